@@ -1,0 +1,43 @@
+/*
+ * Memory and the ceilings on it.
+ */
+#ifndef GCDUMPC_ALLOC_H
+#define GCDUMPC_ALLOC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * One function does all: PTR NULL allocates, NEW_BYTES 0 frees (and returns NULL), else the block is resized and OLD_BYTES
+ * of it kept.  OLD_BYTES is always the true size of the block.  Alignment as malloc.  Returns NULL when out of memory, the
+ * old block then stays as it was.  Constructors that take a struct gcd_alloc take NULL for malloc, realloc and free.
+ * The structure must outlive every object made with it.
+ */
+struct gcd_alloc {
+    void *(*resize)(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes);
+    void *ctx;
+};
+
+/*
+ * Ceilings for what an input may make us hold.  Reaching one is GCD_E_LIMIT with a message that names the field; nothing is
+ * ever cut silently.  Zero means the default in the comment.
+ */
+struct gcd_limits {
+    uint64_t block_bytes;   /* one block of a container;                     default 16 MiB */
+    uint64_t types;         /* type records;                                 default 16 Mi */
+    uint64_t roots;         /* root, static and dependent-handle records;    default 64 Mi */
+    uint64_t text_bytes;    /* all names together;                           default 1 GiB */
+    uint64_t threads;       /* capture threads with a sequence number;       default 256 Ki */
+    uint64_t metadata;      /* event descriptions of a trace;                default 1 Mi */
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,43 @@
+/*
+ * One event of a trace, whatever container it came from.
+ */
+#ifndef GCDUMPC_EVENT_H
+#define GCDUMPC_EVENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The providers a heap walk needs, told apart by name once per event description. */
+enum gcd_provider {
+    GCD_PROVIDER_OTHER,
+    GCD_PROVIDER_RUNTIME,    /* Microsoft-Windows-DotNETRuntime */
+    GCD_PROVIDER_RUNDOWN,    /* Microsoft-Windows-DotNETRuntimeRundown */
+    GCD_PROVIDER_EVENTPIPE   /* Microsoft-DotNETCore-EventPipe */
+};
+
+struct gcd_event {
+    enum gcd_provider provider;
+    uint32_t id, version;
+    const char *provider_name;   /* UTF-8; lives as long as the trace */
+    uint64_t process;            /* process id as the target sees itself */
+    uint64_t thread;             /* the thread that wrote the event: order and sequence numbers hold per thread */
+    int64_t time_ns;             /* since the start of the trace; can be slightly negative */
+    unsigned ptr_bytes;          /* 4 or 8 */
+    const uint8_t *payload;      /* valid until the next event is asked for */
+    size_t payload_bytes;
+    uint64_t off;                /* of the payload, in the uncompressed trace */
+};
+
+/* Public name of a provider, "" for GCD_PROVIDER_OTHER. */
+GCD_API const char *gcd_provider_name(enum gcd_provider p);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,30 @@
+/*
+ * gcdumpc: .NET heap dumps outside a debugger, as a library.
+ *
+ * The shortest program:
+ *
+ *     struct gcd_error err = GCD_ERROR_INIT;
+ *     struct gcd_input *in;
+ *     struct gcd_dump *dump;
+ *     if (gcd_input_open("app.nettrace", NULL, &in, &err) == GCD_OK && gcd_dump_open(in, NULL, &dump, &err) == GCD_OK)
+ *         printf("%" PRIu64 " objects\n", gcd_dump_facts(dump)->objects);
+ *
+ * One header a layer: status.h, alloc.h (errors, memory, limits); io.h (inputs and outputs); event.h, trace.h (events of a
+ * trace); dump.h (the heap dump in it); writer.h (dumps to files).  A live process: ipc.h, not included here.
+ *
+ * The library prints nothing, never exits, reads no environment, has no global state: one object belongs to one thread at a
+ * time, different objects are independent.
+ */
+#ifndef GCDUMPC_GCDUMPC_H
+#define GCDUMPC_GCDUMPC_H
+
+#include <gcdumpc/alloc.h>
+#include <gcdumpc/dump.h>
+#include <gcdumpc/event.h>
+#include <gcdumpc/io.h>
+#include <gcdumpc/status.h>
+#include <gcdumpc/trace.h>
+#include <gcdumpc/version.h>
+#include <gcdumpc/writer.h>
+
+#endif

@@ -1,0 +1,122 @@
+/*
+ * Bytes in, bytes out.
+ *
+ * An input is something that can be read from its start, once or any number of times; a reader is one cursor over it and
+ * undoes gzip on the way.  A sink is where an output goes: it keeps the first error, so a writer writes on and checks once.
+ */
+#ifndef GCDUMPC_IO_H
+#define GCDUMPC_IO_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/alloc.h>
+#include <gcdumpc/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- input ---- */
+
+struct gcd_input;
+struct gcd_reader;
+
+struct gcd_input_options {
+    const struct gcd_alloc *alloc;
+    bool reread;             /* more than one reader will be made, one after another or side by side */
+    const char *spool_dir;   /* folder for the copy of a pipe that must be read again; NULL = /tmp */
+    const atomic_bool *cancel;   /* may be NULL; looked at while a pipe is silent, ends with GCD_E_CANCELED */
+};
+
+/*
+ * Open PATH, "-" being standard input.  Of something that cannot seek (a pipe, a terminal) a copy is kept in an unlinked
+ * temporary file while the first reader runs, when OPTIONS->reread says so.  OPTIONS may be NULL.
+ * GCD_E_IO; GCD_E_ARG for a directory.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_input_open(const char *path, const struct gcd_input_options *options,
+                                                 struct gcd_input **ret, struct gcd_error *err);
+
+/* An empty input in an unlinked temporary file of OPTIONS->spool_dir, filled with gcd_input_append before it is read. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_input_new_spool(const struct gcd_input_options *options, struct gcd_input **ret,
+                                                      struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_input_append(struct gcd_input *in, const void *bytes, size_t n,
+                                                   struct gcd_error *err);
+
+/* BYTES stay the caller's and must outlive the input. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_input_from_memory(const void *bytes, size_t n, const struct gcd_input_options *options,
+                                                        struct gcd_input **ret, struct gcd_error *err);
+
+/* No reader of it may be left.  NULL is fine. */
+GCD_API void gcd_input_free(struct gcd_input *in);
+
+/* Bytes as they lie on the disk, before gzip is undone; UINT64_MAX when not known (a pipe). */
+GCD_API uint64_t gcd_input_size(const struct gcd_input *in);
+
+/* True when both name the same file of the file system; false when either is no file or does not exist. */
+GCD_API bool gcd_input_is_file(const struct gcd_input *in, const char *path);
+
+/* A cursor at the start.  GCD_E_STATE: a pipe whose first reader has not reached the end, or that is not kept for rereading. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_reader_new(struct gcd_input *in, struct gcd_reader **ret, struct gcd_error *err);
+GCD_API void gcd_reader_free(struct gcd_reader *r);
+
+/*
+ * The next bytes, at least one, as a view that is valid until the next call.  GCD_OK; GCD_END; GCD_E_IO; of a gzip input
+ * also GCD_E_TRUNCATED (it ends early) and GCD_E_FORMAT (it is damaged): all bytes before that have been delivered.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_reader_next(struct gcd_reader *r, const uint8_t **ret_bytes, size_t *ret_n,
+                                                  struct gcd_error *err);
+
+/* How far the cursor is, in the unit of gcd_input_size: for progress. */
+GCD_API uint64_t gcd_reader_position(const struct gcd_reader *r);
+
+/* ---- output ---- */
+
+struct gcd_sink;
+
+/*
+ * An output at PATH, "-" being standard output.  A regular file is written as a temporary file beside it (mode 0600) that takes
+ * the place of PATH in gcd_sink_commit and is removed otherwise; anything else (a device, a pipe) is written directly.
+ * The content is gzip when the name ends in ".gz".
+ * GCD_E_IO; GCD_E_ARG for a directory.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_sink_open(const char *path, const struct gcd_alloc *alloc, struct gcd_sink **ret,
+                                                struct gcd_error *err);
+
+/* An output in memory; its bytes are taken with gcd_sink_memory after the commit and belong to the sink. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_sink_new_memory(const struct gcd_alloc *alloc, struct gcd_sink **ret,
+                                                      struct gcd_error *err);
+GCD_API const uint8_t *gcd_sink_memory(const struct gcd_sink *s, size_t *ret_n);
+
+/* Most bytes of one gcd_sink_reserve. */
+#define GCD_SINK_RESERVE_MAX ((size_t)65536)
+
+/*
+ * Room for N <= GCD_SINK_RESERVE_MAX bytes to format into, never NULL; gcd_sink_advance then takes the first of them.
+ * For formatters in hot loops.
+ */
+GCD_API char *gcd_sink_reserve(struct gcd_sink *s, size_t n);
+GCD_API void gcd_sink_advance(struct gcd_sink *s, size_t n);
+
+GCD_API void gcd_sink_write(struct gcd_sink *s, const void *bytes, size_t n);
+GCD_API void gcd_sink_text(struct gcd_sink *s, const char *text);
+
+/* Bytes given to the sink so far, before gzip. */
+GCD_API uint64_t gcd_sink_bytes(const struct gcd_sink *s);
+
+/* The first error, or GCD_OK.  A writer of much data asks now and then, so that a full disk does not cost an hour. */
+GCD_API gcd_status gcd_sink_status(const struct gcd_sink *s, struct gcd_error *err);
+
+/*
+ * Make the output appear: everything is on the disk (fsync) and under its name when this returns GCD_OK.  On failure, and
+ * when the sink is freed without it, nothing appears and an existing file stays as it was.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_sink_commit(struct gcd_sink *s, struct gcd_error *err);
+GCD_API void gcd_sink_free(struct gcd_sink *s);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,130 @@
+/*
+ * A heap walk from a living .NET process, over its diagnostic socket.
+ *
+ * Part of the library gcdumpc_ipc, which needs libuv; left out of a build with GCDUMPC_IPC=OFF.  The functions here block
+ * (each runs an event loop of its own), print nothing and install no signal handler.  The protocol is the one of the
+ * dotnet/diagnostics repository, documentation/design-docs/ipc-protocol.md.
+ */
+#ifndef GCDUMPC_IPC_H
+#define GCDUMPC_IPC_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/alloc.h>
+#include <gcdumpc/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Keywords of the runtime provider: GC, Type, GCHeapDump, GCHeapCollect, GCHeapAndTypeNames: forces a GC and walks. */
+#define GCD_IPC_KEYWORDS_HEAP_SNAPSHOT UINT64_C(0x1980001)
+
+/* sun_path holds 108 bytes on Linux; a path through /proc/PID/root may be longer and is still usable. */
+#define GCD_IPC_PATH_MAX 4096
+
+/* Why the socket of a process could not be found or used; refines the GCD_E_* status for programs. */
+enum gcd_ipc_reason {
+    GCD_IPC_REASON_NONE,
+    GCD_IPC_REASON_NO_PROCESS,  /* no process of that number */
+    GCD_IPC_REASON_NO_SOCKET,   /* the process has no diagnostic socket: not .NET, or diagnostics are off */
+    GCD_IPC_REASON_PERMISSION,  /* the socket belongs to another user */
+    GCD_IPC_REASON_STALE,       /* a socket file without a listener */
+    GCD_IPC_REASON_REFUSED,     /* the runtime answered with an error */
+    GCD_IPC_REASON_TIMEOUT,     /* no answer in time */
+    GCD_IPC_REASON_GONE         /* the process ended during the dump */
+};
+
+/*
+ * Find the diagnostic socket of the process PID (as seen by the caller).  Looks in the target's TMPDIR (from
+ * /proc/PID/environ when readable, else our own OWN_TMPDIR, else /tmp) for dotnet-diagnostic-PID-KEY-socket, KEY being the
+ * process start time; a process in another pid namespace is looked for under /proc/PID/root with its inner pid.
+ * OWN_TMPDIR: the caller's TMPDIR, or NULL.  RET_PATH: GCD_IPC_PATH_MAX bytes, NUL-terminated on success.
+ * GCD_E_NOT_FOUND (no process, no socket), GCD_E_IO (permission), with *RET_REASON set (may be NULL).
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_find_socket(uint32_t pid, const char *own_tmpdir, char *ret_path,
+                                                      enum gcd_ipc_reason *ret_reason, struct gcd_error *err);
+
+/* What the process says about itself.  All strings UTF-8, NUL-terminated, empty when unknown (older runtimes). */
+struct gcd_ipc_process_info {
+    uint64_t pid;            /* as the process sees itself */
+    uint8_t cookie[16];      /* identity of this runtime instance */
+    char *command_line;
+    char *os;
+    char *arch;
+    char *entry_assembly;    /* .NET 7 and later */
+    char *runtime_version;   /* .NET 7 and later, e.g. "10.0.12" */
+};
+
+/*
+ * Ask who is there: ProcessInfo3, then 2, then 1 as the runtime knows them.  TIMEOUT_MS bounds the whole, 0 = no bound.
+ * GCD_E_UNSUPPORTED when the runtime knows none of them (.NET Core 3); GCD_E_NOT_FOUND, GCD_E_PEER, GCD_E_IO, GCD_E_FORMAT
+ * as in gcd_ipc_collect.  Free with gcd_ipc_process_info_done.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_process_info(const char *socket_path, uint64_t timeout_ms,
+                                                       struct gcd_ipc_process_info *ret, enum gcd_ipc_reason *ret_reason,
+                                                       struct gcd_error *err);
+GCD_API void gcd_ipc_process_info_done(struct gcd_ipc_process_info *info);
+
+/*
+ * The events of a collection as they arrive.  BYTES belongs to the caller of the function and is valid during the call only.
+ * The stream starts with the first byte of the nettrace format.  Return GCD_OK to go on; GCD_END when the heap walk
+ * is whole: the session is then stopped, and the rest of the stream is still delivered, up to its end; a negative status
+ * stops the session as soon as possible and is returned by gcd_ipc_collect unchanged.
+ */
+typedef gcd_status (*gcd_ipc_data_fn)(void *ctx, const uint8_t *bytes, size_t n, struct gcd_error *err);
+
+/*
+ * The steps of a collection, for progress: called when a step begins, at every read and about ten times a second meanwhile.
+ * BYTES: how much of the stream has arrived.  DONE comes only when gcd_ipc_collect is going to return GCD_OK.
+ */
+enum gcd_ipc_step { GCD_IPC_STEP_CONNECT, GCD_IPC_STEP_GC, GCD_IPC_STEP_READ, GCD_IPC_STEP_STOP, GCD_IPC_STEP_DONE };
+typedef void (*gcd_ipc_step_fn)(void *ctx, enum gcd_ipc_step step, uint64_t bytes);
+
+struct gcd_ipc_collect_options {
+    const char *socket_path;
+    uint64_t keywords;        /* 0 = GCD_IPC_KEYWORDS_HEAP_SNAPSHOT */
+    uint32_t level;           /* 0 = 4, Informational; at most 5 */
+    uint32_t buffer_mb;       /* size of the event buffer in the target: 1 ... 4095; 0 = 1024 */
+    bool rundown;             /* ask for the full rundown (module names, runtime version; adds all methods) */
+    uint64_t timeout_ms;      /* for the whole collection; 0 = none */
+    gcd_ipc_data_fn on_data;
+    gcd_ipc_step_fn on_step;  /* may be NULL */
+    void *ctx;
+    const atomic_bool *cancel; /* polled at least ten times a second; may be NULL */
+};
+
+struct gcd_ipc_collect_result {
+    uint64_t session_id;
+    uint64_t stream_bytes;
+    bool stopped;             /* the runtime confirmed the end of the session */
+    bool stream_ended;        /* the stream ended in order, after the stop was asked for and not before it */
+    enum gcd_ipc_reason reason;
+};
+
+/*
+ * One session with CollectTracing2: start, deliver the stream, stop on a second connection while still reading, end at the
+ * end of the stream.  Whatever happens after the session was opened (error, timeout, cancel), the session is stopped
+ * in the runtime before this returns, unless the process is gone; that takes at most 5 s more.  .NET 5 to 10 answer only
+ * when the GC and the heap walk are over: a cancel or timeout before that waits 2 s for the answer and then closes the
+ * connection, and the runtime drops the session by itself when it has walked the heap.
+ *
+ * GCD_OK: the stream was delivered up to its end after on_data had said GCD_END (whether it is whole is told by its
+ * last bytes; ret->stopped may be false when the runtime is slow to confirm).
+ * GCD_E_PEER: refused (REFUSED); no answer in time (TIMEOUT); went away (GONE), also when the stream ended before a
+ * stop was asked for.  If ret->stream_ended is set then, all that the runtime had to say was delivered nevertheless.
+ * GCD_E_NOT_FOUND: nobody listens at the socket (NO_SOCKET, STALE).  GCD_E_IO: also no permission (PERMISSION).
+ * GCD_E_UNSUPPORTED: the runtime does not know the command (REFUSED).  GCD_E_FORMAT: the other end does not speak the
+ * protocol.  GCD_E_CANCELED, GCD_E_ARG (a value that must never be sent to a runtime), or what on_data returned, then with
+ * its message.  RET is filled in any case; ERR is untouched on GCD_OK.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_collect(const struct gcd_ipc_collect_options *options,
+                                                  struct gcd_ipc_collect_result *ret, struct gcd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

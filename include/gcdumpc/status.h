@@ -1,0 +1,72 @@
+/*
+ * What went wrong, as a number and as a sentence.
+ *
+ * Every function that can fail returns a gcd_status and, when the caller passed a struct gcd_error, leaves there what a
+ * person needs to read: what could not be done, then the facts.  Nothing here allocates or has global state.
+ */
+#ifndef GCDUMPC_STATUS_H
+#define GCDUMPC_STATUS_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define GCD_API __attribute__((visibility("default")))
+#define GCD_MUST_CHECK __attribute__((warn_unused_result))
+#define GCD_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define GCD_API
+#define GCD_MUST_CHECK
+#define GCD_PRINTF(fmt, args)
+#endif
+
+/* name, value, text.  0 is success, positive values are news and not errors, negative ones are errors. */
+#define GCD_STATUS_LIST(X)                                                                                             \
+    X(GCD_OK, 0, "success")                                                                                            \
+    X(GCD_END, 1, "end of data")                                                                                       \
+    X(GCD_NEED_MORE, 2, "more input is needed")                                                                        \
+    X(GCD_E_NOMEM, -1, "out of memory")                                                                                \
+    X(GCD_E_IO, -2, "input/output error")                                                                              \
+    X(GCD_E_TRUNCATED, -3, "the data end early")                                                                       \
+    X(GCD_E_FORMAT, -4, "the data are damaged")                                                                        \
+    X(GCD_E_UNSUPPORTED, -5, "not supported")                                                                          \
+    X(GCD_E_LIMIT, -6, "a limit was reached")                                                                          \
+    X(GCD_E_ARG, -7, "invalid argument")                                                                               \
+    X(GCD_E_STATE, -8, "called at the wrong time")                                                                     \
+    X(GCD_E_CANCELED, -9, "canceled")                                                                                  \
+    X(GCD_E_PEER, -10, "the other process refused or went away")                                                       \
+    X(GCD_E_NOT_FOUND, -11, "not found")
+
+typedef enum gcd_status {
+#define GCD_STATUS_ENUM(name, value, text) name = (value),
+    GCD_STATUS_LIST(GCD_STATUS_ENUM)
+#undef GCD_STATUS_ENUM
+} gcd_status;
+
+/* No byte offset is known. */
+#define GCD_OFF_NONE UINT64_MAX
+
+/*
+ * On the caller's stack; GCD_ERROR_INIT before first use.  msg is complete enough to be printed as it stands; it is
+ * UTF-8 without control characters and never names the file, which only the caller knows.
+ */
+struct gcd_error {
+    gcd_status code;
+    uint64_t off;  /* byte offset in the (uncompressed) input, or GCD_OFF_NONE */
+    int os_errno;  /* errno of the failed system call, or 0 */
+    char msg[512];
+};
+#define GCD_ERROR_INIT { GCD_OK, GCD_OFF_NONE, 0, { 0 } }
+
+/* Short text of a status, in English; never NULL. */
+GCD_API const char *gcd_status_text(gcd_status st);
+/* The enumerator's name, e.g. "GCD_E_IO"; never NULL. */
+GCD_API const char *gcd_status_name(gcd_status st);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,72 @@
+/*
+ * One connection = one command: connect, send the request, take the reply apart, hand on what follows it.
+ *
+ * The runtime has one thread for its port and reads a request to the end before it does anything else: an idle or half-sent
+ * connection blocks the port for everybody (measured, .NET 8 to 10).  So a connection is made when the request is
+ * ready, the request goes out in one piece at once, and the connection is closed as soon as it has served.
+ *
+ * Connecting and sending do not go through libuv: uv_pipe_connect cuts off a long path, and libuv writes with write(2), so that
+ * a peer that is gone would end the program with SIGPIPE (measured, libuv 1.44).  Neither call can block on a local socket.
+ */
+#ifndef GCD_IPC_CONN_H
+#define GCD_IPC_CONN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <uv.h>
+
+#include <gcdumpc/ipc.h>
+#include <gcdumpc/status.h>
+
+#include "ipc/ipc_wire.h"
+
+struct gcd_conn;
+
+/* Called from the loop.  A callback may close the connection; nothing more is called then. */
+struct gcd_conn_ops {
+    /* The whole reply is there: PAYLOAD, never NULL, valid during the call. */
+    void (*on_reply)(struct gcd_conn *c, const struct gcd_wire_header *header, const uint8_t *payload, size_t n);
+    /* Bytes after the reply, valid during the call.  NULL: they are thrown away. */
+    void (*on_data)(struct gcd_conn *c, const uint8_t *bytes, size_t n);
+    /* At most once, the last call: GCD_END when the peer closed after a whole reply, else what went wrong. */
+    void (*on_end)(struct gcd_conn *c, gcd_status st, enum gcd_ipc_reason reason, const struct gcd_error *err);
+};
+
+enum gcd_conn_state {
+    GCD_CONN_UNUSED,  /* zeroed, or failed to open: nothing to release */
+    GCD_CONN_HEADER,  /* waiting for the header of the reply */
+    GCD_CONN_PAYLOAD, /* waiting for the rest of the reply */
+    GCD_CONN_STREAM,  /* the reply was delivered */
+    GCD_CONN_ENDED,   /* on_end was called */
+    GCD_CONN_CLOSING, /* gcd_conn_close was called */
+    GCD_CONN_CLOSED   /* all released */
+};
+
+/* Memory of the caller, zeroed before the first use; must live until the loop has run to its end after gcd_conn_close. */
+struct gcd_conn {
+    enum gcd_conn_state state;
+    void *owner;
+    const struct gcd_conn_ops *ops;
+    uv_pipe_t pipe;
+    uint8_t *buf; /* [buf_bytes], libuv reads into it */
+    size_t buf_bytes;
+    uint8_t header_bytes[GCD_WIRE_HEADER_BYTES];
+    struct gcd_wire_header header;
+    uint8_t *payload; /* [payload_bytes] */
+    size_t payload_bytes;
+    size_t n_have; /* of the header, then of the payload */
+};
+
+/*
+ * Connect to PATH, send the request MSG of N bytes and start reading with a buffer of READ_BYTES.  On failure nothing is left
+ * open, but a handle may still be closing: run the loop to its end in any case.
+ */
+GCD_MUST_CHECK gcd_status gcd_conn_open(struct gcd_conn *c, uv_loop_t *loop, const char *path, const uint8_t *msg, size_t n,
+                                        size_t read_bytes, const struct gcd_conn_ops *ops, void *owner,
+                                        enum gcd_ipc_reason *ret_reason, struct gcd_error *err);
+
+/* Any number of times, in any state. */
+void gcd_conn_close(struct gcd_conn *c);
+
+#endif

@@ -1,0 +1,363 @@
+#include "ipc/ipc_discover.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "ipc/ipc_procfs.h"
+#include "ipc/ipc_sock.h"
+
+/* dotnet-diagnostic-PID-KEY-socket, and the name dsrouter uses for the device behind it; KEY is the start time. */
+static const char *const prefixes[] = { "dotnet-diagnostic-", "dotnet-diagnostic-dsrouter-" };
+enum { N_PREFIXES = sizeof prefixes / sizeof prefixes[0], NAME_BYTES = 96 };
+
+struct candidate {
+    char name[NAME_BYTES];
+    int64_t mtime_s;
+    int64_t mtime_ns;
+};
+
+/* One directory to look into, and why. */
+struct place {
+    const struct gcd_procfs_target *target;
+    char dir[GCD_IPC_PATH_MAX]; /* without a slash at the end */
+};
+
+/* ---- candidates ---- */
+
+/* dotnet-diagnostic-[dsrouter-]PID-DIGITS-socket */
+static bool name_matches(const char *name, uint32_t pid)
+{
+    for (size_t i = N_PREFIXES; i-- > 0;) {
+        char head[NAME_BYTES];
+        int n = snprintf(head, sizeof head, "%s%" PRIu32 "-", prefixes[i], pid);
+        if (n < 0 || strncmp(name, head, (size_t)n) != 0)
+            continue;
+        const char *key = name + n;
+        size_t n_digits = strspn(key, "0123456789");
+        if (n_digits > 0 && strcmp(key + n_digits, "-socket") == 0 && strlen(name) < NAME_BYTES)
+            return true;
+    }
+    return false;
+}
+
+/* Is there a socket of that name?  0, or a negated errno (ENOENT also for another kind of file). */
+static int look(int dir_fd, const char *name, struct candidate *ret)
+{
+    struct stat sb;
+    if (fstatat(dir_fd, name, &sb, 0) != 0)
+        return -errno;
+    if (!S_ISSOCK(sb.st_mode))
+        return -ENOENT;
+    (void)snprintf(ret->name, sizeof ret->name, "%s", name);
+    ret->mtime_s = (int64_t)sb.st_mtim.tv_sec;
+    ret->mtime_ns = (int64_t)sb.st_mtim.tv_nsec;
+    return 0;
+}
+
+static int newest_first(const void *va, const void *vb)
+{
+    const struct candidate *a = va, *b = vb;
+    if (a->mtime_s != b->mtime_s)
+        return a->mtime_s < b->mtime_s ? 1 : -1;
+    if (a->mtime_ns != b->mtime_ns)
+        return a->mtime_ns < b->mtime_ns ? 1 : -1;
+    return strcmp(a->name, b->name);
+}
+
+static gcd_status join(const char *dir, const char *name, char *ret_path, struct gcd_error *err)
+{
+    size_t n_dir = strlen(dir), n_name = strlen(name);
+    if (n_dir + 1 + n_name >= GCD_IPC_PATH_MAX)
+        return gcd_fail(err, GCD_E_ARG, "the path of the diagnostic socket is longer than %d bytes", GCD_IPC_PATH_MAX - 1);
+    memcpy(ret_path, dir, n_dir);
+    ret_path[n_dir] = '/';
+    memcpy(ret_path + n_dir + 1, name, n_name + 1);
+    return GCD_OK;
+}
+
+static gcd_status not_ours(uint32_t pid, const char *path, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+{
+    struct stat sb;
+    *ret_reason = GCD_IPC_REASON_PERMISSION;
+    if (stat(path, &sb) != 0)
+        return gcd_fail_os(err, errno, "cannot use the diagnostic socket of process %" PRIu32, pid);
+    return gcd_fail_os(err, EACCES, "the diagnostic socket of process %" PRIu32 " belongs to user %lu; only that user and root may use it",
+                       pid, (unsigned long)sb.st_uid);
+}
+
+/* The name with the start time of this very process: it cannot be a left-over, so it is not tried out. */
+static gcd_status take_exact(const struct place *pl, const struct candidate *c, char *ret_path,
+                             enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+{
+    char path[GCD_IPC_PATH_MAX];
+    GCD_TRY(join(pl->dir, c->name, path, err));
+    /* Connecting needs the right to write; the runtime makes the file with mode 0600 and checks nothing else. */
+    if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 && (errno == EACCES || errno == EPERM))
+        return not_ours(pl->target->pid, path, ret_reason, err);
+    memcpy(ret_path, path, strlen(path) + 1);
+    return GCD_OK;
+}
+
+/*
+ * A name with another start time: nearly always left behind by a killed process that had the same number, or, in a shared
+ * directory, the socket of a process in another container.  Only connecting tells, and who listens there.
+ */
+static gcd_status try_out(const struct place *pl, const struct candidate *c, char *ret_path,
+                          enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+{
+    char path[GCD_IPC_PATH_MAX];
+    uint32_t pid = pl->target->pid;
+    GCD_TRY(join(pl->dir, c->name, path, err));
+    int fd = gcd_sock_connect(path);
+    if (fd == -EACCES || fd == -EPERM)
+        return not_ours(pid, path, ret_reason, err);
+    if (fd < 0 && fd != -EAGAIN) { /* EAGAIN: its queue is full, so it lives */
+        *ret_reason = GCD_IPC_REASON_STALE;
+        return gcd_fail(err, GCD_E_NOT_FOUND, "process %" PRIu32 " has no diagnostic socket: %s is left over, nobody listens there",
+                        pid, path);
+    }
+    uint32_t peer = fd < 0 ? 0 : gcd_sock_peer_pid(fd);
+    if (fd >= 0)
+        (void)close(fd);
+    if (peer != 0 && peer != pid) {
+        *ret_reason = GCD_IPC_REASON_NO_SOCKET;
+        return gcd_fail(err, GCD_E_NOT_FOUND, "process %" PRIu32 " has no diagnostic socket: %s belongs to process %" PRIu32,
+                        pid, path, peer);
+    }
+    memcpy(ret_path, path, strlen(path) + 1);
+    return GCD_OK;
+}
+
+/* ---- one directory ---- */
+
+/* GCD_E_NOT_FOUND with this reason: nothing to tell about this directory, explain() will say what it means. */
+static gcd_status nothing_here(enum gcd_ipc_reason *ret_reason)
+{
+    *ret_reason = GCD_IPC_REASON_NONE;
+    return GCD_E_NOT_FOUND;
+}
+
+static gcd_status cannot_look(const struct place *pl, int os_errno, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+{
+    if (os_errno == ENOENT || os_errno == ENOTDIR)
+        return nothing_here(ret_reason);
+    if (os_errno == EACCES || os_errno == EPERM)
+        *ret_reason = GCD_IPC_REASON_PERMISSION;
+    return gcd_fail_os(err, os_errno, "cannot look for the diagnostic socket of process %" PRIu32 " in %s", pl->target->pid,
+                       pl->dir);
+}
+
+static gcd_status search_others(const struct place *pl, char *ret_path, enum gcd_ipc_reason *ret_reason,
+                                struct gcd_error *err)
+{
+    struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
+    struct candidate *list = NULL;
+    size_t n = 0, cap = 0;
+    bool mem_ok = true;
+    DIR *dir = opendir(pl->dir[0] == '\0' ? "/" : pl->dir);
+    if (dir == NULL)
+        return cannot_look(pl, errno, ret_reason, err);
+    for (struct dirent *e; mem_ok && (e = readdir(dir)) != NULL;) {
+        struct candidate c;
+        if (!name_matches(e->d_name, pl->target->inner_pid) || look(dirfd(dir), e->d_name, &c) != 0)
+            continue;
+        mem_ok = gcd_vec_reserve(&alloc, &list, &cap, n + 1, sizeof *list, SIZE_MAX / sizeof *list);
+        if (mem_ok)
+            list[n++] = c;
+    }
+    (void)closedir(dir);
+    gcd_status st = nothing_here(ret_reason);
+    if (!mem_ok)
+        st = gcd_fail_nomem(err, "looking for a diagnostic socket");
+    if (n > 1)
+        qsort(list, n, sizeof *list, newest_first);
+    /* The complaint about the newest one is the one to keep. */
+    for (size_t i = 0; mem_ok && i < n; i++) {
+        struct gcd_error e = GCD_ERROR_INIT;
+        enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
+        gcd_status one = try_out(pl, &list[i], ret_path, &reason, &e);
+        if (one != GCD_OK && i > 0)
+            continue;
+        st = one;
+        *ret_reason = reason;
+        if (err != NULL)
+            *err = e;
+        if (one == GCD_OK)
+            break;
+    }
+    gcd_mem_free(&alloc, list, cap * sizeof *list);
+    return st;
+}
+
+static gcd_status search_place(const struct place *pl, char *ret_path, enum gcd_ipc_reason *ret_reason,
+                               struct gcd_error *err)
+{
+    int dir_fd = open(pl->dir[0] == '\0' ? "/" : pl->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (dir_fd < 0)
+        return cannot_look(pl, errno, ret_reason, err);
+    struct candidate found[N_PREFIXES];
+    size_t n = 0;
+    int failed = 0;
+    for (size_t i = 0; i < N_PREFIXES; i++) {
+        char name[NAME_BYTES];
+        (void)snprintf(name, sizeof name, "%s%" PRIu32 "-%" PRIu64 "-socket", prefixes[i], pl->target->inner_pid,
+                       pl->target->start_jiffies);
+        int r = look(dir_fd, name, &found[n]);
+        if (r == 0)
+            n++;
+        else if (r != -ENOENT)
+            failed = -r;
+    }
+    (void)close(dir_fd);
+    if (n > 0) {
+        /* dsrouter is a .NET program and has two; the reference client takes the newer one as well. */
+        qsort(found, n, sizeof found[0], newest_first);
+        return take_exact(pl, &found[0], ret_path, ret_reason, err);
+    }
+    if (failed != 0)
+        return cannot_look(pl, failed, ret_reason, err);
+    return search_others(pl, ret_path, ret_reason, err);
+}
+
+/* ---- all directories ---- */
+
+/*
+ * The directory BASE as the process sees it: as it is, or (INSIDE) through the root directory of the process.  False when the
+ * result does not fit or is no other place.
+ */
+static bool make_place(const char *proc, const char *base, bool inside, struct place *pl)
+{
+    size_t n_base = strlen(base);
+    while (n_base > 0 && base[n_base - 1] == '/')
+        n_base--;
+    int n = -1;
+    if (base[0] == '/' && !inside)
+        n = snprintf(pl->dir, sizeof pl->dir, "%.*s", (int)n_base, base);
+    else if (base[0] == '/')
+        n = snprintf(pl->dir, sizeof pl->dir, "%s/%" PRIu32 "/root%.*s", proc, pl->target->pid, (int)n_base, base);
+    else if (inside && pl->target->env_known)
+        n = snprintf(pl->dir, sizeof pl->dir, "%s/%" PRIu32 "/cwd/%.*s", proc, pl->target->pid, (int)n_base, base);
+    else if (!inside && !pl->target->env_known) /* our own TMPDIR, relative to our own directory */
+        n = snprintf(pl->dir, sizeof pl->dir, "%.*s", (int)n_base, base);
+    return n >= 0 && (size_t)n < sizeof pl->dir;
+}
+
+/* What a person can do about it depends on what could be read. */
+static gcd_status explain(const struct gcd_procfs_target *t, const char *const *bases, size_t n_bases,
+                          struct gcd_error *err)
+{
+    const char *first = bases[0];
+    if (!t->env_known)
+        return gcd_fail(err, GCD_E_NOT_FOUND,
+                        "process %" PRIu32 " has no diagnostic socket in %.120s%s%.120s: it is not a .NET process, its diagnostics are "
+                        "off, or it has another TMPDIR (its environment cannot be read: other user?)",
+                        t->pid, first, n_bases > 1 ? " and " : "", n_bases > 1 ? bases[1] : "");
+    struct sockaddr_un addr;
+    char name[NAME_BYTES];
+    int n = snprintf(name, sizeof name, "%s%" PRIu32 "-%" PRIu64 "-socket", prefixes[0], t->inner_pid, t->start_jiffies);
+    /* Measured: the runtime then goes on without a port and without a message. */
+    if (n > 0 && strlen(first) + 1 + (size_t)n >= sizeof addr.sun_path)
+        return gcd_fail(err, GCD_E_NOT_FOUND,
+                        "process %" PRIu32 " has no diagnostic socket: its TMPDIR has %zu bytes, too many for the name of a socket",
+                        t->pid, strlen(first));
+    return gcd_fail(err, GCD_E_NOT_FOUND,
+                    "process %" PRIu32 " has no diagnostic socket in %.200s: it is not a .NET process, or its diagnostics are off "
+                    "(DOTNET_EnableDiagnostics=0), or %.200s was not usable when it started",
+                    t->pid, first, first);
+}
+
+/* Of several failures the most telling one is reported. */
+static int telling(gcd_status st, enum gcd_ipc_reason reason)
+{
+    switch (reason) {
+    case GCD_IPC_REASON_NO_SOCKET: /* of another process */
+        return 1;
+    case GCD_IPC_REASON_STALE:
+        return 2;
+    case GCD_IPC_REASON_PERMISSION:
+        return 3;
+    default:
+        return st == GCD_E_NOT_FOUND ? 0 : 4;
+    }
+}
+
+/*
+ * A process in another pid namespace surely has another root directory.  One in ours may still have another /tmp: a unit with
+ * PrivateTmp, or containers that share their pid namespace; so the second look, through its root, is worth it for all.
+ */
+static gcd_status search_all(const char *proc, struct place *pl, const char *own_tmpdir, char *ret_path,
+                             enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+{
+    const struct gcd_procfs_target *t = pl->target;
+    const char *bases[2];
+    size_t n_bases = 0;
+    if (t->tmpdir[0] != '\0')
+        bases[n_bases++] = t->tmpdir;
+    else if (!t->env_known && own_tmpdir != NULL && own_tmpdir[0] != '\0' && strcmp(own_tmpdir, "/tmp") != 0)
+        bases[n_bases++] = own_tmpdir;
+    if (t->tmpdir[0] == '\0') /* an empty TMPDIR counts as unset */
+        bases[n_bases++] = "/tmp";
+
+    struct gcd_error best_err = GCD_ERROR_INIT;
+    gcd_status best = GCD_E_NOT_FOUND;
+    enum gcd_ipc_reason best_reason = GCD_IPC_REASON_NONE;
+    for (int inside = t->nested; inside < 2; inside++) {
+        for (size_t i = 0; i < n_bases; i++) {
+            struct gcd_error e = GCD_ERROR_INIT;
+            enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
+            if (!make_place(proc, bases[i], inside, pl))
+                continue;
+            gcd_status st = search_place(pl, ret_path, &reason, &e);
+            if (st == GCD_OK) {
+                *ret_reason = GCD_IPC_REASON_NONE;
+                return GCD_OK;
+            }
+            /* No access to /proc/PID/root says nothing when the socket is usually not behind it. */
+            if (inside && !t->nested && reason == GCD_IPC_REASON_PERMISSION)
+                continue;
+            if (telling(st, reason) > telling(best, best_reason)) {
+                best = st;
+                best_reason = reason;
+                best_err = e;
+            }
+        }
+    }
+    if (telling(best, best_reason) == 0) {
+        *ret_reason = GCD_IPC_REASON_NO_SOCKET;
+        return explain(t, bases, n_bases, err);
+    }
+    *ret_reason = best_reason;
+    if (err != NULL)
+        *err = best_err;
+    return best;
+}
+
+gcd_status gcd_discover_socket(const char *proc, uint32_t pid, const char *own_tmpdir, char *ret_path,
+                               enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+{
+    enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
+    struct gcd_procfs_target target;
+    struct place pl = { .target = &target };
+    gcd_status st = gcd_procfs_read(proc, pid, &target, &reason, err);
+    if (st == GCD_OK)
+        st = search_all(proc, &pl, own_tmpdir, ret_path, &reason, err);
+    if (ret_reason != NULL)
+        *ret_reason = reason;
+    return st;
+}
+
+gcd_status gcd_ipc_find_socket(uint32_t pid, const char *own_tmpdir, char *ret_path, enum gcd_ipc_reason *ret_reason,
+                               struct gcd_error *err)
+{
+    return gcd_discover_socket("/proc", pid, own_tmpdir, ret_path, ret_reason, err);
+}

@@ -1,0 +1,199 @@
+#include "ipc/ipc_procfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+/* A descriptor or a negated errno. */
+static int open_file(const char *proc, uint32_t pid, const char *name)
+{
+    char path[GCD_IPC_PATH_MAX];
+    int n = snprintf(path, sizeof path, "%s/%" PRIu32 "/%s", proc, pid, name);
+    if (n < 0 || (size_t)n >= sizeof path)
+        return -ENAMETOOLONG;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+/* Bytes read, 0 at the end, or a negated errno. */
+static ssize_t read_some(int fd, char *buf, size_t cap)
+{
+    ssize_t n;
+    do {
+        n = read(fd, buf, cap);
+    } while (n < 0 && errno == EINTR);
+    return n < 0 ? -errno : n;
+}
+
+/* The beginning of a small file as a string.  0 or a negated errno. */
+static int read_small(const char *proc, uint32_t pid, const char *name, char *buf, size_t cap)
+{
+    int fd = open_file(proc, pid, name);
+    if (fd < 0)
+        return fd;
+    size_t n = 0;
+    ssize_t r = 1;
+    while (r > 0 && n < cap - 1) {
+        r = read_some(fd, buf + n, cap - 1 - n);
+        if (r > 0)
+            n += (size_t)r;
+    }
+    (void)close(fd);
+    buf[n] = '\0';
+    return r < 0 ? (int)r : 0;
+}
+
+/* "pid (comm) state ppid ...": the name may contain anything, so fields are counted after the last ')'. */
+static bool parse_stat(const char *stat, char *ret_state, uint64_t *ret_start)
+{
+    const char *p = strrchr(stat, ')');
+    if (p == NULL || p[1] != ' ' || p[2] == '\0')
+        return false;
+    p += 2;
+    *ret_state = *p;
+    for (int field = 3; field < 22; field++) { /* proc(5): 3 is the state, 22 the start time in jiffies */
+        p = strchr(p, ' ');
+        if (p == NULL)
+            return false;
+        p++;
+    }
+    if (*p < '0' || *p > '9')
+        return false;
+    errno = 0;
+    *ret_start = strtoull(p, NULL, 10);
+    return errno == 0;
+}
+
+/* The line "KEY:\t..." of a status file, behind the colon; NULL when there is none. */
+static const char *status_line(const char *status, const char *key)
+{
+    size_t n = strlen(key);
+    for (const char *p = status; p != NULL; p = strchr(p, '\n')) {
+        if (*p == '\n')
+            p++;
+        if (strncmp(p, key, n) == 0 && p[n] == ':')
+            return p + n + 1;
+    }
+    return NULL;
+}
+
+/* Numbers of a status line: how many, and the last of them. */
+static unsigned status_numbers(const char *line, uint32_t *ret_last)
+{
+    unsigned count = 0;
+    for (;;) {
+        while (*line == ' ' || *line == '\t')
+            line++;
+        if (*line < '0' || *line > '9')
+            return count;
+        char *after;
+        unsigned long v = strtoul(line, &after, 10);
+        if (v > UINT32_MAX)
+            return 0;
+        *ret_last = (uint32_t)v;
+        count++;
+        line = after;
+    }
+}
+
+/*
+ * TMPDIR of an environment: NAME=VALUE strings, each with its NUL; the first one of a name counts, as with getenv.  The file
+ * may have megabytes, so it is read in pieces.  False when it cannot be read.
+ */
+static bool read_tmpdir(const char *proc, uint32_t pid, char *ret, size_t cap)
+{
+    static const char want[] = "TMPDIR=";
+    enum { WANT_BYTES = sizeof want - 1 };
+    ret[0] = '\0';
+    int fd = open_file(proc, pid, "environ");
+    if (fd < 0)
+        return false;
+    char buf[4096];
+    size_t in_name = 0; /* matched bytes of the name; WANT_BYTES: in the value */
+    bool skip = false;  /* another variable */
+    bool found = false;
+    size_t n_value = 0;
+    ssize_t n;
+    while (!found && (n = read_some(fd, buf, sizeof buf)) > 0) {
+        for (ssize_t i = 0; i < n && !found; i++) {
+            char ch = buf[i];
+            if (ch == '\0') {
+                found = in_name == WANT_BYTES && !skip;
+                if (!found)
+                    n_value = 0;
+                in_name = 0;
+                skip = false;
+            } else if (!skip && in_name < WANT_BYTES) {
+                skip = ch != want[in_name];
+                in_name++;
+            } else if (!skip) {
+                if (n_value + 1 == cap) /* no directory has such a name */
+                    skip = true;
+                else
+                    ret[n_value++] = ch;
+            }
+        }
+    }
+    if (!found && n >= 0 && in_name == WANT_BYTES && !skip)
+        found = true; /* the last string has lost its NUL */
+    ret[found ? n_value : 0] = '\0';
+    (void)close(fd);
+    return found || n >= 0;
+}
+
+gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_target *ret, enum gcd_ipc_reason *ret_reason,
+                           struct gcd_error *err)
+{
+    char text[8192];
+    char state = '\0';
+    uint64_t start = 0;
+    int r = read_small(proc, pid, "stat", text, sizeof text);
+    if (r == -ENOENT || r == -ESRCH) {
+        *ret_reason = GCD_IPC_REASON_NO_PROCESS;
+        return gcd_fail(err, GCD_E_NOT_FOUND, "there is no process %" PRIu32, pid);
+    }
+    if (r != 0) {
+        if (r == -EACCES || r == -EPERM)
+            *ret_reason = GCD_IPC_REASON_PERMISSION;
+        return gcd_fail_os(err, -r, "cannot look at process %" PRIu32 " in %s", pid, proc);
+    }
+    if (!parse_stat(text, &state, &start))
+        return gcd_fail(err, GCD_E_FORMAT, "cannot read %s/%" PRIu32 "/stat: no start time in it", proc, pid);
+    if (state == 'Z' || state == 'X') {
+        *ret_reason = GCD_IPC_REASON_NO_PROCESS;
+        return gcd_fail(err, GCD_E_NOT_FOUND, "process %" PRIu32 " has ended; its parent has not noticed yet", pid);
+    }
+
+    uint32_t inner = pid;
+    unsigned n_ns = 1;
+    r = read_small(proc, pid, "status", text, sizeof text);
+    if (r == 0) {
+        /* /proc/TID exists for every thread, though the directory does not list it. */
+        uint32_t tgid = pid;
+        const char *line = status_line(text, "Tgid");
+        if (line != NULL && status_numbers(line, &tgid) == 1 && tgid != pid) {
+            *ret_reason = GCD_IPC_REASON_NO_PROCESS;
+            return gcd_fail(err, GCD_E_NOT_FOUND, "%" PRIu32 " is not a process but a thread of process %" PRIu32, pid, tgid);
+        }
+        /* Outermost namespace first.  Missing before Linux 4.1. */
+        line = status_line(text, "NSpid");
+        if (line != NULL)
+            n_ns = status_numbers(line, &inner);
+        if (n_ns < 1) {
+            n_ns = 1;
+            inner = pid;
+        }
+    }
+    ret->pid = pid;
+    ret->inner_pid = inner;
+    ret->nested = n_ns > 1;
+    ret->start_jiffies = start;
+    ret->env_known = read_tmpdir(proc, pid, ret->tmpdir, sizeof ret->tmpdir);
+    return GCD_OK;
+}

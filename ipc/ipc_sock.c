@@ -1,0 +1,110 @@
+#include "ipc/ipc_sock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+/* Connects FD; returns 0 or a negated errno. */
+static int connect_short(int fd, const char *path)
+{
+    struct sockaddr_un addr = { .sun_family = AF_UNIX };
+    size_t n = strlen(path);
+    if (n >= sizeof addr.sun_path)
+        return -ENAMETOOLONG;
+    memcpy(addr.sun_path, path, n);
+    int r;
+    do {
+        r = connect(fd, (const struct sockaddr *)&addr, sizeof addr);
+    } while (r != 0 && errno == EINTR);
+    return r == 0 ? 0 : -errno;
+}
+
+/*
+ * sun_path has 108 bytes, and a path through /proc/PID/root easily has more.  The kernel itself resolves
+ * /proc/self/fd/N, so a descriptor of the directory stands in for its name.
+ */
+static int connect_long(int fd, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t n_dir = slash == NULL ? 0 : (size_t)(slash - path);
+    char dir[GCD_IPC_PATH_MAX];
+    if (slash == NULL || n_dir >= sizeof dir)
+        return -ENAMETOOLONG;
+    memcpy(dir, path, n_dir);
+    dir[n_dir] = '\0';
+    int dir_fd = open(n_dir == 0 ? "/" : dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (dir_fd < 0)
+        return -errno;
+    char alias[sizeof((struct sockaddr_un *)0)->sun_path];
+    int n = snprintf(alias, sizeof alias, "/proc/self/fd/%d/%s", dir_fd, slash + 1);
+    int r = n < 0 || (size_t)n >= sizeof alias ? -ENAMETOOLONG : connect_short(fd, alias);
+    (void)close(dir_fd);
+    return r;
+}
+
+int gcd_sock_connect(const char *path)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -errno;
+    int r = strlen(path) < sizeof((struct sockaddr_un *)0)->sun_path ? connect_short(fd, path) : connect_long(fd, path);
+    if (r == 0)
+        return fd;
+    (void)close(fd);
+    return r;
+}
+
+gcd_status gcd_sock_open(const char *path, int *ret_fd, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+{
+    *ret_reason = GCD_IPC_REASON_NONE;
+    int fd = gcd_sock_connect(path);
+    if (fd >= 0) {
+        *ret_fd = fd;
+        return GCD_OK;
+    }
+    switch (-fd) {
+    case ENOENT:
+    case ENOTDIR:
+        *ret_reason = GCD_IPC_REASON_NO_SOCKET;
+        return gcd_fail(err, GCD_E_NOT_FOUND, "cannot connect: there is no diagnostic socket %s", path);
+    case ECONNREFUSED:
+        *ret_reason = GCD_IPC_REASON_STALE;
+        return gcd_fail(err, GCD_E_NOT_FOUND, "cannot connect: nobody listens at %s, its process has ended", path);
+    case EACCES:
+    case EPERM:
+        *ret_reason = GCD_IPC_REASON_PERMISSION;
+        return gcd_fail_os(err, -fd, "cannot connect to %s (only the owner of the process and root may)", path);
+    case EAGAIN:
+        /* The queue of the listening socket is full (255 places, dotnet/runtime ds-ipc-pal-socket.c). */
+        *ret_reason = GCD_IPC_REASON_TIMEOUT;
+        return gcd_fail(err, GCD_E_PEER, "cannot connect: too many other clients are waiting at %s", path);
+    default:
+        return gcd_fail_os(err, -fd, "cannot connect to %s", path);
+    }
+}
+
+int gcd_sock_send_whole(int fd, const uint8_t *bytes, size_t n)
+{
+    ssize_t r;
+    do {
+        r = send(fd, bytes, n, MSG_NOSIGNAL);
+    } while (r < 0 && errno == EINTR);
+    if (r < 0)
+        return -errno;
+    return (size_t)r == n ? 0 : -EMSGSIZE;
+}
+
+uint32_t gcd_sock_peer_pid(int fd)
+{
+    struct ucred cred;
+    socklen_t n = sizeof cred;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n) != 0 || n != sizeof cred || cred.pid < 0)
+        return 0;
+    return (uint32_t)cred.pid;
+}

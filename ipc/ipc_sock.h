@@ -1,0 +1,29 @@
+/*
+ * The socket calls libuv has no safe form of: connecting to a path of any length, and sending without SIGPIPE.
+ */
+#ifndef GCD_IPC_SOCK_H
+#define GCD_IPC_SOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/ipc.h>
+#include <gcdumpc/status.h>
+
+/*
+ * Connect a non-blocking stream socket to PATH, of at most GCD_IPC_PATH_MAX - 1 bytes; only its last component has to fit
+ * into sun_path.  Returns the descriptor (close-on-exec) or a negated errno.
+ */
+int gcd_sock_connect(const char *path);
+
+/* The same with a status, a reason for programs and a message. */
+GCD_MUST_CHECK gcd_status gcd_sock_open(const char *path, int *ret_fd, enum gcd_ipc_reason *ret_reason,
+                                        struct gcd_error *err);
+
+/* Send all N bytes with one call and without SIGPIPE.  0 or a negated errno; EMSGSIZE when only a part would go. */
+int gcd_sock_send_whole(int fd, const uint8_t *bytes, size_t n);
+
+/* Process that listens at the other end, as seen by this one; 0 when unknown (or in a pid namespace not visible here). */
+uint32_t gcd_sock_peer_pid(int fd);
+
+#endif

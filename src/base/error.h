@@ -1,0 +1,32 @@
+/*
+ * Filling in a struct gcd_error.  See gcdumpc/status.h for what the reader of the message is promised.
+ */
+#ifndef GCD_BASE_ERROR_H
+#define GCD_BASE_ERROR_H
+
+#include <gcdumpc/status.h>
+
+/* Record CODE and the message and return CODE.  ERR may be NULL.  An error that is already recorded is overwritten. */
+gcd_status gcd_fail(struct gcd_error *err, gcd_status code, const char *fmt, ...) GCD_PRINTF(3, 4);
+
+/* The same with a byte offset of the input. */
+gcd_status gcd_fail_at(struct gcd_error *err, gcd_status code, uint64_t off, const char *fmt, ...) GCD_PRINTF(4, 5);
+
+/* The same for a failed system call: appends ": " and the text of OS_ERRNO. */
+gcd_status gcd_fail_os(struct gcd_error *err, int os_errno, const char *fmt, ...) GCD_PRINTF(3, 4);
+
+/* Out of memory while doing WHAT ("reading a type table"). */
+gcd_status gcd_fail_nomem(struct gcd_error *err, const char *what);
+
+/* A layer that knows more puts its clause in front: "CLAUSE: old message".  Returns the recorded code. */
+gcd_status gcd_error_wrap(struct gcd_error *err, const char *fmt, ...) GCD_PRINTF(2, 3);
+
+/* Leave the calling function with the status unless it is GCD_OK.  For functions that have nothing to release. */
+#define GCD_TRY(expr)                                                                                                  \
+    do {                                                                                                               \
+        gcd_status gcd_try_st_ = (expr);                                                                               \
+        if (gcd_try_st_ != GCD_OK)                                                                                     \
+            return gcd_try_st_;                                                                                        \
+    } while (0)
+
+#endif

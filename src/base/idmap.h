@@ -1,0 +1,57 @@
+/*
+ * A hash table from 64-bit ids (method tables, threads, modules) to small numbers, for the ids of an untrusted input: the
+ * table is seeded per instance by its address, so chains cannot be prepared from outside, and grows only with what was put in.
+ */
+#ifndef GCD_BASE_IDMAP_H
+#define GCD_BASE_IDMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/alloc.h>
+
+#define GCD_IDMAP_NONE UINT32_MAX
+
+struct gcd_idmap_slot {
+    uint64_t id;
+    uint32_t value;          /* GCD_IDMAP_NONE = empty slot */
+};
+
+struct gcd_idmap {
+    const struct gcd_alloc *alloc;
+    struct gcd_idmap_slot *slots;
+    size_t slot_count;       /* a power of two, or 0 */
+    size_t used;
+    uint64_t seed;
+};
+
+void gcd_idmap_init(struct gcd_idmap *m, const struct gcd_alloc *a);
+void gcd_idmap_done(struct gcd_idmap *m);
+void gcd_idmap_clear(struct gcd_idmap *m);
+
+/* Insert or replace; VALUE must not be GCD_IDMAP_NONE.  False when out of memory. */
+bool gcd_idmap_put(struct gcd_idmap *m, uint64_t id, uint32_t value);
+
+static inline size_t gcd_idmap_home(const struct gcd_idmap *m, uint64_t id)
+{
+    uint64_t h = (id ^ m->seed) * UINT64_C(0x9e3779b97f4a7c15);
+    h ^= h >> 32;
+    return (size_t)h & (m->slot_count - 1);
+}
+
+/* The value of ID or GCD_IDMAP_NONE.  Inline: called once per object of a heap. */
+static inline uint32_t gcd_idmap_get(const struct gcd_idmap *m, uint64_t id)
+{
+    if (m->slot_count == 0)
+        return GCD_IDMAP_NONE;
+    size_t i = gcd_idmap_home(m, id);
+    while (m->slots[i].value != GCD_IDMAP_NONE) {
+        if (m->slots[i].id == id)
+            return m->slots[i].value;
+        i = (i + 1) & (m->slot_count - 1);
+    }
+    return GCD_IDMAP_NONE;
+}
+
+#endif

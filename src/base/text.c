@@ -1,0 +1,165 @@
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/cur.h"
+#include "base/mem.h"
+
+#define CHUNK_BYTES ((size_t)64 * 1024)
+
+struct gcd_textpool_chunk {
+    struct gcd_textpool_chunk *previous;
+    size_t size, used;           /* of text */
+    char text[];
+};
+
+static char *put_utf8(char *o, uint32_t cp)
+{
+    if (cp < 0x80) {
+        *o++ = (char)cp;
+    } else if (cp < 0x800) {
+        *o++ = (char)(0xc0 | cp >> 6);
+        *o++ = (char)(0x80 | (cp & 0x3f));
+    } else if (cp < 0x10000) {
+        *o++ = (char)(0xe0 | cp >> 12);
+        *o++ = (char)(0x80 | (cp >> 6 & 0x3f));
+        *o++ = (char)(0x80 | (cp & 0x3f));
+    } else {
+        *o++ = (char)(0xf0 | cp >> 18);
+        *o++ = (char)(0x80 | (cp >> 12 & 0x3f));
+        *o++ = (char)(0x80 | (cp >> 6 & 0x3f));
+        *o++ = (char)(0x80 | (cp & 0x3f));
+    }
+    return o;
+}
+
+size_t gcd_utf16le_to_utf8(const uint8_t *p, size_t units, char *out)
+{
+    char *o = out;
+    for (size_t i = 0; i < units; i++) {
+        uint32_t u = gcd_le16(p + 2 * i);
+        if (u >= 0xd800 && u <= 0xdfff) {
+            uint32_t low = u < 0xdc00 && i + 1 < units ? gcd_le16(p + 2 * i + 2) : 0;
+            if (low >= 0xdc00 && low <= 0xdfff) {
+                u = 0x10000 + ((u - 0xd800) << 10) + (low - 0xdc00);
+                i++;
+            } else {
+                u = 0xfffd;
+            }
+        }
+        o = put_utf8(o, u);
+    }
+    return (size_t)(o - out);
+}
+
+/* Length of the well-formed sequence at P (Unicode standard, table 3-7), or 0. */
+static size_t utf8_sequence(const uint8_t *p, size_t n)
+{
+    if (p[0] < 0x80)
+        return 1;
+    size_t len = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+    if (p[0] < 0xc2 || p[0] > 0xf4 || len > n)
+        return 0;
+    for (size_t i = 1; i < len; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
+        (p[0] == 0xf4 && p[1] > 0x8f))
+        return 0;
+    return len;
+}
+
+size_t gcd_utf8_clean(const uint8_t *p, size_t n, char *out)
+{
+    char *o = out;
+    for (size_t i = 0; i < n;) {
+        size_t len = utf8_sequence(p + i, n - i);
+        if (len == 0) {
+            o = put_utf8(o, 0xfffd);
+            i++;
+        } else {
+            memcpy(o, p + i, len);
+            o += len;
+            i += len;
+        }
+    }
+    return (size_t)(o - out);
+}
+
+void gcd_textpool_init(struct gcd_textpool *p, const struct gcd_alloc *a, uint64_t max_bytes)
+{
+    *p = (struct gcd_textpool){ .alloc = a, .max_bytes = max_bytes };
+}
+
+void gcd_textpool_done(struct gcd_textpool *p)
+{
+    while (p->last != NULL) {
+        struct gcd_textpool_chunk *c = p->last;
+        p->last = c->previous;
+        gcd_mem_free(p->alloc, c, sizeof *c + c->size);
+    }
+    p->bytes = 0;
+}
+
+/* Room for N bytes and a NUL; the caller says afterwards how much it used. */
+static gcd_status reserve(struct gcd_textpool *p, size_t n, char **ret)
+{
+    if (n >= SIZE_MAX / 4)
+        return GCD_E_NOMEM;
+    if (p->last == NULL || n + 1 > p->last->size - p->last->used) {
+        size_t size = n + 1 > CHUNK_BYTES ? n + 1 : CHUNK_BYTES;
+        struct gcd_textpool_chunk *c = gcd_mem_new(p->alloc, sizeof *c + size);
+        if (c == NULL)
+            return GCD_E_NOMEM;
+        c->size = size;
+        c->previous = p->last;
+        p->last = c;
+    }
+    *ret = p->last->text + p->last->used;
+    return GCD_OK;
+}
+
+static gcd_status take(struct gcd_textpool *p, char *s, size_t n, const char **ret)
+{
+    if (n > p->max_bytes || p->bytes > p->max_bytes - n)
+        return GCD_E_LIMIT;
+    s[n] = '\0';
+    p->last->used += n + 1;
+    p->bytes += n;
+    *ret = s;
+    return GCD_OK;
+}
+
+gcd_status gcd_textpool_add(struct gcd_textpool *p, const char *s, size_t n, const char **ret)
+{
+    char *o;
+    gcd_status st = reserve(p, n, &o);
+    if (st != GCD_OK)
+        return st;
+    if (n > 0)
+        memcpy(o, s, n);
+    return take(p, o, n, ret);
+}
+
+gcd_status gcd_textpool_add_utf16(struct gcd_textpool *p, const uint8_t *utf16le, size_t units, const char **ret)
+{
+    char *o;
+    if (units > SIZE_MAX / 16)
+        return GCD_E_NOMEM;
+    gcd_status st = reserve(p, 3 * units, &o);
+    if (st != GCD_OK)
+        return st;
+    return take(p, o, gcd_utf16le_to_utf8(utf16le, units, o), ret);
+}
+
+gcd_status gcd_textpool_add_utf8(struct gcd_textpool *p, const uint8_t *utf8, size_t n, const char **ret)
+{
+    char *o;
+    if (n > SIZE_MAX / 16)
+        return GCD_E_NOMEM;
+    gcd_status st = reserve(p, 3 * n, &o);
+    if (st != GCD_OK)
+        return st;
+    return take(p, o, gcd_utf8_clean(utf8, n, o), ret);
+}

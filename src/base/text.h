@@ -1,0 +1,41 @@
+/*
+ * Text of an input: UTF-16 to UTF-8, and a pool that keeps strings as long as their owner lives.
+ */
+#ifndef GCD_BASE_TEXT_H
+#define GCD_BASE_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/alloc.h>
+
+/*
+ * UNITS units of UTF-16LE at P to UTF-8 in OUT, which has room for 3 * UNITS bytes (a unit becomes at most three bytes, a
+ * surrogate pair four).  A lone surrogate becomes U+FFFD.  Returns the bytes written; no NUL is added.
+ */
+size_t gcd_utf16le_to_utf8(const uint8_t *p, size_t units, char *out);
+
+/*
+ * Copy N bytes of claimed UTF-8 from P to OUT (room for 3 * N bytes); each byte that is not part of a well-formed sequence
+ * becomes U+FFFD.  Returns the bytes written.
+ */
+size_t gcd_utf8_clean(const uint8_t *p, size_t n, char *out);
+
+struct gcd_textpool_chunk;
+
+/* Strings that are never freed one by one. */
+struct gcd_textpool {
+    const struct gcd_alloc *alloc;
+    struct gcd_textpool_chunk *last;
+    uint64_t bytes, max_bytes;   /* text held, without overhead; the ceiling */
+};
+
+void gcd_textpool_init(struct gcd_textpool *p, const struct gcd_alloc *a, uint64_t max_bytes);
+void gcd_textpool_done(struct gcd_textpool *p);
+
+/* A NUL-terminated copy; valid until gcd_textpool_done.  GCD_E_NOMEM, or GCD_E_LIMIT above max_bytes. */
+gcd_status gcd_textpool_add(struct gcd_textpool *p, const char *s, size_t n, const char **ret);
+gcd_status gcd_textpool_add_utf16(struct gcd_textpool *p, const uint8_t *utf16le, size_t units, const char **ret);
+gcd_status gcd_textpool_add_utf8(struct gcd_textpool *p, const uint8_t *utf8, size_t n, const char **ret);
+
+#endif

@@ -1,0 +1,126 @@
+/*
+ * The command line program.  It uses the public headers only; main.c decides the exit status.
+ */
+#ifndef GCD_CLI_CLI_H
+#define GCD_CLI_CLI_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <gcdumpc/gcdumpc.h>
+
+enum cli_exit {
+    CLI_DONE = 0,
+    CLI_FAILED = 1,
+    CLI_USAGE = 2,
+    CLI_INCOMPLETE = 3,          /* done, but the data are incomplete */
+    CLI_INTERRUPTED = 130
+};
+
+enum cli_sort { CLI_SORT_BYTES, CLI_SORT_COUNT, CLI_SORT_NAME };
+
+/* All options of all commands; which command knows which is in the table of opts.c. */
+struct cli_args {
+    const char *input;           /* FILE or "-"; NULL = not given */
+    uint64_t pid;                /* 0 = not given */
+    const char *output;
+    const char *format;
+    uint64_t timeout_s;
+    uint64_t buffer_mb;
+    bool rundown;
+    bool strict;
+    bool quiet;
+    bool json;
+    uint64_t top;                /* 0 = all */
+    enum cli_sort sort;
+    uint64_t dump_number;
+    uint64_t process;
+    uint64_t max_block_bytes;
+    bool help;
+};
+
+struct cli_command {
+    const char *name;
+    const char *arguments;       /* for the usage line */
+    const char *summary;
+    unsigned bit;                /* in the option table */
+    enum cli_exit (*run)(const struct cli_args *args);
+    const char *details;         /* text of --help below the options; may be "" */
+};
+
+#define CLI_COLLECT 1u
+#define CLI_CONVERT 2u
+#define CLI_INFO 4u
+#define CLI_REPORT 8u
+
+enum cli_exit cmd_collect(const struct cli_args *args);
+enum cli_exit cmd_convert(const struct cli_args *args);
+enum cli_exit cmd_info(const struct cli_args *args);
+enum cli_exit cmd_report(const struct cli_args *args);
+
+/* main.c: set by SIGINT, SIGTERM and SIGHUP. */
+extern atomic_bool cli_canceled;
+
+/* opts.c */
+/* Parse ARGV[1..] of COMMAND.  CLI_DONE, or CLI_USAGE after one line on standard error. */
+enum cli_exit cli_parse(const struct cli_command *command, int argc, char **argv, struct cli_args *ret);
+/* The options of COMMAND, a line each. */
+void cli_print_options(FILE *to, const struct cli_command *command);
+
+/* message.c */
+/* "gcdumpc: SUBJECT: …" on standard error; SUBJECT may be NULL. */
+void cli_say(const char *subject, const char *fmt, ...) GCD_PRINTF(2, 3);
+/* An error with its place; returns the exit status for it. */
+enum cli_exit cli_fail(const char *subject, const struct gcd_error *err);
+/* "incomplete: …" when it is; what the status of a command that did its work is. */
+enum cli_exit cli_verdict(const char *subject, const struct gcd_dump *d, bool quiet);
+/* How messages call an input. */
+const char *cli_input_name(const struct cli_args *args);
+
+/* open.c */
+struct cli_dump {
+    struct gcd_input *input;
+    struct gcd_dump *dump;
+    char subject[300];           /* file or "process 1234", for messages */
+    char name[256];              /* what the program is called when the dump does not know it */
+};
+/*
+ * The dump that ARGS name, recorded or live.  REREAD: objects will be read.  On failure the message has been printed and the exit
+ * status is not CLI_DONE.  Release with cli_close in any case.
+ */
+enum cli_exit cli_open(const struct cli_args *args, bool reread, struct cli_dump *ret);
+void cli_close(struct cli_dump *d);
+
+/* live.c (ipc), or its stand-in: the same for a process. */
+enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options, const char *spool_dir,
+                            struct cli_dump *ret);
+
+/* output.c: write D to ARGS->output.  CLI_DONE, CLI_INCOMPLETE or CLI_FAILED. */
+enum cli_exit cli_write(const struct cli_args *args, struct cli_dump *d);
+/* The format that ARGS ask for, or a message and NULL. */
+const struct gcd_format *cli_format(const struct cli_args *args);
+/* Write what stdio still holds; a full disk or a closed pipe is found here. */
+enum cli_exit cli_flush_stdout(void);
+
+/* progress.c: a line on standard error, only on a terminal, after a second, six times a second at most. */
+void cli_progress(void *verb, uint64_t done_bytes, uint64_t total_bytes);
+void cli_progress_end(void);
+void cli_progress_off(void);
+
+/* term.c */
+bool cli_is_terminal(FILE *f);
+/* N with thousands separators when they are wanted, in BUF. */
+#define CLI_NUMBER_BYTES 32
+const char *cli_number(uint64_t n, bool separators, char buf[CLI_NUMBER_BYTES]);
+/* Text of an input for a terminal or a line of text: control characters become "?". */
+void cli_print_clean(FILE *to, const char *s);
+
+/* json_out.c: see the manual for the schema. */
+#define CLI_JSON_SCHEMA 1
+struct json_t;
+int cli_json_info(const struct gcd_dump *d, const char *subject);
+int cli_json_report(const struct gcd_dump *d, const char *subject, const uint32_t *order, size_t n);
+
+#endif

@@ -1,0 +1,109 @@
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli.h"
+
+GCD_PRINTF(2, 3)
+static void row(const char *label, const char *fmt, ...)
+{
+    char line[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    (void)vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    printf("%-18s ", label);
+    cli_print_clean(stdout, line);
+    putchar('\n');
+}
+
+static void print_recording(const struct gcd_dump_facts *f, const char *subject, bool sep)
+{
+    char n[CLI_NUMBER_BYTES];
+    const struct gcd_trace_info *t = &f->trace;
+    row("recording", "%s", subject);
+    row("format", "%s version %u, %u-bit process, %s bytes, %s", t->container, t->format_version, 8 * t->ptr_bytes,
+        cli_number(t->bytes, sep, n), t->end == GCD_TRACE_CLOSED ? "closed" : t->end == GCD_TRACE_TRUNCATED ? "cut off" : "damaged");
+    if (t->start_unix_ms != INT64_MIN) {
+        time_t s = (time_t)(t->start_unix_ms / 1000);
+        struct tm tm;
+        char when[64];
+        if (gmtime_r(&s, &tm) != NULL && strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%S", &tm) > 0)
+            row("recorded", "%s.%03dZ", when, (int)(t->start_unix_ms % 1000));
+    }
+    if (f->process != 0)
+        row("process", "%" PRIu64 "%s%s", f->process, f->process_name[0] != '\0' ? ", " : "", f->process_name);
+    if (f->command_line[0] != '\0')
+        row("command line", "%s", f->command_line);
+    if (f->runtime_version[0] != '\0' || f->os[0] != '\0')
+        row("runtime", "%s%s%s%s%s%s", f->runtime_version[0] != '\0' ? ".NET " : "", f->runtime_version,
+            f->runtime_version[0] != '\0' && f->os[0] != '\0' ? ", " : "", f->os, f->arch[0] != '\0' ? " " : "", f->arch);
+}
+
+static void print_gc(const struct gcd_dump_facts *f)
+{
+    static const char *const types[] = { "blocking", "background", "foreground" };
+    char heaps[40] = "";
+    if (f->gc_heaps > 0)
+        (void)snprintf(heaps, sizeof heaps, f->gc_heaps > 1 ? ", server GC with %u heaps" : ", workstation GC", f->gc_heaps);
+    if (f->gc_start_seen)
+        row("GC", "number %u, %s, %s, generation %u%s", f->gc_number, f->gc_reason == 1 ? "induced" : "not induced",
+            f->gc_type < 3 ? types[f->gc_type] : "of unknown type", f->gc_depth, heaps);
+    else
+        row("GC", "its start was not recorded%s", heaps);
+    row("GC time", "%.3f s after the start, %.1f ms with the heap walk", (double)f->gc_start_ns / 1e9,
+        (double)(f->gc_end_ns - f->gc_start_ns) / 1e6);
+    if (f->dumps > 1)
+        row("dumps", "%u heap dumps in the recording", f->dumps);
+}
+
+static void print_heap(const struct gcd_dump_facts *f, bool sep)
+{
+    char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES], d[CLI_NUMBER_BYTES], e[CLI_NUMBER_BYTES];
+    row("objects", "%s", cli_number(f->objects, sep, a));
+    row("bytes", "%s", cli_number(f->bytes, sep, a));
+    row("references", "%s", cli_number(f->edges, sep, a));
+    if (f->types_undescribed > 0)
+        row("types", "%s, %s of them without description", cli_number(f->types, sep, a), cli_number(f->types_undescribed, sep, b));
+    else
+        row("types", "%s", cli_number(f->types, sep, a));
+    uint64_t roots = 0;
+    for (int i = 0; i < GCD_ROOT_KINDS; i++)
+        roots += f->roots[i];
+    row("roots", "%s: stack %s, finalizer queue %s, handles %s, other %s", cli_number(roots, sep, a),
+        cli_number(f->roots[GCD_ROOT_STACK], sep, b), cli_number(f->roots[GCD_ROOT_FINALIZER], sep, c),
+        cli_number(f->roots[GCD_ROOT_HANDLE], sep, d), cli_number(f->roots[GCD_ROOT_OTHER], sep, e));
+    row("", "of these weak %s, pinned %s", cli_number(f->weak_roots, sep, a), cli_number(f->pinned_roots, sep, b));
+    row("static variables", "%s", cli_number(f->statics, sep, a));
+    row("dependent handles", "%s", cli_number(f->dependent_handles, sep, a));
+    if (f->ccws > 0 || f->rcws > 0)
+        row("COM wrappers", "%s callable, %s runtime", cli_number(f->ccws, sep, a), cli_number(f->rcws, sep, b));
+    row("generation ranges", "%s", cli_number(f->ranges, sep, a));
+}
+
+enum cli_exit cmd_info(const struct cli_args *args)
+{
+    struct cli_dump d;
+    enum cli_exit e = cli_open(args, false, &d);
+    if (e == CLI_DONE) {
+        const struct gcd_verdict *v = gcd_dump_verdict(d.dump);
+        if (args->json) {
+            e = cli_json_info(d.dump, d.subject) == 0 ? CLI_DONE : CLI_FAILED;
+        } else {
+            bool sep = cli_is_terminal(stdout);
+            const struct gcd_dump_facts *f = gcd_dump_facts(d.dump);
+            print_recording(f, d.subject, sep);
+            print_gc(f);
+            print_heap(f, sep);
+            row("verdict", "%s", v->complete ? "complete" : "incomplete");
+            for (size_t i = 0; i < v->reason_count; i++)
+                row("", "%s", v->reasons[i].text);
+        }
+        enum cli_exit flushed = cli_flush_stdout();
+        if (e == CLI_DONE)
+            e = flushed != CLI_DONE ? flushed : cli_verdict(d.subject, d.dump, args->quiet);
+    }
+    cli_close(&d);
+    return e;
+}

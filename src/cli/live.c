@@ -1,0 +1,85 @@
+/*
+ * A living process as an input: its stream is kept in a temporary file and read by the same code as a recording.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cli.h"
+
+#ifdef GCDUMPC_HAVE_IPC
+
+#include <gcdumpc/ipc.h>
+
+#define DEFAULT_TIMEOUT_S 3600u
+
+struct live {
+    struct gcd_input *spool;
+    struct gcd_dump *dump;
+    bool whole;
+};
+
+/* Keep the bytes first: they cannot be had twice. */
+static gcd_status on_data(void *ctx, const uint8_t *bytes, size_t n, struct gcd_error *err)
+{
+    struct live *l = ctx;
+    gcd_status st = gcd_input_append(l->spool, bytes, n, err);
+    if (st == GCD_OK)
+        st = gcd_dump_feed(l->dump, bytes, n, err);
+    if (st == GCD_END)
+        l->whole = true;
+    return st;
+}
+
+static void on_step(void *ctx, enum gcd_ipc_step step, uint64_t bytes)
+{
+    static const char *const verbs[] = {
+        [GCD_IPC_STEP_CONNECT] = "connecting", [GCD_IPC_STEP_GC] = "waiting for the garbage collection",
+        [GCD_IPC_STEP_READ] = "receiving", [GCD_IPC_STEP_STOP] = "stopping", [GCD_IPC_STEP_DONE] = "done",
+    };
+    (void)ctx;
+    cli_progress((void *)(uintptr_t)verbs[step], bytes, UINT64_MAX);
+}
+
+enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options, const char *spool_dir,
+                            struct cli_dump *ret)
+{
+    char path[GCD_IPC_PATH_MAX];
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct live l = { .whole = false };
+    struct gcd_input_options input_options = { .reread = true, .spool_dir = spool_dir };
+    gcd_status st = gcd_ipc_find_socket((uint32_t)args->pid, getenv("TMPDIR"), path, NULL, &err);
+    if (st == GCD_OK)
+        st = gcd_input_new_spool(&input_options, &ret->input, &err);
+    if (st == GCD_OK)
+        st = gcd_dump_new(options, &ret->dump, &err);
+    if (st != GCD_OK)
+        return cli_fail(ret->subject, &err);
+    l.spool = ret->input;
+    l.dump = ret->dump;
+    struct gcd_ipc_collect_result result;
+    struct gcd_ipc_collect_options collect = {
+        .socket_path = path, .buffer_mb = (uint32_t)args->buffer_mb, .rundown = args->rundown,
+        .timeout_ms = (args->timeout_s != 0 ? args->timeout_s : DEFAULT_TIMEOUT_S) * 1000, .on_data = on_data, .on_step = on_step,
+        .ctx = &l, .cancel = &cli_canceled,
+    };
+    st = gcd_ipc_collect(&collect, &result, &err);
+    cli_progress_end();
+    if (st != GCD_OK)
+        return cli_fail(ret->subject, &err);
+    st = gcd_dump_close(ret->dump, ret->input, &err);
+    return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
+}
+
+#else
+
+enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options, const char *spool_dir,
+                            struct cli_dump *ret)
+{
+    (void)args;
+    (void)options;
+    (void)spool_dir;
+    cli_say(ret->subject, "this build of gcdumpc cannot talk to living processes (it was made with GCDUMPC_IPC=OFF)");
+    return CLI_FAILED;
+}
+
+#endif

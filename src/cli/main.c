@@ -1,0 +1,136 @@
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+atomic_bool cli_canceled;
+
+static const struct cli_command commands[] = {
+    { "collect", "--pid N -o FILE", "dump the heap of a living process", CLI_COLLECT, cmd_collect,
+      "The process is made to run a full, blocking garbage collection and pauses while its heap is described.\n"
+      "\"gcdumpc --pid N ...\" is the same as \"gcdumpc collect --pid N ...\".\n" },
+    { "convert", "FILE -o FILE", "convert a recording to another format", CLI_CONVERT, cmd_convert, "" },
+    { "info", "FILE", "what a recording contains, and whether it is complete", CLI_INFO, cmd_info, "" },
+    { "report", "FILE", "objects and bytes of each type", CLI_REPORT, cmd_report, "" },
+};
+#define COMMAND_COUNT (sizeof commands / sizeof *commands)
+
+static const char exit_text[] =
+    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete, 130 interrupted.\n";
+
+static void print_commands(FILE *to)
+{
+    fputs("usage: gcdumpc COMMAND [OPTION...]\n\n.NET heap dumps outside a debugger.\n\nCommands:\n", to);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        fprintf(to, "  %-8s  %s\n", commands[i].name, commands[i].summary);
+    fputs("\nMost used:\n"
+          "  gcdumpc --pid 1234 -o out.gclog\n"
+          "  gcdumpc convert recorded.nettrace -o out.gclog\n"
+          "  gcdumpc info recorded.nettrace\n"
+          "  gcdumpc report recorded.nettrace --top 20\n"
+          "\n\"gcdumpc COMMAND --help\" lists the options of a command, \"gcdumpc --version\" prints the version.\n", to);
+    fputs(exit_text, to);
+}
+
+static void print_help(const struct cli_command *c)
+{
+    printf("usage: gcdumpc %s %s [OPTION...]\n\n%c%s.\n\n", c->name, c->arguments, c->summary[0] - 'a' + 'A', c->summary + 1);
+    if (c->bit != CLI_COLLECT)
+        puts("FILE is a .nettrace recording, also compressed with gzip; \"-\" is standard input.");
+    puts("Options:");
+    cli_print_options(stdout, c);
+    if (c->bit & (CLI_COLLECT | CLI_CONVERT)) {
+        puts("\nFormats:");
+        for (size_t i = 0; gcd_format_at(i) != NULL; i++)
+            printf("  %-8s  %-10s  %s\n", gcd_format_name(gcd_format_at(i)), gcd_format_suffix(gcd_format_at(i)),
+                   gcd_format_about(gcd_format_at(i)));
+        puts("An output whose name ends in .gz is compressed with gzip.");
+    }
+    if (c->details[0] != '\0')
+        printf("\n%s", c->details);
+    printf("\n%s", exit_text);
+}
+
+static const struct cli_command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+/*
+ * The first signal asks politely: the work in hand is given up, temporary files are removed, a session in the target is stopped.
+ * Who asks twice is not made to wait.
+ */
+static void on_signal(int sig)
+{
+    (void)sig;
+    if (atomic_exchange(&cli_canceled, true))
+        _exit(CLI_INTERRUPTED);
+}
+
+static void set_signals(void)
+{
+    struct sigaction a;
+    memset(&a, 0, sizeof a);
+    a.sa_handler = on_signal;
+    sigemptyset(&a.sa_mask);
+    static const int stop[] = { SIGINT, SIGTERM, SIGHUP };
+    for (size_t i = 0; i < sizeof stop / sizeof *stop; i++) {
+        struct sigaction old;
+        if (sigaction(stop[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)    /* nohup stays nohup */
+            (void)sigaction(stop[i], &a, NULL);
+    }
+    a.sa_handler = SIG_IGN;              /* a closed pipe is a write error with a message */
+    (void)sigaction(SIGPIPE, &a, NULL);
+}
+
+static enum cli_exit run(const struct cli_command *c, int argc, char **argv)
+{
+    struct cli_args args;
+    enum cli_exit e = cli_parse(c, argc, argv, &args);
+    if (e != CLI_DONE)
+        return e;
+    if (args.help) {
+        print_help(c);
+        return cli_flush_stdout();
+    }
+    if (args.quiet)
+        cli_progress_off();
+    e = c->run(&args);
+    cli_progress_end();
+    if (atomic_load(&cli_canceled) && e != CLI_DONE && e != CLI_INCOMPLETE)
+        return CLI_INTERRUPTED;
+    return e;
+}
+
+int main(int argc, char **argv)
+{
+    set_signals();
+    if (argc < 2) {
+        print_commands(stderr);
+        return CLI_USAGE;
+    }
+    const char *first = argv[1];
+    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0) {
+        if (argc > 2 && find_command(argv[2]) != NULL)
+            print_help(find_command(argv[2]));
+        else
+            print_commands(stdout);
+        return cli_flush_stdout();
+    }
+    if (strcmp(first, "--version") == 0) {
+        printf("gcdumpc %s\n", GCDUMPC_VERSION);
+        return cli_flush_stdout();
+    }
+    const struct cli_command *c = find_command(first);
+    if (c != NULL)
+        return run(c, argc - 1, argv + 1);
+    if (first[0] == '-' && first[1] != '\0')     /* gcdumpc --pid N ... */
+        return run(&commands[0], argc, argv);
+    cli_say(NULL, "there is no command \"%s\"; see gcdumpc --help", first);
+    return CLI_USAGE;
+}

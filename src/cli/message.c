@@ -1,0 +1,76 @@
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "cli.h"
+
+void cli_print_clean(FILE *to, const char *s)
+{
+    for (; *s != '\0'; s++)
+        putc((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, to);
+}
+
+GCD_PRINTF(2, 0)
+static void say(const char *subject, const char *fmt, va_list ap)
+{
+    cli_progress_end();
+    fputs("gcdumpc: ", stderr);
+    if (subject != NULL) {
+        cli_print_clean(stderr, subject);
+        fputs(": ", stderr);
+    }
+    char line[2048];
+    (void)vsnprintf(line, sizeof line, fmt, ap);
+    cli_print_clean(stderr, line);
+    putc('\n', stderr);
+}
+
+void cli_say(const char *subject, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    say(subject, fmt, ap);
+    va_end(ap);
+}
+
+enum cli_exit cli_fail(const char *subject, const struct gcd_error *err)
+{
+    if (err->code == GCD_E_CANCELED) {
+        cli_say(subject, "interrupted");
+        return CLI_INTERRUPTED;
+    }
+    if (err->off != GCD_OFF_NONE)
+        cli_say(subject, "%s (at byte %" PRIu64 ")", err->msg, err->off);
+    else
+        cli_say(subject, "%s", err->msg[0] != '\0' ? err->msg : gcd_status_text(err->code));
+    return CLI_FAILED;
+}
+
+enum cli_exit cli_verdict(const char *subject, const struct gcd_dump *d, bool quiet)
+{
+    const struct gcd_dump_facts *f = gcd_dump_facts(d);
+    const struct gcd_verdict *v = gcd_dump_verdict(d);
+    if (!quiet && f->dumps > 1)
+        cli_say(subject, "the recording holds %u heap dumps; --dump N chooses, the first is the default", f->dumps);
+    if (!quiet && f->processes_ignored > 0)
+        cli_say(subject, "the recording holds dumps of other processes, too; this is process %" PRIu64 ", --process PID chooses", f->process);
+    if (f->types_undescribed > 0)
+        cli_say(subject, "%" PRIu64 " types of %" PRIu64 " objects have no description and are shown as Type(0x...)",
+                f->types_undescribed, f->objects_undescribed);
+    if (f->trace.trailing_bytes > 0)
+        cli_say(subject, "%" PRIu64 " bytes after the end of the recording are ignored", f->trace.trailing_bytes);
+    if (v->complete)
+        return CLI_DONE;
+    char all[1500] = "";
+    for (size_t i = 0; i < v->reason_count; i++) {
+        size_t n = strlen(all);
+        (void)snprintf(all + n, sizeof all - n, "%s%s", i == 0 ? "" : "; ", v->reasons[i].text);
+    }
+    cli_say(subject, "the dump is incomplete: %s", all);
+    return CLI_INCOMPLETE;
+}
+
+const char *cli_input_name(const struct cli_args *args)
+{
+    return args->input == NULL ? "" : strcmp(args->input, "-") == 0 ? "standard input" : args->input;
+}

@@ -1,0 +1,71 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* The file's name without its folder and the suffixes of recordings. */
+static void base_name(const char *path, char *ret, size_t cap)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash != NULL ? slash + 1 : path;
+    if (strcmp(path, "-") == 0)
+        base = "";
+    size_t n = strlen(base);
+    static const char *const suffixes[] = { ".gz", ".nettrace", ".netperf" };
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        size_t k = strlen(suffixes[i]);
+        if (n > k && memcmp(base + n - k, suffixes[i], k) == 0)
+            n -= k;
+    }
+    (void)snprintf(ret, cap, "%.*s", (int)(n < cap ? n : cap - 1), base);
+}
+
+/* Copies of streams go beside the output: there must be room for what comes of them anyway; else where the user says. */
+static void spool_folder(const struct cli_args *args, char *ret, size_t cap)
+{
+    const char *tmpdir = getenv("TMPDIR");
+    const char *slash = args->output != NULL ? strrchr(args->output, '/') : NULL;
+    if (args->output != NULL && strcmp(args->output, "-") != 0 && strncmp(args->output, "/dev/", 5) != 0)
+        (void)snprintf(ret, cap, "%.*s", slash == NULL ? 1 : slash == args->output ? 1 : (int)(slash - args->output),
+                       slash == NULL ? "." : args->output);
+    else
+        (void)snprintf(ret, cap, "%s", tmpdir != NULL && tmpdir[0] != '\0' ? tmpdir : "/tmp");
+}
+
+enum cli_exit cli_open(const struct cli_args *args, bool reread, struct cli_dump *ret)
+{
+    *ret = (struct cli_dump){ .input = NULL };
+    static const char verb[] = "reading";
+    char spool[4096];
+    spool_folder(args, spool, sizeof spool);
+    struct gcd_limits limits = { .block_bytes = args->max_block_bytes };
+    struct gcd_dump_options options = {
+        .limits = &limits, .process = args->process, .dump_number = (unsigned)args->dump_number, .check_references = reread,
+        .cancel = &cli_canceled, .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
+    };
+    if (args->pid != 0) {
+        (void)snprintf(ret->subject, sizeof ret->subject, "process %" PRIu64, args->pid);
+        return cli_open_live(args, &options, spool, ret);
+    }
+    (void)snprintf(ret->subject, sizeof ret->subject, "%s", cli_input_name(args));
+    base_name(args->input, ret->name, sizeof ret->name);
+    struct gcd_input_options input_options = { .reread = reread, .spool_dir = spool, .cancel = &cli_canceled };
+    struct gcd_error err = GCD_ERROR_INIT;
+    gcd_status st = gcd_input_open(args->input, &input_options, &ret->input, &err);
+    if (st == GCD_OK && args->output != NULL && gcd_input_is_file(ret->input, args->output)) {
+        cli_say(ret->subject, "is the input and the output");
+        return CLI_USAGE;
+    }
+    if (st == GCD_OK)
+        st = gcd_dump_open(ret->input, &options, &ret->dump, &err);
+    return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
+}
+
+void cli_close(struct cli_dump *d)
+{
+    gcd_dump_free(d->dump);
+    gcd_input_free(d->input);
+    d->dump = NULL;
+    d->input = NULL;
+}

@@ -1,0 +1,194 @@
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum option_type { OPT_FLAG, OPT_TEXT, OPT_NUMBER, OPT_SIZE, OPT_SORT };
+
+struct option_row {
+    const char *name;
+    char letter;                 /* 0 = none */
+    const char *argument;        /* NULL = none */
+    const char *help;
+    unsigned commands;
+    enum option_type type;
+    size_t field;                /* in struct cli_args */
+    uint64_t min, max;           /* numbers and sizes */
+};
+
+#define ALL (CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT)
+#define FILES (CLI_CONVERT | CLI_INFO | CLI_REPORT)
+#define TABLES (CLI_INFO | CLI_REPORT)
+#define OUTPUTS (CLI_COLLECT | CLI_CONVERT)
+#define LIVE (CLI_COLLECT | CLI_INFO | CLI_REPORT)
+#define FIELD(f) offsetof(struct cli_args, f)
+
+/* Parses, prints help; one name means one thing in all commands. */
+static const struct option_row rows[] = {
+    { "pid", 'p', "N", "the process to dump", LIVE, OPT_NUMBER, FIELD(pid), 1, UINT32_MAX },
+    { "output", 'o', "FILE", "where to write; \"-\" is standard output", OUTPUTS, OPT_TEXT, FIELD(output), 0, 0 },
+    { "format", 'f', "NAME", "format of the output, else its suffix decides", OUTPUTS, OPT_TEXT, FIELD(format), 0, 0 },
+    { "sort", 's', "KEY", "order of the types: bytes (default), count or name", CLI_REPORT, OPT_SORT, FIELD(sort), 0, 0 },
+    { "top", 'n', "N", "only the first N types", CLI_REPORT, OPT_NUMBER, FIELD(top), 1, UINT32_MAX },
+    { "json", 'j', NULL, "machine-readable output", TABLES, OPT_FLAG, FIELD(json), 0, 0 },
+    { "timeout", 't', "SECONDS", "give up when the dump is not whole by then", LIVE, OPT_NUMBER, FIELD(timeout_s), 1, 1000000 },
+    { "buffer", 'b', "MB", "event buffer in the process, 1 to 4095 (1024)", LIVE, OPT_NUMBER, FIELD(buffer_mb), 1, 4095 },
+    { "rundown", 0, NULL, "also record modules and the runtime version", LIVE, OPT_FLAG, FIELD(rundown), 0, 0 },
+    { "dump", 'd', "N", "which dump, when the recording holds several (1)", FILES, OPT_NUMBER, FIELD(dump_number), 1, 65536 },
+    { "process", 0, "PID", "whose dump, when the recording holds several processes", FILES, OPT_NUMBER, FIELD(process), 1, UINT32_MAX },
+    { "strict", 0, NULL, "fail instead of writing an incomplete dump", OUTPUTS, OPT_FLAG, FIELD(strict), 0, 0 },
+    { "max-block", 0, "SIZE", "largest block to accept in a recording (16M)", FILES, OPT_SIZE, FIELD(max_block_bytes), 1024, UINT64_C(1) << 30 },
+    { "quiet", 'q', NULL, "no progress, no summary; errors and warnings only", ALL, OPT_FLAG, FIELD(quiet), 0, 0 },
+    { "help", 'h', NULL, "this text", ALL, OPT_FLAG, FIELD(help), 0, 0 },
+};
+#define ROW_COUNT (sizeof rows / sizeof *rows)
+
+void cli_print_options(FILE *to, const struct cli_command *command)
+{
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        const struct option_row *r = &rows[i];
+        if ((r->commands & command->bit) == 0)
+            continue;
+        char left[48];
+        (void)snprintf(left, sizeof left, "%c%c%s --%s%s%s", r->letter != 0 ? '-' : ' ', r->letter != 0 ? r->letter : ' ',
+                       r->letter != 0 ? "," : " ", r->name, r->argument != NULL ? " " : "", r->argument != NULL ? r->argument : "");
+        fprintf(to, "  %-24s  %s\n", left, r->help);
+    }
+}
+
+static const struct option_row *find(const struct cli_command *c, const char *name, size_t n, char letter)
+{
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        const struct option_row *r = &rows[i];
+        if ((r->commands & c->bit) == 0)
+            continue;
+        if (name != NULL ? strlen(r->name) == n && memcmp(r->name, name, n) == 0 : r->letter == letter && letter != 0)
+            return r;
+    }
+    return NULL;
+}
+
+/* Digits only, and with SIZE one of the suffixes K, M, G. */
+static bool parse_number(const char *s, bool size, uint64_t *ret)
+{
+    if (s[0] < '0' || s[0] > '9')
+        return false;
+    char *end;
+    errno = 0;
+    unsigned long long v = strtoull(s, &end, 10);
+    if (errno != 0)
+        return false;
+    unsigned shift = 0;
+    if (size && *end != '\0') {
+        const char *suffixes = "KMG", *at = strchr(suffixes, *end);
+        if (at == NULL)
+            return false;
+        shift = 10 * (unsigned)(at - suffixes + 1);
+        end++;
+    }
+    if (*end != '\0' || v > UINT64_MAX >> shift)
+        return false;
+    *ret = (uint64_t)v << shift;
+    return true;
+}
+
+static bool set(const struct cli_command *c, const struct option_row *r, const char *value, struct cli_args *args)
+{
+    char *field = (char *)args + r->field;
+    uint64_t number = 0;
+    static const char *const sorts[] = { [CLI_SORT_BYTES] = "bytes", [CLI_SORT_COUNT] = "count", [CLI_SORT_NAME] = "name" };
+    switch (r->type) {
+    case OPT_FLAG:
+        memcpy(field, &(bool){ true }, sizeof(bool));
+        return true;
+    case OPT_TEXT:
+        memcpy(field, &value, sizeof value);
+        return true;
+    case OPT_SORT:
+        for (enum cli_sort i = CLI_SORT_BYTES; i <= CLI_SORT_NAME; i++)
+            if (strcmp(sorts[i], value) == 0) {
+                memcpy(field, &i, sizeof i);
+                return true;
+            }
+        cli_say(NULL, "--sort takes bytes, count or name, not \"%s\"", value);
+        return false;
+    case OPT_NUMBER:
+    case OPT_SIZE:
+        if (parse_number(value, r->type == OPT_SIZE, &number) && number >= r->min && number <= r->max) {
+            memcpy(field, &number, sizeof number);
+            return true;
+        }
+        cli_say(NULL, "--%s takes a number from %llu to %llu, not \"%s\"; see gcdumpc %s --help", r->name,
+                (unsigned long long)r->min, (unsigned long long)r->max, value, c->name);
+        return false;
+    }
+    return false;
+}
+
+/* One option at ARGV[*I]; *I is moved over its argument. */
+static bool parse_option(const struct cli_command *c, int argc, char **argv, int *i, struct cli_args *args)
+{
+    const char *word = argv[*i], *value = NULL;
+    const struct option_row *r;
+    if (word[1] == '-') {
+        size_t n = strcspn(word + 2, "=");
+        r = find(c, word + 2, n, 0);
+        if (word[2 + n] == '=')
+            value = word + 2 + n + 1;
+    } else {
+        r = find(c, NULL, 0, word[1]);
+        if (word[2] != '\0')
+            value = word + 2;
+    }
+    if (r == NULL) {
+        cli_say(NULL, "%s has no option \"%s\"; see gcdumpc %s --help", c->name, word, c->name);
+        return false;
+    }
+    if (r->argument == NULL && value != NULL) {
+        cli_say(NULL, "--%s takes no value; see gcdumpc %s --help", r->name, c->name);
+        return false;
+    }
+    if (r->argument != NULL && value == NULL) {
+        if (*i + 1 >= argc) {
+            cli_say(NULL, "--%s needs %s; see gcdumpc %s --help", r->name, r->argument, c->name);
+            return false;
+        }
+        value = argv[++*i];
+    }
+    return set(c, r, value, args);
+}
+
+enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, struct cli_args *ret)
+{
+    *ret = (struct cli_args){ .input = NULL };
+    bool only_words = false;
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+        if (!only_words && strcmp(word, "--") == 0) {
+            only_words = true;
+        } else if (!only_words && word[0] == '-' && word[1] != '\0') {
+            if (!parse_option(c, argc, argv, &i, ret))
+                return CLI_USAGE;
+        } else if (ret->input != NULL || c->bit == CLI_COLLECT) {
+            cli_say(NULL, "%s does not know what to do with \"%s\"; see gcdumpc %s --help", c->name, word, c->name);
+            return CLI_USAGE;
+        } else {
+            ret->input = word;
+        }
+    }
+    if (ret->help)
+        return CLI_DONE;
+    if (c->bit == CLI_COLLECT ? ret->pid == 0 : (ret->input == NULL) == (ret->pid == 0)) {
+        cli_say(NULL, c->bit == CLI_COLLECT ? "collect needs the process: --pid N; see gcdumpc %s --help" :
+                ret->input != NULL ? "give a file or --pid, not both; see gcdumpc %s --help" :
+                "a file is needed; see gcdumpc %s --help", c->name);
+        return CLI_USAGE;
+    }
+    if ((c->bit & OUTPUTS) != 0 && ret->output == NULL) {
+        cli_say(NULL, "%s needs a place for its output: -o FILE, or -o - for standard output; see gcdumpc %s --help", c->name, c->name);
+        return CLI_USAGE;
+    }
+    return CLI_DONE;
+}

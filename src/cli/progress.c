@@ -1,0 +1,54 @@
+#include <inttypes.h>
+#include <time.h>
+
+#include "cli.h"
+
+#define FIRST_AFTER_NS INT64_C(1000000000)
+#define AT_MOST_EVERY_NS INT64_C(170000000)
+
+static struct {
+    bool off, checked, shown;
+    int64_t start_ns, last_ns;
+} state;
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void cli_progress_off(void)
+{
+    state.off = true;
+}
+
+void cli_progress(void *verb, uint64_t done_bytes, uint64_t total_bytes)
+{
+    if (state.off)
+        return;
+    int64_t now = now_ns();
+    if (!state.checked) {
+        state.checked = true;
+        state.off = !cli_is_terminal(stderr);
+        state.start_ns = now;
+        return;
+    }
+    if (now - state.start_ns < FIRST_AFTER_NS || now - state.last_ns < AT_MOST_EVERY_NS)
+        return;
+    state.last_ns = now;
+    state.shown = true;
+    if (total_bytes == UINT64_MAX || total_bytes == 0)
+        fprintf(stderr, "\r%s: %" PRIu64 " MB\033[K", (const char *)verb, done_bytes / 1000000);
+    else
+        fprintf(stderr, "\r%s: %3.0f %% of %" PRIu64 " MB\033[K", (const char *)verb,
+                100.0 * (double)done_bytes / (double)total_bytes, total_bytes / 1000000);
+    fflush(stderr);
+}
+
+void cli_progress_end(void)
+{
+    if (state.shown)
+        fputs("\r\033[K", stderr);
+    state.shown = false;
+}

@@ -1,0 +1,202 @@
+#include "clr/clr_gc.h"
+
+#include <string.h>
+
+gcd_status gcd_clr_gc_start(const struct gcd_event *ev, struct gcd_clr_gc_start *ret)
+{
+    struct gcd_cur c = gcd_clr_payload(ev);
+    struct gcd_clr_gc_start s = { .number = gcd_cur_u32(&c) };
+    if (ev->version == 0) {
+        s.reason = gcd_cur_u32(&c);
+        s.depth = 2;                     /* V0 does not say: the reason alone decides */
+    } else {
+        s.depth = gcd_cur_u32(&c);
+        s.reason = gcd_cur_u32(&c);
+        s.type = gcd_cur_u32(&c);
+    }
+    if (c.err == GCD_OK)
+        *ret = s;
+    return c.err;
+}
+
+gcd_status gcd_clr_gc_end(const struct gcd_event *ev, uint32_t *ret_number)
+{
+    struct gcd_cur c = gcd_clr_payload(ev);
+    uint32_t n = gcd_cur_u32(&c);
+    if (c.err == GCD_OK)
+        *ret_number = n;
+    return c.err;
+}
+
+/* {index u32 (when INDEXED), count u32, CLR instance u16} and count records. */
+static gcd_status bulk(const struct gcd_event *ev, bool indexed, size_t item_bytes, struct gcd_clr_bulk *ret)
+{
+    struct gcd_cur c = gcd_clr_payload(ev);
+    struct gcd_clr_bulk b = { .item_bytes = item_bytes };
+    b.index = indexed ? gcd_cur_u32(&c) : 0;
+    b.count = gcd_cur_u32(&c);
+    gcd_cur_skip(&c, 2);
+    b.items = gcd_cur_array(&c, b.count, item_bytes);
+    if (c.err == GCD_OK)
+        *ret = b;
+    return c.err;
+}
+
+gcd_status gcd_clr_bulk_node(const struct gcd_event *ev, struct gcd_clr_bulk *ret)
+{
+    return bulk(ev, true, ev->ptr_bytes + 24, ret);
+}
+
+gcd_status gcd_clr_bulk_edge(const struct gcd_event *ev, struct gcd_clr_bulk *ret)
+{
+    return bulk(ev, true, ev->ptr_bytes + 4, ret);
+}
+
+gcd_status gcd_clr_bulk_root(const struct gcd_event *ev, struct gcd_clr_bulk *ret)
+{
+    return bulk(ev, true, 2 * ev->ptr_bytes + 5, ret);
+}
+
+struct gcd_clr_root gcd_clr_root_at(const struct gcd_clr_bulk *b, uint32_t i)
+{
+    const uint8_t *p = b->items + i * b->item_bytes;
+    unsigned ptr = (unsigned)(b->item_bytes - 5) / 2;
+    return (struct gcd_clr_root){ .object = gcd_leptr(p, ptr), .kind = p[ptr], .flags = gcd_le32(p + ptr + 1),
+                                  .id = gcd_leptr(p + ptr + 5, ptr) };
+}
+
+gcd_status gcd_clr_bulk_dependent(const struct gcd_event *ev, struct gcd_clr_bulk *ret)
+{
+    return bulk(ev, true, 3 * ev->ptr_bytes, ret);
+}
+
+struct gcd_clr_dependent gcd_clr_dependent_at(const struct gcd_clr_bulk *b, uint32_t i)
+{
+    const uint8_t *p = b->items + i * b->item_bytes;
+    unsigned ptr = (unsigned)b->item_bytes / 3;
+    return (struct gcd_clr_dependent){ .key = gcd_leptr(p, ptr), .value = gcd_leptr(p + ptr, ptr),
+                                       .id = gcd_leptr(p + 2 * ptr, ptr) };
+}
+
+gcd_status gcd_clr_bulk_ccw(const struct gcd_event *ev, struct gcd_clr_bulk *ret)
+{
+    return bulk(ev, false, 44, ret);
+}
+
+struct gcd_clr_ccw gcd_clr_ccw_at(const struct gcd_clr_bulk *b, uint32_t i)
+{
+    const uint8_t *p = b->items + i * b->item_bytes;
+    return (struct gcd_clr_ccw){ .id = gcd_le64(p), .object = gcd_le64(p + 8), .type = gcd_le64(p + 16) };
+}
+
+gcd_status gcd_clr_bulk_rcw(const struct gcd_event *ev, struct gcd_clr_bulk *ret)
+{
+    return bulk(ev, false, 40, ret);
+}
+
+gcd_status gcd_clr_bulk_static(const struct gcd_event *ev, struct gcd_cur *ret_items, uint32_t *ret_count)
+{
+    struct gcd_cur c = gcd_clr_payload(ev);
+    uint32_t count = gcd_cur_u32(&c);
+    gcd_cur_skip(&c, 10);                /* application domain u64, CLR instance u16 */
+    if (c.err == GCD_OK) {
+        *ret_items = c;
+        *ret_count = count;
+    }
+    return c.err;
+}
+
+bool gcd_clr_next_static(struct gcd_cur *items, struct gcd_clr_static *ret)
+{
+    ret->id = gcd_cur_u64(items);
+    ret->object = gcd_cur_u64(items);
+    ret->type = gcd_cur_u64(items);
+    ret->flags = gcd_cur_u32(items);
+    ret->name = gcd_cur_utf16z(items, &ret->name_units);
+    return items->err == GCD_OK;
+}
+
+gcd_status gcd_clr_bulk_type(const struct gcd_event *ev, struct gcd_cur *ret_items, uint32_t *ret_count)
+{
+    struct gcd_cur c = gcd_clr_payload(ev);
+    uint32_t count = gcd_cur_u32(&c);
+    gcd_cur_skip(&c, 2);
+    if (c.err == GCD_OK) {
+        *ret_items = c;
+        *ret_count = count;
+    }
+    return c.err;
+}
+
+bool gcd_clr_next_type(struct gcd_cur *items, struct gcd_clr_type *ret)
+{
+    ret->id = gcd_cur_u64(items);
+    ret->module = gcd_cur_u64(items);
+    ret->name_token = gcd_cur_u32(items);
+    ret->flags = gcd_cur_u32(items);
+    ret->element_type = gcd_cur_u8(items);
+    ret->name = gcd_cur_utf16z(items, &ret->name_units);
+    ret->parameter_count = gcd_cur_u32(items);
+    ret->parameters = gcd_cur_array(items, ret->parameter_count, 8);
+    return items->err == GCD_OK;
+}
+
+gcd_status gcd_clr_range(const struct gcd_event *ev, struct gcd_clr_range *ret)
+{
+    struct gcd_cur c = gcd_clr_payload(ev);
+    struct gcd_clr_range r = { .generation = gcd_cur_u8(&c) };
+    r.start = gcd_cur_ptr(&c, ev->ptr_bytes);
+    r.used_bytes = gcd_cur_u64(&c);
+    r.reserved_bytes = gcd_cur_u64(&c);
+    if (c.err == GCD_OK)
+        *ret = r;
+    return c.err;
+}
+
+gcd_status gcd_clr_heap_count(const struct gcd_event *ev, uint32_t *ret_heaps)
+{
+    struct gcd_cur c = gcd_clr_payload(ev);
+    gcd_cur_skip(&c, 8);                 /* final youngest desired u64 */
+    uint32_t n = gcd_cur_u32(&c);
+    if (c.err == GCD_OK)
+        *ret_heaps = n;
+    return c.err;
+}
+
+gcd_status gcd_clr_module(const struct gcd_event *ev, struct gcd_clr_module *ret)
+{
+    struct gcd_cur c = gcd_clr_payload(ev);
+    struct gcd_clr_module m = { .id = gcd_cur_u64(&c) };
+    gcd_cur_skip(&c, 16);                /* assembly u64, flags u32, reserved u32 */
+    m.path = gcd_cur_utf16z(&c, &m.path_units);
+    if (c.err == GCD_OK)
+        *ret = m;
+    return c.err;
+}
+
+gcd_status gcd_clr_runtime(const struct gcd_event *ev, struct gcd_clr_runtime *ret)
+{
+    struct gcd_cur c = gcd_clr_payload(ev);
+    struct gcd_clr_runtime r = { .sku = 0 };
+    gcd_cur_skip(&c, 2);
+    r.sku = gcd_cur_u16(&c);
+    for (size_t i = 0; i < 4; i++)
+        r.version[i] = gcd_cur_u16(&c);
+    gcd_cur_skip(&c, 13);                /* VM file version, start-up flags u32, mode u8 */
+    if (c.err != GCD_OK)
+        return c.err;
+    r.command_line = gcd_cur_utf16z(&c, &r.command_line_units);
+    *ret = r;
+    return GCD_OK;
+}
+
+gcd_status gcd_clr_process(const struct gcd_event *ev, struct gcd_clr_process *ret)
+{
+    struct gcd_cur c = gcd_clr_payload(ev);
+    memset(ret, 0, sizeof *ret);
+    ret->text[0] = gcd_cur_utf16z(&c, &ret->units[0]);
+    gcd_status st = c.err;
+    for (size_t i = 1; i < 3; i++)
+        ret->text[i] = gcd_cur_utf16z(&c, &ret->units[i]);
+    return st;
+}

@@ -1,0 +1,159 @@
+/*
+ * From events to a heap dump: which GC counts, what belongs to it, what is missing.
+ *
+ *     heap_asm.c     the events, one by one: the only file that knows in which order they may come
+ *     heap_walk.c    heap walks: beginning, end, which one is taken
+ *     heap_type.c    types, modules, process and runtime: accepted from anywhere in the trace
+ *     heap_loss.c    the verdict
+ *     heap_addr.c    a set of object addresses in bounded memory
+ */
+#ifndef GCD_HEAP_HEAP_H
+#define GCD_HEAP_HEAP_H
+
+#include <gcdumpc/dump.h>
+#include <gcdumpc/event.h>
+
+#include "base/idmap.h"
+#include "base/text.h"
+#include "clr/clr_gc.h"
+
+/* The bulk events that carry an index: 0, 1, 2 … per kind and walk. */
+enum heap_bulk { HEAP_ROOTS, HEAP_DEPENDENTS, HEAP_NODES, HEAP_EDGES, HEAP_BULKS };
+
+struct heap_index {
+    uint32_t next;               /* expected number */
+    uint64_t events, missing;
+};
+
+struct heap_gc_start {
+    struct gcd_clr_gc_start gc;
+    int64_t time_ns;
+};
+
+/* Number of GCStart events that are remembered: between a GCStart and its walk lie a few at most, from other threads. */
+#define HEAP_GC_STARTS 256u
+
+enum heap_walk_state {
+    HEAP_WALK_UNDECIDED,         /* its GCStart has not been seen yet */
+    HEAP_WALK_CONFIRMED,         /* inside an induced, blocking GC of generation 2 */
+    HEAP_WALK_OTHER              /* inside another GC */
+};
+
+struct heap_type_count {
+    uint64_t objects, bytes;
+};
+
+struct heap_addrs;
+
+/* One heap walk: the bulk events that one thread wrote up to a GCEnd. */
+struct heap_walk {
+    uint64_t thread, process;
+    int64_t first_ns, last_ns;
+    uint64_t first_off, last_off;        /* payload offsets of its first and last bulk event */
+    bool closed;                 /* GCEnd seen */
+    bool light;                  /* only counted: another walk is taken */
+    enum heap_walk_state state;
+    uint32_t gc_number;          /* when closed, or when a GCStart was found */
+    bool have_start;
+    struct heap_gc_start start;
+    int64_t end_ns;
+    uint32_t heaps;
+    struct heap_index index[HEAP_BULKS];
+    uint64_t objects, bytes, edges, edges_declared, damaged;
+    uint64_t roots[GCD_ROOT_KINDS], weak_roots, pinned_roots, null_roots, rcws;
+
+    /* details; freed when another walk is taken */
+    struct heap_type_count *counts;      /* by index into heap.types */
+    size_t counts_cap;
+    uint32_t *used_types;        /* in order of first use */
+    size_t used_count, used_cap;
+    struct gcd_root *root_items;
+    size_t root_count, root_cap;
+    struct gcd_static *static_items;     /* .type = index into heap.types until the dump is made */
+    size_t static_count, static_cap;
+    uint64_t *ccw_items;
+    size_t ccw_count, ccw_cap;
+    struct gcd_dependent *dependent_items;
+    size_t dependent_count, dependent_cap;
+    struct gcd_range *range_items;
+    size_t range_count, range_cap;
+    struct heap_addrs *addrs;
+};
+
+struct gcd_heap {
+    struct gcd_alloc alloc;
+    struct gcd_limits limits;
+    bool check_references;
+    unsigned dump_number;        /* 1 = first */
+
+    uint64_t process;            /* 0 = not known yet */
+    bool process_fixed;
+    uint64_t other_process;      /* the last one that was ignored */
+    unsigned other_processes;
+
+    struct gcd_textpool text;
+    struct gcd_type *types;      /* in order of appearance; .objects and .bytes unused */
+    size_t type_count, type_cap;
+    struct gcd_idmap type_by_id;
+    const char **module_paths;
+    size_t module_count, module_cap;
+    struct gcd_idmap module_by_id;
+    const char *command_line, *os, *arch, *runtime_version;
+
+    struct heap_gc_start starts[HEAP_GC_STARTS];
+    size_t start_count;          /* ever; the last HEAP_GC_STARTS are kept */
+    uint32_t last_heaps;
+    int64_t last_heaps_ns;
+
+    struct heap_walk **walks;
+    size_t walk_count, walk_cap;
+    struct gcd_idmap open_by_thread;     /* thread -> index of its walk that is not closed */
+    unsigned confirmed;          /* walks with objects that are confirmed */
+    struct heap_walk *chosen;    /* decided as early as possible, for good at the end */
+    bool whole;                  /* a walk with objects has been seen to its end */
+    uint64_t damaged_outside;    /* heap events that could not be decoded and belong to no walk */
+};
+
+gcd_status heap_new(const struct gcd_dump_options *options, struct gcd_heap **ret, struct gcd_error *err);
+void heap_free(struct gcd_heap *h);
+
+/* Takes one event; those that do not matter are ignored.  Borrowed views of EV are not kept. */
+gcd_status heap_event(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
+
+/* No more events: choose the walk.  GCD_E_NOT_FOUND when there is none with objects. */
+gcd_status heap_finish(struct gcd_heap *h, struct gcd_error *err);
+
+/* heap_walk.c */
+gcd_status heap_walk_for(struct gcd_heap *h, const struct gcd_event *ev, struct heap_walk **ret, struct gcd_error *err);
+gcd_status heap_walk_restart(struct gcd_heap *h, const struct gcd_event *ev, struct heap_walk **ret, struct gcd_error *err);
+void heap_gc_start(struct gcd_heap *h, const struct gcd_clr_gc_start *gc, int64_t time_ns);
+void heap_gc_end(struct gcd_heap *h, const struct gcd_event *ev, uint32_t number);
+void heap_walk_free(struct gcd_heap *h, struct heap_walk *w);
+/* Choose for good. */
+void heap_walk_choose(struct gcd_heap *h);
+
+/* heap_type.c */
+/* The index of the type ID, made when it is new. */
+gcd_status heap_type_index(struct gcd_heap *h, uint64_t id, uint32_t *ret, struct gcd_error *err);
+gcd_status heap_bulk_type(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
+gcd_status heap_module(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
+gcd_status heap_runtime_info(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
+gcd_status heap_process_info(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
+/* The name of a process from its command line: see the comment there.  In the pool, "" when none. */
+gcd_status heap_process_name(struct gcd_heap *h, const char **ret, struct gcd_error *err);
+/* A text that is kept; errors get a message. */
+gcd_status heap_text_utf16(struct gcd_heap *h, const uint8_t *p, size_t units, const char **ret, struct gcd_error *err);
+gcd_status heap_text(struct gcd_heap *h, const char *s, size_t n, const char **ret, struct gcd_error *err);
+
+/* heap_loss.c */
+void heap_verdict(const struct gcd_heap *h, const struct heap_walk *w, const struct gcd_trace_info *trace,
+                  const char *damage_text, struct gcd_verdict *ret);
+
+/* heap_addr.c: see gcd_dump_knows. */
+struct heap_addrs *heap_addrs_new(const struct gcd_alloc *a, unsigned ptr_bytes);
+void heap_addrs_free(struct heap_addrs *s, const struct gcd_alloc *a);
+bool heap_addrs_add(struct heap_addrs *s, const struct gcd_alloc *a, uint64_t address);
+bool heap_addrs_has(const struct heap_addrs *s, uint64_t address);
+bool heap_addrs_exact(const struct heap_addrs *s);
+
+#endif

@@ -1,0 +1,390 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "clr/clr_ids.h"
+#include "heap/heap.h"
+
+static uint64_t or_default(uint64_t value, uint64_t def)
+{
+    return value != 0 ? value : def;
+}
+
+gcd_status heap_new(const struct gcd_dump_options *options, struct gcd_heap **ret, struct gcd_error *err)
+{
+    struct gcd_alloc a = gcd_alloc_or_default(options != NULL ? options->alloc : NULL);
+    struct gcd_heap *h = gcd_mem_new(&a, sizeof *h);
+    if (h == NULL)
+        return gcd_fail_nomem(err, "opening a dump");
+    h->alloc = a;
+    if (options != NULL && options->limits != NULL)
+        h->limits = *options->limits;
+    h->limits.types = or_default(h->limits.types, UINT64_C(16) << 20);
+    h->limits.roots = or_default(h->limits.roots, UINT64_C(64) << 20);
+    h->limits.text_bytes = or_default(h->limits.text_bytes, UINT64_C(1) << 30);
+    h->dump_number = 1;
+    if (options != NULL) {
+        h->check_references = options->check_references;
+        h->process = options->process;
+        h->process_fixed = options->process != 0;
+        if (options->dump_number > 1)
+            h->dump_number = options->dump_number;
+    }
+    h->command_line = h->os = h->arch = h->runtime_version = "";
+    h->last_heaps_ns = INT64_MIN;
+    gcd_textpool_init(&h->text, &h->alloc, h->limits.text_bytes);
+    gcd_idmap_init(&h->type_by_id, &h->alloc);
+    gcd_idmap_init(&h->module_by_id, &h->alloc);
+    gcd_idmap_init(&h->open_by_thread, &h->alloc);
+    *ret = h;
+    return GCD_OK;
+}
+
+void heap_free(struct gcd_heap *h)
+{
+    if (h == NULL)
+        return;
+    for (size_t i = 0; i < h->walk_count; i++)
+        heap_walk_free(h, h->walks[i]);
+    gcd_mem_free(&h->alloc, h->walks, h->walk_cap * sizeof *h->walks);
+    gcd_mem_free(&h->alloc, h->types, h->type_cap * sizeof *h->types);
+    gcd_mem_free(&h->alloc, h->module_paths, h->module_cap * sizeof *h->module_paths);
+    gcd_idmap_done(&h->type_by_id);
+    gcd_idmap_done(&h->module_by_id);
+    gcd_idmap_done(&h->open_by_thread);
+    gcd_textpool_done(&h->text);
+    struct gcd_alloc a = h->alloc;
+    gcd_mem_free(&a, h, sizeof *h);
+}
+
+/* The sum of hostile sizes must not wrap to something small. */
+static void add_saturating(uint64_t *sum, uint64_t n)
+{
+    if (__builtin_add_overflow(*sum, n, sum))
+        *sum = UINT64_MAX;
+}
+
+/*
+ * The walk of a bulk event with index numbers, and what is missing before it.  Index 0 a second time begins another walk.
+ */
+static gcd_status indexed_walk(struct gcd_heap *h, const struct gcd_event *ev, enum heap_bulk kind, uint32_t index,
+                               struct heap_walk **ret, struct gcd_error *err)
+{
+    GCD_TRY(heap_walk_for(h, ev, ret, err));
+    if (index == 0 && (*ret)->index[kind].events > 0)
+        GCD_TRY(heap_walk_restart(h, ev, ret, err));
+    struct heap_index *x = &(*ret)->index[kind];
+    if (index != x->next)
+        x->missing += index > x->next ? index - x->next : 1;
+    x->next = index + 1;
+    x->events++;
+    return GCD_OK;
+}
+
+static gcd_status count_object(struct gcd_heap *h, struct heap_walk *w, const struct gcd_clr_node *n, struct gcd_error *err)
+{
+    uint32_t type = gcd_idmap_get(&h->type_by_id, n->type);
+    if (type == GCD_IDMAP_NONE)
+        GCD_TRY(heap_type_index(h, n->type, &type, err));
+    if (type >= w->counts_cap &&
+        !gcd_vec_reserve(&h->alloc, &w->counts, &w->counts_cap, h->type_count, sizeof *w->counts, GCD_IDMAP_NONE))
+        return gcd_fail_nomem(err, "counting objects");
+    struct heap_type_count *c = &w->counts[type];
+    if (c->objects++ == 0) {
+        if (!gcd_vec_reserve(&h->alloc, &w->used_types, &w->used_cap, w->used_count + 1, sizeof *w->used_types, GCD_IDMAP_NONE))
+            return gcd_fail_nomem(err, "counting objects");
+        w->used_types[w->used_count++] = type;
+    }
+    add_saturating(&c->bytes, n->size);
+    return GCD_OK;
+}
+
+static gcd_status bulk_node(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
+{
+    struct gcd_clr_bulk b;
+    gcd_status st = gcd_clr_bulk_node(ev, &b);
+    if (st != GCD_OK)
+        return st;
+    struct heap_walk *w;
+    GCD_TRY(indexed_walk(h, ev, HEAP_NODES, b.index, &w, err));
+    w->objects += b.count;
+    if (w->light)
+        return GCD_OK;
+    for (uint32_t i = 0; i < b.count; i++) {
+        struct gcd_clr_node n = gcd_clr_node_at(&b, i);
+        add_saturating(&w->bytes, n.size);
+        add_saturating(&w->edges_declared, n.edge_count);
+        GCD_TRY(count_object(h, w, &n, err));
+        if (w->addrs != NULL && !heap_addrs_add(w->addrs, &h->alloc, n.address))
+            return gcd_fail_nomem(err, "gathering addresses");
+    }
+    return GCD_OK;
+}
+
+static gcd_status bulk_edge(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
+{
+    struct gcd_clr_bulk b;
+    gcd_status st = gcd_clr_bulk_edge(ev, &b);
+    if (st != GCD_OK)
+        return st;
+    struct heap_walk *w;
+    GCD_TRY(indexed_walk(h, ev, HEAP_EDGES, b.index, &w, err));
+    w->edges += b.count;
+    return GCD_OK;
+}
+
+/* Room for one more record of the kinds that grow with roots. */
+static gcd_status grow(struct gcd_heap *h, void *items, size_t *cap, size_t count, size_t item_bytes, struct gcd_error *err)
+{
+    if (count >= h->limits.roots)
+        return gcd_fail(err, GCD_E_LIMIT, "more than %zu root records", count);
+    if (!gcd_vec_reserve(&h->alloc, items, cap, count + 1, item_bytes, SIZE_MAX / item_bytes))
+        return gcd_fail_nomem(err, "reading roots");
+    return GCD_OK;
+}
+
+static gcd_status bulk_root(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
+{
+    struct gcd_clr_bulk b;
+    gcd_status st = gcd_clr_bulk_root(ev, &b);
+    if (st != GCD_OK)
+        return st;
+    struct heap_walk *w;
+    GCD_TRY(indexed_walk(h, ev, HEAP_ROOTS, b.index, &w, err));
+    for (uint32_t i = 0; i < b.count; i++) {
+        struct gcd_clr_root r = gcd_clr_root_at(&b, i);
+        if (r.object == 0) {             /* an empty stack slot or a cleared handle */
+            w->null_roots++;
+            continue;
+        }
+        enum gcd_root_kind kind = r.kind < GCD_ROOT_OTHER ? (enum gcd_root_kind)r.kind : GCD_ROOT_OTHER;
+        w->roots[kind]++;
+        w->weak_roots += (r.flags & GCD_ROOT_WEAK) != 0;
+        w->pinned_roots += (r.flags & GCD_ROOT_PINNED) != 0;
+        if (w->light)
+            continue;
+        GCD_TRY(grow(h, &w->root_items, &w->root_cap, w->root_count, sizeof *w->root_items, err));
+        w->root_items[w->root_count++] = (struct gcd_root){ .object = r.object, .id = r.id, .kind = kind, .flags = r.flags };
+    }
+    return GCD_OK;
+}
+
+static gcd_status bulk_dependent(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
+{
+    struct gcd_clr_bulk b;
+    gcd_status st = gcd_clr_bulk_dependent(ev, &b);
+    if (st != GCD_OK)
+        return st;
+    struct heap_walk *w;
+    GCD_TRY(indexed_walk(h, ev, HEAP_DEPENDENTS, b.index, &w, err));
+    for (uint32_t i = 0; i < b.count && !w->light; i++) {
+        struct gcd_clr_dependent d = gcd_clr_dependent_at(&b, i);
+        if (d.key == 0 || d.value == 0 || d.key == d.value)
+            continue;                    /* dead entry; Mono's ephemerons name the key twice */
+        GCD_TRY(grow(h, &w->dependent_items, &w->dependent_cap, w->dependent_count, sizeof *w->dependent_items, err));
+        w->dependent_items[w->dependent_count++] = (struct gcd_dependent){ .key = d.key, .value = d.value };
+    }
+    return GCD_OK;
+}
+
+static gcd_status bulk_static(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
+{
+    struct gcd_cur items;
+    uint32_t count;
+    struct gcd_clr_static s;
+    struct heap_walk *w;
+    gcd_status st = gcd_clr_bulk_static(ev, &items, &count);
+    if (st != GCD_OK)
+        return st;
+    GCD_TRY(heap_walk_for(h, ev, &w, err));
+    for (uint32_t i = 0; i < count && !w->light; i++) {
+        if (!gcd_clr_next_static(&items, &s))
+            return items.err;
+        if (s.object == 0)
+            continue;
+        GCD_TRY(grow(h, &w->static_items, &w->static_cap, w->static_count, sizeof *w->static_items, err));
+        struct gcd_static *to = &w->static_items[w->static_count];
+        *to = (struct gcd_static){ .object = s.object, .slot = s.id };
+        GCD_TRY(heap_type_index(h, s.type, &to->type, err));
+        GCD_TRY(heap_text_utf16(h, s.name, s.name_units, &to->name, err));
+        w->static_count++;
+    }
+    return GCD_OK;
+}
+
+static gcd_status bulk_ccw(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
+{
+    struct gcd_clr_bulk b;
+    struct heap_walk *w;
+    gcd_status st = gcd_clr_bulk_ccw(ev, &b);
+    if (st != GCD_OK)
+        return st;
+    GCD_TRY(heap_walk_for(h, ev, &w, err));
+    for (uint32_t i = 0; i < b.count && !w->light; i++) {
+        struct gcd_clr_ccw c = gcd_clr_ccw_at(&b, i);
+        if (c.object == 0)
+            continue;
+        GCD_TRY(grow(h, &w->ccw_items, &w->ccw_cap, w->ccw_count, sizeof *w->ccw_items, err));
+        w->ccw_items[w->ccw_count++] = c.object;
+    }
+    return GCD_OK;
+}
+
+static gcd_status bulk_rcw(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
+{
+    struct gcd_clr_bulk b;
+    struct heap_walk *w;
+    gcd_status st = gcd_clr_bulk_rcw(ev, &b);
+    if (st != GCD_OK)
+        return st;
+    GCD_TRY(heap_walk_for(h, ev, &w, err));
+    w->rcws += b.count;
+    return GCD_OK;
+}
+
+/*
+ * Ranges come twice in a GC: the layout before it and, after the last node, the layout after it.  Addresses of nodes belong to the
+ * second (measured, .NET 8 to 10).
+ */
+static gcd_status generation_range(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
+{
+    struct gcd_clr_range r;
+    gcd_status st = gcd_clr_range(ev, &r);
+    if (st != GCD_OK)
+        return st;
+    uint32_t i = gcd_idmap_get(&h->open_by_thread, ev->thread);
+    if (i == GCD_IDMAP_NONE || h->walks[i]->closed || h->walks[i]->objects == 0 || h->walks[i]->light)
+        return GCD_OK;
+    struct heap_walk *w = h->walks[i];
+    GCD_TRY(grow(h, &w->range_items, &w->range_cap, w->range_count, sizeof *w->range_items, err));
+    w->range_items[w->range_count++] = (struct gcd_range){ .start = r.start, .used_bytes = r.used_bytes,
+                                                           .reserved_bytes = r.reserved_bytes, .generation = r.generation };
+    return GCD_OK;
+}
+
+static gcd_status heap_count(struct gcd_heap *h, const struct gcd_event *ev)
+{
+    gcd_status st = gcd_clr_heap_count(ev, &h->last_heaps);
+    if (st != GCD_OK)
+        return st;
+    h->last_heaps_ns = ev->time_ns;
+    struct heap_walk *w = h->walk_count > 0 ? h->walks[h->walk_count - 1] : NULL;
+    /* with server GC it can lie in the file behind its own walk */
+    if (w != NULL && w->have_start && ev->time_ns >= w->start.time_ns && (!w->closed || ev->time_ns <= w->end_ns))
+        w->heaps = h->last_heaps;
+    return GCD_OK;
+}
+
+static gcd_status runtime_event(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
+{
+    switch (ev->id) {
+    case GCD_EV_GC_START: {
+        struct gcd_clr_gc_start gc;
+        gcd_status st = gcd_clr_gc_start(ev, &gc);
+        if (st == GCD_OK)
+            heap_gc_start(h, &gc, ev->time_ns);
+        return st;
+    }
+    case GCD_EV_GC_END: {
+        uint32_t number;
+        gcd_status st = gcd_clr_gc_end(ev, &number);
+        if (st == GCD_OK)
+            heap_gc_end(h, ev, number);
+        return st;
+    }
+    case GCD_EV_BULK_TYPE:
+        return heap_bulk_type(h, ev, err);
+    case GCD_EV_BULK_ROOT_EDGE:
+        return bulk_root(h, ev, err);
+    case GCD_EV_BULK_DEPENDENT:
+        return bulk_dependent(h, ev, err);
+    case GCD_EV_BULK_NODE:
+        return bulk_node(h, ev, err);
+    case GCD_EV_BULK_EDGE:
+        return bulk_edge(h, ev, err);
+    case GCD_EV_GENERATION_RANGE:
+        return generation_range(h, ev, err);
+    case GCD_EV_BULK_ROOT_CCW:
+        return bulk_ccw(h, ev, err);
+    case GCD_EV_BULK_RCW:
+        return bulk_rcw(h, ev, err);
+    case GCD_EV_BULK_ROOT_STATIC_VAR:
+        return bulk_static(h, ev, err);
+    case GCD_EV_MODULE_LOAD:
+        return heap_module(h, ev, err);
+    case GCD_EV_RUNTIME_INFO:
+        return heap_runtime_info(h, ev, err);
+    case GCD_EV_GLOBAL_HEAP_HISTORY:
+        return heap_count(h, ev);
+    default:
+        return GCD_OK;
+    }
+}
+
+static gcd_status rundown_event(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
+{
+    switch (ev->id) {
+    case GCD_RD_MODULE_START:
+    case GCD_RD_MODULE_END:
+        return heap_module(h, ev, err);
+    case GCD_RD_RUNTIME_INFO:
+        return heap_runtime_info(h, ev, err);
+    default:
+        return GCD_OK;
+    }
+}
+
+/* One process per dump: ids of types and objects mean nothing across processes. */
+static bool ours(struct gcd_heap *h, const struct gcd_event *ev)
+{
+    if (h->process == ev->process)
+        return true;
+    if (h->process == 0 && !h->process_fixed) {
+        if (ev->provider == GCD_PROVIDER_RUNTIME)
+            h->process = ev->process;
+        return true;
+    }
+    if (ev->provider == GCD_PROVIDER_RUNTIME && ev->id == GCD_EV_BULK_NODE && ev->process != h->other_process) {
+        h->other_process = ev->process;
+        h->other_processes++;
+    }
+    return false;
+}
+
+gcd_status heap_event(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
+{
+    if (ev->provider == GCD_PROVIDER_OTHER || !ours(h, ev))
+        return GCD_OK;
+    gcd_status st = GCD_OK;
+    if (ev->provider == GCD_PROVIDER_RUNTIME)
+        st = runtime_event(h, ev, err);
+    else if (ev->provider == GCD_PROVIDER_RUNDOWN)
+        st = rundown_event(h, ev, err);
+    else if (ev->id == GCD_EP_PROCESS_INFO)
+        st = heap_process_info(h, ev, err);
+    if (st != GCD_E_FORMAT)
+        return st;
+    /* a payload that is too short: damage one can live with, if it is told */
+    uint32_t i = gcd_idmap_get(&h->open_by_thread, ev->thread);
+    if (i != GCD_IDMAP_NONE && !h->walks[i]->closed)
+        h->walks[i]->damaged++;
+    else
+        h->damaged_outside++;
+    return GCD_OK;
+}
+
+gcd_status heap_finish(struct gcd_heap *h, struct gcd_error *err)
+{
+    heap_walk_choose(h);
+    if (h->chosen != NULL)
+        return GCD_OK;
+    size_t with_objects = 0;
+    for (size_t i = 0; i < h->walk_count; i++)
+        with_objects += h->walks[i]->objects > 0;
+    if (with_objects > 0)
+        return gcd_fail(err, GCD_E_NOT_FOUND, "has %zu heap dump%s, number %u was asked for", with_objects,
+                        with_objects == 1 ? "" : "s", h->dump_number);
+    return gcd_fail(err, GCD_E_NOT_FOUND, "contains no heap dump: a recording needs the provider %s with keywords 0x1980001, level 4",
+                    gcd_provider_name(GCD_PROVIDER_RUNTIME));
+}

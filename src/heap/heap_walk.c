@@ -1,0 +1,186 @@
+/*
+ * Which events form a heap walk, and which walk is the dump.
+ *
+ * One thread writes all bulk events of a walk and then the GCEnd, in file order (.NET 8, 9, 10, workstation and server GC, measured).  The
+ * GCStart can come from another thread, and then it may lie in the file behind the walk that it began, although it is older:
+ * so walks are put together per thread, and matched with GCStart events by number and time, never by position.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "clr/clr_ids.h"
+#include "heap/heap.h"
+
+/* More dumps than anybody records into one trace. */
+#define MAX_WALKS 65536u
+/* Walks that may wait for their GCStart with all their details. */
+#define MAX_DETAILED 8u
+
+static void drop_details(struct gcd_heap *h, struct heap_walk *w)
+{
+    const struct gcd_alloc *a = &h->alloc;
+    gcd_mem_free(a, w->counts, w->counts_cap * sizeof *w->counts);
+    gcd_mem_free(a, w->used_types, w->used_cap * sizeof *w->used_types);
+    gcd_mem_free(a, w->root_items, w->root_cap * sizeof *w->root_items);
+    gcd_mem_free(a, w->static_items, w->static_cap * sizeof *w->static_items);
+    gcd_mem_free(a, w->ccw_items, w->ccw_cap * sizeof *w->ccw_items);
+    gcd_mem_free(a, w->dependent_items, w->dependent_cap * sizeof *w->dependent_items);
+    gcd_mem_free(a, w->range_items, w->range_cap * sizeof *w->range_items);
+    heap_addrs_free(w->addrs, a);
+    w->counts = NULL;
+    w->used_types = NULL;
+    w->root_items = NULL;
+    w->static_items = NULL;
+    w->ccw_items = NULL;
+    w->dependent_items = NULL;
+    w->range_items = NULL;
+    w->addrs = NULL;
+    w->counts_cap = w->used_cap = w->root_cap = w->static_cap = w->ccw_cap = w->dependent_cap = w->range_cap = 0;
+    w->light = true;
+}
+
+void heap_walk_free(struct gcd_heap *h, struct heap_walk *w)
+{
+    drop_details(h, w);
+    gcd_mem_free(&h->alloc, w, sizeof *w);
+}
+
+static bool counts(const struct heap_gc_start *s)
+{
+    return s->gc.depth >= 2 && s->gc.reason == GCD_GC_REASON_INDUCED && s->gc.type == GCD_GC_BLOCKING;
+}
+
+static void decide(struct gcd_heap *h, struct heap_walk *w, const struct heap_gc_start *s)
+{
+    w->start = *s;
+    w->have_start = true;
+    w->gc_number = s->gc.number;
+    w->state = counts(s) ? HEAP_WALK_CONFIRMED : HEAP_WALK_OTHER;
+    if (h->last_heaps_ns >= s->time_ns && (!w->closed || h->last_heaps_ns <= w->end_ns))
+        w->heaps = h->last_heaps;
+    if (w->state == HEAP_WALK_CONFIRMED && w->objects > 0 && w->closed) {
+        h->confirmed++;
+        if (h->confirmed == h->dump_number && h->chosen == NULL)
+            h->chosen = w;
+    }
+    if (h->chosen == NULL)
+        return;
+    for (size_t i = 0; i < h->walk_count; i++)
+        if (h->walks[i] != h->chosen)
+            drop_details(h, h->walks[i]);
+}
+
+/* The youngest GCStart that is not younger than NS, of GC NUMBER if NUMBERED. */
+static const struct heap_gc_start *find_start(const struct gcd_heap *h, int64_t ns, bool numbered, uint32_t number)
+{
+    const struct heap_gc_start *best = NULL;
+    size_t kept = h->start_count < HEAP_GC_STARTS ? h->start_count : HEAP_GC_STARTS;
+    for (size_t i = 0; i < kept; i++) {
+        const struct heap_gc_start *s = &h->starts[i];
+        if (s->time_ns <= ns && (!numbered || s->gc.number == number) && (best == NULL || s->time_ns > best->time_ns))
+            best = s;
+    }
+    return best;
+}
+
+void heap_gc_start(struct gcd_heap *h, const struct gcd_clr_gc_start *gc, int64_t time_ns)
+{
+    struct heap_gc_start *s = &h->starts[h->start_count++ % HEAP_GC_STARTS];
+    *s = (struct heap_gc_start){ .gc = *gc, .time_ns = time_ns };
+    for (size_t i = h->walk_count; i-- > 0 && h->walk_count - i <= MAX_DETAILED;) {
+        struct heap_walk *w = h->walks[i];
+        if (w->closed && w->state == HEAP_WALK_UNDECIDED && w->gc_number == gc->number && time_ns <= w->first_ns)
+            decide(h, w, s);
+    }
+}
+
+void heap_gc_end(struct gcd_heap *h, const struct gcd_event *ev, uint32_t number)
+{
+    uint32_t i = gcd_idmap_get(&h->open_by_thread, ev->thread);
+    if (i == GCD_IDMAP_NONE || h->walks[i]->closed)
+        return;
+    struct heap_walk *w = h->walks[i];
+    w->closed = true;
+    w->gc_number = number;
+    w->end_ns = ev->time_ns;
+    if (w->objects > 0)
+        h->whole = true;
+    const struct heap_gc_start *s = find_start(h, w->first_ns, true, number);
+    if (s != NULL)
+        decide(h, w, s);
+}
+
+static gcd_status begin(struct gcd_heap *h, const struct gcd_event *ev, struct heap_walk **ret, struct gcd_error *err)
+{
+    if (h->walk_count >= MAX_WALKS)
+        return gcd_fail_at(err, GCD_E_LIMIT, ev->off, "more than %u heap walks in one trace", MAX_WALKS);
+    struct heap_walk *w = gcd_mem_new(&h->alloc, sizeof *w);
+    if (w == NULL || !gcd_vec_reserve(&h->alloc, &h->walks, &h->walk_cap, h->walk_count + 1, sizeof *h->walks, MAX_WALKS) ||
+        !gcd_idmap_put(&h->open_by_thread, ev->thread, (uint32_t)h->walk_count)) {
+        gcd_mem_free(&h->alloc, w, sizeof *w);
+        return gcd_fail_nomem(err, "starting a heap walk");
+    }
+    w->thread = ev->thread;
+    w->process = ev->process;
+    w->first_ns = ev->time_ns;
+    w->first_off = ev->off;
+    size_t detailed = 0;
+    for (size_t i = 0; i < h->walk_count; i++)
+        detailed += !h->walks[i]->light;
+    w->light = h->chosen != NULL || detailed >= MAX_DETAILED;
+    h->walks[h->walk_count++] = w;
+    if (h->check_references && !w->light) {
+        w->addrs = heap_addrs_new(&h->alloc, ev->ptr_bytes);
+        if (w->addrs == NULL)
+            return gcd_fail_nomem(err, "starting a heap walk");
+    }
+    *ret = w;
+    return GCD_OK;
+}
+
+gcd_status heap_walk_for(struct gcd_heap *h, const struct gcd_event *ev, struct heap_walk **ret, struct gcd_error *err)
+{
+    uint32_t i = gcd_idmap_get(&h->open_by_thread, ev->thread);
+    if (i == GCD_IDMAP_NONE || h->walks[i]->closed || h->walks[i]->process != ev->process)
+        GCD_TRY(begin(h, ev, ret, err));
+    else
+        *ret = h->walks[i];
+    (*ret)->last_ns = ev->time_ns;
+    (*ret)->last_off = ev->off;
+    return GCD_OK;
+}
+
+/* The index numbers begin anew without a GCEnd in between, which was lost. */
+gcd_status heap_walk_restart(struct gcd_heap *h, const struct gcd_event *ev, struct heap_walk **ret, struct gcd_error *err)
+{
+    GCD_TRY(begin(h, ev, ret, err));
+    (*ret)->last_ns = ev->time_ns;
+    (*ret)->last_off = ev->off;
+    return GCD_OK;
+}
+
+void heap_walk_choose(struct gcd_heap *h)
+{
+    for (size_t i = 0; i < h->walk_count; i++) {
+        struct heap_walk *w = h->walks[i];
+        if (w->state != HEAP_WALK_UNDECIDED)
+            continue;
+        const struct heap_gc_start *s = find_start(h, w->first_ns, w->closed, w->gc_number);
+        if (s != NULL)
+            decide(h, w, s);
+    }
+    if (h->chosen != NULL)
+        return;
+    /* Not seen to its end but inside the right GC, then any: better an incomplete dump that says so than none. */
+    unsigned number = 0;
+    for (size_t i = 0; i < h->walk_count && h->chosen == NULL; i++) {
+        struct heap_walk *w = h->walks[i];
+        if (w->state == HEAP_WALK_CONFIRMED && w->objects > 0 && ++number >= h->dump_number && !w->light)
+            h->chosen = w;
+    }
+    for (size_t i = 0; i < h->walk_count && h->chosen == NULL && h->confirmed == 0 && h->dump_number == 1; i++)
+        if (h->walks[i]->objects > 0 && !h->walks[i]->light)
+            h->chosen = h->walks[i];
+}

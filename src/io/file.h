@@ -1,0 +1,47 @@
+/*
+ * What the operating system does for the inputs and outputs.  The only file of src/io that would differ on another system
+ * is file_posix.c.  All functions retry when a signal interrupts them.
+ */
+#ifndef GCD_IO_FILE_H
+#define GCD_IO_FILE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/status.h>
+
+enum gcd_file_kind { GCD_FILE_REGULAR, GCD_FILE_STREAM, GCD_FILE_DIRECTORY };
+
+/* Open for reading; "-" is a duplicate of standard input.  RET_BASE: where reading starts in a regular file. */
+gcd_status gcd_file_open_read(const char *path, int *ret_fd, enum gcd_file_kind *ret_kind, uint64_t *ret_base,
+                              uint64_t *ret_size, struct gcd_error *err);
+
+/* A file of mode 0600 in DIR that has no name (any more) and is gone when it is closed. */
+gcd_status gcd_file_open_unlinked(const char *dir, int *ret_fd, struct gcd_error *err);
+
+/* Up to N bytes at OFF; *RET_N 0 at the end. */
+gcd_status gcd_file_read_at(int fd, uint64_t off, void *buf, size_t n, size_t *ret_n, struct gcd_error *err);
+
+/* Up to N bytes from where a stream stands; waits for the first of them, but not longer than until *CANCEL (may be NULL). */
+gcd_status gcd_file_read_stream(int fd, const atomic_bool *cancel, void *buf, size_t n, size_t *ret_n, struct gcd_error *err);
+
+gcd_status gcd_file_write(int fd, const void *buf, size_t n, struct gcd_error *err);
+
+/*
+ * Open PATH for writing.  For a file to come or to be replaced: a temporary file beside it, whose name is in RET_TEMP
+ * (CAP bytes); for a device, a pipe or standard output RET_TEMP is empty and PATH itself is open.
+ */
+gcd_status gcd_file_open_write(const char *path, int *ret_fd, char *ret_temp, size_t cap, struct gcd_error *err);
+
+/* Sync FD, rename TEMP to PATH, sync the folder. */
+gcd_status gcd_file_publish(int fd, const char *temp, const char *path, struct gcd_error *err);
+
+void gcd_file_remove(const char *path);
+gcd_status gcd_file_close(int fd, struct gcd_error *err);
+
+/* Is PATH the file that is open as FD? */
+bool gcd_file_same(int fd, const char *path);
+
+#endif

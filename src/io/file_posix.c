@@ -1,0 +1,231 @@
+#include "io/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+/* How often a reader of a silent pipe looks whether it shall stop. */
+#define POLL_MS 100
+
+static int open_retry(const char *path, int flags, mode_t mode)
+{
+    int fd;
+    do
+        fd = open(path, flags | O_CLOEXEC, mode);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+gcd_status gcd_file_open_read(const char *path, int *ret_fd, enum gcd_file_kind *ret_kind, uint64_t *ret_base,
+                              uint64_t *ret_size, struct gcd_error *err)
+{
+    bool is_stdin = strcmp(path, "-") == 0;
+    int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open_retry(path, O_RDONLY, 0);
+    if (fd < 0)
+        return gcd_fail_os(err, errno, "cannot open");
+    struct stat st;
+    if (fstat(fd, &st) != 0) {
+        int e = errno;
+        close(fd);
+        return gcd_fail_os(err, e, "cannot look at the file");
+    }
+    if (S_ISDIR(st.st_mode)) {
+        close(fd);
+        return gcd_fail(err, GCD_E_ARG, "is a directory, not a recording");
+    }
+    off_t base = S_ISREG(st.st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
+    *ret_kind = base >= 0 ? GCD_FILE_REGULAR : GCD_FILE_STREAM;
+    *ret_base = base >= 0 ? (uint64_t)base : 0;
+    *ret_size = base >= 0 && st.st_size > base ? (uint64_t)(st.st_size - base) : base >= 0 ? 0 : UINT64_MAX;
+    *ret_fd = fd;
+#ifdef POSIX_FADV_SEQUENTIAL
+    if (base >= 0)
+        (void)posix_fadvise(fd, base, 0, POSIX_FADV_SEQUENTIAL);
+#endif
+    return GCD_OK;
+}
+
+gcd_status gcd_file_open_unlinked(const char *dir, int *ret_fd, struct gcd_error *err)
+{
+    int fd = -1;
+#ifdef O_TMPFILE
+    fd = open_retry(dir, O_RDWR | O_TMPFILE | O_EXCL, 0600);
+#endif
+    if (fd < 0) { /* not every file system has O_TMPFILE */
+        char name[PATH_MAX];
+        if (snprintf(name, sizeof name, "%s/.gcdumpc-spool-XXXXXX", dir) >= (int)sizeof name)
+            return gcd_fail(err, GCD_E_ARG, "the name of the folder for temporary files is too long");
+        fd = mkostemp(name, O_CLOEXEC);
+        if (fd < 0)
+            return gcd_fail_os(err, errno, "cannot make a temporary file in %s", dir);
+        (void)unlink(name);
+    }
+    *ret_fd = fd;
+    return GCD_OK;
+}
+
+gcd_status gcd_file_read_at(int fd, uint64_t off, void *buf, size_t n, size_t *ret_n, struct gcd_error *err)
+{
+    ssize_t got;
+    do
+        got = pread(fd, buf, n, (off_t)off);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return gcd_fail_os(err, errno, "cannot read");
+    *ret_n = (size_t)got;
+    return GCD_OK;
+}
+
+gcd_status gcd_file_read_stream(int fd, const atomic_bool *cancel, void *buf, size_t n, size_t *ret_n, struct gcd_error *err)
+{
+    for (;;) {
+        if (cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed))
+            return gcd_fail(err, GCD_E_CANCELED, "interrupted");
+        struct pollfd p = { .fd = fd, .events = POLLIN };
+        int ready = poll(&p, 1, POLL_MS);
+        if (ready == 0 || (ready < 0 && errno == EINTR))
+            continue;
+        ssize_t got = read(fd, buf, n);
+        if (got >= 0) {
+            *ret_n = (size_t)got;
+            return GCD_OK;
+        }
+        if (errno != EINTR && errno != EAGAIN)
+            return gcd_fail_os(err, errno, "cannot read");
+    }
+}
+
+gcd_status gcd_file_write(int fd, const void *buf, size_t n, struct gcd_error *err)
+{
+    const char *p = buf;
+    while (n > 0) {
+        ssize_t put = write(fd, p, n);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return gcd_fail_os(err, put == 0 ? ENOSPC : errno, "cannot write");
+        p += put;
+        n -= (size_t)put;
+    }
+    return GCD_OK;
+}
+
+/* Names that stand for an open descriptor.  /dev/stdout must never be the target of a rename. */
+static int descriptor_of(const char *path)
+{
+    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0)
+        return STDOUT_FILENO;
+    if (strcmp(path, "/dev/stderr") == 0)
+        return STDERR_FILENO;
+    static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        size_t len = strlen(folders[i]);
+        char *end;
+        if (strncmp(path, folders[i], len) == 0 && path[len] >= '0' && path[len] <= '9') {
+            unsigned long fd = strtoul(path + len, &end, 10);
+            if (*end == '\0' && fd <= INT_MAX)
+                return (int)fd;
+        }
+    }
+    return -1;
+}
+
+/* Length of the folder part of PATH with its last slash, 0 when there is none. */
+static size_t folder_len(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? 0 : (size_t)(slash - path) + 1;
+}
+
+/* The process id keeps two programs apart, the counter two outputs of one program; O_EXCL decides. */
+static gcd_status open_temp(const char *path, int *ret_fd, char *ret_temp, size_t cap, struct gcd_error *err)
+{
+    size_t dir = folder_len(path);
+    for (unsigned i = 0; i < 1000; i++) {
+        /* a name may hold 255 bytes: a long one is shortened in the temporary name */
+        int n = snprintf(ret_temp, cap, "%.*s.%.200s.%ld-%u.gcdumpc-tmp", (int)dir, path, path + dir, (long)getpid(), i);
+        if (n < 0 || (size_t)n >= cap)
+            return gcd_fail(err, GCD_E_ARG, "the file name is too long");
+        int fd = open_retry(ret_temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+        if (fd >= 0) {
+            *ret_fd = fd;
+            return GCD_OK;
+        }
+        if (errno != EEXIST) {
+            int e = errno;
+            ret_temp[0] = '\0';
+            if (e == ENOENT)
+                return gcd_fail_os(err, e, "cannot create a file in the folder \"%.*s\"", dir == 0 ? 1 : (int)dir, dir == 0 ? "." : path);
+            return gcd_fail_os(err, e, "cannot create a temporary file beside it");
+        }
+    }
+    ret_temp[0] = '\0';
+    return gcd_fail(err, GCD_E_IO, "cannot create a temporary file beside it: too many of them exist");
+}
+
+gcd_status gcd_file_open_write(const char *path, int *ret_fd, char *ret_temp, size_t cap, struct gcd_error *err)
+{
+    ret_temp[0] = '\0';
+    int open_fd = descriptor_of(path);
+    if (open_fd >= 0) {
+        *ret_fd = fcntl(open_fd, F_DUPFD_CLOEXEC, 3);
+        return *ret_fd >= 0 ? GCD_OK : gcd_fail_os(err, errno, "cannot open");
+    }
+    if (path[0] == '\0')
+        return gcd_fail(err, GCD_E_ARG, "the name of the output is empty");
+    struct stat st;
+    if (path[strlen(path) - 1] == '/' || (stat(path, &st) == 0 && S_ISDIR(st.st_mode)))
+        return gcd_fail(err, GCD_E_ARG, "is a directory, a file name is needed");
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        *ret_fd = open_retry(path, O_WRONLY, 0);
+        return *ret_fd >= 0 ? GCD_OK : gcd_fail_os(err, errno, "cannot open");
+    }
+    return open_temp(path, ret_fd, ret_temp, cap, err);
+}
+
+gcd_status gcd_file_publish(int fd, const char *temp, const char *path, struct gcd_error *err)
+{
+    if (fsync(fd) != 0 && errno != EINVAL && errno != ENOTSUP)
+        return gcd_fail_os(err, errno, "cannot write");
+    if (rename(temp, path) != 0)
+        return gcd_fail_os(err, errno, "cannot give the output its name");
+    char dir[PATH_MAX];
+    size_t len = folder_len(path);
+    if (len >= sizeof dir)
+        return GCD_OK;
+    memcpy(dir, len == 0 ? "." : path, len == 0 ? 1 : len);
+    dir[len == 0 ? 1 : len] = '\0';
+    /* The output is there; a folder that cannot be synced (some network file systems) is no reason to call it a failure. */
+    int dfd = open_retry(dir, O_RDONLY | O_DIRECTORY, 0);
+    if (dfd >= 0) {
+        (void)fsync(dfd);
+        close(dfd);
+    }
+    return GCD_OK;
+}
+
+void gcd_file_remove(const char *path)
+{
+    (void)unlink(path);
+}
+
+gcd_status gcd_file_close(int fd, struct gcd_error *err)
+{
+    if (close(fd) != 0 && errno != EINTR)
+        return gcd_fail_os(err, errno, "cannot write");
+    return GCD_OK;
+}
+
+bool gcd_file_same(int fd, const char *path)
+{
+    struct stat a, b;
+    return fstat(fd, &a) == 0 && stat(path, &b) == 0 && S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}

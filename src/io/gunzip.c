@@ -1,0 +1,86 @@
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "io/gunzip.h"
+
+/* zlib frees without telling the size, gcd_alloc wants it: it stands in front of each block. */
+#define HEADER_BYTES ((size_t)16)
+
+static voidpf zlib_alloc(voidpf opaque, uInt items, uInt size)
+{
+    const struct gcd_alloc *a = opaque;
+    size_t n = (size_t)items * size + HEADER_BYTES;
+    char *p = gcd_mem_new(a, n);
+    if (p == NULL)
+        return Z_NULL;
+    memcpy(p, &n, sizeof n);
+    return p + HEADER_BYTES;
+}
+
+static void zlib_free(voidpf opaque, voidpf address)
+{
+    char *p = (char *)address - HEADER_BYTES;
+    size_t n;
+    memcpy(&n, p, sizeof n);
+    gcd_mem_free(opaque, p, n);
+}
+
+void gcd_zlib_use_alloc(z_stream *z, const struct gcd_alloc *a)
+{
+    z->zalloc = zlib_alloc;
+    z->zfree = zlib_free;
+    z->opaque = (voidpf)(uintptr_t)a;
+}
+
+gcd_status gcd_gunzip_init(struct gcd_gunzip *g, const struct gcd_alloc *a, struct gcd_error *err)
+{
+    memset(g, 0, sizeof *g);
+    gcd_zlib_use_alloc(&g->z, a);
+    if (inflateInit2(&g->z, 15 + 16) != Z_OK)
+        return gcd_fail_nomem(err, "starting to decompress");
+    g->open = true;
+    return GCD_OK;
+}
+
+void gcd_gunzip_done(struct gcd_gunzip *g)
+{
+    if (g->open)
+        (void)inflateEnd(&g->z);
+    g->open = false;
+}
+
+gcd_status gcd_gunzip_step(struct gcd_gunzip *g, const uint8_t *in, size_t n, bool at_end, uint8_t *out, size_t cap,
+                           size_t *ret_used, size_t *ret_made, struct gcd_error *err)
+{
+    *ret_used = *ret_made = 0;
+    if (g->between_members && n > 0) {
+        if (in[0] != 0x1f) {
+            g->done = true;
+        } else {
+            (void)inflateReset(&g->z);
+            g->between_members = false;
+        }
+    }
+    if (g->done || (g->between_members && n == 0)) {
+        *ret_used = n;
+        return at_end || g->done ? GCD_END : GCD_OK;
+    }
+    if (n == 0 && at_end)
+        return gcd_fail(err, GCD_E_TRUNCATED, "the gzip data end early");
+    g->z.next_in = (z_const Bytef *)(uintptr_t)in;
+    g->z.avail_in = (uInt)n;
+    g->z.next_out = out;
+    g->z.avail_out = (uInt)cap;
+    int z = inflate(&g->z, Z_NO_FLUSH);
+    *ret_used = n - g->z.avail_in;
+    *ret_made = cap - g->z.avail_out;
+    if (z == Z_STREAM_END)
+        g->between_members = true;
+    else if (z == Z_MEM_ERROR)
+        return gcd_fail_nomem(err, "decompressing");
+    else if (z != Z_OK && z != Z_BUF_ERROR)
+        return gcd_fail(err, GCD_E_FORMAT, "the gzip data are damaged: %s", g->z.msg != NULL ? g->z.msg : "no reason given");
+    return GCD_OK;
+}

@@ -1,0 +1,259 @@
+#include <gcdumpc/io.h>
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "io/file.h"
+#include "io/gunzip.h"
+
+/* Large enough that a system call costs nothing beside the work on its bytes, small enough for the second-level cache. */
+#define READ_BYTES ((size_t)256 * 1024)
+
+struct gcd_input {
+    struct gcd_alloc alloc;
+    const uint8_t *memory;       /* input in memory, else NULL */
+    int fd;                      /* -1: memory */
+    enum gcd_file_kind kind;
+    uint64_t base, size;
+    int spool_fd;                /* copy of a stream, -1 = none */
+    uint64_t spool_bytes;
+    bool stream_taken;           /* the one reader of the stream exists or existed */
+    bool stream_ended;
+    const atomic_bool *cancel;
+};
+
+struct gcd_reader {
+    struct gcd_input *in;
+    uint64_t pos;                /* raw bytes read so far */
+    bool from_stream;            /* reads the stream itself and fills the spool */
+    bool sniffed, gzip, raw_ended;
+    struct gcd_gunzip gunzip;
+    uint8_t *raw;                /* [READ_BYTES] */
+    const uint8_t *raw_p;        /* what gzip has not consumed */
+    size_t raw_n;
+    uint8_t *plain;              /* [READ_BYTES], gzip only */
+};
+
+gcd_status gcd_input_open(const char *path, const struct gcd_input_options *options, struct gcd_input **ret,
+                          struct gcd_error *err)
+{
+    struct gcd_alloc a = gcd_alloc_or_default(options != NULL ? options->alloc : NULL);
+    struct gcd_input *in = gcd_mem_new(&a, sizeof *in);
+    if (in == NULL)
+        return gcd_fail_nomem(err, "opening the input");
+    in->alloc = a;
+    in->fd = in->spool_fd = -1;
+    in->cancel = options != NULL ? options->cancel : NULL;
+    gcd_status st = gcd_file_open_read(path, &in->fd, &in->kind, &in->base, &in->size, err);
+    if (st == GCD_OK && in->kind == GCD_FILE_STREAM && options != NULL && options->reread)
+        st = gcd_file_open_unlinked(options->spool_dir != NULL ? options->spool_dir : "/tmp", &in->spool_fd, err);
+    if (st != GCD_OK) {
+        gcd_input_free(in);
+        return st;
+    }
+    *ret = in;
+    return GCD_OK;
+}
+
+gcd_status gcd_input_new_spool(const struct gcd_input_options *options, struct gcd_input **ret, struct gcd_error *err)
+{
+    struct gcd_alloc a = gcd_alloc_or_default(options != NULL ? options->alloc : NULL);
+    struct gcd_input *in = gcd_mem_new(&a, sizeof *in);
+    if (in == NULL)
+        return gcd_fail_nomem(err, "making a temporary file");
+    in->alloc = a;
+    in->spool_fd = -1;
+    gcd_status st = gcd_file_open_unlinked(options != NULL && options->spool_dir != NULL ? options->spool_dir : "/tmp", &in->fd, err);
+    if (st != GCD_OK) {
+        in->fd = -1;
+        gcd_input_free(in);
+        return st;
+    }
+    in->kind = GCD_FILE_REGULAR;
+    *ret = in;
+    return GCD_OK;
+}
+
+gcd_status gcd_input_append(struct gcd_input *in, const void *bytes, size_t n, struct gcd_error *err)
+{
+    gcd_status st = gcd_file_write(in->fd, bytes, n, err);
+    if (st == GCD_OK)
+        in->size += n;
+    else
+        gcd_error_wrap(err, "temporary copy of the stream");
+    return st;
+}
+
+gcd_status gcd_input_from_memory(const void *bytes, size_t n, const struct gcd_input_options *options,
+                                 struct gcd_input **ret, struct gcd_error *err)
+{
+    struct gcd_alloc a = gcd_alloc_or_default(options != NULL ? options->alloc : NULL);
+    struct gcd_input *in = gcd_mem_new(&a, sizeof *in);
+    if (in == NULL)
+        return gcd_fail_nomem(err, "opening the input");
+    in->alloc = a;
+    in->fd = in->spool_fd = -1;
+    in->kind = GCD_FILE_REGULAR;
+    in->memory = bytes != NULL ? bytes : (const uint8_t *)"";
+    in->size = n;
+    *ret = in;
+    return GCD_OK;
+}
+
+void gcd_input_free(struct gcd_input *in)
+{
+    if (in == NULL)
+        return;
+    if (in->fd >= 0)
+        (void)gcd_file_close(in->fd, NULL);
+    if (in->spool_fd >= 0)
+        (void)gcd_file_close(in->spool_fd, NULL);
+    struct gcd_alloc a = in->alloc;
+    gcd_mem_free(&a, in, sizeof *in);
+}
+
+uint64_t gcd_input_size(const struct gcd_input *in)
+{
+    return in->size;
+}
+
+bool gcd_input_is_file(const struct gcd_input *in, const char *path)
+{
+    return in->fd >= 0 && gcd_file_same(in->fd, path);
+}
+
+gcd_status gcd_reader_new(struct gcd_input *in, struct gcd_reader **ret, struct gcd_error *err)
+{
+    bool from_stream = in->kind == GCD_FILE_STREAM && !in->stream_taken;
+    if (in->kind == GCD_FILE_STREAM && !from_stream && (in->spool_fd < 0 || !in->stream_ended))
+        return gcd_fail(err, GCD_E_STATE, "a pipe cannot be read a second time");
+    struct gcd_reader *r = gcd_mem_new(&in->alloc, sizeof *r);
+    if (r == NULL)
+        return gcd_fail_nomem(err, "opening the input");
+    r->in = in;
+    r->from_stream = from_stream;
+    if (in->memory == NULL) {
+        r->raw = gcd_mem_new(&in->alloc, READ_BYTES);
+        if (r->raw == NULL) {
+            gcd_reader_free(r);
+            return gcd_fail_nomem(err, "opening the input");
+        }
+    }
+    if (from_stream)
+        in->stream_taken = true;
+    *ret = r;
+    return GCD_OK;
+}
+
+void gcd_reader_free(struct gcd_reader *r)
+{
+    if (r == NULL)
+        return;
+    gcd_gunzip_done(&r->gunzip);
+    gcd_mem_free(&r->in->alloc, r->raw, READ_BYTES);
+    gcd_mem_free(&r->in->alloc, r->plain, READ_BYTES);
+    gcd_mem_free(&r->in->alloc, r, sizeof *r);
+}
+
+/* The next raw bytes into the window raw_p, raw_n.  GCD_END at the end. */
+static gcd_status read_raw(struct gcd_reader *r, struct gcd_error *err)
+{
+    struct gcd_input *in = r->in;
+    if (in->memory != NULL) {
+        r->raw_p = in->memory + r->pos;
+        r->raw_n = (size_t)(in->size - r->pos);
+    } else {
+        bool spool = in->kind == GCD_FILE_STREAM && !r->from_stream;
+        r->raw_p = r->raw;
+        if (r->from_stream)
+            GCD_TRY(gcd_file_read_stream(in->fd, in->cancel, r->raw, READ_BYTES, &r->raw_n, err));
+        else
+            GCD_TRY(gcd_file_read_at(spool ? in->spool_fd : in->fd, spool ? r->pos : in->base + r->pos, r->raw, READ_BYTES,
+                                     &r->raw_n, err));
+        if (r->from_stream && in->spool_fd >= 0) {
+            gcd_status st = gcd_file_write(in->spool_fd, r->raw, r->raw_n, err);
+            if (st != GCD_OK) {
+                gcd_error_wrap(err, "temporary copy of the pipe");
+                return st;
+            }
+        }
+    }
+    r->pos += r->raw_n;
+    if (r->raw_n == 0) {
+        r->raw_ended = true;
+        if (r->from_stream)
+            in->stream_ended = true;
+        return GCD_END;
+    }
+    return GCD_OK;
+}
+
+/*
+ * Is it gzip?  A pipe may deliver its first byte alone; one byte decides: no format that is read here begins with 1f.
+ */
+static gcd_status sniff(struct gcd_reader *r, struct gcd_error *err)
+{
+    gcd_status st = read_raw(r, err);
+    if (st != GCD_OK)
+        return st;
+    r->sniffed = true;
+    r->gzip = r->raw_p[0] == 0x1f;
+    if (!r->gzip)
+        return GCD_OK;
+    r->plain = gcd_mem_new(&r->in->alloc, READ_BYTES);
+    if (r->plain == NULL)
+        return gcd_fail_nomem(err, "starting to decompress");
+    return gcd_gunzip_init(&r->gunzip, &r->in->alloc, err);
+}
+
+static gcd_status next_plain(struct gcd_reader *r, const uint8_t **ret_bytes, size_t *ret_n, struct gcd_error *err)
+{
+    for (;;) {
+        if (r->raw_n == 0 && !r->raw_ended) {
+            gcd_status st = read_raw(r, err);
+            if (st < 0)
+                return st;
+        }
+        size_t used, made;
+        gcd_status st = gcd_gunzip_step(&r->gunzip, r->raw_p, r->raw_n, r->raw_ended, r->plain, READ_BYTES, &used, &made, err);
+        r->raw_p += used;
+        r->raw_n -= used;
+        if (made > 0) {          /* an error, if any, comes back with the next call */
+            *ret_bytes = r->plain;
+            *ret_n = made;
+            return GCD_OK;
+        }
+        if (st == GCD_END && r->from_stream && !r->raw_ended) {
+            r->raw_n = 0;        /* drain the pipe, so that its copy is whole and its writer is not killed */
+            continue;
+        }
+        if (st != GCD_OK)
+            return st;
+    }
+}
+
+gcd_status gcd_reader_next(struct gcd_reader *r, const uint8_t **ret_bytes, size_t *ret_n, struct gcd_error *err)
+{
+    if (!r->sniffed) {
+        gcd_status st = sniff(r, err);
+        if (st != GCD_OK)
+            return st;
+    } else if (!r->gzip && !r->raw_ended) {
+        gcd_status st = read_raw(r, err);
+        if (st != GCD_OK)
+            return st;
+    }
+    if (r->gzip)
+        return next_plain(r, ret_bytes, ret_n, err);
+    if (r->raw_ended)
+        return GCD_END;
+    *ret_bytes = r->raw_p;
+    *ret_n = r->raw_n;
+    return GCD_OK;
+}
+
+uint64_t gcd_reader_position(const struct gcd_reader *r)
+{
+    return r->pos - r->raw_n * (r->gzip ? 1 : 0);
+}

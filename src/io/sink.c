@@ -1,0 +1,210 @@
+#include <gcdumpc/io.h>
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "io/file.h"
+#include "io/gunzip.h"
+
+/* Twice what may be reserved at once, so that a flush never happens for less than half a buffer. */
+#define BUFFER_BYTES (4 * GCD_SINK_RESERVE_MAX)
+#define GZIP_BYTES ((size_t)128 * 1024)
+/* Level 6 halves the speed of level 1 and wins less than a tenth of the size on heap dumps (measured, gclog). */
+#define GZIP_LEVEL 1
+
+struct gcd_sink {
+    struct gcd_alloc alloc;
+    struct gcd_error error;      /* the first one; sticky */
+    uint64_t flushed_bytes;
+    char *buffer;                /* [BUFFER_BYTES] */
+    size_t used;
+    int fd;                      /* -1 = memory */
+    char *path, *temp;           /* temp "" = written directly; both [PATH_MAX] or NULL */
+    bool gzip, committed;
+    z_stream z;
+    uint8_t *packed;             /* [GZIP_BYTES] */
+    uint8_t *memory;
+    size_t memory_n, memory_cap;
+};
+
+static gcd_status sink_new(const struct gcd_alloc *alloc, struct gcd_sink **ret, struct gcd_error *err)
+{
+    struct gcd_alloc a = gcd_alloc_or_default(alloc);
+    struct gcd_sink *s = gcd_mem_new(&a, sizeof *s);
+    if (s == NULL)
+        return gcd_fail_nomem(err, "opening the output");
+    s->alloc = a;
+    s->fd = -1;
+    s->error = (struct gcd_error)GCD_ERROR_INIT;
+    s->buffer = gcd_mem_new(&s->alloc, BUFFER_BYTES);
+    if (s->buffer == NULL) {
+        gcd_sink_free(s);
+        return gcd_fail_nomem(err, "opening the output");
+    }
+    *ret = s;
+    return GCD_OK;
+}
+
+static gcd_status start_gzip(struct gcd_sink *s, struct gcd_error *err)
+{
+    s->packed = gcd_mem_new(&s->alloc, GZIP_BYTES);
+    gcd_zlib_use_alloc(&s->z, &s->alloc);
+    if (s->packed == NULL || deflateInit2(&s->z, GZIP_LEVEL, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+        return gcd_fail_nomem(err, "starting to compress");
+    s->gzip = true;
+    return GCD_OK;
+}
+
+gcd_status gcd_sink_open(const char *path, const struct gcd_alloc *alloc, struct gcd_sink **ret, struct gcd_error *err)
+{
+    struct gcd_sink *s = NULL;
+    GCD_TRY(sink_new(alloc, &s, err));
+    size_t len = strlen(path);
+    gcd_status st = GCD_OK;
+    s->path = gcd_mem_strndup(&s->alloc, path, len);
+    s->temp = gcd_mem_new(&s->alloc, PATH_MAX);
+    if (s->path == NULL || s->temp == NULL)
+        st = gcd_fail_nomem(err, "opening the output");
+    if (st == GCD_OK && len > 3 && strcmp(path + len - 3, ".gz") == 0)
+        st = start_gzip(s, err);
+    if (st == GCD_OK)
+        st = gcd_file_open_write(path, &s->fd, s->temp, PATH_MAX, err);
+    if (st != GCD_OK) {
+        gcd_sink_free(s);
+        return st;
+    }
+    *ret = s;
+    return GCD_OK;
+}
+
+gcd_status gcd_sink_new_memory(const struct gcd_alloc *alloc, struct gcd_sink **ret, struct gcd_error *err)
+{
+    return sink_new(alloc, ret, err);
+}
+
+const uint8_t *gcd_sink_memory(const struct gcd_sink *s, size_t *ret_n)
+{
+    *ret_n = s->memory_n;
+    return s->memory;
+}
+
+/* Behind gzip, if any. */
+static gcd_status put(struct gcd_sink *s, const void *bytes, size_t n)
+{
+    if (s->fd >= 0)
+        return gcd_file_write(s->fd, bytes, n, &s->error);
+    if (!gcd_vec_reserve(&s->alloc, &s->memory, &s->memory_cap, s->memory_n + n, 1, SIZE_MAX / 2))
+        return gcd_fail_nomem(&s->error, "writing to memory");
+    if (n > 0)
+        memcpy(s->memory + s->memory_n, bytes, n);
+    s->memory_n += n;
+    return GCD_OK;
+}
+
+static void pack(struct gcd_sink *s, int flush)
+{
+    s->z.next_in = (Bytef *)s->buffer;
+    s->z.avail_in = (uInt)s->used;
+    int z;
+    do {
+        s->z.next_out = s->packed;
+        s->z.avail_out = (uInt)GZIP_BYTES;
+        z = deflate(&s->z, flush);
+        if (put(s, s->packed, GZIP_BYTES - s->z.avail_out) != GCD_OK)
+            return;
+    } while (s->z.avail_out == 0 || (flush == Z_FINISH && z == Z_OK));
+}
+
+static void flush(struct gcd_sink *s, bool last)
+{
+    if (s->error.code == GCD_OK) {
+        if (s->gzip)
+            pack(s, last ? Z_FINISH : Z_NO_FLUSH);
+        else if (s->used > 0)
+            (void)put(s, s->buffer, s->used);
+    }
+    s->flushed_bytes += s->used;
+    s->used = 0;
+}
+
+char *gcd_sink_reserve(struct gcd_sink *s, size_t n)
+{
+    if (n > BUFFER_BYTES - s->used)
+        flush(s, false);
+    return s->buffer + s->used;
+}
+
+void gcd_sink_advance(struct gcd_sink *s, size_t n)
+{
+    s->used += n;
+}
+
+void gcd_sink_write(struct gcd_sink *s, const void *bytes, size_t n)
+{
+    const char *p = bytes;
+    while (n > 0) {
+        size_t part = n < GCD_SINK_RESERVE_MAX ? n : GCD_SINK_RESERVE_MAX;
+        memcpy(gcd_sink_reserve(s, part), p, part);
+        gcd_sink_advance(s, part);
+        p += part;
+        n -= part;
+    }
+}
+
+void gcd_sink_text(struct gcd_sink *s, const char *text)
+{
+    gcd_sink_write(s, text, strlen(text));
+}
+
+uint64_t gcd_sink_bytes(const struct gcd_sink *s)
+{
+    return s->flushed_bytes + s->used;
+}
+
+gcd_status gcd_sink_status(const struct gcd_sink *s, struct gcd_error *err)
+{
+    if (s->error.code != GCD_OK && err != NULL)
+        *err = s->error;
+    return s->error.code;
+}
+
+gcd_status gcd_sink_commit(struct gcd_sink *s, struct gcd_error *err)
+{
+    if (s->committed)
+        return gcd_fail(err, GCD_E_STATE, "the output is already committed");
+    flush(s, true);
+    GCD_TRY(gcd_sink_status(s, err));
+    if (s->fd >= 0) {
+        if (s->temp[0] != '\0')
+            GCD_TRY(gcd_file_publish(s->fd, s->temp, s->path, err));
+        int fd = s->fd;
+        s->fd = -1;
+        s->temp[0] = '\0';
+        GCD_TRY(gcd_file_close(fd, err));
+    }
+    s->committed = true;
+    return GCD_OK;
+}
+
+void gcd_sink_free(struct gcd_sink *s)
+{
+    if (s == NULL)
+        return;
+    if (s->fd >= 0) {
+        (void)gcd_file_close(s->fd, NULL);
+        if (s->temp[0] != '\0')
+            gcd_file_remove(s->temp);
+    }
+    if (s->gzip)
+        (void)deflateEnd(&s->z);
+    if (s->path != NULL)
+        gcd_mem_free(&s->alloc, s->path, strlen(s->path) + 1);
+    gcd_mem_free(&s->alloc, s->temp, PATH_MAX);
+    gcd_mem_free(&s->alloc, s->packed, GZIP_BYTES);
+    gcd_mem_free(&s->alloc, s->buffer, BUFFER_BYTES);
+    gcd_mem_free(&s->alloc, s->memory, s->memory_cap);
+    struct gcd_alloc a = s->alloc;
+    gcd_mem_free(&a, s, sizeof *s);
+}

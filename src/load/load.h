@@ -1,0 +1,35 @@
+/*
+ * What joins an input, a trace and a heap: see gcdumpc/dump.h.
+ *
+ *     dump.c      the first pass: which GC counts, types, roots, the verdict
+ *     objects.c   the second one: objects and their references
+ */
+#ifndef GCD_LOAD_LOAD_H
+#define GCD_LOAD_LOAD_H
+
+#include <gcdumpc/dump.h>
+
+#include "heap/heap.h"
+
+#define GCD_TYPE_NONE UINT32_MAX
+
+struct gcd_dump {
+    struct gcd_alloc alloc;
+    struct gcd_limits limits;
+    struct gcd_dump_options options;
+    struct gcd_trace *trace;
+    struct gcd_heap *heap;
+    struct gcd_input *input;         /* for the second pass; NULL = none */
+    bool closed;
+    struct gcd_error trace_error;    /* how the trace ended, when it ended badly */
+    struct gcd_error input_error;    /* how the input ended, when it was damaged itself */
+    struct gcd_dump_facts facts;
+    struct gcd_verdict verdict;
+    struct gcd_type *types;          /* those in use */
+    uint32_t type_count;
+    size_t type_cap;
+    uint32_t *type_number;           /* [type_number_count], by index into heap->types; GCD_TYPE_NONE = not in use */
+    size_t type_number_count;
+};
+
+#endif

@@ -1,0 +1,180 @@
+/*
+ * The .nettrace decoder, shared by its files:
+ *
+ *     nt_frame.c   bytes -> whole blocks     (all that differs between the framings of format 3, 4 and 6)
+ *     nt_blob.c    event blocks -> events    (event headers: compressed, uncompressed, format 3 and 6)
+ *     nt_meta.c    metadata records -> what an event is called; threads and labels of format 6
+ *     nt_seq.c     sequence numbers -> how many events were lost
+ *     nt_decode.c  feeding, carrying over, the loop over all of this
+ *
+ * Specification: microsoft/perfview, src/TraceEvent/EventPipe/NetPerfFormat.md (3), NetTraceFormat_v5.md (4 and 5),
+ * NetTraceFormat.md (6).  Where runtimes write something else than these say, the code does what the runtimes write and
+ * says so.
+ */
+#ifndef GCD_NETTRACE_NT_H
+#define GCD_NETTRACE_NT_H
+
+#include <gcdumpc/trace.h>
+
+#include "base/cur.h"
+#include "base/idmap.h"
+#include "base/text.h"
+
+enum nt_kind {
+    NT_TRACE,
+    NT_EVENTS,
+    NT_METADATA,
+    NT_STACKS,
+    NT_SEQUENCE_POINT,
+    NT_THREADS,              /* format 6 from here */
+    NT_REMOVE_THREADS,
+    NT_LABELS,
+    NT_UNKNOWN,
+    NT_END
+};
+
+/* One block of any format.  Format 3 and 4 call it an object. */
+struct nt_frame {
+    enum nt_kind kind;
+    const uint8_t *body;     /* NULL while the start of the body has not arrived */
+    size_t body_bytes;       /* announced */
+    uint64_t body_off;
+    size_t total_bytes;      /* with framing: how far to the next block */
+};
+
+/* What an event is: from a metadata record. */
+struct nt_meta {
+    enum gcd_provider provider;
+    const char *provider_name;
+    uint32_t event_id, version;
+};
+
+/* State of the compressed event header; "previous value" in the specification.  Zero at the start of every block. */
+struct nt_header {
+    uint32_t meta_id, sequence;
+    uint64_t capture_thread, thread;
+    uint32_t payload_bytes;
+    uint64_t ticks;
+    uint32_t label_list;     /* format 6 */
+    bool has_sequence;       /* format 3 has none */
+};
+
+/* Sequence numbers of one capture thread. */
+struct nt_thread {
+    uint64_t id;
+    uint64_t events, lost;
+    uint32_t last, old;      /* last number; last number of the previous owner of a reused thread id */
+    bool seen, has_old;
+};
+
+struct nt_seq {
+    struct nt_thread *threads;
+    size_t count, cap, max;
+    struct gcd_idmap by_id;  /* id -> index in threads */
+    uint64_t lost, irregular;
+    bool overflow;           /* more threads than max: not all are followed */
+    uint64_t last_id;        /* events come in runs of one thread */
+    uint32_t last_index;
+};
+
+/* Format 6: what a thread index stands for. */
+struct nt_thread_name {
+    uint64_t process, os_thread;
+};
+
+struct gcd_nt {
+    struct gcd_alloc alloc;
+    struct gcd_limits limits;    /* with defaults filled in */
+    unsigned format;             /* 0 before the first bytes are known */
+
+    /* feeding: either blocks lie whole in the caller's slice, or they are gathered in carry */
+    const uint8_t *slice;
+    size_t slice_bytes;
+    uint8_t *carry;
+    size_t carry_bytes, carry_cap, carry_want;
+    uint64_t off;                /* in the trace: of slice[0], or of carry[0] when carry_bytes > 0 */
+    bool finished;
+    gcd_status final;            /* not GCD_OK: nothing more will come */
+    struct gcd_error final_error;
+
+    /* the block that is being decoded */
+    bool in_block, block_is_meta, block_cut, block_compressed;
+    struct gcd_cur block;
+    size_t block_total;          /* bytes to drop when it is done */
+    bool block_in_carry;
+    struct nt_header header;
+
+    struct gcd_trace_info info;
+    int64_t sync_ticks;
+    uint64_t frequency;
+    bool have_trace;             /* the Trace object has been read */
+    bool sequence_point_last;    /* no event since the last sequence point */
+    bool any_sequence_point;
+
+    struct gcd_textpool names;
+    struct nt_meta *metas;
+    size_t meta_count, meta_cap;
+    struct gcd_idmap meta_by_id;
+    const char *last_provider;   /* most records repeat the provider of the one before */
+    char *text_buffer;           /* scratch for names */
+    size_t text_cap;
+    struct nt_seq seq;
+
+    struct nt_thread_name *thread_names;     /* format 6 */
+    size_t thread_name_count, thread_name_cap;
+    struct gcd_idmap thread_by_index;
+    struct gcd_idmap label_version;          /* label list -> event version + 1 that it prescribes */
+};
+
+/* nt_frame.c */
+/*
+ * The next block at the start of P[0..N), which is at offset OFF.  GCD_OK; GCD_NEED_MORE, *RET_WANT being the number of bytes to
+ * have before asking again (more than N), and RET filled as far as known; an error.
+ */
+gcd_status nt_frame_next(struct gcd_nt *nt, const uint8_t *p, size_t n, uint64_t off, struct nt_frame *ret,
+                         size_t *ret_want, struct gcd_error *err);
+/* The body of the Trace block. */
+gcd_status nt_read_trace(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err);
+/* Ticks of the target's clock to ns since the start of the trace. */
+int64_t nt_time_ns(const struct gcd_nt *nt, uint64_t ticks);
+/* The header of a file: GCD_OK with *RET_BYTES to drop and nt->format set; GCD_NEED_MORE with *RET_WANT. */
+gcd_status nt_file_header(struct gcd_nt *nt, const uint8_t *p, size_t n, size_t *ret_bytes, size_t *ret_want,
+                          struct gcd_error *err);
+
+/* nt_blob.c */
+/* Read the header of an event or metadata block and start it. */
+gcd_status nt_block_begin(struct gcd_nt *nt, const struct nt_frame *f, size_t body_bytes, bool cut, struct gcd_error *err);
+/* The next event of the block that was begun; metadata records on the way are stored.  GCD_END at the end of the block. */
+gcd_status nt_block_next(struct gcd_nt *nt, struct gcd_event *ret, struct gcd_error *err);
+
+/* nt_meta.c */
+gcd_status nt_meta_record(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err);
+gcd_status nt_meta_block_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err);
+void nt_meta_forget(struct gcd_nt *nt);
+gcd_status nt_threads_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err);
+gcd_status nt_remove_threads_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err);
+gcd_status nt_labels_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err);
+
+/* nt_seq.c */
+void nt_seq_init(struct nt_seq *s, const struct gcd_alloc *a, uint64_t max_threads);
+void nt_seq_done(struct nt_seq *s, const struct gcd_alloc *a);
+/* An event with number NUMBER, or a sequence point that says NUMBER for THREAD.  False when out of memory. */
+bool nt_seq_event(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, uint32_t number);
+bool nt_seq_point(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, uint32_t number);
+void nt_seq_forget(struct nt_seq *s);
+void nt_seq_forget_thread(struct nt_seq *s, uint64_t thread);
+/* The body of a sequence point block, format 4 or 6. */
+gcd_status nt_sequence_point(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err);
+
+/* nt_decode.c */
+gcd_status nt_new(const struct gcd_alloc *alloc, const struct gcd_limits *limits, struct gcd_nt **ret, struct gcd_error *err);
+void nt_free(struct gcd_nt *nt);
+gcd_status nt_feed(struct gcd_nt *nt, const void *bytes, size_t n, struct gcd_error *err);
+void nt_finish(struct gcd_nt *nt);
+gcd_status nt_next(struct gcd_nt *nt, struct gcd_event *ret, struct gcd_error *err);
+void nt_get_info(const struct gcd_nt *nt, struct gcd_trace_info *ret);
+
+/* A cursor's failure as an error; WHAT says which record was being read. */
+gcd_status nt_cur_error(const struct gcd_cur *c, const char *what, struct gcd_error *err);
+
+#endif

@@ -1,0 +1,185 @@
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "nettrace/nt.h"
+
+/* Flag byte of a compressed event header: which fields follow. */
+#define HAS_META_ID 0x01
+#define HAS_SEQUENCE 0x02        /* sequence number, capture thread, processor */
+#define HAS_THREAD 0x04
+#define HAS_STACK 0x08
+#define HAS_ACTIVITY 0x10        /* format 6: label list */
+#define HAS_RELATED 0x20
+#define HAS_PAYLOAD_SIZE 0x80    /* 0x40 is the mark "sorted", which stands for itself */
+
+#define BLOCK_HEADER_BYTES 20
+#define COMPRESSED 1
+
+gcd_status nt_cur_error(const struct gcd_cur *c, const char *what, struct gcd_error *err)
+{
+    return gcd_fail_at(err, c->err, c->err_off, "%s is damaged: a field reaches beyond its end", what);
+}
+
+gcd_status nt_block_begin(struct gcd_nt *nt, const struct nt_frame *f, size_t body_bytes, bool cut, struct gcd_error *err)
+{
+    struct gcd_cur c = gcd_cur_make(f->body, body_bytes, f->body_off);
+    nt->block_is_meta = f->kind == NT_METADATA;
+    nt->block_cut = cut;
+    nt->block_compressed = false;
+    nt->header = (struct nt_header){ .has_sequence = nt->format != 3 };
+    if (nt->format != 3 && !(nt->format == 6 && nt->block_is_meta)) {
+        uint16_t header_bytes = gcd_cur_u16(&c);
+        uint16_t flags = gcd_cur_u16(&c);
+        if (c.err == GCD_OK && header_bytes < BLOCK_HEADER_BYTES)
+            return gcd_fail_at(err, GCD_E_FORMAT, f->body_off, "a block header of %u bytes, at least %u are expected",
+                               header_bytes, BLOCK_HEADER_BYTES);
+        gcd_cur_skip(&c, header_bytes > 4 ? header_bytes - 4u : 0);
+        nt->block_compressed = flags & COMPRESSED;
+    }
+    if (c.err != GCD_OK && !cut)
+        return nt_cur_error(&c, "a block header", err);
+    nt->block = c;
+    nt->in_block = true;
+    return GCD_OK;
+}
+
+/* Fields that are absent keep the value of the blob before; see NetTraceFormat.md, "Header compression". */
+static void read_compressed(struct gcd_nt *nt, struct gcd_cur *c)
+{
+    struct nt_header *h = &nt->header;
+    uint8_t flags = gcd_cur_u8(c);
+    if (flags & HAS_META_ID)
+        h->meta_id = gcd_cur_varuint32(c);
+    if (flags & HAS_SEQUENCE) {
+        /* metadata blobs carry this group too, although the text says they do not: .NET 8, 9 and 10 write it with a delta of -1 */
+        h->sequence += gcd_cur_varuint32(c) + 1;
+        h->capture_thread = gcd_cur_varuint64(c);
+        (void)gcd_cur_varuint32(c);      /* processor */
+    } else if (h->meta_id != 0) {
+        h->sequence++;
+    }
+    if (flags & HAS_THREAD)
+        h->thread = gcd_cur_varuint64(c);
+    if (flags & HAS_STACK)
+        (void)gcd_cur_varuint32(c);
+    h->ticks += gcd_cur_varuint64(c);
+    if (nt->format == 6) {
+        if (flags & HAS_ACTIVITY)
+            h->label_list = gcd_cur_varuint32(c);
+    } else {
+        if (flags & HAS_ACTIVITY)
+            gcd_cur_skip(c, 16);
+        if (flags & HAS_RELATED)
+            gcd_cur_skip(c, 16);
+    }
+    if (flags & HAS_PAYLOAD_SIZE)
+        h->payload_bytes = gcd_cur_varuint32(c);
+}
+
+/*
+ * The event header of an uncompressed block.  EventSize counts everything after itself, padding included: the next blob
+ * is where it says, not where the padding would be computed to end.
+ */
+static void read_uncompressed(struct gcd_nt *nt, struct gcd_cur *c, size_t *ret_after)
+{
+    struct nt_header *h = &nt->header;
+    uint32_t event_bytes = gcd_cur_u32(c);
+    size_t left = gcd_cur_left(c);
+    if (event_bytes > left)
+        gcd_cur_fail(c, GCD_E_FORMAT);
+    h->meta_id = gcd_cur_u32(c);
+    if (nt->format == 3) {
+        h->thread = h->capture_thread = gcd_cur_u32(c);
+        h->ticks = gcd_cur_u64(c);
+        gcd_cur_skip(c, 32);             /* activity ids */
+    } else {
+        h->meta_id &= 0x7fffffff;        /* bit 31 set: not sorted */
+        h->sequence = gcd_cur_u32(c);
+        h->thread = gcd_cur_u64(c);
+        h->capture_thread = gcd_cur_u64(c);
+        gcd_cur_skip(c, 8);              /* processor, stack id */
+        h->ticks = gcd_cur_u64(c);
+        if (nt->format == 6)
+            h->label_list = gcd_cur_u32(c);
+        else
+            gcd_cur_skip(c, 32);
+    }
+    h->payload_bytes = gcd_cur_u32(c);
+    size_t used = left - gcd_cur_left(c);
+    if (c->err == GCD_OK && (event_bytes < used || h->payload_bytes > event_bytes - used))
+        gcd_cur_fail(c, GCD_E_FORMAT);
+    *ret_after = c->err == GCD_OK ? event_bytes - used - h->payload_bytes : 0;
+}
+
+/* Who wrote it: for format 6 the thread is an index whose process is told elsewhere. */
+static void set_thread(const struct gcd_nt *nt, struct gcd_event *ev)
+{
+    ev->thread = nt->header.capture_thread;
+    ev->process = nt->info.process;
+    if (nt->format == 6) {
+        uint32_t i = gcd_idmap_get(&nt->thread_by_index, nt->header.capture_thread);
+        if (i != GCD_IDMAP_NONE && nt->thread_names[i].process != 0)
+            ev->process = nt->thread_names[i].process;
+    }
+}
+
+/* GCD_OK with an event; GCD_NEED_MORE when the blob was no event to hand out. */
+static gcd_status take_blob(struct gcd_nt *nt, struct gcd_cur *payload, struct gcd_event *ret, struct gcd_error *err)
+{
+    const struct nt_header *h = &nt->header;
+    if (nt->block_is_meta || (nt->format == 3 && h->meta_id == 0)) {
+        gcd_status st = nt_meta_record(nt, payload, err);
+        return st == GCD_OK ? GCD_NEED_MORE : st;
+    }
+    nt->sequence_point_last = false;
+    nt->info.events++;
+    if (h->has_sequence && !nt_seq_event(&nt->seq, &nt->alloc, h->capture_thread, h->sequence))
+        return gcd_fail_nomem(err, "counting events");
+    uint32_t m = gcd_idmap_get(&nt->meta_by_id, h->meta_id);
+    if (m == GCD_IDMAP_NONE) {
+        nt->info.unknown_events++;
+        return GCD_NEED_MORE;
+    }
+    const struct nt_meta *meta = &nt->metas[m];
+    *ret = (struct gcd_event){
+        .provider = meta->provider, .id = meta->event_id, .version = meta->version, .provider_name = meta->provider_name,
+        .time_ns = nt_time_ns(nt, h->ticks), .ptr_bytes = nt->info.ptr_bytes,
+        .payload = payload->p, .payload_bytes = gcd_cur_left(payload), .off = gcd_cur_off(payload),
+    };
+    if (h->label_list != 0) {
+        uint32_t version = gcd_idmap_get(&nt->label_version, h->label_list);
+        if (version != GCD_IDMAP_NONE)
+            ret->version = version;
+    }
+    set_thread(nt, ret);
+    return GCD_OK;
+}
+
+gcd_status nt_block_next(struct gcd_nt *nt, struct gcd_event *ret, struct gcd_error *err)
+{
+    struct gcd_cur *c = &nt->block;
+    if (nt->format == 6 && nt->block_is_meta) {
+        gcd_status st = nt_meta_block_v6(nt, c, err);
+        return st == GCD_OK ? GCD_END : st;
+    }
+    while (c->err == GCD_OK && gcd_cur_left(c) > 0) {
+        uint64_t at = gcd_cur_off(c);
+        size_t after = 0;
+        if (nt->block_compressed)
+            read_compressed(nt, c);
+        else
+            read_uncompressed(nt, c, &after);
+        if (c->err == GCD_OK && nt->header.payload_bytes > gcd_cur_left(c))
+            gcd_cur_fail(c, GCD_E_FORMAT);
+        if (c->err != GCD_OK && !nt->block_cut)
+            return gcd_fail_at(err, GCD_E_FORMAT, at, "the event at this place reaches beyond its block");
+        if (c->err != GCD_OK)
+            return GCD_END;              /* the last blob of a cut block */
+        struct gcd_cur payload = gcd_cur_sub(c, nt->header.payload_bytes);
+        gcd_cur_skip(c, after);
+        gcd_status st = take_blob(nt, &payload, ret, err);
+        if (st != GCD_NEED_MORE)
+            return st;
+    }
+    return GCD_END;
+}

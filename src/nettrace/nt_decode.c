@@ -1,0 +1,270 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "nettrace/nt.h"
+
+static uint64_t or_default(uint64_t value, uint64_t def)
+{
+    return value != 0 ? value : def;
+}
+
+gcd_status nt_new(const struct gcd_alloc *alloc, const struct gcd_limits *limits, struct gcd_nt **ret, struct gcd_error *err)
+{
+    struct gcd_alloc a = gcd_alloc_or_default(alloc);
+    struct gcd_nt *nt = gcd_mem_new(&a, sizeof *nt);
+    if (nt == NULL)
+        return gcd_fail_nomem(err, "opening a trace");
+    nt->alloc = a;
+    if (limits != NULL)
+        nt->limits = *limits;
+    nt->limits.block_bytes = or_default(nt->limits.block_bytes, UINT64_C(16) << 20);
+    nt->limits.text_bytes = or_default(nt->limits.text_bytes, UINT64_C(1) << 30);
+    nt->limits.threads = or_default(nt->limits.threads, UINT64_C(256) << 10);
+    nt->limits.metadata = or_default(nt->limits.metadata, UINT64_C(1) << 20);
+    nt->carry_want = 1;
+    nt->info = (struct gcd_trace_info){ .container = "", .start_unix_ms = INT64_MIN, .damage_off = GCD_OFF_NONE };
+    nt->final_error = (struct gcd_error)GCD_ERROR_INIT;
+    gcd_textpool_init(&nt->names, &nt->alloc, nt->limits.text_bytes);
+    gcd_idmap_init(&nt->meta_by_id, &nt->alloc);
+    gcd_idmap_init(&nt->thread_by_index, &nt->alloc);
+    gcd_idmap_init(&nt->label_version, &nt->alloc);
+    nt_seq_init(&nt->seq, &nt->alloc, nt->limits.threads);
+    *ret = nt;
+    return GCD_OK;
+}
+
+void nt_free(struct gcd_nt *nt)
+{
+    if (nt == NULL)
+        return;
+    gcd_textpool_done(&nt->names);
+    gcd_idmap_done(&nt->meta_by_id);
+    gcd_idmap_done(&nt->thread_by_index);
+    gcd_idmap_done(&nt->label_version);
+    nt_seq_done(&nt->seq, &nt->alloc);
+    gcd_mem_free(&nt->alloc, nt->metas, nt->meta_cap * sizeof *nt->metas);
+    gcd_mem_free(&nt->alloc, nt->thread_names, nt->thread_name_cap * sizeof *nt->thread_names);
+    gcd_mem_free(&nt->alloc, nt->text_buffer, nt->text_cap);
+    gcd_mem_free(&nt->alloc, nt->carry, nt->carry_cap);
+    struct gcd_alloc a = nt->alloc;
+    gcd_mem_free(&a, nt, sizeof *nt);
+}
+
+gcd_status nt_feed(struct gcd_nt *nt, const void *bytes, size_t n, struct gcd_error *err)
+{
+    if (nt->finished || nt->slice_bytes > 0)
+        return gcd_fail(err, GCD_E_STATE, "trace data fed at the wrong time");
+    nt->slice = bytes;
+    nt->slice_bytes = n;
+    nt->info.bytes += n;
+    return GCD_OK;
+}
+
+void nt_finish(struct gcd_nt *nt)
+{
+    nt->finished = true;
+}
+
+/* Nothing more comes after this: remember it, so that later calls say the same. */
+static gcd_status stop(struct gcd_nt *nt, gcd_status st, const struct gcd_error *e)
+{
+    nt->final = st;
+    nt->final_error = *e;
+    nt->in_block = false;
+    if (st == GCD_E_TRUNCATED)
+        nt->info.end = GCD_TRACE_TRUNCATED;
+    else if (st != GCD_END)
+        nt->info.end = GCD_TRACE_CORRUPT;
+    if (st != GCD_END)
+        nt->info.damage_off = e->off;
+    return st;
+}
+
+/* Forget the first N bytes of what has arrived: of the carried block, or of the slice. */
+static void consume(struct gcd_nt *nt, bool from_carry, size_t n)
+{
+    if (from_carry) {
+        nt->carry_bytes = 0;
+        nt->carry_want = 1;
+    } else {
+        nt->slice += n;
+        nt->slice_bytes -= n;
+    }
+    nt->off += n;
+}
+
+/* Bring the carried bytes up to what is wanted.  GCD_NEED_MORE when the slice does not hold that many. */
+static gcd_status top_up(struct gcd_nt *nt, struct gcd_error *err)
+{
+    size_t missing = nt->carry_want - nt->carry_bytes;
+    size_t take = missing < nt->slice_bytes ? missing : nt->slice_bytes;
+    if (take > 0) {
+        /* room for what has come, not for what is announced */
+        if (!gcd_vec_reserve(&nt->alloc, &nt->carry, &nt->carry_cap, nt->carry_bytes + take, 1, SIZE_MAX / 4))
+            return gcd_fail_nomem(err, "reading a block");
+        memcpy(nt->carry + nt->carry_bytes, nt->slice, take);
+        nt->carry_bytes += take;
+        nt->slice += take;
+        nt->slice_bytes -= take;
+    }
+    return take == missing ? GCD_OK : GCD_NEED_MORE;
+}
+
+/* A whole block that is not made of events; an event or metadata block is only begun. */
+static gcd_status take_frame(struct gcd_nt *nt, const struct nt_frame *f, struct gcd_error *err)
+{
+    struct gcd_cur c = gcd_cur_make(f->body, f->body_bytes, f->body_off);
+    switch (f->kind) {
+    case NT_TRACE:
+        if (nt->have_trace)
+            return gcd_fail_at(err, GCD_E_FORMAT, f->body_off, "a second trace header");
+        return nt_read_trace(nt, &c, err);
+    case NT_EVENTS:
+    case NT_METADATA:
+        return nt_block_begin(nt, f, f->body_bytes, false, err);
+    case NT_SEQUENCE_POINT:
+        return nt_sequence_point(nt, &c, err);
+    case NT_THREADS:
+        return nt_threads_v6(nt, &c, err);
+    case NT_REMOVE_THREADS:
+        return nt_remove_threads_v6(nt, &c, err);
+    case NT_LABELS:
+        return nt_labels_v6(nt, &c, err);
+    case NT_STACKS:
+    case NT_END:
+        return GCD_OK;
+    case NT_UNKNOWN:
+        nt->info.unknown_blocks++;
+        return GCD_OK;
+    }
+    return GCD_OK;
+}
+
+/*
+ * The bytes have ended before the end mark.  N of the bytes at P are left; of an event block that was cut the events that are
+ * whole are still good.
+ */
+static gcd_status cut_off(struct gcd_nt *nt, const uint8_t *p, size_t n, struct gcd_error *err)
+{
+    if (nt->format == 0 && nt->off + n == 0)
+        return stop(nt, gcd_fail_at(err, GCD_E_TRUNCATED, 0, "the input is empty"), err);
+    struct nt_frame f;
+    size_t want;
+    if (nt->format != 0 && nt->have_trace && n > 0 && !nt->block_cut &&
+        nt_frame_next(nt, p, n, nt->off, &f, &want, NULL) == GCD_NEED_MORE && f.body != NULL &&
+        (f.kind == NT_EVENTS || f.kind == NT_METADATA)) {
+        size_t have = n - (size_t)(f.body - p);
+        if (have > f.body_bytes)
+            have = f.body_bytes;
+        if (nt_block_begin(nt, &f, have, true, NULL) == GCD_OK)
+            return GCD_OK;
+    }
+    gcd_fail_at(err, GCD_E_TRUNCATED, nt->off + n, "%s", nt->format == 0 ? "the file ends within its header" :
+                "the recording ends early: the process ended, the connection broke or the file was cut");
+    return stop(nt, GCD_E_TRUNCATED, err);
+}
+
+/* The next step of framing.  GCD_OK when something was taken, else what nt_next shall return. */
+static gcd_status step(struct gcd_nt *nt, struct gcd_error *err)
+{
+    bool from_carry = nt->carry_bytes > 0;
+    if (from_carry && !nt->block_cut) {
+        gcd_status st = top_up(nt, err);
+        if (st < 0)
+            return st;
+        if (st == GCD_NEED_MORE && !nt->finished)
+            return st;
+    }
+    const uint8_t *p = from_carry ? nt->carry : nt->slice;
+    size_t n = from_carry ? nt->carry_bytes : nt->slice_bytes;
+    size_t want = 1;
+    gcd_status st = GCD_NEED_MORE;
+    struct nt_frame f = { .kind = NT_UNKNOWN };
+    if (n > 0 && nt->format == 0) {
+        st = nt_file_header(nt, p, n, &f.total_bytes, &want, err);
+        if (st == GCD_OK)
+            nt->info.container = "nettrace";
+    } else if (n > 0) {
+        st = nt_frame_next(nt, p, n, nt->off, &f, &want, err);
+        if (st == GCD_OK)
+            st = take_frame(nt, &f, err);
+    }
+    if (st == GCD_OK && f.kind == NT_END) {
+        consume(nt, from_carry, f.total_bytes);
+        nt->info.end = GCD_TRACE_CLOSED;
+        return stop(nt, GCD_END, &(struct gcd_error)GCD_ERROR_INIT);
+    }
+    if (st == GCD_OK && nt->in_block) {
+        nt->block_total = f.total_bytes;
+        nt->block_in_carry = from_carry;
+        return GCD_OK;
+    }
+    if (st == GCD_OK) {
+        consume(nt, from_carry, f.total_bytes);
+        return GCD_OK;
+    }
+    if (st != GCD_NEED_MORE)
+        return st;
+    if (nt->finished && nt->slice_bytes == (from_carry ? 0 : n))
+        return cut_off(nt, p, n, err);
+    nt->carry_want = want;
+    if (from_carry)
+        return GCD_OK;                   /* more of it may lie in the slice */
+    return n == 0 ? GCD_NEED_MORE : top_up(nt, err);
+}
+
+gcd_status nt_next(struct gcd_nt *nt, struct gcd_event *ret, struct gcd_error *err)
+{
+    struct gcd_error own = GCD_ERROR_INIT;
+    if (err == NULL)
+        err = &own;
+    for (;;) {
+        if (nt->final != GCD_OK) {
+            if (nt->final == GCD_END) {
+                nt->info.trailing_bytes += nt->slice_bytes;
+            } else {
+                *err = nt->final_error;
+            }
+            nt->slice_bytes = 0;
+            return nt->final;
+        }
+        gcd_status st;
+        if (nt->in_block) {
+            st = nt_block_next(nt, ret, err);
+            if (st == GCD_OK)
+                return st;
+            if (st == GCD_END) {
+                nt->in_block = false;
+                if (nt->block_cut) {
+                    const uint8_t *p = nt->carry_bytes > 0 ? nt->carry : nt->slice;
+                    st = cut_off(nt, p, nt->carry_bytes > 0 ? nt->carry_bytes : nt->slice_bytes, err);
+                } else {
+                    consume(nt, nt->block_in_carry, nt->block_total);
+                    continue;
+                }
+            }
+        } else {
+            st = step(nt, err);
+        }
+        if (st == GCD_NEED_MORE)
+            return st;
+        if (st < 0 && nt->final == GCD_OK)
+            (void)stop(nt, st, err);
+    }
+}
+
+void nt_get_info(const struct gcd_nt *nt, struct gcd_trace_info *ret)
+{
+    *ret = nt->info;
+    ret->format_version = nt->format;
+    ret->has_sequence_numbers = nt->format != 3;
+    ret->lost_events = nt->seq.lost;
+    ret->irregular_steps = nt->seq.irregular;
+    ret->lost_threads = 0;
+    for (size_t i = 0; i < nt->seq.count; i++)
+        ret->lost_threads += nt->seq.threads[i].lost > 0;
+    ret->loss_verified = nt->info.end == GCD_TRACE_CLOSED && nt->format != 3 && nt->sequence_point_last &&
+                         nt->seq.irregular == 0 && !nt->seq.overflow;
+}

@@ -1,0 +1,241 @@
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "nettrace/nt.h"
+
+static const char *const provider_names[] = {
+    [GCD_PROVIDER_OTHER] = "",
+    [GCD_PROVIDER_RUNTIME] = "Microsoft-Windows-DotNETRuntime",
+    [GCD_PROVIDER_RUNDOWN] = "Microsoft-Windows-DotNETRuntimeRundown",
+    [GCD_PROVIDER_EVENTPIPE] = "Microsoft-DotNETCore-EventPipe",
+};
+
+const char *gcd_provider_name(enum gcd_provider p)
+{
+    return (size_t)p < sizeof provider_names / sizeof *provider_names ? provider_names[p] : "";
+}
+
+static gcd_status store(struct gcd_nt *nt, uint32_t meta_id, const char *provider, size_t n, uint32_t event_id,
+                        uint32_t version, uint64_t off, struct gcd_error *err)
+{
+    struct nt_meta m = { .event_id = event_id, .version = version };
+    for (unsigned p = GCD_PROVIDER_RUNTIME; p <= GCD_PROVIDER_EVENTPIPE; p++)
+        if (strlen(provider_names[p]) == n && memcmp(provider_names[p], provider, n) == 0) {
+            m.provider = p;
+            m.provider_name = provider_names[p];
+        }
+    if (m.provider == GCD_PROVIDER_OTHER) {
+        if (nt->last_provider == NULL || strlen(nt->last_provider) != n || memcmp(nt->last_provider, provider, n) != 0) {
+            gcd_status st = gcd_textpool_add(&nt->names, provider, n, &nt->last_provider);
+            if (st != GCD_OK)
+                return gcd_fail_at(err, st, off, "cannot keep the names of the event providers");
+        }
+        m.provider_name = nt->last_provider;
+    }
+    /* an id that is described again: the newest description counts */
+    uint32_t i = gcd_idmap_get(&nt->meta_by_id, meta_id);
+    if (i == GCD_IDMAP_NONE) {
+        if (nt->meta_count >= nt->limits.metadata)
+            return gcd_fail_at(err, GCD_E_LIMIT, off, "more than %zu event descriptions", nt->meta_count);
+        if (!gcd_vec_reserve(&nt->alloc, &nt->metas, &nt->meta_cap, nt->meta_count + 1, sizeof *nt->metas, GCD_IDMAP_NONE) ||
+            !gcd_idmap_put(&nt->meta_by_id, meta_id, (uint32_t)nt->meta_count))
+            return gcd_fail_nomem(err, "reading event descriptions");
+        i = (uint32_t)nt->meta_count++;
+    }
+    nt->metas[i] = m;
+    return GCD_OK;
+}
+
+/* Scratch for N bytes of text, NULL when out of memory. */
+static char *text_buffer(struct gcd_nt *nt, size_t n)
+{
+    return gcd_vec_reserve(&nt->alloc, &nt->text_buffer, &nt->text_cap, n + 1, 1, SIZE_MAX / 8) ? nt->text_buffer : NULL;
+}
+
+/*
+ * Format 3 to 5: id, provider, event id, event name, keywords, version, level, then fields and tags, which a reader that knows
+ * the events by number does not need.  A record that cannot be parsed makes only its own event type unknown.
+ */
+gcd_status nt_meta_record(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err)
+{
+    uint64_t off = gcd_cur_off(c);
+    size_t provider_units, name_units;
+    uint32_t meta_id = gcd_cur_u32(c);
+    const uint8_t *provider = gcd_cur_utf16z(c, &provider_units);
+    uint32_t event_id = gcd_cur_u32(c);
+    (void)gcd_cur_utf16z(c, &name_units);
+    gcd_cur_skip(c, 8);                  /* keywords */
+    uint32_t version = gcd_cur_u32(c);
+    if (c->err != GCD_OK)
+        return GCD_OK;
+    char *utf8 = text_buffer(nt, 3 * provider_units);
+    if (utf8 == NULL)
+        return gcd_fail_nomem(err, "reading event descriptions");
+    return store(nt, meta_id, utf8, gcd_utf16le_to_utf8(provider, provider_units, utf8), event_id, version, off, err);
+}
+
+void nt_meta_forget(struct gcd_nt *nt)
+{
+    gcd_idmap_clear(&nt->meta_by_id);
+    nt->meta_count = 0;
+}
+
+/* Format 6, optional part of a record: only the version matters here.  Without it the version is 0. */
+static uint32_t version_v6(struct gcd_cur *c)
+{
+    while (c->err == GCD_OK && gcd_cur_left(c) > 0)
+        switch (gcd_cur_u8(c)) {
+        case 1:                          /* operation code */
+        case 8:                          /* level */
+            gcd_cur_skip(c, 1);
+            break;
+        case 3:                          /* keywords */
+            gcd_cur_skip(c, 8);
+            break;
+        case 4:                          /* message template */
+        case 5:                          /* description */
+            gcd_cur_skip(c, gcd_cur_varuint32(c));
+            break;
+        case 6:                          /* key and value */
+            gcd_cur_skip(c, gcd_cur_varuint32(c));
+            gcd_cur_skip(c, gcd_cur_varuint32(c));
+            break;
+        case 7:                          /* provider GUID */
+            gcd_cur_skip(c, 16);
+            break;
+        case 9:
+            return gcd_cur_u8(c);
+        default:
+            return 0;                    /* its size is not known, so neither is what follows */
+        }
+    return 0;
+}
+
+gcd_status nt_meta_block_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err)
+{
+    gcd_cur_skip(c, gcd_cur_u16(c));     /* header; here its size does not include itself */
+    while (c->err == GCD_OK && gcd_cur_left(c) > 0) {
+        struct gcd_cur row = gcd_cur_sub(c, gcd_cur_u16(c));
+        uint64_t off = gcd_cur_off(&row);
+        uint32_t meta_id = gcd_cur_varuint32(&row);
+        size_t provider_bytes = gcd_cur_varuint32(&row);
+        const uint8_t *provider = gcd_cur_bytes(&row, provider_bytes);
+        uint32_t event_id = gcd_cur_varuint32(&row);
+        gcd_cur_skip(&row, gcd_cur_varuint32(&row));         /* event name */
+        uint16_t fields = gcd_cur_u16(&row);
+        for (uint16_t i = 0; i < fields; i++)
+            gcd_cur_skip(&row, gcd_cur_u16(&row));
+        struct gcd_cur optional = gcd_cur_sub(&row, gcd_cur_u16(&row));
+        if (row.err != GCD_OK)
+            continue;
+        char *utf8 = text_buffer(nt, 3 * provider_bytes);
+        if (utf8 == NULL)
+            return gcd_fail_nomem(err, "reading event descriptions");
+        GCD_TRY(store(nt, meta_id, utf8, gcd_utf8_clean(provider, provider_bytes, utf8), event_id, version_v6(&optional), off, err));
+    }
+    return c->err == GCD_OK || nt->block_cut ? GCD_OK : nt_cur_error(c, "a metadata block", err);
+}
+
+gcd_status nt_threads_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err)
+{
+    while (c->err == GCD_OK && gcd_cur_left(c) > 0) {
+        struct gcd_cur row = gcd_cur_sub(c, gcd_cur_u16(c));
+        struct nt_thread_name t = { 0, 0 };
+        uint64_t index = gcd_cur_varuint64(&row);
+        bool known = true;
+        while (known && row.err == GCD_OK && gcd_cur_left(&row) > 0)
+            switch (gcd_cur_u8(&row)) {
+            case 1:                      /* name */
+                gcd_cur_skip(&row, gcd_cur_varuint32(&row));
+                break;
+            case 2:
+                t.process = gcd_cur_varuint64(&row);
+                break;
+            case 3:
+                t.os_thread = gcd_cur_varuint64(&row);
+                break;
+            case 4:                      /* key and value */
+                gcd_cur_skip(&row, gcd_cur_varuint32(&row));
+                gcd_cur_skip(&row, gcd_cur_varuint32(&row));
+                break;
+            default:
+                known = false;
+            }
+        if (c->err != GCD_OK)
+            break;
+        uint32_t i = gcd_idmap_get(&nt->thread_by_index, index);
+        if (i == GCD_IDMAP_NONE) {
+            if (nt->thread_name_count >= nt->limits.threads)
+                return gcd_fail_at(err, GCD_E_LIMIT, gcd_cur_off(c), "more than %zu threads", nt->thread_name_count);
+            i = (uint32_t)nt->thread_name_count;
+            if (!gcd_vec_reserve(&nt->alloc, &nt->thread_names, &nt->thread_name_cap, i + (size_t)1, sizeof *nt->thread_names, GCD_IDMAP_NONE) ||
+                !gcd_idmap_put(&nt->thread_by_index, index, i))
+                return gcd_fail_nomem(err, "reading thread names");
+            nt->thread_name_count++;
+        }
+        nt->thread_names[i] = t;
+    }
+    return c->err == GCD_OK ? GCD_OK : nt_cur_error(c, "a thread block", err);
+}
+
+gcd_status nt_remove_threads_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err)
+{
+    while (c->err == GCD_OK && gcd_cur_left(c) > 0) {
+        uint64_t index = gcd_cur_varuint64(c);
+        uint32_t number = gcd_cur_varuint32(c);
+        if (c->err != GCD_OK)
+            break;
+        if (!nt_seq_point(&nt->seq, &nt->alloc, index, number))
+            return gcd_fail_nomem(err, "counting events");
+        nt_seq_forget_thread(&nt->seq, index);
+    }
+    return c->err == GCD_OK ? GCD_OK : nt_cur_error(c, "a block of ended threads", err);
+}
+
+/* Skip the value of a label; false when its kind, and so its size, is not known. */
+static bool skip_label(struct gcd_cur *c, unsigned kind)
+{
+    switch (kind) {
+    case 1: case 2: case 3:              /* activity, related activity, trace id */
+        gcd_cur_skip(c, 16);
+        return true;
+    case 4: case 8:                      /* span id, keywords */
+        gcd_cur_skip(c, 8);
+        return true;
+    case 5:                              /* two strings */
+        gcd_cur_skip(c, gcd_cur_varuint32(c));
+        gcd_cur_skip(c, gcd_cur_varuint32(c));
+        return true;
+    case 6:                              /* string and number */
+        gcd_cur_skip(c, gcd_cur_varuint32(c));
+        (void)gcd_cur_varuint64(c);
+        return true;
+    case 7: case 9:                      /* operation code, level */
+        gcd_cur_skip(c, 1);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Labels can prescribe the version of an event; nothing else in them matters for a heap walk. */
+gcd_status nt_labels_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err)
+{
+    uint32_t index = gcd_cur_u32(c);
+    uint32_t count = gcd_cur_u32(c);
+    for (uint32_t i = 0; i < count && c->err == GCD_OK; i++) {
+        uint8_t kind;
+        do {
+            kind = gcd_cur_u8(c);
+            if ((kind & 0x7f) == 10) {
+                uint8_t version = gcd_cur_u8(c);
+                if (c->err == GCD_OK && !gcd_idmap_put(&nt->label_version, index + i, version))
+                    return gcd_fail_nomem(err, "reading labels");
+            } else if (!skip_label(c, kind & 0x7f)) {
+                return GCD_OK;           /* the rest of the block cannot be read */
+            }
+        } while (c->err == GCD_OK && (kind & 0x80) == 0);
+    }
+    return c->err == GCD_OK ? GCD_OK : nt_cur_error(c, "a label block", err);
+}

@@ -1,0 +1,151 @@
+/*
+ * How many events were lost.
+ *
+ * The runtime numbers the events of each capture thread, also those that it drops for want of buffer memory.  A gap says how
+ * many are missing and of which thread, not where: it shows up at the thread's next buffer or only at the next sequence
+ * point (measured on .NET 8, 9, 10), so the count is final after the sequence point that closes the trace.
+ */
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "nettrace/nt.h"
+
+/* Differences from here on are steps back; the writer uses the same limit. */
+#define STEP_BACK UINT32_C(0x80000000)
+
+void nt_seq_init(struct nt_seq *s, const struct gcd_alloc *a, uint64_t max_threads)
+{
+    *s = (struct nt_seq){ .max = max_threads < GCD_IDMAP_NONE ? (size_t)max_threads : GCD_IDMAP_NONE - 1,
+                          .last_index = GCD_IDMAP_NONE };
+    gcd_idmap_init(&s->by_id, a);
+}
+
+void nt_seq_done(struct nt_seq *s, const struct gcd_alloc *a)
+{
+    gcd_idmap_done(&s->by_id);
+    gcd_mem_free(a, s->threads, s->cap * sizeof *s->threads);
+    s->threads = NULL;
+    s->count = s->cap = 0;
+}
+
+/* The entry of THREAD, made when it is new; *RET NULL when there are too many.  False when out of memory. */
+static bool entry(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, struct nt_thread **ret)
+{
+    if (s->last_index != GCD_IDMAP_NONE && s->last_id == thread) {
+        *ret = &s->threads[s->last_index];
+        return true;
+    }
+    uint32_t i = gcd_idmap_get(&s->by_id, thread);
+    if (i == GCD_IDMAP_NONE) {
+        *ret = NULL;
+        if (s->count >= s->max) {
+            s->overflow = true;
+            return true;
+        }
+        if (!gcd_vec_reserve(a, &s->threads, &s->cap, s->count + 1, sizeof *s->threads, s->max) ||
+            !gcd_idmap_put(&s->by_id, thread, (uint32_t)s->count))
+            return false;
+        i = (uint32_t)s->count++;
+        s->threads[i] = (struct nt_thread){ .id = thread };
+    }
+    s->last_id = thread;
+    s->last_index = i;
+    *ret = &s->threads[i];
+    return true;
+}
+
+static void count_lost(struct nt_seq *s, struct nt_thread *t, uint32_t n)
+{
+    t->lost += n;
+    s->lost += n;
+}
+
+bool nt_seq_event(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, uint32_t number)
+{
+    struct nt_thread *t;
+    if (!entry(s, a, thread, &t))
+        return false;
+    if (t == NULL)
+        return true;
+    t->events++;
+    uint32_t gap = number - t->last - 1;
+    if (!t->seen) {
+        count_lost(s, t, number - 1);
+        t->seen = true;
+        t->last = number;
+    } else if (gap < STEP_BACK) {
+        count_lost(s, t, gap);
+        t->last = number;
+    } else if (number == 1) {            /* the thread died and the system gave its id to another one */
+        t->old = t->last;
+        t->has_old = true;
+        t->last = 1;
+    } else {
+        s->irregular++;
+    }
+    return true;
+}
+
+bool nt_seq_point(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, uint32_t number)
+{
+    struct nt_thread *t;
+    if (!entry(s, a, thread, &t))
+        return false;
+    if (t == NULL)
+        return true;
+    uint32_t gap = number - t->last;
+    if (!t->seen) {
+        count_lost(s, t, number);
+        t->seen = true;
+        t->last = number;
+    } else if (t->has_old && number == t->old) {
+        return true;                     /* a reused id is listed twice: this is the dead thread */
+    } else if (gap != 0 && gap < STEP_BACK) {
+        count_lost(s, t, gap);
+        t->last = number;
+    }                                    /* else: a lower bound that was passed already */
+    return true;
+}
+
+void nt_seq_forget(struct nt_seq *s)
+{
+    gcd_idmap_clear(&s->by_id);          /* the entries stay: they hold what was counted */
+    s->last_index = GCD_IDMAP_NONE;
+}
+
+void nt_seq_forget_thread(struct nt_seq *s, uint64_t thread)
+{
+    uint32_t i = gcd_idmap_get(&s->by_id, thread);
+    if (i != GCD_IDMAP_NONE)             /* the next owner of the index counts from 1 again */
+        s->threads[i].seen = s->threads[i].has_old = false;
+}
+
+gcd_status nt_sequence_point(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err)
+{
+    gcd_cur_skip(c, 8);                  /* time stamp: the order between threads is not needed here */
+    uint32_t flags = nt->format == 6 ? gcd_cur_u32(c) : 0;
+    uint32_t count = gcd_cur_u32(c);
+    size_t smallest = nt->format == 6 ? 2 : 12;
+    if (c->err == GCD_OK && count > gcd_cur_left(c) / smallest)
+        return gcd_fail_at(err, GCD_E_FORMAT, gcd_cur_off(c), "a sequence point of %" PRIu32 " threads in %zu bytes", count,
+                           gcd_cur_left(c));
+    for (uint32_t i = 0; i < count && c->err == GCD_OK; i++) {
+        uint64_t thread = nt->format == 6 ? gcd_cur_varuint64(c) : gcd_cur_u64(c);
+        uint32_t number = nt->format == 6 ? gcd_cur_varuint32(c) : gcd_cur_u32(c);
+        if (c->err == GCD_OK && !nt_seq_point(&nt->seq, &nt->alloc, thread, number))
+            return gcd_fail_nomem(err, "reading a sequence point");
+    }
+    if (c->err != GCD_OK)
+        return nt_cur_error(c, "a sequence point", err);
+    nt->any_sequence_point = nt->sequence_point_last = true;
+    gcd_idmap_clear(&nt->label_version);
+    if (flags & 1) {
+        nt_seq_forget(&nt->seq);
+        gcd_idmap_clear(&nt->thread_by_index);
+        nt->thread_name_count = 0;
+    }
+    if (flags & 2)
+        nt_meta_forget(nt);
+    return GCD_OK;
+}

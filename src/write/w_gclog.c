@@ -1,0 +1,290 @@
+/*
+ * RPM GC log: text, one record a line, all numbers hexadecimal.
+ *
+ *     a 2 NAME STAMP                        the dump begins
+ *     t TYPE NAME                           all types that are used, numbered in the order of first use
+ *     r OBJECT KIND FLAGS [TYPE]            static variables, then roots, then COM callable wrappers
+ *     o OBJECT TYPE SIZE [OBJECT …]         in the order of the heap walk; values of dependent handles as last references
+ *     c NAME STAMP                          the dump ends
+ *
+ * The only public description is a vendor article ("Write your own GC Heap Viewer for the .Net Compact Framework"); where it is silent,
+ * the manual page gcdumpc-formats says what is written here.  Root kinds are those of the profiling interface, one higher than the
+ * kinds of the GCBulkRootEdge event.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/hex.h"
+#include "base/idmap.h"
+#include "base/mem.h"
+#include "write/write.h"
+
+enum gclog_root { GCLOG_ROOT_STACK = 1, GCLOG_ROOT_FINALIZER, GCLOG_ROOT_HANDLE, GCLOG_ROOT_STATIC, GCLOG_ROOT_OTHER };
+
+/* Objects between two looks at the sink's state and the cancel flag. */
+#define CHECK_EVERY UINT64_C(65536)
+/* Longest "o" record without its references, and longest reference: letter, spaces, three numbers. */
+#define OBJECT_BYTES (3 * (GCD_HEX_MAX + 1) + 16)
+#define EDGES_AT_ONCE ((size_t)2048)
+
+struct gclog {
+    struct gcd_alloc alloc;
+    struct gcd_dump *dump;
+    struct gcd_sink *out;
+    struct gcd_write_notes *notes;
+    uint32_t *type_id;           /* by type number; 0 = not used */
+    uint32_t *type_at;           /* type number by type id - 1 */
+    uint32_t type_count;         /* numbers given */
+    struct gcd_idmap dependent;  /* key -> index of its first dependent handle */
+};
+
+/* N bytes of a name with what would break a line replaced. */
+static void put_name(struct gcd_sink *out, const char *s, size_t n)
+{
+    while (n > 0) {
+        size_t part = n < GCD_SINK_RESERVE_MAX ? n : GCD_SINK_RESERVE_MAX;
+        char *p = gcd_sink_reserve(out, part);
+        for (size_t i = 0; i < part; i++)
+            p[i] = s[i] == '\n' || s[i] == '\r' || s[i] == '\0' ? '_' : s[i];
+        gcd_sink_advance(out, part);
+        s += part;
+        n -= part;
+    }
+}
+
+/* "a 2 NAME STAMP" or "c NAME STAMP".  A name must not be empty or begin or end with spaces, or nobody could read it back. */
+static void put_frame(struct gclog *g, const char *letter, const char *fallback_name)
+{
+    const struct gcd_dump_facts *f = gcd_dump_facts(g->dump);
+    const char *name = f->process_name;
+    if (name[strspn(name, " ")] == '\0')
+        name = fallback_name != NULL ? fallback_name : "";
+    name += strspn(name, " ");
+    size_t n = strlen(name);
+    while (n > 0 && name[n - 1] == ' ')
+        n--;
+    if (n == 0) {
+        name = "unknown";
+        n = strlen(name);
+    }
+    gcd_sink_text(g->out, letter);
+    put_name(g->out, name, n);
+    char *p = gcd_sink_reserve(g->out, OBJECT_BYTES), *q = p;
+    *q++ = ' ';
+    int64_t ms = f->gc_start_ns / 1000000;
+    q = gcd_hex_put(q, ms < 0 ? 0 : (uint32_t)(uint64_t)ms);
+    *q++ = '\n';
+    gcd_sink_advance(g->out, (size_t)(q - p));
+}
+
+static void use_type(struct gclog *g, uint32_t number)
+{
+    if (g->type_id[number] != 0)
+        return;
+    g->type_at[g->type_count] = number;
+    g->type_id[number] = ++g->type_count;
+}
+
+static void put_types(struct gclog *g)
+{
+    for (uint32_t id = 1; id <= g->type_count; id++) {
+        char *p = gcd_sink_reserve(g->out, OBJECT_BYTES), *q = p;
+        *q++ = 't';
+        *q++ = ' ';
+        q = gcd_hex_put(q, id);
+        *q++ = ' ';
+        gcd_sink_advance(g->out, (size_t)(q - p));
+        const char *name = gcd_dump_type(g->dump, g->type_at[id - 1])->name;
+        put_name(g->out, name, strlen(name));
+        gcd_sink_text(g->out, "\n");
+    }
+    g->notes->types = g->type_count;
+}
+
+static void put_root(struct gclog *g, uint64_t object, enum gclog_root kind, uint32_t flags, uint32_t type_id)
+{
+    char *p = gcd_sink_reserve(g->out, 2 * OBJECT_BYTES), *q = p;
+    *q++ = 'r';
+    *q++ = ' ';
+    q = gcd_hex_put(q, object);
+    *q++ = ' ';
+    *q++ = (char)('0' + (int)kind);
+    *q++ = ' ';
+    q = gcd_hex_put(q, flags);
+    if (type_id != 0) {
+        *q++ = ' ';
+        q = gcd_hex_put(q, type_id);
+    }
+    *q++ = '\n';
+    gcd_sink_advance(g->out, (size_t)(q - p));
+    g->notes->roots++;
+    g->notes->roots_dangling += !gcd_dump_knows(g->dump, object, NULL);
+}
+
+static void put_roots(struct gclog *g)
+{
+    static const enum gclog_root kinds[GCD_ROOT_KINDS] = {
+        [GCD_ROOT_STACK] = GCLOG_ROOT_STACK, [GCD_ROOT_FINALIZER] = GCLOG_ROOT_FINALIZER,
+        [GCD_ROOT_HANDLE] = GCLOG_ROOT_HANDLE, [GCD_ROOT_OTHER] = GCLOG_ROOT_OTHER,
+    };
+    for (size_t i = 0; i < gcd_dump_static_count(g->dump); i++) {
+        const struct gcd_static *s = gcd_dump_static(g->dump, i);
+        put_root(g, s->object, GCLOG_ROOT_STATIC, 0, g->type_id[s->type]);
+    }
+    for (size_t i = 0; i < gcd_dump_root_count(g->dump); i++) {
+        const struct gcd_root *r = gcd_dump_root(g->dump, i);
+        put_root(g, r->object, kinds[r->kind], r->flags, 0);
+    }
+    for (size_t i = 0; i < gcd_dump_ccw_count(g->dump); i++)
+        put_root(g, gcd_dump_ccw(g->dump, i), GCLOG_ROOT_HANDLE, GCD_ROOT_REFCOUNTED, 0);
+}
+
+/* References are written even when nothing is there: the file then says what the process said. */
+static void put_edges(struct gclog *g, const uint64_t *targets, size_t n)
+{
+    g->notes->edges += n;
+    while (n > 0) {
+        size_t part = n < EDGES_AT_ONCE ? n : EDGES_AT_ONCE;
+        char *p = gcd_sink_reserve(g->out, part * (GCD_HEX_MAX + 1) + 8), *q = p;
+        for (size_t i = 0; i < part; i++) {
+            *q++ = ' ';
+            q = gcd_hex_put(q, targets[i]);
+            g->notes->edges_dangling += !gcd_dump_knows(g->dump, targets[i], NULL);
+        }
+        gcd_sink_advance(g->out, (size_t)(q - p));
+        targets += part;
+        n -= part;
+    }
+}
+
+static void put_dependents(struct gclog *g, uint64_t key)
+{
+    uint32_t first = gcd_idmap_get(&g->dependent, key);
+    if (first == GCD_IDMAP_NONE)
+        return;
+    size_t count = gcd_dump_dependent_count(g->dump);
+    for (size_t i = first; i < count && gcd_dump_dependent(g->dump, i)->key == key; i++) {
+        put_edges(g, &gcd_dump_dependent(g->dump, i)->value, 1);
+        if (g->notes->dependents_dropped > 0)    /* two objects at one address: only in damaged data */
+            g->notes->dependents_dropped--;
+    }
+}
+
+static gcd_status put_object(struct gclog *g, struct gcd_objects *cursor, const struct gcd_object *o, struct gcd_error *err)
+{
+    char *p = gcd_sink_reserve(g->out, OBJECT_BYTES), *q = p;
+    *q++ = 'o';
+    *q++ = ' ';
+    q = gcd_hex_put(q, o->address);
+    *q++ = ' ';
+    q = gcd_hex_put(q, g->type_id[o->type]);
+    *q++ = ' ';
+    q = gcd_hex_put(q, o->size_bytes);
+    gcd_sink_advance(g->out, (size_t)(q - p));
+    if (o->edges > 0) {
+        const uint64_t *targets;
+        size_t n;
+        uint64_t received = 0;
+        gcd_status st;
+        while ((st = gcd_objects_edges(cursor, &targets, &n, err)) == GCD_OK) {
+            put_edges(g, targets, n);
+            received += n;
+        }
+        if (st < 0)
+            return st;
+        g->notes->edges_missing += o->edges - received;
+    }
+    if (g->dependent.used > 0)
+        put_dependents(g, o->address);
+    *gcd_sink_reserve(g->out, 1) = '\n';
+    gcd_sink_advance(g->out, 1);
+    g->notes->objects++;
+    return GCD_OK;
+}
+
+static gcd_status put_objects(struct gclog *g, const struct gcd_write_options *options, struct gcd_error *err)
+{
+    struct gcd_objects *cursor;
+    struct gcd_object o;
+    GCD_TRY(gcd_objects_new(g->dump, &cursor, err));
+    gcd_status st;
+    for (uint64_t i = 0; (st = gcd_objects_next(cursor, &o, err)) == GCD_OK; i++) {
+        if (o.address == 0) {
+            g->notes->objects_dropped++;
+            continue;
+        }
+        if ((st = put_object(g, cursor, &o, err)) != GCD_OK)
+            break;
+        if (i % CHECK_EVERY == 0) {
+            if (options->progress != NULL)
+                options->progress(options->progress_ctx, gcd_objects_position(cursor), options->progress_total);
+            if (options->cancel != NULL && atomic_load_explicit(options->cancel, memory_order_relaxed))
+                st = gcd_fail(err, GCD_E_CANCELED, "interrupted");
+            else
+                st = gcd_sink_status(g->out, err);
+            if (st != GCD_OK)
+                break;
+        }
+    }
+    gcd_objects_free(cursor);
+    return st == GCD_END ? GCD_OK : st;
+}
+
+/* Type numbers in the order of first use in the file, and the way from a key to its dependent handles. */
+static gcd_status prepare(struct gclog *g, struct gcd_error *err)
+{
+    uint32_t types = gcd_dump_type_count(g->dump);
+    g->type_id = gcd_mem_new_array(&g->alloc, types, sizeof *g->type_id);
+    g->type_at = gcd_mem_new_array(&g->alloc, types, sizeof *g->type_at);
+    if (g->type_id == NULL || g->type_at == NULL)
+        return gcd_fail_nomem(err, "numbering the types");
+    for (size_t i = 0; i < gcd_dump_static_count(g->dump); i++)
+        use_type(g, gcd_dump_static(g->dump, i)->type);
+    for (uint32_t i = 0; i < types; i++)
+        if (gcd_dump_type(g->dump, i)->objects > 0)
+            use_type(g, i);
+    size_t n = gcd_dump_dependent_count(g->dump);
+    if (n >= GCD_IDMAP_NONE)
+        return gcd_fail(err, GCD_E_LIMIT, "%zu dependent handles are more than this format can take", n);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || gcd_dump_dependent(g->dump, i)->key != gcd_dump_dependent(g->dump, i - 1)->key)
+            if (!gcd_idmap_put(&g->dependent, gcd_dump_dependent(g->dump, i)->key, (uint32_t)i))
+                return gcd_fail_nomem(err, "sorting dependent handles");
+    g->notes->dependents_dropped = n;        /* until the key is met */
+    return GCD_OK;
+}
+
+static gcd_status gclog_write(struct gcd_dump *d, struct gcd_sink *s, const struct gcd_write_options *options,
+                              struct gcd_write_notes *notes, struct gcd_error *err)
+{
+    struct gclog g = { .alloc = gcd_alloc_or_default(options->alloc), .dump = d, .out = s, .notes = notes };
+    gcd_idmap_init(&g.dependent, &g.alloc);
+    gcd_status st = prepare(&g, err);
+    if (st == GCD_OK) {
+        bool exact;
+        (void)gcd_dump_knows(d, 0, &exact);
+        notes->dangling_is_minimum = !exact;
+        put_frame(&g, "a 2 ", options->name);
+        put_types(&g);
+        put_roots(&g);
+        st = put_objects(&g, options, err);
+    }
+    if (st == GCD_OK) {
+        put_frame(&g, "c ", options->name);
+        st = gcd_sink_status(s, err);
+    }
+    gcd_idmap_done(&g.dependent);
+    uint32_t types = gcd_dump_type_count(d);
+    gcd_mem_free(&g.alloc, g.type_id, types * sizeof *g.type_id);
+    gcd_mem_free(&g.alloc, g.type_at, types * sizeof *g.type_at);
+    return st;
+}
+
+const struct gcd_format gcd_w_gclog = {
+    .name = "gclog",
+    .suffix = ".gclog",
+    .about = "RPM GC log (text)",
+    .text = true,
+    .write = gclog_write,
+};

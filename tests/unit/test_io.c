@@ -1,0 +1,322 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <gcdumpc/io.h>
+
+#include "support/check.h"
+
+static char dir[] = "gcdumpc-test-XXXXXX";
+static char folder[4096];   /* of the temporary files */
+
+static const char *in_folder(const char *name)
+{
+    static char path[2][sizeof folder + 300];
+    static int which;
+    which = !which;
+    (void)snprintf(path[which], sizeof path[which], "%s/%s", folder, name);
+    return path[which];
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    const char *tmp = getenv("TMPDIR");
+    (void)snprintf(folder, sizeof folder, "%s/%s", tmp != NULL ? tmp : "/tmp", dir);
+    return mkdtemp(folder) == NULL;
+}
+
+/* Removes what the tests made, and nothing else may be there. */
+static int teardown(void **state)
+{
+    (void)state;
+    DIR *d = opendir(folder);
+    for (struct dirent *e; (e = readdir(d)) != NULL;)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            (void)unlink(in_folder(e->d_name));
+    closedir(d);
+    return rmdir(folder);
+}
+
+static size_t files(void)
+{
+    size_t n = 0;
+    DIR *d = opendir(folder);
+    for (struct dirent *e; (e = readdir(d)) != NULL;)
+        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    closedir(d);
+    return n;
+}
+
+static void put_file(const char *name, const void *bytes, size_t n)
+{
+    FILE *f = fopen(in_folder(name), "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* All bytes of a new reader; *RET_STATUS is what ended it. */
+static size_t read_all(struct gcd_input *in, char *to, size_t cap, gcd_status *ret_status)
+{
+    struct gcd_reader *r;
+    struct gcd_error err = GCD_ERROR_INIT;
+    assert_int_equal(gcd_reader_new(in, &r, &err), GCD_OK);
+    size_t used = 0, n;
+    const uint8_t *p;
+    while ((*ret_status = gcd_reader_next(r, &p, &n, &err)) == GCD_OK) {
+        assert_true(n > 0 && n <= cap - used);
+        memcpy(to + used, p, n);
+        used += n;
+    }
+    gcd_reader_free(r);
+    return used;
+}
+
+static char *big_text(size_t n)
+{
+    char *s = malloc(n);
+    assert_non_null(s);
+    uint32_t x = 1;
+    for (size_t i = 0; i < n; i++) {
+        x = x * 1664525 + 1013904223;
+        s[i] = (char)('a' + (x >> 28));
+    }
+    return s;
+}
+
+static void write_to(const char *name, const char *text, size_t n)
+{
+    struct gcd_sink *s;
+    struct gcd_error err = GCD_ERROR_INIT;
+    assert_int_equal(gcd_sink_open(in_folder(name), NULL, &s, &err), GCD_OK);
+    gcd_sink_write(s, text, n);
+    assert_true(gcd_sink_bytes(s) == n);
+    assert_int_equal(gcd_sink_commit(s, &err), GCD_OK);
+    gcd_sink_free(s);
+}
+
+static void what_is_written_is_read(void **state)
+{
+    (void)state;
+    const size_t n = 1500000;
+    char *text = big_text(n), *back = malloc(n);
+    static const char *const names[] = { "plain", "packed.gz" };
+    for (size_t i = 0; i < 2; i++) {
+        write_to(names[i], text, n);
+        struct stat st;
+        assert_int_equal(stat(in_folder(names[i]), &st), 0);
+        assert_int_equal(st.st_mode & 0777, 0600);
+        struct gcd_input *in;
+        gcd_status end;
+        assert_int_equal(gcd_input_open(in_folder(names[i]), NULL, &in, NULL), GCD_OK);
+        assert_true(gcd_input_size(in) == (uint64_t)st.st_size);
+        for (int pass = 0; pass < 2; pass++) {
+            assert_int_equal(read_all(in, back, n, &end), n);
+            assert_int_equal(end, GCD_END);
+            assert_memory_equal(back, text, n);
+        }
+        gcd_input_free(in);
+    }
+    free(text);
+    free(back);
+}
+
+static void two_readers_do_not_disturb_each_other(void **state)
+{
+    (void)state;
+    const size_t n = 900000;
+    char *text = big_text(n);
+    write_to("shared.gz", text, n);
+    struct gcd_input *in;
+    struct gcd_reader *r[2];
+    assert_int_equal(gcd_input_open(in_folder("shared.gz"), NULL, &in, NULL), GCD_OK);
+    size_t at[2] = { 0, 0 }, k;
+    const uint8_t *p;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(gcd_reader_new(in, &r[i], NULL), GCD_OK);
+    for (int i = 0; at[0] < n || at[1] < n; i = !i)
+        if (at[i] < n) {
+            assert_int_equal(gcd_reader_next(r[i], &p, &k, NULL), GCD_OK);
+            assert_memory_equal(p, text + at[i], k);
+            at[i] += k;
+        }
+    for (int i = 0; i < 2; i++)
+        gcd_reader_free(r[i]);
+    gcd_input_free(in);
+    free(text);
+}
+
+static void nothing_appears_without_commit(void **state)
+{
+    (void)state;
+    put_file("old", "precious", 8);
+    size_t before = files();
+    struct gcd_sink *s;
+    assert_int_equal(gcd_sink_open(in_folder("old"), NULL, &s, NULL), GCD_OK);
+    gcd_sink_text(s, "new");
+    assert_int_equal(files(), before + 1);       /* the temporary file */
+    gcd_sink_free(s);
+    assert_int_equal(files(), before);
+    struct gcd_input *in;
+    char back[16];
+    gcd_status end;
+    assert_int_equal(gcd_input_open(in_folder("old"), NULL, &in, NULL), GCD_OK);
+    assert_int_equal(read_all(in, back, sizeof back, &end), 8);
+    assert_memory_equal(back, "precious", 8);
+    gcd_input_free(in);
+}
+
+static void a_full_disk_is_noticed(void **state)
+{
+    (void)state;
+    struct gcd_sink *s;
+    struct gcd_error err = GCD_ERROR_INIT;
+    assert_int_equal(gcd_sink_open("/dev/full", NULL, &s, &err), GCD_OK);
+    gcd_sink_text(s, "x");
+    assert_int_equal(gcd_sink_commit(s, &err), GCD_E_IO);
+    assert_non_null(strstr(err.msg, "No space left"));
+    gcd_sink_free(s);
+}
+
+static void outputs_that_cannot_be(void **state)
+{
+    (void)state;
+    struct gcd_sink *s;
+    struct gcd_error err = GCD_ERROR_INIT;
+    assert_int_equal(gcd_sink_open(folder, NULL, &s, &err), GCD_E_ARG);
+    assert_non_null(strstr(err.msg, "directory"));
+    assert_int_equal(gcd_sink_open(in_folder("no/such/file"), NULL, &s, &err), GCD_E_IO);
+    assert_non_null(strstr(err.msg, "folder"));
+    assert_int_equal(gcd_sink_open("", NULL, &s, &err), GCD_E_ARG);
+}
+
+static void inputs_that_cannot_be(void **state)
+{
+    (void)state;
+    struct gcd_input *in;
+    struct gcd_error err = GCD_ERROR_INIT;
+    assert_int_equal(gcd_input_open(folder, NULL, &in, &err), GCD_E_ARG);
+    assert_non_null(strstr(err.msg, "directory"));
+    assert_int_equal(gcd_input_open(in_folder("missing"), NULL, &in, &err), GCD_E_IO);
+    assert_non_null(strstr(err.msg, "No such file"));
+}
+
+/* A gzip file that was cut gives what it has and then says so; one with rubbish behind it is whole. */
+static void gzip_that_is_not_whole(void **state)
+{
+    (void)state;
+    const size_t n = 300000;
+    char *text = big_text(n), *back = malloc(2 * n);
+    write_to("whole.gz", text, n);
+    struct stat st;
+    assert_int_equal(stat(in_folder("whole.gz"), &st), 0);
+    size_t packed_n = (size_t)st.st_size;
+    uint8_t *packed = malloc(2 * packed_n + 8);
+    FILE *f = fopen(in_folder("whole.gz"), "rb");
+    assert_int_equal(fread(packed, 1, packed_n, f), packed_n);
+    fclose(f);
+
+    struct gcd_input *in;
+    gcd_status end;
+    assert_int_equal(gcd_input_from_memory(packed, packed_n - 100, NULL, &in, NULL), GCD_OK);
+    size_t got = read_all(in, back, 2 * n, &end);
+    assert_int_equal(end, GCD_E_TRUNCATED);
+    assert_true(got > 0 && got <= n);
+    assert_memory_equal(back, text, got);
+    gcd_input_free(in);
+
+    memcpy(packed + packed_n, packed, packed_n);        /* two members */
+    assert_int_equal(gcd_input_from_memory(packed, 2 * packed_n, NULL, &in, NULL), GCD_OK);
+    assert_int_equal(read_all(in, back, 2 * n, &end), 2 * n);
+    assert_int_equal(end, GCD_END);
+    assert_memory_equal(back + n, text, n);
+    gcd_input_free(in);
+
+    memset(packed + packed_n, 0, 8);                     /* padding */
+    assert_int_equal(gcd_input_from_memory(packed, packed_n + 8, NULL, &in, NULL), GCD_OK);
+    assert_int_equal(read_all(in, back, 2 * n, &end), n);
+    assert_int_equal(end, GCD_END);
+    gcd_input_free(in);
+
+    packed[packed_n / 2] ^= 0x55;
+    assert_int_equal(gcd_input_from_memory(packed, packed_n, NULL, &in, NULL), GCD_OK);
+    (void)read_all(in, back, 2 * n, &end);
+    assert_int_equal(end, GCD_E_FORMAT);
+    gcd_input_free(in);
+    free(packed);
+    free(text);
+    free(back);
+}
+
+static void a_pipe_is_kept_for_the_second_reading(void **state)
+{
+    (void)state;
+    int fd[2];
+    assert_int_equal(pipe(fd), 0);
+    assert_int_equal(write(fd[1], "through a pipe", 14), 14);
+    close(fd[1]);
+    int old_stdin = dup(0);
+    assert_int_equal(dup2(fd[0], 0), 0);
+    close(fd[0]);
+    struct gcd_input *in, *once;
+    struct gcd_input_options keep = { .reread = true, .spool_dir = folder };
+    size_t before = files();
+    char back[32];
+    gcd_status end;
+    assert_int_equal(gcd_input_open("-", &keep, &in, NULL), GCD_OK);
+    assert_true(gcd_input_size(in) == UINT64_MAX);
+    for (int pass = 0; pass < 2; pass++) {
+        assert_int_equal(read_all(in, back, sizeof back, &end), 14);
+        assert_memory_equal(back, "through a pipe", 14);
+    }
+    assert_int_equal(files(), before);           /* the copy has no name */
+    gcd_input_free(in);
+
+    assert_int_equal(gcd_input_open("-", NULL, &once, NULL), GCD_OK);
+    struct gcd_reader *r;
+    (void)read_all(once, back, sizeof back, &end);
+    assert_int_equal(gcd_reader_new(once, &r, NULL), GCD_E_STATE);
+    gcd_input_free(once);
+    assert_int_equal(dup2(old_stdin, 0), 0);
+    close(old_stdin);
+}
+
+static void spool_and_memory(void **state)
+{
+    (void)state;
+    struct gcd_input_options options = { .spool_dir = folder };
+    struct gcd_input *in;
+    char back[16];
+    gcd_status end;
+    assert_int_equal(gcd_input_new_spool(&options, &in, NULL), GCD_OK);
+    assert_int_equal(gcd_input_append(in, "abc", 3, NULL), GCD_OK);
+    assert_int_equal(gcd_input_append(in, "def", 3, NULL), GCD_OK);
+    assert_int_equal(read_all(in, back, sizeof back, &end), 6);
+    assert_memory_equal(back, "abcdef", 6);
+    gcd_input_free(in);
+    struct gcd_sink *s;
+    size_t n;
+    assert_int_equal(gcd_sink_new_memory(NULL, &s, NULL), GCD_OK);
+    gcd_sink_text(s, "xyz");
+    assert_int_equal(gcd_sink_commit(s, NULL), GCD_OK);
+    assert_memory_equal(gcd_sink_memory(s, &n), "xyz", 3);
+    assert_int_equal(n, 3);
+    assert_int_equal(gcd_sink_commit(s, NULL), GCD_E_STATE);
+    gcd_sink_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_written_is_read), cmocka_unit_test(two_readers_do_not_disturb_each_other),
+        cmocka_unit_test(nothing_appears_without_commit), cmocka_unit_test(a_full_disk_is_noticed),
+        cmocka_unit_test(outputs_that_cannot_be), cmocka_unit_test(inputs_that_cannot_be), cmocka_unit_test(gzip_that_is_not_whole),
+        cmocka_unit_test(a_pipe_is_kept_for_the_second_reading), cmocka_unit_test(spool_and_memory),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

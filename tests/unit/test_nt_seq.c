@@ -1,0 +1,135 @@
+/*
+ * The counting of lost events, case by case.
+ */
+#include "base/mem.h"
+#include "nettrace/nt.h"
+#include "support/check.h"
+
+static struct gcd_alloc alloc;
+static struct nt_seq seq;
+
+static int setup(void **state)
+{
+    (void)state;
+    alloc = gcd_alloc_or_default(NULL);
+    nt_seq_init(&seq, &alloc, 4);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    nt_seq_done(&seq, &alloc);
+    return 0;
+}
+
+static void event(uint64_t thread, uint32_t number)
+{
+    assert_true(nt_seq_event(&seq, &alloc, thread, number));
+}
+
+static void point(uint64_t thread, uint32_t number)
+{
+    assert_true(nt_seq_point(&seq, &alloc, thread, number));
+}
+
+static void nothing_lost(void **state)
+{
+    (void)state;
+    for (uint32_t n = 1; n <= 100; n++) {
+        event(7, n);
+        event(8, n);
+    }
+    point(7, 100);
+    point(8, 100);
+    assert_true(seq.lost == 0 && seq.irregular == 0);
+}
+
+static void gaps_are_counted_per_thread(void **state)
+{
+    (void)state;
+    event(7, 1);
+    event(7, 5);             /* 2, 3, 4 */
+    event(8, 3);             /* 1, 2: before its first event */
+    assert_true(seq.lost == 5);
+    assert_true(seq.threads[0].lost == 3 && seq.threads[1].lost == 2);
+}
+
+static void the_tail_shows_in_the_sequence_point(void **state)
+{
+    (void)state;
+    event(7, 1);
+    point(7, 584);
+    point(9, 6);             /* a thread whose events were all dropped */
+    assert_true(seq.lost == 583 + 6);
+    point(7, 584);           /* said again: counted once */
+    event(7, 585);
+    assert_true(seq.lost == 589);
+}
+
+static void a_sequence_point_is_a_lower_bound(void **state)
+{
+    (void)state;
+    for (uint32_t n = 1; n <= 10; n++)
+        event(7, n);
+    point(7, 8);
+    assert_true(seq.lost == 0 && seq.irregular == 0);
+}
+
+static void a_reused_thread_id_is_no_loss(void **state)
+{
+    (void)state;
+    for (uint32_t n = 1; n <= 10; n++)
+        event(7, n);
+    event(7, 1);
+    event(7, 2);
+    point(7, 10);            /* the dead owner is listed, too */
+    point(7, 2);
+    assert_true(seq.lost == 0 && seq.irregular == 0);
+}
+
+static void a_step_back_is_irregular(void **state)
+{
+    (void)state;
+    event(7, 1);
+    event(7, 2);
+    point(7, 50);
+    event(7, 3);             /* still from the old buffer */
+    assert_true(seq.lost == 48);
+    assert_true(seq.irregular == 1);
+}
+
+static void numbers_wrap(void **state)
+{
+    (void)state;
+    event(7, 1);
+    seq.threads[0].last = UINT32_MAX - 1;
+    seq.last_index = GCD_IDMAP_NONE;
+    event(7, UINT32_MAX);
+    event(7, 0);
+    event(7, 1);
+    event(7, 3);
+    assert_true(seq.lost == 1 && seq.irregular == 0);
+}
+
+static void too_many_threads_are_told(void **state)
+{
+    (void)state;
+    for (uint64_t t = 1; t <= 4; t++)
+        event(t, 1);
+    assert_false(seq.overflow);
+    event(5, 1);
+    assert_true(seq.overflow);
+    assert_int_equal(seq.count, 4);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(nothing_lost), TEST(gaps_are_counted_per_thread), TEST(the_tail_shows_in_the_sequence_point),
+        TEST(a_sequence_point_is_a_lower_bound), TEST(a_reused_thread_id_is_no_loss), TEST(a_step_back_is_irregular),
+        TEST(numbers_wrap), TEST(too_many_threads_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
