@@ -98,8 +98,8 @@ static void ended_early(struct gcd_conn *c)
     if (c->state == GCD_CONN_HEADER && c->n_have == 0)
         (void)gcd_fail(&err, GCD_E_PEER, "no answer: the process ended or closed its diagnostic port");
     else
-        (void)gcd_fail(&err, GCD_E_PEER, "the answer is cut off after %zu bytes of its %s: the process has ended", c->n_have,
-                       c->state == GCD_CONN_HEADER ? "header" : "payload");
+        (void)gcd_fail(&err, GCD_E_PEER, "the answer is cut off after %zu bytes of its %s: the process has ended",
+                       c->n_have, c->state == GCD_CONN_HEADER ? "header" : "payload");
     end(c, GCD_E_PEER, GCD_IPC_REASON_GONE, &err);
 }
 
@@ -146,8 +146,8 @@ static gcd_status start_reading(struct gcd_conn *c, uv_loop_t *loop, int fd, str
 }
 
 gcd_status gcd_conn_open(struct gcd_conn *c, uv_loop_t *loop, const char *path, const uint8_t *msg, size_t n,
-                         size_t read_bytes, const struct gcd_conn_ops *ops, void *owner, enum gcd_ipc_reason *ret_reason,
-                         struct gcd_error *err)
+                         size_t read_bytes, const struct gcd_conn_ops *ops, void *owner,
+                         enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
 {
     struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
     *c = (struct gcd_conn){ .owner = owner, .ops = ops, .buf_bytes = read_bytes };

@@ -1,12 +1,13 @@
 /*
  * One connection = one command: connect, send the request, take the reply apart, hand on what follows it.
  *
- * The runtime has one thread for its port and reads a request to the end before it does anything else: an idle or half-sent
- * connection blocks the port for everybody (measured, .NET 8 to 10).  So a connection is made when the request is
- * ready, the request goes out in one piece at once, and the connection is closed as soon as it has served.
+ * The runtime has one thread for its port and reads a request to the end before it does anything else: an idle or
+ * half-sent connection blocks the port for everybody (measured, .NET 8 to 10).  So a connection is made when the
+ * request is ready, the request goes out in one piece at once, and the connection is closed as soon as it has served.
  *
- * Connecting and sending do not go through libuv: uv_pipe_connect cuts off a long path, and libuv writes with write(2), so that
- * a peer that is gone would end the program with SIGPIPE (measured, libuv 1.44).  Neither call can block on a local socket.
+ * Connecting and sending do not go through libuv: uv_pipe_connect cuts off a long path, and libuv writes with write(2),
+ * so that a peer that is gone would end the program with SIGPIPE (measured, libuv 1.44).  Neither call can block on a
+ * local socket.
  */
 #ifndef GCD_IPC_CONN_H
 #define GCD_IPC_CONN_H
@@ -43,7 +44,7 @@ enum gcd_conn_state {
     GCD_CONN_CLOSED   /* all released */
 };
 
-/* Memory of the caller, zeroed before the first use; must live until the loop has run to its end after gcd_conn_close. */
+/* Memory of the caller, zeroed before its first use; must outlive the run of the loop that follows gcd_conn_close. */
 struct gcd_conn {
     enum gcd_conn_state state;
     void *owner;
@@ -59,11 +60,11 @@ struct gcd_conn {
 };
 
 /*
- * Connect to PATH, send the request MSG of N bytes and start reading with a buffer of READ_BYTES.  On failure nothing is left
- * open, but a handle may still be closing: run the loop to its end in any case.
+ * Connect to PATH, send the request MSG of N bytes and start reading with a buffer of READ_BYTES.  On failure nothing
+ * is left open, but a handle may still be closing: run the loop to its end in any case.
  */
-GCD_MUST_CHECK gcd_status gcd_conn_open(struct gcd_conn *c, uv_loop_t *loop, const char *path, const uint8_t *msg, size_t n,
-                                        size_t read_bytes, const struct gcd_conn_ops *ops, void *owner,
+GCD_MUST_CHECK gcd_status gcd_conn_open(struct gcd_conn *c, uv_loop_t *loop, const char *path, const uint8_t *msg,
+                                        size_t n, size_t read_bytes, const struct gcd_conn_ops *ops, void *owner,
                                         enum gcd_ipc_reason *ret_reason, struct gcd_error *err);
 
 /* Any number of times, in any state. */

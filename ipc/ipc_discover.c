@@ -78,7 +78,8 @@ static gcd_status join(const char *dir, const char *name, char *ret_path, struct
 {
     size_t n_dir = strlen(dir), n_name = strlen(name);
     if (n_dir + 1 + n_name >= GCD_IPC_PATH_MAX)
-        return gcd_fail(err, GCD_E_ARG, "the path of the diagnostic socket is longer than %d bytes", GCD_IPC_PATH_MAX - 1);
+        return gcd_fail(err, GCD_E_ARG, "the path of the diagnostic socket is longer than %d bytes",
+                        GCD_IPC_PATH_MAX - 1);
     memcpy(ret_path, dir, n_dir);
     ret_path[n_dir] = '/';
     memcpy(ret_path + n_dir + 1, name, n_name + 1);
@@ -91,7 +92,9 @@ static gcd_status not_ours(uint32_t pid, const char *path, enum gcd_ipc_reason *
     *ret_reason = GCD_IPC_REASON_PERMISSION;
     if (stat(path, &sb) != 0)
         return gcd_fail_os(err, errno, "cannot use the diagnostic socket of process %" PRIu32, pid);
-    return gcd_fail_os(err, EACCES, "the diagnostic socket of process %" PRIu32 " belongs to user %lu; only that user and root may use it",
+    return gcd_fail_os(err, EACCES,
+                       "the diagnostic socket of process %" PRIu32
+                       " belongs to user %lu; only that user and root may use it",
                        pid, (unsigned long)sb.st_uid);
 }
 
@@ -109,8 +112,8 @@ static gcd_status take_exact(const struct place *pl, const struct candidate *c, 
 }
 
 /*
- * A name with another start time: nearly always left behind by a killed process that had the same number, or, in a shared
- * directory, the socket of a process in another container.  Only connecting tells, and who listens there.
+ * A name with another start time: nearly always left behind by a killed process that had the same number, or, in a
+ * shared directory, the socket of a process in another container.  Only connecting tells, and who listens there.
  */
 static gcd_status try_out(const struct place *pl, const struct candidate *c, char *ret_path,
                           enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
@@ -123,16 +126,18 @@ static gcd_status try_out(const struct place *pl, const struct candidate *c, cha
         return not_ours(pid, path, ret_reason, err);
     if (fd < 0 && fd != -EAGAIN) { /* EAGAIN: its queue is full, so it lives */
         *ret_reason = GCD_IPC_REASON_STALE;
-        return gcd_fail(err, GCD_E_NOT_FOUND, "process %" PRIu32 " has no diagnostic socket: %s is left over, nobody listens there",
-                        pid, path);
+        return gcd_fail(err, GCD_E_NOT_FOUND,
+                        "process %" PRIu32 " has no diagnostic socket: %s is left over, nobody listens there", pid,
+                        path);
     }
     uint32_t peer = fd < 0 ? 0 : gcd_sock_peer_pid(fd);
     if (fd >= 0)
         (void)close(fd);
     if (peer != 0 && peer != pid) {
         *ret_reason = GCD_IPC_REASON_NO_SOCKET;
-        return gcd_fail(err, GCD_E_NOT_FOUND, "process %" PRIu32 " has no diagnostic socket: %s belongs to process %" PRIu32,
-                        pid, path, peer);
+        return gcd_fail(err, GCD_E_NOT_FOUND,
+                        "process %" PRIu32 " has no diagnostic socket: %s belongs to process %" PRIu32, pid, path,
+                        peer);
     }
     memcpy(ret_path, path, strlen(path) + 1);
     return GCD_OK;
@@ -147,14 +152,15 @@ static gcd_status nothing_here(enum gcd_ipc_reason *ret_reason)
     return GCD_E_NOT_FOUND;
 }
 
-static gcd_status cannot_look(const struct place *pl, int os_errno, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+static gcd_status cannot_look(const struct place *pl, int os_errno, enum gcd_ipc_reason *ret_reason,
+                              struct gcd_error *err)
 {
     if (os_errno == ENOENT || os_errno == ENOTDIR)
         return nothing_here(ret_reason);
     if (os_errno == EACCES || os_errno == EPERM)
         *ret_reason = GCD_IPC_REASON_PERMISSION;
-    return gcd_fail_os(err, os_errno, "cannot look for the diagnostic socket of process %" PRIu32 " in %s", pl->target->pid,
-                       pl->dir);
+    return gcd_fail_os(err, os_errno, "cannot look for the diagnostic socket of process %" PRIu32 " in %s",
+                       pl->target->pid, pl->dir);
 }
 
 static gcd_status search_others(const struct place *pl, char *ret_path, enum gcd_ipc_reason *ret_reason,
@@ -232,8 +238,8 @@ static gcd_status search_place(const struct place *pl, char *ret_path, enum gcd_
 /* ---- all directories ---- */
 
 /*
- * The directory BASE as the process sees it: as it is, or (INSIDE) through the root directory of the process.  False when the
- * result does not fit or is no other place.
+ * The directory BASE as the process sees it: as it is, or (INSIDE) through the root directory of the process.  False
+ * when the result does not fit or is no other place.
  */
 static bool make_place(const char *proc, const char *base, bool inside, struct place *pl)
 {
@@ -259,19 +265,23 @@ static gcd_status explain(const struct gcd_procfs_target *t, const char *const *
     const char *first = bases[0];
     if (!t->env_known)
         return gcd_fail(err, GCD_E_NOT_FOUND,
-                        "process %" PRIu32 " has no diagnostic socket in %.120s%s%.120s: it is not a .NET process, its diagnostics are "
+                        "process %" PRIu32
+                        " has no diagnostic socket in %.120s%s%.120s: it is not a .NET process, its diagnostics are "
                         "off, or it has another TMPDIR (its environment cannot be read: other user?)",
                         t->pid, first, n_bases > 1 ? " and " : "", n_bases > 1 ? bases[1] : "");
     struct sockaddr_un addr;
     char name[NAME_BYTES];
-    int n = snprintf(name, sizeof name, "%s%" PRIu32 "-%" PRIu64 "-socket", prefixes[0], t->inner_pid, t->start_jiffies);
+    int n = snprintf(name, sizeof name, "%s%" PRIu32 "-%" PRIu64 "-socket", prefixes[0], t->inner_pid,
+                     t->start_jiffies);
     /* Measured: the runtime then goes on without a port and without a message. */
     if (n > 0 && strlen(first) + 1 + (size_t)n >= sizeof addr.sun_path)
         return gcd_fail(err, GCD_E_NOT_FOUND,
-                        "process %" PRIu32 " has no diagnostic socket: its TMPDIR has %zu bytes, too many for the name of a socket",
+                        "process %" PRIu32
+                        " has no diagnostic socket: its TMPDIR has %zu bytes, too many for the name of a socket",
                         t->pid, strlen(first));
     return gcd_fail(err, GCD_E_NOT_FOUND,
-                    "process %" PRIu32 " has no diagnostic socket in %.200s: it is not a .NET process, or its diagnostics are off "
+                    "process %" PRIu32
+                    " has no diagnostic socket in %.200s: it is not a .NET process, or its diagnostics are off "
                     "(DOTNET_EnableDiagnostics=0), or %.200s was not usable when it started",
                     t->pid, first, first);
 }
@@ -292,8 +302,9 @@ static int telling(gcd_status st, enum gcd_ipc_reason reason)
 }
 
 /*
- * A process in another pid namespace surely has another root directory.  One in ours may still have another /tmp: a unit with
- * PrivateTmp, or containers that share their pid namespace; so the second look, through its root, is worth it for all.
+ * A process in another pid namespace surely has another root directory.  One in ours may still have another /tmp: a
+ * unit with PrivateTmp, or containers that share their pid namespace; so the second look, through its root, is worth it
+ * for all.
  */
 static gcd_status search_all(const char *proc, struct place *pl, const char *own_tmpdir, char *ret_path,
                              enum gcd_ipc_reason *ret_reason, struct gcd_error *err)

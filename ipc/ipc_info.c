@@ -56,8 +56,10 @@ static void on_timeout(uv_timer_t *timer)
 {
     struct question *q = timer->data;
     /* One thread serves the port: it is silent during a heap walk, and while another client holds a connection. */
-    finish(q, gcd_fail(&q->err, GCD_E_PEER, "the runtime has not answered within %" PRIu64 " ms: it is stopped, or busy with another client",
-                       q->timeout_ms),
+    finish(q,
+           gcd_fail(&q->err, GCD_E_PEER,
+                    "the runtime has not answered within %" PRIu64 " ms: it is stopped, or busy with another client",
+                    q->timeout_ms),
            GCD_IPC_REASON_TIMEOUT);
 }
 
@@ -92,7 +94,8 @@ static void ask(struct question *q, const char *socket_path, uint64_t left_ms)
 gcd_status gcd_ipc_process_info(const char *socket_path, uint64_t timeout_ms, struct gcd_ipc_process_info *ret,
                                 enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
 {
-    static const enum gcd_wire_command ladder[] = { GCD_WIRE_PROCESS_INFO3, GCD_WIRE_PROCESS_INFO2, GCD_WIRE_PROCESS_INFO };
+    static const enum gcd_wire_command ladder[] = { GCD_WIRE_PROCESS_INFO3, GCD_WIRE_PROCESS_INFO2,
+                                                    GCD_WIRE_PROCESS_INFO };
     struct question q = { .timeout_ms = timeout_ms, .err = GCD_ERROR_INIT };
     if (ret_reason != NULL)
         *ret_reason = GCD_IPC_REASON_NONE;

@@ -103,8 +103,8 @@ static unsigned status_numbers(const char *line, uint32_t *ret_last)
 }
 
 /*
- * TMPDIR of an environment: NAME=VALUE strings, each with its NUL; the first one of a name counts, as with getenv.  The file
- * may have megabytes, so it is read in pieces.  False when it cannot be read.
+ * TMPDIR of an environment: NAME=VALUE strings, each with its NUL; the first one of a name counts, as with getenv.  The
+ * file may have megabytes, so it is read in pieces.  False when it cannot be read.
  */
 static bool read_tmpdir(const char *proc, uint32_t pid, char *ret, size_t cap)
 {
@@ -147,8 +147,8 @@ static bool read_tmpdir(const char *proc, uint32_t pid, char *ret, size_t cap)
     return found || n >= 0;
 }
 
-gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_target *ret, enum gcd_ipc_reason *ret_reason,
-                           struct gcd_error *err)
+gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_target *ret,
+                           enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
 {
     char text[8192];
     char state = '\0';
@@ -179,7 +179,8 @@ gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_tar
         const char *line = status_line(text, "Tgid");
         if (line != NULL && status_numbers(line, &tgid) == 1 && tgid != pid) {
             *ret_reason = GCD_IPC_REASON_NO_PROCESS;
-            return gcd_fail(err, GCD_E_NOT_FOUND, "%" PRIu32 " is not a process but a thread of process %" PRIu32, pid, tgid);
+            return gcd_fail(err, GCD_E_NOT_FOUND, "%" PRIu32 " is not a process but a thread of process %" PRIu32, pid,
+                            tgid);
         }
         /* Outermost namespace first.  Missing before Linux 4.1. */
         line = status_line(text, "NSpid");

@@ -4,9 +4,9 @@
  *     stream   CollectTracing2 ──► reply (after GC and walk, .NET 5 to 10) ──► bytes ──► ... ──► end
  *     stop                                              StopTracing ──► reply
  *
- * The runtime writes the rest of the stream before it answers StopTracing, with blocking calls, under its lock: reading has to
- * go on until the stream ends, or both sides wait for ever.  That holds for a collection that has failed, too; its bytes
- * are read and thrown away.
+ * The runtime writes the rest of the stream before it answers StopTracing, with blocking calls, under its lock: reading
+ * has to go on until the stream ends, or both sides wait for ever.  That holds for a collection that has failed, too;
+ * its bytes are read and thrown away.
  *
  * The collection is over when the stream has ended and the stop was answered, or when time is up.
  */
@@ -37,13 +37,14 @@ struct session {
     struct gcd_conn stop;
 
     enum gcd_ipc_step step;
-    bool open;           /* the runtime gave us a session number */
-    bool discard;        /* the caller gets no more bytes */
-    bool stop_asked;     /* StopTracing was sent, or could not be */
-    bool stop_finished;  /* nothing more will come of it */
+    bool open;          /* the runtime gave us a session number */
+    bool discard;       /* the caller gets no more bytes */
+    bool stop_asked;    /* StopTracing was sent, or could not be */
+    bool stop_finished; /* nothing more will come of it */
     bool stream_finished;
     bool closing;
 
+    uint64_t last_data_ms;  /* or when the reply came */
     uint64_t timeout_at_ms; /* 0 = never */
     uint64_t give_up_at_ms; /* 0 = never; set when only the runtime's farewell is missing */
 
@@ -197,10 +198,11 @@ static void look_at_cancel_and_time(struct session *s)
     if (s->o->cancel != NULL && atomic_load(s->o->cancel)) {
         fail(s, gcd_fail(&err, GCD_E_CANCELED, "canceled"), GCD_IPC_REASON_NONE, &err);
     } else if (s->timeout_at_ms != 0 && now >= s->timeout_at_ms) {
-        const char *what = !s->open          ? "the runtime has not answered (it does so after the garbage collection)"
+        const char *what = !s->open         ? "the runtime has not answered (it does so after the garbage collection)"
                            : !s->stop_asked ? "the heap walk was not over"
                                             : "the event stream had not ended";
-        fail(s, gcd_fail(&err, GCD_E_PEER, "%s within %" PRIu64 " ms", what, s->o->timeout_ms), GCD_IPC_REASON_TIMEOUT, &err);
+        fail(s, gcd_fail(&err, GCD_E_PEER, "%s within %" PRIu64 " ms", what, s->o->timeout_ms), GCD_IPC_REASON_TIMEOUT,
+             &err);
     }
 }
 
@@ -208,6 +210,9 @@ static void on_tick(uv_timer_t *timer)
 {
     struct session *s = timer->data;
     look_at_cancel_and_time(s);
+    if (s->open && !s->stop_asked && !s->stream_finished && s->status == GCD_OK && s->o->on_idle != NULL &&
+        s->o->on_idle(s->o->ctx, now_ms() - s->last_data_ms))
+        ask_stop(s);
     if (!s->closing)
         set_step(s, s->step);
 }
@@ -221,13 +226,14 @@ static void on_stream_reply(struct gcd_conn *c, const struct gcd_wire_header *he
     if (st == GCD_OK)
         st = gcd_wire_decode_session_id(payload, n, &s->ret->session_id, &err);
     if (st != GCD_OK) {
-        /* Close it ourselves: .NET 9 and 10 keep the connection open after BAD_ENCODING (measured), which blocks the port. */
+        /* Close it ourselves: measured, .NET 9 and 10 keep it open after BAD_ENCODING, and so the port blocked. */
         (void)gcd_error_wrap(&err, "cannot start the event session");
         note(s, st, reason, &err);
         close_all(s);
         return;
     }
     s->open = true;
+    s->last_data_ms = now_ms();
     if (s->status == GCD_OK) {
         set_step(s, GCD_IPC_STEP_READ);
     } else {
@@ -240,6 +246,7 @@ static void on_stream_data(struct gcd_conn *c, const uint8_t *bytes, size_t n)
 {
     struct session *s = c->owner;
     s->ret->stream_bytes += n;
+    s->last_data_ms = now_ms();
     if (!s->discard) {
         struct gcd_error err = GCD_ERROR_INIT;
         gcd_status st = s->o->on_data(s->o->ctx, bytes, n, &err);
@@ -273,7 +280,8 @@ static void on_stream_end(struct gcd_conn *c, gcd_status st, enum gcd_ipc_reason
         note(s, st, reason, &e);
     } else if (!s->stop_asked) {
         st = gcd_fail(&e, GCD_E_PEER,
-                      "the event stream ended after %" PRIu64 " bytes, before the heap walk was over: the process has ended",
+                      "the event stream ended after %" PRIu64
+                      " bytes, before the heap walk was over: the process has ended",
                       s->ret->stream_bytes);
         note(s, st, GCD_IPC_REASON_GONE, &e);
     } else {
@@ -318,7 +326,7 @@ static void run(struct session *s, const uint8_t *msg, size_t n)
     enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
     struct gcd_error err = GCD_ERROR_INIT;
     s->tick.data = s;
-    (void)uv_timer_init(&s->loop, &s->tick);              /* cannot fail */
+    (void)uv_timer_init(&s->loop, &s->tick);                   /* cannot fail */
     (void)uv_timer_start(&s->tick, on_tick, TICK_MS, TICK_MS); /* only without a callback */
     if (s->o->timeout_ms != 0)
         s->timeout_at_ms = now_ms() + s->o->timeout_ms;

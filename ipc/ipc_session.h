@@ -12,8 +12,8 @@
 /* How long to wait for a runtime once the collection is given up, or has all it needs. */
 struct gcd_session_graces {
     /*
-     * For the answer to the collect command: without it there is no session number, and nothing can be stopped.  Then the
-     * connection is closed, and the runtime drops the session at its first write, right after the heap walk.
+     * For the answer to the collect command: without it there is no session number, and nothing can be stopped.  Then
+     * the connection is closed, and the runtime drops the session at its first write, right after the heap walk.
      */
     uint64_t reply_ms;
     /* For the answer to StopTracing and the end of the stream. */
@@ -22,7 +22,7 @@ struct gcd_session_graces {
 
 /* gcd_ipc_collect with GRACES for the built-in ones (2 s, 5 s). */
 GCD_MUST_CHECK gcd_status gcd_session_collect(const struct gcd_ipc_collect_options *options,
-                                              const struct gcd_session_graces *graces, struct gcd_ipc_collect_result *ret,
-                                              struct gcd_error *err);
+                                              const struct gcd_session_graces *graces,
+                                              struct gcd_ipc_collect_result *ret, struct gcd_error *err);
 
 #endif

@@ -11,8 +11,8 @@
 #include <gcdumpc/status.h>
 
 /*
- * Connect a non-blocking stream socket to PATH, of at most GCD_IPC_PATH_MAX - 1 bytes; only its last component has to fit
- * into sun_path.  Returns the descriptor (close-on-exec) or a negated errno.
+ * Connect a non-blocking stream socket to PATH, of at most GCD_IPC_PATH_MAX - 1 bytes; only its last component has to
+ * fit into sun_path.  Returns the descriptor (close-on-exec) or a negated errno.
  */
 int gcd_sock_connect(const char *path);
 
@@ -23,7 +23,7 @@ GCD_MUST_CHECK gcd_status gcd_sock_open(const char *path, int *ret_fd, enum gcd_
 /* Send all N bytes with one call and without SIGPIPE.  0 or a negated errno; EMSGSIZE when only a part would go. */
 int gcd_sock_send_whole(int fd, const uint8_t *bytes, size_t n);
 
-/* Process that listens at the other end, as seen by this one; 0 when unknown (or in a pid namespace not visible here). */
+/* Process that listens at the other end; 0 when unknown, for example in a pid namespace not visible here. */
 uint32_t gcd_sock_peer_pid(int fd);
 
 #endif

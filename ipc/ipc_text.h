@@ -13,8 +13,8 @@
 size_t gcd_text_utf8_next(const char *s, size_t n, uint32_t *ret_cp);
 
 /*
- * N_UNITS little-endian UTF-16 units as NUL-terminated UTF-8.  One NUL at the end is the terminator and not text; any other
- * NUL and every half of a surrogate pair becomes U+FFFD.  NULL when out of memory.
+ * N_UNITS little-endian UTF-16 units as NUL-terminated UTF-8.  One NUL at the end is the terminator and not text; any
+ * other NUL and every half of a surrogate pair becomes U+FFFD.  NULL when out of memory.
  */
 char *gcd_text_from_utf16(const struct gcd_alloc *alloc, const uint8_t *units, size_t n_units);
 void gcd_text_free(const struct gcd_alloc *alloc, char *s);

@@ -128,8 +128,8 @@ static gcd_status message_end(struct out *o, enum gcd_wire_command command, size
 }
 
 /*
- * Values a runtime must never see.  Measured: a buffer of 0, a format from 2 on and more than 1000 providers crash .NET 8
- * and 9 (SIGSEGV in the target); .NET 10 answers BAD_ENCODING, as all do to the rest of the list.
+ * Values a runtime must never see.  Measured: a buffer of 0, a format from 2 on and more than 1000 providers crash .NET
+ * 8 and 9 (SIGSEGV in the target); .NET 10 answers BAD_ENCODING, as all do to the rest of the list.
  */
 static gcd_status check_collect(const struct gcd_wire_collect *c, struct gcd_error *err)
 {
@@ -145,7 +145,8 @@ static gcd_status check_collect(const struct gcd_wire_collect *c, struct gcd_err
     for (size_t i = 0; i < c->n_providers; i++) {
         const struct gcd_wire_provider *p = &c->providers[i];
         if (p->level > 5)
-            return gcd_fail(err, GCD_E_ARG, "cannot ask for events of level %" PRIu32 ": the highest level is 5", p->level);
+            return gcd_fail(err, GCD_E_ARG, "cannot ask for events of level %" PRIu32 ": the highest level is 5",
+                            p->level);
         if (p->name == NULL || p->name[0] == '\0')
             return gcd_fail(err, GCD_E_ARG, "cannot ask for an event provider without a name");
     }
@@ -231,7 +232,7 @@ gcd_status gcd_wire_decode_header(const uint8_t *bytes, struct gcd_wire_header *
     return GCD_OK;
 }
 
-/* dotnet/runtime src/native/eventpipe/ds-types.h, DS_IPC_E_*; the texts say when a runtime was seen to answer so. */
+/* DS_IPC_E_* in dotnet/runtime, src/native/eventpipe; the texts say when a runtime was seen to answer so. */
 static const struct {
     uint32_t code;
     const char *name, *text;
@@ -269,14 +270,15 @@ gcd_status gcd_wire_check_reply(const struct gcd_wire_header *header, const uint
     struct in in = { .p = payload, .end = payload + n };
     uint32_t code = (uint32_t)take_uint(&in, 4);
     if (in.bad)
-        return gcd_fail_at(err, GCD_E_FORMAT, GCD_WIRE_HEADER_BYTES, "the runtime refused, but the error code is missing");
+        return gcd_fail_at(err, GCD_E_FORMAT, GCD_WIRE_HEADER_BYTES,
+                           "the runtime refused, but the error code is missing");
     if (ret_hresult != NULL)
         *ret_hresult = code;
     gcd_status st = code == HRESULT_UNKNOWN_COMMAND ? GCD_E_UNSUPPORTED : GCD_E_PEER;
     for (size_t i = 0; i < sizeof hresults / sizeof hresults[0]; i++)
         if (hresults[i].code == code)
-            return gcd_fail(err, st, "the runtime refused: %s (%s, 0x%08" PRIx32 ")", hresults[i].text, hresults[i].name,
-                            code);
+            return gcd_fail(err, st, "the runtime refused: %s (%s, 0x%08" PRIx32 ")", hresults[i].text,
+                            hresults[i].name, code);
     return gcd_fail(err, st, "the runtime refused with the error 0x%08" PRIx32, code);
 }
 
@@ -285,7 +287,8 @@ gcd_status gcd_wire_decode_session_id(const uint8_t *payload, size_t n, uint64_t
     struct in in = { .p = payload, .end = payload + n };
     uint64_t id = take_uint(&in, 8);
     if (in.bad)
-        return gcd_fail_at(err, GCD_E_FORMAT, GCD_WIRE_HEADER_BYTES, "the answer has no session number: %zu bytes of 8", n);
+        return gcd_fail_at(err, GCD_E_FORMAT, GCD_WIRE_HEADER_BYTES, "the answer has no session number: %zu bytes of 8",
+                           n);
     *ret_session_id = id;
     return GCD_OK;
 }
@@ -322,7 +325,8 @@ gcd_status gcd_wire_decode_process_info(enum gcd_wire_command command, const uin
                   take_string(&in, alloc, &info.arch);
     struct in none = { .p = in.end, .end = in.end };
     struct in *rest = command == GCD_WIRE_PROCESS_INFO ? &none : &in;
-    mem_ok = mem_ok && take_string(rest, alloc, &info.entry_assembly) && take_string(rest, alloc, &info.runtime_version);
+    mem_ok = mem_ok && take_string(rest, alloc, &info.entry_assembly) &&
+             take_string(rest, alloc, &info.runtime_version);
     if (mem_ok && !in.bad) {
         *ret = info;
         return GCD_OK;

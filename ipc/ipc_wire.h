@@ -1,8 +1,9 @@
 /*
- * Messages of the diagnostic protocol as bytes.  No I/O and no libuv: requests are built into the caller's buffer, replies
- * are parsed from the caller's bytes.  A reply comes from another process and is hostile input like any file.
+ * Messages of the diagnostic protocol as bytes.  No I/O and no libuv: requests are built into the caller's buffer,
+ * replies are parsed from the caller's bytes.  A reply comes from another process and is hostile input like any file.
  *
- * Source of the formats: dotnet/diagnostics, documentation/design-docs/ipc-protocol.md.  All integers are little-endian.
+ * Source of the formats: dotnet/diagnostics, documentation/design-docs/ipc-protocol.md.  All integers are
+ * little-endian.
  */
 #ifndef GCD_IPC_WIRE_H
 #define GCD_IPC_WIRE_H
@@ -53,9 +54,9 @@ struct gcd_wire_provider {
 };
 
 /*
- * What is asked of the runtime, apart from the command that carries it: each command of the ladder takes the fields it has
- * a place for.  (The newer commands will add the rundown keyword, the stack walk switch, the event filter and the mode of
- * the buffer here.)
+ * What is asked of the runtime, apart from the command that carries it: each command of the ladder takes the fields it
+ * has a place for.  (The newer commands will add the rundown keyword, the stack walk switch, the event filter and the
+ * mode of the buffer here.)
  */
 struct gcd_wire_collect {
     uint32_t buffer_mb; /* 1 ... 4095 */
@@ -84,11 +85,13 @@ struct gcd_wire_header {
 };
 
 /* BYTES: GCD_WIRE_HEADER_BYTES of them.  GCD_E_FORMAT with the offset of the field that is wrong. */
-GCD_MUST_CHECK gcd_status gcd_wire_decode_header(const uint8_t *bytes, struct gcd_wire_header *ret, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_wire_decode_header(const uint8_t *bytes, struct gcd_wire_header *ret,
+                                                 struct gcd_error *err);
 
 /*
- * Was it a yes?  GCD_OK; GCD_E_UNSUPPORTED when the runtime does not know the command (the only error after which an older
- * command may be tried); GCD_E_PEER for every other refusal, *RET_HRESULT (may be NULL) then tells which; GCD_E_FORMAT.
+ * Was it a yes?  GCD_OK; GCD_E_UNSUPPORTED when the runtime does not know the command (the only error after which an
+ * older command may be tried); GCD_E_PEER for every other refusal, *RET_HRESULT (may be NULL) then tells which;
+ * GCD_E_FORMAT.
  */
 GCD_MUST_CHECK gcd_status gcd_wire_check_reply(const struct gcd_wire_header *header, const uint8_t *payload, size_t n,
                                                uint32_t *ret_hresult, struct gcd_error *err);
@@ -101,9 +104,9 @@ GCD_MUST_CHECK gcd_status gcd_wire_decode_session_id(const uint8_t *payload, siz
                                                      struct gcd_error *err);
 
 /*
- * The payload of the OK to the process information command COMMAND.  Strings come from ALLOC and are owned by the caller
- * (each has strlen + 1 bytes); fields the command does not have are empty strings.  Text that is not valid UTF-16, and a
- * NUL inside of it, becomes U+FFFD.  Bytes after the known fields are ignored, as the protocol demands.
+ * The payload of the OK to the process information command COMMAND.  Strings come from ALLOC and are owned by the
+ * caller (each has strlen + 1 bytes); fields the command does not have are empty strings.  Text that is not valid
+ * UTF-16, and a NUL inside of it, becomes U+FFFD.  Bytes after the known fields are ignored, as the protocol demands.
  */
 GCD_MUST_CHECK gcd_status gcd_wire_decode_process_info(enum gcd_wire_command command, const uint8_t *payload, size_t n,
                                                        const struct gcd_alloc *alloc, struct gcd_ipc_process_info *ret,

@@ -8,12 +8,12 @@
 #ifndef GCDUMPC_IPC_H
 #define GCDUMPC_IPC_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <gcdumpc/alloc.h>
+#include <gcdumpc/cancel.h>
 #include <gcdumpc/status.h>
 
 #ifdef __cplusplus
@@ -41,9 +41,12 @@ enum gcd_ipc_reason {
 /*
  * Find the diagnostic socket of the process PID (as seen by the caller).  Looks in the target's TMPDIR (from
  * /proc/PID/environ when readable, else our own OWN_TMPDIR, else /tmp) for dotnet-diagnostic-PID-KEY-socket, KEY being the
- * process start time; a process in another pid namespace is looked for under /proc/PID/root with its inner pid.
+ * process start time; a process in another pid namespace is looked for under /proc/PID/root with its inner pid, and so is
+ * one that has nothing in the directory itself (it may have a /tmp of its own).  A name with another KEY is taken only when
+ * somebody listens there and that is PID.
  * OWN_TMPDIR: the caller's TMPDIR, or NULL.  RET_PATH: GCD_IPC_PATH_MAX bytes, NUL-terminated on success.
- * GCD_E_NOT_FOUND (no process, no socket), GCD_E_IO (permission), with *RET_REASON set (may be NULL).
+ * GCD_E_NOT_FOUND: NO_PROCESS (also for a zombie, and for the number of a thread), NO_SOCKET, STALE; GCD_E_IO: PERMISSION, or
+ * another failure to read; GCD_E_FORMAT.  *RET_REASON (may be NULL) is set in any case, RET_PATH only on success.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_find_socket(uint32_t pid, const char *own_tmpdir, char *ret_path,
                                                       enum gcd_ipc_reason *ret_reason, struct gcd_error *err);
@@ -84,6 +87,12 @@ typedef gcd_status (*gcd_ipc_data_fn)(void *ctx, const uint8_t *bytes, size_t n,
 enum gcd_ipc_step { GCD_IPC_STEP_CONNECT, GCD_IPC_STEP_GC, GCD_IPC_STEP_READ, GCD_IPC_STEP_STOP, GCD_IPC_STEP_DONE };
 typedef void (*gcd_ipc_step_fn)(void *ctx, enum gcd_ipc_step step, uint64_t bytes);
 
+/*
+ * Asked about ten times a second while the session is open and the stream is silent: SILENT_MS since the last byte or the reply.
+ * True stops the session as if on_data had said GCD_END.  For streams whose last events were lost in the runtime.
+ */
+typedef bool (*gcd_ipc_idle_fn)(void *ctx, uint64_t silent_ms);
+
 struct gcd_ipc_collect_options {
     const char *socket_path;
     uint64_t keywords;        /* 0 = GCD_IPC_KEYWORDS_HEAP_SNAPSHOT */
@@ -93,8 +102,9 @@ struct gcd_ipc_collect_options {
     uint64_t timeout_ms;      /* for the whole collection; 0 = none */
     gcd_ipc_data_fn on_data;
     gcd_ipc_step_fn on_step;  /* may be NULL */
+    gcd_ipc_idle_fn on_idle;  /* may be NULL: then only on_data ends the session */
     void *ctx;
-    const atomic_bool *cancel; /* polled at least ten times a second; may be NULL */
+    const gcd_cancel_flag *cancel; /* polled at least ten times a second; may be NULL */
 };
 
 struct gcd_ipc_collect_result {
@@ -110,7 +120,7 @@ struct gcd_ipc_collect_result {
  * end of the stream.  Whatever happens after the session was opened (error, timeout, cancel), the session is stopped
  * in the runtime before this returns, unless the process is gone; that takes at most 5 s more.  .NET 5 to 10 answer only
  * when the GC and the heap walk are over: a cancel or timeout before that waits 2 s for the answer and then closes the
- * connection, and the runtime drops the session by itself when it has walked the heap.
+ * connection, and the runtime drops the session by itself when it has walked the heap: a GC that was asked for takes place.
  *
  * GCD_OK: the stream was delivered up to its end after on_data had said GCD_END (whether it is whole is told by its
  * last bytes; ret->stopped may be false when the runtime is slow to confirm).

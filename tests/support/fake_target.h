@@ -1,0 +1,75 @@
+/*
+ * A runtime that plays its side of the diagnostic protocol from a script.  Threads of the test program: one that accepts, one
+ * for each connection.  No wait lasts longer than 10 s, so a test that goes wrong fails instead of hanging.
+ *
+ * The script of a connection is an array of acts; the first connection gets the first script and so on, further ones are
+ * closed at once.
+ *
+ *     static const struct fake_act stream[] = { { FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("Nettrace", 8), { FAKE_CLOSE } };
+ *     static const struct fake_act *const scripts[] = { stream };
+ *     struct fake_target *t = fake_target_start(scripts, 1);
+ */
+#ifndef FAKE_TARGET_H
+#define FAKE_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum fake_op {
+    FAKE_CLOSE,   /* close the connection; ends every script */
+    FAKE_RECV,    /* receive one whole request and keep it */
+    FAKE_BYTES,   /* send BYTES[N], CHUNK at a time (0: all at once), ARG ms between the pieces */
+    FAKE_SLEEP,   /* ARG ms */
+    FAKE_SET,     /* set flag ARG, 0 ... 31 */
+    FAKE_WAIT,    /* until flag ARG is set */
+    FAKE_HOLD,    /* keep the connection until the client closes it */
+    FAKE_SHUT_WR, /* half-close: the client reads the end of file, but may still send */
+    FAKE_VANISH   /* as if killed: listener and all connections are closed, the socket file stays */
+};
+
+struct fake_act {
+    enum fake_op op;
+    unsigned arg;
+    const char *bytes;
+    size_t n;
+    size_t chunk;
+};
+
+#define FAKE_SEND(bytes_, n_) { FAKE_BYTES, 0, (bytes_), (n_), 0 }
+#define FAKE_SEND_PIECES(bytes_, n_, chunk_, ms_) { FAKE_BYTES, (ms_), (bytes_), (n_), (chunk_) }
+
+/* Replies as bytes; one string literal each, so that tests can cut and join them. */
+#define FAKE_MAGIC "DOTNET_IPC_V1\0"
+#define FAKE_OK_SESSION_BYTES FAKE_MAGIC "\x1c\x00\xff\x00\x00\x00" "\xef\xcd\xab\x89\x67\x45\x23\x01"
+#define FAKE_SESSION UINT64_C(0x0123456789abcdef)
+#define FAKE_ERROR_BYTES(hresult_bytes) FAKE_MAGIC "\x18\x00\xff\xff\x00\x00" hresult_bytes
+#define FAKE_BAD_ENCODING_BYTES FAKE_ERROR_BYTES("\x84\x13\x13\x80")
+#define FAKE_UNKNOWN_COMMAND_BYTES FAKE_ERROR_BYTES("\x85\x13\x13\x80")
+
+#define FAKE_SEND_LITERAL(s) FAKE_SEND((s), sizeof(s) - 1)
+#define FAKE_OK_SESSION FAKE_SEND_LITERAL(FAKE_OK_SESSION_BYTES)
+#define FAKE_BAD_ENCODING FAKE_SEND_LITERAL(FAKE_BAD_ENCODING_BYTES)
+#define FAKE_UNKNOWN_COMMAND FAKE_SEND_LITERAL(FAKE_UNKNOWN_COMMAND_BYTES)
+
+struct fake_target;
+
+/* SCRIPTS[n_scripts] and what they point to must live until fake_target_stop.  Ends the program when it cannot start. */
+struct fake_target *fake_target_start(const struct fake_act *const *scripts, size_t n_scripts);
+
+/* The socket, in a directory of its own. */
+const char *fake_target_path(const struct fake_target *t);
+
+/* Waits for all running scripts after cutting their connections, removes the directory, frees. */
+void fake_target_stop(struct fake_target *t);
+
+/* Connections so far. */
+unsigned fake_target_accepted(struct fake_target *t);
+
+/* The request connection I received; its length, 0 when none came.  Valid until fake_target_stop. */
+size_t fake_target_request(struct fake_target *t, size_t i, const uint8_t **ret_bytes);
+
+/* In FAKE_HOLD of connection I the client closed (waits for it). */
+bool fake_target_client_closed(struct fake_target *t, size_t i);
+
+#endif

@@ -1,0 +1,539 @@
+/*
+ * Finding the socket of a process, in a made-up /proc.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "ipc/ipc_discover.h"
+#include "ipc/ipc_sock.h"
+
+enum { KEY = 98765, MAX_LISTENERS = 8 };
+
+/* A directory of its own for each test: tmp/ is the TMPDIR, proc/ the made-up /proc. */
+struct world {
+    char dir[64];
+    char proc[96];
+    char tmp[96];
+    int listeners[MAX_LISTENERS];
+    size_t n_listeners;
+};
+
+static void make_dir(const char *path)
+{
+    if (mkdir(path, 0777) != 0)
+        fail_msg("cannot make %s", path);
+}
+
+static void write_file(const char *path, const char *bytes, size_t n)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes, n), n);
+    close(fd);
+}
+
+static int setup(void **state)
+{
+    struct world *w = calloc(1, sizeof *w);
+    if (w == NULL)
+        return -1;
+    (void)snprintf(w->dir, sizeof w->dir, "/tmp/gcd-disc-XXXXXX");
+    if (mkdtemp(w->dir) == NULL)
+        return -1;
+    (void)chmod(w->dir, 0755); /* tests look at it as another user, too */
+    (void)snprintf(w->proc, sizeof w->proc, "%s/proc", w->dir);
+    (void)snprintf(w->tmp, sizeof w->tmp, "%s/tmp", w->dir);
+    make_dir(w->proc);
+    make_dir(w->tmp);
+    *state = w;
+    return 0;
+}
+
+static int remove_one(const char *path, const struct stat *sb, int type, struct FTW *ftw)
+{
+    (void)sb;
+    (void)type;
+    (void)ftw;
+    return remove(path);
+}
+
+static int teardown(void **state)
+{
+    struct world *w = *state;
+    for (size_t i = 0; i < w->n_listeners; i++)
+        close(w->listeners[i]);
+    (void)nftw(w->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    free(w);
+    return 0;
+}
+
+static void proc_file(const struct world *w, uint32_t pid, const char *name, const char *bytes, size_t n)
+{
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s/%u/%s", w->proc, (unsigned)pid, name);
+    write_file(path, bytes, n);
+}
+
+/* ENVIRON NULL: not readable.  NSPID: the numbers of that line, or NULL for the pid alone. */
+static void add_process_as(const struct world *w, uint32_t pid, char state, const char *nspid, const char *environ_,
+                           size_t n_environ)
+{
+    char text[512];
+    (void)snprintf(text, sizeof text, "%s/%u", w->proc, (unsigned)pid);
+    make_dir(text);
+    /* A name like this is what counting from the left, or from the first ')', trips over. */
+    int n = snprintf(text, sizeof text, "%u (a) b (c 1 2) %c 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 %d 20 21\n",
+                     (unsigned)pid, state, KEY);
+    proc_file(w, pid, "stat", text, (size_t)n);
+    n = snprintf(text, sizeof text, "Name:\tNSpid:\nTgid:\t%u\nPid:\t%u\nNSpid:\t%u%s%s\nNSpgid:\t9\n", (unsigned)pid,
+                 (unsigned)pid, (unsigned)pid, nspid != NULL ? "\t" : "", nspid != NULL ? nspid : "");
+    proc_file(w, pid, "status", text, (size_t)n);
+    if (environ_ != NULL)
+        proc_file(w, pid, "environ", environ_, n_environ);
+}
+
+/* An ordinary process whose TMPDIR is w->tmp. */
+static void add_process(const struct world *w, uint32_t pid)
+{
+    char env[256];
+    int n = snprintf(env, sizeof env, "NOTMPDIR=/x%cTMPDIRX=/y%cTMPDIR=%s/%cTMPDIR=/later%c", 0, 0, w->tmp, 0, 0);
+    add_process_as(w, pid, 'S', NULL, env, (size_t)n);
+}
+
+static void make_address(const char *dir, const char *name, struct sockaddr_un *ret)
+{
+    *ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+    int n = snprintf(ret->sun_path, sizeof ret->sun_path, "%s/%s", dir, name);
+    assert_true(n > 0 && (size_t)n < sizeof ret->sun_path);
+}
+
+static int add_socket(const char *dir, const char *name)
+{
+    struct sockaddr_un addr;
+    make_address(dir, name, &addr);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&addr, sizeof addr), 0);
+    return fd;
+}
+
+static void add_listener(struct world *w, const char *dir, const char *name)
+{
+    int fd = add_socket(dir, name);
+    assert_int_equal(listen(fd, 4), 0);
+    assert_true(w->n_listeners < MAX_LISTENERS);
+    w->listeners[w->n_listeners++] = fd;
+}
+
+static void add_stale(const char *dir, const char *name)
+{
+    close(add_socket(dir, name));
+}
+
+static void set_mtime(const char *dir, const char *name, time_t t)
+{
+    char path[256];
+    const struct timespec times[2] = { { .tv_sec = t }, { .tv_sec = t } };
+    (void)snprintf(path, sizeof path, "%s/%s", dir, name);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static const char *name_of(uint32_t pid, const char *infix, unsigned key)
+{
+    static char names[4][96];
+    static size_t next;
+    char *name = names[next++ % 4];
+    (void)snprintf(name, sizeof names[0], "dotnet-diagnostic-%s%u-%u-socket", infix, (unsigned)pid, key);
+    return name;
+}
+
+static void expect_found(const struct world *w, uint32_t pid, const char *own_tmpdir, const char *dir, const char *name)
+{
+    char path[GCD_IPC_PATH_MAX] = "";
+    char want[GCD_IPC_PATH_MAX];
+    enum gcd_ipc_reason reason = GCD_IPC_REASON_GONE;
+    struct gcd_error err = GCD_ERROR_INIT;
+    gcd_status st = gcd_discover_socket(w->proc, pid, own_tmpdir, path, &reason, &err);
+    if (st != GCD_OK)
+        fail_msg("%s: %s", gcd_status_name(st), err.msg);
+    (void)snprintf(want, sizeof want, "%s/%s", dir, name);
+    assert_string_equal(path, want);
+    assert_int_equal(reason, GCD_IPC_REASON_NONE);
+    assert_int_equal(err.code, GCD_OK);
+}
+
+static void expect_failure(const struct world *w, uint32_t pid, const char *own_tmpdir, gcd_status want,
+                           enum gcd_ipc_reason want_reason, const char *text)
+{
+    char path[GCD_IPC_PATH_MAX] = "untouched";
+    enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
+    struct gcd_error err = GCD_ERROR_INIT;
+    gcd_status st = gcd_discover_socket(w->proc, pid, own_tmpdir, path, &reason, &err);
+    if (strstr(err.msg, text) == NULL)
+        fail_msg("\"%s\" is not in \"%s\"", text, err.msg);
+    assert_int_equal(st, want);
+    assert_int_equal(err.code, want);
+    assert_int_equal(reason, want_reason);
+    assert_string_equal(path, "untouched");
+}
+
+static void test_exact_name(void **state)
+{
+    struct world *w = *state;
+    add_process(w, 4242);
+    add_listener(w, w->tmp, name_of(4242, "", KEY));
+    add_listener(w, w->tmp, name_of(4242, "", KEY + 1)); /* newer, but not this process */
+    add_listener(w, w->tmp, name_of(424, "", KEY));
+    expect_found(w, 4242, NULL, w->tmp, name_of(4242, "", KEY));
+    /* NULL for what the caller does not want. */
+    char path[GCD_IPC_PATH_MAX];
+    assert_int_equal(gcd_discover_socket(w->proc, 4242, NULL, path, NULL, NULL), GCD_OK);
+    assert_int_equal(gcd_discover_socket(w->proc, 1, NULL, path, NULL, NULL), GCD_E_NOT_FOUND);
+}
+
+static void test_no_process(void **state)
+{
+    struct world *w = *state;
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_PROCESS, "there is no process 4242");
+    add_process_as(w, 5, 'Z', NULL, "", 0);
+    expect_failure(w, 5, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_PROCESS, "process 5 has ended");
+    add_process_as(w, 6, 'S', NULL, "", 0);
+    static const char thread[] = "Name:\tx\nTgid:\t5\nPid:\t6\n";
+    proc_file(w, 6, "status", thread, sizeof thread - 1);
+    expect_failure(w, 6, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_PROCESS, "6 is not a process but a thread of process 5");
+}
+
+static void test_damaged_stat(void **state)
+{
+    struct world *w = *state;
+    static const char *const stats[] = { "", "7 (a", "7 (a)", "7 (a) S 1 2 3", "7 (a) S 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 x",
+                                         "7 (a) S 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 99999999999999999999" };
+    add_process_as(w, 7, 'S', NULL, "", 0);
+    for (size_t i = 0; i < sizeof stats / sizeof stats[0]; i++) {
+        proc_file(w, 7, "stat", stats[i], strlen(stats[i]));
+        expect_failure(w, 7, NULL, GCD_E_FORMAT, GCD_IPC_REASON_NONE, "/7/stat: no start time in it");
+    }
+}
+
+static void test_no_socket(void **state)
+{
+    struct world *w = *state;
+    add_process(w, 4242);
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET,
+                   "it is not a .NET process, or its diagnostics are off (DOTNET_EnableDiagnostics=0)");
+    /* Other kinds of file, and names that only look alike. */
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s/%s", w->tmp, name_of(4242, "", KEY));
+    write_file(path, "", 0);
+    add_listener(w, w->tmp, "dotnet-diagnostic-4242--socket");
+    add_listener(w, w->tmp, "dotnet-diagnostic-4242-1x-socket");
+    add_listener(w, w->tmp, "dotnet-diagnostic-4242-1-socket2");
+    add_listener(w, w->tmp, "dotnet-diagnostic-42424-1-socket");
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "process 4242 has no diagnostic socket in /tmp/gcd-");
+}
+
+static void test_missing_and_long_tmpdir(void **state)
+{
+    struct world *w = *state;
+    static const char missing[] = "TMPDIR=/nonexistent/x";
+    add_process_as(w, 8, 'S', NULL, missing, sizeof missing);
+    expect_failure(w, 8, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "in /nonexistent/x: it is not");
+    char env[160] = "TMPDIR=/";
+    memset(env + strlen(env), 'd', 99);
+    add_process_as(w, 9, 'S', NULL, env, sizeof env);
+    expect_failure(w, 9, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "its TMPDIR has 100 bytes, too many");
+}
+
+/* Only the name of the socket of a dead process with the same number. */
+static void test_stale(void **state)
+{
+    struct world *w = *state;
+    add_process(w, 4242);
+    add_stale(w->tmp, name_of(4242, "", 11));
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_STALE, "-4242-11-socket is left over, nobody listens there");
+}
+
+/* The key differs (a time namespace): the newest socket that somebody listens at, if it is the process asked for. */
+static void test_newest_that_answers(void **state)
+{
+    struct world *w = *state;
+    uint32_t pid = (uint32_t)getpid();
+    add_process(w, pid);
+    add_listener(w, w->tmp, name_of(pid, "", 11));
+    add_listener(w, w->tmp, name_of(pid, "", 12));
+    add_listener(w, w->tmp, name_of(pid, "", 13));
+    add_stale(w->tmp, name_of(pid, "", 14));
+    set_mtime(w->tmp, name_of(pid, "", 11), 1000);
+    set_mtime(w->tmp, name_of(pid, "", 12), 3000);
+    set_mtime(w->tmp, name_of(pid, "", 13), 2000);
+    expect_found(w, pid, NULL, w->tmp, name_of(pid, "", 12));
+}
+
+/* A directory shared with another container: the number fits, the listener is somebody else. */
+static void test_socket_of_another_process(void **state)
+{
+    struct world *w = *state;
+    char text[64];
+    add_process(w, 4242);
+    add_listener(w, w->tmp, name_of(4242, "", 11));
+    (void)snprintf(text, sizeof text, "-4242-11-socket belongs to process %d", (int)getpid());
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, text);
+}
+
+static void test_dsrouter(void **state)
+{
+    struct world *w = *state;
+    add_process(w, 4242);
+    add_listener(w, w->tmp, name_of(4242, "", KEY));
+    add_listener(w, w->tmp, name_of(4242, "dsrouter-", KEY));
+    set_mtime(w->tmp, name_of(4242, "", KEY), 1000);
+    set_mtime(w->tmp, name_of(4242, "dsrouter-", KEY), 2000);
+    expect_found(w, 4242, NULL, w->tmp, name_of(4242, "dsrouter-", KEY));
+    set_mtime(w->tmp, name_of(4242, "", KEY), 3000);
+    expect_found(w, 4242, NULL, w->tmp, name_of(4242, "", KEY));
+}
+
+static void test_environment_not_readable(void **state)
+{
+    struct world *w = *state;
+    char own[128];
+    add_process_as(w, 4242, 'S', NULL, NULL, 0);
+    (void)snprintf(own, sizeof own, "%s//", w->tmp);
+    add_listener(w, w->tmp, name_of(4242, "", KEY));
+    expect_found(w, 4242, own, w->tmp, name_of(4242, "", KEY));
+    expect_failure(w, 4242, "/nonexistent", GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET,
+                   "in /nonexistent and /tmp: it is not a .NET process, its diagnostics are off, or it has another TMPDIR");
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "no diagnostic socket in /tmp: ");
+    /* With a readable environment our own TMPDIR does not matter. */
+    add_process_as(w, 4243, 'S', NULL, "A=b", 4);
+    add_listener(w, w->tmp, name_of(4243, "", KEY));
+    expect_failure(w, 4243, own, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "no diagnostic socket in /tmp: ");
+}
+
+/* TMPDIR in the second of the pieces the file is read in, across their border, and without its NUL. */
+static void test_long_environment(void **state)
+{
+    struct world *w = *state;
+    enum { CAP = 3 * 4096 };
+    char *env = malloc(CAP);
+    assert_non_null(env);
+    add_process_as(w, 4242, 'S', NULL, "", 0);
+    add_listener(w, w->tmp, name_of(4242, "", KEY));
+    size_t n_tail = strlen(w->tmp) + 7;
+    for (size_t pad = 4096 - n_tail - 2; pad < 4096 + 2; pad++) {
+        memset(env, 'x', pad);
+        env[pad] = '\0';
+        int n = snprintf(env + pad + 1, CAP - pad - 1, "TMPDIR=%s", w->tmp);
+        proc_file(w, 4242, "environ", env, pad + 1 + (size_t)n);
+        expect_found(w, 4242, NULL, w->tmp, name_of(4242, "", KEY));
+    }
+    free(env);
+}
+
+static const char *make_root(const struct world *w, uint32_t pid, char *ret, size_t cap)
+{
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s/%u/root", w->proc, (unsigned)pid);
+    make_dir(path);
+    (void)snprintf(ret, cap, "%s/%u/root/mytmp", w->proc, (unsigned)pid);
+    make_dir(ret);
+    return ret;
+}
+
+static const char mytmp[] = "TMPDIR=/mytmp";
+
+static void test_other_pid_namespace(void **state)
+{
+    struct world *w = *state;
+    char dir[256];
+    add_process_as(w, 4242, 'S', "17\t3", mytmp, sizeof mytmp);
+    make_root(w, 4242, dir, sizeof dir);
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "process 4242 has no diagnostic socket in /mytmp");
+    add_listener(w, dir, name_of(4242, "", KEY));
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "process 4242 has no diagnostic socket in /mytmp");
+    add_listener(w, dir, name_of(3, "", KEY));
+    expect_found(w, 4242, NULL, dir, name_of(3, "", KEY));
+}
+
+/* The same pid namespace, but another /tmp: a unit with PrivateTmp, or containers that share their processes. */
+static void test_other_root_only(void **state)
+{
+    struct world *w = *state;
+    char dir[256];
+    add_process_as(w, 4242, 'S', NULL, mytmp, sizeof mytmp);
+    make_root(w, 4242, dir, sizeof dir);
+    add_listener(w, dir, name_of(4242, "", KEY));
+    expect_found(w, 4242, NULL, dir, name_of(4242, "", KEY));
+}
+
+static void test_relative_tmpdir(void **state)
+{
+    struct world *w = *state;
+    static const char env[] = "TMPDIR=sub";
+    char dir[256];
+    add_process_as(w, 4242, 'S', NULL, env, sizeof env);
+    (void)snprintf(dir, sizeof dir, "%s/4242/cwd", w->proc);
+    make_dir(dir);
+    (void)snprintf(dir, sizeof dir, "%s/4242/cwd/sub", w->proc);
+    make_dir(dir);
+    add_listener(w, dir, name_of(4242, "", KEY));
+    expect_found(w, 4242, NULL, dir, name_of(4242, "", KEY));
+}
+
+/* Runs CHECK as a user who owns nothing, so only when the test runs as root. */
+static void as_nobody(const struct world *w, void (*check)(const struct world *))
+{
+    if (geteuid() != 0)
+        skip();
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (setgid(65534) != 0 || setuid(65534) != 0)
+            _exit(99);
+        check(w);
+        _exit(0); /* a failed assertion does not come here */
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* Without cmocka: its state in the child is not its own. */
+static void check_failure(const struct world *w, uint32_t pid, gcd_status want, enum gcd_ipc_reason want_reason,
+                          const char *text, int exit_code)
+{
+    char path[GCD_IPC_PATH_MAX];
+    enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
+    struct gcd_error err = GCD_ERROR_INIT;
+    gcd_status st = gcd_discover_socket(w->proc, pid, NULL, path, &reason, &err);
+    if (st != want || reason != want_reason || strstr(err.msg, text) == NULL) {
+        fprintf(stderr, "%s, reason %d: %s\n", gcd_status_name(st), (int)reason, err.msg);
+        _exit(exit_code);
+    }
+}
+
+static void check_permission(const struct world *w)
+{
+    check_failure(w, 4242, GCD_E_IO, GCD_IPC_REASON_PERMISSION,
+                  "the diagnostic socket of process 4242 belongs to user 0; only that user and root may use it", 1);
+    check_failure(w, 4243, GCD_E_IO, GCD_IPC_REASON_PERMISSION, "the diagnostic socket of process 4243 belongs to user 0", 2);
+    check_failure(w, 4244, GCD_E_IO, GCD_IPC_REASON_PERMISSION, "cannot look for the diagnostic socket of process 4244 in", 3);
+    check_failure(w, 4245, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "process 4245 has no diagnostic socket in /mytmp", 4);
+}
+
+static void test_permission(void **state)
+{
+    struct world *w = *state;
+    char path[256];
+    add_process(w, 4242);
+    add_listener(w, w->tmp, name_of(4242, "", KEY));
+    (void)snprintf(path, sizeof path, "%s/%s", w->tmp, name_of(4242, "", KEY));
+    assert_int_equal(chmod(path, 0600), 0);
+    add_process(w, 4243); /* found by the search, not by its exact name */
+    add_listener(w, w->tmp, name_of(4243, "", 1));
+    (void)snprintf(path, sizeof path, "%s/%s", w->tmp, name_of(4243, "", 1));
+    assert_int_equal(chmod(path, 0600), 0);
+    char dir[256]; /* a container of another user: no way in */
+    add_process_as(w, 4244, 'S', "1", mytmp, sizeof mytmp);
+    make_root(w, 4244, dir, sizeof dir);
+    (void)snprintf(path, sizeof path, "%s/4244/root", w->proc);
+    assert_int_equal(chmod(path, 0700), 0);
+    /* In our pid namespace its root directory is only a second guess. */
+    add_process_as(w, 4245, 'S', NULL, mytmp, sizeof mytmp);
+    make_root(w, 4245, dir, sizeof dir);
+    (void)snprintf(path, sizeof path, "%s/4245/root", w->proc);
+    assert_int_equal(chmod(path, 0700), 0);
+    as_nobody(w, check_permission);
+}
+
+/* A path longer than sun_path is found, and can be connected to. */
+static void test_long_path(void **state)
+{
+    struct world *w = *state;
+    char dir[300], env[320], link[128];
+    (void)snprintf(dir, sizeof dir, "%s/%0100d", w->dir, 1);
+    make_dir(dir);
+    (void)snprintf(link, sizeof link, "%s/l", w->dir); /* how a socket gets there in the first place */
+    assert_int_equal(symlink(dir, link), 0);
+    add_listener(w, link, name_of(4242, "", KEY));
+    int n = snprintf(env, sizeof env, "TMPDIR=%s", dir);
+    add_process_as(w, 4242, 'S', NULL, env, (size_t)n + 1);
+    expect_found(w, 4242, NULL, dir, name_of(4242, "", KEY));
+
+    char path[GCD_IPC_PATH_MAX];
+    (void)snprintf(path, sizeof path, "%s/%s", dir, name_of(4242, "", KEY));
+    assert_true(strlen(path) > sizeof((struct sockaddr_un *)0)->sun_path);
+    int fd = gcd_sock_connect(path);
+    assert_true(fd >= 0);
+    assert_int_equal(gcd_sock_peer_pid(fd), getpid());
+    close(fd);
+
+    enum gcd_ipc_reason reason;
+    struct gcd_error err = GCD_ERROR_INIT;
+    strcat(path, "x");
+    assert_int_equal(gcd_sock_open(path, &fd, &reason, &err), GCD_E_NOT_FOUND);
+    assert_int_equal(reason, GCD_IPC_REASON_NO_SOCKET);
+    (void)snprintf(path, sizeof path, "%s/%0120d", dir, 1); /* its last component does not fit, and cannot exist */
+    assert_int_equal(gcd_sock_open(path, &fd, &reason, &err), GCD_E_IO);
+    memset(path, 'a', sizeof path - 1);
+    path[sizeof path - 1] = '\0';
+    assert_int_equal(gcd_sock_open(path, &fd, &reason, &err), GCD_E_IO);
+}
+
+/* Against the true /proc: this test is not a .NET process. */
+static void test_this_process(void **state)
+{
+    (void)state;
+    char path[GCD_IPC_PATH_MAX];
+    enum gcd_ipc_reason reason;
+    struct gcd_error err = GCD_ERROR_INIT;
+    assert_int_equal(gcd_ipc_find_socket((uint32_t)getpid(), NULL, path, &reason, &err), GCD_E_NOT_FOUND);
+    assert_int_equal(reason, GCD_IPC_REASON_NO_SOCKET);
+    assert_int_equal(gcd_ipc_find_socket(0, NULL, path, &reason, &err), GCD_E_NOT_FOUND);
+    assert_int_equal(reason, GCD_IPC_REASON_NO_PROCESS);
+    assert_string_equal(err.msg, "there is no process 0");
+    assert_int_equal(gcd_ipc_find_socket(UINT32_MAX, NULL, path, &reason, &err), GCD_E_NOT_FOUND);
+    assert_int_equal(reason, GCD_IPC_REASON_NO_PROCESS);
+}
+
+#define IN_WORLD(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_WORLD(test_exact_name),
+        IN_WORLD(test_no_process),
+        IN_WORLD(test_damaged_stat),
+        IN_WORLD(test_no_socket),
+        IN_WORLD(test_missing_and_long_tmpdir),
+        IN_WORLD(test_stale),
+        IN_WORLD(test_newest_that_answers),
+        IN_WORLD(test_socket_of_another_process),
+        IN_WORLD(test_dsrouter),
+        IN_WORLD(test_environment_not_readable),
+        IN_WORLD(test_long_environment),
+        IN_WORLD(test_other_pid_namespace),
+        IN_WORLD(test_other_root_only),
+        IN_WORLD(test_relative_tmpdir),
+        IN_WORLD(test_permission),
+        IN_WORLD(test_long_path),
+        cmocka_unit_test(test_this_process),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
