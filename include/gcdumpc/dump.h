@@ -11,12 +11,12 @@
 #ifndef GCDUMPC_DUMP_H
 #define GCDUMPC_DUMP_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <gcdumpc/alloc.h>
+#include <gcdumpc/cancel.h>
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
 #include <gcdumpc/trace.h>
@@ -36,7 +36,7 @@ struct gcd_dump_options {
     uint64_t process;            /* take the dump of this process; 0 = the first one that shows up */
     unsigned dump_number;        /* which of several dumps in one trace: 1 = first (also 0) */
     bool check_references;       /* gather the addresses of the objects for gcd_dump_knows; 16 MiB at most */
-    const atomic_bool *cancel;   /* may be NULL; polled per slice, ends with GCD_E_CANCELED */
+    const gcd_cancel_flag *cancel;   /* may be NULL; polled per slice, ends with GCD_E_CANCELED */
     gcd_progress_fn progress;    /* may be NULL */
     void *progress_ctx;
 };
@@ -60,6 +60,9 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_dump_new(const struct gcd_dump_options *op
 GCD_API GCD_MUST_CHECK gcd_status gcd_dump_feed(struct gcd_dump *d, const void *bytes, size_t n, struct gcd_error *err);
 GCD_API GCD_MUST_CHECK gcd_status gcd_dump_close(struct gcd_dump *d, struct gcd_input *in, struct gcd_error *err);
 GCD_API void gcd_dump_free(struct gcd_dump *d);
+
+/* Has the heap walk begun, that is, has an object been seen?  When the stream then falls silent, its end was lost. */
+GCD_API bool gcd_dump_begun(const struct gcd_dump *d);
 
 /* ---- the verdict ---- */
 
@@ -153,6 +156,7 @@ struct gcd_type {
     const char *name;            /* as the runtime spells it; never empty: "Type(0x…)" stands in for a missing one */
     const char *module_path;     /* "" = unknown */
     uint64_t objects, bytes;
+    uint64_t edges;              /* references that its objects should have */
     uint32_t name_token, flags;
     uint8_t element_type;        /* ECMA-335 element type */
     bool described;              /* a type record was received */

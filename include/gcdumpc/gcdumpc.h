@@ -19,6 +19,7 @@
 #define GCDUMPC_GCDUMPC_H
 
 #include <gcdumpc/alloc.h>
+#include <gcdumpc/cancel.h>
 #include <gcdumpc/dump.h>
 #include <gcdumpc/event.h>
 #include <gcdumpc/io.h>

@@ -7,12 +7,12 @@
 #ifndef GCDUMPC_IO_H
 #define GCDUMPC_IO_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <gcdumpc/alloc.h>
+#include <gcdumpc/cancel.h>
 #include <gcdumpc/status.h>
 
 #ifdef __cplusplus
@@ -28,7 +28,7 @@ struct gcd_input_options {
     const struct gcd_alloc *alloc;
     bool reread;             /* more than one reader will be made, one after another or side by side */
     const char *spool_dir;   /* folder for the copy of a pipe that must be read again; NULL = /tmp */
-    const atomic_bool *cancel;   /* may be NULL; looked at while a pipe is silent, ends with GCD_E_CANCELED */
+    const gcd_cancel_flag *cancel;   /* may be NULL; looked at while a pipe is silent, ends with GCD_E_CANCELED */
 };
 
 /*

@@ -4,12 +4,12 @@
 #ifndef GCDUMPC_WRITER_H
 #define GCDUMPC_WRITER_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <gcdumpc/dump.h>
+#include <gcdumpc/cancel.h>
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
 
@@ -33,7 +33,7 @@ GCD_API bool gcd_format_is_text(const struct gcd_format *f);
 struct gcd_write_options {
     const struct gcd_alloc *alloc;
     const char *name;            /* of the program that was dumped, when the dump does not know it; NULL = none */
-    const atomic_bool *cancel;   /* may be NULL; polled every 64 Ki objects, ends with GCD_E_CANCELED */
+    const gcd_cancel_flag *cancel;   /* may be NULL; polled every 64 Ki objects, ends with GCD_E_CANCELED */
     gcd_progress_fn progress;    /* may be NULL */
     void *progress_ctx;
     uint64_t progress_total;     /* handed to PROGRESS */

@@ -4,7 +4,6 @@
 #ifndef GCD_CLI_CLI_H
 #define GCD_CLI_CLI_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -38,6 +37,7 @@ struct cli_args {
     uint64_t dump_number;
     uint64_t process;
     uint64_t max_block_bytes;
+    bool events;
     bool help;
 };
 
@@ -59,9 +59,11 @@ enum cli_exit cmd_collect(const struct cli_args *args);
 enum cli_exit cmd_convert(const struct cli_args *args);
 enum cli_exit cmd_info(const struct cli_args *args);
 enum cli_exit cmd_report(const struct cli_args *args);
+/* info --events */
+enum cli_exit cmd_events(const struct cli_args *args);
 
 /* main.c: set by SIGINT, SIGTERM and SIGHUP. */
-extern atomic_bool cli_canceled;
+extern gcd_cancel_flag cli_canceled;
 
 /* opts.c */
 /* Parse ARGV[1..] of COMMAND.  CLI_DONE, or CLI_USAGE after one line on standard error. */

@@ -84,6 +84,8 @@ static void print_heap(const struct gcd_dump_facts *f, bool sep)
 
 enum cli_exit cmd_info(const struct cli_args *args)
 {
+    if (args->events && args->input != NULL)
+        return cmd_events(args);
     struct cli_dump d;
     enum cli_exit e = cli_open(args, false, &d);
     if (e == CLI_DONE) {

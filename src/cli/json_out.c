@@ -97,8 +97,9 @@ int cli_json_report(const struct gcd_dump *d, const char *subject, const uint32_
     json_t *types = json_array();
     for (size_t i = 0; i < n; i++) {
         const struct gcd_type *t = gcd_dump_type(d, order[i]);
-        json_array_append_new(types, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "name", text(t->name), "module", text_or_null(t->module_path),
-                                               "id", address(t->id), "count", number(t->objects), "bytes", number(t->bytes), "share",
+        json_array_append_new(types, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", text(t->name), "module", text_or_null(t->module_path),
+                                               "id", address(t->id), "count", number(t->objects), "bytes", number(t->bytes), "edges",
+                                               number(t->edges), "share",
                                                json_real(f->bytes > 0 ? (double)t->bytes / (double)f->bytes : 0)));
     }
     return print(json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", CLI_JSON_SCHEMA, "recording", text(subject), "objects",

@@ -5,7 +5,7 @@
 
 #include "cli.h"
 
-atomic_bool cli_canceled;
+gcd_cancel_flag cli_canceled;
 
 static const struct cli_command commands[] = {
     { "collect", "--pid N -o FILE", "dump the heap of a living process", CLI_COLLECT, cmd_collect,

@@ -33,6 +33,7 @@ static const struct option_row rows[] = {
     { "sort", 's', "KEY", "order of the types: bytes (default), count or name", CLI_REPORT, OPT_SORT, FIELD(sort), 0, 0 },
     { "top", 'n', "N", "only the first N types", CLI_REPORT, OPT_NUMBER, FIELD(top), 1, UINT32_MAX },
     { "json", 'j', NULL, "machine-readable output", TABLES, OPT_FLAG, FIELD(json), 0, 0 },
+    { "events", 'e', NULL, "count the events of a recording instead, with or without a dump", CLI_INFO, OPT_FLAG, FIELD(events), 0, 0 },
     { "timeout", 't', "SECONDS", "give up when the dump is not whole by then", LIVE, OPT_NUMBER, FIELD(timeout_s), 1, 1000000 },
     { "buffer", 'b', "MB", "event buffer in the process, 1 to 4095 (1024)", LIVE, OPT_NUMBER, FIELD(buffer_mb), 1, 4095 },
     { "rundown", 0, NULL, "also record modules and the runtime version", LIVE, OPT_FLAG, FIELD(rundown), 0, 0 },

@@ -40,7 +40,7 @@ enum heap_walk_state {
 };
 
 struct heap_type_count {
-    uint64_t objects, bytes;
+    uint64_t objects, bytes, edges;
 };
 
 struct heap_addrs;
@@ -92,7 +92,7 @@ struct gcd_heap {
     unsigned other_processes;
 
     struct gcd_textpool text;
-    struct gcd_type *types;      /* in order of appearance; .objects and .bytes unused */
+    struct gcd_type *types;      /* in order of appearance; the sums unused */
     size_t type_count, type_cap;
     struct gcd_idmap type_by_id;
     const char **module_paths;

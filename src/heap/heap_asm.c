@@ -97,6 +97,7 @@ static gcd_status count_object(struct gcd_heap *h, struct heap_walk *w, const st
         w->used_types[w->used_count++] = type;
     }
     add_saturating(&c->bytes, n->size);
+    add_saturating(&c->edges, n->edge_count);
     return GCD_OK;
 }
 

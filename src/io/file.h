@@ -5,11 +5,11 @@
 #ifndef GCD_IO_FILE_H
 #define GCD_IO_FILE_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include <gcdumpc/cancel.h>
 #include <gcdumpc/status.h>
 
 enum gcd_file_kind { GCD_FILE_REGULAR, GCD_FILE_STREAM, GCD_FILE_DIRECTORY };
@@ -25,7 +25,7 @@ gcd_status gcd_file_open_unlinked(const char *dir, int *ret_fd, struct gcd_error
 gcd_status gcd_file_read_at(int fd, uint64_t off, void *buf, size_t n, size_t *ret_n, struct gcd_error *err);
 
 /* Up to N bytes from where a stream stands; waits for the first of them, but not longer than until *CANCEL (may be NULL). */
-gcd_status gcd_file_read_stream(int fd, const atomic_bool *cancel, void *buf, size_t n, size_t *ret_n, struct gcd_error *err);
+gcd_status gcd_file_read_stream(int fd, const gcd_cancel_flag *cancel, void *buf, size_t n, size_t *ret_n, struct gcd_error *err);
 
 gcd_status gcd_file_write(int fd, const void *buf, size_t n, struct gcd_error *err);
 

@@ -84,7 +84,7 @@ gcd_status gcd_file_read_at(int fd, uint64_t off, void *buf, size_t n, size_t *r
     return GCD_OK;
 }
 
-gcd_status gcd_file_read_stream(int fd, const atomic_bool *cancel, void *buf, size_t n, size_t *ret_n, struct gcd_error *err)
+gcd_status gcd_file_read_stream(int fd, const gcd_cancel_flag *cancel, void *buf, size_t n, size_t *ret_n, struct gcd_error *err)
 {
     for (;;) {
         if (cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed))

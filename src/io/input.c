@@ -20,7 +20,7 @@ struct gcd_input {
     uint64_t spool_bytes;
     bool stream_taken;           /* the one reader of the stream exists or existed */
     bool stream_ended;
-    const atomic_bool *cancel;
+    const gcd_cancel_flag *cancel;
 };
 
 struct gcd_reader {

@@ -78,6 +78,15 @@ gcd_status gcd_dump_feed(struct gcd_dump *d, const void *bytes, size_t n, struct
     return d->heap->whole ? GCD_END : GCD_OK;
 }
 
+bool gcd_dump_begun(const struct gcd_dump *d)
+{
+    const struct gcd_heap *h = d->heap;
+    for (size_t i = 0; i < h->walk_count; i++)
+        if (h->walks[i]->objects > 0)
+            return true;
+    return false;
+}
+
 /* "Type(0x…)" for what nobody described; the same spelling as the .NET tools. */
 static gcd_status name_undescribed(struct gcd_dump *d, struct gcd_type *t, struct gcd_error *err)
 {
@@ -96,6 +105,7 @@ static gcd_status add_type(struct gcd_dump *d, uint32_t heap_index, struct gcd_e
     if (heap_index < h->chosen->counts_cap) {
         t->objects = h->chosen->counts[heap_index].objects;
         t->bytes = h->chosen->counts[heap_index].bytes;
+        t->edges = h->chosen->counts[heap_index].edges;
     }
     uint32_t m = gcd_idmap_get(&h->module_by_id, t->module);
     if (m != GCD_IDMAP_NONE)

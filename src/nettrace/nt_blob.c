@@ -111,7 +111,10 @@ static void read_uncompressed(struct gcd_nt *nt, struct gcd_cur *c, size_t *ret_
     *ret_after = c->err == GCD_OK ? event_bytes - used - h->payload_bytes : 0;
 }
 
-/* Who wrote it: for format 6 the thread is an index whose process is told elsewhere. */
+/*
+ * Who wrote it.  In format 6 the thread is an index; what it stands for is told elsewhere, and a sequence point may give the
+ * same thread another index.
+ */
 static void set_thread(const struct gcd_nt *nt, struct gcd_event *ev)
 {
     ev->thread = nt->header.capture_thread;
@@ -120,6 +123,8 @@ static void set_thread(const struct gcd_nt *nt, struct gcd_event *ev)
         uint32_t i = gcd_idmap_get(&nt->thread_by_index, nt->header.capture_thread);
         if (i != GCD_IDMAP_NONE && nt->thread_names[i].process != 0)
             ev->process = nt->thread_names[i].process;
+        if (i != GCD_IDMAP_NONE && nt->thread_names[i].os_thread != 0)
+            ev->thread = nt->thread_names[i].os_thread;
     }
 }
 

@@ -1,0 +1,15 @@
+/*
+ * How a long call is told to stop: a flag that another thread or a signal handler sets.  The call then ends with GCD_E_CANCELED.
+ */
+#ifndef GCDUMPC_CANCEL_H
+#define GCDUMPC_CANCEL_H
+
+#ifdef __cplusplus
+#include <atomic>
+typedef std::atomic<bool> gcd_cancel_flag;   /* the same size and representation as C's atomic_bool */
+#else
+#include <stdatomic.h>
+typedef atomic_bool gcd_cancel_flag;
+#endif
+
+#endif

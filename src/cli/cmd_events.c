@@ -1,0 +1,178 @@
+/*
+ * info --events: what is in a recording, heap dump or not.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+#define MAX_KINDS 100000u
+
+struct kind {
+    const char *provider;        /* lives as long as the trace */
+    uint32_t id, version;
+    uint64_t events, bytes;
+};
+
+struct table {
+    struct kind *kinds;
+    size_t count;
+    size_t *slots;               /* open addressing; index into kinds + 1, 0 = empty */
+    size_t slot_count;
+};
+
+static bool same(const struct kind *k, const struct gcd_event *ev)
+{
+    return k->id == ev->id && k->version == ev->version && (k->provider == ev->provider_name || strcmp(k->provider, ev->provider_name) == 0);
+}
+
+static bool count(struct table *t, const struct gcd_event *ev)
+{
+    size_t h = ev->id * (size_t)2654435761u + ev->version * (size_t)40503u;
+    for (const char *p = ev->provider_name; *p != '\0'; p++)
+        h = h * 31 + (unsigned char)*p;
+    for (size_t i = h % t->slot_count;; i = (i + 1) % t->slot_count) {
+        if (t->slots[i] == 0) {
+            if (t->count == MAX_KINDS)
+                return false;
+            t->slots[i] = t->count + 1;
+            t->kinds[t->count++] = (struct kind){ ev->provider_name, ev->id, ev->version, 1, ev->payload_bytes };
+            return true;
+        }
+        struct kind *k = &t->kinds[t->slots[i] - 1];
+        if (same(k, ev)) {
+            k->events++;
+            k->bytes += ev->payload_bytes;
+            return true;
+        }
+    }
+}
+
+static int compare(const void *pa, const void *pb)
+{
+    const struct kind *a = pa, *b = pb;
+    int by_name = strcmp(a->provider, b->provider);
+    if (by_name != 0)
+        return by_name;
+    if (a->id != b->id)
+        return a->id < b->id ? -1 : 1;
+    return a->version < b->version ? -1 : a->version > b->version;
+}
+
+/* Reads everything; what ends the trace is in ERR. */
+static gcd_status read_events(struct gcd_reader *r, struct gcd_trace *trace, struct table *t, struct gcd_error *err)
+{
+    gcd_status st = GCD_NEED_MORE;
+    bool finished = false;
+    while (st == GCD_NEED_MORE && !finished) {
+        const uint8_t *bytes;
+        size_t n;
+        struct gcd_error io = GCD_ERROR_INIT;
+        struct gcd_event ev;
+        if (atomic_load(&cli_canceled)) {
+            err->code = GCD_E_CANCELED;
+            return GCD_E_CANCELED;
+        }
+        st = gcd_reader_next(r, &bytes, &n, &io);
+        if (st == GCD_E_IO || st == GCD_E_NOMEM || st == GCD_E_CANCELED) {
+            *err = io;
+            return st;
+        }
+        finished = st != GCD_OK;
+        if (finished)
+            gcd_trace_finish(trace);
+        else if ((st = gcd_trace_feed(trace, bytes, n, err)) != GCD_OK)
+            return st;
+        while ((st = gcd_trace_next(trace, &ev, err)) == GCD_OK)
+            if (!count(t, &ev)) {
+                err->code = GCD_E_LIMIT;
+                (void)snprintf(err->msg, sizeof err->msg, "more than %u kinds of events", MAX_KINDS);
+                return GCD_E_LIMIT;
+            }
+    }
+    return st;
+}
+
+static void print_table(const struct table *t)
+{
+    bool sep = cli_is_terminal(stdout);
+    char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES];
+    printf("%14s %18s %6s %3s  %s\n", "Events", "Payload bytes", "Id", "V", "Provider");
+    uint64_t events = 0, bytes = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        const struct kind *k = &t->kinds[i];
+        printf("%14s %18s %6" PRIu32 " %3" PRIu32 "  ", cli_number(k->events, sep, a), cli_number(k->bytes, sep, b), k->id, k->version);
+        cli_print_clean(stdout, k->provider);
+        putchar('\n');
+        events += k->events;
+        bytes += k->bytes;
+    }
+    printf("%14s %18s             total\n", cli_number(events, sep, a), cli_number(bytes, sep, b));
+}
+
+static void print_threads(const struct gcd_trace *trace)
+{
+    uint64_t thread, events, lost;
+    for (size_t i = 0; gcd_trace_get_thread(trace, i, &thread, &events, &lost); i++)
+        if (lost > 0)
+            printf("thread %" PRIu64 ": %" PRIu64 " events lost, %" PRIu64 " received\n", thread, lost, events);
+}
+
+static enum cli_exit finish(const char *subject, const struct gcd_trace *trace, const struct table *t, gcd_status st,
+                            const struct gcd_error *err)
+{
+    struct gcd_trace_info info;
+    gcd_trace_get_info(trace, &info);
+    if (info.format_version == 0 || st == GCD_E_CANCELED || st == GCD_E_IO || st == GCD_E_NOMEM)
+        return cli_fail(subject, err);
+    print_table(t);
+    print_threads(trace);
+    if (cli_flush_stdout() != CLI_DONE)
+        return CLI_FAILED;
+    if (st != GCD_END) {
+        (void)cli_fail(subject, err);
+        return t->count > 0 ? CLI_INCOMPLETE : CLI_FAILED;
+    }
+    if (info.lost_events > 0) {
+        cli_say(subject, "%" PRIu64 " events were lost in the target", info.lost_events);
+        return CLI_INCOMPLETE;
+    }
+    return CLI_DONE;
+}
+
+enum cli_exit cmd_events(const struct cli_args *args)
+{
+    const char *subject = cli_input_name(args);
+    struct gcd_limits limits = { .block_bytes = args->max_block_bytes };
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_input *in = NULL;
+    struct gcd_reader *r = NULL;
+    struct gcd_trace *trace = NULL;
+    struct table t = { .slot_count = 4 * MAX_KINDS };
+    enum cli_exit e = CLI_FAILED;
+    gcd_status st = gcd_input_open(args->input, &(struct gcd_input_options){ .cancel = &cli_canceled }, &in, &err);
+    if (st == GCD_OK)
+        st = gcd_reader_new(in, &r, &err);
+    if (st == GCD_OK)
+        st = gcd_trace_new(NULL, &limits, &trace, &err);
+    if (st == GCD_OK) {
+        t.kinds = calloc(MAX_KINDS, sizeof *t.kinds);
+        t.slots = calloc(t.slot_count, sizeof *t.slots);
+        if (t.kinds != NULL && t.slots != NULL) {
+            st = read_events(r, trace, &t, &err);
+            qsort(t.kinds, t.count, sizeof *t.kinds, compare);
+            e = finish(subject, trace, &t, st, &err);
+        } else {
+            cli_say(subject, "out of memory");
+        }
+    } else {
+        e = cli_fail(subject, &err);
+    }
+    free(t.kinds);
+    free(t.slots);
+    gcd_trace_free(trace);
+    gcd_reader_free(r);
+    gcd_input_free(in);
+    return e;
+}

@@ -1,0 +1,80 @@
+"""Generated recordings of every container form, event order and loss, against the truth and the independent reader."""
+import json
+import os
+import tempfile
+import unittest
+
+from golden_support import BUILD, READERS, differences, gcdumpc, gcdumpc_json, python, run
+
+GENHEAP = os.path.join(BUILD, "genheap")
+
+# every form of the container, then what can happen in it
+FORMS = {
+    "v4": [], "v4-uncompressed": ["--uncompressed"], "v4-32bit": ["--pointer", "4"], "v4-server": ["--server"],
+    "v4-noise": ["--noise"], "v4-server-noise-32bit-uncompressed": ["--server", "--noise", "--pointer", "4", "--uncompressed"],
+    "v3": ["--format", "v3"], "v3-32bit-noise": ["--format", "v3", "--pointer", "4", "--noise"],
+    "v6": ["--format", "v6"], "v6-uncompressed": ["--format", "v6", "--uncompressed"],
+    "v6-noise-server": ["--format", "v6", "--noise", "--server"], "ranges": ["--ranges"], "late-types": ["--late-types"],
+    "empty-names": ["--empty-names"], "list": ["--shape", "list"], "fan": ["--shape", "fan"], "mix": ["--shape", "mix"],
+    "random": ["--shape", "random"], "three-dumps": ["--dumps", "3"],
+}
+LOSSES = {
+    "node": ["--drop", "node:1"], "last-node": ["--drop", "node:2"], "edge": ["--drop", "edge:0-1"], "type": ["--drop", "type:1"],
+    "root": ["--drop", "root:0"], "static": ["--drop", "static:0"], "gcend": ["--drop", "gcend"], "gcstart": ["--drop", "gcstart"],
+    "random": ["--drop-random", "200", "--shape", "mix"], "no-final-sp": ["--no-final-sp"], "no-end-tag": ["--no-end-tag"],
+    "cut": ["--truncate", "200000"], "v6-node": ["--format", "v6", "--drop", "node:1"],
+}
+
+
+@unittest.skipUnless(os.path.exists(GENHEAP), "genheap is not built")
+class Synthetic(unittest.TestCase):
+    def generate(self, options, n=6000):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        trace, truth = os.path.join(folder.name, "t.nettrace"), os.path.join(folder.name, "t.json")
+        r = run(GENHEAP, "-n", n, *options, "--truth", truth, "-o", trace)
+        self.assertEqual(r.returncode, 0, r.stderr.decode())
+        with open(truth, encoding="utf-8") as f:
+            return trace, json.load(f), folder.name
+
+    def check_gclog(self, trace, folder, status):
+        out = os.path.join(folder, "t.gclog")
+        r = gcdumpc("convert", trace, "-o", out)
+        self.assertEqual(r.returncode, status, r.stderr.decode())
+        r = python(os.path.join(READERS, "gclog_check.py"), trace, out)
+        self.assertEqual(r.returncode, 0, r.stdout.decode())
+
+    def test_forms(self):
+        for name, options in FORMS.items():
+            with self.subTest(name):
+                trace, truth, folder = self.generate(options)
+                self.assertEqual(differences(trace), [])
+                info, status = gcdumpc_json("info", trace)
+                report, _ = gcdumpc_json("report", trace)
+                dump = info["dump"]
+                # format 3 has no sequence numbers: nobody can say that nothing was lost
+                self.assertEqual((dump["complete"], status), (True, 0) if not name.startswith("v3") else (False, 3))
+                for key in ("objects", "bytes", "edges"):
+                    self.assertEqual(dump[key], truth[key], key)
+                self.assertEqual(sum(t["count"] for t in truth["types"]), sum(t["count"] for t in report["types"]))
+                if name != "empty-names":
+                    sums = lambda rows: sorted((t["name"], t["count"], t["bytes"]) for t in rows if t["count"])
+                    self.assertEqual(sums(report["types"]), sums(truth["types"]))
+                self.check_gclog(trace, folder, status)
+
+    def test_losses_are_seen_and_nothing_wrong_is_written(self):
+        for name, options in LOSSES.items():
+            with self.subTest(name):
+                trace, truth, folder = self.generate(options)
+                self.assertFalse(truth["complete"])
+                if name != "gcstart":        # the reference reader wants a GCStart, gcdumpc salvages and says so
+                    self.assertEqual(differences(trace), [])
+                info, status = gcdumpc_json("info", trace)
+                self.assertEqual((info["dump"]["complete"], status), (False, 3))
+                self.assertEqual(info["dump"]["objects"], truth["written"]["objects"])
+                if name != "gcstart":
+                    self.check_gclog(trace, folder, 3)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,94 @@
+"""The rules that a reader relies on: layers, self-contained headers, names, no traces of a machine."""
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+
+ROOT = os.environ.get("GCDUMPC_SOURCE") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+BUILD = os.environ.get("GCDUMPC_BUILD", "")
+
+
+def run(*args, **kw):
+    return subprocess.run(args, capture_output=True, text=True, **kw)
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def text_files():
+    for folder, folders, names in os.walk(ROOT):
+        folders[:] = [f for f in folders if f not in (".git", "__pycache__", "corpus") and not f.startswith("build")]
+        for name in names:
+            if name.endswith((".c", ".h", ".py", ".md", ".txt", ".sh", ".cs", ".in", ".csproj")) or "." not in name:
+                yield os.path.join(folder, name)
+
+
+class Style(unittest.TestCase):
+    def test_layers(self):
+        r = run(os.path.join(ROOT, "tools", "check-includes"), ROOT)
+        self.assertEqual(r.returncode, 0, r.stdout + r.stderr)
+
+    def test_the_layer_check_can_fail(self):
+        with tempfile.TemporaryDirectory() as d:
+            os.makedirs(os.path.join(d, "src", "clr"))
+            with open(os.path.join(d, "src", "clr", "x.c"), "w") as f:
+                f.write('#include "heap/heap.h"\n#include <uv.h>\nvoid f(void) { printf(""); }\n')
+            r = run(os.path.join(ROOT, "tools", "check-includes"), d)
+            self.assertEqual(r.returncode, 1)
+            self.assertEqual(len(r.stdout.strip().split("\n")), 3, r.stdout)
+
+    def test_public_headers_stand_alone_in_c_and_cpp(self):
+        include = os.path.join(ROOT, "include")
+        generated = os.path.join(BUILD, "include")
+        headers = [os.path.join(include, "gcdumpc", h) for h in sorted(os.listdir(os.path.join(include, "gcdumpc"))) if h.endswith(".h")]
+        self.assertGreater(len(headers), 5)
+        for header in headers:
+            for c in (["cc", "-std=c11", "-x", "c"], ["c++", "-std=c++17", "-x", "c++"]):
+                r = run(*c, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I", include, "-I", generated, "-include", header, "/dev/null")
+                self.assertEqual(r.returncode, 0, f"{header}\n{r.stderr}")
+
+    def test_file_names_are_unique(self):
+        seen = {}
+        for top in ("src", "ipc", "include"):
+            for folder, _, names in os.walk(os.path.join(ROOT, top)):
+                for n in names:
+                    if n.endswith((".c", ".h")) and not folder.endswith("include/gcdumpc"):
+                        self.assertNotIn(n, seen, f"{folder}/{n} and {seen.get(n)}")
+                        seen[n] = folder
+
+    def test_every_folder_says_what_it_is(self):
+        for d in sorted(os.listdir(os.path.join(ROOT, "src"))):
+            self.assertTrue(os.path.exists(os.path.join(ROOT, "src", d, "README.md")), f"src/{d}/README.md")
+
+    def test_no_machine_in_any_text(self):
+        bad = re.compile(r"(?<![\w./$~])/(work|root|farm|Users)/|/home/[a-z]")
+        for path in text_files():
+            if path.endswith("test_style.py"):
+                continue
+            try:
+                text = read(path)
+            except UnicodeDecodeError:
+                continue
+            m = bad.search(text)
+            self.assertIsNone(m, f"{path}: {m.group() if m else ''}")
+
+    def test_source_lines(self):
+        for top in ("src", "ipc", "include", "tests", "tools"):
+            for folder, _, names in os.walk(os.path.join(ROOT, top)):
+                for n in names:
+                    if not n.endswith((".c", ".h")):
+                        continue
+                    path = os.path.join(folder, n)
+                    lines = read(path).split("\n")
+                    self.assertLessEqual(len(lines), 900, path)
+                    for i, line in enumerate(lines, 1):
+                        self.assertLessEqual(len(line), 150, f"{path}:{i}")
+                        self.assertEqual(line, line.rstrip(), f"{path}:{i}: space at the end")
+                        self.assertNotIn("\t", line, f"{path}:{i}")
+
+
+if __name__ == "__main__":
+    unittest.main()
