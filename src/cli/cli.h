@@ -99,10 +99,18 @@ void cli_close(struct cli_dump *d);
 enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options, const char *spool_dir,
                             struct cli_dump *ret);
 
-/* output.c: write D to ARGS->output.  CLI_DONE, CLI_INCOMPLETE or CLI_FAILED. */
-enum cli_exit cli_write(const struct cli_args *args, struct cli_dump *d);
-/* The format that ARGS ask for, or a message and NULL. */
-const struct gcd_format *cli_format(const struct cli_args *args);
+/* output.c: where ARGS->output goes, in which format. */
+struct cli_output {
+    const struct gcd_format *format;
+    struct gcd_sink *sink;
+    const char *name;            /* for messages */
+};
+/* Open it: before a recording is read or a process is disturbed for nothing.  On failure the message has been printed. */
+enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *ret);
+/* Write D.  CLI_DONE, CLI_INCOMPLETE or CLI_FAILED. */
+enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *out, struct cli_dump *d);
+/* Release; what was not written whole leaves no trace. */
+void cli_output_close(struct cli_output *out);
 /* Write what stdio still holds; a full disk or a closed pipe is found here. */
 enum cli_exit cli_flush_stdout(void);
 

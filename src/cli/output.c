@@ -12,7 +12,7 @@ enum cli_exit cli_flush_stdout(void)
     return CLI_FAILED;
 }
 
-const struct gcd_format *cli_format(const struct cli_args *args)
+static const struct gcd_format *choose_format(const struct cli_args *args)
 {
     const struct gcd_format *f = args->format != NULL ? gcd_format_by_name(args->format) : gcd_format_by_path(args->output);
     if (f != NULL)
@@ -45,40 +45,46 @@ static void warn(const char *subject, const struct gcd_write_notes *n)
         cli_say(subject, "%" PRIu64 " objects without an address were dropped", n->objects_dropped);
 }
 
-enum cli_exit cli_write(const struct cli_args *args, struct cli_dump *d)
+enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *ret)
 {
-    const struct gcd_format *f = cli_format(args);
-    if (f == NULL)
+    *ret = (struct cli_output){ .name = strcmp(args->output, "-") == 0 ? "standard output" : args->output };
+    ret->format = choose_format(args);
+    if (ret->format == NULL)
         return CLI_USAGE;
+    struct gcd_error err = GCD_ERROR_INIT;
+    gcd_status st = gcd_sink_open(args->output, NULL, &ret->sink, &err);
+    return st == GCD_OK ? CLI_DONE : cli_fail(ret->name, &err);
+}
+
+enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *out, struct cli_dump *d)
+{
     enum cli_exit verdict = cli_verdict(d->subject, d->dump, args->quiet);
     if (verdict != CLI_DONE && args->strict) {
         cli_say(d->subject, "nothing was written (--strict)");
         return CLI_FAILED;
     }
-    bool to_stdout = strcmp(args->output, "-") == 0;
-    const char *name = to_stdout ? "standard output" : args->output;
     static const char verb[] = "writing";
     struct gcd_write_options options = { .name = d->name, .cancel = &cli_canceled, .progress = cli_progress,
                                          .progress_ctx = (void *)(uintptr_t)verb, .progress_total = gcd_input_size(d->input) };
     struct gcd_write_notes notes;
     struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_sink *s;
-    gcd_status st = gcd_sink_open(args->output, NULL, &s, &err);
-    if (st != GCD_OK)
-        return cli_fail(name, &err);
-    st = gcd_write(f, d->dump, s, &options, &notes, &err);
-    if (st == GCD_OK)
-        st = gcd_sink_commit(s, &err);
-    uint64_t bytes = gcd_sink_bytes(s);
-    gcd_sink_free(s);
-    if (st != GCD_OK)
-        return cli_fail(name, &err);
+    gcd_status st = gcd_write(out->format, d->dump, out->sink, &options, &notes, &err);
+    if (st != GCD_OK)                    /* whose fault: did the writing fail, or the reading? */
+        return cli_fail(gcd_sink_status(out->sink, NULL) != GCD_OK ? out->name : d->subject, &err);
+    if (gcd_sink_commit(out->sink, &err) != GCD_OK)
+        return cli_fail(out->name, &err);
     warn(d->subject, &notes);
-    if (!args->quiet && !to_stdout) {
+    if (!args->quiet && strcmp(args->output, "-") != 0) {
         char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES];
-        cli_say(name, "%s objects, %s references, %s bytes of %s written, %s", cli_number(notes.objects, true, a),
-                cli_number(notes.edges, true, b), cli_number(bytes, true, c), gcd_format_name(f),
+        cli_say(out->name, "%s objects, %s references, %s bytes of %s written, %s", cli_number(notes.objects, true, a),
+                cli_number(notes.edges, true, b), cli_number(gcd_sink_bytes(out->sink), true, c), gcd_format_name(out->format),
                 verdict == CLI_DONE ? "complete" : "INCOMPLETE");
     }
     return verdict;
+}
+
+void cli_output_close(struct cli_output *out)
+{
+    gcd_sink_free(out->sink);
+    out->sink = NULL;
 }
