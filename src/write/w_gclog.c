@@ -7,9 +7,9 @@
  *     o OBJECT TYPE SIZE [OBJECT …]         in the order of the heap walk; values of dependent handles as last references
  *     c NAME STAMP                          the dump ends
  *
- * The only public description is a vendor article ("Write your own GC Heap Viewer for the .Net Compact Framework"); where it is silent,
- * the manual page gcdumpc-formats says what is written here.  Root kinds are those of the profiling interface, one higher than the
- * kinds of the GCBulkRootEdge event.
+ * The only public description is a vendor article ("Write your own GC Heap Viewer for the .Net Compact Framework"); where it is
+ * silent, README.md beside this file says what is written.  Root kinds are those of the profiling interface, one higher than
+ * the kinds of the GCBulkRootEdge event.
  */
 #include <inttypes.h>
 #include <string.h>

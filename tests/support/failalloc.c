@@ -1,0 +1,96 @@
+#include "support/failalloc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In front of each block; 16 bytes keep malloc's alignment. */
+struct head {
+    size_t bytes;
+    uint64_t mark;
+};
+#define MARK UINT64_C(0x6761746865726572)
+#define HEAD_BYTES ((size_t)16)
+
+_Static_assert(sizeof(struct head) <= HEAD_BYTES, "the head fits in front of a block");
+
+static void wrong(struct failalloc *f, const char *what, size_t told, size_t is)
+{
+    if (f->wrong[0] == '\0')
+        (void)snprintf(f->wrong, sizeof f->wrong, "call %llu: %s (told %zu, is %zu)", (unsigned long long)f->calls, what, told, is);
+}
+
+static bool refused(struct failalloc *f, size_t old_bytes, size_t new_bytes)
+{
+    f->calls++;
+    bool fail = f->fail_at != 0 && (f->calls == f->fail_at || (f->fail_on && f->calls > f->fail_at));
+    if (f->max_bytes != 0 && (new_bytes > f->max_bytes || f->bytes - old_bytes > f->max_bytes - new_bytes))
+        fail = true;
+    f->failed += fail;
+    return fail;
+}
+
+static void *resize(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes)
+{
+    struct failalloc *f = ctx;
+    char *block = ptr;
+    struct head h = { 0, MARK };
+    if (block == NULL) {
+        if (old_bytes != 0)
+            wrong(f, "an old size without a block", old_bytes, 0);
+        if (new_bytes == 0) {
+            wrong(f, "nothing is freed", 0, 0);
+            return NULL;
+        }
+    } else {
+        block -= HEAD_BYTES;
+        memcpy(&h, block, sizeof h);
+        if (h.mark != MARK) {
+            /* freeing it would make things worse than losing it */
+            wrong(f, "a block that was not allocated here", old_bytes, 0);
+            return NULL;
+        }
+        if (h.bytes != old_bytes)
+            wrong(f, "a false old size", old_bytes, h.bytes);
+    }
+    if (new_bytes == 0) {
+        f->blocks--;
+        f->bytes -= h.bytes;
+        memset(block, 0xdd, HEAD_BYTES);
+        free(block);
+        return NULL;
+    }
+    if (refused(f, h.bytes, new_bytes) || new_bytes > SIZE_MAX - HEAD_BYTES)
+        return NULL;
+    /* a new block each time: nobody gets away with using the old one */
+    char *to = malloc(HEAD_BYTES + new_bytes);
+    if (to == NULL)
+        return NULL;
+    memset(to + HEAD_BYTES, 0xa5, new_bytes);
+    if (block != NULL) {
+        memcpy(to + HEAD_BYTES, block + HEAD_BYTES, h.bytes < new_bytes ? h.bytes : new_bytes);
+        memset(block, 0xdd, HEAD_BYTES);
+        free(block);
+    } else {
+        f->blocks++;
+    }
+    f->bytes += new_bytes - h.bytes;
+    if (f->bytes > f->peak_bytes)
+        f->peak_bytes = f->bytes;
+    h.bytes = new_bytes;
+    memcpy(to, &h, sizeof h);
+    return to + HEAD_BYTES;
+}
+
+void failalloc_init(struct failalloc *f)
+{
+    memset(f, 0, sizeof *f);
+    f->alloc = (struct gcd_alloc){ .resize = resize, .ctx = f };
+}
+
+const char *failalloc_complaint(struct failalloc *f)
+{
+    if (f->blocks != 0)
+        wrong(f, "blocks are left", f->blocks, f->bytes);
+    return f->wrong[0] != '\0' ? f->wrong : NULL;
+}

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Installs what a build needs from Debian's packages; with --tests what the tests need, too.  Needs root or sudo only when
+# something is missing.
+set -eu
+packages='gcc libc6-dev make cmake pkg-config zlib1g-dev libuv1-dev libjansson-dev'
+[ "${1-}" != --tests ] || packages="$packages g++ clang libclang-rt-14-dev libcmocka-dev python3"
+
+missing=
+for p in $packages; do
+    dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'install ok installed' || missing="$missing $p"
+done
+[ -n "$missing" ] || exit 0
+if ! command -v apt-get >/dev/null; then
+    echo "install-deps.sh: this is no Debian; please install:$missing" >&2
+    exit 1
+fi
+as_root=
+[ "$(id -u)" -eq 0 ] || as_root=sudo
+echo "installing:$missing"
+export DEBIAN_FRONTEND=noninteractive
+$as_root apt-get update -qq
+# shellcheck disable=SC2086
+$as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null

@@ -1,0 +1,38 @@
+#!/bin/sh
+# All tests, in three builds: as it is shipped; with sanitizers; without live processes.  Installs what is missing.
+# Ends with "N passed, N failed, N skipped"; exit status 1 when something failed.
+set -u
+cd "$(dirname "$0")/.."
+sh tools/install-deps.sh --tests || exit 1
+passed=0 failed=0 skipped=0
+
+# NAME, tests (ctest options), then cmake options
+check() {
+    name=$1 tests=$2
+    shift 2
+    dir=build-tests/$name
+    echo "== $name"
+    mkdir -p "$dir"
+    if ! { cmake -S . -B "$dir" -DGCDUMPC_WERROR=ON "$@" && cmake --build "$dir" -j "$(nproc)"; } >"$dir/build.log" 2>&1; then
+        tail -n 40 "$dir/build.log"
+        echo "== $name: the build failed"
+        failed=$((failed + 1))
+        return
+    fi
+    # shellcheck disable=SC2086
+    ctest --test-dir "$dir" --output-on-failure -j "$(nproc)" --output-junit "$PWD/$dir/result.xml" $tests
+    # the one line <testsuite … tests= failures= skipped= > has the sums
+    sums=$(tr '\n\t' '  ' <"$dir/result.xml" | sed 's/.*<testsuite \([^>]*\)>.*/\1/')
+    value() { echo "$sums" | sed "s/.*[ \"]$1=\"\([0-9]*\)\".*/\1/"; }
+    all=$(value tests) bad=$(value failures) not_run=$(value skipped)
+    passed=$((passed + all - bad - not_run)) failed=$((failed + bad)) skipped=$((skipped + not_run))
+    # what was skipped says why
+    grep -h '^skipped: ' "$dir/Testing/Temporary/LastTest.log" 2>/dev/null
+}
+
+check release '' -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release
+check sanitizers '' -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGCDUMPC_SANITIZE=address,undefined
+check no-ipc '-LE fuzz|sweep|live|golden|readers' -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug -DGCDUMPC_IPC=OFF
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
