@@ -9,9 +9,6 @@
 
 #include <gcdumpc/alloc.h>
 
-/* The next character of N > 0 bytes of UTF-8: how many bytes it takes, 0 when they are not valid UTF-8. */
-size_t gcd_text_utf8_next(const char *s, size_t n, uint32_t *ret_cp);
-
 /*
  * N_UNITS little-endian UTF-16 units as NUL-terminated UTF-8.  One NUL at the end is the terminator and not text; any
  * other NUL and every half of a surrogate pair becomes U+FFFD.  NULL when out of memory.

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "ipc/ipc_text.h"
 
 static const char magic[14] = "DOTNET_IPC_V1"; /* the terminating NUL is part of it */
@@ -80,7 +81,7 @@ static bool put_string(struct out *o, const char *s)
     size_t n_units = 0;
     for (size_t i = 0; i < n_bytes;) {
         uint32_t cp;
-        size_t used = gcd_text_utf8_next(s + i, n_bytes - i, &cp);
+        size_t used = gcd_utf8_next((const uint8_t *)s + i, n_bytes - i, &cp);
         if (used == 0)
             return false;
         i += used;
@@ -93,7 +94,7 @@ static bool put_string(struct out *o, const char *s)
     put_uint(o, n_units + 1, 4);
     for (size_t i = 0; i < n_bytes && !o->full;) {
         uint32_t cp;
-        i += gcd_text_utf8_next(s + i, n_bytes - i, &cp);
+        i += gcd_utf8_next((const uint8_t *)s + i, n_bytes - i, &cp);
         if (cp >= 0x10000) {
             put_uint(o, 0xd800 + ((cp - 0x10000) >> 10), 2);
             put_uint(o, 0xdc00 + ((cp - 0x10000) & 0x3ff), 2);

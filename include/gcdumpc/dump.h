@@ -160,6 +160,7 @@ struct gcd_type {
     uint32_t name_token, flags;
     uint8_t element_type;        /* ECMA-335 element type */
     bool described;              /* a type record was received */
+    bool named;                  /* ... and had a name */
 };
 /* Number of types; their indices are 0 .. count-1 and are the type numbers of objects and static roots. */
 GCD_API uint32_t gcd_dump_type_count(const struct gcd_dump *d);

@@ -6,8 +6,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <gcdumpc/alloc.h>
+
+/* A limit of struct gcd_limits: 0 stands for the default. */
+static inline uint64_t gcd_limit_or(uint64_t limit, uint64_t def)
+{
+    return limit != 0 ? limit : def;
+}
 
 /* A copy of A, or malloc and friends for NULL. */
 struct gcd_alloc gcd_alloc_or_default(const struct gcd_alloc *a);

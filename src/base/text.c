@@ -48,25 +48,32 @@ size_t gcd_utf16le_to_utf8(const uint8_t *p, size_t units, char *out)
                 u = 0xfffd;
             }
         }
+        if (u == 0)
+            u = 0xfffd;
         o = put_utf8(o, u);
     }
     return (size_t)(o - out);
 }
 
-/* Length of the well-formed sequence at P (Unicode standard, table 3-7), or 0. */
-static size_t utf8_sequence(const uint8_t *p, size_t n)
+size_t gcd_utf8_next(const uint8_t *p, size_t n, uint32_t *ret_code_point)
 {
-    if (p[0] < 0x80)
+    if (p[0] < 0x80) {
+        *ret_code_point = p[0];
         return 1;
+    }
     size_t len = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
     if (p[0] < 0xc2 || p[0] > 0xf4 || len > n)
         return 0;
-    for (size_t i = 1; i < len; i++)
+    uint32_t cp = p[0] & (0x7fu >> len);
+    for (size_t i = 1; i < len; i++) {
         if ((p[i] & 0xc0) != 0x80)
             return 0;
-    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
-        (p[0] == 0xf4 && p[1] > 0x8f))
+        cp = cp << 6 | (p[i] & 0x3f);
+    }
+    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    if (cp < least[len] || cp > 0x10ffff || (cp >= 0xd800 && cp <= 0xdfff))
         return 0;
+    *ret_code_point = cp;
     return len;
 }
 
@@ -74,7 +81,8 @@ size_t gcd_utf8_clean(const uint8_t *p, size_t n, char *out)
 {
     char *o = out;
     for (size_t i = 0; i < n;) {
-        size_t len = utf8_sequence(p + i, n - i);
+        uint32_t cp;
+        size_t len = gcd_utf8_next(p + i, n - i, &cp);
         if (len == 0) {
             o = put_utf8(o, 0xfffd);
             i++;

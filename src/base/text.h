@@ -11,9 +11,12 @@
 
 /*
  * UNITS units of UTF-16LE at P to UTF-8 in OUT, which has room for 3 * UNITS bytes (a unit becomes at most three bytes, a
- * surrogate pair four).  A lone surrogate becomes U+FFFD.  Returns the bytes written; no NUL is added.
+ * surrogate pair four).  A lone surrogate and a zero unit become U+FFFD.  Returns the bytes written; no NUL is added.
  */
 size_t gcd_utf16le_to_utf8(const uint8_t *p, size_t units, char *out);
+
+/* The next character of N > 0 bytes of UTF-8 (Unicode standard, table 3-7): how many bytes it takes, 0 = not well-formed. */
+size_t gcd_utf8_next(const uint8_t *p, size_t n, uint32_t *ret_code_point);
 
 /*
  * Copy N bytes of claimed UTF-8 from P to OUT (room for 3 * N bytes); each byte that is not part of a well-formed sequence

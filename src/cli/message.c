@@ -39,8 +39,9 @@ enum cli_exit cli_fail(const char *subject, const struct gcd_error *err)
         cli_say(subject, "interrupted");
         return CLI_INTERRUPTED;
     }
+    const char *hint = err->code == GCD_E_LIMIT && strstr(err->msg, "block") != NULL ? "; --max-block raises it" : "";
     if (err->off != GCD_OFF_NONE)
-        cli_say(subject, "%s (at byte %" PRIu64 ")", err->msg, err->off);
+        cli_say(subject, "%s (at byte %" PRIu64 ")%s", err->msg, err->off, hint);
     else
         cli_say(subject, "%s", err->msg[0] != '\0' ? err->msg : gcd_status_text(err->code));
     return CLI_FAILED;

@@ -6,11 +6,6 @@
 #include "clr/clr_ids.h"
 #include "heap/heap.h"
 
-static uint64_t or_default(uint64_t value, uint64_t def)
-{
-    return value != 0 ? value : def;
-}
-
 gcd_status heap_new(const struct gcd_dump_options *options, struct gcd_heap **ret, struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(options != NULL ? options->alloc : NULL);
@@ -20,9 +15,9 @@ gcd_status heap_new(const struct gcd_dump_options *options, struct gcd_heap **re
     h->alloc = a;
     if (options != NULL && options->limits != NULL)
         h->limits = *options->limits;
-    h->limits.types = or_default(h->limits.types, UINT64_C(16) << 20);
-    h->limits.roots = or_default(h->limits.roots, UINT64_C(64) << 20);
-    h->limits.text_bytes = or_default(h->limits.text_bytes, UINT64_C(1) << 30);
+    h->limits.types = gcd_limit_or(h->limits.types, UINT64_C(16) << 20);
+    h->limits.roots = gcd_limit_or(h->limits.roots, UINT64_C(64) << 20);
+    h->limits.text_bytes = gcd_limit_or(h->limits.text_bytes, UINT64_C(1) << 30);
     h->dump_number = 1;
     if (options != NULL) {
         h->check_references = options->check_references;

@@ -67,9 +67,10 @@ gcd_status heap_bulk_type(struct gcd_heap *h, const struct gcd_event *ev, struct
         uint32_t i;
         GCD_TRY(heap_type_index(h, t.id, &i, err));
         struct gcd_type *type = &h->types[i];
-        if (type->described)
-            continue;                    /* sent again for a second dump: equal */
-        if (t.name_units > 0)
+        if (type->named || (type->described && t.name_units == 0))
+            continue;                    /* sent again for a second dump: equal, unless only one of the sessions asked for names */
+        type->named = t.name_units > 0;
+        if (type->named)
             GCD_TRY(heap_text_utf16(h, t.name, t.name_units, &type->name, err));
         else
             GCD_TRY(stand_in_name(h, &t, &type->name, err));

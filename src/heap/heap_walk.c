@@ -15,7 +15,7 @@
 
 /* More dumps than anybody records into one trace. */
 #define MAX_WALKS 65536u
-/* Walks that may wait for their GCStart with all their details. */
+/* Walks that are kept with all their details until it is clear which one is taken. */
 #define MAX_DETAILED 8u
 
 static void drop_details(struct gcd_heap *h, struct heap_walk *w)
@@ -112,6 +112,28 @@ void heap_gc_end(struct gcd_heap *h, const struct gcd_event *ev, uint32_t number
         decide(h, w, s);
 }
 
+/*
+ * Walks that were passed over are of no use but one: when no better one comes, the first that has objects is taken.  Those
+ * that wait for their GCStart need not wait long.
+ */
+static void make_room(struct gcd_heap *h)
+{
+    size_t detailed = 0;
+    struct heap_walk *first = NULL, *victim = NULL;
+    for (size_t i = 0; i < h->walk_count; i++) {
+        struct heap_walk *w = h->walks[i];
+        if (w->light)
+            continue;
+        detailed++;
+        if (first == NULL && w->objects > 0)
+            first = w;
+        else if (victim == NULL || (victim->state == HEAP_WALK_UNDECIDED && w->state == HEAP_WALK_OTHER))
+            victim = w;
+    }
+    if (detailed >= MAX_DETAILED && victim != NULL)
+        drop_details(h, victim);
+}
+
 static gcd_status begin(struct gcd_heap *h, const struct gcd_event *ev, struct heap_walk **ret, struct gcd_error *err)
 {
     if (h->walk_count >= MAX_WALKS)
@@ -126,10 +148,8 @@ static gcd_status begin(struct gcd_heap *h, const struct gcd_event *ev, struct h
     w->process = ev->process;
     w->first_ns = ev->time_ns;
     w->first_off = ev->off;
-    size_t detailed = 0;
-    for (size_t i = 0; i < h->walk_count; i++)
-        detailed += !h->walks[i]->light;
-    w->light = h->chosen != NULL || detailed >= MAX_DETAILED;
+    make_room(h);
+    w->light = h->chosen != NULL;
     h->walks[h->walk_count++] = w;
     if (h->check_references && !w->light) {
         w->addrs = heap_addrs_new(&h->alloc, ev->ptr_bytes);
@@ -140,10 +160,23 @@ static gcd_status begin(struct gcd_heap *h, const struct gcd_event *ev, struct h
     return GCD_OK;
 }
 
+/*
+ * Is W over, although its GCEnd was lost?  Then a GC that can walk the heap has begun between its last event and NOW_NS.  Other GCs
+ * prove nothing: Mono writes the events of a walk when the threads run again.
+ */
+static bool overtaken(const struct gcd_heap *h, const struct heap_walk *w, int64_t now_ns)
+{
+    size_t kept = h->start_count < HEAP_GC_STARTS ? h->start_count : HEAP_GC_STARTS;
+    for (size_t i = 0; i < kept; i++)
+        if (counts(&h->starts[i]) && h->starts[i].time_ns > w->last_ns && h->starts[i].time_ns <= now_ns)
+            return true;
+    return false;
+}
+
 gcd_status heap_walk_for(struct gcd_heap *h, const struct gcd_event *ev, struct heap_walk **ret, struct gcd_error *err)
 {
     uint32_t i = gcd_idmap_get(&h->open_by_thread, ev->thread);
-    if (i == GCD_IDMAP_NONE || h->walks[i]->closed || h->walks[i]->process != ev->process)
+    if (i == GCD_IDMAP_NONE || h->walks[i]->closed || h->walks[i]->process != ev->process || overtaken(h, h->walks[i], ev->time_ns))
         GCD_TRY(begin(h, ev, ret, err));
     else
         *ret = h->walks[i];

@@ -5,11 +5,6 @@
 #include "base/mem.h"
 #include "nettrace/nt.h"
 
-static uint64_t or_default(uint64_t value, uint64_t def)
-{
-    return value != 0 ? value : def;
-}
-
 gcd_status nt_new(const struct gcd_alloc *alloc, const struct gcd_limits *limits, struct gcd_nt **ret, struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(alloc);
@@ -19,10 +14,10 @@ gcd_status nt_new(const struct gcd_alloc *alloc, const struct gcd_limits *limits
     nt->alloc = a;
     if (limits != NULL)
         nt->limits = *limits;
-    nt->limits.block_bytes = or_default(nt->limits.block_bytes, UINT64_C(16) << 20);
-    nt->limits.text_bytes = or_default(nt->limits.text_bytes, UINT64_C(1) << 30);
-    nt->limits.threads = or_default(nt->limits.threads, UINT64_C(256) << 10);
-    nt->limits.metadata = or_default(nt->limits.metadata, UINT64_C(1) << 20);
+    nt->limits.block_bytes = gcd_limit_or(nt->limits.block_bytes, UINT64_C(16) << 20);
+    nt->limits.text_bytes = gcd_limit_or(nt->limits.text_bytes, UINT64_C(1) << 30);
+    nt->limits.threads = gcd_limit_or(nt->limits.threads, UINT64_C(256) << 10);
+    nt->limits.metadata = gcd_limit_or(nt->limits.metadata, UINT64_C(1) << 20);
     nt->carry_want = 1;
     nt->info = (struct gcd_trace_info){ .container = "", .start_unix_ms = INT64_MIN, .damage_off = GCD_OFF_NONE };
     nt->final_error = (struct gcd_error)GCD_ERROR_INIT;

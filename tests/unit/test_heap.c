@@ -107,7 +107,8 @@ static void root_kinds_and_names(void **state)
     (void)state;
     tb_gc_start(&t, 1);
     small_walk(24);
-    tb_roots(&t, TB_LIST(struct tb_root, { 0x1000, 0, 5, 1 }, { 0x1000, 1, 0, 0 }, { 0x1000, 2, 1, 9 }, { 0x1000, 3, 0, 0 }, { 0x1000, 77, 0x100, 0 }));
+    tb_roots(&t, TB_LIST(struct tb_root, { 0x1000, 0, 5, 1 }, { 0x1000, 1, 0, 0 }, { 0x1000, 2, 1, 9 }, { 0x1000, 3, 0, 0 },
+                         { 0x1000, 77, 0x100, 0 }));
     tb_ccws(&t, TB_LIST(uint64_t, 0x1000));
     tb_rcws(&t, TB_LIST(uint64_t, 0x1000));
     tb_gc_end(&t, 1);
@@ -224,6 +225,51 @@ static void numbers_that_begin_anew_are_another_walk(void **state)
     tb_close(&t);
     run();
     assert_true(r.facts.objects == 1 && r.facts.dumps == 2);
+}
+
+/* The same seen by time: what has no numbers of its own belongs to the GC that began last. */
+static void static_variables_of_the_next_walk(void **state)
+{
+    (void)state;
+    tb_gc_start(&t, 1);
+    small_walk(24);
+    tb_gc_start(&t, 2);
+    tb_statics(&t, TB_LIST(struct tb_static, { 0x1000, 0x10, 0x100, "next" }));
+    tb_gc_end(&t, 2);
+    tb_close(&t);
+    run();
+    assert_true(r.facts.objects == 1 && r.facts.statics == 0);
+    assert_true(because(GCD_REASON_NO_GC_END));
+}
+
+/* Many walks that do not count must not push out the one that does, nor be kept. */
+static void the_right_walk_after_many_others(void **state)
+{
+    (void)state;
+    for (uint32_t n = 1; n <= 100; n++) {
+        tb_gc_start_full(&t, n, 1, 0, 0);
+        small_walk(24);
+        tb_gc_end(&t, n);
+    }
+    tb_gc_start(&t, 101);
+    small_walk(48);
+    tb_gc_end(&t, 101);
+    tb_close(&t);
+    run();
+    assert_true(r.verdict.complete && r.facts.gc_number == 101 && r.facts.bytes == 48 && r.facts.dumps == 101);
+}
+
+static void a_name_that_comes_later_counts(void **state)
+{
+    (void)state;
+    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .token = 0x2000012 }));
+    tb_gc_start(&t, 1);
+    small_walk(24);
+    tb_gc_end(&t, 1);
+    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "Other" }));
+    tb_close(&t);
+    run();
+    assert_gclog("a 2 unknown 0\nt 1 Node\no 1000 1 18 1000\nc unknown 0\n");
 }
 
 static void holes_are_found_by_kind(void **state)
@@ -447,7 +493,8 @@ int main(void)
         TEST(worked_example), TEST(dependent_handles_are_references_of_their_key), TEST(root_kinds_and_names),
         TEST(types_without_name_or_record), TEST(the_start_can_lie_behind_the_walk), TEST(a_start_that_is_younger_is_another_one),
         TEST(other_walks_are_passed_over), TEST(a_walk_without_its_end), TEST(numbers_that_begin_anew_are_another_walk),
-        TEST(holes_are_found_by_kind), TEST(lost_events_and_unbalanced_references),
+        TEST(static_variables_of_the_next_walk), TEST(the_right_walk_after_many_others),
+        TEST(a_name_that_comes_later_counts), TEST(holes_are_found_by_kind), TEST(lost_events_and_unbalanced_references),
         TEST(without_a_final_sequence_point_nothing_is_certain), TEST(references_and_objects_run_apart), TEST(sizes_of_sixty_four_bits),
         TEST(ranges_after_the_first_object_only), TEST(payloads_of_later_versions_are_longer),
         TEST(a_start_of_version_0_has_only_a_reason), TEST(payloads_that_are_too_short_are_told),

@@ -397,14 +397,14 @@ static void *no_memory(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes)
 static void test_process_info_out_of_memory(void **state)
 {
     (void)state;
-    for (int calls = 0; calls <= 5; calls++) {
+    for (int calls = 0; calls <= 10; calls++) {
         int left = calls;
         struct gcd_alloc alloc = { .resize = no_memory, .ctx = &left };
         struct gcd_ipc_process_info info;
         struct gcd_error err = GCD_ERROR_INIT;
         gcd_status st = gcd_wire_decode_process_info(GCD_WIRE_PROCESS_INFO2, (const uint8_t *)INFO2, sizeof INFO2 - 1, &alloc,
                                                      &info, &err);
-        assert_int_equal(st, calls < 5 ? GCD_E_NOMEM : GCD_OK);
+        assert_int_equal(st, calls < 10 ? GCD_E_NOMEM : GCD_OK);
         if (st == GCD_OK)
             gcd_wire_process_info_done(&alloc, &info);
         else
@@ -431,10 +431,6 @@ static void test_text(void **state)
     expect_text("a\0\0\0b\0\0\0", 4, "a\xef\xbf\xbd" "b");
     expect_text("\xe9\0\xac\x20\x3d\xd8\x00\xde\0\0", 5, "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
     expect_text("\x3d\xd8", 1, "\xef\xbf\xbd");
-    uint32_t cp = 0;
-    assert_int_equal(gcd_text_utf8_next("\xc3\xa9", 2, &cp), 2);
-    assert_int_equal(cp, 0xe9);
-    assert_int_equal(gcd_text_utf8_next("\xc3\xa9", 1, &cp), 0); /* the rest may be there, but is not ours */
     expect_text("\x00\xde\x3d\xd8" "a\0", 3, "\xef\xbf\xbd\xef\xbf\xbd" "a");
 }
 
