@@ -154,7 +154,7 @@ struct gcd_type {
     uint64_t id;                 /* method table address */
     uint64_t module;             /* module id, 0 = unknown */
     const char *name;            /* as the runtime spells it; never empty: "Type(0x…)" stands in for a missing one */
-    const char *module_path;     /* "" = unknown */
+    const char *module_path;     /* of a module made in memory its assembly's name; "" = unknown */
     uint64_t objects, bytes;
     uint64_t edges;              /* references that its objects should have */
     uint32_t name_token, flags;

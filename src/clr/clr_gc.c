@@ -167,10 +167,22 @@ gcd_status gcd_clr_module(const struct gcd_event *ev, struct gcd_clr_module *ret
 {
     struct gcd_cur c = gcd_clr_payload(ev);
     struct gcd_clr_module m = { .id = gcd_cur_u64(&c) };
-    gcd_cur_skip(&c, 16);                /* assembly u64, flags u32, reserved u32 */
+    m.assembly = gcd_cur_u64(&c);
+    gcd_cur_skip(&c, 8);                 /* flags u32, reserved u32 */
     m.path = gcd_cur_utf16z(&c, &m.path_units);
     if (c.err == GCD_OK)
         *ret = m;
+    return c.err;
+}
+
+gcd_status gcd_clr_assembly(const struct gcd_event *ev, struct gcd_clr_assembly *ret)
+{
+    struct gcd_cur c = gcd_clr_payload(ev);
+    struct gcd_clr_assembly a = { .id = gcd_cur_u64(&c) };
+    gcd_cur_skip(&c, 20);                /* application domain u64, binding u64, flags u32 */
+    a.name = gcd_cur_utf16z(&c, &a.name_units);
+    if (c.err == GCD_OK)
+        *ret = a;
     return c.err;
 }
 

@@ -118,11 +118,19 @@ gcd_status gcd_clr_heap_count(const struct gcd_event *ev, uint32_t *ret_heaps);
 
 /* Module events {module, assembly u64; flags, reserved u32; IL path z, ...}. */
 struct gcd_clr_module {
-    uint64_t id;
+    uint64_t id, assembly;
     const uint8_t *path;         /* UTF-16LE */
     size_t path_units;
 };
 gcd_status gcd_clr_module(const struct gcd_event *ev, struct gcd_clr_module *ret);
+
+/* Assembly events {assembly, application domain, binding u64; flags u32; full name z, ...}. */
+struct gcd_clr_assembly {
+    uint64_t id;
+    const uint8_t *name;         /* UTF-16LE */
+    size_t name_units;
+};
+gcd_status gcd_clr_assembly(const struct gcd_event *ev, struct gcd_clr_assembly *ret);
 
 /* RuntimeInformation {instance u16, sku u16, product version 4 × u16, VM file version 4 × u16, flags u32, mode u8, command line z}. */
 struct gcd_clr_runtime {

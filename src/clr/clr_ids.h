@@ -21,6 +21,7 @@ enum gcd_clr_event {
     GCD_EV_BULK_RCW = 37,                /* GCBulkRCW */
     GCD_EV_BULK_ROOT_STATIC_VAR = 38,    /* GCBulkRootStaticVar */
     GCD_EV_MODULE_LOAD = 152,            /* ModuleLoad */
+    GCD_EV_ASSEMBLY_LOAD = 154,          /* AssemblyLoad */
     GCD_EV_RUNTIME_INFO = 187,           /* RuntimeInformationStart */
     GCD_EV_GLOBAL_HEAP_HISTORY = 205     /* GCGlobalHeapHistory */
 };
@@ -29,6 +30,8 @@ enum gcd_clr_event {
 enum gcd_clr_rundown_event {
     GCD_RD_MODULE_START = 153,           /* ModuleDCStart */
     GCD_RD_MODULE_END = 154,             /* ModuleDCEnd */
+    GCD_RD_ASSEMBLY_START = 155,         /* AssemblyDCStart */
+    GCD_RD_ASSEMBLY_END = 156,           /* AssemblyDCEnd */
     GCD_RD_RUNTIME_INFO = 187            /* RuntimeInformationDCStart */
 };
 

@@ -45,6 +45,11 @@ struct heap_type_count {
 
 struct heap_addrs;
 
+struct heap_module {
+    const char *path;            /* "" for a module that was made in memory */
+    uint64_t assembly;
+};
+
 /* One heap walk: the bulk events that one thread wrote up to a GCEnd. */
 struct heap_walk {
     uint64_t thread, process;
@@ -95,9 +100,12 @@ struct gcd_heap {
     struct gcd_type *types;      /* in order of appearance; the sums unused */
     size_t type_count, type_cap;
     struct gcd_idmap type_by_id;
-    const char **module_paths;
+    struct heap_module *modules;
     size_t module_count, module_cap;
     struct gcd_idmap module_by_id;
+    const char **assembly_names;         /* simple names */
+    size_t assembly_count, assembly_cap;
+    struct gcd_idmap assembly_by_id;
     const char *command_line, *os, *arch, *runtime_version;
 
     struct heap_gc_start starts[HEAP_GC_STARTS];
@@ -137,6 +145,9 @@ void heap_walk_choose(struct gcd_heap *h);
 gcd_status heap_type_index(struct gcd_heap *h, uint64_t id, uint32_t *ret, struct gcd_error *err);
 gcd_status heap_bulk_type(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
 gcd_status heap_module(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
+gcd_status heap_assembly(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
+/* The path of a module, or the name of its assembly when it has none; "" when nothing is known. */
+const char *heap_module_path(const struct gcd_heap *h, uint64_t module);
 gcd_status heap_runtime_info(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
 gcd_status heap_process_info(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
 /* The name of a process from its command line: see the comment there.  In the pool, "" when none. */

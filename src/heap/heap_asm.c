@@ -31,6 +31,7 @@ gcd_status heap_new(const struct gcd_dump_options *options, struct gcd_heap **re
     gcd_textpool_init(&h->text, &h->alloc, h->limits.text_bytes);
     gcd_idmap_init(&h->type_by_id, &h->alloc);
     gcd_idmap_init(&h->module_by_id, &h->alloc);
+    gcd_idmap_init(&h->assembly_by_id, &h->alloc);
     gcd_idmap_init(&h->open_by_thread, &h->alloc);
     *ret = h;
     return GCD_OK;
@@ -44,9 +45,11 @@ void heap_free(struct gcd_heap *h)
         heap_walk_free(h, h->walks[i]);
     gcd_mem_free(&h->alloc, h->walks, h->walk_cap * sizeof *h->walks);
     gcd_mem_free(&h->alloc, h->types, h->type_cap * sizeof *h->types);
-    gcd_mem_free(&h->alloc, h->module_paths, h->module_cap * sizeof *h->module_paths);
+    gcd_mem_free(&h->alloc, h->modules, h->module_cap * sizeof *h->modules);
+    gcd_mem_free(&h->alloc, h->assembly_names, h->assembly_cap * sizeof *h->assembly_names);
     gcd_idmap_done(&h->type_by_id);
     gcd_idmap_done(&h->module_by_id);
+    gcd_idmap_done(&h->assembly_by_id);
     gcd_idmap_done(&h->open_by_thread);
     gcd_textpool_done(&h->text);
     struct gcd_alloc a = h->alloc;
@@ -309,6 +312,8 @@ static gcd_status runtime_event(struct gcd_heap *h, const struct gcd_event *ev, 
         return bulk_static(h, ev, err);
     case GCD_EV_MODULE_LOAD:
         return heap_module(h, ev, err);
+    case GCD_EV_ASSEMBLY_LOAD:
+        return heap_assembly(h, ev, err);
     case GCD_EV_RUNTIME_INFO:
         return heap_runtime_info(h, ev, err);
     case GCD_EV_GLOBAL_HEAP_HISTORY:
@@ -324,6 +329,9 @@ static gcd_status rundown_event(struct gcd_heap *h, const struct gcd_event *ev, 
     case GCD_RD_MODULE_START:
     case GCD_RD_MODULE_END:
         return heap_module(h, ev, err);
+    case GCD_RD_ASSEMBLY_START:
+    case GCD_RD_ASSEMBLY_END:
+        return heap_assembly(h, ev, err);
     case GCD_RD_RUNTIME_INFO:
         return heap_runtime_info(h, ev, err);
     default:

@@ -83,22 +83,60 @@ gcd_status heap_bulk_type(struct gcd_heap *h, const struct gcd_event *ev, struct
     return GCD_OK;
 }
 
+/* The item of ID in a table, made when it is new. */
+static gcd_status item_of(struct gcd_heap *h, struct gcd_idmap *by_id, uint64_t id, void *items, size_t *cap, size_t *count,
+                          size_t item_bytes, uint32_t *ret, struct gcd_error *err)
+{
+    *ret = gcd_idmap_get(by_id, id);
+    if (*ret != GCD_IDMAP_NONE)
+        return GCD_OK;
+    if (*count >= h->limits.types)
+        return gcd_fail(err, GCD_E_LIMIT, "more than %zu modules", *count);
+    if (!gcd_vec_reserve(&h->alloc, items, cap, *count + 1, item_bytes, GCD_IDMAP_NONE) ||
+        !gcd_idmap_put(by_id, id, (uint32_t)*count))
+        return gcd_fail_nomem(err, "reading module names");
+    *ret = (uint32_t)(*count)++;
+    return GCD_OK;
+}
+
 gcd_status heap_module(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
 {
     struct gcd_clr_module m;
+    uint32_t i;
     gcd_status st = gcd_clr_module(ev, &m);
     if (st != GCD_OK)
         return st;
-    uint32_t i = gcd_idmap_get(&h->module_by_id, m.id);
-    if (i == GCD_IDMAP_NONE) {
-        if (h->module_count >= h->limits.types)
-            return gcd_fail(err, GCD_E_LIMIT, "more than %zu modules", h->module_count);
-        if (!gcd_vec_reserve(&h->alloc, &h->module_paths, &h->module_cap, h->module_count + 1, sizeof *h->module_paths, GCD_IDMAP_NONE) ||
-            !gcd_idmap_put(&h->module_by_id, m.id, (uint32_t)h->module_count))
-            return gcd_fail_nomem(err, "reading module names");
-        i = (uint32_t)h->module_count++;
-    }
-    return heap_text_utf16(h, m.path, m.path_units, &h->module_paths[i], err);
+    GCD_TRY(item_of(h, &h->module_by_id, m.id, &h->modules, &h->module_cap, &h->module_count, sizeof *h->modules, &i, err));
+    h->modules[i] = (struct heap_module){ .path = "", .assembly = m.assembly };
+    return heap_text_utf16(h, m.path, m.path_units, &h->modules[i].path, err);
+}
+
+/* "Name, Version=1.0.0.0, Culture=neutral, …": the name is what a person looks for. */
+gcd_status heap_assembly(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
+{
+    struct gcd_clr_assembly a;
+    uint32_t i;
+    gcd_status st = gcd_clr_assembly(ev, &a);
+    if (st != GCD_OK)
+        return st;
+    GCD_TRY(item_of(h, &h->assembly_by_id, a.id, &h->assembly_names, &h->assembly_cap, &h->assembly_count,
+                    sizeof *h->assembly_names, &i, err));
+    h->assembly_names[i] = "";
+    size_t n = 0;
+    while (n < a.name_units && gcd_le16(a.name + 2 * n) != ',')
+        n++;
+    return heap_text_utf16(h, a.name, n, &h->assembly_names[i], err);
+}
+
+const char *heap_module_path(const struct gcd_heap *h, uint64_t module)
+{
+    uint32_t m = gcd_idmap_get(&h->module_by_id, module);
+    if (m == GCD_IDMAP_NONE)
+        return "";
+    if (h->modules[m].path[0] != '\0')
+        return h->modules[m].path;
+    uint32_t a = gcd_idmap_get(&h->assembly_by_id, h->modules[m].assembly);
+    return a != GCD_IDMAP_NONE ? h->assembly_names[a] : "";
 }
 
 gcd_status heap_runtime_info(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)

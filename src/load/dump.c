@@ -107,9 +107,7 @@ static gcd_status add_type(struct gcd_dump *d, uint32_t heap_index, struct gcd_e
         t->bytes = h->chosen->counts[heap_index].bytes;
         t->edges = h->chosen->counts[heap_index].edges;
     }
-    uint32_t m = gcd_idmap_get(&h->module_by_id, t->module);
-    if (m != GCD_IDMAP_NONE)
-        t->module_path = h->module_paths[m];
+    t->module_path = heap_module_path(h, t->module);
     if (!t->described)
         GCD_TRY(name_undescribed(d, t, err));
     d->type_number[heap_index] = d->type_count++;

@@ -272,6 +272,36 @@ static void a_name_that_comes_later_counts(void **state)
     assert_gclog("a 2 unknown 0\nt 1 Node\no 1000 1 18 1000\nc unknown 0\n");
 }
 
+/* Rundown events of the other provider have the same ids with other layouts. */
+static void modules_and_assemblies(void **state)
+{
+    (void)state;
+    tb_gc_start(&t, 1);
+    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .module = 0xa0, .name = "A" }, { .id = 0x200, .module = 0xb0, .name = "B" }));
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 0 }, { 0x2000, 24, 0x200, 0 }));
+    tb_gc_end(&t, 1);
+    tb_module(&t, 0xa0, "/app/a.dll");
+    struct tb_bytes b = { NULL, 0, 0 };
+    tb_u64(&b, 0xb0);                        /* a module without a path, of assembly 0xbb */
+    tb_u64(&b, 0xbb);
+    tb_u64(&b, 0);
+    tb_utf16z(&b, "");
+    tb_event(&t, TB_RUNDOWN, 154, 2, b.p, b.n);
+    b.n = 0;
+    tb_u64(&b, 0xbb);
+    tb_u64(&b, 1);
+    tb_u64(&b, 0);
+    tb_u32(&b, 2);
+    tb_utf16z(&b, "Made.In.Memory, Version=1.0.0.0");
+    tb_event(&t, TB_RUNDOWN, 156, 1, b.p, b.n);
+    tb_free(&b);
+    tb_close(&t);
+    run();
+    assert_non_null(strstr(r.text, "/app/a.dll"));
+    assert_non_null(strstr(r.text, "Made.In.Memory"));
+    assert_null(strstr(r.text, "Version="));
+}
+
 static void holes_are_found_by_kind(void **state)
 {
     (void)state;
@@ -494,7 +524,7 @@ int main(void)
         TEST(types_without_name_or_record), TEST(the_start_can_lie_behind_the_walk), TEST(a_start_that_is_younger_is_another_one),
         TEST(other_walks_are_passed_over), TEST(a_walk_without_its_end), TEST(numbers_that_begin_anew_are_another_walk),
         TEST(static_variables_of_the_next_walk), TEST(the_right_walk_after_many_others),
-        TEST(a_name_that_comes_later_counts), TEST(holes_are_found_by_kind), TEST(lost_events_and_unbalanced_references),
+        TEST(a_name_that_comes_later_counts), TEST(modules_and_assemblies), TEST(holes_are_found_by_kind), TEST(lost_events_and_unbalanced_references),
         TEST(without_a_final_sequence_point_nothing_is_certain), TEST(references_and_objects_run_apart), TEST(sizes_of_sixty_four_bits),
         TEST(ranges_after_the_first_object_only), TEST(payloads_of_later_versions_are_longer),
         TEST(a_start_of_version_0_has_only_a_reason), TEST(payloads_that_are_too_short_are_told),
