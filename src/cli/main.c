@@ -107,9 +107,8 @@ static enum cli_exit run(const struct cli_command *c, int argc, char **argv)
     return e;
 }
 
-int main(int argc, char **argv)
+static enum cli_exit start(int argc, char **argv)
 {
-    set_signals();
     if (argc < 2) {
         print_commands(stderr);
         return CLI_USAGE;
@@ -133,4 +132,10 @@ int main(int argc, char **argv)
         return run(&commands[0], argc, argv);
     cli_say(NULL, "there is no command \"%s\"; see gcdumpc --help", first);
     return CLI_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    set_signals();
+    return (int)start(argc, argv);
 }
