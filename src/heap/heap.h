@@ -33,6 +33,9 @@ struct heap_gc_start {
 /* Number of GCStart events that are remembered: between a GCStart and its walk lie a few at most, from other threads. */
 #define HEAP_GC_STARTS 256u
 
+/* Walks that are kept with all their details until it is clear which one is taken. */
+#define HEAP_DETAILED 8u
+
 enum heap_walk_state {
     HEAP_WALK_UNDECIDED,         /* its GCStart has not been seen yet */
     HEAP_WALK_CONFIRMED,         /* inside an induced, blocking GC of generation 2 */
@@ -56,7 +59,7 @@ struct heap_walk {
     int64_t first_ns, last_ns;
     uint64_t first_off, last_off;        /* payload offsets of its first and last bulk event */
     bool closed;                 /* GCEnd seen */
-    bool light;                  /* only counted: another walk is taken */
+    bool light;                  /* only counted: not in heap.detailed */
     enum heap_walk_state state;
     uint32_t gc_number;          /* when closed, or when a GCStart was found */
     bool have_start;
@@ -116,6 +119,8 @@ struct gcd_heap {
     struct heap_walk **walks;
     size_t walk_count, walk_cap;
     struct gcd_idmap open_by_thread;     /* thread -> index of its walk that is not closed */
+    struct heap_walk *detailed[HEAP_DETAILED];   /* in the order of their beginning */
+    size_t detailed_count;
     unsigned confirmed;          /* walks with objects that are confirmed */
     struct heap_walk *chosen;    /* decided as early as possible, for good at the end */
     bool whole;                  /* a walk with objects has been seen to its end */

@@ -15,10 +15,8 @@
 
 /* More dumps than anybody records into one trace. */
 #define MAX_WALKS 65536u
-/* Walks that are kept with all their details until it is clear which one is taken. */
-#define MAX_DETAILED 8u
 
-static void drop_details(struct gcd_heap *h, struct heap_walk *w)
+static void free_details(struct gcd_heap *h, struct heap_walk *w)
 {
     const struct gcd_alloc *a = &h->alloc;
     gcd_mem_free(a, w->counts, w->counts_cap * sizeof *w->counts);
@@ -38,12 +36,22 @@ static void drop_details(struct gcd_heap *h, struct heap_walk *w)
     w->range_items = NULL;
     w->addrs = NULL;
     w->counts_cap = w->used_cap = w->root_cap = w->static_cap = w->ccw_cap = w->dependent_cap = w->range_cap = 0;
+}
+
+static void drop_details(struct gcd_heap *h, struct heap_walk *w)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < h->detailed_count; i++)
+        if (h->detailed[i] != w)
+            h->detailed[kept++] = h->detailed[i];
+    h->detailed_count = kept;
+    free_details(h, w);
     w->light = true;
 }
 
 void heap_walk_free(struct gcd_heap *h, struct heap_walk *w)
 {
-    drop_details(h, w);
+    free_details(h, w);
     gcd_mem_free(&h->alloc, w, sizeof *w);
 }
 
@@ -62,14 +70,12 @@ static void decide(struct gcd_heap *h, struct heap_walk *w, const struct heap_gc
         w->heaps = h->last_heaps;
     if (w->state == HEAP_WALK_CONFIRMED && w->objects > 0 && w->closed) {
         h->confirmed++;
-        if (h->confirmed == h->dump_number && h->chosen == NULL)
+        if (h->confirmed == h->dump_number && h->chosen == NULL && !w->light)
             h->chosen = w;
     }
-    if (h->chosen == NULL)
-        return;
-    for (size_t i = 0; i < h->walk_count; i++)
-        if (h->walks[i] != h->chosen)
-            drop_details(h, h->walks[i]);
+    for (size_t i = h->detailed_count; h->chosen != NULL && i-- > 0;)
+        if (h->detailed[i] != h->chosen)
+            drop_details(h, h->detailed[i]);
 }
 
 /* The youngest GCStart that is not younger than NS, of GC NUMBER if NUMBERED. */
@@ -89,10 +95,12 @@ void heap_gc_start(struct gcd_heap *h, const struct gcd_clr_gc_start *gc, int64_
 {
     struct heap_gc_start *s = &h->starts[h->start_count++ % HEAP_GC_STARTS];
     *s = (struct heap_gc_start){ .gc = *gc, .time_ns = time_ns };
-    for (size_t i = h->walk_count; i-- > 0 && h->walk_count - i <= MAX_DETAILED;) {
-        struct heap_walk *w = h->walks[i];
-        if (w->closed && w->state == HEAP_WALK_UNDECIDED && w->gc_number == gc->number && time_ns <= w->first_ns)
+    for (size_t i = h->detailed_count; i-- > 0;) {
+        struct heap_walk *w = h->detailed[i];
+        if (w->closed && w->state == HEAP_WALK_UNDECIDED && w->gc_number == gc->number && time_ns <= w->first_ns) {
             decide(h, w, s);
+            break;
+        }
     }
 }
 
@@ -118,20 +126,17 @@ void heap_gc_end(struct gcd_heap *h, const struct gcd_event *ev, uint32_t number
  */
 static void make_room(struct gcd_heap *h)
 {
-    size_t detailed = 0;
+    if (h->detailed_count < HEAP_DETAILED)
+        return;
     struct heap_walk *first = NULL, *victim = NULL;
-    for (size_t i = 0; i < h->walk_count; i++) {
-        struct heap_walk *w = h->walks[i];
-        if (w->light)
-            continue;
-        detailed++;
+    for (size_t i = 0; i < h->detailed_count; i++) {
+        struct heap_walk *w = h->detailed[i];
         if (first == NULL && w->objects > 0)
             first = w;
         else if (victim == NULL || (victim->state == HEAP_WALK_UNDECIDED && w->state == HEAP_WALK_OTHER))
             victim = w;
     }
-    if (detailed >= MAX_DETAILED && victim != NULL)
-        drop_details(h, victim);
+    drop_details(h, victim);             /* HEAP_DETAILED > 1: there is one */
 }
 
 static gcd_status begin(struct gcd_heap *h, const struct gcd_event *ev, struct heap_walk **ret, struct gcd_error *err)
@@ -151,6 +156,8 @@ static gcd_status begin(struct gcd_heap *h, const struct gcd_event *ev, struct h
     make_room(h);
     w->light = h->chosen != NULL;
     h->walks[h->walk_count++] = w;
+    if (!w->light)
+        h->detailed[h->detailed_count++] = w;
     if (h->check_references && !w->light) {
         w->addrs = heap_addrs_new(&h->alloc, ev->ptr_bytes);
         if (w->addrs == NULL)
