@@ -70,6 +70,7 @@ GCD_API bool gcd_dump_begun(const struct gcd_dump *d);
 #define GCD_REASON_LIST(X)                                                                                             \
     X(GCD_REASON_TRACE_TRUNCATED, "trace_truncated")           /* amount: offset of the cut */                        \
     X(GCD_REASON_TRACE_DAMAGED, "trace_damaged")               /* amount: offset of the damage */                     \
+    X(GCD_REASON_INPUT_DAMAGED, "input_damaged")               /* the gzip data around the trace are cut or damaged */ \
     X(GCD_REASON_EVENTS_LOST, "events_lost")                   /* amount: events dropped by the runtime */            \
     X(GCD_REASON_LOSS_UNVERIFIED, "loss_unverified")           /* nothing says whether events were dropped */         \
     X(GCD_REASON_NODE_EVENTS_MISSING, "node_events_missing")   /* amount: holes in the index numbers */               \

@@ -76,14 +76,22 @@ GCD_API uint64_t gcd_reader_position(const struct gcd_reader *r);
 
 struct gcd_sink;
 
+struct gcd_sink_options {
+    const struct gcd_alloc *alloc;
+    const gcd_cancel_flag *cancel;   /* may be NULL; looked at when a signal interrupts a write, ends with GCD_E_CANCELED */
+};
+
 /*
  * An output at PATH, "-" being standard output.  A regular file is written as a temporary file beside it (mode 0600) that takes
  * the place of PATH in gcd_sink_commit and is removed otherwise; anything else (a device, a pipe) is written directly.
- * The content is gzip when the name ends in ".gz".
+ * The content is gzip when the name ends in ".gz".  OPTIONS may be NULL.
  * GCD_E_IO; GCD_E_ARG for a directory.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_sink_open(const char *path, const struct gcd_alloc *alloc, struct gcd_sink **ret,
-                                                struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_sink_open(const char *path, const struct gcd_sink_options *options,
+                                                struct gcd_sink **ret, struct gcd_error *err);
+
+/* The name of the temporary file, "" when there is none (any more): for a signal handler that must leave nothing behind. */
+GCD_API const char *gcd_sink_temporary(const struct gcd_sink *s);
 
 /* An output in memory; its bytes are taken with gcd_sink_memory after the commit and belong to the sink. */
 GCD_API GCD_MUST_CHECK gcd_status gcd_sink_new_memory(const struct gcd_alloc *alloc, struct gcd_sink **ret,

@@ -28,12 +28,14 @@ const char *gcd_status_name(gcd_status st)
     return "GCD_?";
 }
 
-/* Names from the input end up in messages, and messages on terminals: no control character may pass. */
+/* Names from the input end up in messages, and messages on terminals: no control character may pass, U+0080 to U+009F neither. */
 static void make_printable(char *s)
 {
     for (; *s != '\0'; s++)
         if ((unsigned char)*s < 0x20 || *s == 0x7f)
             *s = '?';
+        else if ((unsigned char)s[0] == 0xc2 && (unsigned char)s[1] >= 0x80 && (unsigned char)s[1] < 0xa0)
+            s[0] = s[1] = '?';
 }
 
 GCD_PRINTF(5, 0)

@@ -64,6 +64,8 @@ enum cli_exit cmd_events(const struct cli_args *args);
 
 /* main.c: set by SIGINT, SIGTERM and SIGHUP. */
 extern gcd_cancel_flag cli_canceled;
+/* main.c: the temporary file that a second signal removes before it ends the program; NULL = none. */
+void cli_temporary(const char *path);
 
 /* opts.c */
 /* Parse ARGV[1..] of COMMAND.  CLI_DONE, or CLI_USAGE after one line on standard error. */
@@ -85,7 +87,8 @@ const char *cli_input_name(const struct cli_args *args);
 struct cli_dump {
     struct gcd_input *input;
     struct gcd_dump *dump;
-    char subject[300];           /* file or "process 1234", for messages */
+    const char *subject;         /* file or "process 1234", for messages */
+    char process[40];            /* the latter */
     char name[256];              /* what the program is called when the dump does not know it */
 };
 /*
@@ -129,8 +132,14 @@ void cli_print_clean(FILE *to, const char *s);
 
 /* json_out.c: see the manual for the schema. */
 #define CLI_JSON_SCHEMA 1
-struct json_t;
 int cli_json_info(const struct gcd_dump *d, const char *subject);
 int cli_json_report(const struct gcd_dump *d, const char *subject, const uint32_t *order, size_t n);
+/* How often an event occurs in a trace. */
+struct cli_event_kind {
+    const char *provider;        /* lives as long as the trace */
+    uint32_t id, version;
+    uint64_t events, bytes;
+};
+int cli_json_events(const struct gcd_trace *trace, const char *subject, const struct cli_event_kind *kinds, size_t n);
 
 #endif

@@ -9,20 +9,14 @@
 
 #define MAX_KINDS 100000u
 
-struct kind {
-    const char *provider;        /* lives as long as the trace */
-    uint32_t id, version;
-    uint64_t events, bytes;
-};
-
 struct table {
-    struct kind *kinds;
+    struct cli_event_kind *kinds;
     size_t count;
     size_t *slots;               /* open addressing; index into kinds + 1, 0 = empty */
     size_t slot_count;
 };
 
-static bool same(const struct kind *k, const struct gcd_event *ev)
+static bool same(const struct cli_event_kind *k, const struct gcd_event *ev)
 {
     return k->id == ev->id && k->version == ev->version && (k->provider == ev->provider_name || strcmp(k->provider, ev->provider_name) == 0);
 }
@@ -37,10 +31,10 @@ static bool count(struct table *t, const struct gcd_event *ev)
             if (t->count == MAX_KINDS)
                 return false;
             t->slots[i] = t->count + 1;
-            t->kinds[t->count++] = (struct kind){ ev->provider_name, ev->id, ev->version, 1, ev->payload_bytes };
+            t->kinds[t->count++] = (struct cli_event_kind){ ev->provider_name, ev->id, ev->version, 1, ev->payload_bytes };
             return true;
         }
-        struct kind *k = &t->kinds[t->slots[i] - 1];
+        struct cli_event_kind *k = &t->kinds[t->slots[i] - 1];
         if (same(k, ev)) {
             k->events++;
             k->bytes += ev->payload_bytes;
@@ -51,7 +45,7 @@ static bool count(struct table *t, const struct gcd_event *ev)
 
 static int compare(const void *pa, const void *pb)
 {
-    const struct kind *a = pa, *b = pb;
+    const struct cli_event_kind *a = pa, *b = pb;
     int by_name = strcmp(a->provider, b->provider);
     if (by_name != 0)
         return by_name;
@@ -60,8 +54,9 @@ static int compare(const void *pa, const void *pb)
     return a->version < b->version ? -1 : a->version > b->version;
 }
 
-/* Reads everything; what ends the trace is in ERR. */
-static gcd_status read_events(struct gcd_reader *r, struct gcd_trace *trace, struct table *t, struct gcd_error *err)
+/* Reads everything; what ends the trace is in ERR, what is wrong with the gzip data around it in INPUT_ERR. */
+static gcd_status read_events(struct gcd_reader *r, struct gcd_trace *trace, struct table *t, struct gcd_error *input_err,
+                              struct gcd_error *err)
 {
     gcd_status st = GCD_NEED_MORE;
     bool finished = false;
@@ -80,6 +75,8 @@ static gcd_status read_events(struct gcd_reader *r, struct gcd_trace *trace, str
             return st;
         }
         finished = st != GCD_OK;
+        if (st == GCD_E_TRUNCATED || st == GCD_E_FORMAT)
+            *input_err = io;
         if (finished)
             gcd_trace_finish(trace);
         else if ((st = gcd_trace_feed(trace, bytes, n, err)) != GCD_OK)
@@ -101,7 +98,7 @@ static void print_table(const struct table *t)
     printf("%14s %18s %6s %3s  %s\n", "Events", "Payload bytes", "Id", "V", "Provider");
     uint64_t events = 0, bytes = 0;
     for (size_t i = 0; i < t->count; i++) {
-        const struct kind *k = &t->kinds[i];
+        const struct cli_event_kind *k = &t->kinds[i];
         printf("%14s %18s %6" PRIu32 " %3" PRIu32 "  ", cli_number(k->events, sep, a), cli_number(k->bytes, sep, b), k->id, k->version);
         cli_print_clean(stdout, k->provider);
         putchar('\n');
@@ -119,17 +116,27 @@ static void print_threads(const struct gcd_trace *trace)
             printf("thread %" PRIu64 ": %" PRIu64 " events lost, %" PRIu64 " received\n", thread, lost, events);
 }
 
-static enum cli_exit finish(const char *subject, const struct gcd_trace *trace, const struct table *t, gcd_status st,
-                            const struct gcd_error *err)
+static enum cli_exit finish(const struct cli_args *args, const struct gcd_trace *trace, const struct table *t, gcd_status st,
+                            const struct gcd_error *input_err, const struct gcd_error *err)
 {
+    const char *subject = cli_input_name(args);
     struct gcd_trace_info info;
     gcd_trace_get_info(trace, &info);
-    if (info.format_version == 0 || st == GCD_E_CANCELED || st == GCD_E_IO || st == GCD_E_NOMEM)
+    if (info.ptr_bytes == 0 || st == GCD_E_CANCELED || st == GCD_E_IO || st == GCD_E_NOMEM)
         return cli_fail(subject, err);
-    print_table(t);
-    print_threads(trace);
+    if (args->json) {
+        if (cli_json_events(trace, subject, t->kinds, t->count) != 0)
+            return CLI_FAILED;
+    } else {
+        print_table(t);
+        print_threads(trace);
+    }
     if (cli_flush_stdout() != CLI_DONE)
         return CLI_FAILED;
+    if (input_err->code != GCD_OK) {
+        (void)cli_fail(subject, input_err);
+        return CLI_INCOMPLETE;
+    }
     if (st != GCD_END) {
         (void)cli_fail(subject, err);
         return t->count > 0 ? CLI_INCOMPLETE : CLI_FAILED;
@@ -144,6 +151,7 @@ static enum cli_exit finish(const char *subject, const struct gcd_trace *trace, 
 enum cli_exit cmd_events(const struct cli_args *args)
 {
     const char *subject = cli_input_name(args);
+    struct gcd_error input_err = GCD_ERROR_INIT;
     struct gcd_limits limits = { .block_bytes = args->max_block_bytes };
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_input *in = NULL;
@@ -160,9 +168,9 @@ enum cli_exit cmd_events(const struct cli_args *args)
         t.kinds = calloc(MAX_KINDS, sizeof *t.kinds);
         t.slots = calloc(t.slot_count, sizeof *t.slots);
         if (t.kinds != NULL && t.slots != NULL) {
-            st = read_events(r, trace, &t, &err);
+            st = read_events(r, trace, &t, &input_err, &err);
             qsort(t.kinds, t.count, sizeof *t.kinds, compare);
-            e = finish(subject, trace, &t, st, &err);
+            e = finish(args, trace, &t, st, &input_err, &err);
         } else {
             cli_say(subject, "out of memory");
         }

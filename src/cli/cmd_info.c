@@ -1,5 +1,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -8,14 +9,16 @@
 GCD_PRINTF(2, 3)
 static void row(const char *label, const char *fmt, ...)
 {
-    char line[1024];
+    char *line = NULL;           /* command lines are long */
     va_list ap;
     va_start(ap, fmt);
-    (void)vsnprintf(line, sizeof line, fmt, ap);
+    int n = vasprintf(&line, fmt, ap);
     va_end(ap);
     printf("%-18s ", label);
-    cli_print_clean(stdout, line);
+    cli_print_clean(stdout, n >= 0 ? line : "(out of memory)");
     putchar('\n');
+    if (n >= 0)
+        free(line);
 }
 
 static void print_recording(const struct gcd_dump_facts *f, const char *subject, bool sep)
@@ -26,11 +29,12 @@ static void print_recording(const struct gcd_dump_facts *f, const char *subject,
     row("format", "%s version %u, %u-bit process, %s bytes, %s", t->container, t->format_version, 8 * t->ptr_bytes,
         cli_number(t->bytes, sep, n), t->end == GCD_TRACE_CLOSED ? "closed" : t->end == GCD_TRACE_TRUNCATED ? "cut off" : "damaged");
     if (t->start_unix_ms != INT64_MIN) {
-        time_t s = (time_t)(t->start_unix_ms / 1000);
+        int ms = (int)((t->start_unix_ms % 1000 + 1000) % 1000);     /* also before 1970 */
+        time_t s = (time_t)((t->start_unix_ms - ms) / 1000);
         struct tm tm;
         char when[64];
         if (gmtime_r(&s, &tm) != NULL && strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%S", &tm) > 0)
-            row("recorded", "%s.%03dZ", when, (int)(t->start_unix_ms % 1000));
+            row("recorded", "%s.%03dZ", when, ms);
     }
     if (f->process != 0)
         row("process", "%" PRIu64 "%s%s", f->process, f->process_name[0] != '\0' ? ", " : "", f->process_name);
@@ -41,7 +45,7 @@ static void print_recording(const struct gcd_dump_facts *f, const char *subject,
             f->runtime_version[0] != '\0' && f->os[0] != '\0' ? ", " : "", f->os, f->arch[0] != '\0' ? " " : "", f->arch);
 }
 
-static void print_gc(const struct gcd_dump_facts *f)
+static void print_gc(const struct gcd_dump_facts *f, unsigned dump_number)
 {
     static const char *const types[] = { "blocking", "background", "foreground" };
     char heaps[40] = "";
@@ -55,7 +59,7 @@ static void print_gc(const struct gcd_dump_facts *f)
     row("GC time", "%.3f s after the start, %.1f ms with the heap walk", (double)f->gc_start_ns / 1e9,
         (double)(f->gc_end_ns - f->gc_start_ns) / 1e6);
     if (f->dumps > 1)
-        row("dumps", "%u heap dumps in the recording", f->dumps);
+        row("dumps", "%u heap dumps in the recording, this is number %u", f->dumps, dump_number);
 }
 
 static void print_heap(const struct gcd_dump_facts *f, bool sep)
@@ -96,7 +100,7 @@ enum cli_exit cmd_info(const struct cli_args *args)
             bool sep = cli_is_terminal(stdout);
             const struct gcd_dump_facts *f = gcd_dump_facts(d.dump);
             print_recording(f, d.subject, sep);
-            print_gc(f);
+            print_gc(f, args->dump_number != 0 ? (unsigned)args->dump_number : 1);
             print_heap(f, sep);
             row("verdict", "%s", v->complete ? "complete" : "incomplete");
             for (size_t i = 0; i < v->reason_count; i++)

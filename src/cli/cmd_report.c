@@ -23,13 +23,22 @@ static int compare(const void *pa, const void *pb)
     for (int i = 0; i < 3; i++)
         if (orders[sort_key][i] != 0)
             return orders[sort_key][i];
+    int by_module = strcmp(a->module_path, b->module_path);
+    if (by_module != 0)
+        return by_module;
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
+/* By name, then by module. */
 static int compare_names(const void *pa, const void *pb)
 {
-    return strcmp(gcd_dump_type(sort_dump, *(const uint32_t *)pa)->name, gcd_dump_type(sort_dump, *(const uint32_t *)pb)->name);
+    const struct gcd_type *a = gcd_dump_type(sort_dump, *(const uint32_t *)pa), *b = gcd_dump_type(sort_dump, *(const uint32_t *)pb);
+    int by_name = strcmp(a->name, b->name);
+    return by_name != 0 ? by_name : strcmp(a->module_path, b->module_path);
 }
+
+/* What a row needs beside its name to tell it from the others. */
+enum unclear { UNCLEAR_NOTHING, UNCLEAR_NAME, UNCLEAR_MODULE };
 
 static const char *file_name(const char *path)
 {
@@ -40,17 +49,25 @@ static const char *file_name(const char *path)
     return base;
 }
 
-/* Which names stand for several types: these rows get their module. */
-static void mark_ambiguous(const uint32_t *order, size_t n, uint32_t *scratch, bool *ret)
+/* Which names stand for several types: these rows get their module, and when that is the same, too, their id. */
+static void mark_unclear(const uint32_t *order, size_t n, uint32_t *scratch, unsigned char *ret)
 {
     memcpy(scratch, order, n * sizeof *scratch);
     qsort(scratch, n, sizeof *scratch, compare_names);
-    for (size_t i = 0; i + 1 < n; i++)
-        if (compare_names(&scratch[i], &scratch[i + 1]) == 0)
-            ret[scratch[i]] = ret[scratch[i + 1]] = true;
+    for (size_t i = 0; i + 1 < n; i++) {
+        uint32_t a = scratch[i], b = scratch[i + 1];
+        unsigned char how = UNCLEAR_NOTHING;
+        if (compare_names(&a, &b) == 0)
+            how = UNCLEAR_MODULE;
+        else if (strcmp(gcd_dump_type(sort_dump, a)->name, gcd_dump_type(sort_dump, b)->name) == 0)
+            how = UNCLEAR_NAME;
+        if (how > ret[a])
+            ret[a] = how;
+        ret[b] = how;
+    }
 }
 
-static void print_rows(const struct gcd_dump *d, const uint32_t *order, size_t n, size_t shown, const bool *ambiguous)
+static void print_rows(const struct gcd_dump *d, const uint32_t *order, size_t n, size_t shown, const unsigned char *unclear)
 {
     bool sep = cli_is_terminal(stdout);
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES];
@@ -62,10 +79,14 @@ static void print_rows(const struct gcd_dump *d, const uint32_t *order, size_t n
         double share = f->bytes > 0 ? 100.0 * (double)t->bytes / (double)f->bytes : 0;
         printf("%14s %18s %6.2f%%  ", cli_number(t->objects, sep, a), cli_number(t->bytes, sep, b), share);
         cli_print_clean(stdout, t->name);
-        if (ambiguous[order[i]] && t->module_path[0] != '\0') {
+        if (unclear[order[i]] == UNCLEAR_NAME && t->module_path[0] != '\0') {
             fputs("  [", stdout);
             cli_print_clean(stdout, file_name(t->module_path));
             putchar(']');
+        } else if (unclear[order[i]] == UNCLEAR_MODULE) {
+            fputs("  [", stdout);
+            cli_print_clean(stdout, file_name(t->module_path));
+            printf("%s0x%" PRIx64 "]", t->module_path[0] != '\0' ? " " : "", t->id);
         }
         putchar('\n');
         objects += t->objects;
@@ -81,9 +102,9 @@ static enum cli_exit report(const struct cli_args *args, const struct gcd_dump *
 {
     uint32_t count = gcd_dump_type_count(d);
     uint32_t *order = calloc((size_t)count + 1, 2 * sizeof *order);
-    bool *ambiguous = calloc((size_t)count + 1, sizeof *ambiguous);
+    unsigned char *unclear = calloc((size_t)count + 1, 1);
     enum cli_exit e = CLI_FAILED;
-    if (order == NULL || ambiguous == NULL) {
+    if (order == NULL || unclear == NULL) {
         cli_say(subject, "out of memory");
     } else {
         size_t n = 0;
@@ -93,17 +114,17 @@ static enum cli_exit report(const struct cli_args *args, const struct gcd_dump *
         sort_dump = d;
         sort_key = args->sort;
         qsort(order, n, sizeof *order, compare);
-        mark_ambiguous(order, n, order + count, ambiguous);
+        mark_unclear(order, n, order + count, unclear);
         size_t shown = args->top != 0 && args->top < n ? (size_t)args->top : n;
         if (args->json)
             e = cli_json_report(d, subject, order, shown) == 0 ? CLI_DONE : CLI_FAILED;
         else {
-            print_rows(d, order, n, shown, ambiguous);
+            print_rows(d, order, n, shown, unclear);
             e = CLI_DONE;
         }
     }
     free(order);
-    free(ambiguous);
+    free(unclear);
     return e;
 }
 

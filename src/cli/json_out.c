@@ -14,13 +14,6 @@ static json_t *number(uint64_t n)
     return json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n);
 }
 
-static json_t *address(uint64_t a)
-{
-    char buf[32];
-    (void)snprintf(buf, sizeof buf, "0x%" PRIx64, a);
-    return json_string(buf);
-}
-
 /* File names need not be UTF-8. */
 static json_t *text(const char *s)
 {
@@ -34,75 +27,191 @@ static json_t *text(const char *s)
     return json_stringn(buf, n);
 }
 
-static json_t *text_or_null(const char *s)
+static void put(json_t *object, const char *key, json_t *value)
 {
-    return s[0] != '\0' ? text(s) : json_null();
+    json_object_set_new(object, key, value);     /* out of memory shows in the end: the object is not printed */
+}
+
+static void put_number(json_t *object, const char *key, uint64_t n)
+{
+    put(object, key, number(n));
+}
+
+static void put_text(json_t *object, const char *key, const char *text_or_empty)
+{
+    put(object, key, text_or_empty[0] != '\0' ? text(text_or_empty) : json_null());
 }
 
 static json_t *verdict(const struct gcd_dump *d)
 {
     const struct gcd_verdict *v = gcd_dump_verdict(d);
-    json_t *reasons = json_array();
-    for (size_t i = 0; i < v->reason_count; i++)
-        json_array_append_new(reasons, json_pack("{s:s, s:o, s:o}", "code", v->reasons[i].name, "amount",
-                                                 number(v->reasons[i].amount), "text", text(v->reasons[i].text)));
-    return json_pack("{s:b, s:o}", "complete", v->complete, "reasons", reasons);
+    json_t *o = json_object(), *reasons = json_array();
+    for (size_t i = 0; i < v->reason_count; i++) {
+        json_t *r = json_object();
+        put_text(r, "code", v->reasons[i].name);
+        put_number(r, "amount", v->reasons[i].amount);
+        put_text(r, "text", v->reasons[i].text);
+        json_array_append_new(reasons, r);
+    }
+    put(o, "complete", json_boolean(v->complete));
+    put(o, "reasons", reasons);
+    return o;
 }
 
 static int print(json_t *j)
 {
-    int failed = j == NULL || json_dumpf(j, stdout, JSON_INDENT(2)) != 0;
+    int failed = j == NULL || json_dumpf(j, stdout, JSON_INDENT(2) | (cli_is_terminal(stdout) ? JSON_ENSURE_ASCII : 0)) != 0;
     putchar('\n');
     json_decref(j);
     return failed ? -1 : 0;
 }
 
-static json_t *trace(const struct gcd_trace_info *t)
+static json_t *head(const char *subject)
+{
+    json_t *o = json_object();
+    put_number(o, "schema", CLI_JSON_SCHEMA);
+    put(o, "recording", text(subject));
+    return o;
+}
+
+static json_t *trace_of(const struct gcd_trace_info *t)
 {
     static const char *const ends[] = { "open", "closed", "truncated", "damaged" };
-    return json_pack("{s:s, s:i, s:i, s:o, s:o, s:s, s:o, s:o, s:b}", "container", t->container, "version", (int)t->format_version,
-                     "pointer_bytes", (int)t->ptr_bytes, "start_unix_ms",
-                     t->start_unix_ms == INT64_MIN ? json_null() : json_integer(t->start_unix_ms), "bytes", number(t->bytes),
-                     "end", ends[t->end], "events", number(t->events), "lost_events", number(t->lost_events),
-                     "loss_verified", t->loss_verified);
+    json_t *o = json_object();
+    put_text(o, "container", t->container);
+    put_number(o, "version", t->format_version);
+    put_number(o, "pointer_bytes", t->ptr_bytes);
+    put(o, "start_unix_ms", t->start_unix_ms == INT64_MIN ? json_null() : json_integer(t->start_unix_ms));
+    put_number(o, "bytes", t->bytes);
+    put_text(o, "end", ends[t->end]);
+    put_number(o, "events", t->events);
+    put_number(o, "lost_events", t->lost_events);
+    put(o, "loss_verified", json_boolean(t->loss_verified));
+    return o;
+}
+
+static json_t *process(const struct gcd_dump_facts *f)
+{
+    json_t *o = json_object();
+    put(o, "pid", f->process != 0 ? number(f->process) : json_null());
+    put_text(o, "name", f->process_name);
+    put_text(o, "command_line", f->command_line);
+    put_text(o, "os", f->os);
+    put_text(o, "architecture", f->arch);
+    put_text(o, "runtime_version", f->runtime_version);
+    return o;
+}
+
+static json_t *gc(const struct gcd_dump_facts *f)
+{
+    json_t *o = json_object();
+    put(o, "start_seen", json_boolean(f->gc_start_seen));
+    put(o, "end_seen", json_boolean(f->gc_end_seen));
+    put_number(o, "number", f->gc_number);
+    put_number(o, "generation", f->gc_depth);
+    put_number(o, "reason", f->gc_reason);
+    put_number(o, "type", f->gc_type);
+    put(o, "heaps", f->gc_heaps != 0 ? number(f->gc_heaps) : json_null());
+    put(o, "start_ns", json_integer(f->gc_start_ns));
+    put(o, "end_ns", json_integer(f->gc_end_ns));
+    return o;
+}
+
+static json_t *roots(const struct gcd_dump_facts *f)
+{
+    json_t *o = json_object();
+    put_number(o, "stack", f->roots[GCD_ROOT_STACK]);
+    put_number(o, "finalizer", f->roots[GCD_ROOT_FINALIZER]);
+    put_number(o, "handle", f->roots[GCD_ROOT_HANDLE]);
+    put_number(o, "other", f->roots[GCD_ROOT_OTHER]);
+    put_number(o, "weak", f->weak_roots);
+    put_number(o, "pinned", f->pinned_roots);
+    put_number(o, "null", f->null_roots);
+    return o;
+}
+
+static json_t *dump(const struct gcd_dump *d, const struct gcd_dump_facts *f)
+{
+    json_t *o = json_object();
+    put_number(o, "objects", f->objects);
+    put_number(o, "bytes", f->bytes);
+    put_number(o, "edges", f->edges);
+    put_number(o, "edges_declared", f->edges_declared);
+    put_number(o, "types", f->types);
+    put_number(o, "types_undescribed", f->types_undescribed);
+    put(o, "roots", roots(f));
+    put_number(o, "statics", f->statics);
+    put_number(o, "dependent_handles", f->dependent_handles);
+    put_number(o, "ccws", f->ccws);
+    put_number(o, "rcws", f->rcws);
+    put_number(o, "ranges", f->ranges);
+    put(o, "complete", json_boolean(gcd_dump_verdict(d)->complete));
+    return o;
 }
 
 int cli_json_info(const struct gcd_dump *d, const char *subject)
 {
     const struct gcd_dump_facts *f = gcd_dump_facts(d);
-    json_t *process = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "pid", f->process != 0 ? number(f->process) : json_null(),
-                                "name", text_or_null(f->process_name), "command_line", text_or_null(f->command_line),
-                                "os", text_or_null(f->os), "architecture", text_or_null(f->arch),
-                                "runtime_version", text_or_null(f->runtime_version));
-    json_t *gc = json_pack("{s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "start_seen", f->gc_start_seen, "end_seen", f->gc_end_seen,
-                           "number", number(f->gc_number), "generation", number(f->gc_depth), "reason", number(f->gc_reason),
-                           "type", number(f->gc_type), "heaps", f->gc_heaps != 0 ? number(f->gc_heaps) : json_null(),
-                           "start_ns", json_integer(f->gc_start_ns), "end_ns", json_integer(f->gc_end_ns));
-    json_t *roots = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "stack", number(f->roots[GCD_ROOT_STACK]), "finalizer",
-                              number(f->roots[GCD_ROOT_FINALIZER]), "handle", number(f->roots[GCD_ROOT_HANDLE]), "other",
-                              number(f->roots[GCD_ROOT_OTHER]), "weak", number(f->weak_roots), "pinned", number(f->pinned_roots),
-                              "null", number(f->null_roots));
-    json_t *dump = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "objects", number(f->objects),
-                             "bytes", number(f->bytes), "edges", number(f->edges), "edges_declared", number(f->edges_declared),
-                             "types", number(f->types), "types_undescribed", number(f->types_undescribed), "roots", roots,
-                             "statics", number(f->statics), "dependent_handles", number(f->dependent_handles), "ccws", number(f->ccws),
-                             "rcws", number(f->rcws), "ranges", number(f->ranges), "complete", gcd_dump_verdict(d)->complete);
-    return print(json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:i, s:o}", "schema", CLI_JSON_SCHEMA, "recording", text(subject), "trace",
-                           trace(&f->trace), "process", process, "gc", gc, "dump", dump, "dumps", (int)f->dumps, "verdict", verdict(d)));
+    json_t *o = head(subject);
+    put(o, "trace", trace_of(&f->trace));
+    put(o, "process", process(f));
+    put(o, "gc", gc(f));
+    put(o, "dump", dump(d, f));
+    put_number(o, "dumps", f->dumps);
+    put(o, "verdict", verdict(d));
+    return print(o);
 }
 
 int cli_json_report(const struct gcd_dump *d, const char *subject, const uint32_t *order, size_t n)
 {
     const struct gcd_dump_facts *f = gcd_dump_facts(d);
-    json_t *types = json_array();
+    json_t *o = head(subject), *types = json_array();
     for (size_t i = 0; i < n; i++) {
         const struct gcd_type *t = gcd_dump_type(d, order[i]);
-        json_array_append_new(types, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", text(t->name), "module", text_or_null(t->module_path),
-                                               "id", address(t->id), "count", number(t->objects), "bytes", number(t->bytes), "edges",
-                                               number(t->edges), "share",
-                                               json_real(f->bytes > 0 ? (double)t->bytes / (double)f->bytes : 0)));
+        json_t *row = json_object();
+        char id[32];
+        (void)snprintf(id, sizeof id, "0x%" PRIx64, t->id);
+        put_text(row, "name", t->name);
+        put_text(row, "module", t->module_path);
+        put_text(row, "id", id);
+        put_number(row, "count", t->objects);
+        put_number(row, "bytes", t->bytes);
+        put_number(row, "edges", t->edges);
+        put(row, "share", json_real(f->bytes > 0 ? (double)t->bytes / (double)f->bytes : 0));
+        json_array_append_new(types, row);
     }
-    return print(json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", CLI_JSON_SCHEMA, "recording", text(subject), "objects",
-                           number(f->objects), "bytes", number(f->bytes), "type_count", number(f->types), "types", types,
-                           "verdict", verdict(d)));
+    put_number(o, "objects", f->objects);
+    put_number(o, "bytes", f->bytes);
+    put_number(o, "type_count", f->types);
+    put(o, "types", types);
+    put(o, "verdict", verdict(d));
+    return print(o);
+}
+
+int cli_json_events(const struct gcd_trace *trace, const char *subject, const struct cli_event_kind *kinds, size_t n)
+{
+    struct gcd_trace_info info;
+    json_t *o = head(subject), *events = json_array(), *threads = json_array();
+    uint64_t thread, received, lost;
+    gcd_trace_get_info(trace, &info);
+    for (size_t i = 0; i < n; i++) {
+        json_t *row = json_object();
+        put(row, "provider", text(kinds[i].provider));
+        put_number(row, "id", kinds[i].id);
+        put_number(row, "version", kinds[i].version);
+        put_number(row, "count", kinds[i].events);
+        put_number(row, "payload_bytes", kinds[i].bytes);
+        json_array_append_new(events, row);
+    }
+    for (size_t i = 0; gcd_trace_get_thread(trace, i, &thread, &received, &lost); i++) {
+        json_t *row = json_object();
+        put_number(row, "thread", thread);
+        put_number(row, "events", received);
+        put_number(row, "lost_events", lost);
+        json_array_append_new(threads, row);
+    }
+    put(o, "trace", trace_of(&info));
+    put(o, "events", events);
+    put(o, "threads", threads);
+    return print(o);
 }

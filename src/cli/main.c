@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +7,10 @@
 #include "cli.h"
 
 gcd_cancel_flag cli_canceled;
+
+/* What the second signal removes. */
+static char temporary[4096];
+static volatile sig_atomic_t temporary_set;
 
 static const struct cli_command commands[] = {
     { "collect", "--pid N -o FILE", "dump the heap of a living process", CLI_COLLECT, cmd_collect,
@@ -68,8 +73,31 @@ static const struct cli_command *find_command(const char *name)
 static void on_signal(int sig)
 {
     (void)sig;
-    if (atomic_exchange(&cli_canceled, true))
-        _exit(CLI_INTERRUPTED);
+    if (!atomic_exchange(&cli_canceled, true))
+        return;
+    if (temporary_set)
+        (void)unlink(temporary);
+    _exit(CLI_INTERRUPTED);
+}
+
+void cli_temporary(const char *path)
+{
+    temporary_set = 0;
+    if (path != NULL && strlen(path) < sizeof temporary) {
+        memcpy(temporary, path, strlen(path) + 1);
+        temporary_set = path[0] != '\0';
+    }
+}
+
+/*
+ * A descriptor 0, 1 or 2 that is closed would be given to the next file that is opened, and messages would land in it.  Reading from
+ * or writing to what stands in for it fails as it should.
+ */
+static void fill_standard_descriptors(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
 }
 
 static void set_signals(void)
@@ -86,6 +114,7 @@ static void set_signals(void)
     }
     a.sa_handler = SIG_IGN;              /* a closed pipe is a write error with a message */
     (void)sigaction(SIGPIPE, &a, NULL);
+    (void)sigaction(SIGXFSZ, &a, NULL);  /* a file size limit, too */
 }
 
 static enum cli_exit run(const struct cli_command *c, int argc, char **argv)
@@ -115,7 +144,11 @@ static enum cli_exit start(int argc, char **argv)
     }
     const char *first = argv[1];
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0) {
-        if (argc > 2 && find_command(argv[2]) != NULL)
+        if (argc > 2 && find_command(argv[2]) == NULL) {
+            cli_say(NULL, "there is no command \"%s\"; see gcdumpc --help", argv[2]);
+            return CLI_USAGE;
+        }
+        if (argc > 2)
             print_help(find_command(argv[2]));
         else
             print_commands(stdout);
@@ -136,6 +169,7 @@ static enum cli_exit start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    fill_standard_descriptors();
     set_signals();
     return (int)start(argc, argv);
 }

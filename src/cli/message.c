@@ -6,8 +6,11 @@
 
 void cli_print_clean(FILE *to, const char *s)
 {
-    for (; *s != '\0'; s++)
-        putc((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, to);
+    for (; *s != '\0'; s++) {
+        bool c1 = (unsigned char)s[0] == 0xc2 && (unsigned char)s[1] >= 0x80 && (unsigned char)s[1] < 0xa0;
+        putc((unsigned char)*s < 0x20 || *s == 0x7f || c1 ? '?' : *s, to);
+        s += c1;                         /* U+0080 to U+009F are two bytes */
+    }
 }
 
 GCD_PRINTF(2, 0)
@@ -16,7 +19,7 @@ static void say(const char *subject, const char *fmt, va_list ap)
     cli_progress_end();
     fputs("gcdumpc: ", stderr);
     if (subject != NULL) {
-        cli_print_clean(stderr, subject);
+        cli_print_clean(stderr, subject[0] != '\0' ? subject : "\"\"");
         fputs(": ", stderr);
     }
     char line[2048];

@@ -45,10 +45,11 @@ enum cli_exit cli_open(const struct cli_args *args, bool reread, struct cli_dump
         .cancel = &cli_canceled, .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
     };
     if (args->pid != 0) {
-        (void)snprintf(ret->subject, sizeof ret->subject, "process %" PRIu64, args->pid);
+        (void)snprintf(ret->process, sizeof ret->process, "process %" PRIu64, args->pid);
+        ret->subject = ret->process;
         return cli_open_live(args, &options, spool, ret);
     }
-    (void)snprintf(ret->subject, sizeof ret->subject, "%s", cli_input_name(args));
+    ret->subject = cli_input_name(args);
     base_name(args->input, ret->name, sizeof ret->name);
     struct gcd_input_options input_options = { .reread = reread, .spool_dir = spool, .cancel = &cli_canceled };
     struct gcd_error err = GCD_ERROR_INIT;

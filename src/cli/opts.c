@@ -128,6 +128,21 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
     return false;
 }
 
+/* "-qj": letters without arguments can be written together.  *WORD is moved to the last one. */
+static bool parse_letters(const struct cli_command *c, const char **word, struct cli_args *args)
+{
+    for (; (*word)[1] != '\0' && (*word)[2] != '\0'; (*word)++) {
+        const struct option_row *r = find(c, NULL, 0, (*word)[1]);
+        if (r == NULL || r->argument != NULL)
+            break;
+        if (find(c, NULL, 0, (*word)[2]) == NULL)
+            return true;         /* the complaint comes from the last letter */
+        if (!set(c, r, NULL, args))
+            return false;
+    }
+    return true;
+}
+
 /* One option at ARGV[*I]; *I is moved over its argument. */
 static bool parse_option(const struct cli_command *c, int argc, char **argv, int *i, struct cli_args *args)
 {
@@ -139,6 +154,8 @@ static bool parse_option(const struct cli_command *c, int argc, char **argv, int
         if (word[2 + n] == '=')
             value = word + 2 + n + 1;
     } else {
+        if (!parse_letters(c, &word, args))
+            return false;
         r = find(c, NULL, 0, word[1]);
         if (word[2] != '\0')
             value = word + 2;

@@ -52,8 +52,11 @@ enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *re
     if (ret->format == NULL)
         return CLI_USAGE;
     struct gcd_error err = GCD_ERROR_INIT;
-    gcd_status st = gcd_sink_open(args->output, NULL, &ret->sink, &err);
-    return st == GCD_OK ? CLI_DONE : cli_fail(ret->name, &err);
+    gcd_status st = gcd_sink_open(args->output, &(struct gcd_sink_options){ .cancel = &cli_canceled }, &ret->sink, &err);
+    if (st != GCD_OK)
+        return cli_fail(ret->name, &err);
+    cli_temporary(gcd_sink_temporary(ret->sink));
+    return CLI_DONE;
 }
 
 enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *out, struct cli_dump *d)
@@ -87,4 +90,5 @@ void cli_output_close(struct cli_output *out)
 {
     gcd_sink_free(out->sink);
     out->sink = NULL;
+    cli_temporary(NULL);
 }

@@ -161,9 +161,9 @@ gcd_status heap_process_name(struct gcd_heap *h, const char **ret, struct gcd_er
 gcd_status heap_text_utf16(struct gcd_heap *h, const uint8_t *p, size_t units, const char **ret, struct gcd_error *err);
 gcd_status heap_text(struct gcd_heap *h, const char *s, size_t n, const char **ret, struct gcd_error *err);
 
-/* heap_loss.c */
+/* heap_loss.c: TRACE's end, with DAMAGE_TEXT when it is damaged; INPUT_DAMAGE_TEXT is NULL when the input was sound. */
 void heap_verdict(const struct gcd_heap *h, const struct heap_walk *w, const struct gcd_trace_info *trace,
-                  const char *damage_text, struct gcd_verdict *ret);
+                  const char *damage_text, const char *input_damage_text, struct gcd_verdict *ret);
 
 /* heap_addr.c: see gcd_dump_knows. */
 struct heap_addrs *heap_addrs_new(const struct gcd_alloc *a, unsigned ptr_bytes);

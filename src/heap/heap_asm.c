@@ -389,6 +389,9 @@ gcd_status heap_finish(struct gcd_heap *h, struct gcd_error *err)
     if (with_objects > 0)
         return gcd_fail(err, GCD_E_NOT_FOUND, "has %zu heap dump%s, number %u was asked for", with_objects,
                         with_objects == 1 ? "" : "s", h->dump_number);
+    if (h->process_fixed && h->other_processes > 0)
+        return gcd_fail(err, GCD_E_NOT_FOUND, "contains no heap dump of process %" PRIu64 ", but one of process %" PRIu64, h->process,
+                        h->other_process);
     return gcd_fail(err, GCD_E_NOT_FOUND, "contains no heap dump: a recording needs the provider %s with keywords 0x1980001, level 4",
                     gcd_provider_name(GCD_PROVIDER_RUNTIME));
 }

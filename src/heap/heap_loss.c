@@ -41,7 +41,7 @@ static void check_index(struct gcd_verdict *v, const struct heap_walk *w, enum h
 }
 
 void heap_verdict(const struct gcd_heap *h, const struct heap_walk *w, const struct gcd_trace_info *trace,
-                  const char *damage_text, struct gcd_verdict *ret)
+                  const char *damage_text, const char *input_damage_text, struct gcd_verdict *ret)
 {
     *ret = (struct gcd_verdict){ .complete = true };
     if (trace->end == GCD_TRACE_TRUNCATED)
@@ -49,6 +49,8 @@ void heap_verdict(const struct gcd_heap *h, const struct heap_walk *w, const str
     else if (trace->end != GCD_TRACE_CLOSED)
         because(ret, GCD_REASON_TRACE_DAMAGED, trace->damage_off, "the recording is damaged at byte %" PRIu64 ": %s",
                 trace->damage_off, damage_text);
+    if (input_damage_text != NULL)
+        because(ret, GCD_REASON_INPUT_DAMAGED, 0, "%s", input_damage_text);
     if (trace->lost_events > 0)
         because(ret, GCD_REASON_EVENTS_LOST, trace->lost_events, "%s%" PRIu64 " event%s of %" PRIu64 " thread%s were lost in the target",
                 trace->loss_verified ? "" : "at least ", trace->lost_events, plural(trace->lost_events), trace->lost_threads,

@@ -1,6 +1,6 @@
 /*
  * What the operating system does for the inputs and outputs.  The only file of src/io that would differ on another system
- * is file_posix.c.  All functions retry when a signal interrupts them.
+ * is file_posix.c.  A signal that interrupts is no error; where something can block for ever, a cancel flag is looked at.
  */
 #ifndef GCD_IO_FILE_H
 #define GCD_IO_FILE_H
@@ -27,13 +27,15 @@ gcd_status gcd_file_read_at(int fd, uint64_t off, void *buf, size_t n, size_t *r
 /* Up to N bytes from where a stream stands; waits for the first of them, but not longer than until *CANCEL (may be NULL). */
 gcd_status gcd_file_read_stream(int fd, const gcd_cancel_flag *cancel, void *buf, size_t n, size_t *ret_n, struct gcd_error *err);
 
-gcd_status gcd_file_write(int fd, const void *buf, size_t n, struct gcd_error *err);
+/* All of it.  *CANCEL (may be NULL) is looked at when a signal interrupts: a pipe that nobody reads blocks for ever. */
+gcd_status gcd_file_write(int fd, const gcd_cancel_flag *cancel, const void *buf, size_t n, struct gcd_error *err);
 
 /*
  * Open PATH for writing.  For a file to come or to be replaced: a temporary file beside it, whose name is in RET_TEMP
  * (CAP bytes); for a device, a pipe or standard output RET_TEMP is empty and PATH itself is open.
  */
-gcd_status gcd_file_open_write(const char *path, int *ret_fd, char *ret_temp, size_t cap, struct gcd_error *err);
+gcd_status gcd_file_open_write(const char *path, const gcd_cancel_flag *cancel, int *ret_fd, char *ret_temp, size_t cap,
+                               struct gcd_error *err);
 
 /* Sync FD, rename TEMP to PATH, sync the folder. */
 gcd_status gcd_file_publish(int fd, const char *temp, const char *path, struct gcd_error *err);

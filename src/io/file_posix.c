@@ -15,6 +15,11 @@
 /* How often a reader of a silent pipe looks whether it shall stop. */
 #define POLL_MS 100
 
+static bool canceled(const gcd_cancel_flag *cancel)
+{
+    return cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed);
+}
+
 static int open_retry(const char *path, int flags, mode_t mode)
 {
     int fd;
@@ -28,7 +33,8 @@ gcd_status gcd_file_open_read(const char *path, int *ret_fd, enum gcd_file_kind 
                               uint64_t *ret_size, struct gcd_error *err)
 {
     bool is_stdin = strcmp(path, "-") == 0;
-    int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open_retry(path, O_RDONLY, 0);
+    /* a pipe without a writer must not block here, but where cancelling is possible */
+    int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open_retry(path, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0)
         return gcd_fail_os(err, errno, "cannot open");
     struct stat st;
@@ -87,7 +93,7 @@ gcd_status gcd_file_read_at(int fd, uint64_t off, void *buf, size_t n, size_t *r
 gcd_status gcd_file_read_stream(int fd, const gcd_cancel_flag *cancel, void *buf, size_t n, size_t *ret_n, struct gcd_error *err)
 {
     for (;;) {
-        if (cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed))
+        if (canceled(cancel))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
         struct pollfd p = { .fd = fd, .events = POLLIN };
         int ready = poll(&p, 1, POLL_MS);
@@ -103,11 +109,14 @@ gcd_status gcd_file_read_stream(int fd, const gcd_cancel_flag *cancel, void *buf
     }
 }
 
-gcd_status gcd_file_write(int fd, const void *buf, size_t n, struct gcd_error *err)
+gcd_status gcd_file_write(int fd, const gcd_cancel_flag *cancel, const void *buf, size_t n, struct gcd_error *err)
 {
     const char *p = buf;
     while (n > 0) {
         ssize_t put = write(fd, p, n);
+        bool interrupted = put < 0 ? errno == EINTR : (size_t)put < n;   /* a signal can also cut a write short */
+        if (interrupted && canceled(cancel))
+            return gcd_fail(err, GCD_E_CANCELED, "interrupted");
         if (put < 0 && errno == EINTR)
             continue;
         if (put <= 0)
@@ -136,6 +145,25 @@ static int descriptor_of(const char *path)
         }
     }
     return -1;
+}
+
+/* A pipe that nobody has opened for reading yet makes an open for writing wait; so it is tried again and again. */
+static gcd_status open_device(const char *path, const gcd_cancel_flag *cancel, int *ret_fd, struct gcd_error *err)
+{
+    for (;;) {
+        int fd = open_retry(path, O_WRONLY | O_NONBLOCK, 0);
+        if (fd >= 0) {
+            int flags = fcntl(fd, F_GETFL);
+            (void)fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+            *ret_fd = fd;
+            return GCD_OK;
+        }
+        if (errno != ENXIO)
+            return gcd_fail_os(err, errno, "cannot open");
+        if (canceled(cancel))
+            return gcd_fail(err, GCD_E_CANCELED, "interrupted");
+        (void)poll(NULL, 0, POLL_MS);
+    }
 }
 
 /* Length of the folder part of PATH with its last slash, 0 when there is none. */
@@ -171,7 +199,8 @@ static gcd_status open_temp(const char *path, int *ret_fd, char *ret_temp, size_
     return gcd_fail(err, GCD_E_IO, "cannot create a temporary file beside it: too many of them exist");
 }
 
-gcd_status gcd_file_open_write(const char *path, int *ret_fd, char *ret_temp, size_t cap, struct gcd_error *err)
+gcd_status gcd_file_open_write(const char *path, const gcd_cancel_flag *cancel, int *ret_fd, char *ret_temp, size_t cap,
+                               struct gcd_error *err)
 {
     ret_temp[0] = '\0';
     int open_fd = descriptor_of(path);
@@ -184,10 +213,10 @@ gcd_status gcd_file_open_write(const char *path, int *ret_fd, char *ret_temp, si
     struct stat st;
     if (path[strlen(path) - 1] == '/' || (stat(path, &st) == 0 && S_ISDIR(st.st_mode)))
         return gcd_fail(err, GCD_E_ARG, "is a directory, a file name is needed");
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-        *ret_fd = open_retry(path, O_WRONLY, 0);
-        return *ret_fd >= 0 ? GCD_OK : gcd_fail_os(err, errno, "cannot open");
-    }
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return open_device(path, cancel, ret_fd, err);
+    if (strlen(path + folder_len(path)) > NAME_MAX)
+        return gcd_fail_os(err, ENAMETOOLONG, "cannot create it");
     return open_temp(path, ret_fd, ret_temp, cap, err);
 }
 

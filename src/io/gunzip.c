@@ -55,6 +55,8 @@ gcd_status gcd_gunzip_step(struct gcd_gunzip *g, const uint8_t *in, size_t n, bo
                            size_t *ret_used, size_t *ret_made, struct gcd_error *err)
 {
     *ret_used = *ret_made = 0;
+    if (g->damaged)
+        return gcd_fail(err, GCD_E_FORMAT, "the gzip data are damaged: %s", g->z.msg != NULL ? g->z.msg : "no reason given");
     if (g->between_members && n > 0) {
         if (in[0] != 0x1f) {
             g->done = true;
@@ -81,6 +83,6 @@ gcd_status gcd_gunzip_step(struct gcd_gunzip *g, const uint8_t *in, size_t n, bo
     else if (z == Z_MEM_ERROR)
         return gcd_fail_nomem(err, "decompressing");
     else if (z != Z_OK && z != Z_BUF_ERROR)
-        return gcd_fail(err, GCD_E_FORMAT, "the gzip data are damaged: %s", g->z.msg != NULL ? g->z.msg : "no reason given");
+        g->damaged = true;               /* told with the next step: what was made before is good */
     return GCD_OK;
 }

@@ -15,6 +15,7 @@ struct gcd_gunzip {
     z_stream z;
     bool open;
     bool between_members;   /* a member has ended, the next one has not begun */
+    bool damaged;           /* for good: what zlib says to further bytes means nothing */
     bool done;              /* the data after the last member are not gzip: ignored */
 };
 

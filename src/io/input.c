@@ -77,7 +77,7 @@ gcd_status gcd_input_new_spool(const struct gcd_input_options *options, struct g
 
 gcd_status gcd_input_append(struct gcd_input *in, const void *bytes, size_t n, struct gcd_error *err)
 {
-    gcd_status st = gcd_file_write(in->fd, bytes, n, err);
+    gcd_status st = gcd_file_write(in->fd, NULL, bytes, n, err);
     if (st == GCD_OK)
         in->size += n;
     else
@@ -172,7 +172,7 @@ static gcd_status read_raw(struct gcd_reader *r, struct gcd_error *err)
             GCD_TRY(gcd_file_read_at(spool ? in->spool_fd : in->fd, spool ? r->pos : in->base + r->pos, r->raw, READ_BYTES,
                                      &r->raw_n, err));
         if (r->from_stream && in->spool_fd >= 0) {
-            gcd_status st = gcd_file_write(in->spool_fd, r->raw, r->raw_n, err);
+            gcd_status st = gcd_file_write(in->spool_fd, NULL, r->raw, r->raw_n, err);
             if (st != GCD_OK) {
                 gcd_error_wrap(err, "temporary copy of the pipe");
                 return st;
@@ -219,7 +219,7 @@ static gcd_status next_plain(struct gcd_reader *r, const uint8_t **ret_bytes, si
         gcd_status st = gcd_gunzip_step(&r->gunzip, r->raw_p, r->raw_n, r->raw_ended, r->plain, READ_BYTES, &used, &made, err);
         r->raw_p += used;
         r->raw_n -= used;
-        if (made > 0) {          /* an error, if any, comes back with the next call */
+        if (made > 0) {
             *ret_bytes = r->plain;
             *ret_n = made;
             return GCD_OK;

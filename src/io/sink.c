@@ -21,6 +21,7 @@ struct gcd_sink {
     char *buffer;                /* [BUFFER_BYTES] */
     size_t used;
     int fd;                      /* -1 = memory */
+    const gcd_cancel_flag *cancel;
     char *path, *temp;           /* temp "" = written directly; both [PATH_MAX] or NULL */
     bool gzip, committed;
     z_stream z;
@@ -57,10 +58,11 @@ static gcd_status start_gzip(struct gcd_sink *s, struct gcd_error *err)
     return GCD_OK;
 }
 
-gcd_status gcd_sink_open(const char *path, const struct gcd_alloc *alloc, struct gcd_sink **ret, struct gcd_error *err)
+gcd_status gcd_sink_open(const char *path, const struct gcd_sink_options *options, struct gcd_sink **ret, struct gcd_error *err)
 {
     struct gcd_sink *s = NULL;
-    GCD_TRY(sink_new(alloc, &s, err));
+    GCD_TRY(sink_new(options != NULL ? options->alloc : NULL, &s, err));
+    s->cancel = options != NULL ? options->cancel : NULL;
     size_t len = strlen(path);
     gcd_status st = GCD_OK;
     s->path = gcd_mem_strndup(&s->alloc, path, len);
@@ -70,13 +72,18 @@ gcd_status gcd_sink_open(const char *path, const struct gcd_alloc *alloc, struct
     if (st == GCD_OK && len > 3 && strcmp(path + len - 3, ".gz") == 0)
         st = start_gzip(s, err);
     if (st == GCD_OK)
-        st = gcd_file_open_write(path, &s->fd, s->temp, PATH_MAX, err);
+        st = gcd_file_open_write(path, s->cancel, &s->fd, s->temp, PATH_MAX, err);
     if (st != GCD_OK) {
         gcd_sink_free(s);
         return st;
     }
     *ret = s;
     return GCD_OK;
+}
+
+const char *gcd_sink_temporary(const struct gcd_sink *s)
+{
+    return s->temp != NULL ? s->temp : "";
 }
 
 gcd_status gcd_sink_new_memory(const struct gcd_alloc *alloc, struct gcd_sink **ret, struct gcd_error *err)
@@ -94,7 +101,7 @@ const uint8_t *gcd_sink_memory(const struct gcd_sink *s, size_t *ret_n)
 static gcd_status put(struct gcd_sink *s, const void *bytes, size_t n)
 {
     if (s->fd >= 0)
-        return gcd_file_write(s->fd, bytes, n, &s->error);
+        return gcd_file_write(s->fd, s->cancel, bytes, n, &s->error);
     if (!gcd_vec_reserve(&s->alloc, &s->memory, &s->memory_cap, s->memory_n + n, 1, SIZE_MAX / 2))
         return gcd_fail_nomem(&s->error, "writing to memory");
     if (n > 0)

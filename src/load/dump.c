@@ -22,7 +22,7 @@ gcd_status gcd_dump_new(const struct gcd_dump_options *options, struct gcd_dump 
     if (options->limits != NULL)
         d->limits = *options->limits;
     d->options = *options;
-    d->trace_error = (struct gcd_error)GCD_ERROR_INIT;
+    d->trace_error = d->input_error = (struct gcd_error)GCD_ERROR_INIT;
     gcd_status st = gcd_trace_new(&a, &d->limits, &d->trace, err);
     if (st == GCD_OK)
         st = heap_new(options, &d->heap, err);
@@ -237,7 +237,8 @@ gcd_status gcd_dump_close(struct gcd_dump *d, struct gcd_input *in, struct gcd_e
     GCD_TRY(collect_types(d, err));
     GCD_TRY(sort_dependents(d, err));
     GCD_TRY(collect_facts(d, err));
-    heap_verdict(d->heap, d->heap->chosen, &d->facts.trace, d->trace_error.msg, &d->verdict);
+    heap_verdict(d->heap, d->heap->chosen, &d->facts.trace, d->trace_error.msg,
+                 d->input_error.code != GCD_OK ? d->input_error.msg : NULL, &d->verdict);
     return GCD_OK;
 }
 

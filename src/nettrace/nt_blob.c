@@ -136,11 +136,13 @@ static gcd_status take_blob(struct gcd_nt *nt, struct gcd_cur *payload, struct g
         gcd_status st = nt_meta_record(nt, payload, err);
         return st == GCD_OK ? GCD_NEED_MORE : st;
     }
+    uint32_t m = gcd_idmap_get(&nt->meta_by_id, h->meta_id);
+    if (m == GCD_IDMAP_NONE && nt->block_cut)
+        return GCD_END;                  /* the size of the block was a lie, and this is not an event any more */
     nt->sequence_point_last = false;
     nt->info.events++;
     if (h->has_sequence && !nt_seq_event(&nt->seq, &nt->alloc, h->capture_thread, h->sequence))
         return gcd_fail_nomem(err, "counting events");
-    uint32_t m = gcd_idmap_get(&nt->meta_by_id, h->meta_id);
     if (m == GCD_IDMAP_NONE) {
         nt->info.unknown_events++;
         return GCD_NEED_MORE;

@@ -212,12 +212,11 @@ static void *more(void *items, size_t *cap, size_t count, size_t item_bytes)
 static gcd_status read_objects(struct gcd_dump *d, struct run *r)
 {
     struct gcd_objects *cursor;
-    struct gcd_error err = GCD_ERROR_INIT;
-    gcd_status st = gcd_objects_new(d, &cursor, &err);
+    gcd_status st = gcd_objects_new(d, &cursor, &r->objects_err);
     if (st != GCD_OK)
         return st;
     struct gcd_object o;
-    while ((st = gcd_objects_next(cursor, &o, &err)) == GCD_OK) {
+    while ((st = gcd_objects_next(cursor, &o, &r->objects_err)) == GCD_OK) {
         if (o.type >= gcd_dump_type_count(d))
             abort();
         r->objects = more(r->objects, &r->object_cap, r->object_count + 1, sizeof *r->objects);
@@ -226,7 +225,7 @@ static gcd_status read_objects(struct gcd_dump *d, struct run *r)
                                    .type_id = gcd_dump_type(d, o.type)->id, .first_target = r->target_count };
         const uint64_t *targets;
         size_t n;
-        while ((st = gcd_objects_edges(cursor, &targets, &n, &err)) == GCD_OK) {
+        while ((st = gcd_objects_edges(cursor, &targets, &n, &r->objects_err)) == GCD_OK) {
             if (n == 0)
                 abort();
             r->targets = more(r->targets, &r->target_cap, r->target_count + n, sizeof *r->targets);
@@ -266,7 +265,7 @@ void run_trace(const void *bytes, size_t n, const struct run_options *options, s
     static const struct run_options defaults;
     const struct run_options *o = options != NULL ? options : &defaults;
     memset(ret, 0, sizeof *ret);
-    ret->err = ret->write_err = (struct gcd_error)GCD_ERROR_INIT;
+    ret->err = ret->objects_err = ret->write_err = (struct gcd_error)GCD_ERROR_INIT;
     struct gcd_input *in;
     struct gcd_dump *d = NULL;
     struct gcd_input_options in_options = { .alloc = o->alloc };
@@ -404,7 +403,7 @@ static const char *check_objects(const struct run *r)
 {
     const struct gcd_dump_facts *f = &r->facts;
     if (r->objects_st != GCD_END)
-        return complaint("reading the objects ended with %s", gcd_status_name(r->objects_st));
+        return complaint("reading the objects ended with %s: %s", gcd_status_name(r->objects_st), r->objects_err.msg);
     if (r->object_count != f->objects)
         return complaint("%zu objects read, %" PRIu64 " counted", r->object_count, f->objects);
     uint64_t bytes = 0, declared = 0;

@@ -42,6 +42,7 @@ struct run {
     uint64_t root_records;
 
     gcd_status objects_st;       /* GCD_END when they were read to the end */
+    struct gcd_error objects_err;
     struct run_object *objects;
     size_t object_count, object_cap;
     uint64_t objects_denied;     /* by gcd_dump_knows */

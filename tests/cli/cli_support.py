@@ -1,0 +1,273 @@
+"""Running the program as a user would, and looking at all it leaves behind: exit status, both outputs, the folder.
+
+Every test has a folder of its own that is also the working directory of the program, so that messages name files without a
+machine's paths.  Temporary files of the program go to a second folder, which must be empty after each test.
+"""
+import dataclasses
+import gzip
+import hashlib
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.environ.get("GCDUMPC_SOURCE") or os.path.dirname(os.path.dirname(HERE))
+BUILD = os.environ.get("GCDUMPC_BUILD") or os.path.join(SOURCE, "build")
+PROGRAM = os.environ.get("GCDUMPC") or os.path.join(BUILD, "gcdumpc")
+SANITIZED = bool(os.environ.get("GCDUMPC_SANITIZE"))
+EXPECTED = os.path.join(HERE, "expected")
+BLESS = "--bless" in sys.argv
+
+sys.path.insert(0, os.path.join(SOURCE, "tests", "readers"))
+from sample_heaps import define_all, shop_events, write             # noqa: E402
+from trace_bytes import Ev, Payloads, V4File, numbered               # noqa: E402
+
+COMMANDS = ("collect", "convert", "info", "report")
+SANITIZER_EXIT = 99              # no status of ours: a sanitizer's finding never looks like a refusal
+SECONDS = 60                     # for anything that should come to an end by itself
+
+
+# -- recordings ------------------------------------------------------------------------------------------------------
+
+def trace(name):
+    """Path of a bundled recording."""
+    return os.path.join(SOURCE, "traces", name, "heap.nettrace.gz")
+
+
+def trace_bytes(name):
+    """The same, uncompressed."""
+    with gzip.open(trace(name)) as f:
+        return f.read()
+
+
+def small_trace(process_name=True):
+    """Three objects, complete.  Without the process's name the program has to find another one."""
+    return write(V4File(), [e for e in shop_events() if process_name or e.kind != 99])
+
+
+def types_trace(*types, command_line="dotnet /srv/shop.dll"):
+    """A complete recording; TYPES are rows (name, objects, bytes of each), in the order of the walk."""
+    p, nodes = Payloads(), []
+    for i, (_, objects, size) in enumerate(types):
+        nodes += [(0x1000 + 0x10 * (len(nodes) + n), size, 0x70 + i, 0) for n in range(objects)]
+    return write(V4File(), [Ev(1, 2000, p.gc_start()), Ev(18, 2001, p.nodes(0, *nodes)),
+                            Ev(15, 2002, p.types(*((0x70 + i, t[0]) for i, t in enumerate(types)))),
+                            Ev(2, 2003, p.gc_end()), Ev(99, 2004, p.process_info(command_line))])
+
+
+def big_trace(objects):
+    """A complete recording of OBJECTS objects (a multiple of 2,000) that takes the program a while but is made quickly."""
+    p, at_once = Payloads(), 2000
+    nodes = p.nodes(0, *((0x1000 + 24 * i, 24, 0x70 + i % 50, 0) for i in range(at_once)))
+    events = numbered([Ev(1, 2000, p.gc_start())]
+                      + [Ev(18, 2001, struct.pack("<I", k) + nodes[4:]) for k in range(objects // at_once)]
+                      + [Ev(15, 2002, p.types(*((0x70 + i, f"Type{i}") for i in range(50)))), Ev(2, 2003, p.gc_end())])
+    file = V4File()
+    define_all(file)
+    for event in events:
+        file.events(event)
+    file.sequence_point(3000, ((7, len(events)),))
+    return file.end()
+
+
+def genheap(folder):
+    """The generator of recordings: that of the build, else compiled into FOLDER; a skip when neither is possible."""
+    built = os.path.join(BUILD, "genheap")
+    if os.access(built, os.X_OK):
+        return built
+    sources = os.path.join(SOURCE, "tools", "genheap")
+    return compiled(folder, "genheap", *(os.path.join(sources, n) for n in sorted(os.listdir(sources)) if n.endswith(".c")))
+
+
+def compiled(folder, name, *sources):
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        raise unittest.SkipTest(f"no C compiler, needed for {name}")
+    path = os.path.join(folder, name)
+    subprocess.run([compiler, "-std=gnu11", "-O1", "-o", path, *sources], check=True)
+    return path
+
+
+# -- the program -----------------------------------------------------------------------------------------------------
+
+def digest(data):
+    """DATA for comparisons: unittest takes minutes to print how two large texts differ."""
+    return data if len(data) < 200 else f"{len(data)} bytes, sha256 {hashlib.sha256(data).hexdigest()[:16]}"
+
+
+@dataclasses.dataclass
+class Run:
+    code: int
+    out: bytes
+    err: bytes
+
+    @property
+    def text(self):
+        return self.out.decode()
+
+    @property
+    def lines(self):
+        """of standard error"""
+        return self.err.decode(errors="replace").splitlines()
+
+
+class CliTest(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory(prefix="gcdumpc-cli-")
+        self.addCleanup(holder.cleanup)
+        self.dir, self.tmp = os.path.join(holder.name, "dir"), os.path.join(holder.name, "tmp")
+        os.mkdir(self.dir)
+        os.mkdir(self.tmp)
+
+    def tearDown(self):
+        self.assertEqual(os.listdir(self.tmp), [], "left in TMPDIR")
+
+    # files of the test
+
+    def path(self, *names):
+        return os.path.join(self.dir, *names)
+
+    def put(self, name, data):
+        """Make a file; returns its name."""
+        with open(self.path(name), "wb") as f:
+            f.write(data)
+        return name
+
+    def get(self, name):
+        with open(self.path(name), "rb") as f:
+            return f.read()
+
+    def link(self, name):
+        """A bundled recording under a name that does not depend on where the sources lie."""
+        target = self.path(name + ".nettrace.gz")
+        if not os.path.lexists(target):
+            os.symlink(trace(name), target)
+        return os.path.basename(target)
+
+    def folder(self):
+        """Everything in the test's folder, for comparisons: names with (digests of) contents, or the kind of what is no file."""
+        found = {}
+        for name in sorted(os.listdir(self.dir)):
+            path = self.path(name)
+            readable = os.path.isfile(path) and not os.path.islink(path) and os.access(path, os.R_OK)
+            found[name] = digest(self.get(name)) if readable else os.lstat(path).st_mode
+        return found
+
+    # running
+
+    def environment(self, **extra):
+        env = {k: v for k, v in os.environ.items() if k not in ("TERM", "TMPDIR")}
+        env.update({"LC_ALL": "C.UTF-8", "TMPDIR": self.tmp, **extra})
+        for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
+            env[name] = f"{os.environ.get(name, '')}:exitcode={SANITIZER_EXIT}".lstrip(":")
+        return env
+
+    def start(self, *args, env=None, **options):
+        """A subprocess.Popen of the program; killed at the end of the test if it still runs."""
+        options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "cwd": self.dir, **options}
+        process = subprocess.Popen([PROGRAM, *map(str, args)], env=self.environment(**(env or {})), **options)
+        self.addCleanup(self.stop, process)
+        return process
+
+    @staticmethod
+    def stop(process):
+        process.kill()
+        process.wait()
+        for f in (process.stdin, process.stdout, process.stderr):
+            if f is not None:
+                try:
+                    f.close()
+                except BrokenPipeError:
+                    pass
+
+    def finish(self, process, data=None, seconds=SECONDS):
+        out, err = process.communicate(data, timeout=seconds)
+        return self.checked(Run(process.returncode, out or b"", err or b""))
+
+    def checked(self, run):
+        """No crash, nothing found by a sanitizer."""
+        self.assertNotRegex(run.err, rb"Sanitizer|runtime error:")
+        self.assertIn(run.code, (0, 1, 2, 3, 130), run)
+        return run
+
+    def gcdumpc(self, *args, data=None, **options):
+        """Run to the end.  DATA go to standard input through a pipe."""
+        if data is not None:
+            options["stdin"] = subprocess.PIPE
+        return self.finish(self.start(*args, **options), data)
+
+    def done(self, *args, code=0, **options):
+        """The same, with the exit status it must have."""
+        run = self.gcdumpc(*args, **options)
+        self.assertEqual(run.code, code, run.err.decode(errors="replace"))
+        return run
+
+    def refused(self, code, pattern, *args, **options):
+        """It fails with CODE and one line that matches PATTERN entirely; no output, the folder is as it was."""
+        before = self.folder()
+        run = self.gcdumpc(*args, **options)
+        what = f"gcdumpc {' '.join(map(str, args))[:200]}"
+        self.assertEqual(run.code, code, (what, run.err))
+        self.assertEqual((len(run.lines), run.err[-1:]), (1, b"\n"), (what, run.err))
+        self.assertRegex(run.lines[0], re.compile(rf"\Agcdumpc: {pattern}\Z"), what)
+        self.assertEqual(run.out, b"", what)
+        self.assertEqual(self.folder(), before, what)
+        return run
+
+    def expected(self, name, text):
+        """TEXT must be the content of expected/NAME."""
+        path = os.path.join(EXPECTED, name)
+        if BLESS:
+            with open(path, "w", encoding="utf-8", newline="") as f:
+                f.write(text)
+        self.assertTrue(os.path.exists(path), f"{name} is missing, see README.md about --bless")
+        with open(path, encoding="utf-8", newline="") as f:
+            self.assertEqual(text, f.read(), name)
+
+    def wait_until(self, condition, what, seconds=20):
+        deadline = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > deadline:
+                self.fail(f"in vain: {what}")
+            time.sleep(0.002)
+
+    def as_nobody(self):
+        """Options of start() for a user whom permissions mean something.  Root gives up what it is."""
+        if os.geteuid() != 0:
+            return {}
+        for folder in (os.path.dirname(self.dir), self.dir, self.tmp):
+            os.chmod(folder, 0o777)
+        options = {"user": 65534, "group": 65534, "extra_groups": []}
+        try:
+            self.start("--version", **options).communicate()
+        except PermissionError:
+            self.skipTest("root, and the program cannot be run by another user")
+        return options
+
+
+def main():
+    if BLESS:
+        sys.argv.remove("--bless")
+    if not os.access(PROGRAM, os.X_OK):
+        print("skipped: the program gcdumpc is missing; its path is expected in the environment variable GCDUMPC")
+        sys.exit(77)
+    # A test started in the background or by nohup would hand down what it ignores.
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    result = unittest.main(module="__main__", exit=False).result
+    if not result.wasSuccessful():
+        sys.exit(1)
+    if result.testsRun > 0 and len(result.skipped) == result.testsRun:
+        print("skipped:", "; ".join(sorted({reason for _, reason in result.skipped})))
+        sys.exit(77)
+    sys.exit(0)

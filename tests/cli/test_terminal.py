@@ -1,0 +1,134 @@
+"""What a person sees: progress, separators, and nothing of a recording that would command the terminal."""
+import json
+import os
+import pty
+import re
+import subprocess
+import time
+import unicodedata
+
+from cli_support import CliTest, V4File, Ev, Payloads, main, small_trace, trace, trace_bytes, types_trace, write
+
+# one of each kind: C0 with escape sequences, DEL, C1 (U+009B alone begins a sequence for many terminals), line separators
+EVIL = ("A\x1b[31mred", "B\x1b]0;title\x07", "C\nnew\rline\ttab", "D\x7fdel", "E\x9b31mC1", "F\x85nel", "G\x08\x08back")
+FINE = ("Größe`1[数据]", "Лаборатория", "a b <c> & \"d\" 'e'", "😀")
+
+
+class Commands(CliTest):
+    """Characters of a recording or of a command line that would command a terminal."""
+
+    def clean(self, data, lines=None):
+        text = data.decode()
+        found = [c for c in text if c != "\n" and unicodedata.category(c) == "Cc"]
+        self.assertEqual(found, [])
+        if lines is not None:
+            self.assertEqual(len(text.splitlines()), lines, text)
+
+    def test_type_names(self):
+        self.put("evil", types_trace(*((name, 1, 24 + i) for i, name in enumerate(EVIL + FINE))))
+        run = self.done("report", "evil")
+        self.clean(run.out, 2 + len(EVIL + FINE))
+        for name in FINE:
+            self.assertIn(f"  {name}\n", run.text)
+        for name in EVIL:
+            self.assertIn("  " + re.sub(r"[\x00-\x1f\x7f-\x9f]", "?", name) + "\n", run.text)
+
+    def test_type_names_in_json(self):
+        """Escaped there, not replaced."""
+        self.put("evil", types_trace(*((name, 1, 24 + i) for i, name in enumerate(EVIL + FINE))))
+        text = self.done("report", "evil", "--json", "--sort=name").text
+        self.assertEqual([c for c in text if c < " " and c != "\n"], [])
+        self.assertEqual({t["name"] for t in json.loads(text)["types"]}, set(EVIL + FINE))
+
+    def test_module_names(self):
+        p = Payloads()
+        module = "/srv/a\x1b[31m\nb\x9b.dll"
+        types = p.types((0x70, "Same"), (0x71, "Same"))
+        loaded = (0x30).to_bytes(8, "little") + bytes(8) + bytes(8) + (module + "\0").encode("utf-16-le") + bytes(4)
+        file = V4File()
+        file.define((152, "Microsoft-Windows-DotNETRuntime", 152, 2))
+        self.put("modules", write(file, [
+            Ev(152, 1999, loaded), Ev(1, 2000, p.gc_start()), Ev(18, 2001, p.nodes(0, (16, 24, 0x70, 0), (48, 24, 0x71, 0))),
+            Ev(15, 2002, types), Ev(2, 2003, p.gc_end())]))
+        self.clean(self.done("report", "modules").out, 4)
+
+    def test_command_line_of_the_process(self):
+        self.put("evil", types_trace(("A", 1, 24), command_line="/srv/x\x1b[31m\x9b\n\x7f --evil\r"))
+        lines = len(self.done("info", self.put("good", small_trace())).text.splitlines())
+        self.clean(self.done("info", "evil").out, lines)
+
+    def test_names_of_files(self):
+        for name in ("a\x1b[31m\nb\x7f", "a\x9b31m\x85b"):
+            self.put(name, small_trace())
+            self.clean(self.done("info", name).out)
+            self.clean(self.done("convert", name, "-o", name + "out").err, 1)
+            self.clean(self.gcdumpc("info", name + "missing").err, 1)
+            self.clean(self.gcdumpc("convert", name, "-o", f"{name}/out").err, 1)
+            self.clean(self.gcdumpc("info", "--" + name).err, 1)
+            self.clean(self.gcdumpc(name).err, 1)
+
+
+class Terminal(CliTest):
+    def terminal(self, *words, stream="stdout", term="xterm", **options):
+        """The program with STREAM on a terminal; what arrived there comes with shown()."""
+        ours, theirs = pty.openpty()
+        self.addCleanup(os.close, ours)
+        try:
+            process = self.start(*words, env={"TERM": term}, **{stream: theirs}, **options)
+        finally:
+            os.close(theirs)
+        process.terminal = ours
+        return process
+
+    @staticmethod
+    def shown(process):
+        data = b""
+        while True:
+            try:
+                part = os.read(process.terminal, 65536)
+            except OSError:                          # the other end is closed
+                part = b""
+            if not part:
+                return data.decode().replace("\r\n", "\n")
+            data += part
+
+    def test_separators(self):
+        """For people only: a number that a script reads has none."""
+        for command, number in (("report", "1,378,569 100.00%"), ("info", "bytes              1,378,569\n")):
+            process = self.terminal(command, trace("net10-wks"))
+            text = self.shown(process)
+            self.assertEqual(self.finish(process).code, 0)
+            self.assertIn(number, text)
+            piped = self.done(command, trace("net10-wks")).text
+            self.assertNotIn(number, piped)
+            self.assertEqual(re.sub(r"[, ]", "", text), re.sub(r"[, ]", "", piped))
+            process = self.terminal(command, trace("net10-wks"), term="dumb")
+            self.assertEqual(self.shown(process), piped)
+
+    def test_progress(self):
+        """After a second of work, on a terminal, and gone in the end; never elsewhere."""
+        data = trace_bytes("net10-wks")
+        words = ("convert", "-", "-o", "-")
+        ways = {"terminal": self.terminal(*words, stream="stderr", stdin=subprocess.PIPE),
+                "quiet": self.terminal(*words, "-q", stream="stderr", stdin=subprocess.PIPE),
+                "dumb": self.terminal(*words, stream="stderr", stdin=subprocess.PIPE, term="dumb"),
+                "pipe": self.start(*words, stdin=subprocess.PIPE)}
+        at = 0
+        for size, pause in ((100000, 1.1), (100000, 0.2), (100000, 0.2), (len(data), 0)):
+            for process in ways.values():
+                process.stdin.write(data[at:at + size])
+                process.stdin.flush()
+            at += size
+            time.sleep(pause)
+        for name, process in ways.items():
+            run = self.finish(process)
+            self.assertEqual(run.code, 0, name)
+            seen = self.shown(process) if name != "pipe" else run.err.decode()
+            if name == "terminal":
+                self.assertRegex(seen, r"\A(\r(reading|writing): +\d.*?\x1b\[K)+\r\x1b\[K\Z")
+            else:
+                self.assertEqual(seen, "", name)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+"""Help, version, and everything that can be wrong with a command line."""
+import os
+import re
+
+from cli_support import COMMANDS, SOURCE, CliTest, main, small_trace
+
+
+class Help(CliTest):
+    def test_of_the_program(self):
+        text = self.done("--help").text
+        self.expected("help.txt", text)
+        for words in (["-h"], ["help"]):
+            self.assertEqual(self.done(*words).text, text)
+
+    def test_of_each_command(self):
+        for command in COMMANDS:
+            text = self.done(command, "--help").text
+            self.expected(f"help-{command}.txt", text)
+            for words in ([command, "-h"], ["help", command], ["--help", command], [command, "-q", "--help"]):
+                run = self.done(*words)
+                self.assertEqual((run.text, run.err), (text, b""), words)
+
+    def test_fits_a_window(self):
+        for words in ((), *((c,) for c in COMMANDS)):
+            for line in self.done(*words, "--help").text.splitlines():
+                self.assertLessEqual(len(line), 110, line)
+
+    def test_without_arguments(self):
+        run = self.done(code=2)
+        self.assertEqual((run.out, run.err.decode()), (b"", self.done("--help").text))
+
+    def test_every_option_of_the_help_is_known(self):
+        for command in COMMANDS:
+            rows = re.findall(r"^  (?:-(\w), |    )--([\w-]+)( \w+)?  ", self.done(command, "--help").text, re.M)
+            self.assertGreater(len(rows), 5)
+            for letter, name, argument in rows:
+                for option in filter(None, (f"--{name}", letter and f"-{letter}")):
+                    if argument:
+                        self.refused(2, rf"--{name} needs{argument}; see gcdumpc {command} --help", command, option)
+                    else:
+                        value = "=1" if option == f"--{name}" else "1"
+                        self.refused(2, rf"--{name} takes no value; see gcdumpc {command} --help", command, option + value)
+
+    def test_version(self):
+        with open(os.path.join(SOURCE, "CMakeLists.txt"), encoding="utf-8") as f:
+            version = re.search(r"project\(gcdumpc VERSION ([\d.]+)", f.read())[1]
+        run = self.done("--version")
+        self.assertEqual((run.text, run.err), (f"gcdumpc {version}\n", b""))
+
+
+class WrongUse(CliTest):
+    def test_commands(self):
+        for word in ("bogus", "-", "", "Convert"):
+            self.refused(2, rf'there is no command "{word}"; see gcdumpc --help', word)
+        self.refused(2, r'there is no command "a\?b\?\[31m"; .*', "a\nb\x1b[31m")
+
+    def test_options(self):
+        for command in COMMANDS:
+            for option in ("--bogus", "--bogus=1", "-x", "-xy", "--Help", "--outpu"):
+                self.refused(2, rf'{command} has no option "{option}"; see gcdumpc {command} --help', command, option)
+        self.refused(2, r'collect has no option "--bogus"; .*', "--bogus")
+        self.refused(2, r'report has no option "--\?\?\[m"; .*', "report", "--\n\x1b[m")
+        for command, option in (("info", "--output"), ("info", "--sort"), ("report", "--strict"), ("collect", "--dump"),
+                                ("collect", "--json"), ("convert", "--pid"), ("convert", "--top")):
+            self.refused(2, rf'{command} has no option "{option}"; .*', command, option, "1")
+
+    def test_numbers(self):
+        for option, least, most in (("--top", 1, 2**32 - 1), ("--dump", 1, 65536), ("--process", 1, 2**32 - 1),
+                                    ("--pid", 1, 2**32 - 1), ("--buffer", 1, 4095), ("--timeout", 1, 1000000),
+                                    ("--max-block", 1024, 2**30)):
+            for value in (least - 1, most + 1, 2**64, 2**64 + 1024, "", "x", "-1", "+1", " 1", "1 ", "0x400", "1.5", "1e3"):
+                self.refused(2, rf'{option} takes a number from {least} to {most}, not "{re.escape(str(value))}"; '
+                             r"see gcdumpc report --help", "report", option, value)
+
+    def test_sizes(self):
+        for value in ("1023", "2G", "1T", "16MB", "16m", "K", "18014398509481984K", "1 K"):
+            self.refused(2, rf'--max-block takes a number .*, not "{value}"; see gcdumpc info --help', "info", "--max-block", value)
+        name = self.put("small.nettrace", small_trace())
+        for value in ("1024", "1K"):
+            self.refused(1, r"small.nettrace: a block of \d+ bytes is larger than the limit of 1024.*", "info", name, "--max-block", value)
+        for value in ("2K", "16M", "1G", "1073741824"):
+            self.done("info", name, "--max-block", value)
+
+    def test_names(self):
+        for value in ("size", "", "Bytes", "byte"):
+            self.refused(2, rf'--sort takes bytes, count or name, not "{value}".*', "report", "--sort", value, "f")
+        self.refused(2, r'there is no format "bogus"; there is: gclog.*', "convert", "f", "-o", "x", "--format", "bogus")
+
+    def test_files(self):
+        for command in ("convert", "info", "report"):
+            self.refused(2, rf"a file is needed; see gcdumpc {command} --help", command)
+            self.refused(2, rf"a file is needed; see gcdumpc {command} --help", command, "--")
+            self.refused(2, rf'{command} does not know what to do with "b"; see gcdumpc {command} --help', command, "a", "b")
+        for command in ("info", "report"):
+            self.refused(2, rf"give a file or --pid, not both; see gcdumpc {command} --help", command, "a", "--pid", "1")
+        for words in (["collect"], ["collect", "-o", "x"], ["-o", "x"]):
+            self.refused(2, r"collect needs the process: --pid N; see gcdumpc collect --help", *words)
+        for words in (["collect", "--pid", "1", "x"], ["--pid=1", "x", "-o", "y"]):
+            self.refused(2, r'collect does not know what to do with "x"; .*', *words)
+
+    def test_outputs(self):
+        for words in (["convert", "f"], ["convert", "-"], ["collect", "-p", "1"], ["--pid", "1"]):
+            command = words[0] if words[0] != "--pid" else "collect"
+            self.refused(2, rf"{command} needs a place for its output: -o FILE, .*; see gcdumpc {command} --help", *words)
+
+    def test_no_such_process(self):
+        self.refused(1, r"process 4294967295: .+", "--pid", "4294967295", "-o", "x")
+
+
+class Forms(CliTest):
+    """All spellings of one command line."""
+
+    def setUp(self):
+        super().setUp()
+        self.put("in", small_trace())
+        self.whole = self.done("convert", "in", "-o", "-").out
+
+    def written(self, name, *words):
+        self.done("convert", *words)
+        self.assertEqual(self.get(name), self.whole, words)
+        os.unlink(self.path(name))
+        self.assertEqual(os.listdir(self.dir), ["in"])
+
+    def test_of_options(self):
+        for output in (["-o", "out"], ["-oout"], ["--output", "out"], ["--output=out"]):
+            self.written("out", "in", *output)
+            self.written("out", *output, "in")
+            self.written("out", "-q", *output, "--", "in")
+            for form in (["-f", "gclog"], ["-fgclog"], ["--format", "gclog"], ["--format=gclog"]):
+                self.written("out", *form, "in", *output)
+        self.written("a=b", "in", "--output=a=b")
+        self.written("--out", "in", "-o", "--out")
+        self.written("--", "in", "-o", "--")
+        self.written("x.png", "in", "-o", "x.png", "--format", "gclog")
+
+    def test_words_after_the_double_dash(self):
+        os.rename(self.path("in"), self.path("--in"))
+        self.assertEqual(self.done("convert", "-o", "-", "--", "--in").out, self.whole)
+        self.refused(2, r'convert does not know what to do with "-o"; .*', "convert", "--", "--in", "-o", "out")
+
+    def test_numbers(self):
+        rows = self.done("report", "in", "--top=1").text
+        self.assertIn("(2 more types)", rows)
+        for form in (["-n1"], ["-n", "1"], ["--top", "01"]):
+            self.assertEqual(self.done("report", *form, "in").text, rows)
+
+    def test_the_output_must_not_be_the_input(self):
+        os.symlink("in", self.path("symbolic"))
+        os.link(self.path("in"), self.path("hard"))
+        for output in ("in", "./in", "symbolic", "hard", self.path("in")):
+            self.refused(2, r"in: is the input and the output", "convert", "in", "-o", output)
+        self.refused(2, r"symbolic: is the input and the output", "convert", "symbolic", "-o", "in")
+        with open(self.path("in"), "rb") as f:
+            self.refused(2, r"standard input: is the input and the output", "convert", "-", "-o", "in", stdin=f)
+
+
+if __name__ == "__main__":
+    main()
