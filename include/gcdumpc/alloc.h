@@ -25,16 +25,17 @@ struct gcd_alloc {
 };
 
 /*
- * Ceilings for what an input may make us hold.  Reaching one is GCD_E_LIMIT with a message that names the field; nothing is
- * ever cut silently.  Zero means the default in the comment.
+ * Ceilings for what an input may make us hold.  Reaching one is GCD_E_LIMIT with a message that says which; nothing is ever cut
+ * silently: a trace whose container reaches one (block, threads, metadata) is read up to there and the dump is incomplete.
+ * Zero means the default in the comment.
  */
 struct gcd_limits {
     uint64_t block_bytes;   /* one block of a container;                     default 16 MiB */
-    uint64_t types;         /* type records;                                 default 16 Mi */
-    uint64_t roots;         /* root, static and dependent-handle records;    default 64 Mi */
+    uint64_t types;         /* type records;                                 default 2 Mi */
+    uint64_t roots;         /* records of roots, statics, ranges, ..., each;  default 64 Mi */
     uint64_t text_bytes;    /* all names together;                           default 1 GiB */
     uint64_t threads;       /* capture threads with a sequence number;       default 256 Ki */
-    uint64_t metadata;      /* event descriptions of a trace;                default 1 Mi */
+    uint64_t metadata;      /* event descriptions, label lists of a trace;   default 1 Mi */
 };
 
 #ifdef __cplusplus

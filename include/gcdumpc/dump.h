@@ -33,8 +33,8 @@ typedef void (*gcd_progress_fn)(void *ctx, uint64_t done_bytes, uint64_t total_b
 struct gcd_dump_options {
     const struct gcd_alloc *alloc;
     const struct gcd_limits *limits;
-    uint64_t process;            /* take the dump of this process; 0 = the first one that shows up */
-    unsigned dump_number;        /* which of several dumps in one trace: 1 = first (also 0) */
+    uint64_t process;            /* take the dump of this process; 0 = the first one that has a dump */
+    unsigned dump_number;        /* which of several heap walks with objects: 1 = first; 0 = the first one that was asked for and whole */
     bool check_references;       /* gather the addresses of the objects for gcd_dump_knows; 16 MiB at most */
     const gcd_cancel_flag *cancel;   /* may be NULL; polled per slice, ends with GCD_E_CANCELED */
     gcd_progress_fn progress;    /* may be NULL */
@@ -104,7 +104,7 @@ struct gcd_verdict {
     struct gcd_reason reasons[GCD_REASON_COUNT];
 };
 
-/* ---- what the dump consists of; everything below is valid until gcd_dump_free ---- */
+/* ---- what the dump consists of: from gcd_dump_open or gcd_dump_close, when they succeed, until gcd_dump_free ---- */
 
 enum gcd_root_kind {
     GCD_ROOT_STACK,              /* local variable, argument, register */
@@ -129,8 +129,9 @@ struct gcd_dump_facts {
     const char *os, *arch;
     const char *runtime_version;
     /* the GC */
-    unsigned dumps;              /* heap walks in the trace, this one included */
-    unsigned processes_ignored;  /* other processes with heap events, at least */
+    unsigned dumps;              /* heap walks with objects in the trace, this one included */
+    unsigned dump_number;        /* which one this is; 1 = first */
+    unsigned processes_ignored;  /* other processes with a heap walk, at least */
     uint32_t gc_number, gc_depth, gc_reason, gc_type;  /* as in GCStart; 0 when it was not seen */
     bool gc_start_seen, gc_end_seen;
     uint32_t gc_heaps;           /* more than 1: server GC; 0 = not told */
@@ -228,7 +229,10 @@ struct gcd_object {
 GCD_API GCD_MUST_CHECK gcd_status gcd_objects_new(struct gcd_dump *d, struct gcd_objects **ret, struct gcd_error *err);
 GCD_API void gcd_objects_free(struct gcd_objects *o);
 
-/* The next object, GCD_END after the last.  The references of the object before may be left unread. */
+/*
+ * The next object, GCD_END after the last.  The references of the object before may be left unread.
+ * GCD_E_FORMAT: these are not the objects that gcd_dump_facts counts: the input has changed since it was opened.
+ */
 GCD_API GCD_MUST_CHECK gcd_status gcd_objects_next(struct gcd_objects *o, struct gcd_object *ret, struct gcd_error *err);
 
 /*

@@ -79,12 +79,18 @@ struct gcd_trace_info {
     uint64_t lost_events;
     uint64_t lost_threads;       /* number of threads that lost some */
     uint64_t irregular_steps;    /* sequence numbers that stepped back without being a reused thread id */
-    bool loss_verified;          /* a sequence point closes the trace and every step was regular */
+    bool loss_verified;          /* a sequence point closes the trace and every step was regular; see gcd_trace_thread_closed */
     bool has_sequence_numbers;   /* false for format 3: drops cannot be seen */
 };
 
 /* Valid at any time.  CONTAINER is a static string. */
 GCD_API void gcd_trace_get_info(const struct gcd_trace *t, struct gcd_trace_info *ret);
+
+/*
+ * Has a sequence point told the number of the last event of THREAD (gcd_event.thread) after all its events?  Only then is a loss at its
+ * end counted.  A sequence point need not list all threads: those that have ended are left out.
+ */
+GCD_API bool gcd_trace_thread_closed(const struct gcd_trace *t, uint64_t thread);
 
 /* Lost events of capture thread number I (0 .. count-1, in the order in which they appeared).  False when I is too large. */
 GCD_API bool gcd_trace_get_thread(const struct gcd_trace *t, size_t i, uint64_t *ret_thread, uint64_t *ret_events,

@@ -1,8 +1,11 @@
 #include "base/error.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/text.h"
 
 const char *gcd_status_text(gcd_status st)
 {
@@ -31,11 +34,16 @@ const char *gcd_status_name(gcd_status st)
 /* Names from the input end up in messages, and messages on terminals: no control character may pass, U+0080 to U+009F neither. */
 static void make_printable(char *s)
 {
-    for (; *s != '\0'; s++)
-        if ((unsigned char)*s < 0x20 || *s == 0x7f)
-            *s = '?';
-        else if ((unsigned char)s[0] == 0xc2 && (unsigned char)s[1] >= 0x80 && (unsigned char)s[1] < 0xa0)
-            s[0] = s[1] = '?';
+    size_t n = strlen(s);
+    for (size_t i = 0; i < n;) {
+        uint32_t cp;
+        size_t len = gcd_utf8_next((const uint8_t *)s + i, n - i, &cp);
+        bool bad = len == 0 || cp < 0x20 || (cp >= 0x7f && cp < 0xa0);
+        size_t step = len == 0 ? 1 : len;
+        if (bad)
+            memset(s + i, '?', step);
+        i += step;
+    }
 }
 
 GCD_PRINTF(5, 0)

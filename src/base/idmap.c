@@ -2,6 +2,8 @@
 
 #include "base/mem.h"
 
+#define FIRST_SLOTS ((size_t)64)
+
 void gcd_idmap_init(struct gcd_idmap *m, const struct gcd_alloc *a)
 {
     *m = (struct gcd_idmap){ .alloc = a, .seed = (uint64_t)(uintptr_t)m * UINT64_C(0xd6e8feb86659fd93) };
@@ -17,6 +19,12 @@ void gcd_idmap_done(struct gcd_idmap *m)
 
 void gcd_idmap_clear(struct gcd_idmap *m)
 {
+    if (m->used == 0)
+        return;
+    if (m->slot_count > FIRST_SLOTS) {   /* an empty table must not go on costing what a full one did */
+        gcd_idmap_done(m);
+        return;
+    }
     for (size_t i = 0; i < m->slot_count; i++)
         m->slots[i].value = GCD_IDMAP_NONE;
     m->used = 0;
@@ -36,7 +44,7 @@ static void insert(struct gcd_idmap *m, uint64_t id, uint32_t value)
 static bool grow(struct gcd_idmap *m)
 {
     struct gcd_idmap old = *m;
-    size_t n = old.slot_count == 0 ? 64 : old.slot_count * 2;
+    size_t n = old.slot_count == 0 ? FIRST_SLOTS : old.slot_count * 2;
     if (n < old.slot_count)
         return false;
     m->slots = gcd_mem_new_array(m->alloc, n, sizeof *m->slots);

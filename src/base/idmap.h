@@ -1,6 +1,7 @@
 /*
- * A hash table from 64-bit ids (method tables, threads, modules) to small numbers, for the ids of an untrusted input: the
- * table is seeded per instance by its address, so chains cannot be prepared from outside, and grows only with what was put in.
+ * A hash table from 64-bit ids (method tables, threads, modules) to small numbers, for the ids of an untrusted input: every bit of an
+ * id and of the table's own seed reaches every bit of the place, so that chains cannot be prepared without knowing the seed; it
+ * grows only with what was put in, and to clear it costs no more than to fill it.
  */
 #ifndef GCD_BASE_IDMAP_H
 #define GCD_BASE_IDMAP_H
@@ -35,9 +36,10 @@ bool gcd_idmap_put(struct gcd_idmap *m, uint64_t id, uint32_t value);
 
 static inline size_t gcd_idmap_home(const struct gcd_idmap *m, uint64_t id)
 {
-    uint64_t h = (id ^ m->seed) * UINT64_C(0x9e3779b97f4a7c15);
-    h ^= h >> 32;
-    return (size_t)h & (m->slot_count - 1);
+    uint64_t h = id ^ m->seed;           /* the finalizer of MurmurHash3 */
+    h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return (size_t)(h ^ h >> 33) & (m->slot_count - 1);
 }
 
 /* The value of ID or GCD_IDMAP_NONE.  Inline: called once per object of a heap. */

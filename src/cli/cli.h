@@ -55,7 +55,6 @@ struct cli_command {
 #define CLI_INFO 4u
 #define CLI_REPORT 8u
 
-enum cli_exit cmd_collect(const struct cli_args *args);
 enum cli_exit cmd_convert(const struct cli_args *args);
 enum cli_exit cmd_info(const struct cli_args *args);
 enum cli_exit cmd_report(const struct cli_args *args);
@@ -99,8 +98,8 @@ enum cli_exit cli_open(const struct cli_args *args, bool reread, struct cli_dump
 void cli_close(struct cli_dump *d);
 
 /* live.c (ipc), or its stand-in: the same for a process. */
-enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options, const char *spool_dir,
-                            struct cli_dump *ret);
+enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options, bool reread,
+                            const char *spool_dir, struct cli_dump *ret);
 
 /* output.c: where ARGS->output goes, in which format. */
 struct cli_output {

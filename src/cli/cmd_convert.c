@@ -1,5 +1,6 @@
 #include "cli.h"
 
+/* Also of collect: a living process is only another input. */
 enum cli_exit cmd_convert(const struct cli_args *args)
 {
     struct cli_output out;

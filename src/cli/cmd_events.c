@@ -23,10 +23,11 @@ static bool same(const struct cli_event_kind *k, const struct gcd_event *ev)
 
 static bool count(struct table *t, const struct gcd_event *ev)
 {
-    size_t h = ev->id * (size_t)2654435761u + ev->version * (size_t)40503u;
+    uint64_t h = (uint64_t)ev->id << 32 | ev->version;
     for (const char *p = ev->provider_name; *p != '\0'; p++)
         h = h * 31 + (unsigned char)*p;
-    for (size_t i = h % t->slot_count;; i = (i + 1) % t->slot_count) {
+    h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);        /* so that neighbours do not lie side by side */
+    for (size_t i = (size_t)(h ^ h >> 33) % t->slot_count;; i = (i + 1) % t->slot_count) {
         if (t->slots[i] == 0) {
             if (t->count == MAX_KINDS)
                 return false;
@@ -60,7 +61,7 @@ static gcd_status read_events(struct gcd_reader *r, struct gcd_trace *trace, str
 {
     gcd_status st = GCD_NEED_MORE;
     bool finished = false;
-    while (st == GCD_NEED_MORE && !finished) {
+    while (!finished) {              /* up to the end of the input: what lies behind the end of the trace may be damaged, too */
         const uint8_t *bytes;
         size_t n;
         struct gcd_error io = GCD_ERROR_INIT;
@@ -87,6 +88,8 @@ static gcd_status read_events(struct gcd_reader *r, struct gcd_trace *trace, str
                 (void)snprintf(err->msg, sizeof err->msg, "more than %u kinds of events", MAX_KINDS);
                 return GCD_E_LIMIT;
             }
+        if (st == GCD_E_UNSUPPORTED || st == GCD_E_NOMEM)
+            return st;
     }
     return st;
 }
@@ -141,6 +144,8 @@ static enum cli_exit finish(const struct cli_args *args, const struct gcd_trace 
         (void)cli_fail(subject, err);
         return t->count > 0 ? CLI_INCOMPLETE : CLI_FAILED;
     }
+    if (info.trailing_bytes > 0)
+        cli_say(subject, "%" PRIu64 " bytes after the end of the recording are ignored", info.trailing_bytes);
     if (info.lost_events > 0) {
         cli_say(subject, "%" PRIu64 " events were lost in the target", info.lost_events);
         return CLI_INCOMPLETE;

@@ -45,7 +45,7 @@ static void print_recording(const struct gcd_dump_facts *f, const char *subject,
             f->runtime_version[0] != '\0' && f->os[0] != '\0' ? ", " : "", f->os, f->arch[0] != '\0' ? " " : "", f->arch);
 }
 
-static void print_gc(const struct gcd_dump_facts *f, unsigned dump_number)
+static void print_gc(const struct gcd_dump_facts *f)
 {
     static const char *const types[] = { "blocking", "background", "foreground" };
     char heaps[40] = "";
@@ -59,7 +59,7 @@ static void print_gc(const struct gcd_dump_facts *f, unsigned dump_number)
     row("GC time", "%.3f s after the start, %.1f ms with the heap walk", (double)f->gc_start_ns / 1e9,
         (double)(f->gc_end_ns - f->gc_start_ns) / 1e6);
     if (f->dumps > 1)
-        row("dumps", "%u heap dumps in the recording, this is number %u", f->dumps, dump_number);
+        row("dumps", "%u heap dumps in the recording, this is number %u", f->dumps, f->dump_number);
 }
 
 static void print_heap(const struct gcd_dump_facts *f, bool sep)
@@ -88,7 +88,7 @@ static void print_heap(const struct gcd_dump_facts *f, bool sep)
 
 enum cli_exit cmd_info(const struct cli_args *args)
 {
-    if (args->events && args->input != NULL)
+    if (args->events)
         return cmd_events(args);
     struct cli_dump d;
     enum cli_exit e = cli_open(args, false, &d);
@@ -100,7 +100,7 @@ enum cli_exit cmd_info(const struct cli_args *args)
             bool sep = cli_is_terminal(stdout);
             const struct gcd_dump_facts *f = gcd_dump_facts(d.dump);
             print_recording(f, d.subject, sep);
-            print_gc(f, args->dump_number != 0 ? (unsigned)args->dump_number : 1);
+            print_gc(f);
             print_heap(f, sep);
             row("verdict", "%s", v->complete ? "complete" : "incomplete");
             for (size_t i = 0; i < v->reason_count; i++)

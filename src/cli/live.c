@@ -14,7 +14,7 @@
 #define SILENCE_MS 5000u
 
 struct live {
-    struct gcd_input *spool;
+    struct gcd_input *spool;     /* NULL when the objects will not be read */
     struct gcd_dump *dump;
     bool whole;
 };
@@ -23,7 +23,7 @@ struct live {
 static gcd_status on_data(void *ctx, const uint8_t *bytes, size_t n, struct gcd_error *err)
 {
     struct live *l = ctx;
-    gcd_status st = gcd_input_append(l->spool, bytes, n, err);
+    gcd_status st = l->spool != NULL ? gcd_input_append(l->spool, bytes, n, err) : GCD_OK;
     if (st == GCD_OK)
         st = gcd_dump_feed(l->dump, bytes, n, err);
     if (st == GCD_END)
@@ -51,15 +51,15 @@ static void on_step(void *ctx, enum gcd_ipc_step step, uint64_t bytes)
     cli_progress((void *)(uintptr_t)verbs[step], bytes, UINT64_MAX);
 }
 
-enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options, const char *spool_dir,
-                            struct cli_dump *ret)
+enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options, bool reread,
+                            const char *spool_dir, struct cli_dump *ret)
 {
     char path[GCD_IPC_PATH_MAX];
     struct gcd_error err = GCD_ERROR_INIT;
     struct live l = { .whole = false };
     struct gcd_input_options input_options = { .reread = true, .spool_dir = spool_dir };
     gcd_status st = gcd_ipc_find_socket((uint32_t)args->pid, getenv("TMPDIR"), path, NULL, &err);
-    if (st == GCD_OK)
+    if (st == GCD_OK && reread)
         st = gcd_input_new_spool(&input_options, &ret->input, &err);
     if (st == GCD_OK)
         st = gcd_dump_new(options, &ret->dump, &err);
@@ -88,11 +88,12 @@ enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_o
 
 #else
 
-enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options, const char *spool_dir,
-                            struct cli_dump *ret)
+enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options, bool reread,
+                            const char *spool_dir, struct cli_dump *ret)
 {
     (void)args;
     (void)options;
+    (void)reread;
     (void)spool_dir;
     cli_say(ret->subject, "this build of gcdumpc cannot talk to living processes (it was made with GCDUMPC_IPC=OFF)");
     return CLI_FAILED;

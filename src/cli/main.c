@@ -13,7 +13,7 @@ static char temporary[4096];
 static volatile sig_atomic_t temporary_set;
 
 static const struct cli_command commands[] = {
-    { "collect", "--pid N -o FILE", "dump the heap of a living process", CLI_COLLECT, cmd_collect,
+    { "collect", "--pid N -o FILE", "dump the heap of a living process", CLI_COLLECT, cmd_convert,
       "The process is made to run a full, blocking garbage collection and pauses while its heap is described.\n"
       "\"gcdumpc --pid N ...\" is the same as \"gcdumpc collect --pid N ...\".\n" },
     { "convert", "FILE -o FILE", "convert a recording to another format", CLI_CONVERT, cmd_convert, "" },

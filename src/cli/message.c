@@ -55,7 +55,7 @@ enum cli_exit cli_verdict(const char *subject, const struct gcd_dump *d, bool qu
     const struct gcd_dump_facts *f = gcd_dump_facts(d);
     const struct gcd_verdict *v = gcd_dump_verdict(d);
     if (!quiet && f->dumps > 1)
-        cli_say(subject, "the recording holds %u heap dumps; --dump N chooses, the first is the default", f->dumps);
+        cli_say(subject, "the recording holds %u heap dumps, this is number %u; --dump N chooses", f->dumps, f->dump_number);
     if (!quiet && f->processes_ignored > 0)
         cli_say(subject, "the recording holds dumps of other processes, too; this is process %" PRIu64 ", --process PID chooses", f->process);
     if (f->types_undescribed > 0)

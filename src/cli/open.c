@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -26,10 +27,10 @@ static void spool_folder(const struct cli_args *args, char *ret, size_t cap)
 {
     const char *tmpdir = getenv("TMPDIR");
     const char *slash = args->output != NULL ? strrchr(args->output, '/') : NULL;
-    if (args->output != NULL && strcmp(args->output, "-") != 0 && strncmp(args->output, "/dev/", 5) != 0)
+    if (args->output != NULL && strcmp(args->output, "-") != 0)
         (void)snprintf(ret, cap, "%.*s", slash == NULL ? 1 : slash == args->output ? 1 : (int)(slash - args->output),
                        slash == NULL ? "." : args->output);
-    else
+    if (args->output == NULL || strcmp(args->output, "-") == 0 || strncmp(ret, "/dev", 4) == 0 || access(ret, W_OK) != 0)
         (void)snprintf(ret, cap, "%s", tmpdir != NULL && tmpdir[0] != '\0' ? tmpdir : "/tmp");
 }
 
@@ -47,14 +48,15 @@ enum cli_exit cli_open(const struct cli_args *args, bool reread, struct cli_dump
     if (args->pid != 0) {
         (void)snprintf(ret->process, sizeof ret->process, "process %" PRIu64, args->pid);
         ret->subject = ret->process;
-        return cli_open_live(args, &options, spool, ret);
+        return cli_open_live(args, &options, reread, spool, ret);
     }
     ret->subject = cli_input_name(args);
     base_name(args->input, ret->name, sizeof ret->name);
     struct gcd_input_options input_options = { .reread = reread, .spool_dir = spool, .cancel = &cli_canceled };
     struct gcd_error err = GCD_ERROR_INIT;
     gcd_status st = gcd_input_open(args->input, &input_options, &ret->input, &err);
-    if (st == GCD_OK && args->output != NULL && gcd_input_is_file(ret->input, args->output)) {
+    const char *output = args->output != NULL && strcmp(args->output, "-") == 0 ? "/dev/stdout" : args->output;
+    if (st == GCD_OK && output != NULL && gcd_input_is_file(ret->input, output)) {
         cli_say(ret->subject, "is the input and the output");
         return CLI_USAGE;
     }

@@ -204,6 +204,14 @@ enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, stru
                 "a file is needed; see gcdumpc %s --help", c->name);
         return CLI_USAGE;
     }
+    if (ret->pid == 0 && (ret->timeout_s != 0 || ret->buffer_mb != 0 || ret->rundown)) {
+        cli_say(NULL, "--timeout, --buffer and --rundown are for living processes (--pid)");
+        return CLI_USAGE;
+    }
+    if (ret->pid != 0 && (ret->events || ret->dump_number != 0 || ret->process != 0 || ret->max_block_bytes != 0)) {
+        cli_say(NULL, "--events, --dump, --process and --max-block are for recordings, not for --pid");
+        return CLI_USAGE;
+    }
     if ((c->bit & OUTPUTS) != 0 && ret->output == NULL) {
         cli_say(NULL, "%s needs a place for its output: -o FILE, or -o - for standard output; see gcdumpc %s --help", c->name, c->name);
         return CLI_USAGE;

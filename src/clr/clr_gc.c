@@ -6,7 +6,7 @@ gcd_status gcd_clr_gc_start(const struct gcd_event *ev, struct gcd_clr_gc_start 
 {
     struct gcd_cur c = gcd_clr_payload(ev);
     struct gcd_clr_gc_start s = { .number = gcd_cur_u32(&c) };
-    if (ev->version == 0) {
+    if (ev->payload_bytes < 16) {        /* V0 by its size: containers of other tools may not tell versions */
         s.reason = gcd_cur_u32(&c);
         s.depth = 2;                     /* V0 does not say: the reason alone decides */
     } else {

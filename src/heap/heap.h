@@ -1,5 +1,5 @@
 /*
- * From events to a heap dump: which GC counts, what belongs to it, what is missing.
+ * From the events of one process to a heap dump: which GC counts, what belongs to it, what is missing.
  *
  *     heap_asm.c     the events, one by one: the only file that knows in which order they may come
  *     heap_walk.c    heap walks: beginning, end, which one is taken
@@ -33,8 +33,8 @@ struct heap_gc_start {
 /* Number of GCStart events that are remembered: between a GCStart and its walk lie a few at most, from other threads. */
 #define HEAP_GC_STARTS 256u
 
-/* Walks that are kept with all their details until it is clear which one is taken. */
-#define HEAP_DETAILED 8u
+/* Walks that are kept with all their details, 16 MiB of addresses among them, until it is clear which one is taken. */
+#define HEAP_DETAILED 3u
 
 enum heap_walk_state {
     HEAP_WALK_UNDECIDED,         /* its GCStart has not been seen yet */
@@ -55,7 +55,8 @@ struct heap_module {
 
 /* One heap walk: the bulk events that one thread wrote up to a GCEnd. */
 struct heap_walk {
-    uint64_t thread, process;
+    uint64_t thread;
+    unsigned number;             /* 1 = the first walk with objects; 0 = none yet */
     int64_t first_ns, last_ns;
     uint64_t first_off, last_off;        /* payload offsets of its first and last bulk event */
     bool closed;                 /* GCEnd seen */
@@ -92,12 +93,8 @@ struct gcd_heap {
     struct gcd_alloc alloc;
     struct gcd_limits limits;
     bool check_references;
-    unsigned dump_number;        /* 1 = first */
-
-    uint64_t process;            /* 0 = not known yet */
-    bool process_fixed;
-    uint64_t other_process;      /* the last one that was ignored */
-    unsigned other_processes;
+    unsigned wanted;             /* number of the walk to take; 0 = the first one inside the right GC */
+    uint64_t process;
 
     struct gcd_textpool text;
     struct gcd_type *types;      /* in order of appearance; the sums unused */
@@ -121,29 +118,31 @@ struct gcd_heap {
     struct gcd_idmap open_by_thread;     /* thread -> index of its walk that is not closed */
     struct heap_walk *detailed[HEAP_DETAILED];   /* in the order of their beginning */
     size_t detailed_count;
-    unsigned confirmed;          /* walks with objects that are confirmed */
+    unsigned with_objects;       /* walks that have objects */
+    struct heap_walk overflow;   /* counts for walks beyond those that are told apart */
     struct heap_walk *chosen;    /* decided as early as possible, for good at the end */
     bool whole;                  /* a walk with objects has been seen to its end */
     uint64_t damaged_outside;    /* heap events that could not be decoded and belong to no walk */
 };
 
-gcd_status heap_new(const struct gcd_dump_options *options, struct gcd_heap **ret, struct gcd_error *err);
+gcd_status heap_new(const struct gcd_dump_options *options, uint64_t process, struct gcd_heap **ret, struct gcd_error *err);
 void heap_free(struct gcd_heap *h);
 
 /* Takes one event; those that do not matter are ignored.  Borrowed views of EV are not kept. */
 gcd_status heap_event(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
 
-/* No more events: choose the walk.  GCD_E_NOT_FOUND when there is none with objects. */
-gcd_status heap_finish(struct gcd_heap *h, struct gcd_error *err);
+/* No more events: choose the walk for good.  heap.chosen is NULL when there is none with objects, or not the one that is wanted. */
+void heap_finish(struct gcd_heap *h);
 
 /* heap_walk.c */
-gcd_status heap_walk_for(struct gcd_heap *h, const struct gcd_event *ev, struct heap_walk **ret, struct gcd_error *err);
-gcd_status heap_walk_restart(struct gcd_heap *h, const struct gcd_event *ev, struct heap_walk **ret, struct gcd_error *err);
+/* The walk that a bulk event belongs to.  KIND and INDEX of those that have one, else HEAP_BULKS. */
+gcd_status heap_walk_for(struct gcd_heap *h, const struct gcd_event *ev, enum heap_bulk kind, uint32_t index,
+                         struct heap_walk **ret, struct gcd_error *err);
+/* W has got its first objects. */
+void heap_walk_has_objects(struct gcd_heap *h, struct heap_walk *w);
 void heap_gc_start(struct gcd_heap *h, const struct gcd_clr_gc_start *gc, int64_t time_ns);
 void heap_gc_end(struct gcd_heap *h, const struct gcd_event *ev, uint32_t number);
 void heap_walk_free(struct gcd_heap *h, struct heap_walk *w);
-/* Choose for good. */
-void heap_walk_choose(struct gcd_heap *h);
 
 /* heap_type.c */
 /* The index of the type ID, made when it is new. */
@@ -161,9 +160,12 @@ gcd_status heap_process_name(struct gcd_heap *h, const char **ret, struct gcd_er
 gcd_status heap_text_utf16(struct gcd_heap *h, const uint8_t *p, size_t units, const char **ret, struct gcd_error *err);
 gcd_status heap_text(struct gcd_heap *h, const char *s, size_t n, const char **ret, struct gcd_error *err);
 
-/* heap_loss.c: TRACE's end, with DAMAGE_TEXT when it is damaged; INPUT_DAMAGE_TEXT is NULL when the input was sound. */
+/*
+ * heap_loss.c.  THREAD_CLOSED: as gcd_trace_thread_closed says of the walk's thread.  DAMAGE_TEXT: of the trace, used when its end says
+ * so.  INPUT_DAMAGE_TEXT: NULL when the input around the trace was sound.
+ */
 void heap_verdict(const struct gcd_heap *h, const struct heap_walk *w, const struct gcd_trace_info *trace,
-                  const char *damage_text, const char *input_damage_text, struct gcd_verdict *ret);
+                  bool thread_closed, const char *damage_text, const char *input_damage_text, struct gcd_verdict *ret);
 
 /* heap_addr.c: see gcd_dump_knows. */
 struct heap_addrs *heap_addrs_new(const struct gcd_alloc *a, unsigned ptr_bytes);

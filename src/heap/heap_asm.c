@@ -6,26 +6,21 @@
 #include "clr/clr_ids.h"
 #include "heap/heap.h"
 
-gcd_status heap_new(const struct gcd_dump_options *options, struct gcd_heap **ret, struct gcd_error *err)
+gcd_status heap_new(const struct gcd_dump_options *options, uint64_t process, struct gcd_heap **ret, struct gcd_error *err)
 {
-    struct gcd_alloc a = gcd_alloc_or_default(options != NULL ? options->alloc : NULL);
+    struct gcd_alloc a = gcd_alloc_or_default(options->alloc);
     struct gcd_heap *h = gcd_mem_new(&a, sizeof *h);
     if (h == NULL)
         return gcd_fail_nomem(err, "opening a dump");
     h->alloc = a;
-    if (options != NULL && options->limits != NULL)
+    if (options->limits != NULL)
         h->limits = *options->limits;
-    h->limits.types = gcd_limit_or(h->limits.types, UINT64_C(16) << 20);
+    h->limits.types = gcd_limit_or(h->limits.types, UINT64_C(2) << 20);
     h->limits.roots = gcd_limit_or(h->limits.roots, UINT64_C(64) << 20);
     h->limits.text_bytes = gcd_limit_or(h->limits.text_bytes, UINT64_C(1) << 30);
-    h->dump_number = 1;
-    if (options != NULL) {
-        h->check_references = options->check_references;
-        h->process = options->process;
-        h->process_fixed = options->process != 0;
-        if (options->dump_number > 1)
-            h->dump_number = options->dump_number;
-    }
+    h->check_references = options->check_references;
+    h->wanted = options->dump_number;
+    h->process = process;
     h->command_line = h->os = h->arch = h->runtime_version = "";
     h->last_heaps_ns = INT64_MIN;
     gcd_textpool_init(&h->text, &h->alloc, h->limits.text_bytes);
@@ -63,15 +58,11 @@ static void add_saturating(uint64_t *sum, uint64_t n)
         *sum = UINT64_MAX;
 }
 
-/*
- * The walk of a bulk event with index numbers, and what is missing before it.  Index 0 a second time begins another walk.
- */
+/* The walk of a bulk event with index numbers, and what is missing before it. */
 static gcd_status indexed_walk(struct gcd_heap *h, const struct gcd_event *ev, enum heap_bulk kind, uint32_t index,
                                struct heap_walk **ret, struct gcd_error *err)
 {
-    GCD_TRY(heap_walk_for(h, ev, ret, err));
-    if (index == 0 && (*ret)->index[kind].events > 0)
-        GCD_TRY(heap_walk_restart(h, ev, ret, err));
+    GCD_TRY(heap_walk_for(h, ev, kind, index, ret, err));
     struct heap_index *x = &(*ret)->index[kind];
     if (index != x->next)
         x->missing += index > x->next ? index - x->next : 1;
@@ -107,6 +98,8 @@ static gcd_status bulk_node(struct gcd_heap *h, const struct gcd_event *ev, stru
         return st;
     struct heap_walk *w;
     GCD_TRY(indexed_walk(h, ev, HEAP_NODES, b.index, &w, err));
+    if (w->objects == 0 && b.count > 0)
+        heap_walk_has_objects(h, w);
     w->objects += b.count;
     if (w->light)
         return GCD_OK;
@@ -196,7 +189,7 @@ static gcd_status bulk_static(struct gcd_heap *h, const struct gcd_event *ev, st
     gcd_status st = gcd_clr_bulk_static(ev, &items, &count);
     if (st != GCD_OK)
         return st;
-    GCD_TRY(heap_walk_for(h, ev, &w, err));
+    GCD_TRY(heap_walk_for(h, ev, HEAP_BULKS, 0, &w, err));
     for (uint32_t i = 0; i < count && !w->light; i++) {
         if (!gcd_clr_next_static(&items, &s))
             return items.err;
@@ -219,7 +212,7 @@ static gcd_status bulk_ccw(struct gcd_heap *h, const struct gcd_event *ev, struc
     gcd_status st = gcd_clr_bulk_ccw(ev, &b);
     if (st != GCD_OK)
         return st;
-    GCD_TRY(heap_walk_for(h, ev, &w, err));
+    GCD_TRY(heap_walk_for(h, ev, HEAP_BULKS, 0, &w, err));
     for (uint32_t i = 0; i < b.count && !w->light; i++) {
         struct gcd_clr_ccw c = gcd_clr_ccw_at(&b, i);
         if (c.object == 0)
@@ -237,7 +230,7 @@ static gcd_status bulk_rcw(struct gcd_heap *h, const struct gcd_event *ev, struc
     gcd_status st = gcd_clr_bulk_rcw(ev, &b);
     if (st != GCD_OK)
         return st;
-    GCD_TRY(heap_walk_for(h, ev, &w, err));
+    GCD_TRY(heap_walk_for(h, ev, HEAP_BULKS, 0, &w, err));
     w->rcws += b.count;
     return GCD_OK;
 }
@@ -339,36 +332,33 @@ static gcd_status rundown_event(struct gcd_heap *h, const struct gcd_event *ev, 
     }
 }
 
-/* One process per dump: ids of types and objects mean nothing across processes. */
-static bool ours(struct gcd_heap *h, const struct gcd_event *ev)
+/* Is something of the dump missing when EV cannot be decoded?  Module names and the like are not part of it. */
+static bool matters(const struct gcd_event *ev)
 {
-    if (h->process == ev->process)
+    if (ev->provider != GCD_PROVIDER_RUNTIME)
+        return false;
+    switch (ev->id) {
+    case GCD_EV_GC_START: case GCD_EV_GC_END: case GCD_EV_BULK_TYPE: case GCD_EV_BULK_ROOT_EDGE: case GCD_EV_BULK_DEPENDENT:
+    case GCD_EV_BULK_NODE: case GCD_EV_BULK_EDGE: case GCD_EV_BULK_ROOT_CCW: case GCD_EV_BULK_ROOT_STATIC_VAR:
         return true;
-    if (h->process == 0 && !h->process_fixed) {
-        if (ev->provider == GCD_PROVIDER_RUNTIME)
-            h->process = ev->process;
-        return true;
+    default:
+        return false;
     }
-    if (ev->provider == GCD_PROVIDER_RUNTIME && ev->id == GCD_EV_BULK_NODE && ev->process != h->other_process) {
-        h->other_process = ev->process;
-        h->other_processes++;
-    }
-    return false;
 }
 
 gcd_status heap_event(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
 {
-    if (ev->provider == GCD_PROVIDER_OTHER || !ours(h, ev))
-        return GCD_OK;
     gcd_status st = GCD_OK;
     if (ev->provider == GCD_PROVIDER_RUNTIME)
         st = runtime_event(h, ev, err);
     else if (ev->provider == GCD_PROVIDER_RUNDOWN)
         st = rundown_event(h, ev, err);
-    else if (ev->id == GCD_EP_PROCESS_INFO)
+    else if (ev->provider == GCD_PROVIDER_EVENTPIPE && ev->id == GCD_EP_PROCESS_INFO)
         st = heap_process_info(h, ev, err);
     if (st != GCD_E_FORMAT)
         return st;
+    if (!matters(ev))
+        return GCD_OK;
     /* a payload that is too short: damage one can live with, if it is told */
     uint32_t i = gcd_idmap_get(&h->open_by_thread, ev->thread);
     if (i != GCD_IDMAP_NONE && !h->walks[i]->closed)
@@ -376,22 +366,4 @@ gcd_status heap_event(struct gcd_heap *h, const struct gcd_event *ev, struct gcd
     else
         h->damaged_outside++;
     return GCD_OK;
-}
-
-gcd_status heap_finish(struct gcd_heap *h, struct gcd_error *err)
-{
-    heap_walk_choose(h);
-    if (h->chosen != NULL)
-        return GCD_OK;
-    size_t with_objects = 0;
-    for (size_t i = 0; i < h->walk_count; i++)
-        with_objects += h->walks[i]->objects > 0;
-    if (with_objects > 0)
-        return gcd_fail(err, GCD_E_NOT_FOUND, "has %zu heap dump%s, number %u was asked for", with_objects,
-                        with_objects == 1 ? "" : "s", h->dump_number);
-    if (h->process_fixed && h->other_processes > 0)
-        return gcd_fail(err, GCD_E_NOT_FOUND, "contains no heap dump of process %" PRIu64 ", but one of process %" PRIu64, h->process,
-                        h->other_process);
-    return gcd_fail(err, GCD_E_NOT_FOUND, "contains no heap dump: a recording needs the provider %s with keywords 0x1980001, level 4",
-                    gcd_provider_name(GCD_PROVIDER_RUNTIME));
 }

@@ -41,7 +41,7 @@ static void check_index(struct gcd_verdict *v, const struct heap_walk *w, enum h
 }
 
 void heap_verdict(const struct gcd_heap *h, const struct heap_walk *w, const struct gcd_trace_info *trace,
-                  const char *damage_text, const char *input_damage_text, struct gcd_verdict *ret)
+                  bool thread_closed, const char *damage_text, const char *input_damage_text, struct gcd_verdict *ret)
 {
     *ret = (struct gcd_verdict){ .complete = true };
     if (trace->end == GCD_TRACE_TRUNCATED)
@@ -61,6 +61,8 @@ void heap_verdict(const struct gcd_heap *h, const struct heap_walk *w, const str
         because(ret, GCD_REASON_LOSS_UNVERIFIED, trace->irregular_steps, "event numbers step back, so lost events cannot be ruled out");
     else if (!trace->loss_verified)
         because(ret, GCD_REASON_LOSS_UNVERIFIED, 0, "the final count of events is missing, so lost events cannot be ruled out");
+    else if (trace->lost_events == 0 && !thread_closed)
+        because(ret, GCD_REASON_LOSS_UNVERIFIED, 0, "the final count of events leaves out the thread that walked the heap");
     check_index(ret, w, HEAP_NODES, GCD_REASON_NODE_EVENTS_MISSING, "objects");
     check_index(ret, w, HEAP_EDGES, GCD_REASON_EDGE_EVENTS_MISSING, "references");
     check_index(ret, w, HEAP_ROOTS, GCD_REASON_ROOT_EVENTS_MISSING, "roots");

@@ -60,6 +60,35 @@ static bool counts(const struct heap_gc_start *s)
     return s->gc.depth >= 2 && s->gc.reason == GCD_GC_REASON_INDUCED && s->gc.type == GCD_GC_BLOCKING;
 }
 
+/* W is the dump; of the others nothing but their number is of interest. */
+static void choose(struct gcd_heap *h, struct heap_walk *w)
+{
+    h->chosen = w;
+    for (size_t i = h->detailed_count; i-- > 0;)
+        if (h->detailed[i] != w)
+            drop_details(h, h->detailed[i]);
+}
+
+void heap_walk_has_objects(struct gcd_heap *h, struct heap_walk *w)
+{
+    w->number = ++h->with_objects;
+    if (h->wanted == 0 || h->chosen != NULL || w->light)
+        return;
+    if (w->number == h->wanted)
+        choose(h, w);
+    else
+        drop_details(h, w);
+}
+
+/* The first walk with objects is what is left when no walk of the right GC comes. */
+static bool is_fallback(const struct gcd_heap *h, const struct heap_walk *w)
+{
+    for (size_t i = 0; i < h->detailed_count; i++)
+        if (h->detailed[i]->objects > 0)
+            return h->detailed[i] == w;
+    return false;
+}
+
 static void decide(struct gcd_heap *h, struct heap_walk *w, const struct heap_gc_start *s)
 {
     w->start = *s;
@@ -68,14 +97,12 @@ static void decide(struct gcd_heap *h, struct heap_walk *w, const struct heap_gc
     w->state = counts(s) ? HEAP_WALK_CONFIRMED : HEAP_WALK_OTHER;
     if (h->last_heaps_ns >= s->time_ns && (!w->closed || h->last_heaps_ns <= w->end_ns))
         w->heaps = h->last_heaps;
-    if (w->state == HEAP_WALK_CONFIRMED && w->objects > 0 && w->closed) {
-        h->confirmed++;
-        if (h->confirmed == h->dump_number && h->chosen == NULL && !w->light)
-            h->chosen = w;
-    }
-    for (size_t i = h->detailed_count; h->chosen != NULL && i-- > 0;)
-        if (h->detailed[i] != h->chosen)
-            drop_details(h, h->detailed[i]);
+    if (h->chosen != NULL || h->wanted != 0 || w->light)
+        return;
+    if (w->state == HEAP_WALK_CONFIRMED && w->closed && w->objects > 0)
+        choose(h, w);
+    else if (w->state == HEAP_WALK_OTHER && w->closed && !is_fallback(h, w))
+        drop_details(h, w);
 }
 
 /* The youngest GCStart that is not younger than NS, of GC NUMBER if NUMBERED. */
@@ -113,34 +140,34 @@ void heap_gc_end(struct gcd_heap *h, const struct gcd_event *ev, uint32_t number
     w->closed = true;
     w->gc_number = number;
     w->end_ns = ev->time_ns;
-    if (w->objects > 0)
-        h->whole = true;
     const struct heap_gc_start *s = find_start(h, w->first_ns, true, number);
     if (s != NULL)
         decide(h, w, s);
+    if (w->objects > 0 && w->state != HEAP_WALK_OTHER)
+        h->whole = true;
 }
 
 /*
- * Walks that were passed over are of no use but one: when no better one comes, the first that has objects is taken.  Those
- * that wait for their GCStart need not wait long.
+ * Room for one more walk with details, if that is possible: a walk that is over and not confirmed gives way, except the first with
+ * objects.  Its GCStart would have come by now.
  */
-static void make_room(struct gcd_heap *h)
+static bool make_room(struct gcd_heap *h)
 {
-    if (h->detailed_count < HEAP_DETAILED)
-        return;
-    struct heap_walk *first = NULL, *victim = NULL;
-    for (size_t i = 0; i < h->detailed_count; i++) {
+    for (size_t i = 0; i < h->detailed_count && h->detailed_count == HEAP_DETAILED; i++) {
         struct heap_walk *w = h->detailed[i];
-        if (first == NULL && w->objects > 0)
-            first = w;
-        else if (victim == NULL || (victim->state == HEAP_WALK_UNDECIDED && w->state == HEAP_WALK_OTHER))
-            victim = w;
+        if (w->closed && w->state != HEAP_WALK_CONFIRMED && !is_fallback(h, w))
+            drop_details(h, w);
     }
-    drop_details(h, victim);             /* HEAP_DETAILED > 1: there is one */
+    return h->detailed_count < HEAP_DETAILED;
 }
 
 static gcd_status begin(struct gcd_heap *h, const struct gcd_event *ev, struct heap_walk **ret, struct gcd_error *err)
 {
+    if (h->walk_count >= MAX_WALKS && h->chosen != NULL) {
+        h->overflow.light = true;
+        *ret = &h->overflow;
+        return GCD_OK;
+    }
     if (h->walk_count >= MAX_WALKS)
         return gcd_fail_at(err, GCD_E_LIMIT, ev->off, "more than %u heap walks in one trace", MAX_WALKS);
     struct heap_walk *w = gcd_mem_new(&h->alloc, sizeof *w);
@@ -150,11 +177,9 @@ static gcd_status begin(struct gcd_heap *h, const struct gcd_event *ev, struct h
         return gcd_fail_nomem(err, "starting a heap walk");
     }
     w->thread = ev->thread;
-    w->process = ev->process;
     w->first_ns = ev->time_ns;
     w->first_off = ev->off;
-    make_room(h);
-    w->light = h->chosen != NULL;
+    w->light = h->chosen != NULL || !make_room(h);
     h->walks[h->walk_count++] = w;
     if (!w->light)
         h->detailed[h->detailed_count++] = w;
@@ -180,47 +205,38 @@ static bool overtaken(const struct gcd_heap *h, const struct heap_walk *w, int64
     return false;
 }
 
-gcd_status heap_walk_for(struct gcd_heap *h, const struct gcd_event *ev, struct heap_walk **ret, struct gcd_error *err)
+gcd_status heap_walk_for(struct gcd_heap *h, const struct gcd_event *ev, enum heap_bulk kind, uint32_t index,
+                         struct heap_walk **ret, struct gcd_error *err)
 {
     uint32_t i = gcd_idmap_get(&h->open_by_thread, ev->thread);
-    if (i == GCD_IDMAP_NONE || h->walks[i]->closed || h->walks[i]->process != ev->process || overtaken(h, h->walks[i], ev->time_ns))
-        GCD_TRY(begin(h, ev, ret, err));
-    else
-        *ret = h->walks[i];
-    (*ret)->last_ns = ev->time_ns;
-    (*ret)->last_off = ev->off;
+    struct heap_walk *w = i != GCD_IDMAP_NONE ? h->walks[i] : NULL;
+    /* numbers that begin anew are a new walk, too: the GCEnd in between was lost */
+    bool again = w != NULL && kind < HEAP_BULKS && index == 0 && w->index[kind].events > 0;
+    if (w == NULL || w->closed || again || overtaken(h, w, ev->time_ns))
+        GCD_TRY(begin(h, ev, &w, err));
+    w->last_ns = ev->time_ns;
+    w->last_off = ev->off;
+    *ret = w;
     return GCD_OK;
 }
 
-/* The index numbers begin anew without a GCEnd in between, which was lost. */
-gcd_status heap_walk_restart(struct gcd_heap *h, const struct gcd_event *ev, struct heap_walk **ret, struct gcd_error *err)
-{
-    GCD_TRY(begin(h, ev, ret, err));
-    (*ret)->last_ns = ev->time_ns;
-    (*ret)->last_off = ev->off;
-    return GCD_OK;
-}
-
-void heap_walk_choose(struct gcd_heap *h)
+void heap_finish(struct gcd_heap *h)
 {
     for (size_t i = 0; i < h->walk_count; i++) {
         struct heap_walk *w = h->walks[i];
-        if (w->state != HEAP_WALK_UNDECIDED)
-            continue;
-        const struct heap_gc_start *s = find_start(h, w->first_ns, w->closed, w->gc_number);
+        const struct heap_gc_start *s = NULL;
+        if (w->state == HEAP_WALK_UNDECIDED && !w->light)
+            s = find_start(h, w->first_ns, w->closed, w->gc_number);
         if (s != NULL)
             decide(h, w, s);
     }
-    if (h->chosen != NULL)
+    if (h->chosen != NULL || h->wanted != 0)
         return;
     /* Not seen to its end but inside the right GC, then any: better an incomplete dump that says so than none. */
-    unsigned number = 0;
-    for (size_t i = 0; i < h->walk_count && h->chosen == NULL; i++) {
-        struct heap_walk *w = h->walks[i];
-        if (w->state == HEAP_WALK_CONFIRMED && w->objects > 0 && ++number >= h->dump_number && !w->light)
-            h->chosen = w;
-    }
-    for (size_t i = 0; i < h->walk_count && h->chosen == NULL && h->confirmed == 0 && h->dump_number == 1; i++)
-        if (h->walks[i]->objects > 0 && !h->walks[i]->light)
-            h->chosen = h->walks[i];
+    for (size_t i = 0; i < h->detailed_count && h->chosen == NULL; i++)
+        if (h->detailed[i]->state == HEAP_WALK_CONFIRMED && h->detailed[i]->objects > 0)
+            h->chosen = h->detailed[i];
+    for (size_t i = 0; i < h->detailed_count && h->chosen == NULL; i++)
+        if (h->detailed[i]->objects > 0)
+            h->chosen = h->detailed[i];
 }

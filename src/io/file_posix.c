@@ -117,6 +117,12 @@ gcd_status gcd_file_write(int fd, const gcd_cancel_flag *cancel, const void *buf
         bool interrupted = put < 0 ? errno == EINTR : (size_t)put < n;   /* a signal can also cut a write short */
         if (interrupted && canceled(cancel))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
+        if (put < 0 && errno == EAGAIN) {    /* somebody has made our standard output non-blocking */
+            (void)poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1, POLL_MS);
+            if (canceled(cancel))
+                return gcd_fail(err, GCD_E_CANCELED, "interrupted");
+            continue;
+        }
         if (put < 0 && errno == EINTR)
             continue;
         if (put <= 0)
@@ -128,7 +134,7 @@ gcd_status gcd_file_write(int fd, const gcd_cancel_flag *cancel, const void *buf
 }
 
 /* Names that stand for an open descriptor.  /dev/stdout must never be the target of a rename. */
-static int descriptor_of(const char *path)
+static int descriptor_named(const char *path)
 {
     if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0)
         return STDOUT_FILENO;
@@ -147,8 +153,26 @@ static int descriptor_of(const char *path)
     return -1;
 }
 
+/* The same for symbolic links that lead to such a name.  Other links are not followed: a rename takes their place. */
+static int descriptor_of(const char *path)
+{
+    char link[PATH_MAX], target[PATH_MAX];
+    if (strlen(path) >= sizeof link)
+        return -1;
+    memcpy(link, path, strlen(path) + 1);
+    for (unsigned hops = 0; hops < 16; hops++) {
+        int fd = descriptor_named(link);
+        ssize_t n = fd >= 0 ? -1 : readlink(link, target, sizeof target - 1);
+        if (n <= 0 || target[0] != '/')
+            return fd;
+        memcpy(link, target, (size_t)n);
+        link[n] = '\0';
+    }
+    return -1;
+}
+
 /* A pipe that nobody has opened for reading yet makes an open for writing wait; so it is tried again and again. */
-static gcd_status open_device(const char *path, const gcd_cancel_flag *cancel, int *ret_fd, struct gcd_error *err)
+static gcd_status open_device(const char *path, const gcd_cancel_flag *cancel, bool pipe, int *ret_fd, struct gcd_error *err)
 {
     for (;;) {
         int fd = open_retry(path, O_WRONLY | O_NONBLOCK, 0);
@@ -158,7 +182,7 @@ static gcd_status open_device(const char *path, const gcd_cancel_flag *cancel, i
             *ret_fd = fd;
             return GCD_OK;
         }
-        if (errno != ENXIO)
+        if (errno != ENXIO || !pipe)
             return gcd_fail_os(err, errno, "cannot open");
         if (canceled(cancel))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
@@ -214,7 +238,7 @@ gcd_status gcd_file_open_write(const char *path, const gcd_cancel_flag *cancel, 
     if (path[strlen(path) - 1] == '/' || (stat(path, &st) == 0 && S_ISDIR(st.st_mode)))
         return gcd_fail(err, GCD_E_ARG, "is a directory, a file name is needed");
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        return open_device(path, cancel, ret_fd, err);
+        return open_device(path, cancel, S_ISFIFO(st.st_mode), ret_fd, err);
     if (strlen(path + folder_len(path)) > NAME_MAX)
         return gcd_fail_os(err, ENAMETOOLONG, "cannot create it");
     return open_temp(path, ret_fd, ret_temp, cap, err);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "clr/clr_ids.h"
 #include "load/load.h"
 
 gcd_status gcd_dump_new(const struct gcd_dump_options *options, struct gcd_dump **ret, struct gcd_error *err)
@@ -23,9 +24,9 @@ gcd_status gcd_dump_new(const struct gcd_dump_options *options, struct gcd_dump 
         d->limits = *options->limits;
     d->options = *options;
     d->trace_error = d->input_error = (struct gcd_error)GCD_ERROR_INIT;
+    d->options.alloc = &d->alloc;
+    d->options.limits = &d->limits;
     gcd_status st = gcd_trace_new(&a, &d->limits, &d->trace, err);
-    if (st == GCD_OK)
-        st = heap_new(options, &d->heap, err);
     if (st != GCD_OK) {
         gcd_dump_free(d);
         return st;
@@ -39,7 +40,9 @@ void gcd_dump_free(struct gcd_dump *d)
     if (d == NULL)
         return;
     gcd_trace_free(d->trace);
-    heap_free(d->heap);
+    for (size_t i = 0; i < d->heap_count; i++)
+        heap_free(d->heaps[i]);
+    gcd_mem_free(&d->alloc, d->heaps, d->heap_cap * sizeof *d->heaps);
     gcd_mem_free(&d->alloc, d->types, d->type_cap * sizeof *d->types);
     gcd_mem_free(&d->alloc, d->type_number, d->type_number_count * sizeof *d->type_number);
     struct gcd_alloc a = d->alloc;
@@ -52,13 +55,48 @@ static bool is_damage(gcd_status st)
     return st == GCD_E_TRUNCATED || st == GCD_E_FORMAT || st == GCD_E_LIMIT;
 }
 
+/* Processes of one trace that are told apart. */
+#define MAX_PROCESSES 256u
+
+/*
+ * The heap of the process that wrote EV: ids of types and objects mean nothing across processes.  *RET is NULL when the process does not
+ * matter.
+ */
+static gcd_status heap_of(struct gcd_dump *d, const struct gcd_event *ev, struct gcd_heap **ret, struct gcd_error *err)
+{
+    *ret = NULL;
+    for (size_t i = d->heap_count; i-- > 0;)
+        if (d->heaps[i]->process == ev->process) {
+            *ret = d->heaps[i];
+            return GCD_OK;
+        }
+    if ((d->options.process != 0 && d->options.process != ev->process) || d->heap_count >= MAX_PROCESSES) {
+        if (ev->provider == GCD_PROVIDER_RUNTIME && ev->id == GCD_EV_BULK_NODE) {
+            d->has_other_process = true;
+            d->other_process = ev->process;
+        }
+        return GCD_OK;
+    }
+    if (!gcd_vec_reserve(&d->alloc, &d->heaps, &d->heap_cap, d->heap_count + 1, sizeof *d->heaps, MAX_PROCESSES))
+        return gcd_fail_nomem(err, "opening a dump");
+    GCD_TRY(heap_new(&d->options, ev->process, ret, err));
+    d->heaps[d->heap_count++] = *ret;
+    return GCD_OK;
+}
+
 /* All events that have arrived.  GCD_NEED_MORE, GCD_END (of the trace, however it ended), or an error. */
 static gcd_status drain(struct gcd_dump *d, struct gcd_error *err)
 {
     struct gcd_event ev;
     gcd_status st;
-    while ((st = gcd_trace_next(d->trace, &ev, &d->trace_error)) == GCD_OK)
-        GCD_TRY(heap_event(d->heap, &ev, err));
+    while ((st = gcd_trace_next(d->trace, &ev, &d->trace_error)) == GCD_OK) {
+        struct gcd_heap *h;
+        if (ev.provider == GCD_PROVIDER_OTHER)
+            continue;
+        GCD_TRY(heap_of(d, &ev, &h, err));
+        if (h != NULL)
+            GCD_TRY(heap_event(h, &ev, err));
+    }
     if (st < 0 && !is_damage(st)) {
         if (err != NULL)
             *err = d->trace_error;
@@ -75,14 +113,16 @@ gcd_status gcd_dump_feed(struct gcd_dump *d, const void *bytes, size_t n, struct
     gcd_status st = drain(d, err);
     if (st < 0)
         return st;
-    return d->heap->whole ? GCD_END : GCD_OK;
+    for (size_t i = 0; i < d->heap_count; i++)
+        if (d->heaps[i]->whole)
+            return GCD_END;
+    return GCD_OK;
 }
 
 bool gcd_dump_begun(const struct gcd_dump *d)
 {
-    const struct gcd_heap *h = d->heap;
-    for (size_t i = 0; i < h->walk_count; i++)
-        if (h->walks[i]->objects > 0)
+    for (size_t i = 0; i < d->heap_count; i++)
+        if (d->heaps[i]->with_objects > 0)
             return true;
     return false;
 }
@@ -179,9 +219,11 @@ static gcd_status collect_facts(struct gcd_dump *d, struct gcd_error *err)
     f->os = h->os;
     f->arch = h->arch;
     f->runtime_version = h->runtime_version;
-    for (size_t i = 0; i < h->walk_count; i++)
-        f->dumps += h->walks[i]->objects > 0;
-    f->processes_ignored = h->other_processes;
+    f->dumps = h->with_objects;
+    f->dump_number = w->number;
+    f->processes_ignored = d->has_other_process;
+    for (size_t i = 0; i < d->heap_count; i++)
+        f->processes_ignored += d->heaps[i] != h && d->heaps[i]->with_objects > 0;
     f->gc_number = w->gc_number;
     f->gc_start_seen = w->have_start;
     f->gc_end_seen = w->closed;
@@ -217,6 +259,30 @@ static gcd_status collect_facts(struct gcd_dump *d, struct gcd_error *err)
     return GCD_OK;
 }
 
+/* The process whose dump is taken: the first with a walk inside the right GC, else the first with any. */
+static gcd_status choose_heap(struct gcd_dump *d, struct gcd_error *err)
+{
+    unsigned dumps = 0;
+    for (size_t i = 0; i < d->heap_count; i++) {
+        struct gcd_heap *h = d->heaps[i];
+        heap_finish(h);
+        dumps += h->with_objects;
+        if (h->chosen != NULL && (d->heap == NULL || (d->heap->chosen->state != HEAP_WALK_CONFIRMED &&
+                                                      h->chosen->state == HEAP_WALK_CONFIRMED)))
+            d->heap = h;
+    }
+    if (d->heap != NULL)
+        return GCD_OK;
+    if (dumps > 0)
+        return gcd_fail(err, GCD_E_NOT_FOUND, "has %u heap dump%s, number %u was asked for", dumps, dumps == 1 ? "" : "s",
+                        d->options.dump_number);
+    if (d->has_other_process)
+        return gcd_fail(err, GCD_E_NOT_FOUND, "contains no heap dump of process %" PRIu64 ", but one of process %" PRIu64,
+                        d->options.process, d->other_process);
+    return gcd_fail(err, GCD_E_NOT_FOUND, "contains no heap dump: a recording needs the provider %s with keywords 0x1980001, level 4",
+                    gcd_provider_name(GCD_PROVIDER_RUNTIME));
+}
+
 gcd_status gcd_dump_close(struct gcd_dump *d, struct gcd_input *in, struct gcd_error *err)
 {
     if (d->closed)
@@ -227,7 +293,7 @@ gcd_status gcd_dump_close(struct gcd_dump *d, struct gcd_input *in, struct gcd_e
         return st;
     d->closed = true;
     d->input = in;
-    st = heap_finish(d->heap, err);
+    st = choose_heap(d, err);
     if (st != GCD_OK) {
         /* a file that is not even a trace, or breaks off before a dump: say that, rather than that no dump was found */
         if (d->trace_error.code < 0 && err != NULL)
@@ -237,7 +303,7 @@ gcd_status gcd_dump_close(struct gcd_dump *d, struct gcd_input *in, struct gcd_e
     GCD_TRY(collect_types(d, err));
     GCD_TRY(sort_dependents(d, err));
     GCD_TRY(collect_facts(d, err));
-    heap_verdict(d->heap, d->heap->chosen, &d->facts.trace, d->trace_error.msg,
+    heap_verdict(d->heap, d->heap->chosen, &d->facts.trace, gcd_trace_thread_closed(d->trace, d->heap->chosen->thread), d->trace_error.msg,
                  d->input_error.code != GCD_OK ? d->input_error.msg : NULL, &d->verdict);
     return GCD_OK;
 }
@@ -311,59 +377,66 @@ const struct gcd_type *gcd_dump_type(const struct gcd_dump *d, uint32_t i)
     return &d->types[i];
 }
 
+/* Of a dump that could not be closed everything is empty. */
+static const struct heap_walk *chosen(const struct gcd_dump *d)
+{
+    static const struct heap_walk nothing;
+    return d->heap != NULL ? d->heap->chosen : &nothing;
+}
+
 size_t gcd_dump_root_count(const struct gcd_dump *d)
 {
-    return d->heap->chosen->root_count;
+    return chosen(d)->root_count;
 }
 
 const struct gcd_root *gcd_dump_root(const struct gcd_dump *d, size_t i)
 {
-    return &d->heap->chosen->root_items[i];
+    return &chosen(d)->root_items[i];
 }
 
 size_t gcd_dump_static_count(const struct gcd_dump *d)
 {
-    return d->heap->chosen->static_count;
+    return chosen(d)->static_count;
 }
 
 const struct gcd_static *gcd_dump_static(const struct gcd_dump *d, size_t i)
 {
-    return &d->heap->chosen->static_items[i];
+    return &chosen(d)->static_items[i];
 }
 
 size_t gcd_dump_ccw_count(const struct gcd_dump *d)
 {
-    return d->heap->chosen->ccw_count;
+    return chosen(d)->ccw_count;
 }
 
 uint64_t gcd_dump_ccw(const struct gcd_dump *d, size_t i)
 {
-    return d->heap->chosen->ccw_items[i];
+    return chosen(d)->ccw_items[i];
 }
 
 size_t gcd_dump_dependent_count(const struct gcd_dump *d)
 {
-    return d->heap->chosen->dependent_count;
+    return chosen(d)->dependent_count;
 }
 
 const struct gcd_dependent *gcd_dump_dependent(const struct gcd_dump *d, size_t i)
 {
-    return &d->heap->chosen->dependent_items[i];
+    return &chosen(d)->dependent_items[i];
 }
 
 size_t gcd_dump_range_count(const struct gcd_dump *d)
 {
-    return d->heap->chosen->range_count;
+    return chosen(d)->range_count;
 }
 
 const struct gcd_range *gcd_dump_range(const struct gcd_dump *d, size_t i)
 {
-    return &d->heap->chosen->range_items[i];
+    return &chosen(d)->range_items[i];
 }
 
 bool gcd_dump_knows(const struct gcd_dump *d, uint64_t address, bool *ret_exact)
 {
-    const struct heap_addrs *s = d->heap->chosen->addrs;
+    const struct heap_addrs *s = chosen(d)->addrs;
     if (ret_exact != NULL)
         *ret_exact = s != NULL && heap_addrs_exact(s);
     return s == NULL || heap_addrs_has(s, address);

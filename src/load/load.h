@@ -18,7 +18,11 @@ struct gcd_dump {
     struct gcd_limits limits;
     struct gcd_dump_options options;
     struct gcd_trace *trace;
-    struct gcd_heap *heap;
+    struct gcd_heap **heaps;         /* one a process */
+    size_t heap_count, heap_cap;
+    struct gcd_heap *heap;           /* the one whose dump this is; NULL until it is closed */
+    uint64_t other_process;          /* whose heap walk was ignored */
+    bool has_other_process;
     struct gcd_input *input;         /* for the second pass; NULL = none */
     bool closed;
     struct gcd_error trace_error;    /* how the trace ended, when it ended badly */

@@ -26,6 +26,7 @@ struct gcd_objects {
     struct gcd_dump *dump;
     struct feed nodes, edges;
     uint64_t edges_left;         /* of the current object */
+    uint64_t objects_seen, edges_seen;
     uint64_t *targets;           /* [targets_cap], null references left out */
     size_t targets_cap;
     uint64_t last_type_id;
@@ -47,7 +48,7 @@ static void feed_close(struct feed *f)
 
 gcd_status gcd_objects_new(struct gcd_dump *d, struct gcd_objects **ret, struct gcd_error *err)
 {
-    if (!d->closed || d->input == NULL)
+    if (d->heap == NULL || d->input == NULL)
         return gcd_fail(err, GCD_E_STATE, "the objects of this dump cannot be read a second time");
     struct gcd_objects *o = gcd_mem_new(&d->alloc, sizeof *o);
     if (o == NULL)
@@ -115,7 +116,7 @@ static gcd_status feed_next(struct gcd_dump *d, struct feed *f, struct gcd_error
             break;
         }
         if (ev.provider != GCD_PROVIDER_RUNTIME || ev.id != f->event_id || ev.off < w->first_off || ev.thread != w->thread ||
-            ev.process != w->process)
+            ev.process != d->heap->process)
             continue;
         st = f->event_id == GCD_EV_BULK_NODE ? gcd_clr_bulk_node(&ev, &f->bulk) : gcd_clr_bulk_edge(&ev, &f->bulk);
         if (st != GCD_OK)
@@ -129,6 +130,11 @@ static gcd_status feed_next(struct gcd_dump *d, struct feed *f, struct gcd_error
     return GCD_END;
 }
 
+static gcd_status changed(struct gcd_error *err)
+{
+    return gcd_fail(err, GCD_E_FORMAT, "the input changed while it was read");
+}
+
 /* Consecutive objects often have the same type. */
 static gcd_status type_number(struct gcd_objects *o, uint64_t id, uint32_t *ret, struct gcd_error *err)
 {
@@ -136,7 +142,7 @@ static gcd_status type_number(struct gcd_objects *o, uint64_t id, uint32_t *ret,
         const struct gcd_dump *d = o->dump;
         uint32_t i = gcd_idmap_get(&d->heap->type_by_id, id);
         if (i == GCD_IDMAP_NONE || i >= d->type_number_count || d->type_number[i] == GCD_TYPE_NONE)
-            return gcd_fail(err, GCD_E_STATE, "the input changed while it was read");
+            return changed(err);
         o->last_type = d->type_number[i];
         o->last_type_id = id;
     }
@@ -153,6 +159,7 @@ static gcd_status skip_edges(struct gcd_objects *o, struct gcd_error *err)
         uint32_t n = o->edges_left < there ? (uint32_t)o->edges_left : there;
         f->at += n;
         o->edges_left -= n;
+        o->edges_seen += n;
         if (o->edges_left > 0) {
             gcd_status st = feed_next(o->dump, f, err);
             if (st < 0)
@@ -160,6 +167,15 @@ static gcd_status skip_edges(struct gcd_objects *o, struct gcd_error *err)
         }
     }
     return GCD_OK;
+}
+
+/* After the last object: is this what the first pass has counted and judged? */
+static gcd_status check_sums(const struct gcd_objects *o, struct gcd_error *err)
+{
+    const struct gcd_dump_facts *f = &o->dump->facts;
+    if (o->objects_seen != f->objects || (o->dump->verdict.complete && o->edges_seen != f->edges))
+        return changed(err);
+    return GCD_END;
 }
 
 gcd_status gcd_objects_next(struct gcd_objects *o, struct gcd_object *ret, struct gcd_error *err)
@@ -170,9 +186,10 @@ gcd_status gcd_objects_next(struct gcd_objects *o, struct gcd_object *ret, struc
     while (f->at >= f->bulk.count) {
         gcd_status st = feed_next(o->dump, f, err);
         if (st != GCD_OK)
-            return st;
+            return st == GCD_END ? check_sums(o, err) : st;
     }
     struct gcd_clr_node n = gcd_clr_node_at(&f->bulk, f->at++);
+    o->objects_seen++;
     ret->address = n.address;
     ret->size_bytes = n.size;
     ret->edges = n.edge_count;
@@ -203,6 +220,7 @@ gcd_status gcd_objects_edges(struct gcd_objects *o, const uint64_t **ret_targets
         }
         f->at += n;
         o->edges_left -= n;
+        o->edges_seen += n;
         if (made > 0) {
             *ret_targets = o->targets;
             *ret_n = made;

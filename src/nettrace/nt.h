@@ -63,8 +63,11 @@ struct nt_header {
 struct nt_thread {
     uint64_t id;
     uint64_t events, lost;
+    uint64_t reported;       /* the thread of its events as gcd_event says it */
     uint32_t last, old;      /* last number; last number of the previous owner of a reused thread id */
+    uint32_t old_point;      /* the sequence point that has listed the previous owner */
     bool seen, has_old;
+    bool closed;             /* a sequence point has said its number after its last event */
 };
 
 struct nt_seq {
@@ -72,6 +75,7 @@ struct nt_seq {
     size_t count, cap, max;
     struct gcd_idmap by_id;  /* id -> index in threads */
     uint64_t lost, irregular;
+    uint32_t points;         /* sequence points so far */
     bool overflow;           /* more threads than max: not all are followed */
     uint64_t last_id;        /* events come in runs of one thread */
     uint32_t last_index;
@@ -123,7 +127,7 @@ struct gcd_nt {
     struct nt_thread_name *thread_names;     /* format 6 */
     size_t thread_name_count, thread_name_cap;
     struct gcd_idmap thread_by_index;
-    struct gcd_idmap label_version;          /* label list -> event version + 1 that it prescribes */
+    struct gcd_idmap label_version;          /* label list -> event version that it prescribes */
 };
 
 /* nt_frame.c */
@@ -159,7 +163,7 @@ gcd_status nt_labels_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *
 void nt_seq_init(struct nt_seq *s, const struct gcd_alloc *a, uint64_t max_threads);
 void nt_seq_done(struct nt_seq *s, const struct gcd_alloc *a);
 /* An event with number NUMBER, or a sequence point that says NUMBER for THREAD.  False when out of memory. */
-bool nt_seq_event(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, uint32_t number);
+bool nt_seq_event(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, uint32_t number, uint64_t reported);
 bool nt_seq_point(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, uint32_t number);
 void nt_seq_forget(struct nt_seq *s);
 void nt_seq_forget_thread(struct nt_seq *s, uint64_t thread);

@@ -141,7 +141,9 @@ static gcd_status take_blob(struct gcd_nt *nt, struct gcd_cur *payload, struct g
         return GCD_END;                  /* the size of the block was a lie, and this is not an event any more */
     nt->sequence_point_last = false;
     nt->info.events++;
-    if (h->has_sequence && !nt_seq_event(&nt->seq, &nt->alloc, h->capture_thread, h->sequence))
+    struct gcd_event who;
+    set_thread(nt, &who);
+    if (h->has_sequence && !nt_seq_event(&nt->seq, &nt->alloc, h->capture_thread, h->sequence, who.thread))
         return gcd_fail_nomem(err, "counting events");
     if (m == GCD_IDMAP_NONE) {
         nt->info.unknown_events++;
@@ -158,7 +160,8 @@ static gcd_status take_blob(struct gcd_nt *nt, struct gcd_cur *payload, struct g
         if (version != GCD_IDMAP_NONE)
             ret->version = version;
     }
-    set_thread(nt, ret);
+    ret->thread = who.thread;
+    ret->process = who.process;
     return GCD_OK;
 }
 

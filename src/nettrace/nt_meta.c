@@ -28,8 +28,10 @@ static gcd_status store(struct gcd_nt *nt, uint32_t meta_id, const char *provide
     if (m.provider == GCD_PROVIDER_OTHER) {
         if (nt->last_provider == NULL || strlen(nt->last_provider) != n || memcmp(nt->last_provider, provider, n) != 0) {
             gcd_status st = gcd_textpool_add(&nt->names, provider, n, &nt->last_provider);
+            if (st == GCD_E_NOMEM)
+                return gcd_fail_nomem(err, "reading event descriptions");
             if (st != GCD_OK)
-                return gcd_fail_at(err, st, off, "cannot keep the names of the event providers");
+                return gcd_fail_at(err, st, off, "the names of the event providers exceed the limit for text");
         }
         m.provider_name = nt->last_provider;
     }
@@ -230,6 +232,8 @@ gcd_status nt_labels_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *
             kind = gcd_cur_u8(c);
             if ((kind & 0x7f) == 10) {
                 uint8_t version = gcd_cur_u8(c);
+                if (nt->label_version.used >= nt->limits.metadata)
+                    return gcd_fail_at(err, GCD_E_LIMIT, gcd_cur_off(c), "more than %zu label lists", nt->label_version.used);
                 if (c->err == GCD_OK && !gcd_idmap_put(&nt->label_version, index + i, version))
                     return gcd_fail_nomem(err, "reading labels");
             } else if (!skip_label(c, kind & 0x7f)) {

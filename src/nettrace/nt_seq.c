@@ -17,7 +17,7 @@
 void nt_seq_init(struct nt_seq *s, const struct gcd_alloc *a, uint64_t max_threads)
 {
     *s = (struct nt_seq){ .max = max_threads < GCD_IDMAP_NONE ? (size_t)max_threads : GCD_IDMAP_NONE - 1,
-                          .last_index = GCD_IDMAP_NONE };
+                          .last_index = GCD_IDMAP_NONE, .points = 1 };
     gcd_idmap_init(&s->by_id, a);
 }
 
@@ -61,7 +61,7 @@ static void count_lost(struct nt_seq *s, struct nt_thread *t, uint32_t n)
     s->lost += n;
 }
 
-bool nt_seq_event(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, uint32_t number)
+bool nt_seq_event(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, uint32_t number, uint64_t reported)
 {
     struct nt_thread *t;
     if (!entry(s, a, thread, &t))
@@ -69,6 +69,8 @@ bool nt_seq_event(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, 
     if (t == NULL)
         return true;
     t->events++;
+    t->closed = false;
+    t->reported = reported;
     uint32_t gap = number - t->last - 1;
     if (!t->seen) {
         count_lost(s, t, number - 1);
@@ -95,12 +97,15 @@ bool nt_seq_point(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, 
     if (t == NULL)
         return true;
     uint32_t gap = number - t->last;
+    if (t->has_old && number == t->old && t->old_point != s->points) {
+        t->old_point = s->points;        /* a reused id is listed twice: this is the dead thread, the living one has its own entry */
+        return true;
+    }
+    t->closed = true;
     if (!t->seen) {
         count_lost(s, t, number);
         t->seen = true;
         t->last = number;
-    } else if (t->has_old && number == t->old) {
-        return true;                     /* a reused id is listed twice: this is the dead thread */
     } else if (gap != 0 && gap < STEP_BACK) {
         count_lost(s, t, gap);
         t->last = number;
@@ -130,6 +135,7 @@ gcd_status nt_sequence_point(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_er
     if (c->err == GCD_OK && count > gcd_cur_left(c) / smallest)
         return gcd_fail_at(err, GCD_E_FORMAT, gcd_cur_off(c), "a sequence point of %" PRIu32 " threads in %zu bytes", count,
                            gcd_cur_left(c));
+    nt->seq.points++;
     for (uint32_t i = 0; i < count && c->err == GCD_OK; i++) {
         uint64_t thread = nt->format == 6 ? gcd_cur_varuint64(c) : gcd_cur_u64(c);
         uint32_t number = nt->format == 6 ? gcd_cur_varuint32(c) : gcd_cur_u32(c);

@@ -58,6 +58,19 @@ void gcd_trace_get_info(const struct gcd_trace *t, struct gcd_trace_info *ret)
     nt_get_info(t->nt, ret);
 }
 
+bool gcd_trace_thread_closed(const struct gcd_trace *t, uint64_t thread)
+{
+    const struct nt_seq *s = &t->nt->seq;
+    bool any = false;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->threads[i].events > 0 && s->threads[i].reported == thread) {
+            if (!s->threads[i].closed)
+                return false;
+            any = true;
+        }
+    return any;
+}
+
 bool gcd_trace_get_thread(const struct gcd_trace *t, size_t i, uint64_t *ret_thread, uint64_t *ret_events, uint64_t *ret_lost)
 {
     const struct nt_seq *s = &t->nt->seq;

@@ -297,7 +297,7 @@ class SeveralDumps(CliTest):
     def test_the_first_is_the_default(self):
         first = self.converted()
         self.assertEqual(self.converted("--dump", "1").out, first.out)
-        self.assertRegex(first.err.decode(), r"\Agcdumpc: \S+: the recording holds 2 heap dumps; --dump N chooses, .*\n\Z")
+        self.assertRegex(first.err.decode(), r"\Agcdumpc: \S+: the recording holds 2 heap dumps, this is number 1; --dump N chooses\n\Z")
 
     def test_the_second(self):
         first, second = self.converted("--dump", "1").out, self.converted("-d2").out

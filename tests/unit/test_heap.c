@@ -186,15 +186,19 @@ static void other_walks_are_passed_over(void **state)
     tb_close(&t);
     run();
     assert_true(r.verdict.complete);
-    assert_true(r.facts.gc_number == 4 && r.facts.bytes == 32 && r.facts.dumps == 3);
+    assert_true(r.facts.gc_number == 4 && r.facts.bytes == 32 && r.facts.dumps == 3 && r.facts.dump_number == 2);
     assert_true(r.facts.types_undescribed == 0);     /* described in the first walk only */
 
     run_done(&r);
-    how.dump_number = 2;
-    run();
-    assert_true(r.verdict.complete && r.facts.gc_number == 5 && r.facts.bytes == 40);
-    run_done(&r);
     how.dump_number = 3;
+    run();
+    assert_true(r.verdict.complete && r.facts.gc_number == 5 && r.facts.bytes == 40 && r.facts.dump_number == 3);
+    run_done(&r);
+    how.dump_number = 1;
+    run();
+    assert_true(because(GCD_REASON_NO_GC_START) && r.facts.gc_number == 1 && r.facts.bytes == 24);
+    run_done(&r);
+    how.dump_number = 4;
     run();
     assert_int_equal(r.st, GCD_E_NOT_FOUND);
 }
@@ -225,6 +229,35 @@ static void numbers_that_begin_anew_are_another_walk(void **state)
     tb_close(&t);
     run();
     assert_true(r.facts.objects == 1 && r.facts.dumps == 2);
+}
+
+/* ... and the second reading must not take objects of the next walk for its own. */
+static void both_readings_see_the_same_walk(void **state)
+{
+    (void)state;
+    tb_gc_start(&t, 1);
+    small_walk(24);
+    memset(t.index, 0, sizeof t.index);
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x5000, 32, 0x900, 0 }, { 0x6000, 32, 0x900, 0 }));
+    tb_gc_end(&t, 1);
+    tb_close(&t);
+    run();
+    assert_true(r.facts.objects == r.object_count);
+    assert_int_equal(r.objects_st, GCD_END);
+}
+
+/* A closing sequence point that does not list the thread of the walk says nothing about it. */
+static void a_count_without_the_thread_of_the_walk(void **state)
+{
+    (void)state;
+    tb_gc_start(&t, 1);
+    small_walk(24);
+    tb_gc_end(&t, 1);
+    t.thread_count = 0;
+    tb_sequence_point(&t, 0);
+    tb_end(&t);
+    run();
+    assert_true(because(GCD_REASON_LOSS_UNVERIFIED));
 }
 
 /* The same seen by time: what has no numbers of its own belongs to the GC that began last. */
@@ -523,6 +556,7 @@ int main(void)
         TEST(worked_example), TEST(dependent_handles_are_references_of_their_key), TEST(root_kinds_and_names),
         TEST(types_without_name_or_record), TEST(the_start_can_lie_behind_the_walk), TEST(a_start_that_is_younger_is_another_one),
         TEST(other_walks_are_passed_over), TEST(a_walk_without_its_end), TEST(numbers_that_begin_anew_are_another_walk),
+        TEST(both_readings_see_the_same_walk), TEST(a_count_without_the_thread_of_the_walk),
         TEST(static_variables_of_the_next_walk), TEST(the_right_walk_after_many_others),
         TEST(a_name_that_comes_later_counts), TEST(modules_and_assemblies), TEST(holes_are_found_by_kind),
         TEST(lost_events_and_unbalanced_references),

@@ -25,7 +25,7 @@ static int teardown(void **state)
 
 static void event(uint64_t thread, uint32_t number)
 {
-    assert_true(nt_seq_event(&seq, &alloc, thread, number));
+    assert_true(nt_seq_event(&seq, &alloc, thread, number, thread));
 }
 
 static void point(uint64_t thread, uint32_t number)
