@@ -14,6 +14,8 @@ FORMS = {
     "v4-noise": ["--noise"], "v4-server-noise-32bit-uncompressed": ["--server", "--noise", "--pointer", "4", "--uncompressed"],
     "v3": ["--format", "v3"], "v3-32bit-noise": ["--format", "v3", "--pointer", "4", "--noise"],
     "v6": ["--format", "v6"], "v6-uncompressed": ["--format", "v6", "--uncompressed"],
+    "v6-forget-threads": ["--format", "v6", "--forget-threads", "--sp-bytes", "20000", "--server"],
+    "sequence-points": ["--sp-bytes", "20000", "--server", "--noise"], "thread-reuse": ["--thread-reuse"],
     "v6-noise-server": ["--format", "v6", "--noise", "--server"], "ranges": ["--ranges"], "late-types": ["--late-types"],
     "empty-names": ["--empty-names"], "list": ["--shape", "list"], "fan": ["--shape", "fan"], "mix": ["--shape", "mix"],
     "random": ["--shape", "random"], "three-dumps": ["--dumps", "3"],
@@ -22,6 +24,7 @@ LOSSES = {
     "node": ["--drop", "node:1"], "last-node": ["--drop", "node:2"], "edge": ["--drop", "edge:0-1"], "type": ["--drop", "type:1"],
     "root": ["--drop", "root:0"], "static": ["--drop", "static:0"], "gcend": ["--drop", "gcend"], "gcstart": ["--drop", "gcstart"],
     "random": ["--drop-random", "200", "--shape", "mix"], "no-final-sp": ["--no-final-sp"], "no-end-tag": ["--no-end-tag"],
+    "hidden-gaps": ["--hide-gaps", "--drop", "node:1"],
     "cut": ["--truncate", "200000"], "v6-node": ["--format", "v6", "--drop", "node:1"],
 }
 

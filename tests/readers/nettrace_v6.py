@@ -18,6 +18,7 @@ class Decoder:
         self.trace = trace
         self.metadata = {}
         self.processes = {}             # thread index -> OS process id
+        self.os_threads = {}            # thread index -> OS thread id; a sequence point may give a thread another index
         self.label_versions = {}        # label list -> event version, where a label overrides the metadata
 
     def run(self):
@@ -69,7 +70,8 @@ class Decoder:
                 trace.unknown_metadata += 1
                 continue
             process = self.processes.get(blob.capture_thread, trace.process)
-            trace.add_event(metadata, process, blob.capture_thread, blob.timestamp, blob.payload,
+            thread = self.os_threads.get(blob.capture_thread, blob.capture_thread)
+            trace.add_event(metadata, process, thread, blob.timestamp, blob.payload,
                             self.label_versions.get(blob.labels))
 
     def _metadata_rows(self, block):
@@ -93,6 +95,7 @@ class Decoder:
         if flags & FORGET_THREADS:
             self.trace.loss.forget()
             self.processes.clear()
+            self.os_threads.clear()
         if flags & FORGET_METADATA:
             self.metadata.clear()
         self.label_versions.clear()
@@ -104,6 +107,7 @@ class Decoder:
             row.need(row.left(), "thread row")
             index = row.varuint(64)
             self.processes.pop(index, None)
+            self.os_threads.pop(index, None)
             while row.left():
                 kind = row.u8()
                 if kind == 1:
@@ -111,7 +115,7 @@ class Decoder:
                 elif kind == 2:
                     self.processes[index] = row.varuint(64)
                 elif kind == 3:
-                    row.varuint(64)     # OS thread id
+                    self.os_threads[index] = row.varuint(64)
                 elif kind == 4:
                     row.utf8(), row.utf8()
                 else:
@@ -124,6 +128,7 @@ class Decoder:
             self.trace.loss.sequence_point(thread, number)
             self.trace.loss.forget(thread)
             self.processes.pop(thread, None)
+            self.os_threads.pop(thread, None)
 
     def _labels(self, block):
         """Only a version label matters to a heap reader; the others are stepped over."""

@@ -358,8 +358,8 @@ static bool is_message(const char *s)
     if (*s == '\0' || !run_is_utf8(s, strlen(s)))
         return false;
     for (; *s != '\0'; s++)
-        if ((unsigned char)*s < 0x20 || *s == 0x7f)
-            return false;
+        if ((unsigned char)*s < 0x20 || *s == 0x7f || ((unsigned char)s[0] == 0xc2 && (unsigned char)s[1] < 0xa0))
+            return false;        /* a control character, U+0080 to U+009F among them */
     return true;
 }
 

@@ -108,7 +108,7 @@ void tb_free(struct tb_bytes *b)
 #define SYNC_TICKS 500
 #define CAPTURE_PROCESSOR 1
 
-enum { V6_END, V6_TRACE, V6_EVENTS, V6_METADATA, V6_SEQUENCE_POINT, V6_STACKS, V6_THREADS };
+enum { V6_END, V6_TRACE, V6_EVENTS, V6_METADATA, V6_SEQUENCE_POINT, V6_STACKS, V6_THREADS, V6_REMOVED, V6_LABELS };
 
 static bool is_v6(const struct tb *t)
 {
@@ -201,6 +201,8 @@ void tb_done(struct tb *t)
     tb_free(&t->payload);
     tb_free(&t->metas);
     tb_free(&t->events);
+    free(t->threads);
+    t->threads = NULL;
 }
 
 static struct tb_thread *thread_entry(struct tb *t)
@@ -208,12 +210,12 @@ static struct tb_thread *thread_entry(struct tb *t)
     for (size_t i = 0; i < t->thread_count; i++)
         if (t->threads[i].id == t->thread)
             return &t->threads[i];
-    if (t->thread_count == sizeof t->threads / sizeof *t->threads) {
-        (void)fputs("tb: too many threads\n", stderr);
-        abort();
+    if (t->thread_count == t->thread_cap) {
+        t->thread_cap = 2 * t->thread_cap + 8;
+        t->threads = need(realloc(t->threads, t->thread_cap * sizeof *t->threads));
     }
     struct tb_thread *e = &t->threads[t->thread_count++];
-    *e = (struct tb_thread){ .id = t->thread };
+    *e = (struct tb_thread){ .id = t->thread, .process = t->process };
     return e;
 }
 
@@ -237,6 +239,7 @@ static void blob_compressed(struct tb *t, bool is_meta, uint32_t meta_id, uint32
     flags |= number != last->number + (meta_id != 0) || t->thread != last->capture ? 0x02 : 0;
     flags |= t->thread != last->thread ? 0x04 : 0;
     flags |= stack != last->stack ? 0x08 : 0;
+    flags |= is_v6(t) && t->labels != last->labels ? 0x10 : 0;
     flags |= n != last->payload_bytes ? 0x80 : 0;
     tb_u8(b, flags);
     if (flags & 0x01)
@@ -251,6 +254,8 @@ static void blob_compressed(struct tb *t, bool is_meta, uint32_t meta_id, uint32
     if (flags & 0x08)
         tb_varuint(b, stack);
     tb_varuint(b, ticks - last->ticks);
+    if (flags & 0x10)
+        tb_varuint(b, t->labels);
     if (flags & 0x80)
         tb_varuint(b, n);
     tb_put(b, payload, n);
@@ -258,6 +263,7 @@ static void blob_compressed(struct tb *t, bool is_meta, uint32_t meta_id, uint32
     last->number = number;
     last->capture = last->thread = t->thread;
     last->stack = stack;
+    last->labels = t->labels;
     last->ticks = ticks;
     last->payload_bytes = (uint32_t)n;
 }
@@ -275,7 +281,10 @@ static void blob_plain(struct tb *t, bool is_meta, uint32_t meta_id, uint32_t nu
     tb_u32(b, CAPTURE_PROCESSOR);
     tb_u32(b, is_meta ? 0 : 1);
     tb_u64(b, ticks);
-    tb_zeros(b, is_v6(t) ? 4 : 32);
+    if (is_v6(t))
+        tb_u32(b, t->labels);
+    else
+        tb_zeros(b, 32);
     tb_u32(b, (uint32_t)n);
     tb_put(b, payload, n);
     tb_zeros(b, pad);
@@ -401,7 +410,7 @@ static void announce_threads(struct tb *t)
         tb_u8(&row, 1);
         tb_utf8(&row, "worker");
         tb_u8(&row, 2);
-        tb_varuint(&row, t->process);
+        tb_varuint(&row, e->process);
         tb_u8(&row, 3);
         tb_varuint(&row, 5000 + e->id);
         tb_u16(&rows, (unsigned)row.n);
@@ -480,6 +489,33 @@ void tb_sequence_point(struct tb *t, uint32_t flags)
         t->thread_count = 0;
     if (is_v6(t) && flags & 2)
         t->meta_count = 0;
+}
+
+void tb_label_version(struct tb *t, uint32_t index, unsigned version)
+{
+    struct tb_bytes b = { NULL, 0, 0 };
+    tb_u32(&b, index);
+    tb_u32(&b, 1);
+    tb_u8(&b, 5);            /* two strings */
+    tb_utf8(&b, "key");
+    tb_utf8(&b, "value");
+    tb_u8(&b, 0x8a);         /* version, the last label of the list */
+    tb_u8(&b, version);
+    tb_flush(t);
+    tb_block_v6(t, V6_LABELS, b.p, b.n);
+    tb_free(&b);
+}
+
+void tb_remove_thread(struct tb *t)
+{
+    struct tb_thread *e = thread_entry(t);
+    struct tb_bytes b = { NULL, 0, 0 };
+    tb_flush(t);
+    tb_varuint(&b, e->id);
+    tb_varuint(&b, e->number);
+    tb_block_v6(t, V6_REMOVED, b.p, b.n);
+    tb_free(&b);
+    *e = t->threads[--t->thread_count];
 }
 
 void tb_end(struct tb *t)
@@ -810,6 +846,37 @@ static void sample_two(struct tb *t)
     sample_dump(t, 2);
 }
 
+/*
+ * Another process in the same file, with a walk of its own at the same time, on a thread that ends.  The GCStart says version 2 in its
+ * description, and version 0 in its label: {count, reason}.
+ */
+static void sample_processes(struct tb *t)
+{
+    static const uint8_t start[8] = { 1, 0, 0, 0, 1, 0, 0, 0 };
+    tb_label_version(t, 5, 0);
+    t->labels = 5;
+    tb_event(t, TB_RUNTIME, 1, 2, start, sizeof start);
+    t->labels = 0;
+    sample_types(t);
+    t->thread = 50;
+    t->process = 4321;
+    tb_gc_start(t, 9);
+    t->thread = 7;
+    sample_walk(t);
+    uint32_t index[TB_BULKS];
+    memcpy(index, t->index, sizeof index);
+    memset(t->index, 0, sizeof t->index);
+    t->thread = 50;
+    tb_nodes(t, TB_LIST(struct tb_node, { OBJECT(0), 48, TYPE(0), 1 }, { OBJECT(9), 48, TYPE(9), 0 }));
+    tb_edges(t, TB_LIST(uint64_t, OBJECT(9)));
+    tb_gc_end(t, 9);
+    tb_remove_thread(t);
+    t->thread = 7;
+    t->process = 1234;
+    memcpy(t->index, index, sizeof index);
+    tb_gc_end(t, 1);
+}
+
 const struct tb_sample *tb_sample(size_t i, struct tb_bytes *ret)
 {
     static const struct {
@@ -828,6 +895,7 @@ const struct tb_sample *tb_sample(size_t i, struct tb_bytes *ret)
         { { "v6", SAMPLE_OBJECTS, SAMPLE_EDGES, true }, TB_V6, 8, NULL },
         { { "v6-plain", SAMPLE_OBJECTS, SAMPLE_EDGES, true }, TB_V6_PLAIN, 8, NULL },
         { { "v6-two-dumps", SAMPLE_OBJECTS, SAMPLE_EDGES, true }, TB_V6, 8, sample_two },
+        { { "v6-two-processes", SAMPLE_OBJECTS, SAMPLE_EDGES, true }, TB_V6, 8, sample_processes },
     };
     if (i >= sizeof samples / sizeof *samples)
         return NULL;

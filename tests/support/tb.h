@@ -64,6 +64,7 @@ enum { TB_ROOTS, TB_DEPENDENTS, TB_NODES, TB_EDGES, TB_BULKS };
 
 struct tb_thread {
     uint64_t id;
+    uint32_t process;
     uint32_t number;         /* of its last event */
     bool announced;          /* format 6: a thread record was written */
 };
@@ -79,6 +80,7 @@ struct tb {
     /* set them at any time, for what follows */
     uint64_t thread;         /* who writes; 7 at first.  Format 6: a thread index */
     uint32_t process;        /* format 6: of threads that are new; 1234 */
+    uint32_t labels;         /* format 6: label list of the next events; 0 = none */
     int64_t time_ns;         /* of the next event, since the start of the trace; 1000 at first */
     int64_t step_ns;         /* to the event after it; 1000 */
     size_t block_bytes;      /* a block with more is flushed; 100 KiB like the runtime's */
@@ -92,9 +94,9 @@ struct tb {
     struct tb_bytes metas, events;       /* blobs or rows that are pending */
     struct tb_meta meta[64];
     size_t meta_count;
-    struct tb_thread threads[32];
-    size_t thread_count;
-    struct { uint32_t meta_id, number, payload_bytes, stack; uint64_t capture, thread, ticks; } last, last_meta;
+    struct tb_thread *threads;
+    size_t thread_count, thread_cap;
+    struct { uint32_t meta_id, number, payload_bytes, stack, labels; uint64_t capture, thread, ticks; } last, last_meta;
     bool stacks_written;
 };
 
@@ -121,6 +123,11 @@ void tb_close(struct tb *t);
 /* Any object of format 3 and 4 with a block body, any block of format 6. */
 void tb_object(struct tb *t, const char *name, uint32_t version, uint32_t min_reader, const void *body, size_t n);
 void tb_block_v6(struct tb *t, uint32_t kind, const void *body, size_t n);
+
+/* Format 6: label list INDEX, valid up to the next sequence point, prescribes the version of its events. */
+void tb_label_version(struct tb *t, uint32_t index, unsigned version);
+/* Format 6: the current thread has ended. */
+void tb_remove_thread(struct tb *t);
 
 /* ---- the events of a heap walk ---- */
 

@@ -1,0 +1,57 @@
+"""Outputs that are not plain files: links to standard output, sockets, a standard output that does not block."""
+import fcntl
+import os
+import socket
+import subprocess
+
+from cli_support import CliTest, main, small_trace
+
+
+class OddOutput(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.put("in", small_trace())
+        self.done("convert", "in", "-q", "-o", "whole")
+        self.whole = self.get("whole")
+
+    def test_a_link_to_standard_output(self):
+        """The link stays, and the text goes where the user has sent it, also into a file."""
+        os.symlink("/dev/stdout", self.path("link"))
+        with open(self.path("redirected"), "wb") as out:
+            process = self.start("convert", "in", "-q", "-o", "link", stdout=out)
+            run = self.finish(process)
+        self.assertEqual(run.code, 0, run.err)
+        self.assertTrue(os.path.islink(self.path("link")))
+        self.assertEqual(self.get("redirected"), self.whole)
+
+    def test_a_socket_is_no_place_for_a_file(self):
+        with socket.socket(socket.AF_UNIX) as s:
+            s.bind(self.path("socket"))
+            self.refused(1, r"socket: cannot open: .*", "convert", "in", "-o", "socket")
+
+    def test_standard_output_that_does_not_block(self):
+        reader, writer = os.pipe()
+        flags = fcntl.fcntl(writer, fcntl.F_GETFL)
+        fcntl.fcntl(writer, fcntl.F_SETFL, flags | os.O_NONBLOCK)
+        process = subprocess.Popen([os.environ["GCDUMPC"], "convert", os.path.join(os.environ["GCDUMPC_SOURCE"], "traces", "net10-wks",
+                                    "heap.nettrace.gz"), "-o", "-"], stdout=writer, stderr=subprocess.PIPE)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as pipe:
+            text = pipe.read()
+        self.assertEqual(process.wait(timeout=20), 0, process.stderr.read())
+        process.stderr.close()
+        self.assertTrue(text.startswith(b"a 2 HeapLab "))
+        self.assertGreater(len(text), 700000)
+
+    def test_the_input_as_standard_output(self):
+        """-o - into the very recording that is read would destroy it."""
+        before = self.get("in")
+        with open(self.path("in"), "r+b") as out:
+            process = self.start("convert", "in", "-o", "-", stdout=out)
+            run = self.finish(process)
+        self.assertEqual(run.code, 2, run.err)
+        self.assertEqual(self.get("in"), before)
+
+
+if __name__ == "__main__":
+    main()
