@@ -1,0 +1,31 @@
+/*
+ * What the fuzz targets share.
+ */
+#ifndef FUZZ_H
+#define FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A property does not hold: say which one, and crash as fuzzers expect it. */
+static inline _Noreturn void fuzz_fail(const char *property, const char *detail)
+{
+    (void)fprintf(stderr, "property: %s: %s\n", property, detail);
+    abort();
+}
+
+/* A number that depends on every byte of the input (FNV-1a). */
+static inline uint64_t fuzz_hash(const uint8_t *p, size_t n)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ p[i]) * UINT64_C(0x100000001b3);
+    return h;
+}
+
+#endif

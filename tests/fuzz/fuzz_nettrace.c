@@ -1,0 +1,101 @@
+/*
+ * A trace of any bytes, the whole way: fed at once and in slices, its objects read, written as gclog.
+ *
+ * Both ways give the same; sums hold; what is called complete is; memory is bounded by the limits and the size of the input, and
+ * all of it comes back.
+ */
+#include "clr/clr_gc.h"
+#include "clr/clr_ids.h"
+#include "fuzz/fuzz.h"
+#include "support/failalloc.h"
+#include "support/run.h"
+
+/* What a run needs at least, and per byte of input: a record of 28 bytes can take a page of 16 KiB of the address set. */
+#define BASE_BYTES ((size_t)4 << 20)
+#define BYTES_PER_BYTE ((size_t)700)
+
+static const struct gcd_limits wide = { .block_bytes = 1 << 20, .types = 2000, .roots = 2000, .text_bytes = 1 << 20,
+                                        .threads = 500, .metadata = 500 };
+/* So low that traces of a few KiB reach them. */
+static const struct gcd_limits narrow = { .block_bytes = 4000, .types = 3, .roots = 4, .text_bytes = 60, .threads = 2, .metadata = 9 };
+
+/* Null references are counted as received, but not given; no runtime writes them. */
+static uint64_t count_null_edges(const uint8_t *data, size_t size, const struct gcd_limits *limits)
+{
+    struct gcd_trace *t;
+    struct gcd_event ev;
+    uint64_t nulls = 0;
+    if (gcd_trace_new(NULL, limits, &t, NULL) != GCD_OK || gcd_trace_feed(t, data, size, NULL) != GCD_OK)
+        abort();
+    while (gcd_trace_next(t, &ev, NULL) == GCD_OK) {
+        struct gcd_clr_bulk b;
+        if (ev.provider == GCD_PROVIDER_RUNTIME && ev.id == GCD_EV_BULK_EDGE && gcd_clr_bulk_edge(&ev, &b) == GCD_OK)
+            for (uint32_t i = 0; i < b.count; i++)
+                nulls += gcd_clr_edge_at(&b, i) == 0;
+    }
+    gcd_trace_free(t);
+    return nulls;
+}
+
+static void check(const struct run *r, struct failalloc *f, const uint8_t *data, size_t size, const struct gcd_limits *limits)
+{
+    const char *wrong = run_check(r);
+    if (wrong == NULL)
+        wrong = failalloc_complaint(f);
+    if (wrong != NULL)
+        fuzz_fail("a result holds together", wrong);
+    if (f->peak_bytes > BASE_BYTES + BYTES_PER_BYTE * size)
+        fuzz_fail("memory is bounded", "see peak_bytes");
+    if (r->st == GCD_OK && r->verdict.complete && r->target_count != r->facts.edges_declared &&
+        r->target_count + count_null_edges(data, size, limits) < r->facts.edges_declared)
+        fuzz_fail("complete", "not all references are given");
+}
+
+/* Memory ends somewhere: that must be the answer, and nothing may be left. */
+static void run_short_of_memory(const uint8_t *data, size_t size, uint64_t hash, struct run_options o)
+{
+    struct failalloc f;
+    struct run r;
+    failalloc_init(&f);
+    f.fail_at = 1 + hash % 120;
+    o.alloc = &f.alloc;
+    run_trace(data, size, &o, &r);
+    const char *wrong = failalloc_complaint(&f);
+    if (wrong != NULL)
+        fuzz_fail("memory that ends", wrong);
+    if (f.failed > 0 && r.st != GCD_E_NOMEM && r.objects_st != GCD_E_NOMEM)
+        fuzz_fail("memory that ends", gcd_status_name(r.st));
+    run_done(&r);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint64_t hash = fuzz_hash(data, size);
+    struct failalloc f, g;
+    struct run whole, sliced;
+    failalloc_init(&f);
+    failalloc_init(&g);
+    struct run_options o = { .alloc = &f.alloc, .limits = hash % 8 == 0 ? &narrow : &wide,
+                             .dump_number = (hash >> 8) % 8 == 0 ? 2 : 1, .check_references = (hash >> 16) % 2 == 0 };
+    run_trace(data, size, &o, &whole);
+    check(&whole, &f, data, size, o.limits);
+    o.alloc = &g.alloc;
+    o.slice = RUN_RANDOM;
+    o.seed = hash;
+    o.no_gclog = true;
+    run_trace(data, size, &o, &sliced);
+    check(&sliced, &g, data, size, o.limits);
+    /* the sliced run has no gclog: leave it out on both sides */
+    free(whole.gclog);
+    whole.gclog = NULL;
+    whole.gclog_bytes = 0;
+    whole.write_st = sliced.write_st;
+    const char *differs = run_diff(&whole, &sliced);
+    if (differs != NULL)
+        fuzz_fail("slices change nothing", differs);
+    if ((hash >> 24) % 4 == 0)
+        run_short_of_memory(data, size, hash >> 32, o);
+    run_done(&whole);
+    run_done(&sliced);
+    return 0;
+}

@@ -1,0 +1,238 @@
+/*
+ * Writes the seed files of the fuzz targets: make_corpus FOLDER, for what the README says.  The same files each time.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <zlib.h>
+
+#include "support/tb.h"
+
+static const char *folder;
+
+static void write_file(const char *target, const char *name, const void *p, size_t n)
+{
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, target);
+    if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+        perror(path);
+        exit(1);
+    }
+    (void)snprintf(path, sizeof path, "%s/%s/%s", folder, target, name);
+    FILE *f = fopen(path, "wb");
+    if (f == NULL || fwrite(p, 1, n, f) != n || fclose(f) != 0) {
+        perror(path);
+        exit(1);
+    }
+}
+
+/* ---- fuzz_nettrace ---- */
+
+static void write_trace(const char *name, struct tb *t)
+{
+    write_file("fuzz_nettrace", name, t->out.p, t->out.n);
+    tb_done(t);
+}
+
+/* A walk that begins anew without an end, behind another one that is closed. */
+static void trace_restart(void)
+{
+    struct tb t;
+    tb_init(&t, TB_V4, 8);
+    tb_gc_start(&t, 1);
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 1 }));
+    tb_edges(&t, TB_LIST(uint64_t, 0x1000));
+    tb_gc_end(&t, 1);
+    tb_gc_start(&t, 2);
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x2000, 24, 0x100, 0 }, { 0x2020, 24, 0x200, 0 }));
+    t.index[TB_NODES] = 0;
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x3000, 24, 0x300, 0 }));
+    tb_close(&t);
+    write_trace("v4-restart.nettrace", &t);
+}
+
+/* Lost events, an event without description, a thread id that is used again, holes in the numbering, a block nobody knows. */
+static void trace_losses(void)
+{
+    struct tb t;
+    tb_init(&t, TB_V4, 8);
+    tb_gc_start(&t, 1);
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 2 }, { 0x1018, 24, 0x100, 0 }));
+    tb_lose(&t, 3);
+    t.index[TB_NODES] = 4;
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x2000, 24, 0x100, 0 }));
+    tb_event_by_meta(&t, 77, "abc", 3);
+    tb_edges(&t, TB_LIST(uint64_t, 0x1018, 0x2000, 0x1000));
+    tb_sequence_point(&t, 0);
+    t.threads[0].number = 0;
+    tb_gc_end(&t, 1);
+    tb_object(&t, "FutureBlock", 9, 2, "12345678", 8);
+    tb_close(&t);
+    tb_u32(&t.out, 0xabcdef);
+    write_trace("v4-losses.nettrace", &t);
+}
+
+/* What only format 6 has: labels that prescribe a version, threads that end, caches that are flushed. */
+static void trace_v6(void)
+{
+    static const uint8_t labels[] = { 1, 0, 0, 0, 2, 0, 0, 0, 0x8a, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 0x87, 3 };
+    static const uint8_t ended[] = { 7, 2 };
+    struct tb t;
+    tb_init(&t, TB_V6, 4);
+    tb_gc_start(&t, 5);
+    tb_flush(&t);
+    tb_block_v6(&t, 8, labels, sizeof labels);
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 12, 0x100, 0 }));
+    tb_sequence_point(&t, 3);
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1010, 12, 0x100, 1 }));
+    tb_edges(&t, TB_LIST(uint64_t, 0x1000));
+    tb_gc_end(&t, 5);
+    tb_flush(&t);
+    tb_block_v6(&t, 7, ended, sizeof ended);
+    tb_block_v6(&t, 99, "?", 1);
+    tb_close(&t);
+    write_trace("v6-all.nettrace", &t);
+}
+
+static void corpus_nettrace(void)
+{
+    struct tb_bytes b;
+    const struct tb_sample *s;
+    char name[80];
+    for (size_t i = 0; (s = tb_sample(i, &b)) != NULL; i++) {
+        (void)snprintf(name, sizeof name, "%s.nettrace", s->name);
+        write_file("fuzz_nettrace", name, b.p, b.n);
+        tb_free(&b);
+    }
+    trace_restart();
+    trace_losses();
+    trace_v6();
+}
+
+/* ---- fuzz_payload: the numbers are the rows of its table ---- */
+
+static void record(struct tb_bytes *to, unsigned kind, unsigned flags, struct tb *t)
+{
+    tb_u8(to, kind);
+    tb_u8(to, flags);
+    tb_u16(to, (unsigned)t->payload.n);
+    tb_put(to, t->payload.p, t->payload.n);
+}
+
+/* A block of its own instead of an event. */
+static void block(struct tb_bytes *to, unsigned kind, const void *p, size_t n)
+{
+    tb_u8(to, kind);
+    tb_u8(to, 0x80);
+    tb_u16(to, (unsigned)n);
+    tb_put(to, p, n);
+}
+
+static void corpus_payload(unsigned ptr_bytes, unsigned format, const char *name)
+{
+    struct tb_bytes b = { NULL, 0, 0 };
+    struct tb t;
+    tb_init(&t, TB_V4, ptr_bytes);
+    tb_u8(&b, (ptr_bytes == 4) | format << 1);
+    tb_gc_start(&t, 1);
+    record(&b, 1, 0, &t);
+    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .module = 0x10, .name = "A" }, { .id = 0x200, .flags = 8, .parameter = 0x100 }));
+    record(&b, 3, 0, &t);
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 2 }, { 0x1020, 24, 0x200, 0 }));
+    record(&b, 6, 0, &t);
+    tb_edges(&t, TB_LIST(uint64_t, 0x1020, 0x1000));
+    record(&b, 7, 0, &t);
+    tb_roots(&t, TB_LIST(struct tb_root, { 0x1000, 0, 0, 0 }, { 0x1020, 2, 3, 0x99 }, { 0, 1, 0, 0 }));
+    record(&b, 4, 0, &t);
+    tb_dependents(&t, TB_LIST(struct tb_dependent, { 0x1020, 0x1000 }, { 0x1000, 0x1020 }));
+    record(&b, 5, 0, &t);
+    tb_statics(&t, TB_LIST(struct tb_static, { 0x1000, 0x50, 0x100, "s_a" }));
+    record(&b, 11, 0, &t);
+    tb_ccws(&t, TB_LIST(uint64_t, 0x1000));
+    record(&b, 9, 0, &t);
+    tb_rcws(&t, TB_LIST(uint64_t, 0x1000));
+    record(&b, 10, 0, &t);
+    tb_range(&t, 2, 0x1000, 0x100, 0x1000);
+    record(&b, 8, 0, &t);
+    tb_heap_count(&t, 4);
+    record(&b, 14, 0, &t);
+    tb_gc_end(&t, 1);
+    record(&b, 2, 0, &t);
+    tb_module(&t, 0x10, "/opt/a.dll");
+    record(&b, 16, 0x01, &t);
+    tb_runtime_info(&t, 9, 0, 1, "dotnet a.dll");
+    record(&b, 17, 0x03, &t);
+    tb_process_info(&t, "/usr/bin/dotnet /opt/a.dll --x", "Linux", "arm64");
+    record(&b, 18, 0x01, &t);
+    if (format == 3) {
+        static const uint8_t thread[] = { 11, 0, 5, 1, 1, 'x', 2, 0xd2, 9, 3, 0x88, 0x27, 9 };
+        static const uint8_t label[] = { 9, 0, 0, 0, 1, 0, 0, 0, 0x0a, 1, 0x86, 1, 'k', 5 };
+        static const uint8_t ended[] = { 7, 1, 8, 2 };
+        static const uint8_t point[] = { 1, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0, 7, 9 };
+        block(&b, 6, thread, sizeof thread);
+        block(&b, 8, label, sizeof label);
+        block(&b, 7, ended, sizeof ended);
+        block(&b, 4, point, sizeof point);
+    }
+    write_file("fuzz_payload", name, b.p, b.n);
+    tb_free(&b);
+    tb_done(&t);
+}
+
+/* ---- fuzz_gzip ---- */
+
+/* BAD_CHECKSUM: of the last member. */
+static void corpus_gzip(const char *name, int level, size_t members, bool bad_checksum, const char *tail)
+{
+    struct tb_bytes b, to = { NULL, 0, 0 };
+    (void)tb_sample(7, &b);
+    for (size_t i = 0; i < members; i++) {
+        uint8_t out[8192];
+        size_t from = b.n * i / members, end = b.n * (i + 1) / members;
+        z_stream z;
+        memset(&z, 0, sizeof z);
+        if (deflateInit2(&z, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+            abort();
+        z.next_in = b.p + from;
+        z.avail_in = (uInt)(end - from);
+        z.next_out = out;
+        z.avail_out = sizeof out;
+        if (deflate(&z, Z_FINISH) != Z_STREAM_END)
+            abort();
+        tb_put(&to, out, sizeof out - z.avail_out);
+        (void)deflateEnd(&z);
+    }
+    if (bad_checksum)
+        to.p[to.n - 8] ^= 1;
+    tb_put(&to, tail, strlen(tail));
+    write_file("fuzz_gzip", name, to.p, to.n);
+    tb_free(&to);
+    tb_free(&b);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) {
+        (void)fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
+        return 2;
+    }
+    folder = argv[1];
+    corpus_nettrace();
+    corpus_payload(8, 0, "v4-64bit");
+    corpus_payload(4, 1, "v4-plain-32bit");
+    corpus_payload(8, 2, "v3-64bit");
+    corpus_payload(4, 3, "v6-32bit");
+    corpus_gzip("one.gz", 6, 1, false, "");
+    corpus_gzip("stored.gz", 0, 1, false, "");
+    corpus_gzip("three-and-tail.gz", 1, 3, false, "tail");
+    corpus_gzip("bad-checksum.gz", 6, 1, true, "");
+    write_file("fuzz_gzip", "plain", "Nettrace", 8);
+    static const char utf16[] = "A\0\xe4\0\x70\x65\x3d\xd8\x00\xde\x00\xd8z\0\x00\xdcz\0\xff\xff\0\0B\0";
+    write_file("fuzz_utf16", "mixed-utf16", utf16, sizeof utf16 - 1);
+    static const char utf8[] = "A\xc3\xa4\xe6\x95\xb0\xf0\x9f\x98\x80\xed\xa0\x80\xc0\xaf\xf4\x90\x80\x80\xe2\x82 \xff";
+    write_file("fuzz_utf16", "mixed-utf8", utf8, sizeof utf8 - 1);
+    return 0;
+}
