@@ -95,6 +95,7 @@ struct gcd_heap {
     bool check_references;
     unsigned wanted;             /* number of the walk to take; 0 = the first one inside the right GC */
     uint64_t process;
+    uint32_t *addr_pages_left;   /* shared by the heaps of all processes */
 
     struct gcd_textpool text;
     struct gcd_type *types;      /* in order of appearance; the sums unused */
@@ -125,7 +126,8 @@ struct gcd_heap {
     uint64_t damaged_outside;    /* heap events that could not be decoded and belong to no walk */
 };
 
-gcd_status heap_new(const struct gcd_dump_options *options, uint64_t process, struct gcd_heap **ret, struct gcd_error *err);
+gcd_status heap_new(const struct gcd_dump_options *options, uint64_t process, uint32_t *addr_pages_left, struct gcd_heap **ret,
+                    struct gcd_error *err);
 void heap_free(struct gcd_heap *h);
 
 /* Takes one event; those that do not matter are ignored.  Borrowed views of EV are not kept. */
@@ -167,8 +169,12 @@ gcd_status heap_text(struct gcd_heap *h, const char *s, size_t n, const char **r
 void heap_verdict(const struct gcd_heap *h, const struct heap_walk *w, const struct gcd_trace_info *trace,
                   bool thread_closed, const char *damage_text, const char *input_damage_text, struct gcd_verdict *ret);
 
-/* heap_addr.c: see gcd_dump_knows. */
-struct heap_addrs *heap_addrs_new(const struct gcd_alloc *a, unsigned ptr_bytes);
+/*
+ * heap_addr.c: see gcd_dump_knows.  A set takes 16 KiB pages, 1024 at most, while *PAGES_LEFT allows; all sets of a trace share
+ * that budget, whose HEAP_ADDR_PAGES are enough for three heaps of 1 GiB.
+ */
+#define HEAP_ADDR_PAGES UINT32_C(3072)
+struct heap_addrs *heap_addrs_new(const struct gcd_alloc *a, unsigned ptr_bytes, uint32_t *pages_left);
 void heap_addrs_free(struct heap_addrs *s, const struct gcd_alloc *a);
 bool heap_addrs_add(struct heap_addrs *s, const struct gcd_alloc *a, uint64_t address);
 bool heap_addrs_has(const struct heap_addrs *s, uint64_t address);

@@ -2,8 +2,8 @@
  * Which addresses are objects, in at most 16 MiB.
  *
  * One bit per pointer-sized piece of heap, in pages of 16 KiB that cover 1 MiB each (half of that in a 32-bit process).  As long
- * as there are pages left every piece has its own and the answer is exact.  When all pages are taken, further pieces
- * share them: then an address without an object can find the bit of an object elsewhere, so "no" stays certain and "yes" is only
+ * as there are pages left every piece has its own and the answer is exact.  When there are none left, further pieces share
+ * them: then an address without an object can find the bit of an object elsewhere, so "no" stays certain and "yes" is only
  * probable.  The heap walk's addresses ascend within each region, so the page of the address before is nearly always the
  * right one.
  */
@@ -13,22 +13,27 @@
 #define PAGE_BITS_SHIFT 17
 #define PAGE_WORDS ((size_t)1 << (PAGE_BITS_SHIFT - 6))
 #define MAX_PAGES 1024u
+/* Pieces that are told apart; no heap has more MiB than this, but damaged data can scatter objects over all addresses. */
+#define MAX_PIECES ((size_t)1 << 18)
 
 struct heap_addrs {
     unsigned align_shift;        /* objects lie at multiples of 1 << align_shift */
     struct gcd_idmap page_of;    /* number of the piece -> page */
     uint64_t *pages[MAX_PAGES];  /* [PAGE_WORDS] */
     uint32_t page_count;
+    uint32_t *pages_left;        /* of all sets that share a budget */
     bool shared;                 /* not exact any more */
+    bool blind;                  /* there are pieces that are not in page_of */
     uint64_t last_piece;         /* + 1; 0 = none */
     uint32_t last_page;
 };
 
-struct heap_addrs *heap_addrs_new(const struct gcd_alloc *a, unsigned ptr_bytes)
+struct heap_addrs *heap_addrs_new(const struct gcd_alloc *a, unsigned ptr_bytes, uint32_t *pages_left)
 {
     struct heap_addrs *s = gcd_mem_new(a, sizeof *s);
     if (s == NULL)
         return NULL;
+    s->pages_left = pages_left;
     s->align_shift = ptr_bytes == 4 ? 2 : 3;
     gcd_idmap_init(&s->page_of, a);
     return s;
@@ -40,14 +45,31 @@ void heap_addrs_free(struct heap_addrs *s, const struct gcd_alloc *a)
         return;
     for (uint32_t i = 0; i < s->page_count; i++)
         gcd_mem_free(a, s->pages[i], PAGE_WORDS * sizeof **s->pages);
+    *s->pages_left += s->page_count;
     gcd_idmap_done(&s->page_of);
     gcd_mem_free(a, s, sizeof *s);
 }
 
-/* The page that an address shares with others when there are no pages left. */
-static uint32_t shared_page(uint64_t piece)
+/* The page of a piece that has none yet, GCD_IDMAP_NONE when it cannot have one.  False when out of memory. */
+static bool give_page(struct heap_addrs *s, const struct gcd_alloc *a, uint64_t piece, uint32_t *ret)
 {
-    return (uint32_t)(piece % MAX_PAGES);
+    *ret = GCD_IDMAP_NONE;
+    if (s->page_count < MAX_PAGES && *s->pages_left > 0) {
+        uint64_t *words = gcd_mem_new_array(a, PAGE_WORDS, sizeof *words);
+        if (words == NULL)
+            return false;
+        --*s->pages_left;
+        *ret = s->page_count;
+        s->pages[s->page_count++] = words;
+    } else {
+        s->shared = true;
+        if (s->page_count == 0 || s->page_of.used >= MAX_PIECES) {
+            s->blind = true;
+            return true;
+        }
+        *ret = (uint32_t)(piece % s->page_count);
+    }
+    return gcd_idmap_put(&s->page_of, piece, *ret);
 }
 
 /* No runtime places objects so; an input may claim it. */
@@ -61,18 +83,10 @@ bool heap_addrs_add(struct heap_addrs *s, const struct gcd_alloc *a, uint64_t ad
     uint64_t slot = address >> s->align_shift, piece = slot >> PAGE_BITS_SHIFT;
     if (s->last_piece != piece + 1) {
         uint32_t page = gcd_idmap_get(&s->page_of, piece);
-        if (page == GCD_IDMAP_NONE && s->page_count < MAX_PAGES) {
-            uint64_t *words = gcd_mem_new_array(a, PAGE_WORDS, sizeof *words);
-            if (words == NULL)
-                return false;
-            page = s->page_count++;
-            s->pages[page] = words;
-            if (!gcd_idmap_put(&s->page_of, piece, page))
-                return false;
-        } else if (page == GCD_IDMAP_NONE) {
-            page = shared_page(piece);
-            s->shared = true;
-        }
+        if (page == GCD_IDMAP_NONE && !give_page(s, a, piece, &page))
+            return false;
+        if (page == GCD_IDMAP_NONE)
+            return true;
         s->last_piece = piece + 1;
         s->last_page = page;
     }
@@ -89,13 +103,10 @@ bool heap_addrs_has(const struct heap_addrs *s, uint64_t address)
     uint32_t page = s->last_page;
     if (s->last_piece != piece + 1) {
         page = gcd_idmap_get(&s->page_of, piece);
-        if (page == GCD_IDMAP_NONE) {
-            if (!s->shared)
-                return false;
-            page = shared_page(piece);
-        }
+        if (page == GCD_IDMAP_NONE)
+            return s->blind;
     }
-    if (page >= s->page_count || (misaligned(s, address) && !s->shared))
+    if (misaligned(s, address) && !s->shared)
         return false;
     size_t bit = (size_t)slot & (PAGE_WORDS * 64 - 1);
     return s->pages[page][bit / 64] >> (bit % 64) & 1;

@@ -6,7 +6,8 @@
 #include "clr/clr_ids.h"
 #include "heap/heap.h"
 
-gcd_status heap_new(const struct gcd_dump_options *options, uint64_t process, struct gcd_heap **ret, struct gcd_error *err)
+gcd_status heap_new(const struct gcd_dump_options *options, uint64_t process, uint32_t *addr_pages_left, struct gcd_heap **ret,
+                    struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(options->alloc);
     struct gcd_heap *h = gcd_mem_new(&a, sizeof *h);
@@ -21,6 +22,7 @@ gcd_status heap_new(const struct gcd_dump_options *options, uint64_t process, st
     h->check_references = options->check_references;
     h->wanted = options->dump_number;
     h->process = process;
+    h->addr_pages_left = addr_pages_left;
     h->command_line = h->os = h->arch = h->runtime_version = "";
     h->last_heaps_ns = INT64_MIN;
     gcd_textpool_init(&h->text, &h->alloc, h->limits.text_bytes);

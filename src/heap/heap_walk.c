@@ -184,7 +184,7 @@ static gcd_status begin(struct gcd_heap *h, const struct gcd_event *ev, struct h
     if (!w->light)
         h->detailed[h->detailed_count++] = w;
     if (h->check_references && !w->light) {
-        w->addrs = heap_addrs_new(&h->alloc, ev->ptr_bytes);
+        w->addrs = heap_addrs_new(&h->alloc, ev->ptr_bytes, h->addr_pages_left);
         if (w->addrs == NULL)
             return gcd_fail_nomem(err, "starting a heap walk");
     }

@@ -23,6 +23,7 @@ gcd_status gcd_dump_new(const struct gcd_dump_options *options, struct gcd_dump 
     if (options->limits != NULL)
         d->limits = *options->limits;
     d->options = *options;
+    d->addr_pages_left = HEAP_ADDR_PAGES;
     d->trace_error = d->input_error = (struct gcd_error)GCD_ERROR_INIT;
     d->options.alloc = &d->alloc;
     d->options.limits = &d->limits;
@@ -79,7 +80,7 @@ static gcd_status heap_of(struct gcd_dump *d, const struct gcd_event *ev, struct
     }
     if (!gcd_vec_reserve(&d->alloc, &d->heaps, &d->heap_cap, d->heap_count + 1, sizeof *d->heaps, MAX_PROCESSES))
         return gcd_fail_nomem(err, "opening a dump");
-    GCD_TRY(heap_new(&d->options, ev->process, ret, err));
+    GCD_TRY(heap_new(&d->options, ev->process, &d->addr_pages_left, ret, err));
     d->heaps[d->heap_count++] = *ret;
     return GCD_OK;
 }

@@ -21,6 +21,7 @@ struct gcd_dump {
     struct gcd_heap **heaps;         /* one a process */
     size_t heap_count, heap_cap;
     struct gcd_heap *heap;           /* the one whose dump this is; NULL until it is closed */
+    uint32_t addr_pages_left;
     uint64_t other_process;          /* whose heap walk was ignored */
     bool has_other_process;
     struct gcd_input *input;         /* for the second pass; NULL = none */

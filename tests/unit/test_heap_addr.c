@@ -4,11 +4,13 @@
 #include "heap/heap.h"
 #include "support/check.h"
 
+static uint32_t budget = HEAP_ADDR_PAGES;
+
 static void small_heaps_are_exact(void **state)
 {
     (void)state;
     struct gcd_alloc a = gcd_alloc_or_default(NULL);
-    struct heap_addrs *s = heap_addrs_new(&a, 8);
+    struct heap_addrs *s = heap_addrs_new(&a, 8, &budget);
     for (uint64_t i = 0; i < 100000; i++)
         assert_true(heap_addrs_add(s, &a, UINT64_C(0x7f0000000000) + i * 24));
     assert_true(heap_addrs_exact(s));
@@ -23,7 +25,7 @@ static void pointers_of_four_bytes(void **state)
 {
     (void)state;
     struct gcd_alloc a = gcd_alloc_or_default(NULL);
-    struct heap_addrs *s = heap_addrs_new(&a, 4);
+    struct heap_addrs *s = heap_addrs_new(&a, 4, &budget);
     assert_true(heap_addrs_add(s, &a, 0x1004));
     assert_true(heap_addrs_has(s, 0x1004));
     assert_false(heap_addrs_has(s, 0x1000));
@@ -36,7 +38,7 @@ static void large_heaps_never_deny_an_object(void **state)
 {
     (void)state;
     struct gcd_alloc a = gcd_alloc_or_default(NULL);
-    struct heap_addrs *s = heap_addrs_new(&a, 8);
+    struct heap_addrs *s = heap_addrs_new(&a, 8, &budget);
     for (uint64_t i = 0; i < 3000; i++)
         assert_true(heap_addrs_add(s, &a, (i << 20) + 8 * i));
     assert_false(heap_addrs_exact(s));
@@ -49,11 +51,33 @@ static void large_heaps_never_deny_an_object(void **state)
     heap_addrs_free(s, &a);
 }
 
+/* Without a single page every address may be an object; what is given back can be had again. */
+static void without_pages_nothing_is_denied(void **state)
+{
+    (void)state;
+    struct gcd_alloc a = gcd_alloc_or_default(NULL);
+    uint32_t none = 0, one = 1;
+    struct heap_addrs *s = heap_addrs_new(&a, 8, &none);
+    assert_true(heap_addrs_add(s, &a, 0x1000));
+    assert_true(heap_addrs_has(s, 0x1000) && heap_addrs_has(s, 0x2000));
+    assert_false(heap_addrs_exact(s));
+    heap_addrs_free(s, &a);
+    s = heap_addrs_new(&a, 8, &one);
+    assert_true(heap_addrs_add(s, &a, 0x1000));
+    assert_true(one == 0);
+    assert_true(heap_addrs_add(s, &a, 0x70001000));
+    assert_true(heap_addrs_has(s, 0x1000) && heap_addrs_has(s, 0x70001000));
+    assert_false(heap_addrs_has(s, 0x2000));
+    assert_false(heap_addrs_has(s, 0x50001000));     /* no object is in that MiB */
+    heap_addrs_free(s, &a);
+    assert_true(one == 1);
+}
+
 static void odd_addresses_cost_exactness(void **state)
 {
     (void)state;
     struct gcd_alloc a = gcd_alloc_or_default(NULL);
-    struct heap_addrs *s = heap_addrs_new(&a, 8);
+    struct heap_addrs *s = heap_addrs_new(&a, 8, &budget);
     assert_true(heap_addrs_add(s, &a, 0x1003));
     assert_true(heap_addrs_has(s, 0x1003));
     assert_false(heap_addrs_exact(s));
@@ -65,6 +89,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_heaps_are_exact), cmocka_unit_test(pointers_of_four_bytes),
         cmocka_unit_test(large_heaps_never_deny_an_object), cmocka_unit_test(odd_addresses_cost_exactness),
+        cmocka_unit_test(without_pages_nothing_is_denied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
