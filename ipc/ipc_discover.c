@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "ipc/ipc_procfs.h"
+#include "ipc/ipc_root.h"
 #include "ipc/ipc_sock.h"
 
 /* dotnet-diagnostic-PID-KEY-socket, and the name dsrouter uses for the device behind it; KEY is the start time. */
@@ -30,6 +31,7 @@ struct candidate {
 struct place {
     const struct gcd_procfs_target *target;
     char dir[GCD_IPC_PATH_MAX]; /* without a slash at the end */
+    int os_errno;               /* not 0: why it cannot be looked at; dir is then for messages only */
 };
 
 /* ---- candidates ---- */
@@ -50,11 +52,11 @@ static bool name_matches(const char *name, uint32_t pid)
     return false;
 }
 
-/* Is there a socket of that name?  0, or a negated errno (ENOENT also for another kind of file). */
+/* Is there a socket of that name?  0, or a negated errno (ENOENT also for another kind of file, a symbolic link too). */
 static int look(int dir_fd, const char *name, struct candidate *ret)
 {
     struct stat sb;
-    if (fstatat(dir_fd, name, &sb, 0) != 0)
+    if (fstatat(dir_fd, name, &sb, AT_SYMLINK_NOFOLLOW) != 0)
         return -errno;
     if (!S_ISSOCK(sb.st_mode))
         return -ENOENT;
@@ -208,6 +210,8 @@ static gcd_status search_others(const struct place *pl, char *ret_path, enum gcd
 static gcd_status search_place(const struct place *pl, char *ret_path, enum gcd_ipc_reason *ret_reason,
                                struct gcd_error *err)
 {
+    if (pl->os_errno != 0)
+        return cannot_look(pl, pl->os_errno, ret_reason, err);
     int dir_fd = open(pl->dir[0] == '\0' ? "/" : pl->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (dir_fd < 0)
         return cannot_look(pl, errno, ret_reason, err);
@@ -237,25 +241,53 @@ static gcd_status search_place(const struct place *pl, char *ret_path, enum gcd_
 
 /* ---- all directories ---- */
 
+/* Does the process have our root directory?  Then the kernel resolves its links as we would. */
+static bool same_root(const char *root)
+{
+    struct stat its, ours;
+    return stat(root, &its) == 0 && stat("/", &ours) == 0 && its.st_dev == ours.st_dev && its.st_ino == ours.st_ino;
+}
+
 /*
- * The directory BASE as the process sees it: as it is, or (INSIDE) through the root directory of the process.  False
- * when the result does not fit or is no other place.
+ * The directory BASE as the process sees it: as it is, or (INSIDE) through the root directory of the process, out of which no
+ * symbolic link leads.  False when the result does not fit or is no other place.
  */
 static bool make_place(const char *proc, const char *base, bool inside, struct place *pl)
 {
     size_t n_base = strlen(base);
     while (n_base > 0 && base[n_base - 1] == '/')
         n_base--;
-    int n = -1;
-    if (base[0] == '/' && !inside)
-        n = snprintf(pl->dir, sizeof pl->dir, "%.*s", (int)n_base, base);
-    else if (base[0] == '/')
-        n = snprintf(pl->dir, sizeof pl->dir, "%s/%" PRIu32 "/root%.*s", proc, pl->target->pid, (int)n_base, base);
-    else if (inside && pl->target->env_known)
-        n = snprintf(pl->dir, sizeof pl->dir, "%s/%" PRIu32 "/cwd/%.*s", proc, pl->target->pid, (int)n_base, base);
-    else if (!inside && !pl->target->env_known) /* our own TMPDIR, relative to our own directory */
-        n = snprintf(pl->dir, sizeof pl->dir, "%.*s", (int)n_base, base);
-    return n >= 0 && (size_t)n < sizeof pl->dir;
+    pl->os_errno = 0;
+    if (!inside) {
+        if (base[0] != '/' && pl->target->env_known)
+            return false;
+        /* Absolute, or our own TMPDIR, relative to our own directory. */
+        int n = snprintf(pl->dir, sizeof pl->dir, "%.*s", (int)n_base, base);
+        return n >= 0 && (size_t)n < sizeof pl->dir;
+    }
+    if (base[0] != '/' && !pl->target->env_known)
+        return false;
+    char root[GCD_IPC_PATH_MAX], cwd[GCD_IPC_PATH_MAX], resolved[GCD_IPC_PATH_MAX];
+    int n_root = snprintf(root, sizeof root, "%s/%" PRIu32 "/root", proc, pl->target->pid);
+    int n_cwd = snprintf(cwd, sizeof cwd, "%s/%" PRIu32 "/cwd", proc, pl->target->pid);
+    if (n_root < 0 || (size_t)n_root >= sizeof root || n_cwd < 0 || (size_t)n_cwd >= sizeof cwd)
+        return false;
+    const char *from = base[0] == '/' ? root : cwd;
+    size_t n_from = strlen(from), slash = base[0] != '/';
+    if (n_from + slash + n_base >= sizeof pl->dir)
+        return false;
+    memcpy(pl->dir, from, n_from);
+    if (slash)
+        pl->dir[n_from] = '/';
+    memcpy(pl->dir + n_from + slash, base, n_base);
+    pl->dir[n_from + slash + n_base] = '\0';
+    if (same_root(root))
+        return true;
+    int r = gcd_root_resolve(root, cwd, base, resolved, sizeof resolved);
+    pl->os_errno = -r;
+    if (r == 0)
+        memcpy(pl->dir, resolved, strlen(resolved) + 1);
+    return true;
 }
 
 /* What a person can do about it depends on what could be read. */
