@@ -31,6 +31,7 @@ struct candidate {
 struct place {
     const struct gcd_procfs_target *target;
     char dir[GCD_IPC_PATH_MAX]; /* without a slash at the end */
+    bool foreign;               /* seen in any of the directories: its socket, of another user */
     int os_errno;               /* not 0: why it cannot be looked at; dir is then for messages only */
 };
 
@@ -52,15 +53,31 @@ static bool name_matches(const char *name, uint32_t pid)
     return false;
 }
 
+uint32_t gcd_discover_pid_of(const char *name)
+{
+    for (size_t i = N_PREFIXES; i-- > 0;) {
+        size_t n = strlen(prefixes[i]);
+        if (strncmp(name, prefixes[i], n) != 0 || name[n] < '1' || name[n] > '9')
+            continue;
+        unsigned long pid = strtoul(name + n, NULL, 10);
+        if (pid <= UINT32_MAX && name_matches(name, (uint32_t)pid))
+            return (uint32_t)pid;
+    }
+    return 0;
+}
+
 /* Is there a socket of that name?  0, or a negated errno (ENOENT also for another kind of file, a symbolic link too). */
 static int look(int dir_fd, const char *name, struct candidate *ret)
 {
     struct stat sb;
+    size_t n = strlen(name);
+    if (n >= sizeof ret->name)
+        return -ENOENT;
     if (fstatat(dir_fd, name, &sb, AT_SYMLINK_NOFOLLOW) != 0)
         return -errno;
     if (!S_ISSOCK(sb.st_mode))
         return -ENOENT;
-    (void)snprintf(ret->name, sizeof ret->name, "%s", name);
+    memcpy(ret->name, name, n + 1);
     ret->mtime_s = (int64_t)sb.st_mtim.tv_sec;
     ret->mtime_ns = (int64_t)sb.st_mtim.tv_nsec;
     return 0;
@@ -101,14 +118,16 @@ static gcd_status not_ours(uint32_t pid, const char *path, enum gcd_ipc_reason *
 }
 
 /* The name with the start time of this very process: it cannot be a left-over, so it is not tried out. */
-static gcd_status take_exact(const struct place *pl, const struct candidate *c, char *ret_path,
+static gcd_status take_exact(struct place *pl, const struct candidate *c, char *ret_path,
                              enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
 {
     char path[GCD_IPC_PATH_MAX];
     GCD_TRY(join(pl->dir, c->name, path, err));
     /* Connecting needs the right to write; the runtime makes the file with mode 0600 and checks nothing else. */
-    if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 && (errno == EACCES || errno == EPERM))
+    if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 && (errno == EACCES || errno == EPERM)) {
+        pl->foreign = true;
         return not_ours(pl->target->pid, path, ret_reason, err);
+    }
     memcpy(ret_path, path, strlen(path) + 1);
     return GCD_OK;
 }
@@ -207,7 +226,7 @@ static gcd_status search_others(const struct place *pl, char *ret_path, enum gcd
     return st;
 }
 
-static gcd_status search_place(const struct place *pl, char *ret_path, enum gcd_ipc_reason *ret_reason,
+static gcd_status search_place(struct place *pl, char *ret_path, enum gcd_ipc_reason *ret_reason,
                                struct gcd_error *err)
 {
     if (pl->os_errno != 0)
@@ -396,6 +415,19 @@ gcd_status gcd_discover_socket(const char *proc, uint32_t pid, const char *own_t
         st = search_all(proc, &pl, own_tmpdir, ret_path, &reason, err);
     if (ret_reason != NULL)
         *ret_reason = reason;
+    return st;
+}
+
+gcd_status gcd_discover_listed(const char *proc, uint32_t pid, const char *own_tmpdir, char *ret_path, bool *ret_foreign,
+                               struct gcd_error *err)
+{
+    enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
+    struct gcd_procfs_target target;
+    struct place pl = { .target = &target };
+    gcd_status st = gcd_procfs_read(proc, pid, &target, &reason, err);
+    if (st == GCD_OK)
+        st = search_all(proc, &pl, own_tmpdir, ret_path, &reason, err);
+    *ret_foreign = st != GCD_OK && pl.foreign;
     return st;
 }
 
