@@ -260,11 +260,21 @@ static gcd_status search_place(struct place *pl, char *ret_path, enum gcd_ipc_re
 
 /* ---- all directories ---- */
 
-/* Does the process have our root directory?  Then the kernel resolves its links as we would. */
-static bool same_root(const char *root)
+static bool same_file(const char *a, const char *b)
 {
-    struct stat its, ours;
-    return stat(root, &its) == 0 && stat("/", &ours) == 0 && its.st_dev == ours.st_dev && its.st_ino == ours.st_ino;
+    struct stat sa, sb;
+    return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+/* Does the process see the files that we see?  Then links lead where it says.  The same root may have other mounts below it. */
+static bool same_files(const char *proc, uint32_t pid)
+{
+    char its[GCD_IPC_PATH_MAX];
+    int n = snprintf(its, sizeof its, "%s/%" PRIu32 "/ns/mnt", proc, pid);
+    if (n < 0 || (size_t)n >= sizeof its || !same_file(its, "/proc/self/ns/mnt"))
+        return false;
+    n = snprintf(its, sizeof its, "%s/%" PRIu32 "/root", proc, pid);
+    return n > 0 && (size_t)n < sizeof its && same_file(its, "/");
 }
 
 /*
@@ -300,7 +310,7 @@ static bool make_place(const char *proc, const char *base, bool inside, struct p
         pl->dir[n_from] = '/';
     memcpy(pl->dir + n_from + slash, base, n_base);
     pl->dir[n_from + slash + n_base] = '\0';
-    if (same_root(root))
+    if (same_files(proc, pl->target->pid))
         return true;
     int r = gcd_root_resolve(root, cwd, base, resolved, sizeof resolved);
     pl->os_errno = -r;
