@@ -19,6 +19,9 @@ static const struct cli_command commands[] = {
     { "convert", "FILE -o FILE", "convert a recording to another format", CLI_CONVERT, cmd_convert, "" },
     { "info", "FILE", "what a recording contains, and whether it is complete", CLI_INFO, cmd_info, "" },
     { "report", "FILE", "objects and bytes of each type", CLI_REPORT, cmd_report, "" },
+    { "ps", "", "list the processes that can be dumped", CLI_PS, cmd_ps,
+      "Listed are .NET processes with a diagnostic socket.  Each has half a second to say which runtime and\n"
+      "assembly it runs; \"(no answer)\" is one that is stopped or busy, \"(no access)\" one of another user.\n" },
 };
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 
@@ -31,6 +34,7 @@ static void print_commands(FILE *to)
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(to, "  %-8s  %s\n", commands[i].name, commands[i].summary);
     fputs("\nMost used:\n"
+          "  gcdumpc ps\n"
           "  gcdumpc --pid 1234 -o out.gclog\n"
           "  gcdumpc convert recorded.nettrace -o out.gclog\n"
           "  gcdumpc info recorded.nettrace\n"
@@ -41,8 +45,9 @@ static void print_commands(FILE *to)
 
 static void print_help(const struct cli_command *c)
 {
-    printf("usage: gcdumpc %s %s [OPTION...]\n\n%c%s.\n\n", c->name, c->arguments, c->summary[0] - 'a' + 'A', c->summary + 1);
-    if (c->bit != CLI_COLLECT)
+    const char *space = c->arguments[0] != '\0' ? " " : "";
+    printf("usage: gcdumpc %s%s%s [OPTION...]\n\n%c%s.\n\n", c->name, space, c->arguments, c->summary[0] - 'a' + 'A', c->summary + 1);
+    if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT)) != 0)
         puts("FILE is a .nettrace recording, also compressed with gzip; \"-\" is standard input.");
     puts("Options:");
     cli_print_options(stdout, c);

@@ -33,6 +33,11 @@ static void spool_folder(const struct cli_args *args, char *ret, size_t cap)
         (void)snprintf(ret, cap, "%s", tmpdir != NULL && tmpdir[0] != '\0' ? tmpdir : "/tmp");
 }
 
+bool cli_is_live(const struct cli_args *args)
+{
+    return args->pid != 0 || args->name != NULL || args->port != NULL;
+}
+
 enum cli_exit cli_open(const struct cli_args *args, bool reread, struct cli_dump *ret)
 {
     *ret = (struct cli_dump){ .input = NULL };
@@ -44,9 +49,9 @@ enum cli_exit cli_open(const struct cli_args *args, bool reread, struct cli_dump
         .limits = &limits, .process = args->process, .dump_number = (unsigned)args->dump_number, .check_references = reread,
         .cancel = &cli_canceled, .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
     };
-    if (args->pid != 0) {
+    if (cli_is_live(args)) {
         (void)snprintf(ret->process, sizeof ret->process, "process %" PRIu64, args->pid);
-        ret->subject = ret->process;
+        ret->subject = args->port != NULL ? args->port : args->name != NULL ? args->name : ret->process;
         return cli_open_live(args, &options, spool, ret);
     }
     ret->subject = cli_input_name(args);

@@ -18,9 +18,9 @@ struct option_row {
     uint64_t min, max;           /* numbers and sizes */
 };
 
-#define ALL (CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT)
+#define ALL (CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS)
 #define FILES (CLI_CONVERT | CLI_INFO | CLI_REPORT)
-#define TABLES (CLI_INFO | CLI_REPORT)
+#define TABLES (CLI_INFO | CLI_REPORT | CLI_PS)
 #define OUTPUTS (CLI_COLLECT | CLI_CONVERT)
 #define LIVE (CLI_COLLECT | CLI_INFO | CLI_REPORT)
 #define FIELD(f) offsetof(struct cli_args, f)
@@ -28,6 +28,8 @@ struct option_row {
 /* Parses, prints help; one name means one thing in all commands. */
 static const struct option_row rows[] = {
     { "pid", 'p', "N", "the process to dump", LIVE, OPT_NUMBER, FIELD(pid), 1, UINT32_MAX },
+    { "name", 0, "NAME", "the same by the name of its program or entry assembly, or a pattern", LIVE, OPT_TEXT, FIELD(name), 0, 0 },
+    { "port", 0, "PATH", "the same by its diagnostic socket, also unix:PATH", LIVE, OPT_TEXT, FIELD(port), 0, 0 },
     { "output", 'o', "FILE", "where to write; \"-\" is standard output", OUTPUTS, OPT_TEXT, FIELD(output), 0, 0 },
     { "format", 'f', "NAME", "format of the output, else its suffix decides", OUTPUTS, OPT_TEXT, FIELD(format), 0, 0 },
     { "sort", 's', "KEY", "order of the types: bytes (default), count or name", CLI_REPORT, OPT_SORT, FIELD(sort), 0, 0 },
@@ -178,6 +180,26 @@ static bool parse_option(const struct cli_command *c, int argc, char **argv, int
     return set(c, r, value, args);
 }
 
+/* One input, a file or a process. */
+static bool complete_input(const struct cli_command *c, const struct cli_args *args)
+{
+    int ways = (args->pid != 0) + (args->name != NULL) + (args->port != NULL);
+    const char *problem = NULL;
+    if (args->name != NULL && args->name[0] == '\0')
+        problem = "--name needs a name";
+    else if (ways > 1)
+        problem = "give one of --pid, --name and --port";
+    else if (c->bit == CLI_COLLECT && ways == 0)
+        problem = "collect needs the process: --pid N, --name NAME or --port PATH";
+    else if (args->input != NULL && ways > 0)
+        problem = "give a file or a process, not both";
+    else if (args->input == NULL && ways == 0)
+        problem = "a file is needed";
+    if (problem != NULL)
+        cli_say(NULL, "%s; see gcdumpc %s --help", problem, c->name);
+    return problem == NULL;
+}
+
 enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, struct cli_args *ret)
 {
     *ret = (struct cli_args){ .input = NULL };
@@ -189,21 +211,17 @@ enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, stru
         } else if (!only_words && word[0] == '-' && word[1] != '\0') {
             if (!parse_option(c, argc, argv, &i, ret))
                 return CLI_USAGE;
-        } else if (ret->input != NULL || c->bit == CLI_COLLECT) {
+        } else if (ret->input != NULL || (c->bit & FILES) == 0) {
             cli_say(NULL, "%s does not know what to do with \"%s\"; see gcdumpc %s --help", c->name, word, c->name);
             return CLI_USAGE;
         } else {
             ret->input = word;
         }
     }
-    if (ret->help)
+    if (ret->help || c->bit == CLI_PS)
         return CLI_DONE;
-    if (c->bit == CLI_COLLECT ? ret->pid == 0 : (ret->input == NULL) == (ret->pid == 0)) {
-        cli_say(NULL, c->bit == CLI_COLLECT ? "collect needs the process: --pid N; see gcdumpc %s --help" :
-                ret->input != NULL ? "give a file or --pid, not both; see gcdumpc %s --help" :
-                "a file is needed; see gcdumpc %s --help", c->name);
+    if (!complete_input(c, ret))
         return CLI_USAGE;
-    }
     if ((c->bit & OUTPUTS) != 0 && ret->output == NULL) {
         cli_say(NULL, "%s needs a place for its output: -o FILE, or -o - for standard output; see gcdumpc %s --help", c->name, c->name);
         return CLI_USAGE;
