@@ -29,6 +29,7 @@ struct cli_args {
     uint64_t pid;                /* 0 = not given */
     const char *name, *port;     /* other ways to name a process */
     const char *output;
+    const char *save_trace;      /* where the event stream of a process is kept, too */
     const char *format;
     uint64_t timeout_s;
     uint64_t buffer_mb;
@@ -70,8 +71,9 @@ enum cli_exit cmd_events(const struct cli_args *args);
 
 /* main.c: set by SIGINT, SIGTERM and SIGHUP. */
 extern gcd_cancel_flag cli_canceled;
-/* main.c: the temporary file that a second signal removes before it ends the program; NULL = none. */
-void cli_temporary(const char *path);
+/* main.c: the temporary files that a second signal removes before it ends the program; NULL = none. */
+enum cli_slot { CLI_SLOT_OUTPUT, CLI_SLOT_TRACE, CLI_SLOTS };
+void cli_temporary(enum cli_slot slot, const char *path);
 
 /* opts.c */
 /* Parse ARGV[1..] of COMMAND.  CLI_DONE, or CLI_USAGE after one line on standard error. */
@@ -93,6 +95,8 @@ const char *cli_input_name(const struct cli_args *args);
 struct cli_dump {
     struct gcd_input *input;
     struct gcd_dump *dump;
+    struct gcd_sink *trace;      /* for --save-trace */
+    bool received;               /* live: the stream came to its end, so that it can be kept */
     const char *subject;         /* file, socket or "process 1234", for messages */
     char process[40];            /* the latter */
     char name[256];              /* what the program is called when the dump does not know it */
@@ -120,7 +124,7 @@ bool cli_is_live(const struct cli_args *args);
 
 /* output.c: where ARGS->output goes, in which format. */
 struct cli_output {
-    const struct gcd_format *format;
+    const struct gcd_format *format; /* NULL: the event stream as it came */
     struct gcd_sink *sink;
     const char *name;            /* for messages */
 };
@@ -130,6 +134,11 @@ enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *re
 enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *out, struct cli_dump *d);
 /* Release; what was not written whole leaves no trace. */
 void cli_output_close(struct cli_output *out);
+/* --save-trace: the same in two steps; a copy of the stream that INPUT keeps. */
+enum cli_exit cli_trace_open(const struct cli_args *args, struct cli_dump *d);
+enum cli_exit cli_trace_write(const struct cli_args *args, struct cli_dump *d);
+/* The name of the format that is no conversion, and that only living processes have. */
+#define CLI_RAW_FORMAT "nettrace"
 /* Write what stdio still holds; a full disk or a closed pipe is found here. */
 enum cli_exit cli_flush_stdout(void);
 

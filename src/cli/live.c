@@ -81,6 +81,7 @@ enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_o
     }
     if (st != GCD_OK)
         return cli_fail(ret->subject, &err);
+    ret->received = true;
     st = gcd_dump_close(ret->dump, ret->input, &err);
     return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
 }

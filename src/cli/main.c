@@ -9,8 +9,8 @@
 gcd_cancel_flag cli_canceled;
 
 /* What the second signal removes. */
-static char temporary[4096];
-static volatile sig_atomic_t temporary_set;
+static char temporary[CLI_SLOTS][4096];
+static volatile sig_atomic_t temporary_set[CLI_SLOTS];
 
 static const struct cli_command commands[] = {
     { "collect", "--pid N -o FILE", "dump the heap of a living process", CLI_COLLECT, cmd_collect,
@@ -56,6 +56,8 @@ static void print_help(const struct cli_command *c)
         for (size_t i = 0; gcd_format_at(i) != NULL; i++)
             printf("  %-8s  %-10s  %s\n", gcd_format_name(gcd_format_at(i)), gcd_format_suffix(gcd_format_at(i)),
                    gcd_format_about(gcd_format_at(i)));
+        if (c->bit == CLI_COLLECT)
+            printf("  %-8s  %-10s  %s\n", CLI_RAW_FORMAT, "." CLI_RAW_FORMAT, "the event stream as it comes: a recording, no conversion");
         puts("An output whose name ends in .gz is compressed with gzip.");
     }
     if (c->details[0] != '\0')
@@ -80,17 +82,18 @@ static void on_signal(int sig)
     (void)sig;
     if (!atomic_exchange(&cli_canceled, true))
         return;
-    if (temporary_set)
-        (void)unlink(temporary);
+    for (int i = 0; i < CLI_SLOTS; i++)
+        if (temporary_set[i])
+            (void)unlink(temporary[i]);
     _exit(CLI_INTERRUPTED);
 }
 
-void cli_temporary(const char *path)
+void cli_temporary(enum cli_slot slot, const char *path)
 {
-    temporary_set = 0;
-    if (path != NULL && strlen(path) < sizeof temporary) {
-        memcpy(temporary, path, strlen(path) + 1);
-        temporary_set = path[0] != '\0';
+    temporary_set[slot] = 0;
+    if (path != NULL && strlen(path) < sizeof temporary[slot]) {
+        memcpy(temporary[slot], path, strlen(path) + 1);
+        temporary_set[slot] = path[0] != '\0';
     }
 }
 

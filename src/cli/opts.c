@@ -2,6 +2,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 
@@ -32,6 +33,7 @@ static const struct option_row rows[] = {
     { "port", 0, "PATH", "the same by its diagnostic socket, also unix:PATH", LIVE, OPT_TEXT, FIELD(port), 0, 0 },
     { "output", 'o', "FILE", "where to write; \"-\" is standard output", OUTPUTS, OPT_TEXT, FIELD(output), 0, 0 },
     { "format", 'f', "NAME", "format of the output, else its suffix decides", OUTPUTS, OPT_TEXT, FIELD(format), 0, 0 },
+    { "save-trace", 0, "FILE", "also keep the event stream, as .nettrace or .nettrace.gz", LIVE, OPT_TEXT, FIELD(save_trace), 0, 0 },
     { "sort", 's', "KEY", "order of the types: bytes (default), count or name", CLI_REPORT, OPT_SORT, FIELD(sort), 0, 0 },
     { "top", 'n', "N", "only the first N types", CLI_REPORT, OPT_NUMBER, FIELD(top), 1, UINT32_MAX },
     { "json", 'j', NULL, "machine-readable output", TABLES, OPT_FLAG, FIELD(json), 0, 0 },
@@ -180,6 +182,32 @@ static bool parse_option(const struct cli_command *c, int argc, char **argv, int
     return set(c, r, value, args);
 }
 
+/* PATH behind its folder; RET: the folder.  False when there is none. */
+static bool stat_folder(const char *path, const char **ret_name, struct stat *ret)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
+    bool ok = folder != NULL && stat(folder, ret) == 0;
+    free(folder);
+    *ret_name = slash == NULL ? path : slash + 1;
+    return ok;
+}
+
+/* Would both names be the same output?  Neither needs to exist yet. */
+static bool same_output(const char *a, const char *b)
+{
+    struct stat sa, sb;
+    const char *name_a, *name_b;
+    if (strcmp(a, b) == 0)
+        return true;
+    if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+        return false;
+    if (stat(a, &sa) == 0 && stat(b, &sb) == 0)
+        return S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+    return stat_folder(a, &name_a, &sa) && stat_folder(b, &name_b, &sb) && strcmp(name_a, name_b) == 0 && sa.st_dev == sb.st_dev &&
+           sa.st_ino == sb.st_ino;
+}
+
 /* One input, a file or a process. */
 static bool complete_input(const struct cli_command *c, const struct cli_args *args)
 {
@@ -195,6 +223,10 @@ static bool complete_input(const struct cli_command *c, const struct cli_args *a
         problem = "give a file or a process, not both";
     else if (args->input == NULL && ways == 0)
         problem = "a file is needed";
+    else if (args->save_trace != NULL && ways == 0)
+        problem = "--save-trace keeps the stream of a process, not of a file";
+    else if (args->save_trace != NULL && same_output(args->save_trace, args->output != NULL ? args->output : "-"))
+        problem = "--save-trace needs a file of its own";
     if (problem != NULL)
         cli_say(NULL, "%s; see gcdumpc %s --help", problem, c->name);
     return problem == NULL;

@@ -106,6 +106,22 @@ class WrongUse(CliTest):
             self.refused(2, rf"--name needs a name; see gcdumpc {command} --help", command, "--name", "")
         self.refused(2, r'ps does not know what to do with "x"; see gcdumpc ps --help', "ps", "x")
 
+    def test_recordings(self):
+        name = self.put("small.nettrace", small_trace())
+        for output in (["x.nettrace"], ["x.nettrace.gz"], ["x", "-f", "nettrace"], ["-", "--format=nettrace"]):
+            self.refused(2, r'".*" would be a recording again, and only of a living process one is written \(gcdumpc collect\); .*',
+                         "convert", name, "-o", *output)
+        self.done("convert", name, "-o", "x.nettrace", "-f", "gclog")    # who says so, gets it
+        self.refused(2, r'there is no format "bogus"; there is: gclog, nettrace', "--pid", "1", "-o", "x", "--format", "bogus")
+        for command in ("info", "report"):
+            self.refused(2, rf"--save-trace keeps the stream of a process, not of a file; see gcdumpc {command} --help",
+                         command, name, "--save-trace", "y")
+            self.refused(2, r"--save-trace needs a file of its own; .*", command, "--pid", "1", "--save-trace", "-")
+        os.symlink("small.nettrace", self.path("link"))
+        for pair in (("y", "y"), ("y", "./y"), (self.path("y"), "y"), ("-", "-"), (name, "./" + name), ("link", name)):
+            self.refused(2, r"--save-trace needs a file of its own; .*", "--pid", "1", "-o", pair[0], "--save-trace", pair[1])
+        self.refused(1, r"no/such/t.nettrace: .*folder.*", "--pid", "1", "-o", "y", "--save-trace", "no/such/t.nettrace")
+
     def test_outputs(self):
         for words in (["convert", "f"], ["convert", "-"], ["collect", "-p", "1"], ["--pid", "1"]):
             command = words[0] if words[0] != "--pid" else "collect"

@@ -187,6 +187,89 @@ class Port(PsTest):
                 self.assertEqual(json.loads(r.stdout)["process"]["pid"], a.pid)
 
 
+class Recordings(PsTest):
+    def read(self, name):
+        with open(self.path(name), "rb") as f:
+            data = f.read()
+        return gzip.decompress(data) if name.endswith(".gz") else data
+
+    def check_equal(self, target, *options, status=0, suffix=""):
+        """The conversion of what was kept is the conversion that was made."""
+        a, b, t = self.path("a.gclog"), self.path("b.gclog"), self.path("t.nettrace" + suffix)
+        r = self.gcdumpc("--pid", target.pid, "-o", a, "--save-trace", t, *options, status=status)
+        self.gcdumpc("convert", t, "-o", b, status=status)
+        self.assertTrue(self.read("a.gclog") == self.read("b.gclog"))
+        self.assertEqual(sorted(os.listdir(self.folder)), sorted(map(os.path.basename, (a, b, t))))
+        self.assertEqual(os.stat(t).st_mode & 0o777, 0o600)
+        data = self.read("t.nettrace" + suffix)
+        self.assertEqual(data[:8], b"Nettrace")
+        self.assertIn(f"{len(data):,} bytes of nettrace written", r.stderr)
+        return r
+
+    def test_converted_they_give_the_same(self):
+        with Process() as target:
+            self.check_equal(target)
+            self.check_equal(target, "--rundown")
+        os.unlink(self.path("t.nettrace"))
+        with Process("--objects", "200000", DOTNET_gcServer="1", DOTNET_GCHeapCount="2") as target:
+            self.check_equal(target, suffix=".gz")
+
+    def test_incomplete_ones_too(self):
+        with Process("--objects", "1000000") as target:
+            r = self.check_equal(target, "--buffer", "1", status=3)
+            self.assertIn("INCOMPLETE", r.stderr)
+            for name in os.listdir(self.folder):
+                os.unlink(self.path(name))
+            r = self.gcdumpc("--pid", target.pid, "-o", self.path("x.nettrace"), "--buffer", "1", status=3)
+            self.assertIn("of nettrace written, INCOMPLETE", r.stderr)
+            self.gcdumpc("info", self.path("x.nettrace"), status=3)
+            os.unlink(self.path("x.nettrace"))
+            for words in (["-o", "x.nettrace"], ["-o", "x.gclog", "--save-trace", "y.nettrace"]):
+                self.gcdumpc("--pid", target.pid, *words, "--buffer", "1", "--strict", status=1, cwd=self.folder)
+                self.assertEqual(os.listdir(self.folder), [])
+
+    def test_only_recorded(self):
+        with Process() as target:
+            for words in (["-o", "x.nettrace"], ["-o", "x.nettrace.gz"], ["-o", "x.gz", "-f", "nettrace"]):
+                r = self.gcdumpc("--pid", target.pid, *words, cwd=self.folder)
+                self.assertRegex(r.stderr, r"objects, .* bytes of nettrace written, complete\n$")
+                found = json.loads(self.gcdumpc("info", self.path(words[1]), "--json").stdout)
+                self.assertTrue(found["verdict"]["complete"])
+                self.assertEqual(found["trace"]["end"], "closed")
+                self.assertEqual(found["trace"]["bytes"], len(self.read(words[1])))
+                self.assertEqual(os.listdir(self.folder), [words[1]])
+                os.unlink(self.path(words[1]))
+            out = subprocess.run([PROGRAM, "--pid", str(target.pid), "-o", "-", "-f", "nettrace"], stdout=subprocess.PIPE, check=True).stdout
+            self.assertEqual(out[:8], b"Nettrace")
+
+    def test_beside_a_report(self):
+        with Process() as target:
+            kept = self.path("t.nettrace")
+            live = json.loads(self.gcdumpc("report", "--pid", target.pid, "--json", "--save-trace", kept).stdout)
+            again = json.loads(self.gcdumpc("report", kept, "--json").stdout)
+            self.assertEqual({**live, "recording": 0}, {**again, "recording": 0})
+
+    def test_a_failure_leaves_nothing(self):
+        with Process() as target:
+            words = ["--pid", target.pid, "-o", "x.gclog", "--save-trace", "y.nettrace"]
+            target.process.send_signal(signal.SIGSTOP)
+            r = self.gcdumpc(*words, "--timeout", "1", status=1, cwd=self.folder)
+            self.assertRegex(r.stderr, r"within 1000 ms")
+            self.assertEqual(os.listdir(self.folder), [])
+            p = subprocess.Popen([PROGRAM, *map(str, words)], stderr=subprocess.PIPE, text=True, cwd=self.folder)
+            time.sleep(0.5)
+            self.assertEqual(len(os.listdir(self.folder)), 2)        # temporary files
+            p.send_signal(signal.SIGINT)
+            p.send_signal(signal.SIGINT)
+            p.send_signal(signal.SIGTERM)                            # who asks twice is not made to wait
+            _, err = p.communicate(timeout=30)
+            self.assertEqual((p.returncode, os.listdir(self.folder)), (130, []), err)
+            target.process.send_signal(signal.SIGCONT)
+            full = ["--pid", target.pid, "-o", self.path("x.gclog"), "--save-trace", "/dev/full"]
+            self.assertIn("/dev/full: ", self.gcdumpc(*full, status=1).stderr)
+            self.assertEqual(os.listdir(self.folder), [])
+
+
 if __name__ == "__main__":
     if os.environ.get("GCDUMPC_IPC") == "OFF":
         print("skipped: live test: this build has no support for living processes (GCDUMPC_IPC=OFF)")
