@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "ipc/ipc_procfs.h"
+#include "ipc/ipc_root.h"
 #include "ipc/ipc_sock.h"
 
 /* dotnet-diagnostic-PID-KEY-socket, and the name dsrouter uses for the device behind it; KEY is the start time. */
@@ -30,6 +31,8 @@ struct candidate {
 struct place {
     const struct gcd_procfs_target *target;
     char dir[GCD_IPC_PATH_MAX]; /* without a slash at the end */
+    bool foreign;               /* seen in any of the directories: its socket, of another user */
+    int os_errno;               /* not 0: why it cannot be looked at; dir is then for messages only */
 };
 
 /* ---- candidates ---- */
@@ -50,15 +53,31 @@ static bool name_matches(const char *name, uint32_t pid)
     return false;
 }
 
-/* Is there a socket of that name?  0, or a negated errno (ENOENT also for another kind of file). */
+uint32_t gcd_discover_pid_of(const char *name)
+{
+    for (size_t i = N_PREFIXES; i-- > 0;) {
+        size_t n = strlen(prefixes[i]);
+        if (strncmp(name, prefixes[i], n) != 0 || name[n] < '1' || name[n] > '9')
+            continue;
+        unsigned long pid = strtoul(name + n, NULL, 10);
+        if (pid <= UINT32_MAX && name_matches(name, (uint32_t)pid))
+            return (uint32_t)pid;
+    }
+    return 0;
+}
+
+/* Is there a socket of that name?  0, or a negated errno (ENOENT also for another kind of file, a symbolic link too). */
 static int look(int dir_fd, const char *name, struct candidate *ret)
 {
     struct stat sb;
-    if (fstatat(dir_fd, name, &sb, 0) != 0)
+    size_t n = strlen(name);
+    if (n >= sizeof ret->name)
+        return -ENOENT;
+    if (fstatat(dir_fd, name, &sb, AT_SYMLINK_NOFOLLOW) != 0)
         return -errno;
     if (!S_ISSOCK(sb.st_mode))
         return -ENOENT;
-    (void)snprintf(ret->name, sizeof ret->name, "%s", name);
+    memcpy(ret->name, name, n + 1);
     ret->mtime_s = (int64_t)sb.st_mtim.tv_sec;
     ret->mtime_ns = (int64_t)sb.st_mtim.tv_nsec;
     return 0;
@@ -99,14 +118,16 @@ static gcd_status not_ours(uint32_t pid, const char *path, enum gcd_ipc_reason *
 }
 
 /* The name with the start time of this very process: it cannot be a left-over, so it is not tried out. */
-static gcd_status take_exact(const struct place *pl, const struct candidate *c, char *ret_path,
+static gcd_status take_exact(struct place *pl, const struct candidate *c, char *ret_path,
                              enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
 {
     char path[GCD_IPC_PATH_MAX];
     GCD_TRY(join(pl->dir, c->name, path, err));
     /* Connecting needs the right to write; the runtime makes the file with mode 0600 and checks nothing else. */
-    if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 && (errno == EACCES || errno == EPERM))
+    if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 && (errno == EACCES || errno == EPERM)) {
+        pl->foreign = true;
         return not_ours(pl->target->pid, path, ret_reason, err);
+    }
     memcpy(ret_path, path, strlen(path) + 1);
     return GCD_OK;
 }
@@ -205,9 +226,11 @@ static gcd_status search_others(const struct place *pl, char *ret_path, enum gcd
     return st;
 }
 
-static gcd_status search_place(const struct place *pl, char *ret_path, enum gcd_ipc_reason *ret_reason,
+static gcd_status search_place(struct place *pl, char *ret_path, enum gcd_ipc_reason *ret_reason,
                                struct gcd_error *err)
 {
+    if (pl->os_errno != 0)
+        return cannot_look(pl, pl->os_errno, ret_reason, err);
     int dir_fd = open(pl->dir[0] == '\0' ? "/" : pl->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (dir_fd < 0)
         return cannot_look(pl, errno, ret_reason, err);
@@ -237,25 +260,63 @@ static gcd_status search_place(const struct place *pl, char *ret_path, enum gcd_
 
 /* ---- all directories ---- */
 
+static bool same_file(const char *a, const char *b)
+{
+    struct stat sa, sb;
+    return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+/* Does the process see the files that we see?  Then links lead where it says.  The same root may have other mounts below it. */
+static bool same_files(const char *proc, uint32_t pid)
+{
+    char its[GCD_IPC_PATH_MAX];
+    int n = snprintf(its, sizeof its, "%s/%" PRIu32 "/ns/mnt", proc, pid);
+    if (n < 0 || (size_t)n >= sizeof its || !same_file(its, "/proc/self/ns/mnt"))
+        return false;
+    n = snprintf(its, sizeof its, "%s/%" PRIu32 "/root", proc, pid);
+    return n > 0 && (size_t)n < sizeof its && same_file(its, "/");
+}
+
 /*
- * The directory BASE as the process sees it: as it is, or (INSIDE) through the root directory of the process.  False
- * when the result does not fit or is no other place.
+ * The directory BASE as the process sees it: as it is, or (INSIDE) through the root directory of the process, out of which no
+ * symbolic link leads.  False when the result does not fit or is no other place.
  */
 static bool make_place(const char *proc, const char *base, bool inside, struct place *pl)
 {
     size_t n_base = strlen(base);
     while (n_base > 0 && base[n_base - 1] == '/')
         n_base--;
-    int n = -1;
-    if (base[0] == '/' && !inside)
-        n = snprintf(pl->dir, sizeof pl->dir, "%.*s", (int)n_base, base);
-    else if (base[0] == '/')
-        n = snprintf(pl->dir, sizeof pl->dir, "%s/%" PRIu32 "/root%.*s", proc, pl->target->pid, (int)n_base, base);
-    else if (inside && pl->target->env_known)
-        n = snprintf(pl->dir, sizeof pl->dir, "%s/%" PRIu32 "/cwd/%.*s", proc, pl->target->pid, (int)n_base, base);
-    else if (!inside && !pl->target->env_known) /* our own TMPDIR, relative to our own directory */
-        n = snprintf(pl->dir, sizeof pl->dir, "%.*s", (int)n_base, base);
-    return n >= 0 && (size_t)n < sizeof pl->dir;
+    pl->os_errno = 0;
+    if (!inside) {
+        if (base[0] != '/' && pl->target->env_known)
+            return false;
+        /* Absolute, or our own TMPDIR, relative to our own directory. */
+        int n = snprintf(pl->dir, sizeof pl->dir, "%.*s", (int)n_base, base);
+        return n >= 0 && (size_t)n < sizeof pl->dir;
+    }
+    if (base[0] != '/' && !pl->target->env_known)
+        return false;
+    char root[GCD_IPC_PATH_MAX], cwd[GCD_IPC_PATH_MAX], resolved[GCD_IPC_PATH_MAX];
+    int n_root = snprintf(root, sizeof root, "%s/%" PRIu32 "/root", proc, pl->target->pid);
+    int n_cwd = snprintf(cwd, sizeof cwd, "%s/%" PRIu32 "/cwd", proc, pl->target->pid);
+    if (n_root < 0 || (size_t)n_root >= sizeof root || n_cwd < 0 || (size_t)n_cwd >= sizeof cwd)
+        return false;
+    const char *from = base[0] == '/' ? root : cwd;
+    size_t n_from = strlen(from), slash = base[0] != '/';
+    if (n_from + slash + n_base >= sizeof pl->dir)
+        return false;
+    memcpy(pl->dir, from, n_from);
+    if (slash)
+        pl->dir[n_from] = '/';
+    memcpy(pl->dir + n_from + slash, base, n_base);
+    pl->dir[n_from + slash + n_base] = '\0';
+    if (same_files(proc, pl->target->pid))
+        return true;
+    int r = gcd_root_resolve(root, cwd, base, resolved, sizeof resolved);
+    pl->os_errno = -r;
+    if (r == 0)
+        memcpy(pl->dir, resolved, strlen(resolved) + 1);
+    return true;
 }
 
 /* What a person can do about it depends on what could be read. */
@@ -364,6 +425,19 @@ gcd_status gcd_discover_socket(const char *proc, uint32_t pid, const char *own_t
         st = search_all(proc, &pl, own_tmpdir, ret_path, &reason, err);
     if (ret_reason != NULL)
         *ret_reason = reason;
+    return st;
+}
+
+gcd_status gcd_discover_listed(const char *proc, uint32_t pid, const char *own_tmpdir, char *ret_path, bool *ret_foreign,
+                               struct gcd_error *err)
+{
+    enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
+    struct gcd_procfs_target target;
+    struct place pl = { .target = &target };
+    gcd_status st = gcd_procfs_read(proc, pid, &target, &reason, err);
+    if (st == GCD_OK)
+        st = search_all(proc, &pl, own_tmpdir, ret_path, &reason, err);
+    *ret_foreign = st != GCD_OK && pl.foreign;
     return st;
 }
 

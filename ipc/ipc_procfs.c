@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 
 /* A descriptor or a negated errno. */
 static int open_file(const char *proc, uint32_t pid, const char *name)
@@ -197,4 +198,129 @@ gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_tar
     ret->start_jiffies = start;
     ret->env_known = read_tmpdir(proc, pid, ret->tmpdir, sizeof ret->tmpdir);
     return GCD_OK;
+}
+
+/* ---- for lists ---- */
+
+#define PF_KTHREAD 0x00200000ul  /* linux/sched.h */
+#define COMMAND_LINE_MAX ((size_t)1 << 20)
+
+/* Field NUMBER (>= 3) of a stat file, proc(5); 0 when there is none. */
+static uint64_t stat_field(const char *stat, int number)
+{
+    const char *p = strrchr(stat, ')');
+    for (int field = 2; p != NULL && field < number; field++) {
+        p = strchr(p, ' ');
+        if (p != NULL)
+            p++;
+    }
+    return p != NULL && *p >= '0' && *p <= '9' ? strtoull(p, NULL, 10) : 0;
+}
+
+static void copy_name(const char *stat, char *ret, size_t cap)
+{
+    const char *open_ = strchr(stat, '('), *close_ = strrchr(stat, ')');
+    size_t n = open_ != NULL && close_ != NULL && close_ > open_ ? (size_t)(close_ - open_ - 1) : 0;
+    if (n >= cap)
+        n = cap - 1;
+    if (n > 0)
+        memcpy(ret, open_ + 1, n);
+    ret[n] = '\0';
+}
+
+static void read_exe(const char *proc, uint32_t pid, char *ret, size_t cap)
+{
+    static const char deleted[] = " (deleted)";
+    enum { DELETED_BYTES = sizeof deleted - 1 };
+    char path[GCD_IPC_PATH_MAX], target[GCD_IPC_PATH_MAX];
+    ret[0] = '\0';
+    int n_path = snprintf(path, sizeof path, "%s/%" PRIu32 "/exe", proc, pid);
+    if (n_path < 0 || (size_t)n_path >= sizeof path)
+        return;
+    ssize_t n = readlink(path, target, sizeof target - 1);
+    if (n <= 0)
+        return;
+    target[n] = '\0';
+    if (n > DELETED_BYTES && strcmp(target + n - DELETED_BYTES, deleted) == 0)
+        target[n - DELETED_BYTES] = '\0';
+    const char *slash = strrchr(target, '/');
+    const char *base = slash != NULL ? slash + 1 : target;
+    if (strlen(base) < cap)
+        memcpy(ret, base, strlen(base) + 1);
+}
+
+bool gcd_procfs_facts(const char *proc, uint32_t pid, struct gcd_procfs_facts *ret)
+{
+    char text[8192];
+    *ret = (struct gcd_procfs_facts){ .uid = UINT32_MAX };
+    if (read_small(proc, pid, "stat", text, sizeof text) != 0)
+        return false;
+    ret->kernel = (stat_field(text, 9) & PF_KTHREAD) != 0;
+    ret->start_jiffies = stat_field(text, 22);
+    copy_name(text, ret->name, sizeof ret->name);
+    if (read_small(proc, pid, "status", text, sizeof text) == 0) {
+        const char *line = status_line(text, "Uid"); /* real, effective, saved, file system */
+        if (line != NULL && sscanf(line, "%*u %" SCNu32, &ret->uid) != 1)
+            ret->uid = UINT32_MAX;
+        uint32_t kib = 0;
+        line = status_line(text, "VmRSS");
+        if (line != NULL && status_numbers(line, &kib) == 1)
+            ret->rss_bytes = (uint64_t)kib * 1024;
+    }
+    read_exe(proc, pid, ret->exe, sizeof ret->exe);
+    return true;
+}
+
+char *gcd_procfs_command_line(const char *proc, uint32_t pid, size_t *ret_cap)
+{
+    struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
+    char *text = NULL;
+    size_t n = 0, cap = 0;
+    ssize_t r = 0;
+    int fd = open_file(proc, pid, "cmdline");
+    do {
+        if (!gcd_vec_reserve(&alloc, &text, &cap, n + 4096, 1, COMMAND_LINE_MAX)) {
+            if (n > 0) /* the rest is not worth a failure */
+                break;
+            if (fd >= 0)
+                (void)close(fd);
+            return NULL;
+        }
+        r = fd < 0 ? 0 : read_some(fd, text + n, cap - 1 - n);
+        if (r > 0)
+            n += (size_t)r;
+    } while (r > 0);
+    if (fd >= 0)
+        (void)close(fd);
+    /* A process may write what it likes here: NULs at the end are no arguments. */
+    while (n > 0 && text[n - 1] == '\0')
+        n--;
+    for (size_t i = 0; i < n; i++)
+        if (text[i] == '\0')
+            text[i] = ' ';
+    text[n] = '\0';
+    *ret_cap = cap;
+    return text;
+}
+
+uint64_t gcd_procfs_uptime_ms(const char *proc, uint64_t start_jiffies)
+{
+    char path[GCD_IPC_PATH_MAX], text[128];
+    int n = snprintf(path, sizeof path, "%s/uptime", proc);
+    long hz = sysconf(_SC_CLK_TCK);
+    if (n < 0 || (size_t)n >= sizeof path || hz <= 0)
+        return 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t r = read_some(fd, text, sizeof text - 1);
+    (void)close(fd);
+    text[r > 0 ? r : 0] = '\0';
+    uint64_t seconds = 0;
+    unsigned hundredths = 0;
+    if (sscanf(text, "%" SCNu64 ".%2u", &seconds, &hundredths) != 2 || seconds > UINT64_MAX / 2000)
+        return 0;
+    uint64_t now_ms = seconds * 1000 + hundredths * 10;
+    uint64_t start_ms = start_jiffies / (uint64_t)hz * 1000 + start_jiffies % (uint64_t)hz * 1000 / (uint64_t)hz;
+    return now_ms > start_ms ? now_ms - start_ms : 0;
 }

@@ -5,6 +5,7 @@
 #define GCD_IPC_PROCFS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <gcdumpc/ipc.h>
@@ -25,5 +26,24 @@ struct gcd_procfs_target {
  */
 GCD_MUST_CHECK gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_target *ret,
                                           enum gcd_ipc_reason *ret_reason, struct gcd_error *err);
+
+/* What a list of processes shows.  What could not be read is 0 or empty. */
+struct gcd_procfs_facts {
+    bool kernel;                   /* a kernel thread: no program */
+    uint32_t uid;                  /* effective; UINT32_MAX = not known */
+    uint64_t start_jiffies;        /* since boot */
+    uint64_t rss_bytes;
+    char name[64];                 /* as the kernel calls it, 15 bytes of the program's name */
+    char exe[256];                 /* the file name of the program, without its folder */
+};
+
+/* False when the process is gone or not visible. */
+bool gcd_procfs_facts(const char *proc, uint32_t pid, struct gcd_procfs_facts *ret);
+
+/* Arguments with a space between them, at most a megabyte of them; NULL when out of memory, "" when unknown.  *RET_CAP: what to free. */
+char *gcd_procfs_command_line(const char *proc, uint32_t pid, size_t *ret_cap);
+
+/* Milliseconds since a process started; 0 when unknown. */
+uint64_t gcd_procfs_uptime_ms(const char *proc, uint64_t start_jiffies);
 
 #endif

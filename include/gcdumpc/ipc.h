@@ -72,6 +72,45 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_process_info(const char *socket_path, 
                                                        struct gcd_error *err);
 GCD_API void gcd_ipc_process_info_done(struct gcd_ipc_process_info *info);
 
+/* A process with a diagnostic socket.  Strings are not NULL, empty when unknown; bytes of the system, so maybe not UTF-8. */
+struct gcd_ipc_process {
+    uint32_t pid;            /* as the caller sees it; 0 = its socket is here but the process is not visible */
+    uint32_t uid;            /* effective user; UINT32_MAX = unknown */
+    uint64_t uptime_ms;      /* 0 = unknown */
+    uint64_t rss_bytes;      /* resident memory; 0 = unknown */
+    char *name;              /* as the kernel calls it, 15 bytes at most */
+    char *exe;               /* file name of the program, without its folder; "dotnet" for many */
+    char *command_line;      /* arguments joined with spaces; what does not fit into 1 MiB is cut */
+    char *socket_path;       /* empty when it may not be used */
+    char *entry_assembly;    /* these three from the process itself */
+    char *runtime_version;
+    char *arch;
+    enum gcd_ipc_reason reason; /* why these three are unknown: PERMISSION, TIMEOUT, REFUSED, GONE ...; NONE = it answered */
+};
+
+struct gcd_ipc_process_list {
+    struct gcd_ipc_process *items; /* [count], by pid */
+    size_t count;
+    size_t room;             /* private */
+};
+
+struct gcd_ipc_list_options {
+    const char *own_tmpdir;  /* the caller's TMPDIR, or NULL */
+    uint64_t answer_ms;      /* how long each process may take to say who it is; 0 = 500 */
+    const gcd_cancel_flag *cancel; /* looked at before each process; may be NULL */
+};
+
+/*
+ * All processes with a diagnostic socket that the caller can see: those whose socket gcd_ipc_find_socket finds or finds to
+ * be another user's, and who listens at other sockets in OWN_TMPDIR and /tmp.  Then each is asked who it is, up to 16 at the same time;
+ * one that does not answer (stopped, in a garbage collection, busy with another client) is listed with what is known.
+ * OPTIONS may be NULL.  GCD_E_NOMEM; GCD_E_IO when /proc cannot be read; GCD_E_CANCELED.  Free with gcd_ipc_list_done.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_list(const struct gcd_ipc_list_options *options, struct gcd_ipc_process_list *ret,
+                                               struct gcd_error *err);
+/* Zeroed or filled by gcd_ipc_list; twice is fine. */
+GCD_API void gcd_ipc_list_done(struct gcd_ipc_process_list *list);
+
 /*
  * The events of a collection as they arrive.  BYTES belongs to the caller of the function and is valid during the call only.
  * The stream starts with the first byte of the nettrace format.  Return GCD_OK to go on; GCD_END when the heap walk

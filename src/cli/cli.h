@@ -9,6 +9,9 @@
 #include <stdio.h>
 
 #include <gcdumpc/gcdumpc.h>
+#ifdef GCDUMPC_HAVE_IPC
+#include <gcdumpc/ipc.h>
+#endif
 
 enum cli_exit {
     CLI_DONE = 0,
@@ -24,7 +27,9 @@ enum cli_sort { CLI_SORT_BYTES, CLI_SORT_COUNT, CLI_SORT_NAME };
 struct cli_args {
     const char *input;           /* FILE or "-"; NULL = not given */
     uint64_t pid;                /* 0 = not given */
+    const char *name, *port;     /* other ways to name a process */
     const char *output;
+    const char *save_trace;      /* where the event stream of a process is kept, too */
     const char *format;
     uint64_t timeout_s;
     uint64_t buffer_mb;
@@ -54,8 +59,10 @@ struct cli_command {
 #define CLI_CONVERT 2u
 #define CLI_INFO 4u
 #define CLI_REPORT 8u
+#define CLI_PS 16u
 
 enum cli_exit cmd_convert(const struct cli_args *args);
+enum cli_exit cmd_ps(const struct cli_args *args);
 enum cli_exit cmd_info(const struct cli_args *args);
 enum cli_exit cmd_report(const struct cli_args *args);
 /* info --events */
@@ -63,8 +70,9 @@ enum cli_exit cmd_events(const struct cli_args *args);
 
 /* main.c: set by SIGINT, SIGTERM and SIGHUP. */
 extern gcd_cancel_flag cli_canceled;
-/* main.c: the temporary file that a second signal removes before it ends the program; NULL = none. */
-void cli_temporary(const char *path);
+/* main.c: the temporary files that a second signal removes before it ends the program; NULL = none. */
+enum cli_slot { CLI_SLOT_OUTPUT, CLI_SLOT_TRACE, CLI_SLOTS };
+void cli_temporary(enum cli_slot slot, const char *path);
 
 /* opts.c */
 /* Parse ARGV[1..] of COMMAND.  CLI_DONE, or CLI_USAGE after one line on standard error. */
@@ -86,7 +94,9 @@ const char *cli_input_name(const struct cli_args *args);
 struct cli_dump {
     struct gcd_input *input;
     struct gcd_dump *dump;
-    const char *subject;         /* file or "process 1234", for messages */
+    struct gcd_sink *trace;      /* for --save-trace */
+    bool received;               /* live: the stream came to its end, so that it can be kept */
+    const char *subject;         /* file, socket or "process 1234", for messages */
     char process[40];            /* the latter */
     char name[256];              /* what the program is called when the dump does not know it */
 };
@@ -101,9 +111,19 @@ void cli_close(struct cli_dump *d);
 enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options, bool reread,
                             const char *spool_dir, struct cli_dump *ret);
 
+/* target.c */
+#ifdef GCDUMPC_HAVE_IPC
+/* The socket of the process that ARGS name, in RET_PATH[GCD_IPC_PATH_MAX]; sets D->subject.  On failure the message has been printed. */
+enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, char *ret_path);
+#else
+enum cli_exit cli_no_ipc(const char *subject);
+#endif
+/* Do ARGS name a process? */
+bool cli_is_live(const struct cli_args *args);
+
 /* output.c: where ARGS->output goes, in which format. */
 struct cli_output {
-    const struct gcd_format *format;
+    const struct gcd_format *format; /* NULL: the event stream as it came */
     struct gcd_sink *sink;
     const char *name;            /* for messages */
 };
@@ -113,6 +133,11 @@ enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *re
 enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *out, struct cli_dump *d);
 /* Release; what was not written whole leaves no trace. */
 void cli_output_close(struct cli_output *out);
+/* --save-trace: the same in two steps; a copy of the stream that INPUT keeps. */
+enum cli_exit cli_trace_open(const struct cli_args *args, struct cli_dump *d);
+enum cli_exit cli_trace_write(const struct cli_args *args, struct cli_dump *d);
+/* The name of the format that is no conversion, and that only living processes have. */
+#define CLI_RAW_FORMAT "nettrace"
 /* Write what stdio still holds; a full disk or a closed pipe is found here. */
 enum cli_exit cli_flush_stdout(void);
 
@@ -128,6 +153,8 @@ bool cli_is_terminal(FILE *f);
 const char *cli_number(uint64_t n, bool separators, char buf[CLI_NUMBER_BYTES]);
 /* Text of an input for a terminal or a line of text: control characters become "?". */
 void cli_print_clean(FILE *to, const char *s);
+/* The same, cut after COLUMNS characters.  Returns how many there were; TO may be NULL, to count. */
+size_t cli_print_cut(FILE *to, const char *s, size_t columns);
 
 /* json_out.c: see the manual for the schema. */
 #define CLI_JSON_SCHEMA 1
@@ -140,5 +167,10 @@ struct cli_event_kind {
     uint64_t events, bytes;
 };
 int cli_json_events(const struct gcd_trace *trace, const char *subject, const struct cli_event_kind *kinds, size_t n);
+#ifdef GCDUMPC_HAVE_IPC
+int cli_json_ps(const struct gcd_ipc_process_list *l);
+/* cmd_ps.c: the name of a user, else the number, "" when unknown; in BUF. */
+const char *cli_user_name(uint32_t uid, char *buf, size_t cap);
+#endif
 
 #endif

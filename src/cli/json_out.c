@@ -2,6 +2,7 @@
  * Reports for programs.  Fields are added, never renamed or retyped; addresses are hexadecimal strings, bytes plain integers.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
@@ -20,11 +21,13 @@ static json_t *text(const char *s)
     json_t *j = json_string(s);
     if (j != NULL)
         return j;
-    char buf[1024];
-    size_t n = 0;
-    for (; *s != '\0' && n < sizeof buf - 1; s++)
-        buf[n++] = (signed char)*s < 0 ? '?' : *s;
-    return json_stringn(buf, n);
+    size_t n = strlen(s);
+    char *buf = malloc(n + 1);
+    for (size_t i = 0; buf != NULL && i < n; i++)
+        buf[i] = (signed char)s[i] < 0 ? '?' : s[i];
+    j = buf != NULL ? json_stringn(buf, n) : NULL;
+    free(buf);
+    return j;
 }
 
 static void put(json_t *object, const char *key, json_t *value)
@@ -148,6 +151,50 @@ static json_t *dump(const struct gcd_dump *d, const struct gcd_dump_facts *f)
     put(o, "complete", json_boolean(gcd_dump_verdict(d)->complete));
     return o;
 }
+
+#ifdef GCDUMPC_HAVE_IPC
+
+static const char *answer(enum gcd_ipc_reason reason)
+{
+    switch (reason) {
+    case GCD_IPC_REASON_NONE:
+        return "ok";
+    case GCD_IPC_REASON_PERMISSION:
+        return "no access";
+    case GCD_IPC_REASON_TIMEOUT:
+        return "no answer";
+    default:
+        return "failed";
+    }
+}
+
+int cli_json_ps(const struct gcd_ipc_process_list *l)
+{
+    json_t *o = json_object(), *processes = json_array();
+    for (size_t i = 0; i < l->count; i++) {
+        const struct gcd_ipc_process *p = &l->items[i];
+        json_t *row = json_object();
+        char user[64];
+        put(row, "pid", p->pid != 0 ? number(p->pid) : json_null());
+        put_text(row, "user", cli_user_name(p->uid, user, sizeof user));
+        put(row, "uid", p->uid != UINT32_MAX ? number(p->uid) : json_null());
+        put_text(row, "name", p->exe[0] != '\0' ? p->exe : p->name);
+        put_text(row, "answer", answer(p->reason));
+        put_text(row, "runtime_version", p->runtime_version);
+        put_text(row, "architecture", p->arch);
+        put_text(row, "entry_assembly", p->entry_assembly);
+        put(row, "uptime_ms", p->uptime_ms != 0 ? number(p->uptime_ms) : json_null());
+        put(row, "resident_bytes", p->rss_bytes != 0 ? number(p->rss_bytes) : json_null());
+        put_text(row, "command_line", p->command_line);
+        put_text(row, "socket", p->socket_path);
+        json_array_append_new(processes, row);
+    }
+    put_number(o, "schema", CLI_JSON_SCHEMA);
+    put(o, "processes", processes);
+    return print(o);
+}
+
+#endif
 
 int cli_json_info(const struct gcd_dump *d, const char *subject)
 {

@@ -8,8 +8,6 @@
 
 #ifdef GCDUMPC_HAVE_IPC
 
-#include <gcdumpc/ipc.h>
-
 #define DEFAULT_TIMEOUT_S 3600u
 #define SILENCE_MS 5000u
 
@@ -58,8 +56,11 @@ enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_o
     struct gcd_error err = GCD_ERROR_INIT;
     struct live l = { .whole = false };
     struct gcd_input_options input_options = { .reread = true, .spool_dir = spool_dir };
-    gcd_status st = gcd_ipc_find_socket((uint32_t)args->pid, getenv("TMPDIR"), path, NULL, &err);
-    if (st == GCD_OK && reread)
+    enum cli_exit e = cli_find_target(args, ret, path);
+    if (e != CLI_DONE)
+        return e;
+    gcd_status st = GCD_OK;
+    if (reread || args->save_trace != NULL)
         st = gcd_input_new_spool(&input_options, &ret->input, &err);
     if (st == GCD_OK)
         st = gcd_dump_new(options, &ret->dump, &err);
@@ -82,6 +83,7 @@ enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_o
     }
     if (st != GCD_OK)
         return cli_fail(ret->subject, &err);
+    ret->received = true;
     st = gcd_dump_close(ret->dump, ret->input, &err);
     return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
 }
@@ -95,8 +97,7 @@ enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_o
     (void)options;
     (void)reread;
     (void)spool_dir;
-    cli_say(ret->subject, "this build of gcdumpc cannot talk to living processes (it was made with GCDUMPC_IPC=OFF)");
-    return CLI_FAILED;
+    return cli_no_ipc(ret->subject);
 }
 
 #endif

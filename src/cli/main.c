@@ -9,8 +9,8 @@
 gcd_cancel_flag cli_canceled;
 
 /* What the second signal removes. */
-static char temporary[4096];
-static volatile sig_atomic_t temporary_set;
+static char temporary[CLI_SLOTS][4096];
+static volatile sig_atomic_t temporary_set[CLI_SLOTS];
 
 static const struct cli_command commands[] = {
     { "collect", "--pid N -o FILE", "dump the heap of a living process", CLI_COLLECT, cmd_convert,
@@ -19,6 +19,9 @@ static const struct cli_command commands[] = {
     { "convert", "FILE -o FILE", "convert a recording to another format", CLI_CONVERT, cmd_convert, "" },
     { "info", "FILE", "what a recording contains, and whether it is complete", CLI_INFO, cmd_info, "" },
     { "report", "FILE", "objects and bytes of each type", CLI_REPORT, cmd_report, "" },
+    { "ps", "", "list the processes that can be dumped", CLI_PS, cmd_ps,
+      "Listed are .NET processes with a diagnostic socket.  Each has half a second to say which runtime and\n"
+      "assembly it runs; \"(no answer)\" is one that is stopped or busy, \"(no access)\" one of another user.\n" },
 };
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 
@@ -31,6 +34,7 @@ static void print_commands(FILE *to)
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(to, "  %-8s  %s\n", commands[i].name, commands[i].summary);
     fputs("\nMost used:\n"
+          "  gcdumpc ps\n"
           "  gcdumpc --pid 1234 -o out.gclog\n"
           "  gcdumpc convert recorded.nettrace -o out.gclog\n"
           "  gcdumpc info recorded.nettrace\n"
@@ -41,8 +45,9 @@ static void print_commands(FILE *to)
 
 static void print_help(const struct cli_command *c)
 {
-    printf("usage: gcdumpc %s %s [OPTION...]\n\n%c%s.\n\n", c->name, c->arguments, c->summary[0] - 'a' + 'A', c->summary + 1);
-    if (c->bit != CLI_COLLECT)
+    const char *space = c->arguments[0] != '\0' ? " " : "";
+    printf("usage: gcdumpc %s%s%s [OPTION...]\n\n%c%s.\n\n", c->name, space, c->arguments, c->summary[0] - 'a' + 'A', c->summary + 1);
+    if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT)) != 0)
         puts("FILE is a .nettrace recording, also compressed with gzip; \"-\" is standard input.");
     puts("Options:");
     cli_print_options(stdout, c);
@@ -51,6 +56,8 @@ static void print_help(const struct cli_command *c)
         for (size_t i = 0; gcd_format_at(i) != NULL; i++)
             printf("  %-8s  %-10s  %s\n", gcd_format_name(gcd_format_at(i)), gcd_format_suffix(gcd_format_at(i)),
                    gcd_format_about(gcd_format_at(i)));
+        if (c->bit == CLI_COLLECT)
+            printf("  %-8s  %-10s  %s\n", CLI_RAW_FORMAT, "." CLI_RAW_FORMAT, "the event stream as it comes: a recording, no conversion");
         puts("An output whose name ends in .gz is compressed with gzip.");
     }
     if (c->details[0] != '\0')
@@ -75,17 +82,18 @@ static void on_signal(int sig)
     (void)sig;
     if (!atomic_exchange(&cli_canceled, true))
         return;
-    if (temporary_set)
-        (void)unlink(temporary);
+    for (int i = 0; i < CLI_SLOTS; i++)
+        if (temporary_set[i])
+            (void)unlink(temporary[i]);
     _exit(CLI_INTERRUPTED);
 }
 
-void cli_temporary(const char *path)
+void cli_temporary(enum cli_slot slot, const char *path)
 {
-    temporary_set = 0;
-    if (path != NULL && strlen(path) < sizeof temporary) {
-        memcpy(temporary, path, strlen(path) + 1);
-        temporary_set = path[0] != '\0';
+    temporary_set[slot] = 0;
+    if (path != NULL && strlen(path) < sizeof temporary[slot]) {
+        memcpy(temporary[slot], path, strlen(path) + 1);
+        temporary_set[slot] = path[0] != '\0';
     }
 }
 

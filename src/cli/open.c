@@ -26,12 +26,43 @@ static void base_name(const char *path, char *ret, size_t cap)
 static void spool_folder(const struct cli_args *args, char *ret, size_t cap)
 {
     const char *tmpdir = getenv("TMPDIR");
-    const char *slash = args->output != NULL ? strrchr(args->output, '/') : NULL;
-    if (args->output != NULL && strcmp(args->output, "-") != 0)
-        (void)snprintf(ret, cap, "%.*s", slash == NULL ? 1 : slash == args->output ? 1 : (int)(slash - args->output),
-                       slash == NULL ? "." : args->output);
-    if (args->output == NULL || strcmp(args->output, "-") == 0 || strncmp(ret, "/dev", 4) == 0 || access(ret, W_OK) != 0)
-        (void)snprintf(ret, cap, "%s", tmpdir != NULL && tmpdir[0] != '\0' ? tmpdir : "/tmp");
+    const char *const outputs[] = { args->output, args->save_trace };
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        const char *path = outputs[i];
+        if (path == NULL || strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0)
+            continue;
+        const char *slash = strrchr(path, '/');
+        (void)snprintf(ret, cap, "%.*s", slash == NULL || slash == path ? 1 : (int)(slash - path), slash == NULL ? "." : path);
+        if (access(ret, W_OK) == 0)      /* a pipe can lie in a folder of somebody else */
+            return;
+    }
+    (void)snprintf(ret, cap, "%s", tmpdir != NULL && tmpdir[0] != '\0' ? tmpdir : "/tmp");
+}
+
+bool cli_is_live(const struct cli_args *args)
+{
+    return args->pid != 0 || args->name != NULL || args->port != NULL;
+}
+
+/*
+ * The stream cannot be had twice, so it is kept as soon as it is there, whatever becomes of the conversion; and as the conversion
+ * of the file would be called, so is this one.
+ */
+static enum cli_exit open_live(const struct cli_args *args, const struct gcd_dump_options *options, bool reread,
+                               const char *spool, struct cli_dump *ret)
+{
+    enum cli_exit e = args->save_trace != NULL ? cli_trace_open(args, ret) : CLI_DONE;
+    if (e != CLI_DONE)
+        return e;
+    if (args->save_trace != NULL)
+        base_name(args->save_trace, ret->name, sizeof ret->name);
+    e = cli_open_live(args, options, reread, spool, ret);
+    bool wanted = !args->strict || (e == CLI_DONE && gcd_dump_verdict(ret->dump)->complete);
+    if (args->save_trace != NULL && ret->received && wanted) {
+        enum cli_exit saved = cli_trace_write(args, ret);
+        e = e == CLI_DONE ? saved : e;
+    }
+    return e;
 }
 
 enum cli_exit cli_open(const struct cli_args *args, bool reread, struct cli_dump *ret)
@@ -45,10 +76,10 @@ enum cli_exit cli_open(const struct cli_args *args, bool reread, struct cli_dump
         .limits = &limits, .process = args->process, .dump_number = (unsigned)args->dump_number, .check_references = reread,
         .cancel = &cli_canceled, .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
     };
-    if (args->pid != 0) {
+    if (cli_is_live(args)) {
         (void)snprintf(ret->process, sizeof ret->process, "process %" PRIu64, args->pid);
-        ret->subject = ret->process;
-        return cli_open_live(args, &options, reread, spool, ret);
+        ret->subject = args->port != NULL ? args->port : args->name != NULL ? args->name : ret->process;
+        return open_live(args, &options, reread, spool, ret);
     }
     ret->subject = cli_input_name(args);
     base_name(args->input, ret->name, sizeof ret->name);
@@ -69,6 +100,9 @@ void cli_close(struct cli_dump *d)
 {
     gcd_dump_free(d->dump);
     gcd_input_free(d->input);
+    gcd_sink_free(d->trace);
+    cli_temporary(CLI_SLOT_TRACE, NULL);
+    d->trace = NULL;
     d->dump = NULL;
     d->input = NULL;
 }

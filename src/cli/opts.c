@@ -2,6 +2,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 
@@ -18,9 +19,9 @@ struct option_row {
     uint64_t min, max;           /* numbers and sizes */
 };
 
-#define ALL (CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT)
+#define ALL (CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS)
 #define FILES (CLI_CONVERT | CLI_INFO | CLI_REPORT)
-#define TABLES (CLI_INFO | CLI_REPORT)
+#define TABLES (CLI_INFO | CLI_REPORT | CLI_PS)
 #define OUTPUTS (CLI_COLLECT | CLI_CONVERT)
 #define LIVE (CLI_COLLECT | CLI_INFO | CLI_REPORT)
 #define FIELD(f) offsetof(struct cli_args, f)
@@ -28,8 +29,11 @@ struct option_row {
 /* Parses, prints help; one name means one thing in all commands. */
 static const struct option_row rows[] = {
     { "pid", 'p', "N", "the process to dump", LIVE, OPT_NUMBER, FIELD(pid), 1, UINT32_MAX },
+    { "name", 0, "NAME", "the same by the name of its program or entry assembly, or a pattern", LIVE, OPT_TEXT, FIELD(name), 0, 0 },
+    { "port", 0, "PATH", "the same by its diagnostic socket, also unix:PATH", LIVE, OPT_TEXT, FIELD(port), 0, 0 },
     { "output", 'o', "FILE", "where to write; \"-\" is standard output", OUTPUTS, OPT_TEXT, FIELD(output), 0, 0 },
     { "format", 'f', "NAME", "format of the output, else its suffix decides", OUTPUTS, OPT_TEXT, FIELD(format), 0, 0 },
+    { "save-trace", 0, "FILE", "also keep the event stream, as .nettrace or .nettrace.gz", LIVE, OPT_TEXT, FIELD(save_trace), 0, 0 },
     { "sort", 's', "KEY", "order of the types: bytes (default), count or name", CLI_REPORT, OPT_SORT, FIELD(sort), 0, 0 },
     { "top", 'n', "N", "only the first N types", CLI_REPORT, OPT_NUMBER, FIELD(top), 1, UINT32_MAX },
     { "json", 'j', NULL, "machine-readable output", TABLES, OPT_FLAG, FIELD(json), 0, 0 },
@@ -178,6 +182,56 @@ static bool parse_option(const struct cli_command *c, int argc, char **argv, int
     return set(c, r, value, args);
 }
 
+/* PATH behind its folder; RET: the folder.  False when there is none. */
+static bool stat_folder(const char *path, const char **ret_name, struct stat *ret)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
+    bool ok = folder != NULL && stat(folder, ret) == 0;
+    free(folder);
+    *ret_name = slash == NULL ? path : slash + 1;
+    return ok;
+}
+
+/* Would both names be the same output?  Neither needs to exist yet. */
+static bool same_output(const char *a, const char *b)
+{
+    struct stat sa, sb;
+    const char *name_a, *name_b;
+    if (strcmp(a, b) == 0)
+        return true;
+    if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+        return false;
+    if (stat(a, &sa) == 0 && stat(b, &sb) == 0)
+        return S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+    return stat_folder(a, &name_a, &sa) && stat_folder(b, &name_b, &sb) && strcmp(name_a, name_b) == 0 && sa.st_dev == sb.st_dev &&
+           sa.st_ino == sb.st_ino;
+}
+
+/* One input, a file or a process. */
+static bool complete_input(const struct cli_command *c, const struct cli_args *args)
+{
+    int ways = (args->pid != 0) + (args->name != NULL) + (args->port != NULL);
+    const char *problem = NULL;
+    if (args->name != NULL && args->name[0] == '\0')
+        problem = "--name needs a name";
+    else if (ways > 1)
+        problem = "give one of --pid, --name and --port";
+    else if (c->bit == CLI_COLLECT && ways == 0)
+        problem = "collect needs the process: --pid N, --name NAME or --port PATH";
+    else if (args->input != NULL && ways > 0)
+        problem = "give a file or a process, not both";
+    else if (args->input == NULL && ways == 0)
+        problem = "a file is needed";
+    else if (args->save_trace != NULL && ways == 0)
+        problem = "--save-trace keeps the stream of a process, not of a file";
+    else if (args->save_trace != NULL && same_output(args->save_trace, args->output != NULL ? args->output : "-"))
+        problem = "--save-trace needs a file of its own";
+    if (problem != NULL)
+        cli_say(NULL, "%s; see gcdumpc %s --help", problem, c->name);
+    return problem == NULL;
+}
+
 enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, struct cli_args *ret)
 {
     *ret = (struct cli_args){ .input = NULL };
@@ -189,27 +243,23 @@ enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, stru
         } else if (!only_words && word[0] == '-' && word[1] != '\0') {
             if (!parse_option(c, argc, argv, &i, ret))
                 return CLI_USAGE;
-        } else if (ret->input != NULL || c->bit == CLI_COLLECT) {
+        } else if (ret->input != NULL || (c->bit & FILES) == 0) {
             cli_say(NULL, "%s does not know what to do with \"%s\"; see gcdumpc %s --help", c->name, word, c->name);
             return CLI_USAGE;
         } else {
             ret->input = word;
         }
     }
-    if (ret->help)
+    if (ret->help || c->bit == CLI_PS)
         return CLI_DONE;
-    if (c->bit == CLI_COLLECT ? ret->pid == 0 : (ret->input == NULL) == (ret->pid == 0)) {
-        cli_say(NULL, c->bit == CLI_COLLECT ? "collect needs the process: --pid N; see gcdumpc %s --help" :
-                ret->input != NULL ? "give a file or --pid, not both; see gcdumpc %s --help" :
-                "a file is needed; see gcdumpc %s --help", c->name);
+    if (!complete_input(c, ret))
         return CLI_USAGE;
-    }
-    if (ret->pid == 0 && (ret->timeout_s != 0 || ret->buffer_mb != 0 || ret->rundown)) {
+    if (!cli_is_live(ret) && (ret->timeout_s != 0 || ret->buffer_mb != 0 || ret->rundown)) {
         cli_say(NULL, "--timeout, --buffer and --rundown are for living processes (--pid)");
         return CLI_USAGE;
     }
-    if (ret->pid != 0 && (ret->events || ret->dump_number != 0 || ret->process != 0 || ret->max_block_bytes != 0)) {
-        cli_say(NULL, "--events, --dump, --process and --max-block are for recordings, not for --pid");
+    if (cli_is_live(ret) && (ret->events || ret->dump_number != 0 || ret->process != 0 || ret->max_block_bytes != 0)) {
+        cli_say(NULL, "--events, --dump, --process and --max-block are for recordings, not for living processes");
         return CLI_USAGE;
     }
     if ((c->bit & OUTPUTS) != 0 && ret->output == NULL) {

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -12,23 +13,85 @@ enum cli_exit cli_flush_stdout(void)
     return CLI_FAILED;
 }
 
-static const struct gcd_format *choose_format(const struct cli_args *args)
+/* FILE.nettrace or FILE.nettrace.gz */
+static bool is_recording(const char *path)
 {
+    static const char suffix[] = "." CLI_RAW_FORMAT;
+    size_t n = strlen(path), k = sizeof suffix - 1;
+    if (n >= 3 && strcmp(path + n - 3, ".gz") == 0)
+        n -= 3;
+    return n >= k && memcmp(path + n - k, suffix, k) == 0;
+}
+
+/* RET NULL: the stream as it comes. */
+static enum cli_exit choose_format(const struct cli_args *args, const struct gcd_format **ret)
+{
+    bool raw = args->format != NULL ? strcmp(args->format, CLI_RAW_FORMAT) == 0 : is_recording(args->output);
+    *ret = NULL;
+    if (raw && cli_is_live(args))
+        return CLI_DONE;
+    if (raw) {
+        cli_say(NULL, "\"%s\" would be a recording again, and only of a living process one is written (gcdumpc collect); "
+                "copy it with cp or gzip, or choose another name or --format", args->output);
+        return CLI_USAGE;
+    }
     const struct gcd_format *f = args->format != NULL ? gcd_format_by_name(args->format) : gcd_format_by_path(args->output);
+    if (f == NULL && args->format == NULL && (strcmp(args->output, "-") == 0 || gcd_format_at(1) == NULL))
+        f = gcd_format_at(0);            /* nothing to choose from, or no name to tell by */
+    *ret = f;
     if (f != NULL)
-        return f;
+        return CLI_DONE;
     char known[256] = "";
     for (size_t i = 0; gcd_format_at(i) != NULL; i++) {
         size_t n = strlen(known);
         (void)snprintf(known + n, sizeof known - n, "%s%s", i == 0 ? "" : ", ", gcd_format_name(gcd_format_at(i)));
     }
+    if (cli_is_live(args)) {
+        size_t n = strlen(known);
+        (void)snprintf(known + n, sizeof known - n, ", %s", CLI_RAW_FORMAT);
+    }
     if (args->format != NULL)
         cli_say(NULL, "there is no format \"%s\"; there is: %s", args->format, known);
-    else if (strcmp(args->output, "-") == 0 || gcd_format_at(1) == NULL)
-        return gcd_format_at(0);         /* nothing to choose from, or no name to tell by */
     else
         cli_say(NULL, "the format of \"%s\" cannot be told from its name; use --format with one of: %s", args->output, known);
-    return NULL;
+    return CLI_USAGE;
+}
+
+/* PATH as an output, before a recording is read or a process is disturbed for nothing. */
+static enum cli_exit open_sink(const char *path, bool binary, enum cli_slot slot, struct gcd_sink **ret)
+{
+    bool to_stdout = strcmp(path, "-") == 0;
+    if (binary && to_stdout && isatty(STDOUT_FILENO)) {
+        cli_say(NULL, "a recording is not written to a terminal; name a file, or use a pipe");
+        return CLI_USAGE;
+    }
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (gcd_sink_open(path, &(struct gcd_sink_options){ .cancel = &cli_canceled }, ret, &err) != GCD_OK)
+        return cli_fail(to_stdout ? "standard output" : path, &err);
+    cli_temporary(slot, gcd_sink_temporary(*ret));
+    return CLI_DONE;
+}
+
+/* The bytes of IN as they came. */
+static gcd_status copy_stream(struct gcd_input *in, struct gcd_sink *to, struct gcd_error *err)
+{
+    static const char verb[] = "writing";
+    struct gcd_reader *r = NULL;
+    gcd_status st = gcd_reader_new(in, &r, err);
+    while (st == GCD_OK) {
+        const uint8_t *bytes;
+        size_t n;
+        st = gcd_reader_next(r, &bytes, &n, err);
+        if (st != GCD_OK)
+            break;
+        gcd_sink_write(to, bytes, n);
+        cli_progress((void *)(uintptr_t)verb, gcd_reader_position(r), gcd_input_size(in));
+        st = gcd_sink_status(to, err);
+        if (st == GCD_OK && atomic_load(&cli_canceled))
+            st = err->code = GCD_E_CANCELED;
+    }
+    gcd_reader_free(r);
+    return st == GCD_END ? GCD_OK : st;
 }
 
 static void warn(const char *subject, const struct gcd_write_notes *n)
@@ -48,15 +111,8 @@ static void warn(const char *subject, const struct gcd_write_notes *n)
 enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *ret)
 {
     *ret = (struct cli_output){ .name = strcmp(args->output, "-") == 0 ? "standard output" : args->output };
-    ret->format = choose_format(args);
-    if (ret->format == NULL)
-        return CLI_USAGE;
-    struct gcd_error err = GCD_ERROR_INIT;
-    gcd_status st = gcd_sink_open(args->output, &(struct gcd_sink_options){ .cancel = &cli_canceled }, &ret->sink, &err);
-    if (st != GCD_OK)
-        return cli_fail(ret->name, &err);
-    cli_temporary(gcd_sink_temporary(ret->sink));
-    return CLI_DONE;
+    enum cli_exit e = choose_format(args, &ret->format);
+    return e == CLI_DONE ? open_sink(args->output, ret->format == NULL, CLI_SLOT_OUTPUT, &ret->sink) : e;
 }
 
 enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *out, struct cli_dump *d)
@@ -69,9 +125,10 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
     static const char verb[] = "writing";
     struct gcd_write_options options = { .name = d->name, .cancel = &cli_canceled, .progress = cli_progress,
                                          .progress_ctx = (void *)(uintptr_t)verb, .progress_total = gcd_input_size(d->input) };
-    struct gcd_write_notes notes;
+    struct gcd_write_notes notes = { .objects = gcd_dump_facts(d->dump)->objects, .edges = gcd_dump_facts(d->dump)->edges };
     struct gcd_error err = GCD_ERROR_INIT;
-    gcd_status st = gcd_write(out->format, d->dump, out->sink, &options, &notes, &err);
+    gcd_status st = out->format == NULL ? copy_stream(d->input, out->sink, &err) :
+                    gcd_write(out->format, d->dump, out->sink, &options, &notes, &err);
     if (st != GCD_OK)                    /* whose fault: did the writing fail, or the reading? */
         return cli_fail(gcd_sink_status(out->sink, NULL) != GCD_OK ? out->name : d->subject, &err);
     if (gcd_sink_commit(out->sink, &err) != GCD_OK)
@@ -79,8 +136,9 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
     warn(d->subject, &notes);
     if (!args->quiet && strcmp(args->output, "-") != 0) {
         char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES];
+        const char *format = out->format != NULL ? gcd_format_name(out->format) : CLI_RAW_FORMAT;
         cli_say(out->name, "%s objects, %s references, %s bytes of %s written, %s", cli_number(notes.objects, true, a),
-                cli_number(notes.edges, true, b), cli_number(gcd_sink_bytes(out->sink), true, c), gcd_format_name(out->format),
+                cli_number(notes.edges, true, b), cli_number(gcd_sink_bytes(out->sink), true, c), format,
                 verdict == CLI_DONE ? "complete" : "INCOMPLETE");
     }
     return verdict;
@@ -90,5 +148,25 @@ void cli_output_close(struct cli_output *out)
 {
     gcd_sink_free(out->sink);
     out->sink = NULL;
-    cli_temporary(NULL);
+    cli_temporary(CLI_SLOT_OUTPUT, NULL);
+}
+
+enum cli_exit cli_trace_open(const struct cli_args *args, struct cli_dump *d)
+{
+    return open_sink(args->save_trace, true, CLI_SLOT_TRACE, &d->trace);
+}
+
+enum cli_exit cli_trace_write(const struct cli_args *args, struct cli_dump *d)
+{
+    const char *name = strcmp(args->save_trace, "-") == 0 ? "standard output" : args->save_trace;
+    char n[CLI_NUMBER_BYTES];
+    struct gcd_error err = GCD_ERROR_INIT;
+    gcd_status st = copy_stream(d->input, d->trace, &err);
+    if (st != GCD_OK)
+        return cli_fail(gcd_sink_status(d->trace, NULL) != GCD_OK ? name : d->subject, &err);
+    if (gcd_sink_commit(d->trace, &err) != GCD_OK)
+        return cli_fail(name, &err);
+    if (!args->quiet && strcmp(args->save_trace, "-") != 0)
+        cli_say(name, "%s bytes of %s written", cli_number(gcd_sink_bytes(d->trace), true, n), CLI_RAW_FORMAT);
+    return CLI_DONE;
 }

@@ -395,6 +395,53 @@ static void test_relative_tmpdir(void **state)
     expect_found(w, 4242, NULL, dir, name_of(4242, "", KEY));
 }
 
+static void make_link(const struct world *w, const char *target, const char *name)
+{
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s/4242/root/%s", w->proc, name);
+    assert_int_equal(symlink(target, path), 0);
+}
+
+/* Links of a container are read as it sees them, and lead to nothing outside. */
+static void test_links_stay_inside(void **state)
+{
+    struct world *w = *state;
+    static const char env[] = "TMPDIR=/a/link/";
+    char dir[256], outside[128];
+    add_process_as(w, 4242, 'S', "3", env, sizeof env);
+    make_root(w, 4242, dir, sizeof dir);
+    (void)snprintf(outside, sizeof outside, "%s/4242/root/a", w->proc);
+    make_dir(outside);
+    /* Absolute, with too many "..": the root of the process. */
+    make_link(w, "/../../b", "a/link");
+    make_link(w, "../.././../mytmp/.", "b");
+    add_listener(w, dir, name_of(3, "", KEY));
+    expect_found(w, 4242, NULL, dir, name_of(3, "", KEY));
+
+    /* The way to a directory of ours ends at the border. */
+    (void)snprintf(outside, sizeof outside, "%s/4242/root/b", w->proc);
+    assert_int_equal(unlink(outside), 0);
+    make_link(w, w->tmp, "b");
+    add_listener(w, w->tmp, name_of(3, "", KEY));
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "no diagnostic socket in /a/link/");
+    assert_int_equal(unlink(outside), 0);
+    make_link(w, "b", "b");
+    expect_failure(w, 4242, NULL, GCD_E_IO, GCD_IPC_REASON_NONE, "cannot look for the diagnostic socket of process 4242");
+}
+
+/* The runtime makes a socket, never a link to one. */
+static void test_link_instead_of_a_socket(void **state)
+{
+    struct world *w = *state;
+    char target[256], name[256];
+    add_process(w, 4242);
+    add_listener(w, w->tmp, "other");
+    (void)snprintf(target, sizeof target, "%s/other", w->tmp);
+    (void)snprintf(name, sizeof name, "%s/%s", w->tmp, name_of(4242, "", KEY));
+    assert_int_equal(symlink(target, name), 0);
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "process 4242 has no diagnostic socket");
+}
+
 /* Runs CHECK as a user who owns nothing, so only when the test runs as root. */
 static void as_nobody(const struct world *w, void (*check)(const struct world *))
 {
@@ -531,6 +578,8 @@ int main(void)
         IN_WORLD(test_other_pid_namespace),
         IN_WORLD(test_other_root_only),
         IN_WORLD(test_relative_tmpdir),
+        IN_WORLD(test_links_stay_inside),
+        IN_WORLD(test_link_instead_of_a_socket),
         IN_WORLD(test_permission),
         IN_WORLD(test_long_path),
         cmocka_unit_test(test_this_process),

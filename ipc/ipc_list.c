@@ -1,0 +1,268 @@
+/*
+ * Which processes could be dumped.
+ */
+#include "ipc/ipc_list.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <uv.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "ipc/ipc_discover.h"
+#include "ipc/ipc_procfs.h"
+#include "ipc/ipc_sock.h"
+
+/* Who does not answer costs half a second, so they are asked side by side; the threads only wait. */
+enum { THREADS = 16, DEFAULT_ANSWER_MS = 500 };
+
+struct search {
+    const char *proc;
+    struct gcd_ipc_list_options options;
+    struct gcd_alloc alloc;
+    struct gcd_ipc_process_list list;
+};
+
+static bool canceled(const struct search *s)
+{
+    return s->options.cancel != NULL && atomic_load(s->options.cancel);
+}
+
+static void free_string(const struct gcd_alloc *alloc, char **s)
+{
+    if (*s != NULL)
+        gcd_mem_free(alloc, *s, strlen(*s) + 1);
+    *s = NULL;
+}
+
+void gcd_ipc_list_done(struct gcd_ipc_process_list *list)
+{
+    struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
+    for (size_t i = 0; i < list->count; i++) {
+        struct gcd_ipc_process *p = &list->items[i];
+        char **const strings[] = { &p->name, &p->exe, &p->command_line, &p->socket_path, &p->entry_assembly,
+                                   &p->runtime_version, &p->arch };
+        for (size_t k = 0; k < sizeof strings / sizeof strings[0]; k++)
+            free_string(&alloc, strings[k]);
+    }
+    gcd_mem_free(&alloc, list->items, list->room * sizeof *list->items);
+    *list = (struct gcd_ipc_process_list){ .items = NULL };
+}
+
+static char *copy(const struct search *s, const char *text)
+{
+    return gcd_mem_strndup(&s->alloc, text, strlen(text));
+}
+
+/* What /proc tells about PID, and where it can be asked. */
+static gcd_status add(struct search *s, uint32_t pid, const struct gcd_procfs_facts *facts, const char *socket_path,
+                      enum gcd_ipc_reason reason, struct gcd_error *err)
+{
+    struct gcd_ipc_process_list *l = &s->list;
+    if (!gcd_vec_reserve(&s->alloc, &l->items, &l->room, l->count + 1, sizeof *l->items, SIZE_MAX / sizeof *l->items))
+        return gcd_fail_nomem(err, "listing processes");
+    struct gcd_ipc_process *p = &l->items[l->count++];
+    *p = (struct gcd_ipc_process){ .pid = pid, .uid = facts->uid, .rss_bytes = facts->rss_bytes, .reason = reason };
+    if (facts->start_jiffies != 0)
+        p->uptime_ms = gcd_procfs_uptime_ms(s->proc, facts->start_jiffies);
+    size_t cap = 0;
+    char *command_line = pid == 0 ? NULL : gcd_procfs_command_line(s->proc, pid, &cap);
+    p->command_line = copy(s, command_line != NULL ? command_line : "");
+    gcd_mem_free(&s->alloc, command_line, cap);
+    p->name = copy(s, facts->name);
+    p->exe = copy(s, facts->exe);
+    p->socket_path = copy(s, socket_path);
+    p->entry_assembly = copy(s, "");
+    p->runtime_version = copy(s, "");
+    p->arch = copy(s, "");
+    if (p->command_line == NULL || p->name == NULL || p->exe == NULL || p->socket_path == NULL ||
+        p->entry_assembly == NULL || p->runtime_version == NULL || p->arch == NULL)
+        return gcd_fail_nomem(err, "listing processes");
+    return GCD_OK;
+}
+
+static const struct gcd_ipc_process *listed(const struct search *s, uint32_t pid)
+{
+    for (size_t i = 0; i < s->list.count; i++)
+        if (s->list.items[i].pid == pid)
+            return &s->list.items[i];
+    return NULL;
+}
+
+/* ---- who is there ---- */
+
+static gcd_status try_process(struct search *s, uint32_t pid, struct gcd_error *err)
+{
+    struct gcd_procfs_facts facts;
+    char path[GCD_IPC_PATH_MAX] = "";
+    bool foreign = false;
+    if (!gcd_procfs_facts(s->proc, pid, &facts) || facts.kernel)
+        return GCD_OK;
+    gcd_status st = gcd_discover_listed(s->proc, pid, s->options.own_tmpdir, path, &foreign, NULL);
+    if (st == GCD_E_NOMEM)
+        return gcd_fail_nomem(err, "looking for diagnostic sockets");
+    if (st == GCD_OK)
+        return add(s, pid, &facts, path, GCD_IPC_REASON_NONE, err);
+    /* A directory that may not be looked into says nothing about what is there; a socket that may not be used does. */
+    if (foreign)
+        return add(s, pid, &facts, "", GCD_IPC_REASON_PERMISSION, err);
+    return GCD_OK;
+}
+
+static gcd_status search_proc(struct search *s, struct gcd_error *err)
+{
+    DIR *dir = opendir(s->proc);
+    if (dir == NULL)
+        return gcd_fail_os(err, errno, "cannot list the processes in %s", s->proc);
+    gcd_status st = GCD_OK;
+    for (struct dirent *e; st == GCD_OK && (e = readdir(dir)) != NULL;) {
+        if (e->d_name[0] < '1' || e->d_name[0] > '9' || e->d_name[strspn(e->d_name, "0123456789")] != '\0')
+            continue;
+        unsigned long pid = strtoul(e->d_name, NULL, 10);
+        if (canceled(s))
+            st = gcd_fail(err, GCD_E_CANCELED, "interrupted");
+        else if (pid <= UINT32_MAX)
+            st = try_process(s, (uint32_t)pid, err);
+    }
+    (void)closedir(dir);
+    return st;
+}
+
+/*
+ * Sockets that no process led to: /proc may hide their owners, or they changed their TMPDIR after they were started.  Only
+ * the one that listens counts, not the number in the name.
+ */
+static gcd_status try_socket(struct search *s, const char *dir, const char *name, struct gcd_error *err)
+{
+    char path[GCD_IPC_PATH_MAX];
+    int n = snprintf(path, sizeof path, "%s/%s", dir, name);
+    if (n < 0 || (size_t)n >= sizeof path)
+        return GCD_OK;
+    for (size_t i = 0; i < s->list.count; i++)
+        if (strcmp(s->list.items[i].socket_path, path) == 0)
+            return GCD_OK;
+    int fd = gcd_sock_connect(path);
+    if (fd < 0) /* left over, or of another user whom /proc hides */
+        return GCD_OK;
+    uint32_t pid = gcd_sock_peer_pid(fd);
+    (void)close(fd);
+    struct gcd_procfs_facts facts = { .uid = UINT32_MAX };
+    if (pid != 0 && listed(s, pid) != NULL)
+        return GCD_OK;
+    if (pid != 0)
+        (void)gcd_procfs_facts(s->proc, pid, &facts);
+    return add(s, pid, &facts, path, GCD_IPC_REASON_NONE, err);
+}
+
+static gcd_status search_dir(struct search *s, const char *path, struct gcd_error *err)
+{
+    DIR *dir = opendir(path);
+    if (dir == NULL)
+        return GCD_OK;
+    gcd_status st = GCD_OK;
+    for (struct dirent *e; st == GCD_OK && !canceled(s) && (e = readdir(dir)) != NULL;)
+        if ((e->d_type == DT_SOCK || e->d_type == DT_UNKNOWN) && gcd_discover_pid_of(e->d_name) != 0)
+            st = try_socket(s, path, e->d_name, err);
+    (void)closedir(dir);
+    return st;
+}
+
+/* ---- what they say ---- */
+
+struct questions {
+    struct search *search;
+    atomic_size_t next;
+};
+
+static void take(const struct search *s, char **field, const char *text)
+{
+    char *own = copy(s, text);
+    if (own == NULL)
+        return; /* the empty string stays */
+    free_string(&s->alloc, field);
+    *field = own;
+}
+
+/* A thread.  Each process is touched by one thread only. */
+static void ask_some(void *ctx)
+{
+    struct questions *q = ctx;
+    struct search *s = q->search;
+    for (size_t i; !canceled(s) && (i = atomic_fetch_add(&q->next, 1)) < s->list.count;) {
+        struct gcd_ipc_process *p = &s->list.items[i];
+        struct gcd_ipc_process_info info;
+        if (p->socket_path[0] == '\0')
+            continue;
+        uint64_t ms = s->options.answer_ms != 0 ? s->options.answer_ms : DEFAULT_ANSWER_MS;
+        gcd_status st = gcd_ipc_process_info(p->socket_path, ms, &info, &p->reason, NULL);
+        if (st != GCD_OK) {
+            if (p->reason == GCD_IPC_REASON_NONE)
+                p->reason = GCD_IPC_REASON_REFUSED;
+            continue;
+        }
+        take(s, &p->entry_assembly, info.entry_assembly);
+        take(s, &p->runtime_version, info.runtime_version);
+        take(s, &p->arch, info.arch);
+        if (p->command_line[0] == '\0')
+            take(s, &p->command_line, info.command_line);
+        gcd_ipc_process_info_done(&info);
+    }
+}
+
+static void ask_all(struct search *s)
+{
+    struct questions q = { .search = s };
+    uv_thread_t threads[THREADS];
+    size_t n = 0;
+    while (n < THREADS && n + 1 < s->list.count && uv_thread_create(&threads[n], ask_some, &q) == 0)
+        n++;
+    ask_some(&q);
+    while (n-- > 0)
+        (void)uv_thread_join(&threads[n]);
+}
+
+static int by_pid(const void *va, const void *vb)
+{
+    const struct gcd_ipc_process *a = va, *b = vb;
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    return strcmp(a->socket_path, b->socket_path);
+}
+
+gcd_status gcd_list_processes(const char *proc, const char *shared_dir, const struct gcd_ipc_list_options *options,
+                              struct gcd_ipc_process_list *ret, struct gcd_error *err)
+{
+    struct search s = { .proc = proc, .alloc = gcd_alloc_or_default(NULL) };
+    if (options != NULL)
+        s.options = *options;
+    const char *own = s.options.own_tmpdir;
+    gcd_status st = search_proc(&s, err);
+    if (st == GCD_OK)
+        st = search_dir(&s, shared_dir, err);
+    if (st == GCD_OK && own != NULL && own[0] != '\0' && strcmp(own, shared_dir) != 0)
+        st = search_dir(&s, own, err);
+    if (st == GCD_OK)
+        ask_all(&s);
+    if (st == GCD_OK && canceled(&s))
+        st = gcd_fail(err, GCD_E_CANCELED, "interrupted");
+    if (st != GCD_OK) {
+        gcd_ipc_list_done(&s.list);
+        return st;
+    }
+    if (s.list.count > 1)
+        qsort(s.list.items, s.list.count, sizeof *s.list.items, by_pid);
+    *ret = s.list;
+    return GCD_OK;
+}
+
+gcd_status gcd_ipc_list(const struct gcd_ipc_list_options *options, struct gcd_ipc_process_list *ret, struct gcd_error *err)
+{
+    return gcd_list_processes("/proc", "/tmp", options, ret, err);
+}

@@ -1,0 +1,137 @@
+/*
+ * ps: which processes can be dumped.
+ */
+#include "cli.h"
+
+#ifdef GCDUMPC_HAVE_IPC
+
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define COLUMNS 6
+enum { GAP = 2 };
+
+struct cells {
+    const char *text[COLUMNS];   /* what of these is not in BUF belongs to the process */
+    char buf[COLUMNS][48];
+};
+
+const char *cli_user_name(uint32_t uid, char *buf, size_t cap)
+{
+    const struct passwd *pw = uid == UINT32_MAX ? NULL : getpwuid((uid_t)uid);
+    if (uid == UINT32_MAX)
+        buf[0] = '\0';
+    else if (pw != NULL && pw->pw_name != NULL && pw->pw_name[0] != '\0')
+        (void)snprintf(buf, cap, "%s", pw->pw_name);
+    else
+        (void)snprintf(buf, cap, "%" PRIu32, uid);
+    return buf;
+}
+
+/* The version, or why it is not known. */
+static const char *runtime_of(const struct gcd_ipc_process *p)
+{
+    if (p->reason == GCD_IPC_REASON_PERMISSION)
+        return "(no access)";
+    if (p->reason == GCD_IPC_REASON_TIMEOUT)
+        return "(no answer)";
+    return p->runtime_version[0] != '\0' ? p->runtime_version : "?";
+}
+
+static void fill(const struct gcd_ipc_process *p, struct cells *c)
+{
+    uint64_t s = p->uptime_ms / 1000;
+    for (int i = 0; i < COLUMNS; i++)
+        c->text[i] = c->buf[i];
+    (void)snprintf(c->buf[0], sizeof c->buf[0], p->pid != 0 ? "%" PRIu32 : "?", p->pid);
+    if (cli_user_name(p->uid, c->buf[1], sizeof c->buf[1])[0] == '\0')
+        c->text[1] = "?";
+    c->text[2] = runtime_of(p);
+    if (p->uptime_ms == 0)
+        c->text[3] = "?";
+    else if (s < 86400)
+        (void)snprintf(c->buf[3], sizeof c->buf[3], "%02u:%02u:%02u", (unsigned)(s / 3600), (unsigned)(s / 60 % 60), (unsigned)(s % 60));
+    else
+        (void)snprintf(c->buf[3], sizeof c->buf[3], "%" PRIu64 "d %02u:%02u", s / 86400, (unsigned)(s / 3600 % 24), (unsigned)(s / 60 % 60));
+    if (p->rss_bytes == 0)
+        c->text[4] = "?";
+    else
+        (void)snprintf(c->buf[4], sizeof c->buf[4], "%" PRIu64 " MB", p->rss_bytes / 1000000);
+    c->text[5] = p->entry_assembly[0] != '\0' ? p->entry_assembly : "?";
+}
+
+/* Columns of the window, SIZE_MAX when there is none: a pipe gets everything. */
+static size_t window_columns(void)
+{
+    struct winsize w;
+    return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 0 ? w.ws_col : SIZE_MAX;
+}
+
+static void print_row(const char *const *text, const size_t *widths, const char *command_line, size_t columns)
+{
+    size_t used = 0;
+    for (int i = 0; i < COLUMNS; i++) {
+        bool right = i == 0 || i == 3 || i == 4;
+        size_t n = cli_print_cut(NULL, text[i], SIZE_MAX), pad = widths[i] > n ? widths[i] - n : 0;
+        printf("%*s", right ? (int)pad : 0, "");
+        (void)cli_print_cut(stdout, text[i], SIZE_MAX);
+        printf("%*s", (right ? 0 : (int)pad) + GAP, "");
+        used += widths[i] + GAP;
+    }
+    (void)cli_print_cut(stdout, command_line, columns == SIZE_MAX ? SIZE_MAX : columns > used ? columns - used : 0);
+    putchar('\n');
+}
+
+static void print_table(const struct gcd_ipc_process_list *l)
+{
+    static const char *const heads[COLUMNS] = { "PID", "User", "Runtime", "Uptime", "Memory", "Assembly" };
+    size_t widths[COLUMNS], columns = window_columns();
+    struct cells c;
+    for (int i = 0; i < COLUMNS; i++)
+        widths[i] = strlen(heads[i]);
+    for (size_t i = 0; i < l->count; i++) {
+        fill(&l->items[i], &c);
+        for (int k = 0; k < COLUMNS; k++) {
+            size_t n = cli_print_cut(NULL, c.text[k], SIZE_MAX);
+            widths[k] = n > widths[k] ? n : widths[k];
+        }
+    }
+    print_row(heads, widths, "Command line", columns);
+    for (size_t i = 0; i < l->count; i++) {
+        fill(&l->items[i], &c);
+        print_row(c.text, widths, l->items[i].command_line, columns);
+    }
+}
+
+enum cli_exit cmd_ps(const struct cli_args *args)
+{
+    struct gcd_ipc_list_options options = { .own_tmpdir = getenv("TMPDIR"), .cancel = &cli_canceled };
+    struct gcd_ipc_process_list l;
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (gcd_ipc_list(&options, &l, &err) != GCD_OK)
+        return cli_fail(NULL, &err);
+    enum cli_exit e = CLI_DONE;
+    if (args->json)
+        e = cli_json_ps(&l) == 0 ? CLI_DONE : CLI_FAILED;
+    else if (l.count > 0)
+        print_table(&l);
+    enum cli_exit flushed = cli_flush_stdout();
+    if (l.count == 0 && !args->quiet)
+        cli_say(NULL, "there is no .NET process with a diagnostic socket that can be seen from here");
+    gcd_ipc_list_done(&l);
+    return e == CLI_DONE ? flushed : e;
+}
+
+#else
+
+enum cli_exit cmd_ps(const struct cli_args *args)
+{
+    (void)args;
+    return cli_no_ipc(NULL);
+}
+
+#endif

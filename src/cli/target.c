@@ -1,0 +1,132 @@
+/*
+ * From --pid, --name or --port to the socket of a process.
+ */
+#include "cli.h"
+
+#ifdef GCDUMPC_HAVE_IPC
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void name_process(struct cli_dump *d, uint64_t pid)
+{
+    (void)snprintf(d->process, sizeof d->process, "process %" PRIu64, pid);
+    d->subject = d->process;
+}
+
+/* How well NAME fits P: 2 exactly, 1 as a pattern, 0 not at all. */
+static int fits(const struct gcd_ipc_process *p, const char *name)
+{
+    const char *const names[] = { p->name, p->exe, p->entry_assembly };
+    int best = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (names[i][0] == '\0')
+            continue;
+        if (strcmp(names[i], name) == 0)
+            return 2;
+        if (fnmatch(name, names[i], 0) == 0)
+            best = 1;
+    }
+    return best;
+}
+
+static enum cli_exit choose(const struct gcd_ipc_process_list *l, const char *name, struct cli_dump *d, char *ret_path, uint32_t *ret_pid)
+{
+    const struct gcd_ipc_process *found = NULL;
+    size_t n = 0, silent = 0;
+    int best = 1;
+    for (size_t i = 0; i < l->count; i++) {
+        int how = fits(&l->items[i], name);
+        if (how > best) {
+            best = how;
+            n = 0;
+        }
+        if (how == best) {
+            found = &l->items[i];
+            n++;
+        }
+        silent += l->items[i].reason != GCD_IPC_REASON_NONE;
+    }
+    if (n == 0) {
+        cli_say(NULL, "no .NET process is called \"%s\"%s; see gcdumpc ps", name,
+                silent > 0 ? " (of some the entry assembly is not known, they do not answer)" : "");
+        return CLI_FAILED;
+    }
+    if (n > 1) {
+        cli_say(NULL, "%zu processes are called \"%s\"; choose one with --pid:", n, name);
+        for (size_t i = 0; i < l->count; i++)
+            if (fits(&l->items[i], name) == best) {
+                fprintf(stderr, "%10" PRIu32 "  ", l->items[i].pid);
+                cli_print_clean(stderr, l->items[i].command_line);
+                putc('\n', stderr);
+            }
+        return CLI_USAGE;
+    }
+    *ret_pid = found->pid;
+    if (found->pid != 0)
+        name_process(d, found->pid);
+    (void)snprintf(ret_path, GCD_IPC_PATH_MAX, "%s", found->socket_path);
+    return CLI_DONE;
+}
+
+static enum cli_exit by_name(const char *name, struct cli_dump *d, char *ret_path, uint32_t *ret_pid)
+{
+    struct gcd_ipc_list_options options = { .own_tmpdir = getenv("TMPDIR"), .cancel = &cli_canceled };
+    struct gcd_ipc_process_list l;
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (gcd_ipc_list(&options, &l, &err) != GCD_OK)
+        return cli_fail(NULL, &err);
+    enum cli_exit e = choose(&l, name, d, ret_path, ret_pid);
+    gcd_ipc_list_done(&l);
+    return e;
+}
+
+static enum cli_exit by_port(const char *port, struct cli_dump *d, char *ret_path)
+{
+    const char *path = strncmp(port, "unix:", 5) == 0 ? port + 5 : port;
+    struct stat sb;
+    d->subject = path;
+    if (path[0] == '\0' || strlen(path) >= GCD_IPC_PATH_MAX) {
+        cli_say(NULL, "--port takes the path of a socket, not \"%.100s\"", port);
+        return CLI_USAGE;
+    }
+    if (stat(path, &sb) == 0 && !S_ISSOCK(sb.st_mode)) {
+        cli_say(path, "is no socket");
+        return CLI_FAILED;
+    }
+    memcpy(ret_path, path, strlen(path) + 1);
+    return CLI_DONE;
+}
+
+enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, char *ret_path)
+{
+    uint32_t pid = (uint32_t)args->pid;
+    ret_path[0] = '\0';
+    d->subject = args->name;
+    if (args->port != NULL)
+        return by_port(args->port, d, ret_path);
+    if (args->name != NULL) {
+        enum cli_exit e = by_name(args->name, d, ret_path, &pid);
+        if (e != CLI_DONE || ret_path[0] != '\0')
+            return e;
+        /* It may not be used: why, the search for it says. */
+    }
+    name_process(d, pid);
+    struct gcd_error err = GCD_ERROR_INIT;
+    gcd_status st = gcd_ipc_find_socket(pid, getenv("TMPDIR"), ret_path, NULL, &err);
+    return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
+}
+
+#else
+
+enum cli_exit cli_no_ipc(const char *subject)
+{
+    cli_say(subject, "this build of gcdumpc cannot talk to living processes (it was made with GCDUMPC_IPC=OFF)");
+    return CLI_FAILED;
+}
+
+#endif

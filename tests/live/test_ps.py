@@ -1,0 +1,278 @@
+"""ps, --name, --port and --save-trace with real .NET processes.  Needs the .NET SDK; without it the test is skipped."""
+import gzip
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import test_live
+from test_live import PROGRAM, Process
+
+
+class Target(Process):
+    """Like Process; PROGRAM runs in place of HeapLab, ARGV0 is what it believes to be called."""
+
+    def __init__(self, *args, program=None, argv0=None, **environment):
+        program = program or test_live.HEAPLAB
+        self.process = subprocess.Popen([argv0 or program, *args], executable=program, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True, env={**os.environ, **environment})
+        self.line = self.process.stdout.readline()
+        self.pid = self.process.pid
+
+
+class PsTest(unittest.TestCase):
+    setUp, path, gcdumpc = test_live.Live.setUp, test_live.Live.path, test_live.Live.gcdumpc
+
+    def rows(self, **kw):
+        return {p["pid"]: p for p in json.loads(self.gcdumpc("ps", "--json", **kw).stdout)["processes"]}
+
+    def other_name(self, name):
+        """HeapLab again, the file of its executable being called NAME."""
+        folder = os.path.dirname(test_live.HEAPLAB)
+        os.makedirs(self.path("bin"), exist_ok=True)
+        for f in os.listdir(folder):
+            if not os.path.lexists(self.path("bin/" + f)) and os.path.isfile(os.path.join(folder, f)):
+                os.symlink(os.path.join(folder, f), self.path("bin/" + f))
+        with open(test_live.HEAPLAB, "rb") as f, open(self.path("bin/" + name), "wb") as g:
+            g.write(f.read())
+        os.chmod(self.path("bin/" + name), 0o755)
+        return self.path("bin/" + name)
+
+
+class Ps(PsTest):
+    def test_fields(self):
+        os.mkdir(self.path("tmp"))
+        with Process("--objects", "5") as a, Process(TMPDIR=self.path("tmp")) as b:
+            rows = self.rows()
+            self.assertEqual(list(rows), sorted(rows))
+            for target, arguments, folder in ((a, " --objects 5", None), (b, "", self.path("tmp"))):
+                row = rows[target.pid]
+                self.assertEqual(row["answer"], "ok")
+                self.assertEqual(row["command_line"], test_live.HEAPLAB + arguments)
+                self.assertEqual((row["name"], row["entry_assembly"], row["uid"]), ("HeapLab", "HeapLab", os.geteuid()))
+                self.assertRegex(row["runtime_version"], r"^\d+\.\d+\.\d+")
+                self.assertRegex(row["architecture"], r"^(x64|arm64|x86|arm32)$")
+                self.assertTrue(0 < row["uptime_ms"] < 120000, row)
+                self.assertTrue(5 << 20 < row["resident_bytes"] < 4 << 30, row)
+                if folder:
+                    self.assertEqual(os.path.dirname(row["socket"]), folder)
+            text = self.gcdumpc("ps").stdout.splitlines()
+            self.assertRegex(text[0], r"^ *PID  User +Runtime +Uptime +Memory  Assembly  Command line$")
+            line = next(t for t in text if t.split()[0] == str(a.pid))
+            self.assertRegex(line, rf" \d+\.\d+\.\d+\S* +00:0\d:\d\d +\d+ MB  HeapLab +{re.escape(test_live.HEAPLAB)} --objects 5$")
+
+    def test_nobody_waits_for_a_stopped_process(self):
+        with Process() as a, Process() as b:
+            a.process.send_signal(signal.SIGSTOP)
+            try:
+                begun = time.monotonic()
+                rows = self.rows()
+                self.assertLess(time.monotonic() - begun, 3)
+                self.assertEqual((rows[a.pid]["answer"], rows[a.pid]["runtime_version"]), ("no answer", None))
+                self.assertEqual((rows[a.pid]["name"], rows[a.pid]["command_line"]), ("HeapLab", test_live.HEAPLAB))
+                self.assertEqual(rows[b.pid]["answer"], "ok")
+                self.assertIn("(no answer)", self.gcdumpc("ps").stdout)
+            finally:
+                a.process.send_signal(signal.SIGCONT)
+            self.assertEqual(self.rows()[a.pid]["answer"], "ok")     # nothing was left in its queue
+            self.gcdumpc("--pid", a.pid, "-o", self.path("a.gclog"))
+
+    def test_other_users_and_control_characters(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to be another user")
+        with Target(argv0="a\x1b[31m\nb\u0085c") as a:
+            shown = self.gcdumpc("ps").stdout
+            self.assertRegex(shown, rf"(?m)^ *{a.pid} .* HeapLab +a\?\[31m\?b\?c$")
+            for folder in (PROGRAM, self.folder):
+                while folder != "/":
+                    folder = os.path.dirname(folder)
+                    if not os.stat(folder).st_mode & 1:
+                        self.skipTest("another user cannot run the program")
+            row = self.rows(user=65534, group=65534, extra_groups=[])[a.pid]
+            self.assertEqual((row["answer"], row["socket"], row["uid"]), ("no access", None, 0))
+
+    def test_window(self):
+        import fcntl
+        import pty
+        import struct
+        import termios
+        with Target(argv0="x" * 300) as a:
+            master, slave = pty.openpty()
+            fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 90, 0, 0))
+            p = subprocess.Popen([PROGRAM, "ps"], stdout=slave)
+            os.close(slave)
+            out = b""
+            while True:
+                try:
+                    part = os.read(master, 65536)
+                except OSError:
+                    break
+                if not part:
+                    break
+                out += part
+            os.close(master)
+            self.assertEqual(p.wait(), 0)
+            lines = out.decode().splitlines()
+            self.assertLessEqual(max(map(len, lines)), 90)
+            self.assertTrue(any(len(t) == 90 and t.split()[0] == str(a.pid) for t in lines), lines)
+
+    def test_another_container(self):
+        """A pid and a mount namespace of its own, the socket in a folder that nobody else sees."""
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to make namespaces")
+        unshared = ["unshare", "--pid", "--fork", "--kill-child", "--mount", "--propagation", "private"]
+        if subprocess.run([*unshared, "true"], capture_output=True).returncode != 0:
+            self.skipTest("namespaces cannot be made here")
+        name, new = f"Inner{os.getpid()}", self.path("new")
+        os.mkdir(new)
+        script = f"mount -t tmpfs none {new} && mkdir {new}/real && ln -s {new}/real {new}/tmp && exec {self.other_name(name)}"
+        p = subprocess.Popen([*unshared, "sh", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                             env={**os.environ, "TMPDIR": new + "/tmp"})
+        try:
+            self.assertTrue(p.stdout.readline())
+            row = next(r for r in self.rows().values() if r["name"] == name)
+            self.assertRegex(row["socket"], rf"^/proc/{row['pid']}/root{re.escape(new)}/real/dotnet-diagnostic-1-\d+-socket$")
+            self.assertEqual(row["answer"], "ok")
+            self.gcdumpc("--name", name, "-o", self.path("c.gclog"))
+        finally:
+            p.kill()
+            p.communicate()
+
+
+class Name(PsTest):
+    """Other tests may run at the same time, so only the names given here are this test's own."""
+
+    def test_exact_before_pattern(self):
+        name = f"Shop{os.getpid()}"
+        program = self.other_name(name)
+        with Target(program=program) as a, Target(program=self.other_name(name + "Two")) as b:
+            for pattern, pid in ((name, a.pid), (name + "Two", b.pid), (f"S?op{os.getpid()}Tw[o]", b.pid)):
+                r = self.gcdumpc("info", "--name", pattern, "--json")
+                self.assertEqual(json.loads(r.stdout)["process"]["pid"], pid)
+            r = self.gcdumpc("report", "--name", name + "*", status=2)
+            lines = r.stderr.splitlines()
+            self.assertEqual(lines[0], f'gcdumpc: 2 processes are called "{name}*"; choose one with --pid:')
+            self.assertEqual([t.split() for t in lines[1:]],
+                             [[str(p), c] for p, c in sorted([(a.pid, program), (b.pid, program + "Two")])])
+            self.assertEqual(r.stdout, "")
+            # both have the same assembly
+            r = self.gcdumpc("--name", "HeapLab", "-o", self.path("a.gclog"), status=2)
+            self.assertLessEqual({str(a.pid), str(b.pid)}, {t.split()[0] for t in r.stderr.splitlines()})
+            r = self.gcdumpc("--name", name.lower(), "-o", self.path("a.gclog"), status=1)
+            self.assertRegex(r.stderr, rf'^gcdumpc: no \.NET process is called "{name.lower()}".*\n$')
+
+    def test_a_stopped_process_is_known_by_its_program(self):
+        name = f"Stopped{os.getpid()}"
+        with Target(program=self.other_name(name)) as a:
+            a.process.send_signal(signal.SIGSTOP)
+            try:
+                r = self.gcdumpc("info", "--name", name, "--timeout", "1", status=1)
+                self.assertRegex(r.stderr, rf"process {a.pid}: .*within 1000 ms")
+                r = self.gcdumpc("info", "--name", name + "x", status=1)
+                self.assertIn("do not answer", r.stderr)
+            finally:
+                a.process.send_signal(signal.SIGCONT)
+
+
+class Port(PsTest):
+    def test_path(self):
+        with Process() as a:
+            socket = self.rows()[a.pid]["socket"]
+            for port in (socket, "unix:" + socket, os.path.relpath(socket, self.folder)):
+                r = self.gcdumpc("info", "--port", port, "--json", cwd=self.folder)
+                self.assertEqual(json.loads(r.stdout)["process"]["pid"], a.pid)
+
+
+class Recordings(PsTest):
+    def read(self, name):
+        with open(self.path(name), "rb") as f:
+            data = f.read()
+        return gzip.decompress(data) if name.endswith(".gz") else data
+
+    def check_equal(self, target, *options, status=0, suffix=""):
+        """The conversion of what was kept is the conversion that was made."""
+        a, b, t = self.path("a.gclog"), self.path("b.gclog"), self.path("t.nettrace" + suffix)
+        r = self.gcdumpc("--pid", target.pid, "-o", a, "--save-trace", t, *options, status=status)
+        self.gcdumpc("convert", t, "-o", b, status=status)
+        self.assertTrue(self.read("a.gclog") == self.read("b.gclog"))
+        self.assertEqual(sorted(os.listdir(self.folder)), sorted(map(os.path.basename, (a, b, t))))
+        self.assertEqual(os.stat(t).st_mode & 0o777, 0o600)
+        data = self.read("t.nettrace" + suffix)
+        self.assertEqual(data[:8], b"Nettrace")
+        self.assertIn(f"{len(data):,} bytes of nettrace written", r.stderr)
+        return r
+
+    def test_converted_they_give_the_same(self):
+        with Process() as target:
+            self.check_equal(target)
+            self.check_equal(target, "--rundown")
+        os.unlink(self.path("t.nettrace"))
+        with Process("--objects", "200000", DOTNET_gcServer="1", DOTNET_GCHeapCount="2") as target:
+            self.check_equal(target, suffix=".gz")
+
+    def test_incomplete_ones_too(self):
+        with Process("--objects", "1000000") as target:
+            r = self.check_equal(target, "--buffer", "1", status=3)
+            self.assertIn("INCOMPLETE", r.stderr)
+            for name in os.listdir(self.folder):
+                os.unlink(self.path(name))
+            r = self.gcdumpc("--pid", target.pid, "-o", self.path("x.nettrace"), "--buffer", "1", status=3)
+            self.assertIn("of nettrace written, INCOMPLETE", r.stderr)
+            self.gcdumpc("info", self.path("x.nettrace"), status=3)
+            os.unlink(self.path("x.nettrace"))
+            for words in (["-o", "x.nettrace"], ["-o", "x.gclog", "--save-trace", "y.nettrace"]):
+                self.gcdumpc("--pid", target.pid, *words, "--buffer", "1", "--strict", status=1, cwd=self.folder)
+                self.assertEqual(os.listdir(self.folder), [])
+
+    def test_only_recorded(self):
+        with Process() as target:
+            for words in (["-o", "x.nettrace"], ["-o", "x.nettrace.gz"], ["-o", "x.gz", "-f", "nettrace"]):
+                r = self.gcdumpc("--pid", target.pid, *words, cwd=self.folder)
+                self.assertRegex(r.stderr, r"objects, .* bytes of nettrace written, complete\n$")
+                found = json.loads(self.gcdumpc("info", self.path(words[1]), "--json").stdout)
+                self.assertTrue(found["verdict"]["complete"])
+                self.assertEqual(found["trace"]["end"], "closed")
+                self.assertEqual(found["trace"]["bytes"], len(self.read(words[1])))
+                self.assertEqual(os.listdir(self.folder), [words[1]])
+                os.unlink(self.path(words[1]))
+            out = subprocess.run([PROGRAM, "--pid", str(target.pid), "-o", "-", "-f", "nettrace"], stdout=subprocess.PIPE, check=True).stdout
+            self.assertEqual(out[:8], b"Nettrace")
+
+    def test_beside_a_report(self):
+        with Process() as target:
+            kept = self.path("t.nettrace")
+            live = json.loads(self.gcdumpc("report", "--pid", target.pid, "--json", "--save-trace", kept).stdout)
+            again = json.loads(self.gcdumpc("report", kept, "--json").stdout)
+            self.assertEqual({**live, "recording": 0}, {**again, "recording": 0})
+
+    def test_a_failure_leaves_nothing(self):
+        with Process() as target:
+            words = ["--pid", target.pid, "-o", "x.gclog", "--save-trace", "y.nettrace"]
+            target.process.send_signal(signal.SIGSTOP)
+            r = self.gcdumpc(*words, "--timeout", "1", status=1, cwd=self.folder)
+            self.assertRegex(r.stderr, r"within 1000 ms")
+            self.assertEqual(os.listdir(self.folder), [])
+            p = subprocess.Popen([PROGRAM, *map(str, words)], stderr=subprocess.PIPE, text=True, cwd=self.folder)
+            time.sleep(0.5)
+            self.assertEqual(len(os.listdir(self.folder)), 2)        # temporary files
+            p.send_signal(signal.SIGINT)
+            p.send_signal(signal.SIGINT)
+            p.send_signal(signal.SIGTERM)                            # who asks twice is not made to wait
+            _, err = p.communicate(timeout=30)
+            self.assertEqual((p.returncode, os.listdir(self.folder)), (130, []), err)
+            target.process.send_signal(signal.SIGCONT)
+            full = ["--pid", target.pid, "-o", self.path("x.gclog"), "--save-trace", "/dev/full"]
+            self.assertIn("/dev/full: ", self.gcdumpc(*full, status=1).stderr)
+            self.assertEqual(os.listdir(self.folder), [])
+
+
+if __name__ == "__main__":
+    if os.environ.get("GCDUMPC_IPC") == "OFF":
+        print("skipped: live test: this build has no support for living processes (GCDUMPC_IPC=OFF)")
+        sys.exit(77)
+    test_live.HEAPLAB = test_live.build_target()
+    unittest.main()

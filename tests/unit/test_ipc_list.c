@@ -1,0 +1,253 @@
+/*
+ * The list of processes, in a made-up /proc, with scripted runtimes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "ipc/ipc_discover.h"
+#include "ipc/ipc_list.h"
+#include "support/fake_target.h"
+
+#define TEXT(c) "\x02\0\0\0" c "\0\0\0"
+#define INFO3 "\x01\0\0\0" "\x39\x30\0\0\0\0\0\0" "0123456789abcdef" TEXT("c") TEXT("o") TEXT("a") TEXT("e") TEXT("v") TEXT("r")
+
+static const struct fake_act answer[] = { { .op = FAKE_RECV },
+                                          FAKE_SEND_LITERAL(FAKE_MAGIC "\x60\x00\xff\x00\x00\x00" INFO3),
+                                          { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } };
+static const struct fake_act silent[] = { { .op = FAKE_RECV }, { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } };
+static const struct fake_act refuse[] = { { .op = FAKE_RECV }, FAKE_BAD_ENCODING, { .op = FAKE_CLOSE } };
+static const struct fake_act close_now[] = { { .op = FAKE_CLOSE } };
+
+struct world {
+    char dir[64];
+    char proc[96];
+    char tmp[96];   /* TMPDIR of the processes */
+    char shared[96];
+};
+
+static void make_dir(const char *path)
+{
+    assert_int_equal(mkdir(path, 0777), 0);
+}
+
+static int setup(void **state)
+{
+    struct world *w = calloc(1, sizeof *w);
+    if (w == NULL)
+        return -1;
+    (void)snprintf(w->dir, sizeof w->dir, "/tmp/gcd-list-XXXXXX");
+    if (mkdtemp(w->dir) == NULL)
+        return -1;
+    (void)snprintf(w->proc, sizeof w->proc, "%s/proc", w->dir);
+    (void)snprintf(w->tmp, sizeof w->tmp, "%s/tmp", w->dir);
+    (void)snprintf(w->shared, sizeof w->shared, "%s/shared", w->dir);
+    make_dir(w->proc);
+    make_dir(w->tmp);
+    make_dir(w->shared);
+    *state = w;
+    return 0;
+}
+
+static int remove_one(const char *path, const struct stat *sb, int type, struct FTW *ftw)
+{
+    (void)sb;
+    (void)type;
+    (void)ftw;
+    return remove(path);
+}
+
+static int teardown(void **state)
+{
+    struct world *w = *state;
+    (void)nftw(w->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    free(w);
+    return 0;
+}
+
+static void put(const struct world *w, const char *name, const char *bytes, size_t n)
+{
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s/%s", w->proc, name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes, n), n);
+    close(fd);
+}
+
+static void put_file(const struct world *w, uint32_t pid, const char *name, const char *bytes, size_t n)
+{
+    char path[64];
+    (void)snprintf(path, sizeof path, "%u/%s", (unsigned)pid, name);
+    put(w, path, bytes, n);
+}
+
+/* Started 10 s after boot. */
+static void add_process(const struct world *w, uint32_t pid, const char *name, unsigned long flags)
+{
+    char text[512];
+    (void)snprintf(text, sizeof text, "%s/%u", w->proc, (unsigned)pid);
+    make_dir(text);
+    int n = snprintf(text, sizeof text, "%u (%s) S 1 2 3 4 5 %lu 7 8 9 10 11 12 13 14 15 16 17 18 %ld 20 21\n", (unsigned)pid,
+                     name, flags, 10 * sysconf(_SC_CLK_TCK));
+    put_file(w, pid, "stat", text, (size_t)n);
+    n = snprintf(text, sizeof text, "Name:\tx\nTgid:\t%u\nUid:\t1\t1234\t3\t4\nVmRSS:\t   2048 kB\nNSpid:\t%u\n", (unsigned)pid,
+                 (unsigned)pid);
+    put_file(w, pid, "status", text, (size_t)n);
+    n = snprintf(text, sizeof text, "TMPDIR=%s", w->tmp);
+    put_file(w, pid, "environ", text, (size_t)n);
+    static const char command_line[] = "/opt/shop\0--port\0" "80\0";
+    put_file(w, pid, "cmdline", command_line, sizeof command_line);
+    (void)snprintf(text, sizeof text, "%s/%u/exe", w->proc, (unsigned)pid);
+    assert_int_equal(symlink("/opt/shop front (deleted)", text), 0);
+}
+
+/* The socket of T under the name it would have for PID. */
+static void add_socket(const char *dir, uint32_t pid, struct fake_target *t)
+{
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s/dotnet-diagnostic-%u-%ld-socket", dir, (unsigned)pid, 10 * sysconf(_SC_CLK_TCK));
+    assert_int_equal(link(fake_target_path(t), path), 0);
+}
+
+static struct gcd_ipc_process_list list(const struct world *w, const char *own_tmpdir)
+{
+    struct gcd_ipc_process_list l = { .items = NULL };
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_ipc_list_options options = { .own_tmpdir = own_tmpdir, .answer_ms = 300 };
+    gcd_status st = gcd_list_processes(w->proc, w->shared, &options, &l, &err);
+    assert_string_equal(err.msg, "");
+    assert_int_equal(st, GCD_OK);
+    return l;
+}
+
+static struct fake_target *start(const struct fake_act *const *script)
+{
+    return fake_target_start(script, 1);
+}
+
+static const struct fake_act *const answers[] = { answer }, *const is_silent[] = { silent }, *const refuses[] = { refuse };
+
+static void test_what_is_known(void **state)
+{
+    struct world *w = *state;
+    put(w, "uptime", "70.50 1.00\n", 11);
+    add_process(w, 300, "a) b", 0);
+    add_process(w, 20, "other", 0);
+    add_process(w, 21, "kthread", 0x00200000);
+    struct fake_target *t = start(answers), *kernel = start(answers);
+    add_socket(w->tmp, 300, t);
+    add_socket(w->tmp, 21, kernel);
+    struct gcd_ipc_process_list l = list(w, NULL);
+    assert_int_equal(l.count, 1);
+    const struct gcd_ipc_process *p = &l.items[0];
+    assert_int_equal(p->pid, 300);
+    assert_int_equal(p->uid, 1234);
+    assert_int_equal(p->uptime_ms, 60500);
+    assert_int_equal(p->rss_bytes, 2048 * 1024);
+    assert_string_equal(p->name, "a) b");
+    assert_string_equal(p->exe, "shop front");
+    assert_string_equal(p->command_line, "/opt/shop --port 80");
+    assert_string_equal(p->entry_assembly, "e");
+    assert_string_equal(p->runtime_version, "v");
+    assert_string_equal(p->arch, "a");
+    assert_int_equal(p->reason, GCD_IPC_REASON_NONE);
+    assert_true(fake_target_client_closed(t, 0));
+    gcd_ipc_list_done(&l);
+    gcd_ipc_list_done(&l);
+    fake_target_stop(t);
+    fake_target_stop(kernel);
+}
+
+/* Nobody holds up the others, and none is left out. */
+static void test_who_does_not_answer(void **state)
+{
+    struct world *w = *state;
+    enum { COUNT = 12 };
+    struct fake_target *t[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++) {
+        add_process(w, 100 + i, "x", 0);
+        t[i] = start(i == 0 ? answers : i == 1 ? refuses : is_silent);
+        add_socket(w->tmp, 100 + i, t[i]);
+    }
+    struct timespec a, b;
+    (void)clock_gettime(CLOCK_MONOTONIC, &a);
+    struct gcd_ipc_process_list l = list(w, NULL);
+    (void)clock_gettime(CLOCK_MONOTONIC, &b);
+    assert_int_equal(l.count, COUNT);
+    assert_true((b.tv_sec - a.tv_sec) * 1000 + (b.tv_nsec - a.tv_nsec) / 1000000 < 300 * (COUNT - 2));
+    for (uint32_t i = 0; i < COUNT; i++) {
+        assert_int_equal(l.items[i].pid, 100 + i);
+        assert_string_equal(l.items[i].command_line, "/opt/shop --port 80");
+        assert_string_equal(l.items[i].runtime_version, i == 0 ? "v" : "");
+        assert_int_equal(l.items[i].reason, i == 0 ? GCD_IPC_REASON_NONE : i == 1 ? GCD_IPC_REASON_REFUSED :
+                         GCD_IPC_REASON_TIMEOUT);
+        assert_true(i < 2 || fake_target_client_closed(t[i], 0));
+    }
+    gcd_ipc_list_done(&l);
+    for (size_t i = 0; i < COUNT; i++)
+        fake_target_stop(t[i]);
+}
+
+/* Who listens there is this test, whatever number the name has: one process, even when there are several sockets. */
+static void test_sockets_without_a_process(void **state)
+{
+    struct world *w = *state;
+    static const struct fake_act *const looked_at[] = { close_now, answer };
+    struct fake_target *t = fake_target_start(looked_at, 2), *second = start(answers);
+    add_socket(w->shared, 77, t);
+    add_socket(w->tmp, 78, second);
+    struct gcd_ipc_process_list l = list(w, w->tmp);
+    assert_int_equal(l.count, 1);
+    assert_int_equal(l.items[0].pid, getpid());
+    assert_int_equal(l.items[0].uid, UINT32_MAX);
+    assert_string_equal(l.items[0].command_line, "c"); /* from the process itself */
+    assert_string_equal(l.items[0].entry_assembly, "e");
+    gcd_ipc_list_done(&l);
+    fake_target_stop(t);
+    fake_target_stop(second);
+}
+
+static void test_nothing_and_errors(void **state)
+{
+    struct world *w = *state;
+    struct gcd_ipc_process_list l = list(w, "/nonexistent");
+    assert_int_equal(l.count, 0);
+    gcd_ipc_list_done(&l);
+    struct gcd_error err = GCD_ERROR_INIT;
+    assert_int_equal(gcd_list_processes("/nonexistent", w->shared, NULL, &l, &err), GCD_E_IO);
+    assert_string_equal(err.msg, "cannot list the processes in /nonexistent: No such file or directory");
+    add_process(w, 5, "x", 0);
+    gcd_cancel_flag flag = true;
+    struct gcd_ipc_list_options options = { .cancel = &flag };
+    assert_int_equal(gcd_list_processes(w->proc, w->shared, &options, &l, &err), GCD_E_CANCELED);
+    assert_int_equal(gcd_discover_pid_of("dotnet-diagnostic-12-3-socket"), 12);
+    assert_int_equal(gcd_discover_pid_of("dotnet-diagnostic-dsrouter-12-3-socket"), 12);
+    assert_int_equal(gcd_discover_pid_of("dotnet-diagnostic-99999999999-3-socket"), 0);
+    assert_int_equal(gcd_discover_pid_of("dotnet-diagnostic-12-socket"), 0);
+}
+
+#define IN_WORLD(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_WORLD(test_what_is_known),
+        IN_WORLD(test_who_does_not_answer),
+        IN_WORLD(test_sockets_without_a_process),
+        IN_WORLD(test_nothing_and_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
