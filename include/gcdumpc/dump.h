@@ -35,7 +35,8 @@ struct gcd_dump_options {
     const struct gcd_limits *limits;
     uint64_t process;            /* take the dump of this process; 0 = the first one that has a dump */
     unsigned dump_number;        /* which of several heap walks with objects: 1 = first; 0 = the first one that was asked for and whole */
-    bool check_references;       /* gather the addresses of the objects for gcd_dump_knows; 16 MiB at most */
+    bool check_references;       /* gather the addresses of the objects for gcd_dump_knows: 16 MiB at most, 48 MiB
+                                    while it is not clear which of several dumps is taken */
     const gcd_cancel_flag *cancel;   /* may be NULL; polled per slice, ends with GCD_E_CANCELED */
     gcd_progress_fn progress;    /* may be NULL */
     void *progress_ctx;

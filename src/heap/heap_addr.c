@@ -23,7 +23,7 @@ struct heap_addrs {
     uint32_t page_count;
     uint32_t *pages_left;        /* of all sets that share a budget */
     bool shared;                 /* not exact any more */
-    bool blind;                  /* there are pieces that are not in page_of */
+    bool blind;                  /* there are objects that left no bit, for want of a page: nothing can be denied any more */
     uint64_t last_piece;         /* + 1; 0 = none */
     uint32_t last_page;
 };
@@ -109,7 +109,7 @@ bool heap_addrs_has(const struct heap_addrs *s, uint64_t address)
     if (misaligned(s, address) && !s->shared)
         return false;
     size_t bit = (size_t)slot & (PAGE_WORDS * 64 - 1);
-    return s->pages[page][bit / 64] >> (bit % 64) & 1;
+    return (s->pages[page][bit / 64] >> (bit % 64) & 1) != 0 || s->blind;
 }
 
 bool heap_addrs_exact(const struct heap_addrs *s)

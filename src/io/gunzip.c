@@ -1,3 +1,4 @@
+#include <limits.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -71,6 +72,8 @@ gcd_status gcd_gunzip_step(struct gcd_gunzip *g, const uint8_t *in, size_t n, bo
     }
     if (n == 0 && at_end)
         return gcd_fail(err, GCD_E_TRUNCATED, "the gzip data end early");
+    if (n > UINT_MAX)
+        n = UINT_MAX;
     g->z.next_in = (z_const Bytef *)(uintptr_t)in;
     g->z.avail_in = (uInt)n;
     g->z.next_out = out;

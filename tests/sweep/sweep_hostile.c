@@ -12,8 +12,8 @@
  * to its square some took a minute.
  */
 #define SECONDS 6.0
-/* Beside what is in proportion to the input: 16 MiB for the addresses of objects (gcd_dump_options), and what a sample needs. */
-#define BASE_BYTES ((size_t)24 << 20)
+/* Beside what is in proportion to the input: 48 MiB for the addresses of objects (gcd_dump_options), and what a sample needs. */
+#define BASE_BYTES ((size_t)56 << 20)
 /* An entry of a half-filled table, old and new one while it grows, for a record of two bytes. */
 #define BYTES_PER_BYTE ((size_t)32)
 
@@ -161,6 +161,34 @@ static void build_processes(struct tb *t)
     }
 }
 
+/*
+ * The address sets of one process take the whole budget, then give it back while another process is in the middle of a walk: the objects
+ * that came in between must not be denied.
+ */
+static void build_budget(struct tb *t)
+{
+    uint64_t address = 0x100000;
+    uint32_t number = 1;
+    t->thread = t->process = 1;
+    for (; number <= 4; number++) {
+        for (uint32_t i = 0; i < 1100; i++, address += UINT64_C(1) << 24)
+            tb_nodes(t, TB_LIST(struct tb_node, { address, 24, 0x100, 0 }));
+        tb_gc_end(t, number);
+    }
+    t->thread = t->process = 2;
+    tb_gc_start(t, 7);
+    tb_nodes(t, TB_LIST(struct tb_node, { 0x70000010, 24, 0x100, 0 }));
+    t->thread = t->process = 1;
+    for (; number <= 7; number++) {
+        t->index[TB_NODES] = 0;
+        one_walk(t, number);
+    }
+    t->thread = t->process = 2;
+    t->index[TB_NODES] = 1;
+    tb_nodes(t, TB_LIST(struct tb_node, { 0x70000100, 24, 0x100, 0 }));
+    tb_gc_end(t, 7);
+}
+
 /* Each object with a type of its own, again and again. */
 static void build_types(struct tb *t)
 {
@@ -207,6 +235,7 @@ static const struct job jobs[] = {
     { "threads of walks", build_threads_of_walks, TB_V4, true, GCD_OK },
     { "scattered", build_scattered, TB_V4, true, GCD_OK },
     { "processes", build_processes, TB_V6, true, GCD_OK },
+    { "budget", build_budget, TB_V6, true, GCD_OK },
     { "types", build_types, TB_V4, true, GCD_OK },
     { "collisions", build_collisions, TB_V4, false, GCD_OK },
     { "names", build_names, TB_V4, false, GCD_OK },
