@@ -121,7 +121,8 @@ static gcd_status frame_object(struct gcd_nt *nt, const uint8_t *p, size_t n, ui
     if (!nt->have_trace && kind != NT_TRACE)
         return foreign_file(p + 15, name_bytes, off + 15, err);
     if (min_reader > 4)
-        return gcd_fail_at(err, nt->have_trace ? GCD_E_FORMAT : GCD_E_UNSUPPORTED, off + 7, "an object needs a reader of version %" PRIu32 ", this one is 4", min_reader);
+        return gcd_fail_at(err, nt->have_trace ? GCD_E_FORMAT : GCD_E_UNSUPPORTED, off + 7,
+                           "an object needs a reader of version %" PRIu32 ", this one is 4", min_reader);
     uint32_t body_bytes = TRACE_BYTES;
     if (kind != NT_TRACE) {
         if (n < at + 4)
