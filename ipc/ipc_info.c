@@ -1,6 +1,8 @@
 /*
  * Who is there: the process information commands, newest first.
  */
+#include "ipc/ipc_info.h"
+
 #include <inttypes.h>
 
 #include <uv.h>
@@ -10,7 +12,7 @@
 #include "ipc/ipc_conn.h"
 #include "ipc/ipc_wire.h"
 
-enum { READ_BYTES = 64 * 1024 };
+enum { READ_BYTES = 64 * 1024, TICK_MS = 100 };
 
 struct question {
     enum gcd_wire_command command;
@@ -18,7 +20,9 @@ struct question {
     struct gcd_conn conn;
     uv_loop_t loop;
     uv_timer_t timer; /* initialised even when there is no time limit */
+    uv_timer_t tick;
     uint64_t timeout_ms;
+    const gcd_cancel_flag *cancel; /* may be NULL */
     gcd_status status;
     enum gcd_ipc_reason reason;
     struct gcd_error err;
@@ -31,6 +35,8 @@ static void finish(struct question *q, gcd_status st, enum gcd_ipc_reason reason
     gcd_conn_close(&q->conn);
     if (!uv_is_closing((uv_handle_t *)&q->timer))
         uv_close((uv_handle_t *)&q->timer, NULL);
+    if (!uv_is_closing((uv_handle_t *)&q->tick))
+        uv_close((uv_handle_t *)&q->tick, NULL);
 }
 
 static void on_reply(struct gcd_conn *c, const struct gcd_wire_header *header, const uint8_t *payload, size_t n)
@@ -63,6 +69,13 @@ static void on_timeout(uv_timer_t *timer)
            GCD_IPC_REASON_TIMEOUT);
 }
 
+static void on_tick(uv_timer_t *timer)
+{
+    struct question *q = timer->data;
+    if (atomic_load(q->cancel))
+        finish(q, gcd_fail(&q->err, GCD_E_CANCELED, "canceled"), GCD_IPC_REASON_NONE);
+}
+
 static const struct gcd_conn_ops ops = { .on_reply = on_reply, .on_end = on_end };
 
 /* One command on one connection.  LEFT_MS: 0 = no bound. */
@@ -79,24 +92,27 @@ static void ask(struct question *q, const char *socket_path, uint64_t left_ms)
         q->status = gcd_fail(&q->err, GCD_E_IO, "cannot set up an event loop: %s", uv_strerror(r));
         return;
     }
-    q->timer.data = q;
+    q->timer.data = q->tick.data = q;
     (void)uv_timer_init(&q->loop, &q->timer); /* cannot fail */
+    (void)uv_timer_init(&q->loop, &q->tick);
     if (left_ms != 0)
         (void)uv_timer_start(&q->timer, on_timeout, left_ms, 0);
+    if (q->cancel != NULL)
+        (void)uv_timer_start(&q->tick, on_tick, TICK_MS, TICK_MS);
     enum gcd_ipc_reason reason;
     gcd_status st = gcd_conn_open(&q->conn, &q->loop, socket_path, msg, n, READ_BYTES, &ops, q, &reason, &q->err);
     if (st != GCD_OK)
         finish(q, st, reason);
-    (void)uv_run(&q->loop, UV_RUN_DEFAULT); /* until both handles are closed */
+    (void)uv_run(&q->loop, UV_RUN_DEFAULT); /* until all handles are closed */
     (void)uv_loop_close(&q->loop);
 }
 
-gcd_status gcd_ipc_process_info(const char *socket_path, uint64_t timeout_ms, struct gcd_ipc_process_info *ret,
-                                enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+gcd_status gcd_info_ask(const char *socket_path, uint64_t timeout_ms, const gcd_cancel_flag *cancel,
+                        struct gcd_ipc_process_info *ret, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
 {
     static const enum gcd_wire_command ladder[] = { GCD_WIRE_PROCESS_INFO3, GCD_WIRE_PROCESS_INFO2,
                                                     GCD_WIRE_PROCESS_INFO };
-    struct question q = { .timeout_ms = timeout_ms, .err = GCD_ERROR_INIT };
+    struct question q = { .timeout_ms = timeout_ms, .cancel = cancel, .err = GCD_ERROR_INIT };
     if (ret_reason != NULL)
         *ret_reason = GCD_IPC_REASON_NONE;
     if (socket_path == NULL)
@@ -119,6 +135,12 @@ gcd_status gcd_ipc_process_info(const char *socket_path, uint64_t timeout_ms, st
     else if (err != NULL)
         *err = q.err;
     return q.status;
+}
+
+gcd_status gcd_ipc_process_info(const char *socket_path, uint64_t timeout_ms, struct gcd_ipc_process_info *ret,
+                                enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+{
+    return gcd_info_ask(socket_path, timeout_ms, NULL, ret, ret_reason, err);
 }
 
 void gcd_ipc_process_info_done(struct gcd_ipc_process_info *info)

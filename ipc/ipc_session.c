@@ -1,14 +1,19 @@
 /*
- * One collection.  Two connections live in one loop:
+ * One collection.  Up to three event sessions, each with a connection for its stream and one for its stop, in one loop:
  *
- *     stream   CollectTracing2 ──► reply (after GC and walk, .NET 5 to 10) ──► bytes ──► ... ──► end
- *     stop                                              StopTracing ──► reply
+ *     flush      open ──► reply ──► stop ──► end           the runtime forgets which types it has described
+ *     record                                 open ──► reply ──► bytes ──► ... bytes ... ──► stop ──► end
+ *     trigger                                            open ──► (GC and heap walk) ──► reply ──► stop ──► end
  *
- * The runtime writes the rest of the stream before it answers StopTracing, with blocking calls, under its lock: reading
- * has to go on until the stream ends, or both sides wait for ever.  That holds for a collection that has failed, too;
- * its bytes are read and thrown away.
+ * With the strategy "single" there is no trigger: the session that records forces the GC itself, and .NET 5 to 10 reply and
+ * deliver only when that is over.
  *
- * The collection is over when the stream has ended and the stop was answered, or when time is up.
+ * The runtime has one thread for its port.  It writes the rest of a stream before it answers StopTracing, with blocking
+ * calls, under its lock: reading has to go on until the stream ends, or both sides wait for ever.  That holds for a
+ * collection that has failed, too; its bytes are read and thrown away.  Both stops are sent at once, the recording session
+ * first: they wait in the queue of the socket, are served in that order, and would be if this process died.
+ *
+ * The collection is over when every stream has ended and every stop was answered, or when time is up.
  */
 #include "ipc/ipc_session.h"
 
@@ -18,12 +23,37 @@
 
 #include "base/error.h"
 #include "ipc/ipc_conn.h"
+#include "ipc/ipc_info.h"
 #include "ipc/ipc_wire.h"
 
 enum {
     TICK_MS = 100, /* cancel and time are looked at so often, and at every read */
     STREAM_READ_BYTES = 256 * 1024,
-    STOP_READ_BYTES = 4096
+    SMALL_READ_BYTES = 4096,
+    HEAD_MS = 2000, /* for the first bytes of a session that only records; measured, .NET 8 to 10: at once */
+    /*
+     * Between these and the trigger.  They come from the thread that serves the port; the one that drains the session is only
+     * being started, and does not get to run once the GC has suspended the process.  Measured, .NET 8 and 10: without a pause
+     * one time in five (5 of 24) nothing was drained before the end of the walk, with 0.3 ms or more never (of 96).
+     */
+    SETTLE_MS = 20,
+    LADDER_STEPS = GCD_WIRE_COLLECT_TRACING6 - GCD_WIRE_COLLECT_TRACING + 1
+};
+
+/* One event session in the runtime. */
+struct leg {
+    struct session *s;
+    enum gcd_leg kind;
+    struct gcd_conn streams[LADDER_STEPS]; /* a connection for each command that is tried; the last one is in use */
+    size_t n_tries;
+    struct gcd_conn stop;
+    uint64_t id;
+    bool asked;           /* the request was sent, or could not be */
+    bool open;            /* the runtime gave us a session number */
+    bool stream_finished; /* nothing more will come; without a session number: and nothing has */
+    bool stop_asked;      /* StopTracing was sent, or could not be */
+    bool stop_finished;   /* nothing more will come of it */
+    bool stopped;
 };
 
 struct session {
@@ -33,23 +63,30 @@ struct session {
 
     uv_loop_t loop;
     uv_timer_t tick;
-    struct gcd_conn stream;
-    struct gcd_conn stop;
+    uv_timer_t settle; /* until the trigger */
+    struct leg legs[GCD_LEG_COUNT]; /* by enum gcd_leg */
+
+    enum gcd_ipc_strategy strategy;
+    enum gcd_wire_command command; /* the newest that is not refused */
+    bool single_needs_block;
 
     enum gcd_ipc_step step;
-    bool open;          /* the runtime gave us a session number */
-    bool discard;       /* the caller gets no more bytes */
-    bool stop_asked;    /* StopTracing was sent, or could not be */
-    bool stop_finished; /* nothing more will come of it */
-    bool stream_finished;
+    bool whole;   /* the caller has all that it wants */
+    bool discard; /* the caller gets no more bytes */
     bool closing;
 
-    uint64_t last_data_ms;  /* or when the reply came */
+    uint64_t last_data_ms;  /* or when a reply came */
     uint64_t timeout_at_ms; /* 0 = never */
     uint64_t give_up_at_ms; /* 0 = never; set when only the runtime's farewell is missing */
 
     gcd_status status; /* the first failure */
     struct gcd_error err;
+};
+
+static const char *const leg_names[GCD_LEG_COUNT] = {
+    [GCD_LEG_FLUSH] = "the event session that makes the runtime describe its types again",
+    [GCD_LEG_RECORD] = "the event session",
+    [GCD_LEG_TRIGGER] = "the event session that triggers the garbage collection",
 };
 
 static uint64_t now_ms(void)
@@ -67,10 +104,15 @@ static void set_step(struct session *s, enum gcd_ipc_step step)
 static void close_all(struct session *s)
 {
     s->closing = true;
-    gcd_conn_close(&s->stream);
-    gcd_conn_close(&s->stop);
+    for (size_t i = 0; i < GCD_LEG_COUNT; i++) {
+        for (size_t k = 0; k < s->legs[i].n_tries; k++)
+            gcd_conn_close(&s->legs[i].streams[k]);
+        gcd_conn_close(&s->legs[i].stop);
+    }
     if (!uv_is_closing((uv_handle_t *)&s->tick))
         uv_close((uv_handle_t *)&s->tick, NULL);
+    if (!uv_is_closing((uv_handle_t *)&s->settle))
+        uv_close((uv_handle_t *)&s->settle, NULL);
 }
 
 /* The first failure is the one reported; what follows from it is not news. */
@@ -83,48 +125,76 @@ static void note(struct session *s, gcd_status st, enum gcd_ipc_reason reason, c
     s->ret->reason = reason;
 }
 
+/* Is there a request without an answer?  The runtime serves nothing else until then. */
+static bool is_pending(const struct session *s)
+{
+    for (size_t i = 0; i < GCD_LEG_COUNT; i++)
+        if (s->legs[i].asked && !s->legs[i].open && !s->legs[i].stream_finished)
+            return true;
+    return false;
+}
+
+static bool is_over(const struct leg *l)
+{
+    return !l->asked || (l->stream_finished && (!l->stop_asked || l->stop_finished));
+}
+
+static void open_leg(struct session *s, enum gcd_leg kind);
+
+/* After something has ended: what comes next? */
+static void go_on(struct session *s)
+{
+    if (s->closing)
+        return;
+    for (size_t i = 0; i < GCD_LEG_COUNT; i++)
+        if (!is_over(&s->legs[i]))
+            return;
+    if (s->status == GCD_OK && !s->legs[GCD_LEG_RECORD].asked)
+        open_leg(s, GCD_LEG_RECORD);
+    else
+        close_all(s);
+}
+
 /* ---- stopping ---- */
 
-static void close_if_over(struct session *s)
+/* The end of the stream was written before the answer to its stop: it is here already, or never comes. */
+static void bound_the_farewell(struct session *s)
 {
-    if (s->stream_finished && (!s->stop_asked || s->stop_finished))
-        close_all(s);
+    s->give_up_at_ms = now_ms() + s->graces->stop_ms;
+}
+
+static void stop_ended(struct leg *l)
+{
+    l->stop_finished = true;
+    gcd_conn_close(&l->stop);
+    bound_the_farewell(l->s);
+    go_on(l->s);
+}
+
+static void stop_failed(struct leg *l, gcd_status st, enum gcd_ipc_reason reason, struct gcd_error *err)
+{
+    (void)gcd_error_wrap(err, "cannot stop %s", leg_names[l->kind]);
+    note(l->s, st, reason, err);
+    stop_ended(l); /* a process that ends by itself still writes its stream to the end */
 }
 
 static void on_stop_reply(struct gcd_conn *c, const struct gcd_wire_header *header, const uint8_t *payload, size_t n)
 {
-    struct session *s = c->owner;
+    struct leg *l = c->owner;
     struct gcd_error err = GCD_ERROR_INIT;
     uint64_t id = 0;
     gcd_status st = gcd_wire_check_reply(header, payload, n, NULL, &err);
     enum gcd_ipc_reason reason = st == GCD_OK || st == GCD_E_FORMAT ? GCD_IPC_REASON_NONE : GCD_IPC_REASON_REFUSED;
     if (st == GCD_OK)
         st = gcd_wire_decode_session_id(payload, n, &id, &err);
-    if (st == GCD_OK && id != s->ret->session_id)
-        st = gcd_fail(&err, GCD_E_FORMAT, "the runtime stopped session 0x%" PRIx64 " instead of 0x%" PRIx64, id,
-                      s->ret->session_id);
+    if (st == GCD_OK && id != l->id)
+        st = gcd_fail(&err, GCD_E_FORMAT, "the runtime stopped session 0x%" PRIx64 " instead of 0x%" PRIx64, id, l->id);
     if (st == GCD_OK) {
-        s->ret->stopped = true;
+        l->stopped = true;
+        stop_ended(l);
     } else {
-        (void)gcd_error_wrap(&err, "cannot stop the event session");
-        note(s, st, reason, &err);
+        stop_failed(l, st, reason, &err);
     }
-    s->stop_finished = true;
-    gcd_conn_close(c);
-    /* The end of the stream was written before the answer: it is here already, or never comes. */
-    s->give_up_at_ms = now_ms() + s->graces->stop_ms;
-    close_if_over(s);
-}
-
-static void stop_failed(struct session *s, gcd_status st, enum gcd_ipc_reason reason, struct gcd_error *err)
-{
-    (void)gcd_error_wrap(err, "cannot stop the event session");
-    note(s, st, reason, err);
-    s->stop_finished = true;
-    gcd_conn_close(&s->stop);
-    /* A process that ends by itself still writes its stream to the end. */
-    s->give_up_at_ms = now_ms() + s->graces->stop_ms;
-    close_if_over(s);
 }
 
 static void on_stop_end(struct gcd_conn *c, gcd_status st, enum gcd_ipc_reason reason, const struct gcd_error *err)
@@ -136,19 +206,21 @@ static void on_stop_end(struct gcd_conn *c, gcd_status st, enum gcd_ipc_reason r
 
 static const struct gcd_conn_ops stop_ops = { .on_reply = on_stop_reply, .on_end = on_stop_end };
 
-static void ask_stop(struct session *s)
+static void ask_stop(struct leg *l)
 {
+    struct session *s = l->s;
     uint8_t msg[GCD_WIRE_REQUEST_MAX];
     size_t n = 0;
     struct gcd_error err = GCD_ERROR_INIT;
     enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
-    if (s->stop_asked)
+    if (!l->open || l->stop_asked || l->stream_finished)
         return;
-    s->stop_asked = true;
-    set_step(s, GCD_IPC_STEP_STOP);
-    gcd_status st = gcd_wire_encode_stop(s->ret->session_id, msg, sizeof msg, &n, &err);
+    l->stop_asked = true;
+    if (l->kind != GCD_LEG_FLUSH)
+        set_step(s, GCD_IPC_STEP_STOP);
+    gcd_status st = gcd_wire_encode_stop(l->id, msg, sizeof msg, &n, &err);
     if (st == GCD_OK)
-        st = gcd_conn_open(&s->stop, &s->loop, s->o->socket_path, msg, n, STOP_READ_BYTES, &stop_ops, s, &reason, &err);
+        st = gcd_conn_open(&l->stop, &s->loop, s->o->socket_path, msg, n, SMALL_READ_BYTES, &stop_ops, l, &reason, &err);
     if (st == GCD_OK)
         return;
     /* The port of a session that was just open is gone: so is the process. */
@@ -156,36 +228,51 @@ static void ask_stop(struct session *s)
         reason = GCD_IPC_REASON_GONE;
         st = gcd_fail(&err, GCD_E_PEER, "the process has ended");
     }
-    stop_failed(s, st, reason, &err);
+    stop_failed(l, st, reason, &err);
 }
 
-/* The collection has failed: leave, but not before the session is stopped in the runtime. */
+/*
+ * In this order.  Measured, .NET 8 and 9: as long as the trigger is open every stop forces another GC, and while the recording
+ * session is open that GC is described into it: twice the data, and a second pause like the first.
+ */
+static void ask_stops(struct session *s)
+{
+    for (size_t i = 0; i < GCD_LEG_COUNT; i++)
+        ask_stop(&s->legs[i]);
+}
+
+/* Not before the trigger has its answer: it could not be stopped, and no stop is served until then. */
+static void stop_if_whole(struct session *s)
+{
+    if (s->whole && !is_pending(s))
+        ask_stops(s);
+}
+
+/* The collection has failed: leave, but not before the sessions are stopped in the runtime. */
 static void fail(struct session *s, gcd_status st, enum gcd_ipc_reason reason, const struct gcd_error *err)
 {
     if (s->status != GCD_OK || s->closing)
         return;
     note(s, st, reason, err);
     s->discard = true;
-    if (s->stream_finished) { /* and with it the session */
-        close_all(s);
-    } else if (s->open) {
-        s->give_up_at_ms = now_ms() + s->graces->stop_ms;
-        ask_stop(s);
-    } else {
+    bound_the_farewell(s);
+    ask_stops(s);
+    if (is_pending(s))
         s->give_up_at_ms = now_ms() + s->graces->reply_ms;
-    }
+    go_on(s);
 }
 
-/* ---- the stream ---- */
+/* ---- the streams ---- */
 
 static void look_at_cancel_and_time(struct session *s)
 {
+    const struct leg *record = &s->legs[GCD_LEG_RECORD];
     struct gcd_error err = GCD_ERROR_INIT;
     uint64_t now = now_ms();
     if (s->closing)
         return;
     if (s->give_up_at_ms != 0 && now >= s->give_up_at_ms) {
-        if (!s->stream_finished) {
+        if (!record->stream_finished) {
             (void)gcd_fail(&err, GCD_E_PEER, "the event stream did not end after the session was stopped");
             note(s, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT, &err);
         }
@@ -193,14 +280,14 @@ static void look_at_cancel_and_time(struct session *s)
         close_all(s);
         return;
     }
-    if (s->status != GCD_OK || s->stream_finished)
+    if (s->status != GCD_OK || record->stream_finished)
         return;
     if (s->o->cancel != NULL && atomic_load(s->o->cancel)) {
         fail(s, gcd_fail(&err, GCD_E_CANCELED, "canceled"), GCD_IPC_REASON_NONE, &err);
     } else if (s->timeout_at_ms != 0 && now >= s->timeout_at_ms) {
-        const char *what = !s->open         ? "the runtime has not answered (it does so after the garbage collection)"
-                           : !s->stop_asked ? "the heap walk was not over"
-                                            : "the event stream had not ended";
+        const char *what = is_pending(s) || !record->open ? "the runtime has not answered (it does so after the garbage collection)"
+                           : !record->stop_asked          ? "the heap walk was not over"
+                                                          : "the event stream had not ended";
         fail(s, gcd_fail(&err, GCD_E_PEER, "%s within %" PRIu64 " ms", what, s->o->timeout_ms), GCD_IPC_REASON_TIMEOUT,
              &err);
     }
@@ -209,58 +296,116 @@ static void look_at_cancel_and_time(struct session *s)
 static void on_tick(uv_timer_t *timer)
 {
     struct session *s = timer->data;
+    const struct leg *record = &s->legs[GCD_LEG_RECORD];
     look_at_cancel_and_time(s);
-    if (s->open && !s->stop_asked && !s->stream_finished && s->status == GCD_OK && s->o->on_idle != NULL &&
-        s->o->on_idle(s->o->ctx, now_ms() - s->last_data_ms))
-        ask_stop(s);
+    if (record->open && !record->stop_asked && !record->stream_finished && !is_pending(s) && s->status == GCD_OK &&
+        s->o->on_idle != NULL && s->o->on_idle(s->o->ctx, now_ms() - s->last_data_ms)) {
+        s->whole = true;
+        stop_if_whole(s);
+    }
     if (!s->closing)
         set_step(s, s->step);
 }
 
+static void on_settled(uv_timer_t *timer)
+{
+    struct session *s = timer->data;
+    if (!s->closing && s->status == GCD_OK && !s->whole && !s->legs[GCD_LEG_RECORD].stream_finished)
+        open_leg(s, GCD_LEG_TRIGGER);
+}
+
+/* The runtime does not know the command: try the one before it, on a new connection. */
+static bool step_down(struct leg *l)
+{
+    struct session *s = l->s;
+    if (l->n_tries >= LADDER_STEPS || s->status != GCD_OK || !gcd_wire_older_collect(s->command, &s->command))
+        return false;
+    if (s->single_needs_block && s->command < GCD_WIRE_COLLECT_TRACING6)
+        s->strategy = GCD_IPC_STRATEGY_DRAIN;
+    l->asked = false;
+    open_leg(s, l->kind);
+    return true;
+}
+
+static void not_opened(struct leg *l, gcd_status st, enum gcd_ipc_reason reason, struct gcd_error *err)
+{
+    (void)gcd_error_wrap(err, "cannot start %s", leg_names[l->kind]);
+    l->stream_finished = true;
+    fail(l->s, st, reason, err);
+    go_on(l->s); /* fail does nothing when this is not the first failure */
+}
+
 static void on_stream_reply(struct gcd_conn *c, const struct gcd_wire_header *header, const uint8_t *payload, size_t n)
 {
-    struct session *s = c->owner;
+    struct leg *l = c->owner;
+    struct session *s = l->s;
     struct gcd_error err = GCD_ERROR_INIT;
     gcd_status st = gcd_wire_check_reply(header, payload, n, NULL, &err);
     enum gcd_ipc_reason reason = st == GCD_OK || st == GCD_E_FORMAT ? GCD_IPC_REASON_NONE : GCD_IPC_REASON_REFUSED;
     if (st == GCD_OK)
-        st = gcd_wire_decode_session_id(payload, n, &s->ret->session_id, &err);
+        st = gcd_wire_decode_session_id(payload, n, &l->id, &err);
     if (st != GCD_OK) {
         /* Close it ourselves: measured, .NET 9 and 10 keep it open after BAD_ENCODING, and so the port blocked. */
-        (void)gcd_error_wrap(&err, "cannot start the event session");
-        note(s, st, reason, &err);
-        close_all(s);
+        gcd_conn_close(c);
+        if (st != GCD_E_UNSUPPORTED || !step_down(l))
+            not_opened(l, st, reason, &err);
         return;
     }
-    s->open = true;
+    l->open = true;
     s->last_data_ms = now_ms();
-    if (s->status == GCD_OK) {
-        set_step(s, GCD_IPC_STEP_READ);
-    } else {
-        s->give_up_at_ms = now_ms() + s->graces->stop_ms;
-        ask_stop(s);
+    if (l->kind == GCD_LEG_RECORD) {
+        s->ret->session_id = l->id;
+        s->ret->command = gcd_wire_command_name(s->command);
     }
+    if (s->status != GCD_OK) {
+        bound_the_farewell(s);
+        ask_stop(l);
+    } else if (l->kind == GCD_LEG_FLUSH) {
+        ask_stop(l);
+    } else if (l->kind == GCD_LEG_RECORD && s->strategy == GCD_IPC_STRATEGY_DRAIN) {
+        (void)uv_timer_start(&s->settle, on_settled, HEAD_MS, 0);
+    } else if (l->kind == GCD_LEG_TRIGGER || s->strategy == GCD_IPC_STRATEGY_SINGLE) {
+        set_step(s, GCD_IPC_STEP_READ);
+        stop_if_whole(s);
+    }
+}
+
+static void on_record_data(struct session *s, const uint8_t *bytes, size_t n)
+{
+    bool first = s->ret->stream_bytes == 0;
+    s->ret->stream_bytes += n;
+    s->last_data_ms = now_ms();
+    if (s->discard)
+        return;
+    struct gcd_error err = GCD_ERROR_INIT;
+    gcd_status st = s->o->on_data(s->o->ctx, bytes, n, &err);
+    if (st < 0) {
+        if (err.code != st) /* no message, or a stale one */
+            (void)gcd_fail(&err, st, "%s", gcd_status_text(st));
+        fail(s, st, GCD_IPC_REASON_NONE, &err);
+        return;
+    }
+    if (st == GCD_END) {
+        s->whole = true;
+        stop_if_whole(s);
+    }
+    if (first && s->strategy == GCD_IPC_STRATEGY_DRAIN) {
+        uv_update_time(&s->loop);
+        (void)uv_timer_start(&s->settle, on_settled, SETTLE_MS, 0);
+    }
+    if (s->legs[GCD_LEG_TRIGGER].asked && s->step == GCD_IPC_STEP_GC)
+        set_step(s, GCD_IPC_STEP_READ);
 }
 
 static void on_stream_data(struct gcd_conn *c, const uint8_t *bytes, size_t n)
 {
-    struct session *s = c->owner;
-    s->ret->stream_bytes += n;
-    s->last_data_ms = now_ms();
-    if (!s->discard) {
-        struct gcd_error err = GCD_ERROR_INIT;
-        gcd_status st = s->o->on_data(s->o->ctx, bytes, n, &err);
-        if (st < 0) {
-            if (err.code != st) /* no message, or a stale one */
-                (void)gcd_fail(&err, st, "%s", gcd_status_text(st));
-            fail(s, st, GCD_IPC_REASON_NONE, &err);
-        } else if (st == GCD_END) {
-            ask_stop(s);
-        }
-    }
+    struct leg *l = c->owner;
+    struct session *s = l->s;
+    if (l->kind == GCD_LEG_RECORD) /* the other two have nothing to say */
+        on_record_data(s, bytes, n);
     /* While bytes of a session that works come in, it is not overdue. */
-    if (s->stop_finished && s->status == GCD_OK)
-        s->give_up_at_ms = now_ms() + s->graces->stop_ms;
+    if (s->give_up_at_ms != 0 && s->status == GCD_OK)
+        bound_the_farewell(s);
     look_at_cancel_and_time(s);
     if (!s->closing)
         set_step(s, s->step);
@@ -268,29 +413,35 @@ static void on_stream_data(struct gcd_conn *c, const uint8_t *bytes, size_t n)
 
 static void on_stream_end(struct gcd_conn *c, gcd_status st, enum gcd_ipc_reason reason, const struct gcd_error *err)
 {
-    struct session *s = c->owner;
+    struct leg *l = c->owner;
+    struct session *s = l->s;
     struct gcd_error e = *err;
-    s->stream_finished = true;
     gcd_conn_close(c); /* a session that should still be open notices it at its next write */
-    if (!s->open) {
-        (void)gcd_error_wrap(&e, "cannot start the event session");
-        note(s, st, reason, &e);
+    if (!l->open) {
+        not_opened(l, st, reason, &e);
+        return;
+    }
+    l->stream_finished = true;
+    if (l->kind == GCD_LEG_TRIGGER) {
+        /* It has done its work. */
     } else if (st != GCD_END) {
         (void)gcd_error_wrap(&e, "cannot read the event stream to its end");
         note(s, st, reason, &e);
-    } else if (!s->stop_asked) {
+    } else if (!l->stop_asked) {
         st = gcd_fail(&e, GCD_E_PEER,
                       "the event stream ended after %" PRIu64
                       " bytes, before the heap walk was over: the process has ended",
                       s->ret->stream_bytes);
         note(s, st, GCD_IPC_REASON_GONE, &e);
-    } else {
+    } else if (l->kind == GCD_LEG_RECORD) {
         s->ret->stream_ended = true;
     }
     uint64_t latest = now_ms() + s->graces->stop_ms;
     if (s->give_up_at_ms == 0 || s->give_up_at_ms > latest)
         s->give_up_at_ms = latest;
-    close_if_over(s);
+    if (s->status != GCD_OK)
+        ask_stops(s);
+    go_on(s);
 }
 
 static const struct gcd_conn_ops stream_ops = {
@@ -301,62 +452,81 @@ static const struct gcd_conn_ops stream_ops = {
 
 /* ---- start to end ---- */
 
-static gcd_status encode(const struct gcd_ipc_collect_options *o, uint8_t *buf, size_t cap, size_t *ret_n,
-                         struct gcd_error *err)
+static void open_leg(struct session *s, enum gcd_leg kind)
 {
-    if (o->socket_path == NULL || o->on_data == NULL)
-        return gcd_fail(err, GCD_E_ARG, "a collection needs a socket and somebody to take the events");
-    const struct gcd_wire_provider provider = {
-        .keywords = o->keywords != 0 ? o->keywords : GCD_IPC_KEYWORDS_HEAP_SNAPSHOT,
-        .level = o->level != 0 ? o->level : 4,
-        .name = GCD_WIRE_RUNTIME_PROVIDER,
-    };
-    const struct gcd_wire_collect collect = {
-        .buffer_mb = o->buffer_mb != 0 ? o->buffer_mb : 1024,
-        .format = GCD_WIRE_FORMAT_NETTRACE,
-        .rundown = o->rundown,
-        .providers = &provider,
-        .n_providers = 1,
-    };
-    return gcd_wire_encode_collect(GCD_WIRE_COLLECT_TRACING2, &collect, buf, cap, ret_n, err);
+    struct leg *l = &s->legs[kind];
+    uint8_t msg[GCD_WIRE_REQUEST_MAX];
+    size_t n = 0;
+    struct gcd_error err = GCD_ERROR_INIT;
+    enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
+    l->asked = true;
+    s->give_up_at_ms = 0;
+    s->ret->strategy = s->strategy;
+    gcd_status st = gcd_plan_encode(s->o, s->strategy, kind, s->command, msg, sizeof msg, &n, &err);
+    if (st == GCD_OK) {
+        struct gcd_conn *c = &l->streams[l->n_tries++];
+        size_t read_bytes = kind == GCD_LEG_RECORD ? STREAM_READ_BYTES : SMALL_READ_BYTES;
+        st = gcd_conn_open(c, &s->loop, s->o->socket_path, msg, n, read_bytes, &stream_ops, l, &reason, &err);
+    }
+    if (st != GCD_OK) {
+        l->stream_finished = true;
+        fail(s, st, reason, &err);
+        return;
+    }
+    if (kind == GCD_LEG_TRIGGER || (kind == GCD_LEG_RECORD && s->strategy == GCD_IPC_STRATEGY_SINGLE))
+        set_step(s, GCD_IPC_STEP_GC);
 }
 
-static void run(struct session *s, const uint8_t *msg, size_t n)
+static void run(struct session *s, const struct gcd_plan *plan)
 {
-    enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
-    struct gcd_error err = GCD_ERROR_INIT;
-    s->tick.data = s;
+    s->tick.data = s->settle.data = s;
     (void)uv_timer_init(&s->loop, &s->tick);                   /* cannot fail */
     (void)uv_timer_start(&s->tick, on_tick, TICK_MS, TICK_MS); /* only without a callback */
+    (void)uv_timer_init(&s->loop, &s->settle);
     if (s->o->timeout_ms != 0)
-        s->timeout_at_ms = now_ms() + s->o->timeout_ms;
+        s->timeout_at_ms = now_ms() + (s->o->timeout_ms > plan->spent_ms ? s->o->timeout_ms - plan->spent_ms : 0);
     set_step(s, GCD_IPC_STEP_CONNECT);
-    gcd_status st = gcd_conn_open(&s->stream, &s->loop, s->o->socket_path, msg, n, STREAM_READ_BYTES, &stream_ops, s,
-                                  &reason, &err);
-    if (st == GCD_OK) {
-        set_step(s, GCD_IPC_STEP_GC);
-    } else {
-        note(s, st, reason, &err);
-        close_all(s);
-    }
+    open_leg(s, plan->flush ? GCD_LEG_FLUSH : GCD_LEG_RECORD);
     (void)uv_run(&s->loop, UV_RUN_DEFAULT); /* until every handle is closed */
 }
 
-gcd_status gcd_session_collect(const struct gcd_ipc_collect_options *options, const struct gcd_session_graces *graces,
-                               struct gcd_ipc_collect_result *ret, struct gcd_error *err)
+/* What could be refused on this side is found before the runtime hears of us. */
+static gcd_status check(const struct gcd_ipc_collect_options *o, struct gcd_error *err)
 {
-    *ret = (struct gcd_ipc_collect_result){ 0 };
-    struct session s = { .o = options, .graces = graces, .ret = ret, .err = GCD_ERROR_INIT };
     uint8_t msg[GCD_WIRE_REQUEST_MAX];
     size_t n = 0;
-    GCD_TRY(encode(options, msg, sizeof msg, &n, err));
-    if (options->cancel != NULL && atomic_load(options->cancel))
+    if (o->socket_path == NULL || o->on_data == NULL)
+        return gcd_fail(err, GCD_E_ARG, "a collection needs a socket and somebody to take the events");
+    if (o->strategy > GCD_IPC_STRATEGY_DRAIN)
+        return gcd_fail(err, GCD_E_ARG, "there is no strategy %u", (unsigned)o->strategy);
+    GCD_TRY(gcd_plan_encode(o, GCD_IPC_STRATEGY_SINGLE, GCD_LEG_RECORD, GCD_WIRE_COLLECT_TRACING6, msg, sizeof msg, &n, err));
+    if (o->cancel != NULL && atomic_load(o->cancel))
         return gcd_fail(err, GCD_E_CANCELED, "canceled");
+    return GCD_OK;
+}
+
+gcd_status gcd_session_collect(const struct gcd_ipc_collect_options *options, const struct gcd_plan *plan,
+                               const struct gcd_session_graces *graces, struct gcd_ipc_collect_result *ret,
+                               struct gcd_error *err)
+{
+    *ret = (struct gcd_ipc_collect_result){ 0 };
+    struct session s = {
+        .o = options, .graces = graces, .ret = ret, .strategy = plan->strategy, .command = plan->command,
+        .single_needs_block = plan->single_needs_block, .err = GCD_ERROR_INIT,
+    };
+    for (size_t i = 0; i < GCD_LEG_COUNT; i++) {
+        s.legs[i].s = &s;
+        s.legs[i].kind = (enum gcd_leg)i;
+    }
+    GCD_TRY(check(options, err));
     int r = uv_loop_init(&s.loop);
     if (r != 0)
         return gcd_fail(err, GCD_E_IO, "cannot set up an event loop: %s", uv_strerror(r));
-    run(&s, msg, n);
+    run(&s, plan);
     (void)uv_loop_close(&s.loop);
+    ret->stopped = s.legs[GCD_LEG_RECORD].open;
+    for (size_t i = 0; i < GCD_LEG_COUNT; i++)
+        ret->stopped = ret->stopped && (!s.legs[i].open || s.legs[i].stopped);
     if (s.status != GCD_OK) {
         if (err != NULL)
             *err = s.err;
@@ -366,9 +536,28 @@ gcd_status gcd_session_collect(const struct gcd_ipc_collect_options *options, co
     return GCD_OK;
 }
 
+const char *gcd_ipc_strategy_name(enum gcd_ipc_strategy strategy)
+{
+    return strategy == GCD_IPC_STRATEGY_SINGLE ? "single" : strategy == GCD_IPC_STRATEGY_DRAIN ? "drain" : "auto";
+}
+
 gcd_status gcd_ipc_collect(const struct gcd_ipc_collect_options *options, struct gcd_ipc_collect_result *ret,
                            struct gcd_error *err)
 {
     static const struct gcd_session_graces graces = { .reply_ms = 2000, .stop_ms = 5000 };
-    return gcd_session_collect(options, &graces, ret, err);
+    struct gcd_ipc_process_info info = { 0 };
+    struct gcd_error info_err = GCD_ERROR_INIT;
+    uint64_t start_ms = now_ms();
+    *ret = (struct gcd_ipc_collect_result){ 0 };
+    GCD_TRY(check(options, err));
+    gcd_status st = gcd_info_ask(options->socket_path, options->timeout_ms, options->cancel, &info, &ret->reason, &info_err);
+    if (st != GCD_OK && st != GCD_E_UNSUPPORTED) {
+        if (err != NULL)
+            *err = info_err;
+        return st;
+    }
+    struct gcd_plan plan = gcd_plan_make(options, st == GCD_OK ? info.runtime_version : NULL);
+    gcd_ipc_process_info_done(&info);
+    plan.spent_ms = now_ms() - start_ms;
+    return gcd_session_collect(options, &plan, &graces, ret, err);
 }

@@ -9,6 +9,8 @@
 #include <gcdumpc/ipc.h>
 #include <gcdumpc/status.h>
 
+#include "ipc/ipc_plan.h"
+
 /* How long to wait for a runtime once the collection is given up, or has all it needs. */
 struct gcd_session_graces {
     /*
@@ -20,8 +22,8 @@ struct gcd_session_graces {
     uint64_t stop_ms;
 };
 
-/* gcd_ipc_collect with GRACES for the built-in ones (2 s, 5 s). */
-GCD_MUST_CHECK gcd_status gcd_session_collect(const struct gcd_ipc_collect_options *options,
+/* gcd_ipc_collect with PLAN instead of asking the runtime, and GRACES for the built-in ones (2 s, 5 s). */
+GCD_MUST_CHECK gcd_status gcd_session_collect(const struct gcd_ipc_collect_options *options, const struct gcd_plan *plan,
                                               const struct gcd_session_graces *graces,
                                               struct gcd_ipc_collect_result *ret, struct gcd_error *err);
 

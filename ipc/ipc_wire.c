@@ -154,25 +154,60 @@ static gcd_status check_collect(const struct gcd_wire_collect *c, struct gcd_err
     return GCD_OK;
 }
 
+static void put_filter(struct out *o, const struct gcd_wire_filter *f)
+{
+    put_uint(o, f->only, 1);
+    put_uint(o, f->n_ids, 4);
+    for (size_t i = 0; i < f->n_ids && !o->full; i++)
+        put_uint(o, f->ids[i], 4);
+}
+
+/* False: a text is not UTF-8. */
+static bool put_providers(struct out *o, enum gcd_wire_command command, const struct gcd_wire_collect *c)
+{
+    put_uint(o, c->n_providers, 4);
+    for (size_t i = 0; i < c->n_providers; i++) {
+        const struct gcd_wire_provider *p = &c->providers[i];
+        put_uint(o, p->keywords, 8);
+        put_uint(o, p->level, 4);
+        if (!put_string(o, p->name) || !put_string(o, p->arguments))
+            return false;
+        if (command >= GCD_WIRE_COLLECT_TRACING5)
+            put_filter(o, &p->filter);
+    }
+    return true;
+}
+
 gcd_status gcd_wire_encode_collect(enum gcd_wire_command command, const struct gcd_wire_collect *collect, uint8_t *buf,
                                    size_t cap, size_t *ret_n, struct gcd_error *err)
 {
     GCD_TRY(check_collect(collect, err));
-    if (command != GCD_WIRE_COLLECT_TRACING2)
+    if (command < GCD_WIRE_COLLECT_TRACING || command > GCD_WIRE_COLLECT_TRACING6)
         return gcd_fail(err, GCD_E_UNSUPPORTED, "cannot build a %s request", gcd_wire_command_name(command));
     struct out o = message_begin(command, buf, cap);
+    if (command >= GCD_WIRE_COLLECT_TRACING5)
+        put_uint(&o, 0, 4); /* kind of session: a stream on this connection */
     put_uint(&o, collect->buffer_mb, 4);
     put_uint(&o, collect->format, 4);
-    put_uint(&o, collect->rundown, 1);
-    put_uint(&o, collect->n_providers, 4);
-    for (size_t i = 0; i < collect->n_providers; i++) {
-        const struct gcd_wire_provider *p = &collect->providers[i];
-        put_uint(&o, p->keywords, 8);
-        put_uint(&o, p->level, 4);
-        if (!put_string(&o, p->name) || !put_string(&o, p->arguments))
-            return gcd_fail(err, GCD_E_ARG, "the name or the arguments of an event provider are not UTF-8");
-    }
+    if (command >= GCD_WIRE_COLLECT_TRACING4)
+        put_uint(&o, collect->rundown_keyword, 8);
+    else if (command >= GCD_WIRE_COLLECT_TRACING2)
+        put_uint(&o, collect->rundown, 1);
+    if (command >= GCD_WIRE_COLLECT_TRACING3)
+        put_uint(&o, collect->stackwalk, 1);
+    if (!put_providers(&o, command, collect))
+        return gcd_fail(err, GCD_E_ARG, "the name or the arguments of an event provider are not UTF-8");
+    if (command >= GCD_WIRE_COLLECT_TRACING6)
+        put_uint(&o, collect->block, 4);
     return message_end(&o, command, ret_n, err);
+}
+
+bool gcd_wire_older_collect(enum gcd_wire_command command, enum gcd_wire_command *ret)
+{
+    if (command <= GCD_WIRE_COLLECT_TRACING || command > GCD_WIRE_COLLECT_TRACING6)
+        return false;
+    *ret = (enum gcd_wire_command)(command - 1);
+    return true;
 }
 
 gcd_status gcd_wire_encode_stop(uint64_t session_id, uint8_t *buf, size_t cap, size_t *ret_n, struct gcd_error *err)

@@ -19,7 +19,7 @@
 #define GCD_WIRE_HEADER_BYTES 20u
 /* The size field has 16 bits and counts the header, so no message is larger. */
 #define GCD_WIRE_MESSAGE_MAX 65535u
-/* Enough for the requests of this library: one provider with the runtime's name. */
+/* Enough for the requests of this library: one provider with the runtime's name, and some event ids. */
 #define GCD_WIRE_REQUEST_MAX 1024u
 
 #define GCD_WIRE_RUNTIME_PROVIDER "Microsoft-Windows-DotNETRuntime"
@@ -46,22 +46,39 @@ const char *gcd_wire_command_name(enum gcd_wire_command command);
 /* Serialization format of the stream. */
 enum { GCD_WIRE_FORMAT_NETPERF = 0, GCD_WIRE_FORMAT_NETTRACE = 1 };
 
+/*
+ * Which events a session keeps, after keywords and level.  Zeroed: all of them.  It does not affect what the runtime does
+ * to make them: a filter that keeps nothing still forces a GC.
+ */
+struct gcd_wire_filter {
+    bool only;           /* true: only these ids; false: all but these */
+    const uint32_t *ids; /* [n_ids] */
+    size_t n_ids;
+};
+
 struct gcd_wire_provider {
     uint64_t keywords;
-    uint32_t level;        /* 0 ... 5 */
-    const char *name;      /* UTF-8, not empty */
-    const char *arguments; /* UTF-8; NULL or empty: none */
+    uint32_t level;                /* 0 ... 5 */
+    const char *name;              /* UTF-8, not empty */
+    const char *arguments;         /* UTF-8; NULL or empty: none */
+    struct gcd_wire_filter filter; /* from CollectTracing5 on */
 };
+
+/* Keywords of the rundown: module and assembly names, and what the commands without a choice send. */
+#define GCD_WIRE_RUNDOWN_LOADER UINT64_C(0x8)
+#define GCD_WIRE_RUNDOWN_ALL UINT64_C(0x80020139)
 
 /*
  * What is asked of the runtime, apart from the command that carries it: each command of the ladder takes the fields it
- * has a place for.  (The newer commands will add the rundown keyword, the stack walk switch, the event filter and the
- * mode of the buffer here.)
+ * has a place for.  What the others lose: 1 always runs the full rundown, 1 and 2 walk stacks (the heap events have none).
  */
 struct gcd_wire_collect {
     uint32_t buffer_mb; /* 1 ... 4095 */
     uint32_t format;
-    bool rundown;
+    bool rundown;             /* 2, 3: all of it, or nothing */
+    uint64_t rundown_keyword; /* from 4 on; 0 = no rundown */
+    bool stackwalk;           /* from 3 on */
+    bool block;               /* 6: who has an event for a full buffer waits instead of dropping it */
     const struct gcd_wire_provider *providers; /* [n_providers] */
     size_t n_providers;                        /* 1 ... 1000 */
 };
@@ -78,6 +95,9 @@ GCD_MUST_CHECK gcd_status gcd_wire_encode_stop(uint64_t session_id, uint8_t *buf
 /* A request without payload: the three process information commands. */
 GCD_MUST_CHECK gcd_status gcd_wire_encode_plain(enum gcd_wire_command command, uint8_t *buf, size_t cap, size_t *ret_n,
                                                 struct gcd_error *err);
+
+/* The collect command before COMMAND, to try when the runtime does not know that; false: there is none. */
+bool gcd_wire_older_collect(enum gcd_wire_command command, enum gcd_wire_command *ret);
 
 struct gcd_wire_header {
     uint16_t size; /* of the whole message, at least GCD_WIRE_HEADER_BYTES */

@@ -132,12 +132,25 @@ typedef void (*gcd_ipc_step_fn)(void *ctx, enum gcd_ipc_step step, uint64_t byte
  */
 typedef bool (*gcd_ipc_idle_fn)(void *ctx, uint64_t silent_ms);
 
+/*
+ * SINGLE: one session triggers the GC and records.  .NET 5 to 10 deliver nothing before the heap walk is over: what does not fit
+ * into the buffer is lost.  DRAIN: one session records and is read while a second one triggers the GC, so that the buffer
+ * has to hold only what the reader is behind.  AUTO: DRAIN, except where the runtime delivers during the walk anyway.
+ */
+enum gcd_ipc_strategy { GCD_IPC_STRATEGY_AUTO, GCD_IPC_STRATEGY_SINGLE, GCD_IPC_STRATEGY_DRAIN };
+
+/* "auto", "single", "drain"; never NULL. */
+GCD_API const char *gcd_ipc_strategy_name(enum gcd_ipc_strategy strategy);
+
 struct gcd_ipc_collect_options {
     const char *socket_path;
-    uint64_t keywords;        /* 0 = GCD_IPC_KEYWORDS_HEAP_SNAPSHOT */
+    enum gcd_ipc_strategy strategy;
+    uint64_t keywords;        /* 0 = GCD_IPC_KEYWORDS_HEAP_SNAPSHOT; without GCHeapCollect (0x800000) it is SINGLE */
+    bool ranges;              /* also the memory ranges of the generations */
     uint32_t level;           /* 0 = 4, Informational; at most 5 */
     uint32_t buffer_mb;       /* size of the event buffer in the target: 1 ... 4095; 0 = 1024 */
-    bool rundown;             /* ask for the full rundown (module names, runtime version; adds all methods) */
+    bool rundown;             /* before .NET 9: the full rundown (module names, runtime version; adds all methods).
+                                 From .NET 9 on modules and version are small and always asked for */
     uint64_t timeout_ms;      /* for the whole collection; 0 = none */
     gcd_ipc_data_fn on_data;
     gcd_ipc_step_fn on_step;  /* may be NULL */
@@ -147,26 +160,29 @@ struct gcd_ipc_collect_options {
 };
 
 struct gcd_ipc_collect_result {
-    uint64_t session_id;
+    enum gcd_ipc_strategy strategy; /* SINGLE or DRAIN; AUTO when it did not come to that */
+    const char *command;      /* with which the session was opened, "CollectTracing5"; static; NULL = none was */
+    uint64_t session_id;      /* of the session that records */
     uint64_t stream_bytes;
-    bool stopped;             /* the runtime confirmed the end of the session */
+    bool stopped;             /* the runtime confirmed the end of every session that it had opened */
     bool stream_ended;        /* the stream ended in order, after the stop was asked for and not before it */
     enum gcd_ipc_reason reason;
 };
 
 /*
- * One session with CollectTracing2: start, deliver the stream, stop on a second connection while still reading, end at the
- * end of the stream.  Whatever happens after the session was opened (error, timeout, cancel), the session is stopped
- * in the runtime before this returns, unless the process is gone; that takes at most 5 s more.  .NET 5 to 10 answer only
- * when the GC and the heap walk are over: a cancel or timeout before that waits 2 s for the answer and then closes the
- * connection, and the runtime drops the session by itself when it has walked the heap: a GC that was asked for takes place.
+ * Ask who it is, choose the strategy and the newest command that the runtime knows, start, deliver the stream, stop on
+ * further connections while still reading, end at the end of the stream.  Whatever happens after a session was opened (error,
+ * timeout, cancel), it is stopped in the runtime before this returns, unless the process is gone; that takes at most 5 s
+ * more.  .NET 5 to 10 answer the request for a GC only when that and the heap walk are over: a cancel or timeout before that waits
+ * 2 s for the answer and then closes the connections, and the runtime drops the sessions by itself when it has walked the heap: a
+ * GC that was asked for takes place.
  *
  * GCD_OK: the stream was delivered up to its end after on_data had said GCD_END (whether it is whole is told by its
  * last bytes; ret->stopped may be false when the runtime is slow to confirm).
  * GCD_E_PEER: refused (REFUSED); no answer in time (TIMEOUT); went away (GONE), also when the stream ended before a
  * stop was asked for.  If ret->stream_ended is set then, all that the runtime had to say was delivered nevertheless.
  * GCD_E_NOT_FOUND: nobody listens at the socket (NO_SOCKET, STALE).  GCD_E_IO: also no permission (PERMISSION).
- * GCD_E_UNSUPPORTED: the runtime does not know the command (REFUSED).  GCD_E_FORMAT: the other end does not speak the
+ * GCD_E_UNSUPPORTED: the runtime knows none of the commands (REFUSED).  GCD_E_FORMAT: the other end does not speak the
  * protocol.  GCD_E_CANCELED, GCD_E_ARG (a value that must never be sent to a runtime), or what on_data returned, then with
  * its message.  RET is filled in any case; ERR is untouched on GCD_OK.
  */

@@ -22,6 +22,7 @@ enum cli_exit {
 };
 
 enum cli_sort { CLI_SORT_BYTES, CLI_SORT_COUNT, CLI_SORT_NAME };
+enum cli_strategy { CLI_STRATEGY_AUTO, CLI_STRATEGY_SINGLE, CLI_STRATEGY_DRAIN };
 
 /* All options of all commands; which command knows which is in the table of opts.c. */
 struct cli_args {
@@ -33,6 +34,8 @@ struct cli_args {
     const char *format;
     uint64_t timeout_s;
     uint64_t buffer_mb;
+    enum cli_strategy strategy;
+    bool no_ranges;
     bool rundown;
     bool strict;
     bool quiet;

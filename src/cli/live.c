@@ -68,9 +68,14 @@ enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_o
         return cli_fail(ret->subject, &err);
     l.spool = ret->input;
     l.dump = ret->dump;
+    static const enum gcd_ipc_strategy strategies[] = {
+        [CLI_STRATEGY_AUTO] = GCD_IPC_STRATEGY_AUTO, [CLI_STRATEGY_SINGLE] = GCD_IPC_STRATEGY_SINGLE,
+        [CLI_STRATEGY_DRAIN] = GCD_IPC_STRATEGY_DRAIN,
+    };
     struct gcd_ipc_collect_result result;
     struct gcd_ipc_collect_options collect = {
-        .socket_path = path, .buffer_mb = (uint32_t)args->buffer_mb, .rundown = args->rundown,
+        .socket_path = path, .strategy = strategies[args->strategy], .ranges = !args->no_ranges,
+        .buffer_mb = (uint32_t)args->buffer_mb, .rundown = args->rundown,
         .timeout_ms = (args->timeout_s != 0 ? args->timeout_s : DEFAULT_TIMEOUT_S) * 1000, .on_data = on_data, .on_step = on_step, .on_idle = on_idle,
         .ctx = &l, .cancel = &cli_canceled,
     };

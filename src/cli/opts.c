@@ -6,7 +6,7 @@
 
 #include "cli.h"
 
-enum option_type { OPT_FLAG, OPT_TEXT, OPT_NUMBER, OPT_SIZE, OPT_SORT };
+enum option_type { OPT_FLAG, OPT_TEXT, OPT_NUMBER, OPT_SIZE, OPT_SORT, OPT_STRATEGY };
 
 struct option_row {
     const char *name;
@@ -17,6 +17,12 @@ struct option_row {
     enum option_type type;
     size_t field;                /* in struct cli_args */
     uint64_t min, max;           /* numbers and sizes */
+};
+
+/* Words for the values of an enum, in its order; NULL at the end. */
+static const char *const choices[][4] = {
+    [OPT_SORT] = { "bytes", "count", "name", NULL },         /* enum cli_sort */
+    [OPT_STRATEGY] = { "auto", "single", "drain", NULL },    /* enum cli_strategy */
 };
 
 #define ALL (CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS)
@@ -40,7 +46,9 @@ static const struct option_row rows[] = {
     { "events", 'e', NULL, "count the events of a recording instead, with or without a dump", CLI_INFO, OPT_FLAG, FIELD(events), 0, 0 },
     { "timeout", 't', "SECONDS", "give up when the dump is not whole by then", LIVE, OPT_NUMBER, FIELD(timeout_s), 1, 1000000 },
     { "buffer", 'b', "MB", "event buffer in the process, 1 to 4095 (1024)", LIVE, OPT_NUMBER, FIELD(buffer_mb), 1, 4095 },
-    { "rundown", 0, NULL, "also record modules and the runtime version", LIVE, OPT_FLAG, FIELD(rundown), 0, 0 },
+    { "strategy", 0, "HOW", "single or two sessions (drain); auto chooses by the runtime's version", LIVE, OPT_STRATEGY, FIELD(strategy), 0, 0 },
+    { "no-ranges", 0, NULL, "do not record the memory ranges of the generations", LIVE, OPT_FLAG, FIELD(no_ranges), 0, 0 },
+    { "rundown", 0, NULL, "also record modules and the runtime version; .NET 9 and later always do", LIVE, OPT_FLAG, FIELD(rundown), 0, 0 },
     { "dump", 'd', "N", "which dump, when the recording holds several (1)", FILES, OPT_NUMBER, FIELD(dump_number), 1, 65536 },
     { "process", 0, "PID", "whose dump, when the recording holds several processes", FILES, OPT_NUMBER, FIELD(process), 1, UINT32_MAX },
     { "strict", 0, NULL, "fail instead of writing an incomplete dump", OUTPUTS, OPT_FLAG, FIELD(strict), 0, 0 },
@@ -103,7 +111,6 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
 {
     char *field = (char *)args + r->field;
     uint64_t number = 0;
-    static const char *const sorts[] = { [CLI_SORT_BYTES] = "bytes", [CLI_SORT_COUNT] = "count", [CLI_SORT_NAME] = "name" };
     switch (r->type) {
     case OPT_FLAG:
         memcpy(field, &(bool){ true }, sizeof(bool));
@@ -112,12 +119,13 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
         memcpy(field, &value, sizeof value);
         return true;
     case OPT_SORT:
-        for (enum cli_sort i = CLI_SORT_BYTES; i <= CLI_SORT_NAME; i++)
-            if (strcmp(sorts[i], value) == 0) {
-                memcpy(field, &i, sizeof i);
+    case OPT_STRATEGY:
+        for (unsigned i = 0; choices[r->type][i] != NULL; i++)
+            if (strcmp(choices[r->type][i], value) == 0) {
+                memcpy(field, &i, sizeof i);     /* enums without negative values are unsigned */
                 return true;
             }
-        cli_say(NULL, "--sort takes bytes, count or name, not \"%s\"", value);
+        cli_say(NULL, "--%s takes %s, %s or %s, not \"%s\"", r->name, choices[r->type][0], choices[r->type][1], choices[r->type][2], value);
         return false;
     case OPT_NUMBER:
     case OPT_SIZE:

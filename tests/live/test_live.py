@@ -109,6 +109,59 @@ class Live(unittest.TestCase):
             self.check_counts(target)
             self.assertEqual(os.listdir(self.folder).count("a.gclog"), 1)
 
+    def test_strategies_agree(self):
+        with Process() as target:
+            wanted = {}
+            for t in json.loads(target.line)["types"]:
+                if "count" in t:
+                    wanted[t["name"]] = wanted.get(t["name"], 0) + t["count"]
+            self.assertGreater(len(wanted), 90)
+            for strategy in ("single", "drain", "auto"):
+                for more in ((), ("--no-ranges",)):
+                    report = json.loads(self.gcdumpc("report", "--pid", target.pid, "--json", "--strategy", strategy, *more).stdout)
+                    found = {}
+                    for t in report["types"]:
+                        found[t["name"]] = found.get(t["name"], 0) + t["count"]
+                    for name, count in wanted.items():
+                        self.assertEqual(found.get(name, 0), count, f"{strategy} {more} {name}")
+                    info = json.loads(self.gcdumpc("info", "--pid", target.pid, "--json", "--strategy", strategy, *more).stdout)
+                    self.assertEqual(info["dumps"], 1)
+
+    def test_draining_needs_less_buffer_than_the_dump_has_bytes(self):
+        # 120 MB of events.  The runtime sends for a while, then sleeps for 100 ms: less than 80 MB was not always enough.
+        with Process("--objects", "2000000") as target:
+            size = ("--buffer", "100")
+            single = json.loads(self.gcdumpc("info", "--pid", target.pid, "--json", "--strategy", "single", *size, status=3).stdout)
+            self.assertGreater(single["trace"]["lost_events"], 0)
+            for attempt in range(3):     # a machine that is busy with something else may keep us from reading
+                r = subprocess.run([PROGRAM, "info", "--pid", str(target.pid), "--json", "--strategy", "drain", *size],
+                                   capture_output=True, text=True, timeout=120)
+                self.assertIn(r.returncode, (0, 3), r.stderr)
+                if r.returncode == 0:
+                    break
+            self.assertEqual(r.returncode, 0, r.stderr)
+            self.assertEqual(json.loads(r.stdout)["trace"]["lost_events"], 0)
+
+    def test_types_are_there_again_while_another_session_is_open(self):
+        # A session of the runtime provider without the keyword of the types keeps the runtime's table of described types.
+        recorder = [sys.executable, "-B", "-c",
+                    "import sys; sys.path.insert(0, sys.argv[1]); import record_nettrace as r\n"
+                    "path = r.find_socket(int(sys.argv[2]))\n"
+                    "s = r.Session(path, list(r.collect_requests(16, 'none', 0x1, 4)), None, 60)\n"
+                    "print('open', flush=True); sys.stdin.read(); s.stop()", os.path.join(ROOT, "tools")]
+        with Process() as target:
+            with subprocess.Popen([*recorder, str(target.pid)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+                self.assertEqual(other.stdout.readline(), "open\n")
+                for _ in range(3):
+                    for strategy in ("drain", "single"):
+                        r = self.gcdumpc("report", "--pid", target.pid, "--json", "--strategy", strategy)
+                        self.assertEqual(r.stderr, "")
+                        names = [t["name"] for t in json.loads(r.stdout)["types"]]
+                        self.assertIn("HeapLab.Item[]", names)
+                        self.assertFalse([n for n in names if n.startswith("Type(0x")])
+                other.stdin.close()
+                self.assertEqual(other.wait(timeout=60), 0)
+
     def test_server_gc(self):
         with Process(DOTNET_gcServer="1", DOTNET_GCHeapCount="2") as target:
             self.check_counts(target)

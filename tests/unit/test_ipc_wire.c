@@ -202,15 +202,67 @@ static void test_request_too_large(void **state)
     free(text);
 }
 
-static void test_unsupported_collect_command(void **state)
+/* Every command of the ladder from the same request, the fields in the order of the protocol text. */
+static void test_encode_ladder(void **state)
+{
+    (void)state;
+    static const uint32_t ids[] = { 1, 0x1234 };
+    const struct gcd_wire_provider ps[] = {
+        { .keywords = UINT64_C(0x1980001), .level = 4, .name = "AB", .filter = { .only = true, .ids = ids, .n_ids = 2 } },
+        { .keywords = 2, .level = 5, .name = "C", .arguments = "d" },
+    };
+    const struct gcd_wire_collect c = {
+        .buffer_mb = 256, .format = GCD_WIRE_FORMAT_NETTRACE, .rundown = true,
+        .rundown_keyword = UINT64_C(0x1122334455667708), .stackwalk = true, .block = true, .providers = ps, .n_providers = 2,
+    };
+#define HEAD "\x00\x01\x00\x00" "\x01\x00\x00\x00"
+#define KEYWORD "\x08\x77\x66\x55\x44\x33\x22\x11"
+#define FIRST "\x02\x00\x00\x00" "\x01\x00\x98\x01\x00\x00\x00\x00" "\x04\x00\x00\x00" "\x03\x00\x00\x00" "A\0B\0\0\0" "\0\0\0\0"
+#define SECOND "\x02\x00\x00\x00\x00\x00\x00\x00" "\x05\x00\x00\x00" "\x02\x00\x00\x00" "C\0\0\0" "\x02\x00\x00\x00" "d\0\0\0"
+#define ONLY_TWO "\x01" "\x02\x00\x00\x00" "\x01\x00\x00\x00" "\x34\x12\x00\x00"
+#define EVERYTHING "\x00" "\x00\x00\x00\x00"
+    uint8_t buf[256];
+    size_t n = 0;
+    assert_int_equal(gcd_wire_encode_collect(GCD_WIRE_COLLECT_TRACING, &c, buf, sizeof buf, &n, NULL), GCD_OK);
+    assert_bytes(buf, n, MAGIC "\x56\x00\x02\x02\x00\x00" HEAD FIRST SECOND);
+    assert_int_equal(gcd_wire_encode_collect(GCD_WIRE_COLLECT_TRACING2, &c, buf, sizeof buf, &n, NULL), GCD_OK);
+    assert_bytes(buf, n, MAGIC "\x57\x00\x02\x03\x00\x00" HEAD "\x01" FIRST SECOND);
+    assert_int_equal(gcd_wire_encode_collect(GCD_WIRE_COLLECT_TRACING3, &c, buf, sizeof buf, &n, NULL), GCD_OK);
+    assert_bytes(buf, n, MAGIC "\x58\x00\x02\x04\x00\x00" HEAD "\x01" "\x01" FIRST SECOND);
+    assert_int_equal(gcd_wire_encode_collect(GCD_WIRE_COLLECT_TRACING4, &c, buf, sizeof buf, &n, NULL), GCD_OK);
+    assert_bytes(buf, n, MAGIC "\x5f\x00\x02\x05\x00\x00" HEAD KEYWORD "\x01" FIRST SECOND);
+    assert_int_equal(gcd_wire_encode_collect(GCD_WIRE_COLLECT_TRACING5, &c, buf, sizeof buf, &n, NULL), GCD_OK);
+    assert_bytes(buf, n,
+                 MAGIC "\x75\x00\x02\x06\x00\x00" "\0\0\0\0" HEAD KEYWORD "\x01" FIRST ONLY_TWO SECOND EVERYTHING);
+    assert_int_equal(gcd_wire_encode_collect(GCD_WIRE_COLLECT_TRACING6, &c, buf, sizeof buf, &n, NULL), GCD_OK);
+    assert_bytes(buf, n,
+                 MAGIC "\x79\x00\x02\x07\x00\x00" "\0\0\0\0" HEAD KEYWORD "\x01" FIRST ONLY_TWO SECOND EVERYTHING
+                       "\x01\x00\x00\x00");
+}
+
+static void test_older_collect(void **state)
+{
+    (void)state;
+    enum gcd_wire_command command = GCD_WIRE_COLLECT_TRACING6;
+    for (int want = 0x0206; want >= 0x0202; want--) {
+        assert_true(gcd_wire_older_collect(command, &command));
+        assert_int_equal(command, want);
+    }
+    assert_false(gcd_wire_older_collect(command, &command));
+    assert_false(gcd_wire_older_collect(GCD_WIRE_PROCESS_INFO, &command));
+    assert_int_equal(command, GCD_WIRE_COLLECT_TRACING);
+}
+
+static void test_not_a_collect_command(void **state)
 {
     (void)state;
     struct gcd_wire_collect c = good_collect();
     struct gcd_error err = GCD_ERROR_INIT;
     uint8_t buf[256];
     size_t n;
-    assert_int_equal(gcd_wire_encode_collect(GCD_WIRE_COLLECT_TRACING6, &c, buf, sizeof buf, &n, &err), GCD_E_UNSUPPORTED);
-    assert_string_equal(err.msg, "cannot build a CollectTracing6 request");
+    assert_int_equal(gcd_wire_encode_collect(GCD_WIRE_STOP_TRACING, &c, buf, sizeof buf, &n, &err), GCD_E_UNSUPPORTED);
+    assert_string_equal(err.msg, "cannot build a StopTracing request");
+    assert_int_equal(gcd_wire_encode_collect(GCD_WIRE_PROCESS_INFO, &c, buf, sizeof buf, &n, &err), GCD_E_UNSUPPORTED);
 }
 
 static gcd_status decode_header(const char *bytes, struct gcd_wire_header *ret, struct gcd_error *err)
@@ -458,7 +510,9 @@ int main(void)
         cmocka_unit_test(test_encode_runtime_provider),
         cmocka_unit_test(test_values_that_must_not_be_sent),
         cmocka_unit_test(test_request_too_large),
-        cmocka_unit_test(test_unsupported_collect_command),
+        cmocka_unit_test(test_encode_ladder),
+        cmocka_unit_test(test_older_collect),
+        cmocka_unit_test(test_not_a_collect_command),
         cmocka_unit_test(test_decode_header),
         cmocka_unit_test(test_check_reply),
         cmocka_unit_test(test_hresult_names),

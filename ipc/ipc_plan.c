@@ -1,0 +1,86 @@
+#include "ipc/ipc_plan.h"
+
+#include "base/error.h"
+
+#define KEYWORD_GC UINT64_C(0x1)
+#define KEYWORD_RANGES UINT64_C(0x400000)  /* GCHeapSurvivalAndMovement */
+#define KEYWORD_COLLECT UINT64_C(0x800000) /* GCHeapCollect */
+
+/*
+ * What the library reads of the runtime provider (the numbers have their names in src/clr/clr_ids.h).  What is left out is small,
+ * except for the ranges of moved and surviving objects, 21 and 22, which come with the keyword of the generation ranges.
+ */
+static const uint32_t wanted_events[] = { 1, 2, 3, 4, 9, 15, 16, 17, 18, 19, 23, 36, 37, 38, 152, 154, 187, 205 };
+
+/* The number before the first dot; 0 when there is none. */
+static unsigned major_of(const char *version)
+{
+    unsigned n = 0;
+    for (; *version >= '0' && *version <= '9' && n < 1000; version++)
+        n = n * 10 + (unsigned)(*version - '0');
+    return *version == '.' ? n : 0;
+}
+
+static uint64_t keywords_of(const struct gcd_ipc_collect_options *o)
+{
+    return (o->keywords != 0 ? o->keywords : GCD_IPC_KEYWORDS_HEAP_SNAPSHOT) | (o->ranges ? KEYWORD_RANGES : 0);
+}
+
+struct gcd_plan gcd_plan_make(const struct gcd_ipc_collect_options *options, const char *version)
+{
+    bool core3 = version == NULL;
+    bool silent = !core3 && version[0] == '\0'; /* .NET 5, 6 */
+    unsigned major = core3 || silent ? 0 : major_of(version);
+    struct gcd_plan plan = { .strategy = options->strategy, .command = GCD_WIRE_COLLECT_TRACING6 };
+    if (core3 || silent || (major != 0 && major <= 8))
+        plan.command = GCD_WIRE_COLLECT_TRACING2;
+    else if (major == 9)
+        plan.command = GCD_WIRE_COLLECT_TRACING4;
+    else if (major == 10)
+        plan.command = GCD_WIRE_COLLECT_TRACING5;
+    plan.flush = major >= 8;
+    if (options->strategy == GCD_IPC_STRATEGY_AUTO) {
+        /* 3.x and, so its sources say, 11 send the dump while they make it. */
+        plan.single_needs_block = major >= 11;
+        plan.strategy = core3 || major >= 11 ? GCD_IPC_STRATEGY_SINGLE : GCD_IPC_STRATEGY_DRAIN;
+    }
+    if ((keywords_of(options) & KEYWORD_COLLECT) == 0) /* nothing to trigger */
+        plan.strategy = GCD_IPC_STRATEGY_SINGLE;
+    return plan;
+}
+
+gcd_status gcd_plan_encode(const struct gcd_ipc_collect_options *options, enum gcd_ipc_strategy strategy, enum gcd_leg leg,
+                           enum gcd_wire_command command, uint8_t *buf, size_t cap, size_t *ret_n, struct gcd_error *err)
+{
+    struct gcd_wire_provider provider = { .level = 4, .name = GCD_WIRE_RUNTIME_PROVIDER };
+    struct gcd_wire_collect collect = { .buffer_mb = 1, .format = GCD_WIRE_FORMAT_NETTRACE, .providers = &provider, .n_providers = 1 };
+    /* The events of the other two are not wanted at all. */
+    provider.filter.only = true;
+    switch (leg) {
+    case GCD_LEG_FLUSH:
+        provider.keywords = KEYWORD_GC; /* anything without the keyword of the types */
+        break;
+    case GCD_LEG_TRIGGER:
+        provider.keywords = KEYWORD_COLLECT;
+        break;
+    case GCD_LEG_RECORD:
+    case GCD_LEG_COUNT:
+        provider.keywords = keywords_of(options);
+        if (strategy == GCD_IPC_STRATEGY_DRAIN)
+            provider.keywords &= ~KEYWORD_COLLECT;
+        if (options->keywords == 0) {
+            provider.filter.ids = wanted_events;
+            provider.filter.n_ids = sizeof wanted_events / sizeof wanted_events[0];
+        } else {
+            provider.filter.only = false; /* who chooses keywords wants their events */
+        }
+        if (options->level != 0)
+            provider.level = options->level;
+        collect.buffer_mb = options->buffer_mb != 0 ? options->buffer_mb : 1024;
+        collect.rundown = options->rundown;
+        collect.rundown_keyword = GCD_WIRE_RUNDOWN_LOADER; /* all that is ever read of it, and small */
+        collect.block = true;
+        break;
+    }
+    return gcd_wire_encode_collect(command, &collect, buf, cap, ret_n, err);
+}

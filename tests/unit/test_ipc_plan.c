@@ -1,0 +1,125 @@
+/*
+ * How a collection is done, by the runtime's version; what the three kinds of sessions ask for.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ipc/ipc_plan.h"
+
+static void test_versions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *version;
+        enum gcd_ipc_strategy strategy;
+        enum gcd_wire_command command;
+        bool flush, needs_block;
+    } want[] = {
+        { NULL, GCD_IPC_STRATEGY_SINGLE, GCD_WIRE_COLLECT_TRACING2, false, false },
+        { "", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING2, false, false },
+        { "7.0.20", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING2, false, false },
+        { "8.0.31", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING2, true, false },
+        { "9.0.20+abcdef", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING4, true, false },
+        { "10.0.12", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING5, true, false },
+        { "11.0.0-preview.3.1", GCD_IPC_STRATEGY_SINGLE, GCD_WIRE_COLLECT_TRACING6, true, true },
+        { "12.1.0", GCD_IPC_STRATEGY_SINGLE, GCD_WIRE_COLLECT_TRACING6, true, true },
+        /* not a version: from the top, and the way that suits most */
+        { "main", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING6, false, false },
+        { "10", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING6, false, false },
+        { "99999999999999999999999.1", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING6, false, false },
+    };
+    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
+        struct gcd_ipc_collect_options o = { .strategy = GCD_IPC_STRATEGY_AUTO };
+        struct gcd_plan plan = gcd_plan_make(&o, want[i].version);
+        assert_int_equal(plan.strategy, want[i].strategy);
+        assert_int_equal(plan.command, want[i].command);
+        assert_int_equal(plan.flush, want[i].flush);
+        assert_int_equal(plan.single_needs_block, want[i].needs_block);
+        for (o.strategy = GCD_IPC_STRATEGY_SINGLE; o.strategy <= GCD_IPC_STRATEGY_DRAIN; o.strategy++) {
+            plan = gcd_plan_make(&o, want[i].version);
+            assert_int_equal(plan.strategy, o.strategy);
+            assert_false(plan.single_needs_block);
+        }
+    }
+    struct gcd_ipc_collect_options only_records = { .strategy = GCD_IPC_STRATEGY_DRAIN, .keywords = 0x100001 };
+    assert_int_equal(gcd_plan_make(&only_records, "10.0.1").strategy, GCD_IPC_STRATEGY_SINGLE);
+    assert_string_equal(gcd_ipc_strategy_name(GCD_IPC_STRATEGY_AUTO), "auto");
+    assert_string_equal(gcd_ipc_strategy_name(GCD_IPC_STRATEGY_SINGLE), "single");
+    assert_string_equal(gcd_ipc_strategy_name(GCD_IPC_STRATEGY_DRAIN), "drain");
+}
+
+/* Offsets in a CollectTracing5 request with the runtime's provider: see test_ipc_wire. */
+enum { OFF_BUFFER = 24, OFF_RUNDOWN = 32, OFF_STACKS = 40, OFF_KEYWORDS = 45, OFF_LEVEL = 53, OFF_FILTER = 129 };
+
+static uint64_t number(const uint8_t *p, size_t n)
+{
+    uint64_t v = 0;
+    while (n-- > 0)
+        v = v << 8 | p[n];
+    return v;
+}
+
+static void expect_request(const struct gcd_ipc_collect_options *o, enum gcd_ipc_strategy strategy, enum gcd_leg leg,
+                           uint64_t keywords, uint32_t buffer_mb, uint64_t rundown, int only, uint32_t n_ids)
+{
+    uint8_t buf[GCD_WIRE_REQUEST_MAX];
+    size_t n = 0;
+    assert_int_equal(gcd_plan_encode(o, strategy, leg, GCD_WIRE_COLLECT_TRACING5, buf, sizeof buf, &n, NULL), GCD_OK);
+    assert_int_equal(number(buf + OFF_BUFFER, 4), buffer_mb);
+    assert_int_equal(number(buf + OFF_RUNDOWN, 8), rundown);
+    assert_int_equal(buf[OFF_STACKS], 0);
+    assert_int_equal(number(buf + OFF_KEYWORDS, 8), keywords);
+    assert_int_equal(number(buf + OFF_LEVEL, 4), 4);
+    assert_int_equal(buf[OFF_FILTER], only);
+    assert_int_equal(number(buf + OFF_FILTER + 1, 4), n_ids);
+    assert_int_equal(n, OFF_FILTER + 5 + 4 * n_ids);
+}
+
+static void test_requests(void **state)
+{
+    (void)state;
+    enum { WANTED = 18 };
+    struct gcd_ipc_collect_options o = { .buffer_mb = 300 };
+    expect_request(&o, GCD_IPC_STRATEGY_SINGLE, GCD_LEG_RECORD, 0x1980001, 300, 8, 1, WANTED);
+    expect_request(&o, GCD_IPC_STRATEGY_DRAIN, GCD_LEG_RECORD, 0x1180001, 300, 8, 1, WANTED);
+    expect_request(&o, GCD_IPC_STRATEGY_DRAIN, GCD_LEG_TRIGGER, 0x800000, 1, 0, 1, 0);
+    expect_request(&o, GCD_IPC_STRATEGY_DRAIN, GCD_LEG_FLUSH, 1, 1, 0, 1, 0);
+    o = (struct gcd_ipc_collect_options){ .ranges = true };
+    expect_request(&o, GCD_IPC_STRATEGY_SINGLE, GCD_LEG_RECORD, 0x1d80001, 1024, 8, 1, WANTED);
+    expect_request(&o, GCD_IPC_STRATEGY_DRAIN, GCD_LEG_RECORD, 0x1580001, 1024, 8, 1, WANTED);
+    o = (struct gcd_ipc_collect_options){ .keywords = 0x800001 };
+    expect_request(&o, GCD_IPC_STRATEGY_DRAIN, GCD_LEG_RECORD, 1, 1024, 8, 0, 0);
+}
+
+/* The full rundown only where nothing else can be had, and only when it is wanted. */
+static void test_rundown_of_old_runtimes(void **state)
+{
+    (void)state;
+    for (int rundown = 0; rundown <= 1; rundown++) {
+        const struct gcd_ipc_collect_options o = { .rundown = rundown != 0 };
+        uint8_t buf[GCD_WIRE_REQUEST_MAX];
+        size_t n = 0;
+        assert_int_equal(gcd_plan_encode(&o, GCD_IPC_STRATEGY_DRAIN, GCD_LEG_RECORD, GCD_WIRE_COLLECT_TRACING2, buf,
+                                         sizeof buf, &n, NULL), GCD_OK);
+        assert_int_equal(n, 117);
+        assert_int_equal(buf[28], rundown);
+        assert_int_equal(gcd_plan_encode(&o, GCD_IPC_STRATEGY_DRAIN, GCD_LEG_TRIGGER, GCD_WIRE_COLLECT_TRACING2, buf,
+                                         sizeof buf, &n, NULL), GCD_OK);
+        assert_int_equal(buf[28], 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_rundown_of_old_runtimes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
