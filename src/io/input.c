@@ -35,8 +35,8 @@ struct gcd_reader {
     uint8_t *plain;              /* [READ_BYTES], gzip only */
 };
 
-gcd_status gcd_input_open(const char *path, const struct gcd_input_options *options, struct gcd_input **ret,
-                          struct gcd_error *err)
+/* An input of nothing yet. */
+static gcd_status input_new(const struct gcd_input_options *options, struct gcd_input **ret, struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(options != NULL ? options->alloc : NULL);
     struct gcd_input *in = gcd_mem_new(&a, sizeof *in);
@@ -44,10 +44,25 @@ gcd_status gcd_input_open(const char *path, const struct gcd_input_options *opti
         return gcd_fail_nomem(err, "opening the input");
     in->alloc = a;
     in->fd = in->spool_fd = -1;
+    in->kind = GCD_FILE_REGULAR;
     in->cancel = options != NULL ? options->cancel : NULL;
+    *ret = in;
+    return GCD_OK;
+}
+
+static const char *spool_folder(const struct gcd_input_options *options)
+{
+    return options != NULL && options->spool_dir != NULL ? options->spool_dir : "/tmp";
+}
+
+gcd_status gcd_input_open(const char *path, const struct gcd_input_options *options, struct gcd_input **ret,
+                          struct gcd_error *err)
+{
+    struct gcd_input *in = NULL;
+    GCD_TRY(input_new(options, &in, err));
     gcd_status st = gcd_file_open_read(path, &in->fd, &in->kind, &in->base, &in->size, err);
     if (st == GCD_OK && in->kind == GCD_FILE_STREAM && options != NULL && options->reread)
-        st = gcd_file_open_unlinked(options->spool_dir != NULL ? options->spool_dir : "/tmp", &in->spool_fd, err);
+        st = gcd_file_open_unlinked(spool_folder(options), &in->spool_fd, err);
     if (st != GCD_OK) {
         gcd_input_free(in);
         return st;
@@ -58,19 +73,13 @@ gcd_status gcd_input_open(const char *path, const struct gcd_input_options *opti
 
 gcd_status gcd_input_new_spool(const struct gcd_input_options *options, struct gcd_input **ret, struct gcd_error *err)
 {
-    struct gcd_alloc a = gcd_alloc_or_default(options != NULL ? options->alloc : NULL);
-    struct gcd_input *in = gcd_mem_new(&a, sizeof *in);
-    if (in == NULL)
-        return gcd_fail_nomem(err, "making a temporary file");
-    in->alloc = a;
-    in->spool_fd = -1;
-    gcd_status st = gcd_file_open_unlinked(options != NULL && options->spool_dir != NULL ? options->spool_dir : "/tmp", &in->fd, err);
+    struct gcd_input *in = NULL;
+    GCD_TRY(input_new(options, &in, err));
+    gcd_status st = gcd_file_open_unlinked(spool_folder(options), &in->fd, err);
     if (st != GCD_OK) {
-        in->fd = -1;
         gcd_input_free(in);
         return st;
     }
-    in->kind = GCD_FILE_REGULAR;
     *ret = in;
     return GCD_OK;
 }
@@ -88,13 +97,8 @@ gcd_status gcd_input_append(struct gcd_input *in, const void *bytes, size_t n, s
 gcd_status gcd_input_from_memory(const void *bytes, size_t n, const struct gcd_input_options *options,
                                  struct gcd_input **ret, struct gcd_error *err)
 {
-    struct gcd_alloc a = gcd_alloc_or_default(options != NULL ? options->alloc : NULL);
-    struct gcd_input *in = gcd_mem_new(&a, sizeof *in);
-    if (in == NULL)
-        return gcd_fail_nomem(err, "opening the input");
-    in->alloc = a;
-    in->fd = in->spool_fd = -1;
-    in->kind = GCD_FILE_REGULAR;
+    struct gcd_input *in = NULL;
+    GCD_TRY(input_new(options, &in, err));
     in->memory = bytes != NULL ? bytes : (const uint8_t *)"";
     in->size = n;
     *ret = in;
