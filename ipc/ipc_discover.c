@@ -414,15 +414,25 @@ static gcd_status search_all(const char *proc, struct place *pl, const char *own
     return best;
 }
 
+static gcd_status discover(const char *proc, uint32_t pid, const char *own_tmpdir, char *ret_path, enum gcd_ipc_reason *ret_reason,
+                           bool *ret_foreign, struct gcd_error *err)
+{
+    struct gcd_procfs_target target;
+    struct place pl = { .target = &target };
+    *ret_reason = GCD_IPC_REASON_NONE;
+    gcd_status st = gcd_procfs_read(proc, pid, &target, ret_reason, err);
+    if (st == GCD_OK)
+        st = search_all(proc, &pl, own_tmpdir, ret_path, ret_reason, err);
+    *ret_foreign = st != GCD_OK && pl.foreign;
+    return st;
+}
+
 gcd_status gcd_discover_socket(const char *proc, uint32_t pid, const char *own_tmpdir, char *ret_path,
                                enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
 {
-    enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
-    struct gcd_procfs_target target;
-    struct place pl = { .target = &target };
-    gcd_status st = gcd_procfs_read(proc, pid, &target, &reason, err);
-    if (st == GCD_OK)
-        st = search_all(proc, &pl, own_tmpdir, ret_path, &reason, err);
+    enum gcd_ipc_reason reason;
+    bool foreign;
+    gcd_status st = discover(proc, pid, own_tmpdir, ret_path, &reason, &foreign, err);
     if (ret_reason != NULL)
         *ret_reason = reason;
     return st;
@@ -431,14 +441,8 @@ gcd_status gcd_discover_socket(const char *proc, uint32_t pid, const char *own_t
 gcd_status gcd_discover_listed(const char *proc, uint32_t pid, const char *own_tmpdir, char *ret_path, bool *ret_foreign,
                                struct gcd_error *err)
 {
-    enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
-    struct gcd_procfs_target target;
-    struct place pl = { .target = &target };
-    gcd_status st = gcd_procfs_read(proc, pid, &target, &reason, err);
-    if (st == GCD_OK)
-        st = search_all(proc, &pl, own_tmpdir, ret_path, &reason, err);
-    *ret_foreign = st != GCD_OK && pl.foreign;
-    return st;
+    enum gcd_ipc_reason reason;
+    return discover(proc, pid, own_tmpdir, ret_path, &reason, ret_foreign, err);
 }
 
 gcd_status gcd_ipc_find_socket(uint32_t pid, const char *own_tmpdir, char *ret_path, enum gcd_ipc_reason *ret_reason,

@@ -41,6 +41,6 @@ enum gcd_clr_eventpipe_event {
 };
 
 enum gcd_gc_reason { GCD_GC_REASON_INDUCED = 1 };
-enum gcd_gc_type { GCD_GC_BLOCKING = 0, GCD_GC_BACKGROUND = 1, GCD_GC_FOREGROUND = 2 };
+enum gcd_gc_type { GCD_GC_BLOCKING = 0 };
 
 #endif

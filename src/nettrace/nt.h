@@ -52,7 +52,7 @@ struct nt_meta {
 /* State of the compressed event header; "previous value" in the specification.  Zero at the start of every block. */
 struct nt_header {
     uint32_t meta_id, sequence;
-    uint64_t capture_thread, thread;
+    uint64_t capture_thread;
     uint32_t payload_bytes;
     uint64_t ticks;
     uint32_t label_list;     /* format 6 */
@@ -113,7 +113,6 @@ struct gcd_nt {
     uint64_t frequency;
     bool have_trace;             /* the Trace object has been read */
     bool sequence_point_last;    /* no event since the last sequence point */
-    bool any_sequence_point;
 
     struct gcd_textpool names;
     struct nt_meta *metas;

@@ -59,7 +59,7 @@ static void read_compressed(struct gcd_nt *nt, struct gcd_cur *c)
         h->sequence++;
     }
     if (flags & HAS_THREAD)
-        h->thread = gcd_cur_varuint64(c);
+        (void)gcd_cur_varuint64(c);      /* whom the event is about: not who wrote it */
     if (flags & HAS_STACK)
         (void)gcd_cur_varuint32(c);
     h->ticks += gcd_cur_varuint64(c);
@@ -89,13 +89,13 @@ static void read_uncompressed(struct gcd_nt *nt, struct gcd_cur *c, size_t *ret_
         gcd_cur_fail(c, GCD_E_FORMAT);
     h->meta_id = gcd_cur_u32(c);
     if (nt->format == 3) {
-        h->thread = h->capture_thread = gcd_cur_u32(c);
+        h->capture_thread = gcd_cur_u32(c);
         h->ticks = gcd_cur_u64(c);
         gcd_cur_skip(c, 32);             /* activity ids */
     } else {
         h->meta_id &= 0x7fffffff;        /* bit 31 set: not sorted */
         h->sequence = gcd_cur_u32(c);
-        h->thread = gcd_cur_u64(c);
+        gcd_cur_skip(c, 8);              /* thread */
         h->capture_thread = gcd_cur_u64(c);
         gcd_cur_skip(c, 8);              /* processor, stack id */
         h->ticks = gcd_cur_u64(c);

@@ -144,7 +144,7 @@ gcd_status nt_sequence_point(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_er
     }
     if (c->err != GCD_OK)
         return nt_cur_error(c, "a sequence point", err);
-    nt->any_sequence_point = nt->sequence_point_last = true;
+    nt->sequence_point_last = true;
     gcd_idmap_clear(&nt->label_version);
     if (flags & 1) {
         nt_seq_forget(&nt->seq);

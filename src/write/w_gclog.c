@@ -24,7 +24,7 @@ enum gclog_root { GCLOG_ROOT_STACK = 1, GCLOG_ROOT_FINALIZER, GCLOG_ROOT_HANDLE,
 
 /* Objects between two looks at the sink's state and the cancel flag. */
 #define CHECK_EVERY UINT64_C(65536)
-/* Longest "o" record without its references, and longest reference: letter, spaces, three numbers. */
+/* Room for a letter and three numbers with their spaces: the beginning of any record. */
 #define OBJECT_BYTES (3 * (GCD_HEX_MAX + 1) + 16)
 #define EDGES_AT_ONCE ((size_t)2048)
 
