@@ -14,8 +14,8 @@ static void release(struct gcd_conn *c)
     struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
     gcd_mem_free(&alloc, c->buf, c->buf_bytes);
     gcd_mem_free(&alloc, c->payload, c->payload_bytes);
-    c->buf = NULL;
-    c->payload = NULL;
+    gcd_mem_free(&alloc, c->request, c->request_bytes);
+    c->buf = c->payload = c->request = NULL;
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -29,14 +29,23 @@ void gcd_conn_close(struct gcd_conn *c)
 {
     if (c->state == GCD_CONN_UNUSED || c->state == GCD_CONN_CLOSING || c->state == GCD_CONN_CLOSED)
         return;
+    if (c->state == GCD_CONN_WAITING || !c->has_pipe) {
+        gcd_dial_leave(c->dial, &c->waiter);
+        release(c);
+        c->state = GCD_CONN_CLOSED;
+        return;
+    }
     c->state = GCD_CONN_CLOSING;
     uv_close((uv_handle_t *)&c->pipe, on_closed);
 }
 
 static void end(struct gcd_conn *c, gcd_status st, enum gcd_ipc_reason reason, const struct gcd_error *err)
 {
-    c->state = GCD_CONN_ENDED;
-    (void)uv_read_stop((uv_stream_t *)&c->pipe);
+    if (c->state != GCD_CONN_CLOSING) { /* it is when reading could not be started */
+        c->state = GCD_CONN_ENDED;
+        if (c->has_pipe)
+            (void)uv_read_stop((uv_stream_t *)&c->pipe);
+    }
     c->ops->on_end(c, st, reason, err);
 }
 
@@ -124,14 +133,15 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 }
 
 /* Everything a failed open has to undo is the descriptor; what is behind uv_pipe_open belongs to the handle. */
-static gcd_status start_reading(struct gcd_conn *c, uv_loop_t *loop, int fd, struct gcd_error *err)
+static gcd_status start_reading(struct gcd_conn *c, int fd, struct gcd_error *err)
 {
-    int r = uv_pipe_init(loop, &c->pipe, 0);
+    int r = uv_pipe_init(c->loop, &c->pipe, 0);
     if (r != 0) {
         (void)close(fd);
         return gcd_fail(err, GCD_E_IO, "cannot set up a connection: %s", uv_strerror(r));
     }
     c->pipe.data = c;
+    c->has_pipe = true;
     c->state = GCD_CONN_HEADER;
     r = uv_pipe_open(&c->pipe, fd);
     if (r != 0)
@@ -145,32 +155,52 @@ static gcd_status start_reading(struct gcd_conn *c, uv_loop_t *loop, int fd, str
     return GCD_OK;
 }
 
-gcd_status gcd_conn_open(struct gcd_conn *c, uv_loop_t *loop, const char *path, const uint8_t *msg, size_t n,
+/* Takes FD over.  On failure the state says what is left to release. */
+static gcd_status start(struct gcd_conn *c, int fd, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+{
+    int r = gcd_sock_send_whole(fd, c->request, c->request_bytes);
+    if (r == 0)
+        return start_reading(c, fd, err);
+    (void)close(fd);
+    if (r != -EPIPE && r != -ECONNRESET)
+        return gcd_fail_os(err, -r, "cannot send a request to the runtime");
+    *ret_reason = GCD_IPC_REASON_GONE;
+    return gcd_fail(err, GCD_E_PEER, "cannot send a request: the process ended or closed its diagnostic port");
+}
+
+static void on_fd(struct gcd_dial_waiter *w, int fd, gcd_status st, enum gcd_ipc_reason reason, const struct gcd_error *err)
+{
+    struct gcd_conn *c = w->owner;
+    struct gcd_error e = *err;
+    c->state = GCD_CONN_UNUSED;
+    if (st == GCD_OK)
+        st = start(c, fd, &reason, &e);
+    if (st != GCD_OK)
+        end(c, st, reason, &e);
+}
+
+gcd_status gcd_conn_open(struct gcd_conn *c, uv_loop_t *loop, struct gcd_dial *dial, const uint8_t *msg, size_t n,
                          size_t read_bytes, const struct gcd_conn_ops *ops, void *owner,
                          enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
 {
     struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
-    *c = (struct gcd_conn){ .owner = owner, .ops = ops, .buf_bytes = read_bytes };
+    *c = (struct gcd_conn){ .owner = owner, .ops = ops, .loop = loop, .dial = dial, .buf_bytes = read_bytes, .request_bytes = n };
+    c->waiter = (struct gcd_dial_waiter){ .owner = c, .on_fd = on_fd };
     *ret_reason = GCD_IPC_REASON_NONE;
     /* Before connecting: once connected, nothing may come between that and the request. */
     c->buf = gcd_mem_new(&alloc, read_bytes);
-    if (c->buf == NULL)
+    c->request = gcd_mem_new(&alloc, n);
+    if (c->buf == NULL || c->request == NULL) {
+        release(c);
         return gcd_fail_nomem(err, "connecting to the runtime");
-    int fd = -1;
-    gcd_status st = gcd_sock_open(path, &fd, ret_reason, err);
-    if (st == GCD_OK) {
-        int r = gcd_sock_send_whole(fd, msg, n);
-        if (r == -EPIPE || r == -ECONNRESET) {
-            *ret_reason = GCD_IPC_REASON_GONE;
-            st = gcd_fail(err, GCD_E_PEER, "cannot send a request: the process ended or closed its diagnostic port");
-        } else if (r != 0) {
-            st = gcd_fail_os(err, -r, "cannot send a request to the runtime");
-        }
-        if (st == GCD_OK)
-            st = start_reading(c, loop, fd, err); /* takes FD over */
-        else
-            (void)close(fd);
     }
+    memcpy(c->request, msg, n);
+    int fd = -1;
+    gcd_status st = gcd_dial_connect(dial, &c->waiter, &fd, ret_reason, err);
+    if (st == GCD_OK && fd < 0)
+        c->state = GCD_CONN_WAITING;
+    else if (st == GCD_OK)
+        st = start(c, fd, ret_reason, err);
     if (st != GCD_OK && c->state == GCD_CONN_UNUSED) /* else on_closed does it */
         release(c);
     return st;

@@ -1,5 +1,5 @@
 /*
- * One connection = one command: connect, send the request, take the reply apart, hand on what follows it.
+ * One connection = one command: connect or be connected to, send the request, take the reply apart, hand on what follows it.
  *
  * The runtime has one thread for its port and reads a request to the end before it does anything else: an idle or
  * half-sent connection blocks the port for everybody (measured, .NET 8 to 10).  So a connection is made when the
@@ -12,6 +12,7 @@
 #ifndef GCD_IPC_CONN_H
 #define GCD_IPC_CONN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,7 @@
 #include <gcdumpc/ipc.h>
 #include <gcdumpc/status.h>
 
+#include "ipc/ipc_dial.h"
 #include "ipc/ipc_wire.h"
 
 struct gcd_conn;
@@ -36,6 +38,7 @@ struct gcd_conn_ops {
 
 enum gcd_conn_state {
     GCD_CONN_UNUSED,  /* zeroed, or failed to open: nothing to release */
+    GCD_CONN_WAITING, /* until the runtime connects; the request is kept meanwhile */
     GCD_CONN_HEADER,  /* waiting for the header of the reply */
     GCD_CONN_PAYLOAD, /* waiting for the rest of the reply */
     GCD_CONN_STREAM,  /* the reply was delivered */
@@ -49,7 +52,13 @@ struct gcd_conn {
     enum gcd_conn_state state;
     void *owner;
     const struct gcd_conn_ops *ops;
+    uv_loop_t *loop;
+    struct gcd_dial *dial;
+    struct gcd_dial_waiter waiter;
+    uint8_t *request; /* [request_bytes] */
+    size_t request_bytes;
     uv_pipe_t pipe;
+    bool has_pipe; /* and so a handle to close */
     uint8_t *buf; /* [buf_bytes], libuv reads into it */
     size_t buf_bytes;
     uint8_t header_bytes[GCD_WIRE_HEADER_BYTES];
@@ -60,10 +69,11 @@ struct gcd_conn {
 };
 
 /*
- * Connect to PATH, send the request MSG of N bytes and start reading with a buffer of READ_BYTES.  On failure nothing
- * is left open, but a handle may still be closing: run the loop to its end in any case.
+ * Get a connection from DIAL, now or when the runtime connects, send the request MSG of N bytes and start reading with a
+ * buffer of READ_BYTES.  On failure nothing is left open, but a handle may still be closing: run the loop to its end in any
+ * case.  DIAL must outlive the connection.
  */
-GCD_MUST_CHECK gcd_status gcd_conn_open(struct gcd_conn *c, uv_loop_t *loop, const char *path, const uint8_t *msg,
+GCD_MUST_CHECK gcd_status gcd_conn_open(struct gcd_conn *c, uv_loop_t *loop, struct gcd_dial *dial, const uint8_t *msg,
                                         size_t n, size_t read_bytes, const struct gcd_conn_ops *ops, void *owner,
                                         enum gcd_ipc_reason *ret_reason, struct gcd_error *err);
 

@@ -11,7 +11,8 @@
  * The runtime has one thread for its port.  It writes the rest of a stream before it answers StopTracing, with blocking
  * calls, under its lock: reading has to go on until the stream ends, or both sides wait for ever.  That holds for a
  * collection that has failed, too; its bytes are read and thrown away.  Both stops are sent at once, the recording session
- * first: they wait in the queue of the socket, are served in that order, and would be if this process died.
+ * first: they wait in the queue of the socket, are served in that order, and would be if this process died.  A runtime that
+ * connects to us takes one request at a time; there they wait here, in the same order.
  *
  * The collection is over when every stream has ended and every stop was answered, or when time is up.
  */
@@ -62,6 +63,7 @@ struct session {
     struct gcd_ipc_collect_result *ret;
 
     uv_loop_t loop;
+    struct gcd_dial dial;
     uv_timer_t tick;
     uv_timer_t settle; /* until the trigger */
     struct leg legs[GCD_LEG_COUNT]; /* by enum gcd_leg */
@@ -109,6 +111,7 @@ static void close_all(struct session *s)
             gcd_conn_close(&s->legs[i].streams[k]);
         gcd_conn_close(&s->legs[i].stop);
     }
+    gcd_dial_close(&s->dial);
     if (!uv_is_closing((uv_handle_t *)&s->tick))
         uv_close((uv_handle_t *)&s->tick, NULL);
     if (!uv_is_closing((uv_handle_t *)&s->settle))
@@ -220,7 +223,7 @@ static void ask_stop(struct leg *l)
         set_step(s, GCD_IPC_STEP_STOP);
     gcd_status st = gcd_wire_encode_stop(l->id, msg, sizeof msg, &n, &err);
     if (st == GCD_OK)
-        st = gcd_conn_open(&l->stop, &s->loop, s->o->socket_path, msg, n, SMALL_READ_BYTES, &stop_ops, l, &reason, &err);
+        st = gcd_conn_open(&l->stop, &s->loop, &s->dial, msg, n, SMALL_READ_BYTES, &stop_ops, l, &reason, &err);
     if (st == GCD_OK)
         return;
     /* The port of a session that was just open is gone: so is the process. */
@@ -466,7 +469,7 @@ static void open_leg(struct session *s, enum gcd_leg kind)
     if (st == GCD_OK) {
         struct gcd_conn *c = &l->streams[l->n_tries++];
         size_t read_bytes = kind == GCD_LEG_RECORD ? STREAM_READ_BYTES : SMALL_READ_BYTES;
-        st = gcd_conn_open(c, &s->loop, s->o->socket_path, msg, n, read_bytes, &stream_ops, l, &reason, &err);
+        st = gcd_conn_open(c, &s->loop, &s->dial, msg, n, read_bytes, &stream_ops, l, &reason, &err);
     }
     if (st != GCD_OK) {
         l->stream_finished = true;
@@ -475,6 +478,11 @@ static void open_leg(struct session *s, enum gcd_leg kind)
     }
     if (kind == GCD_LEG_TRIGGER || (kind == GCD_LEG_RECORD && s->strategy == GCD_IPC_STRATEGY_SINGLE))
         set_step(s, GCD_IPC_STEP_GC);
+}
+
+static struct gcd_peer peer_of(const struct gcd_ipc_collect_options *o)
+{
+    return (struct gcd_peer){ .socket_path = o->socket_path, .port = o->port };
 }
 
 static void run(struct session *s, const struct gcd_plan *plan)
@@ -486,7 +494,13 @@ static void run(struct session *s, const struct gcd_plan *plan)
     if (s->o->timeout_ms != 0)
         s->timeout_at_ms = now_ms() + (s->o->timeout_ms > plan->spent_ms ? s->o->timeout_ms - plan->spent_ms : 0);
     set_step(s, GCD_IPC_STEP_CONNECT);
-    open_leg(s, plan->flush ? GCD_LEG_FLUSH : GCD_LEG_RECORD);
+    struct gcd_peer peer = peer_of(s->o);
+    struct gcd_error err = GCD_ERROR_INIT;
+    gcd_status st = gcd_dial_open(&s->dial, &s->loop, &peer, &err);
+    if (st == GCD_OK)
+        open_leg(s, plan->flush ? GCD_LEG_FLUSH : GCD_LEG_RECORD);
+    else
+        fail(s, st, GCD_IPC_REASON_NONE, &err);
     (void)uv_run(&s->loop, UV_RUN_DEFAULT); /* until every handle is closed */
 }
 
@@ -495,7 +509,8 @@ static gcd_status check(const struct gcd_ipc_collect_options *o, struct gcd_erro
 {
     uint8_t msg[GCD_WIRE_REQUEST_MAX];
     size_t n = 0;
-    if (o->socket_path == NULL || o->on_data == NULL)
+    struct gcd_peer peer = peer_of(o);
+    if (!gcd_peer_is_valid(&peer) || o->on_data == NULL)
         return gcd_fail(err, GCD_E_ARG, "a collection needs a socket and somebody to take the events");
     if (o->strategy > GCD_IPC_STRATEGY_DRAIN)
         return gcd_fail(err, GCD_E_ARG, "there is no strategy %u", (unsigned)o->strategy);
@@ -550,7 +565,8 @@ gcd_status gcd_ipc_collect(const struct gcd_ipc_collect_options *options, struct
     uint64_t start_ms = now_ms();
     *ret = (struct gcd_ipc_collect_result){ 0 };
     GCD_TRY(check(options, err));
-    gcd_status st = gcd_info_ask(options->socket_path, options->timeout_ms, options->cancel, &info, &ret->reason, &info_err);
+    struct gcd_peer peer = peer_of(options);
+    gcd_status st = gcd_info_ask(&peer, options->timeout_ms, options->cancel, &info, &ret->reason, &info_err);
     if (st != GCD_OK && st != GCD_E_UNSUPPORTED) {
         if (err != NULL)
             *err = info_err;

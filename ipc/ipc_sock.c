@@ -10,8 +10,11 @@
 
 #include "base/error.h"
 
-/* Connects FD; returns 0 or a negated errno. */
-static int connect_short(int fd, const char *path)
+/* connect or bind */
+typedef int name_fn(int fd, const struct sockaddr *addr, socklen_t n);
+
+/* Applies NAME to FD; returns 0 or a negated errno. */
+static int name_short(name_fn *name, int fd, const char *path)
 {
     struct sockaddr_un addr = { .sun_family = AF_UNIX };
     size_t n = strlen(path);
@@ -20,7 +23,7 @@ static int connect_short(int fd, const char *path)
     memcpy(addr.sun_path, path, n);
     int r;
     do {
-        r = connect(fd, (const struct sockaddr *)&addr, sizeof addr);
+        r = name(fd, (const struct sockaddr *)&addr, sizeof addr);
     } while (r != 0 && errno == EINTR);
     return r == 0 ? 0 : -errno;
 }
@@ -29,7 +32,7 @@ static int connect_short(int fd, const char *path)
  * sun_path has 108 bytes, and a path through /proc/PID/root easily has more.  The kernel itself resolves
  * /proc/self/fd/N, so a descriptor of the directory stands in for its name.
  */
-static int connect_long(int fd, const char *path)
+static int name_long(name_fn *name, int fd, const char *path)
 {
     const char *slash = strrchr(path, '/');
     size_t n_dir = slash == NULL ? 0 : (size_t)(slash - path);
@@ -43,9 +46,19 @@ static int connect_long(int fd, const char *path)
         return -errno;
     char alias[sizeof((struct sockaddr_un *)0)->sun_path];
     int n = snprintf(alias, sizeof alias, "/proc/self/fd/%d/%s", dir_fd, slash + 1);
-    int r = n < 0 || (size_t)n >= sizeof alias ? -ENAMETOOLONG : connect_short(fd, alias);
+    int r = n < 0 || (size_t)n >= sizeof alias ? -ENAMETOOLONG : name_short(name, fd, alias);
     (void)close(dir_fd);
     return r;
+}
+
+static int name_any(name_fn *name, int fd, const char *path)
+{
+    return strlen(path) < sizeof((struct sockaddr_un *)0)->sun_path ? name_short(name, fd, path) : name_long(name, fd, path);
+}
+
+int gcd_sock_bind(int fd, const char *path)
+{
+    return name_any(bind, fd, path);
 }
 
 int gcd_sock_connect(const char *path)
@@ -53,7 +66,7 @@ int gcd_sock_connect(const char *path)
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -errno;
-    int r = strlen(path) < sizeof((struct sockaddr_un *)0)->sun_path ? connect_short(fd, path) : connect_long(fd, path);
+    int r = name_any(connect, fd, path);
     if (r == 0)
         return fd;
     (void)close(fd);

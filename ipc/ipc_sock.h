@@ -1,5 +1,5 @@
 /*
- * The socket calls libuv has no safe form of: connecting to a path of any length, and sending without SIGPIPE.
+ * The socket calls libuv has no safe form of: paths of any length, and sending without SIGPIPE.
  */
 #ifndef GCD_IPC_SOCK_H
 #define GCD_IPC_SOCK_H
@@ -16,14 +16,17 @@
  */
 int gcd_sock_connect(const char *path);
 
-/* The same with a status, a reason for programs and a message. */
+/* Give the socket FD the name PATH, of the same lengths.  0 or a negated errno. */
+int gcd_sock_bind(int fd, const char *path);
+
+/* gcd_sock_connect with a status, a reason for programs and a message. */
 GCD_MUST_CHECK gcd_status gcd_sock_open(const char *path, int *ret_fd, enum gcd_ipc_reason *ret_reason,
                                         struct gcd_error *err);
 
 /* Send all N bytes with one call and without SIGPIPE.  0 or a negated errno; EMSGSIZE when only a part would go. */
 int gcd_sock_send_whole(int fd, const uint8_t *bytes, size_t n);
 
-/* Process that listens at the other end; 0 when unknown, for example in a pid namespace not visible here. */
+/* Process that listens, or connected, at the other end; 0 when unknown, for example in a pid namespace not visible here. */
 uint32_t gcd_sock_peer_pid(int fd);
 
 #endif

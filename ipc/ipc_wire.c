@@ -31,6 +31,8 @@ const char *gcd_wire_command_name(enum gcd_wire_command command)
         return "CollectTracing6";
     case GCD_WIRE_PROCESS_INFO:
         return "ProcessInfo";
+    case GCD_WIRE_RESUME_RUNTIME:
+        return "ResumeRuntime";
     case GCD_WIRE_PROCESS_INFO2:
         return "ProcessInfo2";
     case GCD_WIRE_PROCESS_INFO3:
@@ -389,4 +391,20 @@ void gcd_wire_process_info_done(const struct gcd_alloc *alloc, struct gcd_ipc_pr
     free_string(alloc, &info->entry_assembly);
     free_string(alloc, &info->runtime_version);
     *info = (struct gcd_ipc_process_info){ 0 };
+}
+
+/* ---- runtimes that connect to us ---- */
+
+gcd_status gcd_wire_decode_advertise(const uint8_t *bytes, struct gcd_wire_advertise *ret, struct gcd_error *err)
+{
+    static const char advertise_magic[8] = "ADVR_V1"; /* the terminating NUL is part of it */
+    if (memcmp(bytes, advertise_magic, sizeof advertise_magic) != 0)
+        return gcd_fail_at(err, GCD_E_FORMAT, 0, "what connected is no .NET runtime: wrong magic");
+    struct in in = { .p = bytes + sizeof advertise_magic, .end = bytes + GCD_WIRE_ADVERTISE_BYTES };
+    struct gcd_wire_advertise a = { .pid = 0 };
+    memcpy(a.cookie, take(&in, sizeof a.cookie), sizeof a.cookie);
+    a.pid = take_uint(&in, 8);
+    /* The last two bytes are reserved and not looked at: a later protocol may use them. */
+    *ret = a;
+    return GCD_OK;
 }

@@ -34,6 +34,7 @@ enum gcd_wire_command {
     GCD_WIRE_COLLECT_TRACING5 = 0x0206, /* .NET 10 */
     GCD_WIRE_COLLECT_TRACING6 = 0x0207, /* .NET 11 */
     GCD_WIRE_PROCESS_INFO = 0x0400,     /* .NET 5 */
+    GCD_WIRE_RESUME_RUNTIME = 0x0401,   /* .NET 5 */
     GCD_WIRE_PROCESS_INFO2 = 0x0404,    /* .NET 7 */
     GCD_WIRE_PROCESS_INFO3 = 0x0408,    /* .NET 8 */
     GCD_WIRE_OK = 0xff00,
@@ -92,7 +93,7 @@ GCD_MUST_CHECK gcd_status gcd_wire_encode_collect(enum gcd_wire_command command,
                                                   uint8_t *buf, size_t cap, size_t *ret_n, struct gcd_error *err);
 GCD_MUST_CHECK gcd_status gcd_wire_encode_stop(uint64_t session_id, uint8_t *buf, size_t cap, size_t *ret_n,
                                                struct gcd_error *err);
-/* A request without payload: the three process information commands. */
+/* A request without payload: the three process information commands, and ResumeRuntime. */
 GCD_MUST_CHECK gcd_status gcd_wire_encode_plain(enum gcd_wire_command command, uint8_t *buf, size_t cap, size_t *ret_n,
                                                 struct gcd_error *err);
 
@@ -133,5 +134,17 @@ GCD_MUST_CHECK gcd_status gcd_wire_decode_process_info(enum gcd_wire_command com
                                                        struct gcd_error *err);
 /* Frees the strings and clears INFO. */
 void gcd_wire_process_info_done(const struct gcd_alloc *alloc, struct gcd_ipc_process_info *info);
+
+/* What a runtime sends when it connects to us, before it waits for one request. */
+#define GCD_WIRE_ADVERTISE_BYTES 34u
+
+struct gcd_wire_advertise {
+    uint8_t cookie[16]; /* identity of the runtime instance, the same on all its connections */
+    uint64_t pid;       /* as the process sees itself */
+};
+
+/* BYTES: GCD_WIRE_ADVERTISE_BYTES of them.  GCD_E_FORMAT: not an advertise message. */
+GCD_MUST_CHECK gcd_status gcd_wire_decode_advertise(const uint8_t *bytes, struct gcd_wire_advertise *ret,
+                                                    struct gcd_error *err);
 
 #endif

@@ -72,6 +72,52 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_process_info(const char *socket_path, 
                                                        struct gcd_error *err);
 GCD_API void gcd_ipc_process_info_done(struct gcd_ipc_process_info *info);
 
+/*
+ * A reverse diagnostic port: a socket at which a runtime started with DOTNET_DiagnosticPorts=PATH[,suspend|nosuspend] connects to
+ * us (.NET 5 and later).  Not for two threads at the same time.
+ */
+struct gcd_ipc_port;
+
+/* A runtime that has connected. */
+struct gcd_ipc_runtime {
+    uint64_t pid;            /* as the caller sees it; as the process sees itself when it is not visible here */
+    uint8_t cookie[16];      /* as in struct gcd_ipc_process_info */
+};
+
+/*
+ * Listen at PATH, in a file of mode 0600 that only this user (and root) can connect to.  A socket file of this user that nobody
+ * listens at is replaced.  GCD_E_IO: somebody does, it is another user's, it is no socket, there is no such folder; GCD_E_ARG;
+ * GCD_E_NOMEM.  Free with gcd_ipc_port_free, which removes the file.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_port_listen(const char *path, struct gcd_ipc_port **ret, struct gcd_error *err);
+GCD_API void gcd_ipc_port_free(struct gcd_ipc_port *port);
+
+/*
+ * Wait for a runtime: the first that says who it is, for good; a second call returns the same one.  Others that connect
+ * are kept waiting, without harm to them, until the port is freed.  TIMEOUT_MS: 0 = no bound.  CANCEL, RET_REASON may be NULL.
+ * GCD_E_PEER: nobody came (TIMEOUT), or it has ended (GONE); GCD_E_CANCELED; GCD_E_IO.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_port_wait(struct gcd_ipc_port *port, uint64_t timeout_ms, const gcd_cancel_flag *cancel,
+                                                    struct gcd_ipc_runtime *ret, enum gcd_ipc_reason *ret_reason,
+                                                    struct gcd_error *err);
+
+/* Of the runtime that gcd_ipc_port_wait has returned, any number of times: who it is, as gcd_ipc_process_info. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_port_process_info(struct gcd_ipc_port *port, uint64_t timeout_ms,
+                                                            const gcd_cancel_flag *cancel, struct gcd_ipc_process_info *ret,
+                                                            enum gcd_ipc_reason *ret_reason, struct gcd_error *err);
+/*
+ * Let it start, if it waits for that ("suspend", the default).  Nothing happens to one that runs.  A runtime that has not started
+ * yet forces no GC for gcd_ipc_collect, and that is so for some milliseconds after the resume, too (measured, .NET 8 to 10).
+ * Errors as gcd_ipc_process_info, and GCD_E_CANCELED.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_port_resume(struct gcd_ipc_port *port, uint64_t timeout_ms, const gcd_cancel_flag *cancel,
+                                                      enum gcd_ipc_reason *ret_reason, struct gcd_error *err);
+/* Let MS pass, while looking after the port.  GCD_OK when they have; GCD_E_PEER (GONE): the process has ended; GCD_E_CANCELED, GCD_E_IO. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_port_pause(struct gcd_ipc_port *port, uint64_t ms, const gcd_cancel_flag *cancel,
+                                                     enum gcd_ipc_reason *ret_reason, struct gcd_error *err);
+/* How many other runtimes are waiting. */
+GCD_API size_t gcd_ipc_port_others(const struct gcd_ipc_port *port);
+
 /* A process with a diagnostic socket.  Strings are not NULL, empty when unknown; bytes of the system, so maybe not UTF-8. */
 struct gcd_ipc_process {
     uint32_t pid;            /* as the caller sees it; 0 = its socket is here but the process is not visible */
@@ -144,6 +190,7 @@ GCD_API const char *gcd_ipc_strategy_name(enum gcd_ipc_strategy strategy);
 
 struct gcd_ipc_collect_options {
     const char *socket_path;
+    struct gcd_ipc_port *port; /* instead: the runtime that gcd_ipc_port_wait has returned; for one collection after the other */
     enum gcd_ipc_strategy strategy;
     uint64_t keywords;        /* 0 = GCD_IPC_KEYWORDS_HEAP_SNAPSHOT; without GCHeapCollect (0x800000) it is SINGLE */
     bool ranges;              /* also the memory ranges of the generations */

@@ -22,6 +22,7 @@ struct fake_conn {
     uint8_t *request;
     size_t request_bytes;
     bool client_closed;
+    bool next; /* FAKE_NEXT */
     bool done; /* the script has ended */
 };
 
@@ -30,9 +31,9 @@ struct fake_target {
     size_t n_scripts;
     char dir[64];
     char path[96];
-    int listen_fd; /* -1 when vanished */
+    int listen_fd; /* -1 when vanished, and of one that connects */
     int wake[2];   /* ends the accept thread */
-    pthread_t acceptor;
+    pthread_t acceptor; /* or the thread that connects */
     pthread_mutex_t lock; /* guards what is below, and the fields of the connections */
     pthread_cond_t changed;
     unsigned n_accepted;
@@ -185,6 +186,12 @@ static void *play(void *arg)
         case FAKE_SHUT_WR:
             (void)shutdown(fd, SHUT_WR);
             break;
+        case FAKE_NEXT:
+            pthread_mutex_lock(&t->lock);
+            c->next = true;
+            pthread_cond_broadcast(&t->changed);
+            pthread_mutex_unlock(&t->lock);
+            break;
         case FAKE_VANISH:
             vanish(t);
             break;
@@ -243,6 +250,69 @@ static void *accept_all(void *arg)
     }
 }
 
+static int connect_to(const struct fake_target *t)
+{
+    struct sockaddr_un addr = { .sun_family = AF_UNIX };
+    (void)snprintf(addr.sun_path, sizeof addr.sun_path, "%s", t->path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    must(fd >= 0, "socket");
+    if (connect(fd, (const struct sockaddr *)&addr, sizeof addr) == 0)
+        return fd;
+    (void)close(fd);
+    return -1;
+}
+
+/* Until connection I lets the next one be made; false: there is none to make. */
+static bool wait_turn(struct fake_target *t, size_t i)
+{
+    struct timespec until = from_now(MAX_WAIT_S * 1000);
+    pthread_mutex_lock(&t->lock);
+    while (!t->stopping && !t->conns[i].next && !t->conns[i].done)
+        if (pthread_cond_timedwait(&t->changed, &t->lock, &until) == ETIMEDOUT)
+            break;
+    bool go_on = !t->stopping && (t->conns[i].next || t->conns[i].done);
+    pthread_mutex_unlock(&t->lock);
+    return go_on;
+}
+
+static bool is_stopping(struct fake_target *t)
+{
+    pthread_mutex_lock(&t->lock);
+    bool stopping = t->stopping;
+    pthread_mutex_unlock(&t->lock);
+    return stopping;
+}
+
+static void *connect_all(void *arg)
+{
+    struct fake_target *t = arg;
+    for (size_t i = 0; i < t->n_scripts && (i == 0 || wait_turn(t, i - 1)); i++) {
+        int fd = -1;
+        for (unsigned ms = 0; (fd = connect_to(t)) < 0 && ms < MAX_WAIT_S * 1000 && !is_stopping(t); ms += 10)
+            wait_flags(t, 0, 10);
+        if (fd < 0)
+            break;
+        take_connection(t, fd);
+    }
+    return NULL;
+}
+
+struct fake_target *fake_target_connect(const char *path, const struct fake_act *const *scripts, size_t n_scripts)
+{
+    struct fake_target *t = calloc(1, sizeof *t);
+    must(t != NULL, "calloc");
+    must(n_scripts > 0 && n_scripts <= MAX_CONNS, "number of scripts");
+    t->scripts = scripts;
+    t->n_scripts = n_scripts;
+    t->listen_fd = -1;
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->changed, NULL);
+    (void)snprintf(t->path, sizeof t->path, "%s", path);
+    must(pipe(t->wake) == 0, "pipe");
+    must(pthread_create(&t->acceptor, NULL, connect_all, t) == 0, "pthread_create");
+    return t;
+}
+
 struct fake_target *fake_target_start(const struct fake_act *const *scripts, size_t n_scripts)
 {
     struct fake_target *t = calloc(1, sizeof *t);
@@ -289,8 +359,10 @@ void fake_target_stop(struct fake_target *t)
         (void)close(t->listen_fd);
     (void)close(t->wake[0]);
     (void)close(t->wake[1]);
-    (void)unlink(t->path);
-    (void)rmdir(t->dir);
+    if (t->dir[0] != '\0') { /* else the socket is not ours */
+        (void)unlink(t->path);
+        (void)rmdir(t->dir);
+    }
     pthread_cond_destroy(&t->changed);
     pthread_mutex_destroy(&t->lock);
     free(t);

@@ -25,6 +25,7 @@ enum fake_op {
     FAKE_WAIT,    /* until flag ARG is set */
     FAKE_HOLD,    /* keep the connection until the client closes it */
     FAKE_SHUT_WR, /* half-close: the client reads the end of file, but may still send */
+    FAKE_NEXT,    /* a runtime that connects: make the next connection now, not only when this one is over */
     FAKE_VANISH   /* as if killed: listener and all connections are closed, the socket file stays */
 };
 
@@ -47,6 +48,9 @@ struct fake_act {
 #define FAKE_BAD_ENCODING_BYTES FAKE_ERROR_BYTES("\x84\x13\x13\x80")
 #define FAKE_UNKNOWN_COMMAND_BYTES FAKE_ERROR_BYTES("\x85\x13\x13\x80")
 
+/* What a runtime sends when it connects: COOKIE of 16 bytes, PID of 8, as literals. */
+#define FAKE_ADVERTISE_BYTES(cookie, pid) "ADVR_V1\0" cookie pid "\0\0"
+
 #define FAKE_SEND_LITERAL(s) FAKE_SEND((s), sizeof(s) - 1)
 #define FAKE_OK_SESSION FAKE_SEND_LITERAL(FAKE_OK_SESSION_BYTES)
 #define FAKE_BAD_ENCODING FAKE_SEND_LITERAL(FAKE_BAD_ENCODING_BYTES)
@@ -57,13 +61,19 @@ struct fake_target;
 /* SCRIPTS[n_scripts] and what they point to must live until fake_target_stop.  Ends the program when it cannot start. */
 struct fake_target *fake_target_start(const struct fake_act *const *scripts, size_t n_scripts);
 
+/*
+ * A runtime that connects to PATH instead, again and again until somebody listens: one connection a script, the next one
+ * when the script before says FAKE_NEXT or is over.
+ */
+struct fake_target *fake_target_connect(const char *path, const struct fake_act *const *scripts, size_t n_scripts);
+
 /* The socket, in a directory of its own. */
 const char *fake_target_path(const struct fake_target *t);
 
 /* Waits for all running scripts after cutting their connections, removes the directory, frees. */
 void fake_target_stop(struct fake_target *t);
 
-/* Connections so far. */
+/* Connections so far, of either kind. */
 unsigned fake_target_accepted(struct fake_target *t);
 
 /* The request connection I received; its length, 0 when none came.  Valid until fake_target_stop. */

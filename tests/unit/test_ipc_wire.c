@@ -56,6 +56,8 @@ static void test_encode_process_info(void **state)
     assert_bytes(buf, n, MAGIC "\x14\x00\x04\x04\x00\x00");
     assert_int_equal(gcd_wire_encode_plain(GCD_WIRE_PROCESS_INFO3, buf, sizeof buf, &n, NULL), GCD_OK);
     assert_bytes(buf, n, MAGIC "\x14\x00\x04\x08\x00\x00");
+    assert_int_equal(gcd_wire_encode_plain(GCD_WIRE_RESUME_RUNTIME, buf, sizeof buf, &n, NULL), GCD_OK);
+    assert_bytes(buf, n, MAGIC "\x14\x00\x04\x01\x00\x00");
 }
 
 static void test_encode_collect2(void **state)
@@ -363,6 +365,26 @@ static void test_decode_session_id(void **state)
     assert_true(id == UINT64_C(0x1122334455667788));
 }
 
+static void test_decode_advertise(void **state)
+{
+    (void)state;
+    static const char good[] = "ADVR_V1\0" "0123456789abcdef" "\x88\x77\x66\x55\x44\x33\x22\x11" "\xff\xff";
+    struct gcd_wire_advertise a = { .pid = 5 };
+    struct gcd_error err = GCD_ERROR_INIT;
+    assert_int_equal(sizeof good - 1, GCD_WIRE_ADVERTISE_BYTES);
+    assert_int_equal(gcd_wire_decode_advertise((const uint8_t *)good, &a, &err), GCD_OK);
+    assert_memory_equal(a.cookie, "0123456789abcdef", 16);
+    assert_true(a.pid == UINT64_C(0x1122334455667788));
+    for (size_t i = 0; i < 8; i++) {
+        uint8_t bad[GCD_WIRE_ADVERTISE_BYTES];
+        memcpy(bad, good, sizeof bad);
+        bad[i] ^= 1;
+        assert_int_equal(gcd_wire_decode_advertise(bad, &a, &err), GCD_E_FORMAT);
+        assert_int_equal(err.off, 0);
+    }
+    assert_true(a.pid == UINT64_C(0x1122334455667788));
+}
+
 #define PID_AND_COOKIE "\x39\x30\0\0\0\0\0\0" "0123456789abcdef"
 #define STR3(a, b, c) "\x04\0\0\0" a "\0" b "\0" c "\0\0\0"
 #define INFO1 PID_AND_COOKIE STR3("c", "m", "d") "\x02\0\0\0L\0\0\0" STR3("x", "6", "4")
@@ -517,6 +539,7 @@ int main(void)
         cmocka_unit_test(test_check_reply),
         cmocka_unit_test(test_hresult_names),
         cmocka_unit_test(test_decode_session_id),
+        cmocka_unit_test(test_decode_advertise),
         cmocka_unit_test(test_decode_process_info),
         cmocka_unit_test(test_process_info_cut_off),
         cmocka_unit_test(test_process_info_lying_count),

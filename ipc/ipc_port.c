@@ -1,0 +1,372 @@
+#include "ipc/ipc_port.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "ipc/ipc_sock.h"
+#include "ipc/ipc_wire.h"
+
+enum {
+    GUESTS = 64,       /* connections kept at the same time */
+    EVENTS = 16,       /* looked at in one go, so that a flood leaves time for other things */
+    PATIENCE_MS = 5000,
+    TICK_MS = 100,     /* cancel is looked at so often */
+    TAG_LISTEN = GUESTS,
+    TAG_PROCESS        /* the pidfd of the chosen runtime */
+};
+
+/* A connection that is not in use. */
+struct guest {
+    int fd; /* -1 = free */
+    size_t n_have;
+    uint8_t bytes[GCD_WIRE_ADVERTISE_BYTES];
+    struct gcd_wire_advertise who; /* once it has said all */
+    uint64_t since_ms;
+    uint64_t number; /* in the order of arrival */
+};
+
+struct gcd_ipc_port {
+    char path[GCD_IPC_PATH_MAX];
+    dev_t dev; /* of the socket file */
+    ino_t ino;
+    bool bound; /* the file is there, and ours */
+    int listen_fd, epoll_fd;
+    int process_fd; /* -1 = none, or the kernel has no such thing: then only a connection that breaks tells */
+    struct guest guests[GUESTS];
+    uint64_t arrivals;
+    uint64_t patience_ms;
+    unsigned strangers; /* what connected and did not say who it is */
+    bool has_runtime, gone;
+    struct gcd_wire_advertise chosen;
+    uint64_t pid; /* of the chosen one, as we see it */
+};
+
+static uint64_t now_ms(void)
+{
+    struct timespec ts;
+    (void)clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+/* ---- the socket file ---- */
+
+/* Something has the name.  GCD_OK: it was the file of a listener that is gone, and is removed. */
+static gcd_status remove_stale(const char *path, struct gcd_error *err)
+{
+    struct stat sb;
+    if (lstat(path, &sb) != 0)
+        return errno == ENOENT ? GCD_OK : gcd_fail_os(err, errno, "cannot listen at %s", path);
+    if (!S_ISSOCK(sb.st_mode))
+        return gcd_fail(err, GCD_E_IO, "cannot listen at %s: there is a file of that name, and it is no socket", path);
+    int fd = gcd_sock_connect(path);
+    if (fd >= 0)
+        (void)close(fd);
+    if (fd == -EACCES || fd == -EPERM || (geteuid() != 0 && sb.st_uid != geteuid()))
+        return gcd_fail(err, GCD_E_IO, "cannot listen at %s: there is a socket of another user", path);
+    if (fd != -ECONNREFUSED)
+        return gcd_fail(err, GCD_E_IO, "cannot listen at %s: another program does", path);
+    if (unlink(path) != 0 && errno != ENOENT)
+        return gcd_fail_os(err, errno, "cannot remove the stale socket %s", path);
+    return GCD_OK;
+}
+
+static gcd_status bind_file(struct gcd_ipc_port *port, struct gcd_error *err)
+{
+    int r = gcd_sock_bind(port->listen_fd, port->path);
+    if (r == -EADDRINUSE) {
+        GCD_TRY(remove_stale(port->path, err));
+        r = gcd_sock_bind(port->listen_fd, port->path);
+    }
+    if (r == -ENOENT || r == -ENOTDIR)
+        return gcd_fail(err, GCD_E_IO, "cannot listen at %s: there is no such folder", port->path);
+    if (r != 0)
+        return gcd_fail_os(err, -r, "cannot listen at %s", port->path);
+    struct stat sb;
+    if (lstat(port->path, &sb) != 0)
+        return gcd_fail_os(err, errno, "cannot listen at %s", port->path);
+    port->dev = sb.st_dev;
+    port->ino = sb.st_ino;
+    port->bound = true;
+    return GCD_OK;
+}
+
+static void unlink_file(const struct gcd_ipc_port *port)
+{
+    struct stat sb;
+    /* Somebody may have put another file there. */
+    if (port->bound && lstat(port->path, &sb) == 0 && sb.st_dev == port->dev && sb.st_ino == port->ino)
+        (void)unlink(port->path);
+}
+
+static gcd_status watch(const struct gcd_ipc_port *port, int op, int fd, uint32_t events, uint32_t tag, struct gcd_error *err)
+{
+    struct epoll_event e = { .events = events, .data.u32 = tag };
+    return epoll_ctl(port->epoll_fd, op, fd, &e) == 0 ? GCD_OK : gcd_fail_os(err, errno, "cannot wait for runtimes");
+}
+
+static gcd_status set_up(struct gcd_ipc_port *port, struct gcd_error *err)
+{
+    port->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    port->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    /* The mode of the socket becomes that of its file, less what the umask takes away: nobody else can connect at any time. */
+    if (port->epoll_fd < 0 || port->listen_fd < 0 || fchmod(port->listen_fd, S_IRUSR | S_IWUSR) != 0)
+        return gcd_fail_os(err, errno, "cannot set up a socket");
+    GCD_TRY(bind_file(port, err));
+    if (listen(port->listen_fd, SOMAXCONN) != 0)
+        return gcd_fail_os(err, errno, "cannot listen at %s", port->path);
+    return watch(port, EPOLL_CTL_ADD, port->listen_fd, EPOLLIN, TAG_LISTEN, err);
+}
+
+gcd_status gcd_ipc_port_listen(const char *path, struct gcd_ipc_port **ret, struct gcd_error *err)
+{
+    struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
+    if (path == NULL || path[0] == '\0' || strlen(path) >= GCD_IPC_PATH_MAX)
+        return gcd_fail(err, GCD_E_ARG, "a diagnostic port needs a path of 1 to %d bytes", GCD_IPC_PATH_MAX - 1);
+    struct gcd_ipc_port *port = gcd_mem_new(&alloc, sizeof *port);
+    if (port == NULL)
+        return gcd_fail_nomem(err, "opening a diagnostic port");
+    (void)snprintf(port->path, sizeof port->path, "%s", path);
+    port->listen_fd = port->epoll_fd = port->process_fd = -1;
+    port->patience_ms = PATIENCE_MS;
+    for (size_t i = 0; i < GUESTS; i++)
+        port->guests[i].fd = -1;
+    gcd_status st = set_up(port, err);
+    if (st == GCD_OK)
+        *ret = port;
+    else
+        gcd_ipc_port_free(port);
+    return st;
+}
+
+static void drop(struct guest *g)
+{
+    (void)close(g->fd); /* and so out of the epoll set */
+    g->fd = -1;
+}
+
+void gcd_ipc_port_free(struct gcd_ipc_port *port)
+{
+    struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
+    if (port == NULL)
+        return;
+    unlink_file(port); /* first: who comes now finds nothing instead of being cut off */
+    for (size_t i = 0; i < GUESTS; i++)
+        if (port->guests[i].fd >= 0)
+            drop(&port->guests[i]);
+    const int fds[] = { port->listen_fd, port->epoll_fd, port->process_fd };
+    for (size_t i = 0; i < sizeof fds / sizeof fds[0]; i++)
+        if (fds[i] >= 0)
+            (void)close(fds[i]);
+    gcd_mem_free(&alloc, port, sizeof *port);
+}
+
+/* ---- connections ---- */
+
+static bool has_advertised(const struct guest *g)
+{
+    return g->n_have == GCD_WIRE_ADVERTISE_BYTES;
+}
+
+static bool is_wanted(const struct gcd_ipc_port *port, const struct guest *g)
+{
+    return port->has_runtime && has_advertised(g) && memcmp(g->who.cookie, port->chosen.cookie, sizeof g->who.cookie) == 0;
+}
+
+/* Room for one more: who goes first is not the runtime we want, then who has not said who it is, then who came first. */
+static struct guest *make_room(struct gcd_ipc_port *port)
+{
+    struct guest *worst = NULL;
+    unsigned worst_rank = 0;
+    for (size_t i = 0; i < GUESTS; i++) {
+        struct guest *g = &port->guests[i];
+        if (g->fd < 0)
+            return g;
+        unsigned rank = is_wanted(port, g) ? 0 : has_advertised(g) ? 1 : 2;
+        if (worst == NULL || rank > worst_rank || (rank == worst_rank && g->number < worst->number)) {
+            worst = g;
+            worst_rank = rank;
+        }
+    }
+    drop(worst);
+    return worst;
+}
+
+static gcd_status accept_one(struct gcd_ipc_port *port, struct gcd_error *err)
+{
+    int fd = accept4(port->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0)
+        return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED ? GCD_OK :
+               gcd_fail_os(err, errno, "cannot accept a connection at %s", port->path);
+    struct guest *g = make_room(port);
+    *g = (struct guest){ .fd = fd, .since_ms = now_ms(), .number = port->arrivals++ };
+    gcd_status st = watch(port, EPOLL_CTL_ADD, fd, EPOLLIN, (uint32_t)(g - port->guests), err);
+    if (st != GCD_OK)
+        drop(g);
+    return st;
+}
+
+static gcd_status choose(struct gcd_ipc_port *port, const struct guest *g, struct gcd_error *err)
+{
+    uint32_t pid = gcd_sock_peer_pid(g->fd);
+    port->has_runtime = true;
+    port->chosen = g->who;
+    port->pid = pid != 0 ? pid : g->who.pid;
+    if (pid != 0)
+        port->process_fd = (int)syscall(SYS_pidfd_open, pid, 0); /* close-on-exec by itself */
+    return port->process_fd < 0 ? GCD_OK : watch(port, EPOLL_CTL_ADD, port->process_fd, EPOLLIN, TAG_PROCESS, err);
+}
+
+static gcd_status read_guest(struct gcd_ipc_port *port, struct guest *g, struct gcd_error *err)
+{
+    /* One that has said all is only watched for its end; bytes that it sends too early stay where they are. */
+    ssize_t n = has_advertised(g) ? 0 : recv(g->fd, g->bytes + g->n_have, sizeof g->bytes - g->n_have, 0);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return GCD_OK;
+    if (n <= 0) {
+        port->strangers += !has_advertised(g) && g->n_have > 0;
+        drop(g);
+        return GCD_OK;
+    }
+    g->n_have += (size_t)n;
+    if (!has_advertised(g))
+        return GCD_OK;
+    if (gcd_wire_decode_advertise(g->bytes, &g->who, NULL) != GCD_OK) {
+        port->strangers++;
+        drop(g);
+        return GCD_OK;
+    }
+    GCD_TRY(watch(port, EPOLL_CTL_MOD, g->fd, EPOLLRDHUP, (uint32_t)(g - port->guests), err));
+    return port->has_runtime ? GCD_OK : choose(port, g, err);
+}
+
+static void drop_silent(struct gcd_ipc_port *port)
+{
+    uint64_t now = now_ms();
+    for (size_t i = 0; i < GUESTS; i++) {
+        struct guest *g = &port->guests[i];
+        if (g->fd >= 0 && !has_advertised(g) && now - g->since_ms >= port->patience_ms) {
+            port->strangers++;
+            drop(g);
+        }
+    }
+}
+
+/* What has happened, after at most WAIT_MS. */
+static gcd_status serve(struct gcd_ipc_port *port, int wait_ms, struct gcd_error *err)
+{
+    struct epoll_event events[EVENTS];
+    int n = epoll_wait(port->epoll_fd, events, EVENTS, wait_ms);
+    if (n < 0 && errno != EINTR)
+        return gcd_fail_os(err, errno, "cannot wait for runtimes");
+    for (int i = 0; i < n; i++) {
+        uint32_t tag = events[i].data.u32;
+        if (tag == TAG_LISTEN) {
+            GCD_TRY(accept_one(port, err));
+        } else if (tag == TAG_PROCESS) {
+            (void)close(port->process_fd);
+            port->process_fd = -1;
+            port->gone = true;
+        } else if (port->guests[tag].fd >= 0) {
+            /* A place taken over in this round is read once too often, which does no harm. */
+            GCD_TRY(read_guest(port, &port->guests[tag], err));
+        }
+    }
+    drop_silent(port);
+    return port->gone ? gcd_fail(err, GCD_E_PEER, "the process has ended") : GCD_OK;
+}
+
+int gcd_port_fd(const struct gcd_ipc_port *port)
+{
+    return port->epoll_fd;
+}
+
+gcd_status gcd_port_serve(struct gcd_ipc_port *port, struct gcd_error *err)
+{
+    return serve(port, 0, err);
+}
+
+int gcd_port_take(struct gcd_ipc_port *port)
+{
+    struct guest *first = NULL;
+    for (size_t i = 0; i < GUESTS; i++) {
+        struct guest *g = &port->guests[i];
+        if (g->fd >= 0 && is_wanted(port, g) && (first == NULL || g->number < first->number))
+            first = g;
+    }
+    if (first == NULL)
+        return -1;
+    int fd = first->fd;
+    first->fd = -1;
+    (void)epoll_ctl(port->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+    return fd;
+}
+
+void gcd_port_set_patience(struct gcd_ipc_port *port, uint64_t ms)
+{
+    port->patience_ms = ms;
+}
+
+/* ---- waiting ---- */
+
+/* Until a runtime is chosen (FOR_RUNTIME) or the time is up (0 = never): GCD_END. */
+static gcd_status wait_for(struct gcd_ipc_port *port, bool for_runtime, uint64_t ms, const gcd_cancel_flag *cancel,
+                           struct gcd_error *err)
+{
+    uint64_t until = ms == 0 ? UINT64_MAX : now_ms() + ms;
+    for (;;) {
+        if (cancel != NULL && atomic_load(cancel))
+            return gcd_fail(err, GCD_E_CANCELED, "canceled");
+        if (for_runtime && port->has_runtime)
+            return GCD_OK;
+        uint64_t now = now_ms();
+        if (now >= until)
+            return GCD_END;
+        GCD_TRY(serve(port, until - now < TICK_MS ? (int)(until - now) : TICK_MS, err));
+    }
+}
+
+gcd_status gcd_ipc_port_wait(struct gcd_ipc_port *port, uint64_t timeout_ms, const gcd_cancel_flag *cancel,
+                             struct gcd_ipc_runtime *ret, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+{
+    gcd_status st = wait_for(port, true, timeout_ms, cancel, err);
+    if (ret_reason != NULL)
+        *ret_reason = st == GCD_END ? GCD_IPC_REASON_TIMEOUT : st == GCD_E_PEER ? GCD_IPC_REASON_GONE : GCD_IPC_REASON_NONE;
+    if (st == GCD_END && port->strangers > 0)
+        return gcd_fail(err, GCD_E_PEER, "no runtime has connected within %" PRIu64 " ms, only %u others that do not speak its protocol",
+                        timeout_ms, port->strangers);
+    if (st == GCD_END)
+        return gcd_fail(err, GCD_E_PEER, "no runtime has connected within %" PRIu64 " ms", timeout_ms);
+    if (st != GCD_OK)
+        return st;
+    *ret = (struct gcd_ipc_runtime){ .pid = port->pid };
+    memcpy(ret->cookie, port->chosen.cookie, sizeof ret->cookie);
+    return GCD_OK;
+}
+
+gcd_status gcd_ipc_port_pause(struct gcd_ipc_port *port, uint64_t ms, const gcd_cancel_flag *cancel,
+                              enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+{
+    gcd_status st = ms == 0 ? GCD_END : wait_for(port, false, ms, cancel, err);
+    if (ret_reason != NULL)
+        *ret_reason = st == GCD_E_PEER ? GCD_IPC_REASON_GONE : GCD_IPC_REASON_NONE;
+    return st == GCD_END ? GCD_OK : st;
+}
+
+size_t gcd_ipc_port_others(const struct gcd_ipc_port *port)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < GUESTS; i++)
+        n += port->guests[i].fd >= 0 && has_advertised(&port->guests[i]) && !is_wanted(port, &port->guests[i]);
+    return n;
+}

@@ -1,0 +1,442 @@
+/*
+ * Scripted runtimes that connect to a port of ours.
+ */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <gcdumpc/ipc.h>
+
+#include "ipc/ipc_port.h"
+#include "ipc/ipc_session.h"
+#include "support/check.h"
+#include "support/fake_target.h"
+
+#define COOKIE "0123456789abcdef"
+#define PID "\x39\x30\0\0\0\0\0\0"
+#define ADVERTISE FAKE_SEND_LITERAL(FAKE_ADVERTISE_BYTES(COOKIE, PID))
+#define OTHER FAKE_SEND_LITERAL(FAKE_ADVERTISE_BYTES("fedcba9876543210", PID))
+#define TEXT(c) "\x02\0\0\0" c "\0\0\0"
+#define OK_INFO FAKE_SEND_LITERAL(FAKE_MAGIC "\x60\x00\xff\x00\x00\x00" "\x01\0\0\0" PID COOKIE \
+                                  TEXT("c") TEXT("o") TEXT("a") TEXT("e") TEXT("v") TEXT("r"))
+#define OK_RESUME FAKE_SEND_LITERAL(FAKE_MAGIC "\x18\x00\xff\x00\x00\x00" "\0\0\0\0")
+#define ID "\x22\0\0\0\0\0\0\0"
+#define OK_ID FAKE_SEND_LITERAL(FAKE_MAGIC "\x1c\x00\xff\x00\x00\x00" ID)
+#define STOP_BYTES FAKE_MAGIC "\x1c\x00\x02\x01\x00\x00"
+#define SET(flag) { FAKE_SET, (flag), NULL, 0, 0 }
+#define WAIT(flag) { FAKE_WAIT, (flag), NULL, 0, 0 }
+
+struct fixture {
+    char dir[64];
+    char path[96];
+    struct gcd_ipc_port *port;
+    struct gcd_error err;
+    enum gcd_ipc_reason reason;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    assert_non_null(f);
+    (void)snprintf(f->dir, sizeof f->dir, "/tmp/gcd-port-XXXXXX");
+    assert_non_null(mkdtemp(f->dir));
+    (void)snprintf(f->path, sizeof f->path, "%s/port", f->dir);
+    f->err = (struct gcd_error)GCD_ERROR_INIT;
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    gcd_ipc_port_free(f->port);
+    (void)unlink(f->path);
+    assert_int_equal(rmdir(f->dir), 0);
+    free(f);
+    return 0;
+}
+
+static void listen_at(struct fixture *f)
+{
+    assert_int_equal(gcd_ipc_port_listen(f->path, &f->port, &f->err), GCD_OK);
+}
+
+static void expect_runtime(struct fixture *f)
+{
+    struct gcd_ipc_runtime r;
+    gcd_status st = gcd_ipc_port_wait(f->port, 10000, NULL, &r, &f->reason, &f->err);
+    assert_string_equal(f->err.msg, "");
+    assert_int_equal(st, GCD_OK);
+    assert_int_equal(f->reason, GCD_IPC_REASON_NONE);
+    assert_memory_equal(r.cookie, COOKIE, 16);
+    assert_int_equal(r.pid, getpid()); /* what the kernel says, not the 12345 of the message */
+}
+
+static void expect_info(struct fixture *f)
+{
+    struct gcd_ipc_process_info info;
+    gcd_status st = gcd_ipc_port_process_info(f->port, 5000, NULL, &info, &f->reason, &f->err);
+    assert_string_equal(f->err.msg, "");
+    assert_int_equal(st, GCD_OK);
+    assert_int_equal(info.pid, 12345);
+    assert_string_equal(info.entry_assembly, "e");
+    gcd_ipc_process_info_done(&info);
+}
+
+static void expect_command(struct fake_target *t, size_t i, char set, char id)
+{
+    const uint8_t *request;
+    assert_true(fake_target_request(t, i, &request) >= 20);
+    assert_memory_equal(request, FAKE_MAGIC, 14);
+    assert_int_equal(request[16], set);
+    assert_int_equal(request[17], id);
+}
+
+/* A runtime makes its next connection when it has served the last. */
+static const struct fake_act info_pieces[] = {
+    FAKE_SEND_PIECES(FAKE_ADVERTISE_BYTES(COOKIE, PID), 34, 1, 1), { .op = FAKE_RECV }, OK_INFO, { .op = FAKE_CLOSE },
+};
+static const struct fake_act info[] = { ADVERTISE, { .op = FAKE_RECV }, OK_INFO, { .op = FAKE_CLOSE } };
+static const struct fake_act resume[] = { ADVERTISE, { .op = FAKE_RECV }, OK_RESUME, { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } };
+static const struct fake_act idle[] = { ADVERTISE, { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } };
+
+static void test_info_and_resume(void **state)
+{
+    struct fixture *f = *state;
+    static const struct fake_act *const scripts[] = { info_pieces, resume, info, idle };
+    struct fake_target *t = fake_target_connect(f->path, scripts, 4); /* it tries until somebody listens */
+    listen_at(f);
+    expect_runtime(f);
+    expect_info(f);
+    assert_int_equal(gcd_ipc_port_resume(f->port, 5000, NULL, &f->reason, &f->err), GCD_OK);
+    assert_true(fake_target_client_closed(t, 1));
+    expect_info(f);
+    expect_runtime(f); /* again the same */
+    assert_int_equal(gcd_ipc_port_pause(f->port, 20, NULL, NULL, &f->err), GCD_OK);
+    assert_int_equal(gcd_ipc_port_others(f->port), 0);
+    expect_command(t, 0, 0x04, 0x08);
+    expect_command(t, 1, 0x04, 0x01);
+    expect_command(t, 2, 0x04, 0x08);
+    gcd_ipc_port_free(f->port);
+    f->port = NULL;
+    assert_true(access(f->path, F_OK) != 0);
+    fake_target_stop(t);
+}
+
+static void test_refused(void **state)
+{
+    struct fixture *f = *state;
+    static const struct fake_act bad[] = { ADVERTISE, { .op = FAKE_RECV }, FAKE_BAD_ENCODING, { .op = FAKE_CLOSE } };
+    static const struct fake_act mute[] = { ADVERTISE, { .op = FAKE_RECV }, { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } };
+    static const struct fake_act *const scripts[] = { bad, mute };
+    listen_at(f);
+    struct fake_target *t = fake_target_connect(f->path, scripts, 2);
+    expect_runtime(f);
+    assert_int_equal(gcd_ipc_port_resume(f->port, 5000, NULL, &f->reason, &f->err), GCD_E_PEER);
+    assert_int_equal(f->reason, GCD_IPC_REASON_REFUSED);
+    assert_int_equal(gcd_ipc_port_resume(f->port, 50, NULL, &f->reason, &f->err), GCD_E_PEER);
+    assert_int_equal(f->reason, GCD_IPC_REASON_TIMEOUT);
+    struct gcd_ipc_process_info none; /* and one that never connects anew */
+    fake_target_stop(t);
+    assert_int_equal(gcd_ipc_port_process_info(f->port, 50, NULL, &none, &f->reason, &f->err), GCD_E_PEER);
+    assert_int_equal(f->reason, GCD_IPC_REASON_TIMEOUT);
+}
+
+/* ---- collections ---- */
+
+static gcd_status on_data(void *ctx, const uint8_t *bytes, size_t n, struct gcd_error *err)
+{
+    char *seen = ctx;
+    (void)err;
+    strncat(seen, (const char *)bytes, n);
+    return memchr(bytes, '$', n) != NULL ? GCD_END : GCD_OK;
+}
+
+static void expect_collect(struct fixture *f, enum gcd_ipc_strategy strategy)
+{
+    char seen[64] = "";
+    static const struct gcd_session_graces graces = { .reply_ms = 4000, .stop_ms = 4000 };
+    struct gcd_plan plan = { .strategy = strategy, .command = GCD_WIRE_COLLECT_TRACING2 };
+    struct gcd_ipc_collect_options o = { .port = f->port, .on_data = on_data, .ctx = seen, .timeout_ms = 10000 };
+    struct gcd_ipc_collect_result result;
+    gcd_status st = gcd_session_collect(&o, &plan, &graces, &result, &f->err);
+    assert_string_equal(f->err.msg, "");
+    assert_int_equal(st, GCD_OK);
+    assert_string_equal(seen, "Nettrace$ tail");
+    assert_true(result.stopped);
+    assert_true(result.stream_ended);
+}
+
+#define RECORD(first, last) { ADVERTISE, { .op = FAKE_RECV }, FAKE_OK_SESSION, { .op = FAKE_NEXT }, FAKE_SEND_LITERAL("Nettrace"), \
+                              WAIT(first), FAKE_SEND_LITERAL("$"), WAIT(last), FAKE_SEND_LITERAL(" tail"), \
+                              SET((last) + 1), { .op = FAKE_CLOSE } }
+#define STOP_RECORD(last) { ADVERTISE, { .op = FAKE_RECV }, SET(last), WAIT((last) + 1), FAKE_OK_SESSION, { .op = FAKE_CLOSE } }
+
+static void test_several_collections(void **state)
+{
+    struct fixture *f = *state;
+    static const struct fake_act record1[] = RECORD(31, 1), stop1[] = STOP_RECORD(1), record2[] = RECORD(31, 3), stop2[] = STOP_RECORD(3);
+    static const struct fake_act first[] = { SET(31), ADVERTISE, { .op = FAKE_RECV }, OK_INFO, { .op = FAKE_CLOSE } };
+    static const struct fake_act *const scripts[] = { first, record1, stop1, record2, stop2, info };
+    listen_at(f);
+    struct fake_target *t = fake_target_connect(f->path, scripts, 6);
+    expect_runtime(f);
+    expect_info(f);
+    expect_collect(f, GCD_IPC_STRATEGY_SINGLE);
+    expect_collect(f, GCD_IPC_STRATEGY_SINGLE);
+    expect_info(f);
+    for (size_t i = 1; i < 5; i += 2) {
+        expect_command(t, i, 0x02, 0x03);
+        expect_command(t, i + 1, 0x02, 0x01);
+    }
+    fake_target_stop(t);
+}
+
+/* Both stops are asked for at once, and each waits for a connection of its own, in the right order. */
+static void test_stops_in_order(void **state)
+{
+    struct fixture *f = *state;
+    static const struct fake_act record[] = RECORD(0, 1), stop_record[] = STOP_RECORD(1);
+    /* The connection of the first stop is there before that is asked for. */
+    static const struct fake_act trigger[] = { ADVERTISE, { .op = FAKE_RECV }, { .op = FAKE_NEXT }, { FAKE_SLEEP, 100, NULL, 0, 0 },
+                                               OK_ID, SET(0), WAIT(4), { .op = FAKE_CLOSE } };
+    static const struct fake_act stop_trigger[] = { ADVERTISE, { .op = FAKE_RECV }, SET(4), OK_ID, { .op = FAKE_CLOSE } };
+    static const struct fake_act *const scripts[] = { record, trigger, stop_record, stop_trigger };
+    listen_at(f);
+    struct fake_target *t = fake_target_connect(f->path, scripts, 4);
+    expect_runtime(f);
+    expect_collect(f, GCD_IPC_STRATEGY_DRAIN);
+    const uint8_t *request;
+    assert_int_equal(fake_target_request(t, 2, &request), 28);
+    assert_memory_equal(request, STOP_BYTES "\xef\xcd\xab\x89\x67\x45\x23\x01", 28);
+    assert_int_equal(fake_target_request(t, 3, &request), 28);
+    assert_memory_equal(request, STOP_BYTES ID, 28);
+    fake_target_stop(t);
+}
+
+/* ---- who else may connect ---- */
+
+static void test_strangers(void **state)
+{
+    struct fixture *f = *state;
+    static const struct fake_act bad_magic[] = { FAKE_SEND_LITERAL("ADVR_V2\0" COOKIE PID "\0\0"), { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } };
+    static const struct fake_act cut[] = { FAKE_SEND("ADVR_V1\0" COOKIE PID "\0", 33), { .op = FAKE_CLOSE } };
+    static const struct fake_act silent[] = { { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } };
+    static const struct fake_act probe[] = { { .op = FAKE_CLOSE } };
+    static const struct fake_act *const scripts[] = { bad_magic, cut, silent, probe, idle };
+    struct gcd_ipc_runtime r;
+    listen_at(f);
+    gcd_port_set_patience(f->port, 100);
+    struct fake_target *t = fake_target_connect(f->path, scripts, 4);
+    assert_int_equal(gcd_ipc_port_wait(f->port, 1000, NULL, &r, &f->reason, &f->err), GCD_E_PEER);
+    assert_string_equal(f->err.msg, "no runtime has connected within 1000 ms, only 3 others that do not speak its protocol");
+    assert_int_equal(f->reason, GCD_IPC_REASON_TIMEOUT);
+    assert_true(fake_target_client_closed(t, 0));
+    assert_true(fake_target_client_closed(t, 2));
+    fake_target_stop(t);
+    struct fake_target *good = fake_target_connect(f->path, scripts + 4, 1);
+    f->err = (struct gcd_error)GCD_ERROR_INIT;
+    expect_runtime(f);
+    fake_target_stop(good);
+}
+
+static void test_two_runtimes(void **state)
+{
+    struct fixture *f = *state;
+    static const struct fake_act other[] = { OTHER, SET(0), { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } };
+    static const struct fake_act *const scripts[] = { info, info };
+    static const struct fake_act *const others[] = { other };
+    listen_at(f);
+    struct fake_target *t = fake_target_connect(f->path, scripts, 2);
+    expect_runtime(f);
+    struct fake_target *o = fake_target_connect(f->path, others, 1);
+    for (int i = 0; i < 500 && gcd_ipc_port_others(f->port) == 0; i++)
+        assert_int_equal(gcd_ipc_port_pause(f->port, 10, NULL, NULL, &f->err), GCD_OK);
+    assert_int_equal(gcd_ipc_port_others(f->port), 1);
+    expect_info(f);
+    expect_info(f);
+    assert_int_equal(gcd_ipc_port_others(f->port), 1); /* it was not cut off */
+    const uint8_t *request;
+    assert_int_equal(fake_target_request(o, 0, &request), 0);
+    gcd_ipc_port_free(f->port);
+    f->port = NULL;
+    assert_true(fake_target_client_closed(o, 0));
+    fake_target_stop(o);
+    fake_target_stop(t);
+}
+
+static int connect_to(const char *path)
+{
+    struct sockaddr_un addr = { .sun_family = AF_UNIX };
+    (void)snprintf(addr.sun_path, sizeof addr.sun_path, "%s", path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(fd >= 0);
+    if (connect(fd, (const struct sockaddr *)&addr, sizeof addr) == 0)
+        return fd;
+    (void)close(fd);
+    return -1;
+}
+
+static void test_flood(void **state)
+{
+    struct fixture *f = *state;
+    enum { FLOOD = 300 };
+    static const struct fake_act *const scripts[] = { info };
+    static int fds[FLOOD];
+    listen_at(f);
+    for (int i = 0; i < FLOOD; i++)
+        assert_true((fds[i] = connect_to(f->path)) >= 0);
+    struct fake_target *t = fake_target_connect(f->path, scripts, 1);
+    expect_runtime(f);
+    expect_info(f);
+    unsigned open = 0;
+    for (int i = 0; i < FLOOD; i++) {
+        char c;
+        open += recv(fds[i], &c, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
+        (void)close(fds[i]);
+    }
+    assert_true(open > 0);
+    assert_true(open <= 64);
+    fake_target_stop(t);
+}
+
+static void test_process_ends(void **state)
+{
+    struct fixture *f = *state;
+    struct gcd_ipc_runtime r;
+    struct gcd_ipc_process_info none;
+    listen_at(f);
+    pid_t child = fork();
+    if (child == 0) {
+        int fd = connect_to(f->path);
+        char c;
+        (void)!send(fd, FAKE_ADVERTISE_BYTES(COOKIE, PID), 34, MSG_NOSIGNAL);
+        (void)!recv(fd, &c, 1, 0); /* the request; then it dies */
+        _exit(0);
+    }
+    assert_true(child > 0);
+    assert_int_equal(gcd_ipc_port_wait(f->port, 10000, NULL, &r, &f->reason, &f->err), GCD_OK);
+    assert_int_equal(r.pid, child);
+    assert_int_equal(gcd_ipc_port_process_info(f->port, 0, NULL, &none, &f->reason, &f->err), GCD_E_PEER);
+    assert_int_equal(f->reason, GCD_IPC_REASON_GONE);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    /* And who waits for it to connect again, without a bound, is told. */
+    assert_int_equal(gcd_ipc_port_process_info(f->port, 0, NULL, &none, &f->reason, &f->err), GCD_E_PEER);
+    assert_int_equal(f->reason, GCD_IPC_REASON_GONE);
+    assert_string_equal(f->err.msg, "the process has ended");
+    assert_int_equal(gcd_ipc_port_pause(f->port, 60000, NULL, &f->reason, &f->err), GCD_E_PEER);
+    assert_int_equal(f->reason, GCD_IPC_REASON_GONE);
+}
+
+static void test_cancel(void **state)
+{
+    struct fixture *f = *state;
+    static const struct fake_act *const scripts[] = { info };
+    gcd_cancel_flag cancel = true;
+    struct gcd_ipc_runtime r;
+    struct gcd_ipc_process_info none;
+    listen_at(f);
+    assert_int_equal(gcd_ipc_port_wait(f->port, 0, &cancel, &r, &f->reason, &f->err), GCD_E_CANCELED);
+    atomic_store(&cancel, false);
+    struct fake_target *t = fake_target_connect(f->path, scripts, 1);
+    assert_int_equal(gcd_ipc_port_wait(f->port, 0, &cancel, &r, &f->reason, &f->err), GCD_OK);
+    f->err = (struct gcd_error)GCD_ERROR_INIT;
+    expect_info(f);
+    atomic_store(&cancel, true);
+    assert_int_equal(gcd_ipc_port_process_info(f->port, 0, &cancel, &none, &f->reason, &f->err), GCD_E_CANCELED);
+    assert_int_equal(gcd_ipc_port_pause(f->port, 60000, &cancel, &f->reason, &f->err), GCD_E_CANCELED);
+    assert_int_equal(gcd_ipc_port_resume(NULL, 0, NULL, &f->reason, &f->err), GCD_E_ARG);
+    fake_target_stop(t);
+}
+
+/* ---- the socket file ---- */
+
+static void expect_refused(struct fixture *f, const char *path, const char *text)
+{
+    char want[400];
+    struct gcd_ipc_port *none = NULL;
+    assert_int_equal(gcd_ipc_port_listen(path, &none, &f->err), GCD_E_IO);
+    (void)snprintf(want, sizeof want, "cannot listen at %s: %s", path, text);
+    assert_string_equal(f->err.msg, want);
+    assert_null(none);
+}
+
+static void test_file(void **state)
+{
+    struct fixture *f = *state;
+    struct stat sb;
+    mode_t old = umask(0);
+    listen_at(f);
+    (void)umask(old);
+    assert_int_equal(stat(f->path, &sb), 0);
+    assert_true(S_ISSOCK(sb.st_mode));
+    assert_int_equal(sb.st_mode & 07777, 0600);
+    expect_refused(f, f->path, "another program does");
+    /* The file of somebody else is left alone. */
+    assert_int_equal(unlink(f->path), 0);
+    FILE *file = fopen(f->path, "w");
+    assert_non_null(file);
+    (void)fclose(file);
+    gcd_ipc_port_free(f->port);
+    f->port = NULL;
+    assert_int_equal(stat(f->path, &sb), 0);
+    expect_refused(f, f->path, "there is a file of that name, and it is no socket");
+    assert_int_equal(unlink(f->path), 0);
+    assert_int_equal(symlink("/dev/null", f->path), 0);
+    expect_refused(f, f->path, "there is a file of that name, and it is no socket");
+    assert_int_equal(unlink(f->path), 0);
+    expect_refused(f, "/nonexistent/port", "there is no such folder");
+    gcd_ipc_port_free(NULL);
+    assert_int_equal(gcd_ipc_port_listen("", &f->port, &f->err), GCD_E_ARG);
+    assert_int_equal(gcd_ipc_port_listen(NULL, &f->port, &f->err), GCD_E_ARG);
+}
+
+static void test_stale_file(void **state)
+{
+    struct fixture *f = *state;
+    struct sockaddr_un addr = { .sun_family = AF_UNIX };
+    (void)snprintf(addr.sun_path, sizeof addr.sun_path, "%s", f->path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&addr, sizeof addr), 0);
+    (void)close(fd);
+    static const struct fake_act *const scripts[] = { idle };
+    listen_at(f);
+    struct fake_target *t = fake_target_connect(f->path, scripts, 1);
+    expect_runtime(f);
+    fake_target_stop(t);
+}
+
+static void test_long_path(void **state)
+{
+    struct fixture *f = *state;
+    char dir[256], path[300];
+    struct gcd_ipc_port *port = NULL;
+    (void)snprintf(dir, sizeof dir, "%s/%0100d", f->dir, 7);
+    (void)snprintf(path, sizeof path, "%s/port", dir);
+    assert_int_equal(mkdir(dir, 0700), 0);
+    assert_int_equal(gcd_ipc_port_listen(path, &port, &f->err), GCD_OK);
+    assert_int_equal(access(path, F_OK), 0);
+    expect_refused(f, path, "another program does");
+    gcd_ipc_port_free(port);
+    assert_true(access(path, F_OK) != 0);
+    assert_int_equal(rmdir(dir), 0);
+}
+
+#define TEST(t) cmocka_unit_test_setup_teardown(t, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_info_and_resume), TEST(test_refused), TEST(test_several_collections), TEST(test_stops_in_order),
+        TEST(test_strangers),       TEST(test_two_runtimes), TEST(test_flood),          TEST(test_process_ends),
+        TEST(test_cancel),          TEST(test_file),    TEST(test_stale_file),          TEST(test_long_path),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
