@@ -29,6 +29,8 @@ struct cli_args {
     const char *input;           /* FILE or "-"; NULL = not given */
     uint64_t pid;                /* 0 = not given */
     const char *name, *port;     /* other ways to name a process */
+    const char *connect;         /* where it connects to us */
+    uint64_t delay_s;
     const char *output;
     const char *save_trace;      /* where the event stream of a process is kept, too */
     const char *format;
@@ -74,7 +76,7 @@ enum cli_exit cmd_events(const struct cli_args *args);
 /* main.c: set by SIGINT, SIGTERM and SIGHUP. */
 extern gcd_cancel_flag cli_canceled;
 /* main.c: the temporary files that a second signal removes before it ends the program; NULL = none. */
-enum cli_slot { CLI_SLOT_OUTPUT, CLI_SLOT_TRACE, CLI_SLOTS };
+enum cli_slot { CLI_SLOT_OUTPUT, CLI_SLOT_TRACE, CLI_SLOT_PORT, CLI_SLOTS };
 void cli_temporary(enum cli_slot slot, const char *path);
 
 /* opts.c */
@@ -98,6 +100,7 @@ struct cli_dump {
     struct gcd_input *input;
     struct gcd_dump *dump;
     struct gcd_sink *trace;      /* for --save-trace */
+    struct gcd_ipc_port *port;   /* for --connect */
     bool received;               /* live: the stream came to its end, so that it can be kept */
     const char *subject;         /* file, socket or "process 1234", for messages */
     char process[40];            /* the latter */
@@ -114,11 +117,28 @@ void cli_close(struct cli_dump *d);
 enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options, bool reread,
                             const char *spool_dir, struct cli_dump *ret);
 
-/* target.c */
 #ifdef GCDUMPC_HAVE_IPC
-/* The socket of the process that ARGS name, in RET_PATH[GCD_IPC_PATH_MAX]; sets D->subject.  On failure the message has been printed. */
+/* live.c: --timeout, or how long a process is given otherwise. */
+uint64_t cli_timeout_ms(const struct cli_args *args);
+
+/* target.c */
+/*
+ * The socket of the process that ARGS name, in RET_PATH[GCD_IPC_PATH_MAX], or D->port; sets D->subject.  On failure the message
+ * has been printed.
+ */
 enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, char *ret_path);
+/* "process 1234" becomes the subject of D. */
+void cli_name_process(struct cli_dump *d, uint64_t pid);
+/* The path in "unix:PATH", or TEXT itself. */
+const char *cli_socket_path(const char *text);
+
+/* reverse.c */
+/* --connect: wait for a runtime, let it start; D->port is it.  On failure the message has been printed. */
+enum cli_exit cli_reverse_open(const struct cli_args *args, struct cli_dump *d);
+/* Removes the socket file. */
+void cli_reverse_close(struct cli_dump *d);
 #else
+/* target.c */
 enum cli_exit cli_no_ipc(const char *subject);
 #endif
 /* Do ARGS name a process? */

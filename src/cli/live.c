@@ -11,6 +11,11 @@
 #define DEFAULT_TIMEOUT_S 3600u
 #define SILENCE_MS 5000u
 
+uint64_t cli_timeout_ms(const struct cli_args *args)
+{
+    return (args->timeout_s != 0 ? args->timeout_s : DEFAULT_TIMEOUT_S) * 1000;
+}
+
 struct live {
     struct gcd_input *spool;     /* NULL when the objects will not be read */
     struct gcd_dump *dump;
@@ -74,9 +79,9 @@ enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_o
     };
     struct gcd_ipc_collect_result result;
     struct gcd_ipc_collect_options collect = {
-        .socket_path = path, .strategy = strategies[args->strategy], .ranges = !args->no_ranges,
+        .socket_path = ret->port == NULL ? path : NULL, .port = ret->port, .strategy = strategies[args->strategy], .ranges = !args->no_ranges,
         .buffer_mb = (uint32_t)args->buffer_mb, .rundown = args->rundown,
-        .timeout_ms = (args->timeout_s != 0 ? args->timeout_s : DEFAULT_TIMEOUT_S) * 1000, .on_data = on_data, .on_step = on_step, .on_idle = on_idle,
+        .timeout_ms = cli_timeout_ms(args), .on_data = on_data, .on_step = on_step, .on_idle = on_idle,
         .ctx = &l, .cancel = &cli_canceled,
     };
     st = gcd_ipc_collect(&collect, &result, &err);

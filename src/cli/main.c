@@ -15,7 +15,10 @@ static volatile sig_atomic_t temporary_set[CLI_SLOTS];
 static const struct cli_command commands[] = {
     { "collect", "--pid N -o FILE", "dump the heap of a living process", CLI_COLLECT, cmd_convert,
       "The process is made to run a full, blocking garbage collection and pauses while its heap is described.\n"
-      "\"gcdumpc --pid N ...\" is the same as \"gcdumpc collect --pid N ...\".\n" },
+      "\"gcdumpc --pid N ...\" is the same as \"gcdumpc collect --pid N ...\".\n\n"
+      "--connect ADDR is for a program that is started with DOTNET_DiagnosticPorts=ADDR (.NET 5 and later).  The\n"
+      "first that connects is let start if it waits for that, runs for --delay seconds, and is dumped.  --timeout\n"
+      "bounds the waiting for it, too.\n" },
     { "convert", "FILE -o FILE", "convert a recording to another format", CLI_CONVERT, cmd_convert, "" },
     { "info", "FILE", "what a recording contains, and whether it is complete", CLI_INFO, cmd_info, "" },
     { "report", "FILE", "objects and bytes of each type", CLI_REPORT, cmd_report, "" },

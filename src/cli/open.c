@@ -41,7 +41,7 @@ static void spool_folder(const struct cli_args *args, char *ret, size_t cap)
 
 bool cli_is_live(const struct cli_args *args)
 {
-    return args->pid != 0 || args->name != NULL || args->port != NULL;
+    return args->pid != 0 || args->name != NULL || args->port != NULL || args->connect != NULL;
 }
 
 /*
@@ -78,7 +78,10 @@ enum cli_exit cli_open(const struct cli_args *args, bool reread, struct cli_dump
     };
     if (cli_is_live(args)) {
         (void)snprintf(ret->process, sizeof ret->process, "process %" PRIu64, args->pid);
-        ret->subject = args->port != NULL ? args->port : args->name != NULL ? args->name : ret->process;
+        const char *const given[] = { args->port, args->name, args->connect };
+        ret->subject = ret->process;
+        for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+            ret->subject = given[i] != NULL ? given[i] : ret->subject;
         return open_live(args, &options, reread, spool, ret);
     }
     ret->subject = cli_input_name(args);
@@ -102,6 +105,9 @@ void cli_close(struct cli_dump *d)
     gcd_input_free(d->input);
     gcd_sink_free(d->trace);
     cli_temporary(CLI_SLOT_TRACE, NULL);
+#ifdef GCDUMPC_HAVE_IPC
+    cli_reverse_close(d);
+#endif
     d->trace = NULL;
     d->dump = NULL;
     d->input = NULL;

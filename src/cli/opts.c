@@ -37,6 +37,8 @@ static const struct option_row rows[] = {
     { "pid", 'p', "N", "the process to dump", LIVE, OPT_NUMBER, FIELD(pid), 1, UINT32_MAX },
     { "name", 0, "NAME", "the same by the name of its program or entry assembly, or a pattern", LIVE, OPT_TEXT, FIELD(name), 0, 0 },
     { "port", 0, "PATH", "the same by its diagnostic socket, also unix:PATH", LIVE, OPT_TEXT, FIELD(port), 0, 0 },
+    { "connect", 0, "ADDR", "the same by DOTNET_DiagnosticPorts=ADDR: listens there and waits for it", LIVE, OPT_TEXT, FIELD(connect), 0, 0 },
+    { "delay", 0, "SECONDS", "let a program that has connected run so long before the dump (0)", LIVE, OPT_NUMBER, FIELD(delay_s), 0, 1000000 },
     { "output", 'o', "FILE", "where to write; \"-\" is standard output", OUTPUTS, OPT_TEXT, FIELD(output), 0, 0 },
     { "format", 'f', "NAME", "format of the output, else its suffix decides", OUTPUTS, OPT_TEXT, FIELD(format), 0, 0 },
     { "save-trace", 0, "FILE", "also keep the event stream, as .nettrace or .nettrace.gz", LIVE, OPT_TEXT, FIELD(save_trace), 0, 0 },
@@ -219,18 +221,20 @@ static bool same_output(const char *a, const char *b)
 /* One input, a file or a process. */
 static bool complete_input(const struct cli_command *c, const struct cli_args *args)
 {
-    int ways = (args->pid != 0) + (args->name != NULL) + (args->port != NULL);
+    int ways = (args->pid != 0) + (args->name != NULL) + (args->port != NULL) + (args->connect != NULL);
     const char *problem = NULL;
     if (args->name != NULL && args->name[0] == '\0')
         problem = "--name needs a name";
     else if (ways > 1)
-        problem = "give one of --pid, --name and --port";
+        problem = "give one of --pid, --name, --port and --connect";
     else if (c->bit == CLI_COLLECT && ways == 0)
-        problem = "collect needs the process: --pid N, --name NAME or --port PATH";
+        problem = "collect needs the process: --pid N, --name NAME, --port PATH or --connect ADDR";
     else if (args->input != NULL && ways > 0)
         problem = "give a file or a process, not both";
     else if (args->input == NULL && ways == 0)
         problem = "a file is needed";
+    else if (args->delay_s != 0 && args->connect == NULL)
+        problem = "--delay is for programs that connect (--connect)";
     else if (args->save_trace != NULL && ways == 0)
         problem = "--save-trace keeps the stream of a process, not of a file";
     else if (args->save_trace != NULL && same_output(args->save_trace, args->output != NULL ? args->output : "-"))

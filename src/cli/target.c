@@ -1,5 +1,5 @@
 /*
- * From --pid, --name or --port to the socket of a process.
+ * From --pid, --name, --port or --connect to a process.
  */
 #include "cli.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static void name_process(struct cli_dump *d, uint64_t pid)
+void cli_name_process(struct cli_dump *d, uint64_t pid)
 {
     (void)snprintf(d->process, sizeof d->process, "process %" PRIu64, pid);
     d->subject = d->process;
@@ -68,7 +68,7 @@ static enum cli_exit choose(const struct gcd_ipc_process_list *l, const char *na
     }
     *ret_pid = found->pid;
     if (found->pid != 0)
-        name_process(d, found->pid);
+        cli_name_process(d, found->pid);
     (void)snprintf(ret_path, GCD_IPC_PATH_MAX, "%s", found->socket_path);
     return CLI_DONE;
 }
@@ -85,9 +85,14 @@ static enum cli_exit by_name(const char *name, struct cli_dump *d, char *ret_pat
     return e;
 }
 
+const char *cli_socket_path(const char *text)
+{
+    return strncmp(text, "unix:", 5) == 0 ? text + 5 : text;
+}
+
 static enum cli_exit by_port(const char *port, struct cli_dump *d, char *ret_path)
 {
-    const char *path = strncmp(port, "unix:", 5) == 0 ? port + 5 : port;
+    const char *path = cli_socket_path(port);
     struct stat sb;
     d->subject = path;
     if (path[0] == '\0' || strlen(path) >= GCD_IPC_PATH_MAX) {
@@ -107,6 +112,8 @@ enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, c
     uint32_t pid = (uint32_t)args->pid;
     ret_path[0] = '\0';
     d->subject = args->name;
+    if (args->connect != NULL)
+        return cli_reverse_open(args, d);
     if (args->port != NULL)
         return by_port(args->port, d, ret_path);
     if (args->name != NULL) {
@@ -115,7 +122,7 @@ enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, c
             return e;
         /* It may not be used: why, the search for it says. */
     }
-    name_process(d, pid);
+    cli_name_process(d, pid);
     struct gcd_error err = GCD_ERROR_INIT;
     gcd_status st = gcd_ipc_find_socket(pid, getenv("TMPDIR"), ret_path, NULL, &err);
     return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);

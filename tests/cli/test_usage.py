@@ -97,15 +97,16 @@ class WrongUse(CliTest):
         for command in ("info", "report"):
             self.refused(2, rf"give a file or a process, not both; see gcdumpc {command} --help", command, "a", "--pid", "1")
         for words in (["collect"], ["collect", "-o", "x"], ["-o", "x"]):
-            self.refused(2, r"collect needs the process: --pid N, --name NAME or --port PATH; see gcdumpc collect --help", *words)
+            self.refused(2, r"collect needs the process: --pid N, --name NAME, --port PATH or --connect ADDR; see gcdumpc collect --help", *words)
         for words in (["collect", "--pid", "1", "x"], ["--pid=1", "x", "-o", "y"]):
             self.refused(2, r'collect does not know what to do with "x"; .*', *words)
 
     def test_processes(self):
         for command in ("collect", "info", "report"):
-            for words in (["--pid", "1", "--name", "a"], ["--name", "a", "--port", "b"], ["--port", "b", "--pid", "1"]):
-                self.refused(2, rf"give one of --pid, --name and --port; see gcdumpc {command} --help", command, *words, "-q")
+            for words in (["--pid", "1", "--name", "a"], ["--name", "a", "--port", "b"], ["--port", "b", "--pid", "1"], ["--connect", "c", "--pid", "1"]):
+                self.refused(2, rf"give one of --pid, --name, --port and --connect; see gcdumpc {command} --help", command, *words, "-q")
             self.refused(2, rf"--name needs a name; see gcdumpc {command} --help", command, "--name", "")
+            self.refused(2, rf"--delay is for programs that connect \(--connect\); see gcdumpc {command} --help", command, "--pid", "1", "--delay", "1")
         self.refused(2, r'ps does not know what to do with "x"; see gcdumpc ps --help', "ps", "x")
 
     def test_recordings(self):
@@ -140,6 +141,9 @@ class WrongUse(CliTest):
         self.refused(1, r"file: is no socket", "report", "--port", self.put("file", b""))
         for form in ("", "unix:", "x" * 5000):
             self.refused(2, r"--port takes the path of a socket, not \".*\"", "info", "--port", form)
+        for form in ("", "unix:", "x" * 5000, "a,suspend", "a;b"):
+            self.refused(2, r'--connect takes the path of a socket, without "," and ";", not ".*"', "info", "--connect", form)
+        self.refused(1, r"cannot listen at file: there is a file of that name, and it is no socket", "report", "--connect", "unix:file")
 
 
 class Forms(CliTest):

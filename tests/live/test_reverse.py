@@ -1,0 +1,150 @@
+"""--connect with real .NET processes that connect to us.  Needs the .NET SDK; without it the test is skipped."""
+import json
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+import unittest
+
+import test_live
+from test_live import PROGRAM, Process
+
+
+class Reverse(unittest.TestCase):
+    setUp, path, gcdumpc = test_live.Live.setUp, test_live.Live.path, test_live.Live.gcdumpc
+
+    def start(self, *args, command="report", port="port"):
+        """gcdumpc, listening."""
+        p = subprocess.Popen([PROGRAM, command, "--connect", self.path(port), *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(p.communicate)
+        self.addCleanup(p.kill)
+        for _ in range(1000):
+            if os.path.exists(self.path(port)) or p.poll() is not None:
+                break
+            time.sleep(0.01)
+        return p
+
+    def finish(self, p, status=0):
+        out, err = p.communicate(timeout=120)
+        self.assertEqual(p.returncode, status, out[-300:] + err)
+        self.assertFalse(os.path.exists(self.path("port")))
+        return out, err
+
+    def check_whole(self, target, report):
+        """All objects of the line of TARGET are in REPORT."""
+        found = {}
+        for t in json.loads(report)["types"]:
+            found[t["name"]] = found.get(t["name"], 0) + t["count"]
+        wanted = {}
+        for t in json.loads(target.line)["types"]:
+            if "count" in t:
+                wanted[t["name"]] = wanted.get(t["name"], 0) + t["count"]
+        self.assertGreater(len(wanted), 90)
+        for name, count in wanted.items():
+            self.assertEqual(found.get(name, 0), count, name)
+
+    def test_both_ways_to_start(self):
+        for mode in ("", ",suspend", ",nosuspend", ",connect,suspend"):
+            with self.subTest(mode=mode):
+                p = self.start("--json", "--delay", "3")
+                mode_of_file = os.stat(self.path("port")).st_mode
+                self.assertTrue(stat.S_ISSOCK(mode_of_file))
+                self.assertEqual(stat.S_IMODE(mode_of_file), 0o600)
+                with Process(DOTNET_DiagnosticPorts=self.path("port") + mode) as target:
+                    out, err = self.finish(p)
+                    self.assertIn(f"DOTNET_DiagnosticPorts={self.path('port')}\n", err)
+                    self.assertRegex(err, rf"process {target.pid}: has connected: {re.escape(test_live.HEAPLAB)}")
+                    self.check_whole(target, out)
+                    self.assertIsNone(target.process.poll())
+                    # it lives on, and both ways lead to it
+                    self.check_whole(target, self.gcdumpc("report", "--pid", target.pid, "--json").stdout)
+                    out, err = self.finish(self.start("--json", "-q", "--strategy", "single"))
+                    self.assertEqual(err, "")
+                    self.check_whole(target, out)
+
+    def test_at_once(self):
+        # Without a delay the dump is of a program that has hardly begun, but it is one.
+        for mode in ("suspend", "nosuspend"):
+            p = self.start("-o", self.path("a.gclog"), command="collect")
+            with Process(DOTNET_DiagnosticPorts=f"{self.path('port')},{mode}") as target:
+                _, err = self.finish(p)
+                self.assertRegex(err, r"a\.gclog: [\d,]+ objects, .*, complete\n")
+                self.assertTrue(target.line.startswith("{"))
+
+    def test_address_in_another_form(self):
+        p = subprocess.Popen([PROGRAM, "info", "--json", "--connect", "unix:port"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             cwd=self.folder)
+        with Process(DOTNET_DiagnosticPorts=self.path("port") + ",nosuspend") as target:
+            out, err = self.finish(p)
+            self.assertIn(f"DOTNET_DiagnosticPorts={self.path('port')}\n", err)
+            self.assertEqual(json.loads(out)["process"]["pid"], target.pid)
+
+    def test_two_programs(self):
+        p = self.start("--json", "--delay", "3")
+        environment = {"DOTNET_DiagnosticPorts": self.path("port") + ",nosuspend"}
+        with Process(**environment) as a, Process(**environment) as b:
+            out, err = self.finish(p)
+            chosen, other = (a, b) if f"process {a.pid}: has connected" in err else (b, a)
+            self.assertIn(f"process {chosen.pid}: has connected", err)
+            self.assertNotIn(f"process {other.pid}", err)
+            self.assertRegex(err, r"1 other program connected, too")
+            self.check_whole(chosen, out)
+            self.assertIsNone(other.process.poll())
+            self.check_whole(other, self.gcdumpc("report", "--pid", other.pid, "--json").stdout)
+
+    def test_interrupted(self):
+        for signals in (1, 2):
+            p = self.start()
+            for _ in range(signals):
+                p.send_signal(signal.SIGINT)
+            _, err = self.finish(p, 130)
+            if signals == 1:
+                self.assertRegex(err.splitlines()[-1], r"port: interrupted$")
+        p = self.start("--delay", "600")
+        with Process(DOTNET_DiagnosticPorts=self.path("port") + ",nosuspend") as target:
+            p.send_signal(signal.SIGTERM)
+            self.finish(p, 130)
+            self.check_whole(target, self.gcdumpc("report", "--pid", target.pid, "--json").stdout)
+
+    def test_program_ends_before_the_dump(self):
+        p = self.start("--delay", "600")
+        with Process(DOTNET_DiagnosticPorts=self.path("port")) as target:
+            target.process.kill()
+            _, err = self.finish(p, 1)
+            self.assertRegex(err.splitlines()[-1], rf"process {target.pid}: .*the process has ended$")
+
+    def test_nobody_comes(self):
+        _, err = self.finish(self.start("--timeout", "1", "-q"), 1)
+        self.assertEqual(err, f"gcdumpc: {self.path('port')}: no runtime has connected within 1000 ms\n")
+
+    def test_address_that_cannot_be(self):
+        def refused(address, pattern, status=1):
+            before = sorted(os.listdir(self.folder))
+            r = self.gcdumpc("report", "--connect", address, status=status)
+            self.assertRegex(r.stderr, pattern)
+            self.assertEqual(len(r.stderr.splitlines()), 1, r.stderr)
+            self.assertEqual(sorted(os.listdir(self.folder)), before)
+        with socket.socket(socket.AF_UNIX) as s:
+            s.bind(self.path("live"))
+            s.listen()
+            refused(self.path("live"), r"cannot listen at .*live: another program does")
+        with open(self.path("file"), "wb"):
+            refused(self.path("file"), r"cannot listen at .*file: there is a file of that name, and it is no socket")
+        refused(self.path("none/port"), r"cannot listen at .*port: there is no such folder")
+        refused("a,b", r"--connect takes the path of a socket", 2)
+        # "live" is stale by now
+        _, err = self.finish(self.start("--timeout", "1", port="live"), 1)
+        self.assertIn("no runtime has connected", err)
+        self.assertFalse(os.path.exists(self.path("live")))
+
+
+if __name__ == "__main__":
+    if os.environ.get("GCDUMPC_IPC") == "OFF":
+        print("skipped: live test: this build has no support for living processes (GCDUMPC_IPC=OFF)")
+        sys.exit(test_live.SKIP)
+    test_live.HEAPLAB = test_live.build_target()
+    unittest.main()
