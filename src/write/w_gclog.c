@@ -286,5 +286,6 @@ const struct gcd_format gcd_w_gclog = {
     .suffix = ".gclog",
     .about = "RPM GC log (text)",
     .text = true,
+    .names = GCD_NAMES_RAW,
     .write = gclog_write,
 };
