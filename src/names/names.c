@@ -56,10 +56,11 @@ static gcd_status spell(struct gcd_names *n, const struct source *from, enum gcd
         char unknown[32];
         const char *s = t->name;
         size_t len = strlen(s);
-        if (!t->named || len == 0) {
+        bool nameless = !t->named || len == 0;
+        n->unknown += nameless;
+        if (len == 0 || (nameless && style == GCD_NAMES_CSHARP)) {
             s = unknown;
             len = (size_t)snprintf(unknown, sizeof unknown, "UNKNOWN 0x%" PRIx64, t->id);
-            n->unknown++;
         } else if (style == GCD_NAMES_CSHARP) {
             /* only the runtime tells element types: names of files may be C# already */
             st = csharp_name(&c, s, t->element_type != 0);

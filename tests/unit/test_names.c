@@ -246,7 +246,7 @@ static void types_that_look_alike_are_told_apart(void **state)
     gcd_graph_free(g);
     assert_string_equal(gcd_names_get(n, 0), "<>c");
     assert_string_equal(gcd_names_get(n, 3), "List`1[A]");
-    assert_string_equal(gcd_names_get(n, 6), "UNKNOWN 0xabc");
+    assert_string_equal(gcd_names_get(n, 6), "Type(0x2000001)");
     gcd_names_free(n);
 }
 
