@@ -101,6 +101,7 @@ struct gcd_reason {
 /* complete, or incomplete with the reasons: in the order of the list above. */
 struct gcd_verdict {
     bool complete;
+    bool unverified;             /* of a format that has no place for a verdict: complete then means that nothing is known to miss */
     size_t reason_count;
     struct gcd_reason reasons[GCD_REASON_COUNT];
 };

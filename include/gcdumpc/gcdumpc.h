@@ -22,6 +22,7 @@
 #include <gcdumpc/cancel.h>
 #include <gcdumpc/dump.h>
 #include <gcdumpc/event.h>
+#include <gcdumpc/graph.h>
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
 #include <gcdumpc/trace.h>

@@ -8,9 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <gcdumpc/dump.h>
 #include <gcdumpc/cancel.h>
+#include <gcdumpc/dump.h>
+#include <gcdumpc/graph.h>
 #include <gcdumpc/io.h>
+#include <gcdumpc/names.h>
 #include <gcdumpc/status.h>
 
 #ifdef __cplusplus
@@ -30,14 +32,40 @@ GCD_API const char *gcd_format_suffix(const struct gcd_format *f);   /* with its
 GCD_API const char *gcd_format_about(const struct gcd_format *f);    /* a few words */
 GCD_API bool gcd_format_is_text(const struct gcd_format *f);
 
+/* What it is written from and to. */
+enum gcd_format_kind {
+    GCD_FORMAT_STREAM,           /* from a dump with gcd_write, in memory that does not depend on the number of objects; from a
+                                    graph as well, with the same bytes */
+    GCD_FORMAT_GRAPH,            /* from a graph with gcd_write_graph */
+    GCD_FORMAT_PLACE             /* from a graph to a folder or database with gcd_write_place */
+};
+GCD_API enum gcd_format_kind gcd_format_kind(const struct gcd_format *f);
+/* The style of names that its readers expect. */
+GCD_API enum gcd_name_style gcd_format_names(const struct gcd_format *f);
+
+/* How flame graphs and profiles stack objects up. */
+enum gcd_fold {
+    GCD_FOLD_DOMINATORS,         /* along the dominator tree: what keeps it alive */
+    GCD_FOLD_PATHS               /* along the shortest path from a root */
+};
+
 struct gcd_write_options {
     const struct gcd_alloc *alloc;
     const char *name;            /* of the program that was dumped, when the dump does not know it; NULL = none */
+    const struct gcd_names *names;   /* of its types; NULL = as the runtime spells them */
+    enum gcd_fold fold;
     const gcd_cancel_flag *cancel;   /* may be NULL; polled every 64 Ki objects, ends with GCD_E_CANCELED */
     gcd_progress_fn progress;    /* may be NULL */
     void *progress_ctx;
     uint64_t progress_total;     /* handed to PROGRESS */
 };
+
+/* Something that the format has no place for. */
+struct gcd_write_loss {
+    const char *text;            /* static, a clause that goes on after the number; "objects are larger than 4 GiB and ..." */
+    uint64_t count;              /* 0: the text stands alone */
+};
+#define GCD_WRITE_LOSSES 8
 
 /* What the writer noticed in the data, for a warning.  All zero in a sound dump. */
 struct gcd_write_notes {
@@ -48,6 +76,8 @@ struct gcd_write_notes {
     uint64_t roots_dangling;
     uint64_t dependents_dropped;     /* dependent handles whose key is no object */
     uint64_t objects_dropped;        /* with address 0 */
+    struct gcd_write_loss losses[GCD_WRITE_LOSSES];
+    size_t loss_count;
 };
 
 /*
@@ -57,6 +87,22 @@ struct gcd_write_notes {
 GCD_API GCD_MUST_CHECK gcd_status gcd_write(const struct gcd_format *f, struct gcd_dump *d, struct gcd_sink *s,
                                             const struct gcd_write_options *options, struct gcd_write_notes *ret_notes,
                                             struct gcd_error *err);
+
+/*
+ * Write G to S in format F (of the kind STREAM or GRAPH, else GCD_E_ARG); the caller commits S.  RET_NOTES counts what the writer met, not
+ * what was lost on the way into the graph (gcd_graph_notes).
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_write_graph(const struct gcd_format *f, const struct gcd_graph *g, struct gcd_sink *s,
+                                                  const struct gcd_write_options *options, struct gcd_write_notes *ret_notes,
+                                                  struct gcd_error *err);
+
+/*
+ * Write G to PATH in format F of the kind PLACE.  It is made beside PATH under a temporary name and appears whole or not at all: a
+ * database takes the place of a file that is there, a folder only that of an empty one (GCD_E_IO).
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_write_place(const struct gcd_format *f, const struct gcd_graph *g, const char *path,
+                                                  const struct gcd_write_options *options, struct gcd_write_notes *ret_notes,
+                                                  struct gcd_error *err);
 
 #ifdef __cplusplus
 }

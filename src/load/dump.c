@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "clr/clr_ids.h"
 #include "load/load.h"
 
@@ -181,30 +182,8 @@ static gcd_status collect_types(struct gcd_dump *d, struct gcd_error *err)
 static gcd_status sort_dependents(struct gcd_dump *d, struct gcd_error *err)
 {
     struct heap_walk *w = d->heap->chosen;
-    bool sorted = true;
-    for (size_t i = 1; i < w->dependent_count && sorted; i++)
-        sorted = w->dependent_items[i - 1].key <= w->dependent_items[i].key;
-    if (sorted)
-        return GCD_OK;
-    /* bottom-up merge sort: stable, no recursion, one buffer of the same size */
-    size_t n = w->dependent_count;
-    struct gcd_dependent *from = w->dependent_items, *other = gcd_mem_new_array(&d->alloc, n, sizeof *other);
-    if (other == NULL)
+    if (!gcd_sort_by_u64(&d->alloc, w->dependent_items, w->dependent_count, sizeof *w->dependent_items))
         return gcd_fail_nomem(err, "sorting dependent handles");
-    struct gcd_dependent *to = other;
-    for (size_t run = 1; run < n; run = run <= n / 2 ? run * 2 : n) {
-        for (size_t start = 0; start < n; start += 2 * run) {
-            size_t i = start, mid = start + run < n ? start + run : n, j = mid, end = mid + run < n ? mid + run : n;
-            for (size_t k = start; k < end; k++)
-                to[k] = i < mid && (j >= end || from[i].key <= from[j].key) ? from[i++] : from[j++];
-        }
-        struct gcd_dependent *swap = from;
-        from = to;
-        to = swap;
-    }
-    if (from != w->dependent_items)
-        memcpy(w->dependent_items, from, n * sizeof *from);
-    gcd_mem_free(&d->alloc, other, n * sizeof *other);
     return GCD_OK;
 }
 

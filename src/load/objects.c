@@ -26,6 +26,7 @@ struct gcd_objects {
     struct gcd_dump *dump;
     struct feed nodes, edges;
     uint64_t edges_left;         /* of the current object */
+    uint64_t edges_unwanted;     /* of the objects before it: nobody asked for them, they are still to be skipped */
     uint64_t objects_seen, edges_seen;
     uint64_t *targets;           /* [targets_cap], null references left out */
     size_t targets_cap;
@@ -56,8 +57,6 @@ gcd_status gcd_objects_new(struct gcd_dump *d, struct gcd_objects **ret, struct 
     o->dump = d;
     o->last_type = GCD_TYPE_NONE;
     gcd_status st = feed_open(d, &o->nodes, GCD_EV_BULK_NODE, err);
-    if (st == GCD_OK)
-        st = feed_open(d, &o->edges, GCD_EV_BULK_EDGE, err);
     if (st != GCD_OK) {
         gcd_objects_free(o);
         return st;
@@ -154,35 +153,50 @@ static gcd_status type_number(struct gcd_objects *o, uint64_t id, uint32_t *ret,
 static gcd_status skip_edges(struct gcd_objects *o, struct gcd_error *err)
 {
     struct feed *f = &o->edges;
-    while (o->edges_left > 0 && !f->holed && !f->ended) {
+    while (o->edges_unwanted > 0 && !f->holed && !f->ended) {
         uint32_t there = f->bulk.count - f->at;
-        uint32_t n = o->edges_left < there ? (uint32_t)o->edges_left : there;
+        uint32_t n = o->edges_unwanted < there ? (uint32_t)o->edges_unwanted : there;
         f->at += n;
-        o->edges_left -= n;
+        o->edges_unwanted -= n;
         o->edges_seen += n;
-        if (o->edges_left > 0) {
+        if (o->edges_unwanted > 0) {
             gcd_status st = feed_next(o->dump, f, err);
             if (st < 0)
                 return st;
         }
     }
+    o->edges_unwanted = 0;
     return GCD_OK;
 }
 
+/* The cursor for references is opened when the first are asked for: who wants only the objects reads the trace once. */
+static gcd_status reach_edges(struct gcd_objects *o, struct gcd_error *err)
+{
+    if (o->edges.reader == NULL)
+        GCD_TRY(feed_open(o->dump, &o->edges, GCD_EV_BULK_EDGE, err));
+    return o->edges_unwanted > 0 ? skip_edges(o, err) : GCD_OK;
+}
+
 /* After the last object: is this what the first pass has counted and judged? */
-static gcd_status check_sums(const struct gcd_objects *o, struct gcd_error *err)
+static gcd_status check_sums(struct gcd_objects *o, struct gcd_error *err)
 {
     const struct gcd_dump_facts *f = &o->dump->facts;
-    if (o->objects_seen != f->objects || (o->dump->verdict.complete && o->edges_seen != f->edges))
+    if (o->objects_seen != f->objects)
         return changed(err);
+    if (o->edges.reader != NULL) {
+        GCD_TRY(skip_edges(o, err));
+        if (o->dump->verdict.complete && o->edges_seen != f->edges)
+            return changed(err);
+    }
     return GCD_END;
 }
 
 gcd_status gcd_objects_next(struct gcd_objects *o, struct gcd_object *ret, struct gcd_error *err)
 {
-    if (o->edges_left > 0)
-        GCD_TRY(skip_edges(o, err));
     struct feed *f = &o->nodes;
+    if (__builtin_add_overflow(o->edges_unwanted, o->edges_left, &o->edges_unwanted))
+        o->edges_unwanted = UINT64_MAX;
+    o->edges_left = 0;
     while (f->at >= f->bulk.count) {
         gcd_status st = feed_next(o->dump, f, err);
         if (st != GCD_OK)
@@ -200,6 +214,8 @@ gcd_status gcd_objects_next(struct gcd_objects *o, struct gcd_object *ret, struc
 gcd_status gcd_objects_edges(struct gcd_objects *o, const uint64_t **ret_targets, size_t *ret_n, struct gcd_error *err)
 {
     struct feed *f = &o->edges;
+    if (o->edges_left > 0)
+        GCD_TRY(reach_edges(o, err));
     while (o->edges_left > 0) {
         while (f->at >= f->bulk.count && !f->ended && !f->holed) {
             gcd_status st = feed_next(o->dump, f, err);

@@ -22,20 +22,22 @@
 
 enum gclog_root { GCLOG_ROOT_STACK = 1, GCLOG_ROOT_FINALIZER, GCLOG_ROOT_HANDLE, GCLOG_ROOT_STATIC, GCLOG_ROOT_OTHER };
 
-/* Objects between two looks at the sink's state and the cancel flag. */
-#define CHECK_EVERY UINT64_C(65536)
 /* Room for a letter and three numbers with their spaces: the beginning of any record. */
 #define OBJECT_BYTES (3 * (GCD_HEX_MAX + 1) + 16)
 #define EDGES_AT_ONCE ((size_t)2048)
 
 struct gclog {
     struct gcd_alloc alloc;
-    struct gcd_dump *dump;
+    const struct gcd_write_options *options;
+    struct gcd_dump *dump;       /* one of these two */
+    const struct gcd_graph *graph;
+    const struct gcd_dump_facts *facts;
     struct gcd_sink *out;
     struct gcd_write_notes *notes;
     uint32_t *type_id;           /* by type number; 0 = not used */
     uint32_t *type_at;           /* type number by type id - 1 */
-    uint32_t type_count;         /* numbers given */
+    uint32_t type_count;         /* ids given */
+    uint32_t types;              /* numbers */
     struct gcd_idmap dependent;  /* key -> index of its first dependent handle */
 };
 
@@ -54,12 +56,11 @@ static void put_name(struct gcd_sink *out, const char *s, size_t n)
 }
 
 /* "a 2 NAME STAMP" or "c NAME STAMP".  A name must not be empty or begin or end with spaces, or nobody could read it back. */
-static void put_frame(struct gclog *g, const char *letter, const char *fallback_name)
+static void put_frame(struct gclog *g, const char *letter)
 {
-    const struct gcd_dump_facts *f = gcd_dump_facts(g->dump);
-    const char *name = f->process_name;
+    const char *name = g->facts->process_name;
     if (name[strspn(name, " ")] == '\0')
-        name = fallback_name != NULL ? fallback_name : "";
+        name = g->options->name != NULL ? g->options->name : "";
     name += strspn(name, " ");
     size_t n = strlen(name);
     while (n > 0 && name[n - 1] == ' ')
@@ -72,10 +73,15 @@ static void put_frame(struct gclog *g, const char *letter, const char *fallback_
     put_name(g->out, name, n);
     char *p = gcd_sink_reserve(g->out, OBJECT_BYTES), *q = p;
     *q++ = ' ';
-    int64_t ms = f->gc_start_ns / 1000000;
+    int64_t ms = g->facts->gc_start_ns / 1000000;
     q = gcd_hex_put(q, ms < 0 ? 0 : (uint32_t)(uint64_t)ms);
     *q++ = '\n';
     gcd_sink_advance(g->out, (size_t)(q - p));
+}
+
+static const struct gcd_type *type_at(const struct gclog *g, uint32_t number)
+{
+    return g->graph != NULL ? gcd_graph_type(g->graph, number) : gcd_dump_type(g->dump, number);
 }
 
 static void use_type(struct gclog *g, uint32_t number)
@@ -95,7 +101,8 @@ static void put_types(struct gclog *g)
         q = gcd_hex_put(q, id);
         *q++ = ' ';
         gcd_sink_advance(g->out, (size_t)(q - p));
-        const char *name = gcd_dump_type(g->dump, g->type_at[id - 1])->name;
+        uint32_t number = g->type_at[id - 1];
+        const char *name = g->options->names != NULL ? gcd_names_get(g->options->names, number) : type_at(g, number)->name;
         put_name(g->out, name, strlen(name));
         gcd_sink_text(g->out, "\n");
     }
@@ -119,22 +126,23 @@ static void put_root(struct gclog *g, uint64_t object, enum gclog_root kind, uin
     *q++ = '\n';
     gcd_sink_advance(g->out, (size_t)(q - p));
     g->notes->roots++;
-    g->notes->roots_dangling += !gcd_dump_knows(g->dump, object, NULL);
+    g->notes->roots_dangling += g->dump != NULL && !gcd_dump_knows(g->dump, object, NULL);
 }
+
+static const enum gclog_root root_kinds[GCD_ROOT_ALL_KINDS] = {
+    [GCD_ROOT_STACK] = GCLOG_ROOT_STACK, [GCD_ROOT_FINALIZER] = GCLOG_ROOT_FINALIZER, [GCD_ROOT_HANDLE] = GCLOG_ROOT_HANDLE,
+    [GCD_ROOT_OTHER] = GCLOG_ROOT_OTHER, [GCD_ROOT_STATIC] = GCLOG_ROOT_STATIC, [GCD_ROOT_COM] = GCLOG_ROOT_HANDLE,
+};
 
 static void put_roots(struct gclog *g)
 {
-    static const enum gclog_root kinds[GCD_ROOT_KINDS] = {
-        [GCD_ROOT_STACK] = GCLOG_ROOT_STACK, [GCD_ROOT_FINALIZER] = GCLOG_ROOT_FINALIZER,
-        [GCD_ROOT_HANDLE] = GCLOG_ROOT_HANDLE, [GCD_ROOT_OTHER] = GCLOG_ROOT_OTHER,
-    };
     for (size_t i = 0; i < gcd_dump_static_count(g->dump); i++) {
         const struct gcd_static *s = gcd_dump_static(g->dump, i);
         put_root(g, s->object, GCLOG_ROOT_STATIC, 0, g->type_id[s->type]);
     }
     for (size_t i = 0; i < gcd_dump_root_count(g->dump); i++) {
         const struct gcd_root *r = gcd_dump_root(g->dump, i);
-        put_root(g, r->object, kinds[r->kind], r->flags, 0);
+        put_root(g, r->object, root_kinds[r->kind], r->flags, 0);
     }
     for (size_t i = 0; i < gcd_dump_ccw_count(g->dump); i++)
         put_root(g, gcd_dump_ccw(g->dump, i), GCLOG_ROOT_HANDLE, GCD_ROOT_REFCOUNTED, 0);
@@ -171,17 +179,29 @@ static void put_dependents(struct gclog *g, uint64_t key)
     }
 }
 
-static gcd_status put_object(struct gclog *g, struct gcd_objects *cursor, const struct gcd_object *o, struct gcd_error *err)
+static void begin_object(struct gclog *g, uint64_t address, uint32_t type, uint64_t size_bytes)
 {
     char *p = gcd_sink_reserve(g->out, OBJECT_BYTES), *q = p;
     *q++ = 'o';
     *q++ = ' ';
-    q = gcd_hex_put(q, o->address);
+    q = gcd_hex_put(q, address);
     *q++ = ' ';
-    q = gcd_hex_put(q, g->type_id[o->type]);
+    q = gcd_hex_put(q, g->type_id[type]);
     *q++ = ' ';
-    q = gcd_hex_put(q, o->size_bytes);
+    q = gcd_hex_put(q, size_bytes);
     gcd_sink_advance(g->out, (size_t)(q - p));
+}
+
+static void end_object(struct gclog *g)
+{
+    *gcd_sink_reserve(g->out, 1) = '\n';
+    gcd_sink_advance(g->out, 1);
+    g->notes->objects++;
+}
+
+static gcd_status put_object(struct gclog *g, struct gcd_objects *cursor, const struct gcd_object *o, struct gcd_error *err)
+{
+    begin_object(g, o->address, o->type, o->size_bytes);
     if (o->edges > 0) {
         const uint64_t *targets;
         size_t n;
@@ -197,13 +217,11 @@ static gcd_status put_object(struct gclog *g, struct gcd_objects *cursor, const 
     }
     if (g->dependent.used > 0)
         put_dependents(g, o->address);
-    *gcd_sink_reserve(g->out, 1) = '\n';
-    gcd_sink_advance(g->out, 1);
-    g->notes->objects++;
+    end_object(g);
     return GCD_OK;
 }
 
-static gcd_status put_objects(struct gclog *g, const struct gcd_write_options *options, struct gcd_error *err)
+static gcd_status put_objects(struct gclog *g, struct gcd_error *err)
 {
     struct gcd_objects *cursor;
     struct gcd_object o;
@@ -216,34 +234,37 @@ static gcd_status put_objects(struct gclog *g, const struct gcd_write_options *o
         }
         if ((st = put_object(g, cursor, &o, err)) != GCD_OK)
             break;
-        if (i % CHECK_EVERY == 0) {
-            if (options->progress != NULL)
-                options->progress(options->progress_ctx, gcd_objects_position(cursor), options->progress_total);
-            if (options->cancel != NULL && atomic_load_explicit(options->cancel, memory_order_relaxed))
-                st = gcd_fail(err, GCD_E_CANCELED, "interrupted");
-            else
-                st = gcd_sink_status(g->out, err);
-            if (st != GCD_OK)
+        if (i % WRITE_CHECK_EVERY == 0)
+            if ((st = write_check(g->options, g->out, gcd_objects_position(cursor), g->options->progress_total, err)) != GCD_OK)
                 break;
-        }
     }
     gcd_objects_free(cursor);
     return st == GCD_END ? GCD_OK : st;
 }
 
-/* Type numbers in the order of first use in the file, and the way from a key to its dependent handles. */
-static gcd_status prepare(struct gclog *g, struct gcd_error *err)
+static gcd_status number_types(struct gclog *g, uint32_t types, struct gcd_error *err)
 {
-    uint32_t types = gcd_dump_type_count(g->dump);
+    g->types = types;
     g->type_id = gcd_mem_new_array(&g->alloc, types, sizeof *g->type_id);
     g->type_at = gcd_mem_new_array(&g->alloc, types, sizeof *g->type_at);
-    if (g->type_id == NULL || g->type_at == NULL)
-        return gcd_fail_nomem(err, "numbering the types");
+    return g->type_id != NULL && g->type_at != NULL ? GCD_OK : gcd_fail_nomem(err, "numbering the types");
+}
+
+/* After those of static variables: types that objects have, in the order of first use. */
+static void use_types_of_objects(struct gclog *g)
+{
+    for (uint32_t i = 0; i < g->types; i++)
+        if (type_at(g, i)->objects > 0)
+            use_type(g, i);
+}
+
+/* Type numbers in the order of first use in the file, and the way from a key to its dependent handles. */
+static gcd_status prepare_dump(struct gclog *g, struct gcd_error *err)
+{
+    GCD_TRY(number_types(g, gcd_dump_type_count(g->dump), err));
     for (size_t i = 0; i < gcd_dump_static_count(g->dump); i++)
         use_type(g, gcd_dump_static(g->dump, i)->type);
-    for (uint32_t i = 0; i < types; i++)
-        if (gcd_dump_type(g->dump, i)->objects > 0)
-            use_type(g, i);
+    use_types_of_objects(g);
     size_t n = gcd_dump_dependent_count(g->dump);
     if (n >= GCD_IDMAP_NONE)
         return gcd_fail(err, GCD_E_LIMIT, "%zu dependent handles are more than this format can take", n);
@@ -252,32 +273,113 @@ static gcd_status prepare(struct gclog *g, struct gcd_error *err)
             if (!gcd_idmap_put(&g->dependent, gcd_dump_dependent(g->dump, i)->key, (uint32_t)i))
                 return gcd_fail_nomem(err, "sorting dependent handles");
     g->notes->dependents_dropped = n;        /* until the key is met */
+    bool exact;
+    (void)gcd_dump_knows(g->dump, 0, &exact);
+    g->notes->dangling_is_minimum = !exact;
     return GCD_OK;
+}
+
+static void gclog_done(struct gclog *g)
+{
+    gcd_idmap_done(&g->dependent);
+    gcd_mem_free(&g->alloc, g->type_id, g->types * sizeof *g->type_id);
+    gcd_mem_free(&g->alloc, g->type_at, g->types * sizeof *g->type_at);
 }
 
 static gcd_status gclog_write(struct gcd_dump *d, struct gcd_sink *s, const struct gcd_write_options *options,
                               struct gcd_write_notes *notes, struct gcd_error *err)
 {
-    struct gclog g = { .alloc = gcd_alloc_or_default(options->alloc), .dump = d, .out = s, .notes = notes };
+    struct gclog g = { .alloc = gcd_alloc_or_default(options->alloc), .options = options, .dump = d, .facts = gcd_dump_facts(d), .out = s,
+                       .notes = notes };
     gcd_idmap_init(&g.dependent, &g.alloc);
-    gcd_status st = prepare(&g, err);
+    gcd_status st = prepare_dump(&g, err);
     if (st == GCD_OK) {
-        bool exact;
-        (void)gcd_dump_knows(d, 0, &exact);
-        notes->dangling_is_minimum = !exact;
-        put_frame(&g, "a 2 ", options->name);
+        put_frame(&g, "a 2 ");
         put_types(&g);
         put_roots(&g);
-        st = put_objects(&g, options, err);
+        st = put_objects(&g, err);
     }
     if (st == GCD_OK) {
-        put_frame(&g, "c ", options->name);
+        put_frame(&g, "c ");
         st = gcd_sink_status(s, err);
     }
-    gcd_idmap_done(&g.dependent);
-    uint32_t types = gcd_dump_type_count(d);
-    gcd_mem_free(&g.alloc, g.type_id, types * sizeof *g.type_id);
-    gcd_mem_free(&g.alloc, g.type_at, types * sizeof *g.type_at);
+    gclog_done(&g);
+    return st;
+}
+
+/* ---- the same from a graph; the node of what is unknown has no address, so nobody can refer to it ---- */
+
+static void put_graph_roots(struct gclog *g)
+{
+    for (size_t i = 0; i < gcd_graph_root_count(g->graph); i++) {
+        const struct gcd_graph_root *r = gcd_graph_root(g->graph, i);
+        uint64_t address = gcd_graph_node_address(g->graph, r->node);
+        if (r->node != gcd_graph_unknown(g->graph))
+            put_root(g, address, root_kinds[r->kind], r->flags, r->kind == GCD_ROOT_STATIC ? g->type_id[r->type] : 0);
+    }
+}
+
+static void put_node_edges(struct gclog *g, const uint32_t *edges, size_t n)
+{
+    uint32_t unknown = gcd_graph_unknown(g->graph);
+    while (n > 0) {
+        size_t part = n < EDGES_AT_ONCE ? n : EDGES_AT_ONCE;
+        char *p = gcd_sink_reserve(g->out, part * (GCD_HEX_MAX + 1)), *q = p;
+        for (size_t i = 0; i < part; i++) {
+            if (edges[i] == unknown)
+                continue;
+            *q++ = ' ';
+            q = gcd_hex_put(q, gcd_graph_node_address(g->graph, edges[i]));
+            g->notes->edges++;
+        }
+        gcd_sink_advance(g->out, (size_t)(q - p));
+        edges += part;
+        n -= part;
+    }
+}
+
+static gcd_status put_nodes(struct gclog *g, struct gcd_error *err)
+{
+    size_t dependent = 0, dependents = gcd_graph_dependent_count(g->graph);
+    uint32_t count = gcd_graph_node_count(g->graph);
+    for (uint32_t i = 0; i < count; i++) {
+        struct gcd_node node;
+        if (i == gcd_graph_unknown(g->graph))
+            continue;
+        gcd_graph_node(g->graph, i, &node);
+        begin_object(g, node.address, node.type, node.size_bytes);
+        put_node_edges(g, node.edges, node.edge_count);
+        for (; dependent < dependents && gcd_graph_dependent(g->graph, dependent)->key == i; dependent++)
+            put_node_edges(g, &gcd_graph_dependent(g->graph, dependent)->value, 1);
+        end_object(g);
+        if (i % WRITE_CHECK_EVERY == 0)
+            GCD_TRY(write_check(g->options, g->out, i, count, err));
+    }
+    return gcd_sink_status(g->out, err);
+}
+
+static gcd_status gclog_write_graph(const struct gcd_graph *graph, struct gcd_sink *s, const struct gcd_write_options *options,
+                                    struct gcd_write_notes *notes, struct gcd_error *err)
+{
+    struct gclog g = { .alloc = gcd_alloc_or_default(options->alloc), .options = options, .graph = graph,
+                       .facts = gcd_graph_facts(graph), .out = s, .notes = notes };
+    gcd_idmap_init(&g.dependent, &g.alloc);
+    gcd_status st = number_types(&g, gcd_graph_type_count(graph), err);
+    if (st == GCD_OK) {
+        for (size_t i = 0; i < gcd_graph_root_count(graph); i++)
+            if (gcd_graph_root(graph, i)->kind == GCD_ROOT_STATIC)
+                use_type(&g, gcd_graph_root(graph, i)->type);
+        use_types_of_objects(&g);
+        put_frame(&g, "a 2 ");
+        put_types(&g);
+        put_graph_roots(&g);
+        st = put_nodes(&g, err);
+    }
+    if (st == GCD_OK) {
+        put_frame(&g, "c ");
+        st = gcd_sink_status(s, err);
+    }
+    gclog_done(&g);
     return st;
 }
 
@@ -286,5 +388,7 @@ const struct gcd_format gcd_w_gclog = {
     .suffix = ".gclog",
     .about = "RPM GC log (text)",
     .text = true,
+    .names = GCD_NAMES_RAW,
     .write = gclog_write,
+    .write_graph = gclog_write_graph,
 };

@@ -1,5 +1,5 @@
 /*
- * A writer is a row: see writer.c.  It sees the dump only through gcdumpc/dump.h.
+ * A writer is a row: see writer.c.  It sees dump and graph only through their public headers.
  */
 #ifndef GCD_WRITE_WRITE_H
 #define GCD_WRITE_WRITE_H
@@ -9,9 +9,26 @@
 struct gcd_format {
     const char *name, *suffix, *about;
     bool text;
+    enum gcd_name_style names;
+    /* The first for the kind STREAM, the second also for GRAPH, only the third for PLACE. */
     gcd_status (*write)(struct gcd_dump *d, struct gcd_sink *s, const struct gcd_write_options *options,
                         struct gcd_write_notes *notes, struct gcd_error *err);
+    gcd_status (*write_graph)(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
+                              struct gcd_write_notes *notes, struct gcd_error *err);
+    gcd_status (*write_place)(const struct gcd_graph *g, const char *path, const struct gcd_write_options *options,
+                              struct gcd_write_notes *notes, struct gcd_error *err);
 };
+
+/* Nodes between two calls of write_check. */
+#define WRITE_CHECK_EVERY UINT32_C(65536)
+
+/* What a writer of a graph does now and then in its loops: progress (DONE of TOTAL, in any unit), cancel, a full disk (S may be NULL). */
+GCD_MUST_CHECK gcd_status write_check(const struct gcd_write_options *options, struct gcd_sink *s, uint64_t done, uint64_t total,
+                                      struct gcd_error *err);
+/* The name of a type as the options want it. */
+const char *write_type_name(const struct gcd_write_options *options, const struct gcd_graph *g, uint32_t type);
+/* The format cannot hold it: COUNT times, not noted when that is 0. */
+void write_note_loss(struct gcd_write_notes *notes, uint64_t count, const char *text);
 
 extern const struct gcd_format gcd_w_gclog;
 

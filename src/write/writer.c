@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/error.h"
+
 static const struct gcd_format *const formats[] = { &gcd_w_gclog };
 
 const struct gcd_format *gcd_format_at(size_t i)
@@ -50,13 +52,72 @@ bool gcd_format_is_text(const struct gcd_format *f)
     return f->text;
 }
 
+enum gcd_format_kind gcd_format_kind(const struct gcd_format *f)
+{
+    return f->write != NULL ? GCD_FORMAT_STREAM : f->write_graph != NULL ? GCD_FORMAT_GRAPH : GCD_FORMAT_PLACE;
+}
+
+enum gcd_name_style gcd_format_names(const struct gcd_format *f)
+{
+    return f->names;
+}
+
+static const struct gcd_write_options defaults;
+
 gcd_status gcd_write(const struct gcd_format *f, struct gcd_dump *d, struct gcd_sink *s, const struct gcd_write_options *options,
                      struct gcd_write_notes *ret_notes, struct gcd_error *err)
 {
-    static const struct gcd_write_options defaults;
     struct gcd_write_notes notes = { .objects = 0 };
+    if (f->write == NULL)
+        return gcd_fail(err, GCD_E_ARG, "the format %s is written from a graph", f->name);
     gcd_status st = f->write(d, s, options != NULL ? options : &defaults, &notes, err);
     if (ret_notes != NULL)
         *ret_notes = notes;
     return st;
+}
+
+gcd_status gcd_write_graph(const struct gcd_format *f, const struct gcd_graph *g, struct gcd_sink *s,
+                           const struct gcd_write_options *options, struct gcd_write_notes *ret_notes, struct gcd_error *err)
+{
+    struct gcd_write_notes notes = { .objects = 0 };
+    if (f->write_graph == NULL)
+        return gcd_fail(err, GCD_E_ARG, "the format %s is not one file", f->name);
+    gcd_status st = f->write_graph(g, s, options != NULL ? options : &defaults, &notes, err);
+    if (ret_notes != NULL)
+        *ret_notes = notes;
+    return st;
+}
+
+gcd_status gcd_write_place(const struct gcd_format *f, const struct gcd_graph *g, const char *path,
+                           const struct gcd_write_options *options, struct gcd_write_notes *ret_notes, struct gcd_error *err)
+{
+    struct gcd_write_notes notes = { .objects = 0 };
+    if (f->write_place == NULL)
+        return gcd_fail(err, GCD_E_ARG, "the format %s is one file", f->name);
+    gcd_status st = f->write_place(g, path, options != NULL ? options : &defaults, &notes, err);
+    if (ret_notes != NULL)
+        *ret_notes = notes;
+    return st;
+}
+
+/* ---- what writers share ---- */
+
+gcd_status write_check(const struct gcd_write_options *options, struct gcd_sink *s, uint64_t done, uint64_t total, struct gcd_error *err)
+{
+    if (options->progress != NULL)
+        options->progress(options->progress_ctx, done, total);
+    if (options->cancel != NULL && atomic_load_explicit(options->cancel, memory_order_relaxed))
+        return gcd_fail(err, GCD_E_CANCELED, "interrupted");
+    return s != NULL ? gcd_sink_status(s, err) : GCD_OK;
+}
+
+const char *write_type_name(const struct gcd_write_options *options, const struct gcd_graph *g, uint32_t type)
+{
+    return options->names != NULL ? gcd_names_get(options->names, type) : gcd_graph_type(g, type)->name;
+}
+
+void write_note_loss(struct gcd_write_notes *notes, uint64_t count, const char *text)
+{
+    if (count > 0 && notes->loss_count < GCD_WRITE_LOSSES)
+        notes->losses[notes->loss_count++] = (struct gcd_write_loss){ .text = text, .count = count };
 }

@@ -1,0 +1,50 @@
+/*
+ * Names of types for people: C# spelling instead of the runtime's, and different names for different types.
+ *
+ *     System.Collections.Generic.Dictionary`2[System.String,System.Int32[]]
+ *     System.Collections.Generic.Dictionary<System.String, System.Int32[]>
+ *
+ * The one place that makes them; tables, files and reports ask here.
+ */
+#ifndef GCDUMPC_NAMES_H
+#define GCDUMPC_NAMES_H
+
+#include <stdint.h>
+
+#include <gcdumpc/alloc.h>
+#include <gcdumpc/dump.h>
+#include <gcdumpc/graph.h>
+#include <gcdumpc/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum gcd_name_style {
+    GCD_NAMES_CSHARP,
+    GCD_NAMES_RAW                /* as the runtime (or the file) spells them */
+};
+
+struct gcd_names;
+
+/*
+ * Names for all types of a dump or of a graph, by type number.  In the C# style a type without a name is "UNKNOWN 0x<id>", and
+ * types that would look alike get their module, " [Module]", when that tells them apart, else also their token; raw names are left
+ * alone, stand-ins like "Type(0x<id>)" among them.
+ * The names are copies: the dump or graph may be freed.  ALLOC may be NULL.  GCD_E_NOMEM, GCD_E_LIMIT.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_names_of_dump(const struct gcd_dump *d, enum gcd_name_style style, const struct gcd_alloc *alloc,
+                                                    struct gcd_names **ret, struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_names_of_graph(const struct gcd_graph *g, enum gcd_name_style style, const struct gcd_alloc *alloc,
+                                                     struct gcd_names **ret, struct gcd_error *err);
+GCD_API void gcd_names_free(struct gcd_names *n);
+
+/* The name of type number TYPE; valid UTF-8, never empty, may hold any character but NUL. */
+GCD_API const char *gcd_names_get(const struct gcd_names *n, uint32_t type);
+/* How many types have no name. */
+GCD_API uint32_t gcd_names_unknown(const struct gcd_names *n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

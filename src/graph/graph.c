@@ -1,0 +1,205 @@
+/*
+ * Reading a graph: the accessors of gcdumpc/graph.h.
+ */
+#include "graph/graph_impl.h"
+
+#include "base/mem.h"
+
+static void drop(const struct gcd_graph *g, void *items, size_t room, size_t item_bytes)
+{
+    gcd_mem_free(&g->alloc, items, room * item_bytes);
+}
+
+void gcd_graph_drop_addresses(struct gcd_graph *g)
+{
+    drop(g, g->node_offset, g->offset_room, sizeof *g->node_offset);
+    drop(g, g->runs, g->run_room, sizeof *g->runs);
+    graph_index_done(&g->index);
+    g->node_offset = NULL;
+    g->runs = NULL;
+    g->offset_room = g->run_room = g->run_count = 0;
+}
+
+void gcd_graph_free(struct gcd_graph *g)
+{
+    if (g == NULL)
+        return;
+    gcd_graph_drop_addresses(g);
+    drop(g, g->node_type, g->type_room, sizeof *g->node_type);
+    drop(g, g->node_size, g->size_room, sizeof *g->node_size);
+    drop(g, g->node_edges, g->edges_room, sizeof *g->node_edges);
+    drop(g, g->block_edges, g->block_room, sizeof *g->block_edges);
+    drop(g, g->bigs, g->big_room, sizeof *g->bigs);
+    drop(g, g->edges, g->edge_room, sizeof *g->edges);
+    drop(g, g->types, g->types_room, sizeof *g->types);
+    drop(g, g->roots, g->root_room, sizeof *g->roots);
+    drop(g, g->dependents, g->dependent_room, sizeof *g->dependents);
+    drop(g, g->ranges, g->range_room, sizeof *g->ranges);
+    gcd_textpool_done(&g->text);
+    struct gcd_alloc a = g->alloc;
+    gcd_mem_free(&a, g, sizeof *g);
+}
+
+uint64_t gcd_graph_memory(const struct gcd_graph *g)
+{
+    return sizeof *g + g->text.bytes + graph_index_bytes(&g->index) +
+           (g->type_room + g->size_room + g->offset_room + g->edges_room + g->edge_room) * sizeof(uint32_t) +
+           g->block_room * sizeof *g->block_edges + g->big_room * sizeof *g->bigs + g->run_room * sizeof *g->runs +
+           g->types_room * sizeof *g->types + g->root_room * sizeof *g->roots + g->dependent_room * sizeof *g->dependents +
+           g->range_room * sizeof *g->ranges;
+}
+
+const struct gcd_dump_facts *gcd_graph_facts(const struct gcd_graph *g)
+{
+    return &g->facts;
+}
+
+const struct gcd_verdict *gcd_graph_verdict(const struct gcd_graph *g)
+{
+    return &g->verdict;
+}
+
+const struct gcd_graph_notes *gcd_graph_notes(const struct gcd_graph *g)
+{
+    return &g->notes;
+}
+
+uint32_t gcd_graph_type_count(const struct gcd_graph *g)
+{
+    return (uint32_t)g->type_count;
+}
+
+const struct gcd_type *gcd_graph_type(const struct gcd_graph *g, uint32_t type)
+{
+    return &g->types[type];
+}
+
+/* ---- nodes ---- */
+
+uint32_t gcd_graph_node_count(const struct gcd_graph *g)
+{
+    return g->node_count;
+}
+
+uint32_t gcd_graph_node_type(const struct gcd_graph *g, uint32_t node)
+{
+    return g->node_type[node];
+}
+
+static uint64_t big_size(const struct gcd_graph *g, uint32_t node)
+{
+    size_t low = 0, high = g->big_count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (g->bigs[mid].node < node)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return g->bigs[low].size_bytes;
+}
+
+uint64_t gcd_graph_node_size(const struct gcd_graph *g, uint32_t node)
+{
+    return g->node_size[node] != UINT32_MAX ? g->node_size[node] : big_size(g, node);
+}
+
+uint64_t gcd_graph_node_address(const struct gcd_graph *g, uint32_t node)
+{
+    if (g->node_offset == NULL || node == g->unknown)
+        return 0;
+    size_t low = 0, high = g->run_count;     /* the last run that begins at NODE or before it */
+    while (high - low > 1) {
+        size_t mid = low + (high - low) / 2;
+        if (g->runs[mid].first_node <= node)
+            low = mid;
+        else
+            high = mid;
+    }
+    return g->runs[low].base + (uint64_t)g->node_offset[node] * 4;
+}
+
+static uint64_t first_edge(const struct gcd_graph *g, uint32_t node)
+{
+    return node < g->node_count ? g->block_edges[node >> GRAPH_BLOCK_SHIFT] + g->node_edges[node] : g->edge_count;
+}
+
+const uint32_t *gcd_graph_node_edges(const struct gcd_graph *g, uint32_t node, size_t *ret_n)
+{
+    uint64_t first = first_edge(g, node);
+    *ret_n = (size_t)(first_edge(g, node + 1) - first);
+    return g->edges + first;
+}
+
+void gcd_graph_node(const struct gcd_graph *g, uint32_t node, struct gcd_node *ret)
+{
+    ret->address = gcd_graph_node_address(g, node);
+    ret->size_bytes = gcd_graph_node_size(g, node);
+    ret->edges = gcd_graph_node_edges(g, node, &ret->edge_count);
+    ret->type = g->node_type[node];
+}
+
+uint64_t gcd_graph_edge_count(const struct gcd_graph *g)
+{
+    return g->edge_count;
+}
+
+uint32_t gcd_graph_find(const struct gcd_graph *g, uint64_t address)
+{
+    struct graph_hint hint = { .piece = 0 };
+    return g->node_offset != NULL ? graph_index_find(&g->index, address, &hint) : GCD_NODE_NONE;
+}
+
+uint32_t gcd_graph_unknown(const struct gcd_graph *g)
+{
+    return g->unknown;
+}
+
+/* ---- what holds objects ---- */
+
+size_t gcd_graph_root_count(const struct gcd_graph *g)
+{
+    return g->root_count;
+}
+
+const struct gcd_graph_root *gcd_graph_root(const struct gcd_graph *g, size_t i)
+{
+    return &g->roots[i];
+}
+
+enum gcd_root_group gcd_graph_root_group(const struct gcd_graph_root *r)
+{
+    if ((r->flags & GCD_ROOT_WEAK) != 0)
+        return GCD_GROUP_WEAK;
+    if (r->kind == GCD_ROOT_STATIC)
+        return GCD_GROUP_STATICS;
+    if (r->kind == GCD_ROOT_STACK)
+        return GCD_GROUP_LOCALS;
+    if (r->kind == GCD_ROOT_COM || (r->flags & GCD_ROOT_REFCOUNTED) != 0)
+        return GCD_GROUP_REFCOUNTED;
+    if (r->kind == GCD_ROOT_FINALIZER)
+        return GCD_GROUP_FINALIZER;
+    if (r->kind == GCD_ROOT_HANDLE)
+        return (r->flags & GCD_ROOT_PINNED) != 0 ? GCD_GROUP_PINNED_HANDLES : GCD_GROUP_STRONG_HANDLES;
+    return GCD_GROUP_OTHER;
+}
+
+size_t gcd_graph_dependent_count(const struct gcd_graph *g)
+{
+    return g->dependent_count;
+}
+
+const struct gcd_graph_dependent *gcd_graph_dependent(const struct gcd_graph *g, size_t i)
+{
+    return &g->dependents[i];
+}
+
+size_t gcd_graph_range_count(const struct gcd_graph *g)
+{
+    return g->range_count;
+}
+
+const struct gcd_range *gcd_graph_range(const struct gcd_graph *g, size_t i)
+{
+    return &g->ranges[i];
+}

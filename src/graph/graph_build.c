@@ -1,0 +1,537 @@
+/*
+ * Making a graph: see graph_build.h.
+ */
+#include "graph/graph_build.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/sort.h"
+#include "graph/graph_impl.h"
+
+#define MAX_NODES (GCD_NODE_NONE - 1)
+#define BLOCK_NODES (UINT32_C(1) << GRAPH_BLOCK_SHIFT)
+/* Nodes between two looks at the cancel flag. */
+#define CHECK_EVERY UINT32_C(65536)
+/* Made-up addresses: where they begin, and how much room a very large object gets at most. */
+#define MADE_UP_START UINT64_C(0x10000)
+#define MADE_UP_MAX (UINT64_C(1) << 20)
+#define DEFAULT_TYPES (UINT64_C(2) << 20)
+#define DEFAULT_ROOTS (UINT64_C(64) << 20)
+#define DEFAULT_TEXT (UINT64_C(1) << 30)
+
+/* A dependent handle that can be sorted by its key. */
+struct keyed {
+    uint64_t key;
+    uint32_t value;
+};
+
+struct gcd_build {
+    struct gcd_graph *g;         /* NULL once it is sealed */
+    uint64_t low_bits;           /* of all addresses, by OR */
+    uint64_t next_address;       /* made up, for the next object */
+    bool nodes_ended;
+    uint32_t next_node;          /* whose references come next */
+    struct graph_hint hint;
+    struct keyed *keyed;
+    size_t keyed_count, keyed_room;
+    const char *last_module;     /* of the type before: most types share theirs with their neighbour */
+};
+
+static gcd_status no_memory(struct gcd_error *err)
+{
+    return gcd_fail_nomem(err, "building the object graph");
+}
+
+/*
+ * Room for NEED items in the caller's typed pointer ITEMS.  Unlike gcd_vec_reserve it does not clear what is new: memory that is not
+ * touched costs nothing, and these arrays are the largest there are.
+ */
+static bool grow(struct gcd_graph *g, void *items, size_t *room, uint64_t need, size_t item_bytes)
+{
+    void *old;
+    if (need <= *room)
+        return true;
+    size_t want = *room + *room / 2;
+    if (want < need)
+        want = need;
+    if (want < 64)
+        want = 64;
+    if (need > SIZE_MAX / item_bytes / 2)
+        return false;
+    memcpy(&old, items, sizeof old);
+    void *p = g->alloc.resize(g->alloc.ctx, old, *room * item_bytes, want * item_bytes);
+    if (p == NULL)
+        return false;
+    memcpy(items, &p, sizeof p);
+    *room = want;
+    return true;
+}
+
+/* Give back what is not used; not being able to is no failure. */
+static void shrink(struct gcd_graph *g, void *items, size_t *room, size_t used, size_t item_bytes)
+{
+    void *old;
+    size_t want = used > 0 ? used : 1;
+    if (want >= *room)
+        return;
+    memcpy(&old, items, sizeof old);
+    void *p = g->alloc.resize(g->alloc.ctx, old, *room * item_bytes, want * item_bytes);
+    if (p == NULL)
+        return;
+    memcpy(items, &p, sizeof p);
+    *room = want;
+}
+
+gcd_status gcd_build_new(const struct gcd_graph_options *options, struct gcd_build **ret, struct gcd_error *err)
+{
+    static const struct gcd_graph_options defaults;
+    if (options == NULL)
+        options = &defaults;
+    struct gcd_alloc a = gcd_alloc_or_default(options->alloc);
+    struct gcd_build *b = gcd_mem_new(&a, sizeof *b);
+    struct gcd_graph *g = gcd_mem_new(&a, sizeof *g);
+    if (b == NULL || g == NULL) {
+        gcd_mem_free(&a, b, sizeof *b);
+        gcd_mem_free(&a, g, sizeof *g);
+        return no_memory(err);
+    }
+    g->alloc = a;
+    if (options->limits != NULL)
+        g->limits = *options->limits;
+    g->options = *options;
+    g->unknown = GCD_NODE_NONE;
+    gcd_textpool_init(&g->text, &g->alloc, gcd_limit_or(g->limits.text_bytes, DEFAULT_TEXT));
+    g->facts.process_name = g->facts.command_line = g->facts.os = g->facts.arch = g->facts.runtime_version = "";
+    g->facts.trace.container = "";
+    g->facts.trace.start_unix_ms = INT64_MIN;
+    b->g = g;
+    b->next_address = MADE_UP_START;
+    *ret = b;
+    return GCD_OK;
+}
+
+void gcd_build_free(struct gcd_build *b)
+{
+    if (b == NULL)
+        return;
+    struct gcd_alloc a = b->g->alloc;
+    gcd_mem_free(&a, b->keyed, b->keyed_room * sizeof *b->keyed);
+    gcd_graph_free(b->g);
+    gcd_mem_free(&a, b, sizeof *b);
+}
+
+struct gcd_dump_facts *gcd_build_facts(struct gcd_build *b)
+{
+    return &b->g->facts;
+}
+
+struct gcd_verdict *gcd_build_verdict(struct gcd_build *b)
+{
+    return &b->g->verdict;
+}
+
+struct gcd_graph_notes *gcd_build_notes(struct gcd_build *b)
+{
+    return &b->g->notes;
+}
+
+gcd_status gcd_build_text(struct gcd_build *b, const char *s, size_t n, const char **ret, struct gcd_error *err)
+{
+    if (n == 0) {
+        *ret = "";
+        return GCD_OK;
+    }
+    gcd_status st = gcd_textpool_add_utf8(&b->g->text, (const uint8_t *)s, n, ret);
+    if (st == GCD_E_LIMIT)
+        return gcd_fail(err, GCD_E_LIMIT, "the names take more memory than is allowed");
+    return st == GCD_OK ? GCD_OK : no_memory(err);
+}
+
+/* ---- types ---- */
+
+gcd_status gcd_build_type(struct gcd_build *b, const struct gcd_type *t, uint32_t *ret, struct gcd_error *err)
+{
+    struct gcd_graph *g = b->g;
+    if (g->type_count >= gcd_limit_or(g->limits.types, DEFAULT_TYPES))
+        return gcd_fail(err, GCD_E_LIMIT, "there are more than %zu types", g->type_count);
+    if (!grow(g, &g->types, &g->types_room, g->type_count + 1, sizeof *g->types))
+        return no_memory(err);
+    struct gcd_type *to = &g->types[g->type_count];
+    *to = *t;
+    to->objects = to->bytes = to->edges = 0;
+    GCD_TRY(gcd_build_text(b, t->name, strlen(t->name), &to->name, err));
+    if (b->last_module == NULL || strcmp(b->last_module, t->module_path) != 0)
+        GCD_TRY(gcd_build_text(b, t->module_path, strlen(t->module_path), &b->last_module, err));
+    to->module_path = b->last_module;
+    *ret = (uint32_t)g->type_count++;
+    return GCD_OK;
+}
+
+gcd_status gcd_build_type_name(struct gcd_build *b, uint32_t type, const char *name, size_t n, bool *ret_again, struct gcd_error *err)
+{
+    struct gcd_type *t = &b->g->types[type];
+    *ret_again = t->described;
+    if (t->described)
+        return GCD_OK;
+    t->described = t->named = true;
+    return gcd_build_text(b, name, n, &t->name, err);
+}
+
+/* ---- nodes ---- */
+
+gcd_status gcd_build_reserve(struct gcd_build *b, uint64_t nodes, uint64_t edges, struct gcd_error *err)
+{
+    struct gcd_graph *g = b->g;
+    if (nodes > MAX_NODES)
+        return gcd_fail(err, GCD_E_LIMIT, "a graph holds at most %u objects", (unsigned)MAX_NODES);
+    if (nodes > 0)
+        nodes += g->options.keep_unknown;
+    if (!grow(g, &g->node_type, &g->type_room, nodes, sizeof *g->node_type) ||
+        !grow(g, &g->node_size, &g->size_room, nodes, sizeof *g->node_size) ||
+        !grow(g, &g->node_offset, &g->offset_room, nodes, sizeof *g->node_offset) ||
+        !grow(g, &g->node_edges, &g->edges_room, nodes, sizeof *g->node_edges) ||
+        !grow(g, &g->edges, &g->edge_room, edges, sizeof *g->edges))
+        return no_memory(err);
+    return GCD_OK;
+}
+
+uint32_t gcd_build_node_count(const struct gcd_build *b)
+{
+    return b->g->node_count;
+}
+
+uint32_t gcd_build_node_type(const struct gcd_build *b, uint32_t node)
+{
+    return b->g->node_type[node];
+}
+
+/* What a node's address is counted from. */
+static gcd_status put_address(struct gcd_graph *g, uint32_t node, uint64_t address, struct gcd_error *err)
+{
+    const struct graph_run *last = g->run_count > 0 ? &g->runs[g->run_count - 1] : NULL;
+    uint64_t off = last != NULL ? address - last->base : 0;
+    if (last == NULL || address < last->base || off % 4 != 0 || off / 4 > UINT32_MAX) {
+        if (!grow(g, &g->runs, &g->run_room, g->run_count + 1, sizeof *g->runs))
+            return no_memory(err);
+        g->runs[g->run_count++] = (struct graph_run){ .base = address, .first_node = node };
+        off = 0;
+    }
+    g->node_offset[node] = (uint32_t)(off / 4);
+    return GCD_OK;
+}
+
+static gcd_status add_node(struct gcd_graph *g, uint64_t address, uint32_t type, uint64_t size_bytes, struct gcd_error *err)
+{
+    uint32_t node = g->node_count;
+    uint64_t need = (uint64_t)node + 1;
+    if (node >= MAX_NODES)
+        return gcd_fail(err, GCD_E_LIMIT, "a graph holds at most %u objects", (unsigned)MAX_NODES);
+    if (!grow(g, &g->node_type, &g->type_room, need, sizeof *g->node_type) ||
+        !grow(g, &g->node_size, &g->size_room, need, sizeof *g->node_size) ||
+        !grow(g, &g->node_offset, &g->offset_room, need, sizeof *g->node_offset))
+        return no_memory(err);
+    g->node_type[node] = type;
+    g->node_size[node] = size_bytes < UINT32_MAX ? (uint32_t)size_bytes : UINT32_MAX;
+    if (size_bytes >= UINT32_MAX) {
+        if (!grow(g, &g->bigs, &g->big_room, g->big_count + 1, sizeof *g->bigs))
+            return no_memory(err);
+        g->bigs[g->big_count++] = (struct graph_big){ .size_bytes = size_bytes, .node = node };
+    }
+    GCD_TRY(put_address(g, node, address, err));
+    g->node_count++;
+    return GCD_OK;
+}
+
+gcd_status gcd_build_node(struct gcd_build *b, uint64_t address, uint32_t type, uint64_t size_bytes, struct gcd_error *err)
+{
+    struct gcd_graph *g = b->g;
+    if (b->nodes_ended)
+        return gcd_fail(err, GCD_E_STATE, "all objects of the graph have been given");
+    if (type >= g->type_count)
+        return gcd_fail(err, GCD_E_FORMAT, "an object has type %u of %zu", (unsigned)type, g->type_count);
+    if (g->node_count == 0)
+        g->notes.addresses_made_up = address == 0;
+    if ((address == 0) != g->notes.addresses_made_up)
+        return gcd_fail(err, GCD_E_ARG, "some objects have an address and some have none");
+    if (address == 0) {
+        address = b->next_address;
+        uint64_t room = size_bytes > MADE_UP_MAX ? MADE_UP_MAX : (size_bytes + 7) / 8 * 8;
+        b->next_address += room > 0 ? room : 8;
+    }
+    b->low_bits |= address;
+    return add_node(g, address, type, size_bytes, err);
+}
+
+static bool canceled(const struct gcd_graph *g)
+{
+    return g->options.cancel != NULL && atomic_load_explicit(g->options.cancel, memory_order_relaxed);
+}
+
+static gcd_status make_index(struct gcd_build *b, struct gcd_error *err)
+{
+    struct gcd_graph *g = b->g;
+    graph_index_init(&g->index, &g->alloc, b->low_bits % 8 == 0 ? 3 : 2);
+    size_t run = 0;
+    for (uint32_t node = 0; node < g->node_count; node++) {
+        if (run + 1 < g->run_count && g->runs[run + 1].first_node == node)
+            run++;
+        if (!graph_index_add(&g->index, g->runs[run].base + (uint64_t)g->node_offset[node] * 4, node))
+            return no_memory(err);
+        if (node % CHECK_EVERY == 0 && canceled(g))
+            return gcd_fail(err, GCD_E_CANCELED, "interrupted");
+    }
+    if (!graph_index_finish(&g->index))
+        return no_memory(err);
+    g->notes.objects_doubled = g->index.doubled;
+    return GCD_OK;
+}
+
+gcd_status gcd_build_nodes_end(struct gcd_build *b, struct gcd_error *err)
+{
+    struct gcd_graph *g = b->g;
+    if (b->nodes_ended)
+        return gcd_fail(err, GCD_E_STATE, "all objects of the graph have been given");
+    GCD_TRY(make_index(b, err));
+    b->nodes_ended = true;
+    if (g->options.keep_unknown) {
+        static const struct gcd_type unknown = { .name = "UNKNOWN", .module_path = "" };
+        uint32_t type, node = g->node_count;
+        GCD_TRY(gcd_build_type(b, &unknown, &type, err));
+        /* An address that changes nothing: no run is begun for it, and it is not in the index. */
+        uint64_t address = g->run_count > 0 ? g->runs[g->run_count - 1].base : MADE_UP_START;
+        GCD_TRY(add_node(g, address, type, 0, err));
+        g->unknown = node;
+    }
+    if (!grow(g, &g->node_edges, &g->edges_room, g->node_count, sizeof *g->node_edges) ||
+        !grow(g, &g->block_edges, &g->block_room, ((uint64_t)g->node_count + BLOCK_NODES - 1) / BLOCK_NODES, sizeof *g->block_edges))
+        return no_memory(err);
+    return GCD_OK;
+}
+
+uint32_t gcd_build_find(const struct gcd_build *b, uint64_t address)
+{
+    return gcd_graph_find(b->g, address);
+}
+
+/* ---- references ---- */
+
+gcd_status gcd_build_next_node(struct gcd_build *b, struct gcd_error *err)
+{
+    struct gcd_graph *g = b->g;
+    uint32_t node = b->next_node;
+    if (!b->nodes_ended || node >= g->node_count)
+        return gcd_fail(err, GCD_E_STATE, "references of more objects than there are");
+    if (node % BLOCK_NODES == 0) {
+        g->block_edges[node / BLOCK_NODES] = g->edge_count;
+        if (node % CHECK_EVERY == 0 && canceled(g))
+            return gcd_fail(err, GCD_E_CANCELED, "interrupted");
+    }
+    uint64_t rel = g->edge_count - g->block_edges[node / BLOCK_NODES];
+    if (rel > UINT32_MAX)
+        return gcd_fail(err, GCD_E_LIMIT, "%u neighbouring objects have more than 2^32 references", (unsigned)BLOCK_NODES);
+    g->node_edges[node] = (uint32_t)rel;
+    b->next_node = node + 1;
+    return GCD_OK;
+}
+
+/* Room for N more, when there is an object that they belong to. */
+static gcd_status more_edges(struct gcd_build *b, size_t n, struct gcd_error *err)
+{
+    struct gcd_graph *g = b->g;
+    if (b->next_node == 0)
+        return gcd_fail(err, GCD_E_STATE, "references before the first object");
+    return grow(g, &g->edges, &g->edge_room, (uint64_t)g->edge_count + n, sizeof *g->edges) ? GCD_OK : no_memory(err);
+}
+
+static void dangling(struct gcd_graph *g)
+{
+    g->notes.edges_dangling++;
+    if (g->unknown != GCD_NODE_NONE)
+        g->edges[g->edge_count++] = g->unknown;
+}
+
+gcd_status gcd_build_edges(struct gcd_build *b, const uint64_t *targets, size_t n, struct gcd_error *err)
+{
+    struct gcd_graph *g = b->g;
+    GCD_TRY(more_edges(b, n, err));
+    for (size_t i = 0; i < n; i++) {
+        uint32_t node = graph_index_find(&g->index, targets[i], &b->hint);
+        if (node != GCD_NODE_NONE)
+            g->edges[g->edge_count++] = node;
+        else
+            dangling(g);
+    }
+    return GCD_OK;
+}
+
+gcd_status gcd_build_edge_nodes(struct gcd_build *b, const uint32_t *targets, size_t n, struct gcd_error *err)
+{
+    struct gcd_graph *g = b->g;
+    GCD_TRY(more_edges(b, n, err));
+    for (size_t i = 0; i < n; i++) {
+        if (targets[i] == GCD_NODE_NONE)
+            dangling(g);
+        else if (targets[i] < g->node_count && targets[i] != g->unknown)
+            g->edges[g->edge_count++] = targets[i];
+        else
+            return gcd_fail(err, GCD_E_FORMAT, "a reference leads to object %u of %u", (unsigned)targets[i], (unsigned)g->node_count);
+    }
+    return GCD_OK;
+}
+
+/* ---- what holds objects ---- */
+
+/* Is there room for another record?  The limit is one for each kind. */
+static gcd_status one_more(struct gcd_graph *g, void *items, size_t *room, size_t count, size_t item_bytes, struct gcd_error *err)
+{
+    if (count >= gcd_limit_or(g->limits.roots, DEFAULT_ROOTS))
+        return gcd_fail(err, GCD_E_LIMIT, "there are more than %zu roots, handles or ranges", count);
+    return grow(g, items, room, (uint64_t)count + 1, item_bytes) ? GCD_OK : no_memory(err);
+}
+
+gcd_status gcd_build_root(struct gcd_build *b, const struct gcd_graph_root *r, struct gcd_error *err)
+{
+    struct gcd_graph *g = b->g;
+    struct gcd_graph_root root = *r;
+    if (root.node == GCD_NODE_NONE) {
+        g->notes.roots_dangling++;
+        root.node = g->unknown;
+        if (root.node == GCD_NODE_NONE)
+            return GCD_OK;
+    }
+    if (root.node >= g->node_count || root.type >= g->type_count || root.kind >= GCD_ROOT_ALL_KINDS)
+        return gcd_fail(err, GCD_E_FORMAT, "a root of kind %u leads to object %u of %u", root.kind, (unsigned)root.node,
+                        (unsigned)g->node_count);
+    if (root.kind != GCD_ROOT_STATIC)
+        root.type = g->node_type[root.node];
+    GCD_TRY(one_more(g, &g->roots, &g->root_room, g->root_count, sizeof *g->roots, err));
+    const char *name = root.name != NULL ? root.name : "";
+    GCD_TRY(gcd_build_text(b, name, strlen(name), &root.name, err));
+    g->roots[g->root_count++] = root;
+    return GCD_OK;
+}
+
+gcd_status gcd_build_dependent(struct gcd_build *b, uint32_t key, uint32_t value, struct gcd_error *err)
+{
+    struct gcd_graph *g = b->g;
+    if (key == GCD_NODE_NONE || value == GCD_NODE_NONE) {
+        g->notes.dependents_dropped++;
+        return GCD_OK;
+    }
+    if (key >= g->node_count || value >= g->node_count)
+        return gcd_fail(err, GCD_E_FORMAT, "a dependent handle leads from object %u to %u of %u", (unsigned)key, (unsigned)value,
+                        (unsigned)g->node_count);
+    GCD_TRY(one_more(g, &b->keyed, &b->keyed_room, b->keyed_count, sizeof *b->keyed, err));
+    b->keyed[b->keyed_count++] = (struct keyed){ .key = key, .value = value };
+    return GCD_OK;
+}
+
+gcd_status gcd_build_range(struct gcd_build *b, const struct gcd_range *r, struct gcd_error *err)
+{
+    struct gcd_graph *g = b->g;
+    GCD_TRY(one_more(g, &g->ranges, &g->range_room, g->range_count, sizeof *g->ranges, err));
+    g->ranges[g->range_count++] = *r;
+    return GCD_OK;
+}
+
+/* ---- the seal ---- */
+
+static gcd_status sort_dependents(struct gcd_build *b, struct gcd_error *err)
+{
+    struct gcd_graph *g = b->g;
+    if (!gcd_sort_by_u64(&g->alloc, b->keyed, b->keyed_count, sizeof *b->keyed) ||
+        !grow(g, &g->dependents, &g->dependent_room, b->keyed_count, sizeof *g->dependents))
+        return no_memory(err);
+    for (size_t i = 0; i < b->keyed_count; i++)
+        g->dependents[i] = (struct gcd_graph_dependent){ .key = (uint32_t)b->keyed[i].key, .value = b->keyed[i].value };
+    g->dependent_count = b->keyed_count;
+    return GCD_OK;
+}
+
+/* It was only needed when something led there. */
+static void forget_unknown(struct gcd_graph *g)
+{
+    if (g->unknown == GCD_NODE_NONE || g->notes.edges_dangling + g->notes.roots_dangling > 0)
+        return;
+    if (g->node_type[g->unknown] == g->type_count - 1)
+        g->type_count--;
+    g->node_count--;
+    g->unknown = GCD_NODE_NONE;
+}
+
+static void add_saturated(uint64_t *sum, uint64_t n)
+{
+    *sum = *sum > UINT64_MAX - n ? UINT64_MAX : *sum + n;
+}
+
+/* The sums, whatever the reader has put there. */
+static void count(struct gcd_graph *g)
+{
+    struct gcd_dump_facts *f = &g->facts;
+    f->objects = f->bytes = f->types = f->types_undescribed = f->objects_undescribed = 0;
+    for (uint32_t node = 0; node < g->node_count; node++) {
+        struct gcd_type *t = &g->types[g->node_type[node]];
+        uint64_t size = gcd_graph_node_size(g, node);
+        size_t edges;
+        (void)gcd_graph_node_edges(g, node, &edges);
+        t->objects++;
+        t->edges += edges;
+        add_saturated(&t->bytes, size);
+        add_saturated(&f->bytes, size);
+    }
+    f->objects = g->node_count;
+    f->edges = g->edge_count;
+    for (size_t i = 0; i < g->type_count; i++) {
+        const struct gcd_type *t = &g->types[i];
+        f->types += t->objects > 0;
+        f->types_undescribed += t->objects > 0 && !t->described;
+        f->objects_undescribed += t->described ? 0 : t->objects;
+    }
+    memset(f->roots, 0, sizeof f->roots);
+    f->weak_roots = f->pinned_roots = f->statics = f->ccws = 0;
+    for (size_t i = 0; i < g->root_count; i++) {
+        const struct gcd_graph_root *r = &g->roots[i];
+        if (r->kind == GCD_ROOT_STATIC)
+            f->statics++;
+        else if (r->kind == GCD_ROOT_COM)
+            f->ccws++;
+        else
+            f->roots[r->kind]++;
+        f->weak_roots += r->kind < GCD_ROOT_KINDS && (r->flags & GCD_ROOT_WEAK) != 0;
+        f->pinned_roots += r->kind < GCD_ROOT_KINDS && (r->flags & GCD_ROOT_PINNED) != 0;
+    }
+    f->dependent_handles = g->dependent_count;
+    f->ranges = g->range_count;
+}
+
+gcd_status gcd_build_seal(struct gcd_build *b, struct gcd_graph **ret, struct gcd_error *err)
+{
+    struct gcd_graph *g = b->g;
+    gcd_status st = b->nodes_ended ? GCD_OK : gcd_build_nodes_end(b, err);
+    while (st == GCD_OK && b->next_node < g->node_count)
+        st = gcd_build_next_node(b, err);
+    if (st == GCD_OK)
+        st = sort_dependents(b, err);
+    if (st == GCD_OK && !grow(g, &g->edges, &g->edge_room, 1, sizeof *g->edges))     /* so that there is something to point at */
+        st = no_memory(err);
+    if (st != GCD_OK) {
+        gcd_build_free(b);
+        return st;
+    }
+    forget_unknown(g);
+    shrink(g, &g->node_type, &g->type_room, g->node_count, sizeof *g->node_type);
+    shrink(g, &g->node_size, &g->size_room, g->node_count, sizeof *g->node_size);
+    shrink(g, &g->node_offset, &g->offset_room, g->node_count, sizeof *g->node_offset);
+    shrink(g, &g->node_edges, &g->edges_room, g->node_count, sizeof *g->node_edges);
+    shrink(g, &g->edges, &g->edge_room, g->edge_count, sizeof *g->edges);
+    count(g);
+    g->options.cancel = NULL;            /* the caller's, and not needed any more */
+    b->g = NULL;
+    struct gcd_alloc a = g->alloc;
+    gcd_mem_free(&a, b->keyed, b->keyed_room * sizeof *b->keyed);
+    gcd_mem_free(&a, b, sizeof *b);
+    *ret = g;
+    return GCD_OK;
+}

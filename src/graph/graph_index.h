@@ -1,0 +1,68 @@
+/*
+ * From addresses to nodes, in about one bit per 8 bytes of heap.
+ *
+ * Nodes are numbered in the order of the heap walk, which ascends within each region.  So the addresses are a bitmap, and the node
+ * of an address is that of the first object in its word of 64 slots plus the number of bits before it: one look at a page table
+ * and one at a cache line.  What does not fit in there (an address out of order, regions that interleave, objects strewn so thinly
+ * that a page of the map would be wasted) is in a sorted list; a sound dump has next to nothing of that.
+ */
+#ifndef GCD_GRAPH_GRAPH_INDEX_H
+#define GCD_GRAPH_GRAPH_INDEX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/idmap.h"
+
+/* A word covers 64 slots, a page 128 words: 64 KiB of heap. */
+#define INDEX_PAGE_WORDS 128u
+
+struct index_word {
+    uint32_t bits[2];
+    uint32_t first;              /* node of the lowest bit */
+};
+
+struct index_page {
+    struct index_word words[INDEX_PAGE_WORDS];
+};
+
+struct index_stray {
+    uint64_t address;
+    uint32_t node;
+};
+
+/* Where a caller looked last: the next look is mostly at the same page.  Zeroed at first. */
+struct graph_hint {
+    uint64_t piece;              /* + 1 */
+    uint32_t page;
+};
+
+struct graph_index {
+    const struct gcd_alloc *alloc;
+    unsigned shift;              /* a slot is 1 << shift bytes */
+    struct gcd_idmap page_of;    /* address >> (shift + 13) -> number of its page */
+    struct index_page **chunks;  /* of INDEX_CHUNK_PAGES pages each, so that growing moves nothing */
+    size_t chunk_count, chunk_cap;
+    uint32_t page_count;
+    uint64_t added;              /* addresses; bounds the pages */
+    struct index_stray *strays;  /* sorted when the index is finished */
+    size_t stray_count, stray_cap;
+    uint64_t doubled;            /* addresses that were there already */
+    struct graph_hint last;
+};
+
+/* Slots are of 8 bytes, of 4 when the objects of a 32-bit process shall be told apart. */
+void graph_index_init(struct graph_index *x, const struct gcd_alloc *a, unsigned shift);
+void graph_index_done(struct graph_index *x);
+
+/* NODE is higher than all before it.  False when out of memory. */
+bool graph_index_add(struct graph_index *x, uint64_t address, uint32_t node);
+/* After the last.  False when out of memory. */
+bool graph_index_finish(struct graph_index *x);
+
+/* The node at ADDRESS or UINT32_MAX. */
+uint32_t graph_index_find(const struct graph_index *x, uint64_t address, struct graph_hint *hint);
+
+uint64_t graph_index_bytes(const struct graph_index *x);
+
+#endif

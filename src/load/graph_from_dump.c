@@ -1,0 +1,142 @@
+/*
+ * A graph from a trace: one pass for the objects, one for their references, which can then be resolved at once.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "graph/graph_build.h"
+#include "load/load.h"
+
+/* Objects between two calls for progress. */
+#define PROGRESS_EVERY UINT64_C(65536)
+
+static gcd_status copy_text(struct gcd_build *b, const char **s, struct gcd_error *err)
+{
+    return gcd_build_text(b, *s, strlen(*s), s, err);
+}
+
+static gcd_status copy_facts(struct gcd_build *b, struct gcd_dump *d, struct gcd_error *err)
+{
+    struct gcd_dump_facts *f = gcd_build_facts(b);
+    *f = *gcd_dump_facts(d);
+    *gcd_build_verdict(b) = *gcd_dump_verdict(d);
+    const char **const texts[] = { &f->process_name, &f->command_line, &f->os, &f->arch, &f->runtime_version };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        GCD_TRY(copy_text(b, texts[i], err));
+    return GCD_OK;
+}
+
+static gcd_status add_types(struct gcd_build *b, struct gcd_dump *d, struct gcd_error *err)
+{
+    for (uint32_t i = 0; i < gcd_dump_type_count(d); i++) {
+        uint32_t number;                     /* the same as in the dump */
+        GCD_TRY(gcd_build_type(b, gcd_dump_type(d, i), &number, err));
+    }
+    return GCD_OK;
+}
+
+static void show_progress(const struct gcd_graph_options *o, const struct gcd_objects *cursor, uint64_t i)
+{
+    if (i % PROGRESS_EVERY == 0 && o->progress != NULL)
+        o->progress(o->progress_ctx, gcd_objects_position(cursor), o->progress_total);
+}
+
+static gcd_status add_nodes(struct gcd_build *b, struct gcd_objects *cursor, const struct gcd_graph_options *o, struct gcd_error *err)
+{
+    struct gcd_object object;
+    gcd_status st;
+    for (uint64_t i = 0; (st = gcd_objects_next(cursor, &object, err)) == GCD_OK; i++) {
+        show_progress(o, cursor, i);
+        if (object.address == 0)
+            gcd_build_notes(b)->objects_dropped++;
+        else
+            GCD_TRY(gcd_build_node(b, object.address, object.type, object.size_bytes, err));
+    }
+    return st == GCD_END ? gcd_build_nodes_end(b, err) : st;
+}
+
+static gcd_status add_edges(struct gcd_build *b, struct gcd_objects *cursor, const struct gcd_graph_options *o, struct gcd_error *err)
+{
+    struct gcd_object object;
+    gcd_status st;
+    for (uint64_t i = 0; (st = gcd_objects_next(cursor, &object, err)) == GCD_OK; i++) {
+        show_progress(o, cursor, i);
+        if (object.address == 0)
+            continue;
+        GCD_TRY(gcd_build_next_node(b, err));
+        if (object.edges == 0)
+            continue;
+        const uint64_t *targets;
+        size_t n;
+        uint64_t received = 0;
+        while ((st = gcd_objects_edges(cursor, &targets, &n, err)) == GCD_OK) {
+            GCD_TRY(gcd_build_edges(b, targets, n, err));
+            received += n;
+        }
+        if (st < 0)
+            return st;
+        gcd_build_notes(b)->edges_missing += object.edges - received;
+    }
+    return st == GCD_END ? GCD_OK : st;
+}
+
+static gcd_status add_roots(struct gcd_build *b, struct gcd_dump *d, struct gcd_error *err)
+{
+    for (size_t i = 0; i < gcd_dump_static_count(d); i++) {
+        const struct gcd_static *s = gcd_dump_static(d, i);
+        struct gcd_graph_root r = { .id = s->slot, .name = s->name, .node = gcd_build_find(b, s->object), .type = s->type,
+                                    .kind = GCD_ROOT_STATIC };
+        GCD_TRY(gcd_build_root(b, &r, err));
+    }
+    for (size_t i = 0; i < gcd_dump_root_count(d); i++) {
+        const struct gcd_root *root = gcd_dump_root(d, i);
+        struct gcd_graph_root r = { .id = root->id, .node = gcd_build_find(b, root->object), .flags = root->flags, .kind = root->kind };
+        GCD_TRY(gcd_build_root(b, &r, err));
+    }
+    for (size_t i = 0; i < gcd_dump_ccw_count(d); i++) {
+        struct gcd_graph_root r = { .node = gcd_build_find(b, gcd_dump_ccw(d, i)), .flags = GCD_ROOT_REFCOUNTED, .kind = GCD_ROOT_COM };
+        GCD_TRY(gcd_build_root(b, &r, err));
+    }
+    for (size_t i = 0; i < gcd_dump_dependent_count(d); i++) {
+        const struct gcd_dependent *h = gcd_dump_dependent(d, i);
+        GCD_TRY(gcd_build_dependent(b, gcd_build_find(b, h->key), gcd_build_find(b, h->value), err));
+    }
+    for (size_t i = 0; i < gcd_dump_range_count(d); i++)
+        GCD_TRY(gcd_build_range(b, gcd_dump_range(d, i), err));
+    return GCD_OK;
+}
+
+/* One reading of the objects of D from the first to the last. */
+static gcd_status pass(struct gcd_build *b, struct gcd_dump *d, const struct gcd_graph_options *o, struct gcd_error *err,
+                       gcd_status (*step)(struct gcd_build *, struct gcd_objects *, const struct gcd_graph_options *, struct gcd_error *))
+{
+    struct gcd_objects *cursor;
+    GCD_TRY(gcd_objects_new(d, &cursor, err));
+    gcd_status st = step(b, cursor, o, err);
+    gcd_objects_free(cursor);
+    return st;
+}
+
+gcd_status gcd_graph_from_dump(struct gcd_dump *d, const struct gcd_graph_options *options, struct gcd_graph **ret, struct gcd_error *err)
+{
+    static const struct gcd_graph_options defaults;
+    struct gcd_build *b;
+    if (options == NULL)
+        options = &defaults;
+    GCD_TRY(gcd_build_new(options, &b, err));
+    gcd_status st = copy_facts(b, d, err);
+    if (st == GCD_OK)                        /* the first pass has counted them */
+        st = gcd_build_reserve(b, gcd_dump_facts(d)->objects, gcd_dump_facts(d)->edges, err);
+    if (st == GCD_OK)
+        st = add_types(b, d, err);
+    if (st == GCD_OK)
+        st = pass(b, d, options, err, add_nodes);
+    if (st == GCD_OK)
+        st = pass(b, d, options, err, add_edges);
+    if (st == GCD_OK)
+        st = add_roots(b, d, err);
+    if (st == GCD_OK)
+        return gcd_build_seal(b, ret, err);
+    gcd_build_free(b);
+    return st;
+}

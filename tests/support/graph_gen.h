@@ -1,0 +1,48 @@
+/*
+ * Random graphs for property tests: small, and with everything that a real heap has next to nothing of.
+ */
+#ifndef GRAPH_GEN_H
+#define GRAPH_GEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <gcdumpc/graph.h>
+
+/* What a graph may hold; all false: as much as any format can take. */
+struct graph_gen {
+    uint64_t seed;
+    uint32_t max_nodes;          /* at least 0 and at most so many */
+    bool plain_names;            /* letters and dots only; else also quotes, line ends, commas, brackets, other alphabets, very long ones */
+    bool plain_sizes;            /* below 2^31; else up to 2^64 - 1, now and then */
+    bool no_addresses;           /* made up by the builder */
+    bool keep_unknown;           /* with references and roots that lead nowhere */
+    const struct gcd_alloc *alloc;
+};
+
+/* Same options, same graph.  NULL only when the allocator of the options fails; any other failure aborts. */
+struct gcd_graph *graph_gen(const struct graph_gen *options);
+/* With all that can be there. */
+struct gcd_graph *graph_gen_random(uint64_t seed, uint32_t max_nodes);
+
+/* What may differ between two graphs that are called equal. */
+#define GRAPH_EQ_ADDRESSES 1u
+#define GRAPH_EQ_BIG_SIZES 2u        /* sizes of 2^31 - 1 and more */
+#define GRAPH_EQ_ROOT_FLAGS 4u
+#define GRAPH_EQ_ROOT_NAMES 8u       /* and types and ids of roots */
+#define GRAPH_EQ_ROOT_ORDER 16u
+#define GRAPH_EQ_WEAK_ROOTS 32u      /* they may be missing */
+#define GRAPH_EQ_ROOT_KINDS 64u
+#define GRAPH_EQ_DEPENDENTS 128u     /* in B they may be references, after those of the key */
+#define GRAPH_EQ_RANGES 256u
+#define GRAPH_EQ_TYPE_IDS 512u       /* id, token, flags, element type, described */
+#define GRAPH_EQ_MODULES 1024u
+#define GRAPH_EQ_UNUSED_TYPES 2048u  /* and the numbers of types: compared by name, module and objects */
+#define GRAPH_EQ_FACTS 4096u         /* process, runtime, times */
+#define GRAPH_EQ_VERDICT 8192u
+#define GRAPH_EQ_NAMES 16384u        /* of types */
+
+/* NULL, or what differs (in a static buffer). */
+const char *graph_eq(const struct gcd_graph *a, const struct gcd_graph *b, unsigned may_differ);
+
+#endif
