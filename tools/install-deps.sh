@@ -3,7 +3,11 @@
 # something is missing.
 set -eu
 packages='gcc libc6-dev make cmake pkg-config zlib1g-dev libuv1-dev libjansson-dev'
-[ "${1-}" != --tests ] || packages="$packages g++ clang libclang-rt-14-dev libcmocka-dev python3"
+if [ "${1-}" = --tests ]; then
+    packages="$packages g++ clang libclang-rt-14-dev libcmocka-dev python3"
+    # Node of any origin will do: packages of others contain npm and exclude Debian's
+    command -v npm >/dev/null || packages="$packages nodejs npm"
+fi
 
 missing=
 for p in $packages; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Self tests of the reference decoder: the container.  As a program this file runs all the tests of the folder.
+"""Self tests of the reference decoder: the container.
 
 A reference that is itself wrong is worse than none, so the rules of the format are tested with bytes written by hand.
 """
@@ -413,4 +413,4 @@ class Program(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(module=None, argv=[sys.argv[0], "discover", "-s", HERE, "-p", "test_*.py", *sys.argv[1:]])
+    unittest.main()
