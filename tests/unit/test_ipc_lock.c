@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -53,6 +54,7 @@ static pid_t other(bool (*act)(void), bool *ret)
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* also when the test fails */
         answer = act() ? 'y' : 'n';
         (void)!write(fds[1], &answer, 1);
         (void)close(fds[0]);
@@ -155,7 +157,7 @@ static void no_such_process(void **state)
 
 static bool squat(void)
 {
-    return setgid(65534) == 0 && setuid(65534) == 0 && lock_socket_only();
+    return setgid(65534) == 0 && setuid(65534) == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && lock_socket_only();
 }
 
 /* A user who cannot dump the process cannot keep others from it. */
