@@ -12,6 +12,9 @@
  */
 static const uint32_t wanted_events[] = { 1, 2, 3, 4, 9, 15, 16, 17, 18, 19, 23, 36, 37, 38, 152, 154, 187, 205 };
 
+/* Up to here every stop of a second session costs a GC. */
+#define LAST_WITH_STOP_GCS 9u
+
 /* The number before the first dot; 0 when there is none. */
 static unsigned major_of(const char *version)
 {
@@ -42,7 +45,10 @@ struct gcd_plan gcd_plan_make(const struct gcd_ipc_collect_options *options, con
     if (options->strategy == GCD_IPC_STRATEGY_AUTO) {
         /* 3.x and, so its sources say, 11 send the dump while they make it. */
         plan.single_needs_block = major >= 11;
-        plan.strategy = core3 || major >= 11 ? GCD_IPC_STRATEGY_SINGLE : GCD_IPC_STRATEGY_DRAIN;
+        uint64_t buffer_bytes = (uint64_t)(options->buffer_mb != 0 ? options->buffer_mb : 1024) << 20;
+        bool stop_gcs = silent || (major != 0 && major <= LAST_WITH_STOP_GCS);
+        bool fits = options->most_bytes != 0 && options->most_bytes <= buffer_bytes;
+        plan.strategy = core3 || major >= 11 || (stop_gcs && fits) ? GCD_IPC_STRATEGY_SINGLE : GCD_IPC_STRATEGY_DRAIN;
     }
     if ((keywords_of(options) & KEYWORD_COLLECT) == 0) /* nothing to trigger */
         plan.strategy = GCD_IPC_STRATEGY_SINGLE;

@@ -11,15 +11,20 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-/* A descriptor or a negated errno. */
+/* A descriptor or a negated errno.  A file can be a pipe that somebody put there. */
+static int open_path(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    return fd < 0 ? -errno : fd;
+}
+
 static int open_file(const char *proc, uint32_t pid, const char *name)
 {
     char path[GCD_IPC_PATH_MAX];
     int n = snprintf(path, sizeof path, "%s/%" PRIu32 "/%s", proc, pid, name);
     if (n < 0 || (size_t)n >= sizeof path)
         return -ENAMETOOLONG;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    return fd < 0 ? -errno : fd;
+    return open_path(path);
 }
 
 /* Bytes read, 0 at the end, or a negated errno. */
@@ -32,10 +37,8 @@ static ssize_t read_some(int fd, char *buf, size_t cap)
     return n < 0 ? -errno : n;
 }
 
-/* The beginning of a small file as a string.  0 or a negated errno. */
-static int read_small(const char *proc, uint32_t pid, const char *name, char *buf, size_t cap)
+static int read_string(int fd, char *buf, size_t cap)
 {
-    int fd = open_file(proc, pid, name);
     if (fd < 0)
         return fd;
     size_t n = 0;
@@ -48,6 +51,16 @@ static int read_small(const char *proc, uint32_t pid, const char *name, char *bu
     (void)close(fd);
     buf[n] = '\0';
     return r < 0 ? (int)r : 0;
+}
+
+static int read_small(const char *proc, uint32_t pid, const char *name, char *buf, size_t cap)
+{
+    return read_string(open_file(proc, pid, name), buf, cap);
+}
+
+int gcd_procfs_small(const char *path, char *buf, size_t cap)
+{
+    return read_string(open_path(path), buf, cap);
 }
 
 /* "pid (comm) state ppid ...": the name may contain anything, so fields are counted after the last ')'. */

@@ -11,6 +11,9 @@
 #include <gcdumpc/ipc.h>
 #include <gcdumpc/status.h>
 
+/* The beginning of a small file as a string.  0 or a negated errno. */
+int gcd_procfs_small(const char *path, char *buf, size_t cap);
+
 struct gcd_procfs_target {
     uint32_t pid;                  /* as the caller sees it */
     uint32_t inner_pid;            /* as the process sees itself; stands in the name of its socket */

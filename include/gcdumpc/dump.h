@@ -138,6 +138,8 @@ struct gcd_dump_facts {
     bool gc_start_seen, gc_end_seen;
     uint32_t gc_heaps;           /* more than 1: server GC; 0 = not told */
     int64_t gc_start_ns, gc_end_ns;      /* since the start of the trace; the first and last heap event when not seen */
+    uint64_t pause_ns;           /* how long the process stood still for this GC and its heap walk; 0 = not seen */
+    uint64_t pauses, pauses_ns;  /* how often and how long it did so while it was recorded, this one included; for whatever reason */
     /* the heap */
     uint64_t objects, bytes;     /* sum of the exact object sizes, without the gaps between objects; saturates at 2^64-1 */
     uint64_t edges;              /* references received */

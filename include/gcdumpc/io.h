@@ -24,10 +24,14 @@ extern "C" {
 struct gcd_input;
 struct gcd_reader;
 
+/* A stream of a small heap fits; what is larger would be memory taken from the process that is being dumped. */
+#define GCD_SPOOL_MEMORY_BYTES ((size_t)32 << 20)
+
 struct gcd_input_options {
     const struct gcd_alloc *alloc;
     bool reread;             /* more than one reader will be made, one after another or side by side */
     const char *spool_dir;   /* folder for the copy of a pipe that must be read again; NULL = /tmp */
+    size_t spool_memory_bytes;   /* of gcd_input_new_spool: stays in memory up to here; 0 = GCD_SPOOL_MEMORY_BYTES */
     const gcd_cancel_flag *cancel;   /* may be NULL; looked at while a pipe is silent, ends with GCD_E_CANCELED */
 };
 
@@ -39,7 +43,11 @@ struct gcd_input_options {
 GCD_API GCD_MUST_CHECK gcd_status gcd_input_open(const char *path, const struct gcd_input_options *options,
                                                  struct gcd_input **ret, struct gcd_error *err);
 
-/* An empty input in an unlinked temporary file of OPTIONS->spool_dir, filled with gcd_input_append before it is read. */
+/*
+ * An empty input, filled with gcd_input_append before it is read.  Up to OPTIONS->spool_memory_bytes stay in memory, then all of it moves to an
+ * unlinked temporary file in OPTIONS->spool_dir.  That is opened at once: a folder that cannot be written is found before the first byte.
+ * After a failed append the input holds what was appended before, and takes no more.
+ */
 GCD_API GCD_MUST_CHECK gcd_status gcd_input_new_spool(const struct gcd_input_options *options, struct gcd_input **ret,
                                                       struct gcd_error *err);
 GCD_API GCD_MUST_CHECK gcd_status gcd_input_append(struct gcd_input *in, const void *bytes, size_t n,

@@ -157,6 +157,57 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_list(const struct gcd_ipc_list_options
 /* Zeroed or filled by gcd_ipc_list; twice is fine. */
 GCD_API void gcd_ipc_list_done(struct gcd_ipc_process_list *list);
 
+/* What is reached first when a process takes more memory. */
+enum gcd_ipc_limit { GCD_IPC_LIMIT_NONE, GCD_IPC_LIMIT_CGROUP, GCD_IPC_LIMIT_MACHINE };
+
+struct gcd_ipc_memory {
+    uint64_t rss_bytes;      /* resident; 0 = unknown */
+    uint64_t room_bytes;     /* how much more until a limit: of its cgroup or one around it, of the machine; UINT64_MAX = unknown */
+    enum gcd_ipc_limit limit; /* which one that is */
+};
+
+/* The memory of the process PID; 0 stands for one that is not visible: then only the machine is looked at. */
+GCD_API void gcd_ipc_memory(uint32_t pid, struct gcd_ipc_memory *ret);
+/* rss_bytes alone, for sampling. */
+GCD_API uint64_t gcd_ipc_resident(uint32_t pid);
+
+/* What a heap walk takes, estimated from the memory of the process, and what can be given to it. */
+struct gcd_ipc_budget {
+    uint64_t likely_bytes;   /* of the event stream: a usual heap; 0 = unknown */
+    uint64_t most_bytes;     /* a heap of nothing but small objects and references; 0 = unknown */
+    uint32_t buffer_mb;      /* a buffer that should do, at most max_buffer_mb */
+    uint32_t max_buffer_mb;  /* the largest that the process bears; 0 = not even a small one */
+    enum gcd_ipc_limit limit; /* what max_buffer_mb comes from; NONE: the caller, or the protocol */
+};
+
+/* MAX_BUFFER_MB: the caller's own limit, 0 = 4095. */
+GCD_API struct gcd_ipc_budget gcd_ipc_budget(const struct gcd_ipc_memory *memory, uint32_t max_buffer_mb);
+
+/*
+ * The buffer for the next attempt after one with BUFFER_MB has lost LOST_EVENTS (0 = it is not known how many) and delivered STREAM_BYTES: at
+ * least twice as much as far as the budget goes; 0 when it allows no more than BUFFER_MB.
+ */
+GCD_API uint32_t gcd_ipc_budget_after_loss(const struct gcd_ipc_budget *budget, uint32_t buffer_mb, uint64_t stream_bytes,
+                                           uint64_t lost_events);
+
+/*
+ * Keeps two dumps of one process apart.  The lock is a name in the kernel (an abstract unix socket) that is gone when its holder is; it
+ * cannot be seen from another network namespace.  Zeroed before first use.
+ */
+struct gcd_ipc_lock {
+    int fds[2];              /* private, each + 1 */
+    uint32_t holder_pid;     /* who has it instead of us; 0 = nobody, or not visible */
+    bool usurped;            /* the name is taken by a user who has no business with the process: we go on without a lock */
+};
+
+/*
+ * Lock the process PID (0 = not known) and the socket SOCKET_PATH (NULL = none).
+ * GCD_OK, also when usurped; GCD_E_STATE: another program of ours, of root or of the process's user is dumping it: HOLDER_PID.
+ * Release with gcd_ipc_unlock in any case.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_lock(uint32_t pid, const char *socket_path, struct gcd_ipc_lock *ret, struct gcd_error *err);
+GCD_API void gcd_ipc_unlock(struct gcd_ipc_lock *lock);
+
 /*
  * The events of a collection as they arrive.  BYTES belongs to the caller of the function and is valid during the call only.
  * The stream starts with the first byte of the nettrace format.  Return GCD_OK to go on; GCD_END when the heap walk
@@ -181,7 +232,8 @@ typedef bool (*gcd_ipc_idle_fn)(void *ctx, uint64_t silent_ms);
 /*
  * SINGLE: one session triggers the GC and records.  .NET 5 to 10 deliver nothing before the heap walk is over: what does not fit
  * into the buffer is lost.  DRAIN: one session records and is read while a second one triggers the GC, so that the buffer
- * has to hold only what the reader is behind.  AUTO: DRAIN, except where the runtime delivers during the walk anyway.
+ * has to hold only what the reader is behind.  AUTO: DRAIN, except where the runtime delivers during the walk anyway, and
+ * up to .NET 9 when the whole stream fits into the buffer: there DRAIN costs further GCs.
  */
 enum gcd_ipc_strategy { GCD_IPC_STRATEGY_AUTO, GCD_IPC_STRATEGY_SINGLE, GCD_IPC_STRATEGY_DRAIN };
 
@@ -196,6 +248,7 @@ struct gcd_ipc_collect_options {
     bool ranges;              /* also the memory ranges of the generations */
     uint32_t level;           /* 0 = 4, Informational; at most 5 */
     uint32_t buffer_mb;       /* size of the event buffer in the target: 1 ... 4095; 0 = 1024 */
+    uint64_t most_bytes;      /* the stream has no more, for AUTO; 0 = unknown */
     bool rundown;             /* before .NET 9: the full rundown (module names, runtime version; adds all methods).
                                  From .NET 9 on modules and version are small and always asked for */
     uint64_t timeout_ms;      /* for the whole collection; 0 = none */

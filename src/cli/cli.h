@@ -37,10 +37,14 @@ struct cli_args {
     const char *save_trace;      /* where the event stream of a process is kept, too */
     const char *format;
     uint64_t timeout_s;
-    uint64_t buffer_mb;
+    uint64_t buffer_mb;          /* 0 = as the process needs */
+    uint64_t max_buffer_mb;      /* 0 = as much as it bears */
+    uint64_t retries;            /* after a loss of events */
     enum cli_strategy strategy;
     bool no_ranges;
     bool rundown;
+    bool keep_partial;
+    bool force;
     bool strict;
     bool quiet;
     bool json;
@@ -108,9 +112,10 @@ struct cli_dump {
     struct gcd_graph *graph;     /* of any other file; or made of the former for CLI_NEED_GRAPH */
     struct gcd_sink *trace;      /* for --save-trace */
     struct gcd_ipc_port *port;   /* for --connect */
-    bool received;               /* live: the stream came to its end, so that it can be kept */
+    bool received;               /* live: the stream came to its end, or what came of it is wanted: it can be kept */
     const char *subject;         /* file, socket or "process 1234", for messages */
     char process[40];            /* the latter */
+    uint32_t pid;                /* live: of the process; 0 = not known */
     char name[256];              /* what the program is called when the dump does not know it */
 };
 /* What will be done with a dump, each more than the one before. */

@@ -61,6 +61,12 @@ static void print_gc(const struct gcd_dump_facts *f)
         row("GC", "its start was not recorded%s", heaps);
     row("GC time", "%.3f s after the start, %.1f ms with the heap walk", (double)f->gc_start_ns / 1e9,
         (double)(f->gc_end_ns - f->gc_start_ns) / 1e6);
+    if (f->pause_ns != 0)
+        row("pause", "%.1f ms", (double)f->pause_ns / 1e6);
+    else
+        row("pause", "was not recorded");
+    if (f->pauses > 1)
+        row("", "%" PRIu64 " pauses in the recording, %.1f ms in all", f->pauses, (double)f->pauses_ns / 1e6);
     if (f->dumps > 1)
         row("dumps", "%u heap dumps in the recording, this is number %u", f->dumps, f->dump_number);
 }

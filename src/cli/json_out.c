@@ -117,6 +117,9 @@ static json_t *gc(const struct gcd_dump_facts *f)
     put(o, "heaps", f->gc_heaps != 0 ? number(f->gc_heaps) : json_null());
     put(o, "start_ns", json_integer(f->gc_start_ns));
     put(o, "end_ns", json_integer(f->gc_end_ns));
+    put(o, "pause_ns", f->pause_ns != 0 ? number(f->pause_ns) : json_null());
+    put_number(o, "pauses", f->pauses);
+    put_number(o, "pauses_ns", f->pauses_ns);
     return o;
 }
 

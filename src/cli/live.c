@@ -1,101 +1,128 @@
 /*
- * A living process as an input: its stream is kept in a temporary file and read by the same code as a recording.
+ * A living process as an input: its stream is kept and read by the same code as a recording.  When the buffer was too small, once more
+ * with a larger one; the better attempt is taken.
  */
-#include <inttypes.h>
-#include <stdlib.h>
-
-#include "cli.h"
+#include "live.h"
 
 #ifdef GCDUMPC_HAVE_IPC
 
+#include <inttypes.h>
+#include <time.h>
+
 #define DEFAULT_TIMEOUT_S 3600u
-#define SILENCE_MS 5000u
 
 uint64_t cli_timeout_ms(const struct cli_args *args)
 {
     return (args->timeout_s != 0 ? args->timeout_s : DEFAULT_TIMEOUT_S) * 1000;
 }
 
-struct live {
-    struct gcd_input *spool;     /* NULL when the objects will not be read */
-    struct gcd_dump *dump;
-    bool whole;
-};
-
-/* Keep the bytes first: they cannot be had twice. */
-static gcd_status on_data(void *ctx, const uint8_t *bytes, size_t n, struct gcd_error *err)
+uint64_t live_now_ms(void)
 {
-    struct live *l = ctx;
-    gcd_status st = l->spool != NULL ? gcd_input_append(l->spool, bytes, n, err) : GCD_OK;
-    if (st == GCD_OK)
-        st = gcd_dump_feed(l->dump, bytes, n, err);
-    if (st == GCD_END)
-        l->whole = true;
-    return st;
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static uint64_t time_left_ms(const struct live *l)
+{
+    uint64_t all = cli_timeout_ms(l->args), spent = live_now_ms() - l->start_ms;
+    return spent < all ? all - spent : 0;
 }
 
 /*
- * Small events can be lost as well as large ones (measured, .NET 10 with a full buffer: no GCEnd came): then nothing tells the
- * end but silence.  The runtime passes its buffers on every 100 ms.
+ * The buffer for one more attempt after A has lost events; 0 when there cannot be one, and why has been said.  What the process bears is looked
+ * at anew: the attempt may have changed it.
  */
-static bool on_idle(void *ctx, uint64_t silent_ms)
+static uint32_t next_buffer(const struct live *l, const struct live_attempt *a)
 {
-    const struct live *l = ctx;
-    return silent_ms >= SILENCE_MS && gcd_dump_begun(l->dump);
+    struct gcd_ipc_memory memory;
+    gcd_ipc_memory(l->pid, &memory);
+    struct gcd_ipc_budget budget = gcd_ipc_budget(&memory, (uint32_t)l->args->max_buffer_mb);
+    uint32_t mb = gcd_ipc_budget_after_loss(&budget, a->buffer_mb, a->result.stream_bytes, gcd_dump_facts(a->dump)->trace.lost_events);
+    if (mb == 0 && budget.limit != GCD_IPC_LIMIT_NONE)
+        cli_say(l->subject, "events were lost, but no further attempt: %s cannot give more than %" PRIu32 " MB for the buffer",
+                budget.limit == GCD_IPC_LIMIT_CGROUP ? "the cgroup of the process" : "the machine", budget.max_buffer_mb);
+    else if (mb == 0)
+        cli_say(l->subject, "events were lost, but no further attempt: the buffer had the largest size already (%" PRIu32 " MB%s)", a->buffer_mb,
+                l->args->max_buffer_mb != 0 ? ", --max-buffer" : "");
+    else if (time_left_ms(l) == 0)
+        cli_say(l->subject, "events were lost, but no further attempt: the time is up (--timeout)");
+    else
+        return mb;
+    return 0;
 }
 
-static void on_step(void *ctx, enum gcd_ipc_step step, uint64_t bytes)
+static void swap(struct live_attempt *a, struct live_attempt *b)
 {
-    static const char *const verbs[] = {
-        [GCD_IPC_STEP_CONNECT] = "connecting", [GCD_IPC_STEP_GC] = "waiting for the garbage collection",
-        [GCD_IPC_STEP_READ] = "receiving", [GCD_IPC_STEP_STOP] = "stopping", [GCD_IPC_STEP_DONE] = "done",
-    };
-    (void)ctx;
-    cli_progress((void *)(uintptr_t)verbs[step], bytes, UINT64_MAX);
+    struct live_attempt other = *a;
+    *a = *b;
+    *b = other;
+}
+
+/* Attempts into BEST, until one is complete or another would be of no use. */
+static void attempts(const struct live *l, uint32_t buffer_mb, struct live_attempt *best)
+{
+    for (unsigned number = 1; buffer_mb != 0; number++) {
+        struct live_attempt now = { .number = number, .buffer_mb = buffer_mb };
+        if (number == 1)
+            live_attempt_run(l, &now, l->budget.most_bytes, cli_timeout_ms(l->args));
+        else                             /* the estimate was wrong: no bound on the stream is known now */
+            live_attempt_run(l, &now, 0, time_left_ms(l) + 1);   /* 0 would be no limit */
+        bool again = now.status == GCD_OK && live_attempt_lost(&now) && number <= l->args->retries;
+        bool figures = now.status == GCD_OK && !l->args->quiet;
+        if (figures && number > 1)
+            live_say_attempt(l, &now);
+        buffer_mb = again ? next_buffer(l, &now) : 0;
+        if (figures && number == 1 && buffer_mb != 0)    /* else the summary says the same */
+            live_say_attempt(l, &now);
+        if (buffer_mb != 0)
+            cli_say(l->subject, "events were lost; attempt %u with a buffer of %" PRIu32 " MB", number + 1, buffer_mb);
+        if (number == 1 || now.status == GCD_E_CANCELED || live_attempt_better(&now, best))
+            swap(best, &now);
+        else if (now.status != GCD_OK)
+            cli_say(l->subject, "attempt %u failed: %s; attempt %u is kept", number, now.err.msg, best->number);
+        else if (!l->args->quiet)
+            cli_say(l->subject, "attempt %u is kept", best->number);
+        live_attempt_done(&now);
+    }
+}
+
+/* What becomes of the attempt that was taken.  RET gets all that can be written. */
+static enum cli_exit take(const struct live *l, struct live_attempt *a, struct cli_dump *ret)
+{
+    enum cli_exit e = a->status == GCD_OK ? CLI_DONE : cli_fail(l->subject, &a->err);
+    bool partial = l->args->keep_partial && a->status != GCD_OK && a->status != GCD_E_CANCELED && a->result.stream_bytes > 0;
+    ret->received = a->ended || partial;
+    ret->input = a->spool;
+    ret->dump = a->dump;
+    a->spool = NULL;
+    a->dump = NULL;
+    return partial && a->usable ? CLI_DONE : e;
 }
 
 enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options, bool reread,
                             const char *spool_dir, struct cli_dump *ret)
 {
-    char path[GCD_IPC_PATH_MAX];
-    struct gcd_error err = GCD_ERROR_INIT;
-    struct live l = { .whole = false };
-    struct gcd_input_options input_options = { .reread = true, .spool_dir = spool_dir };
-    enum cli_exit e = cli_find_target(args, ret, path);
+    struct live l = { .args = args, .options = options, .spool_dir = reread || args->save_trace != NULL ? spool_dir : NULL };
+    struct live_attempt best = { .number = 0 };
+    uint32_t buffer_mb;
+    enum cli_exit e = cli_find_target(args, ret, l.path);
     if (e != CLI_DONE)
         return e;
-    gcd_status st = GCD_OK;
-    if (reread || args->save_trace != NULL)
-        st = gcd_input_new_spool(&input_options, &ret->input, &err);
-    if (st == GCD_OK)
-        st = gcd_dump_new(options, &ret->dump, &err);
-    if (st != GCD_OK)
-        return cli_fail(ret->subject, &err);
-    l.spool = ret->input;
-    l.dump = ret->dump;
-    static const enum gcd_ipc_strategy strategies[] = {
-        [CLI_STRATEGY_AUTO] = GCD_IPC_STRATEGY_AUTO, [CLI_STRATEGY_SINGLE] = GCD_IPC_STRATEGY_SINGLE,
-        [CLI_STRATEGY_DRAIN] = GCD_IPC_STRATEGY_DRAIN,
-    };
-    struct gcd_ipc_collect_result result;
-    struct gcd_ipc_collect_options collect = {
-        .socket_path = ret->port == NULL ? path : NULL, .port = ret->port, .strategy = strategies[args->strategy], .ranges = !args->no_ranges,
-        .buffer_mb = (uint32_t)args->buffer_mb, .rundown = args->rundown,
-        .timeout_ms = cli_timeout_ms(args), .on_data = on_data, .on_step = on_step, .on_idle = on_idle,
-        .ctx = &l, .cancel = &cli_canceled,
-    };
-    st = gcd_ipc_collect(&collect, &result, &err);
-    cli_progress_end();
-    if (st == GCD_E_PEER && l.whole) {
-        /* the heap was walked to its end; what is missing behind it, the verdict says */
-        cli_say(ret->subject, "%s", err.msg);
-        st = GCD_OK;
+    l.subject = ret->subject;
+    l.port = ret->port;
+    l.pid = ret->pid;
+    e = live_preflight(&l, &buffer_mb);
+    if (e == CLI_DONE) {
+        l.start_ms = live_now_ms();
+        attempts(&l, buffer_mb, &best);
+        if (best.usable && !args->quiet && (best.status == GCD_OK || args->keep_partial))
+            live_say_summary(&l, &best);
+        e = take(&l, &best, ret);
     }
-    if (st != GCD_OK)
-        return cli_fail(ret->subject, &err);
-    ret->received = true;
-    st = gcd_dump_close(ret->dump, ret->input, &err);
-    return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
+    live_attempt_done(&best);
+    gcd_ipc_unlock(&l.lock);
+    return e;
 }
 
 #else

@@ -15,6 +15,8 @@ static volatile sig_atomic_t temporary_set[CLI_SLOTS];
 static const struct cli_command commands[] = {
     { "collect", "--pid N -o FILE", "dump the heap of a living process", CLI_COLLECT, cmd_convert,
       "The process is made to run a full, blocking garbage collection and pauses while its heap is described.\n"
+      "What it cost is told on standard error.  When the process ends, the stream breaks or --timeout passes,\n"
+      "nothing is written, unless --keep-partial is given; Ctrl-C never leaves anything.\n"
       "\"gcdumpc --pid N ...\" is the same as \"gcdumpc collect --pid N ...\".\n\n"
       "--connect ADDR is for a program that is started with DOTNET_DiagnosticPorts=ADDR (.NET 5 and later).  The\n"
       "first that connects is let start if it waits for that, runs for --delay seconds, and is dumped.  --timeout\n"

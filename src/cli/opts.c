@@ -32,6 +32,7 @@ static const char *const choices[][4] = {
 #define TABLES (CLI_INFO | CLI_REPORT | CLI_PS)
 #define OUTPUTS (CLI_COLLECT | CLI_CONVERT)
 #define LIVE (CLI_COLLECT | CLI_INFO | CLI_REPORT)
+#define DEFAULT_RETRIES 1u
 #define FIELD(f) offsetof(struct cli_args, f)
 
 /* Parses, prints help; one name means one thing in all commands. */
@@ -54,10 +55,15 @@ static const struct option_row rows[] = {
     { "json", 'j', NULL, "machine-readable output", TABLES, OPT_FLAG, FIELD(json), 0, 0 },
     { "events", 'e', NULL, "count the events of a recording instead, with or without a dump", CLI_INFO, OPT_FLAG, FIELD(events), 0, 0 },
     { "timeout", 't', "SECONDS", "give up when the dump is not whole by then", LIVE, OPT_NUMBER, FIELD(timeout_s), 1, 1000000 },
-    { "buffer", 'b', "MB", "event buffer in the process, 1 to 4095 (1024)", LIVE, OPT_NUMBER, FIELD(buffer_mb), 1, 4095 },
+    { "buffer", 'b', "MB", "event buffer in the process at the first attempt (as its memory suggests)", LIVE, OPT_NUMBER, FIELD(buffer_mb), 1, 4095 },
+    { "max-buffer", 0, "MB", "largest event buffer at any attempt (4095, never more than the process bears)", LIVE, OPT_NUMBER,
+      FIELD(max_buffer_mb), 1, 4095 },
+    { "retries", 0, "N", "further attempts with a larger buffer when events were lost (1)", LIVE, OPT_NUMBER, FIELD(retries), 0, 100 },
     { "strategy", 0, "HOW", "single or two sessions (drain); auto chooses by the runtime's version", LIVE, OPT_STRATEGY, FIELD(strategy), 0, 0 },
     { "no-ranges", 0, NULL, "do not record the memory ranges of the generations", LIVE, OPT_FLAG, FIELD(no_ranges), 0, 0 },
     { "rundown", 0, NULL, "also record modules and the runtime version; .NET 9 and later always do", LIVE, OPT_FLAG, FIELD(rundown), 0, 0 },
+    { "keep-partial", 0, NULL, "when the process or the stream ends early, keep what was received", LIVE, OPT_FLAG, FIELD(keep_partial), 0, 0 },
+    { "force", 0, NULL, "go on although memory or disk space seem not to suffice", LIVE, OPT_FLAG, FIELD(force), 0, 0 },
     { "dump", 'd', "N", "which dump, when the recording holds several (1)", FILES, OPT_NUMBER, FIELD(dump_number), 1, 65536 },
     { "process", 0, "PID", "whose dump, when the recording holds several processes", FILES, OPT_NUMBER, FIELD(process), 1, UINT32_MAX },
     { "strict", 0, NULL, "fail instead of writing an incomplete dump", OUTPUTS, OPT_FLAG, FIELD(strict), 0, 0 },
@@ -266,7 +272,7 @@ static bool complete_input(const struct cli_command *c, const struct cli_args *a
 
 enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, struct cli_args *ret)
 {
-    *ret = (struct cli_args){ .input = NULL };
+    *ret = (struct cli_args){ .retries = DEFAULT_RETRIES };
     bool only_words = false;
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
@@ -288,6 +294,18 @@ enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, stru
         return CLI_USAGE;
     if (!cli_is_live(ret) && (ret->timeout_s != 0 || ret->buffer_mb != 0 || ret->rundown)) {
         cli_say(NULL, "--timeout, --buffer and --rundown are for living processes (--pid)");
+        return CLI_USAGE;
+    }
+    if (!cli_is_live(ret) && (ret->max_buffer_mb != 0 || ret->retries != DEFAULT_RETRIES || ret->keep_partial || ret->force)) {
+        cli_say(NULL, "--max-buffer, --retries, --keep-partial and --force are for living processes (--pid)");
+        return CLI_USAGE;
+    }
+    if (ret->max_buffer_mb != 0 && ret->buffer_mb > ret->max_buffer_mb) {
+        cli_say(NULL, "--buffer is larger than --max-buffer");
+        return CLI_USAGE;
+    }
+    if (ret->keep_partial && ret->strict) {
+        cli_say(NULL, "give one of --keep-partial and --strict");
         return CLI_USAGE;
     }
     if (cli_is_live(ret) && (ret->events || ret->dump_number != 0 || ret->process != 0 || ret->max_block_bytes != 0)) {

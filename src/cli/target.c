@@ -15,6 +15,7 @@
 void cli_name_process(struct cli_dump *d, uint64_t pid)
 {
     (void)snprintf(d->process, sizeof d->process, "process %" PRIu64, pid);
+    d->pid = (uint32_t)pid;
     d->subject = d->process;
 }
 

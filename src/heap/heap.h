@@ -4,6 +4,7 @@
  *     heap_asm.c     the events, one by one: the only file that knows in which order they may come
  *     heap_walk.c    heap walks: beginning, end, which one is taken
  *     heap_type.c    types, modules, process and runtime: accepted from anywhere in the trace
+ *     heap_pause.c   how long the process stood still
  *     heap_loss.c    the verdict
  *     heap_addr.c    a set of object addresses in bounded memory
  */
@@ -40,6 +41,13 @@ enum heap_walk_state {
     HEAP_WALK_UNDECIDED,         /* its GCStart has not been seen yet */
     HEAP_WALK_CONFIRMED,         /* inside an induced, blocking GC of generation 2 */
     HEAP_WALK_OTHER              /* inside another GC */
+};
+
+/* A GCSuspendEEBegin or a GCRestartEEEnd. */
+struct heap_pause_mark {
+    int64_t time_ns;
+    uint64_t thread;
+    bool restart;
 };
 
 struct heap_type_count {
@@ -123,6 +131,8 @@ struct gcd_heap {
     struct heap_walk overflow;   /* counts for walks beyond those that are told apart */
     struct heap_walk *chosen;    /* decided as early as possible, for good at the end */
     bool whole;                  /* a walk with objects has been seen to its end */
+    struct heap_pause_mark *pause_marks; /* in the order of the file until heap_pauses */
+    size_t pause_count, pause_cap;
     uint64_t damaged_outside;    /* heap events that could not be decoded and belong to no walk */
 };
 
@@ -161,6 +171,14 @@ gcd_status heap_process_name(struct gcd_heap *h, const char **ret, struct gcd_er
 /* A text that is kept; errors get a message. */
 gcd_status heap_text_utf16(struct gcd_heap *h, const uint8_t *p, size_t units, const char **ret, struct gcd_error *err);
 gcd_status heap_text(struct gcd_heap *h, const char *s, size_t n, const char **ret, struct gcd_error *err);
+
+/* heap_pause.c */
+gcd_status heap_pause_mark(struct gcd_heap *h, const struct gcd_event *ev, bool restart, struct gcd_error *err);
+struct heap_pauses {
+    uint64_t walk_ns;            /* of the pause that the GC at GC_START_NS was in; 0 = not seen */
+    uint64_t count, total_ns;    /* all of them */
+};
+void heap_pauses(struct gcd_heap *h, int64_t gc_start_ns, struct heap_pauses *ret);
 
 /*
  * heap_loss.c.  THREAD_CLOSED: as gcd_trace_thread_closed says of the walk's thread.  DAMAGE_TEXT: of the trace, used when its end says

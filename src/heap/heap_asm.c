@@ -44,6 +44,7 @@ void heap_free(struct gcd_heap *h)
     gcd_mem_free(&h->alloc, h->types, h->type_cap * sizeof *h->types);
     gcd_mem_free(&h->alloc, h->modules, h->module_cap * sizeof *h->modules);
     gcd_mem_free(&h->alloc, h->assembly_names, h->assembly_cap * sizeof *h->assembly_names);
+    gcd_mem_free(&h->alloc, h->pause_marks, h->pause_cap * sizeof *h->pause_marks);
     gcd_idmap_done(&h->type_by_id);
     gcd_idmap_done(&h->module_by_id);
     gcd_idmap_done(&h->assembly_by_id);
@@ -287,6 +288,10 @@ static gcd_status runtime_event(struct gcd_heap *h, const struct gcd_event *ev, 
             heap_gc_end(h, ev, number);
         return st;
     }
+    case GCD_EV_SUSPEND_EE_BEGIN:
+        return heap_pause_mark(h, ev, false, err);
+    case GCD_EV_RESTART_EE_END:
+        return heap_pause_mark(h, ev, true, err);
     case GCD_EV_BULK_TYPE:
         return heap_bulk_type(h, ev, err);
     case GCD_EV_BULK_ROOT_EDGE:

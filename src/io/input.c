@@ -13,6 +13,9 @@
 struct gcd_input {
     struct gcd_alloc alloc;
     const uint8_t *memory;       /* input in memory, else NULL */
+    uint8_t *spooled;            /* the same, when it is ours: a spool that is still small */
+    size_t spooled_cap, spooled_max;
+    bool appended;               /* filled by gcd_input_append: SIZE bytes count, a write that failed may have left more */
     int fd;                      /* -1: memory */
     enum gcd_file_kind kind;
     uint64_t base, size;
@@ -88,13 +91,45 @@ gcd_status gcd_input_new_spool(const struct gcd_input_options *options, struct g
         gcd_input_free(in);
         return st;
     }
+    in->appended = true;
+    in->memory = (const uint8_t *)"";
+    in->spooled_max = options != NULL && options->spool_memory_bytes != 0 ? options->spool_memory_bytes : GCD_SPOOL_MEMORY_BYTES;
     *ret = in;
     return GCD_OK;
 }
 
+/* False when it does not fit, or there is no memory for it: then it goes to the file. */
+static bool append_to_memory(struct gcd_input *in, const void *bytes, size_t n)
+{
+    size_t used = (size_t)in->size;
+    if (n > in->spooled_max - used || !gcd_vec_reserve(&in->alloc, &in->spooled, &in->spooled_cap, used + n, 1, in->spooled_max))
+        return false;
+    in->memory = in->spooled;
+    memcpy(in->spooled + used, bytes, n);
+    in->size += n;
+    return true;
+}
+
+static void forget_memory(struct gcd_input *in)
+{
+    gcd_mem_free(&in->alloc, in->spooled, in->spooled_cap);
+    in->spooled = NULL;
+    in->spooled_cap = 0;
+    in->memory = NULL;
+}
+
 gcd_status gcd_input_append(struct gcd_input *in, const void *bytes, size_t n, struct gcd_error *err)
 {
-    gcd_status st = gcd_file_write(in->fd, NULL, bytes, n, err);
+    if (n == 0 || (in->memory != NULL && append_to_memory(in, bytes, n)))
+        return GCD_OK;
+    gcd_status st = GCD_OK;
+    if (in->memory != NULL)
+        st = gcd_file_write(in->fd, NULL, in->memory, (size_t)in->size, err);
+    if (st == GCD_OK) {
+        if (in->memory != NULL)
+            forget_memory(in);
+        st = gcd_file_write(in->fd, NULL, bytes, n, err);
+    }
     if (st == GCD_OK)
         in->size += n;
     else
@@ -119,6 +154,7 @@ void gcd_input_free(struct gcd_input *in)
         return;
     gcd_reader_free(in->peeked);
     gcd_mem_free(&in->alloc, in->early, in->early_cap);
+    gcd_mem_free(&in->alloc, in->spooled, in->spooled_cap);
     if (in->fd >= 0)
         (void)gcd_file_close(in->fd, NULL);
     if (in->spool_fd >= 0)
@@ -209,11 +245,12 @@ static gcd_status read_raw(struct gcd_reader *r, struct gcd_error *err)
         r->raw_n = (size_t)(in->size - r->pos);
     } else {
         bool spool = in->kind == GCD_FILE_STREAM && !r->from_stream;
+        size_t most = in->appended && in->size - r->pos < READ_BYTES ? (size_t)(in->size - r->pos) : READ_BYTES;
         r->raw_p = r->raw;
         if (r->from_stream)
             GCD_TRY(gcd_file_read_stream(in->fd, in->cancel, r->raw, READ_BYTES, &r->raw_n, err));
         else
-            GCD_TRY(gcd_file_read_at(spool ? in->spool_fd : in->fd, spool ? r->pos : in->base + r->pos, r->raw, READ_BYTES,
+            GCD_TRY(gcd_file_read_at(spool ? in->spool_fd : in->fd, spool ? r->pos : in->base + r->pos, r->raw, most,
                                      &r->raw_n, err));
         if (r->peeking && in->spool_fd < 0)
             GCD_TRY(keep_early(r, err));

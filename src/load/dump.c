@@ -192,6 +192,7 @@ static gcd_status collect_facts(struct gcd_dump *d, struct gcd_error *err)
     struct gcd_heap *h = d->heap;
     const struct heap_walk *w = h->chosen;
     struct gcd_dump_facts *f = &d->facts;
+    struct heap_pauses pauses;
     gcd_trace_get_info(d->trace, &f->trace);
     f->process = h->process;
     GCD_TRY(heap_process_name(h, &f->process_name, err));
@@ -210,6 +211,10 @@ static gcd_status collect_facts(struct gcd_dump *d, struct gcd_error *err)
     f->gc_heaps = w->heaps;
     f->gc_start_ns = w->have_start ? w->start.time_ns : w->first_ns;
     f->gc_end_ns = w->closed ? w->end_ns : w->last_ns;
+    heap_pauses(h, f->gc_start_ns, &pauses);
+    f->pause_ns = pauses.walk_ns;
+    f->pauses = pauses.count;
+    f->pauses_ns = pauses.total_ns;
     if (w->have_start) {
         f->gc_depth = w->start.gc.depth;
         f->gc_reason = w->start.gc.reason;

@@ -68,7 +68,7 @@ class WrongUse(CliTest):
     def test_numbers(self):
         for option, least, most in (("--top", 1, 2**32 - 1), ("--dump", 1, 65536), ("--process", 1, 2**32 - 1),
                                     ("--pid", 1, 2**32 - 1), ("--buffer", 1, 4095), ("--timeout", 1, 1000000),
-                                    ("--max-block", 1024, 2**30)):
+                                    ("--max-block", 1024, 2**30), ("--max-buffer", 1, 4095), ("--retries", 0, 100)):
             for value in (least - 1, most + 1, 2**64, 2**64 + 1024, "", "x", "-1", "+1", " 1", "1 ", "0x400", "1.5", "1e3"):
                 self.refused(2, rf'{option} takes a number from {least} to {most}, not "{re.escape(str(value))}"; '
                              r"see gcdumpc report --help", "report", option, value)
@@ -108,6 +108,14 @@ class WrongUse(CliTest):
             self.refused(2, rf"--name needs a name; see gcdumpc {command} --help", command, "--name", "")
             self.refused(2, rf"--delay is for programs that connect \(--connect\); see gcdumpc {command} --help", command, "--pid", "1", "--delay", "1")
         self.refused(2, r'ps does not know what to do with "x"; see gcdumpc ps --help', "ps", "x")
+
+    def test_what_is_for_processes_only(self):
+        for words in (["--max-buffer", "5"], ["--retries", "0"], ["--retries", "7"], ["--keep-partial"], ["--force"]):
+            for command in ("info", "report"):
+                self.refused(2, r"--max-buffer, --retries, --keep-partial and --force are for living processes \(--pid\)", command, "f", *words)
+            self.refused(2, rf'convert has no option "{words[0]}"; .*', "convert", "f", "-o", "x", *words)
+        self.refused(2, r"--buffer is larger than --max-buffer", "info", "--pid", "1", "--buffer", "6", "--max-buffer", "5")
+        self.refused(2, r"give one of --keep-partial and --strict", "--pid", "1", "-o", "x", "--keep-partial", "--strict")
 
     def test_recordings(self):
         name = self.put("small.nettrace", small_trace())

@@ -216,16 +216,16 @@ class Recordings(PsTest):
 
     def test_incomplete_ones_too(self):
         with Process("--objects", "1000000") as target:
-            r = self.check_equal(target, "--buffer", "1", status=3)
+            r = self.check_equal(target, "--buffer", "1", "--retries", "0", status=3)
             self.assertIn("INCOMPLETE", r.stderr)
             for name in os.listdir(self.folder):
                 os.unlink(self.path(name))
-            r = self.gcdumpc("--pid", target.pid, "-o", self.path("x.nettrace"), "--buffer", "1", status=3)
+            r = self.gcdumpc("--pid", target.pid, "-o", self.path("x.nettrace"), "--buffer", "1", "--retries", "0", status=3)
             self.assertIn("of nettrace written, INCOMPLETE", r.stderr)
             self.gcdumpc("info", self.path("x.nettrace"), status=3)
             os.unlink(self.path("x.nettrace"))
             for words in (["-o", "x.nettrace"], ["-o", "x.gclog", "--save-trace", "y.nettrace"]):
-                self.gcdumpc("--pid", target.pid, *words, "--buffer", "1", "--strict", status=1, cwd=self.folder)
+                self.gcdumpc("--pid", target.pid, *words, "--buffer", "1", "--retries", "0", "--strict", status=1, cwd=self.folder)
                 self.assertEqual(os.listdir(self.folder), [])
 
     def test_only_recorded(self):

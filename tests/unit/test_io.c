@@ -1,8 +1,10 @@
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -286,6 +288,94 @@ static void a_pipe_is_kept_for_the_second_reading(void **state)
     close(old_stdin);
 }
 
+/* Blocks of the folder's file system cannot be counted here; the descriptor that a spool holds can. */
+static uint64_t bytes_on_disk(void)
+{
+    char link[64], target[sizeof folder + 300];
+    uint64_t found = UINT64_MAX;
+    for (int fd = 3; fd < 64; fd++) {
+        struct stat sb;
+        (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        ssize_t n = readlink(link, target, sizeof target - 1);
+        if (n <= 0 || fstat(fd, &sb) != 0 || !S_ISREG(sb.st_mode) || sb.st_nlink != 0)
+            continue;
+        target[n] = '\0';
+        if (strstr(target, folder + strlen(folder) - 6) != NULL)
+            found = (uint64_t)sb.st_size;
+    }
+    return found;
+}
+
+static void a_spool_moves_to_the_disk_when_it_is_large(void **state)
+{
+    (void)state;
+    enum { MEMORY = 1000, STEP = 300, STEPS = 10 };
+    char *text = big_text(STEP * STEPS), back[STEP * STEPS];
+    struct gcd_input_options options = { .spool_dir = folder, .spool_memory_bytes = MEMORY };
+    struct gcd_input *in;
+    gcd_status end;
+    assert_int_equal(gcd_input_new_spool(&options, &in, NULL), GCD_OK);
+    assert_int_equal(read_all(in, back, sizeof back, &end), 0);
+    assert_int_equal(end, GCD_END);
+    for (size_t i = 0; i < STEPS; i++) {
+        assert_int_equal(gcd_input_append(in, text + i * STEP, STEP, NULL), GCD_OK);
+        size_t n = (i + 1) * STEP;
+        assert_true(gcd_input_size(in) == n);
+        assert_true(bytes_on_disk() == (n <= MEMORY ? 0 : n));
+        for (int pass = 0; pass < 2; pass++) {
+            assert_int_equal(read_all(in, back, sizeof back, &end), n);
+            assert_memory_equal(back, text, n);
+        }
+    }
+    gcd_input_free(in);
+    assert_true(bytes_on_disk() == UINT64_MAX);
+    /* the last byte that fits, and one append that never could */
+    assert_int_equal(gcd_input_new_spool(&options, &in, NULL), GCD_OK);
+    assert_int_equal(gcd_input_append(in, text, MEMORY, NULL), GCD_OK);
+    assert_true(bytes_on_disk() == 0);
+    assert_int_equal(gcd_input_append(in, text + MEMORY, 1, NULL), GCD_OK);
+    assert_true(bytes_on_disk() == MEMORY + 1);
+    assert_int_equal(gcd_input_append(in, text, 0, NULL), GCD_OK);
+    gcd_input_free(in);
+    assert_int_equal(gcd_input_new_spool(&options, &in, NULL), GCD_OK);
+    assert_int_equal(gcd_input_append(in, text, sizeof back, NULL), GCD_OK);
+    assert_int_equal(read_all(in, back, sizeof back, &end), sizeof back);
+    assert_memory_equal(back, text, sizeof back);
+    gcd_input_free(in);
+    free(text);
+}
+
+/* What was kept before the disk was full can still be read, and nothing else. */
+static void a_spool_without_room_keeps_what_it_has(void **state)
+{
+    (void)state;
+    enum { LIMIT = 5000, STEP = 1500 };
+    char *text = big_text(4 * STEP), back[4 * STEP];
+    struct rlimit old, small;
+    struct gcd_error err = GCD_ERROR_INIT;
+    gcd_status end;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    small = old;
+    small.rlim_cur = LIMIT;
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    for (size_t memory = 1; memory <= 3 * STEP; memory += 3 * STEP - 1) {
+        struct gcd_input_options options = { .spool_dir = folder, .spool_memory_bytes = memory };
+        struct gcd_input *in;
+        assert_int_equal(gcd_input_new_spool(&options, &in, NULL), GCD_OK);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        for (size_t i = 0; i < 3; i++)
+            assert_int_equal(gcd_input_append(in, text + i * STEP, STEP, &err), GCD_OK);
+        assert_int_equal(gcd_input_append(in, text + 3 * (size_t)STEP, STEP, &err), GCD_E_IO);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+        assert_non_null(strstr(err.msg, "temporary copy of the stream"));
+        assert_int_equal(read_all(in, back, sizeof back, &end), 3 * STEP);
+        assert_memory_equal(back, text, 3 * STEP);
+        gcd_input_free(in);
+    }
+    (void)signal(SIGXFSZ, handler);
+    free(text);
+}
+
 static void spool_and_memory(void **state)
 {
     (void)state;
@@ -298,6 +388,7 @@ static void spool_and_memory(void **state)
     assert_int_equal(gcd_input_append(in, "def", 3, NULL), GCD_OK);
     assert_int_equal(read_all(in, back, sizeof back, &end), 6);
     assert_memory_equal(back, "abcdef", 6);
+    assert_true(bytes_on_disk() == 0);
     gcd_input_free(in);
     struct gcd_sink *s;
     size_t n;
@@ -317,6 +408,7 @@ int main(void)
         cmocka_unit_test(nothing_appears_without_commit), cmocka_unit_test(a_full_disk_is_noticed),
         cmocka_unit_test(outputs_that_cannot_be), cmocka_unit_test(inputs_that_cannot_be), cmocka_unit_test(gzip_that_is_not_whole),
         cmocka_unit_test(a_pipe_is_kept_for_the_second_reading), cmocka_unit_test(spool_and_memory),
+        cmocka_unit_test(a_spool_moves_to_the_disk_when_it_is_large), cmocka_unit_test(a_spool_without_room_keeps_what_it_has),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

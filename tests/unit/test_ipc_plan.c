@@ -53,6 +53,29 @@ static void test_versions(void **state)
     assert_string_equal(gcd_ipc_strategy_name(GCD_IPC_STRATEGY_DRAIN), "drain");
 }
 
+/* One session when all fits into the buffer, but only where a second one costs GCs, and only when the caller leaves the choice. */
+static void test_what_fits_needs_no_draining(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *version;
+        uint64_t most_bytes;
+        uint32_t buffer_mb;
+        enum gcd_ipc_strategy strategy;
+    } want[] = {
+        { "8.0.1", UINT64_C(256) << 20, 256, GCD_IPC_STRATEGY_SINGLE }, { "8.0.1", (UINT64_C(256) << 20) + 1, 256, GCD_IPC_STRATEGY_DRAIN },
+        { "9.0.1", 1, 1, GCD_IPC_STRATEGY_SINGLE },                     { "9.0.1", 0, 4095, GCD_IPC_STRATEGY_DRAIN },
+        { "", 1000, 1, GCD_IPC_STRATEGY_SINGLE },                       { "9.0.1", UINT64_C(1) << 30, 0, GCD_IPC_STRATEGY_SINGLE },
+        { "10.0.1", 1000, 256, GCD_IPC_STRATEGY_DRAIN },                { "main", 1000, 256, GCD_IPC_STRATEGY_DRAIN },
+    };
+    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
+        struct gcd_ipc_collect_options o = { .most_bytes = want[i].most_bytes, .buffer_mb = want[i].buffer_mb };
+        assert_int_equal(gcd_plan_make(&o, want[i].version).strategy, want[i].strategy);
+        o.strategy = GCD_IPC_STRATEGY_DRAIN;
+        assert_int_equal(gcd_plan_make(&o, want[i].version).strategy, GCD_IPC_STRATEGY_DRAIN);
+    }
+}
+
 /* Offsets in a CollectTracing5 request with the runtime's provider: see test_ipc_wire. */
 enum { OFF_BUFFER = 24, OFF_RUNDOWN = 32, OFF_STACKS = 40, OFF_KEYWORDS = 45, OFF_LEVEL = 53, OFF_FILTER = 129 };
 
@@ -118,6 +141,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_what_fits_needs_no_draining),
         cmocka_unit_test(test_requests),
         cmocka_unit_test(test_rundown_of_old_runtimes),
     };

@@ -1,0 +1,135 @@
+/*
+ * One dump of a process at a time.  Two would pause it twice, with two buffers in its memory, and the runtime tells each type to one of them.
+ *
+ * Who listens at an abstract unix socket has its name until it dies, whatever it dies of, and SO_PEERCRED tells others who it is.  Anybody can
+ * take any name; so a holder counts only if it could dump the process, too.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <gcdumpc/ipc.h>
+
+#include "base/error.h"
+#include "ipc/ipc_procfs.h"
+
+/* Between bind and listen, and between the death of a holder and our next try, nobody answers: a few moments. */
+#define TRIES 20
+#define TRY_MS 5
+
+static socklen_t address_of(const char *name, struct sockaddr_un *ret)
+{
+    *ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+    size_t n = strlen(name);             /* ours fit; the leading NUL makes it abstract, and the length its end */
+    memcpy(ret->sun_path + 1, name, n);
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n);
+}
+
+/* 0 when the name is ours now, else a negated errno. */
+static int take(const char *name, int *ret_fd)
+{
+    struct sockaddr_un address;
+    socklen_t n = address_of(name, &address);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -errno;
+    if (bind(fd, (struct sockaddr *)&address, n) != 0 || listen(fd, SOMAXCONN) != 0) {
+        int e = errno;
+        (void)close(fd);
+        return -e;
+    }
+    *ret_fd = fd;
+    return 0;
+}
+
+/* 0, or a negated errno when nobody can be asked. */
+static int ask_holder(const char *name, struct ucred *ret)
+{
+    struct sockaddr_un address;
+    socklen_t n = address_of(name, &address), n_cred = sizeof *ret;
+    int r = 0, fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -errno;
+    if (connect(fd, (struct sockaddr *)&address, n) != 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret, &n_cred) != 0)
+        r = -errno;
+    (void)close(fd);
+    return r;
+}
+
+/* What keeps the name from us is told in RET. */
+static gcd_status lock_name(const char *name, uid_t owner, struct gcd_ipc_lock *ret, int *ret_fd, struct gcd_error *err)
+{
+    struct ucred holder = { .pid = 0 };
+    int fd = -1, r = 0, asked = -ECONNREFUSED;
+    for (int i = 0; i < TRIES && asked == -ECONNREFUSED; i++) {
+        if (i > 0)
+            (void)poll(NULL, 0, TRY_MS);
+        r = take(name, &fd);
+        if (r == 0) {
+            *ret_fd = fd + 1;
+            return GCD_OK;
+        }
+        if (r != -EADDRINUSE)
+            return gcd_fail_os(err, -r, "cannot lock the process against a second dump");
+        asked = ask_holder(name, &holder);
+    }
+    /* who does not let us ask (a queue that is full, no listener) has not got the name from this program */
+    if (asked != 0 || (holder.uid != geteuid() && holder.uid != 0 && holder.uid != owner)) {
+        ret->usurped = true;
+        return GCD_OK;
+    }
+    ret->holder_pid = holder.pid > 0 ? (uint32_t)holder.pid : 0;
+    if (holder.pid > 0)
+        return gcd_fail(err, GCD_E_STATE, "another dump of it is under way, by process %ld", (long)holder.pid);
+    return gcd_fail(err, GCD_E_STATE, "another dump of it is under way, by a process that is not visible here");
+}
+
+/* The pid namespace of the process and its number there, so that all views agree; the start time, because numbers are used again. */
+static gcd_status lock_process(uint32_t pid, struct gcd_ipc_lock *ret, struct gcd_error *err)
+{
+    struct gcd_procfs_target target;
+    struct gcd_procfs_facts facts;
+    enum gcd_ipc_reason reason;
+    struct stat sb;
+    char name[100], path[64];
+    GCD_TRY(gcd_procfs_read("/proc", pid, &target, &reason, err));
+    uid_t owner = gcd_procfs_facts("/proc", pid, &facts) ? facts.uid : (uid_t)-1;
+    (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/ns/pid", pid);
+    uint64_t ns = stat(path, &sb) == 0 ? (uint64_t)sb.st_ino : 0;
+    (void)snprintf(name, sizeof name, "gcdumpc/process/%" PRIu64 "/%" PRIu32 "/%" PRIu64, ns, target.inner_pid, target.start_jiffies);
+    return lock_name(name, owner, ret, &ret->fds[0], err);
+}
+
+static gcd_status lock_socket(const char *path, struct gcd_ipc_lock *ret, struct gcd_error *err)
+{
+    struct stat sb;
+    char name[100];
+    if (stat(path, &sb) != 0)            /* why, the attempt to connect will say */
+        return GCD_OK;
+    (void)snprintf(name, sizeof name, "gcdumpc/socket/%" PRIu64 "/%" PRIu64, (uint64_t)sb.st_dev, (uint64_t)sb.st_ino);
+    return lock_name(name, sb.st_uid, ret, &ret->fds[1], err);
+}
+
+gcd_status gcd_ipc_lock(uint32_t pid, const char *socket_path, struct gcd_ipc_lock *ret, struct gcd_error *err)
+{
+    *ret = (struct gcd_ipc_lock){ .holder_pid = 0 };
+    if (pid != 0)
+        GCD_TRY(lock_process(pid, ret, err));
+    return socket_path != NULL ? lock_socket(socket_path, ret, err) : GCD_OK;
+}
+
+void gcd_ipc_unlock(struct gcd_ipc_lock *lock)
+{
+    for (size_t i = 0; i < 2; i++) {
+        if (lock->fds[i] != 0)
+            (void)close(lock->fds[i] - 1);
+        lock->fds[i] = 0;
+    }
+}

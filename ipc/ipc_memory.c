@@ -1,0 +1,259 @@
+/*
+ * How much memory a process has, and how much more the limits above it allow: those of its cgroup and of every cgroup around that,
+ * and the memory of the machine.
+ *
+ * The kernel shows the names of cgroups and the roots of their mounts relative to the cgroup namespace of the reader.  So a name
+ * minus the root of a mount is the folder below that mount, also for a process in another container, whose name begins with
+ * "/..": then it is the mount in its own namespace, below /proc/PID/root, that fits.
+ */
+#include "ipc/ipc_memory.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ipc/ipc_procfs.h"
+#include "ipc/ipc_root.h"
+
+/* A line of mountinfo or cgroup; longer ones are not of cgroups. */
+#define LINE_BYTES 8192
+
+enum version { V1, V2 };
+
+static const struct files {
+    const char *limits[2];
+    const char *usage;
+    const char *reclaimable;     /* in memory.stat: pages of files that are given back before anything is refused */
+} files[] = {
+    [V1] = { { "memory.limit_in_bytes", NULL }, "memory.usage_in_bytes", "total_inactive_file" },
+    [V2] = { { "memory.max", "memory.high" }, "memory.current", "inactive_file" },
+};
+
+/* Is WORD one of the words of LIST, which are separated by commas? */
+static bool has_word(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *p = list; p != NULL; p = strchr(p, ',')) {
+        if (*p == ',')
+            p++;
+        if (strncmp(p, word, n) == 0 && (p[n] == ',' || p[n] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+/* Undo \040 and the like, proc(5). */
+static void unescape(char *s)
+{
+    char *to = s;
+    for (; *s != '\0'; to++) {
+        bool octal = s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' && s[3] >= '0' && s[3] <= '7';
+        *to = octal ? (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0')) : *s;
+        s += octal ? 4 : 1;
+    }
+    *to = '\0';
+}
+
+/* "36 32 0:33 ROOT POINT OPTIONS [OPTIONAL...] - TYPE SOURCE OPTIONS": is it a hierarchy of VERSION that limits memory? */
+static bool parse_mount(char *line, enum version version, char **ret_root, char **ret_point)
+{
+    char *save = NULL, *behind = strstr(line, " - ");
+    if (behind == NULL)
+        return false;
+    *behind = '\0';
+    char *type = strtok_r(behind + 3, " \n", &save);
+    (void)strtok_r(NULL, " \n", &save);
+    char *options = strtok_r(NULL, " \n", &save);
+    bool fits = type != NULL && (version == V2 ? strcmp(type, "cgroup2") == 0 :
+                                 strcmp(type, "cgroup") == 0 && options != NULL && has_word(options, "memory"));
+    if (!fits)
+        return false;
+    char *field = strtok_r(line, " ", &save);
+    for (int i = 0; i < 3 && field != NULL; i++)
+        field = strtok_r(NULL, " ", &save);
+    *ret_root = field;
+    *ret_point = field != NULL ? strtok_r(NULL, " ", &save) : NULL;
+    if (*ret_point == NULL)
+        return false;
+    unescape(*ret_root);
+    unescape(*ret_point);
+    return true;
+}
+
+/* NAME behind ROOT, "" or beginning with a slash; NULL when it is not below it. */
+static const char *below(const char *name, const char *root)
+{
+    size_t n = strcmp(root, "/") == 0 ? 0 : strlen(root);
+    if (strncmp(name, root, n) != 0 || (name[n] != '\0' && name[n] != '/'))
+        return NULL;
+    const char *rest = name + n;
+    for (const char *p = rest; (p = strstr(p, "/..")) != NULL; p += 3)
+        if (p[3] == '\0' || p[3] == '/')
+            return NULL;             /* outside of what the mount shows */
+    return strcmp(rest, "/") == 0 ? "" : rest;
+}
+
+/* A number, UINT64_MAX for "max", 0 or a value that makes no difference are not told apart.  False when there is none. */
+static bool read_number(const char *folder, const char *name, uint64_t *ret)
+{
+    char path[GCD_IPC_PATH_MAX], text[64], *end;
+    int n = snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (n < 0 || (size_t)n >= sizeof path || gcd_procfs_small(path, text, sizeof text) != 0)
+        return false;
+    if (strcmp(text, "max\n") == 0) {
+        *ret = UINT64_MAX;
+        return true;
+    }
+    errno = 0;
+    *ret = strtoull(text, &end, 10);
+    return text[0] >= '0' && text[0] <= '9' && errno == 0 && (*end == '\n' || *end == '\0');
+}
+
+/* The number behind KEY at the beginning of a line of a file; 0 when there is none. */
+static uint64_t read_key(const char *folder, const char *name, const char *key)
+{
+    char path[GCD_IPC_PATH_MAX], text[LINE_BYTES];
+    size_t k = strlen(key);
+    int n = snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (n < 0 || (size_t)n >= sizeof path || gcd_procfs_small(path, text, sizeof text) != 0)
+        return 0;
+    for (const char *p = text; p != NULL; p = strchr(p, '\n')) {
+        p += *p == '\n';
+        if (strncmp(p, key, k) == 0 && (p[k] == ' ' || p[k] == ':')) {
+            p += k + 1;
+            p += strspn(p, " \t");
+            return *p >= '0' && *p <= '9' ? strtoull(p, NULL, 10) : 0;
+        }
+    }
+    return 0;
+}
+
+/* What may be added in one cgroup; UINT64_MAX without a limit. */
+static uint64_t room_in(const char *folder, const struct files *f)
+{
+    uint64_t limit = UINT64_MAX, usage;
+    for (size_t i = 0; i < 2 && f->limits[i] != NULL; i++) {
+        uint64_t n;
+        if (read_number(folder, f->limits[i], &n) && n < limit)
+            limit = n;
+    }
+    if (limit == UINT64_MAX || !read_number(folder, f->usage, &usage))
+        return UINT64_MAX;
+    uint64_t reclaimable = read_key(folder, "memory.stat", f->reclaimable);
+    usage -= reclaimable < usage ? reclaimable : usage;
+    return limit > usage ? limit - usage : 0;
+}
+
+/* The smallest room of FOLDER and of those around it, up to the first N_TOP bytes of its name. */
+static uint64_t room_up_from(char *folder, size_t n_top, const struct files *f)
+{
+    uint64_t room = UINT64_MAX;
+    for (;;) {
+        uint64_t here = room_in(folder, f);
+        room = here < room ? here : room;
+        char *slash = strrchr(folder, '/');
+        if (slash == NULL || (size_t)(slash - folder) < n_top)
+            return room;
+        *slash = '\0';
+    }
+}
+
+/*
+ * Where the cgroup NAME of a process lies for us, looked for in PROC/WHOSE/mountinfo; INSIDE: below the root folder of that process.
+ * *RET_TOP: length of the part that is the mount.
+ */
+static bool find_folder(const char *proc, const char *whose, bool inside, enum version version, const char *name, char *ret, size_t cap,
+                        size_t *ret_top)
+{
+    char path[GCD_IPC_PATH_MAX], line[LINE_BYTES], *root, *point;
+    int n = snprintf(path, sizeof path, "%s/%s/mountinfo", proc, whose);
+    FILE *f = n > 0 && (size_t)n < sizeof path ? fopen(path, "re") : NULL;
+    bool found = false;
+    (void)snprintf(path, sizeof path, "%s/%s/root", proc, whose);
+    while (f != NULL && !found && fgets(line, sizeof line, f) != NULL) {
+        const char *rest = parse_mount(line, version, &root, &point) ? below(name, root) : NULL;
+        if (rest == NULL)
+            continue;
+        if (inside && gcd_root_resolve(path, path, point, ret, cap) != 0)
+            continue;
+        if (!inside)
+            (void)snprintf(ret, cap, "%s", point);
+        *ret_top = strlen(ret);
+        n = snprintf(ret + *ret_top, cap - *ret_top, "%s", rest);
+        found = n >= 0 && (size_t)n < cap - *ret_top && access(ret, R_OK | X_OK) == 0;
+    }
+    if (f != NULL)
+        (void)fclose(f);
+    return found;
+}
+
+static uint64_t room_of_hierarchy(const char *proc, uint32_t pid, enum version version, const char *name)
+{
+    char folder[GCD_IPC_PATH_MAX], whose[16];
+    size_t top;
+    (void)snprintf(whose, sizeof whose, "%" PRIu32, pid);
+    if (find_folder(proc, "self", false, version, name, folder, sizeof folder, &top) ||
+        find_folder(proc, whose, true, version, name, folder, sizeof folder, &top))
+        return room_up_from(folder, top, &files[version]);
+    return UINT64_MAX;
+}
+
+/* Lines "NUMBER:CONTROLLERS:NAME"; the hierarchy of version 2 has the number 0 and names no controllers. */
+static uint64_t room_of_cgroups(const char *proc, uint32_t pid)
+{
+    char path[GCD_IPC_PATH_MAX], line[LINE_BYTES];
+    uint64_t room = UINT64_MAX;
+    int n = snprintf(path, sizeof path, "%s/%" PRIu32 "/cgroup", proc, pid);
+    FILE *f = n > 0 && (size_t)n < sizeof path ? fopen(path, "re") : NULL;
+    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        char *controllers = strchr(line, ':'), *name = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
+        if (name == NULL)
+            continue;
+        *controllers++ = '\0';
+        *name++ = '\0';
+        uint64_t here = UINT64_MAX;
+        if (strcmp(line, "0") == 0 && controllers[0] == '\0')
+            here = room_of_hierarchy(proc, pid, V2, name);
+        else if (has_word(controllers, "memory"))
+            here = room_of_hierarchy(proc, pid, V1, name);
+        room = here < room ? here : room;
+    }
+    if (f != NULL)
+        (void)fclose(f);
+    return room;
+}
+
+void gcd_memory_read(const char *proc, uint32_t pid, struct gcd_ipc_memory *ret)
+{
+    struct gcd_procfs_facts facts;
+    *ret = (struct gcd_ipc_memory){ .room_bytes = UINT64_MAX };
+    uint64_t available_kib = read_key(proc, "meminfo", "MemAvailable");
+    if (available_kib > 0 && available_kib < UINT64_MAX / 1024) {
+        ret->room_bytes = available_kib * 1024;
+        ret->limit = GCD_IPC_LIMIT_MACHINE;
+    }
+    if (pid == 0)
+        return;
+    if (gcd_procfs_facts(proc, pid, &facts))
+        ret->rss_bytes = facts.rss_bytes;
+    uint64_t room = room_of_cgroups(proc, pid);
+    if (room < ret->room_bytes) {
+        ret->room_bytes = room;
+        ret->limit = GCD_IPC_LIMIT_CGROUP;
+    }
+}
+
+void gcd_ipc_memory(uint32_t pid, struct gcd_ipc_memory *ret)
+{
+    gcd_memory_read("/proc", pid, ret);
+}
+
+uint64_t gcd_ipc_resident(uint32_t pid)
+{
+    struct gcd_procfs_facts facts;
+    return gcd_procfs_facts("/proc", pid, &facts) ? facts.rss_bytes : 0;
+}

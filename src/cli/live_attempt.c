@@ -1,0 +1,141 @@
+#include "live.h"
+
+#ifdef GCDUMPC_HAVE_IPC
+
+#define SILENCE_MS 5000u
+#define SAMPLE_MS 100u
+
+struct progress {
+    const struct live *l;
+    struct live_attempt *a;
+    uint64_t sampled_ms;
+};
+
+/* Keep the bytes first: they cannot be had twice. */
+static gcd_status on_data(void *ctx, const uint8_t *bytes, size_t n, struct gcd_error *err)
+{
+    struct live_attempt *a = ((struct progress *)ctx)->a;
+    gcd_status st = a->spool != NULL ? gcd_input_append(a->spool, bytes, n, err) : GCD_OK;
+    if (st == GCD_OK)
+        st = gcd_dump_feed(a->dump, bytes, n, err);
+    if (st == GCD_END)
+        a->whole = true;
+    return st;
+}
+
+/*
+ * Small events can be lost as well as large ones (measured, .NET 10 with a full buffer: no GCEnd came): then nothing tells the
+ * end but silence.  The runtime passes its buffers on every 100 ms.
+ */
+static bool on_idle(void *ctx, uint64_t silent_ms)
+{
+    return silent_ms >= SILENCE_MS && gcd_dump_begun(((const struct progress *)ctx)->a->dump);
+}
+
+static void sample(struct progress *p)
+{
+    uint64_t now = live_now_ms();
+    if (p->l->pid == 0 || now - p->sampled_ms < SAMPLE_MS)
+        return;
+    p->sampled_ms = now;
+    uint64_t rss = gcd_ipc_resident(p->l->pid);
+    if (rss > p->a->rss_peak)
+        p->a->rss_peak = rss;
+}
+
+static void on_step(void *ctx, enum gcd_ipc_step step, uint64_t bytes)
+{
+    static const char *const verbs[] = {
+        [GCD_IPC_STEP_CONNECT] = "connecting", [GCD_IPC_STEP_GC] = "waiting for the garbage collection",
+        [GCD_IPC_STEP_READ] = "receiving", [GCD_IPC_STEP_STOP] = "stopping", [GCD_IPC_STEP_DONE] = "done",
+    };
+    sample(ctx);
+    cli_progress((void *)(uintptr_t)verbs[step], bytes, UINT64_MAX);
+}
+
+static gcd_status prepare(const struct live *l, struct live_attempt *a)
+{
+    struct gcd_input_options spool = { .reread = true, .spool_dir = l->spool_dir };
+    gcd_status st = l->spool_dir != NULL ? gcd_input_new_spool(&spool, &a->spool, &a->err) : GCD_OK;
+    return st == GCD_OK ? gcd_dump_new(l->options, &a->dump, &a->err) : st;
+}
+
+static gcd_status collect(const struct live *l, struct live_attempt *a, uint64_t most_bytes, uint64_t timeout_ms)
+{
+    static const enum gcd_ipc_strategy strategies[] = {
+        [CLI_STRATEGY_AUTO] = GCD_IPC_STRATEGY_AUTO, [CLI_STRATEGY_SINGLE] = GCD_IPC_STRATEGY_SINGLE,
+        [CLI_STRATEGY_DRAIN] = GCD_IPC_STRATEGY_DRAIN,
+    };
+    struct progress p = { .l = l, .a = a };
+    struct gcd_ipc_collect_options options = {
+        .socket_path = l->port == NULL ? l->path : NULL, .port = l->port, .strategy = strategies[l->args->strategy], .ranges = !l->args->no_ranges, .buffer_mb = a->buffer_mb,
+        .most_bytes = most_bytes, .rundown = l->args->rundown, .timeout_ms = timeout_ms, .on_data = on_data, .on_step = on_step,
+        .on_idle = on_idle, .ctx = &p, .cancel = &cli_canceled,
+    };
+    uint64_t start = live_now_ms();
+    gcd_status st = gcd_ipc_collect(&options, &a->result, &a->err);
+    a->duration_ms = live_now_ms() - start;
+    a->rss_after = l->pid != 0 ? gcd_ipc_resident(l->pid) : 0;
+    cli_progress_end();
+    return st;
+}
+
+void live_attempt_run(const struct live *l, struct live_attempt *a, uint64_t most_bytes, uint64_t timeout_ms)
+{
+    a->err = (struct gcd_error)GCD_ERROR_INIT;
+    a->status = prepare(l, a);
+    if (a->status == GCD_OK)
+        a->status = collect(l, a, most_bytes, timeout_ms);
+    if (a->status == GCD_E_PEER && a->whole) {
+        /* the heap was walked to its end; what is missing behind it, the verdict says */
+        cli_say(l->subject, "%s", a->err.msg);
+        a->status = GCD_OK;
+    }
+    a->ended = a->status == GCD_OK;
+    if (a->status == GCD_E_CANCELED || a->dump == NULL || (!a->ended && a->result.stream_bytes == 0))
+        return;
+    struct gcd_error close_err = GCD_ERROR_INIT;
+    gcd_status st = gcd_dump_close(a->dump, a->spool, &close_err);
+    a->usable = st == GCD_OK;
+    if (a->ended && st != GCD_OK) {
+        a->status = st;
+        a->err = close_err;
+    }
+}
+
+void live_attempt_done(struct live_attempt *a)
+{
+    gcd_dump_free(a->dump);
+    gcd_input_free(a->spool);
+    *a = (struct live_attempt){ .number = 0 };
+}
+
+bool live_attempt_lost(const struct live_attempt *a)
+{
+    const struct gcd_verdict *v = gcd_dump_verdict(a->dump);
+    for (size_t i = 0; i < v->reason_count; i++)
+        switch (v->reasons[i].code) {
+        case GCD_REASON_EVENTS_LOST: case GCD_REASON_NODE_EVENTS_MISSING: case GCD_REASON_EDGE_EVENTS_MISSING:
+        case GCD_REASON_ROOT_EVENTS_MISSING: case GCD_REASON_DEPENDENT_EVENTS_MISSING: case GCD_REASON_EDGES_UNBALANCED:
+        case GCD_REASON_NO_GC_END:
+            return true;
+        default:
+            break;
+        }
+    return false;
+}
+
+bool live_attempt_better(const struct live_attempt *a, const struct live_attempt *b)
+{
+    if (a->status != GCD_OK || b->status != GCD_OK)
+        return a->status == GCD_OK;
+    bool a_complete = gcd_dump_verdict(a->dump)->complete, b_complete = gcd_dump_verdict(b->dump)->complete;
+    const struct gcd_dump_facts *fa = gcd_dump_facts(a->dump), *fb = gcd_dump_facts(b->dump);
+    if (a_complete != b_complete)
+        return a_complete;
+    if (fa->trace.loss_verified && fb->trace.loss_verified && fa->trace.lost_events != fb->trace.lost_events)
+        return fa->trace.lost_events < fb->trace.lost_events;
+    return fa->objects + fa->edges > fb->objects + fb->edges;
+}
+
+#endif

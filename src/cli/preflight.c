@@ -1,0 +1,151 @@
+/*
+ * What can be found out before the process is disturbed: is somebody else at it, does it bear the buffer, is there room for
+ * what comes of it?
+ */
+#include "live.h"
+
+#ifdef GCDUMPC_HAVE_IPC
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+/* With --force, when nothing fits. */
+#define FORCED_BUFFER_MB 8u
+/* Ours are 13 % to 10 % of the plain files. */
+#define GZIP_FACTOR 8u
+
+static enum cli_exit lock(struct live *l)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (gcd_ipc_lock(l->pid, l->path, &l->lock, &err) != GCD_OK)
+        return cli_fail(l->subject, &err);
+    if (l->lock.usurped)
+        cli_say(l->subject, "the name that keeps two dumps apart is taken by somebody else; going on without it");
+    return CLI_DONE;
+}
+
+static const char *limit_name(enum gcd_ipc_limit limit)
+{
+    return limit == GCD_IPC_LIMIT_CGROUP ? "its cgroup" : "the machine";
+}
+
+static enum cli_exit memory(struct live *l, uint32_t *ret_buffer_mb)
+{
+    const struct cli_args *args = l->args;
+    gcd_ipc_memory(l->pid, &l->memory);
+    l->budget = gcd_ipc_budget(&l->memory, (uint32_t)args->max_buffer_mb);
+    *ret_buffer_mb = args->buffer_mb != 0 ? (uint32_t)args->buffer_mb : l->budget.buffer_mb;
+    if (l->budget.max_buffer_mb == 0) {
+        uint64_t room = l->memory.room_bytes / LIVE_MIB;
+        if (!args->force) {
+            cli_say(l->subject, "%s has only %" PRIu64 " MB of memory left, too little for an event buffer in the process; --force goes on all "
+                    "the same", limit_name(l->memory.limit), room);
+            return CLI_FAILED;
+        }
+        if (*ret_buffer_mb == 0)
+            *ret_buffer_mb = FORCED_BUFFER_MB;
+        cli_say(l->subject, "%s has only %" PRIu64 " MB of memory left", limit_name(l->memory.limit), room);
+    } else if (*ret_buffer_mb > l->budget.max_buffer_mb) {
+        cli_say(l->subject, "a buffer of %" PRIu32 " MB may be more than %s can give: %" PRIu64 " MB are left", *ret_buffer_mb,
+                limit_name(l->memory.limit), l->memory.room_bytes / LIVE_MIB);
+    } else if (l->budget.limit != GCD_IPC_LIMIT_NONE && args->buffer_mb == 0 && *ret_buffer_mb * LIVE_MIB < l->budget.likely_bytes) {
+        cli_say(l->subject, "events may be lost: the buffer is limited to %" PRIu32 " MB, because %s has %" PRIu64 " MB left", *ret_buffer_mb,
+                limit_name(l->memory.limit), l->memory.room_bytes / LIVE_MIB);
+    }
+    return CLI_DONE;
+}
+
+/* What goes to one file system. */
+struct place {
+    char folder[4096];
+    dev_t device;
+    uint64_t likely, most;
+};
+
+struct places {
+    struct place items[3];
+    size_t count;
+};
+
+static void add_place(struct places *p, const char *folder, uint64_t likely, uint64_t most)
+{
+    struct stat sb;
+    if (stat(folder, &sb) != 0)
+        return;                          /* opening the file has the better message */
+    struct place *at = p->items;
+    while (at < p->items + p->count && at->device != sb.st_dev)
+        at++;
+    if (at == p->items + p->count) {
+        p->count++;
+        *at = (struct place){ .device = sb.st_dev };
+        (void)snprintf(at->folder, sizeof at->folder, "%s", folder);
+    }
+    at->likely += likely;
+    at->most += most;
+}
+
+static bool is_gzip(const char *path)
+{
+    size_t n = strlen(path);
+    return n > 3 && strcmp(path + n - 3, ".gz") == 0;
+}
+
+/* Files take about as many bytes as the events. */
+static void add_file(struct places *p, const char *path, uint64_t likely, uint64_t most)
+{
+    struct stat sb;
+    char folder[4096];
+    if (path == NULL || strcmp(path, "-") == 0 || (stat(path, &sb) == 0 && !S_ISREG(sb.st_mode)))
+        return;
+    const char *slash = strrchr(path, '/');
+    unsigned divisor = is_gzip(path) ? GZIP_FACTOR : 1;
+    (void)snprintf(folder, sizeof folder, "%.*s", slash == NULL || slash == path ? 1 : (int)(slash - path), slash == NULL ? "." : path);
+    add_place(p, folder, likely / divisor, most / divisor);
+}
+
+/* The part of a stream that does not stay in memory. */
+static uint64_t on_disk(uint64_t stream_bytes)
+{
+    return stream_bytes > GCD_SPOOL_MEMORY_BYTES ? stream_bytes : 0;
+}
+
+static enum cli_exit disk(const struct live *l)
+{
+    const struct gcd_ipc_budget *b = &l->budget;
+    struct places places = { .count = 0 };
+    if (l->spool_dir != NULL)
+        add_place(&places, l->spool_dir, on_disk(b->likely_bytes), on_disk(b->most_bytes));
+    add_file(&places, l->args->output, b->likely_bytes, b->most_bytes);
+    add_file(&places, l->args->save_trace, b->likely_bytes, b->most_bytes);
+    for (size_t i = 0; i < places.count; i++) {
+        const struct place *p = &places.items[i];
+        struct statvfs fs;
+        if (statvfs(p->folder, &fs) != 0 || fs.f_blocks == 0)
+            continue;
+        uint64_t unit = fs.f_frsize != 0 ? fs.f_frsize : fs.f_bsize, left;
+        if (__builtin_mul_overflow((uint64_t)fs.f_bavail, unit, &left))
+            continue;
+        if (left >= p->most)
+            continue;
+        char n[CLI_NUMBER_BYTES], m[CLI_NUMBER_BYTES];
+        bool short_of = left < p->likely && !l->args->force;
+        cli_say(l->subject, "the dump %s %s MB in %s, where %s MB are free%s", left < p->likely ? "needs about" : "could need up to",
+                cli_number((left < p->likely ? p->likely : p->most) / 1000000, true, n), p->folder, cli_number(left / 1000000, true, m),
+                short_of ? "; --force goes on all the same" : "");
+        if (short_of)
+            return CLI_FAILED;
+    }
+    return CLI_DONE;
+}
+
+enum cli_exit live_preflight(struct live *l, uint32_t *ret_buffer_mb)
+{
+    enum cli_exit e = lock(l);
+    if (e == CLI_DONE)
+        e = memory(l, ret_buffer_mb);
+    return e == CLI_DONE ? disk(l) : e;
+}
+
+#endif

@@ -1,0 +1,146 @@
+"""A dump that breaks off: a scripted runtime stops in the middle of its stream, ends or falls silent.  With and without --keep-partial."""
+import os
+import signal
+import socket
+import struct
+import threading
+
+from cli_support import CliTest, main, trace_bytes
+
+OK, ERROR = 0x00, 0xFF
+UNKNOWN_COMMAND = 0x80131385
+
+
+def reply(command, payload):
+    return b"DOTNET_IPC_V1\0" + struct.pack("<HBBH", 20 + len(payload), 0xFF, command, 0) + payload
+
+
+class Runtime:
+    """
+    A runtime of .NET Core 3 at PATH: it knows no process information, so it is asked for one session.  Each stream is answered with the next
+    of STREAMS; behind it the connection is closed, or stays silent.
+    """
+
+    def __init__(self, path, streams, silent=False):
+        self.streams, self.silent, self.opened, self.sent = list(streams), silent, 0, threading.Event()
+        self.server = socket.socket(socket.AF_UNIX)
+        self.server.bind(path)
+        self.server.listen(8)
+        self.held = []
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                connection, _ = self.server.accept()
+            except OSError:
+                return
+            try:
+                header = connection.recv(20, socket.MSG_WAITALL)
+                size, command_set, command = struct.unpack_from("<HBB", header, 14)
+                connection.recv(size - 20, socket.MSG_WAITALL)
+                if (command_set, command) == (2, 3):
+                    self.opened += 1
+                    connection.sendall(reply(OK, struct.pack("<Q", 7)) + self.streams.pop(0))
+                    self.sent.set()
+                    if self.silent:
+                        self.held.append(connection)
+                        continue
+                elif (command_set, command) == (2, 1):
+                    connection.sendall(reply(OK, struct.pack("<Q", 7)))
+                    for c in self.held:
+                        c.close()
+                else:
+                    connection.sendall(reply(ERROR, struct.pack("<I", UNKNOWN_COMMAND)))
+            except (OSError, struct.error):
+                pass
+            connection.close()
+
+    def close(self):
+        self.server.close()
+
+
+class PartialTest(CliTest):
+    def runtime(self, *streams, **how):
+        """The options that name it."""
+        path = os.path.join(self.tmp, "port")
+        self.target = Runtime(path, streams, **how)
+        self.addCleanup(self.target.close)
+        self.before = self.folder()
+        self.port = path
+        return ("--port", path)
+
+    def tearDown(self):
+        if hasattr(self, "port"):
+            os.unlink(self.port)
+        super().tearDown()
+
+    @classmethod
+    def setUpClass(cls):
+        if os.environ.get("GCDUMPC_IPC") == "OFF":
+            cls.skipTest(cls, "this build has no support for living processes (GCDUMPC_IPC=OFF)")
+        cls.whole = trace_bytes("net10-wks")
+        cls.half = cls.whole[:len(cls.whole) // 2]       # in the middle of the objects
+        cls.head = cls.whole[:2000]                      # before them
+
+    def test_nothing_is_left(self):
+        self.refused(1, r".*the process has ended", *self.runtime(self.half), "-o", "x.gclog", "--save-trace", "x.nettrace")
+
+    def test_nothing_is_left_without_a_heap_walk(self):
+        self.refused(1, r".*the process has ended", *self.runtime(self.head), "-o", "x.gclog", "--save-trace", "x.nettrace")
+
+    def test_what_there_is_of_a_heap_walk(self):
+        run = self.gcdumpc(*self.runtime(self.half), "-o", "x.gclog", "--save-trace", "x.nettrace", "--keep-partial")
+        self.assertEqual(run.code, 3, run.err)
+        self.assertRegex(run.err, rb"the process has ended")
+        self.assertRegex(run.err, rb"incomplete: the recording ends early")
+        self.assertRegex(run.err, rb"x\.gclog: [\d,]+ objects, .* INCOMPLETE")
+        self.assertEqual(self.target.opened, 1)          # no attempt at a process that is gone
+        self.assertEqual(self.get("x.nettrace"), self.half)
+        self.done("convert", "x.nettrace", "-o", "y.gclog", code=3)
+        self.assertEqual(self.get("x.gclog"), self.get("y.gclog"))
+
+    def test_as_a_recording_only(self):
+        self.done(*self.runtime(self.half), "-o", "x.nettrace", "--keep-partial", code=3)
+        self.assertEqual(self.get("x.nettrace"), self.half)
+
+    def test_without_a_heap_walk_only_the_stream(self):
+        run = self.gcdumpc(*self.runtime(self.head), "-o", "x.gclog", "--save-trace", "x.nettrace", "--keep-partial")
+        self.assertEqual(run.code, 1, run.err)
+        self.assertEqual(self.get("x.nettrace"), self.head)
+        self.assertNotIn("x.gclog", self.folder())
+
+    def test_when_the_time_is_up(self):
+        run = self.gcdumpc(*self.runtime(self.half, silent=True), "-o", "x.gclog", "--timeout", "1", "--keep-partial")
+        self.assertEqual(run.code, 3, run.err)
+        self.assertRegex(run.err, rb"within 1000 ms")
+        self.assertRegex(run.err, rb"INCOMPLETE")
+
+    def test_an_interrupt_leaves_nothing(self):
+        process = self.start(*self.runtime(self.half, silent=True), "-o", "x.gclog", "--save-trace", "x.nettrace", "--keep-partial")
+        self.assertTrue(self.target.sent.wait(20))
+        process.send_signal(signal.SIGTERM)
+        run = self.finish(process)
+        self.assertEqual(run.code, 130, run.err)
+        self.assertEqual(self.folder(), self.before)
+
+    def test_a_retry_that_fails_does_not_cost_the_first_attempt(self):
+        lossy = trace_bytes("net10-wks-lossy")
+        run = self.gcdumpc(*self.runtime(lossy, self.half, silent=True), "-o", "x.gclog", "--save-trace", "x.nettrace", "--buffer", "1",
+                           "--timeout", "3")
+        self.assertEqual(run.code, 3, run.err)
+        self.assertEqual(self.target.opened, 2)
+        self.assertRegex(run.err, rb"attempt 1: .* lost; single, CollectTracing2, buffer 1 MB")
+        self.assertRegex(run.err, rb"attempt 2 failed: .*; attempt 1 is kept")
+        self.assertEqual(self.get("x.nettrace"), lossy)
+
+    def test_a_retry_that_loses_as_much_is_not_taken(self):
+        lossy = trace_bytes("net10-wks-lossy")
+        run = self.gcdumpc(*self.runtime(lossy, lossy, lossy, silent=True), "-o", "x.gclog", "--buffer", "1", "--retries", "2")
+        self.assertEqual(run.code, 3, run.err)
+        self.assertEqual(self.target.opened, 3)
+        self.assertEqual(run.err.count(b"attempt 1 is kept"), 2)
+
+
+if __name__ == "__main__":
+    main()

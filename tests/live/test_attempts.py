@@ -1,0 +1,269 @@
+"""Attempts, limits and what is left when something breaks: gcdumpc on a real .NET process.  Needs the .NET SDK; without it the test is skipped."""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import live_support
+from live_support import PROGRAM, LiveTest, Process
+
+MILLION = ("--objects", "1000000")       # 57 MB of events, in a process of 75 MB
+SUMMARY = (r"process \d+: pause (?P<pause>[\d,]+) ms(?: \(\d+ pauses [^)]*\))?; (?P<objects>[\d,]+) objects in (?P<mb>[\d,]+) MB of events, "
+           r"(?P<lost>\S+) lost; memory (?P<before>[\d,]+) MB, peak (?P<peak>[\d,]+) MB, after (?P<after>[\d,]+) MB; "
+           r"(?P<strategy>single|drain), CollectTracing\d, buffer (?P<buffer>\d+) MB; [\d.]+ s")
+
+
+def number(text):
+    return 0 if text == "none" else int(text.replace(",", ""))
+
+
+def resident_mb(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        return int(re.search(r"VmRSS:\s+(\d+) kB", f.read())[1]) * 1024 / 1e6
+
+
+class Attempts(LiveTest):
+    def summary(self, text):
+        found = re.findall(SUMMARY, text)
+        self.assertEqual(len(found), 1, text)
+        return re.search(SUMMARY, text)
+
+    def test_a_loss_is_made_good_by_a_larger_buffer(self):
+        with Process(*MILLION) as target:
+            r = self.gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"), "--save-trace", self.path("a.nettrace"), "--buffer", 4)
+            self.assertRegex(r.stderr, r"attempt 1: .* [1-9][\d,]* lost; drain, CollectTracing\d, buffer 4 MB")
+            self.assertRegex(r.stderr, r"events were lost; attempt 2 with a buffer of \d{3,} MB")
+            self.assertRegex(r.stderr, r"attempt 2: .* none lost; drain")
+            figures = self.summary(r.stderr)
+            self.assertGreater(number(figures["objects"]), 1000000)
+            # the recording is that of the attempt that was kept
+            kept = json.loads(self.gcdumpc("info", self.path("a.nettrace"), "--json").stdout)
+            self.assertEqual(kept["dump"]["objects"], number(figures["objects"]))
+            self.gcdumpc("convert", self.path("a.nettrace"), "-o", self.path("b.gclog"))
+            with open(self.path("a.gclog"), "rb") as a, open(self.path("b.gclog"), "rb") as b:
+                self.assertTrue(a.read() == b.read())
+
+    def test_no_retry_when_none_is_wanted(self):
+        with Process(*MILLION) as target:
+            r = self.gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"), "--buffer", 4, "--retries", 0, status=3)
+            self.assertNotIn("attempt", r.stderr)
+            self.assertGreater(number(self.summary(r.stderr)["lost"]), 0)
+            # quiet: what is missing is said, what it cost is not
+            r = self.gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"), "--buffer", 4, "--retries", 0, "--quiet", status=3)
+            self.assertRegex(r.stderr, r"the dump is incomplete: .* lost")
+            self.assertNotIn("pause", r.stderr)
+
+    def test_the_largest_buffer_ends_the_attempts(self):
+        with Process(*MILLION) as target:
+            r = self.gcdumpc("info", "--pid", target.pid, "--buffer", 2, "--max-buffer", 4, "--retries", 5, status=3)
+            self.assertRegex(r.stderr, r"attempt 2 with a buffer of 4 MB")
+            self.assertRegex(r.stderr, r"no further attempt: the buffer had the largest size already \(4 MB, --max-buffer\)")
+            self.assertNotIn("attempt 3", r.stderr)
+
+    def test_the_buffer_follows_the_memory_of_the_process(self):
+        with Process(*MILLION) as target:
+            self.assertEqual(self.summary(self.gcdumpc("info", "--pid", target.pid).stderr)["buffer"], "256")
+        with Process("--objects", "4000000") as target:
+            before = resident_mb(target.pid)
+            figures = self.summary(self.gcdumpc("info", "--pid", target.pid).stderr)
+            self.assertAlmostEqual(int(figures["buffer"]), 2 * before * 1e6 / 2**20, delta=60)
+            self.assertEqual(self.summary(self.gcdumpc("info", "--pid", target.pid, "--max-buffer", 300).stderr)["buffer"], "300")
+
+    def test_the_summary_is_plausible(self):
+        with Process(*MILLION) as target:
+            r = self.gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"), "--save-trace", self.path("a.nettrace"))
+            f = self.summary(r.stderr)
+            info = json.loads(self.gcdumpc("info", self.path("a.nettrace"), "--json").stdout)
+            self.assertEqual(number(f["pause"]), (info["gc"]["pause_ns"] + 500000) // 1000000)
+            self.assertGreaterEqual(info["gc"]["pause_ns"], info["gc"]["end_ns"] - info["gc"]["start_ns"])
+            self.assertGreaterEqual(info["gc"]["pauses_ns"], info["gc"]["pause_ns"])
+            self.assertEqual(number(f["objects"]), info["dump"]["objects"])
+            self.assertEqual(number(f["mb"]), (os.path.getsize(self.path("a.nettrace")) + 500000) // 1000000)
+            self.assertLessEqual(number(f["before"]), number(f["peak"]))
+            self.assertLessEqual(number(f["after"]), number(f["peak"]))
+            self.assertAlmostEqual(number(f["after"]), resident_mb(target.pid), delta=30)
+            # by its socket alone the process is not known
+            sockets = [s for s in os.listdir("/tmp") if s.startswith(f"dotnet-diagnostic-{target.pid}-")]
+            r = self.gcdumpc("info", "--port", "/tmp/" + sockets[0])
+            self.assertRegex(r.stderr, r"none lost; memory unknown; drain, CollectTracing\d, buffer \d+ MB")
+
+    def test_the_time_is_shared_by_the_attempts(self):
+        with Process(*MILLION) as target:
+            r = self.gcdumpc("info", "--pid", target.pid, "--buffer", 2, "--retries", 100, "--max-buffer", 3, "--timeout", 60, status=3)
+            self.assertIn("attempt 2 with a buffer of 3 MB", r.stderr)
+
+
+class Together(LiveTest):
+    def test_a_second_dump_is_refused(self):
+        with Process() as target:
+            os.kill(target.pid, signal.SIGSTOP)          # the first one waits for an answer
+            first = subprocess.Popen([PROGRAM, "--pid", str(target.pid), "-o", self.path("a.gclog"), "--timeout", "60"],
+                                     stderr=subprocess.PIPE, text=True)
+            try:
+                self.wait_for_lock()
+                socket = [s for s in os.listdir("/tmp") if s.startswith(f"dotnet-diagnostic-{target.pid}-")][0]
+                for way in (("--pid", target.pid), ("--port", "/tmp/" + socket)):
+                    r = self.gcdumpc("info", *way, status=1)
+                    self.assertRegex(r.stderr, rf"\Agcdumpc: [^\n]*: another dump of it is under way, by process {first.pid}\n\Z")
+            finally:
+                os.kill(target.pid, signal.SIGCONT)
+            _, err = first.communicate(timeout=60)
+            self.assertEqual(first.returncode, 0, err)
+            self.gcdumpc("info", "--pid", target.pid)    # the lock is gone
+
+    def test_a_holder_that_is_killed_leaves_nothing(self):
+        with Process() as target:
+            os.kill(target.pid, signal.SIGSTOP)
+            first = subprocess.Popen([PROGRAM, "info", "--pid", str(target.pid)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self.wait_for_lock()
+            first.kill()
+            first.wait()
+            os.kill(target.pid, signal.SIGCONT)
+            self.gcdumpc("info", "--pid", target.pid)
+
+    def wait_for_lock(self):
+        deadline = time.monotonic() + 20
+        while True:
+            with open("/proc/net/unix", encoding="ascii", errors="replace") as f:
+                if "@gcdumpc/process/" in f.read():
+                    return
+            if time.monotonic() > deadline:
+                self.fail("no lock was taken")
+            time.sleep(0.01)
+
+
+class Breaks(LiveTest):
+    def broken_off(self, target, *args):
+        """gcdumpc, while the process is killed as soon as bytes of the heap walk have arrived; its exit status and messages."""
+        p = subprocess.Popen([PROGRAM, "--pid", str(target.pid), "--timeout", "60", *map(str, args)], stderr=subprocess.PIPE, text=True)
+        fd = None
+        deadline = time.monotonic() + 20
+        # the spool leaves the memory when 32 MiB of it are there
+        while time.monotonic() < deadline and p.poll() is None:
+            try:
+                for fd in os.listdir(f"/proc/{p.pid}/fd"):
+                    sb = os.stat(f"/proc/{p.pid}/fd/{fd}")
+                    if sb.st_nlink == 0 and sb.st_size > 32 << 20:
+                        target.process.kill()
+                        _, err = p.communicate(timeout=30)
+                        return p.returncode, err
+            except FileNotFoundError:
+                pass
+        p.kill()
+        p.communicate()
+        self.skipTest("the dump was over before it could be broken off")
+
+    def test_nothing_is_left_of_a_dump_that_breaks_off(self):
+        with Process("--objects", "4000000") as target:
+            code, err = self.broken_off(target, "-o", self.path("a.gclog"), "--save-trace", self.path("a.nettrace"))
+            self.assertEqual(code, 1, err)
+            self.assertEqual(len(err.strip().split("\n")), 1, err)
+            self.assertEqual(os.listdir(self.folder), [])
+
+    def test_what_was_received_is_kept_when_wanted(self):
+        with Process("--objects", "4000000") as target:
+            code, err = self.broken_off(target, "-o", self.path("a.gclog"), "--save-trace", self.path("a.nettrace"), "--keep-partial")
+            self.assertEqual(code, 3, err)
+            self.assertRegex(err, r"the recording ends early")
+            self.assertRegex(err, r"a\.gclog: [\d,]+ objects, .* INCOMPLETE")
+            info = json.loads(self.gcdumpc("info", self.path("a.nettrace"), "--json", status=3).stdout)
+            self.assertEqual(info["trace"]["end"], "truncated")
+            self.assertGreater(info["dump"]["objects"], 100000)
+            with open(self.path("a.gclog"), encoding="utf-8") as f:
+                self.assertEqual(sum(line.startswith("o ") for line in f), info["dump"]["objects"])
+
+    def test_without_a_heap_walk_only_the_recording_is_kept(self):
+        # Stopped by the timeout before anything was recorded; a process that does not answer has nothing to keep at all.
+        with Process() as target:
+            os.kill(target.pid, signal.SIGSTOP)
+            r = self.gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"), "--timeout", 1, "--keep-partial", status=1)
+            os.kill(target.pid, signal.SIGCONT)
+            self.assertEqual(len(r.stderr.strip().split("\n")), 1, r.stderr)
+            self.assertEqual(os.listdir(self.folder), [])
+
+    def test_interrupted_is_interrupted(self):
+        with Process() as target:
+            os.kill(target.pid, signal.SIGSTOP)
+            p = subprocess.Popen([PROGRAM, "--pid", str(target.pid), "-o", self.path("a.gclog"), "--keep-partial"], stderr=subprocess.PIPE, text=True)
+            time.sleep(0.5)
+            p.send_signal(signal.SIGTERM)
+            _, err = p.communicate(timeout=30)
+            os.kill(target.pid, signal.SIGCONT)
+            self.assertEqual(p.returncode, 130, err)
+            self.assertEqual(os.listdir(self.folder), [])
+
+
+class Room(LiveTest):
+    def on_a_small_disk(self, megabytes, *args):
+        """gcdumpc with -o on a file system of that size, in a mount namespace of its own; what it left is listed on standard output."""
+        if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:
+            self.skipTest("a small file system needs root and unshare")
+        script = ('mount -t tmpfs -o size="$1"m none "$2" || exit 77; cd "$2"; shift 2; "$@"; status=$?; ls -A; exit $status')
+        r = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", str(megabytes), self.folder, PROGRAM, *map(str, args)],
+                           capture_output=True, text=True, timeout=120)
+        if r.returncode == 77:
+            self.skipTest("no file system could be mounted")
+        return r
+
+    def test_too_little_disk_space_is_seen_before(self):
+        with Process(*MILLION) as target:
+            r = self.on_a_small_disk(4, "--pid", target.pid, "-o", "a.gclog")
+            self.assertEqual((r.returncode, r.stdout), (1, ""), r.stderr)
+            self.assertRegex(r.stderr, r"\Agcdumpc: process \d+: the dump needs about \d+ MB in \., where \d MB are free; --force [^\n]*\n\Z")
+
+    def test_a_disk_that_fills_up(self):
+        with Process(*MILLION) as target:
+            r = self.on_a_small_disk(4, "--pid", target.pid, "-o", "a.gclog", "--force")
+            self.assertEqual((r.returncode, r.stdout), (1, ""), r.stderr)
+            self.assertRegex(r.stderr, r"temporary copy of the stream: cannot write: No space left on device")
+            self.gcdumpc("info", "--pid", target.pid)    # no session was left behind
+
+    def test_a_small_dump_needs_no_disk_for_its_stream(self):
+        with Process("--objects", "1000") as target:
+            r = self.on_a_small_disk(1, "report", "--pid", target.pid, "--top", 1, "--save-trace", "a.nettrace.gz", "--force")
+            self.assertEqual(r.returncode, 0, r.stderr)
+            self.assertIn("a.nettrace.gz", r.stdout)
+
+
+class Limits(LiveTest):
+    def cgroup(self, limit_mb):
+        """A cgroup of version 1 with that limit, or a skipped test."""
+        path = f"/sys/fs/cgroup/memory/gcdumpc-test-{os.getpid()}"
+        try:
+            os.mkdir(path)
+            with open(path + "/memory.limit_in_bytes", "w", encoding="ascii") as f:
+                f.write(str(limit_mb << 20))
+        except OSError as e:
+            if os.path.isdir(path):
+                os.rmdir(path)
+            self.skipTest(f"no cgroup can be made: {e.strerror}")
+        self.addCleanup(os.rmdir, path)
+        return path
+
+    def test_the_limit_of_its_cgroup(self):
+        path = self.cgroup(400)
+        with Process(*MILLION) as target:
+            with open(path + "/cgroup.procs", "w", encoding="ascii") as f:
+                f.write(str(target.pid))
+            with open(path + "/memory.limit_in_bytes", "w", encoding="ascii") as f:
+                f.write(str(120 << 20))
+            r = self.gcdumpc("info", "--pid", target.pid, "--buffer", 4)
+            # memory of before stays charged where it was: the group is all but empty, an eighth of it stays free
+            retry = re.search(r"attempt 2 with a buffer of (\d+) MB", r.stderr)
+            self.assertTrue(60 < int(retry[1]) <= 105, r.stderr)
+            r = self.gcdumpc("info", "--pid", target.pid, "--buffer", 500)
+            self.assertRegex(r.stderr, r"a buffer of 500 MB may be more than its cgroup can give: \d+ MB are left")
+            with open(path + "/memory.limit_in_bytes", "w", encoding="ascii") as f:
+                f.write(str(12 << 20))
+            r = self.gcdumpc("info", "--pid", target.pid, status=1)
+            self.assertRegex(r.stderr, r"\Agcdumpc: process \d+: its cgroup has only \d+ MB of memory left, too little [^\n]*--force[^\n]*\n\Z")
+            with open("/sys/fs/cgroup/memory/cgroup.procs", "w", encoding="ascii") as f:
+                f.write(str(target.pid))
+
+
+if __name__ == "__main__":
+    live_support.main()
