@@ -122,20 +122,21 @@ class Process:
                 sums[t["name"]] = sums.get(t["name"], 0) + t["count"]
         return sums
 
-    def sessions(self):
-        """
-        Open event sessions, from outside: each has a connection and a thread, next to the socket and the thread of the port.
-        The larger number counts.
-        """
-        tasks, files = f"/proc/{self.pid}/task", f"/proc/{self.pid}/fd"
-        threads = connections = 0
+    def session_threads(self):
+        """Open event sessions, from outside: each has a thread that sends, next to the thread of the port."""
+        threads, tasks = 0, f"/proc/{self.pid}/task"
         for task in os.listdir(tasks):
             with contextlib.suppress(OSError), open(f"{tasks}/{task}/comm", encoding="utf-8") as f:
                 threads += f.read() == ".NET EventPipe\n"
+        return threads - 1
+
+    def sessions(self):
+        """The same or the connections, next to the socket of the port, whichever are more."""
+        connections, files = 0, f"/proc/{self.pid}/fd"
         for file in os.listdir(files):
             with contextlib.suppress(OSError):
                 connections += os.readlink(f"{files}/{file}").startswith("socket:")
-        return max(threads, connections) - 1
+        return max(self.session_threads(), connections - 1)
 
 
 MOST_SESSIONS = 64               # dotnet/runtime, EP_MAX_NUMBER_OF_SESSIONS

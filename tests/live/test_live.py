@@ -2,11 +2,9 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 
-from live_support import PROGRAM, ROOT, LiveTest, Process, gclog_sums, main, open_session, type_counts
+from live_support import LiveTest, Process, gclog_sums, main, open_session, type_counts
 from record_nettrace import PROVIDER
 
 

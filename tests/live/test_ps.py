@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import time
-import unittest
 
 from live_support import NOBODY, PROGRAM, LiveTest, Process, gclog_sums, heaplab, main
 
