@@ -9,7 +9,7 @@ from live_support import MOST_SESSIONS, SECONDS, LiveTest, Process, free_session
 
 SIGNALS = 50
 DEATHS = 20
-OBJECTS = 500000                 # a dump of them takes about half a second
+OBJECTS = 200000                 # a dump of them takes about a third of a second
 
 
 class Interrupts(LiveTest):
@@ -62,7 +62,7 @@ class Interrupts(LiveTest):
                         os.unlink(self.path("a.gclog"))
                     self.assertEqual(self.files(), [])
                 statuses.append(p.returncode)
-            self.assertGreater(statuses.count(130), SIGNALS // 2, statuses)
+            self.assertGreater(statuses.count(130), SIGNALS // 5, statuses)      # the others were done already
             # The runtime notices a closed connection, too, but later than we end: most must have been stopped, and waited for.
             self.assertGreater(stopped, SIGNALS * 3 // 4)
             self.assertEqual(free_sessions(target), MOST_SESSIONS)
