@@ -342,8 +342,9 @@ static gcd_status explain(const struct gcd_procfs_target *t, const char *const *
                         t->pid, strlen(first));
     return gcd_fail(err, GCD_E_NOT_FOUND,
                     "process %" PRIu32
-                    " has no diagnostic socket in %.200s: it is not a .NET process, or its diagnostics are off "
-                    "(DOTNET_EnableDiagnostics=0), or %.200s was not usable when it started",
+                    " has no diagnostic socket in %.120s: it is not a .NET process, or its diagnostics are off "
+                    "(DOTNET_EnableDiagnostics=0 or DOTNET_EnableDiagnostics_IPC=0; only a start without them helps), or "
+                    "%.120s was not usable when it started",
                     t->pid, first, first);
 }
 

@@ -4,6 +4,8 @@
 set -u
 cd "$(dirname "$0")/.."
 sh tools/install-deps.sh --tests || exit 1
+# The .NET programs of the live tests are the same in all builds.
+export GCDUMPC_TEST_CACHE="$PWD/build-tests/live"
 passed=0 failed=0 skipped=0
 
 # NAME, tests (ctest options), then cmake options

@@ -86,9 +86,12 @@ enum cli_exit cli_verdict(const struct cli_dump *d, bool quiet)
         cli_say(subject, "the recording holds %u heap dumps, this is number %u; --dump N chooses", f->dumps, f->dump_number);
     if (!quiet && f->processes_ignored > 0)
         cli_say(subject, "the recording holds dumps of other processes, too; this is process %" PRIu64 ", --process PID chooses", f->process);
+    /* Nothing was lost and yet they lack: the runtime describes a type once as long as anybody listens for types. */
     if (f->types_undescribed > 0 && d->dump != NULL)
-        cli_say(subject, "%" PRIu64 " types of %" PRIu64 " objects have no description and no name",
-                f->types_undescribed, f->objects_undescribed);
+        cli_say(subject, "%" PRIu64 " types of %" PRIu64 " objects have no description and no name%s",
+                f->types_undescribed, f->objects_undescribed,
+                v->complete ? "; the process has described them to another tool that still listens (dotnet-trace, a monitor): "
+                              "stop it before the dump is taken" : "");
     if (f->trace.trailing_bytes > 0)
         cli_say(subject, "%" PRIu64 " bytes after the end of the recording are ignored", f->trace.trailing_bytes);
     if (d->graph != NULL)

@@ -125,8 +125,13 @@ enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, c
     }
     cli_name_process(d, pid);
     struct gcd_error err = GCD_ERROR_INIT;
-    gcd_status st = gcd_ipc_find_socket(pid, getenv("TMPDIR"), ret_path, NULL, &err);
-    return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
+    enum gcd_ipc_reason reason;
+    if (gcd_ipc_find_socket(pid, getenv("TMPDIR"), ret_path, &reason, &err) == GCD_OK)
+        return CLI_DONE;
+    if (reason != GCD_IPC_REASON_NO_PROCESS && reason != GCD_IPC_REASON_NO_SOCKET)
+        return cli_fail(d->subject, &err);
+    cli_say(d->subject, "%s; gcdumpc ps lists what can be dumped", err.msg);
+    return CLI_FAILED;
 }
 
 #else

@@ -18,7 +18,7 @@ import time
 GNU_TIME = "/usr/bin/time"      # Debian package time; without it small peaks read too high
 
 
-def measure(command):
+def measure(command, accepted=(0,), stderr=None):
     """Wall and processor seconds, peak KB.  A child starts with the peak of the process that forked it, so GNU time does it."""
     peak_file = None
     if os.path.exists(GNU_TIME):
@@ -27,16 +27,16 @@ def measure(command):
         command = [GNU_TIME, "-f", "%M", "-o", peak_file, *command]
     start = time.monotonic()
     with open(os.devnull, "w") as null:
-        p = subprocess.Popen(command, stdout=null)
+        p = subprocess.Popen(command, stdout=null, stderr=stderr)
         _, status, usage = os.wait4(p.pid, 0)
     wall = time.monotonic() - start
     p.returncode = os.waitstatus_to_exitcode(status)
-    if p.returncode != 0:
+    if p.returncode not in accepted:
         sys.exit(f"{' '.join(command)}: exit {p.returncode}")
     peak_kb = usage.ru_maxrss
     if peak_file is not None:
         with open(peak_file) as f:
-            peak_kb = int(f.read().split()[-1])
+            peak_kb = int(f.read().split()[-1])          # behind "exited with non-zero status"
         os.unlink(peak_file)
     return wall, usage.ru_utime + usage.ru_stime, peak_kb
 

@@ -1,37 +1,106 @@
-"""The target and the program for live tests."""
+"""What the live tests share: HeapLab on each runtime, a second client of its port, and running gcdumpc against it."""
+import contextlib
+import fcntl
+import functools
+import glob
+import hashlib
+import json
 import os
+import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 ROOT = os.environ.get("GCDUMPC_SOURCE") or os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 BUILD = os.environ.get("GCDUMPC_BUILD", os.path.join(ROOT, "build"))
 PROGRAM = os.environ.get("GCDUMPC", os.path.join(BUILD, "gcdumpc"))
 TARGET = os.path.join(ROOT, "tests", "target")
+# Built programs, shared by all builds that are given the same folder.
+CACHE = os.environ.get("GCDUMPC_TEST_CACHE") or os.path.join(BUILD, "heaplab")
+RUNTIMES = (8, 9, 10)
 SKIP = 77
+SECONDS = 120                    # for anything that should come to an end by itself
+NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}     # keywords of subprocess
+
+sys.path[:0] = [os.path.join(ROOT, "tools"), TARGET]
+import check_counts              # noqa: E402
+import record_nettrace           # noqa: E402
 
 
-def build_target():
-    """Once per build folder; the path of the executable."""
-    r = subprocess.run(["sh", os.path.join(TARGET, "build.sh"), os.path.join(BUILD, "heaplab")], capture_output=True, text=True)
-    if r.returncode == SKIP:
-        print("skipped: live test: " + r.stdout.strip())
-        sys.exit(SKIP)
-    if r.returncode != 0:
-        print(r.stdout + r.stderr)
-        sys.exit(1)
-    return r.stdout.strip().split("\n")[-1]
+# -- programs ----------------------------------------------------------------------------------------------------------
 
+class Missing(Exception):
+    """Something that the test needs is not on this machine; the text says what."""
+
+
+@contextlib.contextmanager
+def _made_once(name):
+    """A folder CACHE/NAME and whether it is there.  If not, the caller fills what it is given, and that becomes the folder."""
+    os.makedirs(CACHE, exist_ok=True)
+    folder = os.path.join(CACHE, name)
+    with open(os.path.join(CACHE, "lock"), "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)                 # tests run side by side
+        if os.path.isdir(folder):
+            yield folder, True
+            return
+        with tempfile.TemporaryDirectory(dir=CACHE) as fresh:
+            os.mkdir(os.path.join(fresh, "new"))
+            yield os.path.join(fresh, "new"), False
+            os.rename(os.path.join(fresh, "new"), folder)
+
+
+@functools.cache
+def heaplab(runtime=None):
+    """Path of HeapLab for .NET RUNTIME (default: that of the SDK), built at most once for the same sources."""
+    try:
+        sdk = subprocess.run(["dotnet", "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        raise Missing("no .NET SDK (dotnet) on this machine") from None
+    own = int(sdk.split(".")[0])
+    runtime = runtime or own
+    options = ["--framework", f"net{runtime}.0", *([] if runtime == own else ["--self-contained"])]
+    digest = hashlib.sha256(repr((sdk, options)).encode())
+    for path in sorted(glob.glob(os.path.join(TARGET, "*.cs*"))) + [os.path.join(TARGET, "build.sh")]:
+        with open(path, "rb") as f:
+            digest.update(f.read())
+    name = f"net{runtime}-{digest.hexdigest()[:12]}"
+    with _made_once(name) as (folder, there):
+        if not there:
+            r = subprocess.run(["sh", os.path.join(TARGET, "build.sh"), *options, folder], capture_output=True, text=True)
+            if r.returncode == SKIP:
+                raise Missing(r.stdout.strip())
+            if r.returncode != 0:
+                raise RuntimeError(r.stdout + r.stderr)
+            shutil.rmtree(os.path.join(folder, "artifacts"))
+    return os.path.join(CACHE, name, "bin", "HeapLab")
+
+
+@functools.cache
+def dotnet_tool(name):
+    """Path of a diagnostics tool of Microsoft's, from NuGet."""
+    with _made_once(name) as (folder, there):
+        if not there:
+            try:
+                r = subprocess.run(["dotnet", "tool", "install", name, "--tool-path", folder], capture_output=True, text=True)
+            except OSError:
+                raise Missing("no .NET SDK (dotnet) on this machine") from None
+            if r.returncode != 0:
+                raise Missing(f"{name} cannot be installed from NuGet")
+    return os.path.join(CACHE, name, name)
+
+
+# -- HeapLab at work ---------------------------------------------------------------------------------------------------
 
 class Process:
-    """The target, up to its line of counts."""
+    """HeapLab, up to its line of counts.  PROGRAM runs in place of the SDK's, ARGV0 is what it believes to be called."""
 
-    executable = None
-
-    def __init__(self, *args, **environment):
-        self.process = subprocess.Popen([self.executable, *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                        env={**os.environ, **environment})
+    def __init__(self, *args, program=None, argv0=None, **environment):
+        program = program or heaplab()
+        self.process = subprocess.Popen([argv0 or program, *args], executable=program, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True, env={**os.environ, **environment})
         self.line = self.process.stdout.readline()
         self.pid = self.process.pid
 
@@ -41,6 +110,98 @@ class Process:
     def __exit__(self, *_):
         self.process.kill()
         self.process.communicate()
+
+    def counts(self):
+        return json.loads(self.line)
+
+    def wanted(self):
+        """Type name -> objects, of the types that nobody else makes objects of."""
+        sums = {}
+        for t in self.counts()["types"]:
+            if "count" in t:
+                sums[t["name"]] = sums.get(t["name"], 0) + t["count"]
+        return sums
+
+    def session_threads(self):
+        """Open event sessions, from outside: each has a thread that sends, next to the thread of the port."""
+        threads, tasks = 0, f"/proc/{self.pid}/task"
+        for task in os.listdir(tasks):
+            with contextlib.suppress(OSError), open(f"{tasks}/{task}/comm", encoding="utf-8") as f:
+                threads += f.read() == ".NET EventPipe\n"
+        return threads - 1
+
+    def sessions(self):
+        """The same or the connections, next to the socket of the port, whichever are more."""
+        connections, files = 0, f"/proc/{self.pid}/fd"
+        for file in os.listdir(files):
+            with contextlib.suppress(OSError):
+                connections += os.readlink(f"{files}/{file}").startswith("socket:")
+        return max(self.session_threads(), connections - 1)
+
+
+MOST_SESSIONS = 64               # dotnet/runtime, EP_MAX_NUMBER_OF_SESSIONS
+REFUSED = 0x80004005
+
+
+def session(target, provider, keywords, arguments="", buffer_mb=16):
+    """A session of another client, whose stream is read and thrown away; stop() ends it."""
+    payload = (struct.pack("<IIBIQI", buffer_mb, 1, 0, 1, keywords, 4) + record_nettrace.wire_string(provider)
+               + record_nettrace.wire_string(arguments))
+    return record_nettrace.Session(record_nettrace.find_socket(target.pid), [(record_nettrace.COLLECT2, payload)], None, SECONDS)
+
+
+@contextlib.contextmanager
+def open_session(*args, **kw):
+    s = session(*args, **kw)
+    try:
+        yield s
+    finally:
+        s.stop()
+
+
+def free_sessions(target):
+    """How many sessions the runtime still grants, by asking until it refuses.  Slow: each stop takes 0.1 s."""
+    opened = []
+    try:
+        while len(opened) <= MOST_SESSIONS:
+            opened.append(session(target, "Nobody-Uses-This", 1, buffer_mb=1))
+    except record_nettrace.Refused as refused:
+        if refused.code != REFUSED:
+            raise
+    finally:
+        for s in opened:
+            s.stop()
+    return len(opened)
+
+
+# -- gcdumpc -----------------------------------------------------------------------------------------------------------
+
+def gclog_sums(path):
+    """Type name -> (objects, bytes) of a gclog, and its root lines."""
+    names, sums, roots = {}, {}, []
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            words = line.rstrip("\n").split(" ")
+            if words[0] == "t":
+                names[words[1]] = line.rstrip("\n").split(" ", 2)[2]
+            elif words[0] == "o":
+                n, b = sums.get(words[2], (0, 0))
+                sums[words[2]] = (n + 1, b + int(words[3], 16))
+            elif words[0] == "r":
+                roots.append(words[1:])
+    by_name = {}
+    for i, (n, b) in sums.items():
+        m, c = by_name.get(names[i], (0, 0))
+        by_name[names[i]] = (m + n, c + b)
+    return by_name, roots
+
+
+def type_counts(report):
+    """Type name -> objects, of the output of report --json."""
+    sums = {}
+    for t in report["types"]:
+        sums[t["raw_name"]] = sums.get(t["raw_name"], 0) + t["count"]
+    return sums
 
 
 class LiveTest(unittest.TestCase):
@@ -52,15 +213,85 @@ class LiveTest(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder, name)
 
+    def files(self):
+        return sorted(os.listdir(self.folder))
+
+    def run_gcdumpc(self, *args, **kw):
+        """Whatever comes of it."""
+        return subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, timeout=SECONDS, **kw)
+
     def gcdumpc(self, *args, status=0, **kw):
-        r = subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, timeout=120, **kw)
+        r = self.run_gcdumpc(*args, **kw)
         self.assertEqual(r.returncode, status, r.stdout[-300:] + r.stderr)
         return r
 
+    def lossy(self, *args, **kw):
+        """A dump that must lose events.  The one place that knows what keeps gcdumpc from trying again."""
+        return self.gcdumpc(*args, "--retries", 0, status=3, **kw)
+
+    def start_gcdumpc(self, *args):
+        return subprocess.Popen([PROGRAM, *map(str, args)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def report(self, target, *options):
+        """The output of report --json of a complete dump, compared with the target's own line."""
+        report = json.loads(self.gcdumpc("report", "--pid", target.pid, "--json", *options).stdout)
+        self.assertEqual([], list(check_counts.check_types(target.counts(), report, False)))
+        return report
+
+    def check_counts(self, target, *options):
+        """report and info of the living process against its own line."""
+        self.report(target, *options)
+        info = json.loads(self.gcdumpc("info", "--pid", target.pid, "--json", *options).stdout)
+        self.assertEqual([], list(check_counts.check_info(target.counts(), info, False)))
+        self.assertTrue(info["verdict"]["complete"])
+
+    def check_sessions(self, target, count=0):
+        """COUNT sessions are open in the target, or soon will be: it closes a connection after its last word on it."""
+        end = time.monotonic() + 10
+        while target.sessions() != count and time.monotonic() < end:
+            time.sleep(0.01)
+        self.assertEqual(target.sessions(), count)
+
+    def need_other_user(self):
+        """To be another user who can run the program."""
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to be another user")
+        r = subprocess.run([PROGRAM, "--version"], capture_output=True, check=False, **NOBODY) if self._reachable() else None
+        if r is None or r.returncode != 0:
+            self.skipTest("another user cannot run the program here")
+
+    def _reachable(self):
+        folder = PROGRAM
+        while folder != "/":
+            folder = os.path.dirname(folder)
+            if not os.stat(folder).st_mode & 1:
+                return False
+        return True
+
+
+def need(function, *args):
+    """FUNCTION(*ARGS), or the test is skipped with a line that says what is missing."""
+    try:
+        return function(*args)
+    except Missing as missing:
+        raise unittest.SkipTest(str(missing)) from None
+
 
 def main():
+    """unittest.main, with a line for everything that was skipped; 77 if that was all."""
+    name = "live/" + os.path.splitext(os.path.basename(sys.argv[0]))[0]
+    reason = None
     if os.environ.get("GCDUMPC_IPC") == "OFF":
-        print("skipped: live test: this build has no support for living processes (GCDUMPC_IPC=OFF)")
+        reason = "this build has no support for living processes (GCDUMPC_IPC=OFF)"
+    else:
+        try:
+            heaplab()
+        except Missing as missing:
+            reason = str(missing)
+    if reason is not None:
+        print(f"skipped: {name}: {reason}")
         sys.exit(SKIP)
-    Process.executable = build_target()
-    unittest.main(module="__main__")
+    result = unittest.main(exit=False).result
+    for test, why in result.skipped:
+        print(f"skipped: {name}: {test}: {why}")
+    sys.exit(0 if result.wasSuccessful() else 1)

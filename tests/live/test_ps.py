@@ -3,43 +3,23 @@ import gzip
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
-import sys
 import time
-import unittest
 
-import test_live
-from test_live import PROGRAM, Process
+from live_support import NOBODY, PROGRAM, LiveTest, Process, gclog_sums, heaplab, main
 
 
-class Target(Process):
-    """Like Process; PROGRAM runs in place of HeapLab, ARGV0 is what it believes to be called."""
-
-    def __init__(self, *args, program=None, argv0=None, **environment):
-        program = program or test_live.HEAPLAB
-        self.process = subprocess.Popen([argv0 or program, *args], executable=program, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True, env={**os.environ, **environment})
-        self.line = self.process.stdout.readline()
-        self.pid = self.process.pid
-
-
-class PsTest(unittest.TestCase):
-    setUp, path, gcdumpc = test_live.Live.setUp, test_live.Live.path, test_live.Live.gcdumpc
-
+class PsTest(LiveTest):
     def rows(self, **kw):
         return {p["pid"]: p for p in json.loads(self.gcdumpc("ps", "--json", **kw).stdout)["processes"]}
 
     def other_name(self, name):
         """HeapLab again, the file of its executable being called NAME."""
-        folder = os.path.dirname(test_live.HEAPLAB)
-        os.makedirs(self.path("bin"), exist_ok=True)
-        for f in os.listdir(folder):
-            if not os.path.lexists(self.path("bin/" + f)) and os.path.isfile(os.path.join(folder, f)):
-                os.symlink(os.path.join(folder, f), self.path("bin/" + f))
-        with open(test_live.HEAPLAB, "rb") as f, open(self.path("bin/" + name), "wb") as g:
-            g.write(f.read())
-        os.chmod(self.path("bin/" + name), 0o755)
+        if not os.path.exists(self.path("bin")):
+            shutil.copytree(os.path.dirname(heaplab()), self.path("bin"))
+        shutil.copy(heaplab(), self.path("bin/" + name))
         return self.path("bin/" + name)
 
 
@@ -52,7 +32,7 @@ class Ps(PsTest):
             for target, arguments, folder in ((a, " --objects 5", None), (b, "", self.path("tmp"))):
                 row = rows[target.pid]
                 self.assertEqual(row["answer"], "ok")
-                self.assertEqual(row["command_line"], test_live.HEAPLAB + arguments)
+                self.assertEqual(row["command_line"], heaplab() + arguments)
                 self.assertEqual((row["name"], row["entry_assembly"], row["uid"]), ("HeapLab", "HeapLab", os.geteuid()))
                 self.assertRegex(row["runtime_version"], r"^\d+\.\d+\.\d+")
                 self.assertRegex(row["architecture"], r"^(x64|arm64|x86|arm32)$")
@@ -63,7 +43,7 @@ class Ps(PsTest):
             text = self.gcdumpc("ps").stdout.splitlines()
             self.assertRegex(text[0], r"^ *PID  User +Runtime +Uptime +Memory  Assembly  Command line$")
             line = next(t for t in text if t.split()[0] == str(a.pid))
-            self.assertRegex(line, rf" \d+\.\d+\.\d+\S* +00:0\d:\d\d +\d+ MB  HeapLab +{re.escape(test_live.HEAPLAB)} --objects 5$")
+            self.assertRegex(line, rf" \d+\.\d+\.\d+\S* +00:0\d:\d\d +\d+ MB  HeapLab +{re.escape(heaplab())} --objects 5$")
 
     def test_nobody_waits_for_a_stopped_process(self):
         with Process() as a, Process() as b:
@@ -73,7 +53,7 @@ class Ps(PsTest):
                 rows = self.rows()
                 self.assertLess(time.monotonic() - begun, 3)
                 self.assertEqual((rows[a.pid]["answer"], rows[a.pid]["runtime_version"]), ("no answer", None))
-                self.assertEqual((rows[a.pid]["name"], rows[a.pid]["command_line"]), ("HeapLab", test_live.HEAPLAB))
+                self.assertEqual((rows[a.pid]["name"], rows[a.pid]["command_line"]), ("HeapLab", heaplab()))
                 self.assertEqual(rows[b.pid]["answer"], "ok")
                 self.assertIn("(no answer)", self.gcdumpc("ps").stdout)
             finally:
@@ -82,17 +62,11 @@ class Ps(PsTest):
             self.gcdumpc("--pid", a.pid, "-o", self.path("a.gclog"))
 
     def test_other_users_and_control_characters(self):
-        if os.geteuid() != 0:
-            self.skipTest("needs root, to be another user")
-        with Target(argv0="a\x1b[31m\nb\u0085c") as a:
+        self.need_other_user()
+        with Process(argv0="a\x1b[31m\nb\u0085c") as a:
             shown = self.gcdumpc("ps").stdout
             self.assertRegex(shown, rf"(?m)^ *{a.pid} .* HeapLab +a\?\[31m\?b\?c$")
-            for folder in (PROGRAM, self.folder):
-                while folder != "/":
-                    folder = os.path.dirname(folder)
-                    if not os.stat(folder).st_mode & 1:
-                        self.skipTest("another user cannot run the program")
-            row = self.rows(user=65534, group=65534, extra_groups=[])[a.pid]
+            row = self.rows(**NOBODY)[a.pid]
             self.assertEqual((row["answer"], row["socket"], row["uid"]), ("no access", None, 0))
 
     def test_window(self):
@@ -100,7 +74,7 @@ class Ps(PsTest):
         import pty
         import struct
         import termios
-        with Target(argv0="x" * 300) as a:
+        with Process(argv0="x" * 300) as a:
             master, slave = pty.openpty()
             fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 90, 0, 0))
             p = subprocess.Popen([PROGRAM, "ps"], stdout=slave)
@@ -120,27 +94,45 @@ class Ps(PsTest):
             self.assertLessEqual(max(map(len, lines)), 90)
             self.assertTrue(any(len(t) == 90 and t.split()[0] == str(a.pid) for t in lines), lines)
 
-    def test_another_container(self):
-        """A pid and a mount namespace of its own, the socket in a folder that nobody else sees."""
+    def check_container(self, options, script, folder, **environment):
+        """HeapLab behind namespaces of its own, made by unshare OPTIONS and SCRIPT, its socket in FOLDER, which nobody else sees."""
         if os.geteuid() != 0:
             self.skipTest("needs root, to make namespaces")
-        unshared = ["unshare", "--pid", "--fork", "--kill-child", "--mount", "--propagation", "private"]
-        if subprocess.run([*unshared, "true"], capture_output=True).returncode != 0:
+        unshare = ["unshare", "--fork", "--kill-child", "--mount", "--propagation", "private", *options]
+        if subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode != 0:
             self.skipTest("namespaces cannot be made here")
-        name, new = f"Inner{os.getpid()}", self.path("new")
-        os.mkdir(new)
-        script = f"mount -t tmpfs none {new} && mkdir {new}/real && ln -s {new}/real {new}/tmp && exec {self.other_name(name)}"
-        p = subprocess.Popen([*unshared, "sh", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                             env={**os.environ, "TMPDIR": new + "/tmp"})
+        name = f"Inner{os.getpid()}"
+        p = subprocess.Popen([*unshare, "sh", "-c", f"{script} && exec {self.other_name(name)}"], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, text=True, env={**os.environ, **environment})
         try:
-            self.assertTrue(p.stdout.readline())
+            counts = json.loads(p.stdout.readline())
             row = next(r for r in self.rows().values() if r["name"] == name)
-            self.assertRegex(row["socket"], rf"^/proc/{row['pid']}/root{re.escape(new)}/real/dotnet-diagnostic-1-\d+-socket$")
-            self.assertEqual(row["answer"], "ok")
-            self.gcdumpc("--name", name, "-o", self.path("c.gclog"))
+            self.assertRegex(row["socket"], rf"^/proc/{row['pid']}/root{re.escape(folder)}/dotnet-diagnostic-{counts['pid']}-\d+-socket$")
+            self.assertNotEqual(counts["pid"], row["pid"])
+            self.assertEqual((row["answer"], row["entry_assembly"]), ("ok", "HeapLab"))
+            for words in (["--name", name], ["--pid", row["pid"]]):
+                self.gcdumpc(*words, "-o", self.path("c.gclog"))
+                found, _ = gclog_sums(self.path("c.gclog"))
+                self.assertEqual(found["HeapLab.Extra"][0], counts["extra_objects"])
         finally:
             p.kill()
             p.communicate()
+
+    def test_another_container(self):
+        new = self.path("new")
+        os.mkdir(new)
+        script = f"mount -t tmpfs none {new} && mkdir {new}/real && ln -s {new}/real {new}/tmp"
+        self.check_container(["--pid"], script, new + "/real", TMPDIR=new + "/tmp")
+
+    def test_another_container_with_a_tmp_of_its_own(self):
+        new, program = self.path("new"), os.path.realpath(os.path.dirname(self.other_name(f"Inner{os.getpid()}")))
+        os.mkdir(new)
+        script = f"mount -t tmpfs none {new}"
+        if os.path.commonpath([program, "/tmp"]) == "/tmp":      # what hides /tmp must not hide the program
+            inside = os.path.join(new, os.path.relpath(program, "/tmp"))
+            script += f" && mkdir -p {inside} && mount --bind {program} {inside}"
+        script += f" && mount --rbind {new} /tmp"
+        self.check_container(["--pid", "--mount-proc"], script, "/tmp", TMPDIR="/tmp")
 
 
 class Name(PsTest):
@@ -149,7 +141,7 @@ class Name(PsTest):
     def test_exact_before_pattern(self):
         name = f"Shop{os.getpid()}"
         program = self.other_name(name)
-        with Target(program=program) as a, Target(program=self.other_name(name + "Two")) as b:
+        with Process(program=program) as a, Process(program=self.other_name(name + "Two")) as b:
             for pattern, pid in ((name, a.pid), (name + "Two", b.pid), (f"S?op{os.getpid()}Tw[o]", b.pid)):
                 r = self.gcdumpc("info", "--name", pattern, "--json")
                 self.assertEqual(json.loads(r.stdout)["process"]["pid"], pid)
@@ -167,7 +159,7 @@ class Name(PsTest):
 
     def test_a_stopped_process_is_known_by_its_program(self):
         name = f"Stopped{os.getpid()}"
-        with Target(program=self.other_name(name)) as a:
+        with Process(program=self.other_name(name)) as a:
             a.process.send_signal(signal.SIGSTOP)
             try:
                 r = self.gcdumpc("info", "--name", name, "--timeout", "1", status=1)
@@ -271,8 +263,4 @@ class Recordings(PsTest):
 
 
 if __name__ == "__main__":
-    if os.environ.get("GCDUMPC_IPC") == "OFF":
-        print("skipped: live test: this build has no support for living processes (GCDUMPC_IPC=OFF)")
-        sys.exit(77)
-    test_live.HEAPLAB = test_live.build_target()
-    unittest.main()
+    main()

@@ -38,7 +38,7 @@ class Reverse(unittest.TestCase):
         """All objects of the line of TARGET are in REPORT."""
         found = {}
         for t in json.loads(report)["types"]:
-            found[t["name"]] = found.get(t["name"], 0) + t["count"]
+            found[t["raw_name"]] = found.get(t["raw_name"], 0) + t["count"]
         wanted = {}
         for t in json.loads(target.line)["types"]:
             if "count" in t:

@@ -9,7 +9,8 @@ namespace HeapLab;
 
 /// <summary>
 /// A process whose heap contents are known.  It builds them, prints one line of JSON that says what a heap dump of it
-/// must show, and waits until its standard input ends or brings a line "quit".
+/// must show, and waits until its standard input ends or brings a line "quit".  With --stall a line "stall" is answered
+/// with how long the process has stood still.
 /// </summary>
 static class Program
 {
@@ -17,23 +18,27 @@ static class Program
 
     static int Main(string[] args)
     {
-        if (!TryParse(args, out int extras))
+        if (!TryParse(args, out int extras, out bool stall))
         {
-            Console.Error.WriteLine("usage: HeapLab [--objects N]     N extra nodes, 0..100000000, default 5000");
+            Console.Error.WriteLine("usage: HeapLab [--objects N] [--stall]     N extra nodes, 0..100000000, default 5000");
             return 2;
         }
+        if (stall)
+            Stall.Start();
         Start(extras);
         Frames.WaitHoldingObjects(WaitForEnd);
         Finalizing.Release();
         return 0;
     }
 
-    static bool TryParse(string[] args, out int extras)
+    static bool TryParse(string[] args, out int extras, out bool stall)
     {
         extras = DefaultExtras;
-        if (args.Length == 0)
+        stall = args.Length > 0 && args[^1] == "--stall";
+        int rest = stall ? args.Length - 1 : args.Length;
+        if (rest == 0)
             return true;
-        return args.Length == 2 && args[0] == "--objects"
+        return rest == 2 && args[0] == "--objects"
             && int.TryParse(args[1], NumberStyles.None, CultureInfo.InvariantCulture, out extras)
             && extras <= 100_000_000;
     }
@@ -53,8 +58,13 @@ static class Program
         GC.Collect();
         GC.Collect();
 
+        Print(ledger.ToJson(extras));
+    }
+
+    static void Print(string line)
+    {
         using Stream output = Console.OpenStandardOutput();
-        output.Write(Encoding.ASCII.GetBytes(ledger.ToJson(extras) + "\n"));
+        output.Write(Encoding.ASCII.GetBytes(line + "\n"));
         output.Flush();
     }
 
@@ -67,10 +77,14 @@ static class Program
         {
             if (b != '\n')
                 line += (char)b;
-            else if (line.TrimEnd('\r') == "quit")
-                return;
             else
+            {
+                if (line.TrimEnd('\r') == "quit")
+                    return;
+                if (line == "stall")
+                    Print(Stall.Take());
                 line = "";
+            }
         }
     }
 }

@@ -3,14 +3,15 @@
 #
 # Builds HeapLab for the .NET runtime of this machine and prints the path of the executable.
 #
-#   build.sh [--framework netN.0] OUTPUT-DIRECTORY
+#   build.sh [--framework netN.0] [--self-contained] OUTPUT-DIRECTORY
 #
-# The default framework is that of the newest SDK; it needs no package, so no network.  The source tree is not written
-# to.  Exit: 0 built, 1 failed, 2 usage, 77 no .NET SDK.
+# The default framework is that of the newest SDK; it needs no package, so no network.  --self-contained puts the runtime
+# beside the program, from NuGet: for runtimes that this machine has not.  The source tree is not written to.
+# Exit: 0 built, 1 failed, 2 usage, 77 no .NET SDK or no NuGet.
 set -eu
 
 usage() {
-    echo "usage: build.sh [--framework netN.0] OUTPUT-DIRECTORY" >&2
+    echo "usage: build.sh [--framework netN.0] [--self-contained] OUTPUT-DIRECTORY" >&2
     exit 2
 }
 
@@ -19,6 +20,11 @@ if [ "${1-}" = --framework ]; then
     [ $# -ge 2 ] || usage
     framework=$2
     shift 2
+fi
+contained=
+if [ "${1-}" = --self-contained ]; then
+    contained=yes
+    shift
 fi
 [ $# -eq 1 ] && [ -n "$1" ] || usage
 
@@ -36,9 +42,19 @@ DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1
 export DOTNET_CLI_TELEMETRY_OPTOUT DOTNET_NOLOGO
 
 # No build servers: nothing may stay behind when a test is over.
-if ! dotnet build "$source/HeapLab.csproj" --configuration Release --artifacts-path "$output/artifacts" \
-        --output "$output/bin" "-p:HeapLabFramework=$framework" -p:UseSharedCompilation=false -nodeReuse:false \
-        --nologo --verbosity quiet > "$output/build.log" 2>&1; then
+set -- "$source/HeapLab.csproj" --configuration Release --artifacts-path "$output/artifacts" --output "$output/bin" \
+    "-p:HeapLabFramework=$framework" -p:UseSharedCompilation=false -nodeReuse:false --nologo --verbosity quiet
+if [ -n "$contained" ]; then
+    set -- publish "$@" --use-current-runtime --self-contained true
+else
+    set -- build "$@"
+fi
+if ! dotnet "$@" > "$output/build.log" 2>&1; then
+    # NU1301: the server cannot be reached; NU1101, NU1102: it does not have the package
+    if [ -n "$contained" ] && grep -qE 'NU1301|NU110[12]' "$output/build.log"; then
+        echo "build.sh: the runtime of $framework cannot be had from NuGet"
+        exit 77
+    fi
     cat "$output/build.log" >&2
     echo "build.sh: cannot build HeapLab for $framework" >&2
     exit 1

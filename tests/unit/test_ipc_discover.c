@@ -235,7 +235,7 @@ static void test_no_socket(void **state)
     struct world *w = *state;
     add_process(w, 4242);
     expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET,
-                   "it is not a .NET process, or its diagnostics are off (DOTNET_EnableDiagnostics=0)");
+                   "it is not a .NET process, or its diagnostics are off (DOTNET_EnableDiagnostics=0 or");
     /* Other kinds of file, and names that only look alike. */
     char path[256];
     (void)snprintf(path, sizeof path, "%s/%s", w->tmp, name_of(4242, "", KEY));

@@ -1,0 +1,89 @@
+"""What cannot be dumped: one line that says why and what to do, exit status 1, nothing left behind, the target as it was."""
+import os
+import socket
+import subprocess
+
+from live_support import NOBODY, LiveTest, Process, main
+from record_nettrace import find_socket
+
+
+class BadTargets(LiveTest):
+    def refused(self, pattern, *target, output="a.gclog", **kw):
+        """PATTERN must fit the only line."""
+        before = self.files()
+        r = self.gcdumpc(*target, "-o", self.path(output), status=1, **kw)
+        self.assertEqual(r.stdout, "")
+        self.assertRegex(r.stderr, r"^gcdumpc: [^\n]+\n$")
+        self.assertRegex(r.stderr, pattern)
+        self.assertEqual(self.files(), before)
+
+    def check_untouched(self, target):
+        self.check_sessions(target)
+        self.assertEqual(self.gcdumpc("--pid", target.pid, "-o", self.path("whole.gclog")).returncode, 0)
+        os.unlink(self.path("whole.gclog"))
+
+    def test_no_such_process(self):
+        p = subprocess.Popen(["true"])
+        os.waitid(os.P_PID, p.pid, os.WEXITED | os.WNOWAIT)
+        self.refused(rf"process {p.pid} has ended", "--pid", p.pid)
+        p.wait()
+        self.refused(rf"no process {p.pid}\b.*gcdumpc ps", "--pid", p.pid)
+
+    def test_not_dotnet(self):
+        sleeper = subprocess.Popen(["sleep", "60"])
+        try:
+            self.refused(r"not a \.NET process", "--pid", sleeper.pid)
+        finally:
+            sleeper.kill()
+            sleeper.wait()
+
+    def test_a_thread(self):
+        with Process() as target:
+            thread = max(map(int, os.listdir(f"/proc/{target.pid}/task")))
+            self.refused(rf"thread of process {target.pid}", "--pid", thread)
+
+    def test_diagnostics_off(self):
+        for variable in ("DOTNET_EnableDiagnostics", "DOTNET_EnableDiagnostics_IPC", "COMPlus_EnableDiagnostics"):
+            with self.subTest(variable=variable), Process(**{variable: "0"}) as target:
+                self.refused(r"DOTNET_EnableDiagnostics=0", "--pid", target.pid)
+                self.assertIsNone(target.process.poll())
+
+    def test_other_user(self):
+        self.need_other_user()
+        os.chmod(self.folder, 0o777)
+        with Process() as target:
+            self.refused(r"root|owner", "--pid", target.pid, **NOBODY)
+            self.refused(r"root|owner", "--port", find_socket(target.pid), **NOBODY)
+            self.check_untouched(target)
+
+    def test_nobody_listens(self):
+        with Process() as target:
+            path = find_socket(target.pid)
+            os.rename(path, path + ".kept")
+            try:
+                self.refused(r"no diagnostic socket", "--pid", target.pid)
+                with socket.socket(socket.AF_UNIX) as s:
+                    s.bind(path)                     # its owner never listens, as after a kill
+                self.refused(r"nobody listens", "--pid", target.pid)
+                self.refused(r"nobody listens", "--port", path)
+                os.unlink(path)
+            finally:
+                os.rename(path + ".kept", path)
+            self.check_untouched(target)
+
+    def test_output_that_cannot_be_written(self):
+        with Process() as target:
+            self.refused(r"no/such: .*folder|folder.*no/such", "--pid", target.pid, output="no/such/a.gclog")
+            self.refused(r"is a (folder|directory)", "--pid", target.pid, output=".")
+            self.check_untouched(target)
+
+    def test_folder_of_somebody_else(self):
+        self.need_other_user()
+        os.chmod(self.folder, 0o755)
+        with subprocess.Popen(["sleep", "60"], **NOBODY) as own:
+            self.refused(r"[Pp]ermission", "--pid", own.pid, **NOBODY)
+            own.kill()
+
+
+if __name__ == "__main__":
+    main()

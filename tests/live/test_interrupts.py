@@ -1,0 +1,117 @@
+"""Ctrl-C, kill and a target that dies, at random moments: nothing stays behind, neither in the folder nor in the target."""
+import os
+import random
+import signal
+import sys
+import time
+
+from live_support import MOST_SESSIONS, SECONDS, LiveTest, Process, free_sessions, main
+
+SIGNALS = 50
+DEATHS = 20
+OBJECTS = 200000                 # a dump of them takes about a third of a second
+
+
+class Interrupts(LiveTest):
+    def setUp(self):
+        super().setUp()
+        seed = int(os.environ.get("GCDUMPC_TEST_SEED") or random.randrange(1 << 32))
+        print(f"{self.id()}: GCDUMPC_TEST_SEED={seed}", file=sys.stderr)
+        self.random = random.Random(seed)
+
+    def start_dump(self, target):
+        return self.start_gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"), "--timeout", SECONDS)
+
+    def usual_seconds(self, target):
+        """How long a dump of TARGET takes here; it is complete."""
+        begun = time.monotonic()
+        self.check_next_dump(target)
+        return time.monotonic() - begun
+
+    def check_next_dump(self, target):
+        self.gcdumpc("--pid", target.pid, "-o", self.path("next.gclog"))
+        self.check_whole("next.gclog", target)
+        os.unlink(self.path("next.gclog"))
+
+    def check_whole(self, name, target):
+        with open(self.path(name), encoding="utf-8") as f:
+            objects = sum(line.startswith("o ") for line in f)
+        self.assertGreaterEqual(objects, target.counts()["objects"]["min"])
+
+    def moments(self, count, seconds):
+        """COUNT delays, spread evenly over a dump and a little more, in any order."""
+        delays = [(i + self.random.random()) / count * seconds * 1.1 for i in range(count)]
+        self.random.shuffle(delays)
+        return delays
+
+    def test_signals(self):
+        with Process("--objects", str(OBJECTS)) as target:
+            statuses, stopped = [], 0
+            for i, delay in enumerate(self.moments(SIGNALS, self.usual_seconds(target))):
+                p = self.start_dump(target)
+                time.sleep(delay)
+                p.send_signal((signal.SIGINT, signal.SIGTERM)[i % 2])
+                _, err = p.communicate(timeout=SECONDS)
+                stopped += target.session_threads() == 0
+                with self.subTest(delay=delay, status=p.returncode):
+                    # Before the program has its handlers, the signal itself ends it.
+                    self.assertIn(p.returncode, (0, 130, -signal.SIGINT, -signal.SIGTERM), err)
+                    self.check_sessions(target)
+                    if p.returncode == 0:
+                        self.check_whole("a.gclog", target)
+                        os.unlink(self.path("a.gclog"))
+                    self.assertEqual(self.files(), [])
+                statuses.append(p.returncode)
+            self.assertGreater(statuses.count(130), SIGNALS // 5, statuses)      # the others were done already
+            # The runtime notices a closed connection, too, but later than we end: most must have been stopped, and waited for.
+            self.assertGreater(stopped, SIGNALS * 3 // 4)
+            self.assertEqual(free_sessions(target), MOST_SESSIONS)
+            self.check_next_dump(target)
+
+    def test_the_target_dies(self):
+        with Process("--objects", str(OBJECTS)) as target:
+            seconds = self.usual_seconds(target)
+        for delay in self.moments(DEATHS, seconds):
+            with Process("--objects", str(OBJECTS)) as target, self.subTest(delay=delay):
+                p = self.start_dump(target)
+                time.sleep(delay)
+                target.process.kill()
+                _, err = p.communicate(timeout=SECONDS)
+                self.assertIn(p.returncode, (0, 1, 3), err)
+                if p.returncode == 1:
+                    self.assertRegex(err, rf"^gcdumpc: process {target.pid}: [^\n]*\n$")
+                    self.assertRegex(err, r"ended|no process|no diagnostic socket|closed")
+                elif p.returncode == 3:
+                    self.assertRegex(err, "incomplete: ")
+                else:
+                    self.check_whole("a.gclog", target)
+                self.assertEqual(self.files(), [] if p.returncode == 1 else ["a.gclog"])
+                for name in self.files():
+                    os.unlink(self.path(name))
+
+    def test_gcdumpc_dies(self):
+        with Process("--objects", str(OBJECTS)) as target:
+            for delay in self.moments(DEATHS, self.usual_seconds(target)):
+                with open(self.path("a.gclog"), "w", encoding="utf-8") as f:
+                    f.write("of an earlier dump\n")
+                p = self.start_dump(target)
+                time.sleep(delay)
+                p.kill()
+                p.communicate(timeout=SECONDS)
+                with self.subTest(delay=delay, status=p.returncode):
+                    if p.returncode == 0:
+                        self.check_whole("a.gclog", target)
+                    else:
+                        with open(self.path("a.gclog"), encoding="utf-8") as f:
+                            self.assertEqual(f.read(), "of an earlier dump\n")
+                    self.assertLessEqual(len(self.files()), 2)
+                    for name in self.files():
+                        os.unlink(self.path(name))
+                    self.check_next_dump(target)
+            # what died has no session left after the next dumps
+            self.check_sessions(target)
+            self.assertEqual(free_sessions(target), MOST_SESSIONS)
+
+
+if __name__ == "__main__":
+    main()

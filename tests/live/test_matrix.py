@@ -1,0 +1,117 @@
+"""Each runtime with each garbage collector: every dump complete, with its names, whoever else listens."""
+import json
+import os
+import signal
+import subprocess
+import sys
+
+from live_support import RUNTIMES, SECONDS, LiveTest, Process, dotnet_tool, heaplab, main, need, open_session, type_counts
+from record_nettrace import PROVIDER
+
+STRATEGIES = ("drain", "single")
+COLLECTORS = {"workstation": {"DOTNET_gcServer": "0"}, "server": {"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2"}}
+GC, LOADER, TYPES, MOST = 0x1, 0x8, 0x80000, 0x14C14FCCBD      # the last one: what dotnet-trace asks for by itself
+
+
+class Matrix:
+    """Of RUNTIME with COLLECTOR."""
+
+    @classmethod
+    def setUpClass(cls):
+        need(heaplab, cls.runtime)
+
+    def process(self, *args):
+        target = Process(*args, program=heaplab(self.runtime), **COLLECTORS[self.collector])
+        self.addCleanup(target.__exit__)
+        counts = target.counts()
+        self.assertEqual((int(counts["runtime"].split(".")[0]), counts["gc"]), (self.runtime, self.collector))
+        return target
+
+    def check_same_names(self, target):
+        """Dumps in a row, of both strategies: all complete, all with the same types by name."""
+        first = None
+        for strategy in STRATEGIES * 2:
+            with self.subTest(strategy=strategy):
+                report = self.report(target, "--strategy", strategy)
+                self.assertFalse([t["name"] for t in report["types"] if t["name"].startswith("UNKNOWN 0x")])
+                # The runtime's own objects come and go.
+                ours = {n: c for n, c in type_counts(report).items() if n in target.wanted()}
+                self.assertEqual(first or ours, ours)
+                first = ours
+
+    def test_dumps_in_a_row(self):
+        target = self.process()
+        for strategy in STRATEGIES:
+            self.check_counts(target, "--strategy", strategy)
+        self.check_same_names(target)
+        self.check_sessions(target)
+
+    def test_while_another_session_is_open(self):
+        for provider, keywords, arguments in ((PROVIDER, GC, ""), (PROVIDER, LOADER, ""),
+                                              ("System.Runtime", 0, "EventCounterIntervalSec=1")):
+            with self.subTest(provider=provider, keywords=keywords):
+                target = self.process()
+                with open_session(target, provider, keywords, arguments) as other:
+                    self.check_same_names(target)
+                    self.check_sessions(target, 1)
+                    self.assertGreater(other.received, 0)
+                self.check_same_names(target)
+
+    def test_types_described_to_somebody_else(self):
+        """With the keyword of the types open elsewhere, the runtime describes each type to the first dump only."""
+        target = self.process()
+        with open_session(target, PROVIDER, TYPES):
+            self.check_counts(target)
+            r = self.gcdumpc("report", "--pid", target.pid, "--json")
+            report = json.loads(r.stdout)
+            unnamed = [t for t in report["types"] if t["name"].startswith("UNKNOWN 0x")]
+            self.assertGreater(len(unnamed), 90)
+            self.assertEqual(sum(type_counts(report).get(n, 0) for n in target.wanted()), 0)
+            # all objects are there, and what happened is said, and what to do
+            self.assertGreaterEqual(report["objects"], target.counts()["objects"]["min"])
+            self.assertRegex(r.stderr, rf"^gcdumpc: process {target.pid}: {len(unnamed)} types .*Type\(0x.*another tool[^\n]*\n$")
+        self.check_same_names(target)            # it has gone, and the names are back
+
+    def wait_until_recording(self, dotnet_trace):
+        """Its output then has a first line about what it records; nothing more is read before its end."""
+        line = ""
+        while "Output File" not in line:
+            line = dotnet_trace.stdout.readline()
+            self.assertNotEqual(line, "")
+
+    def test_beside_dotnet_trace(self):
+        trace = need(dotnet_tool, "dotnet-trace")
+        for keywords, named in ((GC, True), (LOADER, True), (MOST, False)):
+            with self.subTest(keywords=hex(keywords)):
+                target = self.process()
+                other = subprocess.Popen([trace, "collect", "-p", str(target.pid), "-o", self.path("other.nettrace"), "--rundown", "false",
+                                          "--providers", f"{PROVIDER}:{keywords:x}:4"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                         stderr=subprocess.STDOUT, text=True)
+                try:
+                    self.wait_until_recording(other)
+                    self.check_sessions(target, 1)
+                    if named:
+                        self.check_same_names(target)
+                    else:
+                        self.check_counts(target)
+                        r = self.gcdumpc("report", "--pid", target.pid, "--json")
+                        self.assertRegex(r.stderr, "another tool")
+                    self.check_sessions(target, 1)
+                    other.send_signal(signal.SIGINT)
+                    out, _ = other.communicate(timeout=SECONDS)
+                    self.assertEqual(other.returncode, 0, out)
+                    self.assertGreater(os.path.getsize(self.path("other.nettrace")), 0)
+                finally:
+                    other.kill()
+                    other.communicate()
+                self.check_same_names(target)
+
+
+for _runtime in RUNTIMES:
+    for _collector in COLLECTORS:
+        _name = f"Net{_runtime}{_collector.capitalize()}"
+        setattr(sys.modules[__name__], _name, type(_name, (Matrix, LiveTest), {"runtime": _runtime, "collector": _collector, "__module__": __name__}))
+
+
+if __name__ == "__main__":
+    main()
