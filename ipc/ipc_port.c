@@ -49,7 +49,8 @@ struct gcd_ipc_port {
     unsigned strangers; /* what connected and did not say who it is */
     bool has_runtime, gone;
     struct gcd_wire_advertise chosen;
-    uint64_t pid; /* of the chosen one, as we see it */
+    uint64_t pid; /* of the chosen one: as we see it when it is visible, else as it sees itself */
+    bool visible;
 };
 
 static uint64_t now_ms(void)
@@ -221,8 +222,9 @@ static gcd_status choose(struct gcd_ipc_port *port, const struct guest *g, struc
     uint32_t pid = gcd_sock_peer_pid(g->fd);
     port->has_runtime = true;
     port->chosen = g->who;
-    port->pid = pid != 0 ? pid : g->who.pid;
-    if (pid != 0)
+    port->visible = pid != 0;
+    port->pid = port->visible ? pid : g->who.pid;
+    if (port->visible)
         port->process_fd = (int)syscall(SYS_pidfd_open, pid, 0); /* close-on-exec by itself */
     return port->process_fd < 0 ? GCD_OK : watch(port, EPOLL_CTL_ADD, port->process_fd, EPOLLIN, TAG_PROCESS, err);
 }
@@ -349,7 +351,7 @@ gcd_status gcd_ipc_port_wait(struct gcd_ipc_port *port, uint64_t timeout_ms, con
         return gcd_fail(err, GCD_E_PEER, "no runtime has connected within %" PRIu64 " ms", timeout_ms);
     if (st != GCD_OK)
         return st;
-    *ret = (struct gcd_ipc_runtime){ .pid = port->pid };
+    *ret = (struct gcd_ipc_runtime){ .pid = port->pid, .visible = port->visible };
     memcpy(ret->cookie, port->chosen.cookie, sizeof ret->cookie);
     return GCD_OK;
 }

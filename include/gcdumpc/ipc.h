@@ -80,7 +80,8 @@ struct gcd_ipc_port;
 
 /* A runtime that has connected. */
 struct gcd_ipc_runtime {
-    uint64_t pid;            /* as the caller sees it; as the process sees itself when it is not visible here */
+    uint64_t pid;            /* as the caller sees it, or the process itself: */
+    bool visible;            /* false: it is not visible here, and PID may be another process of ours */
     uint8_t cookie[16];      /* as in struct gcd_ipc_process_info */
 };
 

@@ -77,6 +77,20 @@ static void warn_graph(const char *subject, const struct gcd_graph_notes *n)
         cli_say(subject, "%" PRIu64 " objects lie where another one is", n->objects_doubled);
 }
 
+/* Nothing was lost, only names lack: the runtime describes a type once as long as anybody listens for types. */
+static const char *what_helps(const struct cli_dump *d)
+{
+    const struct gcd_verdict *v = cli_verdict_of(d);
+    if (v->reason_count != 1 || v->reasons[0].code != GCD_REASON_TYPES_UNDESCRIBED)
+        return "";
+    bool undescribed = cli_facts(d)->types_undescribed > 0;
+    if (d->live)
+        return undescribed ? "; the process has described them to another tool that still listens (dotnet-trace, a monitor): stop that, then dump again"
+                           : "; a program that was compiled ahead of time (Native AOT) sends none";
+    return undescribed ? "; it was recorded without keyword 0x80000, or while another tool had that"
+                       : "; it was recorded without keyword 0x1000000, or of a program that sends none (Native AOT)";
+}
+
 enum cli_exit cli_verdict(const struct cli_dump *d, bool quiet)
 {
     const struct gcd_dump_facts *f = cli_facts(d);
@@ -86,12 +100,6 @@ enum cli_exit cli_verdict(const struct cli_dump *d, bool quiet)
         cli_say(subject, "the recording holds %u heap dumps, this is number %u; --dump N chooses", f->dumps, f->dump_number);
     if (!quiet && f->processes_ignored > 0)
         cli_say(subject, "the recording holds dumps of other processes, too; this is process %" PRIu64 ", --process PID chooses", f->process);
-    /* Nothing was lost and yet they lack: the runtime describes a type once as long as anybody listens for types. */
-    if (f->types_undescribed > 0 && d->dump != NULL)
-        cli_say(subject, "%" PRIu64 " types of %" PRIu64 " objects have no description and no name%s",
-                f->types_undescribed, f->objects_undescribed,
-                v->complete ? "; the process has described them to another tool that still listens (dotnet-trace, a monitor): "
-                              "stop it before the dump is taken" : "");
     if (f->trace.trailing_bytes > 0)
         cli_say(subject, "%" PRIu64 " bytes after the end of the recording are ignored", f->trace.trailing_bytes);
     if (d->graph != NULL)
@@ -103,7 +111,7 @@ enum cli_exit cli_verdict(const struct cli_dump *d, bool quiet)
         size_t n = strlen(all);
         (void)snprintf(all + n, sizeof all - n, "%s%s", i == 0 ? "" : "; ", v->reasons[i].text);
     }
-    cli_say(subject, "the dump is incomplete: %s", all);
+    cli_say(subject, "the dump is incomplete: %s%s", all, what_helps(d));
     return CLI_INCOMPLETE;
 }
 

@@ -134,6 +134,7 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
     };
     enum cli_exit e;
     if (cli_is_live(args)) {
+        ret->live = true;
         (void)snprintf(ret->process, sizeof ret->process, "process %" PRIu64, args->pid);
         const char *const given[] = { args->port, args->name, args->connect };
         ret->subject = ret->process;

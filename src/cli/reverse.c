@@ -93,6 +93,8 @@ enum cli_exit cli_reverse_open(const struct cli_args *args, struct cli_dump *d)
     if (st != GCD_OK)
         return cli_fail(path, &err);
     cli_name_process(d, runtime.pid);
+    if (!runtime.visible)
+        d->pid = 0;                      /* here the number may be that of somebody else */
     return connected(args, d, &err);
 }
 

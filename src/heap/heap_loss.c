@@ -19,6 +19,26 @@ static void check_index(struct gcd_verdict *v, const struct heap_walk *w, enum h
         gcd_verdict_add(v, code, n, "%" PRIu64 " event%s with %s are missing (holes in their numbering)", n, plural(n), what);
 }
 
+/*
+ * Who asks for types gets each type's description once, as long as nobody else asks (gc-events.md, section 13).  An empty name among others is
+ * all that the runtime ever says (one that is too long); no name at all means that nobody asked, or Native AOT.
+ */
+static void check_types(struct gcd_verdict *v, const struct gcd_heap *h, const struct heap_walk *w)
+{
+    uint64_t types = 0, objects = 0, named = 0;
+    for (size_t i = 0; i < w->used_count; i++) {
+        const struct gcd_type *t = &h->types[w->used_types[i]];
+        named += t->named;
+        types += !t->described;
+        objects += t->described ? 0 : w->counts[w->used_types[i]].objects;
+    }
+    if (types > 0)
+        gcd_verdict_add(v, GCD_REASON_TYPES_UNDESCRIBED, types, "%" PRIu64 " type%s of %" PRIu64 " object%s %s no description and no name",
+                types, plural(types), objects, plural(objects), types == 1 ? "has" : "have");
+    else if (named == 0)
+        gcd_verdict_add(v, GCD_REASON_TYPES_UNDESCRIBED, w->used_count, "no type has a name");
+}
+
 void heap_verdict(const struct gcd_heap *h, const struct heap_walk *w, const struct gcd_trace_info *trace,
                   bool thread_closed, const char *damage_text, const char *input_damage_text, struct gcd_verdict *ret)
 {
@@ -61,4 +81,5 @@ void heap_verdict(const struct gcd_heap *h, const struct heap_walk *w, const str
                 "the start of the GC that walked the heap was not recorded");
     if (!w->closed)
         gcd_verdict_add(ret, GCD_REASON_NO_GC_END, 0, "the end of the heap walk was not recorded");
+    check_types(ret, h, w);
 }

@@ -4,12 +4,9 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
-import unittest
 
-import live_support
-from live_support import PROGRAM, LiveTest, Process
+from live_support import PROGRAM, LiveTest, Process, main
 
 MILLION = ("--objects", "1000000")       # 57 MB of events, in a process of 75 MB
 SUMMARY = (r"process \d+: pause (?P<pause>[\d,]+) ms(?: \(\d+ pauses [^)]*\))?; (?P<objects>[\d,]+) objects in (?P<mb>[\d,]+) MB of events, "
@@ -266,4 +263,4 @@ class Limits(LiveTest):
 
 
 if __name__ == "__main__":
-    live_support.main()
+    main()

@@ -62,14 +62,16 @@ class Matrix:
         target = self.process()
         with open_session(target, PROVIDER, TYPES):
             self.check_counts(target)
-            r = self.gcdumpc("report", "--pid", target.pid, "--json")
+            r = self.gcdumpc("report", "--pid", target.pid, "--json", "--quiet", status=3)
             report = json.loads(r.stdout)
             unnamed = [t for t in report["types"] if t["name"].startswith("UNKNOWN 0x")]
             self.assertGreater(len(unnamed), 90)
             self.assertEqual(sum(type_counts(report).get(n, 0) for n in target.wanted()), 0)
             # all objects are there, and what happened is said, and what to do
             self.assertGreaterEqual(report["objects"], target.counts()["objects"]["min"])
-            self.assertRegex(r.stderr, rf"^gcdumpc: process {target.pid}: {len(unnamed)} types .*Type\(0x.*another tool[^\n]*\n$")
+            self.assertRegex(r.stderr, rf"^gcdumpc: process {target.pid}: the dump is incomplete: {len(unnamed)} types of [^\n]* no name; [^\n]*another tool[^\n]*\n$")
+            info = json.loads(self.gcdumpc("info", "--pid", target.pid, "--json", "--quiet", status=3).stdout)
+            self.assertEqual([r["code"] for r in info["verdict"]["reasons"]], ["types_undescribed"])
         self.check_same_names(target)            # it has gone, and the names are back
 
     def wait_until_recording(self, dotnet_trace):
@@ -94,7 +96,7 @@ class Matrix:
                         self.check_same_names(target)
                     else:
                         self.check_counts(target)
-                        r = self.gcdumpc("report", "--pid", target.pid, "--json")
+                        r = self.gcdumpc("report", "--pid", target.pid, "--json", status=3)
                         self.assertRegex(r.stderr, "another tool")
                     self.check_sessions(target, 1)
                     other.send_signal(signal.SIGINT)

@@ -6,17 +6,12 @@ import signal
 import socket
 import stat
 import subprocess
-import sys
 import time
-import unittest
 
-import test_live
-from test_live import PROGRAM, Process
+from live_support import PROGRAM, SECONDS, LiveTest, Process, check_counts, gclog_sums, heaplab, main
 
 
-class Reverse(unittest.TestCase):
-    setUp, path, gcdumpc = test_live.Live.setUp, test_live.Live.path, test_live.Live.gcdumpc
-
+class ReverseTest(LiveTest):
     def start(self, *args, command="report", port="port"):
         """gcdumpc, listening."""
         p = subprocess.Popen([PROGRAM, command, "--connect", self.path(port), *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -35,18 +30,10 @@ class Reverse(unittest.TestCase):
         return out, err
 
     def check_whole(self, target, report):
-        """All objects of the line of TARGET are in REPORT."""
-        found = {}
-        for t in json.loads(report)["types"]:
-            found[t["raw_name"]] = found.get(t["raw_name"], 0) + t["count"]
-        wanted = {}
-        for t in json.loads(target.line)["types"]:
-            if "count" in t:
-                wanted[t["name"]] = wanted.get(t["name"], 0) + t["count"]
-        self.assertGreater(len(wanted), 90)
-        for name, count in wanted.items():
-            self.assertEqual(found.get(name, 0), count, name)
+        self.assertEqual([], list(check_counts.check_types(target.counts(), json.loads(report), False)))
 
+
+class Reverse(ReverseTest):
     def test_both_ways_to_start(self):
         for mode in ("", ",suspend", ",nosuspend", ",connect,suspend"):
             with self.subTest(mode=mode):
@@ -57,7 +44,7 @@ class Reverse(unittest.TestCase):
                 with Process(DOTNET_DiagnosticPorts=self.path("port") + mode) as target:
                     out, err = self.finish(p)
                     self.assertIn(f"DOTNET_DiagnosticPorts={self.path('port')}\n", err)
-                    self.assertRegex(err, rf"process {target.pid}: has connected: {re.escape(test_live.HEAPLAB)}")
+                    self.assertRegex(err, rf"process {target.pid}: has connected: {re.escape(heaplab())}")
                     self.check_whole(target, out)
                     self.assertIsNone(target.process.poll())
                     # it lives on, and both ways lead to it
@@ -142,9 +129,55 @@ class Reverse(unittest.TestCase):
         self.assertFalse(os.path.exists(self.path("live")))
 
 
+class Limits(ReverseTest):
+    """What a dump by --pid has, one by --connect has, too: the process is known."""
+
+    def collect(self, *options, status=0):
+        """A dump by --connect into a.gclog, its target while it still runs, and the messages."""
+        p = self.start("-o", self.path("a.gclog"), "--delay", "2", *options, command="collect")
+        target = Process("--objects", "1000000", DOTNET_DiagnosticPorts=self.path("port"))
+        self.addCleanup(target.__exit__)
+        _, err = self.finish(p, status)
+        return target, err
+
+    def test_two_attempts_at_one_port(self):
+        target, err = self.collect("--buffer", "4")
+        self.assertRegex(err, rf"process {target.pid}: attempt 1: .* [1-9][\d,]* lost; drain, CollectTracing\d, buffer 4 MB")
+        self.assertRegex(err, r"events were lost; attempt 2 with a buffer of \d{3,} MB")
+        self.assertRegex(err, r"attempt 2: .* none lost; drain")
+        found, _ = gclog_sums(self.path("a.gclog"))
+        self.assertEqual({name: found.get(name, (0, 0))[0] for name in target.wanted()}, target.wanted())
+        self.check_sessions(target)
+        self.check_counts(target)
+
+    def test_the_largest_buffer(self):
+        target, err = self.collect("--buffer", "2", "--max-buffer", "3", "--retries", "5", status=3)
+        self.assertIn("attempt 2 with a buffer of 3 MB", err)
+        self.assertIn("no further attempt: the buffer had the largest size already (3 MB, --max-buffer)", err)
+        self.check_sessions(target)
+
+    def test_the_summary_has_the_memory(self):
+        target, err = self.collect()
+        summary = re.search(rf"process {target.pid}: pause [\d,]+ ms.*; [\d,]+ objects in \d+ MB of events, none lost; "
+                            r"memory ([\d,]+) MB, peak ([\d,]+) MB, after ([\d,]+) MB; drain, CollectTracing\d, buffer (\d+) MB; ", err)
+        self.assertIsNotNone(summary, err)
+        before, peak, after, _ = map(int, summary.groups())
+        self.assertTrue(before < peak and after <= peak, err)
+
+    def test_one_dump_at_a_time(self):
+        port = self.start("-o", self.path("a.gclog"), "--delay", "2", command="collect")
+        with Process(DOTNET_DiagnosticPorts=self.path("port") + ",nosuspend") as target:
+            target.process.send_signal(signal.SIGSTOP)
+            first = self.start_gcdumpc("info", "--pid", target.pid, "--timeout", SECONDS)
+            try:
+                _, err = self.finish(port, 1)
+                self.assertRegex(err, rf"process {target.pid}: another dump of it is under way, by process {first.pid}\n$")
+                self.assertEqual(self.files(), [])
+            finally:
+                target.process.send_signal(signal.SIGCONT)
+            _, err = first.communicate(timeout=SECONDS)
+            self.assertEqual(first.returncode, 0, err)
+
+
 if __name__ == "__main__":
-    if os.environ.get("GCDUMPC_IPC") == "OFF":
-        print("skipped: live test: this build has no support for living processes (GCDUMPC_IPC=OFF)")
-        sys.exit(test_live.SKIP)
-    test_live.HEAPLAB = test_live.build_target()
-    unittest.main()
+    main()

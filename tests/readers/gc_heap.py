@@ -277,6 +277,12 @@ class Heap:
             reasons.append(f"{declared} edges declared, {len(self.edges)} received")
         for kind, count in sorted(self.malformed.items()):
             reasons.append(f"{count} malformed events of id {kind}")
+        used = set(self.type_ids)
+        unknown = len(used - self.types.keys())
+        if unknown:
+            reasons.append(f"{unknown} types without description")
+        elif used and not any(self.types[type_id].name for type_id in used):
+            reasons.append("no type has a name")
         return reasons
 
     def report(self):

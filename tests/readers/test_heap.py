@@ -44,7 +44,7 @@ class HeapDump(unittest.TestCase):
                                                  "weak_roots", "null_roots", "dependent_handles",
                                                  "types_without_description")],
                          [6, 7, 1, 3, 1, 1, 1, 1, 5, 1])
-        self.assertEqual((facts["gc_number"], facts["complete"], facts["reasons"]), (2, True, []))
+        self.assertEqual((facts["gc_number"], facts["complete"], facts["reasons"]), (2, False, ["1 types without description"]))
 
     def test_server_gc_file_order(self):
         """GCEnd, then GCStart of another thread, blocks after the nodes: only the time tells."""
@@ -190,6 +190,14 @@ class HeapDump(unittest.TestCase):
                 (38, p.statics((0xA, 1, "f")) + b"n"), (15, p.types((1, "One")) + b"newer")]
         heap = self.heap(self.dump(*bulk))
         self.assertEqual((heap.reasons(), heap.type_name(1), len(heap.statics)), ([], "One", 1))
+
+    def test_names_that_lack(self):
+        p = Payloads()
+        nodes = (18, p.nodes(0, (0xA, 8, 1, 0), (0xB, 8, 2, 0)))
+        for types, reasons in (((), ["2 types without description"]), (((1, "One"),), ["1 types without description"]),
+                               (((1, ""), (2, "")), ["no type has a name"]), (((1, ""), (2, "Two")), [])):
+            with self.subTest(types=types):
+                self.assertEqual(self.heap(self.dump(nodes, (15, p.types(*types)))).reasons(), reasons)
 
     def test_generations(self):
         p = Payloads()

@@ -133,6 +133,34 @@ static void types_without_name_or_record(void **state)
     assert_gclog("a 2 unknown 0\nt 1 Type(0x2000012)\nt 2 ArrayType(0x2000013)\nt 3 Type(0xabc)\n"
                  "o 1000 1 18\no 2000 2 18\no 3000 3 18\nc unknown 0\n");
     assert_true(r.facts.types_undescribed == 1 && r.facts.objects_undescribed == 1);
+    assert_true(because(GCD_REASON_TYPES_UNDESCRIBED) && r.verdict.reasons[0].amount == 1);
+    assert_string_equal(r.verdict.reasons[0].text, "1 type of 1 object has no description and no name");
+}
+
+static void two_types(const char *second)
+{
+    tb_gc_start(&t, 1);
+    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .token = 0x2000012 }, { .id = 0x200, .token = 0x2000013, .name = second }));
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 0 }, { 0x2000, 24, 0x200, 0 }));
+    tb_gc_end(&t, 1);
+    tb_close(&t);
+    run();
+    assert_true(r.facts.types_undescribed == 0);
+}
+
+static void no_type_has_a_name(void **state)
+{
+    (void)state;
+    two_types(NULL);
+    assert_true(because(GCD_REASON_TYPES_UNDESCRIBED) && r.verdict.reasons[0].amount == 2);
+}
+
+/* One that is too long for the runtime. */
+static void a_single_empty_name_is_no_loss(void **state)
+{
+    (void)state;
+    two_types("Node");
+    assert_true(r.verdict.complete);
 }
 
 /* Server GC: another thread writes GCStart, and its buffer comes behind the whole walk. */
@@ -554,7 +582,8 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(worked_example), TEST(dependent_handles_are_references_of_their_key), TEST(root_kinds_and_names),
-        TEST(types_without_name_or_record), TEST(the_start_can_lie_behind_the_walk), TEST(a_start_that_is_younger_is_another_one),
+        TEST(types_without_name_or_record), TEST(no_type_has_a_name), TEST(a_single_empty_name_is_no_loss),
+        TEST(the_start_can_lie_behind_the_walk), TEST(a_start_that_is_younger_is_another_one),
         TEST(other_walks_are_passed_over), TEST(a_walk_without_its_end), TEST(numbers_that_begin_anew_are_another_walk),
         TEST(both_readings_see_the_same_walk), TEST(a_count_without_the_thread_of_the_walk),
         TEST(static_variables_of_the_next_walk), TEST(the_right_walk_after_many_others),
