@@ -68,6 +68,8 @@ struct gcd_graph_notes {
     uint64_t dependents_dropped; /* dependent handles whose key or value is no object */
     uint64_t objects_dropped;    /* with address 0 */
     uint64_t objects_doubled;    /* at the address of another one: kept, but no reference finds them */
+    uint64_t records_damaged;    /* lines of a text that were not understood and are left out; the first is line damaged_line */
+    uint64_t damaged_line;
     bool addresses_made_up;      /* the input has none: objects are laid out one behind the other */
 };
 GCD_API const struct gcd_graph_notes *gcd_graph_notes(const struct gcd_graph *g);

@@ -58,6 +58,19 @@ GCD_API uint64_t gcd_input_size(const struct gcd_input *in);
 /* True when both name the same file of the file system; false when either is no file or does not exist. */
 GCD_API bool gcd_input_is_file(const struct gcd_input *in, const char *path);
 
+/*
+ * The first bytes of the content, gzip undone, into BYTES; *RET_N is less than WANT only when there are no more, or the compressed data
+ * are damaged.  WANT <= GCD_PEEK_MAX.  Of a pipe it must be asked before the first reader is made, which begins at the start all the same.
+ */
+#define GCD_PEEK_MAX 256
+GCD_API GCD_MUST_CHECK gcd_status gcd_input_peek(struct gcd_input *in, uint8_t *bytes, size_t want, size_t *ret_n, struct gcd_error *err);
+
+/*
+ * Keep a copy of a pipe after all, in OPTIONS->spool_dir: for who has peeked and seen that it must be read again.  Before the first reader,
+ * else GCD_E_STATE.  Does nothing for what can be reread anyway.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_input_keep(struct gcd_input *in, const struct gcd_input_options *options, struct gcd_error *err);
+
 /* A cursor at the start.  GCD_E_STATE: a pipe whose first reader has not reached the end, or that is not kept for rereading. */
 GCD_API GCD_MUST_CHECK gcd_status gcd_reader_new(struct gcd_input *in, struct gcd_reader **ret, struct gcd_error *err);
 GCD_API void gcd_reader_free(struct gcd_reader *r);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/read.h>
 #ifdef GCDUMPC_HAVE_IPC
 #include <gcdumpc/ipc.h>
 #endif
@@ -22,6 +23,7 @@ enum cli_exit {
 };
 
 enum cli_sort { CLI_SORT_BYTES, CLI_SORT_COUNT, CLI_SORT_NAME };
+enum cli_names { CLI_NAMES_DEFAULT, CLI_NAMES_CSHARP, CLI_NAMES_RAW };
 enum cli_strategy { CLI_STRATEGY_AUTO, CLI_STRATEGY_SINGLE, CLI_STRATEGY_DRAIN };
 
 /* All options of all commands; which command knows which is in the table of opts.c. */
@@ -40,6 +42,9 @@ struct cli_args {
     bool strict;
     bool quiet;
     bool json;
+    enum cli_names names;
+    enum gcd_fold fold;
+    bool keep_unknown;
     uint64_t top;                /* 0 = all */
     enum cli_sort sort;
     uint64_t dump_number;
@@ -89,26 +94,42 @@ void cli_say(const char *subject, const char *fmt, ...) GCD_PRINTF(2, 3);
 /* An error with its place; returns the exit status for it. */
 enum cli_exit cli_fail(const char *subject, const struct gcd_error *err);
 /* "incomplete: …" when it is; what the status of a command that did its work is. */
-enum cli_exit cli_verdict(const char *subject, const struct gcd_dump *d, bool quiet);
+struct cli_dump;
+enum cli_exit cli_verdict(const struct cli_dump *d, bool quiet);
 /* How messages call an input. */
 const char *cli_input_name(const struct cli_args *args);
 
 /* open.c */
 struct cli_dump {
     struct gcd_input *input;
-    struct gcd_dump *dump;
+    struct gcd_dump *dump;       /* of a recording or a process, */
+    struct gcd_graph *graph;     /* of any other file; or made of the former for CLI_NEED_GRAPH */
     struct gcd_sink *trace;      /* for --save-trace */
     bool received;               /* live: the stream came to its end, so that it can be kept */
     const char *subject;         /* file, socket or "process 1234", for messages */
     char process[40];            /* the latter */
     char name[256];              /* what the program is called when the dump does not know it */
 };
+/* What will be done with a dump, each more than the one before. */
+enum cli_need {
+    CLI_NEED_FACTS,              /* facts, verdict, types, roots */
+    CLI_NEED_STREAM,             /* the bytes again */
+    CLI_NEED_OBJECTS,            /* the objects in order */
+    CLI_NEED_GRAPH               /* d->graph */
+};
 /*
- * The dump that ARGS name, recorded or live.  REREAD: objects will be read.  On failure the message has been printed and the exit
- * status is not CLI_DONE.  Release with cli_close in any case.
+ * The dump that ARGS name, recorded, live or a graph in a file.  On failure the message has been printed and the exit status is not
+ * CLI_DONE.  Release with cli_close in any case.
  */
-enum cli_exit cli_open(const struct cli_args *args, bool reread, struct cli_dump *ret);
+enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct cli_dump *ret);
 void cli_close(struct cli_dump *d);
+/* What a dump is about, whether it comes from a trace or is a graph. */
+const struct gcd_dump_facts *cli_facts(const struct cli_dump *d);
+const struct gcd_verdict *cli_verdict_of(const struct cli_dump *d);
+uint32_t cli_type_count(const struct cli_dump *d);
+const struct gcd_type *cli_type(const struct cli_dump *d, uint32_t i);
+/* The names of its types, in the style that ARGS ask for, else DEF.  Free with gcd_names_free. */
+enum cli_exit cli_names_of(const struct cli_args *args, const struct cli_dump *d, enum gcd_name_style def, struct gcd_names **ret);
 
 /* live.c (ipc), or its stand-in: the same for a process. */
 enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options, bool reread,
@@ -127,7 +148,8 @@ bool cli_is_live(const struct cli_args *args);
 /* output.c: where ARGS->output goes, in which format. */
 struct cli_output {
     const struct gcd_format *format; /* NULL: the event stream as it came */
-    struct gcd_sink *sink;
+    enum cli_need need;          /* what is to be opened for it */
+    struct gcd_sink *sink;       /* NULL for a format that is a folder or a database */
     const char *name;            /* for messages */
 };
 /* Open it: before a recording is read or a process is disturbed for nothing.  On failure the message has been printed. */
@@ -161,8 +183,8 @@ size_t cli_print_cut(FILE *to, const char *s, size_t columns);
 
 /* json_out.c: see the manual for the schema. */
 #define CLI_JSON_SCHEMA 1
-int cli_json_info(const struct gcd_dump *d, const char *subject);
-int cli_json_report(const struct gcd_dump *d, const char *subject, const uint32_t *order, size_t n);
+int cli_json_info(const struct cli_dump *d);
+int cli_json_report(const struct cli_dump *d, const struct gcd_names *names, const uint32_t *order, size_t n);
 /* How often an event occurs in a trace. */
 struct cli_event_kind {
     const char *provider;        /* lives as long as the trace */

@@ -7,7 +7,7 @@ enum cli_exit cmd_convert(const struct cli_args *args)
     enum cli_exit e = cli_output_open(args, &out);
     if (e == CLI_DONE) {
         struct cli_dump d;
-        e = cli_open(args, true, &d);
+        e = cli_open(args, out.need, &d);
         if (e == CLI_DONE)
             e = cli_output_write(args, &out, &d);
         cli_close(&d);

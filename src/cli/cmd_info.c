@@ -21,12 +21,15 @@ static void row(const char *label, const char *fmt, ...)
         free(line);
 }
 
-static void print_recording(const struct gcd_dump_facts *f, const char *subject, bool sep)
+static void print_recording(const struct gcd_dump_facts *f, const struct cli_dump *d, bool sep)
 {
     char n[CLI_NUMBER_BYTES];
     const struct gcd_trace_info *t = &f->trace;
-    row("recording", "%s", subject);
-    row("format", "%s version %u, %u-bit process, %s bytes, %s", t->container, t->format_version, 8 * t->ptr_bytes,
+    row(d->dump != NULL ? "recording" : "file", "%s", d->subject);
+    if (d->dump == NULL)
+        row("format", "%s", t->container);
+    else
+        row("format", "%s version %u, %u-bit process, %s bytes, %s", t->container, t->format_version, 8 * t->ptr_bytes,
         cli_number(t->bytes, sep, n), t->end == GCD_TRACE_CLOSED ? "closed" : t->end == GCD_TRACE_TRUNCATED ? "cut off" : "damaged");
     if (t->start_unix_ms != INT64_MIN) {
         int ms = (int)((t->start_unix_ms % 1000 + 1000) % 1000);     /* also before 1970 */
@@ -91,24 +94,28 @@ enum cli_exit cmd_info(const struct cli_args *args)
     if (args->events)
         return cmd_events(args);
     struct cli_dump d;
-    enum cli_exit e = cli_open(args, false, &d);
+    enum cli_exit e = cli_open(args, CLI_NEED_FACTS, &d);
     if (e == CLI_DONE) {
-        const struct gcd_verdict *v = gcd_dump_verdict(d.dump);
+        const struct gcd_verdict *v = cli_verdict_of(&d);
         if (args->json) {
-            e = cli_json_info(d.dump, d.subject) == 0 ? CLI_DONE : CLI_FAILED;
+            e = cli_json_info(&d) == 0 ? CLI_DONE : CLI_FAILED;
         } else {
             bool sep = cli_is_terminal(stdout);
-            const struct gcd_dump_facts *f = gcd_dump_facts(d.dump);
-            print_recording(f, d.subject, sep);
-            print_gc(f);
+            char n[CLI_NUMBER_BYTES];
+            const struct gcd_dump_facts *f = cli_facts(&d);
+            print_recording(f, &d, sep);
+            if (d.dump != NULL)
+                print_gc(f);
             print_heap(f, sep);
-            row("verdict", "%s", v->complete ? "complete" : "incomplete");
+            if (d.graph != NULL)
+                row("graph", "%s bytes of memory", cli_number(gcd_graph_memory(d.graph), sep, n));
+            row("verdict", "%s", !v->complete ? "incomplete" : v->unverified ? "the format does not tell" : "complete");
             for (size_t i = 0; i < v->reason_count; i++)
                 row("", "%s", v->reasons[i].text);
         }
         enum cli_exit flushed = cli_flush_stdout();
         if (e == CLI_DONE)
-            e = flushed != CLI_DONE ? flushed : cli_verdict(d.subject, d.dump, args->quiet);
+            e = flushed != CLI_DONE ? flushed : cli_verdict(&d, args->quiet);
     }
     cli_close(&d);
     return e;

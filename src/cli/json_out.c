@@ -45,9 +45,8 @@ static void put_text(json_t *object, const char *key, const char *text_or_empty)
     put(object, key, text_or_empty[0] != '\0' ? text(text_or_empty) : json_null());
 }
 
-static json_t *verdict(const struct gcd_dump *d)
+static json_t *verdict(const struct gcd_verdict *v)
 {
-    const struct gcd_verdict *v = gcd_dump_verdict(d);
     json_t *o = json_object(), *reasons = json_array();
     for (size_t i = 0; i < v->reason_count; i++) {
         json_t *r = json_object();
@@ -57,6 +56,7 @@ static json_t *verdict(const struct gcd_dump *d)
         json_array_append_new(reasons, r);
     }
     put(o, "complete", json_boolean(v->complete));
+    put(o, "unverified", json_boolean(v->unverified));
     put(o, "reasons", reasons);
     return o;
 }
@@ -133,7 +133,7 @@ static json_t *roots(const struct gcd_dump_facts *f)
     return o;
 }
 
-static json_t *dump(const struct gcd_dump *d, const struct gcd_dump_facts *f)
+static json_t *dump(const struct gcd_verdict *v, const struct gcd_dump_facts *f)
 {
     json_t *o = json_object();
     put_number(o, "objects", f->objects);
@@ -148,7 +148,7 @@ static json_t *dump(const struct gcd_dump *d, const struct gcd_dump_facts *f)
     put_number(o, "ccws", f->ccws);
     put_number(o, "rcws", f->rcws);
     put_number(o, "ranges", f->ranges);
-    put(o, "complete", json_boolean(gcd_dump_verdict(d)->complete));
+    put(o, "complete", json_boolean(v->complete));
     return o;
 }
 
@@ -196,29 +196,31 @@ int cli_json_ps(const struct gcd_ipc_process_list *l)
 
 #endif
 
-int cli_json_info(const struct gcd_dump *d, const char *subject)
+int cli_json_info(const struct cli_dump *d)
 {
-    const struct gcd_dump_facts *f = gcd_dump_facts(d);
-    json_t *o = head(subject);
+    const struct gcd_dump_facts *f = cli_facts(d);
+    const struct gcd_verdict *v = cli_verdict_of(d);
+    json_t *o = head(d->subject);
     put(o, "trace", trace_of(&f->trace));
     put(o, "process", process(f));
     put(o, "gc", gc(f));
-    put(o, "dump", dump(d, f));
+    put(o, "dump", dump(v, f));
     put_number(o, "dumps", f->dumps);
-    put(o, "verdict", verdict(d));
+    put(o, "verdict", verdict(v));
     return print(o);
 }
 
-int cli_json_report(const struct gcd_dump *d, const char *subject, const uint32_t *order, size_t n)
+int cli_json_report(const struct cli_dump *d, const struct gcd_names *names, const uint32_t *order, size_t n)
 {
-    const struct gcd_dump_facts *f = gcd_dump_facts(d);
-    json_t *o = head(subject), *types = json_array();
+    const struct gcd_dump_facts *f = cli_facts(d);
+    json_t *o = head(d->subject), *types = json_array();
     for (size_t i = 0; i < n; i++) {
-        const struct gcd_type *t = gcd_dump_type(d, order[i]);
+        const struct gcd_type *t = cli_type(d, order[i]);
         json_t *row = json_object();
         char id[32];
         (void)snprintf(id, sizeof id, "0x%" PRIx64, t->id);
-        put_text(row, "name", t->name);
+        put_text(row, "name", gcd_names_get(names, order[i]));
+        put_text(row, "raw_name", t->name);
         put_text(row, "module", t->module_path);
         put_text(row, "id", id);
         put_number(row, "count", t->objects);
@@ -231,7 +233,7 @@ int cli_json_report(const struct gcd_dump *d, const char *subject, const uint32_
     put_number(o, "bytes", f->bytes);
     put_number(o, "type_count", f->types);
     put(o, "types", types);
-    put(o, "verdict", verdict(d));
+    put(o, "verdict", verdict(cli_verdict_of(d)));
     return print(o);
 }
 

@@ -62,19 +62,37 @@ enum cli_exit cli_fail(const char *subject, const struct gcd_error *err)
     return CLI_FAILED;
 }
 
-enum cli_exit cli_verdict(const char *subject, const struct gcd_dump *d, bool quiet)
+/* What did not fit into the graph. */
+static void warn_graph(const char *subject, const struct gcd_graph_notes *n)
 {
-    const struct gcd_dump_facts *f = gcd_dump_facts(d);
-    const struct gcd_verdict *v = gcd_dump_verdict(d);
+    if (n->edges_dangling > 0)
+        cli_say(subject, "%" PRIu64 " references lead to addresses where no object is", n->edges_dangling);
+    if (n->roots_dangling > 0)
+        cli_say(subject, "%" PRIu64 " roots hold addresses where no object is", n->roots_dangling);
+    if (n->dependents_dropped > 0)
+        cli_say(subject, "%" PRIu64 " dependent handles were dropped: their key or value is no object", n->dependents_dropped);
+    if (n->objects_dropped > 0)
+        cli_say(subject, "%" PRIu64 " objects without an address were dropped", n->objects_dropped);
+    if (n->objects_doubled > 0)
+        cli_say(subject, "%" PRIu64 " objects lie where another one is", n->objects_doubled);
+}
+
+enum cli_exit cli_verdict(const struct cli_dump *d, bool quiet)
+{
+    const struct gcd_dump_facts *f = cli_facts(d);
+    const struct gcd_verdict *v = cli_verdict_of(d);
+    const char *subject = d->subject;
     if (!quiet && f->dumps > 1)
         cli_say(subject, "the recording holds %u heap dumps, this is number %u; --dump N chooses", f->dumps, f->dump_number);
     if (!quiet && f->processes_ignored > 0)
         cli_say(subject, "the recording holds dumps of other processes, too; this is process %" PRIu64 ", --process PID chooses", f->process);
-    if (f->types_undescribed > 0)
-        cli_say(subject, "%" PRIu64 " types of %" PRIu64 " objects have no description and are shown as Type(0x...)",
+    if (f->types_undescribed > 0 && d->dump != NULL)
+        cli_say(subject, "%" PRIu64 " types of %" PRIu64 " objects have no description and no name",
                 f->types_undescribed, f->objects_undescribed);
     if (f->trace.trailing_bytes > 0)
         cli_say(subject, "%" PRIu64 " bytes after the end of the recording are ignored", f->trace.trailing_bytes);
+    if (d->graph != NULL)
+        warn_graph(subject, gcd_graph_notes(d->graph));
     if (v->complete)
         return CLI_DONE;
     char all[1500] = "";

@@ -13,7 +13,7 @@ static void base_name(const char *path, char *ret, size_t cap)
     if (strcmp(path, "-") == 0)
         base = "";
     size_t n = strlen(base);
-    static const char *const suffixes[] = { ".gz", ".nettrace", ".netperf" };
+    static const char *const suffixes[] = { ".gz", ".nettrace", ".netperf", ".gclog", ".gcdump", ".dartheap" };
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
         size_t k = strlen(suffixes[i]);
         if (n > k && memcmp(base + n - k, suffixes[i], k) == 0)
@@ -65,26 +65,46 @@ static enum cli_exit open_live(const struct cli_args *args, const struct gcd_dum
     return e;
 }
 
-enum cli_exit cli_open(const struct cli_args *args, bool reread, struct cli_dump *ret)
+static struct gcd_graph_options graph_options(const struct cli_args *args, const struct gcd_input *in)
 {
-    *ret = (struct cli_dump){ .input = NULL };
-    static const char verb[] = "reading";
-    char spool[4096];
-    spool_folder(args, spool, sizeof spool);
-    struct gcd_limits limits = { .block_bytes = args->max_block_bytes };
-    struct gcd_dump_options options = {
-        .limits = &limits, .process = args->process, .dump_number = (unsigned)args->dump_number, .check_references = reread,
-        .cancel = &cli_canceled, .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
-    };
-    if (cli_is_live(args)) {
-        (void)snprintf(ret->process, sizeof ret->process, "process %" PRIu64, args->pid);
-        ret->subject = args->port != NULL ? args->port : args->name != NULL ? args->name : ret->process;
-        return open_live(args, &options, reread, spool, ret);
+    static const char verb[] = "building the graph";
+    return (struct gcd_graph_options){ .keep_unknown = args->keep_unknown, .cancel = &cli_canceled, .progress = cli_progress,
+                                       .progress_ctx = (void *)(uintptr_t)verb, .progress_total = gcd_input_size(in) };
+}
+
+/* The graph of D, in d->graph. */
+static enum cli_exit make_graph(const struct cli_args *args, struct cli_dump *d)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (d->graph != NULL)
+        return CLI_DONE;
+    struct gcd_graph_options options = graph_options(args, d->input);
+    return gcd_graph_from_dump(d->dump, &options, &d->graph, &err) == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
+}
+
+/* A file that is a graph already: it is read several times, a pipe too. */
+static enum cli_exit open_graph(const struct cli_args *args, const struct gcd_input_options *input_options, struct cli_dump *ret)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (args->dump_number > 1 || args->process != 0) {
+        cli_say(ret->subject, "holds one dump; --dump and --process choose among those of a recording");
+        return CLI_FAILED;
     }
+    struct gcd_graph_options options = graph_options(args, ret->input);
+    gcd_status st = gcd_input_keep(ret->input, input_options, &err);
+    if (st == GCD_OK)
+        st = gcd_graph_read(ret->input, &options, &ret->graph, &err);
+    return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
+}
+
+static enum cli_exit open_file(const struct cli_args *args, const struct gcd_dump_options *options, bool reread, const char *spool,
+                               struct cli_dump *ret)
+{
     ret->subject = cli_input_name(args);
     base_name(args->input, ret->name, sizeof ret->name);
     struct gcd_input_options input_options = { .reread = reread, .spool_dir = spool, .cancel = &cli_canceled };
     struct gcd_error err = GCD_ERROR_INIT;
+    const char *graph_format = NULL;
     gcd_status st = gcd_input_open(args->input, &input_options, &ret->input, &err);
     const char *output = args->output != NULL && strcmp(args->output, "-") == 0 ? "/dev/stdout" : args->output;
     if (st == GCD_OK && output != NULL && gcd_input_is_file(ret->input, output)) {
@@ -92,17 +112,77 @@ enum cli_exit cli_open(const struct cli_args *args, bool reread, struct cli_dump
         return CLI_USAGE;
     }
     if (st == GCD_OK)
-        st = gcd_dump_open(ret->input, &options, &ret->dump, &err);
+        st = gcd_graph_probe(ret->input, &graph_format, &err);
+    if (st == GCD_OK && graph_format != NULL)
+        return open_graph(args, &input_options, ret);
+    if (st == GCD_OK)
+        st = gcd_dump_open(ret->input, options, &ret->dump, &err);
     return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
+}
+
+enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct cli_dump *ret)
+{
+    *ret = (struct cli_dump){ .input = NULL };
+    bool reread = need >= CLI_NEED_STREAM;
+    static const char verb[] = "reading";
+    char spool[4096];
+    spool_folder(args, spool, sizeof spool);
+    struct gcd_limits limits = { .block_bytes = args->max_block_bytes };
+    struct gcd_dump_options options = {
+        .limits = &limits, .process = args->process, .dump_number = (unsigned)args->dump_number, .check_references = need == CLI_NEED_OBJECTS,
+        .cancel = &cli_canceled, .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
+    };
+    enum cli_exit e;
+    if (cli_is_live(args)) {
+        (void)snprintf(ret->process, sizeof ret->process, "process %" PRIu64, args->pid);
+        ret->subject = args->port != NULL ? args->port : args->name != NULL ? args->name : ret->process;
+        e = open_live(args, &options, reread, spool, ret);
+    } else {
+        e = open_file(args, &options, reread, spool, ret);
+    }
+    return e == CLI_DONE && need == CLI_NEED_GRAPH ? make_graph(args, ret) : e;
+}
+
+/* ---- the same, wherever it comes from ---- */
+
+const struct gcd_dump_facts *cli_facts(const struct cli_dump *d)
+{
+    return d->dump != NULL ? gcd_dump_facts(d->dump) : gcd_graph_facts(d->graph);
+}
+
+const struct gcd_verdict *cli_verdict_of(const struct cli_dump *d)
+{
+    return d->dump != NULL ? gcd_dump_verdict(d->dump) : gcd_graph_verdict(d->graph);
+}
+
+uint32_t cli_type_count(const struct cli_dump *d)
+{
+    return d->dump != NULL ? gcd_dump_type_count(d->dump) : gcd_graph_type_count(d->graph);
+}
+
+const struct gcd_type *cli_type(const struct cli_dump *d, uint32_t i)
+{
+    return d->dump != NULL ? gcd_dump_type(d->dump, i) : gcd_graph_type(d->graph, i);
+}
+
+enum cli_exit cli_names_of(const struct cli_args *args, const struct cli_dump *d, enum gcd_name_style def, struct gcd_names **ret)
+{
+    enum gcd_name_style style = args->names == CLI_NAMES_CSHARP ? GCD_NAMES_CSHARP : args->names == CLI_NAMES_RAW ? GCD_NAMES_RAW : def;
+    struct gcd_error err = GCD_ERROR_INIT;
+    /* the graph may have one type more, that of what is unknown */
+    gcd_status st = d->graph != NULL ? gcd_names_of_graph(d->graph, style, NULL, ret, &err) : gcd_names_of_dump(d->dump, style, NULL, ret, &err);
+    return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
 }
 
 void cli_close(struct cli_dump *d)
 {
+    gcd_graph_free(d->graph);
     gcd_dump_free(d->dump);
     gcd_input_free(d->input);
     gcd_sink_free(d->trace);
     cli_temporary(CLI_SLOT_TRACE, NULL);
     d->trace = NULL;
+    d->graph = NULL;
     d->dump = NULL;
     d->input = NULL;
 }

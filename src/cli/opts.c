@@ -6,7 +6,7 @@
 
 #include "cli.h"
 
-enum option_type { OPT_FLAG, OPT_TEXT, OPT_NUMBER, OPT_SIZE, OPT_SORT, OPT_STRATEGY };
+enum option_type { OPT_FLAG, OPT_TEXT, OPT_NUMBER, OPT_SIZE, OPT_SORT, OPT_STRATEGY, OPT_NAMES, OPT_FOLD };
 
 struct option_row {
     const char *name;
@@ -23,6 +23,8 @@ struct option_row {
 static const char *const choices[][4] = {
     [OPT_SORT] = { "bytes", "count", "name", NULL },         /* enum cli_sort */
     [OPT_STRATEGY] = { "auto", "single", "drain", NULL },    /* enum cli_strategy */
+    [OPT_NAMES] = { "default", "csharp", "raw", NULL },      /* enum cli_names */
+    [OPT_FOLD] = { "dominators", "paths", NULL },            /* enum gcd_fold */
 };
 
 #define ALL (CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS)
@@ -40,6 +42,11 @@ static const struct option_row rows[] = {
     { "output", 'o', "FILE", "where to write; \"-\" is standard output", OUTPUTS, OPT_TEXT, FIELD(output), 0, 0 },
     { "format", 'f', "NAME", "format of the output, else its suffix decides", OUTPUTS, OPT_TEXT, FIELD(format), 0, 0 },
     { "save-trace", 0, "FILE", "also keep the event stream, as .nettrace or .nettrace.gz", LIVE, OPT_TEXT, FIELD(save_trace), 0, 0 },
+    { "names", 0, "STYLE", "spelling of type names: csharp, raw (as the runtime), or default",
+      OUTPUTS | CLI_REPORT, OPT_NAMES, FIELD(names), 0, 0 },
+    { "fold", 0, "HOW", "how profiles stack up: along dominators (default) or paths", OUTPUTS, OPT_FOLD, FIELD(fold), 0, 0 },
+    { "keep-unknown", 0, NULL, "keep references to nowhere, as a made-up object", OUTPUTS, OPT_FLAG,
+      FIELD(keep_unknown), 0, 0 },
     { "sort", 's', "KEY", "order of the types: bytes (default), count or name", CLI_REPORT, OPT_SORT, FIELD(sort), 0, 0 },
     { "top", 'n', "N", "only the first N types", CLI_REPORT, OPT_NUMBER, FIELD(top), 1, UINT32_MAX },
     { "json", 'j', NULL, "machine-readable output", TABLES, OPT_FLAG, FIELD(json), 0, 0 },
@@ -107,6 +114,17 @@ static bool parse_number(const char *s, bool size, uint64_t *ret)
     return true;
 }
 
+static void bad_choice(const struct option_row *r, const char *value)
+{
+    char all[64] = "";
+    const char *const *words = choices[r->type];
+    for (size_t i = 0; words[i] != NULL; i++) {
+        size_t n = strlen(all);
+        (void)snprintf(all + n, sizeof all - n, "%s%s", i == 0 ? "" : words[i + 1] == NULL ? " or " : ", ", words[i]);
+    }
+    cli_say(NULL, "--%s takes %s, not \"%s\"", r->name, all, value);
+}
+
 static bool set(const struct cli_command *c, const struct option_row *r, const char *value, struct cli_args *args)
 {
     char *field = (char *)args + r->field;
@@ -120,12 +138,14 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
         return true;
     case OPT_SORT:
     case OPT_STRATEGY:
+    case OPT_NAMES:
+    case OPT_FOLD:
         for (unsigned i = 0; choices[r->type][i] != NULL; i++)
             if (strcmp(choices[r->type][i], value) == 0) {
                 memcpy(field, &i, sizeof i);     /* enums without negative values are unsigned */
                 return true;
             }
-        cli_say(NULL, "--%s takes %s, %s or %s, not \"%s\"", r->name, choices[r->type][0], choices[r->type][1], choices[r->type][2], value);
+        bad_choice(r, value);
         return false;
     case OPT_NUMBER:
     case OPT_SIZE:

@@ -108,39 +108,88 @@ static void warn(const char *subject, const struct gcd_write_notes *n)
         cli_say(subject, "%" PRIu64 " objects without an address were dropped", n->objects_dropped);
 }
 
+/* A folder or a database cannot be a stream. */
+static enum cli_exit check_place(const struct cli_args *args)
+{
+    if (strcmp(args->output, "-") != 0 && strncmp(args->output, "/dev/", 5) != 0)
+        return CLI_DONE;
+    cli_say(NULL, "this format is no single stream of bytes; give a name with -o, not standard output");
+    return CLI_USAGE;
+}
+
 enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *ret)
 {
     *ret = (struct cli_output){ .name = strcmp(args->output, "-") == 0 ? "standard output" : args->output };
     enum cli_exit e = choose_format(args, &ret->format);
-    return e == CLI_DONE ? open_sink(args->output, ret->format == NULL, CLI_SLOT_OUTPUT, &ret->sink) : e;
+    if (e != CLI_DONE)
+        return e;
+    ret->need = ret->format == NULL ? CLI_NEED_STREAM : gcd_format_kind(ret->format) == GCD_FORMAT_STREAM ? CLI_NEED_OBJECTS : CLI_NEED_GRAPH;
+    if (ret->format != NULL && gcd_format_kind(ret->format) == GCD_FORMAT_PLACE)
+        return check_place(args);
+    bool binary = ret->format == NULL || !gcd_format_is_text(ret->format);
+    return open_sink(args->output, binary, CLI_SLOT_OUTPUT, &ret->sink);
+}
+
+/* By the shortest way that the format has from what there is. */
+static gcd_status write_output(const struct cli_args *args, struct cli_output *out, struct cli_dump *d, const struct gcd_write_options *options,
+                               struct gcd_write_notes *notes, struct gcd_error *err)
+{
+    if (out->format == NULL)
+        return copy_stream(d->input, out->sink, err);
+    if (out->sink == NULL)
+        return gcd_write_place(out->format, d->graph, args->output, options, notes, err);
+    if (d->graph != NULL)
+        return gcd_write_graph(out->format, d->graph, out->sink, options, notes, err);
+    return gcd_write(out->format, d->dump, out->sink, options, notes, err);
+}
+
+static void say_written(const struct cli_args *args, const struct cli_output *out, const struct gcd_write_notes *notes,
+                        const struct gcd_verdict *v)
+{
+    const char *complete = !v->complete ? "INCOMPLETE" : v->unverified ? "whether complete the input does not tell" : "complete";
+    char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES];
+    const char *format = out->format != NULL ? gcd_format_name(out->format) : CLI_RAW_FORMAT;
+    if (args->quiet || strcmp(args->output, "-") == 0)
+        return;
+    if (out->sink != NULL)
+        cli_say(out->name, "%s objects, %s references, %s bytes of %s written, %s", cli_number(notes->objects, true, a),
+                cli_number(notes->edges, true, b), cli_number(gcd_sink_bytes(out->sink), true, c), format, complete);
+    else
+        cli_say(out->name, "%s objects, %s references written as %s, %s", cli_number(notes->objects, true, a), cli_number(notes->edges, true, b),
+                format, complete);
 }
 
 enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *out, struct cli_dump *d)
 {
-    enum cli_exit verdict = cli_verdict(d->subject, d->dump, args->quiet);
+    enum cli_exit verdict = cli_verdict(d, args->quiet);
     if (verdict != CLI_DONE && args->strict) {
         cli_say(d->subject, "nothing was written (--strict)");
         return CLI_FAILED;
     }
     static const char verb[] = "writing";
-    struct gcd_write_options options = { .name = d->name, .cancel = &cli_canceled, .progress = cli_progress,
+    struct gcd_names *names = NULL;
+    enum cli_exit e = out->format != NULL ? cli_names_of(args, d, gcd_format_names(out->format), &names) : CLI_DONE;
+    if (e != CLI_DONE)
+        return e;
+    struct gcd_write_options options = { .name = d->name, .names = names, .fold = args->fold, .cancel = &cli_canceled, .progress = cli_progress,
                                          .progress_ctx = (void *)(uintptr_t)verb, .progress_total = gcd_input_size(d->input) };
-    struct gcd_write_notes notes = { .objects = gcd_dump_facts(d->dump)->objects, .edges = gcd_dump_facts(d->dump)->edges };
+    struct gcd_write_notes notes = { .objects = cli_facts(d)->objects, .edges = cli_facts(d)->edges };
     struct gcd_error err = GCD_ERROR_INIT;
-    gcd_status st = out->format == NULL ? copy_stream(d->input, out->sink, &err) :
-                    gcd_write(out->format, d->dump, out->sink, &options, &notes, &err);
-    if (st != GCD_OK)                    /* whose fault: did the writing fail, or the reading? */
-        return cli_fail(gcd_sink_status(out->sink, NULL) != GCD_OK ? out->name : d->subject, &err);
-    if (gcd_sink_commit(out->sink, &err) != GCD_OK)
+    gcd_status st = write_output(args, out, d, &options, &notes, &err);
+    gcd_names_free(names);
+    if (st != GCD_OK) {                  /* whose fault: did the writing fail, or the reading? */
+        bool written = out->sink == NULL || gcd_sink_status(out->sink, NULL) != GCD_OK || d->graph != NULL;
+        return cli_fail(written ? out->name : d->subject, &err);
+    }
+    if (out->sink != NULL && gcd_sink_commit(out->sink, &err) != GCD_OK)
         return cli_fail(out->name, &err);
     warn(d->subject, &notes);
-    if (!args->quiet && strcmp(args->output, "-") != 0) {
-        char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES];
-        const char *format = out->format != NULL ? gcd_format_name(out->format) : CLI_RAW_FORMAT;
-        cli_say(out->name, "%s objects, %s references, %s bytes of %s written, %s", cli_number(notes.objects, true, a),
-                cli_number(notes.edges, true, b), cli_number(gcd_sink_bytes(out->sink), true, c), format,
-                verdict == CLI_DONE ? "complete" : "INCOMPLETE");
-    }
+    for (size_t i = 0; i < notes.loss_count && !args->quiet; i++)
+        if (notes.losses[i].count > 0)
+            cli_say(out->name, "%" PRIu64 " %s", notes.losses[i].count, notes.losses[i].text);
+        else
+            cli_say(out->name, "%s", notes.losses[i].text);
+    say_written(args, out, &notes, cli_verdict_of(d));
     return verdict;
 }
 

@@ -169,6 +169,16 @@ gcd_status gcd_build_type(struct gcd_build *b, const struct gcd_type *t, uint32_
     return GCD_OK;
 }
 
+gcd_status gcd_build_type_name(struct gcd_build *b, uint32_t type, const char *name, size_t n, bool *ret_again, struct gcd_error *err)
+{
+    struct gcd_type *t = &b->g->types[type];
+    *ret_again = t->described;
+    if (t->described)
+        return GCD_OK;
+    t->described = t->named = true;
+    return gcd_build_text(b, name, n, &t->name, err);
+}
+
 /* ---- nodes ---- */
 
 gcd_status gcd_build_reserve(struct gcd_build *b, uint64_t nodes, uint64_t edges, struct gcd_error *err)
@@ -190,6 +200,11 @@ gcd_status gcd_build_reserve(struct gcd_build *b, uint64_t nodes, uint64_t edges
 uint32_t gcd_build_node_count(const struct gcd_build *b)
 {
     return b->g->node_count;
+}
+
+uint32_t gcd_build_node_type(const struct gcd_build *b, uint32_t node)
+{
+    return b->g->node_type[node];
 }
 
 /* What a node's address is counted from. */

@@ -40,6 +40,10 @@ GCD_MUST_CHECK gcd_status gcd_build_reserve(struct gcd_build *b, uint64_t nodes,
 /* A type; its strings are copied, objects and bytes are counted by the builder.  GCD_E_LIMIT above the limit of types. */
 GCD_MUST_CHECK gcd_status gcd_build_type(struct gcd_build *b, const struct gcd_type *t, uint32_t *ret, struct gcd_error *err);
 
+/* Give a type that was added under a stand-in its name, once; *RET_AGAIN: it has one already, which stays. */
+GCD_MUST_CHECK gcd_status gcd_build_type_name(struct gcd_build *b, uint32_t type, const char *name, size_t n, bool *ret_again,
+                                              struct gcd_error *err);
+
 /*
  * The next object.  TYPE must have been added.  Address 0: when no object has an address they are made up; an object without
  * one among others that have one is dropped by the reader, not here (GCD_E_ARG).  GCD_E_LIMIT above 2^32 - 2 objects.
@@ -48,6 +52,7 @@ GCD_MUST_CHECK gcd_status gcd_build_node(struct gcd_build *b, uint64_t address, 
                                          struct gcd_error *err);
 GCD_MUST_CHECK gcd_status gcd_build_nodes_end(struct gcd_build *b, struct gcd_error *err);
 uint32_t gcd_build_node_count(const struct gcd_build *b);
+uint32_t gcd_build_node_type(const struct gcd_build *b, uint32_t node);
 
 /* The references that follow are those of the next object; the first call means object 0. */
 GCD_MUST_CHECK gcd_status gcd_build_next_node(struct gcd_build *b, struct gcd_error *err);

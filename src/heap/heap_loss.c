@@ -2,30 +2,9 @@
  * Complete or not: all that the data allow to check, in one place.
  */
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 
+#include "base/verdict.h"
 #include "heap/heap.h"
-
-static const char *const names[] = {
-#define REASON_NAME(code, name) [code] = name,
-    GCD_REASON_LIST(REASON_NAME)
-#undef REASON_NAME
-};
-
-GCD_PRINTF(4, 5)
-static void because(struct gcd_verdict *v, enum gcd_reason_code code, uint64_t amount, const char *fmt, ...)
-{
-    struct gcd_reason *r = &v->reasons[v->reason_count++];
-    r->code = code;
-    r->name = names[code];
-    r->amount = amount;
-    va_list ap;
-    va_start(ap, fmt);
-    (void)vsnprintf(r->text, sizeof r->text, fmt, ap);
-    va_end(ap);
-    v->complete = false;
-}
 
 static const char *plural(uint64_t n)
 {
@@ -37,7 +16,7 @@ static void check_index(struct gcd_verdict *v, const struct heap_walk *w, enum h
 {
     uint64_t n = w->index[kind].missing;
     if (n > 0)
-        because(v, code, n, "%" PRIu64 " event%s with %s are missing (holes in their numbering)", n, plural(n), what);
+        gcd_verdict_add(v, code, n, "%" PRIu64 " event%s with %s are missing (holes in their numbering)", n, plural(n), what);
 }
 
 void heap_verdict(const struct gcd_heap *h, const struct heap_walk *w, const struct gcd_trace_info *trace,
@@ -45,41 +24,41 @@ void heap_verdict(const struct gcd_heap *h, const struct heap_walk *w, const str
 {
     *ret = (struct gcd_verdict){ .complete = true };
     if (trace->end == GCD_TRACE_TRUNCATED)
-        because(ret, GCD_REASON_TRACE_TRUNCATED, trace->damage_off, "the recording ends early, at byte %" PRIu64, trace->damage_off);
+        gcd_verdict_add(ret, GCD_REASON_TRACE_TRUNCATED, trace->damage_off, "the recording ends early, at byte %" PRIu64, trace->damage_off);
     else if (trace->end != GCD_TRACE_CLOSED)
-        because(ret, GCD_REASON_TRACE_DAMAGED, trace->damage_off, "the recording is damaged at byte %" PRIu64 ": %s",
+        gcd_verdict_add(ret, GCD_REASON_TRACE_DAMAGED, trace->damage_off, "the recording is damaged at byte %" PRIu64 ": %s",
                 trace->damage_off, damage_text);
     if (input_damage_text != NULL)
-        because(ret, GCD_REASON_INPUT_DAMAGED, 0, "%s", input_damage_text);
+        gcd_verdict_add(ret, GCD_REASON_INPUT_DAMAGED, 0, "%s", input_damage_text);
     if (trace->lost_events > 0)
-        because(ret, GCD_REASON_EVENTS_LOST, trace->lost_events, "%s%" PRIu64 " event%s of %" PRIu64 " thread%s were lost in the target",
+        gcd_verdict_add(ret, GCD_REASON_EVENTS_LOST, trace->lost_events, "%s%" PRIu64 " event%s of %" PRIu64 " thread%s were lost in the target",
                 trace->loss_verified ? "" : "at least ", trace->lost_events, plural(trace->lost_events), trace->lost_threads,
                 plural(trace->lost_threads));
     else if (!trace->loss_verified && !trace->has_sequence_numbers)
-        because(ret, GCD_REASON_LOSS_UNVERIFIED, 0, "this format has no sequence numbers, so lost events cannot be seen");
+        gcd_verdict_add(ret, GCD_REASON_LOSS_UNVERIFIED, 0, "this format has no sequence numbers, so lost events cannot be seen");
     else if (!trace->loss_verified && trace->irregular_steps > 0)
-        because(ret, GCD_REASON_LOSS_UNVERIFIED, trace->irregular_steps, "event numbers step back, so lost events cannot be ruled out");
+        gcd_verdict_add(ret, GCD_REASON_LOSS_UNVERIFIED, trace->irregular_steps, "event numbers step back, so lost events cannot be ruled out");
     else if (!trace->loss_verified)
-        because(ret, GCD_REASON_LOSS_UNVERIFIED, 0, "the final count of events is missing, so lost events cannot be ruled out");
+        gcd_verdict_add(ret, GCD_REASON_LOSS_UNVERIFIED, 0, "the final count of events is missing, so lost events cannot be ruled out");
     else if (trace->lost_events == 0 && !thread_closed)
-        because(ret, GCD_REASON_LOSS_UNVERIFIED, 0, "the final count of events leaves out the thread that walked the heap");
+        gcd_verdict_add(ret, GCD_REASON_LOSS_UNVERIFIED, 0, "the final count of events leaves out the thread that walked the heap");
     check_index(ret, w, HEAP_NODES, GCD_REASON_NODE_EVENTS_MISSING, "objects");
     check_index(ret, w, HEAP_EDGES, GCD_REASON_EDGE_EVENTS_MISSING, "references");
     check_index(ret, w, HEAP_ROOTS, GCD_REASON_ROOT_EVENTS_MISSING, "roots");
     check_index(ret, w, HEAP_DEPENDENTS, GCD_REASON_DEPENDENT_EVENTS_MISSING, "dependent handles");
     if (w->edges != w->edges_declared)
-        because(ret, GCD_REASON_EDGES_UNBALANCED,
+        gcd_verdict_add(ret, GCD_REASON_EDGES_UNBALANCED,
                 w->edges > w->edges_declared ? w->edges - w->edges_declared : w->edges_declared - w->edges,
                 "the objects have %" PRIu64 " references, %" PRIu64 " were received", w->edges_declared, w->edges);
     uint64_t damaged = w->damaged + h->damaged_outside;
     if (damaged > 0)
-        because(ret, GCD_REASON_EVENTS_DAMAGED, damaged, "%" PRIu64 " heap event%s could not be decoded", damaged, plural(damaged));
+        gcd_verdict_add(ret, GCD_REASON_EVENTS_DAMAGED, damaged, "%" PRIu64 " heap event%s could not be decoded", damaged, plural(damaged));
     if (trace->unknown_events > 0)
-        because(ret, GCD_REASON_EVENTS_UNKNOWN, trace->unknown_events, "%" PRIu64 " event%s have no description", trace->unknown_events,
+        gcd_verdict_add(ret, GCD_REASON_EVENTS_UNKNOWN, trace->unknown_events, "%" PRIu64 " event%s have no description", trace->unknown_events,
                 plural(trace->unknown_events));
     if (w->state != HEAP_WALK_CONFIRMED)
-        because(ret, GCD_REASON_NO_GC_START, 0, w->have_start ? "the heap walk is not of an induced, blocking GC of generation 2" :
+        gcd_verdict_add(ret, GCD_REASON_NO_GC_START, 0, w->have_start ? "the heap walk is not of an induced, blocking GC of generation 2" :
                 "the start of the GC that walked the heap was not recorded");
     if (!w->closed)
-        because(ret, GCD_REASON_NO_GC_END, 0, "the end of the heap walk was not recorded");
+        gcd_verdict_add(ret, GCD_REASON_NO_GC_END, 0, "the end of the heap walk was not recorded");
 }

@@ -21,6 +21,9 @@ struct gcd_input {
     bool stream_taken;           /* the one reader of the stream exists or existed */
     bool stream_ended;
     const gcd_cancel_flag *cancel;
+    struct gcd_reader *peeked;   /* the one reader of a stream, which has been looked into and not been given out yet */
+    uint8_t *early;              /* what it has read so far, as long as a copy can still be asked for */
+    size_t early_n, early_cap;
 };
 
 struct gcd_reader {
@@ -28,11 +31,16 @@ struct gcd_reader {
     uint64_t pos;                /* raw bytes read so far */
     bool from_stream;            /* reads the stream itself and fills the spool */
     bool sniffed, gzip, raw_ended;
+    bool peeking;
     struct gcd_gunzip gunzip;
     uint8_t *raw;                /* [READ_BYTES] */
     const uint8_t *raw_p;        /* what gzip has not consumed */
     size_t raw_n;
     uint8_t *plain;              /* [READ_BYTES], gzip only */
+    uint8_t head[GCD_PEEK_MAX];  /* what a peek has read already, to be given out again, */
+    size_t head_n;
+    const uint8_t *rest_p;       /* and what came behind it in the same piece */
+    size_t rest_n;
 };
 
 /* An input of nothing yet. */
@@ -109,6 +117,8 @@ void gcd_input_free(struct gcd_input *in)
 {
     if (in == NULL)
         return;
+    gcd_reader_free(in->peeked);
+    gcd_mem_free(&in->alloc, in->early, in->early_cap);
     if (in->fd >= 0)
         (void)gcd_file_close(in->fd, NULL);
     if (in->spool_fd >= 0)
@@ -129,6 +139,14 @@ bool gcd_input_is_file(const struct gcd_input *in, const char *path)
 
 gcd_status gcd_reader_new(struct gcd_input *in, struct gcd_reader **ret, struct gcd_error *err)
 {
+    if (in->peeked != NULL) {
+        *ret = in->peeked;
+        in->peeked = NULL;
+        gcd_mem_free(&in->alloc, in->early, in->early_cap);
+        in->early = NULL;
+        in->early_cap = in->early_n = 0;
+        return GCD_OK;
+    }
     bool from_stream = in->kind == GCD_FILE_STREAM && !in->stream_taken;
     if (in->kind == GCD_FILE_STREAM && !from_stream && (in->spool_fd < 0 || !in->stream_ended))
         return gcd_fail(err, GCD_E_STATE, "a pipe cannot be read a second time");
@@ -160,6 +178,28 @@ void gcd_reader_free(struct gcd_reader *r)
     gcd_mem_free(&r->in->alloc, r, sizeof *r);
 }
 
+/* What is read from a stream for a peek is kept, so that a copy can begin with it. */
+static gcd_status keep_early(struct gcd_reader *r, struct gcd_error *err)
+{
+    struct gcd_input *in = r->in;
+    if (!gcd_vec_reserve(&in->alloc, &in->early, &in->early_cap, in->early_n + r->raw_n, 1, SIZE_MAX))
+        return gcd_fail_nomem(err, "looking into the input");
+    if (r->raw_n > 0)
+        memcpy(in->early + in->early_n, r->raw, r->raw_n);
+    in->early_n += r->raw_n;
+    return GCD_OK;
+}
+
+gcd_status gcd_input_keep(struct gcd_input *in, const struct gcd_input_options *options, struct gcd_error *err)
+{
+    if (in->kind != GCD_FILE_STREAM || in->spool_fd >= 0)
+        return GCD_OK;
+    if (in->stream_taken && in->peeked == NULL)
+        return gcd_fail(err, GCD_E_STATE, "a pipe cannot be kept when its reading has begun");
+    GCD_TRY(gcd_file_open_unlinked(spool_folder(options), &in->spool_fd, err));
+    return gcd_file_write(in->spool_fd, NULL, in->early, in->early_n, err);
+}
+
 /* The next raw bytes into the window raw_p, raw_n.  GCD_END at the end. */
 static gcd_status read_raw(struct gcd_reader *r, struct gcd_error *err)
 {
@@ -175,6 +215,8 @@ static gcd_status read_raw(struct gcd_reader *r, struct gcd_error *err)
         else
             GCD_TRY(gcd_file_read_at(spool ? in->spool_fd : in->fd, spool ? r->pos : in->base + r->pos, r->raw, READ_BYTES,
                                      &r->raw_n, err));
+        if (r->peeking && in->spool_fd < 0)
+            GCD_TRY(keep_early(r, err));
         if (r->from_stream && in->spool_fd >= 0) {
             gcd_status st = gcd_file_write(in->spool_fd, NULL, r->raw, r->raw_n, err);
             if (st != GCD_OK) {
@@ -237,8 +279,22 @@ static gcd_status next_plain(struct gcd_reader *r, const uint8_t **ret_bytes, si
     }
 }
 
+/* What a peek has read comes first. */
+static bool give_again(struct gcd_reader *r, const uint8_t **ret_bytes, size_t *ret_n)
+{
+    *ret_bytes = r->head_n > 0 ? r->head : r->rest_p;
+    *ret_n = r->head_n > 0 ? r->head_n : r->rest_n;
+    if (r->head_n > 0)
+        r->head_n = 0;
+    else
+        r->rest_n = 0;
+    return *ret_n > 0;
+}
+
 gcd_status gcd_reader_next(struct gcd_reader *r, const uint8_t **ret_bytes, size_t *ret_n, struct gcd_error *err)
 {
+    if (r->head_n + r->rest_n > 0 && give_again(r, ret_bytes, ret_n))
+        return GCD_OK;
     if (!r->sniffed) {
         gcd_status st = sniff(r, err);
         if (st != GCD_OK)
@@ -255,6 +311,47 @@ gcd_status gcd_reader_next(struct gcd_reader *r, const uint8_t **ret_bytes, size
     *ret_bytes = r->raw_p;
     *ret_n = r->raw_n;
     return GCD_OK;
+}
+
+/* A slow pipe gives its first bytes one by one. */
+static gcd_status fill_head(struct gcd_reader *r, size_t want, struct gcd_error *err)
+{
+    uint8_t head[GCD_PEEK_MAX];
+    size_t have = 0, n = 0;
+    const uint8_t *p = NULL;
+    gcd_status st = GCD_OK;
+    while (have < want && n == 0 && (st = gcd_reader_next(r, &p, &n, err)) == GCD_OK) {
+        size_t part = n < sizeof head - have ? n : sizeof head - have;
+        memcpy(head + have, p, part);
+        have += part;
+        p += part;
+        n -= part;
+    }
+    memcpy(r->head, head, have);
+    r->head_n = have;
+    r->rest_p = p;
+    r->rest_n = n;
+    return st == GCD_E_TRUNCATED || st == GCD_E_FORMAT || st == GCD_END ? GCD_OK : st;   /* whoever reads gets it again */
+}
+
+gcd_status gcd_input_peek(struct gcd_input *in, uint8_t *bytes, size_t want, size_t *ret_n, struct gcd_error *err)
+{
+    struct gcd_reader *r;
+    if (want > GCD_PEEK_MAX)
+        return gcd_fail(err, GCD_E_ARG, "at most %d bytes can be looked at", GCD_PEEK_MAX);
+    GCD_TRY(gcd_reader_new(in, &r, err));
+    r->peeking = r->from_stream;
+    gcd_status st = r->head_n < want ? fill_head(r, want, err) : GCD_OK;
+    r->peeking = false;
+    if (st == GCD_OK) {
+        *ret_n = r->head_n < want ? r->head_n : want;
+        memcpy(bytes, r->head, *ret_n);
+    }
+    if (r->from_stream)
+        in->peeked = r;
+    else
+        gcd_reader_free(r);
+    return st;
 }
 
 uint64_t gcd_reader_position(const struct gcd_reader *r)

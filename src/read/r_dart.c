@@ -435,10 +435,8 @@ static gcd_status dart_read(struct gcd_input *in, const struct gcd_graph_options
     d.again = true;
     if (st == GCD_OK)
         st = read_once(&d, in);
-    if (st == GCD_OK) {
-        gcd_build_facts(b)->trace.container = "dart";
-        gcd_build_verdict(b)->complete = true;
-    }
+    if (st == GCD_OK)
+        gcd_build_verdict(b)->complete = true;   /* a file that is cut or damaged was refused */
     gcd_textpool_done(&d.text);
     gcd_mem_free(&d.alloc, d.classes, d.class_room * sizeof *d.classes);
     gcd_mem_free(&d.alloc, d.bytes, d.bytes_room);

@@ -26,7 +26,7 @@ class Commands(CliTest):
 
     def test_type_names(self):
         self.put("evil", types_trace(*((name, 1, 24 + i) for i, name in enumerate(EVIL + FINE))))
-        run = self.done("report", "evil")
+        run = self.done("report", "evil", "--names=raw")
         self.clean(run.out, 2 + len(EVIL + FINE))
         for name in FINE:
             self.assertIn(f"  {name}\n", run.text)
@@ -38,7 +38,7 @@ class Commands(CliTest):
         self.put("evil", types_trace(*((name, 1, 24 + i) for i, name in enumerate(EVIL + FINE))))
         text = self.done("report", "evil", "--json", "--sort=name").text
         self.assertEqual([c for c in text if c < " " and c != "\n"], [])
-        self.assertEqual({t["name"] for t in json.loads(text)["types"]}, set(EVIL + FINE))
+        self.assertEqual({t["raw_name"] for t in json.loads(text)["types"]}, set(EVIL + FINE))
 
     def test_module_names(self):
         p = Payloads()

@@ -65,6 +65,8 @@ static bool make_types(struct gen *g)
     uint32_t n = 1 + (uint32_t)below(g, 12);
     for (g->types = 0; g->types < n; g->types++) {
         size_t k = make_name(g, name, sizeof name);
+        if (k == 0)                          /* the name of a type is never empty */
+            name[k++] = 'T';
         name[k] = '\0';
         struct gcd_type t = { .id = 0x7f0000001000 + 8 * below(g, 1 << 20), .module = below(g, 4), .name = name, .described = true,
                               .named = true, .name_token = 0x02000000u + (uint32_t)below(g, 100), .flags = (uint32_t)below(g, 16) };

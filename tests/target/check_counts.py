@@ -27,7 +27,7 @@ def check_types(counts, report, incomplete):
     found = collections.defaultdict(lambda: {"count": 0, "bytes": 0, "edges": 0})
     has_edges = True
     for row in report["types"]:
-        sums = found[row["name"]]
+        sums = found[row["raw_name"]]
         sums["count"] += row["count"]
         sums["bytes"] += row["bytes"]
         sums["edges"] += row.get("edges", 0)

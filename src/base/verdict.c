@@ -1,0 +1,25 @@
+#include "base/verdict.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static const char *const names[] = {
+#define REASON_NAME(code, name) [code] = name,
+    GCD_REASON_LIST(REASON_NAME)
+#undef REASON_NAME
+};
+
+void gcd_verdict_add(struct gcd_verdict *v, enum gcd_reason_code code, uint64_t amount, const char *fmt, ...)
+{
+    if (v->reason_count >= GCD_REASON_COUNT)
+        return;
+    struct gcd_reason *r = &v->reasons[v->reason_count++];
+    r->code = code;
+    r->name = names[code];
+    r->amount = amount;
+    va_list ap;
+    va_start(ap, fmt);
+    (void)vsnprintf(r->text, sizeof r->text, fmt, ap);
+    va_end(ap);
+    v->complete = false;
+}
