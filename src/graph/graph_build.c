@@ -401,11 +401,11 @@ gcd_status gcd_build_root(struct gcd_build *b, const struct gcd_graph_root *r, s
         if (root.node == GCD_NODE_NONE)
             return GCD_OK;
     }
-    if (root.node < g->node_count && (root.kind != GCD_ROOT_STATIC || root.type == GCD_BUILD_TYPE_OF_NODE))
-        root.type = g->node_type[root.node];
     if (root.node >= g->node_count || root.type >= g->type_count || root.kind >= GCD_ROOT_ALL_KINDS)
         return gcd_fail(err, GCD_E_FORMAT, "a root of kind %u leads to object %u of %u", root.kind, (unsigned)root.node,
                         (unsigned)g->node_count);
+    if (root.kind != GCD_ROOT_STATIC)
+        root.type = g->node_type[root.node];
     GCD_TRY(one_more(g, &g->roots, &g->root_room, g->root_count, sizeof *g->roots, err));
     const char *name = root.name != NULL ? root.name : "";
     GCD_TRY(gcd_build_text(b, name, strlen(name), &root.name, err));

@@ -63,8 +63,6 @@ GCD_MUST_CHECK gcd_status gcd_build_edge_nodes(struct gcd_build *b, const uint32
 
 /* After gcd_build_nodes_end: the object at ADDRESS or GCD_NODE_NONE. */
 uint32_t gcd_build_find(const struct gcd_build *b, uint64_t address);
-/* As type of a root: that of its object, which is what roots other than static variables have in any case. */
-#define GCD_BUILD_TYPE_OF_NODE UINT32_MAX
 /* A root; its name is copied.  node GCD_NODE_NONE: counted as dangling. */
 GCD_MUST_CHECK gcd_status gcd_build_root(struct gcd_build *b, const struct gcd_graph_root *r, struct gcd_error *err);
 /* GCD_NODE_NONE as key or value: counted and dropped. */

@@ -380,7 +380,7 @@ static gcd_status read_edges(struct dart *d, uint64_t count)
 static gcd_status read_roots(struct dart *d, uint64_t id, const struct dart_object *o)
 {
     uint32_t group = id > 1 ? d->classes[o->class_id - 1].group : NO_GROUP;
-    struct gcd_graph_root r = { .name = "", .type = GCD_BUILD_TYPE_OF_NODE, .kind = GCD_ROOT_OTHER };
+    struct gcd_graph_root r = { .name = "", .kind = GCD_ROOT_OTHER };
     if (id > 1 && group == NO_GROUP)
         return changed(d);
     if (id > 1) {
@@ -392,8 +392,10 @@ static gcd_status read_roots(struct dart *d, uint64_t id, const struct dart_obje
         if (d->s.st != GCD_OK)
             return d->s.st;
         bool own = id == 1 && to <= d->no_objects;       /* from the root to its groups */
-        if (!own && node_of(d, to, &r.node))
-            GCD_TRY(gcd_build_root(d->b, &r, d->err));
+        if (own || !node_of(d, to, &r.node))
+            continue;
+        r.type = r.node != GCD_NODE_NONE ? gcd_build_node_type(d->b, r.node) : 0;
+        GCD_TRY(gcd_build_root(d->b, &r, d->err));
     }
     return GCD_OK;
 }
@@ -435,8 +437,9 @@ static gcd_status dart_read(struct gcd_input *in, const struct gcd_graph_options
     d.again = true;
     if (st == GCD_OK)
         st = read_once(&d, in);
-    if (st == GCD_OK)
-        gcd_build_verdict(b)->complete = true;   /* a file that is cut or damaged was refused */
+    /* a file that is cut or damaged was refused; whether the dump was complete, nobody says */
+    gcd_build_verdict(b)->complete = st == GCD_OK;
+    gcd_build_verdict(b)->unverified = true;
     gcd_textpool_done(&d.text);
     gcd_mem_free(&d.alloc, d.classes, d.class_room * sizeof *d.classes);
     gcd_mem_free(&d.alloc, d.bytes, d.bytes_room);
