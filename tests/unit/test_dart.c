@@ -211,6 +211,8 @@ static void test_lengths(void **state)
     EXPECT_LENGTH("\x00\x00", SHOP_TYPES({ .name = "Entry[]" }, { .name = "Entry", .element_type = 0x12 }), SHOP_NODES({ 0, 40 }));
     EXPECT_LENGTH("\x00\x00", SHOP_TYPES({ .name = "N.X[]" }, { .name = "N.X", .element_type = 0x12 }, { .name = "N.X", .element_type = 0x11 }),
                   SHOP_NODES({ 0, 40 }));
+    EXPECT_LENGTH("\x00\x00", SHOP_TYPES({ .name = "N.X[]" }, { .name = "N.X", .element_type = 0x11 }, { .name = "N.X", .element_type = 0x12 }),
+                  SHOP_NODES({ 0, 40 }));
     /* sizes that no whole number of elements gives */
     EXPECT_LENGTH("\x00\x00", SHOP_TYPES({ .name = "System.Int32[]" }), SHOP_NODES({ 0, 41 }));
     EXPECT_LENGTH("\x00\x00", SHOP_TYPES({ .name = "System.String" }), SHOP_NODES({ 0, 20 }));
@@ -322,6 +324,32 @@ static void test_vm(void **state)
     assert_int_equal(gcd_graph_facts(g)->bytes, 0x10 + 2 * 0x18 + 6 * 8);
     assert_true(gcd_graph_verdict(g)->complete);
     gcd_graph_free(g);
+}
+
+/* Objects that only look like groups of roots: of a type of that name, behind another object, of a size. */
+static void test_not_a_group(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = shop_build(&(struct shop){ SHOP_TYPES({ .name = "[handles]" }), SHOP_NODES({ 0, 0 }, { 0, 0 }), SHOP_EDGES({ 0, 1 }) });
+    struct file f = write_dart(g);
+    struct gcd_graph *back = must_read(f.p, f.n);
+    assert_int_equal(gcd_graph_node_count(back), 2);
+    assert_int_equal(gcd_graph_root_count(back), 0);
+    gcd_graph_free(back);
+    gcd_graph_free(g);
+    gcd_sink_free(f.sink);
+
+    static const uint8_t file[] =
+        "dartheap\x00\x00\x08\x08\x00" "\x03"
+        "\x00\x04Root\x00\x00\x00\x00" "\x00\x09[handles]\x00\x00\x00\x00" "\x00\x01" "A\x00\x00\x00\x00"
+        "\x04\x05" "\x01\x00\x00\x01\x02" "\x02\x00\x00\x01\x04" "\x02\x08\x00\x00" "\x03\x00\x00\x01\x05" "\x02\x00\x00\x01\x03" "\x00";
+    back = must_read(file, sizeof file - 1);
+    assert_int_equal(gcd_graph_node_count(back), 3);
+    assert_int_equal(gcd_graph_root_count(back), 1);
+    assert_int_equal(gcd_graph_root(back, 0)->node, 1);
+    assert_int_equal(gcd_graph_root(back, 0)->kind, GCD_ROOT_HANDLE);
+    assert_int_equal(gcd_graph_edge_count(back), 2);
+    gcd_graph_free(back);
 }
 
 /* Files of 2019 have neither properties' hash codes nor anything else behind the properties. */
@@ -448,7 +476,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_worked_example), cmocka_unit_test(test_roots), cmocka_unit_test(test_modules), cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_unknown), cmocka_unit_test(test_random), cmocka_unit_test(test_vm), cmocka_unit_test(test_without_hash_codes),
+        cmocka_unit_test(test_unknown), cmocka_unit_test(test_random), cmocka_unit_test(test_vm), cmocka_unit_test(test_not_a_group),
+        cmocka_unit_test(test_without_hash_codes),
         cmocka_unit_test(test_bad), cmocka_unit_test(test_limits), cmocka_unit_test(test_probe), cmocka_unit_test(test_pipe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
