@@ -27,9 +27,11 @@ GCD_MUST_CHECK gcd_status write_check(const struct gcd_write_options *options, s
                                       struct gcd_error *err);
 /* The name of a type as the options want it. */
 const char *write_type_name(const struct gcd_write_options *options, const struct gcd_graph *g, uint32_t type);
+/* The file name in the path of a module: *RET_N bytes at the address returned, *RET_STEM of them without ".dll" or ".exe". */
+const char *write_module_file(const char *module_path, size_t *ret_n, size_t *ret_stem);
 /* The format cannot hold it: COUNT times, not noted when that is 0. */
 void write_note_loss(struct gcd_write_notes *notes, uint64_t count, const char *text);
 
-extern const struct gcd_format gcd_w_gclog;
+extern const struct gcd_format gcd_w_gclog, gcd_w_dart, gcd_w_v8;
 
 #endif

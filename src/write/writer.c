@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-static const struct gcd_format *const formats[] = { &gcd_w_gclog };
+static const struct gcd_format *const formats[] = { &gcd_w_gclog, &gcd_w_dart, &gcd_w_v8 };
 
 const struct gcd_format *gcd_format_at(size_t i)
 {
@@ -114,6 +114,18 @@ gcd_status write_check(const struct gcd_write_options *options, struct gcd_sink 
 const char *write_type_name(const struct gcd_write_options *options, const struct gcd_graph *g, uint32_t type)
 {
     return options->names != NULL ? gcd_names_get(options->names, type) : gcd_graph_type(g, type)->name;
+}
+
+const char *write_module_file(const char *module_path, size_t *ret_n, size_t *ret_stem)
+{
+    const char *file = module_path;
+    for (const char *p = module_path; *p != '\0'; p++)
+        if (*p == '/' || *p == '\\')
+            file = p + 1;
+    size_t n = strlen(file);
+    *ret_n = n;
+    *ret_stem = n > 4 && (strcmp(file + n - 4, ".dll") == 0 || strcmp(file + n - 4, ".exe") == 0) ? n - 4 : n;
+    return file;
 }
 
 void write_note_loss(struct gcd_write_notes *notes, uint64_t count, const char *text)
