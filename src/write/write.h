@@ -8,14 +8,16 @@
 
 struct gcd_format {
     const char *name, *suffix, *about;
+    const char *suffix2;         /* another one; NULL = none */
     bool text;
+    bool folder;                 /* of the kind PLACE: a folder, else a file */
     enum gcd_name_style names;
     /* The first for the kind STREAM, the second also for GRAPH, only the third for PLACE. */
     gcd_status (*write)(struct gcd_dump *d, struct gcd_sink *s, const struct gcd_write_options *options,
                         struct gcd_write_notes *notes, struct gcd_error *err);
     gcd_status (*write_graph)(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
                               struct gcd_write_notes *notes, struct gcd_error *err);
-    gcd_status (*write_place)(const struct gcd_graph *g, const char *path, const struct gcd_write_options *options,
+    gcd_status (*write_place)(const struct gcd_graph *g, const struct gcd_place *p, const struct gcd_write_options *options,
                               struct gcd_write_notes *notes, struct gcd_error *err);
 };
 
