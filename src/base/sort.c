@@ -46,3 +46,24 @@ bool gcd_sort_by_u64(const struct gcd_alloc *a, void *items, size_t n, size_t it
     gcd_mem_free(a, other, n * item_bytes);
     return true;
 }
+
+bool gcd_sort_numbers(const struct gcd_alloc *a, uint32_t *items, size_t n, int (*compare)(const void *ctx, uint32_t a, uint32_t b),
+                      const void *ctx)
+{
+    uint32_t *scratch = gcd_mem_new_array(a, n, sizeof *scratch);
+    if (scratch == NULL)
+        return false;
+    for (size_t run = 1; run < n; run = run <= n / 2 ? run * 2 : n) {
+        for (size_t start = 0, end; start < n; start = end) {
+            size_t mid = n - start > run ? start + run : n;
+            end = n - mid > run ? mid + run : n;
+            for (size_t i = start, j = mid, k = start; k < end; k++) {
+                bool left = i < mid && (j >= end || compare(ctx, items[i], items[j]) <= 0);
+                scratch[k] = items[left ? i++ : j++];
+            }
+        }
+        memcpy(items, scratch, n * sizeof *items);
+    }
+    gcd_mem_free(a, scratch, n * sizeof *scratch);
+    return true;
+}

@@ -6,10 +6,18 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <gcdumpc/alloc.h>
 
 /* N items of ITEM_BYTES that begin with a uint64_t, in its ascending order.  False when out of memory; nothing has moved then. */
 bool gcd_sort_by_u64(const struct gcd_alloc *a, void *items, size_t n, size_t item_bytes);
+
+/*
+ * N numbers of things in the order that COMPARE says (below 0, 0, above 0, as for qsort).  Each level of the sort compares each thing
+ * about once: long texts that begin alike cost no more than that.  False when out of memory.
+ */
+bool gcd_sort_numbers(const struct gcd_alloc *a, uint32_t *items, size_t n, int (*compare)(const void *ctx, uint32_t a, uint32_t b),
+                      const void *ctx);
 
 #endif

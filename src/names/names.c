@@ -1,0 +1,242 @@
+#include <gcdumpc/names.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/sort.h"
+#include "base/text.h"
+#include "names/csharp.h"
+
+/* All names together.  A spelling can be longer than what the input's limit of text has let through, but not much. */
+#define TEXT_BYTES_MAX (UINT64_C(4) << 30)
+
+struct gcd_names {
+    struct gcd_alloc alloc;
+    struct gcd_textpool text;
+    const char **name;           /* [count] */
+    uint32_t count, unknown;
+};
+
+/* Where types come from. */
+struct source {
+    const struct gcd_type *(*type)(const void *from, uint32_t i);
+    const void *from;
+    uint32_t count;
+};
+
+static const struct gcd_type *type_of_dump(const void *from, uint32_t i)
+{
+    return gcd_dump_type(from, i);
+}
+
+static const struct gcd_type *type_of_graph(const void *from, uint32_t i)
+{
+    return gcd_graph_type(from, i);
+}
+
+static gcd_status text_error(gcd_status st, struct gcd_error *err)
+{
+    if (st == GCD_E_LIMIT)
+        return gcd_fail(err, st, "the names of types take more than %" PRIu64 " bytes", TEXT_BYTES_MAX);
+    return st == GCD_OK ? st : gcd_fail_nomem(err, "spelling the names of types");
+}
+
+/* ---- spelling ---- */
+
+static gcd_status spell(struct gcd_names *n, const struct source *from, enum gcd_name_style style, struct gcd_error *err)
+{
+    struct csharp c;
+    gcd_status st = GCD_OK;
+    csharp_init(&c, &n->alloc);
+    for (uint32_t i = 0; i < from->count && st == GCD_OK; i++) {
+        const struct gcd_type *t = from->type(from->from, i);
+        char unknown[32];
+        const char *s = t->name;
+        size_t len = strlen(s);
+        if (!t->named || len == 0) {
+            s = unknown;
+            len = (size_t)snprintf(unknown, sizeof unknown, "UNKNOWN 0x%" PRIx64, t->id);
+            n->unknown++;
+        } else if (style == GCD_NAMES_CSHARP) {
+            /* only the runtime tells element types: names of files may be C# already */
+            st = csharp_name(&c, s, t->element_type != 0);
+            s = c.out;
+            len = c.n;
+        }
+        if (st == GCD_OK)
+            st = gcd_textpool_add_utf8(&n->text, (const uint8_t *)s, len, &n->name[i]);
+    }
+    csharp_done(&c);
+    return text_error(st, err);
+}
+
+/* ---- different names for different types ---- */
+
+/* The name of a module's file without folder and suffix. */
+static const char *module_name(const struct gcd_type *t, size_t *ret_n)
+{
+    const char *s = t->module_path;
+    for (const char *p = s; *p != '\0'; p++)
+        if (*p == '/' || *p == '\\')
+            s = p + 1;
+    size_t n = strlen(s);
+    if (n > 4 && (strcmp(s + n - 4, ".dll") == 0 || strcmp(s + n - 4, ".exe") == 0))
+        n -= 4;
+    *ret_n = n;
+    return s;
+}
+
+static int compare_modules(const struct gcd_type *a, const struct gcd_type *b)
+{
+    size_t na, nb;
+    const char *ma = module_name(a, &na), *mb = module_name(b, &nb);
+    int c = memcmp(ma, mb, na < nb ? na : nb);
+    return c != 0 ? c : (na > nb) - (na < nb);
+}
+
+static int compare_tokens(const struct gcd_type *a, const struct gcd_type *b)
+{
+    return (a->name_token > b->name_token) - (a->name_token < b->name_token);
+}
+
+struct order {
+    const struct gcd_names *names;
+    const struct source *from;
+};
+
+/* By name, module, token: what would look alike comes to lie side by side. */
+static int compare(const void *ctx, uint32_t a, uint32_t b)
+{
+    const struct order *o = ctx;
+    int c = strcmp(o->names->name[a], o->names->name[b]);
+    const struct gcd_type *ta = o->from->type(o->from->from, a), *tb = o->from->type(o->from->from, b);
+    if (c == 0)
+        c = compare_modules(ta, tb);
+    return c != 0 ? c : compare_tokens(ta, tb);
+}
+
+/* "NAME [MODULE 0xTOKEN #NUMBER]"; what is unknown or not needed is left out. */
+static gcd_status tell_apart(struct gcd_names *n, const struct gcd_type *t, uint32_t i, bool token, uint32_t number, struct csharp *room)
+{
+    size_t len;
+    const char *module = module_name(t, &len);
+    char tail[48] = "";
+    if (token)
+        (void)snprintf(tail, sizeof tail, " 0x%08" PRIx32, t->name_token);
+    if (number > 0)
+        (void)snprintf(tail + strlen(tail), sizeof tail - strlen(tail), " #%" PRIu32, number);
+    const char *rest = len == 0 && tail[0] != '\0' ? tail + 1 : tail;
+    if (len == 0 && rest[0] == '\0')
+        return GCD_OK;
+    room->n = 0;
+    if (!csharp_put(room, n->name[i], strlen(n->name[i])) || !csharp_put(room, " [", 2) || !csharp_put(room, module, len) ||
+        !csharp_put(room, rest, strlen(rest)) || !csharp_put(room, "]", 1))
+        return GCD_E_NOMEM;
+    return gcd_textpool_add_utf8(&n->text, (const uint8_t *)room->out, room->n, &n->name[i]);
+}
+
+/* Types items[0 .. n) look alike. */
+static gcd_status tell_group_apart(struct gcd_names *names, const struct source *from, const uint32_t *items, size_t n,
+                                   struct csharp *room)
+{
+    gcd_status st = GCD_OK;
+    size_t module_start = 0, module_end = 0;     /* the run of types of the same module */
+    size_t token_start = 0;                      /* of the same module and token */
+    for (size_t i = 0; i < n && st == GCD_OK; i++) {
+        const struct gcd_type *t = from->type(from->from, items[i]);
+        if (i == module_end) {
+            module_start = i;
+            while (module_end < n && compare_modules(t, from->type(from->from, items[module_end])) == 0)
+                module_end++;
+        }
+        if (i == module_start || compare_tokens(t, from->type(from->from, items[i - 1])) != 0)
+            token_start = i;
+        bool next_same = i + 1 < module_end && compare_tokens(t, from->type(from->from, items[i + 1])) == 0;
+        bool token = module_end - module_start > 1 && t->name_token != 0;
+        st = tell_apart(names, t, items[i], token, next_same || token_start < i ? (uint32_t)(i - token_start + 1) : 0, room);
+    }
+    return st;
+}
+
+static gcd_status make_unique(struct gcd_names *n, const struct source *from, struct gcd_error *err)
+{
+    uint32_t *items = gcd_mem_new_array(&n->alloc, n->count, sizeof *items);
+    struct csharp room;
+    gcd_status st = items != NULL ? GCD_OK : GCD_E_NOMEM;
+    csharp_init(&room, &n->alloc);
+    if (st == GCD_OK) {
+        for (uint32_t i = 0; i < n->count; i++)
+            items[i] = i;
+        if (!gcd_sort_numbers(&n->alloc, items, n->count, compare, &(struct order){ n, from }))
+            st = GCD_E_NOMEM;
+    }
+    for (size_t i = 0, end; i < n->count && st == GCD_OK; i = end) {
+        for (end = i + 1; end < n->count && strcmp(n->name[items[i]], n->name[items[end]]) == 0;)
+            end++;
+        if (end - i > 1)
+            st = tell_group_apart(n, from, items + i, end - i, &room);
+    }
+    csharp_done(&room);
+    gcd_mem_free(&n->alloc, items, n->count * sizeof *items);
+    return text_error(st, err);
+}
+
+static gcd_status make(const struct source *from, enum gcd_name_style style, const struct gcd_alloc *alloc, struct gcd_names **ret,
+                       struct gcd_error *err)
+{
+    struct gcd_alloc a = gcd_alloc_or_default(alloc);
+    struct gcd_names *n = gcd_mem_new(&a, sizeof *n);
+    if (n == NULL)
+        return text_error(GCD_E_NOMEM, err);
+    n->alloc = a;
+    n->count = from->count;
+    gcd_textpool_init(&n->text, &n->alloc, TEXT_BYTES_MAX);
+    n->name = gcd_mem_new_array(&n->alloc, n->count, sizeof *n->name);
+    gcd_status st = n->name != NULL ? spell(n, from, style, err) : text_error(GCD_E_NOMEM, err);
+    if (st == GCD_OK && style == GCD_NAMES_CSHARP)
+        st = make_unique(n, from, err);
+    if (st == GCD_OK)
+        *ret = n;
+    else
+        gcd_names_free(n);
+    return st;
+}
+
+/* ---- public ---- */
+
+gcd_status gcd_names_of_dump(const struct gcd_dump *d, enum gcd_name_style style, const struct gcd_alloc *alloc, struct gcd_names **ret,
+                             struct gcd_error *err)
+{
+    struct source from = { .type = type_of_dump, .from = d, .count = gcd_dump_type_count(d) };
+    return make(&from, style, alloc, ret, err);
+}
+
+gcd_status gcd_names_of_graph(const struct gcd_graph *g, enum gcd_name_style style, const struct gcd_alloc *alloc, struct gcd_names **ret,
+                              struct gcd_error *err)
+{
+    struct source from = { .type = type_of_graph, .from = g, .count = gcd_graph_type_count(g) };
+    return make(&from, style, alloc, ret, err);
+}
+
+void gcd_names_free(struct gcd_names *n)
+{
+    if (n == NULL)
+        return;
+    struct gcd_alloc a = n->alloc;
+    gcd_textpool_done(&n->text);
+    gcd_mem_free(&a, n->name, n->count * sizeof *n->name);
+    gcd_mem_free(&a, n, sizeof *n);
+}
+
+const char *gcd_names_get(const struct gcd_names *n, uint32_t type)
+{
+    return n->name[type];
+}
+
+uint32_t gcd_names_unknown(const struct gcd_names *n)
+{
+    return n->unknown;
+}
