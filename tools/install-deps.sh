@@ -2,8 +2,8 @@
 # Installs what a build needs from Debian's packages; with --tests what the tests need, too.  Needs root or sudo only when
 # something is missing.
 set -eu
-packages='gcc libc6-dev make cmake pkg-config zlib1g-dev libuv1-dev libjansson-dev'
-[ "${1-}" != --tests ] || packages="$packages g++ clang libclang-rt-14-dev libcmocka-dev python3"
+packages='gcc libc6-dev make cmake pkg-config zlib1g-dev libuv1-dev libjansson-dev libsqlite3-dev'
+[ "${1-}" != --tests ] || packages="$packages g++ clang libclang-rt-14-dev libcmocka-dev python3 sqlite3"
 
 missing=
 for p in $packages; do

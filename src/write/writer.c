@@ -6,6 +6,10 @@
 
 static const struct gcd_format *const formats[] = {
     &gcd_w_gclog,
+    &gcd_w_csv,
+#ifdef GCDUMPC_HAVE_SQLITE
+    &gcd_w_sqlite,
+#endif
 };
 
 const struct gcd_format *gcd_format_at(size_t i)
