@@ -120,6 +120,14 @@ class Csv(Case):
         self.assertEqual(hostile - seen, set())      # else this test says nothing about them
         self.assertGreater(max(len(s or "") for s in seen), 60000)
 
+    def test_generations(self):
+        ranges = os.path.join(ROOT, "traces", "net10-wks-ranges", "heap.nettrace.gz")
+        want = [row[4] for row in expected(truth(ranges))["objects"]]
+        self.assertGreaterEqual(len(set(want)), 3)
+        write("csv", self.path("r.csv"), ranges)
+        got = [int(row[4]) if row[4] else None for row in read_csv(self.path("r.csv"), "objects")[1]]
+        self.assertTrue(got == want)
+
     def test_bytes(self):
         """What a reader of the csv module would forgive."""
         for seed in SEEDS:
