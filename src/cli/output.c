@@ -109,12 +109,17 @@ static void warn(const char *subject, const struct gcd_write_notes *n)
 }
 
 /* A folder or a database cannot be a stream. */
-static enum cli_exit check_place(const struct cli_args *args)
+static enum cli_exit open_place(const struct cli_args *args, struct cli_output *ret)
 {
-    if (strcmp(args->output, "-") != 0 && strncmp(args->output, "/dev/", 5) != 0)
-        return CLI_DONE;
-    cli_say(NULL, "this format is no single stream of bytes; give a name with -o, not standard output");
-    return CLI_USAGE;
+    if (strcmp(args->output, "-") == 0) {
+        cli_say(NULL, "%s is no stream of bytes; give a name with -o", gcd_format_name(ret->format));
+        return CLI_USAGE;
+    }
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (gcd_place_open(args->output, gcd_format_place(ret->format), NULL, &ret->place, &err) != GCD_OK)
+        return cli_fail(args->output, &err);
+    cli_temporary(CLI_SLOT_OUTPUT, gcd_place_temporary(ret->place));
+    return CLI_DONE;
 }
 
 enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *ret)
@@ -125,19 +130,19 @@ enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *re
         return e;
     ret->need = ret->format == NULL ? CLI_NEED_STREAM : gcd_format_kind(ret->format) == GCD_FORMAT_STREAM ? CLI_NEED_OBJECTS : CLI_NEED_GRAPH;
     if (ret->format != NULL && gcd_format_kind(ret->format) == GCD_FORMAT_PLACE)
-        return check_place(args);
+        return open_place(args, ret);
     bool binary = ret->format == NULL || !gcd_format_is_text(ret->format);
     return open_sink(args->output, binary, CLI_SLOT_OUTPUT, &ret->sink);
 }
 
 /* By the shortest way that the format has from what there is. */
-static gcd_status write_output(const struct cli_args *args, struct cli_output *out, struct cli_dump *d, const struct gcd_write_options *options,
+static gcd_status write_output(struct cli_output *out, struct cli_dump *d, const struct gcd_write_options *options,
                                struct gcd_write_notes *notes, struct gcd_error *err)
 {
     if (out->format == NULL)
         return copy_stream(d->input, out->sink, err);
-    if (out->sink == NULL)
-        return gcd_write_place(out->format, d->graph, args->output, options, notes, err);
+    if (out->place != NULL)
+        return gcd_write_place(out->format, d->graph, out->place, options, notes, err);
     if (d->graph != NULL)
         return gcd_write_graph(out->format, d->graph, out->sink, options, notes, err);
     return gcd_write(out->format, d->dump, out->sink, options, notes, err);
@@ -175,13 +180,13 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
                                          .progress_ctx = (void *)(uintptr_t)verb, .progress_total = gcd_input_size(d->input) };
     struct gcd_write_notes notes = { .objects = cli_facts(d)->objects, .edges = cli_facts(d)->edges };
     struct gcd_error err = GCD_ERROR_INIT;
-    gcd_status st = write_output(args, out, d, &options, &notes, &err);
+    gcd_status st = write_output(out, d, &options, &notes, &err);
     gcd_names_free(names);
     if (st != GCD_OK) {                  /* whose fault: did the writing fail, or the reading? */
         bool written = out->sink == NULL || gcd_sink_status(out->sink, NULL) != GCD_OK || d->graph != NULL;
         return cli_fail(written ? out->name : d->subject, &err);
     }
-    if (out->sink != NULL && gcd_sink_commit(out->sink, &err) != GCD_OK)
+    if ((out->sink != NULL ? gcd_sink_commit(out->sink, &err) : gcd_place_commit(out->place, &err)) != GCD_OK)
         return cli_fail(out->name, &err);
     warn(d->subject, &notes);
     for (size_t i = 0; i < notes.loss_count && !args->quiet; i++)
@@ -196,7 +201,9 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
 void cli_output_close(struct cli_output *out)
 {
     gcd_sink_free(out->sink);
+    gcd_place_free(out->place);
     out->sink = NULL;
+    out->place = NULL;
     cli_temporary(CLI_SLOT_OUTPUT, NULL);
 }
 
