@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -36,8 +37,10 @@ static enum cli_exit choose_format(const struct cli_args *args, const struct gcd
         return CLI_USAGE;
     }
     const struct gcd_format *f = args->format != NULL ? gcd_format_by_name(args->format) : gcd_format_by_path(args->output);
-    if (f == NULL && args->format == NULL && (strcmp(args->output, "-") == 0 || gcd_format_at(1) == NULL))
-        f = gcd_format_at(0);            /* nothing to choose from, or no name to tell by */
+    struct stat sb;
+    bool stream = strcmp(args->output, "-") == 0 || (stat(args->output, &sb) == 0 && !S_ISREG(sb.st_mode) && !S_ISDIR(sb.st_mode));
+    if (f == NULL && args->format == NULL && stream)
+        f = gcd_format_at(0);            /* pipes and devices have no name to tell by */
     *ret = f;
     if (f != NULL)
         return CLI_DONE;
