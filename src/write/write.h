@@ -30,6 +30,8 @@ const char *write_type_name(const struct gcd_write_options *options, const struc
 /* The format cannot hold it: COUNT times, not noted when that is 0. */
 void write_note_loss(struct gcd_write_notes *notes, uint64_t count, const char *text);
 
+extern const struct gcd_format gcd_w_folded;
 extern const struct gcd_format gcd_w_gclog;
+extern const struct gcd_format gcd_w_pprof;
 
 #endif
