@@ -85,7 +85,8 @@ static struct gcd_dominators *dominators_of(const struct gcd_graph *g)
 
 static const struct small known[] = {
     { .nodes = 4, .edges = { { 0, 1 }, { 0, 2 }, { 1, 3 }, { 2, 3 } }, .roots = { 1 }, .parents = { ROOT, 0, 0, 0 } },           /* a diamond */
-    { .nodes = 4, .edges = { { 0, 1 }, { 0, 2 }, { 1, 3 }, { 2, 3 } }, .roots = { 2, 3 }, .parents = { NONE, ROOT, ROOT, ROOT } }, /* two roots */
+    /* two roots */
+    { .nodes = 4, .edges = { { 0, 1 }, { 0, 2 }, { 1, 3 }, { 2, 3 } }, .roots = { 2, 3 }, .parents = { NONE, ROOT, ROOT, ROOT } },
     { .nodes = 3, .edges = { { 0, 1 }, { 1, 2 }, { 2, 0 } }, .roots = { 1 }, .parents = { ROOT, 0, 1 } },         /* a cycle through a root */
     { .nodes = 3, .edges = { { 0, 1 }, { 1, 2 }, { 2, 0 } }, .roots = { 1, 3 }, .parents = { ROOT, 0, ROOT } },
     { .nodes = 3, .edges = { { 0, 1 }, { 1, 2 }, { 2, 1 } }, .parents = { NONE, NONE, NONE } },                   /* nothing is held */
@@ -93,7 +94,8 @@ static const struct small known[] = {
     { .nodes = 2, .edges = { { 0, 0 }, { 0, 1 }, { 1, 1 }, { 0, 1 } }, .roots = { 1 }, .parents = { ROOT, 0 } },  /* self edges, double edges */
     { .nodes = 3, .edges = { { 0, 1 }, { 1, 2 } }, .roots = { 2 }, .weak = 1, .parents = { NONE, ROOT, 1 } },     /* a weak root holds nothing */
     { .nodes = 3, .edges = { { 0, 1 } }, .roots = { 1 }, .dependents = { { 0, 2 } }, .parents = { ROOT, 0, 0 } }, /* a value lives with its key */
-    { .nodes = 3, .edges = { { 0, 1 } }, .roots = { 1 }, .dependents = { { 2, 1 } }, .parents = { ROOT, 0, NONE } },      /* a dead key holds nothing */
+    /* a dead key holds nothing */
+    { .nodes = 3, .edges = { { 0, 1 } }, .roots = { 1 }, .dependents = { { 2, 1 } }, .parents = { ROOT, 0, NONE } },
     { .nodes = 4, .edges = { { 0, 1 } }, .roots = { 1 }, .dependents = { { 1, 2 }, { 2, 3 } }, .parents = { ROOT, 0, 1, 2 } },    /* a chain */
     { .nodes = 3, .edges = { { 0, 1 }, { 0, 2 } }, .roots = { 1 }, .dependents = { { 1, 2 } }, .parents = { ROOT, 0, 0 } },
     { .nodes = 4, .edges = { { 0, 3 } }, .roots = { 1 }, .dependents = { { 0, 1 }, { 0, 2 }, { 1, 3 } }, .parents = { ROOT, 0, 0, 0 } },
