@@ -24,5 +24,6 @@ struct graph_reader {
 #define READ_HEAD_BYTES 64
 
 extern const struct graph_reader gcd_r_gclog;
+extern const struct graph_reader gcd_r_gcdump;
 
 #endif

@@ -31,5 +31,6 @@ const char *write_type_name(const struct gcd_write_options *options, const struc
 void write_note_loss(struct gcd_write_notes *notes, uint64_t count, const char *text);
 
 extern const struct gcd_format gcd_w_gclog;
+extern const struct gcd_format gcd_w_gcdump;
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-static const struct gcd_format *const formats[] = { &gcd_w_gclog };
+static const struct gcd_format *const formats[] = { &gcd_w_gclog, &gcd_w_gcdump };
 
 const struct gcd_format *gcd_format_at(size_t i)
 {
