@@ -11,6 +11,7 @@
 
 #include "support/dart_sample.h"
 #include "support/tb.h"
+#include "support/tb_gcdump.h"
 
 static const char *folder;
 
@@ -230,6 +231,20 @@ static void corpus_dart(void)
     write_file("fuzz_dart", "vm.dartheap", dart_sample, dart_sample_bytes);
 }
 
+/* ---- fuzz_gcdump ---- */
+
+static void corpus_gcdump(void)
+{
+    struct tb_bytes b;
+    const char *name;
+    for (size_t i = 0; (name = tb_gcdump_sample(i, &b)) != NULL; i++) {
+        char file[64];
+        (void)snprintf(file, sizeof file, "%s.gcdump", name);
+        write_file("fuzz_gcdump", file, b.p, b.n);
+        tb_free(&b);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -238,6 +253,7 @@ int main(int argc, char **argv)
     }
     folder = argv[1];
     corpus_nettrace();
+    corpus_gcdump();
     corpus_payload(8, 0, "v4-64bit");
     corpus_payload(4, 1, "v4-plain-32bit");
     corpus_payload(8, 2, "v3-64bit");
