@@ -33,7 +33,8 @@ const char sqlite_schema_views[] =
     " SELECT id AS type_id, name, module, objects, bytes FROM types WHERE objects > 0 ORDER BY bytes DESC, objects DESC, id;"
 
     "CREATE VIEW v_objects AS"
-    " SELECT o.id, iif(o.address IS NULL, NULL, printf('0x%x', o.address)) AS address, t.name AS type, o.size_bytes, o.generation, d.retained_bytes, d.parent_id"
+    " SELECT o.id, iif(o.address IS NULL, NULL, printf('0x%x', o.address)) AS address, t.name AS type, o.size_bytes, o.generation,"
+    " d.retained_bytes, d.parent_id"
     " FROM objects o JOIN types t ON t.id = o.type_id LEFT JOIN dominators d ON d.object_id = o.id;"
 
     "CREATE VIEW v_largest_retained AS"
