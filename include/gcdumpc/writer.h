@@ -65,7 +65,7 @@ struct gcd_write_options {
 /* Something that the format has no place for. */
 struct gcd_write_loss {
     const char *text;            /* static, a clause that goes on after the number; "objects are larger than 4 GiB and ..." */
-    uint64_t count;              /* 0: the text stands alone */
+    uint64_t count;
 };
 #define GCD_WRITE_LOSSES 8
 

@@ -1,7 +1,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -24,6 +23,16 @@ static bool is_recording(const char *path)
     return n >= k && memcmp(path + n - k, suffix, k) == 0;
 }
 
+/* A dot in the name, besides a first one and that of ".gz". */
+static bool has_suffix(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    size_t n = strlen(name);
+    if (n > 3 && strcmp(name + n - 3, ".gz") == 0)
+        n -= 3;
+    return n > 1 && memchr(name + 1, '.', n - 1) != NULL;
+}
+
 /* RET NULL: the stream as it comes. */
 static enum cli_exit choose_format(const struct cli_args *args, const struct gcd_format **ret)
 {
@@ -37,10 +46,8 @@ static enum cli_exit choose_format(const struct cli_args *args, const struct gcd
         return CLI_USAGE;
     }
     const struct gcd_format *f = args->format != NULL ? gcd_format_by_name(args->format) : gcd_format_by_path(args->output);
-    struct stat sb;
-    bool stream = strcmp(args->output, "-") == 0 || (stat(args->output, &sb) == 0 && !S_ISREG(sb.st_mode) && !S_ISDIR(sb.st_mode));
-    if (f == NULL && args->format == NULL && stream)
-        f = gcd_format_at(0);            /* pipes and devices have no name to tell by */
+    if (f == NULL && args->format == NULL && !has_suffix(args->output))
+        f = gcd_format_at(0);            /* no name to tell by: a pipe, a device */
     *ret = f;
     if (f != NULL)
         return CLI_DONE;
@@ -151,6 +158,18 @@ static gcd_status write_output(struct cli_output *out, struct cli_dump *d, const
     return gcd_write(out->format, d->dump, out->sink, options, notes, err);
 }
 
+/* In one line: they are of the format, not of this dump. */
+static void say_losses(const struct cli_output *out, const struct gcd_write_notes *n)
+{
+    char all[1000] = "";
+    for (size_t i = 0; i < n->loss_count; i++) {
+        size_t k = strlen(all);
+        (void)snprintf(all + k, sizeof all - k, "%s%" PRIu64 " %s", i == 0 ? "" : "; ", n->losses[i].count, n->losses[i].text);
+    }
+    if (n->loss_count > 0)
+        cli_say(out->name, "in the format %s %s", gcd_format_name(out->format), all);
+}
+
 static void say_written(const struct cli_args *args, const struct cli_output *out, const struct gcd_write_notes *notes,
                         const struct gcd_verdict *v)
 {
@@ -192,11 +211,8 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
     if ((out->sink != NULL ? gcd_sink_commit(out->sink, &err) : gcd_place_commit(out->place, &err)) != GCD_OK)
         return cli_fail(out->name, &err);
     warn(d->subject, &notes);
-    for (size_t i = 0; i < notes.loss_count && !args->quiet; i++)
-        if (notes.losses[i].count > 0)
-            cli_say(out->name, "%" PRIu64 " %s", notes.losses[i].count, notes.losses[i].text);
-        else
-            cli_say(out->name, "%s", notes.losses[i].text);
+    if (!args->quiet)
+        say_losses(out, &notes);
     say_written(args, out, &notes, cli_verdict_of(d));
     return verdict;
 }

@@ -213,7 +213,7 @@ static gcd_status open_temp(const char *path, bool folder, int *ret_fd, char *re
     size_t dir = folder_len(path);
     for (unsigned i = 0; i < 1000; i++) {
         /* a name may hold 255 bytes: a long one is shortened in the temporary name */
-        int n = snprintf(ret_temp, cap, "%.*s%.200s.%ld-%u.gcdumpc-tmp", (int)dir, path, path + dir, (long)getpid(), i);
+        int n = snprintf(ret_temp, cap, "%.*s.%.200s.%ld-%u.gcdumpc-tmp", (int)dir, path, path + dir, (long)getpid(), i);
         if (n < 0 || (size_t)n >= cap) {
             ret_temp[0] = '\0';
             return gcd_fail(err, GCD_E_ARG, "the file name is too long");
