@@ -20,10 +20,13 @@
 
 #include <gcdumpc/alloc.h>
 #include <gcdumpc/cancel.h>
+#include <gcdumpc/dominators.h>
 #include <gcdumpc/dump.h>
 #include <gcdumpc/event.h>
 #include <gcdumpc/graph.h>
 #include <gcdumpc/io.h>
+#include <gcdumpc/names.h>
+#include <gcdumpc/paths.h>
 #include <gcdumpc/status.h>
 #include <gcdumpc/trace.h>
 #include <gcdumpc/version.h>

@@ -145,6 +145,30 @@ GCD_API gcd_status gcd_sink_status(const struct gcd_sink *s, struct gcd_error *e
 GCD_API GCD_MUST_CHECK gcd_status gcd_sink_commit(struct gcd_sink *s, struct gcd_error *err);
 GCD_API void gcd_sink_free(struct gcd_sink *s);
 
+/* ---- output that is no stream of bytes ---- */
+
+/* A file that somebody else writes (a database library), or a folder of files: it appears whole or not at all, like a sink. */
+struct gcd_place;
+enum gcd_place_kind { GCD_PLACE_FILE, GCD_PLACE_FOLDER };
+
+/*
+ * An empty temporary file (mode 0600) or folder (0700) beside PATH.  A file will replace the regular file at PATH, a folder only an empty
+ * folder.  Slashes at the end of a folder's name are ignored.  ALLOC may be NULL.
+ * GCD_E_IO, also when something is there that must not be replaced; GCD_E_ARG for a file name that is a directory or device.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_place_open(const char *path, enum gcd_place_kind kind, const struct gcd_alloc *alloc,
+                                                 struct gcd_place **ret, struct gcd_error *err);
+
+/* The name under which it is filled, "" when it has its own by now; for a signal handler, too.  Folders in a folder are not removed. */
+GCD_API const char *gcd_place_temporary(const struct gcd_place *p);
+/* The name that it will have. */
+GCD_API const char *gcd_place_path(const struct gcd_place *p);
+GCD_API enum gcd_place_kind gcd_place_kind(const struct gcd_place *p);
+
+/* Like gcd_sink_commit and gcd_sink_free.  The files of a folder must be on the disk (gcd_sink_commit). */
+GCD_API GCD_MUST_CHECK gcd_status gcd_place_commit(struct gcd_place *p, struct gcd_error *err);
+GCD_API void gcd_place_free(struct gcd_place *p);
+
 #ifdef __cplusplus
 }
 #endif

@@ -24,11 +24,11 @@ struct gcd_format;
 /* Format number I of the table, NULL after the last. */
 GCD_API const struct gcd_format *gcd_format_at(size_t i);
 GCD_API const struct gcd_format *gcd_format_by_name(const char *name);
-/* By the suffix of a path, a ".gz" behind it being ignored; NULL when none fits. */
+/* By the suffix of a path, of a folder with or without a slash behind it; a ".gz" behind that of a stream is ignored.  NULL when none fits. */
 GCD_API const struct gcd_format *gcd_format_by_path(const char *path);
 
 GCD_API const char *gcd_format_name(const struct gcd_format *f);     /* for --format */
-GCD_API const char *gcd_format_suffix(const struct gcd_format *f);   /* with its dot */
+GCD_API const char *gcd_format_suffix(const struct gcd_format *f);   /* with its dot; the usual one when it has several */
 GCD_API const char *gcd_format_about(const struct gcd_format *f);    /* a few words */
 GCD_API bool gcd_format_is_text(const struct gcd_format *f);
 
@@ -37,9 +37,11 @@ enum gcd_format_kind {
     GCD_FORMAT_STREAM,           /* from a dump with gcd_write, in memory that does not depend on the number of objects; from a
                                     graph as well, with the same bytes */
     GCD_FORMAT_GRAPH,            /* from a graph with gcd_write_graph */
-    GCD_FORMAT_PLACE             /* from a graph to a folder or database with gcd_write_place */
+    GCD_FORMAT_PLACE             /* from a graph to a folder or database file with gcd_write_place */
 };
 GCD_API enum gcd_format_kind gcd_format_kind(const struct gcd_format *f);
+/* Of the kind PLACE: of what kind? */
+GCD_API enum gcd_place_kind gcd_format_place(const struct gcd_format *f);
 /* The style of names that its readers expect. */
 GCD_API enum gcd_name_style gcd_format_names(const struct gcd_format *f);
 
@@ -63,7 +65,7 @@ struct gcd_write_options {
 /* Something that the format has no place for. */
 struct gcd_write_loss {
     const char *text;            /* static, a clause that goes on after the number; "objects are larger than 4 GiB and ..." */
-    uint64_t count;              /* 0: the text stands alone */
+    uint64_t count;
 };
 #define GCD_WRITE_LOSSES 8
 
@@ -97,10 +99,10 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_write_graph(const struct gcd_format *f, co
                                                   struct gcd_error *err);
 
 /*
- * Write G to PATH in format F of the kind PLACE.  It is made beside PATH under a temporary name and appears whole or not at all: a
- * database takes the place of a file that is there, a folder only that of an empty one (GCD_E_IO).
+ * Write G to P, opened as gcd_format_place says, in format F of the kind PLACE (else GCD_E_ARG); the caller commits P.  RET_NOTES as of
+ * gcd_write_graph.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_write_place(const struct gcd_format *f, const struct gcd_graph *g, const char *path,
+GCD_API GCD_MUST_CHECK gcd_status gcd_write_place(const struct gcd_format *f, const struct gcd_graph *g, const struct gcd_place *p,
                                                   const struct gcd_write_options *options, struct gcd_write_notes *ret_notes,
                                                   struct gcd_error *err);
 

@@ -39,6 +39,14 @@ void *gcd_mem_new_array(const struct gcd_alloc *a, size_t count, size_t item_byt
     return gcd_mem_new(a, bytes);
 }
 
+void *gcd_mem_new_uncleared(const struct gcd_alloc *a, size_t count, size_t item_bytes)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, item_bytes, &bytes))
+        return NULL;
+    return a->resize(a->ctx, NULL, 0, bytes == 0 ? 1 : bytes);
+}
+
 void gcd_mem_free(const struct gcd_alloc *a, void *ptr, size_t bytes)
 {
     if (ptr != NULL)

@@ -23,6 +23,8 @@ struct gcd_alloc gcd_alloc_or_default(const struct gcd_alloc *a);
 void *gcd_mem_new(const struct gcd_alloc *a, size_t bytes);
 /* COUNT * ITEM_BYTES of zeroed memory; NULL also when the product overflows. */
 void *gcd_mem_new_array(const struct gcd_alloc *a, size_t count, size_t item_bytes);
+/* The same with any content: what is never written to costs no memory.  For arrays of the size of a heap. */
+void *gcd_mem_new_uncleared(const struct gcd_alloc *a, size_t count, size_t item_bytes);
 /* BYTES must be what was asked for.  PTR may be NULL. */
 void gcd_mem_free(const struct gcd_alloc *a, void *ptr, size_t bytes);
 

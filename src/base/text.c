@@ -95,6 +95,13 @@ size_t gcd_utf8_clean(const uint8_t *p, size_t n, char *out)
     return (size_t)(o - out);
 }
 
+uint64_t gcd_text_hash(const char *s, size_t n, uint64_t h)
+{
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)s[i]) * UINT64_C(0x100000001b3);
+    return h;
+}
+
 void gcd_textpool_init(struct gcd_textpool *p, const struct gcd_alloc *a, uint64_t max_bytes)
 {
     *p = (struct gcd_textpool){ .alloc = a, .max_bytes = max_bytes };

@@ -1,5 +1,5 @@
 /*
- * Text of an input: UTF-16 to UTF-8, and a pool that keeps strings as long as their owner lives.
+ * Text of an input: UTF-16 to UTF-8, a hash, and a pool that keeps strings as long as their owner lives.
  */
 #ifndef GCD_BASE_TEXT_H
 #define GCD_BASE_TEXT_H
@@ -23,6 +23,10 @@ size_t gcd_utf8_next(const uint8_t *p, size_t n, uint32_t *ret_code_point);
  * becomes U+FFFD.  Returns the bytes written.
  */
 size_t gcd_utf8_clean(const uint8_t *p, size_t n, char *out);
+
+/* A number that depends on every byte (FNV-1a).  Of several pieces: H is the number of the pieces before, GCD_TEXT_HASH at first. */
+#define GCD_TEXT_HASH UINT64_C(0xcbf29ce484222325)
+uint64_t gcd_text_hash(const char *s, size_t n, uint64_t h);
 
 struct gcd_textpool_chunk;
 

@@ -175,7 +175,8 @@ bool cli_is_live(const struct cli_args *args);
 struct cli_output {
     const struct gcd_format *format; /* NULL: the event stream as it came */
     enum cli_need need;          /* what is to be opened for it */
-    struct gcd_sink *sink;       /* NULL for a format that is a folder or a database */
+    struct gcd_sink *sink;       /* or, for a format that is a folder or a database: */
+    struct gcd_place *place;
     const char *name;            /* for messages */
 };
 /* Open it: before a recording is read or a process is disturbed for nothing.  On failure the message has been printed. */

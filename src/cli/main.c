@@ -21,8 +21,8 @@ static const struct cli_command commands[] = {
       "--connect ADDR is for a program that is started with DOTNET_DiagnosticPorts=ADDR (.NET 5 and later).  The\n"
       "first that connects is let start if it waits for that, runs for --delay seconds, and is dumped.  --timeout\n"
       "bounds the waiting for it, too.\n" },
-    { "convert", "FILE -o FILE", "convert a recording to another format", CLI_CONVERT, cmd_convert, "" },
-    { "info", "FILE", "what a recording contains, and whether it is complete", CLI_INFO, cmd_info, "" },
+    { "convert", "FILE -o FILE", "convert a recording or a dump to another format", CLI_CONVERT, cmd_convert, "" },
+    { "info", "FILE", "what a recording or a dump contains, and whether it is complete", CLI_INFO, cmd_info, "" },
     { "report", "FILE", "objects and bytes of each type", CLI_REPORT, cmd_report, "" },
     { "ps", "", "list the processes that can be dumped", CLI_PS, cmd_ps,
       "Listed are .NET processes with a diagnostic socket.  Each has half a second to say which runtime and\n"
@@ -53,16 +53,16 @@ static void print_help(const struct cli_command *c)
     const char *space = c->arguments[0] != '\0' ? " " : "";
     printf("usage: gcdumpc %s%s%s [OPTION...]\n\n%c%s.\n\n", c->name, space, c->arguments, c->summary[0] - 'a' + 'A', c->summary + 1);
     if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT)) != 0)
-        puts("FILE is a .nettrace recording, also compressed with gzip; \"-\" is standard input.");
+        puts("FILE is a .nettrace recording or a dump in .gclog, .gcdump or .dartheap, also compressed with gzip;\n\"-\" is standard input.");
     puts("Options:");
     cli_print_options(stdout, c);
     if (c->bit & (CLI_COLLECT | CLI_CONVERT)) {
         puts("\nFormats:");
         for (size_t i = 0; gcd_format_at(i) != NULL; i++)
-            printf("  %-8s  %-10s  %s\n", gcd_format_name(gcd_format_at(i)), gcd_format_suffix(gcd_format_at(i)),
+            printf("  %-9s  %-13s  %s\n", gcd_format_name(gcd_format_at(i)), gcd_format_suffix(gcd_format_at(i)),
                    gcd_format_about(gcd_format_at(i)));
         if (c->bit == CLI_COLLECT)
-            printf("  %-8s  %-10s  %s\n", CLI_RAW_FORMAT, "." CLI_RAW_FORMAT, "the event stream as it comes: a recording, no conversion");
+            printf("  %-9s  %-13s  %s\n", CLI_RAW_FORMAT, "." CLI_RAW_FORMAT, "the event stream as it comes: a recording, no conversion");
         puts("An output whose name ends in .gz is compressed with gzip.");
     }
     if (c->details[0] != '\0')

@@ -23,6 +23,16 @@ static bool is_recording(const char *path)
     return n >= k && memcmp(path + n - k, suffix, k) == 0;
 }
 
+/* A dot in the name, besides a first one and that of ".gz". */
+static bool has_suffix(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    size_t n = strlen(name);
+    if (n > 3 && strcmp(name + n - 3, ".gz") == 0)
+        n -= 3;
+    return n > 1 && memchr(name + 1, '.', n - 1) != NULL;
+}
+
 /* RET NULL: the stream as it comes. */
 static enum cli_exit choose_format(const struct cli_args *args, const struct gcd_format **ret)
 {
@@ -36,8 +46,8 @@ static enum cli_exit choose_format(const struct cli_args *args, const struct gcd
         return CLI_USAGE;
     }
     const struct gcd_format *f = args->format != NULL ? gcd_format_by_name(args->format) : gcd_format_by_path(args->output);
-    if (f == NULL && args->format == NULL && (strcmp(args->output, "-") == 0 || gcd_format_at(1) == NULL))
-        f = gcd_format_at(0);            /* nothing to choose from, or no name to tell by */
+    if (f == NULL && args->format == NULL && !has_suffix(args->output))
+        f = gcd_format_at(0);            /* no name to tell by: a pipe, a device */
     *ret = f;
     if (f != NULL)
         return CLI_DONE;
@@ -109,12 +119,17 @@ static void warn(const char *subject, const struct gcd_write_notes *n)
 }
 
 /* A folder or a database cannot be a stream. */
-static enum cli_exit check_place(const struct cli_args *args)
+static enum cli_exit open_place(const struct cli_args *args, struct cli_output *ret)
 {
-    if (strcmp(args->output, "-") != 0 && strncmp(args->output, "/dev/", 5) != 0)
-        return CLI_DONE;
-    cli_say(NULL, "this format is no single stream of bytes; give a name with -o, not standard output");
-    return CLI_USAGE;
+    if (strcmp(args->output, "-") == 0) {
+        cli_say(NULL, "%s is no stream of bytes; give a name with -o", gcd_format_name(ret->format));
+        return CLI_USAGE;
+    }
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (gcd_place_open(args->output, gcd_format_place(ret->format), NULL, &ret->place, &err) != GCD_OK)
+        return cli_fail(args->output, &err);
+    cli_temporary(CLI_SLOT_OUTPUT, gcd_place_temporary(ret->place));
+    return CLI_DONE;
 }
 
 enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *ret)
@@ -125,22 +140,34 @@ enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *re
         return e;
     ret->need = ret->format == NULL ? CLI_NEED_STREAM : gcd_format_kind(ret->format) == GCD_FORMAT_STREAM ? CLI_NEED_OBJECTS : CLI_NEED_GRAPH;
     if (ret->format != NULL && gcd_format_kind(ret->format) == GCD_FORMAT_PLACE)
-        return check_place(args);
+        return open_place(args, ret);
     bool binary = ret->format == NULL || !gcd_format_is_text(ret->format);
     return open_sink(args->output, binary, CLI_SLOT_OUTPUT, &ret->sink);
 }
 
 /* By the shortest way that the format has from what there is. */
-static gcd_status write_output(const struct cli_args *args, struct cli_output *out, struct cli_dump *d, const struct gcd_write_options *options,
+static gcd_status write_output(struct cli_output *out, struct cli_dump *d, const struct gcd_write_options *options,
                                struct gcd_write_notes *notes, struct gcd_error *err)
 {
     if (out->format == NULL)
         return copy_stream(d->input, out->sink, err);
-    if (out->sink == NULL)
-        return gcd_write_place(out->format, d->graph, args->output, options, notes, err);
+    if (out->place != NULL)
+        return gcd_write_place(out->format, d->graph, out->place, options, notes, err);
     if (d->graph != NULL)
         return gcd_write_graph(out->format, d->graph, out->sink, options, notes, err);
     return gcd_write(out->format, d->dump, out->sink, options, notes, err);
+}
+
+/* In one line: they are of the format, not of this dump. */
+static void say_losses(const struct cli_output *out, const struct gcd_write_notes *n)
+{
+    char all[1000] = "";
+    for (size_t i = 0; i < n->loss_count; i++) {
+        size_t k = strlen(all);
+        (void)snprintf(all + k, sizeof all - k, "%s%" PRIu64 " %s", i == 0 ? "" : "; ", n->losses[i].count, n->losses[i].text);
+    }
+    if (n->loss_count > 0)
+        cli_say(out->name, "in the format %s %s", gcd_format_name(out->format), all);
 }
 
 static void say_written(const struct cli_args *args, const struct cli_output *out, const struct gcd_write_notes *notes,
@@ -175,20 +202,17 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
                                          .progress_ctx = (void *)(uintptr_t)verb, .progress_total = gcd_input_size(d->input) };
     struct gcd_write_notes notes = { .objects = cli_facts(d)->objects, .edges = cli_facts(d)->edges };
     struct gcd_error err = GCD_ERROR_INIT;
-    gcd_status st = write_output(args, out, d, &options, &notes, &err);
+    gcd_status st = write_output(out, d, &options, &notes, &err);
     gcd_names_free(names);
     if (st != GCD_OK) {                  /* whose fault: did the writing fail, or the reading? */
         bool written = out->sink == NULL || gcd_sink_status(out->sink, NULL) != GCD_OK || d->graph != NULL;
         return cli_fail(written ? out->name : d->subject, &err);
     }
-    if (out->sink != NULL && gcd_sink_commit(out->sink, &err) != GCD_OK)
+    if ((out->sink != NULL ? gcd_sink_commit(out->sink, &err) : gcd_place_commit(out->place, &err)) != GCD_OK)
         return cli_fail(out->name, &err);
     warn(d->subject, &notes);
-    for (size_t i = 0; i < notes.loss_count && !args->quiet; i++)
-        if (notes.losses[i].count > 0)
-            cli_say(out->name, "%" PRIu64 " %s", notes.losses[i].count, notes.losses[i].text);
-        else
-            cli_say(out->name, "%s", notes.losses[i].text);
+    if (!args->quiet)
+        say_losses(out, &notes);
     say_written(args, out, &notes, cli_verdict_of(d));
     return verdict;
 }
@@ -196,7 +220,9 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
 void cli_output_close(struct cli_output *out)
 {
     gcd_sink_free(out->sink);
+    gcd_place_free(out->place);
     out->sink = NULL;
+    out->place = NULL;
     cli_temporary(CLI_SLOT_OUTPUT, NULL);
 }
 

@@ -37,10 +37,18 @@ gcd_status gcd_file_write(int fd, const gcd_cancel_flag *cancel, const void *buf
 gcd_status gcd_file_open_write(const char *path, const gcd_cancel_flag *cancel, int *ret_fd, char *ret_temp, size_t cap,
                                struct gcd_error *err);
 
-/* Sync FD, rename TEMP to PATH, sync the folder. */
+/*
+ * A temporary file (mode 0600) or folder (0700) beside PATH, that gcd_file_publish shall give that name.  GCD_E_IO when something is there
+ * that a folder must not replace: a file, a folder with something in it.
+ */
+gcd_status gcd_file_open_place(const char *path, bool folder, int *ret_fd, char *ret_temp, size_t cap, struct gcd_error *err);
+
+/* Sync FD, rename TEMP to PATH, sync the folder.  TEMP can be a folder, too; it replaces only an empty one. */
 gcd_status gcd_file_publish(int fd, const char *temp, const char *path, struct gcd_error *err);
 
 void gcd_file_remove(const char *path);
+/* The folder PATH, open as FD, with the files in it; folders in it are none of ours and stay. */
+void gcd_file_remove_folder(int fd, const char *path);
 gcd_status gcd_file_close(int fd, struct gcd_error *err);
 
 /* Is PATH the file that is open as FD? */

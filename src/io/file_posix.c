@@ -1,5 +1,6 @@
 #include "io/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -197,16 +198,27 @@ static size_t folder_len(const char *path)
     return slash == NULL ? 0 : (size_t)(slash - path) + 1;
 }
 
-/* The process id keeps two programs apart, the counter two outputs of one program; O_EXCL decides. */
-static gcd_status open_temp(const char *path, int *ret_fd, char *ret_temp, size_t cap, struct gcd_error *err)
+/* A file for writing, or a folder; -1 and errno when that fails. */
+static int make_temp(const char *path, bool folder)
 {
+    if (!folder)
+        return open_retry(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+    return mkdir(path, 0700) == 0 ? open_retry(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0) : -1;
+}
+
+/* The process id keeps two programs apart, the counter two outputs of one program; O_EXCL or mkdir decides. */
+static gcd_status open_temp(const char *path, bool folder, int *ret_fd, char *ret_temp, size_t cap, struct gcd_error *err)
+{
+    const char *what = folder ? "folder" : "file";
     size_t dir = folder_len(path);
     for (unsigned i = 0; i < 1000; i++) {
         /* a name may hold 255 bytes: a long one is shortened in the temporary name */
         int n = snprintf(ret_temp, cap, "%.*s.%.200s.%ld-%u.gcdumpc-tmp", (int)dir, path, path + dir, (long)getpid(), i);
-        if (n < 0 || (size_t)n >= cap)
+        if (n < 0 || (size_t)n >= cap) {
+            ret_temp[0] = '\0';
             return gcd_fail(err, GCD_E_ARG, "the file name is too long");
-        int fd = open_retry(ret_temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+        }
+        int fd = make_temp(ret_temp, folder);
         if (fd >= 0) {
             *ret_fd = fd;
             return GCD_OK;
@@ -215,12 +227,12 @@ static gcd_status open_temp(const char *path, int *ret_fd, char *ret_temp, size_
             int e = errno;
             ret_temp[0] = '\0';
             if (e == ENOENT)
-                return gcd_fail_os(err, e, "cannot create a file in the folder \"%.*s\"", dir == 0 ? 1 : (int)dir, dir == 0 ? "." : path);
-            return gcd_fail_os(err, e, "cannot create a temporary file beside it");
+                return gcd_fail_os(err, e, "cannot create a %s in the folder \"%.*s\"", what, dir == 0 ? 1 : (int)dir, dir == 0 ? "." : path);
+            return gcd_fail_os(err, e, "cannot create a temporary %s beside it", what);
         }
     }
     ret_temp[0] = '\0';
-    return gcd_fail(err, GCD_E_IO, "cannot create a temporary file beside it: too many of them exist");
+    return gcd_fail(err, GCD_E_IO, "cannot create a temporary %s beside it: too many of them exist", what);
 }
 
 gcd_status gcd_file_open_write(const char *path, const gcd_cancel_flag *cancel, int *ret_fd, char *ret_temp, size_t cap,
@@ -241,15 +253,52 @@ gcd_status gcd_file_open_write(const char *path, const gcd_cancel_flag *cancel, 
         return open_device(path, cancel, S_ISFIFO(st.st_mode), ret_fd, err);
     if (strlen(path + folder_len(path)) > NAME_MAX)
         return gcd_fail_os(err, ENAMETOOLONG, "cannot create it");
-    return open_temp(path, ret_fd, ret_temp, cap, err);
+    return open_temp(path, false, ret_fd, ret_temp, cap, err);
+}
+
+/* Does a folder hold something?  One that cannot be read is left to the rename, which knows. */
+static bool holds_something(const char *path)
+{
+    bool something = false;
+    DIR *d = opendir(path);
+    for (struct dirent *e; d != NULL && !something && (e = readdir(d)) != NULL;)
+        something = strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    if (d != NULL)
+        closedir(d);
+    return something;
+}
+
+gcd_status gcd_file_open_place(const char *path, bool folder, int *ret_fd, char *ret_temp, size_t cap, struct gcd_error *err)
+{
+    ret_temp[0] = '\0';
+    const char *name = path + folder_len(path);
+    if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return gcd_fail(err, GCD_E_ARG, "names no %s of its own", folder ? "folder" : "file");
+    if (strlen(name) > NAME_MAX)
+        return gcd_fail_os(err, ENAMETOOLONG, "cannot create it");
+    struct stat st;
+    bool there = (folder ? lstat(path, &st) : stat(path, &st)) == 0;     /* a file may replace a link, as in gcd_file_open_write */
+    if (there && folder && !S_ISDIR(st.st_mode))
+        return gcd_fail(err, GCD_E_IO, "exists and is no folder");
+    if (there && folder && holds_something(path))
+        return gcd_fail(err, GCD_E_IO, "is a folder that is not empty; name a new one");
+    if (there && !folder && S_ISDIR(st.st_mode))
+        return gcd_fail(err, GCD_E_ARG, "is a directory, a file name is needed");
+    if (there && !folder && !S_ISREG(st.st_mode))
+        return gcd_fail(err, GCD_E_ARG, "is no regular file, and this format needs one");
+    return open_temp(path, folder, ret_fd, ret_temp, cap, err);
 }
 
 gcd_status gcd_file_publish(int fd, const char *temp, const char *path, struct gcd_error *err)
 {
     if (fsync(fd) != 0 && errno != EINVAL && errno != ENOTSUP)
         return gcd_fail_os(err, errno, "cannot write");
-    if (rename(temp, path) != 0)
-        return gcd_fail_os(err, errno, "cannot give the output its name");
+    if (rename(temp, path) != 0) {
+        int e = errno;
+        if (e == ENOTEMPTY || e == EEXIST)
+            return gcd_fail(err, GCD_E_IO, "is a folder that is not empty; name a new one");
+        return gcd_fail_os(err, e, "cannot give the output its name");
+    }
     char dir[PATH_MAX];
     size_t len = folder_len(path);
     if (len >= sizeof dir)
@@ -268,6 +317,19 @@ gcd_status gcd_file_publish(int fd, const char *temp, const char *path, struct g
 void gcd_file_remove(const char *path)
 {
     (void)unlink(path);
+}
+
+void gcd_file_remove_folder(int fd, const char *path)
+{
+    int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = own >= 0 ? fdopendir(own) : NULL;
+    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
+        (void)unlinkat(fd, e->d_name, 0);        /* "." and ".." stay: they are directories */
+    if (d != NULL)
+        closedir(d);
+    else if (own >= 0)
+        close(own);
+    (void)rmdir(path);
 }
 
 gcd_status gcd_file_close(int fd, struct gcd_error *err)

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "read/read.h"
 
-static const struct graph_reader *const readers[] = { &gcd_r_gclog };
+static const struct graph_reader *const readers[] = { &gcd_r_gclog, &gcd_r_gcdump, &gcd_r_dart };
 
 static gcd_status find_reader(struct gcd_input *in, const struct graph_reader **ret, struct gcd_error *err)
 {

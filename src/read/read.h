@@ -23,6 +23,6 @@ struct graph_reader {
 
 #define READ_HEAD_BYTES 64
 
-extern const struct graph_reader gcd_r_gclog;
+extern const struct graph_reader gcd_r_dart, gcd_r_gcdump, gcd_r_gclog;
 
 #endif

@@ -286,6 +286,14 @@ static void gclog_done(struct gclog *g)
     gcd_mem_free(&g->alloc, g->type_at, g->types * sizeof *g->type_at);
 }
 
+/* What has no place in the format. */
+static void note_losses(struct gclog *g, uint64_t statics, uint64_t dependents, uint64_t ranges)
+{
+    write_note_loss(g->notes, statics, "static variables lose their names");
+    write_note_loss(g->notes, dependents, "dependent handles become references of their keys");
+    write_note_loss(g->notes, ranges, "memory ranges of generations are not in the file");
+}
+
 static gcd_status gclog_write(struct gcd_dump *d, struct gcd_sink *s, const struct gcd_write_options *options,
                               struct gcd_write_notes *notes, struct gcd_error *err)
 {
@@ -298,6 +306,7 @@ static gcd_status gclog_write(struct gcd_dump *d, struct gcd_sink *s, const stru
         put_types(&g);
         put_roots(&g);
         st = put_objects(&g, err);
+        note_losses(&g, gcd_dump_static_count(d), gcd_dump_dependent_count(d) - notes->dependents_dropped, gcd_dump_range_count(d));
     }
     if (st == GCD_OK) {
         put_frame(&g, "c ");
@@ -374,6 +383,7 @@ static gcd_status gclog_write_graph(const struct gcd_graph *graph, struct gcd_si
         put_types(&g);
         put_graph_roots(&g);
         st = put_nodes(&g, err);
+        note_losses(&g, g.facts->statics, gcd_graph_dependent_count(graph), gcd_graph_range_count(graph));
     }
     if (st == GCD_OK) {
         put_frame(&g, "c ");

@@ -8,14 +8,16 @@
 
 struct gcd_format {
     const char *name, *suffix, *about;
+    const char *suffix2;         /* another one; NULL = none */
     bool text;
+    bool folder;                 /* of the kind PLACE: a folder, else a file */
     enum gcd_name_style names;
     /* The first for the kind STREAM, the second also for GRAPH, only the third for PLACE. */
     gcd_status (*write)(struct gcd_dump *d, struct gcd_sink *s, const struct gcd_write_options *options,
                         struct gcd_write_notes *notes, struct gcd_error *err);
     gcd_status (*write_graph)(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
                               struct gcd_write_notes *notes, struct gcd_error *err);
-    gcd_status (*write_place)(const struct gcd_graph *g, const char *path, const struct gcd_write_options *options,
+    gcd_status (*write_place)(const struct gcd_graph *g, const struct gcd_place *p, const struct gcd_write_options *options,
                               struct gcd_write_notes *notes, struct gcd_error *err);
 };
 
@@ -27,9 +29,12 @@ GCD_MUST_CHECK gcd_status write_check(const struct gcd_write_options *options, s
                                       struct gcd_error *err);
 /* The name of a type as the options want it. */
 const char *write_type_name(const struct gcd_write_options *options, const struct gcd_graph *g, uint32_t type);
+/* The file name in the path of a module: *RET_N bytes at the address returned, *RET_STEM of them without ".dll" or ".exe". */
+const char *write_module_file(const char *module_path, size_t *ret_n, size_t *ret_stem);
 /* The format cannot hold it: COUNT times, not noted when that is 0. */
 void write_note_loss(struct gcd_write_notes *notes, uint64_t count, const char *text);
 
-extern const struct gcd_format gcd_w_gclog;
+extern const struct gcd_format gcd_w_csv, gcd_w_dart, gcd_w_folded, gcd_w_gcdump, gcd_w_gclog, gcd_w_pprof, gcd_w_v8;
+extern const struct gcd_format gcd_w_sqlite;   /* only with GCDUMPC_SQLITE */
 
 #endif

@@ -4,7 +4,12 @@
 
 #include "base/error.h"
 
-static const struct gcd_format *const formats[] = { &gcd_w_gclog };
+static const struct gcd_format *const formats[] = {
+    &gcd_w_gclog, &gcd_w_gcdump, &gcd_w_v8, &gcd_w_dart, &gcd_w_pprof, &gcd_w_folded, &gcd_w_csv,
+#ifdef GCDUMPC_HAVE_SQLITE
+    &gcd_w_sqlite,
+#endif
+};
 
 const struct gcd_format *gcd_format_at(size_t i)
 {
@@ -19,15 +24,26 @@ const struct gcd_format *gcd_format_by_name(const char *name)
     return NULL;
 }
 
+/* Is SUFFIX (NULL = none) the end of the N bytes at PATH? */
+static bool ends_with(const char *path, size_t n, const char *suffix)
+{
+    size_t k = suffix != NULL ? strlen(suffix) : 0;
+    return k > 0 && n >= k && memcmp(path + n - k, suffix, k) == 0;
+}
+
 const struct gcd_format *gcd_format_by_path(const char *path)
 {
-    size_t n = strlen(path);
-    if (n >= 3 && strcmp(path + n - 3, ".gz") == 0)
-        n -= 3;
+    size_t all = strlen(path);
+    bool gzip = ends_with(path, all, ".gz");
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        size_t k = strlen(formats[i]->suffix);
-        if (n >= k && memcmp(path + n - k, formats[i]->suffix, k) == 0)
-            return formats[i];
+        const struct gcd_format *f = formats[i];
+        size_t n = all;
+        while (f->folder && n > 0 && path[n - 1] == '/')
+            n--;
+        if (gzip && gcd_format_kind(f) != GCD_FORMAT_PLACE)
+            n -= 3;
+        if (ends_with(path, n, f->suffix) || ends_with(path, n, f->suffix2))
+            return f;
     }
     return NULL;
 }
@@ -57,6 +73,11 @@ enum gcd_format_kind gcd_format_kind(const struct gcd_format *f)
     return f->write != NULL ? GCD_FORMAT_STREAM : f->write_graph != NULL ? GCD_FORMAT_GRAPH : GCD_FORMAT_PLACE;
 }
 
+enum gcd_place_kind gcd_format_place(const struct gcd_format *f)
+{
+    return f->folder ? GCD_PLACE_FOLDER : GCD_PLACE_FILE;
+}
+
 enum gcd_name_style gcd_format_names(const struct gcd_format *f)
 {
     return f->names;
@@ -81,20 +102,22 @@ gcd_status gcd_write_graph(const struct gcd_format *f, const struct gcd_graph *g
 {
     struct gcd_write_notes notes = { .objects = 0 };
     if (f->write_graph == NULL)
-        return gcd_fail(err, GCD_E_ARG, "the format %s is not one file", f->name);
+        return gcd_fail(err, GCD_E_ARG, "the format %s is no stream of bytes", f->name);
     gcd_status st = f->write_graph(g, s, options != NULL ? options : &defaults, &notes, err);
     if (ret_notes != NULL)
         *ret_notes = notes;
     return st;
 }
 
-gcd_status gcd_write_place(const struct gcd_format *f, const struct gcd_graph *g, const char *path,
+gcd_status gcd_write_place(const struct gcd_format *f, const struct gcd_graph *g, const struct gcd_place *p,
                            const struct gcd_write_options *options, struct gcd_write_notes *ret_notes, struct gcd_error *err)
 {
     struct gcd_write_notes notes = { .objects = 0 };
     if (f->write_place == NULL)
-        return gcd_fail(err, GCD_E_ARG, "the format %s is one file", f->name);
-    gcd_status st = f->write_place(g, path, options != NULL ? options : &defaults, &notes, err);
+        return gcd_fail(err, GCD_E_ARG, "the format %s is a stream of bytes", f->name);
+    if (gcd_place_kind(p) != gcd_format_place(f))
+        return gcd_fail(err, GCD_E_ARG, "the format %s is written to a %s", f->name, f->folder ? "folder" : "file");
+    gcd_status st = f->write_place(g, p, options != NULL ? options : &defaults, &notes, err);
     if (ret_notes != NULL)
         *ret_notes = notes;
     return st;
@@ -114,6 +137,18 @@ gcd_status write_check(const struct gcd_write_options *options, struct gcd_sink 
 const char *write_type_name(const struct gcd_write_options *options, const struct gcd_graph *g, uint32_t type)
 {
     return options->names != NULL ? gcd_names_get(options->names, type) : gcd_graph_type(g, type)->name;
+}
+
+const char *write_module_file(const char *module_path, size_t *ret_n, size_t *ret_stem)
+{
+    const char *file = module_path;
+    for (const char *p = module_path; *p != '\0'; p++)
+        if (*p == '/' || *p == '\\')
+            file = p + 1;
+    size_t n = strlen(file);
+    *ret_n = n;
+    *ret_stem = n > 4 && (strcmp(file + n - 4, ".dll") == 0 || strcmp(file + n - 4, ".exe") == 0) ? n - 4 : n;
+    return file;
 }
 
 void write_note_loss(struct gcd_write_notes *notes, uint64_t count, const char *text)

@@ -61,7 +61,7 @@ class Commands(CliTest):
         for name in ("a\x1b[31m\nb\x7f", "a\x9b31m\x85b"):
             self.put(name, small_trace())
             self.clean(self.done("info", name).out)
-            self.clean(self.done("convert", name, "-o", name + "out").err, 1)
+            self.clean(self.done("convert", name, "-o", name + "out").err, 2)
             self.clean(self.gcdumpc("info", name + "missing").err, 1)
             self.clean(self.gcdumpc("convert", name, "-o", f"{name}/out").err, 1)
             self.clean(self.gcdumpc("info", "--" + name).err, 1)
@@ -125,9 +125,11 @@ class Terminal(CliTest):
             self.assertEqual(run.code, 0, name)
             seen = self.shown(process) if name != "pipe" else run.err.decode()
             if name == "terminal":
-                self.assertRegex(seen, r"\A(\r(reading|writing): +\d.*?\x1b\[K)+\r\x1b\[K\Z")
-            else:
+                self.assertRegex(seen, r"\A(\r(reading|writing): +\d.*?\x1b\[K)+\r\x1b\[Kgcdumpc: standard output: in the format [^\r]*\Z")
+            elif name == "quiet":
                 self.assertEqual(seen, "", name)
+            else:
+                self.assertRegex(seen, r"\Agcdumpc: standard output: in the format [^\n]*\n\Z")
 
 
 if __name__ == "__main__":

@@ -123,7 +123,7 @@ class WrongUse(CliTest):
             self.refused(2, r'".*" would be a recording again, and only of a living process one is written \(gcdumpc collect\); .*',
                          "convert", name, "-o", *output)
         self.done("convert", name, "-o", "x.nettrace", "-f", "gclog")    # who says so, gets it
-        self.refused(2, r'there is no format "bogus"; there is: gclog, nettrace', "--pid", "1", "-o", "x", "--format", "bogus")
+        self.refused(2, r'there is no format "bogus"; there is: gclog, .*, nettrace', "--pid", "1", "-o", "x", "--format", "bogus")
         for command in ("info", "report"):
             self.refused(2, rf"--save-trace keeps the stream of a process, not of a file; see gcdumpc {command} --help",
                          command, name, "--save-trace", "y")

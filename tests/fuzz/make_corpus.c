@@ -9,7 +9,9 @@
 
 #include <zlib.h>
 
+#include "support/dart_sample.h"
 #include "support/tb.h"
+#include "support/tb_gcdump.h"
 
 static const char *folder;
 
@@ -213,6 +215,36 @@ static void corpus_gzip(const char *name, int level, size_t members, bool bad_ch
     tb_free(&b);
 }
 
+/* ---- fuzz_dart ---- */
+
+/* Groups of roots, fields, a length, a module that is percent-encoded; sizes as w_dart.c writes them. */
+static void corpus_dart(void)
+{
+    static const char own[] =
+        "dartheap\x00\x04shop\xec\x02\x80\x20\x00\x05"
+        "\x00\x04Root\x00\x00\x00\x00" "\x00\x12[static variables]\x00\x00\x00\x00" "\x00\x09[handles]\x00\x00\x00\x00"
+        "\x00\x0cShop.Order[]\x00\x19package:My%20B/My%20B.dll\x00\x00"
+        "\x00\x0d_WeakProperty\x00\x09" "dart:core\x00\x02\x01\x00\x04key_\x00\x01\x01\x06value_\x00"
+        "\x07\x05" "\x01\x00\x00\x02\x02\x03" "\x02\x00\x08\x06static\x01\x04" "\x03\x00\x08\x06handle\x01\x05"
+        "\x04\x28\x07\x02\x02\x05\x00" "\x04\xac\x02\x00\x01\x04" "\x00" "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+    write_file("fuzz_dart", "own.dartheap", own, sizeof own - 1);
+    write_file("fuzz_dart", "vm.dartheap", dart_sample, dart_sample_bytes);
+}
+
+/* ---- fuzz_gcdump ---- */
+
+static void corpus_gcdump(void)
+{
+    struct tb_bytes b;
+    const char *name;
+    for (size_t i = 0; (name = tb_gcdump_sample(i, &b)) != NULL; i++) {
+        char file[64];
+        (void)snprintf(file, sizeof file, "%s.gcdump", name);
+        write_file("fuzz_gcdump", file, b.p, b.n);
+        tb_free(&b);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -221,10 +253,12 @@ int main(int argc, char **argv)
     }
     folder = argv[1];
     corpus_nettrace();
+    corpus_gcdump();
     corpus_payload(8, 0, "v4-64bit");
     corpus_payload(4, 1, "v4-plain-32bit");
     corpus_payload(8, 2, "v3-64bit");
     corpus_payload(4, 3, "v6-32bit");
+    corpus_dart();
     corpus_gzip("one.gz", 6, 1, false, "");
     corpus_gzip("stored.gz", 0, 1, false, "");
     corpus_gzip("three-and-tail.gz", 1, 3, false, "tail");

@@ -137,11 +137,11 @@ static bool make_roots(struct gen *g)
 {
     static const uint32_t flags[] = { 0, 0, 0, GCD_ROOT_PINNED, GCD_ROOT_WEAK, GCD_ROOT_REFCOUNTED, GCD_ROOT_INTERIOR | GCD_ROOT_PINNED };
     char name[65536];
-    static const unsigned order[] = { GCD_ROOT_STATIC, GCD_ROOT_KINDS, GCD_ROOT_COM };
+    static const unsigned order[] = { GCD_ROOT_STATIC, GCD_ROOT_ALL_KINDS, GCD_ROOT_COM };   /* the second: any of the GC's */
     for (size_t k = 0; k < 3 && g->nodes > 0; k++)
         for (uint64_t n = below(g, 8); n > 0; n--) {
             struct gcd_graph_root r = { .id = 8 * below(g, 1 << 20), .node = any_node(g), .kind = order[k] };
-            if (r.kind == GCD_ROOT_KINDS) {
+            if (r.kind == GCD_ROOT_ALL_KINDS) {
                 r.kind = (unsigned)below(g, GCD_ROOT_KINDS);
                 r.flags = flags[below(g, sizeof flags / sizeof *flags)];
                 if (r.kind != GCD_ROOT_HANDLE)

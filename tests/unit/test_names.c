@@ -92,7 +92,8 @@ static const struct { const char *raw, *want; } table[] = {
     { "Ns.A\\,B\\[\\]`1[C\\*]", "Ns.A\\,B\\[\\]<C\\*>" },
     { "A\\\\+B", "A\\\\.B" },
     /* C# already, of this or another program */
-    { "System.Collections.Generic.Dictionary<System.String, System.Int32[]>", "System.Collections.Generic.Dictionary<System.String, System.Int32[]>" },
+    { "System.Collections.Generic.Dictionary<System.String, System.Int32[]>",
+      "System.Collections.Generic.Dictionary<System.String, System.Int32[]>" },
     { "System.Collections.Generic.Dictionary<System.Guid,A+B>", "System.Collections.Generic.Dictionary<System.Guid, A.B>" },
     { "Outer<A>.Inner<B>[]", "Outer<A>.Inner<B>[]" },
     { "Outer<A>+Inner", "Outer<A>.Inner" },

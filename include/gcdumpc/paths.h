@@ -1,0 +1,50 @@
+/*
+ * Shortest paths from the roots: why is it still there?
+ *
+ * Breadth-first over all roots but weak ones at once; a dependent handle leads from its key to its value.  Of paths of the same length the
+ * one is taken that is found first: by the order of the roots, then by that of the references.  Same graph, same paths.
+ */
+#ifndef GCDUMPC_PATHS_H
+#define GCDUMPC_PATHS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/alloc.h>
+#include <gcdumpc/cancel.h>
+#include <gcdumpc/dominators.h>
+#include <gcdumpc/dump.h>
+#include <gcdumpc/graph.h>
+#include <gcdumpc/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct gcd_paths;
+
+struct gcd_paths_options {
+    const struct gcd_alloc *alloc;
+    const gcd_cancel_flag *cancel;   /* may be NULL; ends with GCD_E_CANCELED */
+    gcd_progress_fn progress;    /* may be NULL; steps done and steps in all, no bytes */
+    void *progress_ctx;
+};
+
+/* G must outlive the result.  OPTIONS may be NULL.  GCD_E_NOMEM, GCD_E_CANCELED.  Memory: 8 bytes a node. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_paths_new(const struct gcd_graph *g, const struct gcd_paths_options *options,
+                                                struct gcd_paths **ret, struct gcd_error *err);
+GCD_API void gcd_paths_free(struct gcd_paths *p);
+
+/* The node before NODE on its path, GCD_NODE_ROOT when a root holds NODE itself, GCD_NODE_NONE when no root leads to it. */
+GCD_API uint32_t gcd_paths_parent(const struct gcd_paths *p, uint32_t node);
+/* The number of the root that NODE's path begins with (gcd_graph_root); SIZE_MAX when there is none.  Looks through path and roots. */
+GCD_API size_t gcd_paths_root(const struct gcd_paths *p, uint32_t node);
+
+/* Reachable nodes: how many, and all of them by the length of their paths, so each after its parent.  [gcd_paths_reachable()] */
+GCD_API uint32_t gcd_paths_reachable(const struct gcd_paths *p);
+GCD_API const uint32_t *gcd_paths_order(const struct gcd_paths *p);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,112 @@
+#include <gcdumpc/paths.h>
+
+#include <string.h>
+
+#include "analyze/flow.h"
+#include "base/error.h"
+#include "base/mem.h"
+
+#define CHECK_EVERY UINT32_C(65536)
+
+struct gcd_paths {
+    struct gcd_alloc alloc;
+    struct flow flow;
+    uint32_t node_count, reachable;
+    uint32_t *parent;            /* [node_count] */
+    uint32_t *order;             /* [node_count]; while it is computed the queue */
+};
+
+static void reach(struct gcd_paths *p, uint32_t node, uint32_t parent)
+{
+    if (p->parent[node] != GCD_NODE_NONE)
+        return;
+    p->parent[node] = parent;
+    p->order[p->reachable++] = node;
+}
+
+static gcd_status check(const struct gcd_paths_options *o, uint64_t done, uint64_t total, struct gcd_error *err)
+{
+    if (o->progress != NULL)
+        o->progress(o->progress_ctx, done, total);
+    if (o->cancel != NULL && atomic_load_explicit(o->cancel, memory_order_relaxed))
+        return gcd_fail(err, GCD_E_CANCELED, "interrupted");
+    return GCD_OK;
+}
+
+static gcd_status run(struct gcd_paths *p, const struct gcd_paths_options *o, struct gcd_error *err)
+{
+    p->parent = gcd_mem_new_uncleared(&p->alloc, p->node_count, sizeof *p->parent);
+    p->order = gcd_mem_new_uncleared(&p->alloc, p->node_count, sizeof *p->order);
+    if (p->parent == NULL || p->order == NULL || !flow_init(&p->flow, p->flow.g, &p->alloc))
+        return gcd_fail_nomem(err, "finding shortest paths");
+    memset(p->parent, 0xff, p->node_count * sizeof *p->parent);      /* GCD_NODE_NONE */
+    for (size_t i = 0; i < gcd_graph_root_count(p->flow.g); i++) {
+        uint32_t node = flow_root(&p->flow, i);
+        if (node != GCD_NODE_NONE)
+            reach(p, node, GCD_NODE_ROOT);
+    }
+    for (uint32_t at = 0; at < p->reachable; at++) {
+        uint32_t node = p->order[at], to;
+        if (at % CHECK_EVERY == 0)
+            GCD_TRY(check(o, at, p->node_count, err));
+        for (uint64_t i = 0; (to = flow_at(&p->flow, node, i)) != GCD_NODE_NONE; i++)
+            reach(p, to, node);
+    }
+    return check(o, p->node_count, p->node_count, err);
+}
+
+gcd_status gcd_paths_new(const struct gcd_graph *g, const struct gcd_paths_options *options, struct gcd_paths **ret, struct gcd_error *err)
+{
+    static const struct gcd_paths_options defaults;
+    if (options == NULL)
+        options = &defaults;
+    struct gcd_alloc a = gcd_alloc_or_default(options->alloc);
+    struct gcd_paths *p = gcd_mem_new(&a, sizeof *p);
+    if (p == NULL)
+        return gcd_fail_nomem(err, "finding shortest paths");
+    p->alloc = a;
+    p->flow.g = g;
+    p->node_count = gcd_graph_node_count(g);
+    gcd_status st = run(p, options, err);
+    flow_done(&p->flow);
+    if (st == GCD_OK)
+        *ret = p;
+    else
+        gcd_paths_free(p);
+    return st;
+}
+
+void gcd_paths_free(struct gcd_paths *p)
+{
+    if (p == NULL)
+        return;
+    struct gcd_alloc a = p->alloc;
+    gcd_mem_free(&a, p->parent, p->node_count * sizeof *p->parent);
+    gcd_mem_free(&a, p->order, p->node_count * sizeof *p->order);
+    gcd_mem_free(&a, p, sizeof *p);
+}
+
+uint32_t gcd_paths_parent(const struct gcd_paths *p, uint32_t node)
+{
+    return p->parent[node];
+}
+
+size_t gcd_paths_root(const struct gcd_paths *p, uint32_t node)
+{
+    while (p->parent[node] < GCD_NODE_ROOT)
+        node = p->parent[node];
+    size_t i = 0, n = p->parent[node] == GCD_NODE_ROOT ? gcd_graph_root_count(p->flow.g) : 0;
+    while (i < n && flow_root(&p->flow, i) != node)
+        i++;
+    return i < n ? i : SIZE_MAX;
+}
+
+uint32_t gcd_paths_reachable(const struct gcd_paths *p)
+{
+    return p->reachable;
+}
+
+const uint32_t *gcd_paths_order(const struct gcd_paths *p)
+{
+    return p->order;
+}

@@ -1,0 +1,83 @@
+#include <gcdumpc/io.h>
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "io/file.h"
+
+struct gcd_place {
+    struct gcd_alloc alloc;
+    enum gcd_place_kind kind;
+    int fd;                      /* of the temporary file or folder; -1 = committed, or never opened */
+    size_t path_n;
+    char *path;                  /* [path_n + 1] */
+    char temp[PATH_MAX];         /* "" = there is none (any more) */
+};
+
+gcd_status gcd_place_open(const char *path, enum gcd_place_kind kind, const struct gcd_alloc *alloc, struct gcd_place **ret,
+                          struct gcd_error *err)
+{
+    struct gcd_alloc a = gcd_alloc_or_default(alloc);
+    struct gcd_place *p = gcd_mem_new(&a, sizeof *p);
+    if (p == NULL)
+        return gcd_fail_nomem(err, "opening the output");
+    p->alloc = a;
+    p->kind = kind;
+    p->fd = -1;
+    p->path_n = strlen(path);
+    while (kind == GCD_PLACE_FOLDER && p->path_n > 1 && path[p->path_n - 1] == '/')
+        p->path_n--;
+    p->path = gcd_mem_strndup(&a, path, p->path_n);
+    gcd_status st = p->path == NULL ? gcd_fail_nomem(err, "opening the output") :
+                    gcd_file_open_place(p->path, kind == GCD_PLACE_FOLDER, &p->fd, p->temp, sizeof p->temp, err);
+    if (st != GCD_OK) {
+        gcd_place_free(p);
+        return st;
+    }
+    *ret = p;
+    return GCD_OK;
+}
+
+const char *gcd_place_temporary(const struct gcd_place *p)
+{
+    return p->temp;
+}
+
+const char *gcd_place_path(const struct gcd_place *p)
+{
+    return p->path;
+}
+
+enum gcd_place_kind gcd_place_kind(const struct gcd_place *p)
+{
+    return p->kind;
+}
+
+gcd_status gcd_place_commit(struct gcd_place *p, struct gcd_error *err)
+{
+    if (p->fd < 0)
+        return gcd_fail(err, GCD_E_STATE, "the output is already committed");
+    GCD_TRY(gcd_file_publish(p->fd, p->temp, p->path, err));
+    p->temp[0] = '\0';
+    (void)gcd_file_close(p->fd, NULL);   /* it is synced: it is there, whatever close says */
+    p->fd = -1;
+    return GCD_OK;
+}
+
+void gcd_place_free(struct gcd_place *p)
+{
+    if (p == NULL)
+        return;
+    if (p->temp[0] != '\0' && p->kind == GCD_PLACE_FOLDER)
+        gcd_file_remove_folder(p->fd, p->temp);
+    else if (p->temp[0] != '\0')
+        gcd_file_remove(p->temp);
+    if (p->fd >= 0)
+        (void)gcd_file_close(p->fd, NULL);
+    if (p->path != NULL)
+        gcd_mem_free(&p->alloc, p->path, p->path_n + 1);
+    struct gcd_alloc a = p->alloc;
+    gcd_mem_free(&a, p, sizeof *p);
+}

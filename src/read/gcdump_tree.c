@@ -1,0 +1,287 @@
+/*
+ * The made-up nodes below the root, "[.NET Roots]", "[static vars]", "[local vars]", ... : which there are, and what they say about the
+ * objects below them.  Names are those of dotnet-gcdump, PerfView's converter and PerfView's process dumper; what is called otherwise
+ * counts as its parent does.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "read/gcdump_in.h"
+
+static const struct {
+    const char *name;
+    unsigned kind;
+    uint32_t flags;
+} groups[] = {
+    { "[static vars]", GCD_ROOT_STATIC, 0 },
+    { "[thread static vars]", GCD_ROOT_STATIC, 0 },
+    { "[local vars]", GCD_ROOT_STACK, 0 },
+    { "[other roots]", GCD_ROOT_OTHER, 0 },
+    { "[strong Handles]", GCD_ROOT_HANDLE, 0 },
+    { "[StrongHandle]", GCD_ROOT_HANDLE, 0 },
+    { "[pinning Handles]", GCD_ROOT_HANDLE, GCD_ROOT_PINNED },
+    { "[PinnedHandle]", GCD_ROOT_HANDLE, GCD_ROOT_PINNED },
+    { "[finalizer Handles]", GCD_ROOT_FINALIZER, 0 },
+    { "[FinalizerQueue]", GCD_ROOT_FINALIZER, 0 },
+    { "[other Handles]", GCD_ROOT_OTHER, 0 },
+    /* The file does not say which key keeps them alive, so that they hang in the air: what holds them must not be called weak. */
+    { "[Dependent Handles]", GCD_ROOT_OTHER, 0 },
+};
+static const char com_name[] = "[COM/WinRT Objects]";
+static const char *const static_prefixes[] = { "[static var ", "[thread static var " };
+
+static bool name_is(const struct gcdump_in *f, uint32_t type, const char *text)
+{
+    const struct gcdump_string *s = &f->types[type].name;
+    return s->bytes == strlen(text) && memcmp(f->file + s->off, text, s->bytes) == 0;
+}
+
+/* Bytes of the prefix that a node of a static variable has, 0 = it is none. */
+static size_t static_prefix(const struct gcdump_in *f, uint32_t type)
+{
+    const struct gcdump_string *s = &f->types[type].name;
+    for (size_t i = 0; i < sizeof static_prefixes / sizeof *static_prefixes; i++) {
+        size_t n = strlen(static_prefixes[i]);
+        if (f->types[type].bracketed && s->bytes > n && memcmp(f->file + s->off, static_prefixes[i], n) == 0)
+            return n;
+    }
+    return 0;
+}
+
+static struct gcdump_made_up describe(const struct gcdump_in *f, uint32_t node, uint32_t type, const struct gcdump_made_up *parent)
+{
+    struct gcdump_made_up m = *parent;
+    m.node = node;
+    if (static_prefix(f, type) > 0) {
+        m.kind = GCD_ROOT_STATIC;
+        m.flags = 0;
+        m.name_type = type;
+    } else if (name_is(f, type, com_name)) {
+        /* below the root the wrappers that native code holds, below "[other roots]" the handles of that kind */
+        bool wrappers = parent->node == f->root;
+        m.kind = wrappers ? GCD_ROOT_COM : GCD_ROOT_HANDLE;
+        m.flags = GCD_ROOT_REFCOUNTED;
+    } else {
+        for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+            if (name_is(f, type, groups[i].name)) {
+                m.kind = groups[i].kind;
+                m.flags = groups[i].flags;
+            }
+    }
+    return m;
+}
+
+/* Every object has an address, if any has; else the name must tell. */
+static bool is_made_up(const struct gcdump_in *f, uint32_t n, uint32_t type)
+{
+    return f->has_addresses ? gcdump_address(f, n) == 0 : f->types[type].bracketed;
+}
+
+static gcd_status add(struct gcdump_in *f, uint32_t node, uint32_t type, const struct gcdump_made_up *parent, struct gcd_error *err)
+{
+    if (!gcd_vec_reserve(&f->alloc, &f->tree, &f->tree_room, f->tree_count + 1, sizeof *f->tree, SIZE_MAX / sizeof *f->tree))
+        return gcd_fail_nomem(err, "reading the roots");
+    gcdump_set_bit(f->in_tree, node);
+    f->tree[f->tree_count++] = describe(f, node, type, parent);
+    return GCD_OK;
+}
+
+gcd_status gcdump_find_tree(struct gcdump_in *f, struct gcd_error *err)
+{
+    static const struct gcdump_made_up nothing = { .node = GCDUMP_NONE, .name_type = GCDUMP_NONE, .kind = GCD_ROOT_OTHER };
+    struct gcdump_node node;
+    uint64_t children = 0;
+    if (gcdump_offset(f, f->root) == 0)
+        return gcdump_bad(f->offsets + (uint64_t)f->root * 4, "the root is not described", err);
+    GCD_TRY(gcdump_get_node(f, f->root, &node, err));
+    if (is_made_up(f, f->root, node.type))
+        GCD_TRY(add(f, f->root, node.type, &nothing, err));
+    for (size_t i = 0; i < f->tree_count; i++) {
+        uint32_t self = f->tree[i].node;
+        GCD_TRY(gcdump_get_node(f, self, &node, err));
+        children += node.children;
+        if (children > f->blob_bytes)
+            return gcdump_bad(f->blob, "the nodes lie one upon the other", err);
+        for (uint32_t k = 0; k < node.children; k++) {
+            uint32_t child;
+            struct gcdump_node c;
+            GCD_TRY(gcdump_next_child(f, self, &node, &child, err));
+            if (gcdump_offset(f, child) == 0 || gcdump_bit(f->in_tree, child))
+                continue;
+            GCD_TRY(gcdump_get_node(f, child, &c, err));
+            struct gcdump_made_up parent = f->tree[i];
+            if (is_made_up(f, child, c.type))
+                GCD_TRY(add(f, child, c.type, &parent, err));
+        }
+    }
+    return GCD_OK;
+}
+
+/* ---- names of static variables ---- */
+
+/* FNV-1a, so that the hashes of all beginnings of a name cost no more than that of the whole; the map mixes it with a seed. */
+#define HASH_BEGIN UINT64_C(0xcbf29ce484222325)
+static uint64_t hash_byte(uint64_t h, uint8_t byte)
+{
+    return (h ^ byte) * UINT64_C(0x100000001b3);
+}
+
+static uint64_t hash(const struct gcdump_in *f, size_t off, size_t n)
+{
+    uint64_t h = HASH_BEGIN;
+    for (size_t i = 0; i < n; i++)
+        h = hash_byte(h, f->file[off + i]);
+    return h;
+}
+
+static gcd_status hash_names(struct gcdump_in *f, struct gcd_error *err)
+{
+    for (uint32_t t = f->type_count; t-- > 1;) {     /* of several that are called the same the first one stays */
+        const struct gcdump_string *s = &f->types[t].name;
+        if (s->bytes > 0 && !gcd_idmap_put(&f->type_by_name, hash(f, s->off, s->bytes), t))
+            return gcd_fail_nomem(err, "reading the static variables");
+    }
+    f->names_hashed = true;
+    return GCD_OK;
+}
+
+/* What is called by the N bytes at OFF, their hash being H: a type, type_count + an extra, or GCD_IDMAP_NONE. */
+static uint32_t find_name(const struct gcdump_in *f, uint64_t h, size_t off, size_t n)
+{
+    uint32_t at = gcd_idmap_get(&f->type_by_name, h);
+    if (at == GCD_IDMAP_NONE)
+        return at;
+    const struct gcdump_string *s = at < f->type_count ? &f->types[at].name : &f->extras[at - f->type_count].name;
+    return s->bytes == n && memcmp(f->file + s->off, f->file + off, n) == 0 ? at : GCD_IDMAP_NONE;
+}
+
+/* A string that is part of another one. */
+static struct gcdump_string part(const struct gcdump_in *f, size_t off, size_t n)
+{
+    struct gcdump_string s = { .off = off, .bytes = n };
+    for (size_t i = 0; i < n; s.units++)
+        i += f->file[off + i] < 0x80 ? 1 : f->file[off + i] < 0xe0 ? 2 : 3;
+    return s;
+}
+
+/* A class that has no objects and no other mention. */
+static gcd_status add_extra(struct gcdump_in *f, struct gcd_build *b, size_t off, size_t n, uint32_t *ret, struct gcd_error *err)
+{
+    struct gcdump_extra x = { .name = part(f, off, n) };
+    uint64_t h = hash(f, off, n);
+    GCD_TRY(gcdump_text(f, &x.name, &f->text, &f->text_room, err));
+    const struct gcd_type t = { .name = n > 0 ? f->text : "?", .module_path = "", .named = n > 0 };
+    GCD_TRY(gcd_build_type(b, &t, &x.number, err));
+    if (!gcd_vec_reserve(&f->alloc, &f->extras, &f->extra_room, f->extra_count + 1, sizeof x, UINT32_MAX - f->type_count) ||
+        !gcd_idmap_put(&f->type_by_name, h, f->type_count + (uint32_t)f->extra_count))
+        return gcd_fail_nomem(err, "reading the static variables");
+    f->extras[f->extra_count++] = x;
+    *ret = x.number;
+    return GCD_OK;
+}
+
+/*
+ * The dot between class and field: the last one behind a class that is known, else the last one that is in no brackets, for generic classes
+ * and fields of the compiler have dots in theirs.  SIZE_MAX: there is none.
+ */
+static size_t find_dot(const struct gcdump_in *f, size_t off, size_t n, uint32_t *ret_known)
+{
+    const uint8_t *p = f->file + off;
+    size_t dot = SIZE_MAX;
+    uint64_t h = HASH_BEGIN;
+    *ret_known = GCD_IDMAP_NONE;
+    for (size_t i = 0; i < n; h = hash_byte(h, p[i++])) {
+        uint32_t at = p[i] == '.' ? find_name(f, h, off, i) : GCD_IDMAP_NONE;
+        if (at != GCD_IDMAP_NONE) {
+            *ret_known = at;
+            dot = i;
+        }
+    }
+    int depth = 0;
+    for (size_t i = n; i-- > 0 && dot == SIZE_MAX;) {
+        if (p[i] == '>' || p[i] == ']')
+            depth++;
+        else if ((p[i] == '<' || p[i] == '[') && depth > 0)
+            depth--;
+        else if (p[i] == '.' && depth == 0)
+            dot = i;
+    }
+    return dot;
+}
+
+/* "[static var TYPE.FIELD]".  TYPE is that of the object or the declaring class, as the program that wrote the file knew it. */
+static gcd_status name_static(struct gcdump_in *f, struct gcd_build *b, uint32_t name_type, uint32_t object_type,
+                              struct gcd_graph_root *r, struct gcd_error *err)
+{
+    size_t prefix = static_prefix(f, name_type);
+    size_t off = f->types[name_type].name.off + prefix, n = f->types[name_type].name.bytes - prefix - 1;
+    if (!f->names_hashed)
+        GCD_TRY(hash_names(f, err));
+    uint32_t known;
+    size_t dot = find_dot(f, off, n, &known);
+    if (known < f->type_count) {
+        /* of several types with that name rather the object's */
+        const struct gcdump_string *s = object_type != GCDUMP_NONE ? &f->types[object_type].name : NULL;
+        bool same = s != NULL && s->bytes == dot && memcmp(f->file + s->off, f->file + off, dot) == 0;
+        known = same ? object_type : known;
+        GCD_TRY(gcdump_put_type(f, b, known, err));
+        r->type = f->types[known].number;
+    } else if (known != GCD_IDMAP_NONE) {
+        r->type = f->extras[known - f->type_count].number;
+    } else if (dot != SIZE_MAX) {
+        GCD_TRY(add_extra(f, b, off, dot, &r->type, err));
+    }
+    size_t skip = dot == SIZE_MAX ? 0 : dot + 1;
+    struct gcdump_string field = part(f, off + skip, n - skip);
+    GCD_TRY(gcdump_text(f, &field, &f->text, &f->text_room, err));
+    r->name = f->text;
+    return GCD_OK;
+}
+
+/* ---- roots ---- */
+
+static gcd_status put_root(struct gcdump_in *f, struct gcd_build *b, const struct gcdump_made_up *m, uint32_t child, struct gcd_error *err)
+{
+    struct gcd_graph_root r = { .node = gcdump_graph_node(f, child), .name = "", .flags = m->flags, .kind = m->kind };
+    uint32_t object_type = GCDUMP_NONE;
+    if (r.node != GCD_NODE_NONE) {
+        struct gcdump_node node;
+        GCD_TRY(gcdump_get_node(f, child, &node, err));
+        object_type = node.type;
+        r.type = f->types[node.type].number;
+    }
+    if (m->name_type != GCDUMP_NONE)
+        GCD_TRY(name_static(f, b, m->name_type, object_type, &r, err));
+    return gcd_build_root(b, &r, err);
+}
+
+/* Of one kind at a time: static variables come first in a graph, COM wrappers last. */
+static gcd_status put_roots_of(struct gcdump_in *f, struct gcd_build *b, unsigned first_kind, unsigned last_kind, struct gcd_error *err)
+{
+    for (size_t i = 0; i < f->tree_count; i++) {
+        const struct gcdump_made_up *m = &f->tree[i];
+        struct gcdump_node node;
+        if (m->kind < first_kind || m->kind > last_kind)
+            continue;
+        GCD_TRY(gcdump_get_node(f, m->node, &node, err));
+        for (uint32_t k = node.children; k > 0; k--) {
+            uint32_t child;
+            GCD_TRY(gcdump_next_child(f, m->node, &node, &child, err));
+            if (!gcdump_bit(f->in_tree, child))
+                GCD_TRY(put_root(f, b, m, child, err));
+        }
+    }
+    return GCD_OK;
+}
+
+gcd_status gcdump_put_roots(struct gcdump_in *f, struct gcd_build *b, struct gcd_error *err)
+{
+    if (f->tree_count == 0) {            /* the root is an object itself */
+        static const struct gcdump_made_up self = { .name_type = GCDUMP_NONE, .kind = GCD_ROOT_OTHER };
+        return put_root(f, b, &self, f->root, err);
+    }
+    GCD_TRY(put_roots_of(f, b, GCD_ROOT_STATIC, GCD_ROOT_STATIC, err));
+    GCD_TRY(put_roots_of(f, b, 0, GCD_ROOT_KINDS - 1, err));
+    return put_roots_of(f, b, GCD_ROOT_COM, GCD_ROOT_COM, err);
+}

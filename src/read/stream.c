@@ -1,0 +1,128 @@
+#include "read/stream.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+/* Bytes of 64 bits, seven at a time. */
+#define ULEB_MAX 10
+
+gcd_status stream_open(struct stream *s, struct gcd_input *in, const struct gcd_graph_options *options, unsigned pass, unsigned passes,
+                       struct gcd_error *err)
+{
+    *s = (struct stream){ .options = options, .err = err, .pass = pass, .passes = passes };
+    return gcd_reader_new(in, &s->reader, err);
+}
+
+void stream_close(struct stream *s)
+{
+    gcd_reader_free(s->reader);
+}
+
+static void keep(struct stream *s, gcd_status st)
+{
+    s->st = st;
+    s->end_off -= (uint64_t)(s->end - s->p);     /* the offset stays where the failure is */
+    s->p = s->end = NULL;
+}
+
+bool stream_more(struct stream *s)
+{
+    size_t n;
+    if (s->st != GCD_OK)
+        return false;
+    if (s->options->cancel != NULL && atomic_load_explicit(s->options->cancel, memory_order_relaxed)) {
+        keep(s, gcd_fail(s->err, GCD_E_CANCELED, "interrupted"));
+        return false;
+    }
+    if (s->options->progress != NULL) {
+        uint64_t total = s->options->progress_total;
+        s->options->progress(s->options->progress_ctx, (total / s->passes) * s->pass + gcd_reader_position(s->reader) / s->passes, total);
+    }
+    gcd_status st = gcd_reader_next(s->reader, &s->p, &n, s->err);
+    if (st != GCD_OK) {
+        s->p = s->end = NULL;
+        if (st != GCD_END)
+            keep(s, st);
+        return false;
+    }
+    s->end = s->p + n;
+    s->end_off += n;
+    return true;
+}
+
+static void fail_at_end(struct stream *s)
+{
+    if (s->st == GCD_OK)
+        keep(s, gcd_fail_at(s->err, GCD_E_TRUNCATED, stream_off(s), "the data end early"));
+}
+
+void stream_fail(struct stream *s, uint64_t off, const char *fmt, ...)
+{
+    char text[200];
+    va_list ap;
+    if (s->st != GCD_OK)
+        return;
+    va_start(ap, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    keep(s, gcd_fail_at(s->err, GCD_E_FORMAT, off, "%s", text));
+}
+
+uint64_t stream_uleb_slow(struct stream *s)
+{
+    uint64_t v = 0, off = stream_off(s);
+    if (s->end - s->p >= ULEB_MAX) {     /* most of them: no look at the end of the slice */
+        const uint8_t *p = s->p;
+        for (unsigned shift = 0; shift < 63; shift += 7) {
+            uint8_t b = *p++;
+            v |= (uint64_t)(b & 0x7f) << shift;
+            if (b < 0x80) {
+                s->p = p;
+                return v;
+            }
+        }
+        v = 0;
+    }
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        if (s->p == s->end && !stream_more(s)) {
+            fail_at_end(s);
+            return 0;
+        }
+        uint8_t b = *s->p++;
+        if (shift == 63 && (b & 0x7f) > 1)
+            break;
+        v |= (uint64_t)(b & 0x7f) << shift;
+        if ((b & 0x80) == 0)
+            return v;
+    }
+    stream_fail(s, off, "a number has more than 64 bits");
+    return 0;
+}
+
+size_t stream_part(struct stream *s, uint64_t n, const uint8_t **ret)
+{
+    if (s->p == s->end && !stream_more(s)) {
+        fail_at_end(s);
+        return 0;
+    }
+    size_t left = (size_t)(s->end - s->p), part = n < left ? (size_t)n : left;
+    *ret = s->p;
+    s->p += part;
+    return part;
+}
+
+void stream_skip(struct stream *s, uint64_t n)
+{
+    const uint8_t *ignored;
+    while (n > 0 && s->st == GCD_OK)
+        n -= stream_part(s, n, &ignored);
+}
+
+void stream_drain(struct stream *s)
+{
+    do
+        s->p = s->end;
+    while (stream_more(s));
+}

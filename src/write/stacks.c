@@ -1,0 +1,255 @@
+#include "write/stacks.h"
+
+#include <string.h>
+
+#include <gcdumpc/dominators.h>
+#include <gcdumpc/paths.h>
+
+#include "base/error.h"
+#include "base/idmap.h"
+#include "base/mem.h"
+#include "base/sort.h"
+#include "write/write.h"
+
+/* Frames: the root groups, these three, names of static variables, types. */
+#define FRAME_SEVERAL ((uint32_t)GCD_GROUPS)     /* held by several roots together, by none of them alone */
+#define FRAME_UNREACHABLE (FRAME_SEVERAL + 1)
+#define FRAME_CUT (FRAME_SEVERAL + 2)
+#define FRAME_STATIC (FRAME_SEVERAL + 3)
+
+static const char *const fixed[FRAME_STATIC] = {
+    [GCD_GROUP_STATICS] = "[static variables]", [GCD_GROUP_LOCALS] = "[local variables]", [GCD_GROUP_FINALIZER] = "[finalizer queue]",
+    [GCD_GROUP_STRONG_HANDLES] = "[strong handles]", [GCD_GROUP_PINNED_HANDLES] = "[pinned handles]",
+    [GCD_GROUP_REFCOUNTED] = "[ref-counted handles]", [GCD_GROUP_OTHER] = "[other roots]", [GCD_GROUP_WEAK] = "[weak handles]",
+    [FRAME_SEVERAL] = "[several roots]", [FRAME_UNREACHABLE] = "[not reachable from roots]", [FRAME_CUT] = "...",
+};
+
+/* What is needed while they are made. */
+struct maker {
+    struct stacks *s;
+    struct gcd_idmap child;      /* stack << 32 | frame -> stack */
+    struct gcd_idmap root;       /* node -> the first root that keeps it alive */
+    uint32_t *place;             /* [nodes] stack of each node */
+    uint32_t nodes;
+    struct gcd_dominators *dominators;   /* one of both */
+    struct gcd_paths *paths;
+    uint32_t top[FRAME_STATIC];  /* stacks of the first frames, STACKS_NONE = not there yet */
+};
+
+const char *stacks_frame(const struct stacks *s, uint32_t frame, const char **ret_module)
+{
+    *ret_module = "";
+    if (frame < FRAME_STATIC)
+        return fixed[frame];
+    uint32_t type = stacks_frame_type(s, frame);
+    if (type == STACKS_NONE)
+        return gcd_graph_root(s->g, s->static_name[frame - FRAME_STATIC])->name;
+    *ret_module = gcd_graph_type(s->g, type)->module_path;
+    return write_type_name(s->options, s->g, type);
+}
+
+uint32_t stacks_frame_type(const struct stacks *s, uint32_t frame)
+{
+    return frame >= FRAME_STATIC + s->static_names ? frame - FRAME_STATIC - (uint32_t)s->static_names : STACKS_NONE;
+}
+
+/* ---- names of static variables ---- */
+
+static int compare_names(const void *ctx, uint32_t a, uint32_t b)
+{
+    return strcmp(gcd_graph_root(ctx, a)->name, gcd_graph_root(ctx, b)->name);
+}
+
+static gcd_status name_statics(struct stacks *s, struct gcd_error *err)
+{
+    size_t n = 0, roots = gcd_graph_root_count(s->g);
+    for (size_t i = 0; i < roots; i++)
+        n += gcd_graph_root(s->g, i)->kind == GCD_ROOT_STATIC;
+    if (n > UINT32_MAX / 2)
+        return gcd_fail(err, GCD_E_LIMIT, "%zu static variables are more than a profile can take", n);
+    s->static_name = gcd_mem_new_array(&s->alloc, n, sizeof *s->static_name);
+    if (s->static_name == NULL)
+        return gcd_fail_nomem(err, "sorting static variables");
+    s->static_room = n;
+    n = 0;
+    for (size_t i = 0; i < roots; i++)
+        if (gcd_graph_root(s->g, i)->kind == GCD_ROOT_STATIC)
+            s->static_name[n++] = (uint32_t)i;
+    if (!gcd_sort_numbers(&s->alloc, s->static_name, n, compare_names, s->g))
+        return gcd_fail_nomem(err, "sorting static variables");
+    for (size_t i = 0; i < n; i++)
+        if (s->static_names == 0 || compare_names(s->g, s->static_name[s->static_names - 1], s->static_name[i]) != 0)
+            s->static_name[s->static_names++] = s->static_name[i];
+    return GCD_OK;
+}
+
+static uint32_t static_frame(const struct stacks *s, size_t root)
+{
+    const char *name = gcd_graph_root(s->g, root)->name;
+    size_t low = 0, high = s->static_names;
+    while (high - low > 1) {
+        size_t mid = low + (high - low) / 2;
+        if (strcmp(gcd_graph_root(s->g, s->static_name[mid])->name, name) <= 0)
+            low = mid;
+        else
+            high = mid;
+    }
+    return (uint32_t)(FRAME_STATIC + low);
+}
+
+/* ---- stacks ---- */
+
+static gcd_status new_stack(struct stacks *s, uint32_t caller, uint32_t frame, uint32_t *ret, struct gcd_error *err)
+{
+    if (!gcd_vec_reserve(&s->alloc, &s->items, &s->cap, s->count + 1, sizeof *s->items, STACKS_NONE))
+        return gcd_fail_nomem(err, "stacking objects");
+    uint32_t depth = caller == STACKS_NONE ? 0 : s->items[caller].depth + (stacks_frame_type(s, frame) != STACKS_NONE);
+    s->items[s->count] = (struct stack){ .caller = caller, .frame = frame, .depth = depth };
+    *ret = (uint32_t)s->count++;
+    return GCD_OK;
+}
+
+/* The stack of CALLER with FRAME behind it, or with "..." when there shall be no new ones: so at most twice STACKS_MAX. */
+static gcd_status call(struct maker *m, uint32_t caller, uint32_t frame, uint32_t *ret, struct gcd_error *err)
+{
+    uint64_t key = (uint64_t)caller << 32 | frame;
+    *ret = gcd_idmap_get(&m->child, key);
+    if (*ret != GCD_IDMAP_NONE)
+        return GCD_OK;
+    if (m->s->count >= STACKS_MAX && frame != FRAME_CUT) {
+        frame = FRAME_CUT;
+        key = (uint64_t)caller << 32 | frame;
+        *ret = gcd_idmap_get(&m->child, key);
+        if (*ret != GCD_IDMAP_NONE)
+            return GCD_OK;
+    }
+    GCD_TRY(new_stack(m->s, caller, frame, ret, err));
+    return gcd_idmap_put(&m->child, key, *ret) ? GCD_OK : gcd_fail_nomem(err, "stacking objects");
+}
+
+static gcd_status first_frame(struct maker *m, uint32_t frame, uint32_t *ret, struct gcd_error *err)
+{
+    if (m->top[frame] == STACKS_NONE)
+        GCD_TRY(new_stack(m->s, STACKS_NONE, frame, &m->top[frame], err));
+    *ret = m->top[frame];
+    return GCD_OK;
+}
+
+/* Where the path of a node begins that no other node holds. */
+static gcd_status begin(struct maker *m, uint32_t node, uint32_t *ret, struct gcd_error *err)
+{
+    uint32_t root = gcd_idmap_get(&m->root, node);
+    if (root == GCD_IDMAP_NONE)
+        return first_frame(m, FRAME_SEVERAL, ret, err);
+    const struct gcd_graph_root *r = gcd_graph_root(m->s->g, root);
+    GCD_TRY(first_frame(m, (uint32_t)gcd_graph_root_group(r), ret, err));
+    return r->kind == GCD_ROOT_STATIC && r->name[0] != '\0' ? call(m, *ret, static_frame(m->s, root), ret, err) : GCD_OK;
+}
+
+static gcd_status place(struct maker *m, uint32_t node, uint32_t parent, struct gcd_error *err)
+{
+    struct stacks *s = m->s;
+    uint32_t at;
+    if (parent == GCD_NODE_ROOT)
+        GCD_TRY(begin(m, node, &at, err));
+    else if (parent == GCD_NODE_NONE)
+        GCD_TRY(first_frame(m, FRAME_UNREACHABLE, &at, err));
+    else
+        at = m->place[parent];
+    uint32_t frame = (uint32_t)(FRAME_STATIC + s->static_names) + gcd_graph_node_type(s->g, node);
+    if (s->items[at].frame != frame && s->items[at].frame != FRAME_CUT)
+        GCD_TRY(call(m, at, s->items[at].depth < STACKS_DEPTH ? frame : FRAME_CUT, &at, err));
+    m->place[node] = at;
+    s->merged += s->items[at].frame == FRAME_CUT;
+    uint64_t size = gcd_graph_node_size(s->g, node), *bytes = &s->items[at].bytes;
+    s->items[at].objects++;
+    *bytes = *bytes <= UINT64_MAX - size ? *bytes + size : UINT64_MAX;
+    return GCD_OK;
+}
+
+static gcd_status place_all(struct maker *m, struct gcd_error *err)
+{
+    const struct gcd_dominators *d = m->dominators;
+    const uint32_t *order = d != NULL ? gcd_dominators_order(d) : gcd_paths_order(m->paths);
+    uint32_t reachable = d != NULL ? gcd_dominators_reachable(d) : gcd_paths_reachable(m->paths);
+    for (uint32_t i = 0; i < reachable; i++) {
+        if (i % WRITE_CHECK_EVERY == 0)
+            GCD_TRY(write_check(m->s->options, NULL, (uint64_t)m->nodes + i, 2 * (uint64_t)m->nodes, err));
+        GCD_TRY(place(m, order[i], d != NULL ? gcd_dominators_parent(d, order[i]) : gcd_paths_parent(m->paths, order[i]), err));
+    }
+    for (uint32_t node = 0; node < m->nodes; node++)
+        if ((d != NULL ? gcd_dominators_parent(d, node) : gcd_paths_parent(m->paths, node)) == GCD_NODE_NONE)
+            GCD_TRY(place(m, node, GCD_NODE_NONE, err));
+    return GCD_OK;
+}
+
+/* The analysis is the first half of the work, whatever steps it counts in. */
+static void first_half(void *ctx, uint64_t done, uint64_t total)
+{
+    const struct maker *m = ctx;
+    if (total > 0)
+        m->s->options->progress(m->s->options->progress_ctx, (uint64_t)((double)done / (double)total * (double)m->nodes),
+                                2 * (uint64_t)m->nodes);
+}
+
+static gcd_status analyze(struct maker *m, struct gcd_error *err)
+{
+    const struct gcd_write_options *o = m->s->options;
+    gcd_progress_fn progress = o->progress != NULL ? first_half : NULL;
+    if (o->fold == GCD_FOLD_PATHS) {
+        struct gcd_paths_options po = { .alloc = &m->s->alloc, .cancel = o->cancel, .progress = progress, .progress_ctx = m };
+        return gcd_paths_new(m->s->g, &po, &m->paths, err);
+    }
+    struct gcd_dominators_options go = { .alloc = &m->s->alloc, .cancel = o->cancel, .progress = progress, .progress_ctx = m };
+    return gcd_dominators_new(m->s->g, &go, &m->dominators, err);
+}
+
+static gcd_status make(struct maker *m, struct gcd_error *err)
+{
+    struct stacks *s = m->s;
+    size_t roots = gcd_graph_root_count(s->g);
+    if (roots >= GCD_IDMAP_NONE)
+        return gcd_fail(err, GCD_E_LIMIT, "%zu roots are more than a profile can take", roots);
+    GCD_TRY(name_statics(s, err));
+    if (FRAME_STATIC + s->static_names + gcd_graph_type_count(s->g) >= STACKS_NONE)
+        return gcd_fail(err, GCD_E_LIMIT, "static variables and types are more than a profile can take");
+    s->frames = (uint32_t)(FRAME_STATIC + s->static_names) + gcd_graph_type_count(s->g);
+    for (size_t i = roots; i-- > 0;)     /* backwards: the first root of a node stays */
+        if (gcd_graph_root_group(gcd_graph_root(s->g, i)) != GCD_GROUP_WEAK)
+            if (!gcd_idmap_put(&m->root, gcd_graph_root(s->g, i)->node, (uint32_t)i))
+                return gcd_fail_nomem(err, "sorting roots");
+    GCD_TRY(analyze(m, err));
+    m->place = gcd_mem_new_uncleared(&s->alloc, m->nodes, sizeof *m->place);
+    return m->place != NULL ? place_all(m, err) : gcd_fail_nomem(err, "stacking objects");
+}
+
+gcd_status stacks_make(struct stacks *s, const struct gcd_graph *g, const struct gcd_write_options *options, struct gcd_error *err)
+{
+    *s = (struct stacks){ .alloc = gcd_alloc_or_default(options->alloc), .g = g, .options = options };
+    struct maker m = { .s = s, .nodes = gcd_graph_node_count(g) };
+    memset(m.top, 0xff, sizeof m.top);   /* STACKS_NONE */
+    gcd_idmap_init(&m.child, &s->alloc);
+    gcd_idmap_init(&m.root, &s->alloc);
+    gcd_status st = make(&m, err);
+    gcd_mem_free(&s->alloc, m.place, m.nodes * sizeof *m.place);
+    gcd_dominators_free(m.dominators);
+    gcd_paths_free(m.paths);
+    gcd_idmap_done(&m.child);
+    gcd_idmap_done(&m.root);
+    return st;
+}
+
+void stacks_done(struct stacks *s)
+{
+    gcd_mem_free(&s->alloc, s->items, s->cap * sizeof *s->items);
+    gcd_mem_free(&s->alloc, s->static_name, s->static_room * sizeof *s->static_name);
+}
+
+void stacks_note(const struct stacks *s, struct gcd_write_notes *notes)
+{
+    notes->objects = gcd_graph_node_count(s->g);
+    notes->roots = gcd_graph_root_count(s->g);
+    for (uint32_t i = 0; i < gcd_graph_type_count(s->g); i++)
+        notes->types += gcd_graph_type(s->g, i)->objects > 0;
+    write_note_loss(notes, s->merged, "objects lie too deep, or have one path too many, and are counted in frames \"...\"");
+}

@@ -1,0 +1,334 @@
+#include "write/tables.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/sort.h"
+#include "write/write.h"
+
+/* ---- values ---- */
+
+static void none(struct table_value *v)
+{
+    *v = (struct table_value){ .kind = TABLE_NONE };
+}
+
+static void number(struct table_value *v, uint64_t n)
+{
+    *v = (struct table_value){ .kind = TABLE_NUMBER, .number = n };
+}
+
+/* 0 = not known */
+static void address(struct table_value *v, uint64_t a)
+{
+    *v = (struct table_value){ .kind = a != 0 ? TABLE_ADDRESS : TABLE_NONE, .number = a };
+}
+
+/* "" = not known */
+static void text(struct table_value *v, const char *s)
+{
+    *v = (struct table_value){ .kind = s[0] != '\0' ? TABLE_TEXT : TABLE_NONE, .text = s };
+}
+
+/* ---- facts ---- */
+
+static const char *const fact_columns[] = { "key", "value" };
+
+static uint64_t fact_rows(const struct tables *t)
+{
+    return t->fact_count;
+}
+
+static void fact_value(struct table_cursor *c, size_t column, struct table_value *ret)
+{
+    const struct table_fact *f = &c->tables->facts[c->row];
+    if (column == 0)
+        text(ret, f->key);
+    else
+        *ret = f->value;
+}
+
+/* ---- types ---- */
+
+enum { TYPE_ID, TYPE_NAME, TYPE_RAW_NAME, TYPE_MODULE, TYPE_MODULE_ID, TYPE_TABLE, TYPE_TOKEN, TYPE_FLAGS, TYPE_ELEMENT, TYPE_DESCRIBED,
+       TYPE_OBJECTS, TYPE_BYTES };
+static const char *const type_columns[] = { "id", "name", "raw_name", "module", "module_id", "method_table", "name_token", "flags",
+                                            "element_type", "described", "objects", "bytes" };
+
+static uint64_t type_rows(const struct tables *t)
+{
+    return gcd_graph_type_count(t->graph);
+}
+
+static void type_value(struct table_cursor *c, size_t column, struct table_value *ret)
+{
+    uint32_t n = (uint32_t)c->row;
+    const struct gcd_type *t = gcd_graph_type(c->tables->graph, n);
+    switch (column) {
+    case TYPE_ID: number(ret, n); break;
+    case TYPE_NAME: *ret = (struct table_value){ .kind = TABLE_TEXT, .text = write_type_name(c->tables->options, c->tables->graph, n) }; break;
+    case TYPE_RAW_NAME: *ret = (struct table_value){ .kind = t->named ? TABLE_TEXT : TABLE_NONE, .text = t->name }; break;
+    case TYPE_MODULE: text(ret, t->module_path); break;
+    case TYPE_MODULE_ID: address(ret, t->module); break;
+    case TYPE_TABLE: address(ret, t->id); break;
+    case TYPE_TOKEN: number(ret, t->name_token); break;
+    case TYPE_FLAGS: number(ret, t->flags); break;
+    case TYPE_ELEMENT: number(ret, t->element_type); break;
+    case TYPE_DESCRIBED: number(ret, t->described); break;
+    case TYPE_OBJECTS: number(ret, t->objects); break;
+    default: number(ret, t->bytes); break;
+    }
+}
+
+/* ---- objects ---- */
+
+enum { OBJECT_ID, OBJECT_TYPE, OBJECT_SIZE, OBJECT_ADDRESS, OBJECT_GENERATION };
+static const char *const object_columns[] = { "id", "type_id", "size_bytes", "address", "generation" };
+
+static uint64_t object_rows(const struct tables *t)
+{
+    return gcd_graph_node_count(t->graph);
+}
+
+static void object_settle(struct table_cursor *c)
+{
+    c->node = (uint32_t)c->row;
+    gcd_graph_node(c->tables->graph, c->node, &c->object);
+}
+
+static bool in_range(const struct gcd_range *r, uint64_t a)
+{
+    return a >= r->start && a - r->start < r->used_bytes;
+}
+
+/* Objects come in the order of the heap walk: the range is nearly always that of the object before. */
+static void generation(struct table_cursor *c, uint64_t a, struct table_value *ret)
+{
+    const struct tables *t = c->tables;
+    none(ret);
+    if (a == 0 || t->range_count == 0)
+        return;
+    if (!in_range(&t->ranges[c->range], a)) {
+        size_t low = 0, high = t->range_count;   /* the last range that does not start behind A is at LOW - 1 in the end */
+        while (low < high) {
+            size_t mid = low + (high - low) / 2;
+            if (t->ranges[mid].start <= a)
+                low = mid + 1;
+            else
+                high = mid;
+        }
+        if (low == 0 || !in_range(&t->ranges[low - 1], a))
+            return;
+        c->range = low - 1;
+    }
+    number(ret, t->ranges[c->range].generation);
+}
+
+static void object_value(struct table_cursor *c, size_t column, struct table_value *ret)
+{
+    switch (column) {
+    case OBJECT_ID: number(ret, c->node); break;
+    case OBJECT_TYPE: number(ret, c->object.type); break;
+    case OBJECT_SIZE: number(ret, c->object.size_bytes); break;
+    case OBJECT_ADDRESS: address(ret, c->object.address); break;
+    default: generation(c, c->object.address, ret); break;
+    }
+}
+
+/* ---- edges ---- */
+
+enum { EDGE_FROM, EDGE_SLOT, EDGE_TO };
+static const char *const edge_columns[] = { "from_id", "slot", "to_id" };
+
+static uint64_t edge_rows(const struct tables *t)
+{
+    return gcd_graph_edge_count(t->graph);
+}
+
+static void edge_settle(struct table_cursor *c)
+{
+    if (c->row == 0)
+        c->edges = gcd_graph_node_edges(c->tables->graph, c->node, &c->edge_count);
+    else
+        c->slot++;
+    while (c->slot >= c->edge_count) {
+        c->slot = 0;
+        c->edges = gcd_graph_node_edges(c->tables->graph, ++c->node, &c->edge_count);
+    }
+}
+
+static void edge_value(struct table_cursor *c, size_t column, struct table_value *ret)
+{
+    switch (column) {
+    case EDGE_FROM: number(ret, c->node); break;
+    case EDGE_SLOT: number(ret, c->slot); break;
+    default: number(ret, c->edges[c->slot]); break;
+    }
+}
+
+/* ---- roots ---- */
+
+enum { ROOT_ID, ROOT_KIND, ROOT_GROUP, ROOT_FLAGS, ROOT_NAME, ROOT_ADDRESS, ROOT_OBJECT, ROOT_TYPE };
+static const char *const root_columns[] = { "id", "kind", "root_group", "flags", "name", "address", "object_id", "type_id" };
+static const char *const root_kinds[GCD_ROOT_ALL_KINDS] = {
+    [GCD_ROOT_STACK] = "stack", [GCD_ROOT_FINALIZER] = "finalizer", [GCD_ROOT_HANDLE] = "handle", [GCD_ROOT_OTHER] = "other",
+    [GCD_ROOT_STATIC] = "static", [GCD_ROOT_COM] = "com",
+};
+static const char *const root_groups[GCD_GROUPS] = {
+    [GCD_GROUP_STATICS] = "statics", [GCD_GROUP_LOCALS] = "locals", [GCD_GROUP_FINALIZER] = "finalizer",
+    [GCD_GROUP_STRONG_HANDLES] = "strong_handles", [GCD_GROUP_PINNED_HANDLES] = "pinned_handles", [GCD_GROUP_REFCOUNTED] = "refcounted",
+    [GCD_GROUP_OTHER] = "other", [GCD_GROUP_WEAK] = "weak",
+};
+
+static uint64_t root_rows(const struct tables *t)
+{
+    return gcd_graph_root_count(t->graph);
+}
+
+static void root_value(struct table_cursor *c, size_t column, struct table_value *ret)
+{
+    const struct gcd_graph_root *r = gcd_graph_root(c->tables->graph, (size_t)c->row);
+    switch (column) {
+    case ROOT_ID: number(ret, c->row); break;
+    case ROOT_KIND: text(ret, root_kinds[r->kind]); break;
+    case ROOT_GROUP: text(ret, root_groups[gcd_graph_root_group(r)]); break;
+    case ROOT_FLAGS: number(ret, r->flags); break;
+    case ROOT_NAME: text(ret, r->name); break;
+    case ROOT_ADDRESS: address(ret, r->id); break;
+    case ROOT_OBJECT: number(ret, r->node); break;
+    default: number(ret, r->type); break;
+    }
+}
+
+/* ---- dependent handles ---- */
+
+enum { DEPENDENT_ID, DEPENDENT_KEY, DEPENDENT_VALUE };
+static const char *const dependent_columns[] = { "id", "key_id", "value_id" };
+
+static uint64_t dependent_rows(const struct tables *t)
+{
+    return gcd_graph_dependent_count(t->graph);
+}
+
+static void dependent_value(struct table_cursor *c, size_t column, struct table_value *ret)
+{
+    const struct gcd_graph_dependent *d = gcd_graph_dependent(c->tables->graph, (size_t)c->row);
+    number(ret, column == DEPENDENT_ID ? c->row : column == DEPENDENT_KEY ? d->key : d->value);
+}
+
+/* ---- ranges ---- */
+
+enum { RANGE_ID, RANGE_GENERATION, RANGE_START, RANGE_USED, RANGE_RESERVED };
+static const char *const range_columns[] = { "id", "generation", "start", "used_bytes", "reserved_bytes" };
+
+static uint64_t range_rows(const struct tables *t)
+{
+    return gcd_graph_range_count(t->graph);
+}
+
+static void range_value(struct table_cursor *c, size_t column, struct table_value *ret)
+{
+    const struct gcd_range *r = gcd_graph_range(c->tables->graph, (size_t)c->row);
+    switch (column) {
+    case RANGE_ID: number(ret, c->row); break;
+    case RANGE_GENERATION: number(ret, r->generation); break;
+    case RANGE_START: address(ret, r->start); break;
+    case RANGE_USED: number(ret, r->used_bytes); break;
+    default: number(ret, r->reserved_bytes); break;
+    }
+}
+
+/* ---- dominators ---- */
+
+enum { DOMINATOR_OBJECT, DOMINATOR_PARENT, DOMINATOR_RETAINED };
+static const char *const dominator_columns[] = { "object_id", "parent_id", "retained_bytes" };
+
+static uint64_t dominator_rows(const struct tables *t)
+{
+    return t->dominators != NULL ? gcd_dominators_reachable(t->dominators) : 0;
+}
+
+/* The next node that a root leads to. */
+static void dominator_settle(struct table_cursor *c)
+{
+    c->node += c->row != 0;
+    while (gcd_dominators_parent(c->tables->dominators, c->node) == GCD_NODE_NONE)
+        c->node++;
+}
+
+static void dominator_value(struct table_cursor *c, size_t column, struct table_value *ret)
+{
+    uint32_t parent = gcd_dominators_parent(c->tables->dominators, c->node);
+    if (column == DOMINATOR_OBJECT)
+        number(ret, c->node);
+    else if (column == DOMINATOR_RETAINED)
+        number(ret, gcd_dominators_retained(c->tables->dominators, c->node));
+    else if (parent == GCD_NODE_ROOT)
+        none(ret);
+    else
+        number(ret, parent);
+}
+
+/* ---- all ---- */
+
+#define TABLE(name_, x) .name = name_, .columns = x##_columns, .column_count = sizeof x##_columns / sizeof *x##_columns, \
+                        .rows = x##_rows, .value = x##_value
+const struct table table_list[TABLES] = {
+    [TABLE_OF_FACTS] = { TABLE("facts", fact) },
+    [TABLE_OF_TYPES] = { TABLE("types", type) },
+    [TABLE_OF_OBJECTS] = { TABLE("objects", object), .settle = object_settle },
+    [TABLE_OF_EDGES] = { TABLE("edges", edge), .settle = edge_settle },
+    [TABLE_OF_ROOTS] = { TABLE("roots", root) },
+    [TABLE_OF_DEPENDENTS] = { TABLE("dependent_handles", dependent) },
+    [TABLE_OF_RANGES] = { TABLE("ranges", range) },
+    [TABLE_OF_DOMINATORS] = { TABLE("dominators", dominator), .settle = dominator_settle },
+};
+
+void table_start(struct table_cursor *c, const struct tables *t, const struct table *table)
+{
+    *c = (struct table_cursor){ .table = table, .tables = t, .rows = table->rows(t) };
+    if (c->rows > 0 && table->settle != NULL)
+        table->settle(c);
+}
+
+void table_next(struct table_cursor *c)
+{
+    c->row++;
+    if (c->row < c->rows && c->table->settle != NULL)
+        c->table->settle(c);
+}
+
+gcd_status tables_init(struct tables *t, const struct gcd_graph *g, const struct gcd_dominators *dominators,
+                       const struct gcd_write_options *options, struct gcd_error *err)
+{
+    *t = (struct tables){ .alloc = gcd_alloc_or_default(options->alloc), .graph = g, .options = options, .dominators = dominators };
+    size_t n = gcd_graph_range_count(g);
+    t->ranges = gcd_mem_new_array(&t->alloc, n > 0 ? n : 1, sizeof *t->ranges);
+    if (t->ranges == NULL)
+        return gcd_fail_nomem(err, "sorting the memory ranges");
+    t->range_count = n;
+    for (size_t i = 0; i < n; i++)
+        t->ranges[i] = *gcd_graph_range(g, i);
+    if (n > 0 && !gcd_sort_by_u64(&t->alloc, t->ranges, n, sizeof *t->ranges)) {
+        tables_done(t);
+        return gcd_fail_nomem(err, "sorting the memory ranges");
+    }
+    tables_add_facts(t);
+    return GCD_OK;
+}
+
+void tables_done(struct tables *t)
+{
+    if (t->ranges != NULL)
+        gcd_mem_free(&t->alloc, t->ranges, (t->range_count > 0 ? t->range_count : 1) * sizeof *t->ranges);
+    t->ranges = NULL;
+}
+
+void tables_note(const struct tables *t, struct gcd_write_notes *notes)
+{
+    notes->objects = object_rows(t);
+    notes->edges = edge_rows(t) + dependent_rows(t);
+    notes->roots = root_rows(t);
+    notes->types = type_rows(t);
+}

@@ -1,0 +1,95 @@
+/*
+ * A dump as tables: what csv and sqlite write.  One description, so that a column means the same in both.
+ *
+ *     struct table_cursor c;
+ *     table_start(&c, t, &table_list[i]);
+ *     for (; table_more(&c); table_next(&c))
+ *         for (size_t col = 0; col < c.table->column_count; col++)
+ *             table_value(&c, col, &value);
+ */
+#ifndef GCD_WRITE_TABLES_H
+#define GCD_WRITE_TABLES_H
+
+#include <gcdumpc/dominators.h>
+#include <gcdumpc/writer.h>
+
+enum table_value_kind {
+    TABLE_NONE,                  /* not known, or there is none */
+    TABLE_NUMBER,
+    TABLE_SIGNED,
+    TABLE_ADDRESS,               /* also another id of 64 bits that means nothing as a number */
+    TABLE_TEXT
+};
+struct table_value {
+    enum table_value_kind kind;
+    uint64_t number;             /* of TABLE_SIGNED in two's complement */
+    const char *text;            /* lives as long as the tables */
+};
+
+/* A line of the table of facts. */
+struct table_fact {
+    char key[56];
+    struct table_value value;
+};
+#define TABLE_FACTS_MAX (64 + 2 * GCD_REASON_COUNT)
+
+struct tables {
+    struct gcd_alloc alloc;
+    const struct gcd_graph *graph;
+    const struct gcd_write_options *options;
+    const struct gcd_dominators *dominators;     /* NULL: that table is empty */
+    struct gcd_range *ranges;    /* [range_count] by their start */
+    size_t range_count;
+    struct table_fact facts[TABLE_FACTS_MAX];
+    size_t fact_count;
+};
+
+/* What they are made from must outlive the tables.  GCD_E_NOMEM. */
+GCD_MUST_CHECK gcd_status tables_init(struct tables *t, const struct gcd_graph *g, const struct gcd_dominators *dominators,
+                                      const struct gcd_write_options *options, struct gcd_error *err);
+void tables_done(struct tables *t);
+
+/* tables_facts.c; called by tables_init. */
+void tables_add_facts(struct tables *t);
+
+struct table_cursor;
+struct table {
+    const char *name;
+    const char *const *columns;  /* [column_count] */
+    size_t column_count;
+    uint64_t (*rows)(const struct tables *t);
+    void (*value)(struct table_cursor *c, size_t column, struct table_value *ret);
+    void (*settle)(struct table_cursor *c);      /* NULL, or: from the row number to whatever VALUE needs */
+};
+
+struct table_cursor {
+    const struct table *table;
+    const struct tables *tables;
+    uint64_t row, rows;
+    uint32_t node;               /* row of objects, edges, dominators */
+    uint64_t slot;               /* of edges: number of the reference within its object */
+    const uint32_t *edges;
+    size_t edge_count;
+    struct gcd_node object;
+    size_t range;                /* where the generation of the last object was found */
+};
+
+enum { TABLE_OF_FACTS, TABLE_OF_TYPES, TABLE_OF_OBJECTS, TABLE_OF_EDGES, TABLE_OF_ROOTS, TABLE_OF_DEPENDENTS, TABLE_OF_RANGES,
+       TABLE_OF_DOMINATORS, TABLES };
+extern const struct table table_list[TABLES];
+
+void table_start(struct table_cursor *c, const struct tables *t, const struct table *table);
+static inline bool table_more(const struct table_cursor *c)
+{
+    return c->row < c->rows;
+}
+void table_next(struct table_cursor *c);
+static inline void table_value(struct table_cursor *c, size_t column, struct table_value *ret)
+{
+    c->table->value(c, column, ret);
+}
+
+/* What was written, in the terms of the notes. */
+void tables_note(const struct tables *t, struct gcd_write_notes *notes);
+
+#endif

@@ -1,0 +1,220 @@
+#include "write/v8_names.h"
+
+#include <string.h>
+
+#include "base/dec.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+static const char *const group_names[GCD_GROUPS] = {
+    [GCD_GROUP_STATICS] = "[static variables]", [GCD_GROUP_LOCALS] = "[local variables]",
+    [GCD_GROUP_FINALIZER] = "[finalizer queue]", [GCD_GROUP_STRONG_HANDLES] = "[strong handles]",
+    [GCD_GROUP_PINNED_HANDLES] = "[pinned handles]", [GCD_GROUP_REFCOUNTED] = "[ref-counted handles]",
+    [GCD_GROUP_OTHER] = "[other roots]", [GCD_GROUP_WEAK] = "[weak handles]",
+};
+
+/* ---- numbering ---- */
+
+/* The first type that is shown like TYPE, or TYPE itself.  Two names of one hash are not taken for one: the later gets a row of its own. */
+static gcd_status find_twin(struct v8_names *n, struct gcd_idmap *seen, uint32_t type, uint32_t *ret, struct gcd_error *err)
+{
+    const char *name = write_type_name(n->options, n->g, type);
+    const char *module = gcd_graph_type(n->g, type)->module_path;
+    uint64_t hash = gcd_text_hash(name, strlen(name), GCD_TEXT_HASH);
+    *ret = type;
+    uint32_t twin = gcd_idmap_get(seen, hash);
+    if (twin != GCD_IDMAP_NONE) {
+        if (strcmp(write_type_name(n->options, n->g, twin), name) != 0)
+            return GCD_OK;
+        size_t module_n, twin_n, stem, twin_stem;
+        const char *file = write_module_file(module, &module_n, &stem);
+        const char *twin_file = write_module_file(gcd_graph_type(n->g, twin)->module_path, &twin_n, &twin_stem);
+        if (module_n == 0 || (stem == twin_stem && memcmp(file, twin_file, stem) == 0)) {
+            *ret = twin;
+            return GCD_OK;
+        }
+        n->types[type].with_module = true;
+        hash = gcd_text_hash(file, stem, gcd_text_hash("[", 1, hash));
+        twin = gcd_idmap_get(seen, hash);
+        if (twin != GCD_IDMAP_NONE) {
+            twin_file = write_module_file(gcd_graph_type(n->g, twin)->module_path, &twin_n, &twin_stem);
+            if (n->types[twin].with_module && stem == twin_stem && memcmp(file, twin_file, stem) == 0 &&
+                strcmp(write_type_name(n->options, n->g, twin), name) == 0)
+                *ret = twin;
+            return GCD_OK;
+        }
+    }
+    return gcd_idmap_put(seen, hash, type) ? GCD_OK : gcd_fail_nomem(err, "numbering the names");
+}
+
+static gcd_status number_types(struct v8_names *n, struct gcd_error *err)
+{
+    struct gcd_idmap seen;
+    gcd_idmap_init(&seen, &n->alloc);
+    gcd_status st = GCD_OK;
+    for (uint32_t i = 0; i < n->type_count && st == GCD_OK; i++) {
+        struct v8_type_name *t = &n->types[i];
+        uint32_t twin;
+        st = find_twin(n, &seen, i, &twin, err);
+        if (st != GCD_OK)
+            break;
+        t->string = twin == i ? n->count++ : n->types[twin].string;
+        char digits[GCD_DEC_ROOM + 1], *end = gcd_dec_put(digits, t->string);
+        *end++ = ',';
+        memcpy(t->begin, " ,", 2);
+        memcpy(t->begin + 2, digits, (size_t)(end - digits));
+        t->begin_n = (uint8_t)(2 + (end - digits));
+    }
+    gcd_idmap_done(&seen);
+    return st;
+}
+
+gcd_status v8_names_init(struct v8_names *n, const struct gcd_alloc *alloc, const struct gcd_graph *g,
+                         const struct gcd_write_options *options, struct gcd_error *err)
+{
+    *n = (struct v8_names){ .alloc = *alloc, .g = g, .options = options };
+    uint32_t types = gcd_graph_type_count(g);
+    size_t roots = gcd_graph_root_count(g);
+    if (roots > UINT32_MAX / 2 || types > UINT32_MAX / 4)
+        return gcd_fail(err, GCD_E_LIMIT, "%zu roots are more than this format can name", roots);
+    for (size_t i = 0; i < roots; i++)
+        n->groups[gcd_graph_root_group(gcd_graph_root(g, i))]++;
+    n->count = 2;
+    for (unsigned i = 0; i < GCD_GROUPS; i++)
+        if (n->groups[i] > 0)
+            n->group[i] = n->count++;
+    n->first_static = n->count;
+    n->count += (uint32_t)n->groups[GCD_GROUP_STATICS];
+    n->first_weak = n->count;
+    n->count += (uint32_t)n->groups[GCD_GROUP_WEAK];
+    n->dependent = n->count;
+    n->count += gcd_graph_dependent_count(g) > 0;
+    n->first_type = n->count;
+    n->types = gcd_mem_new_array(&n->alloc, types, sizeof *n->types);
+    if (n->types == NULL && types > 0)
+        return gcd_fail_nomem(err, "numbering the names");
+    n->type_count = types;
+    return number_types(n, err);
+}
+
+void v8_names_done(struct v8_names *n)
+{
+    gcd_mem_free(&n->alloc, n->types, n->type_count * sizeof *n->types);
+}
+
+/* ---- writing ---- */
+
+/* N bytes of UTF-8 inside of a JSON string. */
+static void put_json(struct gcd_sink *s, const char *text, size_t n)
+{
+    static const char hex[] = "0123456789abcdef";
+    while (n > 0) {
+        size_t part = n < GCD_SINK_RESERVE_MAX / 6 ? n : GCD_SINK_RESERVE_MAX / 6;
+        char *begin = gcd_sink_reserve(s, part * 6), *p = begin;
+        for (size_t i = 0; i < part; i++) {
+            unsigned char c = (unsigned char)text[i];
+            if (c < 0x20) {
+                memcpy(p, "\\u00", 4);
+                p[4] = hex[c >> 4];
+                p[5] = hex[c & 15];
+                p += 6;
+                continue;
+            }
+            if (c == '"' || c == '\\')
+                *p++ = '\\';
+            *p++ = (char)c;
+        }
+        gcd_sink_advance(s, (size_t)(p - begin));
+        text += part;
+        n -= part;
+    }
+}
+
+static void put_without_spaces(struct gcd_sink *s, const char *text, size_t n)
+{
+    for (size_t i = 0; i < n;) {
+        if (text[i] == ' ') {
+            i++;
+            continue;
+        }
+        const char *space = memchr(text + i, ' ', n - i);
+        size_t word = space != NULL ? (size_t)(space - text) - i : n - i;
+        put_json(s, text + i, word);
+        i += word;
+    }
+}
+
+/*
+ * DevTools takes a name that begins with '<' for an HTML element, and "Detached <" for one outside of the page, and cuts it at the next
+ * space; without spaces it is shown whole.
+ */
+static void put_type(const struct v8_names *n, struct gcd_sink *s, uint32_t type)
+{
+    static const char detached[] = "Detached ";
+    const char *name = write_type_name(n->options, n->g, type), *rest = name;
+    if (strncmp(name, detached, sizeof detached - 1) == 0)
+        rest += sizeof detached - 1;
+    bool tight = *rest == '<';
+    size_t head = tight ? (size_t)(rest - name) : strlen(name);
+    put_json(s, name, head);
+    put_without_spaces(s, name + head, strlen(name + head));
+    if (!n->types[type].with_module)
+        return;
+    size_t file_n, stem;
+    const char *file = write_module_file(gcd_graph_type(n->g, type)->module_path, &file_n, &stem);
+    gcd_sink_text(s, tight ? "[" : " [");
+    if (tight)
+        put_without_spaces(s, file, stem);
+    else
+        put_json(s, file, stem);
+    gcd_sink_text(s, "]");
+}
+
+static void put_static(const struct v8_names *n, struct gcd_sink *s, const struct gcd_graph_root *r)
+{
+    const char *type = write_type_name(n->options, n->g, r->type);
+    gcd_sink_text(s, ",\"");
+    put_json(s, type, strlen(type));
+    if (r->name[0] != '\0') {
+        gcd_sink_text(s, ".");
+        put_json(s, r->name, strlen(r->name));
+    }
+    gcd_sink_text(s, "\"");
+}
+
+gcd_status v8_names_write(const struct v8_names *n, struct gcd_sink *s, struct gcd_error *err)
+{
+    gcd_sink_text(s, "[\"\",\"(GC roots)\"");
+    for (unsigned i = 0; i < GCD_GROUPS; i++)
+        if (n->groups[i] > 0) {
+            gcd_sink_text(s, ",\"");
+            gcd_sink_text(s, group_names[i]);
+            gcd_sink_text(s, "\"");
+        }
+    for (size_t i = 0; i < gcd_graph_root_count(n->g); i++)
+        if (gcd_graph_root_group(gcd_graph_root(n->g, i)) == GCD_GROUP_STATICS)
+            put_static(n, s, gcd_graph_root(n->g, i));
+    for (uint64_t i = 0; i < n->groups[GCD_GROUP_WEAK]; i++) {
+        char *p = gcd_sink_reserve(s, GCD_DEC_ROOM + 4), *q = p;
+        memcpy(q, ",\"", 2);
+        q = gcd_dec_put(q + 2, i);
+        *q++ = '"';
+        gcd_sink_advance(s, (size_t)(q - p));
+    }
+    if (gcd_graph_dependent_count(n->g) > 0)
+        gcd_sink_text(s, ",\"dependent handle\"");
+    uint32_t next = n->first_type;
+    for (uint32_t i = 0; i < n->type_count; i++) {
+        if (n->types[i].string != next)
+            continue;                    /* a type before has the same name */
+        next++;
+        gcd_sink_text(s, ",\"");
+        put_type(n, s, i);
+        gcd_sink_text(s, "\"");
+        if (next % WRITE_CHECK_EVERY == 0)
+            GCD_TRY(write_check(n->options, s, 1, 1, err));
+    }
+    gcd_sink_text(s, "]");
+    return gcd_sink_status(s, err);
+}

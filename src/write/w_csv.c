@@ -1,0 +1,137 @@
+/*
+ * A folder of CSV files, one a table (tables.h).  RFC 4180 with LF; README.md beside this file says what protects spreadsheets.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/dec.h"
+#include "base/error.h"
+#include "base/hex.h"
+#include "base/mem.h"
+#include "write/tables.h"
+#include "write/write.h"
+
+/* Room for any value that is no text, with its separator. */
+#define CELL_BYTES ((size_t)48)
+
+struct csv {
+    struct tables tables;
+    const struct gcd_place *place;
+    const struct gcd_write_options *options;
+    uint64_t done, total;        /* rows */
+};
+
+/*
+ * Would a spreadsheet take the text for a formula?  Spaces in front of one are no protection.  An apostrophe counts, so that readers
+ * can take one away whenever there is one.
+ */
+static bool needs_guard(const char *s)
+{
+    if (s[0] == '\'')
+        return true;
+    s += strspn(s, " ");
+    return s[0] != '\0' && strchr("=+-@\t\r\n", s[0]) != NULL;
+}
+
+static void put_text(struct gcd_sink *out, const char *s)
+{
+    gcd_sink_text(out, needs_guard(s) ? "\"'" : "\"");
+    for (;;) {
+        size_t n = strcspn(s, "\"");
+        gcd_sink_write(out, s, n);
+        if (s[n] == '\0')
+            break;
+        gcd_sink_text(out, "\"\"");
+        s += n + 1;
+    }
+    gcd_sink_text(out, "\"");
+}
+
+static char *put_signed(char *p, int64_t n)
+{
+    if (n < 0)
+        *p++ = '-';
+    return gcd_dec_put(p, n < 0 ? 0 - (uint64_t)n : (uint64_t)n);
+}
+
+static void put_value(struct gcd_sink *out, const struct table_value *v, char end)
+{
+    if (v->kind == TABLE_TEXT)
+        put_text(out, v->text);
+    char *p = gcd_sink_reserve(out, CELL_BYTES), *q = p;
+    if (v->kind == TABLE_NUMBER) {
+        q = gcd_dec_put(q, v->number);
+    } else if (v->kind == TABLE_SIGNED) {
+        q = put_signed(q, (int64_t)v->number);
+    } else if (v->kind == TABLE_ADDRESS) {
+        *q++ = '0';
+        *q++ = 'x';
+        q = gcd_hex_put(q, v->number);
+    }
+    *q++ = end;
+    gcd_sink_advance(out, (size_t)(q - p));
+}
+
+static gcd_status put_table(struct csv *w, const struct table *table, struct gcd_sink *out, struct gcd_error *err)
+{
+    size_t last = table->column_count - 1;
+    for (size_t i = 0; i <= last; i++) {
+        gcd_sink_text(out, table->columns[i]);
+        gcd_sink_text(out, i == last ? "\n" : ",");
+    }
+    struct table_cursor c;
+    for (table_start(&c, &w->tables, table); table_more(&c); table_next(&c)) {
+        for (size_t i = 0; i <= last; i++) {
+            struct table_value v;
+            table_value(&c, i, &v);
+            put_value(out, &v, i == last ? '\n' : ',');
+        }
+        if (++w->done % WRITE_CHECK_EVERY == 0)
+            GCD_TRY(write_check(w->options, out, w->done, w->total, err));
+    }
+    return GCD_OK;
+}
+
+static gcd_status put_file(struct csv *w, const struct table *table, struct gcd_error *err)
+{
+    const struct gcd_alloc *a = &w->tables.alloc;
+    const char *folder = gcd_place_temporary(w->place);
+    size_t n = strlen(folder) + strlen(table->name) + sizeof "/.csv";
+    char *path = gcd_mem_new(a, n);
+    if (path == NULL)
+        return gcd_fail_nomem(err, "opening the output");
+    (void)snprintf(path, n, "%s/%s.csv", folder, table->name);
+    struct gcd_sink *out = NULL;
+    gcd_status st = gcd_sink_open(path, &(struct gcd_sink_options){ .alloc = w->options->alloc, .cancel = w->options->cancel }, &out, err);
+    gcd_mem_free(a, path, n);
+    if (st == GCD_OK)
+        st = put_table(w, table, out, err);
+    if (st == GCD_OK)
+        st = gcd_sink_commit(out, err);
+    gcd_sink_free(out);
+    return st == GCD_OK ? GCD_OK : gcd_error_wrap(err, "%s.csv", table->name);
+}
+
+static gcd_status csv_write(const struct gcd_graph *g, const struct gcd_place *p, const struct gcd_write_options *options,
+                            struct gcd_write_notes *notes, struct gcd_error *err)
+{
+    struct gcd_alloc a = gcd_alloc_or_default(options->alloc);
+    struct csv *w = gcd_mem_new(&a, sizeof *w);
+    if (w == NULL)
+        return gcd_fail_nomem(err, "writing tables");
+    w->place = p;
+    w->options = options;
+    gcd_status st = tables_init(&w->tables, g, NULL, options, err);
+    for (size_t i = 0; i < TABLE_OF_DOMINATORS && st == GCD_OK; i++)
+        w->total += table_list[i].rows(&w->tables);
+    for (size_t i = 0; i < TABLE_OF_DOMINATORS && st == GCD_OK; i++)
+        st = put_file(w, &table_list[i], err);
+    if (st == GCD_OK)
+        tables_note(&w->tables, notes);
+    tables_done(&w->tables);
+    gcd_mem_free(&a, w, sizeof *w);
+    return st;
+}
+
+const struct gcd_format gcd_w_csv = { .name = "csv", .suffix = ".csv", .about = "a folder of CSV files: tables of objects, references, roots ...",
+                                      .text = true, .folder = true, .names = GCD_NAMES_CSHARP, .write_place = csv_write };

@@ -1,0 +1,403 @@
+/*
+ * Dart VM heap snapshot: what Dart and Flutter DevTools show.
+ *
+ *     "dartheap" flags name shallowSize capacity externalSize
+ *     classes       Root, groups of roots, types that are used, decoys
+ *     objects       the root, one for each group, then the heap; numbered from 1, 0 being "not in the file"
+ *     no external properties, no identity hash codes
+ *
+ * Numbers are LEB128.  The public description and the real readers disagree in places; README.md beside this file says what is
+ * written and why.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "write/dart_lengths.h"
+#include "write/write.h"
+
+enum dart_data { DART_NO_DATA = 0, DART_LENGTH = 7, DART_NAME = 8 };
+
+#define ULEB_MAX 10
+/* Room for an object without its references: class, size, data, number of references. */
+#define OBJECT_BYTES ((size_t)(3 * ULEB_MAX + 2))
+#define REFERENCES_AT_ONCE (GCD_SINK_RESERVE_MAX / ULEB_MAX)
+#define ROOT_OBJECT 1u
+
+/* What the readers count in: see README.md. */
+#define CLASS_BYTES_MAX ((uint64_t)INT32_MAX)
+#define HEAP_BYTES_MAX ((uint64_t)UINT32_MAX)
+#define CLASSES_MAX 65535u
+
+static const struct {
+    const char *class_name, *name;
+} groups[GCD_GROUPS] = {
+    [GCD_GROUP_STATICS] = { "[static variables]", "static" },
+    [GCD_GROUP_LOCALS] = { "[local variables]", "local" },
+    [GCD_GROUP_FINALIZER] = { "[finalizer queue]", "finalizer" },
+    [GCD_GROUP_STRONG_HANDLES] = { "[handles]", "handle" },
+    [GCD_GROUP_PINNED_HANDLES] = { "[pinned handles]", "pinned" },
+    [GCD_GROUP_REFCOUNTED] = { "[ref-counted handles]", "ref-counted" },
+    [GCD_GROUP_OTHER] = { "[other roots]", "other" },
+};
+
+/* Classes of the Dart VM that the command line tool looks for and fails without.  They have no instances. */
+static const struct {
+    const char *name, *library, *fields[2];
+} decoys[] = {
+    { "_OneByteString", "dart:core", { NULL } },
+    { "_TwoByteString", "dart:core", { NULL } },
+    { "_List", "dart:core", { NULL } },
+    { "_ImmutableList", "dart:core", { NULL } },
+    { "_WeakProperty", "dart:core", { "key_", "value_" } },
+    { "_WeakReference", "dart:core", { NULL } },
+    { "PatchClass", "dart:core", { NULL } },
+    { "FinalizerEntry", "dart:_internal", { "detach_", "value_" } },
+};
+#define DECOYS (sizeof decoys / sizeof *decoys)
+
+struct dart {
+    struct gcd_alloc alloc;
+    const struct gcd_graph *g;
+    struct gcd_sink *out;
+    const struct gcd_write_options *options;
+    uint32_t types;
+    uint32_t *class_id;          /* [types]; 0 = not used */
+    struct dart_length *lengths; /* [types] */
+    uint64_t group_roots[GCD_GROUPS];
+    uint32_t group_count;        /* that are there and written: without the weak one */
+    uint32_t nodes;              /* to be written: the unknown one is not */
+    uint32_t class_count;
+    uint64_t first_object;       /* number of node 0 */
+    uint64_t done;               /* objects and references */
+};
+
+static inline char *put_uleb(char *p, uint64_t v)
+{
+    while (v >= 0x80) {
+        *p++ = (char)(v | 0x80);
+        v >>= 7;
+    }
+    *p++ = (char)v;
+    return p;
+}
+
+static void put_number(struct gcd_sink *s, uint64_t v)
+{
+    char *p = gcd_sink_reserve(s, ULEB_MAX);
+    gcd_sink_advance(s, (size_t)(put_uleb(p, v) - p));
+}
+
+static void put_text(struct gcd_sink *s, const char *text)
+{
+    size_t n = strlen(text);
+    put_number(s, n);
+    gcd_sink_write(s, text, n);
+}
+
+/* An object of the file: the unknown node is none, and 0 says so. */
+static inline uint64_t object_id(const struct dart *d, uint32_t node)
+{
+    return node < d->nodes ? d->first_object + node : 0;
+}
+
+/* ---- classes ---- */
+
+static bool is_plain(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || strchr("._~-", c) != NULL;
+}
+
+static size_t encoded_bytes(const char *s, size_t n)
+{
+    size_t sum = n;
+    for (size_t i = 0; i < n; i++)
+        sum += is_plain(s[i]) ? 0 : 2;
+    return sum;
+}
+
+static void put_encoded(struct gcd_sink *s, const char *text, size_t n)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    for (size_t i = 0; i < n; i++) {
+        char *p = gcd_sink_reserve(s, 3);
+        unsigned char c = (unsigned char)text[i];
+        bool plain = is_plain(text[i]);
+        p[0] = plain ? (char)c : '%';
+        p[1] = hex[c >> 4];
+        p[2] = hex[c & 15];
+        gcd_sink_advance(s, plain ? 1 : 3);
+    }
+}
+
+/* A package of the name of the assembly: a library that is neither empty nor "dart:" is what DevTools shows without being asked to. */
+static void put_library_uri(struct gcd_sink *s, const char *module_path)
+{
+    static const char scheme[] = "package:";
+    size_t n, stem;
+    const char *file = write_module_file(module_path, &n, &stem);
+    if (n == 0) {
+        file = "unknown";
+        n = stem = strlen(file);
+    }
+    put_number(s, sizeof scheme - 1 + encoded_bytes(file, stem) + 1 + encoded_bytes(file, n));
+    gcd_sink_text(s, scheme);
+    put_encoded(s, file, stem);
+    gcd_sink_text(s, "/");
+    put_encoded(s, file, n);
+}
+
+/* Up to the library's name, which is always empty: then the URI takes its place. */
+static void begin_class(struct gcd_sink *s, const char *name)
+{
+    put_number(s, 0);
+    put_text(s, name);
+    put_text(s, "");
+}
+
+static void put_class(struct gcd_sink *s, const char *name, const char *uri, const char *const *fields, size_t field_count)
+{
+    begin_class(s, name);
+    put_text(s, uri);
+    put_text(s, "");
+    put_number(s, field_count);
+    for (size_t i = 0; i < field_count; i++) {
+        put_number(s, 1);
+        put_number(s, i);
+        put_text(s, fields[i]);
+        put_text(s, "");
+    }
+}
+
+static gcd_status put_classes(struct dart *d, struct gcd_error *err)
+{
+    put_number(d->out, d->class_count + DECOYS);
+    put_class(d->out, "Root", "", NULL, 0);
+    for (unsigned i = 0; i < GCD_GROUPS; i++)
+        if (groups[i].name != NULL && d->group_roots[i] > 0)
+            put_class(d->out, groups[i].class_name, "", NULL, 0);
+    for (uint32_t i = 0; i < d->types; i++) {
+        if (d->class_id[i] == 0)
+            continue;
+        begin_class(d->out, write_type_name(d->options, d->g, i));
+        put_library_uri(d->out, gcd_graph_type(d->g, i)->module_path);
+        put_text(d->out, "");
+        put_number(d->out, 0);
+        if (i % WRITE_CHECK_EVERY == 0)
+            GCD_TRY(write_check(d->options, d->out, 0, 1, err));
+    }
+    for (size_t i = 0; i < DECOYS; i++)
+        put_class(d->out, decoys[i].name, decoys[i].library, decoys[i].fields, decoys[i].fields[0] != NULL ? 2 : 0);
+    return GCD_OK;
+}
+
+/* ---- objects ---- */
+
+static gcd_status check(struct dart *d, struct gcd_error *err)
+{
+    return write_check(d->options, d->out, d->done, d->nodes + gcd_graph_edge_count(d->g), err);
+}
+
+static gcd_status put_group(struct dart *d, enum gcd_root_group group, uint32_t class_id, struct gcd_error *err)
+{
+    put_number(d->out, class_id);
+    put_number(d->out, 0);
+    put_number(d->out, DART_NAME);
+    put_text(d->out, groups[group].name);
+    put_number(d->out, d->group_roots[group]);
+    for (size_t i = 0; i < gcd_graph_root_count(d->g); i++) {
+        const struct gcd_graph_root *r = gcd_graph_root(d->g, i);
+        if (gcd_graph_root_group(r) == group)
+            put_number(d->out, object_id(d, r->node));
+        if (i % WRITE_CHECK_EVERY == 0)
+            GCD_TRY(check(d, err));
+    }
+    return GCD_OK;
+}
+
+/* The root, whose class is 1, and the groups, whose classes follow. */
+static gcd_status put_roots(struct dart *d, struct gcd_error *err)
+{
+    put_number(d->out, ROOT_OBJECT);
+    put_number(d->out, 0);
+    put_number(d->out, DART_NO_DATA);
+    put_number(d->out, d->group_count);
+    uint32_t id = ROOT_OBJECT;
+    for (uint32_t i = 0; i < d->group_count; i++)
+        put_number(d->out, id + 1 + i);
+    for (unsigned i = 0; i < GCD_GROUPS; i++)
+        if (groups[i].name != NULL && d->group_roots[i] > 0)
+            GCD_TRY(put_group(d, (enum gcd_root_group)i, ++id, err));
+    return GCD_OK;
+}
+
+static gcd_status put_references(struct dart *d, const uint32_t *targets, size_t n, struct gcd_error *err)
+{
+    d->done += n;
+    while (n > 0) {
+        size_t part = n < REFERENCES_AT_ONCE ? n : REFERENCES_AT_ONCE;
+        char *p = gcd_sink_reserve(d->out, part * ULEB_MAX), *q = p;
+        for (size_t i = 0; i < part; i++)
+            q = put_uleb(q, object_id(d, targets[i]));
+        gcd_sink_advance(d->out, (size_t)(q - p));
+        targets += part;
+        n -= part;
+        if (part == REFERENCES_AT_ONCE)
+            GCD_TRY(check(d, err));
+    }
+    return GCD_OK;
+}
+
+static gcd_status put_object(struct dart *d, uint32_t node, size_t *dependent, struct gcd_error *err)
+{
+    size_t n, first = *dependent, dependents = gcd_graph_dependent_count(d->g);
+    const uint32_t *targets = gcd_graph_node_edges(d->g, node, &n);
+    uint32_t type = gcd_graph_node_type(d->g, node);
+    uint64_t size = gcd_graph_node_size(d->g, node), length;
+    while (*dependent < dependents && gcd_graph_dependent(d->g, *dependent)->key == node)
+        ++*dependent;
+    char *p = gcd_sink_reserve(d->out, OBJECT_BYTES), *q = p;
+    q = put_uleb(q, d->class_id[type]);
+    q = put_uleb(q, size);
+    if (dart_length_of(&d->lengths[type], size, &length)) {
+        *q++ = DART_LENGTH;
+        q = put_uleb(q, length);
+    } else {
+        *q++ = DART_NO_DATA;
+    }
+    q = put_uleb(q, n + (*dependent - first));
+    gcd_sink_advance(d->out, (size_t)(q - p));
+    d->done++;
+    GCD_TRY(put_references(d, targets, n, err));
+    for (size_t i = first; i < *dependent; i++)
+        GCD_TRY(put_references(d, &gcd_graph_dependent(d->g, i)->value, 1, err));
+    return GCD_OK;
+}
+
+static gcd_status put_objects(struct dart *d, struct gcd_error *err)
+{
+    size_t dependent = 0;
+    for (uint32_t i = 0; i < d->nodes; i++) {
+        GCD_TRY(put_object(d, i, &dependent, err));
+        if (i % WRITE_CHECK_EVERY == 0)
+            GCD_TRY(check(d, err));
+    }
+    return GCD_OK;
+}
+
+/* Zero, four bytes an object: read as a 32-bit number each or as LEB128 each they say "none". */
+static gcd_status put_identity_hash_codes(struct dart *d, uint64_t objects, struct gcd_error *err)
+{
+    for (uint64_t left = 4 * objects; left > 0;) {
+        size_t part = left < GCD_SINK_RESERVE_MAX ? (size_t)left : GCD_SINK_RESERVE_MAX;
+        memset(gcd_sink_reserve(d->out, part), 0, part);
+        gcd_sink_advance(d->out, part);
+        left -= part;
+        if (part == GCD_SINK_RESERVE_MAX)
+            GCD_TRY(check(d, err));
+    }
+    return GCD_OK;
+}
+
+/* ---- the file ---- */
+
+static gcd_status prepare(struct dart *d, struct gcd_error *err)
+{
+    d->types = gcd_graph_type_count(d->g);
+    d->nodes = gcd_graph_node_count(d->g) - (gcd_graph_unknown(d->g) != GCD_NODE_NONE);
+    d->class_id = gcd_mem_new_array(&d->alloc, d->types, sizeof *d->class_id);
+    d->lengths = gcd_mem_new_array(&d->alloc, d->types, sizeof *d->lengths);
+    if (d->types > 0 && (d->class_id == NULL || d->lengths == NULL))
+        return gcd_fail_nomem(err, "numbering the types");
+    for (size_t i = 0; i < gcd_graph_root_count(d->g); i++)
+        d->group_roots[gcd_graph_root_group(gcd_graph_root(d->g, i))]++;
+    for (unsigned i = 0; i < GCD_GROUPS; i++)
+        d->group_count += groups[i].name != NULL && d->group_roots[i] > 0;
+    d->first_object = ROOT_OBJECT + d->group_count + 1;
+    d->class_count = ROOT_OBJECT + d->group_count;
+    uint32_t unknown = d->nodes < gcd_graph_node_count(d->g) ? gcd_graph_node_type(d->g, d->nodes) : UINT32_MAX;
+    for (uint32_t i = 0; i < d->types; i++)
+        if (gcd_graph_type(d->g, i)->objects > (i == unknown))
+            d->class_id[i] = ++d->class_count;
+    return dart_lengths(d->g, &d->alloc, d->lengths, err);
+}
+
+/* What the heap occupies, gaps included, as far as it is known; never less than its objects. */
+static uint64_t capacity(const struct gcd_graph *g)
+{
+    uint64_t sum = 0, bytes = gcd_graph_facts(g)->bytes;
+    for (size_t i = 0; i < gcd_graph_range_count(g); i++) {
+        uint64_t used = gcd_graph_range(g, i)->used_bytes;
+        sum = sum > UINT64_MAX - used ? UINT64_MAX : sum + used;
+    }
+    return sum > bytes ? sum : bytes;
+}
+
+static gcd_status put_file(struct dart *d, struct gcd_error *err)
+{
+    const struct gcd_dump_facts *f = gcd_graph_facts(d->g);
+    const char *name = f->process_name[0] != '\0' || d->options->name == NULL ? f->process_name : d->options->name;
+    gcd_sink_text(d->out, "dartheap");
+    put_number(d->out, 0);
+    put_text(d->out, name);
+    put_number(d->out, f->bytes);
+    put_number(d->out, capacity(d->g));
+    put_number(d->out, 0);
+    GCD_TRY(put_classes(d, err));
+    uint64_t strong = gcd_graph_root_count(d->g) - d->group_roots[GCD_GROUP_WEAK];
+    uint64_t objects = d->first_object - 1 + d->nodes;
+    put_number(d->out, d->group_count + strong + gcd_graph_edge_count(d->g) + gcd_graph_dependent_count(d->g));
+    put_number(d->out, objects);
+    GCD_TRY(put_roots(d, err));
+    GCD_TRY(put_objects(d, err));
+    put_number(d->out, 0);
+    GCD_TRY(put_identity_hash_codes(d, objects, err));
+    return gcd_sink_status(d->out, err);
+}
+
+static void note(const struct dart *d, struct gcd_write_notes *notes)
+{
+    uint64_t flags = 0, large = 0;
+    const struct gcd_dump_facts *f = gcd_graph_facts(d->g);
+    for (size_t i = 0; i < gcd_graph_root_count(d->g); i++) {
+        const struct gcd_graph_root *r = gcd_graph_root(d->g, i);
+        enum gcd_root_group group = gcd_graph_root_group(r);
+        uint32_t told = group == GCD_GROUP_PINNED_HANDLES ? GCD_ROOT_PINNED : group == GCD_GROUP_REFCOUNTED ? GCD_ROOT_REFCOUNTED : 0;
+        flags += group != GCD_GROUP_WEAK && (r->flags & ~told) != 0;
+    }
+    for (uint32_t i = 0; i < d->types; i++)
+        large += gcd_graph_type(d->g, i)->bytes > CLASS_BYTES_MAX;
+    notes->objects = d->nodes;
+    notes->edges = gcd_graph_edge_count(d->g) + gcd_graph_dependent_count(d->g);
+    notes->roots = gcd_graph_root_count(d->g) - d->group_roots[GCD_GROUP_WEAK];
+    notes->types = d->class_count - ROOT_OBJECT - d->group_count;
+    write_note_loss(notes, d->group_roots[GCD_GROUP_WEAK], "weak roots are not in the file");
+    write_note_loss(notes, flags, "roots lose their flags (pinned, interior)");
+    write_note_loss(notes, d->group_roots[GCD_GROUP_STATICS], "static variables lose their names");
+    write_note_loss(notes, gcd_graph_dependent_count(d->g), "dependent handles become references of their keys");
+    write_note_loss(notes, large, "types have more than 2 GiB of objects, which some readers miscount");
+    write_note_loss(notes, f->bytes > HEAP_BYTES_MAX ? f->bytes : 0, "bytes of objects are more than DevTools can sum up");
+    write_note_loss(notes, d->class_count > CLASSES_MAX ? d->class_count : 0, "classes are more than some readers can number");
+}
+
+static gcd_status dart_write(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
+                             struct gcd_write_notes *notes, struct gcd_error *err)
+{
+    struct dart d = { .alloc = gcd_alloc_or_default(options->alloc), .g = g, .out = s, .options = options };
+    gcd_status st = prepare(&d, err);
+    if (st == GCD_OK)
+        st = put_file(&d, err);
+    if (st == GCD_OK)
+        note(&d, notes);
+    gcd_mem_free(&d.alloc, d.class_id, d.types * sizeof *d.class_id);
+    gcd_mem_free(&d.alloc, d.lengths, d.types * sizeof *d.lengths);
+    return st;
+}
+
+const struct gcd_format gcd_w_dart = {
+    .name = "dart",
+    .suffix = ".dartheap",
+    .about = "Dart VM heap snapshot (binary)",
+    .names = GCD_NAMES_CSHARP,
+    .write_graph = dart_write,
+};

@@ -1,0 +1,153 @@
+/*
+ * Collapsed stacks: a line a stack, its frames from the root on with ";" between them, a space, its bytes.
+ *
+ *     [static variables];orders;Shop.Store;Shop.Order[];Shop.Order 3200
+ *
+ * Sorted by the texts of the frames, so that two dumps can be compared line by line.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/sort.h"
+#include "write/stacks.h"
+#include "write/write.h"
+
+/* Longer frames are cut: nobody reads them, and each stands in every line below it. */
+#define FRAME_BYTES ((size_t)1000)
+/* Types, the root group, a static variable, "...". */
+#define PATH_MAX_FRAMES (STACKS_DEPTH + 3)
+
+struct folded {
+    const struct stacks *s;
+    uint32_t *rank;              /* [frames] place of a frame in the order of their texts */
+    uint32_t *sorted;            /* [stacks] by caller, then by rank */
+    uint32_t *first;             /* [stacks + 1] where the stacks with this caller begin; the last: those without one */
+};
+
+static const char *text_of(const struct stacks *s, uint32_t frame)
+{
+    const char *module;
+    return stacks_frame(s, frame, &module);
+}
+
+static int compare_frames(const void *ctx, uint32_t a, uint32_t b)
+{
+    return strcmp(text_of(ctx, a), text_of(ctx, b));
+}
+
+static int compare_stacks(const void *ctx, uint32_t a, uint32_t b)
+{
+    const struct folded *f = ctx;
+    const struct stack *x = &f->s->items[a], *y = &f->s->items[b];
+    if (x->caller != y->caller)
+        return x->caller < y->caller ? -1 : 1;
+    return (f->rank[x->frame] > f->rank[y->frame]) - (f->rank[x->frame] < f->rank[y->frame]);
+}
+
+static gcd_status sort(struct folded *f, struct gcd_error *err)
+{
+    const struct stacks *s = f->s;
+    f->rank = gcd_mem_new_array(&s->alloc, s->frames, sizeof *f->rank);
+    f->sorted = gcd_mem_new_array(&s->alloc, s->frames > s->count ? s->frames : s->count, sizeof *f->sorted);
+    f->first = gcd_mem_new_array(&s->alloc, s->count + 1, sizeof *f->first);
+    if (f->rank == NULL || f->sorted == NULL || f->first == NULL)
+        return gcd_fail_nomem(err, "sorting stacks");
+    for (uint32_t i = 0; i < s->frames; i++)
+        f->sorted[i] = i;
+    if (!gcd_sort_numbers(&s->alloc, f->sorted, s->frames, compare_frames, s))
+        return gcd_fail_nomem(err, "sorting stacks");
+    for (uint32_t i = 0; i < s->frames; i++)
+        f->rank[f->sorted[i]] = i;
+    for (uint32_t i = 0; i < s->count; i++)
+        f->sorted[i] = i;
+    if (!gcd_sort_numbers(&s->alloc, f->sorted, s->count, compare_stacks, f))
+        return gcd_fail_nomem(err, "sorting stacks");
+    for (uint32_t i = (uint32_t)s->count; i-- > 0;) {
+        uint32_t caller = s->items[f->sorted[i]].caller;
+        f->first[caller == STACKS_NONE ? s->count : caller] = i + 1;     /* 0: nobody calls it so */
+    }
+    return GCD_OK;
+}
+
+/* A frame without what separates frames and lines. */
+static void put_frame(struct gcd_sink *out, const char *text)
+{
+    size_t n = strlen(text);
+    bool cut = n > FRAME_BYTES;
+    if (cut)
+        for (n = FRAME_BYTES; ((unsigned char)text[n] & 0xc0) == 0x80;)
+            n--;                         /* at the start of a character */
+    char *p = gcd_sink_reserve(out, FRAME_BYTES);
+    for (size_t i = 0; i < n; i++)
+        p[i] = text[i] == ';' ? ':' : text[i] == '\n' || text[i] == '\r' ? '_' : text[i];
+    gcd_sink_advance(out, n);
+    if (cut)
+        gcd_sink_text(out, "...");
+}
+
+static void put_stack(struct gcd_sink *out, const struct stacks *s, const uint32_t *path, size_t depth, uint64_t bytes)
+{
+    for (size_t i = 0; i < depth; i++) {
+        if (i > 0)
+            gcd_sink_text(out, ";");
+        put_frame(out, text_of(s, s->items[path[i]].frame));
+    }
+    char number[32];
+    (void)snprintf(number, sizeof number, " %" PRIu64 "\n", bytes);
+    gcd_sink_text(out, number);
+}
+
+static gcd_status put_stacks(const struct folded *f, struct gcd_sink *out, const struct gcd_write_options *options, struct gcd_error *err)
+{
+    const struct stacks *s = f->s;
+    uint32_t path[PATH_MAX_FRAMES], at[PATH_MAX_FRAMES + 1];     /* stacks; places in sorted, + 1, of the next one */
+    uint64_t done = 0;
+    size_t depth = 0;
+    at[0] = f->first[s->count];
+    while (true) {
+        uint32_t caller = depth > 0 ? path[depth - 1] : STACKS_NONE;
+        if (at[depth] == 0 || at[depth] > s->count || s->items[f->sorted[at[depth] - 1]].caller != caller) {
+            if (depth-- == 0)
+                return gcd_sink_status(out, err);
+            continue;
+        }
+        uint32_t number = f->sorted[at[depth]++ - 1];
+        path[depth++] = number;
+        at[depth] = f->first[number];
+        if (s->items[number].bytes > 0)
+            put_stack(out, s, path, depth, s->items[number].bytes);
+        if (++done % 4096 == 0)
+            GCD_TRY(write_check(options, out, s->count + done, 2 * s->count, err));
+    }
+}
+
+static gcd_status folded_write(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
+                               struct gcd_write_notes *notes, struct gcd_error *err)
+{
+    struct stacks stacks;
+    struct folded f = { .s = &stacks };
+    gcd_status st = stacks_make(&stacks, g, options, err);
+    if (st == GCD_OK)
+        st = sort(&f, err);
+    if (st == GCD_OK)
+        st = put_stacks(&f, s, options, err);
+    if (st == GCD_OK)
+        stacks_note(&stacks, notes);
+    gcd_mem_free(&stacks.alloc, f.rank, stacks.frames * sizeof *f.rank);
+    gcd_mem_free(&stacks.alloc, f.sorted, (stacks.frames > stacks.count ? stacks.frames : stacks.count) * sizeof *f.sorted);
+    gcd_mem_free(&stacks.alloc, f.first, (stacks.count + 1) * sizeof *f.first);
+    stacks_done(&stacks);
+    return st;
+}
+
+const struct gcd_format gcd_w_folded = {
+    .name = "collapsed",
+    .suffix = ".folded",
+    .about = "collapsed stacks, bytes (text)",
+    .text = true,
+    .names = GCD_NAMES_CSHARP,
+    .write_graph = folded_write,
+};

@@ -1,0 +1,437 @@
+/*
+ * .gcdump: a graph in a FastSerialization container, as dotnet-gcdump and PerfView write it.
+ *
+ *     "!FastSerialization.1", then one object GCHeapDump: {
+ *         the object Graphs.MemoryGraph: { total size, number of the root node,
+ *             types: name, size, module;                 offset in the blob of each node;
+ *             blob: per node type, size unless it is the type's, number of children, each child less the number of the node;
+ *             address of each node; 64 bit? }
+ *         log, time, process ... }
+ *     table of forward references (one), trailer
+ *
+ * Offsets stand before the blob and lengths before what they measure, so the graph is walked several times, the walk over the
+ * references once to count and once to write; nothing is held per object.  Node 0 is the root, node 1 + i is object i, then come the
+ * made-up nodes that sort the roots.  README.md beside this file says what is left out and why.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "write/gcdump_put.h"
+#include "write/write.h"
+
+const struct gcdump_limits gcdump_limits = {
+    .nodes = INT32_MAX, .types = (UINT32_C(1) << 30) - 1, .blob_bytes = INT32_MAX, .file_bytes = UINT32_MAX,
+};
+
+/* The made-up nodes, which dotnet-gcdump calls the same.  A parent stands before its children. */
+enum place {
+    PLACE_ROOT, PLACE_STATICS, PLACE_LOCALS, PLACE_OTHER_ROOTS, PLACE_COM,
+    PLACE_STRONG, PLACE_PINNING, PLACE_FINALIZER, PLACE_REFCOUNTED, PLACE_OTHER, PLACES
+};
+
+static const struct {
+    const char *name;
+    enum place parent;
+} place_info[PLACES] = {
+    [PLACE_ROOT] = { "[.NET Roots]", PLACES },
+    [PLACE_STATICS] = { "[static vars]", PLACE_ROOT },
+    [PLACE_LOCALS] = { "[local vars]", PLACE_ROOT },
+    [PLACE_OTHER_ROOTS] = { "[other roots]", PLACE_ROOT },
+    [PLACE_COM] = { "[COM/WinRT Objects]", PLACE_ROOT },
+    [PLACE_STRONG] = { "[strong Handles]", PLACE_OTHER_ROOTS },
+    [PLACE_PINNING] = { "[pinning Handles]", PLACE_OTHER_ROOTS },
+    [PLACE_FINALIZER] = { "[finalizer Handles]", PLACE_OTHER_ROOTS },
+    [PLACE_REFCOUNTED] = { "[COM/WinRT Objects]", PLACE_OTHER_ROOTS },
+    [PLACE_OTHER] = { "[other Handles]", PLACE_OTHER_ROOTS },
+};
+
+struct gcdump {
+    const struct gcd_graph *graph;
+    const struct gcd_write_options *options;
+    const struct gcdump_limits *limits;
+    struct gcd_write_notes *notes;
+    struct gcdump_out out;
+    uint32_t objects;            /* nodes of the graph, the unknown one among them */
+    uint32_t unknown;
+    uint32_t types;              /* of the graph; type t is number 1 + t here, the made-up ones follow */
+    int32_t *type_size;          /* [types] that of the first object, -1 = there is none */
+    uint64_t total_size;
+    uint64_t blob_bytes;         /* counted or written so far */
+    uint64_t clamped;            /* objects */
+    size_t dependent;            /* the first one whose key has not been met in this walk */
+    /* made-up nodes */
+    uint32_t place_node[PLACES]; /* node number; 0 = not used, except of the root */
+    uint32_t place_type[PLACES];
+    uint64_t place_children[PLACES];
+    uint32_t node_count, type_count;
+    uint32_t first_static, first_static_type;    /* node and type of the first "[static var ...]" */
+};
+
+/* ---- which roots hang where ---- */
+
+/* PLACES: left out, because it keeps nothing alive. */
+static enum place place_of(const struct gcd_graph_root *r)
+{
+    static const enum place places[GCD_GROUPS] = {
+        [GCD_GROUP_STATICS] = PLACE_STATICS,       [GCD_GROUP_LOCALS] = PLACE_LOCALS,
+        [GCD_GROUP_FINALIZER] = PLACE_FINALIZER,   [GCD_GROUP_STRONG_HANDLES] = PLACE_STRONG,
+        [GCD_GROUP_PINNED_HANDLES] = PLACE_PINNING, [GCD_GROUP_REFCOUNTED] = PLACE_REFCOUNTED,
+        [GCD_GROUP_OTHER] = PLACE_OTHER,           [GCD_GROUP_WEAK] = PLACES,
+    };
+    return r->kind == GCD_ROOT_COM ? PLACE_COM : places[gcd_graph_root_group(r)];
+}
+
+static gcd_status number_places(struct gcdump *w, struct gcd_error *err)
+{
+    for (size_t i = 0; i < gcd_graph_root_count(w->graph); i++) {
+        enum place place = place_of(gcd_graph_root(w->graph, i));
+        if (place != PLACES) {
+            w->place_children[place]++;
+            w->notes->roots++;
+        }
+    }
+    uint64_t node = UINT64_C(1) + w->objects, type = UINT64_C(1) + w->types;
+    for (int p = PLACE_STRONG; p < PLACES; p++)
+        w->place_children[PLACE_OTHER_ROOTS] += w->place_children[p] > 0;
+    for (int p = PLACE_STATICS; p <= PLACE_COM; p++)
+        w->place_children[PLACE_ROOT] += w->place_children[p] > 0;
+    uint64_t statics = w->place_children[PLACE_STATICS];
+    if (node > w->limits->nodes || statics > w->limits->nodes || node + statics + PLACES > w->limits->nodes)
+        return gcd_fail(err, GCD_E_LIMIT, "the format gcdump ends at %llu nodes", (unsigned long long)w->limits->nodes);
+    if (type > w->limits->types || statics > w->limits->types || type + statics + PLACES > w->limits->types)
+        return gcd_fail(err, GCD_E_LIMIT, "the format gcdump ends at %llu types", (unsigned long long)w->limits->types);
+    for (int p = PLACE_ROOT; p < PLACES; p++)
+        if (p == PLACE_ROOT || w->place_children[p] > 0) {
+            w->place_node[p] = p == PLACE_ROOT ? 0 : (uint32_t)node++;
+            w->place_type[p] = (uint32_t)type++;
+        }
+    w->first_static = (uint32_t)node;
+    w->first_static_type = (uint32_t)type;
+    w->node_count = (uint32_t)(node + statics);
+    w->type_count = (uint32_t)(type + statics);
+    return GCD_OK;
+}
+
+/* ---- nodes: one description for counting and for writing, so that both always agree ---- */
+
+#define BOTH_WAYS static inline __attribute__((always_inline)) void
+
+BOTH_WAYS cint(struct gcdump *w, bool write, int64_t v)
+{
+    w->blob_bytes += gcdump_cint_bytes((int32_t)v);
+    if (write)
+        gcdump_put_cint(&w->out, (int32_t)v);
+}
+
+static int32_t stored_size(uint64_t size_bytes)
+{
+    return size_bytes > INT32_MAX ? INT32_MAX : (int32_t)size_bytes;
+}
+
+/*
+ * The value of a dependent handle is a child of its key, because that is what keeps it alive.  (dotnet-gcdump hangs it below a root,
+ * as if it lived for ever.)
+ */
+BOTH_WAYS object(struct gcdump *w, bool write, uint32_t n)
+{
+    uint32_t type = gcd_graph_node_type(w->graph, n);
+    int32_t size = stored_size(gcd_graph_node_size(w->graph, n));
+    bool has_size = size != w->type_size[type];
+    cint(w, write, (int64_t)((type + 1) << 1 | has_size));
+    if (has_size)
+        cint(w, write, size);
+    size_t edges, dependents = 0;
+    const uint32_t *edge = gcd_graph_node_edges(w->graph, n, &edges);
+    size_t all = gcd_graph_dependent_count(w->graph);
+    while (w->dependent + dependents < all && gcd_graph_dependent(w->graph, w->dependent + dependents)->key == n)
+        dependents++;
+    /* more than an int32 holds fit into no blob either, which is checked */
+    cint(w, write, (int32_t)(uint32_t)(edges + dependents));
+    for (size_t i = 0; i < edges; i++)
+        cint(w, write, (int64_t)edge[i] - n);
+    for (; dependents > 0; dependents--)
+        cint(w, write, (int64_t)gcd_graph_dependent(w->graph, w->dependent++)->value - n);
+    if (write)
+        w->notes->edges += edges;
+}
+
+/* The beginning of a made-up node: their types are met once each, so that the size 0 of the type is theirs. */
+BOTH_WAYS made_up(struct gcdump *w, bool write, uint32_t type, uint64_t children)
+{
+    cint(w, write, (int64_t)type << 1);
+    cint(w, write, (int64_t)children);
+}
+
+BOTH_WAYS place(struct gcdump *w, bool write, enum place p)
+{
+    int64_t self = w->place_node[p];
+    made_up(w, write, w->place_type[p], w->place_children[p]);
+    for (int child = (int)p + 1; child < PLACES; child++)
+        if (place_info[child].parent == p && w->place_children[child] > 0)
+            cint(w, write, w->place_node[child] - self);
+    if (p == PLACE_STATICS)
+        for (uint64_t i = 0; i < w->place_children[p]; i++)
+            cint(w, write, w->first_static + (int64_t)i - self);
+    else if (p != PLACE_ROOT && p != PLACE_OTHER_ROOTS)
+        for (size_t i = 0; i < gcd_graph_root_count(w->graph); i++) {
+            const struct gcd_graph_root *r = gcd_graph_root(w->graph, i);
+            if (place_of(r) == p)
+                cint(w, write, 1 + (int64_t)r->node - self);
+        }
+}
+
+BOTH_WAYS static_var(struct gcdump *w, bool write, const struct gcd_graph_root *r, uint32_t number)
+{
+    made_up(w, write, w->first_static_type + number, 1);
+    cint(w, write, 1 + (int64_t)r->node - (int64_t)(w->first_static + number));
+}
+
+/* ---- the walks ---- */
+
+/* Walks over the objects: sizes, offsets, blob, addresses. */
+#define WALKS 4
+enum walk { WALK_SIZES, WALK_OFFSETS, WALK_BLOB, WALK_ADDRESSES };
+
+static gcd_status check(struct gcdump *w, enum walk walk, uint32_t n, struct gcd_error *err)
+{
+    if (n % WRITE_CHECK_EVERY != 0)
+        return GCD_OK;
+    if (w->blob_bytes > w->limits->blob_bytes)
+        return gcd_fail(err, GCD_E_LIMIT, "the format gcdump ends at %llu bytes of nodes and references",
+                        (unsigned long long)w->limits->blob_bytes);
+    return write_check(w->options, w->out.sink, (uint64_t)walk * w->objects + n, (uint64_t)WALKS * w->objects, err);
+}
+
+/* The size of a type is that of its first object: readers count on it, dotnet-gcdump report shows it. */
+static gcd_status walk_sizes(struct gcdump *w, struct gcd_error *err)
+{
+    for (uint32_t t = 0; t < w->types; t++)
+        w->type_size[t] = -1;
+    for (uint32_t n = 0; n < w->objects; n++) {
+        GCD_TRY(check(w, WALK_SIZES, n, err));
+        if (n == w->unknown)
+            continue;
+        uint64_t size = gcd_graph_node_size(w->graph, n);
+        int32_t *type_size = &w->type_size[gcd_graph_node_type(w->graph, n)];
+        w->clamped += size > INT32_MAX;
+        w->total_size += (uint64_t)stored_size(size);
+        if (*type_size < 0)
+            *type_size = stored_size(size);
+    }
+    return GCD_OK;
+}
+
+/* Bytes of the undefined node, with which a blob begins: so that offset 0 can mean "never described". */
+#define UNDEFINED_BYTES 2
+
+static gcd_status walk_offsets(struct gcdump *w, struct gcd_error *err)
+{
+    w->blob_bytes = UNDEFINED_BYTES;
+    w->dependent = 0;
+    gcdump_put_u32(&w->out, (uint32_t)w->blob_bytes);
+    place(w, false, PLACE_ROOT);
+    for (uint32_t n = 0; n < w->objects; n++) {
+        GCD_TRY(check(w, WALK_OFFSETS, n, err));
+        gcdump_put_u32(&w->out, n == w->unknown ? 0 : (uint32_t)w->blob_bytes);
+        if (n != w->unknown)
+            object(w, false, n);
+    }
+    for (int p = PLACE_STATICS; p < PLACES; p++)
+        if (w->place_children[p] > 0) {
+            gcdump_put_u32(&w->out, (uint32_t)w->blob_bytes);
+            place(w, false, (enum place)p);
+        }
+    for (size_t i = 0, k = 0; i < gcd_graph_root_count(w->graph); i++)
+        if (place_of(gcd_graph_root(w->graph, i)) == PLACE_STATICS) {
+            gcdump_put_u32(&w->out, (uint32_t)w->blob_bytes);
+            static_var(w, false, gcd_graph_root(w->graph, i), (uint32_t)k++);
+        }
+    return check(w, WALK_OFFSETS, 0, err);
+}
+
+static gcd_status walk_blob(struct gcdump *w, struct gcd_error *err)
+{
+    w->blob_bytes = UNDEFINED_BYTES;
+    w->dependent = 0;
+    gcdump_put_cint(&w->out, 0);
+    gcdump_put_cint(&w->out, 0);
+    place(w, true, PLACE_ROOT);
+    for (uint32_t n = 0; n < w->objects; n++) {
+        GCD_TRY(check(w, WALK_BLOB, n, err));
+        if (n != w->unknown)
+            object(w, true, n);
+    }
+    for (int p = PLACE_STATICS; p < PLACES; p++)
+        if (w->place_children[p] > 0)
+            place(w, true, (enum place)p);
+    for (size_t i = 0, k = 0; i < gcd_graph_root_count(w->graph); i++)
+        if (place_of(gcd_graph_root(w->graph, i)) == PLACE_STATICS)
+            static_var(w, true, gcd_graph_root(w->graph, i), (uint32_t)k++);
+    w->notes->edges += w->dependent;
+    w->notes->objects = w->objects - (w->unknown != GCD_NODE_NONE);
+    return GCD_OK;
+}
+
+static gcd_status walk_addresses(struct gcdump *w, struct gcd_error *err)
+{
+    gcdump_put_u64(&w->out, 0);
+    for (uint32_t n = 0; n < w->objects; n++) {
+        GCD_TRY(check(w, WALK_ADDRESSES, n, err));
+        gcdump_put_u64(&w->out, gcd_graph_node_address(w->graph, n));
+    }
+    for (uint32_t n = 1 + w->objects; n < w->node_count; n++)
+        gcdump_put_u64(&w->out, 0);
+    return GCD_OK;
+}
+
+/* ---- the file ---- */
+
+static void put_type(struct gcdump *w, const struct gcdump_text *parts, size_t count, int32_t size, const char *module)
+{
+    gcdump_put_text(&w->out, parts, count);
+    gcdump_put_u32(&w->out, (uint32_t)size);
+    gcdump_put_string_or_null(&w->out, module);
+}
+
+static struct gcdump_text text(const char *s)
+{
+    return (struct gcdump_text){ s, strlen(s) };
+}
+
+static void put_types(struct gcdump *w)
+{
+    gcdump_put_u32(&w->out, w->type_count);
+    put_type(w, &(struct gcdump_text){ "UNDEFINED", 9 }, 1, 0, "");
+    for (uint32_t t = 0; t < w->types; t++) {
+        struct gcdump_text name = text(write_type_name(w->options, w->graph, t));
+        put_type(w, &name, 1, w->type_size[t], gcd_graph_type(w->graph, t)->module_path);
+        w->notes->types += w->type_size[t] >= 0;
+    }
+    for (int p = PLACE_ROOT; p < PLACES; p++)
+        if (p == PLACE_ROOT || w->place_children[p] > 0) {
+            struct gcdump_text name = text(place_info[p].name);
+            put_type(w, &name, 1, 0, "");
+        }
+    for (size_t i = 0; i < gcd_graph_root_count(w->graph); i++) {
+        const struct gcd_graph_root *r = gcd_graph_root(w->graph, i);
+        if (place_of(r) != PLACE_STATICS)
+            continue;
+        const struct gcdump_text name[] = {
+            text("[static var "), text(write_type_name(w->options, w->graph, r->type)), text("."), text(r->name), text("]"),
+        };
+        put_type(w, name, sizeof name / sizeof *name, 0, "");
+    }
+}
+
+/* 100 ns since the year 1, UTC, of the GC; 0 = unknown.  Outside of the calendar .NET refuses the whole file. */
+static uint64_t collected_ticks(const struct gcd_dump_facts *f)
+{
+    const int64_t unix_epoch = INT64_C(621355968000000000), last = INT64_C(3155378975999999999);
+    int64_t ticks;
+    if (f->trace.start_unix_ms == INT64_MIN || __builtin_mul_overflow(f->trace.start_unix_ms, INT64_C(10000), &ticks) ||
+        __builtin_add_overflow(ticks, unix_epoch, &ticks) || __builtin_add_overflow(ticks, f->gc_start_ns / 100, &ticks))
+        return 0;
+    return ticks < 0 || ticks > last ? 0 : (uint64_t)ticks;
+}
+
+#define ONE_AS_FLOAT UINT32_C(0x3f800000)
+
+/* What follows the graph. */
+static gcd_status put_facts(struct gcdump *w, unsigned is_64bit, struct gcd_error *err)
+{
+    struct gcdump_out *o = &w->out;
+    const struct gcd_dump_facts *f = gcd_graph_facts(w->graph);
+    gcdump_put_u8(o, is_64bit);
+    gcdump_put_u32(o, ONE_AS_FLOAT);         /* objects and bytes are all of them: not sampled */
+    gcdump_put_u32(o, ONE_AS_FLOAT);
+    gcdump_put_u8(o, GCDUMP_NULL);           /* JSHeapInfo */
+    gcdump_put_u8(o, GCDUMP_NULL);           /* DotNetHeapInfo */
+    GCD_TRY(gcdump_put_log(o, w->graph, w->options->alloc, err));
+    gcdump_put_u64(o, collected_ticks(f));
+    gcdump_put_string_or_null(o, "");        /* machine */
+    gcdump_put_string_or_null(o, f->process_name[0] == '\0' && w->options->name != NULL ? w->options->name : f->process_name);
+    gcdump_put_u32(o, f->process <= INT32_MAX ? (uint32_t)f->process : 0);
+    gcdump_put_u64(o, 0);                    /* memory committed, working set: unknown */
+    gcdump_put_u64(o, 0);
+    gcdump_put_u32(o, 0);                    /* multipliers of the types: none */
+    return GCD_OK;
+}
+
+static gcd_status put_file(struct gcdump *w, struct gcd_error *err)
+{
+    struct gcdump_out *o = &w->out;
+    unsigned is_64bit = gcd_graph_facts(w->graph)->trace.ptr_bytes != 4;
+    GCD_TRY(walk_sizes(w, err));
+    gcdump_put_string(o, "!FastSerialization.1");
+    gcdump_put_begin(o, "GCHeapDump", 10, 8);
+    gcdump_put_begin(o, "Graphs.MemoryGraph", 1, 0);
+    gcdump_put_u64(o, w->total_size);
+    gcdump_put_u32(o, 0);                    /* the root's number */
+    put_types(w);
+    gcdump_put_u32(o, w->node_count);
+    GCD_TRY(walk_offsets(w, err));
+    /* said now, not after gigabytes have been written; what follows the addresses is checked at the end */
+    if (gcdump_out_offset(o) + w->blob_bytes + UINT64_C(8) * w->node_count > w->limits->file_bytes)
+        return gcd_fail(err, GCD_E_LIMIT, "the format gcdump ends at %llu bytes", (unsigned long long)w->limits->file_bytes);
+    gcdump_put_u32(o, (uint32_t)w->blob_bytes);
+    GCD_TRY(walk_blob(w, err));
+    gcdump_put_u32(o, w->node_count);
+    GCD_TRY(walk_addresses(w, err));
+    gcdump_put_u8(o, GCDUMP_BYTE);
+    gcdump_put_u8(o, is_64bit);
+    gcdump_put_u8(o, GCDUMP_END);
+    GCD_TRY(put_facts(w, is_64bit, err));
+    gcdump_put_u8(o, GCDUMP_SKIP);           /* InteropInfo: null */
+    gcdump_put_u32(o, 0);
+    gcdump_put_u8(o, GCDUMP_NULL);
+    uint64_t region_end = gcdump_out_offset(o);
+    gcdump_put_u8(o, GCDUMP_STRING);
+    gcdump_put_string(o, "gcdumpc");
+    gcdump_put_u8(o, GCDUMP_END);
+    gcdump_put_u8(o, GCDUMP_END);            /* of all objects */
+    uint64_t table = gcdump_out_offset(o);
+    gcdump_put_u32(o, 1);
+    gcdump_put_u32(o, (uint32_t)region_end);
+    uint64_t trailer = gcdump_out_offset(o);
+    gcdump_put_u32(o, (uint32_t)table);
+    gcdump_put_u32(o, (uint32_t)trailer);
+    if (o->st != GCD_OK || trailer > w->limits->file_bytes)
+        return gcd_fail(err, GCD_E_LIMIT, "the names do not fit into a gcdump");
+    return GCD_OK;
+}
+
+gcd_status gcdump_write(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
+                        const struct gcdump_limits *limits, struct gcd_write_notes *notes, struct gcd_error *err)
+{
+    struct gcdump w = {
+        .graph = g, .options = options, .limits = limits, .notes = notes,
+        .objects = gcd_graph_node_count(g), .unknown = gcd_graph_unknown(g), .types = gcd_graph_type_count(g),
+    };
+    struct gcd_alloc alloc = gcd_alloc_or_default(options->alloc);
+    GCD_TRY(number_places(&w, err));
+    w.type_size = gcd_mem_new_array(&alloc, w.types, sizeof *w.type_size);
+    if (w.type_size == NULL)
+        return gcd_fail_nomem(err, "writing the types");
+    gcdump_out_init(&w.out, s);
+    gcd_status st = put_file(&w, err);
+    gcdump_out_flush(&w.out);
+    gcd_mem_free(&alloc, w.type_size, w.types * sizeof *w.type_size);
+    GCD_TRY(st);
+    write_note_loss(notes, w.clamped, "objects are larger than 2 GiB, which is all that a gcdump can say: they count as 2147483647 bytes");
+    return gcd_sink_status(s, err);
+}
+
+static gcd_status write_graph(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
+                              struct gcd_write_notes *notes, struct gcd_error *err)
+{
+    return gcdump_write(g, s, options, &gcdump_limits, notes, err);
+}
+
+const struct gcd_format gcd_w_gcdump = {
+    .name = "gcdump",
+    .suffix = ".gcdump",
+    .about = "heap graph of dotnet-gcdump, PerfView, Visual Studio",
+    .names = GCD_NAMES_CSHARP,
+    .write_graph = write_graph,
+};

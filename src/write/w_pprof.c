@@ -1,0 +1,250 @@
+/*
+ * pprof profile (profile.proto of github.com/google/pprof), the numbers of objects and bytes of each stack.
+ *
+ * Protocol buffers by hand: a field is a key, number << 3 | wire type (0 varint, 2 length and bytes), and its content; repeated
+ * numbers are packed.  system_name is left out: pprof would take .NET names for mangled ones and cut them.
+ */
+#include <string.h>
+
+#include <gcdumpc/version.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/sort.h"
+#include "write/stacks.h"
+#include "write/write.h"
+
+enum { VARINT = 0, BYTES = 2 };
+enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE = 2, PROFILE_LOCATION = 4, PROFILE_FUNCTION = 5, PROFILE_STRING = 6, PROFILE_TIME_NANOS = 9,
+       PROFILE_PERIOD_TYPE = 11, PROFILE_PERIOD = 12, PROFILE_COMMENT = 13, PROFILE_DEFAULT_SAMPLE_TYPE = 14 };
+enum { VALUE_TYPE_TYPE = 1, VALUE_TYPE_UNIT = 2 };
+enum { SAMPLE_LOCATION_ID = 1, SAMPLE_VALUE = 2 };
+enum { LOCATION_ID = 1, LOCATION_LINE = 4, LINE_FUNCTION_ID = 1 };
+enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_FILENAME = 4 };
+
+#define TOOL "gcdumpc " GCDUMPC_VERSION
+#define VARINT_BYTES 10
+#define MESSAGE_BYTES ((STACKS_DEPTH + 8) * VARINT_BYTES)
+
+/* Strings that are always there, in the order of their numbers. */
+enum { STRING_NONE, STRING_OBJECTS, STRING_COUNT, STRING_SPACE, STRING_BYTES, STRING_TOOL, STRING_FOLD, STRING_VERDICT, STRING_NAMES };
+
+struct pprof {
+    struct stacks stacks;
+    struct gcd_sink *out;
+    uint32_t *id;                /* [frames] location and function of a frame, 0 = not used */
+    uint32_t *frame_at;          /* [frames] frame of id - 1 */
+    uint32_t *by_module;         /* [frames] ids - 1 of used frames, by module */
+    uint32_t *file;              /* [frames] string number of the module of id - 1 */
+    uint32_t used;
+    uint64_t clamped;
+};
+
+/* ---- protocol buffers ---- */
+
+static char *put_varint(char *p, uint64_t v)
+{
+    for (; v >= 0x80; v >>= 7)
+        *p++ = (char)((v & 0x7f) | 0x80);
+    *p++ = (char)v;
+    return p;
+}
+
+/* A number; 0 is left out, as is usual. */
+static char *put_number(char *p, unsigned field, uint64_t v)
+{
+    return v != 0 ? put_varint(put_varint(p, field << 3 | VARINT), v) : p;
+}
+
+static void write_bytes(struct gcd_sink *out, unsigned field, const char *bytes, size_t n)
+{
+    char *p = gcd_sink_reserve(out, 2 * VARINT_BYTES), *end = put_varint(put_varint(p, field << 3 | BYTES), n);
+    gcd_sink_advance(out, (size_t)(end - p));
+    gcd_sink_write(out, bytes, n);
+}
+
+static void write_number(struct gcd_sink *out, unsigned field, uint64_t v)
+{
+    char *p = gcd_sink_reserve(out, 2 * VARINT_BYTES);
+    gcd_sink_advance(out, (size_t)(put_number(p, field, v) - p));
+}
+
+/* ---- the parts of a profile ---- */
+
+static void write_value_type(struct gcd_sink *out, unsigned field, unsigned type, unsigned unit)
+{
+    char body[4 * VARINT_BYTES], *end = put_number(put_number(body, VALUE_TYPE_TYPE, type), VALUE_TYPE_UNIT, unit);
+    write_bytes(out, field, body, (size_t)(end - body));
+}
+
+static uint32_t location(struct pprof *w, uint32_t frame)
+{
+    if (w->id[frame] == 0) {
+        w->frame_at[w->used] = frame;
+        w->id[frame] = ++w->used;
+    }
+    return w->id[frame];
+}
+
+static uint64_t as_int64(struct pprof *w, uint64_t v)
+{
+    if (v <= INT64_MAX)
+        return v;
+    w->clamped++;
+    return INT64_MAX;
+}
+
+/* A sample, its locations from the leaf to the root. */
+static void write_sample(struct pprof *w, uint32_t number)
+{
+    char ids[MESSAGE_BYTES], values[2 * VARINT_BYTES], body[2 * MESSAGE_BYTES], *p = ids, *q = body;
+    const struct stack *items = w->stacks.items;
+    for (uint32_t i = number; i != STACKS_NONE; i = items[i].caller)
+        p = put_varint(p, location(w, items[i].frame));
+    q = put_varint(put_varint(q, SAMPLE_LOCATION_ID << 3 | BYTES), (uint64_t)(p - ids));
+    memcpy(q, ids, (size_t)(p - ids));
+    q += p - ids;
+    p = put_varint(put_varint(values, items[number].objects), as_int64(w, items[number].bytes));
+    q = put_varint(put_varint(q, SAMPLE_VALUE << 3 | BYTES), (uint64_t)(p - values));
+    memcpy(q, values, (size_t)(p - values));
+    q += p - values;
+    write_bytes(w->out, PROFILE_SAMPLE, body, (size_t)(q - body));
+}
+
+static const char *module_of(const struct pprof *w, uint32_t used)
+{
+    const char *module;
+    (void)stacks_frame(&w->stacks, w->frame_at[used], &module);
+    return module;
+}
+
+static int compare_modules(const void *ctx, uint32_t a, uint32_t b)
+{
+    return strcmp(module_of(ctx, a), module_of(ctx, b));
+}
+
+/* Number the modules as strings behind those of the frames, each once. */
+static gcd_status number_modules(struct pprof *w, struct gcd_error *err)
+{
+    uint32_t next = STRING_NAMES + w->used;
+    for (uint32_t i = 0; i < w->used; i++)
+        w->by_module[i] = i;
+    if (!gcd_sort_numbers(&w->stacks.alloc, w->by_module, w->used, compare_modules, w))
+        return gcd_fail_nomem(err, "sorting modules");
+    for (uint32_t i = 0; i < w->used; i++) {
+        uint32_t used = w->by_module[i];
+        if (i > 0 && compare_modules(w, w->by_module[i - 1], used) == 0)
+            w->file[used] = w->file[w->by_module[i - 1]];
+        else
+            w->file[used] = module_of(w, used)[0] == '\0' ? STRING_NONE : next++;
+    }
+    return GCD_OK;
+}
+
+static void write_locations(const struct pprof *w)
+{
+    for (uint32_t i = 0; i < w->used; i++) {
+        char line[2 * VARINT_BYTES], body[6 * VARINT_BYTES], *line_end = put_number(line, LINE_FUNCTION_ID, i + 1), *p = body;
+        p = put_number(p, LOCATION_ID, i + 1);
+        p = put_varint(put_varint(p, LOCATION_LINE << 3 | BYTES), (uint64_t)(line_end - line));
+        memcpy(p, line, (size_t)(line_end - line));
+        p += line_end - line;
+        write_bytes(w->out, PROFILE_LOCATION, body, (size_t)(p - body));
+        p = put_number(body, FUNCTION_ID, i + 1);
+        p = put_number(p, FUNCTION_NAME, STRING_NAMES + (uint64_t)i);
+        p = put_number(p, FUNCTION_FILENAME, w->file[i]);
+        write_bytes(w->out, PROFILE_FUNCTION, body, (size_t)(p - body));
+    }
+}
+
+static void write_string(const struct pprof *w, const char *s)
+{
+    write_bytes(w->out, PROFILE_STRING, s, strlen(s));
+}
+
+static void write_strings(const struct pprof *w)
+{
+    const struct stacks *s = &w->stacks;
+    const char *module;
+    static const char *const always[] = { "", "inuse_objects", "count", "inuse_space", "bytes", TOOL };
+    _Static_assert(sizeof always / sizeof *always == STRING_FOLD, "strings in the order of their numbers");
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        write_string(w, always[i]);
+    write_string(w, s->options->fold == GCD_FOLD_PATHS ? "stacks: shortest path from a root" : "stacks: dominators");
+    write_string(w, gcd_graph_verdict(s->g)->complete ? "complete" : "incomplete: objects or references are missing");
+    for (uint32_t i = 0; i < w->used; i++)
+        write_string(w, stacks_frame(s, w->frame_at[i], &module));
+    uint32_t next = STRING_NAMES + w->used;
+    for (uint32_t i = 0; i < w->used; i++)
+        if (w->file[w->by_module[i]] == next) {
+            write_string(w, module_of(w, w->by_module[i]));
+            next++;
+        }
+}
+
+/* When the GC began, in ns since 1970; 0 = not known. */
+static uint64_t time_of(const struct gcd_dump_facts *f)
+{
+    int64_t ns;
+    if (f->trace.start_unix_ms <= 0 || __builtin_mul_overflow(f->trace.start_unix_ms, INT64_C(1000000), &ns) ||
+        __builtin_add_overflow(ns, f->gc_start_ns, &ns) || ns < 0)
+        return 0;
+    return (uint64_t)ns;
+}
+
+static gcd_status write_profile(struct pprof *w, struct gcd_error *err)
+{
+    const struct stacks *s = &w->stacks;
+    w->id = gcd_mem_new_array(&s->alloc, s->frames, sizeof *w->id);
+    w->frame_at = gcd_mem_new_array(&s->alloc, s->frames, sizeof *w->frame_at);
+    w->by_module = gcd_mem_new_array(&s->alloc, s->frames, sizeof *w->by_module);
+    w->file = gcd_mem_new_array(&s->alloc, s->frames, sizeof *w->file);
+    if (w->id == NULL || w->frame_at == NULL || w->by_module == NULL || w->file == NULL)
+        return gcd_fail_nomem(err, "numbering the frames of a profile");
+    write_value_type(w->out, PROFILE_SAMPLE_TYPE, STRING_OBJECTS, STRING_COUNT);
+    write_value_type(w->out, PROFILE_SAMPLE_TYPE, STRING_SPACE, STRING_BYTES);
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (s->items[i].objects > 0)
+            write_sample(w, i);
+        if (i % WRITE_CHECK_EVERY == 0)
+            GCD_TRY(gcd_sink_status(w->out, err));
+    }
+    GCD_TRY(number_modules(w, err));
+    write_locations(w);
+    write_strings(w);
+    write_number(w->out, PROFILE_TIME_NANOS, time_of(gcd_graph_facts(s->g)));
+    write_value_type(w->out, PROFILE_PERIOD_TYPE, STRING_SPACE, STRING_BYTES);
+    write_number(w->out, PROFILE_PERIOD, 1);
+    write_number(w->out, PROFILE_COMMENT, STRING_TOOL);
+    write_number(w->out, PROFILE_COMMENT, STRING_FOLD);
+    write_number(w->out, PROFILE_COMMENT, STRING_VERDICT);
+    write_number(w->out, PROFILE_DEFAULT_SAMPLE_TYPE, STRING_SPACE);
+    return gcd_sink_status(w->out, err);
+}
+
+static gcd_status pprof_write(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
+                              struct gcd_write_notes *notes, struct gcd_error *err)
+{
+    struct pprof w = { .out = s };
+    gcd_status st = stacks_make(&w.stacks, g, options, err);
+    if (st == GCD_OK)
+        st = write_profile(&w, err);
+    if (st == GCD_OK) {
+        stacks_note(&w.stacks, notes);
+        write_note_loss(notes, w.clamped, "stacks hold more than 2^63 - 1 bytes and are written with that");
+    }
+    gcd_mem_free(&w.stacks.alloc, w.id, w.stacks.frames * sizeof *w.id);
+    gcd_mem_free(&w.stacks.alloc, w.frame_at, w.stacks.frames * sizeof *w.frame_at);
+    gcd_mem_free(&w.stacks.alloc, w.by_module, w.stacks.frames * sizeof *w.by_module);
+    gcd_mem_free(&w.stacks.alloc, w.file, w.stacks.frames * sizeof *w.file);
+    stacks_done(&w.stacks);
+    return st;
+}
+
+const struct gcd_format gcd_w_pprof = {
+    .name = "pprof",
+    .suffix = ".pb",
+    .about = "pprof profile, as a rule .pb.gz",
+    .names = GCD_NAMES_CSHARP,
+    .write_graph = pprof_write,
+};

@@ -1,0 +1,296 @@
+/*
+ * An SQLite database of the tables in tables.h.
+ *
+ * SQLite pulls the rows: each table is offered to it as a read-only virtual table and copied with one INSERT ... SELECT, which takes half
+ * the time of binding and stepping an INSERT for each row.  It writes to the temporary file of the place, of which nobody else knows:
+ * so there is no journal and no waiting for the disk until the place is committed.
+ */
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "write/sqlite_schema.h"
+#include "write/tables.h"
+#include "write/write.h"
+
+/* Virtual machine instructions between two looks at the cancel flag: a few milliseconds. */
+#define STEPS_PER_LOOK 100000
+
+struct database;
+
+/* A table, for SQLite to hand it back to the methods. */
+struct offer {
+    struct database *d;
+    const struct table *table;
+};
+
+struct database {
+    struct tables tables;
+    struct offer offers[TABLES];     /* SQLite looks at them until the database is closed */
+    struct gcd_alloc alloc;
+    const struct gcd_write_options *options;
+    sqlite3 *db;
+    uint64_t done, total;        /* rows */
+    uint64_t too_large;          /* numbers above 2^63 - 1 */
+};
+
+/* ---- a table of ours as a table of SQLite ---- */
+
+struct virtual_table {
+    sqlite3_vtab base;           /* first: SQLite sees only this */
+    struct offer *offer;
+};
+struct virtual_cursor {
+    sqlite3_vtab_cursor base;
+    struct database *d;
+    struct table_cursor c;
+};
+
+static int offer_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **ret, char **ret_error)
+{
+    (void)argc;
+    (void)argv;
+    (void)ret_error;
+    struct offer *o = aux;
+    char declaration[512];
+    size_t n = (size_t)snprintf(declaration, sizeof declaration, "CREATE TABLE x(");
+    for (size_t i = 0; i < o->table->column_count; i++)
+        n += (size_t)snprintf(declaration + n, sizeof declaration - n, "%s%s", i == 0 ? "" : ", ", o->table->columns[i]);
+    (void)snprintf(declaration + n, sizeof declaration - n, ")");
+    int rc = sqlite3_declare_vtab(db, declaration);
+    struct virtual_table *v = rc == SQLITE_OK ? gcd_mem_new(&o->d->alloc, sizeof *v) : NULL;
+    if (rc == SQLITE_OK && v == NULL)
+        return SQLITE_NOMEM;
+    if (v != NULL) {
+        v->offer = o;
+        *ret = &v->base;
+    }
+    return rc;
+}
+
+static int offer_disconnect(sqlite3_vtab *base)
+{
+    struct virtual_table *v = (struct virtual_table *)base;
+    gcd_mem_free(&v->offer->d->alloc, v, sizeof *v);
+    return SQLITE_OK;
+}
+
+static int offer_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+    (void)base;
+    info->estimatedCost = 1e6;           /* always the whole table */
+    return SQLITE_OK;
+}
+
+static int offer_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
+{
+    struct database *d = ((struct virtual_table *)base)->offer->d;
+    struct virtual_cursor *c = gcd_mem_new(&d->alloc, sizeof *c);
+    if (c == NULL)
+        return SQLITE_NOMEM;
+    c->d = d;
+    *ret = &c->base;
+    return SQLITE_OK;
+}
+
+static int offer_close(sqlite3_vtab_cursor *base)
+{
+    struct virtual_cursor *c = (struct virtual_cursor *)base;
+    gcd_mem_free(&c->d->alloc, c, sizeof *c);
+    return SQLITE_OK;
+}
+
+static int offer_filter(sqlite3_vtab_cursor *base, int plan, const char *plan_text, int argc, sqlite3_value **argv)
+{
+    (void)plan;
+    (void)plan_text;
+    (void)argc;
+    (void)argv;
+    struct virtual_cursor *c = (struct virtual_cursor *)base;
+    table_start(&c->c, &c->d->tables, ((struct virtual_table *)base->pVtab)->offer->table);
+    return SQLITE_OK;
+}
+
+static int offer_next(sqlite3_vtab_cursor *base)
+{
+    struct virtual_cursor *c = (struct virtual_cursor *)base;
+    table_next(&c->c);
+    /* the cancel flag is seen by look_at_cancel, whatever SQLite is at */
+    if (++c->d->done % WRITE_CHECK_EVERY == 0 && c->d->options->progress != NULL)
+        c->d->options->progress(c->d->options->progress_ctx, c->d->done, c->d->total);
+    return SQLITE_OK;
+}
+
+static int offer_eof(sqlite3_vtab_cursor *base)
+{
+    return !table_more(&((struct virtual_cursor *)base)->c);
+}
+
+static int offer_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int column)
+{
+    struct virtual_cursor *c = (struct virtual_cursor *)base;
+    struct table_value v;
+    table_value(&c->c, (size_t)column, &v);
+    switch (v.kind) {
+    case TABLE_NONE: sqlite3_result_null(to); break;
+    case TABLE_TEXT: sqlite3_result_text64(to, v.text, strlen(v.text), SQLITE_STATIC, SQLITE_UTF8); break;
+    case TABLE_NUMBER:
+        c->d->too_large += v.number > INT64_MAX;
+        sqlite3_result_int64(to, v.number > INT64_MAX ? INT64_MAX : (sqlite3_int64)v.number);
+        break;
+    default: sqlite3_result_int64(to, (sqlite3_int64)v.number); break;   /* of an address the bits count, not the sign */
+    }
+    return SQLITE_OK;
+}
+
+static int offer_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
+{
+    *ret = (sqlite3_int64)((struct virtual_cursor *)base)->c.row;
+    return SQLITE_OK;
+}
+
+/* Without xCreate the table exists without being created, and leaves no trace in the file. */
+static const sqlite3_module offer_module = {
+    .xConnect = offer_connect, .xBestIndex = offer_best_index, .xDisconnect = offer_disconnect, .xOpen = offer_open, .xClose = offer_close,
+    .xFilter = offer_filter, .xNext = offer_next, .xEof = offer_eof, .xColumn = offer_column, .xRowid = offer_rowid,
+};
+
+/* ---- the database ---- */
+
+static bool canceled(const struct gcd_write_options *options)
+{
+    return options->cancel != NULL && atomic_load_explicit(options->cancel, memory_order_relaxed);
+}
+
+static int look_at_cancel(void *ctx)
+{
+    return canceled(ctx);
+}
+
+static gcd_status failed(struct database *d, int rc, const char *doing, struct gcd_error *err)
+{
+    if (rc == SQLITE_NOMEM)
+        return gcd_fail_nomem(err, doing);
+    if (rc == SQLITE_INTERRUPT && canceled(d->options))
+        return gcd_fail(err, GCD_E_CANCELED, "interrupted");
+    if (rc == SQLITE_FULL)
+        return gcd_fail(err, GCD_E_IO, "cannot write: no space left, here or in SQLite's folder for temporary files (SQLITE_TMPDIR)");
+    int os = d->db != NULL ? sqlite3_system_errno(d->db) : 0;
+    const char *what = d->db != NULL ? sqlite3_errmsg(d->db) : sqlite3_errstr(rc);
+    if (os != 0)
+        return gcd_fail_os(err, os, "%s: SQLite says \"%s\"", doing, what);
+    return gcd_fail(err, GCD_E_IO, "%s: SQLite says \"%s\"", doing, what);
+}
+
+static gcd_status run(struct database *d, const char *sql, const char *doing, struct gcd_error *err)
+{
+    int rc = sqlite3_exec(d->db, sql, NULL, NULL, NULL);
+    return rc == SQLITE_OK ? GCD_OK : failed(d, rc, doing, err);
+}
+
+/* A leading "file:" would be taken for an URI if the library on this machine is built that way, ":memory:" for no file at all. */
+static gcd_status open_database(struct database *d, const char *path, struct gcd_error *err)
+{
+    size_t n = strlen(path) + sizeof "./";
+    char *own = gcd_mem_new(&d->alloc, n);
+    if (own == NULL)
+        return gcd_fail_nomem(err, "opening the database");
+    (void)snprintf(own, n, "%s%s", path[0] == '/' ? "" : "./", path);
+    int rc = sqlite3_open_v2(own, &d->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, NULL);
+    gcd_mem_free(&d->alloc, own, n);
+    if (rc == SQLITE_CANTOPEN)
+        return gcd_fail(err, GCD_E_IO, "SQLite cannot open a file with a name like this; it takes paths of about 500 bytes at most");
+    return rc == SQLITE_OK ? GCD_OK : failed(d, rc, "opening the database", err);
+}
+
+/* A journal of another database that had this name would be played back into ours by the next program that opens it. */
+static gcd_status refuse_journals(struct database *d, const char *path, struct gcd_error *err)
+{
+    static const char *const journals[] = { "-journal", "-wal" };
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    size_t n = strlen(path) + sizeof "-journal";
+    char *name = gcd_mem_new(&d->alloc, n);
+    if (name == NULL)
+        return gcd_fail_nomem(err, "opening the database");
+    gcd_status st = GCD_OK;
+    for (size_t i = 0; i < sizeof journals / sizeof *journals && st == GCD_OK; i++) {
+        int there = 0;
+        (void)snprintf(name, n, "%s%s", path, journals[i]);
+        if (vfs != NULL && vfs->xAccess(vfs, name, SQLITE_ACCESS_EXISTS, &there) == SQLITE_OK && there)
+            st = gcd_fail(err, GCD_E_IO, "an older database of that name is in use or was not closed: there is a file of its name and \"%s\"",
+                          journals[i]);
+    }
+    gcd_mem_free(&d->alloc, name, n);
+    return st;
+}
+
+/*
+ * The defaults of the library on this machine may differ from those of the project, so all that matters is said.  Rows come in the order
+ * of their keys: a cache would only grow.  A sort of an index has runs as large as the cache; small ones that fit a processor's are
+ * faster by a third.
+ */
+static const char settings[] = "PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'; PRAGMA auto_vacuum = 0; PRAGMA journal_mode = OFF;"
+                               "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -2000;"
+                               "PRAGMA temp_store = FILE; PRAGMA foreign_keys = OFF;"
+                               "PRAGMA user_version = 1; BEGIN;";
+
+static gcd_status copy_table(struct database *d, struct offer *offer, struct gcd_error *err)
+{
+    const struct table *table = offer->table;
+    char module[64], sql[160];
+    (void)snprintf(module, sizeof module, "gcdumpc_%s", table->name);
+    (void)snprintf(sql, sizeof sql, "INSERT INTO main.%s SELECT * FROM %s;", table->name, module);
+    int rc = sqlite3_create_module(d->db, module, &offer_module, offer);
+    return rc == SQLITE_OK ? run(d, sql, table->name, err) : failed(d, rc, table->name, err);
+}
+
+static gcd_status fill(struct database *d, const struct gcd_place *p, struct gcd_error *err)
+{
+    GCD_TRY(refuse_journals(d, gcd_place_path(p), err));
+    GCD_TRY(open_database(d, gcd_place_temporary(p), err));
+    sqlite3_progress_handler(d->db, STEPS_PER_LOOK, look_at_cancel, (void *)(uintptr_t)d->options);
+    GCD_TRY(run(d, settings, "setting up the database", err));
+    GCD_TRY(run(d, sqlite_schema_tables, "making the tables", err));
+    for (size_t i = 0; i < TABLES; i++)
+        d->total += table_list[i].rows(&d->tables);
+    for (size_t i = 0; i < TABLES; i++) {
+        d->offers[i] = (struct offer){ .d = d, .table = &table_list[i] };
+        GCD_TRY(copy_table(d, &d->offers[i], err));
+    }
+    GCD_TRY(run(d, sqlite_schema_indexes, "making the indexes", err));
+    GCD_TRY(run(d, sqlite_schema_views, "making the views", err));
+    return run(d, "COMMIT;", "finishing the database", err);
+}
+
+static gcd_status sqlite_write(const struct gcd_graph *g, const struct gcd_place *p, const struct gcd_write_options *options,
+                               struct gcd_write_notes *notes, struct gcd_error *err)
+{
+    struct gcd_alloc a = gcd_alloc_or_default(options->alloc);
+    struct gcd_dominators_options dominators_options = { .alloc = options->alloc, .cancel = options->cancel };
+    struct gcd_dominators *dominators = NULL;
+    struct database *d = gcd_mem_new(&a, sizeof *d);
+    if (d == NULL)
+        return gcd_fail_nomem(err, "writing a database");
+    d->alloc = a;
+    d->options = options;
+    gcd_status st = gcd_dominators_new(g, &dominators_options, &dominators, err);
+    if (st == GCD_OK)
+        st = tables_init(&d->tables, g, dominators, options, err);
+    if (st == GCD_OK) {
+        st = fill(d, p, err);
+        int rc = sqlite3_close(d->db);   /* NULL is fine */
+        if (st == GCD_OK && rc != SQLITE_OK)
+            st = gcd_fail(err, GCD_E_IO, "finishing the database: SQLite says \"%s\"", sqlite3_errstr(rc));
+        tables_note(&d->tables, notes);
+        write_note_loss(notes, d->too_large, "numbers are larger than 2^63-1 and written as that");
+        tables_done(&d->tables);
+    }
+    gcd_dominators_free(dominators);
+    gcd_mem_free(&a, d, sizeof *d);
+    return st;
+}
+
+const struct gcd_format gcd_w_sqlite = { .name = "sqlite", .suffix = ".sqlite", .suffix2 = ".db", .names = GCD_NAMES_CSHARP,
+                                         .about = "SQLite database with views for the usual questions", .write_place = sqlite_write };

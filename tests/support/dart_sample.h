@@ -1,0 +1,13 @@
+/*
+ * A heap snapshot as a Dart VM writes it, with every kind of data an object can have.  11 objects, the root included.
+ */
+#ifndef DART_SAMPLE_H
+#define DART_SAMPLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+extern const uint8_t dart_sample[];
+extern const size_t dart_sample_bytes;
+
+#endif

@@ -1,0 +1,227 @@
+/*
+ * .gcdump files cut at every byte, with every byte changed, with every allocation failing: a clean error or a sound graph.
+ */
+#include "sweep/sweep.h"
+
+#include <inttypes.h>
+
+#include "support/failalloc.h"
+#include "support/graph_gen.h"
+#include "support/run_gcdump.h"
+#include "support/tb_gcdump.h"
+
+/* A reader that can be broken on purpose. */
+typedef gcd_status (*reader)(const void *bytes, size_t n, const struct gcd_graph_options *o, struct gcd_graph **ret, struct gcd_error *err);
+
+/* A file of our own with all that a graph can hold, behind those of tb_gcdump.c. */
+static const char *sample(size_t i, struct tb_bytes *ret)
+{
+    const char *name = tb_gcdump_sample(i, ret);
+    struct tb_bytes none;
+    if (name != NULL || (i > 0 && tb_gcdump_sample(i - 1, &none) == NULL))
+        return name;
+    tb_free(&none);
+    struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = 5, .max_nodes = 12, .plain_names = true });
+    struct gcd_write_notes notes;
+    assert_int_equal(run_gcdump_write(g, NULL, ret, &notes, NULL), GCD_OK);
+    gcd_graph_free(g);
+    return "our own";
+}
+
+/* NULL, or what is wrong with the answer. */
+static const char *check(gcd_status st, const struct gcd_graph *g, const struct gcd_error *err)
+{
+    if (st != GCD_OK)
+        return st > 0 || err->code != st || err->msg[0] == '\0' ? "the error does not say what it is" :
+               st == GCD_E_TRUNCATED || st == GCD_E_FORMAT || st == GCD_E_UNSUPPORTED || st == GCD_E_LIMIT ? NULL : "not an error of the file";
+    uint64_t edges = 0;
+    for (uint32_t n = 0; n < gcd_graph_node_count(g); n++) {
+        size_t k;
+        const uint32_t *targets = gcd_graph_node_edges(g, n, &k);
+        edges += k;
+        for (size_t i = 0; i < k; i++)
+            if (targets[i] >= gcd_graph_node_count(g))
+                return "a reference leads nowhere";
+    }
+    return edges == gcd_graph_edge_count(g) ? NULL : "references are not counted";
+}
+
+/* WHOLE: what the file holds, NULL when that may have changed. */
+static void try_bytes(reader read, const char *name, size_t at, const uint8_t *p, size_t n, const struct gcd_graph *whole, struct tally *t)
+{
+    struct failalloc f;
+    struct gcd_graph *g = NULL;
+    struct gcd_error err = GCD_ERROR_INIT;
+    failalloc_init(&f);
+    f.max_bytes = (size_t)8 << 20;
+    gcd_status st = read(p, n, &(struct gcd_graph_options){ .alloc = &f.alloc }, &g, &err);
+    const char *wrong = check(st, g, &err);
+    if (wrong == NULL && st == GCD_OK && whole != NULL)
+        wrong = graph_eq(whole, g, 0);
+    if (wrong != NULL)
+        tally_complain(t, "%s, byte %zu: %s; %s", name, at, wrong, err.msg);
+    if (st == GCD_OK)
+        gcd_graph_free(g);
+    wrong = failalloc_complaint(&f);
+    if (wrong != NULL)
+        tally_complain(t, "%s, byte %zu: %s", name, at, wrong);
+    t->runs++;
+}
+
+/* In a block of its own, so that a sanitizer sees the first byte behind it being read. */
+static void sweep_cuts(reader read, struct tally *t)
+{
+    struct tb_bytes b;
+    const char *name;
+    for (size_t i = 0; (name = sample(i, &b)) != NULL; i++) {
+        struct gcd_graph *whole;
+        assert_int_equal(run_gcdump_read(b.p, b.n, NULL, &whole, NULL), GCD_OK);
+        for (size_t n = 0; n < b.n; n++) {
+            uint8_t *cut = malloc(n + (n == 0));
+            assert_non_null(cut);
+            memcpy(cut, b.p, n);
+            try_bytes(read, name, n, cut, n, whole, t);
+            free(cut);
+        }
+        gcd_graph_free(whole);
+        tb_free(&b);
+    }
+}
+
+static void sweep_flips(reader read, struct tally *t)
+{
+    static const uint8_t masks[] = { 0x01, 0x02, 0x40, 0x80, 0xff };
+    struct tb_bytes b;
+    const char *name;
+    for (size_t i = 0; (name = sample(i, &b)) != NULL; i++) {
+        for (size_t at = 0; at < b.n; at++)
+            for (size_t k = 0; k < sizeof masks; k++) {
+                b.p[at] ^= masks[k];
+                try_bytes(read, name, at, b.p, b.n, NULL, t);
+                b.p[at] ^= masks[k];
+            }
+        tb_free(&b);
+    }
+}
+
+static void test_cuts(void **state)
+{
+    (void)state;
+    struct tally t = { 0 };
+    sweep_cuts(run_gcdump_read, &t);
+    assert_true(t.runs > 8000);
+    tally_expect_none(&t);
+}
+
+static void test_flips(void **state)
+{
+    (void)state;
+    struct tally t = { 0 };
+    sweep_flips(run_gcdump_read, &t);
+    tally_expect_none(&t);
+}
+
+/* ---- allocations ---- */
+
+static gcd_status read_and_write(const void *p, size_t n, struct failalloc *f, struct gcd_error *err)
+{
+    struct gcd_graph *g;
+    struct tb_bytes out = { NULL, 0, 0 };
+    struct gcd_write_notes notes;
+    gcd_status st = run_gcdump_read(p, n, &(struct gcd_graph_options){ .alloc = &f->alloc }, &g, err);
+    if (st != GCD_OK)
+        return st;
+    st = run_gcdump_write(g, &f->alloc, &out, &notes, err);
+    gcd_graph_free(g);
+    tb_free(&out);
+    return st;
+}
+
+static void test_allocations(void **state)
+{
+    (void)state;
+    struct tally t = { 0 };
+    struct tb_bytes b;
+    const char *name;
+    for (size_t i = 0; (name = sample(i, &b)) != NULL; i++) {
+        uint64_t failed;
+        for (uint64_t k = 1; k < 2 || failed > 0; k++) {
+            struct failalloc f;
+            struct gcd_error err = GCD_ERROR_INIT;
+            failalloc_init(&f);
+            f.fail_at = k;
+            gcd_status st = read_and_write(b.p, b.n, &f, &err);
+            failed = f.failed;
+            const char *wrong = failalloc_complaint(&f);
+            if (wrong != NULL)
+                tally_complain(&t, "%s, allocation %" PRIu64 ": %s", name, k, wrong);
+            /* giving back what is not needed may fail without harm */
+            else if (st != GCD_E_NOMEM && (st != GCD_OK || err.code != GCD_OK))
+                tally_complain(&t, "%s, allocation %" PRIu64 ": %s %s", name, k, gcd_status_name(st), err.msg);
+            t.runs++;
+        }
+        tb_free(&b);
+    }
+    assert_true(t.runs > 300);
+    tally_expect_none(&t);
+}
+
+/* ---- readers broken on purpose ---- */
+
+/* Takes a damaged file for one that cannot be read. */
+static gcd_status read_confused(const void *bytes, size_t n, const struct gcd_graph_options *o, struct gcd_graph **ret, struct gcd_error *err)
+{
+    gcd_status st = run_gcdump_read(bytes, n, o, ret, err);
+    return st == GCD_E_FORMAT || st == GCD_E_TRUNCATED ? (err->code = GCD_E_IO) : st;
+}
+
+/* Does not say what is wrong. */
+static gcd_status read_silent(const void *bytes, size_t n, const struct gcd_graph_options *o, struct gcd_graph **ret, struct gcd_error *err)
+{
+    gcd_status st = run_gcdump_read(bytes, n, o, ret, err);
+    err->msg[0] = '\0';
+    return st;
+}
+
+/* Forgets a block. */
+static gcd_status read_leaking(const void *bytes, size_t n, const struct gcd_graph_options *o, struct gcd_graph **ret, struct gcd_error *err)
+{
+    struct failalloc *f = o->alloc->ctx;
+    gcd_status st = run_gcdump_read(bytes, n, o, ret, err);
+    if (st != GCD_OK)
+        (void)snprintf(f->wrong, sizeof f->wrong, "blocks left");
+    return st;
+}
+
+/* A graph, but not the one in the file. */
+static gcd_status read_other(const void *bytes, size_t n, const struct gcd_graph_options *o, struct gcd_graph **ret, struct gcd_error *err)
+{
+    gcd_status st = run_gcdump_read(bytes, n, o, ret, err);
+    if (st != GCD_OK)
+        return st;
+    gcd_graph_free(*ret);
+    *ret = graph_gen(&(struct graph_gen){ .seed = 1, .max_nodes = 100, .alloc = o->alloc });
+    return GCD_OK;
+}
+
+static void test_self(void **state)
+{
+    (void)state;
+    static const reader broken[] = { read_confused, read_silent, read_leaking, read_other };
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        struct tally cuts = { 0 }, flips = { 0 };
+        sweep_cuts(broken[i], &cuts);
+        tally_expect_some(&cuts);
+        sweep_flips(broken[i], &flips);
+        if (broken[i] != read_other)     /* a changed byte may change the graph */
+            tally_expect_some(&flips);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cuts), cmocka_unit_test(test_flips), cmocka_unit_test(test_allocations), cmocka_unit_test(test_self),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,410 @@
+/* Dominators against graphs with known answers and against brute force. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gcdumpc/dominators.h>
+
+#include "graph/graph_build.h"
+#include "support/check.h"
+#include "support/failalloc.h"
+#include "support/graph_gen.h"
+#include "support/run.h"
+
+static struct gcd_error err = GCD_ERROR_INIT;
+
+#define ROOT GCD_NODE_ROOT
+#define NONE GCD_NODE_NONE
+
+/* ---- small graphs; node I is of size 2^I ---- */
+
+struct pair {
+    uint32_t from, to;
+};
+
+struct small {
+    uint32_t nodes;
+    struct pair edges[16];       /* see pairs() */
+    uint32_t roots[8];           /* node + 1; up to 0 */
+    struct pair dependents[8];   /* from key to value */
+    uint32_t weak;               /* node + 1, 0 = none */
+    uint32_t parents[10];
+};
+
+static struct gcd_graph *graph_of(uint32_t nodes, const struct pair *edges, size_t edge_count, const struct pair *dependents,
+                                  size_t dependent_count, const struct gcd_graph_root *roots, size_t root_count)
+{
+    struct gcd_build *b;
+    struct gcd_graph *g;
+    uint32_t type;
+    assert_int_equal(gcd_build_new(NULL, &b, &err), GCD_OK);
+    assert_int_equal(gcd_build_type(b, &(struct gcd_type){ .name = "A", .module_path = "" }, &type, &err), GCD_OK);
+    for (uint32_t i = 0; i < nodes; i++)
+        assert_int_equal(gcd_build_node(b, 0, type, UINT64_C(1) << (i % 63), &err), GCD_OK);
+    assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
+    for (uint32_t i = 0; i < nodes; i++) {
+        assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
+        for (size_t e = 0; e < edge_count; e++)
+            if (edges[e].from == i)
+                assert_int_equal(gcd_build_edge_nodes(b, &edges[e].to, 1, &err), GCD_OK);
+    }
+    for (size_t i = 0; i < root_count; i++)
+        assert_int_equal(gcd_build_root(b, &roots[i], &err), GCD_OK);
+    for (size_t i = 0; i < dependent_count; i++)
+        assert_int_equal(gcd_build_dependent(b, dependents[i].from, dependents[i].to, &err), GCD_OK);
+    assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
+    return g;
+}
+
+/* { 0, 0 } ends a list, except at its start when more follows. */
+static size_t pairs(const struct pair *p, size_t max)
+{
+    size_t n = p[0].from == 0 && p[0].to == 0 && (p[1].from != 0 || p[1].to != 0) ? 1 : 0;
+    while (n < max && (p[n].from != 0 || p[n].to != 0))
+        n++;
+    return n;
+}
+
+static struct gcd_graph *small_graph(const struct small *s)
+{
+    struct gcd_graph_root roots[9] = { { .name = "" } };
+    size_t n = 0;
+    for (; s->roots[n] != 0; n++)
+        roots[n] = (struct gcd_graph_root){ .node = s->roots[n] - 1, .kind = GCD_ROOT_STACK };
+    if (s->weak != 0)
+        roots[n++] = (struct gcd_graph_root){ .node = s->weak - 1, .kind = GCD_ROOT_HANDLE, .flags = GCD_ROOT_WEAK };
+    return graph_of(s->nodes, s->edges, pairs(s->edges, 16), s->dependents, pairs(s->dependents, 8), roots, n);
+}
+
+static struct gcd_dominators *dominators_of(const struct gcd_graph *g)
+{
+    struct gcd_dominators *d;
+    assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
+    return d;
+}
+
+static const struct small known[] = {
+    { .nodes = 4, .edges = { { 0, 1 }, { 0, 2 }, { 1, 3 }, { 2, 3 } }, .roots = { 1 }, .parents = { ROOT, 0, 0, 0 } },           /* a diamond */
+    /* two roots */
+    { .nodes = 4, .edges = { { 0, 1 }, { 0, 2 }, { 1, 3 }, { 2, 3 } }, .roots = { 2, 3 }, .parents = { NONE, ROOT, ROOT, ROOT } },
+    { .nodes = 3, .edges = { { 0, 1 }, { 1, 2 }, { 2, 0 } }, .roots = { 1 }, .parents = { ROOT, 0, 1 } },         /* a cycle through a root */
+    { .nodes = 3, .edges = { { 0, 1 }, { 1, 2 }, { 2, 0 } }, .roots = { 1, 3 }, .parents = { ROOT, 0, ROOT } },
+    { .nodes = 3, .edges = { { 0, 1 }, { 1, 2 }, { 2, 1 } }, .parents = { NONE, NONE, NONE } },                   /* nothing is held */
+    { .nodes = 4, .edges = { { 0, 1 }, { 2, 3 }, { 3, 2 } }, .roots = { 1, 1 }, .parents = { ROOT, 0, NONE, NONE } },     /* an island */
+    { .nodes = 2, .edges = { { 0, 0 }, { 0, 1 }, { 1, 1 }, { 0, 1 } }, .roots = { 1 }, .parents = { ROOT, 0 } },  /* self edges, double edges */
+    { .nodes = 3, .edges = { { 0, 1 }, { 1, 2 } }, .roots = { 2 }, .weak = 1, .parents = { NONE, ROOT, 1 } },     /* a weak root holds nothing */
+    { .nodes = 3, .edges = { { 0, 1 } }, .roots = { 1 }, .dependents = { { 0, 2 } }, .parents = { ROOT, 0, 0 } }, /* a value lives with its key */
+    /* a dead key holds nothing */
+    { .nodes = 3, .edges = { { 0, 1 } }, .roots = { 1 }, .dependents = { { 2, 1 } }, .parents = { ROOT, 0, NONE } },
+    { .nodes = 4, .edges = { { 0, 1 } }, .roots = { 1 }, .dependents = { { 1, 2 }, { 2, 3 } }, .parents = { ROOT, 0, 1, 2 } },    /* a chain */
+    { .nodes = 3, .edges = { { 0, 1 }, { 0, 2 } }, .roots = { 1 }, .dependents = { { 1, 2 } }, .parents = { ROOT, 0, 0 } },
+    { .nodes = 4, .edges = { { 0, 3 } }, .roots = { 1 }, .dependents = { { 0, 1 }, { 0, 2 }, { 1, 3 } }, .parents = { ROOT, 0, 0, 0 } },
+    /* the dominator is neither the parent nor the semidominator: 0 -> 1 -> 2 -> 3 -> 4, 0 -> 2, 1 -> 4 */
+    { .nodes = 5, .edges = { { 0, 1 }, { 1, 2 }, { 2, 3 }, { 3, 4 }, { 0, 2 }, { 1, 4 } }, .roots = { 1 }, .parents = { ROOT, 0, 0, 2, 0 } },
+    /* not reducible: two ways into a cycle */
+    { .nodes = 4, .edges = { { 0, 1 }, { 0, 2 }, { 1, 2 }, { 2, 1 }, { 2, 3 } }, .roots = { 1 }, .parents = { ROOT, 0, 0, 2 } },
+};
+
+static void known_graphs_have_known_dominators(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct gcd_graph *g = small_graph(&known[i]);
+        struct gcd_dominators *d = dominators_of(g);
+        for (uint32_t n = 0; n < known[i].nodes; n++)
+            if (gcd_dominators_parent(d, n) != known[i].parents[n])
+                fail_msg("graph %zu, node %u: %u", i, (unsigned)n, (unsigned)gcd_dominators_parent(d, n));
+        gcd_dominators_free(d);
+        gcd_graph_free(g);
+    }
+}
+
+static void retained_sizes_are_sums_below(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = small_graph(&known[0]);
+    struct gcd_dominators *d = dominators_of(g);
+    assert_true(gcd_dominators_retained(d, 0) == 15);
+    assert_true(gcd_dominators_retained(d, 1) == 2);
+    assert_true(gcd_dominators_retained(d, GCD_NODE_ROOT) == 15);
+    assert_int_equal(gcd_dominators_reachable(d), 4);
+    gcd_dominators_free(d);
+    gcd_graph_free(g);
+    g = small_graph(&known[5]);
+    d = dominators_of(g);
+    assert_true(gcd_dominators_retained(d, 2) == 0);
+    assert_true(gcd_dominators_retained(d, GCD_NODE_ROOT) == 3);
+    gcd_dominators_free(d);
+    gcd_graph_free(g);
+}
+
+static void retained_sizes_saturate(void **state)
+{
+    (void)state;
+    struct gcd_build *b;
+    struct gcd_graph *g;
+    uint32_t type;
+    assert_int_equal(gcd_build_new(NULL, &b, &err), GCD_OK);
+    assert_int_equal(gcd_build_type(b, &(struct gcd_type){ .name = "A", .module_path = "" }, &type, &err), GCD_OK);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(gcd_build_node(b, 0, type, UINT64_C(1) << 63, &err), GCD_OK);
+    assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t to = i + 1;
+        assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
+        assert_int_equal(gcd_build_edge_nodes(b, &to, i < 2, &err), GCD_OK);
+    }
+    assert_int_equal(gcd_build_root(b, &(struct gcd_graph_root){ .node = 0 }, &err), GCD_OK);
+    assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
+    struct gcd_dominators *d = dominators_of(g);
+    assert_true(gcd_dominators_retained(d, 2) == UINT64_C(1) << 63);
+    assert_true(gcd_dominators_retained(d, 1) == UINT64_MAX);
+    assert_true(gcd_dominators_retained(d, 0) == UINT64_MAX);
+    assert_true(gcd_dominators_retained(d, GCD_NODE_ROOT) == UINT64_MAX);
+    gcd_dominators_free(d);
+    gcd_graph_free(g);
+}
+
+/* ---- brute force ---- */
+
+/* What is reachable without WITHOUT: a mark a node.  Written apart from the library: no flow, no order. */
+static void mark(const struct gcd_graph *g, uint32_t without, uint8_t *seen, uint32_t *stack)
+{
+    size_t depth = 0;
+    memset(seen, 0, gcd_graph_node_count(g));
+    for (size_t i = 0; i < gcd_graph_root_count(g); i++) {
+        const struct gcd_graph_root *r = gcd_graph_root(g, i);
+        if ((r->flags & GCD_ROOT_WEAK) == 0 && r->node != without && !seen[r->node]) {
+            seen[r->node] = 1;
+            stack[depth++] = r->node;
+        }
+    }
+    while (depth > 0) {
+        uint32_t n = stack[--depth];
+        size_t edge_count, dependents = gcd_graph_dependent_count(g);
+        const uint32_t *edges = gcd_graph_node_edges(g, n, &edge_count);
+        for (size_t i = 0; i < edge_count + dependents; i++) {
+            const struct gcd_graph_dependent *dep = i < edge_count ? NULL : gcd_graph_dependent(g, i - edge_count);
+            uint32_t to = dep == NULL ? edges[i] : dep->key == n ? dep->value : without;
+            if (to != without && !seen[to]) {
+                seen[to] = 1;
+                stack[depth++] = to;
+            }
+        }
+    }
+}
+
+/* D dominates N exactly when D is N's parent, or its parent's, ... */
+static void compare_with_brute_force(const struct gcd_graph *g, uint64_t seed)
+{
+    uint32_t n = gcd_graph_node_count(g);
+    uint8_t *alive = malloc(n + 1), *seen = malloc(n + 1), *placed = calloc(n + 1, 1);
+    uint32_t *stack = malloc((n + 1) * sizeof *stack), *times = calloc(n + 1, sizeof *times), *depth = calloc(n + 1, sizeof *depth);
+    assert_true(alive != NULL && seen != NULL && placed != NULL && stack != NULL && times != NULL && depth != NULL);
+    struct gcd_dominators *d = dominators_of(g);
+    mark(g, NONE, alive, stack);
+    uint32_t reachable = 0;
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        reachable += alive[i];
+        uint64_t size = alive[i] ? gcd_graph_node_size(g, i) : 0;
+        all = all > UINT64_MAX - size ? UINT64_MAX : all + size;
+        assert_int_equal(alive[i], gcd_dominators_parent(d, i) != NONE);
+    }
+    assert_int_equal(gcd_dominators_reachable(d), reachable);
+    assert_true(gcd_dominators_retained(d, ROOT) == all);
+    const uint32_t *order = gcd_dominators_order(d);
+    for (uint32_t i = 0; i < reachable; i++) {       /* each once, after its parent */
+        uint32_t parent = gcd_dominators_parent(d, order[i]);
+        assert_true(alive[order[i]] && !placed[order[i]] && (parent == ROOT || placed[parent]));
+        placed[order[i]] = 1;
+        depth[order[i]] = parent == ROOT ? 0 : depth[parent] + 1;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t gone = 0;
+        mark(g, i, seen, stack);
+        for (uint32_t k = 0; k < n; k++) {
+            if (!alive[k] || seen[k])
+                continue;
+            uint64_t size = gcd_graph_node_size(g, k);
+            gone = gone > UINT64_MAX - size ? UINT64_MAX : gone + size;
+            times[k] += k != i;
+            uint32_t up = k;
+            while (up != i && up != ROOT)
+                up = gcd_dominators_parent(d, up);
+            if (alive[i] && up != i)
+                fail_msg("seed %llu: %u dominates %u", (unsigned long long)seed, (unsigned)i, (unsigned)k);
+        }
+        if (gcd_dominators_retained(d, i) != (alive[i] ? gone : 0))
+            fail_msg("seed %llu: retained size of %u", (unsigned long long)seed, (unsigned)i);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        assert_int_equal(times[i], depth[i]);        /* as many dominators as ancestors */
+    gcd_dominators_free(d);
+    free(alive);
+    free(seen);
+    free(placed);
+    free(stack);
+    free(times);
+    free(depth);
+}
+
+static void random_graphs_agree_with_brute_force(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 4000; seed++) {
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = seed % 10 == 0 ? 120 : 3 + (uint32_t)(seed % 40),
+                                                             .plain_names = true, .keep_unknown = seed % 3 == 0 });
+        assert_non_null(g);
+        compare_with_brute_force(g, seed);
+        gcd_graph_free(g);
+    }
+}
+
+/* One root, sparse and dense, few back edges and many: what the general generator rarely makes. */
+static void flow_graphs_agree_with_brute_force(void **state)
+{
+    (void)state;
+    uint64_t s = 7;
+    for (uint64_t seed = 0; seed < 4000; seed++) {
+        static struct pair edges[400], dependents[8];
+        uint32_t n = 2 + (uint32_t)(run_random(&s) % 40);
+        size_t edge_count = n - 1 + run_random(&s) % (3 * n), dependent_count = run_random(&s) % 8;
+        bool local = run_random(&s) % 2 == 0;
+        for (size_t i = 0; i < edge_count; i++) {
+            uint32_t a = (uint32_t)(run_random(&s) % n), b = (uint32_t)(run_random(&s) % n);
+            if (local)
+                b = (a + n - 3 + b % 8) % n;
+            edges[i] = i + 1 < n ? (struct pair){ (uint32_t)(run_random(&s) % (i + 1)), (uint32_t)i + 1 } : (struct pair){ a, b };
+        }
+        for (size_t i = 0; i < dependent_count; i++)
+            dependents[i] = (struct pair){ (uint32_t)(run_random(&s) % n), (uint32_t)(run_random(&s) % n) };
+        struct gcd_graph *g = graph_of(n, edges, edge_count, dependents, dependent_count, &(struct gcd_graph_root){ .node = 0 }, 1);
+        compare_with_brute_force(g, seed);
+        gcd_graph_free(g);
+    }
+}
+
+/* ---- shapes that break recursion and what is quadratic ---- */
+
+static void long_chains_with_shortcuts_are_no_danger(void **state)
+{
+    (void)state;
+    /*
+     * A list of N nodes, each with a reference back to the first, then a fan of N leaves that hang below its last node and are also held
+     * by the first: a walk up the list for each leaf would take N * N steps.
+     */
+    const uint32_t n = 300000;
+    struct gcd_build *b;
+    struct gcd_graph *g;
+    uint32_t type;
+    assert_int_equal(gcd_build_new(NULL, &b, &err), GCD_OK);
+    assert_int_equal(gcd_build_type(b, &(struct gcd_type){ .name = "A", .module_path = "" }, &type, &err), GCD_OK);
+    for (uint32_t i = 0; i < 2 * n; i++)
+        assert_int_equal(gcd_build_node(b, 0, type, 1, &err), GCD_OK);
+    assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
+    for (uint32_t i = 0; i < 2 * n; i++) {
+        uint32_t next = i + 1, first = 0;
+        assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
+        if (i + 1 < n)
+            assert_int_equal(gcd_build_edge_nodes(b, &next, 1, &err), GCD_OK);
+        if (i > 0 && i < n)
+            assert_int_equal(gcd_build_edge_nodes(b, &first, 1, &err), GCD_OK);
+        if (i == 0 || i + 1 == n)
+            for (uint32_t leaf = n; leaf < 2 * n; leaf++)
+                assert_int_equal(gcd_build_edge_nodes(b, &leaf, 1, &err), GCD_OK);
+    }
+    assert_int_equal(gcd_build_root(b, &(struct gcd_graph_root){ .node = 0 }, &err), GCD_OK);
+    assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
+    struct gcd_dominators *d = dominators_of(g);
+    for (uint32_t i = 1; i < 2 * n; i++)
+        assert_true(gcd_dominators_parent(d, i) == (i < n ? i - 1 : 0));
+    assert_true(gcd_dominators_retained(d, 0) == 2 * (uint64_t)n && gcd_dominators_retained(d, 1) == n - 1);
+    gcd_dominators_free(d);
+    gcd_graph_free(g);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = small_graph(&known[12]);
+    for (uint64_t at = 1;; at++) {
+        struct failalloc f;
+        struct gcd_dominators *d = NULL;
+        failalloc_init(&f);
+        f.fail_at = at;
+        gcd_status st = gcd_dominators_new(g, &(struct gcd_dominators_options){ .alloc = &f.alloc }, &d, &err);
+        assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
+        assert_int_equal(d != NULL, st == GCD_OK);
+        gcd_dominators_free(d);
+        assert_null(failalloc_complaint(&f));
+        if (f.failed == 0)
+            break;
+    }
+    gcd_graph_free(g);
+}
+
+struct calls {
+    uint64_t last, total;
+    unsigned count;
+    gcd_cancel_flag stop;
+    unsigned stop_at;
+};
+
+static void progress(void *ctx, uint64_t done, uint64_t total)
+{
+    struct calls *c = ctx;
+    assert_true(done >= c->last && done <= total);
+    c->last = done;
+    c->total = total;
+    if (++c->count == c->stop_at)
+        atomic_store(&c->stop, true);
+}
+
+static void it_tells_how_far_it_is_and_can_be_stopped(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = 3, .max_nodes = 100, .plain_names = true });
+    struct calls c = { .count = 0 };
+    struct gcd_dominators_options o = { .progress = progress, .progress_ctx = &c, .cancel = &c.stop };
+    struct gcd_dominators *d = NULL;
+    assert_int_equal(gcd_dominators_new(g, &o, &d, &err), GCD_OK);
+    assert_true(c.count > 0 && c.last == c.total && c.total > 0);
+    gcd_dominators_free(d);
+    unsigned calls = c.count;
+    for (unsigned at = 1; at <= calls; at++) {
+        c = (struct calls){ .stop_at = at };
+        d = NULL;
+        assert_int_equal(gcd_dominators_new(g, &o, &d, &err), GCD_E_CANCELED);
+        assert_null(d);
+    }
+    gcd_graph_free(g);
+}
+
+static void an_empty_heap_has_none(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = graph_of(0, NULL, 0, NULL, 0, NULL, 0);
+    struct gcd_dominators *d = dominators_of(g);
+    assert_int_equal(gcd_dominators_reachable(d), 0);
+    assert_true(gcd_dominators_retained(d, GCD_NODE_ROOT) == 0);
+    gcd_dominators_free(d);
+    gcd_dominators_free(NULL);
+    gcd_graph_free(g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(known_graphs_have_known_dominators),
+        cmocka_unit_test(retained_sizes_are_sums_below),
+        cmocka_unit_test(retained_sizes_saturate),
+        cmocka_unit_test(random_graphs_agree_with_brute_force),
+        cmocka_unit_test(flow_graphs_agree_with_brute_force),
+        cmocka_unit_test(long_chains_with_shortcuts_are_no_danger),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(it_tells_how_far_it_is_and_can_be_stopped),
+        cmocka_unit_test(an_empty_heap_has_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

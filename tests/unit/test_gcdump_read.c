@@ -1,0 +1,391 @@
+/*
+ * The reader of .gcdump: what each kind of file has ever held, and what is refused.
+ */
+#include "support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "read/read.h"
+#include "support/run_gcdump.h"
+#include "support/tb_gcdump.h"
+
+static struct gcd_graph *read_ok(const void *p, size_t n, const struct gcd_graph_options *options)
+{
+    struct gcd_graph *g = NULL;
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (run_gcdump_read(p, n, options, &g, &err) != GCD_OK)
+        fail_msg("%s", err.msg);
+    return g;
+}
+
+static struct gcd_graph *read_sample(const char *wanted, const struct gcd_graph_options *options)
+{
+    struct tb_bytes b;
+    const char *name;
+    for (size_t i = 0; (name = tb_gcdump_sample(i, &b)) != NULL; i++) {
+        if (strcmp(name, wanted) == 0) {
+            struct gcd_graph *g = read_ok(b.p, b.n, options);
+            tb_free(&b);
+            return g;
+        }
+        tb_free(&b);
+    }
+    fail_msg("no sample %s", wanted);
+    return NULL;
+}
+
+/* All kinds of files hold the same graph. */
+static void test_samples(void **state)
+{
+    (void)state;
+    struct tb_bytes b;
+    const char *name;
+    for (size_t i = 0; (name = tb_gcdump_sample(i, &b)) != NULL; i++) {
+        print_message("%s\n", name);
+        assert_true(gcd_r_gcdump.probe(b.p, READ_HEAD_BYTES));
+        struct gcd_graph *g = read_ok(b.p, b.n, NULL);
+        const struct gcd_dump_facts *f = gcd_graph_facts(g);
+        assert_int_equal(f->objects, TB_GCDUMP_SAMPLE_OBJECTS);
+        assert_int_equal(f->edges, TB_GCDUMP_SAMPLE_EDGES);
+        assert_int_equal(f->bytes, 32 + 300 + 24 + UINT64_C(0x7fffffff));
+        assert_int_equal(gcd_graph_root_count(g), TB_GCDUMP_SAMPLE_ROOTS);
+        assert_int_equal(gcd_graph_notes(g)->edges_dangling, 1);
+        assert_int_equal(gcd_graph_notes(g)->roots_dangling, 1);
+        static const uint64_t addresses[] = { 0x1000, 0x1020, 0x2000, 0x3000, 0x8000000000 };
+        for (uint32_t n = 0; n < 5; n++)
+            assert_int_equal(gcd_graph_node_address(g, n), addresses[n]);
+        size_t n;
+        const uint32_t *edges = gcd_graph_node_edges(g, 0, &n);
+        assert_true(n == 2 && edges[0] == 1 && edges[1] == 0);
+        edges = gcd_graph_node_edges(g, 3, &n);
+        assert_true(n == 2 && edges[0] == 4 && edges[1] == 4);
+        assert_string_equal(f->trace.container, "gcdump");
+        assert_true(gcd_graph_verdict(g)->unverified);
+        assert_int_equal(gcd_graph_verdict(g)->complete, strcmp(name, "full") != 0);     /* which is a sample */
+        gcd_graph_free(g);
+        tb_free(&b);
+    }
+}
+
+static void test_roots(void **state)
+{
+    (void)state;
+    static const struct { unsigned kind; uint32_t flags, node; const char *name, *type; } expected[TB_GCDUMP_SAMPLE_ROOTS] = {
+        { GCD_ROOT_STATIC, 0, 1, "First", "Demo.Node[]" },
+        { GCD_ROOT_STATIC, 0, 2, "<A.B>k__Field", "Demo.Never" },
+        { GCD_ROOT_STATIC, 0, 0, "Field", "Demo.Lost+Inner" },
+        { GCD_ROOT_OTHER, 0, 2, "", "Demo.Stra\xc3\x9f" "e\xf0\x9f\x98\x80" },
+        { GCD_ROOT_STACK, 0, 0, "", "Demo.Node[]" },
+        { GCD_ROOT_STACK, 0, 0, "", "Demo.Node[]" },
+        { GCD_ROOT_HANDLE, GCD_ROOT_PINNED, 3, "", "Demo.Stra\xc3\x9f" "e\xf0\x9f\x98\x80" },
+        { GCD_ROOT_HANDLE, GCD_ROOT_REFCOUNTED, 4, "", "Demo.Node[]" },
+        { GCD_ROOT_COM, GCD_ROOT_REFCOUNTED, 1, "", "Demo.Node[]" },
+    };
+    struct gcd_graph *g = read_sample("plain", NULL);
+    bool seen[TB_GCDUMP_SAMPLE_ROOTS] = { false };
+    for (size_t i = 0; i < TB_GCDUMP_SAMPLE_ROOTS; i++) {
+        const struct gcd_graph_root *r = gcd_graph_root(g, i);
+        size_t k = 0;
+        while (k < TB_GCDUMP_SAMPLE_ROOTS && (seen[k] || expected[k].kind != r->kind || expected[k].flags != r->flags ||
+               expected[k].node != r->node || strcmp(expected[k].name, r->name) != 0 ||
+               strcmp(expected[k].type, gcd_graph_type(g, r->type)->name) != 0))
+            k++;
+        if (k == TB_GCDUMP_SAMPLE_ROOTS)
+            fail_msg("root %zu: kind %u, flags %u, node %u, %s.%s", i, r->kind, r->flags, r->node, gcd_graph_type(g, r->type)->name, r->name);
+        seen[k] = true;
+        if (i > 0)               /* statics first, wrappers last */
+            assert_true(r->kind != GCD_ROOT_STATIC || gcd_graph_root(g, i - 1)->kind == GCD_ROOT_STATIC);
+    }
+    assert_int_equal(gcd_graph_root(g, TB_GCDUMP_SAMPLE_ROOTS - 1)->kind, GCD_ROOT_COM);
+    assert_string_equal(gcd_graph_type(g, 0)->module_path, "/app/Demo.dll");
+    gcd_graph_free(g);
+}
+
+static void test_unknown_is_kept(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = read_sample("plain", &(struct gcd_graph_options){ .keep_unknown = true });
+    uint32_t unknown = gcd_graph_unknown(g);
+    assert_int_equal(unknown, TB_GCDUMP_SAMPLE_OBJECTS);
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(g, 2, &n);
+    assert_true(n == 1 && edges[0] == unknown);
+    assert_int_equal(gcd_graph_root_count(g), TB_GCDUMP_SAMPLE_ROOTS + 1);
+    gcd_graph_free(g);
+}
+
+static void test_facts(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = read_sample("full", NULL);
+    const struct gcd_dump_facts *f = gcd_graph_facts(g);
+    assert_string_equal(f->process_name, "demo");
+    assert_int_equal(f->process, 77);
+    assert_int_equal(f->trace.start_unix_ms, INT64_C(1420440520000));       /* ticks 635560373200000000: 2015-01-05 06:48:40 */
+    assert_int_equal(f->trace.ptr_bytes, 4);
+    assert_int_equal(f->trace.format_version, 10);
+    assert_int_equal(f->rcws, 2);
+    assert_non_null(strstr(gcd_graph_verdict(g)->reasons[0].text, "sample"));
+    static const struct gcd_range expected[] = {
+        { 0x10000, 0x1000, 0x1000, 2 }, { 0x11000, 0x1000, 0x1000, 1 }, { 0x12000, 0x1000, 0x1000, 0 },
+        { 0x20000, 0x8000, 0x8000, 3 }, { 0x30000, 0x8000, 0x8000, 4 },
+    };
+    assert_int_equal(gcd_graph_range_count(g), 5);
+    for (size_t i = 0; i < 5; i++) {
+        const struct gcd_range *r = gcd_graph_range(g, i);
+        assert_true(r->start == expected[i].start && r->used_bytes == expected[i].used_bytes && r->generation == expected[i].generation);
+        assert_int_equal(r->reserved_bytes, expected[i].reserved_bytes);
+    }
+    gcd_graph_free(g);
+}
+
+static void test_deferred_types(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = read_sample("deferred", NULL);
+    assert_string_equal(gcd_graph_type(g, 0)->name, "TypeID(0x1231) (Bytes > 1K)");
+    assert_string_equal(gcd_graph_type(g, 1)->name, "TypeID(0x1232)");
+    assert_string_equal(gcd_graph_type(g, 0)->module_path, "/app/Demo.dll");
+    gcd_graph_free(g);
+}
+
+/* ---- what is refused ---- */
+
+static void expect(const void *p, size_t n, gcd_status expected, const char *text)
+{
+    struct gcd_graph *g = NULL;
+    struct gcd_error err = GCD_ERROR_INIT;
+    gcd_status st = run_gcdump_read(p, n, NULL, &g, &err);
+    if (st != expected || strstr(err.msg, text) == NULL)
+        fail_msg("%s instead of %s: %s", gcd_status_name(st), gcd_status_name(expected), err.msg);
+}
+
+static const struct tb_gcdump_type two_types[] = { { "UNDEFINED", 0, NULL }, { "A", 8, NULL } };
+
+static void expect_nodes(const struct tb_gcdump_node *nodes, size_t n, gcd_status expected, const char *text)
+{
+    struct tb_bytes b;
+    tb_gcdump_file(&b, &(struct tb_gcdump_options){ .label_bytes = 4, .version = 10 }, two_types, 2, nodes, n);
+    if (expected == GCD_OK)
+        gcd_graph_free(read_ok(b.p, b.n, NULL));
+    else
+        expect(b.p, b.n, expected, text);
+    tb_free(&b);
+}
+
+static void test_bad_nodes(void **state)
+{
+    (void)state;
+    expect_nodes(TB_LIST(struct tb_gcdump_node, { .type = 1, .size = -1, .address = 8 }), GCD_OK, "");
+    expect_nodes(TB_LIST(struct tb_gcdump_node, { .type = 2, .size = -1 }), GCD_E_FORMAT, "no valid type");
+    expect_nodes(TB_LIST(struct tb_gcdump_node, { .type = 1, .size = -1, .child_count = 1, .children = { 1 } }), GCD_E_FORMAT, "no node");
+    expect_nodes(TB_LIST(struct tb_gcdump_node, { .type = 1, .size = -1, .child_count = 1, .children = { UINT32_MAX } }), GCD_E_FORMAT,
+                 "no node");
+    expect_nodes(TB_LIST(struct tb_gcdump_node, { .undefined = true }), GCD_E_FORMAT, "the root is not described");
+}
+
+/* Nodes that share one description would ask for references without end. */
+static void test_overlapping_nodes(void **state)
+{
+    (void)state;
+    struct tb_bytes b;
+    struct tb_gcdump_node nodes[40] = { 0 };
+    for (size_t i = 0; i < 40; i++)
+        nodes[i] = (struct tb_gcdump_node){ .type = 1, .size = -1, .address = 8 + 8 * i };
+    nodes[39].child_count = 6;
+    for (size_t i = 0; i < 6; i++)
+        nodes[39].children[i] = 39;
+    tb_gcdump_file(&b, &(struct tb_gcdump_options){ .label_bytes = 4, .version = 10 }, two_types, 2, nodes, 40);
+    gcd_graph_free(read_ok(b.p, b.n, NULL));
+    static const char end[] = "\x58\0\0\0\0\0";      /* 88 bytes of nodes: each but the last is two bytes long, the last eight */
+    uint8_t *offsets = memmem(b.p, b.n, end, sizeof end - 1);
+    assert_non_null(offsets);
+    offsets -= 40 * 4;
+    for (size_t i = 0; i < 40; i++)
+        memcpy(offsets + 4 * i, offsets + 39 * 4, 4);
+    expect(b.p, b.n, GCD_E_FORMAT, "one upon the other");
+    tb_free(&b);
+}
+
+static void test_other_files(void **state)
+{
+    (void)state;
+    struct tb_bytes b;
+    static const struct { uint32_t version; gcd_status st; } versions[] = {
+        { 3, GCD_E_UNSUPPORTED }, { 8, GCD_E_UNSUPPORTED }, { 11, GCD_OK },
+    };
+    const struct tb_gcdump_node node = { .type = 1, .size = -1, .address = 8 };
+    for (size_t i = 0; i < 3; i++) {
+        tb_gcdump_file(&b, &(struct tb_gcdump_options){ .label_bytes = 4, .version = versions[i].version }, two_types, 2, &node, 1);
+        if (versions[i].st == GCD_OK)
+            gcd_graph_free(read_ok(b.p, b.n, NULL));
+        else
+            expect(b.p, b.n, versions[i].st, "version");
+        tb_free(&b);
+    }
+    struct tb t;
+    tb_init(&t, TB_V3, 8);
+    tb_close(&t);
+    assert_false(gcd_r_gcdump.probe(t.out.p, t.out.n));
+    expect(t.out.p, t.out.n, GCD_E_UNSUPPORTED, "not a .gcdump");
+    tb_done(&t);
+    expect("", 0, GCD_E_UNSUPPORTED, "not a .gcdump");
+}
+
+/* The trailer may be missing, as long as nobody asks for it. */
+static void test_cut(void **state)
+{
+    (void)state;
+    struct tb_bytes b;
+    (void)tb_gcdump_sample(0, &b);
+    gcd_graph_free(read_ok(b.p, b.n - 4, NULL));
+    gcd_graph_free(read_ok(b.p, b.n - 17, NULL));
+    expect(b.p, b.n - 18, GCD_E_TRUNCATED, "ends early");
+    expect(b.p, 400, GCD_E_TRUNCATED, "ends early");
+    tb_free(&b);
+    (void)tb_gcdump_sample(2, &b);
+    expect(b.p, b.n - 4, GCD_E_TRUNCATED, "the table at its end is missing");
+    tb_free(&b);
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    struct tb_bytes b;
+    (void)tb_gcdump_sample(1, &b);
+    static const struct gcd_limits limits[] = { { .types = 2 }, { .roots = 2 }, { .text_bytes = 10 } };
+    for (size_t i = 0; i < 3; i++) {
+        struct gcd_graph *g = NULL;
+        struct gcd_error err = GCD_ERROR_INIT;
+        assert_int_equal(run_gcdump_read(b.p, b.n, &(struct gcd_graph_options){ .limits = &limits[i] }, &g, &err), GCD_E_LIMIT);
+    }
+    tb_free(&b);
+}
+
+/* ---- a real file, against what PerfView says about it ---- */
+
+/* The file's text as it is between quotes or tags, XML undone. */
+static void xml_text(const char *p, const char *end, char *out, size_t size)
+{
+    static const struct { const char *entity; char c; } entities[] = {
+        { "&lt;", '<' }, { "&gt;", '>' }, { "&amp;", '&' }, { "&quot;", '"' }, { "&apos;", '\'' },
+    };
+    size_t n = 0;
+    while (p < end && n + 1 < size) {
+        char c = *p;
+        size_t len = 1;
+        for (size_t i = 0; i < sizeof entities / sizeof *entities; i++)
+            if (strncmp(p, entities[i].entity, strlen(entities[i].entity)) == 0) {
+                c = entities[i].c;
+                len = strlen(entities[i].entity);
+            }
+        out[n++] = c;
+        p += len;
+    }
+    out[n] = '\0';
+}
+
+static bool attribute(const char *line, const char *name, char *out, size_t size)
+{
+    char key[40];
+    (void)snprintf(key, sizeof key, " %s=\"", name);
+    const char *p = strstr(line, key);
+    if (p == NULL)
+        return false;
+    p += strlen(key);
+    const char *end = strchr(p, '"');
+    assert_non_null(end);
+    xml_text(p, end, out, size);
+    return true;
+}
+
+static unsigned long long number(const char *line, const char *name)
+{
+    char text[100];
+    assert_true(attribute(line, name, text, sizeof text));
+    return strtoull(text, NULL, 0);
+}
+
+/* Node 0 is "[JS Roots]", the others are objects, so all numbers are one less here. */
+static void test_perfview(void **state)
+{
+    (void)state;
+    char path[4096];
+    const char *shared = getenv("GCDUMPC_SHARED_TRACES");
+    (void)snprintf(path, sizeof path, "%s/gcdump/test1.gcdump", shared != NULL ? shared : GCDUMPC_SOURCE "/../shared/traces");
+    struct gcd_input *in;
+    if (gcd_input_open(path, NULL, &in, NULL) != GCD_OK) {
+        print_message("skipped: no recordings of others; GCDUMPC_SHARED_TRACES names their folder\n");
+        skip();
+    }
+    struct gcd_build *b;
+    struct gcd_graph *g;
+    assert_int_equal(gcd_build_new(NULL, &b, NULL), GCD_OK);
+    assert_int_equal(gcd_r_gcdump.read(in, NULL, b, NULL), GCD_OK);
+    assert_int_equal(gcd_build_seal(b, &g, NULL), GCD_OK);
+    gcd_input_free(in);
+    (void)strcpy(strrchr(path, '/'), "/test1_baseline.gcdump.xml.gz");
+    gzFile z = gzopen(path, "rb");
+    assert_non_null(z);
+    static char line[1 << 16];
+    char text[4096];
+    uint32_t nodes = 0, types = 0;
+    uint64_t bytes = 0;
+    while (gzgets(z, line, sizeof line) != NULL) {
+        if (strncmp(line, "  <NodeType ", 12) == 0) {
+            assert_true(attribute(line, "Name", text, sizeof text));
+            unsigned long long index = number(line, "Index");
+            if (index > 0 && index < gcd_graph_type_count(g) + 1)
+                assert_string_equal(gcd_graph_type(g, (uint32_t)index - 1)->name, text);
+            types++;
+        }
+        if (strncmp(line, "  <Node ", 8) != 0 || number(line, "Index") == 0)
+            continue;
+        struct gcd_node n;
+        gcd_graph_node(g, nodes++, &n);
+        assert_int_equal(n.address, number(line, "Address"));
+        assert_int_equal(n.size_bytes, number(line, "Size"));
+        assert_int_equal(n.type + 1, number(line, "TypeIndex"));
+        assert_int_equal(n.edge_count, number(line, "NumChildren"));
+        bytes += n.size_bytes;
+        char *p = line;
+        if (n.edge_count > 0)
+            assert_non_null(gzgets(z, line, sizeof line));
+        for (size_t i = 0; i < n.edge_count;) {
+            char *end;
+            unsigned long child = strtoul(p, &end, 10);
+            if (end == p) {
+                assert_non_null(gzgets(z, line, sizeof line));
+                p = line;
+                continue;
+            }
+            assert_int_equal(n.edges[i++] + 1, child);
+            p = end;
+        }
+    }
+    assert_int_equal(gzclose(z), Z_OK);
+    assert_int_equal(nodes, 6481);
+    assert_int_equal(types, 1994);
+    assert_int_equal(gcd_graph_node_count(g), 6481);
+    assert_int_equal(gcd_graph_facts(g)->bytes, 1009270);
+    assert_int_equal(bytes, 1009270);
+    assert_int_equal(gcd_graph_type_count(g), 1992);
+    assert_int_equal(gcd_graph_root_count(g), 2);
+    assert_int_equal(gcd_graph_root(g, 0)->kind, GCD_ROOT_OTHER);
+    assert_string_equal(gcd_graph_facts(g)->process_name, "Idle");
+    gcd_graph_free(g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_samples),        cmocka_unit_test(test_roots),     cmocka_unit_test(test_unknown_is_kept),
+        cmocka_unit_test(test_facts),          cmocka_unit_test(test_deferred_types), cmocka_unit_test(test_bad_nodes),
+        cmocka_unit_test(test_overlapping_nodes), cmocka_unit_test(test_other_files), cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_limits),         cmocka_unit_test(test_perfview),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,117 @@
+/* Shortest paths from the roots against a second computation. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <gcdumpc/paths.h>
+
+#include "support/check.h"
+#include "support/failalloc.h"
+#include "support/graph_gen.h"
+
+static struct gcd_error err = GCD_ERROR_INIT;
+
+/* Does an edge, or a dependent handle, lead from FROM to TO? */
+static bool leads(const struct gcd_graph *g, uint32_t from, uint32_t to)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(g, from, &n);
+    for (size_t i = 0; i < n; i++)
+        if (edges[i] == to)
+            return true;
+    for (size_t i = 0; i < gcd_graph_dependent_count(g); i++)
+        if (gcd_graph_dependent(g, i)->key == from && gcd_graph_dependent(g, i)->value == to)
+            return true;
+    return false;
+}
+
+/* The first strong root of NODE, SIZE_MAX = none. */
+static size_t root_of(const struct gcd_graph *g, uint32_t node)
+{
+    for (size_t i = 0; i < gcd_graph_root_count(g); i++)
+        if (gcd_graph_root(g, i)->node == node && (gcd_graph_root(g, i)->flags & GCD_ROOT_WEAK) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+static void random_graphs_agree_with_relaxation(void **state)
+{
+    (void)state;
+    uint32_t distance[64], got[64];
+    for (uint64_t seed = 0; seed < 1500; seed++) {
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 40, .plain_names = true, .keep_unknown = seed % 3 == 0 });
+        struct gcd_paths *p;
+        uint32_t n = gcd_graph_node_count(g), reachable = 0;
+        assert_true(n <= 64);
+        for (uint32_t i = 0; i < n; i++)
+            distance[i] = root_of(g, i) != SIZE_MAX ? 0 : UINT32_MAX - 1;
+        for (uint32_t round = 0; round < n; round++)             /* Bellman and Ford */
+            for (uint32_t i = 0; i < n; i++)
+                for (uint32_t k = 0; k < n; k++)
+                    if (distance[i] + 1 < distance[k] && leads(g, i, k))
+                        distance[k] = distance[i] + 1;
+        assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
+        for (uint32_t i = 0; i < n; i++)
+            reachable += distance[i] < n;
+        assert_int_equal(gcd_paths_reachable(p), reachable);
+        for (uint32_t i = 0; i < reachable; i++) {
+            uint32_t node = gcd_paths_order(p)[i], parent = gcd_paths_parent(p, node);
+            assert_true(parent == GCD_NODE_ROOT || leads(g, parent, node));
+            got[node] = parent == GCD_NODE_ROOT ? 0 : got[parent] + 1;
+            assert_int_equal(got[node], distance[node]);
+            assert_true(i == 0 || got[node] >= got[gcd_paths_order(p)[i - 1]]);
+            while (parent != GCD_NODE_ROOT) {
+                node = parent;
+                parent = gcd_paths_parent(p, node);
+            }
+            assert_true(gcd_paths_root(p, gcd_paths_order(p)[i]) == root_of(g, node));
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            assert_int_equal(gcd_paths_parent(p, i) == GCD_NODE_NONE, distance[i] >= n);
+            if (distance[i] >= n)
+                assert_true(gcd_paths_root(p, i) == SIZE_MAX);
+        }
+        gcd_paths_free(p);
+        gcd_graph_free(g);
+    }
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = 3, .max_nodes = 40, .plain_names = true });
+    for (uint64_t at = 1;; at++) {
+        struct failalloc f;
+        struct gcd_paths *p = NULL;
+        failalloc_init(&f);
+        f.fail_at = at;
+        gcd_status st = gcd_paths_new(g, &(struct gcd_paths_options){ .alloc = &f.alloc }, &p, &err);
+        assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
+        assert_int_equal(p != NULL, st == GCD_OK);
+        gcd_paths_free(p);
+        assert_null(failalloc_complaint(&f));
+        if (f.failed == 0)
+            break;
+    }
+    gcd_graph_free(g);
+}
+
+static void it_can_be_stopped(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = graph_gen_random(3, 40);
+    gcd_cancel_flag stop = true;
+    struct gcd_paths *p = NULL;
+    assert_int_equal(gcd_paths_new(g, &(struct gcd_paths_options){ .cancel = &stop }, &p, &err), GCD_E_CANCELED);
+    assert_null(p);
+    gcd_graph_free(g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_graphs_agree_with_relaxation),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(it_can_be_stopped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

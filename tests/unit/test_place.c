@@ -1,0 +1,217 @@
+/* Outputs that others fill: a file or a folder that appears whole or not at all. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <gcdumpc/io.h>
+
+#include "support/check.h"
+#include "support/failalloc.h"
+
+static char folder[4096];
+static struct gcd_error err = GCD_ERROR_INIT;
+
+static const char *at(const char *name)
+{
+    static char path[2][sizeof folder + 300];
+    static int which;
+    which = !which;
+    (void)snprintf(path[which], sizeof path[which], "%s/%s", folder, name);
+    return path[which];
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    const char *tmp = getenv("TMPDIR");
+    (void)snprintf(folder, sizeof folder, "%s/gcdumpc-place-XXXXXX", tmp != NULL ? tmp : "/tmp");
+    return mkdtemp(folder) == NULL;
+}
+
+/* A test removes what it made. */
+static int teardown(void **state)
+{
+    (void)state;
+    return rmdir(folder);
+}
+
+static size_t entries(const char *path)
+{
+    size_t n = 0;
+    DIR *d = opendir(path);
+    for (struct dirent *e; (e = readdir(d)) != NULL;)
+        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    closedir(d);
+    return n;
+}
+
+static void put(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void assert_file(const char *path, const char *text)
+{
+    char buf[64] = "";
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    (void)fread(buf, 1, sizeof buf - 1, f);
+    fclose(f);
+    assert_string_equal(buf, text);
+}
+
+static unsigned mode_of(const char *path)
+{
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_mode & 07777;
+}
+
+static struct gcd_place *opened(const char *name, enum gcd_place_kind kind)
+{
+    struct gcd_place *p = NULL;
+    assert_int_equal(gcd_place_open(at(name), kind, NULL, &p, &err), GCD_OK);
+    return p;
+}
+
+static void a_file_takes_the_place_of_another(void **state)
+{
+    (void)state;
+    put(at("f"), "old");
+    struct gcd_place *p = opened("f", GCD_PLACE_FILE);
+    assert_string_equal(gcd_place_path(p), at("f"));
+    assert_int_equal(mode_of(gcd_place_temporary(p)), 0600);
+    put(gcd_place_temporary(p), "given up");
+    gcd_place_free(p);
+    assert_int_equal(entries(folder), 1);
+    assert_file(at("f"), "old");
+
+    p = opened("f", GCD_PLACE_FILE);
+    put(gcd_place_temporary(p), "new");
+    assert_file(at("f"), "old");
+    assert_int_equal(gcd_place_commit(p, &err), GCD_OK);
+    assert_string_equal(gcd_place_temporary(p), "");
+    assert_int_equal(gcd_place_commit(p, &err), GCD_E_STATE);
+    gcd_place_free(p);
+    assert_int_equal(entries(folder), 1);
+    assert_file(at("f"), "new");
+    assert_int_equal(mode_of(at("f")), 0600);
+    assert_int_equal(unlink(at("f")), 0);
+}
+
+static void a_folder_takes_the_place_of_an_empty_one(void **state)
+{
+    (void)state;
+    char inside[sizeof folder + 300];
+    assert_int_equal(mkdir(at("d"), 0755), 0);
+    for (int commit = 0; commit < 2; commit++) {
+        struct gcd_place *p = opened("d//", GCD_PLACE_FOLDER);
+        assert_int_equal(mode_of(gcd_place_temporary(p)), 0700);
+        (void)snprintf(inside, sizeof inside, "%s/x.csv", gcd_place_temporary(p));
+        put(inside, "1");
+        if (commit)
+            assert_int_equal(gcd_place_commit(p, &err), GCD_OK);
+        gcd_place_free(p);
+        assert_int_equal(entries(folder), 1);
+        assert_int_equal(entries(at("d")), commit);
+    }
+    assert_file(at("d/x.csv"), "1");
+    assert_int_equal(mode_of(at("d")), 0700);
+
+    struct gcd_place *p = NULL;              /* now it is not empty */
+    assert_int_equal(gcd_place_open(at("d"), GCD_PLACE_FOLDER, NULL, &p, &err), GCD_E_IO);
+    assert_non_null(strstr(err.msg, "not empty"));
+    assert_int_equal(entries(folder), 1);
+    assert_int_equal(unlink(at("d/x.csv")), 0);
+    assert_int_equal(rmdir(at("d")), 0);
+}
+
+/* Somebody was faster between the opening and the commit. */
+static void a_folder_that_has_filled_meanwhile_is_kept(void **state)
+{
+    (void)state;
+    struct gcd_place *p = opened("d", GCD_PLACE_FOLDER);
+    assert_int_equal(mkdir(at("d"), 0700), 0);
+    put(at("d/theirs"), "x");
+    assert_int_equal(gcd_place_commit(p, &err), GCD_E_IO);
+    assert_non_null(strstr(err.msg, "not empty"));
+    gcd_place_free(p);
+    assert_int_equal(entries(folder), 1);
+    assert_file(at("d/theirs"), "x");
+    assert_int_equal(unlink(at("d/theirs")), 0);
+    assert_int_equal(rmdir(at("d")), 0);
+}
+
+static void places_that_cannot_be(void **state)
+{
+    (void)state;
+    char name[300];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    put(at("file"), "x");
+    assert_int_equal(symlink("nowhere", at("link")), 0);
+    static const struct {
+        const char *name;
+        enum gcd_place_kind kind;
+        gcd_status st;
+        const char *text;
+    } bad[] = {
+        { "file", GCD_PLACE_FOLDER, GCD_E_IO, "is no folder" },
+        { "link", GCD_PLACE_FOLDER, GCD_E_IO, "is no folder" },
+        { ".", GCD_PLACE_FOLDER, GCD_E_ARG, "of its own" },
+        { "..", GCD_PLACE_FOLDER, GCD_E_ARG, "of its own" },
+        { "no/such/folder", GCD_PLACE_FOLDER, GCD_E_IO, "no/such/" },
+        { "no/such/file", GCD_PLACE_FILE, GCD_E_IO, "no/such/" },
+        { "x/", GCD_PLACE_FILE, GCD_E_ARG, "of its own" },
+        { "../../dev/null", GCD_PLACE_FILE, GCD_E_ARG, "no regular file" },
+        { "../../tmp", GCD_PLACE_FILE, GCD_E_ARG, "is a directory" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct gcd_place *p = NULL;
+        const char *path = strncmp(bad[i].name, "../../", 6) == 0 ? bad[i].name + 5 : at(bad[i].name);
+        assert_int_equal(gcd_place_open(path, bad[i].kind, NULL, &p, &err), bad[i].st);
+        assert_null(p);
+        assert_non_null(strstr(err.msg, bad[i].text));
+    }
+    for (int kind = GCD_PLACE_FILE; kind <= GCD_PLACE_FOLDER; kind++) {
+        struct gcd_place *p = NULL;
+        assert_int_equal(gcd_place_open(at(name), (enum gcd_place_kind)kind, NULL, &p, &err), GCD_E_IO);
+        assert_int_equal(gcd_place_open("", (enum gcd_place_kind)kind, NULL, &p, &err), GCD_E_ARG);
+        assert_int_equal(gcd_place_open("/", (enum gcd_place_kind)kind, NULL, &p, &err), GCD_E_ARG);
+    }
+    assert_int_equal(unlink(at("file")), 0);
+    assert_int_equal(unlink(at("link")), 0);
+}
+
+static void no_memory(void **state)
+{
+    (void)state;
+    struct failalloc f;
+    for (uint64_t n = 1;; n++) {
+        struct gcd_place *p = NULL;
+        failalloc_init(&f);
+        f.fail_at = n;
+        gcd_status st = gcd_place_open(at("d"), GCD_PLACE_FOLDER, &f.alloc, &p, &err);
+        assert_int_equal(st, f.failed > 0 ? GCD_E_NOMEM : GCD_OK);
+        gcd_place_free(p);
+        assert_null(failalloc_complaint(&f));
+        assert_int_equal(entries(folder), 0);
+        if (f.failed == 0)
+            break;
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_takes_the_place_of_another), cmocka_unit_test(a_folder_takes_the_place_of_an_empty_one),
+        cmocka_unit_test(a_folder_that_has_filled_meanwhile_is_kept), cmocka_unit_test(places_that_cannot_be), cmocka_unit_test(no_memory),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,175 @@
+/* Formats of the kind PLACE: which paths they take, and that a failure in the midst leaves nothing. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <gcdumpc/writer.h>
+
+#include "support/check.h"
+#include "support/failalloc.h"
+#include "support/graph_gen.h"
+
+static char folder[4096];
+static struct gcd_error err = GCD_ERROR_INIT;
+
+static const char *target(void)
+{
+    static char path[sizeof folder + 8];
+    (void)snprintf(path, sizeof path, "%s/x", folder);
+    return path;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    const char *tmp = getenv("TMPDIR");
+    (void)snprintf(folder, sizeof folder, "%s/gcdumpc-tables-XXXXXX", tmp != NULL ? tmp : "/tmp");
+    return mkdtemp(folder) == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    return rmdir(folder);        /* fails when something is left */
+}
+
+static size_t entries(void)
+{
+    size_t n = 0;
+    DIR *d = opendir(folder);
+    for (struct dirent *e; (e = readdir(d)) != NULL;)
+        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    closedir(d);
+    return n;
+}
+
+/* Formats of this kind; sqlite can be left out of a build. */
+static const struct gcd_format *place_format(size_t i)
+{
+    for (size_t k = 0; gcd_format_at(k) != NULL; k++)
+        if (gcd_format_kind(gcd_format_at(k)) == GCD_FORMAT_PLACE && i-- == 0)
+            return gcd_format_at(k);
+    return NULL;
+}
+
+static void formats_by_path(void **state)
+{
+    (void)state;
+    const struct gcd_format *csv = gcd_format_by_name("csv"), *sqlite = gcd_format_by_name("sqlite"), *gclog = gcd_format_by_name("gclog");
+    assert_non_null(csv);
+    assert_int_equal(gcd_format_kind(csv), GCD_FORMAT_PLACE);
+    assert_int_equal(gcd_format_place(csv), GCD_PLACE_FOLDER);
+    assert_ptr_equal(gcd_format_by_path("a/b.csv"), csv);
+    assert_ptr_equal(gcd_format_by_path("a/b.csv//"), csv);
+    assert_null(gcd_format_by_path("b.csv.gz"));
+    assert_ptr_equal(gcd_format_by_path("b.gclog.gz"), gclog);
+    assert_null(gcd_format_by_path("b.gclog/"));
+    assert_null(gcd_format_by_path("///"));
+    assert_ptr_equal(gcd_format_by_path("b.db"), sqlite);        /* NULL in a build without it */
+    assert_ptr_equal(gcd_format_by_path("b.sqlite"), sqlite);
+    assert_null(gcd_format_by_path("b.sqlite.gz"));
+    assert_null(gcd_format_by_path("b.sqlite/"));
+    if (sqlite != NULL)
+        assert_int_equal(gcd_format_place(sqlite), GCD_PLACE_FILE);
+}
+
+static gcd_status write_to(const struct gcd_format *f, enum gcd_place_kind kind, const struct gcd_graph *g,
+                           const struct gcd_write_options *options)
+{
+    struct gcd_place *p = NULL;
+    assert_int_equal(gcd_place_open(target(), kind, NULL, &p, &err), GCD_OK);
+    gcd_status st = gcd_write_place(f, g, p, options, NULL, &err);
+    gcd_place_free(p);                   /* without a commit */
+    assert_int_equal(entries(), 0);
+    return st;
+}
+
+static void the_wrong_kind_of_place(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = graph_gen_random(1, 10);
+    for (size_t i = 0; place_format(i) != NULL; i++) {
+        const struct gcd_format *f = place_format(i);
+        enum gcd_place_kind wrong = gcd_format_place(f) == GCD_PLACE_FILE ? GCD_PLACE_FOLDER : GCD_PLACE_FILE;
+        assert_int_equal(write_to(f, wrong, g, NULL), GCD_E_ARG);
+        assert_int_equal(write_to(f, gcd_format_place(f), g, NULL), GCD_OK);
+    }
+    assert_int_equal(write_to(gcd_format_by_name("gclog"), GCD_PLACE_FILE, g, NULL), GCD_E_ARG);
+    gcd_graph_free(g);
+}
+
+static void no_memory(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = graph_gen_random(7, 60);
+    for (size_t i = 0; place_format(i) != NULL; i++) {
+        for (uint64_t n = 1;; n++) {
+            struct failalloc f;
+            failalloc_init(&f);
+            f.fail_at = n;
+            gcd_status st = write_to(place_format(i), gcd_format_place(place_format(i)), g, &(struct gcd_write_options){ .alloc = &f.alloc });
+            assert_int_equal(st, f.failed > 0 ? GCD_E_NOMEM : GCD_OK);
+            assert_null(failalloc_complaint(&f));
+            if (f.failed == 0)
+                break;
+        }
+    }
+    gcd_graph_free(g);
+}
+
+struct watch {
+    gcd_cancel_flag cancel;
+    uint64_t calls, cancel_at, last;
+};
+
+static void on_progress(void *ctx, uint64_t done, uint64_t total)
+{
+    struct watch *w = ctx;
+    assert_true(done <= total);
+    w->last = done;
+    if (++w->calls == w->cancel_at)
+        atomic_store(&w->cancel, true);
+}
+
+/* Large enough for some calls of the progress hook. */
+static struct gcd_graph *large_graph(void)
+{
+    for (uint64_t seed = 1;; seed++) {
+        struct gcd_graph *g = graph_gen_random(seed, 100000);
+        if (gcd_graph_edge_count(g) > 200000)
+            return g;
+        gcd_graph_free(g);
+    }
+}
+
+static void canceled_in_the_midst(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = large_graph();
+    for (size_t i = 0; place_format(i) != NULL; i++) {
+        const struct gcd_format *f = place_format(i);
+        struct watch w = { .cancel_at = 0 };
+        struct gcd_write_options o = { .cancel = &w.cancel, .progress = on_progress, .progress_ctx = &w };
+        assert_int_equal(write_to(f, gcd_format_place(f), g, &o), GCD_OK);
+        assert_true(w.calls >= 4);
+        uint64_t calls = w.calls;
+        for (uint64_t at = 1; at <= calls; at++) {
+            w.calls = 0;
+            w.cancel_at = at;
+            atomic_store(&w.cancel, false);
+            assert_int_equal(write_to(f, gcd_format_place(f), g, &o), GCD_E_CANCELED);
+        }
+    }
+    gcd_graph_free(g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(formats_by_path), cmocka_unit_test(the_wrong_kind_of_place), cmocka_unit_test(no_memory),
+        cmocka_unit_test(canceled_in_the_midst),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
