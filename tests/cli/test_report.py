@@ -228,7 +228,8 @@ class Events(CliTest):
 
     def test_sums(self):
         for name in RECORDINGS:
-            rows, total = self.counted(trace(name), code=3 if name in INCOMPLETE else 0)
+            whole = INCOMPLETE.get(name, ["types_undescribed"]) == ["types_undescribed"]     # of the events, none is lost
+            rows, total = self.counted(trace(name), code=0 if whole else 3)
             self.assertEqual(total, (sum(r[0] for r in rows), sum(r[1] for r in rows)))
             self.assertEqual(rows, sorted(rows, key=lambda r: (r[4].encode(), r[2], r[3])))
             facts = json.loads(self.done("info", "--json", "-q", trace(name), code=3 if name in INCOMPLETE else 0).text)
