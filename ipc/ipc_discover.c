@@ -148,8 +148,9 @@ static gcd_status try_out(const struct place *pl, const struct candidate *c, cha
     if (fd < 0 && fd != -EAGAIN) { /* EAGAIN: its queue is full, so it lives */
         *ret_reason = GCD_IPC_REASON_STALE;
         return gcd_fail(err, GCD_E_NOT_FOUND,
-                        "process %" PRIu32 " has no diagnostic socket: %s is left over, nobody listens there", pid,
-                        path);
+                        "process %" PRIu32 " has no diagnostic socket: it is not a .NET process, or its diagnostics are off "
+                        "(DOTNET_EnableDiagnostics=0; only a start without it helps); %s is left over, nobody listens there",
+                        pid, path);
     }
     uint32_t peer = fd < 0 ? 0 : gcd_sock_peer_pid(fd);
     if (fd >= 0)

@@ -172,6 +172,13 @@ GCD_API void gcd_ipc_memory(uint32_t pid, struct gcd_ipc_memory *ret);
 /* rss_bytes alone, for sampling. */
 GCD_API uint64_t gcd_ipc_resident(uint32_t pid);
 
+/*
+ * Connections that are open at SOCKET_PATH of the process PID, ours among them: other tools, and what the process has not closed yet.
+ * GCD_IPC_UNKNOWN when that cannot be seen.
+ */
+#define GCD_IPC_UNKNOWN UINT32_MAX
+GCD_API uint32_t gcd_ipc_connections(uint32_t pid, const char *socket_path);
+
 /* What a heap walk takes, estimated from the memory of the process, and what can be given to it. */
 struct gcd_ipc_budget {
     uint64_t likely_bytes;   /* of the event stream: a usual heap; 0 = unknown */

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #define DEFAULT_TIMEOUT_S 3600u
+#define GONE_MS 1000u
 
 uint64_t cli_timeout_ms(const struct cli_args *args)
 {
@@ -52,6 +53,35 @@ static uint32_t next_buffer(const struct live *l, const struct live_attempt *a)
     return 0;
 }
 
+/*
+ * Has everybody else gone who listened to the process?  A client that was killed keeps its session, and the types that were described to
+ * it, until the runtime has something to send to it; the walk of the attempt was that.
+ */
+static bool others_have_gone(const struct live *l)
+{
+    uint64_t start = live_now_ms();
+    while (l->pid != 0 && l->port == NULL) {
+        uint32_t n = gcd_ipc_connections(l->pid, l->path);
+        if (n == 0)
+            return true;
+        if (n == GCD_IPC_UNKNOWN || live_now_ms() - start > GONE_MS || cli_canceled)
+            return false;
+        (void)nanosleep(&(struct timespec){ .tv_nsec = GONE_MS / 20 * 1000000L }, NULL);
+    }
+    return false;
+}
+
+/* The buffer for one more attempt after NOW, 0 when none is needed or possible; why it is not has been said. */
+static uint32_t again(const struct live *l, const struct live_attempt *now)
+{
+    if (now->status != GCD_OK || now->number > l->args->retries)
+        return 0;
+    if (live_attempt_lost(now))
+        return next_buffer(l, now);
+    bool gone = live_attempt_undescribed(now) && others_have_gone(l) && time_left_ms(l) > 0;
+    return gone ? now->buffer_mb : 0;
+}
+
 static void swap(struct live_attempt *a, struct live_attempt *b)
 {
     struct live_attempt other = *a;
@@ -68,15 +98,16 @@ static void attempts(const struct live *l, uint32_t buffer_mb, struct live_attem
             live_attempt_run(l, &now, l->budget.most_bytes, cli_timeout_ms(l->args));
         else                             /* the estimate was wrong: no bound on the stream is known now */
             live_attempt_run(l, &now, 0, time_left_ms(l) + 1);   /* 0 would be no limit */
-        bool again = now.status == GCD_OK && live_attempt_lost(&now) && number <= l->args->retries;
         bool figures = now.status == GCD_OK && !l->args->quiet;
         if (figures && number > 1)
             live_say_attempt(l, &now);
-        buffer_mb = again ? next_buffer(l, &now) : 0;
+        buffer_mb = again(l, &now);
         if (figures && number == 1 && buffer_mb != 0)    /* else the summary says the same */
             live_say_attempt(l, &now);
-        if (buffer_mb != 0)
+        if (buffer_mb != 0 && live_attempt_lost(&now))
             cli_say(l->subject, "events were lost; attempt %u with a buffer of %" PRIu32 " MB", number + 1, buffer_mb);
+        else if (buffer_mb != 0)
+            cli_say(l->subject, "the types had been described to somebody who has gone now; attempt %u", number + 1);
         if (number == 1 || now.status == GCD_E_CANCELED || live_attempt_better(&now, best))
             swap(best, &now);
         else if (now.status != GCD_OK)

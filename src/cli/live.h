@@ -55,6 +55,8 @@ void live_attempt_run(const struct live *l, struct live_attempt *a, uint64_t mos
 void live_attempt_done(struct live_attempt *a);
 /* Were events lost that a larger buffer would have kept? */
 bool live_attempt_lost(const struct live_attempt *a);
+/* Is nothing missing but types that had been described to somebody else? */
+bool live_attempt_undescribed(const struct live_attempt *a);
 /* Is A worth more than B?  One that broke off never is. */
 bool live_attempt_better(const struct live_attempt *a, const struct live_attempt *b);
 

@@ -126,6 +126,12 @@ bool live_attempt_lost(const struct live_attempt *a)
     return false;
 }
 
+bool live_attempt_undescribed(const struct live_attempt *a)
+{
+    const struct gcd_verdict *v = gcd_dump_verdict(a->dump);
+    return v->reason_count == 1 && v->reasons[0].code == GCD_REASON_TYPES_UNDESCRIBED && gcd_dump_facts(a->dump)->types_undescribed > 0;
+}
+
 bool live_attempt_better(const struct live_attempt *a, const struct live_attempt *b)
 {
     if (a->status != GCD_OK || b->status != GCD_OK)

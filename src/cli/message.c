@@ -85,7 +85,8 @@ static const char *what_helps(const struct cli_dump *d)
         return "";
     bool undescribed = cli_facts(d)->types_undescribed > 0;
     if (d->live)
-        return undescribed ? "; the process has described them to another tool that still listens (dotnet-trace, a monitor): stop that, then dump again"
+        return undescribed ? "; the process has described them to another tool that still listens (dotnet-trace, a monitor): stop that, "
+                             "then dump again"
                            : "; a program that was compiled ahead of time (Native AOT) sends none";
     return undescribed ? "; it was recorded without keyword 0x80000, or while another tool had that"
                        : "; it was recorded without keyword 0x1000000, or of a program that sends none (Native AOT)";

@@ -2,10 +2,11 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 
-from live_support import RUNTIMES, SECONDS, LiveTest, Process, dotnet_tool, heaplab, main, need, open_session, type_counts
+from live_support import RUNTIMES, SECONDS, LiveTest, Process, check_counts, dotnet_tool, heaplab, main, need, open_session, session, type_counts
 from record_nettrace import PROVIDER
 
 STRATEGIES = ("drain", "single")
@@ -61,7 +62,7 @@ class Matrix:
         """With the keyword of the types open elsewhere, the runtime describes each type to the first dump only."""
         target = self.process()
         with open_session(target, PROVIDER, TYPES):
-            self.check_counts(target)
+            self.report(target)
             r = self.gcdumpc("report", "--pid", target.pid, "--json", "--quiet", status=3)
             report = json.loads(r.stdout)
             unnamed = [t for t in report["types"] if t["name"].startswith("UNKNOWN 0x")]
@@ -73,6 +74,18 @@ class Matrix:
             info = json.loads(self.gcdumpc("info", "--pid", target.pid, "--json", "--quiet", status=3).stdout)
             self.assertEqual([r["code"] for r in info["verdict"]["reasons"]], ["types_undescribed"])
         self.check_same_names(target)            # it has gone, and the names are back
+
+    def test_types_described_to_somebody_who_has_gone(self):
+        """A client that was killed keeps its session until the runtime sends something to it."""
+        target = self.process()
+        other = session(target, PROVIDER, GC | TYPES)
+        self.report(target)
+        other.connection.shutdown(socket.SHUT_RDWR)
+        other.wait_end()
+        # the walk tells the runtime; when that is too late for the names, it was the first attempt
+        r = self.gcdumpc("report", "--pid", target.pid, "--json")
+        self.assertEqual([], list(check_counts.check_types(target.counts(), json.loads(r.stdout), False)))
+        self.assertNotIn("incomplete", r.stderr)
 
     def wait_until_recording(self, dotnet_trace):
         """Its output then has a first line about what it records; nothing more is read before its end."""
@@ -95,7 +108,7 @@ class Matrix:
                     if named:
                         self.check_same_names(target)
                     else:
-                        self.check_counts(target)
+                        self.report(target)
                         r = self.gcdumpc("report", "--pid", target.pid, "--json", status=3)
                         self.assertRegex(r.stderr, "another tool")
                     self.check_sessions(target, 1)

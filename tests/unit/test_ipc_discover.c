@@ -266,6 +266,7 @@ static void test_stale(void **state)
     add_process(w, 4242);
     add_stale(w->tmp, name_of(4242, "", 11));
     expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_STALE, "-4242-11-socket is left over, nobody listens there");
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_STALE, "its diagnostics are off (DOTNET_EnableDiagnostics=0;");
 }
 
 /* The key differs (a time namespace): the newest socket that somebody listens at, if it is the process asked for. */

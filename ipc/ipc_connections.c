@@ -1,0 +1,50 @@
+/*
+ * Who is connected to a diagnostic socket: a connection that was accepted bears the name of the socket that listens, and
+ * PROC/PID/net/unix shows all sockets of the network namespace of the process, to everybody.
+ */
+#include "ipc/ipc_connections.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <gcdumpc/ipc.h>
+
+#define CONNECTED 3              /* SS_CONNECTED of linux/net.h */
+#define LINE_BYTES 512           /* 54 and the path, which has 108 at most */
+
+/* "Num: RefCount Protocol Flags Type St Inode Path".  The process may see another folder than we do, so the names of the files count. */
+static bool is_connection(const char *line, const char *name)
+{
+    unsigned state;
+    int path = 0;
+    if (sscanf(line, "%*x: %*x %*x %*x %*x %2x %*u %n", &state, &path) != 1 || path == 0 || state != CONNECTED)
+        return false;
+    const char *slash = strrchr(line + path, '/');
+    return slash != NULL && strcmp(slash + 1, name) == 0;
+}
+
+uint32_t gcd_connections_read(const char *proc, uint32_t pid, const char *socket_path)
+{
+    char path[64];
+    const char *slash = strrchr(socket_path, '/'), *name = slash != NULL ? slash + 1 : socket_path;
+    int n = snprintf(path, sizeof path, "%s/%" PRIu32 "/net/unix", proc, pid);
+    FILE *f = n > 0 && (size_t)n < sizeof path ? fopen(path, "re") : NULL;
+    if (f == NULL)
+        return GCD_IPC_UNKNOWN;
+    uint32_t count = 0;
+    char line[LINE_BYTES];
+    while (fgets(line, sizeof line, f) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        count += is_connection(line, name);
+    }
+    bool whole = feof(f) && !ferror(f);
+    (void)fclose(f);
+    return whole ? count : GCD_IPC_UNKNOWN;
+}
+
+uint32_t gcd_ipc_connections(uint32_t pid, const char *socket_path)
+{
+    return gcd_connections_read("/proc", pid, socket_path);
+}
