@@ -1,6 +1,6 @@
 /*
- * What the operating system does for the inputs and outputs.  The only file of src/io that would differ on another system
- * is file_posix.c.  A signal that interrupts is no error; where something can block for ever, a cancel flag is looked at.
+ * What the operating system does for the inputs and outputs.  The files of src/io that would differ on another system
+ * are those called *_posix.c.  A signal that interrupts is no error; where something can block for ever, a cancel flag is looked at.
  */
 #ifndef GCD_IO_FILE_H
 #define GCD_IO_FILE_H
@@ -42,6 +42,12 @@ gcd_status gcd_file_open_write(const char *path, const gcd_cancel_flag *cancel, 
  * that a folder must not replace: a file, a folder with something in it.
  */
 gcd_status gcd_file_open_place(const char *path, bool folder, int *ret_fd, char *ret_temp, size_t cap, struct gcd_error *err);
+
+/*
+ * The temporary file or folder itself, ".NAME.PID-N.gcdumpc-tmp".  It is locked (flock) as long as FD is open: what a killed process left in
+ * this folder is not, and is removed now.
+ */
+gcd_status gcd_file_open_temporary(const char *path, bool folder, int *ret_fd, char *ret_temp, size_t cap, struct gcd_error *err);
 
 /* Sync FD, rename TEMP to PATH, sync the folder.  TEMP can be a folder, too; it replaces only an empty one. */
 gcd_status gcd_file_publish(int fd, const char *temp, const char *path, struct gcd_error *err);

@@ -198,43 +198,6 @@ static size_t folder_len(const char *path)
     return slash == NULL ? 0 : (size_t)(slash - path) + 1;
 }
 
-/* A file for writing, or a folder; -1 and errno when that fails. */
-static int make_temp(const char *path, bool folder)
-{
-    if (!folder)
-        return open_retry(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-    return mkdir(path, 0700) == 0 ? open_retry(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0) : -1;
-}
-
-/* The process id keeps two programs apart, the counter two outputs of one program; O_EXCL or mkdir decides. */
-static gcd_status open_temp(const char *path, bool folder, int *ret_fd, char *ret_temp, size_t cap, struct gcd_error *err)
-{
-    const char *what = folder ? "folder" : "file";
-    size_t dir = folder_len(path);
-    for (unsigned i = 0; i < 1000; i++) {
-        /* a name may hold 255 bytes: a long one is shortened in the temporary name */
-        int n = snprintf(ret_temp, cap, "%.*s.%.200s.%ld-%u.gcdumpc-tmp", (int)dir, path, path + dir, (long)getpid(), i);
-        if (n < 0 || (size_t)n >= cap) {
-            ret_temp[0] = '\0';
-            return gcd_fail(err, GCD_E_ARG, "the file name is too long");
-        }
-        int fd = make_temp(ret_temp, folder);
-        if (fd >= 0) {
-            *ret_fd = fd;
-            return GCD_OK;
-        }
-        if (errno != EEXIST) {
-            int e = errno;
-            ret_temp[0] = '\0';
-            if (e == ENOENT)
-                return gcd_fail_os(err, e, "cannot create a %s in the folder \"%.*s\"", what, dir == 0 ? 1 : (int)dir, dir == 0 ? "." : path);
-            return gcd_fail_os(err, e, "cannot create a temporary %s beside it", what);
-        }
-    }
-    ret_temp[0] = '\0';
-    return gcd_fail(err, GCD_E_IO, "cannot create a temporary %s beside it: too many of them exist", what);
-}
-
 gcd_status gcd_file_open_write(const char *path, const gcd_cancel_flag *cancel, int *ret_fd, char *ret_temp, size_t cap,
                                struct gcd_error *err)
 {
@@ -253,7 +216,7 @@ gcd_status gcd_file_open_write(const char *path, const gcd_cancel_flag *cancel, 
         return open_device(path, cancel, S_ISFIFO(st.st_mode), ret_fd, err);
     if (strlen(path + folder_len(path)) > NAME_MAX)
         return gcd_fail_os(err, ENAMETOOLONG, "cannot create it");
-    return open_temp(path, false, ret_fd, ret_temp, cap, err);
+    return gcd_file_open_temporary(path, false, ret_fd, ret_temp, cap, err);
 }
 
 /* Does a folder hold something?  One that cannot be read is left to the rename, which knows. */
@@ -286,7 +249,7 @@ gcd_status gcd_file_open_place(const char *path, bool folder, int *ret_fd, char 
         return gcd_fail(err, GCD_E_ARG, "is a directory, a file name is needed");
     if (there && !folder && !S_ISREG(st.st_mode))
         return gcd_fail(err, GCD_E_ARG, "is no regular file, and this format needs one");
-    return open_temp(path, folder, ret_fd, ret_temp, cap, err);
+    return gcd_file_open_temporary(path, folder, ret_fd, ret_temp, cap, err);
 }
 
 gcd_status gcd_file_publish(int fd, const char *temp, const char *path, struct gcd_error *err)

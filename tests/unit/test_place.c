@@ -207,11 +207,43 @@ static void no_memory(void **state)
     }
 }
 
+/* What a killed process left: known by its name, ours, and nobody holds its lock. */
+static void what_was_left_over_goes(void **state)
+{
+    (void)state;
+    static const char *const strangers[] = { ".x.gcdumpc-tmp", "x.1-0.gcdumpc-tmp", ".x.1-0.gcdumpc-tmp2", ".x.1.gcdumpc-tmp", ".x.-0.gcdumpc-tmp",
+                                             "..1-0.gcdumpc-tmp" };
+    struct gcd_place *live = opened("live", GCD_PLACE_FILE), *live_folder = opened("live folder", GCD_PLACE_FOLDER);
+    put(at(".dead one.4194305-0.gcdumpc-tmp"), "half");
+    assert_int_equal(mkdir(at(".dead.1-12.gcdumpc-tmp"), 0700), 0);
+    put(at(".dead.1-12.gcdumpc-tmp/objects.csv"), "half");
+    put(at("aim"), "kept");
+    assert_int_equal(symlink("aim", at(".link.1-0.gcdumpc-tmp")), 0);
+    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++)
+        put(at(strangers[i]), "not ours");
+    size_t n = sizeof strangers / sizeof *strangers + 4;         /* besides: those alive, aim, link */
+    assert_int_equal(entries(folder), n + 2);
+    struct gcd_sink *s = NULL;
+    assert_int_equal(gcd_sink_open(at("new"), NULL, &s, &err), GCD_OK);
+    assert_int_equal(entries(folder), n + 1);
+    gcd_sink_free(s);
+    assert_int_equal(access(gcd_place_temporary(live), F_OK), 0);
+    assert_int_equal(access(gcd_place_temporary(live_folder), F_OK), 0);
+    assert_file(at("aim"), "kept");
+    gcd_place_free(live);
+    gcd_place_free(live_folder);
+    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++)
+        assert_int_equal(unlink(at(strangers[i])), 0);
+    assert_int_equal(unlink(at(".link.1-0.gcdumpc-tmp")), 0);
+    assert_int_equal(unlink(at("aim")), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_takes_the_place_of_another), cmocka_unit_test(a_folder_takes_the_place_of_an_empty_one),
         cmocka_unit_test(a_folder_that_has_filled_meanwhile_is_kept), cmocka_unit_test(places_that_cannot_be), cmocka_unit_test(no_memory),
+        cmocka_unit_test(what_was_left_over_goes),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

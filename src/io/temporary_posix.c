@@ -1,0 +1,127 @@
+/*
+ * Temporary outputs, and what is left of those whose process was killed.
+ */
+#include "io/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+#define SUFFIX ".gcdumpc-tmp"
+#define TRIES 1000u
+
+/* ---- what is left over ---- */
+
+/* ".NAME.PID-N" SUFFIX, as gcd_file_open_temporary makes it. */
+static bool is_ours(const char *name)
+{
+    static const char digits[] = "0123456789";
+    size_t n = strlen(name), k = sizeof SUFFIX - 1;
+    if (n <= k || name[0] != '.' || strcmp(name + n - k, SUFFIX) != 0)
+        return false;
+    const char *at = name + n - k;
+    while (at > name && at[-1] != '.')   /* before the numbers */
+        at--;
+    size_t pid = strspn(at, digits);
+    size_t count = at[pid] == '-' ? strspn(at + pid + 1, digits) : 0;
+    return at > name + 2 && pid > 0 && count > 0 && at + pid + 1 + count == name + n - k;
+}
+
+/* NAME in the folder DIR_FD, when nobody writes it: its writer holds the lock as long as it lives. */
+static void remove_left_over(int dir_fd, const char *dir, const char *name)
+{
+    struct stat st, now;
+    if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || st.st_uid != geteuid() || (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
+        return;
+    int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (fstat(fd, &now) == 0 && now.st_dev == st.st_dev && now.st_ino == st.st_ino && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        char path[PATH_MAX];
+        int n = snprintf(path, sizeof path, "%s%s", dir, name);
+        if (S_ISREG(st.st_mode))
+            (void)unlinkat(dir_fd, name, 0);
+        else if (n > 0 && (size_t)n < sizeof path)
+            gcd_file_remove_folder(fd, path);
+    }
+    (void)close(fd);
+}
+
+/* DIR ends with a slash, or is empty for the current folder.  What cannot be removed stays: that is no reason not to write. */
+static void remove_left_overs(const char *dir)
+{
+    DIR *d = opendir(dir[0] == '\0' ? "." : dir);
+    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
+        if (is_ours(e->d_name))
+            remove_left_over(dirfd(d), dir, e->d_name);
+    if (d != NULL)
+        (void)closedir(d);
+}
+
+/* ---- a new one ---- */
+
+/* A file for writing, or a folder; -1 and errno when that fails. */
+static int make_temp(const char *path, bool folder)
+{
+    int flags = folder ? O_RDONLY | O_DIRECTORY : O_WRONLY | O_CREAT | O_EXCL, fd;
+    if (folder && mkdir(path, 0700) != 0)
+        return -1;
+    do
+        fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC, 0600);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+/* Between its creation and its lock somebody may have taken it for a left-over.  A file system without locks has none of those. */
+static bool keep(int fd)
+{
+    struct stat st;
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return false;
+    return fstat(fd, &st) == 0 && st.st_nlink > 0;
+}
+
+/* The process id keeps two programs apart, the counter two outputs of one program; O_EXCL or mkdir decides. */
+gcd_status gcd_file_open_temporary(const char *path, bool folder, int *ret_fd, char *ret_temp, size_t cap, struct gcd_error *err)
+{
+    const char *what = folder ? "folder" : "file", *slash = strrchr(path, '/');
+    char dir[PATH_MAX];
+    size_t n_dir = slash == NULL ? 0 : (size_t)(slash - path) + 1;
+    ret_temp[0] = '\0';
+    if (n_dir >= sizeof dir)
+        return gcd_fail(err, GCD_E_ARG, "the file name is too long");
+    memcpy(dir, path, n_dir);
+    dir[n_dir] = '\0';
+    remove_left_overs(dir);
+    for (unsigned i = 0; i < TRIES; i++) {
+        /* a name may hold 255 bytes: a long one is shortened in the temporary name */
+        int n = snprintf(ret_temp, cap, "%s.%.200s.%ld-%u" SUFFIX, dir, path + n_dir, (long)getpid(), i);
+        if (n < 0 || (size_t)n >= cap) {
+            ret_temp[0] = '\0';
+            return gcd_fail(err, GCD_E_ARG, "the file name is too long");
+        }
+        int fd = make_temp(ret_temp, folder), e = errno;
+        if (fd >= 0 && keep(fd)) {
+            *ret_fd = fd;
+            return GCD_OK;
+        }
+        if (fd >= 0) {
+            (void)close(fd);
+        } else if (e != EEXIST) {
+            ret_temp[0] = '\0';
+            if (e == ENOENT)
+                return gcd_fail_os(err, e, "cannot create a %s in the folder \"%s\"", what, n_dir == 0 ? "." : dir);
+            return gcd_fail_os(err, e, "cannot create a temporary %s beside it", what);
+        }
+    }
+    ret_temp[0] = '\0';
+    return gcd_fail(err, GCD_E_IO, "cannot create a temporary %s beside it: too many of them exist", what);
+}
