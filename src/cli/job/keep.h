@@ -1,0 +1,25 @@
+/*
+ * How much of earlier dumps stays: --keep N, --keep-days D, --max-total SIZE.
+ */
+#ifndef GCD_CLI_KEEP_H
+#define GCD_CLI_KEEP_H
+
+#include "job/template.h"
+
+struct cli_keep {
+    uint64_t files;              /* with the newest; 0 = any number */
+    uint64_t days;               /* 0 = any age */
+    uint64_t total_bytes;        /* 0 = any size */
+};
+
+/*
+ * Remove the oldest files that T has written for the process NAME of VALUES until the rest is what KEEP allows; never WRITTEN, the newest one
+ * (NULL = none).  Age is the time of the last change.  CLI_FAILED after a line when something cannot be removed.  *RET_REMOVED: how many were.
+ */
+enum cli_exit cli_keep_apply(const struct cli_keep *keep, const struct cli_template *t, const struct cli_template_values *values,
+                             const char *written, uint64_t *ret_removed);
+
+/* The newest file that T has written.  False when there is none. */
+bool cli_keep_newest(const struct cli_template *t, const struct cli_template_values *values, struct stat *ret);
+
+#endif

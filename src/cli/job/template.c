@@ -1,0 +1,397 @@
+#include "job/template.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Parts between slashes.  They bound the recursion through folders. */
+#define PARTS_MAX 32u
+/* Fields of a part without a fixed length: each multiplies the ways to read a name. */
+#define NUMBERS_MAX 2u
+#define NAME_FIELD_MAX 120u      /* bytes of a process's name or a host's */
+
+/* Digits that a field of the time takes, and what they may be at most. */
+static const struct field {
+    char letter;
+    unsigned char digits;
+    uint16_t min, max;
+} fields[] = {
+    { 'Y', 4, 0, 9999 }, { 'm', 2, 1, 12 }, { 'd', 2, 1, 31 }, { 'H', 2, 0, 23 }, { 'M', 2, 0, 59 }, { 'S', 2, 0, 60 }, { 'j', 3, 1, 366 },
+    { 'y', 2, 0, 99 },
+};
+
+struct cli_template {
+    char *text;                  /* parts end with NUL; "%F" is written out */
+    size_t length;
+    const char *parts[PARTS_MAX];
+    unsigned count, literal;     /* parts; how many of the first ones have no field */
+    bool absolute;
+};
+
+static const struct field *find_field(char letter)
+{
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (fields[i].letter == letter)
+            return &fields[i];
+    return NULL;
+}
+
+static bool has_field(const char *part)
+{
+    for (const char *s = part; (s = strchr(s, '%')) != NULL; s += 2)
+        if (s[1] != '%')
+            return true;
+    return false;
+}
+
+static bool uses(const struct cli_template *t, const char *letters)
+{
+    for (unsigned i = 0; i < t->count; i++)
+        for (const char *s = t->parts[i]; (s = strchr(s, '%')) != NULL; s += 2)
+            if (strchr(letters, s[1]) != NULL)
+                return true;
+    return false;
+}
+
+bool cli_template_has_time(const struct cli_template *t)
+{
+    bool day = uses(t, "Yy") && (uses(t, "j") || (uses(t, "m") && uses(t, "d")));
+    return uses(t, "s") || (day && uses(t, "H") && uses(t, "M") && uses(t, "S"));
+}
+
+bool cli_template_has_process(const struct cli_template *t)
+{
+    return uses(t, "p");
+}
+
+/* ---- parsing ---- */
+
+static enum cli_exit check_fields(const char *text)
+{
+    for (const char *s = text; (s = strchr(s, '%')) != NULL; s += 2) {
+        if (s[1] != '\0' && (strchr("nphFs%", s[1]) != NULL || find_field(s[1]) != NULL))
+            continue;
+        cli_say(NULL, "\"%s\": after %% comes one of n, p, h, Y, m, d, H, M, S, j, y, F, s, or %% for itself", text);
+        return CLI_USAGE;
+    }
+    return CLI_DONE;
+}
+
+static unsigned numbers(const char *part)
+{
+    unsigned n = 0;
+    for (const char *s = part; (s = strchr(s, '%')) != NULL; s += 2)
+        n += s[1] == 'p' || s[1] == 's';
+    return n;
+}
+
+static enum cli_exit split(struct cli_template *t, const char *text)
+{
+    char *o = t->text;
+    t->absolute = text[0] == '/';
+    for (const char *s = text; *s != '\0';) {
+        size_t n = strcspn(s, "/");
+        if (n > 0 && (n != 1 || s[0] != '.')) {
+            if (t->count == PARTS_MAX) {
+                cli_say(NULL, "\"%s\" has more than %u parts", text, PARTS_MAX);
+                return CLI_USAGE;
+            }
+            t->parts[t->count++] = o;
+            for (size_t i = 0; i < n; i++) {
+                bool escaped = s[i] == '%', day = escaped && s[i + 1] == 'F';
+                o = day ? stpcpy(o, "%Y-%m-%d") : stpncpy(o, s + i, escaped ? 2 : 1);
+                i += escaped;
+            }
+            *o++ = '\0';
+            const char *part = t->parts[t->count - 1];
+            if (strcmp(part, "..") == 0 && t->literal + 1 < t->count) {
+                cli_say(NULL, "\"%s\": .. cannot follow a part with a field", text);
+                return CLI_USAGE;
+            }
+            if (numbers(part) > NUMBERS_MAX) {
+                cli_say(NULL, "\"%s\": %%p and %%s may occur twice between two slashes, not more", text);
+                return CLI_USAGE;
+            }
+            if (t->literal + 1 == t->count && !has_field(part))
+                t->literal++;
+        }
+        s += n + (s[n] == '/');
+    }
+    size_t n = strlen(text);
+    if (t->count > 0 && text[n - 1] != '/' && strcmp(t->parts[t->count - 1], "..") != 0)
+        return CLI_DONE;
+    cli_say(NULL, "\"%s\" names a folder, a file name is needed", text);
+    return CLI_USAGE;
+}
+
+enum cli_exit cli_template_new(const char *text, struct cli_template **ret)
+{
+    *ret = NULL;
+    enum cli_exit e = check_fields(text);
+    if (e != CLI_DONE)
+        return e;
+    struct cli_template *t = calloc(1, sizeof *t);
+    if (t != NULL) {
+        t->length = 4 * strlen(text) + 1;        /* %F grows by 6 in 2 */
+        t->text = malloc(t->length);
+    }
+    if (t == NULL || t->text == NULL) {
+        cli_say(NULL, "out of memory");
+        e = CLI_FAILED;
+    } else {
+        e = split(t, text);
+    }
+    if (e == CLI_DONE)
+        *ret = t;
+    else
+        cli_template_free(t);
+    return e;
+}
+
+void cli_template_free(struct cli_template *t)
+{
+    if (t != NULL)
+        free(t->text);
+    free(t);
+}
+
+/* ---- expanding ---- */
+
+struct out {
+    char *at, *end;              /* one byte is left for the end */
+    bool full;
+};
+
+static void put(struct out *o, const char *bytes, size_t n)
+{
+    o->full = o->full || (size_t)(o->end - o->at) <= n;
+    if (o->full)
+        return;
+    memcpy(o->at, bytes, n);
+    o->at += n;
+}
+
+/* NAME as a part of a file name, in BUF: no slash, no control character, no dot in front. */
+static void clean(const char *name, char buf[NAME_FIELD_MAX + 1])
+{
+    size_t n = strlen(name);
+    n = n > NAME_FIELD_MAX ? NAME_FIELD_MAX : n;
+    for (size_t i = 0; i < n; i++)
+        buf[i] = (unsigned char)name[i] < 0x20 || name[i] == 0x7f || name[i] == '/' || (i == 0 && name[i] == '.') ? '_' : name[i];
+    while (n > 0 && n < strlen(name) && ((unsigned char)name[n] & 0xc0) == 0x80)       /* not in the middle of a character */
+        n--;
+    buf[n] = '\0';
+    if (n == 0)
+        (void)snprintf(buf, NAME_FIELD_MAX + 1, "unknown");
+}
+
+static int time_value(char letter, const struct tm *tm)
+{
+    switch (letter) {
+    case 'Y': return tm->tm_year + 1900;
+    case 'y': return tm->tm_year % 100;
+    case 'm': return tm->tm_mon + 1;
+    case 'd': return tm->tm_mday;
+    case 'j': return tm->tm_yday + 1;
+    case 'H': return tm->tm_hour;
+    case 'M': return tm->tm_min;
+    default: return tm->tm_sec;
+    }
+}
+
+static void expand_part(const char *part, const struct cli_template_values *v, const struct tm *tm, struct out *o)
+{
+    char buf[NAME_FIELD_MAX + 1];
+    for (const char *s = part; *s != '\0'; s++) {
+        if (*s != '%') {
+            put(o, s, 1);
+            continue;
+        }
+        s++;
+        if (*s == 'n' || *s == 'h')
+            clean(*s == 'n' ? v->name : v->host, buf);
+        else if (*s == 'p')
+            (void)snprintf(buf, sizeof buf, "%" PRIu64, v->pid);
+        else if (*s == 's')
+            (void)snprintf(buf, sizeof buf, "%lld", (long long)v->time);
+        else if (*s == '%')
+            (void)snprintf(buf, sizeof buf, "%%");
+        else
+            (void)snprintf(buf, sizeof buf, "%0*d", find_field(*s)->digits, time_value(*s, tm));
+        put(o, buf, strlen(buf));
+    }
+}
+
+/* The first COUNT parts. */
+static bool expand(const struct cli_template *t, const struct cli_template_values *v, unsigned count, char *ret, size_t cap)
+{
+    struct out o = { .at = ret, .end = ret + cap };
+    struct tm tm;
+    memset(&tm, 0, sizeof tm);
+    (void)gmtime_r(&v->time, &tm);
+    for (unsigned i = 0; i < count; i++) {
+        put(&o, "/", i > 0 || t->absolute);
+        expand_part(t->parts[i], v, &tm, &o);
+    }
+    if (count == 0)
+        put(&o, t->absolute ? "/" : ".", 1);
+    *o.at = '\0';
+    return !o.full;
+}
+
+enum cli_exit cli_template_expand(const struct cli_template *t, const struct cli_template_values *values, char *ret_path, size_t cap)
+{
+    if (expand(t, values, t->count, ret_path, cap))
+        return CLI_DONE;
+    cli_say(NULL, "the name of the output is too long");
+    return CLI_FAILED;
+}
+
+static bool make_folder(const char *path, bool may_be_link)
+{
+    struct stat st;
+    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+        return false;
+    if ((may_be_link ? stat(path, &st) : lstat(path, &st)) != 0)
+        return false;
+    errno = ENOTDIR;
+    return S_ISDIR(st.st_mode);
+}
+
+enum cli_exit cli_template_make_folders(const struct cli_template *t, const struct cli_template_values *values)
+{
+    char path[PATH_MAX];
+    for (unsigned i = 1; i < t->count; i++) {
+        if (!expand(t, values, i, path, sizeof path)) {
+            cli_say(NULL, "the name of the output is too long");
+            return CLI_FAILED;
+        }
+        if (!make_folder(path, i <= t->literal)) {
+            cli_say(path, "cannot be used as a folder: %s", strerror(errno));
+            return CLI_FAILED;
+        }
+    }
+    return CLI_DONE;
+}
+
+/* ---- finding ---- */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* The digits of a field of the time at S. */
+static bool match_time(const struct field *f, const char *s)
+{
+    unsigned v = 0;
+    for (unsigned i = 0; i < f->digits; i++) {
+        if (!is_digit(s[i]))
+            return false;
+        v = v * 10 + (unsigned)(s[i] - '0');
+    }
+    return v >= f->min && v <= f->max;
+}
+
+/* Does NAME fit PART?  %p and %s take one digit and more, so what follows decides: recursion, as deep as PART has such fields. */
+static bool match(const char *part, const char *name, const struct cli_template_values *v)
+{
+    char buf[NAME_FIELD_MAX + 1];
+    for (; *part != '\0'; part++) {
+        if (*part != '%' || part[1] == '%') {
+            part += *part == '%';
+            if (*name++ != *part)
+                return false;
+            continue;
+        }
+        part++;
+        const struct field *f = find_field(*part);
+        if (f != NULL) {
+            if (!match_time(f, name))
+                return false;
+            name += f->digits;
+        } else if (*part == 'n' || *part == 'h') {
+            clean(*part == 'n' ? v->name : v->host, buf);
+            if (strncmp(name, buf, strlen(buf)) != 0)
+                return false;
+            name += strlen(buf);
+        } else {
+            for (size_t n = 1; n <= 20 && is_digit(name[n - 1]); n++)
+                if (match(part + 1, name + n, v))
+                    return true;
+            return false;
+        }
+    }
+    return *name == '\0';
+}
+
+struct search {
+    const struct cli_template *t;
+    const struct cli_template_values *values;
+    cli_template_visit visit;
+    void *ctx;
+};
+
+static bool search(const struct search *s, int dir_fd, unsigned part);
+
+/* NAME, which fits, in the folder DIR_FD. */
+static bool found(const struct search *s, int dir_fd, const char *name, unsigned part)
+{
+    struct stat st;
+    if (part + 1 == s->t->count)
+        return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
+               s->visit(s->ctx, dir_fd, name, &st);
+    int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    bool ok = fd < 0 || search(s, fd, part + 1);
+    int e = errno;
+    if (fd >= 0)
+        (void)close(fd);
+    errno = e;
+    return ok;
+}
+
+/* The parts from PART on below the folder DIR_FD. */
+static bool search(const struct search *s, int dir_fd, unsigned part)
+{
+    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+    if (d == NULL) {
+        int e = errno;
+        if (fd >= 0)
+            (void)close(fd);
+        errno = e;
+        return false;
+    }
+    bool ok = true;
+    for (struct dirent *entry; ok && (errno = 0, entry = readdir(d)) != NULL;)
+        if (match(s->t->parts[part], entry->d_name, s->values))
+            ok = found(s, dir_fd, entry->d_name, part);
+    ok = ok && errno == 0;
+    int e = errno;
+    (void)closedir(d);
+    errno = e;
+    return ok;
+}
+
+bool cli_template_each(const struct cli_template *t, const struct cli_template_values *values, cli_template_visit visit, void *ctx)
+{
+    struct search s = { t, values, visit, ctx };
+    unsigned first = t->literal < t->count ? t->literal : t->count - 1;
+    char path[PATH_MAX];
+    errno = ENAMETOOLONG;
+    if (!expand(t, values, first, path, sizeof path))
+        return false;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT;
+    bool ok = search(&s, fd, first);
+    int e = errno;
+    (void)close(fd);
+    errno = e;
+    return ok;
+}

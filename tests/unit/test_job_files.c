@@ -1,0 +1,257 @@
+/* Names of outputs with fields, and what of earlier outputs stays. */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "job/keep.h"
+#include "job/template.h"
+#include "support/check.h"
+
+static char folder[64], said[4096];
+
+void cli_say(const char *subject, const char *fmt, ...)
+{
+    size_t n = subject != NULL ? (size_t)snprintf(said, sizeof said, "%s: ", subject) : 0;
+    va_list ap;
+    va_start(ap, fmt);
+    (void)vsnprintf(said + n, sizeof said - n, fmt, ap);
+    va_end(ap);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    (void)snprintf(folder, sizeof folder, "/tmp/gcd-job-XXXXXX");
+    said[0] = '\0';
+    return mkdtemp(folder) == NULL;
+}
+
+static int remove_one(const char *path, const struct stat *sb, int type, struct FTW *ftw)
+{
+    (void)sb;
+    (void)type;
+    (void)ftw;
+    return remove(path);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* 2026-11-21 16:43:05 UTC */
+static const struct cli_template_values values = { .name = "Shop", .pid = 4711, .host = "web1", .time = 1795279385 };
+
+static struct cli_template *parsed(const char *text)
+{
+    struct cli_template *t = NULL;
+    assert_int_equal(cli_template_new(text, &t), CLI_DONE);
+    return t;
+}
+
+static void expect(const char *text, const struct cli_template_values *v, const char *path)
+{
+    char got[PATH_MAX];
+    struct cli_template *t = parsed(text);
+    assert_int_equal(cli_template_expand(t, v, got, sizeof got), CLI_DONE);
+    assert_string_equal(got, path);
+    cli_template_free(t);
+}
+
+static void names(void **state)
+{
+    (void)state;
+    expect("/var/dumps/%n/%n-%p-%Y%m%dT%H%M%SZ.gclog.gz", &values, "/var/dumps/Shop/Shop-4711-20261121T164305Z.gclog.gz");
+    expect("./a//b/%F-%j-%y-%s-100%%.gclog", &values, "a/b/2026-11-21-325-26-1795279385-100%.gclog");
+    expect("%h.gclog", &values, "web1.gclog");
+    expect("../x/%p", &values, "../x/4711");
+    struct cli_template_values v = values;
+    v.name = "../../etc/pass\nwd";
+    expect("/d/%n/%n.x", &v, "/d/_._.._etc_pass_wd/_._.._etc_pass_wd.x");
+    v.name = ".";
+    expect("%n", &v, "_");
+    v.name = "";
+    expect("%n", &v, "unknown");
+    char longer[300];
+    memset(longer, 'a', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    memcpy(longer + 119, "\xc3\xa4", 2);         /* would be cut */
+    v.name = longer;
+    char want[128];
+    (void)snprintf(want, sizeof want, "%.119s.x", longer);
+    expect("%n.x", &v, want);
+    struct cli_template *t = parsed("%n/%n/%n/%n.x");
+    char small[100];
+    assert_int_equal(cli_template_expand(t, &v, small, sizeof small), CLI_FAILED);
+    cli_template_free(t);
+}
+
+static void names_that_are_none(void **state)
+{
+    (void)state;
+    static const char *const bad[] = { "a%", "a%q.gclog", "a%E", "/", "", "a/%n/", "%n/..", "%n/../x", "..", "%p%p%p",
+                                       "1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/18/19/20/21/22/23/24/25/26/27/28/29/30/31/32/33" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct cli_template *t = NULL;
+        said[0] = '\0';
+        assert_int_equal(cli_template_new(bad[i], &t), CLI_USAGE);
+        assert_null(t);
+        assert_true(said[0] == '"');
+    }
+}
+
+static void what_keeps_names_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool time, process;
+    } want[] = { { "%Y%m%dT%H%M%S", true, false }, { "%F-%H%M%S-%p", true, true }, { "%s", true, false }, { "%Y%m%d", false, false },
+                 { "%H%M%S", false, false }, { "%y%j%H%M%S", true, false }, { "%n", false, false }, { "%%s%%p", false, false } };
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        struct cli_template *t = parsed(want[i].text);
+        assert_true(cli_template_has_time(t) == want[i].time && cli_template_has_process(t) == want[i].process);
+        cli_template_free(t);
+    }
+}
+
+/* FOLDER/NAME of SIZE bytes, changed AGE seconds ago. */
+static void put(const char *name, size_t size, time_t age)
+{
+    char path[PATH_MAX];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    for (char *s = path + strlen(folder) + 1; (s = strchr(s, '/')) != NULL; s++) {
+        *s = '\0';
+        (void)mkdir(path, 0700);
+        *s = '/';
+    }
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, (off_t)size), 0);
+    assert_int_equal(futimens(fd, (struct timespec[2]){ { .tv_sec = time(NULL) - age }, { .tv_sec = time(NULL) - age } }), 0);
+    assert_int_equal(close(fd), 0);
+}
+
+static bool there(const char *name)
+{
+    char path[PATH_MAX];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    return access(path, F_OK) == 0;
+}
+
+static struct cli_template *template_in_folder(const char *text)
+{
+    char all[PATH_MAX];
+    (void)snprintf(all, sizeof all, "%s/%s", folder, text);
+    return parsed(all);
+}
+
+static uint64_t apply(const char *text, struct cli_keep keep, const char *written)
+{
+    char path[PATH_MAX];
+    struct cli_template *t = template_in_folder(text);
+    uint64_t removed;
+    if (written != NULL)
+        (void)snprintf(path, sizeof path, "%s/%s", folder, written);
+    assert_int_equal(cli_keep_apply(&keep, t, &values, written != NULL ? path : NULL, &removed), CLI_DONE);
+    cli_template_free(t);
+    return removed;
+}
+
+#define TEXT "%n-%p-%Y%m%d.gclog"
+
+static void the_oldest_go(void **state)
+{
+    (void)state;
+    put("Shop-1-20260101.gclog", 10, 500);
+    put("Shop-2-20260102.gclog", 10, 400);
+    put("Shop-3-20260103.gclog", 10, 300);
+    put("Shop-4-20260104.gclog", 10, 600);       /* the newest, after a jump of the clock */
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .files = 9 }, NULL), 0);
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .files = 3 }, "Shop-4-20260104.gclog"), 1);
+    assert_true(!there("Shop-1-20260101.gclog") && there("Shop-2-20260102.gclog") && there("Shop-4-20260104.gclog"));
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .total_bytes = 25 }, "Shop-4-20260104.gclog"), 1);
+    assert_true(!there("Shop-2-20260102.gclog") && there("Shop-3-20260103.gclog"));
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .total_bytes = 5 }, "Shop-4-20260104.gclog"), 1);
+    assert_true(there("Shop-4-20260104.gclog") && !there("Shop-3-20260103.gclog"));
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .total_bytes = 5 }, NULL), 1);
+    put("Shop-5-20260104.gclog", 10, 3 * 86400 + 60);
+    put("Shop-6-20260104.gclog", 10, 3 * 86400 - 60);
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .days = 3 }, NULL), 1);
+    assert_true(there("Shop-6-20260104.gclog"));
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .days = UINT64_MAX }, NULL), 0);
+}
+
+static void strangers_stay(void **state)
+{
+    (void)state;
+    static const char *const strangers[] = {
+        "Shop-1-20260101.gclog.gz", "xShop-1-20260101.gclog", "Shop-1-20261301.gclog", "Shop-1-2026010.gclog", "Shop--20260101.gclog",
+        "Shop-x-20260101.gclog", "shop-1-20260101.gclog", "Shop-1-20260132.gclog", "Shop-1-20260101.gclo", "Shop-123456789012345678901-20260101.gclog",
+        "Shopping-1-20260101.gclog", "Shop-1-20260101.gclog/Shop-1-20260101.gclog",
+    };
+    for (size_t i = 0; i + 1 < sizeof strangers / sizeof *strangers; i++)
+        put(strangers[i], 1, 9);
+    put("Shop-2-20260101.gclog/Shop-1-20260101.gclog", 1, 9);    /* a folder of that name */
+    char link[PATH_MAX];
+    (void)snprintf(link, sizeof link, "%s/Shop-3-20260101.gclog", folder);
+    assert_int_equal(symlink("xShop-1-20260101.gclog", link), 0);
+    put("Shop-4-20260101.gclog", 1, 9);
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .total_bytes = 0, .files = 1, .days = 0 }, "xShop-1-20260101.gclog"), 1);
+    assert_false(there("Shop-4-20260101.gclog"));
+    for (size_t i = 0; i + 1 < sizeof strangers / sizeof *strangers; i++)
+        assert_true(there(strangers[i]));
+    assert_true(there("Shop-2-20260101.gclog/Shop-1-20260101.gclog") && there("Shop-3-20260101.gclog"));
+}
+
+/* A link among the folders with fields leads nowhere; before them it is as good as a folder. */
+static void folders_and_links(void **state)
+{
+    (void)state;
+    char from[PATH_MAX];
+    put("real/2026/11/Shop-1.gclog", 1, 9);
+    put("real/2025/12/Shop-2.gclog", 1, 99);
+    put("foreign/11/Shop-3.gclog", 1, 999);
+    (void)snprintf(from, sizeof from, "%s/real/2024", folder);
+    assert_int_equal(symlink("../foreign", from), 0);
+    (void)snprintf(from, sizeof from, "%s/alias", folder);
+    assert_int_equal(symlink("real", from), 0);
+    assert_int_equal(apply("alias/%Y/%m/%n-%p.gclog", (struct cli_keep){ .files = 1 }, NULL), 1);
+    assert_true(there("real/2026/11/Shop-1.gclog") && !there("real/2025/12/Shop-2.gclog") && there("foreign/11/Shop-3.gclog"));
+    assert_int_equal(apply("nowhere/%Y/%m/%n-%p.gclog", (struct cli_keep){ .files = 1 }, NULL), 0);
+    struct stat st;
+    struct cli_template *t = template_in_folder("alias/%Y/%m/%n-%p.gclog");
+    assert_true(cli_keep_newest(t, &values, &st));
+    cli_template_free(t);
+    t = template_in_folder("alias/new/%Y/%m/%n-%p.gclog");
+    assert_false(cli_keep_newest(t, &values, &st));
+    assert_int_equal(cli_template_make_folders(t, &values), CLI_DONE);
+    assert_int_equal(cli_template_make_folders(t, &values), CLI_DONE);
+    (void)snprintf(from, sizeof from, "%s/real/new/2026/11", folder);
+    assert_int_equal(lstat(from, &st), 0);
+    assert_true(S_ISDIR(st.st_mode) && (st.st_mode & 07777) == 0700);
+    cli_template_free(t);
+    (void)snprintf(from, sizeof from, "%s/real/Shop", folder);
+    assert_int_equal(symlink("../foreign", from), 0);
+    t = template_in_folder("alias/%n/%p.gclog");
+    assert_int_equal(cli_template_make_folders(t, &values), CLI_FAILED);
+    assert_non_null(strstr(said, "alias/Shop: cannot be used as a folder"));
+    cli_template_free(t);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(names), TEST(names_that_are_none), TEST(what_keeps_names_apart), TEST(the_oldest_go), TEST(strangers_stay), TEST(folders_and_links),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
