@@ -64,7 +64,7 @@ static int ask_holder(const char *name, struct ucred *ret)
 }
 
 /* What keeps the name from us is told in RET. */
-static gcd_status lock_name(const char *name, uid_t owner, struct gcd_ipc_lock *ret, int *ret_fd, struct gcd_error *err)
+static gcd_status lock_name(const char *name, const char *what, uid_t owner, struct gcd_ipc_lock *ret, int *ret_fd, struct gcd_error *err)
 {
     struct ucred holder = { .pid = 0 };
     int fd = -1, r = 0, asked = -ECONNREFUSED;
@@ -77,7 +77,7 @@ static gcd_status lock_name(const char *name, uid_t owner, struct gcd_ipc_lock *
             return GCD_OK;
         }
         if (r != -EADDRINUSE)
-            return gcd_fail_os(err, -r, "cannot lock the process against a second dump");
+            return gcd_fail_os(err, -r, "cannot lock out a second dump");
         asked = ask_holder(name, &holder);
     }
     /* who does not let us ask (a queue that is full, no listener) has not got the name from this program */
@@ -87,8 +87,8 @@ static gcd_status lock_name(const char *name, uid_t owner, struct gcd_ipc_lock *
     }
     ret->holder_pid = holder.pid > 0 ? (uint32_t)holder.pid : 0;
     if (holder.pid > 0)
-        return gcd_fail(err, GCD_E_STATE, "another dump of it is under way, by process %ld", (long)holder.pid);
-    return gcd_fail(err, GCD_E_STATE, "another dump of it is under way, by a process that is not visible here");
+        return gcd_fail(err, GCD_E_STATE, "another dump %s is under way, by process %ld", what, (long)holder.pid);
+    return gcd_fail(err, GCD_E_STATE, "another dump %s is under way, by a process that is not visible here", what);
 }
 
 /* The pid namespace of the process and its number there, so that all views agree; the start time, because numbers are used again. */
@@ -104,7 +104,7 @@ static gcd_status lock_process(uint32_t pid, struct gcd_ipc_lock *ret, struct gc
     (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/ns/pid", pid);
     uint64_t ns = stat(path, &sb) == 0 ? (uint64_t)sb.st_ino : 0;
     (void)snprintf(name, sizeof name, "gcdumpc/process/%" PRIu64 "/%" PRIu32 "/%" PRIu64, ns, target.inner_pid, target.start_jiffies);
-    return lock_name(name, owner, ret, &ret->fds[0], err);
+    return lock_name(name, "of it", owner, ret, &ret->fds[0], err);
 }
 
 static gcd_status lock_socket(const char *path, struct gcd_ipc_lock *ret, struct gcd_error *err)
@@ -114,7 +114,7 @@ static gcd_status lock_socket(const char *path, struct gcd_ipc_lock *ret, struct
     if (stat(path, &sb) != 0)            /* why, the attempt to connect will say */
         return GCD_OK;
     (void)snprintf(name, sizeof name, "gcdumpc/socket/%" PRIu64 "/%" PRIu64, (uint64_t)sb.st_dev, (uint64_t)sb.st_ino);
-    return lock_name(name, sb.st_uid, ret, &ret->fds[1], err);
+    return lock_name(name, "of it", sb.st_uid, ret, &ret->fds[1], err);
 }
 
 gcd_status gcd_ipc_lock(uint32_t pid, const char *socket_path, struct gcd_ipc_lock *ret, struct gcd_error *err)
@@ -123,6 +123,12 @@ gcd_status gcd_ipc_lock(uint32_t pid, const char *socket_path, struct gcd_ipc_lo
     if (pid != 0)
         GCD_TRY(lock_process(pid, ret, err));
     return socket_path != NULL ? lock_socket(socket_path, ret, err) : GCD_OK;
+}
+
+gcd_status gcd_ipc_lock_machine(struct gcd_ipc_lock *ret, struct gcd_error *err)
+{
+    *ret = (struct gcd_ipc_lock){ .holder_pid = 0 };
+    return lock_name("gcdumpc/machine", "on this machine", geteuid(), ret, &ret->fds[0], err);
 }
 
 void gcd_ipc_unlock(struct gcd_ipc_lock *lock)

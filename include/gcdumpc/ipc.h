@@ -214,6 +214,8 @@ struct gcd_ipc_lock {
  * Release with gcd_ipc_unlock in any case.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_lock(uint32_t pid, const char *socket_path, struct gcd_ipc_lock *ret, struct gcd_error *err);
+/* The same for all processes of the machine that ask for this lock, too, and run as this user or root. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_lock_machine(struct gcd_ipc_lock *ret, struct gcd_error *err);
 GCD_API void gcd_ipc_unlock(struct gcd_ipc_lock *lock);
 
 /*

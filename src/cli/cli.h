@@ -24,6 +24,7 @@ enum cli_exit {
 
 enum cli_sort { CLI_SORT_BYTES, CLI_SORT_COUNT, CLI_SORT_NAME };
 enum cli_names { CLI_NAMES_DEFAULT, CLI_NAMES_CSHARP, CLI_NAMES_RAW };
+enum cli_log { CLI_LOG_NONE, CLI_LOG_TEXT, CLI_LOG_JSON };
 enum cli_strategy { CLI_STRATEGY_AUTO, CLI_STRATEGY_SINGLE, CLI_STRATEGY_DRAIN };
 
 /* All options of all commands; which command knows which is in the table of opts.c. */
@@ -58,6 +59,21 @@ struct cli_args {
     uint64_t max_block_bytes;
     bool events;
     bool help;
+    /* of dumps that nobody watches (src/cli/job); 0, false or NULL = not given */
+    bool all;
+    uint64_t keep, keep_days, max_total_bytes;
+    uint64_t if_rss_above, if_grown, min_interval_s, if_free_disk, if_free_memory, max_pause_ms;  /* if_grown: percent */
+    uint64_t skip_status;
+    uint64_t wait_s;
+    bool exclusive;
+    uint64_t nice;
+    bool io_idle;
+    enum cli_log log;
+    bool syslog;
+    const char *metrics;
+    const char *on_success, *on_failure;
+    const char *config;          /* of run; its job is the input */
+    bool check;
 };
 
 struct cli_command {
@@ -74,16 +90,23 @@ struct cli_command {
 #define CLI_INFO 4u
 #define CLI_REPORT 8u
 #define CLI_PS 16u
+#define CLI_RUN 32u
 
+enum cli_exit cmd_collect(const struct cli_args *args);
 enum cli_exit cmd_convert(const struct cli_args *args);
+enum cli_exit cmd_run(const struct cli_args *args);
 enum cli_exit cmd_ps(const struct cli_args *args);
 enum cli_exit cmd_info(const struct cli_args *args);
 enum cli_exit cmd_report(const struct cli_args *args);
 /* info --events */
 enum cli_exit cmd_events(const struct cli_args *args);
 
+/* main.c: the command that dumps. */
+const struct cli_command *cli_collect(void);
 /* main.c: set by SIGINT, SIGTERM and SIGHUP. */
 extern gcd_cancel_flag cli_canceled;
+/* It was set because --timeout has passed. */
+extern gcd_cancel_flag cli_timed_out;
 /* main.c: the temporary files that a second signal removes before it ends the program; NULL = none. */
 enum cli_slot { CLI_SLOT_OUTPUT, CLI_SLOT_TRACE, CLI_SLOT_PORT, CLI_SLOTS };
 void cli_temporary(enum cli_slot slot, const char *path);
@@ -91,12 +114,25 @@ void cli_temporary(enum cli_slot slot, const char *path);
 /* opts.c */
 /* Parse ARGV[1..] of COMMAND.  CLI_DONE, or CLI_USAGE after one line on standard error. */
 enum cli_exit cli_parse(const struct cli_command *command, int argc, char **argv, struct cli_args *ret);
+/* The same in parts: options without one, an option by its long name (flags are "true" or "false"), whether they go together. */
+void cli_args_init(struct cli_args *ret);
+enum cli_exit cli_set_option(const struct cli_command *command, const char *name, const char *value, struct cli_args *args);
+enum cli_exit cli_check_args(const struct cli_command *command, const struct cli_args *args);
+/* What of ARGS only src/cli/job understands: names with fields, commands to run.  CLI_USAGE after a line. */
+enum cli_exit cli_check_job(const struct cli_args *args);
 /* The options of COMMAND, a line each. */
 void cli_print_options(FILE *to, const struct cli_command *command);
 
 /* message.c */
 /* "gcdumpc: SUBJECT: …" on standard error; SUBJECT may be NULL. */
 void cli_say(const char *subject, const char *fmt, ...) GCD_PRINTF(2, 3);
+/* A further line below the last one, for lists. */
+void cli_say_more(const char *fmt, ...) GCD_PRINTF(1, 2);
+/* Where messages without a subject come from, as "FILE: line 5"; NULL = the command line.  PLACE must live until the next call. */
+void cli_at(const char *place);
+/* The last line without its subject, and whether lines are printed at all: not while they are held. */
+const char *cli_last_said(void);
+void cli_hold(bool hold);
 /* An error with its place; returns the exit status for it. */
 enum cli_exit cli_fail(const char *subject, const struct gcd_error *err);
 /* "incomplete: …" when it is; what the status of a command that did its work is. */
@@ -154,6 +190,8 @@ uint64_t cli_timeout_ms(const struct cli_args *args);
  * has been printed.
  */
 enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, char *ret_path);
+/* How well NAME fits P: 2 exactly, 1 as a pattern, 0 not at all. */
+int cli_target_fits(const struct gcd_ipc_process *p, const char *name);
 /* "process 1234" becomes the subject of D. */
 void cli_name_process(struct cli_dump *d, uint64_t pid);
 /* The path in "unix:PATH", or TEXT itself. */
@@ -190,6 +228,8 @@ enum cli_exit cli_trace_open(const struct cli_args *args, struct cli_dump *d);
 enum cli_exit cli_trace_write(const struct cli_args *args, struct cli_dump *d);
 /* The name of the format that is no conversion, and that only living processes have. */
 #define CLI_RAW_FORMAT "nettrace"
+/* A small file, whole or not at all.  TEXT NULL: out of memory.  CLI_FAILED after a line. */
+enum cli_exit cli_write_text(const char *path, const char *text);
 /* Write what stdio still holds; a full disk or a closed pipe is found here. */
 enum cli_exit cli_flush_stdout(void);
 

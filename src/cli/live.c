@@ -153,6 +153,7 @@ enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_o
     }
     live_attempt_done(&best);
     gcd_ipc_unlock(&l.lock);
+    gcd_ipc_unlock(&l.machine);
     return e;
 }
 

@@ -6,24 +6,33 @@
 
 #include "cli.h"
 
-gcd_cancel_flag cli_canceled;
+gcd_cancel_flag cli_canceled, cli_timed_out;
 
 /* What the second signal removes. */
 static char temporary[CLI_SLOTS][4096];
 static volatile sig_atomic_t temporary_set[CLI_SLOTS];
 
 static const struct cli_command commands[] = {
-    { "collect", "--pid N -o FILE", "dump the heap of a living process", CLI_COLLECT, cmd_convert,
+    { "collect", "--pid N -o FILE", "dump the heap of a living process", CLI_COLLECT, cmd_collect,
       "The process is made to run a full, blocking garbage collection and pauses while its heap is described.\n"
       "What it cost is told on standard error.  When the process ends, the stream breaks or --timeout passes,\n"
       "nothing is written, unless --keep-partial is given; Ctrl-C never leaves anything.\n"
       "\"gcdumpc --pid N ...\" is the same as \"gcdumpc collect --pid N ...\".\n\n"
       "--connect ADDR is for a program that is started with DOTNET_DiagnosticPorts=ADDR (.NET 5 and later).  The\n"
       "first that connects is let start if it waits for that, runs for --delay seconds, and is dumped.  --timeout\n"
-      "bounds the waiting for it, too.\n" },
+      "bounds the waiting for it, too.\n\n"
+      "With --pid, --name and --all the output may have fields in its name, and folders that lack are made:\n"
+      "%n name of the process, %p its number, %h the host, %Y %m %d %H %M %S the time (UTC), %s its seconds since\n"
+      "1970, %j the day of the year, %F for %Y-%m-%d, %% a percent sign.  For example\n"
+      "  gcdumpc --name Shop -o '/var/lib/gcdumpc/%n/%n-%p-%Y%m%dT%H%M%SZ.gclog.gz' --keep 7 --log text\n"
+      "Several processes are dumped one after another; the exit status is that of the worst.\n" },
     { "convert", "FILE -o FILE", "convert a recording or a dump to another format", CLI_CONVERT, cmd_convert, "" },
     { "info", "FILE", "what a recording or a dump contains, and whether it is complete", CLI_INFO, cmd_info, "" },
     { "report", "FILE", "objects and bytes of each type", CLI_REPORT, cmd_report, "" },
+    { "run", "JOB", "dump as a configuration file says, from cron for example", CLI_RUN, cmd_run,
+      "The file has sections, each a job: \"[nightly]\", and below it the long options of \"gcdumpc collect\" without\n"
+      "their dashes: \"name = Shop\", \"keep = 7\", \"strict = true\".  What stands before the first section is for all\n"
+      "jobs.  A line that begins with # or ; is a comment.  Only its owner may be able to write the file.\n" },
     { "ps", "", "list the processes that can be dumped", CLI_PS, cmd_ps,
       "Listed are .NET processes with a diagnostic socket.  Each has half a second to say which runtime and\n"
       "assembly it runs; \"(no answer)\" is one that is stopped or busy, \"(no access)\" one of another user.\n" },
@@ -68,6 +77,11 @@ static void print_help(const struct cli_command *c)
     if (c->details[0] != '\0')
         printf("\n%s", c->details);
     printf("\n%s", exit_text);
+}
+
+const struct cli_command *cli_collect(void)
+{
+    return &commands[0];
 }
 
 static const struct cli_command *find_command(const char *name)
@@ -144,7 +158,7 @@ static enum cli_exit run(const struct cli_command *c, int argc, char **argv)
         cli_progress_off();
     e = c->run(&args);
     cli_progress_end();
-    if (atomic_load(&cli_canceled) && e != CLI_DONE && e != CLI_INCOMPLETE)
+    if (atomic_load(&cli_canceled) && !atomic_load(&cli_timed_out) && e != CLI_DONE && e != CLI_INCOMPLETE)
         return CLI_INTERRUPTED;
     return e;
 }
@@ -175,7 +189,7 @@ static enum cli_exit start(int argc, char **argv)
     if (c != NULL)
         return run(c, argc - 1, argv + 1);
     if (first[0] == '-' && first[1] != '\0')     /* gcdumpc --pid N ... */
-        return run(&commands[0], argc, argv);
+        return run(cli_collect(), argc, argv);
     cli_say(NULL, "there is no command \"%s\"; see gcdumpc --help", first);
     return CLI_USAGE;
 }

@@ -1,5 +1,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -25,18 +26,41 @@ void cli_print_clean(FILE *to, const char *s)
     (void)cli_print_cut(to, s, SIZE_MAX);
 }
 
+static char last_said[2048];
+static bool held;
+static const char *place;
+
+void cli_at(const char *where)
+{
+    place = where;
+}
+
+const char *cli_last_said(void)
+{
+    return last_said;
+}
+
+void cli_hold(bool hold)
+{
+    held = hold;
+    if (hold)
+        last_said[0] = '\0';
+}
+
 GCD_PRINTF(2, 0)
 static void say(const char *subject, const char *fmt, va_list ap)
 {
+    (void)vsnprintf(last_said, sizeof last_said, fmt, ap);
+    if (held)
+        return;
     cli_progress_end();
     fputs("gcdumpc: ", stderr);
+    subject = subject != NULL ? subject : place;
     if (subject != NULL) {
         cli_print_clean(stderr, subject[0] != '\0' ? subject : "\"\"");
         fputs(": ", stderr);
     }
-    char line[2048];
-    (void)vsnprintf(line, sizeof line, fmt, ap);
-    cli_print_clean(stderr, line);
+    cli_print_clean(stderr, last_said);
     putc('\n', stderr);
 }
 
@@ -48,8 +72,25 @@ void cli_say(const char *subject, const char *fmt, ...)
     va_end(ap);
 }
 
+void cli_say_more(const char *fmt, ...)
+{
+    char *line = NULL;
+    va_list ap;
+    va_start(ap, fmt);
+    if (!held && vasprintf(&line, fmt, ap) >= 0) {
+        cli_print_clean(stderr, line);
+        putc('\n', stderr);
+        free(line);
+    }
+    va_end(ap);
+}
+
 enum cli_exit cli_fail(const char *subject, const struct gcd_error *err)
 {
+    if (err->code == GCD_E_CANCELED && atomic_load(&cli_timed_out)) {
+        cli_say(subject, "the time is up (--timeout)");
+        return CLI_FAILED;
+    }
     if (err->code == GCD_E_CANCELED) {
         cli_say(subject, "interrupted");
         return CLI_INTERRUPTED;

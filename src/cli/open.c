@@ -41,7 +41,7 @@ static void spool_folder(const struct cli_args *args, char *ret, size_t cap)
 
 bool cli_is_live(const struct cli_args *args)
 {
-    return args->pid != 0 || args->name != NULL || args->port != NULL || args->connect != NULL;
+    return args->pid != 0 || args->name != NULL || args->port != NULL || args->connect != NULL || args->all;
 }
 
 /*

@@ -6,7 +6,7 @@
 
 #include "cli.h"
 
-enum option_type { OPT_FLAG, OPT_TEXT, OPT_NUMBER, OPT_SIZE, OPT_SORT, OPT_STRATEGY, OPT_NAMES, OPT_FOLD };
+enum option_type { OPT_FLAG, OPT_TEXT, OPT_NUMBER, OPT_SIZE, OPT_PERCENT, OPT_TIME, OPT_SORT, OPT_STRATEGY, OPT_NAMES, OPT_FOLD, OPT_LOG };
 
 struct option_row {
     const char *name;
@@ -16,7 +16,7 @@ struct option_row {
     unsigned commands;
     enum option_type type;
     size_t field;                /* in struct cli_args */
-    uint64_t min, max;           /* numbers and sizes */
+    uint64_t min, max;           /* numbers, sizes, times in seconds */
 };
 
 /* Words for the values of an enum, in its order; NULL at the end. */
@@ -25,9 +25,10 @@ static const char *const choices[][4] = {
     [OPT_STRATEGY] = { "auto", "single", "drain", NULL },    /* enum cli_strategy */
     [OPT_NAMES] = { "default", "csharp", "raw", NULL },      /* enum cli_names */
     [OPT_FOLD] = { "dominators", "paths", NULL },            /* enum gcd_fold */
+    [OPT_LOG] = { "none", "text", "json", NULL },            /* enum cli_log */
 };
 
-#define ALL (CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS)
+#define ALL (CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS | CLI_RUN)
 #define FILES (CLI_CONVERT | CLI_INFO | CLI_REPORT)
 #define TABLES (CLI_INFO | CLI_REPORT | CLI_PS)
 #define OUTPUTS (CLI_COLLECT | CLI_CONVERT)
@@ -68,7 +69,32 @@ static const struct option_row rows[] = {
     { "process", 0, "PID", "whose dump, when the recording holds several processes", FILES, OPT_NUMBER, FIELD(process), 1, UINT32_MAX },
     { "strict", 0, NULL, "fail instead of writing an incomplete dump", OUTPUTS, OPT_FLAG, FIELD(strict), 0, 0 },
     { "max-block", 0, "SIZE", "largest block to accept in a recording (16M)", FILES, OPT_SIZE, FIELD(max_block_bytes), 1024, UINT64_C(1) << 30 },
-    { "quiet", 'q', NULL, "no progress, no summary; errors and warnings only", ALL, OPT_FLAG, FIELD(quiet), 0, 0 },
+    { "all", 0, NULL, "all processes, or all that --name fits, one after another; the output needs %p in its name", CLI_COLLECT, OPT_FLAG,
+      FIELD(all), 0, 0 },
+    { "keep", 0, "N", "keep this and N - 1 earlier dumps whose names come from the same -o, remove older ones", CLI_COLLECT, OPT_NUMBER,
+      FIELD(keep), 1, UINT32_MAX },
+    { "keep-days", 0, "D", "remove earlier dumps after so many days", CLI_COLLECT, OPT_NUMBER, FIELD(keep_days), 1, 1000000 },
+    { "max-total", 0, "SIZE", "remove the oldest dumps when all together are larger", CLI_COLLECT, OPT_SIZE, FIELD(max_total_bytes), 1, UINT64_MAX },
+    { "if-rss-above", 0, "SIZE", "only when the process has more resident memory", CLI_COLLECT, OPT_SIZE, FIELD(if_rss_above), 1, UINT64_MAX },
+    { "if-grown", 0, "PERCENT", "only when it has so much more than at the last dump, as 10%", CLI_COLLECT, OPT_PERCENT, FIELD(if_grown), 1, 1000000 },
+    { "min-interval", 0, "TIME", "only when the last dump is as old: 90s, 30m, 6h, 1d", CLI_COLLECT, OPT_TIME, FIELD(min_interval_s), 1, UINT32_MAX },
+    { "if-free-disk", 0, "SIZE", "only when the disk of the output has as much room", CLI_COLLECT, OPT_SIZE, FIELD(if_free_disk), 1, UINT64_MAX },
+    { "if-free-memory", 0, "SIZE", "only when machine and cgroup have as much memory left", CLI_COLLECT, OPT_SIZE, FIELD(if_free_memory), 1, UINT64_MAX },
+    { "max-pause-estimate", 0, "MS", "only when it would not stand still for longer, by its memory and the last dump", CLI_COLLECT, OPT_NUMBER,
+      FIELD(max_pause_ms), 1, UINT32_MAX },
+    { "skip-status", 0, "N", "exit status when there was no dump because of these conditions (0)", CLI_COLLECT, OPT_NUMBER, FIELD(skip_status), 0, 125 },
+    { "wait", 0, "SECONDS", "wait so long for another dump to end, instead of failing", LIVE, OPT_NUMBER, FIELD(wait_s), 0, 1000000 },
+    { "exclusive", 0, NULL, "no other dump with this option on the machine at the same time", LIVE, OPT_FLAG, FIELD(exclusive), 0, 0 },
+    { "nice", 0, "N", "run with lower priority, as nice(1)", CLI_COLLECT, OPT_NUMBER, FIELD(nice), 0, 19 },
+    { "io-idle", 0, NULL, "use the disk only when nobody else does", CLI_COLLECT, OPT_FLAG, FIELD(io_idle), 0, 0 },
+    { "log", 0, "HOW", "one line for each dump on standard error instead of other messages: text, json or none", CLI_COLLECT, OPT_LOG, FIELD(log), 0, 0 },
+    { "syslog", 0, NULL, "that line also to the system's log", CLI_COLLECT, OPT_FLAG, FIELD(syslog), 0, 0 },
+    { "metrics", 0, "FILE", "write what became of it for node_exporter's textfile collector", CLI_COLLECT, OPT_TEXT, FIELD(metrics), 0, 0 },
+    { "on-success", 0, "CMD", "run a program after a complete dump; GCDUMPC_FILE and others tell it", CLI_COLLECT, OPT_TEXT, FIELD(on_success), 0, 0 },
+    { "on-failure", 0, "CMD", "the same after an incomplete or a failed one", CLI_COLLECT, OPT_TEXT, FIELD(on_failure), 0, 0 },
+    { "config", 0, "FILE", "where the jobs are described (/etc/gcdumpc.conf)", CLI_RUN, OPT_TEXT, FIELD(config), 0, 0 },
+    { "check", 0, NULL, "only say whether the jobs, or the one, would be understood", CLI_RUN, OPT_FLAG, FIELD(check), 0, 0 },
+    { "quiet", 'q', NULL, "no progress, no summary; errors and warnings only", ALL & ~CLI_RUN, OPT_FLAG, FIELD(quiet), 0, 0 },
     { "help", 'h', NULL, "this text", ALL, OPT_FLAG, FIELD(help), 0, 0 },
 };
 #define ROW_COUNT (sizeof rows / sizeof *rows)
@@ -98,27 +124,35 @@ static const struct option_row *find(const struct cli_command *c, const char *na
     return NULL;
 }
 
-/* Digits only, and with SIZE one of the suffixes K, M, G. */
-static bool parse_number(const char *s, bool size, uint64_t *ret)
+/* A letter, or none, behind a number, and what it multiplies that with. */
+static const struct unit {
+    enum option_type type;
+    char letter;
+    uint64_t factor;
+} units[] = {
+    { OPT_SIZE, 'K', UINT64_C(1) << 10 }, { OPT_SIZE, 'M', UINT64_C(1) << 20 }, { OPT_SIZE, 'G', UINT64_C(1) << 30 }, { OPT_SIZE, 'T', UINT64_C(1) << 40 },
+    { OPT_TIME, 's', 1 }, { OPT_TIME, 'm', 60 }, { OPT_TIME, 'h', 3600 }, { OPT_TIME, 'd', 86400 }, { OPT_PERCENT, '%', 1 },
+};
+
+/* Digits only, and one of the letters that TYPE has. */
+static bool parse_number(const char *s, enum option_type type, uint64_t *ret)
 {
     if (s[0] < '0' || s[0] > '9')
         return false;
     char *end;
     errno = 0;
     unsigned long long v = strtoull(s, &end, 10);
+    uint64_t factor = 1;
     if (errno != 0)
         return false;
-    unsigned shift = 0;
-    if (size && *end != '\0') {
-        const char *suffixes = "KMG", *at = strchr(suffixes, *end);
-        if (at == NULL)
-            return false;
-        shift = 10 * (unsigned)(at - suffixes + 1);
-        end++;
-    }
-    if (*end != '\0' || v > UINT64_MAX >> shift)
+    for (size_t i = 0; *end != '\0' && i < sizeof units / sizeof *units; i++)
+        if (units[i].type == type && units[i].letter == *end && end[1] == '\0') {
+            factor = units[i].factor;
+            end++;
+        }
+    if (*end != '\0' || v > UINT64_MAX / factor)
         return false;
-    *ret = (uint64_t)v << shift;
+    *ret = (uint64_t)v * factor;
     return true;
 }
 
@@ -148,6 +182,7 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
     case OPT_STRATEGY:
     case OPT_NAMES:
     case OPT_FOLD:
+    case OPT_LOG:
         for (unsigned i = 0; choices[r->type][i] != NULL; i++)
             if (strcmp(choices[r->type][i], value) == 0) {
                 memcpy(field, &i, sizeof i);     /* enums without negative values are unsigned */
@@ -157,7 +192,9 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
         return false;
     case OPT_NUMBER:
     case OPT_SIZE:
-        if (parse_number(value, r->type == OPT_SIZE, &number) && number >= r->min && number <= r->max) {
+    case OPT_PERCENT:
+    case OPT_TIME:
+        if (parse_number(value, r->type, &number) && number >= r->min && number <= r->max) {
             memcpy(field, &number, sizeof number);
             return true;
         }
@@ -253,15 +290,17 @@ static bool complete_input(const struct cli_command *c, const struct cli_args *a
         problem = "--name needs a name";
     else if (ways > 1)
         problem = "give one of --pid, --name, --port and --connect";
-    else if (c->bit == CLI_COLLECT && ways == 0)
-        problem = "collect needs the process: --pid N, --name NAME, --port PATH or --connect ADDR";
+    else if (args->all && ways > (args->name != NULL))
+        problem = "--all goes alone or with --name";
+    else if (c->bit == CLI_COLLECT && ways == 0 && !args->all)
+        problem = "collect needs the process: --pid N, --name NAME, --port PATH, --connect ADDR or --all";
     else if (args->input != NULL && ways > 0)
         problem = "give a file or a process, not both";
-    else if (args->input == NULL && ways == 0)
+    else if (args->input == NULL && ways == 0 && !args->all)
         problem = "a file is needed";
     else if (args->delay_s != 0 && args->connect == NULL)
         problem = "--delay is for programs that connect (--connect)";
-    else if (args->save_trace != NULL && ways == 0)
+    else if (args->save_trace != NULL && ways == 0 && !args->all)
         problem = "--save-trace keeps the stream of a process, not of a file";
     else if (args->save_trace != NULL && same_output(args->save_trace, args->output != NULL ? args->output : "-"))
         problem = "--save-trace needs a file of its own";
@@ -270,9 +309,39 @@ static bool complete_input(const struct cli_command *c, const struct cli_args *a
     return problem == NULL;
 }
 
-enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, struct cli_args *ret)
+void cli_args_init(struct cli_args *ret)
 {
     *ret = (struct cli_args){ .retries = DEFAULT_RETRIES };
+}
+
+/* In a file a flag has a value. */
+static enum cli_exit set_flag(const struct option_row *r, const char *value, struct cli_args *args)
+{
+    static const char *const words[] = { "false", "true", "no", "yes", "off", "on", "0", "1" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(value, words[i]) == 0) {
+            memcpy((char *)args + r->field, &(bool){ i % 2 == 1 }, sizeof(bool));
+            return CLI_DONE;
+        }
+    cli_say(NULL, "%s is true or false, not \"%s\"", r->name, value);
+    return CLI_USAGE;
+}
+
+enum cli_exit cli_set_option(const struct cli_command *c, const char *name, const char *value, struct cli_args *args)
+{
+    const struct option_row *r = find(c, name, strlen(name), 0);
+    if (r == NULL || strcmp(r->name, "help") == 0) {
+        cli_say(NULL, "%s has no option \"%s\"; see gcdumpc %s --help", c->name, name, c->name);
+        return CLI_USAGE;
+    }
+    if (r->type == OPT_FLAG)
+        return set_flag(r, value, args);
+    return set(c, r, value, args) ? CLI_DONE : CLI_USAGE;
+}
+
+enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, struct cli_args *ret)
+{
+    cli_args_init(ret);
     bool only_words = false;
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
@@ -281,14 +350,19 @@ enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, stru
         } else if (!only_words && word[0] == '-' && word[1] != '\0') {
             if (!parse_option(c, argc, argv, &i, ret))
                 return CLI_USAGE;
-        } else if (ret->input != NULL || (c->bit & FILES) == 0) {
+        } else if (ret->input != NULL || (c->bit & (FILES | CLI_RUN)) == 0) {
             cli_say(NULL, "%s does not know what to do with \"%s\"; see gcdumpc %s --help", c->name, word, c->name);
             return CLI_USAGE;
         } else {
             ret->input = word;
         }
     }
-    if (ret->help || c->bit == CLI_PS)
+    return ret->help ? CLI_DONE : cli_check_args(c, ret);
+}
+
+enum cli_exit cli_check_args(const struct cli_command *c, const struct cli_args *ret)
+{
+    if ((c->bit & (CLI_PS | CLI_RUN)) != 0)
         return CLI_DONE;
     if (!complete_input(c, ret))
         return CLI_USAGE;

@@ -226,6 +226,23 @@ void cli_output_close(struct cli_output *out)
     cli_temporary(CLI_SLOT_OUTPUT, NULL);
 }
 
+enum cli_exit cli_write_text(const char *path, const char *text)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_sink *to = NULL;
+    if (text == NULL) {
+        cli_say(path, "out of memory");
+        return CLI_FAILED;
+    }
+    gcd_status st = gcd_sink_open(path, NULL, &to, &err);
+    if (st == GCD_OK) {
+        gcd_sink_text(to, text);
+        st = gcd_sink_commit(to, &err);
+    }
+    gcd_sink_free(to);
+    return st == GCD_OK ? CLI_DONE : cli_fail(path, &err);
+}
+
 enum cli_exit cli_trace_open(const struct cli_args *args, struct cli_dump *d)
 {
     return open_sink(args->save_trace, true, CLI_SLOT_TRACE, &d->trace);

@@ -10,18 +10,37 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 
 /* With --force, when nothing fits. */
 #define FORCED_BUFFER_MB 8u
 /* Ours are 13 % to 10 % of the plain files. */
 #define GZIP_FACTOR 8u
+#define LOCK_POLL_MS 200
+
+/* The machine first: who waits for it holds no process meanwhile. */
+static gcd_status take_locks(struct live *l, struct gcd_error *err)
+{
+    gcd_status st = l->args->exclusive && l->machine.fds[0] == 0 ? gcd_ipc_lock_machine(&l->machine, err) : GCD_OK;
+    return st == GCD_OK ? gcd_ipc_lock(l->pid, l->path, &l->lock, err) : st;
+}
 
 static enum cli_exit lock(struct live *l)
 {
+    uint64_t start = live_now_ms();
     struct gcd_error err = GCD_ERROR_INIT;
-    if (gcd_ipc_lock(l->pid, l->path, &l->lock, &err) != GCD_OK)
+    gcd_status st;
+    while ((st = take_locks(l, &err)) == GCD_E_STATE && live_now_ms() - start < l->args->wait_s * 1000) {
+        gcd_ipc_unlock(&l->lock);
+        if (atomic_load(&cli_canceled))
+            st = err.code = GCD_E_CANCELED;
+        if (st == GCD_E_CANCELED)
+            break;
+        (void)nanosleep(&(struct timespec){ .tv_nsec = LOCK_POLL_MS * 1000000L }, NULL);
+    }
+    if (st != GCD_OK)
         return cli_fail(l->subject, &err);
-    if (l->lock.usurped)
+    if (l->lock.usurped || l->machine.usurped)
         cli_say(l->subject, "the name that keeps two dumps apart is taken by somebody else; going on without it");
     return CLI_DONE;
 }

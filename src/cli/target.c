@@ -19,8 +19,7 @@ void cli_name_process(struct cli_dump *d, uint64_t pid)
     d->subject = d->process;
 }
 
-/* How well NAME fits P: 2 exactly, 1 as a pattern, 0 not at all. */
-static int fits(const struct gcd_ipc_process *p, const char *name)
+int cli_target_fits(const struct gcd_ipc_process *p, const char *name)
 {
     const char *const names[] = { p->name, p->exe, p->entry_assembly };
     int best = 0;
@@ -41,7 +40,7 @@ static enum cli_exit choose(const struct gcd_ipc_process_list *l, const char *na
     size_t n = 0, silent = 0;
     int best = 1;
     for (size_t i = 0; i < l->count; i++) {
-        int how = fits(&l->items[i], name);
+        int how = cli_target_fits(&l->items[i], name);
         if (how > best) {
             best = how;
             n = 0;
@@ -60,11 +59,8 @@ static enum cli_exit choose(const struct gcd_ipc_process_list *l, const char *na
     if (n > 1) {
         cli_say(NULL, "%zu processes are called \"%s\"; choose one with --pid:", n, name);
         for (size_t i = 0; i < l->count; i++)
-            if (fits(&l->items[i], name) == best) {
-                fprintf(stderr, "%10" PRIu32 "  ", l->items[i].pid);
-                cli_print_clean(stderr, l->items[i].command_line);
-                putc('\n', stderr);
-            }
+            if (cli_target_fits(&l->items[i], name) == best)
+                cli_say_more("%10" PRIu32 "  %s", l->items[i].pid, l->items[i].command_line);
         return CLI_USAGE;
     }
     *ret_pid = found->pid;

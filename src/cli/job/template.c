@@ -176,18 +176,17 @@ static void put(struct out *o, const char *bytes, size_t n)
     o->at += n;
 }
 
-/* NAME as a part of a file name, in BUF: no slash, no control character, no dot in front. */
-static void clean(const char *name, char buf[NAME_FIELD_MAX + 1])
+void cli_template_clean(const char *name, char *ret, size_t cap)
 {
-    size_t n = strlen(name);
-    n = n > NAME_FIELD_MAX ? NAME_FIELD_MAX : n;
+    size_t n = strlen(name), most = cap - 1 > NAME_FIELD_MAX ? NAME_FIELD_MAX : cap - 1;
+    n = n > most ? most : n;
     for (size_t i = 0; i < n; i++)
-        buf[i] = (unsigned char)name[i] < 0x20 || name[i] == 0x7f || name[i] == '/' || (i == 0 && name[i] == '.') ? '_' : name[i];
+        ret[i] = (unsigned char)name[i] < 0x20 || name[i] == 0x7f || name[i] == '/' || (i == 0 && name[i] == '.') ? '_' : name[i];
     while (n > 0 && n < strlen(name) && ((unsigned char)name[n] & 0xc0) == 0x80)       /* not in the middle of a character */
         n--;
-    buf[n] = '\0';
+    ret[n] = '\0';
     if (n == 0)
-        (void)snprintf(buf, NAME_FIELD_MAX + 1, "unknown");
+        (void)snprintf(ret, cap, "unknown");
 }
 
 static int time_value(char letter, const struct tm *tm)
@@ -214,7 +213,7 @@ static void expand_part(const char *part, const struct cli_template_values *v, c
         }
         s++;
         if (*s == 'n' || *s == 'h')
-            clean(*s == 'n' ? v->name : v->host, buf);
+            cli_template_clean(*s == 'n' ? v->name : v->host, buf, sizeof buf);
         else if (*s == 'p')
             (void)snprintf(buf, sizeof buf, "%" PRIu64, v->pid);
         else if (*s == 's')
@@ -281,6 +280,12 @@ enum cli_exit cli_template_make_folders(const struct cli_template *t, const stru
 
 /* ---- finding ---- */
 
+/* The first parts, which are the same for all names. */
+static unsigned folder_parts(const struct cli_template *t)
+{
+    return t->literal < t->count ? t->literal : t->count - 1;
+}
+
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -316,7 +321,7 @@ static bool match(const char *part, const char *name, const struct cli_template_
                 return false;
             name += f->digits;
         } else if (*part == 'n' || *part == 'h') {
-            clean(*part == 'n' ? v->name : v->host, buf);
+            cli_template_clean(*part == 'n' ? v->name : v->host, buf, sizeof buf);
             if (strncmp(name, buf, strlen(buf)) != 0)
                 return false;
             name += strlen(buf);
@@ -378,10 +383,16 @@ static bool search(const struct search *s, int dir_fd, unsigned part)
     return ok;
 }
 
+bool cli_template_folder(const struct cli_template *t, char *ret, size_t cap)
+{
+    static const struct cli_template_values none = { .name = "", .host = "" };
+    return expand(t, &none, folder_parts(t), ret, cap);
+}
+
 bool cli_template_each(const struct cli_template *t, const struct cli_template_values *values, cli_template_visit visit, void *ctx)
 {
     struct search s = { t, values, visit, ctx };
-    unsigned first = t->literal < t->count ? t->literal : t->count - 1;
+    unsigned first = folder_parts(t);
     char path[PATH_MAX];
     errno = ENAMETOOLONG;
     if (!expand(t, values, first, path, sizeof path))

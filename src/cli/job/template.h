@@ -37,6 +37,11 @@ bool cli_template_has_process(const struct cli_template *t);
 /* The name for VALUES in RET_PATH[CAP].  CLI_FAILED after a line: it is too long. */
 enum cli_exit cli_template_expand(const struct cli_template *t, const struct cli_template_values *values, char *ret_path, size_t cap);
 
+/* The folder that is the same for all names, in RET[CAP].  False when it is too long. */
+bool cli_template_folder(const struct cli_template *t, char *ret, size_t cap);
+/* NAME as it stands in a name, in RET[CAP], CAP at least 2: no slash, no control character, no dot in front, never empty. */
+void cli_template_clean(const char *name, char *ret, size_t cap);
+
 /*
  * Make the folders that lack, mode 0700.  From the first part with a field on they must be folders, not links to such: these may lead
  * anywhere.  CLI_FAILED after a line.

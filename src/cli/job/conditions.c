@@ -1,0 +1,125 @@
+/*
+ * Shall there be a dump at all?  Each condition costs the process nothing.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "job/job.h"
+#include "job/keep.h"
+
+#ifdef GCDUMPC_HAVE_IPC
+
+/*
+ * Nothing is known of an earlier pause: 10 million objects in 600 MB stood still for 1.0 to 1.1 s on 2 cores (.NET 8 to 10, tests/bench).
+ */
+#define PAUSE_US_PER_MB 2000u
+
+/* Always false: no dump. */
+GCD_PRINTF(2, 3)
+static bool skip(struct job_dump *d, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    (void)vsnprintf(d->reason, sizeof d->reason, fmt, ap);
+    va_end(ap);
+    d->status = JOB_SKIPPED;
+    return false;
+}
+
+static uint64_t megabytes(uint64_t bytes)
+{
+    return (bytes + 500000) / 1000000;
+}
+
+static bool memory_of_process(struct job_dump *d, const struct job_last *last)
+{
+    const struct cli_args *a = d->args;
+    if (a->if_rss_above != 0 && d->rss_bytes <= a->if_rss_above)
+        return skip(d, "it has %" PRIu64 " MB, not more than %" PRIu64 " MB", megabytes(d->rss_bytes), megabytes(a->if_rss_above));
+    if (a->if_grown != 0 && last->rss_bytes != 0 && d->rss_bytes / 100 < last->rss_bytes / 10000 * (100 + a->if_grown))
+        return skip(d, "it has %" PRIu64 " MB, after %" PRIu64 " MB at the last dump; that is not %" PRIu64 " %% more", megabytes(d->rss_bytes),
+                    megabytes(last->rss_bytes), a->if_grown);
+    return true;
+}
+
+static bool interval(struct job_dump *d, const struct job_last *last)
+{
+    uint64_t seconds = d->args->min_interval_s;
+    struct stat st;
+    time_t newest = last->time;
+    if (seconds == 0)
+        return true;
+    if (d->template != NULL && cli_keep_newest(d->template, &d->values, &st) && st.st_mtim.tv_sec > newest)
+        newest = st.st_mtim.tv_sec;
+    /* a dump of the future: the clock was wrong then or is now, so it says nothing */
+    if (newest == 0 || newest > d->begun || (uint64_t)(d->begun - newest) >= seconds)
+        return true;
+    return skip(d, "the last dump is %" PRIu64 " s old, not %" PRIu64 " s", (uint64_t)(d->begun - newest), seconds);
+}
+
+static bool memory_of_machine(struct job_dump *d)
+{
+    struct gcd_ipc_memory m;
+    if (d->args->if_free_memory == 0)
+        return true;
+    gcd_ipc_memory(d->pid, &m);
+    if (m.room_bytes >= d->args->if_free_memory)         /* unknown is UINT64_MAX */
+        return true;
+    return skip(d, "%s has %" PRIu64 " MB of memory left, not %" PRIu64 " MB", m.limit == GCD_IPC_LIMIT_CGROUP ? "its cgroup" : "the machine",
+                megabytes(m.room_bytes), megabytes(d->args->if_free_memory));
+}
+
+static bool pause(struct job_dump *d, const struct job_last *last)
+{
+    uint64_t most = d->args->max_pause_ms, mb = megabytes(d->rss_bytes), expected;
+    if (most == 0)
+        return true;
+    bool known = last->pause_ns != 0 && last->rss_bytes >= 1000000;
+    expected = known ? (uint64_t)((double)last->pause_ns / 1e6 * (double)d->rss_bytes / (double)last->rss_bytes) : mb * PAUSE_US_PER_MB / 1000;
+    if (expected <= most)
+        return true;
+    return skip(d, "it would stand still for about %" PRIu64 " ms (%s), not at most %" PRIu64 " ms", expected,
+                known ? "by its memory and the last dump" : "by its memory, 2 ms for each MB", most);
+}
+
+/* Of the nearest folder that is there: those below it are yet to be made. */
+static bool free_bytes(const char *path, uint64_t *ret)
+{
+    char folder[4096];
+    struct statvfs v;
+    (void)snprintf(folder, sizeof folder, "%s", path);
+    for (char *slash; (slash = strrchr(folder, '/')) != NULL;) {
+        slash[slash == folder] = '\0';
+        if (statvfs(folder, &v) == 0) {
+            *ret = (uint64_t)v.f_bavail * v.f_frsize;
+            return true;
+        }
+        if (errno != ENOENT || slash == folder)
+            return false;
+    }
+    if (statvfs(".", &v) != 0)
+        return false;
+    *ret = (uint64_t)v.f_bavail * v.f_frsize;
+    return true;
+}
+
+enum cli_exit job_conditions(struct job_dump *d)
+{
+    struct job_last last = { .time = 0 };
+    uint64_t room;
+    (void)job_last_read(d, &last);
+    if (!memory_of_process(d, &last) || !interval(d, &last) || !memory_of_machine(d) || !pause(d, &last) || d->args->if_free_disk == 0)
+        return CLI_DONE;
+    if (!free_bytes(d->file, &room)) {
+        cli_say(d->file, "how much room is left cannot be told: %s", strerror(errno));
+        return CLI_FAILED;
+    }
+    if (room < d->args->if_free_disk)
+        (void)skip(d, "its disk has %" PRIu64 " MB left, not %" PRIu64 " MB", megabytes(room), megabytes(d->args->if_free_disk));
+    return CLI_DONE;
+}
+
+#endif

@@ -1,0 +1,240 @@
+#include "job/config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <ini.h>
+
+#define LINE_BYTES 8192
+#define ENTRIES_MAX 100000u
+
+struct entry {
+    char *name, *value;
+    size_t section;              /* 0 = before the first */
+    unsigned line;
+};
+
+struct job_config {
+    const char *path;
+    char **sections;             /* [section_count]; the first one is "" */
+    size_t section_count;
+    struct entry *entries;
+    size_t count, cap;
+    /* while it is read */
+    FILE *file;
+    unsigned line;
+    enum cli_exit exit;
+};
+
+static enum cli_exit bad(struct job_config *c, const char *problem)
+{
+    if (c->exit == CLI_DONE)
+        cli_say(c->path, "line %u: %s", c->line, problem);
+    c->exit = CLI_USAGE;
+    return CLI_USAGE;
+}
+
+static void no_memory(struct job_config *c)
+{
+    if (c->exit == CLI_DONE)
+        cli_say(c->path, "out of memory");
+    c->exit = CLI_FAILED;
+}
+
+/* ---- reading ---- */
+
+/* As fgets, for the library, which does not say in which line it is. */
+static char *next_line(char *buf, int n, void *ctx)
+{
+    struct job_config *c = ctx;
+    if (c->exit != CLI_DONE || fgets(buf, n, c->file) == NULL)
+        return NULL;
+    c->line++;
+    if (strchr(buf, '\n') == NULL && !feof(c->file)) {
+        (void)bad(c, "it is too long, or has a NUL in it");
+        return NULL;
+    }
+    return buf;
+}
+
+static bool open_section(struct job_config *c, const char *name)
+{
+    for (size_t i = 0; i < c->section_count; i++)
+        if (strcmp(c->sections[i], name) == 0) {
+            if (i + 1 < c->section_count)
+                (void)bad(c, "the job has been described before");
+            return i + 1 == c->section_count;
+        }
+    char **all = realloc(c->sections, (c->section_count + 1) * sizeof *all), *copy = strdup(name);
+    if (all != NULL)
+        c->sections = all;
+    if (all == NULL || copy == NULL) {
+        free(copy);
+        no_memory(c);
+        return false;
+    }
+    c->sections[c->section_count++] = copy;
+    return true;
+}
+
+static bool add(struct job_config *c, const char *name, const char *value)
+{
+    size_t section = c->section_count - 1;
+    for (size_t i = c->count; i-- > 0 && c->entries[i].section == section;)
+        if (strcmp(c->entries[i].name, name) == 0) {
+            (void)bad(c, "the same option has been given before, or the line is indented");
+            return false;
+        }
+    if (c->count == ENTRIES_MAX) {
+        (void)bad(c, "too many options");
+        return false;
+    }
+    if (c->count == c->cap) {
+        size_t cap = c->cap == 0 ? 32 : 2 * c->cap;
+        struct entry *entries = realloc(c->entries, cap * sizeof *entries);
+        if (entries == NULL) {
+            no_memory(c);
+            return false;
+        }
+        c->entries = entries;
+        c->cap = cap;
+    }
+    struct entry *e = &c->entries[c->count];
+    *e = (struct entry){ .name = strdup(name), .value = strdup(value), .section = section, .line = c->line };
+    c->count++;
+    if (e->name == NULL || e->value == NULL)
+        no_memory(c);
+    return c->exit == CLI_DONE;
+}
+
+/* 1 = go on.  A section without an option is not told. */
+static int on_option(void *ctx, const char *section, const char *name, const char *value)
+{
+    struct job_config *c = ctx;
+    return c->exit == CLI_DONE && open_section(c, section) && add(c, name, value);
+}
+
+/* Root does what the file says, programs to run among it: so nobody else may have written it. */
+static enum cli_exit check_owner(const char *path, int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        cli_say(path, "is no regular file");
+        return CLI_FAILED;
+    }
+    if (st.st_uid != 0 && st.st_uid != geteuid()) {
+        cli_say(path, "belongs to another user (%lu)", (unsigned long)st.st_uid);
+        return CLI_FAILED;
+    }
+    if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+        cli_say(path, "others may write it; chmod go-w");
+        return CLI_FAILED;
+    }
+    return CLI_DONE;
+}
+
+enum cli_exit job_config_read(const char *path, struct job_config **ret)
+{
+    *ret = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        cli_say(path, "cannot open: %s", strerror(errno));
+        return CLI_FAILED;
+    }
+    enum cli_exit e = check_owner(path, fd);
+    struct job_config *c = e == CLI_DONE ? calloc(1, sizeof *c) : NULL;
+    FILE *f = c != NULL ? fdopen(fd, "r") : NULL;
+    if (f == NULL) {
+        (void)close(fd);
+        free(c);
+        if (e == CLI_DONE)
+            cli_say(path, "cannot open: %s", strerror(errno));
+        return CLI_FAILED;
+    }
+    c->path = path;
+    c->file = f;
+    ini_max_line = LINE_BYTES;
+    ini_use_stack = false;
+    ini_allow_inline_comments = false;   /* a semicolon is as good as any other character in a name */
+    int bad_line = open_section(c, "") ? ini_parse_stream(next_line, c, on_option, c) : 0;
+    if (c->exit == CLI_DONE && bad_line < 0)
+        no_memory(c);
+    c->line = (unsigned)bad_line;
+    if (c->exit == CLI_DONE && bad_line > 0)
+        (void)bad(c, "is neither [NAME] nor OPTION = VALUE");
+    if (c->exit == CLI_DONE && ferror(f)) {
+        cli_say(path, "cannot read: %s", strerror(errno));
+        c->exit = CLI_FAILED;
+    }
+    (void)fclose(f);
+    c->file = NULL;
+    e = c->exit;
+    if (e == CLI_DONE)
+        *ret = c;
+    else
+        job_config_free(c);
+    return e;
+}
+
+void job_config_free(struct job_config *c)
+{
+    if (c == NULL)
+        return;
+    for (size_t i = 0; i < c->count; i++) {
+        free(c->entries[i].name);
+        free(c->entries[i].value);
+    }
+    for (size_t i = 0; i < c->section_count; i++)
+        free(c->sections[i]);
+    free(c->entries);
+    free(c->sections);
+    free(c);
+}
+
+/* ---- jobs ---- */
+
+size_t job_config_count(const struct job_config *c)
+{
+    return c->section_count - 1;
+}
+
+const char *job_config_name(const struct job_config *c, size_t i)
+{
+    return c->sections[i + 1];
+}
+
+static bool overridden(const struct job_config *c, const struct entry *general, size_t section)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (c->entries[i].section == section && strcmp(c->entries[i].name, general->name) == 0)
+            return true;
+    return false;
+}
+
+enum cli_exit job_config_args(const struct job_config *c, size_t i, const struct cli_command *command, struct cli_args *ret)
+{
+    char place[300];
+    enum cli_exit e = CLI_DONE;
+    cli_args_init(ret);
+    for (size_t k = 0; k < c->count && e == CLI_DONE; k++) {
+        const struct entry *one = &c->entries[k];
+        if (one->section != i + 1 && (one->section != 0 || overridden(c, one, i + 1)))
+            continue;
+        (void)snprintf(place, sizeof place, "%s: line %u", c->path, one->line);
+        cli_at(place);
+        e = cli_set_option(command, one->name, one->value, ret);
+    }
+    if (e == CLI_DONE) {
+        (void)snprintf(place, sizeof place, "%s: job %s", c->path, job_config_name(c, i));
+        cli_at(place);
+        e = cli_check_args(command, ret);
+        if (e == CLI_DONE)
+            e = cli_check_job(ret);
+    }
+    cli_at(NULL);
+    return e;
+}

@@ -1,0 +1,152 @@
+/*
+ * A program that is told of a dump: --on-success and --on-failure.  No shell: words are separated by blanks, and nothing else means anything.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "job/job.h"
+
+#ifdef GCDUMPC_HAVE_IPC
+
+#define WORDS_MAX 64u
+#define VARIABLES 16u
+#define VARIABLE_BYTES 4200u
+#define POLL_MS 50
+#define PATIENCE_MS 300000
+
+extern char **environ;
+
+struct environment {
+    char **all;                  /* ours and those of the dump; NULL at the end */
+    size_t count;
+    char text[VARIABLES][VARIABLE_BYTES];
+    size_t used;
+};
+
+GCD_PRINTF(2, 3)
+static void set(struct environment *e, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    (void)vsnprintf(e->text[e->used], VARIABLE_BYTES, fmt, ap);
+    va_end(ap);
+    e->all[e->count++] = e->text[e->used++];
+}
+
+/* NULL when out of memory. */
+static struct environment *environment_of(const struct job_dump *d)
+{
+    size_t n = 0;
+    while (environ[n] != NULL)
+        n++;
+    struct environment *e = calloc(1, sizeof *e);
+    char **all = calloc(n + VARIABLES + 1, sizeof *all);
+    if (e == NULL || all == NULL) {
+        free(e);
+        free(all);
+        return NULL;
+    }
+    e->all = all;
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(environ[i], "GCDUMPC_", 8) != 0)
+            e->all[e->count++] = environ[i];
+    set(e, "GCDUMPC_STATUS=%s", job_status_name(d->status));
+    set(e, "GCDUMPC_EXIT=%d", (int)d->exit);
+    set(e, "GCDUMPC_NAME=%s", d->name);
+    set(e, "GCDUMPC_PID=%" PRIu32, d->pid);
+    set(e, "GCDUMPC_RUNTIME=%s", d->runtime);
+    set(e, "GCDUMPC_FILE=%s", d->status == JOB_FAILED ? "" : d->file);
+    set(e, "GCDUMPC_FILE_BYTES=%" PRIu64, d->file_bytes);
+    set(e, "GCDUMPC_COMPLETE=%s", d->facts.complete ? "yes" : "no");
+    set(e, "GCDUMPC_OBJECTS=%" PRIu64, d->facts.objects);
+    set(e, "GCDUMPC_HEAP_BYTES=%" PRIu64, d->facts.heap_bytes);
+    set(e, "GCDUMPC_PAUSE_MS=%" PRIu64, (d->facts.pause_ns + 500000) / 1000000);
+    set(e, "GCDUMPC_LOST_EVENTS=%" PRIu64, d->facts.lost_events);
+    set(e, "GCDUMPC_SECONDS=%.1f", (double)d->duration_ms / 1000);
+    set(e, "GCDUMPC_REASON=%s", d->reason);
+    return e;
+}
+
+/* *RET_STATUS as of waitpid.  False when it was stopped: by a signal to us, or because it took too long. */
+static bool wait_for(pid_t pid, int *ret_status)
+{
+    for (int waited = 0; waited < PATIENCE_MS && (!atomic_load(&cli_canceled) || atomic_load(&cli_timed_out)); waited += POLL_MS) {
+        pid_t r = waitpid(pid, ret_status, WNOHANG);
+        if (r == pid || (r < 0 && errno != EINTR))
+            return r == pid;
+        (void)poll(NULL, 0, POLL_MS);
+    }
+    (void)kill(pid, SIGTERM);
+    while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
+        ;
+    return false;
+}
+
+static enum cli_exit run(char **words, char **env)
+{
+    pid_t pid;
+    int status = 0;
+    posix_spawnattr_t attributes;
+    sigset_t defaults;
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGPIPE);       /* ignored by us, and that would be inherited */
+    sigaddset(&defaults, SIGXFSZ);
+    int e = posix_spawnattr_init(&attributes);
+    if (e == 0) {
+        (void)posix_spawnattr_setsigdefault(&attributes, &defaults);
+        (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+        e = posix_spawnp(&pid, words[0], NULL, &attributes, words, env);
+        (void)posix_spawnattr_destroy(&attributes);
+    }
+    if (e != 0) {
+        cli_say(words[0], "cannot be run: %s", strerror(e));
+        return CLI_FAILED;
+    }
+    if (!wait_for(pid, &status)) {
+        cli_say(words[0], "was stopped, it took too long");
+        return CLI_FAILED;
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return CLI_DONE;
+    if (WIFEXITED(status))
+        cli_say(words[0], "failed with status %d", WEXITSTATUS(status));
+    else
+        cli_say(words[0], "was ended by signal %d", WTERMSIG(status));
+    return CLI_FAILED;
+}
+
+enum cli_exit job_hook(const struct job_dump *d)
+{
+    const char *command = d->status == JOB_DONE ? d->args->on_success : d->status == JOB_SKIPPED ? NULL : d->args->on_failure;
+    char *words[WORDS_MAX + 1], *at = NULL;
+    size_t n = 0;
+    if (command == NULL)
+        return CLI_DONE;
+    char *text = strdup(command);
+    struct environment *env = environment_of(d);
+    for (char *w = text != NULL ? strtok_r(text, " \t", &at) : NULL; w != NULL && n < WORDS_MAX; w = strtok_r(NULL, " \t", &at))
+        words[n++] = w;
+    words[n] = NULL;
+    enum cli_exit e = CLI_FAILED;
+    if (text == NULL || env == NULL)
+        cli_say(NULL, "out of memory");
+    else if (n == 0 || n == WORDS_MAX)
+        cli_say(NULL, "a command to run has no word, or more than %u", WORDS_MAX - 1);
+    else
+        e = run(words, env->all);
+    if (env != NULL)
+        free(env->all);
+    free(env);
+    free(text);
+    return e;
+}
+
+#endif

@@ -1,0 +1,355 @@
+#include "job/job.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "job/keep.h"
+
+bool job_wanted(const struct cli_args *a)
+{
+    bool named = (a->output != NULL && strchr(a->output, '%') != NULL) || (a->save_trace != NULL && strchr(a->save_trace, '%') != NULL);
+    return named || a->all || a->keep != 0 || a->keep_days != 0 || a->max_total_bytes != 0 || a->if_rss_above != 0 || a->if_grown != 0 ||
+           a->min_interval_s != 0 || a->if_free_disk != 0 || a->if_free_memory != 0 || a->max_pause_ms != 0 || a->skip_status != 0 ||
+           a->nice != 0 || a->io_idle || a->log != CLI_LOG_NONE || a->syslog || a->metrics != NULL || a->on_success != NULL ||
+           a->on_failure != NULL;
+}
+
+#ifdef GCDUMPC_HAVE_IPC
+
+struct job {
+    const struct cli_args *args;
+    struct cli_template *output, *trace; /* NULL: a fixed name, or none */
+    bool several;                /* all processes, or all with the name */
+    char host[256];
+    struct job_dump *dumps;
+    size_t count;
+};
+
+static void job_free(struct job *j)
+{
+    free(j->dumps);
+    cli_template_free(j->output);
+    cli_template_free(j->trace);
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* ---- what is wanted ---- */
+
+static enum cli_exit usage(const char *problem)
+{
+    cli_say(NULL, "%s; see gcdumpc collect --help", problem);
+    return CLI_USAGE;
+}
+
+/* What the parser of options cannot see: it knows no templates. */
+static enum cli_exit parse_names(struct job *j)
+{
+    const struct cli_args *a = j->args;
+    bool kept = a->keep != 0 || a->keep_days != 0 || a->max_total_bytes != 0;
+    enum cli_exit e = CLI_DONE;
+    if (a->pid == 0 && a->name == NULL && !a->all)
+        return usage("names with fields and what is for unattended dumps need --pid, --name or --all");
+    if (strchr(a->output, '%') != NULL)
+        e = cli_template_new(a->output, &j->output);
+    if (e == CLI_DONE && a->save_trace != NULL && strchr(a->save_trace, '%') != NULL)
+        e = cli_template_new(a->save_trace, &j->trace);
+    if (e != CLI_DONE)
+        return e;
+    /* a pattern that fits several is a question without --all, unless their dumps can be told apart */
+    j->several = a->all || (a->name != NULL && strpbrk(a->name, "*?[") != NULL && j->output != NULL && cli_template_has_process(j->output));
+    if (kept && (j->output == NULL || !cli_template_has_time(j->output)))
+        return usage("--keep, --keep-days and --max-total need a name with a date and a time of day in it, as -o '%n-%Y%m%dT%H%M%SZ.gclog.gz'");
+    if (j->several && (j->output == NULL || !cli_template_has_process(j->output)))
+        return usage("several processes need a name with %p in it");
+    if (j->several && a->save_trace != NULL && (j->trace == NULL || !cli_template_has_process(j->trace)))
+        return usage("several processes need a --save-trace with %p in it");
+    if (a->if_grown != 0 && j->output == NULL)
+        return usage("--if-grown compares with what is remembered beside earlier dumps; it needs a name with fields, as -o '%n-%Y%m%dT%H%M%SZ.gclog'");
+    return CLI_DONE;
+}
+
+/* ---- which processes ---- */
+
+static struct job_dump *add(struct job *j, uint32_t pid)
+{
+    struct job_dump *d = &j->dumps[j->count++];
+    *d = (struct job_dump){ .args = j->args, .pid = pid };
+    return d;
+}
+
+static void describe(struct job *j, const struct gcd_ipc_process *p)
+{
+    struct job_dump *d = add(j, p->pid);
+    const char *name = p->entry_assembly[0] != '\0' ? p->entry_assembly : p->exe[0] != '\0' ? p->exe : p->name;
+    d->rss_bytes = p->rss_bytes;
+    (void)snprintf(d->name, sizeof d->name, "%s", name);
+    (void)snprintf(d->runtime, sizeof d->runtime, "%s", p->runtime_version);
+}
+
+static bool is_wanted(const struct job *j, const struct gcd_ipc_process *p, uint32_t pid)
+{
+    if (pid != 0)
+        return p->pid == pid;
+    return p->pid != 0 && p->pid != (uint32_t)getpid() && (j->args->name == NULL || cli_target_fits(p, j->args->name) > 0);
+}
+
+/* PID 0: all, or all with --name.  What each is called is asked for here, so that the name of the output is known before the dump. */
+static enum cli_exit find(struct job *j, uint32_t pid)
+{
+    struct gcd_ipc_list_options options = { .own_tmpdir = getenv("TMPDIR"), .cancel = &cli_canceled };
+    struct gcd_ipc_process_list l;
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (gcd_ipc_list(&options, &l, &err) != GCD_OK)
+        return cli_fail(NULL, &err);
+    j->dumps = calloc(l.count + 1, sizeof *j->dumps);
+    for (size_t i = 0; j->dumps != NULL && i < l.count; i++)
+        if (is_wanted(j, &l.items[i], pid))
+            describe(j, &l.items[i]);
+    gcd_ipc_list_done(&l);
+    if (j->dumps == NULL) {
+        cli_say(NULL, "out of memory");
+        return CLI_FAILED;
+    }
+    if (j->count == 0 && pid != 0)               /* why it cannot be dumped, the attempt says */
+        (void)add(j, pid);
+    if (j->count > 0)
+        return CLI_DONE;
+    cli_say(j->args->name, "no .NET process that can be dumped; see gcdumpc ps");
+    return CLI_FAILED;
+}
+
+static enum cli_exit find_processes(struct job *j)
+{
+    struct cli_dump d = { .input = NULL };
+    char path[GCD_IPC_PATH_MAX];
+    if (j->several)
+        return find(j, 0);
+    if (j->args->pid != 0)
+        return find(j, (uint32_t)j->args->pid);
+    enum cli_exit e = cli_find_target(j->args, &d, path);    /* one, or it says why not */
+    if (e == CLI_DONE && d.pid == 0) {
+        cli_say(j->args->name, "its process is not visible here, so its dumps cannot be told apart; use --port");
+        return CLI_FAILED;
+    }
+    return e == CLI_DONE ? find(j, d.pid) : e;
+}
+
+/* ---- one dump ---- */
+
+static void take_facts(struct job_dump *d, const struct cli_dump *dump)
+{
+    const struct gcd_dump_facts *f = cli_facts(dump);
+    const struct gcd_verdict *v = cli_verdict_of(dump);
+    for (size_t i = 0; i < v->reason_count; i++) {
+        size_t n = strlen(d->reason);
+        (void)snprintf(d->reason + n, sizeof d->reason - n, "%s%s", i == 0 ? "" : "; ", v->reasons[i].text);
+    }
+    d->facts = (struct job_facts){ .taken = true, .complete = v->complete, .objects = f->objects, .edges = f->edges,
+                                   .heap_bytes = f->bytes, .stream_bytes = f->trace.bytes, .pause_ns = f->pause_ns,
+                                   .lost_events = f->trace.lost_events };
+}
+
+static enum cli_exit dump(struct job_dump *d, const struct cli_args *args)
+{
+    struct cli_output out;
+    enum cli_exit e = cli_output_open(args, &out);
+    if (e == CLI_DONE) {
+        struct cli_dump dump;
+        e = cli_open(args, out.need, &dump);
+        if (dump.dump != NULL && e == CLI_DONE)
+            take_facts(d, &dump);
+        if (e == CLI_DONE)
+            e = cli_output_write(args, &out, &dump);
+        cli_close(&dump);
+    }
+    cli_output_close(&out);
+    return e;
+}
+
+static enum cli_exit make_folders(struct job *j, const struct job_dump *d)
+{
+    enum cli_exit e = d->template != NULL ? cli_template_make_folders(d->template, &d->values) : CLI_DONE;
+    return e == CLI_DONE && j->trace != NULL ? cli_template_make_folders(j->trace, &d->values) : e;
+}
+
+/* After a dump that was written. */
+static enum cli_exit tidy(struct job *j, struct job_dump *d, const char *trace)
+{
+    const struct cli_args *a = j->args;
+    struct cli_keep keep = { .files = a->keep, .days = a->keep_days, .total_bytes = a->max_total_bytes };
+    struct stat st;
+    uint64_t more = 0;
+    d->file_bytes = stat(d->file, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+    enum cli_exit e = job_last_write(d);
+    if (d->template != NULL && cli_keep_apply(&keep, d->template, &d->values, d->file, &d->removed) != CLI_DONE)
+        e = CLI_FAILED;
+    if (j->trace != NULL && cli_template_has_time(j->trace) && cli_keep_apply(&keep, j->trace, &d->values, trace, &more) != CLI_DONE)
+        e = CLI_FAILED;
+    d->removed += more;
+    return e;
+}
+
+static enum cli_exit run_dump(struct job *j, struct job_dump *d, uint64_t start_ms)
+{
+    struct cli_args args = *j->args;
+    char trace[4096] = "";
+    d->begun = time(NULL);
+    d->template = j->output;
+    d->values = (struct cli_template_values){ .name = d->name, .pid = d->pid, .host = j->host, .time = d->begun };
+    args.pid = d->pid;
+    args.name = NULL;
+    args.all = false;
+    args.quiet = args.quiet || args.log != CLI_LOG_NONE;
+    enum cli_exit e = CLI_DONE;
+    if (j->output != NULL)
+        e = cli_template_expand(j->output, &d->values, d->file, sizeof d->file);
+    else if (strcmp(args.output, "-") != 0)
+        (void)snprintf(d->file, sizeof d->file, "%s", args.output);
+    if (e == CLI_DONE && j->trace != NULL)
+        e = cli_template_expand(j->trace, &d->values, trace, sizeof trace);
+    if (d->file[0] != '\0')
+        args.output = d->file;
+    if (trace[0] != '\0')
+        args.save_trace = trace;
+    if (e == CLI_DONE)
+        e = job_conditions(d);
+    if (e != CLI_DONE || d->status == JOB_SKIPPED)
+        return e;
+    e = make_folders(j, d);
+    if (e == CLI_DONE)
+        e = dump(d, &args);
+    if (e != CLI_DONE && e != CLI_INCOMPLETE)
+        return e;
+    d->duration_ms = now_ms() - start_ms;
+    return tidy(j, d, trace) == CLI_DONE ? e : CLI_FAILED;
+}
+
+/* When it failed, the last line that was said is what it failed with. */
+static void take_status(struct job_dump *d, enum cli_exit e)
+{
+    if (d->status == JOB_SKIPPED && e == CLI_DONE) {
+        d->exit = (enum cli_exit)d->args->skip_status;
+        return;
+    }
+    d->exit = e;
+    d->status = e == CLI_DONE ? JOB_DONE : e == CLI_INCOMPLETE ? JOB_INCOMPLETE : JOB_FAILED;
+    if (d->status == JOB_FAILED)
+        (void)snprintf(d->reason, sizeof d->reason, "%s", cli_last_said());
+}
+
+/* ---- all of them ---- */
+
+/* Of two, what a script has to hear of first. */
+static enum cli_exit worse(enum cli_exit a, enum cli_exit b)
+{
+    static const enum cli_exit order[] = { CLI_INTERRUPTED, CLI_FAILED, CLI_USAGE, CLI_INCOMPLETE };
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        if (a == order[i] || b == order[i])
+            return order[i];
+    return a != CLI_DONE ? a : b;
+}
+
+static void summary(const struct job *j)
+{
+    size_t counts[4] = { 0 };
+    if (j->count < 2 || j->args->log != CLI_LOG_NONE || j->args->quiet)
+        return;
+    for (size_t i = 0; i < j->count; i++)
+        counts[j->dumps[i].status]++;
+    cli_say(NULL, "%zu processes: %zu dumped, %zu incomplete, %zu skipped, %zu failed", j->count, counts[JOB_DONE], counts[JOB_INCOMPLETE],
+            counts[JOB_SKIPPED], counts[JOB_FAILED]);
+}
+
+/* The last word on D, as far as somebody wants to hear it. */
+static enum cli_exit tell(struct job_dump *d, enum cli_exit e)
+{
+    take_status(d, e);
+    cli_hold(false);
+    job_tell(d);
+    return worse(d->exit, job_hook(d));
+}
+
+/* A job that finds no process has failed like one whose process could not be dumped. */
+static enum cli_exit no_process(struct job *j, enum cli_exit e)
+{
+    free(j->dumps);
+    j->count = 0;
+    j->dumps = calloc(1, sizeof *j->dumps);
+    if (j->dumps == NULL)
+        return e;
+    struct job_dump *d = add(j, (uint32_t)j->args->pid);
+    d->begun = time(NULL);
+    (void)snprintf(d->name, sizeof d->name, "%s", j->args->name != NULL ? j->args->name : "");
+    return worse(tell(d, e), job_metrics(j->args, j->dumps, j->count));
+}
+
+static enum cli_exit run_all(struct job *j)
+{
+    enum cli_exit worst = CLI_DONE;
+    for (size_t i = 0; i < j->count && !atomic_load(&cli_canceled); i++) {
+        struct job_dump *d = &j->dumps[i];
+        uint64_t start = now_ms();
+        cli_hold(j->args->log != CLI_LOG_NONE);
+        enum cli_exit e = run_dump(j, d, start);
+        d->duration_ms = now_ms() - start;
+        if (e != CLI_DONE && e != CLI_INCOMPLETE && atomic_load(&cli_canceled))
+            e = atomic_load(&cli_timed_out) ? CLI_FAILED : CLI_INTERRUPTED;
+        worst = worse(worst, tell(d, e));
+    }
+    worst = worse(worst, job_metrics(j->args, j->dumps, j->count));
+    summary(j);
+    return worst;
+}
+
+enum cli_exit cli_check_job(const struct cli_args *args)
+{
+    struct job j = { .args = args };
+    enum cli_exit e = job_wanted(args) ? parse_names(&j) : CLI_DONE;
+    job_free(&j);
+    return e;
+}
+
+enum cli_exit cmd_collect(const struct cli_args *args)
+{
+    struct job j = { .args = args };
+    if (!job_wanted(args))
+        return cmd_convert(args);
+    (void)gethostname(j.host, sizeof j.host - 1);
+    enum cli_exit e = parse_names(&j);
+    if (e == CLI_DONE)
+        e = job_manners(args);
+    if (e == CLI_DONE && !args->keep_partial)
+        job_deadline(args->timeout_s);
+    if (e == CLI_DONE) {
+        cli_hold(args->log != CLI_LOG_NONE);
+        e = find_processes(&j);
+        e = e == CLI_DONE ? run_all(&j) : no_process(&j, e);
+    }
+    job_free(&j);
+    return e;
+}
+
+#else
+
+enum cli_exit cli_check_job(const struct cli_args *args)
+{
+    return job_wanted(args) ? cli_no_ipc(NULL) : CLI_DONE;
+}
+
+enum cli_exit cmd_collect(const struct cli_args *args)
+{
+    return cmd_convert(args);
+}
+
+#endif

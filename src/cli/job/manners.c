@@ -1,0 +1,55 @@
+/*
+ * Keeping out of the way of others, and coming to an end.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "job/job.h"
+
+#ifdef GCDUMPC_HAVE_IPC
+
+/* ioprio_set(2); glibc has neither the call nor the names. */
+#define IOPRIO_WHO_PROCESS 1
+#define IOPRIO_CLASS_IDLE 3
+#define IOPRIO_CLASS_SHIFT 13
+
+enum cli_exit job_manners(const struct cli_args *args)
+{
+    if (args->nice != 0 && setpriority(PRIO_PROCESS, 0, (int)args->nice) != 0) {
+        cli_say(NULL, "--nice %d: %s", (int)args->nice, strerror(errno));
+        return CLI_FAILED;
+    }
+    if (args->io_idle && syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_CLASS_IDLE << IOPRIO_CLASS_SHIFT) != 0) {
+        cli_say(NULL, "--io-idle: %s", strerror(errno));
+        return CLI_FAILED;
+    }
+    return CLI_DONE;
+}
+
+static void on_alarm(int sig)
+{
+    (void)sig;
+    atomic_store(&cli_timed_out, true);
+    atomic_store(&cli_canceled, true);
+}
+
+/* Again each second: a call that a signal has to interrupt may begin just after the first one. */
+void job_deadline(uint64_t seconds)
+{
+    struct itimerval t = { .it_value.tv_sec = (time_t)seconds, .it_interval.tv_sec = 1 };
+    struct sigaction a;
+    if (seconds == 0)
+        return;
+    memset(&a, 0, sizeof a);
+    a.sa_handler = on_alarm;
+    sigemptyset(&a.sa_mask);
+    (void)sigaction(SIGALRM, &a, NULL);
+    (void)setitimer(ITIMER_REAL, &t, NULL);
+}
+
+#endif
