@@ -60,6 +60,7 @@ enum cli_exit cmd_run(const struct cli_args *args)
         e = check(path, c, args->input);
     } else {
         e = job_config_args(c, i, cli_collect(), &job);
+        job.quiet = job.quiet || args->quiet;
         if (e == CLI_DONE)
             e = cmd_collect(&job);
     }

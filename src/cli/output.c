@@ -82,6 +82,12 @@ static enum cli_exit open_sink(const char *path, bool binary, enum cli_slot slot
     return CLI_DONE;
 }
 
+enum cli_exit cli_output_check(const struct cli_args *args)
+{
+    const struct gcd_format *f;
+    return choose_format(args, &f);
+}
+
 /* The bytes of IN as they came. */
 static gcd_status copy_stream(struct gcd_input *in, struct gcd_sink *to, struct gcd_error *err)
 {

@@ -97,7 +97,7 @@ class WrongUse(CliTest):
         for command in ("info", "report"):
             self.refused(2, rf"give a file or a process, not both; see gcdumpc {command} --help", command, "a", "--pid", "1")
         for words in (["collect"], ["collect", "-o", "x"], ["-o", "x"]):
-            self.refused(2, r"collect needs the process: --pid N, --name NAME, --port PATH or --connect ADDR; see gcdumpc collect --help", *words)
+            self.refused(2, r"collect needs the process: --pid N, --name NAME, --port PATH, --connect ADDR or --all; see gcdumpc collect --help", *words)
         for words in (["collect", "--pid", "1", "x"], ["--pid=1", "x", "-o", "y"]):
             self.refused(2, r'collect does not know what to do with "x"; .*', *words)
 

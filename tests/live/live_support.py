@@ -6,6 +6,7 @@ import glob
 import hashlib
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -137,6 +138,11 @@ class Process:
             with contextlib.suppress(OSError):
                 connections += os.readlink(f"{files}/{file}").startswith("socket:")
         return max(self.session_threads(), connections - 1)
+
+
+def resident_mb(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        return int(re.search(r"VmRSS:\s+(\d+) kB", f.read())[1]) * 1024 / 1e6
 
 
 MOST_SESSIONS = 64               # dotnet/runtime, EP_MAX_NUMBER_OF_SESSIONS

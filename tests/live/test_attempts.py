@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from live_support import PROGRAM, LiveTest, Process, main
+from live_support import PROGRAM, LiveTest, Process, main, resident_mb
 
 MILLION = ("--objects", "1000000")       # 57 MB of events, in a process of 75 MB
 SUMMARY = (r"process \d+: pause (?P<pause>[\d,]+) ms(?: \(\d+ pauses [^)]*\))?; (?P<objects>[\d,]+) objects in (?P<mb>[\d,]+) MB of events, "
@@ -16,11 +16,6 @@ SUMMARY = (r"process \d+: pause (?P<pause>[\d,]+) ms(?: \(\d+ pauses [^)]*\))?; 
 
 def number(text):
     return 0 if text == "none" else int(text.replace(",", ""))
-
-
-def resident_mb(pid):
-    with open(f"/proc/{pid}/status", encoding="ascii") as f:
-        return int(re.search(r"VmRSS:\s+(\d+) kB", f.read())[1]) * 1024 / 1e6
 
 
 class Attempts(LiveTest):

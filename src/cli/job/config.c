@@ -234,6 +234,8 @@ enum cli_exit job_config_args(const struct job_config *c, size_t i, const struct
         e = cli_check_args(command, ret);
         if (e == CLI_DONE)
             e = cli_check_job(ret);
+        if (e == CLI_DONE)
+            e = cli_output_check(ret);
     }
     cli_at(NULL);
     return e;

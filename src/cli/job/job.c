@@ -277,7 +277,8 @@ static enum cli_exit tell(struct job_dump *d, enum cli_exit e)
     take_status(d, e);
     cli_hold(false);
     job_tell(d);
-    return worse(d->exit, job_hook(d));
+    e = job_hook(d);
+    return worse(d->exit, e);
 }
 
 /* A job that finds no process has failed like one whose process could not be dumped. */
@@ -291,7 +292,8 @@ static enum cli_exit no_process(struct job *j, enum cli_exit e)
     struct job_dump *d = add(j, (uint32_t)j->args->pid);
     d->begun = time(NULL);
     (void)snprintf(d->name, sizeof d->name, "%s", j->args->name != NULL ? j->args->name : "");
-    return worse(tell(d, e), job_metrics(j->args, j->dumps, j->count));
+    e = tell(d, e);
+    return worse(e, job_metrics(j->args, j->dumps, j->count));
 }
 
 static enum cli_exit run_all(struct job *j)

@@ -58,7 +58,8 @@ static void put_fields(FILE *to, const struct job_dump *d)
 {
     fprintf(to, "%s name=", job_status_name(d->status));
     put_value(to, d->name);
-    fprintf(to, " pid=%" PRIu32, d->pid);
+    if (d->pid != 0)
+        fprintf(to, " pid=%" PRIu32, d->pid);
     if (d->runtime[0] != '\0') {
         fputs(" runtime=", to);
         put_value(to, d->runtime);
@@ -130,7 +131,7 @@ void job_tell(const struct job_dump *d)
         putc('\n', stderr);
     } else if (d->args->log == CLI_LOG_JSON) {
         json_t *o = json_of(d, time);
-        if (o == NULL || json_dumpf(o, stderr, JSON_ENSURE_ASCII) != 0)
+        if (o == NULL || json_dumpf(o, stderr, JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6)) != 0)
             cli_say(NULL, "out of memory");
         putc('\n', stderr);
         json_decref(o);

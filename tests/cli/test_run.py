@@ -1,0 +1,102 @@
+"""gcdumpc run: files with jobs, and what an administrator installs.  Nothing is dumped here."""
+import os
+import re
+import shutil
+import subprocess
+
+from cli_support import SOURCE, CliTest, main
+
+UNATTENDED = os.path.join(SOURCE, "tools", "unattended")
+
+
+class Run(CliTest):
+    def config(self, text):
+        self.put("x.conf", text.encode())
+        os.chmod(self.path("x.conf"), 0o600)
+
+    def check(self, text, *words, code=0):
+        self.config(text)
+        return self.done("run", *words, "--config", "x.conf", "--check", code=code)
+
+    def wrong(self, pattern, text, *words, code=2):
+        run = self.check(text, *words, code=code)
+        self.assertEqual(len(run.lines), 1, run.lines)
+        self.assertRegex(run.lines[0], "^gcdumpc: " + pattern + "$")
+
+    def test_jobs_that_are_understood(self):
+        run = self.check("log = text\n; a comment\n[a]\npid=1\noutput = %n-%s;no comment.gclog\nkeep = 3\n[b c]\nall = yes\noutput=%p\n"
+                         "format = gclog\nquiet = off\n# one more\n")
+        self.assertEqual(run.text, "x.conf: job a: ok\nx.conf: job b c: ok\n")
+        self.assertEqual(self.check("[a]\npid=1\noutput=x.gclog\n[b]\npid=zero\n", "a").text, "x.conf: job a: ok\n")
+        # what is for all can be said otherwise by one
+        self.assertEqual(self.check("keep = 0\npid = 1\n[a]\nkeep = 1\noutput=%s.gclog").text, "x.conf: job a: ok\n")
+
+    def test_jobs_that_are_not(self):
+        self.wrong("x.conf: line 2: collect has no option \"keepp\"; see gcdumpc collect --help", "[a]\nkeepp = 1\n")
+        self.wrong("x.conf: line 3: --keep takes a number from 1 .*", "[a]\npid = 1\nkeep = 0\n")
+        self.wrong("x.conf: line 2: strict is true or false, not \"maybe\"", "[a]\nstrict = maybe\n")
+        self.wrong("x.conf: line 2: collect has no option \"help\"; .*", "[a]\nhelp = true\n")
+        self.wrong("x.conf: line 2: is neither \\[NAME\\] nor OPTION = VALUE", "[a]\nstrict\n")
+        self.wrong("x.conf: line 1: is neither .*", "[a\n")
+        self.wrong("x.conf: line 3: the same option has been given before, or the line is indented", "[a]\npid = 1\n  output = x\n")
+        self.wrong("x.conf: line 6: the job has been described before", "[a]\npid=1\n[b]\npid=1\n[a]\nkeep=2\n")
+        self.wrong("x.conf: line 2: it is too long, or has a NUL in it", "[a]\noutput = " + "x" * 9000)
+        self.wrong("x.conf: line 2: it is too long, or has a NUL in it", "[a]\npid = 1\0\nkeep = 2")
+        self.wrong("x.conf: job a: collect needs the process: .*", "[a]\noutput = x.gclog\n")
+        self.wrong("x.conf: job a: --keep, --keep-days and --max-total need a name with .*", "[a]\npid=1\noutput = x.gclog\nkeep=1\n")
+        self.wrong("x.conf: job a: several processes need a name with %p in it.*", "[a]\nall=true\noutput = %s.gclog\n")
+        self.wrong("x.conf: job a: \"%q.gclog\": after % comes one of .*", "[a]\npid=1\noutput = %q.gclog\n")
+        self.wrong("x.conf: job a: the format of \"x.y\" cannot be told from its name; .*", "[a]\npid=1\noutput = x.y\n")
+        self.wrong("x.conf: a job is needed; there is: none", "# nothing\n")
+        self.wrong("x.conf: has no job of that name; there is: a, b", "[a]\npid=1\n[b]\npid=1\n", "c")
+
+    def test_a_job_has_to_be_named(self):
+        self.config("[a]\npid=1\n")
+        self.refused(2, r"x\.conf: a job is needed; there is: a", "run", "--config", "x.conf")
+
+    def test_files_that_cannot_be_trusted(self):
+        self.refused(1, r"nothing\.conf: cannot open: No such file or directory", "run", "a", "--config", "nothing.conf")
+        os.mkdir(self.path("folder"))
+        self.refused(1, r"folder: is no regular file", "run", "a", "--config", "folder")
+        self.config("[a]\npid=1\n")
+        for mode in (0o620, 0o602):
+            os.chmod(self.path("x.conf"), mode)
+            self.refused(1, r"x\.conf: others may write it; chmod go-w", "run", "a", "--config", "x.conf")
+        if os.geteuid() == 0:
+            os.chmod(self.path("x.conf"), 0o600)
+            os.chown(self.path("x.conf"), 12345, -1)
+            self.refused(1, r"x\.conf: belongs to another user \(12345\)", "run", "a", "--config", "x.conf")
+
+
+class Installed(CliTest):
+    def test_the_sample_of_a_configuration(self):
+        shutil.copy(os.path.join(UNATTENDED, "gcdumpc.conf"), self.path("gcdumpc.conf"))
+        os.chmod(self.path("gcdumpc.conf"), 0o644)
+        run = self.done("run", "--check", "--config", "gcdumpc.conf")
+        self.assertEqual(run.text, "gcdumpc.conf: job nightly: ok\ngcdumpc.conf: job growing: ok\n")
+
+    def test_the_samples_name_its_jobs(self):
+        with open(os.path.join(UNATTENDED, "gcdumpc.conf"), encoding="utf-8") as f:
+            jobs = set(re.findall(r"^\[(.*)\]$", f.read(), re.M))
+        with open(os.path.join(UNATTENDED, "crontab"), encoding="utf-8") as f:
+            lines = [line for line in f if not line.startswith("#")]
+        self.assertEqual({re.search(r"gcdumpc run (\w+)", line)[1] for line in lines}, jobs)
+        for line in lines:
+            self.assertRegex(line, r"^[\d*/]+( +[\d*]+){4} +root +/usr/bin/gcdumpc run \w+")
+
+    def test_the_units(self):
+        if shutil.which("systemd-analyze") is None:
+            self.skipTest("systemd-analyze is not here")
+        for name in ("gcdumpc@.service", "gcdumpc@.timer"):
+            with open(os.path.join(UNATTENDED, name), encoding="utf-8") as f:
+                text = f.read().replace("/usr/bin/gcdumpc", os.path.realpath("/bin/true"))
+            self.put(name, re.sub(r"^Documentation=.*\n", "", text, flags=re.M).encode())
+        env = {**os.environ, "SYSTEMD_LOG_LEVEL": "warning"}
+        r = subprocess.run(["systemd-analyze", "verify", self.path("gcdumpc@.service"), self.path("gcdumpc@.timer")], capture_output=True,
+                           text=True, env=env, check=False)
+        self.assertEqual([line for line in r.stderr.splitlines() if "gcdumpc" in line], [])
+        self.assertEqual(r.returncode, 0, r.stderr)
+
+
+if __name__ == "__main__":
+    main()

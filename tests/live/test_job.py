@@ -1,0 +1,351 @@
+"""Dumps that nobody watches, of real .NET processes: names, what is kept, conditions, locks, deadlines, what is told.  Needs the .NET SDK."""
+import json
+import os
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+
+from live_support import PROGRAM, SECONDS, LiveTest, Process, main
+
+NAME = "%n-%p-%Y%m%dT%H%M%SZ.gclog.gz"
+STAMP = r"\d{8}T\d{6}Z"
+
+
+class JobTest(LiveTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.target = Process()
+        cls.addClassCleanup(cls.target.__exit__)
+        cls.pid = cls.target.pid
+
+    def out(self, name=NAME):
+        return self.path(f"out/%n/{name}")
+
+    def dumps(self):
+        return sorted(n for n in os.listdir(self.path("out/HeapLab")) if not n.startswith("."))
+
+    def collect(self, *options, output=None, status=0, pid=None):
+        return self.gcdumpc("--pid", pid or self.pid, "-o", output or self.out(), *options, status=status)
+
+    def log(self, *options, **kw):
+        """The only line of --log json."""
+        r = self.collect("--log", "json", *options, **kw)
+        self.assertEqual((r.stdout, r.stderr.count("\n")), ("", 1), r.stderr)
+        return json.loads(r.stderr)
+
+    def put(self, name, age=0, size=0):
+        """An earlier dump."""
+        os.makedirs(self.path("out/HeapLab"), exist_ok=True)
+        path = self.path("out/HeapLab/" + name)
+        with open(path, "wb") as f:
+            f.truncate(size)
+        os.utime(path, (time.time() - age,) * 2)
+        return path
+
+
+class Names(JobTest):
+    def test_folders_and_files(self):
+        line = self.log()
+        name, = self.dumps()
+        self.assertRegex(name, rf"^HeapLab-{self.pid}-{STAMP}\.gclog\.gz$")
+        self.assertEqual(line["file"], self.path("out/HeapLab/" + name))
+        self.assertEqual(line["file_bytes"], os.path.getsize(line["file"]))
+        for path, mode in (("out", 0o700), ("out/HeapLab", 0o700), (f"out/HeapLab/{name}", 0o600)):
+            self.assertEqual(stat.S_IMODE(os.stat(self.path(path)).st_mode), mode, path)
+        self.gcdumpc("info", line["file"])
+        self.assertGreaterEqual(line["objects"], self.target.counts()["objects"]["min"])
+
+    def test_the_recording_too(self):
+        self.collect("--save-trace", self.path("raw/%h/%n-%s.nettrace"), "--quiet")
+        host, = os.listdir(self.path("raw"))
+        self.assertEqual(host, os.uname().nodename)
+        recording, = os.listdir(self.path("raw/" + host))
+        self.gcdumpc("info", self.path(f"raw/{host}/{recording}"))
+
+    def test_several_processes(self):
+        with Process() as other:
+            r = self.gcdumpc("--all", "--name", "HeapLa?", "-o", self.out(), "--keep", 9, "--log", "text", "--metrics", self.path("m.prom"))
+            pids = {int(pid) for pid in re.findall(r" done name=HeapLab pid=(\d+) ", r.stderr)}
+            self.assertLessEqual({self.pid, other.pid}, pids)
+            self.assertGreaterEqual(len(self.dumps()), 2)
+            with open(self.path("m.prom"), encoding="utf-8") as f:
+                text = f.read()
+            for pid in (self.pid, other.pid):
+                self.assertRegex(text, rf'(?m)^gcdumpc_dump_complete{{name="HeapLab",pid="{pid}"}} 1$')
+            # a pattern whose dumps can be told apart needs no --all; without that it is a question
+            r = self.gcdumpc("--name", "Heap*", "-o", self.out(), "--log", "text")
+            self.assertLessEqual({self.pid, other.pid}, {int(pid) for pid in re.findall(r" pid=(\d+) ", r.stderr)})
+            r = self.gcdumpc("--name", "Heap*", "-o", self.path("%n-%s.gclog"), status=2)
+            self.assertIn('processes are called "Heap*"; choose one with --pid', r.stderr)
+
+    def test_the_worst_status(self):
+        with Process() as other:
+            other.process.send_signal(signal.SIGSTOP)
+            r = self.gcdumpc("--all", "--name", "HeapLab", "-o", self.out(), "--log", "text", "--timeout", 8, status=1)
+            self.assertRegex(r.stderr, rf"(?m) failed name=\S+ pid={other.pid} .*reason=")
+
+    def test_a_link_among_the_folders(self):
+        os.makedirs(self.path("out"))
+        os.makedirs(self.path("elsewhere"))
+        os.symlink(self.path("elsewhere"), self.path("out/HeapLab"))
+        r = self.collect(status=1)
+        self.assertRegex(r.stderr, "out/HeapLab: cannot be used as a folder: Not a directory")
+        self.assertEqual(os.listdir(self.path("elsewhere")), [])
+
+
+class Keeping(JobTest):
+    def test_the_oldest_goes(self):
+        strangers = ["notes.txt", "HeapLab-1-20260101T000000Z.gclog", "HeapLab-x-20260101T000000Z.gclog.gz", "HeapLab-1-20261301T000000Z.gclog.gz"]
+        for name in strangers:
+            self.put(name, age=10 ** 6)
+        link = self.path("out/HeapLab/HeapLab-3-20260101T000000Z.gclog.gz")
+        os.symlink("notes.txt", link)
+        for i in range(4):
+            self.put(f"HeapLab-{i + 10}-20260101T00000{i}Z.gclog.gz", age=1000 - i)
+        line = self.log("--keep", "2")
+        left = set(self.dumps()) - set(strangers) - {os.path.basename(link)}
+        self.assertEqual(left, {"HeapLab-13-20260101T000003Z.gclog.gz", os.path.basename(line["file"])})
+        self.assertEqual(line["removed"], 3)
+        self.assertTrue(os.path.islink(link))
+        self.assertLessEqual(set(strangers), set(self.dumps()))
+
+    def test_by_size_and_age(self):
+        self.put("HeapLab-1-20260101T000000Z.gclog.gz", age=100, size=10 << 20)
+        self.put("HeapLab-2-20260101T000000Z.gclog.gz", age=50, size=3 << 20)
+        self.assertEqual(self.log("--max-total", "8M")["removed"], 1)
+        self.assertIn("HeapLab-2-20260101T000000Z.gclog.gz", self.dumps())
+        self.put("HeapLab-2-20260101T000000Z.gclog.gz", age=3 * 86400, size=3 << 20)
+        self.assertEqual(self.log("--keep-days", "2")["removed"], 1)
+
+    def test_a_failure_removes_nothing(self):
+        old = self.put("HeapLab-1-20260101T000000Z.gclog.gz", age=100)
+        with Process() as other:
+            other.process.kill()
+            other.process.wait()
+            self.collect("--keep", "1", pid=other.pid, status=1)
+        self.collect("--keep", "1", "--timeout", "1", "--connect", self.path("port"), status=2)
+        self.assertTrue(os.path.exists(old))
+
+    def test_a_full_disk(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root, for a small file system")
+        os.makedirs(self.path("out"))
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "none", self.path("out")], capture_output=True, check=False).returncode != 0:
+            self.skipTest("no file system can be mounted here")
+        try:
+            old = self.put("HeapLab-1-20260101T000000Z.gclog.gz", size=350000)
+            with open(old, "wb") as f:
+                f.write(b"x" * 350000)
+            line = self.log("--keep", "1", "--force", status=1)
+            self.assertIn("No space left", line["reason"])
+            self.assertEqual(self.dumps(), [os.path.basename(old)])
+            self.assertEqual(os.listdir(self.path("out")), ["HeapLab"])
+        finally:
+            subprocess.run(["umount", self.path("out")], check=True)
+
+
+class Conditions(JobTest):
+    def skipped(self, *options):
+        line = self.log(*options)
+        self.assertEqual((line["status"], line["exit"], line["file"]), ("skipped", 0, None))
+        return line["reason"]
+
+    def test_each(self):
+        self.assertRegex(self.skipped("--if-rss-above", "1000G"), r"^it has \d+ MB, not more than")
+        self.assertRegex(self.skipped("--if-free-disk", "1000000G"), r"^its disk has \d+ MB left")
+        self.assertRegex(self.skipped("--if-free-memory", "1000000G"), r"has \d+ MB of memory left")
+        self.assertRegex(self.skipped("--max-pause-estimate", "1"), r"^it would stand still for about \d+ ms \(by its memory, 2 ms for each MB\)")
+        self.assertFalse(os.path.exists(self.path("out")))
+        self.assertEqual(self.log("--if-rss-above", "1M", "--if-free-disk", "1M", "--if-free-memory", "1M", "--max-pause-estimate", "60000",
+                                  "--if-grown", "10%", "--min-interval", "1h")["status"], "done")
+        self.assertRegex(self.skipped("--min-interval", "1h"), r"^the last dump is \d+ s old, not 3600 s$")
+        self.assertRegex(self.skipped("--if-grown", "1000%"), r"^it has \d+ MB, after \d+ MB at the last dump; that is not 1000 % more$")
+        self.assertRegex(self.skipped("--max-pause-estimate", "1"), r"stand still for about \d+ ms|\Z")
+        r = self.collect("--min-interval", "1h", "--skip-status", "75", status=75)
+        self.assertRegex(r.stderr, rf"^gcdumpc: process {self.pid}: no dump: the last dump is [^\n]*\n$")
+
+    def test_what_is_remembered_is_no_secret_to_trust(self):
+        self.log()
+        last = self.path("out/.HeapLab.gcdumpc-last")
+        self.assertEqual(stat.S_IMODE(os.stat(last).st_mode), 0o600)
+        for text in ("", "{", "[]", '{"time": "x", "rss_bytes": -5}', "\0" * 70000):
+            with open(last, "w", encoding="utf-8") as f:
+                f.write(text)
+            self.assertEqual(self.log("--if-grown", "1%")["status"], "done")
+            time.sleep(1)
+        # a clock that was ahead: the last dump is of the future
+        with open(last, "w", encoding="utf-8") as f:
+            json.dump({"time": int(time.time()) + 10 ** 6, "rss_bytes": 1}, f)
+        for name in self.dumps():
+            os.utime(self.path("out/HeapLab/" + name), (time.time() + 10 ** 6,) * 2)
+        self.assertEqual(self.log("--min-interval", "1h")["status"], "done")
+
+
+class Others(JobTest):
+    def test_waiting_for_another_dump(self):
+        other = Process()
+        self.addCleanup(other.__exit__)
+        other.process.send_signal(signal.SIGSTOP)
+        first = self.start_gcdumpc("info", "--pid", other.pid, "--exclusive", "--timeout", SECONDS)
+        time.sleep(0.5)
+        try:
+            line = self.log("--exclusive", status=1)
+            self.assertEqual(line["reason"], f"another dump on this machine is under way, by process {first.pid}")
+            self.assertEqual(self.log()["status"], "done")               # who does not ask for it is not kept
+            r = self.run_gcdumpc("info", "--pid", other.pid, "--wait", 1)
+            self.assertEqual(r.returncode, 1)
+            self.assertIn(f"another dump of it is under way, by process {first.pid}", r.stderr)
+            waiting = subprocess.Popen([PROGRAM, "--pid", str(self.pid), "-o", self.out(), "--exclusive", "--wait", str(SECONDS), "--log", "json"],
+                                       stderr=subprocess.PIPE, text=True)
+            time.sleep(1)
+            self.assertIsNone(waiting.poll())
+        finally:
+            other.process.send_signal(signal.SIGCONT)
+        first.communicate(timeout=SECONDS)
+        self.assertEqual(first.returncode, 0)
+        _, err = waiting.communicate(timeout=SECONDS)
+        self.assertEqual((waiting.returncode, json.loads(err)["status"]), (0, "done"), err)
+
+    def test_the_time_is_up(self):
+        other = Process()
+        self.addCleanup(other.__exit__)
+        other.process.send_signal(signal.SIGSTOP)
+        begun = time.monotonic()
+        line = self.log("--timeout", "2", pid=other.pid, status=1)
+        self.assertLess(time.monotonic() - begun, 10)
+        self.assertEqual(line["status"], "failed")
+        other.process.send_signal(signal.SIGCONT)
+        self.check_sessions(other)
+
+    def test_manners(self):
+        script = "import os,sys; print(os.getpriority(os.PRIO_PROCESS, 0), open('/proc/self/stat').read().split()[18])"
+        r = self.collect("--nice", "7", "--io-idle", "--log", "none", "--quiet", "--on-success", f"{sys.executable} {self.script(script)}")
+        self.assertEqual(r.stdout, "7 7\n")
+
+    def script(self, text):
+        with open(self.path("hook.py"), "w", encoding="utf-8") as f:
+            f.write(text)
+        return self.path("hook.py")
+
+
+class Telling(Others):
+    def test_hooks(self):
+        show = self.script("import json,os,sys; json.dump([sys.argv[1:], {k: v for k, v in os.environ.items() if k[:8] == 'GCDUMPC_'}], sys.stdout)")
+        os.environ["GCDUMPC_REASON"] = "from outside"
+        self.addCleanup(os.environ.pop, "GCDUMPC_REASON")
+        r = self.collect("--on-success", f"{sys.executable}  {show} one $HOME;two", "--on-failure", "false", "--log", "json")
+        words, env = json.loads(r.stdout)
+        line = json.loads(r.stderr)
+        self.assertEqual(words, ["one", "$HOME;two"])
+        for key in ("name", "file", "status"):
+            self.assertEqual(env["GCDUMPC_" + key.upper()], line[key])
+        self.assertEqual((int(env["GCDUMPC_PID"]), int(env["GCDUMPC_OBJECTS"]), env["GCDUMPC_REASON"]), (self.pid, line["objects"], ""))
+        r = self.gcdumpc("--pid", self.pid, "-o", "/nonexistent/x.gclog", "--on-success", "false", "--on-failure", f"{sys.executable} {show}",
+                         "--log", "text", status=1)
+        _, env = json.loads(r.stdout)
+        self.assertEqual((env["GCDUMPC_STATUS"], env["GCDUMPC_FILE"], env["GCDUMPC_EXIT"]), ("failed", "", "1"))
+        self.assertIn("No such file", env["GCDUMPC_REASON"])
+
+    def test_hooks_that_fail(self):
+        for command, message in (("false", "false: failed with status 1"), ("/nonexistent/x", "cannot be run: No such file"),
+                                 (f"{sys.executable} {self.script('import os,signal; os.kill(os.getpid(), signal.SIGTERM)')}", "ended by signal 15")):
+            r = self.collect("--on-success", command, "--log", "text", status=1)
+            self.assertRegex(r.stderr, rf" done name=[^\n]*\ngcdumpc: [^\n]*{message}")
+            time.sleep(1)                        # another name
+
+    def test_lines_for_logs(self):
+        r = self.collect("--log", "text")
+        self.assertRegex(r.stderr, r"\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ gcdumpc done name=HeapLab pid=\d+ runtime=10[\d.]+ complete=yes objects=\d+ heap_bytes=\d+ "
+                                   r"pause_ms=\d+ lost_events=0 seconds=[\d.]+ file_bytes=\d+ file=/\S+\n\Z")
+        with Process("--objects", "1000000") as big:
+            line = self.log("--buffer", "2", "--retries", "0", pid=big.pid, status=3)
+            self.assertEqual((line["status"], line["complete"]), ("incomplete", False))
+            self.assertRegex(line["reason"], "events? of .* lost")
+            self.assertGreater(line["lost_events"], 0)
+            line = self.log("--buffer", "2", "--retries", "0", "--strict", pid=big.pid, status=1)
+            self.assertEqual((line["status"], line["file"]), ("failed", None))
+
+    def test_no_such_process(self):
+        r = self.gcdumpc("--name", "No-such-program", "-o", self.out(), "--log", "json", "--metrics", self.path("m.prom"), status=1)
+        line = json.loads(r.stderr)
+        self.assertEqual((line["status"], line["name"]), ("failed", "No-such-program"))
+        with open(self.path("m.prom"), encoding="utf-8") as f:
+            self.assertIn('gcdumpc_run_success{name="No-such-program",pid="0"} 0\n', f.read())
+
+    def test_metrics(self):
+        metrics = self.path("gcdumpc.prom")
+        line = self.log("--metrics", metrics)
+        with open(metrics, encoding="utf-8") as f:
+            text = f.read()
+        samples = {}
+        for row in text.splitlines():
+            match = re.fullmatch(r'# (HELP|TYPE) (gcdumpc_\w+) .+|(gcdumpc_\w+)\{name="HeapLab",pid="(\d+)"\} (\S+)', row)
+            self.assertIsNotNone(match, row)
+            if match[3]:
+                samples[match[3]] = float(match[5])
+        self.assertEqual(samples["gcdumpc_dump_objects"], line["objects"])
+        self.assertEqual(samples["gcdumpc_dump_file_bytes"], line["file_bytes"])
+        self.assertEqual((samples["gcdumpc_run_success"], samples["gcdumpc_dump_complete"]), (1, 1))
+        if shutil.which("promtool"):
+            r = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True, check=False)
+            self.assertEqual((r.returncode, r.stderr), (0, ""))
+
+
+class Run(JobTest):
+    def test_a_job_of_a_file(self):
+        config = self.path("gcdumpc.conf")
+        with open(config, "w", encoding="utf-8") as f:
+            f.write(f"# all\nlog = json\noutput = {self.out()}\n\n[first]\npid = {self.pid}\nkeep = 1\nstrict = yes\n[second]\nname = Nobody\nlog=text\n")
+        os.chmod(config, 0o600)
+        r = self.gcdumpc("run", "first", "--config", config)
+        self.assertEqual(json.loads(r.stderr)["status"], "done")
+        time.sleep(1)
+        r = self.gcdumpc("run", "first", "--config", config)
+        self.assertEqual(json.loads(r.stderr)["removed"], 1)
+        self.assertEqual(len(self.dumps()), 1)
+        self.assertIn(" failed name=Nobody ", self.gcdumpc("run", "second", "--config", config, status=1).stderr)
+        os.chmod(config, 0o666)
+        self.assertIn("others may write it", self.gcdumpc("run", "first", "--config", config, status=1).stderr)
+
+
+class Cron(JobTest):
+    def test_a_real_cron(self):
+        """In a mount namespace of its own, so that no crontab of the machine is seen or changed."""
+        if os.geteuid() != 0 or shutil.which("cron") is None or shutil.which("unshare") is None:
+            self.skipTest("needs root, cron and unshare")
+        os.makedirs(self.path("cron.d"))
+        os.makedirs(self.path("empty"))
+        config = self.path("gcdumpc.conf")
+        with open(config, "w", encoding="utf-8") as f:
+            f.write(f"log = text\noutput = {self.out()}\n[each]\npid = {self.pid}\nkeep = 2\n")
+        with open(self.path("cron.d/gcdumpc"), "w", encoding="utf-8") as f:
+            f.write(f"* * * * * root {PROGRAM} run each --config {config} >>{self.path('log')} 2>&1\n")
+        for path in (config, self.path("cron.d/gcdumpc")):
+            os.chmod(path, 0o600)
+        script = ("mount --make-rprivate / && mount --bind \"$1/cron.d\" /etc/cron.d && mount --bind \"$1/empty\" /var/spool/cron && "
+                  "mount -t tmpfs none /run && { [ ! -e /etc/crontab ] || mount --bind /dev/null /etc/crontab; } && exec cron -f")
+        cron = subprocess.Popen(["unshare", "--mount", "sh", "-c", script, "sh", self.folder], stderr=subprocess.PIPE, text=True)
+        try:
+            for _ in range(750):
+                if cron.poll() is not None:
+                    err = cron.stderr.read()
+                    if "mount" in err or "unshare" in err:
+                        self.skipTest("no mount namespace here: " + err.strip())
+                    self.fail(err)
+                if os.path.exists(self.path("log")) and os.path.getsize(self.path("log")) > 0:
+                    break
+                time.sleep(0.1)
+        finally:
+            cron.kill()
+            cron.communicate()
+        with open(self.path("log"), encoding="utf-8") as f:
+            self.assertRegex(f.read(), rf"\A\S+Z gcdumpc done name=HeapLab pid={self.pid} ")
+        self.assertEqual(len(self.dumps()), 1)
+
+
+if __name__ == "__main__":
+    main()
