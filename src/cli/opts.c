@@ -76,13 +76,16 @@ static const struct option_row rows[] = {
     { "keep-days", 0, "D", "remove earlier dumps after so many days", CLI_COLLECT, OPT_NUMBER, FIELD(keep_days), 1, 1000000 },
     { "max-total", 0, "SIZE", "remove the oldest dumps when all together are larger", CLI_COLLECT, OPT_SIZE, FIELD(max_total_bytes), 1, UINT64_MAX },
     { "if-rss-above", 0, "SIZE", "only when the process has more resident memory", CLI_COLLECT, OPT_SIZE, FIELD(if_rss_above), 1, UINT64_MAX },
-    { "if-grown", 0, "PERCENT", "only when it has so much more than at the last dump, as 10%", CLI_COLLECT, OPT_PERCENT, FIELD(if_grown), 1, 1000000 },
+    { "if-grown", 0, "PERCENT", "only when it has so much more than at the last dump, as 10%", CLI_COLLECT, OPT_PERCENT,
+      FIELD(if_grown), 1, 1000000 },
     { "min-interval", 0, "TIME", "only when the last dump is as old: 90s, 30m, 6h, 1d", CLI_COLLECT, OPT_TIME, FIELD(min_interval_s), 1, UINT32_MAX },
     { "if-free-disk", 0, "SIZE", "only when the disk of the output has as much room", CLI_COLLECT, OPT_SIZE, FIELD(if_free_disk), 1, UINT64_MAX },
-    { "if-free-memory", 0, "SIZE", "only when machine and cgroup have as much memory left", CLI_COLLECT, OPT_SIZE, FIELD(if_free_memory), 1, UINT64_MAX },
+    { "if-free-memory", 0, "SIZE", "only when machine and cgroup have as much memory left", CLI_COLLECT, OPT_SIZE,
+      FIELD(if_free_memory), 1, UINT64_MAX },
     { "max-pause-estimate", 0, "MS", "only when by its memory and the last dump it stands still no longer", CLI_COLLECT, OPT_NUMBER,
       FIELD(max_pause_ms), 1, UINT32_MAX },
-    { "skip-status", 0, "N", "exit status when there was no dump because of these conditions (0)", CLI_COLLECT, OPT_NUMBER, FIELD(skip_status), 0, 125 },
+    { "skip-status", 0, "N", "exit status when there was no dump because of these conditions (0)", CLI_COLLECT, OPT_NUMBER,
+      FIELD(skip_status), 0, 125 },
     { "wait", 0, "SECONDS", "wait so long for another dump to end, instead of failing", LIVE, OPT_NUMBER, FIELD(wait_s), 0, 1000000 },
     { "exclusive", 0, NULL, "no other dump with this option on the machine at the same time", LIVE, OPT_FLAG, FIELD(exclusive), 0, 0 },
     { "nice", 0, "N", "run with lower priority, as nice(1)", CLI_COLLECT, OPT_NUMBER, FIELD(nice), 0, 19 },
@@ -90,7 +93,8 @@ static const struct option_row rows[] = {
     { "log", 0, "HOW", "one line for each dump instead of other messages: text, json or none", CLI_COLLECT, OPT_LOG, FIELD(log), 0, 0 },
     { "syslog", 0, NULL, "that line also to the system's log", CLI_COLLECT, OPT_FLAG, FIELD(syslog), 0, 0 },
     { "metrics", 0, "FILE", "write what became of it for node_exporter's textfile collector", CLI_COLLECT, OPT_TEXT, FIELD(metrics), 0, 0 },
-    { "on-success", 0, "CMD", "run a program after a complete dump; GCDUMPC_FILE and others tell it", CLI_COLLECT, OPT_TEXT, FIELD(on_success), 0, 0 },
+    { "on-success", 0, "CMD", "run a program after a complete dump; GCDUMPC_FILE and others tell it", CLI_COLLECT, OPT_TEXT,
+      FIELD(on_success), 0, 0 },
     { "on-failure", 0, "CMD", "the same after an incomplete or a failed one", CLI_COLLECT, OPT_TEXT, FIELD(on_failure), 0, 0 },
     { "config", 0, "FILE", "where the jobs are described (/etc/gcdumpc.conf)", CLI_RUN, OPT_TEXT, FIELD(config), 0, 0 },
     { "check", 0, NULL, "only say whether the jobs, or the one, would be understood", CLI_RUN, OPT_FLAG, FIELD(check), 0, 0 },
@@ -130,7 +134,8 @@ static const struct unit {
     char letter;
     uint64_t factor;
 } units[] = {
-    { OPT_SIZE, 'K', UINT64_C(1) << 10 }, { OPT_SIZE, 'M', UINT64_C(1) << 20 }, { OPT_SIZE, 'G', UINT64_C(1) << 30 }, { OPT_SIZE, 'T', UINT64_C(1) << 40 },
+    { OPT_SIZE, 'K', UINT64_C(1) << 10 }, { OPT_SIZE, 'M', UINT64_C(1) << 20 }, { OPT_SIZE, 'G', UINT64_C(1) << 30 },
+    { OPT_SIZE, 'T', UINT64_C(1) << 40 },
     { OPT_TIME, 's', 1 }, { OPT_TIME, 'm', 60 }, { OPT_TIME, 'h', 3600 }, { OPT_TIME, 'd', 86400 }, { OPT_PERCENT, '%', 1 },
 };
 

@@ -75,7 +75,8 @@ static enum cli_exit parse_names(struct job *j)
     if (j->several && a->save_trace != NULL && (j->trace == NULL || !cli_template_has_process(j->trace)))
         return usage("several processes need a --save-trace with %p in it");
     if (a->if_grown != 0 && j->output == NULL)
-        return usage("--if-grown compares with what is remembered beside earlier dumps; it needs a name with fields, as -o '%n-%Y%m%dT%H%M%SZ.gclog'");
+        return usage("--if-grown compares with what is remembered beside earlier dumps; it needs a name with fields, as "
+                     "-o '%n-%Y%m%dT%H%M%SZ.gclog'");
     return CLI_DONE;
 }
 
