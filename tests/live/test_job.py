@@ -4,12 +4,13 @@ import os
 import re
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
 import time
 
-from live_support import PROGRAM, SECONDS, LiveTest, Process, main
+from live_support import NOBODY, PROGRAM, SECONDS, LiveTest, Process, main
 
 NAME = "%n-%p-%Y%m%dT%H%M%SZ.gclog.gz"
 STAMP = r"\d{8}T\d{6}Z"
@@ -28,8 +29,8 @@ class JobTest(LiveTest):
     def dumps(self):
         return sorted(n for n in os.listdir(self.path("out/HeapLab")) if not n.startswith("."))
 
-    def collect(self, *options, output=None, status=0, pid=None):
-        return self.gcdumpc("--pid", pid or self.pid, "-o", output or self.out(), *options, status=status)
+    def collect(self, *options, status=0, pid=None, **kw):
+        return self.gcdumpc("--pid", pid or self.pid, "-o", self.out(), *options, status=status, **kw)
 
     def log(self, *options, **kw):
         """The only line of --log json."""
@@ -87,6 +88,18 @@ class Names(JobTest):
             other.process.send_signal(signal.SIGSTOP)
             r = self.gcdumpc("--all", "--name", "HeapLab", "-o", self.out(), "--log", "text", "--timeout", 8, status=1)
             self.assertRegex(r.stderr, rf"(?m) failed name=\S+ pid={other.pid} .*reason=")
+
+    def test_a_folder_of_somebody_else(self):
+        self.need_other_user()
+        os.chmod(self.folder, 0o755)
+        r = self.collect("--log", "text", status=1, **NOBODY)
+        self.assertRegex(r.stderr, r'failed name=.* reason="cannot be used as a folder: Permission denied"$')
+        os.makedirs(self.path("out/HeapLab"))
+        os.chown(self.path("out"), 65534, 65534)         # root can write there, and removes nothing of theirs
+        foreign = self.put("HeapLab-1-20260101T000000Z.gclog.gz", age=100)
+        os.chown(foreign, 65534, 65534)
+        self.assertEqual(self.log("--keep", "1")["removed"], 0)
+        self.assertTrue(os.path.exists(foreign))
 
     def test_a_link_among_the_folders(self):
         os.makedirs(self.path("out"))
@@ -275,6 +288,18 @@ class Telling(Others):
         self.assertEqual((line["status"], line["name"]), ("failed", "No-such-program"))
         with open(self.path("m.prom"), encoding="utf-8") as f:
             self.assertIn('gcdumpc_run_success{name="No-such-program",pid="0"} 0\n', f.read())
+
+    def test_the_log_of_the_system(self):
+        if os.geteuid() != 0 or os.path.lexists("/dev/log"):
+            self.skipTest("needs root and a machine without a log of its own")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as log:
+            log.bind("/dev/log")
+            self.addCleanup(os.unlink, "/dev/log")
+            log.settimeout(SECONDS)
+            for pid, status, severity, word in ((self.pid, 0, 6, "done name=HeapLab"), (1 << 22, 1, 3, "failed name=")):
+                self.collect("--syslog", "--quiet", pid=pid, status=status)
+                line = log.recv(8192).decode()
+                self.assertRegex(line, rf"^<{3 << 3 | severity}>.* gcdumpc\[\d+\]: {word}")
 
     def test_metrics(self):
         metrics = self.path("gcdumpc.prom")
