@@ -117,6 +117,10 @@ static enum cli_exit open_file(const struct cli_args *args, const struct gcd_dum
         return open_graph(args, &input_options, ret);
     if (st == GCD_OK)
         st = gcd_dump_open(ret->input, options, &ret->dump, &err);
+    if (st == GCD_E_UNSUPPORTED && err.off == 0) {
+        cli_say(ret->subject, "is no recording (.nettrace) and no dump in .gclog, .gcdump or .dartheap");
+        return CLI_FAILED;
+    }
     return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
 }
 

@@ -181,15 +181,17 @@ static void say_written(const struct cli_args *args, const struct cli_output *ou
 {
     const char *complete = !v->complete ? "INCOMPLETE" : v->unverified ? "whether complete the input does not tell" : "complete";
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES];
+    char references[CLI_NUMBER_BYTES + 16] = "";
     const char *format = out->format != NULL ? gcd_format_name(out->format) : CLI_RAW_FORMAT;
     if (args->quiet || strcmp(args->output, "-") == 0)
         return;
+    if (notes->edges > 0)                /* profiles have none */
+        (void)snprintf(references, sizeof references, ", %s references", cli_number(notes->edges, true, b));
     if (out->sink != NULL)
-        cli_say(out->name, "%s objects, %s references, %s bytes of %s written, %s", cli_number(notes->objects, true, a),
-                cli_number(notes->edges, true, b), cli_number(gcd_sink_bytes(out->sink), true, c), format, complete);
+        cli_say(out->name, "%s objects%s, %s bytes of %s written, %s", cli_number(notes->objects, true, a), references,
+                cli_number(gcd_sink_bytes(out->sink), true, c), format, complete);
     else
-        cli_say(out->name, "%s objects, %s references written as %s, %s", cli_number(notes->objects, true, a), cli_number(notes->edges, true, b),
-                format, complete);
+        cli_say(out->name, "%s objects%s written as %s, %s", cli_number(notes->objects, true, a), references, format, complete);
 }
 
 enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *out, struct cli_dump *d)

@@ -391,7 +391,7 @@ static gcd_status one_more(struct gcd_graph *g, void *items, size_t *room, size_
     return grow(g, items, room, (uint64_t)count + 1, item_bytes) ? GCD_OK : no_memory(err);
 }
 
-gcd_status gcd_build_root(struct gcd_build *b, const struct gcd_graph_root *r, struct gcd_error *err)
+gcd_status gcd_build_root_kept(struct gcd_build *b, const struct gcd_graph_root *r, struct gcd_error *err)
 {
     struct gcd_graph *g = b->g;
     struct gcd_graph_root root = *r;
@@ -407,10 +407,16 @@ gcd_status gcd_build_root(struct gcd_build *b, const struct gcd_graph_root *r, s
     if (root.kind != GCD_ROOT_STATIC)
         root.type = g->node_type[root.node];
     GCD_TRY(one_more(g, &g->roots, &g->root_room, g->root_count, sizeof *g->roots, err));
-    const char *name = root.name != NULL ? root.name : "";
-    GCD_TRY(gcd_build_text(b, name, strlen(name), &root.name, err));
     g->roots[g->root_count++] = root;
     return GCD_OK;
+}
+
+gcd_status gcd_build_root(struct gcd_build *b, const struct gcd_graph_root *r, struct gcd_error *err)
+{
+    struct gcd_graph_root root = *r;
+    const char *name = r->name != NULL ? r->name : "";
+    GCD_TRY(gcd_build_text(b, name, strlen(name), &root.name, err));
+    return gcd_build_root_kept(b, &root, err);
 }
 
 gcd_status gcd_build_dependent(struct gcd_build *b, uint32_t key, uint32_t value, struct gcd_error *err)

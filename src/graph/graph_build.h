@@ -65,6 +65,8 @@ GCD_MUST_CHECK gcd_status gcd_build_edge_nodes(struct gcd_build *b, const uint32
 uint32_t gcd_build_find(const struct gcd_build *b, uint64_t address);
 /* A root; its name is copied.  node GCD_NODE_NONE: counted as dangling. */
 GCD_MUST_CHECK gcd_status gcd_build_root(struct gcd_build *b, const struct gcd_graph_root *r, struct gcd_error *err);
+/* The same; its name is not NULL and comes from gcd_build_text, for any number of roots. */
+GCD_MUST_CHECK gcd_status gcd_build_root_kept(struct gcd_build *b, const struct gcd_graph_root *r, struct gcd_error *err);
 /* GCD_NODE_NONE as key or value: counted and dropped. */
 GCD_MUST_CHECK gcd_status gcd_build_dependent(struct gcd_build *b, uint32_t key, uint32_t value, struct gcd_error *err);
 GCD_MUST_CHECK gcd_status gcd_build_range(struct gcd_build *b, const struct gcd_range *r, struct gcd_error *err);

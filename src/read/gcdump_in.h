@@ -72,6 +72,15 @@ struct gcdump_extra {
     uint32_t number;
 };
 
+/* What the name of a made-up node says about the roots below it. */
+struct gcdump_static {
+    const char *field;           /* "" = none */
+    uint32_t number;             /* of the declaring class, in the graph */
+    uint32_t known;              /* it is this type of the file, when that is below type_count, */
+    size_t class_off, class_n;   /* with this name; others may have the same, */
+    uint32_t asked, same;        /* the last one that was compared, and what came of it: itself or KNOWN */
+};
+
 struct gcdump_in {
     struct gcd_alloc alloc;
     const struct gcd_graph_options *options;
@@ -120,9 +129,13 @@ struct gcdump_in {
 
     struct gcd_idmap type_by_name;       /* hash -> types, or type_count + extras */
     bool names_hashed;
+    struct gcdump_static *statics;
+    size_t static_count, static_room;
+    struct gcd_idmap static_of_type;     /* name type -> statics */
     struct gcdump_extra *extras;
     size_t extra_count, extra_room;
-    char *text, *text2;          /* strings in UTF-8, NUL-terminated */
+    char *text, *text2;          /* strings in UTF-8, NUL-terminated; the second one is the last module's path */
+    const struct gcdump_string *module;  /* which that is; NULL = none yet */
     size_t text_room, text2_room;
 };
 
@@ -132,6 +145,11 @@ struct gcdump_node {
     int32_t size;
     const uint8_t *p, *end;      /* the children; each takes at least one byte */
 };
+
+static inline bool gcdump_canceled(const struct gcdump_in *f)
+{
+    return f->options->cancel != NULL && atomic_load_explicit(f->options->cancel, memory_order_relaxed);
+}
 
 static inline bool gcdump_bit(const uint64_t *bits, uint32_t n)
 {

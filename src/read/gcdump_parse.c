@@ -9,6 +9,9 @@
 #include "read/gcdump_in.h"
 
 #define SIGNATURE_BYTES 24
+/* A compressed file is held in memory, too: that many bytes, and beyond that so many for each one of its own. */
+#define PLAUSIBLE_BYTES ((size_t)256 << 20)
+#define PLAUSIBLE_RATIO 64u
 /* No type record, deferred type or segment is smaller. */
 #define TYPE_BYTES 12
 #define DEFERRED_BYTES 9
@@ -42,6 +45,10 @@ gcd_status gcdump_load(struct gcdump_in *f, struct gcd_input *in, struct gcd_err
     GCD_TRY(gcd_reader_new(in, &r, err));
     while ((st = gcd_reader_next(r, &bytes, &n, err)) == GCD_OK) {
         size_t need = f->bytes + n;
+        if (need > PLAUSIBLE_BYTES && (need - PLAUSIBLE_BYTES) / PLAUSIBLE_RATIO > gcd_reader_position(r)) {
+            st = gcd_fail(err, GCD_E_LIMIT, "it is compressed by more than %u to 1: no heap is", PLAUSIBLE_RATIO);
+            break;
+        }
         if (need > f->room) {            /* by an eighth: the file may be a gigabyte, and doubling takes another one */
             size_t room = need + need / 8 + 65536;
             uint8_t *p = f->alloc.resize(f->alloc.ctx, f->file, f->room, room);

@@ -79,7 +79,10 @@ gcd_status gcdump_put_type(struct gcdump_in *f, struct gcd_build *b, uint32_t t,
     struct gcd_type to = { .id = t, .described = true };
     bool elsewhere = type->module.null && t < f->deferred_count;
     GCD_TRY(type_name(f, t, &to, err));
-    GCD_TRY(gcdump_text(f, elsewhere ? &f->deferred[t].module : &type->module, &f->text2, &f->text2_room, err));
+    const struct gcdump_string *module = elsewhere ? &f->deferred[t].module : &type->module;
+    if (f->module == NULL || f->module->off != module->off || f->module->bytes != module->bytes)     /* most have that of the one before */
+        GCD_TRY(gcdump_text(f, module, &f->text2, &f->text2_room, err));
+    f->module = module;
     to.module_path = f->text2;
     return gcd_build_type(b, &to, &type->number, err);
 }
@@ -210,8 +213,8 @@ static gcd_status take_log(struct gcd_build *b, const char *log, bool *ret_ours,
     const char *p = strchr(log, '\n');
     for (const char *end; *ret_ours && p != NULL; p = end) {
         end = strchr(++p, '\n');
-        const char *colon = strstr(p, ": ");
-        if (colon == NULL || end == NULL || colon > end)
+        const char *colon = end != NULL ? memmem(p, (size_t)(end - p), ": ", 2) : NULL;
+        if (colon == NULL)
             continue;
         GCD_TRY(take_line(b, &(struct line){ p, colon + 2, (size_t)(colon - p), (size_t)(end - colon - 2) }, err));
     }

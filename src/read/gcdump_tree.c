@@ -212,38 +212,73 @@ static size_t find_dot(const struct gcdump_in *f, size_t off, size_t n, uint32_t
     return dot;
 }
 
+/* No class is called by more bytes: longer names are compared by nobody, or a small file could ask for a lot of it. */
+#define CLASS_BYTES_MAX 4096
+
 /* "[static var TYPE.FIELD]".  TYPE is that of the object or the declaring class, as the program that wrote the file knew it. */
-static gcd_status name_static(struct gcdump_in *f, struct gcd_build *b, uint32_t name_type, uint32_t object_type,
-                              struct gcd_graph_root *r, struct gcd_error *err)
+static gcd_status read_static(struct gcdump_in *f, struct gcd_build *b, uint32_t name_type, struct gcdump_static *ret, struct gcd_error *err)
 {
     size_t prefix = static_prefix(f, name_type);
     size_t off = f->types[name_type].name.off + prefix, n = f->types[name_type].name.bytes - prefix - 1;
+    *ret = (struct gcdump_static){ .field = "", .class_off = off, .asked = GCDUMP_NONE };
     if (!f->names_hashed)
         GCD_TRY(hash_names(f, err));
-    uint32_t known;
-    size_t dot = find_dot(f, off, n, &known);
-    if (known < f->type_count) {
-        /* of several types with that name rather the object's */
-        const struct gcdump_string *s = object_type != GCDUMP_NONE ? &f->types[object_type].name : NULL;
-        bool same = s != NULL && s->bytes == dot && memcmp(f->file + s->off, f->file + off, dot) == 0;
-        known = same ? object_type : known;
-        GCD_TRY(gcdump_put_type(f, b, known, err));
-        r->type = f->types[known].number;
-    } else if (known != GCD_IDMAP_NONE) {
-        r->type = f->extras[known - f->type_count].number;
+    size_t dot = find_dot(f, off, n, &ret->known);
+    ret->class_n = dot;
+    ret->same = ret->known;
+    if (ret->known < f->type_count) {
+        GCD_TRY(gcdump_put_type(f, b, ret->known, err));
+        ret->number = f->types[ret->known].number;
+    } else if (ret->known != GCD_IDMAP_NONE) {
+        ret->number = f->extras[ret->known - f->type_count].number;
     } else if (dot != SIZE_MAX) {
-        GCD_TRY(add_extra(f, b, off, dot, &r->type, err));
+        GCD_TRY(add_extra(f, b, off, dot, &ret->number, err));
     }
     size_t skip = dot == SIZE_MAX ? 0 : dot + 1;
     struct gcdump_string field = part(f, off + skip, n - skip);
     GCD_TRY(gcdump_text(f, &field, &f->text, &f->text_room, err));
-    r->name = f->text;
+    return gcd_build_text(b, f->text, strlen(f->text), &ret->field, err);
+}
+
+/* Once for each name: any number of nodes can have it.  *RET until the next call. */
+static gcd_status find_static(struct gcdump_in *f, struct gcd_build *b, uint32_t name_type, struct gcdump_static **ret, struct gcd_error *err)
+{
+    uint32_t at = gcd_idmap_get(&f->static_of_type, name_type);
+    if (at == GCD_IDMAP_NONE) {
+        at = (uint32_t)f->static_count;
+        if (!gcd_vec_reserve(&f->alloc, &f->statics, &f->static_room, f->static_count + 1, sizeof *f->statics, UINT32_MAX - 1) ||
+            !gcd_idmap_put(&f->static_of_type, name_type, at))
+            return gcd_fail_nomem(err, "reading the static variables");
+        GCD_TRY(read_static(f, b, name_type, &f->statics[at], err));
+        f->static_count++;
+    }
+    *ret = &f->statics[at];
+    return GCD_OK;
+}
+
+/* Of several types with the name of the class rather the object's. */
+static gcd_status choose_class(struct gcdump_in *f, struct gcd_build *b, struct gcdump_static *s, uint32_t object_type, struct gcd_graph_root *r,
+                               struct gcd_error *err)
+{
+    r->type = s->number;
+    if (s->known >= f->type_count || object_type == GCDUMP_NONE)
+        return GCD_OK;
+    if (s->asked != object_type) {
+        const struct gcdump_string *own = &f->types[object_type].name;
+        bool same = own->bytes == s->class_n && own->bytes <= CLASS_BYTES_MAX && memcmp(f->file + own->off, f->file + s->class_off, own->bytes) == 0;
+        s->asked = object_type;
+        s->same = same ? object_type : s->known;
+        GCD_TRY(gcdump_put_type(f, b, s->same, err));
+    }
+    r->type = f->types[s->same].number;
     return GCD_OK;
 }
 
 /* ---- roots ---- */
 
-static gcd_status put_root(struct gcdump_in *f, struct gcd_build *b, const struct gcdump_made_up *m, uint32_t child, struct gcd_error *err)
+/* NAME NULL: of no static variable. */
+static gcd_status put_root(struct gcdump_in *f, struct gcd_build *b, const struct gcdump_made_up *m, struct gcdump_static *name, uint32_t child,
+                           struct gcd_error *err)
 {
     struct gcd_graph_root r = { .node = gcdump_graph_node(f, child), .name = "", .flags = m->flags, .kind = m->kind };
     uint32_t object_type = GCDUMP_NONE;
@@ -253,9 +288,29 @@ static gcd_status put_root(struct gcdump_in *f, struct gcd_build *b, const struc
         object_type = node.type;
         r.type = f->types[node.type].number;
     }
+    if (name != NULL) {
+        r.name = name->field;
+        GCD_TRY(choose_class(f, b, name, object_type, &r, err));
+    }
+    return gcd_build_root_kept(b, &r, err);
+}
+
+static gcd_status put_children(struct gcdump_in *f, struct gcd_build *b, const struct gcdump_made_up *m, struct gcd_error *err)
+{
+    struct gcdump_node node;
+    struct gcdump_static *name = NULL;
+    GCD_TRY(gcdump_get_node(f, m->node, &node, err));
     if (m->name_type != GCDUMP_NONE)
-        GCD_TRY(name_static(f, b, m->name_type, object_type, &r, err));
-    return gcd_build_root(b, &r, err);
+        GCD_TRY(find_static(f, b, m->name_type, &name, err));
+    for (uint32_t k = 0; k < node.children; k++) {
+        uint32_t child;
+        GCD_TRY(gcdump_next_child(f, m->node, &node, &child, err));
+        if (k % GCDUMP_CHECK_EVERY == 0 && gcdump_canceled(f))
+            return gcd_fail(err, GCD_E_CANCELED, "interrupted");
+        if (!gcdump_bit(f->in_tree, child))
+            GCD_TRY(put_root(f, b, m, name, child, err));
+    }
+    return GCD_OK;
 }
 
 /* Of one kind at a time: static variables come first in a graph, COM wrappers last. */
@@ -263,16 +318,11 @@ static gcd_status put_roots_of(struct gcdump_in *f, struct gcd_build *b, unsigne
 {
     for (size_t i = 0; i < f->tree_count; i++) {
         const struct gcdump_made_up *m = &f->tree[i];
-        struct gcdump_node node;
         if (m->kind < first_kind || m->kind > last_kind)
             continue;
-        GCD_TRY(gcdump_get_node(f, m->node, &node, err));
-        for (uint32_t k = node.children; k > 0; k--) {
-            uint32_t child;
-            GCD_TRY(gcdump_next_child(f, m->node, &node, &child, err));
-            if (!gcdump_bit(f->in_tree, child))
-                GCD_TRY(put_root(f, b, m, child, err));
-        }
+        if (gcdump_canceled(f))
+            return gcd_fail(err, GCD_E_CANCELED, "interrupted");
+        GCD_TRY(put_children(f, b, m, err));
     }
     return GCD_OK;
 }
@@ -281,7 +331,7 @@ gcd_status gcdump_put_roots(struct gcdump_in *f, struct gcd_build *b, struct gcd
 {
     if (f->tree_count == 0) {            /* the root is an object itself */
         static const struct gcdump_made_up self = { .name_type = GCDUMP_NONE, .kind = GCD_ROOT_OTHER };
-        return put_root(f, b, &self, f->root, err);
+        return put_root(f, b, &self, NULL, f->root, err);
     }
     GCD_TRY(put_roots_of(f, b, GCD_ROOT_STATIC, GCD_ROOT_STATIC, err));
     GCD_TRY(put_roots_of(f, b, 0, GCD_ROOT_KINDS - 1, err));

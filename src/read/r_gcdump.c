@@ -36,12 +36,6 @@ static gcd_status prepare(struct gcdump_in *f, struct gcd_error *err)
     return GCD_OK;
 }
 
-static bool canceled(const struct gcdump_in *f, uint32_t n)
-{
-    return n % GCDUMP_CHECK_EVERY == 0 && f->options->cancel != NULL &&
-        atomic_load_explicit(f->options->cancel, memory_order_relaxed);
-}
-
 /* Is node N an object?  A node without address among others that have one is none, but what has a name of its own is counted. */
 static bool is_object(const struct gcdump_in *f, uint32_t n, uint32_t type, struct gcd_graph_notes *notes)
 {
@@ -59,7 +53,7 @@ static gcd_status put_nodes(struct gcdump_in *f, struct gcd_build *b, struct gcd
     for (uint32_t n = 0; n < f->node_count; n++) {
         if (n % 64 == 0)
             f->kept_before[n / 64] = gcd_build_node_count(b);
-        if (canceled(f, n))
+        if (n % GCDUMP_CHECK_EVERY == 0 && gcdump_canceled(f))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
         if (gcdump_offset(f, n) == 0)    /* mentioned, but never described */
             continue;
@@ -142,6 +136,8 @@ static void done(struct gcdump_in *f)
     gcd_mem_free(&f->alloc, f->in_tree, words * sizeof *f->in_tree);
     gcd_mem_free(&f->alloc, f->tree, f->tree_room * sizeof *f->tree);
     gcd_idmap_done(&f->type_by_name);
+    gcd_idmap_done(&f->static_of_type);
+    gcd_mem_free(&f->alloc, f->statics, f->static_room * sizeof *f->statics);
     gcd_mem_free(&f->alloc, f->extras, f->extra_room * sizeof *f->extras);
     gcd_mem_free(&f->alloc, f->text, f->text_room);
     gcd_mem_free(&f->alloc, f->text2, f->text2_room);
@@ -156,6 +152,7 @@ static gcd_status read_gcdump(struct gcd_input *in, const struct gcd_graph_optio
     f.text_limit = gcd_limit_or(f.options->limits != NULL ? f.options->limits->text_bytes : 0, UINT64_C(1) << 30);
     gcd_idmap_init(&f.module_at, &f.alloc);
     gcd_idmap_init(&f.type_by_name, &f.alloc);
+    gcd_idmap_init(&f.static_of_type, &f.alloc);
     gcd_status st = read_all(&f, in, b, err);
     done(&f);
     return st;

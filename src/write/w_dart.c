@@ -357,22 +357,15 @@ static gcd_status put_file(struct dart *d, struct gcd_error *err)
 
 static void note(const struct dart *d, struct gcd_write_notes *notes)
 {
-    uint64_t flags = 0, large = 0;
+    uint64_t large = 0;
     const struct gcd_dump_facts *f = gcd_graph_facts(d->g);
-    for (size_t i = 0; i < gcd_graph_root_count(d->g); i++) {
-        const struct gcd_graph_root *r = gcd_graph_root(d->g, i);
-        enum gcd_root_group group = gcd_graph_root_group(r);
-        uint32_t told = group == GCD_GROUP_PINNED_HANDLES ? GCD_ROOT_PINNED : group == GCD_GROUP_REFCOUNTED ? GCD_ROOT_REFCOUNTED : 0;
-        flags += group != GCD_GROUP_WEAK && (r->flags & ~told) != 0;
-    }
     for (uint32_t i = 0; i < d->types; i++)
         large += gcd_graph_type(d->g, i)->bytes > CLASS_BYTES_MAX;
     notes->objects = d->nodes;
     notes->edges = gcd_graph_edge_count(d->g) + gcd_graph_dependent_count(d->g);
     notes->roots = gcd_graph_root_count(d->g) - d->group_roots[GCD_GROUP_WEAK];
     notes->types = d->class_count - ROOT_OBJECT - d->group_count;
-    write_note_loss(notes, d->group_roots[GCD_GROUP_WEAK], "weak roots are not in the file");
-    write_note_loss(notes, flags, "roots lose their flags (pinned, interior)");
+    write_note_root_losses(notes, d->g, false);
     write_note_loss(notes, d->group_roots[GCD_GROUP_STATICS], "static variables lose their names");
     write_note_loss(notes, gcd_graph_dependent_count(d->g), "dependent handles become references of their keys");
     write_note_loss(notes, large, "types have more than 2 GiB of objects, which some readers miscount");

@@ -418,6 +418,8 @@ gcd_status gcdump_write(const struct gcd_graph *g, struct gcd_sink *s, const str
     gcdump_out_flush(&w.out);
     gcd_mem_free(&alloc, w.type_size, w.types * sizeof *w.type_size);
     GCD_TRY(st);
+    write_note_root_losses(notes, g, false);
+    write_note_loss(notes, gcd_graph_dependent_count(g), "dependent handles become references of their keys");
     write_note_loss(notes, w.clamped, "objects are larger than 2 GiB, which is all that a gcdump can say: they count as 2147483647 bytes");
     return gcd_sink_status(s, err);
 }

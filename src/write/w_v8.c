@@ -282,6 +282,8 @@ static gcd_status put_file(struct v8 *v, struct gcd_write_notes *notes, struct g
     notes->edges = gcd_graph_edge_count(v->g) + gcd_graph_dependent_count(v->g);
     notes->roots = gcd_graph_root_count(v->g);
     notes->types = v->names.type_count;
+    write_note_root_losses(notes, v->g, true);
+    write_note_loss(notes, notes->objects, "objects lose their addresses");
     write_note_loss(notes, v->clamped, "objects are larger than 4 GiB and have that size in the file");
     write_note_loss(notes, strings >= MAX_STRINGS_BYTES ? strings : 0, "bytes of names are more than DevTools can load");
     return gcd_sink_status(v->out, err);

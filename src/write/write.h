@@ -33,6 +33,8 @@ const char *write_type_name(const struct gcd_write_options *options, const struc
 const char *write_module_file(const char *module_path, size_t *ret_n, size_t *ret_stem);
 /* The format cannot hold it: COUNT times, not noted when that is 0. */
 void write_note_loss(struct gcd_write_notes *notes, uint64_t count, const char *text);
+/* The same of roots and ranges, in a format that tells of a root no more than its group, and nothing of ranges. */
+void write_note_root_losses(struct gcd_write_notes *notes, const struct gcd_graph *g, bool weak_roots_are_there);
 
 extern const struct gcd_format gcd_w_csv, gcd_w_dart, gcd_w_folded, gcd_w_gcdump, gcd_w_gclog, gcd_w_pprof, gcd_w_v8;
 extern const struct gcd_format gcd_w_sqlite;   /* only with GCDUMPC_SQLITE */

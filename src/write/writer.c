@@ -156,3 +156,20 @@ void write_note_loss(struct gcd_write_notes *notes, uint64_t count, const char *
     if (count > 0 && notes->loss_count < GCD_WRITE_LOSSES)
         notes->losses[notes->loss_count++] = (struct gcd_write_loss){ .text = text, .count = count };
 }
+
+void write_note_root_losses(struct gcd_write_notes *notes, const struct gcd_graph *g, bool weak_roots_are_there)
+{
+    uint64_t weak = 0, flags = 0;
+    for (size_t i = 0; i < gcd_graph_root_count(g); i++) {
+        const struct gcd_graph_root *r = gcd_graph_root(g, i);
+        enum gcd_root_group group = gcd_graph_root_group(r);
+        uint32_t told = group == GCD_GROUP_PINNED_HANDLES ? GCD_ROOT_PINNED : group == GCD_GROUP_REFCOUNTED ? GCD_ROOT_REFCOUNTED :
+                        group == GCD_GROUP_WEAK ? GCD_ROOT_WEAK : 0;
+        bool there = group != GCD_GROUP_WEAK || weak_roots_are_there;
+        weak += !there;
+        flags += there && (r->flags & ~told) != 0;
+    }
+    write_note_loss(notes, weak, "weak roots are not in the file");
+    write_note_loss(notes, flags, "roots lose their flags (pinned, interior)");
+    write_note_loss(notes, gcd_graph_range_count(g), "memory ranges of generations are not in the file");
+}

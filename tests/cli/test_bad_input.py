@@ -7,7 +7,8 @@ import struct
 
 from cli_support import CliTest, Ev, V4File, main, numbered, shop_events, small_trace, trace, trace_bytes, types_trace, write
 
-NOT_A_TRACE = r'is not a \.nettrace recording \(it should begin with "Nettrace" or "!FastSerialization\.1"\) \(at byte 0\)'
+NOT_A_TRACE = (r"(is no recording \(\.nettrace\) and no dump in \.gclog, \.gcdump or \.dartheap|"
+               r'is not a \.nettrace recording \(it should begin with "Nettrace" or "!FastSerialization\.1"\) \(at byte 0\))')    # info --events
 ENDS_EARLY = r"the recording ends early: .* \(at byte {}\)"
 HEADER = r"the file ends within its header \(at byte {}\)"
 READERS = (["info"], ["report"], ["info", "--json"], ["report", "--json"], ["convert", "-o", "old"])

@@ -102,8 +102,9 @@ static void test_worked_example(void **state)
     assert_int_equal(f.notes.edges, 2);
     assert_int_equal(f.notes.roots, 1);
     assert_int_equal(f.notes.types, 3);
-    assert_int_equal(f.notes.loss_count, 1);         /* the name of the static variable */
+    assert_int_equal(f.notes.loss_count, 2);         /* the range, and the name of the static variable */
     assert_int_equal(f.notes.losses[0].count, 1);
+    assert_int_equal(f.notes.losses[1].count, 1);
     struct gcd_graph *back = must_read(f.p, f.n);
     assert_null(graph_eq(g, back, GRAPH_EQ_ADDRESSES | GRAPH_EQ_ROOT_NAMES | GRAPH_EQ_RANGES | GRAPH_EQ_TYPE_IDS | GRAPH_EQ_MODULES |
                                       GRAPH_EQ_FACTS));

@@ -251,6 +251,43 @@ static void test_cut(void **state)
     tb_free(&b);
 }
 
+/* A small file can give one long name to any number of roots: it is read, and kept, once. */
+static void test_a_long_static_name(void **state)
+{
+    (void)state;
+    enum { NAME = 1 << 20, HOLDERS = 6, EACH = 6 };
+    char *name = malloc(NAME + 64);
+    assert_non_null(name);
+    (void)snprintf(name, 64, "[static var A.");
+    size_t n = strlen(name);
+    memset(name + n, 'f', NAME);
+    memcpy(name + n + NAME, "]", 2);
+    const struct tb_gcdump_type types[] = { { "UNDEFINED", 0, NULL }, { "[.NET Roots]", 0, NULL }, { name, 0, NULL }, { "A", 8, NULL } };
+    struct tb_gcdump_node nodes[1 + HOLDERS + EACH] = { { .type = 1, .child_count = HOLDERS } };
+    for (uint32_t i = 0; i < HOLDERS; i++) {
+        nodes[0].children[i] = 1 + i;
+        nodes[1 + i] = (struct tb_gcdump_node){ .type = 2, .child_count = EACH };
+        for (uint32_t k = 0; k < EACH; k++)
+            nodes[1 + i].children[k] = 1 + HOLDERS + k;
+    }
+    for (uint32_t k = 0; k < EACH; k++)
+        nodes[1 + HOLDERS + k] = (struct tb_gcdump_node){ .type = 3, .size = 8, .address = 0x1000 + 8 * k };
+    struct tb_bytes file;
+    tb_gcdump_file(&file, &(struct tb_gcdump_options){ .label_bytes = 4, .version = 10, .is_64bit = true }, types, 4, nodes,
+                   sizeof nodes / sizeof *nodes);
+    struct gcd_limits limits = { .text_bytes = 2 * NAME };
+    struct gcd_graph *g = read_ok(file.p, file.n, &(struct gcd_graph_options){ .limits = &limits });
+    assert_int_equal(gcd_graph_root_count(g), HOLDERS * EACH);
+    for (size_t i = 0; i < HOLDERS * EACH; i++) {
+        const struct gcd_graph_root *r = gcd_graph_root(g, i);
+        assert_true(r->kind == GCD_ROOT_STATIC && strlen(r->name) == NAME);
+        assert_string_equal(gcd_graph_type(g, r->type)->name, "A");
+    }
+    gcd_graph_free(g);
+    tb_free(&file);
+    free(name);
+}
+
 static void test_limits(void **state)
 {
     (void)state;
@@ -385,7 +422,7 @@ int main(void)
         cmocka_unit_test(test_samples),        cmocka_unit_test(test_roots),     cmocka_unit_test(test_unknown_is_kept),
         cmocka_unit_test(test_facts),          cmocka_unit_test(test_deferred_types), cmocka_unit_test(test_bad_nodes),
         cmocka_unit_test(test_overlapping_nodes), cmocka_unit_test(test_other_files), cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_limits),         cmocka_unit_test(test_perfview),
+        cmocka_unit_test(test_a_long_static_name), cmocka_unit_test(test_limits),         cmocka_unit_test(test_perfview),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
