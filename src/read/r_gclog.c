@@ -63,7 +63,7 @@ static bool refill(struct text *t, struct gcd_error *err)
     if (t->ended)
         return false;
     gcd_status st = gcd_reader_next(t->reader, &t->p, &n, err);
-    t->end = t->p + n;
+    t->end = n > 0 ? t->p + n : t->p;    /* at the end there is nothing to point to */
     t->ended = st != GCD_OK;
     if (st < 0)
         t->st = st;
@@ -142,7 +142,7 @@ static gcd_status take_rest(struct gclog_in *g)
         if (!gcd_vec_reserve(&g->alloc, &g->name, &g->name_cap, g->name_n + 1, 1, MAX_NAME))
             return g->name_n >= MAX_NAME ? gcd_fail(g->err, GCD_E_LIMIT, "line %llu: a name of more than 16 MiB", (unsigned long long)g->t.line)
                                          : no_memory(g);
-        g->name[g->name_n++] = (char)c;
+        g->name[g->name_n++] = c != '\0' ? (char)c : '_';       /* as writers do; it would end the name, and leave none at the start */
         g->t.p++;
     }
     if (g->name_n > 0 && g->name[g->name_n - 1] == '\r')

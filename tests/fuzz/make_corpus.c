@@ -245,6 +245,23 @@ static void corpus_gcdump(void)
     }
 }
 
+/* ---- fuzz_gclog ---- */
+
+/* The worked example; then all that is forgiven: two sections, a mark, CRLF, tabs, late types, bad lines, no end. */
+static void corpus_gclog(void)
+{
+    static const char own[] =
+        "a 2 shop 1a2f\nt 1 Shop.Store\nt 2 Shop.Order[]\nt 3 Shop.Order\nr 7f0000001000 4 0 1\nr 7f0000001040 3 2\n"
+        "o 7f0000001000 1 18 7f0000001018\no 7f0000001018 2 28 7f0000001040\no 7f0000001040 3 20\nc shop 1a2f\n";
+    static const char odd[] =
+        "\xef\xbb\xbf" "a 2 My Shop.exe\r\nr 10 1 c\r\n\r\no 10 1 18  20\tbeef 10 \r\nO 1\no 20 9 FFFFFFFFFFFFFFFF 10 zz\n"
+        "t 1 A<B,C>\tD\rE\nt 1 again\nc My Shop.exe\na 2 next 5\nt 1 \xff\xed\xa0\x80\no 10 1 8 20\nr 10 7 ff\nr 20 5 8\nr 30 2 0\no 30 1";
+    write_file("fuzz_gclog", "own.gclog", own, sizeof own - 1);
+    write_file("fuzz_gclog", "odd.gclog", odd, sizeof odd - 1);
+    static const char profiler[] = "r 0x10 1 0\no 0x10 1 18\n";
+    write_file("fuzz_gclog", "clrprofiler.log", profiler, sizeof profiler - 1);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -259,6 +276,7 @@ int main(int argc, char **argv)
     corpus_payload(8, 2, "v3-64bit");
     corpus_payload(4, 3, "v6-32bit");
     corpus_dart();
+    corpus_gclog();
     corpus_gzip("one.gz", 6, 1, false, "");
     corpus_gzip("stored.gz", 0, 1, false, "");
     corpus_gzip("three-and-tail.gz", 1, 3, false, "tail");
