@@ -62,11 +62,13 @@ static struct gcdump_made_up describe(const struct gcdump_in *f, uint32_t node, 
         bool wrappers = parent->node == f->root;
         m.kind = wrappers ? GCD_ROOT_COM : GCD_ROOT_HANDLE;
         m.flags = GCD_ROOT_REFCOUNTED;
+        m.name_type = GCDUMP_NONE;
     } else {
         for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
             if (name_is(f, type, groups[i].name)) {
                 m.kind = groups[i].kind;
                 m.flags = groups[i].flags;
+                m.name_type = GCDUMP_NONE;       /* even below a static variable: its name is not theirs */
             }
     }
     return m;
