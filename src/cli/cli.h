@@ -103,11 +103,14 @@ enum cli_exit cmd_events(const struct cli_args *args);
 
 /* main.c: the command that dumps. */
 const struct cli_command *cli_collect(void);
-/* main.c: set by SIGINT, SIGTERM and SIGHUP. */
+
+/* signals.c */
+void cli_set_signals(void);
+/* Set by SIGINT, SIGTERM and SIGHUP. */
 extern gcd_cancel_flag cli_canceled;
 /* It was set because --timeout has passed. */
 extern gcd_cancel_flag cli_timed_out;
-/* main.c: the temporary files that a second signal removes before it ends the program; NULL = none. */
+/* The temporary files, and folders of files, that a second signal removes before it ends the program; NULL = none. */
 enum cli_slot { CLI_SLOT_OUTPUT, CLI_SLOT_TRACE, CLI_SLOT_PORT, CLI_SLOTS };
 void cli_temporary(enum cli_slot slot, const char *path);
 

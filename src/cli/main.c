@@ -1,16 +1,8 @@
 #include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
-
-gcd_cancel_flag cli_canceled, cli_timed_out;
-
-/* What the second signal removes. */
-static char temporary[CLI_SLOTS][4096];
-static volatile sig_atomic_t temporary_set[CLI_SLOTS];
 
 static const struct cli_command commands[] = {
     { "collect", "--pid N -o FILE", "dump the heap of a living process", CLI_COLLECT, cmd_collect,
@@ -93,30 +85,6 @@ static const struct cli_command *find_command(const char *name)
 }
 
 /*
- * The first signal asks politely: the work in hand is given up, temporary files are removed, a session in the target is stopped.
- * Who asks twice is not made to wait.
- */
-static void on_signal(int sig)
-{
-    (void)sig;
-    if (!atomic_exchange(&cli_canceled, true))
-        return;
-    for (int i = 0; i < CLI_SLOTS; i++)
-        if (temporary_set[i])
-            (void)unlink(temporary[i]);
-    _exit(CLI_INTERRUPTED);
-}
-
-void cli_temporary(enum cli_slot slot, const char *path)
-{
-    temporary_set[slot] = 0;
-    if (path != NULL && strlen(path) < sizeof temporary[slot]) {
-        memcpy(temporary[slot], path, strlen(path) + 1);
-        temporary_set[slot] = path[0] != '\0';
-    }
-}
-
-/*
  * A descriptor 0, 1 or 2 that is closed would be given to the next file that is opened, and messages would land in it.  Reading from
  * or writing to what stands in for it fails as it should.
  */
@@ -125,23 +93,6 @@ static void fill_standard_descriptors(void)
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) < 0)
             (void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
-}
-
-static void set_signals(void)
-{
-    struct sigaction a;
-    memset(&a, 0, sizeof a);
-    a.sa_handler = on_signal;
-    sigemptyset(&a.sa_mask);
-    static const int stop[] = { SIGINT, SIGTERM, SIGHUP };
-    for (size_t i = 0; i < sizeof stop / sizeof *stop; i++) {
-        struct sigaction old;
-        if (sigaction(stop[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)    /* nohup stays nohup */
-            (void)sigaction(stop[i], &a, NULL);
-    }
-    a.sa_handler = SIG_IGN;              /* a closed pipe is a write error with a message */
-    (void)sigaction(SIGPIPE, &a, NULL);
-    (void)sigaction(SIGXFSZ, &a, NULL);  /* a file size limit, too */
 }
 
 static enum cli_exit run(const struct cli_command *c, int argc, char **argv)
@@ -197,6 +148,6 @@ static enum cli_exit start(int argc, char **argv)
 int main(int argc, char **argv)
 {
     fill_standard_descriptors();
-    set_signals();
+    cli_set_signals();
     return (int)start(argc, argv);
 }

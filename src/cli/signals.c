@@ -1,0 +1,95 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+gcd_cancel_flag cli_canceled, cli_timed_out;
+
+/* What the second signal removes. */
+static char temporary[CLI_SLOTS][4096];
+static volatile sig_atomic_t temporary_set[CLI_SLOTS];
+
+#ifdef SYS_getdents64
+/* As Linux gives it; readdir may not be called in a signal handler. */
+struct entry {
+    uint64_t inode, next;
+    uint16_t bytes;
+    uint8_t type;
+    char name[];
+};
+
+/* Those in the open folder FD.  They are few: one look sees them all. */
+static void remove_files(int fd)
+{
+    _Alignas(struct entry) char entries[4096];
+    long n = syscall(SYS_getdents64, fd, entries, sizeof entries);
+    for (long at = 0; at < n;) {
+        const struct entry *e = (const struct entry *)(const void *)(entries + at);
+        (void)unlinkat(fd, e->name, 0);          /* "." and ".." stay: they are directories */
+        at += e->bytes;
+    }
+}
+#else
+static void remove_files(int fd)
+{
+    (void)fd;
+}
+#endif
+
+static void remove_temporary(const char *path)
+{
+    if (unlink(path) == 0 || errno != EISDIR)
+        return;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0)
+        remove_files(fd);
+    (void)rmdir(path);
+}
+
+/*
+ * The first signal asks politely: the work in hand is given up, temporary files are removed, a session in the target is stopped.
+ * Who asks twice is not made to wait.
+ */
+static void on_signal(int sig)
+{
+    (void)sig;
+    if (!atomic_exchange(&cli_canceled, true))
+        return;
+    for (int i = 0; i < CLI_SLOTS; i++)
+        if (temporary_set[i])
+            remove_temporary(temporary[i]);
+    _exit(CLI_INTERRUPTED);
+}
+
+void cli_temporary(enum cli_slot slot, const char *path)
+{
+    temporary_set[slot] = 0;
+    if (path != NULL && strlen(path) < sizeof temporary[slot]) {
+        memcpy(temporary[slot], path, strlen(path) + 1);
+        temporary_set[slot] = path[0] != '\0';
+    }
+}
+
+void cli_set_signals(void)
+{
+    struct sigaction a;
+    memset(&a, 0, sizeof a);
+    a.sa_handler = on_signal;
+    sigemptyset(&a.sa_mask);
+    static const int stop[] = { SIGINT, SIGTERM, SIGHUP };
+    for (size_t i = 0; i < sizeof stop / sizeof *stop; i++)      /* one at a time: the second one's work is not begun again */
+        sigaddset(&a.sa_mask, stop[i]);
+    for (size_t i = 0; i < sizeof stop / sizeof *stop; i++) {
+        struct sigaction old;
+        if (sigaction(stop[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)    /* nohup stays nohup */
+            (void)sigaction(stop[i], &a, NULL);
+    }
+    a.sa_handler = SIG_IGN;              /* a closed pipe is a write error with a message */
+    (void)sigaction(SIGPIPE, &a, NULL);
+    (void)sigaction(SIGXFSZ, &a, NULL);  /* a file size limit, too */
+}
