@@ -16,6 +16,8 @@ from golden_support import READERS, ROOT, bundled, gcdumpc, gcdumpc_json
 
 sys.path.insert(0, READERS)
 import real_readers                                                  # noqa: E402
+import sample_heaps                                                  # noqa: E402
+from trace_bytes import Ev, Payloads, V4File                         # noqa: E402
 
 HAVE_SQLITE = os.environ.get("GCDUMPC_SQLITE", "ON") not in ("OFF", "0", "FALSE", "NO")
 INCOMPLETE = {"net10-wks-lossy", "net10-wks-killed"}
@@ -368,6 +370,45 @@ class ReadBack(Case):
             again = gcdumpc("convert", "-", "-o", heap.file("piped." + suffix + ".gz"), input=data)
             self.assertEqual(again.returncode, 0, again.stderr)
             self.assertEqual(gcdumpc("report", heap.file("piped." + suffix + ".gz")).stdout, want)
+
+
+class Odd(unittest.TestCase):
+    """Heaps that no program should have, for the readers of others."""
+    NAMES = ['say "hi"\\ there', "two\nlines", "lone\ud800 surrogate", "N" * 65000, "=cmd", "'quote", "a;b,c", "\x01\x1b[31m", "\U0001d4b3.Big",
+             "<script>", "x [y]", "\u2028</script>", "Dictionary`2[[System.String, mscorlib],[A`1[B]]]"]
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def seen(self, data):
+        """DATA by way of each format, and the report of it."""
+        source = os.path.join(self.folder, "source")
+        with open(source, "wb") as f:
+            f.write(data)
+        readers = {"heapsnapshot": real_readers.read_heapsnapshot, "gcdump": real_readers.read_gcdump, "dartheap": real_readers.read_dart,
+                   "pb": real_readers.read_pprof}
+        for suffix, read in readers.items():
+            path = os.path.join(self.folder, "x." + suffix)
+            r = gcdumpc("convert", source, "-q", "-o", path)
+            self.assertEqual(r.returncode, 0, r.stderr)
+            yield suffix, read(path)
+
+    def test_names(self):
+        p = Payloads()
+        nodes = p.nodes(0, *((0x1000 + 0x100 * i, 24 + 8 * i, 0x70 + i, 0) for i in range(len(self.NAMES))))
+        types = p.types(*((0x70 + i, name) for i, name in enumerate(self.NAMES)))
+        data = sample_heaps.write(V4File(), [Ev(1, 2000, p.gc_start()), Ev(18, 2001, nodes), Ev(15, 2002, types), Ev(2, 2003, p.gc_end())])
+        expected = {name.replace("\ud800", "\ufffd"): [1, 24 + 8 * i] for i, name in enumerate(self.NAMES)}
+        for suffix, seen in self.seen(data):
+            different = {n[:50]: r for n, r in without_made_up(seen["types"]).items() if expected.get(n) != r}
+            self.assertEqual((len(without_made_up(seen["types"])), different), (len(expected), {}), suffix)
+
+    def test_no_root_and_no_object(self):
+        for data, objects, size in ((b"a 2 x 0\nt 1 Ring\no 10 1 20 20\no 20 1 18 10\nc x 0\n", 2, 56), (b"a 2 x 0\nc x 0\n", 0, 0)):
+            for suffix, seen in self.seen(data):
+                self.assertEqual((without_made_up(seen["types"]), seen["bytes"]), ({"Ring": [2, size]} if objects else {}, size), suffix)
 
 
 def first_difference(one, other):
