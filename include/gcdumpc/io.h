@@ -106,6 +106,7 @@ struct gcd_sink_options {
  * An output at PATH, "-" being standard output.  A regular file is written as a temporary file beside it (mode 0600) that takes
  * the place of PATH in gcd_sink_commit and is removed otherwise; anything else (a device, a pipe) is written directly.
  * Temporary files that killed processes of the same user left in the folder are removed first; those in use are locked.
+ * Of a large file only the last 40 MB or so stay in the page cache.
  * The content is gzip when the name ends in ".gz".  OPTIONS may be NULL.
  * GCD_E_IO; GCD_E_ARG for a directory.
  */

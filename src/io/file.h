@@ -31,6 +31,12 @@ gcd_status gcd_file_read_stream(int fd, const gcd_cancel_flag *cancel, void *buf
 gcd_status gcd_file_write(int fd, const gcd_cancel_flag *cancel, const void *buf, size_t n, struct gcd_error *err);
 
 /*
+ * N bytes were written at AT, the end of a new file: what lies some way back is put on the disk now, while the next bytes are being made, and
+ * leaves the page cache.  Else gcd_file_publish would wait for all of it, and a file of gigabytes would take memory that others need.
+ */
+gcd_status gcd_file_write_behind(int fd, uint64_t at, size_t n, struct gcd_error *err);
+
+/*
  * Open PATH for writing.  For a file to come or to be replaced: a temporary file beside it, whose name is in RET_TEMP
  * (CAP bytes); for a device, a pipe or standard output RET_TEMP is empty and PATH itself is open.
  */

@@ -16,6 +16,10 @@
 /* How often a reader of a silent pipe looks whether it shall stop. */
 #define POLL_MS 100
 
+/* A file is put on the disk by this much, and so many of these stay in the page cache. */
+#define BEHIND_BYTES (UINT64_C(8) << 20)
+#define BEHIND_COUNT 4u
+
 static bool canceled(const gcd_cancel_flag *cancel)
 {
     return cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed);
@@ -133,6 +137,39 @@ gcd_status gcd_file_write(int fd, const gcd_cancel_flag *cancel, const void *buf
     }
     return GCD_OK;
 }
+
+#ifdef SYNC_FILE_RANGE_WRITE
+/* An error of the disk is told only once: if it is told here, gcd_file_publish would not hear of it. */
+static gcd_status sync_part(int fd, uint64_t part, unsigned how, struct gcd_error *err)
+{
+    if (sync_file_range(fd, (off_t)(part * BEHIND_BYTES), (off_t)BEHIND_BYTES, how) == 0)
+        return GCD_OK;
+    bool impossible = errno == EINVAL || errno == ESPIPE || errno == ENOSYS || errno == ENOTSUP || errno == EPERM;
+    return impossible ? GCD_OK : gcd_fail_os(err, errno, "cannot write");
+}
+
+gcd_status gcd_file_write_behind(int fd, uint64_t at, size_t n, struct gcd_error *err)
+{
+    for (uint64_t part = at / BEHIND_BYTES; part < (at + n) / BEHIND_BYTES; part++) {
+        GCD_TRY(sync_part(fd, part, SYNC_FILE_RANGE_WRITE, err));
+        if (part < BEHIND_COUNT)
+            continue;
+        uint64_t old = part - BEHIND_COUNT;
+        GCD_TRY(sync_part(fd, old, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER, err));
+        (void)posix_fadvise(fd, (off_t)(old * BEHIND_BYTES), (off_t)BEHIND_BYTES, POSIX_FADV_DONTNEED);
+    }
+    return GCD_OK;
+}
+#else
+gcd_status gcd_file_write_behind(int fd, uint64_t at, size_t n, struct gcd_error *err)
+{
+    (void)fd;
+    (void)at;
+    (void)n;
+    (void)err;
+    return GCD_OK;
+}
+#endif
 
 /* Names that stand for an open descriptor.  /dev/stdout must never be the target of a rename. */
 static int descriptor_named(const char *path)

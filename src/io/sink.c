@@ -21,6 +21,7 @@ struct gcd_sink {
     char *buffer;                /* [BUFFER_BYTES] */
     size_t used;
     int fd;                      /* -1 = memory */
+    uint64_t file_bytes;         /* written to it, behind gzip */
     const gcd_cancel_flag *cancel;
     char *path, *temp;           /* temp "" = written directly; both [PATH_MAX] or NULL */
     bool gzip, committed;
@@ -100,8 +101,13 @@ const uint8_t *gcd_sink_memory(const struct gcd_sink *s, size_t *ret_n)
 /* Behind gzip, if any. */
 static gcd_status put(struct gcd_sink *s, const void *bytes, size_t n)
 {
-    if (s->fd >= 0)
-        return gcd_file_write(s->fd, s->cancel, bytes, n, &s->error);
+    if (s->fd >= 0) {
+        GCD_TRY(gcd_file_write(s->fd, s->cancel, bytes, n, &s->error));
+        if (s->temp[0] != '\0')
+            GCD_TRY(gcd_file_write_behind(s->fd, s->file_bytes, n, &s->error));
+        s->file_bytes += n;
+        return GCD_OK;
+    }
     if (!gcd_vec_reserve(&s->alloc, &s->memory, &s->memory_cap, s->memory_n + n, 1, SIZE_MAX / 2))
         return gcd_fail_nomem(&s->error, "writing to memory");
     if (n > 0)

@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <gcdumpc/io.h>
@@ -183,6 +185,47 @@ static void a_full_disk_is_noticed(void **state)
     assert_int_equal(gcd_sink_commit(s, &err), GCD_E_IO);
     assert_non_null(strstr(err.msg, "No space left"));
     gcd_sink_free(s);
+}
+
+/* Bytes of a mapped file that are in the page cache. */
+static size_t cached(void *map, size_t n)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = n / page, sum = 0;
+    unsigned char *in = malloc(pages);
+    assert_int_equal(mincore(map, n, in), 0);
+    for (size_t i = 0; i < pages; i++)
+        sum += in[i] & 1u;
+    free(in);
+    return sum * page;
+}
+
+static void a_large_file_does_not_stay_in_memory(void **state)
+{
+    (void)state;
+    enum { MIB = 1 << 20, ALL = 96, LEFT = 64 };
+    static char part[MIB];
+    struct gcd_sink *s;
+    struct statfs fs;
+    assert_int_equal(gcd_sink_open(in_folder("large"), NULL, &s, NULL), GCD_OK);
+    for (int i = 0; i < ALL; i++) {
+        memset(part, i + 1, sizeof part);
+        gcd_sink_write(s, part, sizeof part);
+    }
+    assert_int_equal(gcd_sink_commit(s, NULL), GCD_OK);
+    gcd_sink_free(s);
+    int fd = open(in_folder("large"), O_RDONLY);
+    char *map = mmap(NULL, (size_t)ALL * MIB, PROT_READ, MAP_SHARED, fd, 0);
+    assert_true(map != MAP_FAILED);
+    size_t in_cache = cached(map, (size_t)ALL * MIB);
+    for (int i = 0; i < ALL; i++)
+        assert_true(map[(size_t)i * MIB] == (char)(i + 1) && map[(size_t)(i + 1) * MIB - 1] == (char)(i + 1));
+    assert_int_equal(fstatfs(fd, &fs), 0);
+    assert_int_equal(munmap(map, (size_t)ALL * MIB), 0);
+    close(fd);
+    assert_int_equal(unlink(in_folder("large")), 0);
+    if (fs.f_type != 0xef53 && fs.f_type != 0x58465342)          /* ext4, xfs; of others, such as tmpfs, nobody knows */
+        skip();
+    assert_true(in_cache <= (size_t)LEFT * MIB);
 }
 
 static void outputs_that_cannot_be(void **state)
@@ -406,6 +449,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read), cmocka_unit_test(two_readers_do_not_disturb_each_other),
         cmocka_unit_test(nothing_appears_without_commit), cmocka_unit_test(a_full_disk_is_noticed),
+        cmocka_unit_test(a_large_file_does_not_stay_in_memory),
         cmocka_unit_test(outputs_that_cannot_be), cmocka_unit_test(inputs_that_cannot_be), cmocka_unit_test(gzip_that_is_not_whole),
         cmocka_unit_test(a_pipe_is_kept_for_the_second_reading), cmocka_unit_test(spool_and_memory),
         cmocka_unit_test(a_spool_moves_to_the_disk_when_it_is_large), cmocka_unit_test(a_spool_without_room_keeps_what_it_has),
