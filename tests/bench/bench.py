@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
 """Time and memory of gcdumpc on generated recordings, as ratios to md5sum on the same file in the same run.
 
-    bench.py [--build DIR] [--objects 10000000,40000000] [--runs 5] [--folder DIR]
+    bench.py [--build DIR] [--objects 10000000,40000000] [--formats gclog,gcdump,...] [--runs 5] [--folder DIR]
 
 The files are made by genheap in FOLDER (default: the build folder), read once to bring them into the page cache, then md5sum and each
-command run in turn, RUNS times; the table has medians of wall time, its ratio to md5sum, processor time and peak resident memory.
+command run in turn, RUNS times; the table has medians of wall and processor time, their ratios to md5sum, and peak resident memory.
 Outputs go into FOLDER, too, and are synced to the disk like any output of the program.
 """
 import argparse
 import os
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
+SUFFIXES = {"gclog": "gclog", "gcdump": "gcdump", "v8": "heapsnapshot", "dart": "dartheap", "pprof": "pb.gz", "collapsed": "folded",
+            "csv": "csv", "sqlite": "sqlite"}
 GNU_TIME = "/usr/bin/time"      # Debian package time; without it small peaks read too high
 
 
@@ -41,36 +44,43 @@ def measure(command, accepted=(0,), stderr=None):
     return wall, usage.ru_utime + usage.ru_stime, peak_kb
 
 
+def remove(path):
+    shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", default="build")
     parser.add_argument("--objects", default="10000000")
+    parser.add_argument("--formats", default=",".join(SUFFIXES))
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--folder")
     args = parser.parse_args()
     folder = args.folder or args.build
     program = os.path.join(args.build, "gcdumpc")
-    print("| objects | file | command | wall s | × md5sum | cpu s | peak MB |\n|---:|---:|---|---:|---:|---:|---:|")
+    print("| objects | file | command | wall s | × md5sum | cpu s | × md5sum | peak MB |\n|---:|---:|---|---:|---:|---:|---:|---:|")
     for n in args.objects.split(","):
-        trace, out = os.path.join(folder, f"bench-{n}.nettrace"), os.path.join(folder, "bench.gclog")
+        trace = os.path.join(folder, f"bench-{n}.nettrace")
         if not os.path.exists(trace):
             subprocess.run([os.path.join(args.build, "genheap"), "-n", n, "-o", trace], check=True)
         commands = {
-            "md5sum": ["md5sum", trace], "cat": ["cat", trace], "info": [program, "info", "-q", trace],
-            "report": [program, "report", "-q", trace], "convert -o x.gclog": [program, "convert", "-q", trace, "-o", out],
+            "md5sum": ["md5sum", trace], "cat": ["cat", trace], "info": [program, "info", "-q", trace], "report": [program, "report", "-q", trace],
         }
-        for c in commands.values():
-            measure(c)
+        outputs = {f"convert -o x.{SUFFIXES[f]}": os.path.join(folder, f"bench-out.{SUFFIXES[f]}") for f in args.formats.split(",") if f}
+        commands.update({name: [program, "convert", "-q", trace, "-o", out] for name, out in outputs.items()})
+        measure(commands["cat"])
         figures = {name: [] for name in commands}
         for _ in range(args.runs):
             for name, c in commands.items():
                 figures[name].append(measure(c))
+                if name in outputs:
+                    remove(outputs[name])
         size = os.path.getsize(trace)
-        base = statistics.median(f[0] for f in figures["md5sum"])
+        base_wall, base_cpu = (statistics.median(f[i] for f in figures["md5sum"]) for i in range(2))
         for name, rows in figures.items():
-            wall, cpu, rss = (statistics.median(r[i] for r in rows) for i in range(3))
-            print(f"| {int(n):,} | {size / 1e6:,.0f} MB | `{name}` | {wall:.2f} | {wall / base:.2f} | {cpu:.2f} | {rss / 1024:.1f} |", flush=True)
-        os.unlink(out)
+            wall, cpu, peak = (statistics.median(r[i] for r in rows) for i in range(3))
+            print(f"| {int(n):,} | {size / 1e6:,.0f} MB | `{name}` | {wall:.2f} | {wall / base_wall:.2f} | {cpu:.2f} | {cpu / base_cpu:.2f} | "
+                  f"{peak / 1024:.1f} |", flush=True)
 
 
 if __name__ == "__main__":
