@@ -20,7 +20,7 @@ import sample_heaps                                                  # noqa: E40
 from trace_bytes import Ev, Payloads, V4File                         # noqa: E402
 
 HAVE_SQLITE = os.environ.get("GCDUMPC_SQLITE", "ON") not in ("OFF", "0", "FALSE", "NO")
-INCOMPLETE = {"net10-wks-lossy", "net10-wks-killed"}
+INCOMPLETE = {"net10-wks-lossy", "net10-wks-killed", "net10-wks-nonames"}
 SUFFIXES = ("gclog", "gcdump", "heapsnapshot", "dartheap", "pb.gz", "folded", "csv") + (("sqlite",) if HAVE_SQLITE else ())
 CHOSEN = 150                     # objects whose retained sizes are compared, besides the largest
 GROUPS = {                       # in the tables: in a .heapsnapshot, a Dart snapshot, a .gcdump
