@@ -253,8 +253,9 @@ static gcd_status number_types(struct gclog *g, uint32_t types, struct gcd_error
 /* After those of static variables: types that objects have, in the order of first use. */
 static void use_types_of_objects(struct gclog *g)
 {
+    uint32_t unknown = g->graph != NULL ? gcd_graph_unknown(g->graph) : GCD_NODE_NONE;
     for (uint32_t i = 0; i < g->types; i++)
-        if (type_at(g, i)->objects > 0)
+        if (type_at(g, i)->objects > 0 && (unknown == GCD_NODE_NONE || i != gcd_graph_node_type(g->graph, unknown)))
             use_type(g, i);
 }
 

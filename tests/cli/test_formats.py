@@ -200,6 +200,55 @@ class Odd(FormatTest):
             self.assertIn(b"in.gclog: the dump is incomplete: ", run.err)
 
 
+class Options(FormatTest):
+    def test_references_to_nowhere(self):
+        """Counted and left out, or kept as one object that no format counts among the others."""
+        self.put("in.gclog", b"a 2 x 0\nt 1 A\nr 99 1 0\no 10 1 18 88 20\no 20 1 18\nc x 0\n")
+        counts = {}
+        for option in ([], ["--keep-unknown"]):
+            for suffix in ("csv", *READ.values()):
+                run = self.done("convert", "in.gclog", "-o", f"out{len(option)}.{suffix}", *option)
+                self.assertEqual(run.lines[:2], ["gcdumpc: in.gclog: 1 references lead to addresses where no object is",
+                                                 "gcdumpc: in.gclog: 1 roots hold addresses where no object is"])
+            with open(self.path(f"out{len(option)}.csv", "edges.csv"), encoding="utf-8") as f:
+                counts[len(option)] = f.read().splitlines()[1:]
+            for suffix in READ.values():
+                self.assertRegex(self.done("report", f"out{len(option)}.{suffix}").text, r"\n +2 +48 .*total, 1 types\n\Z")
+        self.assertEqual(counts, {0: ["0,0,1"], 1: ["0,0,2", "0,1,1"]})
+        self.assertEqual(self.get("out0.gclog"), self.get("out1.gclog"))
+        self.assertRegex(self.gcdumpc("report", "out1.gcdump").err.decode(), r"2 references lead to addresses where no object is")
+
+    def test_names(self):
+        shown = {}
+        for style in ("csharp", "raw"):
+            for suffix in ("gcdump", "heapsnapshot", "dartheap", "folded"):
+                self.done("convert", trace("net10-wks"), "-q", "-o", f"{style}.{suffix}", "--names", style)
+                data = self.get(f"{style}.{suffix}")
+                data = data.replace(b"\0", b"") if suffix == "gcdump" else data
+                shown[style, suffix] = (b"Dictionary<System.Char, System.String>" in data, b"Dictionary`2[System.Char,System.String]" in data)
+        self.assertEqual({k: v for k, v in shown.items() if v != (k[0] == "csharp", k[0] == "raw")}, {})
+        self.refused(2, '--names takes default, csharp or raw, not "java"', "convert", "csharp.gcdump", "-o", "new.gclog", "--names", "java")
+
+    def test_folds(self):
+        for how in ("dominators", "paths"):
+            self.done("convert", trace("net10-wks"), "-o", f"{how}.folded", "--fold", how)
+        sums = [sum(int(line.rpartition(b" ")[2]) for line in self.get(f"{how}.folded").splitlines()) for how in ("dominators", "paths")]
+        self.assertEqual(sums, [1378569] * 2)
+        self.assertTrue(self.get("paths.folded") != self.get("dominators.folded"))
+        self.refused(2, '--fold takes dominators or paths, not "up"', "convert", "paths.folded", "-o", "new.folded", "--fold", "up")
+
+    def test_losses(self):
+        """In one line, with amounts, and not at all when there is none."""
+        weak, flags = "20 weak roots are not in the file; ", "2 roots lose their flags (pinned, interior)"
+        handles, statics = "7 dependent handles become references of their keys", "314 static variables lose their names; "
+        expected = {"gclog": statics + handles, "gcdump": f"{weak}{flags}; {handles}", "dart": f"{weak}{flags}; {statics}{handles}",
+                    "v8": f"{flags}; 17643 objects lose their addresses"}
+        for name, suffix in FORMATS.items():
+            run = self.done("convert", trace("net10-wks"), "-o", f"out.{suffix}")
+            losses = [f"gcdumpc: out.{suffix}: in the format {name} {expected[name]}"] if name in expected else []
+            self.assertEqual(run.lines[:-1], losses)
+
+
 class WrongOutput(FormatTest):
     def setUp(self):
         super().setUp()
