@@ -1,44 +1,68 @@
 /*
- * Dominators after Lengauer and Tarjan ("A fast algorithm for finding dominators in a flowgraph", TOPLAS 1979), the variant with path
- * compression: O(m log n) for any shape, and next to linear for heaps.  Semi-NCA and the iterative algorithm of Cooper,
- * Harvey and Kennedy are as fast on the usual heap, but quadratic on shapes that occur (README.md has the figures).
+ * Dominators by Semi-NCA (Georgiadis, "Linear-time algorithms for dominators and related problems", 2005): semidominators as Lengauer
+ * and Tarjan find them, with path compression; then each node's parent in the dominator tree is the first above it in the tree so far
+ * that is not below its semidominator.  Jumps to ancestors further up make that step, which is quadratic as it was published,
+ * O(log n): O(m log n) in all for any shape, and next to linear for heaps.  README.md compares.
  *
- * Everything is done in preorder numbers of a depth-first search: 0 is the made-up root, 1 ... n are the reachable nodes.  Of the edges
- * into a node only those from higher numbers need the forest; lists are kept of these alone.  What two phases never need at the
- * same time lies in one place:
+ * Leaves take no part in it (inner.h): a leaf's parent is the nearest common ancestor of all that refer to it.
  *
- *     depth-first search   label, least: position in the edges           idom: edges from higher numbers, counted
- *     lists                least: semidominator as far as it is known    idom: end of a node's list
- *     main loop            label of v < w: first of v's bucket           idom of v >= w: next of the bucket, then the result
+ * Everything is done in preorder numbers of a depth-first search over the inner nodes: 0 is the made-up root, 1 ... reached are the
+ * reachable ones.  Of the edges into a node only those from higher numbers need the forest; lists are kept of these alone.  What
+ * two phases never need at the same time lies in one place, a union where it has two shapes; and
  *
- * Nearly all of the time is waiting for memory; so what belongs to one node of the forest lies side by side, and what is needed
- * soon is fetched ahead.
+ *                        above                           number (by node)                    order
+ *     search             parent in the depth-first tree                                      inner node
+ *     lists ...          the same                        preorder number, NONE = no root     node
+ *     tree               depth in the dominator tree     leads there
+ *     leaves ...                                         of a leaf that of its parent
+ *
+ * Nearly all of the time is waiting for memory; so what is needed soon is fetched ahead.
  */
 #include <gcdumpc/dominators.h>
 
 #include <string.h>
 
 #include "analyze/flow.h"
+#include "analyze/inner.h"
 #include "base/error.h"
 #include "base/mem.h"
 
 #define CHECK_EVERY UINT32_C(65536)
-/* Nodes whose lists share one 64-bit start. */
-#define BLOCK_SHIFT 12u
-/* How many nodes, or list entries, ahead. */
+/* How many edges, list entries, nodes or leaves ahead. */
 #define AHEAD 16u
 
+/* Edges from higher numbers: where a node's list ends, less the start of its block; and its semidominator as far as it is known. */
+struct list {
+    uint32_t end;                /* at first their count */
+    uint32_t semi;               /* in the search: its next edge, less the start of its block */
+};
+
+/* Of the dominator tree: an ancestor further up, so that any is reached in O(log n) steps. */
+struct branch {
+    uint32_t parent, jump;
+};
+
+/* Of the forest. */
 struct link {
-    uint32_t ancestor;           /* in the depth-first tree, then in the forest */
-    uint32_t label;              /* the node with the least semidominator among those that the way up was compressed from */
-    uint32_t least;              /* its semidominator */
+    uint32_t ancestor;           /* in the depth-first tree; after compression the root */
+    uint32_t least;              /* semidominator on the way there */
+};
+
+union entry {
+    struct list list;
+    struct branch branch;
+};
+
+union cell {
+    struct link link;
+    uint64_t retained;
 };
 
 struct gcd_dominators {
     struct gcd_alloc alloc;
     uint32_t node_count, reachable;
-    uint32_t *parent;            /* [node_count] while it is computed: preorder number, 0 = not reachable */
-    uint32_t *order;             /* [node_count + 1] node by preorder number */
+    uint32_t *parent;            /* [node_count] */
+    uint32_t *order;             /* [node_count + 1] from 1 on */
     uint64_t *retained;          /* [node_count] */
     uint64_t all;
 };
@@ -47,17 +71,24 @@ struct work {
     struct gcd_dominators *d;
     const struct gcd_dominators_options *options;
     struct flow flow;
+    struct inner inner;
+    uint32_t reached;            /* inner nodes */
     uint64_t steps_total;
     uint32_t *number, *order;    /* d->parent, d->order */
-    struct link *forest;         /* [node_count + 1] */
-    uint32_t *idom;              /* [node_count + 1] */
-    uint64_t *deferred;          /* a bit a node: its dominator is that of idom */
-    size_t words;
-    uint64_t *block;             /* start of the lists of a block of nodes; a node's end is relative to it */
+    size_t room;                 /* of the three below: inner.count + 1 */
+    uint32_t *above;
+    union entry *entries;
+    union cell *cells;
+    uint64_t *block;             /* start of the lists of a block of nodes */
     size_t blocks;
     uint32_t *lists;
     uint64_t list_edges;
 };
+
+static gcd_status no_memory(struct gcd_error *err)
+{
+    return gcd_fail_nomem(err, "finding dominators");
+}
 
 static gcd_status check(const struct work *w, uint64_t steps, struct gcd_error *err)
 {
@@ -71,212 +102,306 @@ static gcd_status check(const struct work *w, uint64_t steps, struct gcd_error *
 
 /* ---- depth-first search ---- */
 
-static void fetch_numbers(const struct work *w, const uint32_t *edges, size_t n)
+/* Visit inner node I below the number PARENT. */
+static uint32_t visit(struct work *w, uint32_t i, uint32_t parent)
 {
-    for (size_t i = 0; i < n && i < AHEAD; i++)
-        __builtin_prefetch(&w->number[edges[i]]);
+    uint32_t v = ++w->reached;
+    w->inner.nodes[i].number = v;
+    w->order[v] = i;
+    w->above[v] = parent;
+    return v;
 }
 
-/* Visit NODE below the number PARENT. */
-static uint32_t visit(struct work *w, uint32_t node, uint32_t parent)
+/* All that is reachable from inner node I; the way back is in the tree itself. */
+static gcd_status search_from(struct work *w, uint32_t i, struct gcd_error *err)
 {
-    uint32_t n = ++w->d->reachable;
-    w->number[node] = n;
-    w->order[n] = node;
-    w->forest[n].ancestor = parent;
-    w->idom[n] = 0;
-    return n;
-}
-
-/* All that is reachable from NODE; the way back is in the tree itself. */
-static gcd_status search_from(struct work *w, uint32_t node, struct gcd_error *err)
-{
-    size_t n;
-    const uint32_t *edges = gcd_graph_node_edges(w->flow.g, node, &n);
-    uint32_t v = visit(w, node, 0);
-    uint64_t at = 0;
-    while (v != 0) {
-        uint32_t to = at < n ? edges[at] : flow_at(&w->flow, node, at);
-        at++;
-        if (to == GCD_NODE_NONE) {
-            v = w->forest[v].ancestor;
-            node = w->order[v];
-            at = (uint64_t)w->forest[v].least << 32 | w->forest[v].label;
-            if (v != 0)
-                edges = gcd_graph_node_edges(w->flow.g, node, &n);
-            continue;
-        }
-        uint32_t number = w->number[to];
-        if (number == 0) {
-            w->forest[v].label = (uint32_t)at;
-            w->forest[v].least = (uint32_t)(at >> 32);
+    const struct inner *x = &w->inner;
+    uint32_t v = visit(w, i, 0), to = x->nodes[i].edge;
+    uint64_t at = inner_start(x, i), end = inner_end(x, i);
+    for (;;) {
+        if (to != 0 && x->nodes[to].number == 0) {
+            w->entries[v].list.semi = (uint32_t)(at - inner_block(x, i));
+            if (at < end)                    /* the one that comes behind TO */
+                __builtin_prefetch(&x->edges[inner_start(x, x->edges[at])]);
             v = visit(w, to, v);
-            node = to;
-            at = 0;
-            edges = gcd_graph_node_edges(w->flow.g, node, &n);
-            fetch_numbers(w, edges, n);
+            i = to;
+            to = x->nodes[i].edge;
+            __builtin_prefetch(&x->nodes[to], 1);
+            at = inner_start(x, i);
+            end = inner_end(x, i);
+            for (uint64_t next = at; next < end && next < at + AHEAD; next++)
+                __builtin_prefetch(&x->nodes[x->edges[next]], 1);
             if (v % CHECK_EVERY == 0)
                 GCD_TRY(check(w, v, err));
-        } else if (number < v) {
-            if (w->idom[number]++ == UINT32_MAX)
-                return gcd_fail(err, GCD_E_LIMIT, "more than 2^32 references lead to one object");
-            w->list_edges++;
+        } else if (at < end) {
+            to = x->edges[at++];
+        } else {
+            v = w->above[v];
+            if (v == 0)
+                return GCD_OK;
+            i = w->order[v];
+            to = 0;
+            at = inner_block(x, i) + w->entries[v].list.semi;
+            end = inner_end(x, i);
         }
     }
-    return GCD_OK;
+}
+
+/* The inner node that root I keeps alive, or 0. */
+static uint32_t inner_root(const struct work *w, size_t i)
+{
+    uint32_t node = flow_root(&w->flow, i);
+    return node != GCD_NODE_NONE ? inner_of(&w->inner, node) : 0;
 }
 
 static gcd_status search(struct work *w, struct gcd_error *err)
 {
-    w->order[0] = GCD_NODE_NONE;
-    w->forest[0] = (struct link){ .ancestor = 0 };
-    w->idom[0] = 0;
-    memset(w->number, 0, w->d->node_count * sizeof *w->number);
     for (size_t i = 0; i < gcd_graph_root_count(w->flow.g); i++) {
-        uint32_t node = flow_root(&w->flow, i);
-        if (node != GCD_NODE_NONE && w->number[node] == 0)
-            GCD_TRY(search_from(w, node, err));
+        uint32_t inner = inner_root(w, i);
+        if (inner != 0 && w->inner.nodes[inner].number == 0)
+            GCD_TRY(search_from(w, inner, err));
     }
     return GCD_OK;
 }
 
 /* ---- edges into a node ---- */
 
+/* From now on EDGE leads to a number. */
+static gcd_status count_edge(struct work *w, uint32_t from, uint32_t *edge, struct gcd_error *err)
+{
+    uint32_t v = w->inner.nodes[*edge].number;
+    *edge = v;
+    if (from <= v || v == 0)
+        return GCD_OK;
+    w->list_edges++;
+    return w->entries[v].list.end++ < UINT32_MAX ? GCD_OK : gcd_fail(err, GCD_E_LIMIT, "more than 2^32 references lead to one object");
+}
+
+static gcd_status count_edges(struct work *w, uint32_t i, struct gcd_error *err)
+{
+    struct inner *x = &w->inner;
+    uint32_t from = x->nodes[i].number;
+    if (x->count - i > AHEAD)
+        __builtin_prefetch(&x->nodes[x->nodes[i + AHEAD].edge]);
+    GCD_TRY(count_edge(w, from, &x->nodes[i].edge, err));
+    for (uint64_t at = inner_start(x, i), end = inner_end(x, i); at < end; at++) {
+        if (x->edge_count - at > AHEAD)
+            __builtin_prefetch(&x->nodes[x->edges[at + AHEAD]]);
+        GCD_TRY(count_edge(w, from, &x->edges[at], err));
+    }
+    return GCD_OK;
+}
+
+/* By node again: numbers and order; and how many edges come from higher numbers. */
+static gcd_status count_lists(struct work *w, struct gcd_error *err)
+{
+    uint32_t i = 0;
+    for (uint32_t v = 0; v <= w->reached; v++)
+        w->entries[v].list.end = 0;
+    for (uint32_t node = 0; node < w->d->node_count; node++) {
+        w->number[node] = GCD_NODE_NONE;
+        if (!inner_is(&w->inner, node) || w->inner.nodes[++i].number == 0)
+            continue;
+        w->number[node] = w->inner.nodes[i].number;
+        w->order[w->number[node]] = node;
+        GCD_TRY(count_edges(w, i, err));
+    }
+    return GCD_OK;
+}
+
 /* From counts to starts. */
 static gcd_status place_lists(struct work *w, struct gcd_error *err)
 {
     uint64_t start = 0;
-    for (uint32_t v = 0; v <= w->d->reachable; v++) {
-        if (v % (1u << BLOCK_SHIFT) == 0)
-            w->block[v >> BLOCK_SHIFT] = start;
-        uint32_t count = w->idom[v];
-        uint64_t rel = start - w->block[v >> BLOCK_SHIFT];
+    w->above[0] = 0;
+    for (uint32_t v = 0; v <= w->reached; v++) {
+        if (v % INNER_BLOCK == 0)
+            w->block[v >> INNER_BLOCK_SHIFT] = start;
+        uint32_t count = w->entries[v].list.end;
+        uint64_t rel = start - w->block[v >> INNER_BLOCK_SHIFT];
         if (rel + count > UINT32_MAX)
-            return gcd_fail(err, GCD_E_LIMIT, "%u neighbouring objects have more than 2^32 references", 1u << BLOCK_SHIFT);
-        w->idom[v] = (uint32_t)rel;
+            return gcd_fail(err, GCD_E_LIMIT, "%u neighbouring objects have more than 2^32 references", (unsigned)INNER_BLOCK);
+        w->entries[v].list = (struct list){ .end = (uint32_t)rel, .semi = w->above[v] };
         start += count;
     }
     return GCD_OK;
 }
 
-/* For the node AHEAD of NODE the numbers its edges lead to, for one half as far what these are used for. */
-static void fetch_ahead(const struct work *w, uint32_t node)
+/* Edges from lower numbers are done with at once. */
+static void fill_edge(struct work *w, uint32_t from, uint32_t v)
 {
-    size_t n;
-    const uint32_t *edges;
-    if (w->d->node_count - node > AHEAD) {
-        edges = gcd_graph_node_edges(w->flow.g, node + AHEAD, &n);
-        fetch_numbers(w, edges, n);
-    }
-    if (w->d->node_count - node > AHEAD / 2) {
-        edges = gcd_graph_node_edges(w->flow.g, node + AHEAD / 2, &n);
-        uint32_t from = w->number[node + AHEAD / 2];
-        for (size_t i = 0; i < n && i < AHEAD; i++) {
-            uint32_t v = w->number[edges[i]];
-            __builtin_prefetch(from > v ? &w->idom[v] : &w->forest[v].least, 1);
-        }
-    }
+    struct list *l = &w->entries[v].list;
+    if (from < l->semi)
+        l->semi = from;
+    else if (from > v && v != 0)
+        w->lists[w->block[v >> INNER_BLOCK_SHIFT] + l->end++] = from;
 }
 
-/* In the order of the heap: the references are then read one behind the other.  Edges from lower numbers are done with at once. */
 static gcd_status fill_lists(struct work *w, struct gcd_error *err)
 {
-    for (uint32_t v = 0; v <= w->d->reachable; v++) {
-        w->forest[v].least = w->forest[v].ancestor;
-        w->forest[v].label = 0;
-    }
-    for (uint32_t node = 0; node < w->d->node_count; node++) {
-        if (node % CHECK_EVERY == 0)
-            GCD_TRY(check(w, (uint64_t)w->d->node_count + node, err));
-        fetch_ahead(w, node);
-        uint32_t from = w->number[node], to;
-        if (from == 0)
+    const struct inner *x = &w->inner;
+    for (uint32_t i = 1; i <= x->count; i++) {
+        if (i % CHECK_EVERY == 0)
+            GCD_TRY(check(w, (uint64_t)w->d->node_count + i, err));
+        if (x->nodes[i].number == 0)
             continue;
-        for (uint64_t i = 0; (to = flow_at(&w->flow, node, i)) != GCD_NODE_NONE; i++) {
-            uint32_t v = w->number[to];
-            if (from > v)
-                w->lists[w->block[v >> BLOCK_SHIFT] + w->idom[v]++] = from;
-            else if (from < w->forest[v].least && from != v)
-                w->forest[v].least = from;
+        if (x->count - i > AHEAD)
+            __builtin_prefetch(&w->entries[x->nodes[i + AHEAD].edge], 1);
+        fill_edge(w, x->nodes[i].number, x->nodes[i].edge);
+        for (uint64_t at = inner_start(x, i), end = inner_end(x, i); at < end; at++) {
+            if (x->edge_count - at > AHEAD)
+                __builtin_prefetch(&w->entries[x->edges[at + AHEAD]], 1);
+            fill_edge(w, x->nodes[i].number, x->edges[at]);
         }
     }
-    for (size_t i = 0; i < gcd_graph_root_count(w->flow.g); i++) {
-        uint32_t node = flow_root(&w->flow, i);
-        if (node != GCD_NODE_NONE)
-            w->forest[w->number[node]].least = 0;
-    }
+    for (size_t i = 0; i < gcd_graph_root_count(w->flow.g); i++)
+        w->entries[x->nodes[inner_root(w, i)].number].list.semi = 0;
     return GCD_OK;
 }
 
 /* ---- the forest: nodes from LINKED on are in it ---- */
 
 /*
- * V's link, whose label is then the node with the least semidominator on the way from V up to, but not including, the root of its tree.
- * The way is compressed: up with all links turned round, down with links to the root.
+ * The least semidominator on the way from V up to, but not including, the root of its tree.  The way is compressed: up with all links
+ * turned round, down with links to the root.
  */
-static const struct link *eval(struct link *forest, uint32_t v, uint32_t linked)
+static uint32_t least_above(union cell *cells, uint32_t v, uint32_t linked)
 {
-    if (forest[v].ancestor < linked)
-        return &forest[v];
-    uint32_t below = 0, x = v;
-    while (forest[x].ancestor >= linked) {
-        uint32_t up = forest[x].ancestor;
-        forest[x].ancestor = below;
-        below = x;
-        x = up;
+    if (cells[v].link.ancestor < linked)
+        return cells[v].link.least;
+    uint32_t below = 0;
+    while (cells[v].link.ancestor >= linked) {
+        uint32_t up = cells[v].link.ancestor;
+        cells[v].link.ancestor = below;
+        below = v;
+        v = up;
     }
-    struct link top = forest[x];         /* what is best so far, and the root */
+    struct link top = cells[v].link;     /* the root, and what is least so far */
     while (below != 0) {
-        struct link *l = &forest[below];
+        struct link *l = &cells[below].link;
         below = l->ancestor;
-        l->ancestor = top.ancestor;
-        if (l->least > top.least) {
-            l->label = top.label;
-            l->least = top.least;
-        } else {
-            top = *l;
-        }
+        if (l->least < top.least)
+            top.least = l->least;
+        *l = top;
     }
-    return &forest[v];
+    return top.least;
 }
 
-static gcd_status dominate(struct work *w, struct gcd_error *err)
+static gcd_status find_semidominators(struct work *w, struct gcd_error *err)
 {
-    struct link *forest = w->forest;
-    uint32_t *idom = w->idom;
     uint64_t end = w->list_edges;        /* of V's list: they lie one behind the other */
-    for (uint32_t v = w->d->reachable; v > 0; v--) {
+    for (uint32_t v = w->reached; v > 0; v--) {
         if (v % CHECK_EVERY == 0)
-            GCD_TRY(check(w, 2 * (uint64_t)w->d->node_count + (w->d->reachable - v), err));
-        uint32_t parent = forest[v].ancestor, semi = forest[v].least;
-        uint64_t start = w->block[(v - 1) >> BLOCK_SHIFT] + idom[v - 1];     /* where the list before it ends */
+            GCD_TRY(check(w, 2 * (uint64_t)w->d->node_count + (w->reached - v), err));
+        uint32_t semi = w->entries[v].list.semi;
+        uint64_t start = w->block[(v - 1) >> INNER_BLOCK_SHIFT] + w->entries[v - 1].list.end;    /* where the list before it ends */
         while (end > start) {
-            if (end > AHEAD)
-                __builtin_prefetch(&forest[w->lists[end - AHEAD]], 1);
-            uint32_t s = eval(forest, w->lists[--end], v + 1)->least;
-            if (s < semi)
-                semi = s;
+            if (end > AHEAD) {
+                __builtin_prefetch(&w->cells[w->lists[end - AHEAD]], 1);
+                uint32_t x = w->lists[end - AHEAD / 2];
+                if (x > v)
+                    __builtin_prefetch(&w->cells[w->cells[x].link.ancestor], 1);
+            }
+            uint32_t least = least_above(w->cells, w->lists[--end], v + 1);
+            if (least < semi)
+                semi = least;
         }
-        forest[v].least = semi;
-        forest[v].label = v;             /* V is linked */
-        if (semi == parent) {
-            idom[v] = parent;
-        } else {
-            idom[v] = forest[semi].label;
-            forest[semi].label = v;
-        }
-        for (uint32_t u = forest[parent].label, next; u != 0; u = next) {
-            next = idom[u];
-            const struct link *best = eval(forest, u, v);
-            bool later = best->least < parent;
-            idom[u] = later ? best->label : parent;
-            w->deferred[u >> 6] |= (uint64_t)later << (u & 63);
-        }
-        forest[parent].label = 0;
+        w->entries[v].list.semi = semi;
+        w->cells[v].link = (struct link){ .ancestor = w->above[v], .least = semi };
     }
-    for (uint32_t v = 1; v <= w->d->reachable; v++)
-        if (w->deferred[v >> 6] >> (v & 63) & 1)
-            idom[v] = idom[idom[v]];
+    return GCD_OK;
+}
+
+/* ---- the dominator tree ---- */
+
+/* The first of V and its ancestors that is not above the number LIMIT. */
+static uint32_t climb(const union entry *tree, uint32_t v, uint32_t limit)
+{
+    while (v > limit)
+        v = tree[v].branch.jump > limit ? tree[v].branch.jump : tree[v].branch.parent;
+    return v;
+}
+
+/* The nearest common ancestor.  Few turns: dominators of nodes on one path of the depth-first tree do not alternate. */
+static uint32_t common(const union entry *tree, uint32_t a, uint32_t b)
+{
+    while (a != b) {
+        if (a > b)
+            a = climb(tree, a, b);
+        else
+            b = climb(tree, b, a);
+    }
+    return a;
+}
+
+/* Two jumps of the same length become one of a child (Myers, "An applicative random-access stack", 1983). */
+static void grow_tree(struct work *w)
+{
+    union entry *tree = w->entries;
+    uint32_t *depth = w->above;
+    tree[0].branch = (struct branch){ .parent = 0 };
+    depth[0] = 0;
+    for (uint32_t v = 1; v <= w->reached; v++) {
+        uint32_t parent = climb(tree, w->above[v], tree[v].list.semi);
+        uint32_t near = tree[parent].branch.jump, far = tree[near].branch.jump;
+        bool same = depth[parent] - depth[near] == depth[near] - depth[far];
+        tree[v].branch = (struct branch){ .parent = parent, .jump = same ? far : parent };
+        depth[v] = depth[parent] + 1;
+    }
+}
+
+/* ---- leaves ---- */
+
+/* A reference to a leaf that waits for memory. */
+struct late {
+    uint32_t leaf, from;
+};
+
+static void place_leaf(struct work *w, const struct late *l)
+{
+    uint32_t *parent = &w->number[l->leaf];
+    *parent = *parent == GCD_NODE_NONE ? l->from : common(w->entries, *parent, l->from);
+}
+
+static void place_later(struct work *w, struct late *waiting, uint64_t *count, uint32_t leaf, uint32_t from)
+{
+    struct late *l = &waiting[*count % (2 * AHEAD)];
+    const struct late *half = &waiting[(*count + AHEAD) % (2 * AHEAD)];
+    if (*count >= 2 * AHEAD)
+        place_leaf(w, l);
+    if (*count >= AHEAD && w->number[half->leaf] != GCD_NODE_NONE)
+        __builtin_prefetch(&w->entries[w->number[half->leaf]]);
+    *l = (struct late){ .leaf = leaf, .from = from };
+    __builtin_prefetch(&w->number[leaf], 1);
+    ++*count;
+}
+
+static gcd_status place_leaves(struct work *w, struct gcd_error *err)
+{
+    struct late waiting[2 * AHEAD];
+    uint64_t count = 0;
+    for (size_t i = 0; i < gcd_graph_root_count(w->flow.g); i++) {
+        uint32_t node = flow_root(&w->flow, i);
+        if (node != GCD_NODE_NONE && !inner_is(&w->inner, node))
+            w->number[node] = 0;
+    }
+    for (uint32_t node = 0; node < w->d->node_count; node++) {
+        if (node % CHECK_EVERY == 0)
+            GCD_TRY(check(w, 3 * (uint64_t)w->d->node_count + node, err));
+        if (!inner_is(&w->inner, node) || w->number[node] == GCD_NODE_NONE)
+            continue;
+        size_t n;
+        const uint32_t *edges = gcd_graph_node_edges(w->flow.g, node, &n);
+        for (size_t i = 0; i < n; i++)
+            if (!inner_is(&w->inner, edges[i]))
+                place_later(w, waiting, &count, edges[i], w->number[node]);
+        uint32_t to;
+        for (uint64_t i = n; (to = flow_at(&w->flow, node, i)) != GCD_NODE_NONE; i++)
+            if (!inner_is(&w->inner, to))
+                place_later(w, waiting, &count, to, w->number[node]);
+    }
+    for (uint64_t i = 0; i < count && i < 2 * AHEAD; i++)
+        place_leaf(w, &waiting[i]);
     return GCD_OK;
 }
 
@@ -287,58 +412,101 @@ static uint64_t add(uint64_t a, uint64_t b)
     return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
 }
 
-static void finish(struct work *w)
+static uint32_t node_of(const struct work *w, uint32_t v)
+{
+    return v == 0 ? GCD_NODE_ROOT : w->order[v];
+}
+
+/* In the order of the heap: leaves are then ready, inner nodes have their own sizes and those of their leaves. */
+static void finish_leaves(struct work *w)
 {
     struct gcd_dominators *d = w->d;
+    for (uint32_t v = 0; v <= w->reached; v++)
+        w->cells[v].retained = 0;
+    d->reachable = w->reached;
     for (uint32_t node = 0; node < d->node_count; node++) {
-        uint32_t v = d->parent[node];
-        d->retained[node] = v != 0 ? gcd_graph_node_size(w->flow.g, node) : 0;
-        d->parent[node] = v == 0 ? GCD_NODE_NONE : w->idom[v] == 0 ? GCD_NODE_ROOT : d->order[w->idom[v]];
-    }
-    for (uint32_t v = d->reachable; v > 0; v--) {
-        uint32_t node = d->order[v];
-        uint64_t *to = d->parent[node] == GCD_NODE_ROOT ? &d->all : &d->retained[d->parent[node]];
-        *to = add(*to, d->retained[node]);
+        uint32_t v = w->number[node];
+        d->retained[node] = 0;
+        if (v == GCD_NODE_NONE)
+            continue;
+        uint64_t size = gcd_graph_node_size(w->flow.g, node);
+        w->cells[v].retained = add(w->cells[v].retained, size);
+        if (inner_is(&w->inner, node))
+            continue;
+        d->retained[node] = size;
+        d->parent[node] = node_of(w, v);
+        d->order[++d->reachable] = node;
     }
 }
 
-/* What the main loop alone needs: it makes room for the retained sizes. */
-static void free_forest(struct work *w)
+static void finish_inner(struct work *w)
+{
+    struct gcd_dominators *d = w->d;
+    for (uint32_t v = w->reached; v > 0; v--) {
+        if (v > AHEAD) {
+            __builtin_prefetch(&d->retained[w->order[v - AHEAD]], 1);
+            __builtin_prefetch(&d->parent[w->order[v - AHEAD]], 1);
+        }
+        uint32_t node = w->order[v], parent = w->entries[v].branch.parent;
+        d->retained[node] = w->cells[v].retained;
+        d->parent[node] = node_of(w, parent);
+        w->cells[parent].retained = add(w->cells[parent].retained, w->cells[v].retained);
+    }
+    d->all = w->cells[0].retained;
+}
+
+/* ---- the whole ---- */
+
+static void free_lists(struct work *w)
+{
+    gcd_mem_free(&w->d->alloc, w->lists, (size_t)w->list_edges * sizeof *w->lists);
+    w->lists = NULL;
+}
+
+static gcd_status build_tree(struct work *w, struct gcd_error *err)
 {
     const struct gcd_alloc *a = &w->d->alloc;
-    gcd_mem_free(a, w->forest, ((size_t)w->d->node_count + 1) * sizeof *w->forest);
-    gcd_mem_free(a, w->lists, (size_t)w->list_edges * sizeof *w->lists);
-    w->forest = NULL;
-    w->lists = NULL;
+    GCD_TRY(inner_init(&w->inner, &w->flow, a, err));
+    w->room = (size_t)w->inner.count + 1;
+    w->blocks = (w->room >> INNER_BLOCK_SHIFT) + 1;
+    w->above = gcd_mem_new_uncleared(a, w->room, sizeof *w->above);
+    w->entries = gcd_mem_new_uncleared(a, w->room, sizeof *w->entries);
+    w->block = gcd_mem_new_uncleared(a, w->blocks, sizeof *w->block);
+    if (w->above == NULL || w->entries == NULL || w->block == NULL)
+        return no_memory(err);
+    GCD_TRY(search(w, err));
+    GCD_TRY(count_lists(w, err));
+    w->lists = gcd_mem_new_uncleared(a, (size_t)w->list_edges, sizeof *w->lists);
+    if (w->lists == NULL)
+        return no_memory(err);
+    GCD_TRY(place_lists(w, err));
+    GCD_TRY(fill_lists(w, err));
+    inner_drop_nodes(&w->inner);
+    w->cells = gcd_mem_new_uncleared(a, w->room, sizeof *w->cells);
+    if (w->cells == NULL)
+        return no_memory(err);
+    GCD_TRY(find_semidominators(w, err));
+    free_lists(w);
+    grow_tree(w);
+    gcd_mem_free(a, w->above, w->room * sizeof *w->above);
+    w->above = NULL;
+    return GCD_OK;
 }
 
 static gcd_status run(struct work *w, struct gcd_error *err)
 {
     struct gcd_dominators *d = w->d;
-    size_t n = (size_t)d->node_count + 1;
-    w->blocks = (n >> BLOCK_SHIFT) + 1;
-    w->words = (n + 63) / 64;
     w->number = d->parent = gcd_mem_new_uncleared(&d->alloc, d->node_count, sizeof *d->parent);
-    w->order = d->order = gcd_mem_new_uncleared(&d->alloc, n, sizeof *d->order);
-    w->forest = gcd_mem_new_uncleared(&d->alloc, n, sizeof *w->forest);
-    w->idom = gcd_mem_new_uncleared(&d->alloc, n, sizeof *w->idom);
-    w->block = gcd_mem_new_uncleared(&d->alloc, w->blocks, sizeof *w->block);
-    w->deferred = gcd_mem_new_array(&d->alloc, w->words, sizeof *w->deferred);
-    if (d->parent == NULL || d->order == NULL || w->forest == NULL || w->idom == NULL || w->block == NULL || w->deferred == NULL ||
-        !flow_init(&w->flow, w->flow.g, &d->alloc))
-        return gcd_fail_nomem(err, "finding dominators");
-    GCD_TRY(search(w, err));
-    w->lists = gcd_mem_new_uncleared(&d->alloc, (size_t)w->list_edges, sizeof *w->lists);
-    if (w->lists == NULL)
-        return gcd_fail_nomem(err, "finding dominators");
-    GCD_TRY(place_lists(w, err));
-    GCD_TRY(fill_lists(w, err));
-    GCD_TRY(dominate(w, err));
-    free_forest(w);
+    w->order = d->order = gcd_mem_new_uncleared(&d->alloc, (size_t)d->node_count + 1, sizeof *d->order);
+    if (d->parent == NULL || d->order == NULL || !flow_init(&w->flow, w->flow.g, &d->alloc))
+        return no_memory(err);
+    GCD_TRY(build_tree(w, err));
+    GCD_TRY(place_leaves(w, err));
     d->retained = gcd_mem_new_uncleared(&d->alloc, d->node_count, sizeof *d->retained);
     if (d->retained == NULL)
-        return gcd_fail_nomem(err, "finding dominators");
-    finish(w);
+        return no_memory(err);
+    finish_leaves(w);
+    finish_inner(w);
     return check(w, w->steps_total, err);
 }
 
@@ -350,16 +518,17 @@ gcd_status gcd_dominators_new(const struct gcd_graph *g, const struct gcd_domina
     struct gcd_alloc a = gcd_alloc_or_default(w.options->alloc);
     w.d = gcd_mem_new(&a, sizeof *w.d);
     if (w.d == NULL)
-        return gcd_fail_nomem(err, "finding dominators");
+        return no_memory(err);
     w.d->alloc = a;
     w.d->node_count = gcd_graph_node_count(g);
-    w.steps_total = 3 * (uint64_t)w.d->node_count;
+    w.steps_total = 4 * (uint64_t)w.d->node_count;
     gcd_status st = run(&w, err);
-    size_t n = (size_t)w.d->node_count + 1;
-    free_forest(&w);
-    gcd_mem_free(&a, w.idom, n * sizeof *w.idom);
+    free_lists(&w);
+    gcd_mem_free(&a, w.above, w.room * sizeof *w.above);
+    gcd_mem_free(&a, w.entries, w.room * sizeof *w.entries);
+    gcd_mem_free(&a, w.cells, w.room * sizeof *w.cells);
     gcd_mem_free(&a, w.block, w.blocks * sizeof *w.block);
-    gcd_mem_free(&a, w.deferred, w.words * sizeof *w.deferred);
+    inner_done(&w.inner);
     flow_done(&w.flow);
     if (st == GCD_OK)
         *ret = w.d;
