@@ -11,6 +11,7 @@
 #include <gcdumpc/status.h>
 
 #include "analyze/flow.h"
+#include "base/bits.h"
 
 /* Nodes whose lists share one 64-bit start. */
 #define INNER_BLOCK_SHIFT 12u
@@ -56,11 +57,8 @@ static inline bool inner_is(const struct inner *x, uint32_t node)
 static inline uint32_t inner_of(const struct inner *x, uint32_t node)
 {
     const struct inner_word *w = &x->words[node >> 5];
-    uint32_t is = w->bits >> (node & 31) & 1, b = w->bits & ((UINT32_C(1) << (node & 31)) - 1);
-    b -= b >> 1 & UINT32_C(0x55555555);      /* how many bits: without an instruction that not every processor has */
-    b = (b & UINT32_C(0x33333333)) + (b >> 2 & UINT32_C(0x33333333));
-    b = (b + (b >> 4)) & UINT32_C(0x0f0f0f0f);
-    return (w->before + (b * UINT32_C(0x01010101) >> 24) + 1) & (0 - is);
+    uint32_t is = w->bits >> (node & 31) & 1;
+    return (w->before + gcd_count_bits(w->bits & ((UINT32_C(1) << (node & 31)) - 1)) + 1) & (0 - is);
 }
 
 static inline uint64_t inner_block(const struct inner *x, uint32_t i)
