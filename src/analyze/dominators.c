@@ -28,8 +28,10 @@
 #include "base/mem.h"
 
 #define CHECK_EVERY UINT32_C(65536)
-/* How many edges, list entries, nodes or leaves ahead. */
+/* How many edges, list entries or nodes ahead. */
 #define AHEAD 16u
+/* How many references to leaves are followed together. */
+#define LEAVES 64u
 
 /* Edges from higher numbers: where a node's list ends, less the start of its block; and its semidominator as far as it is known. */
 struct list {
@@ -42,7 +44,7 @@ struct branch {
     uint32_t parent, jump;
 };
 
-/* Of the forest. */
+/* Of the forest.  In the memory of the inner nodes, which are done with then. */
 struct link {
     uint32_t ancestor;           /* in the depth-first tree; after compression the root */
     uint32_t least;              /* semidominator on the way there */
@@ -57,6 +59,8 @@ union cell {
     struct link link;
     uint64_t retained;
 };
+
+_Static_assert(sizeof(union cell) == sizeof(struct inner_node), "cells take the place of inner nodes");
 
 struct gcd_dominators {
     struct gcd_alloc alloc;
@@ -352,34 +356,44 @@ static void grow_tree(struct work *w)
 
 /* ---- leaves ---- */
 
-/* A reference to a leaf that waits for memory. */
-struct late {
-    uint32_t leaf, from;
+/* References to leaves, which wait for memory together. */
+struct leaves {
+    struct leaf_edge {
+        uint32_t leaf, from;
+    } edges[LEAVES];
+    size_t count;
 };
 
-static void place_leaf(struct work *w, const struct late *l)
+static void place_waiting(struct work *w, struct leaves *l)
 {
-    uint32_t *parent = &w->number[l->leaf];
-    *parent = *parent == GCD_NODE_NONE ? l->from : common(w->entries, *parent, l->from);
+    for (size_t i = 0; i < l->count; i++)
+        __builtin_prefetch(&w->number[l->edges[i].leaf], 1);
+    for (size_t i = 0; i < l->count; i++) {
+        uint32_t parent = w->number[l->edges[i].leaf];
+        __builtin_prefetch(&w->entries[parent != GCD_NODE_NONE ? parent : 0]);
+    }
+    for (size_t i = 0; i < l->count; i++) {
+        uint32_t *parent = &w->number[l->edges[i].leaf], from = l->edges[i].from;
+        if (*parent == GCD_NODE_NONE)
+            *parent = from;
+        else if (*parent != 0)
+            *parent = common(w->entries, *parent, from);
+    }
+    l->count = 0;
 }
 
-static void place_later(struct work *w, struct late *waiting, uint64_t *count, uint32_t leaf, uint32_t from)
+/* When TO is a leaf: without a branch, which would be as hard to foretell as the graph is. */
+static void place_later(struct work *w, struct leaves *l, uint32_t to, uint32_t from)
 {
-    struct late *l = &waiting[*count % (2 * AHEAD)];
-    const struct late *half = &waiting[(*count + AHEAD) % (2 * AHEAD)];
-    if (*count >= 2 * AHEAD)
-        place_leaf(w, l);
-    if (*count >= AHEAD && w->number[half->leaf] != GCD_NODE_NONE)
-        __builtin_prefetch(&w->entries[w->number[half->leaf]]);
-    *l = (struct late){ .leaf = leaf, .from = from };
-    __builtin_prefetch(&w->number[leaf], 1);
-    ++*count;
+    l->edges[l->count] = (struct leaf_edge){ .leaf = to, .from = from };
+    l->count += !inner_is(&w->inner, to);
+    if (l->count == LEAVES)
+        place_waiting(w, l);
 }
 
 static gcd_status place_leaves(struct work *w, struct gcd_error *err)
 {
-    struct late waiting[2 * AHEAD];
-    uint64_t count = 0;
+    struct leaves leaves = { .count = 0 };
     for (size_t i = 0; i < gcd_graph_root_count(w->flow.g); i++) {
         uint32_t node = flow_root(&w->flow, i);
         if (node != GCD_NODE_NONE && !inner_is(&w->inner, node))
@@ -393,15 +407,12 @@ static gcd_status place_leaves(struct work *w, struct gcd_error *err)
         size_t n;
         const uint32_t *edges = gcd_graph_node_edges(w->flow.g, node, &n);
         for (size_t i = 0; i < n; i++)
-            if (!inner_is(&w->inner, edges[i]))
-                place_later(w, waiting, &count, edges[i], w->number[node]);
+            place_later(w, &leaves, edges[i], w->number[node]);
         uint32_t to;
         for (uint64_t i = n; (to = flow_at(&w->flow, node, i)) != GCD_NODE_NONE; i++)
-            if (!inner_is(&w->inner, to))
-                place_later(w, waiting, &count, to, w->number[node]);
+            place_later(w, &leaves, to, w->number[node]);
     }
-    for (uint64_t i = 0; i < count && i < 2 * AHEAD; i++)
-        place_leaf(w, &waiting[i]);
+    place_waiting(w, &leaves);
     return GCD_OK;
 }
 
@@ -481,10 +492,7 @@ static gcd_status build_tree(struct work *w, struct gcd_error *err)
         return no_memory(err);
     GCD_TRY(place_lists(w, err));
     GCD_TRY(fill_lists(w, err));
-    inner_drop_nodes(&w->inner);
-    w->cells = gcd_mem_new_uncleared(a, w->room, sizeof *w->cells);
-    if (w->cells == NULL)
-        return no_memory(err);
+    w->cells = inner_take_nodes(&w->inner);
     GCD_TRY(find_semidominators(w, err));
     free_lists(w);
     grow_tree(w);

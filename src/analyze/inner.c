@@ -77,9 +77,9 @@ gcd_status inner_init(struct inner *x, const struct flow *f, const struct gcd_al
     return copy_edges(x, f, err);
 }
 
-void inner_drop_nodes(struct inner *x)
+void *inner_take_nodes(struct inner *x)
 {
-    gcd_mem_free(&x->alloc, x->nodes, ((size_t)x->count + 1) * sizeof *x->nodes);
+    void *nodes = x->nodes;
     gcd_mem_free(&x->alloc, x->end, ((size_t)x->count + 1) * sizeof *x->end);
     gcd_mem_free(&x->alloc, x->block, x->block_count * sizeof *x->block);
     gcd_mem_free(&x->alloc, x->edges, x->edge_room * sizeof *x->edges);
@@ -87,10 +87,11 @@ void inner_drop_nodes(struct inner *x)
     x->end = NULL;
     x->block = NULL;
     x->edges = NULL;
+    return nodes;
 }
 
 void inner_done(struct inner *x)
 {
-    inner_drop_nodes(x);
+    gcd_mem_free(&x->alloc, inner_take_nodes(x), ((size_t)x->count + 1) * sizeof *x->nodes);
     gcd_mem_free(&x->alloc, x->words, x->word_count * sizeof *x->words);
 }

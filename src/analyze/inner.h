@@ -45,8 +45,8 @@ struct inner {
 /* GCD_E_NOMEM, GCD_E_LIMIT.  Whatever is returned, X is to be given to inner_done. */
 GCD_MUST_CHECK gcd_status inner_init(struct inner *x, const struct flow *f, const struct gcd_alloc *alloc, struct gcd_error *err);
 void inner_done(struct inner *x);
-/* All but inner_is. */
-void inner_drop_nodes(struct inner *x);
+/* Gives up all but inner_is; the memory of the nodes, [count + 1], is then the caller's. */
+void *inner_take_nodes(struct inner *x);
 
 static inline bool inner_is(const struct inner *x, uint32_t node)
 {
