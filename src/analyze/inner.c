@@ -23,38 +23,44 @@ static void find_inner(struct inner *x, const struct flow *f)
     }
 }
 
+/* Those edges of NODE that lead to inner nodes, to TO; where they end.  Without a branch, which would be hard to foretell. */
+static uint32_t *copy_node(const struct inner *x, const struct flow *f, uint32_t node, uint32_t *to)
+{
+    size_t count;
+    const uint32_t *edges = gcd_graph_node_edges(f->g, node, &count);
+    for (size_t i = 0; i < count; i++) {
+        *to = inner_of(x, edges[i]);
+        to += *to != 0;
+    }
+    uint32_t value;
+    for (uint64_t i = count; (value = flow_at(f, node, i)) != GCD_NODE_NONE; i++) {
+        *to = inner_of(x, value);
+        to += *to != 0;
+    }
+    return to;
+}
+
 static gcd_status copy_edges(struct inner *x, const struct flow *f, struct gcd_error *err)
 {
     uint32_t n = gcd_graph_node_count(f->g), inner = 0;
+    uint32_t *to = x->edges;
     x->block[0] = 0;
-    x->nodes[0] = (struct inner_node){ .edge = 0 };
     x->end[0] = 0;
+    x->nodes[0] = (struct inner_node){ .edge = 0 };
     for (uint32_t node = 0; node < n; node++) {
-        if (inner_of(x, node) == 0)
+        if (!inner_is(x, node))
             continue;
         if (++inner % INNER_BLOCK == 0)
-            x->block[inner >> INNER_BLOCK_SHIFT] = x->edge_count;
-        size_t count;
-        const uint32_t *edges = gcd_graph_node_edges(f->g, node, &count);
-        for (size_t i = 0; i < count; i++) {
-            uint32_t to = inner_of(x, edges[i]);
-            x->edges[x->edge_count] = to;
-            x->edge_count += to != 0;
-        }
-        if (is_key(f, node)) {
-            uint32_t to;
-            for (uint64_t i = count; (to = flow_at(f, node, i)) != GCD_NODE_NONE; i++) {
-                x->edges[x->edge_count] = inner_of(x, to);
-                x->edge_count += x->edges[x->edge_count] != 0;
-            }
-        }
-        uint64_t start = inner_start(x, inner);
-        x->nodes[inner] = (struct inner_node){ .edge = x->edge_count > start ? x->edges[--x->edge_count] : 0 };
-        uint64_t end = x->edge_count - x->block[inner >> INNER_BLOCK_SHIFT];
+            x->block[inner >> INNER_BLOCK_SHIFT] = (uint64_t)(to - x->edges);
+        uint32_t *start = to;
+        to = copy_node(x, f, node, to);
+        x->nodes[inner] = (struct inner_node){ .edge = to > start ? *--to : 0 };
+        uint64_t end = (uint64_t)(to - x->edges) - inner_block(x, inner);
         if (end > UINT32_MAX)
             return gcd_fail(err, GCD_E_LIMIT, "%u neighbouring objects have more than 2^32 references", (unsigned)INNER_BLOCK);
         x->end[inner] = (uint32_t)end;
     }
+    x->edge_count = (uint64_t)(to - x->edges);
     return GCD_OK;
 }
 
