@@ -32,8 +32,8 @@ struct gcd_dominators_options {
 
 /*
  * G must outlive the result.  OPTIONS may be NULL.  GCD_E_NOMEM, GCD_E_CANCELED; GCD_E_LIMIT when
- * 4096 neighbouring objects are referenced more than 2^32 times.  Memory while it runs: at most 40 bytes a node and
- * 4 bytes an edge; 16 bytes a node are kept.  No recursion; near-linear time for any shape.
+ * 4096 neighbouring objects are referenced more than 2^32 times or refer to more.  Memory while it runs: at most 33 bytes a node and
+ * 8 bytes an edge; 16 bytes a node are kept.  No recursion; near-linear time for any shape.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_dominators_new(const struct gcd_graph *g, const struct gcd_dominators_options *options,
                                                      struct gcd_dominators **ret, struct gcd_error *err);

@@ -146,8 +146,7 @@ uint64_t gcd_graph_edge_count(const struct gcd_graph *g)
 
 uint32_t gcd_graph_find(const struct gcd_graph *g, uint64_t address)
 {
-    struct graph_hint hint = { .piece = 0 };
-    return g->node_offset != NULL ? graph_index_find(&g->index, address, &hint) : GCD_NODE_NONE;
+    return g->node_offset != NULL ? graph_index_find(&g->index, address) : GCD_NODE_NONE;
 }
 
 uint32_t gcd_graph_unknown(const struct gcd_graph *g)

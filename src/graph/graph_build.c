@@ -33,7 +33,9 @@ struct gcd_build {
     uint64_t next_address;       /* made up, for the next object */
     bool nodes_ended;
     uint32_t next_node;          /* whose references come next */
-    struct graph_hint hint;
+    uint64_t waiting[INDEX_BATCH];   /* the last references, whose nodes are looked up together */
+    size_t waiting_count;
+    bool holes;                  /* GCD_NODE_NONE among the edges: dangling references that the seal takes out */
     struct keyed *keyed;
     size_t keyed_count, keyed_room;
     const char *last_module;     /* of the type before: most types share theirs with their neighbour */
@@ -345,23 +347,33 @@ static gcd_status more_edges(struct gcd_build *b, size_t n, struct gcd_error *er
     return grow(g, &g->edges, &g->edge_room, (uint64_t)g->edge_count + n, sizeof *g->edges) ? GCD_OK : no_memory(err);
 }
 
-static void dangling(struct gcd_graph *g)
+static uint32_t dangling(struct gcd_build *b)
 {
-    g->notes.edges_dangling++;
-    if (g->unknown != GCD_NODE_NONE)
-        g->edges[g->edge_count++] = g->unknown;
+    b->g->notes.edges_dangling++;
+    b->holes |= b->g->unknown == GCD_NODE_NONE;
+    return b->g->unknown;
+}
+
+/* The edges of those that wait: the last ones. */
+static void resolve_waiting(struct gcd_build *b)
+{
+    struct gcd_graph *g = b->g;
+    uint32_t *edges = g->edges + (g->edge_count - b->waiting_count);
+    graph_index_find_all(&g->index, b->waiting, b->waiting_count, edges);
+    for (size_t i = 0; i < b->waiting_count; i++)
+        if (edges[i] == GCD_NODE_NONE)
+            edges[i] = dangling(b);
+    b->waiting_count = 0;
 }
 
 gcd_status gcd_build_edges(struct gcd_build *b, const uint64_t *targets, size_t n, struct gcd_error *err)
 {
-    struct gcd_graph *g = b->g;
     GCD_TRY(more_edges(b, n, err));
     for (size_t i = 0; i < n; i++) {
-        uint32_t node = graph_index_find(&g->index, targets[i], &b->hint);
-        if (node != GCD_NODE_NONE)
-            g->edges[g->edge_count++] = node;
-        else
-            dangling(g);
+        b->waiting[b->waiting_count++] = targets[i];
+        b->g->edge_count++;
+        if (b->waiting_count == INDEX_BATCH)
+            resolve_waiting(b);
     }
     return GCD_OK;
 }
@@ -370,9 +382,11 @@ gcd_status gcd_build_edge_nodes(struct gcd_build *b, const uint32_t *targets, si
 {
     struct gcd_graph *g = b->g;
     GCD_TRY(more_edges(b, n, err));
+    if (b->waiting_count > 0)
+        resolve_waiting(b);
     for (size_t i = 0; i < n; i++) {
         if (targets[i] == GCD_NODE_NONE)
-            dangling(g);
+            g->edges[g->edge_count++] = dangling(b);
         else if (targets[i] < g->node_count && targets[i] != g->unknown)
             g->edges[g->edge_count++] = targets[i];
         else
@@ -456,6 +470,26 @@ static gcd_status sort_dependents(struct gcd_build *b, struct gcd_error *err)
     return GCD_OK;
 }
 
+/* Take dangling references out of the edges. */
+static void close_holes(struct gcd_graph *g)
+{
+    uint64_t kept = 0, at = 0, block = 0;    /* BLOCK: where the block of nodes began so far */
+    for (uint32_t node = 0; node < g->node_count; node++) {
+        uint64_t *start = &g->block_edges[node / BLOCK_NODES];
+        if (node % BLOCK_NODES == 0) {
+            block = *start;
+            *start = kept;
+        }
+        uint32_t next = node + 1;
+        uint64_t end = next == g->node_count ? g->edge_count : next % BLOCK_NODES == 0 ? start[1] : block + g->node_edges[next];
+        g->node_edges[node] = (uint32_t)(kept - *start);
+        for (; at < end; at++)
+            if (g->edges[at] != GCD_NODE_NONE)
+                g->edges[kept++] = g->edges[at];
+    }
+    g->edge_count = (size_t)kept;
+}
+
 /* It was only needed when something led there. */
 static void forget_unknown(struct gcd_graph *g)
 {
@@ -526,6 +560,10 @@ gcd_status gcd_build_seal(struct gcd_build *b, struct gcd_graph **ret, struct gc
         gcd_build_free(b);
         return st;
     }
+    if (b->waiting_count > 0)
+        resolve_waiting(b);
+    if (b->holes)
+        close_holes(g);
     forget_unknown(g);
     shrink(g, &g->node_type, &g->type_room, g->node_count, sizeof *g->node_type);
     shrink(g, &g->node_size, &g->size_room, g->node_count, sizeof *g->node_size);

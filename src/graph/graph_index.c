@@ -1,5 +1,6 @@
 #include "graph/graph_index.h"
 
+#include "base/bits.h"
 #include "base/mem.h"
 #include "base/sort.h"
 
@@ -29,6 +30,7 @@ void graph_index_done(struct graph_index *x)
         gcd_mem_free(x->alloc, x->chunks[i], INDEX_CHUNK_PAGES * sizeof **x->chunks);
     gcd_mem_free(x->alloc, x->chunks, x->chunk_cap * sizeof *x->chunks);
     gcd_mem_free(x->alloc, x->strays, x->stray_cap * sizeof *x->strays);
+    gcd_mem_free(x->alloc, x->spots, x->spot_count * sizeof *x->spots);
     gcd_idmap_done(&x->page_of);
     *x = (struct graph_index){ .alloc = NULL };
 }
@@ -77,15 +79,16 @@ bool graph_index_add(struct graph_index *x, uint64_t address, uint32_t node)
     x->added++;
     if ((slot << x->shift) != address)
         return add_stray(x, address, node);
-    if (x->last.piece != piece + 1) {
+    if (x->last_piece != piece + 1) {
         uint32_t page = gcd_idmap_get(&x->page_of, piece);
         if (page == GCD_IDMAP_NONE && !give_page(x, piece, &page))
             return false;
         if (page == GCD_IDMAP_NONE)
             return add_stray(x, address, node);
-        x->last = (struct graph_hint){ .piece = piece + 1, .page = page };
+        x->last_piece = piece + 1;
+        x->last_page = page;
     }
-    struct index_word *w = &page_at(x, x->last.page)->words[slot >> SLOT_BITS & (INDEX_PAGE_WORDS - 1)];
+    struct index_word *w = &page_at(x, x->last_page)->words[slot >> SLOT_BITS & (INDEX_PAGE_WORDS - 1)];
     uint64_t bits = bits_of(w), bit = UINT64_C(1) << (slot & 63);
     if ((bits & bit) != 0) {
         x->doubled++;
@@ -93,7 +96,7 @@ bool graph_index_add(struct graph_index *x, uint64_t address, uint32_t node)
     }
     if (bits == 0)
         w->first = node;
-    else if (bit < bits || node != w->first + (uint32_t)__builtin_popcountll(bits))
+    else if (bit < bits || node != w->first + gcd_count_bits(bits))
         return add_stray(x, address, node);
     w->bits[slot >> 5 & 1] |= UINT32_C(1) << (slot & 31);
     return true;
@@ -113,33 +116,76 @@ static uint32_t find_stray(const struct graph_index *x, uint64_t address)
     return low < x->stray_count && x->strays[low].address == address ? x->strays[low].node : GCD_IDMAP_NONE;
 }
 
-/* In the bitmap only. */
-static uint32_t find_bit(const struct graph_index *x, uint64_t address, struct graph_hint *hint)
+/* Where ADDRESS is when it is in the bitmap, else NULL. */
+static const struct index_word *word_of(const struct graph_index *x, uint64_t address)
 {
     uint64_t slot = address >> x->shift, piece = slot >> PAGE_BITS;
-    if (hint->piece != piece + 1)
-        *hint = (struct graph_hint){ .piece = piece + 1, .page = gcd_idmap_get(&x->page_of, piece) };
-    if (hint->page == GCD_IDMAP_NONE || (slot << x->shift) != address)
-        return GCD_IDMAP_NONE;
-    const struct index_word *w = &page_at(x, hint->page)->words[slot >> SLOT_BITS & (INDEX_PAGE_WORDS - 1)];
-    uint64_t bits = bits_of(w), bit = UINT64_C(1) << (slot & 63);
-    return (bits & bit) != 0 ? w->first + (uint32_t)__builtin_popcountll(bits & (bit - 1)) : GCD_IDMAP_NONE;
+    const struct index_spot *spot = &x->spots[piece & (x->spot_count - 1)];
+    const struct index_page *page = spot->page;
+    if (page != NULL && spot->piece != piece) {      /* somebody else's */
+        uint32_t number = gcd_idmap_get(&x->page_of, piece);
+        page = number != GCD_IDMAP_NONE ? page_at(x, number) : NULL;
+    }
+    return page != NULL && (slot << x->shift) == address ? &page->words[slot >> SLOT_BITS & (INDEX_PAGE_WORDS - 1)] : NULL;
 }
 
-uint32_t graph_index_find(const struct graph_index *x, uint64_t address, struct graph_hint *hint)
+/* In the bitmap only. */
+static uint32_t find_bit(const struct graph_index *x, const struct index_word *w, uint64_t address)
 {
-    uint32_t node = find_bit(x, address, hint);
+    if (w == NULL)
+        return GCD_IDMAP_NONE;
+    uint64_t bits = bits_of(w), bit = UINT64_C(1) << (address >> x->shift & 63);
+    return (bits & bit) != 0 ? w->first + gcd_count_bits(bits & (bit - 1)) : GCD_IDMAP_NONE;
+}
+
+static uint32_t find(const struct graph_index *x, const struct index_word *w, uint64_t address)
+{
+    uint32_t node = find_bit(x, w, address);
     return node != GCD_IDMAP_NONE || x->stray_count == 0 ? node : find_stray(x, address);
+}
+
+uint32_t graph_index_find(const struct graph_index *x, uint64_t address)
+{
+    return find(x, word_of(x, address), address);
+}
+
+void graph_index_find_all(const struct graph_index *x, const uint64_t *addresses, size_t n, uint32_t *ret)
+{
+    const struct index_word *words[INDEX_BATCH];
+    for (size_t i = 0; i < n; i++) {
+        words[i] = word_of(x, addresses[i]);
+        __builtin_prefetch(words[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        ret[i] = find(x, words[i], addresses[i]);
+}
+
+static bool make_spots(struct graph_index *x)
+{
+    size_t n = 64;
+    while (n < 2 * (size_t)x->page_count)
+        n *= 2;
+    x->spots = gcd_mem_new_array(x->alloc, n, sizeof *x->spots);
+    if (x->spots == NULL)
+        return false;
+    x->spot_count = n;
+    for (size_t i = 0; i < x->page_of.slot_count; i++) {
+        const struct gcd_idmap_slot *s = &x->page_of.slots[i];
+        if (s->value != GCD_IDMAP_NONE)
+            x->spots[s->id & (n - 1)] = (struct index_spot){ .piece = s->id, .page = page_at(x, s->value) };
+    }
+    return true;
 }
 
 bool graph_index_finish(struct graph_index *x)
 {
+    if (!make_spots(x))
+        return false;
     if (!gcd_sort_by_u64(x->alloc, x->strays, x->stray_count, sizeof *x->strays))
         return false;
-    struct graph_hint hint = { .piece = 0 };
     for (size_t i = 0; i < x->stray_count; i++) {
         bool again = i > 0 && x->strays[i].address == x->strays[i - 1].address;
-        x->doubled += again || find_bit(x, x->strays[i].address, &hint) != GCD_IDMAP_NONE;
+        x->doubled += again || find_bit(x, word_of(x, x->strays[i].address), x->strays[i].address) != GCD_IDMAP_NONE;
     }
     return true;
 }
@@ -147,5 +193,5 @@ bool graph_index_finish(struct graph_index *x)
 uint64_t graph_index_bytes(const struct graph_index *x)
 {
     return x->chunk_count * INDEX_CHUNK_PAGES * sizeof **x->chunks + x->chunk_cap * sizeof *x->chunks +
-           x->stray_cap * sizeof *x->strays + x->page_of.slot_count * sizeof *x->page_of.slots;
+           x->stray_cap * sizeof *x->strays + x->spot_count * sizeof *x->spots + x->page_of.slot_count * sizeof *x->page_of.slots;
 }

@@ -16,6 +16,7 @@
 
 /* A word covers 64 slots, a page 128 words: 64 KiB of heap. */
 #define INDEX_PAGE_WORDS 128u
+#define INDEX_BATCH 64u
 
 struct index_word {
     uint32_t bits[2];
@@ -31,10 +32,10 @@ struct index_stray {
     uint32_t node;
 };
 
-/* Where a caller looked last: the next look is mostly at the same page.  Zeroed at first. */
-struct graph_hint {
-    uint64_t piece;              /* + 1 */
-    uint32_t page;
+/* A page by the low bits of its piece of the heap: neighbours do not get into each other's way, as they would in a hash table. */
+struct index_spot {
+    uint64_t piece;
+    const struct index_page *page;   /* NULL = nothing here */
 };
 
 struct graph_index {
@@ -48,7 +49,10 @@ struct graph_index {
     struct index_stray *strays;  /* sorted when the index is finished */
     size_t stray_count, stray_cap;
     uint64_t doubled;            /* addresses that were there already */
-    struct graph_hint last;
+    uint64_t last_piece;         /* + 1, of the address added last */
+    uint32_t last_page;
+    struct index_spot *spots;    /* when the index is finished */
+    size_t spot_count;           /* a power of two */
 };
 
 /* Slots are of 8 bytes, of 4 when the objects of a 32-bit process shall be told apart. */
@@ -61,7 +65,9 @@ bool graph_index_add(struct graph_index *x, uint64_t address, uint32_t node);
 bool graph_index_finish(struct graph_index *x);
 
 /* The node at ADDRESS or UINT32_MAX. */
-uint32_t graph_index_find(const struct graph_index *x, uint64_t address, struct graph_hint *hint);
+uint32_t graph_index_find(const struct graph_index *x, uint64_t address);
+/* The same for up to INDEX_BATCH addresses, which wait for memory together. */
+void graph_index_find_all(const struct graph_index *x, const uint64_t *addresses, size_t n, uint32_t *ret);
 
 uint64_t graph_index_bytes(const struct graph_index *x);
 

@@ -1,5 +1,5 @@
 /*
- * A graph from a trace: one pass for the objects, one for their references, which can then be resolved at once.
+ * A graph from a trace: all objects, then their references, which can then be resolved at once.
  */
 #include <string.h>
 
@@ -57,14 +57,15 @@ static gcd_status add_nodes(struct gcd_build *b, struct gcd_objects *cursor, con
 
 static gcd_status add_edges(struct gcd_build *b, struct gcd_objects *cursor, const struct gcd_graph_options *o, struct gcd_error *err)
 {
-    struct gcd_object object;
+    bool has_address;
+    uint64_t wanted;
     gcd_status st;
-    for (uint64_t i = 0; (st = gcd_objects_next(cursor, &object, err)) == GCD_OK; i++) {
+    for (uint64_t i = 0; (st = gcd_objects_next_again(cursor, &has_address, &wanted, err)) == GCD_OK; i++) {
         show_progress(o, cursor, i);
-        if (object.address == 0)
+        if (!has_address)
             continue;
         GCD_TRY(gcd_build_next_node(b, err));
-        if (object.edges == 0)
+        if (wanted == 0)
             continue;
         const uint64_t *targets;
         size_t n;
@@ -75,9 +76,24 @@ static gcd_status add_edges(struct gcd_build *b, struct gcd_objects *cursor, con
         }
         if (st < 0)
             return st;
-        gcd_build_notes(b)->edges_missing += object.edges - received;
+        gcd_build_notes(b)->edges_missing += wanted - received;
     }
     return st == GCD_END ? GCD_OK : st;
+}
+
+static gcd_status add_objects(struct gcd_build *b, struct gcd_dump *d, const struct gcd_graph_options *o, struct gcd_error *err)
+{
+    struct gcd_objects *cursor;
+    GCD_TRY(gcd_objects_new(d, &cursor, err));
+    gcd_status st = gcd_objects_keep_counts(cursor, err);
+    if (st == GCD_OK)
+        st = add_nodes(b, cursor, o, err);
+    if (st == GCD_OK) {
+        gcd_objects_again(cursor);
+        st = add_edges(b, cursor, o, err);
+    }
+    gcd_objects_free(cursor);
+    return st;
 }
 
 static gcd_status add_roots(struct gcd_build *b, struct gcd_dump *d, struct gcd_error *err)
@@ -106,17 +122,6 @@ static gcd_status add_roots(struct gcd_build *b, struct gcd_dump *d, struct gcd_
     return GCD_OK;
 }
 
-/* One reading of the objects of D from the first to the last. */
-static gcd_status pass(struct gcd_build *b, struct gcd_dump *d, const struct gcd_graph_options *o, struct gcd_error *err,
-                       gcd_status (*step)(struct gcd_build *, struct gcd_objects *, const struct gcd_graph_options *, struct gcd_error *))
-{
-    struct gcd_objects *cursor;
-    GCD_TRY(gcd_objects_new(d, &cursor, err));
-    gcd_status st = step(b, cursor, o, err);
-    gcd_objects_free(cursor);
-    return st;
-}
-
 gcd_status gcd_graph_from_dump(struct gcd_dump *d, const struct gcd_graph_options *options, struct gcd_graph **ret, struct gcd_error *err)
 {
     static const struct gcd_graph_options defaults;
@@ -130,9 +135,7 @@ gcd_status gcd_graph_from_dump(struct gcd_dump *d, const struct gcd_graph_option
     if (st == GCD_OK)
         st = add_types(b, d, err);
     if (st == GCD_OK)
-        st = pass(b, d, options, err, add_nodes);
-    if (st == GCD_OK)
-        st = pass(b, d, options, err, add_edges);
+        st = add_objects(b, d, options, err);
     if (st == GCD_OK)
         st = add_roots(b, d, err);
     if (st == GCD_OK)

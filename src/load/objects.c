@@ -22,8 +22,17 @@ struct feed {
     uint32_t at;                 /* next item of bulk */
 };
 
+/* How many references each object has, a few bytes of 7 bits each; the first has 6 and says whether the object has an address. */
+struct counts {
+    bool kept;                   /* wanted at all */
+    uint8_t *bytes;
+    size_t size, cap, at;
+};
+
 struct gcd_objects {
     struct gcd_dump *dump;
+    struct counts counts;
+    uint64_t objects_whole;      /* those before the first hole: only of these it is certain who owns which references */
     struct feed nodes, edges;
     uint64_t edges_left;         /* of the current object */
     uint64_t edges_unwanted;     /* of the objects before it: nobody asked for them, they are still to be skipped */
@@ -45,6 +54,8 @@ static void feed_close(struct feed *f)
 {
     gcd_trace_free(f->trace);
     gcd_reader_free(f->reader);
+    f->trace = NULL;
+    f->reader = NULL;
 }
 
 gcd_status gcd_objects_new(struct gcd_dump *d, struct gcd_objects **ret, struct gcd_error *err)
@@ -71,6 +82,7 @@ void gcd_objects_free(struct gcd_objects *o)
         return;
     feed_close(&o->nodes);
     feed_close(&o->edges);
+    gcd_mem_free(&o->dump->alloc, o->counts.bytes, o->counts.cap);
     gcd_mem_free(&o->dump->alloc, o->targets, o->targets_cap * sizeof *o->targets);
     gcd_mem_free(&o->dump->alloc, o, sizeof *o);
 }
@@ -178,36 +190,70 @@ static gcd_status reach_edges(struct gcd_objects *o, struct gcd_error *err)
 }
 
 /* After the last object: is this what the first pass has counted and judged? */
-static gcd_status check_sums(struct gcd_objects *o, struct gcd_error *err)
+static gcd_status check_edge_sum(struct gcd_objects *o, struct gcd_error *err)
 {
-    const struct gcd_dump_facts *f = &o->dump->facts;
-    if (o->objects_seen != f->objects)
-        return changed(err);
     if (o->edges.reader != NULL) {
         GCD_TRY(skip_edges(o, err));
-        if (o->dump->verdict.complete && o->edges_seen != f->edges)
+        if (o->dump->verdict.complete && o->edges_seen != o->dump->facts.edges)
             return changed(err);
     }
     return GCD_END;
 }
 
-gcd_status gcd_objects_next(struct gcd_objects *o, struct gcd_object *ret, struct gcd_error *err)
+/* What nobody has asked for is still to be skipped. */
+static void leave_object(struct gcd_objects *o)
 {
-    struct feed *f = &o->nodes;
     if (__builtin_add_overflow(o->edges_unwanted, o->edges_left, &o->edges_unwanted))
         o->edges_unwanted = UINT64_MAX;
     o->edges_left = 0;
+}
+
+/* ---- objects a second time, for their references only ---- */
+
+#define COUNT_BYTES 10u          /* at most */
+#define COUNT_MORE 0x80u         /* another byte follows */
+
+gcd_status gcd_objects_keep_counts(struct gcd_objects *o, struct gcd_error *err)
+{
+    uint64_t objects = o->dump->facts.objects;       /* the first pass has counted them; a few have more than 63 references */
+    o->counts.kept = true;
+    o->counts.cap = (size_t)(objects + objects / 16 + COUNT_BYTES);
+    o->counts.bytes = gcd_mem_new_uncleared(&o->dump->alloc, o->counts.cap, 1);
+    return o->counts.bytes != NULL ? GCD_OK : gcd_fail_nomem(err, "reading the objects");
+}
+
+static gcd_status keep_count(struct gcd_objects *o, const struct gcd_object *object, struct gcd_error *err)
+{
+    struct counts *c = &o->counts;
+    if (!gcd_vec_reserve(&o->dump->alloc, &c->bytes, &c->cap, c->size + COUNT_BYTES, 1, SIZE_MAX))
+        return gcd_fail_nomem(err, "reading the objects");
+    uint64_t left = object->edges >> 6;
+    c->bytes[c->size++] = (uint8_t)((object->address != 0) | (object->edges & 63) << 1 | (left != 0 ? COUNT_MORE : 0));
+    for (; left != 0; left >>= 7)
+        c->bytes[c->size++] = (uint8_t)((left & 127) | (left > 127 ? COUNT_MORE : 0));
+    return GCD_OK;
+}
+
+gcd_status gcd_objects_next(struct gcd_objects *o, struct gcd_object *ret, struct gcd_error *err)
+{
+    struct feed *f = &o->nodes;
+    leave_object(o);
     while (f->at >= f->bulk.count) {
         gcd_status st = feed_next(o->dump, f, err);
+        if (st == GCD_END)
+            return o->objects_seen == o->dump->facts.objects ? check_edge_sum(o, err) : changed(err);
         if (st != GCD_OK)
-            return st == GCD_END ? check_sums(o, err) : st;
+            return st;
     }
     struct gcd_clr_node n = gcd_clr_node_at(&f->bulk, f->at++);
     o->objects_seen++;
+    o->objects_whole += !f->holed;
     ret->address = n.address;
     ret->size_bytes = n.size;
     ret->edges = n.edge_count;
     o->edges_left = f->holed ? 0 : n.edge_count;
+    if (o->counts.kept)
+        GCD_TRY(keep_count(o, ret, err));
     return type_number(o, n.type, &ret->type, err);
 }
 
@@ -246,7 +292,33 @@ gcd_status gcd_objects_edges(struct gcd_objects *o, const uint64_t **ret_targets
     return GCD_END;
 }
 
+void gcd_objects_again(struct gcd_objects *o)
+{
+    feed_close(&o->nodes);
+    o->objects_seen = 0;
+    o->edges_left = o->edges_unwanted = 0;
+}
+
+gcd_status gcd_objects_next_again(struct gcd_objects *o, bool *ret_has_address, uint64_t *ret_edges, struct gcd_error *err)
+{
+    struct counts *c = &o->counts;
+    leave_object(o);
+    if (c->at == c->size)
+        return check_edge_sum(o, err);
+    uint8_t byte = c->bytes[c->at++];
+    uint64_t edges = byte >> 1 & 63;
+    *ret_has_address = (byte & 1) != 0;
+    for (unsigned shift = 6; (byte & COUNT_MORE) != 0; shift += 7) {
+        byte = c->bytes[c->at++];
+        edges |= (uint64_t)(byte & 127) << shift;
+    }
+    *ret_edges = edges;
+    o->edges_left = o->objects_seen++ < o->objects_whole ? edges : 0;
+    return GCD_OK;
+}
+
 uint64_t gcd_objects_position(const struct gcd_objects *o)
 {
-    return gcd_reader_position(o->nodes.reader);
+    const struct gcd_reader *r = o->nodes.reader != NULL ? o->nodes.reader : o->edges.reader;
+    return r != NULL ? gcd_reader_position(r) : 0;
 }

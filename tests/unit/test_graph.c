@@ -124,6 +124,52 @@ static void test_the_unknown_node(void **state)
     gcd_graph_free(g);
 }
 
+/* More objects than share a start, more references than are looked up together, some by number between those by address. */
+static void test_references_keep_their_order(void **state)
+{
+    (void)state;
+    enum { N = 9000, MOST = 7 };
+    static uint32_t wanted[N * (MOST + 1)];
+    for (unsigned kind = 0; kind < 3; kind++) {      /* no dangling ones, some, some that lead to the unknown node */
+        struct gcd_build *b = new_build(kind == 2);
+        struct gcd_graph *g;
+        uint64_t seed = kind, dangling = 0;
+        size_t count = 0, at = 0;
+        for (uint32_t i = 0; i < N; i++)
+            assert_int_equal(gcd_build_node(b, 0x10000 + 32 * (uint64_t)i, 0, 24, &err), GCD_OK);
+        assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
+        for (uint32_t i = 0; i < N; i++) {
+            assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
+            for (uint64_t n = run_random(&seed) % (MOST + 1); n > 0; n--) {
+                uint32_t to = (uint32_t)(run_random(&seed) % N);
+                bool lost = kind > 0 && run_random(&seed) % 5 == 0;
+                uint64_t address = 0x10000 + 32 * (uint64_t)to + (lost ? 8 : 0);
+                uint32_t number = lost ? GCD_NODE_NONE : to;
+                if (run_random(&seed) % 50 == 0)
+                    assert_int_equal(gcd_build_edge_nodes(b, &number, 1, &err), GCD_OK);
+                else
+                    assert_int_equal(gcd_build_edges(b, &address, 1, &err), GCD_OK);
+                dangling += lost;
+                if (!lost || kind == 2)
+                    wanted[count++] = lost ? N : to;
+            }
+            wanted[count++] = i;                     /* so that it is seen where one object ends */
+            assert_int_equal(gcd_build_edge_nodes(b, &i, 1, &err), GCD_OK);
+        }
+        assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
+        assert_true(gcd_graph_notes(g)->edges_dangling == dangling && gcd_graph_edge_count(g) == count);
+        for (uint32_t i = 0; i < N; i++) {
+            size_t n;
+            const uint32_t *edges = gcd_graph_node_edges(g, i, &n);
+            assert_true(n > 0 && edges[n - 1] == i && at + n <= count);
+            assert_memory_equal(edges, wanted + at, n * sizeof *edges);
+            at += n;
+        }
+        assert_true(at == count);
+        gcd_graph_free(g);
+    }
+}
+
 static void test_empty(void **state)
 {
     (void)state;
@@ -201,7 +247,6 @@ static void test_index_against_a_list(void **state)
     for (unsigned kind = 0; kind < 4; kind++) {
         uint64_t seed = kind, address = UINT64_C(1) << 40;
         struct graph_index x;
-        struct graph_hint hint = { .piece = 0 };
         struct gcd_alloc a = { .resize = NULL };
         struct failalloc f;
         failalloc_init(&f);
@@ -217,9 +262,16 @@ static void test_index_against_a_list(void **state)
         assert_true(graph_index_finish(&x));
         for (uint32_t i = 0; i < N; i++) {
             uint32_t k = (uint32_t)(run_random(&seed) % N);
-            assert_int_equal(graph_index_find(&x, at[k], &hint), k);
-            assert_int_equal(graph_index_find(&x, at[k] + 4, &hint), GCD_NODE_NONE);
+            assert_int_equal(graph_index_find(&x, at[k]), k);
+            assert_int_equal(graph_index_find(&x, at[k] + 4), GCD_NODE_NONE);
         }
+        uint64_t some[INDEX_BATCH];
+        uint32_t nodes[INDEX_BATCH];
+        for (uint32_t i = 0; i < INDEX_BATCH; i++)
+            some[i] = at[i * (N / INDEX_BATCH)] + (i % 5 == 0 ? 4 : 0);
+        graph_index_find_all(&x, some, INDEX_BATCH, nodes);
+        for (uint32_t i = 0; i < INDEX_BATCH; i++)
+            assert_int_equal(nodes[i], i % 5 == 0 ? GCD_NODE_NONE : i * (N / INDEX_BATCH));
         assert_true(graph_index_bytes(&x) < (uint64_t)N * 64 + 8 * (1 << 20));
         graph_index_done(&x);
         assert_null(failalloc_complaint(&f));
@@ -354,6 +406,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_was_put_in_comes_out),
         cmocka_unit_test(test_the_unknown_node),
+        cmocka_unit_test(test_references_keep_their_order),
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_misuse_and_damage_are_refused),
         cmocka_unit_test(test_made_up_addresses_differ),
