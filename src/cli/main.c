@@ -25,14 +25,14 @@ static const struct cli_command commands[] = {
     { "info", "FILE", "what a recording or a dump contains, and whether it is complete", CLI_INFO, cmd_info, "" },
     { "report", "FILE", "objects and bytes of each type", CLI_REPORT, cmd_report, "" },
     { "retained", "FILE", "what keeps most memory alive: objects, types, the dominator tree", CLI_RETAINED, cmd_retained,
-      "The retained size of an object is what would go with it.  Of a type it is what its objects keep alive together; the\n"
-      "table of all types shows a lower bound, --type PATTERN the exact size.  --csv prints one table, that of the objects\n"
-      "unless --largest types is given.  In the tree, siblings of one type are one line, and lines below a hundredth of\n"
-      "all, or --min-bytes, are taken together.\n" },
+      "The retained size of an object is what would go with it.  Of a type it is what its objects keep alive\n"
+      "together; the table of all types shows a lower bound, --type PATTERN the exact size.  --csv prints one table,\n"
+      "that of the objects unless --largest types is given.  In the tree siblings of one type are one line, and lines\n"
+      "below a hundredth of all, or --min-bytes, are taken together.  Tables have 20 lines unless --top is given.\n" },
     { "paths", "FILE", "what keeps objects alive: the shortest paths from the roots", CLI_PATHS, cmd_paths,
-      "--type merges the paths to all objects of a type into one tree of types; a path that comes back to a type is merged\n"
-      "with itself, so lists and circles are short.  --object shows the objects on the paths to one of them, each path\n"
-      "through another object that refers to it.  Numbers of objects are those that \"retained\" and --json print.\n" },
+      "--type merges the paths to all objects of a type into one tree of types; a path that comes back to a type is\n"
+      "merged with itself there, so lists and circles are short.  --object shows the objects on the paths to one of\n"
+      "them, each path through another object that refers to it.\n" },
     { "ps", "", "list the processes that can be dumped", CLI_PS, cmd_ps,
       "Listed are .NET processes with a diagnostic socket.  Each has half a second to say which runtime and\n"
       "assembly it runs; \"(no answer)\" is one that is stopped or busy, \"(no access)\" one of another user.\n" },
