@@ -184,7 +184,7 @@ static gcd_status child(struct places *p, struct gcd_idmap *map, uint32_t key, c
 
 /* ---- roots ---- */
 
-static int descending_names(const struct gcd_graph_root *a, const struct gcd_graph_root *b)
+static int compare_variables(const struct gcd_graph_root *a, const struct gcd_graph_root *b)
 {
     int by_name = strcmp(a->name, b->name);
     return by_name != 0 ? by_name : (a->type > b->type) - (a->type < b->type);
@@ -197,7 +197,7 @@ static int compare_roots(const void *g, uint32_t x, uint32_t y)
     int ga = (int)gcd_graph_root_group(a), gb = (int)gcd_graph_root_group(b);
     if (ga != gb)
         return ga - gb;
-    return ga == GCD_GROUP_STATICS ? descending_names(a, b) : 0;
+    return ga == GCD_GROUP_STATICS ? compare_variables(a, b) : 0;
 }
 
 /* The roots that paths begin with, sorted: of each object that is passed and held by a root, the first one. */

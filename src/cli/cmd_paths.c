@@ -192,9 +192,9 @@ static json_t *json_head(const struct tree *t, uint32_t stand_ins)
 {
     json_t *o = cli_json_head(t->d->subject);
     json_object_set_new(o, "orientation", json_string(t->args->to_root ? "to_root" : "from_root"));
-    json_object_set_new(o, "objects", json_integer((json_int_t)(t->totals.count + t->totals.dead_count)));
-    json_object_set_new(o, "bytes", json_integer((json_int_t)(t->totals.bytes + t->totals.dead_bytes)));
-    json_object_set_new(o, "stand_ins", json_integer(stand_ins));
+    cli_json_count(o, "objects", t->totals.count + t->totals.dead_count);
+    cli_json_count(o, "bytes", t->totals.bytes + t->totals.dead_bytes);
+    cli_json_count(o, "stand_ins", stand_ins);
     return o;
 }
 

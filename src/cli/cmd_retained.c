@@ -312,11 +312,11 @@ static json_t *json_head(const struct retained *r)
     const struct gcd_dump_facts *f = cli_facts(&r->d);
     uint32_t alive = gcd_dominators_reachable(r->dominators);
     json_t *o = cli_json_head(r->d.subject);
-    json_object_set_new(o, "objects", json_integer((json_int_t)f->objects));
-    json_object_set_new(o, "bytes", json_integer((json_int_t)f->bytes));
-    json_object_set_new(o, "alive_objects", json_integer(alive));
-    json_object_set_new(o, "alive_bytes", json_integer((json_int_t)r->alive_bytes));
-    json_object_set_new(o, "stand_ins", json_integer(gcd_dominators_stand_ins(r->dominators)));
+    cli_json_count(o, "objects", f->objects);
+    cli_json_count(o, "bytes", f->bytes);
+    cli_json_count(o, "alive_objects", alive);
+    cli_json_count(o, "alive_bytes", r->alive_bytes);
+    cli_json_count(o, "stand_ins", gcd_dominators_stand_ins(r->dominators));
     return o;
 }
 

@@ -87,6 +87,11 @@ void cli_object_address(struct cli_table *t, const struct gcd_graph *g, uint32_t
         cli_table_address(t, gcd_graph_node_address(g, node));
 }
 
+void cli_json_count(json_t *o, const char *key, uint64_t n)
+{
+    json_object_set_new(o, key, json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n));
+}
+
 /* Takes O. */
 static bool print_json(json_t *o, const struct cli_dump *d, const struct cli_titled *tables, size_t n)
 {

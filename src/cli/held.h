@@ -30,6 +30,9 @@ const char *cli_object_text(const struct gcd_graph *g, uint32_t node, char buf[C
 /* For programs its address, which is none then. */
 void cli_object_address(struct cli_table *t, const struct gcd_graph *g, uint32_t node);
 
+/* A number of objects or bytes in the JSON object O; above 2^63 - 1, which only damaged data reach, that. */
+void cli_json_count(json_t *o, const char *key, uint64_t n);
+
 /* Print the one table, or all into the JSON document O, which is released.  TITLES NULL: none. */
 struct cli_titled {
     const char *key;             /* in JSON */

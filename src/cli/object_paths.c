@@ -256,7 +256,7 @@ static json_t *json_head(const struct finder *f)
 {
     json_t *o = cli_json_head(f->d->subject);
     json_object_set_new(o, "orientation", json_string(f->args->to_root ? "to_root" : "from_root"));
-    json_object_set_new(o, "stand_ins", json_integer(gcd_paths_stand_ins(f->paths)));
+    cli_json_count(o, "stand_ins", gcd_paths_stand_ins(f->paths));
     json_object_set_new(o, "reachable", json_boolean(gcd_paths_parent(f->paths, f->object) != GCD_NODE_NONE));
     return o;
 }
