@@ -466,7 +466,7 @@ class Both(Held):
                 self.assertEqual((run.code, run.lines), (1, ["gcdumpc: standard output: cannot write: No space left on device"]))
 
     def test_long_lists_and_wide_fans(self):
-        program = genheap(self.tmp)
+        program = genheap(self.dir)
         for shape in ("list", "fan"):
             subprocess.run([program, "-n", "200000", "--shape", shape, "--roots", "0", "--statics", "1", self.path("big")], check=True)
             got = self.json("retained", "big", "--top", "3")
