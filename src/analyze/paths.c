@@ -7,8 +7,6 @@
 #include "base/mem.h"
 
 #define CHECK_EVERY UINT32_C(65536)
-/* How many nodes, or references, ahead. */
-#define AHEAD 16u
 
 struct gcd_paths {
     struct gcd_alloc alloc;
@@ -25,19 +23,6 @@ static void reach(struct gcd_paths *p, uint32_t node, uint32_t parent)
         return;
     p->parent[node] = parent;
     p->order[p->reachable++] = node;
-}
-
-/* Nearly all of the time is waiting for memory: of the references of what comes soon, and of where these lead. */
-static void fetch_ahead(const struct gcd_paths *p, uint32_t at)
-{
-    size_t n;
-    if (p->reachable - at > 2 * AHEAD)
-        __builtin_prefetch(gcd_graph_node_edges(p->flow.g, p->order[at + 2 * AHEAD], &n));
-    if (p->reachable - at > AHEAD) {
-        const uint32_t *edges = gcd_graph_node_edges(p->flow.g, p->order[at + AHEAD], &n);
-        for (size_t i = 0; i < n && i < AHEAD; i++)
-            __builtin_prefetch(&p->parent[edges[i]], 1);
-    }
 }
 
 static gcd_status check(const struct gcd_paths_options *o, uint64_t done, uint64_t total, struct gcd_error *err)
@@ -66,12 +51,7 @@ static gcd_status run(struct gcd_paths *p, const struct gcd_paths_options *o, st
         uint32_t node = p->order[at], to;
         if (at % CHECK_EVERY == 0)
             GCD_TRY(check(o, at, p->node_count, err));
-        fetch_ahead(p, at);
-        size_t n;
-        const uint32_t *edges = gcd_graph_node_edges(p->flow.g, node, &n);
-        for (size_t i = 0; i < n; i++)
-            reach(p, edges[i], node);
-        for (uint64_t i = n; (to = flow_at(&p->flow, node, i)) != GCD_NODE_NONE; i++)
+        for (uint64_t i = 0; (to = flow_at(&p->flow, node, i)) != GCD_NODE_NONE; i++)
             reach(p, to, node);
     }
     return check(o, p->node_count, p->node_count, err);
