@@ -1,0 +1,191 @@
+#include "filter.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* regcomp recurses into parentheses. */
+#define PATTERN_MAX 1000u
+/* For suggestions: how many, how long at most, and what of a pattern and of a name is compared letter by letter. */
+#define NEAR_MAX 3u
+#define NEAR_NAME 300u
+#define NEAR_LENGTH 80u
+
+struct cli_filter {
+    const char *pattern;         /* as it was given */
+    bool is_regex;
+    regex_t regex;
+    char *glob;                  /* for fnmatch */
+};
+
+/* Only * and ? are special: what fnmatch would take for a set of characters are the brackets of an array. */
+static char *glob_of(const char *pattern)
+{
+    char *glob = malloc(2 * strlen(pattern) + 1), *o = glob;
+    if (glob == NULL)
+        return NULL;
+    for (const char *s = pattern; *s != '\0'; s++) {
+        if (*s == '[' || *s == '\\')
+            *o++ = '\\';
+        *o++ = *s;
+    }
+    *o = '\0';
+    return glob;
+}
+
+static enum cli_exit compile(struct cli_filter *f, const char *text, size_t n)
+{
+    char *regex = strndup(text, n), why[128];
+    int failed = regex != NULL ? regcomp(&f->regex, regex, REG_EXTENDED | REG_NOSUB) : REG_ESPACE;
+    free(regex);
+    f->is_regex = failed == 0;
+    if (failed == 0)
+        return CLI_DONE;
+    (void)regerror(failed, &f->regex, why, sizeof why);
+    cli_say(NULL, "\"%s\" is no regular expression: %s", f->pattern, why);
+    return failed == REG_ESPACE ? CLI_FAILED : CLI_USAGE;
+}
+
+enum cli_exit cli_filter_new(const char *pattern, struct cli_filter **ret)
+{
+    size_t n = strlen(pattern);
+    *ret = NULL;
+    if (n == 0 || n > PATTERN_MAX) {
+        cli_say(NULL, n == 0 ? "a pattern for names is empty" : "a pattern for names is longer than %u characters", PATTERN_MAX);
+        return CLI_USAGE;
+    }
+    struct cli_filter *f = calloc(1, sizeof *f);
+    enum cli_exit e = CLI_DONE;
+    if (f != NULL) {
+        f->pattern = pattern;
+        if (n > 2 && pattern[0] == '/' && pattern[n - 1] == '/')
+            e = compile(f, pattern + 1, n - 2);
+        else
+            f->glob = glob_of(pattern);
+    }
+    if (e == CLI_DONE && (f == NULL || (!f->is_regex && f->glob == NULL))) {
+        cli_say(NULL, "out of memory");
+        e = CLI_FAILED;
+    }
+    if (e == CLI_DONE)
+        *ret = f;
+    else
+        cli_filter_free(f);
+    return e;
+}
+
+void cli_filter_free(struct cli_filter *f)
+{
+    if (f == NULL)
+        return;
+    if (f->is_regex)
+        regfree(&f->regex);
+    free(f->glob);
+    free(f);
+}
+
+bool cli_filter_matches(const struct cli_filter *f, const char *name)
+{
+    if (f == NULL)
+        return true;
+    return f->is_regex ? regexec(&f->regex, name, 0, NULL, 0) == 0 : fnmatch(f->glob, name, 0) == 0;
+}
+
+/* ---- names that are near ---- */
+
+struct suggestion {
+    const char *name;
+    unsigned distance;
+};
+
+/* What of a pattern names something: no wildcards, or of a regular expression no more than its longest run of plain characters. */
+static void plain_part(const struct cli_filter *f, char ret[NEAR_LENGTH + 1])
+{
+    size_t longest = 0, start = 0;
+    const char *s = f->pattern, *special = f->is_regex ? "/^$.*+?()[]{}|\\" : "*?";
+    for (size_t i = 0; s[i] != '\0'; i += s[i] != '\0') {
+        size_t n = strcspn(s + i, special);
+        if (n > longest) {
+            longest = n;
+            start = i;
+        }
+        i += n;
+    }
+    (void)snprintf(ret, NEAR_LENGTH + 1, "%.*s", (int)(longest < NEAR_LENGTH ? longest : NEAR_LENGTH), s + start);
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* Letters to insert, take away or change, case aside; A and B have at most NEAR_LENGTH. */
+static unsigned edit_distance(const char *a, size_t na, const char *b, size_t nb)
+{
+    unsigned row[NEAR_LENGTH + 1];
+    for (size_t j = 0; j <= nb; j++)
+        row[j] = (unsigned)j;
+    for (size_t i = 1; i <= na; i++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= nb; j++) {
+            unsigned above = row[j], change = tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]);
+            row[j] = least(diagonal + change, least(above, row[j - 1]) + 1);
+            diagonal = above;
+        }
+    }
+    return row[nb];
+}
+
+/* Of WANTED to NAME or its last part; MOST + 1: more than MOST. */
+static unsigned distance(const char *wanted, const char *name, unsigned most)
+{
+    if (strcasestr(name, wanted) != NULL)
+        return 0;
+    unsigned found = most + 1;
+    const char *dot = strrchr(name, '.'), *const parts[] = { name, dot != NULL ? dot + 1 : name };
+    for (size_t i = 0; i < 2; i++) {
+        size_t nw = strlen(wanted), n = strnlen(parts[i], NEAR_LENGTH + 1);
+        if (n <= NEAR_LENGTH && (n > nw ? n - nw : nw - n) <= most)
+            found = least(found, edit_distance(wanted, nw, parts[i], n));
+    }
+    return found;
+}
+
+/* Keep the nearest, of those that are equally near the shortest. */
+static void consider(struct suggestion *best, size_t *n, struct suggestion s)
+{
+    size_t at = *n;
+    while (at > 0 && (s.distance < best[at - 1].distance ||
+                      (s.distance == best[at - 1].distance && strlen(s.name) < strlen(best[at - 1].name))))
+        at--;
+    if (at == NEAR_MAX)
+        return;
+    *n += *n < NEAR_MAX;
+    memmove(best + at + 1, best + at, (*n - at - 1) * sizeof *best);
+    best[at] = s;
+}
+
+enum cli_exit cli_filter_nothing(const struct cli_filter *f, const char *subject, const struct gcd_names *names, uint32_t count)
+{
+    char wanted[NEAR_LENGTH + 1], text[NEAR_MAX * (NEAR_NAME + 8) + 16] = "";
+    struct suggestion best[NEAR_MAX];
+    size_t n = 0;
+    plain_part(f, wanted);
+    unsigned most = 1 + (unsigned)strlen(wanted) / 4;
+    for (uint32_t i = 0; i < count && strlen(wanted) > 1; i++) {
+        struct suggestion s = { gcd_names_get(names, i), most + 1 };
+        if (strnlen(s.name, NEAR_NAME + 1) <= NEAR_NAME)
+            s.distance = distance(wanted, s.name, most);
+        if (s.distance <= most)
+            consider(best, &n, s);
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t used = strlen(text);
+        (void)snprintf(text + used, sizeof text - used, "%s\"%s\"", i == 0 ? "; near it: " : ", ", best[i].name);
+    }
+    cli_say(subject, "no type matches \"%s\"%s", f->pattern, text);
+    return CLI_FAILED;
+}

@@ -1,0 +1,27 @@
+/*
+ * Which types a user means: --filter PATTERN, by the names that are shown.
+ *
+ *     Shop.*                  * is any text, ? one character; the whole name must match
+ *     System.Byte[]           brackets mean themselves: they belong to arrays
+ *     /^Shop\.(Order|Item)/   between slashes: a POSIX extended regular expression, anywhere in the name
+ *
+ * Case matters.  Names are bytes here: ? is one of them, of a letter beyond ASCII it takes two or more.
+ */
+#ifndef GCD_CLI_FILTER_H
+#define GCD_CLI_FILTER_H
+
+#include "cli.h"
+
+struct cli_filter;
+
+/* CLI_USAGE after a line on standard error: no pattern that can be understood; CLI_FAILED: out of memory.  Free with cli_filter_free. */
+enum cli_exit cli_filter_new(const char *pattern, struct cli_filter **ret);
+void cli_filter_free(struct cli_filter *f);
+
+/* F NULL matches everything. */
+bool cli_filter_matches(const struct cli_filter *f, const char *name);
+
+/* "no type matches ..." with names that are near, about SUBJECT; returns CLI_FAILED.  NAMES are those of COUNT types. */
+enum cli_exit cli_filter_nothing(const struct cli_filter *f, const char *subject, const struct gcd_names *names, uint32_t count);
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * A table, filled row by row and printed in one of three ways: aligned text for people, a JSON array of objects, CSV.
+ *
+ *     static const struct cli_column columns[] = {
+ *         { "count", "Count", CLI_CELL_COUNT }, { "bytes", "Bytes", CLI_CELL_COUNT }, { "type", "Type", CLI_CELL_TEXT },
+ *     };
+ *     struct cli_table *t = cli_table_new(columns, 3);
+ *     cli_table_count(t, 5);
+ *     cli_table_count(t, 120);
+ *     cli_table_text(t, "Shop.Order");          the third cell ends the row
+ *     cli_table_print(t, stdout);
+ *     cli_table_free(t);
+ *
+ * Out of memory is remembered and makes the printing functions fail, so the filling ones return nothing.
+ */
+#ifndef GCD_CLI_TABLE_H
+#define GCD_CLI_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+enum cli_cell {
+    CLI_CELL_COUNT,              /* objects, bytes: with thousands separators on a terminal */
+    CLI_CELL_DELTA,              /* the same with a sign, "+5" */
+    CLI_CELL_SHARE,              /* of 1: "12.34%"; a number from 0 to 1 for programs */
+    CLI_CELL_ADDRESS,            /* hexadecimal; a string in JSON */
+    CLI_CELL_TEXT,
+    CLI_CELL_TREE                /* a text that is indented for people */
+};
+
+struct cli_column {
+    const char *key;             /* for programs: JSON and CSV; NULL = for people only */
+    const char *title;           /* for people; NULL = for programs only */
+    enum cli_cell kind;
+};
+
+struct cli_table;
+
+/* COLUMNS[N] must outlive the table.  NULL when out of memory; all functions take NULL. */
+struct cli_table *cli_table_new(const struct cli_column *columns, size_t n);
+void cli_table_free(struct cli_table *t);
+
+/* The next cell; its column must be of the kind.  A row is complete with its last cell. */
+void cli_table_count(struct cli_table *t, uint64_t n);
+void cli_table_delta(struct cli_table *t, uint64_t before, uint64_t after);
+void cli_table_share(struct cli_table *t, uint64_t part, uint64_t whole);
+void cli_table_address(struct cli_table *t, uint64_t address);
+/* TEXT is copied; control characters become "?" in text and CSV. */
+void cli_table_text(struct cli_table *t, const char *text);
+/* Of CLI_CELL_TREE: a text DEPTH levels below the top. */
+void cli_table_branch(struct cli_table *t, uint32_t depth, const char *text);
+/* Unknown, not applicable: nothing in text and CSV, null in JSON. */
+void cli_table_none(struct cli_table *t);
+
+size_t cli_table_rows(const struct cli_table *t);
+
+/* False when out of memory was met or TO cannot be written; the reason is in errno. */
+bool cli_table_print(const struct cli_table *t, FILE *to);
+/* RFC 4180, with a line of keys.  A text that a spreadsheet would take for a formula gets an apostrophe in front (src/write/README.md, csv). */
+bool cli_table_csv(const struct cli_table *t, FILE *to);
+/* The rows as an array of objects, NULL when out of memory was met. */
+json_t *cli_table_json(const struct cli_table *t);
+
+#endif
