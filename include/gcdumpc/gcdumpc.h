@@ -29,9 +29,11 @@
 #include <gcdumpc/lengths.h>
 #include <gcdumpc/names.h>
 #include <gcdumpc/paths.h>
+#include <gcdumpc/retained.h>
 #include <gcdumpc/root_sets.h>
 #include <gcdumpc/status.h>
 #include <gcdumpc/trace.h>
+#include <gcdumpc/type_tree.h>
 #include <gcdumpc/version.h>
 #include <gcdumpc/writer.h>
 
