@@ -1,7 +1,9 @@
 /*
- * Which groups of roots lead to a node is a set of eight bits, and what a node has it hands on.  A node waits in the queue while it has
- * bits that it has not handed on, once at a time: bits are only ever added, so it is met as often as there are groups at most,
- * and mostly once, because the roots of all groups start together.
+ * Which groups of roots lead to a node is a set of eight bits, and what a node has it hands on.  A node waits while it has bits that it has
+ * not handed on.  Bits are only ever added, so it is met as often as there are groups at most.
+ *
+ * First the graph is swept a few times from end to end: references mostly lead to neighbours, and memory is met in its order, several
+ * times faster than in that of a queue.  What still waits then, at the far ends of long chains, goes through a queue, which has no bad case.
  */
 #include <gcdumpc/root_sets.h>
 
@@ -9,14 +11,22 @@
 #include "base/error.h"
 #include "base/mem.h"
 
+struct mark {
+    uint8_t has;                 /* groups that lead there */
+    uint8_t waiting;             /* of these, not handed on yet */
+};
+
 struct sets {
     struct flow flow;
     uint32_t nodes;
-    uint8_t *has;                /* [nodes] groups that lead there */
-    uint8_t *waiting;            /* [nodes] of these, not handed on yet; not 0 = in the queue */
-    uint32_t *queue;             /* [nodes], a ring */
+    struct mark *marks;          /* [nodes] */
+    uint32_t *queue;             /* [nodes], a ring; NULL while the graph is swept */
     uint32_t first, count;
 };
+
+/* There and back: a chain in either direction takes one of each. */
+#define SWEEPS 8u
+#define CHECK_EVERY UINT32_C(65536)
 
 /* More bits than a byte has would need wider sets. */
 _Static_assert(GCD_GROUPS <= 8, "a set of groups is a byte");
@@ -28,40 +38,81 @@ static uint64_t sum(uint64_t a, uint64_t b)
 
 static void reach(struct sets *s, uint32_t node, uint8_t groups)
 {
-    uint8_t added = (uint8_t)(groups & ~s->has[node]);
+    struct mark *m = &s->marks[node];
+    uint8_t added = (uint8_t)(groups & ~m->has);
     if (added == 0)
         return;
-    s->has[node] |= added;
-    if (s->waiting[node] == 0) {
+    m->has |= added;
+    if (m->waiting == 0 && s->queue != NULL) {
         uint64_t at = (uint64_t)s->first + s->count++;
         s->queue[at >= s->nodes ? at - s->nodes : at] = node;
     }
-    s->waiting[node] |= added;
+    m->waiting |= added;
 }
+
+/* Weak roots lead nowhere, so the bit of their group is free for what stands in for roots. */
+#define STAND_IN_BIT (1u << GCD_GROUP_WEAK)
 
 static void start(struct sets *s, struct gcd_root_sets *ret)
 {
-    for (size_t i = 0; i < gcd_graph_root_count(s->flow.g); i++) {
-        enum gcd_root_group group = gcd_graph_root_group(gcd_graph_root(s->flow.g, i));
+    bool roots = s->flow.stand_ins == NULL;
+    for (size_t i = 0; i < gcd_graph_root_count(s->flow.g); i++)
+        ret->groups[gcd_graph_root_group(gcd_graph_root(s->flow.g, i))].roots++;
+    for (size_t i = 0; i < flow_root_count(&s->flow); i++) {
         uint32_t node = flow_root(&s->flow, i);
-        ret->groups[group].roots++;
+        unsigned bit = roots ? 1u << gcd_graph_root_group(gcd_graph_root(s->flow.g, i)) : STAND_IN_BIT;
         if (node != GCD_NODE_NONE)
-            reach(s, node, (uint8_t)(1u << group));
+            reach(s, node, (uint8_t)bit);
     }
+    ret->stand_ins.roots = roots ? 0 : flow_root_count(&s->flow);
+}
+
+static gcd_status check(uint64_t met, const gcd_cancel_flag *cancel, struct gcd_error *err)
+{
+    bool stop = met % CHECK_EVERY == 0 && cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed);
+    return stop ? gcd_fail(err, GCD_E_CANCELED, "interrupted") : GCD_OK;
+}
+
+static void hand_on(struct sets *s, uint32_t node)
+{
+    uint8_t groups = s->marks[node].waiting;
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(s->flow.g, node, &n);
+    s->marks[node].waiting = 0;
+    for (size_t i = 0; i < n; i++)
+        reach(s, edges[i], groups);
+    uint32_t to;
+    for (uint64_t i = n; (to = flow_at(&s->flow, node, i)) != GCD_NODE_NONE; i++)
+        reach(s, to, groups);
+}
+
+static gcd_status sweep(struct sets *s, bool back, const gcd_cancel_flag *cancel, struct gcd_error *err)
+{
+    for (uint32_t i = 0; i < s->nodes; i++) {
+        uint32_t node = back ? s->nodes - 1 - i : i;
+        GCD_TRY(check(i, cancel, err));
+        if (s->marks[node].waiting != 0)
+            hand_on(s, node);
+    }
+    return GCD_OK;
 }
 
 static gcd_status spread(struct sets *s, const gcd_cancel_flag *cancel, struct gcd_error *err)
 {
+    for (unsigned i = 0; i < SWEEPS; i++)
+        GCD_TRY(sweep(s, i % 2 != 0, cancel, err));
+    s->queue = gcd_mem_new_uncleared(&s->flow.alloc, s->nodes, sizeof *s->queue);
+    if (s->queue == NULL && s->nodes > 0)
+        return gcd_fail_nomem(err, "following the roots");
+    for (uint32_t i = 0; i < s->nodes; i++)
+        if (s->marks[i].waiting != 0)
+            s->queue[s->count++] = i;
     for (uint64_t met = 0; s->count > 0; met++) {
-        if ((met & 0xffff) == 0 && cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed))
-            return gcd_fail(err, GCD_E_CANCELED, "interrupted");
-        uint32_t node = s->queue[s->first], to;
-        uint8_t groups = s->waiting[node];
+        GCD_TRY(check(met, cancel, err));
+        uint32_t node = s->queue[s->first];
         s->first = s->first + 1 < s->nodes ? s->first + 1 : 0;
         s->count--;
-        s->waiting[node] = 0;
-        for (uint64_t i = 0; (to = flow_at(&s->flow, node, i)) != GCD_NODE_NONE; i++)
-            reach(s, to, groups);
+        hand_on(s, node);
     }
     return GCD_OK;
 }
@@ -70,7 +121,7 @@ static void count(const struct sets *s, struct gcd_root_sets *ret)
 {
     for (uint32_t node = 0; node < s->nodes; node++) {
         uint64_t bytes = gcd_graph_node_size(s->flow.g, node);
-        unsigned has = s->has[node];
+        unsigned has = s->marks[node].has;
         if (has == 0) {
             ret->unreachable_objects++;
             ret->unreachable_bytes = sum(ret->unreachable_bytes, bytes);
@@ -78,12 +129,18 @@ static void count(const struct sets *s, struct gcd_root_sets *ret)
             ret->shared_objects++;
             ret->shared_bytes = sum(ret->shared_bytes, bytes);
         }
+        bool claimed = false;
         for (unsigned i = 0; has >> i != 0; i++) {
-            struct gcd_root_set *set = &ret->groups[i];
+            struct gcd_root_set *set = i == GCD_GROUP_WEAK ? &ret->stand_ins : &ret->groups[i];
             if ((has >> i & 1) == 0)
                 continue;
             set->objects++;
             set->bytes = sum(set->bytes, bytes);
+            if (!claimed) {
+                set->claimed_objects++;
+                set->claimed_bytes = sum(set->claimed_bytes, bytes);
+                claimed = true;
+            }
             if (has == 1u << i) {
                 set->retained_objects++;
                 set->retained_bytes = sum(set->retained_bytes, bytes);
@@ -96,8 +153,7 @@ static void done(struct sets *s)
 {
     const struct gcd_alloc *a = &s->flow.alloc;
     gcd_mem_free(a, s->queue, (size_t)s->nodes * sizeof *s->queue);
-    gcd_mem_free(a, s->waiting, s->nodes);
-    gcd_mem_free(a, s->has, s->nodes);
+    gcd_mem_free(a, s->marks, (size_t)s->nodes * sizeof *s->marks);
     flow_done(&s->flow);
 }
 
@@ -109,10 +165,8 @@ gcd_status gcd_root_sets_of(const struct gcd_graph *g, const struct gcd_alloc *a
     struct gcd_root_sets result = { 0 };
     bool ready = flow_init(&s.flow, g, &a);
     if (ready && s.nodes > 0) {
-        s.has = gcd_mem_new_array(&a, s.nodes, 1);
-        s.waiting = gcd_mem_new_array(&a, s.nodes, 1);
-        s.queue = gcd_mem_new_uncleared(&a, s.nodes, sizeof *s.queue);
-        ready = s.has != NULL && s.waiting != NULL && s.queue != NULL;
+        s.marks = gcd_mem_new_array(&a, s.nodes, sizeof *s.marks);
+        ready = s.marks != NULL;
     }
     gcd_status st = ready ? GCD_OK : gcd_fail_nomem(err, "following the roots");
     if (st == GCD_OK) {
