@@ -32,9 +32,9 @@ gcd_status gcd_file_write(int fd, const gcd_cancel_flag *cancel, const void *buf
 
 /*
  * Open PATH for writing.  For a file to come or to be replaced: a temporary file beside it, whose name is in RET_TEMP
- * (CAP bytes); for a device, a pipe or standard output RET_TEMP is empty and PATH itself is open.
+ * (CAP bytes); for a device, a pipe or standard output RET_TEMP is empty and PATH itself is open.  MODE: permissions of a new file.
  */
-gcd_status gcd_file_open_write(const char *path, const gcd_cancel_flag *cancel, int *ret_fd, char *ret_temp, size_t cap,
+gcd_status gcd_file_open_write(const char *path, unsigned mode, const gcd_cancel_flag *cancel, int *ret_fd, char *ret_temp, size_t cap,
                                struct gcd_error *err);
 
 /*

@@ -199,15 +199,15 @@ static size_t folder_len(const char *path)
 }
 
 /* A file for writing, or a folder; -1 and errno when that fails. */
-static int make_temp(const char *path, bool folder)
+static int make_temp(const char *path, bool folder, unsigned mode)
 {
     if (!folder)
-        return open_retry(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-    return mkdir(path, 0700) == 0 ? open_retry(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0) : -1;
+        return open_retry(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+    return mkdir(path, mode) == 0 ? open_retry(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0) : -1;
 }
 
 /* The process id keeps two programs apart, the counter two outputs of one program; O_EXCL or mkdir decides. */
-static gcd_status open_temp(const char *path, bool folder, int *ret_fd, char *ret_temp, size_t cap, struct gcd_error *err)
+static gcd_status open_temp(const char *path, bool folder, unsigned mode, int *ret_fd, char *ret_temp, size_t cap, struct gcd_error *err)
 {
     const char *what = folder ? "folder" : "file";
     size_t dir = folder_len(path);
@@ -218,7 +218,7 @@ static gcd_status open_temp(const char *path, bool folder, int *ret_fd, char *re
             ret_temp[0] = '\0';
             return gcd_fail(err, GCD_E_ARG, "the file name is too long");
         }
-        int fd = make_temp(ret_temp, folder);
+        int fd = make_temp(ret_temp, folder, mode);
         if (fd >= 0) {
             *ret_fd = fd;
             return GCD_OK;
@@ -235,7 +235,7 @@ static gcd_status open_temp(const char *path, bool folder, int *ret_fd, char *re
     return gcd_fail(err, GCD_E_IO, "cannot create a temporary %s beside it: too many of them exist", what);
 }
 
-gcd_status gcd_file_open_write(const char *path, const gcd_cancel_flag *cancel, int *ret_fd, char *ret_temp, size_t cap,
+gcd_status gcd_file_open_write(const char *path, unsigned mode, const gcd_cancel_flag *cancel, int *ret_fd, char *ret_temp, size_t cap,
                                struct gcd_error *err)
 {
     ret_temp[0] = '\0';
@@ -253,7 +253,7 @@ gcd_status gcd_file_open_write(const char *path, const gcd_cancel_flag *cancel, 
         return open_device(path, cancel, S_ISFIFO(st.st_mode), ret_fd, err);
     if (strlen(path + folder_len(path)) > NAME_MAX)
         return gcd_fail_os(err, ENAMETOOLONG, "cannot create it");
-    return open_temp(path, false, ret_fd, ret_temp, cap, err);
+    return open_temp(path, false, mode, ret_fd, ret_temp, cap, err);
 }
 
 /* Does a folder hold something?  One that cannot be read is left to the rename, which knows. */
@@ -286,7 +286,7 @@ gcd_status gcd_file_open_place(const char *path, bool folder, int *ret_fd, char 
         return gcd_fail(err, GCD_E_ARG, "is a directory, a file name is needed");
     if (there && !folder && !S_ISREG(st.st_mode))
         return gcd_fail(err, GCD_E_ARG, "is no regular file, and this format needs one");
-    return open_temp(path, folder, ret_fd, ret_temp, cap, err);
+    return open_temp(path, folder, folder ? 0700 : 0600, ret_fd, ret_temp, cap, err);
 }
 
 gcd_status gcd_file_publish(int fd, const char *temp, const char *path, struct gcd_error *err)
