@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <jansson.h>
+
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/read.h>
 #ifdef GCDUMPC_HAVE_IPC
@@ -22,7 +24,8 @@ enum cli_exit {
     CLI_INTERRUPTED = 130
 };
 
-enum cli_sort { CLI_SORT_BYTES, CLI_SORT_COUNT, CLI_SORT_NAME };
+enum cli_sort { CLI_SORT_BYTES, CLI_SORT_COUNT, CLI_SORT_NAME, CLI_SORT_RETAINED };
+enum cli_by { CLI_BY_TYPE, CLI_BY_MODULE, CLI_BY_NAMESPACE, CLI_BY_KIND, CLI_BY_GENERATION, CLI_BY_LENGTH, CLI_BY_ROOT };
 enum cli_names { CLI_NAMES_DEFAULT, CLI_NAMES_CSHARP, CLI_NAMES_RAW };
 enum cli_strategy { CLI_STRATEGY_AUTO, CLI_STRATEGY_SINGLE, CLI_STRATEGY_DRAIN };
 
@@ -47,12 +50,16 @@ struct cli_args {
     bool force;
     bool strict;
     bool quiet;
-    bool json;
+    bool json, csv;
     enum cli_names names;
     enum gcd_fold fold;
     bool keep_unknown;
     uint64_t top;                /* 0 = all */
     enum cli_sort sort;
+    enum cli_by by;
+    bool retained;
+    const char *filter;          /* NULL = all */
+    uint64_t min_bytes;
     uint64_t dump_number;
     uint64_t process;
     uint64_t max_block_bytes;
@@ -189,6 +196,8 @@ enum cli_exit cli_trace_open(const struct cli_args *args, struct cli_dump *d);
 enum cli_exit cli_trace_write(const struct cli_args *args, struct cli_dump *d);
 /* The name of the format that is no conversion, and that only living processes have. */
 #define CLI_RAW_FORMAT "nettrace"
+/* Open PATH for an output, known to the second signal.  On failure the message has been printed. */
+enum cli_exit cli_sink_open(const char *path, const struct gcd_sink_options *options, enum cli_slot slot, struct gcd_sink **ret);
 /* Write what stdio still holds; a full disk or a closed pipe is found here. */
 enum cli_exit cli_flush_stdout(void);
 
@@ -209,8 +218,12 @@ size_t cli_print_cut(FILE *to, const char *s, size_t columns);
 
 /* json_out.c: see the manual for the schema. */
 #define CLI_JSON_SCHEMA 1
+/* An object with the schema and SUBJECT; what says whether a dump is complete. */
+json_t *cli_json_head(const char *subject);
+json_t *cli_json_verdict(const struct gcd_verdict *v);
+/* Print and release J, NULL when out of memory was met.  0, or -1. */
+int cli_json_print(json_t *j, FILE *to);
 int cli_json_info(const struct cli_dump *d);
-int cli_json_report(const struct cli_dump *d, const struct gcd_names *names, const uint32_t *order, size_t n);
 /* How often an event occurs in a trace. */
 struct cli_event_kind {
     const char *provider;        /* lives as long as the trace */
