@@ -26,6 +26,7 @@ enum cli_exit {
 
 enum cli_sort { CLI_SORT_BYTES, CLI_SORT_COUNT, CLI_SORT_NAME, CLI_SORT_RETAINED };
 enum cli_by { CLI_BY_TYPE, CLI_BY_MODULE, CLI_BY_NAMESPACE, CLI_BY_KIND, CLI_BY_GENERATION, CLI_BY_LENGTH, CLI_BY_ROOT };
+enum cli_largest { CLI_LARGEST_BOTH, CLI_LARGEST_OBJECTS, CLI_LARGEST_TYPES };
 enum cli_names { CLI_NAMES_DEFAULT, CLI_NAMES_CSHARP, CLI_NAMES_RAW };
 enum cli_strategy { CLI_STRATEGY_AUTO, CLI_STRATEGY_SINGLE, CLI_STRATEGY_DRAIN };
 
@@ -60,6 +61,11 @@ struct cli_args {
     bool retained;
     const char *filter;          /* NULL = all */
     uint64_t min_bytes;
+    const char *type, *object;   /* what is asked about */
+    enum cli_largest largest;
+    uint64_t tree;               /* levels; 0 = no tree */
+    uint64_t max_paths;          /* 0 = not given */
+    bool to_root, from_root;
     uint64_t dump_number;
     uint64_t process;
     uint64_t max_block_bytes;
@@ -81,11 +87,15 @@ struct cli_command {
 #define CLI_INFO 4u
 #define CLI_REPORT 8u
 #define CLI_PS 16u
+#define CLI_RETAINED 32u
+#define CLI_PATHS 64u
 
 enum cli_exit cmd_convert(const struct cli_args *args);
 enum cli_exit cmd_ps(const struct cli_args *args);
 enum cli_exit cmd_info(const struct cli_args *args);
 enum cli_exit cmd_report(const struct cli_args *args);
+enum cli_exit cmd_retained(const struct cli_args *args);
+enum cli_exit cmd_paths(const struct cli_args *args);
 /* info --events */
 enum cli_exit cmd_events(const struct cli_args *args);
 
@@ -203,6 +213,8 @@ enum cli_exit cli_flush_stdout(void);
 
 /* progress.c: a line on standard error, only on a terminal, after a second, six times a second at most. */
 void cli_progress(void *verb, uint64_t done_bytes, uint64_t total_bytes);
+/* The same for work that is not counted in bytes. */
+void cli_progress_steps(void *verb, uint64_t done, uint64_t total);
 void cli_progress_end(void);
 void cli_progress_off(void);
 

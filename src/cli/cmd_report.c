@@ -1,8 +1,8 @@
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "held.h"
 #include "report.h"
 
 static const struct report_view views[] = {
@@ -81,27 +81,17 @@ static enum cli_exit check(const struct cli_args *args, enum format format)
 /* Types that are wanted, and what they are in all. */
 static enum cli_exit select_types(struct report *r)
 {
-    bool known = false;
+    enum cli_exit e = cli_filter_types(r->filter, &r->d, r->names, &r->wanted);
     r->types = cli_type_count(&r->d);
-    r->wanted = calloc((size_t)r->types + 1, sizeof *r->wanted);
-    if (r->wanted == NULL)
-        return report_no_memory(r);
-    for (uint32_t i = 0; i < r->types; i++) {
+    for (uint32_t i = 0; e == CLI_DONE && i < r->types; i++) {
         const struct gcd_type *t = cli_type(&r->d, i);
-        if (!cli_filter_matches(r->filter, gcd_names_get(r->names, i)))
+        if (!r->wanted[i])
             continue;
-        known = true;
-        r->wanted[i] = t->objects > 0;
-        r->matched += t->objects > 0;
+        r->matched++;
         r->count += t->objects;
         r->bytes = r->bytes > UINT64_MAX - t->bytes ? UINT64_MAX : r->bytes + t->bytes;
     }
-    if (r->filter == NULL || r->matched > 0)
-        return CLI_DONE;
-    if (!known)
-        return cli_filter_nothing(r->filter, r->d.subject, r->names, r->types);
-    cli_say(r->d.subject, "no object is of a type that matches \"%s\"", r->args->filter);
-    return CLI_FAILED;
+    return e;
 }
 
 static enum cli_exit find_dominators(struct report *r)
@@ -149,6 +139,8 @@ static bool print_json(const struct report *r, const struct cli_table *t, FILE *
     json_object_set_new(o, "type_count", json_integer((json_int_t)f->types));
     json_object_set_new(o, "filter", text_or_null(r->args->filter));
     json_object_set_new(o, "matched", matched);
+    if (r->args->retained)
+        json_object_set_new(o, "stand_ins", json_integer(r->stand_ins));
     json_object_set_new(o, views[r->args->by].key, rows);
     json_object_set_new(o, "verdict", cli_json_verdict(cli_verdict_of(&r->d)));
     return cli_json_print(o, to) == 0;
@@ -203,9 +195,7 @@ static enum cli_exit run(struct report *r, enum format format, struct gcd_sink *
     enum cli_exit flushed = cli_flush_stdout();
     if (e != CLI_DONE || flushed != CLI_DONE)
         return e != CLI_DONE ? e : flushed;
-    if (r->stand_ins > 0)
-        cli_say(r->d.subject, "no root was recorded: retained sizes are guesses, with %" PRIu64 " objects in place of roots, those that no other "
-                "refers to", r->stand_ins);
+    cli_say_stand_ins(r->d.subject, r->stand_ins);
     return cli_verdict(&r->d, r->args->quiet);
 }
 

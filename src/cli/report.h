@@ -25,7 +25,7 @@ struct report {
     uint32_t matched;            /* how many these are */
     uint64_t count, bytes;       /* their objects */
     struct gcd_dominators *dominators;   /* with --retained, of types */
-    uint64_t stand_ins;          /* objects that took the place of roots */
+    uint32_t stand_ins;          /* objects that took the place of roots */
     struct cli_column columns[16];       /* of the table */
 };
 
@@ -94,8 +94,6 @@ const char *report_generation_name(unsigned number, char buf[REPORT_GENERATION_B
 uint64_t report_free_bytes(const struct gcd_generation *g);
 /* Roots by group, with what they keep alive when RET->groups shall have it (--retained). */
 enum cli_exit report_root_sets(struct report *r, struct gcd_root_sets *ret);
-/* Names of a group for people and for programs. */
-extern const char *const report_root_names[GCD_GROUPS][2];
 
 /* All metrics, as node_exporter's textfile collector reads them. */
 enum cli_exit report_prometheus(struct report *r, FILE *to);

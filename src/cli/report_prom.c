@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "held.h"
 #include "report.h"
 
 /* Each type is a time series: a few of them, unless more are asked for. */
@@ -235,7 +236,7 @@ static enum cli_exit put_roots(struct prom *p)
         for (unsigned i = 0; i < GCD_GROUPS; i++) {
             const uint64_t values[] = { sets.groups[i].roots, sets.groups[i].retained_bytes, sets.groups[i].claimed_bytes };
             begin_sample(p, root_metrics[k].name);
-            put_label(p, "kind", report_root_names[i][1]);
+            put_label(p, "kind", cli_group_key((enum gcd_root_group)i));
             end_sample(p, values[k]);
         }
     }

@@ -1,15 +1,5 @@
+#include "held.h"
 #include "report.h"
-
-const char *const report_root_names[GCD_GROUPS][2] = {
-    [GCD_GROUP_STATICS] = { "static variables", "statics" },
-    [GCD_GROUP_LOCALS] = { "local variables", "locals" },
-    [GCD_GROUP_FINALIZER] = { "finalizer queue", "finalizer" },
-    [GCD_GROUP_STRONG_HANDLES] = { "strong handles", "strong_handles" },
-    [GCD_GROUP_PINNED_HANDLES] = { "pinned handles", "pinned_handles" },
-    [GCD_GROUP_REFCOUNTED] = { "ref-counted handles", "refcounted" },
-    [GCD_GROUP_OTHER] = { "other roots", "other" },
-    [GCD_GROUP_WEAK] = { "weak handles", "weak" },
-};
 
 /* Of a dump without its graph: roots that hold no object are among them. */
 static void count_roots(const struct gcd_dump *d, struct gcd_root_sets *ret)
@@ -29,7 +19,7 @@ enum cli_exit report_root_sets(struct report *r, struct gcd_root_sets *ret)
     if (r->args->retained) {
         if (gcd_root_sets_of(r->d.graph, NULL, &cli_canceled, ret, &err) != GCD_OK)
             return cli_fail(r->d.subject, &err);
-        r->stand_ins = ret->stand_ins.roots;
+        r->stand_ins = (uint32_t)ret->stand_ins.roots;
     } else if (r->d.dump != NULL) {
         count_roots(r->d.dump, ret);
     } else {
@@ -95,10 +85,10 @@ static void put_rows(const struct report *r, struct cli_table *t, const struct g
     for (unsigned i = 0; i < GCD_GROUPS; i++) {
         total.roots += s->groups[i].roots;
         if (s->groups[i].roots > 0)
-            put_row(r, t, &s->groups[i], HAS_ALL, report_root_names[i][1], report_root_names[i][0]);
+            put_row(r, t, &s->groups[i], HAS_ALL, cli_group_key((enum gcd_root_group)i), cli_group_text((enum gcd_root_group)i));
     }
     if (s->stand_ins.roots > 0)
-        put_row(r, t, &s->stand_ins, HAS_ALL, "stand_ins", "(objects that stand in for roots)");
+        put_row(r, t, &s->stand_ins, HAS_ALL, cli_root_key(NULL), "(no root recorded)");
     if (s->shared_objects > 0)
         put_row(r, t, &several, HAS_RETAINED, "several", "(several kinds together)");
     if (s->unreachable_objects > 0)
