@@ -100,6 +100,7 @@ struct gcd_sink;
 struct gcd_sink_options {
     const struct gcd_alloc *alloc;
     const gcd_cancel_flag *cancel;   /* may be NULL; looked at when a signal interrupts a write, ends with GCD_E_CANCELED */
+    bool for_all;                /* others may read the file (mode 0644 and what the umask leaves of it): no dump, but numbers about one */
 };
 
 /*

@@ -26,6 +26,14 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_retained_by_type(const struct gcd_graph *g
                                                        const struct gcd_alloc *alloc, uint64_t *ret_bytes, struct gcd_error *err);
 
 /*
+ * The same for types that belong together, such as those of a module: CLASS_OF_TYPE[gcd_graph_type_count(G)] is the number of each type's
+ * class, below CLASSES, or GCD_CLASS_NONE.  NULL: each type is a class.  RET_BYTES[CLASSES].
+ */
+#define GCD_CLASS_NONE UINT32_MAX
+GCD_API GCD_MUST_CHECK gcd_status gcd_retained_by_class(const struct gcd_graph *g, const struct gcd_dominators *d, const uint32_t *class_of_type,
+                                                        uint32_t classes, const struct gcd_alloc *alloc, uint64_t *ret_bytes, struct gcd_error *err);
+
+/*
  * What all objects of some types together keep alive, exactly: what no root reaches any more when nothing leads through them, they
  * themselves included.  One walk through the graph for each call, in place of a dominator tree.
  */

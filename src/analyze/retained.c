@@ -37,30 +37,36 @@ static void number_tree(const struct gcd_dominators *d, uint32_t nodes, uint32_t
     }
 }
 
-gcd_status gcd_retained_by_type(const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_alloc *alloc,
-                                uint64_t *ret_bytes, struct gcd_error *err)
+gcd_status gcd_retained_by_class(const struct gcd_graph *g, const struct gcd_dominators *d, const uint32_t *class_of_type, uint32_t classes,
+                                 const struct gcd_alloc *alloc, uint64_t *ret_bytes, struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(alloc);
-    uint32_t nodes = gcd_graph_node_count(g), types = gcd_graph_type_count(g), reachable = gcd_dominators_reachable(d);
+    uint32_t nodes = gcd_graph_node_count(g), reachable = gcd_dominators_reachable(d);
     uint32_t *end = gcd_mem_new_uncleared(&a, nodes, sizeof *end), *at = gcd_mem_new_uncleared(&a, reachable, sizeof *at);
-    uint32_t *covered = gcd_mem_new_array(&a, types, sizeof *covered);   /* how far a larger object of the type reaches */
+    uint32_t *covered = gcd_mem_new_array(&a, classes, sizeof *covered);     /* how far a larger object of the class reaches */
     bool ok = end != NULL && at != NULL && covered != NULL;
     if (ok) {
         number_tree(d, nodes, end, at);
-        for (uint32_t t = 0; t < types; t++)
-            ret_bytes[t] = 0;
+        for (uint32_t c = 0; c < classes; c++)
+            ret_bytes[c] = 0;
         for (uint32_t i = 0; i < reachable; i++) {
-            uint32_t type = gcd_graph_node_type(g, at[i]);
-            if (i < covered[type])
+            uint32_t type = gcd_graph_node_type(g, at[i]), class = class_of_type != NULL ? class_of_type[type] : type;
+            if (class == GCD_CLASS_NONE || i < covered[class])
                 continue;
-            covered[type] = end[at[i]];
-            ret_bytes[type] = add(ret_bytes[type], gcd_dominators_retained(d, at[i]));
+            covered[class] = end[at[i]];
+            ret_bytes[class] = add(ret_bytes[class], gcd_dominators_retained(d, at[i]));
         }
     }
     gcd_mem_free(&a, end, nodes * sizeof *end);
     gcd_mem_free(&a, at, reachable * sizeof *at);
-    gcd_mem_free(&a, covered, types * sizeof *covered);
+    gcd_mem_free(&a, covered, classes * sizeof *covered);
     return ok ? GCD_OK : gcd_fail_nomem(err, "adding up retained sizes");
+}
+
+gcd_status gcd_retained_by_type(const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_alloc *alloc,
+                                uint64_t *ret_bytes, struct gcd_error *err)
+{
+    return gcd_retained_by_class(g, d, NULL, gcd_graph_type_count(g), alloc, ret_bytes, err);
 }
 
 /* ---- the exact set ---- */

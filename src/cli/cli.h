@@ -24,7 +24,8 @@ enum cli_exit {
     CLI_INTERRUPTED = 130
 };
 
-enum cli_sort { CLI_SORT_BYTES, CLI_SORT_COUNT, CLI_SORT_NAME };
+enum cli_sort { CLI_SORT_BYTES, CLI_SORT_COUNT, CLI_SORT_NAME, CLI_SORT_RETAINED };
+enum cli_by { CLI_BY_TYPE, CLI_BY_MODULE, CLI_BY_NAMESPACE, CLI_BY_KIND, CLI_BY_GENERATION, CLI_BY_LENGTH, CLI_BY_ROOT };
 enum cli_largest { CLI_LARGEST_BOTH, CLI_LARGEST_OBJECTS, CLI_LARGEST_TYPES };
 enum cli_names { CLI_NAMES_DEFAULT, CLI_NAMES_CSHARP, CLI_NAMES_RAW };
 enum cli_log { CLI_LOG_NONE, CLI_LOG_TEXT, CLI_LOG_JSON };
@@ -57,6 +58,8 @@ struct cli_args {
     bool keep_unknown;
     uint64_t top;                /* 0 = all */
     enum cli_sort sort;
+    enum cli_by by;
+    bool retained;
     const char *filter;          /* NULL = all */
     uint64_t min_bytes;
     const char *type, *object;   /* what is asked about */
@@ -246,8 +249,10 @@ enum cli_exit cli_trace_open(const struct cli_args *args, struct cli_dump *d);
 enum cli_exit cli_trace_write(const struct cli_args *args, struct cli_dump *d);
 /* The name of the format that is no conversion, and that only living processes have. */
 #define CLI_RAW_FORMAT "nettrace"
-/* A small file, whole or not at all.  TEXT NULL: out of memory.  CLI_FAILED after a line. */
-enum cli_exit cli_write_text(const char *path, const char *text);
+/* A small file, whole or not at all; FOR_ALL to read.  TEXT NULL: out of memory.  CLI_FAILED after a line. */
+enum cli_exit cli_write_text(const char *path, bool for_all, const char *text);
+/* Open PATH for an output, known to the second signal.  On failure the message has been printed. */
+enum cli_exit cli_sink_open(const char *path, const struct gcd_sink_options *options, enum cli_slot slot, struct gcd_sink **ret);
 /* Write what stdio still holds; a full disk or a closed pipe is found here. */
 enum cli_exit cli_flush_stdout(void);
 
@@ -276,7 +281,6 @@ json_t *cli_json_verdict(const struct gcd_verdict *v);
 /* Print and release J, NULL when out of memory was met.  0, or -1. */
 int cli_json_print(json_t *j, FILE *to);
 int cli_json_info(const struct cli_dump *d);
-int cli_json_report(const struct cli_dump *d, const struct gcd_names *names, const uint32_t *order, size_t n);
 /* How often an event occurs in a trace. */
 struct cli_event_kind {
     const char *provider;        /* lives as long as the trace */

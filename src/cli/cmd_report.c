@@ -1,99 +1,226 @@
-#include <inttypes.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "held.h"
+#include "report.h"
 
-/* qsort has no context argument in C11; the program has one thread. */
-static const struct cli_dump *sort_dump;
-static const struct gcd_names *sort_names;
-static enum cli_sort sort_key;
+static const struct report_view views[] = {
+    [CLI_BY_TYPE] = { "types", CLI_NEED_FACTS, report_by_type },
+    [CLI_BY_MODULE] = { "modules", CLI_NEED_FACTS, report_by_module },
+    [CLI_BY_NAMESPACE] = { "namespaces", CLI_NEED_FACTS, report_by_namespace },
+    [CLI_BY_KIND] = { "kinds", CLI_NEED_FACTS, report_by_kind },
+    [CLI_BY_GENERATION] = { "generations", CLI_NEED_STREAM, report_by_generation },
+    [CLI_BY_LENGTH] = { "lengths", CLI_NEED_STREAM, report_by_length },
+    [CLI_BY_ROOT] = { "roots", CLI_NEED_FACTS, report_by_root },
+};
+/* The names of the views as --by has them. */
+static const char *const by_names[] = { "type", "module", "namespace", "kind", "generation", "length", "root" };
 
-static int descending(uint64_t a, uint64_t b)
+/* ---- what is asked for ---- */
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_PROMETHEUS, FORMATS };
+static const struct {
+    const char *name, *suffix;
+} formats[FORMATS] = { { "text", ".txt" }, { "json", ".json" }, { "csv", ".csv" }, { "prometheus", ".prom" } };
+
+/* Before ".gz", if any. */
+static bool has_suffix(const char *path, const char *suffix)
 {
-    return a < b ? 1 : a > b ? -1 : 0;
+    size_t n = strlen(path), k = strlen(suffix);
+    n -= n > 3 && strcmp(path + n - 3, ".gz") == 0 ? 3 : 0;
+    return n > k && memcmp(path + n - k, suffix, k) == 0;
 }
 
-/* Ties are broken until nothing is left to chance: the same dump gives the same report. */
-static int compare(const void *pa, const void *pb)
+/* --json and --csv are short for --format; the suffix of an output decides when nothing else does. */
+static enum cli_exit choose_format(const struct cli_args *args, enum format *ret)
 {
-    uint32_t x = *(const uint32_t *)pa, y = *(const uint32_t *)pb;
-    const struct gcd_type *a = cli_type(sort_dump, x), *b = cli_type(sort_dump, y);
-    int by_bytes = descending(a->bytes, b->bytes), by_count = descending(a->objects, b->objects);
-    int by_name = strcmp(gcd_names_get(sort_names, x), gcd_names_get(sort_names, y));
-    const int orders[][3] = { [CLI_SORT_BYTES] = { by_bytes, by_count, by_name }, [CLI_SORT_COUNT] = { by_count, by_bytes, by_name },
-                              [CLI_SORT_NAME] = { by_name, by_bytes, by_count } };
-    for (int i = 0; i < 3; i++)
-        if (orders[sort_key][i] != 0)
-            return orders[sort_key][i];
-    int by_module = strcmp(a->module_path, b->module_path);
-    if (by_module != 0)
-        return by_module;
-    return a->id < b->id ? -1 : a->id > b->id;
-}
-
-static void print_rows(const struct cli_dump *d, const struct gcd_names *names, const uint32_t *order, size_t n, size_t shown)
-{
-    bool sep = cli_is_terminal(stdout);
-    char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES];
-    const struct gcd_dump_facts *f = cli_facts(d);
-    printf("%14s %18s %7s  %s\n", "Count", "Bytes", "Share", "Type");
-    uint64_t objects = 0, bytes = 0;
-    for (size_t i = 0; i < shown; i++) {
-        const struct gcd_type *t = cli_type(d, order[i]);
-        double share = f->bytes > 0 ? 100.0 * (double)t->bytes / (double)f->bytes : 0;
-        printf("%14s %18s %6.2f%%  ", cli_number(t->objects, sep, a), cli_number(t->bytes, sep, b), share);
-        cli_print_clean(stdout, gcd_names_get(names, order[i]));
-        putchar('\n');
-        objects += t->objects;
-        bytes += t->bytes;
+    *ret = args->json ? FORMAT_JSON : args->csv ? FORMAT_CSV : FORMAT_TEXT;
+    if (args->json + args->csv + (args->format != NULL) > 1) {
+        cli_say(NULL, "give one of --json, --csv and --format");
+        return CLI_USAGE;
     }
-    if (shown < n)
-        printf("%14s %18s %6.2f%%  (%zu more types)\n", cli_number(f->objects - objects, sep, a), cli_number(f->bytes - bytes, sep, b),
-               f->bytes > 0 ? 100.0 * (double)(f->bytes - bytes) / (double)f->bytes : 0, n - shown);
-    printf("%14s %18s %6.2f%%  total, %zu types\n", cli_number(f->objects, sep, a), cli_number(f->bytes, sep, b), 100.0, n);
+    if (args->format == NULL && !args->json && !args->csv && args->output != NULL)
+        for (int i = 0; i < FORMATS; i++)
+            if (has_suffix(args->output, formats[i].suffix))
+                *ret = (enum format)i;
+    for (int i = 0; args->format != NULL; i++) {
+        if (i == FORMATS) {
+            cli_say(NULL, "there is no format \"%s\" of reports; there is: text, json, csv, prometheus", args->format);
+            return CLI_USAGE;
+        }
+        *ret = (enum format)i;
+        if (strcmp(args->format, formats[i].name) == 0)
+            break;
+    }
+    return CLI_DONE;
 }
 
-static enum cli_exit report(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names)
+/* Options that mean nothing together. */
+static enum cli_exit check(const struct cli_args *args, enum format format)
 {
-    uint32_t count = cli_type_count(d);
-    uint32_t *order = calloc((size_t)count + 1, sizeof *order);
-    if (order == NULL) {
-        cli_say(d->subject, "out of memory");
-        return CLI_FAILED;
+    bool of_objects = args->by == CLI_BY_GENERATION || args->by == CLI_BY_LENGTH;
+    const char *problem = NULL;
+    if (args->sort == CLI_SORT_RETAINED && !args->retained)
+        problem = "--sort retained needs --retained";
+    else if (args->retained && of_objects)
+        problem = "--retained is for types and what they have in common, and for roots";
+    else if (args->by == CLI_BY_ROOT && (args->filter != NULL || args->min_bytes > 0 || args->top > 0 || args->sort != CLI_SORT_BYTES))
+        problem = "--filter, --min-bytes, --top and --sort are not for --by root";
+    else if (format == FORMAT_PROMETHEUS && args->by != CLI_BY_TYPE)
+        problem = "--format prometheus has types, generations and roots, and no --by";
+    else if (format == FORMAT_PROMETHEUS && args->names == CLI_NAMES_RAW)
+        problem = "--format prometheus needs different names for different types, and raw ones may be equal";
+    if (problem != NULL)
+        cli_say(NULL, "%s; see gcdumpc report --help", problem);
+    return problem != NULL ? CLI_USAGE : CLI_DONE;
+}
+
+/* ---- the dump ---- */
+
+/* Types that are wanted, and what they are in all. */
+static enum cli_exit select_types(struct report *r)
+{
+    enum cli_exit e = cli_filter_types(r->filter, &r->d, r->names, &r->wanted);
+    r->types = cli_type_count(&r->d);
+    for (uint32_t i = 0; e == CLI_DONE && i < r->types; i++) {
+        const struct gcd_type *t = cli_type(&r->d, i);
+        if (!r->wanted[i])
+            continue;
+        r->matched++;
+        r->count += t->objects;
+        r->bytes = r->bytes > UINT64_MAX - t->bytes ? UINT64_MAX : r->bytes + t->bytes;
     }
-    size_t n = 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (cli_type(d, i)->objects > 0)
-            order[n++] = i;
-    sort_dump = d;
-    sort_names = names;
-    sort_key = args->sort;
-    qsort(order, n, sizeof *order, compare);
-    size_t shown = args->top != 0 && args->top < n ? (size_t)args->top : n;
-    enum cli_exit e = CLI_DONE;
-    if (args->json)
-        e = cli_json_report(d, names, order, shown) == 0 ? CLI_DONE : CLI_FAILED;
-    else
-        print_rows(d, names, order, n, shown);
-    free(order);
     return e;
+}
+
+static enum cli_exit find_dominators(struct report *r)
+{
+    static const char verb[] = "finding what retains what";
+    struct gcd_dominators_options options = { .cancel = &cli_canceled, .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb };
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (!r->args->retained || r->args->by == CLI_BY_ROOT)
+        return CLI_DONE;
+    if (gcd_dominators_new(r->d.graph, &options, &r->dominators, &err) != GCD_OK)
+        return cli_fail(r->d.subject, &err);
+    r->stand_ins = gcd_dominators_stand_ins(r->dominators);
+    return CLI_DONE;
+}
+
+static enum cli_exit load(struct report *r, enum format format)
+{
+    enum cli_need need = r->args->retained ? CLI_NEED_GRAPH : format == FORMAT_PROMETHEUS ? CLI_NEED_STREAM : views[r->args->by].need;
+    enum cli_exit e = cli_open(r->args, need, &r->d);
+    if (e == CLI_DONE)
+        e = cli_names_of(r->args, &r->d, GCD_NAMES_CSHARP, &r->names);
+    if (e == CLI_DONE)
+        e = select_types(r);
+    return e == CLI_DONE ? find_dominators(r) : e;
+}
+
+/* ---- the output ---- */
+
+static json_t *text_or_null(const char *s)
+{
+    return s != NULL ? json_string(s) : json_null();
+}
+
+/* What stands beside the rows; numbers are those of the whole dump. */
+static bool print_json(const struct report *r, const struct cli_table *t, FILE *to)
+{
+    const struct gcd_dump_facts *f = cli_facts(&r->d);
+    json_t *rows = cli_table_json(t), *o = rows != NULL ? cli_json_head(r->d.subject) : NULL, *matched = json_object();
+    json_object_set_new(matched, "types", json_integer(r->matched));
+    json_object_set_new(matched, "objects", json_integer((json_int_t)r->count));
+    json_object_set_new(matched, "bytes", json_integer(r->bytes > INT64_MAX ? INT64_MAX : (json_int_t)r->bytes));
+    json_object_set_new(o, "by", json_string(by_names[r->args->by]));
+    json_object_set_new(o, "objects", json_integer((json_int_t)f->objects));
+    json_object_set_new(o, "bytes", json_integer(f->bytes > INT64_MAX ? INT64_MAX : (json_int_t)f->bytes));
+    json_object_set_new(o, "type_count", json_integer((json_int_t)f->types));
+    json_object_set_new(o, "filter", text_or_null(r->args->filter));
+    json_object_set_new(o, "matched", matched);
+    if (r->args->retained)
+        json_object_set_new(o, "stand_ins", json_integer(r->stand_ins));
+    json_object_set_new(o, views[r->args->by].key, rows);
+    json_object_set_new(o, "verdict", cli_json_verdict(cli_verdict_of(&r->d)));
+    return cli_json_print(o, to) == 0;
+}
+
+static enum cli_exit print_table(const struct report *r, const struct cli_table *t, enum format format, FILE *to)
+{
+    errno = 0;
+    bool ok = format == FORMAT_JSON ? print_json(r, t, to) : format == FORMAT_CSV ? cli_table_csv(t, to) : cli_table_print(t, to);
+    return ok || errno != ENOMEM ? CLI_DONE : report_no_memory(r);   /* what could not be written is found when it is flushed */
+}
+
+static enum cli_exit print(struct report *r, enum format format, FILE *to)
+{
+    struct cli_table *t = NULL;
+    if (format == FORMAT_PROMETHEUS)
+        return report_prometheus(r, to);
+    enum cli_exit e = views[r->args->by].make(r, &t);
+    if (e == CLI_DONE)
+        e = print_table(r, t, format, to);
+    cli_table_free(t);
+    return e;
+}
+
+/* Text of N bytes into SINK, all or nothing. */
+static enum cli_exit write_file(const char *path, struct gcd_sink *sink, const char *text, size_t n)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    gcd_sink_write(sink, text, n);
+    return gcd_sink_commit(sink, &err) == GCD_OK ? CLI_DONE : cli_fail(path, &err);
+}
+
+static enum cli_exit print_to_file(struct report *r, enum format format, struct gcd_sink *sink)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *to = open_memstream(&text, &n);
+    enum cli_exit e = to != NULL ? print(r, format, to) : report_no_memory(r);
+    if (to != NULL && fclose(to) != 0 && e == CLI_DONE)
+        e = report_no_memory(r);
+    if (e == CLI_DONE)
+        e = write_file(r->args->output, sink, text, n);
+    free(text);
+    return e;
+}
+
+static enum cli_exit run(struct report *r, enum format format, struct gcd_sink *sink)
+{
+    enum cli_exit e = load(r, format);
+    if (e == CLI_DONE)
+        e = sink != NULL ? print_to_file(r, format, sink) : print(r, format, stdout);
+    enum cli_exit flushed = cli_flush_stdout();
+    if (e != CLI_DONE || flushed != CLI_DONE)
+        return e != CLI_DONE ? e : flushed;
+    cli_say_stand_ins(r->d.subject, r->stand_ins);
+    return cli_verdict(&r->d, r->args->quiet);
 }
 
 enum cli_exit cmd_report(const struct cli_args *args)
 {
-    struct cli_dump d;
-    struct gcd_names *names = NULL;
-    enum cli_exit e = cli_open(args, CLI_NEED_FACTS, &d);
+    struct report r = { .args = args };
+    struct gcd_sink *sink = NULL;
+    enum format format;
+    enum cli_exit e = choose_format(args, &format);
     if (e == CLI_DONE)
-        e = cli_names_of(args, &d, GCD_NAMES_CSHARP, &names);
-    if (e == CLI_DONE) {
-        e = report(args, &d, names);
-        enum cli_exit flushed = cli_flush_stdout();
-        if (e == CLI_DONE)
-            e = flushed != CLI_DONE ? flushed : cli_verdict(&d, args->quiet);
-    }
-    gcd_names_free(names);
-    cli_close(&d);
+        e = check(args, format);
+    if (e == CLI_DONE && args->filter != NULL)
+        e = cli_filter_new(args->filter, &r.filter);
+    /* node_exporter runs as another user, and metrics are there to be published */
+    struct gcd_sink_options options = { .cancel = &cli_canceled, .for_all = format == FORMAT_PROMETHEUS };
+    if (e == CLI_DONE && args->output != NULL && strcmp(args->output, "-") != 0)
+        e = cli_sink_open(args->output, &options, CLI_SLOT_OUTPUT, &sink);
+    if (e == CLI_DONE)
+        e = run(&r, format, sink);
+    gcd_sink_free(sink);
+    cli_temporary(CLI_SLOT_OUTPUT, NULL);
+    gcd_dominators_free(r.dominators);
+    gcd_names_free(r.names);
+    free(r.wanted);
+    cli_close(&r.d);
+    cli_filter_free(r.filter);
     return e;
 }

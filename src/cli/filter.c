@@ -189,3 +189,37 @@ enum cli_exit cli_filter_nothing(const struct cli_filter *f, const char *subject
     cli_say(subject, "no type matches \"%s\"%s", f->pattern, text);
     return CLI_FAILED;
 }
+
+/* ---- types ---- */
+
+static const struct gcd_type *type_at(const struct cli_dump *d, uint32_t i)
+{
+    return d->graph != NULL ? gcd_graph_type(d->graph, i) : gcd_dump_type(d->dump, i);
+}
+
+enum cli_exit cli_filter_types(const struct cli_filter *f, const struct cli_dump *d, const struct gcd_names *names, uint8_t **ret)
+{
+    uint32_t count = d->graph != NULL ? gcd_graph_type_count(d->graph) : gcd_dump_type_count(d->dump);
+    bool matched = f == NULL, used = f == NULL;
+    uint8_t *types = calloc((size_t)count + 1, 1);
+    enum cli_exit e = types != NULL ? CLI_DONE : CLI_FAILED;
+    if (types == NULL)
+        cli_say(d->subject, "out of memory");
+    for (uint32_t i = 0; e == CLI_DONE && i < count; i++) {
+        bool matches = cli_filter_matches(f, gcd_names_get(names, i));
+        types[i] = matches && type_at(d, i)->objects > 0;
+        matched = matched || matches;
+        used = used || types[i] != 0;
+    }
+    if (e == CLI_DONE && !matched) {
+        e = cli_filter_nothing(f, d->subject, names, count);
+    } else if (e == CLI_DONE && !used) {
+        cli_say(d->subject, "there are no objects of types like \"%s\"", f->pattern);
+        e = CLI_FAILED;
+    }
+    if (e == CLI_DONE)
+        *ret = types;
+    else
+        free(types);
+    return e;
+}

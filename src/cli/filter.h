@@ -21,6 +21,12 @@ void cli_filter_free(struct cli_filter *f);
 /* F NULL matches everything. */
 bool cli_filter_matches(const struct cli_filter *f, const char *name);
 
+/*
+ * [types of D] 1 for those with objects whose names match F.  CLI_FAILED after a message: out of memory; no type, or no object of one.
+ * free() *RET.
+ */
+enum cli_exit cli_filter_types(const struct cli_filter *f, const struct cli_dump *d, const struct gcd_names *names, uint8_t **ret);
+
 /* "no type matches ..." with names that are near, about SUBJECT; returns CLI_FAILED.  NAMES are those of COUNT types. */
 enum cli_exit cli_filter_nothing(const struct cli_filter *f, const char *subject, const struct gcd_names *names, uint32_t count);
 

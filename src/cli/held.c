@@ -18,9 +18,19 @@ static const struct {
     [GCD_GROUP_WEAK] = { "weak handle", "weak" },
 };
 
+const char *cli_group_text(enum gcd_root_group group)
+{
+    return groups[group].text;
+}
+
+const char *cli_group_key(enum gcd_root_group group)
+{
+    return groups[group].key;
+}
+
 const char *cli_root_key(const struct gcd_graph_root *r)
 {
-    return r != NULL ? groups[gcd_graph_root_group(r)].key : "stand_in";
+    return r != NULL ? cli_group_key(gcd_graph_root_group(r)) : "stand_in";
 }
 
 char *cli_root_text(const struct gcd_graph *g, const struct gcd_names *names, const struct gcd_graph_root *r)
@@ -45,30 +55,10 @@ void cli_say_stand_ins(const char *subject, uint32_t n)
 enum cli_exit cli_match_types(const char *pattern, const struct cli_dump *d, const struct gcd_names *names, uint8_t **ret)
 {
     struct cli_filter *filter;
-    uint32_t count = gcd_graph_type_count(d->graph), matched = 0, used = 0;
     enum cli_exit e = cli_filter_new(pattern, &filter);
-    uint8_t *types = e == CLI_DONE ? calloc((size_t)count + 1, 1) : NULL;
-    if (e == CLI_DONE && types == NULL) {
-        cli_say(d->subject, "out of memory");
-        e = CLI_FAILED;
-    }
-    for (uint32_t t = 0; e == CLI_DONE && t < count; t++) {
-        types[t] = cli_filter_matches(filter, gcd_names_get(names, t));
-        matched += types[t];
-        types[t] &= gcd_graph_type(d->graph, t)->objects > 0;
-        used += types[t];
-    }
-    if (e == CLI_DONE && matched == 0) {
-        e = cli_filter_nothing(filter, d->subject, names, count);
-    } else if (e == CLI_DONE && used == 0) {
-        cli_say(d->subject, "there are no objects of types like \"%s\"", pattern);
-        e = CLI_FAILED;
-    }
-    cli_filter_free(filter);
     if (e == CLI_DONE)
-        *ret = types;
-    else
-        free(types);
+        e = cli_filter_types(filter, d, names, ret);
+    cli_filter_free(filter);
     return e;
 }
 

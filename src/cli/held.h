@@ -8,6 +8,10 @@
 #include "filter.h"
 #include "table.h"
 
+/* A group of roots for people, "static variable", and for programs, "statics". */
+const char *cli_group_text(enum gcd_root_group group);
+const char *cli_group_key(enum gcd_root_group group);
+
 /*
  * A root for people, "static variable Shop.Cache.items" or "thread stack"; R NULL: an object stands in for it.  The type of a static variable is
  * named when the dump knows the class that declares it (Mono; CoreCLR tells that of the stored object).  free() it; NULL when out of memory.
@@ -19,10 +23,7 @@ const char *cli_root_key(const struct gcd_graph_root *r);
 /* Tell that a dump has no roots and N objects stand in for them; nothing when N is 0. */
 void cli_say_stand_ins(const char *subject, uint32_t n);
 
-/*
- * [gcd_graph_type_count()] 1 for types with objects whose names match PATTERN.  CLI_USAGE and CLI_FAILED after a message: no pattern, no
- * type, no object.  free() *RET.
- */
+/* cli_filter_types of a PATTERN; also CLI_USAGE. */
 enum cli_exit cli_match_types(const char *pattern, const struct cli_dump *d, const struct gcd_names *names, uint8_t **ret);
 
 /* An object as a cell of text for people, and what --object takes: its address, or its number when addresses are made up. */

@@ -211,33 +211,6 @@ int cli_json_info(const struct cli_dump *d)
     return cli_json_print(o, stdout);
 }
 
-int cli_json_report(const struct cli_dump *d, const struct gcd_names *names, const uint32_t *order, size_t n)
-{
-    const struct gcd_dump_facts *f = cli_facts(d);
-    json_t *o = cli_json_head(d->subject), *types = json_array();
-    for (size_t i = 0; i < n; i++) {
-        const struct gcd_type *t = cli_type(d, order[i]);
-        json_t *row = json_object();
-        char id[32];
-        (void)snprintf(id, sizeof id, "0x%" PRIx64, t->id);
-        put_text(row, "name", gcd_names_get(names, order[i]));
-        put_text(row, "raw_name", t->name);
-        put_text(row, "module", t->module_path);
-        put_text(row, "id", id);
-        put_number(row, "count", t->objects);
-        put_number(row, "bytes", t->bytes);
-        put_number(row, "edges", t->edges);
-        put(row, "share", json_real(f->bytes > 0 ? (double)t->bytes / (double)f->bytes : 0));
-        json_array_append_new(types, row);
-    }
-    put_number(o, "objects", f->objects);
-    put_number(o, "bytes", f->bytes);
-    put_number(o, "type_count", f->types);
-    put(o, "types", types);
-    put(o, "verdict", cli_json_verdict(cli_verdict_of(d)));
-    return cli_json_print(o, stdout);
-}
-
 int cli_json_events(const struct gcd_trace *trace, const char *subject, const struct cli_event_kind *kinds, size_t n)
 {
     struct gcd_trace_info info;

@@ -20,7 +20,19 @@ static const struct cli_command commands[] = {
       "Several processes are dumped one after another; the exit status is that of the worst.\n" },
     { "convert", "FILE -o FILE", "convert a recording or a dump to another format", CLI_CONVERT, cmd_convert, "" },
     { "info", "FILE", "what a recording or a dump contains, and whether it is complete", CLI_INFO, cmd_info, "" },
-    { "report", "FILE", "objects and bytes of each type", CLI_REPORT, cmd_report, "" },
+    { "report", "FILE", "objects and bytes of each type", CLI_REPORT, cmd_report,
+      "--by WHAT:\n"
+      "  type        objects and bytes of each type\n"
+      "  module, namespace, kind\n"
+      "              of what types have in common; kinds are array, boxed value, class, delegate, string ...\n"
+      "  generation  with the memory that is used and free, as far as the dump has memory ranges\n"
+      "  length      strings and arrays by powers of two of their length, which follows from their size\n"
+      "  root        kinds of roots; with --retained what they lead to: all that is reached, what no other kind\n"
+      "              reaches, and each object once, claimed by the first kind that reaches it\n\n"
+      "--filter: in a PATTERN * is any text and ? one character, and the whole name must match; brackets mean\n"
+      "themselves.  Between slashes it is a regular expression that may match anywhere.\n\n"
+      "--format is text, json, csv or prometheus (for node_exporter's textfile collector; 20 types unless --top\n"
+      "says otherwise).  Without it the suffix of -o decides: .json, .csv, .prom, else text.\n" },
     { "retained", "FILE", "what keeps most memory alive: objects, types, the dominator tree", CLI_RETAINED, cmd_retained,
       "The retained size of an object is what would go with it.  Of a type it is what its objects keep alive\n"
       "together; the table of all types shows a lower bound, --type PATTERN the exact size.  --csv prints one table,\n"

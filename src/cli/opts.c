@@ -8,7 +8,7 @@
 
 enum option_type {
     OPT_FLAG, OPT_TEXT, OPT_NUMBER, OPT_SIZE, OPT_PERCENT, OPT_TIME,
-    OPT_SORT, OPT_STRATEGY, OPT_NAMES, OPT_FOLD, OPT_LOG, OPT_LARGEST
+    OPT_SORT, OPT_BY, OPT_STRATEGY, OPT_NAMES, OPT_FOLD, OPT_LOG, OPT_LARGEST
 };
 
 struct option_row {
@@ -23,8 +23,9 @@ struct option_row {
 };
 
 /* Words for the values of an enum, in its order; NULL at the end. */
-static const char *const choices[][4] = {
-    [OPT_SORT] = { "bytes", "count", "name", NULL },         /* enum cli_sort */
+static const char *const choices[][8] = {
+    [OPT_SORT] = { "bytes", "count", "name", "retained", NULL },     /* enum cli_sort */
+    [OPT_BY] = { "type", "module", "namespace", "kind", "generation", "length", "root", NULL },      /* enum cli_by */
     [OPT_STRATEGY] = { "auto", "single", "drain", NULL },    /* enum cli_strategy */
     [OPT_NAMES] = { "default", "csharp", "raw", NULL },      /* enum cli_names */
     [OPT_LARGEST] = { "both", "objects", "types", NULL },    /* enum cli_largest */
@@ -48,15 +49,17 @@ static const struct option_row rows[] = {
     { "port", 0, "PATH", "the same by its diagnostic socket, also unix:PATH", LIVE, OPT_TEXT, FIELD(port), 0, 0 },
     { "connect", 0, "ADDR", "the same by DOTNET_DiagnosticPorts=ADDR: listens there and waits for it", LIVE, OPT_TEXT, FIELD(connect), 0, 0 },
     { "delay", 0, "SECONDS", "let a program that has connected run so long before the dump (0)", LIVE, OPT_NUMBER, FIELD(delay_s), 0, 1000000 },
-    { "output", 'o', "FILE", "where to write; \"-\" is standard output", OUTPUTS, OPT_TEXT, FIELD(output), 0, 0 },
-    { "format", 'f', "NAME", "format of the output, else its suffix decides", OUTPUTS, OPT_TEXT, FIELD(format), 0, 0 },
+    { "output", 'o', "FILE", "where to write; \"-\" is standard output", OUTPUTS | CLI_REPORT, OPT_TEXT, FIELD(output), 0, 0 },
+    { "format", 'f', "NAME", "format of the output, else its suffix decides", OUTPUTS | CLI_REPORT, OPT_TEXT, FIELD(format), 0, 0 },
     { "save-trace", 0, "FILE", "also keep the event stream, as .nettrace or .nettrace.gz", LIVE, OPT_TEXT, FIELD(save_trace), 0, 0 },
     { "names", 0, "STYLE", "spelling of type names: csharp, raw (as the runtime), or default",
       OUTPUTS | CLI_REPORT | HOLDERS, OPT_NAMES, FIELD(names), 0, 0 },
     { "fold", 0, "HOW", "how profiles stack up: along dominators (default) or paths", OUTPUTS, OPT_FOLD, FIELD(fold), 0, 0 },
     { "keep-unknown", 0, NULL, "keep references to nowhere, as a made-up object", OUTPUTS, OPT_FLAG,
       FIELD(keep_unknown), 0, 0 },
-    { "sort", 's', "KEY", "order of the types: bytes (default), count or name", CLI_REPORT, OPT_SORT, FIELD(sort), 0, 0 },
+    { "by", 0, "WHAT", "what a line is about: type (default), and others, see below", CLI_REPORT, OPT_BY, FIELD(by), 0, 0 },
+    { "retained", 0, NULL, "also what the objects of a line keep alive together; needs the object graph",
+      CLI_REPORT, OPT_FLAG, FIELD(retained), 0, 0 },
     { "type", 0, "PATTERN", "about the objects of types like Shop.*, or /REGEX/", HOLDERS, OPT_TEXT, FIELD(type), 0, 0 },
     { "object", 0, "WHICH", "about one object: its address 0x..., or its number", CLI_PATHS, OPT_TEXT, FIELD(object), 0, 0 },
     { "from-root", 0, NULL, "paths begin at the roots (default)", CLI_PATHS, OPT_FLAG, FIELD(from_root), 0, 0 },
@@ -64,11 +67,12 @@ static const struct option_row rows[] = {
     { "max-paths", 0, "N", "show the N paths that lead to most (10)", CLI_PATHS, OPT_NUMBER, FIELD(max_paths), 1, UINT32_MAX },
     { "largest", 0, "WHAT", "which tables: objects, types or both (default)", CLI_RETAINED, OPT_LARGEST, FIELD(largest), 0, 0 },
     { "tree", 0, "N", "the first N levels of the dominator tree instead", CLI_RETAINED, OPT_NUMBER, FIELD(tree), 1, 255 },
-    { "filter", 0, "PATTERN", "only types like Shop.*, or /REGEX/", CLI_RETAINED, OPT_TEXT, FIELD(filter), 0, 0 },
-    { "min-bytes", 0, "SIZE", "only lines with as many bytes", CLI_RETAINED, OPT_SIZE, FIELD(min_bytes), 0, INT64_MAX },
+    { "filter", 0, "PATTERN", "only types like Shop.*, or /REGEX/", CLI_REPORT | CLI_RETAINED, OPT_TEXT, FIELD(filter), 0, 0 },
+    { "min-bytes", 0, "SIZE", "only lines with as many bytes", CLI_REPORT | CLI_RETAINED, OPT_SIZE, FIELD(min_bytes), 0, INT64_MAX },
+    { "sort", 's', "KEY", "order of the lines: bytes (default), count, name or retained", CLI_REPORT, OPT_SORT, FIELD(sort), 0, 0 },
     { "top", 'n', "N", "only the first N lines", CLI_REPORT | CLI_RETAINED, OPT_NUMBER, FIELD(top), 1, UINT32_MAX },
     { "json", 'j', NULL, "machine-readable output", TABLES, OPT_FLAG, FIELD(json), 0, 0 },
-    { "csv", 0, NULL, "comma-separated values, RFC 4180", HOLDERS, OPT_FLAG, FIELD(csv), 0, 0 },
+    { "csv", 0, NULL, "comma-separated values, RFC 4180", CLI_REPORT | HOLDERS, OPT_FLAG, FIELD(csv), 0, 0 },
     { "events", 'e', NULL, "count the events of a recording instead, with or without a dump", CLI_INFO, OPT_FLAG, FIELD(events), 0, 0 },
     { "timeout", 't', "SECONDS", "give up when the dump is not whole by then", LIVE, OPT_NUMBER, FIELD(timeout_s), 1, 1000000 },
     { "buffer", 'b', "MB", "event buffer in the process at the first attempt (as its memory suggests)", LIVE, OPT_NUMBER, FIELD(buffer_mb), 1, 4095 },
@@ -178,7 +182,7 @@ static bool parse_number(const char *s, enum option_type type, uint64_t *ret)
 
 static void bad_choice(const struct option_row *r, const char *value)
 {
-    char all[64] = "";
+    char all[128] = "";
     const char *const *words = choices[r->type];
     for (size_t i = 0; words[i] != NULL; i++) {
         size_t n = strlen(all);
@@ -199,6 +203,7 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
         memcpy(field, &value, sizeof value);
         return true;
     case OPT_SORT:
+    case OPT_BY:
     case OPT_STRATEGY:
     case OPT_NAMES:
     case OPT_FOLD:

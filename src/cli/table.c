@@ -20,6 +20,7 @@ struct cli_table {
     size_t n;                    /* columns */
     struct cell *cells;          /* row by row */
     size_t count, room;
+    size_t sums;                 /* cells before those that sum up; SIZE_MAX = all */
     bool no_memory;
 };
 
@@ -29,6 +30,7 @@ struct cli_table *cli_table_new(const struct cli_column *columns, size_t n)
     if (t != NULL) {
         t->columns = columns;
         t->n = n;
+        t->sums = SIZE_MAX;
     }
     return t;
 }
@@ -102,6 +104,18 @@ void cli_table_branch(struct cli_table *t, uint32_t depth, const char *text)
 void cli_table_none(struct cli_table *t)
 {
     put(t, (struct cell){ .none = true });
+}
+
+void cli_table_sums(struct cli_table *t)
+{
+    if (t != NULL)
+        t->sums = t->count;
+}
+
+/* Without those that sum up. */
+static size_t plain_rows(const struct cli_table *t)
+{
+    return (t->sums < t->count ? t->sums : t->count) / t->n;
 }
 
 size_t cli_table_rows(const struct cli_table *t)
@@ -246,7 +260,7 @@ bool cli_table_csv(const struct cli_table *t, FILE *to)
             comma = ",";
         }
     putc('\n', to);
-    for (size_t i = 0; i < cli_table_rows(t); i++) {
+    for (size_t i = 0; i < plain_rows(t); i++) {
         comma = "";
         for (size_t k = 0; k < t->n; k++)
             if (t->columns[k].key != NULL) {
@@ -281,7 +295,7 @@ static json_t *json_cell(const struct cell *c, enum cli_cell kind)
 json_t *cli_table_json(const struct cli_table *t)
 {
     json_t *rows = ready(t) ? json_array() : NULL;
-    for (size_t i = 0; rows != NULL && i < cli_table_rows(t); i++) {
+    for (size_t i = 0; rows != NULL && i < plain_rows(t); i++) {
         json_t *row = json_object();
         for (size_t k = 0; k < t->n; k++)
             if (t->columns[k].key != NULL)

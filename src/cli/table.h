@@ -56,6 +56,10 @@ void cli_table_branch(struct cli_table *t, uint32_t depth, const char *text);
 /* Unknown, not applicable: nothing in text and CSV, null in JSON. */
 void cli_table_none(struct cli_table *t);
 
+/* The rows that follow sum up those before: they are for people only, and not in JSON and CSV. */
+void cli_table_sums(struct cli_table *t);
+
+/* All rows, those that sum up included. */
 size_t cli_table_rows(const struct cli_table *t);
 
 /* False when out of memory was met or TO cannot be written; the reason is in errno. */

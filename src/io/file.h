@@ -38,9 +38,9 @@ gcd_status gcd_file_write_behind(int fd, uint64_t at, size_t n, struct gcd_error
 
 /*
  * Open PATH for writing.  For a file to come or to be replaced: a temporary file beside it, whose name is in RET_TEMP
- * (CAP bytes); for a device, a pipe or standard output RET_TEMP is empty and PATH itself is open.
+ * (CAP bytes); for a device, a pipe or standard output RET_TEMP is empty and PATH itself is open.  MODE: permissions of a new file.
  */
-gcd_status gcd_file_open_write(const char *path, const gcd_cancel_flag *cancel, int *ret_fd, char *ret_temp, size_t cap,
+gcd_status gcd_file_open_write(const char *path, unsigned mode, const gcd_cancel_flag *cancel, int *ret_fd, char *ret_temp, size_t cap,
                                struct gcd_error *err);
 
 /*
@@ -53,7 +53,8 @@ gcd_status gcd_file_open_place(const char *path, bool folder, int *ret_fd, char 
  * The temporary file or folder itself, ".NAME.PID-N.gcdumpc-tmp".  It is locked (flock) as long as FD is open: what a killed process left in
  * this folder is not, and is removed now.
  */
-gcd_status gcd_file_open_temporary(const char *path, bool folder, int *ret_fd, char *ret_temp, size_t cap, struct gcd_error *err);
+gcd_status gcd_file_open_temporary(const char *path, bool folder, unsigned mode, int *ret_fd, char *ret_temp, size_t cap,
+                                   struct gcd_error *err);
 
 /* Sync FD, rename TEMP to PATH, sync the folder.  TEMP can be a folder, too; it replaces only an empty one. */
 gcd_status gcd_file_publish(int fd, const char *temp, const char *path, struct gcd_error *err);

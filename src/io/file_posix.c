@@ -235,7 +235,7 @@ static size_t folder_len(const char *path)
     return slash == NULL ? 0 : (size_t)(slash - path) + 1;
 }
 
-gcd_status gcd_file_open_write(const char *path, const gcd_cancel_flag *cancel, int *ret_fd, char *ret_temp, size_t cap,
+gcd_status gcd_file_open_write(const char *path, unsigned mode, const gcd_cancel_flag *cancel, int *ret_fd, char *ret_temp, size_t cap,
                                struct gcd_error *err)
 {
     ret_temp[0] = '\0';
@@ -253,7 +253,7 @@ gcd_status gcd_file_open_write(const char *path, const gcd_cancel_flag *cancel, 
         return open_device(path, cancel, S_ISFIFO(st.st_mode), ret_fd, err);
     if (strlen(path + folder_len(path)) > NAME_MAX)
         return gcd_fail_os(err, ENAMETOOLONG, "cannot create it");
-    return gcd_file_open_temporary(path, false, ret_fd, ret_temp, cap, err);
+    return gcd_file_open_temporary(path, false, mode, ret_fd, ret_temp, cap, err);
 }
 
 /* Does a folder hold something?  One that cannot be read is left to the rename, which knows. */
@@ -286,7 +286,7 @@ gcd_status gcd_file_open_place(const char *path, bool folder, int *ret_fd, char 
         return gcd_fail(err, GCD_E_ARG, "is a directory, a file name is needed");
     if (there && !folder && !S_ISREG(st.st_mode))
         return gcd_fail(err, GCD_E_ARG, "is no regular file, and this format needs one");
-    return gcd_file_open_temporary(path, folder, ret_fd, ret_temp, cap, err);
+    return gcd_file_open_temporary(path, folder, folder ? 0700 : 0600, ret_fd, ret_temp, cap, err);
 }
 
 gcd_status gcd_file_publish(int fd, const char *temp, const char *path, struct gcd_error *err)

@@ -73,7 +73,7 @@ gcd_status gcd_sink_open(const char *path, const struct gcd_sink_options *option
     if (st == GCD_OK && len > 3 && strcmp(path + len - 3, ".gz") == 0)
         st = start_gzip(s, err);
     if (st == GCD_OK)
-        st = gcd_file_open_write(path, s->cancel, &s->fd, s->temp, PATH_MAX, err);
+        st = gcd_file_open_write(path, options != NULL && options->for_all ? 0644 : 0600, s->cancel, &s->fd, s->temp, PATH_MAX, err);
     if (st != GCD_OK) {
         gcd_sink_free(s);
         return st;

@@ -69,13 +69,13 @@ static void remove_left_overs(const char *dir)
 /* ---- a new one ---- */
 
 /* A file for writing, or a folder; -1 and errno when that fails. */
-static int make_temp(const char *path, bool folder)
+static int make_temp(const char *path, bool folder, unsigned mode)
 {
     int flags = folder ? O_RDONLY | O_DIRECTORY : O_WRONLY | O_CREAT | O_EXCL, fd;
-    if (folder && mkdir(path, 0700) != 0)
+    if (folder && mkdir(path, mode) != 0)
         return -1;
     do
-        fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC, 0600);
+        fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC, mode);
     while (fd < 0 && errno == EINTR);
     return fd;
 }
@@ -90,7 +90,8 @@ static bool keep(int fd)
 }
 
 /* The process id keeps two programs apart, the counter two outputs of one program; O_EXCL or mkdir decides. */
-gcd_status gcd_file_open_temporary(const char *path, bool folder, int *ret_fd, char *ret_temp, size_t cap, struct gcd_error *err)
+gcd_status gcd_file_open_temporary(const char *path, bool folder, unsigned mode, int *ret_fd, char *ret_temp, size_t cap,
+                                   struct gcd_error *err)
 {
     const char *what = folder ? "folder" : "file", *slash = strrchr(path, '/');
     char dir[PATH_MAX];
@@ -108,7 +109,7 @@ gcd_status gcd_file_open_temporary(const char *path, bool folder, int *ret_fd, c
             ret_temp[0] = '\0';
             return gcd_fail(err, GCD_E_ARG, "the file name is too long");
         }
-        int fd = make_temp(ret_temp, folder), e = errno;
+        int fd = make_temp(ret_temp, folder, mode), e = errno;
         if (fd >= 0 && keep(fd)) {
             *ret_fd = fd;
             return GCD_OK;

@@ -78,6 +78,8 @@ class Memory(CliTest):
         self.bounded("report", "TRACE")
         self.bounded("report", "-", data=True)
         self.bounded("report", "--json", "TRACE")
+        self.bounded("report", "--by=length", "TRACE")
+        self.bounded("report", "--format=prometheus", "TRACE")
 
     def test_info(self):
         self.bounded("info", "TRACE")

@@ -94,7 +94,7 @@ class Terminal(CliTest):
 
     def test_separators(self):
         """For people only: a number that a script reads has none."""
-        for command, number in (("report", "1,378,569 100.00%"), ("info", "bytes              1,378,569\n")):
+        for command, number in (("report", "1,378,569  100.00%"), ("info", "bytes              1,378,569\n")):
             process = self.terminal(command, trace("net10-wks"))
             text = self.shown(process)
             self.assertEqual(self.finish(process).code, 0)

@@ -57,7 +57,7 @@ enum cli_exit job_last_write(const struct job_dump *d)
                           (json_int_t)d->facts.heap_bytes, "pause_ns", (json_int_t)d->facts.pause_ns, "duration_ms", (json_int_t)d->duration_ms);
     char *text = o != NULL ? json_dumps(o, 0) : NULL;
     json_decref(o);
-    enum cli_exit e = cli_write_text(path, text);
+    enum cli_exit e = cli_write_text(path, false, text);
     free(text);
     return e;
 }

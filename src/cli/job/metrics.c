@@ -80,7 +80,7 @@ enum cli_exit job_metrics(const struct cli_args *args, const struct job_dump *du
     for (size_t i = 0; f != NULL && i < sizeof metrics / sizeof *metrics; i++)
         print(f, &metrics[i], dumps, n);
     bool ok = f != NULL && fclose(f) == 0;
-    enum cli_exit e = cli_write_text(args->metrics, ok ? text : NULL);
+    enum cli_exit e = cli_write_text(args->metrics, true, ok ? text : NULL);
     free(text);
     return e;
 }

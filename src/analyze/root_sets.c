@@ -1,0 +1,182 @@
+/*
+ * Which groups of roots lead to a node is a set of eight bits, and what a node has it hands on.  A node waits while it has bits that it has
+ * not handed on.  Bits are only ever added, so it is met as often as there are groups at most.
+ *
+ * First the graph is swept a few times from end to end: references mostly lead to neighbours, and memory is met in its order, several
+ * times faster than in that of a queue.  What still waits then, at the far ends of long chains, goes through a queue, which has no bad case.
+ */
+#include <gcdumpc/root_sets.h>
+
+#include "analyze/flow.h"
+#include "base/error.h"
+#include "base/mem.h"
+
+struct mark {
+    uint8_t has;                 /* groups that lead there */
+    uint8_t waiting;             /* of these, not handed on yet */
+};
+
+struct sets {
+    struct flow flow;
+    uint32_t nodes;
+    struct mark *marks;          /* [nodes] */
+    uint32_t *queue;             /* [nodes], a ring; NULL while the graph is swept */
+    uint32_t first, count;
+};
+
+/* There and back: a chain in either direction takes one of each. */
+#define SWEEPS 8u
+#define CHECK_EVERY UINT32_C(65536)
+
+/* More bits than a byte has would need wider sets. */
+_Static_assert(GCD_GROUPS <= 8, "a set of groups is a byte");
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static void reach(struct sets *s, uint32_t node, uint8_t groups)
+{
+    struct mark *m = &s->marks[node];
+    uint8_t added = (uint8_t)(groups & ~m->has);
+    if (added == 0)
+        return;
+    m->has |= added;
+    if (m->waiting == 0 && s->queue != NULL) {
+        uint64_t at = (uint64_t)s->first + s->count++;
+        s->queue[at >= s->nodes ? at - s->nodes : at] = node;
+    }
+    m->waiting |= added;
+}
+
+/* Weak roots lead nowhere, so the bit of their group is free for what stands in for roots. */
+#define STAND_IN_BIT (1u << GCD_GROUP_WEAK)
+
+static void start(struct sets *s, struct gcd_root_sets *ret)
+{
+    bool roots = s->flow.stand_ins == NULL;
+    for (size_t i = 0; i < gcd_graph_root_count(s->flow.g); i++)
+        ret->groups[gcd_graph_root_group(gcd_graph_root(s->flow.g, i))].roots++;
+    for (size_t i = 0; i < flow_root_count(&s->flow); i++) {
+        uint32_t node = flow_root(&s->flow, i);
+        unsigned bit = roots ? 1u << gcd_graph_root_group(gcd_graph_root(s->flow.g, i)) : STAND_IN_BIT;
+        if (node != GCD_NODE_NONE)
+            reach(s, node, (uint8_t)bit);
+    }
+    ret->stand_ins.roots = roots ? 0 : flow_root_count(&s->flow);
+}
+
+static gcd_status check(uint64_t met, const gcd_cancel_flag *cancel, struct gcd_error *err)
+{
+    bool stop = met % CHECK_EVERY == 0 && cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed);
+    return stop ? gcd_fail(err, GCD_E_CANCELED, "interrupted") : GCD_OK;
+}
+
+static void hand_on(struct sets *s, uint32_t node)
+{
+    uint8_t groups = s->marks[node].waiting;
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(s->flow.g, node, &n);
+    s->marks[node].waiting = 0;
+    for (size_t i = 0; i < n; i++)
+        reach(s, edges[i], groups);
+    uint32_t to;
+    for (uint64_t i = n; (to = flow_at(&s->flow, node, i)) != GCD_NODE_NONE; i++)
+        reach(s, to, groups);
+}
+
+static gcd_status sweep(struct sets *s, bool back, const gcd_cancel_flag *cancel, struct gcd_error *err)
+{
+    for (uint32_t i = 0; i < s->nodes; i++) {
+        uint32_t node = back ? s->nodes - 1 - i : i;
+        GCD_TRY(check(i, cancel, err));
+        if (s->marks[node].waiting != 0)
+            hand_on(s, node);
+    }
+    return GCD_OK;
+}
+
+static gcd_status spread(struct sets *s, const gcd_cancel_flag *cancel, struct gcd_error *err)
+{
+    for (unsigned i = 0; i < SWEEPS; i++)
+        GCD_TRY(sweep(s, i % 2 != 0, cancel, err));
+    s->queue = gcd_mem_new_uncleared(&s->flow.alloc, s->nodes, sizeof *s->queue);
+    if (s->queue == NULL && s->nodes > 0)
+        return gcd_fail_nomem(err, "following the roots");
+    for (uint32_t i = 0; i < s->nodes; i++)
+        if (s->marks[i].waiting != 0)
+            s->queue[s->count++] = i;
+    for (uint64_t met = 0; s->count > 0; met++) {
+        GCD_TRY(check(met, cancel, err));
+        uint32_t node = s->queue[s->first];
+        s->first = s->first + 1 < s->nodes ? s->first + 1 : 0;
+        s->count--;
+        hand_on(s, node);
+    }
+    return GCD_OK;
+}
+
+static void count(const struct sets *s, struct gcd_root_sets *ret)
+{
+    for (uint32_t node = 0; node < s->nodes; node++) {
+        uint64_t bytes = gcd_graph_node_size(s->flow.g, node);
+        unsigned has = s->marks[node].has;
+        if (has == 0) {
+            ret->unreachable_objects++;
+            ret->unreachable_bytes = sum(ret->unreachable_bytes, bytes);
+        } else if ((has & (has - 1)) != 0) {
+            ret->shared_objects++;
+            ret->shared_bytes = sum(ret->shared_bytes, bytes);
+        }
+        bool claimed = false;
+        for (unsigned i = 0; has >> i != 0; i++) {
+            struct gcd_root_set *set = i == GCD_GROUP_WEAK ? &ret->stand_ins : &ret->groups[i];
+            if ((has >> i & 1) == 0)
+                continue;
+            set->objects++;
+            set->bytes = sum(set->bytes, bytes);
+            if (!claimed) {
+                set->claimed_objects++;
+                set->claimed_bytes = sum(set->claimed_bytes, bytes);
+                claimed = true;
+            }
+            if (has == 1u << i) {
+                set->retained_objects++;
+                set->retained_bytes = sum(set->retained_bytes, bytes);
+            }
+        }
+    }
+}
+
+static void done(struct sets *s)
+{
+    const struct gcd_alloc *a = &s->flow.alloc;
+    gcd_mem_free(a, s->queue, (size_t)s->nodes * sizeof *s->queue);
+    gcd_mem_free(a, s->marks, (size_t)s->nodes * sizeof *s->marks);
+    flow_done(&s->flow);
+}
+
+gcd_status gcd_root_sets_of(const struct gcd_graph *g, const struct gcd_alloc *alloc, const gcd_cancel_flag *cancel,
+                            struct gcd_root_sets *ret, struct gcd_error *err)
+{
+    struct gcd_alloc a = gcd_alloc_or_default(alloc);
+    struct sets s = { .nodes = gcd_graph_node_count(g) };
+    struct gcd_root_sets result = { 0 };
+    bool ready = flow_init(&s.flow, g, &a);
+    if (ready && s.nodes > 0) {
+        s.marks = gcd_mem_new_array(&a, s.nodes, sizeof *s.marks);
+        ready = s.marks != NULL;
+    }
+    gcd_status st = ready ? GCD_OK : gcd_fail_nomem(err, "following the roots");
+    if (st == GCD_OK) {
+        start(&s, &result);
+        st = spread(&s, cancel, err);
+    }
+    if (st == GCD_OK) {
+        count(&s, &result);
+        *ret = result;
+    }
+    done(&s);
+    return st;
+}

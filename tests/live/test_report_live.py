@@ -1,0 +1,50 @@
+"""Every kind of report of a real process: what needs the stream again, or the object graph, has it."""
+import json
+import os
+import stat
+
+from live_support import LiveTest, Process, main
+
+
+class ReportLive(LiveTest):
+    def test_every_view(self):
+        with Process() as target:
+            for words, key in ((["--by", "generation"], "generations"), (["--by", "length"], "lengths"), (["--retained"], "types"),
+                               (["--by", "module", "--retained"], "modules")):
+                got = json.loads(self.gcdumpc("report", "--pid", target.pid, "--json", *words).stdout)
+                self.assertEqual((sum(r["count"] for r in got[key]), sum(r["bytes"] for r in got[key])), (got["objects"], got["bytes"]), words)
+                self.assertTrue(got["verdict"]["complete"])
+            generations = json.loads(self.gcdumpc("report", "--pid", target.pid, "--json", "--by", "generation").stdout)["generations"]
+            by_name = {r["generation"]: r for r in generations}
+            self.assertGreater(by_name["loh"]["count"], 0)           # HeapLab has arrays of 200,000 bytes and pinned ones
+            self.assertGreater(by_name["poh"]["count"], 0)
+            self.assertGreater(by_name["nongc"]["count"], 0)
+            for r in generations:
+                if r["ranges"]:
+                    self.assertLessEqual(r["bytes"] + r["free_bytes"], r["used_bytes"])
+            roots = json.loads(self.gcdumpc("report", "--pid", target.pid, "--json", "--by", "root", "--retained").stdout)
+            self.assertEqual(sum(r["retained_bytes"] for r in roots["roots"]), roots["bytes"])
+            self.check_sessions(target)
+
+    def test_metrics(self):
+        with Process() as target:
+            r = self.gcdumpc("report", "--pid", target.pid, "-o", self.path("heap.prom"))
+            self.assertEqual(r.stdout, "")
+            with open(self.path("heap.prom"), encoding="utf-8") as f:
+                samples = dict(line.rstrip("\n").rsplit(" ", 1) for line in f if line[0] != "#")
+            self.assertEqual(stat.S_IMODE(os.stat(self.path("heap.prom")).st_mode) & 0o400, 0o400)
+            self.assertEqual(samples['gcdumpc_dump_complete{process="HeapLab"}'], "1")
+            self.assertGreater(float(samples['gcdumpc_dump_pause_seconds{process="HeapLab"}']), 0)
+            self.assertGreater(float(samples['gcdumpc_dump_duration_seconds{process="HeapLab"}']), 0)
+            total = sum(int(v) for k, v in samples.items() if k.startswith("gcdumpc_generation_bytes{"))
+            self.assertEqual(total, int(samples['gcdumpc_heap_bytes{process="HeapLab"}']))
+            self.assertEqual(self.files(), ["heap.prom"])
+
+    def test_without_ranges(self):
+        with Process() as target:
+            r = self.gcdumpc("report", "--pid", target.pid, "--no-ranges", "--by", "generation", status=1)
+            self.assertIn("no memory ranges are in it", r.stderr)
+
+
+if __name__ == "__main__":
+    main()
