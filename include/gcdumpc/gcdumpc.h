@@ -20,6 +20,7 @@
 
 #include <gcdumpc/alloc.h>
 #include <gcdumpc/cancel.h>
+#include <gcdumpc/diff.h>
 #include <gcdumpc/dominators.h>
 #include <gcdumpc/dump.h>
 #include <gcdumpc/event.h>
