@@ -28,8 +28,10 @@
 #include <gcdumpc/io.h>
 #include <gcdumpc/names.h>
 #include <gcdumpc/paths.h>
+#include <gcdumpc/retained.h>
 #include <gcdumpc/status.h>
 #include <gcdumpc/trace.h>
+#include <gcdumpc/type_tree.h>
 #include <gcdumpc/version.h>
 #include <gcdumpc/writer.h>
 

@@ -1,5 +1,5 @@
 /*
- * Retained sizes of types, from the dominator tree.
+ * Retained sizes of types, and the objects that retain most.
  */
 #ifndef GCDUMPC_RETAINED_H
 #define GCDUMPC_RETAINED_H
@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <gcdumpc/alloc.h>
+#include <gcdumpc/cancel.h>
 #include <gcdumpc/dominators.h>
 #include <gcdumpc/graph.h>
 #include <gcdumpc/status.h>
@@ -23,6 +24,25 @@ extern "C" {
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_retained_by_type(const struct gcd_graph *g, const struct gcd_dominators *d,
                                                        const struct gcd_alloc *alloc, uint64_t *ret_bytes, struct gcd_error *err);
+
+/*
+ * What all objects of some types together keep alive, exactly: what no root reaches any more when nothing leads through them, they
+ * themselves included.  One walk through the graph for each call, in place of a dominator tree.
+ */
+struct gcd_retained_set {
+    uint64_t objects, bytes;     /* of the types, and alive */
+    uint64_t retained_objects, retained_bytes;   /* with those; bytes saturate */
+};
+/* TYPES[gcd_graph_type_count(G)]: not 0 = one of them.  ALLOC and CANCEL may be NULL.  Memory: 4.3 bytes a node.  GCD_E_NOMEM, GCD_E_CANCELED. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_retained_set(const struct gcd_graph *g, const uint8_t *types, const struct gcd_alloc *alloc,
+                                                   const gcd_cancel_flag *cancel, struct gcd_retained_set *ret, struct gcd_error *err);
+
+/*
+ * The objects that retain most: those of TYPES (as above; NULL = of all) with at least MIN_BYTES, the largest first, those of the same size
+ * by number.  Takes at most *N and says how many it were.  RET_NODES[*N].
+ */
+GCD_API void gcd_retained_largest(const struct gcd_graph *g, const struct gcd_dominators *d, const uint8_t *types, uint64_t min_bytes,
+                                  uint32_t *ret_nodes, uint32_t *n);
 
 #ifdef __cplusplus
 }

@@ -37,6 +37,7 @@ struct link {
 struct gcd_dominators {
     struct gcd_alloc alloc;
     uint32_t node_count, reachable;
+    uint32_t stand_ins;          /* objects that stand in for roots */
     uint32_t *parent;            /* [node_count] while it is computed: preorder number, 0 = not reachable */
     uint32_t *order;             /* [node_count + 1] node by preorder number */
     uint64_t *retained;          /* [node_count] */
@@ -132,7 +133,7 @@ static gcd_status search(struct work *w, struct gcd_error *err)
     w->forest[0] = (struct link){ .ancestor = 0 };
     w->idom[0] = 0;
     memset(w->number, 0, w->d->node_count * sizeof *w->number);
-    for (size_t i = 0; i < gcd_graph_root_count(w->flow.g); i++) {
+    for (size_t i = 0; i < flow_root_count(&w->flow); i++) {
         uint32_t node = flow_root(&w->flow, i);
         if (node != GCD_NODE_NONE && w->number[node] == 0)
             GCD_TRY(search_from(w, node, err));
@@ -200,7 +201,7 @@ static gcd_status fill_lists(struct work *w, struct gcd_error *err)
                 w->forest[v].least = from;
         }
     }
-    for (size_t i = 0; i < gcd_graph_root_count(w->flow.g); i++) {
+    for (size_t i = 0; i < flow_root_count(&w->flow); i++) {
         uint32_t node = flow_root(&w->flow, i);
         if (node != GCD_NODE_NONE)
             w->forest[w->number[node]].least = 0;
@@ -327,6 +328,7 @@ static gcd_status run(struct work *w, struct gcd_error *err)
     if (d->parent == NULL || d->order == NULL || w->forest == NULL || w->idom == NULL || w->block == NULL || w->deferred == NULL ||
         !flow_init(&w->flow, w->flow.g, &d->alloc))
         return gcd_fail_nomem(err, "finding dominators");
+    d->stand_ins = (uint32_t)w->flow.stand_in_count;
     GCD_TRY(search(w, err));
     w->lists = gcd_mem_new_uncleared(&d->alloc, (size_t)w->list_edges, sizeof *w->lists);
     if (w->lists == NULL)
@@ -398,4 +400,9 @@ uint32_t gcd_dominators_reachable(const struct gcd_dominators *d)
 const uint32_t *gcd_dominators_order(const struct gcd_dominators *d)
 {
     return d->order + 1;
+}
+
+uint32_t gcd_dominators_stand_ins(const struct gcd_dominators *d)
+{
+    return d->stand_ins;
 }

@@ -1,28 +1,113 @@
 #include "analyze/flow.h"
 
+#include <string.h>
+
 #include "base/mem.h"
+
+static bool init_keys(struct flow *f)
+{
+    size_t n = gcd_graph_dependent_count(f->g);
+    if (n == 0)
+        return true;
+    f->words = ((size_t)gcd_graph_node_count(f->g) + 63) / 64;
+    f->is_key = gcd_mem_new_array(&f->alloc, f->words, sizeof *f->is_key);
+    if (f->is_key == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        bits_set(f->is_key, gcd_graph_dependent(f->g, i)->key);
+    return true;
+}
+
+/* ---- no roots ---- */
+
+static bool has_strong_root(const struct gcd_graph *g)
+{
+    for (size_t i = 0; i < gcd_graph_root_count(g); i++)
+        if (gcd_graph_root_group(gcd_graph_root(g, i)) != GCD_GROUP_WEAK)
+            return true;
+    return false;
+}
+
+struct search {
+    struct flow *f;
+    uint32_t nodes;
+    size_t words;
+    uint64_t *seen;              /* a bit a node: first what another one refers to, then what is reached */
+    uint32_t *stack;             /* [nodes] */
+};
+
+static bool stand_in(struct search *s, uint32_t node)
+{
+    struct flow *f = s->f;
+    if (!gcd_vec_reserve(&f->alloc, &f->stand_ins, &f->stand_in_room, f->stand_in_count + 1, sizeof *f->stand_ins, SIZE_MAX))
+        return false;
+    f->stand_ins[f->stand_in_count++] = node;
+    return true;
+}
+
+static void reach(struct search *s, uint32_t from)
+{
+    size_t depth = 0;
+    bits_set(s->seen, from);
+    s->stack[depth++] = from;
+    while (depth > 0) {
+        uint32_t node = s->stack[--depth], to;
+        for (uint64_t i = 0; (to = flow_at(s->f, node, i)) != GCD_NODE_NONE; i++)
+            if (!bits_get(s->seen, to)) {
+                bits_set(s->seen, to);
+                s->stack[depth++] = to;
+            }
+    }
+}
+
+static bool find_stand_ins(struct search *s)
+{
+    uint32_t to;
+    for (uint32_t node = 0; node < s->nodes; node++)
+        for (uint64_t i = 0; (to = flow_at(s->f, node, i)) != GCD_NODE_NONE; i++)
+            if (to != node)
+                bits_set(s->seen, to);
+    for (uint32_t node = 0; node < s->nodes; node++)
+        if (!bits_get(s->seen, node) && !stand_in(s, node))
+            return false;
+    memset(s->seen, 0, s->words * sizeof *s->seen);
+    for (size_t i = 0; i < s->f->stand_in_count; i++)
+        reach(s, s->f->stand_ins[i]);
+    for (uint32_t node = 0; node < s->nodes; node++)
+        if (!bits_get(s->seen, node)) {
+            if (!stand_in(s, node))
+                return false;
+            reach(s, node);
+        }
+    return true;
+}
+
+static bool init_stand_ins(struct flow *f)
+{
+    struct search s = { .f = f, .nodes = gcd_graph_node_count(f->g) };
+    if (s.nodes == 0 || has_strong_root(f->g))
+        return true;
+    s.words = ((size_t)s.nodes + 63) / 64;
+    s.seen = gcd_mem_new_array(&f->alloc, s.words, sizeof *s.seen);
+    s.stack = gcd_mem_new_uncleared(&f->alloc, s.nodes, sizeof *s.stack);
+    bool ok = s.seen != NULL && s.stack != NULL && find_stand_ins(&s);
+    gcd_mem_free(&f->alloc, s.seen, s.words * sizeof *s.seen);
+    gcd_mem_free(&f->alloc, s.stack, s.nodes * sizeof *s.stack);
+    return ok;
+}
 
 bool flow_init(struct flow *f, const struct gcd_graph *g, const struct gcd_alloc *alloc)
 {
     *f = (struct flow){ .alloc = *alloc, .g = g };
-    size_t n = gcd_graph_dependent_count(g);
-    if (n == 0)
-        return true;
-    f->words = ((size_t)gcd_graph_node_count(g) + 63) / 64;
-    f->is_key = gcd_mem_new_array(&f->alloc, f->words, sizeof *f->is_key);
-    if (f->is_key == NULL)
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t key = gcd_graph_dependent(g, i)->key;
-        f->is_key[key >> 6] |= UINT64_C(1) << (key & 63);
-    }
-    return true;
+    return init_keys(f) && init_stand_ins(f);
 }
 
 void flow_done(struct flow *f)
 {
     gcd_mem_free(&f->alloc, f->is_key, f->words * sizeof *f->is_key);
+    gcd_mem_free(&f->alloc, f->stand_ins, f->stand_in_room * sizeof *f->stand_ins);
     f->is_key = NULL;
+    f->stand_ins = NULL;
 }
 
 size_t flow_first_dependent(const struct flow *f, uint32_t node)

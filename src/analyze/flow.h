@@ -1,5 +1,9 @@
 /*
- * What keeps what alive, node by node: its references, and the values of the dependent handles whose key it is.
+ * What keeps what alive: the roots, and node by node its references and the values of the dependent handles whose key it is.
+ *
+ * A graph without any strong root (the events of the roots were not asked for, or are lost) would be dead as a whole.  Then objects stand in
+ * for roots: those that no other object refers to, and of what these do not reach, which are circles and what hangs below them, the
+ * one that comes first, until everything is reached.
  */
 #ifndef GCD_ANALYZE_FLOW_H
 #define GCD_ANALYZE_FLOW_H
@@ -10,14 +14,27 @@
 
 #include <gcdumpc/graph.h>
 
+/* Sets of nodes: a bit each. */
+static inline bool bits_get(const uint64_t *bits, uint32_t node)
+{
+    return (bits[node >> 6] >> (node & 63) & 1) != 0;
+}
+
+static inline void bits_set(uint64_t *bits, uint32_t node)
+{
+    bits[node >> 6] |= UINT64_C(1) << (node & 63);
+}
+
 struct flow {
     struct gcd_alloc alloc;
     const struct gcd_graph *g;
     uint64_t *is_key;            /* a bit a node; NULL without dependent handles */
     size_t words;
+    uint32_t *stand_ins;         /* nodes; NULL when there is a strong root */
+    size_t stand_in_count, stand_in_room;
 };
 
-/* False when out of memory.  An eighth of a byte a node, when there are dependent handles. */
+/* False when out of memory.  An eighth of a byte a node when there are dependent handles; 5 bytes when there are no roots. */
 bool flow_init(struct flow *f, const struct gcd_graph *g, const struct gcd_alloc *alloc);
 void flow_done(struct flow *f);
 
@@ -31,7 +48,7 @@ static inline uint32_t flow_at(const struct flow *f, uint32_t node, uint64_t i)
     const uint32_t *edges = gcd_graph_node_edges(f->g, node, &n);
     if (i < n)
         return edges[i];
-    if (f->is_key == NULL || (f->is_key[node >> 6] >> (node & 63) & 1) == 0)
+    if (f->is_key == NULL || !bits_get(f->is_key, node))
         return GCD_NODE_NONE;
     uint64_t d = flow_first_dependent(f, node) + (i - n);
     if (d >= gcd_graph_dependent_count(f->g))
@@ -40,9 +57,17 @@ static inline uint32_t flow_at(const struct flow *f, uint32_t node, uint64_t i)
     return dependent->key == node ? dependent->value : GCD_NODE_NONE;
 }
 
+/* Roots are numbered as those of the graph; stand-ins for them on their own. */
+static inline size_t flow_root_count(const struct flow *f)
+{
+    return f->stand_ins != NULL ? f->stand_in_count : gcd_graph_root_count(f->g);
+}
+
 /* The node of root I when it keeps that alive, else GCD_NODE_NONE. */
 static inline uint32_t flow_root(const struct flow *f, size_t i)
 {
+    if (f->stand_ins != NULL)
+        return f->stand_ins[i];
     const struct gcd_graph_root *r = gcd_graph_root(f->g, i);
     return gcd_graph_root_group(r) != GCD_GROUP_WEAK ? r->node : GCD_NODE_NONE;
 }

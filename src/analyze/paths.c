@@ -12,6 +12,7 @@ struct gcd_paths {
     struct gcd_alloc alloc;
     struct flow flow;
     uint32_t node_count, reachable;
+    uint32_t stand_ins;          /* objects that stand in for roots */
     uint32_t *parent;            /* [node_count] */
     uint32_t *order;             /* [node_count]; while it is computed the queue */
 };
@@ -39,8 +40,9 @@ static gcd_status run(struct gcd_paths *p, const struct gcd_paths_options *o, st
     p->order = gcd_mem_new_uncleared(&p->alloc, p->node_count, sizeof *p->order);
     if (p->parent == NULL || p->order == NULL || !flow_init(&p->flow, p->flow.g, &p->alloc))
         return gcd_fail_nomem(err, "finding shortest paths");
+    p->stand_ins = (uint32_t)p->flow.stand_in_count;
     memset(p->parent, 0xff, p->node_count * sizeof *p->parent);      /* GCD_NODE_NONE */
-    for (size_t i = 0; i < gcd_graph_root_count(p->flow.g); i++) {
+    for (size_t i = 0; i < flow_root_count(&p->flow); i++) {
         uint32_t node = flow_root(&p->flow, i);
         if (node != GCD_NODE_NONE)
             reach(p, node, GCD_NODE_ROOT);
@@ -109,4 +111,9 @@ uint32_t gcd_paths_reachable(const struct gcd_paths *p)
 const uint32_t *gcd_paths_order(const struct gcd_paths *p)
 {
     return p->order;
+}
+
+uint32_t gcd_paths_stand_ins(const struct gcd_paths *p)
+{
+    return p->stand_ins;
 }

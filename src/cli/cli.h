@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <jansson.h>
+
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/read.h>
 #ifdef GCDUMPC_HAVE_IPC
@@ -23,6 +25,7 @@ enum cli_exit {
 };
 
 enum cli_sort { CLI_SORT_BYTES, CLI_SORT_COUNT, CLI_SORT_NAME };
+enum cli_largest { CLI_LARGEST_BOTH, CLI_LARGEST_OBJECTS, CLI_LARGEST_TYPES };
 enum cli_names { CLI_NAMES_DEFAULT, CLI_NAMES_CSHARP, CLI_NAMES_RAW };
 enum cli_strategy { CLI_STRATEGY_AUTO, CLI_STRATEGY_SINGLE, CLI_STRATEGY_DRAIN };
 
@@ -47,12 +50,19 @@ struct cli_args {
     bool force;
     bool strict;
     bool quiet;
-    bool json;
+    bool json, csv;
     enum cli_names names;
     enum gcd_fold fold;
     bool keep_unknown;
     uint64_t top;                /* 0 = all */
     enum cli_sort sort;
+    const char *filter;          /* NULL = all */
+    uint64_t min_bytes;
+    const char *type, *object;   /* what is asked about */
+    enum cli_largest largest;
+    uint64_t tree;               /* levels; 0 = no tree */
+    uint64_t max_paths;          /* 0 = not given */
+    bool to_root, from_root;
     uint64_t dump_number;
     uint64_t process;
     uint64_t max_block_bytes;
@@ -74,11 +84,15 @@ struct cli_command {
 #define CLI_INFO 4u
 #define CLI_REPORT 8u
 #define CLI_PS 16u
+#define CLI_RETAINED 32u
+#define CLI_PATHS 64u
 
 enum cli_exit cmd_convert(const struct cli_args *args);
 enum cli_exit cmd_ps(const struct cli_args *args);
 enum cli_exit cmd_info(const struct cli_args *args);
 enum cli_exit cmd_report(const struct cli_args *args);
+enum cli_exit cmd_retained(const struct cli_args *args);
+enum cli_exit cmd_paths(const struct cli_args *args);
 /* info --events */
 enum cli_exit cmd_events(const struct cli_args *args);
 
@@ -194,6 +208,8 @@ enum cli_exit cli_flush_stdout(void);
 
 /* progress.c: a line on standard error, only on a terminal, after a second, six times a second at most. */
 void cli_progress(void *verb, uint64_t done_bytes, uint64_t total_bytes);
+/* The same for work that is not counted in bytes. */
+void cli_progress_steps(void *verb, uint64_t done, uint64_t total);
 void cli_progress_end(void);
 void cli_progress_off(void);
 
@@ -209,6 +225,11 @@ size_t cli_print_cut(FILE *to, const char *s, size_t columns);
 
 /* json_out.c: see the manual for the schema. */
 #define CLI_JSON_SCHEMA 1
+/* An object with the schema and SUBJECT; what says whether a dump is complete. */
+json_t *cli_json_head(const char *subject);
+json_t *cli_json_verdict(const struct gcd_verdict *v);
+/* Print and release J, NULL when out of memory was met.  0, or -1. */
+int cli_json_print(json_t *j, FILE *to);
 int cli_json_info(const struct cli_dump *d);
 int cli_json_report(const struct cli_dump *d, const struct gcd_names *names, const uint32_t *order, size_t n);
 /* How often an event occurs in a trace. */

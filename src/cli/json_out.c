@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "cli.h"
 
 /* JSON integers end at 2^63-1 here; a larger value can only come from damaged data. */
@@ -45,7 +43,7 @@ static void put_text(json_t *object, const char *key, const char *text_or_empty)
     put(object, key, text_or_empty[0] != '\0' ? text(text_or_empty) : json_null());
 }
 
-static json_t *verdict(const struct gcd_verdict *v)
+json_t *cli_json_verdict(const struct gcd_verdict *v)
 {
     json_t *o = json_object(), *reasons = json_array();
     for (size_t i = 0; i < v->reason_count; i++) {
@@ -61,15 +59,15 @@ static json_t *verdict(const struct gcd_verdict *v)
     return o;
 }
 
-static int print(json_t *j)
+int cli_json_print(json_t *j, FILE *to)
 {
-    int failed = j == NULL || json_dumpf(j, stdout, JSON_INDENT(2) | (cli_is_terminal(stdout) ? JSON_ENSURE_ASCII : 0)) != 0;
-    putchar('\n');
+    int failed = j == NULL || json_dumpf(j, to, JSON_INDENT(2) | (cli_is_terminal(to) ? JSON_ENSURE_ASCII : 0)) != 0;
+    putc('\n', to);
     json_decref(j);
     return failed ? -1 : 0;
 }
 
-static json_t *head(const char *subject)
+json_t *cli_json_head(const char *subject)
 {
     json_t *o = json_object();
     put_number(o, "schema", CLI_JSON_SCHEMA);
@@ -194,7 +192,7 @@ int cli_json_ps(const struct gcd_ipc_process_list *l)
     }
     put_number(o, "schema", CLI_JSON_SCHEMA);
     put(o, "processes", processes);
-    return print(o);
+    return cli_json_print(o, stdout);
 }
 
 #endif
@@ -203,20 +201,20 @@ int cli_json_info(const struct cli_dump *d)
 {
     const struct gcd_dump_facts *f = cli_facts(d);
     const struct gcd_verdict *v = cli_verdict_of(d);
-    json_t *o = head(d->subject);
+    json_t *o = cli_json_head(d->subject);
     put(o, "trace", trace_of(&f->trace));
     put(o, "process", process(f));
     put(o, "gc", gc(f));
     put(o, "dump", dump(v, f));
     put_number(o, "dumps", f->dumps);
-    put(o, "verdict", verdict(v));
-    return print(o);
+    put(o, "verdict", cli_json_verdict(v));
+    return cli_json_print(o, stdout);
 }
 
 int cli_json_report(const struct cli_dump *d, const struct gcd_names *names, const uint32_t *order, size_t n)
 {
     const struct gcd_dump_facts *f = cli_facts(d);
-    json_t *o = head(d->subject), *types = json_array();
+    json_t *o = cli_json_head(d->subject), *types = json_array();
     for (size_t i = 0; i < n; i++) {
         const struct gcd_type *t = cli_type(d, order[i]);
         json_t *row = json_object();
@@ -236,14 +234,14 @@ int cli_json_report(const struct cli_dump *d, const struct gcd_names *names, con
     put_number(o, "bytes", f->bytes);
     put_number(o, "type_count", f->types);
     put(o, "types", types);
-    put(o, "verdict", verdict(cli_verdict_of(d)));
-    return print(o);
+    put(o, "verdict", cli_json_verdict(cli_verdict_of(d)));
+    return cli_json_print(o, stdout);
 }
 
 int cli_json_events(const struct gcd_trace *trace, const char *subject, const struct cli_event_kind *kinds, size_t n)
 {
     struct gcd_trace_info info;
-    json_t *o = head(subject), *events = json_array(), *threads = json_array();
+    json_t *o = cli_json_head(subject), *events = json_array(), *threads = json_array();
     uint64_t thread, received, lost;
     gcd_trace_get_info(trace, &info);
     for (size_t i = 0; i < n; i++) {
@@ -265,5 +263,5 @@ int cli_json_events(const struct gcd_trace *trace, const char *subject, const st
     put(o, "trace", trace_of(&info));
     put(o, "events", events);
     put(o, "threads", threads);
-    return print(o);
+    return cli_json_print(o, stdout);
 }

@@ -24,6 +24,15 @@ static const struct cli_command commands[] = {
     { "convert", "FILE -o FILE", "convert a recording or a dump to another format", CLI_CONVERT, cmd_convert, "" },
     { "info", "FILE", "what a recording or a dump contains, and whether it is complete", CLI_INFO, cmd_info, "" },
     { "report", "FILE", "objects and bytes of each type", CLI_REPORT, cmd_report, "" },
+    { "retained", "FILE", "what keeps most memory alive: objects, types, the dominator tree", CLI_RETAINED, cmd_retained,
+      "The retained size of an object is what would go with it.  Of a type it is what its objects keep alive\n"
+      "together; the table of all types shows a lower bound, --type PATTERN the exact size.  --csv prints one table,\n"
+      "that of the objects unless --largest types is given.  In the tree siblings of one type are one line, and lines\n"
+      "below a hundredth of all, or --min-bytes, are taken together.  Tables have 20 lines unless --top is given.\n" },
+    { "paths", "FILE", "what keeps objects alive: the shortest paths from the roots", CLI_PATHS, cmd_paths,
+      "--type merges the paths to all objects of a type into one tree of types; a path that comes back to a type is\n"
+      "merged with itself there, so lists and circles are short.  --object shows the objects on the paths to one of\n"
+      "them, each path through another object that refers to it.\n" },
     { "ps", "", "list the processes that can be dumped", CLI_PS, cmd_ps,
       "Listed are .NET processes with a diagnostic socket.  Each has half a second to say which runtime and\n"
       "assembly it runs; \"(no answer)\" is one that is stopped or busy, \"(no access)\" one of another user.\n" },
@@ -52,7 +61,7 @@ static void print_help(const struct cli_command *c)
 {
     const char *space = c->arguments[0] != '\0' ? " " : "";
     printf("usage: gcdumpc %s%s%s [OPTION...]\n\n%c%s.\n\n", c->name, space, c->arguments, c->summary[0] - 'a' + 'A', c->summary + 1);
-    if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT)) != 0)
+    if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_RETAINED | CLI_PATHS)) != 0)
         puts("FILE is a .nettrace recording or a dump in .gclog, .gcdump or .dartheap, also compressed with gzip;\n\"-\" is standard input.");
     puts("Options:");
     cli_print_options(stdout, c);

@@ -6,7 +6,7 @@
 
 #include "cli.h"
 
-enum option_type { OPT_FLAG, OPT_TEXT, OPT_NUMBER, OPT_SIZE, OPT_SORT, OPT_STRATEGY, OPT_NAMES, OPT_FOLD };
+enum option_type { OPT_FLAG, OPT_TEXT, OPT_NUMBER, OPT_SIZE, OPT_SORT, OPT_STRATEGY, OPT_NAMES, OPT_FOLD, OPT_LARGEST };
 
 struct option_row {
     const char *name;
@@ -24,14 +24,16 @@ static const char *const choices[][4] = {
     [OPT_SORT] = { "bytes", "count", "name", NULL },         /* enum cli_sort */
     [OPT_STRATEGY] = { "auto", "single", "drain", NULL },    /* enum cli_strategy */
     [OPT_NAMES] = { "default", "csharp", "raw", NULL },      /* enum cli_names */
+    [OPT_LARGEST] = { "both", "objects", "types", NULL },    /* enum cli_largest */
     [OPT_FOLD] = { "dominators", "paths", NULL },            /* enum gcd_fold */
 };
 
-#define ALL (CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS)
-#define FILES (CLI_CONVERT | CLI_INFO | CLI_REPORT)
-#define TABLES (CLI_INFO | CLI_REPORT | CLI_PS)
+#define HOLDERS (CLI_RETAINED | CLI_PATHS)
+#define ALL (CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS | HOLDERS)
+#define FILES (CLI_CONVERT | CLI_INFO | CLI_REPORT | HOLDERS)
+#define TABLES (CLI_INFO | CLI_REPORT | CLI_PS | HOLDERS)
 #define OUTPUTS (CLI_COLLECT | CLI_CONVERT)
-#define LIVE (CLI_COLLECT | CLI_INFO | CLI_REPORT)
+#define LIVE (CLI_COLLECT | CLI_INFO | CLI_REPORT | HOLDERS)
 #define DEFAULT_RETRIES 1u
 #define FIELD(f) offsetof(struct cli_args, f)
 
@@ -46,13 +48,23 @@ static const struct option_row rows[] = {
     { "format", 'f', "NAME", "format of the output, else its suffix decides", OUTPUTS, OPT_TEXT, FIELD(format), 0, 0 },
     { "save-trace", 0, "FILE", "also keep the event stream, as .nettrace or .nettrace.gz", LIVE, OPT_TEXT, FIELD(save_trace), 0, 0 },
     { "names", 0, "STYLE", "spelling of type names: csharp, raw (as the runtime), or default",
-      OUTPUTS | CLI_REPORT, OPT_NAMES, FIELD(names), 0, 0 },
+      OUTPUTS | CLI_REPORT | HOLDERS, OPT_NAMES, FIELD(names), 0, 0 },
     { "fold", 0, "HOW", "how profiles stack up: along dominators (default) or paths", OUTPUTS, OPT_FOLD, FIELD(fold), 0, 0 },
     { "keep-unknown", 0, NULL, "keep references to nowhere, as a made-up object", OUTPUTS, OPT_FLAG,
       FIELD(keep_unknown), 0, 0 },
     { "sort", 's', "KEY", "order of the types: bytes (default), count or name", CLI_REPORT, OPT_SORT, FIELD(sort), 0, 0 },
-    { "top", 'n', "N", "only the first N types", CLI_REPORT, OPT_NUMBER, FIELD(top), 1, UINT32_MAX },
+    { "type", 0, "PATTERN", "about the objects of types like Shop.*, or /REGEX/", HOLDERS, OPT_TEXT, FIELD(type), 0, 0 },
+    { "object", 0, "WHICH", "about one object: its address 0x..., or its number", CLI_PATHS, OPT_TEXT, FIELD(object), 0, 0 },
+    { "from-root", 0, NULL, "paths begin at the roots (default)", CLI_PATHS, OPT_FLAG, FIELD(from_root), 0, 0 },
+    { "to-root", 0, NULL, "paths begin at the objects", CLI_PATHS, OPT_FLAG, FIELD(to_root), 0, 0 },
+    { "max-paths", 0, "N", "show the N paths that lead to most (10)", CLI_PATHS, OPT_NUMBER, FIELD(max_paths), 1, UINT32_MAX },
+    { "largest", 0, "WHAT", "which tables: objects, types or both (default)", CLI_RETAINED, OPT_LARGEST, FIELD(largest), 0, 0 },
+    { "tree", 0, "N", "the first N levels of the dominator tree instead", CLI_RETAINED, OPT_NUMBER, FIELD(tree), 1, 255 },
+    { "filter", 0, "PATTERN", "only types like Shop.*, or /REGEX/", CLI_RETAINED, OPT_TEXT, FIELD(filter), 0, 0 },
+    { "min-bytes", 0, "SIZE", "only lines with as many bytes", CLI_RETAINED, OPT_SIZE, FIELD(min_bytes), 0, INT64_MAX },
+    { "top", 'n', "N", "only the first N lines", CLI_REPORT | CLI_RETAINED, OPT_NUMBER, FIELD(top), 1, UINT32_MAX },
     { "json", 'j', NULL, "machine-readable output", TABLES, OPT_FLAG, FIELD(json), 0, 0 },
+    { "csv", 0, NULL, "comma-separated values, RFC 4180", HOLDERS, OPT_FLAG, FIELD(csv), 0, 0 },
     { "events", 'e', NULL, "count the events of a recording instead, with or without a dump", CLI_INFO, OPT_FLAG, FIELD(events), 0, 0 },
     { "timeout", 't', "SECONDS", "give up when the dump is not whole by then", LIVE, OPT_NUMBER, FIELD(timeout_s), 1, 1000000 },
     { "buffer", 'b', "MB", "event buffer in the process at the first attempt (as its memory suggests)", LIVE, OPT_NUMBER, FIELD(buffer_mb), 1, 4095 },
@@ -148,6 +160,7 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
     case OPT_STRATEGY:
     case OPT_NAMES:
     case OPT_FOLD:
+    case OPT_LARGEST:
         for (unsigned i = 0; choices[r->type][i] != NULL; i++)
             if (strcmp(choices[r->type][i], value) == 0) {
                 memcpy(field, &i, sizeof i);     /* enums without negative values are unsigned */
@@ -302,6 +315,23 @@ enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, stru
     }
     if (ret->max_buffer_mb != 0 && ret->buffer_mb > ret->max_buffer_mb) {
         cli_say(NULL, "--buffer is larger than --max-buffer");
+        return CLI_USAGE;
+    }
+    const char *problem = NULL;
+    if (c->bit == CLI_RETAINED && ret->tree != 0 && (ret->type != NULL || ret->filter != NULL || ret->largest != CLI_LARGEST_BOTH))
+        problem = "--tree shows all types: it goes without --type, --filter and --largest";
+    else if (c->bit == CLI_RETAINED && ret->type != NULL && (ret->filter != NULL || ret->largest != CLI_LARGEST_BOTH))
+        problem = "--type shows one table: it goes without --filter and --largest";
+    else if (c->bit == CLI_PATHS && (ret->type != NULL) == (ret->object != NULL))
+        problem = "paths needs what they lead to: --type PATTERN or --object ADDRESS";
+    else if (ret->to_root && ret->from_root)
+        problem = "give one of --to-root and --from-root";
+    if (problem != NULL) {
+        cli_say(NULL, "%s; see gcdumpc %s --help", problem, c->name);
+        return CLI_USAGE;
+    }
+    if (ret->json && ret->csv) {
+        cli_say(NULL, "give one of --json and --csv");
         return CLI_USAGE;
     }
     if (ret->keep_partial && ret->strict) {

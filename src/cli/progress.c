@@ -23,26 +23,42 @@ void cli_progress_off(void)
     state.off = true;
 }
 
-void cli_progress(void *verb, uint64_t done_bytes, uint64_t total_bytes)
+/* Is it time for another line? */
+static bool is_due(void)
 {
     if (state.off)
-        return;
+        return false;
     int64_t now = now_ns();
     if (!state.checked) {
         state.checked = true;
         state.off = !cli_is_terminal(stderr);
         state.start_ns = now;
-        return;
+        return false;
     }
     if (now - state.start_ns < FIRST_AFTER_NS || now - state.last_ns < AT_MOST_EVERY_NS)
-        return;
+        return false;
     state.last_ns = now;
     state.shown = true;
+    return true;
+}
+
+void cli_progress(void *verb, uint64_t done_bytes, uint64_t total_bytes)
+{
+    if (!is_due())
+        return;
     if (total_bytes == UINT64_MAX || total_bytes == 0)
         fprintf(stderr, "\r%s: %" PRIu64 " MB\033[K", (const char *)verb, done_bytes / 1000000);
     else
         fprintf(stderr, "\r%s: %3.0f %% of %" PRIu64 " MB\033[K", (const char *)verb,
                 100.0 * (double)done_bytes / (double)total_bytes, total_bytes / 1000000);
+    fflush(stderr);
+}
+
+void cli_progress_steps(void *verb, uint64_t done, uint64_t total)
+{
+    if (!is_due())
+        return;
+    fprintf(stderr, "\r%s: %3.0f %%\033[K", (const char *)verb, total > 0 ? 100.0 * (double)done / (double)total : 0);
     fflush(stderr);
 }
 

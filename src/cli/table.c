@@ -10,7 +10,7 @@
 struct cell {
     bool none;
     bool negative;               /* of a delta */
-    uint64_t number;             /* the magnitude */
+    uint64_t number;             /* the magnitude; of a branch its depth */
     double share;
     char *text;
 };
@@ -91,6 +91,14 @@ void cli_table_text(struct cli_table *t, const char *text)
     put(t, (struct cell){ .text = copy });
 }
 
+void cli_table_branch(struct cli_table *t, uint32_t depth, const char *text)
+{
+    char *copy = strdup(text);
+    if (t != NULL && copy == NULL)
+        t->no_memory = true;
+    put(t, (struct cell){ .text = copy, .number = depth });
+}
+
 void cli_table_none(struct cli_table *t)
 {
     put(t, (struct cell){ .none = true });
@@ -125,6 +133,7 @@ static const char *format(const struct cell *c, enum cli_cell kind, bool separat
         (void)snprintf(buf, NUMBER_BYTES, "0x%" PRIx64, c->number);
         break;
     case CLI_CELL_TEXT:
+    case CLI_CELL_TREE:
         return c->text != NULL ? c->text : "";
     }
     return buf;
@@ -138,6 +147,11 @@ static bool ready(const struct cli_table *t)
     return false;
 }
 
+static size_t indent(const struct cell *c, enum cli_cell kind)
+{
+    return kind == CLI_CELL_TREE ? 2 * (size_t)c->number : 0;
+}
+
 /* The characters that each column needs. */
 static void measure(const struct cli_table *t, bool separators, size_t *ret)
 {
@@ -148,22 +162,24 @@ static void measure(const struct cli_table *t, bool separators, size_t *ret)
             continue;
         ret[k] = strlen(t->columns[k].title);
         for (size_t i = 0; i < rows; i++) {
-            size_t w = cli_print_cut(NULL, format(&t->cells[i * t->n + k], t->columns[k].kind, separators, buf), SIZE_MAX);
+            const struct cell *c = &t->cells[i * t->n + k];
+            size_t w = indent(c, t->columns[k].kind) + cli_print_cut(NULL, format(c, t->columns[k].kind, separators, buf), SIZE_MAX);
             ret[k] = w > ret[k] ? w : ret[k];
         }
     }
 }
 
 /* Numbers to the right, texts to the left; nothing behind the last text. */
-static void print_cell(const struct cli_table *t, size_t k, const char *s, const size_t *width, FILE *to)
+static void print_cell(const struct cli_table *t, size_t k, const char *s, size_t indented, const size_t *width, FILE *to)
 {
-    bool left = t->columns[k].kind == CLI_CELL_TEXT || t->columns[k].kind == CLI_CELL_ADDRESS;
-    size_t w = cli_print_cut(NULL, s, SIZE_MAX), pad = width[k] > w ? width[k] - w : 0;
+    bool left = t->columns[k].kind >= CLI_CELL_ADDRESS;
+    size_t w = indented + cli_print_cut(NULL, s, SIZE_MAX), pad = width[k] > w ? width[k] - w : 0;
     bool last = true;
     for (size_t i = k + 1; i < t->n; i++)
         last = last && t->columns[i].title == NULL;
     if (!left)
         fprintf(to, "%*s", (int)pad, "");
+    fprintf(to, "%*s", (int)indented, "");
     cli_print_clean(to, s);
     if (last)
         putc('\n', to);
@@ -183,11 +199,13 @@ bool cli_table_print(const struct cli_table *t, FILE *to)
     measure(t, separators, width);
     for (size_t k = 0; k < t->n; k++)
         if (t->columns[k].title != NULL)
-            print_cell(t, k, t->columns[k].title, width, to);
+            print_cell(t, k, t->columns[k].title, 0, width, to);
     for (size_t i = 0; i < cli_table_rows(t); i++)
         for (size_t k = 0; k < t->n; k++)
-            if (t->columns[k].title != NULL)
-                print_cell(t, k, format(&t->cells[i * t->n + k], t->columns[k].kind, separators, buf), width, to);
+            if (t->columns[k].title != NULL) {
+                const struct cell *c = &t->cells[i * t->n + k];
+                print_cell(t, k, format(c, t->columns[k].kind, separators, buf), indent(c, t->columns[k].kind), width, to);
+            }
     free(width);
     return !ferror(to);
 }
@@ -206,28 +224,38 @@ static void print_csv_text(const char *s, FILE *to)
     putc('"', to);
 }
 
-bool cli_table_csv(const struct cli_table *t, FILE *to)
+static void print_csv_cell(const struct cell *c, enum cli_cell kind, FILE *to)
 {
     char buf[NUMBER_BYTES];
+    if (!c->none && kind >= CLI_CELL_TEXT)
+        print_csv_text(c->text, to);
+    else if (!c->none && kind == CLI_CELL_SHARE)
+        fprintf(to, "%.6g", c->share);
+    else
+        fputs(format(c, kind, false, buf), to);
+}
+
+bool cli_table_csv(const struct cli_table *t, FILE *to)
+{
     if (!ready(t))
         return false;
+    const char *comma = "";
     for (size_t k = 0; k < t->n; k++)
-        fprintf(to, "%s%s", k > 0 ? "," : "", t->columns[k].key);
-    putc('\n', to);
-    for (size_t i = 0; i < cli_table_rows(t); i++)
-        for (size_t k = 0; k < t->n; k++) {
-            const struct cell *c = &t->cells[i * t->n + k];
-            if (k > 0)
-                putc(',', to);
-            if (!c->none && t->columns[k].kind == CLI_CELL_TEXT)
-                print_csv_text(c->text, to);
-            else if (!c->none && t->columns[k].kind == CLI_CELL_SHARE)
-                fprintf(to, "%.6g", c->share);
-            else
-                fputs(format(c, t->columns[k].kind, false, buf), to);
-            if (k + 1 == t->n)
-                putc('\n', to);
+        if (t->columns[k].key != NULL) {
+            fprintf(to, "%s%s", comma, t->columns[k].key);
+            comma = ",";
         }
+    putc('\n', to);
+    for (size_t i = 0; i < cli_table_rows(t); i++) {
+        comma = "";
+        for (size_t k = 0; k < t->n; k++)
+            if (t->columns[k].key != NULL) {
+                fputs(comma, to);
+                print_csv_cell(&t->cells[i * t->n + k], t->columns[k].kind, to);
+                comma = ",";
+            }
+        putc('\n', to);
+    }
     return !ferror(to);
 }
 
@@ -245,7 +273,7 @@ static json_t *json_cell(const struct cell *c, enum cli_cell kind)
         return json_null();
     if (kind == CLI_CELL_SHARE)
         return json_real(c->share);
-    if (kind == CLI_CELL_TEXT || kind == CLI_CELL_ADDRESS)
+    if (kind >= CLI_CELL_ADDRESS)
         return json_string(format(c, kind, false, buf));
     return json_number(c);
 }
@@ -256,7 +284,8 @@ json_t *cli_table_json(const struct cli_table *t)
     for (size_t i = 0; rows != NULL && i < cli_table_rows(t); i++) {
         json_t *row = json_object();
         for (size_t k = 0; k < t->n; k++)
-            json_object_set_new(row, t->columns[k].key, json_cell(&t->cells[i * t->n + k], t->columns[k].kind));
+            if (t->columns[k].key != NULL)
+                json_object_set_new(row, t->columns[k].key, json_cell(&t->cells[i * t->n + k], t->columns[k].kind));
         json_array_append_new(rows, row);
     }
     return rows;

@@ -28,11 +28,12 @@ enum cli_cell {
     CLI_CELL_DELTA,              /* the same with a sign, "+5" */
     CLI_CELL_SHARE,              /* of 1: "12.34%"; a number from 0 to 1 for programs */
     CLI_CELL_ADDRESS,            /* hexadecimal; a string in JSON */
-    CLI_CELL_TEXT
+    CLI_CELL_TEXT,
+    CLI_CELL_TREE                /* a text that is indented for people */
 };
 
 struct cli_column {
-    const char *key;             /* for programs: JSON and CSV */
+    const char *key;             /* for programs: JSON and CSV; NULL = for people only */
     const char *title;           /* for people; NULL = for programs only */
     enum cli_cell kind;
 };
@@ -50,6 +51,8 @@ void cli_table_share(struct cli_table *t, uint64_t part, uint64_t whole);
 void cli_table_address(struct cli_table *t, uint64_t address);
 /* TEXT is copied; control characters become "?" in text and CSV. */
 void cli_table_text(struct cli_table *t, const char *text);
+/* Of CLI_CELL_TREE: a text DEPTH levels below the top. */
+void cli_table_branch(struct cli_table *t, uint32_t depth, const char *text);
 /* Unknown, not applicable: nothing in text and CSV, null in JSON. */
 void cli_table_none(struct cli_table *t);
 

@@ -31,6 +31,7 @@ struct maker {
     struct gcd_idmap root;       /* node -> the first root that keeps it alive */
     uint32_t *place;             /* [nodes] stack of each node */
     uint32_t nodes;
+    bool no_roots;               /* objects stand in for them */
     struct gcd_dominators *dominators;   /* one of both */
     struct gcd_paths *paths;
     uint32_t top[FRAME_STATIC];  /* stacks of the first frames, STACKS_NONE = not there yet */
@@ -140,7 +141,7 @@ static gcd_status begin(struct maker *m, uint32_t node, uint32_t *ret, struct gc
 {
     uint32_t root = gcd_idmap_get(&m->root, node);
     if (root == GCD_IDMAP_NONE)
-        return first_frame(m, FRAME_SEVERAL, ret, err);
+        return first_frame(m, m->no_roots ? FRAME_UNREACHABLE : FRAME_SEVERAL, ret, err);
     const struct gcd_graph_root *r = gcd_graph_root(m->s->g, root);
     GCD_TRY(first_frame(m, (uint32_t)gcd_graph_root_group(r), ret, err));
     return r->kind == GCD_ROOT_STATIC && r->name[0] != '\0' ? call(m, *ret, static_frame(m->s, root), ret, err) : GCD_OK;
@@ -219,6 +220,7 @@ static gcd_status make(struct maker *m, struct gcd_error *err)
             if (!gcd_idmap_put(&m->root, gcd_graph_root(s->g, i)->node, (uint32_t)i))
                 return gcd_fail_nomem(err, "sorting roots");
     GCD_TRY(analyze(m, err));
+    m->no_roots = m->root.used == 0;
     m->place = gcd_mem_new_uncleared(&s->alloc, m->nodes, sizeof *m->place);
     return m->place != NULL ? place_all(m, err) : gcd_fail_nomem(err, "stacking objects");
 }

@@ -7,22 +7,9 @@
 #include "support/check.h"
 #include "support/failalloc.h"
 #include "support/graph_gen.h"
+#include "support/graph_roots.h"
 
 static struct gcd_error err = GCD_ERROR_INIT;
-
-/* Does an edge, or a dependent handle, lead from FROM to TO? */
-static bool leads(const struct gcd_graph *g, uint32_t from, uint32_t to)
-{
-    size_t n;
-    const uint32_t *edges = gcd_graph_node_edges(g, from, &n);
-    for (size_t i = 0; i < n; i++)
-        if (edges[i] == to)
-            return true;
-    for (size_t i = 0; i < gcd_graph_dependent_count(g); i++)
-        if (gcd_graph_dependent(g, i)->key == from && gcd_graph_dependent(g, i)->value == to)
-            return true;
-    return false;
-}
 
 /* The first strong root of NODE, SIZE_MAX = none. */
 static size_t root_of(const struct gcd_graph *g, uint32_t node)
@@ -42,20 +29,25 @@ static void random_graphs_agree_with_relaxation(void **state)
         struct gcd_paths *p;
         uint32_t n = gcd_graph_node_count(g), reachable = 0;
         assert_true(n <= 64);
+        size_t root_count;
+        uint32_t *roots = graph_roots(g, &root_count);
         for (uint32_t i = 0; i < n; i++)
-            distance[i] = root_of(g, i) != SIZE_MAX ? 0 : UINT32_MAX - 1;
+            distance[i] = UINT32_MAX - 1;
+        for (size_t i = 0; i < root_count; i++)
+            distance[roots[i]] = 0;
         for (uint32_t round = 0; round < n; round++)             /* Bellman and Ford */
             for (uint32_t i = 0; i < n; i++)
                 for (uint32_t k = 0; k < n; k++)
-                    if (distance[i] + 1 < distance[k] && leads(g, i, k))
+                    if (distance[i] + 1 < distance[k] && graph_leads(g, i, k))
                         distance[k] = distance[i] + 1;
         assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
         for (uint32_t i = 0; i < n; i++)
             reachable += distance[i] < n;
         assert_int_equal(gcd_paths_reachable(p), reachable);
+        assert_true(gcd_paths_stand_ins(p) == 0 || gcd_paths_stand_ins(p) == root_count);
         for (uint32_t i = 0; i < reachable; i++) {
             uint32_t node = gcd_paths_order(p)[i], parent = gcd_paths_parent(p, node);
-            assert_true(parent == GCD_NODE_ROOT || leads(g, parent, node));
+            assert_true(parent == GCD_NODE_ROOT || graph_leads(g, parent, node));
             got[node] = parent == GCD_NODE_ROOT ? 0 : got[parent] + 1;
             assert_int_equal(got[node], distance[node]);
             assert_true(i == 0 || got[node] >= got[gcd_paths_order(p)[i - 1]]);
@@ -70,6 +62,7 @@ static void random_graphs_agree_with_relaxation(void **state)
             if (distance[i] >= n)
                 assert_true(gcd_paths_root(p, i) == SIZE_MAX);
         }
+        free(roots);
         gcd_paths_free(p);
         gcd_graph_free(g);
     }

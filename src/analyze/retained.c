@@ -1,0 +1,187 @@
+#include <gcdumpc/retained.h>
+
+#include "analyze/flow.h"
+#include "base/error.h"
+#include "base/mem.h"
+
+#define CHECK_EVERY UINT32_C(65536)
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
+}
+
+/* ---- lower bounds from the dominator tree ---- */
+
+/*
+ * The dominator tree in preorder, where a subtree is a range.  END holds at first the sizes of the subtrees; a node that has been placed
+ * does not need its own any more and keeps the place of its next child there, which in the end is the end of its range.
+ */
+static void number_tree(const struct gcd_dominators *d, uint32_t *end, uint32_t *at)
+{
+    const uint32_t *order = gcd_dominators_order(d);
+    uint32_t reachable = gcd_dominators_reachable(d), next = 0;
+    for (uint32_t i = 0; i < reachable; i++)
+        end[order[i]] = 1;
+    for (uint32_t i = reachable; i-- > 0;) {
+        uint32_t parent = gcd_dominators_parent(d, order[i]);
+        if (parent != GCD_NODE_ROOT)
+            end[parent] += end[order[i]];
+    }
+    for (uint32_t i = 0; i < reachable; i++) {
+        uint32_t node = order[i], parent = gcd_dominators_parent(d, node), *place = parent != GCD_NODE_ROOT ? &end[parent] : &next;
+        uint32_t mine = *place;
+        *place += end[node];
+        end[node] = mine + 1;
+        at[mine] = node;
+    }
+}
+
+gcd_status gcd_retained_by_type(const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_alloc *alloc,
+                                uint64_t *ret_bytes, struct gcd_error *err)
+{
+    struct gcd_alloc a = gcd_alloc_or_default(alloc);
+    uint32_t nodes = gcd_graph_node_count(g), types = gcd_graph_type_count(g), reachable = gcd_dominators_reachable(d);
+    uint32_t *end = gcd_mem_new_uncleared(&a, nodes, sizeof *end), *at = gcd_mem_new_uncleared(&a, reachable, sizeof *at);
+    uint32_t *covered = gcd_mem_new_array(&a, types, sizeof *covered);   /* how far a larger object of the type reaches */
+    bool ok = end != NULL && at != NULL && covered != NULL;
+    if (ok) {
+        number_tree(d, end, at);
+        for (uint32_t t = 0; t < types; t++)
+            ret_bytes[t] = 0;
+        for (uint32_t i = 0; i < reachable; i++) {
+            uint32_t type = gcd_graph_node_type(g, at[i]);
+            if (i < covered[type])
+                continue;
+            covered[type] = end[at[i]];
+            ret_bytes[type] = add(ret_bytes[type], gcd_dominators_retained(d, at[i]));
+        }
+    }
+    gcd_mem_free(&a, end, nodes * sizeof *end);
+    gcd_mem_free(&a, at, reachable * sizeof *at);
+    gcd_mem_free(&a, covered, types * sizeof *covered);
+    return ok ? GCD_OK : gcd_fail_nomem(err, "adding up retained sizes");
+}
+
+/* ---- the exact set ---- */
+
+struct walk {
+    struct flow flow;
+    const uint8_t *types;
+    const gcd_cancel_flag *cancel;
+    uint64_t *seen;
+    uint32_t *stack;             /* [nodes] what is to be followed; from the other end what is not to be followed yet */
+    uint32_t depth, held_back;
+    uint32_t nodes, visited;
+    struct gcd_retained_set set;
+};
+
+static void reach(struct walk *w, uint32_t node)
+{
+    if (bits_get(w->seen, node))
+        return;
+    bits_set(w->seen, node);
+    if (w->types[gcd_graph_node_type(w->flow.g, node)] != 0)
+        w->stack[w->nodes - ++w->held_back] = node;
+    else
+        w->stack[w->depth++] = node;
+}
+
+static gcd_status follow(struct walk *w, uint32_t node, struct gcd_error *err)
+{
+    uint32_t to;
+    if (w->visited++ % CHECK_EVERY == 0 && w->cancel != NULL && atomic_load_explicit(w->cancel, memory_order_relaxed))
+        return gcd_fail(err, GCD_E_CANCELED, "interrupted");
+    for (uint64_t i = 0; (to = flow_at(&w->flow, node, i)) != GCD_NODE_NONE; i++)
+        reach(w, to);
+    return GCD_OK;
+}
+
+/* First all that is reached without the objects of the types; what they still add is what they retain. */
+static gcd_status walk(struct walk *w, struct gcd_error *err)
+{
+    for (size_t i = 0; i < flow_root_count(&w->flow); i++) {
+        uint32_t node = flow_root(&w->flow, i);
+        if (node != GCD_NODE_NONE)
+            reach(w, node);
+    }
+    while (w->depth > 0)
+        GCD_TRY(follow(w, w->stack[--w->depth], err));
+    while (w->depth > 0 || w->held_back > 0) {
+        bool own = w->depth == 0;
+        uint32_t node = own ? w->stack[w->nodes - w->held_back--] : w->stack[--w->depth];
+        uint64_t size = gcd_graph_node_size(w->flow.g, node);
+        w->set.retained_objects++;
+        w->set.retained_bytes = add(w->set.retained_bytes, size);
+        w->set.objects += own;
+        w->set.bytes = add(w->set.bytes, own ? size : 0);
+        GCD_TRY(follow(w, node, err));
+    }
+    return GCD_OK;
+}
+
+gcd_status gcd_retained_set(const struct gcd_graph *g, const uint8_t *types, const struct gcd_alloc *alloc, const gcd_cancel_flag *cancel,
+                            struct gcd_retained_set *ret, struct gcd_error *err)
+{
+    struct gcd_alloc a = gcd_alloc_or_default(alloc);
+    struct walk w = { .types = types, .cancel = cancel, .nodes = gcd_graph_node_count(g) };
+    size_t words = ((size_t)w.nodes + 63) / 64;
+    w.seen = gcd_mem_new_array(&a, words, sizeof *w.seen);
+    w.stack = gcd_mem_new_uncleared(&a, w.nodes, sizeof *w.stack);
+    bool ok = flow_init(&w.flow, g, &a) && w.seen != NULL && w.stack != NULL;
+    gcd_status st = ok ? walk(&w, err) : gcd_fail_nomem(err, "finding what types retain");
+    flow_done(&w.flow);
+    gcd_mem_free(&a, w.seen, words * sizeof *w.seen);
+    gcd_mem_free(&a, w.stack, w.nodes * sizeof *w.stack);
+    if (st == GCD_OK)
+        *ret = w.set;
+    return st;
+}
+
+/* ---- the largest objects ---- */
+
+/* Does X retain less than Y?  Of the same size the later one counts as less. */
+static bool less(const struct gcd_dominators *d, uint32_t x, uint32_t y)
+{
+    uint64_t a = gcd_dominators_retained(d, x), b = gcd_dominators_retained(d, y);
+    return a != b ? a < b : x > y;
+}
+
+/* HEAP[N] with the least on top: NODE goes to the place AT, or as far below as it belongs. */
+static void sink(const struct gcd_dominators *d, uint32_t *heap, uint32_t n, uint32_t at, uint32_t node)
+{
+    for (uint64_t child; (child = 2 * (uint64_t)at + 1) < n; at = (uint32_t)child) {
+        if (child + 1 < n && less(d, heap[child + 1], heap[child]))
+            child++;
+        if (!less(d, heap[child], node))
+            break;
+        heap[at] = heap[child];
+    }
+    heap[at] = node;
+}
+
+void gcd_retained_largest(const struct gcd_graph *g, const struct gcd_dominators *d, const uint8_t *types, uint64_t min_bytes,
+                          uint32_t *ret_nodes, uint32_t *n)
+{
+    uint32_t count = 0, room = *n;
+    for (uint32_t node = 0; node < gcd_graph_node_count(g) && room > 0; node++) {
+        if (gcd_dominators_parent(d, node) == GCD_NODE_NONE || gcd_dominators_retained(d, node) < min_bytes ||
+            (types != NULL && types[gcd_graph_node_type(g, node)] == 0))
+            continue;
+        if (count < room) {
+            ret_nodes[count++] = node;
+            for (uint32_t i = count == room ? room / 2 : 0; i-- > 0;)    /* full: from now on a heap */
+                sink(d, ret_nodes, room, i, ret_nodes[i]);
+        } else if (less(d, ret_nodes[0], node)) {
+            sink(d, ret_nodes, room, 0, node);
+        }
+    }
+    for (uint32_t i = count < room ? count / 2 : 0; i-- > 0;)
+        sink(d, ret_nodes, count, i, ret_nodes[i]);
+    for (uint32_t left = count; left > 1; left--) {      /* the least goes behind all others */
+        uint32_t least = ret_nodes[0], last = ret_nodes[left - 1];
+        sink(d, ret_nodes, left - 1, 0, last);
+        ret_nodes[left - 1] = least;
+    }
+    *n = count;
+}

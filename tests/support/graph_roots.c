@@ -1,0 +1,66 @@
+#include "support/graph_roots.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool graph_leads(const struct gcd_graph *g, uint32_t from, uint32_t to)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(g, from, &n);
+    for (size_t i = 0; i < n; i++)
+        if (edges[i] == to)
+            return true;
+    for (size_t i = 0; i < gcd_graph_dependent_count(g); i++)
+        if (gcd_graph_dependent(g, i)->key == from && gcd_graph_dependent(g, i)->value == to)
+            return true;
+    return false;
+}
+
+void graph_mark(const struct gcd_graph *g, const uint32_t *from, size_t n, const uint8_t *without, uint8_t *seen)
+{
+    uint32_t nodes = gcd_graph_node_count(g), *stack = malloc((nodes + 1) * sizeof *stack);
+    size_t depth = 0;
+    memset(seen, 0, nodes);
+    for (size_t i = 0; i < n; i++)
+        if (!seen[from[i]] && (without == NULL || !without[from[i]])) {
+            seen[from[i]] = 1;
+            stack[depth++] = from[i];
+        }
+    while (depth > 0) {
+        uint32_t node = stack[--depth];
+        for (uint32_t to = 0; to < nodes; to++)
+            if (!seen[to] && (without == NULL || !without[to]) && graph_leads(g, node, to)) {
+                seen[to] = 1;
+                stack[depth++] = to;
+            }
+    }
+    free(stack);
+}
+
+uint32_t *graph_roots(const struct gcd_graph *g, size_t *ret_n)
+{
+    uint32_t nodes = gcd_graph_node_count(g), *roots = malloc((nodes + gcd_graph_root_count(g) + 1) * sizeof *roots);
+    uint8_t *seen = calloc(nodes + 1, 1);
+    size_t n = 0;
+    for (size_t i = 0; i < gcd_graph_root_count(g); i++)
+        if ((gcd_graph_root(g, i)->flags & GCD_ROOT_WEAK) == 0)
+            roots[n++] = gcd_graph_root(g, i)->node;
+    if (n == 0) {
+        for (uint32_t node = 0; node < nodes; node++) {
+            bool held = false;
+            for (uint32_t by = 0; by < nodes; by++)
+                held |= by != node && graph_leads(g, by, node);
+            if (!held)
+                roots[n++] = node;
+        }
+        graph_mark(g, roots, n, NULL, seen);
+        for (uint32_t node = 0; node < nodes; node++)
+            if (!seen[node]) {
+                roots[n++] = node;
+                graph_mark(g, roots, n, NULL, seen);
+            }
+    }
+    free(seen);
+    *ret_n = n;
+    return roots;
+}

@@ -1,0 +1,473 @@
+/* Merged paths and dominator trees: against a slow second computation, and what they promise about themselves. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gcdumpc/type_tree.h>
+
+#include "graph/graph_build.h"
+#include "support/check.h"
+#include "support/failalloc.h"
+#include "support/graph_gen.h"
+#include "support/graph_roots.h"
+#include "support/run.h"
+
+static struct gcd_error err = GCD_ERROR_INIT;
+
+/* ---- places as texts: "root/type/type", a type "~" in front when a dependent handle leads to it ---- */
+
+struct place {
+    char *text;
+    uint64_t objects, count, bytes;
+};
+
+struct places {
+    struct place items[4096];
+    size_t n;
+};
+
+static struct place *place_at(struct places *p, const char *text)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (strcmp(p->items[i].text, text) == 0)
+            return &p->items[i];
+    assert_true(p->n < sizeof p->items / sizeof *p->items);
+    p->items[p->n] = (struct place){ .text = strdup(text) };
+    return &p->items[p->n++];
+}
+
+static void clear(struct places *p)
+{
+    while (p->n > 0)
+        free(p->items[--p->n].text);
+}
+
+/* As the tree tells roots apart: by name and type for static variables, by group for others. */
+static void root_text(const struct gcd_graph *g, size_t root, char *text, size_t cap)
+{
+    const struct gcd_graph_root *r = root != SIZE_MAX ? gcd_graph_root(g, root) : NULL;
+    if (r == NULL)
+        (void)snprintf(text, cap, "stand-in");
+    else if (gcd_graph_root_group(r) == GCD_GROUP_STATICS)
+        (void)snprintf(text, cap, "static %s %u", r->name, (unsigned)r->type);
+    else
+        (void)snprintf(text, cap, "group %d", (int)gcd_graph_root_group(r));
+}
+
+struct sources {
+    const struct gcd_graph *g;
+    const struct gcd_paths *paths;
+    const struct gcd_dominators *dominators;
+    bool to_root;
+};
+
+static uint32_t parent_of(const struct sources *s, uint32_t node)
+{
+    return s->paths != NULL ? gcd_paths_parent(s->paths, node) : gcd_dominators_parent(s->dominators, node);
+}
+
+static bool refers(const struct gcd_graph *g, uint32_t from, uint32_t to)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(g, from, &n);
+    for (size_t i = 0; i < n; i++)
+        if (edges[i] == to)
+            return true;
+    return false;
+}
+
+#define LONGEST 300
+
+/* The place of NODE, which is reachable. */
+static void place_text(const struct sources *s, uint32_t node, bool to_root, char *text, size_t cap)
+{
+    uint32_t way[LONGEST], n = 0, stack[LONGEST], depth = 0;
+    bool by_handle[LONGEST];
+    for (uint32_t up = node; up != GCD_NODE_ROOT; up = parent_of(s, up)) {
+        assert_true(n < LONGEST);
+        way[n++] = up;
+    }
+    for (uint32_t i = n; i-- > 0;) {
+        uint32_t type = gcd_graph_node_type(s->g, way[i]), at = 0;
+        while (at < depth && (s->paths == NULL || stack[at] != type))
+            at++;
+        if (at == depth) {
+            by_handle[depth] = s->paths != NULL && i + 1 < n && !refers(s->g, way[i + 1], way[i]);
+            stack[depth++] = type;
+        }
+        depth = s->paths != NULL ? at + 1 : depth;
+    }
+    char root[1200] = "";
+    if (s->paths != NULL)
+        root_text(s->g, gcd_paths_root(s->paths, node), root, sizeof root);
+    size_t used = (size_t)snprintf(text, cap, "%s", to_root ? "" : root);
+    for (uint32_t i = 0; i < depth; i++) {
+        uint32_t k = to_root ? depth - 1 - i : i;
+        used += (size_t)snprintf(text + used, cap - used, "/%s%u", by_handle[k] ? "~" : "", (unsigned)stack[k]);
+    }
+    if (to_root)
+        (void)snprintf(text + used, cap - used, "/%s", root);
+}
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
+}
+
+static void slow_places(const struct sources *s, const uint8_t *wanted, struct places *ret)
+{
+    char text[8192];
+    uint32_t n = gcd_graph_node_count(s->g);
+    uint8_t *passed = calloc(n + 1, 1);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!wanted[i] || parent_of(s, i) == GCD_NODE_NONE)
+            continue;
+        for (uint32_t up = i; up != GCD_NODE_ROOT; up = parent_of(s, up))
+            passed[up] = 1;
+        place_text(s, i, s->to_root, text, sizeof text);
+        struct place *p = place_at(ret, text);
+        p->count++;
+        p->bytes = add(p->bytes, gcd_graph_node_size(s->g, i));
+    }
+    for (uint32_t i = 0; i < n && !s->to_root; i++)
+        if (passed[i]) {
+            place_text(s, i, false, text, sizeof text);
+            place_at(ret, text)->objects++;
+        }
+    free(passed);
+}
+
+/* ---- what the tree says ---- */
+
+static void step_text(const struct gcd_graph *g, const struct gcd_type_step *steps, size_t at, bool to_root, char *text, size_t cap)
+{
+    const struct gcd_type_step *way[LONGEST];
+    size_t depth = 0, used = 0;
+    for (uint32_t up = (uint32_t)at; up != GCD_STEP_NONE; up = steps[up].parent) {
+        assert_true(depth < LONGEST);
+        way[depth++] = &steps[up];
+    }
+    while (depth > 0) {
+        const struct gcd_type_step *s = way[--depth];
+        char root[1200];
+        if (s->type == GCD_STEP_NONE) {
+            root_text(g, s->root, root, sizeof root);
+            used += (size_t)snprintf(text + used, cap - used, "%s%s", to_root ? "/" : "", root);
+        } else {
+            used += (size_t)snprintf(text + used, cap - used, "/%s%u", s->dependent ? "~" : "", (unsigned)s->type);
+        }
+    }
+}
+
+/* Sums, order, numbers. */
+static void check_steps(const struct gcd_type_tree *t, bool to_root)
+{
+    size_t n;
+    const struct gcd_type_step *s = gcd_type_tree_steps(t, &n);
+    struct gcd_type_tree_totals totals = gcd_type_tree_totals(t);
+    uint64_t count = 0, bytes = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t below_count = s[i].own_count, below_bytes = s[i].own_bytes;
+        const struct gcd_type_step *before = NULL;
+        assert_true(s[i].end > i && s[i].end <= n && s[i].count > 0 && (s[i].objects > 0 || to_root || s[i].type == GCD_STEP_NONE));
+        for (size_t k = i + 1; k < s[i].end; k = s[k].end) {
+            assert_true(s[k].parent == i && s[k].depth == s[i].depth + 1 && s[k].end <= s[i].end);
+            assert_true(before == NULL || before->bytes > s[k].bytes || (before->bytes == s[k].bytes && before->count >= s[k].count));
+            before = &s[k];
+            below_count += s[k].count;
+            below_bytes = add(below_bytes, s[k].bytes);
+        }
+        assert_true(s[i].count == below_count && s[i].bytes == below_bytes);
+    }
+    for (size_t i = 0; i < n; i = s[i].end) {
+        assert_true(s[i].parent == GCD_STEP_NONE && s[i].depth == 0);
+        count += s[i].count;
+        bytes = add(bytes, s[i].bytes);
+    }
+    assert_true(count == totals.count && bytes == totals.bytes);
+}
+
+static struct places want, got;
+
+static void compare(const struct sources *s, const struct gcd_type_tree *t, const uint8_t *wanted)
+{
+    char text[8192];
+    size_t n;
+    const struct gcd_type_step *steps = gcd_type_tree_steps(t, &n);
+    check_steps(t, s->to_root);
+    slow_places(s, wanted, &want);
+    for (size_t i = 0; i < n; i++) {
+        step_text(s->g, steps, i, s->to_root, text, sizeof text);
+        struct place *p = place_at(&got, text);
+        assert_true(p->objects == 0 && p->count == 0);           /* each place once */
+        p->objects = steps[i].objects;
+        p->count = steps[i].own_count;
+        p->bytes = steps[i].own_bytes;
+        assert_false(steps[i].cut);
+        if (steps[i].node != GCD_NODE_NONE)
+            assert_int_equal(gcd_graph_node_type(s->g, steps[i].node), steps[i].type);
+    }
+    for (size_t i = 0; i < want.n; i++) {
+        struct place *p = place_at(&got, want.items[i].text);
+        if (p->count != want.items[i].count || p->bytes != want.items[i].bytes)
+            fail_msg("%s: %llu, not %llu", want.items[i].text, (unsigned long long)p->count, (unsigned long long)want.items[i].count);
+        /* a place that is passed may be left out: the way came back to one above it */
+        assert_true(p->objects == want.items[i].objects || (p->objects == 0 && p->count == 0));
+    }
+    for (size_t i = 0; i < got.n; i++)
+        assert_true(got.items[i].count == place_at(&want, got.items[i].text)->count);
+    clear(&want);
+    clear(&got);
+}
+
+static void random_graphs_merge_as_expected(void **state)
+{
+    (void)state;
+    uint64_t s = 11;
+    for (uint64_t seed = 0; seed < 1200; seed++) {
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 3 + (uint32_t)(seed % 60), .plain_names = true,
+                                                             .keep_unknown = seed % 3 == 0 });
+        uint32_t n = gcd_graph_node_count(g), *nodes = malloc((2 * n + 1) * sizeof *nodes);
+        uint8_t *types = calloc(gcd_graph_type_count(g) + 1, 1), *wanted = calloc(n + 1, 1);
+        struct gcd_paths *paths;
+        struct gcd_dominators *dominators;
+        assert_int_equal(gcd_paths_new(g, NULL, &paths, &err), GCD_OK);
+        assert_int_equal(gcd_dominators_new(g, NULL, &dominators, &err), GCD_OK);
+        struct gcd_type_tree_options o = { .to_root = run_random(&s) % 2 == 0 };
+        unsigned how = (unsigned)(run_random(&s) % 3);           /* all, types, nodes */
+        for (uint32_t t = 0; t < gcd_graph_type_count(g); t++)
+            types[t] = run_random(&s) % 3 == 0;
+        for (uint32_t i = 0; i < n; i++) {
+            wanted[i] = how == 0 || (how == 1 ? types[gcd_graph_node_type(g, i)] : run_random(&s) % 4 == 0);
+            if (how == 2 && wanted[i])                           /* now and then twice */
+                for (uint64_t times = 1 + run_random(&s) % 2; times > 0; times--)
+                    nodes[o.node_count++] = i;
+        }
+        o.types = how == 1 ? types : NULL;
+        o.nodes = how == 2 ? nodes : NULL;
+        for (int which = 0; which < 2; which++) {
+            struct sources src = { .g = g, .paths = which == 0 ? paths : NULL, .dominators = which == 1 ? dominators : NULL,
+                                   .to_root = which == 0 && o.to_root };
+            struct gcd_type_tree *t;
+            assert_int_equal(which == 0 ? gcd_type_tree_of_paths(g, paths, &o, &t, &err) : gcd_type_tree_of_dominators(g, dominators, &o, &t, &err),
+                             GCD_OK);
+            compare(&src, t, wanted);
+            struct gcd_type_tree_totals totals = gcd_type_tree_totals(t);
+            uint64_t dead = 0;
+            for (uint32_t i = 0; i < n; i++)
+                dead += wanted[i] && gcd_paths_parent(paths, i) == GCD_NODE_NONE;
+            assert_true(totals.dead_count == dead && totals.cut_count == 0);
+            assert_true(how != 0 || which != 1 || totals.bytes == gcd_dominators_retained(dominators, GCD_NODE_ROOT));
+            gcd_type_tree_free(t);
+        }
+        free(nodes);
+        free(types);
+        free(wanted);
+        gcd_paths_free(paths);
+        gcd_dominators_free(dominators);
+        gcd_graph_free(g);
+    }
+}
+
+/* ---- shapes ---- */
+
+/* A list whose types come round and round; each node also holds a leaf of type LEAF when that is a type. */
+static struct gcd_graph *list_of(uint32_t nodes, uint32_t types, bool leaves)
+{
+    struct gcd_build *b;
+    struct gcd_graph *g;
+    uint32_t type;
+    assert_int_equal(gcd_build_new(NULL, &b, &err), GCD_OK);
+    for (uint32_t i = 0; i <= types; i++)
+        assert_int_equal(gcd_build_type(b, &(struct gcd_type){ .id = i + 1, .name = "T", .module_path = "" }, &type, &err), GCD_OK);
+    for (uint32_t i = 0; i < nodes * (1 + leaves); i++)
+        assert_int_equal(gcd_build_node(b, 0, i < nodes ? i % types : types, 10, &err), GCD_OK);
+    assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
+    for (uint32_t i = 0; i < nodes * (1 + leaves); i++) {
+        uint32_t next[2] = { nodes + i, i + 1 };
+        assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
+        if (i < nodes && leaves)
+            assert_int_equal(gcd_build_edge_nodes(b, next, 1, &err), GCD_OK);
+        if (i + 1 < nodes)
+            assert_int_equal(gcd_build_edge_nodes(b, next + 1, 1, &err), GCD_OK);
+    }
+    assert_int_equal(gcd_build_root(b, &(struct gcd_graph_root){ .node = 0, .kind = GCD_ROOT_STATIC, .name = "head" }, &err), GCD_OK);
+    assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
+    return g;
+}
+
+static struct gcd_type_tree *paths_tree(const struct gcd_graph *g, const struct gcd_type_tree_options *o)
+{
+    struct gcd_paths *p;
+    struct gcd_type_tree *t;
+    assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
+    assert_int_equal(gcd_type_tree_of_paths(g, p, o, &t, &err), GCD_OK);
+    gcd_paths_free(p);
+    check_steps(t, o->to_root);
+    return t;
+}
+
+static void lists_and_circles_of_types_are_short(void **state)
+{
+    (void)state;
+    size_t n;
+    for (uint32_t types = 1; types <= 3; types++)
+        for (int to_root = 0; to_root < 2; to_root++) {
+            struct gcd_graph *g = list_of(100000, types, true);
+            uint8_t wanted[4] = { 0 };
+            wanted[types] = 1;
+            struct gcd_type_tree *t = paths_tree(g, &(struct gcd_type_tree_options){ .types = wanted, .to_root = to_root });
+            const struct gcd_type_step *s = gcd_type_tree_steps(t, &n);
+            assert_true(gcd_type_tree_totals(t).count == 100000 && gcd_type_tree_totals(t).cut_count == 0);
+            if (!to_root) {
+                assert_int_equal(n, 1 + 2 * types);              /* the root, each type, leaves of each */
+                assert_true(s[0].type == GCD_STEP_NONE && strcmp(gcd_graph_root(g, s[0].root)->name, "head") == 0 && !s[0].whole_group);
+                assert_true(s[1].type == 0 && s[1].repeats && s[1].objects == (100000 + types - 1) / types && s[1].own_count == 0);
+            } else {
+                assert_true(s[0].type == types && s[0].count == 100000 && s[1].type < types);
+                assert_true(s[n - 1].type == GCD_STEP_NONE && s[n - 1].depth <= 1 + types);
+            }
+            gcd_type_tree_free(t);
+            gcd_graph_free(g);
+        }
+}
+
+static void what_is_too_deep_is_counted_higher_up(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = list_of(300, 300, false);
+    size_t n;
+    struct gcd_type_tree *t = paths_tree(g, &(struct gcd_type_tree_options){ .max_depth = 10 });
+    const struct gcd_type_step *s = gcd_type_tree_steps(t, &n);
+    assert_true(n == 11 && s[10].cut && !s[9].cut && s[10].count == 291 && s[10].own_count == 291 && s[0].count == 300);
+    assert_true(gcd_type_tree_totals(t).cut_count == 290);
+    gcd_type_tree_free(t);
+    t = paths_tree(g, &(struct gcd_type_tree_options){ .max_steps = 20 });
+    s = gcd_type_tree_steps(t, &n);
+    assert_true(n == 20 && s[19].cut && s[19].own_count == 282);
+    gcd_type_tree_free(t);
+    t = paths_tree(g, &(struct gcd_type_tree_options){ .max_steps = 20, .to_root = true });
+    s = gcd_type_tree_steps(t, &n);
+    assert_true(n > 20 && n <= 40 && s[0].own_count == 282 && s[0].cut && gcd_type_tree_totals(t).count == 300);
+    gcd_type_tree_free(t);
+    t = paths_tree(g, &(struct gcd_type_tree_options){ 0 });     /* 256 whatever is wished */
+    (void)gcd_type_tree_steps(t, &n);
+    assert_int_equal(n, 257);
+    gcd_type_tree_free(t);
+    gcd_graph_free(g);
+
+    g = list_of(5000, 1, false);             /* dominators do not merge what comes back */
+    struct gcd_dominators *d;
+    assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
+    assert_int_equal(gcd_type_tree_of_dominators(g, d, &(struct gcd_type_tree_options){ .max_depth = 3 }, &t, &err), GCD_OK);
+    s = gcd_type_tree_steps(t, &n);
+    assert_true(n == 3 && s[0].bytes == 50000 && s[1].bytes == 49990 && s[2].bytes == 49980 && s[2].own_count == 4998 && s[2].cut);
+    assert_true(gcd_type_tree_totals(t).cut_count == 4997);
+    gcd_type_tree_free(t);
+    gcd_dominators_free(d);
+    gcd_graph_free(g);
+}
+
+/* ROOTS static variables, each with a name and an object of its own, then thread stacks. */
+static struct gcd_graph *statics_of(uint32_t roots)
+{
+    struct gcd_build *b;
+    struct gcd_graph *g;
+    uint32_t type;
+    char name[32];
+    assert_int_equal(gcd_build_new(NULL, &b, &err), GCD_OK);
+    assert_int_equal(gcd_build_type(b, &(struct gcd_type){ .name = "T", .module_path = "" }, &type, &err), GCD_OK);
+    for (uint32_t i = 0; i < 2 * roots; i++)
+        assert_int_equal(gcd_build_node(b, 0, type, 10, &err), GCD_OK);
+    assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
+    for (uint32_t i = 0; i < 2 * roots; i++)
+        assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
+    for (uint32_t i = 0; i < 2 * roots; i++) {
+        (void)snprintf(name, sizeof name, "field%u", (unsigned)i);
+        struct gcd_graph_root r = { .node = i, .kind = i < roots ? GCD_ROOT_STATIC : GCD_ROOT_STACK, .name = i < roots ? name : "" };
+        assert_int_equal(gcd_build_root(b, &r, &err), GCD_OK);
+    }
+    assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
+    return g;
+}
+
+static void roots_are_told_apart_or_taken_together(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = statics_of(50);
+    size_t n, tops = 0, groups = 0;
+    struct gcd_type_tree *t = paths_tree(g, &(struct gcd_type_tree_options){ 0 });
+    const struct gcd_type_step *s = gcd_type_tree_steps(t, &n);
+    for (size_t i = 0; i < n; i = s[i].end) {
+        tops++;
+        groups += s[i].whole_group;
+    }
+    assert_true(tops == 51 && groups == 1 && s[0].whole_group && s[0].count == 50);      /* all stacks are one */
+    gcd_type_tree_free(t);
+    t = paths_tree(g, &(struct gcd_type_tree_options){ .max_steps = 20 });
+    s = gcd_type_tree_steps(t, &n);
+    tops = 0;
+    for (size_t i = 0; i < n; i = s[i].end)
+        tops++;
+    assert_true(tops == 12 && n <= 24 && gcd_type_tree_totals(t).count == 100);
+    gcd_type_tree_free(t);
+    gcd_graph_free(g);
+}
+
+/* ---- what may go wrong ---- */
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 60, .plain_names = true });
+        struct gcd_paths *p;
+        uint32_t node = 0;
+        assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
+        for (uint64_t at = 1;; at++) {
+            struct failalloc f;
+            struct gcd_type_tree *t = NULL;
+            failalloc_init(&f);
+            f.fail_at = at;
+            struct gcd_type_tree_options o = { .alloc = &f.alloc, .to_root = seed % 2 == 0, .nodes = seed % 3 == 0 ? &node : NULL,
+                                               .node_count = gcd_graph_node_count(g) > 0 };
+            gcd_status st = gcd_type_tree_of_paths(g, p, &o, &t, &err);
+            assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
+            assert_int_equal(t != NULL, st == GCD_OK);
+            gcd_type_tree_free(t);
+            assert_null(failalloc_complaint(&f));
+            if (f.failed == 0)
+                break;
+        }
+        gcd_paths_free(p);
+        gcd_graph_free(g);
+    }
+}
+
+static void it_can_be_stopped(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = list_of(10, 2, true);
+    struct gcd_paths *p;
+    struct gcd_type_tree *t = NULL;
+    gcd_cancel_flag stop = true;
+    assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
+    assert_int_equal(gcd_type_tree_of_paths(g, p, &(struct gcd_type_tree_options){ .cancel = &stop }, &t, &err), GCD_E_CANCELED);
+    assert_null(t);
+    gcd_type_tree_free(NULL);
+    gcd_paths_free(p);
+    gcd_graph_free(g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_graphs_merge_as_expected),
+        cmocka_unit_test(lists_and_circles_of_types_are_short),
+        cmocka_unit_test(what_is_too_deep_is_counted_higher_up),
+        cmocka_unit_test(roots_are_told_apart_or_taken_together),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(it_can_be_stopped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
