@@ -31,6 +31,7 @@
 #include <gcdumpc/retained.h>
 #include <gcdumpc/status.h>
 #include <gcdumpc/trace.h>
+#include <gcdumpc/tree_diff.h>
 #include <gcdumpc/type_tree.h>
 #include <gcdumpc/version.h>
 #include <gcdumpc/writer.h>

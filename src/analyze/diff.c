@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "analyze/growth.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sort.h"
@@ -129,11 +130,6 @@ static int compare_entries(const void *ctx, uint32_t a, uint32_t b)
     return c != 0 ? c : strcmp(d->entries[a].module, d->entries[b].module);
 }
 
-static uint64_t plus(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 /* The module of entries of one name, "" unless they have one in common. */
 static const char *common_module(const struct gcd_diff *d, const uint32_t *items, size_t n)
 {
@@ -165,9 +161,9 @@ static gcd_status add_row(struct gcd_diff *d, const uint32_t *items, size_t n, b
     struct gcd_diff_sum *sums = d->sums + d->row_count * d->dumps;
     for (size_t i = 0; i < n; i++) {
         const struct entry *e = &d->entries[items[i]];
-        sums[e->dump].objects = plus(sums[e->dump].objects, e->sum.objects);
-        sums[e->dump].bytes = plus(sums[e->dump].bytes, e->sum.bytes);
-        sums[e->dump].retained_bytes = plus(sums[e->dump].retained_bytes, e->sum.retained_bytes);
+        sums[e->dump].objects = growth_plus(sums[e->dump].objects, e->sum.objects);
+        sums[e->dump].bytes = growth_plus(sums[e->dump].bytes, e->sum.bytes);
+        sums[e->dump].retained_bytes = growth_plus(sums[e->dump].retained_bytes, e->sum.retained_bytes);
     }
     d->rows[d->row_count++] = row;
     return GCD_OK;
@@ -206,33 +202,12 @@ static gcd_status make_rows(struct gcd_diff *d, const uint32_t *items, const cha
     return GCD_OK;
 }
 
-/* Which of two has grown more: -1 the first. */
-static int compare_growth(uint64_t a0, uint64_t a1, uint64_t b0, uint64_t b1)
-{
-    bool a_up = a1 >= a0, b_up = b1 >= b0;
-    if (a_up != b_up)
-        return a_up ? -1 : 1;
-    uint64_t a = a_up ? a1 - a0 : a0 - a1, b = b_up ? b1 - b0 : b0 - b1;
-    return a == b ? 0 : (a > b) == a_up ? -1 : 1;
-}
-
 static int compare_rows(const void *ctx, uint32_t x, uint32_t y)
 {
     const struct gcd_diff *d = ctx;
     const struct gcd_diff_row *a = &d->rows[x], *b = &d->rows[y];
-    size_t last = d->dumps - 1;
-    int c = compare_growth(a->sums[0].bytes, a->sums[last].bytes, b->sums[0].bytes, b->sums[last].bytes);
-    if (c == 0)
-        c = compare_growth(a->sums[0].objects, a->sums[last].objects, b->sums[0].objects, b->sums[last].objects);
+    int c = growth_compare_sums(a->sums, b->sums, d->dumps - 1);
     return c != 0 ? c : strcmp(a->name, b->name);
-}
-
-static uint32_t *count_up(const struct gcd_alloc *a, size_t n)
-{
-    uint32_t *items = gcd_mem_new_array(a, n, sizeof *items);
-    for (size_t i = 0; items != NULL && i < n; i++)
-        items[i] = (uint32_t)i;
-    return items;
 }
 
 gcd_status gcd_diff_match(struct gcd_diff *d, struct gcd_error *err)
@@ -241,25 +216,16 @@ gcd_status gcd_diff_match(struct gcd_diff *d, struct gcd_error *err)
         return gcd_fail(err, GCD_E_STATE, "the dumps are matched already");
     d->matched = true;
     size_t n = d->entry_count;
-    uint32_t *items = count_up(&d->alloc, n);
+    uint32_t *items = gcd_sort_order(&d->alloc, n, compare_entries, d);
     const char **last = gcd_mem_new_array(&d->alloc, d->dumps, sizeof *last);
-    gcd_status st = GCD_E_NOMEM;
-    if (items != NULL && last != NULL && gcd_sort_numbers(&d->alloc, items, n, compare_entries, d))
-        st = make_rows(d, items, last, err);
-    else
-        st = gcd_fail_nomem(err, doing);
+    gcd_status st = items != NULL && last != NULL ? make_rows(d, items, last, err) : gcd_fail_nomem(err, doing);
     gcd_mem_free(&d->alloc, items, n * sizeof *items);
     gcd_mem_free(&d->alloc, last, d->dumps * sizeof *last);
     free_entries(d);
     if (st != GCD_OK)
         return st;
-    uint32_t *order = count_up(&d->alloc, d->row_count);
-    if (order != NULL && gcd_sort_numbers(&d->alloc, order, d->row_count, compare_rows, d)) {
-        d->order = order;
-        return GCD_OK;
-    }
-    gcd_mem_free(&d->alloc, order, d->row_count * sizeof *order);
-    return gcd_fail_nomem(err, doing);
+    d->order = gcd_sort_order(&d->alloc, d->row_count, compare_rows, d);
+    return d->order != NULL ? GCD_OK : gcd_fail_nomem(err, doing);
 }
 
 size_t gcd_diff_dumps(const struct gcd_diff *d)

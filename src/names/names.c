@@ -165,18 +165,13 @@ static gcd_status tell_group_apart(struct gcd_names *names, const struct source 
 
 static gcd_status make_unique(struct gcd_names *n, const struct source *from, struct gcd_error *err)
 {
-    uint32_t *items = gcd_mem_new_array(&n->alloc, n->count, sizeof *items);
+    uint32_t *items = gcd_sort_order(&n->alloc, n->count, compare, &(struct order){ n, from });
     struct csharp room;
     n->plain = gcd_mem_new_array(&n->alloc, n->count, sizeof *n->plain);
     gcd_status st = items != NULL && n->plain != NULL ? GCD_OK : GCD_E_NOMEM;
     csharp_init(&room, &n->alloc);
-    if (st == GCD_OK) {
+    if (st == GCD_OK)
         memcpy(n->plain, n->name, n->count * sizeof *n->plain);
-        for (uint32_t i = 0; i < n->count; i++)
-            items[i] = i;
-        if (!gcd_sort_numbers(&n->alloc, items, n->count, compare, &(struct order){ n, from }))
-            st = GCD_E_NOMEM;
-    }
     for (size_t i = 0, end; i < n->count && st == GCD_OK; i = end) {
         for (end = i + 1; end < n->count && strcmp(n->name[items[i]], n->name[items[end]]) == 0;)
             end++;
