@@ -6,6 +6,9 @@
 
 #include "held.h"
 
+/* Lines that people are shown unless they say more, besides those that sum up. */
+#define LINES_MAX 200u
+
 /* ---- the steps of one dump ---- */
 
 /* Static variables come one by one: they get a step above them, so that the top has one row for each kind of root. */
@@ -145,15 +148,29 @@ static void put_row(struct cli_table *t, const struct gcd_diff_sum *sums, uint32
     cli_table_branch(t, depth, name);
 }
 
-/* What is too small is of no interest to people; programs get all that they do not forbid. */
+/* The smallest power of 2 that LINES_MAX rows at most have changed by; 0 when there are no more. */
+static uint64_t largest_changes(const struct gcd_tree_diff_row *rows, size_t n)
+{
+    size_t with_bits[65] = { 0 }, lines = 0;
+    unsigned bits = 64;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t c = change(rows[i].sums);
+        with_bits[c > 0 ? 64 - __builtin_clzll(c) : 0]++;
+    }
+    while (bits > 0 && lines + with_bits[bits] <= LINES_MAX)
+        lines += with_bits[bits--];
+    return bits == 0 ? 0 : bits == 64 ? UINT64_MAX : UINT64_C(1) << bits;
+}
+
+/* What is small among so much else is of no interest to people; programs get all that they do not forbid. */
 static uint64_t least_change(const struct cli_args *args, const struct gcd_tree_diff_row *rows, size_t n)
 {
-    uint64_t most = 0;
+    uint64_t most = 0, least = largest_changes(rows, n);
     if (args->min_bytes != 0 || args->json || args->csv)
         return args->min_bytes;
     for (size_t i = 0; i < n; i = rows[i].end)
         most = change(rows[i].sums) > most ? change(rows[i].sums) : most;
-    return most / 100;
+    return most / 100 > least ? most / 100 : least;
 }
 
 static bool has_changed(const struct gcd_diff_sum *sums)

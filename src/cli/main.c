@@ -46,7 +46,7 @@ static const struct cli_command commands[] = {
     { "diff", "OLD-FILE NEW-FILE", "which types have grown from one dump to the next", CLI_DIFF, cmd_diff,
       COMPARED
       "--paths compares step by step, by the names on the way from the root; steps that have changed by less than a\n"
-      "hundredth of the most, or --min-bytes, are taken together.\n"
+      "hundredth of the most, or little beside 200 others, or by less than --min-bytes, are taken together.\n"
       "FILE#N is dump number N of a recording that holds several; NEW-FILE can be a living process (--pid).\n" THRESHOLDS },
     { "trend", "FILE FILE...", "which types grow over several dumps", CLI_TREND, cmd_trend,
       COMPARED "FILE#N is dump number N of a recording that holds several.\n" THRESHOLDS },

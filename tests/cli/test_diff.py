@@ -214,7 +214,7 @@ class Odd(Compare):
         self.assertFalse([line for line in run.lines if "only" in line])
 
     def test_several_dumps_in_a_recording(self):
-        subprocess.run([genheap(self.tmp_tool()), "-n", "3000", "--dumps", "3", "--seed", "5", self.path("three.nettrace")], check=True)
+        subprocess.run([genheap(self.path()), "-n", "3000", "--dumps", "3", "--seed", "5", self.path("three.nettrace")], check=True)
         both = ("three.nettrace#1", "three.nettrace#3")
         run = self.done("diff", *both)
         self.assertEqual(run.err, b"")
@@ -232,11 +232,6 @@ class Odd(Compare):
             self.refused(1, rf"{word}: .*", "diff", "three.nettrace#1", word)
         os.rename(self.path("new"), self.path("new#1"))
         self.assertEqual(self.json("diff", "old", "new#1")["types"][0]["name"], "New")
-
-    def tmp_tool(self):
-        path = self.path("tool")
-        os.makedirs(path, exist_ok=True)
-        return path
 
 
 class Retained(Compare):
@@ -337,6 +332,16 @@ class Paths(Compare):
                  for words in (["--min-bytes=1"], [], ["--min-bytes=2K"])]
         self.assertEqual(lines, sorted(lines, reverse=True))
         self.assertEqual(len(set(lines)), 3)
+
+    def test_so_many_lines_that_they_can_be_read(self):
+        for seed in (1, 2):
+            subprocess.run([genheap(self.path()), "-n", "30000", "--seed", str(seed), self.path(f"{seed}.nettrace")], check=True)
+        words = ("diff", "1.nettrace", "2.nettrace", "--paths", "-q")
+        self.assertGreater(len(self.json(*words)["paths"]), 5000)
+        lines = rows_of(self.done(*words).text)[1]
+        shown = [line for line in lines if " more)" not in line]
+        self.assertLessEqual(len(shown), 201)
+        self.assertGreater(len(shown), 50)
 
     def test_the_same_twice(self):
         self.assertEqual(self.json("diff", trace("net10-wks"), trace("net10-wks"), "--paths")["paths"], [])
