@@ -17,12 +17,12 @@ static uint64_t add(uint64_t a, uint64_t b)
  * The dominator tree in preorder, where a subtree is a range.  END holds at first the sizes of the subtrees; a node that has been placed
  * does not need its own any more and keeps the place of its next child there, which in the end is the end of its range.
  */
-static void number_tree(const struct gcd_dominators *d, uint32_t *end, uint32_t *at)
+static void number_tree(const struct gcd_dominators *d, uint32_t nodes, uint32_t *end, uint32_t *at)
 {
     const uint32_t *order = gcd_dominators_order(d);
     uint32_t reachable = gcd_dominators_reachable(d), next = 0;
-    for (uint32_t i = 0; i < reachable; i++)
-        end[order[i]] = 1;
+    for (uint32_t node = 0; node < nodes; node++)
+        end[node] = 1;
     for (uint32_t i = reachable; i-- > 0;) {
         uint32_t parent = gcd_dominators_parent(d, order[i]);
         if (parent != GCD_NODE_ROOT)
@@ -46,7 +46,7 @@ gcd_status gcd_retained_by_type(const struct gcd_graph *g, const struct gcd_domi
     uint32_t *covered = gcd_mem_new_array(&a, types, sizeof *covered);   /* how far a larger object of the type reaches */
     bool ok = end != NULL && at != NULL && covered != NULL;
     if (ok) {
-        number_tree(d, end, at);
+        number_tree(d, nodes, end, at);
         for (uint32_t t = 0; t < types; t++)
             ret_bytes[t] = 0;
         for (uint32_t i = 0; i < reachable; i++) {

@@ -45,7 +45,7 @@ void cli_say_stand_ins(const char *subject, uint32_t n)
 enum cli_exit cli_match_types(const char *pattern, const struct cli_dump *d, const struct gcd_names *names, uint8_t **ret)
 {
     struct cli_filter *filter;
-    uint32_t count = gcd_graph_type_count(d->graph), matched = 0;
+    uint32_t count = gcd_graph_type_count(d->graph), matched = 0, used = 0;
     enum cli_exit e = cli_filter_new(pattern, &filter);
     uint8_t *types = e == CLI_DONE ? calloc((size_t)count + 1, 1) : NULL;
     if (e == CLI_DONE && types == NULL) {
@@ -53,11 +53,17 @@ enum cli_exit cli_match_types(const char *pattern, const struct cli_dump *d, con
         e = CLI_FAILED;
     }
     for (uint32_t t = 0; e == CLI_DONE && t < count; t++) {
-        types[t] = gcd_graph_type(d->graph, t)->objects > 0 && cli_filter_matches(filter, gcd_names_get(names, t));
+        types[t] = cli_filter_matches(filter, gcd_names_get(names, t));
         matched += types[t];
+        types[t] &= gcd_graph_type(d->graph, t)->objects > 0;
+        used += types[t];
     }
-    if (e == CLI_DONE && matched == 0)
+    if (e == CLI_DONE && matched == 0) {
         e = cli_filter_nothing(filter, d->subject, names, count);
+    } else if (e == CLI_DONE && used == 0) {
+        cli_say(d->subject, "there are no objects of types like \"%s\"", pattern);
+        e = CLI_FAILED;
+    }
     cli_filter_free(filter);
     if (e == CLI_DONE)
         *ret = types;

@@ -20,7 +20,7 @@ const char *cli_root_key(const struct gcd_graph_root *r);
 void cli_say_stand_ins(const char *subject, uint32_t n);
 
 /*
- * [gcd_graph_type_count()] 1 for types with objects whose names match PATTERN.  CLI_USAGE and CLI_FAILED after a message: no pattern, no type.
+ * [gcd_graph_type_count()] 1 for types with objects whose names match PATTERN.  CLI_USAGE and CLI_FAILED after a message: no pattern, no type, no object.
  * free() *RET.
  */
 enum cli_exit cli_match_types(const char *pattern, const struct cli_dump *d, const struct gcd_names *names, uint8_t **ret);

@@ -32,7 +32,7 @@ SHOP = {
     "lost": ("Shop.Lost", 16, []),
 }
 STATICS = [("cache", "s_cache")]
-ROOTS = [("two", STACK, 0), ("late", FINALIZER, 0), ("dead", HANDLE, WEAK), ("head", HANDLE, 0), ("pin", HANDLE, PINNED)]
+ROOTS = [("two", STACK, 0), ("late", FINALIZER, 0), ("dead", HANDLE, WEAK), ("head", HANDLE, WEAK), ("head", HANDLE, 0), ("pin", HANDLE, PINNED)]
 DEPENDENTS = [("cache", "extra"), ("dead", "lost")]          # the key of the second is dead
 ALIVE = 24 + 40 + 100 + 200 + 1000 + 32 + 5000 + 48 + 60 + 90 + 26
 
@@ -389,6 +389,8 @@ class Both(Held):
         self.put("shop", shop()[0])
         for words in (("retained", "--filter"), ("retained", "--type"), ("paths", "--type")):
             self.refused(1, 'shop: no type matches "Shop.Itme"; near it: "Shop.Item".*', *words, "Shop.Itme", "shop")
+            self.put("unused", b"a 2 app 5\nt 1 Shop.Used\nt 2 Shop.Unused\nr 100 1 0\no 100 1 18\nc app 5\n")
+            self.refused(1, r'unused: there are no objects of types like "Shop\.Un\*"', *words, "Shop.Un*", "unused")
             self.refused(1, 'shop: no type matches "Zzyzx123"', *words, "Zzyzx123", "shop")
             self.refused(2, r'"/\(/" is no regular expression: .*', *words, "/(/", "shop")
             self.refused(2, "a pattern for names is empty", *words, "", "shop")
