@@ -64,7 +64,9 @@ def main():
         if not os.path.exists(trace):
             subprocess.run([os.path.join(args.build, "genheap"), "-n", n, "-o", trace], check=True)
         commands = {
-            "md5sum": ["md5sum", trace], "cat": ["cat", trace], "info": [program, "info", "-q", trace], "report": [program, "report", "-q", trace],
+            "md5sum": ["md5sum", trace], "cat": ["cat", trace], "info": [program, "info", "-q", trace],
+            "report": [program, "report", "-q", trace],
+            "diff": [program, "diff", "-q", trace, trace],
         }
         outputs = {f"convert -o x.{SUFFIXES[f]}": os.path.join(folder, f"bench-out.{SUFFIXES[f]}") for f in args.formats.split(",") if f}
         commands.update({name: [program, "convert", "-q", trace, "-o", out] for name, out in outputs.items()})
