@@ -63,6 +63,7 @@ struct cli_args {
     uint64_t tree;               /* levels; 0 = no tree */
     uint64_t max_paths;          /* 0 = not given */
     bool to_root, from_root;
+    uint64_t share_percent;      /* of the heap that makes a suspect; 0 = not given */
     uint64_t dump_number;
     uint64_t process;
     uint64_t max_block_bytes;
@@ -86,6 +87,7 @@ struct cli_command {
 #define CLI_PS 16u
 #define CLI_RETAINED 32u
 #define CLI_PATHS 64u
+#define CLI_LEAKS 1024u
 
 enum cli_exit cmd_convert(const struct cli_args *args);
 enum cli_exit cmd_ps(const struct cli_args *args);
@@ -93,6 +95,7 @@ enum cli_exit cmd_info(const struct cli_args *args);
 enum cli_exit cmd_report(const struct cli_args *args);
 enum cli_exit cmd_retained(const struct cli_args *args);
 enum cli_exit cmd_paths(const struct cli_args *args);
+enum cli_exit cmd_leaks(const struct cli_args *args);
 /* info --events */
 enum cli_exit cmd_events(const struct cli_args *args);
 

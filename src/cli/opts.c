@@ -28,7 +28,7 @@ static const char *const choices[][4] = {
     [OPT_FOLD] = { "dominators", "paths", NULL },            /* enum gcd_fold */
 };
 
-#define HOLDERS (CLI_RETAINED | CLI_PATHS)
+#define HOLDERS (CLI_RETAINED | CLI_PATHS | CLI_LEAKS)
 #define ALL (CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS | HOLDERS)
 #define FILES (CLI_CONVERT | CLI_INFO | CLI_REPORT | HOLDERS)
 #define TABLES (CLI_INFO | CLI_REPORT | CLI_PS | HOLDERS)
@@ -53,7 +53,7 @@ static const struct option_row rows[] = {
     { "keep-unknown", 0, NULL, "keep references to nowhere, as a made-up object", OUTPUTS, OPT_FLAG,
       FIELD(keep_unknown), 0, 0 },
     { "sort", 's', "KEY", "order of the types: bytes (default), count or name", CLI_REPORT, OPT_SORT, FIELD(sort), 0, 0 },
-    { "type", 0, "PATTERN", "about the objects of types like Shop.*, or /REGEX/", HOLDERS, OPT_TEXT, FIELD(type), 0, 0 },
+    { "type", 0, "PATTERN", "about the objects of types like Shop.*, or /REGEX/", CLI_RETAINED | CLI_PATHS, OPT_TEXT, FIELD(type), 0, 0 },
     { "object", 0, "WHICH", "about one object: its address 0x..., or its number", CLI_PATHS, OPT_TEXT, FIELD(object), 0, 0 },
     { "from-root", 0, NULL, "paths begin at the roots (default)", CLI_PATHS, OPT_FLAG, FIELD(from_root), 0, 0 },
     { "to-root", 0, NULL, "paths begin at the objects", CLI_PATHS, OPT_FLAG, FIELD(to_root), 0, 0 },
@@ -61,8 +61,9 @@ static const struct option_row rows[] = {
     { "largest", 0, "WHAT", "which tables: objects, types or both (default)", CLI_RETAINED, OPT_LARGEST, FIELD(largest), 0, 0 },
     { "tree", 0, "N", "the first N levels of the dominator tree instead", CLI_RETAINED, OPT_NUMBER, FIELD(tree), 1, 255 },
     { "filter", 0, "PATTERN", "only types like Shop.*, or /REGEX/", CLI_RETAINED, OPT_TEXT, FIELD(filter), 0, 0 },
-    { "min-bytes", 0, "SIZE", "only lines with as many bytes", CLI_RETAINED, OPT_SIZE, FIELD(min_bytes), 0, INT64_MAX },
-    { "top", 'n', "N", "only the first N lines", CLI_REPORT | CLI_RETAINED, OPT_NUMBER, FIELD(top), 1, UINT32_MAX },
+    { "share", 0, "PERCENT", "suspected is what keeps so much of the heap alive (10)", CLI_LEAKS, OPT_NUMBER, FIELD(share_percent), 1, 100 },
+    { "min-bytes", 0, "SIZE", "only lines with as many bytes", CLI_RETAINED | CLI_LEAKS, OPT_SIZE, FIELD(min_bytes), 0, INT64_MAX },
+    { "top", 'n', "N", "only the first N lines", CLI_REPORT | CLI_RETAINED | CLI_LEAKS, OPT_NUMBER, FIELD(top), 1, UINT32_MAX },
     { "json", 'j', NULL, "machine-readable output", TABLES, OPT_FLAG, FIELD(json), 0, 0 },
     { "csv", 0, NULL, "comma-separated values, RFC 4180", HOLDERS, OPT_FLAG, FIELD(csv), 0, 0 },
     { "events", 'e', NULL, "count the events of a recording instead, with or without a dump", CLI_INFO, OPT_FLAG, FIELD(events), 0, 0 },
