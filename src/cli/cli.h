@@ -72,6 +72,7 @@ struct cli_args {
     uint64_t tree;               /* levels; 0 = no tree */
     uint64_t max_paths;          /* 0 = not given */
     bool to_root, from_root;
+    uint64_t share_percent;      /* of the heap that makes a suspect; 0 = not given */
     uint64_t dump_number;
     uint64_t process;
     uint64_t max_block_bytes;
@@ -115,6 +116,7 @@ struct cli_command {
 #define CLI_RUN 32768u
 #define CLI_DIFF 256u
 #define CLI_TREND 512u
+#define CLI_LEAKS 1024u
 
 enum cli_exit cmd_collect(const struct cli_args *args);
 enum cli_exit cmd_convert(const struct cli_args *args);
@@ -126,6 +128,7 @@ enum cli_exit cmd_retained(const struct cli_args *args);
 enum cli_exit cmd_paths(const struct cli_args *args);
 enum cli_exit cmd_diff(const struct cli_args *args);
 enum cli_exit cmd_trend(const struct cli_args *args);
+enum cli_exit cmd_leaks(const struct cli_args *args);
 /* info --events */
 enum cli_exit cmd_events(const struct cli_args *args);
 

@@ -52,6 +52,11 @@ static const struct cli_command commands[] = {
       "--type merges the paths to all objects of a type into one tree of types; a path that comes back to a type is\n"
       "merged with itself there, so lists and circles are short.  --object shows the objects on the paths to one of\n"
       "them, each path through another object that refers to it.\n" },
+    { "leaks", "FILE", "what may be a leak, and why", CLI_LEAKS, cmd_leaks,
+      "Suspected is what keeps a share of the heap alive (--share), and 4 MiB in any case (--min-bytes): one object\n"
+      "below which the memory spreads, the handlers of an event, objects of one type that only together are large,\n"
+      "the finalizer queue, free memory around pinned objects, very many small collections.  Each comes with the\n"
+      "path from its root.  When there is no suspect the largest consumers are shown.\n" },
     { "diff", "OLD-FILE NEW-FILE", "which types have grown from one dump to the next", CLI_DIFF, cmd_diff,
       COMPARED
       "--paths compares step by step, by the names on the way from the root; steps that have changed by less than a\n"
@@ -94,7 +99,7 @@ static void print_help(const struct cli_command *c)
 {
     const char *space = c->arguments[0] != '\0' ? " " : "";
     printf("usage: gcdumpc %s%s%s [OPTION...]\n\n%c%s.\n\n", c->name, space, c->arguments, c->summary[0] - 'a' + 'A', c->summary + 1);
-    if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_DIFF | CLI_TREND)) != 0)
+    if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_DIFF | CLI_TREND | CLI_LEAKS)) != 0)
         puts("FILE is a .nettrace recording or a dump in .gclog, .gcdump or .dartheap, also compressed with gzip;\n\"-\" is standard input.");
     puts("Options:");
     cli_print_options(stdout, c);

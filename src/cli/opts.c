@@ -33,7 +33,7 @@ static const char *const choices[][8] = {
     [OPT_LOG] = { "none", "text", "json", NULL },            /* enum cli_log */
 };
 
-#define HOLDERS (CLI_RETAINED | CLI_PATHS)
+#define HOLDERS (CLI_RETAINED | CLI_PATHS | CLI_LEAKS)
 #define COMPARE (CLI_DIFF | CLI_TREND)
 #define ALL (CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS | CLI_RUN | HOLDERS | COMPARE)
 #define FILE_ONE (CLI_CONVERT | CLI_INFO | CLI_REPORT | HOLDERS)
@@ -62,17 +62,18 @@ static const struct option_row rows[] = {
     { "by", 0, "WHAT", "what a line is about: type (default), and others, see below", CLI_REPORT, OPT_BY, FIELD(by), 0, 0 },
     { "retained", 0, NULL, "also what the objects of a line keep alive together; needs the object graph",
       CLI_REPORT | COMPARE, OPT_FLAG, FIELD(retained), 0, 0 },
-    { "type", 0, "PATTERN", "about the objects of types like Shop.*, or /REGEX/", HOLDERS, OPT_TEXT, FIELD(type), 0, 0 },
+    { "type", 0, "PATTERN", "about the objects of types like Shop.*, or /REGEX/", CLI_RETAINED | CLI_PATHS, OPT_TEXT, FIELD(type), 0, 0 },
     { "object", 0, "WHICH", "about one object: its address 0x..., or its number", CLI_PATHS, OPT_TEXT, FIELD(object), 0, 0 },
     { "from-root", 0, NULL, "paths begin at the roots (default)", CLI_PATHS, OPT_FLAG, FIELD(from_root), 0, 0 },
     { "to-root", 0, NULL, "paths begin at the objects", CLI_PATHS, OPT_FLAG, FIELD(to_root), 0, 0 },
     { "max-paths", 0, "N", "show the N paths that lead to most (10)", CLI_PATHS, OPT_NUMBER, FIELD(max_paths), 1, UINT32_MAX },
     { "largest", 0, "WHAT", "which tables: objects, types or both (default)", CLI_RETAINED, OPT_LARGEST, FIELD(largest), 0, 0 },
     { "tree", 0, "N", "the first N levels of the dominator tree instead", CLI_RETAINED, OPT_NUMBER, FIELD(tree), 1, 255 },
+    { "share", 0, "PERCENT", "suspected is what keeps so much of the heap alive (10)", CLI_LEAKS, OPT_NUMBER, FIELD(share_percent), 1, 100 },
     { "filter", 0, "PATTERN", "only types like Shop.*, or /REGEX/", CLI_REPORT | CLI_RETAINED | COMPARE, OPT_TEXT, FIELD(filter), 0, 0 },
-    { "min-bytes", 0, "SIZE", "only lines with as many bytes", CLI_REPORT | CLI_RETAINED, OPT_SIZE, FIELD(min_bytes), 0, INT64_MAX },
+    { "min-bytes", 0, "SIZE", "only lines with as many bytes", CLI_REPORT | CLI_RETAINED | CLI_LEAKS, OPT_SIZE, FIELD(min_bytes), 0, INT64_MAX },
     { "sort", 's', "KEY", "order of the lines: bytes (default), count, name or retained", CLI_REPORT, OPT_SORT, FIELD(sort), 0, 0 },
-    { "top", 'n', "N", "only the first N lines", CLI_REPORT | CLI_RETAINED | COMPARE, OPT_NUMBER, FIELD(top), 1, UINT32_MAX },
+    { "top", 'n', "N", "only the first N lines", CLI_REPORT | CLI_RETAINED | CLI_LEAKS | COMPARE, OPT_NUMBER, FIELD(top), 1, UINT32_MAX },
     { "paths", 0, NULL, "instead of types what holds their objects: paths from the roots, merged by type", CLI_DIFF, OPT_FLAG, FIELD(paths), 0, 0 },
     { "min-bytes", 0, "SIZE", "only lines whose bytes have changed by as many", COMPARE, OPT_SIZE, FIELD(min_bytes), 0, INT64_MAX },
     { "sort", 's', "KEY", "by growth of bytes (default), count or retained; or by name", COMPARE, OPT_SORT, FIELD(sort), 0, 0 },

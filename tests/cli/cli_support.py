@@ -29,7 +29,7 @@ sys.path.insert(0, os.path.join(SOURCE, "tests", "readers"))
 from sample_heaps import define_all, shop_events, write             # noqa: E402
 from trace_bytes import Ev, Payloads, V4File, numbered               # noqa: E402
 
-COMMANDS = ("collect", "convert", "info", "report", "retained", "paths", "diff", "trend", "run", "ps")
+COMMANDS = ("collect", "convert", "info", "report", "retained", "paths", "leaks", "diff", "trend", "run", "ps")
 SANITIZER_EXIT = 99              # no status of ours: a sanitizer's finding never looks like a refusal
 SECONDS = 60                     # for anything that should come to an end by itself
 

@@ -49,9 +49,7 @@ static class Finalizing
             lab.Keep(new Resource());
         ledger.Own("HeapLab.Resource", 7, 7 * 24, 0);
 
-        DropPlug();
-        GC.Collect();
-        Plug.s_running.WaitOne();
+        Block();
         ledger.Own("HeapLab.Plug", 1, 24, 0);
         ledger.Static(nameof(Plug.s_running));
         ledger.Static(nameof(Plug.s_released));
@@ -64,6 +62,14 @@ static class Finalizing
         // The handle that tracks resurrection still sees its object.
         ledger.Handle("weak_track", 1);
         ledger.Root("weak", 1);
+    }
+
+    /// <summary>From now on every finalizer waits.</summary>
+    public static void Block()
+    {
+        DropPlug();
+        GC.Collect();
+        Plug.s_running.WaitOne();
     }
 
     // Not inlined: no slot of the caller's frame may hold the objects.

@@ -10,7 +10,7 @@ namespace HeapLab;
 /// <summary>
 /// A process whose heap contents are known.  It builds them, prints one line of JSON that says what a heap dump of it
 /// must show, and waits until its standard input ends or brings a line "quit".  With --stall a line "stall" is answered
-/// with how long the process has stood still.
+/// with how long the process has stood still.  With --leak it leaks in one of several ways instead.
 /// </summary>
 static class Program
 {
@@ -18,9 +18,17 @@ static class Program
 
     static int Main(string[] args)
     {
+        if (args.Length == 2 && args[0] == "--leak" && Leaks.Start(args[1]))
+        {
+            Print(args[1]);
+            WaitForEnd();
+            Finalizing.Release();
+            return 0;
+        }
         if (!TryParse(args, out int extras, out bool stall))
         {
             Console.Error.WriteLine("usage: HeapLab [--objects N] [--stall]     N extra nodes, 0..100000000, default 5000");
+            Console.Error.WriteLine("       HeapLab --leak KIND                 one of " + Leaks.Kinds);
             return 2;
         }
         if (stall)

@@ -1,0 +1,163 @@
+"""leaks: planted leaks are found with known numbers, healthy programs are left alone; text, JSON and CSV say the same."""
+import csv
+import io
+import json
+import os
+
+from cli_support import CliTest, main, small_trace, trace
+from test_held import FINALIZER, HANDLE, PINNED, heap
+
+RECORDINGS = ("net8-wks", "net8-svr", "net9-wks", "net9-svr", "net10-wks", "net10-svr", "net10-wks-ranges", "net10-wks-nonames",
+              "net8-wks-two-dumps", "net10-wks-lossy", "net10-wks-killed")
+INCOMPLETE = ("net10-wks-lossy", "net10-wks-killed")
+MIB = 1 << 20
+
+
+def cache(orders=100, each=100_000):
+    """A static list of large orders, and other objects."""
+    objects = {"app": ("Shop.App", 40, ["cache", "note"]), "cache": ("Shop.Cache", 24, ["array"]), "note": ("System.String", 600, []),
+               "array": ("Shop.Order[]", 824, [f"order{i}" for i in range(orders)])}
+    for i in range(orders):
+        objects[f"order{i}"] = ("Shop.Order", 32, [f"text{i}"])
+        objects[f"text{i}"] = ("System.Char[]", each, [])
+    return heap(objects, [("app", "s_app")])
+
+
+class Leaks(CliTest):
+    def json(self, *words, code=0):
+        got = json.loads(self.done("leaks", *words, "--json", "-q", code=code).text)
+        self.assertEqual(got["schema"], 1)
+        self.assertEqual(got["verdict"]["complete"], code == 0)
+        return got
+
+    def csv(self, *words):
+        return list(csv.DictReader(io.StringIO(self.done("leaks", *words, "--csv", "-q").text, newline="")))
+
+    def test_healthy_programs(self):
+        for name in RECORDINGS:
+            code = 3 if name in INCOMPLETE else 0
+            run = self.done("leaks", trace(name), code=code)
+            self.assertTrue(run.text.startswith("No suspects: nothing keeps 4194304 bytes alive,"), run.text[:100])
+            got = self.json(trace(name), "--top", "1000000", code=code)
+            self.assertEqual((got["suspect_count"], got["suspects"], got["threshold_bytes"]), (0, [], 4 * MIB))
+            self.assertLessEqual(sum(c["bytes"] for c in got["consumers"]), got["heap_bytes"])
+            self.assertGreater(sum(c["bytes"] for c in got["consumers"]), 0.9 * got["heap_bytes"] if code == 0 else 0)
+            sizes = [c["bytes"] for c in got["consumers"]]
+            self.assertEqual(sizes, sorted(sizes, reverse=True))
+
+    def test_text(self):
+        self.expected("leaks-net10-wks.txt", self.done("leaks", self.link("net10-wks")).text)
+        self.expected("leaks-net10-wks-100K.txt", self.done("leaks", self.link("net10-wks"), "--min-bytes=100K", "--top=3").text)
+        run = self.done("leaks", self.link("net10-wks-lossy"), code=3)
+        self.expected("leaks-net10-wks-lossy.txt", run.text)
+        self.assertIn("the dump is incomplete", run.lines[-1])
+
+    def test_a_cache(self):
+        data, at = cache()
+        self.put("in", data)
+        got = self.json("in")
+        total = 40 + 24 + 600 + 824 + 100 * 100_032
+        self.assertEqual((got["heap_bytes"], got["threshold_bytes"], got["suspect_count"]), (total, 4 * MIB, 1))
+        s = got["suspects"][0]
+        path, held, content = s.pop("path"), s.pop("held"), s.pop("content")
+        self.assertAlmostEqual(s.pop("share"), (824 + 10_003_200) / total)
+        self.assertEqual(s, {
+            "number": 1, "kind": "object", "title": "One object", "objects": 1, "shallow_bytes": 824, "bytes": 824 + 10_003_200,
+            "retained_bytes": 824 + 10_003_200, "overlaps": False, "type": "Shop.Order[]", "node": 3, "address": f"{at['array']:#x}",
+            "root_kind": "statics", "root": "static variable s_app",
+            "sentence": "A Shop.Order[] keeps 10.0 MB alive, 100.0 % of the heap. It holds 100 objects, all Shop.Order. "
+                        "It is held by the static variable s_app by way of Shop.Cache."})
+        self.assertEqual([(p["depth"], p["type"], p["address"], p["repeats"], p["dependent"]) for p in path],
+                         [(i + 1, t, f"{at[o]:#x}", 1, False) for i, (o, t) in enumerate((("app", "Shop.App"), ("cache", "Shop.Cache"),
+                                                                                     ("array", "Shop.Order[]")))])
+        self.assertEqual([p["retained_bytes"] for p in path], [total, total - 640, total - 664])
+        self.assertEqual([(h["objects"], h["bytes"], h["type"]) for h in held], [(100, 10_003_200, "Shop.Order")])
+        self.assertEqual([(c["objects"], c["bytes"], c["type"]) for c in content],
+                         [(100, 10_000_000, "System.Char[]"), (100, 3200, "Shop.Order"), (1, 824, "Shop.Order[]")])
+        self.assertEqual(sum(c["bytes"] for c in content), s["bytes"])
+
+    def test_text_and_csv_say_the_same(self):
+        self.put("in", cache()[0])
+        got, rows, text = self.json("in")["suspects"], self.csv("in"), self.done("leaks", "in").text
+        self.assertEqual([(r["kind"], int(r["bytes"]), r["type"], r["sentence"], r["address"]) for r in rows],
+                         [(s["kind"], s["bytes"], s["type"], s["sentence"], s["address"]) for s in got])
+        self.assertIn(f" 1. {got[0]['sentence']} ", " ".join(text.split()))
+        for line in text.splitlines():
+            self.assertLessEqual(len(line), 120)
+        for step in got[0]["path"]:
+            self.assertRegex(text, rf"\n *{step['retained_bytes']} +{step['address']} +{step['type']}".replace("[", r"\[").replace("]", r"\]"))
+
+    def test_thresholds(self):
+        self.put("in", cache()[0])
+        for words, count in (((), 1), (("--min-bytes", "10M"), 0), (("--min-bytes", "9M"), 1), (("--share", "100"), 1), (("--share", "99"), 1),
+                             (("--share", "1", "--min-bytes", "100K"), 1), (("--top", "1"), 1)):
+            self.assertEqual(len(self.json("in", *words)["suspects"]), count, words)
+        for words, what in ((("--share", "0"), "--share takes a number from 1 to 100, not \"0\""), (("--share", "101"), "--share takes .*"),
+                            (("--share", "x"), "--share takes .*"), (("--min-bytes", "x"), "--min-bytes takes .*"),
+                            (("--json", "--csv"), "give one of --json and --csv")):
+            self.refused(2, what + ".*", "leaks", "in", *words)
+
+    def test_top(self):
+        objects = {f"big{i}": ("System.Byte[]", 3_000_000 - i, []) for i in range(4)}
+        self.put("in", heap(objects, [(o, f"s_{o}") for o in objects])[0])
+        got = self.json("in", "--min-bytes", "1M", "--top", "2")
+        self.assertEqual((got["suspect_count"], [s["root"] for s in got["suspects"]]), (4, ["static variable s_big0", "static variable s_big1"]))
+        text = self.done("leaks", "in", "--min-bytes", "1M", "--top", "2").text
+        self.assertIn("\n(2 more suspects)\n", text)
+        self.assertNotIn("3. ", text)
+
+    def test_all_held_by_roots(self):
+        """A finalizer queue and leaked handles: numbers that do not overlap."""
+        objects = {f"wait{i}": ("Shop.Socket", 100_000, []) for i in range(100)}
+        objects.update({f"held{i}": ("Shop.Session", 60_000, []) for i in range(100)})
+        roots = [(o, FINALIZER, 0) if o.startswith("wait") else (o, HANDLE, PINNED) for o in objects]
+        self.put("in", heap(objects, (), roots)[0])
+        got = self.json("in")
+        self.assertEqual([(s["kind"], s["objects"], s["bytes"], s["root"]) for s in got["suspects"]],
+                         [("finalizers", 100, 10_000_000, "finalizer queue"), ("type", 100, 6_000_000, "pinned handle")])
+        self.assertEqual(sum(s["bytes"] for s in got["suspects"]), got["heap_bytes"])
+        self.assertIn("All of them are held directly by pinned handles.", got["suspects"][1]["sentence"])
+
+    def test_nobody_reads_it(self):
+        self.put("in", cache()[0])
+        with open("/dev/full", "wb") as full:
+            for words in ((), ("--json",), ("--csv",)):
+                self.refused(1, "standard output: cannot write: No space left on device", "leaks", "in", *words, stdout=full)
+
+    def test_hostile_names(self):
+        evil = "<img src=x onerror=alert(1)>\n\x1b[31m\"',=cmd()"
+        long = "N" * 20_000
+        for name in (evil, long, "=cmd()", "%n%s"):
+            self.put("in", heap({"big": (name, 5_000_000, [])}, [("big", "=s_evil\x1b[0m")])[0])
+            text = self.done("leaks", "in", "--names", "raw").text
+            self.assertNotIn("\x1b", text)
+            self.assertEqual(len(self.csv("in", "--names", "raw")), 1)
+            got = self.json("in", "--names", "raw")["suspects"][0]
+            self.assertEqual(got["type"], name)
+            self.assertLess(len(got["sentence"]), 1000)
+
+    def test_without_roots(self):
+        self.put("in", heap({"big": ("Shop.Big", 5_000_000, []), "holder": ("Shop.Holder", 24, ["big"])})[0])
+        run = self.done("leaks", "in")
+        self.assertIn("What holds it is not known: the dump has no roots.", run.text)
+        self.assertRegex(run.err.decode(), "no roots")
+        self.assertEqual(self.json("in")["suspects"][0]["root_kind"], "stand_in")
+
+    def test_other_inputs(self):
+        """The same suspects from every format that keeps what they need."""
+        self.put("in.nettrace", cache()[0])
+        want = self.json("in.nettrace")["suspects"]
+        for suffix in ("gclog", "gcdump", "dartheap"):
+            self.done("convert", "in.nettrace", "-o", f"in.{suffix}")
+            got = self.json(f"in.{suffix}")["suspects"]
+            self.assertEqual([(s["kind"], s["bytes"], s["type"]) for s in got], [(s["kind"], s["bytes"], s["type"]) for s in want], suffix)
+        with open(self.path("in.nettrace"), "rb") as f:
+            self.assertEqual(json.loads(self.done("leaks", "-", "--json", data=f.read()).text)["suspects"], want)
+        self.put("small", small_trace())
+        self.assertEqual(self.json("small")["suspects"], [])
+        os.remove(self.path("in.gclog"))
+        self.refused(1, "in.gclog: .*", "leaks", "in.gclog")
+
+
+if __name__ == "__main__":
+    main()
