@@ -61,9 +61,7 @@ static enum cli_exit check(const struct cli_args *args, enum format format)
 {
     bool of_objects = args->by == CLI_BY_GENERATION || args->by == CLI_BY_LENGTH;
     const char *problem = NULL;
-    if (args->sort == CLI_SORT_RETAINED && !args->retained)
-        problem = "--sort retained needs --retained";
-    else if (args->retained && of_objects)
+    if (args->retained && of_objects)
         problem = "--retained is for types and what they have in common, and for roots";
     else if (args->by == CLI_BY_ROOT && (args->filter != NULL || args->min_bytes > 0 || args->top > 0 || args->sort != CLI_SORT_BYTES))
         problem = "--filter, --min-bytes, --top and --sort are not for --by root";

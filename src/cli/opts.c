@@ -463,7 +463,7 @@ enum cli_exit cli_check_args(const struct cli_command *c, const struct cli_args 
         return CLI_USAGE;
     }
     if (ret->sort == CLI_SORT_RETAINED && !ret->retained) {
-        cli_say(NULL, "--sort retained needs --retained");
+        cli_say(NULL, "--sort retained needs --retained; see gcdumpc %s --help", c->name);
         return CLI_USAGE;
     }
     if (ret->keep_partial && ret->strict) {

@@ -30,6 +30,7 @@ from sample_heaps import define_all, shop_events, write             # noqa: E402
 from trace_bytes import Ev, Payloads, V4File, numbered               # noqa: E402
 
 COMMANDS = ("collect", "convert", "info", "report", "retained", "paths", "leaks", "diff", "trend", "run", "ps")
+INCOMPLETE = ("net10-wks-lossy", "net10-wks-killed", "net10-wks-nonames")      # of the bundled recordings
 SANITIZER_EXIT = 99              # no status of ours: a sanitizer's finding never looks like a refusal
 SECONDS = 60                     # for anything that should come to an end by itself
 

@@ -4,10 +4,9 @@ import io
 import json
 import subprocess
 
-from cli_support import CliTest, Ev, Payloads, V4File, genheap, main, trace, write
+from cli_support import INCOMPLETE, CliTest, Ev, Payloads, V4File, genheap, main, trace, write
 
 RECORDINGS = ("net8-wks", "net9-svr", "net10-wks", "net10-wks-ranges", "net10-wks-lossy", "net10-wks-killed")
-INCOMPLETE = ("net10-wks-lossy", "net10-wks-killed")
 
 STACK, FINALIZER, HANDLE = 0, 1, 2
 PINNED, WEAK = 1, 2

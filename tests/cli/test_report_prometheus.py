@@ -7,10 +7,9 @@ import re
 import shutil
 import subprocess
 
-from cli_support import CliTest, Ev, Payloads, V4File, main, trace, types_trace, write
+from cli_support import INCOMPLETE, CliTest, Ev, Payloads, V4File, main, trace, types_trace, write
 
 RECORDINGS = ("net8-wks", "net10-wks-ranges", "net10-wks-nonames", "net10-wks-lossy", "net10-wks-killed", "net9-svr")
-INCOMPLETE = ("net10-wks-lossy", "net10-wks-killed")
 NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"')
 VALUE = re.compile(r"\d+(\.\d+)?")

@@ -17,10 +17,11 @@ static void sample_types(struct tb *t)
         { .id = TYPE(0), .module = MODULE, .token = 0x02000001, .element_type = 0x12, .name = "Shop.Customer" },
         { .id = TYPE(1), .token = 0x02000002, .flags = 2, .element_type = 0x0e, .name = "System.String" },
         { .id = TYPE(2), .token = 0x02000000, .flags = 8, .element_type = 0x1d, .name = "Größe[]", .parameter = TYPE(0) },
-        { .id = TYPE(3), .module = MODULE, .token = 0x02000003, .element_type = 0x12 }));
+        { .id = TYPE(3), .module = MODULE, .token = 0x02000003, .element_type = 0x12 },
+        { .id = TYPE(4), .token = 0x02000004, .element_type = 0x12, .name = "" }));
 }
 
-/* Seven objects in two events, eight references in three; one type that nobody describes. */
+/* Seven objects in two events, eight references in three; two types without a name. */
 static void sample_walk(struct tb *t)
 {
     tb_statics(t, TB_LIST(struct tb_static, { OBJECT(2), 0x5000, TYPE(2), "s_all" }, { 0, 0x5008, TYPE(0), "s_none" },
