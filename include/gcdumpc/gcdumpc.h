@@ -23,11 +23,14 @@
 #include <gcdumpc/dominators.h>
 #include <gcdumpc/dump.h>
 #include <gcdumpc/event.h>
+#include <gcdumpc/generations.h>
 #include <gcdumpc/graph.h>
 #include <gcdumpc/io.h>
+#include <gcdumpc/lengths.h>
 #include <gcdumpc/names.h>
 #include <gcdumpc/paths.h>
 #include <gcdumpc/retained.h>
+#include <gcdumpc/root_sets.h>
 #include <gcdumpc/status.h>
 #include <gcdumpc/trace.h>
 #include <gcdumpc/type_tree.h>

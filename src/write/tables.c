@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/sort.h"
 #include "write/write.h"
 
 /* ---- values ---- */
@@ -97,32 +96,13 @@ static void object_settle(struct table_cursor *c)
     gcd_graph_node(c->tables->graph, c->node, &c->object);
 }
 
-static bool in_range(const struct gcd_range *r, uint64_t a)
-{
-    return a >= r->start && a - r->start < r->used_bytes;
-}
-
-/* Objects come in the order of the heap walk: the range is nearly always that of the object before. */
 static void generation(struct table_cursor *c, uint64_t a, struct table_value *ret)
 {
-    const struct tables *t = c->tables;
-    none(ret);
-    if (a == 0 || t->range_count == 0)
-        return;
-    if (!in_range(&t->ranges[c->range], a)) {
-        size_t low = 0, high = t->range_count;   /* the last range that does not start behind A is at LOW - 1 in the end */
-        while (low < high) {
-            size_t mid = low + (high - low) / 2;
-            if (t->ranges[mid].start <= a)
-                low = mid + 1;
-            else
-                high = mid;
-        }
-        if (low == 0 || !in_range(&t->ranges[low - 1], a))
-            return;
-        c->range = low - 1;
-    }
-    number(ret, t->ranges[c->range].generation);
+    unsigned found = gcd_generations_find(c->tables->generations, a, &c->range);
+    if (found == GCD_GENERATION_NONE)
+        none(ret);
+    else
+        number(ret, found);
 }
 
 static void object_value(struct table_cursor *c, size_t column, struct table_value *ret)
@@ -303,26 +283,15 @@ gcd_status tables_init(struct tables *t, const struct gcd_graph *g, const struct
                        const struct gcd_write_options *options, struct gcd_error *err)
 {
     *t = (struct tables){ .alloc = gcd_alloc_or_default(options->alloc), .graph = g, .options = options, .dominators = dominators };
-    size_t n = gcd_graph_range_count(g);
-    t->ranges = gcd_mem_new_array(&t->alloc, n > 0 ? n : 1, sizeof *t->ranges);
-    if (t->ranges == NULL)
-        return gcd_fail_nomem(err, "sorting the memory ranges");
-    t->range_count = n;
-    for (size_t i = 0; i < n; i++)
-        t->ranges[i] = *gcd_graph_range(g, i);
-    if (n > 0 && !gcd_sort_by_u64(&t->alloc, t->ranges, n, sizeof *t->ranges)) {
-        tables_done(t);
-        return gcd_fail_nomem(err, "sorting the memory ranges");
-    }
+    GCD_TRY(gcd_generations_of_graph(g, &t->alloc, &t->generations, err));
     tables_add_facts(t);
     return GCD_OK;
 }
 
 void tables_done(struct tables *t)
 {
-    if (t->ranges != NULL)
-        gcd_mem_free(&t->alloc, t->ranges, (t->range_count > 0 ? t->range_count : 1) * sizeof *t->ranges);
-    t->ranges = NULL;
+    gcd_generations_free(t->generations);
+    t->generations = NULL;
 }
 
 void tables_note(const struct tables *t, struct gcd_write_notes *notes)

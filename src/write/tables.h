@@ -11,6 +11,7 @@
 #define GCD_WRITE_TABLES_H
 
 #include <gcdumpc/dominators.h>
+#include <gcdumpc/generations.h>
 #include <gcdumpc/writer.h>
 
 enum table_value_kind {
@@ -38,8 +39,7 @@ struct tables {
     const struct gcd_graph *graph;
     const struct gcd_write_options *options;
     const struct gcd_dominators *dominators;     /* NULL: that table is empty */
-    struct gcd_range *ranges;    /* [range_count] by their start */
-    size_t range_count;
+    struct gcd_generations *generations;
     struct table_fact facts[TABLE_FACTS_MAX];
     size_t fact_count;
 };

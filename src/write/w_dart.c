@@ -11,9 +11,10 @@
  */
 #include <string.h>
 
+#include <gcdumpc/lengths.h>
+
 #include "base/error.h"
 #include "base/mem.h"
-#include "write/dart_lengths.h"
 #include "write/write.h"
 
 enum dart_data { DART_NO_DATA = 0, DART_LENGTH = 7, DART_NAME = 8 };
@@ -63,7 +64,7 @@ struct dart {
     const struct gcd_write_options *options;
     uint32_t types;
     uint32_t *class_id;          /* [types]; 0 = not used */
-    struct dart_length *lengths; /* [types] */
+    struct gcd_length_rule *lengths; /* [types] */
     uint64_t group_roots[GCD_GROUPS];
     uint32_t group_count;        /* that are there and written: without the weak one */
     uint32_t nodes;              /* to be written: the unknown one is not */
@@ -259,7 +260,7 @@ static gcd_status put_object(struct dart *d, uint32_t node, size_t *dependent, s
     char *p = gcd_sink_reserve(d->out, OBJECT_BYTES), *q = p;
     q = put_uleb(q, d->class_id[type]);
     q = put_uleb(q, size);
-    if (dart_length_of(&d->lengths[type], size, &length)) {
+    if (gcd_length_of(&d->lengths[type], size, &length)) {
         *q++ = DART_LENGTH;
         q = put_uleb(q, length);
     } else {
@@ -319,7 +320,7 @@ static gcd_status prepare(struct dart *d, struct gcd_error *err)
     for (uint32_t i = 0; i < d->types; i++)
         if (gcd_graph_type(d->g, i)->objects > (i == unknown))
             d->class_id[i] = ++d->class_count;
-    return dart_lengths(d->g, &d->alloc, d->lengths, err);
+    return gcd_length_rules_of_graph(d->g, &d->alloc, d->lengths, err);
 }
 
 /* What the heap occupies, gaps included, as far as it is known; never less than its objects. */

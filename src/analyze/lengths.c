@@ -1,9 +1,10 @@
-#include "write/dart_lengths.h"
+#include <gcdumpc/lengths.h>
 
 #include <string.h>
 
 #include "base/error.h"
 #include "base/idmap.h"
+#include "base/mem.h"
 #include "base/text.h"
 
 #define STRING "System.String"
@@ -67,8 +68,26 @@ static unsigned array_rank(const char *name, size_t n, size_t *ret_element)
     return name[i] == '[' && i > 0 ? rank : 0;
 }
 
+/* Where types come from. */
+struct source {
+    const struct gcd_type *(*type)(const void *from, uint32_t i);
+    const void *from;
+    uint32_t count;
+    unsigned ptr_bytes;
+};
+
+static const struct gcd_type *type_of_dump(const void *from, uint32_t i)
+{
+    return gcd_dump_type(from, i);
+}
+
+static const struct gcd_type *type_of_graph(const void *from, uint32_t i)
+{
+    return gcd_graph_type(from, i);
+}
+
 struct elements {
-    const struct gcd_graph *g;
+    const struct source *from;
     struct gcd_idmap by_name;    /* hash of the name -> size of an element */
     unsigned ptr_bytes;
 };
@@ -78,8 +97,8 @@ struct elements {
 
 static gcd_status gather(struct elements *e, struct gcd_error *err)
 {
-    for (uint32_t i = 0; i < gcd_graph_type_count(e->g); i++) {
-        const struct gcd_type *t = gcd_graph_type(e->g, i);
+    for (uint32_t i = 0; i < e->from->count; i++) {
+        const struct gcd_type *t = e->from->type(e->from->from, i);
         uint64_t hash = gcd_text_hash(t->name, strlen(t->name), GCD_TEXT_HASH);
         uint32_t bytes = bytes_of_element_type(t->element_type, e->ptr_bytes), before = gcd_idmap_get(&e->by_name, hash);
         if (before != GCD_IDMAP_NONE && before != bytes)
@@ -109,48 +128,94 @@ static unsigned element_bytes(const struct elements *e, const char *name, size_t
     return found == GCD_IDMAP_NONE ? 0 : found;
 }
 
-/* Mono rounds sizes up, and then no length follows from them: where there are strings, none has a size that is not a multiple of 8. */
-static bool sizes_are_exact(const struct gcd_graph *g)
-{
-    bool strings = false;
-    uint32_t string = 0;
-    for (uint32_t i = 0; i < gcd_graph_type_count(g) && !strings; i++)
-        if (gcd_graph_type(g, i)->objects > 0 && strcmp(gcd_graph_type(g, i)->name, STRING) == 0) {
-            strings = true;
-            string = i;
-        }
-    if (!strings)
-        return true;
-    for (uint32_t i = 0; i < gcd_graph_node_count(g); i++)
-        if (gcd_graph_node_type(g, i) == string && gcd_graph_node_size(g, i) % 8 != 0)
-            return true;
-    return false;
-}
-
-static struct dart_length length_of_type(const struct elements *e, const struct gcd_type *t)
+static struct gcd_length_rule rule_of_type(const struct elements *e, const struct gcd_type *t)
 {
     size_t n = strlen(t->name), element;
     bool wide = e->ptr_bytes == 8;
     if (strcmp(t->name, STRING) == 0)
-        return (struct dart_length){ .header_bytes = wide ? 22 : 14, .element_bytes = 2 };
+        return (struct gcd_length_rule){ .header_bytes = wide ? 22 : 14, .element_bytes = 2 };
     unsigned rank = array_rank(t->name, n, &element);
     if (rank == 0 || (rank > 1 && !wide))
-        return (struct dart_length){ 0 };
-    return (struct dart_length){
+        return (struct gcd_length_rule){ 0 };
+    return (struct gcd_length_rule){
         .header_bytes = (uint16_t)(rank > 1 ? 24 + 8 * rank : wide ? 24u : 12u),
         .element_bytes = (uint8_t)element_bytes(e, t->name, element),
     };
 }
 
-gcd_status dart_lengths(const struct gcd_graph *g, const struct gcd_alloc *alloc, struct dart_length *ret, struct gcd_error *err)
+static gcd_status make_rules(const struct source *from, const struct gcd_alloc *alloc, struct gcd_length_rule *ret, struct gcd_error *err)
 {
-    struct elements e = { .g = g, .ptr_bytes = gcd_graph_facts(g)->trace.ptr_bytes };
-    if ((e.ptr_bytes != 4 && e.ptr_bytes != 8) || !sizes_are_exact(g))
-        return GCD_OK;
-    gcd_idmap_init(&e.by_name, alloc);
+    struct gcd_alloc a = gcd_alloc_or_default(alloc);
+    struct elements e = { .from = from, .ptr_bytes = from->ptr_bytes };
+    gcd_idmap_init(&e.by_name, &a);
     gcd_status st = gather(&e, err);
-    for (uint32_t i = 0; i < gcd_graph_type_count(g) && st == GCD_OK; i++)
-        ret[i] = length_of_type(&e, gcd_graph_type(g, i));
+    for (uint32_t i = 0; i < from->count && st == GCD_OK; i++)
+        ret[i] = rule_of_type(&e, from->type(from->from, i));
     gcd_idmap_done(&e.by_name);
     return st;
+}
+
+/* The type of strings that has objects, NO_TYPE = none. */
+#define NO_TYPE UINT32_MAX
+static uint32_t string_type(const struct source *from)
+{
+    for (uint32_t i = 0; i < from->count; i++)
+        if (from->type(from->from, i)->objects > 0 && strcmp(from->type(from->from, i)->name, STRING) == 0)
+            return i;
+    return NO_TYPE;
+}
+
+/* Mono rounds sizes up, and then no length follows from them: where there are strings, none has a size that is not a multiple of 8. */
+static bool tells(uint64_t size_bytes)
+{
+    return size_bytes % 8 != 0;
+}
+
+static gcd_status dump_is_exact(struct gcd_dump *d, uint32_t string, bool *ret, struct gcd_error *err)
+{
+    struct gcd_objects *cursor = NULL;
+    struct gcd_object o;
+    GCD_TRY(gcd_objects_new(d, &cursor, err));
+    gcd_status st = GCD_OK;
+    *ret = false;
+    while (!*ret && (st = gcd_objects_next(cursor, &o, err)) == GCD_OK)
+        *ret = o.type == string && tells(o.size_bytes);
+    gcd_objects_free(cursor);
+    return st == GCD_END ? GCD_OK : st;
+}
+
+static bool graph_is_exact(const struct gcd_graph *g, uint32_t string)
+{
+    for (uint32_t i = 0; i < gcd_graph_node_count(g); i++)
+        if (gcd_graph_node_type(g, i) == string && tells(gcd_graph_node_size(g, i)))
+            return true;
+    return false;
+}
+
+/* Nothing is known yet of any type; is there a chance to? */
+static bool begin(const struct source *from, struct gcd_length_rule *ret)
+{
+    for (uint32_t i = 0; i < from->count; i++)
+        ret[i] = (struct gcd_length_rule){ 0 };
+    return from->ptr_bytes == 4 || from->ptr_bytes == 8;
+}
+
+gcd_status gcd_length_rules_of_dump(struct gcd_dump *d, const struct gcd_alloc *alloc, struct gcd_length_rule *ret_rules, struct gcd_error *err)
+{
+    struct source from = { type_of_dump, d, gcd_dump_type_count(d), gcd_dump_facts(d)->trace.ptr_bytes };
+    uint32_t string = string_type(&from);
+    bool exact = begin(&from, ret_rules);
+    if (exact && string != NO_TYPE)
+        GCD_TRY(dump_is_exact(d, string, &exact, err));
+    return exact ? make_rules(&from, alloc, ret_rules, err) : GCD_OK;
+}
+
+gcd_status gcd_length_rules_of_graph(const struct gcd_graph *g, const struct gcd_alloc *alloc, struct gcd_length_rule *ret_rules,
+                                     struct gcd_error *err)
+{
+    struct source from = { type_of_graph, g, gcd_graph_type_count(g), gcd_graph_facts(g)->trace.ptr_bytes };
+    uint32_t string = string_type(&from);
+    if (!begin(&from, ret_rules) || (string != NO_TYPE && !graph_is_exact(g, string)))
+        return GCD_OK;
+    return make_rules(&from, alloc, ret_rules, err);
 }

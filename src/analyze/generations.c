@@ -1,0 +1,126 @@
+#include <gcdumpc/generations.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/sort.h"
+
+struct gcd_generations {
+    struct gcd_alloc alloc;
+    struct gcd_range *ranges;    /* [count] by their start */
+    size_t count, room;
+    size_t hint;                 /* where the last object lay */
+    unsigned align_bytes;
+    struct gcd_generation items[GCD_GENERATIONS];
+};
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static bool in_range(const struct gcd_range *r, uint64_t address)
+{
+    return address >= r->start && address - r->start < r->used_bytes;
+}
+
+static gcd_status generations_new(size_t n, unsigned ptr_bytes, const struct gcd_alloc *alloc, struct gcd_generations **ret,
+                                  struct gcd_error *err)
+{
+    struct gcd_alloc a = gcd_alloc_or_default(alloc);
+    struct gcd_generations *s = gcd_mem_new(&a, sizeof *s);
+    if (s == NULL)
+        return gcd_fail_nomem(err, "sorting the memory ranges");
+    s->alloc = a;
+    s->align_bytes = ptr_bytes == 4 ? 4 : 8;
+    s->room = n > 0 ? n : 1;
+    s->ranges = gcd_mem_new_array(&s->alloc, s->room, sizeof *s->ranges);
+    if (s->ranges == NULL) {
+        gcd_generations_free(s);
+        return gcd_fail_nomem(err, "sorting the memory ranges");
+    }
+    *ret = s;
+    return GCD_OK;
+}
+
+static void add_range(struct gcd_generations *s, const struct gcd_range *r)
+{
+    struct gcd_generation *g = &s->items[r->generation < GCD_GENERATION_NONE ? r->generation : GCD_GENERATION_NONE];
+    s->ranges[s->count++] = *r;
+    g->ranges++;
+    g->used_bytes = sum(g->used_bytes, r->used_bytes);
+    g->reserved_bytes = sum(g->reserved_bytes, r->reserved_bytes);
+}
+
+static gcd_status sort_ranges(struct gcd_generations *s, struct gcd_generations **ret, struct gcd_error *err)
+{
+    if (s->count > 0 && !gcd_sort_by_u64(&s->alloc, s->ranges, s->count, sizeof *s->ranges)) {
+        gcd_generations_free(s);
+        return gcd_fail_nomem(err, "sorting the memory ranges");
+    }
+    *ret = s;
+    return GCD_OK;
+}
+
+gcd_status gcd_generations_of_dump(const struct gcd_dump *d, const struct gcd_alloc *alloc, struct gcd_generations **ret,
+                                   struct gcd_error *err)
+{
+    struct gcd_generations *s = NULL;
+    GCD_TRY(generations_new(gcd_dump_range_count(d), gcd_dump_facts(d)->trace.ptr_bytes, alloc, &s, err));
+    for (size_t i = 0; i < gcd_dump_range_count(d); i++)
+        add_range(s, gcd_dump_range(d, i));
+    return sort_ranges(s, ret, err);
+}
+
+gcd_status gcd_generations_of_graph(const struct gcd_graph *g, const struct gcd_alloc *alloc, struct gcd_generations **ret,
+                                    struct gcd_error *err)
+{
+    struct gcd_generations *s = NULL;
+    GCD_TRY(generations_new(gcd_graph_range_count(g), gcd_graph_facts(g)->trace.ptr_bytes, alloc, &s, err));
+    for (size_t i = 0; i < gcd_graph_range_count(g); i++)
+        add_range(s, gcd_graph_range(g, i));
+    return sort_ranges(s, ret, err);
+}
+
+void gcd_generations_free(struct gcd_generations *s)
+{
+    if (s == NULL)
+        return;
+    gcd_mem_free(&s->alloc, s->ranges, s->room * sizeof *s->ranges);
+    gcd_mem_free(&s->alloc, s, sizeof *s);
+}
+
+/* Objects come in the order of the heap walk: the range is nearly always that of the object before. */
+unsigned gcd_generations_find(const struct gcd_generations *s, uint64_t address, size_t *hint)
+{
+    if (address == 0 || s->count == 0)
+        return GCD_GENERATION_NONE;
+    if (*hint >= s->count || !in_range(&s->ranges[*hint], address)) {
+        size_t low = 0, high = s->count;     /* the last range that does not start behind it is at LOW - 1 in the end */
+        while (low < high) {
+            size_t mid = low + (high - low) / 2;
+            if (s->ranges[mid].start <= address)
+                low = mid + 1;
+            else
+                high = mid;
+        }
+        if (low == 0 || !in_range(&s->ranges[low - 1], address))
+            return GCD_GENERATION_NONE;
+        *hint = low - 1;
+    }
+    unsigned number = s->ranges[*hint].generation;
+    return number < GCD_GENERATION_NONE ? number : GCD_GENERATION_NONE;
+}
+
+void gcd_generations_add(struct gcd_generations *s, uint64_t address, uint64_t size_bytes)
+{
+    struct gcd_generation *g = &s->items[gcd_generations_find(s, address, &s->hint)];
+    uint64_t aligned = sum(size_bytes, s->align_bytes - 1) & ~(uint64_t)(s->align_bytes - 1);
+    g->objects++;
+    g->bytes = sum(g->bytes, size_bytes);
+    g->aligned_bytes = sum(g->aligned_bytes, aligned);
+}
+
+const struct gcd_generation *gcd_generations_get(const struct gcd_generations *s, unsigned number)
+{
+    return &s->items[number];
+}

@@ -1,0 +1,152 @@
+/* What the roots of a group keep alive, against a search for every set of groups. */
+#include <string.h>
+
+#include <gcdumpc/root_sets.h>
+
+#include "support/check.h"
+#include "support/failalloc.h"
+#include "support/graph_gen.h"
+#include "support/shop.h"
+
+static struct gcd_error err = GCD_ERROR_INIT;
+
+#define NODES 64
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* By relaxation: the nodes that the roots of GROUPS lead to. */
+static void search(const struct gcd_graph *g, unsigned groups, bool *ret)
+{
+    memset(ret, 0, NODES * sizeof *ret);
+    for (size_t i = 0; i < gcd_graph_root_count(g); i++) {
+        const struct gcd_graph_root *r = gcd_graph_root(g, i);
+        unsigned group = gcd_graph_root_group(r);
+        if (group != GCD_GROUP_WEAK && (groups >> group & 1) != 0)
+            ret[r->node] = true;
+    }
+    for (uint32_t round = 0; round < gcd_graph_node_count(g); round++)
+        for (uint32_t i = 0; i < gcd_graph_node_count(g); i++) {
+            size_t n;
+            const uint32_t *edges = gcd_graph_node_edges(g, i, &n);
+            for (size_t k = 0; k < n && ret[i]; k++)
+                ret[edges[k]] = true;
+            for (size_t k = 0; k < gcd_graph_dependent_count(g) && ret[i]; k++)
+                if (gcd_graph_dependent(g, k)->key == i)
+                    ret[gcd_graph_dependent(g, k)->value] = true;
+        }
+}
+
+static void add(const struct gcd_graph *g, uint32_t node, uint64_t *objects, uint64_t *bytes)
+{
+    ++*objects;
+    *bytes = sum(*bytes, gcd_graph_node_size(g, node));
+}
+
+/* "Retained" is what no other group leads to: taken literally, with one search without each group. */
+static void expect(const struct gcd_graph *g, struct gcd_root_sets *ret)
+{
+    const unsigned all = (1u << GCD_GROUPS) - 1;
+    bool by_all[NODES], by_one[NODES], by_others[NODES], alone[NODES] = { false };
+    *ret = (struct gcd_root_sets){ 0 };
+    search(g, all, by_all);
+    for (size_t i = 0; i < gcd_graph_root_count(g); i++)
+        ret->groups[gcd_graph_root_group(gcd_graph_root(g, i))].roots++;
+    for (unsigned group = 0; group < GCD_GROUPS; group++) {
+        search(g, 1u << group, by_one);
+        search(g, all & ~(1u << group), by_others);
+        for (uint32_t i = 0; i < gcd_graph_node_count(g); i++) {
+            if (by_one[i])
+                add(g, i, &ret->groups[group].objects, &ret->groups[group].bytes);
+            if (by_all[i] && !by_others[i]) {
+                add(g, i, &ret->groups[group].retained_objects, &ret->groups[group].retained_bytes);
+                alone[i] = true;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < gcd_graph_node_count(g); i++)
+        if (!by_all[i])
+            add(g, i, &ret->unreachable_objects, &ret->unreachable_bytes);
+        else if (!alone[i])
+            add(g, i, &ret->shared_objects, &ret->shared_bytes);
+}
+
+static void random_graphs_agree_with_a_search(void **state)
+{
+    (void)state;
+    uint64_t shared = 0, unreachable = 0;
+    for (uint64_t seed = 0; seed < 600; seed++) {
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 40, .plain_names = true, .plain_sizes = seed % 4 != 0,
+                                                             .keep_unknown = seed % 3 == 0 });
+        struct gcd_root_sets wanted, got;
+        assert_true(gcd_graph_node_count(g) <= NODES);
+        expect(g, &wanted);
+        assert_int_equal(gcd_root_sets_of(g, NULL, NULL, &got, &err), GCD_OK);
+        assert_memory_equal(&got, &wanted, sizeof got);
+        shared += got.shared_objects;
+        unreachable += got.unreachable_objects;
+        gcd_graph_free(g);
+    }
+    assert_true(shared > 0 && unreachable > 0);      /* else the test shows nothing */
+}
+
+/* A list that a static variable holds at its head and a local variable in the middle, twice; a weak root to a node of its own. */
+static void a_list_with_two_ends(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = shop_build(&(struct shop){
+        SHOP_TYPES({ .id = 1, .name = "Node" }), SHOP_NODES({ 0, 10 }, { 0, 20 }, { 0, 40 }, { 0, 80 }, { 0, 160 }),
+        SHOP_EDGES({ 0, 1 }, { 1, 2 }, { 2, 3 }, { 3, 2 }),
+        SHOP_ROOTS({ .node = 0, .kind = GCD_ROOT_STATIC, .name = "head" }, { .node = 2, .kind = GCD_ROOT_STACK },
+                   { .node = 2, .kind = GCD_ROOT_STACK }, { .node = 4, .kind = GCD_ROOT_HANDLE, .flags = GCD_ROOT_WEAK }) });
+    struct gcd_root_sets s;
+    assert_int_equal(gcd_root_sets_of(g, NULL, NULL, &s, &err), GCD_OK);
+    const struct gcd_root_set statics = { 1, 4, 150, 2, 30 }, locals = { 2, 2, 120, 0, 0 }, weak = { 1, 0, 0, 0, 0 };
+    assert_memory_equal(&s.groups[GCD_GROUP_STATICS], &statics, sizeof statics);
+    assert_memory_equal(&s.groups[GCD_GROUP_LOCALS], &locals, sizeof locals);
+    assert_memory_equal(&s.groups[GCD_GROUP_WEAK], &weak, sizeof weak);
+    assert_int_equal(s.shared_bytes, 120);
+    assert_int_equal(s.unreachable_bytes, 160);
+    gcd_graph_free(g);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = 3, .max_nodes = 40, .plain_names = true });
+    for (uint64_t at = 1;; at++) {
+        struct failalloc f;
+        struct gcd_root_sets sets;
+        failalloc_init(&f);
+        f.fail_at = at;
+        gcd_status st = gcd_root_sets_of(g, &f.alloc, NULL, &sets, &err);
+        assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
+        assert_null(failalloc_complaint(&f));
+        if (f.failed == 0)
+            break;
+    }
+    gcd_graph_free(g);
+}
+
+static void it_can_be_stopped(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = 3, .max_nodes = 40, .plain_names = true });
+    gcd_cancel_flag stop = true;
+    struct gcd_root_sets sets;
+    assert_int_equal(gcd_root_sets_of(g, NULL, &stop, &sets, &err), GCD_E_CANCELED);
+    gcd_graph_free(g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_graphs_agree_with_a_search),
+        cmocka_unit_test(a_list_with_two_ends),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(it_can_be_stopped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
