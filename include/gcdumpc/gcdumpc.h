@@ -20,6 +20,7 @@
 
 #include <gcdumpc/alloc.h>
 #include <gcdumpc/cancel.h>
+#include <gcdumpc/diff.h>
 #include <gcdumpc/dominators.h>
 #include <gcdumpc/dump.h>
 #include <gcdumpc/event.h>
@@ -33,6 +34,7 @@
 #include <gcdumpc/root_sets.h>
 #include <gcdumpc/status.h>
 #include <gcdumpc/trace.h>
+#include <gcdumpc/tree_diff.h>
 #include <gcdumpc/type_tree.h>
 #include <gcdumpc/version.h>
 #include <gcdumpc/writer.h>

@@ -41,6 +41,8 @@ GCD_API void gcd_names_free(struct gcd_names *n);
 
 /* The name of type number TYPE; valid UTF-8, never empty, may hold any character but NUL. */
 GCD_API const char *gcd_names_get(const struct gcd_names *n, uint32_t type);
+/* The same without what tells it from types that look alike: of all of them the same, also in another dump. */
+GCD_API const char *gcd_names_plain(const struct gcd_names *n, uint32_t type);
 /* How many types have no name. */
 GCD_API uint32_t gcd_names_unknown(const struct gcd_names *n);
 

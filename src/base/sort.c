@@ -67,3 +67,14 @@ bool gcd_sort_numbers(const struct gcd_alloc *a, uint32_t *items, size_t n, int 
     gcd_mem_free(a, scratch, n * sizeof *scratch);
     return true;
 }
+
+uint32_t *gcd_sort_order(const struct gcd_alloc *a, size_t n, int (*compare)(const void *ctx, uint32_t a, uint32_t b), const void *ctx)
+{
+    uint32_t *items = gcd_mem_new_array(a, n, sizeof *items);
+    for (size_t i = 0; items != NULL && i < n; i++)
+        items[i] = (uint32_t)i;
+    if (items == NULL || gcd_sort_numbers(a, items, n, compare, ctx))
+        return items;
+    gcd_mem_free(a, items, n * sizeof *items);
+    return NULL;
+}

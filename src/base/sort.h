@@ -20,4 +20,7 @@ bool gcd_sort_by_u64(const struct gcd_alloc *a, void *items, size_t n, size_t it
 bool gcd_sort_numbers(const struct gcd_alloc *a, uint32_t *items, size_t n, int (*compare)(const void *ctx, uint32_t a, uint32_t b),
                       const void *ctx);
 
+/* The numbers 0 .. N - 1 in that order; NULL when out of memory.  Free with gcd_mem_free(a, items, n * sizeof *items). */
+uint32_t *gcd_sort_order(const struct gcd_alloc *a, size_t n, int (*compare)(const void *ctx, uint32_t a, uint32_t b), const void *ctx);
+
 #endif

@@ -21,17 +21,22 @@ enum cli_exit {
     CLI_FAILED = 1,
     CLI_USAGE = 2,
     CLI_INCOMPLETE = 3,          /* done, but the data are incomplete */
+    CLI_EXCEEDED = 4,            /* done, and a threshold of --fail-if is exceeded */
     CLI_INTERRUPTED = 130
 };
 
-enum cli_sort { CLI_SORT_BYTES, CLI_SORT_COUNT, CLI_SORT_NAME };
+enum cli_sort { CLI_SORT_BYTES, CLI_SORT_COUNT, CLI_SORT_NAME, CLI_SORT_RETAINED };
 enum cli_largest { CLI_LARGEST_BOTH, CLI_LARGEST_OBJECTS, CLI_LARGEST_TYPES };
 enum cli_names { CLI_NAMES_DEFAULT, CLI_NAMES_CSHARP, CLI_NAMES_RAW };
 enum cli_strategy { CLI_STRATEGY_AUTO, CLI_STRATEGY_SINGLE, CLI_STRATEGY_DRAIN };
 
+#define CLI_THRESHOLDS_MAX 32
+
 /* All options of all commands; which command knows which is in the table of opts.c. */
 struct cli_args {
     const char *input;           /* FILE or "-"; NULL = not given */
+    char **inputs;               /* [input_count] all of them, of commands that compare; input is the first */
+    size_t input_count;
     uint64_t pid;                /* 0 = not given */
     const char *name, *port;     /* other ways to name a process */
     const char *connect;         /* where it connects to us */
@@ -67,6 +72,8 @@ struct cli_args {
     uint64_t process;
     uint64_t max_block_bytes;
     bool events;
+    bool retained, paths;
+    const char *fail_if[CLI_THRESHOLDS_MAX];     /* in the order they were given; NULL behind the last */
     bool help;
 };
 
@@ -86,6 +93,8 @@ struct cli_command {
 #define CLI_PS 16u
 #define CLI_RETAINED 32u
 #define CLI_PATHS 64u
+#define CLI_DIFF 256u
+#define CLI_TREND 512u
 
 enum cli_exit cmd_convert(const struct cli_args *args);
 enum cli_exit cmd_ps(const struct cli_args *args);
@@ -93,6 +102,8 @@ enum cli_exit cmd_info(const struct cli_args *args);
 enum cli_exit cmd_report(const struct cli_args *args);
 enum cli_exit cmd_retained(const struct cli_args *args);
 enum cli_exit cmd_paths(const struct cli_args *args);
+enum cli_exit cmd_diff(const struct cli_args *args);
+enum cli_exit cmd_trend(const struct cli_args *args);
 /* info --events */
 enum cli_exit cmd_events(const struct cli_args *args);
 
@@ -218,6 +229,9 @@ bool cli_is_terminal(FILE *f);
 /* N with thousands separators when they are wanted, in BUF. */
 #define CLI_NUMBER_BYTES 32
 const char *cli_number(uint64_t n, bool separators, char buf[CLI_NUMBER_BYTES]);
+/* "2026-11-21T16:00:00.000Z" in BUF; "" when it is not known, INT64_MIN. */
+#define CLI_TIME_BYTES 64
+const char *cli_time(int64_t unix_ms, char buf[CLI_TIME_BYTES]);
 /* Text of an input for a terminal or a line of text: control characters become "?". */
 void cli_print_clean(FILE *to, const char *s);
 /* The same, cut after COLUMNS characters.  Returns how many there were; TO may be NULL, to count. */
@@ -225,6 +239,10 @@ size_t cli_print_cut(FILE *to, const char *s, size_t columns);
 
 /* json_out.c: see the manual for the schema. */
 #define CLI_JSON_SCHEMA 1
+/* Integers end at 2^63-1 here; a larger value can only come from damaged data. */
+json_t *cli_json_number(uint64_t n);
+/* S, with "?" for bytes beyond ASCII when it is not UTF-8: names of files need not be. */
+json_t *cli_json_text(const char *s);
 /* An object with the schema and SUBJECT; what says whether a dump is complete. */
 json_t *cli_json_head(const char *subject);
 json_t *cli_json_verdict(const struct gcd_verdict *v);

@@ -2,7 +2,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli.h"
 
@@ -31,14 +30,9 @@ static void print_recording(const struct gcd_dump_facts *f, const struct cli_dum
     else
         row("format", "%s version %u, %u-bit process, %s bytes, %s", t->container, t->format_version, 8 * t->ptr_bytes,
         cli_number(t->bytes, sep, n), t->end == GCD_TRACE_CLOSED ? "closed" : t->end == GCD_TRACE_TRUNCATED ? "cut off" : "damaged");
-    if (t->start_unix_ms != INT64_MIN) {
-        int ms = (int)((t->start_unix_ms % 1000 + 1000) % 1000);     /* also before 1970 */
-        time_t s = (time_t)((t->start_unix_ms - ms) / 1000);
-        struct tm tm;
-        char when[64];
-        if (gmtime_r(&s, &tm) != NULL && strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%S", &tm) > 0)
-            row("recorded", "%s.%03dZ", when, ms);
-    }
+    char when[CLI_TIME_BYTES];
+    if (cli_time(t->start_unix_ms, when)[0] != '\0')
+        row("recorded", "%s", when);
     if (f->process != 0)
         row("process", "%" PRIu64 "%s%s", f->process, f->process_name[0] != '\0' ? ", " : "", f->process_name);
     if (f->command_line[0] != '\0')

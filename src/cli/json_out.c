@@ -7,14 +7,12 @@
 
 #include "cli.h"
 
-/* JSON integers end at 2^63-1 here; a larger value can only come from damaged data. */
-static json_t *number(uint64_t n)
+json_t *cli_json_number(uint64_t n)
 {
     return json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n);
 }
 
-/* File names need not be UTF-8. */
-static json_t *text(const char *s)
+json_t *cli_json_text(const char *s)
 {
     json_t *j = json_string(s);
     if (j != NULL)
@@ -35,12 +33,12 @@ static void put(json_t *object, const char *key, json_t *value)
 
 static void put_number(json_t *object, const char *key, uint64_t n)
 {
-    put(object, key, number(n));
+    put(object, key, cli_json_number(n));
 }
 
 static void put_text(json_t *object, const char *key, const char *text_or_empty)
 {
-    put(object, key, text_or_empty[0] != '\0' ? text(text_or_empty) : json_null());
+    put(object, key, text_or_empty[0] != '\0' ? cli_json_text(text_or_empty) : json_null());
 }
 
 json_t *cli_json_verdict(const struct gcd_verdict *v)
@@ -71,7 +69,7 @@ json_t *cli_json_head(const char *subject)
 {
     json_t *o = json_object();
     put_number(o, "schema", CLI_JSON_SCHEMA);
-    put(o, "recording", text(subject));
+    put(o, "recording", cli_json_text(subject));
     return o;
 }
 
@@ -94,7 +92,7 @@ static json_t *trace_of(const struct gcd_trace_info *t)
 static json_t *process(const struct gcd_dump_facts *f)
 {
     json_t *o = json_object();
-    put(o, "pid", f->process != 0 ? number(f->process) : json_null());
+    put(o, "pid", f->process != 0 ? cli_json_number(f->process) : json_null());
     put_text(o, "name", f->process_name);
     put_text(o, "command_line", f->command_line);
     put_text(o, "os", f->os);
@@ -112,10 +110,10 @@ static json_t *gc(const struct gcd_dump_facts *f)
     put_number(o, "generation", f->gc_depth);
     put_number(o, "reason", f->gc_reason);
     put_number(o, "type", f->gc_type);
-    put(o, "heaps", f->gc_heaps != 0 ? number(f->gc_heaps) : json_null());
+    put(o, "heaps", f->gc_heaps != 0 ? cli_json_number(f->gc_heaps) : json_null());
     put(o, "start_ns", json_integer(f->gc_start_ns));
     put(o, "end_ns", json_integer(f->gc_end_ns));
-    put(o, "pause_ns", f->pause_ns != 0 ? number(f->pause_ns) : json_null());
+    put(o, "pause_ns", f->pause_ns != 0 ? cli_json_number(f->pause_ns) : json_null());
     put_number(o, "pauses", f->pauses);
     put_number(o, "pauses_ns", f->pauses_ns);
     return o;
@@ -176,16 +174,16 @@ int cli_json_ps(const struct gcd_ipc_process_list *l)
         const struct gcd_ipc_process *p = &l->items[i];
         json_t *row = json_object();
         char user[64];
-        put(row, "pid", p->pid != 0 ? number(p->pid) : json_null());
+        put(row, "pid", p->pid != 0 ? cli_json_number(p->pid) : json_null());
         put_text(row, "user", cli_user_name(p->uid, user, sizeof user));
-        put(row, "uid", p->uid != UINT32_MAX ? number(p->uid) : json_null());
+        put(row, "uid", p->uid != UINT32_MAX ? cli_json_number(p->uid) : json_null());
         put_text(row, "name", p->exe[0] != '\0' ? p->exe : p->name);
         put_text(row, "answer", answer(p->reason));
         put_text(row, "runtime_version", p->runtime_version);
         put_text(row, "architecture", p->arch);
         put_text(row, "entry_assembly", p->entry_assembly);
-        put(row, "uptime_ms", p->uptime_ms != 0 ? number(p->uptime_ms) : json_null());
-        put(row, "resident_bytes", p->rss_bytes != 0 ? number(p->rss_bytes) : json_null());
+        put(row, "uptime_ms", p->uptime_ms != 0 ? cli_json_number(p->uptime_ms) : json_null());
+        put(row, "resident_bytes", p->rss_bytes != 0 ? cli_json_number(p->rss_bytes) : json_null());
         put_text(row, "command_line", p->command_line);
         put_text(row, "socket", p->socket_path);
         json_array_append_new(processes, row);
@@ -246,7 +244,7 @@ int cli_json_events(const struct gcd_trace *trace, const char *subject, const st
     gcd_trace_get_info(trace, &info);
     for (size_t i = 0; i < n; i++) {
         json_t *row = json_object();
-        put(row, "provider", text(kinds[i].provider));
+        put(row, "provider", cli_json_text(kinds[i].provider));
         put_number(row, "id", kinds[i].id);
         put_number(row, "version", kinds[i].version);
         put_number(row, "count", kinds[i].events);

@@ -12,6 +12,16 @@ gcd_cancel_flag cli_canceled;
 static char temporary[CLI_SLOTS][4096];
 static volatile sig_atomic_t temporary_set[CLI_SLOTS];
 
+#define COMPARED "Types are compared by name; objects have no identity between dumps.  Types that have not changed are left out.\n"
+#define THRESHOLDS                                                                                                     \
+    "\n--fail-if takes METRIC(PATTERN) > LIMIT, for example:\n"                                                        \
+    "  bytes(MyApp.*) > +10%        these types have grown by more than a tenth\n"                                     \
+    "  count(MyApp.Session) > 500   there are more than 500 in the last dump\n"                                        \
+    "  retained(MyApp.Cache) > +8M  what the objects of this type keep alive together has grown by more than 8 MiB\n"  \
+    "  bytes > +64MiB               so has the whole heap\n"                                                           \
+    "METRIC is count, bytes or retained, PATTERN as for --filter.  With a sign LIMIT is the growth from the first\n"   \
+    "dump to the last, in percent or not; >=, < and <= work, too.\n"
+
 static const struct cli_command commands[] = {
     { "collect", "--pid N -o FILE", "dump the heap of a living process", CLI_COLLECT, cmd_convert,
       "The process is made to run a full, blocking garbage collection and pauses while its heap is described.\n"
@@ -33,6 +43,13 @@ static const struct cli_command commands[] = {
       "--type merges the paths to all objects of a type into one tree of types; a path that comes back to a type is\n"
       "merged with itself there, so lists and circles are short.  --object shows the objects on the paths to one of\n"
       "them, each path through another object that refers to it.\n" },
+    { "diff", "OLD-FILE NEW-FILE", "which types have grown from one dump to the next", CLI_DIFF, cmd_diff,
+      COMPARED
+      "--paths compares step by step, by the names on the way from the root; steps that have changed by less than a\n"
+      "hundredth of the most, or little beside 200 others, or by less than --min-bytes, are taken together.\n"
+      "FILE#N is dump number N of a recording that holds several; NEW-FILE can be a living process (--pid).\n" THRESHOLDS },
+    { "trend", "FILE FILE...", "which types grow over several dumps", CLI_TREND, cmd_trend,
+      COMPARED "FILE#N is dump number N of a recording that holds several.\n" THRESHOLDS },
     { "ps", "", "list the processes that can be dumped", CLI_PS, cmd_ps,
       "Listed are .NET processes with a diagnostic socket.  Each has half a second to say which runtime and\n"
       "assembly it runs; \"(no answer)\" is one that is stopped or busy, \"(no access)\" one of another user.\n" },
@@ -41,6 +58,9 @@ static const struct cli_command commands[] = {
 
 static const char exit_text[] =
     "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete, 130 interrupted.\n";
+static const char exit_compare_text[] =
+    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete, 4 a threshold is exceeded\n"
+    "(whether or not the data are complete), 130 interrupted.\n";
 
 static void print_commands(FILE *to)
 {
@@ -61,7 +81,7 @@ static void print_help(const struct cli_command *c)
 {
     const char *space = c->arguments[0] != '\0' ? " " : "";
     printf("usage: gcdumpc %s%s%s [OPTION...]\n\n%c%s.\n\n", c->name, space, c->arguments, c->summary[0] - 'a' + 'A', c->summary + 1);
-    if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_RETAINED | CLI_PATHS)) != 0)
+    if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_DIFF | CLI_TREND)) != 0)
         puts("FILE is a .nettrace recording or a dump in .gclog, .gcdump or .dartheap, also compressed with gzip;\n\"-\" is standard input.");
     puts("Options:");
     cli_print_options(stdout, c);
@@ -76,7 +96,7 @@ static void print_help(const struct cli_command *c)
     }
     if (c->details[0] != '\0')
         printf("\n%s", c->details);
-    printf("\n%s", exit_text);
+    printf("\n%s", (c->bit & (CLI_DIFF | CLI_TREND)) != 0 ? exit_compare_text : exit_text);
 }
 
 static const struct cli_command *find_command(const char *name)
@@ -153,7 +173,7 @@ static enum cli_exit run(const struct cli_command *c, int argc, char **argv)
         cli_progress_off();
     e = c->run(&args);
     cli_progress_end();
-    if (atomic_load(&cli_canceled) && e != CLI_DONE && e != CLI_INCOMPLETE)
+    if (atomic_load(&cli_canceled) && e != CLI_DONE && e != CLI_INCOMPLETE && e != CLI_EXCEEDED)
         return CLI_INTERRUPTED;
     return e;
 }

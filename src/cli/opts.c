@@ -6,7 +6,7 @@
 
 #include "cli.h"
 
-enum option_type { OPT_FLAG, OPT_TEXT, OPT_NUMBER, OPT_SIZE, OPT_SORT, OPT_STRATEGY, OPT_NAMES, OPT_FOLD, OPT_LARGEST };
+enum option_type { OPT_FLAG, OPT_TEXT, OPT_LIST, OPT_NUMBER, OPT_SIZE, OPT_SORT, OPT_STRATEGY, OPT_NAMES, OPT_FOLD, OPT_LARGEST };
 
 struct option_row {
     const char *name;
@@ -16,12 +16,12 @@ struct option_row {
     unsigned commands;
     enum option_type type;
     size_t field;                /* in struct cli_args */
-    uint64_t min, max;           /* numbers and sizes */
+    uint64_t min, max;           /* numbers and sizes; of a list max is the room for it */
 };
 
 /* Words for the values of an enum, in its order; NULL at the end. */
-static const char *const choices[][4] = {
-    [OPT_SORT] = { "bytes", "count", "name", NULL },         /* enum cli_sort */
+static const char *const choices[][5] = {
+    [OPT_SORT] = { "bytes", "count", "name", "retained", NULL },     /* enum cli_sort */
     [OPT_STRATEGY] = { "auto", "single", "drain", NULL },    /* enum cli_strategy */
     [OPT_NAMES] = { "default", "csharp", "raw", NULL },      /* enum cli_names */
     [OPT_LARGEST] = { "both", "objects", "types", NULL },    /* enum cli_largest */
@@ -29,11 +29,13 @@ static const char *const choices[][4] = {
 };
 
 #define HOLDERS (CLI_RETAINED | CLI_PATHS)
-#define ALL (CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS | HOLDERS)
-#define FILES (CLI_CONVERT | CLI_INFO | CLI_REPORT | HOLDERS)
-#define TABLES (CLI_INFO | CLI_REPORT | CLI_PS | HOLDERS)
+#define COMPARE (CLI_DIFF | CLI_TREND)
+#define ALL (CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS | HOLDERS | COMPARE)
+#define FILE_ONE (CLI_CONVERT | CLI_INFO | CLI_REPORT | HOLDERS)
+#define FILES (FILE_ONE | COMPARE)
+#define TABLES (CLI_INFO | CLI_REPORT | CLI_PS | HOLDERS | COMPARE)
 #define OUTPUTS (CLI_COLLECT | CLI_CONVERT)
-#define LIVE (CLI_COLLECT | CLI_INFO | CLI_REPORT | HOLDERS)
+#define LIVE (CLI_COLLECT | CLI_INFO | CLI_REPORT | HOLDERS | CLI_DIFF)
 #define DEFAULT_RETRIES 1u
 #define FIELD(f) offsetof(struct cli_args, f)
 
@@ -48,7 +50,7 @@ static const struct option_row rows[] = {
     { "format", 'f', "NAME", "format of the output, else its suffix decides", OUTPUTS, OPT_TEXT, FIELD(format), 0, 0 },
     { "save-trace", 0, "FILE", "also keep the event stream, as .nettrace or .nettrace.gz", LIVE, OPT_TEXT, FIELD(save_trace), 0, 0 },
     { "names", 0, "STYLE", "spelling of type names: csharp, raw (as the runtime), or default",
-      OUTPUTS | CLI_REPORT | HOLDERS, OPT_NAMES, FIELD(names), 0, 0 },
+      OUTPUTS | CLI_REPORT | HOLDERS | COMPARE, OPT_NAMES, FIELD(names), 0, 0 },
     { "fold", 0, "HOW", "how profiles stack up: along dominators (default) or paths", OUTPUTS, OPT_FOLD, FIELD(fold), 0, 0 },
     { "keep-unknown", 0, NULL, "keep references to nowhere, as a made-up object", OUTPUTS, OPT_FLAG,
       FIELD(keep_unknown), 0, 0 },
@@ -63,8 +65,15 @@ static const struct option_row rows[] = {
     { "filter", 0, "PATTERN", "only types like Shop.*, or /REGEX/", CLI_RETAINED, OPT_TEXT, FIELD(filter), 0, 0 },
     { "min-bytes", 0, "SIZE", "only lines with as many bytes", CLI_RETAINED, OPT_SIZE, FIELD(min_bytes), 0, INT64_MAX },
     { "top", 'n', "N", "only the first N lines", CLI_REPORT | CLI_RETAINED, OPT_NUMBER, FIELD(top), 1, UINT32_MAX },
+    { "retained", 0, NULL, "also what the objects of a type keep alive together; needs the object graph", COMPARE, OPT_FLAG, FIELD(retained), 0, 0 },
+    { "paths", 0, NULL, "instead of types what holds their objects: paths from the roots, merged by type", CLI_DIFF, OPT_FLAG, FIELD(paths), 0, 0 },
+    { "filter", 0, "PATTERN", "only types like Shop.*, or /REGEX/", COMPARE, OPT_TEXT, FIELD(filter), 0, 0 },
+    { "min-bytes", 0, "SIZE", "only lines whose bytes have changed by as many", COMPARE, OPT_SIZE, FIELD(min_bytes), 0, INT64_MAX },
+    { "sort", 's', "KEY", "by growth of bytes (default), count or retained; or by name", COMPARE, OPT_SORT, FIELD(sort), 0, 0 },
+    { "top", 'n', "N", "only the first N lines", COMPARE, OPT_NUMBER, FIELD(top), 1, UINT32_MAX },
+    { "fail-if", 0, "EXPR", "exit status 4 if so, see below; several can be given", COMPARE, OPT_LIST, FIELD(fail_if), 0, CLI_THRESHOLDS_MAX },
     { "json", 'j', NULL, "machine-readable output", TABLES, OPT_FLAG, FIELD(json), 0, 0 },
-    { "csv", 0, NULL, "comma-separated values, RFC 4180", HOLDERS, OPT_FLAG, FIELD(csv), 0, 0 },
+    { "csv", 0, NULL, "comma-separated values, RFC 4180", HOLDERS | COMPARE, OPT_FLAG, FIELD(csv), 0, 0 },
     { "events", 'e', NULL, "count the events of a recording instead, with or without a dump", CLI_INFO, OPT_FLAG, FIELD(events), 0, 0 },
     { "timeout", 't', "SECONDS", "give up when the dump is not whole by then", LIVE, OPT_NUMBER, FIELD(timeout_s), 1, 1000000 },
     { "buffer", 'b', "MB", "event buffer in the process at the first attempt (as its memory suggests)", LIVE, OPT_NUMBER, FIELD(buffer_mb), 1, 4095 },
@@ -76,7 +85,7 @@ static const struct option_row rows[] = {
     { "rundown", 0, NULL, "also record modules and the runtime version; .NET 9 and later always do", LIVE, OPT_FLAG, FIELD(rundown), 0, 0 },
     { "keep-partial", 0, NULL, "when the process or the stream ends early, keep what was received", LIVE, OPT_FLAG, FIELD(keep_partial), 0, 0 },
     { "force", 0, NULL, "go on although memory or disk space seem not to suffice", LIVE, OPT_FLAG, FIELD(force), 0, 0 },
-    { "dump", 'd', "N", "which dump, when the recording holds several (1)", FILES, OPT_NUMBER, FIELD(dump_number), 1, 65536 },
+    { "dump", 'd', "N", "which dump, when the recording holds several (1)", FILE_ONE, OPT_NUMBER, FIELD(dump_number), 1, 65536 },
     { "process", 0, "PID", "whose dump, when the recording holds several processes", FILES, OPT_NUMBER, FIELD(process), 1, UINT32_MAX },
     { "strict", 0, NULL, "fail instead of writing an incomplete dump", OUTPUTS, OPT_FLAG, FIELD(strict), 0, 0 },
     { "max-block", 0, "SIZE", "largest block to accept in a recording (16M)", FILES, OPT_SIZE, FIELD(max_block_bytes), 1024, UINT64_C(1) << 30 },
@@ -145,6 +154,17 @@ static void bad_choice(const struct option_row *r, const char *value)
     cli_say(NULL, "--%s takes %s, not \"%s\"", r->name, all, value);
 }
 
+static bool add(const struct option_row *r, const char *value, const char **list)
+{
+    for (uint64_t i = 0; i < r->max; i++)
+        if (list[i] == NULL) {
+            list[i] = value;
+            return true;
+        }
+    cli_say(NULL, "--%s can be given %llu times at most", r->name, (unsigned long long)r->max);
+    return false;
+}
+
 static bool set(const struct cli_command *c, const struct option_row *r, const char *value, struct cli_args *args)
 {
     char *field = (char *)args + r->field;
@@ -156,6 +176,8 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
     case OPT_TEXT:
         memcpy(field, &value, sizeof value);
         return true;
+    case OPT_LIST:
+        return add(r, value, (const char **)(void *)field);
     case OPT_SORT:
     case OPT_STRATEGY:
     case OPT_NAMES:
@@ -257,7 +279,20 @@ static bool same_output(const char *a, const char *b)
            sa.st_ino == sb.st_ino;
 }
 
-/* One input, a file or a process. */
+/* Two dumps or more; the newer one of two can be a process. */
+static const char *complete_inputs(const struct cli_command *c, const struct cli_args *args, bool live)
+{
+    size_t pipes = 0;
+    for (size_t i = 0; i < args->input_count; i++)
+        pipes += strcmp(args->inputs[i], "-") == 0;
+    if (pipes > 1)
+        return "standard input can be read only once";
+    if (c->bit == CLI_TREND)
+        return args->input_count < 2 ? "trend needs two dumps or more, the oldest first" : NULL;
+    return args->input_count + live == 2 ? NULL : "diff needs two dumps: OLD and NEW, or OLD and a process";
+}
+
+/* What is to be read: a file or a process, of commands that compare several. */
 static bool complete_input(const struct cli_command *c, const struct cli_args *args)
 {
     int ways = (args->pid != 0) + (args->name != NULL) + (args->port != NULL) + (args->connect != NULL);
@@ -268,9 +303,9 @@ static bool complete_input(const struct cli_command *c, const struct cli_args *a
         problem = "give one of --pid, --name, --port and --connect";
     else if (c->bit == CLI_COLLECT && ways == 0)
         problem = "collect needs the process: --pid N, --name NAME, --port PATH or --connect ADDR";
-    else if (args->input != NULL && ways > 0)
+    else if ((c->bit & COMPARE) == 0 && args->input != NULL && ways > 0)
         problem = "give a file or a process, not both";
-    else if (args->input == NULL && ways == 0)
+    else if ((c->bit & COMPARE) == 0 && args->input == NULL && ways == 0)
         problem = "a file is needed";
     else if (args->delay_s != 0 && args->connect == NULL)
         problem = "--delay is for programs that connect (--connect)";
@@ -278,6 +313,8 @@ static bool complete_input(const struct cli_command *c, const struct cli_args *a
         problem = "--save-trace keeps the stream of a process, not of a file";
     else if (args->save_trace != NULL && same_output(args->save_trace, args->output != NULL ? args->output : "-"))
         problem = "--save-trace needs a file of its own";
+    else if ((c->bit & COMPARE) != 0)
+        problem = complete_inputs(c, args, ways > 0);
     if (problem != NULL)
         cli_say(NULL, "%s; see gcdumpc %s --help", problem, c->name);
     return problem == NULL;
@@ -294,13 +331,15 @@ enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, stru
         } else if (!only_words && word[0] == '-' && word[1] != '\0') {
             if (!parse_option(c, argc, argv, &i, ret))
                 return CLI_USAGE;
-        } else if (ret->input != NULL || (c->bit & FILES) == 0) {
+        } else if ((ret->input_count > 0 && (c->bit & COMPARE) == 0) || (c->bit & FILES) == 0) {
             cli_say(NULL, "%s does not know what to do with \"%s\"; see gcdumpc %s --help", c->name, word, c->name);
             return CLI_USAGE;
         } else {
-            ret->input = word;
+            argv[1 + ret->input_count++] = argv[i];      /* what stood there has been read */
         }
     }
+    ret->inputs = argv + 1;
+    ret->input = ret->input_count > 0 ? argv[1] : NULL;
     if (ret->help || c->bit == CLI_PS)
         return CLI_DONE;
     if (!complete_input(c, ret))
@@ -332,6 +371,14 @@ enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, stru
     }
     if (ret->json && ret->csv) {
         cli_say(NULL, "give one of --json and --csv");
+        return CLI_USAGE;
+    }
+    if (ret->paths && (ret->sort != CLI_SORT_BYTES || ret->retained)) {
+        cli_say(NULL, "--paths goes by growth of bytes, without --sort and --retained");
+        return CLI_USAGE;
+    }
+    if (ret->sort == CLI_SORT_RETAINED && !ret->retained) {
+        cli_say(NULL, "--sort retained needs --retained");
         return CLI_USAGE;
     }
     if (ret->keep_partial && ret->strict) {

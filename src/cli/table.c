@@ -78,6 +78,11 @@ void cli_table_share(struct cli_table *t, uint64_t part, uint64_t whole)
     put(t, (struct cell){ .share = whole > 0 ? (double)part / (double)whole : 0 });
 }
 
+void cli_table_growth(struct cli_table *t, uint64_t before, uint64_t after)
+{
+    put(t, (struct cell){ .none = before == 0, .share = before > 0 ? ((double)after - (double)before) / (double)before : 0 });
+}
+
 void cli_table_address(struct cli_table *t, uint64_t address)
 {
     put(t, (struct cell){ .number = address });
@@ -113,6 +118,11 @@ size_t cli_table_rows(const struct cli_table *t)
 
 #define NUMBER_BYTES 48
 
+static bool is_share(enum cli_cell kind)
+{
+    return kind == CLI_CELL_SHARE || kind == CLI_CELL_GROWTH;
+}
+
 /* Any cell but a text. */
 static const char *format(const struct cell *c, enum cli_cell kind, bool separators, char buf[NUMBER_BYTES])
 {
@@ -128,6 +138,9 @@ static const char *format(const struct cell *c, enum cli_cell kind, bool separat
         break;
     case CLI_CELL_SHARE:
         (void)snprintf(buf, NUMBER_BYTES, "%.2f%%", 100 * c->share);
+        break;
+    case CLI_CELL_GROWTH:
+        (void)snprintf(buf, NUMBER_BYTES, "%+.2f%%", 100 * c->share);
         break;
     case CLI_CELL_ADDRESS:
         (void)snprintf(buf, NUMBER_BYTES, "0x%" PRIx64, c->number);
@@ -229,7 +242,7 @@ static void print_csv_cell(const struct cell *c, enum cli_cell kind, FILE *to)
     char buf[NUMBER_BYTES];
     if (!c->none && kind >= CLI_CELL_TEXT)
         print_csv_text(c->text, to);
-    else if (!c->none && kind == CLI_CELL_SHARE)
+    else if (!c->none && is_share(kind))
         fprintf(to, "%.6g", c->share);
     else
         fputs(format(c, kind, false, buf), to);
@@ -259,11 +272,12 @@ bool cli_table_csv(const struct cli_table *t, FILE *to)
     return !ferror(to);
 }
 
-/* JSON integers end at 2^63-1 here; a larger value can only come from damaged data. */
 static json_t *json_number(const struct cell *c)
 {
-    json_int_t n = c->number > INT64_MAX ? INT64_MAX : (json_int_t)c->number;
-    return json_integer(c->negative ? -n : n);
+    json_t *n = cli_json_number(c->number);
+    if (c->negative)
+        json_integer_set(n, -json_integer_value(n));
+    return n;
 }
 
 static json_t *json_cell(const struct cell *c, enum cli_cell kind)
@@ -271,10 +285,10 @@ static json_t *json_cell(const struct cell *c, enum cli_cell kind)
     char buf[NUMBER_BYTES];
     if (c->none)
         return json_null();
-    if (kind == CLI_CELL_SHARE)
+    if (is_share(kind))
         return json_real(c->share);
     if (kind >= CLI_CELL_ADDRESS)
-        return json_string(format(c, kind, false, buf));
+        return cli_json_text(format(c, kind, false, buf));
     return json_number(c);
 }
 

@@ -27,6 +27,7 @@ enum cli_cell {
     CLI_CELL_COUNT,              /* objects, bytes: with thousands separators on a terminal */
     CLI_CELL_DELTA,              /* the same with a sign, "+5" */
     CLI_CELL_SHARE,              /* of 1: "12.34%"; a number from 0 to 1 for programs */
+    CLI_CELL_GROWTH,             /* the same with a sign, "+12.34%"; none when it was 0 before */
     CLI_CELL_ADDRESS,            /* hexadecimal; a string in JSON */
     CLI_CELL_TEXT,
     CLI_CELL_TREE                /* a text that is indented for people */
@@ -48,6 +49,7 @@ void cli_table_free(struct cli_table *t);
 void cli_table_count(struct cli_table *t, uint64_t n);
 void cli_table_delta(struct cli_table *t, uint64_t before, uint64_t after);
 void cli_table_share(struct cli_table *t, uint64_t part, uint64_t whole);
+void cli_table_growth(struct cli_table *t, uint64_t before, uint64_t after);
 void cli_table_address(struct cli_table *t, uint64_t address);
 /* TEXT is copied; control characters become "?" in text and CSV. */
 void cli_table_text(struct cli_table *t, const char *text);

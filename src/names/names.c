@@ -17,6 +17,7 @@ struct gcd_names {
     struct gcd_alloc alloc;
     struct gcd_textpool text;
     const char **name;           /* [count] */
+    const char **plain;          /* [count], in the C# style: as they were spelled at first */
     uint32_t count, unknown;
 };
 
@@ -164,16 +165,13 @@ static gcd_status tell_group_apart(struct gcd_names *names, const struct source 
 
 static gcd_status make_unique(struct gcd_names *n, const struct source *from, struct gcd_error *err)
 {
-    uint32_t *items = gcd_mem_new_array(&n->alloc, n->count, sizeof *items);
+    uint32_t *items = gcd_sort_order(&n->alloc, n->count, compare, &(struct order){ n, from });
     struct csharp room;
-    gcd_status st = items != NULL ? GCD_OK : GCD_E_NOMEM;
+    n->plain = gcd_mem_new_array(&n->alloc, n->count, sizeof *n->plain);
+    gcd_status st = items != NULL && n->plain != NULL ? GCD_OK : GCD_E_NOMEM;
     csharp_init(&room, &n->alloc);
-    if (st == GCD_OK) {
-        for (uint32_t i = 0; i < n->count; i++)
-            items[i] = i;
-        if (!gcd_sort_numbers(&n->alloc, items, n->count, compare, &(struct order){ n, from }))
-            st = GCD_E_NOMEM;
-    }
+    if (st == GCD_OK)
+        memcpy(n->plain, n->name, n->count * sizeof *n->plain);
     for (size_t i = 0, end; i < n->count && st == GCD_OK; i = end) {
         for (end = i + 1; end < n->count && strcmp(n->name[items[i]], n->name[items[end]]) == 0;)
             end++;
@@ -229,12 +227,18 @@ void gcd_names_free(struct gcd_names *n)
     struct gcd_alloc a = n->alloc;
     gcd_textpool_done(&n->text);
     gcd_mem_free(&a, n->name, n->count * sizeof *n->name);
+    gcd_mem_free(&a, n->plain, n->count * sizeof *n->plain);
     gcd_mem_free(&a, n, sizeof *n);
 }
 
 const char *gcd_names_get(const struct gcd_names *n, uint32_t type)
 {
     return n->name[type];
+}
+
+const char *gcd_names_plain(const struct gcd_names *n, uint32_t type)
+{
+    return n->plain != NULL ? n->plain[type] : n->name[type];
 }
 
 uint32_t gcd_names_unknown(const struct gcd_names *n)

@@ -57,7 +57,8 @@ def main():
             subprocess.run([os.path.join(args.build, "genheap"), "-n", n, "-o", trace], check=True)
         commands = {
             "md5sum": ["md5sum", trace], "cat": ["cat", trace], "info": [program, "info", "-q", trace],
-            "report": [program, "report", "-q", trace], "convert -o x.gclog": [program, "convert", "-q", trace, "-o", out],
+            "report": [program, "report", "-q", trace],
+            "diff": [program, "diff", "-q", trace, trace], "convert -o x.gclog": [program, "convert", "-q", trace, "-o", out],
         }
         for c in commands.values():
             measure(c)

@@ -29,7 +29,7 @@ sys.path.insert(0, os.path.join(SOURCE, "tests", "readers"))
 from sample_heaps import define_all, shop_events, write             # noqa: E402
 from trace_bytes import Ev, Payloads, V4File, numbered               # noqa: E402
 
-COMMANDS = ("collect", "convert", "info", "report", "retained", "paths", "ps")
+COMMANDS = ("collect", "convert", "info", "report", "retained", "paths", "diff", "trend", "ps")
 SANITIZER_EXIT = 99              # no status of ours: a sanitizer's finding never looks like a refusal
 SECONDS = 60                     # for anything that should come to an end by itself
 
@@ -196,7 +196,7 @@ class CliTest(unittest.TestCase):
     def checked(self, run):
         """No crash, nothing found by a sanitizer."""
         self.assertNotRegex(run.err, rb"Sanitizer|runtime error:")
-        self.assertIn(run.code, (0, 1, 2, 3, 130), run)
+        self.assertIn(run.code, (0, 1, 2, 3, 4, 130), run)
         return run
 
     def gcdumpc(self, *args, data=None, **options):

@@ -38,6 +38,22 @@ class Live(LiveTest):
                     info = json.loads(self.gcdumpc("info", "--pid", target.pid, "--json", "--strategy", strategy, *more).stdout)
                     self.assertEqual(info["dumps"], 1)
 
+    def test_diff_with_a_process(self):
+        old = self.path("old.nettrace")
+        with Process("--objects", "3000") as first, Process("--objects", "7000") as second:
+            self.gcdumpc("--pid", first.pid, "-o", old)
+            before, after = first.wanted(), second.wanted()
+            r = self.gcdumpc("diff", old, "--pid", second.pid, "--json")
+            self.assertIn(f"process {second.pid}: is of another program than {old}: ", r.stderr)
+            got = json.loads(r.stdout)
+            self.assertEqual([d["recording"] for d in got["dumps"]], [old, f"process {second.pid}"])
+            rows = {t["name"]: (t["count_before"], t["count_after"]) for t in got["types"]}
+            changed = {n: (before.get(n, 0), after.get(n, 0)) for n in {**before, **after} if before.get(n, 0) != after.get(n, 0)}
+            self.assertGreater(len(changed), 0)
+            self.assertEqual({n: rows.get(n) for n in changed}, changed)
+            r = self.gcdumpc("diff", old, "--pid", first.pid, "--filter", "HeapLab.*", "--fail-if", "count(HeapLab.*) > +0", "--json")
+            self.assertEqual(json.loads(r.stdout)["types"], [])
+
     def test_draining_needs_less_buffer_than_the_dump_has_bytes(self):
         # 120 MB of events.  The runtime sends for a while, then sleeps for 100 ms: less than 80 MB was not always enough.
         with Process("--objects", "2000000") as target:

@@ -242,10 +242,15 @@ static void types_that_look_alike_are_told_apart(void **state)
     for (uint32_t i = 0; i < sizeof alike / sizeof *alike; i++)
         assert_string_equal(gcd_names_get(n, i), want[i]);
     assert_int_equal(gcd_names_unknown(n), 2);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_string_equal(gcd_names_plain(n, i), "<>c");
+    assert_string_equal(gcd_names_plain(n, 3), "List<A>");
+    assert_string_equal(gcd_names_plain(n, 5), "Only");
     gcd_names_free(n);
     assert_int_equal(gcd_names_of_graph(g, GCD_NAMES_RAW, NULL, &n, &err), GCD_OK);
     gcd_graph_free(g);
     assert_string_equal(gcd_names_get(n, 0), "<>c");
+    assert_string_equal(gcd_names_plain(n, 0), "<>c");
     assert_string_equal(gcd_names_get(n, 3), "List`1[A]");
     assert_string_equal(gcd_names_get(n, 6), "Type(0x2000001)");
     gcd_names_free(n);

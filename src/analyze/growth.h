@@ -1,0 +1,33 @@
+/*
+ * What comparisons of dumps have in common.
+ */
+#ifndef GCD_ANALYZE_GROWTH_H
+#define GCD_ANALYZE_GROWTH_H
+
+#include <stdbool.h>
+
+#include <gcdumpc/diff.h>
+
+static inline uint64_t growth_plus(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* Which has grown more, from A0 to A1 or from B0 to B1?  Below 0: the first.  Exact, whatever the numbers. */
+static inline int growth_compare(uint64_t a0, uint64_t a1, uint64_t b0, uint64_t b1)
+{
+    bool a_up = a1 >= a0, b_up = b1 >= b0;
+    if (a_up != b_up)
+        return a_up ? -1 : 1;
+    uint64_t a = a_up ? a1 - a0 : a0 - a1, b = b_up ? b1 - b0 : b0 - b1;
+    return a == b ? 0 : (a > b) == a_up ? -1 : 1;
+}
+
+/* The same from the first dump to number LAST: by bytes, then by objects. */
+static inline int growth_compare_sums(const struct gcd_diff_sum *a, const struct gcd_diff_sum *b, size_t last)
+{
+    int c = growth_compare(a[0].bytes, a[last].bytes, b[0].bytes, b[last].bytes);
+    return c != 0 ? c : growth_compare(a[0].objects, a[last].objects, b[0].objects, b[last].objects);
+}
+
+#endif

@@ -1,0 +1,415 @@
+"""diff and trend: the sums add up, every way to print says the same, and nothing is compared that cannot be."""
+import csv
+import io
+import json
+import os
+import struct
+import subprocess
+
+from cli_support import CliTest, genheap, main, trace, types_trace
+
+START = struct.pack("<8H", 2024, 5, 2, 7, 10, 0, 0, 0)
+OLD = (("Same", 2, 24), ("Grown", 1, 100), ("Shrunk", 5, 40), ("Gone", 3, 30), ("Thinner", 4, 50))
+NEW = (("New", 2, 500), ("Same", 2, 24), ("Shrunk", 3, 40), ("Grown", 4, 100), ("Thinner", 8, 25))
+
+
+def at(data, hour, minute=0):
+    """The recording as if it had been made on that day at another time."""
+    assert data.count(START) == 1
+    return data.replace(START, struct.pack("<8H", 2024, 5, 2, 7, hour, minute, 0, 0))
+
+
+def of_process(data, pid):
+    end = data.index(START) + len(START) + 16 + 4        # two times, the size of a pointer
+    assert data[end:end + 4] == struct.pack("<i", 1234)
+    return data[:end] + struct.pack("<i", pid) + data[end + 4:]
+
+
+def rows_of(text):
+    """The second table: (title of its columns, rows split at two spaces)."""
+    lines = text.split("\n\n")[1].splitlines()
+    return lines[0].split(), lines[1:]
+
+
+class Compare(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.put("old", at(types_trace(*OLD), 10))
+        self.put("new", at(types_trace(*NEW), 12))
+
+    def json(self, *words, code=0):
+        return json.loads(self.done(*words, "--json", code=code).text)
+
+    def types(self, name, *words, code=0):
+        """{name: (count, bytes)} by the command report, types that look alike in one module together."""
+        found = {}
+        for t in json.loads(self.done("report", name, *words, "--json", "-q", code=code).text)["types"]:
+            name = t["name"].split(" 0x0")[0] + ("]" if " 0x0" in t["name"] else "")
+            count, size = found.get(name, (0, 0))
+            found[name] = (count + t["count"], size + t["bytes"])
+        return found
+
+
+class Diff(Compare):
+    def test_text(self):
+        self.expected("diff.txt", self.done("diff", "old", "new").text)
+        self.expected("diff-top-2.txt", self.done("diff", "old", "new", "--top", "2").text)
+        self.expected("diff.csv", self.done("diff", "old", "new", "--csv").text)
+        self.expected("diff-json.txt", self.done("diff", "old", "new", "--json", "--fail-if=bytes>1K", code=4).text)
+
+    def test_all_ways_to_print_say_the_same(self):
+        got = self.json("diff", "old", "new")
+        self.assertEqual([(d["recording"], d["count"], d["bytes"], d["types"], d["verdict"]["complete"]) for d in got["dumps"]],
+                         [("old", 15, 638, 5, True), ("new", 19, 1768, 5, True)])
+        self.assertEqual([(d["process"], d["retained"]) for d in got["dumps"]], 2 * [(1234, None)])
+        self.assertEqual([d["time"] for d in got["dumps"]], ["2024-05-07T10:00:00.001Z", "2024-05-07T12:00:00.001Z"])
+        self.assertEqual([(t["name"], t["count_delta"], t["bytes_delta"], t["change"]) for t in got["types"]],
+                         [("New", 2, 1000, "new"), ("Grown", 3, 300, None), ("Thinner", 4, 0, None), ("Shrunk", -2, -80, None),
+                          ("Gone", -3, -90, "gone")])
+        rows = list(csv.DictReader(io.StringIO(self.done("diff", "old", "new", "--csv").text)))
+        self.assertEqual([list(r) for r in rows], [list(t) for t in got["types"]])
+        for row, t in zip(rows, got["types"]):
+            self.assertEqual({k: v for k, v in row.items() if k != "growth"},
+                             {k: "" if v is None else f"{v:+}" if k.endswith("delta") and v else str(v) for k, v in t.items() if k != "growth"})
+            self.assertEqual(t["growth"], t["bytes_delta"] / t["bytes_before"] if t["bytes_before"] else None)
+
+    def test_sums(self):
+        """What is shown, what is not, and what has not changed are the whole."""
+        for words in ((), ("--top=1",), ("--min-bytes=91",), ("--filter=*r*",), ("--top=1", "--filter=?[hr]*"), ("--filter=/n$/",)):
+            titles, rows = rows_of(self.done("diff", "old", "new", *words).text) if words != ("--top=1", "--filter=?[hr]*") else ([], [])
+            if not rows:
+                continue
+            self.assertEqual(titles, ["Count", "+/-", "Bytes", "+/-", "Growth", "Type"])
+            numbers = [[int(w) for w in r.split()[:4]] for r in rows]
+            for column in range(4):
+                self.assertEqual(sum(n[column] for n in numbers[:-1]), numbers[-1][column], (words, column))
+
+    def test_recordings(self):
+        """Against the reports of the two, name by name."""
+        for old, new, code in (("net8-wks", "net10-wks", 0), ("net10-wks", "net10-wks-lossy", 3), ("net10-wks-killed", "net10-wks", 3)):
+            before = self.types(trace(old), code=3 if old.endswith("killed") else 0)
+            after = self.types(trace(new), code=3 if new.endswith("lossy") else 0)
+            got = self.json("diff", trace(old), trace(new), code=code)
+            names = {n for n in {**before, **after} if before.get(n) != after.get(n)}
+            want = {n: before.get(n, (0, 0)) + after.get(n, (0, 0)) for n in names if " [" not in n}
+            rows = {t["name"]: (t["count_before"], t["bytes_before"], t["count_after"], t["bytes_after"]) for t in got["types"]}
+            self.assertEqual({n: r for n, r in rows.items() if n in want}, want)
+            self.assertGreater(len(want), 1)
+            for n in set(rows) - set(want):      # told apart by their modules in one of them, or in both
+                self.assertTrue(" [" in n or any(m.startswith(n + " [") for m in names), n)
+
+    def test_order(self):
+        for key, order in (("bytes", "New Grown Thinner Shrunk Gone"), ("count", "Thinner Grown New Shrunk Gone"),
+                           ("name", "Gone Grown New Shrunk Thinner")):
+            got = self.json("diff", "old", "new", "--sort", key)
+            self.assertEqual(" ".join(t["name"] for t in got["types"]), order)
+            got = self.json("diff", "old", "new", "--sort", key, "--top=3")
+            self.assertEqual(" ".join(t["name"] for t in got["types"]), " ".join(order.split()[:3]))
+
+    def test_selection(self):
+        for words, names in ((("--min-bytes", "90"), "New Grown Gone"), (("--min-bytes", "91"), "New Grown"), (("--min-bytes", "1K"), ""),
+                             (("--filter", "?r*"), "Grown"), (("--filter", "/^(New|Gone)$/"), "New Gone")):
+            self.assertEqual(" ".join(t["name"] for t in self.json("diff", "old", "new", *words)["types"]), names, words)
+        got = self.json("diff", "old", "new", "--filter", "G*")
+        self.assertEqual([(d["count"], d["bytes"], d["types"]) for d in got["dumps"]], [(4, 190, 2), (4, 400, 1)])
+
+    def test_types_that_look_alike(self):
+        """A pattern means them with and without what tells them apart."""
+        for pattern, types in (("<>c", 3), ("<>c [*]", 3), ("<>c [System.Console]", 1)):
+            got = self.json("diff", trace("net8-wks"), trace("net10-wks"), "--filter", pattern)
+            self.assertEqual(got["dumps"][1]["types"], types, pattern)
+
+    def test_a_filter_for_nothing(self):
+        self.refused(1, r'no type matches "Grow"; near it: "Grown"', "diff", "old", "new", "--filter", "Grow")
+        self.done("diff", "old", "new", "--filter", "Gone")
+        self.done("diff", "old", "new", "--filter", "New")
+        self.refused(2, r'"/\(/" is no regular expression: .*', "diff", "no", "such", "--filter", "/(/")
+
+    def test_the_same_twice(self):
+        run = self.done("diff", "old", "old")
+        self.assertEqual(run.err, b"")
+        self.assertEqual([r.split(maxsplit=5)[-1] for r in rows_of(run.text)[1]], ["(5 unchanged)", "total, 5 types"])
+        self.assertEqual(self.json("diff", "old", "old")["types"], [])
+
+    def test_hostile_names(self):
+        evil = '=cmd|"x"\x1b[31m\n<b>,'
+        self.put("evil", types_trace((evil, 1, 10)))
+        run = self.done("diff", "old", "evil", "--filter", "*cmd*")
+        self.assertIn('=cmd|"x"?[31m?<b>,', run.text)
+        self.assertNotIn("\x1b", run.text)
+        rows = list(csv.DictReader(io.StringIO(self.done("diff", "old", "evil", "--csv", "--filter", "*cmd*").text)))
+        self.assertEqual(rows[0]["name"], "'=cmd|\"x\"?[31m?<b>,")
+        self.assertEqual(self.json("diff", "old", "evil", "--filter", "*cmd*")["types"][0]["name"], evil)
+
+    def test_formats(self):
+        """A dump and what it was converted to are the same, but for names that no file spells without doubt (src/names)."""
+        self.link("net10-wks")
+        for name in ("x.gclog", "x.gcdump", "x.dartheap"):
+            self.done("convert", "net10-wks.nettrace.gz", "-o", name)
+            got = self.json("diff", "net10-wks.nettrace.gz", name)
+            self.assertEqual([d["count"] for d in got["dumps"]], [17646, 17646], name)
+            if name != "x.dartheap":     # has only such names as nobody else has
+                names = {t["name"] for t in got["types"] if "," not in t["name"]}
+                alike = {n for n in names if " [" in n}      # written to the file with what tells them apart
+                self.assertEqual(names - alike - {n.split(" [")[0] for n in alike}, set(), name)
+
+    def test_from_a_pipe(self):
+        for words, file in ((("-", "new"), "old"), (("old", "-"), "new")):
+            run = self.done("diff", *words, "--csv", data=self.get(file))
+            self.assertEqual(run.text, self.done("diff", "old", "new", "--csv").text)
+        self.assertIn("standard input", self.done("diff", "-", "new", data=self.get("old")).text)
+
+    def test_a_full_disk(self):
+        with open("/dev/full", "wb") as full:
+            for words in ((), ("--json",), ("--csv",)):
+                run = self.gcdumpc("diff", "old", "new", *words, stdout=full)
+                self.assertEqual((run.code, len(run.lines)), (1, 1), run.err)
+
+    def test_inputs(self):
+        self.refused(1, r"no: .*", "diff", "old", "no")
+        self.refused(1, r"no: .*", "diff", "no", "new")
+        self.put("text", b"hello")
+        self.refused(1, r"text: .*", "diff", "old", "text")
+
+    def test_wrong_use(self):
+        for words in ([], ["a"], ["a", "b", "c"], ["a", "b", "--pid", "1"], ["--pid", "1"]):
+            self.refused(2, r"diff needs two dumps: OLD and NEW, or OLD and a process; see gcdumpc diff --help", "diff", *words)
+        for words in ([], ["a"]):
+            self.refused(2, r"trend needs two dumps or more, the oldest first; see gcdumpc trend --help", "trend", *words)
+        self.refused(2, r"standard input can be read only once; .*", "diff", "-", "-")
+        self.refused(2, r"give one of --json and --csv", "diff", "a", "b", "--json", "--csv")
+        self.refused(2, r"--sort retained needs --retained", "diff", "a", "b", "--sort", "retained")
+        self.refused(1, r"process 4294967295: .+|.*ipc.*", "diff", "old", "--pid", "4294967295")
+
+    def test_words_between_options(self):
+        want = self.done("diff", "old", "new").text
+        for words in (["--top", "9", "old", "new"], ["old", "--top=9", "new", "-q"], ["old", "-n", "9", "--", "new"], ["-qn9", "old", "new"]):
+            self.assertEqual(self.done("diff", *words).text, want, words)
+
+
+class Odd(Compare):
+    """What people should be told before they believe a difference."""
+
+    def test_programs_and_processes(self):
+        self.put("other", types_trace(*NEW, command_line="dotnet /srv/bank.dll"))
+        run = self.done("diff", "old", "other")
+        self.assertEqual(run.lines, ['gcdumpc: other: is of another program than old: "dotnet /srv/bank.dll", not "dotnet /srv/shop.dll"'])
+        self.put("again", of_process(types_trace(*NEW), 4321))
+        self.assertEqual(self.done("diff", "old", "again").lines, ["gcdumpc: again: is of another process than old: 4321, not 1234"])
+        self.assertEqual(self.done("trend", "old", "old", "again").lines, ["gcdumpc: again: is of another process than old: 4321, not 1234"])
+        self.assertEqual(self.done("diff", "old", "new").err, b"")
+
+    def test_order_in_time(self):
+        self.assertEqual(self.done("diff", "new", "old").lines, ["gcdumpc: old: is older than new"])
+
+    def test_incomplete(self):
+        self.link("net10-wks"), self.link("net10-wks-lossy")
+        run = self.done("diff", "net10-wks.nettrace.gz", "net10-wks-lossy.nettrace.gz", "--filter=System.*", code=3)
+        self.assertIn("net10-wks-lossy.nettrace.gz: the dump is incomplete: ", run.lines[0])
+        self.assertEqual(run.lines[-1], "gcdumpc: only 1 of 2 dumps are complete: what seems to have grown or gone can have been lost")
+        got = self.json("diff", "net10-wks.nettrace.gz", "net10-wks-lossy.nettrace.gz", code=3)
+        self.assertEqual([d["verdict"]["complete"] for d in got["dumps"]], [True, False])
+        self.assertEqual(got["dumps"][1]["verdict"], json.loads(self.done("info", trace("net10-wks-lossy"), "--json", code=3).text)["verdict"])
+        run = self.done("diff", "net10-wks-lossy.nettrace.gz", "net10-wks-lossy.nettrace.gz", code=3)
+        self.assertFalse([line for line in run.lines if "only" in line])
+
+    def test_several_dumps_in_a_recording(self):
+        subprocess.run([genheap(self.path()), "-n", "3000", "--dumps", "3", "--seed", "5", self.path("three.nettrace")], check=True)
+        both = ("three.nettrace#1", "three.nettrace#3")
+        run = self.done("diff", *both)
+        self.assertEqual(run.err, b"")
+        before, after = self.types("three.nettrace", "--dump=1"), self.types("three.nettrace", "--dump=3")
+        got = self.json("diff", *both)
+        self.assertEqual([d["recording"] for d in got["dumps"]], list(both))
+        self.assertGreater(got["dumps"][1]["count"], got["dumps"][0]["count"])
+        want = {n: before.get(n, (0, 0)) + after.get(n, (0, 0)) for n in {**before, **after} if before.get(n) != after.get(n)}
+        self.assertEqual({t["name"]: (t["count_before"], t["bytes_before"], t["count_after"], t["bytes_after"]) for t in got["types"]}, want)
+        self.assertEqual(self.json("trend", *both)["types"][0]["bytes_delta"], got["types"][0]["bytes_delta"])
+        notes = self.done("diff", "three.nettrace", "three.nettrace").lines
+        self.assertEqual(notes, 2 * ['gcdumpc: three.nettrace: the recording holds 3 heap dumps, this is number 1; "FILE#N" chooses'])
+        self.refused(1, r"three.nettrace: .*", "diff", "three.nettrace#1", "three.nettrace#4")
+        for word in ("three.nettrace#0", "three.nettrace#x", "three.nettrace#123456", "#1"):
+            self.refused(1, rf"{word}: .*", "diff", "three.nettrace#1", word)
+        os.rename(self.path("new"), self.path("new#1"))
+        self.assertEqual(self.json("diff", "old", "new#1")["types"][0]["name"], "New")
+
+
+class Retained(Compare):
+    def test_recordings(self):
+        """What a type keeps alive is not less than its living objects, and all types together keep all alive."""
+        old, new = trace("net8-wks"), trace("net10-wks")
+        got = self.json("diff", old, new, "--retained", "--fail-if", "retained > +1G", "--fail-if", "retained(*) > +1G")
+        for t in got["types"]:
+            self.assertEqual(t["retained_delta"], t["retained_after"] - t["retained_before"])
+        self.assertGreater(max(t["retained_after"] - t["bytes_after"] for t in got["types"]), 100000)
+        total, everything = got["thresholds"]
+        self.assertEqual((total["before"], total["after"]), (everything["before"], everything["after"]))
+        self.assertEqual([d["retained"] for d in got["dumps"]], [total["before"], total["after"]])
+        self.assertGreater(total["after"], max(t["retained_after"] for t in got["types"]))
+        by_growth = self.json("diff", old, new, "--retained", "--sort", "retained")["types"]
+        self.assertEqual([t["retained_delta"] for t in by_growth], sorted((t["retained_delta"] for t in by_growth), reverse=True))
+        titles, rows = rows_of(self.done("diff", old, new, "--retained", "-q").text)
+        self.assertEqual(titles, ["Count", "+/-", "Bytes", "+/-", "Growth", "Retained", "+/-", "Type"])
+        self.assertIn(f" {total['after']} ", rows[-1])
+
+    def test_of_a_threshold(self):
+        """Asks for it by itself; of a pattern it is what the types retain together, not the sum."""
+        got = self.json("diff", trace("net8-wks"), trace("net10-wks"), "--fail-if", "retained(HeapLab.*) > 1G")
+        sums = sum(t["retained_after"] for t in got["types"] if t["name"].startswith("HeapLab."))
+        self.assertLess(got["thresholds"][0]["after"], 1378569)
+        self.assertIn("retained_after", got["types"][0])
+        self.assertNotEqual(got["thresholds"][0]["after"], sums)
+
+    def test_without_roots(self):
+        run = self.done("diff", "old", "new", "--retained")
+        self.assertEqual([line.split(": ")[1] for line in run.lines], ["old", "new"])
+        self.assertRegex(run.lines[0], "the dump has no roots; [0-9]+ objects")
+
+
+class Paths(Compare):
+    PAIR = ("net8-wks", "net10-wks")
+
+    def steps(self, name):
+        """{names on the way: (objects, bytes)} by the command paths, as it tells them to programs."""
+        groups = {"statics": "static variables", "strong_handles": "strong handle", "pinned_handles": "pinned handle", "finalizer": "finalizer queue",
+                  "locals": "thread stack", "other": "other root", "refcounted": "ref-counted handle", None: "(not reachable)"}
+        found, way = {}, []
+        for r in json.loads(self.done("paths", trace(name), "--type", "*", "--max-paths", "1000000", "--json").text)["paths"]:
+            del way[r["depth"]:]
+            if r["kind"] == "type":
+                way.append((r["type"].split(" [")[0],))
+            else:
+                way.append((groups[r["root"]],) + ((f"static variable {r['field']}",) if r["root"] == "statics" else ()))
+            names = sum(way, ())
+            for i in ([1] if len(way[0]) == 2 and len(way) == 1 else []) + [len(names)]:
+                old = found.get(names[:i], (0, 0))
+                found[names[:i]] = (old[0] + r["count"], old[1] + r["bytes"])
+        return found
+
+    def test_against_the_paths_of_both(self):
+        before, after = (self.steps(n) for n in self.PAIR)
+        rows, way = {}, []
+        for r in self.json("diff", *map(trace, self.PAIR), "--paths")["paths"]:
+            way[r["depth"]:] = [r["name"]]
+            self.assertNotIn(tuple(way), rows)
+            rows[tuple(way)] = (r["count_before"], r["bytes_before"], r["count_after"], r["bytes_after"])
+            self.assertEqual(r["change"], "new" if not r["count_before"] else "gone" if not r["count_after"] else None)
+        want = {}
+        for names in {**before, **after}:
+            numbers = before.get(names, (0, 0)) + after.get(names, (0, 0))
+            if all(before.get(names[:i]) != after.get(names[:i]) for i in range(1, len(names) + 1)):
+                want[names] = numbers
+        self.assertEqual(rows, want)
+        self.assertGreater(len(rows), 100)
+
+    def test_lines_add_up(self):
+        for words in ((), ("--min-bytes", "1"), ("--top", "1"), ("--filter", "System.String"), ("--min-bytes", "1K", "--top", "3")):
+            titles, rows = rows_of(self.done("diff", *map(trace, self.PAIR), "--paths", *words).text)
+            self.assertEqual(titles, ["Count", "+/-", "Bytes", "+/-", "Growth", "Path"])
+            at = rows[-1].index("total")
+            top = [r.split() for r in rows[:-1] if r[at] != " "]
+            for column in (1, 3):
+                self.assertEqual(sum(int(r[column]) for r in top), int(rows[-1].split()[column]), words)
+            if "--top" in words and words[1] == "1":
+                self.assertEqual(len(top), 2)
+
+    def test_text(self):
+        text = self.done("diff", self.link("net8-wks"), self.link("net10-wks"), "--paths", "--min-bytes", "500").text
+        self.expected("diff-paths.txt", text)
+
+    def test_order(self):
+        rows = self.json("diff", *map(trace, self.PAIR), "--paths", "--min-bytes=100")["paths"]
+        last = {}
+        for r in rows:
+            self.assertGreaterEqual(abs(r["bytes_delta"]), 100)
+            for depth in [d for d in last if d > r["depth"]]:
+                del last[depth]
+            self.assertLessEqual(r["bytes_delta"], last.get(r["depth"], r["bytes_delta"]))
+            last[r["depth"]] = r["bytes_delta"]
+
+    def test_small_changes_are_taken_together(self):
+        lines = [len(self.done("diff", *map(trace, self.PAIR), "--paths", *words).text.splitlines())
+                 for words in (["--min-bytes=1"], [], ["--min-bytes=2K"])]
+        self.assertEqual(lines, sorted(lines, reverse=True))
+        self.assertEqual(len(set(lines)), 3)
+
+    def test_so_many_lines_that_they_can_be_read(self):
+        for seed in (1, 2):
+            subprocess.run([genheap(self.path()), "-n", "30000", "--seed", str(seed), self.path(f"{seed}.nettrace")], check=True)
+        words = ("diff", "1.nettrace", "2.nettrace", "--paths", "-q")
+        self.assertGreater(len(self.json(*words)["paths"]), 5000)
+        lines = rows_of(self.done(*words).text)[1]
+        shown = [line for line in lines if " more)" not in line]
+        self.assertLessEqual(len(shown), 201)
+        self.assertGreater(len(shown), 50)
+
+    def test_the_same_twice(self):
+        self.assertEqual(self.json("diff", trace("net10-wks"), trace("net10-wks"), "--paths")["paths"], [])
+
+    def test_without_roots(self):
+        run = self.done("diff", "old", "new", "--paths")
+        self.assertEqual(len([line for line in run.lines if "stand in for them" in line]), 2)
+        self.assertIn("(no root recorded)", run.text)
+
+    def test_wrong_use(self):
+        for words in (["--sort=name"], ["--retained"], ["--sort", "retained", "--retained"]):
+            self.refused(2, r"--paths goes by growth of bytes, without --sort and --retained", "diff", "a", "b", "--paths", *words)
+        self.refused(2, r'trend has no option "--paths"; .*', "trend", "a", "b", "--paths")
+
+
+class Trend(Compare):
+    def setUp(self):
+        super().setUp()
+        self.put("third", at(types_trace(("New", 4, 500), ("Same", 2, 24), ("Shrunk", 4, 40), ("Grown", 5, 100)), 13))
+
+    def test_text(self):
+        self.expected("trend.txt", self.done("trend", "old", "new", "third").text)
+        self.expected("trend-count.txt", self.done("trend", "old", "new", "third", "--sort", "count").text)
+        self.expected("trend.csv", self.done("trend", "old", "new", "third", "--csv").text)
+
+    def test_values(self):
+        got = self.json("trend", "old", "new", "third")
+        rows = {t["name"]: t for t in got["types"]}
+        self.assertEqual([t["name"] for t in got["types"]], ["New", "Grown", "Shrunk", "Gone", "Thinner"])
+        self.assertEqual([rows["New"][f"bytes_{i}"] for i in (1, 2, 3)], [0, 1000, 2000])
+        self.assertEqual({n: (t["bytes_trend"], t["count_trend"]) for n, t in rows.items()},
+                         {"New": ("grows", "grows"), "Grown": ("grows", "grows"), "Shrunk": ("varies", "varies"), "Gone": ("shrinks", "shrinks"),
+                          "Thinner": ("shrinks", "varies")})
+        hours, mean = (0, 2, 3), 5 / 3
+        for t in rows.values():
+            for key in ("count", "bytes"):
+                values = [t[f"{key}_{i}"] for i in (1, 2, 3)]
+                slope = sum((h - mean) * v for h, v in zip(hours, values)) / sum((h - mean) ** 2 for h in hours)
+                self.assertAlmostEqual(t[f"{key}_per_hour"], slope, delta=0.51)
+                self.assertEqual(t[f"{key}_delta"], values[2] - values[0])
+
+    def test_without_times(self):
+        for name in ("old", "new"):
+            self.done("convert", name, "-o", name + ".gclog")
+        run = self.done("trend", "old.gclog", "new.gclog")
+        self.assertNotIn("Per hour", run.text)
+        got = self.json("trend", "old.gclog", "new.gclog")
+        self.assertEqual([d["time"] for d in got["dumps"]], [None, None])
+        self.assertIsNone(got["types"][0]["bytes_per_hour"])
+
+    def test_of_two_it_is_diff(self):
+        of_diff, of_trend = self.json("diff", "old", "new"), self.json("trend", "old", "new")
+        self.assertEqual(of_diff["dumps"], of_trend["dumps"])
+        self.assertEqual([(t["name"], t["bytes_before"], t["bytes_after"]) for t in of_diff["types"]],
+                         [(t["name"], t["bytes_1"], t["bytes_2"]) for t in of_trend["types"]])
+
+    def test_sums(self):
+        for words in ((), ("--top", "2")):
+            rows = rows_of(self.done("trend", "old", "new", "third", *words).text)[1]
+            numbers = [[int(w) for w in r.split()[:5]] for r in rows]
+            for column in range(4):
+                self.assertEqual(sum(n[column] for n in numbers[:-1]), numbers[-1][column], words)
+
+    def test_many(self):
+        got = self.json("trend", *(["old", "new"] * 60), "-q")
+        self.assertEqual(len(got["dumps"]), 120)
+        self.assertEqual((got["types"][0]["bytes_119"], got["types"][0]["bytes_120"]), (0, 1000))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""--fail-if: what is understood, what is exceeded, and which exit status comes of it."""
+import json
+
+from cli_support import CliTest, main, trace, types_trace
+
+
+class Thresholds(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.put("old", types_trace(("Shop.Order", 10, 100), ("Shop.Item", 4, 50), ("List`1[Shop.Order]", 1, 32), ("Gone", 1, 24)))
+        self.put("new", types_trace(("Shop.Order", 11, 100), ("Shop.Item", 2, 50), ("List`1[Shop.Order]", 1, 32), ("New", 3, 8)))
+
+    def exceeded(self, *expressions):
+        """One answer for each of them; the status and the messages agree."""
+        words = [w for e in expressions for w in ("--fail-if", e)]
+        run = self.gcdumpc("diff", "old", "new", "--json", *words)
+        self.assertIn(run.code, (0, 4), run.err)
+        rows = json.loads(run.text)["thresholds"]
+        self.assertEqual([r["expression"] for r in rows], list(expressions))
+        self.assertEqual(run.code, 4 if any(r["exceeded"] for r in rows) else 0)
+        said = [line for line in run.lines if "threshold exceeded" in line]
+        self.assertEqual(len(said), sum(r["exceeded"] for r in rows))
+        for row, line in zip([r for r in rows if r["exceeded"]], said):
+            self.assertIn(f"threshold exceeded: {row['expression']}: {row['before']} -> {row['after']} (", line)
+        return [r["exceeded"] for r in rows]
+
+    def test_comparisons(self):
+        yes = ("bytes(Shop.Order) > +9%", "bytes(Shop.Order) >= +10%", "count(Shop.Order) >= 11", "count(Shop.Order) > +0", "count(Shop.Item) < 3",
+               "count(Shop.Item) <= -2", "count(Shop.Item) < -49%", "bytes(Shop.Item)<=-50.0%", "count(New) > +1000000%", "count(New) > 2.5",
+               "bytes(Shop.Order) > 1K", "bytes(Shop.Order)>1KB", "bytes(Shop.Order)>1.08KB", "bytes(Shop.Order)>1.0KiB", "bytes(Shop.Order)> 1099B",
+               "bytes(Shop.Order) > +99", "bytes > 1", "count < 18", "count(Gone) <= 0", "count(Gone) < -99%", " count ( Gone ) <= -100 % ",
+               "bytes(Shop.Order) < 1M", "bytes(Shop.Order) < 1MiB", "bytes(Shop.Order) < 1MB", "bytes < 1G", "bytes < 1GB", "bytes < 1GiB",
+               "count(*) >= 17", "count(/Order/) > 11", "count(/^Shop\\.(Order|Item)$/) > 12", "count(List<Shop.Order>) >= 1", "count(New) < +1")
+        no = ("bytes(Shop.Order) > +10%", "bytes(Shop.Order) > 1100", "bytes(Shop.Order) > 1.1KB", "bytes(Shop.Order) >= 2K", "count(Shop.Item) > -2",
+              "count(Shop.Item) < -2", "count(Shop.Item) < -50%", "count(New) < +1000000%", "bytes(Shop.Order) > 1100.5", "count(New) < +3",
+              "count > 17", "count(Gone) < -100%", "count(List<*>) > +0", "count(List<*>) < -0", "bytes(Shop.Order) > 1.08K")
+        self.assertEqual([e for e, x in zip(yes, self.exceeded(*yes[:-1])) if not x], [])
+        self.assertEqual([e for e, x in zip(no, self.exceeded(*no)) if x], [])
+        self.assertEqual(self.exceeded(yes[-1]), [False])        # three more are not less than one more
+
+    def test_nothing_grows_by_nothing(self):
+        self.put("empty", types_trace(("Other", 1, 24)))
+        got = json.loads(self.done("diff", "empty", "empty", "--json", "--fail-if", "count(Other) >= +1%", "--fail-if", "count(Other) > +0%").text)
+        self.assertEqual([t["exceeded"] for t in got["thresholds"]], [False, False])
+
+    def test_a_line_each(self):
+        run = self.done("diff", "old", "new", "-q", "--fail-if", "bytes(Shop.Order) > +5%", "--fail-if", "bytes > 1G",
+                        "--fail-if=count(Shop.Item) < 4", "--fail-if=count(New)>0", code=4)
+        self.assertEqual(run.lines, ["gcdumpc: threshold exceeded: bytes(Shop.Order) > +5%: 1000 -> 1100 (+100, +10.00%)",
+                                     "gcdumpc: threshold exceeded: count(Shop.Item) < 4: 4 -> 2 (-2, -50.00%)",
+                                     "gcdumpc: threshold exceeded: count(New)>0: 0 -> 3 (+3)"])
+        self.assertEqual(run.text, self.done("diff", "old", "new").text)
+
+    def test_all_types_count_whatever_is_shown(self):
+        self.done("diff", "old", "new", "--top=1", "--filter=New", "--fail-if", "count(Shop.Order) > +0", code=4)
+
+    def test_exceeded_and_incomplete(self):
+        pair = (trace("net10-wks"), trace("net10-wks-lossy"))
+        run = self.done("diff", *pair, "--fail-if", "bytes > 1", code=4)
+        self.assertEqual(("the dump is incomplete" in run.lines[0], "threshold exceeded" in run.lines[-1]), (True, True))
+        self.done("diff", *pair, "--fail-if", "bytes > 1G", code=3)
+
+    def test_trend_compares_first_and_last(self):
+        self.done("trend", "old", "new", "old", "--fail-if", "bytes > +0", code=0)
+        self.done("trend", "old", "old", "new", "--fail-if", "count(New) > +2", code=4)
+
+    def test_types_that_are_not_there(self):
+        """A threshold with a slip of the pen would never be exceeded."""
+        self.refused(1, r'no type matches "Shop.Ordre"; near it: "Shop.Order"', "diff", "old", "new", "--fail-if", "bytes(Shop.Ordre) > +1%")
+
+    def test_what_is_wrong_and_where(self):
+        metrics, units = "count, bytes or retained", "B, K, M, G, KB, MB, GB, KiB, MiB or GiB"
+        for text, position, expected in (
+                ("", 1, metrics), ("bytez > 3", 1, metrics), ("  Bytes > 3", 3, metrics),
+                ("bytes", 6, ">, >=, < or <="), ("bytes = 3", 7, ">, >=, < or <="), ("bytes(A) 3", 10, ">, >=, < or <="),
+                ("bytes(A > 3", 12, '"\\)"'), ("bytes()> 3", 7, "a pattern for names of types"), ("bytes(  ) > 3", 9, "a pattern for names of types"),
+                ("bytes >", 8, "a number"), ("bytes > x", 9, "a number"), ("bytes > +", 10, "a number"), ("bytes > ++3", 10, "a number"),
+                ("bytes > .5", 9, "a number"), ("bytes > nan", 9, "a number"), ("bytes >> 3", 8, "a number"),
+                ("bytes > 5.", 11, "a digit"), ("bytes > 5.M", 11, "a digit"), ("bytes > 1234567890123456", 9, "a number of at most 15 digits"),
+                ("bytes > 10%", 11, 'a number without "%", or with a sign,'),
+                ("bytes > 1T", 10, units), ("bytes > 1 kB", 11, units), ("bytes > 1e9", 10, units), ("bytes > 0x10", 10, units),
+                ("count > 1K", 10, "the end"), ("bytes > +1%%", 12, "the end"), ("bytes > 1 M x", 13, "the end"),
+                ("bytes > 1.2.3", 12, "the end"), ("bytes > 3 && count > 2", 11, "the end")):
+            rest = ', not ".+"' if position <= len(text) else ""
+            self.refused(2, rf'--fail-if ".*": {expected} is expected at character {position}{rest}', "diff", "a", "b", "--fail-if", text)
+        self.refused(2, r'"/\(/" is no regular expression: .*', "diff", "a", "b", "--fail-if", "bytes(/(/) > 3")
+        self.refused(2, r"a pattern for names is longer than 1000 characters", "diff", "a", "b", "--fail-if", f"bytes({'x' * 1001}) > 3")
+        self.refused(2, r'--fail-if "\?\[m": .*', "diff", "a", "b", "--fail-if", "\x1b[m")
+
+    def test_how_many(self):
+        words = 32 * ["--fail-if", "bytes > 1G"]
+        self.done("diff", "old", "new", *words)
+        self.refused(2, r"--fail-if can be given 32 times at most", "diff", "old", "new", *words, "--fail-if", "bytes > 1G")
+
+
+if __name__ == "__main__":
+    main()
