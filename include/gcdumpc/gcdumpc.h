@@ -29,6 +29,7 @@
 #include <gcdumpc/paths.h>
 #include <gcdumpc/retained.h>
 #include <gcdumpc/status.h>
+#include <gcdumpc/suspects.h>
 #include <gcdumpc/trace.h>
 #include <gcdumpc/type_tree.h>
 #include <gcdumpc/version.h>
