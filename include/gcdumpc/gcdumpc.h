@@ -33,6 +33,7 @@
 #include <gcdumpc/retained.h>
 #include <gcdumpc/root_sets.h>
 #include <gcdumpc/status.h>
+#include <gcdumpc/suspects.h>
 #include <gcdumpc/trace.h>
 #include <gcdumpc/tree_diff.h>
 #include <gcdumpc/type_tree.h>

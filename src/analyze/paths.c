@@ -7,6 +7,9 @@
 #include "base/mem.h"
 
 #define CHECK_EVERY UINT32_C(65536)
+#define FAR_AHEAD 24u
+#define AHEAD 12u
+#define FETCHED 8u
 
 struct gcd_paths {
     struct gcd_alloc alloc;
@@ -23,6 +26,22 @@ static void reach(struct gcd_paths *p, uint32_t node, uint32_t parent)
         return;
     p->parent[node] = parent;
     p->order[p->reachable++] = node;
+}
+
+/*
+ * Nearly all of the time is waiting for memory, so what comes later in the queue is asked for in advance: its references, then what is known
+ * about the first nodes that they lead to.
+ */
+static void fetch_ahead(const struct gcd_paths *p, uint32_t at)
+{
+    size_t n;
+    if (p->reachable - at > FAR_AHEAD)
+        __builtin_prefetch(gcd_graph_node_edges(p->flow.g, p->order[at + FAR_AHEAD], &n));
+    if (p->reachable - at <= AHEAD)
+        return;
+    const uint32_t *edges = gcd_graph_node_edges(p->flow.g, p->order[at + AHEAD], &n);
+    for (size_t i = 0; i < n && i < FETCHED; i++)
+        __builtin_prefetch(&p->parent[edges[i]], 1);
 }
 
 static gcd_status check(const struct gcd_paths_options *o, uint64_t done, uint64_t total, struct gcd_error *err)
@@ -49,9 +68,14 @@ static gcd_status run(struct gcd_paths *p, const struct gcd_paths_options *o, st
     }
     for (uint32_t at = 0; at < p->reachable; at++) {
         uint32_t node = p->order[at], to;
+        size_t n;
+        fetch_ahead(p, at);
         if (at % CHECK_EVERY == 0)
             GCD_TRY(check(o, at, p->node_count, err));
-        for (uint64_t i = 0; (to = flow_at(&p->flow, node, i)) != GCD_NODE_NONE; i++)
+        const uint32_t *edges = gcd_graph_node_edges(p->flow.g, node, &n);
+        for (size_t i = 0; i < n; i++)
+            reach(p, edges[i], node);
+        for (uint64_t i = n; (to = flow_at(&p->flow, node, i)) != GCD_NODE_NONE; i++)
             reach(p, to, node);
     }
     return check(o, p->node_count, p->node_count, err);

@@ -1,0 +1,222 @@
+#include "analyze/suspects.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/sort.h"
+
+/* A name in a sentence is cut; so a suspect's text is short whatever the types are called. */
+#define POOL_MAX (UINT64_C(64) << 20)
+/* More than there can be: those that do not overlap keep a share each, of the others few are looked at.  Fits into w->owner. */
+#define SUSPECTS_MAX 8000u
+
+static const struct {
+    const char *name, *title;
+} kinds[GCD_SUSPECT_KINDS] = {
+#define SUSPECT_TEXT(kind, name, title) [kind] = { name, title },
+    GCD_SUSPECT_LIST(SUSPECT_TEXT)
+#undef SUSPECT_TEXT
+};
+
+const char *gcd_suspect_kind_name(enum gcd_suspect_kind kind)
+{
+    return kinds[kind].name;
+}
+
+const char *gcd_suspect_kind_title(enum gcd_suspect_kind kind)
+{
+    return kinds[kind].title;
+}
+
+/* ---- for those who look ---- */
+
+gcd_status suspects_add(struct suspects_work *w, enum gcd_suspect_kind kind, uint32_t node, uint32_t type, struct suspect **ret,
+                        struct gcd_error *err)
+{
+    struct gcd_suspects *s = w->s;
+    if (s->count == SUSPECTS_MAX)
+        return gcd_fail(err, GCD_E_LIMIT, "more than %u suspects: the sizes of the objects cannot be true", SUSPECTS_MAX);
+    if (!gcd_vec_reserve(&s->alloc, &s->items, &s->room, s->count + 1, sizeof *s->items, SUSPECTS_MAX))
+        return gcd_fail_nomem(err, "looking for suspects");
+    *ret = &s->items[s->count++];
+    **ret = (struct suspect){ .pub = { .kind = kind, .node = node, .type = type, .root = SIZE_MAX },
+                              .container = kind == GCD_SUSPECT_OBJECT ? node : GCD_NODE_NONE };
+    return GCD_OK;
+}
+
+gcd_status suspects_check(const struct suspects_work *w, struct gcd_error *err)
+{
+    if (w->o->cancel != NULL && atomic_load_explicit(w->o->cancel, memory_order_relaxed))
+        return gcd_fail(err, GCD_E_CANCELED, "interrupted");
+    return GCD_OK;
+}
+
+void suspects_keep_most(struct gcd_suspect_part top[GCD_SUSPECT_PARTS], size_t *n, struct gcd_suspect_part part)
+{
+    size_t i = *n < GCD_SUSPECT_PARTS ? (*n)++ : GCD_SUSPECT_PARTS;
+    for (; i > 0 && top[i - 1].bytes < part.bytes; i--)
+        if (i < GCD_SUSPECT_PARTS)
+            top[i] = top[i - 1];
+    if (i < GCD_SUSPECT_PARTS)
+        top[i] = part;
+}
+
+/* ---- all together ---- */
+
+static gcd_status find_paths(struct suspects_work *w, struct gcd_error *err)
+{
+    w->paths = w->o->paths;
+    if (w->paths != NULL)
+        return GCD_OK;
+    GCD_TRY(gcd_paths_new(w->g, &(struct gcd_paths_options){ .alloc = w->alloc, .cancel = w->o->cancel }, &w->own_paths, err));
+    w->paths = w->own_paths;
+    return GCD_OK;
+}
+
+static gcd_status describe(struct suspects_work *w, struct gcd_error *err)
+{
+    struct gcd_suspects *s = w->s;
+    for (size_t i = 0; i < s->count; i++) {
+        struct suspect *x = &s->items[i];
+        if (x->pub.kind != GCD_SUSPECT_PINNED && s->heap_bytes > 0)
+            x->pub.share = (double)x->pub.bytes / (double)s->heap_bytes;
+        GCD_TRY(suspects_check(w, err));
+        GCD_TRY(suspects_path(w, x, err));
+        GCD_TRY(suspects_sentence(w, x, err));
+    }
+    return GCD_OK;
+}
+
+static int compare(const void *ctx, uint32_t a, uint32_t b)
+{
+    const struct gcd_suspects *s = ctx;
+    const struct gcd_suspect *x = &s->items[a].pub, *y = &s->items[b].pub;
+    if (x->overlaps != y->overlaps)
+        return x->overlaps ? 1 : -1;
+    return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;       /* then in the order in which they were found */
+}
+
+static gcd_status sort(struct suspects_work *w, struct gcd_error *err)
+{
+    struct gcd_suspects *s = w->s;
+    s->order = gcd_mem_new_array(&s->alloc, s->count, sizeof *s->order);
+    if (s->order == NULL)
+        return gcd_fail_nomem(err, "sorting suspects");
+    for (size_t i = 0; i < s->count; i++)
+        s->order[i] = (uint32_t)i;
+    return gcd_sort_numbers(&s->alloc, s->order, s->count, compare, s) ? GCD_OK : gcd_fail_nomem(err, "sorting suspects");
+}
+
+/* Each may rely on what stands before it. */
+static const struct {
+    gcd_status (*run)(struct suspects_work *w, struct gcd_error *err);
+    bool of_suspects;            /* not needed when there are none */
+} steps[] = {
+    { suspects_containers, false }, { suspects_finalizers, false }, { suspects_types, false },   { suspects_handlers, false },
+    { suspects_pinned, false },     { suspects_collections, false }, { suspects_content, true }, { find_paths, true },
+    { suspects_holders, true },     { describe, true },              { sort, true },
+};
+#define STEP_COUNT (sizeof steps / sizeof *steps)
+
+static gcd_status run(struct suspects_work *w, struct gcd_error *err)
+{
+    for (size_t i = 0; i < STEP_COUNT; i++) {
+        if (w->o->progress != NULL)
+            w->o->progress(w->o->progress_ctx, i, STEP_COUNT);
+        GCD_TRY(suspects_check(w, err));
+        if (w->s->count > 0 || !steps[i].of_suspects)
+            GCD_TRY(steps[i].run(w, err));
+    }
+    if (w->o->progress != NULL)
+        w->o->progress(w->o->progress_ctx, STEP_COUNT, STEP_COUNT);
+    return GCD_OK;
+}
+
+static void work_done(struct suspects_work *w)
+{
+    gcd_paths_free(w->own_paths);
+    gcd_mem_free(w->alloc, w->waiting, w->words * sizeof *w->waiting);
+    gcd_mem_free(w->alloc, w->owner, (size_t)w->nodes * sizeof *w->owner);
+    gcd_mem_free(w->alloc, w->top, (size_t)w->types * sizeof *w->top);
+}
+
+/* SHARE of BYTES, at least MIN. */
+static uint64_t threshold(uint64_t bytes, double share, uint64_t min)
+{
+    double part = share * (double)bytes;
+    uint64_t t = part >= 18446744073709549568.0 ? UINT64_MAX : (uint64_t)part;   /* the largest double below 2^64 */
+    return t > min ? t : min;
+}
+
+gcd_status gcd_suspects_new(const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_suspects_options *options,
+                            struct gcd_suspects **ret, struct gcd_error *err)
+{
+    static const struct gcd_suspects_options defaults;
+    if (options == NULL)
+        options = &defaults;
+    double share = options->share == 0 ? GCD_SUSPECTS_SHARE : options->share;
+    if (!(share >= GCD_SUSPECTS_SHARE_MIN && share <= 1))
+        return gcd_fail(err, GCD_E_ARG, "the share that makes a suspect must be from %g to 1, not %g", GCD_SUSPECTS_SHARE_MIN, share);
+    struct gcd_alloc a = gcd_alloc_or_default(options->alloc);
+    struct gcd_suspects *s = gcd_mem_new(&a, sizeof *s);
+    if (s == NULL)
+        return gcd_fail_nomem(err, "looking for suspects");
+    s->alloc = a;
+    gcd_textpool_init(&s->pool, &s->alloc, POOL_MAX);
+    s->heap_bytes = gcd_graph_facts(g)->bytes;
+    s->threshold = threshold(s->heap_bytes, share, options->min_bytes != 0 ? options->min_bytes : GCD_SUSPECTS_MIN_BYTES);
+    struct suspects_work w = { .s = s, .alloc = &s->alloc, .o = options, .g = g, .d = d, .nodes = gcd_graph_node_count(g),
+                               .types = gcd_graph_type_count(g) };
+    gcd_status st = run(&w, err);
+    work_done(&w);
+    if (st == GCD_OK)
+        *ret = s;
+    else
+        gcd_suspects_free(s);
+    return st;
+}
+
+void gcd_suspects_free(struct gcd_suspects *s)
+{
+    if (s == NULL)
+        return;
+    struct gcd_alloc a = s->alloc;
+    for (size_t i = 0; i < s->count; i++)
+        gcd_mem_free(&a, s->items[i].path, s->items[i].path_room * sizeof *s->items[i].path);
+    gcd_mem_free(&a, s->items, s->room * sizeof *s->items);
+    gcd_mem_free(&a, s->order, s->count * sizeof *s->order);
+    gcd_mem_free(&a, s->consumers, s->consumer_room * sizeof *s->consumers);
+    gcd_textpool_done(&s->pool);
+    gcd_mem_free(&a, s, sizeof *s);
+}
+
+size_t gcd_suspects_count(const struct gcd_suspects *s)
+{
+    return s->count;
+}
+
+const struct gcd_suspect *gcd_suspects_get(const struct gcd_suspects *s, size_t i)
+{
+    return &s->items[s->order[i]].pub;
+}
+
+uint64_t gcd_suspects_heap_bytes(const struct gcd_suspects *s)
+{
+    return s->heap_bytes;
+}
+
+uint64_t gcd_suspects_threshold(const struct gcd_suspects *s)
+{
+    return s->threshold;
+}
+
+size_t gcd_suspects_consumer_count(const struct gcd_suspects *s)
+{
+    return s->consumer_count;
+}
+
+const struct gcd_suspect_part *gcd_suspects_consumer(const struct gcd_suspects *s, size_t i)
+{
+    return &s->consumers[i];
+}

@@ -1,0 +1,125 @@
+/*
+ * Leak suspects in the making.  One file looks for one thing and adds what it finds (suspects.c says in which order); numbers, paths and
+ * sentences are filled in afterwards, for all alike.
+ */
+#ifndef GCD_ANALYZE_SUSPECTS_H
+#define GCD_ANALYZE_SUSPECTS_H
+
+#include <string.h>
+
+#include <gcdumpc/suspects.h>
+
+#include "analyze/flow.h"
+#include "base/idmap.h"
+#include "base/text.h"
+
+/* So many handlers of one event are suspicious, whatever they weigh. */
+#define SUSPECTS_HANDLERS 1000u
+/* So many waiting objects, too. */
+#define SUSPECTS_WAITING 10000u
+/* So many pinned objects at least; the runtime pins some itself. */
+#define SUSPECTS_PINNED 10u
+/* Collections of one size: how many at least, and how large each at most. */
+#define SUSPECTS_ALIKE 10000u
+#define SUSPECTS_SMALL 512u
+
+/* What holds those objects of a TYPE that are held alike. */
+enum suspect_holder { SUSPECT_BY_ROOTS, SUSPECT_BY_OBJECT, SUSPECT_BY_TYPE };
+
+struct suspect {
+    struct gcd_suspect pub;
+    struct gcd_suspect_step *path;
+    size_t path_room;            /* items allocated */
+    bool recursive;              /* OBJECT: the first object of a list or tree of its own type */
+    enum suspect_holder holder;  /* TYPE, when pub.alike > 0 */
+    uint32_t container;          /* OBJECT, and HANDLERS that were one: what is below this object is the suspect's; else GCD_NODE_NONE */
+    uint64_t type_objects;       /* FINALIZERS, PINNED: objects of pub.type among the suspected */
+    uint64_t references;         /* COLLECTIONS: that their arrays hold */
+    uint64_t each_bytes;         /* COLLECTIONS: size of one */
+    bool is_array;               /* COLLECTIONS: arrays without elements */
+    uint64_t around_bytes;       /* PINNED: ranges that the free bytes are in */
+};
+
+/* Sums for objects that nothing but the roots together holds, by type. */
+struct suspects_top {
+    uint64_t objects, bytes;             /* all */
+    uint64_t group_objects, group_bytes; /* of these: not suspected alone, not waiting for finalizers */
+    uint64_t group_shallow;
+};
+
+struct gcd_suspects {
+    struct gcd_alloc alloc;
+    struct gcd_textpool pool;            /* sentences */
+    uint64_t heap_bytes, threshold;
+    struct suspect *items;
+    size_t count, room;
+    uint32_t *order;                     /* [count] when they are sorted */
+    struct gcd_suspect_part *consumers;
+    size_t consumer_count, consumer_room;
+};
+
+struct suspects_work {
+    struct gcd_suspects *s;
+    const struct gcd_alloc *alloc;       /* that of s */
+    const struct gcd_suspects_options *o;
+    const struct gcd_graph *g;
+    const struct gcd_dominators *d;
+    const struct gcd_paths *paths;       /* NULL until it is known that there are suspects */
+    struct gcd_paths *own_paths;
+    uint32_t nodes, types;
+    uint64_t *waiting;                   /* a bit a node: held by the finalizer queue; NULL = no such object */
+    size_t words;
+    uint16_t *owner;                     /* [nodes] 1 + number of the suspect that an object is counted with, or: */
+    struct suspects_top *top;            /* [types] */
+};
+
+/* Not known yet; no suspect's. */
+#define SUSPECTS_UNKNOWN 0u
+#define SUSPECTS_NOBODY UINT16_MAX
+
+/* A suspect with all zero but KIND, NODE and TYPE; it moves when the next one is added.  GCD_E_NOMEM, GCD_E_LIMIT. */
+gcd_status suspects_add(struct suspects_work *w, enum gcd_suspect_kind kind, uint32_t node, uint32_t type, struct suspect **ret,
+                        struct gcd_error *err);
+/* To be called every 2^20 steps of a long loop. */
+#define SUSPECTS_CHECK_EVERY (UINT32_C(1) << 20)
+gcd_status suspects_check(const struct suspects_work *w, struct gcd_error *err);
+/* Keep the largest parts in TOP[*N], in descending order; equal ones in the order in which they came. */
+void suspects_keep_most(struct gcd_suspect_part top[GCD_SUSPECT_PARTS], size_t *n, struct gcd_suspect_part part);
+
+static inline uint64_t suspects_add_bytes(uint64_t a, uint64_t b)
+{
+    return a + b < a ? UINT64_MAX : a + b;
+}
+
+/* An array by its type's name: "X[]", "X[,]", but not "List`1[X]". */
+static inline bool suspects_is_array(const char *name)
+{
+    size_t n = strlen(name);
+    return n >= 2 && name[n - 1] == ']' && (name[n - 2] == '[' || name[n - 2] == ',');
+}
+
+static inline bool suspects_waits(const struct suspects_work *w, uint32_t node)
+{
+    return w->waiting != NULL && bits_get(w->waiting, node);
+}
+
+/* suspects_tree.c: OBJECT, the containers of the dominator tree. */
+gcd_status suspects_containers(struct suspects_work *w, struct gcd_error *err);
+/* suspects_groups.c: w->waiting and FINALIZERS; w->top, the consumers and TYPE; who holds the objects of TYPE, when paths are known. */
+gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err);
+gcd_status suspects_types(struct suspects_work *w, struct gcd_error *err);
+gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err);
+/* suspects_handlers.c: HANDLERS, also from what is OBJECT so far. */
+gcd_status suspects_handlers(struct suspects_work *w, struct gcd_error *err);
+/* suspects_pinned.c */
+gcd_status suspects_pinned(struct suspects_work *w, struct gcd_error *err);
+/* suspects_shapes.c: COLLECTIONS. */
+gcd_status suspects_collections(struct suspects_work *w, struct gcd_error *err);
+/* suspects_content.c: whose is which object (w->owner), held and content of OBJECT, TYPE, FINALIZERS. */
+gcd_status suspects_content(struct suspects_work *w, struct gcd_error *err);
+/* suspects_path.c: path and root of one suspect. */
+gcd_status suspects_path(const struct suspects_work *w, struct suspect *x, struct gcd_error *err);
+/* suspects_words.c: the sentence of one suspect. */
+gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x, struct gcd_error *err);
+
+#endif

@@ -1,0 +1,137 @@
+/*
+ * What is in each suspect.  An object belongs to the nearest suspect above it in the dominator tree, so nothing is counted twice.
+ */
+#include "analyze/suspects.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+/* Of one suspect and one type. */
+struct part {
+    uint32_t suspect, type;
+    uint64_t objects, bytes;             /* all, shallow */
+    uint64_t held_objects, held_bytes;   /* directly below the suspect's object; retained */
+};
+
+struct parts {
+    struct suspects_work *w;
+    struct gcd_idmap map;                /* suspect and type -> number in items */
+    struct part *items;
+    size_t count, room;
+    uint64_t last_id;                    /* neighbours are alike */
+    uint32_t last;
+};
+
+/* Those whose objects are counted for nobody else. */
+static bool has_content(const struct suspect *x)
+{
+    return !x->pub.overlaps;
+}
+
+/* The objects that content begins with. */
+static gcd_status mark_first(struct suspects_work *w, struct gcd_error *err)
+{
+    uint16_t *of_type = gcd_mem_new_array(w->alloc, w->types, sizeof *of_type), waiting = 0;
+    if (of_type == NULL)
+        return gcd_fail_nomem(err, "adding up suspects");
+    for (size_t i = 0; i < w->s->count; i++) {
+        const struct suspect *x = &w->s->items[i];
+        if (x->pub.kind == GCD_SUSPECT_TYPE)
+            of_type[x->pub.type] = (uint16_t)(i + 1);
+        else if (x->pub.kind == GCD_SUSPECT_FINALIZERS)
+            waiting = (uint16_t)(i + 1);
+    }
+    for (uint32_t node = 0; node < w->nodes; node++)
+        if (gcd_dominators_parent(w->d, node) == GCD_NODE_ROOT && gcd_dominators_retained(w->d, node) < w->s->threshold)
+            w->owner[node] = suspects_waits(w, node) ? waiting : of_type[gcd_graph_node_type(w->g, node)];
+    for (size_t i = 0; i < w->s->count; i++)
+        if (w->s->items[i].container != GCD_NODE_NONE)
+            w->owner[w->s->items[i].container] = (uint16_t)(i + 1);
+    gcd_mem_free(w->alloc, of_type, (size_t)w->types * sizeof *of_type);
+    return GCD_OK;
+}
+
+static struct part *part_of(struct parts *p, uint32_t suspect, uint32_t type)
+{
+    uint64_t id = (uint64_t)suspect << 32 | type;
+    if (p->count > 0 && id == p->last_id)
+        return &p->items[p->last];
+    uint32_t i = gcd_idmap_get(&p->map, id);
+    if (i == GCD_IDMAP_NONE) {
+        i = (uint32_t)p->count;
+        if (!gcd_vec_reserve(p->w->alloc, &p->items, &p->room, p->count + 1, sizeof *p->items, UINT32_MAX - 1) || !gcd_idmap_put(&p->map, id, i))
+            return NULL;
+        p->items[p->count++] = (struct part){ .suspect = suspect, .type = type };
+    }
+    p->last_id = id;
+    p->last = i;
+    return &p->items[i];
+}
+
+/* The owner of NODE, from the nearest object above it of which it is known; and of all between them, so each is passed once. */
+static uint16_t find_owner(struct suspects_work *w, uint32_t node)
+{
+    uint32_t top = node;
+    while (top < GCD_NODE_ROOT && w->owner[top] == SUSPECTS_UNKNOWN)
+        top = gcd_dominators_parent(w->d, top);
+    uint16_t owner = top < GCD_NODE_ROOT ? w->owner[top] : SUSPECTS_NOBODY;
+    for (uint32_t up = node; up != top; up = gcd_dominators_parent(w->d, up))
+        w->owner[up] = owner;
+    return owner;
+}
+
+static gcd_status add_up(struct parts *p, struct gcd_error *err)
+{
+    struct suspects_work *w = p->w;
+    for (uint32_t node = 0; node < w->nodes; node++) {
+        uint16_t owner = find_owner(w, node);
+        if (node % SUSPECTS_CHECK_EVERY == 0)
+            GCD_TRY(suspects_check(w, err));
+        if (owner == SUSPECTS_NOBODY)
+            continue;
+        struct part *part = part_of(p, owner - 1u, gcd_graph_node_type(w->g, node));
+        if (part == NULL)
+            return gcd_fail_nomem(err, "adding up suspects");
+        part->objects++;
+        part->bytes = suspects_add_bytes(part->bytes, gcd_graph_node_size(w->g, node));
+        const struct suspect *x = &w->s->items[owner - 1u];
+        if (gcd_dominators_parent(w->d, node) == x->container && !x->recursive) {
+            part->held_objects++;
+            part->held_bytes = suspects_add_bytes(part->held_bytes, gcd_dominators_retained(w->d, node));
+        }
+    }
+    return GCD_OK;
+}
+
+gcd_status suspects_content(struct suspects_work *w, struct gcd_error *err)
+{
+    w->owner = gcd_mem_new_array(w->alloc, w->nodes, sizeof *w->owner);
+    if (w->owner == NULL)
+        return gcd_fail_nomem(err, "adding up suspects");
+    GCD_TRY(mark_first(w, err));
+    struct parts p = { .w = w };
+    gcd_idmap_init(&p.map, w->alloc);
+    gcd_status st = add_up(&p, err);
+    for (size_t i = 0; i < w->s->count && st == GCD_OK; i++)
+        if (has_content(&w->s->items[i]))
+            w->s->items[i].pub.bytes = 0;
+    for (size_t i = 0; i < p.count && st == GCD_OK; i++) {
+        const struct part *part = &p.items[i];
+        struct suspect *x = &w->s->items[part->suspect];
+        bool handlers = x->pub.kind == GCD_SUSPECT_HANDLERS;     /* they have told what they hold: targets */
+        x->pub.bytes = suspects_add_bytes(x->pub.bytes, part->bytes);
+        x->pub.content_objects += part->objects;
+        if (part->type == x->pub.type && x->recursive) {
+            x->pub.objects = part->objects;
+            x->pub.shallow_bytes = part->bytes;
+        }
+        suspects_keep_most(x->pub.content, &x->pub.content_count, (struct gcd_suspect_part){ part->type, part->objects, part->bytes });
+        if (part->held_objects > 0 && !handlers) {
+            x->pub.held_objects += part->held_objects;
+            suspects_keep_most(x->pub.held, &x->pub.held_count, (struct gcd_suspect_part){ part->type, part->held_objects, part->held_bytes });
+        }
+    }
+    gcd_idmap_done(&p.map);
+    gcd_mem_free(w->alloc, p.items, p.room * sizeof *p.items);
+    return st;
+}

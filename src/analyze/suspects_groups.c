@@ -1,0 +1,238 @@
+/*
+ * Objects that are large together: those of one type, and those that wait for their finalizers.
+ *
+ * Both are looked for among the objects that nothing but the roots together holds.  All others are below one object that retains at
+ * least as much, and that is what suspects_tree.c looks for.  An object that a root holds itself is always one of these.
+ */
+#include "analyze/suspects.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/sort.h"
+
+/* ---- the finalizer queue ---- */
+
+static gcd_status mark_waiting(struct suspects_work *w, struct gcd_error *err)
+{
+    for (size_t i = 0; i < gcd_graph_root_count(w->g); i++) {
+        const struct gcd_graph_root *r = gcd_graph_root(w->g, i);
+        if (gcd_graph_root_group(r) != GCD_GROUP_FINALIZER)
+            continue;
+        if (w->waiting == NULL) {
+            w->words = ((size_t)w->nodes + 63) / 64;
+            w->waiting = gcd_mem_new_array(w->alloc, w->words, sizeof *w->waiting);
+            if (w->waiting == NULL)
+                return gcd_fail_nomem(err, "looking at the finalizer queue");
+        }
+        bits_set(w->waiting, r->node);
+    }
+    return GCD_OK;
+}
+
+gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err)
+{
+    struct gcd_suspect sum = { .node = GCD_NODE_NONE };
+    GCD_TRY(mark_waiting(w, err));
+    if (w->waiting == NULL)
+        return GCD_OK;
+    uint64_t *of_type = gcd_mem_new_array(w->alloc, w->types, sizeof *of_type), most = 0;
+    if (of_type == NULL)
+        return gcd_fail_nomem(err, "looking at the finalizer queue");
+    for (uint32_t node = 0; node < w->nodes; node++) {
+        if (!suspects_waits(w, node))
+            continue;
+        uint64_t bytes = gcd_dominators_retained(w->d, node);
+        uint32_t type = gcd_graph_node_type(w->g, node);
+        sum.objects++;
+        sum.shallow_bytes = suspects_add_bytes(sum.shallow_bytes, gcd_graph_node_size(w->g, node));
+        sum.retained_bytes = suspects_add_bytes(sum.retained_bytes, bytes);
+        if (bytes < w->s->threshold)         /* else it is, or it holds, a suspect of its own */
+            sum.bytes = suspects_add_bytes(sum.bytes, bytes);
+        if (++of_type[type] > most) {
+            most = of_type[type];
+            sum.type = type;
+        }
+    }
+    for (uint32_t node = 0; node < w->nodes && sum.node == GCD_NODE_NONE && sum.objects > 0; node++)
+        if (suspects_waits(w, node) && gcd_graph_node_type(w->g, node) == sum.type)
+            sum.node = node;
+    gcd_mem_free(w->alloc, of_type, (size_t)w->types * sizeof *of_type);
+    if (sum.bytes < w->s->threshold && sum.objects < SUSPECTS_WAITING)
+        return GCD_OK;
+    struct suspect *x;
+    GCD_TRY(suspects_add(w, GCD_SUSPECT_FINALIZERS, sum.node, sum.type, &x, err));
+    x->pub.objects = sum.objects;
+    x->pub.shallow_bytes = sum.shallow_bytes;
+    x->pub.retained_bytes = sum.retained_bytes;
+    x->pub.bytes = sum.bytes;
+    x->type_objects = most;
+    return GCD_OK;
+}
+
+/* ---- types ---- */
+
+static int compare_top(const void *ctx, uint32_t a, uint32_t b)
+{
+    const struct suspects_top *top = ctx;
+    if (top[a].bytes != top[b].bytes)
+        return top[a].bytes < top[b].bytes ? 1 : -1;
+    return top[a].objects < top[b].objects ? 1 : top[a].objects > top[b].objects ? -1 : 0;
+}
+
+static gcd_status make_consumers(struct suspects_work *w, struct gcd_error *err)
+{
+    struct gcd_suspects *s = w->s;
+    uint32_t *order = gcd_mem_new_array(w->alloc, w->types, sizeof *order);
+    if (order == NULL)
+        return gcd_fail_nomem(err, "adding up the largest consumers");
+    size_t n = 0;
+    for (uint32_t t = 0; t < w->types; t++)
+        if (w->top[t].objects > 0)
+            order[n++] = t;
+    bool ok = gcd_sort_numbers(w->alloc, order, n, compare_top, w->top) &&
+              gcd_vec_reserve(w->alloc, &s->consumers, &s->consumer_room, n, sizeof *s->consumers, SIZE_MAX);
+    for (size_t i = 0; i < n && ok; i++)
+        s->consumers[i] = (struct gcd_suspect_part){ .type = order[i], .objects = w->top[order[i]].objects, .bytes = w->top[order[i]].bytes };
+    s->consumer_count = ok ? n : 0;
+    gcd_mem_free(w->alloc, order, (size_t)w->types * sizeof *order);
+    return ok ? GCD_OK : gcd_fail_nomem(err, "adding up the largest consumers");
+}
+
+static bool is_grouped(const struct suspects_work *w, uint32_t node)
+{
+    return gcd_dominators_parent(w->d, node) == GCD_NODE_ROOT && gcd_dominators_retained(w->d, node) < w->s->threshold && !suspects_waits(w, node);
+}
+
+gcd_status suspects_types(struct suspects_work *w, struct gcd_error *err)
+{
+    w->top = gcd_mem_new_array(w->alloc, w->types, sizeof *w->top);
+    if (w->top == NULL)
+        return gcd_fail_nomem(err, "adding up the largest consumers");
+    for (uint32_t node = 0; node < w->nodes; node++) {
+        if (node % SUSPECTS_CHECK_EVERY == 0)
+            GCD_TRY(suspects_check(w, err));
+        if (gcd_dominators_parent(w->d, node) != GCD_NODE_ROOT)
+            continue;
+        struct suspects_top *t = &w->top[gcd_graph_node_type(w->g, node)];
+        uint64_t bytes = gcd_dominators_retained(w->d, node);
+        t->objects++;
+        t->bytes = suspects_add_bytes(t->bytes, bytes);
+        if (is_grouped(w, node)) {
+            t->group_objects++;
+            t->group_bytes = suspects_add_bytes(t->group_bytes, bytes);
+            t->group_shallow = suspects_add_bytes(t->group_shallow, gcd_graph_node_size(w->g, node));
+        }
+    }
+    for (uint32_t i = 0; i < w->types; i++) {
+        const struct suspects_top *t = &w->top[i];
+        struct suspect *x;
+        if (t->group_objects < 2 || t->group_bytes < w->s->threshold)
+            continue;
+        GCD_TRY(suspects_add(w, GCD_SUSPECT_TYPE, GCD_NODE_NONE, i, &x, err));
+        x->pub.objects = t->group_objects;
+        x->pub.bytes = x->pub.retained_bytes = t->group_bytes;
+        x->pub.shallow_bytes = t->group_shallow;
+    }
+    return make_consumers(w, err);
+}
+
+/* ---- who holds the objects of a type ---- */
+
+/* What holds some objects of a suspect: roots of a group, an object, objects of a type. */
+struct holder {
+    uint64_t objects;
+    uint32_t suspect, first;     /* number; one of the objects */
+    enum suspect_holder kind;
+};
+
+struct holders {
+    struct suspects_work *w;
+    struct gcd_idmap map;
+    struct holder *items;
+    size_t count, room;
+};
+
+/* KEY: the number of the group, the object or the type. */
+static gcd_status tally(struct holders *h, uint32_t suspect, enum suspect_holder kind, uint32_t key, uint32_t node, struct gcd_error *err)
+{
+    uint64_t id = (uint64_t)suspect << 34 | (uint64_t)kind << 32 | key;
+    uint32_t i = gcd_idmap_get(&h->map, id);
+    if (i == GCD_IDMAP_NONE) {
+        i = (uint32_t)h->count;
+        if (!gcd_vec_reserve(h->w->alloc, &h->items, &h->room, h->count + 1, sizeof *h->items, UINT32_MAX - 1) || !gcd_idmap_put(&h->map, id, i))
+            return gcd_fail_nomem(err, "looking who holds the objects of a type");
+        h->items[h->count++] = (struct holder){ .suspect = suspect, .first = node, .kind = kind };
+    }
+    h->items[i].objects++;
+    return GCD_OK;
+}
+
+/* The suspect that NODE is one of the objects of, UINT32_MAX = none of kind TYPE. */
+static uint32_t type_suspect(const struct suspects_work *w, uint32_t node)
+{
+    uint32_t i = w->owner[node];
+    return i != SUSPECTS_NOBODY && w->s->items[i - 1].pub.kind == GCD_SUSPECT_TYPE && is_grouped(w, node) ? i - 1 : UINT32_MAX;
+}
+
+static gcd_status tally_roots(struct holders *h, struct gcd_error *err)
+{
+    struct suspects_work *w = h->w;
+    for (size_t i = 0; i < gcd_graph_root_count(w->g); i++) {
+        const struct gcd_graph_root *r = gcd_graph_root(w->g, i);
+        uint32_t suspect = gcd_graph_root_group(r) != GCD_GROUP_WEAK ? type_suspect(w, r->node) : UINT32_MAX;
+        if (suspect == UINT32_MAX)
+            continue;
+        GCD_TRY(tally(h, suspect, SUSPECT_BY_ROOTS, gcd_graph_root_group(r), r->node, err));
+        w->owner[r->node] = SUSPECTS_NOBODY;     /* nobody asks any more, and further roots of the object do not count */
+    }
+    return GCD_OK;
+}
+
+static gcd_status tally_objects(struct holders *h, struct gcd_error *err)
+{
+    const struct suspects_work *w = h->w;
+    for (uint32_t node = 0; node < w->nodes; node++) {
+        uint32_t suspect = type_suspect(w, node), by = gcd_paths_parent(w->paths, node);
+        if (node % SUSPECTS_CHECK_EVERY == 0)
+            GCD_TRY(suspects_check(w, err));
+        if (suspect == UINT32_MAX || by >= GCD_NODE_ROOT)
+            continue;
+        GCD_TRY(tally(h, suspect, SUSPECT_BY_OBJECT, by, node, err));
+        GCD_TRY(tally(h, suspect, SUSPECT_BY_TYPE, gcd_graph_node_type(w->g, by), node, err));
+    }
+    return GCD_OK;
+}
+
+/* A type says less than an object of it: it counts when nothing else holds half. */
+static bool is_better(const struct suspect *x, const struct holder *h)
+{
+    bool weak = h->kind == SUSPECT_BY_TYPE, was_weak = x->holder == SUSPECT_BY_TYPE;
+    if (x->pub.alike == 0 || weak == was_weak)
+        return h->objects > x->pub.alike;
+    return weak ? x->pub.alike < x->pub.objects / 2 && h->objects > x->pub.alike : h->objects >= x->pub.objects / 2 || h->objects >= x->pub.alike;
+}
+
+gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err)
+{
+    bool wanted = false;
+    for (size_t i = 0; i < w->s->count; i++)
+        wanted = wanted || w->s->items[i].pub.kind == GCD_SUSPECT_TYPE;
+    if (!wanted)
+        return GCD_OK;
+    struct holders h = { .w = w };
+    gcd_idmap_init(&h.map, w->alloc);
+    gcd_status st = tally_roots(&h, err);
+    if (st == GCD_OK)
+        st = tally_objects(&h, err);
+    for (size_t i = 0; i < h.count && st == GCD_OK; i++) {
+        struct suspect *x = &w->s->items[h.items[i].suspect];
+        if (!is_better(x, &h.items[i]))
+            continue;
+        x->pub.node = h.items[i].first;
+        x->pub.alike = h.items[i].objects;
+        x->holder = h.items[i].kind;
+    }
+    gcd_idmap_done(&h.map);
+    gcd_mem_free(w->alloc, h.items, h.room * sizeof *h.items);
+    return st;
+}

@@ -1,0 +1,153 @@
+/*
+ * Event handlers: a delegate with an invocation list.
+ *
+ * CoreCLR keeps several handlers in a delegate that is its own target and holds an Object[] of delegates of its own type; that shape is
+ * looked for, since the events do not say what a type derives from.
+ */
+#include "analyze/suspects.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+/* Of lists that are suspicious by their length only. */
+#define LONGEST 16u
+
+/*
+ * How many handlers DELEGATE has, 0 = it is no delegate with a list of its own; RET_LIST: the array of them.  A list that several hold is
+ * nobody's, so none is looked through twice.
+ */
+static size_t handlers_of(const struct suspects_work *w, uint32_t delegate, uint32_t *ret_list)
+{
+    size_t n, count;
+    const uint32_t *edges = gcd_graph_node_edges(w->g, delegate, &n);
+    if (n != 2 || (edges[0] != delegate && edges[1] != delegate))
+        return 0;
+    uint32_t list = edges[0] != delegate ? edges[0] : edges[1], type = gcd_graph_node_type(w->g, delegate);
+    if (list == delegate || gcd_dominators_parent(w->d, list) != delegate ||
+        strcmp(gcd_graph_type(w->g, gcd_graph_node_type(w->g, list))->name, "System.Object[]") != 0)
+        return 0;
+    const uint32_t *handlers = gcd_graph_node_edges(w->g, list, &count);
+    for (size_t i = 0; i < count; i++)
+        if (gcd_graph_node_type(w->g, handlers[i]) != type)
+            return 0;
+    *ret_list = list;
+    return count > 1 ? count : 0;
+}
+
+/* The types of the objects whose methods are called, with what they retain as far as only their handler holds them. */
+static gcd_status add_targets(const struct suspects_work *w, struct suspect *x, uint32_t list, struct gcd_error *err)
+{
+    size_t count, n;
+    const uint32_t *handlers = gcd_graph_node_edges(w->g, list, &count);
+    struct gcd_suspect_part *parts = NULL;
+    size_t part_count = 0, room = 0;
+    struct gcd_idmap map;
+    gcd_status st = GCD_OK;
+    gcd_idmap_init(&map, w->alloc);
+    for (size_t i = 0; i < count && st == GCD_OK; i++) {
+        const uint32_t *edges = gcd_graph_node_edges(w->g, handlers[i], &n);
+        if (n == 0 || edges[0] == handlers[i])       /* of a static method the target is the delegate itself */
+            continue;
+        uint32_t type = gcd_graph_node_type(w->g, edges[0]), at = gcd_idmap_get(&map, type);
+        if (at == GCD_IDMAP_NONE) {
+            at = (uint32_t)part_count;
+            if (!gcd_vec_reserve(w->alloc, &parts, &room, part_count + 1, sizeof *parts, UINT32_MAX - 1) || !gcd_idmap_put(&map, type, at)) {
+                st = gcd_fail_nomem(err, "looking at event handlers");
+                break;
+            }
+            parts[part_count++] = (struct gcd_suspect_part){ .type = type };
+        }
+        parts[at].objects++;
+        x->pub.held_objects++;
+        if (gcd_dominators_parent(w->d, edges[0]) == handlers[i])
+            parts[at].bytes = suspects_add_bytes(parts[at].bytes, gcd_dominators_retained(w->d, edges[0]));
+    }
+    for (size_t i = 0; i < part_count && st == GCD_OK; i++)
+        suspects_keep_most(x->pub.held, &x->pub.held_count, parts[i]);
+    gcd_idmap_done(&map);
+    gcd_mem_free(w->alloc, parts, room * sizeof *parts);
+    return st;
+}
+
+static gcd_status describe(const struct suspects_work *w, struct suspect *x, uint32_t delegate, uint32_t list, struct gcd_error *err)
+{
+    size_t count;
+    const uint32_t *handlers = gcd_graph_node_edges(w->g, list, &count);
+    x->pub.kind = GCD_SUSPECT_HANDLERS;
+    x->pub.node = delegate;
+    x->pub.type = gcd_graph_node_type(w->g, delegate);
+    x->pub.objects = count;
+    x->pub.shallow_bytes = suspects_add_bytes(gcd_graph_node_size(w->g, delegate), gcd_graph_node_size(w->g, list));
+    for (size_t i = 0; i < count; i++)
+        x->pub.shallow_bytes = suspects_add_bytes(x->pub.shallow_bytes, gcd_graph_node_size(w->g, handlers[i]));
+    return add_targets(w, x, list, err);
+}
+
+struct event_list {
+    uint32_t delegate, list;
+    size_t count;                /* 0 = told of already */
+};
+
+struct longest {
+    struct event_list items[LONGEST];    /* in descending order */
+    size_t n;
+};
+
+static void keep(struct longest *l, uint32_t delegate, uint32_t list, size_t count)
+{
+    size_t i = l->n < LONGEST ? l->n++ : LONGEST;
+    for (; i > 0 && l->items[i - 1].count < count; i--)
+        if (i < LONGEST)
+            l->items[i] = l->items[i - 1];
+    if (i < LONGEST)
+        l->items[i] = (struct event_list){ delegate, list, count };
+}
+
+/* A container that is such a list, or the delegate in front of it, is one with another reason. */
+static gcd_status rename_containers(struct suspects_work *w, struct longest *l, struct gcd_error *err)
+{
+    for (size_t i = 0; i < w->s->count; i++) {
+        struct suspect *x = &w->s->items[i];
+        if (x->pub.kind != GCD_SUSPECT_OBJECT)
+            continue;
+        uint32_t list, delegate = x->pub.node;
+        if (handlers_of(w, delegate, &list) == 0) {
+            delegate = gcd_dominators_parent(w->d, x->pub.node);
+            if (delegate >= GCD_NODE_ROOT || handlers_of(w, delegate, &list) == 0 || list != x->pub.node)
+                continue;
+        }
+        x->recursive = false;
+        GCD_TRY(describe(w, x, delegate, list, err));
+        for (size_t k = 0; k < l->n; k++)
+            if (l->items[k].list == list)
+                l->items[k].count = 0;
+    }
+    return GCD_OK;
+}
+
+gcd_status suspects_handlers(struct suspects_work *w, struct gcd_error *err)
+{
+    struct longest l = { .n = 0 };
+    for (uint32_t node = 0; node < w->nodes; node++) {
+        uint32_t list;
+        if (node % SUSPECTS_CHECK_EVERY == 0)
+            GCD_TRY(suspects_check(w, err));
+        size_t count = handlers_of(w, node, &list);
+        if (count >= SUSPECTS_HANDLERS)
+            keep(&l, node, list, count);
+    }
+    GCD_TRY(rename_containers(w, &l, err));
+    for (size_t i = 0; i < l.n; i++) {
+        const struct event_list *e = &l.items[i];
+        struct suspect *x;
+        if (e->count == 0)
+            continue;
+        GCD_TRY(suspects_add(w, GCD_SUSPECT_HANDLERS, e->delegate, gcd_graph_node_type(w->g, e->delegate), &x, err));
+        x->pub.overlaps = true;
+        x->pub.bytes = x->pub.retained_bytes = gcd_dominators_retained(w->d, e->delegate);
+        GCD_TRY(describe(w, x, e->delegate, e->list, err));
+    }
+    return GCD_OK;
+}

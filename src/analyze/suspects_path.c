@@ -1,0 +1,105 @@
+/*
+ * The way from a root to a suspect, for people: objects of one type that follow each other are one step, and of a very long way both ends
+ * are kept.
+ */
+#include "analyze/suspects.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+/* Steps at the object, and at the root. */
+#define NEAR 24u
+#define FAR 8u
+
+struct way {
+    struct gcd_suspect_step near[NEAR];  /* from the object up */
+    struct gcd_suspect_step far[FAR];    /* the last ones of the rest, as a ring */
+    size_t near_count;
+    uint64_t far_count;                  /* steps of the rest */
+    uint64_t skipped;                    /* objects of those that are not in the ring any more */
+    uint32_t first_skipped;              /* of these the nearest to the root */
+};
+
+static bool has_reference(const struct gcd_graph *g, uint32_t from, uint32_t to)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(g, from, &n);
+    for (size_t i = 0; i < n; i++)
+        if (edges[i] == to)
+            return true;
+    return false;
+}
+
+static bool is_dependent(const struct flow *f, uint32_t key, uint32_t value)
+{
+    size_t n = gcd_graph_dependent_count(f->g);
+    for (size_t i = flow_first_dependent(f, key); i < n && gcd_graph_dependent(f->g, i)->key == key; i++)
+        if (gcd_graph_dependent(f->g, i)->value == value)
+            return !has_reference(f->g, key, value);
+    return false;
+}
+
+/* NODE is the next one on the way up.  The object itself stays a step of its own. */
+static void go_up(struct way *way, uint32_t node, uint32_t type, bool dependent)
+{
+    struct gcd_suspect_step *last = way->far_count > 0     ? &way->far[(way->far_count - 1) % FAR]
+                                    : way->near_count > 1 ? &way->near[way->near_count - 1]
+                                                          : NULL;
+    if (last != NULL && last->type == type && !last->dependent) {
+        last->repeats++;
+        last->node = node;
+        last->dependent = dependent;
+        return;
+    }
+    struct gcd_suspect_step step = { .node = node, .type = type, .repeats = 1, .dependent = dependent };
+    if (way->near_count < NEAR) {
+        way->near[way->near_count++] = step;
+        return;
+    }
+    struct gcd_suspect_step *slot = &way->far[way->far_count++ % FAR];
+    if (way->far_count > FAR) {
+        way->skipped += slot->repeats;
+        way->first_skipped = slot->node;
+    }
+    *slot = step;
+}
+
+static gcd_status keep(const struct suspects_work *w, struct suspect *x, const struct way *way, struct gcd_error *err)
+{
+    size_t far = way->far_count < FAR ? (size_t)way->far_count : FAR, n = way->near_count + far + (way->skipped > 0);
+    x->path = gcd_mem_new_array(w->alloc, n, sizeof *x->path);
+    if (x->path == NULL)
+        return gcd_fail_nomem(err, "describing the path to a suspect");
+    x->path_room = n;
+    n = 0;
+    for (uint64_t i = 0; i < far; i++)
+        x->path[n++] = way->far[(way->far_count - 1 - i) % FAR];
+    if (way->skipped > 0)
+        x->path[n++] = (struct gcd_suspect_step){ .node = way->first_skipped, .type = gcd_graph_node_type(w->g, way->first_skipped),
+                                                  .repeats = way->skipped, .skipped = true };
+    for (size_t i = way->near_count; i > 0; i--)
+        x->path[n++] = way->near[i - 1];
+    x->pub.path = x->path;
+    x->pub.path_count = n;
+    return GCD_OK;
+}
+
+gcd_status suspects_path(const struct suspects_work *w, struct suspect *x, struct gcd_error *err)
+{
+    struct way way = { .near_count = 0 };
+    struct flow f = { .g = w->g };       /* as far as it is needed to look up dependent handles */
+    uint32_t node = x->pub.node, steps = 0;
+    if (node == GCD_NODE_NONE || gcd_paths_parent(w->paths, node) == GCD_NODE_NONE)
+        return GCD_OK;
+    for (;;) {
+        uint32_t up = gcd_paths_parent(w->paths, node);
+        go_up(&way, node, gcd_graph_node_type(w->g, node), up != GCD_NODE_ROOT && is_dependent(&f, up, node));
+        if (up == GCD_NODE_ROOT)
+            break;
+        node = up;
+        if (++steps % SUSPECTS_CHECK_EVERY == 0)
+            GCD_TRY(suspects_check(w, err));
+    }
+    x->pub.root = gcd_paths_root(w->paths, node);
+    return keep(w, x, &way, err);
+}

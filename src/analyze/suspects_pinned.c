@@ -1,0 +1,160 @@
+/*
+ * Pinned objects, and the free memory around them: a range of the generations 0 to 2 in which an object is pinned and a quarter or more
+ * is free.  The objects of a range and its size are known; the gaps are what is left.
+ */
+#include "analyze/suspects.h"
+
+#include "analyze/flow.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/sort.h"
+
+/* Large and pinned object heaps are not compacted anyway. */
+#define COMPACTED_GENERATIONS 3u
+
+struct span {
+    uint64_t start, used_bytes, live_bytes;
+    uint64_t pinned;             /* objects */
+};
+
+struct spans {
+    struct suspects_work *w;
+    struct span *items;          /* by start */
+    size_t count, room;
+    uint64_t *pinned;            /* a bit a node */
+    size_t words, hint;
+};
+
+static struct span *find(struct spans *s, uint64_t address)
+{
+    size_t low = 0, high = s->count;
+    const struct span *hint = &s->items[s->hint];
+    if (address - hint->start < hint->used_bytes)            /* neighbours lie in one range */
+        return &s->items[s->hint];
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (s->items[mid].start <= address)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low == 0 || address - s->items[low - 1].start >= s->items[low - 1].used_bytes)
+        return NULL;
+    s->hint = low - 1;
+    return &s->items[low - 1];
+}
+
+/* Ranges by start, and which objects in them are pinned; RET_ANY false: there are none. */
+static gcd_status prepare(struct spans *s, bool *ret_any, struct gcd_error *err)
+{
+    const struct gcd_graph *g = s->w->g;
+    *ret_any = false;
+    if (gcd_graph_range_count(g) == 0 || gcd_graph_notes(g)->addresses_made_up)
+        return GCD_OK;
+    s->words = ((size_t)s->w->nodes + 63) / 64;
+    s->room = gcd_graph_range_count(g);
+    s->pinned = gcd_mem_new_array(s->w->alloc, s->words, sizeof *s->pinned);
+    s->items = gcd_mem_new_array(s->w->alloc, s->room, sizeof *s->items);
+    if (s->pinned == NULL || s->items == NULL)
+        return gcd_fail_nomem(err, "looking at pinned objects");
+    for (size_t i = 0; i < s->room; i++) {
+        const struct gcd_range *r = gcd_graph_range(g, i);
+        if (r->generation < COMPACTED_GENERATIONS && r->used_bytes > 0)
+            s->items[s->count++] = (struct span){ .start = r->start, .used_bytes = r->used_bytes };
+    }
+    if (!gcd_sort_by_u64(s->w->alloc, s->items, s->count, sizeof *s->items))
+        return gcd_fail_nomem(err, "looking at pinned objects");
+    for (size_t i = 0; i < gcd_graph_root_count(g) && s->count > 0; i++) {
+        const struct gcd_graph_root *r = gcd_graph_root(g, i);
+        uint64_t address = gcd_graph_node_address(g, r->node);
+        struct span *at = (r->flags & GCD_ROOT_PINNED) != 0 && address != 0 && !bits_get(s->pinned, r->node) ? find(s, address) : NULL;
+        if (at == NULL)
+            continue;
+        bits_set(s->pinned, r->node);
+        at->pinned++;
+        *ret_any = true;
+    }
+    return GCD_OK;
+}
+
+static gcd_status add_live(struct spans *s, struct gcd_error *err)
+{
+    const struct gcd_graph *g = s->w->g;
+    uint64_t align = gcd_graph_facts(g)->trace.ptr_bytes == 4 ? 3 : 7;
+    for (uint32_t node = 0; node < s->w->nodes; node++) {
+        if (node % SUSPECTS_CHECK_EVERY == 0)
+            GCD_TRY(suspects_check(s->w, err));
+        struct span *at = find(s, gcd_graph_node_address(g, node));
+        uint64_t size = gcd_graph_node_size(g, node);
+        if (at != NULL)
+            at->live_bytes = suspects_add_bytes(at->live_bytes, size <= UINT64_MAX - align ? (size + align) & ~align : size);
+    }
+    return GCD_OK;
+}
+
+static uint64_t free_bytes(const struct span *s)
+{
+    uint64_t n = s->used_bytes > s->live_bytes ? s->used_bytes - s->live_bytes : 0;
+    return s->pinned > 0 && n >= s->used_bytes / 4 ? n : 0;
+}
+
+static gcd_status make_suspect(struct spans *s, struct gcd_error *err)
+{
+    struct suspects_work *w = s->w;
+    struct gcd_suspect sum = { .node = GCD_NODE_NONE, .overlaps = true };
+    uint64_t most = 0, around = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (free_bytes(&s->items[i]) > 0) {
+            sum.bytes = suspects_add_bytes(sum.bytes, free_bytes(&s->items[i]));
+            around = suspects_add_bytes(around, s->items[i].used_bytes);
+        }
+    if (sum.bytes < w->s->threshold)
+        return GCD_OK;
+    uint64_t *of_type = gcd_mem_new_array(w->alloc, w->types, sizeof *of_type);
+    uint32_t *first = gcd_mem_new_array(w->alloc, w->types, sizeof *first);
+    for (uint32_t node = 0; node < w->nodes && of_type != NULL && first != NULL; node++) {
+        const struct span *at = bits_get(s->pinned, node) ? find(s, gcd_graph_node_address(w->g, node)) : NULL;
+        if (at == NULL || free_bytes(at) == 0)
+            continue;
+        uint32_t type = gcd_graph_node_type(w->g, node);
+        sum.objects++;
+        sum.shallow_bytes = suspects_add_bytes(sum.shallow_bytes, gcd_graph_node_size(w->g, node));
+        sum.retained_bytes = suspects_add_bytes(sum.retained_bytes, gcd_dominators_retained(w->d, node));
+        if (of_type[type]++ == 0)
+            first[type] = node;
+        if (of_type[type] > most) {
+            most = of_type[type];
+            sum.type = type;
+            sum.node = first[type];
+        }
+    }
+    bool ok = of_type != NULL && first != NULL;
+    gcd_mem_free(w->alloc, of_type, w->types * sizeof *of_type);
+    gcd_mem_free(w->alloc, first, w->types * sizeof *first);
+    struct suspect *x;
+    if (!ok)
+        return gcd_fail_nomem(err, "looking at pinned objects");
+    if (sum.objects < SUSPECTS_PINNED)
+        return GCD_OK;
+    GCD_TRY(suspects_add(w, GCD_SUSPECT_PINNED, sum.node, sum.type, &x, err));
+    sum.kind = GCD_SUSPECT_PINNED;
+    sum.root = SIZE_MAX;
+    x->pub = sum;
+    x->type_objects = most;
+    x->around_bytes = around;
+    return GCD_OK;
+}
+
+gcd_status suspects_pinned(struct suspects_work *w, struct gcd_error *err)
+{
+    struct spans s = { .w = w };
+    bool any;
+    gcd_status st = prepare(&s, &any, err);
+    if (st == GCD_OK && any)
+        st = add_live(&s, err);
+    if (st == GCD_OK && any)
+        st = make_suspect(&s, err);
+    gcd_mem_free(w->alloc, s.items, s.room * sizeof *s.items);
+    gcd_mem_free(w->alloc, s.pinned, s.words * sizeof *s.pinned);
+    return st;
+}

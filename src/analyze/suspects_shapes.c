@@ -1,0 +1,139 @@
+/*
+ * Very many collections of one type and size.  The size is that of the collection with the arrays that belong to it alone; an array of
+ * no elements is a collection, too.
+ */
+#include "analyze/suspects.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+enum shape_kind { NO_SHAPE, ARRAY, COLLECTION };
+
+struct shape {
+    uint32_t type, bytes, first;         /* a type, the size of one, an object */
+    uint64_t objects, references;
+};
+
+struct shapes {
+    struct suspects_work *w;
+    uint8_t *kinds;                      /* [types] enum shape_kind */
+    uint32_t empty_array;                /* size of an array without elements */
+    struct gcd_idmap map;                /* type and size -> number in items */
+    struct shape *items;
+    size_t count, room;
+};
+
+static enum shape_kind kind_of(const char *name)
+{
+    static const char *const spaces[] = { "Generic.", "Concurrent.", "ObjectModel.", "" };
+    static const char *const words[] = { "List", "Dictionary", "HashSet", "Queue", "Stack", "SortedDictionary", "SortedList", "SortedSet",
+                                         "LinkedList", "ConcurrentDictionary", "ConcurrentQueue", "ConcurrentStack", "ConcurrentBag",
+                                         "Collection", "ObservableCollection", "ArrayList", "Hashtable" };
+    static const char root[] = "System.Collections.";
+    if (suspects_is_array(name))
+        return ARRAY;
+    if (strncmp(name, root, sizeof root - 1) != 0)
+        return NO_SHAPE;
+    name += sizeof root - 1;
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+        if (strncmp(name, spaces[i], strlen(spaces[i])) == 0) {
+            name += strlen(spaces[i]);
+            break;
+        }
+    size_t word = strcspn(name, "`<[");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i]) == word && memcmp(name, words[i], word) == 0)
+            return COLLECTION;
+    return NO_SHAPE;
+}
+
+/* The size of NODE with its arrays; RET: what these refer to. */
+static uint64_t measure(const struct shapes *s, uint32_t node, uint64_t *ret_references)
+{
+    const struct suspects_work *w = s->w;
+    uint64_t bytes = gcd_graph_node_size(w->g, node);
+    size_t n, inner;
+    const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
+    for (size_t i = 0; i < n && bytes <= SUSPECTS_SMALL; i++) {
+        if (s->kinds[gcd_graph_node_type(w->g, edges[i])] != ARRAY || gcd_dominators_parent(w->d, edges[i]) != node)
+            continue;
+        bytes = suspects_add_bytes(bytes, gcd_graph_node_size(w->g, edges[i]));
+        (void)gcd_graph_node_edges(w->g, edges[i], &inner);
+        *ret_references += inner;
+    }
+    return bytes;
+}
+
+static gcd_status add(struct shapes *s, uint32_t node, uint32_t bytes, uint64_t references, struct gcd_error *err)
+{
+    uint32_t type = gcd_graph_node_type(s->w->g, node);
+    uint64_t id = (uint64_t)type << 32 | bytes;
+    uint32_t i = gcd_idmap_get(&s->map, id);
+    if (i == GCD_IDMAP_NONE) {
+        i = (uint32_t)s->count;
+        if (!gcd_vec_reserve(s->w->alloc, &s->items, &s->room, s->count + 1, sizeof *s->items, UINT32_MAX - 1) || !gcd_idmap_put(&s->map, id, i))
+            return gcd_fail_nomem(err, "looking at collections");
+        s->items[s->count++] = (struct shape){ .type = type, .bytes = bytes, .first = node };
+    }
+    s->items[i].objects++;
+    s->items[i].references += references;
+    return GCD_OK;
+}
+
+static gcd_status gather(struct shapes *s, struct gcd_error *err)
+{
+    struct suspects_work *w = s->w;
+    for (uint32_t node = 0; node < w->nodes; node++) {
+        uint8_t kind = s->kinds[gcd_graph_node_type(w->g, node)];
+        uint64_t references = 0;
+        if (node % SUSPECTS_CHECK_EVERY == 0)
+            GCD_TRY(suspects_check(w, err));
+        if (kind == NO_SHAPE || gcd_dominators_parent(w->d, node) == GCD_NODE_NONE)
+            continue;
+        uint64_t bytes = kind == COLLECTION ? measure(s, node, &references) : gcd_graph_node_size(w->g, node);
+        if (bytes <= (kind == COLLECTION ? SUSPECTS_SMALL : s->empty_array))
+            GCD_TRY(add(s, node, (uint32_t)bytes, references, err));
+    }
+    return GCD_OK;
+}
+
+static gcd_status make_suspects(struct shapes *s, struct gcd_error *err)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const struct shape *shape = &s->items[i];
+        uint64_t bytes = shape->objects * shape->bytes;      /* 2^32 of 512 at most */
+        struct suspect *x;
+        if (shape->objects < SUSPECTS_ALIKE || bytes < s->w->s->threshold)
+            continue;
+        GCD_TRY(suspects_add(s->w, GCD_SUSPECT_COLLECTIONS, shape->first, shape->type, &x, err));
+        x->pub.overlaps = true;
+        x->pub.objects = shape->objects;
+        x->pub.bytes = x->pub.retained_bytes = bytes;
+        x->pub.shallow_bytes = shape->objects * gcd_graph_node_size(s->w->g, shape->first);
+        x->references = shape->references;
+        x->each_bytes = shape->bytes;
+        x->is_array = s->kinds[shape->type] == ARRAY;
+    }
+    return GCD_OK;
+}
+
+gcd_status suspects_collections(struct suspects_work *w, struct gcd_error *err)
+{
+    unsigned ptr_bytes = gcd_graph_facts(w->g)->trace.ptr_bytes;
+    struct shapes s = { .w = w, .empty_array = 3 * (ptr_bytes != 0 ? ptr_bytes : 8) };   /* header, type, length */
+    gcd_idmap_init(&s.map, w->alloc);
+    s.kinds = gcd_mem_new_array(w->alloc, w->types, sizeof *s.kinds);
+    gcd_status st = s.kinds != NULL ? GCD_OK : gcd_fail_nomem(err, "looking at collections");
+    for (uint32_t i = 0; i < w->types && st == GCD_OK; i++)
+        s.kinds[i] = (uint8_t)kind_of(gcd_graph_type(w->g, i)->name);
+    if (st == GCD_OK)
+        st = gather(&s, err);
+    if (st == GCD_OK)
+        st = make_suspects(&s, err);
+    gcd_idmap_done(&s.map);
+    gcd_mem_free(w->alloc, s.kinds, w->types * sizeof *s.kinds);
+    gcd_mem_free(w->alloc, s.items, s.room * sizeof *s.items);
+    return st;
+}

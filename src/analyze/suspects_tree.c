@@ -1,0 +1,210 @@
+/*
+ * Containers: where in the dominator tree the memory spreads.
+ *
+ * An object is heavy when it retains what makes a suspect.  Heavy objects form the top of the dominator tree.  A heavy object's rest is
+ * what it retains without its heavy children; when that makes a suspect, the memory spreads here, over small children or in the
+ * object itself.  Rests do not overlap.  From the last heavy object of a branch one goes further down as long as one child keeps
+ * nearly all.
+ *
+ * A list or tree of objects of one type would be cut into many.  So when a type keeps another of its own, or comes back again and again on
+ * the way down with the same types between (a node, its array of children, the next node), the objects from the first one on count
+ * as one container.
+ *
+ * Objects that retain half of a suspect or more get a record, each after its parent.  Those of a container that is known to be a list
+ * need none: a list of millions has as many records as one of twenty.
+ */
+#include "analyze/suspects.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+#define NONE UINT32_MAX
+/* How far apart objects of one type may be in a list, and how often the type must be there: collections in collections are no list. */
+#define PERIOD 8u
+#define REPEATS 16u
+
+struct heavy {
+    uint32_t node, parent;       /* the latter a record, like those below; NONE = none */
+    uint32_t same;               /* the nearest one above with the same type, NONE when none is near */
+    uint32_t repeats;            /* so many of the type up to here */
+    uint32_t head;               /* the first one of the list that it was found to be part of, itself when it is that first one */
+    uint32_t last;               /* of a head: one further down where the list was found to go on */
+    uint32_t largest;            /* child */
+    uint64_t rest;               /* without heavy children; modulo 2^64 while it is summed up */
+};
+
+struct tree {
+    struct suspects_work *w;
+    struct heavy *items;
+    size_t count, room;
+    uint32_t *record;            /* [nodes] 1 + number of the record of a node, 0 = none */
+    uint32_t *waiting;           /* nodes whose parents have to get theirs first */
+    size_t waiting_room;
+    uint64_t floor;
+};
+
+static uint64_t retained(const struct tree *t, uint32_t i)
+{
+    return gcd_dominators_retained(t->w->d, t->items[i].node);
+}
+
+static uint32_t type_of(const struct tree *t, uint32_t i)
+{
+    return gcd_graph_node_type(t->w->g, t->items[i].node);
+}
+
+static bool is_list(const struct tree *t, uint32_t i)
+{
+    return t->items[i].head != NONE;
+}
+
+/* Does TYPE occur in the list of HEAD, as far as it is known: between two objects of the head's type? */
+static bool belongs(const struct tree *t, uint32_t head, uint32_t type)
+{
+    uint32_t first = type_of(t, head), i = t->items[head].last;
+    if (type == first)
+        return true;
+    for (uint32_t n = 0; i != head && n < PERIOD; n++) {
+        i = t->items[i].parent;
+        if (type_of(t, i) == first)
+            break;
+        if (type_of(t, i) == type)
+            return true;
+    }
+    return false;
+}
+
+/* From record LAST up to the first one of its type all is one list, or goes on with the one that it meets on the way. */
+static void make_list(struct tree *t, uint32_t last)
+{
+    uint32_t first = last, top = last;
+    while (t->items[first].same != NONE)
+        first = t->items[first].same;
+    while (top != first && !is_list(t, top))
+        top = t->items[top].parent;
+    uint32_t head = is_list(t, top) ? t->items[top].head : top;
+    t->items[top].head = head;
+    for (uint32_t i = last; i != top; i = t->items[i].parent)
+        t->items[i].head = head;
+    t->items[head].last = last;
+}
+
+/* A list after two objects already?  Arrays in arrays are no list. */
+static bool is_self_typed(const struct tree *t, const struct heavy *h)
+{
+    return h->same == h->parent && !suspects_is_array(gcd_graph_type(t->w->g, gcd_graph_node_type(t->w->g, h->node))->name);
+}
+
+static gcd_status add_record(struct tree *t, uint32_t node, uint32_t parent, struct gcd_error *err)
+{
+    if (!gcd_vec_reserve(t->w->alloc, &t->items, &t->room, t->count + 1, sizeof *t->items, NONE - 1))
+        return gcd_fail_nomem(err, "looking for containers");
+    uint32_t number = (uint32_t)t->count++, type = gcd_graph_node_type(t->w->g, node);
+    struct heavy *h = &t->items[number];
+    *h = (struct heavy){ .node = node, .parent = parent, .same = NONE, .repeats = 1,
+                         .head = NONE, .last = NONE, .largest = NONE, .rest = gcd_dominators_retained(t->w->d, node) };
+    t->record[node] = number + 1;
+    if (parent == NONE)
+        return GCD_OK;
+    struct heavy *p = &t->items[parent];
+    if (h->rest >= t->w->s->threshold)
+        p->rest -= h->rest;
+    if (p->largest == NONE || retained(t, p->largest) < h->rest)
+        p->largest = number;
+    for (uint32_t i = parent, n = 0; i != NONE && n < PERIOD && !is_list(t, i); i = t->items[i].parent, n++)
+        if (type_of(t, i) == type) {
+            h->same = i;
+            h->repeats = t->items[i].repeats + 1;
+            break;
+        }
+    if (h->repeats >= REPEATS || (h->same != NONE && is_self_typed(t, h)))
+        make_list(t, number);
+    return GCD_OK;
+}
+
+/* Of NODE, whose parent has one. */
+static gcd_status make_record(struct tree *t, uint32_t node, struct gcd_error *err)
+{
+    uint32_t up = gcd_dominators_parent(t->w->d, node), parent = up == GCD_NODE_ROOT ? NONE : t->record[up] - 1;
+    if (parent != NONE && is_list(t, parent) && belongs(t, t->items[parent].head, gcd_graph_node_type(t->w->g, node))) {
+        t->record[node] = t->items[parent].head + 1;
+        return GCD_OK;
+    }
+    return add_record(t, node, parent, err);
+}
+
+/* Nodes are taken in the order of the heap, which is faster by far than one that has parents first. */
+static gcd_status make_records(struct tree *t, struct gcd_error *err)
+{
+    const struct gcd_dominators *d = t->w->d;
+    for (uint32_t node = 0; node < t->w->nodes; node++) {
+        size_t n = 0;
+        if (node % SUSPECTS_CHECK_EVERY == 0)
+            GCD_TRY(suspects_check(t->w, err));
+        if (gcd_dominators_retained(d, node) < t->floor || gcd_dominators_parent(d, node) == GCD_NODE_NONE)
+            continue;
+        for (uint32_t up = node; up != GCD_NODE_ROOT && t->record[up] == 0; up = gcd_dominators_parent(d, up)) {
+            if (!gcd_vec_reserve(t->w->alloc, &t->waiting, &t->waiting_room, n + 1, sizeof *t->waiting, NONE - 1))
+                return gcd_fail_nomem(err, "looking for containers");
+            t->waiting[n++] = up;
+        }
+        while (n > 0)
+            GCD_TRY(make_record(t, t->waiting[--n], err));
+    }
+    return GCD_OK;
+}
+
+/* The container that the branch below record I leads to. */
+static uint32_t descend(const struct tree *t, uint32_t i)
+{
+    uint64_t start = retained(t, i);
+    while (!is_list(t, i) && t->items[i].largest != NONE) {
+        uint64_t next = retained(t, t->items[i].largest);
+        if (next < retained(t, i) - retained(t, i) / 10 || next < start - start / 5)
+            break;
+        i = t->items[i].largest;
+    }
+    return i;
+}
+
+static gcd_status make_suspects(struct tree *t, struct gcd_error *err)
+{
+    for (uint32_t i = 0; i < t->count; i++) {
+        struct heavy *h = &t->items[i];
+        if (is_list(t, i) && h->head != i) {
+            t->items[h->head].rest += h->rest;
+            h->rest = 0;
+        }
+    }
+    for (uint32_t i = 0; i < t->count; i++) {
+        uint64_t all = retained(t, i), rest = t->items[i].rest < all ? t->items[i].rest : all;
+        if (rest < t->w->s->threshold)
+            continue;
+        uint32_t at = rest == all ? descend(t, i) : i, node = t->items[at].node;
+        struct suspect *x;
+        GCD_TRY(suspects_add(t->w, GCD_SUSPECT_OBJECT, node, gcd_graph_node_type(t->w->g, node), &x, err));
+        x->recursive = is_list(t, at);
+        x->pub.retained_bytes = retained(t, at);
+        x->pub.bytes = at == i ? rest : retained(t, at);
+        x->pub.shallow_bytes = gcd_graph_node_size(t->w->g, node);
+        x->pub.objects = 1;
+    }
+    return GCD_OK;
+}
+
+gcd_status suspects_containers(struct suspects_work *w, struct gcd_error *err)
+{
+    if (gcd_dominators_retained(w->d, GCD_NODE_ROOT) < w->s->threshold)
+        return GCD_OK;
+    struct tree t = { .w = w, .floor = w->s->threshold / 2 };
+    t.record = gcd_mem_new_array(w->alloc, w->nodes, sizeof *t.record);
+    gcd_status st = t.record != NULL ? make_records(&t, err) : gcd_fail_nomem(err, "looking for containers");
+    if (st == GCD_OK)
+        st = make_suspects(&t, err);
+    gcd_mem_free(w->alloc, t.record, (size_t)w->nodes * sizeof *t.record);
+    gcd_mem_free(w->alloc, t.items, t.room * sizeof *t.items);
+    gcd_mem_free(w->alloc, t.waiting, t.waiting_room * sizeof *t.waiting);
+    return st;
+}

@@ -1,0 +1,814 @@
+/* Leak suspects: planted leaks with known answers, and on random graphs what must be true of any answer. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gcdumpc/suspects.h>
+
+#include "support/check.h"
+#include "support/failalloc.h"
+#include "support/graph_gen.h"
+#include "support/shop.h"
+
+static struct gcd_error err = GCD_ERROR_INIT;
+
+/* ---- graphs that grow ---- */
+
+struct pile {
+    struct gcd_type types[16];
+    size_t type_count;
+    struct shop_node *nodes;
+    size_t node_count;
+    struct shop_edge *edges, dependents[4];
+    size_t edge_count, dependent_count;
+    struct gcd_graph_root *roots;
+    size_t root_count;
+    uint64_t used_bytes;
+};
+
+#define PILE_MAX 100000u
+
+static struct pile *pile_new(void)
+{
+    struct pile *p = calloc(1, sizeof *p);
+    p->nodes = calloc(PILE_MAX, sizeof *p->nodes);
+    p->edges = calloc(PILE_MAX, sizeof *p->edges);
+    p->roots = calloc(PILE_MAX, sizeof *p->roots);
+    return p;
+}
+
+static uint32_t type(struct pile *p, const char *name)
+{
+    for (size_t i = 0; i < p->type_count; i++)
+        if (strcmp(p->types[i].name, name) == 0)
+            return (uint32_t)i;
+    assert_true(p->type_count < 16);
+    p->types[p->type_count] = (struct gcd_type){ .id = p->type_count + 1, .name = name, .described = true, .named = true };
+    return (uint32_t)p->type_count++;
+}
+
+static uint32_t node(struct pile *p, const char *name, uint64_t size)
+{
+    assert_true(p->node_count < PILE_MAX);
+    p->nodes[p->node_count] = (struct shop_node){ type(p, name), size };
+    return (uint32_t)p->node_count++;
+}
+
+static void edge(struct pile *p, uint32_t from, uint32_t to)
+{
+    assert_true(p->edge_count < PILE_MAX);
+    p->edges[p->edge_count++] = (struct shop_edge){ from, to };
+}
+
+/* A new object that FROM refers to. */
+static uint32_t child(struct pile *p, uint32_t from, const char *name, uint64_t size)
+{
+    uint32_t to = node(p, name, size);
+    edge(p, from, to);
+    return to;
+}
+
+static void root(struct pile *p, uint32_t to, unsigned kind, uint32_t flags, const char *name)
+{
+    assert_true(p->root_count < PILE_MAX);
+    p->roots[p->root_count++] = (struct gcd_graph_root){ .node = to, .kind = kind, .flags = flags, .name = name };
+}
+
+static void static_root(struct pile *p, uint32_t to, const char *name)
+{
+    root(p, to, GCD_ROOT_STATIC, 0, name);
+}
+
+static int by_from(const void *a, const void *b)
+{
+    const struct shop_edge *x = a, *y = b;
+    return x->from != y->from ? (x->from < y->from ? -1 : 1) : x->to < y->to ? -1 : x->to > y->to;
+}
+
+struct answer {
+    struct gcd_graph *g;
+    struct gcd_dominators *d;
+    struct gcd_suspects *s;
+};
+
+/* The suspects of P, which is freed, with 1 byte as the least. */
+static struct answer ask(struct pile *p, double share)
+{
+    struct answer a = { 0 };
+    qsort(p->edges, p->edge_count, sizeof *p->edges, by_from);
+    a.g = shop_build(&(struct shop){ .types = p->types, .type_count = p->type_count, .nodes = p->nodes, .node_count = p->node_count,
+                                     .edges = p->edges, .edge_count = p->edge_count, .roots = p->roots, .root_count = p->root_count,
+                                     .dependents = p->dependents, .dependent_count = p->dependent_count, .used_bytes = p->used_bytes });
+    assert_int_equal(gcd_dominators_new(a.g, NULL, &a.d, &err), GCD_OK);
+    assert_int_equal(gcd_suspects_new(a.g, a.d, &(struct gcd_suspects_options){ .share = share, .min_bytes = 1 }, &a.s, &err), GCD_OK);
+    free(p->nodes);
+    free(p->edges);
+    free(p->roots);
+    free(p);
+    return a;
+}
+
+static void forget(struct answer a)
+{
+    gcd_suspects_free(a.s);
+    gcd_dominators_free(a.d);
+    gcd_graph_free(a.g);
+}
+
+static const char *type_name(struct answer a, uint32_t type_number)
+{
+    return gcd_graph_type(a.g, type_number)->name;
+}
+
+/* Suspect number I, which must be of KIND and type NAME. */
+static const struct gcd_suspect *suspect(struct answer a, size_t i, enum gcd_suspect_kind kind, const char *name)
+{
+    assert_true(i < gcd_suspects_count(a.s));
+    const struct gcd_suspect *s = gcd_suspects_get(a.s, i);
+    assert_string_equal(gcd_suspect_kind_name(s->kind), gcd_suspect_kind_name(kind));
+    assert_string_equal(type_name(a, s->type), name);
+    return s;
+}
+
+/* ---- containers ---- */
+
+static void a_static_list_is_found_at_its_array(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t list = node(p, "List", 32), array = child(p, list, "Order[]", 64), other = node(p, "Other", 100);
+    for (int i = 0; i < 5; i++)
+        child(p, child(p, array, "Order", 100), "Line", 80);
+    static_root(p, list, "s_orders");
+    root(p, other, GCD_ROOT_STACK, 0, "");
+    struct answer a = ask(p, 0.3);
+    const struct gcd_suspect *s = suspect(a, 0, GCD_SUSPECT_OBJECT, "Order[]");
+    assert_int_equal(gcd_suspects_count(a.s), 1);
+    assert_int_equal(s->node, array);
+    assert_int_equal(s->bytes, 64 + 5 * 180);
+    assert_int_equal(s->retained_bytes, s->bytes);
+    assert_int_equal(s->shallow_bytes, 64);
+    assert_true(s->share > 0.87 && s->share < 0.88);
+    assert_int_equal(s->path_count, 2);
+    assert_int_equal(s->path[0].node, list);
+    assert_int_equal(s->path[1].node, array);
+    assert_string_equal(gcd_graph_root(a.g, s->root)->name, "s_orders");
+    assert_int_equal(s->held_count, 1);
+    assert_int_equal(s->held_objects, 5);
+    assert_int_equal(s->held[0].objects, 5);
+    assert_int_equal(s->held[0].bytes, 900);
+    assert_int_equal(s->content_count, 3);
+    assert_int_equal(s->content_objects, 11);
+    assert_string_equal(type_name(a, s->content[0].type), "Order");
+    assert_string_equal(s->sentence, "An Order[] keeps 964 bytes alive, 88.0 % of the heap. It holds 5 objects, all Order. "
+                                     "It is held by the static variable s_orders through List.");
+    assert_int_equal(gcd_suspects_consumer_count(a.s), 2);
+    assert_int_equal(gcd_suspects_consumer(a.s, 0)->bytes, 996);
+    assert_int_equal(gcd_suspects_consumer(a.s, 1)->bytes, 100);
+    forget(a);
+}
+
+static void a_large_object_is_its_own_suspect(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t holder = node(p, "Holder", 24);
+    child(p, holder, "Byte[]", 1000);
+    static_root(p, holder, "s_buffer");
+    struct answer a = ask(p, 0.5);
+    const struct gcd_suspect *s = suspect(a, 0, GCD_SUSPECT_OBJECT, "Byte[]");
+    assert_string_equal(s->sentence, "A Byte[] is 1.0 kB large, 97.7 % of the heap. "
+                                     "It is held by the static variable s_buffer through Holder.");
+    forget(a);
+}
+
+static void what_one_suspect_keeps_is_not_counted_with_the_one_around_it(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t host = node(p, "Host", 100), cache, array;
+    static_root(p, host, "s_host");
+    for (int i = 0; i < 10; i++)
+        child(p, host, "Part", 40);
+    cache = child(p, host, "Cache", 24);
+    array = child(p, cache, "Entry[]", 76);
+    for (int i = 0; i < 8; i++)
+        child(p, array, "Entry", 50);
+    struct answer a = ask(p, 0.3);
+    assert_int_equal(gcd_suspects_count(a.s), 2);
+    const struct gcd_suspect *outer = suspect(a, 0, GCD_SUSPECT_OBJECT, "Host"), *inner = suspect(a, 1, GCD_SUSPECT_OBJECT, "Entry[]");
+    assert_int_equal(outer->bytes, 100 + 400 + 24);
+    assert_int_equal(outer->retained_bytes, 1000);
+    assert_int_equal(inner->bytes, 476);
+    assert_non_null(strstr(outer->sentence, ", beside 476 bytes of other suspects in it"));
+    assert_int_equal(outer->held_objects, 11);
+    forget(a);
+}
+
+static void a_long_list_is_one_suspect(void **state)
+{
+    (void)state;
+    for (uint32_t period = 1; period <= 3; period++) {
+        static const char *const names[] = { "Node", "Wrapper", "Node[]" };
+        struct pile *p = pile_new();
+        uint32_t first = node(p, "Owner", 24), at = first;
+        static_root(p, first, "s_list");
+        for (uint32_t i = 0; i < 3000; i++)
+            at = child(p, at, names[i % period], 40);
+        struct answer a = ask(p, 0.1);
+        assert_int_equal(gcd_suspects_count(a.s), 1);
+        const struct gcd_suspect *s = suspect(a, 0, GCD_SUSPECT_OBJECT, "Node");
+        assert_int_equal(s->node, first + 1);
+        assert_int_equal(s->objects, 3000 / period);
+        assert_int_equal(s->shallow_bytes, 40 * 3000 / period);
+        assert_int_equal(s->bytes, 40 * 3000);
+        assert_non_null(strstr(s->sentence, "A list or tree of "));
+        assert_int_equal(s->held_count, 0);
+        forget(a);
+    }
+}
+
+static void a_tree_of_one_type_is_one_suspect(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t set = node(p, "Set", 24);
+    static_root(p, set, "s_set");
+    for (uint32_t i = 1; i < 1024; i++)          /* as in a heap: the children of number i are 2i and 2i + 1 */
+        node(p, "Node", 40);
+    edge(p, set, set + 1);
+    for (uint32_t i = 2; i < 1024; i++)
+        edge(p, set + i / 2, set + i);
+    struct answer a = ask(p, 0.1);
+    assert_int_equal(gcd_suspects_count(a.s), 1);
+    assert_int_equal(suspect(a, 0, GCD_SUSPECT_OBJECT, "Node")->objects, 1023);
+    forget(a);
+}
+
+static void collections_in_collections_are_no_list(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t outer = node(p, "Map", 80), inner, entries;
+    static_root(p, outer, "s_map");
+    inner = child(p, child(p, outer, "Entry[]", 40), "Map", 80);
+    entries = child(p, inner, "Entry[]", 200);
+    for (int i = 0; i < 20; i++)
+        child(p, entries, "Item", 100);
+    struct answer a = ask(p, 0.1);
+    assert_int_equal(gcd_suspects_count(a.s), 1);
+    assert_int_equal(suspect(a, 0, GCD_SUSPECT_OBJECT, "Entry[]")->node, entries);
+    forget(a);
+}
+
+static void the_way_down_ends_where_no_child_keeps_nearly_all(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t list = node(p, "List", 3), array, rest = node(p, "Rest", 899);
+    array = child(p, list, "Item[]", 8);         /* 101 in all, then 98: nearly all of it, and less than a share */
+    for (int i = 0; i < 9; i++)
+        child(p, array, "Item", 10);
+    static_root(p, list, "s_list");
+    for (int i = 0; i < 9; i++)
+        static_root(p, child(p, rest, "Piece", 0), "s_piece");
+    root(p, rest, GCD_ROOT_HANDLE, 0, "");
+    struct answer a = ask(p, 0.1);
+    assert_int_equal(suspect(a, 1, GCD_SUSPECT_OBJECT, "Item[]")->node, array);
+    assert_int_equal(gcd_suspects_get(a.s, 1)->bytes, 98);
+    forget(a);
+}
+
+static void a_dependent_handle_on_the_way_is_told(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t key = node(p, "Key", 24), value = node(p, "Value", 900);
+    p->dependents[p->dependent_count++] = (struct shop_edge){ key, value };
+    static_root(p, key, "s_key");
+    struct answer a = ask(p, 0.5);
+    const struct gcd_suspect *s = suspect(a, 0, GCD_SUSPECT_OBJECT, "Value");
+    assert_int_equal(s->path_count, 2);
+    assert_false(s->path[0].dependent);
+    assert_true(s->path[1].dependent);
+    assert_non_null(strstr(s->sentence, "through Key and a dependent handle."));
+    forget(a);
+}
+
+static void of_a_very_long_way_both_ends_are_shown(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "A", "B", "B", "D", "E", "F", "G", "H", "I" };      /* longer than the period of a list */
+    struct pile *p = pile_new();
+    uint32_t at = node(p, "First", 8), first = at, big;
+    static_root(p, at, "s_first");
+    for (uint32_t i = 0; i < 900; i++)
+        at = child(p, at, names[i % 9], 8);
+    big = child(p, at, "Big", 100000);
+    struct answer a = ask(p, 0.5);
+    const struct gcd_suspect *s = suspect(a, 0, GCD_SUSPECT_OBJECT, "Big");
+    assert_int_equal(s->path[0].node, first);
+    assert_int_equal(s->path[s->path_count - 1].node, big);
+    assert_true(s->path_count < 50);
+    uint64_t objects = 0, skipped = 0;
+    for (size_t i = 0; i < s->path_count; i++) {
+        objects += s->path[i].repeats;
+        skipped += s->path[i].skipped;
+    }
+    assert_int_equal(objects, 902);
+    assert_int_equal(skipped, 1);
+    forget(a);
+}
+
+/* ---- groups ---- */
+
+static void objects_of_one_type_held_by_handles(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    for (int i = 0; i < 20; i++)
+        root(p, child(p, node(p, "Other", 10), "Session", 100) - 1, GCD_ROOT_STACK, 0, "");
+    for (uint32_t i = 0; i < 20; i++) {
+        root(p, 2 * i + 1, GCD_ROOT_HANDLE, 0, "");
+        root(p, 2 * i + 1, GCD_ROOT_HANDLE, 0, "");
+    }
+    struct answer a = ask(p, 0.5);
+    assert_int_equal(gcd_suspects_count(a.s), 1);
+    const struct gcd_suspect *s = suspect(a, 0, GCD_SUSPECT_TYPE, "Session");
+    assert_int_equal(s->objects, 20);
+    assert_int_equal(s->bytes, 2000);
+    assert_int_equal(s->alike, 20);
+    assert_int_equal(s->path_count, 1);
+    assert_string_equal(s->sentence, "20 Session objects together keep 2.0 kB alive, 90.9 % of the heap; no single object holds them all. "
+                                     "All of them are held directly by strong handles.");
+    forget(a);
+}
+
+static void objects_of_one_type_in_two_containers(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t by_id = node(p, "Order[]", 40), by_name = node(p, "List", 40), order;
+    for (int i = 0; i < 30; i++) {
+        order = child(p, by_id, "Order", 100);
+        if (i < 25)
+            edge(p, by_name, order);
+        else
+            root(p, order, GCD_ROOT_STACK, 0, "");
+    }
+    static_root(p, by_id, "s_by_id");
+    static_root(p, by_name, "s_by_name");
+    struct answer a = ask(p, 0.5);
+    assert_int_equal(gcd_suspects_count(a.s), 1);
+    const struct gcd_suspect *s = suspect(a, 0, GCD_SUSPECT_TYPE, "Order");
+    assert_int_equal(s->objects, 30);
+    assert_int_equal(s->alike, 25);
+    assert_non_null(strstr(s->sentence, "25 of them are in one Order[]"));
+    forget(a);
+}
+
+static void the_finalizer_queue(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    static_root(p, node(p, "App", 500), "s_app");
+    for (int i = 0; i < 10; i++) {
+        uint32_t pending = node(p, i < 7 ? "Pending" : "Closing", 24);
+        child(p, pending, "Load", 76);
+        root(p, pending, GCD_ROOT_FINALIZER, 0, "");
+    }
+    struct answer a = ask(p, 0.4);
+    const struct gcd_suspect *s = suspect(a, 0, GCD_SUSPECT_FINALIZERS, "Pending");
+    assert_int_equal(gcd_suspects_count(a.s), 1);
+    assert_int_equal(s->objects, 10);
+    assert_int_equal(s->bytes, 1000);
+    assert_int_equal(s->shallow_bytes, 240);
+    assert_int_equal(s->content_objects, 20);
+    assert_true(strncmp(s->sentence, "10 objects wait for their finalizers, mostly Pending (7), and keep 1.0 kB alive", 79) == 0);
+    forget(a);
+}
+
+static void one_that_waits_and_is_large_alone_is_an_object(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t pending = node(p, "Pending", 24);
+    child(p, pending, "Load", 976);
+    root(p, pending, GCD_ROOT_FINALIZER, 0, "");
+    struct answer a = ask(p, 0.5);
+    assert_int_equal(gcd_suspects_count(a.s), 1);
+    assert_non_null(strstr(suspect(a, 0, GCD_SUSPECT_OBJECT, "Load")->sentence, "held by the finalizer queue through Pending."));
+    forget(a);
+}
+
+/* ---- shapes ---- */
+
+/* An event of N handlers, each of a Listener of LISTENER_BYTES; returns the publisher. */
+static uint32_t make_event(struct pile *p, uint32_t n, uint64_t listener_bytes, bool listeners_elsewhere)
+{
+    uint32_t publisher = node(p, "Button", 24), delegate = child(p, publisher, "Action", 64), list, registry = 0;
+    edge(p, delegate, delegate);
+    list = child(p, delegate, "System.Object[]", 16 + 8 * n);
+    if (listeners_elsewhere) {
+        registry = node(p, "Registry", 24);
+        static_root(p, registry, "s_registry");
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t listener = child(p, child(p, list, "Action", 64), "Listener", listener_bytes);
+        if (listeners_elsewhere)
+            edge(p, registry, listener);
+    }
+    return publisher;
+}
+
+static void the_handlers_of_an_event(void **state)
+{
+    (void)state;
+    static const uint32_t counts[] = { 50, 1500 };       /* the second would be suspicious without its size, too: it is told once */
+    for (size_t i = 0; i < 2; i++) {
+        uint32_t n = counts[i];
+        struct pile *p = pile_new();
+        static_root(p, make_event(p, n, 1000, false), "s_button");
+        struct answer a = ask(p, 0.5);
+        assert_int_equal(gcd_suspects_count(a.s), 1);
+        const struct gcd_suspect *s = suspect(a, 0, GCD_SUSPECT_HANDLERS, "Action");
+        assert_false(s->overlaps);
+        assert_int_equal(s->objects, n);
+        assert_int_equal(s->held_objects, n);
+        assert_int_equal(s->held[0].bytes, 1000 * n);
+        assert_string_equal(type_name(a, s->held[0].type), "Listener");
+        assert_string_equal(type_name(a, s->path[0].type), "Button");
+        assert_int_equal(s->bytes, 16 + 8 * n + n * 1064);
+        forget(a);
+    }
+}
+
+static void a_list_of_two_delegates_is_neither_s(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t first = make_event(p, 1200, 24, false) + 1, list = first + 1, second = node(p, "Action", 64);
+    edge(p, second, second);
+    edge(p, second, list);
+    static_root(p, first, "s_first");
+    static_root(p, second, "s_second");
+    struct answer a = ask(p, 0.5);
+    assert_int_equal(gcd_suspects_count(a.s), 1);
+    assert_int_equal(suspect(a, 0, GCD_SUSPECT_OBJECT, "System.Object[]")->node, list);
+    forget(a);
+}
+
+static void very_many_handlers_are_suspicious_by_themselves(void **state)
+{
+    (void)state;
+    for (uint32_t n = 999; n <= 1000; n++) {
+        struct pile *p = pile_new();
+        uint32_t big = node(p, "Big", 100000000);
+        static_root(p, make_event(p, n, 24, true), "s_button");
+        static_root(p, big, "s_big");
+        struct answer a = ask(p, 0.5);
+        assert_int_equal(gcd_suspects_count(a.s), n == 1000 ? 2 : 1);
+        if (n == 1000) {
+            const struct gcd_suspect *s = suspect(a, 1, GCD_SUSPECT_HANDLERS, "Action");
+            assert_true(s->overlaps);
+            assert_int_equal(s->objects, 1000);
+            assert_int_equal(s->node, 2);
+            assert_int_equal(s->held[0].objects, 1000);
+            assert_int_equal(s->held[0].bytes, 0);
+            assert_non_null(strstr(s->sentence, "has 1,000 handlers, all methods of Listener objects;"));
+        }
+        forget(a);
+    }
+}
+
+static void a_node_with_children_of_its_type_is_no_event(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t top = node(p, "Node", 24), list = child(p, top, "System.Object[]", 9000);
+    child(p, top, "Name", 24);
+    for (int i = 0; i < 1200; i++)
+        child(p, list, "Node", 24);
+    static_root(p, top, "s_top");
+    struct answer a = ask(p, 0.5);
+    assert_int_equal(gcd_suspects_count(a.s), 1);
+    suspect(a, 0, GCD_SUSPECT_OBJECT, "System.Object[]");
+    forget(a);
+}
+
+static void many_collections_of_one_size(void **state)
+{
+    (void)state;
+    for (uint32_t n = 9999; n <= 10000; n++) {
+        static const char list_name[] = "System.Collections.Generic.List`1[Shop.Line]";
+        struct pile *p = pile_new();
+        uint32_t all = node(p, "Shop.Order[]", 80000);
+        static_root(p, all, "s_all");
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t array = child(p, child(p, all, list_name, 32), "Shop.Line[]", 56);
+            if (i % 2 == 0)
+                child(p, array, "Shop.Line", 24);
+        }
+        struct answer a = ask(p, 0.2);
+        assert_int_equal(gcd_suspects_count(a.s), n == 10000 ? 2 : 1);
+        suspect(a, 0, GCD_SUSPECT_OBJECT, "Shop.Order[]");
+        if (n == 10000) {
+            const struct gcd_suspect *s = suspect(a, 1, GCD_SUSPECT_COLLECTIONS, list_name);
+            assert_true(s->overlaps);
+            assert_int_equal(s->objects, 10000);
+            assert_int_equal(s->bytes, 880000);
+            assert_int_equal(s->shallow_bytes, 320000);
+            assert_non_null(strstr(s->sentence, " of the same size, 88 bytes each with their arrays, take 880.0 kB,"));
+            assert_non_null(strstr(s->sentence, "refer to 5,000 objects in all"));
+        }
+        forget(a);
+    }
+}
+
+static void an_array_that_several_collections_share_is_none_of_theirs(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t all = node(p, "Shop.Order[]", 80000), empty = node(p, "Shop.Line[]", 24);
+    static_root(p, all, "s_all");
+    for (uint32_t i = 0; i < 10000; i++)
+        edge(p, child(p, all, "System.Collections.Generic.Stack`1[Shop.Line]", 32), empty);
+    struct answer a = ask(p, 0.2);
+    assert_int_equal(gcd_suspects_count(a.s), 2);
+    assert_int_equal(suspect(a, 1, GCD_SUSPECT_COLLECTIONS, "System.Collections.Generic.Stack`1[Shop.Line]")->bytes, 320000);
+    forget(a);
+}
+
+static void many_arrays_without_elements(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t all = node(p, "Shop.Order[]", 160000);
+    static_root(p, all, "s_all");
+    for (uint32_t i = 0; i < 20000; i++)
+        child(p, all, i % 2 == 0 ? "System.Int32[]" : "System.Byte[]", i % 2 == 0 ? 24 : 25);
+    struct answer a = ask(p, 0.1);
+    assert_int_equal(gcd_suspects_count(a.s), 2);
+    const struct gcd_suspect *s = suspect(a, 1, GCD_SUSPECT_COLLECTIONS, "System.Int32[]");
+    assert_int_equal(s->objects, 10000);
+    assert_non_null(strstr(s->sentence, "10,000 System.Int32[] objects without any element take 240.0 kB"));
+    forget(a);
+}
+
+static void free_memory_around_pinned_objects(void **state)
+{
+    (void)state;
+    for (uint32_t pinned = 9; pinned <= 10; pinned++) {
+        struct pile *p = pile_new();
+        uint32_t all = node(p, "App", 50);
+        static_root(p, all, "s_app");
+        for (uint32_t i = 0; i < 20; i++) {
+            uint32_t buffer = child(p, all, "Buffer", 33);
+            if (i < pinned)
+                root(p, buffer, GCD_ROOT_HANDLE, GCD_ROOT_PINNED, "");
+        }
+        p->used_bytes = 0x20000;                 /* around all objects, which lie 0x1000 bytes apart */
+        struct answer a = ask(p, 0.5);
+        size_t n = gcd_suspects_count(a.s);
+        assert_int_equal(gcd_suspects_get(a.s, n - 1)->kind == GCD_SUSPECT_PINNED, pinned == 10);
+        if (pinned == 10) {
+            const struct gcd_suspect *s = suspect(a, n - 1, GCD_SUSPECT_PINNED, "Buffer");
+            assert_true(s->overlaps);
+            assert_int_equal(s->objects, 10);
+            assert_int_equal(s->bytes, 0x20000 - 56 - 20 * 40);
+            assert_non_null(strstr(s->sentence, "130.2 kB of 131.1 kB are free around 10 pinned objects, all Buffer:"));
+        }
+        forget(a);
+    }
+}
+
+/* ---- in general ---- */
+
+static void a_small_heap_has_no_suspects(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = shop_graph(24, false);
+    struct gcd_dominators *d;
+    struct gcd_suspects *s;
+    assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
+    assert_int_equal(gcd_suspects_new(g, d, NULL, &s, &err), GCD_OK);
+    assert_int_equal(gcd_suspects_count(s), 0);
+    assert_int_equal(gcd_suspects_threshold(s), GCD_SUSPECTS_MIN_BYTES);
+    assert_int_equal(gcd_suspects_heap_bytes(s), 88);
+    assert_int_equal(gcd_suspects_consumer_count(s), 1);
+    assert_int_equal(gcd_suspects_consumer(s, 0)->bytes, 88);
+    gcd_suspects_free(s);
+    static const double bad[] = { 0.0009, 1.01, -1, 1e300, -0.1 };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(gcd_suspects_new(g, d, &(struct gcd_suspects_options){ .share = bad[i] }, &s, &err), GCD_E_ARG);
+    gcd_dominators_free(d);
+    gcd_graph_free(g);
+}
+
+static void without_roots_nobody_knows_what_holds_it(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    child(p, node(p, "Holder", 24), "Big", 1000);
+    struct answer a = ask(p, 0.5);
+    const struct gcd_suspect *s = suspect(a, 0, GCD_SUSPECT_OBJECT, "Big");
+    assert_int_equal(s->path_count, 2);
+    assert_true(s->root == SIZE_MAX);
+    assert_non_null(strstr(s->sentence, "What holds it is not known: the dump has no roots."));
+    forget(a);
+}
+
+static bool leads(const struct gcd_graph *g, uint32_t from, uint32_t to)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(g, from, &n);
+    for (size_t i = 0; i < n; i++)
+        if (edges[i] == to)
+            return true;
+    for (size_t i = 0; i < gcd_graph_dependent_count(g); i++)
+        if (gcd_graph_dependent(g, i)->key == from && gcd_graph_dependent(g, i)->value == to)
+            return true;
+    return false;
+}
+
+static bool is_below(const struct gcd_dominators *d, uint32_t low, uint32_t high)
+{
+    while (low != high && low < GCD_NODE_ROOT)
+        low = gcd_dominators_parent(d, low);
+    return low == high;
+}
+
+static void check_path(const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_suspect *s)
+{
+    if (s->path_count == 0)
+        return;
+    assert_int_equal(s->path[s->path_count - 1].node, s->node);
+    if (gcd_dominators_stand_ins(d) == 0)
+        assert_int_equal(gcd_graph_root(g, s->root)->node, s->path[0].node);
+    for (size_t i = 1; i < s->path_count; i++)
+        if (s->path[i - 1].repeats == 1 && !s->path[i - 1].skipped)
+            assert_true(leads(g, s->path[i - 1].node, s->path[i].node));
+}
+
+/* Of the suspects that are one object: the bytes below it, without those below another one of them. */
+static uint64_t own_bytes(const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_suspects *s, const struct gcd_suspect *of)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < gcd_graph_node_count(g); i++) {
+        bool own = gcd_dominators_parent(d, i) != GCD_NODE_NONE && is_below(d, i, of->node);
+        for (size_t k = 0; k < gcd_suspects_count(s); k++) {
+            const struct gcd_suspect *x = gcd_suspects_get(s, k);
+            if (x != of && x->kind == GCD_SUSPECT_OBJECT && is_below(d, x->node, of->node) && is_below(d, i, x->node))
+                own = false;
+        }
+        bytes += own ? gcd_graph_node_size(g, i) : 0;
+    }
+    return bytes;
+}
+
+static void random_graphs(void **state)
+{
+    (void)state;
+    static const double shares[] = { 0.5, 0.2, 0.1, 0.03, 0.001 };
+    size_t kinds[GCD_SUSPECT_KINDS] = { 0 };
+    for (uint64_t seed = 0; seed < 1500; seed++) {
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 60, .plain_sizes = true, .keep_unknown = seed % 3 == 0 });
+        struct gcd_dominators *d;
+        struct gcd_suspects *s;
+        struct gcd_suspects_options o = { .share = shares[seed % 5], .min_bytes = 1 };
+        assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
+        assert_int_equal(gcd_suspects_new(g, d, &o, &s, &err), GCD_OK);
+        uint64_t sum = 0, consumed = 0, least = gcd_suspects_threshold(s);
+        for (size_t i = 0; i < gcd_suspects_count(s); i++) {
+            const struct gcd_suspect *x = gcd_suspects_get(s, i);
+            const struct gcd_suspect *before = i > 0 ? gcd_suspects_get(s, i - 1) : NULL;
+            assert_true(before == NULL || before->overlaps < x->overlaps || (before->overlaps == x->overlaps && before->bytes >= x->bytes));
+            assert_true(strlen(x->sentence) > 20);
+            check_path(g, d, x);
+            sum += x->overlaps ? 0 : x->bytes;
+            kinds[x->kind]++;
+            if (x->kind == GCD_SUSPECT_OBJECT) {
+                assert_int_equal(x->bytes, own_bytes(g, d, s, x));
+                assert_true(x->bytes >= least - least / 5 - 1);
+                assert_int_equal(x->retained_bytes, gcd_dominators_retained(d, x->node));
+            }
+        }
+        assert_true(sum <= gcd_dominators_retained(d, GCD_NODE_ROOT));
+        for (uint32_t n = 0; n < gcd_graph_node_count(g); n++) {         /* no large object is silently left out */
+            bool told = gcd_dominators_retained(d, n) < least;
+            for (size_t i = 0; i < gcd_suspects_count(s) && !told; i++) {
+                const struct gcd_suspect *x = gcd_suspects_get(s, i);
+                told = x->kind == GCD_SUSPECT_OBJECT && (is_below(d, x->node, n) || is_below(d, n, x->node));
+            }
+            assert_true(told);
+        }
+        for (size_t i = 0; i < gcd_suspects_consumer_count(s); i++)
+            consumed += gcd_suspects_consumer(s, i)->bytes;
+        assert_int_equal(consumed, gcd_dominators_retained(d, GCD_NODE_ROOT));
+        gcd_suspects_free(s);
+        gcd_dominators_free(d);
+        gcd_graph_free(g);
+    }
+assert_true(kinds[GCD_SUSPECT_OBJECT] > 1000 && kinds[GCD_SUSPECT_TYPE] > 200 && kinds[GCD_SUSPECT_FINALIZERS] > 5);
+}
+
+/* Names of any length, sizes up to 2^64 - 1. */
+static void odd_graphs_do_no_harm(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 600; seed++) {
+        struct gcd_graph *g = graph_gen_random(seed, 60);
+        struct gcd_dominators *d;
+        struct gcd_suspects *s;
+        assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
+        assert_int_equal(gcd_suspects_new(g, d, &(struct gcd_suspects_options){ .share = 0.01, .min_bytes = 1 }, &s, &err), GCD_OK);
+        for (size_t i = 0; i < gcd_suspects_count(s); i++)
+            assert_true(strlen(gcd_suspects_get(s, i)->sentence) < 4095);
+        gcd_suspects_free(s);
+        gcd_dominators_free(d);
+        gcd_graph_free(g);
+    }
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    uint64_t seed = 0;
+    for (size_t kinds = 0; kinds < 3; seed++) {          /* a graph with suspects of several kinds */
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 40, .plain_sizes = true });
+        struct gcd_dominators *d;
+        struct gcd_suspects *s;
+        assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
+        assert_int_equal(gcd_suspects_new(g, d, &(struct gcd_suspects_options){ .share = 0.05, .min_bytes = 1 }, &s, &err), GCD_OK);
+        bool seen[GCD_SUSPECT_KINDS] = { false };
+        kinds = 0;
+        for (size_t i = 0; i < gcd_suspects_count(s); i++) {
+            kinds += !seen[gcd_suspects_get(s, i)->kind];
+            seen[gcd_suspects_get(s, i)->kind] = true;
+        }
+        gcd_suspects_free(s);
+        for (uint64_t at = 1; kinds == 3; at++) {
+            struct failalloc f;
+            failalloc_init(&f);
+            f.fail_at = at;
+            s = NULL;
+            gcd_status st = gcd_suspects_new(g, d, &(struct gcd_suspects_options){ .alloc = &f.alloc, .share = 0.05, .min_bytes = 1 }, &s, &err);
+            assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
+            assert_int_equal(s != NULL, st == GCD_OK);
+            gcd_suspects_free(s);
+            assert_null(failalloc_complaint(&f));
+            if (f.failed == 0)
+                break;
+        }
+        gcd_dominators_free(d);
+        gcd_graph_free(g);
+    }
+}
+
+static void it_can_be_stopped(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = shop_graph(24, false);
+    struct gcd_dominators *d;
+    struct gcd_suspects *s = NULL;
+    gcd_cancel_flag stop = true;
+    assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
+    assert_int_equal(gcd_suspects_new(g, d, &(struct gcd_suspects_options){ .cancel = &stop }, &s, &err), GCD_E_CANCELED);
+    assert_null(s);
+    gcd_dominators_free(d);
+    gcd_graph_free(g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_static_list_is_found_at_its_array),
+        cmocka_unit_test(a_large_object_is_its_own_suspect),
+        cmocka_unit_test(what_one_suspect_keeps_is_not_counted_with_the_one_around_it),
+        cmocka_unit_test(a_long_list_is_one_suspect),
+        cmocka_unit_test(a_tree_of_one_type_is_one_suspect),
+        cmocka_unit_test(collections_in_collections_are_no_list),
+        cmocka_unit_test(the_way_down_ends_where_no_child_keeps_nearly_all),
+        cmocka_unit_test(a_dependent_handle_on_the_way_is_told),
+        cmocka_unit_test(of_a_very_long_way_both_ends_are_shown),
+        cmocka_unit_test(objects_of_one_type_held_by_handles),
+        cmocka_unit_test(objects_of_one_type_in_two_containers),
+        cmocka_unit_test(the_finalizer_queue),
+        cmocka_unit_test(one_that_waits_and_is_large_alone_is_an_object),
+        cmocka_unit_test(the_handlers_of_an_event),
+        cmocka_unit_test(a_list_of_two_delegates_is_neither_s),
+        cmocka_unit_test(very_many_handlers_are_suspicious_by_themselves),
+        cmocka_unit_test(a_node_with_children_of_its_type_is_no_event),
+        cmocka_unit_test(many_collections_of_one_size),
+        cmocka_unit_test(an_array_that_several_collections_share_is_none_of_theirs),
+        cmocka_unit_test(many_arrays_without_elements),
+        cmocka_unit_test(free_memory_around_pinned_objects),
+        cmocka_unit_test(a_small_heap_has_no_suspects),
+        cmocka_unit_test(without_roots_nobody_knows_what_holds_it),
+        cmocka_unit_test(random_graphs),
+        cmocka_unit_test(odd_graphs_do_no_harm),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(it_can_be_stopped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
