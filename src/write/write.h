@@ -34,7 +34,7 @@ const char *write_module_file(const char *module_path, size_t *ret_n, size_t *re
 /* The format cannot hold it: COUNT times, not noted when that is 0. */
 void write_note_loss(struct gcd_write_notes *notes, uint64_t count, const char *text);
 
-extern const struct gcd_format gcd_w_csv, gcd_w_dart, gcd_w_folded, gcd_w_gcdump, gcd_w_gclog, gcd_w_pprof, gcd_w_v8;
+extern const struct gcd_format gcd_w_csv, gcd_w_dart, gcd_w_folded, gcd_w_gcdump, gcd_w_gclog, gcd_w_html, gcd_w_pprof, gcd_w_v8;
 extern const struct gcd_format gcd_w_sqlite;   /* only with GCDUMPC_SQLITE */
 
 #endif
