@@ -214,6 +214,8 @@ enum cli_exit cli_trace_open(const struct cli_args *args, struct cli_dump *d);
 enum cli_exit cli_trace_write(const struct cli_args *args, struct cli_dump *d);
 /* The name of the format that is no conversion, and that only living processes have. */
 #define CLI_RAW_FORMAT "nettrace"
+/* Open PATH for an output, known to the second signal.  On failure the message has been printed. */
+enum cli_exit cli_sink_open(const char *path, const struct gcd_sink_options *options, enum cli_slot slot, struct gcd_sink **ret);
 /* Write what stdio still holds; a full disk or a closed pipe is found here. */
 enum cli_exit cli_flush_stdout(void);
 

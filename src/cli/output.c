@@ -67,6 +67,15 @@ static enum cli_exit choose_format(const struct cli_args *args, const struct gcd
     return CLI_USAGE;
 }
 
+enum cli_exit cli_sink_open(const char *path, const struct gcd_sink_options *options, enum cli_slot slot, struct gcd_sink **ret)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (gcd_sink_open(path, options, ret, &err) != GCD_OK)
+        return cli_fail(strcmp(path, "-") == 0 ? "standard output" : path, &err);
+    cli_temporary(slot, gcd_sink_temporary(*ret));
+    return CLI_DONE;
+}
+
 /* PATH as an output, before a recording is read or a process is disturbed for nothing. */
 static enum cli_exit open_sink(const char *path, bool binary, enum cli_slot slot, struct gcd_sink **ret)
 {
@@ -75,11 +84,7 @@ static enum cli_exit open_sink(const char *path, bool binary, enum cli_slot slot
         cli_say(NULL, "a recording is not written to a terminal; name a file, or use a pipe");
         return CLI_USAGE;
     }
-    struct gcd_error err = GCD_ERROR_INIT;
-    if (gcd_sink_open(path, &(struct gcd_sink_options){ .cancel = &cli_canceled }, ret, &err) != GCD_OK)
-        return cli_fail(to_stdout ? "standard output" : path, &err);
-    cli_temporary(slot, gcd_sink_temporary(*ret));
-    return CLI_DONE;
+    return cli_sink_open(path, &(struct gcd_sink_options){ .cancel = &cli_canceled }, slot, ret);
 }
 
 /* The bytes of IN as they came. */
