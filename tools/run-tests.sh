@@ -35,7 +35,7 @@ check() {
 
 check release '' -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release
 check sanitizers '' -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGCDUMPC_SANITIZE=address,undefined
-check no-ipc '-LE fuzz|sweep|live|golden|readers' -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug -DGCDUMPC_IPC=OFF
+check no-ipc '-LE fuzz|sweep|live|golden|readers|browser' -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug -DGCDUMPC_IPC=OFF
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -86,13 +86,13 @@ static void sort_large(struct html_data *h)
  */
 static void find_large(struct html_data *h, const struct gcd_dominators *d)
 {
-    const uint32_t *order = gcd_dominators_order(d);
-    for (uint32_t i = 0; i < gcd_dominators_reachable(d); i++) {
-        uint32_t node = order[i];
+    for (uint32_t node = 0; node < gcd_graph_node_count(h->g); node++) {
         uint64_t retained = gcd_dominators_retained(d, node);
         if (h->large_count == HTML_LARGE && retained < h->large[0].retained)
             continue;
         uint32_t parent = gcd_dominators_parent(d, node);
+        if (parent == GCD_NODE_NONE)
+            continue;
         if (parent == GCD_NODE_ROOT || gcd_graph_node_type(h->g, parent) != gcd_graph_node_type(h->g, node))
             offer(h, (struct html_large){ .retained = retained, .node = node });
     }
