@@ -36,7 +36,7 @@ check() {
 check release '' -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release
 # a minute of conversions for the readers of others: what they see does not depend on the build
 check sanitizers '-E golden/test_formats' -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGCDUMPC_SANITIZE=address,undefined
-check no-ipc '-LE fuzz|sweep|live|golden|readers' -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug -DGCDUMPC_IPC=OFF
+check no-ipc '-LE fuzz|sweep|live|golden|readers|browser' -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug -DGCDUMPC_IPC=OFF
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -21,6 +21,7 @@
 #include <gcdumpc/alloc.h>
 #include <gcdumpc/cancel.h>
 #include <gcdumpc/diff.h>
+#include <gcdumpc/diff_page.h>
 #include <gcdumpc/dominators.h>
 #include <gcdumpc/dump.h>
 #include <gcdumpc/event.h>

@@ -1,4 +1,7 @@
 #include <stdio.h>
+#include <string.h>
+
+#include <gcdumpc/diff_page.h>
 
 #include "compare_paths.h"
 
@@ -113,9 +116,68 @@ static enum cli_exit print_types(const struct cli_comparison *c)
     return e;
 }
 
+/* ---- the page ---- */
+
+static gcd_status write_page(const struct cli_comparison *c, struct gcd_sink *s, struct gcd_error *err)
+{
+    struct gcd_diff_page page = { .types = c->diff, .paths = c->paths, .retained = c->retained };
+    for (int i = BEFORE; i <= AFTER; i++) {
+        const struct cli_side *side = &c->sides[i];
+        const char *slash = strrchr(side->subject, '/');
+        page.sides[i] = (struct gcd_diff_page_side){
+            .name = slash != NULL ? slash + 1 : side->subject, .program = side->program, .process = side->process, .unix_ms = side->unix_ms,
+            .verdict = &side->verdict, .sum = { side->objects, side->bytes, side->retained_bytes },
+        };
+    }
+    gcd_status st = gcd_write_diff_page(&page, s, err);
+    return st == GCD_OK ? gcd_sink_commit(s, err) : st;
+}
+
+/* Only a page is written to a file: tables go to standard output. */
+static bool is_page(const struct cli_args *args)
+{
+    const struct gcd_format *f = gcd_format_by_path(args->output);
+    if ((f != NULL && strcmp(gcd_format_name(f), "html") == 0) || strcmp(args->output, "-") == 0)
+        return true;
+    cli_say(NULL, "what diff writes with -o is a page for browsers: call it FILE.html, not \"%s\"", args->output);
+    return false;
+}
+
+/* With all that there is, for who cannot ask again. */
+static enum cli_exit diff_page(const struct cli_args *args)
+{
+    struct cli_args all = *args;
+    struct cli_comparison c = { .args = NULL };
+    struct gcd_sink *s = NULL;
+    struct gcd_error err = GCD_ERROR_INIT;
+    char n[CLI_NUMBER_BYTES];
+    if (args->json || args->csv) {
+        cli_say(NULL, "--%s is for tables, and -o for a page", args->json ? "json" : "csv");
+        return CLI_USAGE;
+    }
+    if (!is_page(args))
+        return CLI_USAGE;
+    all.paths = all.retained = true;
+    enum cli_exit e = cli_sink_open(args->output, &(struct gcd_sink_options){ .cancel = &cli_canceled }, CLI_SLOT_OUTPUT, &s);
+    if (e == CLI_DONE)
+        e = cli_compare_open(&all, &c);
+    if (e == CLI_DONE && write_page(&c, s, &err) != GCD_OK)
+        e = cli_fail(args->output, &err);
+    if (e == CLI_DONE && !args->quiet && strcmp(args->output, "-") != 0)
+        cli_say(args->output, "%s bytes of html written", cli_number(gcd_sink_bytes(s), true, n));
+    if (e == CLI_DONE)
+        e = cli_compare_end(&c);
+    cli_compare_close(&c);
+    gcd_sink_free(s);
+    cli_temporary(CLI_SLOT_OUTPUT, NULL);
+    return e;
+}
+
 enum cli_exit cmd_diff(const struct cli_args *args)
 {
     struct cli_comparison c;
+    if (args->output != NULL)
+        return diff_page(args);
     enum cli_exit e = cli_compare_open(args, &c);
     if (e == CLI_DONE)
         e = args->paths ? cli_paths_print(&c) : print_types(&c);

@@ -52,6 +52,7 @@ static const struct option_row rows[] = {
     { "connect", 0, "ADDR", "the same by DOTNET_DiagnosticPorts=ADDR: listens there and waits for it", LIVE, OPT_TEXT, FIELD(connect), 0, 0 },
     { "delay", 0, "SECONDS", "let a program that has connected run so long before the dump (0)", LIVE, OPT_NUMBER, FIELD(delay_s), 0, 1000000 },
     { "output", 'o', "FILE", "where to write; \"-\" is standard output", OUTPUTS | CLI_REPORT, OPT_TEXT, FIELD(output), 0, 0 },
+    { "output", 'o', "FILE", "write a page for browsers, FILE.html, with types, retained sizes and paths", CLI_DIFF, OPT_TEXT, FIELD(output), 0, 0 },
     { "format", 'f', "NAME", "format of the output, else its suffix decides", OUTPUTS | CLI_REPORT, OPT_TEXT, FIELD(format), 0, 0 },
     { "save-trace", 0, "FILE", "also keep the event stream, as .nettrace or .nettrace.gz", LIVE, OPT_TEXT, FIELD(save_trace), 0, 0 },
     { "names", 0, "STYLE", "spelling of type names: csharp, raw (as the runtime), or default",

@@ -2,9 +2,6 @@
 
 #include <string.h>
 
-#include <gcdumpc/dominators.h>
-#include <gcdumpc/paths.h>
-
 #include "base/error.h"
 #include "base/idmap.h"
 #include "base/mem.h"
@@ -29,11 +26,11 @@ struct maker {
     struct stacks *s;
     struct gcd_idmap child;      /* stack << 32 | frame -> stack */
     struct gcd_idmap root;       /* node -> the first root that keeps it alive */
-    uint32_t *place;             /* [nodes] stack of each node */
-    uint32_t nodes;
+    uint64_t *is_parent;         /* a bit a node */
+    size_t words;
     bool no_roots;               /* objects stand in for them */
-    struct gcd_dominators *dominators;   /* one of both */
-    struct gcd_paths *paths;
+    const struct gcd_dominators *dominators;     /* one of both */
+    const struct gcd_paths *paths;
     uint32_t top[FRAME_STATIC];  /* stacks of the first frames, STACKS_NONE = not there yet */
 };
 
@@ -52,6 +49,16 @@ const char *stacks_frame(const struct stacks *s, uint32_t frame, const char **re
 uint32_t stacks_frame_type(const struct stacks *s, uint32_t frame)
 {
     return frame >= FRAME_STATIC + s->static_names ? frame - FRAME_STATIC - (uint32_t)s->static_names : STACKS_NONE;
+}
+
+bool stacks_is_static(const struct stacks *s, uint32_t frame)
+{
+    return frame >= FRAME_STATIC && frame < FRAME_STATIC + s->static_names;
+}
+
+uint32_t stacks_type_frame(const struct stacks *s, uint32_t type)
+{
+    return (uint32_t)(FRAME_STATIC + s->static_names) + type;
 }
 
 /* ---- names of static variables ---- */
@@ -110,14 +117,14 @@ static gcd_status new_stack(struct stacks *s, uint32_t caller, uint32_t frame, u
     return GCD_OK;
 }
 
-/* The stack of CALLER with FRAME behind it, or with "..." when there shall be no new ones: so at most twice STACKS_MAX. */
+/* The stack of CALLER with FRAME behind it, or with "..." when there shall be no new ones: so at most twice max. */
 static gcd_status call(struct maker *m, uint32_t caller, uint32_t frame, uint32_t *ret, struct gcd_error *err)
 {
     uint64_t key = (uint64_t)caller << 32 | frame;
     *ret = gcd_idmap_get(&m->child, key);
     if (*ret != GCD_IDMAP_NONE)
         return GCD_OK;
-    if (m->s->count >= STACKS_MAX && frame != FRAME_CUT) {
+    if (m->s->count >= m->s->max && frame != FRAME_CUT) {
         frame = FRAME_CUT;
         key = (uint64_t)caller << 32 | frame;
         *ret = gcd_idmap_get(&m->child, key);
@@ -156,11 +163,11 @@ static gcd_status place(struct maker *m, uint32_t node, uint32_t parent, struct 
     else if (parent == GCD_NODE_NONE)
         GCD_TRY(first_frame(m, FRAME_UNREACHABLE, &at, err));
     else
-        at = m->place[parent];
-    uint32_t frame = (uint32_t)(FRAME_STATIC + s->static_names) + gcd_graph_node_type(s->g, node);
+        at = s->place[parent];
+    uint32_t frame = stacks_type_frame(s, gcd_graph_node_type(s->g, node));
     if (s->items[at].frame != frame && s->items[at].frame != FRAME_CUT)
         GCD_TRY(call(m, at, s->items[at].depth < STACKS_DEPTH ? frame : FRAME_CUT, &at, err));
-    m->place[node] = at;
+    s->place[node] = at;
     s->merged += s->items[at].frame == FRAME_CUT;
     uint64_t size = gcd_graph_node_size(s->g, node), *bytes = &s->items[at].bytes;
     s->items[at].objects++;
@@ -168,41 +175,54 @@ static gcd_status place(struct maker *m, uint32_t node, uint32_t parent, struct 
     return GCD_OK;
 }
 
-static gcd_status place_all(struct maker *m, struct gcd_error *err)
+static uint32_t parent_of(const struct maker *m, uint32_t node)
 {
-    const struct gcd_dominators *d = m->dominators;
-    const uint32_t *order = d != NULL ? gcd_dominators_order(d) : gcd_paths_order(m->paths);
-    uint32_t reachable = d != NULL ? gcd_dominators_reachable(d) : gcd_paths_reachable(m->paths);
+    return m->dominators != NULL ? gcd_dominators_parent(m->dominators, node) : gcd_paths_parent(m->paths, node);
+}
+
+static gcd_status check(const struct maker *m, uint64_t done, struct gcd_error *err)
+{
+    return write_check(m->s->options, NULL, 2 * (uint64_t)m->s->nodes + done, 4 * (uint64_t)m->s->nodes, err);
+}
+
+/*
+ * The order of the analysis, parents first, jumps about in the heap, and nearly all of the time is waiting for memory.  So only the nodes that
+ * are parents, a third of a heap, are met in this order; the others follow in that of the heap.
+ */
+static gcd_status place_parents(struct maker *m, const uint32_t *order, uint32_t reachable, struct gcd_error *err)
+{
     for (uint32_t i = 0; i < reachable; i++) {
+        uint32_t node = order[i];
         if (i % WRITE_CHECK_EVERY == 0)
-            GCD_TRY(write_check(m->s->options, NULL, (uint64_t)m->nodes + i, 2 * (uint64_t)m->nodes, err));
-        GCD_TRY(place(m, order[i], d != NULL ? gcd_dominators_parent(d, order[i]) : gcd_paths_parent(m->paths, order[i]), err));
+            GCD_TRY(check(m, i, err));
+        if ((m->is_parent[node >> 6] >> (node & 63) & 1) != 0)
+            GCD_TRY(place(m, node, parent_of(m, node), err));
     }
-    for (uint32_t node = 0; node < m->nodes; node++)
-        if ((d != NULL ? gcd_dominators_parent(d, node) : gcd_paths_parent(m->paths, node)) == GCD_NODE_NONE)
-            GCD_TRY(place(m, node, GCD_NODE_NONE, err));
     return GCD_OK;
 }
 
-/* The analysis is the first half of the work, whatever steps it counts in. */
-static void first_half(void *ctx, uint64_t done, uint64_t total)
+static gcd_status place_others(struct maker *m, struct gcd_error *err)
 {
-    const struct maker *m = ctx;
-    if (total > 0)
-        m->s->options->progress(m->s->options->progress_ctx, (uint64_t)((double)done / (double)total * (double)m->nodes),
-                                2 * (uint64_t)m->nodes);
+    for (uint32_t node = 0; node < m->s->nodes; node++) {
+        if (node % WRITE_CHECK_EVERY == 0)
+            GCD_TRY(check(m, (uint64_t)m->s->nodes + node, err));
+        if ((m->is_parent[node >> 6] >> (node & 63) & 1) == 0)
+            GCD_TRY(place(m, node, parent_of(m, node), err));
+    }
+    return GCD_OK;
 }
 
-static gcd_status analyze(struct maker *m, struct gcd_error *err)
+static gcd_status place_all(struct maker *m, struct gcd_error *err)
 {
-    const struct gcd_write_options *o = m->s->options;
-    gcd_progress_fn progress = o->progress != NULL ? first_half : NULL;
-    if (o->fold == GCD_FOLD_PATHS) {
-        struct gcd_paths_options po = { .alloc = &m->s->alloc, .cancel = o->cancel, .progress = progress, .progress_ctx = m };
-        return gcd_paths_new(m->s->g, &po, &m->paths, err);
+    const struct gcd_dominators *d = m->dominators;
+    for (uint32_t node = 0; node < m->s->nodes; node++) {
+        uint32_t parent = parent_of(m, node);
+        if (parent < GCD_NODE_ROOT)
+            m->is_parent[parent >> 6] |= UINT64_C(1) << (parent & 63);
     }
-    struct gcd_dominators_options go = { .alloc = &m->s->alloc, .cancel = o->cancel, .progress = progress, .progress_ctx = m };
-    return gcd_dominators_new(m->s->g, &go, &m->dominators, err);
+    GCD_TRY(place_parents(m, d != NULL ? gcd_dominators_order(d) : gcd_paths_order(m->paths),
+                          d != NULL ? gcd_dominators_reachable(d) : gcd_paths_reachable(m->paths), err));
+    return place_others(m, err);
 }
 
 static gcd_status make(struct maker *m, struct gcd_error *err)
@@ -214,35 +234,72 @@ static gcd_status make(struct maker *m, struct gcd_error *err)
     GCD_TRY(name_statics(s, err));
     if (FRAME_STATIC + s->static_names + gcd_graph_type_count(s->g) >= STACKS_NONE)
         return gcd_fail(err, GCD_E_LIMIT, "static variables and types are more than a profile can take");
-    s->frames = (uint32_t)(FRAME_STATIC + s->static_names) + gcd_graph_type_count(s->g);
+    s->frames = stacks_type_frame(s, gcd_graph_type_count(s->g));
     for (size_t i = roots; i-- > 0;)     /* backwards: the first root of a node stays */
         if (gcd_graph_root_group(gcd_graph_root(s->g, i)) != GCD_GROUP_WEAK)
             if (!gcd_idmap_put(&m->root, gcd_graph_root(s->g, i)->node, (uint32_t)i))
                 return gcd_fail_nomem(err, "sorting roots");
-    GCD_TRY(analyze(m, err));
     m->no_roots = m->root.used == 0;
-    m->place = gcd_mem_new_uncleared(&s->alloc, m->nodes, sizeof *m->place);
-    return m->place != NULL ? place_all(m, err) : gcd_fail_nomem(err, "stacking objects");
+    s->place = gcd_mem_new_uncleared(&s->alloc, s->nodes, sizeof *s->place);
+    m->words = ((size_t)s->nodes + 63) / 64;
+    m->is_parent = gcd_mem_new_array(&s->alloc, m->words, sizeof *m->is_parent);
+    return s->place != NULL && m->is_parent != NULL ? place_all(m, err) : gcd_fail_nomem(err, "stacking objects");
 }
 
-gcd_status stacks_make(struct stacks *s, const struct gcd_graph *g, const struct gcd_write_options *options, struct gcd_error *err)
+gcd_status stacks_along(struct stacks *s, const struct gcd_graph *g, const struct gcd_write_options *options,
+                        const struct gcd_dominators *d, const struct gcd_paths *p, uint32_t max, struct gcd_error *err)
 {
-    *s = (struct stacks){ .alloc = gcd_alloc_or_default(options->alloc), .g = g, .options = options };
-    struct maker m = { .s = s, .nodes = gcd_graph_node_count(g) };
+    *s = (struct stacks){ .alloc = gcd_alloc_or_default(options->alloc), .g = g, .options = options, .max = max,
+                          .nodes = gcd_graph_node_count(g) };
+    struct maker m = { .s = s, .dominators = d, .paths = p };
     memset(m.top, 0xff, sizeof m.top);   /* STACKS_NONE */
     gcd_idmap_init(&m.child, &s->alloc);
     gcd_idmap_init(&m.root, &s->alloc);
     gcd_status st = make(&m, err);
-    gcd_mem_free(&s->alloc, m.place, m.nodes * sizeof *m.place);
-    gcd_dominators_free(m.dominators);
-    gcd_paths_free(m.paths);
+    gcd_mem_free(&s->alloc, m.is_parent, m.words * sizeof *m.is_parent);
     gcd_idmap_done(&m.child);
     gcd_idmap_done(&m.root);
     return st;
 }
 
+/* The analysis is the first half of the work, whatever steps it counts in. */
+static void first_half(void *ctx, uint64_t done, uint64_t total)
+{
+    const struct stacks *s = ctx;
+    if (total > 0)
+        s->options->progress(s->options->progress_ctx, (uint64_t)((double)done / (double)total * (double)s->nodes), 2 * (uint64_t)s->nodes);
+}
+
+gcd_status stacks_make(struct stacks *s, const struct gcd_graph *g, const struct gcd_write_options *options, struct gcd_error *err)
+{
+    *s = (struct stacks){ .alloc = gcd_alloc_or_default(options->alloc), .g = g, .options = options, .nodes = gcd_graph_node_count(g) };
+    gcd_progress_fn progress = options->progress != NULL ? first_half : NULL;
+    struct gcd_dominators *d = NULL;
+    struct gcd_paths *p = NULL;
+    gcd_status st;
+    if (options->fold == GCD_FOLD_PATHS)
+        st = gcd_paths_new(g, &(struct gcd_paths_options){ .alloc = &s->alloc, .cancel = options->cancel, .progress = progress,
+                                                           .progress_ctx = s }, &p, err);
+    else
+        st = gcd_dominators_new(g, &(struct gcd_dominators_options){ .alloc = &s->alloc, .cancel = options->cancel, .progress = progress,
+                                                                     .progress_ctx = s }, &d, err);
+    if (st == GCD_OK)
+        st = stacks_along(s, g, options, d, p, STACKS_MAX, err);
+    stacks_drop_places(s);
+    gcd_dominators_free(d);
+    gcd_paths_free(p);
+    return st;
+}
+
+void stacks_drop_places(struct stacks *s)
+{
+    gcd_mem_free(&s->alloc, s->place, s->nodes * sizeof *s->place);
+    s->place = NULL;
+}
+
 void stacks_done(struct stacks *s)
 {
+    stacks_drop_places(s);
     gcd_mem_free(&s->alloc, s->items, s->cap * sizeof *s->items);
     gcd_mem_free(&s->alloc, s->static_name, s->static_room * sizeof *s->static_name);
 }

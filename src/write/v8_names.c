@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "write/json_put.h"
 
 static const char *const group_names[GCD_GROUPS] = {
     [GCD_GROUP_STATICS] = "[static variables]", [GCD_GROUP_LOCALS] = "[local variables]",
@@ -108,27 +109,7 @@ void v8_names_done(struct v8_names *n)
 /* N bytes of UTF-8 inside of a JSON string. */
 static void put_json(struct gcd_sink *s, const char *text, size_t n)
 {
-    static const char hex[] = "0123456789abcdef";
-    while (n > 0) {
-        size_t part = n < GCD_SINK_RESERVE_MAX / 6 ? n : GCD_SINK_RESERVE_MAX / 6;
-        char *begin = gcd_sink_reserve(s, part * 6), *p = begin;
-        for (size_t i = 0; i < part; i++) {
-            unsigned char c = (unsigned char)text[i];
-            if (c < 0x20) {
-                memcpy(p, "\\u00", 4);
-                p[4] = hex[c >> 4];
-                p[5] = hex[c & 15];
-                p += 6;
-                continue;
-            }
-            if (c == '"' || c == '\\')
-                *p++ = '\\';
-            *p++ = (char)c;
-        }
-        gcd_sink_advance(s, (size_t)(p - begin));
-        text += part;
-        n -= part;
-    }
+    json_put_inside(&(struct json_put){ .s = s }, text, n);
 }
 
 static void put_without_spaces(struct gcd_sink *s, const char *text, size_t n)

@@ -36,7 +36,7 @@ void write_note_loss(struct gcd_write_notes *notes, uint64_t count, const char *
 /* The same of roots and ranges, in a format that tells of a root no more than its group, and nothing of ranges. */
 void write_note_root_losses(struct gcd_write_notes *notes, const struct gcd_graph *g, bool weak_roots_are_there);
 
-extern const struct gcd_format gcd_w_csv, gcd_w_dart, gcd_w_folded, gcd_w_gcdump, gcd_w_gclog, gcd_w_pprof, gcd_w_v8;
+extern const struct gcd_format gcd_w_csv, gcd_w_dart, gcd_w_folded, gcd_w_gcdump, gcd_w_gclog, gcd_w_html, gcd_w_pprof, gcd_w_v8;
 extern const struct gcd_format gcd_w_sqlite;   /* only with GCDUMPC_SQLITE */
 
 #endif

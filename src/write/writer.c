@@ -5,7 +5,7 @@
 #include "base/error.h"
 
 static const struct gcd_format *const formats[] = {
-    &gcd_w_gclog, &gcd_w_gcdump, &gcd_w_v8, &gcd_w_dart, &gcd_w_pprof, &gcd_w_folded, &gcd_w_csv,
+    &gcd_w_gclog, &gcd_w_gcdump, &gcd_w_v8, &gcd_w_dart, &gcd_w_pprof, &gcd_w_folded, &gcd_w_html, &gcd_w_csv,
 #ifdef GCDUMPC_HAVE_SQLITE
     &gcd_w_sqlite,
 #endif

@@ -395,7 +395,7 @@ class Both(Held):
             self.refused(2, "a pattern for names is empty", *words, "", "shop")
 
     def test_incomplete(self):
-        for words in (("retained",), ("retained", "--tree", "3"), ("paths", "--type", "System.String")):
+        for words in (("retained",), ("retained", "--tree", "3"), ("paths", "--type", "*")):
             for name in INCOMPLETE:
                 run = self.done(*words, trace(name), code=3)
                 self.assertIn("the dump is incomplete", run.lines[-1])

@@ -1,6 +1,7 @@
 """A real .NET process with known heap contents, dumped by gcdumpc.  Needs the .NET SDK; without it the test is skipped."""
 import json
 import os
+import re
 import signal
 import time
 
@@ -24,6 +25,24 @@ class Live(LiveTest):
             # a second and a third time: all names are there again
             self.check_counts(target)
             self.assertEqual(os.listdir(self.folder).count("a.gclog"), 1)
+
+    def test_page(self):
+        with Process() as target:
+            r = self.gcdumpc("--pid", target.pid, "-o", self.path("a.html"), "--names", "raw")
+            self.assertIn("complete", r.stderr)
+            with open(self.path("a.html"), encoding="utf-8") as f:
+                page = f.read()
+            data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
+            found = {}
+            for name, _, objects, _, _ in data["types"]:
+                found[data["names"][name]] = found.get(data["names"][name], 0) + objects
+            wanted = target.wanted()
+            self.assertGreater(len(wanted), 90)
+            for name, count in wanted.items():
+                self.assertEqual(found.get(name, 0), count, name)
+            self.assertEqual((data["process"]["pid"], data["process"]["name"]), (target.pid, "HeapLab"))
+            self.assertTrue(data["generations"])
+            self.assertGreater(data["gc"]["pause_ns"], 0)
 
     def test_strategies_agree(self):
         with Process() as target:

@@ -1,0 +1,291 @@
+#include "write/html_data.h"
+
+#include <string.h>
+
+#include <gcdumpc/generations.h>
+#include <gcdumpc/retained.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/sort.h"
+#include "write/write.h"
+
+/* Different paths that are told apart; what leaves them is in frames "...". */
+#define STACKS_OF_TREE (UINT32_C(1) << 17)
+#define STACKS_OF_PATHS (UINT32_C(1) << 15)
+/* Of the largest types by their own bytes; as many again by what they retain. */
+#define PATHS_BY_BYTES (HTML_PATHS / 2)
+
+/* Progress of one analysis as a part of all: from FIRST to FIRST + SHARE, both of 4. */
+struct stage {
+    const struct gcd_write_options *all;
+    double first, share;
+};
+
+#define STAGE_STEPS UINT64_C(1000000)
+
+static void stage_progress(void *ctx, uint64_t done, uint64_t total)
+{
+    const struct stage *s = ctx;
+    if (total > 0)
+        s->all->progress(s->all->progress_ctx, (uint64_t)((s->first + s->share * (double)done / (double)total) / 4 * (double)STAGE_STEPS),
+                         STAGE_STEPS);
+}
+
+/* ---- the largest single objects ---- */
+
+static bool smaller(const struct html_large *a, const struct html_large *b)
+{
+    return a->retained != b->retained ? a->retained < b->retained : a->node > b->node;
+}
+
+/* A heap with the smallest on top. */
+static void sift_down(struct html_large *items, size_t n, size_t i)
+{
+    struct html_large x = items[i];
+    for (size_t child; (child = 2 * i + 1) < n; i = child) {
+        child += child + 1 < n && smaller(&items[child + 1], &items[child]);
+        if (!smaller(&items[child], &x))
+            break;
+        items[i] = items[child];
+    }
+    items[i] = x;
+}
+
+static void offer(struct html_data *h, struct html_large x)
+{
+    if (h->large_count == HTML_LARGE) {
+        if (smaller(&x, &h->large[0]))
+            return;
+        h->large[0] = x;
+        sift_down(h->large, HTML_LARGE, 0);
+        return;
+    }
+    h->large[h->large_count++] = x;
+    if (h->large_count == HTML_LARGE)
+        for (size_t i = HTML_LARGE / 2; i-- > 0;)
+            sift_down(h->large, HTML_LARGE, i);
+}
+
+/* Largest first. */
+static void sort_large(struct html_data *h)
+{
+    for (size_t i = h->large_count / 2; i-- > 0;)
+        sift_down(h->large, h->large_count, i);
+    for (size_t n = h->large_count; n > 1; n--) {
+        struct html_large x = h->large[0];
+        h->large[0] = h->large[n - 1];
+        h->large[n - 1] = x;
+        sift_down(h->large, n - 1, 0);
+    }
+}
+
+/*
+ * Of objects of one type that hold each other (a list, a tree) only the outermost: its retained size has the others in it.  That is why this
+ * is not gcd_retained_largest: the links of one list would be all of its answer.
+ */
+static void find_large(struct html_data *h, const struct gcd_dominators *d)
+{
+    for (uint32_t node = 0; node < gcd_graph_node_count(h->g); node++) {
+        uint64_t retained = gcd_dominators_retained(d, node);
+        if (h->large_count == HTML_LARGE && retained < h->large[0].retained)
+            continue;
+        uint32_t parent = gcd_dominators_parent(d, node);
+        if (parent == GCD_NODE_NONE)
+            continue;
+        if (parent == GCD_NODE_ROOT || gcd_graph_node_type(h->g, parent) != gcd_graph_node_type(h->g, node))
+            offer(h, (struct html_large){ .retained = retained, .node = node });
+    }
+    sort_large(h);
+}
+
+static gcd_status find_holders(struct html_data *h, const struct stacks *s, struct gcd_error *err)
+{
+    for (size_t i = 0; i < h->large_count; i++) {
+        struct html_large *l = &h->large[i];
+        l->holder = h->holder_count;
+        for (uint32_t at = s->place[l->node]; at != STACKS_NONE; at = s->items[at].caller)
+            l->holders++;
+        if (!gcd_vec_reserve(&h->alloc, &h->holders, &h->holder_room, h->holder_count + l->holders, sizeof *h->holders, SIZE_MAX))
+            return gcd_fail_nomem(err, "looking at the largest objects");
+        h->holder_count += l->holders;
+        size_t to = h->holder_count;
+        for (uint32_t at = s->place[l->node]; at != STACKS_NONE; at = s->items[at].caller)
+            h->holders[--to] = s->items[at].frame;
+    }
+    return GCD_OK;
+}
+
+/* ---- types ---- */
+
+static int by_bytes(const void *ctx, uint32_t a, uint32_t b)
+{
+    const struct html_data *h = ctx;
+    const struct gcd_type *x = gcd_graph_type(h->g, a), *y = gcd_graph_type(h->g, b);
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return x->objects != y->objects ? (x->objects < y->objects ? 1 : -1) : 0;
+}
+
+static int by_retained(const void *ctx, uint32_t a, uint32_t b)
+{
+    const struct html_data *h = ctx;
+    return h->retained[a] != h->retained[b] ? (h->retained[a] < h->retained[b] ? 1 : -1) : by_bytes(ctx, a, b);
+}
+
+/* Sorts all types that have objects; the paths wanted are those of the first by either order, each once. */
+static gcd_status choose_types(struct html_data *h, uint32_t *ret_wanted, size_t *ret_n, struct gcd_error *err)
+{
+    size_t n = 0, wanted = 0;
+    h->type_room = gcd_graph_type_count(h->g);
+    h->types = gcd_mem_new_uncleared(&h->alloc, h->type_room, sizeof *h->types);
+    if (h->types == NULL && h->type_room > 0)
+        return gcd_fail_nomem(err, "sorting types");
+    for (uint32_t i = 0; i < h->type_room; i++)
+        if (gcd_graph_type(h->g, i)->objects > 0)
+            h->types[n++] = i;
+    if (!gcd_sort_numbers(&h->alloc, h->types, n, by_retained, h))
+        return gcd_fail_nomem(err, "sorting types");
+    for (; wanted < PATHS_BY_BYTES && wanted < n; wanted++)
+        ret_wanted[wanted] = h->types[wanted];
+    size_t first = wanted;
+    if (!gcd_sort_numbers(&h->alloc, h->types, n, by_bytes, h))
+        return gcd_fail_nomem(err, "sorting types");
+    for (size_t i = 0; i < n && wanted < HTML_PATHS; i++) {
+        bool there = false;
+        for (size_t k = 0; k < first; k++)
+            there |= ret_wanted[k] == h->types[i];
+        if (!there)
+            ret_wanted[wanted++] = h->types[i];
+    }
+    *ret_n = wanted;
+    h->types_with_objects = n;
+    h->type_count = n < HTML_TYPES ? n : HTML_TYPES;
+    return GCD_OK;
+}
+
+/* ---- the analyses ---- */
+
+static gcd_status make_tree(struct html_data *h, const struct stacks *s, struct gcd_error *err)
+{
+    uint64_t *objects = gcd_mem_new_uncleared(&h->alloc, s->count, sizeof *objects);
+    uint64_t *bytes = gcd_mem_new_uncleared(&h->alloc, s->count, sizeof *bytes);
+    gcd_status st = GCD_OK;
+    if (s->count > 0 && (objects == NULL || bytes == NULL))
+        st = gcd_fail_nomem(err, "making a tree");
+    for (size_t i = 0; st == GCD_OK && i < s->count; i++) {
+        objects[i] = s->items[i].objects;
+        bytes[i] = s->items[i].bytes;
+    }
+    if (st == GCD_OK)
+        st = html_tree_make(&h->tree, s, objects, bytes, HTML_TREE, err);
+    gcd_mem_free(&h->alloc, objects, s->count * sizeof *objects);
+    gcd_mem_free(&h->alloc, bytes, s->count * sizeof *bytes);
+    return st;
+}
+
+/* Options for one stage of the work. */
+static struct gcd_write_options staged(const struct gcd_write_options *all, struct stage *stage)
+{
+    struct gcd_write_options options = *all;
+    options.progress = all->progress != NULL ? stage_progress : NULL;
+    options.progress_ctx = stage;
+    return options;
+}
+
+static gcd_status along_dominators(struct html_data *h, struct gcd_error *err)
+{
+    const struct gcd_dominators *d = h->dominators;
+    struct stage stage = { h->options, 2, 1 };
+    struct gcd_write_options options = staged(h->options, &stage);
+    struct stacks s;
+    h->stand_ins = gcd_dominators_stand_ins(d);
+    h->reachable_objects = gcd_dominators_reachable(d);
+    h->reachable_bytes = gcd_dominators_retained(d, GCD_NODE_ROOT);
+    h->retained = gcd_mem_new_array(&h->alloc, gcd_graph_type_count(h->g), sizeof *h->retained);
+    if (h->retained == NULL)
+        return gcd_fail_nomem(err, "adding up retained sizes");
+    GCD_TRY(gcd_retained_by_type(h->g, d, &h->alloc, h->retained, err));
+    find_large(h, d);
+    gcd_status st = stacks_along(&s, h->g, &options, d, NULL, STACKS_OF_TREE, err);
+    if (st == GCD_OK)
+        st = find_holders(h, &s, err);
+    if (st == GCD_OK)
+        st = make_tree(h, &s, err);
+    stacks_done(&s);
+    return st;
+}
+
+static gcd_status along_paths(struct html_data *h, const struct gcd_paths *p, struct gcd_error *err)
+{
+    struct stage stage = { h->options, 3, 1 };
+    struct gcd_write_options options = staged(h->options, &stage);
+    uint32_t wanted[HTML_PATHS];
+    size_t n = 0;
+    GCD_TRY(choose_types(h, wanted, &n, err));
+    gcd_status st = stacks_along(&h->names, h->g, &options, NULL, p, STACKS_OF_PATHS, err);
+    if (st == GCD_OK)
+        st = html_paths_make(h, &h->names, wanted, n, err);
+    stacks_drop_places(&h->names);
+    h->names.options = h->options;       /* the others end here */
+    return st;
+}
+
+static gcd_status analyze(struct html_data *h, struct gcd_error *err)
+{
+    struct stage first = { h->options, 0, 1 }, second = { h->options, 1, 1 };
+    gcd_progress_fn progress = h->options->progress != NULL ? stage_progress : NULL;
+    struct gcd_dominators_options d = { .alloc = &h->alloc, .cancel = h->options->cancel, .progress = progress, .progress_ctx = &first };
+    struct gcd_paths_options o = { .alloc = &h->alloc, .cancel = h->options->cancel, .progress = progress, .progress_ctx = &second };
+    struct gcd_paths *p = NULL;
+    GCD_TRY(gcd_dominators_new(h->g, &d, &h->dominators, err));
+    GCD_TRY(gcd_paths_new(h->g, &o, &p, err));
+    struct gcd_suspects_options s = { .alloc = &h->alloc, .cancel = h->options->cancel, .names = h->options->names, .paths = p };
+    gcd_status st = gcd_suspects_new(h->g, h->dominators, &s, &h->suspects, err);
+    if (st == GCD_OK)
+        st = along_dominators(h, err);
+    if (st == GCD_OK)
+        st = along_paths(h, p, err);
+    gcd_paths_free(p);
+    return st;
+}
+
+static gcd_status generations(struct html_data *h, struct gcd_error *err)
+{
+    struct gcd_generations *all;
+    if (gcd_graph_range_count(h->g) == 0)
+        return GCD_OK;
+    GCD_TRY(gcd_generations_of_graph(h->g, &h->alloc, &all, err));
+    for (uint32_t node = 0; node < gcd_graph_node_count(h->g); node++)
+        gcd_generations_add(all, gcd_graph_node_address(h->g, node), gcd_graph_node_size(h->g, node));
+    for (unsigned i = 0; i < HTML_GENERATIONS; i++)
+        h->generations[i] = *gcd_generations_get(all, i < HTML_GENERATIONS - 1 ? i : GCD_GENERATION_NONE);
+    gcd_generations_free(all);
+    return GCD_OK;
+}
+
+gcd_status html_data_make(struct html_data *h, const struct gcd_graph *g, const struct gcd_write_options *options, struct gcd_error *err)
+{
+    memset(h, 0, sizeof *h);
+    h->alloc = gcd_alloc_or_default(options->alloc);
+    h->g = g;
+    h->options = options;
+    for (size_t i = 0; i < gcd_graph_root_count(g); i++)
+        h->roots[gcd_graph_root_group(gcd_graph_root(g, i))]++;
+    GCD_TRY(analyze(h, err));
+    return generations(h, err);
+}
+
+void html_data_done(struct html_data *h)
+{
+    gcd_suspects_free(h->suspects);
+    gcd_dominators_free(h->dominators);
+    gcd_mem_free(&h->alloc, h->retained, gcd_graph_type_count(h->g) * sizeof *h->retained);
+    gcd_mem_free(&h->alloc, h->types, h->type_room * sizeof *h->types);
+    gcd_mem_free(&h->alloc, h->holders, h->holder_room * sizeof *h->holders);
+    html_tree_done(&h->tree, &h->alloc);
+    for (size_t i = 0; i < h->path_count; i++)
+        html_tree_done(&h->paths[i].tree, &h->alloc);
+    if (h->names.g != NULL)
+        stacks_done(&h->names);
+}

@@ -1,0 +1,172 @@
+/*
+ * The page of two dumps side by side: the same page as of one, with other data.
+ */
+#include <string.h>
+
+#include <gcdumpc/diff_page.h>
+#include <gcdumpc/version.h>
+
+#include "base/error.h"
+#include "write/html_page.h"
+#include "write/json_put.h"
+
+/* Rows of types: those that have grown most, and those that have shrunk most. */
+#define GROWN ((size_t)4000)
+#define SHRUNK ((size_t)1000)
+#define STEPS ((size_t)8000)
+/* All names of one kind together. */
+#define NAMES_BYTES ((size_t)1500000)
+#define TEXT_BYTES ((size_t)2000)
+
+static const size_t limits[] = { 4000, 1000, 500, 250, 120, 60 };
+#define SHORTEST (sizeof limits / sizeof *limits - 1)
+
+static uint64_t change(const struct gcd_diff_sum *sums)
+{
+    return sums[1].bytes > sums[0].bytes ? sums[1].bytes - sums[0].bytes : sums[0].bytes - sums[1].bytes;
+}
+
+static void put_sums(struct json_put *j, const struct gcd_diff_sum *sums, bool retained)
+{
+    for (int i = 0; i < 2; i++) {
+        json_put_number(j, NULL, sums[i].objects);
+        json_put_number(j, NULL, sums[i].bytes);
+        if (retained)
+            json_put_number(j, NULL, sums[i].retained_bytes);
+    }
+}
+
+static void put_sides(struct json_put *j, const struct gcd_diff_page *page)
+{
+    json_put_open(j, "sides", '[');
+    for (int i = 0; i < 2; i++) {
+        const struct gcd_diff_page_side *s = &page->sides[i];
+        json_put_open(j, NULL, '{');
+        json_put_text(j, "name", s->name, TEXT_BYTES);
+        json_put_text(j, "program", s->program, TEXT_BYTES);
+        json_put_number(j, "process", s->process);
+        if (s->unix_ms != INT64_MIN)
+            json_put_signed(j, "unix_ms", s->unix_ms);
+        json_put_number(j, "objects", s->sum.objects);
+        json_put_number(j, "bytes", s->sum.bytes);
+        json_put_number(j, "retained", s->sum.retained_bytes);
+        json_put_verdict(j, s->verdict);
+        json_put_close(j, '}');
+    }
+    json_put_close(j, ']');
+}
+
+/* ---- types ---- */
+
+static bool is_shown(size_t i, size_t n)
+{
+    return n <= GROWN + SHRUNK || i < GROWN || i >= n - SHRUNK;
+}
+
+static size_t type_limit(const struct json_put *j, const struct gcd_diff *d)
+{
+    size_t n = gcd_diff_row_count(d);
+    for (size_t k = 0; k < SHORTEST; k++) {
+        size_t sum = 0;
+        for (size_t i = 0; i < n && sum <= NAMES_BYTES; i++) {
+            size_t bytes = is_shown(i, n) ? json_put_measure(j, gcd_diff_row(d, i)->name) : 0;
+            sum += bytes < limits[k] ? bytes : limits[k];
+        }
+        if (sum <= NAMES_BYTES)
+            return limits[k];
+    }
+    return limits[SHORTEST];
+}
+
+static void put_types(struct json_put *j, const struct gcd_diff_page *page)
+{
+    size_t n = gcd_diff_row_count(page->types), max = type_limit(j, page->types), others = 0;
+    struct gcd_diff_sum rest[2] = { { .objects = 0 }, { .objects = 0 } };
+    json_put_open(j, "rows", '[');
+    for (size_t i = 0; i < n; i++) {
+        const struct gcd_diff_row *row = gcd_diff_row(page->types, i);
+        if (!is_shown(i, n)) {
+            others++;
+            for (int k = 0; k < 2; k++) {
+                rest[k].objects += row->sums[k].objects;
+                rest[k].bytes += row->sums[k].bytes;
+            }
+            continue;
+        }
+        json_put_open(j, NULL, '[');
+        json_put_text(j, NULL, row->name, max);
+        put_sums(j, row->sums, page->retained);
+        json_put_close(j, ']');
+    }
+    json_put_close(j, ']');
+    json_put_open(j, "other_rows", '[');
+    json_put_number(j, NULL, others);
+    put_sums(j, rest, false);
+    json_put_close(j, ']');
+}
+
+/* ---- paths ---- */
+
+/* The row behind row I when those below it are shown, or not, because it has changed by less than LEAST. */
+static size_t next_row(const struct gcd_tree_diff_row *rows, size_t i, uint64_t least)
+{
+    return change(rows[i].sums) >= least ? i + 1 : rows[i].end;
+}
+
+/* How many rows and bytes of names (of at most MAX each) there are then. */
+static size_t count_rows(const struct json_put *j, const struct gcd_tree_diff_row *rows, size_t n, uint64_t least, size_t max, size_t *ret_bytes)
+{
+    size_t count = 0;
+    *ret_bytes = 0;
+    for (size_t i = 0; i < n; i = next_row(rows, i, least)) {
+        if (change(rows[i].sums) < least)
+            continue;
+        size_t bytes = json_put_measure(j, rows[i].name);
+        *ret_bytes += bytes < max ? bytes : max;
+        count++;
+    }
+    return count;
+}
+
+/* A row a step: depth, name, objects and bytes before and after.  What is not there is the difference to the row above. */
+static void put_paths(struct json_put *j, const struct gcd_tree_diff *d)
+{
+    size_t n = 0, bytes, k = 0;
+    const struct gcd_tree_diff_row *rows = d != NULL ? gcd_tree_diff_rows(d, &n) : NULL;
+    uint64_t least = 1;
+    while (count_rows(j, rows, n, least, limits[0], &bytes) > STEPS && least <= UINT64_MAX / 2)
+        least *= 2;
+    while (k < SHORTEST && bytes > NAMES_BYTES)
+        (void)count_rows(j, rows, n, least, limits[++k], &bytes);
+    json_put_open(j, "steps", '[');
+    for (size_t i = 0; i < n; i = next_row(rows, i, least)) {
+        if (change(rows[i].sums) < least)
+            continue;
+        json_put_open(j, NULL, '[');
+        json_put_number(j, NULL, rows[i].depth);
+        json_put_text(j, NULL, rows[i].name, limits[k]);
+        put_sums(j, rows[i].sums, false);
+        json_put_close(j, ']');
+    }
+    json_put_close(j, ']');
+    json_put_number(j, "least_step", least);
+}
+
+gcd_status gcd_write_diff_page(const struct gcd_diff_page *page, struct gcd_sink *s, struct gcd_error *err)
+{
+    struct json_put j = { .s = s, .html = true };
+    if (gcd_diff_dumps(page->types) != 2)
+        return gcd_fail(err, GCD_E_ARG, "a page compares two dumps, not %zu", gcd_diff_dumps(page->types));
+    gcd_sink_write(s, html_page_head, html_page_head_bytes);
+    json_put_open(&j, NULL, '{');
+    json_put_text(&j, "kind", "diff", TEXT_BYTES);
+    json_put_text(&j, "gcdumpc", GCDUMPC_VERSION, TEXT_BYTES);
+    json_put_bool(&j, "retained", page->retained);
+    json_put_bool(&j, "has_steps", page->paths != NULL);
+    put_sides(&j, page);
+    put_types(&j, page);
+    put_paths(&j, page->paths);
+    json_put_close(&j, '}');
+    gcd_sink_write(s, html_page_tail, html_page_tail_bytes);
+    return gcd_sink_status(s, err);
+}

@@ -1,0 +1,369 @@
+/*
+ * The data of the page as JSON, for the scripts in src/write/html.  Rows are arrays; what their columns are is said in data.js.
+ */
+#include <string.h>
+
+#include <gcdumpc/version.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "write/html_data.h"
+#include "write/json_put.h"
+#include "write/write.h"
+
+/* All names of frames together; a hostile dump has names of megabytes. */
+#define NAMES_BYTES ((size_t)2 << 20)
+/* Texts that occur a few times or once a type. */
+#define TEXT_BYTES ((size_t)2000)
+#define MODULE_BYTES ((size_t)120)
+
+struct page {
+    const struct html_data *h;
+    struct json_put j;
+    uint32_t *number;            /* [frames] in the list of names, STACKS_NONE = not used */
+    uint32_t *frames;            /* [count] the frames of the list */
+    size_t count;
+};
+
+/* ---- names: each once, in the order of first use ---- */
+
+static void use(struct page *p, uint32_t frame)
+{
+    if (p->number[frame] != STACKS_NONE)
+        return;
+    p->number[frame] = (uint32_t)p->count;
+    p->frames[p->count++] = frame;
+}
+
+static void use_type(struct page *p, uint32_t type)
+{
+    use(p, stacks_type_frame(&p->h->names, type));
+}
+
+static void use_suspects(struct page *p)
+{
+    for (size_t i = 0; i < gcd_suspects_count(p->h->suspects) && i < HTML_SUSPECTS; i++) {
+        const struct gcd_suspect *s = gcd_suspects_get(p->h->suspects, i);
+        for (size_t k = 0; k < s->path_count; k++)
+            use_type(p, s->path[k].type);
+        for (size_t k = 0; k < s->held_count; k++)
+            use_type(p, s->held[k].type);
+        for (size_t k = 0; k < s->content_count; k++)
+            use_type(p, s->content[k].type);
+    }
+}
+
+static void use_all(struct page *p)
+{
+    const struct html_data *h = p->h;
+    for (size_t i = 0; i < h->type_count; i++)
+        use_type(p, h->types[i]);
+    for (size_t i = 0; i < h->tree.count; i++)
+        use(p, h->tree.items[i].frame);
+    for (size_t i = 0; i < h->holder_count; i++)
+        use(p, h->holders[i]);
+    for (size_t i = 0; i < h->path_count; i++)
+        for (size_t k = 0; k < h->paths[i].tree.count; k++)
+            use(p, h->paths[i].tree.items[k].frame);
+    for (size_t i = 0; i < h->path_count; i++)
+        use_type(p, h->paths[i].type);
+    use_suspects(p);
+}
+
+static const char *name_of(const struct page *p, size_t i)
+{
+    const char *module;
+    return stacks_frame(&p->h->names, p->frames[i], &module);
+}
+
+/* The longest names that fit. */
+static size_t name_limit(const struct page *p)
+{
+    static const size_t limits[] = { 4000, 1000, 500, 250, 120, 60 };
+    size_t k = 0;
+    for (;; k++) {
+        size_t sum = 0;
+        for (size_t i = 0; i < p->count; i++) {
+            size_t n = json_put_measure(&p->j, name_of(p, i));
+            sum += n < limits[k] ? n : limits[k];
+        }
+        if (sum <= NAMES_BYTES || k == sizeof limits / sizeof *limits - 1)
+            return limits[k];
+    }
+}
+
+/* What kind of thing each name is: "r" a root group and the like, "s" a static variable, "t" a type. */
+static char kind_of(const struct page *p, size_t i)
+{
+    uint32_t frame = p->frames[i];
+    if (stacks_frame_type(&p->h->names, frame) != STACKS_NONE)
+        return 't';
+    return stacks_is_static(&p->h->names, frame) ? 's' : 'r';
+}
+
+static void put_names(struct page *p)
+{
+    size_t limit = name_limit(p);
+    json_put_open(&p->j, "names", '[');
+    for (size_t i = 0; i < p->count; i++)
+        json_put_text(&p->j, NULL, name_of(p, i), limit);
+    json_put_close(&p->j, ']');
+    json_put_open(&p->j, "kinds", '[');
+    for (size_t i = 0; i < p->count; i++) {
+        char kind[2] = { kind_of(p, i), '\0' };
+        json_put_text(&p->j, NULL, kind, 1);
+    }
+    json_put_close(&p->j, ']');
+}
+
+/* ---- the dump ---- */
+
+static void put_process(struct page *p)
+{
+    const struct gcd_dump_facts *f = gcd_graph_facts(p->h->g);
+    const char *name = f->process_name[0] != '\0' ? f->process_name : p->h->options->name != NULL ? p->h->options->name : "";
+    json_put_open(&p->j, "process", '{');
+    json_put_text(&p->j, "name", name, TEXT_BYTES);
+    json_put_number(&p->j, "pid", f->process);
+    json_put_text(&p->j, "command_line", f->command_line, TEXT_BYTES);
+    json_put_text(&p->j, "os", f->os, TEXT_BYTES);
+    json_put_text(&p->j, "architecture", f->arch, TEXT_BYTES);
+    json_put_text(&p->j, "runtime_version", f->runtime_version, TEXT_BYTES);
+    json_put_close(&p->j, '}');
+}
+
+static void put_gc(struct page *p)
+{
+    const struct gcd_dump_facts *f = gcd_graph_facts(p->h->g);
+    json_put_open(&p->j, "gc", '{');
+    if (f->trace.start_unix_ms != INT64_MIN)
+        json_put_signed(&p->j, "start_unix_ms", f->trace.start_unix_ms);
+    json_put_signed(&p->j, "start_ns", f->gc_start_ns);
+    json_put_number(&p->j, "pause_ns", f->pause_ns);
+    json_put_number(&p->j, "number", f->gc_number);
+    json_put_number(&p->j, "heaps", f->gc_heaps);
+    json_put_close(&p->j, '}');
+}
+
+static void put_totals(struct page *p)
+{
+    const struct html_data *h = p->h;
+    const struct gcd_dump_facts *f = gcd_graph_facts(h->g);
+    json_put_open(&p->j, "totals", '{');
+    json_put_number(&p->j, "objects", f->objects);
+    json_put_number(&p->j, "bytes", f->bytes);
+    json_put_number(&p->j, "references", f->edges);
+    json_put_number(&p->j, "types", h->types_with_objects);
+    json_put_number(&p->j, "roots", gcd_graph_root_count(h->g));
+    json_put_number(&p->j, "dependent_handles", gcd_graph_dependent_count(h->g));
+    json_put_number(&p->j, "reachable_objects", h->reachable_objects);
+    json_put_number(&p->j, "reachable_bytes", h->reachable_bytes);
+    json_put_number(&p->j, "stand_ins", h->stand_ins);
+    json_put_close(&p->j, '}');
+    json_put_open(&p->j, "roots", '[');
+    for (size_t i = 0; i < GCD_GROUPS; i++)
+        json_put_number(&p->j, NULL, h->roots[i]);
+    json_put_close(&p->j, ']');
+}
+
+/* ---- tables and trees ---- */
+
+static uint32_t name_of_type(const struct page *p, uint32_t type)
+{
+    return p->number[stacks_type_frame(&p->h->names, type)];
+}
+
+static void put_types(struct page *p)
+{
+    const struct html_data *h = p->h;
+    uint64_t rest_objects = 0, rest_bytes = 0;
+    json_put_open(&p->j, "types", '[');
+    for (size_t i = 0; i < h->types_with_objects; i++) {
+        const struct gcd_type *t = gcd_graph_type(h->g, h->types[i]);
+        if (i >= h->type_count) {
+            rest_objects += t->objects;
+            rest_bytes += t->bytes;
+            continue;
+        }
+        size_t file_n, stem;
+        const char *file = write_module_file(t->module_path, &file_n, &stem);
+        json_put_open(&p->j, NULL, '[');
+        json_put_number(&p->j, NULL, name_of_type(p, h->types[i]));
+        json_put_text(&p->j, NULL, file, MODULE_BYTES);
+        json_put_number(&p->j, NULL, t->objects);
+        json_put_number(&p->j, NULL, t->bytes);
+        json_put_number(&p->j, NULL, h->retained[h->types[i]]);
+        json_put_close(&p->j, ']');
+    }
+    json_put_close(&p->j, ']');
+    json_put_open(&p->j, "other_types", '[');
+    json_put_number(&p->j, NULL, h->types_with_objects - h->type_count);
+    json_put_number(&p->j, NULL, rest_objects);
+    json_put_number(&p->j, NULL, rest_bytes);
+    json_put_close(&p->j, ']');
+}
+
+/* A row a node: the number of its parent (-1: none), name, own objects and bytes, objects and bytes with all below. */
+static void put_tree(struct page *p, const char *key, const struct html_tree *t)
+{
+    json_put_open(&p->j, key, '[');
+    for (size_t i = 0; i < t->count; i++) {
+        const struct html_node *n = &t->items[i];
+        json_put_open(&p->j, NULL, '[');
+        json_put_signed(&p->j, NULL, n->parent == STACKS_NONE ? -1 : (int64_t)n->parent);
+        json_put_number(&p->j, NULL, p->number[n->frame]);
+        json_put_number(&p->j, NULL, n->objects);
+        json_put_number(&p->j, NULL, n->bytes);
+        json_put_number(&p->j, NULL, n->all_objects);
+        json_put_number(&p->j, NULL, n->all_bytes);
+        json_put_close(&p->j, ']');
+    }
+    json_put_close(&p->j, ']');
+}
+
+static void put_large(struct page *p)
+{
+    const struct html_data *h = p->h;
+    const struct gcd_graph_notes *notes = gcd_graph_notes(h->g);
+    json_put_open(&p->j, "largest", '[');
+    for (size_t i = 0; i < h->large_count; i++) {
+        const struct html_large *l = &h->large[i];
+        uint64_t address = notes->addresses_made_up ? 0 : gcd_graph_node_address(h->g, l->node);
+        json_put_open(&p->j, NULL, '[');
+        json_put_number(&p->j, NULL, name_of_type(p, gcd_graph_node_type(h->g, l->node)));
+        json_put_number(&p->j, NULL, gcd_graph_node_size(h->g, l->node));
+        json_put_number(&p->j, NULL, l->retained);
+        json_put_hex(&p->j, NULL, address);
+        json_put_open(&p->j, NULL, '[');
+        for (size_t k = 0; k < l->holders; k++)
+            json_put_number(&p->j, NULL, p->number[h->holders[l->holder + k]]);
+        json_put_close(&p->j, ']');
+        json_put_close(&p->j, ']');
+    }
+    json_put_close(&p->j, ']');
+}
+
+static void put_paths(struct page *p)
+{
+    json_put_open(&p->j, "paths", '[');
+    for (size_t i = 0; i < p->h->path_count; i++) {
+        json_put_open(&p->j, NULL, '{');
+        json_put_number(&p->j, "type", name_of_type(p, p->h->paths[i].type));
+        put_tree(p, "tree", &p->h->paths[i].tree);
+        json_put_close(&p->j, '}');
+    }
+    json_put_close(&p->j, ']');
+}
+
+/* A row a type: name, objects, bytes. */
+static void put_parts(struct page *p, const char *key, const struct gcd_suspect_part *parts, size_t n)
+{
+    json_put_open(&p->j, key, '[');
+    for (size_t i = 0; i < n; i++) {
+        json_put_open(&p->j, NULL, '[');
+        json_put_number(&p->j, NULL, name_of_type(p, parts[i].type));
+        json_put_number(&p->j, NULL, parts[i].objects);
+        json_put_number(&p->j, NULL, parts[i].bytes);
+        json_put_close(&p->j, ']');
+    }
+    json_put_close(&p->j, ']');
+}
+
+/* A row a step: name (-1: objects that are left out), how many one behind the other, what the first of them retains. */
+static void put_suspect_path(struct page *p, const struct gcd_suspect *s)
+{
+    const struct gcd_graph_root *root = s->root != SIZE_MAX ? gcd_graph_root(p->h->g, s->root) : NULL;
+    if (s->path_count == 0)
+        return;
+    if (root != NULL) {
+        json_put_number(&p->j, "root_group", gcd_graph_root_group(root));
+        json_put_text(&p->j, "root_name", root->name, TEXT_BYTES);
+    }
+    json_put_open(&p->j, "path", '[');
+    for (size_t i = 0; i < s->path_count; i++) {
+        const struct gcd_suspect_step *step = &s->path[i];
+        json_put_open(&p->j, NULL, '[');
+        json_put_signed(&p->j, NULL, step->skipped ? -1 : (int64_t)name_of_type(p, step->type));
+        json_put_number(&p->j, NULL, step->repeats);
+        json_put_number(&p->j, NULL, gcd_dominators_retained(p->h->dominators, step->node));
+        json_put_bool(&p->j, NULL, step->dependent);
+        json_put_close(&p->j, ']');
+    }
+    json_put_close(&p->j, ']');
+}
+
+static void put_suspects(struct page *p)
+{
+    const struct gcd_suspects *all = p->h->suspects;
+    json_put_open(&p->j, "suspects", '[');
+    for (size_t i = 0; i < gcd_suspects_count(all) && i < HTML_SUSPECTS; i++) {
+        const struct gcd_suspect *s = gcd_suspects_get(all, i);
+        json_put_open(&p->j, NULL, '{');
+        json_put_text(&p->j, "title", gcd_suspect_kind_title(s->kind), TEXT_BYTES);
+        json_put_text(&p->j, "sentence", s->sentence, TEXT_BYTES);
+        json_put_number(&p->j, "objects", s->objects);
+        json_put_number(&p->j, "bytes", s->bytes);
+        json_put_number(&p->j, "retained", s->retained_bytes);
+        put_suspect_path(p, s);
+        put_parts(p, "held", s->held, s->held_count);
+        put_parts(p, "content", s->content, s->content_count);
+        json_put_close(&p->j, '}');
+    }
+    json_put_close(&p->j, ']');
+    json_put_number(&p->j, "suspect_bytes", gcd_suspects_threshold(all));
+}
+
+/* Nothing when no ranges were recorded. */
+static void put_generations(struct page *p)
+{
+    json_put_open(&p->j, "generations", '[');
+    for (size_t i = 0; i < HTML_GENERATIONS && gcd_graph_range_count(p->h->g) > 0; i++) {
+        const struct gcd_generation *g = &p->h->generations[i];
+        json_put_open(&p->j, NULL, '[');
+        json_put_number(&p->j, NULL, g->objects);
+        json_put_number(&p->j, NULL, g->bytes);
+        json_put_number(&p->j, NULL, g->ranges);
+        json_put_number(&p->j, NULL, g->used_bytes - (g->aligned_bytes < g->used_bytes ? g->aligned_bytes : g->used_bytes));
+        json_put_number(&p->j, NULL, g->reserved_bytes);
+        json_put_close(&p->j, ']');
+    }
+    json_put_close(&p->j, ']');
+}
+
+static void put_all(struct page *p)
+{
+    json_put_open(&p->j, NULL, '{');
+    json_put_text(&p->j, "kind", "heap", TEXT_BYTES);
+    json_put_text(&p->j, "gcdumpc", GCDUMPC_VERSION, TEXT_BYTES);
+    json_put_verdict(&p->j, gcd_graph_verdict(p->h->g));
+    put_process(p);
+    put_gc(p);
+    put_totals(p);
+    put_names(p);
+    put_types(p);
+    put_tree(p, "tree", &p->h->tree);
+    put_large(p);
+    put_paths(p);
+    put_suspects(p);
+    put_generations(p);
+    json_put_close(&p->j, '}');
+}
+
+gcd_status html_json_write(const struct html_data *h, struct gcd_sink *s, struct gcd_error *err)
+{
+    const struct gcd_alloc *a = &h->alloc;
+    struct page p = { .h = h, .j = { .s = s, .html = true } };
+    gcd_status st = GCD_OK;
+    p.number = gcd_mem_new_uncleared(a, h->names.frames, sizeof *p.number);
+    p.frames = gcd_mem_new_uncleared(a, h->names.frames, sizeof *p.frames);
+    if (p.number == NULL || p.frames == NULL) {
+        st = gcd_fail_nomem(err, "numbering names");
+    } else {
+        memset(p.number, 0xff, h->names.frames * sizeof *p.number);      /* STACKS_NONE */
+        use_all(&p);
+        put_all(&p);
+    }
+    gcd_mem_free(a, p.number, h->names.frames * sizeof *p.number);
+    gcd_mem_free(a, p.frames, h->names.frames * sizeof *p.frames);
+    return st;
+}

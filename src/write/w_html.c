@@ -1,0 +1,40 @@
+/*
+ * One page that shows what fills the heap and what holds it: html_data.c gathers, html_json.c writes it into the page of src/write/html.
+ */
+#include "write/html_data.h"
+#include "write/html_page.h"
+#include "write/write.h"
+
+static void note(const struct html_data *h, struct gcd_write_notes *notes)
+{
+    notes->objects = gcd_graph_node_count(h->g);
+    notes->edges = gcd_graph_edge_count(h->g) + gcd_graph_dependent_count(h->g);
+    notes->roots = gcd_graph_root_count(h->g);
+    notes->types = h->types_with_objects;
+    write_note_loss(notes, h->types_with_objects - h->type_count, "types are one row together");
+}
+
+static gcd_status html_write(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
+                             struct gcd_write_notes *notes, struct gcd_error *err)
+{
+    struct html_data h;
+    gcd_status st = html_data_make(&h, g, options, err);
+    if (st == GCD_OK) {
+        gcd_sink_write(s, html_page_head, html_page_head_bytes);
+        st = html_json_write(&h, s, err);
+        gcd_sink_write(s, html_page_tail, html_page_tail_bytes);
+        note(&h, notes);
+    }
+    html_data_done(&h);
+    return st == GCD_OK ? gcd_sink_status(s, err) : st;
+}
+
+const struct gcd_format gcd_w_html = {
+    .name = "html",
+    .suffix = ".html",
+    .suffix2 = ".htm",
+    .about = "one page for browsers: what fills the heap and what holds it",
+    .text = true,
+    .names = GCD_NAMES_CSHARP,
+    .write_graph = html_write,
+};

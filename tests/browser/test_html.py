@@ -1,0 +1,409 @@
+#!/usr/bin/env python3
+"""The page of the format html in a real browser: with the mouse, with keys only, narrow, dark, and with names that want to be markup."""
+import json
+import os
+import re
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+import cli_support                                      # noqa: E402
+from cli_support import CliTest, types_trace            # noqa: E402
+
+from browser import Browser, find_browser               # noqa: E402
+
+HOSTILE = ["<img src=x onerror=window.pwned=1>", "</script><script>window.pwned=1</script>", "<!--<script>", "\"'><svg onload=window.pwned=1>",
+           "&lt;b&gt;", "Shop.\u202eredrO", "${window.pwned=1}", "__proto__", "constructor", "Long." + "x" * 100_000]
+
+
+class PageTest(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.browser = Browser()
+        cls.addClassCleanup(cls.browser.close)
+
+    def setUp(self):
+        super().setUp()
+        self.page = None
+
+    def tearDown(self):
+        if self.page is not None:
+            self.assertEqual(self.page.complaints, [])
+        super().tearDown()
+
+    def show(self, source="net10-wks-ranges", code=0, **options):
+        """The page of a bundled recording or of a file."""
+        self.done("convert", self.link(source) if not os.path.exists(self.path(source)) else source, "-o", "x.html", code=code)
+        self.page = self.browser.open(self.path("x.html"), **options)
+        return self.page
+
+    def rows(self, section):
+        return self.page.run(f"[...document.querySelectorAll('#{section} tbody tr')].map(r => [...r.cells].map(c => c.textContent))")
+
+
+class Page(PageTest):
+    def test_summary_is_that_of_the_report(self):
+        page = self.show()
+        report = json.loads(self.done("report", self.link("net10-wks-ranges"), "--json").out)
+        summary = page.text("#summary")
+        for text in ("Complete.", f"{report['bytes']:,} bytes", f"{report['objects']:,}", f"of {report['type_count']} types"):
+            self.assertIn(text, summary)
+        self.assertEqual(page.text("h1"), "HeapLab")
+        self.assertIn("HeapLab", page.run("document.title"))
+        types = {t["name"]: t for t in report["types"]}
+        while page.run("!document.querySelector('#types .more').hidden"):
+            page.click("#types .more")
+        rows = self.rows("types")
+        self.assertEqual(len(rows), report["type_count"])
+        for name, objects, *_ in rows:
+            name = name.removesuffix("paths")
+            self.assertEqual(objects, f"{types[name]['count']:,}", name)
+
+    def test_sorting(self):
+        page = self.show()
+        objects = lambda: [int(row[1].replace(",", "")) for row in self.rows("types")]
+        heads = page.texts("#types thead th")
+        self.assertEqual([page.run(f"document.querySelectorAll('#types th')[{i}].getAttribute('aria-sort')") for i in range(len(heads))],
+                         [None, None, None, None, "descending", None])
+        page.click("#types thead button", heads.index("Objects"))
+        self.assertEqual(objects(), sorted(objects(), reverse=True))
+        self.assertEqual(objects()[0], 6000)
+        page.click("#types thead button", heads.index("Objects"))
+        self.assertEqual(objects(), sorted(objects()))
+        self.assertEqual(page.run("document.querySelector('#types [aria-sort]').textContent + document.querySelector('#types [aria-sort]').ariaSort"),
+                         "Objectsascending")
+        page.key("Enter")                               # the head has the focus: keys do the same
+        self.assertEqual(objects()[0], 6000)
+        page.click("#types thead button", heads.index("Type"))
+        names = [row[0] for row in self.rows("types")]
+        self.assertEqual(names, page.run(f"{json.dumps(names)}.sort((a, b) => a.localeCompare(b, 'en'))"))
+
+    def test_searching(self):
+        page = self.show()
+        page.click("#type-search")
+        page.type("LEAF")
+        self.assertEqual(sorted(row[0].removesuffix("paths") for row in self.rows("types")), ["HeapLab.Leaf", "HeapLab.Leaf[]"])
+        self.assertEqual(page.text("#types [role=status]"), "2 of 202 rows")
+        page.type(" []")
+        self.assertEqual([row[0].removesuffix("paths") for row in self.rows("types")], ["HeapLab.Leaf[]"])
+        page.type(" nothing like it")
+        self.assertEqual((self.rows("types"), page.text("#types [role=status]")), ([], "0 of 202 rows"))
+        self.assertEqual(page.run("document.querySelector('#types tfoot').textContent").count("17,646"), 1)
+
+    def test_the_map_by_mouse(self):
+        page = self.show()
+        self.assertEqual(page.texts("#map .crumbs li"), ["All objects"])
+        self.assertGreater(page.count("#map .tile"), 20)
+        page.click("#map .tile .label", page.texts("#map .tile .label").index("HeapLab.Leaf[]"))
+        crumbs = page.texts("#map .crumbs li")
+        self.assertEqual((crumbs[:2], crumbs[-1]), (["All objects", "Static variables"], "HeapLab.Leaf[]"))
+        self.assertEqual(sorted(page.texts("#map .tile .label")), ["HeapLab.Leaf", "HeapLab.Leaf[] itself"])
+        page.click("#map .crumbs button", 0)
+        self.assertEqual(page.texts("#map .crumbs li"), ["All objects"])
+        page.click("#map .choice label", 2)
+        self.assertIn("HeapLab", page.texts("#map .tile .label"))
+        self.assertEqual(page.count("#map .choice input:checked"), 1)
+
+    def test_areas_are_bytes(self):
+        page = self.show()
+        page.click("#map .choice label", 2)
+        page.click("#map .tile .label", page.texts("#map .tile .label").index("HeapLab"))
+        tiles = page.run("[...document.querySelectorAll('#map .tile')].map(t => [t.node.bytes, (t.offsetWidth + 1) * (t.offsetHeight + 1)])")
+        whole = page.run("document.querySelector('#map .map').clientWidth * document.querySelector('#map .map').clientHeight")
+        total = page.run("byOwnSize().children().find(n => n.name === 'HeapLab').bytes")
+        for size, area in tiles[:6]:
+            self.assertAlmostEqual(area / whole, size / total, delta=0.01)
+
+    def test_the_map_by_keys(self):
+        page = self.show()
+        page.run("document.querySelector('#map .tile[tabindex=\"0\"]').focus()")
+        at = lambda: page.run("document.activeElement.ariaLabel")
+        self.assertTrue(at().startswith("Static variables: 1.35 MB"), at())
+        self.assertEqual(page.count("#map .tile[tabindex='0']"), 1)
+        page.key("ArrowDown")
+        self.assertTrue(at().startswith("s_lab"), at())
+        self.assertEqual(page.count("#map .tile[tabindex='0']"), 1)
+        page.key("Enter")
+        self.assertEqual(page.texts("#map .crumbs li"), ["All objects", "Static variables", "s_lab"])
+        self.assertTrue(at().startswith("HeapLab.Lab"), at())        # the focus stays in the map
+        page.key(" ")
+        self.assertEqual(page.texts("#map .crumbs li")[-1], "HeapLab.Lab")
+        page.key("Escape", 2)
+        self.assertEqual(page.texts("#map .crumbs li"), ["All objects", "Static variables"])
+        self.assertTrue(at().startswith("s_lab"), at())
+        page.key("Backspace")
+        page.key("Escape")                              # nothing is further out
+        self.assertEqual(page.texts("#map .crumbs li"), ["All objects"])
+        for _ in range(200):                            # in any direction the focus moves or stays, and comes to the rim
+            page.run("document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true}))")
+        right = page.run("[document.activeElement.offsetLeft + document.activeElement.offsetWidth, document.querySelector('#map .map').clientWidth]")
+        self.assertGreater(right[0], right[1] - 60)
+
+    def test_the_table_says_what_the_map_says(self):
+        page = self.show()
+        page.click("#map .as-table summary")
+        names = page.texts("#map .as-table tbody th")
+        self.assertEqual(names[:2], ["Static variables", "Not reachable from roots"])
+        page.click("#map .as-table tbody button", 0)
+        self.assertEqual(page.texts("#map .crumbs li"), ["All objects", "Static variables"])
+        self.assertEqual(page.texts("#map .as-table tbody th")[0], "s_lab")
+        self.assertTrue(page.run("document.activeElement.closest('.as-table') !== null"))
+
+    def test_the_tree_by_keys(self):
+        page = self.show()
+        page.run("document.querySelector('#tree [role=treegrid] tr[tabindex=\"0\"]').focus()")
+        at = lambda: page.run("[document.activeElement.cells[0].textContent, document.activeElement.ariaLevel, document.activeElement.ariaExpanded]")
+        self.assertEqual(at(), ["Static variables", "1", "true"])
+        page.key("ArrowDown")
+        self.assertEqual(at(), ["s_lab", "2", "true"])
+        page.key("ArrowLeft")
+        self.assertEqual(at(), ["s_lab", "2", "false"])
+        page.key("ArrowLeft")
+        self.assertEqual(at(), ["Static variables", "1", "true"])
+        page.key("ArrowLeft")
+        rows = page.count("#tree tbody tr")
+        self.assertEqual(rows, page.count("#tree tbody tr[aria-level='1']"))
+        page.key("End")
+        self.assertEqual(at(), ["Pinned handles", "1", "false"])
+        page.key("ArrowRight")
+        self.assertEqual(at()[2], "true")
+        page.key("ArrowRight")
+        self.assertEqual(at()[1], "2")
+        page.key("Home")
+        self.assertEqual(at()[0], "Static variables")
+        self.assertEqual(page.count("#tree tbody tr[tabindex='0']"), 1)
+        page.key("Enter")
+        self.assertGreater(page.count("#tree tbody tr"), rows + 10)
+
+    def test_the_tree_by_mouse_and_its_sums(self):
+        page = self.show()
+        for _ in range(3):
+            closed = page.run("[...document.querySelectorAll('#tree tbody tr')].findIndex(r => r.ariaExpanded === 'false')")
+            page.click("#tree tbody tr", closed)
+        wrong = page.run("""[...document.querySelectorAll('#tree tbody tr')].filter(r => r.node && r.node.children().length > 0 &&
+            (r.node.bytes !== r.node.ownBytes + r.node.children().reduce((n, c) => n + c.bytes, 0) ||
+             r.node.objects !== r.node.ownObjects + r.node.children().reduce((n, c) => n + c.objects, 0))).length""")
+        self.assertEqual(wrong, 0)
+        self.assertEqual(page.run("dominatorTree.children().reduce((n, c) => n + c.bytes, 0)"), 1378569)
+        rows = page.count("#tree tbody tr")
+        page.click("#tree tr.further td")               # "279 more ..."
+        self.assertGreaterEqual(page.count("#tree tbody tr"), rows + 20)
+
+    def test_paths(self):
+        page = self.show()
+        row = [r[0] for r in self.rows("types")].index("HeapLab.Leafpaths")
+        page.click("#types tbody tr .chip", page.run("[...document.querySelectorAll('#types tbody tr')]"
+                                                     f".slice(0, {row}).filter(r => r.querySelector('.chip')).length"))
+        self.assertEqual(page.run("document.activeElement.id"), "path-type")
+        self.assertEqual(page.run("document.activeElement.selectedOptions[0].text"), "HeapLab.Leaf")
+        self.assertEqual(self.rows("paths")[0][0:1] + self.rows("paths")[0][3:4], ["Static variables", "6,000"])
+        page.run("document.querySelector('#paths tr[tabindex=\"0\"]').focus()")
+        page.key("End")
+        page.key("ArrowRight", 8)
+        self.assertIn("HeapLab.Leaf", [r[0] for r in self.rows("paths")])
+
+    def test_roots_and_generations(self):
+        self.show()
+        roots = {row[0]: row for row in self.rows("roots")}
+        self.assertEqual((roots["Static variables"][1], roots["Pinned handles"][1], roots["Weak handles"][1:3]), ("314", "3", ["20", "0 bytes"]))
+        generations = {row[0]: row[1] for row in self.rows("generations")}
+        self.assertEqual(generations, {"Generation 0": "0", "Generation 1": "36", "Generation 2": "16,994", "Large objects": "5",
+                                       "Pinned objects": "3", "Frozen, or in no range": "608"})
+
+    def test_without_ranges(self):
+        page = self.show("net10-wks")
+        self.assertIn("does not tell where the generations lie", page.text("#generations"))
+        self.assertEqual(page.count("#generations table"), 0)
+
+    def test_an_empty_heap(self):
+        self.put("empty.gclog", b"a 2 shop 0\nc shop 0\n")
+        page = self.show("empty.gclog")
+        self.assertIn("0 bytes", page.text("#summary"))
+        self.assertEqual((page.count("#map .tile"), self.rows("types"), self.rows("tree"), self.rows("roots")), (0, [], [], []))
+
+    def test_incomplete(self):
+        page = self.show("net10-wks-lossy", code=3)
+        self.assertIn("Incomplete.", page.text("#summary .verdict.bad"))
+        self.assertIn("171", page.text("#summary .verdict.bad li"))
+
+    def test_not_verified(self):
+        self.done("convert", self.link("net10-wks"), "-o", "x.gclog")
+        page = self.show("x.gclog")
+        self.assertIn("Not verified.", page.text("#summary .verdict.unsure"))
+
+
+class Diff(PageTest):
+    def compare(self, **options):
+        self.done("diff", self.link("net8-wks"), self.link("net8-wks-two-dumps"), "-o", "d.html")
+        self.page = self.browser.open(self.path("d.html"), **options)
+        return self.page
+
+    def test_types(self):
+        page = self.compare()
+        self.assertEqual(page.text("h1"), "net8-wks.nettrace.gz → net8-wks-two-dumps.nettrace.gz")
+        self.assertEqual(page.texts("body > nav li"), ["Summary", "Types", "What holds it"])
+        self.assertIn("+3,084, before 17,633", page.text("#summary"))
+        self.assertEqual(page.text("#types [aria-sort]"), "Bytes ±")
+        first = self.rows("types")[0]
+        page.click("#types thead button", page.texts("#types thead th").index("Bytes ±"))
+        self.assertNotEqual(self.rows("types")[0], first)
+        self.assertEqual(self.rows("types")[0][4], "0")              # none has shrunk
+        page.click("#type-search")
+        page.type("parameterinfo[")
+        self.assertEqual([row[0] for row in self.rows("types")], ["System.Reflection.ParameterInfo[]"])
+
+    def test_what_holds_it(self):
+        page = self.compare()
+        page.run("document.querySelector('#paths tr[tabindex=\"0\"]').focus()")
+        at = lambda: page.run("[...document.activeElement.cells].slice(0, 2).map(c => c.textContent)")
+        self.assertEqual(at(), ["static variables", "+214 kB"])
+        page.key("ArrowRight")                          # is open already: to what is in it
+        self.assertEqual(at(), ["static variable Log", "+207 kB"])
+        self.assertEqual(page.run("document.activeElement.ariaLevel"), "2")
+
+    def test_dark_and_narrow(self):
+        page = self.compare(dark=True, width=400)
+        self.assertLessEqual(page.run("document.documentElement.scrollWidth"), 400)
+        worst = page.run(Looks.LUMINANCE)
+        self.assertGreater(worst[0], 4.5, worst)
+
+
+class Looks(PageTest):
+    LUMINANCE = """(() => {
+        const light = text => text.match(/[\\d.]+/g).slice(0, 3).map(v => v / 255)
+            .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((n, v, i) => n + v * [0.2126, 0.7152, 0.0722][i], 0);
+        const ground = e => {
+            while (getComputedStyle(e).backgroundColor === 'rgba(0, 0, 0, 0)') e = e.parentElement;
+            return getComputedStyle(e).backgroundColor;
+        };
+        const contrast = e => {
+            const [a, b] = [light(getComputedStyle(e).color), light(ground(e))].sort((x, y) => y - x);
+            return (a + 0.05) / (b + 0.05);
+        };
+        return [...document.querySelectorAll('h1, h2, p, td, th, dt, dd, a, button, label span, summary, bdi, .verdict strong')]
+            .filter(e => e.textContent.trim() !== '' && e.offsetWidth > 1)
+            .map(e => [contrast(e), e.tagName + '.' + e.className + ': ' + e.textContent.slice(0, 40)])
+            .sort((a, b) => a[0] - b[0])[0];
+    })()"""
+
+    def test_light_and_dark_are_legible(self):
+        grounds = []
+        for dark in (False, True):
+            page = self.show(dark=dark)
+            worst = page.run(self.LUMINANCE)
+            self.assertGreater(worst[0], 4.5, worst)    # WCAG 2, AA
+            grounds.append(page.run("getComputedStyle(document.body).backgroundColor"))
+            self.assertEqual(page.complaints, [])
+        light, dark = (sum(map(int, re.findall(r"\d+", g))) for g in grounds)
+        self.assertGreater(light, dark + 300)
+
+    def test_no_page_is_wider_than_its_window(self):
+        for width in (400, 700, 1280):
+            page = self.show(width=width)
+            self.assertLessEqual(page.run("document.documentElement.scrollWidth"), width)
+            self.assertEqual(page.complaints, [])
+
+    def test_keys_reach_everything_and_show_where_they_are(self):
+        page = self.show()
+        page.run("document.querySelectorAll('details').forEach(d => d.open = false)")
+        seen, hidden = set(), []
+        for _ in range(400):
+            page.key("Tab")
+            where, visible = page.run("""(() => {
+                const e = document.activeElement, s = getComputedStyle(e.matches('.choice input') ? e.nextElementSibling : e);
+                return [e === document.body ? 'end' : (e.closest('section, nav, body').id || e.closest('nav')?.ariaLabel || 'page') + ' ' + e.tagName,
+                        s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) > 0 || s.boxShadow !== 'none']; })()""")
+            if where == "end":
+                break
+            seen.add(where)
+            if not visible:
+                hidden.append(where)
+        self.assertEqual(hidden, [])
+        self.assertLessEqual({"Sections A", "map INPUT", "map BUTTON", "map SUMMARY", "types INPUT", "types BUTTON", "tree TR", "largest BUTTON",
+                              "paths SELECT", "paths TR"}, seen)
+
+    def test_names_for_screen_readers(self):
+        page = self.show()
+        nodes = [n for n in page.call("Accessibility.getFullAXTree")["nodes"] if not n["ignored"]]
+        of = lambda role: [n["name"]["value"] for n in nodes if n["role"]["value"] == role]
+        for role in ("button", "link", "radio", "combobox", "searchbox", "treegrid", "table", "heading", "columnheader", "option"):
+            self.assertTrue(of(role), role)
+            self.assertNotIn("", of(role), role)
+        self.assertEqual(sum("All objects" in n for n in of("button")), 0)
+        self.assertIn("Search types", of("searchbox"))
+        self.assertEqual([n for n in of("heading") if n == "Map"], ["Map"])
+
+
+class Suspects(PageTest):
+    def test_a_large_object_is_one(self):
+        lines = ["a 2 shop 0", "t 1 Shop.Cache", "t 2 Shop.Entry[]", "t 3 Shop.<Entry>", "r 1000 4 0 1",
+                 "o 1000 1 18 2000", "o 2000 2 2000 " + " ".join(f"{0x10000 + 0x4000 * i:x}" for i in range(2000)),
+                 *(f"o {0x10000 + 0x4000 * i:x} 3 2800" for i in range(2000)), "c shop 0"]
+        self.put("leak.gclog", "\n".join(lines).encode() + b"\n")
+        page = self.show("leak.gclog")
+        self.assertEqual(page.count("#suspects article"), 1)
+        self.assertIn("20.5 MB, 100.0 %", page.text("#suspects h3"))
+        self.assertEqual([t.split(" keeps")[0] for t in page.texts("#suspects .path li")], ["Static variables", "Shop.Cache", "Shop.Entry[]"])
+        self.assertIn("Shop.<Entry>", page.text("#suspects .parts"))
+        page.click("#suspects summary")                 # the first is open
+        self.assertFalse(page.run("document.querySelector('#suspects details').open"))
+
+    def test_a_small_heap_has_none(self):
+        page = self.show()
+        self.assertEqual(page.count("#suspects article"), 0)
+        self.assertIn("Nothing keeps so much alive", page.text("#suspects"))
+
+
+class Hostile(PageTest):
+    def setUp(self):
+        super().setUp()
+        rows = [(name, 1, 1000 + 8 * i) for i, name in enumerate(HOSTILE)] + [("Shop.Order", 3, 100)]
+        with open(self.path("bad.nettrace"), "wb") as f:
+            f.write(types_trace(*rows, command_line="</title><script>window.pwned=1</script>"))
+        for style in ("raw", "csharp"):
+            self.done("convert", "bad.nettrace", "-o", f"{style}.html", "--names", style)
+
+    def test_names_are_text(self):
+        for style in ("raw", "csharp"):
+            self.page = page = self.browser.open(self.path(f"{style}.html"))
+            self.assertEqual(page.run("typeof window.pwned"), "undefined")
+            self.assertEqual(page.count("img, svg, script:not([id]):not(:last-of-type), iframe, b"), 0)
+            names = page.texts("#types tbody th .name")
+            shown = names if style == "raw" else [n.split(" [")[0] for n in names]
+            if style == "raw":
+                for name in HOSTILE[:5] + HOSTILE[6:9]:
+                    self.assertIn(name, shown)
+            self.assertTrue(any("onerror" in n for n in shown))
+            self.assertNotIn("\u202e", "".join(names))
+            self.assertLess(max(map(len, names)), 5000)
+            self.assertIn("pwned", page.text("h1") + page.text("#summary"))
+            page.click("#type-search")
+            page.type("onerror")
+            self.assertEqual(page.count("#types tbody tr"), 1)
+            page.click("#map .choice label", 2)
+            page.click("#map .choice label", 1)
+            self.assertEqual(page.run("typeof window.pwned"), "undefined")
+            self.assertEqual(page.complaints, [])
+
+    def test_the_policy_stops_what_gets_in_all_the_same(self):
+        page = self.browser.open(self.path("raw.html"))
+        page.run("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.pwned=1\">')")
+        page.run("(() => { const s = document.createElement('script'); s.textContent = 'window.pwned=2'; document.body.append(s); })()")
+        refused = page.run("fetch('http://127.0.0.1:9/').then(() => false, () => true)")
+        page.settle()
+        self.assertEqual((page.run("typeof window.pwned"), refused), ("undefined", True))
+        self.assertGreaterEqual(sum("Content Security Policy" in c for c in page.complaints), 3, page.complaints)
+
+    def test_no_roots(self):
+        self.page = self.browser.open(self.path("raw.html"))
+        self.assertIn("No roots.", self.page.text("#summary"))
+
+
+if __name__ == "__main__":
+    try:
+        find_browser()
+    except unittest.SkipTest as reason:
+        print("skipped:", reason)
+        sys.exit(77)
+    cli_support.main()

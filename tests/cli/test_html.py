@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""The format html as a file: what is in it, how large it gets, that it loads nothing.  How it behaves in a browser: tests/browser."""
+import base64
+import hashlib
+import json
+import re
+import struct
+import subprocess
+import unittest
+
+import cli_support
+from cli_support import CliTest, Ev, Payloads, V4File, genheap, types_trace, write
+
+MOST_BYTES = 5 << 20
+
+
+def parts(page):
+    """Style sheet, data, script."""
+    text = page.decode()
+    return (re.search(r"<style>(.*?)</style>", text, re.S)[1], re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1],
+            re.search(r"<script>(.*)</script>", text, re.S)[1])
+
+
+class Html(CliTest):
+    def page(self, source, *options, code=0):
+        self.done("convert", source, "-o", "x.html", *options, code=code)
+        page = self.get("x.html")
+        self.assertLess(len(page), MOST_BYTES)
+        return page
+
+    def data(self, *args, **options):
+        return json.loads(parts(self.page(*args, **options))[1])
+
+    def check_tree(self, rows, whole=True):
+        """Parents come first, and hold what they are and what their children hold; more than that when something was left out."""
+        sums = [[row[2], row[3]] for row in rows]
+        for number, (parent, _, _, _, objects, size) in reversed(list(enumerate(rows))):
+            self.assertLess(parent, number)
+            (self.assertEqual if whole else self.assertLessEqual)(sums[number], [objects, size])
+            if parent >= 0:
+                sums[parent] = [sums[parent][0] + objects, sums[parent][1] + size]
+        top = [row for row in rows if row[0] < 0]
+        return sum(row[4] for row in top), sum(row[5] for row in top)
+
+    def test_sums(self):
+        for name in ("net8-svr", "net10-wks-ranges"):
+            data = self.data(self.link(name))
+            report = json.loads(self.done("report", self.link(name), "--json").out)
+            total = (report["objects"], report["bytes"])
+            self.assertEqual((data["totals"]["objects"], data["totals"]["bytes"]), total)
+            self.assertEqual(self.check_tree(data["tree"]), total)
+            types = {data["names"][t[0]]: t for t in data["types"]}
+            self.assertEqual({n: (t[2], t[3]) for n, t in types.items()}, {t["name"]: (t["count"], t["bytes"]) for t in report["types"]})
+            self.assertEqual(data["other_types"], [0, 0, 0])
+            for path in data["paths"]:
+                own = next(t for t in data["types"] if t[0] == path["type"])
+                whole = len(path["tree"]) < 400
+                (self.assertEqual if whole else self.assertLessEqual)(self.check_tree(path["tree"], whole), (own[2], own[3]))
+            if data["generations"]:
+                self.assertEqual((sum(g[0] for g in data["generations"]), sum(g[1] for g in data["generations"])), total)
+
+    def test_a_list_is_held_by_what_holds_it(self):
+        data = self.data(self.link("net10-wks"))
+        node = data["names"].index("HeapLab.Node")
+        self.assertEqual(next(t[2:] for t in data["types"] if t[0] == node), [5000, 160000, 160000])
+        rows = [o for o in data["largest"] if o[0] == node]
+        self.assertEqual([o[2] for o in rows], [160000])             # once, not for each link
+        holders = [data["names"][n] for n in rows[0][4]]
+        self.assertEqual((holders[:3], holders[-1]), (["[static variables]", "s_lab", "HeapLab.Lab"], "HeapLab.Node"))
+        self.assertEqual(rows[0][1], 32)
+
+    def test_nothing_is_loaded_and_only_the_script_runs(self):
+        page = self.page(self.link("net10-wks"))
+        style, data, script = parts(page)
+        policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page.decode())[1]
+        digest = lambda text: "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+        self.assertEqual(policy, f"default-src 'none'; style-src {digest(style)}; script-src {digest(script)}; base-uri 'none'; form-action 'none'")
+        self.assertLess(page.index(b"Content-Security-Policy"), page.index(b"<style>"))
+        self.assertNotRegex(page, rb"https?://|\bsrc=|@import|url\(|innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|@[A-Z]+@")
+        self.assertNotIn("<", data)
+
+    def test_same_dump_same_page(self):
+        first = self.page(self.link("net10-wks-ranges"))
+        self.done("convert", self.link("net10-wks-ranges"), "-o", "y.html")
+        self.assertEqual(self.get("y.html"), first)
+        self.assertEqual(self.done("convert", self.link("net10-wks-ranges"), "-o", "-", "--format", "html").out, first)
+        self.done("convert", self.link("net10-wks-ranges"), "-o", "z.html.gz")
+        self.assertEqual(subprocess.run(["gzip", "-dc", self.path("z.html.gz")], capture_output=True, check=True).stdout, first)
+
+    def test_verdict(self):
+        self.assertEqual(self.data(self.link("net10-wks"))["verdict"], {"complete": True, "unverified": False, "reasons": []})
+        verdict = self.data(self.link("net10-wks-lossy"), code=3)["verdict"]
+        self.assertFalse(verdict["complete"])
+        self.assertTrue(any("171" in reason for reason in verdict["reasons"]), verdict)
+
+    def test_very_many_types_with_long_names(self):
+        types = range(1, 20_001)
+        lines = ["a 2 shop 0", *(f"t {i:x} Shop.<{'<' * 400}{i:06}" for i in types),
+                 *(f"o {i * 0x10000:x} {i:x} {24 + i:x}" for i in types), "c shop 0"]
+        self.put("many.gclog", "\n".join(lines).encode() + b"\n")
+        run = self.done("convert", "many.gclog", "-o", "x.html")
+        self.assertRegex(run.err.decode(), r"15000 types are one row together")
+        page = self.get("x.html")
+        self.assertLess(len(page), MOST_BYTES)
+        data = json.loads(parts(page)[1])
+        self.assertEqual((len(data["types"]), data["other_types"][0]), (5000, 15000))
+        self.assertEqual(sum(t[2] for t in data["types"]) + data["other_types"][1], data["totals"]["objects"])
+        self.assertEqual(sum(t[3] for t in data["types"]) + data["other_types"][2], data["totals"]["bytes"])
+        self.assertLess(max(map(len, data["names"])), 500)
+
+    def test_no_roots(self):
+        self.put("x.nettrace", types_trace(("Shop.Order", 3, 100), ("Shop.Item", 1, 50)))
+        data = self.data("x.nettrace")
+        self.assertEqual((data["totals"]["stand_ins"], data["totals"]["reachable_bytes"]), (4, 350))
+        self.assertEqual(self.data(self.link("net10-wks"))["totals"]["stand_ins"], 0)
+
+    def test_sizes_beyond_what_numbers_hold(self):
+        p = Payloads()
+        big = [(0x1000 + 0x100 * i, (1 << 63) + i, 0x70, 0) for i in range(3)]
+        self.put("big.nettrace", write(V4File(), [Ev(1, 2000, p.gc_start()), Ev(18, 2001, p.nodes(0, *big)), Ev(15, 2002, p.types((0x70, "Huge"))),
+                                                  Ev(2, 2003, p.gc_end())]))
+        data = self.data("big.nettrace")
+        self.assertEqual(data["totals"]["bytes"], (1 << 64) - 1)
+
+    def test_shapes(self):
+        """Deep and wide heaps: never a page that grows with the heap."""
+        for shape in ("list", "fan", "mix"):
+            for objects in (2_000, 100_000):
+                subprocess.run([genheap(self.dir), "-n", str(objects), "--shape", shape, self.path("h.nettrace")], check=True)
+                data = self.data("h.nettrace")
+                self.assertEqual(data["totals"]["objects"], objects)
+                self.assertLessEqual(len(data["tree"]), 12_000)
+                self.assertTrue(all(len(p["tree"]) <= 400 for p in data["paths"]))
+
+
+class Diff(CliTest):
+    def test_sums_are_those_of_the_tables(self):
+        names = self.link("net8-wks"), self.link("net8-wks-two-dumps")
+        self.done("diff", *names, "-o", "d.html")
+        data = json.loads(parts(self.get("d.html"))[1])
+        table = json.loads(self.done("diff", *names, "--json", "--retained").out)
+        self.assertEqual([(s["objects"], s["bytes"]) for s in data["sides"]], [(s["count"], s["bytes"]) for s in table["dumps"]])
+        keys = [f"{what}_{when}" for when in ("before", "after") for what in ("count", "bytes", "retained")]
+        changed = {row[0]: row[1:] for row in data["rows"] if row[1:4] != row[4:]}
+        self.assertEqual(changed, {t["name"]: [t[k] for k in keys] for t in table["types"]})
+        self.assertEqual([sum(row[i] for row in data["rows"]) for i in (1, 2, 4, 5)], [n for s in data["sides"] for n in (s["objects"], s["bytes"])])
+        self.assertGreater(len(data["steps"]), 20)
+        self.assertTrue(all(b[0] <= a[0] + 1 for a, b in zip(data["steps"], data["steps"][1:])))
+
+    def test_what_it_is_not(self):
+        names = self.link("net8-wks"), self.link("net9-wks")
+        self.refused(2, 'what diff writes with -o is a page for browsers: call it FILE.html, not "d.csv"', "diff", *names, "-o", "d.csv")
+        self.refused(2, "--json is for tables, and -o for a page", "diff", *names, "-o", "d.html", "--json")
+        self.refused(1, r"no/d.html: .*", "diff", *names, "-o", "no/d.html")
+
+    def test_very_many_rows(self):
+        for name, size in (("a", 24), ("b", 48)):
+            lines = ["a 2 shop 0", *(f"t {i:x} Shop.<{'<' * 400}{i:06}" for i in range(1, 9001)),
+                     *(f"o {i * 0x10000:x} {i:x} {size + i % 7:x}" for i in range(1, 9001)), "c shop 0"]
+            self.put(f"{name}.gclog", "\n".join(lines).encode() + b"\n")
+        self.done("diff", "a.gclog", "b.gclog", "-o", "d.html")
+        page = self.get("d.html")
+        self.assertLess(len(page), MOST_BYTES)
+        data = json.loads(parts(page)[1])
+        self.assertEqual((len(data["rows"]), data["other_rows"][0]), (5000, 4000))
+        self.assertEqual(sum(row[5] for row in data["rows"]) + data["other_rows"][4], data["sides"][1]["bytes"])
+        self.assertLessEqual(len(data["steps"]), 8000)
+
+    def test_threshold_and_incomplete(self):
+        self.done("diff", self.link("net8-wks"), self.link("net8-wks-two-dumps"), "-o", "d.html", "--fail-if", "bytes > +1%", code=4)
+        self.assertTrue(self.get("d.html"))
+        self.done("diff", self.link("net10-wks"), self.link("net10-wks-lossy"), "-o", "e.html", code=3)
+        data = json.loads(parts(self.get("e.html"))[1])
+        self.assertEqual([s["verdict"]["complete"] for s in data["sides"]], [True, False])
+
+
+if __name__ == "__main__":
+    cli_support.main()

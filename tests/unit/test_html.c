@@ -1,0 +1,297 @@
+/* The page: what it shows against the graph, and the JSON that it is written as. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gcdumpc/paths.h>
+#include <gcdumpc/writer.h>
+
+#include "support/check.h"
+#include "support/failalloc.h"
+#include "support/graph_gen.h"
+#include "write/html_data.h"
+#include "write/json_put.h"
+
+static struct gcd_error err = GCD_ERROR_INIT;
+static const struct gcd_write_options plain;
+
+/* ---- JSON ---- */
+
+static void check_json(struct json_put *j, const char *expected)
+{
+    size_t n;
+    assert_int_equal(gcd_sink_commit(j->s, &err), GCD_OK);
+    const uint8_t *bytes = gcd_sink_memory(j->s, &n);
+    assert_int_equal(n, strlen(expected));
+    assert_memory_equal(bytes, expected, n);
+    gcd_sink_free(j->s);
+}
+
+static struct json_put new_json(bool html)
+{
+    struct json_put j = { .html = html };
+    assert_int_equal(gcd_sink_new_memory(NULL, &j.s, &err), GCD_OK);
+    return j;
+}
+
+static void commas_are_where_they_belong(void **state)
+{
+    (void)state;
+    struct json_put j = new_json(false);
+    json_put_open(&j, NULL, '{');
+    json_put_number(&j, "a", UINT64_MAX);
+    json_put_signed(&j, "b", INT64_MIN);
+    json_put_open(&j, "c", '[');
+    json_put_close(&j, ']');
+    json_put_open(&j, "d", '[');
+    json_put_bool(&j, NULL, true);
+    json_put_hex(&j, NULL, 0xab);
+    json_put_hex(&j, NULL, 0);
+    json_put_open(&j, NULL, '{');
+    json_put_close(&j, '}');
+    json_put_close(&j, ']');
+    json_put_text(&j, "e", "f", 10);
+    json_put_close(&j, '}');
+    check_json(&j, "{\"a\":18446744073709551615,\"b\":-9223372036854775808,\"c\":[],\"d\":[true,\"0xab\",null,{}],\"e\":\"f\"}");
+}
+
+static void texts_are_escaped(void **state)
+{
+    (void)state;
+    struct json_put j = new_json(false);
+    json_put_text(&j, NULL, "<a \"b\\\n\x01\xc3\xa4>", 100);
+    check_json(&j, "\"<a \\\"b\\\\\\u000a\\u0001\xc3\xa4>\"");
+    j = new_json(true);
+    json_put_text(&j, NULL, "</script><!--", 100);
+    check_json(&j, "\"\\u003c/script>\\u003c!--\"");
+}
+
+static void texts_are_cut_between_characters(void **state)
+{
+    (void)state;
+    struct json_put j = new_json(true);
+    json_put_open(&j, NULL, '[');
+    json_put_text(&j, NULL, "ab\xc3\xa4", 4);
+    json_put_text(&j, NULL, "ab\xc3\xa4", 3);        /* not half of a character */
+    json_put_text(&j, NULL, "a<", 7);
+    json_put_text(&j, NULL, "a<", 6);                /* nor of an escape */
+    json_put_close(&j, ']');
+    assert_int_equal(json_put_measure(&j, "a<\"\n"), 1 + 6 + 2 + 6);
+    check_json(&j, "[\"ab\xc3\xa4\",\"ab\xe2\x80\xa6\",\"a\\u003c\",\"a\xe2\x80\xa6\"]");
+}
+
+/* ---- data ---- */
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
+}
+
+/* Parents come first; what a node holds is its own and that of its children.  Returns the sum of the objects at the top. */
+static uint64_t check_tree(const struct html_tree *t, bool whole)
+{
+    uint64_t top = 0;
+    uint64_t *objects = calloc(t->count + 1, sizeof *objects), *bytes = calloc(t->count + 1, sizeof *bytes);
+    for (size_t i = t->count; i-- > 0;) {
+        const struct html_node *n = &t->items[i];
+        objects[i] += n->objects;
+        bytes[i] = add(bytes[i], n->bytes);
+        assert_true(whole ? objects[i] == n->all_objects : objects[i] <= n->all_objects);
+        assert_true(whole ? bytes[i] == n->all_bytes : bytes[i] <= n->all_bytes);
+        assert_true(n->parent == STACKS_NONE || n->parent < i);
+        if (n->parent == STACKS_NONE) {
+            top += n->all_objects;
+        } else {
+            objects[n->parent] += n->all_objects;
+            bytes[n->parent] = add(bytes[n->parent], n->all_bytes);
+        }
+    }
+    free(objects);
+    free(bytes);
+    return top;
+}
+
+static bool is_outermost(const struct gcd_graph *g, const struct gcd_dominators *d, uint32_t node)
+{
+    uint32_t parent = gcd_dominators_parent(d, node);
+    return parent != GCD_NODE_NONE && (parent == GCD_NODE_ROOT || gcd_graph_node_type(g, parent) != gcd_graph_node_type(g, node));
+}
+
+/* The list has the largest: nobody outside of it is larger than its last. */
+static void check_large(const struct html_data *h, const struct gcd_dominators *d)
+{
+    size_t outermost = 0;
+    for (size_t i = 0; i < h->large_count; i++) {
+        const struct html_large *l = &h->large[i];
+        assert_true(is_outermost(h->g, d, l->node));
+        assert_true(l->retained == gcd_dominators_retained(d, l->node));
+        assert_true(i == 0 || l->retained < l[-1].retained || (l->retained == l[-1].retained && l->node > l[-1].node));
+        assert_true(l->holders > 0 && l->holder + l->holders <= h->holder_count);
+    }
+    for (uint32_t node = 0; node < gcd_graph_node_count(h->g); node++) {
+        if (!is_outermost(h->g, d, node))
+            continue;
+        bool there = false;
+        for (size_t i = 0; i < h->large_count; i++)
+            there |= h->large[i].node == node;
+        assert_true(there || (h->large_count == HTML_LARGE && gcd_dominators_retained(d, node) <= h->large[HTML_LARGE - 1].retained));
+        outermost++;
+    }
+    assert_int_equal(h->large_count, outermost < HTML_LARGE ? outermost : HTML_LARGE);
+}
+
+/* The objects of a type on its paths are all of it; the frames that end with it say so. */
+static void check_paths(const struct html_data *h)
+{
+    for (size_t i = 0; i < h->path_count; i++) {
+        const struct html_path *p = &h->paths[i];
+        bool whole = p->tree.count < HTML_PATH_NODES;
+        uint64_t objects = check_tree(&p->tree, whole), of_type = gcd_graph_type(h->g, p->type)->objects;
+        assert_true(whole ? objects == of_type : objects <= of_type);
+        for (size_t k = 0; k < p->tree.count; k++)
+            assert_true(p->tree.items[k].objects == 0 || p->tree.items[k].frame == stacks_type_frame(&h->names, p->type)
+                        || stacks_frame_type(&h->names, p->tree.items[k].frame) == STACKS_NONE);
+        for (size_t k = 0; k < i; k++)
+            assert_true(h->paths[k].type != p->type);
+    }
+}
+
+static void check_data(uint64_t seed)
+{
+    struct gcd_graph *g = graph_gen_random(seed, seed % 5 == 0 ? 3000 : 60);
+    struct gcd_dominators *d;
+    struct html_data h;
+    size_t n = 0;
+    assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
+    assert_int_equal(html_data_make(&h, g, &plain, &err), GCD_OK);
+    assert_int_equal(check_tree(&h.tree, true), gcd_graph_node_count(g));
+    assert_int_equal(h.reachable_objects, gcd_dominators_reachable(d));
+    check_large(&h, d);
+    check_paths(&h);
+    for (uint32_t i = 0; i < gcd_graph_type_count(g); i++)
+        n += gcd_graph_type(g, i)->objects > 0;
+    assert_int_equal(h.type_count, n);
+    assert_int_equal(h.path_count, n < HTML_PATHS ? n : HTML_PATHS);
+    for (size_t i = 1; i < n; i++)
+        assert_true(gcd_graph_type(g, h.types[i])->bytes <= gcd_graph_type(g, h.types[i - 1])->bytes);
+    html_data_done(&h);
+    gcd_dominators_free(d);
+    gcd_graph_free(g);
+}
+
+static void the_page_shows_the_graph(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 300; seed++)
+        check_data(seed);
+}
+
+/* A tree that has to leave something out keeps the largest, and no node without its parent. */
+static void small_nodes_are_left_out(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 50; seed++) {
+        struct gcd_graph *g = graph_gen_random(seed, 400);
+        struct gcd_paths *p;
+        struct stacks s;
+        assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
+        assert_int_equal(stacks_along(&s, g, &plain, NULL, p, STACKS_MAX, &err), GCD_OK);
+        for (size_t max = 0; max <= s.count; max += 1 + max / 3) {
+            struct html_tree t;
+            uint64_t *objects = calloc(s.count + 1, sizeof *objects), *bytes = calloc(s.count + 1, sizeof *bytes);
+            for (size_t i = 0; i < s.count; i++) {
+                objects[i] = s.items[i].objects;
+                bytes[i] = s.items[i].bytes;
+            }
+            assert_int_equal(html_tree_make(&t, &s, objects, bytes, max, &err), GCD_OK);
+            (void)check_tree(&t, false);
+            uint64_t smallest = UINT64_MAX, largest_out = 0;
+            size_t at = 0;
+            for (size_t i = 0; i < t.count; i++)
+                smallest = t.items[i].all_bytes < smallest ? t.items[i].all_bytes : smallest;
+            for (size_t i = 0; i < s.count; i++) {       /* both in the order of the stacks */
+                bool in = at < t.count && t.items[at].frame == s.items[i].frame && t.items[at].all_bytes == bytes[i];
+                at += in;
+                if (!in && bytes[i] > largest_out)
+                    largest_out = bytes[i];
+            }
+            assert_int_equal(t.count, max < s.count ? max : s.count);
+            assert_true(t.count == 0 || largest_out <= smallest);
+            html_tree_done(&t, &s.alloc);
+            free(objects);
+            free(bytes);
+        }
+        stacks_done(&s);
+        gcd_paths_free(p);
+        gcd_graph_free(g);
+    }
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = graph_gen_random(3, 60);
+    for (uint64_t at = 1;; at++) {
+        struct failalloc f;
+        struct gcd_sink *s;
+        failalloc_init(&f);
+        f.fail_at = at;
+        assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);
+        gcd_status st = gcd_write_graph(gcd_format_by_name("html"), g, s, &(struct gcd_write_options){ .alloc = &f.alloc }, NULL, &err);
+        assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
+        gcd_sink_free(s);
+        assert_null(failalloc_complaint(&f));
+        if (f.failed == 0)
+            break;
+    }
+    gcd_graph_free(g);
+}
+
+static void canceled(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = graph_gen_random(3, 60);
+    struct gcd_sink *s;
+    gcd_cancel_flag cancel = true;
+    assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);
+    assert_int_equal(gcd_write_graph(gcd_format_by_name("html"), g, s, &(struct gcd_write_options){ .cancel = &cancel }, NULL, &err), GCD_E_CANCELED);
+    gcd_sink_free(s);
+    gcd_graph_free(g);
+}
+
+/* Progress of all stages together goes forward, and ends with all of it. */
+static void forward(void *ctx, uint64_t done, uint64_t total)
+{
+    double *last = ctx, now = (double)done / (double)total;
+    assert_true(now >= *last && now <= 1);
+    *last = now;
+}
+
+static void progress_goes_forward(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = graph_gen_random(3, 60);
+    struct gcd_sink *s;
+    double last = 0;
+    assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);
+    struct gcd_write_options o = { .progress = forward, .progress_ctx = &last };
+    assert_int_equal(gcd_write_graph(gcd_format_by_name("html"), g, s, &o, NULL, &err), GCD_OK);
+    assert_true(last == 1);
+    gcd_sink_free(s);
+    gcd_graph_free(g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(commas_are_where_they_belong),
+        cmocka_unit_test(texts_are_escaped),
+        cmocka_unit_test(texts_are_cut_between_characters),
+        cmocka_unit_test(the_page_shows_the_graph),
+        cmocka_unit_test(small_nodes_are_left_out),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(canceled),
+        cmocka_unit_test(progress_goes_forward),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,61 @@
+# Puts src/write/html together as two C arrays: the page before its data and behind.
+#
+#     cmake -D SOURCE=src/write/html -D OUTPUT=html_page.c -P html-page.cmake
+#
+# Style sheet and script go into page.html where @STYLE@ and @SCRIPT@ are; the data will be where @DATA@ is.  The policy of the page lets
+# only these two run, by their digests, so nothing that gets into the page from a dump ever could.
+cmake_minimum_required(VERSION 3.25)
+
+set(scripts data.js text.js table.js tree.js treemap.js sections.js diff.js main.js)
+
+# The SHA-256 of TEXT in base64, as a policy wants it.
+function(digest text result)
+    string(SHA256 hex "${text}")
+    string(APPEND hex "00")              # 33 bytes: 44 digits, of which the last stands for what was added
+    set(digits ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/)
+    set(base64 "")
+    foreach(at RANGE 0 60 6)
+        string(SUBSTRING ${hex} ${at} 6 three)
+        foreach(shift 18 12 6 0)
+            math(EXPR digit "(0x${three} >> ${shift}) & 63")
+            string(SUBSTRING ${digits} ${digit} 1 digit)
+            string(APPEND base64 ${digit})
+        endforeach()
+    endforeach()
+    string(SUBSTRING ${base64} 0 43 base64)
+    set(${result} "sha256-${base64}=" PARENT_SCOPE)
+endfunction()
+
+# TEXT as the array NAME, and its size.
+function(array name text result)
+    file(WRITE ${OUTPUT}.part "${text}")
+    file(READ ${OUTPUT}.part hex HEX)
+    file(REMOVE ${OUTPUT}.part)
+    string(LENGTH "${hex}" digits)
+    math(EXPR bytes "${digits} / 2")
+    string(REGEX REPLACE "(................................)" "\\1\n" hex "${hex}")
+    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," hex "${hex}")
+    set(${result} "const unsigned char ${name}[] = {\n${hex}\n};\nconst size_t ${name}_bytes = ${bytes};\n" PARENT_SCOPE)
+endfunction()
+
+# Brackets and semicolons mean something to CMake's lists; texts are only ever handled in quotes.
+file(READ ${SOURCE}/page.html page)
+file(READ ${SOURCE}/style.css style)
+set(script "\"use strict\";\n")
+foreach(name ${scripts})
+    file(READ ${SOURCE}/${name} part)
+    string(APPEND script "${part}")
+endforeach()
+digest("${style}" style_digest)
+digest("${script}" script_digest)
+string(REPLACE "@POLICY@" "default-src 'none'; style-src '${style_digest}'; script-src '${script_digest}'; base-uri 'none'; form-action 'none'"
+       page "${page}")
+string(REPLACE "@STYLE@" "${style}" page "${page}")
+string(REPLACE "@SCRIPT@" "${script}" page "${page}")
+string(FIND "${page}" "@DATA@" at)
+string(SUBSTRING "${page}" 0 ${at} head)
+math(EXPR at "${at} + 6")
+string(SUBSTRING "${page}" ${at} -1 tail)
+array(html_page_head "${head}" head)
+array(html_page_tail "${tail}" tail)
+file(WRITE ${OUTPUT} "#include \"write/html_page.h\"\n\n${head}\n${tail}")
