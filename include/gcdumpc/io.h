@@ -142,6 +142,11 @@ GCD_API uint64_t gcd_sink_bytes(const struct gcd_sink *s);
 GCD_API gcd_status gcd_sink_status(const struct gcd_sink *s, struct gcd_error *err);
 
 /*
+ * The last byte has been given: everything is on the disk (fsync), under a temporary name if there is one.  *RET_BYTES (may be NULL): how many
+ * it takes, after gzip; 0 when that cannot be told.  Only gcd_sink_commit and gcd_sink_free may follow.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_sink_finish(struct gcd_sink *s, uint64_t *ret_bytes, struct gcd_error *err);
+/*
  * Make the output appear: everything is on the disk (fsync) and under its name when this returns GCD_OK.  On failure, and
  * when the sink is freed without it, nothing appears and an existing file stays as it was.
  */
@@ -168,6 +173,8 @@ GCD_API const char *gcd_place_temporary(const struct gcd_place *p);
 GCD_API const char *gcd_place_path(const struct gcd_place *p);
 GCD_API enum gcd_place_kind gcd_place_kind(const struct gcd_place *p);
 
+/* What it takes by now; 0 for a folder. */
+GCD_API uint64_t gcd_place_bytes(const struct gcd_place *p);
 /* Like gcd_sink_commit and gcd_sink_free.  The files of a folder must be on the disk (gcd_sink_commit). */
 GCD_API GCD_MUST_CHECK gcd_status gcd_place_commit(struct gcd_place *p, struct gcd_error *err);
 GCD_API void gcd_place_free(struct gcd_place *p);

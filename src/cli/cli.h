@@ -249,6 +249,9 @@ struct cli_output {
     struct gcd_sink *sink;       /* or, for a format that is a folder or a database: */
     struct gcd_place *place;
     const char *name;            /* for messages */
+    /* NULL, or called when everything is on the disk and only the name lacks.  Not CLI_DONE, after a line: it shall not appear. */
+    enum cli_exit (*ready)(void *ctx, uint64_t bytes);
+    void *ready_ctx;
 };
 /* Is there a format for it?  CLI_USAGE after a line. */
 enum cli_exit cli_output_check(const struct cli_args *args);

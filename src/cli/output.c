@@ -199,6 +199,17 @@ static void say_written(const struct cli_args *args, const struct cli_output *ou
         cli_say(out->name, "%s objects%s written as %s, %s", cli_number(notes->objects, true, a), references, format, complete);
 }
 
+static enum cli_exit commit(struct cli_output *out)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    uint64_t bytes = out->place != NULL ? gcd_place_bytes(out->place) : 0;
+    gcd_status st = out->sink != NULL ? gcd_sink_finish(out->sink, &bytes, &err) : GCD_OK;
+    enum cli_exit e = st == GCD_OK && out->ready != NULL ? out->ready(out->ready_ctx, bytes) : CLI_DONE;
+    if (st == GCD_OK && e == CLI_DONE)
+        st = out->sink != NULL ? gcd_sink_commit(out->sink, &err) : gcd_place_commit(out->place, &err);
+    return st == GCD_OK ? e : cli_fail(out->name, &err);
+}
+
 enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *out, struct cli_dump *d)
 {
     enum cli_exit verdict = cli_verdict(d, args->quiet);
@@ -221,8 +232,9 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
         bool written = out->sink == NULL || gcd_sink_status(out->sink, NULL) != GCD_OK || d->graph != NULL;
         return cli_fail(written ? out->name : d->subject, &err);
     }
-    if ((out->sink != NULL ? gcd_sink_commit(out->sink, &err) : gcd_place_commit(out->place, &err)) != GCD_OK)
-        return cli_fail(out->name, &err);
+    e = commit(out);
+    if (e != CLI_DONE)
+        return e;
     warn(d->subject, &notes);
     if (!args->quiet)
         say_losses(out, &notes);

@@ -56,6 +56,10 @@ gcd_status gcd_file_open_place(const char *path, bool folder, int *ret_fd, char 
 gcd_status gcd_file_open_temporary(const char *path, bool folder, unsigned mode, int *ret_fd, char *ret_temp, size_t cap,
                                    struct gcd_error *err);
 
+/* What has been written is on the disk.  A descriptor that cannot be synced is no failure. */
+gcd_status gcd_file_sync(int fd, struct gcd_error *err);
+/* Of a regular file, else 0. */
+uint64_t gcd_file_bytes(int fd);
 /* Sync FD, rename TEMP to PATH, sync the folder.  TEMP can be a folder, too; it replaces only an empty one. */
 gcd_status gcd_file_publish(int fd, const char *temp, const char *path, struct gcd_error *err);
 

@@ -289,10 +289,22 @@ gcd_status gcd_file_open_place(const char *path, bool folder, int *ret_fd, char 
     return gcd_file_open_temporary(path, folder, folder ? 0700 : 0600, ret_fd, ret_temp, cap, err);
 }
 
-gcd_status gcd_file_publish(int fd, const char *temp, const char *path, struct gcd_error *err)
+gcd_status gcd_file_sync(int fd, struct gcd_error *err)
 {
     if (fsync(fd) != 0 && errno != EINVAL && errno != ENOTSUP)
         return gcd_fail_os(err, errno, "cannot write");
+    return GCD_OK;
+}
+
+uint64_t gcd_file_bytes(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+}
+
+gcd_status gcd_file_publish(int fd, const char *temp, const char *path, struct gcd_error *err)
+{
+    GCD_TRY(gcd_file_sync(fd, err));
     if (rename(temp, path) != 0) {
         int e = errno;
         if (e == ENOTEMPTY || e == EEXIST)

@@ -55,6 +55,11 @@ enum gcd_place_kind gcd_place_kind(const struct gcd_place *p)
     return p->kind;
 }
 
+uint64_t gcd_place_bytes(const struct gcd_place *p)
+{
+    return p->fd >= 0 ? gcd_file_bytes(p->fd) : 0;
+}
+
 gcd_status gcd_place_commit(struct gcd_place *p, struct gcd_error *err)
 {
     if (p->fd < 0)

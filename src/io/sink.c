@@ -24,7 +24,7 @@ struct gcd_sink {
     uint64_t file_bytes;         /* written to it, behind gzip */
     const gcd_cancel_flag *cancel;
     char *path, *temp;           /* temp "" = written directly; both [PATH_MAX] or NULL */
-    bool gzip, committed;
+    bool gzip, finished, committed;
     z_stream z;
     uint8_t *packed;             /* [GZIP_BYTES] */
     uint8_t *memory;
@@ -183,12 +183,24 @@ gcd_status gcd_sink_status(const struct gcd_sink *s, struct gcd_error *err)
     return s->error.code;
 }
 
-gcd_status gcd_sink_commit(struct gcd_sink *s, struct gcd_error *err)
+gcd_status gcd_sink_finish(struct gcd_sink *s, uint64_t *ret_bytes, struct gcd_error *err)
 {
     if (s->committed)
         return gcd_fail(err, GCD_E_STATE, "the output is already committed");
-    flush(s, true);
+    if (!s->finished)
+        flush(s, true);
+    s->finished = true;
     GCD_TRY(gcd_sink_status(s, err));
+    if (s->fd >= 0 && s->temp[0] != '\0')
+        GCD_TRY(gcd_file_sync(s->fd, err));
+    if (ret_bytes != NULL)
+        *ret_bytes = s->fd >= 0 ? gcd_file_bytes(s->fd) : s->memory_n;
+    return GCD_OK;
+}
+
+gcd_status gcd_sink_commit(struct gcd_sink *s, struct gcd_error *err)
+{
+    GCD_TRY(gcd_sink_finish(s, NULL, err));
     if (s->fd >= 0) {
         bool published = s->temp[0] != '\0';
         if (published)

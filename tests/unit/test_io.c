@@ -175,6 +175,31 @@ static void nothing_appears_without_commit(void **state)
     gcd_input_free(in);
 }
 
+static void finished_is_not_yet_there(void **state)
+{
+    (void)state;
+    struct gcd_error err = GCD_ERROR_INIT;
+    static const char *const names[] = { "done.txt", "done.gz" };
+    for (size_t i = 0; i < 2; i++) {
+        struct gcd_sink *s = NULL;
+        struct stat st;
+        uint64_t bytes = 0;
+        assert_int_equal(gcd_sink_open(in_folder(names[i]), NULL, &s, &err), GCD_OK);
+        gcd_sink_text(s, "some text");
+        assert_int_equal(gcd_sink_finish(s, &bytes, &err), GCD_OK);
+        assert_int_equal(stat(gcd_sink_temporary(s), &st), 0);
+        assert_true(bytes == (uint64_t)st.st_size && (i == 1 || bytes == 9));
+        assert_int_equal(access(in_folder(names[i]), F_OK), -1);
+        assert_int_equal(gcd_sink_finish(s, &bytes, &err), GCD_OK);
+        assert_int_equal(gcd_sink_commit(s, &err), GCD_OK);
+        assert_int_equal(stat(in_folder(names[i]), &st), 0);
+        assert_true(bytes == (uint64_t)st.st_size);
+        assert_int_equal(gcd_sink_finish(s, NULL, &err), GCD_E_STATE);
+        gcd_sink_free(s);
+        assert_int_equal(unlink(in_folder(names[i])), 0);
+    }
+}
+
 static void a_full_disk_is_noticed(void **state)
 {
     (void)state;
@@ -449,6 +474,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read), cmocka_unit_test(two_readers_do_not_disturb_each_other),
         cmocka_unit_test(nothing_appears_without_commit), cmocka_unit_test(a_full_disk_is_noticed),
+        cmocka_unit_test(finished_is_not_yet_there),
         cmocka_unit_test(a_large_file_does_not_stay_in_memory),
         cmocka_unit_test(outputs_that_cannot_be), cmocka_unit_test(inputs_that_cannot_be), cmocka_unit_test(gzip_that_is_not_whole),
         cmocka_unit_test(a_pipe_is_kept_for_the_second_reading), cmocka_unit_test(spool_and_memory),

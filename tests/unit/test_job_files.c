@@ -154,14 +154,11 @@ static struct cli_template *template_in_folder(const char *text)
     return parsed(all);
 }
 
-static uint64_t apply(const char *text, struct cli_keep keep, const char *written)
+static uint64_t apply(const char *text, struct cli_keep keep, uint64_t coming)
 {
-    char path[PATH_MAX];
     struct cli_template *t = template_in_folder(text);
     uint64_t removed;
-    if (written != NULL)
-        (void)snprintf(path, sizeof path, "%s/%s", folder, written);
-    assert_int_equal(cli_keep_apply(&keep, t, &values, written != NULL ? path : NULL, &removed), CLI_DONE);
+    assert_int_equal(cli_keep_apply(&keep, t, &values, coming, &removed), CLI_DONE);
     cli_template_free(t);
     return removed;
 }
@@ -174,20 +171,26 @@ static void the_oldest_go(void **state)
     put("Shop-1-20260101.gclog", 10, 500);
     put("Shop-2-20260102.gclog", 10, 400);
     put("Shop-3-20260103.gclog", 10, 300);
-    put("Shop-4-20260104.gclog", 10, 600);       /* the newest, after a jump of the clock */
-    assert_int_equal(apply(TEXT, (struct cli_keep){ .files = 9 }, NULL), 0);
-    assert_int_equal(apply(TEXT, (struct cli_keep){ .files = 3 }, "Shop-4-20260104.gclog"), 1);
-    assert_true(!there("Shop-1-20260101.gclog") && there("Shop-2-20260102.gclog") && there("Shop-4-20260104.gclog"));
-    assert_int_equal(apply(TEXT, (struct cli_keep){ .total_bytes = 25 }, "Shop-4-20260104.gclog"), 1);
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .files = 9 }, 1), 0);
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .files = 4 }, 1), 0);
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .files = 3 }, 1), 1);
+    assert_true(!there("Shop-1-20260101.gclog") && there("Shop-2-20260102.gclog"));
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .total_bytes = 25 }, 5), 0);
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .total_bytes = 25 }, 6), 1);
     assert_true(!there("Shop-2-20260102.gclog") && there("Shop-3-20260103.gclog"));
-    assert_int_equal(apply(TEXT, (struct cli_keep){ .total_bytes = 5 }, "Shop-4-20260104.gclog"), 1);
-    assert_true(there("Shop-4-20260104.gclog") && !there("Shop-3-20260103.gclog"));
-    assert_int_equal(apply(TEXT, (struct cli_keep){ .total_bytes = 5 }, NULL), 1);
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .total_bytes = 5 }, UINT64_MAX), 1);
+    assert_false(there("Shop-3-20260103.gclog"));
+    /* a small one does not stay in the place of a large one that is younger */
+    put("Shop-4-20260103.gclog", 1, 20);
+    put("Shop-5-20260103.gclog", 100, 10);
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .total_bytes = 50 }, 1), 2);
     put("Shop-5-20260104.gclog", 10, 3 * 86400 + 60);
     put("Shop-6-20260104.gclog", 10, 3 * 86400 - 60);
-    assert_int_equal(apply(TEXT, (struct cli_keep){ .days = 3 }, NULL), 1);
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .days = 3 }, 1), 1);
     assert_true(there("Shop-6-20260104.gclog"));
-    assert_int_equal(apply(TEXT, (struct cli_keep){ .days = UINT64_MAX }, NULL), 0);
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .days = UINT64_MAX }, 1), 0);
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .files = 1 }, 1), 1);
+    assert_false(there("Shop-6-20260104.gclog"));
 }
 
 static void strangers_stay(void **state)
@@ -206,7 +209,7 @@ static void strangers_stay(void **state)
     (void)snprintf(link, sizeof link, "%s/Shop-3-20260101.gclog", folder);
     assert_int_equal(symlink("xShop-1-20260101.gclog", link), 0);
     put("Shop-4-20260101.gclog", 1, 9);
-    assert_int_equal(apply(TEXT, (struct cli_keep){ .total_bytes = 0, .files = 1, .days = 0 }, "xShop-1-20260101.gclog"), 1);
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .files = 1 }, 0), 1);
     assert_false(there("Shop-4-20260101.gclog"));
     for (size_t i = 0; i + 1 < sizeof strangers / sizeof *strangers; i++)
         assert_true(there(strangers[i]));
@@ -225,9 +228,9 @@ static void folders_and_links(void **state)
     assert_int_equal(symlink("../foreign", from), 0);
     (void)snprintf(from, sizeof from, "%s/alias", folder);
     assert_int_equal(symlink("real", from), 0);
-    assert_int_equal(apply("alias/%Y/%m/%n-%p.gclog", (struct cli_keep){ .files = 1 }, NULL), 1);
+    assert_int_equal(apply("alias/%Y/%m/%n-%p.gclog", (struct cli_keep){ .files = 2 }, 0), 1);
     assert_true(there("real/2026/11/Shop-1.gclog") && !there("real/2025/12/Shop-2.gclog") && there("foreign/11/Shop-3.gclog"));
-    assert_int_equal(apply("nowhere/%Y/%m/%n-%p.gclog", (struct cli_keep){ .files = 1 }, NULL), 0);
+    assert_int_equal(apply("nowhere/%Y/%m/%n-%p.gclog", (struct cli_keep){ .files = 1 }, 0), 0);
     struct stat st;
     struct cli_template *t = template_in_folder("alias/%Y/%m/%n-%p.gclog");
     assert_true(cli_keep_newest(t, &values, &st));

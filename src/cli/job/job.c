@@ -161,10 +161,28 @@ static void take_facts(struct job_dump *d, const struct cli_dump *dump)
                                    .lost_events = f->trace.lost_events };
 }
 
+/* The old ones go before the new one appears: so there is never one too many, whenever the program is killed. */
+static enum cli_exit make_room(void *ctx, uint64_t bytes)
+{
+    struct job_dump *d = ctx;
+    const struct cli_args *a = d->args;
+    struct cli_keep keep = { .files = a->keep, .days = a->keep_days, .total_bytes = a->max_total_bytes };
+    uint64_t removed = 0;
+    d->file_bytes = bytes;
+    enum cli_exit e = d->template != NULL ? cli_keep_apply(&keep, d->template, &d->values, bytes, &removed) : CLI_DONE;
+    if (e == CLI_DONE && d->trace != NULL && cli_template_has_time(d->trace))    /* the new one of these is there already */
+        e = cli_keep_apply(&(struct cli_keep){ .files = keep.files != 0 ? keep.files + 1 : 0, .days = keep.days, .total_bytes = keep.total_bytes },
+                           d->trace, &d->values, 0, &d->removed);
+    d->removed += removed;
+    return e;
+}
+
 static enum cli_exit dump(struct job_dump *d, const struct cli_args *args)
 {
     struct cli_output out;
     enum cli_exit e = cli_output_open(args, &out);
+    out.ready = make_room;
+    out.ready_ctx = d;
     if (e == CLI_DONE) {
         struct cli_dump dump;
         e = cli_open(args, out.need, &dump);
@@ -184,29 +202,13 @@ static enum cli_exit make_folders(struct job *j, const struct job_dump *d)
     return e == CLI_DONE && j->trace != NULL ? cli_template_make_folders(j->trace, &d->values) : e;
 }
 
-/* After a dump that was written. */
-static enum cli_exit tidy(struct job *j, struct job_dump *d, const char *trace)
-{
-    const struct cli_args *a = j->args;
-    struct cli_keep keep = { .files = a->keep, .days = a->keep_days, .total_bytes = a->max_total_bytes };
-    struct stat st;
-    uint64_t more = 0;
-    d->file_bytes = stat(d->file, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
-    enum cli_exit e = job_last_write(d);
-    if (d->template != NULL && cli_keep_apply(&keep, d->template, &d->values, d->file, &d->removed) != CLI_DONE)
-        e = CLI_FAILED;
-    if (j->trace != NULL && cli_template_has_time(j->trace) && cli_keep_apply(&keep, j->trace, &d->values, trace, &more) != CLI_DONE)
-        e = CLI_FAILED;
-    d->removed += more;
-    return e;
-}
-
 static enum cli_exit run_dump(struct job *j, struct job_dump *d, uint64_t start_ms)
 {
     struct cli_args args = *j->args;
     char trace[4096] = "";
     d->begun = time(NULL);
     d->template = j->output;
+    d->trace = j->trace;
     d->values = (struct cli_template_values){ .name = d->name, .pid = d->pid, .host = j->host, .time = d->begun };
     args.pid = d->pid;
     args.name = NULL;
@@ -233,7 +235,7 @@ static enum cli_exit run_dump(struct job *j, struct job_dump *d, uint64_t start_
     if (e != CLI_DONE && e != CLI_INCOMPLETE)
         return e;
     d->duration_ms = now_ms() - start_ms;
-    return tidy(j, d, trace) == CLI_DONE ? e : CLI_FAILED;
+    return job_last_write(d) == CLI_DONE ? e : CLI_FAILED;
 }
 
 /* When it failed, the last line that was said is what it failed with. */

@@ -32,7 +32,7 @@ struct job_dump {
     uint64_t rss_bytes;                  /* before the dump */
     time_t begun;
     char file[4096];                     /* where it went; "" = nowhere, or standard output */
-    struct cli_template *template;       /* NULL: its name is fixed */
+    const struct cli_template *template, *trace; /* of it and of the recording; NULL: a fixed name, or none */
     struct cli_template_values values;
     enum job_status status;
     enum cli_exit exit;

@@ -58,20 +58,18 @@ static int newest_first(const void *va, const void *vb)
     return c != 0 ? c : (a->inode > b->inode) - (a->inode < b->inode);
 }
 
-/* Of F, newest first, keep what KEEP allows; what is left is to be removed.  WRITTEN counts, but stays. */
-static void choose(struct files *f, const struct cli_keep *keep, const struct file *written, time_t now)
+/* Of F, newest first, keep what KEEP allows beside the one that is coming; what is left is to be removed. */
+static void choose(struct files *f, const struct cli_keep *keep, uint64_t coming, time_t now)
 {
-    uint64_t kept = written != NULL, bytes = written != NULL ? written->bytes : 0;
+    uint64_t kept = 1, bytes = coming;
     size_t victims = 0;
     bool full = false;
     for (size_t i = 0; i < f->count; i++) {
         const struct file *one = &f->items[i];
-        if (written != NULL && one->device == written->device && one->inode == written->inode)
-            continue;
-        bool old = keep->days > 0 && (uint64_t)SECONDS_A_DAY * keep->days < (uint64_t)INT64_MAX &&
-                   one->changed.tv_sec < now - (time_t)(keep->days * SECONDS_A_DAY);
+        bool old = keep->days > 0 && keep->days < INT64_MAX / SECONDS_A_DAY && one->changed.tv_sec < now - (time_t)keep->days * SECONDS_A_DAY;
         /* the oldest go: once one does not fit, no older one stays in its place */
-        full = full || (keep->files > 0 && kept >= keep->files) || (keep->total_bytes > 0 && bytes + one->bytes > keep->total_bytes);
+        full = full || (keep->files > 0 && kept >= keep->files) ||
+               (keep->total_bytes > 0 && (bytes > keep->total_bytes || one->bytes > keep->total_bytes - bytes));
         if (old || full) {
             f->items[victims++] = *one;
         } else {
@@ -97,12 +95,9 @@ static bool remove_chosen(void *ctx, int dir_fd, const char *name, const struct 
 }
 
 enum cli_exit cli_keep_apply(const struct cli_keep *keep, const struct cli_template *t, const struct cli_template_values *values,
-                             const char *written, uint64_t *ret_removed)
+                             uint64_t coming, uint64_t *ret_removed)
 {
     struct files f = { .count = 0 };
-    struct stat st;
-    bool have = written != NULL && lstat(written, &st) == 0;
-    struct file newest = have ? file_of(&st) : (struct file){ .bytes = 0 };
     *ret_removed = 0;
     if (keep->files == 0 && keep->days == 0 && keep->total_bytes == 0)
         return CLI_DONE;
@@ -110,7 +105,7 @@ enum cli_exit cli_keep_apply(const struct cli_keep *keep, const struct cli_templ
     bool ok = cli_template_each(t, values, collect, &f);
     if (ok) {
         qsort(f.items, f.count, sizeof *f.items, newest_first);
-        choose(&f, keep, have ? &newest : NULL, time(NULL));
+        choose(&f, keep, coming, time(NULL));
         ok = f.count == 0 || cli_template_each(t, values, remove_chosen, &f);
     }
     int e = ok ? f.failed_errno : errno;

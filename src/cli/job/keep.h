@@ -13,11 +13,11 @@ struct cli_keep {
 };
 
 /*
- * Remove the oldest files that T has written for the process NAME of VALUES until the rest is what KEEP allows; never WRITTEN, the newest one
- * (NULL = none).  Age is the time of the last change.  CLI_FAILED after a line when something cannot be removed.  *RET_REMOVED: how many were.
+ * Remove the oldest files that T has written for the process NAME of VALUES, so that with one more of COMING bytes the rest is what KEEP allows.
+ * Age is the time of the last change.  CLI_FAILED after a line when something cannot be removed.  *RET_REMOVED: how many were.
  */
 enum cli_exit cli_keep_apply(const struct cli_keep *keep, const struct cli_template *t, const struct cli_template_values *values,
-                             const char *written, uint64_t *ret_removed);
+                             uint64_t coming, uint64_t *ret_removed);
 
 /* The newest file that T has written.  False when there is none. */
 bool cli_keep_newest(const struct cli_template *t, const struct cli_template_values *values, struct stat *ret);
