@@ -14,7 +14,7 @@ from cli_support import CliTest, genheap, main, small_trace, trace, types_trace
 
 HAVE_SQLITE = os.environ.get("GCDUMPC_SQLITE", "ON") not in ("OFF", "0", "FALSE", "NO")
 PLACES = {"csv": "csv", **({"sqlite": "sqlite"} if HAVE_SQLITE else {})}
-STREAMS = {"gclog": "gclog", "gcdump": "gcdump", "v8": "heapsnapshot", "dart": "dartheap", "pprof": "pb", "collapsed": "folded"}
+STREAMS = {"gclog": "gclog", "gcdump": "gcdump", "v8": "heapsnapshot", "dart": "dartheap", "pprof": "pb", "collapsed": "folded", "html": "html"}
 FORMATS = {**STREAMS, **PLACES}                      # name: suffix
 READ = {name: STREAMS[name] for name in ("gclog", "gcdump", "dart")}
 FULL = r"cannot write: No space left on device"
@@ -256,7 +256,7 @@ class WrongOutput(FormatTest):
 
     def test_names_of_formats(self):
         there = ", ".join(FORMATS)
-        for wrong in ("html", "GCDUMP", "gcdump ", "heapsnapshot", ""):
+        for wrong in ("xml", "GCDUMP", "gcdump ", "heapsnapshot", ""):
             self.refused(2, rf'there is no format "{wrong}"; there is: {there}', "convert", "in", "-o", "out", "-f", wrong)
 
     def test_suffixes(self):
@@ -417,14 +417,14 @@ class Interrupted(FormatTest):
 
     def test_while_it_is_written(self):
         for name, suffix in FORMATS.items():
-            if name not in ("pprof", "collapsed"):                   # those are written in one piece
+            if name not in ("pprof", "collapsed", "html"):                   # those are written in one piece
                 run = self.ends(self.caught(suffix, lambda: sum(self.temporary()) > 100_000), signal.SIGINT)
                 self.assertRegex(run.err.decode(), rf"\Agcdumpc: (in|out\.{suffix}): (.*: )?interrupted\n\Z")
 
     def test_twice(self):
         """Who asks twice is not made to wait, and still finds nothing."""
         for name, suffix in FORMATS.items():
-            moment = self.begun if name in ("pprof", "collapsed") else lambda: sum(self.temporary()) > 100_000
+            moment = self.begun if name in ("pprof", "collapsed", "html") else lambda: sum(self.temporary()) > 100_000
             self.ends(self.caught(suffix, moment), signal.SIGINT, signal.SIGTERM)
 
     def test_at_any_moment(self):
