@@ -8,9 +8,10 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 import time
 
-from live_support import NOBODY, PROGRAM, SECONDS, LiveTest, Process, main
+from live_support import NOBODY, PROGRAM, SECONDS, LiveTest, Process, heaplab, main
 
 NAME = "%n-%p-%Y%m%dT%H%M%SZ.gclog.gz"
 STAMP = r"\d{8}T\d{6}Z"
@@ -67,27 +68,55 @@ class Names(JobTest):
         recording, = os.listdir(self.path("raw/" + host))
         self.gcdumpc("info", self.path(f"raw/{host}/{recording}"))
 
+    def lab(self):
+        """HeapLab under a name of its own: --all must not reach the processes of other tests, or of anybody."""
+        bin_folder, name = os.path.dirname(heaplab()), f"Job{os.getpid()}"
+        folder = self.path("bin")
+        if not os.path.isdir(folder):
+            os.mkdir(folder)
+            for file in os.listdir(bin_folder):
+                if file != "HeapLab":
+                    os.symlink(os.path.join(bin_folder, file), os.path.join(folder, file))
+            shutil.copy(os.path.join(bin_folder, "HeapLab"), os.path.join(folder, name))
+        target = Process(program=os.path.join(folder, name))
+        self.addCleanup(target.__exit__)
+        return target, name
+
     def test_several_processes(self):
-        with Process() as other:
-            r = self.gcdumpc("--all", "--name", "HeapLa?", "-o", self.out(), "--keep", 9, "--log", "text", "--metrics", self.path("m.prom"))
-            pids = {int(pid) for pid in re.findall(r" done name=HeapLab pid=(\d+) ", r.stderr)}
-            self.assertLessEqual({self.pid, other.pid}, pids)
-            self.assertGreaterEqual(len(self.dumps()), 2)
-            with open(self.path("m.prom"), encoding="utf-8") as f:
-                text = f.read()
-            for pid in (self.pid, other.pid):
-                self.assertRegex(text, rf'(?m)^gcdumpc_dump_complete{{name="HeapLab",pid="{pid}"}} 1$')
-            # a pattern whose dumps can be told apart needs no --all; without that it is a question
-            r = self.gcdumpc("--name", "Heap*", "-o", self.out(), "--log", "text")
-            self.assertLessEqual({self.pid, other.pid}, {int(pid) for pid in re.findall(r" pid=(\d+) ", r.stderr)})
-            r = self.gcdumpc("--name", "Heap*", "-o", self.path("%n-%s.gclog"), status=2)
-            self.assertIn('processes are called "Heap*"; choose one with --pid', r.stderr)
+        (first, name), (second, _) = self.lab(), self.lab()
+        both = {first.pid, second.pid}
+        r = self.gcdumpc("--all", "--name", name[:-1] + "?", "-o", self.out(), "--keep", 9, "--log", "text", "--metrics", self.path("m.prom"))
+        self.assertEqual({int(pid) for pid in re.findall(r" done name=HeapLab pid=(\d+) ", r.stderr)}, both)
+        self.assertEqual(len(self.dumps()), 2)
+        with open(self.path("m.prom"), encoding="utf-8") as f:
+            text = f.read()
+        for pid in both:
+            self.assertRegex(text, rf'(?m)^gcdumpc_dump_complete{{name="HeapLab",pid="{pid}"}} 1$')
+        # a pattern whose dumps can be told apart needs no --all; without that it is a question
+        r = self.gcdumpc("--name", name[:-1] + "*", "-o", self.out(), "--log", "text")
+        self.assertEqual({int(pid) for pid in re.findall(r" pid=(\d+) ", r.stderr)}, both)
+        r = self.gcdumpc("--name", name[:-1] + "*", "-o", self.path("%n-%s.gclog"), status=2)
+        self.assertIn(f'2 processes are called "{name[:-1]}*"; choose one with --pid', r.stderr)
 
     def test_the_worst_status(self):
-        with Process() as other:
-            other.process.send_signal(signal.SIGSTOP)
-            r = self.gcdumpc("--all", "--name", "HeapLab", "-o", self.out(), "--log", "text", "--timeout", 8, status=1)
-            self.assertRegex(r.stderr, rf"(?m) failed name=\S+ pid={other.pid} .*reason=")
+        (first, name), (second, _) = self.lab(), self.lab()
+        second.process.send_signal(signal.SIGSTOP)
+        r = self.gcdumpc("--all", "--name", name, "-o", self.out(), "--log", "text", "--timeout", 8, status=1)
+        self.assertRegex(r.stderr, rf"(?m) failed name=\S+ pid={second.pid} .*reason=")
+        if first.pid < second.pid:
+            self.assertRegex(r.stderr, rf"(?m) done name=HeapLab pid={first.pid} ")
+
+    def test_one_of_several_that_ends(self):
+        (first, name), (second, _) = sorted((self.lab(), self.lab()), key=lambda lab: lab[0].pid)
+        hook = self.path("kill")
+        with open(hook, "w", encoding="utf-8") as f:
+            f.write(f"#!/bin/sh\nkill -9 {second.pid}\nwhile [ -d /proc/{second.pid} ]; do sleep 0.05; done\n")
+        os.chmod(hook, 0o700)
+        threading.Thread(target=second.process.wait).start()         # no zombie is left
+        r = self.gcdumpc("--all", "--name", name, "-o", self.out(), "--log", "json", "--on-success", hook)
+        lines = [json.loads(line) for line in r.stderr.splitlines()]
+        self.assertEqual([(line["pid"], line["status"]) for line in lines], [(first.pid, "done"), (second.pid, "skipped")])
+        self.assertEqual(lines[1]["reason"], "it has ended")
 
     def test_a_folder_of_somebody_else(self):
         self.need_other_user()

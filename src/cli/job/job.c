@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -238,6 +239,12 @@ static enum cli_exit run_dump(struct job *j, struct job_dump *d, uint64_t start_
     return job_last_write(d) == CLI_DONE ? e : CLI_FAILED;
 }
 
+/* Among several a process may have come to its end meanwhile, and that is no failure. */
+static bool has_ended(const struct job *j, const struct job_dump *d)
+{
+    return j->several && d->pid != 0 && kill((pid_t)d->pid, 0) != 0 && errno == ESRCH;
+}
+
 /* When it failed, the last line that was said is what it failed with. */
 static void take_status(struct job_dump *d, enum cli_exit e)
 {
@@ -308,6 +315,11 @@ static enum cli_exit run_all(struct job *j)
         cli_hold(j->args->log != CLI_LOG_NONE);
         enum cli_exit e = run_dump(j, d, start);
         d->duration_ms = now_ms() - start;
+        if (e == CLI_FAILED && has_ended(j, d)) {
+            d->status = JOB_SKIPPED;
+            (void)snprintf(d->reason, sizeof d->reason, "it has ended");
+            e = CLI_DONE;
+        }
         if (e != CLI_DONE && e != CLI_INCOMPLETE && atomic_load(&cli_canceled))
             e = atomic_load(&cli_timed_out) ? CLI_FAILED : CLI_INTERRUPTED;
         worst = worse(worst, tell(d, e));
