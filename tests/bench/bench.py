@@ -17,7 +17,7 @@ import tempfile
 import time
 
 SUFFIXES = {"gclog": "gclog", "gcdump": "gcdump", "v8": "heapsnapshot", "dart": "dartheap", "pprof": "pb.gz", "collapsed": "folded",
-            "csv": "csv", "sqlite": "sqlite"}
+            "csv": "csv", "sqlite": "sqlite", "html": "html"}
 GNU_TIME = "/usr/bin/time"      # Debian package time; without it small peaks read too high
 
 
@@ -66,7 +66,9 @@ def main():
         commands = {
             "md5sum": ["md5sum", trace], "cat": ["cat", trace], "info": [program, "info", "-q", trace],
             "report": [program, "report", "-q", trace],
-            "diff": [program, "diff", "-q", trace, trace],
+            "diff": [program, "diff", "-q", trace, trace], "retained": [program, "retained", "-q", trace],
+            "paths --type 'System.Byte[]'": [program, "paths", "-q", "--type", "System.Byte[]", trace],
+            "report --retained": [program, "report", "--retained", "-q", trace], "leaks": [program, "leaks", "-q", trace],
         }
         outputs = {f"convert -o x.{SUFFIXES[f]}": os.path.join(folder, f"bench-out.{SUFFIXES[f]}") for f in args.formats.split(",") if f}
         commands.update({name: [program, "convert", "-q", trace, "-o", out] for name, out in outputs.items()})
