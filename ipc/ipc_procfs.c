@@ -269,7 +269,9 @@ bool gcd_procfs_facts(const char *proc, uint32_t pid, struct gcd_procfs_facts *r
     if (read_small(proc, pid, "stat", text, sizeof text) != 0)
         return false;
     ret->kernel = (stat_field(text, 9) & PF_KTHREAD) != 0;
-    ret->start_jiffies = stat_field(text, 22);
+    char state = '\0';
+    if (parse_stat(text, &state, &ret->start_jiffies))
+        ret->stopped = state == 'T' || state == 't';
     copy_name(text, ret->name, sizeof ret->name);
     if (read_small(proc, pid, "status", text, sizeof text) == 0) {
         const char *line = status_line(text, "Uid"); /* real, effective, saved, file system */

@@ -33,6 +33,7 @@ GCD_MUST_CHECK gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct
 /* What a list of processes shows.  What could not be read is 0 or empty. */
 struct gcd_procfs_facts {
     bool kernel;                   /* a kernel thread: no program */
+    bool stopped;                  /* by a signal or a debugger */
     uint32_t uid;                  /* effective; UINT32_MAX = not known */
     uint64_t start_jiffies;        /* since boot */
     uint64_t rss_bytes;

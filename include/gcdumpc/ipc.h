@@ -171,6 +171,8 @@ struct gcd_ipc_memory {
 GCD_API void gcd_ipc_memory(uint32_t pid, struct gcd_ipc_memory *ret);
 /* rss_bytes alone, for sampling. */
 GCD_API uint64_t gcd_ipc_resident(uint32_t pid);
+/* Has a signal (SIGSTOP) or a debugger stopped the process PID?  It answers nothing until it goes on.  False when that is not known. */
+GCD_API bool gcd_ipc_stopped(uint32_t pid);
 
 /*
  * Connections that are open at SOCKET_PATH of the process PID, ours among them: other tools, and what the process has not closed yet.
@@ -283,7 +285,8 @@ struct gcd_ipc_collect_result {
  * Ask who it is, choose the strategy and the newest command that the runtime knows, start, deliver the stream, stop on
  * further connections while still reading, end at the end of the stream.  Whatever happens after a session was opened (error,
  * timeout, cancel), it is stopped in the runtime before this returns, unless the process is gone; that takes at most 5 s
- * more.  .NET 5 to 10 answer the request for a GC only when that and the heap walk are over: a cancel or timeout before that waits
+ * more.  What needs no heap walk has to be answered within 10 s: who it is, a session that only records, a stop (10 s without a byte), and
+ * the first bytes of a walk that is said to be over; only the answer to the request for the GC is waited for without a bound of its own.  .NET 5 to 10 answer the request for a GC only when that and the heap walk are over: a cancel or timeout before that waits
  * 2 s for the answer and then closes the connections, and the runtime drops the sessions by itself when it has walked the heap: a
  * GC that was asked for takes place.
  *

@@ -55,7 +55,7 @@ static const struct option_row rows[] = {
     { "top", 'n', "N", "only the first N types", CLI_REPORT, OPT_NUMBER, FIELD(top), 1, UINT32_MAX },
     { "json", 'j', NULL, "machine-readable output", TABLES, OPT_FLAG, FIELD(json), 0, 0 },
     { "events", 'e', NULL, "count the events of a recording instead, with or without a dump", CLI_INFO, OPT_FLAG, FIELD(events), 0, 0 },
-    { "timeout", 't', "SECONDS", "give up when the dump is not whole by then", LIVE, OPT_NUMBER, FIELD(timeout_s), 1, 1000000 },
+    { "timeout", 't', "SECONDS", "give up when the dump is not whole by then; 3600 without it", LIVE, OPT_NUMBER, FIELD(timeout_s), 1, 1000000 },
     { "buffer", 'b', "MB", "event buffer in the process at the first attempt (as its memory suggests)", LIVE, OPT_NUMBER, FIELD(buffer_mb), 1, 4095 },
     { "max-buffer", 0, "MB", "largest event buffer at any attempt (4095, never more than the process bears)", LIVE, OPT_NUMBER,
       FIELD(max_buffer_mb), 1, 4095 },

@@ -1,5 +1,6 @@
 """What cannot be dumped: one line that says why and what to do, exit status 1, nothing left behind, the target as it was."""
 import os
+import signal
 import socket
 import subprocess
 
@@ -69,6 +70,24 @@ class BadTargets(LiveTest):
                 os.unlink(path)
             finally:
                 os.rename(path + ".kept", path)
+            self.check_untouched(target)
+
+    def test_stopped(self):
+        with Process() as target:
+            os.kill(target.pid, signal.SIGSTOP)
+            try:
+                self.refused(r"has not answered within 10000 ms: it is stopped", "--pid", target.pid, "--quiet")
+                r = self.gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"), status=1)
+                self.assertRegex(r.stderr, r"silent for 8 s: it is stopped, by a signal or a debugger.*3600 s")
+            finally:
+                os.kill(target.pid, signal.SIGCONT)
+            self.check_untouched(target)
+
+    def test_port_is_held(self):
+        with Process() as target, socket.socket(socket.AF_UNIX) as idle:
+            idle.connect(find_socket(target.pid))    # and says nothing: the runtime reads its request for ever
+            self.refused(r"has not answered within 10000 ms: .*busy with another client", "--pid", target.pid, "--quiet")
+            idle.close()
             self.check_untouched(target)
 
     def test_output_that_cannot_be_written(self):
