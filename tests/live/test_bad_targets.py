@@ -90,6 +90,24 @@ class BadTargets(LiveTest):
             idle.close()
             self.check_untouched(target)
 
+    def test_forged_socket(self):
+        """Somebody else listens under the name of the process: nobody, root least of all, must take that for its heap."""
+        with Process() as target, socket.socket(socket.AF_UNIX) as forged:
+            path = find_socket(target.pid)
+            os.rename(path, path + ".kept")
+            try:
+                forged.bind(path)
+                forged.listen()
+                self.refused(rf"no diagnostic socket: .* belongs to process {os.getpid()}", "--pid", target.pid)
+                if os.geteuid() == 0:
+                    os.chown(path, NOBODY["user"], -1)
+                    self.refused(rf"no diagnostic socket: .* belongs to user {NOBODY['user']}", "--pid", target.pid)
+                self.assertNotRegex(self.gcdumpc("ps").stdout, rf"(?m)^ *{target.pid} ")
+                os.unlink(path)
+            finally:
+                os.rename(path + ".kept", path)
+            self.check_untouched(target)
+
     def test_output_that_cannot_be_written(self):
         with Process() as target:
             self.refused(r"no/such: .*folder|folder.*no/such", "--pid", target.pid, output="no/such/a.gclog")
