@@ -286,10 +286,10 @@ struct gcd_ipc_collect_result {
  * Ask who it is, choose the strategy and the newest command that the runtime knows, start, deliver the stream, stop on
  * further connections while still reading, end at the end of the stream.  Whatever happens after a session was opened (error,
  * timeout, cancel), it is stopped in the runtime before this returns, unless the process is gone; that takes at most 5 s
- * more.  What needs no heap walk has to be answered within 10 s: who it is, a session that only records, a stop (10 s without a byte), and
- * the first bytes of a walk that is said to be over; only the answer to the request for the GC is waited for without a bound of its own.  .NET 5 to 10 answer the request for a GC only when that and the heap walk are over: a cancel or timeout before that waits
+ * more.  .NET 5 to 10 answer the request for a GC only when that and the heap walk are over: a cancel or timeout before that waits
  * 2 s for the answer and then closes the connections, and the runtime drops the sessions by itself when it has walked the heap: a
- * GC that was asked for takes place.
+ * GC that was asked for takes place.  That answer alone is waited for without a bound.  What needs no heap walk has to be there within
+ * 10 s: who it is, a session that only records, a stop (10 s without a byte), the first bytes of a walk that is said to be over.
  *
  * GCD_OK: the stream was delivered up to its end after on_data had said GCD_END (whether it is whole is told by its
  * last bytes; ret->stopped may be false when the runtime is slow to confirm).

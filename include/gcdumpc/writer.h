@@ -50,6 +50,13 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_format_check_place(const struct gcd_format
 /* The style of names that its readers expect. */
 GCD_API enum gcd_name_style gcd_format_names(const struct gcd_format *f);
 
+/* What an output takes on disk in bytes, without gzip, when it is made of STREAM_BYTES of events.  Measured: see src/write/README.md. */
+struct gcd_format_size {
+    uint64_t file;
+    uint64_t scratch;            /* meanwhile, in the folder where SQLite sorts: SQLITE_TMPDIR, TMPDIR or /var/tmp */
+};
+GCD_API struct gcd_format_size gcd_format_size(const struct gcd_format *f, uint64_t stream_bytes);
+
 /* How flame graphs and profiles stack objects up. */
 enum gcd_fold {
     GCD_FOLD_DOMINATORS,         /* along the dominator tree: what keeps it alive */

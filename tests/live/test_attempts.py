@@ -207,6 +207,17 @@ class Room(LiveTest):
             self.assertEqual((r.returncode, r.stdout), (1, ""), r.stderr)
             self.assertRegex(r.stderr, r"\Agcdumpc: process \d+: the dump needs about \d+ MB in \., where \d MB are free; --force [^\n]*\n\Z")
 
+    def test_what_a_format_takes_is_known(self):
+        with Process(*MILLION) as target:
+            needs = {}
+            for output in ("a.gcdump", "a.nettrace", "a.csv", *([] if os.environ.get("GCDUMPC_SQLITE") == "OFF" else ["a.db"])):
+                r = self.on_a_small_disk(2, "--pid", target.pid, "-o", output)
+                self.assertEqual((r.returncode, r.stdout), (1, ""), r.stderr)
+                needs[output] = int(re.search(r"the dump needs about (\d+) MB in \., where", r.stderr)[1])
+            self.assertEqual(sorted(needs, key=needs.get), list(needs))
+            if "a.db" in needs:
+                self.assertGreater(needs["a.db"], 1.5 * needs["a.csv"])      # with the stream, which is in the same place
+
     def test_a_disk_that_fills_up(self):
         with Process(*MILLION) as target:
             r = self.on_a_small_disk(4, "--pid", target.pid, "-o", "a.gclog", "--force")
