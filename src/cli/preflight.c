@@ -40,7 +40,10 @@ static enum cli_exit lock(struct live *l)
             break;
         (void)nanosleep(&(struct timespec){ .tv_nsec = LOCK_POLL_MS * 1000000L }, NULL);
     }
-    if (st != GCD_OK)
+    /* The user of the process can hold its lock for ever: that must not keep root out. */
+    if (st == GCD_E_STATE && l->args->force)
+        cli_say(l->subject, "%s; going on all the same (--force)", err.msg);
+    else if (st != GCD_OK)
         return cli_fail(l->subject, &err);
     if (l->lock.usurped || l->machine.usurped)
         cli_say(l->subject, "the name that keeps two dumps apart is taken by somebody else; going on without it");
