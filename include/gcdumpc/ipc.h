@@ -145,6 +145,7 @@ struct gcd_ipc_process_list {
 struct gcd_ipc_list_options {
     const char *own_tmpdir;  /* the caller's TMPDIR, or NULL */
     uint64_t answer_ms;      /* how long each process may take to say who it is; 0 = 500 */
+    uint64_t total_ms;       /* all of them together; 0 = 5000 */
     const gcd_cancel_flag *cancel; /* looked at before each process; may be NULL */
 };
 

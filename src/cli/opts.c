@@ -64,7 +64,7 @@ static const struct option_row rows[] = {
     { "no-ranges", 0, NULL, "do not record the memory ranges of the generations", LIVE, OPT_FLAG, FIELD(no_ranges), 0, 0 },
     { "rundown", 0, NULL, "also record modules and the runtime version; .NET 9 and later always do", LIVE, OPT_FLAG, FIELD(rundown), 0, 0 },
     { "keep-partial", 0, NULL, "when the process or the stream ends early, keep what was received", LIVE, OPT_FLAG, FIELD(keep_partial), 0, 0 },
-    { "force", 0, NULL, "go on although memory or disk space seem not to suffice, or another dump is under way", LIVE, OPT_FLAG, FIELD(force), 0, 0 },
+    { "force", 0, NULL, "go on although memory or disk seem too small, or another dump is under way", LIVE, OPT_FLAG, FIELD(force), 0, 0 },
     { "dump", 'd', "N", "which dump, when the recording holds several (1)", FILES, OPT_NUMBER, FIELD(dump_number), 1, 65536 },
     { "process", 0, "PID", "whose dump, when the recording holds several processes", FILES, OPT_NUMBER, FIELD(process), 1, UINT32_MAX },
     { "strict", 0, NULL, "fail instead of writing an incomplete dump", OUTPUTS, OPT_FLAG, FIELD(strict), 0, 0 },

@@ -203,6 +203,26 @@ static void test_who_does_not_answer(void **state)
         fake_target_stop(t[i]);
 }
 
+/* All of them together have no more time than that, whatever each of them has. */
+static void test_time_of_all(void **state)
+{
+    struct world *w = *state;
+    static const struct fake_act late[] = { { .op = FAKE_RECV }, { FAKE_SLEEP, 1500, 0, 0, 0 },
+                                            FAKE_SEND_LITERAL(FAKE_MAGIC "\x60\x00\xff\x00\x00\x00" INFO3), { .op = FAKE_HOLD },
+                                            { .op = FAKE_CLOSE } };
+    static const struct fake_act *const is_late[] = { close_now, late };
+    add_process(w, 100, "x", 0);
+    struct fake_target *t = start(is_late);
+    add_socket(w->tmp, 100, t);
+    struct gcd_ipc_process_list l = { .items = NULL };
+    struct gcd_ipc_list_options options = { .answer_ms = 8000, .total_ms = 200 };
+    assert_int_equal(gcd_list_processes(w->proc, w->shared, &options, &l, NULL), GCD_OK);
+    assert_int_equal(l.count, 1);
+    assert_int_equal(l.items[0].reason, GCD_IPC_REASON_TIMEOUT);
+    gcd_ipc_list_done(&l);
+    fake_target_stop(t);
+}
+
 /* Who listens there is this test, whatever number the name has: one process, even when there are several sockets. */
 static void test_sockets_without_a_process(void **state)
 {
@@ -247,6 +267,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_WORLD(test_what_is_known),
         IN_WORLD(test_who_does_not_answer),
+        IN_WORLD(test_time_of_all),
         IN_WORLD(test_sockets_without_a_process),
         IN_WORLD(test_nothing_and_errors),
     };
