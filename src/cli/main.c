@@ -34,8 +34,9 @@ static const struct cli_command commands[] = {
       "their dashes: \"name = Shop\", \"keep = 7\", \"strict = true\".  What stands before the first section is for all\n"
       "jobs.  A line that begins with # or ; is a comment.  Only its owner may be able to write the file.\n" },
     { "ps", "", "list the processes that can be dumped", CLI_PS, cmd_ps,
-      "Listed are .NET processes with a diagnostic socket.  Each has half a second, and all five, to say which\n"
-      "runtime and assembly they run; \"(no answer)\" is one that is stopped or busy, \"(no access)\" one of another user.\n" },
+      "Listed are .NET processes with a diagnostic socket.  Each has half a second to say which runtime and\n"
+      "assembly it runs, all together have five; \"(no answer)\" is one that is stopped or busy, \"(no access)\"\n"
+      "one of another user.\n" },
 };
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 
