@@ -139,8 +139,8 @@ static void say_which_dump(const struct cli_dump *d)
     if (f->dumps <= 1)
         return;
     if (d->live)
-        cli_say(d->subject, "the heap was walked %u times, a pause each: the program, or another tool, forces garbage collections itself; this is walk "
-                "number %u", f->dumps, f->dump_number);
+        cli_say(d->subject, "the heap was walked %u times, a pause each: the program, or another tool, forces garbage collections itself; "
+                "this is walk number %u", f->dumps, f->dump_number);
     else
         cli_say(d->subject, "the recording holds %u heap dumps, this is number %u; --dump N chooses", f->dumps, f->dump_number);
 }
