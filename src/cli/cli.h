@@ -217,8 +217,8 @@ struct cli_output {
     struct gcd_place *place;
     const char *name;            /* for messages */
 };
-/* Its format, NULL for the stream as it comes.  CLI_USAGE after a line when there is none. */
-enum cli_exit cli_output_format(const struct cli_args *args, const struct gcd_format **ret);
+/* Is there a format for it?  CLI_USAGE after a line. */
+enum cli_exit cli_output_check(const struct cli_args *args);
 /* Open it: before a recording is read or a process is disturbed for nothing.  On failure the message has been printed. */
 enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *ret);
 /* Write D.  CLI_DONE, CLI_INCOMPLETE or CLI_FAILED. */

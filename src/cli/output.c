@@ -33,7 +33,8 @@ static bool has_suffix(const char *path)
     return n > 1 && memchr(name + 1, '.', n - 1) != NULL;
 }
 
-enum cli_exit cli_output_format(const struct cli_args *args, const struct gcd_format **ret)
+/* RET NULL: the stream as it comes. */
+static enum cli_exit choose_format(const struct cli_args *args, const struct gcd_format **ret)
 {
     bool raw = args->format != NULL ? strcmp(args->format, CLI_RAW_FORMAT) == 0 : is_recording(args->output);
     *ret = NULL;
@@ -79,6 +80,12 @@ static enum cli_exit open_sink(const char *path, bool binary, enum cli_slot slot
         return cli_fail(to_stdout ? "standard output" : path, &err);
     cli_temporary(slot, gcd_sink_temporary(*ret));
     return CLI_DONE;
+}
+
+enum cli_exit cli_output_check(const struct cli_args *args)
+{
+    const struct gcd_format *f;
+    return choose_format(args, &f);
 }
 
 /* The bytes of IN as they came. */
@@ -135,7 +142,7 @@ static enum cli_exit open_place(const struct cli_args *args, struct cli_output *
 enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *ret)
 {
     *ret = (struct cli_output){ .name = strcmp(args->output, "-") == 0 ? "standard output" : args->output };
-    enum cli_exit e = cli_output_format(args, &ret->format);
+    enum cli_exit e = choose_format(args, &ret->format);
     if (e != CLI_DONE)
         return e;
     ret->need = ret->format == NULL ? CLI_NEED_STREAM : gcd_format_kind(ret->format) == GCD_FORMAT_STREAM ? CLI_NEED_OBJECTS : CLI_NEED_GRAPH;

@@ -138,17 +138,20 @@ static void add_file(struct places *p, const char *path, uint64_t likely, uint64
     add_place(p, folder, likely / divisor, most / divisor);
 }
 
-/* The output of a format; NULL: the events themselves. */
+/* What is no format, the events themselves for example, is taken for as large as these. */
 static void add_output(struct places *p, const struct live *l)
 {
     const struct gcd_ipc_budget *b = &l->budget;
-    const struct gcd_format *f = NULL;
+    const struct cli_args *args = l->args;
+    if (args->output == NULL)
+        return;
+    const struct gcd_format *f = args->format != NULL ? gcd_format_by_name(args->format) : gcd_format_by_path(args->output);
     struct gcd_format_size likely = { .file = b->likely_bytes }, most = { .file = b->most_bytes };
-    if (l->args->output != NULL && cli_output_format(l->args, &f) == CLI_DONE && f != NULL) {
+    if (f != NULL) {
         likely = gcd_format_size(f, b->likely_bytes);
         most = gcd_format_size(f, b->most_bytes);
     }
-    add_file(p, l->args->output, likely.file, most.file);
+    add_file(p, args->output, likely.file, most.file);
     if (likely.scratch > 0)
         add_place(p, scratch_folder(), likely.scratch, most.scratch);
 }

@@ -231,12 +231,11 @@ enum cli_exit job_config_args(const struct job_config *c, size_t i, const struct
     if (e == CLI_DONE) {
         (void)snprintf(place, sizeof place, "%s: job %s", c->path, job_config_name(c, i));
         cli_at(place);
-        const struct gcd_format *format;
         e = cli_check_args(command, ret);
         if (e == CLI_DONE)
             e = cli_check_job(ret);
         if (e == CLI_DONE)
-            e = cli_output_format(ret, &format);
+            e = cli_output_check(ret);
     }
     cli_at(NULL);
     return e;
