@@ -67,7 +67,9 @@ static void on_timeout(uv_timer_t *timer)
 static void on_tick(uv_timer_t *timer)
 {
     struct question *q = timer->data;
-    if (atomic_load(q->a->cancel))
+    if (q->a->on_tick != NULL)
+        q->a->on_tick(q->a->ctx);
+    if (q->a->cancel != NULL && atomic_load(q->a->cancel))
         finish(q, gcd_fail(&q->err, GCD_E_CANCELED, "canceled"), GCD_IPC_REASON_NONE);
 }
 
@@ -83,7 +85,7 @@ static void run(struct question *q, const uint8_t *msg, size_t n)
     /* Time that is up here leaves one millisecond to the last steps instead of a second place that reports it. */
     if (a->timeout_ms != 0)
         (void)uv_timer_start(&q->timer, on_timeout, gone_ms < a->timeout_ms ? a->timeout_ms - gone_ms : 1, 0);
-    if (a->cancel != NULL)
+    if (a->cancel != NULL || a->on_tick != NULL)
         (void)uv_timer_start(&q->tick, on_tick, TICK_MS, TICK_MS);
     enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
     gcd_status st = gcd_dial_open(&q->dial, &q->loop, a->peer, &q->err);

@@ -19,6 +19,8 @@ struct gcd_ask {
     uint64_t timeout_ms; /* for all of them, from START_NS on; 0 = no bound */
     uint64_t start_ns;   /* of uv_hrtime */
     const gcd_cancel_flag *cancel; /* may be NULL */
+    void (*on_tick)(void *ctx);    /* ten times a second while an answer is waited for; may be NULL */
+    void *ctx;
 };
 
 /* Takes the payload of an OK apart; what it returns is returned. */

@@ -25,10 +25,12 @@ struct candidate {
     char name[NAME_BYTES];
     int64_t mtime_s;
     int64_t mtime_ns;
+    uint32_t uid; /* of its owner */
 };
 
 /* One directory to look into, and why. */
 struct place {
+    const char *proc;
     const struct gcd_procfs_target *target;
     char dir[GCD_IPC_PATH_MAX]; /* without a slash at the end */
     bool foreign;               /* seen in any of the directories: its socket, of another user */
@@ -80,6 +82,7 @@ static int look(int dir_fd, const char *name, struct candidate *ret)
     memcpy(ret->name, name, n + 1);
     ret->mtime_s = (int64_t)sb.st_mtim.tv_sec;
     ret->mtime_ns = (int64_t)sb.st_mtim.tv_nsec;
+    ret->uid = sb.st_uid;
     return 0;
 }
 
@@ -117,35 +120,41 @@ static gcd_status not_ours(uint32_t pid, const char *path, enum gcd_ipc_reason *
                        pid, (unsigned long)sb.st_uid);
 }
 
-/* The name with the start time of this very process: it cannot be a left-over, so it is not tried out. */
-static gcd_status take_exact(struct place *pl, const struct candidate *c, char *ret_path,
-                             enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+/*
+ * Anybody can make a file of any name in /tmp, and root would believe what it says.  Its owner must be whom the process runs as, or
+ * has run as when it made it.
+ */
+static bool is_of_the_process(const struct gcd_procfs_target *t, const struct candidate *c)
 {
-    char path[GCD_IPC_PATH_MAX];
-    GCD_TRY(join(pl->dir, c->name, path, err));
-    /* Connecting needs the right to write; the runtime makes the file with mode 0600 and checks nothing else. */
-    if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 && (errno == EACCES || errno == EPERM)) {
-        pl->foreign = true;
-        return not_ours(pl->target->pid, path, ret_reason, err);
-    }
-    memcpy(ret_path, path, strlen(path) + 1);
-    return GCD_OK;
+    return !t->uids_known || c->uid == 0 || c->uid == t->uid || c->uid == t->saved_uid;
+}
+
+static gcd_status of_another(uint32_t pid, const char *path, const char *whose, unsigned long number, enum gcd_ipc_reason *ret_reason,
+                             struct gcd_error *err)
+{
+    *ret_reason = GCD_IPC_REASON_NO_SOCKET;
+    return gcd_fail(err, GCD_E_NOT_FOUND, "process %" PRIu32 " has no diagnostic socket: %s belongs to %s %lu", pid, path, whose, number);
 }
 
 /*
- * A name with another start time: nearly always left behind by a killed process that had the same number, or, in a
- * shared directory, the socket of a process in another container.  Only connecting tells, and who listens there.
+ * A name with the start time of the process (EXACT) is no left-over; any other nearly always is, of a killed process that had the same
+ * number, or, in a shared directory, the socket of a process in another container.  Who listens there is told by connecting.
  */
-static gcd_status try_out(const struct place *pl, const struct candidate *c, char *ret_path,
-                          enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+static gcd_status try_out(struct place *pl, const struct candidate *c, bool exact, char *ret_path, enum gcd_ipc_reason *ret_reason,
+                          struct gcd_error *err)
 {
     char path[GCD_IPC_PATH_MAX];
     uint32_t pid = pl->target->pid;
     GCD_TRY(join(pl->dir, c->name, path, err));
+    if (!is_of_the_process(pl->target, c))
+        return of_another(pid, path, "user", c->uid, ret_reason, err);
     int fd = gcd_sock_connect(path);
-    if (fd == -EACCES || fd == -EPERM)
+    if (fd == -EACCES || fd == -EPERM) { /* the runtime makes the file with mode 0600 and checks nothing else */
+        pl->foreign = pl->foreign || exact;
         return not_ours(pid, path, ret_reason, err);
-    if (fd < 0 && fd != -EAGAIN) { /* EAGAIN: its queue is full, so it lives */
+    }
+    /* EAGAIN: its queue is full, so it lives.  Why an exact one does not answer is told by whoever connects in earnest. */
+    if (fd < 0 && fd != -EAGAIN && !exact) {
         *ret_reason = GCD_IPC_REASON_STALE;
         return gcd_fail(err, GCD_E_NOT_FOUND,
                         "process %" PRIu32 " has no diagnostic socket: it is not a .NET process, or its diagnostics are off "
@@ -155,14 +164,34 @@ static gcd_status try_out(const struct place *pl, const struct candidate *c, cha
     uint32_t peer = fd < 0 ? 0 : gcd_sock_peer_pid(fd);
     if (fd >= 0)
         (void)close(fd);
-    if (peer != 0 && peer != pid) {
-        *ret_reason = GCD_IPC_REASON_NO_SOCKET;
-        return gcd_fail(err, GCD_E_NOT_FOUND,
-                        "process %" PRIu32 " has no diagnostic socket: %s belongs to process %" PRIu32, pid, path,
-                        peer);
-    }
+    /* One that has ended had left the socket to somebody who inherited it. */
+    if (peer != 0 && peer != pid && gcd_procfs_exists(pl->proc, peer))
+        return of_another(pid, path, "process", peer, ret_reason, err);
     memcpy(ret_path, path, strlen(path) + 1);
     return GCD_OK;
+}
+
+/* The newest that is the one; else what is wrong with the newest. */
+static gcd_status try_all(struct place *pl, struct candidate *list, size_t n, bool exact, char *ret_path, enum gcd_ipc_reason *ret_reason,
+                          struct gcd_error *err)
+{
+    gcd_status st = GCD_E_NOT_FOUND;
+    if (n > 1)
+        qsort(list, n, sizeof *list, newest_first);
+    for (size_t i = 0; i < n; i++) {
+        struct gcd_error e = GCD_ERROR_INIT;
+        enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
+        gcd_status one = try_out(pl, &list[i], exact, ret_path, &reason, &e);
+        if (one != GCD_OK && i > 0)
+            continue;
+        st = one;
+        *ret_reason = reason;
+        if (err != NULL)
+            *err = e;
+        if (one == GCD_OK)
+            break;
+    }
+    return st;
 }
 
 /* ---- one directory ---- */
@@ -185,7 +214,7 @@ static gcd_status cannot_look(const struct place *pl, int os_errno, enum gcd_ipc
                        pl->target->pid, pl->dir);
 }
 
-static gcd_status search_others(const struct place *pl, char *ret_path, enum gcd_ipc_reason *ret_reason,
+static gcd_status search_others(struct place *pl, char *ret_path, enum gcd_ipc_reason *ret_reason,
                                 struct gcd_error *err)
 {
     struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
@@ -207,22 +236,8 @@ static gcd_status search_others(const struct place *pl, char *ret_path, enum gcd
     gcd_status st = nothing_here(ret_reason);
     if (!mem_ok)
         st = gcd_fail_nomem(err, "looking for a diagnostic socket");
-    if (n > 1)
-        qsort(list, n, sizeof *list, newest_first);
-    /* The complaint about the newest one is the one to keep. */
-    for (size_t i = 0; mem_ok && i < n; i++) {
-        struct gcd_error e = GCD_ERROR_INIT;
-        enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
-        gcd_status one = try_out(pl, &list[i], ret_path, &reason, &e);
-        if (one != GCD_OK && i > 0)
-            continue;
-        st = one;
-        *ret_reason = reason;
-        if (err != NULL)
-            *err = e;
-        if (one == GCD_OK)
-            break;
-    }
+    else if (n > 0)
+        st = try_all(pl, list, n, false, ret_path, ret_reason, err);
     gcd_mem_free(&alloc, list, cap * sizeof *list);
     return st;
 }
@@ -251,8 +266,10 @@ static gcd_status search_place(struct place *pl, char *ret_path, enum gcd_ipc_re
     (void)close(dir_fd);
     if (n > 0) {
         /* dsrouter is a .NET program and has two; the reference client takes the newer one as well. */
-        qsort(found, n, sizeof found[0], newest_first);
-        return take_exact(pl, &found[0], ret_path, ret_reason, err);
+        gcd_status st = try_all(pl, found, n, true, ret_path, ret_reason, err);
+        if (st == GCD_OK || *ret_reason != GCD_IPC_REASON_NO_SOCKET)
+            return st;
+        failed = 0; /* somebody has taken the name; the process may have another */
     }
     if (failed != 0)
         return cannot_look(pl, failed, ret_reason, err);
@@ -420,7 +437,7 @@ static gcd_status discover(const char *proc, uint32_t pid, const char *own_tmpdi
                            bool *ret_foreign, struct gcd_error *err)
 {
     struct gcd_procfs_target target;
-    struct place pl = { .target = &target };
+    struct place pl = { .proc = proc, .target = &target };
     *ret_reason = GCD_IPC_REASON_NONE;
     gcd_status st = gcd_procfs_read(proc, pid, &target, ret_reason, err);
     if (st == GCD_OK)

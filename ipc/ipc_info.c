@@ -16,21 +16,19 @@ static gcd_status on_ok(void *ctx, enum gcd_wire_command command, const uint8_t 
     return gcd_wire_decode_process_info(command, payload, n, &alloc, ctx, err);
 }
 
-gcd_status gcd_info_ask(const struct gcd_peer *peer, uint64_t timeout_ms, const gcd_cancel_flag *cancel,
-                        struct gcd_ipc_process_info *ret, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+gcd_status gcd_info_ask(const struct gcd_ask *a, struct gcd_ipc_process_info *ret, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
 {
     static const enum gcd_wire_command ladder[] = { GCD_WIRE_PROCESS_INFO3, GCD_WIRE_PROCESS_INFO2,
                                                     GCD_WIRE_PROCESS_INFO };
-    struct gcd_ask a = { .peer = peer, .timeout_ms = timeout_ms, .start_ns = uv_hrtime(), .cancel = cancel };
     enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
     if (ret_reason != NULL)
         *ret_reason = GCD_IPC_REASON_NONE;
-    if (!gcd_peer_is_valid(peer))
+    if (!gcd_peer_is_valid(a->peer))
         return gcd_fail(err, GCD_E_ARG, "process information needs a socket");
     gcd_status st = GCD_E_UNSUPPORTED;
     struct gcd_error e = GCD_ERROR_INIT;
     for (size_t i = 0; st == GCD_E_UNSUPPORTED && i < sizeof ladder / sizeof ladder[0]; i++)
-        st = gcd_ask(&a, ladder[i], on_ok, ret, &reason, &e); /* every other error is final: the command is known */
+        st = gcd_ask(a, ladder[i], on_ok, ret, &reason, &e); /* every other error is final: the command is known */
     if (st == GCD_E_UNSUPPORTED)
         (void)gcd_error_wrap(&e, "cannot ask the process who it is");
     if (ret_reason != NULL)
@@ -43,13 +41,17 @@ gcd_status gcd_info_ask(const struct gcd_peer *peer, uint64_t timeout_ms, const 
 gcd_status gcd_ipc_process_info(const char *socket_path, uint64_t timeout_ms, struct gcd_ipc_process_info *ret,
                                 enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
 {
-    return gcd_info_ask(&(struct gcd_peer){ .socket_path = socket_path }, timeout_ms, NULL, ret, ret_reason, err);
+    struct gcd_peer peer = { .socket_path = socket_path };
+    struct gcd_ask a = { .peer = &peer, .timeout_ms = timeout_ms, .start_ns = uv_hrtime() };
+    return gcd_info_ask(&a, ret, ret_reason, err);
 }
 
 gcd_status gcd_ipc_port_process_info(struct gcd_ipc_port *port, uint64_t timeout_ms, const gcd_cancel_flag *cancel,
                                      struct gcd_ipc_process_info *ret, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
 {
-    return gcd_info_ask(&(struct gcd_peer){ .port = port }, timeout_ms, cancel, ret, ret_reason, err);
+    struct gcd_peer peer = { .port = port };
+    struct gcd_ask a = { .peer = &peer, .timeout_ms = timeout_ms, .start_ns = uv_hrtime(), .cancel = cancel };
+    return gcd_info_ask(&a, ret, ret_reason, err);
 }
 
 gcd_status gcd_ipc_port_resume(struct gcd_ipc_port *port, uint64_t timeout_ms, const gcd_cancel_flag *cancel,

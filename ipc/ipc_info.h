@@ -6,11 +6,10 @@
 
 #include <gcdumpc/ipc.h>
 
-#include "ipc/ipc_dial.h"
+#include "ipc/ipc_ask.h"
 
-/* The same of any peer, given up with GCD_E_CANCELED when CANCEL (may be NULL) is set. */
-GCD_MUST_CHECK gcd_status gcd_info_ask(const struct gcd_peer *peer, uint64_t timeout_ms, const gcd_cancel_flag *cancel,
-                                       struct gcd_ipc_process_info *ret, enum gcd_ipc_reason *ret_reason,
+/* The same of any peer, as A says; also GCD_E_CANCELED. */
+GCD_MUST_CHECK gcd_status gcd_info_ask(const struct gcd_ask *a, struct gcd_ipc_process_info *ret, enum gcd_ipc_reason *ret_reason,
                                        struct gcd_error *err);
 
 #endif

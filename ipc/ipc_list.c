@@ -20,14 +20,24 @@
 #include "ipc/ipc_procfs.h"
 #include "ipc/ipc_sock.h"
 
-/* Who does not answer costs half a second, so they are asked side by side; the threads only wait. */
-enum { THREADS = 16, DEFAULT_ANSWER_MS = 500 };
+/* Who does not answer costs half a second, so they are asked side by side; the threads only wait.  Anybody can make silent sockets: not for ever. */
+enum { THREADS = 16, DEFAULT_ANSWER_MS = 500, DEFAULT_TOTAL_MS = 5000 };
+
+/* Somebody listens at PATH whom no process led to. */
+struct listener {
+    uint32_t pid; /* 0 = not visible */
+    char *path;
+};
 
 struct search {
     const char *proc;
     struct gcd_ipc_list_options options;
     struct gcd_alloc alloc;
     struct gcd_ipc_process_list list;
+    size_t n_processes;            /* of the list: those that /proc led to, by pid */
+    const char **paths;            /* [n_processes] of their sockets, sorted */
+    struct listener *listeners;
+    size_t n_listeners, listener_room;
 };
 
 static bool canceled(const struct search *s)
@@ -88,14 +98,6 @@ static gcd_status add(struct search *s, uint32_t pid, const struct gcd_procfs_fa
     return GCD_OK;
 }
 
-static const struct gcd_ipc_process *listed(const struct search *s, uint32_t pid)
-{
-    for (size_t i = 0; i < s->list.count; i++)
-        if (s->list.items[i].pid == pid)
-            return &s->list.items[i];
-    return NULL;
-}
-
 /* ---- who is there ---- */
 
 static gcd_status try_process(struct search *s, uint32_t pid, struct gcd_error *err)
@@ -135,6 +137,49 @@ static gcd_status search_proc(struct search *s, struct gcd_error *err)
     return st;
 }
 
+static int by_pid(const void *va, const void *vb)
+{
+    const struct gcd_ipc_process *a = va, *b = vb;
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    return strcmp(a->socket_path, b->socket_path);
+}
+
+static int by_listener(const void *va, const void *vb)
+{
+    const struct listener *a = va, *b = vb;
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    return strcmp(a->path, b->path);
+}
+
+static int by_text(const void *va, const void *vb)
+{
+    return strcmp(*(const char *const *)va, *(const char *const *)vb);
+}
+
+static int pid_of(const void *key, const void *item)
+{
+    uint32_t pid = *(const uint32_t *)key, other = ((const struct gcd_ipc_process *)item)->pid;
+    return pid < other ? -1 : pid > other;
+}
+
+/* What is found later is looked for in these; there may be many of both. */
+static gcd_status index_processes(struct search *s, struct gcd_error *err)
+{
+    size_t n = s->n_processes = s->list.count;
+    if (n == 0)
+        return GCD_OK;
+    s->paths = gcd_mem_new_array(&s->alloc, n, sizeof *s->paths);
+    if (s->paths == NULL)
+        return gcd_fail_nomem(err, "listing processes");
+    qsort(s->list.items, n, sizeof *s->list.items, by_pid);
+    for (size_t i = 0; i < n; i++)
+        s->paths[i] = s->list.items[i].socket_path;
+    qsort(s->paths, n, sizeof *s->paths, by_text);
+    return GCD_OK;
+}
+
 /*
  * Sockets that no process led to: /proc may hide their owners, or they changed their TMPDIR after they were started.  Only
  * the one that listens counts, not the number in the name.
@@ -142,23 +187,49 @@ static gcd_status search_proc(struct search *s, struct gcd_error *err)
 static gcd_status try_socket(struct search *s, const char *dir, const char *name, struct gcd_error *err)
 {
     char path[GCD_IPC_PATH_MAX];
-    int n = snprintf(path, sizeof path, "%s/%s", dir, name);
-    if (n < 0 || (size_t)n >= sizeof path)
+    const char *key = path;
+    size_t n = s->n_processes;
+    int n_path = snprintf(path, sizeof path, "%s/%s", dir, name);
+    if (n_path < 0 || (size_t)n_path >= sizeof path || (n > 0 && bsearch(&key, s->paths, n, sizeof *s->paths, by_text) != NULL))
         return GCD_OK;
-    for (size_t i = 0; i < s->list.count; i++)
-        if (strcmp(s->list.items[i].socket_path, path) == 0)
-            return GCD_OK;
     int fd = gcd_sock_connect(path);
     if (fd < 0) /* left over, or of another user whom /proc hides */
         return GCD_OK;
-    uint32_t pid = gcd_sock_peer_pid(fd);
+    struct listener l = { .pid = gcd_sock_peer_pid(fd) };
     (void)close(fd);
-    struct gcd_procfs_facts facts = { .uid = UINT32_MAX };
-    if (pid != 0 && listed(s, pid) != NULL)
+    if (l.pid != 0 && n > 0 && bsearch(&l.pid, s->list.items, n, sizeof *s->list.items, pid_of) != NULL)
         return GCD_OK;
-    if (pid != 0)
-        (void)gcd_procfs_facts(s->proc, pid, &facts);
-    return add(s, pid, &facts, path, GCD_IPC_REASON_NONE, err);
+    if (!gcd_vec_reserve(&s->alloc, &s->listeners, &s->listener_room, s->n_listeners + 1, sizeof l, SIZE_MAX / sizeof l) ||
+        (l.path = copy(s, path)) == NULL)
+        return gcd_fail_nomem(err, "listing processes");
+    s->listeners[s->n_listeners++] = l;
+    return GCD_OK;
+}
+
+/* A process once, however many sockets it has. */
+static gcd_status add_listeners(struct search *s, struct gcd_error *err)
+{
+    gcd_status st = GCD_OK;
+    if (s->n_listeners > 1)
+        qsort(s->listeners, s->n_listeners, sizeof *s->listeners, by_listener);
+    for (size_t i = 0; st == GCD_OK && i < s->n_listeners; i++) {
+        const struct listener *l = &s->listeners[i];
+        struct gcd_procfs_facts facts = { .uid = UINT32_MAX };
+        if (l->pid != 0 && i > 0 && l[-1].pid == l->pid)
+            continue;
+        if (l->pid != 0)
+            (void)gcd_procfs_facts(s->proc, l->pid, &facts);
+        st = add(s, l->pid, &facts, l->path, GCD_IPC_REASON_NONE, err);
+    }
+    return st;
+}
+
+static void free_listeners(struct search *s)
+{
+    for (size_t i = 0; i < s->n_listeners; i++)
+        free_string(&s->alloc, &s->listeners[i].path);
+    gcd_mem_free(&s->alloc, s->listeners, s->listener_room * sizeof *s->listeners);
+    gcd_mem_free(&s->alloc, s->paths, s->n_processes * sizeof *s->paths);
 }
 
 static gcd_status search_dir(struct search *s, const char *path, struct gcd_error *err)
@@ -179,6 +250,7 @@ static gcd_status search_dir(struct search *s, const char *path, struct gcd_erro
 struct questions {
     struct search *search;
     atomic_size_t next;
+    uint64_t until_ns; /* of uv_hrtime */
 };
 
 static void take(const struct search *s, char **field, const char *text)
@@ -200,7 +272,13 @@ static void ask_some(void *ctx)
         struct gcd_ipc_process_info info;
         if (p->socket_path[0] == '\0')
             continue;
-        uint64_t ms = s->options.answer_ms != 0 ? s->options.answer_ms : DEFAULT_ANSWER_MS;
+        uint64_t ms = s->options.answer_ms != 0 ? s->options.answer_ms : DEFAULT_ANSWER_MS, now_ns = uv_hrtime();
+        uint64_t left_ms = now_ns < q->until_ns ? (q->until_ns - now_ns) / 1000000 : 0;
+        if (left_ms == 0) {
+            p->reason = GCD_IPC_REASON_TIMEOUT;
+            continue;
+        }
+        ms = ms < left_ms ? ms : left_ms;
         gcd_status st = gcd_ipc_process_info(p->socket_path, ms, &info, &p->reason, NULL);
         if (st != GCD_OK) {
             if (p->reason == GCD_IPC_REASON_NONE)
@@ -218,7 +296,8 @@ static void ask_some(void *ctx)
 
 static void ask_all(struct search *s)
 {
-    struct questions q = { .search = s };
+    uint64_t total_ms = s->options.total_ms != 0 ? s->options.total_ms : DEFAULT_TOTAL_MS;
+    struct questions q = { .search = s, .until_ns = uv_hrtime() + total_ms * 1000000 };
     uv_thread_t threads[THREADS];
     size_t n = 0;
     while (n < THREADS && n + 1 < s->list.count && uv_thread_create(&threads[n], ask_some, &q) == 0)
@@ -226,14 +305,6 @@ static void ask_all(struct search *s)
     ask_some(&q);
     while (n-- > 0)
         (void)uv_thread_join(&threads[n]);
-}
-
-static int by_pid(const void *va, const void *vb)
-{
-    const struct gcd_ipc_process *a = va, *b = vb;
-    if (a->pid != b->pid)
-        return a->pid < b->pid ? -1 : 1;
-    return strcmp(a->socket_path, b->socket_path);
 }
 
 gcd_status gcd_list_processes(const char *proc, const char *shared_dir, const struct gcd_ipc_list_options *options,
@@ -245,11 +316,16 @@ gcd_status gcd_list_processes(const char *proc, const char *shared_dir, const st
     const char *own = s.options.own_tmpdir;
     gcd_status st = search_proc(&s, err);
     if (st == GCD_OK)
+        st = index_processes(&s, err);
+    if (st == GCD_OK)
         st = search_dir(&s, shared_dir, err);
     if (st == GCD_OK && own != NULL && own[0] != '\0' && strcmp(own, shared_dir) != 0)
         st = search_dir(&s, own, err);
     if (st == GCD_OK)
-        ask_all(&s);
+        st = add_listeners(&s, err);
+    free_listeners(&s);
+    if (st == GCD_OK)
+        ask_all(&s); /* those that /proc led to first */
     if (st == GCD_OK && canceled(&s))
         st = gcd_fail(err, GCD_E_CANCELED, "interrupted");
     if (st != GCD_OK) {

@@ -257,3 +257,9 @@ uint64_t gcd_ipc_resident(uint32_t pid)
     struct gcd_procfs_facts facts;
     return gcd_procfs_facts("/proc", pid, &facts) ? facts.rss_bytes : 0;
 }
+
+bool gcd_ipc_stopped(uint32_t pid)
+{
+    struct gcd_procfs_facts facts;
+    return gcd_procfs_facts("/proc", pid, &facts) && facts.stopped;
+}

@@ -14,6 +14,8 @@ static const uint32_t wanted_events[] = { 1, 2, 3, 4, 9, 15, 16, 17, 18, 19, 23,
 
 /* Up to here every stop of a second session costs a GC. */
 #define LAST_WITH_STOP_GCS 9u
+/* Up to here the GC is forced inside of the request. */
+#define LAST_WITH_LATE_ANSWER 10u
 
 /* The number before the first dot; 0 when there is none. */
 static unsigned major_of(const char *version)
@@ -42,6 +44,7 @@ struct gcd_plan gcd_plan_make(const struct gcd_ipc_collect_options *options, con
     else if (major == 10)
         plan.command = GCD_WIRE_COLLECT_TRACING5;
     plan.flush = major >= 8;
+    plan.answers_after_walk = (silent || (major >= 5 && major <= LAST_WITH_LATE_ANSWER)) && (keywords_of(options) & KEYWORD_COLLECT) != 0;
     if (options->strategy == GCD_IPC_STRATEGY_AUTO) {
         /* 3.x and, so its sources say, 11 send the dump while they make it. */
         plan.single_needs_block = major >= 11;

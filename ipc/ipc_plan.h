@@ -17,6 +17,7 @@ struct gcd_plan {
     enum gcd_wire_command command;  /* where the ladder is entered */
     bool flush;                     /* make the runtime forget which types it has described */
     bool single_needs_block;        /* without CollectTracing6 it becomes DRAIN */
+    bool answers_after_walk;        /* the request that forces the GC is answered when that and the walk are over */
     uint64_t spent_ms;              /* of the time that the options allow */
 };
 

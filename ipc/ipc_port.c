@@ -9,11 +9,13 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "ipc/ipc_portfile.h"
 #include "ipc/ipc_sock.h"
 #include "ipc/ipc_wire.h"
 
@@ -22,8 +24,10 @@ enum {
     EVENTS = 16,       /* looked at in one go, so that a flood leaves time for other things */
     PATIENCE_MS = 5000,
     TICK_MS = 100,     /* cancel is looked at so often */
+    REST_MS = 100,     /* before the next try to accept when there was no descriptor for it */
     TAG_LISTEN = GUESTS,
-    TAG_PROCESS        /* the pidfd of the chosen runtime */
+    TAG_PROCESS,       /* the pidfd of the chosen runtime */
+    TAG_REST
 };
 
 /* A connection that is not in use. */
@@ -37,11 +41,9 @@ struct guest {
 };
 
 struct gcd_ipc_port {
-    char path[GCD_IPC_PATH_MAX];
-    dev_t dev; /* of the socket file */
-    ino_t ino;
-    bool bound; /* the file is there, and ours */
+    struct gcd_portfile file;
     int listen_fd, epoll_fd;
+    int rest_fd; /* a timer that runs while no connection is accepted, because descriptors or memory are used up */
     int process_fd; /* -1 = none, or the kernel has no such thing: then only a connection that breaks tells */
     struct guest guests[GUESTS];
     uint64_t arrivals;
@@ -60,55 +62,7 @@ static uint64_t now_ms(void)
     return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
-/* ---- the socket file ---- */
-
-/* Something has the name.  GCD_OK: it was the file of a listener that is gone, and is removed. */
-static gcd_status remove_stale(const char *path, struct gcd_error *err)
-{
-    struct stat sb;
-    if (lstat(path, &sb) != 0)
-        return errno == ENOENT ? GCD_OK : gcd_fail_os(err, errno, "cannot listen at %s", path);
-    if (!S_ISSOCK(sb.st_mode))
-        return gcd_fail(err, GCD_E_IO, "cannot listen at %s: there is a file of that name, and it is no socket", path);
-    int fd = gcd_sock_connect(path);
-    if (fd >= 0)
-        (void)close(fd);
-    if (fd == -EACCES || fd == -EPERM || (geteuid() != 0 && sb.st_uid != geteuid()))
-        return gcd_fail(err, GCD_E_IO, "cannot listen at %s: there is a socket of another user", path);
-    if (fd != -ECONNREFUSED)
-        return gcd_fail(err, GCD_E_IO, "cannot listen at %s: another program does", path);
-    if (unlink(path) != 0 && errno != ENOENT)
-        return gcd_fail_os(err, errno, "cannot remove the stale socket %s", path);
-    return GCD_OK;
-}
-
-static gcd_status bind_file(struct gcd_ipc_port *port, struct gcd_error *err)
-{
-    int r = gcd_sock_bind(port->listen_fd, port->path);
-    if (r == -EADDRINUSE) {
-        GCD_TRY(remove_stale(port->path, err));
-        r = gcd_sock_bind(port->listen_fd, port->path);
-    }
-    if (r == -ENOENT || r == -ENOTDIR)
-        return gcd_fail(err, GCD_E_IO, "cannot listen at %s: there is no such folder", port->path);
-    if (r != 0)
-        return gcd_fail_os(err, -r, "cannot listen at %s", port->path);
-    struct stat sb;
-    if (lstat(port->path, &sb) != 0)
-        return gcd_fail_os(err, errno, "cannot listen at %s", port->path);
-    port->dev = sb.st_dev;
-    port->ino = sb.st_ino;
-    port->bound = true;
-    return GCD_OK;
-}
-
-static void unlink_file(const struct gcd_ipc_port *port)
-{
-    struct stat sb;
-    /* Somebody may have put another file there. */
-    if (port->bound && lstat(port->path, &sb) == 0 && sb.st_dev == port->dev && sb.st_ino == port->ino)
-        (void)unlink(port->path);
-}
+/* ---- from start to end ---- */
 
 static gcd_status watch(const struct gcd_ipc_port *port, int op, int fd, uint32_t events, uint32_t tag, struct gcd_error *err)
 {
@@ -121,11 +75,11 @@ static gcd_status set_up(struct gcd_ipc_port *port, struct gcd_error *err)
     port->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     port->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     /* The mode of the socket becomes that of its file, less what the umask takes away: nobody else can connect at any time. */
-    if (port->epoll_fd < 0 || port->listen_fd < 0 || fchmod(port->listen_fd, S_IRUSR | S_IWUSR) != 0)
+    port->rest_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (port->epoll_fd < 0 || port->listen_fd < 0 || port->rest_fd < 0 || fchmod(port->listen_fd, S_IRUSR | S_IWUSR) != 0)
         return gcd_fail_os(err, errno, "cannot set up a socket");
-    GCD_TRY(bind_file(port, err));
-    if (listen(port->listen_fd, SOMAXCONN) != 0)
-        return gcd_fail_os(err, errno, "cannot listen at %s", port->path);
+    GCD_TRY(watch(port, EPOLL_CTL_ADD, port->rest_fd, EPOLLIN, TAG_REST, err));
+    GCD_TRY(gcd_portfile_listen(&port->file, port->listen_fd, err));
     return watch(port, EPOLL_CTL_ADD, port->listen_fd, EPOLLIN, TAG_LISTEN, err);
 }
 
@@ -137,8 +91,8 @@ gcd_status gcd_ipc_port_listen(const char *path, struct gcd_ipc_port **ret, stru
     struct gcd_ipc_port *port = gcd_mem_new(&alloc, sizeof *port);
     if (port == NULL)
         return gcd_fail_nomem(err, "opening a diagnostic port");
-    (void)snprintf(port->path, sizeof port->path, "%s", path);
-    port->listen_fd = port->epoll_fd = port->process_fd = -1;
+    (void)snprintf(port->file.path, sizeof port->file.path, "%s", path);
+    port->listen_fd = port->epoll_fd = port->rest_fd = port->process_fd = -1;
     port->patience_ms = PATIENCE_MS;
     for (size_t i = 0; i < GUESTS; i++)
         port->guests[i].fd = -1;
@@ -161,11 +115,11 @@ void gcd_ipc_port_free(struct gcd_ipc_port *port)
     struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
     if (port == NULL)
         return;
-    unlink_file(port); /* first: who comes now finds nothing instead of being cut off */
+    gcd_portfile_remove(&port->file); /* first: who comes now finds nothing instead of being cut off */
     for (size_t i = 0; i < GUESTS; i++)
         if (port->guests[i].fd >= 0)
             drop(&port->guests[i]);
-    const int fds[] = { port->listen_fd, port->epoll_fd, port->process_fd };
+    const int fds[] = { port->listen_fd, port->epoll_fd, port->rest_fd, port->process_fd };
     for (size_t i = 0; i < sizeof fds / sizeof fds[0]; i++)
         if (fds[i] >= 0)
             (void)close(fds[i]);
@@ -203,12 +157,30 @@ static struct guest *make_room(struct gcd_ipc_port *port)
     return worst;
 }
 
+/* What is used up comes back, and who connects waits meanwhile; the socket, which stays ready, must not keep us busy. */
+static gcd_status rest(struct gcd_ipc_port *port, struct gcd_error *err)
+{
+    const struct itimerspec t = { .it_value = { .tv_nsec = REST_MS * 1000000L } };
+    if (timerfd_settime(port->rest_fd, 0, &t, NULL) != 0)
+        return gcd_fail_os(err, errno, "cannot wait for runtimes");
+    return watch(port, EPOLL_CTL_MOD, port->listen_fd, 0, TAG_LISTEN, err);
+}
+
+static gcd_status end_of_rest(struct gcd_ipc_port *port, struct gcd_error *err)
+{
+    uint64_t n;
+    (void)!read(port->rest_fd, &n, sizeof n); /* so that it is not ready any more */
+    return watch(port, EPOLL_CTL_MOD, port->listen_fd, EPOLLIN, TAG_LISTEN, err);
+}
+
 static gcd_status accept_one(struct gcd_ipc_port *port, struct gcd_error *err)
 {
     int fd = accept4(port->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
+        return rest(port, err);
     if (fd < 0)
         return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED ? GCD_OK :
-               gcd_fail_os(err, errno, "cannot accept a connection at %s", port->path);
+               gcd_fail_os(err, errno, "cannot accept a connection at %s", port->file.path);
     struct guest *g = make_room(port);
     *g = (struct guest){ .fd = fd, .since_ms = now_ms(), .number = port->arrivals++ };
     gcd_status st = watch(port, EPOLL_CTL_ADD, fd, EPOLLIN, (uint32_t)(g - port->guests), err);
@@ -275,6 +247,8 @@ static gcd_status serve(struct gcd_ipc_port *port, int wait_ms, struct gcd_error
         uint32_t tag = events[i].data.u32;
         if (tag == TAG_LISTEN) {
             GCD_TRY(accept_one(port, err));
+        } else if (tag == TAG_REST) {
+            GCD_TRY(end_of_rest(port, err));
         } else if (tag == TAG_PROCESS) {
             (void)close(port->process_fd);
             port->process_fd = -1;

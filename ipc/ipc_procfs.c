@@ -11,6 +11,9 @@
 #include "base/error.h"
 #include "base/mem.h"
 
+/* real, effective, saved, file system */
+#define UID_LINE "%*u %" SCNu32 " %" SCNu32
+
 /* A descriptor or a negated errno.  A file can be a pipe that somebody put there. */
 static int open_path(const char *path)
 {
@@ -186,6 +189,7 @@ gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_tar
 
     uint32_t inner = pid;
     unsigned n_ns = 1;
+    ret->uids_known = false;
     r = read_small(proc, pid, "status", text, sizeof text);
     if (r == 0) {
         /* /proc/TID exists for every thread, though the directory does not list it. */
@@ -196,6 +200,8 @@ gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_tar
             return gcd_fail(err, GCD_E_NOT_FOUND, "%" PRIu32 " is not a process but a thread of process %" PRIu32, pid,
                             tgid);
         }
+        line = status_line(text, "Uid");
+        ret->uids_known = line != NULL && sscanf(line, UID_LINE, &ret->uid, &ret->saved_uid) == 2;
         /* Outermost namespace first.  Missing before Linux 4.1. */
         line = status_line(text, "NSpid");
         if (line != NULL)
@@ -262,6 +268,13 @@ static void read_exe(const char *proc, uint32_t pid, char *ret, size_t cap)
         memcpy(ret, base, strlen(base) + 1);
 }
 
+bool gcd_procfs_exists(const char *proc, uint32_t pid)
+{
+    char path[GCD_IPC_PATH_MAX];
+    int n = snprintf(path, sizeof path, "%s/%" PRIu32, proc, pid);
+    return n < 0 || (size_t)n >= sizeof path || access(path, F_OK) == 0 || errno != ENOENT;
+}
+
 bool gcd_procfs_facts(const char *proc, uint32_t pid, struct gcd_procfs_facts *ret)
 {
     char text[8192];
@@ -269,11 +282,14 @@ bool gcd_procfs_facts(const char *proc, uint32_t pid, struct gcd_procfs_facts *r
     if (read_small(proc, pid, "stat", text, sizeof text) != 0)
         return false;
     ret->kernel = (stat_field(text, 9) & PF_KTHREAD) != 0;
-    ret->start_jiffies = stat_field(text, 22);
+    char state = '\0';
+    if (parse_stat(text, &state, &ret->start_jiffies))
+        ret->stopped = state == 'T' || state == 't';
     copy_name(text, ret->name, sizeof ret->name);
     if (read_small(proc, pid, "status", text, sizeof text) == 0) {
-        const char *line = status_line(text, "Uid"); /* real, effective, saved, file system */
-        if (line != NULL && sscanf(line, "%*u %" SCNu32, &ret->uid) != 1)
+        uint32_t saved;
+        const char *line = status_line(text, "Uid");
+        if (line != NULL && sscanf(line, UID_LINE, &ret->uid, &saved) != 2)
             ret->uid = UINT32_MAX;
         uint32_t kib = 0;
         line = status_line(text, "VmRSS");

@@ -17,6 +17,8 @@ int gcd_procfs_small(const char *path, char *buf, size_t cap);
 struct gcd_procfs_target {
     uint32_t pid;                  /* as the caller sees it */
     uint32_t inner_pid;            /* as the process sees itself; stands in the name of its socket */
+    bool uids_known;
+    uint32_t uid, saved_uid;       /* effective and saved: whose files it makes, and whose it may have made before it changed */
     bool nested;                   /* the process is in a pid namespace below the caller's */
     uint64_t start_jiffies;        /* the key in the name of the socket */
     bool env_known;                /* its environment could be read */
@@ -33,12 +35,16 @@ GCD_MUST_CHECK gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct
 /* What a list of processes shows.  What could not be read is 0 or empty. */
 struct gcd_procfs_facts {
     bool kernel;                   /* a kernel thread: no program */
+    bool stopped;                  /* by a signal or a debugger */
     uint32_t uid;                  /* effective; UINT32_MAX = not known */
     uint64_t start_jiffies;        /* since boot */
     uint64_t rss_bytes;
     char name[64];                 /* as the kernel calls it, 15 bytes of the program's name */
     char exe[256];                 /* the file name of the program, without its folder */
 };
+
+/* Is there a process PID?  True also when that cannot be told. */
+bool gcd_procfs_exists(const char *proc, uint32_t pid);
 
 /* False when the process is gone or not visible. */
 bool gcd_procfs_facts(const char *proc, uint32_t pid, struct gcd_procfs_facts *ret);

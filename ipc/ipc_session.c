@@ -14,7 +14,8 @@
  * first: they wait in the queue of the socket, are served in that order, and would be if this process died.  A runtime that
  * connects to us takes one request at a time; there they wait here, in the same order.
  *
- * The collection is over when every stream has ended and every stop was answered, or when time is up.
+ * The collection is over when every stream has ended and every stop was answered, or when time is up.  Only the answer to the
+ * request that forces the GC may take as long as it likes: all other waits have bounds of their own.
  */
 #include "ipc/ipc_session.h"
 
@@ -23,6 +24,7 @@
 #include <uv.h>
 
 #include "base/error.h"
+#include "ipc/ipc_ask.h"
 #include "ipc/ipc_conn.h"
 #include "ipc/ipc_info.h"
 #include "ipc/ipc_wire.h"
@@ -70,16 +72,17 @@ struct session {
 
     enum gcd_ipc_strategy strategy;
     enum gcd_wire_command command; /* the newest that is not refused */
-    bool single_needs_block;
+    bool single_needs_block, answers_after_walk;
 
     enum gcd_ipc_step step;
     bool whole;   /* the caller has all that it wants */
     bool discard; /* the caller gets no more bytes */
     bool closing;
 
+    uint64_t bytes_before_gc;
     uint64_t last_data_ms;  /* or when a reply came */
     uint64_t timeout_at_ms; /* 0 = never */
-    uint64_t give_up_at_ms; /* 0 = never; set when only the runtime's farewell is missing */
+    uint64_t give_up_at_ms; /* 0 = never; set while something is missing that needs no heap walk */
 
     gcd_status status; /* the first failure */
     struct gcd_error err;
@@ -128,11 +131,21 @@ static void note(struct session *s, gcd_status st, enum gcd_ipc_reason reason, c
     s->ret->reason = reason;
 }
 
-/* Is there a request without an answer?  The runtime serves nothing else until then. */
+static bool is_opening(const struct leg *l)
+{
+    return l->asked && !l->open && !l->stream_finished;
+}
+
+static bool is_stopping(const struct leg *l)
+{
+    return l->stop_asked && !l->stop_finished;
+}
+
+/* Is there a request for a session without an answer?  The runtime serves nothing else until then. */
 static bool is_pending(const struct session *s)
 {
     for (size_t i = 0; i < GCD_LEG_COUNT; i++)
-        if (s->legs[i].asked && !s->legs[i].open && !s->legs[i].stream_finished)
+        if (is_opening(&s->legs[i]))
             return true;
     return false;
 }
@@ -160,10 +173,20 @@ static void go_on(struct session *s)
 
 /* ---- stopping ---- */
 
-/* The end of the stream was written before the answer to its stop: it is here already, or never comes. */
+/* Whose answer is missing: what is asked first is served first. */
+static const struct leg *silent_leg(const struct session *s)
+{
+    for (size_t i = 0; i < GCD_LEG_COUNT; i++)
+        if (is_opening(&s->legs[i]) || is_stopping(&s->legs[i]))
+            return &s->legs[i];
+    return NULL;
+}
+
+/* The end of the stream was written before the answer to its stop: with that it is here already, or never comes. */
 static void bound_the_farewell(struct session *s)
 {
-    s->give_up_at_ms = now_ms() + s->graces->stop_ms;
+    bool patient = s->status == GCD_OK && silent_leg(s) != NULL;
+    s->give_up_at_ms = now_ms() + (patient ? s->graces->answer_ms : s->graces->stop_ms);
 }
 
 static void stop_ended(struct leg *l)
@@ -224,8 +247,10 @@ static void ask_stop(struct leg *l)
     gcd_status st = gcd_wire_encode_stop(l->id, msg, sizeof msg, &n, &err);
     if (st == GCD_OK)
         st = gcd_conn_open(&l->stop, &s->loop, &s->dial, msg, n, SMALL_READ_BYTES, &stop_ops, l, &reason, &err);
-    if (st == GCD_OK)
+    if (st == GCD_OK) {
+        bound_the_farewell(s);
         return;
+    }
     /* The port of a session that was just open is gone: so is the process. */
     if (reason == GCD_IPC_REASON_STALE || reason == GCD_IPC_REASON_NO_SOCKET) {
         reason = GCD_IPC_REASON_GONE;
@@ -267,6 +292,34 @@ static void fail(struct session *s, gcd_status st, enum gcd_ipc_reason reason, c
 
 /* ---- the streams ---- */
 
+static void give_up(struct session *s)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    /* With the end of the stream at hand the dump is whole, answer or not. */
+    if (!s->legs[GCD_LEG_RECORD].stream_finished) {
+        const struct leg *l = silent_leg(s);
+        if (l != NULL)
+            (void)gcd_fail(&err, GCD_E_PEER, "cannot %s %s: no answer within %" PRIu64 " ms, the process is stopped, or busy with another client",
+                           is_opening(l) ? "start" : "stop", leg_names[l->kind], s->graces->answer_ms);
+        else
+            (void)gcd_fail(&err, GCD_E_PEER, "the event stream did not end after the session was stopped");
+        note(s, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT, &err);
+    }
+    close_all(s);
+}
+
+/* The runtime has said that the walk is over, and passes on every 100 ms what it has: who has begun by now to wait for more waits in vain. */
+static void look_at_silence(struct session *s)
+{
+    const struct leg *walks = &s->legs[s->strategy == GCD_IPC_STRATEGY_SINGLE ? GCD_LEG_RECORD : GCD_LEG_TRIGGER];
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (s->answers_after_walk && walks->open && now_ms() - s->last_data_ms >= s->graces->answer_ms)
+        fail(s,
+             gcd_fail(&err, GCD_E_PEER, "the runtime has answered, but then nothing of a heap walk has come for %" PRIu64
+                      " ms: it has forced no garbage collection, or is stopped", s->graces->answer_ms),
+             GCD_IPC_REASON_TIMEOUT, &err);
+}
+
 static void look_at_cancel_and_time(struct session *s)
 {
     const struct leg *record = &s->legs[GCD_LEG_RECORD];
@@ -275,12 +328,7 @@ static void look_at_cancel_and_time(struct session *s)
     if (s->closing)
         return;
     if (s->give_up_at_ms != 0 && now >= s->give_up_at_ms) {
-        if (!record->stream_finished) {
-            (void)gcd_fail(&err, GCD_E_PEER, "the event stream did not end after the session was stopped");
-            note(s, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT, &err);
-        }
-        /* With the end of the stream at hand the dump is whole, answer or not. */
-        close_all(s);
+        give_up(s);
         return;
     }
     if (s->status != GCD_OK || record->stream_finished)
@@ -301,10 +349,13 @@ static void on_tick(uv_timer_t *timer)
     struct session *s = timer->data;
     const struct leg *record = &s->legs[GCD_LEG_RECORD];
     look_at_cancel_and_time(s);
-    if (record->open && !record->stop_asked && !record->stream_finished && !is_pending(s) && s->status == GCD_OK &&
-        s->o->on_idle != NULL && s->o->on_idle(s->o->ctx, now_ms() - s->last_data_ms)) {
-        s->whole = true;
-        stop_if_whole(s);
+    if (record->open && !record->stop_asked && !record->stream_finished && !is_pending(s) && s->status == GCD_OK) {
+        if (s->o->on_idle != NULL && s->o->on_idle(s->o->ctx, now_ms() - s->last_data_ms)) {
+            s->whole = true;
+            stop_if_whole(s);
+        } else {
+            look_at_silence(s);
+        }
     }
     if (!s->closing)
         set_step(s, s->step);
@@ -330,9 +381,22 @@ static bool step_down(struct leg *l)
     return true;
 }
 
+/* The process has ended; whichever of its connections breaks first tells the same. */
+static gcd_status ended_early(const struct session *s, struct gcd_error *err)
+{
+    uint64_t bytes = s->ret->stream_bytes;
+    if (is_opening(&s->legs[GCD_LEG_TRIGGER]))
+        return gcd_fail(err, GCD_E_PEER, "the process ended during the %s, after %" PRIu64 " bytes of events",
+                        bytes > s->bytes_before_gc ? "heap walk" : "garbage collection", bytes);
+    return gcd_fail(err, GCD_E_PEER, "the event stream ended after %" PRIu64 " bytes, before the heap walk was over: the process has ended", bytes);
+}
+
 static void not_opened(struct leg *l, gcd_status st, enum gcd_ipc_reason reason, struct gcd_error *err)
 {
-    (void)gcd_error_wrap(err, "cannot start %s", leg_names[l->kind]);
+    if (l->kind == GCD_LEG_TRIGGER && reason == GCD_IPC_REASON_GONE)
+        (void)ended_early(l->s, err);
+    else
+        (void)gcd_error_wrap(err, "cannot start %s", leg_names[l->kind]);
     l->stream_finished = true;
     fail(l->s, st, reason, err);
     go_on(l->s); /* fail does nothing when this is not the first failure */
@@ -366,6 +430,7 @@ static void on_stream_reply(struct gcd_conn *c, const struct gcd_wire_header *he
     } else if (l->kind == GCD_LEG_FLUSH) {
         ask_stop(l);
     } else if (l->kind == GCD_LEG_RECORD && s->strategy == GCD_IPC_STRATEGY_DRAIN) {
+        s->give_up_at_ms = 0;
         (void)uv_timer_start(&s->settle, on_settled, HEAD_MS, 0);
     } else if (l->kind == GCD_LEG_TRIGGER || s->strategy == GCD_IPC_STRATEGY_SINGLE) {
         set_step(s, GCD_IPC_STEP_READ);
@@ -431,16 +496,14 @@ static void on_stream_end(struct gcd_conn *c, gcd_status st, enum gcd_ipc_reason
         (void)gcd_error_wrap(&e, "cannot read the event stream to its end");
         note(s, st, reason, &e);
     } else if (!l->stop_asked) {
-        st = gcd_fail(&e, GCD_E_PEER,
-                      "the event stream ended after %" PRIu64
-                      " bytes, before the heap walk was over: the process has ended",
-                      s->ret->stream_bytes);
+        st = ended_early(s, &e);
         note(s, st, GCD_IPC_REASON_GONE, &e);
     } else if (l->kind == GCD_LEG_RECORD) {
         s->ret->stream_ended = true;
     }
+    /* Without it nothing is left to wait for but a confirmation. */
     uint64_t latest = now_ms() + s->graces->stop_ms;
-    if (s->give_up_at_ms == 0 || s->give_up_at_ms > latest)
+    if (s->give_up_at_ms == 0 || (s->give_up_at_ms > latest && l->kind == GCD_LEG_RECORD))
         s->give_up_at_ms = latest;
     if (s->status != GCD_OK)
         ask_stops(s);
@@ -462,8 +525,9 @@ static void open_leg(struct session *s, enum gcd_leg kind)
     size_t n = 0;
     struct gcd_error err = GCD_ERROR_INIT;
     enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
+    bool walks = kind == GCD_LEG_TRIGGER || (kind == GCD_LEG_RECORD && s->strategy == GCD_IPC_STRATEGY_SINGLE);
     l->asked = true;
-    s->give_up_at_ms = 0;
+    s->give_up_at_ms = walks ? 0 : now_ms() + s->graces->answer_ms;
     s->ret->strategy = s->strategy;
     gcd_status st = gcd_plan_encode(s->o, s->strategy, kind, s->command, msg, sizeof msg, &n, &err);
     if (st == GCD_OK) {
@@ -476,7 +540,8 @@ static void open_leg(struct session *s, enum gcd_leg kind)
         fail(s, st, reason, &err);
         return;
     }
-    if (kind == GCD_LEG_TRIGGER || (kind == GCD_LEG_RECORD && s->strategy == GCD_IPC_STRATEGY_SINGLE))
+    s->bytes_before_gc = s->ret->stream_bytes;
+    if (walks)
         set_step(s, GCD_IPC_STEP_GC);
 }
 
@@ -527,7 +592,7 @@ gcd_status gcd_session_collect(const struct gcd_ipc_collect_options *options, co
     *ret = (struct gcd_ipc_collect_result){ 0 };
     struct session s = {
         .o = options, .graces = graces, .ret = ret, .strategy = plan->strategy, .command = plan->command,
-        .single_needs_block = plan->single_needs_block, .err = GCD_ERROR_INIT,
+        .single_needs_block = plan->single_needs_block, .answers_after_walk = plan->answers_after_walk, .err = GCD_ERROR_INIT,
     };
     for (size_t i = 0; i < GCD_LEG_COUNT; i++) {
         s.legs[i].s = &s;
@@ -556,17 +621,28 @@ const char *gcd_ipc_strategy_name(enum gcd_ipc_strategy strategy)
     return strategy == GCD_IPC_STRATEGY_SINGLE ? "single" : strategy == GCD_IPC_STRATEGY_DRAIN ? "drain" : "auto";
 }
 
+static void on_question_tick(void *ctx)
+{
+    const struct gcd_ipc_collect_options *o = ctx;
+    if (o->on_step != NULL)
+        o->on_step(o->ctx, GCD_IPC_STEP_CONNECT, 0);
+}
+
 gcd_status gcd_ipc_collect(const struct gcd_ipc_collect_options *options, struct gcd_ipc_collect_result *ret,
                            struct gcd_error *err)
 {
-    static const struct gcd_session_graces graces = { .reply_ms = 2000, .stop_ms = 5000 };
+    static const struct gcd_session_graces graces = { .reply_ms = 2000, .stop_ms = 5000, .answer_ms = 10000 };
     struct gcd_ipc_process_info info = { 0 };
     struct gcd_error info_err = GCD_ERROR_INIT;
-    uint64_t start_ms = now_ms();
     *ret = (struct gcd_ipc_collect_result){ 0 };
     GCD_TRY(check(options, err));
     struct gcd_peer peer = peer_of(options);
-    gcd_status st = gcd_info_ask(&peer, options->timeout_ms, options->cancel, &info, &ret->reason, &info_err);
+    struct gcd_ask question = { .peer = &peer, .timeout_ms = graces.answer_ms, .start_ns = uv_hrtime(), .cancel = options->cancel,
+                                .on_tick = on_question_tick, .ctx = (void *)(uintptr_t)options };
+    if (options->timeout_ms != 0 && options->timeout_ms < question.timeout_ms)
+        question.timeout_ms = options->timeout_ms;
+    on_question_tick(question.ctx);
+    gcd_status st = gcd_info_ask(&question, &info, &ret->reason, &info_err);
     if (st != GCD_OK && st != GCD_E_UNSUPPORTED) {
         if (err != NULL)
             *err = info_err;
@@ -574,6 +650,6 @@ gcd_status gcd_ipc_collect(const struct gcd_ipc_collect_options *options, struct
     }
     struct gcd_plan plan = gcd_plan_make(options, st == GCD_OK ? info.runtime_version : NULL);
     gcd_ipc_process_info_done(&info);
-    plan.spent_ms = now_ms() - start_ms;
+    plan.spent_ms = (uv_hrtime() - question.start_ns) / 1000000;
     return gcd_session_collect(options, &plan, &graces, ret, err);
 }

@@ -18,11 +18,16 @@ struct gcd_session_graces {
      * the connection is closed, and the runtime drops the session at its first write, right after the heap walk.
      */
     uint64_t reply_ms;
-    /* For the answer to StopTracing and the end of the stream. */
+    /* For the answer to StopTracing and the end of the stream, once one of both is there or the collection has failed. */
     uint64_t stop_ms;
+    /*
+     * For what needs no heap walk, while nothing has gone wrong: who it is, a session that only records, StopTracing, and the first
+     * bytes of a walk that is said to be over.  A GC of the program's own delays all of them.
+     */
+    uint64_t answer_ms;
 };
 
-/* gcd_ipc_collect with PLAN instead of asking the runtime, and GRACES for the built-in ones (2 s, 5 s). */
+/* gcd_ipc_collect with PLAN instead of asking the runtime, and GRACES for the built-in ones (2 s, 5 s, 10 s). */
 GCD_MUST_CHECK gcd_status gcd_session_collect(const struct gcd_ipc_collect_options *options, const struct gcd_plan *plan,
                                               const struct gcd_session_graces *graces,
                                               struct gcd_ipc_collect_result *ret, struct gcd_error *err);

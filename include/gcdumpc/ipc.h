@@ -43,7 +43,8 @@ enum gcd_ipc_reason {
  * /proc/PID/environ when readable, else our own OWN_TMPDIR, else /tmp) for dotnet-diagnostic-PID-KEY-socket, KEY being the
  * process start time; a process in another pid namespace is looked for under /proc/PID/root with its inner pid, and so is
  * one that has nothing in the directory itself (it may have a /tmp of its own).  A name with another KEY is taken only when
- * somebody listens there and that is PID.
+ * somebody listens there.  The file has to belong to the user of the process or to root, and the listener, when it is visible, has to be
+ * PID: anybody can listen under any name.
  * OWN_TMPDIR: the caller's TMPDIR, or NULL.  RET_PATH: GCD_IPC_PATH_MAX bytes, NUL-terminated on success.
  * GCD_E_NOT_FOUND: NO_PROCESS (also for a zombie, and for the number of a thread), NO_SOCKET, STALE; GCD_E_IO: PERMISSION, or
  * another failure to read; GCD_E_FORMAT.  *RET_REASON (may be NULL) is set in any case, RET_PATH only on success.
@@ -144,6 +145,7 @@ struct gcd_ipc_process_list {
 struct gcd_ipc_list_options {
     const char *own_tmpdir;  /* the caller's TMPDIR, or NULL */
     uint64_t answer_ms;      /* how long each process may take to say who it is; 0 = 500 */
+    uint64_t total_ms;       /* all of them together; 0 = 5000 */
     const gcd_cancel_flag *cancel; /* looked at before each process; may be NULL */
 };
 
@@ -171,6 +173,8 @@ struct gcd_ipc_memory {
 GCD_API void gcd_ipc_memory(uint32_t pid, struct gcd_ipc_memory *ret);
 /* rss_bytes alone, for sampling. */
 GCD_API uint64_t gcd_ipc_resident(uint32_t pid);
+/* Has a signal (SIGSTOP) or a debugger stopped the process PID?  It answers nothing until it goes on.  False when that is not known. */
+GCD_API bool gcd_ipc_stopped(uint32_t pid);
 
 /*
  * Connections that are open at SOCKET_PATH of the process PID, ours among them: other tools, and what the process has not closed yet.
@@ -285,7 +289,8 @@ struct gcd_ipc_collect_result {
  * timeout, cancel), it is stopped in the runtime before this returns, unless the process is gone; that takes at most 5 s
  * more.  .NET 5 to 10 answer the request for a GC only when that and the heap walk are over: a cancel or timeout before that waits
  * 2 s for the answer and then closes the connections, and the runtime drops the sessions by itself when it has walked the heap: a
- * GC that was asked for takes place.
+ * GC that was asked for takes place.  That answer alone is waited for without a bound.  What needs no heap walk has to be there within
+ * 10 s: who it is, a session that only records, a stop (10 s without a byte), the first bytes of a walk that is said to be over.
  *
  * GCD_OK: the stream was delivered up to its end after on_data had said GCD_END (whether it is whole is told by its
  * last bytes; ret->stopped may be false when the runtime is slow to confirm).

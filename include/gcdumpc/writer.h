@@ -42,8 +42,20 @@ enum gcd_format_kind {
 GCD_API enum gcd_format_kind gcd_format_kind(const struct gcd_format *f);
 /* Of the kind PLACE: of what kind? */
 GCD_API enum gcd_place_kind gcd_format_place(const struct gcd_format *f);
+/*
+ * Of the kind PLACE: does nothing stand beside PATH that would spoil an output of that name, like the journal of an older database?  To be
+ * asked before the work is done for nothing; gcd_write_place asks, too.  GCD_E_IO, GCD_E_NOMEM.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_format_check_place(const struct gcd_format *f, const char *path, struct gcd_error *err);
 /* The style of names that its readers expect. */
 GCD_API enum gcd_name_style gcd_format_names(const struct gcd_format *f);
+
+/* What an output takes on disk in bytes, without gzip, when it is made of STREAM_BYTES of events.  Measured: see src/write/README.md. */
+struct gcd_format_size {
+    uint64_t file;
+    uint64_t scratch;            /* meanwhile, in the folder where SQLite sorts: SQLITE_TMPDIR, TMPDIR or /var/tmp */
+};
+GCD_API struct gcd_format_size gcd_format_size(const struct gcd_format *f, uint64_t stream_bytes);
 
 /* How flame graphs and profiles stack objects up. */
 enum gcd_fold {

@@ -2,13 +2,19 @@
 
 #ifdef GCDUMPC_HAVE_IPC
 
+#include <inttypes.h>
+
 #define SILENCE_MS 5000u
 #define SAMPLE_MS 100u
+#define PATIENCE_MS 8000u            /* before a line tells what is waited for; less than any wait that ends by itself */
 
 struct progress {
     const struct live *l;
     struct live_attempt *a;
     uint64_t sampled_ms;
+    enum gcd_ipc_step step;
+    uint64_t bytes, news_ms;         /* what was told last, and since when */
+    bool told;                       /* that nothing comes */
 };
 
 /* Keep the bytes first: they cannot be had twice. */
@@ -43,6 +49,25 @@ static void sample(struct progress *p)
         p->a->rss_peak = rss;
 }
 
+/* Once: a line stays where there is no terminal, too, and nobody wonders for an hour. */
+static void tell_silence(struct progress *p, enum gcd_ipc_step step, uint64_t bytes)
+{
+    uint64_t now = live_now_ms();
+    if (p->news_ms == 0 || step != p->step || bytes != p->bytes) {
+        p->step = step;
+        p->bytes = bytes;
+        p->news_ms = now;
+    }
+    if (p->told || p->l->args->quiet || now - p->news_ms < PATIENCE_MS)
+        return;
+    p->told = true;
+    bool stopped = p->l->pid != 0 && gcd_ipc_stopped(p->l->pid);
+    const char *what = stopped ? "it is stopped, by a signal or a debugger, and has to go on first" :
+                       step == GCD_IPC_STEP_GC ? "it answers after the garbage collection and the heap walk, which take minutes with a large heap" :
+                       "still waiting for an answer";
+    cli_say(p->l->subject, "has been silent for %u s: %s (--timeout: %" PRIu64 " s)", PATIENCE_MS / 1000, what, cli_timeout_ms(p->l->args) / 1000);
+}
+
 static void on_step(void *ctx, enum gcd_ipc_step step, uint64_t bytes)
 {
     static const char *const verbs[] = {
@@ -50,6 +75,7 @@ static void on_step(void *ctx, enum gcd_ipc_step step, uint64_t bytes)
         [GCD_IPC_STEP_READ] = "receiving", [GCD_IPC_STEP_STOP] = "stopping", [GCD_IPC_STEP_DONE] = "done",
     };
     sample(ctx);
+    tell_silence(ctx, step, bytes);
     cli_progress((void *)(uintptr_t)verbs[step], bytes, UINT64_MAX);
 }
 

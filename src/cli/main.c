@@ -70,7 +70,8 @@ static const struct cli_command commands[] = {
       "jobs.  A line that begins with # or ; is a comment.  Only its owner may be able to write the file.\n" },
     { "ps", "", "list the processes that can be dumped", CLI_PS, cmd_ps,
       "Listed are .NET processes with a diagnostic socket.  Each has half a second to say which runtime and\n"
-      "assembly it runs; \"(no answer)\" is one that is stopped or busy, \"(no access)\" one of another user.\n" },
+      "assembly it runs, all together have five; \"(no answer)\" is one that is stopped or busy, \"(no access)\"\n"
+      "one of another user.\n" },
 };
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 

@@ -133,13 +133,25 @@ static const char *what_helps(const struct cli_dump *d)
                        : "; it was recorded without keyword 0x1000000, or of a program that sends none (Native AOT)";
 }
 
+static void say_which_dump(const struct cli_dump *d)
+{
+    const struct gcd_dump_facts *f = cli_facts(d);
+    if (f->dumps <= 1)
+        return;
+    if (d->live)
+        cli_say(d->subject, "the heap was walked %u times, a pause each: the program, or another tool, forces garbage collections itself; "
+                "this is walk number %u", f->dumps, f->dump_number);
+    else
+        cli_say(d->subject, "the recording holds %u heap dumps, this is number %u; --dump N chooses", f->dumps, f->dump_number);
+}
+
 enum cli_exit cli_verdict(const struct cli_dump *d, bool quiet)
 {
     const struct gcd_dump_facts *f = cli_facts(d);
     const struct gcd_verdict *v = cli_verdict_of(d);
     const char *subject = d->subject;
-    if (!quiet && f->dumps > 1)
-        cli_say(subject, "the recording holds %u heap dumps, this is number %u; --dump N chooses", f->dumps, f->dump_number);
+    if (!quiet)
+        say_which_dump(d);
     if (!quiet && f->processes_ignored > 0)
         cli_say(subject, "the recording holds dumps of other processes, too; this is process %" PRIu64 ", --process PID chooses", f->process);
     if (f->trace.trailing_bytes > 0)

@@ -137,7 +137,8 @@ static enum cli_exit open_place(const struct cli_args *args, struct cli_output *
         return CLI_USAGE;
     }
     struct gcd_error err = GCD_ERROR_INIT;
-    if (gcd_place_open(args->output, gcd_format_place(ret->format), NULL, &ret->place, &err) != GCD_OK)
+    if (gcd_format_check_place(ret->format, args->output, &err) != GCD_OK ||
+        gcd_place_open(args->output, gcd_format_place(ret->format), NULL, &ret->place, &err) != GCD_OK)
         return cli_fail(args->output, &err);
     cli_temporary(CLI_SLOT_OUTPUT, gcd_place_temporary(ret->place));
     return CLI_DONE;

@@ -7,10 +7,12 @@
 #ifdef GCDUMPC_HAVE_IPC
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
+#include <unistd.h>
 
 /* With --force, when nothing fits. */
 #define FORCED_BUFFER_MB 8u
@@ -38,7 +40,10 @@ static enum cli_exit lock(struct live *l)
             break;
         (void)nanosleep(&(struct timespec){ .tv_nsec = LOCK_POLL_MS * 1000000L }, NULL);
     }
-    if (st != GCD_OK)
+    /* The user of the process can hold its lock for ever: that must not keep root out. */
+    if (st == GCD_E_STATE && l->args->force)
+        cli_say(l->subject, "%s; going on all the same (--force)", err.msg);
+    else if (st != GCD_OK)
         return cli_fail(l->subject, &err);
     if (l->lock.usurped || l->machine.usurped)
         cli_say(l->subject, "the name that keeps two dumps apart is taken by somebody else; going on without it");
@@ -84,7 +89,7 @@ struct place {
 };
 
 struct places {
-    struct place items[3];
+    struct place items[4];               /* spool, output, its scratch files, trace */
     size_t count;
 };
 
@@ -111,7 +116,16 @@ static bool is_gzip(const char *path)
     return n > 3 && strcmp(path + n - 3, ".gz") == 0;
 }
 
-/* Files take about as many bytes as the events. */
+/* Where SQLite sorts its indexes; as it looks for the folder itself. */
+static const char *scratch_folder(void)
+{
+    const char *const folders[] = { getenv("SQLITE_TMPDIR"), getenv("TMPDIR"), "/var/tmp", "/usr/tmp", "/tmp" };
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (folders[i] != NULL && access(folders[i], W_OK | X_OK) == 0)
+            return folders[i];
+    return ".";
+}
+
 static void add_file(struct places *p, const char *path, uint64_t likely, uint64_t most)
 {
     struct stat sb;
@@ -122,6 +136,24 @@ static void add_file(struct places *p, const char *path, uint64_t likely, uint64
     unsigned divisor = is_gzip(path) ? GZIP_FACTOR : 1;
     (void)snprintf(folder, sizeof folder, "%.*s", slash == NULL || slash == path ? 1 : (int)(slash - path), slash == NULL ? "." : path);
     add_place(p, folder, likely / divisor, most / divisor);
+}
+
+/* What is no format, the events themselves for example, is taken for as large as these. */
+static void add_output(struct places *p, const struct live *l)
+{
+    const struct gcd_ipc_budget *b = &l->budget;
+    const struct cli_args *args = l->args;
+    if (args->output == NULL)
+        return;
+    const struct gcd_format *f = args->format != NULL ? gcd_format_by_name(args->format) : gcd_format_by_path(args->output);
+    struct gcd_format_size likely = { .file = b->likely_bytes }, most = { .file = b->most_bytes };
+    if (f != NULL) {
+        likely = gcd_format_size(f, b->likely_bytes);
+        most = gcd_format_size(f, b->most_bytes);
+    }
+    add_file(p, args->output, likely.file, most.file);
+    if (likely.scratch > 0)
+        add_place(p, scratch_folder(), likely.scratch, most.scratch);
 }
 
 /* The part of a stream that does not stay in memory. */
@@ -136,7 +168,7 @@ static enum cli_exit disk(const struct live *l)
     struct places places = { .count = 0 };
     if (l->spool_dir != NULL)
         add_place(&places, l->spool_dir, on_disk(b->likely_bytes), on_disk(b->most_bytes));
-    add_file(&places, l->args->output, b->likely_bytes, b->most_bytes);
+    add_output(&places, l);
     add_file(&places, l->args->save_trace, b->likely_bytes, b->most_bytes);
     for (size_t i = 0; i < places.count; i++) {
         const struct place *p = &places.items[i];

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define ANSWER_MS 10000u
+#define FAREWELL_MS 2000u
 #define START_MS 2000u
 #define START_STEP_MS 10u
 
@@ -59,6 +60,14 @@ static gcd_status wait_for_start(struct cli_dump *d, enum gcd_ipc_reason *ret_re
     return st;
 }
 
+/* Nobody else will: a program that waits to be let start would wait for ever.  Interrupted or not, and what comes of it is not reported. */
+static void resume_all_the_same(struct cli_dump *d)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    gcd_status ignored = gcd_ipc_port_resume(d->port, FAREWELL_MS, NULL, NULL, &err);
+    (void)ignored;
+}
+
 static enum cli_exit connected(const struct cli_args *args, struct cli_dump *d, struct gcd_error *err)
 {
     enum gcd_ipc_reason reason;
@@ -66,6 +75,8 @@ static enum cli_exit connected(const struct cli_args *args, struct cli_dump *d, 
     gcd_status st = look(d, !args->quiet, &started, &reason, err);
     if (st == GCD_OK)
         st = gcd_ipc_port_resume(d->port, ANSWER_MS, &cli_canceled, &reason, err);
+    if (st != GCD_OK && reason != GCD_IPC_REASON_GONE)
+        resume_all_the_same(d);
     if (st == GCD_OK && !started)
         st = wait_for_start(d, &reason, err);
     if (st == GCD_OK)

@@ -134,4 +134,4 @@ static gcd_status csv_write(const struct gcd_graph *g, const struct gcd_place *p
 }
 
 const struct gcd_format gcd_w_csv = { .name = "csv", .suffix = ".csv", .about = "a folder of CSV files: tables of objects, references, roots ...",
-                                      .text = true, .folder = true, .names = GCD_NAMES_CSHARP, .write_place = csv_write };
+                                      .size_percent = 120, .text = true, .folder = true, .names = GCD_NAMES_CSHARP, .write_place = csv_write };

@@ -392,6 +392,7 @@ const struct gcd_format gcd_w_dart = {
     .name = "dart",
     .suffix = ".dartheap",
     .about = "Dart VM heap snapshot (binary)",
+    .size_percent = 30,
     .names = GCD_NAMES_CSHARP,
     .write_graph = dart_write,
 };

@@ -147,6 +147,7 @@ const struct gcd_format gcd_w_folded = {
     .name = "collapsed",
     .suffix = ".folded",
     .about = "collapsed stacks, bytes (text)",
+    .size_percent = 60,
     .text = true,
     .names = GCD_NAMES_CSHARP,
     .write_graph = folded_write,

@@ -434,6 +434,7 @@ const struct gcd_format gcd_w_gcdump = {
     .name = "gcdump",
     .suffix = ".gcdump",
     .about = "heap graph of dotnet-gcdump, PerfView, Visual Studio",
+    .size_percent = 40,
     .names = GCD_NAMES_CSHARP,
     .write_graph = write_graph,
 };

@@ -398,6 +398,7 @@ const struct gcd_format gcd_w_gclog = {
     .name = "gclog",
     .suffix = ".gclog",
     .about = "RPM GC log (text)",
+    .size_percent = 90,
     .text = true,
     .names = GCD_NAMES_RAW,
     .write = gclog_write,

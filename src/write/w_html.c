@@ -32,6 +32,7 @@ static gcd_status html_write(const struct gcd_graph *g, struct gcd_sink *s, cons
 const struct gcd_format gcd_w_html = {
     .name = "html",
     .suffix = ".html",
+    .size_percent = 10,
     .suffix2 = ".htm",
     .about = "one page for browsers: what fills the heap and what holds it",
     .text = true,

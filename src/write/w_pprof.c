@@ -245,6 +245,7 @@ const struct gcd_format gcd_w_pprof = {
     .name = "pprof",
     .suffix = ".pb",
     .about = "pprof profile, as a rule .pb.gz",
+    .size_percent = 10,
     .names = GCD_NAMES_CSHARP,
     .write_graph = pprof_write,
 };

@@ -205,27 +205,6 @@ static gcd_status open_database(struct database *d, const char *path, struct gcd
     return rc == SQLITE_OK ? GCD_OK : failed(d, rc, "opening the database", err);
 }
 
-/* A journal of another database that had this name would be played back into ours by the next program that opens it. */
-static gcd_status refuse_journals(struct database *d, const char *path, struct gcd_error *err)
-{
-    static const char *const journals[] = { "-journal", "-wal" };
-    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
-    size_t n = strlen(path) + sizeof "-journal";
-    char *name = gcd_mem_new(&d->alloc, n);
-    if (name == NULL)
-        return gcd_fail_nomem(err, "opening the database");
-    gcd_status st = GCD_OK;
-    for (size_t i = 0; i < sizeof journals / sizeof *journals && st == GCD_OK; i++) {
-        int there = 0;
-        (void)snprintf(name, n, "%s%s", path, journals[i]);
-        if (vfs != NULL && vfs->xAccess(vfs, name, SQLITE_ACCESS_EXISTS, &there) == SQLITE_OK && there)
-            st = gcd_fail(err, GCD_E_IO, "an older database of that name is in use or was not closed: there is a file of its name and \"%s\"",
-                          journals[i]);
-    }
-    gcd_mem_free(&d->alloc, name, n);
-    return st;
-}
-
 /*
  * The defaults of the library on this machine may differ from those of the project, so all that matters is said.  Rows come in the order
  * of their keys: a cache would only grow.  A sort of an index has runs as large as the cache; small ones that fit a processor's are
@@ -248,7 +227,6 @@ static gcd_status copy_table(struct database *d, struct offer *offer, struct gcd
 
 static gcd_status fill(struct database *d, const struct gcd_place *p, struct gcd_error *err)
 {
-    GCD_TRY(refuse_journals(d, gcd_place_path(p), err));
     GCD_TRY(open_database(d, gcd_place_temporary(p), err));
     sqlite3_progress_handler(d->db, STEPS_PER_LOOK, look_at_cancel, (void *)(uintptr_t)d->options);
     GCD_TRY(run(d, settings, "setting up the database", err));
@@ -292,5 +270,9 @@ static gcd_status sqlite_write(const struct gcd_graph *g, const struct gcd_place
     return st;
 }
 
+/* One of another database that had this name would be played back into ours by the next program that opens it. */
+static const char *const journals[] = { "-journal", "-wal", NULL };
+
 const struct gcd_format gcd_w_sqlite = { .name = "sqlite", .suffix = ".sqlite", .suffix2 = ".db", .names = GCD_NAMES_CSHARP,
-                                         .about = "SQLite database with views for the usual questions", .write_place = sqlite_write };
+                                         .about = "SQLite database with views for the usual questions", .write_place = sqlite_write,
+                                         .size_percent = 260, .scratch_percent = 45, .journals = journals };

@@ -305,6 +305,7 @@ const struct gcd_format gcd_w_v8 = {
     .name = "v8",
     .suffix = ".heapsnapshot",
     .about = "V8 heap snapshot (JSON)",
+    .size_percent = 100,
     .text = true,
     .names = GCD_NAMES_CSHARP,
     .write_graph = v8_write,

@@ -12,6 +12,9 @@ struct gcd_format {
     bool text;
     bool folder;                 /* of the kind PLACE: a folder, else a file */
     enum gcd_name_style names;
+    unsigned size_percent;       /* see gcd_format_size */
+    unsigned scratch_percent;
+    const char *const *journals; /* of the kind PLACE: what stands behind the names of files that would spoil it; ends with NULL; NULL = none */
     /* The first for the kind STREAM, the second also for GRAPH, only the third for PLACE. */
     gcd_status (*write)(struct gcd_dump *d, struct gcd_sink *s, const struct gcd_write_options *options,
                         struct gcd_write_notes *notes, struct gcd_error *err);

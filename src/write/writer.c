@@ -1,8 +1,11 @@
 #include "write/write.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "base/mem.h"
 
 static const struct gcd_format *const formats[] = {
     &gcd_w_gclog, &gcd_w_gcdump, &gcd_w_v8, &gcd_w_dart, &gcd_w_pprof, &gcd_w_folded, &gcd_w_html, &gcd_w_csv,
@@ -83,6 +86,11 @@ enum gcd_name_style gcd_format_names(const struct gcd_format *f)
     return f->names;
 }
 
+struct gcd_format_size gcd_format_size(const struct gcd_format *f, uint64_t stream_bytes)
+{
+    return (struct gcd_format_size){ .file = stream_bytes / 100 * f->size_percent, .scratch = stream_bytes / 100 * f->scratch_percent };
+}
+
 static const struct gcd_write_options defaults;
 
 gcd_status gcd_write(const struct gcd_format *f, struct gcd_dump *d, struct gcd_sink *s, const struct gcd_write_options *options,
@@ -109,6 +117,24 @@ gcd_status gcd_write_graph(const struct gcd_format *f, const struct gcd_graph *g
     return st;
 }
 
+gcd_status gcd_format_check_place(const struct gcd_format *f, const char *path, struct gcd_error *err)
+{
+    struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
+    gcd_status st = GCD_OK;
+    for (const char *const *journal = f->journals; journal != NULL && *journal != NULL && st == GCD_OK; journal++) {
+        size_t n = strlen(path) + strlen(*journal) + 1;
+        char *name = gcd_mem_new(&alloc, n);
+        if (name == NULL)
+            return gcd_fail_nomem(err, "opening the output");
+        (void)snprintf(name, n, "%s%s", path, *journal);
+        if (access(name, F_OK) == 0)
+            st = gcd_fail(err, GCD_E_IO, "an older database of that name is in use or was not closed: there is a file of its name and \"%s\"",
+                          *journal);
+        gcd_mem_free(&alloc, name, n);
+    }
+    return st;
+}
+
 gcd_status gcd_write_place(const struct gcd_format *f, const struct gcd_graph *g, const struct gcd_place *p,
                            const struct gcd_write_options *options, struct gcd_write_notes *ret_notes, struct gcd_error *err)
 {
@@ -117,6 +143,7 @@ gcd_status gcd_write_place(const struct gcd_format *f, const struct gcd_graph *g
         return gcd_fail(err, GCD_E_ARG, "the format %s is a stream of bytes", f->name);
     if (gcd_place_kind(p) != gcd_format_place(f))
         return gcd_fail(err, GCD_E_ARG, "the format %s is written to a %s", f->name, f->folder ? "folder" : "file");
+    GCD_TRY(gcd_format_check_place(f, gcd_place_path(p), err));
     gcd_status st = f->write_place(g, p, options != NULL ? options : &defaults, &notes, err);
     if (ret_notes != NULL)
         *ret_notes = notes;

@@ -57,7 +57,9 @@ class BadOutput(CliTest):
     def test_wrong_outputs_are_noticed_before_the_input_is_read(self):
         """Nobody waits minutes, or pauses a program, for an output that could not have been written from the beginning."""
         os.mkdir(self.path("folder"))
-        for output in ("folder", "no/out", "n" * 256):
+        self.put("a.db-wal", b"pages")
+        journal = [] if os.environ.get("GCDUMPC_SQLITE") == "OFF" else ["a.db"]
+        for output in ("folder", "no/out", "n" * 256, *journal):
             process = self.start("convert", "-", "-o", output, stdin=subprocess.PIPE)
             try:
                 self.assertEqual(process.wait(timeout=2), 1)

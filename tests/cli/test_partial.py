@@ -141,6 +141,12 @@ class PartialTest(CliTest):
         self.assertEqual(self.target.opened, 3)
         self.assertEqual(run.err.count(b"attempt 1 is kept"), 2)
 
+    def test_a_program_that_collects_garbage_itself(self):
+        """Two walks in one session: there is no --dump to choose with."""
+        run = self.done(*self.runtime(trace_bytes("net8-wks-two-dumps"), silent=True), "-o", "x.gclog")
+        self.assertRegex(run.err, rb"port: the heap was walked 2 times, a pause each: [^\n]*; this is walk number 1\n")
+        self.assertNotIn(b"--dump", run.err)
+
 
 if __name__ == "__main__":
     main()

@@ -3,6 +3,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import time
 
@@ -97,8 +98,8 @@ class Together(LiveTest):
                                      stderr=subprocess.PIPE, text=True)
             try:
                 self.wait_for_lock()
-                socket = [s for s in os.listdir("/tmp") if s.startswith(f"dotnet-diagnostic-{target.pid}-")][0]
-                for way in (("--pid", target.pid), ("--port", "/tmp/" + socket)):
+                port = [s for s in os.listdir("/tmp") if s.startswith(f"dotnet-diagnostic-{target.pid}-")][0]
+                for way in (("--pid", target.pid), ("--port", "/tmp/" + port)):
                     r = self.gcdumpc("info", *way, status=1)
                     self.assertRegex(r.stderr, rf"\Agcdumpc: [^\n]*: another dump of it is under way, by process {first.pid}\n\Z")
             finally:
@@ -106,6 +107,20 @@ class Together(LiveTest):
             _, err = first.communicate(timeout=60)
             self.assertEqual(first.returncode, 0, err)
             self.gcdumpc("info", "--pid", target.pid)    # the lock is gone
+
+    def test_force_goes_past_the_lock(self):
+        """Whoever has the user of the process could hold it for ever."""
+        with Process() as target:
+            with open(f"/proc/{target.pid}/stat", encoding="ascii") as f:
+                start = f.read().rsplit(")", 1)[1].split()[19]
+            name = f"gcdumpc/process/{os.stat(f'/proc/{target.pid}/ns/pid').st_ino}/{target.pid}/{start}"
+            with socket.socket(socket.AF_UNIX) as holder:
+                holder.bind("\0" + name)
+                holder.listen()
+                r = self.gcdumpc("info", "--pid", target.pid, status=1)
+                self.assertRegex(r.stderr, rf"another dump of it is under way, by process {os.getpid()}\n\Z")
+                r = self.gcdumpc("info", "--pid", target.pid, "--force")
+                self.assertRegex(r.stderr, rf"by process {os.getpid()}; going on all the same \(--force\)\n")
 
     def test_a_holder_that_is_killed_leaves_nothing(self):
         with Process() as target:
@@ -206,6 +221,17 @@ class Room(LiveTest):
             r = self.on_a_small_disk(4, "--pid", target.pid, "-o", "a.gclog")
             self.assertEqual((r.returncode, r.stdout), (1, ""), r.stderr)
             self.assertRegex(r.stderr, r"\Agcdumpc: process \d+: the dump needs about \d+ MB in \., where \d MB are free; --force [^\n]*\n\Z")
+
+    def test_what_a_format_takes_is_known(self):
+        with Process(*MILLION) as target:
+            needs = {}
+            for output in ("a.gcdump", "a.nettrace", "a.csv", *([] if os.environ.get("GCDUMPC_SQLITE") == "OFF" else ["a.db"])):
+                r = self.on_a_small_disk(2, "--pid", target.pid, "-o", output)
+                self.assertEqual((r.returncode, r.stdout), (1, ""), r.stderr)
+                needs[output] = int(re.search(r"the dump needs about (\d+) MB in \., where", r.stderr)[1])
+            self.assertEqual(sorted(needs, key=needs.get), list(needs))
+            if "a.db" in needs:
+                self.assertGreater(needs["a.db"], 1.5 * needs["a.csv"])      # with the stream, which is in the same place
 
     def test_a_disk_that_fills_up(self):
         with Process(*MILLION) as target:

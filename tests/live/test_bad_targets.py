@@ -1,5 +1,6 @@
 """What cannot be dumped: one line that says why and what to do, exit status 1, nothing left behind, the target as it was."""
 import os
+import signal
 import socket
 import subprocess
 
@@ -66,6 +67,42 @@ class BadTargets(LiveTest):
                     s.bind(path)                     # its owner never listens, as after a kill
                 self.refused(r"nobody listens", "--pid", target.pid)
                 self.refused(r"nobody listens", "--port", path)
+                os.unlink(path)
+            finally:
+                os.rename(path + ".kept", path)
+            self.check_untouched(target)
+
+    def test_stopped(self):
+        with Process() as target:
+            os.kill(target.pid, signal.SIGSTOP)
+            try:
+                self.refused(r"has not answered within 10000 ms: it is stopped", "--pid", target.pid, "--quiet")
+                r = self.gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"), status=1)
+                self.assertRegex(r.stderr, r"silent for 8 s: it is stopped, by a signal or a debugger.*3600 s")
+            finally:
+                os.kill(target.pid, signal.SIGCONT)
+            self.check_untouched(target)
+
+    def test_port_is_held(self):
+        with Process() as target, socket.socket(socket.AF_UNIX) as idle:
+            idle.connect(find_socket(target.pid))    # and says nothing: the runtime reads its request for ever
+            self.refused(r"has not answered within 10000 ms: .*busy with another client", "--pid", target.pid, "--quiet")
+            idle.close()
+            self.check_untouched(target)
+
+    def test_forged_socket(self):
+        """Somebody else listens under the name of the process: nobody, root least of all, must take that for its heap."""
+        with Process() as target, socket.socket(socket.AF_UNIX) as forged:
+            path = find_socket(target.pid)
+            os.rename(path, path + ".kept")
+            try:
+                forged.bind(path)
+                forged.listen()
+                self.refused(rf"no diagnostic socket: .* belongs to process {os.getpid()}", "--pid", target.pid)
+                if os.geteuid() == 0:
+                    os.chown(path, NOBODY["user"], -1)
+                    self.refused(rf"no diagnostic socket: .* belongs to user {NOBODY['user']}", "--pid", target.pid)
+                self.assertNotRegex(self.gcdumpc("ps").stdout, rf"(?m)^ *{target.pid} ")
                 os.unlink(path)
             finally:
                 os.rename(path + ".kept", path)

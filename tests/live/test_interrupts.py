@@ -9,6 +9,7 @@ from live_support import MOST_SESSIONS, SECONDS, LiveTest, Process, free_session
 
 SIGNALS = 50
 DEATHS = 20
+STOPS = 6
 OBJECTS = 200000                 # a dump of them takes about a third of a second
 
 
@@ -88,6 +89,26 @@ class Interrupts(LiveTest):
                 self.assertEqual(self.files(), [] if p.returncode == 1 else ["a.gclog"])
                 for name in self.files():
                     os.unlink(self.path(name))
+
+    def test_the_target_is_stopped(self):
+        """It comes to an end by itself when the stop comes after the answer to the trigger, else with --timeout; and never in silence."""
+        with Process("--objects", str(OBJECTS)) as target:
+            seconds = self.usual_seconds(target)
+            for delay in self.moments(STOPS, seconds):
+                p = self.start_gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"), "--timeout", 20)
+                time.sleep(delay)
+                os.kill(target.pid, signal.SIGSTOP)
+                _, err = p.communicate(timeout=SECONDS)
+                os.kill(target.pid, signal.SIGCONT)
+                with self.subTest(delay=delay, status=p.returncode):
+                    self.assertIn(p.returncode, (0, 1, 3), err)
+                    if p.returncode == 1:
+                        self.assertRegex(err, r"is stopped|did not end after|has not answered|no answer|nothing of a heap walk")
+                        self.assertEqual(self.files(), [])
+                    self.check_sessions(target)
+                    for name in self.files():
+                        os.unlink(self.path(name))
+            self.check_next_dump(target)
 
     def test_gcdumpc_dies(self):
         with Process("--objects", str(OBJECTS)) as target:

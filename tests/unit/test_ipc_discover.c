@@ -153,6 +153,23 @@ static void set_mtime(const char *dir, const char *name, time_t t)
     assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
+/* What the process runs as, and has run as. */
+static void set_owner(const struct world *w, uint32_t pid, unsigned uid, unsigned saved)
+{
+    char text[128];
+    int n = snprintf(text, sizeof text, "Name:\tx\nTgid:\t%u\nUid:\t9\t%u\t%u\t9\nNSpid:\t%u\n", (unsigned)pid, uid, saved, (unsigned)pid);
+    proc_file(w, pid, "status", text, (size_t)n);
+}
+
+static void set_file_owner(const char *dir, const char *name, unsigned uid)
+{
+    char path[256];
+    if (geteuid() != 0)
+        skip(); /* only root gives files away */
+    (void)snprintf(path, sizeof path, "%s/%s", dir, name);
+    assert_int_equal(chown(path, uid, (gid_t)-1), 0);
+}
+
 static const char *name_of(uint32_t pid, const char *infix, unsigned key)
 {
     static char names[4][96];
@@ -291,9 +308,58 @@ static void test_socket_of_another_process(void **state)
     struct world *w = *state;
     char text[64];
     add_process(w, 4242);
+    add_process(w, (uint32_t)getpid());
     add_listener(w, w->tmp, name_of(4242, "", 11));
     (void)snprintf(text, sizeof text, "-4242-11-socket belongs to process %d", (int)getpid());
     expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, text);
+}
+
+/* Anybody can listen under the very name of a process, and root would take a forged dump for its own. */
+static void test_forged_name(void **state)
+{
+    struct world *w = *state;
+    char text[80];
+    uint32_t self = (uint32_t)getpid();
+    add_process(w, 4242);
+    add_process(w, self);
+    add_listener(w, w->tmp, name_of(4242, "", KEY));
+    (void)snprintf(text, sizeof text, "-4242-%d-socket belongs to process %u", KEY, (unsigned)self);
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, text);
+    bool foreign = true;
+    char path[GCD_IPC_PATH_MAX];
+    assert_int_equal(gcd_discover_listed(w->proc, 4242, NULL, path, &foreign, NULL), GCD_E_NOT_FOUND);
+    assert_false(foreign);
+    /* Newer, under the name of a dsrouter: that of the process is found nevertheless. */
+    add_listener(w, w->tmp, name_of(self, "", KEY));
+    add_stale(w->tmp, name_of(self, "dsrouter-", KEY));
+    set_owner(w, self, 1, 1);
+    set_file_owner(w->tmp, name_of(self, "", KEY), 1);
+    set_file_owner(w->tmp, name_of(self, "dsrouter-", KEY), 2);
+    set_mtime(w->tmp, name_of(self, "", KEY), 1000);
+    set_mtime(w->tmp, name_of(self, "dsrouter-", KEY), 2000);
+    expect_found(w, self, NULL, w->tmp, name_of(self, "", KEY));
+}
+
+/* The process of user 1 that has been user 3 before: its sockets are of one of both, or of root. */
+static void test_owner_of_the_file(void **state)
+{
+    struct world *w = *state;
+    uint32_t pid = (uint32_t)getpid();
+    static const unsigned good[] = { 1, 3, 0 };
+    add_process(w, pid);
+    set_owner(w, pid, 1, 3);
+    for (unsigned key = KEY; key < KEY + 2; key++) { /* its own start time, and another */
+        add_listener(w, w->tmp, name_of(pid, "", key));
+        for (size_t i = 0; i < 3; i++) {
+            set_file_owner(w->tmp, name_of(pid, "", key), good[i]);
+            expect_found(w, pid, NULL, w->tmp, name_of(pid, "", key));
+        }
+        set_file_owner(w->tmp, name_of(pid, "", key), 2);
+        expect_failure(w, pid, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "-socket belongs to user 2");
+        char path[256];
+        (void)snprintf(path, sizeof path, "%s/%s", w->tmp, name_of(pid, "", key));
+        assert_int_equal(unlink(path), 0);
+    }
 }
 
 static void test_dsrouter(void **state)
@@ -573,6 +639,8 @@ int main(void)
         IN_WORLD(test_stale),
         IN_WORLD(test_newest_that_answers),
         IN_WORLD(test_socket_of_another_process),
+        IN_WORLD(test_forged_name),
+        IN_WORLD(test_owner_of_the_file),
         IN_WORLD(test_dsrouter),
         IN_WORLD(test_environment_not_readable),
         IN_WORLD(test_long_environment),

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -39,7 +40,7 @@ struct client {
     bool idle;         /* the stream says nothing of its end */
     uint64_t whole_ms, stop_ms;
     atomic_bool cancel;
-    uint64_t grace_ms;
+    uint64_t grace_ms, answer_ms;
     struct gcd_plan plan;
     struct gcd_ipc_collect_options options;
     struct gcd_ipc_collect_result result;
@@ -83,7 +84,7 @@ static bool on_idle(void *ctx, uint64_t silent_ms)
 
 static void client_init(struct client *c)
 {
-    *c = (struct client){ .grace_ms = 4000, .err = GCD_ERROR_INIT };
+    *c = (struct client){ .grace_ms = 4000, .answer_ms = 4000, .err = GCD_ERROR_INIT };
     c->plan = (struct gcd_plan){ .strategy = GCD_IPC_STRATEGY_DRAIN, .command = GCD_WIRE_COLLECT_TRACING2 };
     c->options = (struct gcd_ipc_collect_options){
         .on_data = on_data, .on_step = on_step, .on_idle = on_idle, .ctx = c, .cancel = &c->cancel,
@@ -93,7 +94,7 @@ static void client_init(struct client *c)
 static gcd_status collect(struct client *c, struct fake_target *t)
 {
     c->options.socket_path = fake_target_path(t);
-    const struct gcd_session_graces graces = { .reply_ms = c->grace_ms, .stop_ms = c->grace_ms };
+    const struct gcd_session_graces graces = { .reply_ms = c->grace_ms, .stop_ms = c->grace_ms, .answer_ms = c->answer_ms };
     return gcd_session_collect(&c->options, &c->plan, &graces, &c->result, &c->err);
 }
 
@@ -327,7 +328,7 @@ static void test_record_lost(void **state)
     START(lost, trigger, stop_b);
     gcd_status st = collect(&c, t);
     expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_GONE,
-                   "the event stream ended after 4 bytes, before the heap walk was over: the process has ended");
+                   "the process ended during the garbage collection, after 4 bytes of events");
     expect_stop(t, 2, STOP(ID_B));
     assert_int_equal(fake_target_accepted(t), 3);
     assert_false(c.result.stream_ended);
@@ -356,8 +357,93 @@ static void test_process_dies_in_gc(void **state)
     gcd_status st = collect(&c, t);
     assert_int_equal(st, GCD_E_PEER);
     assert_int_equal(c.result.reason, GCD_IPC_REASON_GONE);
-    assert_non_null(strstr(c.err.msg, "the process"));
+    assert_string_equal(c.err.msg, "the process ended during the garbage collection, after 4 bytes of events");
     assert_false(c.result.stopped);
+    fake_target_stop(t);
+}
+
+static void test_process_dies_in_walk(void **state)
+{
+    (void)state;
+    static const struct fake_act walking[] = { RECV, OK(ID_A), TEXT("head"), WAIT(GC), TEXT(" walk"), HOLD, CLOSE };
+    static const struct fake_act dying[] = { RECV, SET(GC), SLEEP(200), CLOSE };
+    START(walking, dying, stop_a);
+    c.answer_ms = c.grace_ms = 200;
+    gcd_status st = collect(&c, t);
+    expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_GONE, "the process ended during the heap walk, after 9 bytes of events");
+    fake_target_stop(t);
+}
+
+/* ---- who does not answer ---- */
+
+static const struct fake_act mute[] = { RECV, HOLD, CLOSE };
+
+static void expect_silence(struct client *c, struct fake_target *t, const char *text)
+{
+    char all[400];
+    c->answer_ms = 300;
+    gcd_status st = collect(c, t);
+    (void)snprintf(all, sizeof all, "cannot %s: no answer within 300 ms, the process is stopped, or busy with another client", text);
+    expect_failure(c, st, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT, all);
+    assert_false(c->result.stopped);
+    fake_target_stop(t);
+}
+
+static void test_silent_flush(void **state)
+{
+    (void)state;
+    START(mute);
+    c.plan.flush = true;
+    expect_silence(&c, t, "start the event session that makes the runtime describe its types again");
+}
+
+static void test_silent_flush_stop(void **state)
+{
+    (void)state;
+    START(flush, mute);
+    c.plan.flush = true;
+    expect_silence(&c, t, "stop the event session that makes the runtime describe its types again");
+}
+
+static void test_silent_record(void **state)
+{
+    (void)state;
+    START(mute);
+    expect_silence(&c, t, "start the event session");
+}
+
+static void test_silent_stop(void **state)
+{
+    (void)state;
+    static const struct fake_act endless[] = { RECV, OK(ID_A), TEXT("head"), WAIT(GC), TEXT(" walk$"), HOLD, CLOSE };
+    START(endless, trigger, mute, mute);
+    expect_silence(&c, t, "stop the event session");
+}
+
+/* What a GC is needed for takes as long as that. */
+static void test_long_walk(void **state)
+{
+    (void)state;
+    static const struct fake_act slow[] = { RECV, SLEEP(900), SET(GC), OK(ID_B), WAIT(STOP_B), SET(END_B), CLOSE };
+    START(record, slow, stop_a, stop_b);
+    c.answer_ms = 300;
+    c.plan.answers_after_walk = true;
+    assert_int_equal(collect(&c, t), GCD_OK);
+    assert_string_equal(c.seen, "head walk$ tail");
+    fake_target_stop(t);
+}
+
+static void test_no_walk(void **state)
+{
+    (void)state;
+    START(record_only, trigger, stop_a, stop_b);
+    c.answer_ms = 300;
+    c.plan.answers_after_walk = true;
+    gcd_status st = collect(&c, t);
+    expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT,
+                   "the runtime has answered, but then nothing of a heap walk has come for 300 ms: it has forced no garbage collection, or is "
+                   "stopped");
+    assert_true(c.result.stopped && c.result.stream_ended);
     fake_target_stop(t);
 }
 
@@ -439,6 +525,13 @@ int main(void)
         cmocka_unit_test(test_record_lost),
         cmocka_unit_test(test_trigger_ends_by_itself),
         cmocka_unit_test(test_process_dies_in_gc),
+        cmocka_unit_test(test_process_dies_in_walk),
+        cmocka_unit_test(test_silent_flush),
+        cmocka_unit_test(test_silent_flush_stop),
+        cmocka_unit_test(test_silent_record),
+        cmocka_unit_test(test_silent_stop),
+        cmocka_unit_test(test_long_walk),
+        cmocka_unit_test(test_no_walk),
         cmocka_unit_test(test_cancel_in_gc),
         cmocka_unit_test(test_timeout_in_gc),
         cmocka_unit_test(test_caller_fails_in_walk),

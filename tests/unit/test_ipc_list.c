@@ -103,8 +103,8 @@ static void add_process(const struct world *w, uint32_t pid, const char *name, u
     int n = snprintf(text, sizeof text, "%u (%s) S 1 2 3 4 5 %lu 7 8 9 10 11 12 13 14 15 16 17 18 %ld 20 21\n", (unsigned)pid,
                      name, flags, 10 * sysconf(_SC_CLK_TCK));
     put_file(w, pid, "stat", text, (size_t)n);
-    n = snprintf(text, sizeof text, "Name:\tx\nTgid:\t%u\nUid:\t1\t1234\t3\t4\nVmRSS:\t   2048 kB\nNSpid:\t%u\n", (unsigned)pid,
-                 (unsigned)pid);
+    n = snprintf(text, sizeof text, "Name:\tx\nTgid:\t%u\nUid:\t1\t1234\t%u\t4\nVmRSS:\t   2048 kB\nNSpid:\t%u\n", (unsigned)pid,
+                 (unsigned)geteuid(), (unsigned)pid);
     put_file(w, pid, "status", text, (size_t)n);
     n = snprintf(text, sizeof text, "TMPDIR=%s", w->tmp);
     put_file(w, pid, "environ", text, (size_t)n);
@@ -135,10 +135,12 @@ static struct gcd_ipc_process_list list(const struct world *w, const char *own_t
 
 static struct fake_target *start(const struct fake_act *const *script)
 {
-    return fake_target_start(script, 1);
+    return fake_target_start(script, 2);
 }
 
-static const struct fake_act *const answers[] = { answer }, *const is_silent[] = { silent }, *const refuses[] = { refuse };
+/* Each is looked at first: who listens there? */
+static const struct fake_act *const answers[] = { close_now, answer }, *const is_silent[] = { close_now, silent },
+                             *const refuses[] = { close_now, refuse };
 
 static void test_what_is_known(void **state)
 {
@@ -164,7 +166,7 @@ static void test_what_is_known(void **state)
     assert_string_equal(p->runtime_version, "v");
     assert_string_equal(p->arch, "a");
     assert_int_equal(p->reason, GCD_IPC_REASON_NONE);
-    assert_true(fake_target_client_closed(t, 0));
+    assert_true(fake_target_client_closed(t, 1));
     gcd_ipc_list_done(&l);
     gcd_ipc_list_done(&l);
     fake_target_stop(t);
@@ -194,19 +196,38 @@ static void test_who_does_not_answer(void **state)
         assert_string_equal(l.items[i].runtime_version, i == 0 ? "v" : "");
         assert_int_equal(l.items[i].reason, i == 0 ? GCD_IPC_REASON_NONE : i == 1 ? GCD_IPC_REASON_REFUSED :
                          GCD_IPC_REASON_TIMEOUT);
-        assert_true(i < 2 || fake_target_client_closed(t[i], 0));
+        assert_true(i < 2 || fake_target_client_closed(t[i], 1));
     }
     gcd_ipc_list_done(&l);
     for (size_t i = 0; i < COUNT; i++)
         fake_target_stop(t[i]);
 }
 
+/* All of them together have no more time than that, whatever each of them has. */
+static void test_time_of_all(void **state)
+{
+    struct world *w = *state;
+    static const struct fake_act late[] = { { .op = FAKE_RECV }, { FAKE_SLEEP, 1500, 0, 0, 0 },
+                                            FAKE_SEND_LITERAL(FAKE_MAGIC "\x60\x00\xff\x00\x00\x00" INFO3), { .op = FAKE_HOLD },
+                                            { .op = FAKE_CLOSE } };
+    static const struct fake_act *const is_late[] = { close_now, late };
+    add_process(w, 100, "x", 0);
+    struct fake_target *t = start(is_late);
+    add_socket(w->tmp, 100, t);
+    struct gcd_ipc_process_list l = { .items = NULL };
+    struct gcd_ipc_list_options options = { .answer_ms = 8000, .total_ms = 200 };
+    assert_int_equal(gcd_list_processes(w->proc, w->shared, &options, &l, NULL), GCD_OK);
+    assert_int_equal(l.count, 1);
+    assert_int_equal(l.items[0].reason, GCD_IPC_REASON_TIMEOUT);
+    gcd_ipc_list_done(&l);
+    fake_target_stop(t);
+}
+
 /* Who listens there is this test, whatever number the name has: one process, even when there are several sockets. */
 static void test_sockets_without_a_process(void **state)
 {
     struct world *w = *state;
-    static const struct fake_act *const looked_at[] = { close_now, answer };
-    struct fake_target *t = fake_target_start(looked_at, 2), *second = start(answers);
+    struct fake_target *t = start(answers), *second = start(answers);
     add_socket(w->shared, 77, t);
     add_socket(w->tmp, 78, second);
     struct gcd_ipc_process_list l = list(w, w->tmp);
@@ -246,6 +267,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_WORLD(test_what_is_known),
         IN_WORLD(test_who_does_not_answer),
+        IN_WORLD(test_time_of_all),
         IN_WORLD(test_sockets_without_a_process),
         IN_WORLD(test_nothing_and_errors),
     };

@@ -18,20 +18,20 @@ static void test_versions(void **state)
         const char *version;
         enum gcd_ipc_strategy strategy;
         enum gcd_wire_command command;
-        bool flush, needs_block;
+        bool flush, needs_block, late_answer;
     } want[] = {
-        { NULL, GCD_IPC_STRATEGY_SINGLE, GCD_WIRE_COLLECT_TRACING2, false, false },
-        { "", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING2, false, false },
-        { "7.0.20", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING2, false, false },
-        { "8.0.31", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING2, true, false },
-        { "9.0.20+abcdef", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING4, true, false },
-        { "10.0.12", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING5, true, false },
-        { "11.0.0-preview.3.1", GCD_IPC_STRATEGY_SINGLE, GCD_WIRE_COLLECT_TRACING6, true, true },
-        { "12.1.0", GCD_IPC_STRATEGY_SINGLE, GCD_WIRE_COLLECT_TRACING6, true, true },
+        { NULL, GCD_IPC_STRATEGY_SINGLE, GCD_WIRE_COLLECT_TRACING2, false, false, false },
+        { "", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING2, false, false, true },
+        { "7.0.20", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING2, false, false, true },
+        { "8.0.31", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING2, true, false, true },
+        { "9.0.20+abcdef", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING4, true, false, true },
+        { "10.0.12", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING5, true, false, true },
+        { "11.0.0-preview.3.1", GCD_IPC_STRATEGY_SINGLE, GCD_WIRE_COLLECT_TRACING6, true, true, false },
+        { "12.1.0", GCD_IPC_STRATEGY_SINGLE, GCD_WIRE_COLLECT_TRACING6, true, true, false },
         /* not a version: from the top, and the way that suits most */
-        { "main", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING6, false, false },
-        { "10", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING6, false, false },
-        { "99999999999999999999999.1", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING6, false, false },
+        { "main", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING6, false, false, false },
+        { "10", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING6, false, false, false },
+        { "99999999999999999999999.1", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING6, false, false, false },
     };
     for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
         struct gcd_ipc_collect_options o = { .strategy = GCD_IPC_STRATEGY_AUTO };
@@ -40,6 +40,7 @@ static void test_versions(void **state)
         assert_int_equal(plan.command, want[i].command);
         assert_int_equal(plan.flush, want[i].flush);
         assert_int_equal(plan.single_needs_block, want[i].needs_block);
+        assert_int_equal(plan.answers_after_walk, want[i].late_answer);
         for (o.strategy = GCD_IPC_STRATEGY_SINGLE; o.strategy <= GCD_IPC_STRATEGY_DRAIN; o.strategy++) {
             plan = gcd_plan_make(&o, want[i].version);
             assert_int_equal(plan.strategy, o.strategy);
@@ -48,6 +49,7 @@ static void test_versions(void **state)
     }
     struct gcd_ipc_collect_options only_records = { .strategy = GCD_IPC_STRATEGY_DRAIN, .keywords = 0x100001 };
     assert_int_equal(gcd_plan_make(&only_records, "10.0.1").strategy, GCD_IPC_STRATEGY_SINGLE);
+    assert_false(gcd_plan_make(&only_records, "10.0.1").answers_after_walk); /* there is none */
     assert_string_equal(gcd_ipc_strategy_name(GCD_IPC_STRATEGY_AUTO), "auto");
     assert_string_equal(gcd_ipc_strategy_name(GCD_IPC_STRATEGY_SINGLE), "single");
     assert_string_equal(gcd_ipc_strategy_name(GCD_IPC_STRATEGY_DRAIN), "drain");

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -162,7 +163,7 @@ static gcd_status on_data(void *ctx, const uint8_t *bytes, size_t n, struct gcd_
 static void expect_collect(struct fixture *f, enum gcd_ipc_strategy strategy)
 {
     char seen[64] = "";
-    static const struct gcd_session_graces graces = { .reply_ms = 4000, .stop_ms = 4000 };
+    static const struct gcd_session_graces graces = { .reply_ms = 4000, .stop_ms = 4000, .answer_ms = 4000 };
     struct gcd_plan plan = { .strategy = strategy, .command = GCD_WIRE_COLLECT_TRACING2 };
     struct gcd_ipc_collect_options o = { .port = f->port, .on_data = on_data, .ctx = seen, .timeout_ms = 10000 };
     struct gcd_ipc_collect_result result;
@@ -413,6 +414,78 @@ static void test_stale_file(void **state)
     fake_target_stop(t);
 }
 
+/* What another user has left is not taken over, by root either. */
+static void test_stale_file_of_another_user(void **state)
+{
+    struct fixture *f = *state;
+    struct sockaddr_un addr = { .sun_family = AF_UNIX };
+    struct stat sb;
+    if (geteuid() != 0)
+        skip(); /* only root gives files away */
+    (void)snprintf(addr.sun_path, sizeof addr.sun_path, "%s", f->path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&addr, sizeof addr), 0);
+    (void)close(fd);
+    assert_int_equal(chown(f->path, 65534, (gid_t)-1), 0);
+    expect_refused(f, f->path, "there is a socket of another user");
+    assert_int_equal(stat(f->path, &sb), 0);
+    assert_int_equal(sb.st_uid, 65534);
+}
+
+/* The socket had another name when it began to listen: /proc/net/unix shows the one that was bound.  Nothing else is left (tear_down). */
+static void test_listens_before_it_is_found(void **state)
+{
+    struct fixture *f = *state;
+    char line[512];
+    unsigned in_folder = 0;
+    listen_at(f);
+    FILE *sockets = fopen("/proc/net/unix", "r");
+    assert_non_null(sockets);
+    while (fgets(line, sizeof line, sockets) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        const char *path = strchr(line, '/');
+        in_folder += path != NULL && strncmp(path, f->dir, strlen(f->dir)) == 0;
+        assert_true(path == NULL || strcmp(path, f->path) != 0);
+    }
+    (void)fclose(sockets);
+    assert_int_equal(in_folder, 1);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_un addr = { .sun_family = AF_UNIX };
+    (void)snprintf(addr.sun_path, sizeof addr.sun_path, "%s", f->path);
+    assert_int_equal(connect(fd, (const struct sockaddr *)&addr, sizeof addr), 0);
+    (void)close(fd);
+}
+
+/* No descriptor is left for who connects: that ends nothing, and he gets in when there is one again. */
+static void test_no_descriptors(void **state)
+{
+    struct fixture *f = *state;
+    static const char words[] = FAKE_ADVERTISE_BYTES(COOKIE, PID);
+    struct sockaddr_un addr = { .sun_family = AF_UNIX };
+    struct rlimit all, none;
+    struct rusage before, after;
+    listen_at(f);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    (void)snprintf(addr.sun_path, sizeof addr.sun_path, "%s", f->path);
+    assert_int_equal(connect(fd, (const struct sockaddr *)&addr, sizeof addr), 0);
+    assert_int_equal(send(fd, words, sizeof words - 1, MSG_NOSIGNAL), sizeof words - 1);
+    int next = dup(fd);
+    (void)close(next);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
+    none = all;
+    none.rlim_cur = (rlim_t)next;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    (void)getrusage(RUSAGE_THREAD, &before);
+    gcd_status st = gcd_ipc_port_pause(f->port, 350, NULL, &f->reason, &f->err);
+    (void)getrusage(RUSAGE_THREAD, &after);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
+    assert_string_equal(f->err.msg, "");
+    assert_int_equal(st, GCD_OK);
+    assert_true(after.ru_nvcsw - before.ru_nvcsw >= 3); /* it has slept: a loop that finds the socket ready does not */
+    expect_runtime(f);
+    (void)close(fd);
+}
+
 static void test_long_path(void **state)
 {
     struct fixture *f = *state;
@@ -437,6 +510,7 @@ int main(void)
         TEST(test_info_and_resume), TEST(test_refused), TEST(test_several_collections), TEST(test_stops_in_order),
         TEST(test_strangers),       TEST(test_two_runtimes), TEST(test_flood),          TEST(test_process_ends),
         TEST(test_cancel),          TEST(test_file),    TEST(test_stale_file),          TEST(test_long_path),
+        TEST(test_stale_file_of_another_user), TEST(test_listens_before_it_is_found), TEST(test_no_descriptors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

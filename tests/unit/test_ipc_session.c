@@ -37,6 +37,7 @@ struct client {
     int steps[5];
     enum gcd_ipc_step last_step;
     uint64_t grace_ms; /* how long the library waits for a farewell */
+    uint64_t answer_ms; /* and for an answer that needs no heap walk */
     struct gcd_ipc_collect_options options;
     struct gcd_plan plan;
     struct gcd_ipc_collect_result result;
@@ -86,7 +87,7 @@ static void on_step(void *ctx, enum gcd_ipc_step step, uint64_t bytes)
 
 static void client_init(struct client *c)
 {
-    *c = (struct client){ .grace_ms = 4000, .err = GCD_ERROR_INIT };
+    *c = (struct client){ .grace_ms = 4000, .answer_ms = 4000, .err = GCD_ERROR_INIT };
     c->plan = (struct gcd_plan){ .strategy = GCD_IPC_STRATEGY_SINGLE, .command = GCD_WIRE_COLLECT_TRACING2 };
     c->options = (struct gcd_ipc_collect_options){ .on_data = on_data, .on_step = on_step, .ctx = c, .cancel = &c->cancel };
 }
@@ -96,7 +97,7 @@ static gcd_status collect(struct client *c, struct fake_target *t)
     if (t != NULL)
         c->options.socket_path = fake_target_path(t);
     memset(&c->result, 0x55, sizeof c->result); /* must be filled in any case */
-    const struct gcd_session_graces graces = { .reply_ms = c->grace_ms, .stop_ms = c->grace_ms };
+    const struct gcd_session_graces graces = { .reply_ms = c->grace_ms, .stop_ms = c->grace_ms, .answer_ms = c->answer_ms };
     return gcd_session_collect(&c->options, &c->plan, &graces, &c->result, &c->err);
 }
 
@@ -627,6 +628,80 @@ static void test_timeout_in_stop(void **state)
     fake_target_stop(t);
 }
 
+/* A runtime that is stopped, or whose thread for the port hangs. */
+static void test_stop_is_not_answered(void **state)
+{
+    (void)state;
+    static const struct fake_act stream[] = { { .op = FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("$", 1), { .op = FAKE_HOLD },
+                                              { .op = FAKE_CLOSE } };
+    static const struct fake_act *const scripts[] = { stream, silent };
+    struct fake_target *t = fake_target_start(scripts, 2);
+    struct client c;
+    client_init(&c);
+    c.answer_ms = 300;
+    gcd_status st = collect(&c, t);
+    expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT,
+                   "cannot stop the event session: no answer within 300 ms, the process is stopped, or busy with another client");
+    assert_true(!c.result.stream_ended && !c.result.stopped);
+    fake_target_stop(t);
+}
+
+/* It answers nothing, but it sends: that is no silence. */
+static void test_stop_is_answered_late(void **state)
+{
+    (void)state;
+    static const struct fake_act stream[] = {
+        { .op = FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("$", 1), { FAKE_WAIT, 0, 0, 0, 0 },
+        FAKE_SEND_PIECES("a long tail", 11, 1, 100), { FAKE_SET, 1, 0, 0, 0 }, { .op = FAKE_CLOSE },
+    };
+    static const struct fake_act *const scripts[] = { stream, good_stop };
+    struct fake_target *t = fake_target_start(scripts, 2);
+    struct client c;
+    client_init(&c);
+    c.answer_ms = 600;
+    c.grace_ms = 10;
+    assert_int_equal(collect(&c, t), GCD_OK);
+    assert_string_equal(c.seen, "$a long tail");
+    fake_target_stop(t);
+}
+
+/* The answer says that the walk is over, and nothing comes of it. */
+static void test_nothing_after_the_walk(void **state)
+{
+    (void)state;
+    static const struct fake_act stream[] = { { .op = FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("Nettrace", 8), { FAKE_WAIT, 0, 0, 0, 0 },
+                                              { FAKE_SET, 1, 0, 0, 0 }, { .op = FAKE_CLOSE } };
+    static const struct fake_act *const scripts[] = { stream, good_stop };
+    struct fake_target *t = fake_target_start(scripts, 2);
+    struct client c;
+    client_init(&c);
+    c.plan.answers_after_walk = true;
+    c.answer_ms = 300;
+    gcd_status st = collect(&c, t);
+    expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT,
+                   "the runtime has answered, but then nothing of a heap walk has come for 300 ms: it has forced no garbage collection, or is "
+                   "stopped");
+    expect_stop_request(t);
+    assert_true(c.result.stopped);
+    fake_target_stop(t);
+}
+
+/* The entrance: its first question is a step, too, and is told to whoever shows progress. */
+static void test_first_question(void **state)
+{
+    (void)state;
+    struct fake_target *t = fake_target_start(silent_script, 1);
+    struct client c;
+    client_init(&c);
+    c.options.socket_path = fake_target_path(t);
+    c.options.timeout_ms = 500;
+    gcd_status st = gcd_ipc_collect(&c.options, &c.result, &c.err);
+    expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT,
+                   "the runtime has not answered within 500 ms: it is stopped, or busy with another client");
+    assert_true(c.steps[GCD_IPC_STEP_CONNECT] >= 2);
+    fake_target_stop(t);
+}
+
 /* A peer that is gone must not end this process. */
 static void test_no_sigpipe(void **state)
 {
@@ -667,6 +742,10 @@ int main(void)
         cmocka_unit_test(test_gone_before_stop),
         cmocka_unit_test(test_stop_goes_wrong),
         cmocka_unit_test(test_timeout_in_stop),
+        cmocka_unit_test(test_stop_is_not_answered),
+        cmocka_unit_test(test_stop_is_answered_late),
+        cmocka_unit_test(test_nothing_after_the_walk),
+        cmocka_unit_test(test_first_question),
         cmocka_unit_test(test_no_sigpipe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,6 +54,19 @@ static const struct gcd_format *place_format(size_t i)
     return NULL;
 }
 
+static void every_format_has_a_size(void **state)
+{
+    (void)state;
+    for (size_t i = 0; gcd_format_at(i) != NULL; i++) {
+        const struct gcd_format *f = gcd_format_at(i);
+        struct gcd_format_size size = gcd_format_size(f, 1000000), none = gcd_format_size(f, 0);
+        assert_in_range(size.file, 10000, 10000000);
+        assert_int_equal(size.scratch > 0, strcmp(gcd_format_name(f), "sqlite") == 0);
+        assert_true(none.file == 0 && none.scratch == 0);
+        assert_true(gcd_format_size(f, UINT64_C(1) << 50).file > size.file);
+    }
+}
+
 static void formats_by_path(void **state)
 {
     (void)state;
@@ -168,6 +181,7 @@ static void canceled_in_the_midst(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_format_has_a_size),
         cmocka_unit_test(formats_by_path), cmocka_unit_test(the_wrong_kind_of_place), cmocka_unit_test(no_memory),
         cmocka_unit_test(canceled_in_the_midst),
     };

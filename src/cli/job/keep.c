@@ -104,7 +104,8 @@ enum cli_exit cli_keep_apply(const struct cli_keep *keep, const struct cli_templ
     /* two walks instead of a list of names: between them somebody may put a link into the place of a folder */
     bool ok = cli_template_each(t, values, collect, &f);
     if (ok) {
-        qsort(f.items, f.count, sizeof *f.items, newest_first);
+        if (f.count > 1)
+            qsort(f.items, f.count, sizeof *f.items, newest_first);
         choose(&f, keep, coming, time(NULL));
         ok = f.count == 0 || cli_template_each(t, values, remove_chosen, &f);
     }

@@ -1,0 +1,27 @@
+/*
+ * The file of a listening socket: it appears when the socket listens, and goes with it.
+ */
+#ifndef GCD_IPC_PORTFILE_H
+#define GCD_IPC_PORTFILE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include <gcdumpc/ipc.h>
+#include <gcdumpc/status.h>
+
+struct gcd_portfile {
+    char path[GCD_IPC_PATH_MAX];
+    dev_t dev;
+    ino_t ino;
+    bool there; /* the file is there, and ours */
+};
+
+/*
+ * Let the socket FD listen at F->path.  A socket of this user that nobody listens at is replaced.  GCD_E_IO: see gcd_ipc_port_listen.
+ */
+GCD_MUST_CHECK gcd_status gcd_portfile_listen(struct gcd_portfile *f, int fd, struct gcd_error *err);
+/* Any number of times.  A file that somebody else has put there stays. */
+void gcd_portfile_remove(struct gcd_portfile *f);
+
+#endif
