@@ -69,7 +69,7 @@ static uint32_t inner_root(const struct domtree *t, size_t i)
 
 static gcd_status search(struct domtree *t, struct gcd_error *err)
 {
-    for (size_t i = 0; i < gcd_graph_root_count(t->flow.g); i++) {
+    for (size_t i = 0; i < flow_root_count(&t->flow); i++) {
         uint32_t inner = inner_root(t, i);
         if (inner != 0 && t->inner.nodes[inner].number == 0)
             GCD_TRY(search_from(t, inner, err));
@@ -169,7 +169,7 @@ static gcd_status fill_lists(struct domtree *t, struct gcd_error *err)
             fill_edge(t, x->nodes[i].number, x->edges[at]);
         }
     }
-    for (size_t i = 0; i < gcd_graph_root_count(t->flow.g); i++)
+    for (size_t i = 0; i < flow_root_count(&t->flow); i++)
         t->entries[x->nodes[inner_root(t, i)].number].list.semi = 0;
     return GCD_OK;
 }
