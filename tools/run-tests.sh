@@ -34,8 +34,8 @@ check() {
 }
 
 check release '' -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release
-# a minute of conversions for the readers of others: what they see does not depend on the build
-check sanitizers '-E golden/test_formats' -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGCDUMPC_SANITIZE=address,undefined
+# what the readers and browsers of others see does not depend on the build
+check sanitizers '-E golden/test_formats|golden/test_devtools|browser|live/test_soak' -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGCDUMPC_SANITIZE=address,undefined
 check no-ipc '-LE fuzz|sweep|live|golden|readers|browser' -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug -DGCDUMPC_IPC=OFF
 
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -62,7 +62,7 @@ class BadOutput(CliTest):
         for output in ("folder", "no/out", "n" * 256, *journal):
             process = self.start("convert", "-", "-o", output, stdin=subprocess.PIPE)
             try:
-                self.assertEqual(process.wait(timeout=2), 1)
+                self.assertEqual(process.wait(timeout=20), 1)
             except subprocess.TimeoutExpired:
                 self.fail(f"still waits for input that would go to {output[:20]}")
 

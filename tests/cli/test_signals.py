@@ -10,7 +10,7 @@ import threading
 from cli_support import CliTest, big_trace, main, small_trace, trace, trace_bytes
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-PROMPT = 2                       # seconds
+PROMPT = 20                      # seconds; it takes a fraction of one, but not on a busy machine
 TEMPORARY = re.compile(r"\.old(\.gz)?\.\d+-\d+\.gcdumpc-tmp")
 
 
