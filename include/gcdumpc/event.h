@@ -31,7 +31,8 @@ struct gcd_event {
     unsigned ptr_bytes;          /* 4 or 8 */
     const uint8_t *payload;      /* valid until the next event is asked for */
     size_t payload_bytes;
-    uint64_t off;                /* of the payload, in the uncompressed trace */
+    uint64_t off;                /* of the payload, in the uncompressed trace; in an .etl its place in the order of time.  It rises from event to
+                                    event, and is the same each time the trace is read */
 };
 
 /* Public name of a provider, "" for GCD_PROVIDER_OTHER. */

@@ -10,6 +10,9 @@
 /* Large enough that a system call costs nothing beside the work on its bytes, small enough for the second-level cache. */
 #define READ_BYTES ((size_t)256 * 1024)
 
+/* One byte decides whether it is gzip: no format that is read here begins with it. */
+#define GZIP_FIRST 0x1f
+
 struct gcd_input {
     struct gcd_alloc alloc;
     const uint8_t *memory;       /* input in memory, else NULL */
@@ -24,6 +27,7 @@ struct gcd_input {
     bool stream_taken;           /* the one reader of the stream exists or existed */
     bool stream_ended;
     const gcd_cancel_flag *cancel;
+    char *spool_dir;             /* a copy of the option; NULL = the default */
     struct gcd_reader *peeked;   /* the one reader of a stream, which has been looked into and not been given out yet */
     uint8_t *early;              /* what it has read so far, as long as a copy can still be asked for */
     size_t early_n, early_cap;
@@ -57,6 +61,13 @@ static gcd_status input_new(const struct gcd_input_options *options, struct gcd_
     in->fd = in->spool_fd = -1;
     in->kind = GCD_FILE_REGULAR;
     in->cancel = options != NULL ? options->cancel : NULL;
+    if (options != NULL && options->spool_dir != NULL) {
+        in->spool_dir = gcd_mem_strndup(&a, options->spool_dir, strlen(options->spool_dir));
+        if (in->spool_dir == NULL) {
+            gcd_mem_free(&a, in, sizeof *in);
+            return gcd_fail_nomem(err, "opening the input");
+        }
+    }
     *ret = in;
     return GCD_OK;
 }
@@ -159,6 +170,8 @@ void gcd_input_free(struct gcd_input *in)
         (void)gcd_file_close(in->fd, NULL);
     if (in->spool_fd >= 0)
         (void)gcd_file_close(in->spool_fd, NULL);
+    if (in->spool_dir != NULL)
+        gcd_mem_free(&in->alloc, in->spool_dir, strlen(in->spool_dir) + 1);
     struct gcd_alloc a = in->alloc;
     gcd_mem_free(&a, in, sizeof *in);
 }
@@ -272,16 +285,14 @@ static gcd_status read_raw(struct gcd_reader *r, struct gcd_error *err)
     return GCD_OK;
 }
 
-/*
- * Is it gzip?  A pipe may deliver its first byte alone; one byte decides: no format that is read here begins with 1f.
- */
+/* Is it gzip?  A pipe may deliver its first byte alone. */
 static gcd_status sniff(struct gcd_reader *r, struct gcd_error *err)
 {
     gcd_status st = read_raw(r, err);
     if (st != GCD_OK)
         return st;
     r->sniffed = true;
-    r->gzip = r->raw_p[0] == 0x1f;
+    r->gzip = r->raw_p[0] == GZIP_FIRST;
     if (!r->gzip)
         return GCD_OK;
     r->plain = gcd_mem_new(&r->in->alloc, READ_BYTES);
@@ -389,6 +400,82 @@ gcd_status gcd_input_peek(struct gcd_input *in, uint8_t *bytes, size_t want, siz
     else
         gcd_reader_free(r);
     return st;
+}
+
+/* All of IN, gzip undone, into FD. */
+static gcd_status copy_plain(struct gcd_input *in, int fd, uint64_t *ret_bytes, struct gcd_error *err)
+{
+    struct gcd_reader *r;
+    const uint8_t *p;
+    size_t n;
+    GCD_TRY(gcd_reader_new(in, &r, err));
+    gcd_status st;
+    while ((st = gcd_reader_next(r, &p, &n, err)) == GCD_OK) {
+        if (in->cancel != NULL && atomic_load_explicit(in->cancel, memory_order_relaxed)) {
+            st = gcd_fail(err, GCD_E_CANCELED, "interrupted");
+            break;
+        }
+        st = gcd_file_write(fd, NULL, p, n, err);
+        if (st != GCD_OK) {
+            gcd_error_wrap(err, "temporary copy of the input");
+            break;
+        }
+        *ret_bytes += n;
+    }
+    gcd_reader_free(r);
+    return st;
+}
+
+gcd_status gcd_input_make_seekable(struct gcd_input *in, struct gcd_error *err)
+{
+    int fd;
+    uint64_t bytes = 0;
+    if (in->kind != GCD_FILE_STREAM) {
+        uint8_t first;
+        size_t n;
+        GCD_TRY(gcd_input_read_at(in, 0, &first, 1, &n, err));
+        if (n == 0 || first != GZIP_FIRST)
+            return GCD_OK;
+    }
+    GCD_TRY(gcd_file_open_unlinked(in->spool_dir != NULL ? in->spool_dir : "/tmp", &fd, err));
+    gcd_status st = copy_plain(in, fd, &bytes, err);
+    if (st != GCD_END && st != GCD_E_TRUNCATED && st != GCD_E_FORMAT) {
+        (void)gcd_file_close(fd, NULL);
+        return st;
+    }
+    forget_memory(in);
+    if (in->fd >= 0)
+        (void)gcd_file_close(in->fd, NULL);
+    if (in->spool_fd >= 0)
+        (void)gcd_file_close(in->spool_fd, NULL);
+    in->spool_fd = -1;
+    in->fd = fd;
+    in->kind = GCD_FILE_REGULAR;
+    in->base = 0;
+    in->size = bytes;
+    return st == GCD_END ? GCD_OK : st;
+}
+
+gcd_status gcd_input_read_at(struct gcd_input *in, uint64_t off, void *buf, size_t n, size_t *ret_n, struct gcd_error *err)
+{
+    if (in->kind == GCD_FILE_STREAM)
+        return gcd_fail(err, GCD_E_STATE, "a pipe cannot be read at any place");
+    size_t done = 0;
+    if (in->memory != NULL || in->appended)
+        n = off >= in->size ? 0 : in->size - off < n ? (size_t)(in->size - off) : n;
+    if (in->memory != NULL && n > 0) {
+        memcpy(buf, in->memory + off, n);
+        done = n;
+    }
+    while (in->memory == NULL && done < n) {
+        size_t part;
+        GCD_TRY(gcd_file_read_at(in->fd, in->base + off + done, (uint8_t *)buf + done, n - done, &part, err));
+        if (part == 0)
+            break;
+        done += part;
+    }
+    *ret_n = done;
+    return GCD_OK;
 }
 
 uint64_t gcd_reader_position(const struct gcd_reader *r)

@@ -11,7 +11,8 @@
 #include "clr/clr_ids.h"
 #include "load/load.h"
 
-gcd_status gcd_dump_new(const struct gcd_dump_options *options, struct gcd_dump **ret, struct gcd_error *err)
+/* IN NULL: it will be fed. */
+static gcd_status dump_new(struct gcd_input *in, const struct gcd_dump_options *options, struct gcd_dump **ret, struct gcd_error *err)
 {
     static const struct gcd_dump_options defaults;
     if (options == NULL)
@@ -28,13 +29,18 @@ gcd_status gcd_dump_new(const struct gcd_dump_options *options, struct gcd_dump 
     d->trace_error = d->input_error = (struct gcd_error)GCD_ERROR_INIT;
     d->options.alloc = &d->alloc;
     d->options.limits = &d->limits;
-    gcd_status st = gcd_trace_new(&a, &d->limits, &d->trace, err);
+    gcd_status st = in != NULL ? gcd_trace_open(in, &a, &d->limits, &d->trace, err) : gcd_trace_new(&a, &d->limits, &d->trace, err);
     if (st != GCD_OK) {
         gcd_dump_free(d);
         return st;
     }
     *ret = d;
     return GCD_OK;
+}
+
+gcd_status gcd_dump_new(const struct gcd_dump_options *options, struct gcd_dump **ret, struct gcd_error *err)
+{
+    return dump_new(NULL, options, ret, err);
 }
 
 void gcd_dump_free(struct gcd_dump *d)
@@ -293,21 +299,14 @@ gcd_status gcd_dump_close(struct gcd_dump *d, struct gcd_input *in, struct gcd_e
     return GCD_OK;
 }
 
-/* Feed the whole input.  Its own damage (a gzip file that was cut) ends it like a trace that was cut. */
+/* Read the whole input.  Its own damage (a gzip file that was cut) ends it like a trace that was cut. */
 static gcd_status read_all(struct gcd_dump *d, struct gcd_input *in, struct gcd_error *err)
 {
-    struct gcd_reader *r;
-    GCD_TRY(gcd_reader_new(in, &r, err));
-    gcd_status st;
-    do {
-        const uint8_t *bytes;
-        size_t n;
+    for (;;) {
         struct gcd_error io = GCD_ERROR_INIT;
-        if (d->options.cancel != NULL && atomic_load_explicit(d->options.cancel, memory_order_relaxed)) {
-            st = gcd_fail(err, GCD_E_CANCELED, "interrupted");
-            break;
-        }
-        st = gcd_reader_next(r, &bytes, &n, &io);
+        if (d->options.cancel != NULL && atomic_load_explicit(d->options.cancel, memory_order_relaxed))
+            return gcd_fail(err, GCD_E_CANCELED, "interrupted");
+        gcd_status st = gcd_trace_fetch(d->trace, &io);
         if (st == GCD_E_TRUNCATED || st == GCD_E_FORMAT) {
             d->input_error = io;
             st = GCD_END;
@@ -315,20 +314,20 @@ static gcd_status read_all(struct gcd_dump *d, struct gcd_input *in, struct gcd_
             *err = io;
         }
         if (st != GCD_OK)
-            break;
-        st = gcd_dump_feed(d, bytes, n, err);
+            return st;
+        st = drain(d, err);
         if (d->options.progress != NULL)
-            d->options.progress(d->options.progress_ctx, gcd_reader_position(r), gcd_input_size(in));
-    } while (st >= 0);
-    gcd_reader_free(r);
-    return st;
+            d->options.progress(d->options.progress_ctx, gcd_trace_position(d->trace), gcd_input_size(in));
+        if (st < 0)
+            return st;
+    }
 }
 
 gcd_status gcd_dump_open(struct gcd_input *in, const struct gcd_dump_options *options, struct gcd_dump **ret,
                          struct gcd_error *err)
 {
-    struct gcd_dump *d;
-    GCD_TRY(gcd_dump_new(options, &d, err));
+    struct gcd_dump *d = NULL;
+    GCD_TRY(dump_new(in, options, &d, err));
     gcd_status st = read_all(d, in, err);
     if (st == GCD_END)
         st = gcd_dump_close(d, in, err);

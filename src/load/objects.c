@@ -13,8 +13,7 @@
 
 /* One of the two cursors. */
 struct feed {
-    struct gcd_reader *reader;
-    struct gcd_trace *trace;
+    struct gcd_trace *trace;     /* NULL until it is needed */
     uint32_t event_id;
     uint32_t next_index;
     bool ended, holed;           /* holed: an event is missing, what comes behind it cannot be matched */
@@ -37,14 +36,7 @@ struct gcd_objects {
 static gcd_status feed_open(struct gcd_dump *d, struct feed *f, uint32_t event_id, struct gcd_error *err)
 {
     f->event_id = event_id;
-    GCD_TRY(gcd_reader_new(d->input, &f->reader, err));
-    return gcd_trace_new(&d->alloc, &d->limits, &f->trace, err);
-}
-
-static void feed_close(struct feed *f)
-{
-    gcd_trace_free(f->trace);
-    gcd_reader_free(f->reader);
+    return gcd_trace_open(d->input, &d->alloc, &d->limits, &f->trace, err);
 }
 
 gcd_status gcd_objects_new(struct gcd_dump *d, struct gcd_objects **ret, struct gcd_error *err)
@@ -69,8 +61,8 @@ void gcd_objects_free(struct gcd_objects *o)
 {
     if (o == NULL)
         return;
-    feed_close(&o->nodes);
-    feed_close(&o->edges);
+    gcd_trace_free(o->nodes.trace);
+    gcd_trace_free(o->edges.trace);
     gcd_mem_free(&o->dump->alloc, o->targets, o->targets_cap * sizeof *o->targets);
     gcd_mem_free(&o->dump->alloc, o, sizeof *o);
 }
@@ -86,13 +78,7 @@ static gcd_status next_event(struct gcd_dump *d, struct feed *f, struct gcd_even
             return st;
         if (d->options.cancel != NULL && atomic_load_explicit(d->options.cancel, memory_order_relaxed))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
-        const uint8_t *bytes;
-        size_t n;
-        st = gcd_reader_next(f->reader, &bytes, &n, err);
-        if (st == GCD_OK)
-            st = gcd_trace_feed(f->trace, bytes, n, err);
-        else if (st == GCD_END || st == GCD_E_TRUNCATED || st == GCD_E_FORMAT)
-            gcd_trace_finish(f->trace);
+        st = gcd_trace_fetch(f->trace, err);
         if (st < 0 && st != GCD_E_TRUNCATED && st != GCD_E_FORMAT)
             return st;
     }
@@ -172,7 +158,7 @@ static gcd_status skip_edges(struct gcd_objects *o, struct gcd_error *err)
 /* The cursor for references is opened when the first are asked for: who wants only the objects reads the trace once. */
 static gcd_status reach_edges(struct gcd_objects *o, struct gcd_error *err)
 {
-    if (o->edges.reader == NULL)
+    if (o->edges.trace == NULL)
         GCD_TRY(feed_open(o->dump, &o->edges, GCD_EV_BULK_EDGE, err));
     return o->edges_unwanted > 0 ? skip_edges(o, err) : GCD_OK;
 }
@@ -183,7 +169,7 @@ static gcd_status check_sums(struct gcd_objects *o, struct gcd_error *err)
     const struct gcd_dump_facts *f = &o->dump->facts;
     if (o->objects_seen != f->objects)
         return changed(err);
-    if (o->edges.reader != NULL) {
+    if (o->edges.trace != NULL) {
         GCD_TRY(skip_edges(o, err));
         if (o->dump->verdict.complete && o->edges_seen != f->edges)
             return changed(err);
@@ -248,5 +234,5 @@ gcd_status gcd_objects_edges(struct gcd_objects *o, const uint64_t **ret_targets
 
 uint64_t gcd_objects_position(const struct gcd_objects *o)
 {
-    return gcd_reader_position(o->nodes.reader);
+    return gcd_trace_position(o->nodes.trace);
 }
