@@ -55,7 +55,8 @@ struct cli_args {
     uint64_t top;                /* 0 = all */
     enum cli_sort sort;
     uint64_t dump_number;
-    uint64_t process;
+    uint64_t process;            /* 0 = not given, or by its name: */
+    const char *process_name;
     uint64_t max_block_bytes;
     bool events;
     bool help;

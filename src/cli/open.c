@@ -13,7 +13,7 @@ static void base_name(const char *path, char *ret, size_t cap)
     if (strcmp(path, "-") == 0)
         base = "";
     size_t n = strlen(base);
-    static const char *const suffixes[] = { ".gz", ".nettrace", ".netperf", ".gclog", ".gcdump", ".dartheap" };
+    static const char *const suffixes[] = { ".gz", ".nettrace", ".netperf", ".etl", ".gclog", ".gcdump", ".dartheap" };
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
         size_t k = strlen(suffixes[i]);
         if (n > k && memcmp(base + n - k, suffixes[i], k) == 0)
@@ -86,7 +86,7 @@ static enum cli_exit make_graph(const struct cli_args *args, struct cli_dump *d)
 static enum cli_exit open_graph(const struct cli_args *args, const struct gcd_input_options *input_options, struct cli_dump *ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    if (args->dump_number > 1 || args->process != 0) {
+    if (args->dump_number > 1 || args->process != 0 || args->process_name != NULL) {
         cli_say(ret->subject, "holds one dump; --dump and --process choose among those of a recording");
         return CLI_FAILED;
     }
@@ -129,8 +129,8 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
     spool_folder(args, spool, sizeof spool);
     struct gcd_limits limits = { .block_bytes = args->max_block_bytes };
     struct gcd_dump_options options = {
-        .limits = &limits, .process = args->process, .dump_number = (unsigned)args->dump_number, .check_references = need == CLI_NEED_OBJECTS,
-        .cancel = &cli_canceled, .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
+        .limits = &limits, .process = args->process, .process_name = args->process_name, .dump_number = (unsigned)args->dump_number,
+        .check_references = need == CLI_NEED_OBJECTS, .cancel = &cli_canceled, .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
     };
     enum cli_exit e;
     if (cli_is_live(args)) {

@@ -53,6 +53,7 @@ void gcd_dump_free(struct gcd_dump *d)
     gcd_mem_free(&d->alloc, d->heaps, d->heap_cap * sizeof *d->heaps);
     gcd_mem_free(&d->alloc, d->types, d->type_cap * sizeof *d->types);
     gcd_mem_free(&d->alloc, d->type_number, d->type_number_count * sizeof *d->type_number);
+    gcd_mem_free(&d->alloc, d->processes, d->process_cap * sizeof *d->processes);
     struct gcd_alloc a = d->alloc;
     gcd_mem_free(&a, d, sizeof *d);
 }
@@ -193,6 +194,21 @@ static gcd_status sort_dependents(struct gcd_dump *d, struct gcd_error *err)
     return GCD_OK;
 }
 
+static gcd_status collect_processes(struct gcd_dump *d, struct gcd_error *err)
+{
+    for (size_t i = 0; i < d->heap_count; i++) {
+        struct gcd_heap *h = d->heaps[i];
+        if (h->with_objects == 0)
+            continue;
+        if (!gcd_vec_reserve(&d->alloc, &d->processes, &d->process_cap, d->process_count + 1, sizeof *d->processes, MAX_PROCESSES))
+            return gcd_fail_nomem(err, "listing processes");
+        struct gcd_dump_process *p = &d->processes[d->process_count++];
+        *p = (struct gcd_dump_process){ .process = h->process, .dumps = h->with_objects, .chosen = h == d->heap };
+        GCD_TRY(heap_process_name(h, &p->name, err));
+    }
+    return GCD_OK;
+}
+
 static gcd_status collect_facts(struct gcd_dump *d, struct gcd_error *err)
 {
     struct gcd_heap *h = d->heap;
@@ -200,6 +216,7 @@ static gcd_status collect_facts(struct gcd_dump *d, struct gcd_error *err)
     struct gcd_dump_facts *f = &d->facts;
     struct heap_pauses pauses;
     gcd_trace_get_info(d->trace, &f->trace);
+    f->trace.ptr_bytes = h->ptr_bytes;
     f->process = h->process;
     GCD_TRY(heap_process_name(h, &f->process_name, err));
     f->command_line = h->command_line;
@@ -250,13 +267,31 @@ static gcd_status collect_facts(struct gcd_dump *d, struct gcd_error *err)
     return GCD_OK;
 }
 
+static gcd_status has_name(struct gcd_dump *d, struct gcd_heap *h, bool *ret, struct gcd_error *err)
+{
+    const char *name = d->options.process_name;
+    *ret = true;
+    if (name == NULL)
+        return GCD_OK;
+    const char *own;
+    GCD_TRY(heap_process_name(h, &own, err));
+    *ret = strcmp(own, name) == 0;
+    return GCD_OK;
+}
+
 /* The process whose dump is taken: the first with a walk inside the right GC, else the first with any. */
 static gcd_status choose_heap(struct gcd_dump *d, struct gcd_error *err)
 {
-    unsigned dumps = 0;
+    unsigned dumps = 0, others = 0;
     for (size_t i = 0; i < d->heap_count; i++) {
         struct gcd_heap *h = d->heaps[i];
+        bool named;
         heap_finish(h);
+        GCD_TRY(has_name(d, h, &named, err));
+        if (!named) {
+            others += h->with_objects;
+            continue;
+        }
         dumps += h->with_objects;
         if (h->chosen != NULL && (d->heap == NULL || (d->heap->chosen->state != HEAP_WALK_CONFIRMED &&
                                                       h->chosen->state == HEAP_WALK_CONFIRMED)))
@@ -267,6 +302,8 @@ static gcd_status choose_heap(struct gcd_dump *d, struct gcd_error *err)
     if (dumps > 0)
         return gcd_fail(err, GCD_E_NOT_FOUND, "has %u heap dump%s, number %u was asked for", dumps, dumps == 1 ? "" : "s",
                         d->options.dump_number);
+    if (others > 0)
+        return gcd_fail(err, GCD_E_NOT_FOUND, "contains no heap dump of a process \"%s\", but of others", d->options.process_name);
     if (d->has_other_process)
         return gcd_fail(err, GCD_E_NOT_FOUND, "contains no heap dump of process %" PRIu64 ", but one of process %" PRIu64,
                         d->options.process, d->other_process);
@@ -294,6 +331,7 @@ gcd_status gcd_dump_close(struct gcd_dump *d, struct gcd_input *in, struct gcd_e
     GCD_TRY(collect_types(d, err));
     GCD_TRY(sort_dependents(d, err));
     GCD_TRY(collect_facts(d, err));
+    GCD_TRY(collect_processes(d, err));
     heap_verdict(d->heap, d->heap->chosen, &d->facts.trace, gcd_trace_thread_closed(d->trace, d->heap->chosen->thread), d->trace_error.msg,
                  d->input_error.code != GCD_OK ? d->input_error.msg : NULL, &d->verdict);
     return GCD_OK;
@@ -349,6 +387,16 @@ const struct gcd_dump_facts *gcd_dump_facts(const struct gcd_dump *d)
 const struct gcd_verdict *gcd_dump_verdict(const struct gcd_dump *d)
 {
     return &d->verdict;
+}
+
+size_t gcd_dump_process_count(const struct gcd_dump *d)
+{
+    return d->process_count;
+}
+
+const struct gcd_dump_process *gcd_dump_process(const struct gcd_dump *d, size_t i)
+{
+    return &d->processes[i];
 }
 
 uint32_t gcd_dump_type_count(const struct gcd_dump *d)

@@ -35,6 +35,8 @@ struct gcd_dump {
     size_t type_cap;
     uint32_t *type_number;           /* [type_number_count], by index into heap->types; GCD_TYPE_NONE = not in use */
     size_t type_number_count;
+    struct gcd_dump_process *processes;  /* those with a dump */
+    size_t process_count, process_cap;
 };
 
 #endif
