@@ -43,7 +43,6 @@ ETL_IDS = IDS | {
     KERNEL + "Process/Defunct": (0x0327,),
     KERNEL + "TcpIp/SendIPV6": (0x061a,), KERNEL + "TcpIp/RecvIPV6": (0x061b,),
     KERNEL + "UdpIp/Recv": (0x080b,), KERNEL + "UdpIp/SendIPV6": (0x081a,), KERNEL + "UdpIp/RecvIPV6": (0x081b,),
-    KERNEL + "PerfInfo/Sample": (0x0f2e,),
     KERNEL + "Image/Unload": (0x1402,), KERNEL + "Image/DCStart": (0x1403,), KERNEL + "Image/DCStop": (0x1404,), KERNEL + "Image/Load": (0x030a,),
     KERNEL + "Thread/Start": (0x0501,), KERNEL + "Thread/Stop": (0x0502,), KERNEL + "UdpIp/Send": (0x080a,),
 }
