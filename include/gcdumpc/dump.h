@@ -74,9 +74,9 @@ GCD_API bool gcd_dump_begun(const struct gcd_dump *d);
     X(GCD_REASON_TRACE_DAMAGED, "trace_damaged")               /* amount: offset of the damage */                     \
     X(GCD_REASON_INPUT_DAMAGED, "input_damaged")               /* the gzip data around the trace are cut or damaged */ \
     X(GCD_REASON_EVENTS_LOST, "events_lost")                   /* amount: events dropped by the runtime */            \
+    X(GCD_REASON_LOSS_UNVERIFIED, "loss_unverified")           /* nothing says whether events were dropped */         \
     X(GCD_REASON_BUFFERS_LOST, "buffers_lost")                 /* amount: buffers full of events that are not in the recording */ \
     X(GCD_REASON_BUFFERS_DAMAGED, "buffers_damaged")           /* amount: buffers whose events could not all be read */ \
-    X(GCD_REASON_LOSS_UNVERIFIED, "loss_unverified")           /* nothing says whether events were dropped */         \
     X(GCD_REASON_NODE_EVENTS_MISSING, "node_events_missing")   /* amount: holes in the index numbers */               \
     X(GCD_REASON_EDGE_EVENTS_MISSING, "edge_events_missing")                                                          \
     X(GCD_REASON_ROOT_EVENTS_MISSING, "root_events_missing")                                                          \

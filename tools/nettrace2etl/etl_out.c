@@ -46,7 +46,7 @@ static void write_header(struct out *o)
     static const char names[] = "g\0c\0d\0u\0m\0p\0c\0\0\0f\0i\0l\0e\0\0";
     uint8_t *b = o->packed;
     size_t record = 0x20 + PAYLOAD_BYTES + sizeof names + 1, end = OUT_HEADER + record;
-    size_t disk = o->options.cut_tail ? (end + 7) / 8 * 8 : OUT_CAPACITY;
+    size_t disk = o->options.cut_tail || end > o->options.buffer_bytes ? (end + 7) / 8 * 8 : o->options.buffer_bytes;
     memset(b, 0xff, disk);
     buffer_header(b, disk, end, o->sequence++, 0, 1, TYPE_HEADER);
     uint8_t *r = b + OUT_HEADER, *p = b + PAYLOAD;
@@ -54,7 +54,7 @@ static void write_header(struct out *o)
     put32(r, 0xc0020002);
     put16(r + 4, (uint32_t)record);
     put64(r + 0x10, OUT_FIRST_TICKS);
-    put32(p, OUT_CAPACITY);
+    put32(p, (uint32_t)o->options.buffer_bytes);
     put32(p + 0x04, 0x0501000a);
     put32(p + 0x08, 19045);
     put32(p + 0x0c, 8);
@@ -73,7 +73,7 @@ static void write_header(struct out *o)
 void out_begin(struct out *o, FILE *file, const struct out_options *options)
 {
     *o = (struct out){ .file = file, .options = *options, .random = 1 };
-    o->packed = need(malloc(2 * OUT_CAPACITY));
+    o->packed = need(malloc(2 * options->buffer_bytes + 1024));
     write_header(o);
 }
 
@@ -114,8 +114,8 @@ static void flush_cpu(struct out *o, size_t cpu)
         buffer_header(o->packed, OUT_HEADER + packed, b->used, o->sequence++, cpu, FLAG_HAS_PROCESSOR | FLAG_COMPRESSED, 0);
         place(o, o->packed, OUT_HEADER + packed);
     } else {
-        size_t disk = o->options.cut_tail || o->options.compress ? b->used : OUT_CAPACITY;
-        memset(b->bytes + b->used, 0xff, OUT_CAPACITY - b->used);
+        size_t disk = o->options.cut_tail || o->options.compress ? b->used : o->options.buffer_bytes;
+        memset(b->bytes + b->used, 0xff, o->options.buffer_bytes - b->used);
         buffer_header(b->bytes, disk, b->used, o->sequence++, cpu, FLAG_HAS_PROCESSOR, 0);
         place(o, b->bytes, disk);
     }
@@ -127,11 +127,11 @@ void out_record(struct out *o, size_t cpu, const uint8_t *record, size_t n)
     if (cpu >= o->cpu_count) {
         o->cpus = need(realloc(o->cpus, (cpu + 1) * sizeof *o->cpus));
         for (; o->cpu_count <= cpu; o->cpu_count++)
-            o->cpus[o->cpu_count] = (struct out_buffer){ .bytes = need(malloc(OUT_CAPACITY)), .used = OUT_HEADER };
+            o->cpus[o->cpu_count] = (struct out_buffer){ .bytes = need(malloc(o->options.buffer_bytes)), .used = OUT_HEADER };
     }
     struct out_buffer *b = &o->cpus[cpu];
     size_t padded = (n + 7) / 8 * 8;
-    if (padded > OUT_CAPACITY - b->used)
+    if (padded > o->options.buffer_bytes - b->used)
         flush_cpu(o, cpu);
     memcpy(b->bytes + b->used, record, n);
     memset(b->bytes + b->used + n, 0, padded - n);

@@ -10,11 +10,12 @@
 #include <stdio.h>
 
 #define OUT_HEADER 0x48u
-/* A record has at most 65,535 bytes. */
+/* The usual size of a buffer; a record has at most 65,535 bytes, and must fit. */
 #define OUT_CAPACITY (128u * 1024u)
 #define OUT_POOL 16u
 
 struct out_options {
+    size_t buffer_bytes;         /* a multiple of 8 */
     bool compress;               /* XPRESS */
     bool shuffle;                /* buffers leave the file's order, as those of several processors do */
     bool cut_tail;               /* buffers as long as their records, as in relogged files; else all of one size */
@@ -23,7 +24,7 @@ struct out_options {
 };
 
 struct out_buffer {
-    uint8_t *bytes;              /* [OUT_CAPACITY] */
+    uint8_t *bytes;              /* [buffer_bytes] */
     size_t used;
 };
 
@@ -32,7 +33,7 @@ struct out {
     struct out_options options;
     struct out_buffer *cpus;     /* the buffers that are being filled */
     size_t cpu_count;
-    uint8_t *packed;             /* [2 * OUT_CAPACITY] */
+    uint8_t *packed;             /* [2 * buffer_bytes and a header] */
     uint8_t *pool[OUT_POOL];     /* finished ones that wait for their place in the file */
     size_t pool_bytes[OUT_POOL];
     size_t pool_count;
