@@ -27,9 +27,14 @@ enum cli_names { CLI_NAMES_DEFAULT, CLI_NAMES_CSHARP, CLI_NAMES_RAW };
 enum cli_log { CLI_LOG_NONE, CLI_LOG_TEXT, CLI_LOG_JSON };
 enum cli_strategy { CLI_STRATEGY_AUTO, CLI_STRATEGY_SINGLE, CLI_STRATEGY_DRAIN };
 
+/* PerfView makes four files of one recording. */
+#define CLI_MORE_INPUTS 7u
+
 /* All options of all commands; which command knows which is in the table of opts.c. */
 struct cli_args {
     const char *input;           /* FILE or "-"; NULL = not given */
+    const char *more[CLI_MORE_INPUTS];   /* further files of the same recording */
+    size_t more_count;
     uint64_t pid;                /* 0 = not given */
     const char *name, *port;     /* other ways to name a process */
     const char *connect;         /* where it connects to us */
@@ -168,6 +173,8 @@ enum cli_need {
  * CLI_DONE.  Release with cli_close in any case.
  */
 enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct cli_dump *ret);
+/* The file that ARGS name, or the several as one.  The message has been printed when it fails. */
+enum cli_exit cli_open_input(const struct cli_args *args, const struct gcd_input_options *options, struct gcd_input **ret);
 void cli_close(struct cli_dump *d);
 /* What a dump is about, whether it comes from a trace or is a graph. */
 const struct gcd_dump_facts *cli_facts(const struct cli_dump *d);

@@ -119,7 +119,7 @@ static enum cli_exit finish(const struct cli_args *args, const struct gcd_trace 
     const char *subject = cli_input_name(args);
     struct gcd_trace_info info;
     gcd_trace_get_info(trace, &info);
-    if (info.ptr_bytes == 0 || st == GCD_E_CANCELED || st == GCD_E_IO || st == GCD_E_NOMEM)
+    if (info.ptr_bytes == 0 || st == GCD_E_UNSUPPORTED || st == GCD_E_CANCELED || st == GCD_E_IO || st == GCD_E_NOMEM)
         return cli_fail(subject, err);
     if (args->json) {
         if (cli_json_events(trace, subject, t->kinds, t->count) != 0)
@@ -161,9 +161,9 @@ enum cli_exit cmd_events(const struct cli_args *args)
     struct gcd_trace *trace = NULL;
     struct table t = { .slot_count = 4 * MAX_KINDS };
     enum cli_exit e = CLI_FAILED;
-    gcd_status st = gcd_input_open(args->input, &(struct gcd_input_options){ .cancel = &cli_canceled }, &in, &err);
-    if (st == GCD_OK)
-        st = gcd_trace_open(in, NULL, &limits, &trace, &err);
+    if (cli_open_input(args, &(struct gcd_input_options){ .cancel = &cli_canceled }, &in) != CLI_DONE)
+        return CLI_FAILED;
+    gcd_status st = gcd_trace_open(in, NULL, &limits, &trace, &err);
     if (st == GCD_OK) {
         t.kinds = calloc(MAX_KINDS, sizeof *t.kinds);
         t.slots = calloc(t.slot_count, sizeof *t.slots);

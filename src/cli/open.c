@@ -97,6 +97,28 @@ static enum cli_exit open_graph(const struct cli_args *args, const struct gcd_in
     return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
 }
 
+enum cli_exit cli_open_input(const struct cli_args *args, const struct gcd_input_options *options, struct gcd_input **ret)
+{
+    struct gcd_input *parts[1 + CLI_MORE_INPUTS];
+    struct gcd_error err = GCD_ERROR_INIT;
+    size_t n = 0;
+    gcd_status st = GCD_OK;
+    const char *subject = cli_input_name(args);
+    for (; n <= args->more_count && st == GCD_OK; n += st == GCD_OK) {
+        subject = n == 0 ? cli_input_name(args) : args->more[n - 1];
+        st = gcd_input_open(n == 0 ? args->input : subject, options, &parts[n], &err);
+    }
+    if (st == GCD_OK && n == 1) {
+        *ret = parts[0];
+        return CLI_DONE;
+    }
+    if (st == GCD_OK)
+        st = gcd_input_join(parts, n, options, ret, &err);
+    for (size_t i = 0; i < n && st != GCD_OK; i++)
+        gcd_input_free(parts[i]);
+    return st == GCD_OK ? CLI_DONE : cli_fail(subject, &err);
+}
+
 static enum cli_exit open_file(const struct cli_args *args, const struct gcd_dump_options *options, bool reread, const char *spool,
                                struct cli_dump *ret)
 {
@@ -105,14 +127,19 @@ static enum cli_exit open_file(const struct cli_args *args, const struct gcd_dum
     struct gcd_input_options input_options = { .reread = reread, .spool_dir = spool, .cancel = &cli_canceled };
     struct gcd_error err = GCD_ERROR_INIT;
     const char *graph_format = NULL;
-    gcd_status st = gcd_input_open(args->input, &input_options, &ret->input, &err);
+    enum cli_exit opened = cli_open_input(args, &input_options, &ret->input);
+    if (opened != CLI_DONE)
+        return opened;
     const char *output = args->output != NULL && strcmp(args->output, "-") == 0 ? "/dev/stdout" : args->output;
-    if (st == GCD_OK && output != NULL && gcd_input_is_file(ret->input, output)) {
+    if (output != NULL && gcd_input_is_file(ret->input, output)) {
         cli_say(ret->subject, "is the input and the output");
         return CLI_USAGE;
     }
-    if (st == GCD_OK)
-        st = gcd_graph_probe(ret->input, &graph_format, &err);
+    gcd_status st = gcd_graph_probe(ret->input, &graph_format, &err);
+    if (st == GCD_OK && graph_format != NULL && args->more_count > 0) {
+        cli_say(ret->subject, "several files are one recording only when they are .etl");
+        return CLI_FAILED;
+    }
     if (st == GCD_OK && graph_format != NULL)
         return open_graph(args, &input_options, ret);
     if (st == GCD_OK)

@@ -364,6 +364,8 @@ enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, stru
         } else if (!only_words && word[0] == '-' && word[1] != '\0') {
             if (!parse_option(c, argc, argv, &i, ret))
                 return CLI_USAGE;
+        } else if (ret->input != NULL && (c->bit & FILES) != 0 && ret->more_count < CLI_MORE_INPUTS) {
+            ret->more[ret->more_count++] = word;
         } else if (ret->input != NULL || (c->bit & (FILES | CLI_RUN)) == 0) {
             cli_say(NULL, "%s does not know what to do with \"%s\"; see gcdumpc %s --help", c->name, word, c->name);
             return CLI_USAGE;

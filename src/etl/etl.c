@@ -121,5 +121,5 @@ void etl_get_info(const struct gcd_etl *e, struct gcd_trace_info *ret)
     *ret = e->info;
     ret->has_sequence_numbers = true;
     ret->lost_buffers += e->missing;
-    ret->loss_verified = e->info.end == GCD_TRACE_CLOSED && e->written > 0 && e->suspicious == 0;
+    ret->loss_verified = e->info.end == GCD_TRACE_CLOSED && !e->unclosed && e->suspicious == 0;
 }

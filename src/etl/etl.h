@@ -34,7 +34,7 @@ struct etl_buffer {
     uint64_t off;                /* of its header */
     uint32_t disk_bytes;         /* with header, as far as the file goes */
     uint32_t end;                /* of the records, with header, when decompressed */
-    uint16_t processor;
+    uint16_t part, processor;
     bool compressed;
     bool cut;                    /* the file ends in it */
 };
@@ -47,7 +47,7 @@ struct etl_record {
     uint8_t type;                /* of its header; 0 = nothing that is known */
 };
 
-/* The buffers of one processor, one after another. */
+/* The buffers of one processor in one part, one after another. */
 struct etl_stream {
     size_t next, end;            /* those that are still to come, in etl.buffers */
     uint8_t *data;               /* the records of the current one */
@@ -62,6 +62,16 @@ struct etl_provider {
     uint8_t guid[16];
     enum gcd_provider provider;
     const char *name;
+};
+
+/* A file; a recording can consist of several that were written at the same time, each with buffers of all processors. */
+struct etl_part {
+    size_t number;
+    bool begun, damaged;
+    uint64_t begin_off, end_off;
+    size_t first_buffer;         /* in etl.buffers */
+    uint32_t written;            /* number of buffers, as its header says; 0 = it was not closed */
+    uint32_t mode;
 };
 
 enum etl_phase {
@@ -80,12 +90,12 @@ struct gcd_etl {
     struct gcd_error final_error;
     bool given;                  /* the oldest record has been given out */
 
-    struct etl_buffer *buffers;  /* in file order, then by processor and sequence number */
+    struct etl_buffer *buffers;  /* in file order, then by part, processor and sequence number */
     size_t buffer_count, buffer_cap;
     uint64_t index_off;
-    uint32_t written;            /* number of buffers, as the header says; 0 = the file was not closed */
-    uint32_t mode;
+    struct etl_part part;        /* the one that is being indexed */
     uint64_t frequency, first_ticks;
+    bool unclosed;               /* one of the parts */
     uint64_t suspicious;         /* buffers that say that something was lost before them */
     uint64_t missing;            /* numbers of buffers that are not there */
 

@@ -13,11 +13,16 @@
 /* Buffers of one processor, all of them together; in units of the largest block. */
 #define HELD_BLOCKS 16u
 
+static bool same_stream(const struct etl_buffer *a, const struct etl_buffer *b)
+{
+    return a->part == b->part && a->processor == b->processor;
+}
+
 gcd_status etl_streams_new(struct gcd_etl *e, struct gcd_error *err)
 {
     size_t n = 0;
     for (size_t i = 0; i < e->buffer_count; i++)
-        n += i == 0 || e->buffers[i].processor != e->buffers[i - 1].processor;
+        n += i == 0 || !same_stream(&e->buffers[i], &e->buffers[i - 1]);
     e->streams = gcd_mem_new_array(&e->alloc, n, sizeof *e->streams);
     e->queue = gcd_mem_new_array(&e->alloc, n, sizeof *e->queue);
     e->stream_count = n;
@@ -25,7 +30,7 @@ gcd_status etl_streams_new(struct gcd_etl *e, struct gcd_error *err)
         return gcd_fail_nomem(err, "reading the buffers of an .etl");
     size_t s = 0;
     for (size_t i = 0; i < e->buffer_count; i++) {
-        if (i > 0 && e->buffers[i].processor != e->buffers[i - 1].processor)
+        if (i > 0 && !same_stream(&e->buffers[i], &e->buffers[i - 1]))
             e->streams[++s].next = i;
         e->streams[s].end = i + 1;
     }

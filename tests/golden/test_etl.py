@@ -167,6 +167,39 @@ class Wrapped(Folder):
         self.assertRegex(text.stdout.decode(), rf"(?m)^processes +{a}, HeapLab: 1 heap dump, this one\n +{b}, HeapLab: 1 heap dump$")
         self.assertRegex(text.stderr.decode(), "--process chooses")
 
+    def test_several_files(self):
+        path = dict(bundled())["net10-wks"]
+        self.wrap("--shuffle", "--rundown", self.path("heap.rundown.etl"), path, self.path("heap.etl"))
+        files = [self.path("heap.etl"), self.path("heap.rundown.etl")]
+        whole = self.gclog(path)
+        alone = self.gclog(files[0])
+        self.assertNotEqual(alone, whole)
+        self.assertEqual(self.gclog(files[0], files[1]), whole)
+        with open(files[1], "rb") as f:
+            packed = gzip.compress(f.read())
+        with open(self.path("packed"), "wb") as f:
+            f.write(packed)
+        self.assertEqual(self.gclog(files[0], self.path("packed")), whole)
+        # what is wrong with one of them
+        for text, bad in ((r"file 2 is not an \.etl", path), (r"file 2 is not an \.etl", os.devnull)):
+            r = gcdumpc("info", files[0], bad)
+            self.assertEqual((r.returncode, r.stdout), (1, b""))
+            self.assertRegex(r.stderr.decode(), text)
+        r = gcdumpc("info", path, files[0])
+        self.assertEqual((r.returncode, r.stdout), (1, b""))
+        self.assertRegex(r.stderr.decode(), r"several files are one recording only when they are \.etl")
+        r = gcdumpc("info", files[0], self.path("none"))
+        self.assertEqual((r.returncode, r.stdout), (1, b""))
+        self.assertRegex(r.stderr.decode(), r"none: ")
+        # the first one ends early: the second one is read all the same
+        with open(files[0], "rb") as f:
+            data = f.read()
+        with open(self.path("cut.etl"), "wb") as f:
+            f.write(data[:-1000])
+        info, status = gcdumpc_json("info", self.path("cut.etl"), files[1])
+        self.assertEqual((status, info["trace"]["end"]), (3, "truncated"))
+        self.assertNotEqual(info["process"]["command_line"], "")
+
     def test_pipe_and_gzip(self):
         path = dict(bundled())["net10-wks"]
         self.wrap(path, self.path("heap.etl"))
