@@ -226,8 +226,8 @@ static void take_buffer(struct gcd_etl *e, const uint8_t *h, uint32_t size, uint
 {
     uint16_t flags = gcd_le16(h + OFF_FLAGS), processor = gcd_le16(h + OFF_PROCESSOR);
     struct etl_buffer *b = &e->buffers[e->buffer_count++];
-    *b = (struct etl_buffer){ .sequence = gcd_le64(h + OFF_SEQUENCE), .off = e->index_off, .part = (uint16_t)e->part.number, .end = gcd_le32(h + OFF_END),
-                              .disk_bytes = have < size ? (uint32_t)have : size, .cut = have < size };
+    *b = (struct etl_buffer){ .sequence = gcd_le64(h + OFF_SEQUENCE), .off = e->index_off, .end = gcd_le32(h + OFF_END),
+                              .part = (uint16_t)e->part.number, .disk_bytes = have < size ? (uint32_t)have : size, .cut = have < size };
     /* Windows 7 keeps the processor in the low byte, the alignment in the high one */
     b->processor = (flags & ETL_HAS_PROCESSOR) != 0 ? processor & 0x7ff : processor & 0xff;
     b->compressed = (flags & ETL_COMPRESSED) != 0;
