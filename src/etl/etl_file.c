@@ -152,19 +152,24 @@ static int compare(const void *ctx, uint32_t i, uint32_t k)
     return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
 }
 
-/* Numbers that no buffer of the part has. */
+/*
+ * Numbers that no buffer of the part has.  A circular file has forgotten its oldest buffers, except the header: that is what was asked for,
+ * and whether they belong to a heap dump the heap's own checks find.
+ */
 static void count_missing(struct gcd_etl *e)
 {
+    bool circular = (e->part.mode & FILE_MODE_CIRCULAR) != 0;
+    size_t begin = e->part.first_buffer + circular;
     uint64_t lowest = UINT64_MAX, highest = 0;
-    for (size_t i = e->part.first_buffer; i < e->buffer_count; i++) {
+    for (size_t i = begin; i < e->buffer_count; i++) {
         uint64_t s = e->buffers[i].sequence;
         lowest = s < lowest ? s : lowest;
         highest = s > highest ? s : highest;
     }
-    /* a circular file forgets its oldest buffers; that is what was asked for */
-    uint64_t first = (e->part.mode & FILE_MODE_CIRCULAR) != 0 ? lowest : 0;
-    uint64_t most = highest - first;     /* one less than there should be */
-    uint64_t count = e->buffer_count - e->part.first_buffer;
+    if (begin == e->buffer_count)
+        return;
+    uint64_t most = highest - (circular ? lowest : 0);   /* one less than there should be */
+    uint64_t count = e->buffer_count - begin;
     if (most >= count && __builtin_add_overflow(e->missing, most - count + 1, &e->missing))
         e->missing = UINT64_MAX / 2;
 }

@@ -303,6 +303,60 @@ class Damaged(Folder):
         data[at:at + 4] = (20).to_bytes(4, "little")
         self.incomplete(data, "trace_damaged", f"at byte {at}: a buffer is smaller than its header")
 
+    def test_flags_of_a_loss(self):
+        for flag in (2, 4):
+            data = self.etl()
+            at, _ = self.buffers(data)[2]
+            data[at + 0x34] |= flag
+            self.incomplete(data, "loss_unverified", "lost events cannot be ruled out")
+
+    def test_circular(self):
+        # two buffers forgotten, the header stays; the numbers go on without a hole
+        data = self.etl("--tight", "--buffer", "70000")
+        found = self.buffers(data)
+        self.assertGreater(len(found), 4)
+        data = data[:found[1][0]] + data[found[3][0]:]
+        data[0x48 + 0x20 + 0x20] = 2
+        info, _ = gcdumpc_json("info", self.put(data))
+        self.assertEqual((info["trace"]["end"], info["trace"]["lost_buffers"]), ("closed", 0))
+        # one in the middle is a loss
+        at, size = self.buffers(data)[2]
+        info, status = gcdumpc_json("info", self.put(data[:at] + data[at + size:]))
+        self.assertEqual((status, info["trace"]["lost_buffers"]), (3, 1))
+
+    def test_room_behind_the_buffers(self):
+        data = self.etl()
+        info, status = gcdumpc_json("info", self.put(data + bytes(1 << 20)))
+        self.assertEqual((status, info["verdict"]["complete"], info["trace"]["end"]), (0, True, "closed"))
+
+    def same_dump(self, data):
+        self.assertEqual(self.gclog(self.put(data)), self.gclog(self.source))
+
+    def test_windows_7(self):
+        # no flag for the processor: its number in the low byte, the alignment in the high one
+        data = self.etl()
+        for at, _ in self.buffers(data)[1:]:
+            self.assertEqual(data[at + 0x34], 0x20)
+            data[at + 0x34] = 0
+            data[at + 0x29] = 8
+        self.same_dump(data)
+
+    def test_header_of_a_32_bit_system(self):
+        data = self.etl()
+        record = 0x48
+        pointers = record + 0x20 + 0x38
+        header = data[:pointers] + data[pointers + 8:0x48 + 0x20 + 0x118 + 28] + bytes(8)
+        header[record + 2] = 1
+        header[record + 0x20 + 0x2c] = 4
+        self.same_dump(header + data[len(header):])
+
+    def test_clock_of_system_time(self):
+        data = self.etl()
+        data[record := 0x48 + 0x20 + 0x110] = 2
+        data[record - 0x10:record - 8] = bytes(8)
+        info, status = gcdumpc_json("info", self.put(data))
+        self.assertEqual((status, info["gc"]["end_ns"]), (0, 100 * gcdumpc_json("info", self.source)[0]["gc"]["end_ns"]))
+
     def refused(self, data, text, *options):
         r = gcdumpc("info", self.put(data), *options)
         self.assertEqual((r.returncode, r.stdout), (1, b""))
