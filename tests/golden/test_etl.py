@@ -15,7 +15,9 @@ import zipfile
 from golden_support import BUILD, READERS, ROOT, bundled, gcdumpc, gcdumpc_json, run
 
 sys.path.insert(0, READERS)
+from sample_heaps import shop_events, write                              # noqa: E402
 from test_shared_traces import CLR, IDS, PRIVATE, RUNDOWN                # noqa: E402
+from trace_bytes import Ev, Payloads, V4File                             # noqa: E402
 
 FOLDER = os.path.join(os.environ.get("GCDUMPC_SHARED_TRACES", os.path.join(ROOT, "..", "shared", "traces")), "etl")
 WRAP = os.path.join(BUILD, "nettrace2etl")
@@ -166,6 +168,20 @@ class Wrapped(Folder):
         text = gcdumpc("info", self.path("heap.etl"))
         self.assertRegex(text.stdout.decode(), rf"(?m)^processes +{a}, HeapLab: 1 heap dump, this one\n +{b}, HeapLab: 1 heap dump$")
         self.assertRegex(text.stderr.decode(), "--process chooses")
+
+    def test_every_start_twice(self):
+        # .NET Framework 4.5.2 writes each GCStart as version 1 and as version 2, a few microseconds apart
+        events = shop_events()
+        twice = [Ev(1, events[0].time - 1, Payloads.gc_start())] + events
+        outputs = []
+        for some in (events, twice):
+            with open(self.path("heap.nettrace"), "wb") as f:
+                f.write(write(V4File(), some))
+            self.wrap(self.path("heap.nettrace"), self.path("heap.etl"))
+            info, status = gcdumpc_json("info", self.path("heap.etl"))
+            self.assertEqual((status, info["dumps"], info["verdict"]["complete"]), (0, 1, True))
+            outputs.append(self.gclog(self.path("heap.etl")))
+        self.assertEqual(outputs[0], outputs[1])
 
     def test_several_files(self):
         path = dict(bundled())["net10-wks"]
