@@ -13,12 +13,13 @@
 extern "C" {
 #endif
 
-/* The providers a heap walk needs, told apart by name once per event description. */
+/* The providers a heap walk needs, told apart by name or GUID. */
 enum gcd_provider {
     GCD_PROVIDER_OTHER,
     GCD_PROVIDER_RUNTIME,    /* Microsoft-Windows-DotNETRuntime */
     GCD_PROVIDER_RUNDOWN,    /* Microsoft-Windows-DotNETRuntimeRundown */
-    GCD_PROVIDER_EVENTPIPE   /* Microsoft-DotNETCore-EventPipe */
+    GCD_PROVIDER_EVENTPIPE,  /* Microsoft-DotNETCore-EventPipe */
+    GCD_PROVIDER_WINDOWS     /* the kernel of Windows: names of processes */
 };
 
 struct gcd_event {

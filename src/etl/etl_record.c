@@ -182,7 +182,8 @@ gcd_status etl_record_event(struct gcd_etl *e, const struct etl_record *r, struc
     } else if (kind == FULL) {
         GCD_TRY(classic_event(e, p, ret, err));
     } else {                             /* of the kernel */
-        ret->provider_name = "Windows Kernel";
+        ret->provider = GCD_PROVIDER_WINDOWS;
+        ret->provider_name = gcd_provider_name(GCD_PROVIDER_WINDOWS);
         ret->id = gcd_le16(p + 6);       /* group and event */
         ret->version = p[0];
         ret->thread = kind == PERFINFO ? 0 : gcd_le32(p + 0x08);

@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import re
+import struct
 import sys
 import tempfile
 import unittest
@@ -182,6 +183,52 @@ class Wrapped(Folder):
             self.assertEqual((status, info["dumps"], info["verdict"]["complete"]), (0, 1, True))
             outputs.append(self.gclog(self.path("heap.etl")))
         self.assertEqual(outputs[0], outputs[1])
+
+    @staticmethod
+    def started(data, *processes):
+        """DATA with a further buffer: the kernel tells of processes, rows (id, image, command line, event, version, user)."""
+        records = b""
+        for pid, image, line, event, version, user in processes:
+            payload = (bytes(8) + struct.pack("<4I", pid, 4, 0, 0) + bytes(8) + (bytes(4) if version >= 4 else b"") + user
+                       + image.encode() + b"\0" + line.encode("utf-16-le") + b"\0\0")
+            header = struct.pack("<HBBHBBIIQQ", version, 2, 0xc0, 0x20 + len(payload), event, 3, 0, 0, 10 ** 12, 0)
+            records += header + payload + bytes(-len(payload) % 8)
+        number = int.from_bytes(data[0x8c:0x90], "little")
+        end = 0x48 + len(records)
+        buffer = bytearray(0x48) + records
+        struct.pack_into("<I", buffer, 0, end)
+        struct.pack_into("<Q", buffer, 0x18, number)
+        struct.pack_into("<H", buffer, 0x28, 2000)
+        struct.pack_into("<IHH", buffer, 0x30, end, 0x20, 0)
+        return data[:0x8c] + (number + 1).to_bytes(4, "little") + data[0x90:] + buffer
+
+    def test_names_of_processes(self):
+        # the runtime itself has not told its command line in this recording
+        path = dict(bundled())["net10-wks-killed"]
+        self.wrap(path, self.path("heap.etl"))
+        with open(self.path("heap.etl"), "rb") as f:
+            data = f.read()
+        pid = gcdumpc_json("info", self.path("heap.etl"))[0]["process"]["pid"]
+        nobody, somebody = bytes(4), b"\1" + bytes(15) + b"\1\2" + bytes(6) + b"\xee" * 8
+        line = "dotnet C:\\app\\Shop.dll --all"
+        for rows, expected in (
+                ([(pid, "dotnet.exe", line, 3, 4, nobody)], ("Shop", line)),
+                ([(pid, "dotnet.exe", line, 3, 4, somebody)], ("Shop", line)),
+                ([(pid, "Shop.exe", "", 4, 3, somebody)], ("Shop", "Shop.exe")),
+                ([(7, "a.exe", "a", 3, 4, nobody), (pid, "b.exe", "b", 3, 4, nobody)], ("b", "b")),
+                ([(pid, "a.exe", "a", 3, 4, nobody), (pid, "b.exe", "b", 4, 4, nobody)], ("a", "a")),
+                ([(pid, "a.exe", "a", 3, 4, nobody), (pid, "b.exe", "b", 1, 4, nobody)], ("b", "b")),
+                ([(7, "a.exe", "a", 3, 4, nobody)], (None, None)),
+                ([(pid, "a.exe", "a", 3, 2, nobody)], (None, None)),
+                ([(pid, "a.exe", "a", 5, 4, nobody)], (None, None))):
+            with self.subTest(rows):
+                with open(self.path("named.etl"), "wb") as f:
+                    f.write(self.started(data, *rows))
+                info, _ = gcdumpc_json("info", self.path("named.etl"))
+                self.assertEqual((info["process"]["name"], info["process"]["command_line"]), expected)
+                self.assertEqual(info["processes"][0]["name"], expected[0])
+                if expected[0]:
+                    self.assertEqual(self.gclog(self.path("named.etl"), "--process", expected[0]), self.gclog(self.path("named.etl")))
 
     def test_several_files(self):
         path = dict(bundled())["net10-wks"]
