@@ -211,9 +211,12 @@ class Wrapped(Folder):
         pid = gcdumpc_json("info", self.path("heap.etl"))[0]["process"]["pid"]
         nobody, somebody = bytes(4), b"\1" + bytes(15) + b"\1\2" + bytes(6) + b"\xee" * 8
         line = "dotnet C:\\app\\Shop.dll --all"
+        quoted = '"C:\\Program Files\\dotnet\\dotnet.exe" "C:\\my apps\\My Shop.dll" --all'
         for rows, expected in (
                 ([(pid, "dotnet.exe", line, 3, 4, nobody)], ("Shop", line)),
                 ([(pid, "dotnet.exe", line, 3, 4, somebody)], ("Shop", line)),
+                ([(pid, "dotnet.exe", quoted, 3, 4, nobody)], ("My Shop", quoted)),
+                ([(pid, "My Shop.exe", '"C:\\a b\\My Shop.exe', 3, 4, nobody)], ("My Shop", '"C:\\a b\\My Shop.exe')),
                 ([(pid, "Shop.exe", "", 4, 3, somebody)], ("Shop", "Shop.exe")),
                 ([(7, "a.exe", "a", 3, 4, nobody), (pid, "b.exe", "b", 3, 4, nobody)], ("b", "b")),
                 ([(pid, "a.exe", "a", 3, 4, nobody), (pid, "b.exe", "b", 4, 4, nobody)], ("a", "a")),
