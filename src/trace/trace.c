@@ -69,9 +69,9 @@ static gcd_status open_any(struct gcd_trace *t, struct gcd_input *in, const stru
     if (etl_probe(head, n))
         return open_etl(t, in, limits, err);
     if (n >= sizeof zip && memcmp(head, zip, sizeof zip) == 0)
-        return gcd_fail_at(err, GCD_E_UNSUPPORTED, 0, "is a ZIP archive (.etl.zip, .diagsession): unpack it, and give the .etl in it");
+        return gcd_fail(err, GCD_E_UNSUPPORTED, "is a ZIP archive (.etl.zip, .diagsession): unpack it, and give the .etl in it");
     if (gcd_input_part_count(in) > 1)
-        return gcd_fail_at(err, GCD_E_UNSUPPORTED, 0, "several files are one recording only when they are .etl");
+        return gcd_fail(err, GCD_E_UNSUPPORTED, "several files are one recording only when they are .etl");
     GCD_TRY(nt_new(&t->alloc, limits, &t->nt, err));
     return gcd_reader_new(in, &t->reader, err);
 }
