@@ -34,6 +34,7 @@ struct gcd_dump_options {
     const struct gcd_alloc *alloc;
     const struct gcd_limits *limits;
     uint64_t process;            /* take the dump of this process; 0 = the first one that has a dump */
+    const char *process_name;    /* only of processes with this name, as gcd_dump_facts gives it; NULL = any.  Must outlive the dump */
     unsigned dump_number;        /* which of several heap walks with objects: 1 = first; 0 = the first one that was asked for and whole */
     bool check_references;       /* gather the addresses of the objects for gcd_dump_knows: 16 MiB at most, 48 MiB
                                     while it is not clear which of several dumps is taken */
@@ -74,6 +75,8 @@ GCD_API bool gcd_dump_begun(const struct gcd_dump *d);
     X(GCD_REASON_INPUT_DAMAGED, "input_damaged")               /* the gzip data around the trace are cut or damaged */ \
     X(GCD_REASON_EVENTS_LOST, "events_lost")                   /* amount: events dropped by the runtime */            \
     X(GCD_REASON_LOSS_UNVERIFIED, "loss_unverified")           /* nothing says whether events were dropped */         \
+    X(GCD_REASON_BUFFERS_LOST, "buffers_lost")                 /* amount: buffers full of events that are not in the recording */ \
+    X(GCD_REASON_BUFFERS_DAMAGED, "buffers_damaged")           /* amount: buffers whose events could not all be read */ \
     X(GCD_REASON_NODE_EVENTS_MISSING, "node_events_missing")   /* amount: holes in the index numbers */               \
     X(GCD_REASON_EDGE_EVENTS_MISSING, "edge_events_missing")                                                          \
     X(GCD_REASON_ROOT_EVENTS_MISSING, "root_events_missing")                                                          \
@@ -155,6 +158,17 @@ struct gcd_dump_facts {
 };
 GCD_API const struct gcd_dump_facts *gcd_dump_facts(const struct gcd_dump *d);
 GCD_API const struct gcd_verdict *gcd_dump_verdict(const struct gcd_dump *d);
+
+/* A process whose heap was walked in the trace, in the order of the first events; several only in traces of a whole machine. */
+struct gcd_dump_process {
+    uint64_t process;            /* process id; for gcd_dump_options.process */
+    const char *name;            /* "" = unknown */
+    unsigned dumps;              /* heap walks with objects */
+    bool chosen;                 /* it is the one of this dump */
+};
+/* Without those that gcd_dump_options.process left out. */
+GCD_API size_t gcd_dump_process_count(const struct gcd_dump *d);
+GCD_API const struct gcd_dump_process *gcd_dump_process(const struct gcd_dump *d, size_t i);
 
 /* A type, in the order of first use by an object of the walk, types used by statics only at the end. */
 struct gcd_type {

@@ -13,12 +13,13 @@
 extern "C" {
 #endif
 
-/* The providers a heap walk needs, told apart by name once per event description. */
+/* The providers a heap walk needs, told apart by name or GUID. */
 enum gcd_provider {
     GCD_PROVIDER_OTHER,
     GCD_PROVIDER_RUNTIME,    /* Microsoft-Windows-DotNETRuntime */
     GCD_PROVIDER_RUNDOWN,    /* Microsoft-Windows-DotNETRuntimeRundown */
-    GCD_PROVIDER_EVENTPIPE   /* Microsoft-DotNETCore-EventPipe */
+    GCD_PROVIDER_EVENTPIPE,  /* Microsoft-DotNETCore-EventPipe */
+    GCD_PROVIDER_WINDOWS     /* the kernel of Windows: names of processes */
 };
 
 struct gcd_event {
@@ -31,7 +32,8 @@ struct gcd_event {
     unsigned ptr_bytes;          /* 4 or 8 */
     const uint8_t *payload;      /* valid until the next event is asked for */
     size_t payload_bytes;
-    uint64_t off;                /* of the payload, in the uncompressed trace */
+    uint64_t off;                /* of the payload, in the uncompressed trace; in an .etl its place in the order of time.  It rises from event to
+                                    event, and is the same each time the trace is read */
 };
 
 /* Public name of a provider, "" for GCD_PROVIDER_OTHER. */

@@ -79,6 +79,27 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_input_peek(struct gcd_input *in, uint8_t *
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_input_keep(struct gcd_input *in, const struct gcd_input_options *options, struct gcd_error *err);
 
+/*
+ * For formats that lie in no order: after this gcd_input_read_at works, on the content with gzip undone.  Of a pipe and of gzip data a copy is
+ * made in the spool_dir that the input was opened with, and takes the place of the input.  Before the first reader of a pipe.
+ * GCD_E_TRUNCATED, GCD_E_FORMAT: the gzip data are damaged; what came before that can be read at any place all the same.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_input_make_seekable(struct gcd_input *in, struct gcd_error *err);
+
+/*
+ * N inputs that are one, the bytes of each behind those of the one before: a recording in several files.  Each is made seekable, which must
+ * succeed.  They belong to the joined input when this returns GCD_OK, else still to the caller.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_input_join(struct gcd_input **parts, size_t n, const struct gcd_input_options *options,
+                                                 struct gcd_input **ret, struct gcd_error *err);
+/* How many they were, 1 for any other input; the size of each. */
+GCD_API size_t gcd_input_part_count(const struct gcd_input *in);
+GCD_API uint64_t gcd_input_part_size(const struct gcd_input *in, size_t i);
+
+/* N bytes from OFF on; *RET_N is less only at the end.  GCD_E_STATE of a pipe. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_input_read_at(struct gcd_input *in, uint64_t off, void *buf, size_t n, size_t *ret_n,
+                                                    struct gcd_error *err);
+
 /* A cursor at the start.  GCD_E_STATE: a pipe whose first reader has not reached the end, or that is not kept for rereading. */
 GCD_API GCD_MUST_CHECK gcd_status gcd_reader_new(struct gcd_input *in, struct gcd_reader **ret, struct gcd_error *err);
 GCD_API void gcd_reader_free(struct gcd_reader *r);

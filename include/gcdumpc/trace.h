@@ -12,6 +12,9 @@
  *             break;
  *     }
  *     gcd_trace_finish(t);    then gcd_trace_next until it does not return GCD_OK
+ *
+ * A trace that is opened on an input fetches its bytes itself: gcd_trace_fetch instead of gcd_trace_feed and gcd_trace_finish.  Only so .etl
+ * can be read, whose events lie in no order.
  */
 #ifndef GCDUMPC_TRACE_H
 #define GCDUMPC_TRACE_H
@@ -22,6 +25,7 @@
 
 #include <gcdumpc/alloc.h>
 #include <gcdumpc/event.h>
+#include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
 
 #ifdef __cplusplus
@@ -34,6 +38,23 @@ struct gcd_trace;
 GCD_API GCD_MUST_CHECK gcd_status gcd_trace_new(const struct gcd_alloc *alloc, const struct gcd_limits *limits,
                                                 struct gcd_trace **ret, struct gcd_error *err);
 GCD_API void gcd_trace_free(struct gcd_trace *t);
+
+/*
+ * The trace in IN, of any container, told apart by the content.  IN must outlive it.  Of an .etl IN is made seekable (gcd_input_make_seekable).
+ * Errors of the input; GCD_E_UNSUPPORTED for an archive around a trace.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_trace_open(struct gcd_input *in, const struct gcd_alloc *alloc, const struct gcd_limits *limits,
+                                                 struct gcd_trace **ret, struct gcd_error *err);
+
+/*
+ * Get the next bytes of the input: when gcd_trace_next has returned GCD_NEED_MORE, and at the end until this does not return GCD_OK, so that
+ * damage behind the trace is seen.  GCD_END after the last; GCD_E_TRUNCATED, GCD_E_FORMAT when the gzip data around the trace are damaged: then
+ * gcd_trace_next still gives what came before.  Errors of reading.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_trace_fetch(struct gcd_trace *t, struct gcd_error *err);
+
+/* How far it is in its input, in the unit of gcd_input_size: for progress. */
+GCD_API uint64_t gcd_trace_position(const struct gcd_trace *t);
 
 /*
  * The next N bytes.  They are not copied: they must stay valid until gcd_trace_next has returned something else than GCD_OK.
@@ -62,9 +83,9 @@ enum gcd_trace_end {
 };
 
 struct gcd_trace_info {
-    const char *container;       /* "nettrace", or "" before the first bytes were recognised */
-    unsigned format_version;     /* 3, 4, 6 */
-    unsigned ptr_bytes;          /* 4 or 8; 0 before the header has been read, like all below */
+    const char *container;       /* "nettrace", "etl", or "" before the first bytes were recognised */
+    unsigned format_version;     /* nettrace: 3, 4, 6; etl: the major version of its header */
+    unsigned ptr_bytes;          /* 4 or 8, in an .etl of the system that wrote it; 0 before the header has been read, like all below */
     uint64_t process;            /* process id as the target sees itself, 0 = several or unknown */
     uint32_t processors;
     int64_t start_unix_ms;       /* wall clock of the start of the trace: ms since 1970, UTC; INT64_MIN = unknown */
@@ -80,7 +101,9 @@ struct gcd_trace_info {
     uint64_t lost_threads;       /* number of threads that lost some */
     uint64_t irregular_steps;    /* sequence numbers that stepped back without being a reused thread id */
     bool loss_verified;          /* a sequence point closes the trace and every step was regular; see gcd_trace_thread_closed */
-    bool has_sequence_numbers;   /* false for format 3: drops cannot be seen */
+    bool has_sequence_numbers;   /* or other counts of what was dropped; false for format 3: drops cannot be seen */
+    uint64_t lost_buffers;       /* etl: with many events each; those that the writer had no room for, and those whose number is missing */
+    uint64_t damaged_buffers;    /* etl: what could be read of them was given out */
 };
 
 /* Valid at any time.  CONTAINER is a static string. */

@@ -34,11 +34,16 @@ enum cli_strategy { CLI_STRATEGY_AUTO, CLI_STRATEGY_SINGLE, CLI_STRATEGY_DRAIN }
 
 #define CLI_THRESHOLDS_MAX 32
 
+/* PerfView makes four files of one recording. */
+#define CLI_MORE_INPUTS 7u
+
 /* All options of all commands; which command knows which is in the table of opts.c. */
 struct cli_args {
     const char *input;           /* FILE or "-"; NULL = not given */
     char **inputs;               /* [input_count] all of them, of commands that compare; input is the first */
     size_t input_count;
+    const char *more[CLI_MORE_INPUTS];   /* further files of the same recording */
+    size_t more_count;
     uint64_t pid;                /* 0 = not given */
     const char *name, *port;     /* other ways to name a process */
     const char *connect;         /* where it connects to us */
@@ -74,7 +79,8 @@ struct cli_args {
     bool to_root, from_root;
     uint64_t share_percent;      /* of the heap that makes a suspect; 0 = not given */
     uint64_t dump_number;
-    uint64_t process;
+    uint64_t process;            /* 0 = not given, or by its name: */
+    const char *process_name;
     uint64_t max_block_bytes;
     bool events;
     bool paths;
@@ -200,6 +206,8 @@ enum cli_need {
  * CLI_DONE.  Release with cli_close in any case.
  */
 enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct cli_dump *ret);
+/* The file that ARGS name, or the several as one.  The message has been printed when it fails. */
+enum cli_exit cli_open_input(const struct cli_args *args, const struct gcd_input_options *options, struct gcd_input **ret);
 void cli_close(struct cli_dump *d);
 /* What a dump is about, whether it comes from a trace or is a graph. */
 const struct gcd_dump_facts *cli_facts(const struct cli_dump *d);

@@ -56,21 +56,19 @@ static int compare(const void *pa, const void *pb)
 }
 
 /* Reads everything; what ends the trace is in ERR, what is wrong with the gzip data around it in INPUT_ERR. */
-static gcd_status read_events(struct gcd_reader *r, struct gcd_trace *trace, struct table *t, struct gcd_error *input_err,
+static gcd_status read_events(struct gcd_trace *trace, struct table *t, struct gcd_error *input_err,
                               struct gcd_error *err)
 {
     gcd_status st = GCD_NEED_MORE;
     bool finished = false;
     while (!finished) {              /* up to the end of the input: what lies behind the end of the trace may be damaged, too */
-        const uint8_t *bytes;
-        size_t n;
         struct gcd_error io = GCD_ERROR_INIT;
         struct gcd_event ev;
         if (atomic_load(&cli_canceled)) {
             err->code = GCD_E_CANCELED;
             return GCD_E_CANCELED;
         }
-        st = gcd_reader_next(r, &bytes, &n, &io);
+        st = gcd_trace_fetch(trace, &io);
         if (st == GCD_E_IO || st == GCD_E_NOMEM || st == GCD_E_CANCELED) {
             *err = io;
             return st;
@@ -78,10 +76,6 @@ static gcd_status read_events(struct gcd_reader *r, struct gcd_trace *trace, str
         finished = st != GCD_OK;
         if (st == GCD_E_TRUNCATED || st == GCD_E_FORMAT)
             *input_err = io;
-        if (finished)
-            gcd_trace_finish(trace);
-        else if ((st = gcd_trace_feed(trace, bytes, n, err)) != GCD_OK)
-            return st;
         while ((st = gcd_trace_next(trace, &ev, err)) == GCD_OK)
             if (!count(t, &ev)) {
                 err->code = GCD_E_LIMIT;
@@ -125,7 +119,7 @@ static enum cli_exit finish(const struct cli_args *args, const struct gcd_trace 
     const char *subject = cli_input_name(args);
     struct gcd_trace_info info;
     gcd_trace_get_info(trace, &info);
-    if (info.ptr_bytes == 0 || st == GCD_E_CANCELED || st == GCD_E_IO || st == GCD_E_NOMEM)
+    if (info.ptr_bytes == 0 || st == GCD_E_UNSUPPORTED || st == GCD_E_CANCELED || st == GCD_E_IO || st == GCD_E_NOMEM)
         return cli_fail(subject, err);
     if (args->json) {
         if (cli_json_events(trace, subject, t->kinds, t->count) != 0)
@@ -150,6 +144,10 @@ static enum cli_exit finish(const struct cli_args *args, const struct gcd_trace 
         cli_say(subject, "%" PRIu64 " events were lost in the target", info.lost_events);
         return CLI_INCOMPLETE;
     }
+    if (info.lost_buffers + info.damaged_buffers > 0) {
+        cli_say(subject, "%" PRIu64 " buffers of events were lost, %" PRIu64 " are damaged", info.lost_buffers, info.damaged_buffers);
+        return CLI_INCOMPLETE;
+    }
     return CLI_DONE;
 }
 
@@ -160,20 +158,17 @@ enum cli_exit cmd_events(const struct cli_args *args)
     struct gcd_limits limits = { .block_bytes = args->max_block_bytes };
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_input *in = NULL;
-    struct gcd_reader *r = NULL;
     struct gcd_trace *trace = NULL;
     struct table t = { .slot_count = 4 * MAX_KINDS };
     enum cli_exit e = CLI_FAILED;
-    gcd_status st = gcd_input_open(args->input, &(struct gcd_input_options){ .cancel = &cli_canceled }, &in, &err);
-    if (st == GCD_OK)
-        st = gcd_reader_new(in, &r, &err);
-    if (st == GCD_OK)
-        st = gcd_trace_new(NULL, &limits, &trace, &err);
+    if (cli_open_input(args, &(struct gcd_input_options){ .cancel = &cli_canceled }, &in) != CLI_DONE)
+        return CLI_FAILED;
+    gcd_status st = gcd_trace_open(in, NULL, &limits, &trace, &err);
     if (st == GCD_OK) {
         t.kinds = calloc(MAX_KINDS, sizeof *t.kinds);
         t.slots = calloc(t.slot_count, sizeof *t.slots);
         if (t.kinds != NULL && t.slots != NULL) {
-            st = read_events(r, trace, &t, &input_err, &err);
+            st = read_events(trace, &t, &input_err, &err);
             qsort(t.kinds, t.count, sizeof *t.kinds, compare);
             e = finish(args, trace, &t, st, &input_err, &err);
         } else {
@@ -185,7 +180,6 @@ enum cli_exit cmd_events(const struct cli_args *args)
     free(t.kinds);
     free(t.slots);
     gcd_trace_free(trace);
-    gcd_reader_free(r);
     gcd_input_free(in);
     return e;
 }

@@ -42,6 +42,17 @@ static void print_recording(const struct gcd_dump_facts *f, const struct cli_dum
             f->runtime_version[0] != '\0' && f->os[0] != '\0' ? ", " : "", f->os, f->arch[0] != '\0' ? " " : "", f->arch);
 }
 
+/* Of a recording of a whole machine. */
+static void print_processes(const struct gcd_dump *d)
+{
+    size_t n = gcd_dump_process_count(d);
+    for (size_t i = 0; n > 1 && i < n; i++) {
+        const struct gcd_dump_process *p = gcd_dump_process(d, i);
+        row(i == 0 ? "processes" : "", "%" PRIu64 "%s%s: %u heap dump%s%s", p->process, p->name[0] != '\0' ? ", " : "", p->name, p->dumps,
+            p->dumps == 1 ? "" : "s", p->chosen ? ", this one" : "");
+    }
+}
+
 static void print_gc(const struct gcd_dump_facts *f)
 {
     static const char *const types[] = { "blocking", "background", "foreground" };
@@ -104,8 +115,10 @@ enum cli_exit cmd_info(const struct cli_args *args)
             char n[CLI_NUMBER_BYTES];
             const struct gcd_dump_facts *f = cli_facts(&d);
             print_recording(f, &d, sep);
-            if (d.dump != NULL)
+            if (d.dump != NULL) {
+                print_processes(d.dump);
                 print_gc(f);
+            }
             print_heap(f, sep);
             if (d.graph != NULL)
                 row("graph", "%s bytes of memory", cli_number(gcd_graph_memory(d.graph), sep, n));

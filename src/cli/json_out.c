@@ -85,6 +85,8 @@ static json_t *trace_of(const struct gcd_trace_info *t)
     put_text(o, "end", ends[t->end]);
     put_number(o, "events", t->events);
     put_number(o, "lost_events", t->lost_events);
+    put_number(o, "lost_buffers", t->lost_buffers);
+    put_number(o, "damaged_buffers", t->damaged_buffers);
     put(o, "loss_verified", json_boolean(t->loss_verified));
     return o;
 }
@@ -99,6 +101,22 @@ static json_t *process(const struct gcd_dump_facts *f)
     put_text(o, "architecture", f->arch);
     put_text(o, "runtime_version", f->runtime_version);
     return o;
+}
+
+/* Those with a heap dump. */
+static json_t *processes(const struct gcd_dump *d)
+{
+    json_t *a = json_array();
+    for (size_t i = 0; i < gcd_dump_process_count(d); i++) {
+        const struct gcd_dump_process *p = gcd_dump_process(d, i);
+        json_t *o = json_object();
+        put_number(o, "pid", p->process);
+        put_text(o, "name", p->name);
+        put_number(o, "dumps", p->dumps);
+        put(o, "chosen", json_boolean(p->chosen));
+        json_array_append_new(a, o);
+    }
+    return a;
 }
 
 static json_t *gc(const struct gcd_dump_facts *f)
@@ -169,7 +187,7 @@ static const char *answer(enum gcd_ipc_reason reason)
 
 int cli_json_ps(const struct gcd_ipc_process_list *l)
 {
-    json_t *o = json_object(), *processes = json_array();
+    json_t *o = json_object(), *list = json_array();
     for (size_t i = 0; i < l->count; i++) {
         const struct gcd_ipc_process *p = &l->items[i];
         json_t *row = json_object();
@@ -186,10 +204,10 @@ int cli_json_ps(const struct gcd_ipc_process_list *l)
         put(row, "resident_bytes", p->rss_bytes != 0 ? cli_json_number(p->rss_bytes) : json_null());
         put_text(row, "command_line", p->command_line);
         put_text(row, "socket", p->socket_path);
-        json_array_append_new(processes, row);
+        json_array_append_new(list, row);
     }
     put_number(o, "schema", CLI_JSON_SCHEMA);
-    put(o, "processes", processes);
+    put(o, "processes", list);
     return cli_json_print(o, stdout);
 }
 
@@ -205,6 +223,8 @@ int cli_json_info(const struct cli_dump *d)
     put(o, "gc", gc(f));
     put(o, "dump", dump(v, f));
     put_number(o, "dumps", f->dumps);
+    if (d->dump != NULL)
+        put(o, "processes", processes(d->dump));
     put(o, "verdict", cli_json_verdict(v));
     return cli_json_print(o, stdout);
 }

@@ -101,7 +101,10 @@ static void print_help(const struct cli_command *c)
     const char *space = c->arguments[0] != '\0' ? " " : "";
     printf("usage: gcdumpc %s%s%s [OPTION...]\n\n%c%s.\n\n", c->name, space, c->arguments, c->summary[0] - 'a' + 'A', c->summary + 1);
     if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_DIFF | CLI_TREND | CLI_LEAKS)) != 0)
-        puts("FILE is a .nettrace recording or a dump in .gclog, .gcdump or .dartheap, also compressed with gzip;\n\"-\" is standard input.");
+        puts("FILE is a .nettrace or .etl recording or a dump in .gclog, .gcdump or .dartheap, also compressed with gzip;\n"
+             "\"-\" is standard input.");
+    if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_LEAKS)) != 0)
+        puts("Several .etl of one recording are given one after another.");
     puts("Options:");
     cli_print_options(stdout, c);
     if (c->bit & (CLI_COLLECT | CLI_CONVERT)) {

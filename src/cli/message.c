@@ -153,7 +153,7 @@ enum cli_exit cli_verdict(const struct cli_dump *d, bool quiet)
     if (!quiet)
         say_which_dump(d);
     if (!quiet && f->processes_ignored > 0)
-        cli_say(subject, "the recording holds dumps of other processes, too; this is process %" PRIu64 ", --process PID chooses", f->process);
+        cli_say(subject, "the recording holds dumps of other processes, too; this is process %" PRIu64 ", --process chooses", f->process);
     if (f->trace.trailing_bytes > 0)
         cli_say(subject, "%" PRIu64 " bytes after the end of the recording are ignored", f->trace.trailing_bytes);
     if (d->graph != NULL)

@@ -13,7 +13,7 @@ static void base_name(const char *path, char *ret, size_t cap)
     if (strcmp(path, "-") == 0)
         base = "";
     size_t n = strlen(base);
-    static const char *const suffixes[] = { ".gz", ".nettrace", ".netperf", ".gclog", ".gcdump", ".dartheap" };
+    static const char *const suffixes[] = { ".gz", ".nettrace", ".netperf", ".etl", ".gclog", ".gcdump", ".dartheap" };
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
         size_t k = strlen(suffixes[i]);
         if (n > k && memcmp(base + n - k, suffixes[i], k) == 0)
@@ -86,7 +86,7 @@ static enum cli_exit make_graph(const struct cli_args *args, struct cli_dump *d)
 static enum cli_exit open_graph(const struct cli_args *args, const struct gcd_input_options *input_options, struct cli_dump *ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    if (args->dump_number > 1 || args->process != 0) {
+    if (args->dump_number > 1 || args->process != 0 || args->process_name != NULL) {
         cli_say(ret->subject, "holds one dump; --dump and --process choose among those of a recording");
         return CLI_FAILED;
     }
@@ -97,6 +97,28 @@ static enum cli_exit open_graph(const struct cli_args *args, const struct gcd_in
     return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
 }
 
+enum cli_exit cli_open_input(const struct cli_args *args, const struct gcd_input_options *options, struct gcd_input **ret)
+{
+    struct gcd_input *parts[1 + CLI_MORE_INPUTS];
+    struct gcd_error err = GCD_ERROR_INIT;
+    size_t n = 0;
+    gcd_status st = GCD_OK;
+    const char *subject = cli_input_name(args);
+    for (; n <= args->more_count && st == GCD_OK; n += st == GCD_OK) {
+        subject = n == 0 ? cli_input_name(args) : args->more[n - 1];
+        st = gcd_input_open(n == 0 ? args->input : subject, options, &parts[n], &err);
+    }
+    if (st == GCD_OK && n == 1) {
+        *ret = parts[0];
+        return CLI_DONE;
+    }
+    if (st == GCD_OK)
+        st = gcd_input_join(parts, n, options, ret, &err);
+    for (size_t i = 0; i < n && st != GCD_OK; i++)
+        gcd_input_free(parts[i]);
+    return st == GCD_OK ? CLI_DONE : cli_fail(subject, &err);
+}
+
 static enum cli_exit open_file(const struct cli_args *args, const struct gcd_dump_options *options, bool reread, const char *spool,
                                struct cli_dump *ret)
 {
@@ -105,20 +127,25 @@ static enum cli_exit open_file(const struct cli_args *args, const struct gcd_dum
     struct gcd_input_options input_options = { .reread = reread, .spool_dir = spool, .cancel = &cli_canceled };
     struct gcd_error err = GCD_ERROR_INIT;
     const char *graph_format = NULL;
-    gcd_status st = gcd_input_open(args->input, &input_options, &ret->input, &err);
+    enum cli_exit opened = cli_open_input(args, &input_options, &ret->input);
+    if (opened != CLI_DONE)
+        return opened;
     const char *output = args->output != NULL && strcmp(args->output, "-") == 0 ? "/dev/stdout" : args->output;
-    if (st == GCD_OK && output != NULL && gcd_input_is_file(ret->input, output)) {
+    if (output != NULL && gcd_input_is_file(ret->input, output)) {
         cli_say(ret->subject, "is the input and the output");
         return CLI_USAGE;
     }
-    if (st == GCD_OK)
-        st = gcd_graph_probe(ret->input, &graph_format, &err);
+    gcd_status st = gcd_graph_probe(ret->input, &graph_format, &err);
+    if (st == GCD_OK && graph_format != NULL && args->more_count > 0) {
+        cli_say(ret->subject, "several files are one recording only when they are .etl");
+        return CLI_FAILED;
+    }
     if (st == GCD_OK && graph_format != NULL)
         return open_graph(args, &input_options, ret);
     if (st == GCD_OK)
         st = gcd_dump_open(ret->input, options, &ret->dump, &err);
     if (st == GCD_E_UNSUPPORTED && err.off == 0) {
-        cli_say(ret->subject, "is no recording (.nettrace) and no dump in .gclog, .gcdump or .dartheap");
+        cli_say(ret->subject, "is no recording (.nettrace, .etl) and no dump in .gclog, .gcdump or .dartheap");
         return CLI_FAILED;
     }
     return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
@@ -133,8 +160,8 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
     spool_folder(args, spool, sizeof spool);
     struct gcd_limits limits = { .block_bytes = args->max_block_bytes };
     struct gcd_dump_options options = {
-        .limits = &limits, .process = args->process, .dump_number = (unsigned)args->dump_number, .check_references = need == CLI_NEED_OBJECTS,
-        .cancel = &cli_canceled, .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
+        .limits = &limits, .process = args->process, .process_name = args->process_name, .dump_number = (unsigned)args->dump_number,
+        .check_references = need == CLI_NEED_OBJECTS, .cancel = &cli_canceled, .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
     };
     enum cli_exit e;
     if (cli_is_live(args)) {

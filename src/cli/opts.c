@@ -8,7 +8,7 @@
 
 enum option_type {
     OPT_FLAG, OPT_TEXT, OPT_LIST, OPT_NUMBER, OPT_SIZE, OPT_PERCENT, OPT_TIME,
-    OPT_SORT, OPT_BY, OPT_STRATEGY, OPT_NAMES, OPT_FOLD, OPT_LOG, OPT_LARGEST
+    OPT_SORT, OPT_BY, OPT_STRATEGY, OPT_NAMES, OPT_FOLD, OPT_LOG, OPT_LARGEST, OPT_PROCESS
 };
 
 struct option_row {
@@ -93,7 +93,7 @@ static const struct option_row rows[] = {
     { "keep-partial", 0, NULL, "when the process or the stream ends early, keep what was received", LIVE, OPT_FLAG, FIELD(keep_partial), 0, 0 },
     { "force", 0, NULL, "go on although memory or disk seem too small, or another dump is under way", LIVE, OPT_FLAG, FIELD(force), 0, 0 },
     { "dump", 'd', "N", "which dump, when the recording holds several (1)", FILE_ONE, OPT_NUMBER, FIELD(dump_number), 1, 65536 },
-    { "process", 0, "PID", "whose dump, when the recording holds several processes", FILES, OPT_NUMBER, FIELD(process), 1, UINT32_MAX },
+    { "process", 0, "PID|NAME", "whose dump, when the recording holds several processes", FILES, OPT_PROCESS, FIELD(process), 1, UINT32_MAX },
     { "strict", 0, NULL, "fail instead of writing an incomplete dump", OUTPUTS, OPT_FLAG, FIELD(strict), 0, 0 },
     { "max-block", 0, "SIZE", "largest block to accept in a recording (16M)", FILES, OPT_SIZE, FIELD(max_block_bytes), 1024, UINT64_C(1) << 30 },
     { "all", 0, NULL, "all processes, or all that --name fits; the output needs %p in its name", CLI_COLLECT, OPT_FLAG,
@@ -237,6 +237,14 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
             }
         bad_choice(r, value);
         return false;
+    case OPT_PROCESS:
+        args->process = 0;
+        args->process_name = NULL;
+        if (value[0] != '\0' && value[strspn(value, "0123456789")] != '\0') {
+            args->process_name = value;
+            return true;
+        }
+        /* fall through */
     case OPT_NUMBER:
     case OPT_SIZE:
     case OPT_PERCENT:
@@ -412,6 +420,8 @@ enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, stru
         } else if (!only_words && word[0] == '-' && word[1] != '\0') {
             if (!parse_option(c, argc, argv, &i, ret))
                 return CLI_USAGE;
+        } else if (ret->input_count > 0 && (c->bit & FILES) != 0 && (c->bit & COMPARE) == 0 && ret->more_count < CLI_MORE_INPUTS) {
+            ret->more[ret->more_count++] = word;
         } else if ((ret->input_count > 0 && (c->bit & COMPARE) == 0) || (c->bit & (FILES | CLI_RUN)) == 0) {
             cli_say(NULL, "%s does not know what to do with \"%s\"; see gcdumpc %s --help", c->name, word, c->name);
             return CLI_USAGE;
@@ -471,7 +481,7 @@ enum cli_exit cli_check_args(const struct cli_command *c, const struct cli_args 
         cli_say(NULL, "give one of --keep-partial and --strict");
         return CLI_USAGE;
     }
-    if (cli_is_live(ret) && (ret->events || ret->dump_number != 0 || ret->process != 0 || ret->max_block_bytes != 0)) {
+    if (cli_is_live(ret) && (ret->events || ret->dump_number != 0 || ret->process != 0 || ret->process_name != NULL || ret->max_block_bytes != 0)) {
         cli_say(NULL, "--events, --dump, --process and --max-block are for recordings, not for living processes");
         return CLI_USAGE;
     }

@@ -40,6 +40,14 @@ enum gcd_clr_eventpipe_event {
     GCD_EP_PROCESS_INFO = 1              /* ProcessInfo */
 };
 
+/* The kernel of Windows; group and number (evntrace.h, class Process of the MSNT_SystemTrace provider) */
+enum gcd_windows_event {
+    GCD_WIN_PROCESS_START = 0x0301,      /* Process/Start */
+    GCD_WIN_PROCESS_END = 0x0302,        /* Process/End */
+    GCD_WIN_PROCESS_DC_START = 0x0303,   /* Process/DCStart: it ran before the recording */
+    GCD_WIN_PROCESS_DC_END = 0x0304      /* Process/DCEnd: it ran after it */
+};
+
 enum gcd_gc_reason { GCD_GC_REASON_INDUCED = 1 };
 enum gcd_gc_type { GCD_GC_BLOCKING = 0 };
 

@@ -103,6 +103,7 @@ struct gcd_heap {
     bool check_references;
     unsigned wanted;             /* number of the walk to take; 0 = the first one inside the right GC */
     uint64_t process;
+    unsigned ptr_bytes;          /* of its events; one trace can hold processes of both kinds */
     uint32_t *addr_pages_left;   /* shared by the heaps of all processes */
 
     struct gcd_textpool text;

@@ -356,6 +356,7 @@ static bool matters(const struct gcd_event *ev)
 gcd_status heap_event(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
 {
     gcd_status st = GCD_OK;
+    h->ptr_bytes = ev->ptr_bytes;
     if (ev->provider == GCD_PROVIDER_RUNTIME)
         st = runtime_event(h, ev, err);
     else if (ev->provider == GCD_PROVIDER_RUNDOWN)

@@ -50,7 +50,10 @@ void heap_verdict(const struct gcd_heap *h, const struct heap_walk *w, const str
                 trace->damage_off, damage_text);
     if (input_damage_text != NULL)
         gcd_verdict_add(ret, GCD_REASON_INPUT_DAMAGED, 0, "%s", input_damage_text);
-    if (trace->lost_events > 0)
+    if (trace->lost_events > 0 && trace->lost_threads == 0)  /* of any thread of any process */
+        gcd_verdict_add(ret, GCD_REASON_EVENTS_LOST, trace->lost_events, "%" PRIu64 " event%s were lost while they were recorded",
+                trace->lost_events, plural(trace->lost_events));
+    else if (trace->lost_events > 0)
         gcd_verdict_add(ret, GCD_REASON_EVENTS_LOST, trace->lost_events, "%s%" PRIu64 " event%s of %" PRIu64 " thread%s were lost in the target",
                 trace->loss_verified ? "" : "at least ", trace->lost_events, plural(trace->lost_events), trace->lost_threads,
                 plural(trace->lost_threads));
@@ -62,6 +65,12 @@ void heap_verdict(const struct gcd_heap *h, const struct heap_walk *w, const str
         gcd_verdict_add(ret, GCD_REASON_LOSS_UNVERIFIED, 0, "the final count of events is missing, so lost events cannot be ruled out");
     else if (trace->lost_events == 0 && !thread_closed)
         gcd_verdict_add(ret, GCD_REASON_LOSS_UNVERIFIED, 0, "the final count of events leaves out the thread that walked the heap");
+    if (trace->lost_buffers > 0)
+        gcd_verdict_add(ret, GCD_REASON_BUFFERS_LOST, trace->lost_buffers, "%" PRIu64 " buffer%s of events %s missing", trace->lost_buffers,
+                plural(trace->lost_buffers), trace->lost_buffers == 1 ? "is" : "are");
+    if (trace->damaged_buffers > 0)
+        gcd_verdict_add(ret, GCD_REASON_BUFFERS_DAMAGED, trace->damaged_buffers, "%" PRIu64 " buffer%s of events %s damaged",
+                trace->damaged_buffers, plural(trace->damaged_buffers), trace->damaged_buffers == 1 ? "is" : "are");
     check_index(ret, w, HEAP_NODES, GCD_REASON_NODE_EVENTS_MISSING, "objects");
     check_index(ret, w, HEAP_EDGES, GCD_REASON_EDGE_EVENTS_MISSING, "references");
     check_index(ret, w, HEAP_ROOTS, GCD_REASON_ROOT_EVENTS_MISSING, "roots");

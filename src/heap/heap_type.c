@@ -182,8 +182,8 @@ static bool ends_with(const char *s, size_t n, const char *suffix)
 }
 
 /*
- * The command line is one string in which nothing is quoted, so this is a best guess: the first word's base name without ".exe";
- * for "dotnet app.dll …" that of the first word that ends in ".dll", without it.  It depends on the trace only,
+ * The command line is one string in which nothing is quoted, except on Windows, so this is a best guess: the first word's base name
+ * without ".exe"; for "dotnet app.dll …" that of the first word that ends in ".dll", without it.  It depends on the trace only,
  * so that a live dump and its recording carry the same name.
  */
 gcd_status heap_process_name(struct gcd_heap *h, const char **ret, struct gcd_error *err)
@@ -193,7 +193,9 @@ gcd_status heap_process_name(struct gcd_heap *h, const char **ret, struct gcd_er
     size_t first_n = 0;
     for (bool is_first = true; *p != '\0';) {
         p += strspn(p, " ");
-        size_t word_n = strcspn(p, " "), n;
+        bool quoted = *p == '"';             /* on Windows, where a path has spaces */
+        p += quoted;
+        size_t word_n = strcspn(p, quoted ? "\"" : " "), n;
         const char *name = base_name(p, word_n, &n);
         if (is_first) {
             if (ends_with(name, n, ".exe"))
@@ -208,7 +210,7 @@ gcd_status heap_process_name(struct gcd_heap *h, const char **ret, struct gcd_er
             first_n = n - 4;
             break;
         }
-        p += word_n;
+        p += word_n + (quoted && p[word_n] != '\0');
     }
     return heap_text(h, first, first_n, ret, err);
 }

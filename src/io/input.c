@@ -10,6 +10,9 @@
 /* Large enough that a system call costs nothing beside the work on its bytes, small enough for the second-level cache. */
 #define READ_BYTES ((size_t)256 * 1024)
 
+/* One byte decides whether it is gzip: no format that is read here begins with it. */
+#define GZIP_FIRST 0x1f
+
 struct gcd_input {
     struct gcd_alloc alloc;
     const uint8_t *memory;       /* input in memory, else NULL */
@@ -19,11 +22,15 @@ struct gcd_input {
     int fd;                      /* -1: memory */
     enum gcd_file_kind kind;
     uint64_t base, size;
+    int origin_fd;               /* the file that FD is a seekable copy of, -1 = none */
     int spool_fd;                /* copy of a stream, -1 = none */
     uint64_t spool_bytes;
     bool stream_taken;           /* the one reader of the stream exists or existed */
     bool stream_ended;
     const gcd_cancel_flag *cancel;
+    char *spool_dir;             /* a copy of the option; NULL = the default */
+    struct gcd_input **parts;    /* of one that was joined: seekable, one behind the other */
+    size_t part_count;
     struct gcd_reader *peeked;   /* the one reader of a stream, which has been looked into and not been given out yet */
     uint8_t *early;              /* what it has read so far, as long as a copy can still be asked for */
     size_t early_n, early_cap;
@@ -54,9 +61,16 @@ static gcd_status input_new(const struct gcd_input_options *options, struct gcd_
     if (in == NULL)
         return gcd_fail_nomem(err, "opening the input");
     in->alloc = a;
-    in->fd = in->spool_fd = -1;
+    in->fd = in->spool_fd = in->origin_fd = -1;
     in->kind = GCD_FILE_REGULAR;
     in->cancel = options != NULL ? options->cancel : NULL;
+    if (options != NULL && options->spool_dir != NULL) {
+        in->spool_dir = gcd_mem_strndup(&a, options->spool_dir, strlen(options->spool_dir));
+        if (in->spool_dir == NULL) {
+            gcd_mem_free(&a, in, sizeof *in);
+            return gcd_fail_nomem(err, "opening the input");
+        }
+    }
     *ret = in;
     return GCD_OK;
 }
@@ -152,6 +166,9 @@ void gcd_input_free(struct gcd_input *in)
 {
     if (in == NULL)
         return;
+    for (size_t i = 0; i < in->part_count; i++)
+        gcd_input_free(in->parts[i]);
+    gcd_mem_free(&in->alloc, in->parts, in->part_count * sizeof(struct gcd_input *));
     gcd_reader_free(in->peeked);
     gcd_mem_free(&in->alloc, in->early, in->early_cap);
     gcd_mem_free(&in->alloc, in->spooled, in->spooled_cap);
@@ -159,6 +176,10 @@ void gcd_input_free(struct gcd_input *in)
         (void)gcd_file_close(in->fd, NULL);
     if (in->spool_fd >= 0)
         (void)gcd_file_close(in->spool_fd, NULL);
+    if (in->origin_fd >= 0)
+        (void)gcd_file_close(in->origin_fd, NULL);
+    if (in->spool_dir != NULL)
+        gcd_mem_free(&in->alloc, in->spool_dir, strlen(in->spool_dir) + 1);
     struct gcd_alloc a = in->alloc;
     gcd_mem_free(&a, in, sizeof *in);
 }
@@ -170,7 +191,11 @@ uint64_t gcd_input_size(const struct gcd_input *in)
 
 bool gcd_input_is_file(const struct gcd_input *in, const char *path)
 {
-    return in->fd >= 0 && gcd_file_same(in->fd, path);
+    for (size_t i = 0; i < in->part_count; i++)
+        if (gcd_input_is_file(in->parts[i], path))
+            return true;
+    int fd = in->origin_fd >= 0 ? in->origin_fd : in->fd;
+    return fd >= 0 && gcd_file_same(fd, path);
 }
 
 gcd_status gcd_reader_new(struct gcd_input *in, struct gcd_reader **ret, struct gcd_error *err)
@@ -243,6 +268,9 @@ static gcd_status read_raw(struct gcd_reader *r, struct gcd_error *err)
     if (in->memory != NULL) {
         r->raw_p = in->memory + r->pos;
         r->raw_n = (size_t)(in->size - r->pos);
+    } else if (in->part_count > 0) {
+        r->raw_p = r->raw;
+        GCD_TRY(gcd_input_read_at(in, r->pos, r->raw, READ_BYTES, &r->raw_n, err));
     } else {
         bool spool = in->kind == GCD_FILE_STREAM && !r->from_stream;
         size_t most = in->appended && in->size - r->pos < READ_BYTES ? (size_t)(in->size - r->pos) : READ_BYTES;
@@ -272,16 +300,14 @@ static gcd_status read_raw(struct gcd_reader *r, struct gcd_error *err)
     return GCD_OK;
 }
 
-/*
- * Is it gzip?  A pipe may deliver its first byte alone; one byte decides: no format that is read here begins with 1f.
- */
+/* Is it gzip?  A pipe may deliver its first byte alone. */
 static gcd_status sniff(struct gcd_reader *r, struct gcd_error *err)
 {
     gcd_status st = read_raw(r, err);
     if (st != GCD_OK)
         return st;
     r->sniffed = true;
-    r->gzip = r->raw_p[0] == 0x1f;
+    r->gzip = r->raw_p[0] == GZIP_FIRST;
     if (!r->gzip)
         return GCD_OK;
     r->plain = gcd_mem_new(&r->in->alloc, READ_BYTES);
@@ -389,6 +415,138 @@ gcd_status gcd_input_peek(struct gcd_input *in, uint8_t *bytes, size_t want, siz
     else
         gcd_reader_free(r);
     return st;
+}
+
+/* All of IN, gzip undone, into FD. */
+static gcd_status copy_plain(struct gcd_input *in, int fd, uint64_t *ret_bytes, struct gcd_error *err)
+{
+    struct gcd_reader *r;
+    const uint8_t *p;
+    size_t n;
+    GCD_TRY(gcd_reader_new(in, &r, err));
+    gcd_status st;
+    while ((st = gcd_reader_next(r, &p, &n, err)) == GCD_OK) {
+        if (in->cancel != NULL && atomic_load_explicit(in->cancel, memory_order_relaxed)) {
+            st = gcd_fail(err, GCD_E_CANCELED, "interrupted");
+            break;
+        }
+        st = gcd_file_write(fd, NULL, p, n, err);
+        if (st != GCD_OK) {
+            gcd_error_wrap(err, "temporary copy of the input");
+            break;
+        }
+        *ret_bytes += n;
+    }
+    gcd_reader_free(r);
+    return st;
+}
+
+gcd_status gcd_input_make_seekable(struct gcd_input *in, struct gcd_error *err)
+{
+    int fd;
+    uint64_t bytes = 0;
+    if (in->part_count > 0)
+        return GCD_OK;
+    if (in->kind != GCD_FILE_STREAM) {
+        uint8_t first;
+        size_t n;
+        GCD_TRY(gcd_input_read_at(in, 0, &first, 1, &n, err));
+        if (n == 0 || first != GZIP_FIRST)
+            return GCD_OK;
+    }
+    GCD_TRY(gcd_file_open_unlinked(in->spool_dir != NULL ? in->spool_dir : "/tmp", &fd, err));
+    gcd_status st = copy_plain(in, fd, &bytes, err);
+    if (st != GCD_END && st != GCD_E_TRUNCATED && st != GCD_E_FORMAT) {
+        (void)gcd_file_close(fd, NULL);
+        return st;
+    }
+    forget_memory(in);
+    if (in->spool_fd >= 0)
+        (void)gcd_file_close(in->spool_fd, NULL);
+    in->spool_fd = -1;
+    in->origin_fd = in->fd;
+    in->fd = fd;
+    in->kind = GCD_FILE_REGULAR;
+    in->base = 0;
+    in->size = bytes;
+    return st == GCD_END ? GCD_OK : st;
+}
+
+gcd_status gcd_input_join(struct gcd_input **parts, size_t n, const struct gcd_input_options *options, struct gcd_input **ret,
+                          struct gcd_error *err)
+{
+    struct gcd_input *in = NULL;
+    GCD_TRY(input_new(options, &in, err));
+    struct gcd_input **own = gcd_mem_new_array(&in->alloc, n, sizeof(struct gcd_input *));
+    gcd_status st = own != NULL ? GCD_OK : gcd_fail_nomem(err, "opening the input");
+    for (size_t i = 0; i < n && st == GCD_OK; i++) {
+        st = gcd_input_make_seekable(parts[i], err);
+        if (__builtin_add_overflow(in->size, parts[i]->size, &in->size))
+            st = gcd_fail(err, GCD_E_LIMIT, "the files are too large");
+    }
+    if (st != GCD_OK) {
+        gcd_mem_free(&in->alloc, own, n * sizeof(struct gcd_input *));
+        gcd_input_free(in);
+        return st;
+    }
+    memcpy(own, parts, n * sizeof(struct gcd_input *));
+    in->parts = own;
+    in->part_count = n;
+    *ret = in;
+    return GCD_OK;
+}
+
+size_t gcd_input_part_count(const struct gcd_input *in)
+{
+    return in->part_count > 0 ? in->part_count : 1;
+}
+
+uint64_t gcd_input_part_size(const struct gcd_input *in, size_t i)
+{
+    return in->part_count > 0 ? in->parts[i]->size : in->size;
+}
+
+static gcd_status read_parts_at(struct gcd_input *in, uint64_t off, uint8_t *buf, size_t n, size_t *ret_n, struct gcd_error *err)
+{
+    size_t done = 0;
+    for (size_t i = 0; i < in->part_count && done < n; i++) {
+        uint64_t size = in->parts[i]->size;
+        if (off < size) {
+            size_t want = size - off < n - done ? (size_t)(size - off) : n - done, got;
+            GCD_TRY(gcd_input_read_at(in->parts[i], off, buf + done, want, &got, err));
+            done += got;
+            if (got < want)
+                break;
+            off += got;
+        }
+        off -= size;
+    }
+    *ret_n = done;
+    return GCD_OK;
+}
+
+gcd_status gcd_input_read_at(struct gcd_input *in, uint64_t off, void *buf, size_t n, size_t *ret_n, struct gcd_error *err)
+{
+    if (in->kind == GCD_FILE_STREAM)
+        return gcd_fail(err, GCD_E_STATE, "a pipe cannot be read at any place");
+    if (in->part_count > 0)
+        return read_parts_at(in, off, buf, n, ret_n, err);
+    size_t done = 0;
+    if (in->memory != NULL || in->appended)
+        n = off >= in->size ? 0 : in->size - off < n ? (size_t)(in->size - off) : n;
+    if (in->memory != NULL && n > 0) {
+        memcpy(buf, in->memory + off, n);
+        done = n;
+    }
+    while (in->memory == NULL && done < n) {
+        size_t part;
+        GCD_TRY(gcd_file_read_at(in->fd, in->base + off + done, (uint8_t *)buf + done, n - done, &part, err));
+        if (part == 0)
+            break;
+        done += part;
+    }
+    *ret_n = done;
+    return GCD_OK;
 }
 
 uint64_t gcd_reader_position(const struct gcd_reader *r)

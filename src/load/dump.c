@@ -11,7 +11,8 @@
 #include "clr/clr_ids.h"
 #include "load/load.h"
 
-gcd_status gcd_dump_new(const struct gcd_dump_options *options, struct gcd_dump **ret, struct gcd_error *err)
+/* IN NULL: it will be fed. */
+static gcd_status dump_new(struct gcd_input *in, const struct gcd_dump_options *options, struct gcd_dump **ret, struct gcd_error *err)
 {
     static const struct gcd_dump_options defaults;
     if (options == NULL)
@@ -25,16 +26,22 @@ gcd_status gcd_dump_new(const struct gcd_dump_options *options, struct gcd_dump 
         d->limits = *options->limits;
     d->options = *options;
     d->addr_pages_left = HEAP_ADDR_PAGES;
+    load_started_init(&d->started, &d->alloc, gcd_limit_or(d->limits.text_bytes, UINT64_C(1) << 30));
     d->trace_error = d->input_error = (struct gcd_error)GCD_ERROR_INIT;
     d->options.alloc = &d->alloc;
     d->options.limits = &d->limits;
-    gcd_status st = gcd_trace_new(&a, &d->limits, &d->trace, err);
+    gcd_status st = in != NULL ? gcd_trace_open(in, &a, &d->limits, &d->trace, err) : gcd_trace_new(&a, &d->limits, &d->trace, err);
     if (st != GCD_OK) {
         gcd_dump_free(d);
         return st;
     }
     *ret = d;
     return GCD_OK;
+}
+
+gcd_status gcd_dump_new(const struct gcd_dump_options *options, struct gcd_dump **ret, struct gcd_error *err)
+{
+    return dump_new(NULL, options, ret, err);
 }
 
 void gcd_dump_free(struct gcd_dump *d)
@@ -47,6 +54,8 @@ void gcd_dump_free(struct gcd_dump *d)
     gcd_mem_free(&d->alloc, d->heaps, d->heap_cap * sizeof *d->heaps);
     gcd_mem_free(&d->alloc, d->types, d->type_cap * sizeof *d->types);
     gcd_mem_free(&d->alloc, d->type_number, d->type_number_count * sizeof *d->type_number);
+    load_started_done(&d->started);
+    gcd_mem_free(&d->alloc, d->processes, d->process_cap * sizeof *d->processes);
     struct gcd_alloc a = d->alloc;
     gcd_mem_free(&a, d, sizeof *d);
 }
@@ -95,6 +104,10 @@ static gcd_status drain(struct gcd_dump *d, struct gcd_error *err)
         struct gcd_heap *h;
         if (ev.provider == GCD_PROVIDER_OTHER)
             continue;
+        if (ev.provider == GCD_PROVIDER_WINDOWS) {
+            GCD_TRY(load_started_event(&d->started, &ev, err));
+            continue;
+        }
         GCD_TRY(heap_of(d, &ev, &h, err));
         if (h != NULL)
             GCD_TRY(heap_event(h, &ev, err));
@@ -187,6 +200,21 @@ static gcd_status sort_dependents(struct gcd_dump *d, struct gcd_error *err)
     return GCD_OK;
 }
 
+static gcd_status collect_processes(struct gcd_dump *d, struct gcd_error *err)
+{
+    for (size_t i = 0; i < d->heap_count; i++) {
+        struct gcd_heap *h = d->heaps[i];
+        if (h->with_objects == 0)
+            continue;
+        if (!gcd_vec_reserve(&d->alloc, &d->processes, &d->process_cap, d->process_count + 1, sizeof *d->processes, MAX_PROCESSES))
+            return gcd_fail_nomem(err, "listing processes");
+        struct gcd_dump_process *p = &d->processes[d->process_count++];
+        *p = (struct gcd_dump_process){ .process = h->process, .dumps = h->with_objects, .chosen = h == d->heap };
+        GCD_TRY(heap_process_name(h, &p->name, err));
+    }
+    return GCD_OK;
+}
+
 static gcd_status collect_facts(struct gcd_dump *d, struct gcd_error *err)
 {
     struct gcd_heap *h = d->heap;
@@ -194,6 +222,7 @@ static gcd_status collect_facts(struct gcd_dump *d, struct gcd_error *err)
     struct gcd_dump_facts *f = &d->facts;
     struct heap_pauses pauses;
     gcd_trace_get_info(d->trace, &f->trace);
+    f->trace.ptr_bytes = h->ptr_bytes;
     f->process = h->process;
     GCD_TRY(heap_process_name(h, &f->process_name, err));
     f->command_line = h->command_line;
@@ -244,13 +273,33 @@ static gcd_status collect_facts(struct gcd_dump *d, struct gcd_error *err)
     return GCD_OK;
 }
 
+static gcd_status has_name(struct gcd_dump *d, struct gcd_heap *h, bool *ret, struct gcd_error *err)
+{
+    const char *name = d->options.process_name;
+    *ret = true;
+    if (name == NULL)
+        return GCD_OK;
+    const char *own;
+    GCD_TRY(heap_process_name(h, &own, err));
+    *ret = strcmp(own, name) == 0;
+    return GCD_OK;
+}
+
 /* The process whose dump is taken: the first with a walk inside the right GC, else the first with any. */
 static gcd_status choose_heap(struct gcd_dump *d, struct gcd_error *err)
 {
-    unsigned dumps = 0;
+    unsigned dumps = 0, others = 0;
     for (size_t i = 0; i < d->heap_count; i++) {
         struct gcd_heap *h = d->heaps[i];
+        bool named;
+        if (h->command_line[0] == '\0')  /* the runtime itself did not say */
+            h->command_line = load_started_line(&d->started, h->process);
         heap_finish(h);
+        GCD_TRY(has_name(d, h, &named, err));
+        if (!named) {
+            others += h->with_objects;
+            continue;
+        }
         dumps += h->with_objects;
         if (h->chosen != NULL && (d->heap == NULL || (d->heap->chosen->state != HEAP_WALK_CONFIRMED &&
                                                       h->chosen->state == HEAP_WALK_CONFIRMED)))
@@ -261,6 +310,8 @@ static gcd_status choose_heap(struct gcd_dump *d, struct gcd_error *err)
     if (dumps > 0)
         return gcd_fail(err, GCD_E_NOT_FOUND, "has %u heap dump%s, number %u was asked for", dumps, dumps == 1 ? "" : "s",
                         d->options.dump_number);
+    if (others > 0)
+        return gcd_fail(err, GCD_E_NOT_FOUND, "contains no heap dump of a process \"%s\", but of others", d->options.process_name);
     if (d->has_other_process)
         return gcd_fail(err, GCD_E_NOT_FOUND, "contains no heap dump of process %" PRIu64 ", but one of process %" PRIu64,
                         d->options.process, d->other_process);
@@ -288,26 +339,20 @@ gcd_status gcd_dump_close(struct gcd_dump *d, struct gcd_input *in, struct gcd_e
     GCD_TRY(collect_types(d, err));
     GCD_TRY(sort_dependents(d, err));
     GCD_TRY(collect_facts(d, err));
+    GCD_TRY(collect_processes(d, err));
     heap_verdict(d->heap, d->heap->chosen, &d->facts.trace, gcd_trace_thread_closed(d->trace, d->heap->chosen->thread), d->trace_error.msg,
                  d->input_error.code != GCD_OK ? d->input_error.msg : NULL, &d->verdict);
     return GCD_OK;
 }
 
-/* Feed the whole input.  Its own damage (a gzip file that was cut) ends it like a trace that was cut. */
+/* Read the whole input.  Its own damage (a gzip file that was cut) ends it like a trace that was cut. */
 static gcd_status read_all(struct gcd_dump *d, struct gcd_input *in, struct gcd_error *err)
 {
-    struct gcd_reader *r;
-    GCD_TRY(gcd_reader_new(in, &r, err));
-    gcd_status st;
-    do {
-        const uint8_t *bytes;
-        size_t n;
+    for (;;) {
         struct gcd_error io = GCD_ERROR_INIT;
-        if (d->options.cancel != NULL && atomic_load_explicit(d->options.cancel, memory_order_relaxed)) {
-            st = gcd_fail(err, GCD_E_CANCELED, "interrupted");
-            break;
-        }
-        st = gcd_reader_next(r, &bytes, &n, &io);
+        if (d->options.cancel != NULL && atomic_load_explicit(d->options.cancel, memory_order_relaxed))
+            return gcd_fail(err, GCD_E_CANCELED, "interrupted");
+        gcd_status st = gcd_trace_fetch(d->trace, &io);
         if (st == GCD_E_TRUNCATED || st == GCD_E_FORMAT) {
             d->input_error = io;
             st = GCD_END;
@@ -315,20 +360,20 @@ static gcd_status read_all(struct gcd_dump *d, struct gcd_input *in, struct gcd_
             *err = io;
         }
         if (st != GCD_OK)
-            break;
-        st = gcd_dump_feed(d, bytes, n, err);
+            return st;
+        st = drain(d, err);
         if (d->options.progress != NULL)
-            d->options.progress(d->options.progress_ctx, gcd_reader_position(r), gcd_input_size(in));
-    } while (st >= 0);
-    gcd_reader_free(r);
-    return st;
+            d->options.progress(d->options.progress_ctx, gcd_trace_position(d->trace), gcd_input_size(in));
+        if (st < 0)
+            return st;
+    }
 }
 
 gcd_status gcd_dump_open(struct gcd_input *in, const struct gcd_dump_options *options, struct gcd_dump **ret,
                          struct gcd_error *err)
 {
-    struct gcd_dump *d;
-    GCD_TRY(gcd_dump_new(options, &d, err));
+    struct gcd_dump *d = NULL;
+    GCD_TRY(dump_new(in, options, &d, err));
     gcd_status st = read_all(d, in, err);
     if (st == GCD_END)
         st = gcd_dump_close(d, in, err);
@@ -350,6 +395,16 @@ const struct gcd_dump_facts *gcd_dump_facts(const struct gcd_dump *d)
 const struct gcd_verdict *gcd_dump_verdict(const struct gcd_dump *d)
 {
     return &d->verdict;
+}
+
+size_t gcd_dump_process_count(const struct gcd_dump *d)
+{
+    return d->process_count;
+}
+
+const struct gcd_dump_process *gcd_dump_process(const struct gcd_dump *d, size_t i)
+{
+    return &d->processes[i];
 }
 
 uint32_t gcd_dump_type_count(const struct gcd_dump *d)

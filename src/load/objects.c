@@ -13,8 +13,7 @@
 
 /* One of the two cursors. */
 struct feed {
-    struct gcd_reader *reader;
-    struct gcd_trace *trace;
+    struct gcd_trace *trace;     /* NULL until it is needed */
     uint32_t event_id;
     uint32_t next_index;
     bool ended, holed;           /* holed: an event is missing, what comes behind it cannot be matched */
@@ -46,16 +45,13 @@ struct gcd_objects {
 static gcd_status feed_open(struct gcd_dump *d, struct feed *f, uint32_t event_id, struct gcd_error *err)
 {
     f->event_id = event_id;
-    GCD_TRY(gcd_reader_new(d->input, &f->reader, err));
-    return gcd_trace_new(&d->alloc, &d->limits, &f->trace, err);
+    return gcd_trace_open(d->input, &d->alloc, &d->limits, &f->trace, err);
 }
 
 static void feed_close(struct feed *f)
 {
     gcd_trace_free(f->trace);
-    gcd_reader_free(f->reader);
     f->trace = NULL;
-    f->reader = NULL;
 }
 
 gcd_status gcd_objects_new(struct gcd_dump *d, struct gcd_objects **ret, struct gcd_error *err)
@@ -98,13 +94,7 @@ static gcd_status next_event(struct gcd_dump *d, struct feed *f, struct gcd_even
             return st;
         if (d->options.cancel != NULL && atomic_load_explicit(d->options.cancel, memory_order_relaxed))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
-        const uint8_t *bytes;
-        size_t n;
-        st = gcd_reader_next(f->reader, &bytes, &n, err);
-        if (st == GCD_OK)
-            st = gcd_trace_feed(f->trace, bytes, n, err);
-        else if (st == GCD_END || st == GCD_E_TRUNCATED || st == GCD_E_FORMAT)
-            gcd_trace_finish(f->trace);
+        st = gcd_trace_fetch(f->trace, err);
         if (st < 0 && st != GCD_E_TRUNCATED && st != GCD_E_FORMAT)
             return st;
     }
@@ -184,7 +174,7 @@ static gcd_status skip_edges(struct gcd_objects *o, struct gcd_error *err)
 /* The cursor for references is opened when the first are asked for: who wants only the objects reads the trace once. */
 static gcd_status reach_edges(struct gcd_objects *o, struct gcd_error *err)
 {
-    if (o->edges.reader == NULL)
+    if (o->edges.trace == NULL)
         GCD_TRY(feed_open(o->dump, &o->edges, GCD_EV_BULK_EDGE, err));
     return o->edges_unwanted > 0 ? skip_edges(o, err) : GCD_OK;
 }
@@ -192,7 +182,7 @@ static gcd_status reach_edges(struct gcd_objects *o, struct gcd_error *err)
 /* After the last object: is this what the first pass has counted and judged? */
 static gcd_status check_edge_sum(struct gcd_objects *o, struct gcd_error *err)
 {
-    if (o->edges.reader != NULL) {
+    if (o->edges.trace != NULL) {
         GCD_TRY(skip_edges(o, err));
         if (o->dump->verdict.complete && o->edges_seen != o->dump->facts.edges)
             return changed(err);
@@ -319,6 +309,6 @@ gcd_status gcd_objects_next_again(struct gcd_objects *o, bool *ret_has_address, 
 
 uint64_t gcd_objects_position(const struct gcd_objects *o)
 {
-    const struct gcd_reader *r = o->nodes.reader != NULL ? o->nodes.reader : o->edges.reader;
-    return r != NULL ? gcd_reader_position(r) : 0;
+    const struct gcd_trace *t = o->nodes.trace != NULL ? o->nodes.trace : o->edges.trace;
+    return t != NULL ? gcd_trace_position(t) : 0;
 }

@@ -35,7 +35,7 @@ gcd_status nt_file_header(struct gcd_nt *nt, const uint8_t *p, size_t n, size_t 
     bool v4 = n == 0 || begins(p, n, NETTRACE_MAGIC, sizeof NETTRACE_MAGIC);
     if (!v3 && !v4)
         return gcd_fail_at(err, GCD_E_UNSUPPORTED, 0,
-                           "is not a .nettrace recording (it should begin with \"Nettrace\" or \"!FastSerialization.1\")");
+                           "is neither an .etl nor a .nettrace recording (that should begin with \"Nettrace\" or \"!FastSerialization.1\")");
     if (v3) {
         if (n < sizeof SERIALIZER_MAGIC)
             return want_more(n < sizeof NETTRACE_MAGIC ? n + 1 : sizeof SERIALIZER_MAGIC, ret_want);
@@ -82,6 +82,9 @@ static enum nt_kind kind_of(const uint8_t *name, size_t n)
 /* The first object of a file that uses the same serializer for something else, .gcdump for example. */
 static gcd_status foreign_file(const uint8_t *name, uint32_t n, uint64_t off, struct gcd_error *err)
 {
+    static const char etlx[] = "TraceLog";
+    if (n >= sizeof etlx - 1 && memcmp(name + n - (sizeof etlx - 1), etlx, sizeof etlx - 1) == 0)
+        return gcd_fail_at(err, GCD_E_UNSUPPORTED, off, "is an .etlx, which PerfView makes of a recording for itself: give the .etl or .nettrace");
     return gcd_fail_at(err, GCD_E_UNSUPPORTED, off, "is not a .nettrace recording: it holds an object of type \"%.*s\"",
                        (int)n, (const char *)name);
 }

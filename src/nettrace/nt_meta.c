@@ -9,6 +9,7 @@ static const char *const provider_names[] = {
     [GCD_PROVIDER_RUNTIME] = "Microsoft-Windows-DotNETRuntime",
     [GCD_PROVIDER_RUNDOWN] = "Microsoft-Windows-DotNETRuntimeRundown",
     [GCD_PROVIDER_EVENTPIPE] = "Microsoft-DotNETCore-EventPipe",
+    [GCD_PROVIDER_WINDOWS] = "Windows Kernel",
 };
 
 const char *gcd_provider_name(enum gcd_provider p)

@@ -7,8 +7,8 @@ import struct
 
 from cli_support import CliTest, Ev, V4File, main, numbered, shop_events, small_trace, trace, trace_bytes, types_trace, write
 
-NOT_A_TRACE = (r"(is no recording \(\.nettrace\) and no dump in \.gclog, \.gcdump or \.dartheap|"
-               r'is not a \.nettrace recording \(it should begin with "Nettrace" or "!FastSerialization\.1"\) \(at byte 0\))')    # info --events
+NOT_A_TRACE = (r"(is no recording \(\.nettrace, \.etl\) and no dump in \.gclog, \.gcdump or \.dartheap|"
+               r'is neither an \.etl nor a \.nettrace recording \(that should begin with "Nettrace" or "!FastSerialization\.1"\) \(at byte 0\))')    # info --events
 ENDS_EARLY = r"the recording ends early: .* \(at byte {}\)"
 HEADER = r"the file ends within its header \(at byte {}\)"
 READERS = (["info"], ["report"], ["info", "--json"], ["report", "--json"], ["convert", "-o", "old"])
@@ -84,10 +84,11 @@ class NoRecording(BadInput):
                 ("elf", b"\x7fELF\2\1\1\0" + bytes(8) + b"\3\0>\0\1\0\0\0" + bytes(4000)),
                 ("pe", b"MZ\x90\0\3\0\0\0" + bytes(1000)),
                 ("png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1"),
-                ("zip", b"PK\3\4\x14\0\0\0\b\0" + bytes(100)), ("etl", bytes(4) + b"\0\4\1\0" + bytes(60000)),
+                ("etl", bytes(4) + b"\0\4\1\0" + bytes(60000)),
                 ("json", b'{"schema": 1}'), ("utf-16", "Nettrace".encode("utf-16")), ("lower", b"nettrace" + bytes(50))):
             self.data_refused(name, data, NOT_A_TRACE)
             self.data_refused(name + ".gz", gzip.compress(data), NOT_A_TRACE)
+        self.data_refused("zip", b"PK\3\4\x14\0\0\0\b\0" + bytes(100), r"is a ZIP archive \(\.etl\.zip, .*unpack it.*")
 
     def test_other_files_of_the_same_serializer(self):
         for tag, name, shown in ((4, b"Graphs.MemoryGraph", ".*"), (5, b"EventBlock", "EventBlock"),

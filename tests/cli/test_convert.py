@@ -320,6 +320,10 @@ class SeveralDumps(CliTest):
         whole = self.done("convert", "shop", "-o", "-").out
         self.assertEqual(self.done("convert", "shop", "-o", "-", "--process", "1234").out, whole)
         self.refused(1, r"shop: .*process 77.*", "convert", "shop", "-o", "-", "--process", "77")
+        name = self.done("info", "--json", "shop").out.decode().split('"name": "')[1].split('"')[0]
+        self.assertEqual(self.done("convert", "shop", "-o", "-", "--process", name).out, whole)
+        self.refused(1, r'shop: contains no heap dump of a process "x", but of others', "convert", "shop", "-o", "-", "--process", "x")
+        self.assertEqual(self.done("convert", "shop", "-o", "-", "--process", "x", "--process", "1234").out, whole)
 
 
 if __name__ == "__main__":

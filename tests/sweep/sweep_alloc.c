@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "support/failalloc.h"
+#include "support/wrapped.h"
 #include "sweep/sweep.h"
 
 /* One job with F's allocator; returns the first status that is not a success. */
@@ -148,6 +149,22 @@ static void test_open(void **state)
     tally_expect_none(&t);
 }
 
+static void test_etl(void **state)
+{
+    (void)state;
+    struct tally t = { 0 };
+    struct tb_bytes b, etl;
+    for (size_t i = 0; i < TB_ETL_WAYS; i++) {
+        const struct tb_sample *s = tb_sample(i, &b);
+        tb_etl(b.p, b.n, tb_etl_way(i), &etl);
+        sweep_job(job_open, s->name, etl.p, etl.n, false, &t);
+        sweep_job(job_open, s->name, etl.p, etl.n, true, &t);
+        tb_free(&etl);
+        tb_free(&b);
+    }
+    tally_expect_none(&t);
+}
+
 static void test_convert(void **state)
 {
     (void)state;
@@ -247,7 +264,7 @@ static void test_self(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_feed),    cmocka_unit_test(test_open), cmocka_unit_test(test_convert),
+        cmocka_unit_test(test_feed),    cmocka_unit_test(test_open), cmocka_unit_test(test_etl), cmocka_unit_test(test_convert),
         cmocka_unit_test(test_bundled), cmocka_unit_test(test_self),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

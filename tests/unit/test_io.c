@@ -356,6 +356,113 @@ static void a_pipe_is_kept_for_the_second_reading(void **state)
     close(old_stdin);
 }
 
+/* TEXT must be what IN holds, wherever one begins. */
+static void expect_at_any_place(struct gcd_input *in, const char *text)
+{
+    size_t n = strlen(text), got;
+    char back[64];
+    gcd_status end;
+    for (size_t off = 0; off <= n + 1; off++)
+        for (size_t want = 0; want <= n + 1; want++) {
+            memset(back, 'x', sizeof back);
+            assert_int_equal(gcd_input_read_at(in, off, back, want, &got, NULL), GCD_OK);
+            assert_int_equal(got, off >= n ? 0 : want < n - off ? want : n - off);
+            assert_memory_equal(back, text + (off < n ? off : n), got);
+            assert_int_equal(back[got], 'x');
+        }
+    assert_int_equal(gcd_input_size(in), n);
+    assert_int_equal(read_all(in, back, sizeof back, &end), n);
+    assert_memory_equal(back, text, n);
+}
+
+static void put_gzip(const char *name, const char *text)
+{
+    struct gcd_sink *s;
+    assert_int_equal(gcd_sink_open(in_folder(name), NULL, &s, NULL), GCD_OK);
+    gcd_sink_text(s, text);
+    assert_int_equal(gcd_sink_commit(s, NULL), GCD_OK);
+    gcd_sink_free(s);
+}
+
+static void any_place_can_be_read(void **state)
+{
+    (void)state;
+    struct gcd_input *in;
+    struct gcd_input_options options = { .spool_dir = folder };
+    char back[8];
+    size_t got;
+    put_file("plain", "one two three", 13);
+    put_gzip("packed.gz", "one two three");
+    for (int i = 0; i < 2; i++) {
+        const char *path = in_folder(i == 0 ? "plain" : "packed.gz");
+        size_t before = files();
+        assert_int_equal(gcd_input_open(path, &options, &in, NULL), GCD_OK);
+        assert_int_equal(gcd_input_make_seekable(in, NULL), GCD_OK);
+        assert_int_equal(gcd_input_make_seekable(in, NULL), GCD_OK);
+        assert_int_equal(files(), before);
+        expect_at_any_place(in, "one two three");
+        assert_true(gcd_input_is_file(in, path));
+        gcd_input_free(in);
+    }
+    int fd[2];
+    assert_int_equal(pipe(fd), 0);
+    assert_int_equal(write(fd[1], "one two three", 13), 13);
+    close(fd[1]);
+    int old_stdin = dup(0);
+    assert_int_equal(dup2(fd[0], 0), 0);
+    close(fd[0]);
+    assert_int_equal(gcd_input_open("-", &options, &in, NULL), GCD_OK);
+    assert_int_equal(gcd_input_read_at(in, 0, back, 1, &got, NULL), GCD_E_STATE);
+    assert_int_equal(gcd_input_peek(in, (uint8_t *)back, 3, &got, NULL), GCD_OK);
+    assert_int_equal(gcd_input_make_seekable(in, NULL), GCD_OK);
+    expect_at_any_place(in, "one two three");
+    gcd_input_free(in);
+    assert_int_equal(dup2(old_stdin, 0), 0);
+    close(old_stdin);
+}
+
+/* What comes before the damage can be read. */
+static void any_place_of_damaged_gzip(void **state)
+{
+    (void)state;
+    struct gcd_input *in;
+    char bytes[200];
+    put_gzip("cut.gz", "one two three");
+    FILE *f = fopen(in_folder("cut.gz"), "rb");
+    assert_non_null(f);
+    size_t n = fread(bytes, 1, sizeof bytes, f);
+    assert_int_equal(fclose(f), 0);
+    put_file("cut.gz", bytes, n - 6);            /* of the 8 bytes behind the data */
+    assert_int_equal(gcd_input_open(in_folder("cut.gz"), &(struct gcd_input_options){ .spool_dir = folder }, &in, NULL), GCD_OK);
+    assert_int_equal(gcd_input_make_seekable(in, NULL), GCD_E_TRUNCATED);
+    expect_at_any_place(in, "one two three");
+    gcd_input_free(in);
+}
+
+static void several_are_one(void **state)
+{
+    (void)state;
+    struct gcd_input *parts[4], *in;
+    struct gcd_input_options options = { .spool_dir = folder };
+    put_file("first", "one ", 4);
+    put_gzip("second.gz", "two ");
+    assert_int_equal(gcd_input_open(in_folder("first"), &options, &parts[0], NULL), GCD_OK);
+    assert_int_equal(gcd_input_open(in_folder("second.gz"), &options, &parts[1], NULL), GCD_OK);
+    assert_int_equal(gcd_input_from_memory("", 0, &options, &parts[2], NULL), GCD_OK);
+    assert_int_equal(gcd_input_from_memory("three", 5, &options, &parts[3], NULL), GCD_OK);
+    assert_int_equal(gcd_input_part_count(parts[0]), 1);
+    assert_int_equal(gcd_input_join(parts, 4, &options, &in, NULL), GCD_OK);
+    assert_int_equal(gcd_input_part_count(in), 4);
+    static const uint64_t sizes[] = { 4, 4, 0, 5 };
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(gcd_input_part_size(in, i), sizes[i]);
+    assert_int_equal(gcd_input_make_seekable(in, NULL), GCD_OK);
+    expect_at_any_place(in, "one two three");
+    assert_true(gcd_input_is_file(in, in_folder("first")));
+    assert_true(gcd_input_is_file(in, in_folder("second.gz")));
+    gcd_input_free(in);
+}
+
 /* Blocks of the folder's file system cannot be counted here; the descriptor that a spool holds can. */
 static uint64_t bytes_on_disk(void)
 {
@@ -477,6 +584,7 @@ int main(void)
         cmocka_unit_test(finished_is_not_yet_there),
         cmocka_unit_test(a_large_file_does_not_stay_in_memory),
         cmocka_unit_test(outputs_that_cannot_be), cmocka_unit_test(inputs_that_cannot_be), cmocka_unit_test(gzip_that_is_not_whole),
+        cmocka_unit_test(any_place_can_be_read), cmocka_unit_test(any_place_of_damaged_gzip), cmocka_unit_test(several_are_one),
         cmocka_unit_test(a_pipe_is_kept_for_the_second_reading), cmocka_unit_test(spool_and_memory),
         cmocka_unit_test(a_spool_moves_to_the_disk_when_it_is_large), cmocka_unit_test(a_spool_without_room_keeps_what_it_has),
     };

@@ -1,0 +1,125 @@
+#include "base/error.h"
+#include "base/mem.h"
+#include "etl/etl.h"
+
+gcd_status etl_new(const struct gcd_alloc *alloc, const struct gcd_limits *limits, struct gcd_input *in, struct gcd_etl **ret,
+                   struct gcd_error *err)
+{
+    struct gcd_alloc a = gcd_alloc_or_default(alloc);
+    struct gcd_etl *e = gcd_mem_new(&a, sizeof *e);
+    if (e == NULL)
+        return gcd_fail_nomem(err, "opening a trace");
+    e->alloc = a;
+    if (limits != NULL)
+        e->limits = *limits;
+    e->limits.block_bytes = gcd_limit_or(e->limits.block_bytes, UINT64_C(16) << 20);
+    e->limits.text_bytes = gcd_limit_or(e->limits.text_bytes, UINT64_C(1) << 30);
+    e->in = in;
+    e->info = (struct gcd_trace_info){ .container = "etl", .start_unix_ms = INT64_MIN, .damage_off = GCD_OFF_NONE };
+    e->final_error = (struct gcd_error)GCD_ERROR_INIT;
+    gcd_textpool_init(&e->names, &e->alloc, e->limits.text_bytes);
+    *ret = e;
+    return GCD_OK;
+}
+
+void etl_free(struct gcd_etl *e)
+{
+    if (e == NULL)
+        return;
+    etl_streams_free(e);
+    gcd_textpool_done(&e->names);
+    gcd_mem_free(&e->alloc, e->providers, e->provider_cap * sizeof *e->providers);
+    gcd_mem_free(&e->alloc, e->buffers, e->buffer_cap * sizeof *e->buffers);
+    struct gcd_alloc a = e->alloc;
+    gcd_mem_free(&a, e, sizeof *e);
+}
+
+/* Nothing more comes after this; later calls say the same. */
+static gcd_status stop(struct gcd_etl *e, gcd_status st, const struct gcd_error *why)
+{
+    e->phase = ETL_DONE;
+    e->final = st;
+    e->final_error = *why;
+    if (st == GCD_END)
+        e->info.end = GCD_TRACE_CLOSED;
+    else if (st == GCD_E_TRUNCATED)
+        e->info.end = GCD_TRACE_TRUNCATED;
+    else
+        e->info.end = GCD_TRACE_CORRUPT;
+    if (st != GCD_END && e->info.damage_off == GCD_OFF_NONE)
+        e->info.damage_off = why->off;
+    return st;
+}
+
+/* All records have been given out: how did it end? */
+static gcd_status finish(struct gcd_etl *e, struct gcd_error *err)
+{
+    uint64_t off = e->info.damage_off;
+    if (e->info.end == GCD_TRACE_CORRUPT)
+        return stop(e, gcd_fail_at(err, GCD_E_FORMAT, off, "a buffer is smaller than its header: the sizes of the buffers are damaged"), err);
+    if (off != GCD_OFF_NONE)
+        return stop(e, gcd_fail_at(err, GCD_E_TRUNCATED, off, "the recording ends early: the file was cut, or not closed"), err);
+    return stop(e, GCD_END, &(struct gcd_error)GCD_ERROR_INIT);
+}
+
+gcd_status etl_fetch(struct gcd_etl *e, struct gcd_error *err)
+{
+    struct gcd_error own = GCD_ERROR_INIT;
+    gcd_status st = GCD_OK;
+    if (e->phase == ETL_DONE || (e->phase == ETL_MERGING && e->queue_count == 0))
+        return GCD_END;
+    if (e->phase == ETL_INDEXING)
+        st = etl_index(e, &own);
+    else if (e->phase == ETL_FILLING || etl_oldest(e) == NULL)
+        st = etl_fill(e, &own);
+    if (st < 0)
+        (void)stop(e, st, &own);
+    if (st == GCD_E_IO || st == GCD_E_NOMEM) {
+        if (err != NULL)
+            *err = own;
+        return st;
+    }
+    return GCD_OK;                       /* what is wrong with the content, etl_next says */
+}
+
+gcd_status etl_next(struct gcd_etl *e, struct gcd_event *ret, struct gcd_error *err)
+{
+    struct gcd_error own = GCD_ERROR_INIT;
+    if (err == NULL)
+        err = &own;
+    for (;;) {
+        if (e->phase == ETL_DONE) {
+            if (e->final < 0)
+                *err = e->final_error;
+            return e->final;
+        }
+        if (e->phase != ETL_MERGING)
+            return GCD_NEED_MORE;
+        if (e->given)
+            etl_advance(e);
+        e->given = false;
+        if (e->queue_count == 0)
+            return finish(e, err);
+        const struct etl_record *r = etl_oldest(e);
+        if (r == NULL)
+            return GCD_NEED_MORE;
+        bool is_event;
+        gcd_status st = etl_record_event(e, r, ret, &is_event, err);
+        if (st != GCD_OK)
+            return stop(e, st, err);
+        e->given = true;
+        e->given_bytes += r->bytes;
+        if (is_event) {
+            e->info.events++;
+            return GCD_OK;
+        }
+    }
+}
+
+void etl_get_info(const struct gcd_etl *e, struct gcd_trace_info *ret)
+{
+    *ret = e->info;
+    ret->has_sequence_numbers = true;
+    ret->lost_buffers += e->missing;
+    ret->loss_verified = e->info.end == GCD_TRACE_CLOSED && !e->unclosed && e->suspicious == 0;
+}

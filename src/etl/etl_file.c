@@ -1,0 +1,284 @@
+/*
+ * The file: buffers one behind the other, the first one with a record that describes the whole.
+ *
+ * What is missing is known from four places: the counters of that record, the numbers of the buffers (0, 1, 2 …, not in file order), a flag
+ * of the buffer behind a gap, and the size that each buffer says.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/sort.h"
+#include "etl/etl.h"
+
+/* Real buffers have 64 KiB, compressed ones a fifth of that: some 25 GiB at least. */
+#define MAX_BUFFERS ((size_t)2 << 20)
+
+/* Headers that are read between two looks at the clock or a signal. */
+#define HEADERS_AT_ONCE 1024u
+
+#define FILE_MODE_CIRCULAR 0x02u
+#define FILE_MODE_COMPRESSED 0x04000000u
+#define COMPRESSION_XPRESS 3u
+
+/* Of the buffer header. */
+#define OFF_SEQUENCE 0x18
+#define OFF_PROCESSOR 0x28
+#define OFF_STATE 0x2c
+#define OFF_END 0x30
+#define OFF_FLAGS 0x34
+#define OFF_TYPE 0x36
+#define TYPE_HEADER 4u
+
+bool etl_probe(const uint8_t *head, size_t n)
+{
+    const uint8_t *record = head + ETL_BUFFER_HEADER;
+    /* a header buffer, and in it a record of the kernel of group 0, number 0 */
+    return n >= ETL_BUFFER_HEADER + 0x20 && gcd_le32(head) >= ETL_BUFFER_HEADER + 0x20 && gcd_le16(head + OFF_TYPE) == TYPE_HEADER &&
+           record[3] == 0xc0 && (record[2] == 1 || record[2] == 2) && gcd_le16(record + 6) == 0;
+}
+
+/* ---- the first record ---- */
+
+/* Days from 1601 to 1970. */
+#define FILETIME_TO_UNIX_MS INT64_C(11644473600000)
+
+static gcd_status take_clock(struct gcd_etl *e, uint32_t clock, uint64_t frequency, struct gcd_error *err)
+{
+    if (clock == ETL_CLOCK_SYSTEM_TIME)
+        frequency = 10000000;            /* FILETIME */
+    if (e->part.number > 0 && frequency != e->frequency)
+        return gcd_fail(err, GCD_E_UNSUPPORTED, "file %zu has another clock than the first one: they are not of one recording",
+                        e->part.number + 1);
+    e->frequency = frequency;
+    if (clock == ETL_CLOCK_CPU_CYCLES)
+        return gcd_fail(err, GCD_E_UNSUPPORTED, "the recording counts time in processor cycles, which cannot be compared between processors");
+    if (e->frequency == 0 || e->frequency > INT64_MAX)
+        return gcd_fail(err, GCD_E_FORMAT, "the clock frequency of the recording is %" PRIu64, e->frequency);
+    return GCD_OK;
+}
+
+/* TRACE_LOGFILE_HEADER of evntrace.h; its pointers have the size of the system that wrote it. */
+static gcd_status file_header(struct gcd_etl *e, const uint8_t *head, size_t n, struct gcd_error *err)
+{
+    const uint8_t *record = head + ETL_BUFFER_HEADER;
+    size_t ptr = record[2] == 1 ? 4 : 8;
+    struct gcd_cur c = gcd_cur_make(record, n - ETL_BUFFER_HEADER, ETL_BUFFER_HEADER);
+    bool first = e->part.number == 0;
+    gcd_cur_skip(&c, 0x20 + 4);          /* buffer size */
+    uint8_t version = gcd_cur_u8(&c);
+    gcd_cur_skip(&c, 3 + 4);             /* build of the system */
+    uint32_t processors = gcd_cur_u32(&c);
+    gcd_cur_skip(&c, 16);                /* end, timer resolution, largest size */
+    e->part.mode = gcd_cur_u32(&c);
+    e->part.written = gcd_cur_u32(&c);
+    gcd_cur_skip(&c, 4);
+    uint32_t ptr_bytes = gcd_cur_u32(&c);
+    e->info.lost_events += gcd_cur_u32(&c);
+    gcd_cur_skip(&c, 4 + 2 * ptr + 0xac + 4 + 8);        /* processor speed, names, time zone, boot */
+    uint64_t frequency = gcd_cur_u64(&c);
+    uint64_t start = gcd_cur_u64(&c);
+    uint32_t clock = gcd_cur_u32(&c);
+    e->info.lost_buffers += gcd_cur_u32(&c);
+    if (c.err != GCD_OK)
+        return gcd_fail_at(err, GCD_E_TRUNCATED, e->part.begin_off + n, "the file ends within its header");
+    if (ptr_bytes != 4 && ptr_bytes != 8)
+        return gcd_fail_at(err, GCD_E_FORMAT, ETL_BUFFER_HEADER + 0x20 + 0x2c, "the pointer size of the recording is %" PRIu32
+                           ", 4 or 8 is possible", ptr_bytes);
+    uint32_t compression = gcd_le32(head + OFF_STATE) & 0xffff;
+    if ((e->part.mode & FILE_MODE_COMPRESSED) != 0 && (compression == 2 || compression == 4))
+        return gcd_fail_at(err, GCD_E_UNSUPPORTED, OFF_STATE, "its buffers are compressed with %s; only XPRESS is known here",
+                           compression == 2 ? "LZNT1" : "XPRESS with Huffman codes");
+    GCD_TRY(take_clock(e, clock, frequency, err));
+    e->unclosed = e->unclosed || e->part.written == 0;
+    if (!first)
+        return GCD_OK;
+    e->first_ticks = gcd_le64(record + 0x10);
+    e->info.format_version = version;
+    e->info.processors = processors;
+    e->info.ptr_bytes = ptr_bytes;
+    if (start / 10000 < INT64_MAX / 2)
+        e->info.start_unix_ms = (int64_t)(start / 10000) - FILETIME_TO_UNIX_MS;
+    return GCD_OK;
+}
+
+/* N bytes from OFF on, but not of the next part. */
+static gcd_status read_part(struct gcd_etl *e, uint64_t off, uint8_t *to, size_t n, size_t *ret_n, struct gcd_error *err)
+{
+    uint64_t left = e->part.end_off - off;
+    return gcd_input_read_at(e->in, off, to, left < n ? (size_t)left : n, ret_n, err);
+}
+
+static gcd_status begin_part(struct gcd_etl *e, struct gcd_error *err)
+{
+    uint8_t head[0x200];
+    size_t n;
+    struct etl_part *p = &e->part;
+    p->begun = true;
+    p->begin_off = e->index_off;
+    p->end_off = p->begin_off + gcd_input_part_size(e->in, p->number);
+    p->first_buffer = e->buffer_count;
+    GCD_TRY(read_part(e, p->begin_off, head, sizeof head, &n, err));
+    if (n == 0 && p->number == 0)
+        return gcd_fail_at(err, GCD_E_TRUNCATED, 0, "the input is empty");
+    if (!etl_probe(head, n))
+        return gcd_fail_at(err, GCD_E_UNSUPPORTED, p->begin_off, "file %zu is not an .etl", p->number + 1);
+    return file_header(e, head, n, err);
+}
+
+/* Differences of times beyond these bounds are damage; within them none can overflow. */
+#define TIME_MAX (INT64_MAX / 4)
+
+int64_t etl_time_ns(const struct gcd_etl *e, uint64_t ticks)
+{
+    bool negative = ticks < e->first_ticks;
+    uint64_t d = negative ? e->first_ticks - ticks : ticks - e->first_ticks;
+    unsigned __int128 ns = (unsigned __int128)d * 1000000000u / e->frequency;
+    int64_t t = ns > TIME_MAX ? TIME_MAX : (int64_t)ns;
+    return negative ? -t : t;
+}
+
+/* ---- the buffers ---- */
+
+/* By part, processor, and number; stable, so that equal numbers stay in file order. */
+static int compare(const void *ctx, uint32_t i, uint32_t k)
+{
+    const struct etl_buffer *a = (const struct etl_buffer *)ctx + i, *b = (const struct etl_buffer *)ctx + k;
+    if (a->part != b->part)
+        return a->part < b->part ? -1 : 1;
+    if (a->processor != b->processor)
+        return a->processor < b->processor ? -1 : 1;
+    return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
+}
+
+/*
+ * Numbers that no buffer of the part has.  A circular file has forgotten its oldest buffers, except the header: that is what was asked for,
+ * and whether they belong to a heap dump the heap's own checks find.
+ */
+static void count_missing(struct gcd_etl *e)
+{
+    bool circular = (e->part.mode & FILE_MODE_CIRCULAR) != 0;
+    size_t begin = e->part.first_buffer + circular;
+    uint64_t lowest = UINT64_MAX, highest = 0;
+    for (size_t i = begin; i < e->buffer_count; i++) {
+        uint64_t s = e->buffers[i].sequence;
+        lowest = s < lowest ? s : lowest;
+        highest = s > highest ? s : highest;
+    }
+    if (begin == e->buffer_count)
+        return;
+    uint64_t most = highest - (circular ? lowest : 0);   /* one less than there should be */
+    uint64_t count = e->buffer_count - begin;
+    if (most >= count && __builtin_add_overflow(e->missing, most - count + 1, &e->missing))
+        e->missing = UINT64_MAX / 2;
+}
+
+/* The first damage is the one that is told. */
+static void damage(struct gcd_etl *e, uint64_t off, enum gcd_trace_end end)
+{
+    e->part.damaged = true;
+    if (e->info.damage_off != GCD_OFF_NONE)
+        return;
+    e->info.damage_off = off;
+    e->info.end = end;
+}
+
+static gcd_status sort_buffers(struct gcd_etl *e, struct gcd_error *err)
+{
+    size_t n = e->buffer_count;
+    uint32_t *order = gcd_mem_new_array(&e->alloc, n, sizeof *order);
+    struct etl_buffer *sorted = gcd_mem_new_array(&e->alloc, n, sizeof *sorted);
+    for (size_t i = 0; order != NULL && i < n; i++)
+        order[i] = (uint32_t)i;
+    bool ok = order != NULL && sorted != NULL && gcd_sort_numbers(&e->alloc, order, n, compare, e->buffers);
+    for (size_t i = 0; ok && i < n; i++)
+        sorted[i] = e->buffers[order[i]];
+    gcd_mem_free(&e->alloc, order, n * sizeof *order);
+    if (!ok) {
+        gcd_mem_free(&e->alloc, sorted, n * sizeof *sorted);
+        return gcd_fail_nomem(err, "sorting buffers");
+    }
+    gcd_mem_free(&e->alloc, e->buffers, e->buffer_cap * sizeof *e->buffers);
+    e->buffers = sorted;
+    e->buffer_cap = n;
+    return GCD_OK;
+}
+
+/* The end of a part; behind the last one the buffers are put in order. */
+static gcd_status end_part(struct gcd_etl *e, struct gcd_error *err)
+{
+    struct etl_part *p = &e->part;
+    bool whole = e->buffer_count - p->first_buffer >= p->written;
+    /* a file that was cut between two buffers looks whole, except that its header knows better */
+    if (!p->damaged && !whole && (p->mode & FILE_MODE_CIRCULAR) == 0)
+        damage(e, e->index_off, GCD_TRACE_TRUNCATED);
+    else if (!p->damaged)
+        count_missing(e);
+    e->index_off = p->end_off;
+    e->info.bytes = p->end_off;
+    if (p->number + 1 < gcd_input_part_count(e->in)) {
+        *p = (struct etl_part){ .number = p->number + 1 };
+        return GCD_OK;
+    }
+    GCD_TRY(sort_buffers(e, err));
+    e->phase = ETL_FILLING;
+    return etl_streams_new(e, err);
+}
+
+/* What one header says, of a buffer of which HAVE bytes are in the file. */
+static void take_buffer(struct gcd_etl *e, const uint8_t *h, uint32_t size, uint64_t have)
+{
+    uint16_t flags = gcd_le16(h + OFF_FLAGS), processor = gcd_le16(h + OFF_PROCESSOR);
+    struct etl_buffer *b = &e->buffers[e->buffer_count++];
+    *b = (struct etl_buffer){ .sequence = gcd_le64(h + OFF_SEQUENCE), .off = e->index_off, .end = gcd_le32(h + OFF_END),
+                              .part = (uint16_t)e->part.number, .disk_bytes = have < size ? (uint32_t)have : size, .cut = have < size };
+    /* Windows 7 keeps the processor in the low byte, the alignment in the high one */
+    b->processor = (flags & ETL_HAS_PROCESSOR) != 0 ? processor & 0x7ff : processor & 0xff;
+    b->compressed = (flags & ETL_COMPRESSED) != 0;
+    e->suspicious += (flags & (ETL_EVENTS_LOST | ETL_BUFFER_LOST)) != 0;
+}
+
+/* The header at index_off.  *RET_END: nothing more is there in this part. */
+static gcd_status index_one(struct gcd_etl *e, bool *ret_end, struct gcd_error *err)
+{
+    uint8_t h[ETL_BUFFER_HEADER];
+    size_t n;
+    uint64_t left = e->part.end_off - e->index_off;
+    *ret_end = true;
+    GCD_TRY(read_part(e, e->index_off, h, sizeof h, &n, err));
+    uint32_t size = n >= 4 ? gcd_le32(h) : 0;
+    if (n < sizeof h) {
+        if (n > 0)
+            damage(e, e->index_off + n, GCD_TRACE_TRUNCATED);
+        return GCD_OK;
+    }
+    if (size == 0) {                     /* room that was never written to */
+        e->info.trailing_bytes += left;
+        return GCD_OK;
+    }
+    if (size < ETL_BUFFER_HEADER) {
+        damage(e, e->index_off, GCD_TRACE_CORRUPT);
+        return GCD_OK;
+    }
+    if (e->buffer_count == MAX_BUFFERS)
+        return gcd_fail_at(err, GCD_E_LIMIT, e->index_off, "more than %zu buffers", MAX_BUFFERS);
+    if (!gcd_vec_reserve(&e->alloc, &e->buffers, &e->buffer_cap, e->buffer_count + 1, sizeof *e->buffers, MAX_BUFFERS))
+        return gcd_fail_nomem(err, "reading the buffers of an .etl");
+    take_buffer(e, h, size, left);
+    if (left < size)
+        damage(e, e->part.end_off, GCD_TRACE_TRUNCATED);
+    e->index_off += left < size ? left : size;
+    *ret_end = left <= size;
+    return GCD_OK;
+}
+
+gcd_status etl_index(struct gcd_etl *e, struct gcd_error *err)
+{
+    bool end = false;
+    if (!e->part.begun)
+        GCD_TRY(begin_part(e, err));
+    for (unsigned i = 0; i < HEADERS_AT_ONCE && !end; i++)
+        GCD_TRY(index_one(e, &end, err));
+    return end ? end_part(e, err) : GCD_OK;
+}

@@ -1,0 +1,298 @@
+/*
+ * The parts of the .etl decoder: decompression, records of all kinds, times, files put together by hand.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gcdumpc/trace.h>
+
+#include "etl/etl.h"
+#include "support/check.h"
+#include "support/run.h"
+#include "support/wrapped.h"
+#include "tools/nettrace2etl/etl_out.h"
+
+/* ---- XPRESS ---- */
+
+static void check_stream(const char *packed, size_t n, const char *plain, size_t plain_n)
+{
+    uint8_t out[2000];
+    assert_true(plain_n <= sizeof out);
+    assert_true(etl_xpress((const uint8_t *)packed, n, out, plain_n));
+    assert_memory_equal(out, plain, plain_n);
+    for (size_t cut = 0; cut < n; cut++)
+        assert_false(etl_xpress((const uint8_t *)packed, cut, out, plain_n));
+    assert_false(etl_xpress((const uint8_t *)packed, n, out, plain_n - 1));
+    assert_false(etl_xpress((const uint8_t *)packed, n, out, plain_n + 1));
+}
+
+/* Streams written down by hand from the description: each way of telling a length. */
+static void test_xpress_streams(void **state)
+{
+    (void)state;
+    char ab[41] = "", a[1001], both[31] = "";
+    for (int i = 0; i < 20; i++)
+        strcat(ab, "ab");
+    memset(a, 'a', sizeof a);
+    for (int i = 0; i < 7; i++)
+        strcat(both, "ab");
+    for (int i = 0; i < 8; i++)
+        strcat(both, "xy");
+    check_stream("\xff\xff\xff\x03gcdump", 10, "gcdump", 6);
+    check_stream("\xff\xff\xff\x3f" "ab\x0f\x00\x0f\x0d", 10, ab, 40);
+    check_stream("\xff\xff\xff\x27" "ab\x0f\x00\x42xy\x0f\x00", 13, both, 30);
+    check_stream("\xff\xff\xff\x7f" "a\x07\x00\x0f\xff\xe4\x03", 11, a, 1000);
+    check_stream("\xff\xff\xff\x7f" "a\x07\x00\x0f\xff\x00\x00\xe4\x03\x00\x00", 15, a, 1000);
+}
+
+static void test_xpress_refuses(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *packed;
+        size_t n;
+    } bad[] = {
+        { "\xff\xff\xff\x7f" "a\x08\x00", 7 },                           /* from before the beginning */
+        { "\xff\xff\xff\x7f" "a\x07\x00\x0f\xff\x15\x00", 11 },          /* a length that fits into a shorter form */
+        { "\xff\xff\xff\x7f" "a\x07\x00\x0f\xff\x00\x00\xff\xff\xff\xff", 15 },  /* 4 GiB */
+        { "\xff\xff\xff", 3 },
+    };
+    uint8_t out[64];
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        for (size_t n = 0; n <= sizeof out; n++)
+            assert_false(etl_xpress((const uint8_t *)bad[i].packed, bad[i].n, out, n));
+    assert_true(etl_xpress((const uint8_t *)"", 0, out, 0));
+}
+
+/* A compressor of our own and back: texts of many lengths, repeats near and far. */
+static void test_xpress_round(void **state)
+{
+    (void)state;
+    static uint8_t plain[70000], packed[2 * sizeof plain + 8], out[sizeof plain];
+    uint64_t seed = 1;
+    for (size_t n = 0; n <= sizeof plain; n = n * 2 + 1)
+        for (unsigned kind = 0; kind < 5; kind++) {
+            for (size_t i = 0; i < n; i++) {
+                uint64_t r = run_random(&seed);
+                plain[i] = (uint8_t)(kind == 0 ? 0 : kind == 1 ? r : kind == 2 ? r % 2 : kind == 3 ? i / 300 : i % 8000 * 7 >> 4);
+            }
+            size_t made = out_xpress(plain, n, packed);
+            assert_true(etl_xpress(packed, made, out, n));
+            assert_memory_equal(out, plain, n);
+        }
+}
+
+/* ---- records ---- */
+
+static struct gcd_cur cursor(const void *p, size_t n)
+{
+    return gcd_cur_make(p, n, 0);
+}
+
+static void test_record_sizes(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned type;
+        size_t least;
+        size_t size_at, ticks_at;
+    } kinds[] = {
+        { 0x01, 0x20, 4, 0x10 }, { 0x02, 0x20, 4, 0x10 }, { 0x03, 0x18, 4, 0x10 }, { 0x04, 0x18, 4, 0x10 }, { 0x10, 0x10, 4, 8 },
+        { 0x11, 0x10, 4, 8 },    { 0x12, 0x50, 0, 0x10 }, { 0x13, 0x50, 0, 0x10 }, { 0x0a, 0x30, 0, 0x10 }, { 0x14, 0x30, 0, 0x10 },
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (size_t size = 0; size <= 0x60; size++) {
+            uint8_t r[0x68] = { 0 };
+            struct etl_record record;
+            put16(r + kinds[i].size_at, (uint32_t)size);
+            r[2] = (uint8_t)kinds[i].type;
+            r[3] = 0xc0;
+            put64(r + kinds[i].ticks_at, 0x123456789abcdef0);
+            /* exactly as many bytes as it takes, and one less */
+            struct gcd_cur c = cursor(r, size < 8 ? 8 : size);
+            bool ok = etl_record_next(&c, &record);
+            assert_int_equal(ok, size >= kinds[i].least);
+            if (!ok)
+                continue;
+            assert_int_equal(record.bytes, size);
+            assert_int_equal(record.ticks, 0x123456789abcdef0);
+            assert_int_equal(gcd_cur_left(&c), 0);
+            c = cursor(r, size - 1);
+            assert_false(etl_record_next(&c, &record));
+            c = cursor(r, sizeof r);
+            assert_true(etl_record_next(&c, &record));
+            assert_int_equal(gcd_cur_left(&c), sizeof r - (size + 7) / 8 * 8);
+        }
+}
+
+static void test_record_ends(void **state)
+{
+    (void)state;
+    struct etl_record record;
+    static const uint8_t ends[][8] = { { 0 }, { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff } };
+    for (size_t i = 0; i < 2; i++)
+        for (size_t n = 0; n <= 8; n++) {
+            struct gcd_cur c = cursor(ends[i], n);
+            assert_true(etl_record_next(&c, &record));
+            assert_int_equal(record.bytes, 0);
+            assert_int_equal(gcd_cur_left(&c), 0);
+        }
+    static const uint8_t unmarked[8] = { 8, 0, 0x13, 0x40 };
+    struct gcd_cur c = cursor(unmarked, 8);
+    assert_false(etl_record_next(&c, &record));
+    static const uint8_t wpp[8] = { 8, 0, 0, 0x90 };
+    c = cursor(wpp, 8);
+    assert_true(etl_record_next(&c, &record));
+    assert_int_equal(record.bytes, 8);
+}
+
+/* ---- files ---- */
+
+struct file {
+    struct out out;
+    struct tb_bytes bytes;
+    FILE *stream;
+};
+
+static void file_begin(struct file *f)
+{
+    f->stream = tmpfile();
+    assert_non_null(f->stream);
+    out_begin(&f->out, f->stream, &(struct out_options){ .buffer_bytes = 1024, .start_filetime = UINT64_C(133000000000000000) });
+}
+
+static void file_end(struct file *f)
+{
+    assert_true(out_end(&f->out));
+    tb_take_file(f->stream, &f->bytes);
+}
+
+/* An event of provider GUID[0] with a payload of one byte, its tag. */
+static void put_event(struct file *f, size_t cpu, uint64_t ticks, unsigned type, unsigned id, unsigned tag)
+{
+    uint8_t r[0x51] = { 0 };
+    put16(r, sizeof r);
+    r[2] = (uint8_t)type;
+    r[3] = 0xc0;
+    put32(r + 8, 7);
+    put32(r + 0xc, 1234);
+    put64(r + 0x10, OUT_FIRST_TICKS + ticks);
+    r[0x18] = 0xaa;
+    put16(r + 0x28, id);
+    r[0x2a] = 3;
+    r[0x50] = (uint8_t)tag;
+    out_record(&f->out, cpu, r, sizeof r);
+}
+
+static void open_file(const struct file *f, struct gcd_input **ret_in, struct gcd_trace **ret)
+{
+    assert_int_equal(gcd_input_from_memory(f->bytes.p, f->bytes.n, NULL, ret_in, NULL), GCD_OK);
+    assert_int_equal(gcd_trace_open(*ret_in, NULL, NULL, ret, NULL), GCD_OK);
+}
+
+static gcd_status next(struct gcd_trace *t, struct gcd_event *ev, struct gcd_error *err)
+{
+    gcd_status st;
+    while ((st = gcd_trace_next(t, ev, err)) == GCD_NEED_MORE)
+        assert_int_equal(gcd_trace_fetch(t, err), GCD_OK);
+    return st;
+}
+
+/* Three processors, written one after another; order is that of time, then of the processors. */
+static void test_order(void **state)
+{
+    (void)state;
+    static const unsigned times[][4] = { { 10, 20, 20, 90 }, { 5, 20, 30, 40 }, { 1, 2, 50, 90 } };
+    static const unsigned expected[] = { 20, 21, 10, 0, 1, 2, 11, 12, 13, 22, 3, 23 };
+    struct file f;
+    struct gcd_input *in;
+    struct gcd_trace *t;
+    struct gcd_event ev;
+    struct gcd_error err = GCD_ERROR_INIT;
+    file_begin(&f);
+    for (unsigned cpu = 0; cpu < 3; cpu++)
+        for (unsigned i = 0; i < 4; i++)
+            put_event(&f, cpu, times[cpu][i], 0x13, 1, 10 * cpu + i);
+    file_end(&f);
+    open_file(&f, &in, &t);
+    assert_int_equal(next(t, &ev, &err), GCD_OK);            /* of the header */
+    assert_string_equal(ev.provider_name, "Windows Kernel");
+    uint64_t off = ev.off;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        assert_int_equal(next(t, &ev, &err), GCD_OK);
+        assert_int_equal(ev.payload_bytes, 1);
+        assert_int_equal(ev.payload[0], expected[i]);
+        assert_int_equal(ev.time_ns, times[expected[i] / 10][expected[i] % 10]);
+        assert_true(ev.off > off);
+        off = ev.off;
+    }
+    assert_int_equal(next(t, &ev, &err), GCD_END);
+    assert_int_equal(gcd_trace_fetch(t, &err), GCD_END);
+    struct gcd_trace_info info;
+    gcd_trace_get_info(t, &info);
+    assert_int_equal(info.events, 13);
+    assert_int_equal(info.end, GCD_TRACE_CLOSED);
+    assert_true(info.loss_verified);
+    assert_int_equal(info.start_unix_ms, 1655526400000);
+    gcd_trace_free(t);
+    gcd_input_free(in);
+    tb_free(&f.bytes);
+}
+
+static void test_event_fields(void **state)
+{
+    (void)state;
+    struct file f;
+    struct gcd_input *in;
+    struct gcd_trace *t;
+    struct gcd_event ev;
+    file_begin(&f);
+    put_event(&f, 0, 1, 0x12, 500, 0);
+    put_event(&f, 0, 2, 0x13, 65535, 0);
+    file_end(&f);
+    open_file(&f, &in, &t);
+    assert_int_equal(next(t, &ev, NULL), GCD_OK);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(next(t, &ev, NULL), GCD_OK);
+        assert_int_equal(ev.provider, GCD_PROVIDER_OTHER);
+        assert_string_equal(ev.provider_name, "{000000aa-0000-0000-0000-000000000000}");
+        assert_int_equal(ev.id, i == 0 ? 500 : 65535);
+        assert_int_equal(ev.version, 3);
+        assert_int_equal(ev.process, 1234);
+        assert_int_equal(ev.thread, 7);
+        assert_int_equal(ev.ptr_bytes, i == 0 ? 4 : 8);
+    }
+    gcd_trace_free(t);
+    gcd_input_free(in);
+    tb_free(&f.bytes);
+}
+
+/* A trace that reads an input is not fed, one without an input does not fetch. */
+static void test_two_ways(void **state)
+{
+    (void)state;
+    struct file f;
+    struct gcd_input *in;
+    struct gcd_trace *t;
+    file_begin(&f);
+    file_end(&f);
+    open_file(&f, &in, &t);
+    assert_int_equal(gcd_trace_feed(t, "x", 1, NULL), GCD_E_STATE);
+    gcd_trace_free(t);
+    gcd_input_free(in);
+    tb_free(&f.bytes);
+    assert_int_equal(gcd_trace_new(NULL, NULL, &t, NULL), GCD_OK);
+    assert_int_equal(gcd_trace_fetch(t, NULL), GCD_E_STATE);
+    gcd_trace_free(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_xpress_streams), cmocka_unit_test(test_xpress_refuses), cmocka_unit_test(test_xpress_round),
+        cmocka_unit_test(test_record_sizes),   cmocka_unit_test(test_record_ends),    cmocka_unit_test(test_order),
+        cmocka_unit_test(test_event_fields),   cmocka_unit_test(test_two_ways),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
