@@ -266,7 +266,7 @@ class Others(JobTest):
     def test_manners(self):
         script = "import os,sys; print(os.getpriority(os.PRIO_PROCESS, 0), open('/proc/self/stat').read().split()[18])"
         r = self.collect("--nice", "7", "--io-idle", "--log", "none", "--quiet", "--on-success", f"{sys.executable} {self.script(script)}")
-        self.assertEqual(r.stdout, "7 7\n")
+        self.assertEqual((r.stdout, r.stderr), ("", "7 7\n"))
 
     def script(self, text):
         with open(self.path("hook.py"), "w", encoding="utf-8") as f:
@@ -280,15 +280,15 @@ class Telling(Others):
         os.environ["GCDUMPC_REASON"] = "from outside"
         self.addCleanup(os.environ.pop, "GCDUMPC_REASON")
         r = self.collect("--on-success", f"{sys.executable}  {show} one $HOME;two", "--on-failure", "false", "--log", "json")
-        words, env = json.loads(r.stdout)
-        line = json.loads(r.stderr)
+        line, (words, env) = map(json.loads, r.stderr.splitlines())
+        self.assertEqual(r.stdout, "")           # that is for data
         self.assertEqual(words, ["one", "$HOME;two"])
         for key in ("name", "file", "status"):
             self.assertEqual(env["GCDUMPC_" + key.upper()], line[key])
         self.assertEqual((int(env["GCDUMPC_PID"]), int(env["GCDUMPC_OBJECTS"]), env["GCDUMPC_REASON"]), (self.pid, line["objects"], ""))
         r = self.gcdumpc("--pid", self.pid, "-o", "/nonexistent/x.gclog", "--on-success", "false", "--on-failure", f"{sys.executable} {show}",
                          "--log", "text", status=1)
-        _, env = json.loads(r.stdout)
+        _, env = json.loads(r.stderr.splitlines()[-1])
         self.assertEqual((env["GCDUMPC_STATUS"], env["GCDUMPC_FILE"], env["GCDUMPC_EXIT"]), ("failed", "", "1"))
         self.assertIn("No such file", env["GCDUMPC_REASON"])
 
@@ -298,6 +298,39 @@ class Telling(Others):
             r = self.collect("--on-success", command, "--log", "text", status=1)
             self.assertRegex(r.stderr, rf" done name=[^\n]*\ngcdumpc: [^\n]*{message}")
             time.sleep(1)                        # another name
+
+    def test_a_hook_that_does_not_end(self):
+        """It and what it has started, both deaf to SIGTERM, do not outlive us, and do not keep us."""
+        script = self.script(f"""
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = os.fork()
+if child:
+    print("in the way", sys.stdin.read(), flush=True)
+    with open({self.path("new")!r}, "w") as f:
+        f.write(f"{{os.getpid()}} {{child}}")
+    os.rename({self.path("new")!r}, {self.path("pids")!r})
+time.sleep({2 * SECONDS})
+""")
+        words = ["-o", "-", "-f", "gclog", "--log", "text", "--on-success", f"{sys.executable} {script}"]
+        with open(self.path("data"), "w+b") as data:
+            run = subprocess.Popen([PROGRAM, "--pid", str(self.pid), *words], stdin=subprocess.PIPE, stdout=data, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(run.kill)
+            end = time.monotonic() + SECONDS
+            while not os.path.exists(self.path("pids")) and time.monotonic() < end:
+                time.sleep(0.05)
+            run.send_signal(signal.SIGTERM)
+            try:
+                _, err = run.communicate(timeout=SECONDS)        # until nobody has the other end any more
+            except subprocess.TimeoutExpired:
+                with open(self.path("pids"), encoding="ascii") as f:
+                    for pid in f.read().split():
+                        os.kill(int(pid), signal.SIGKILL)
+                raise
+            self.assertEqual(run.returncode, 130, err)
+            self.assertRegex(err, r" done name=HeapLab [^\n]*\nin the way \ngcdumpc: \S+: was stopped with us\n$")
+            data.seek(0)
+            self.assertNotIn(b"in the way", data.read())
 
     def test_lines_for_logs(self):
         r = self.collect("--log", "text")
