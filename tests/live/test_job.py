@@ -91,7 +91,7 @@ class Names(JobTest):
         with open(self.path("m.prom"), encoding="utf-8") as f:
             text = f.read()
         for pid in both:
-            self.assertRegex(text, rf'(?m)^gcdumpc_dump_complete{{name="HeapLab",pid="{pid}"}} 1$')
+            self.assertRegex(text, rf'(?m)^gcdumpc_run_complete{{name="HeapLab",pid="{pid}"}} 1$')
         # a pattern whose dumps can be told apart needs no --all; without that it is a question
         r = self.gcdumpc("--name", name[:-1] + "*", "-o", self.out(), "--log", "text")
         self.assertEqual({int(pid) for pid in re.findall(r" pid=(\d+) ", r.stderr)}, both)
@@ -350,6 +350,9 @@ time.sleep({2 * SECONDS})
         self.assertEqual((line["status"], line["name"]), ("failed", "No-such-program"))
         with open(self.path("m.prom"), encoding="utf-8") as f:
             self.assertIn('gcdumpc_run_success{name="No-such-program",pid="0"} 0\n', f.read())
+        self.run_gcdumpc("--name", 'No "such"\\\udcff', "-o", self.out(), "--log", "none", "--metrics", self.path("m.prom"), errors="replace")
+        with open(self.path("m.prom"), encoding="utf-8") as f:
+            self.assertIn(r'gcdumpc_run_success{name="No \"such\"\\?",pid="0"} 0', f.read())
 
     def test_the_log_of_the_system(self):
         if os.geteuid() != 0 or os.path.lexists("/dev/log"):
@@ -370,13 +373,14 @@ time.sleep({2 * SECONDS})
             text = f.read()
         samples = {}
         for row in text.splitlines():
-            match = re.fullmatch(r'# (HELP|TYPE) (gcdumpc_\w+) .+|(gcdumpc_\w+)\{name="HeapLab",pid="(\d+)"\} (\S+)', row)
+            match = re.fullmatch(r'# (HELP|TYPE) (gcdumpc_run_\w+) .+|(gcdumpc_run_\w+)\{name="HeapLab",pid="(\d+)"\} (\d+(?:\.\d+)?)', row)
             self.assertIsNotNone(match, row)
             if match[3]:
                 samples[match[3]] = float(match[5])
-        self.assertEqual(samples["gcdumpc_dump_objects"], line["objects"])
-        self.assertEqual(samples["gcdumpc_dump_file_bytes"], line["file_bytes"])
-        self.assertEqual((samples["gcdumpc_run_success"], samples["gcdumpc_dump_complete"]), (1, 1))
+        self.assertEqual(samples["gcdumpc_run_objects"], line["objects"])
+        self.assertEqual(samples["gcdumpc_run_file_bytes"], line["file_bytes"])
+        self.assertGreater(samples["gcdumpc_run_pause_seconds"], 0)
+        self.assertEqual((samples["gcdumpc_run_success"], samples["gcdumpc_run_complete"]), (1, 1))
         if shutil.which("promtool"):
             r = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True, check=False)
             self.assertEqual((r.returncode, r.stderr), (0, ""))
