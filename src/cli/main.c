@@ -12,7 +12,9 @@
     "  retained(MyApp.Cache) > +8M  what the objects of this type keep alive together has grown by more than 8 MiB\n"  \
     "  bytes > +64MiB               so has the whole heap\n"                                                           \
     "METRIC is count, bytes or retained, PATTERN as for --filter.  With a sign LIMIT is the growth from the first\n"   \
-    "dump to the last, in percent or not; >=, < and <= work, too.\n"
+    "dump to the last, in percent or not; >=, < and <= work, too.\n"                                                   \
+    "retained(PATTERN) is exact, as retained --type.  What --retained shows for each type is a lower bound of that:\n" \
+    "memory that several of its objects hold only together is not in it.\n"
 
 static const struct cli_command commands[] = {
     { "collect", "--pid N -o FILE", "dump the heap of a living process", CLI_COLLECT, cmd_collect,
@@ -41,6 +43,8 @@ static const struct cli_command commands[] = {
       "              reaches, and each object once, claimed by the first kind that reaches it\n\n"
       "--filter: in a PATTERN * is any text and ? one character, and the whole name must match; brackets mean\n"
       "themselves.  Between slashes it is a regular expression that may match anywhere.\n\n"
+      "--retained: a lower bound, except with --by root; what several objects of a line hold only together is not in\n"
+      "it.  \"gcdumpc retained --type PATTERN\" tells the exact size.\n\n"
       "--format is text, json, csv or prometheus (for node_exporter's textfile collector; 20 types unless --top\n"
       "says otherwise).  Without it the suffix of -o decides: .json, .csv, .prom, else text.\n" },
     { "retained", "FILE", "what keeps most memory alive: objects, types, the dominator tree", CLI_RETAINED, cmd_retained,

@@ -114,6 +114,11 @@ class Retained(Held):
         self.put("shop", shop()[0])
         exact = {t["type"]: t for t in self.json("retained", "shop", "--type", "Shop.*")["types"]}
         self.assertEqual(exact["Shop.Item"]["retained"], 1300)           # both hold the data only together
+        bounds = {t["type"]: t["retained"] for t in self.json("retained", "shop")["largest_types"]}
+        self.assertEqual(bounds["Shop.Item"], 300)
+        for heading, words in (("Retained", ("retained", "shop", "--type", "Shop.*")), ("Retained >=", ("retained", "shop", "--largest", "types")),
+                               ("Retained >=", ("report", "shop", "--retained"))):
+            self.assertRegex(self.done(*words).text.splitlines()[0], rf"(^|  ){heading}  ", words)
         self.assertEqual(exact["Shop.Cache"]["retained"], 272)
         self.assertEqual(exact["Shop.Dead"], {"retained": 0, "share": 0.0, "count": 2, "bytes": 144, "type": "Shop.Dead"})
         together = exact["(9 types together)"]
