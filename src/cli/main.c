@@ -81,7 +81,8 @@ static const struct cli_command commands[] = {
 
 static const char exit_text[] =
     "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete, 130 interrupted.\n";
-static const char exit_compare_text[] =
+/* Of the commands that compare, and of all together. */
+static const char exit_all_text[] =
     "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete, 4 a threshold is exceeded\n"
     "(whether or not the data are complete), 130 interrupted.\n";
 
@@ -97,7 +98,7 @@ static void print_commands(FILE *to)
           "  gcdumpc info recorded.nettrace\n"
           "  gcdumpc report recorded.nettrace --top 20\n"
           "\n\"gcdumpc COMMAND --help\" lists the options of a command, \"gcdumpc --version\" prints the version.\n", to);
-    fputs(exit_text, to);
+    fputs(exit_all_text, to);
 }
 
 static void print_help(const struct cli_command *c)
@@ -119,7 +120,7 @@ static void print_help(const struct cli_command *c)
     }
     if (c->details[0] != '\0')
         printf("\n%s", c->details);
-    printf("\n%s", (c->bit & (CLI_DIFF | CLI_TREND)) != 0 ? exit_compare_text : exit_text);
+    printf("\n%s", (c->bit & (CLI_DIFF | CLI_TREND)) != 0 ? exit_all_text : exit_text);
 }
 
 const struct cli_command *cli_collect(void)
