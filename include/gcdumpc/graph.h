@@ -97,6 +97,8 @@ GCD_API uint32_t gcd_graph_node_type(const struct gcd_graph *g, uint32_t node);
 GCD_API uint64_t gcd_graph_node_size(const struct gcd_graph *g, uint32_t node);
 GCD_API uint64_t gcd_graph_node_address(const struct gcd_graph *g, uint32_t node);
 GCD_API const uint32_t *gcd_graph_node_edges(const struct gcd_graph *g, uint32_t node, size_t *ret_n);
+/* Is one of FROM's references to TO?  Looks at all of them. */
+GCD_API bool gcd_graph_refers(const struct gcd_graph *g, uint32_t from, uint32_t to);
 
 /* References of all objects; dependent handles are not among them. */
 GCD_API uint64_t gcd_graph_edge_count(const struct gcd_graph *g);

@@ -20,22 +20,12 @@ struct way {
     uint32_t first_skipped;              /* of these the nearest to the root */
 };
 
-static bool has_reference(const struct gcd_graph *g, uint32_t from, uint32_t to)
-{
-    size_t n;
-    const uint32_t *edges = gcd_graph_node_edges(g, from, &n);
-    for (size_t i = 0; i < n; i++)
-        if (edges[i] == to)
-            return true;
-    return false;
-}
-
 static bool is_dependent(const struct flow *f, uint32_t key, uint32_t value)
 {
     size_t n = gcd_graph_dependent_count(f->g);
     for (size_t i = flow_first_dependent(f, key); i < n && gcd_graph_dependent(f->g, i)->key == key; i++)
         if (gcd_graph_dependent(f->g, i)->value == value)
-            return !has_reference(f->g, key, value);
+            return !gcd_graph_refers(f->g, key, value);
     return false;
 }
 

@@ -177,6 +177,8 @@ enum cli_exit cli_fail(const char *subject, const struct gcd_error *err);
 /* "incomplete: …" when it is; what the status of a command that did its work is. */
 struct cli_dump;
 enum cli_exit cli_verdict(const struct cli_dump *d, bool quiet);
+/* The same as the last line of a text of SUBJECT: a table that is sent to somebody goes without standard error. */
+void cli_mark_incomplete(FILE *to, const char *subject, const struct gcd_verdict *v);
 /* How messages call an input. */
 const char *cli_input_name(const struct cli_args *args);
 

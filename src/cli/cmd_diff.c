@@ -16,9 +16,9 @@ static const struct cli_column columns[] = {
 }, retained_columns[] = {
     { "count_before", NULL, CLI_CELL_COUNT }, { "count_after", "Count", CLI_CELL_COUNT }, { "count_delta", "+/-", CLI_CELL_DELTA },
     { "bytes_before", NULL, CLI_CELL_COUNT }, { "bytes_after", "Bytes", CLI_CELL_COUNT }, { "bytes_delta", "+/-", CLI_CELL_DELTA },
-    { "growth", "Growth", CLI_CELL_GROWTH }, { "retained_before", NULL, CLI_CELL_COUNT }, { "retained_after", "Retained", CLI_CELL_COUNT },
-    { "retained_delta", "+/-", CLI_CELL_DELTA }, { "change", "", CLI_CELL_TEXT }, { "name", "Type", CLI_CELL_TEXT },
-    { "module", NULL, CLI_CELL_TEXT },
+    { "growth", "Growth", CLI_CELL_GROWTH }, { "retained_before", NULL, CLI_CELL_COUNT },
+    { "retained_after", "Retained >=", CLI_CELL_COUNT }, { "retained_delta", "+/-", CLI_CELL_DELTA }, { "change", "", CLI_CELL_TEXT },
+    { "name", "Type", CLI_CELL_TEXT }, { "module", NULL, CLI_CELL_TEXT },
 };
 
 /* Sums of rows that are not shown one by one; what they retain overlaps. */

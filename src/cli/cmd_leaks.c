@@ -284,6 +284,7 @@ static enum cli_exit print_leaks(const struct leaks *l)
         cli_table_free(t);
     } else {
         ok = print_text(l);
+        cli_mark_incomplete(stdout, l->d.subject, cli_verdict_of(&l->d));
     }
     if (ok || ferror(stdout))            /* what cannot be written is told by cli_flush_stdout */
         return CLI_DONE;

@@ -144,10 +144,18 @@ static bool print_json(const struct report *r, const struct cli_table *t, FILE *
     return cli_json_print(o, to) == 0;
 }
 
+static bool print_text(const struct report *r, const struct cli_table *t, FILE *to)
+{
+    if (!cli_table_print(t, to))
+        return false;
+    cli_mark_incomplete(to, r->d.subject, cli_verdict_of(&r->d));
+    return true;
+}
+
 static enum cli_exit print_table(const struct report *r, const struct cli_table *t, enum format format, FILE *to)
 {
     errno = 0;
-    bool ok = format == FORMAT_JSON ? print_json(r, t, to) : format == FORMAT_CSV ? cli_table_csv(t, to) : cli_table_print(t, to);
+    bool ok = format == FORMAT_JSON ? print_json(r, t, to) : format == FORMAT_CSV ? cli_table_csv(t, to) : print_text(r, t, to);
     return ok || errno != ENOMEM ? CLI_DONE : report_no_memory(r);   /* what could not be written is found when it is flushed */
 }
 

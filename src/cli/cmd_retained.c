@@ -107,7 +107,11 @@ static struct cli_table *objects_table(const struct retained *r)
 
 /* ---- the largest types ---- */
 
+/* Of a lower bound, and of the exact size. */
 static const struct cli_column type_columns[] = {
+    { "retained", "Retained >=", CLI_CELL_COUNT }, { "share", "Share", CLI_CELL_SHARE }, { "count", "Count", CLI_CELL_COUNT },
+    { "bytes", "Bytes", CLI_CELL_COUNT }, { "type", "Type", CLI_CELL_TEXT },
+}, exact_columns[] = {
     { "retained", "Retained", CLI_CELL_COUNT }, { "share", "Share", CLI_CELL_SHARE }, { "count", "Count", CLI_CELL_COUNT },
     { "bytes", "Bytes", CLI_CELL_COUNT }, { "type", "Type", CLI_CELL_TEXT },
 };
@@ -199,7 +203,7 @@ static enum cli_exit exact_table(const struct retained *r, struct cli_table **re
     if (e != CLI_DONE)
         return e;
     uint8_t *one = calloc((size_t)gcd_graph_type_count(r->d.graph) + 1, 1);
-    struct cli_table *t = *ret = one != NULL ? cli_table_new(type_columns, sizeof type_columns / sizeof *type_columns) : NULL;
+    struct cli_table *t = *ret = one != NULL ? cli_table_new(exact_columns, sizeof exact_columns / sizeof *exact_columns) : NULL;
     uint64_t count = 0, bytes = 0;
     for (uint32_t i = 0; i < n && t != NULL && e == CLI_DONE; i++) {
         const struct gcd_type *type = gcd_graph_type(r->d.graph, lines[i].type);
@@ -337,7 +341,7 @@ static enum cli_exit print(const struct retained *r)
         if (args->largest != CLI_LARGEST_TYPES)
             tables[n++] = (struct cli_titled){ "largest_objects", both ? "Objects that retain most:" : NULL, objects_table(r) };
         if (both || args->largest == CLI_LARGEST_TYPES) {
-            tables[n++] = (struct cli_titled){ .key = "largest_types", .title = both ? "Types that retain most (lower bounds):" : NULL };
+            tables[n++] = (struct cli_titled){ .key = "largest_types", .title = both ? "Types that retain most:" : NULL };
             e = types_table(r, &tables[n - 1].table);
         }
     }

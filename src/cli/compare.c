@@ -237,6 +237,15 @@ static bool print_json(const struct cli_comparison *c, const struct cli_table *d
     return cli_json_print(o, stdout) == 0;
 }
 
+static bool print_text(const struct cli_comparison *c, const struct cli_table *dumps, const struct cli_table *rows)
+{
+    if (!cli_table_print(dumps, stdout) || putchar('\n') == EOF || !cli_table_print(rows, stdout))
+        return false;
+    for (size_t i = 0; i < c->side_count; i++)
+        cli_mark_incomplete(stdout, c->sides[i].subject, &c->sides[i].verdict);
+    return true;
+}
+
 enum cli_exit cli_compare_print(const struct cli_comparison *c, const char *key, const struct cli_table *rows)
 {
     bool ok;
@@ -246,7 +255,7 @@ enum cli_exit cli_compare_print(const struct cli_comparison *c, const char *key,
     else if (c->args->csv)
         ok = cli_table_csv(rows, stdout);
     else
-        ok = cli_table_print(dumps, stdout) && putchar('\n') != EOF && cli_table_print(rows, stdout);
+        ok = print_text(c, dumps, rows);
     cli_table_free(dumps);
     enum cli_exit flushed = cli_flush_stdout();
     return flushed != CLI_DONE || ok ? flushed : no_memory();

@@ -113,6 +113,8 @@ enum cli_exit cli_print_tables(const struct cli_args *args, const struct cli_dum
             printf("%s%s\n", i > 0 ? "\n" : "", tables[i].title);
         ok = cli_table_print(tables[i].table, stdout);
     }
+    if (ok && !args->json && !args->csv)
+        cli_mark_incomplete(stdout, d->subject, cli_verdict_of(d));
     if (ok || ferror(stdout))            /* what cannot be written is told by cli_flush_stdout */
         return CLI_DONE;
     cli_say(d->subject, "%s", errno == ENOMEM ? "out of memory" : "cannot print the result");

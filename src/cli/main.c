@@ -12,7 +12,9 @@
     "  retained(MyApp.Cache) > +8M  what the objects of this type keep alive together has grown by more than 8 MiB\n"  \
     "  bytes > +64MiB               so has the whole heap\n"                                                           \
     "METRIC is count, bytes or retained, PATTERN as for --filter.  With a sign LIMIT is the growth from the first\n"   \
-    "dump to the last, in percent or not; >=, < and <= work, too.\n"
+    "dump to the last, in percent or not; >=, < and <= work, too.\n"                                                   \
+    "retained(PATTERN) is exact, as retained --type.  What --retained shows for each type is a lower bound of that:\n" \
+    "memory that several of its objects hold only together is not in it.\n"
 
 static const struct cli_command commands[] = {
     { "collect", "--pid N -o FILE", "dump the heap of a living process", CLI_COLLECT, cmd_collect,
@@ -41,6 +43,8 @@ static const struct cli_command commands[] = {
       "              reaches, and each object once, claimed by the first kind that reaches it\n\n"
       "--filter: in a PATTERN * is any text and ? one character, and the whole name must match; brackets mean\n"
       "themselves.  Between slashes it is a regular expression that may match anywhere.\n\n"
+      "--retained: a lower bound, except with --by root; what several objects of a line hold only together is not in\n"
+      "it.  \"gcdumpc retained --type PATTERN\" tells the exact size.\n\n"
       "--format is text, json, csv or prometheus (for node_exporter's textfile collector; 20 types unless --top\n"
       "says otherwise).  Without it the suffix of -o decides: .json, .csv, .prom, else text.\n" },
     { "retained", "FILE", "what keeps most memory alive: objects, types, the dominator tree", CLI_RETAINED, cmd_retained,
@@ -77,7 +81,8 @@ static const struct cli_command commands[] = {
 
 static const char exit_text[] =
     "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete, 130 interrupted.\n";
-static const char exit_compare_text[] =
+/* Of the commands that compare, and of all together. */
+static const char exit_all_text[] =
     "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete, 4 a threshold is exceeded\n"
     "(whether or not the data are complete), 130 interrupted.\n";
 
@@ -93,7 +98,7 @@ static void print_commands(FILE *to)
           "  gcdumpc info recorded.nettrace\n"
           "  gcdumpc report recorded.nettrace --top 20\n"
           "\n\"gcdumpc COMMAND --help\" lists the options of a command, \"gcdumpc --version\" prints the version.\n", to);
-    fputs(exit_text, to);
+    fputs(exit_all_text, to);
 }
 
 static void print_help(const struct cli_command *c)
@@ -118,7 +123,7 @@ static void print_help(const struct cli_command *c)
     }
     if (c->details[0] != '\0')
         printf("\n%s", c->details);
-    printf("\n%s", (c->bit & (CLI_DIFF | CLI_TREND)) != 0 ? exit_compare_text : exit_text);
+    printf("\n%s", (c->bit & (CLI_DIFF | CLI_TREND)) != 0 ? exit_all_text : exit_text);
 }
 
 const struct cli_command *cli_collect(void)

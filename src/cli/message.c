@@ -169,6 +169,15 @@ enum cli_exit cli_verdict(const struct cli_dump *d, bool quiet)
     return CLI_INCOMPLETE;
 }
 
+void cli_mark_incomplete(FILE *to, const char *subject, const struct gcd_verdict *v)
+{
+    if (v->complete)
+        return;
+    fputs("(INCOMPLETE dump: ", to);
+    cli_print_clean(to, subject);
+    fputs(")\n", to);
+}
+
 const char *cli_input_name(const struct cli_args *args)
 {
     return args->input == NULL ? "" : strcmp(args->input, "-") == 0 ? "standard input" : args->input;

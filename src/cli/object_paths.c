@@ -85,16 +85,6 @@ static void set(uint64_t *bits, uint32_t node)
     bits[node >> 6] |= UINT64_C(1) << (node & 63);
 }
 
-static bool refers(const struct gcd_graph *g, uint32_t from, uint32_t to)
-{
-    size_t n;
-    const uint32_t *edges = gcd_graph_node_edges(g, from, &n);
-    for (size_t i = 0; i < n; i++)
-        if (edges[i] == to)
-            return true;
-    return false;
-}
-
 /* In the order of their own paths, so the shortest come first.  BEHIND and KEYS are cleared bits, one a node. */
 static void find_referrers(struct finder *f, uint64_t *behind, uint64_t *keys)
 {
@@ -109,7 +99,7 @@ static void find_referrers(struct finder *f, uint64_t *behind, uint64_t *keys)
             set(behind, node);           /* its own path leads through the object */
             continue;
         }
-        bool by_reference = refers(g, node, f->object);
+        bool by_reference = gcd_graph_refers(g, node, f->object);
         if (by_reference || get(keys, node))
             found(f, (struct way){ SIZE_MAX, node, !by_reference });
     }
@@ -218,7 +208,7 @@ static bool climb(struct chain *c, const struct finder *f, const struct way *w)
 static bool is_value_of(const struct finder *f, uint32_t value, uint32_t key)
 {
     const struct gcd_graph *g = f->d->graph;
-    return gcd_graph_dependent_count(g) > 0 && !refers(g, key, value);
+    return gcd_graph_dependent_count(g) > 0 && !gcd_graph_refers(g, key, value);
 }
 
 /* Line K of the objects in the order in which they are shown; the middle of a long path is one line. */

@@ -61,7 +61,7 @@ static const struct option_row rows[] = {
     { "keep-unknown", 0, NULL, "keep references to nowhere, as a made-up object", OUTPUTS, OPT_FLAG,
       FIELD(keep_unknown), 0, 0 },
     { "by", 0, "WHAT", "what a line is about: type (default), and others, see below", CLI_REPORT, OPT_BY, FIELD(by), 0, 0 },
-    { "retained", 0, NULL, "also what the objects of a line keep alive together; needs the object graph",
+    { "retained", 0, NULL, "also what the objects of a line keep alive together, at least; needs the graph",
       CLI_REPORT | COMPARE, OPT_FLAG, FIELD(retained), 0, 0 },
     { "type", 0, "PATTERN", "about the objects of types like Shop.*, or /REGEX/", CLI_RETAINED | CLI_PATHS, OPT_TEXT, FIELD(type), 0, 0 },
     { "object", 0, "WHICH", "about one object: its address 0x..., or its number", CLI_PATHS, OPT_TEXT, FIELD(object), 0, 0 },

@@ -3,9 +3,9 @@
  * stand together below one HELP and TYPE, and none of them has the same labels as another.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "held.h"
+#include "prom.h"
 #include "report.h"
 
 /* Each type is a time series: a few of them, unless more are asked for. */
@@ -13,99 +13,54 @@
 
 struct prom {
     struct report *r;
-    FILE *to;
-    char pid[24];
+    struct cli_prom out;
+    char pid[24];                /* "" when the dump does not know it */
 };
 
-/* Of a name of a file, which need not be UTF-8, only what surely is. */
-static void put_file_name(struct prom *p, const char *s)
+/* Every sample says which process it is about: files of several lie side by side, and several can have one name. */
+static void begin_sample(struct prom *p)
 {
-    for (; *s != '\0'; s++)
-        if ((signed char)*s >= ' ' && *s != '\\' && *s != '"')
-            putc(*s, p->to);
-        else
-            putc('?', p->to);
+    const char *name = cli_facts(&p->r->d)->process_name;
+    cli_prom_label(&p->out, "process", name[0] != '\0' ? name : p->r->d.name);
+    if (p->pid[0] != '\0')
+        cli_prom_label(&p->out, "pid", p->pid);
 }
 
-static void put_value(struct prom *p, const char *s)
+/* VALUE / UNIT. */
+static void put_quotient(struct prom *p, const char *name, const char *help, uint64_t value, uint64_t unit)
 {
-    for (; *s != '\0'; s++) {
-        if (*s == '\\' || *s == '"')
-            putc('\\', p->to);
-        if (*s == '\n')
-            fputs("\\n", p->to);
-        else
-            putc(*s, p->to);
-    }
-}
-
-static void put_label(struct prom *p, const char *key, const char *value)
-{
-    fprintf(p->to, ",%s=\"", key);
-    put_value(p, value);
-    putc('"', p->to);
-}
-
-static void begin_metric(struct prom *p, const char *name, const char *help)
-{
-    fprintf(p->to, "# HELP gcdumpc_%s %s\n# TYPE gcdumpc_%s gauge\n", name, help, name);
-}
-
-/* Every sample says which process it is about: files of several lie side by side. */
-static void begin_sample(struct prom *p, const char *name)
-{
-    const char *process = cli_facts(&p->r->d)->process_name;
-    fprintf(p->to, "gcdumpc_%s{process=\"", name);
-    if (process[0] != '\0')
-        put_value(p, process);
-    else
-        put_file_name(p, p->r->d.name);
-    putc('"', p->to);
-}
-
-static void end_sample(struct prom *p, uint64_t value)
-{
-    fprintf(p->to, "} %" PRIu64 "\n", value);
+    cli_prom_metric(&p->out, name, help);
+    begin_sample(p);
+    cli_prom_value(&p->out, value, unit);
 }
 
 static void put_one(struct prom *p, const char *name, const char *help, uint64_t value)
 {
-    begin_metric(p, name, help);
-    begin_sample(p, name);
-    end_sample(p, value);
-}
-
-/* By digits: the decimal point of printf depends on the locale. */
-static void put_fraction(struct prom *p, const char *name, const char *help, uint64_t value, uint64_t per_unit, int digits)
-{
-    begin_metric(p, name, help);
-    begin_sample(p, name);
-    fprintf(p->to, "} %" PRIu64 ".%0*" PRIu64 "\n", value / per_unit, digits, value % per_unit);
+    put_quotient(p, name, help, value, 1);
 }
 
 /* ---- the dump ---- */
 
 static void put_info(struct prom *p, const struct gcd_dump_facts *f)
 {
-    begin_metric(p, "info", "What made the dump, and of what; always 1.");
-    begin_sample(p, "info");
-    put_label(p, "version", GCDUMPC_VERSION);
-    put_label(p, "pid", p->pid);
-    put_label(p, "runtime", f->runtime_version);
-    end_sample(p, 1);
+    cli_prom_metric(&p->out, "gcdumpc_info", "What made the dump, and of what; always 1.");
+    begin_sample(p);
+    cli_prom_label(&p->out, "version", GCDUMPC_VERSION);
+    cli_prom_label(&p->out, "runtime", f->runtime_version);
+    cli_prom_value(&p->out, 1, 1);
 }
 
 static void put_verdict(struct prom *p, const struct gcd_verdict *v)
 {
-    put_one(p, "dump_complete", "1 when nothing is missing in the dump.", v->complete);
-    put_one(p, "dump_unverified", "1 when the input cannot tell whether something is missing.", v->unverified);
+    put_one(p, "gcdumpc_dump_complete", "1 when nothing is missing in the dump.", v->complete);
+    put_one(p, "gcdumpc_dump_unverified", "1 when the input cannot tell whether something is missing.", v->unverified);
     if (v->reason_count == 0)
         return;
-    begin_metric(p, "dump_incomplete", "Why the dump is incomplete, with the amount; what that counts depends on the reason.");
+    cli_prom_metric(&p->out, "gcdumpc_dump_incomplete", "Why the dump is incomplete, with the amount; what that counts depends on the reason.");
     for (size_t i = 0; i < v->reason_count; i++) {
-        begin_sample(p, "dump_incomplete");
-        put_label(p, "reason", v->reasons[i].name);
-        end_sample(p, v->reasons[i].amount);
+        begin_sample(p);
+        cli_prom_label(&p->out, "reason", v->reasons[i].name);
+        cli_prom_value(&p->out, v->reasons[i].amount, 1);
     }
 }
 
@@ -113,21 +68,21 @@ static void put_times(struct prom *p, const struct gcd_dump_facts *f)
 {
     uint64_t duration = f->gc_end_ns > f->gc_start_ns ? (uint64_t)f->gc_end_ns - (uint64_t)f->gc_start_ns : 0;
     if (duration > 0)
-        put_fraction(p, "dump_duration_seconds", "From the start of the collection to the end of the heap walk.", duration, 1000000000, 9);
+        put_quotient(p, "gcdumpc_dump_duration_seconds", "From the start of the collection to the end of the heap walk.", duration, 1000000000);
     if (f->pause_ns > 0)
-        put_fraction(p, "dump_pause_seconds", "How long the process stood still for the dump.", f->pause_ns, 1000000000, 9);
+        put_quotient(p, "gcdumpc_dump_pause_seconds", "How long the process stood still for the dump.", f->pause_ns, 1000000000);
     int64_t ms = f->trace.start_unix_ms;
     if (ms > 0 && f->gc_start_ns >= 0)
-        put_fraction(p, "dump_timestamp_seconds", "When the dump was taken, in seconds since 1970.",
-                     (uint64_t)ms + (uint64_t)f->gc_start_ns / 1000000, 1000, 3);
+        put_quotient(p, "gcdumpc_dump_timestamp_seconds", "When the dump was taken, in seconds since 1970.",
+                     (uint64_t)ms + (uint64_t)f->gc_start_ns / 1000000, 1000);
 }
 
 static void put_totals(struct prom *p, const struct gcd_dump_facts *f)
 {
-    put_one(p, "heap_objects", "Objects in the heap.", f->objects);
-    put_one(p, "heap_bytes", "Bytes of all objects, without the gaps between them.", f->bytes);
-    put_one(p, "heap_references", "References between objects.", f->edges);
-    put_one(p, "heap_types", "Types that have objects.", f->types);
+    put_one(p, "gcdumpc_heap_objects", "Objects in the heap.", f->objects);
+    put_one(p, "gcdumpc_heap_bytes", "Bytes of all objects, without the gaps between them.", f->bytes);
+    put_one(p, "gcdumpc_heap_references", "References between objects.", f->edges);
+    put_one(p, "gcdumpc_heap_types", "Types that have objects.", f->types);
 }
 
 /* ---- types ---- */
@@ -147,13 +102,13 @@ enum measure { COUNT, BYTES, RETAINED };
 static void put_types(struct prom *p, const struct report_rows *rows, enum measure which, const char *name, const char *help)
 {
     uint64_t top = p->r->args->top != 0 ? p->r->args->top : TYPES_DEFAULT;
-    begin_metric(p, name, help);
+    cli_prom_metric(&p->out, name, help);
     for (size_t i = 0; i < rows->n && i < top; i++) {
         const struct report_row *row = &rows->items[i];
-        begin_sample(p, name);
-        put_label(p, "type", row->label);
-        put_label(p, "module", file_name(cli_type(&p->r->d, row->index)->module_path));
-        end_sample(p, which == COUNT ? row->count : which == BYTES ? row->bytes : row->retained_bytes);
+        begin_sample(p);
+        cli_prom_label(&p->out, "type", row->label);
+        cli_prom_label(&p->out, "module", file_name(cli_type(&p->r->d, row->index)->module_path));
+        cli_prom_value(&p->out, which == COUNT ? row->count : which == BYTES ? row->bytes : row->retained_bytes, 1);
     }
 }
 
@@ -168,10 +123,10 @@ static enum cli_exit put_all_types(struct prom *p)
                 rows.items[kept++] = rows.items[i];
         rows.n = kept;
         report_sort_rows(&rows, p->r->args->sort);
-        put_types(p, &rows, COUNT, "type_objects", "Objects of a type, of the types that have most.");
-        put_types(p, &rows, BYTES, "type_bytes", "Bytes of the objects of a type, of the types that have most.");
+        put_types(p, &rows, COUNT, "gcdumpc_type_objects", "Objects of a type, of the types that have most.");
+        put_types(p, &rows, BYTES, "gcdumpc_type_bytes", "Bytes of the objects of a type, of the types that have most.");
         if (p->r->args->retained)
-            put_types(p, &rows, RETAINED, "type_retained_bytes", "What the objects of a type keep alive together, a lower bound.");
+            put_types(p, &rows, RETAINED, "gcdumpc_type_retained_bytes", "What the objects of a type keep alive together, a lower bound.");
     }
     report_rows_done(&rows);
     return e;
@@ -182,11 +137,11 @@ static enum cli_exit put_all_types(struct prom *p)
 static const struct {
     const char *name, *help;
 } generation_metrics[] = {
-    { "generation_objects", "Objects in a generation." },
-    { "generation_bytes", "Bytes of the objects in a generation." },
-    { "generation_used_bytes", "Memory of a generation up to the end of the last object of each range." },
-    { "generation_free_bytes", "What of the used bytes is no object." },
-    { "generation_reserved_bytes", "Address space of a generation." },
+    { "gcdumpc_generation_objects", "Objects in a generation." },
+    { "gcdumpc_generation_bytes", "Bytes of the objects in a generation." },
+    { "gcdumpc_generation_used_bytes", "Memory of a generation up to the end of the last object of each range." },
+    { "gcdumpc_generation_free_bytes", "What of the used bytes is no object." },
+    { "gcdumpc_generation_reserved_bytes", "Address space of a generation." },
 };
 
 static uint64_t generation_value(const struct gcd_generation *g, size_t metric)
@@ -203,15 +158,15 @@ static enum cli_exit put_generations(struct prom *p)
         bool of_ranges = k >= 2;
         if (of_ranges && p->r->filter != NULL)
             break;                       /* what other types leave is not free */
-        begin_metric(p, generation_metrics[k].name, generation_metrics[k].help);
+        cli_prom_metric(&p->out, generation_metrics[k].name, generation_metrics[k].help);
         for (unsigned i = 0; i < GCD_GENERATIONS; i++) {
             const struct gcd_generation *g = gcd_generations_get(all, i);
             char name[REPORT_GENERATION_BYTES];
             if (g->ranges == 0 && (g->objects == 0 || of_ranges))
                 continue;
-            begin_sample(p, generation_metrics[k].name);
-            put_label(p, "generation", report_generation_name(i, name));
-            end_sample(p, generation_value(g, k));
+            begin_sample(p);
+            cli_prom_label(&p->out, "generation", report_generation_name(i, name));
+            cli_prom_value(&p->out, generation_value(g, k), 1);
         }
     }
     gcd_generations_free(all);
@@ -221,9 +176,9 @@ static enum cli_exit put_generations(struct prom *p)
 static const struct {
     const char *name, *help;
 } root_metrics[] = {
-    { "roots", "Roots by kind." },
-    { "root_retained_bytes", "What the roots of a kind, and of no other, keep alive." },
-    { "root_claimed_bytes", "What the roots of a kind, and of none before it, keep alive: each object once." },
+    { "gcdumpc_roots", "Roots by kind." },
+    { "gcdumpc_root_retained_bytes", "What the roots of a kind, and of no other, keep alive." },
+    { "gcdumpc_root_claimed_bytes", "What the roots of a kind, and of none before it, keep alive: each object once." },
 };
 
 static enum cli_exit put_roots(struct prom *p)
@@ -232,12 +187,12 @@ static enum cli_exit put_roots(struct prom *p)
     enum cli_exit e = report_root_sets(p->r, &sets);
     size_t n = p->r->args->retained ? sizeof root_metrics / sizeof *root_metrics : 1;
     for (size_t k = 0; k < n && e == CLI_DONE; k++) {
-        begin_metric(p, root_metrics[k].name, root_metrics[k].help);
+        cli_prom_metric(&p->out, root_metrics[k].name, root_metrics[k].help);
         for (unsigned i = 0; i < GCD_GROUPS; i++) {
             const uint64_t values[] = { sets.groups[i].roots, sets.groups[i].retained_bytes, sets.groups[i].claimed_bytes };
-            begin_sample(p, root_metrics[k].name);
-            put_label(p, "kind", cli_group_key((enum gcd_root_group)i));
-            end_sample(p, values[k]);
+            begin_sample(p);
+            cli_prom_label(&p->out, "kind", cli_group_key((enum gcd_root_group)i));
+            cli_prom_value(&p->out, values[k], 1);
         }
     }
     return e;
@@ -246,7 +201,7 @@ static enum cli_exit put_roots(struct prom *p)
 enum cli_exit report_prometheus(struct report *r, FILE *to)
 {
     const struct gcd_dump_facts *f = cli_facts(&r->d);
-    struct prom p = { .r = r, .to = to };
+    struct prom p = { .r = r, .out = { .to = to } };
     if (f->process != 0)
         (void)snprintf(p.pid, sizeof p.pid, "%" PRIu64, f->process);
     put_info(&p, f);

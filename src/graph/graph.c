@@ -131,6 +131,16 @@ const uint32_t *gcd_graph_node_edges(const struct gcd_graph *g, uint32_t node, s
     return g->edges + first;
 }
 
+bool gcd_graph_refers(const struct gcd_graph *g, uint32_t from, uint32_t to)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(g, from, &n);
+    for (size_t i = 0; i < n; i++)
+        if (edges[i] == to)
+            return true;
+    return false;
+}
+
 void gcd_graph_node(const struct gcd_graph *g, uint32_t node, struct gcd_node *ret)
 {
     ret->address = gcd_graph_node_address(g, node);

@@ -83,6 +83,26 @@ class Held(CliTest):
                     self.assertEqual(a[key].removeprefix("'"), "" if value is None else str(value))
 
 
+class Incomplete(Held):
+    def test_what_is_sent_to_somebody(self):
+        """Without standard error.  The last line of a text tells; formats for programs have the verdict, or the exit status only."""
+        whole, lossy = self.link("net10-wks"), self.link("net10-wks-lossy")
+        mark = f"(INCOMPLETE dump: {lossy})"
+        one = (("report",), ("report", "--by", "root"), ("retained",), ("retained", "--tree", "2"), ("paths", "--type", "System.String"), ("leaks",))
+        for command, *options in one:
+            self.assertEqual(self.done(command, lossy, *options, "-q", code=3).text.splitlines()[-1], mark, command)
+            self.assertNotIn("INCOMPLETE", self.done(command, whole, *options, "-q").text)
+            for format in ("--csv", "--json"):
+                self.assertNotIn("INCOMPLETE", self.done(command, lossy, *options, "-q", format, code=3).text)
+        self.done("report", lossy, "-o", "mail.txt", "-q", code=3)
+        self.assertTrue(self.get("mail.txt").decode().endswith(f"\n{mark}\n"))
+        for words in (("diff", whole, lossy), ("diff", lossy, whole, "--paths"), ("trend", whole, lossy, whole)):
+            text = self.done(*words, "-q", code=3).text
+            self.assertEqual((text.splitlines()[-1], text.count("INCOMPLETE")), (mark, 1), words)
+            self.assertNotIn("INCOMPLETE", self.done(*words, "-q", "--csv", code=3).text)
+        self.assertEqual(self.done("diff", lossy, lossy, "-q", code=3).text.splitlines()[-2:], [mark, mark])
+
+
 class Retained(Held):
     def test_text(self):
         self.expected("retained-net10-wks.txt", self.done("retained", self.link("net10-wks"), "--top", "10").text)
@@ -114,6 +134,11 @@ class Retained(Held):
         self.put("shop", shop()[0])
         exact = {t["type"]: t for t in self.json("retained", "shop", "--type", "Shop.*")["types"]}
         self.assertEqual(exact["Shop.Item"]["retained"], 1300)           # both hold the data only together
+        bounds = {t["type"]: t["retained"] for t in self.json("retained", "shop")["largest_types"]}
+        self.assertEqual(bounds["Shop.Item"], 300)
+        for heading, words in (("Retained", ("retained", "shop", "--type", "Shop.*")), ("Retained >=", ("retained", "shop", "--largest", "types")),
+                               ("Retained >=", ("report", "shop", "--retained"))):
+            self.assertRegex(self.done(*words).text.splitlines()[0], rf"(^|  ){heading}  ", words)
         self.assertEqual(exact["Shop.Cache"]["retained"], 272)
         self.assertEqual(exact["Shop.Dead"], {"retained": 0, "share": 0.0, "count": 2, "bytes": 144, "type": "Shop.Dead"})
         together = exact["(9 types together)"]

@@ -21,6 +21,15 @@ class Help(CliTest):
                 run = self.done(*words)
                 self.assertEqual((run.text, run.err), (text, b""), words)
 
+    def test_every_status_is_told(self):
+        """By the program all that src/cli/cli.h has; by a command those that it can end with."""
+        with open(os.path.join(SOURCE, "src", "cli", "cli.h"), encoding="utf-8") as f:
+            every = set(re.findall(r"\bCLI_[A-Z]+ = (\d+)", f.read()))
+        self.assertIn("4", every)
+        for words in ((), *((c,) for c in COMMANDS)):
+            told = set(re.findall(r"\b(\d+) [a-z]", self.done(*words, "--help").text.partition("\nExit status: ")[2]))
+            self.assertEqual(told, every if words in ((), ("diff",), ("trend",)) else every - {"4"}, words)
+
     def test_fits_a_window(self):
         for words in ((), *((c,) for c in COMMANDS)):
             for line in self.done(*words, "--help").text.splitlines():

@@ -91,7 +91,7 @@ class Names(JobTest):
         with open(self.path("m.prom"), encoding="utf-8") as f:
             text = f.read()
         for pid in both:
-            self.assertRegex(text, rf'(?m)^gcdumpc_dump_complete{{name="HeapLab",pid="{pid}"}} 1$')
+            self.assertRegex(text, rf'(?m)^gcdumpc_run_complete{{name="HeapLab",pid="{pid}"}} 1$')
         # a pattern whose dumps can be told apart needs no --all; without that it is a question
         r = self.gcdumpc("--name", name[:-1] + "*", "-o", self.out(), "--log", "text")
         self.assertEqual({int(pid) for pid in re.findall(r" pid=(\d+) ", r.stderr)}, both)
@@ -266,7 +266,7 @@ class Others(JobTest):
     def test_manners(self):
         script = "import os,sys; print(os.getpriority(os.PRIO_PROCESS, 0), open('/proc/self/stat').read().split()[18])"
         r = self.collect("--nice", "7", "--io-idle", "--log", "none", "--quiet", "--on-success", f"{sys.executable} {self.script(script)}")
-        self.assertEqual(r.stdout, "7 7\n")
+        self.assertEqual((r.stdout, r.stderr), ("", "7 7\n"))
 
     def script(self, text):
         with open(self.path("hook.py"), "w", encoding="utf-8") as f:
@@ -280,15 +280,15 @@ class Telling(Others):
         os.environ["GCDUMPC_REASON"] = "from outside"
         self.addCleanup(os.environ.pop, "GCDUMPC_REASON")
         r = self.collect("--on-success", f"{sys.executable}  {show} one $HOME;two", "--on-failure", "false", "--log", "json")
-        words, env = json.loads(r.stdout)
-        line = json.loads(r.stderr)
+        line, (words, env) = map(json.loads, r.stderr.splitlines())
+        self.assertEqual(r.stdout, "")           # that is for data
         self.assertEqual(words, ["one", "$HOME;two"])
         for key in ("name", "file", "status"):
             self.assertEqual(env["GCDUMPC_" + key.upper()], line[key])
         self.assertEqual((int(env["GCDUMPC_PID"]), int(env["GCDUMPC_OBJECTS"]), env["GCDUMPC_REASON"]), (self.pid, line["objects"], ""))
         r = self.gcdumpc("--pid", self.pid, "-o", "/nonexistent/x.gclog", "--on-success", "false", "--on-failure", f"{sys.executable} {show}",
                          "--log", "text", status=1)
-        _, env = json.loads(r.stdout)
+        _, env = json.loads(r.stderr.splitlines()[-1])
         self.assertEqual((env["GCDUMPC_STATUS"], env["GCDUMPC_FILE"], env["GCDUMPC_EXIT"]), ("failed", "", "1"))
         self.assertIn("No such file", env["GCDUMPC_REASON"])
 
@@ -298,6 +298,39 @@ class Telling(Others):
             r = self.collect("--on-success", command, "--log", "text", status=1)
             self.assertRegex(r.stderr, rf" done name=[^\n]*\ngcdumpc: [^\n]*{message}")
             time.sleep(1)                        # another name
+
+    def test_a_hook_that_does_not_end(self):
+        """It and what it has started, both deaf to SIGTERM, do not outlive us, and do not keep us."""
+        script = self.script(f"""
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = os.fork()
+if child:
+    print("in the way", sys.stdin.read(), flush=True)
+    with open({self.path("new")!r}, "w") as f:
+        f.write(f"{{os.getpid()}} {{child}}")
+    os.rename({self.path("new")!r}, {self.path("pids")!r})
+time.sleep({2 * SECONDS})
+""")
+        words = ["-o", "-", "-f", "gclog", "--log", "text", "--on-success", f"{sys.executable} {script}"]
+        with open(self.path("data"), "w+b") as data:
+            run = subprocess.Popen([PROGRAM, "--pid", str(self.pid), *words], stdin=subprocess.PIPE, stdout=data, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(run.kill)
+            end = time.monotonic() + SECONDS
+            while not os.path.exists(self.path("pids")) and time.monotonic() < end:
+                time.sleep(0.05)
+            run.send_signal(signal.SIGTERM)
+            try:
+                _, err = run.communicate(timeout=SECONDS)        # until nobody has the other end any more
+            except subprocess.TimeoutExpired:
+                with open(self.path("pids"), encoding="ascii") as f:
+                    for pid in f.read().split():
+                        os.kill(int(pid), signal.SIGKILL)
+                raise
+            self.assertEqual(run.returncode, 130, err)
+            self.assertRegex(err, r" done name=HeapLab [^\n]*\nin the way \ngcdumpc: \S+: was stopped with us\n$")
+            data.seek(0)
+            self.assertNotIn(b"in the way", data.read())
 
     def test_lines_for_logs(self):
         r = self.collect("--log", "text")
@@ -317,6 +350,9 @@ class Telling(Others):
         self.assertEqual((line["status"], line["name"]), ("failed", "No-such-program"))
         with open(self.path("m.prom"), encoding="utf-8") as f:
             self.assertIn('gcdumpc_run_success{name="No-such-program",pid="0"} 0\n', f.read())
+        self.run_gcdumpc("--name", 'No "such"\\\udcff', "-o", self.out(), "--log", "none", "--metrics", self.path("m.prom"), errors="replace")
+        with open(self.path("m.prom"), encoding="utf-8") as f:
+            self.assertIn(r'gcdumpc_run_success{name="No \"such\"\\?",pid="0"} 0', f.read())
 
     def test_the_log_of_the_system(self):
         if os.geteuid() != 0 or os.path.lexists("/dev/log"):
@@ -337,13 +373,14 @@ class Telling(Others):
             text = f.read()
         samples = {}
         for row in text.splitlines():
-            match = re.fullmatch(r'# (HELP|TYPE) (gcdumpc_\w+) .+|(gcdumpc_\w+)\{name="HeapLab",pid="(\d+)"\} (\S+)', row)
+            match = re.fullmatch(r'# (HELP|TYPE) (gcdumpc_run_\w+) .+|(gcdumpc_run_\w+)\{name="HeapLab",pid="(\d+)"\} (\d+(?:\.\d+)?)', row)
             self.assertIsNotNone(match, row)
             if match[3]:
                 samples[match[3]] = float(match[5])
-        self.assertEqual(samples["gcdumpc_dump_objects"], line["objects"])
-        self.assertEqual(samples["gcdumpc_dump_file_bytes"], line["file_bytes"])
-        self.assertEqual((samples["gcdumpc_run_success"], samples["gcdumpc_dump_complete"]), (1, 1))
+        self.assertEqual(samples["gcdumpc_run_objects"], line["objects"])
+        self.assertEqual(samples["gcdumpc_run_file_bytes"], line["file_bytes"])
+        self.assertGreater(samples["gcdumpc_run_pause_seconds"], 0)
+        self.assertEqual((samples["gcdumpc_run_success"], samples["gcdumpc_run_complete"]), (1, 1))
         if shutil.which("promtool"):
             r = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True, check=False)
             self.assertEqual((r.returncode, r.stderr), (0, ""))

@@ -33,11 +33,12 @@ class ReportLive(LiveTest):
             with open(self.path("heap.prom"), encoding="utf-8") as f:
                 samples = dict(line.rstrip("\n").rsplit(" ", 1) for line in f if line[0] != "#")
             self.assertEqual(stat.S_IMODE(os.stat(self.path("heap.prom")).st_mode) & 0o400, 0o400)
-            self.assertEqual(samples['gcdumpc_dump_complete{process="HeapLab"}'], "1")
-            self.assertGreater(float(samples['gcdumpc_dump_pause_seconds{process="HeapLab"}']), 0)
-            self.assertGreater(float(samples['gcdumpc_dump_duration_seconds{process="HeapLab"}']), 0)
+            labels = f'{{process="HeapLab",pid="{target.pid}"}}'
+            self.assertEqual(samples["gcdumpc_dump_complete" + labels], "1")
+            self.assertGreater(float(samples["gcdumpc_dump_pause_seconds" + labels]), 0)
+            self.assertGreater(float(samples["gcdumpc_dump_duration_seconds" + labels]), 0)
             total = sum(int(v) for k, v in samples.items() if k.startswith("gcdumpc_generation_bytes{"))
-            self.assertEqual(total, int(samples['gcdumpc_heap_bytes{process="HeapLab"}']))
+            self.assertEqual(total, int(samples["gcdumpc_heap_bytes" + labels]))
             self.assertEqual(self.files(), ["heap.prom"])
 
     def test_without_ranges(self):

@@ -79,6 +79,8 @@ static void test_what_was_put_in_comes_out(void **state)
             assert_int_equal(n.edges[0], (i + 1) % PLACES);
         if (wanted > 1)
             assert_int_equal(n.edges[1], i);
+        for (uint32_t to = 0; to < PLACES; to++)
+            assert_int_equal(gcd_graph_refers(g, i, to), (to == (i + 1) % PLACES && wanted > 0) || (to == i && wanted > 1));
     }
     assert_int_equal(gcd_graph_find(g, 0x7f0000010008), GCD_NODE_NONE);
     assert_int_equal(gcd_graph_find(g, 0x7f0000010011), GCD_NODE_NONE);

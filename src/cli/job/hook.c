@@ -1,7 +1,9 @@
 /*
  * A program that is told of a dump: --on-success and --on-failure.  No shell: words are separated by blanks, and nothing else means anything.
+ * It has a process group of its own, so that all it starts ends with it; what it prints goes to standard error, which carries messages.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
@@ -21,6 +23,7 @@
 #define VARIABLE_BYTES 4200u
 #define POLL_MS 50
 #define PATIENCE_MS 300000
+#define GRACE_MS 3000
 
 extern char **environ;
 
@@ -75,44 +78,91 @@ static struct environment *environment_of(const struct job_dump *d)
     return e;
 }
 
+static bool interrupted(void)
+{
+    return atomic_load(&cli_canceled) && !atomic_load(&cli_timed_out);
+}
+
+/* Has PID ended within MS?  It is left a zombie, so that its number still means its group.  ATTENTIVE: a signal to us ends the waiting. */
+static bool ended(pid_t pid, int ms, bool attentive)
+{
+    for (int waited = 0; waited < ms && !(attentive && interrupted()); waited += POLL_MS) {
+        siginfo_t info = { .si_pid = 0 };
+        if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid)
+            return true;
+        (void)poll(NULL, 0, POLL_MS);
+    }
+    return false;
+}
+
 /* *RET_STATUS as of waitpid.  False when it was stopped: by a signal to us, or because it took too long. */
 static bool wait_for(pid_t pid, int *ret_status)
 {
-    for (int waited = 0; waited < PATIENCE_MS && (!atomic_load(&cli_canceled) || atomic_load(&cli_timed_out)); waited += POLL_MS) {
-        pid_t r = waitpid(pid, ret_status, WNOHANG);
-        if (r == pid || (r < 0 && errno != EINTR))
-            return r == pid;
-        (void)poll(NULL, 0, POLL_MS);
+    bool late = interrupted();           /* it is to tell of that, and nobody waits long for it */
+    bool by_itself = ended(pid, late ? GRACE_MS : PATIENCE_MS, !late);
+    if (!by_itself) {
+        (void)kill(-pid, SIGTERM);
+        (void)ended(pid, GRACE_MS, false);
+        (void)kill(-pid, SIGKILL);
+        if (!ended(pid, GRACE_MS, false))        /* not even that: it hangs in the kernel */
+            return false;
     }
-    (void)kill(pid, SIGTERM);
     while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
         ;
-    return false;
+    return by_itself;
+}
+
+static int set_attributes(posix_spawnattr_t *a)
+{
+    sigset_t defaults;
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGPIPE);       /* ignored by us, and that would be inherited */
+    sigaddset(&defaults, SIGXFSZ);
+    int e = posix_spawnattr_setsigdefault(a, &defaults);
+    if (e == 0)
+        e = posix_spawnattr_setpgroup(a, 0);
+    return e == 0 ? posix_spawnattr_setflags(a, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP) : e;
+}
+
+/* No input: reading from a terminal would stop a group in the background. */
+static int set_files(posix_spawn_file_actions_t *files)
+{
+    int e = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    return e == 0 ? posix_spawn_file_actions_adddup2(files, STDERR_FILENO, STDOUT_FILENO) : e;
+}
+
+/* 0 or an errno. */
+static int start(char **words, char **env, pid_t *ret)
+{
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_t files;
+    int e = posix_spawnattr_init(&attributes);
+    if (e != 0)
+        return e;
+    e = posix_spawn_file_actions_init(&files);
+    if (e == 0) {
+        e = set_attributes(&attributes);
+        if (e == 0)
+            e = set_files(&files);
+        if (e == 0)
+            e = posix_spawnp(ret, words[0], &files, &attributes, words, env);
+        (void)posix_spawn_file_actions_destroy(&files);
+    }
+    (void)posix_spawnattr_destroy(&attributes);
+    return e;
 }
 
 static enum cli_exit run(char **words, char **env)
 {
     pid_t pid;
-    int status = 0;
-    posix_spawnattr_t attributes;
-    sigset_t defaults;
-    sigemptyset(&defaults);
-    sigaddset(&defaults, SIGPIPE);       /* ignored by us, and that would be inherited */
-    sigaddset(&defaults, SIGXFSZ);
-    int e = posix_spawnattr_init(&attributes);
-    if (e == 0) {
-        (void)posix_spawnattr_setsigdefault(&attributes, &defaults);
-        (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-        e = posix_spawnp(&pid, words[0], NULL, &attributes, words, env);
-        (void)posix_spawnattr_destroy(&attributes);
-    }
+    int status = 0, e = start(words, env, &pid);
     if (e != 0) {
         cli_say(words[0], "cannot be run: %s", strerror(e));
         return CLI_FAILED;
     }
     if (!wait_for(pid, &status)) {
-        cli_say(words[0], "was stopped, it took too long");
-        return CLI_FAILED;
+        cli_say(words[0], interrupted() ? "was stopped with us" : "was stopped, it took too long");
+        return interrupted() ? CLI_INTERRUPTED : CLI_FAILED;
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return CLI_DONE;

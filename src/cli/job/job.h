@@ -68,7 +68,7 @@ void job_tell(const struct job_dump *d);
 const char *job_status_name(enum job_status status);
 /* metrics.c: --metrics, of all dumps of a run.  CLI_FAILED after a line. */
 enum cli_exit job_metrics(const struct cli_args *args, const struct job_dump *dumps, size_t n);
-/* hook.c: --on-success or --on-failure.  CLI_FAILED after a line, also when the program fails. */
+/* hook.c: --on-success or --on-failure.  CLI_FAILED after a line, also when the program fails; CLI_INTERRUPTED when it was stopped with us. */
 enum cli_exit job_hook(const struct job_dump *d);
 
 #endif

@@ -121,8 +121,8 @@ function typeSection() {
                                           roomy(shareCell(size, total)), el("td", {}), el("td", {class: "roomy"}));
   const foot = [others > 0 ? row(`${plural(others, "more type")}, the smallest`, otherObjects, otherBytes) : null,
                 row("All", data.totals.objects, total)];
-  section("types", "Types", "Own size is what the objects take themselves. Retained is what would be freed if all objects of the " +
-          "type went: it holds other types as well, so the column has no sum.",
+  section("types", "Types", "Own size is what the objects take themselves. Retained is what would be freed at least if all objects of " +
+          "the type went: it holds other types as well, so the column has no sum.",
     sortableTable({
       caption: "Types with the number, own size and retained size of their objects",
       rows: data.types, sortBy: 4, foot: foot.filter(r => r !== null).reduce((all, r) => (all.append(r), all), document.createDocumentFragment()),

@@ -1,0 +1,30 @@
+/*
+ * The text exposition format of Prometheus, 0.0.4, for report --format prometheus and collect --metrics.  All metrics are gauges, and each is
+ * written by one of them only: one name has one HELP and the same labels everywhere.  A run's begin with gcdumpc_run_.
+ *
+ *     struct cli_prom p = { .to = f };
+ *     cli_prom_metric(&p, "gcdumpc_heap_bytes", "Bytes of all objects.");
+ *     cli_prom_label(&p, "process", "Shop");
+ *     cli_prom_value(&p, 5, 1);         ends the sample; the next label begins another one
+ */
+#ifndef GCD_CLI_PROM_H
+#define GCD_CLI_PROM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct cli_prom {
+    FILE *to;
+    const char *metric;          /* the one that is written */
+    bool labeled;                /* its sample has a label */
+};
+
+/* HELP: one line without backslashes.  Both must live as long as the metric is written. */
+void cli_prom_metric(struct cli_prom *p, const char *name, const char *help);
+/* VALUE: any text; of one that is not UTF-8, all bytes beyond ASCII become "?". */
+void cli_prom_label(struct cli_prom *p, const char *key, const char *value);
+/* VALUE / UNIT, exactly; UNIT is a power of 10. */
+void cli_prom_value(struct cli_prom *p, uint64_t value, uint64_t unit);
+
+#endif
