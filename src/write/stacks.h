@@ -60,6 +60,8 @@ const char *stacks_frame(const struct stacks *s, uint32_t frame, const char **re
 uint32_t stacks_frame_type(const struct stacks *s, uint32_t frame);
 /* Is it the name of a static variable? */
 bool stacks_is_static(const struct stacks *s, uint32_t frame);
+/* Is it "..."? */
+bool stacks_is_cut(uint32_t frame);
 /* The frame of a type. */
 uint32_t stacks_type_frame(const struct stacks *s, uint32_t type);
 
