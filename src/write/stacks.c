@@ -127,25 +127,35 @@ static gcd_status new_stack(struct stacks *s, uint32_t caller, uint32_t frame, u
     if (!gcd_vec_reserve(&s->alloc, &s->items, &s->cap, s->count + 1, sizeof *s->items, STACKS_NONE))
         return gcd_fail_nomem(err, "stacking objects");
     uint32_t depth = caller == STACKS_NONE ? 0 : s->items[caller].depth + (stacks_frame_type(s, frame) != STACKS_NONE);
-    s->items[s->count] = (struct stack){ .caller = caller, .frame = frame, .depth = depth };
+    s->items[s->count] = (struct stack){ .caller = caller, .frame = frame, .depth = depth, .cut = STACKS_NONE };
     *ret = (uint32_t)s->count++;
+    return GCD_OK;
+}
+
+static uint64_t child_key(uint32_t caller, uint32_t frame)
+{
+    return (uint64_t)caller << 32 | frame;
+}
+
+static gcd_status cut(struct maker *m, uint32_t caller, uint32_t *ret, struct gcd_error *err)
+{
+    *ret = m->s->items[caller].cut;
+    if (*ret != STACKS_NONE)
+        return GCD_OK;
+    GCD_TRY(new_stack(m->s, caller, FRAME_CUT, ret, err));
+    m->s->items[caller].cut = *ret;
     return GCD_OK;
 }
 
 /* The stack of CALLER with FRAME behind it, or with "..." when there shall be no new ones: so at most twice max. */
 static gcd_status call(struct maker *m, uint32_t caller, uint32_t frame, uint32_t *ret, struct gcd_error *err)
 {
-    uint64_t key = (uint64_t)caller << 32 | frame;
+    uint64_t key = child_key(caller, frame);
     *ret = gcd_idmap_get(&m->child, key);
     if (*ret != GCD_IDMAP_NONE)
         return GCD_OK;
-    if (m->s->count >= m->s->max && frame != FRAME_CUT) {
-        frame = FRAME_CUT;
-        key = (uint64_t)caller << 32 | frame;
-        *ret = gcd_idmap_get(&m->child, key);
-        if (*ret != GCD_IDMAP_NONE)
-            return GCD_OK;
-    }
+    if (m->s->count >= m->s->max)
+        return cut(m, caller, ret, err);
     GCD_TRY(new_stack(m->s, caller, frame, ret, err));
     return gcd_idmap_put(&m->child, key, *ret) ? GCD_OK : gcd_fail_nomem(err, "stacking objects");
 }
@@ -185,7 +195,7 @@ static gcd_status place(struct maker *m, const struct waiting *x, struct gcd_err
     else
         at = s->place[x->parent];
     if (s->items[at].frame != x->frame && s->items[at].frame != FRAME_CUT)
-        GCD_TRY(call(m, at, s->items[at].depth < STACKS_DEPTH ? x->frame : FRAME_CUT, &at, err));
+        GCD_TRY(s->items[at].depth < STACKS_DEPTH ? call(m, at, x->frame, &at, err) : cut(m, at, &at, err));
     struct stack *stack = &s->items[at];
     s->place[x->node] = at;
     s->merged += stack->frame == FRAME_CUT;
@@ -203,6 +213,14 @@ static gcd_status place_waiting(struct maker *m, struct gcd_error *err)
         x->frame = stacks_type_frame(s, gcd_graph_node_type(s->g, x->node));
         x->size = gcd_graph_node_size(s->g, x->node);
         __builtin_prefetch(&s->place[x->parent < GCD_NODE_ROOT ? x->parent : x->node]);
+    }
+    for (size_t i = 0; i < m->count; i++) {
+        const struct waiting *x = &m->waiting[i];
+        uint32_t caller = x->parent < GCD_NODE_ROOT ? s->place[x->parent] : STACKS_NONE;
+        if (caller == STACKS_NONE)       /* or placed just now, and so at hand */
+            continue;
+        __builtin_prefetch(&s->items[caller]);
+        gcd_idmap_fetch(&m->child, child_key(caller, x->frame));
     }
     for (size_t i = 0; i < m->count; i++)
         GCD_TRY(place(m, &m->waiting[i], err));
@@ -283,7 +301,10 @@ static gcd_status make(struct maker *m, struct gcd_error *err)
     s->place = gcd_mem_new_uncleared(&s->alloc, s->nodes, sizeof *s->place);
     m->words = ((size_t)s->nodes + 63) / 64;
     m->is_parent = gcd_mem_new_array(&s->alloc, m->words, sizeof *m->is_parent);
-    return s->place != NULL && m->is_parent != NULL ? place_all(m, err) : gcd_fail_nomem(err, "stacking objects");
+    if (s->place == NULL || m->is_parent == NULL)
+        return gcd_fail_nomem(err, "stacking objects");
+    memset(s->place, 0xff, s->nodes * sizeof *s->place);     /* STACKS_NONE */
+    return place_all(m, err);
 }
 
 gcd_status stacks_along(struct stacks *s, const struct gcd_graph *g, const struct gcd_write_options *options,

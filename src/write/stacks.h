@@ -21,6 +21,7 @@ struct stack {
     uint32_t caller;             /* the stack without the last frame, STACKS_NONE = none; always one with a smaller number */
     uint32_t frame;              /* the last frame */
     uint32_t depth;              /* types in it */
+    uint32_t cut;                /* the stack with "..." behind it, STACKS_NONE = none */
     uint64_t objects, bytes;     /* that end here; bytes saturate */
 };
 
