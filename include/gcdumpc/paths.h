@@ -30,7 +30,10 @@ struct gcd_paths_options {
     void *progress_ctx;
 };
 
-/* G must outlive the result.  OPTIONS may be NULL.  GCD_E_NOMEM, GCD_E_CANCELED.  Memory: 8 bytes a node. */
+/*
+ * G must outlive the result.  OPTIONS may be NULL.  GCD_E_NOMEM, GCD_E_CANCELED.  Memory while it runs: 8 bytes a node, and 4 for each that
+ * refers to others; 8 bytes a node are kept.
+ */
 GCD_API GCD_MUST_CHECK gcd_status gcd_paths_new(const struct gcd_graph *g, const struct gcd_paths_options *options,
                                                 struct gcd_paths **ret, struct gcd_error *err);
 GCD_API void gcd_paths_free(struct gcd_paths *p);

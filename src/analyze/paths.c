@@ -17,31 +17,57 @@ struct gcd_paths {
     uint32_t node_count, reachable;
     uint32_t stand_ins;          /* objects that stand in for roots */
     uint32_t *parent;            /* [node_count] */
-    uint32_t *order;             /* [node_count]; while it is computed the queue */
+    uint32_t *order;             /* [node_count] */
 };
 
-static void reach(struct gcd_paths *p, uint32_t node, uint32_t parent)
+/* While it is computed: a node that keeps nothing alive, four of ten in a usual heap, is in the order but not in the queue. */
+struct search {
+    struct gcd_paths *p;
+    uint64_t *is_inner;          /* a bit a node: it keeps others alive */
+    size_t words;
+    uint32_t *queue;             /* [inner] */
+    uint32_t inner, waiting;     /* how many there are; how many have been put into the queue */
+};
+
+/* Without a branch for leaves, which would be as hard to foretell as the graph is. */
+static void reach(struct search *s, uint32_t node, uint32_t parent)
 {
+    struct gcd_paths *p = s->p;
     if (p->parent[node] != GCD_NODE_NONE)
         return;
     p->parent[node] = parent;
     p->order[p->reachable++] = node;
+    s->queue[s->waiting] = node;
+    s->waiting += bits_get(s->is_inner, node);
 }
 
 /*
  * Nearly all of the time is waiting for memory, so what comes later in the queue is asked for in advance: its references, then what is known
  * about the first nodes that they lead to.
  */
-static void fetch_ahead(const struct gcd_paths *p, uint32_t at)
+static void fetch_ahead(const struct search *s, uint32_t at)
 {
+    const struct gcd_graph *g = s->p->flow.g;
     size_t n;
-    if (p->reachable - at > FAR_AHEAD)
-        __builtin_prefetch(gcd_graph_node_edges(p->flow.g, p->order[at + FAR_AHEAD], &n));
-    if (p->reachable - at <= AHEAD)
+    if (s->waiting - at > FAR_AHEAD)
+        __builtin_prefetch(gcd_graph_node_edges(g, s->queue[at + FAR_AHEAD], &n));
+    if (s->waiting - at <= AHEAD)
         return;
-    const uint32_t *edges = gcd_graph_node_edges(p->flow.g, p->order[at + AHEAD], &n);
+    const uint32_t *edges = gcd_graph_node_edges(g, s->queue[at + AHEAD], &n);
     for (size_t i = 0; i < n && i < FETCHED; i++)
-        __builtin_prefetch(&p->parent[edges[i]], 1);
+        __builtin_prefetch(&s->p->parent[edges[i]], 1);
+}
+
+static void find_inner(struct search *s)
+{
+    const struct flow *f = &s->p->flow;
+    for (uint32_t node = 0; node < s->p->node_count; node++) {
+        size_t n;
+        (void)gcd_graph_node_edges(f->g, node, &n);
+        uint64_t inner = n > 0 || (f->is_key != NULL && bits_get(f->is_key, node));
+        s->is_inner[node >> 6] |= inner << (node & 63);
+        s->inner += (uint32_t)inner;
+    }
 }
 
 static gcd_status check(const struct gcd_paths_options *o, uint64_t done, uint64_t total, struct gcd_error *err)
@@ -53,32 +79,48 @@ static gcd_status check(const struct gcd_paths_options *o, uint64_t done, uint64
     return GCD_OK;
 }
 
-static gcd_status run(struct gcd_paths *p, const struct gcd_paths_options *o, struct gcd_error *err)
+static gcd_status follow(struct search *s, const struct gcd_paths_options *o, struct gcd_error *err)
 {
-    p->parent = gcd_mem_new_uncleared(&p->alloc, p->node_count, sizeof *p->parent);
-    p->order = gcd_mem_new_uncleared(&p->alloc, p->node_count, sizeof *p->order);
-    if (p->parent == NULL || p->order == NULL || !flow_init(&p->flow, p->flow.g, &p->alloc))
-        return gcd_fail_nomem(err, "finding shortest paths");
-    p->stand_ins = (uint32_t)p->flow.stand_in_count;
-    memset(p->parent, 0xff, p->node_count * sizeof *p->parent);      /* GCD_NODE_NONE */
+    const struct gcd_paths *p = s->p;
     for (size_t i = 0; i < flow_root_count(&p->flow); i++) {
         uint32_t node = flow_root(&p->flow, i);
         if (node != GCD_NODE_NONE)
-            reach(p, node, GCD_NODE_ROOT);
+            reach(s, node, GCD_NODE_ROOT);
     }
-    for (uint32_t at = 0; at < p->reachable; at++) {
-        uint32_t node = p->order[at], to;
+    for (uint32_t at = 0; at < s->waiting; at++) {
+        uint32_t node = s->queue[at], to;
         size_t n;
-        fetch_ahead(p, at);
+        fetch_ahead(s, at);
         if (at % CHECK_EVERY == 0)
-            GCD_TRY(check(o, at, p->node_count, err));
+            GCD_TRY(check(o, at, s->inner, err));
         const uint32_t *edges = gcd_graph_node_edges(p->flow.g, node, &n);
         for (size_t i = 0; i < n; i++)
-            reach(p, edges[i], node);
+            reach(s, edges[i], node);
         for (uint64_t i = n; (to = flow_at(&p->flow, node, i)) != GCD_NODE_NONE; i++)
-            reach(p, to, node);
+            reach(s, to, node);
     }
-    return check(o, p->node_count, p->node_count, err);
+    return check(o, s->inner, s->inner, err);
+}
+
+static gcd_status run(struct gcd_paths *p, const struct gcd_paths_options *o, struct gcd_error *err)
+{
+    struct search s = { .p = p, .words = ((size_t)p->node_count + 63) / 64 };
+    p->parent = gcd_mem_new_uncleared(&p->alloc, p->node_count, sizeof *p->parent);
+    p->order = gcd_mem_new_uncleared(&p->alloc, p->node_count, sizeof *p->order);
+    s.is_inner = gcd_mem_new_array(&p->alloc, s.words, sizeof *s.is_inner);
+    if (p->parent == NULL || p->order == NULL || s.is_inner == NULL || !flow_init(&p->flow, p->flow.g, &p->alloc)) {
+        gcd_mem_free(&p->alloc, s.is_inner, s.words * sizeof *s.is_inner);
+        return gcd_fail_nomem(err, "finding shortest paths");
+    }
+    p->stand_ins = (uint32_t)p->flow.stand_in_count;
+    memset(p->parent, 0xff, p->node_count * sizeof *p->parent);      /* GCD_NODE_NONE */
+    find_inner(&s);
+    size_t room = (size_t)s.inner + 1;   /* one is written before it is dropped */
+    s.queue = gcd_mem_new_uncleared(&p->alloc, room, sizeof *s.queue);
+    gcd_status st = s.queue != NULL ? follow(&s, o, err) : gcd_fail_nomem(err, "finding shortest paths");
+    gcd_mem_free(&p->alloc, s.queue, room * sizeof *s.queue);
+    gcd_mem_free(&p->alloc, s.is_inner, s.words * sizeof *s.is_inner);
+    return st;
 }
 
 gcd_status gcd_paths_new(const struct gcd_graph *g, const struct gcd_paths_options *options, struct gcd_paths **ret, struct gcd_error *err)

@@ -13,6 +13,19 @@ static uint64_t add(uint64_t a, uint64_t b)
 
 /* ---- lower bounds from the dominator tree ---- */
 
+/* So many nodes are looked up together, and wait for memory together. */
+#define TOGETHER 64u
+
+/* The parents of N nodes; of these and of the parents what END has is fetched. */
+static void look_up(const struct gcd_dominators *d, const uint32_t *nodes, uint32_t n, const uint32_t *end, uint32_t *ret_parents)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t parent = ret_parents[i] = gcd_dominators_parent(d, nodes[i]);
+        __builtin_prefetch(&end[nodes[i]], 1);
+        __builtin_prefetch(&end[parent != GCD_NODE_ROOT ? parent : nodes[i]], 1);
+    }
+}
+
 /*
  * The dominator tree in preorder, where a subtree is a range.  END holds at first the sizes of the subtrees; a node that has been placed
  * does not need its own any more and keeps the place of its next child there, which in the end is the end of its range.
@@ -20,20 +33,26 @@ static uint64_t add(uint64_t a, uint64_t b)
 static void number_tree(const struct gcd_dominators *d, uint32_t nodes, uint32_t *end, uint32_t *at)
 {
     const uint32_t *order = gcd_dominators_order(d);
-    uint32_t reachable = gcd_dominators_reachable(d), next = 0;
+    uint32_t reachable = gcd_dominators_reachable(d), next = 0, parents[TOGETHER];
     for (uint32_t node = 0; node < nodes; node++)
         end[node] = 1;
-    for (uint32_t i = reachable; i-- > 0;) {
-        uint32_t parent = gcd_dominators_parent(d, order[i]);
-        if (parent != GCD_NODE_ROOT)
-            end[parent] += end[order[i]];
+    for (uint32_t left = reachable, n; left > 0; left -= n) {
+        n = left < TOGETHER ? left : TOGETHER;
+        look_up(d, order + (left - n), n, end, parents);
+        for (uint32_t i = n; i-- > 0;)
+            if (parents[i] != GCD_NODE_ROOT)
+                end[parents[i]] += end[order[left - n + i]];
     }
-    for (uint32_t i = 0; i < reachable; i++) {
-        uint32_t node = order[i], parent = gcd_dominators_parent(d, node), *place = parent != GCD_NODE_ROOT ? &end[parent] : &next;
-        uint32_t mine = *place;
-        *place += end[node];
-        end[node] = mine + 1;
-        at[mine] = node;
+    for (uint32_t done = 0, n; done < reachable; done += n) {
+        n = reachable - done < TOGETHER ? reachable - done : TOGETHER;
+        look_up(d, order + done, n, end, parents);
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t node = order[done + i], *place = parents[i] != GCD_NODE_ROOT ? &end[parents[i]] : &next;
+            uint32_t mine = *place;
+            *place += end[node];
+            end[node] = mine + 1;
+            at[mine] = node;
+        }
     }
 }
 

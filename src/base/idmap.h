@@ -56,4 +56,11 @@ static inline uint32_t gcd_idmap_get(const struct gcd_idmap *m, uint64_t id)
     return GCD_IDMAP_NONE;
 }
 
+/* Ask for the memory that gcd_idmap_get will look at first. */
+static inline void gcd_idmap_fetch(const struct gcd_idmap *m, uint64_t id)
+{
+    if (m->slot_count != 0)
+        __builtin_prefetch(&m->slots[gcd_idmap_home(m, id)]);
+}
+
 #endif

@@ -1,7 +1,8 @@
 /*
  * Where the objects of a few types hang: for each type the tree of its shortest paths from the roots.
  *
- * An object in a frame "..." has no stack that ends with its type, so ends are counted by stack and type.
+ * A stack that ends with a type has the objects of that type and no others.  Those in frames "..." have no such stack, and are counted one by
+ * one, by stack and type.
  */
 #include <string.h>
 
@@ -11,7 +12,7 @@
 #include "write/html_data.h"
 #include "write/write.h"
 
-/* Objects of one of the types whose paths end in one stack. */
+/* Objects of one of the types that are in one frame "...". */
 struct end {
     uint32_t stack, type;        /* type: number in wanted */
     uint64_t objects, bytes;
@@ -23,6 +24,7 @@ struct ends {
     size_t count, cap;
     struct gcd_idmap known;      /* stack << 8 | number of the type -> end */
     uint8_t *number;             /* [types] 1 + number in wanted, 0 = not wanted */
+    bool *is_cut;                /* [stacks] does it end with "..."? */
     uint64_t *objects, *bytes;   /* [stacks] of the type in hand */
 };
 
@@ -42,12 +44,23 @@ static gcd_status count_end(struct ends *e, uint32_t stack, uint32_t type, uint6
     return GCD_OK;
 }
 
-static gcd_status count_ends(struct ends *e, struct gcd_error *err)
+static gcd_status check(const struct stacks *s, struct gcd_error *err)
+{
+    return write_check(s->options, NULL, 2 * (uint64_t)s->nodes, 2 * (uint64_t)s->nodes, err);
+}
+
+static gcd_status count_cut(struct ends *e, struct gcd_error *err)
 {
     const struct stacks *s = e->s;
+    if (s->merged == 0)
+        return check(s, err);
+    for (size_t i = 0; i < s->count; i++)
+        e->is_cut[i] = stacks_is_cut(s->items[i].frame);
     for (uint32_t node = 0; node < s->nodes; node++) {
         if (node % WRITE_CHECK_EVERY == 0)
-            GCD_TRY(write_check(s->options, NULL, 2 * (uint64_t)s->nodes, 2 * (uint64_t)s->nodes, err));
+            GCD_TRY(check(s, err));
+        if (!e->is_cut[s->place[node]])
+            continue;
         unsigned number = e->number[gcd_graph_node_type(s->g, node)];
         if (number != 0)
             GCD_TRY(count_end(e, s->place[node], number - 1, gcd_graph_node_size(s->g, node), err));
@@ -59,16 +72,20 @@ static gcd_status make(struct html_data *h, struct ends *e, const uint32_t *want
 {
     const struct stacks *s = e->s;
     e->number = gcd_mem_new(&s->alloc, gcd_graph_type_count(s->g));
+    e->is_cut = gcd_mem_new_uncleared(&s->alloc, s->count, sizeof *e->is_cut);
     e->objects = gcd_mem_new_uncleared(&s->alloc, s->count, sizeof *e->objects);
     e->bytes = gcd_mem_new_uncleared(&s->alloc, s->count, sizeof *e->bytes);
-    if (e->number == NULL || e->objects == NULL || e->bytes == NULL)
+    if (e->number == NULL || e->is_cut == NULL || e->objects == NULL || e->bytes == NULL)
         return gcd_fail_nomem(err, "counting paths");
     for (size_t i = 0; i < n; i++)
         e->number[wanted[i]] = (uint8_t)(i + 1);
-    GCD_TRY(count_ends(e, err));
+    GCD_TRY(count_cut(e, err));
     for (size_t i = 0; i < n; i++) {
-        memset(e->objects, 0, s->count * sizeof *e->objects);
-        memset(e->bytes, 0, s->count * sizeof *e->bytes);
+        uint32_t frame = stacks_type_frame(s, wanted[i]);
+        for (size_t k = 0; k < s->count; k++) {
+            e->objects[k] = s->items[k].frame == frame ? s->items[k].objects : 0;
+            e->bytes[k] = s->items[k].frame == frame ? s->items[k].bytes : 0;
+        }
         for (size_t k = 0; k < e->count; k++)
             if (e->items[k].type == i) {
                 e->objects[e->items[k].stack] = e->items[k].objects;
@@ -89,6 +106,7 @@ gcd_status html_paths_make(struct html_data *h, const struct stacks *s, const ui
     gcd_status st = s->count == 0 ? GCD_OK : make(h, &e, wanted, n, err);
     gcd_mem_free(&s->alloc, e.items, e.cap * sizeof *e.items);
     gcd_mem_free(&s->alloc, e.number, gcd_graph_type_count(s->g));
+    gcd_mem_free(&s->alloc, e.is_cut, s->count * sizeof *e.is_cut);
     gcd_mem_free(&s->alloc, e.objects, s->count * sizeof *e.objects);
     gcd_mem_free(&s->alloc, e.bytes, s->count * sizeof *e.bytes);
     gcd_idmap_done(&e.known);

@@ -21,6 +21,14 @@ static const char *const fixed[FRAME_STATIC] = {
     [FRAME_SEVERAL] = "[several roots]", [FRAME_UNREACHABLE] = "[not reachable from roots]", [FRAME_CUT] = "...",
 };
 
+/* So many nodes are looked up together, and wait for memory together. */
+#define TOGETHER 64u
+
+struct waiting {
+    uint32_t node, parent, frame;
+    uint64_t size;
+};
+
 /* What is needed while they are made. */
 struct maker {
     struct stacks *s;
@@ -32,6 +40,8 @@ struct maker {
     const struct gcd_dominators *dominators;     /* one of both */
     const struct gcd_paths *paths;
     uint32_t top[FRAME_STATIC];  /* stacks of the first frames, STACKS_NONE = not there yet */
+    struct waiting waiting[TOGETHER];
+    size_t count;
 };
 
 const char *stacks_frame(const struct stacks *s, uint32_t frame, const char **ret_module)
@@ -54,6 +64,11 @@ uint32_t stacks_frame_type(const struct stacks *s, uint32_t frame)
 bool stacks_is_static(const struct stacks *s, uint32_t frame)
 {
     return frame >= FRAME_STATIC && frame < FRAME_STATIC + s->static_names;
+}
+
+bool stacks_is_cut(uint32_t frame)
+{
+    return frame == FRAME_CUT;
 }
 
 uint32_t stacks_type_frame(const struct stacks *s, uint32_t type)
@@ -112,25 +127,35 @@ static gcd_status new_stack(struct stacks *s, uint32_t caller, uint32_t frame, u
     if (!gcd_vec_reserve(&s->alloc, &s->items, &s->cap, s->count + 1, sizeof *s->items, STACKS_NONE))
         return gcd_fail_nomem(err, "stacking objects");
     uint32_t depth = caller == STACKS_NONE ? 0 : s->items[caller].depth + (stacks_frame_type(s, frame) != STACKS_NONE);
-    s->items[s->count] = (struct stack){ .caller = caller, .frame = frame, .depth = depth };
+    s->items[s->count] = (struct stack){ .caller = caller, .frame = frame, .depth = depth, .cut = STACKS_NONE };
     *ret = (uint32_t)s->count++;
+    return GCD_OK;
+}
+
+static uint64_t child_key(uint32_t caller, uint32_t frame)
+{
+    return (uint64_t)caller << 32 | frame;
+}
+
+static gcd_status cut(struct maker *m, uint32_t caller, uint32_t *ret, struct gcd_error *err)
+{
+    *ret = m->s->items[caller].cut;
+    if (*ret != STACKS_NONE)
+        return GCD_OK;
+    GCD_TRY(new_stack(m->s, caller, FRAME_CUT, ret, err));
+    m->s->items[caller].cut = *ret;
     return GCD_OK;
 }
 
 /* The stack of CALLER with FRAME behind it, or with "..." when there shall be no new ones: so at most twice max. */
 static gcd_status call(struct maker *m, uint32_t caller, uint32_t frame, uint32_t *ret, struct gcd_error *err)
 {
-    uint64_t key = (uint64_t)caller << 32 | frame;
+    uint64_t key = child_key(caller, frame);
     *ret = gcd_idmap_get(&m->child, key);
     if (*ret != GCD_IDMAP_NONE)
         return GCD_OK;
-    if (m->s->count >= m->s->max && frame != FRAME_CUT) {
-        frame = FRAME_CUT;
-        key = (uint64_t)caller << 32 | frame;
-        *ret = gcd_idmap_get(&m->child, key);
-        if (*ret != GCD_IDMAP_NONE)
-            return GCD_OK;
-    }
+    if (m->s->count >= m->s->max)
+        return cut(m, caller, ret, err);
     GCD_TRY(new_stack(m->s, caller, frame, ret, err));
     return gcd_idmap_put(&m->child, key, *ret) ? GCD_OK : gcd_fail_nomem(err, "stacking objects");
 }
@@ -154,30 +179,66 @@ static gcd_status begin(struct maker *m, uint32_t node, uint32_t *ret, struct gc
     return r->kind == GCD_ROOT_STATIC && r->name[0] != '\0' ? call(m, *ret, static_frame(m->s, root), ret, err) : GCD_OK;
 }
 
-static gcd_status place(struct maker *m, uint32_t node, uint32_t parent, struct gcd_error *err)
-{
-    struct stacks *s = m->s;
-    uint32_t at;
-    if (parent == GCD_NODE_ROOT)
-        GCD_TRY(begin(m, node, &at, err));
-    else if (parent == GCD_NODE_NONE)
-        GCD_TRY(first_frame(m, FRAME_UNREACHABLE, &at, err));
-    else
-        at = s->place[parent];
-    uint32_t frame = stacks_type_frame(s, gcd_graph_node_type(s->g, node));
-    if (s->items[at].frame != frame && s->items[at].frame != FRAME_CUT)
-        GCD_TRY(call(m, at, s->items[at].depth < STACKS_DEPTH ? frame : FRAME_CUT, &at, err));
-    s->place[node] = at;
-    s->merged += s->items[at].frame == FRAME_CUT;
-    uint64_t size = gcd_graph_node_size(s->g, node), *bytes = &s->items[at].bytes;
-    s->items[at].objects++;
-    *bytes = *bytes <= UINT64_MAX - size ? *bytes + size : UINT64_MAX;
-    return GCD_OK;
-}
-
 static uint32_t parent_of(const struct maker *m, uint32_t node)
 {
     return m->dominators != NULL ? gcd_dominators_parent(m->dominators, node) : gcd_paths_parent(m->paths, node);
+}
+
+static gcd_status place(struct maker *m, const struct waiting *x, struct gcd_error *err)
+{
+    struct stacks *s = m->s;
+    uint32_t at;
+    if (x->parent == GCD_NODE_ROOT)
+        GCD_TRY(begin(m, x->node, &at, err));
+    else if (x->parent == GCD_NODE_NONE)
+        GCD_TRY(first_frame(m, FRAME_UNREACHABLE, &at, err));
+    else
+        at = s->place[x->parent];
+    if (s->items[at].frame != x->frame && s->items[at].frame != FRAME_CUT)
+        GCD_TRY(s->items[at].depth < STACKS_DEPTH ? call(m, at, x->frame, &at, err) : cut(m, at, &at, err));
+    struct stack *stack = &s->items[at];
+    s->place[x->node] = at;
+    s->merged += stack->frame == FRAME_CUT;
+    stack->objects++;
+    stack->bytes = stack->bytes <= UINT64_MAX - x->size ? stack->bytes + x->size : UINT64_MAX;
+    return GCD_OK;
+}
+
+static gcd_status place_waiting(struct maker *m, struct gcd_error *err)
+{
+    struct stacks *s = m->s;
+    for (size_t i = 0; i < m->count; i++) {
+        struct waiting *x = &m->waiting[i];
+        x->parent = parent_of(m, x->node);
+        x->frame = stacks_type_frame(s, gcd_graph_node_type(s->g, x->node));
+        x->size = gcd_graph_node_size(s->g, x->node);
+        __builtin_prefetch(&s->place[x->parent < GCD_NODE_ROOT ? x->parent : x->node]);
+    }
+    for (size_t i = 0; i < m->count; i++) {
+        const struct waiting *x = &m->waiting[i];
+        uint32_t caller = x->parent < GCD_NODE_ROOT ? s->place[x->parent] : STACKS_NONE;
+        if (caller == STACKS_NONE)       /* or placed just now, and so at hand */
+            continue;
+        __builtin_prefetch(&s->items[caller]);
+        gcd_idmap_fetch(&m->child, child_key(caller, x->frame));
+    }
+    for (size_t i = 0; i < m->count; i++)
+        GCD_TRY(place(m, &m->waiting[i], err));
+    m->count = 0;
+    return GCD_OK;
+}
+
+/* When it is WANTED: without a branch, which would be as hard to foretell as the heap is. */
+static gcd_status place_later(struct maker *m, uint32_t node, bool wanted, struct gcd_error *err)
+{
+    m->waiting[m->count].node = node;
+    m->count += wanted;
+    return m->count == TOGETHER ? place_waiting(m, err) : GCD_OK;
+}
+
+static bool is_parent(const struct maker *m, uint32_t node)
+{
+    return (m->is_parent[node >> 6] >> (node & 63) & 1) != 0;
 }
 
 static gcd_status check(const struct maker *m, uint64_t done, struct gcd_error *err)
@@ -192,13 +253,11 @@ static gcd_status check(const struct maker *m, uint64_t done, struct gcd_error *
 static gcd_status place_parents(struct maker *m, const uint32_t *order, uint32_t reachable, struct gcd_error *err)
 {
     for (uint32_t i = 0; i < reachable; i++) {
-        uint32_t node = order[i];
         if (i % WRITE_CHECK_EVERY == 0)
             GCD_TRY(check(m, i, err));
-        if ((m->is_parent[node >> 6] >> (node & 63) & 1) != 0)
-            GCD_TRY(place(m, node, parent_of(m, node), err));
+        GCD_TRY(place_later(m, order[i], is_parent(m, order[i]), err));
     }
-    return GCD_OK;
+    return place_waiting(m, err);
 }
 
 static gcd_status place_others(struct maker *m, struct gcd_error *err)
@@ -206,10 +265,9 @@ static gcd_status place_others(struct maker *m, struct gcd_error *err)
     for (uint32_t node = 0; node < m->s->nodes; node++) {
         if (node % WRITE_CHECK_EVERY == 0)
             GCD_TRY(check(m, (uint64_t)m->s->nodes + node, err));
-        if ((m->is_parent[node >> 6] >> (node & 63) & 1) == 0)
-            GCD_TRY(place(m, node, parent_of(m, node), err));
+        GCD_TRY(place_later(m, node, !is_parent(m, node), err));
     }
-    return GCD_OK;
+    return place_waiting(m, err);
 }
 
 static gcd_status place_all(struct maker *m, struct gcd_error *err)
@@ -243,7 +301,10 @@ static gcd_status make(struct maker *m, struct gcd_error *err)
     s->place = gcd_mem_new_uncleared(&s->alloc, s->nodes, sizeof *s->place);
     m->words = ((size_t)s->nodes + 63) / 64;
     m->is_parent = gcd_mem_new_array(&s->alloc, m->words, sizeof *m->is_parent);
-    return s->place != NULL && m->is_parent != NULL ? place_all(m, err) : gcd_fail_nomem(err, "stacking objects");
+    if (s->place == NULL || m->is_parent == NULL)
+        return gcd_fail_nomem(err, "stacking objects");
+    memset(s->place, 0xff, s->nodes * sizeof *s->place);     /* STACKS_NONE */
+    return place_all(m, err);
 }
 
 gcd_status stacks_along(struct stacks *s, const struct gcd_graph *g, const struct gcd_write_options *options,

@@ -21,6 +21,7 @@ struct stack {
     uint32_t caller;             /* the stack without the last frame, STACKS_NONE = none; always one with a smaller number */
     uint32_t frame;              /* the last frame */
     uint32_t depth;              /* types in it */
+    uint32_t cut;                /* the stack with "..." behind it, STACKS_NONE = none */
     uint64_t objects, bytes;     /* that end here; bytes saturate */
 };
 
@@ -60,6 +61,8 @@ const char *stacks_frame(const struct stacks *s, uint32_t frame, const char **re
 uint32_t stacks_frame_type(const struct stacks *s, uint32_t frame);
 /* Is it the name of a static variable? */
 bool stacks_is_static(const struct stacks *s, uint32_t frame);
+/* Is it "..."? */
+bool stacks_is_cut(uint32_t frame);
 /* The frame of a type. */
 uint32_t stacks_type_frame(const struct stacks *s, uint32_t type);
 
