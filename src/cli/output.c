@@ -70,10 +70,10 @@ static enum cli_exit choose_format(const struct cli_args *args, const struct gcd
 enum cli_exit cli_sink_open(const char *path, const struct gcd_sink_options *options, enum cli_slot slot, struct gcd_sink **ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    if (gcd_sink_open(path, options, ret, &err) != GCD_OK)
-        return cli_fail(strcmp(path, "-") == 0 ? "standard output" : path, &err);
-    cli_temporary(slot, gcd_sink_temporary(*ret));
-    return CLI_DONE;
+    cli_temporary_comes();
+    gcd_status st = gcd_sink_open(path, options, ret, &err);
+    cli_temporary(slot, st == GCD_OK ? gcd_sink_temporary(*ret) : NULL);
+    return st == GCD_OK ? CLI_DONE : cli_fail(strcmp(path, "-") == 0 ? "standard output" : path, &err);
 }
 
 /* PATH as an output, before a recording is read or a process is disturbed for nothing. */
@@ -137,11 +137,12 @@ static enum cli_exit open_place(const struct cli_args *args, struct cli_output *
         return CLI_USAGE;
     }
     struct gcd_error err = GCD_ERROR_INIT;
-    if (gcd_format_check_place(ret->format, args->output, &err) != GCD_OK ||
-        gcd_place_open(args->output, gcd_format_place(ret->format), NULL, &ret->place, &err) != GCD_OK)
-        return cli_fail(args->output, &err);
-    cli_temporary(CLI_SLOT_OUTPUT, gcd_place_temporary(ret->place));
-    return CLI_DONE;
+    cli_temporary_comes();
+    gcd_status st = gcd_format_check_place(ret->format, args->output, &err);
+    if (st == GCD_OK)
+        st = gcd_place_open(args->output, gcd_format_place(ret->format), NULL, &ret->place, &err);
+    cli_temporary(CLI_SLOT_OUTPUT, st == GCD_OK ? gcd_place_temporary(ret->place) : NULL);
+    return st == GCD_OK ? CLI_DONE : cli_fail(args->output, &err);
 }
 
 enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *ret)

@@ -13,6 +13,8 @@ gcd_cancel_flag cli_canceled, cli_timed_out;
 /* What the second signal removes. */
 static char temporary[CLI_SLOTS][4096];
 static volatile sig_atomic_t temporary_set[CLI_SLOTS];
+/* One is being made, and its name is not known yet: what waits for that looks at cli_canceled. */
+static volatile sig_atomic_t opening;
 
 #ifdef SYS_getdents64
 /* As Linux gives it; readdir may not be called in a signal handler. */
@@ -58,12 +60,17 @@ static void remove_temporary(const char *path)
 static void on_signal(int sig)
 {
     (void)sig;
-    if (!atomic_exchange(&cli_canceled, true))
+    if (!atomic_exchange(&cli_canceled, true) || opening)
         return;
     for (int i = 0; i < CLI_SLOTS; i++)
         if (temporary_set[i])
             remove_temporary(temporary[i]);
     _exit(CLI_INTERRUPTED);
+}
+
+void cli_temporary_comes(void)
+{
+    opening = 1;
 }
 
 void cli_temporary(enum cli_slot slot, const char *path)
@@ -73,6 +80,7 @@ void cli_temporary(enum cli_slot slot, const char *path)
         memcpy(temporary[slot], path, strlen(path) + 1);
         temporary_set[slot] = path[0] != '\0';
     }
+    opening = 0;
 }
 
 void cli_set_signals(void)
