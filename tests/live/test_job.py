@@ -106,12 +106,31 @@ class Names(JobTest):
         if first.pid < second.pid:
             self.assertRegex(r.stderr, rf"(?m) done name=HeapLab pid={first.pid} ")
 
+    def hook(self, text):
+        path = self.path("hook")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write("#!/bin/sh\n" + text)
+        os.chmod(path, 0o700)
+        return path
+
+    def test_those_that_were_not_tried(self):
+        (first, name), (second, _) = sorted((self.lab(), self.lab()), key=lambda lab: lab[0].pid)
+        for script, timeout, status, reason in (("kill -TERM $PPID\n", SECONDS, 130, "not tried: interrupted"),
+                                                ("sleep 6\n", 5, 1, "not tried: the time is up (--timeout)")):
+            r = self.gcdumpc("--all", "--name", name, "-o", self.out(), "--log", "json", "--on-success", self.hook(script), "--timeout", timeout,
+                             "--metrics", self.path("m.prom"), status=status)
+            lines = [json.loads(line) for line in r.stderr.splitlines() if line.startswith("{")]
+            self.assertEqual([(line["pid"], line["status"], line["exit"]) for line in lines],
+                             [(first.pid, "done", 0), (second.pid, "failed", status)], r.stderr)
+            self.assertEqual((lines[1]["reason"], lines[1]["file"]), (reason, None))
+            with open(self.path("m.prom"), encoding="utf-8") as f:
+                self.assertRegex(f.read(), rf'(?m)^gcdumpc_run_success{{name="HeapLab",pid="{second.pid}"}} 0$')
+        r = self.gcdumpc("--all", "--name", name, "-o", self.out(), "--on-success", self.hook("sleep 6\n"), "--timeout", 5, status=1)
+        self.assertIn("2 processes: 1 dumped, 0 incomplete, 0 skipped, 1 failed", r.stderr)
+
     def test_one_of_several_that_ends(self):
         (first, name), (second, _) = sorted((self.lab(), self.lab()), key=lambda lab: lab[0].pid)
-        hook = self.path("kill")
-        with open(hook, "w", encoding="utf-8") as f:
-            f.write(f"#!/bin/sh\nkill -9 {second.pid}\nwhile [ -d /proc/{second.pid} ]; do sleep 0.05; done\n")
-        os.chmod(hook, 0o700)
+        hook = self.hook(f"kill -9 {second.pid}\nwhile [ -d /proc/{second.pid} ]; do sleep 0.05; done\n")
         threading.Thread(target=second.process.wait).start()         # no zombie is left
         r = self.gcdumpc("--all", "--name", name, "-o", self.out(), "--log", "json", "--on-success", hook)
         lines = [json.loads(line) for line in r.stderr.splitlines()]

@@ -272,7 +272,7 @@ static enum cli_exit worse(enum cli_exit a, enum cli_exit b)
 
 static void summary(const struct job *j)
 {
-    size_t counts[4] = { 0 };
+    size_t counts[JOB_FAILED + 1] = { 0 };
     if (j->count < 2 || j->args->log != CLI_LOG_NONE || j->args->quiet)
         return;
     for (size_t i = 0; i < j->count; i++)
@@ -306,10 +306,23 @@ static enum cli_exit no_process(struct job *j, enum cli_exit e)
     return worse(e, job_metrics(j->args, j->dumps, j->count));
 }
 
+/* The run came to its end before the turn of D. */
+static enum cli_exit not_tried(struct job_dump *d)
+{
+    bool late = atomic_load(&cli_timed_out);
+    char subject[40];
+    (void)snprintf(subject, sizeof subject, "process %" PRIu32, d->pid);
+    d->begun = time(NULL);
+    cli_hold(d->args->log != CLI_LOG_NONE);
+    cli_say(subject, "not tried: %s", late ? "the time is up (--timeout)" : "interrupted");
+    return tell(d, late ? CLI_FAILED : CLI_INTERRUPTED);
+}
+
 static enum cli_exit run_all(struct job *j)
 {
     enum cli_exit worst = CLI_DONE;
-    for (size_t i = 0; i < j->count && !atomic_load(&cli_canceled); i++) {
+    size_t i = 0;
+    for (; i < j->count && !atomic_load(&cli_canceled); i++) {
         struct job_dump *d = &j->dumps[i];
         uint64_t start = now_ms();
         cli_hold(j->args->log != CLI_LOG_NONE);
@@ -324,6 +337,8 @@ static enum cli_exit run_all(struct job *j)
             e = atomic_load(&cli_timed_out) ? CLI_FAILED : CLI_INTERRUPTED;
         worst = worse(worst, tell(d, e));
     }
+    for (; i < j->count; i++)
+        worst = worse(worst, not_tried(&j->dumps[i]));
     worst = worse(worst, job_metrics(j->args, j->dumps, j->count));
     summary(j);
     return worst;

@@ -22,7 +22,7 @@ struct job_facts {
     uint64_t objects, edges, heap_bytes, stream_bytes, pause_ns, lost_events;
 };
 
-enum job_status { JOB_DONE, JOB_INCOMPLETE, JOB_SKIPPED, JOB_FAILED };
+enum job_status { JOB_NOT_TRIED, JOB_DONE, JOB_INCOMPLETE, JOB_SKIPPED, JOB_FAILED };
 
 /* One process and what has become of its dump.  What is not known is 0 or "". */
 struct job_dump {
