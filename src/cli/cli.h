@@ -180,6 +180,7 @@ struct cli_dump {
     struct gcd_dump *dump;       /* of a recording or a process, */
     struct gcd_graph *graph;     /* of any other file; or made of the former for CLI_NEED_GRAPH */
     struct gcd_sink *trace;      /* for --save-trace */
+    bool trace_written;          /* and it is there, under its name */
     struct gcd_ipc_port *port;   /* for --connect */
     bool received;               /* live: the stream came to its end, or what came of it is wanted: it can be kept */
     bool live;                   /* of a process, not of a file */
@@ -249,8 +250,7 @@ struct cli_output {
     struct gcd_sink *sink;       /* or, for a format that is a folder or a database: */
     struct gcd_place *place;
     const char *name;            /* for messages */
-    /* NULL, or called when everything is on the disk and only the name lacks.  Not CLI_DONE, after a line: it shall not appear. */
-    enum cli_exit (*ready)(void *ctx, uint64_t bytes);
+    void (*ready)(void *ctx, uint64_t bytes);    /* NULL, or called when everything is on the disk and only the name lacks */
     void *ready_ctx;
 };
 /* Is there a format for it?  CLI_USAGE after a line. */

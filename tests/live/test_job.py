@@ -149,6 +149,20 @@ class Names(JobTest):
         self.assertEqual(self.log("--keep", "1")["removed"], 0)
         self.assertTrue(os.path.exists(foreign))
 
+    def test_no_regular_file(self):
+        name = self.path("out/%n-%p.gclog")
+        path = self.path(f"out/HeapLab-{self.pid}.gclog")
+        os.makedirs(self.path("out"))
+        for make in (lambda: os.symlink("/dev/null", path), lambda: os.symlink(self.path("new"), path), lambda: os.mkfifo(path)):
+            make()
+            r = self.gcdumpc("--pid", self.pid, "-o", name, "--timeout", 9, status=1)
+            self.assertIn("exists and is no regular file", r.stderr)
+            os.unlink(path)
+        self.assertFalse(os.path.exists(self.path("new")))
+        os.symlink("/dev/null", path)
+        r = self.gcdumpc("--pid", self.pid, "-o", self.path("%p.gclog"), "--save-trace", self.path("out/%n-%p.gclog"), status=1)
+        self.assertIn("exists and is no regular file", r.stderr)
+
     def test_a_link_among_the_folders(self):
         os.makedirs(self.path("out"))
         os.makedirs(self.path("elsewhere"))
@@ -182,6 +196,56 @@ class Keeping(JobTest):
         self.put("HeapLab-2-20260101T000000Z.gclog.gz", age=3 * 86400, size=3 << 20)
         self.assertEqual(self.log("--keep-days", "2")["removed"], 1)
 
+    def test_one_that_cannot_be_removed(self):
+        old = [self.put(f"HeapLab-{i}-20260101T000000Z.gclog.gz", age=1000 - i) for i in range(3)]
+        if os.geteuid() != 0 or subprocess.run(["mount", "--bind", old[1], old[1]], capture_output=True, check=False).returncode != 0:
+            self.skipTest("needs root, for a file that cannot be removed")
+        self.addCleanup(subprocess.run, ["umount", old[1]], check=True)
+        line = self.log("--keep", "1", "--metrics", self.path("m.prom"), status=1)
+        self.assertEqual((line["status"], line["exit"], line["removed"]), ("done", 1, 2))
+        self.assertRegex(line["reason"], "^earlier dumps cannot be removed: ")
+        self.assertEqual(set(self.dumps()), {os.path.basename(old[1]), os.path.basename(line["file"])})
+        self.gcdumpc("info", line["file"])
+
+    def test_what_is_remembered_cannot_be_written(self):
+        os.makedirs(self.path("out/.HeapLab.gcdumpc-last"))
+        line = self.log()
+        self.assertEqual((line["status"], line["exit"]), ("done", 0))
+        self.assertIn("is a directory", line["reason"])
+        self.gcdumpc("info", line["file"])
+
+    def test_recordings_of_failures(self):
+        os.makedirs(self.path("raw"))
+        for i in range(3):
+            with open(self.path(f"raw/HeapLab-{i}.nettrace"), "wb") as f:
+                f.write(b"x")
+            os.utime(f.name, (1000 + i,) * 2)
+        os.mkdir(self.path("full"))
+        self.small_disk("full", "100k")
+        r = self.gcdumpc("--pid", self.pid, "-o", self.path("full/%n-%s.gclog"), "--save-trace", self.path("raw/%n-%s.nettrace"), "--keep", 2,
+                         "--log", "json", "--force", status=1)
+        self.assertIn("No space left", json.loads(r.stderr)["reason"])
+        self.assertEqual(os.listdir(self.path("full")), [])
+        left = sorted(os.listdir(self.path("raw")))
+        self.assertEqual((len(left), left[-1]), (2, "HeapLab-2.nettrace"), left)
+
+    def small_disk(self, name, size):
+        if os.geteuid() != 0:
+            self.skipTest("needs root, for a small file system")
+        command = ["mount", "-t", "tmpfs", "-o", "size=" + size, "none", self.path(name)]
+        if subprocess.run(command, capture_output=True, check=False).returncode != 0:
+            self.skipTest("no file system can be mounted here")
+        self.addCleanup(subprocess.run, ["umount", self.path(name)], check=True)
+
+    def test_folders_are_not_kept(self):
+        config = self.path("gcdumpc.conf")
+        with open(config, "w", encoding="utf-8") as f:
+            f.write(f"[tables]\npid = {self.pid}\nformat = csv\noutput = {self.path('%n-%s')}\nkeep = 2\n")
+        os.chmod(config, 0o600)
+        for options in (("--pid", self.pid, "-o", self.path("%n-%s.csv"), "--format", "csv", "--keep", 2), ("run", "--check", "--config", config)):
+            r = self.gcdumpc(*options, status=2)
+            self.assertRegex(r.stderr, r"\A[^\n]*are for outputs that are files; this format is a folder[^\n]*\n\Z")
+
     def test_a_failure_removes_nothing(self):
         old = self.put("HeapLab-1-20260101T000000Z.gclog.gz", age=100)
         with Process() as other:
@@ -192,21 +256,15 @@ class Keeping(JobTest):
         self.assertTrue(os.path.exists(old))
 
     def test_a_full_disk(self):
-        if os.geteuid() != 0:
-            self.skipTest("needs root, for a small file system")
         os.makedirs(self.path("out"))
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "none", self.path("out")], capture_output=True, check=False).returncode != 0:
-            self.skipTest("no file system can be mounted here")
-        try:
-            old = self.put("HeapLab-1-20260101T000000Z.gclog.gz", size=350000)
-            with open(old, "wb") as f:
-                f.write(b"x" * 350000)
-            line = self.log("--keep", "1", "--force", status=1)
-            self.assertIn("No space left", line["reason"])
-            self.assertEqual(self.dumps(), [os.path.basename(old)])
-            self.assertEqual(os.listdir(self.path("out")), ["HeapLab"])
-        finally:
-            subprocess.run(["umount", self.path("out")], check=True)
+        self.small_disk("out", "400k")
+        old = self.put("HeapLab-1-20260101T000000Z.gclog.gz", size=350000)
+        with open(old, "wb") as f:
+            f.write(b"x" * 350000)
+        line = self.log("--keep", "1", "--force", status=1)
+        self.assertIn("No space left", line["reason"])
+        self.assertEqual(self.dumps(), [os.path.basename(old)])
+        self.assertEqual(os.listdir(self.path("out")), ["HeapLab"])
 
 
 class Conditions(JobTest):

@@ -53,6 +53,12 @@ static enum cli_exit usage(const char *problem)
     return CLI_USAGE;
 }
 
+static bool is_folder(const struct cli_args *a)
+{
+    const struct gcd_format *f = a->format != NULL ? gcd_format_by_name(a->format) : gcd_format_by_path(a->output);
+    return f != NULL && gcd_format_kind(f) == GCD_FORMAT_PLACE && gcd_format_place(f) == GCD_PLACE_FOLDER;
+}
+
 /* What the parser of options cannot see: it knows no templates. */
 static enum cli_exit parse_names(struct job *j)
 {
@@ -71,6 +77,8 @@ static enum cli_exit parse_names(struct job *j)
     j->several = a->all || (a->name != NULL && strpbrk(a->name, "*?[") != NULL && j->output != NULL && cli_template_has_process(j->output));
     if (kept && (j->output == NULL || !cli_template_has_time(j->output)))
         return usage("--keep, --keep-days and --max-total need a name with a date and a time of day in it, as -o '%n-%Y%m%dT%H%M%SZ.gclog.gz'");
+    if (kept && is_folder(a))
+        return usage("--keep, --keep-days and --max-total are for outputs that are files; this format is a folder");
     if (j->several && (j->output == NULL || !cli_template_has_process(j->output)))
         return usage("several processes need a name with %p in it");
     if (j->several && a->save_trace != NULL && (j->trace == NULL || !cli_template_has_process(j->trace)))
@@ -149,33 +157,53 @@ static enum cli_exit find_processes(struct job *j)
 
 /* ---- one dump ---- */
 
+static void add_reason(struct job_dump *d, const char *text)
+{
+    size_t n = strlen(d->reason);
+    (void)snprintf(d->reason + n, sizeof d->reason - n, "%s%s", n == 0 ? "" : "; ", text);
+}
+
 static void take_facts(struct job_dump *d, const struct cli_dump *dump)
 {
     const struct gcd_dump_facts *f = cli_facts(dump);
     const struct gcd_verdict *v = cli_verdict_of(dump);
-    for (size_t i = 0; i < v->reason_count; i++) {
-        size_t n = strlen(d->reason);
-        (void)snprintf(d->reason + n, sizeof d->reason - n, "%s%s", i == 0 ? "" : "; ", v->reasons[i].text);
-    }
+    for (size_t i = 0; i < v->reason_count; i++)
+        add_reason(d, v->reasons[i].text);
     d->facts = (struct job_facts){ .taken = true, .complete = v->complete, .objects = f->objects, .edges = f->edges,
                                    .heap_bytes = f->bytes, .stream_bytes = f->trace.bytes, .pause_ns = f->pause_ns,
                                    .lost_events = f->trace.lost_events };
 }
 
-/* The old ones go before the new one appears: so there is never one too many, whenever the program is killed. */
-static enum cli_exit make_room(void *ctx, uint64_t bytes)
+static void keep(struct job_dump *d, const struct cli_template *t, const struct cli_keep *keep, uint64_t coming)
+{
+    uint64_t removed;
+    if (cli_keep_apply(keep, t, &d->values, coming, &removed) != CLI_DONE) {
+        d->untidy = true;
+        add_reason(d, cli_last_said());
+    }
+    d->removed += removed;
+}
+
+/*
+ * The old ones go before the new one appears: so there is never one too many, whenever the program is killed.  One that cannot be removed is
+ * no reason to lose the new one.
+ */
+static void make_room(void *ctx, uint64_t bytes)
 {
     struct job_dump *d = ctx;
     const struct cli_args *a = d->args;
-    struct cli_keep keep = { .files = a->keep, .days = a->keep_days, .total_bytes = a->max_total_bytes };
-    uint64_t removed = 0;
     d->file_bytes = bytes;
-    enum cli_exit e = d->template != NULL ? cli_keep_apply(&keep, d->template, &d->values, bytes, &removed) : CLI_DONE;
-    if (e == CLI_DONE && d->trace != NULL && cli_template_has_time(d->trace))    /* the new one of these is there already */
-        e = cli_keep_apply(&(struct cli_keep){ .files = keep.files != 0 ? keep.files + 1 : 0, .days = keep.days, .total_bytes = keep.total_bytes },
-                           d->trace, &d->values, 0, &d->removed);
-    d->removed += removed;
-    return e;
+    if (d->template != NULL)
+        keep(d, d->template, &(struct cli_keep){ .files = a->keep, .days = a->keep_days, .total_bytes = a->max_total_bytes }, bytes);
+}
+
+/* The same for recordings; the new one is there already, whatever becomes of the output. */
+static void keep_recordings(struct job_dump *d)
+{
+    const struct cli_args *a = d->args;
+    struct cli_keep k = { .files = a->keep != 0 ? a->keep + 1 : 0, .days = a->keep_days, .total_bytes = a->max_total_bytes };
+    if (d->trace != NULL && cli_template_has_time(d->trace))
+        keep(d, d->trace, &k, 0);
 }
 
 static enum cli_exit dump(struct job_dump *d, const struct cli_args *args)
@@ -189,6 +217,8 @@ static enum cli_exit dump(struct job_dump *d, const struct cli_args *args)
         e = cli_open(args, out.need, &dump);
         if (dump.dump != NULL && e == CLI_DONE)
             take_facts(d, &dump);
+        if (dump.trace_written)
+            keep_recordings(d);
         if (e == CLI_DONE)
             e = cli_output_write(args, &out, &dump);
         cli_close(&dump);
@@ -201,6 +231,16 @@ static enum cli_exit make_folders(struct job *j, const struct job_dump *d)
 {
     enum cli_exit e = d->template != NULL ? cli_template_make_folders(d->template, &d->values) : CLI_DONE;
     return e == CLI_DONE && j->trace != NULL ? cli_template_make_folders(j->trace, &d->values) : e;
+}
+
+/* A name that is made up again and again may have been foreseen: nothing is followed, no device is written. */
+static enum cli_exit check_name(const char *path)
+{
+    struct stat st;
+    if (lstat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))     /* whether a folder will do, the format knows */
+        return CLI_DONE;
+    cli_say(path, "exists and is no regular file; a name with fields is for a new file or a regular one");
+    return CLI_FAILED;
 }
 
 static enum cli_exit run_dump(struct job *j, struct job_dump *d, uint64_t start_ms)
@@ -231,12 +271,18 @@ static enum cli_exit run_dump(struct job *j, struct job_dump *d, uint64_t start_
     if (e != CLI_DONE || d->status == JOB_SKIPPED)
         return e;
     e = make_folders(j, d);
+    if (e == CLI_DONE && j->output != NULL)
+        e = check_name(d->file);
+    if (e == CLI_DONE && j->trace != NULL)
+        e = check_name(trace);
     if (e == CLI_DONE)
         e = dump(d, &args);
     if (e != CLI_DONE && e != CLI_INCOMPLETE)
         return e;
     d->duration_ms = now_ms() - start_ms;
-    return job_last_write(d) == CLI_DONE ? e : CLI_FAILED;
+    if (job_last_write(d) != CLI_DONE)           /* the dump is there all the same */
+        add_reason(d, cli_last_said());
+    return e;
 }
 
 /* Among several a process may have come to its end meanwhile, and that is no failure. */
@@ -244,21 +290,6 @@ static bool has_ended(const struct job *j, const struct job_dump *d)
 {
     return j->several && d->pid != 0 && kill((pid_t)d->pid, 0) != 0 && errno == ESRCH;
 }
-
-/* When it failed, the last line that was said is what it failed with. */
-static void take_status(struct job_dump *d, enum cli_exit e)
-{
-    if (d->status == JOB_SKIPPED && e == CLI_DONE) {
-        d->exit = (enum cli_exit)d->args->skip_status;
-        return;
-    }
-    d->exit = e;
-    d->status = e == CLI_DONE ? JOB_DONE : e == CLI_INCOMPLETE ? JOB_INCOMPLETE : JOB_FAILED;
-    if (d->status == JOB_FAILED)
-        (void)snprintf(d->reason, sizeof d->reason, "%s", cli_last_said());
-}
-
-/* ---- all of them ---- */
 
 /* Of two, what a script has to hear of first. */
 static enum cli_exit worse(enum cli_exit a, enum cli_exit b)
@@ -269,6 +300,21 @@ static enum cli_exit worse(enum cli_exit a, enum cli_exit b)
             return order[i];
     return a != CLI_DONE ? a : b;
 }
+
+/* When it failed, the last line that was said is what it failed with. */
+static void take_status(struct job_dump *d, enum cli_exit e)
+{
+    if (d->status == JOB_SKIPPED && e == CLI_DONE) {
+        d->exit = (enum cli_exit)d->args->skip_status;
+        return;
+    }
+    d->exit = d->untidy ? worse(e, CLI_FAILED) : e;
+    d->status = e == CLI_DONE ? JOB_DONE : e == CLI_INCOMPLETE ? JOB_INCOMPLETE : JOB_FAILED;
+    if (d->status == JOB_FAILED)
+        (void)snprintf(d->reason, sizeof d->reason, "%s", cli_last_said());
+}
+
+/* ---- all of them ---- */
 
 static void summary(const struct job *j)
 {

@@ -36,7 +36,8 @@ struct job_dump {
     struct cli_template_values values;
     enum job_status status;
     enum cli_exit exit;
-    char reason[2048];                   /* why it is not JOB_DONE */
+    char reason[2048];                   /* why it is not JOB_DONE, or what went wrong all the same */
+    bool untidy;                         /* earlier ones that had to go could not be removed */
     uint64_t file_bytes, duration_ms, removed;
     struct job_facts facts;
 };
