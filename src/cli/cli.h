@@ -184,6 +184,7 @@ struct cli_dump {
     struct gcd_ipc_port *port;   /* for --connect */
     bool received;               /* live: the stream came to its end, or what came of it is wanted: it can be kept */
     bool live;                   /* of a process, not of a file */
+    bool asked;                  /* live: the dump was asked of it; before that it was not disturbed */
     const char *subject;         /* file, socket or "process 1234", for messages */
     char process[40];            /* the latter */
     uint32_t pid;                /* live: of the process; 0 = not known */

@@ -146,6 +146,7 @@ enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_o
     e = live_preflight(&l, &buffer_mb);
     if (e == CLI_DONE) {
         l.start_ms = live_now_ms();
+        ret->asked = true;
         attempts(&l, buffer_mb, &best);
         if (best.usable && !args->quiet && (best.status == GCD_OK || args->keep_partial))
             live_say_summary(&l, &best);

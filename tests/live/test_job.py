@@ -113,6 +113,57 @@ class Names(JobTest):
         os.chmod(path, 0o700)
         return path
 
+    def test_several_of_one_name(self):
+        (first, name), (second, _) = self.lab(), self.lab()
+        both = {first.pid, second.pid}
+        for options in (("--keep", 1, "--min-interval", "1h"), ("--keep", 1)):
+            r = self.gcdumpc("--all", "--name", name, "-o", self.out(), "--log", "json", *options)
+            lines = [json.loads(line) for line in r.stderr.splitlines()]
+            self.assertEqual([line["status"] for line in lines], ["done", "done"], r.stderr)
+            self.assertEqual(set(self.dumps()), {os.path.basename(line["file"]) for line in lines})
+            time.sleep(1)
+        with open(self.path("out/.HeapLab.gcdumpc-last"), encoding="utf-8") as f:
+            self.assertEqual(set(json.load(f)["processes"]), set(map(str, both)))
+        r = self.gcdumpc("--all", "--name", name, "-o", self.out(), "--log", "json", "--min-interval", "1h")
+        self.assertEqual([json.loads(line)["status"] for line in r.stderr.splitlines()], ["skipped"] * 2)
+        third, _ = self.lab()                            # a new one beside them has no dump yet
+        r = self.gcdumpc("--all", "--name", name, "-o", self.out(), "--log", "json", "--min-interval", "1h")
+        self.assertEqual([line["pid"] for line in map(json.loads, r.stderr.splitlines()) if line["status"] == "done"], [third.pid])
+        for target in (first, second, third):
+            target.__exit__()
+        after, _ = self.lab()                            # but one after them takes their place
+        r = self.gcdumpc("--all", "--name", name, "-o", self.out(), "--log", "json", "--min-interval", "1h")
+        self.assertEqual([(line["pid"], line["status"]) for line in map(json.loads, r.stderr.splitlines())], [(after.pid, "skipped")])
+
+    def test_a_name_that_comes_late(self):
+        target, name = self.lab()
+        target.process.send_signal(signal.SIGSTOP)
+        r = self.gcdumpc("--name", name, "-o", self.out(), "--timeout", 3, status=1)
+        self.assertIn("what it is called cannot be told", r.stderr)
+        self.assertEqual(self.files(), ["bin"])
+        timer = threading.Timer(3, target.process.send_signal, [signal.SIGCONT])
+        timer.start()
+        self.addCleanup(timer.cancel)
+        self.gcdumpc("--name", name, "-o", self.out())
+        self.assertEqual(os.listdir(self.path("out/HeapLab"))[0][:8], "HeapLab-")
+        self.check_sessions(target)
+
+    def test_nothing_is_made_for_nobody(self):
+        with Process() as other:
+            other.process.kill()
+            other.process.wait()
+            r = self.collect(pid=other.pid, status=1)
+        self.assertIn("no process", r.stderr)
+        self.assertEqual(self.files(), [])
+
+    def test_one_that_its_dump_kills(self):
+        (first, name), (second, _) = sorted((self.lab(), self.lab()), key=lambda lab: lab[0].pid)
+        hook = self.hook(f"kill -STOP {second.pid}\n(sleep 2; kill -9 {second.pid}) >/dev/null 2>&1 &\n")
+        threading.Thread(target=second.process.wait).start()         # no zombie is left
+        r = self.gcdumpc("--all", "--name", name, "-o", self.out(), "--log", "json", "--on-success", hook, status=1)
+        lines = [json.loads(line) for line in r.stderr.splitlines()]
+        self.assertEqual([(line["pid"], line["status"]) for line in lines], [(first.pid, "done"), (second.pid, "failed")], r.stderr)
+
     def test_those_that_were_not_tried(self):
         (first, name), (second, _) = sorted((self.lab(), self.lab()), key=lambda lab: lab[0].pid)
         for script, timeout, status, reason in (("kill -TERM $PPID\n", SECONDS, 130, "not tried: interrupted"),
@@ -141,7 +192,8 @@ class Names(JobTest):
         self.need_other_user()
         os.chmod(self.folder, 0o755)
         r = self.collect("--log", "text", status=1, **NOBODY)
-        self.assertRegex(r.stderr, r'failed name=.* reason="cannot be used as a folder: Permission denied"$')
+        self.assertRegex(r.stderr, r'failed name=.* reason="the diagnostic socket of process .* Permission denied"$')
+        self.assertEqual(self.files(), [])
         os.makedirs(self.path("out/HeapLab"))
         os.chown(self.path("out"), 65534, 65534)         # root can write there, and removes nothing of theirs
         foreign = self.put("HeapLab-1-20260101T000000Z.gclog.gz", age=100)

@@ -22,6 +22,9 @@ bool job_wanted(const struct cli_args *a)
 
 #ifdef GCDUMPC_HAVE_IPC
 
+/* For a process to say who it is. */
+#define PATIENCE_MS 10000u
+
 struct job {
     const struct cli_args *args;
     struct cli_template *output, *trace; /* NULL: a fixed name, or none */
@@ -29,11 +32,13 @@ struct job {
     char host[256];
     struct job_dump *dumps;
     size_t count;
+    struct job_own own;
 };
 
 static void job_free(struct job *j)
 {
     free(j->dumps);
+    free(j->own.ids);
     cli_template_free(j->output);
     cli_template_free(j->trace);
 }
@@ -94,16 +99,19 @@ static enum cli_exit parse_names(struct job *j)
 static struct job_dump *add(struct job *j, uint32_t pid)
 {
     struct job_dump *d = &j->dumps[j->count++];
-    *d = (struct job_dump){ .args = j->args, .pid = pid };
+    *d = (struct job_dump){ .args = j->args, .pid = pid, .own = &j->own, .known = j->output == NULL && j->trace == NULL };
     return d;
 }
 
 static void describe(struct job *j, const struct gcd_ipc_process *p)
 {
     struct job_dump *d = add(j, p->pid);
-    const char *name = p->entry_assembly[0] != '\0' ? p->entry_assembly : p->exe[0] != '\0' ? p->exe : p->name;
     d->rss_bytes = p->rss_bytes;
-    (void)snprintf(d->name, sizeof d->name, "%s", name);
+    d->known = d->known || p->reason == GCD_IPC_REASON_NONE;
+    if (p->entry_assembly[0] != '\0')
+        (void)snprintf(d->name, sizeof d->name, "%s", p->entry_assembly);
+    else
+        job_program(p->exe[0] != '\0' ? p->exe : p->name, p->command_line, d->name, sizeof d->name);
     (void)snprintf(d->runtime, sizeof d->runtime, "%s", p->runtime_version);
 }
 
@@ -112,6 +120,35 @@ static bool is_wanted(const struct job *j, const struct gcd_ipc_process *p, uint
     if (pid != 0)
         return p->pid == pid;
     return p->pid != 0 && p->pid != (uint32_t)getpid() && (j->args->name == NULL || cli_target_fits(p, j->args->name) > 0);
+}
+
+/*
+ * The search gives each process half a second.  One that took longer must not get another name for that: its dumps would go elsewhere, and those
+ * that are there would not be seen.
+ */
+static enum cli_exit identify(struct job_dump *d, const struct cli_args *args)
+{
+    uint64_t patience = args->timeout_s != 0 && args->timeout_s * 1000 < PATIENCE_MS ? args->timeout_s * 1000 : PATIENCE_MS;
+    struct gcd_ipc_process_info info = { .pid = 0 };
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct cli_dump target = { .input = NULL };
+    char path[GCD_IPC_PATH_MAX];
+    enum cli_exit e = cli_find_target(args, &target, path);
+    if (e != CLI_DONE)
+        return e;
+    gcd_status st = gcd_ipc_process_info(path, patience, &info, NULL, &err);
+    if (st != GCD_OK && st != GCD_E_UNSUPPORTED) {
+        cli_say(target.subject, "what it is called cannot be told: %s", err.msg);
+        return CLI_FAILED;
+    }
+    if (st == GCD_OK && info.entry_assembly[0] != '\0')
+        (void)snprintf(d->name, sizeof d->name, "%s", info.entry_assembly);
+    if (st == GCD_OK)
+        (void)snprintf(d->runtime, sizeof d->runtime, "%s", info.runtime_version);
+    if (st == GCD_OK)
+        gcd_ipc_process_info_done(&info);
+    d->known = true;
+    return CLI_DONE;
 }
 
 /* PID 0: all, or all with --name.  What each is called is asked for here, so that the name of the output is known before the dump. */
@@ -123,11 +160,12 @@ static enum cli_exit find(struct job *j, uint32_t pid)
     if (gcd_ipc_list(&options, &l, &err) != GCD_OK)
         return cli_fail(NULL, &err);
     j->dumps = calloc(l.count + 1, sizeof *j->dumps);
-    for (size_t i = 0; j->dumps != NULL && i < l.count; i++)
+    j->own.ids = calloc(l.count + 1, 2 * sizeof *j->own.ids);    /* an output and a recording each */
+    for (size_t i = 0; j->dumps != NULL && j->own.ids != NULL && i < l.count; i++)
         if (is_wanted(j, &l.items[i], pid))
             describe(j, &l.items[i]);
     gcd_ipc_list_done(&l);
-    if (j->dumps == NULL) {
+    if (j->dumps == NULL || j->own.ids == NULL) {
         cli_say(NULL, "out of memory");
         return CLI_FAILED;
     }
@@ -174,10 +212,14 @@ static void take_facts(struct job_dump *d, const struct cli_dump *dump)
                                    .lost_events = f->trace.lost_events };
 }
 
-static void keep(struct job_dump *d, const struct cli_template *t, const struct cli_keep *keep, uint64_t coming)
+/* FILES: with the newest; COMING: bytes of one that is not there yet. */
+static void keep(struct job_dump *d, const struct cli_template *t, uint64_t files, uint64_t coming)
 {
+    const struct cli_args *a = d->args;
+    struct cli_keep keep = { .files = files, .days = a->keep_days, .total_bytes = a->max_total_bytes, .own = d->own->ids,
+                             .own_count = d->own->count };
     uint64_t removed;
-    if (cli_keep_apply(keep, t, &d->values, coming, &removed) != CLI_DONE) {
+    if (cli_keep_apply(&keep, t, &d->values, coming, &removed) != CLI_DONE) {
         d->untidy = true;
         add_reason(d, cli_last_said());
     }
@@ -191,19 +233,24 @@ static void keep(struct job_dump *d, const struct cli_template *t, const struct 
 static void make_room(void *ctx, uint64_t bytes)
 {
     struct job_dump *d = ctx;
-    const struct cli_args *a = d->args;
     d->file_bytes = bytes;
     if (d->template != NULL)
-        keep(d, d->template, &(struct cli_keep){ .files = a->keep, .days = a->keep_days, .total_bytes = a->max_total_bytes }, bytes);
+        keep(d, d->template, d->args->keep, bytes);
 }
 
 /* The same for recordings; the new one is there already, whatever becomes of the output. */
 static void keep_recordings(struct job_dump *d)
 {
-    const struct cli_args *a = d->args;
-    struct cli_keep k = { .files = a->keep != 0 ? a->keep + 1 : 0, .days = a->keep_days, .total_bytes = a->max_total_bytes };
     if (d->trace != NULL && cli_template_has_time(d->trace))
-        keep(d, d->trace, &k, 0);
+        keep(d, d->trace, d->args->keep != 0 ? d->args->keep + 1 : 0, 0);
+}
+
+/* PATH was written in this run. */
+static void note(struct job_own *own, const char *path)
+{
+    struct stat st;
+    if (lstat(path, &st) == 0)
+        own->ids[own->count++] = (struct cli_keep_id){ .device = st.st_dev, .inode = st.st_ino };
 }
 
 static enum cli_exit dump(struct job_dump *d, const struct cli_args *args)
@@ -217,10 +264,16 @@ static enum cli_exit dump(struct job_dump *d, const struct cli_args *args)
         e = cli_open(args, out.need, &dump);
         if (dump.dump != NULL && e == CLI_DONE)
             take_facts(d, &dump);
-        if (dump.trace_written)
+        d->asked = dump.asked;
+        if (dump.trace_written) {
+            note(d->own, args->save_trace);
             keep_recordings(d);
-        if (e == CLI_DONE)
+        }
+        if (e == CLI_DONE) {
             e = cli_output_write(args, &out, &dump);
+            if (e == CLI_DONE || e == CLI_INCOMPLETE)
+                note(d->own, args->output);
+        }
         cli_close(&dump);
     }
     cli_output_close(&out);
@@ -243,19 +296,29 @@ static enum cli_exit check_name(const char *path)
     return CLI_FAILED;
 }
 
-static enum cli_exit run_dump(struct job *j, struct job_dump *d, uint64_t start_ms)
+static void prepare(const struct job *j, struct job_dump *d)
 {
-    struct cli_args args = *j->args;
-    char trace[4096] = "";
     d->begun = time(NULL);
     d->template = j->output;
     d->trace = j->trace;
     d->values = (struct cli_template_values){ .name = d->name, .pid = d->pid, .host = j->host, .time = d->begun };
+}
+
+static enum cli_exit run_dump(struct job *j, struct job_dump *d, uint64_t start_ms)
+{
+    struct cli_args args = *j->args;
+    char trace[4096] = "";
+    bool asked_for = d->known;           /* job_conditions has been */
     args.pid = d->pid;
     args.name = NULL;
     args.all = false;
     args.quiet = args.quiet || args.log != CLI_LOG_NONE;
-    enum cli_exit e = CLI_DONE;
+    enum cli_exit e = d->known ? CLI_DONE : identify(d, &args);
+    if (e != CLI_DONE)
+        return e;
+    prepare(j, d);
+    if (!asked_for)
+        job_conditions(d);
     if (j->output != NULL)
         e = cli_template_expand(j->output, &d->values, d->file, sizeof d->file);
     else if (strcmp(args.output, "-") != 0)
@@ -266,8 +329,8 @@ static enum cli_exit run_dump(struct job *j, struct job_dump *d, uint64_t start_
         args.output = d->file;
     if (trace[0] != '\0')
         args.save_trace = trace;
-    if (e == CLI_DONE)
-        e = job_conditions(d);
+    if (e == CLI_DONE && d->status != JOB_SKIPPED)
+        e = job_room(d);
     if (e != CLI_DONE || d->status == JOB_SKIPPED)
         return e;
     e = make_folders(j, d);
@@ -285,10 +348,10 @@ static enum cli_exit run_dump(struct job *j, struct job_dump *d, uint64_t start_
     return e;
 }
 
-/* Among several a process may have come to its end meanwhile, and that is no failure. */
+/* Among several a process may have come to its end meanwhile, and that is no failure; but not when it ended while it was being dumped. */
 static bool has_ended(const struct job *j, const struct job_dump *d)
 {
-    return j->several && d->pid != 0 && kill((pid_t)d->pid, 0) != 0 && errno == ESRCH;
+    return j->several && !d->asked && d->pid != 0 && kill((pid_t)d->pid, 0) != 0 && errno == ESRCH;
 }
 
 /* Of two, what a script has to hear of first. */
@@ -368,7 +431,12 @@ static enum cli_exit run_all(struct job *j)
 {
     enum cli_exit worst = CLI_DONE;
     size_t i = 0;
-    for (; i < j->count && !atomic_load(&cli_canceled); i++) {
+    for (; i < j->count; i++) {
+        prepare(j, &j->dumps[i]);
+        if (j->dumps[i].known)
+            job_conditions(&j->dumps[i]);
+    }
+    for (i = 0; i < j->count && !atomic_load(&cli_canceled); i++) {
         struct job_dump *d = &j->dumps[i];
         uint64_t start = now_ms();
         cli_hold(j->args->log != CLI_LOG_NONE);
@@ -384,7 +452,7 @@ static enum cli_exit run_all(struct job *j)
         worst = worse(worst, tell(d, e));
     }
     for (; i < j->count; i++)
-        worst = worse(worst, not_tried(&j->dumps[i]));
+        worst = worse(worst, j->dumps[i].status == JOB_SKIPPED ? tell(&j->dumps[i], CLI_DONE) : not_tried(&j->dumps[i]));
     worst = worse(worst, job_metrics(j->args, j->dumps, j->count));
     summary(j);
     return worst;

@@ -325,6 +325,11 @@ static bool match(const char *part, const char *name, const struct cli_template_
             if (strncmp(name, buf, strlen(buf)) != 0)
                 return false;
             name += strlen(buf);
+        } else if (*part == 'p' && v->this_process) {
+            size_t n = (size_t)snprintf(buf, sizeof buf, "%" PRIu64, v->pid);
+            if (strncmp(name, buf, n) != 0 || is_digit(name[n]))
+                return false;
+            name += n;
         } else {
             for (size_t n = 1; n <= 20 && is_digit(name[n - 1]); n++)
                 if (match(part + 1, name + n, v))

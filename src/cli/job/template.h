@@ -24,6 +24,7 @@ struct cli_template_values {
     uint64_t pid;
     const char *host;
     time_t time;
+    bool this_process;           /* finding: only what has PID where %p is */
 };
 
 /* CLI_USAGE after a line on standard error: an unknown field, "..", nothing but a folder; CLI_FAILED: out of memory. */
