@@ -86,6 +86,9 @@ struct cli_args {
     uint64_t if_rss_above, if_grown, min_interval_s, if_free_disk, if_free_memory, max_pause_ms;  /* if_grown: percent */
     uint64_t skip_status;
     uint64_t wait_s;
+    /* No option.  NULL, or asked when another dump had to be waited for: is this one still wanted?  False: it has noted why not. */
+    bool (*still_wanted)(void *ctx);
+    void *still_wanted_ctx;
     bool exclusive;
     uint64_t nice;
     bool io_idle;

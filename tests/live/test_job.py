@@ -259,6 +259,16 @@ class Keeping(JobTest):
         self.assertEqual(set(self.dumps()), {os.path.basename(old[1]), os.path.basename(line["file"])})
         self.gcdumpc("info", line["file"])
 
+    def test_what_a_killed_run_left_in_another_folder(self):
+        for kind in ("out", "raw"):
+            os.makedirs(self.path(kind + "/2020"))
+            with open(self.path(kind + "/2020/.x.gclog.1-0.gcdumpc-tmp"), "wb"):
+                pass
+        self.gcdumpc("--pid", self.pid, "-o", self.path("out/%Y/%s.gclog"), "--save-trace", self.path("raw/%Y/%s.nettrace"))
+        for kind in ("out", "raw"):
+            self.assertEqual([len(n) for n in os.listdir(self.path(kind)) if n[0] != "."], [4])
+            self.assertFalse(os.path.exists(self.path(kind + "/2020")))
+
     def test_what_is_remembered_cannot_be_written(self):
         os.makedirs(self.path("out/.HeapLab.gcdumpc-last"))
         line = self.log()
@@ -372,14 +382,23 @@ class Others(JobTest):
             self.assertIn(f"another dump of it is under way, by process {first.pid}", r.stderr)
             waiting = subprocess.Popen([PROGRAM, "--pid", str(self.pid), "-o", self.out(), "--exclusive", "--wait", str(SECONDS), "--log", "json"],
                                        stderr=subprocess.PIPE, text=True)
+            late = subprocess.Popen([PROGRAM, "--pid", str(self.pid), "-o", self.path("late/%n-%s.gclog"), "--exclusive", "--wait", str(SECONDS), "--log",
+                                     "json", "--min-interval", "1h"], stderr=subprocess.PIPE, text=True)
             time.sleep(1)
             self.assertIsNone(waiting.poll())
+            self.assertIsNone(late.poll())
+            os.makedirs(self.path("late"), exist_ok=True)
+            with open(self.path("late/HeapLab-1.gclog"), "wb"):          # as if the one that it waits for had been such a dump
+                pass
         finally:
             other.process.send_signal(signal.SIGCONT)
         first.communicate(timeout=SECONDS)
         self.assertEqual(first.returncode, 0)
         _, err = waiting.communicate(timeout=SECONDS)
         self.assertEqual((waiting.returncode, json.loads(err)["status"]), (0, "done"), err)
+        _, err = late.communicate(timeout=SECONDS)
+        self.assertEqual((late.returncode, json.loads(err)["status"]), (0, "skipped"), err)
+        self.assertIn("HeapLab-1.gclog", os.listdir(self.path("late")))
 
     def test_the_time_is_up(self):
         other = Process()

@@ -316,12 +316,39 @@ static void folders_and_links(void **state)
     cli_template_free(t);
 }
 
+/* What was killed on another day, in a folder that nothing is written into any more. */
+static void left_overs(void **state)
+{
+    (void)state;
+    static const char *const stay[] = { "2026/01/Shop/.x.gclog.gcdumpc-tmp", "2026/01/Other/.x.1-0.gcdumpc-tmp", "2026/xx/Shop/.x.1-0.gcdumpc-tmp",
+                                        "2026/02/Shop/x.gclog", "2026/.x.1-0.gcdumpc-tmp" };
+    for (size_t i = 0; i < sizeof stay / sizeof *stay; i++)
+        put(stay[i], 1, 9);
+    put("2026/01/Shop/.x.gclog.1-0.gcdumpc-tmp", 1, 9);
+    put("2026/02/Shop/.x.csv.1-1.gcdumpc-tmp/objects.csv", 1, 9);
+    put("2026/03/Shop/.x.gclog.1-0.gcdumpc-tmp", 1, 9);
+    put("2025/12/Shop/.x.gclog.1-0.gcdumpc-tmp", 1, 9);
+    put("2024/12/Shop/x.gclog", 1, 9);
+    put("2024/11/Shop/1.gclog", 1, 999);
+    struct cli_template *t = template_in_folder("%Y/%m/%n/%p.gclog");
+    cli_template_sweep(t, &values);
+    cli_template_free(t);
+    for (size_t i = 0; i < sizeof stay / sizeof *stay; i++)
+        assert_true(there(stay[i]));
+    assert_false(there("2026/01/Shop/.x.gclog.1-0.gcdumpc-tmp") || there("2026/02/Shop/.x.csv.1-1.gcdumpc-tmp"));
+    assert_false(there("2026/03") || there("2025"));
+    assert_true(there("2024/11/Shop/1.gclog"));
+    assert_int_equal(apply("%Y/%m/%n/%p.gclog", (struct cli_keep){ .files = 1 }, 1), 1);
+    assert_true(!there("2024/11") && there("2024/12"));
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(names), TEST(names_that_are_none), TEST(what_keeps_names_apart), TEST(the_oldest_go),
         TEST(those_of_the_run_stay), TEST(those_of_the_future), TEST(names_of_programs), TEST(strangers_stay), TEST(folders_and_links),
+        TEST(left_overs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

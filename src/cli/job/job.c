@@ -304,6 +304,15 @@ static void prepare(const struct job *j, struct job_dump *d)
     d->values = (struct cli_template_values){ .name = d->name, .pid = d->pid, .host = j->host, .time = d->begun };
 }
 
+/* While this one waited, the other one may have made the dump that is not to be repeated so soon. */
+static bool still_wanted(void *ctx)
+{
+    struct job_dump *d = ctx;
+    d->begun = time(NULL);
+    job_conditions(d);
+    return d->status != JOB_SKIPPED;
+}
+
 static enum cli_exit run_dump(struct job *j, struct job_dump *d, uint64_t start_ms)
 {
     struct cli_args args = *j->args;
@@ -312,6 +321,8 @@ static enum cli_exit run_dump(struct job *j, struct job_dump *d, uint64_t start_
     args.pid = d->pid;
     args.name = NULL;
     args.all = false;
+    args.still_wanted = still_wanted;
+    args.still_wanted_ctx = d;
     args.quiet = args.quiet || args.log != CLI_LOG_NONE;
     enum cli_exit e = d->known ? CLI_DONE : identify(d, &args);
     if (e != CLI_DONE)
@@ -333,6 +344,10 @@ static enum cli_exit run_dump(struct job *j, struct job_dump *d, uint64_t start_
         e = job_room(d);
     if (e != CLI_DONE || d->status == JOB_SKIPPED)
         return e;
+    if (j->output != NULL)               /* the new one may go to another folder, which is all that its opening looks through */
+        cli_template_sweep(j->output, &d->values);
+    if (j->trace != NULL)
+        cli_template_sweep(j->trace, &d->values);
     e = make_folders(j, d);
     if (e == CLI_DONE && j->output != NULL)
         e = check_name(d->file);
@@ -340,6 +355,8 @@ static enum cli_exit run_dump(struct job *j, struct job_dump *d, uint64_t start_
         e = check_name(trace);
     if (e == CLI_DONE)
         e = dump(d, &args);
+    if (d->status == JOB_SKIPPED)        /* after it had to wait */
+        return CLI_DONE;
     if (e != CLI_DONE && e != CLI_INCOMPLETE)
         return e;
     d->duration_ms = now_ms() - start_ms;

@@ -124,12 +124,12 @@ enum cli_exit cli_keep_apply(const struct cli_keep *keep, const struct cli_templ
     if (keep->files == 0 && keep->days == 0 && keep->total_bytes == 0)
         return CLI_DONE;
     /* two walks instead of a list of names: between them somebody may put a link into the place of a folder */
-    bool ok = cli_template_each(t, values, collect, &f);
+    bool ok = cli_template_each(t, values, collect, &f, NULL);
     if (ok) {
         if (f.count > 1)
             qsort(f.items, f.count, sizeof *f.items, newest_first);
         choose(&f, keep, coming);
-        ok = f.count == 0 || cli_template_each(t, values, remove_chosen, &f);
+        ok = f.count == 0 || cli_template_each(t, values, remove_chosen, &f, &f.removed);
     }
     int e = ok ? f.failed_errno : errno;
     free(f.items);
@@ -162,6 +162,6 @@ static bool take_newer(void *ctx, int dir_fd, const char *name, const struct sta
 bool cli_keep_newest(const struct cli_template *t, const struct cli_template_values *values, struct stat *ret)
 {
     struct newest n = { .ret = ret, .now = time(NULL) };
-    (void)cli_template_each(t, values, take_newer, &n);
+    (void)cli_template_each(t, values, take_newer, &n, NULL);
     return n.found;
 }
