@@ -400,6 +400,15 @@ class Others(JobTest):
         self.assertEqual((late.returncode, json.loads(err)["status"]), (0, "skipped"), err)
         self.assertIn("HeapLab-1.gclog", os.listdir(self.path("late")))
 
+    def test_the_interval_after_waiting(self):
+        """Two runs at once, the second waits: there is one dump, however long the first one takes to write."""
+        with Process("--objects", "300000") as big:
+            runs = [self.start_gcdumpc("--pid", big.pid, "-o", self.path("out/%n-%s.sqlite"), "--wait", SECONDS, "--min-interval", "1h", "--log", "json")
+                    for _ in range(2)]
+            lines = [json.loads(run.communicate(timeout=SECONDS)[1]) for run in runs]
+        self.assertEqual(sorted(line["status"] for line in lines), ["done", "skipped"], lines)
+        self.assertEqual(len([n for n in os.listdir(self.path("out")) if n[0] != "."]), 1)
+
     def test_the_time_is_up(self):
         other = Process()
         self.addCleanup(other.__exit__)

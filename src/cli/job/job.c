@@ -253,6 +253,15 @@ static void note(struct job_own *own, const char *path)
         own->ids[own->count++] = (struct cli_keep_id){ .device = st.st_dev, .inode = st.st_ino };
 }
 
+/* The dump is there.  Others that wait for it to end look at this. */
+static void remember(struct job_dump *d, const struct cli_args *args)
+{
+    note(d->own, args->output);
+    d->duration_ms = now_ms() - d->start_ms;
+    if (job_last_write(d) != CLI_DONE)           /* the dump is there all the same */
+        add_reason(d, cli_last_said());
+}
+
 static enum cli_exit dump(struct job_dump *d, const struct cli_args *args)
 {
     struct cli_output out;
@@ -272,7 +281,7 @@ static enum cli_exit dump(struct job_dump *d, const struct cli_args *args)
         if (e == CLI_DONE) {
             e = cli_output_write(args, &out, &dump);
             if (e == CLI_DONE || e == CLI_INCOMPLETE)
-                note(d->own, args->output);
+                remember(d, args);
         }
         cli_close(&dump);
     }
@@ -313,7 +322,7 @@ static bool still_wanted(void *ctx)
     return d->status != JOB_SKIPPED;
 }
 
-static enum cli_exit run_dump(struct job *j, struct job_dump *d, uint64_t start_ms)
+static enum cli_exit run_dump(struct job *j, struct job_dump *d)
 {
     struct cli_args args = *j->args;
     char trace[4096] = "";
@@ -357,11 +366,6 @@ static enum cli_exit run_dump(struct job *j, struct job_dump *d, uint64_t start_
         e = dump(d, &args);
     if (d->status == JOB_SKIPPED)        /* after it had to wait */
         return CLI_DONE;
-    if (e != CLI_DONE && e != CLI_INCOMPLETE)
-        return e;
-    d->duration_ms = now_ms() - start_ms;
-    if (job_last_write(d) != CLI_DONE)           /* the dump is there all the same */
-        add_reason(d, cli_last_said());
     return e;
 }
 
@@ -455,10 +459,10 @@ static enum cli_exit run_all(struct job *j)
     }
     for (i = 0; i < j->count && !atomic_load(&cli_canceled); i++) {
         struct job_dump *d = &j->dumps[i];
-        uint64_t start = now_ms();
+        d->start_ms = now_ms();
         cli_hold(j->args->log != CLI_LOG_NONE);
-        enum cli_exit e = run_dump(j, d, start);
-        d->duration_ms = now_ms() - start;
+        enum cli_exit e = run_dump(j, d);
+        d->duration_ms = now_ms() - d->start_ms;
         if (e == CLI_FAILED && has_ended(j, d)) {
             d->status = JOB_SKIPPED;
             (void)snprintf(d->reason, sizeof d->reason, "it has ended");

@@ -49,6 +49,7 @@ struct job_dump {
     enum cli_exit exit;
     char reason[2048];                   /* why it is not JOB_DONE, or what went wrong all the same */
     bool untidy;                         /* earlier ones that had to go could not be removed */
+    uint64_t start_ms;                   /* of a monotonic clock */
     uint64_t file_bytes, duration_ms, removed;
     struct job_facts facts;
 };
