@@ -135,6 +135,12 @@ struct gcd_sink_options {
 GCD_API GCD_MUST_CHECK gcd_status gcd_sink_open(const char *path, const struct gcd_sink_options *options,
                                                 struct gcd_sink **ret, struct gcd_error *err);
 
+/*
+ * Remove from the open folder DIR_FD what killed processes of the same user left of outputs, as gcd_sink_open and gcd_place_open do in theirs: for
+ * folders that nothing is written into any more.  How many were removed; what cannot be removed stays.
+ */
+GCD_API uint64_t gcd_sink_sweep(int dir_fd);
+
 /* The name of the temporary file, "" when there is none (any more): for a signal handler that must leave nothing behind. */
 GCD_API const char *gcd_sink_temporary(const struct gcd_sink *s);
 

@@ -92,6 +92,9 @@ struct cli_args {
     uint64_t if_rss_above, if_grown, min_interval_s, if_free_disk, if_free_memory, max_pause_ms;  /* if_grown: percent */
     uint64_t skip_status;
     uint64_t wait_s;
+    /* No option.  NULL, or asked when another dump had to be waited for: is this one still wanted?  False: it has noted why not. */
+    bool (*still_wanted)(void *ctx);
+    void *still_wanted_ctx;
     bool exclusive;
     uint64_t nice;
     bool io_idle;
@@ -190,11 +193,16 @@ struct cli_dump {
     struct gcd_dump *dump;       /* of a recording or a process, */
     struct gcd_graph *graph;     /* of any other file; or made of the former for CLI_NEED_GRAPH */
     struct gcd_sink *trace;      /* for --save-trace */
+    bool trace_written;          /* and it is there, under its name */
     struct gcd_ipc_port *port;   /* for --connect */
     bool received;               /* live: the stream came to its end, or what came of it is wanted: it can be kept */
     bool live;                   /* of a process, not of a file */
+    bool asked;                  /* live: the dump was asked of it; before that it was not disturbed */
     const char *subject;         /* file, socket or "process 1234", for messages */
     char process[40];            /* the latter */
+#ifdef GCDUMPC_HAVE_IPC
+    struct gcd_ipc_lock lock, machine;   /* with args->still_wanted they last until cli_close: who waits for them asks what came of this dump */
+#endif
     uint32_t pid;                /* live: of the process; 0 = not known */
     char name[256];              /* what the program is called when the dump does not know it */
 };
@@ -261,8 +269,7 @@ struct cli_output {
     struct gcd_sink *sink;       /* or, for a format that is a folder or a database: */
     struct gcd_place *place;
     const char *name;            /* for messages */
-    /* NULL, or called when everything is on the disk and only the name lacks.  Not CLI_DONE, after a line: it shall not appear. */
-    enum cli_exit (*ready)(void *ctx, uint64_t bytes);
+    void (*ready)(void *ctx, uint64_t bytes);    /* NULL, or called when everything is on the disk and only the name lacks */
     void *ready_ctx;
 };
 /* Is there a format for it?  CLI_USAGE after a line. */

@@ -146,12 +146,18 @@ enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_o
     e = live_preflight(&l, &buffer_mb);
     if (e == CLI_DONE) {
         l.start_ms = live_now_ms();
+        ret->asked = true;
         attempts(&l, buffer_mb, &best);
         if (best.usable && !args->quiet && (best.status == GCD_OK || args->keep_partial))
             live_say_summary(&l, &best);
         e = take(&l, &best, ret);
     }
     live_attempt_done(&best);
+    if (args->still_wanted != NULL) {
+        ret->lock = l.lock;
+        ret->machine = l.machine;
+        return e;
+    }
     gcd_ipc_unlock(&l.lock);
     gcd_ipc_unlock(&l.machine);
     return e;

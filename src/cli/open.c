@@ -218,6 +218,8 @@ void cli_close(struct cli_dump *d)
     cli_temporary(CLI_SLOT_TRACE, NULL);
 #ifdef GCDUMPC_HAVE_IPC
     cli_reverse_close(d);
+    gcd_ipc_unlock(&d->lock);
+    gcd_ipc_unlock(&d->machine);
 #endif
     d->trace = NULL;
     d->graph = NULL;

@@ -206,10 +206,11 @@ static enum cli_exit commit(struct cli_output *out)
     struct gcd_error err = GCD_ERROR_INIT;
     uint64_t bytes = out->place != NULL ? gcd_place_bytes(out->place) : 0;
     gcd_status st = out->sink != NULL ? gcd_sink_finish(out->sink, &bytes, &err) : GCD_OK;
-    enum cli_exit e = st == GCD_OK && out->ready != NULL ? out->ready(out->ready_ctx, bytes) : CLI_DONE;
-    if (st == GCD_OK && e == CLI_DONE)
+    if (st == GCD_OK && out->ready != NULL)
+        out->ready(out->ready_ctx, bytes);
+    if (st == GCD_OK)
         st = out->sink != NULL ? gcd_sink_commit(out->sink, &err) : gcd_place_commit(out->place, &err);
-    return st == GCD_OK ? e : cli_fail(out->name, &err);
+    return st == GCD_OK ? CLI_DONE : cli_fail(out->name, &err);
 }
 
 enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *out, struct cli_dump *d)
@@ -285,6 +286,7 @@ enum cli_exit cli_trace_write(const struct cli_args *args, struct cli_dump *d)
         return cli_fail(gcd_sink_status(d->trace, NULL) != GCD_OK ? name : d->subject, &err);
     if (gcd_sink_commit(d->trace, &err) != GCD_OK)
         return cli_fail(name, &err);
+    d->trace_written = true;
     if (!args->quiet && strcmp(args->save_trace, "-") != 0)
         cli_say(name, "%s bytes of %s written", cli_number(gcd_sink_bytes(d->trace), true, n), CLI_RAW_FORMAT);
     return CLI_DONE;

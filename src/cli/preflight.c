@@ -32,6 +32,7 @@ static enum cli_exit lock(struct live *l)
     uint64_t start = live_now_ms();
     struct gcd_error err = GCD_ERROR_INIT;
     gcd_status st;
+    bool waited = false;
     while ((st = take_locks(l, &err)) == GCD_E_STATE && live_now_ms() - start < l->args->wait_s * 1000) {
         gcd_ipc_unlock(&l->lock);
         if (atomic_load(&cli_canceled))
@@ -39,12 +40,15 @@ static enum cli_exit lock(struct live *l)
         if (st == GCD_E_CANCELED)
             break;
         (void)nanosleep(&(struct timespec){ .tv_nsec = LOCK_POLL_MS * 1000000L }, NULL);
+        waited = true;
     }
     /* The user of the process can hold its lock for ever: that must not keep root out. */
     if (st == GCD_E_STATE && l->args->force)
         cli_say(l->subject, "%s; going on all the same (--force)", err.msg);
     else if (st != GCD_OK)
         return cli_fail(l->subject, &err);
+    if (waited && l->args->still_wanted != NULL && !l->args->still_wanted(l->args->still_wanted_ctx))
+        return CLI_FAILED;
     if (l->lock.usurped || l->machine.usurped)
         cli_say(l->subject, "the name that keeps two dumps apart is taken by somebody else; going on without it");
     return CLI_DONE;

@@ -66,6 +66,8 @@ gcd_status gcd_file_publish(int fd, const char *temp, const char *path, struct g
 void gcd_file_remove(const char *path);
 /* The folder PATH, open as FD, with the files in it; folders in it are none of ours and stay. */
 void gcd_file_remove_folder(int fd, const char *path);
+/* The same of NAME in the open folder DIR_FD. */
+void gcd_file_remove_folder_at(int fd, int dir_fd, const char *name);
 gcd_status gcd_file_close(int fd, struct gcd_error *err);
 
 /* Is PATH the file that is open as FD? */

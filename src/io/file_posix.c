@@ -331,7 +331,7 @@ void gcd_file_remove(const char *path)
     (void)unlink(path);
 }
 
-void gcd_file_remove_folder(int fd, const char *path)
+void gcd_file_remove_folder_at(int fd, int dir_fd, const char *name)
 {
     int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *d = own >= 0 ? fdopendir(own) : NULL;
@@ -341,7 +341,12 @@ void gcd_file_remove_folder(int fd, const char *path)
         closedir(d);
     else if (own >= 0)
         close(own);
-    (void)rmdir(path);
+    (void)unlinkat(dir_fd, name, AT_REMOVEDIR);
+}
+
+void gcd_file_remove_folder(int fd, const char *path)
+{
+    gcd_file_remove_folder_at(fd, AT_FDCWD, path);
 }
 
 gcd_status gcd_file_close(int fd, struct gcd_error *err)

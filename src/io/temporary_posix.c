@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <gcdumpc/io.h>
+
 #include "base/error.h"
 
 #define SUFFIX ".gcdumpc-tmp"
@@ -35,35 +37,48 @@ static bool is_ours(const char *name)
     return at > name + 2 && pid > 0 && count > 0 && at + pid + 1 + count == name + n - k;
 }
 
-/* NAME in the folder DIR_FD, when nobody writes it: its writer holds the lock as long as it lives. */
-static void remove_left_over(int dir_fd, const char *dir, const char *name)
+/* NAME in the folder DIR_FD, when nobody writes it: its writer holds the lock as long as it lives.  False when it stays. */
+static bool remove_left_over(int dir_fd, const char *name)
 {
     struct stat st, now;
     if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || st.st_uid != geteuid() || (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
-        return;
+        return false;
     int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
-        return;
+        return false;
     if (fstat(fd, &now) == 0 && now.st_dev == st.st_dev && now.st_ino == st.st_ino && flock(fd, LOCK_EX | LOCK_NB) == 0) {
-        char path[PATH_MAX];
-        int n = snprintf(path, sizeof path, "%s%s", dir, name);
         if (S_ISREG(st.st_mode))
             (void)unlinkat(dir_fd, name, 0);
-        else if (n > 0 && (size_t)n < sizeof path)
-            gcd_file_remove_folder(fd, path);
+        else
+            gcd_file_remove_folder_at(fd, dir_fd, name);
     }
     (void)close(fd);
+    return fstatat(dir_fd, name, &now, AT_SYMLINK_NOFOLLOW) != 0;
+}
+
+uint64_t gcd_sink_sweep(int dir_fd)
+{
+    uint64_t removed = 0;
+    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
+        if (is_ours(e->d_name))
+            removed += remove_left_over(dir_fd, e->d_name);
+    if (d != NULL)
+        (void)closedir(d);
+    else if (fd >= 0)
+        (void)close(fd);
+    return removed;
 }
 
 /* DIR ends with a slash, or is empty for the current folder.  What cannot be removed stays: that is no reason not to write. */
 static void remove_left_overs(const char *dir)
 {
-    DIR *d = opendir(dir[0] == '\0' ? "." : dir);
-    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
-        if (is_ours(e->d_name))
-            remove_left_over(dirfd(d), dir, e->d_name);
-    if (d != NULL)
-        (void)closedir(d);
+    int fd = open(dir[0] == '\0' ? "." : dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    (void)gcd_sink_sweep(fd);
+    (void)close(fd);
 }
 
 /* ---- a new one ---- */

@@ -106,12 +106,82 @@ class Names(JobTest):
         if first.pid < second.pid:
             self.assertRegex(r.stderr, rf"(?m) done name=HeapLab pid={first.pid} ")
 
+    def hook(self, text):
+        path = self.path("hook")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write("#!/bin/sh\n" + text)
+        os.chmod(path, 0o700)
+        return path
+
+    def test_several_of_one_name(self):
+        (first, name), (second, _) = self.lab(), self.lab()
+        both = {first.pid, second.pid}
+        for options in (("--keep", 1, "--min-interval", "1h"), ("--keep", 1)):
+            r = self.gcdumpc("--all", "--name", name, "-o", self.out(), "--log", "json", *options)
+            lines = [json.loads(line) for line in r.stderr.splitlines()]
+            self.assertEqual([line["status"] for line in lines], ["done", "done"], r.stderr)
+            self.assertEqual(set(self.dumps()), {os.path.basename(line["file"]) for line in lines})
+            time.sleep(1)
+        with open(self.path("out/.HeapLab.gcdumpc-last"), encoding="utf-8") as f:
+            self.assertEqual(set(json.load(f)["processes"]), set(map(str, both)))
+        r = self.gcdumpc("--all", "--name", name, "-o", self.out(), "--log", "json", "--min-interval", "1h")
+        self.assertEqual([json.loads(line)["status"] for line in r.stderr.splitlines()], ["skipped"] * 2)
+        third, _ = self.lab()                            # a new one beside them has no dump yet
+        r = self.gcdumpc("--all", "--name", name, "-o", self.out(), "--log", "json", "--min-interval", "1h")
+        self.assertEqual([line["pid"] for line in map(json.loads, r.stderr.splitlines()) if line["status"] == "done"], [third.pid])
+        for target in (first, second, third):
+            target.__exit__()
+        after, _ = self.lab()                            # but one after them takes their place
+        r = self.gcdumpc("--all", "--name", name, "-o", self.out(), "--log", "json", "--min-interval", "1h")
+        self.assertEqual([(line["pid"], line["status"]) for line in map(json.loads, r.stderr.splitlines())], [(after.pid, "skipped")])
+
+    def test_a_name_that_comes_late(self):
+        target, name = self.lab()
+        target.process.send_signal(signal.SIGSTOP)
+        r = self.gcdumpc("--name", name, "-o", self.out(), "--timeout", 3, status=1)
+        self.assertIn("what it is called cannot be told", r.stderr)
+        self.assertEqual(self.files(), ["bin"])
+        timer = threading.Timer(3, target.process.send_signal, [signal.SIGCONT])
+        timer.start()
+        self.addCleanup(timer.cancel)
+        self.gcdumpc("--name", name, "-o", self.out())
+        self.assertEqual(os.listdir(self.path("out/HeapLab"))[0][:8], "HeapLab-")
+        self.check_sessions(target)
+
+    def test_nothing_is_made_for_nobody(self):
+        with Process() as other:
+            other.process.kill()
+            other.process.wait()
+            r = self.collect(pid=other.pid, status=1)
+        self.assertIn("no process", r.stderr)
+        self.assertEqual(self.files(), [])
+
+    def test_one_that_its_dump_kills(self):
+        (first, name), (second, _) = sorted((self.lab(), self.lab()), key=lambda lab: lab[0].pid)
+        hook = self.hook(f"kill -STOP {second.pid}\n(sleep 2; kill -9 {second.pid}) >/dev/null 2>&1 &\n")
+        threading.Thread(target=second.process.wait).start()         # no zombie is left
+        r = self.gcdumpc("--all", "--name", name, "-o", self.out(), "--log", "json", "--on-success", hook, status=1)
+        lines = [json.loads(line) for line in r.stderr.splitlines()]
+        self.assertEqual([(line["pid"], line["status"]) for line in lines], [(first.pid, "done"), (second.pid, "failed")], r.stderr)
+
+    def test_those_that_were_not_tried(self):
+        (first, name), (second, _) = sorted((self.lab(), self.lab()), key=lambda lab: lab[0].pid)
+        for script, timeout, status, reason in (("kill -TERM $PPID\n", SECONDS, 130, "not tried: interrupted"),
+                                                ("sleep 6\n", 5, 1, "not tried: the time is up (--timeout)")):
+            r = self.gcdumpc("--all", "--name", name, "-o", self.out(), "--log", "json", "--on-success", self.hook(script), "--timeout", timeout,
+                             "--metrics", self.path("m.prom"), status=status)
+            lines = [json.loads(line) for line in r.stderr.splitlines() if line.startswith("{")]
+            self.assertEqual([(line["pid"], line["status"], line["exit"]) for line in lines],
+                             [(first.pid, "done", 0), (second.pid, "failed", status)], r.stderr)
+            self.assertEqual((lines[1]["reason"], lines[1]["file"]), (reason, None))
+            with open(self.path("m.prom"), encoding="utf-8") as f:
+                self.assertRegex(f.read(), rf'(?m)^gcdumpc_run_success{{name="HeapLab",pid="{second.pid}"}} 0$')
+        r = self.gcdumpc("--all", "--name", name, "-o", self.out(), "--on-success", self.hook("sleep 6\n"), "--timeout", 5, status=1)
+        self.assertIn("2 processes: 1 dumped, 0 incomplete, 0 skipped, 1 failed", r.stderr)
+
     def test_one_of_several_that_ends(self):
         (first, name), (second, _) = sorted((self.lab(), self.lab()), key=lambda lab: lab[0].pid)
-        hook = self.path("kill")
-        with open(hook, "w", encoding="utf-8") as f:
-            f.write(f"#!/bin/sh\nkill -9 {second.pid}\nwhile [ -d /proc/{second.pid} ]; do sleep 0.05; done\n")
-        os.chmod(hook, 0o700)
+        hook = self.hook(f"kill -9 {second.pid}\nwhile [ -d /proc/{second.pid} ]; do sleep 0.05; done\n")
         threading.Thread(target=second.process.wait).start()         # no zombie is left
         r = self.gcdumpc("--all", "--name", name, "-o", self.out(), "--log", "json", "--on-success", hook)
         lines = [json.loads(line) for line in r.stderr.splitlines()]
@@ -122,13 +192,28 @@ class Names(JobTest):
         self.need_other_user()
         os.chmod(self.folder, 0o755)
         r = self.collect("--log", "text", status=1, **NOBODY)
-        self.assertRegex(r.stderr, r'failed name=.* reason="cannot be used as a folder: Permission denied"$')
+        self.assertRegex(r.stderr, r'failed name=.* reason="the diagnostic socket of process .* Permission denied"$')
+        self.assertEqual(self.files(), [])
         os.makedirs(self.path("out/HeapLab"))
         os.chown(self.path("out"), 65534, 65534)         # root can write there, and removes nothing of theirs
         foreign = self.put("HeapLab-1-20260101T000000Z.gclog.gz", age=100)
         os.chown(foreign, 65534, 65534)
         self.assertEqual(self.log("--keep", "1")["removed"], 0)
         self.assertTrue(os.path.exists(foreign))
+
+    def test_no_regular_file(self):
+        name = self.path("out/%n-%p.gclog")
+        path = self.path(f"out/HeapLab-{self.pid}.gclog")
+        os.makedirs(self.path("out"))
+        for make in (lambda: os.symlink("/dev/null", path), lambda: os.symlink(self.path("new"), path), lambda: os.mkfifo(path)):
+            make()
+            r = self.gcdumpc("--pid", self.pid, "-o", name, "--timeout", 9, status=1)
+            self.assertIn("exists and is no regular file", r.stderr)
+            os.unlink(path)
+        self.assertFalse(os.path.exists(self.path("new")))
+        os.symlink("/dev/null", path)
+        r = self.gcdumpc("--pid", self.pid, "-o", self.path("%p.gclog"), "--save-trace", self.path("out/%n-%p.gclog"), status=1)
+        self.assertIn("exists and is no regular file", r.stderr)
 
     def test_a_link_among_the_folders(self):
         os.makedirs(self.path("out"))
@@ -163,6 +248,66 @@ class Keeping(JobTest):
         self.put("HeapLab-2-20260101T000000Z.gclog.gz", age=3 * 86400, size=3 << 20)
         self.assertEqual(self.log("--keep-days", "2")["removed"], 1)
 
+    def test_one_that_cannot_be_removed(self):
+        old = [self.put(f"HeapLab-{i}-20260101T000000Z.gclog.gz", age=1000 - i) for i in range(3)]
+        if os.geteuid() != 0 or subprocess.run(["mount", "--bind", old[1], old[1]], capture_output=True, check=False).returncode != 0:
+            self.skipTest("needs root, for a file that cannot be removed")
+        self.addCleanup(subprocess.run, ["umount", old[1]], check=True)
+        line = self.log("--keep", "1", "--metrics", self.path("m.prom"), status=1)
+        self.assertEqual((line["status"], line["exit"], line["removed"]), ("done", 1, 2))
+        self.assertRegex(line["reason"], "^earlier dumps cannot be removed: ")
+        self.assertEqual(set(self.dumps()), {os.path.basename(old[1]), os.path.basename(line["file"])})
+        self.gcdumpc("info", line["file"])
+
+    def test_what_a_killed_run_left_in_another_folder(self):
+        for kind in ("out", "raw"):
+            os.makedirs(self.path(kind + "/2020"))
+            with open(self.path(kind + "/2020/.x.gclog.1-0.gcdumpc-tmp"), "wb"):
+                pass
+        self.gcdumpc("--pid", self.pid, "-o", self.path("out/%Y/%s.gclog"), "--save-trace", self.path("raw/%Y/%s.nettrace"))
+        for kind in ("out", "raw"):
+            self.assertEqual([len(n) for n in os.listdir(self.path(kind)) if n[0] != "."], [4])
+            self.assertFalse(os.path.exists(self.path(kind + "/2020")))
+
+    def test_what_is_remembered_cannot_be_written(self):
+        os.makedirs(self.path("out/.HeapLab.gcdumpc-last"))
+        line = self.log()
+        self.assertEqual((line["status"], line["exit"]), ("done", 0))
+        self.assertIn("is a directory", line["reason"])
+        self.gcdumpc("info", line["file"])
+
+    def test_recordings_of_failures(self):
+        os.makedirs(self.path("raw"))
+        for i in range(3):
+            with open(self.path(f"raw/HeapLab-{i}.nettrace"), "wb") as f:
+                f.write(b"x")
+            os.utime(f.name, (1000 + i,) * 2)
+        os.mkdir(self.path("full"))
+        self.small_disk("full", "100k")
+        r = self.gcdumpc("--pid", self.pid, "-o", self.path("full/%n-%s.gclog"), "--save-trace", self.path("raw/%n-%s.nettrace"), "--keep", 2,
+                         "--log", "json", "--force", status=1)
+        self.assertIn("No space left", json.loads(r.stderr)["reason"])
+        self.assertEqual(os.listdir(self.path("full")), [])
+        left = sorted(os.listdir(self.path("raw")))
+        self.assertEqual((len(left), left[-1]), (2, "HeapLab-2.nettrace"), left)
+
+    def small_disk(self, name, size):
+        if os.geteuid() != 0:
+            self.skipTest("needs root, for a small file system")
+        command = ["mount", "-t", "tmpfs", "-o", "size=" + size, "none", self.path(name)]
+        if subprocess.run(command, capture_output=True, check=False).returncode != 0:
+            self.skipTest("no file system can be mounted here")
+        self.addCleanup(subprocess.run, ["umount", self.path(name)], check=True)
+
+    def test_folders_are_not_kept(self):
+        config = self.path("gcdumpc.conf")
+        with open(config, "w", encoding="utf-8") as f:
+            f.write(f"[tables]\npid = {self.pid}\nformat = csv\noutput = {self.path('%n-%s')}\nkeep = 2\n")
+        os.chmod(config, 0o600)
+        for options in (("--pid", self.pid, "-o", self.path("%n-%s.csv"), "--format", "csv", "--keep", 2), ("run", "--check", "--config", config)):
+            r = self.gcdumpc(*options, status=2)
+            self.assertRegex(r.stderr, r"\A[^\n]*are for outputs that are files; this format is a folder[^\n]*\n\Z")
+
     def test_a_failure_removes_nothing(self):
         old = self.put("HeapLab-1-20260101T000000Z.gclog.gz", age=100)
         with Process() as other:
@@ -173,21 +318,15 @@ class Keeping(JobTest):
         self.assertTrue(os.path.exists(old))
 
     def test_a_full_disk(self):
-        if os.geteuid() != 0:
-            self.skipTest("needs root, for a small file system")
         os.makedirs(self.path("out"))
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "none", self.path("out")], capture_output=True, check=False).returncode != 0:
-            self.skipTest("no file system can be mounted here")
-        try:
-            old = self.put("HeapLab-1-20260101T000000Z.gclog.gz", size=350000)
-            with open(old, "wb") as f:
-                f.write(b"x" * 350000)
-            line = self.log("--keep", "1", "--force", status=1)
-            self.assertIn("No space left", line["reason"])
-            self.assertEqual(self.dumps(), [os.path.basename(old)])
-            self.assertEqual(os.listdir(self.path("out")), ["HeapLab"])
-        finally:
-            subprocess.run(["umount", self.path("out")], check=True)
+        self.small_disk("out", "400k")
+        old = self.put("HeapLab-1-20260101T000000Z.gclog.gz", size=350000)
+        with open(old, "wb") as f:
+            f.write(b"x" * 350000)
+        line = self.log("--keep", "1", "--force", status=1)
+        self.assertIn("No space left", line["reason"])
+        self.assertEqual(self.dumps(), [os.path.basename(old)])
+        self.assertEqual(os.listdir(self.path("out")), ["HeapLab"])
 
 
 class Conditions(JobTest):
@@ -243,14 +382,32 @@ class Others(JobTest):
             self.assertIn(f"another dump of it is under way, by process {first.pid}", r.stderr)
             waiting = subprocess.Popen([PROGRAM, "--pid", str(self.pid), "-o", self.out(), "--exclusive", "--wait", str(SECONDS), "--log", "json"],
                                        stderr=subprocess.PIPE, text=True)
+            late = subprocess.Popen([PROGRAM, "--pid", str(self.pid), "-o", self.path("late/%n-%s.gclog"), "--exclusive", "--wait", str(SECONDS), "--log",
+                                     "json", "--min-interval", "1h"], stderr=subprocess.PIPE, text=True)
             time.sleep(1)
             self.assertIsNone(waiting.poll())
+            self.assertIsNone(late.poll())
+            os.makedirs(self.path("late"), exist_ok=True)
+            with open(self.path("late/HeapLab-1.gclog"), "wb"):          # as if the one that it waits for had been such a dump
+                pass
         finally:
             other.process.send_signal(signal.SIGCONT)
         first.communicate(timeout=SECONDS)
         self.assertEqual(first.returncode, 0)
         _, err = waiting.communicate(timeout=SECONDS)
         self.assertEqual((waiting.returncode, json.loads(err)["status"]), (0, "done"), err)
+        _, err = late.communicate(timeout=SECONDS)
+        self.assertEqual((late.returncode, json.loads(err)["status"]), (0, "skipped"), err)
+        self.assertIn("HeapLab-1.gclog", os.listdir(self.path("late")))
+
+    def test_the_interval_after_waiting(self):
+        """Two runs at once, the second waits: there is one dump, however long the first one takes to write."""
+        with Process("--objects", "300000") as big:
+            runs = [self.start_gcdumpc("--pid", big.pid, "-o", self.path("out/%n-%s.sqlite"), "--wait", SECONDS, "--min-interval", "1h", "--log", "json")
+                    for _ in range(2)]
+            lines = [json.loads(run.communicate(timeout=SECONDS)[1]) for run in runs]
+        self.assertEqual(sorted(line["status"] for line in lines), ["done", "skipped"], lines)
+        self.assertEqual(len([n for n in os.listdir(self.path("out")) if n[0] != "."]), 1)
 
     def test_the_time_is_up(self):
         other = Process()

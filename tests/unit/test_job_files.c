@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "job/job.h"
 #include "job/keep.h"
 #include "job/template.h"
 #include "support/check.h"
@@ -193,6 +194,70 @@ static void the_oldest_go(void **state)
     assert_false(there("Shop-6-20260104.gclog"));
 }
 
+/* Of this run, here "2": it counts, but it stays. */
+static void those_of_the_run_stay(void **state)
+{
+    (void)state;
+    char path[PATH_MAX];
+    struct stat st;
+    put("Shop-1-20260101.gclog", 10, 500);
+    put("Shop-2-20260102.gclog", 10, 400);
+    put("Shop-3-20260103.gclog", 10, 300);
+    put("Shop-4-20260104.gclog", 10, 200);
+    (void)snprintf(path, sizeof path, "%s/Shop-2-20260102.gclog", folder);
+    assert_int_equal(stat(path, &st), 0);
+    struct cli_keep_id own = { .device = st.st_dev, .inode = st.st_ino };
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .files = 4, .own = &own, .own_count = 1 }, 1), 1);
+    assert_true(!there("Shop-1-20260101.gclog") && there("Shop-2-20260102.gclog"));
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .total_bytes = 30, .own = &own, .own_count = 1 }, 10), 1);
+    assert_true(!there("Shop-3-20260103.gclog") && there("Shop-2-20260102.gclog"));
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .files = 1, .own = &own, .own_count = 1 }, UINT64_MAX), 1);
+    assert_true(!there("Shop-4-20260104.gclog") && there("Shop-2-20260102.gclog"));
+}
+
+/* A clock was wrong: they hold no place that a later dump needs, and are no newest one. */
+static void those_of_the_future(void **state)
+{
+    (void)state;
+    put("Shop-1-20260101.gclog", 10, 500);
+    put("Shop-2-20260102.gclog", 10, -5 * 86400);
+    put("Shop-3-20260103.gclog", 10, -3 * 86400);
+    struct cli_template *t = template_in_folder(TEXT);
+    struct stat st;
+    assert_true(cli_keep_newest(t, &values, &st));
+    assert_true(st.st_mtim.tv_sec <= time(NULL) - 500);
+    struct cli_template_values v = values;
+    v.this_process = true;
+    assert_false(cli_keep_newest(t, &v, &st));           /* 4711 has none */
+    put("Shop-4711-20260103.gclog", 10, 900);
+    put("Shop-47110-20260103.gclog", 10, 800);
+    assert_true(cli_keep_newest(t, &v, &st));
+    assert_true(st.st_mtim.tv_sec <= time(NULL) - 900);
+    cli_template_free(t);
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .days = 1 }, 1), 0);
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .files = 5 }, 1), 1);
+    assert_true(there("Shop-1-20260101.gclog") && there("Shop-2-20260102.gclog") && !there("Shop-3-20260103.gclog"));
+    assert_int_equal(apply(TEXT, (struct cli_keep){ .files = 4 }, 1), 1);
+    assert_true(there("Shop-1-20260101.gclog") && !there("Shop-2-20260102.gclog"));
+}
+
+static void names_of_programs(void **state)
+{
+    (void)state;
+    static const char *const want[][3] = {
+        { "Shop", "/app/Shop --plugin x.dll", "Shop" }, { "dotnet", "dotnet /my app/My.Shop.dll --with b.dll", "My.Shop" },
+        { "dotnet", "dotnet --depsfile a.json ./Shop.dll", "Shop" }, { "dotnet", "dotnet run", "dotnet" }, { "dotnet", "", "dotnet" },
+        { "dotnet", "dotnet .dll /.dll x", "dotnet" }, { "dotnet", "dotnet a.dll", "a" },
+    };
+    char name[16];
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        job_program(want[i][0], want[i][1], name, sizeof name);
+        assert_string_equal(name, want[i][2]);
+    }
+    job_program("dotnet", "dotnet a-name-longer-than-that.dll", name, sizeof name);
+    assert_string_equal(name, "a-name-longer-t");
+}
+
 static void strangers_stay(void **state)
 {
     (void)state;
@@ -251,11 +316,39 @@ static void folders_and_links(void **state)
     cli_template_free(t);
 }
 
+/* What was killed on another day, in a folder that nothing is written into any more. */
+static void left_overs(void **state)
+{
+    (void)state;
+    static const char *const stay[] = { "2026/01/Shop/.x.gclog.gcdumpc-tmp", "2026/01/Other/.x.1-0.gcdumpc-tmp", "2026/xx/Shop/.x.1-0.gcdumpc-tmp",
+                                        "2026/02/Shop/x.gclog", "2026/.x.1-0.gcdumpc-tmp" };
+    for (size_t i = 0; i < sizeof stay / sizeof *stay; i++)
+        put(stay[i], 1, 9);
+    put("2026/01/Shop/.x.gclog.1-0.gcdumpc-tmp", 1, 9);
+    put("2026/02/Shop/.x.csv.1-1.gcdumpc-tmp/objects.csv", 1, 9);
+    put("2026/03/Shop/.x.gclog.1-0.gcdumpc-tmp", 1, 9);
+    put("2025/12/Shop/.x.gclog.1-0.gcdumpc-tmp", 1, 9);
+    put("2024/12/Shop/x.gclog", 1, 9);
+    put("2024/11/Shop/1.gclog", 1, 999);
+    struct cli_template *t = template_in_folder("%Y/%m/%n/%p.gclog");
+    cli_template_sweep(t, &values);
+    cli_template_free(t);
+    for (size_t i = 0; i < sizeof stay / sizeof *stay; i++)
+        assert_true(there(stay[i]));
+    assert_false(there("2026/01/Shop/.x.gclog.1-0.gcdumpc-tmp") || there("2026/02/Shop/.x.csv.1-1.gcdumpc-tmp"));
+    assert_false(there("2026/03") || there("2025"));
+    assert_true(there("2024/11/Shop/1.gclog"));
+    assert_int_equal(apply("%Y/%m/%n/%p.gclog", (struct cli_keep){ .files = 1 }, 1), 1);
+    assert_true(!there("2024/11") && there("2024/12"));
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(names), TEST(names_that_are_none), TEST(what_keeps_names_apart), TEST(the_oldest_go), TEST(strangers_stay), TEST(folders_and_links),
+        TEST(names), TEST(names_that_are_none), TEST(what_keeps_names_apart), TEST(the_oldest_go),
+        TEST(those_of_the_run_stay), TEST(those_of_the_future), TEST(names_of_programs), TEST(strangers_stay), TEST(folders_and_links),
+        TEST(left_overs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

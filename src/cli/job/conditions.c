@@ -45,14 +45,17 @@ static bool memory_of_process(struct job_dump *d, const struct job_last *last)
     return true;
 }
 
-static bool interval(struct job_dump *d, const struct job_last *last)
+/* REMEMBERED: is there a note of dumps of this name?  Without one the files of any process of the name have to tell. */
+static bool interval(struct job_dump *d, const struct job_last *last, bool remembered)
 {
     uint64_t seconds = d->args->min_interval_s;
+    struct cli_template_values values = d->values;
     struct stat st;
     time_t newest = last->time;
     if (seconds == 0)
         return true;
-    if (d->template != NULL && cli_keep_newest(d->template, &d->values, &st) && st.st_mtim.tv_sec > newest)
+    values.this_process = remembered;
+    if (d->template != NULL && cli_keep_newest(d->template, &values, &st) && st.st_mtim.tv_sec > newest)
         newest = st.st_mtim.tv_sec;
     /* a dump of the future: the clock was wrong then or is now, so it says nothing */
     if (newest == 0 || newest > d->begun || (uint64_t)(d->begun - newest) >= seconds)
@@ -106,12 +109,18 @@ static bool free_bytes(const char *path, uint64_t *ret)
     return true;
 }
 
-enum cli_exit job_conditions(struct job_dump *d)
+void job_conditions(struct job_dump *d)
 {
-    struct job_last last = { .time = 0 };
+    struct job_last last;
+    bool remembered = job_last_read(d, &last);
+    if (memory_of_process(d, &last) && interval(d, &last, remembered))
+        (void)pause(d, &last);
+}
+
+enum cli_exit job_room(struct job_dump *d)
+{
     uint64_t room;
-    (void)job_last_read(d, &last);
-    if (!memory_of_process(d, &last) || !interval(d, &last) || !memory_of_machine(d) || !pause(d, &last) || d->args->if_free_disk == 0)
+    if (!memory_of_machine(d) || d->args->if_free_disk == 0)
         return CLI_DONE;
     if (!free_bytes(d->file, &room)) {
         cli_say(d->file, "how much room is left cannot be told: %s", strerror(errno));

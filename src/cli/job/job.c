@@ -22,6 +22,9 @@ bool job_wanted(const struct cli_args *a)
 
 #ifdef GCDUMPC_HAVE_IPC
 
+/* For a process to say who it is. */
+#define PATIENCE_MS 10000u
+
 struct job {
     const struct cli_args *args;
     struct cli_template *output, *trace; /* NULL: a fixed name, or none */
@@ -29,11 +32,13 @@ struct job {
     char host[256];
     struct job_dump *dumps;
     size_t count;
+    struct job_own own;
 };
 
 static void job_free(struct job *j)
 {
     free(j->dumps);
+    free(j->own.ids);
     cli_template_free(j->output);
     cli_template_free(j->trace);
 }
@@ -51,6 +56,12 @@ static enum cli_exit usage(const char *problem)
 {
     cli_say(NULL, "%s; see gcdumpc collect --help", problem);
     return CLI_USAGE;
+}
+
+static bool is_folder(const struct cli_args *a)
+{
+    const struct gcd_format *f = a->format != NULL ? gcd_format_by_name(a->format) : gcd_format_by_path(a->output);
+    return f != NULL && gcd_format_kind(f) == GCD_FORMAT_PLACE && gcd_format_place(f) == GCD_PLACE_FOLDER;
 }
 
 /* What the parser of options cannot see: it knows no templates. */
@@ -71,6 +82,8 @@ static enum cli_exit parse_names(struct job *j)
     j->several = a->all || (a->name != NULL && strpbrk(a->name, "*?[") != NULL && j->output != NULL && cli_template_has_process(j->output));
     if (kept && (j->output == NULL || !cli_template_has_time(j->output)))
         return usage("--keep, --keep-days and --max-total need a name with a date and a time of day in it, as -o '%n-%Y%m%dT%H%M%SZ.gclog.gz'");
+    if (kept && is_folder(a))
+        return usage("--keep, --keep-days and --max-total are for outputs that are files; this format is a folder");
     if (j->several && (j->output == NULL || !cli_template_has_process(j->output)))
         return usage("several processes need a name with %p in it");
     if (j->several && a->save_trace != NULL && (j->trace == NULL || !cli_template_has_process(j->trace)))
@@ -86,16 +99,19 @@ static enum cli_exit parse_names(struct job *j)
 static struct job_dump *add(struct job *j, uint32_t pid)
 {
     struct job_dump *d = &j->dumps[j->count++];
-    *d = (struct job_dump){ .args = j->args, .pid = pid };
+    *d = (struct job_dump){ .args = j->args, .pid = pid, .own = &j->own, .known = j->output == NULL && j->trace == NULL };
     return d;
 }
 
 static void describe(struct job *j, const struct gcd_ipc_process *p)
 {
     struct job_dump *d = add(j, p->pid);
-    const char *name = p->entry_assembly[0] != '\0' ? p->entry_assembly : p->exe[0] != '\0' ? p->exe : p->name;
     d->rss_bytes = p->rss_bytes;
-    (void)snprintf(d->name, sizeof d->name, "%s", name);
+    d->known = d->known || p->reason == GCD_IPC_REASON_NONE;
+    if (p->entry_assembly[0] != '\0')
+        (void)snprintf(d->name, sizeof d->name, "%s", p->entry_assembly);
+    else
+        job_program(p->exe[0] != '\0' ? p->exe : p->name, p->command_line, d->name, sizeof d->name);
     (void)snprintf(d->runtime, sizeof d->runtime, "%s", p->runtime_version);
 }
 
@@ -104,6 +120,35 @@ static bool is_wanted(const struct job *j, const struct gcd_ipc_process *p, uint
     if (pid != 0)
         return p->pid == pid;
     return p->pid != 0 && p->pid != (uint32_t)getpid() && (j->args->name == NULL || cli_target_fits(p, j->args->name) > 0);
+}
+
+/*
+ * The search gives each process half a second.  One that took longer must not get another name for that: its dumps would go elsewhere, and those
+ * that are there would not be seen.
+ */
+static enum cli_exit identify(struct job_dump *d, const struct cli_args *args)
+{
+    uint64_t patience = args->timeout_s != 0 && args->timeout_s * 1000 < PATIENCE_MS ? args->timeout_s * 1000 : PATIENCE_MS;
+    struct gcd_ipc_process_info info = { .pid = 0 };
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct cli_dump target = { .input = NULL };
+    char path[GCD_IPC_PATH_MAX];
+    enum cli_exit e = cli_find_target(args, &target, path);
+    if (e != CLI_DONE)
+        return e;
+    gcd_status st = gcd_ipc_process_info(path, patience, &info, NULL, &err);
+    if (st != GCD_OK && st != GCD_E_UNSUPPORTED) {
+        cli_say(target.subject, "what it is called cannot be told: %s", err.msg);
+        return CLI_FAILED;
+    }
+    if (st == GCD_OK && info.entry_assembly[0] != '\0')
+        (void)snprintf(d->name, sizeof d->name, "%s", info.entry_assembly);
+    if (st == GCD_OK)
+        (void)snprintf(d->runtime, sizeof d->runtime, "%s", info.runtime_version);
+    if (st == GCD_OK)
+        gcd_ipc_process_info_done(&info);
+    d->known = true;
+    return CLI_DONE;
 }
 
 /* PID 0: all, or all with --name.  What each is called is asked for here, so that the name of the output is known before the dump. */
@@ -115,11 +160,12 @@ static enum cli_exit find(struct job *j, uint32_t pid)
     if (gcd_ipc_list(&options, &l, &err) != GCD_OK)
         return cli_fail(NULL, &err);
     j->dumps = calloc(l.count + 1, sizeof *j->dumps);
-    for (size_t i = 0; j->dumps != NULL && i < l.count; i++)
+    j->own.ids = calloc(l.count + 1, 2 * sizeof *j->own.ids);    /* an output and a recording each */
+    for (size_t i = 0; j->dumps != NULL && j->own.ids != NULL && i < l.count; i++)
         if (is_wanted(j, &l.items[i], pid))
             describe(j, &l.items[i]);
     gcd_ipc_list_done(&l);
-    if (j->dumps == NULL) {
+    if (j->dumps == NULL || j->own.ids == NULL) {
         cli_say(NULL, "out of memory");
         return CLI_FAILED;
     }
@@ -149,33 +195,71 @@ static enum cli_exit find_processes(struct job *j)
 
 /* ---- one dump ---- */
 
+static void add_reason(struct job_dump *d, const char *text)
+{
+    size_t n = strlen(d->reason);
+    (void)snprintf(d->reason + n, sizeof d->reason - n, "%s%s", n == 0 ? "" : "; ", text);
+}
+
 static void take_facts(struct job_dump *d, const struct cli_dump *dump)
 {
     const struct gcd_dump_facts *f = cli_facts(dump);
     const struct gcd_verdict *v = cli_verdict_of(dump);
-    for (size_t i = 0; i < v->reason_count; i++) {
-        size_t n = strlen(d->reason);
-        (void)snprintf(d->reason + n, sizeof d->reason - n, "%s%s", i == 0 ? "" : "; ", v->reasons[i].text);
-    }
+    for (size_t i = 0; i < v->reason_count; i++)
+        add_reason(d, v->reasons[i].text);
     d->facts = (struct job_facts){ .taken = true, .complete = v->complete, .objects = f->objects, .edges = f->edges,
                                    .heap_bytes = f->bytes, .stream_bytes = f->trace.bytes, .pause_ns = f->pause_ns,
                                    .lost_events = f->trace.lost_events };
 }
 
-/* The old ones go before the new one appears: so there is never one too many, whenever the program is killed. */
-static enum cli_exit make_room(void *ctx, uint64_t bytes)
+/* FILES: with the newest; COMING: bytes of one that is not there yet. */
+static void keep(struct job_dump *d, const struct cli_template *t, uint64_t files, uint64_t coming)
+{
+    const struct cli_args *a = d->args;
+    struct cli_keep keep = { .files = files, .days = a->keep_days, .total_bytes = a->max_total_bytes, .own = d->own->ids,
+                             .own_count = d->own->count };
+    uint64_t removed;
+    if (cli_keep_apply(&keep, t, &d->values, coming, &removed) != CLI_DONE) {
+        d->untidy = true;
+        add_reason(d, cli_last_said());
+    }
+    d->removed += removed;
+}
+
+/*
+ * The old ones go before the new one appears: so there is never one too many, whenever the program is killed.  One that cannot be removed is
+ * no reason to lose the new one.
+ */
+static void make_room(void *ctx, uint64_t bytes)
 {
     struct job_dump *d = ctx;
-    const struct cli_args *a = d->args;
-    struct cli_keep keep = { .files = a->keep, .days = a->keep_days, .total_bytes = a->max_total_bytes };
-    uint64_t removed = 0;
     d->file_bytes = bytes;
-    enum cli_exit e = d->template != NULL ? cli_keep_apply(&keep, d->template, &d->values, bytes, &removed) : CLI_DONE;
-    if (e == CLI_DONE && d->trace != NULL && cli_template_has_time(d->trace))    /* the new one of these is there already */
-        e = cli_keep_apply(&(struct cli_keep){ .files = keep.files != 0 ? keep.files + 1 : 0, .days = keep.days, .total_bytes = keep.total_bytes },
-                           d->trace, &d->values, 0, &d->removed);
-    d->removed += removed;
-    return e;
+    if (d->template != NULL)
+        keep(d, d->template, d->args->keep, bytes);
+}
+
+/* The same for recordings; the new one is there already, whatever becomes of the output. */
+static void keep_recordings(struct job_dump *d)
+{
+    if (d->trace != NULL && cli_template_has_time(d->trace))
+        keep(d, d->trace, d->args->keep != 0 ? d->args->keep + 1 : 0, 0);
+}
+
+/* PATH was written in this run. */
+static void note(struct job_own *own, const char *path)
+{
+    struct stat st;
+    if (lstat(path, &st) == 0)
+        own->ids[own->count++] = (struct cli_keep_id){ .device = st.st_dev, .inode = st.st_ino };
+}
+
+/* The dump is there.  Others that wait for it to end look at this. */
+static void remember(struct job_dump *d, const struct cli_args *args)
+{
+    note(d->own, args->output);
+    d->duration_ms = now_ms() - d->start_ms;
+    if (job_last_write(d) != CLI_DONE)           /* the dump is there all the same */
+        add_reason(d, cli_last_said());
 }
 
 static enum cli_exit dump(struct job_dump *d, const struct cli_args *args)
@@ -189,8 +273,16 @@ static enum cli_exit dump(struct job_dump *d, const struct cli_args *args)
         e = cli_open(args, out.need, &dump);
         if (dump.dump != NULL && e == CLI_DONE)
             take_facts(d, &dump);
-        if (e == CLI_DONE)
+        d->asked = dump.asked;
+        if (dump.trace_written) {
+            note(d->own, args->save_trace);
+            keep_recordings(d);
+        }
+        if (e == CLI_DONE) {
             e = cli_output_write(args, &out, &dump);
+            if (e == CLI_DONE || e == CLI_INCOMPLETE)
+                remember(d, args);
+        }
         cli_close(&dump);
     }
     cli_output_close(&out);
@@ -203,19 +295,50 @@ static enum cli_exit make_folders(struct job *j, const struct job_dump *d)
     return e == CLI_DONE && j->trace != NULL ? cli_template_make_folders(j->trace, &d->values) : e;
 }
 
-static enum cli_exit run_dump(struct job *j, struct job_dump *d, uint64_t start_ms)
+/* A name that is made up again and again may have been foreseen: nothing is followed, no device is written. */
+static enum cli_exit check_name(const char *path)
 {
-    struct cli_args args = *j->args;
-    char trace[4096] = "";
+    struct stat st;
+    if (lstat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))     /* whether a folder will do, the format knows */
+        return CLI_DONE;
+    cli_say(path, "exists and is no regular file; a name with fields is for a new file or a regular one");
+    return CLI_FAILED;
+}
+
+static void prepare(const struct job *j, struct job_dump *d)
+{
     d->begun = time(NULL);
     d->template = j->output;
     d->trace = j->trace;
     d->values = (struct cli_template_values){ .name = d->name, .pid = d->pid, .host = j->host, .time = d->begun };
+}
+
+/* While this one waited, the other one may have made the dump that is not to be repeated so soon. */
+static bool still_wanted(void *ctx)
+{
+    struct job_dump *d = ctx;
+    d->begun = time(NULL);
+    job_conditions(d);
+    return d->status != JOB_SKIPPED;
+}
+
+static enum cli_exit run_dump(struct job *j, struct job_dump *d)
+{
+    struct cli_args args = *j->args;
+    char trace[4096] = "";
+    bool asked_for = d->known;           /* job_conditions has been */
     args.pid = d->pid;
     args.name = NULL;
     args.all = false;
+    args.still_wanted = still_wanted;
+    args.still_wanted_ctx = d;
     args.quiet = args.quiet || args.log != CLI_LOG_NONE;
-    enum cli_exit e = CLI_DONE;
+    enum cli_exit e = d->known ? CLI_DONE : identify(d, &args);
+    if (e != CLI_DONE)
+        return e;
+    prepare(j, d);
+    if (!asked_for)
+        job_conditions(d);
     if (j->output != NULL)
         e = cli_template_expand(j->output, &d->values, d->file, sizeof d->file);
     else if (strcmp(args.output, "-") != 0)
@@ -226,39 +349,31 @@ static enum cli_exit run_dump(struct job *j, struct job_dump *d, uint64_t start_
         args.output = d->file;
     if (trace[0] != '\0')
         args.save_trace = trace;
-    if (e == CLI_DONE)
-        e = job_conditions(d);
+    if (e == CLI_DONE && d->status != JOB_SKIPPED)
+        e = job_room(d);
     if (e != CLI_DONE || d->status == JOB_SKIPPED)
         return e;
+    if (j->output != NULL)               /* the new one may go to another folder, which is all that its opening looks through */
+        cli_template_sweep(j->output, &d->values);
+    if (j->trace != NULL)
+        cli_template_sweep(j->trace, &d->values);
     e = make_folders(j, d);
+    if (e == CLI_DONE && j->output != NULL)
+        e = check_name(d->file);
+    if (e == CLI_DONE && j->trace != NULL)
+        e = check_name(trace);
     if (e == CLI_DONE)
         e = dump(d, &args);
-    if (e != CLI_DONE && e != CLI_INCOMPLETE)
-        return e;
-    d->duration_ms = now_ms() - start_ms;
-    return job_last_write(d) == CLI_DONE ? e : CLI_FAILED;
+    if (d->status == JOB_SKIPPED)        /* after it had to wait */
+        return CLI_DONE;
+    return e;
 }
 
-/* Among several a process may have come to its end meanwhile, and that is no failure. */
+/* Among several a process may have come to its end meanwhile, and that is no failure; but not when it ended while it was being dumped. */
 static bool has_ended(const struct job *j, const struct job_dump *d)
 {
-    return j->several && d->pid != 0 && kill((pid_t)d->pid, 0) != 0 && errno == ESRCH;
+    return j->several && !d->asked && d->pid != 0 && kill((pid_t)d->pid, 0) != 0 && errno == ESRCH;
 }
-
-/* When it failed, the last line that was said is what it failed with. */
-static void take_status(struct job_dump *d, enum cli_exit e)
-{
-    if (d->status == JOB_SKIPPED && e == CLI_DONE) {
-        d->exit = (enum cli_exit)d->args->skip_status;
-        return;
-    }
-    d->exit = e;
-    d->status = e == CLI_DONE ? JOB_DONE : e == CLI_INCOMPLETE ? JOB_INCOMPLETE : JOB_FAILED;
-    if (d->status == JOB_FAILED)
-        (void)snprintf(d->reason, sizeof d->reason, "%s", cli_last_said());
-}
-
-/* ---- all of them ---- */
 
 /* Of two, what a script has to hear of first. */
 static enum cli_exit worse(enum cli_exit a, enum cli_exit b)
@@ -270,9 +385,24 @@ static enum cli_exit worse(enum cli_exit a, enum cli_exit b)
     return a != CLI_DONE ? a : b;
 }
 
+/* When it failed, the last line that was said is what it failed with. */
+static void take_status(struct job_dump *d, enum cli_exit e)
+{
+    if (d->status == JOB_SKIPPED && e == CLI_DONE) {
+        d->exit = (enum cli_exit)d->args->skip_status;
+        return;
+    }
+    d->exit = d->untidy ? worse(e, CLI_FAILED) : e;
+    d->status = e == CLI_DONE ? JOB_DONE : e == CLI_INCOMPLETE ? JOB_INCOMPLETE : JOB_FAILED;
+    if (d->status == JOB_FAILED)
+        (void)snprintf(d->reason, sizeof d->reason, "%s", cli_last_said());
+}
+
+/* ---- all of them ---- */
+
 static void summary(const struct job *j)
 {
-    size_t counts[4] = { 0 };
+    size_t counts[JOB_FAILED + 1] = { 0 };
     if (j->count < 2 || j->args->log != CLI_LOG_NONE || j->args->quiet)
         return;
     for (size_t i = 0; i < j->count; i++)
@@ -306,15 +436,33 @@ static enum cli_exit no_process(struct job *j, enum cli_exit e)
     return worse(e, job_metrics(j->args, j->dumps, j->count));
 }
 
+/* The run came to its end before the turn of D. */
+static enum cli_exit not_tried(struct job_dump *d)
+{
+    bool late = atomic_load(&cli_timed_out);
+    char subject[40];
+    (void)snprintf(subject, sizeof subject, "process %" PRIu32, d->pid);
+    d->begun = time(NULL);
+    cli_hold(d->args->log != CLI_LOG_NONE);
+    cli_say(subject, "not tried: %s", late ? "the time is up (--timeout)" : "interrupted");
+    return tell(d, late ? CLI_FAILED : CLI_INTERRUPTED);
+}
+
 static enum cli_exit run_all(struct job *j)
 {
     enum cli_exit worst = CLI_DONE;
-    for (size_t i = 0; i < j->count && !atomic_load(&cli_canceled); i++) {
+    size_t i = 0;
+    for (; i < j->count; i++) {
+        prepare(j, &j->dumps[i]);
+        if (j->dumps[i].known)
+            job_conditions(&j->dumps[i]);
+    }
+    for (i = 0; i < j->count && !atomic_load(&cli_canceled); i++) {
         struct job_dump *d = &j->dumps[i];
-        uint64_t start = now_ms();
+        d->start_ms = now_ms();
         cli_hold(j->args->log != CLI_LOG_NONE);
-        enum cli_exit e = run_dump(j, d, start);
-        d->duration_ms = now_ms() - start;
+        enum cli_exit e = run_dump(j, d);
+        d->duration_ms = now_ms() - d->start_ms;
         if (e == CLI_FAILED && has_ended(j, d)) {
             d->status = JOB_SKIPPED;
             (void)snprintf(d->reason, sizeof d->reason, "it has ended");
@@ -324,6 +472,8 @@ static enum cli_exit run_all(struct job *j)
             e = atomic_load(&cli_timed_out) ? CLI_FAILED : CLI_INTERRUPTED;
         worst = worse(worst, tell(d, e));
     }
+    for (; i < j->count; i++)
+        worst = worse(worst, j->dumps[i].status == JOB_SKIPPED ? tell(&j->dumps[i], CLI_DONE) : not_tried(&j->dumps[i]));
     worst = worse(worst, job_metrics(j->args, j->dumps, j->count));
     summary(j);
     return worst;

@@ -3,6 +3,7 @@
  *
  *     job.c            which processes, one after another; one dump from the first question to the last word
  *     conditions.c     shall there be a dump at all?
+ *     program.c        the name of a program that does not say it
  *     last.c           what is remembered of the last dump
  *     template.c       names of outputs          keep.c   what stays of earlier ones
  *     manners.c        priority, the deadline
@@ -14,6 +15,7 @@
 #include <time.h>
 
 #include "cli.h"
+#include "job/keep.h"
 #include "job/template.h"
 
 /* Of a dump that was taken, all 0 without one. */
@@ -22,7 +24,13 @@ struct job_facts {
     uint64_t objects, edges, heap_bytes, stream_bytes, pause_ns, lost_events;
 };
 
-enum job_status { JOB_DONE, JOB_INCOMPLETE, JOB_SKIPPED, JOB_FAILED };
+enum job_status { JOB_NOT_TRIED, JOB_DONE, JOB_INCOMPLETE, JOB_SKIPPED, JOB_FAILED };
+
+/* The files of this run. */
+struct job_own {
+    struct cli_keep_id *ids;
+    size_t count;
+};
 
 /* One process and what has become of its dump.  What is not known is 0 or "". */
 struct job_dump {
@@ -34,9 +42,14 @@ struct job_dump {
     char file[4096];                     /* where it went; "" = nowhere, or standard output */
     const struct cli_template *template, *trace; /* of it and of the recording; NULL: a fixed name, or none */
     struct cli_template_values values;
+    bool known;                          /* it has said who it is, or nobody has to know */
+    bool asked;                          /* a dump was asked of it: from then on its end is a failure */
+    struct job_own *own;                 /* of the run */
     enum job_status status;
     enum cli_exit exit;
-    char reason[2048];                   /* why it is not JOB_DONE */
+    char reason[2048];                   /* why it is not JOB_DONE, or what went wrong all the same */
+    bool untidy;                         /* earlier ones that had to go could not be removed */
+    uint64_t start_ms;                   /* of a monotonic clock */
     uint64_t file_bytes, duration_ms, removed;
     struct job_facts facts;
 };
@@ -44,15 +57,24 @@ struct job_dump {
 /* Is there anything in ARGS that only this folder knows? */
 bool job_wanted(const struct cli_args *args);
 
-/* conditions.c: CLI_DONE = go on; d->status JOB_SKIPPED and d->reason when there shall be none; CLI_FAILED after a line. */
-enum cli_exit job_conditions(struct job_dump *d);
+/* conditions.c: d->status JOB_SKIPPED and d->reason when there shall be none. */
+/* Of the process and of earlier dumps: before the first dump of a run, whose other processes may have the same name. */
+void job_conditions(struct job_dump *d);
+/* Of the machine, right before the dump.  CLI_FAILED after a line. */
+enum cli_exit job_room(struct job_dump *d);
 
-/* last.c: what is remembered of the last dump of processes of this name, in a hidden file where the template's folders begin. */
+/* program.c: what a program is called that does not say it, in RET[CAP]: of "dotnet x/Shop.dll" it is Shop, else EXE. */
+void job_program(const char *exe, const char *command_line, char *ret, size_t cap);
+
+/*
+ * last.c: what is remembered of the last dumps of processes of this name, in a hidden file where the template's folders begin.  For each
+ * process by itself; one that is new takes over from one that has gone.
+ */
 struct job_last {
     time_t time;
     uint64_t rss_bytes, heap_bytes, pause_ns, duration_ms;
 };
-/* False when there is nothing, or nothing that can be used. */
+/* False when there is no note, or none that can be used.  True and all 0: there is one, but not of this process. */
 bool job_last_read(const struct job_dump *d, struct job_last *ret);
 /* CLI_FAILED after a line. */
 enum cli_exit job_last_write(const struct job_dump *d);

@@ -10,21 +10,23 @@
 
 struct file {
     struct timespec changed;
+    bool future;                 /* the clock was wrong then, or is now: how old it is nobody knows */
     uint64_t bytes;
-    dev_t device;
-    ino_t inode;
+    struct cli_keep_id id;
 };
 
 struct files {
+    time_t now;
     struct file *items;
     size_t count, cap;
     uint64_t removed;
     int failed_errno;            /* of the first that could not be removed */
 };
 
-static struct file file_of(const struct stat *st)
+static struct file file_of(const struct stat *st, time_t now)
 {
-    return (struct file){ .changed = st->st_mtim, .bytes = (uint64_t)st->st_size, .device = st->st_dev, .inode = st->st_ino };
+    return (struct file){ .changed = st->st_mtim, .future = st->st_mtim.tv_sec > now + SECONDS_A_DAY, .bytes = (uint64_t)st->st_size,
+                          .id = { .device = st->st_dev, .inode = st->st_ino } };
 }
 
 static bool collect(void *ctx, int dir_fd, const char *name, const struct stat *st)
@@ -40,7 +42,7 @@ static bool collect(void *ctx, int dir_fd, const char *name, const struct stat *
         f->items = items;
         f->cap = cap;
     }
-    f->items[f->count++] = file_of(st);
+    f->items[f->count++] = file_of(st, f->now);
     return true;
 }
 
@@ -54,19 +56,39 @@ static int compare_times(const struct timespec *a, const struct timespec *b)
 static int newest_first(const void *va, const void *vb)
 {
     const struct file *a = va, *b = vb;
+    if (a->future != b->future)
+        return a->future ? 1 : -1;
     int c = compare_times(&b->changed, &a->changed);
-    return c != 0 ? c : (a->inode > b->inode) - (a->inode < b->inode);
+    return c != 0 ? c : (a->id.inode > b->id.inode) - (a->id.inode < b->id.inode);
+}
+
+static bool is_own(const struct cli_keep *keep, const struct file *one)
+{
+    for (size_t i = 0; i < keep->own_count; i++)
+        if (keep->own[i].device == one->id.device && keep->own[i].inode == one->id.inode)
+            return true;
+    return false;
 }
 
 /* Of F, newest first, keep what KEEP allows beside the one that is coming; what is left is to be removed. */
-static void choose(struct files *f, const struct cli_keep *keep, uint64_t coming, time_t now)
+static void choose(struct files *f, const struct cli_keep *keep, uint64_t coming)
 {
     uint64_t kept = 1, bytes = coming;
-    size_t victims = 0;
+    size_t victims = 0, others = 0;
     bool full = false;
     for (size_t i = 0; i < f->count; i++) {
+        struct file *one = &f->items[i];
+        if (!is_own(keep, one)) {
+            f->items[others++] = *one;
+            continue;
+        }
+        kept++;
+        bytes = bytes > UINT64_MAX - one->bytes ? UINT64_MAX : bytes + one->bytes;
+    }
+    for (size_t i = 0; i < others; i++) {
         const struct file *one = &f->items[i];
-        bool old = keep->days > 0 && keep->days < INT64_MAX / SECONDS_A_DAY && one->changed.tv_sec < now - (time_t)keep->days * SECONDS_A_DAY;
+        bool old = keep->days > 0 && keep->days < INT64_MAX / SECONDS_A_DAY && !one->future &&
+                   one->changed.tv_sec < f->now - (time_t)keep->days * SECONDS_A_DAY;
         /* the oldest go: once one does not fit, no older one stays in its place */
         full = full || (keep->files > 0 && kept >= keep->files) ||
                (keep->total_bytes > 0 && (bytes > keep->total_bytes || one->bytes > keep->total_bytes - bytes));
@@ -83,9 +105,9 @@ static void choose(struct files *f, const struct cli_keep *keep, uint64_t coming
 static bool remove_chosen(void *ctx, int dir_fd, const char *name, const struct stat *st)
 {
     struct files *f = ctx;
-    struct file one = file_of(st);
+    struct file one = file_of(st, f->now);
     const struct file *chosen = bsearch(&one, f->items, f->count, sizeof one, newest_first);
-    if (chosen == NULL || chosen->device != one.device)
+    if (chosen == NULL || chosen->id.device != one.id.device)
         return true;
     if (unlinkat(dir_fd, name, 0) == 0)
         f->removed++;
@@ -97,17 +119,17 @@ static bool remove_chosen(void *ctx, int dir_fd, const char *name, const struct 
 enum cli_exit cli_keep_apply(const struct cli_keep *keep, const struct cli_template *t, const struct cli_template_values *values,
                              uint64_t coming, uint64_t *ret_removed)
 {
-    struct files f = { .count = 0 };
+    struct files f = { .now = time(NULL) };
     *ret_removed = 0;
     if (keep->files == 0 && keep->days == 0 && keep->total_bytes == 0)
         return CLI_DONE;
     /* two walks instead of a list of names: between them somebody may put a link into the place of a folder */
-    bool ok = cli_template_each(t, values, collect, &f);
+    bool ok = cli_template_each(t, values, collect, &f, NULL);
     if (ok) {
         if (f.count > 1)
             qsort(f.items, f.count, sizeof *f.items, newest_first);
-        choose(&f, keep, coming, time(NULL));
-        ok = f.count == 0 || cli_template_each(t, values, remove_chosen, &f);
+        choose(&f, keep, coming);
+        ok = f.count == 0 || cli_template_each(t, values, remove_chosen, &f, &f.removed);
     }
     int e = ok ? f.failed_errno : errno;
     free(f.items);
@@ -121,6 +143,7 @@ enum cli_exit cli_keep_apply(const struct cli_keep *keep, const struct cli_templ
 struct newest {
     struct stat *ret;
     bool found;
+    time_t now;
 };
 
 static bool take_newer(void *ctx, int dir_fd, const char *name, const struct stat *st)
@@ -128,6 +151,8 @@ static bool take_newer(void *ctx, int dir_fd, const char *name, const struct sta
     struct newest *n = ctx;
     (void)dir_fd;
     (void)name;
+    if (st->st_mtim.tv_sec > n->now)
+        return true;
     if (!n->found || compare_times(&st->st_mtim, &n->ret->st_mtim) > 0)
         *n->ret = *st;
     n->found = true;
@@ -136,7 +161,7 @@ static bool take_newer(void *ctx, int dir_fd, const char *name, const struct sta
 
 bool cli_keep_newest(const struct cli_template *t, const struct cli_template_values *values, struct stat *ret)
 {
-    struct newest n = { .ret = ret };
-    (void)cli_template_each(t, values, take_newer, &n);
+    struct newest n = { .ret = ret, .now = time(NULL) };
+    (void)cli_template_each(t, values, take_newer, &n, NULL);
     return n.found;
 }

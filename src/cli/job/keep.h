@@ -6,20 +6,28 @@
 
 #include "job/template.h"
 
+struct cli_keep_id {
+    dev_t device;
+    ino_t inode;
+};
+
 struct cli_keep {
     uint64_t files;              /* with the newest; 0 = any number */
     uint64_t days;               /* 0 = any age */
     uint64_t total_bytes;        /* 0 = any size */
+    const struct cli_keep_id *own;       /* [own_count] of this run: they count, but they stay, also when they alone are too many */
+    size_t own_count;
 };
 
 /*
  * Remove the oldest files that T has written for the process NAME of VALUES, so that with one more of COMING bytes the rest is what KEEP allows.
- * Age is the time of the last change.  CLI_FAILED after a line when something cannot be removed.  *RET_REMOVED: how many were.
+ * Age is the time of the last change; one of more than a day ahead counts as older than all others, but not as any number of days.
+ * CLI_FAILED after a line when something cannot be removed.  *RET_REMOVED: how many were.
  */
 enum cli_exit cli_keep_apply(const struct cli_keep *keep, const struct cli_template *t, const struct cli_template_values *values,
                              uint64_t coming, uint64_t *ret_removed);
 
-/* The newest file that T has written.  False when there is none. */
+/* The newest file that T has written, without those of the future.  False when there is none. */
 bool cli_keep_newest(const struct cli_template *t, const struct cli_template_values *values, struct stat *ret);
 
 #endif

@@ -1,6 +1,9 @@
 #include "job/job.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +13,8 @@
 #ifdef GCDUMPC_HAVE_IPC
 
 #define MOST_BYTES 65536
+/* Of one name.  An entry has 120 bytes or so, and all of them have to fit into the above. */
+#define MOST_PROCESSES 300u
 
 /* ".NAME.gcdumpc-last" beside the outputs, or above the folders that have fields in their names. */
 static bool path_of(const struct job_dump *d, char *ret, size_t cap)
@@ -28,24 +33,69 @@ static uint64_t number(const json_t *o, const char *key)
     return n > 0 ? (uint64_t)n : 0;
 }
 
-bool job_last_read(const struct job_dump *d, struct job_last *ret)
+static struct job_last last_of(const json_t *o)
 {
-    char path[4200], text[MOST_BYTES];
+    return (struct job_last){ .time = (time_t)number(o, "time"), .rss_bytes = number(o, "rss_bytes"), .heap_bytes = number(o, "heap_bytes"),
+                              .pause_ns = number(o, "pause_ns"), .duration_ms = number(o, "duration_ms") };
+}
+
+/* NULL when there is none, or none that can be used. */
+static json_t *load(const char *path)
+{
+    char text[MOST_BYTES];
     struct stat st;
-    if (!path_of(d, path, sizeof path))
-        return false;
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
-        return false;
+        return NULL;
     ssize_t n = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() ? read(fd, text, sizeof text) : -1;
     (void)close(fd);
     json_t *o = n > 0 ? json_loadb(text, (size_t)n, 0, NULL) : NULL;
+    if (json_is_object(o))
+        return o;
+    json_decref(o);
+    return NULL;
+}
+
+static bool has_gone(uint64_t pid)
+{
+    return pid == 0 || pid > INT32_MAX || (kill((pid_t)pid, 0) != 0 && errno == ESRCH);
+}
+
+bool job_last_read(const struct job_dump *d, struct job_last *ret)
+{
+    char path[4200], key[16];
+    *ret = (struct job_last){ .time = 0 };
+    json_t *o = path_of(d, path, sizeof path) ? load(path) : NULL;
     if (o == NULL)
         return false;
-    *ret = (struct job_last){ .time = (time_t)number(o, "time"), .rss_bytes = number(o, "rss_bytes"), .heap_bytes = number(o, "heap_bytes"),
-                              .pause_ns = number(o, "pause_ns"), .duration_ms = number(o, "duration_ms") };
+    (void)snprintf(key, sizeof key, "%" PRIu32, d->pid);
+    const json_t *own = json_object_get(json_object_get(o, "processes"), key);
+    if (own != NULL)
+        *ret = last_of(own);
+    else if (has_gone(number(o, "pid")))         /* it may have started anew as this one; else it is another of the same name */
+        *ret = last_of(o);
     json_decref(o);
     return true;
+}
+
+static json_t *entry(const struct job_dump *d)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I}", "time", (json_int_t)d->begun, "rss_bytes", (json_int_t)d->rss_bytes, "heap_bytes",
+                     (json_int_t)d->facts.heap_bytes, "pause_ns", (json_int_t)d->facts.pause_ns, "duration_ms", (json_int_t)d->duration_ms);
+}
+
+/* Those of BEFORE that still live, and D. */
+static json_t *entries(const struct job_dump *d, json_t *before)
+{
+    json_t *ret = json_object(), *one;
+    const char *key;
+    char own[16];
+    json_object_foreach(before, key, one)
+        if (json_object_size(ret) < MOST_PROCESSES && !has_gone(strtoull(key, NULL, 10)))
+            (void)json_object_set(ret, key, one);
+    (void)snprintf(own, sizeof own, "%" PRIu32, d->pid);
+    (void)json_object_set_new(ret, own, entry(d));
+    return ret;
 }
 
 enum cli_exit job_last_write(const struct job_dump *d)
@@ -53,9 +103,14 @@ enum cli_exit job_last_write(const struct job_dump *d)
     char path[4200];
     if (!path_of(d, path, sizeof path))
         return CLI_DONE;
-    json_t *o = json_pack("{s:I, s:I, s:I, s:I, s:I}", "time", (json_int_t)d->begun, "rss_bytes", (json_int_t)d->rss_bytes, "heap_bytes",
-                          (json_int_t)d->facts.heap_bytes, "pause_ns", (json_int_t)d->facts.pause_ns, "duration_ms", (json_int_t)d->duration_ms);
+    json_t *before = load(path), *o = entry(d);
+    if (o != NULL && (json_object_set_new(o, "pid", json_integer(d->pid)) != 0 ||
+                      json_object_set_new(o, "processes", entries(d, json_object_get(before, "processes"))) != 0)) {
+        json_decref(o);
+        o = NULL;
+    }
     char *text = o != NULL ? json_dumps(o, 0) : NULL;
+    json_decref(before);
     json_decref(o);
     enum cli_exit e = cli_write_text(path, false, text);
     free(text);

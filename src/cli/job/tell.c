@@ -15,7 +15,8 @@
 const char *job_status_name(enum job_status status)
 {
     static const char *const names[] = {
-        [JOB_DONE] = "done", [JOB_INCOMPLETE] = "incomplete", [JOB_SKIPPED] = "skipped", [JOB_FAILED] = "failed",
+        [JOB_NOT_TRIED] = "not tried", [JOB_DONE] = "done", [JOB_INCOMPLETE] = "incomplete", [JOB_SKIPPED] = "skipped",
+        [JOB_FAILED] = "failed",
     };
     return names[status];
 }

@@ -325,6 +325,11 @@ static bool match(const char *part, const char *name, const struct cli_template_
             if (strncmp(name, buf, strlen(buf)) != 0)
                 return false;
             name += strlen(buf);
+        } else if (*part == 'p' && v->this_process) {
+            size_t n = (size_t)snprintf(buf, sizeof buf, "%" PRIu64, v->pid);
+            if (strncmp(name, buf, n) != 0 || is_digit(name[n]))
+                return false;
+            name += n;
         } else {
             for (size_t n = 1; n <= 20 && is_digit(name[n - 1]); n++)
                 if (match(part + 1, name + n, v))
@@ -338,8 +343,10 @@ static bool match(const char *part, const char *name, const struct cli_template_
 struct search {
     const struct cli_template *t;
     const struct cli_template_values *values;
-    cli_template_visit visit;
+    cli_template_visit visit;    /* NULL: the folders are swept */
     void *ctx;
+    const uint64_t *removed;
+    uint64_t *swept;
 };
 
 static bool search(const struct search *s, int dir_fd, unsigned part);
@@ -352,10 +359,13 @@ static bool found(const struct search *s, int dir_fd, const char *name, unsigned
         return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
                s->visit(s->ctx, dir_fd, name, &st);
     int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    uint64_t before = s->removed != NULL ? *s->removed : 0;
     bool ok = fd < 0 || search(s, fd, part + 1);
     int e = errno;
     if (fd >= 0)
         (void)close(fd);
+    if (s->removed != NULL && *s->removed != before)     /* nothing happens to one that is not empty */
+        (void)unlinkat(dir_fd, name, AT_REMOVEDIR);
     errno = e;
     return ok;
 }
@@ -363,6 +373,10 @@ static bool found(const struct search *s, int dir_fd, const char *name, unsigned
 /* The parts from PART on below the folder DIR_FD. */
 static bool search(const struct search *s, int dir_fd, unsigned part)
 {
+    if (s->visit == NULL && part + 1 == s->t->count) {
+        *s->swept += gcd_sink_sweep(dir_fd);
+        return true;
+    }
     int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     if (d == NULL) {
@@ -389,20 +403,31 @@ bool cli_template_folder(const struct cli_template *t, char *ret, size_t cap)
     return expand(t, &none, folder_parts(t), ret, cap);
 }
 
-bool cli_template_each(const struct cli_template *t, const struct cli_template_values *values, cli_template_visit visit, void *ctx)
+static bool search_all(const struct search *s)
 {
-    struct search s = { t, values, visit, ctx };
-    unsigned first = folder_parts(t);
+    unsigned first = folder_parts(s->t);
     char path[PATH_MAX];
     errno = ENAMETOOLONG;
-    if (!expand(t, values, first, path, sizeof path))
+    if (!expand(s->t, s->values, first, path, sizeof path))
         return false;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return errno == ENOENT;
-    bool ok = search(&s, fd, first);
+    bool ok = search(s, fd, first);
     int e = errno;
     (void)close(fd);
     errno = e;
     return ok;
+}
+
+bool cli_template_each(const struct cli_template *t, const struct cli_template_values *values, cli_template_visit visit, void *ctx,
+                       const uint64_t *removed)
+{
+    return search_all(&(struct search){ .t = t, .values = values, .visit = visit, .ctx = ctx, .removed = removed });
+}
+
+void cli_template_sweep(const struct cli_template *t, const struct cli_template_values *values)
+{
+    uint64_t swept = 0;
+    (void)search_all(&(struct search){ .t = t, .values = values, .removed = &swept, .swept = &swept });
 }

@@ -24,6 +24,7 @@ struct cli_template_values {
     uint64_t pid;
     const char *host;
     time_t time;
+    bool this_process;           /* finding: only what has PID where %p is */
 };
 
 /* CLI_USAGE after a line on standard error: an unknown field, "..", nothing but a folder; CLI_FAILED: out of memory. */
@@ -48,11 +49,16 @@ void cli_template_clean(const char *name, char *ret, size_t cap);
  */
 enum cli_exit cli_template_make_folders(const struct cli_template *t, const struct cli_template_values *values);
 
+/* Remove what killed runs have left of outputs in the folders that names of T can be in, and folders with fields that are empty then. */
+void cli_template_sweep(const struct cli_template *t, const struct cli_template_values *values);
+
 /*
  * VISIT each regular file of ours (the effective user) whose name fits, NAME in the open folder DIR_FD.  Links are not followed, where parts
  * with fields begin.  False when VISIT was, or a folder cannot be read: the reason is in errno.  What is not there is no failure.
+ * REMOVED: NULL, or where VISIT counts what it has removed; a folder with a field, or below one, that is empty after that goes, too.
  */
 typedef bool (*cli_template_visit)(void *ctx, int dir_fd, const char *name, const struct stat *st);
-bool cli_template_each(const struct cli_template *t, const struct cli_template_values *values, cli_template_visit visit, void *ctx);
+bool cli_template_each(const struct cli_template *t, const struct cli_template_values *values, cli_template_visit visit, void *ctx,
+                       const uint64_t *removed);
 
 #endif
