@@ -618,7 +618,8 @@ static void test_this_process(void **state)
     enum gcd_ipc_reason reason;
     struct gcd_error err = GCD_ERROR_INIT;
     assert_int_equal(gcd_ipc_find_socket((uint32_t)getpid(), NULL, path, &reason, &err), GCD_E_NOT_FOUND);
-    assert_int_equal(reason, GCD_IPC_REASON_NO_SOCKET);
+    /* a killed .NET process of the same number may have left its socket */
+    assert_true(reason == GCD_IPC_REASON_NO_SOCKET || reason == GCD_IPC_REASON_STALE);
     assert_int_equal(gcd_ipc_find_socket(0, NULL, path, &reason, &err), GCD_E_NOT_FOUND);
     assert_int_equal(reason, GCD_IPC_REASON_NO_PROCESS);
     assert_string_equal(err.msg, "there is no process 0");
