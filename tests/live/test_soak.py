@@ -53,6 +53,7 @@ class Soak(LiveTest):
                 target, memory = Process("--objects", str(OBJECTS)), []
             memory.append(resident_mb(target.pid))
         self.assertGreater(killed, DUMPS // 10)
+        time.sleep(1)                                    # another name: it shall not replace the last one
         self.collect(target)
         names = self.dumps()
         self.assertEqual(len(names), KEEP)
