@@ -71,11 +71,25 @@ static bool others_have_gone(const struct live *l)
     return false;
 }
 
+/*
+ * The connections broke, and yet the process lives.  Seen once in some hundred dumps right after another client had been killed: its
+ * session ends in the runtime at the same time.
+ */
+static bool lives_on(const struct live *l, const struct live_attempt *a)
+{
+    if (a->status != GCD_E_PEER || a->result.reason != GCD_IPC_REASON_GONE || l->pid == 0 || l->port != NULL)
+        return false;
+    (void)nanosleep(&(struct timespec){ .tv_nsec = GONE_MS / 5 * 1000000L }, NULL);      /* one that is dying is still there for a moment */
+    return gcd_ipc_resident(l->pid) > 0;
+}
+
 /* The buffer for one more attempt after NOW, 0 when none is needed or possible; why it is not has been said. */
 static uint32_t again(const struct live *l, const struct live_attempt *now)
 {
-    if (now->status != GCD_OK || now->number > l->args->retries)
+    if (now->number > l->args->retries || cli_canceled)
         return 0;
+    if (now->status != GCD_OK)
+        return lives_on(l, now) && time_left_ms(l) > 0 ? now->buffer_mb : 0;
     if (live_attempt_lost(now))
         return next_buffer(l, now);
     bool gone = live_attempt_undescribed(now) && others_have_gone(l) && time_left_ms(l) > 0;
@@ -104,7 +118,9 @@ static void attempts(const struct live *l, uint32_t buffer_mb, struct live_attem
         buffer_mb = again(l, &now);
         if (figures && number == 1 && buffer_mb != 0)    /* else the summary says the same */
             live_say_attempt(l, &now);
-        if (buffer_mb != 0 && live_attempt_lost(&now))
+        if (buffer_mb != 0 && now.status != GCD_OK)
+            cli_say(l->subject, "the process has closed the connections, but lives; attempt %u", number + 1);
+        else if (buffer_mb != 0 && live_attempt_lost(&now))
             cli_say(l->subject, "events were lost; attempt %u with a buffer of %" PRIu32 " MB", number + 1, buffer_mb);
         else if (buffer_mb != 0)
             cli_say(l->subject, "the types had been described to somebody who has gone now; attempt %u", number + 1);

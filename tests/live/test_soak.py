@@ -34,7 +34,7 @@ class Soak(LiveTest):
             p.kill()
             p.communicate()
             return None
-        self.assertEqual(p.returncode, 0, err)
+        self.assertEqual(p.returncode, 0, f"target: {target.process.poll()}; {err}")
         self.assertRegex(err, r" done name=HeapLab ")
         return err
 
