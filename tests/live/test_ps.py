@@ -41,7 +41,7 @@ class Ps(PsTest):
                 if folder:
                     self.assertEqual(os.path.dirname(row["socket"]), folder)
             text = self.gcdumpc("ps").stdout.splitlines()
-            self.assertRegex(text[0], r"^ *PID  User +Runtime +Uptime +Memory  Assembly  Command line$")
+            self.assertRegex(text[0], r"^ *PID  User +Runtime +Uptime +Memory  Assembly +Command line$")
             line = next(t for t in text if t.split()[0] == str(a.pid))
             self.assertRegex(line, rf" \d+\.\d+\.\d+\S* +00:0\d:\d\d +\d+ MB  HeapLab +{re.escape(heaplab())} --objects 5$")
 
