@@ -8,10 +8,22 @@ sh tools/install-deps.sh --tests || exit 1
 export GCDUMPC_TEST_CACHE="$PWD/build-tests/live"
 passed=0 failed=0 skipped=0
 
-# NAME, tests (ctest options), then cmake options
+# ctest options; counts what came of it.
+run_tests() {
+    ctest --test-dir "$dir" --output-on-failure -j "$(nproc)" --output-junit "$PWD/$dir/result.xml" "$@"
+    # the one line <testsuite … tests= failures= skipped= > has the sums
+    sums=$(tr '\n\t' '  ' <"$dir/result.xml" | sed 's/.*<testsuite \([^>]*\)>.*/\1/')
+    value() { echo "$sums" | sed "s/.*[ \"]$1=\"\([0-9]*\)\".*/\1/"; }
+    all=$(value tests) bad=$(value failures) not_run=$(value skipped)
+    passed=$((passed + all - bad - not_run)) failed=$((failed + bad)) skipped=$((skipped + not_run))
+    # what was skipped says why
+    grep -h '^skipped: ' "$dir/Testing/Temporary/LastTest.log" 2>/dev/null
+}
+
+# NAME, tests, tests with living processes (ctest options; "" = none of these), then cmake options
 check() {
-    name=$1 tests=$2
-    shift 2
+    name=$1 tests=$2 living=$3
+    shift 3
     dir=build-tests/$name
     echo "== $name"
     mkdir -p "$dir"
@@ -23,20 +35,17 @@ check() {
         return
     fi
     # shellcheck disable=SC2086
-    ctest --test-dir "$dir" --output-on-failure -j "$(nproc)" --output-junit "$PWD/$dir/result.xml" $tests
-    # the one line <testsuite … tests= failures= skipped= > has the sums
-    sums=$(tr '\n\t' '  ' <"$dir/result.xml" | sed 's/.*<testsuite \([^>]*\)>.*/\1/')
-    value() { echo "$sums" | sed "s/.*[ \"]$1=\"\([0-9]*\)\".*/\1/"; }
-    all=$(value tests) bad=$(value failures) not_run=$(value skipped)
-    passed=$((passed + all - bad - not_run)) failed=$((failed + bad)) skipped=$((skipped + not_run))
-    # what was skipped says why
-    grep -h '^skipped: ' "$dir/Testing/Temporary/LastTest.log" 2>/dev/null
+    run_tests $tests
+    # Other .NET programs and a busy machine can get into the way of these: the log shows what failed, a second failure counts.
+    # shellcheck disable=SC2086
+    [ -z "$living" ] || run_tests $living --repeat until-pass:2
 }
 
-check release '' -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release
+check release '-LE live' '-L live' -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release
 # what the readers and browsers of others see does not depend on the build
-check sanitizers '-E golden/test_formats|golden/test_devtools|browser|live/test_soak' -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGCDUMPC_SANITIZE=address,undefined
-check no-ipc '-LE fuzz|sweep|live|golden|readers|browser' -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug -DGCDUMPC_IPC=OFF
+check sanitizers '-LE live|browser -E golden/test_formats|golden/test_devtools' '-L live -E live/test_soak' \
+    -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGCDUMPC_SANITIZE=address,undefined
+check no-ipc '-LE fuzz|sweep|live|golden|readers|browser' '' -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug -DGCDUMPC_IPC=OFF
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
