@@ -3,9 +3,11 @@ import os
 import re
 import shutil
 import subprocess
+import unittest
 
 from cli_support import SOURCE, CliTest, main
 
+NO_PROCESSES = unittest.skipIf(os.environ.get("GCDUMPC_IPC") == "OFF", "this build cannot talk to processes, and says so of each job")
 UNATTENDED = os.path.join(SOURCE, "tools", "unattended")
 
 
@@ -23,6 +25,7 @@ class Run(CliTest):
         self.assertEqual(len(run.lines), 1, run.lines)
         self.assertRegex(run.lines[0], "^gcdumpc: " + pattern + "$")
 
+    @NO_PROCESSES
     def test_jobs_that_are_understood(self):
         run = self.check("log = text\n; a comment\n[a]\npid=1\noutput = %n-%s;no comment.gclog\nkeep = 3\n[b c]\nall = yes\noutput=%p\n"
                          "format = gclog\nquiet = off\n# one more\n")
@@ -31,6 +34,7 @@ class Run(CliTest):
         # what is for all can be said otherwise by one
         self.assertEqual(self.check("keep = 0\npid = 1\n[a]\nkeep = 1\noutput=%s.gclog").text, "x.conf: job a: ok\n")
 
+    @NO_PROCESSES
     def test_jobs_that_are_not(self):
         self.wrong("x.conf: line 2: collect has no option \"keepp\"; see gcdumpc collect --help", "[a]\nkeepp = 1\n")
         self.wrong("x.conf: line 3: --keep takes a number from 1 .*", "[a]\npid = 1\nkeep = 0\n")
@@ -69,6 +73,7 @@ class Run(CliTest):
 
 
 class Installed(CliTest):
+    @NO_PROCESSES
     def test_the_sample_of_a_configuration(self):
         shutil.copy(os.path.join(UNATTENDED, "gcdumpc.conf"), self.path("gcdumpc.conf"))
         os.chmod(self.path("gcdumpc.conf"), 0o644)

@@ -122,7 +122,7 @@ static void make_tree(uint64_t *seed, struct tree *t)
     for (size_t i = 0; i < t->count; i++) {
         uint32_t parent = i == 0 || below(seed, 4) == 0 ? TOP : (uint32_t)below(seed, i), name = (uint32_t)below(seed, COUNT(letters));
         t->step[i] = (struct gcd_tree_diff_step){ parent, name, below(seed, 3), below(seed, 1000) };
-        (void)snprintf(t->path[i], PATH, "%s/%s", parent == TOP ? "" : t->path[parent], letters[name]);
+        (void)snprintf(t->path[i], PATH, "%.80s/%.10s", parent == TOP ? "" : t->path[parent], letters[name]);
     }
 }
 
@@ -156,7 +156,7 @@ static void random_trees_match_by_their_paths(void **state)
         for (size_t i = 0; i < n; i++) {
             assert_true(r[i].parent == TOP ? r[i].depth == 0 : r[i].parent < i && r[i].depth == r[r[i].parent].depth + 1);
             assert_true(r[i].end > i && r[i].end <= (r[i].parent == TOP ? n : r[r[i].parent].end));
-            (void)snprintf(path[i], PATH, "%s/%s", r[i].parent == TOP ? "" : path[r[i].parent], r[i].name);
+            (void)snprintf(path[i], PATH, "%.80s/%.10s", r[i].parent == TOP ? "" : path[r[i].parent], r[i].name);
             for (size_t k = 0; k < i; k++)
                 assert_string_not_equal(path[i], path[k]);
             for (size_t k = 0; k < DUMPS; k++) {
