@@ -8,6 +8,7 @@
 #include "support/check.h"
 #include "support/failalloc.h"
 #include "support/graph_gen.h"
+#include "support/graph_roots.h"
 #include "support/shop.h"
 
 static struct gcd_error err = GCD_ERROR_INIT;
@@ -618,19 +619,6 @@ static void without_roots_nobody_knows_what_holds_it(void **state)
     forget(a);
 }
 
-static bool leads(const struct gcd_graph *g, uint32_t from, uint32_t to)
-{
-    size_t n;
-    const uint32_t *edges = gcd_graph_node_edges(g, from, &n);
-    for (size_t i = 0; i < n; i++)
-        if (edges[i] == to)
-            return true;
-    for (size_t i = 0; i < gcd_graph_dependent_count(g); i++)
-        if (gcd_graph_dependent(g, i)->key == from && gcd_graph_dependent(g, i)->value == to)
-            return true;
-    return false;
-}
-
 static bool is_below(const struct gcd_dominators *d, uint32_t low, uint32_t high)
 {
     while (low != high && low < GCD_NODE_ROOT)
@@ -647,7 +635,7 @@ static void check_path(const struct gcd_graph *g, const struct gcd_dominators *d
         assert_int_equal(gcd_graph_root(g, s->root)->node, s->path[0].node);
     for (size_t i = 1; i < s->path_count; i++)
         if (s->path[i - 1].repeats == 1 && !s->path[i - 1].skipped)
-            assert_true(leads(g, s->path[i - 1].node, s->path[i].node));
+            assert_true(graph_leads(g, s->path[i - 1].node, s->path[i].node));
 }
 
 /* Of the suspects that are one object: the bytes below it, without those below another one of them. */

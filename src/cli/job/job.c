@@ -1,7 +1,6 @@
 #include "job/job.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "job/keep.h"
+#include "live.h"
 
 bool job_wanted(const struct cli_args *a)
 {
@@ -41,13 +41,6 @@ static void job_free(struct job *j)
     free(j->own.ids);
     cli_template_free(j->output);
     cli_template_free(j->trace);
-}
-
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
 /* ---- what is wanted ---- */
@@ -257,7 +250,7 @@ static void note(struct job_own *own, const char *path)
 static void remember(struct job_dump *d, const struct cli_args *args)
 {
     note(d->own, args->output);
-    d->duration_ms = now_ms() - d->start_ms;
+    d->duration_ms = live_now_ms() - d->start_ms;
     if (job_last_write(d) != CLI_DONE)           /* the dump is there all the same */
         add_reason(d, cli_last_said());
 }
@@ -459,10 +452,10 @@ static enum cli_exit run_all(struct job *j)
     }
     for (i = 0; i < j->count && !atomic_load(&cli_canceled); i++) {
         struct job_dump *d = &j->dumps[i];
-        d->start_ms = now_ms();
+        d->start_ms = live_now_ms();
         cli_hold(j->args->log != CLI_LOG_NONE);
         enum cli_exit e = run_dump(j, d);
-        d->duration_ms = now_ms() - d->start_ms;
+        d->duration_ms = live_now_ms() - d->start_ms;
         if (e == CLI_FAILED && has_ended(j, d)) {
             d->status = JOB_SKIPPED;
             (void)snprintf(d->reason, sizeof d->reason, "it has ended");
