@@ -41,6 +41,7 @@ struct gcd_graph_options {
     bool keep_unknown;           /* references and roots that lead to no object: lead them to one made-up node, the last
                                     one, of size 0; else they are dropped.  Counted in any case */
     const gcd_cancel_flag *cancel;   /* may be NULL; ends with GCD_E_CANCELED */
+    unsigned threads;            /* 0 and 1: none but the caller's.  The result does not depend on it */
     gcd_progress_fn progress;    /* may be NULL */
     void *progress_ctx;
     uint64_t progress_total;     /* handed to PROGRESS */

@@ -121,6 +121,7 @@ struct gcd_sink;
 struct gcd_sink_options {
     const struct gcd_alloc *alloc;
     const gcd_cancel_flag *cancel;   /* may be NULL; looked at when a signal interrupts a write, ends with GCD_E_CANCELED */
+    unsigned threads;            /* 2 or more: a file is compressed and written by a thread of its own, in 1 MiB more */
     bool for_all;                /* others may read the file (mode 0644 and what the umask leaves of it): no dump, but numbers about one */
 };
 

@@ -26,6 +26,7 @@ struct gcd_paths;
 struct gcd_paths_options {
     const struct gcd_alloc *alloc;
     const gcd_cancel_flag *cancel;   /* may be NULL; ends with GCD_E_CANCELED */
+    unsigned threads;            /* 0 and 1: none but the caller's.  The result does not depend on it */
     gcd_progress_fn progress;    /* may be NULL; steps done and steps in all, no bytes */
     void *progress_ctx;
 };

@@ -69,6 +69,7 @@ struct gcd_write_options {
     const struct gcd_names *names;   /* of its types; NULL = as the runtime spells them */
     enum gcd_fold fold;
     const gcd_cancel_flag *cancel;   /* may be NULL; polled every 64 Ki objects, ends with GCD_E_CANCELED */
+    unsigned threads;            /* 0 and 1: none but the caller's.  The result does not depend on it */
     gcd_progress_fn progress;    /* may be NULL */
     void *progress_ctx;
     uint64_t progress_total;     /* handed to PROGRESS */

@@ -82,6 +82,7 @@ struct cli_args {
     uint64_t process;            /* 0 = not given, or by its name: */
     const char *process_name;
     uint64_t max_block_bytes;
+    uint64_t threads;            /* 0 = not given: cli_threads */
     bool events;
     bool paths;
     const char *fail_if[CLI_THRESHOLDS_MAX];     /* in the order they were given; NULL behind the last */
@@ -298,6 +299,10 @@ void cli_progress(void *verb, uint64_t done_bytes, uint64_t total_bytes);
 void cli_progress_steps(void *verb, uint64_t done, uint64_t total);
 void cli_progress_end(void);
 void cli_progress_off(void);
+
+/* cores.c: how many threads ARGS allow, or as many as there are cores for this process. */
+#define CLI_THREADS_MAX 64
+unsigned cli_threads(const struct cli_args *args);
 
 /* term.c */
 bool cli_is_terminal(FILE *f);

@@ -233,7 +233,8 @@ static enum cli_exit find_paths(const struct cli_args *args, const struct cli_du
                                 uint32_t object)
 {
     static const char verb[] = "finding paths";
-    struct gcd_paths_options o = { .cancel = &cli_canceled, .progress = cli_progress_steps, .progress_ctx = (void *)(uintptr_t)verb };
+    struct gcd_paths_options o = { .cancel = &cli_canceled, .threads = cli_threads(args), .progress = cli_progress_steps,
+                                   .progress_ctx = (void *)(uintptr_t)verb };
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_paths *p;
     if (gcd_paths_new(d->graph, &o, &p, &err) != GCD_OK)

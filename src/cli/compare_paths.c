@@ -96,11 +96,13 @@ static void steps_done(struct steps *s)
     free(s->place);
 }
 
-enum cli_exit cli_paths_add(struct gcd_tree_diff *to, const struct cli_dump *d, const struct gcd_names *names, const uint8_t *types)
+enum cli_exit cli_paths_add(const struct cli_args *args, struct gcd_tree_diff *to, const struct cli_dump *d, const struct gcd_names *names,
+                             const uint8_t *types)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     static const char finding[] = "finding paths", merging[] = "merging paths";
-    struct gcd_paths_options paths_options = { .cancel = &cli_canceled, .progress = cli_progress_steps, .progress_ctx = (void *)(uintptr_t)finding };
+    struct gcd_paths_options paths_options = { .cancel = &cli_canceled, .threads = cli_threads(args), .progress = cli_progress_steps,
+                                               .progress_ctx = (void *)(uintptr_t)finding };
     struct gcd_type_tree_options options = { .cancel = &cli_canceled, .types = types, .progress = cli_progress_steps,
                                              .progress_ctx = (void *)(uintptr_t)merging };
     struct gcd_paths *paths = NULL;

@@ -7,7 +7,8 @@
 #include "compare.h"
 
 /* Add the paths to all objects of D whose type number is not 0 in TYPES.  CLI_FAILED, CLI_INTERRUPTED after a message. */
-enum cli_exit cli_paths_add(struct gcd_tree_diff *to, const struct cli_dump *d, const struct gcd_names *names, const uint8_t *types);
+enum cli_exit cli_paths_add(const struct cli_args *args, struct gcd_tree_diff *to, const struct cli_dump *d, const struct gcd_names *names,
+                             const uint8_t *types);
 
 /* Print what has changed of TO, which is matched, as cli_compare_print does. */
 enum cli_exit cli_paths_print(const struct cli_comparison *c);

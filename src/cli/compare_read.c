@@ -35,7 +35,8 @@ static enum cli_exit measure_retained(struct reading *r)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     static const char verb[] = "finding dominators";
-    struct gcd_dominators_options options = { .cancel = &cli_canceled, .progress = cli_progress_steps, .progress_ctx = (void *)(uintptr_t)verb };
+    struct gcd_dominators_options options = { .cancel = &cli_canceled, .threads = cli_threads(r->c->args), .progress = cli_progress_steps,
+                                               .progress_ctx = (void *)(uintptr_t)verb };
     struct gcd_dominators *dominators = NULL;
     uint32_t count = cli_type_count(&r->d);
     r->retained = calloc((size_t)count + 1, sizeof *r->retained);
@@ -114,7 +115,7 @@ static enum cli_exit add_paths(struct reading *r)
 {
     for (uint32_t i = 0; i < cli_type_count(&r->d); i++)
         r->set[i] = matches(r, r->c->filter, i);
-    return cli_paths_add(r->c->paths, &r->d, r->names, r->set);
+    return cli_paths_add(r->c->args, r->c->paths, &r->d, r->names, r->set);
 }
 
 /* A pattern that means nothing in any dump is a mistake: a threshold with it would never be exceeded.  Names are there for the last dump. */

@@ -68,8 +68,8 @@ static enum cli_exit open_live(const struct cli_args *args, const struct gcd_dum
 static struct gcd_graph_options graph_options(const struct cli_args *args, const struct gcd_input *in)
 {
     static const char verb[] = "building the graph";
-    return (struct gcd_graph_options){ .keep_unknown = args->keep_unknown, .cancel = &cli_canceled, .progress = cli_progress,
-                                       .progress_ctx = (void *)(uintptr_t)verb, .progress_total = gcd_input_size(in) };
+    return (struct gcd_graph_options){ .keep_unknown = args->keep_unknown, .cancel = &cli_canceled, .threads = cli_threads(args),
+                                       .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb, .progress_total = gcd_input_size(in) };
 }
 
 /* The graph of D, in d->graph. */

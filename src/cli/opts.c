@@ -96,6 +96,8 @@ static const struct option_row rows[] = {
     { "process", 0, "PID|NAME", "whose dump, when the recording holds several processes", FILES, OPT_PROCESS, FIELD(process), 1, UINT32_MAX },
     { "strict", 0, NULL, "fail instead of writing an incomplete dump", OUTPUTS, OPT_FLAG, FIELD(strict), 0, 0 },
     { "max-block", 0, "SIZE", "largest block to accept in a recording (16M)", FILES, OPT_SIZE, FIELD(max_block_bytes), 1024, UINT64_C(1) << 30 },
+    { "threads", 0, "N", "how many processor cores to use at most (all there are)", ALL & ~(CLI_PS | CLI_RUN), OPT_NUMBER, FIELD(threads), 1,
+      CLI_THREADS_MAX },
     { "all", 0, NULL, "all processes, or all that --name fits; the output needs %p in its name", CLI_COLLECT, OPT_FLAG,
       FIELD(all), 0, 0 },
     { "keep", 0, "N", "keep this and N - 1 earlier dumps of the same -o, remove older ones", CLI_COLLECT, OPT_NUMBER,

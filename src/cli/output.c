@@ -77,14 +77,14 @@ enum cli_exit cli_sink_open(const char *path, const struct gcd_sink_options *opt
 }
 
 /* PATH as an output, before a recording is read or a process is disturbed for nothing. */
-static enum cli_exit open_sink(const char *path, bool binary, enum cli_slot slot, struct gcd_sink **ret)
+static enum cli_exit open_sink(const struct cli_args *args, const char *path, bool binary, enum cli_slot slot, struct gcd_sink **ret)
 {
     bool to_stdout = strcmp(path, "-") == 0;
     if (binary && to_stdout && isatty(STDOUT_FILENO)) {
         cli_say(NULL, "a recording is not written to a terminal; name a file, or use a pipe");
         return CLI_USAGE;
     }
-    return cli_sink_open(path, &(struct gcd_sink_options){ .cancel = &cli_canceled }, slot, ret);
+    return cli_sink_open(path, &(struct gcd_sink_options){ .cancel = &cli_canceled, .threads = cli_threads(args) }, slot, ret);
 }
 
 enum cli_exit cli_output_check(const struct cli_args *args)
@@ -155,7 +155,7 @@ enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *re
     if (ret->format != NULL && gcd_format_kind(ret->format) == GCD_FORMAT_PLACE)
         return open_place(args, ret);
     bool binary = ret->format == NULL || !gcd_format_is_text(ret->format);
-    return open_sink(args->output, binary, CLI_SLOT_OUTPUT, &ret->sink);
+    return open_sink(args, args->output, binary, CLI_SLOT_OUTPUT, &ret->sink);
 }
 
 /* By the shortest way that the format has from what there is. */
@@ -225,8 +225,8 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
     enum cli_exit e = out->format != NULL ? cli_names_of(args, d, gcd_format_names(out->format), &names) : CLI_DONE;
     if (e != CLI_DONE)
         return e;
-    struct gcd_write_options options = { .name = d->name, .names = names, .fold = args->fold, .cancel = &cli_canceled, .progress = cli_progress,
-                                         .progress_ctx = (void *)(uintptr_t)verb, .progress_total = gcd_input_size(d->input) };
+    struct gcd_write_options options = { .name = d->name, .names = names, .fold = args->fold, .cancel = &cli_canceled,
+                                         .threads = cli_threads(args), .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb, .progress_total = gcd_input_size(d->input) };
     struct gcd_write_notes notes = { .objects = cli_facts(d)->objects, .edges = cli_facts(d)->edges };
     struct gcd_error err = GCD_ERROR_INIT;
     gcd_status st = write_output(out, d, &options, &notes, &err);
@@ -273,7 +273,7 @@ enum cli_exit cli_write_text(const char *path, bool for_all, const char *text)
 
 enum cli_exit cli_trace_open(const struct cli_args *args, struct cli_dump *d)
 {
-    return open_sink(args->save_trace, true, CLI_SLOT_TRACE, &d->trace);
+    return open_sink(args, args->save_trace, true, CLI_SLOT_TRACE, &d->trace);
 }
 
 enum cli_exit cli_trace_write(const struct cli_args *args, struct cli_dump *d)

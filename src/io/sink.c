@@ -1,10 +1,13 @@
 #include <gcdumpc/io.h>
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <string.h>
 
+#include "base/belt.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "io/file.h"
 #include "io/gunzip.h"
 
@@ -18,8 +21,14 @@ struct gcd_sink {
     struct gcd_alloc alloc;
     struct gcd_error error;      /* the first one; sticky */
     uint64_t flushed_bytes;
-    char *buffer;                /* [BUFFER_BYTES] */
+    char *buffer;                /* [BUFFER_BYTES]; with a thread of its own that of a box */
     size_t used;
+    bool threaded;               /* the thread packs and writes, and has what is meant for that until it is joined */
+    pthread_t thread;
+    struct gcd_belt belt;
+    struct gcd_box *box;         /* that BUFFER belongs to */
+    struct gcd_error behind;     /* the thread's error, when */
+    atomic_bool failed;          /* says so */
     int fd;                      /* -1 = memory */
     uint64_t file_bytes;         /* written to it, behind gzip */
     const gcd_cancel_flag *cancel;
@@ -39,7 +48,7 @@ static gcd_status sink_new(const struct gcd_alloc *alloc, struct gcd_sink **ret,
         return gcd_fail_nomem(err, "opening the output");
     s->alloc = a;
     s->fd = -1;
-    s->error = (struct gcd_error)GCD_ERROR_INIT;
+    s->error = s->behind = (struct gcd_error)GCD_ERROR_INIT;
     s->buffer = gcd_mem_new(&s->alloc, BUFFER_BYTES);
     if (s->buffer == NULL) {
         gcd_sink_free(s);
@@ -57,6 +66,100 @@ static gcd_status start_gzip(struct gcd_sink *s, struct gcd_error *err)
         return gcd_fail_nomem(err, "starting to compress");
     s->gzip = true;
     return GCD_OK;
+}
+
+const char *gcd_sink_temporary(const struct gcd_sink *s)
+{
+    return s->temp != NULL ? s->temp : "";
+}
+
+gcd_status gcd_sink_new_memory(const struct gcd_alloc *alloc, struct gcd_sink **ret, struct gcd_error *err)
+{
+    return sink_new(alloc, ret, err);
+}
+
+const uint8_t *gcd_sink_memory(const struct gcd_sink *s, size_t *ret_n)
+{
+    *ret_n = s->memory_n;
+    return s->memory;
+}
+
+/* Behind gzip, if any. */
+static gcd_status put(struct gcd_sink *s, const void *bytes, size_t n, struct gcd_error *err)
+{
+    if (s->fd >= 0) {
+        GCD_TRY(gcd_file_write(s->fd, s->cancel, bytes, n, err));
+        if (s->temp[0] != '\0')
+            GCD_TRY(gcd_file_write_behind(s->fd, s->file_bytes, n, err));
+        s->file_bytes += n;
+        return GCD_OK;
+    }
+    if (!gcd_vec_reserve(&s->alloc, &s->memory, &s->memory_cap, s->memory_n + n, 1, SIZE_MAX / 2))
+        return gcd_fail_nomem(err, "writing to memory");
+    if (n > 0)
+        memcpy(s->memory + s->memory_n, bytes, n);
+    s->memory_n += n;
+    return GCD_OK;
+}
+
+static gcd_status pack(struct gcd_sink *s, const void *bytes, size_t n, int flush, struct gcd_error *err)
+{
+    s->z.next_in = (Bytef *)bytes;
+    s->z.avail_in = (uInt)n;
+    int z;
+    do {
+        s->z.next_out = s->packed;
+        s->z.avail_out = (uInt)GZIP_BYTES;
+        z = deflate(&s->z, flush);
+        GCD_TRY(put(s, s->packed, GZIP_BYTES - s->z.avail_out, err));
+    } while (s->z.avail_out == 0 || (flush == Z_FINISH && z == Z_OK));
+    return GCD_OK;
+}
+
+static gcd_status deliver(struct gcd_sink *s, const void *bytes, size_t n, bool last, struct gcd_error *err)
+{
+    if (s->gzip)
+        return pack(s, bytes, n, last ? Z_FINISH : Z_NO_FLUSH, err);
+    return n > 0 ? put(s, bytes, n, err) : GCD_OK;
+}
+
+/* ---- packing and writing in a thread of their own, while the next bytes are made ---- */
+
+static void *deliver_all(void *ctx)
+{
+    struct gcd_sink *s = ctx;
+    struct gcd_box *box;
+    while ((box = gcd_belt_take(&s->belt)) != NULL) {
+        if (!atomic_load_explicit(&s->failed, memory_order_relaxed) && deliver(s, box->bytes, box->used, false, &s->behind) != GCD_OK)
+            atomic_store_explicit(&s->failed, true, memory_order_release);
+        gcd_belt_give_back(&s->belt, box);
+    }
+    return NULL;
+}
+
+/* Only for files: a pipe can block for ever, and the signal that shall end that arrives elsewhere.  Not having a thread is no failure. */
+static void start_thread(struct gcd_sink *s)
+{
+    if (!gcd_belt_init(&s->belt, &s->alloc, BUFFER_BYTES))
+        return;
+    s->threaded = gcd_thread_start(&s->thread, deliver_all, s);
+    if (!s->threaded) {
+        gcd_belt_done(&s->belt);
+        return;
+    }
+    gcd_mem_free(&s->alloc, s->buffer, BUFFER_BYTES);
+    s->box = gcd_belt_empty(&s->belt);
+    s->buffer = s->box->bytes;
+}
+
+/* What it has been given is delivered, or has failed. */
+static void join_thread(struct gcd_sink *s)
+{
+    gcd_belt_end(&s->belt);
+    (void)pthread_join(s->thread, NULL);
+    gcd_belt_done(&s->belt);
+    s->threaded = false;
+    s->buffer = NULL;
 }
 
 gcd_status gcd_sink_open(const char *path, const struct gcd_sink_options *options, struct gcd_sink **ret, struct gcd_error *err)
@@ -78,65 +181,29 @@ gcd_status gcd_sink_open(const char *path, const struct gcd_sink_options *option
         gcd_sink_free(s);
         return st;
     }
+    if (options != NULL && options->threads > 1 && s->temp[0] != '\0')
+        start_thread(s);
     *ret = s;
     return GCD_OK;
 }
 
-const char *gcd_sink_temporary(const struct gcd_sink *s)
-{
-    return s->temp != NULL ? s->temp : "";
-}
-
-gcd_status gcd_sink_new_memory(const struct gcd_alloc *alloc, struct gcd_sink **ret, struct gcd_error *err)
-{
-    return sink_new(alloc, ret, err);
-}
-
-const uint8_t *gcd_sink_memory(const struct gcd_sink *s, size_t *ret_n)
-{
-    *ret_n = s->memory_n;
-    return s->memory;
-}
-
-/* Behind gzip, if any. */
-static gcd_status put(struct gcd_sink *s, const void *bytes, size_t n)
-{
-    if (s->fd >= 0) {
-        GCD_TRY(gcd_file_write(s->fd, s->cancel, bytes, n, &s->error));
-        if (s->temp[0] != '\0')
-            GCD_TRY(gcd_file_write_behind(s->fd, s->file_bytes, n, &s->error));
-        s->file_bytes += n;
-        return GCD_OK;
-    }
-    if (!gcd_vec_reserve(&s->alloc, &s->memory, &s->memory_cap, s->memory_n + n, 1, SIZE_MAX / 2))
-        return gcd_fail_nomem(&s->error, "writing to memory");
-    if (n > 0)
-        memcpy(s->memory + s->memory_n, bytes, n);
-    s->memory_n += n;
-    return GCD_OK;
-}
-
-static void pack(struct gcd_sink *s, int flush)
-{
-    s->z.next_in = (Bytef *)s->buffer;
-    s->z.avail_in = (uInt)s->used;
-    int z;
-    do {
-        s->z.next_out = s->packed;
-        s->z.avail_out = (uInt)GZIP_BYTES;
-        z = deflate(&s->z, flush);
-        if (put(s, s->packed, GZIP_BYTES - s->z.avail_out) != GCD_OK)
-            return;
-    } while (s->z.avail_out == 0 || (flush == Z_FINISH && z == Z_OK));
-}
-
 static void flush(struct gcd_sink *s, bool last)
 {
-    if (s->error.code == GCD_OK) {
-        if (s->gzip)
-            pack(s, last ? Z_FINISH : Z_NO_FLUSH);
-        else if (s->used > 0)
-            (void)put(s, s->buffer, s->used);
+    if (s->threaded) {
+        s->box->used = s->used;
+        gcd_belt_put(&s->belt, s->box);
+        if (last) {
+            join_thread(s);
+        } else {
+            s->box = gcd_belt_empty(&s->belt);
+            s->buffer = s->box->bytes;
+        }
+        if (s->error.code == GCD_OK && atomic_load_explicit(&s->failed, memory_order_acquire))
+            s->error = s->behind;
+        if (last && s->error.code == GCD_OK)
+            (void)deliver(s, "", 0, true, &s->error);
+    } else if (s->error.code == GCD_OK) {
+        (void)deliver(s, s->buffer, s->used, last, &s->error);
     }
     s->flushed_bytes += s->used;
     s->used = 0;
@@ -220,6 +287,10 @@ void gcd_sink_free(struct gcd_sink *s)
 {
     if (s == NULL)
         return;
+    if (s->threaded) {
+        atomic_store_explicit(&s->failed, true, memory_order_relaxed);       /* what is left is not wanted */
+        join_thread(s);
+    }
     if (s->fd >= 0) {
         (void)gcd_file_close(s->fd, NULL);
         if (s->temp[0] != '\0')

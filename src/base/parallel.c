@@ -1,0 +1,53 @@
+#include "base/parallel.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+
+bool gcd_thread_start(pthread_t *t, void *(*run)(void *ctx), void *ctx)
+{
+    sigset_t all, old;
+    (void)sigfillset(&all);
+    if (pthread_sigmask(SIG_SETMASK, &all, &old) != 0)
+        return false;
+    bool ok = pthread_create(t, NULL, run, ctx) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return ok;
+}
+
+struct loop {
+    gcd_part_fn work;
+    void *ctx;
+    atomic_uint_least32_t next;
+    uint32_t parts;
+};
+
+static void *take_parts(void *ctx)
+{
+    struct loop *l = ctx;
+    uint32_t part;
+    while ((part = atomic_fetch_add_explicit(&l->next, 1, memory_order_relaxed)) < l->parts)
+        l->work(l->ctx, part);
+    return NULL;
+}
+
+void gcd_parallel(unsigned threads, uint32_t parts, gcd_part_fn work, void *ctx)
+{
+    struct loop l = { .work = work, .ctx = ctx, .parts = parts };
+    pthread_t others[GCD_THREADS_MAX];
+    unsigned started = 0;
+    if (threads > GCD_THREADS_MAX)
+        threads = GCD_THREADS_MAX;
+    while (started + 1 < threads && started + 1 < parts && gcd_thread_start(&others[started], take_parts, &l))
+        started++;
+    (void)take_parts(&l);
+    for (unsigned i = 0; i < started; i++)
+        (void)pthread_join(others[i], NULL);
+}
+
+void gcd_part_range(uint32_t count, uint32_t grain, uint32_t part, uint32_t parts, uint32_t *ret_first, uint32_t *ret_end)
+{
+    uint64_t grains = ((uint64_t)count + grain - 1) / grain;
+    uint64_t first = grains * part / parts * grain, end = grains * (part + 1) / parts * grain;
+    *ret_first = (uint32_t)(first < count ? first : count);
+    *ret_end = (uint32_t)(end < count ? end : count);
+}

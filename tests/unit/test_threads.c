@@ -1,0 +1,178 @@
+/* Loops and belts between threads; outputs that a thread of their own packs and writes. */
+#include "support/check.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <gcdumpc/io.h>
+
+#include "base/belt.h"
+#include "base/mem.h"
+#include "base/parallel.h"
+
+#define PARTS 1000u
+
+static void mark(void *ctx, uint32_t part)
+{
+    atomic_uint *done = ctx;
+    atomic_fetch_add(&done[part], 1);
+}
+
+static void each_part_is_done_once(void **state)
+{
+    (void)state;
+    static const unsigned threads[] = { 0, 1, 2, 8, 1000 };
+    for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
+        static atomic_uint done[PARTS];
+        for (uint32_t part = 0; part < PARTS; part++)
+            atomic_store(&done[part], 0);
+        gcd_parallel(threads[i], PARTS, mark, done);
+        for (uint32_t part = 0; part < PARTS; part++)
+            assert_int_equal(atomic_load(&done[part]), 1);
+        gcd_parallel(threads[i], 0, mark, done);
+    }
+}
+
+static void ranges_cover_all(void **state)
+{
+    (void)state;
+    static const uint32_t counts[] = { 0, 1, 63, 64, 65, 1000, UINT32_MAX - 1 };
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        for (uint32_t parts = 1; parts < 9; parts++) {
+            uint32_t at = 0, first, end;
+            for (uint32_t part = 0; part < parts; part++) {
+                gcd_part_range(counts[i], 64, part, parts, &first, &end);
+                assert_int_equal(first, at);
+                assert_true(end >= first && (end == counts[i] || end % 64 == 0));
+                at = end;
+            }
+            assert_int_equal(at, counts[i]);
+        }
+}
+
+/* ---- belts ---- */
+
+struct taker {
+    struct gcd_belt belt;
+    uint64_t sum;
+    unsigned boxes;
+    bool in_order;
+};
+
+static void *take_all(void *ctx)
+{
+    struct taker *t = ctx;
+    struct gcd_box *box;
+    while ((box = gcd_belt_take(&t->belt)) != NULL) {
+        t->in_order = t->in_order && box->at == t->boxes;
+        t->boxes++;
+        for (size_t i = 0; i < box->used; i++)
+            t->sum += ((uint8_t *)box->bytes)[i];
+        gcd_belt_give_back(&t->belt, box);
+    }
+    return NULL;
+}
+
+static void boxes_come_in_order(void **state)
+{
+    (void)state;
+    struct gcd_alloc a = gcd_alloc_or_default(NULL);
+    struct taker t = { .in_order = true };
+    pthread_t thread;
+    uint64_t sum = 0;
+    assert_true(gcd_belt_init(&t.belt, &a, 64));
+    assert_true(gcd_thread_start(&thread, take_all, &t));
+    for (unsigned n = 0; n < 5000; n++) {
+        struct gcd_box *box = gcd_belt_empty(&t.belt);
+        assert_non_null(box);
+        box->at = n;
+        box->used = n % 65;
+        for (size_t i = 0; i < box->used; i++)
+            sum += ((uint8_t *)box->bytes)[i] = (uint8_t)(n * 7 + i);
+        gcd_belt_put(&t.belt, box);
+        if (n == 1234) {
+            gcd_belt_settle(&t.belt);
+            assert_int_equal(t.boxes, 1235);
+        }
+    }
+    gcd_belt_end(&t.belt);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_null(gcd_belt_empty(&t.belt));
+    gcd_belt_done(&t.belt);
+    assert_true(t.in_order);
+    assert_int_equal(t.boxes, 5000);
+    assert_int_equal(t.sum, sum);
+}
+
+/* ---- outputs ---- */
+
+static void write_lines(const char *path, unsigned threads)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_sink *s;
+    assert_int_equal(gcd_sink_open(path, &(struct gcd_sink_options){ .threads = threads }, &s, &err), GCD_OK);
+    for (unsigned i = 0; i < 200000; i++) {
+        char *to = gcd_sink_reserve(s, 32);
+        gcd_sink_advance(s, (size_t)snprintf(to, 32, "line %u\n", i * 2654435761u));
+    }
+    assert_int_equal(gcd_sink_commit(s, &err), GCD_OK);
+    gcd_sink_free(s);
+}
+
+static char *read_file(const char *path, size_t *ret_n)
+{
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    char *p = malloc((size_t)st.st_size + 1);
+    int fd = open(path, O_RDONLY);
+    *ret_n = (size_t)st.st_size;
+    assert_int_equal(read(fd, p, *ret_n), (ssize_t)*ret_n);
+    close(fd);
+    return p;
+}
+
+static void a_threaded_output_has_the_same_bytes(void **state)
+{
+    (void)state;
+    static const char *const suffixes[] = { "txt", "txt.gz" };
+    char folder[] = "/tmp/gcdumpc-test-XXXXXX", one[64], two[64];
+    assert_non_null(mkdtemp(folder));
+    for (size_t i = 0; i < 2; i++) {
+        (void)snprintf(one, sizeof one, "%s/one.%s", folder, suffixes[i]);
+        (void)snprintf(two, sizeof two, "%s/two.%s", folder, suffixes[i]);
+        write_lines(one, 1);
+        write_lines(two, 2);
+        size_t n, m;
+        char *a = read_file(one, &n), *b = read_file(two, &m);
+        assert_int_equal(n, m);
+        assert_memory_equal(a, b, n);
+        free(a);
+        free(b);
+        unlink(one);
+        unlink(two);
+    }
+    /* thrown away half way */
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_sink *s;
+    (void)snprintf(one, sizeof one, "%s/one", folder);
+    assert_int_equal(gcd_sink_open(one, &(struct gcd_sink_options){ .threads = 2 }, &s, &err), GCD_OK);
+    for (unsigned i = 0; i < 300000; i++)
+        gcd_sink_text(s, "something ");
+    gcd_sink_free(s);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_part_is_done_once),
+        cmocka_unit_test(ranges_cover_all),
+        cmocka_unit_test(boxes_come_in_order),
+        cmocka_unit_test(a_threaded_output_has_the_same_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
