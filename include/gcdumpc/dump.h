@@ -230,6 +230,8 @@ GCD_API const struct gcd_range *gcd_dump_range(const struct gcd_dump *d, size_t 
  * and never exact.
  */
 GCD_API bool gcd_dump_knows(const struct gcd_dump *d, uint64_t address, bool *ret_exact);
+/* Of how many of N addresses gcd_dump_knows would be false: several times as fast for a hundred at once. */
+GCD_API uint64_t gcd_dump_count_unknown(const struct gcd_dump *d, const uint64_t *addresses, size_t n);
 
 /* ---- the objects ---- */
 

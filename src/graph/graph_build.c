@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "graph/graph_impl.h"
+#include "graph/graph_resolve.h"
 
 #define MAX_NODES (GCD_NODE_NONE - 1)
 #define BLOCK_NODES (UINT32_C(1) << GRAPH_BLOCK_SHIFT)
@@ -33,9 +34,7 @@ struct gcd_build {
     uint64_t next_address;       /* made up, for the next object */
     bool nodes_ended;
     uint32_t next_node;          /* whose references come next */
-    uint64_t waiting[INDEX_BATCH];   /* the last references, whose nodes are looked up together */
-    size_t waiting_count;
-    bool holes;                  /* GCD_NODE_NONE among the edges: dangling references that the seal takes out */
+    struct graph_resolver resolver;
     struct keyed *keyed;
     size_t keyed_count, keyed_room;
     const char *last_module;     /* of the type before: most types share theirs with their neighbour */
@@ -109,6 +108,7 @@ gcd_status gcd_build_new(const struct gcd_graph_options *options, struct gcd_bui
     g->facts.trace.container = "";
     g->facts.trace.start_unix_ms = INT64_MIN;
     b->g = g;
+    graph_resolver_init(&b->resolver, g);
     b->next_address = MADE_UP_START;
     *ret = b;
     return GCD_OK;
@@ -119,6 +119,7 @@ void gcd_build_free(struct gcd_build *b)
     if (b == NULL)
         return;
     struct gcd_alloc a = b->g->alloc;
+    graph_resolver_done(&b->resolver);
     gcd_mem_free(&a, b->keyed, b->keyed_room * sizeof *b->keyed);
     gcd_graph_free(b->g);
     gcd_mem_free(&a, b, sizeof *b);
@@ -344,53 +345,28 @@ static gcd_status more_edges(struct gcd_build *b, size_t n, struct gcd_error *er
     struct gcd_graph *g = b->g;
     if (b->next_node == 0)
         return gcd_fail(err, GCD_E_STATE, "references before the first object");
+    if (n > g->edge_room - g->edge_count)
+        graph_resolver_settle(&b->resolver);
     return grow(g, &g->edges, &g->edge_room, (uint64_t)g->edge_count + n, sizeof *g->edges) ? GCD_OK : no_memory(err);
-}
-
-static uint32_t dangling(struct gcd_build *b)
-{
-    b->g->notes.edges_dangling++;
-    b->holes |= b->g->unknown == GCD_NODE_NONE;
-    return b->g->unknown;
-}
-
-/* The edges of those that wait: the last ones. */
-static void resolve_waiting(struct gcd_build *b)
-{
-    struct gcd_graph *g = b->g;
-    uint32_t *edges = g->edges + (g->edge_count - b->waiting_count);
-    graph_index_find_all(&g->index, b->waiting, b->waiting_count, edges);
-    for (size_t i = 0; i < b->waiting_count; i++)
-        if (edges[i] == GCD_NODE_NONE)
-            edges[i] = dangling(b);
-    b->waiting_count = 0;
 }
 
 gcd_status gcd_build_edges(struct gcd_build *b, const uint64_t *targets, size_t n, struct gcd_error *err)
 {
     GCD_TRY(more_edges(b, n, err));
-    for (size_t i = 0; i < n; i++) {
-        b->waiting[b->waiting_count++] = targets[i];
-        b->g->edge_count++;
-        if (b->waiting_count == INDEX_BATCH)
-            resolve_waiting(b);
-    }
-    return GCD_OK;
+    return graph_resolver_add(&b->resolver, targets, n) ? GCD_OK : no_memory(err);
 }
 
 gcd_status gcd_build_edge_nodes(struct gcd_build *b, const uint32_t *targets, size_t n, struct gcd_error *err)
 {
     struct gcd_graph *g = b->g;
     GCD_TRY(more_edges(b, n, err));
-    if (b->waiting_count > 0)
-        resolve_waiting(b);
+    graph_resolver_settle(&b->resolver);
     for (size_t i = 0; i < n; i++) {
-        if (targets[i] == GCD_NODE_NONE)
-            g->edges[g->edge_count++] = dangling(b);
-        else if (targets[i] < g->node_count && targets[i] != g->unknown)
-            g->edges[g->edge_count++] = targets[i];
-        else
-            return gcd_fail(err, GCD_E_FORMAT, "a reference leads to object %u of %u", (unsigned)targets[i], (unsigned)g->node_count);
+        uint32_t to = targets[i];
+        if (to != GCD_NODE_NONE && (to >= g->node_count || to == g->unknown))
+            return gcd_fail(err, GCD_E_FORMAT, "a reference leads to object %u of %u", (unsigned)to, (unsigned)g->node_count);
+        g->notes.edges_dangling += to == GCD_NODE_NONE;
+        g->edges[g->edge_count++] = to != GCD_NODE_NONE ? to : g->unknown;
     }
     return GCD_OK;
 }
@@ -560,9 +536,10 @@ gcd_status gcd_build_seal(struct gcd_build *b, struct gcd_graph **ret, struct gc
         gcd_build_free(b);
         return st;
     }
-    if (b->waiting_count > 0)
-        resolve_waiting(b);
-    if (b->holes)
+    graph_resolver_settle(&b->resolver);
+    graph_resolver_done(&b->resolver);
+    g->notes.edges_dangling += atomic_load(&b->resolver.dangling);
+    if (g->notes.edges_dangling > 0 && g->unknown == GCD_NODE_NONE)
         close_holes(g);
     forget_unknown(g);
     shrink(g, &g->node_type, &g->type_room, g->node_count, sizeof *g->node_type);

@@ -197,6 +197,8 @@ struct heap_addrs *heap_addrs_new(const struct gcd_alloc *a, unsigned ptr_bytes,
 void heap_addrs_free(struct heap_addrs *s, const struct gcd_alloc *a);
 bool heap_addrs_add(struct heap_addrs *s, const struct gcd_alloc *a, uint64_t address);
 bool heap_addrs_has(const struct heap_addrs *s, uint64_t address);
+/* How many of N addresses are not there; they wait for memory together. */
+uint64_t heap_addrs_missing(const struct heap_addrs *s, const uint64_t *addresses, size_t n);
 bool heap_addrs_exact(const struct heap_addrs *s);
 
 #endif

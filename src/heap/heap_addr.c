@@ -13,6 +13,8 @@
 #define PAGE_BITS_SHIFT 17
 #define PAGE_WORDS ((size_t)1 << (PAGE_BITS_SHIFT - 6))
 #define MAX_PAGES 1024u
+/* Addresses that are looked up together. */
+#define TOGETHER 64u
 /* Pieces that are told apart; no heap has more MiB than this, but damaged data can scatter objects over all addresses. */
 #define MAX_PIECES ((size_t)1 << 18)
 
@@ -110,6 +112,25 @@ bool heap_addrs_has(const struct heap_addrs *s, uint64_t address)
         return false;
     size_t bit = (size_t)slot & (PAGE_WORDS * 64 - 1);
     return (s->pages[page][bit / 64] >> (bit % 64) & 1) != 0 || s->blind;
+}
+
+uint64_t heap_addrs_missing(const struct heap_addrs *s, const uint64_t *addresses, size_t n)
+{
+    uint64_t missing = 0;
+    for (size_t done = 0; done < n; done += TOGETHER) {
+        const uint64_t *words[TOGETHER], *some = addresses + done;
+        size_t count = n - done < TOGETHER ? n - done : TOGETHER;
+        for (size_t i = 0; i < count; i++) {
+            uint64_t slot = some[i] >> s->align_shift;
+            uint32_t page = gcd_idmap_get(&s->page_of, slot >> PAGE_BITS_SHIFT);
+            bool nowhere = page == GCD_IDMAP_NONE || (misaligned(s, some[i]) && !s->shared);
+            words[i] = nowhere ? NULL : &s->pages[page][(slot & (PAGE_WORDS * 64 - 1)) / 64];
+            __builtin_prefetch(words[i]);
+        }
+        for (size_t i = 0; i < count; i++)
+            missing += words[i] == NULL || (*words[i] >> (some[i] >> s->align_shift & 63) & 1) == 0;
+    }
+    return s->blind ? 0 : missing;
 }
 
 bool heap_addrs_exact(const struct heap_addrs *s)

@@ -481,3 +481,9 @@ bool gcd_dump_knows(const struct gcd_dump *d, uint64_t address, bool *ret_exact)
         *ret_exact = s != NULL && heap_addrs_exact(s);
     return s == NULL || heap_addrs_has(s, address);
 }
+
+uint64_t gcd_dump_count_unknown(const struct gcd_dump *d, const uint64_t *addresses, size_t n)
+{
+    const struct heap_addrs *s = chosen(d)->addrs;
+    return s != NULL ? heap_addrs_missing(s, addresses, n) : 0;
+}

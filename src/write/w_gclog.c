@@ -25,6 +25,8 @@ enum gclog_root { GCLOG_ROOT_STACK = 1, GCLOG_ROOT_FINALIZER, GCLOG_ROOT_HANDLE,
 /* Room for a letter and three numbers with their spaces: the beginning of any record. */
 #define OBJECT_BYTES (3 * (GCD_HEX_MAX + 1) + 16)
 #define EDGES_AT_ONCE ((size_t)2048)
+/* Targets that are looked up together: whether an object is there. */
+#define CHECK_AT_ONCE 256u
 
 struct gclog {
     struct gcd_alloc alloc;
@@ -39,6 +41,8 @@ struct gclog {
     uint32_t type_count;         /* ids given */
     uint32_t types;              /* numbers */
     struct gcd_idmap dependent;  /* key -> index of its first dependent handle */
+    uint64_t unchecked[CHECK_AT_ONCE];
+    size_t unchecked_count;
 };
 
 /* N bytes of a name with what would break a line replaced. */
@@ -148,6 +152,12 @@ static void put_roots(struct gclog *g)
         put_root(g, gcd_dump_ccw(g->dump, i), GCLOG_ROOT_HANDLE, GCD_ROOT_REFCOUNTED, 0);
 }
 
+static void check_targets(struct gclog *g)
+{
+    g->notes->edges_dangling += gcd_dump_count_unknown(g->dump, g->unchecked, g->unchecked_count);
+    g->unchecked_count = 0;
+}
+
 /* References are written even when nothing is there: the file then says what the process said. */
 static void put_edges(struct gclog *g, const uint64_t *targets, size_t n)
 {
@@ -158,7 +168,9 @@ static void put_edges(struct gclog *g, const uint64_t *targets, size_t n)
         for (size_t i = 0; i < part; i++) {
             *q++ = ' ';
             q = gcd_hex_put(q, targets[i]);
-            g->notes->edges_dangling += !gcd_dump_knows(g->dump, targets[i], NULL);
+            g->unchecked[g->unchecked_count++] = targets[i];
+            if (g->unchecked_count == CHECK_AT_ONCE)
+                check_targets(g);
         }
         gcd_sink_advance(g->out, (size_t)(q - p));
         targets += part;
@@ -239,6 +251,7 @@ static gcd_status put_objects(struct gclog *g, struct gcd_error *err)
                 break;
     }
     gcd_objects_free(cursor);
+    check_targets(g);
     return st == GCD_END ? GCD_OK : st;
 }
 
