@@ -123,6 +123,8 @@ def measure_all(args):
         print("this gcdumpc has no --threads, which is left out", file=sys.stderr)
         args.threads = []
     results = {"schema": 1, "version": version, "machine": machine(), "build": build(args.build), "sizes": []}
+    if args.output:                          # what cannot be kept is said before the work
+        bench_results.store(args.output, results)
     folder = args.folder or tempfile.mkdtemp(prefix="bench-", dir=args.build)
     try:
         for source in args.input + args.objects:

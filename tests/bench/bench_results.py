@@ -36,6 +36,7 @@ def store(path, results):
             kept = [s for s in old["sizes"] if s["objects"] not in new]
             results = {**results, "sizes": sorted(kept + results["sizes"], key=lambda s: s["objects"])}
         text = json.dumps(results, indent=1, ensure_ascii=False) + "\n"
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     with open(path + ".new", "w", encoding="utf-8") as f:
         f.write(text)
     os.replace(path + ".new", path)

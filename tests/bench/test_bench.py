@@ -1,7 +1,6 @@
 """The benchmark itself, at a size where its figures mean nothing: what it measures, keeps, shows and compares."""
 import json
 import os
-import platform
 import re
 import subprocess
 import sys
@@ -31,7 +30,7 @@ class Bench(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
-        theirs, cls.file = cls.path("theirs"), cls.path("x.json")
+        theirs, cls.file = cls.path("theirs"), cls.path("new/x.json")
         with open(theirs, "w", encoding="utf-8") as f:
             f.write(THEIRS)
         os.chmod(theirs, 0o755)
@@ -66,12 +65,32 @@ class Bench(unittest.TestCase):
             self.assertEqual(row["inputs"], 2 if row["command"] == "diff" else 1)
         self.assertEqual(size["rows"][-1]["exit"], 7)        # somebody else's failure is a figure, too
         self.assertIn("dotnet-gcdump report: exit 7\n", self.made.stderr)
-        self.assertNotIn(platform.node(), open(self.file, encoding="utf-8").read())
+        self.assertEqual(set(results["machine"]), {"architecture", "system", "cores", "memory_gib"})     # no names
 
     def test_nothing_is_left_but_what_stays(self):
         self.results()
-        left = {n for n in os.listdir(self.path()) if not n.endswith(("json", "md", "new"))}
-        self.assertEqual(left, {"theirs", f"bench-{OBJECTS}.nettrace"})
+        left = {n for n in os.listdir(self.path()) if n.startswith("bench")}
+        self.assertEqual(left, {f"bench-{OBJECTS}.nettrace"})
+
+    def test_threads_and_a_recording_that_exists(self):
+        """A row for each number, or none where the program has no such option, which is said."""
+        self.results()
+        trace = self.path(f"bench-{OBJECTS}.nettrace")
+        r = bench("--build", BUILD, "--input", trace, "--commands", "report", "--runs", "1", "--threads", "1,2", "--output", self.path("threads.md"))
+        self.assertEqual(r.returncode, 0, r.stderr)
+        help_text = subprocess.run([os.path.join(BUILD, "gcdumpc"), "report", "--help"], capture_output=True, text=True, check=True).stdout
+        has = "--threads" in help_text
+        self.assertEqual("has no --threads" in r.stderr, not has)
+        with open(self.path("threads.md"), encoding="utf-8") as f:
+            shown = re.findall(r"^\| (`report`.*?) \|", f.read(), re.M)
+        self.assertEqual(shown, ["`report`, 1 thread", "`report`, 2 threads"] if has else ["`report`"])
+        self.assertTrue(os.path.exists(trace))
+
+    def test_figures_that_cannot_be_kept_are_not_measured(self):
+        path = self.changed(lambda r: r.update(version="9.9.9"), "other.json")
+        r = bench("--build", BUILD, "--objects", "1000", "--output", path)
+        self.assertEqual((r.returncode, r.stdout), (1, ""))
+        self.assertEqual(r.stderr, f"bench.py: {path}: has figures of another version, machine or build\n")
 
     def test_table(self):
         def plain(results):
