@@ -25,7 +25,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "live")]
 
-from bench import measure        # noqa: E402
+from bench_measure import measure        # noqa: E402
 
 WAYS = {
     "drain, 256 MB": ["--strategy", "drain", "--buffer", "256"],

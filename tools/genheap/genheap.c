@@ -8,6 +8,7 @@
 #include "gh_model.h"
 #include "gh_opts.h"
 #include "gh_pipe.h"
+#include "gh_retained.h"
 #include "gh_script.h"
 #include "gh_truth.h"
 #include "gh_types.h"
@@ -50,8 +51,15 @@ int main(int argc, char **argv)
         }
         gh_pipe_done(&pipe);
     }
-    if (ok && o.truth_path)
-        ok = gh_truth_write(&script, &container, file_bytes);
+    if (ok && o.truth_path) {
+        struct gh_retained retained;
+
+        ok = gh_model_resize(&model, o.n_objects) && gh_retained_find(&model, &script.holds, &retained);
+        if (!ok)
+            fprintf(stderr, "genheap: no memory\n");
+        ok = ok && gh_truth_write(&script, &container, &retained, file_bytes);
+    }
+    gh_holds_done(&script.holds);
     gh_model_done(&model);
     return ok ? 0 : 1;
 }

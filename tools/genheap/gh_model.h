@@ -93,6 +93,12 @@ static inline uint64_t gh_model_addr(const struct gh_model *m, uint64_t i)
     return gh_model_block_base(m, s / GH_BLOCK) + gh_model_template(m, s / GH_BLOCK)->off[s % GH_BLOCK];
 }
 
+/* What a code below GH_BLOCK points at in a block of N objects; the last block of a heap is cut. */
+static inline uint32_t gh_model_in_block(uint32_t code, uint32_t n)
+{
+    return code < n ? code : code % n;
+}
+
 /* Index of a target of a GH_C_ code: slot SLOT of small object S (its index without the frozen ones). */
 uint64_t gh_model_code_target(const struct gh_model *m, uint16_t code, uint64_t s, uint64_t slot);
 

@@ -301,6 +301,7 @@ static void dump(struct gh_script *s, uint32_t number)
     s->since_pass = 0;
     s->walk->between = s->o->noise ? noise_between : NULL;
     s->walk->between_ctx = s;
+    s->walk->holds = s->o->truth_path && number == 0 ? &s->holds : NULL;
     gh_walk_run(s->walk, walker);
     s->totals[number] = s->walk->totals;
 
@@ -458,7 +459,7 @@ bool gh_script_run(struct gh_script *s)
     rundown(s);
     if (s->o->final_sp)
         gh_pipe_sequence_point(s->pipe);
-    if (s->pipe->no_memory) {
+    if (s->pipe->no_memory || s->holds.no_memory) {
         fprintf(stderr, "genheap: no memory\n");
         return false;
     }

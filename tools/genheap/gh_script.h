@@ -19,6 +19,7 @@ struct gh_script {
     uint64_t noise_rng;
     uint32_t since_pass;
     struct gh_totals totals[GH_DUMPS_MAX];
+    struct gh_holds holds;                  /* first dump, when there is a truth file */
 };
 
 /* Writes everything up to, not including, the closing of the container.  false: no memory, complaint printed. */

@@ -80,6 +80,27 @@ static void put_types(FILE *f, const struct gh_script *s)
     fprintf(f, "%s],\n", *comma ? "\n  " : "");
 }
 
+/* "retained": null when nothing holds the heap, or it is too large to work that out. */
+static void put_retained(FILE *f, const struct gh_model *m, const struct gh_retained *r)
+{
+    uint32_t i;
+
+    if (!r->known) {
+        fprintf(f, "  \"retained\": null,\n");
+        return;
+    }
+    fprintf(f, "  \"retained\": {\n    \"alive_objects\": %" PRIu64 ", \"alive_bytes\": %" PRIu64 ",\n    \"largest\": [",
+            r->alive_objects, r->alive_bytes);
+    for (i = 0; i < r->n_top; i++) {
+        struct gh_object obj;
+
+        gh_model_object(m, r->top[i].object, &obj);
+        fprintf(f, "%s\n      { \"address\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64 ", \"retained\": %" PRIu64 " }",
+                i ? "," : "", obj.addr, obj.size, r->top[i].bytes);
+    }
+    fprintf(f, "\n    ]\n  },\n");
+}
+
 static void put_dumps(FILE *f, const struct gh_script *s)
 {
     uint32_t i;
@@ -96,7 +117,7 @@ static void put_dumps(FILE *f, const struct gh_script *s)
     fprintf(f, "\n  ]\n");
 }
 
-bool gh_truth_write(const struct gh_script *s, const struct gh_container *c, uint64_t file_bytes)
+bool gh_truth_write(const struct gh_script *s, const struct gh_container *c, const struct gh_retained *retained, uint64_t file_bytes)
 {
     const struct gh_opts *o = s->o;
     const struct gh_totals *t = &s->totals[0];
@@ -155,6 +176,7 @@ bool gh_truth_write(const struct gh_script *s, const struct gh_container *c, uin
         put_num(f, "lost_events_visible", gh_pipe_visible_loss(p));
     put_parts(f, "written", c->n_events_written, c->events_written, c->items_written);
     put_parts(f, "lost", p->n_lost, p->events_lost, p->items_lost);
+    put_retained(f, s->m, retained);
     put_types(f, s);
     put_dumps(f, s);
     fprintf(f, "}\n");

@@ -158,9 +158,11 @@ static void walk_statics(struct gh_walk *w, uint64_t n)
         char name[64];
         unsigned len = 0, d;
         const char *word = words[h & 7];
-        uint64_t number = i / 8;
+        uint64_t number = i / 8, target = i == 0 ? gh_model_main(w->m) : gh_below(h, w->m->n);
 
-        gh_model_object(w->m, i == 0 ? gh_model_main(w->m) : gh_below(h, w->m->n), &obj);
+        gh_model_object(w->m, target, &obj);
+        if (w->holds)
+            gh_holds_root(w->holds, target);
         while (word[len]) {
             name[len] = word[len];
             len++;
@@ -183,13 +185,20 @@ static void walk_statics(struct gh_walk *w, uint64_t n)
     flush_types(w);
 }
 
+#define NO_OBJECT UINT64_MAX
+
 enum { PINNED = 1, WEAK = 2, INTERIOR = 4, REFCOUNTED = 8 };
 
-static void put_root(struct gh_walk *w, uint64_t addr, unsigned kind, unsigned flags, uint64_t id)
+/* TARGET: index of an object, or NO_OBJECT for address 0. */
+static void put_root(struct gh_walk *w, uint64_t target, unsigned kind, unsigned flags, uint64_t id)
 {
     struct gh_bulk *b = &w->root;
     struct gh_totals *s = &w->totals;
+    uint64_t addr = target != NO_OBJECT ? gh_model_addr(w->m, target) : 0;
     uint8_t *p = gh_put_ptr(b->at, addr, w->m->ptr_bytes);
+
+    if (w->holds && addr && !(flags & WEAK))
+        gh_holds_root(w->holds, target);
 
     p = gh_put_u32(gh_put_u8(p, kind), flags);
     b->at = gh_put_ptr(p, id, w->m->ptr_bytes);
@@ -219,13 +228,12 @@ static void walk_roots(struct gh_walk *w, uint64_t n)
         n_fin = n_other = 0;
     }
     for (i = 0; i < n; i++) {
-        uint64_t h = gh_hash2(m->seed ^ 0x2007, i), k = i, target;
+        uint64_t h = gh_hash2(m->seed ^ 0x2007, i), k = i, target = gh_below(h, m->n);
 
-        target = gh_model_addr(m, gh_below(h, m->n));
         if (k < n_stack) {
             bool null = h % 64 == 0;
 
-            put_root(w, null ? 0 : target, 0, null ? 0 : stack_flags[h >> 8 & 7],
+            put_root(w, null ? NO_OBJECT : target, 0, null ? 0 : stack_flags[h >> 8 & 7],
                      h & 0x1000 ? table_base(w, 2) + (h & 0xFF) * 0x20 : 0);
             continue;
         }
@@ -239,7 +247,7 @@ static void walk_roots(struct gh_walk *w, uint64_t n)
             uint64_t slot = table_base(w, 3) + k * 8;
 
             if (k < held) {
-                put_root(w, gh_model_addr(m, k == 0 ? gh_model_main(m) : k - 1), 2, 0, slot);
+                put_root(w, k == 0 ? gh_model_main(m) : k - 1, 2, 0, slot);
             } else {                        /* weak, strong, ref-counted, pinned */
                 uint64_t part = (k - held) * 16 / (n_handles - held);
 
@@ -259,11 +267,12 @@ static void walk_dependent(struct gh_walk *w, uint64_t n)
     for (i = 0; i < n; i++) {
         uint64_t h = gh_hash2(w->m->seed ^ 0xDE9, i);
         bool null = h % 50 == 0;
-        uint64_t key = null ? 0 : gh_model_addr(w->m, gh_below(h, w->m->n));
-        uint64_t value = gh_model_addr(w->m, gh_below(h << 24, w->m->n));
+        uint64_t key = gh_below(h, w->m->n), value = gh_below(h << 24, w->m->n);
 
-        b->at = gh_put_ptr(b->at, key, w->m->ptr_bytes);
-        b->at = gh_put_ptr(b->at, value, w->m->ptr_bytes);
+        if (w->holds && !null)
+            gh_holds_pair(w->holds, key, value);
+        b->at = gh_put_ptr(b->at, null ? 0 : gh_model_addr(w->m, key), w->m->ptr_bytes);
+        b->at = gh_put_ptr(b->at, gh_model_addr(w->m, value), w->m->ptr_bytes);
         b->at = gh_put_ptr(b->at, table_base(w, 4) + i * 8, w->m->ptr_bytes);
         w->totals.dependent++;
         w->totals.dependent_null += null;
@@ -328,10 +337,8 @@ static void walk_blocks(struct gh_walk *w)
             for (k = 0; k < n_edges; k++) {
                 uint16_t to = *code++;
 
-                if (to < n)
-                    put_edge(w, base + t->off[to]);
-                else if (to < GH_BLOCK)     /* the last block is cut */
-                    put_edge(w, base + t->off[to % n]);
+                if (to < GH_BLOCK)
+                    put_edge(w, base + t->off[gh_model_in_block(to, n)]);
                 else
                     put_edge(w, gh_model_addr(m, gh_model_code_target(m, to, first + i, k)));
             }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "gh_holds.h"
 #include "gh_model.h"
 #include "gh_pipe.h"
 
@@ -36,6 +37,7 @@ struct gh_walk {
     struct gh_thread *thread;
     void (*between)(void *ctx);             /* after each bulk event of nodes or edges; may be NULL */
     void *between_ctx;
+    struct gh_holds *holds;                 /* gets what holds objects; may be NULL */
     struct gh_bulk node, edge, root, handle, type, statics;
     uint16_t type_batch[32];                /* types of the BulkType in the making */
     uint32_t n_type_batch;

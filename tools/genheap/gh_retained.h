@@ -1,0 +1,32 @@
+/*
+ * What the largest objects retain, worked out from the model, the roots and the dependent handles.
+ *
+ * Shapes tree, list and fan are known by formula: only the core, the objects that roots and dependent handles mention and what lies
+ * between these, needs dominators; everything else hangs below the core, and is held by the one way that leads there.  Memory
+ * does not grow with the heap then.  In shapes mix and random every object is of the core, up to GH_RETAINED_MAX objects.
+ */
+#ifndef GH_RETAINED_H
+#define GH_RETAINED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gh_holds.h"
+#include "gh_model.h"
+
+#define GH_RETAINED_MAX UINT64_C(40000000)  /* shapes mix and random: 40 bytes an object */
+#define GH_RETAINED_TOP 20u
+
+struct gh_retained {
+    bool known;                             /* false: nothing is held, or too large */
+    uint64_t alive_objects, alive_bytes;
+    uint32_t n_top;
+    struct gh_retainer {
+        uint64_t object, bytes;
+    } top[GH_RETAINED_TOP];                 /* largest first, of equal ones the one that comes first in the walk */
+};
+
+/* M: as it was during the walk that HOLDS is of.  false: no memory. */
+bool gh_retained_find(const struct gh_model *m, const struct gh_holds *holds, struct gh_retained *ret);
+
+#endif
