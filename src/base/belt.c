@@ -44,7 +44,7 @@ struct gcd_box *gcd_belt_empty(struct gcd_belt *b)
     return ended ? NULL : box;
 }
 
-static void move(struct gcd_belt *b, struct gcd_box *box, int state)
+static void move(struct gcd_belt *b, struct gcd_box *box, enum gcd_box_state state)
 {
     (void)pthread_mutex_lock(&b->lock);
     box->state = state;

@@ -14,12 +14,14 @@
 
 #define GCD_BELT_BOXES 4u
 
+enum gcd_box_state { GCD_BOX_EMPTY, GCD_BOX_FULL, GCD_BOX_TAKEN };
+
 struct gcd_box {
     void *bytes;                 /* [box_bytes] */
     size_t used;                 /* the user's, like the next two */
     uint64_t at;
     int status;
-    enum { GCD_BOX_EMPTY, GCD_BOX_FULL, GCD_BOX_TAKEN } state;   /* the belt's */
+    enum gcd_box_state state;    /* the belt's */
 };
 
 struct gcd_belt {

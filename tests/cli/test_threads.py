@@ -1,0 +1,90 @@
+"""--threads: whatever their number, the result is the same, byte for byte."""
+import os
+import resource
+import signal
+import subprocess
+
+from cli_support import CliTest, genheap, main, trace
+from test_formats import FORMATS
+
+NUMBERS = (1, 2, 8)
+# More objects and references than one thread would keep to itself; two heaps with losses and odd things.
+HEAPS = {"mix": ["-n", "120000", "--server", "--heaps", "4", "--ranges"], "random": ["-n", "60000", "--shape", "random", "--drop-random", "30"],
+         "list": ["-n", "70000", "--shape", "list"]}
+ANSWERS = (["report"], ["report", "--retained"], ["report", "--by", "kind"], ["retained"], ["retained", "--tree", "3"],
+           ["retained", "--type", "*e*"], ["paths", "--type", "System.String"], ["leaks"], ["info"])
+
+
+class Threads(CliTest):
+    def setUp(self):
+        super().setUp()
+        for name, options in HEAPS.items():
+            self.make(name, *options)
+
+    def make(self, name, *options):
+        subprocess.run([genheap(self.dir), *options, self.path(name)], check=True)
+
+    def files(self, name):
+        """All that is in the file or folder NAME, which is removed."""
+        path = self.path(name)
+        paths = [os.path.join(top, n) for top, _, names in os.walk(path) for n in names] if os.path.isdir(path) else [path]
+        found = {}
+        for p in sorted(paths):
+            with open(p, "rb") as f:
+                found[os.path.relpath(p, path)] = f.read()
+            os.unlink(p)
+        if os.path.isdir(path):
+            os.rmdir(path)
+        return found
+
+    def same_for_all(self, make, what):
+        expected = make(NUMBERS[0])
+        self.assertTrue(expected)
+        for n in NUMBERS[1:]:
+            self.assertTrue(make(n) == expected, f"{what} differs with {n} threads")
+
+    def test_every_format(self):
+        for heap in HEAPS:
+            for suffix in [*FORMATS.values(), "gclog.gz"]:
+                if suffix == "sqlite":               # a database has a change counter; its rows are compared by its own tests
+                    continue
+
+                def make(n, heap=heap, suffix=suffix):
+                    run = self.gcdumpc("convert", heap, "-q", "--threads", str(n), "-o", f"made.{suffix}")
+                    self.assertIn(run.code, (0, 3))
+                    return self.files(f"made.{suffix}"), run.err
+                self.same_for_all(make, f"{heap} as {suffix}")
+
+    def test_every_answer(self):
+        for heap in HEAPS:
+            for command in ANSWERS:
+                def make(n, heap=heap, command=command):
+                    run = self.gcdumpc(*command, heap, "--threads", str(n))
+                    self.assertIn(run.code, (0, 3), run)
+                    return run.out, run.err
+                self.same_for_all(make, f"{' '.join(command)} {heap}")
+
+    def test_comparisons(self):
+        for command in (["diff"], ["diff", "--retained"], ["diff", "--paths"], ["trend", "--retained"]):
+            def make(n, command=command):
+                run = self.gcdumpc(*command, "mix", "random", "--threads", str(n))
+                self.assertIn(run.code, (0, 3), run.err)
+                return run.out, run.err
+            self.same_for_all(make, " ".join(command))
+
+    def test_a_full_disk_is_found_by_the_thread_that_writes(self):
+        """Of a file, with the old one kept; the heap is larger than what lies between the threads."""
+        def small_files():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (3 << 20, 3 << 20))
+        self.make("large", "-n", "400000")
+        self.put("old.gclog", b"the output of another day")
+        self.refused(1, r"old\.gclog: cannot write: File too large", "convert", "large", "--threads", "2", "-o", "old.gclog", preexec_fn=small_files)
+
+    def test_numbers_that_are_none(self):
+        for n in ("0", "65", "-1", "two", ""):
+            self.assertEqual(self.gcdumpc("report", trace("net10-wks"), "--threads", n).code, 2)
+
+
+if __name__ == "__main__":
+    main()
