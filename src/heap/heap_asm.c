@@ -106,15 +106,17 @@ static gcd_status bulk_node(struct gcd_heap *h, const struct gcd_event *ev, stru
     w->objects += b.count;
     if (w->light)
         return GCD_OK;
+    uint64_t edges = 0;
     for (uint32_t i = 0; i < b.count; i++) {
         struct gcd_clr_node n = gcd_clr_node_at(&b, i);
         add_saturating(&w->bytes, n.size);
-        add_saturating(&w->edges_declared, n.edge_count);
+        add_saturating(&edges, n.edge_count);
         GCD_TRY(count_object(h, w, &n, err));
         if (w->addrs != NULL && !heap_addrs_add(w->addrs, &h->alloc, n.address))
             return gcd_fail_nomem(err, "gathering addresses");
     }
-    return GCD_OK;
+    add_saturating(&w->edges_declared, edges);
+    return heap_runs_add(&h->alloc, &w->runs[HEAP_RUNS_NODES], &b, edges) ? GCD_OK : gcd_fail_nomem(err, "counting objects");
 }
 
 static gcd_status bulk_edge(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
@@ -126,6 +128,8 @@ static gcd_status bulk_edge(struct gcd_heap *h, const struct gcd_event *ev, stru
     struct heap_walk *w;
     GCD_TRY(indexed_walk(h, ev, HEAP_EDGES, b.index, &w, err));
     w->edges += b.count;
+    if (!w->light && !heap_runs_add(&h->alloc, &w->runs[HEAP_RUNS_EDGES], &b, 0))
+        return gcd_fail_nomem(err, "counting references");
     return GCD_OK;
 }
 
