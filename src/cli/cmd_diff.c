@@ -158,7 +158,7 @@ static enum cli_exit diff_page(const struct cli_args *args)
     if (!is_page(args))
         return CLI_USAGE;
     all.paths = all.retained = true;
-    enum cli_exit e = cli_sink_open(args->output, &(struct gcd_sink_options){ .cancel = &cli_canceled }, CLI_SLOT_OUTPUT, &s);
+    enum cli_exit e = cli_sink_open(args->output, &(struct gcd_sink_options){ .alloc = cli_alloc(), .cancel = &cli_canceled }, CLI_SLOT_OUTPUT, &s);
     if (e == CLI_DONE)
         e = cli_compare_open(&all, &c);
     if (e == CLI_DONE && write_page(&c, s, &err) != GCD_OK)
