@@ -297,7 +297,8 @@ static enum cli_exit analyse(struct leaks *l)
 {
     static char verb[] = "finding dominators", looking[] = "looking for suspects";
     struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_dominators_options dominators = { .alloc = cli_alloc(), .cancel = &cli_canceled, .progress = cli_progress_steps, .progress_ctx = verb };
+    struct gcd_dominators_options dominators = { .alloc = cli_alloc(), .cancel = &cli_canceled,
+                                                 .progress = cli_progress_steps, .progress_ctx = verb };
     struct gcd_suspects_options options = {
         .alloc = cli_alloc(),
         .cancel = &cli_canceled, .progress = cli_progress_steps, .progress_ctx = looking, .names = l->names, .min_bytes = l->args->min_bytes,

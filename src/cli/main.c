@@ -80,11 +80,12 @@ static const struct cli_command commands[] = {
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 
 static const char exit_text[] =
-    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete, 130 interrupted.\n";
+    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete (--strict: 1),\n"
+    "130 interrupted.\n";
 /* Of the commands that compare, and of all together. */
 static const char exit_all_text[] =
-    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete, 4 a threshold is exceeded\n"
-    "(whether or not the data are complete), 130 interrupted.\n";
+    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete (--strict: 1),\n"
+    "4 a threshold is exceeded (whether or not the data are complete), 130 interrupted.\n";
 
 static void print_commands(FILE *to)
 {

@@ -20,13 +20,8 @@
  * keep none.  What contradicts itself (sums that differ, numbers that step back) is believed up to the first hole only.
  */
 #include "base/mem.h"
+#include "base/ovf.h"
 #include "heap/heap.h"
-
-static void add_saturating(uint64_t *sum, uint64_t n)
-{
-    if (__builtin_add_overflow(*sum, n, sum))
-        *sum = UINT64_MAX;
-}
 
 bool heap_runs_add(const struct gcd_alloc *a, struct heap_runs *r, const struct gcd_clr_bulk *b, uint64_t edges)
 {
@@ -46,7 +41,7 @@ bool heap_runs_add(const struct gcd_alloc *a, struct heap_runs *r, const struct 
     }
     struct heap_run *run = &r->items[r->count - 1];
     run->items += b->count;              /* cannot overflow: each has its bytes in the trace */
-    add_saturating(&run->edges, edges);
+    gcd_add_saturating(&run->edges, edges);
     r->last_index = b->index;
     r->last_items = b->count;
     return true;
@@ -137,11 +132,11 @@ static uint64_t count_kept(const struct heap_runs *nodes, const struct heap_runs
         uint64_t node_end = node->start;
         if (node->start == HEAP_UNPLACED)
             continue;
-        add_saturating(&node_end, node->edges);
+        gcd_add_saturating(&node_end, node->edges);
         while (e < edges->count) {
             const struct heap_run *edge = &edges->items[e];
             uint64_t from = edge->start, to = edge->start;
-            add_saturating(&to, edge->items);
+            gcd_add_saturating(&to, edge->items);
             bool beyond = edge->start != HEAP_UNPLACED && to > node_end;
             from = from > node->start ? from : node->start;
             to = to < node_end ? to : node_end;
