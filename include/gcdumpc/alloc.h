@@ -35,6 +35,7 @@ struct gcd_limits {
     uint64_t roots;         /* records of roots, statics, ranges, ..., each;  default 64 Mi */
     uint64_t text_bytes;    /* all names together;                           default 1 GiB */
     uint64_t threads;       /* capture threads with a sequence number;       default 256 Ki */
+    uint64_t objects;       /* of one dump;                                  default: as many as there are */
     uint64_t metadata;      /* event descriptions, label lists of a trace;   default 1 Mi */
 };
 

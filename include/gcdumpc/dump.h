@@ -82,6 +82,9 @@ GCD_API bool gcd_dump_begun(const struct gcd_dump *d);
     X(GCD_REASON_ROOT_EVENTS_MISSING, "root_events_missing")                                                          \
     X(GCD_REASON_DEPENDENT_EVENTS_MISSING, "dependent_handle_events_missing")                                         \
     X(GCD_REASON_EDGES_UNBALANCED, "edges_unbalanced")         /* amount: |declared - received| */                    \
+    X(GCD_REASON_OBJECTS_LOST, "objects_lost")                 /* amount: objects that did not arrive; 0 = it cannot be told */ \
+    X(GCD_REASON_EDGES_LOST, "edges_lost")                     /* amount: references that did not arrive; 0 = it cannot be told */ \
+    X(GCD_REASON_EDGES_DROPPED, "edges_dropped")               /* amount: references whose owner is lost or not certain */ \
     X(GCD_REASON_EVENTS_DAMAGED, "events_damaged")             /* amount: heap events that could not be decoded */    \
     X(GCD_REASON_EVENTS_UNKNOWN, "events_unknown")             /* amount: events whose description is missing */      \
     X(GCD_REASON_NO_GC_START, "no_gc_start")                   /* the walk is not inside an induced blocking full GC */ \
@@ -148,6 +151,10 @@ struct gcd_dump_facts {
     uint64_t objects, bytes;     /* sum of the exact object sizes, without the gaps between objects; saturates at 2^64-1 */
     uint64_t edges;              /* references received */
     uint64_t edges_declared;     /* references that the objects should have; equal in a complete dump */
+    /* what is missing; of a dump that is complete 0, exactly.  All 0 and not exact for formats that do not tell */
+    uint64_t objects_lost, edges_lost;   /* that never arrived: exactly so many, or at least */
+    bool objects_lost_exact, edges_lost_exact;
+    uint64_t edges_dropped;      /* that arrived, but belong to lost objects or not certainly to one; gcd_objects_edges leaves them out */
     uint64_t roots[GCD_ROOT_KINDS];      /* strong and weak, without null roots */
     uint64_t weak_roots, pinned_roots;   /* of these, with that flag */
     uint64_t null_roots;
@@ -258,8 +265,9 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_objects_next(struct gcd_objects *o, struct
 
 /*
  * The next references of the current object: addresses of the referenced objects in the order of the events, null left out, as a view
- * valid until the next call on O.  GCD_END after the last.  An incomplete dump may have fewer than object.edges: from
- * the first hole on nothing is certain about who owns which, so none are given.  Dependent handles are not among them.
+ * valid until the next call on O.  GCD_END after the last.  An incomplete dump may have fewer than object.edges: those that were lost,
+ * or of which it is not certain whose they are, are left out; no object ever gets those of another one.  Dependent handles are
+ * not among them.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_objects_edges(struct gcd_objects *o, const uint64_t **ret_targets, size_t *ret_n,
                                                     struct gcd_error *err);

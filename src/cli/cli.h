@@ -81,7 +81,7 @@ struct cli_args {
     uint64_t dump_number;
     uint64_t process;            /* 0 = not given, or by its name: */
     const char *process_name;
-    uint64_t max_block_bytes;
+    uint64_t max_block_bytes, max_objects, max_memory_bytes;
     uint64_t threads;            /* 0 = not given: cli_threads */
     bool events;
     bool paths;
@@ -183,10 +183,21 @@ enum cli_exit cli_fail(const char *subject, const struct gcd_error *err);
 /* "incomplete: …" when it is; what the status of a command that did its work is. */
 struct cli_dump;
 enum cli_exit cli_verdict(const struct cli_dump *d, bool quiet);
-/* The same as the last line of a text of SUBJECT: a table that is sent to somebody goes without standard error. */
+/* The verdict as the last line of a text of SUBJECT: a table that is sent to somebody goes without standard error. */
 void cli_mark_incomplete(FILE *to, const char *subject, const struct gcd_verdict *v);
+/* It is incomplete, which has been said, and --strict was given. */
+enum cli_exit cli_refuse(const char *subject);
 /* How messages call an input. */
 const char *cli_input_name(const struct cli_args *args);
+
+/* memory.c */
+/* From here on the library gets so many bytes at most; before it has got any.  0 = as many as there are. */
+void cli_memory_limit(uint64_t bytes);
+/* What is handed to everything of the library that takes an allocator; NULL = no limit. */
+const struct gcd_alloc *cli_alloc(void);
+/* After GCD_E_NOMEM: what to do when it was the limit, in BUF, else "". */
+#define CLI_MEMORY_HINT_BYTES 256
+const char *cli_memory_hint(char buf[CLI_MEMORY_HINT_BYTES]);
 
 /* open.c */
 struct cli_dump {
@@ -196,6 +207,7 @@ struct cli_dump {
     struct gcd_sink *trace;      /* for --save-trace */
     bool trace_written;          /* and it is there, under its name */
     struct gcd_ipc_port *port;   /* for --connect */
+    bool refused;                /* it is incomplete, and --strict was given */
     bool received;               /* live: the stream came to its end, or what came of it is wanted: it can be kept */
     bool live;                   /* of a process, not of a file */
     bool asked;                  /* live: the dump was asked of it; before that it was not disturbed */
@@ -214,8 +226,10 @@ enum cli_need {
     CLI_NEED_OBJECTS,            /* the objects in order */
     CLI_NEED_GRAPH               /* d->graph */
 };
+/* --max-block, --max-objects */
+struct gcd_limits cli_limits(const struct cli_args *args);
 /*
- * The dump that ARGS name, recorded, live or a graph in a file.  On failure the message has been printed and the exit status is not
+ * The dump that ARGS name, recorded, live or a graph in a file; an incomplete one is none with --strict.  On failure the message has been printed and the exit status is not
  * CLI_DONE.  Release with cli_close in any case.
  */
 enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct cli_dump *ret);

@@ -158,7 +158,7 @@ static enum cli_exit diff_page(const struct cli_args *args)
     if (!is_page(args))
         return CLI_USAGE;
     all.paths = all.retained = true;
-    struct gcd_sink_options output = { .cancel = &cli_canceled, .threads = cli_threads(args) };
+    struct gcd_sink_options output = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(args) };
     enum cli_exit e = cli_sink_open(args->output, &output, CLI_SLOT_OUTPUT, &s);
     if (e == CLI_DONE)
         e = cli_compare_open(&all, &c);

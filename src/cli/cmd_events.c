@@ -74,7 +74,7 @@ static gcd_status read_events(struct gcd_trace *trace, struct table *t, struct g
             return st;
         }
         finished = st != GCD_OK;
-        if (st == GCD_E_TRUNCATED || st == GCD_E_FORMAT)
+        if (st == GCD_E_TRUNCATED || st == GCD_E_FORMAT || st == GCD_E_LIMIT)
             *input_err = io;
         while ((st = gcd_trace_next(trace, &ev, err)) == GCD_OK)
             if (!count(t, &ev)) {
@@ -113,6 +113,31 @@ static void print_threads(const struct gcd_trace *trace)
             printf("thread %" PRIu64 ": %" PRIu64 " events lost, %" PRIu64 " received\n", thread, lost, events);
 }
 
+/* Is the recording whole?  The message has been printed when it is not. */
+static enum cli_exit judge(const char *subject, const struct gcd_trace_info *info, const struct table *t, gcd_status st,
+                           const struct gcd_error *input_err, const struct gcd_error *err)
+{
+    if (input_err->code != GCD_OK) {
+        (void)cli_fail(subject, input_err);
+        return CLI_INCOMPLETE;
+    }
+    if (st != GCD_END) {
+        (void)cli_fail(subject, err);
+        return t->count > 0 ? CLI_INCOMPLETE : CLI_FAILED;
+    }
+    if (info->trailing_bytes > 0)
+        cli_say(subject, "%" PRIu64 " bytes after the end of the recording are ignored", info->trailing_bytes);
+    if (info->lost_events > 0) {
+        cli_say(subject, "%" PRIu64 " events were lost in the target", info->lost_events);
+        return CLI_INCOMPLETE;
+    }
+    if (info->lost_buffers + info->damaged_buffers > 0) {
+        cli_say(subject, "%" PRIu64 " buffers of events were lost, %" PRIu64 " are damaged", info->lost_buffers, info->damaged_buffers);
+        return CLI_INCOMPLETE;
+    }
+    return CLI_DONE;
+}
+
 static enum cli_exit finish(const struct cli_args *args, const struct gcd_trace *trace, const struct table *t, gcd_status st,
                             const struct gcd_error *input_err, const struct gcd_error *err)
 {
@@ -121,6 +146,8 @@ static enum cli_exit finish(const struct cli_args *args, const struct gcd_trace 
     gcd_trace_get_info(trace, &info);
     if (info.ptr_bytes == 0 || st == GCD_E_UNSUPPORTED || st == GCD_E_CANCELED || st == GCD_E_IO || st == GCD_E_NOMEM)
         return cli_fail(subject, err);
+    if (args->strict && judge(subject, &info, t, st, input_err, err) != CLI_DONE)
+        return cli_refuse(subject);
     if (args->json) {
         if (cli_json_events(trace, subject, t->kinds, t->count) != 0)
             return CLI_FAILED;
@@ -130,40 +157,22 @@ static enum cli_exit finish(const struct cli_args *args, const struct gcd_trace 
     }
     if (cli_flush_stdout() != CLI_DONE)
         return CLI_FAILED;
-    if (input_err->code != GCD_OK) {
-        (void)cli_fail(subject, input_err);
-        return CLI_INCOMPLETE;
-    }
-    if (st != GCD_END) {
-        (void)cli_fail(subject, err);
-        return t->count > 0 ? CLI_INCOMPLETE : CLI_FAILED;
-    }
-    if (info.trailing_bytes > 0)
-        cli_say(subject, "%" PRIu64 " bytes after the end of the recording are ignored", info.trailing_bytes);
-    if (info.lost_events > 0) {
-        cli_say(subject, "%" PRIu64 " events were lost in the target", info.lost_events);
-        return CLI_INCOMPLETE;
-    }
-    if (info.lost_buffers + info.damaged_buffers > 0) {
-        cli_say(subject, "%" PRIu64 " buffers of events were lost, %" PRIu64 " are damaged", info.lost_buffers, info.damaged_buffers);
-        return CLI_INCOMPLETE;
-    }
-    return CLI_DONE;
+    return args->strict ? CLI_DONE : judge(subject, &info, t, st, input_err, err);
 }
 
 enum cli_exit cmd_events(const struct cli_args *args)
 {
     const char *subject = cli_input_name(args);
     struct gcd_error input_err = GCD_ERROR_INIT;
-    struct gcd_limits limits = { .block_bytes = args->max_block_bytes };
+    struct gcd_limits limits = cli_limits(args);
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_input *in = NULL;
     struct gcd_trace *trace = NULL;
     struct table t = { .slot_count = 4 * MAX_KINDS };
     enum cli_exit e = CLI_FAILED;
-    if (cli_open_input(args, &(struct gcd_input_options){ .cancel = &cli_canceled }, &in) != CLI_DONE)
+    if (cli_open_input(args, &(struct gcd_input_options){ .alloc = cli_alloc(), .cancel = &cli_canceled }, &in) != CLI_DONE)
         return CLI_FAILED;
-    gcd_status st = gcd_trace_open(in, NULL, &limits, &trace, &err);
+    gcd_status st = gcd_trace_open(in, cli_alloc(), &limits, &trace, &err);
     if (st == GCD_OK) {
         t.kinds = calloc(MAX_KINDS, sizeof *t.kinds);
         t.slots = calloc(t.slot_count, sizeof *t.slots);

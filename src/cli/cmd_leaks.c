@@ -297,10 +297,10 @@ static enum cli_exit analyse(struct leaks *l)
 {
     static char verb[] = "finding dominators", looking[] = "looking for suspects";
     struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_dominators_options dominators = { .cancel = &cli_canceled, .threads = cli_threads(l->args), .progress = cli_progress_steps,
-                                                 .progress_ctx = verb };
+    struct gcd_dominators_options dominators = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(l->args),
+                                                 .progress = cli_progress_steps, .progress_ctx = verb };
     struct gcd_suspects_options options = {
-        .cancel = &cli_canceled, .threads = cli_threads(l->args), .progress = cli_progress_steps, .progress_ctx = looking,
+        .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(l->args), .progress = cli_progress_steps, .progress_ctx = looking,
         .names = l->names, .min_bytes = l->args->min_bytes,
         .share = (double)l->args->share_percent / 100,
     };

@@ -95,7 +95,8 @@ static enum cli_exit select_types(struct report *r)
 static enum cli_exit find_dominators(struct report *r)
 {
     static const char verb[] = "finding what retains what";
-    struct gcd_dominators_options options = { .cancel = &cli_canceled, .threads = cli_threads(r->args), .progress = cli_progress,
+    struct gcd_dominators_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(r->args),
+                                              .progress = cli_progress,
                                                .progress_ctx = (void *)(uintptr_t)verb };
     struct gcd_error err = GCD_ERROR_INIT;
     if (!r->args->retained || r->args->by == CLI_BY_ROOT)
@@ -217,7 +218,7 @@ enum cli_exit cmd_report(const struct cli_args *args)
     if (e == CLI_DONE && args->filter != NULL)
         e = cli_filter_new(args->filter, &r.filter);
     /* node_exporter runs as another user, and metrics are there to be published */
-    struct gcd_sink_options options = { .cancel = &cli_canceled, .for_all = format == FORMAT_PROMETHEUS };
+    struct gcd_sink_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .for_all = format == FORMAT_PROMETHEUS };
     if (e == CLI_DONE && args->output != NULL && strcmp(args->output, "-") != 0)
         e = cli_sink_open(args->output, &options, CLI_SLOT_OUTPUT, &sink);
     if (e == CLI_DONE)

@@ -61,8 +61,10 @@ enum cli_exit cmd_run(const struct cli_args *args)
     } else {
         e = job_config_args(c, i, cli_collect(), &job);
         job.quiet = job.quiet || args->quiet;
-        if (e == CLI_DONE)
+        if (e == CLI_DONE) {
+            cli_memory_limit(job.max_memory_bytes);
             e = cmd_collect(&job);
+        }
     }
     job_config_free(c);
     return e;

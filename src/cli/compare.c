@@ -102,7 +102,7 @@ enum cli_exit cli_compare_open(const struct cli_args *args, struct cli_compariso
     enum cli_exit e = parse_patterns(ret);
     if (e != CLI_DONE)
         return e;
-    if (gcd_diff_new(NULL, &ret->diff, &err) != GCD_OK || (args->paths && gcd_tree_diff_new(NULL, &ret->paths, &err) != GCD_OK))
+    if (gcd_diff_new(cli_alloc(), &ret->diff, &err) != GCD_OK || (args->paths && gcd_tree_diff_new(cli_alloc(), &ret->paths, &err) != GCD_OK))
         return cli_fail(NULL, &err);
     e = cli_compare_read(ret);
     if (e == CLI_DONE)

@@ -35,7 +35,8 @@ static enum cli_exit measure_retained(struct reading *r)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     static const char verb[] = "finding dominators";
-    struct gcd_dominators_options options = { .cancel = &cli_canceled, .threads = cli_threads(r->c->args), .progress = cli_progress_steps,
+    struct gcd_dominators_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(r->c->args),
+                                              .progress = cli_progress_steps,
                                                .progress_ctx = (void *)(uintptr_t)verb };
     struct gcd_dominators *dominators = NULL;
     uint32_t count = cli_type_count(&r->d);
@@ -44,7 +45,7 @@ static enum cli_exit measure_retained(struct reading *r)
         return no_memory();
     gcd_status st = gcd_dominators_new(r->d.graph, &options, &dominators, &err);
     if (st == GCD_OK)
-        st = gcd_retained_by_type(r->d.graph, dominators, NULL, r->retained, &err);
+        st = gcd_retained_by_type(r->d.graph, dominators, cli_alloc(), r->retained, &err);
     if (st == GCD_OK) {
         r->side->retained_bytes = gcd_dominators_retained(dominators, GCD_NODE_ROOT);
         cli_say_stand_ins(r->d.subject, gcd_dominators_stand_ins(dominators));
@@ -80,7 +81,7 @@ static enum cli_exit measure_threshold(struct reading *r, size_t i)
         return CLI_DONE;
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_retained_set set;
-    gcd_status st = gcd_retained_set(r->d.graph, r->set, NULL, &cli_canceled, &set, &err);
+    gcd_status st = gcd_retained_set(r->d.graph, r->set, cli_alloc(), &cli_canceled, &set, &err);
     if (st != GCD_OK)
         return cli_fail(r->d.subject, &err);
     r->side->values[i] = set.retained_bytes;

@@ -157,6 +157,11 @@ static json_t *dump(const struct gcd_verdict *v, const struct gcd_dump_facts *f)
     put_number(o, "bytes", f->bytes);
     put_number(o, "edges", f->edges);
     put_number(o, "edges_declared", f->edges_declared);
+    put_number(o, "objects_lost", f->objects_lost);
+    put(o, "objects_lost_exact", json_boolean(f->objects_lost_exact));
+    put_number(o, "edges_lost", f->edges_lost);
+    put(o, "edges_lost_exact", json_boolean(f->edges_lost_exact));
+    put_number(o, "edges_dropped", f->edges_dropped);
     put_number(o, "types", f->types);
     put_number(o, "types_undescribed", f->types_undescribed);
     put(o, "roots", roots(f));

@@ -80,11 +80,12 @@ static const struct cli_command commands[] = {
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 
 static const char exit_text[] =
-    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete, 130 interrupted.\n";
+    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete (--strict: 1),\n"
+    "130 interrupted.\n";
 /* Of the commands that compare, and of all together. */
 static const char exit_all_text[] =
-    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete, 4 a threshold is exceeded\n"
-    "(whether or not the data are complete), 130 interrupted.\n";
+    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete (--strict: 1),\n"
+    "4 a threshold is exceeded (whether or not the data are complete), 130 interrupted.\n";
 
 static void print_commands(FILE *to)
 {
@@ -162,6 +163,7 @@ static enum cli_exit run(const struct cli_command *c, int argc, char **argv)
     }
     if (args.quiet)
         cli_progress_off();
+    cli_memory_limit(args.max_memory_bytes);
     e = c->run(&args);
     cli_progress_end();
     if (atomic_load(&cli_canceled) && !atomic_load(&cli_timed_out) && e != CLI_DONE && e != CLI_INCOMPLETE && e != CLI_EXCEEDED)

@@ -95,11 +95,18 @@ enum cli_exit cli_fail(const char *subject, const struct gcd_error *err)
         cli_say(subject, "interrupted");
         return CLI_INTERRUPTED;
     }
-    const char *hint = err->code == GCD_E_LIMIT && strstr(err->msg, "block") != NULL ? "; --max-block raises it" : "";
+    char memory[CLI_MEMORY_HINT_BYTES];
+    const char *hint = "";
+    if (err->code == GCD_E_NOMEM)
+        hint = cli_memory_hint(memory);
+    else if (err->code == GCD_E_LIMIT && strstr(err->msg, "block") != NULL)
+        hint = "; --max-block raises it";
+    else if (err->code == GCD_E_LIMIT && strstr(err->msg, "objects are allowed") != NULL)
+        hint = "; --max-objects raises it";
     if (err->off != GCD_OFF_NONE)
         cli_say(subject, "%s (at byte %" PRIu64 ")%s", err->msg, err->off, hint);
     else
-        cli_say(subject, "%s", err->msg[0] != '\0' ? err->msg : gcd_status_text(err->code));
+        cli_say(subject, "%s%s", err->msg[0] != '\0' ? err->msg : gcd_status_text(err->code), hint);
     return CLI_FAILED;
 }
 
@@ -167,6 +174,12 @@ enum cli_exit cli_verdict(const struct cli_dump *d, bool quiet)
     }
     cli_say(subject, "the dump is incomplete: %s%s", all, what_helps(d));
     return CLI_INCOMPLETE;
+}
+
+enum cli_exit cli_refuse(const char *subject)
+{
+    cli_say(subject, "refused, nothing is written or shown (--strict)");
+    return CLI_FAILED;
 }
 
 void cli_mark_incomplete(FILE *to, const char *subject, const struct gcd_verdict *v)

@@ -65,10 +65,11 @@ static enum cli_exit open_live(const struct cli_args *args, const struct gcd_dum
     return e;
 }
 
-static struct gcd_graph_options graph_options(const struct cli_args *args, const struct gcd_input *in)
+static struct gcd_graph_options graph_options(const struct cli_args *args, const struct gcd_limits *limits, const struct gcd_input *in)
 {
     static const char verb[] = "building the graph";
-    return (struct gcd_graph_options){ .keep_unknown = args->keep_unknown, .cancel = &cli_canceled, .threads = cli_threads(args),
+    return (struct gcd_graph_options){ .alloc = cli_alloc(), .limits = limits, .keep_unknown = args->keep_unknown,
+                                       .cancel = &cli_canceled, .threads = cli_threads(args),
                                        .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb, .progress_total = gcd_input_size(in) };
 }
 
@@ -78,7 +79,8 @@ static enum cli_exit make_graph(const struct cli_args *args, struct cli_dump *d)
     struct gcd_error err = GCD_ERROR_INIT;
     if (d->graph != NULL)
         return CLI_DONE;
-    struct gcd_graph_options options = graph_options(args, d->input);
+    struct gcd_limits limits = cli_limits(args);
+    struct gcd_graph_options options = graph_options(args, &limits, d->input);
     return gcd_graph_from_dump(d->dump, &options, &d->graph, &err) == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
 }
 
@@ -90,7 +92,8 @@ static enum cli_exit open_graph(const struct cli_args *args, const struct gcd_in
         cli_say(ret->subject, "holds one dump; --dump and --process choose among those of a recording");
         return CLI_FAILED;
     }
-    struct gcd_graph_options options = graph_options(args, ret->input);
+    struct gcd_limits limits = cli_limits(args);
+    struct gcd_graph_options options = graph_options(args, &limits, ret->input);
     gcd_status st = gcd_input_keep(ret->input, input_options, &err);
     if (st == GCD_OK)
         st = gcd_graph_read(ret->input, &options, &ret->graph, &err);
@@ -124,7 +127,7 @@ static enum cli_exit open_file(const struct cli_args *args, const struct gcd_dum
 {
     ret->subject = cli_input_name(args);
     base_name(args->input, ret->name, sizeof ret->name);
-    struct gcd_input_options input_options = { .reread = reread, .spool_dir = spool, .cancel = &cli_canceled };
+    struct gcd_input_options input_options = { .alloc = cli_alloc(), .reread = reread, .spool_dir = spool, .cancel = &cli_canceled };
     struct gcd_error err = GCD_ERROR_INIT;
     const char *graph_format = NULL;
     enum cli_exit opened = cli_open_input(args, &input_options, &ret->input);
@@ -151,6 +154,20 @@ static enum cli_exit open_file(const struct cli_args *args, const struct gcd_dum
     return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
 }
 
+struct gcd_limits cli_limits(const struct cli_args *args)
+{
+    return (struct gcd_limits){ .block_bytes = args->max_block_bytes, .objects = args->max_objects };
+}
+
+/* --strict */
+static enum cli_exit refuse(const struct cli_args *args, struct cli_dump *d)
+{
+    if (!args->strict || cli_verdict(d, args->quiet) == CLI_DONE)
+        return CLI_DONE;
+    d->refused = true;
+    return cli_refuse(d->subject);
+}
+
 enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct cli_dump *ret)
 {
     *ret = (struct cli_dump){ .input = NULL };
@@ -158,9 +175,10 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
     static const char verb[] = "reading";
     char spool[4096];
     spool_folder(args, spool, sizeof spool);
-    struct gcd_limits limits = { .block_bytes = args->max_block_bytes };
+    struct gcd_limits limits = cli_limits(args);
     struct gcd_dump_options options = {
-        .limits = &limits, .process = args->process, .process_name = args->process_name, .dump_number = (unsigned)args->dump_number,
+        .alloc = cli_alloc(), .limits = &limits, .process = args->process, .process_name = args->process_name,
+        .dump_number = (unsigned)args->dump_number,
         .check_references = need == CLI_NEED_OBJECTS, .cancel = &cli_canceled, .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
     };
     enum cli_exit e;
@@ -175,6 +193,8 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
     } else {
         e = open_file(args, &options, reread, spool, ret);
     }
+    if (e == CLI_DONE)
+        e = refuse(args, ret);
     return e == CLI_DONE && need == CLI_NEED_GRAPH ? make_graph(args, ret) : e;
 }
 
@@ -205,7 +225,8 @@ enum cli_exit cli_names_of(const struct cli_args *args, const struct cli_dump *d
     enum gcd_name_style style = args->names == CLI_NAMES_CSHARP ? GCD_NAMES_CSHARP : args->names == CLI_NAMES_RAW ? GCD_NAMES_RAW : def;
     struct gcd_error err = GCD_ERROR_INIT;
     /* the graph may have one type more, that of what is unknown */
-    gcd_status st = d->graph != NULL ? gcd_names_of_graph(d->graph, style, NULL, ret, &err) : gcd_names_of_dump(d->dump, style, NULL, ret, &err);
+    gcd_status st = d->graph != NULL ? gcd_names_of_graph(d->graph, style, cli_alloc(), ret, &err) :
+                    gcd_names_of_dump(d->dump, style, cli_alloc(), ret, &err);
     return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
 }
 

@@ -38,6 +38,7 @@ static const char *const choices[][8] = {
 #define ALL (CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS | CLI_RUN | HOLDERS | COMPARE)
 #define FILE_ONE (CLI_CONVERT | CLI_INFO | CLI_REPORT | HOLDERS)
 #define FILES (FILE_ONE | COMPARE)
+#define DUMPS (CLI_COLLECT | FILES)
 #define TABLES (CLI_INFO | CLI_REPORT | CLI_PS | HOLDERS | COMPARE)
 #define OUTPUTS (CLI_COLLECT | CLI_CONVERT)
 #define LIVE (CLI_COLLECT | CLI_INFO | CLI_REPORT | HOLDERS | CLI_DIFF)
@@ -94,8 +95,10 @@ static const struct option_row rows[] = {
     { "force", 0, NULL, "go on although memory or disk seem too small, or another dump is under way", LIVE, OPT_FLAG, FIELD(force), 0, 0 },
     { "dump", 'd', "N", "which dump, when the recording holds several (1)", FILE_ONE, OPT_NUMBER, FIELD(dump_number), 1, 65536 },
     { "process", 0, "PID|NAME", "whose dump, when the recording holds several processes", FILES, OPT_PROCESS, FIELD(process), 1, UINT32_MAX },
-    { "strict", 0, NULL, "fail instead of writing an incomplete dump", OUTPUTS, OPT_FLAG, FIELD(strict), 0, 0 },
+    { "strict", 0, NULL, "refuse incomplete data: nothing is written or shown, exit status 1", DUMPS, OPT_FLAG, FIELD(strict), 0, 0 },
     { "max-block", 0, "SIZE", "largest block to accept in a recording (16M)", FILES, OPT_SIZE, FIELD(max_block_bytes), 1024, UINT64_C(1) << 30 },
+    { "max-objects", 0, "N", "refuse a dump of more objects", DUMPS, OPT_NUMBER, FIELD(max_objects), 1, UINT64_MAX },
+    { "max-memory", 0, "SIZE", "fail rather than take more memory", DUMPS, OPT_SIZE, FIELD(max_memory_bytes), UINT64_C(1) << 20, UINT64_MAX },
     { "threads", 0, "N", "how many processor cores to use at most (all there are)", ALL & ~(CLI_PS | CLI_RUN), OPT_NUMBER, FIELD(threads), 1,
       CLI_THREADS_MAX },
     { "all", 0, NULL, "all processes, or all that --name fits; the output needs %p in its name", CLI_COLLECT, OPT_FLAG,

@@ -84,7 +84,7 @@ static enum cli_exit open_sink(const struct cli_args *args, const char *path, bo
         cli_say(NULL, "a recording is not written to a terminal; name a file, or use a pipe");
         return CLI_USAGE;
     }
-    return cli_sink_open(path, &(struct gcd_sink_options){ .cancel = &cli_canceled, .threads = cli_threads(args) }, slot, ret);
+    return cli_sink_open(path, &(struct gcd_sink_options){ .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(args) }, slot, ret);
 }
 
 enum cli_exit cli_output_check(const struct cli_args *args)
@@ -140,7 +140,7 @@ static enum cli_exit open_place(const struct cli_args *args, struct cli_output *
     cli_temporary_comes();
     gcd_status st = gcd_format_check_place(ret->format, args->output, &err);
     if (st == GCD_OK)
-        st = gcd_place_open(args->output, gcd_format_place(ret->format), NULL, &ret->place, &err);
+        st = gcd_place_open(args->output, gcd_format_place(ret->format), cli_alloc(), &ret->place, &err);
     cli_temporary(CLI_SLOT_OUTPUT, st == GCD_OK ? gcd_place_temporary(ret->place) : NULL);
     return st == GCD_OK ? CLI_DONE : cli_fail(args->output, &err);
 }
@@ -216,17 +216,14 @@ static enum cli_exit commit(struct cli_output *out)
 enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *out, struct cli_dump *d)
 {
     enum cli_exit verdict = cli_verdict(d, args->quiet);
-    if (verdict != CLI_DONE && args->strict) {
-        cli_say(d->subject, "nothing was written (--strict)");
-        return CLI_FAILED;
-    }
     static const char verb[] = "writing";
     struct gcd_names *names = NULL;
     enum cli_exit e = out->format != NULL ? cli_names_of(args, d, gcd_format_names(out->format), &names) : CLI_DONE;
     if (e != CLI_DONE)
         return e;
-    struct gcd_write_options options = { .name = d->name, .names = names, .fold = args->fold, .cancel = &cli_canceled,
-                                         .threads = cli_threads(args), .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb, .progress_total = gcd_input_size(d->input) };
+    struct gcd_write_options options = { .name = d->name, .names = names, .fold = args->fold, .alloc = cli_alloc(), .cancel = &cli_canceled,
+                                         .threads = cli_threads(args), .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
+                                         .progress_total = gcd_input_size(d->input) };
     struct gcd_write_notes notes = { .objects = cli_facts(d)->objects, .edges = cli_facts(d)->edges };
     struct gcd_error err = GCD_ERROR_INIT;
     gcd_status st = write_output(out, d, &options, &notes, &err);
@@ -262,7 +259,7 @@ enum cli_exit cli_write_text(const char *path, bool for_all, const char *text)
         cli_say(path, "out of memory");
         return CLI_FAILED;
     }
-    gcd_status st = gcd_sink_open(path, &(struct gcd_sink_options){ .for_all = for_all }, &to, &err);
+    gcd_status st = gcd_sink_open(path, &(struct gcd_sink_options){ .alloc = cli_alloc(), .for_all = for_all }, &to, &err);
     if (st == GCD_OK) {
         gcd_sink_text(to, text);
         st = gcd_sink_commit(to, &err);

@@ -31,6 +31,15 @@ struct gcd_clr_bulk {
     const uint8_t *items;        /* count * item_bytes */
     size_t item_bytes;
 };
+/*
+ * As many records as the runtime gathers before it sends a bulk event with an index; the last of a kind has what is left (CoreCLR, Native
+ * AOT; measured, .NET 8 to 10).
+ */
+#define GCD_CLR_BULK_BYTES UINT32_C(64256)
+static inline uint32_t gcd_clr_bulk_full(const struct gcd_clr_bulk *b)
+{
+    return GCD_CLR_BULK_BYTES / (uint32_t)b->item_bytes;
+}
 
 /* GCBulkNode V0 {address P, size u64, type u64, edge count u64}. */
 struct gcd_clr_node {

@@ -5,6 +5,7 @@
  *     heap_walk.c    heap walks: beginning, end, which one is taken
  *     heap_type.c    types, modules, process and runtime: accepted from anywhere in the trace
  *     heap_pause.c   how long the process stood still
+ *     heap_runs.c    which references belong to which object when events are missing
  *     heap_loss.c    the verdict
  *     heap_addr.c    a set of object addresses in bounded memory
  */
@@ -24,6 +25,37 @@ enum heap_bulk { HEAP_ROOTS, HEAP_DEPENDENTS, HEAP_NODES, HEAP_EDGES, HEAP_BULKS
 struct heap_index {
     uint32_t next;               /* expected number */
     uint64_t events, missing;
+};
+
+/* Events of one kind with successive numbers; the hole before the next run is one event at least. */
+struct heap_run {
+    uint32_t index;              /* of the first event */
+    uint64_t items;              /* records of its events */
+    uint64_t edges;              /* of objects: the sum of their counts, saturating */
+    uint64_t start;              /* where its first reference is in the sequence of all references, HEAP_UNPLACED = not certain */
+};
+#define HEAP_UNPLACED UINT64_MAX
+
+/* Those beyond this number are taken as one; 8 MiB. */
+#define HEAP_RUNS_MAX ((size_t)1 << 18)
+
+/* All events of one kind; they partition its records in the order of the trace. */
+struct heap_runs {
+    struct heap_run *items;
+    size_t count, cap;
+    uint32_t last_index, last_items;     /* of the last event */
+    uint32_t full;               /* records of an event that is full */
+    bool uneven;                 /* not all events but the last are full */
+    bool full_seen;
+    bool disordered;             /* numbers step back, or there are too many runs */
+};
+enum { HEAP_RUNS_NODES, HEAP_RUNS_EDGES, HEAP_RUNS_KINDS };
+
+/* What a walk lacks; see heap_runs.c. */
+struct heap_loss {
+    uint64_t objects, edges;     /* that did not arrive: exactly, or at least */
+    bool objects_exact, edges_exact;
+    uint64_t edges_dropped;      /* that arrived, but whose owner is lost or not certain */
 };
 
 struct heap_gc_start {
@@ -77,6 +109,7 @@ struct heap_walk {
     uint32_t heaps;
     struct heap_index index[HEAP_BULKS];
     uint64_t objects, bytes, edges, edges_declared, damaged;
+    struct heap_loss loss;       /* after heap_runs_place */
     uint64_t roots[GCD_ROOT_KINDS], weak_roots, pinned_roots, null_roots, rcws;
 
     /* details; freed when another walk is taken */
@@ -95,6 +128,7 @@ struct heap_walk {
     struct gcd_range *range_items;
     size_t range_count, range_cap;
     struct heap_addrs *addrs;
+    struct heap_runs runs[HEAP_RUNS_KINDS];
 };
 
 struct gcd_heap {
@@ -180,6 +214,13 @@ struct heap_pauses {
     uint64_t count, total_ns;    /* all of them */
 };
 void heap_pauses(struct gcd_heap *h, int64_t gc_start_ns, struct heap_pauses *ret);
+
+/* heap_runs.c */
+/* One more event; EDGES: of objects the sum of their counts.  False when out of memory. */
+bool heap_runs_add(const struct gcd_alloc *a, struct heap_runs *r, const struct gcd_clr_bulk *b, uint64_t edges);
+void heap_runs_free(const struct gcd_alloc *a, struct heap_runs *r);
+/* All has arrived: W's runs get their places, W its loss.  ACCOUNTED: it is certain that only what the numbering shows is missing. */
+void heap_runs_place(struct heap_walk *w, bool accounted);
 
 /*
  * heap_loss.c.  THREAD_CLOSED: as gcd_trace_thread_closed says of the walk's thread.  DAMAGE_TEXT: of the trace, used when its end says

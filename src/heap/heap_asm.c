@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 #include "clr/clr_ids.h"
 #include "heap/heap.h"
 
@@ -54,13 +55,6 @@ void heap_free(struct gcd_heap *h)
     gcd_mem_free(&a, h, sizeof *h);
 }
 
-/* The sum of hostile sizes must not wrap to something small. */
-static void add_saturating(uint64_t *sum, uint64_t n)
-{
-    if (__builtin_add_overflow(*sum, n, sum))
-        *sum = UINT64_MAX;
-}
-
 /* The walk of a bulk event with index numbers, and what is missing before it. */
 static gcd_status indexed_walk(struct gcd_heap *h, const struct gcd_event *ev, enum heap_bulk kind, uint32_t index,
                                struct heap_walk **ret, struct gcd_error *err)
@@ -88,8 +82,8 @@ static gcd_status count_object(struct gcd_heap *h, struct heap_walk *w, const st
             return gcd_fail_nomem(err, "counting objects");
         w->used_types[w->used_count++] = type;
     }
-    add_saturating(&c->bytes, n->size);
-    add_saturating(&c->edges, n->edge_count);
+    gcd_add_saturating(&c->bytes, n->size);
+    gcd_add_saturating(&c->edges, n->edge_count);
     return GCD_OK;
 }
 
@@ -106,15 +100,19 @@ static gcd_status bulk_node(struct gcd_heap *h, const struct gcd_event *ev, stru
     w->objects += b.count;
     if (w->light)
         return GCD_OK;
+    if (h->limits.objects != 0 && w->objects > h->limits.objects)
+        return gcd_fail(err, GCD_E_LIMIT, "at most %" PRIu64 " objects are allowed", h->limits.objects);
+    uint64_t edges = 0;
     for (uint32_t i = 0; i < b.count; i++) {
         struct gcd_clr_node n = gcd_clr_node_at(&b, i);
-        add_saturating(&w->bytes, n.size);
-        add_saturating(&w->edges_declared, n.edge_count);
+        gcd_add_saturating(&w->bytes, n.size);
+        gcd_add_saturating(&edges, n.edge_count);
         GCD_TRY(count_object(h, w, &n, err));
         if (w->addrs != NULL && !heap_addrs_add(w->addrs, &h->alloc, n.address))
             return gcd_fail_nomem(err, "gathering addresses");
     }
-    return GCD_OK;
+    gcd_add_saturating(&w->edges_declared, edges);
+    return heap_runs_add(&h->alloc, &w->runs[HEAP_RUNS_NODES], &b, edges) ? GCD_OK : gcd_fail_nomem(err, "counting objects");
 }
 
 static gcd_status bulk_edge(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
@@ -126,6 +124,8 @@ static gcd_status bulk_edge(struct gcd_heap *h, const struct gcd_event *ev, stru
     struct heap_walk *w;
     GCD_TRY(indexed_walk(h, ev, HEAP_EDGES, b.index, &w, err));
     w->edges += b.count;
+    if (!w->light && !heap_runs_add(&h->alloc, &w->runs[HEAP_RUNS_EDGES], &b, 0))
+        return gcd_fail_nomem(err, "counting references");
     return GCD_OK;
 }
 

@@ -39,6 +39,27 @@ static void check_types(struct gcd_verdict *v, const struct gcd_heap *h, const s
         gcd_verdict_add(v, GCD_REASON_TYPES_UNDESCRIBED, w->used_count, "no type has a name");
 }
 
+/* How much is missing: EXACT or at least N of WHAT.  SEEN: something is known to be lost, although perhaps nothing of this. */
+static void add_lost(struct gcd_verdict *v, enum gcd_reason_code code, uint64_t n, bool exact, bool seen, const char *what)
+{
+    if (n > 0)
+        gcd_verdict_add(v, code, n, "%s%" PRIu64 " %s%s lost", exact ? "" : "at least ", n, what, n == 1 ? " is" : "s are");
+    else if (!exact && seen)
+        gcd_verdict_add(v, code, 0, "how many %ss are lost cannot be told", what);
+}
+
+static void check_loss(struct gcd_verdict *v, const struct heap_walk *w, const struct gcd_trace_info *trace)
+{
+    const struct heap_loss *l = &w->loss;
+    bool seen = trace->lost_events > 0 || trace->lost_buffers > 0 || trace->damaged_buffers > 0 || trace->end != GCD_TRACE_CLOSED ||
+                w->index[HEAP_NODES].missing > 0 || w->index[HEAP_EDGES].missing > 0 || w->damaged > 0;
+    add_lost(v, GCD_REASON_OBJECTS_LOST, l->objects, l->objects_exact, seen, "object");
+    add_lost(v, GCD_REASON_EDGES_LOST, l->edges, l->edges_exact, seen, "reference");
+    if (l->edges_dropped > 0)
+        gcd_verdict_add(v, GCD_REASON_EDGES_DROPPED, l->edges_dropped, "%" PRIu64 " reference%s left out: of lost objects, or not certain whose",
+                l->edges_dropped, l->edges_dropped == 1 ? " is" : "s are");
+}
+
 void heap_verdict(const struct gcd_heap *h, const struct heap_walk *w, const struct gcd_trace_info *trace,
                   bool thread_closed, const char *damage_text, const char *input_damage_text, struct gcd_verdict *ret)
 {
@@ -79,6 +100,7 @@ void heap_verdict(const struct gcd_heap *h, const struct heap_walk *w, const str
         gcd_verdict_add(ret, GCD_REASON_EDGES_UNBALANCED,
                 w->edges > w->edges_declared ? w->edges - w->edges_declared : w->edges_declared - w->edges,
                 "the objects have %" PRIu64 " references, %" PRIu64 " were received", w->edges_declared, w->edges);
+    check_loss(ret, w, trace);
     uint64_t damaged = w->damaged + h->damaged_outside;
     if (damaged > 0)
         gcd_verdict_add(ret, GCD_REASON_EVENTS_DAMAGED, damaged, "%" PRIu64 " heap event%s could not be decoded", damaged, plural(damaged));

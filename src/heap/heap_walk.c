@@ -27,6 +27,8 @@ static void free_details(struct gcd_heap *h, struct heap_walk *w)
     gcd_mem_free(a, w->dependent_items, w->dependent_cap * sizeof *w->dependent_items);
     gcd_mem_free(a, w->range_items, w->range_cap * sizeof *w->range_items);
     heap_addrs_free(w->addrs, a);
+    for (size_t i = 0; i < HEAP_RUNS_KINDS; i++)
+        heap_runs_free(a, &w->runs[i]);
     w->counts = NULL;
     w->used_types = NULL;
     w->root_items = NULL;

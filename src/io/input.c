@@ -10,6 +10,13 @@
 /* Large enough that a system call costs nothing beside the work on its bytes, small enough for the second-level cache. */
 #define READ_BYTES ((size_t)256 * 1024)
 
+/*
+ * A gzip bomb: zeros shrink to a thousandth, heaps to a tenth.  What is more than BOMB_BYTES, and for each byte of the file more than
+ * BOMB_RATIO, is none; a large array that is full of one reference still passes.
+ */
+#define BOMB_BYTES (UINT64_C(1) << 30)
+#define BOMB_RATIO 512u
+
 /* One byte decides whether it is gzip: no format that is read here begins with it. */
 #define GZIP_FIRST 0x1f
 
@@ -47,6 +54,7 @@ struct gcd_reader {
     const uint8_t *raw_p;        /* what gzip has not consumed */
     size_t raw_n;
     uint8_t *plain;              /* [READ_BYTES], gzip only */
+    uint64_t made;               /* bytes that have been decompressed */
     uint8_t head[GCD_PEEK_MAX];  /* what a peek has read already, to be given out again, */
     size_t head_n;
     const uint8_t *rest_p;       /* and what came behind it in the same piece */
@@ -329,6 +337,9 @@ static gcd_status next_plain(struct gcd_reader *r, const uint8_t **ret_bytes, si
         r->raw_p += used;
         r->raw_n -= used;
         if (made > 0) {
+            r->made += made;
+            if (r->made > BOMB_BYTES && (r->made - BOMB_BYTES) / BOMB_RATIO > r->pos)
+                return gcd_fail(err, GCD_E_LIMIT, "it is compressed by more than %u to 1: no heap is", BOMB_RATIO);
             *ret_bytes = r->plain;
             *ret_n = made;
             return GCD_OK;

@@ -215,6 +215,19 @@ static gcd_status collect_processes(struct gcd_dump *d, struct gcd_error *err)
     return GCD_OK;
 }
 
+/* Is it certain that nothing is missing but what the numbering of W's events shows?  Then all that was lost is in its holes. */
+static bool is_accounted(const struct gcd_dump *d, const struct heap_walk *w)
+{
+    struct gcd_trace_info t;
+    uint64_t missing = 0;
+    gcd_trace_get_info(d->trace, &t);
+    for (size_t i = 0; i < HEAP_BULKS; i++)
+        missing += w->index[i].missing;
+    return t.end == GCD_TRACE_CLOSED && d->input_error.code == GCD_OK && t.loss_verified && gcd_trace_thread_closed(d->trace, w->thread) &&
+           w->closed && t.lost_events == missing && t.lost_buffers == 0 && t.damaged_buffers == 0 && t.unknown_events == 0 &&
+           w->damaged == 0 && d->heap->damaged_outside == 0;
+}
+
 static gcd_status collect_facts(struct gcd_dump *d, struct gcd_error *err)
 {
     struct gcd_heap *h = d->heap;
@@ -253,6 +266,11 @@ static gcd_status collect_facts(struct gcd_dump *d, struct gcd_error *err)
     f->bytes = w->bytes;
     f->edges = w->edges;
     f->edges_declared = w->edges_declared;
+    f->objects_lost = w->loss.objects;
+    f->objects_lost_exact = w->loss.objects_exact;
+    f->edges_lost = w->loss.edges;
+    f->edges_lost_exact = w->loss.edges_exact;
+    f->edges_dropped = w->loss.edges_dropped;
     memcpy(f->roots, w->roots, sizeof f->roots);
     f->weak_roots = w->weak_roots;
     f->pinned_roots = w->pinned_roots;
@@ -336,6 +354,7 @@ gcd_status gcd_dump_close(struct gcd_dump *d, struct gcd_input *in, struct gcd_e
             *err = d->trace_error;
         return d->trace_error.code < 0 ? d->trace_error.code : st;
     }
+    heap_runs_place(d->heap->chosen, is_accounted(d, d->heap->chosen));
     GCD_TRY(collect_types(d, err));
     GCD_TRY(sort_dependents(d, err));
     GCD_TRY(collect_facts(d, err));

@@ -5,20 +5,35 @@
  * events before the node event arrives that owns them, and a region of strings fills many node events while one edge event is
  * not full yet.  How far one runs ahead of the other is not bounded by anything, so the queues are not held in memory: the
  * trace is read by two cursors side by side, one that stops at node events and one that stops at edge events.
+ *
+ * Both count in positions of the sequence of all references.  When events are missing, the first pass has found out which runs
+ * of objects and of references have a certain position (heap/heap_runs.c): where both have, they meet; what lies in a hole or has no
+ * certain position is left out.
  */
 #include "base/error.h"
 #include "base/mem.h"
 #include "clr/clr_ids.h"
 #include "load/load.h"
 
+/* A position in the runs of one kind; the runs partition all that comes. */
+struct place {
+    const struct heap_run *run, *end;    /* the run of the next item, unless LEFT is 0: then the one after it */
+    uint64_t left;               /* items of the run that are still to come */
+    uint64_t at;                 /* in the sequence of all references; of an object, where its first one is */
+    bool certain;
+};
+
 /* One of the two cursors. */
 struct feed {
     struct gcd_trace *trace;     /* NULL until it is needed */
     uint32_t event_id;
-    uint32_t next_index;
-    bool ended, holed;           /* holed: an event is missing, what comes behind it cannot be matched */
+    bool ended;
     struct gcd_clr_bulk bulk;
     uint32_t at;                 /* next item of bulk */
+    uint64_t items;              /* of this and all events before it */
+    struct place place;          /* of references: behind bulk */
+    uint64_t bulk_start;         /* of references: the position of bulk's first, if it is certain */
+    bool bulk_certain;
 };
 
 /* How many references each object has, a few bytes of 7 bits each; the first has 6 and says whether the object has an address. */
@@ -31,20 +46,49 @@ struct counts {
 struct gcd_objects {
     struct gcd_dump *dump;
     struct counts counts;
-    uint64_t objects_whole;      /* those before the first hole: only of these it is certain who owns which references */
     struct feed nodes, edges;
-    uint64_t edges_left;         /* of the current object */
-    uint64_t edges_unwanted;     /* of the objects before it: nobody asked for them, they are still to be skipped */
-    uint64_t objects_seen, edges_seen;
+    struct place next;           /* of the next object */
+    uint64_t edges_at, edges_end;        /* positions of the current object's references that nobody has got yet */
+    uint64_t objects_seen;
     uint64_t *targets;           /* [targets_cap], null references left out */
     size_t targets_cap;
     uint64_t last_type_id;
     uint32_t last_type;          /* number; GCD_TYPE_NONE = none yet */
 };
 
+static struct place place_begin(const struct gcd_dump *d, size_t kind)
+{
+    const struct heap_runs *r = &d->heap->chosen->runs[kind];
+    return (struct place){ .run = r->items, .end = r->items != NULL ? r->items + r->count : NULL };
+}
+
+/* To the next run, if this one is over. */
+static inline void place_enter(struct place *p)
+{
+    while (p->left == 0 && p->run != p->end) {
+        p->left = p->run->items;
+        p->at = p->run->start;
+        p->certain = p->run->start != HEAP_UNPLACED;
+        p->run++;
+    }
+}
+
+/* Past ITEMS with EDGES in all.  False when there are no such items: the first pass has not seen them. */
+static inline bool place_leave(struct place *p, uint64_t items, uint64_t edges)
+{
+    if (p->left < items)
+        return false;
+    p->left -= items;
+    if (__builtin_add_overflow(p->at, edges, &p->at))
+        p->certain = false;
+    return true;
+}
+
 static gcd_status feed_open(struct gcd_dump *d, struct feed *f, uint32_t event_id, struct gcd_error *err)
 {
     f->event_id = event_id;
+    if (event_id == GCD_EV_BULK_EDGE)
+        f->place = place_begin(d, HEAP_RUNS_EDGES);
     return gcd_trace_open(d->input, &d->alloc, &d->limits, &f->trace, err);
 }
 
@@ -63,6 +107,7 @@ gcd_status gcd_objects_new(struct gcd_dump *d, struct gcd_objects **ret, struct 
         return gcd_fail_nomem(err, "reading the objects");
     o->dump = d;
     o->last_type = GCD_TYPE_NONE;
+    o->next = place_begin(d, HEAP_RUNS_NODES);
     gcd_status st = feed_open(d, &o->nodes, GCD_EV_BULK_NODE, err);
     if (st != GCD_OK) {
         gcd_objects_free(o);
@@ -122,10 +167,8 @@ static gcd_status feed_next(struct gcd_dump *d, struct feed *f, struct gcd_error
         st = f->event_id == GCD_EV_BULK_NODE ? gcd_clr_bulk_node(&ev, &f->bulk) : gcd_clr_bulk_edge(&ev, &f->bulk);
         if (st != GCD_OK)
             continue;                /* counted as damaged by the first pass; the index shows the hole */
-        if (f->bulk.index != f->next_index)
-            f->holed = true;
-        f->next_index = f->bulk.index + 1;
         f->at = 0;
+        f->items += f->bulk.count;
         return GCD_OK;
     }
     return GCD_END;
@@ -134,6 +177,20 @@ static gcd_status feed_next(struct gcd_dump *d, struct feed *f, struct gcd_error
 static gcd_status changed(struct gcd_error *err)
 {
     return gcd_fail(err, GCD_E_FORMAT, "the input changed while it was read");
+}
+
+/* The next event with references, and where they belong. */
+static gcd_status next_edges(struct gcd_objects *o, struct gcd_error *err)
+{
+    struct feed *f = &o->edges;
+    f->bulk_certain = false;
+    gcd_status st = feed_next(o->dump, f, err);
+    if (st != GCD_OK || f->bulk.count == 0)
+        return st;
+    place_enter(&f->place);
+    f->bulk_start = f->place.at;
+    f->bulk_certain = f->place.certain;
+    return place_leave(&f->place, f->bulk.count, f->bulk.count) ? GCD_OK : changed(err);
 }
 
 /* Consecutive objects often have the same type. */
@@ -151,51 +208,28 @@ static gcd_status type_number(struct gcd_objects *o, uint64_t id, uint32_t *ret,
     return GCD_OK;
 }
 
-/* Forget the references that nobody asked for. */
-static gcd_status skip_edges(struct gcd_objects *o, struct gcd_error *err)
-{
-    struct feed *f = &o->edges;
-    while (o->edges_unwanted > 0 && !f->holed && !f->ended) {
-        uint32_t there = f->bulk.count - f->at;
-        uint32_t n = o->edges_unwanted < there ? (uint32_t)o->edges_unwanted : there;
-        f->at += n;
-        o->edges_unwanted -= n;
-        o->edges_seen += n;
-        if (o->edges_unwanted > 0) {
-            gcd_status st = feed_next(o->dump, f, err);
-            if (st < 0)
-                return st;
-        }
-    }
-    o->edges_unwanted = 0;
-    return GCD_OK;
-}
-
-/* The cursor for references is opened when the first are asked for: who wants only the objects reads the trace once. */
-static gcd_status reach_edges(struct gcd_objects *o, struct gcd_error *err)
-{
-    if (o->edges.trace == NULL)
-        GCD_TRY(feed_open(o->dump, &o->edges, GCD_EV_BULK_EDGE, err));
-    return o->edges_unwanted > 0 ? skip_edges(o, err) : GCD_OK;
-}
-
-/* After the last object: is this what the first pass has counted and judged? */
+/* After the last object: is this what the first pass has counted and judged?  The cursor for references may not have been needed to its end. */
 static gcd_status check_edge_sum(struct gcd_objects *o, struct gcd_error *err)
 {
-    if (o->edges.trace != NULL) {
-        GCD_TRY(skip_edges(o, err));
-        if (o->dump->verdict.complete && o->edges_seen != o->dump->facts.edges)
-            return changed(err);
-    }
-    return GCD_END;
+    gcd_status st = GCD_OK;
+    while (o->edges.trace != NULL && st == GCD_OK)
+        st = next_edges(o, err);
+    if (st < 0)
+        return st;
+    return o->edges.trace == NULL || o->edges.items == o->dump->facts.edges ? GCD_END : changed(err);
 }
 
-/* What nobody has asked for is still to be skipped. */
-static void leave_object(struct gcd_objects *o)
+/* The place of the next object, which has COUNT references, is that of the current one.  False when the first pass has not seen it. */
+static inline bool enter_object(struct gcd_objects *o, uint64_t count)
 {
-    if (__builtin_add_overflow(o->edges_unwanted, o->edges_left, &o->edges_unwanted))
-        o->edges_unwanted = UINT64_MAX;
-    o->edges_left = 0;
+    place_enter(&o->next);
+    o->edges_at = o->edges_end = o->next.at;
+    if (!place_leave(&o->next, 1, count))
+        return false;
+    if (o->next.certain)
+        o->edges_end = o->next.at;
+    o->objects_seen++;
+    return true;
 }
 
 /* ---- objects a second time, for their references only ---- */
@@ -227,7 +261,6 @@ static gcd_status keep_count(struct gcd_objects *o, const struct gcd_object *obj
 gcd_status gcd_objects_next(struct gcd_objects *o, struct gcd_object *ret, struct gcd_error *err)
 {
     struct feed *f = &o->nodes;
-    leave_object(o);
     while (f->at >= f->bulk.count) {
         gcd_status st = feed_next(o->dump, f, err);
         if (st == GCD_END)
@@ -236,43 +269,63 @@ gcd_status gcd_objects_next(struct gcd_objects *o, struct gcd_object *ret, struc
             return st;
     }
     struct gcd_clr_node n = gcd_clr_node_at(&f->bulk, f->at++);
-    o->objects_seen++;
-    o->objects_whole += !f->holed;
+    if (!enter_object(o, n.edge_count))
+        return changed(err);
     ret->address = n.address;
     ret->size_bytes = n.size;
     ret->edges = n.edge_count;
-    o->edges_left = f->holed ? 0 : n.edge_count;
     if (o->counts.kept)
         GCD_TRY(keep_count(o, ret, err));
     return type_number(o, n.type, &ret->type, err);
 }
 
-gcd_status gcd_objects_edges(struct gcd_objects *o, const uint64_t **ret_targets, size_t *ret_n, struct gcd_error *err)
+/*
+ * The references of the current object that arrived next, N of them from number *RET_FIRST of the event on; N is 0 when there are none.
+ * The cursor for references is opened when the first are asked for: who wants only the objects reads the trace once.
+ */
+static gcd_status reach_edges(struct gcd_objects *o, uint32_t *ret_first, uint32_t *ret_n, struct gcd_error *err)
 {
     struct feed *f = &o->edges;
-    if (o->edges_left > 0)
-        GCD_TRY(reach_edges(o, err));
-    while (o->edges_left > 0) {
-        while (f->at >= f->bulk.count && !f->ended && !f->holed) {
-            gcd_status st = feed_next(o->dump, f, err);
-            if (st < 0)
-                return st;
+    *ret_n = 0;
+    if (f->trace == NULL)
+        GCD_TRY(feed_open(o->dump, f, GCD_EV_BULK_EDGE, err));
+    while (!f->bulk_certain || f->bulk_start > o->edges_at || f->bulk.count <= o->edges_at - f->bulk_start) {
+        if (f->bulk_certain && f->bulk_start > o->edges_at) {    /* those before it are lost */
+            o->edges_at = f->bulk_start < o->edges_end ? f->bulk_start : o->edges_end;
+            if (o->edges_at == o->edges_end)
+                return GCD_OK;
+            continue;
         }
-        if (f->ended || f->holed)
-            break;
-        uint32_t there = f->bulk.count - f->at;
-        uint32_t n = o->edges_left < there ? (uint32_t)o->edges_left : there;
-        if (!gcd_vec_reserve(&o->dump->alloc, &o->targets, &o->targets_cap, n, sizeof *o->targets, SIZE_MAX / sizeof *o->targets))
+        gcd_status st = next_edges(o, err);
+        if (st < 0)
+            return st;
+        if (st == GCD_END) {
+            o->edges_at = o->edges_end;
+            return GCD_OK;
+        }
+    }
+    uint64_t first = o->edges_at - f->bulk_start, wanted = o->edges_end - o->edges_at;
+    uint64_t there = f->bulk.count - first;
+    *ret_first = (uint32_t)first;
+    *ret_n = (uint32_t)(wanted < there ? wanted : there);
+    o->edges_at += *ret_n;
+    return GCD_OK;
+}
+
+gcd_status gcd_objects_edges(struct gcd_objects *o, const uint64_t **ret_targets, size_t *ret_n, struct gcd_error *err)
+{
+    while (o->edges_at < o->edges_end) {
+        uint32_t first, n;
+        GCD_TRY(reach_edges(o, &first, &n, err));
+        if (n > o->targets_cap &&
+            !gcd_vec_reserve(&o->dump->alloc, &o->targets, &o->targets_cap, n, sizeof *o->targets, SIZE_MAX / sizeof *o->targets))
             return gcd_fail_nomem(err, "reading references");
         size_t made = 0;
         for (uint32_t i = 0; i < n; i++) {
-            uint64_t target = gcd_clr_edge_at(&f->bulk, f->at + i);
+            uint64_t target = gcd_clr_edge_at(&o->edges.bulk, first + i);
             o->targets[made] = target;
             made += target != 0;     /* null is never sent by a runtime, and no object */
         }
-        f->at += n;
-        o->edges_left -= n;
-        o->edges_seen += n;
         if (made > 0) {
             *ret_targets = o->targets;
             *ret_n = made;
@@ -285,14 +338,14 @@ gcd_status gcd_objects_edges(struct gcd_objects *o, const uint64_t **ret_targets
 void gcd_objects_again(struct gcd_objects *o)
 {
     feed_close(&o->nodes);
+    o->next = place_begin(o->dump, HEAP_RUNS_NODES);
     o->objects_seen = 0;
-    o->edges_left = o->edges_unwanted = 0;
+    o->edges_at = o->edges_end = 0;
 }
 
 gcd_status gcd_objects_next_again(struct gcd_objects *o, bool *ret_has_address, uint64_t *ret_edges, struct gcd_error *err)
 {
     struct counts *c = &o->counts;
-    leave_object(o);
     if (c->at == c->size)
         return check_edge_sum(o, err);
     uint8_t byte = c->bytes[c->at++];
@@ -303,8 +356,7 @@ gcd_status gcd_objects_next_again(struct gcd_objects *o, bool *ret_has_address, 
         edges |= (uint64_t)(byte & 127) << shift;
     }
     *ret_edges = edges;
-    o->edges_left = o->objects_seen++ < o->objects_whole ? edges : 0;
-    return GCD_OK;
+    return enter_object(o, edges) ? GCD_OK : changed(err);
 }
 
 uint64_t gcd_objects_position(const struct gcd_objects *o)

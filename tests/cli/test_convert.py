@@ -277,7 +277,7 @@ class Strict(CliTest):
             before = self.folder()
             run = self.done("convert", name, "-o", output, "--strict", code=1)
             self.assertRegex(run.err.decode(), r"\Agcdumpc: net10-wks-lossy.nettrace.gz: the dump is incomplete: 171 events .*\n"
-                             r"gcdumpc: net10-wks-lossy.nettrace.gz: nothing was written \(--strict\)\n\Z")
+                             r"gcdumpc: net10-wks-lossy.nettrace.gz: refused, nothing is written or shown \(--strict\)\n\Z")
             self.assertEqual((run.out, self.folder()), (b"", before))
 
     def test_without_it_the_incomplete_is_written(self):

@@ -7,7 +7,7 @@ from cli_support import CliTest, Ev, V4File, main, numbered, small_trace, trace,
 
 RECORDINGS = ("net8-wks", "net8-svr", "net9-wks", "net9-svr", "net10-wks", "net10-svr", "net10-wks-ranges", "net10-wks-nonames",
               "net8-wks-two-dumps", "net10-wks-lossy", "net10-wks-killed")
-INCOMPLETE = {"net10-wks-lossy": ["events_lost", "edges_unbalanced"], "net10-wks-killed": ["trace_truncated", "loss_unverified"],
+INCOMPLETE = {"net10-wks-lossy": ["events_lost", "edges_unbalanced", "objects_lost", "edges_lost", "edges_dropped"], "net10-wks-killed": ["trace_truncated", "loss_unverified"],
               "net10-wks-nonames": ["types_undescribed"]}
 ROW = re.compile(r" *(\d+) +(\d+) +(\d+\.\d\d)%  (.+)")
 

@@ -434,7 +434,7 @@ class Output(ReportTest):
                       ("-f", "prometheus"), ("-o", "x.json")):
             run = self.done("report", trace("net10-wks-lossy"), *words, code=3)
             self.assertRegex(run.err.decode().splitlines()[-1], r"\Agcdumpc: .*: the dump is incomplete: .+\Z")
-        self.assertEqual([r["code"] for r in json.loads(self.get("x.json"))["verdict"]["reasons"]], ["events_lost", "edges_unbalanced"])
+        self.assertEqual([r["code"] for r in json.loads(self.get("x.json"))["verdict"]["reasons"]], ["events_lost", "edges_unbalanced", "objects_lost", "edges_lost", "edges_dropped"])
 
     def test_closed_output(self):
         with open("/dev/full", "wb") as full:

@@ -70,14 +70,14 @@ class WrongUse(CliTest):
                 self.refused(2, rf'{command} has no option "{option}"; see gcdumpc {command} --help', command, option)
         self.refused(2, r'collect has no option "--bogus"; .*', "--bogus")
         self.refused(2, r'report has no option "--\?\?\[m"; .*', "report", "--\n\x1b[m")
-        for command, option in (("info", "--output"), ("info", "--sort"), ("report", "--strict"), ("collect", "--dump"),
+        for command, option in (("info", "--output"), ("info", "--sort"), ("ps", "--strict"), ("collect", "--dump"),
                                 ("collect", "--json"), ("convert", "--pid"), ("convert", "--top")):
             self.refused(2, rf'{command} has no option "{option}"; .*', command, option, "1")
 
     def test_numbers(self):
         for option, least, most in (("--top", 1, 2**32 - 1), ("--dump", 1, 65536),
                                     ("--pid", 1, 2**32 - 1), ("--buffer", 1, 4095), ("--timeout", 1, 1000000),
-                                    ("--max-block", 1024, 2**30), ("--max-buffer", 1, 4095), ("--retries", 0, 100)):
+                                    ("--max-block", 1024, 2**30), ("--max-objects", 1, 2**64 - 1), ("--max-buffer", 1, 4095), ("--retries", 0, 100)):
             for value in (least - 1, most + 1, 2**64, 2**64 + 1024, "", "x", "-1", "+1", " 1", "1 ", "0x400", "1.5", "1e3"):
                 self.refused(2, rf'{option} takes a number from {least} to {most}, not "{re.escape(str(value))}"; '
                              r"see gcdumpc report --help", "report", option, value)

@@ -8,6 +8,7 @@ from array import array
 from collections import Counter
 from dataclasses import dataclass
 
+import salvage
 from byte_cursor import utf16z
 
 RUNTIME = "Microsoft-Windows-DotNETRuntime"
@@ -82,9 +83,16 @@ def assemble(trace):
         if dumps:
             heap = Heap(trace.pointer_size, *dumps[0])
             heap.other_dumps = len(dumps) - 1
+            heap.accounted = _accounted(trace, heap)
             heap.types = read_types((e for e in events if e.event_id == BULK_TYPE and e.process == heap.process), heap)
             return heap
     return None
+
+
+def _accounted(trace, heap):
+    """Do the holes in the numbering explain every event that was lost?"""
+    return (trace.state == "closed" and trace.final_sequence_point and not trace.loss.irregular and not trace.unknown_metadata
+            and heap.end_seen and not heap.malformed and trace.loss.total == sum(c.missing + c.irregular for c in heap.index.values()))
 
 
 # -- types -----------------------------------------------------------------------------------------------------------
@@ -128,18 +136,15 @@ def read_types(events, heap):
 # -- the dump --------------------------------------------------------------------------------------------------------
 
 class IndexCheck:
-    """Index runs 0, 1, 2 … per kind of event and dump.  Remembers how many records had arrived at the first gap."""
+    """Index runs 0, 1, 2 … per kind of event and dump."""
 
     def __init__(self):
         self.expected = 0
         self.missing = 0
         self.irregular = 0
-        self.first_gap = None
 
-    def event(self, index, records_so_far):
+    def event(self, index):
         if index != self.expected:
-            if self.first_gap is None:
-                self.first_gap = records_so_far
             if index > self.expected:
                 self.missing += index - self.expected
             else:
@@ -166,6 +171,8 @@ class Heap:
         self.rcws = []              # address
         self.ranges = []            # (generation, start, used bytes), layout after the GC
         self.index = {kind: IndexCheck() for kind in INDEXED}
+        self.events = {kind: [] for kind in INDEXED}    # (index, records)
+        self.accounted = False      # all that the trace has lost are holes in these numbers
         self.malformed = Counter()  # event id -> events that do not hold what they announce
         self._pointer = "Q" if pointer_size == 8 else "I"
         self._read(events)
@@ -196,27 +203,29 @@ class Heap:
             raise ValueError("fewer records than announced")
         return record.iter_unpack(event.payload[header:end])
 
-    def _indexed(self, event, layout, records_so_far):
+    def _indexed(self, event, layout):
         records = self._records(event, 10, layout, 4)
-        self.index[event.event_id].event(struct.unpack_from("<I", event.payload)[0], records_so_far)
+        index, count = struct.unpack_from("<II", event.payload)
+        self.index[event.event_id].event(index)
+        self.events[event.event_id].append((index, count))
         return records
 
     def _nodes(self, event):
-        for address, size, type_id, edges in self._indexed(event, "PQQQ", len(self.addresses)):
+        for address, size, type_id, edges in self._indexed(event, "PQQQ"):
             self.addresses.append(address)
             self.sizes.append(size)
             self.type_ids.append(type_id)
             self.edge_counts.append(edges)
 
     def _edges(self, event):
-        self.edges.extend(target for target, _ in self._indexed(event, "PI", len(self.edges)))
+        self.edges.extend(target for target, _ in self._indexed(event, "PI"))
 
     def _root_edges(self, event):
-        self.roots.extend(self._indexed(event, "PBIP", len(self.roots)))
+        self.roots.extend(self._indexed(event, "PBIP"))
 
     def _dependents(self, event):
         self.dependents.extend((key, value) for key, value, _
-                               in self._indexed(event, "PPP", len(self.dependents)))
+                               in self._indexed(event, "PPP"))
 
     def _ccws(self, event):
         self.ccws.extend(record[1] for record in self._records(event, 6, "QQQQIII", 0))
@@ -240,21 +249,26 @@ class Heap:
     # -- the graph ---------------------------------------------------------------------------------------------------
 
     def objects(self):
-        """(address, type id, size, references) in walk order.
-
-        A lost node event shifts the edges of all objects behind it, a lost edge event those of the objects it falls on
-        and behind: from the first gap on no reference can be attributed.  Before it, every object gets what arrived.
-        """
-        nodes_end = self.index[NODE].first_gap
-        edges_end = self.index[EDGE].first_gap
-        nodes_end = len(self.addresses) if nodes_end is None else nodes_end
-        edges_end = len(self.edges) if edges_end is None else edges_end
-        taken = 0
-        columns = zip(self.addresses, self.type_ids, self.sizes, self.edge_counts)
-        for position, (address, type_id, size, count) in enumerate(columns):
-            last = min(taken + count, edges_end) if position < nodes_end else taken
-            yield address, type_id, size, self.edges[taken:last]
-            taken = last
+        """(address, type id, size, references) in walk order; each object gets what is certainly its own (salvage.py)."""
+        node_events, first = [], 0
+        for index, count in self.events[NODE]:
+            node_events.append((index, sum(self.edge_counts[first:first + count]), count))
+            first += count
+        edge_events = [(index, count, count) for index, count in self.events[EDGE]]
+        node_at, edge_at = salvage.place(node_events, edge_events, 8 if self._pointer == "Q" else 4, self.accounted)
+        known, first = {}, 0         # position -> edge
+        for (_, count, _), at in zip(edge_events, edge_at):
+            if at is not None:
+                known.update(zip(range(at, at + count), self.edges[first:first + count]))
+            first += count
+        position, end = 0, max(known, default=-1) + 1
+        for (_, _, count), at in zip(node_events, node_at):
+            for i in range(position, position + count):
+                size = self.edge_counts[i]
+                wanted = () if at is None else range(at, min(at + size, end))        # counts can be absurd in damaged data
+                yield self.addresses[i], self.type_ids[i], self.sizes[i], [known[p] for p in wanted if p in known]
+                at = None if at is None else at + size
+            position += count
 
     def type_name(self, type_id):
         known = self.types.get(type_id)

@@ -187,7 +187,7 @@ class Defects(unittest.TestCase):
 
 
 class AfterLoss(unittest.TestCase):
-    """Objects stay; references are given as long as both streams have no gap."""
+    """Objects stay; references are given where it is certain whose they are."""
 
     def dump(self, *bulk):
         p = Payloads()

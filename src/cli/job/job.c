@@ -264,7 +264,7 @@ static enum cli_exit dump(struct job_dump *d, const struct cli_args *args)
     if (e == CLI_DONE) {
         struct cli_dump dump;
         e = cli_open(args, out.need, &dump);
-        if (dump.dump != NULL && e == CLI_DONE)
+        if (dump.dump != NULL && (e == CLI_DONE || dump.refused))
             take_facts(d, &dump);
         d->asked = dump.asked;
         if (dump.trace_written) {

@@ -1,0 +1,232 @@
+/*
+ * Where the runs between lost events belong, by hand: the sizes are those of a 64-bit runtime, 2008 objects and 5354 references an event.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "heap/heap.h"
+#include "support/check.h"
+
+enum { NODES_FULL = 2008, EDGES_FULL = 5354 };
+
+static struct gcd_alloc alloc;
+static struct heap_walk w;
+
+static int setup(void **state)
+{
+    (void)state;
+    alloc = gcd_alloc_or_default(NULL);
+    memset(&w, 0, sizeof w);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < HEAP_RUNS_KINDS; i++)
+        heap_runs_free(&alloc, &w.runs[i]);
+    return 0;
+}
+
+/* As heap_asm.c counts them. */
+static void event(enum heap_bulk kind, uint32_t index, uint32_t count, uint64_t edges)
+{
+    bool nodes = kind == HEAP_NODES;
+    struct gcd_clr_bulk b = { .index = index, .count = count, .item_bytes = nodes ? 32 : 12 };
+    struct heap_index *x = &w.index[kind];
+    if (index != x->next)
+        x->missing += index > x->next ? index - x->next : 1;
+    x->next = index + 1;
+    x->events++;
+    if (nodes) {
+        w.objects += count;
+        w.edges_declared = w.edges_declared + edges < edges ? UINT64_MAX : w.edges_declared + edges;
+    } else {
+        w.edges += count;
+    }
+    assert_true(heap_runs_add(&alloc, &w.runs[nodes ? HEAP_RUNS_NODES : HEAP_RUNS_EDGES], &b, edges));
+}
+
+static void nodes(uint32_t index, uint32_t count, uint64_t edges)
+{
+    event(HEAP_NODES, index, count, edges);
+}
+
+static void edges(uint32_t index, uint32_t count)
+{
+    event(HEAP_EDGES, index, count, 0);
+}
+
+static uint64_t node_start(size_t run)
+{
+    assert_true(run < w.runs[HEAP_RUNS_NODES].count);
+    return w.runs[HEAP_RUNS_NODES].items[run].start;
+}
+
+static uint64_t edge_start(size_t run)
+{
+    assert_true(run < w.runs[HEAP_RUNS_EDGES].count);
+    return w.runs[HEAP_RUNS_EDGES].items[run].start;
+}
+
+static void expect_loss(uint64_t objects, bool objects_exact, uint64_t lost, bool edges_exact, uint64_t dropped)
+{
+    assert_int_equal(w.loss.objects, objects);
+    assert_int_equal(w.loss.objects_exact, objects_exact);
+    assert_int_equal(w.loss.edges, lost);
+    assert_int_equal(w.loss.edges_exact, edges_exact);
+    assert_int_equal(w.loss.edges_dropped, dropped);
+}
+
+static void a_whole_walk_lacks_nothing(void **state)
+{
+    (void)state;
+    nodes(0, NODES_FULL, 5000);
+    nodes(1, 10, 364);
+    edges(0, EDGES_FULL);
+    edges(1, 10);
+    heap_runs_place(&w, true);
+    assert_true(node_start(0) == 0 && edge_start(0) == 0);
+    expect_loss(0, true, 0, true, 0);
+}
+
+static void behind_one_hole_objects_are_placed_by_the_end(void **state)
+{
+    (void)state;
+    nodes(0, NODES_FULL, 5000);
+    nodes(2, NODES_FULL, 1000);
+    nodes(3, 10, 20);
+    edges(0, EDGES_FULL);
+    edges(1, 4000);
+    heap_runs_place(&w, false);
+    assert_true(node_start(0) == 0 && node_start(1) == EDGES_FULL + 4000 - 1020);
+    expect_loss(NODES_FULL, true, 0, true, EDGES_FULL + 4000 - 6020);
+}
+
+static void between_two_holes_nothing_is_certain(void **state)
+{
+    (void)state;
+    nodes(0, NODES_FULL, 3000);
+    nodes(2, NODES_FULL, 1000);
+    nodes(4, 10, 20);
+    edges(0, EDGES_FULL);
+    edges(1, 1000);
+    heap_runs_place(&w, false);
+    assert_true(node_start(0) == 0 && node_start(1) == HEAP_UNPLACED && node_start(2) == EDGES_FULL + 980);
+    expect_loss(2 * NODES_FULL, true, 0, true, EDGES_FULL + 1000 - 3020);
+}
+
+static void references_behind_holes_are_placed_by_their_number(void **state)
+{
+    (void)state;
+    nodes(0, NODES_FULL, 20000);
+    nodes(1, 5, 2000);
+    edges(1, EDGES_FULL);
+    edges(4, 584);
+    heap_runs_place(&w, false);
+    assert_true(edge_start(0) == EDGES_FULL && edge_start(1) == 4 * EDGES_FULL);
+    expect_loss(0, true, 3 * EDGES_FULL, true, 0);
+}
+
+static void without_a_last_event_the_end_is_not_known(void **state)
+{
+    (void)state;
+    nodes(0, NODES_FULL, 5000);
+    nodes(2, NODES_FULL, 1000);              /* full: more may have followed */
+    edges(0, EDGES_FULL);
+    edges(1, 4000);
+    heap_runs_place(&w, false);
+    assert_true(node_start(1) == HEAP_UNPLACED);
+    expect_loss(NODES_FULL, false, 0, true, EDGES_FULL + 4000 - 5000);
+    heap_runs_place(&w, true);               /* but the numbers of the trace say that nothing else is missing */
+    assert_true(node_start(1) == EDGES_FULL + 4000 - 1000);
+    expect_loss(NODES_FULL, true, 0, true, EDGES_FULL + 4000 - 6000);
+}
+
+static void events_of_other_sizes_are_placed_by_the_end_alone(void **state)
+{
+    (void)state;
+    nodes(0, 10, 100);
+    nodes(1, 10, 100);
+    edges(0, 50);
+    edges(2, 60);
+    edges(4, 40);
+    heap_runs_place(&w, true);
+    assert_true(edge_start(0) == 0 && edge_start(1) == HEAP_UNPLACED && edge_start(2) == 160);
+    expect_loss(0, true, 50, true, 60);
+}
+
+static void a_short_event_alone_proves_nothing(void **state)
+{
+    (void)state;
+    nodes(1, 10, 100);                       /* of another runtime it may be as many as fit */
+    edges(0, 100);
+    heap_runs_place(&w, false);
+    assert_true(node_start(0) == HEAP_UNPLACED);
+    expect_loss(1, false, 0, false, 100);
+}
+
+static void numbers_that_step_back_end_the_trust(void **state)
+{
+    (void)state;
+    nodes(0, NODES_FULL, 3000);
+    nodes(1, 5, 3000);
+    edges(0, EDGES_FULL);
+    edges(2, EDGES_FULL);
+    edges(1, 646);
+    heap_runs_place(&w, true);
+    assert_true(edge_start(0) == 0 && edge_start(1) == HEAP_UNPLACED && edge_start(2) == HEAP_UNPLACED);
+    assert_int_equal(w.loss.edges_dropped, EDGES_FULL + 646);
+}
+
+static void sums_that_contradict_end_the_trust(void **state)
+{
+    (void)state;
+    nodes(0, NODES_FULL, 3000);
+    nodes(1, 5, 3000);                       /* 6000 in all, but the references reach to 10809 */
+    edges(0, EDGES_FULL);
+    edges(2, 101);
+    heap_runs_place(&w, false);
+    assert_true(node_start(0) == 0 && edge_start(0) == 0 && edge_start(1) == HEAP_UNPLACED);
+    expect_loss(0, false, 545, false, 101);
+}
+
+static void absurd_counts_do_not_wrap(void **state)
+{
+    (void)state;
+    nodes(0, NODES_FULL, UINT64_MAX - 5);
+    nodes(2, NODES_FULL, UINT64_MAX);
+    nodes(3, 1, 10);
+    edges(0, EDGES_FULL);
+    edges(1, 7);
+    heap_runs_place(&w, false);
+    assert_true(node_start(1) == HEAP_UNPLACED);
+    assert_int_equal(w.loss.edges_dropped, 0);       /* the first objects claim them all */
+    assert_false(w.loss.edges_exact);
+}
+
+static void too_many_holes_are_one_run_without_a_place(void **state)
+{
+    (void)state;
+    nodes(0, NODES_FULL, 6);
+    edges(0, EDGES_FULL);
+    for (uint32_t i = 0; i < HEAP_RUNS_MAX + 5; i++)
+        edges(2 + 2 * i, EDGES_FULL);
+    heap_runs_place(&w, true);
+    assert_int_equal(w.runs[HEAP_RUNS_EDGES].count, HEAP_RUNS_MAX);
+    assert_true(edge_start(0) == 0 && edge_start(1) == HEAP_UNPLACED && edge_start(HEAP_RUNS_MAX - 1) == HEAP_UNPLACED);
+    assert_int_equal(w.loss.edges_dropped, w.edges - 6);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(a_whole_walk_lacks_nothing), TEST(behind_one_hole_objects_are_placed_by_the_end), TEST(between_two_holes_nothing_is_certain),
+        TEST(references_behind_holes_are_placed_by_their_number), TEST(without_a_last_event_the_end_is_not_known),
+        TEST(events_of_other_sizes_are_placed_by_the_end_alone), TEST(a_short_event_alone_proves_nothing),
+        TEST(numbers_that_step_back_end_the_trust), TEST(sums_that_contradict_end_the_trust), TEST(absurd_counts_do_not_wrap),
+        TEST(too_many_holes_are_one_run_without_a_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
