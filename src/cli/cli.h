@@ -141,8 +141,9 @@ enum cli_exit cmd_leaks(const struct cli_args *args);
 /* info --events */
 enum cli_exit cmd_events(const struct cli_args *args);
 
-/* main.c: the command that dumps. */
+/* main.c: the command that dumps; number I of all, NULL behind the last. */
 const struct cli_command *cli_collect(void);
+const struct cli_command *cli_command_at(size_t i);
 /* signals.c */
 void cli_set_signals(void);
 /* Set by SIGINT, SIGTERM and SIGHUP. */

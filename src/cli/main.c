@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "suggest.h"
 
 #define COMPARED "Types are compared by name; objects have no identity between dumps.  Types that have not changed are left out.\n"
 #define THRESHOLDS                                                                                                     \
@@ -150,6 +151,37 @@ static void fill_standard_descriptors(void)
             (void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
 }
 
+const struct cli_command *cli_command_at(size_t i)
+{
+    return i < COMMAND_COUNT ? &commands[i] : NULL;
+}
+
+/* What people type who come from other tools. */
+static const struct { const char *word, *command; } elsewhere[] = {
+    { "list", "ps" }, { "processes", "ps" }, { "dump", "collect" }, { "snapshot", "collect" }, { "histogram", "report" }, { "heapstat", "report" },
+    { "stat", "report" }, { "dumpheap", "report" }, { "gcroot", "paths" }, { "roots", "paths" }, { "objsize", "retained" },
+    { "dominators", "retained" }, { "compare", "diff" }, { "export", "convert" }, { "verify", "info" }, { "version", "--version" },
+};
+
+static enum cli_exit no_command(const char *word)
+{
+    char meant[CLI_MEANT_BYTES];
+    struct cli_nearest n;
+    cli_nearest_begin(&n, word);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        cli_nearest_try(&n, commands[i].name);
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        if (strcmp(elsewhere[i].word, word) == 0)
+            n.best = elsewhere[i].command;
+    if (word[0] != '\0' && word[strspn(word, "0123456789")] == '\0')
+        cli_say(NULL, "there is no command \"%s\"; a process is dumped with: gcdumpc --pid %s -o FILE", word, word);
+    else if (n.best == NULL && access(word, F_OK) == 0)
+        cli_say(NULL, "there is no command \"%s\"; of a file tell what to do: gcdumpc report FILE, or info, convert, ...; see gcdumpc --help", word);
+    else
+        cli_say(NULL, "there is no command \"%s\"%s; see gcdumpc --help", word, cli_meant(&n, "", meant));
+    return CLI_USAGE;
+}
+
 static enum cli_exit run(const struct cli_command *c, int argc, char **argv)
 {
     struct cli_args args;
@@ -177,10 +209,8 @@ static enum cli_exit start(int argc, char **argv)
     }
     const char *first = argv[1];
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0) {
-        if (argc > 2 && find_command(argv[2]) == NULL) {
-            cli_say(NULL, "there is no command \"%s\"; see gcdumpc --help", argv[2]);
-            return CLI_USAGE;
-        }
+        if (argc > 2 && find_command(argv[2]) == NULL)
+            return no_command(argv[2]);
         if (argc > 2)
             print_help(find_command(argv[2]));
         else
@@ -196,8 +226,7 @@ static enum cli_exit start(int argc, char **argv)
         return run(c, argc - 1, argv + 1);
     if (first[0] == '-' && first[1] != '\0')     /* gcdumpc --pid N ... */
         return run(cli_collect(), argc, argv);
-    cli_say(NULL, "there is no command \"%s\"; see gcdumpc --help", first);
-    return CLI_USAGE;
+    return no_command(first);
 }
 
 int main(int argc, char **argv)

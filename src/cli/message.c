@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -85,6 +86,30 @@ void cli_say_more(const char *fmt, ...)
     va_end(ap);
 }
 
+/* What can be done about it, where that follows from the kind of error alone. */
+static const char *what_next(const struct gcd_error *err)
+{
+    static const struct {
+        int os_errno;
+        const char *text;
+    } steps[] = {
+        { EACCES, "; run gcdumpc as the owner or as root, or choose another place" },
+        { EPERM, "; run gcdumpc as the owner, or as root" },
+        { ENOSPC, "; make room, or write to another disk (TMPDIR moves temporary files)" },
+        { EDQUOT, "; make room, or write to another disk (TMPDIR moves temporary files)" },
+        { EFBIG, "; a limit of the shell (ulimit -f) or of the file system is too small" },
+        { EMFILE, "; raise the limit of open files (ulimit -n)" },
+    };
+    if (err->code == GCD_E_LIMIT && strstr(err->msg, "block") != NULL)
+        return "; --max-block raises it";
+    if (err->code == GCD_E_NOMEM)
+        return "; info, report without --retained and gclog need little of it";
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (err->os_errno == steps[i].os_errno)
+            return steps[i].text;
+    return "";
+}
+
 enum cli_exit cli_fail(const char *subject, const struct gcd_error *err)
 {
     if (err->code == GCD_E_CANCELED && atomic_load(&cli_timed_out)) {
@@ -95,11 +120,11 @@ enum cli_exit cli_fail(const char *subject, const struct gcd_error *err)
         cli_say(subject, "interrupted");
         return CLI_INTERRUPTED;
     }
-    const char *hint = err->code == GCD_E_LIMIT && strstr(err->msg, "block") != NULL ? "; --max-block raises it" : "";
+    const char *hint = what_next(err);
     if (err->off != GCD_OFF_NONE)
         cli_say(subject, "%s (at byte %" PRIu64 ")%s", err->msg, err->off, hint);
     else
-        cli_say(subject, "%s", err->msg[0] != '\0' ? err->msg : gcd_status_text(err->code));
+        cli_say(subject, "%s%s", err->msg[0] != '\0' ? err->msg : gcd_status_text(err->code), hint);
     return CLI_FAILED;
 }
 

@@ -426,7 +426,7 @@ class Output(ReportTest):
         self.refused(1, ".*is a directory.*", "report", trace("net10-wks-ranges"), "-o", ".")
         self.refused(1, "no/x.prom: .*folder.*", "report", trace("net10-wks-ranges"), "-o", "no/x.prom")
         name = self.put("in.json", small_trace())
-        self.refused(2, "in.json: is the input and the output", "report", name, "-o", "./in.json")
+        self.refused(2, "in.json: is the input and the output; choose another name for -o", "report", name, "-o", "./in.json")
         self.refused(1, ".*: cannot write: .*", "report", trace("net10-wks-ranges"), "-o", "/dev/full")
 
     def test_incomplete(self):
