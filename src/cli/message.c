@@ -55,14 +55,13 @@ static void say(const char *subject, const char *fmt, va_list ap)
     if (held)
         return;
     cli_progress_end();
-    fputs("gcdumpc: ", stderr);
     subject = subject != NULL ? subject : place;
-    if (subject != NULL) {
-        cli_print_clean(stderr, subject[0] != '\0' ? subject : "\"\"");
-        fputs(": ", stderr);
-    }
-    cli_print_clean(stderr, last_said);
-    putc('\n', stderr);
+    char *line = NULL;
+    const char *shown = subject == NULL ? "" : subject[0] != '\0' ? subject : "\"\"";
+    if (asprintf(&line, "gcdumpc: %s%s%s", shown, subject != NULL ? ": " : "", last_said) < 0)
+        line = NULL;
+    cli_print_wrapped(stderr, line != NULL ? line : last_said, 0, 9);
+    free(line);
 }
 
 void cli_say(const char *subject, const char *fmt, ...)

@@ -140,7 +140,8 @@ void cli_print_options(FILE *to, const struct cli_command *command)
         char left[48];
         (void)snprintf(left, sizeof left, "%c%c%s --%s%s%s", r->letter != 0 ? '-' : ' ', r->letter != 0 ? r->letter : ' ',
                        r->letter != 0 ? "," : " ", r->name, r->argument != NULL ? " " : "", r->argument != NULL ? r->argument : "");
-        fprintf(to, "  %-24s  %s\n", left, r->help);
+        int column = fprintf(to, "  %-24s  ", left);
+        cli_print_wrapped(to, r->help, column > 0 ? (size_t)column : 0, 28);
     }
 }
 
@@ -268,13 +269,15 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
 static void no_option(const struct cli_command *c, const char *word, const char *name, size_t n)
 {
     char others[160] = "", meant[CLI_MEANT_BYTES], copy[CLI_NEAR_LENGTH + 1];
+    const char *dashes = word[0] == '-' ? "--" : "";
+    bool known = find(c, name, n, 0) != NULL;        /* but not to be given here */
     struct cli_nearest near;
     (void)snprintf(copy, sizeof copy, "%.*s", (int)(n < sizeof copy ? n : 0), name);
     cli_nearest_begin(&near, copy);
     for (size_t i = 0; i < ROW_COUNT; i++)
-        if ((rows[i].commands & c->bit) != 0)
+        if ((rows[i].commands & c->bit) != 0 && !known)
             cli_nearest_try(&near, rows[i].name);
-    for (size_t i = 0; cli_command_at(i) != NULL && n > 0 && find(c, name, n, 0) == NULL; i++) {
+    for (size_t i = 0; cli_command_at(i) != NULL && n > 0 && !known; i++) {
         size_t used = strlen(others);
         if (find(cli_command_at(i), name, n, 0) != NULL)
             (void)snprintf(others + used, sizeof others - used, "%s%s", used == 0 ? " (an option of " : ", ", cli_command_at(i)->name);
@@ -282,7 +285,7 @@ static void no_option(const struct cli_command *c, const char *word, const char 
     if (others[0] != '\0')
         cli_say(NULL, "%s has no option \"%s\"%s); see gcdumpc %s --help", c->name, word, others, c->name);
     else
-        cli_say(NULL, "%s has no option \"%s\"%s; see gcdumpc %s --help", c->name, word, cli_meant(&near, word[0] == '-' ? "--" : "", meant), c->name);
+        cli_say(NULL, "%s has no option \"%s\"%s; see gcdumpc %s --help", c->name, word, cli_meant(&near, dashes, meant), c->name);
 }
 
 /* "-qj": letters without arguments can be written together.  *WORD is moved to the last one. */

@@ -5,10 +5,10 @@ import resource
 import signal
 import subprocess
 
-from cli_support import COMMANDS, SANITIZED, CliTest, big_trace, digest, main, small_trace, trace, trace_bytes
+from cli_support import COMMANDS, NO_ROOM, SANITIZED, CliTest, big_trace, digest, main, small_trace, trace, trace_bytes
 
 LIMIT = b"a limit of the shell (ulimit -f) or of the file system is too small"
-FULL = r"cannot write: No space left on device; make room, or write to another disk \(TMPDIR moves temporary files\)"
+FULL = re.escape(NO_ROOM)
 TO_STDOUT = (["info"], ["info", "--json"], ["report"], ["report", "--json"], ["convert", "-o", "-"], ["convert", "-o", "/dev/stdout"])
 
 
@@ -48,7 +48,7 @@ class BadOutput(CliTest):
         os.chmod(self.path("locked"), 0o555)
         self.addCleanup(os.chmod, self.path("locked"), 0o755)
         for output in ("locked/out", "locked/old"):
-            self.refused(1, rf"{output}: cannot create .*: Permission denied; run gcdumpc as the owner or as root, or choose another place", "convert", "in", "-o", output, **options)
+            self.refused(1, rf"{output}: cannot create .*: Permission denied; run gcdumpc as .*", "convert", "in", "-o", output, **options)
         self.assertEqual(self.get("locked/old"), b"old")
         self.assertEqual(os.listdir(self.path("locked")), ["old"])
 

@@ -10,7 +10,7 @@ import sqlite3
 import stat
 import unittest
 
-from cli_support import INCOMPLETE, CliTest, Ev, Payloads, V4File, main, small_trace, trace, types_trace, write
+from cli_support import INCOMPLETE, NO_ROOM, CliTest, Ev, Payloads, V4File, main, small_trace, trace, types_trace, write
 
 RECORDINGS = ("net8-wks", "net9-svr", "net10-wks-ranges", "net10-wks-nonames", "net10-wks-lossy", "net10-wks-killed")
 HAVE_SQLITE = os.environ.get("GCDUMPC_SQLITE", "ON") not in ("OFF", "0", "FALSE", "NO")
@@ -440,7 +440,7 @@ class Output(ReportTest):
         with open("/dev/full", "wb") as full:
             for words in (["--csv"], ["--json"], ["--by=length"], ["-f", "prometheus"]):
                 run = self.gcdumpc("report", trace("net10-wks-ranges"), *words, stdout=full)
-                self.assertEqual((run.code, run.lines), (1, ["gcdumpc: standard output: cannot write: No space left on device"]))
+                self.assertEqual((run.code, run.lines), (1, ["gcdumpc: standard output: " + NO_ROOM]))
 
 
 if __name__ == "__main__":

@@ -37,7 +37,15 @@ class Help(CliTest):
 
     def test_without_arguments(self):
         run = self.done(code=2)
-        self.assertEqual((run.out, run.err.decode()), (b"", self.done("--help").text))
+        text = run.err.decode()
+        self.assertEqual(run.out, b"")
+        self.assertLessEqual(text.count("\n"), 12)
+        self.assertLessEqual(max(map(len, text.splitlines())), 80)
+        for words in re.findall(r"^  gcdumpc (.*?)  ", text, re.M):       # no line shows what is not there
+            command = words.split()[0]
+            self.assertIn("collect" if command == "--pid" else command, COMMANDS)
+        for command in ("ps", "--pid", "report", "leaks", "diff", "--help"):
+            self.assertIn(f"gcdumpc {command}", text)
 
     def test_every_option_of_the_help_is_known(self):
         for command in COMMANDS:
