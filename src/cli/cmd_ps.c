@@ -40,7 +40,7 @@ static const char *runtime_of(const struct gcd_ipc_process *p)
     return p->runtime_version[0] != '\0' ? p->runtime_version : "?";
 }
 
-static void fill(const struct gcd_ipc_process *p, struct cells *c)
+static void fill(const struct gcd_ipc_process *p, bool people, struct cells *c)
 {
     uint64_t s = p->uptime_ms / 1000;
     for (int i = 0; i < COLUMNS; i++)
@@ -58,7 +58,7 @@ static void fill(const struct gcd_ipc_process *p, struct cells *c)
     if (p->rss_bytes == 0)
         c->text[4] = "?";
     else
-        (void)cli_size(p->rss_bytes, c->buf[4]);
+        (void)(people ? cli_size(p->rss_bytes, c->buf[4]) : cli_number(p->rss_bytes, false, c->buf[4]));
     c->text[5] = p->entry_assembly[0] != '\0' ? p->entry_assembly : "?";
 }
 
@@ -81,11 +81,12 @@ static void print_table(const struct gcd_ipc_process_list *l)
 {
     static const char *const heads[COLUMNS] = { "PID", "User", "Runtime", "Uptime", "Memory", "Assembly" };
     size_t widths[COLUMNS], columns = cli_window_columns(stdout);
+    bool people = cli_is_terminal(stdout);
     struct cells c;
     for (int i = 0; i < COLUMNS; i++)
         widths[i] = strlen(heads[i]);
     for (size_t i = 0; i < l->count; i++) {
-        fill(&l->items[i], &c);
+        fill(&l->items[i], people, &c);
         for (int k = 0; k < COLUMNS; k++) {
             size_t n = cli_print_cut(NULL, c.text[k], SIZE_MAX);
             widths[k] = n > widths[k] ? n : widths[k];
@@ -93,7 +94,7 @@ static void print_table(const struct gcd_ipc_process_list *l)
     }
     print_row(heads, widths, "Command line", columns);
     for (size_t i = 0; i < l->count; i++) {
-        fill(&l->items[i], &c);
+        fill(&l->items[i], people, &c);
         print_row(c.text, widths, l->items[i].command_line, columns);
     }
 }
