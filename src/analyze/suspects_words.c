@@ -77,18 +77,18 @@ static void put_typed(struct words *s, uint64_t n, uint32_t type)
     put(s, n == 1 ? " object" : " objects");
 }
 
-/* "12.3 MB": powers of ten, as disks and the other messages have them. */
+/* "12.3 MiB", as memory and all messages have it. */
 static void put_bytes(struct words *s, uint64_t bytes)
 {
-    static const char *const units[] = { "kB", "MB", "GB", "TB", "PB", "EB" };
-    if (bytes < 1000) {
+    static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+    if (bytes < 1024) {
         put_count(s, bytes, "byte", "bytes");
         return;
     }
-    double v = (double)bytes / 1000;
+    double v = (double)bytes / 1024;
     size_t unit = 0;
-    for (; v >= 999.95 && unit + 1 < sizeof units / sizeof *units; unit++)
-        v /= 1000;
+    for (; v >= 1023.95 && unit + 1 < sizeof units / sizeof *units; unit++)
+        v /= 1024;
     put(s, "%.1f %s", v, units[unit]);
 }
 

@@ -142,8 +142,9 @@ enum cli_exit cmd_leaks(const struct cli_args *args);
 /* info --events */
 enum cli_exit cmd_events(const struct cli_args *args);
 
-/* main.c: the command that dumps. */
+/* main.c: the command that dumps; number I of all, NULL behind the last. */
 const struct cli_command *cli_collect(void);
+const struct cli_command *cli_command_at(size_t i);
 /* signals.c */
 void cli_set_signals(void);
 /* Set by SIGINT, SIGTERM and SIGHUP. */
@@ -320,9 +321,20 @@ unsigned cli_threads(const struct cli_args *args);
 
 /* term.c */
 bool cli_is_terminal(FILE *f);
+/* Bold from here, or no more: on a terminal, unless NO_COLOR says no. */
+void cli_bold(FILE *f, bool on);
+/* Columns of the window that F is, SIZE_MAX when it is none: a pipe gets everything. */
+size_t cli_window_columns(FILE *f);
+/* The line S, which begins at COLUMN of the window; what does not fit goes on below, from column HANG. */
+void cli_print_wrapped(FILE *to, const char *s, size_t column, size_t hang);
+/* Text of several lines, none longer than this; in a narrower window its paragraphs are broken anew. */
+#define CLI_PROSE_COLUMNS 110
+void cli_print_prose(FILE *to, const char *s);
 /* N with thousands separators when they are wanted, in BUF. */
 #define CLI_NUMBER_BYTES 32
 const char *cli_number(uint64_t n, bool separators, char buf[CLI_NUMBER_BYTES]);
+/* N bytes for people, "1.3 MiB", in BUF. */
+const char *cli_size(uint64_t n, char buf[CLI_NUMBER_BYTES]);
 /* "2026-11-21T16:00:00.000Z" in BUF; "" when it is not known, INT64_MIN. */
 #define CLI_TIME_BYTES 64
 const char *cli_time(int64_t unix_ms, char buf[CLI_TIME_BYTES]);

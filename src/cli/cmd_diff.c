@@ -10,14 +10,14 @@ enum { BEFORE, AFTER };
 /* Texts for people have the newer value and the growth; programs get all. */
 static const struct cli_column columns[] = {
     { "count_before", NULL, CLI_CELL_COUNT }, { "count_after", "Count", CLI_CELL_COUNT }, { "count_delta", "+/-", CLI_CELL_DELTA },
-    { "bytes_before", NULL, CLI_CELL_COUNT }, { "bytes_after", "Bytes", CLI_CELL_COUNT }, { "bytes_delta", "+/-", CLI_CELL_DELTA },
+    { "bytes_before", NULL, CLI_CELL_BYTES }, { "bytes_after", "Bytes", CLI_CELL_BYTES }, { "bytes_delta", "+/-", CLI_CELL_BYTES_DELTA },
     { "growth", "Growth", CLI_CELL_GROWTH }, { "change", "", CLI_CELL_TEXT }, { "name", "Type", CLI_CELL_TEXT },
     { "module", NULL, CLI_CELL_TEXT },
 }, retained_columns[] = {
     { "count_before", NULL, CLI_CELL_COUNT }, { "count_after", "Count", CLI_CELL_COUNT }, { "count_delta", "+/-", CLI_CELL_DELTA },
-    { "bytes_before", NULL, CLI_CELL_COUNT }, { "bytes_after", "Bytes", CLI_CELL_COUNT }, { "bytes_delta", "+/-", CLI_CELL_DELTA },
-    { "growth", "Growth", CLI_CELL_GROWTH }, { "retained_before", NULL, CLI_CELL_COUNT },
-    { "retained_after", "Retained >=", CLI_CELL_COUNT }, { "retained_delta", "+/-", CLI_CELL_DELTA }, { "change", "", CLI_CELL_TEXT },
+    { "bytes_before", NULL, CLI_CELL_BYTES }, { "bytes_after", "Bytes", CLI_CELL_BYTES }, { "bytes_delta", "+/-", CLI_CELL_BYTES_DELTA },
+    { "growth", "Growth", CLI_CELL_GROWTH }, { "retained_before", NULL, CLI_CELL_BYTES },
+    { "retained_after", "Retained >=", CLI_CELL_BYTES }, { "retained_delta", "+/-", CLI_CELL_BYTES_DELTA }, { "change", "", CLI_CELL_TEXT },
     { "name", "Type", CLI_CELL_TEXT }, { "module", NULL, CLI_CELL_TEXT },
 };
 

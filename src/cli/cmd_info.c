@@ -14,8 +14,7 @@ static void row(const char *label, const char *fmt, ...)
     int n = vasprintf(&line, fmt, ap);
     va_end(ap);
     printf("%-18s ", label);
-    cli_print_clean(stdout, n >= 0 ? line : "(out of memory)");
-    putchar('\n');
+    cli_print_wrapped(stdout, n >= 0 ? line : "(out of memory)", 19, 19);
     if (n >= 0)
         free(line);
 }
@@ -80,7 +79,10 @@ static void print_heap(const struct gcd_dump_facts *f, bool sep)
 {
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES], d[CLI_NUMBER_BYTES], e[CLI_NUMBER_BYTES];
     row("objects", "%s", cli_number(f->objects, sep, a));
-    row("bytes", "%s", cli_number(f->bytes, sep, a));
+    if (sep)
+        row("bytes", "%s (%s)", cli_number(f->bytes, true, a), cli_size(f->bytes, b));
+    else
+        row("bytes", "%" PRIu64, f->bytes);
     row("references", "%s", cli_number(f->edges, sep, a));
     if (f->types_undescribed > 0)
         row("types", "%s, %s of them without description", cli_number(f->types, sep, a), cli_number(f->types_undescribed, sep, b));

@@ -28,8 +28,8 @@ static enum cli_exit no_memory(const struct leaks *l)
 static const struct cli_column suspect_columns[] = {
     { "number", "No.", CLI_CELL_COUNT },          { "kind", NULL, CLI_CELL_TEXT },
     { "title", "Suspect", CLI_CELL_TEXT },        { "objects", "Objects", CLI_CELL_COUNT },
-    { "shallow_bytes", NULL, CLI_CELL_COUNT },    { "bytes", "Bytes", CLI_CELL_COUNT },
-    { "retained_bytes", NULL, CLI_CELL_COUNT },   { "share", "Share", CLI_CELL_SHARE },
+    { "shallow_bytes", NULL, CLI_CELL_BYTES },    { "bytes", "Bytes", CLI_CELL_BYTES },
+    { "retained_bytes", NULL, CLI_CELL_BYTES },   { "share", "Share", CLI_CELL_SHARE },
     { "overlaps", NULL, CLI_CELL_COUNT },         { "type", "Type", CLI_CELL_TEXT },
     { "node", NULL, CLI_CELL_COUNT },             { "address", NULL, CLI_CELL_ADDRESS },
     { "root_kind", NULL, CLI_CELL_TEXT },         { "root", NULL, CLI_CELL_TEXT },
@@ -87,7 +87,7 @@ static struct cli_table *suspects_table(const struct leaks *l)
 }
 
 static const struct cli_column path_columns[] = {
-    { "depth", NULL, CLI_CELL_COUNT },            { "retained_bytes", "Retained", CLI_CELL_COUNT },
+    { "depth", NULL, CLI_CELL_COUNT },            { "retained_bytes", "Retained", CLI_CELL_BYTES },
     { NULL, "Object", CLI_CELL_TEXT },            { "node", NULL, CLI_CELL_COUNT },
     { "address", NULL, CLI_CELL_ADDRESS },        { "repeats", NULL, CLI_CELL_COUNT },
     { "dependent", NULL, CLI_CELL_COUNT },        { "type", NULL, CLI_CELL_TEXT },
@@ -142,7 +142,7 @@ static struct cli_table *path_table(const struct leaks *l, const struct gcd_susp
 }
 
 static const struct cli_column part_columns[] = {
-    { "objects", "Objects", CLI_CELL_COUNT }, { "bytes", "Bytes", CLI_CELL_COUNT }, { "share", "Share", CLI_CELL_SHARE },
+    { "objects", "Objects", CLI_CELL_COUNT }, { "bytes", "Bytes", CLI_CELL_BYTES }, { "share", "Share", CLI_CELL_SHARE },
     { "type", "Type", CLI_CELL_TEXT },
 };
 #define PART_COLUMNS (sizeof part_columns / sizeof *part_columns)
@@ -179,7 +179,7 @@ static bool print_sentence(size_t n, const char *text)
 {
     char *copy = strdup(text);
     int indent = printf("\n%zu.", n);
-    size_t column = (size_t)indent - 1;
+    size_t column = (size_t)indent - 1, window = cli_window_columns(stdout), columns = window < SENTENCE_COLUMNS ? window : SENTENCE_COLUMNS;
     if (copy == NULL)
         return false;
     for (char *word = copy, *end; word != NULL; word = end != NULL ? end + 1 : NULL) {
@@ -187,7 +187,7 @@ static bool print_sentence(size_t n, const char *text)
         if (end != NULL)
             *end = '\0';
         size_t w = cli_print_cut(NULL, word, SIZE_MAX);
-        bool fits = column + 1 + w <= SENTENCE_COLUMNS || column < (size_t)indent;
+        bool fits = column + 1 + w <= columns || column < (size_t)indent;
         if (fits)
             putchar(' ');
         else
@@ -220,8 +220,10 @@ static bool print_text(const struct leaks *l)
     size_t n = gcd_suspects_count(l->suspects);
     char a[CLI_NUMBER_BYTES];
     if (n == 0) {
-        printf("No suspects: nothing keeps %s bytes alive, which is what it takes (--share, --min-bytes).\n\nLargest consumers:\n",
-               cli_number(gcd_suspects_threshold(l->suspects), cli_is_terminal(stdout), a));
+        uint64_t least = gcd_suspects_threshold(l->suspects);
+        bool people = cli_is_terminal(stdout);
+        printf("No suspects: nothing keeps %s%s alive, which is what it takes (--share, --min-bytes).\n\nLargest consumers:\n",
+               people ? cli_size(least, a) : cli_number(least, false, a), people ? "" : " bytes");
         return print_and_free(consumers_table(l));
     }
     bool ok = print_and_free(suspects_table(l));

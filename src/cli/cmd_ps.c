@@ -9,8 +9,6 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #define COLUMNS 6
 enum { GAP = 2 };
@@ -42,7 +40,7 @@ static const char *runtime_of(const struct gcd_ipc_process *p)
     return p->runtime_version[0] != '\0' ? p->runtime_version : "?";
 }
 
-static void fill(const struct gcd_ipc_process *p, struct cells *c)
+static void fill(const struct gcd_ipc_process *p, bool people, struct cells *c)
 {
     uint64_t s = p->uptime_ms / 1000;
     for (int i = 0; i < COLUMNS; i++)
@@ -60,15 +58,8 @@ static void fill(const struct gcd_ipc_process *p, struct cells *c)
     if (p->rss_bytes == 0)
         c->text[4] = "?";
     else
-        (void)snprintf(c->buf[4], sizeof c->buf[4], "%" PRIu64 " MB", p->rss_bytes / 1000000);
+        (void)(people ? cli_size(p->rss_bytes, c->buf[4]) : cli_number(p->rss_bytes, false, c->buf[4]));
     c->text[5] = p->entry_assembly[0] != '\0' ? p->entry_assembly : "?";
-}
-
-/* Columns of the window, SIZE_MAX when there is none: a pipe gets everything. */
-static size_t window_columns(void)
-{
-    struct winsize w;
-    return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 0 ? w.ws_col : SIZE_MAX;
 }
 
 static void print_row(const char *const *text, const size_t *widths, const char *command_line, size_t columns)
@@ -89,12 +80,13 @@ static void print_row(const char *const *text, const size_t *widths, const char 
 static void print_table(const struct gcd_ipc_process_list *l)
 {
     static const char *const heads[COLUMNS] = { "PID", "User", "Runtime", "Uptime", "Memory", "Assembly" };
-    size_t widths[COLUMNS], columns = window_columns();
+    size_t widths[COLUMNS], columns = cli_window_columns(stdout);
+    bool people = cli_is_terminal(stdout);
     struct cells c;
     for (int i = 0; i < COLUMNS; i++)
         widths[i] = strlen(heads[i]);
     for (size_t i = 0; i < l->count; i++) {
-        fill(&l->items[i], &c);
+        fill(&l->items[i], people, &c);
         for (int k = 0; k < COLUMNS; k++) {
             size_t n = cli_print_cut(NULL, c.text[k], SIZE_MAX);
             widths[k] = n > widths[k] ? n : widths[k];
@@ -102,7 +94,7 @@ static void print_table(const struct gcd_ipc_process_list *l)
     }
     print_row(heads, widths, "Command line", columns);
     for (size_t i = 0; i < l->count; i++) {
-        fill(&l->items[i], &c);
+        fill(&l->items[i], people, &c);
         print_row(c.text, widths, l->items[i].command_line, columns);
     }
 }
@@ -121,7 +113,8 @@ enum cli_exit cmd_ps(const struct cli_args *args)
         print_table(&l);
     enum cli_exit flushed = cli_flush_stdout();
     if (l.count == 0 && !args->quiet)
-        cli_say(NULL, "there is no .NET process with a diagnostic socket that can be seen from here");
+        cli_say(NULL, "there is no .NET process with a diagnostic socket that can be seen from here; look as its user or as root, and where "
+                "DOTNET_EnableDiagnostics is not 0; of containers from the host");
     gcd_ipc_list_done(&l);
     return e == CLI_DONE ? flushed : e;
 }

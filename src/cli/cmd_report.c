@@ -4,6 +4,7 @@
 
 #include "held.h"
 #include "report.h"
+#include "suggest.h"
 
 static const struct report_view views[] = {
     [CLI_BY_TYPE] = { "types", CLI_NEED_FACTS, report_by_type },
@@ -46,7 +47,13 @@ static enum cli_exit choose_format(const struct cli_args *args, enum format *ret
                 *ret = (enum format)i;
     for (int i = 0; args->format != NULL; i++) {
         if (i == FORMATS) {
-            cli_say(NULL, "there is no format \"%s\" of reports; there is: text, json, csv, prometheus", args->format);
+            char meant[CLI_MEANT_BYTES];
+            struct cli_nearest near;
+            cli_nearest_begin(&near, args->format);
+            for (int k = 0; k < FORMATS; k++)
+                cli_nearest_try(&near, formats[k].name);
+            cli_say(NULL, "there is no format \"%s\" of reports%s; there is: text, json, csv, prometheus", args->format,
+                    cli_meant(&near, "", meant));
             return CLI_USAGE;
         }
         *ret = (enum format)i;

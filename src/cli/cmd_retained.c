@@ -25,7 +25,7 @@ static enum cli_exit no_memory(const struct retained *r)
 /* ---- the largest objects ---- */
 
 static const struct cli_column object_columns[] = {
-    { "retained", "Retained", CLI_CELL_COUNT }, { "share", "Share", CLI_CELL_SHARE }, { "bytes", "Bytes", CLI_CELL_COUNT },
+    { "retained", "Retained", CLI_CELL_BYTES }, { "share", "Share", CLI_CELL_SHARE }, { "bytes", "Bytes", CLI_CELL_BYTES },
     { "object", "Object", CLI_CELL_TEXT }, { "address", NULL, CLI_CELL_ADDRESS }, { "node", NULL, CLI_CELL_COUNT },
     { "type", "Type", CLI_CELL_TEXT }, { "held_by", "Held by", CLI_CELL_TEXT }, { "dominator", NULL, CLI_CELL_COUNT },
 };
@@ -109,11 +109,11 @@ static struct cli_table *objects_table(const struct retained *r)
 
 /* Of a lower bound, and of the exact size. */
 static const struct cli_column type_columns[] = {
-    { "retained", "Retained >=", CLI_CELL_COUNT }, { "share", "Share", CLI_CELL_SHARE }, { "count", "Count", CLI_CELL_COUNT },
-    { "bytes", "Bytes", CLI_CELL_COUNT }, { "type", "Type", CLI_CELL_TEXT },
+    { "retained", "Retained >=", CLI_CELL_BYTES }, { "share", "Share", CLI_CELL_SHARE }, { "count", "Count", CLI_CELL_COUNT },
+    { "bytes", "Bytes", CLI_CELL_BYTES }, { "type", "Type", CLI_CELL_TEXT },
 }, exact_columns[] = {
-    { "retained", "Retained", CLI_CELL_COUNT }, { "share", "Share", CLI_CELL_SHARE }, { "count", "Count", CLI_CELL_COUNT },
-    { "bytes", "Bytes", CLI_CELL_COUNT }, { "type", "Type", CLI_CELL_TEXT },
+    { "retained", "Retained", CLI_CELL_BYTES }, { "share", "Share", CLI_CELL_SHARE }, { "count", "Count", CLI_CELL_COUNT },
+    { "bytes", "Bytes", CLI_CELL_BYTES }, { "type", "Type", CLI_CELL_TEXT },
 };
 
 struct type_line {
@@ -227,8 +227,8 @@ static enum cli_exit exact_table(const struct retained *r, struct cli_table **re
 /* ---- the dominator tree ---- */
 
 static const struct cli_column tree_columns[] = {
-    { "depth", NULL, CLI_CELL_COUNT }, { "retained", "Retained", CLI_CELL_COUNT }, { "share", "Share", CLI_CELL_SHARE },
-    { "count", "Count", CLI_CELL_COUNT }, { "bytes", "Bytes", CLI_CELL_COUNT }, { "type", "Type", CLI_CELL_TREE },
+    { "depth", NULL, CLI_CELL_COUNT }, { "retained", "Retained", CLI_CELL_BYTES }, { "share", "Share", CLI_CELL_SHARE },
+    { "count", "Count", CLI_CELL_COUNT }, { "bytes", "Bytes", CLI_CELL_BYTES }, { "type", "Type", CLI_CELL_TREE },
     { "folded_types", NULL, CLI_CELL_COUNT },
 };
 

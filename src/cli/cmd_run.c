@@ -2,19 +2,24 @@
 
 #include "cli.h"
 #include "job/config.h"
+#include "suggest.h"
 
 #ifndef GCDUMPC_CONFIG
 #define GCDUMPC_CONFIG "/etc/gcdumpc.conf"
 #endif
 
-static void say_jobs(const char *path, const struct job_config *c, const char *problem)
+static void say_jobs(const char *path, const struct job_config *c, const char *wanted)
 {
-    char all[1000] = "";
+    char all[1000] = "", meant[CLI_MEANT_BYTES];
+    struct cli_nearest near;
+    cli_nearest_begin(&near, wanted != NULL ? wanted : "");
     for (size_t i = 0; i < job_config_count(c); i++) {
         size_t n = strlen(all);
         (void)snprintf(all + n, sizeof all - n, "%s%s", i == 0 ? "" : ", ", job_config_name(c, i));
+        cli_nearest_try(&near, job_config_name(c, i));
     }
-    cli_say(path, "%s; there is: %s", problem, all[0] != '\0' ? all : "none");
+    cli_say(path, "%s%s; there is: %s", wanted != NULL ? "has no job of that name" : "a job is needed", cli_meant(&near, "", meant),
+            all[0] != '\0' ? all : "none");
 }
 
 /* SIZE_MAX: there is none. */
@@ -54,7 +59,7 @@ enum cli_exit cmd_run(const struct cli_args *args)
         return e;
     size_t i = args->input != NULL ? find(c, args->input) : SIZE_MAX;
     if ((i == SIZE_MAX && (args->input != NULL || !args->check)) || job_config_count(c) == 0) {
-        say_jobs(path, c, args->input != NULL ? "has no job of that name" : "a job is needed");
+        say_jobs(path, c, args->input);
         e = CLI_USAGE;
     } else if (args->check) {
         e = check(path, c, args->input);

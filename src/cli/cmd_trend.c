@@ -34,7 +34,7 @@ static void add_value_column(struct trend *t, int metric, size_t dump)
     char *key = t->texts[(size_t)metric * t->c->side_count + dump];
     int n = snprintf(key, sizeof *t->texts, "%s_%zu", metric_keys[metric], dump + 1);
     size_t number = (size_t)n - (size_t)snprintf(NULL, 0, "%zu", dump + 1);
-    add_column(t, key, metric == t->shown ? key + number : NULL, CLI_CELL_COUNT);
+    add_column(t, key, metric == t->shown ? key + number : NULL, metric == COUNT ? CLI_CELL_COUNT : CLI_CELL_BYTES);
 }
 
 static bool prepare(struct trend *t)
@@ -55,10 +55,11 @@ static bool prepare(struct trend *t)
         hours = hours || (t->unix_ms[i] != INT64_MIN && t->unix_ms[0] != INT64_MIN && t->unix_ms[i] != t->unix_ms[0]);
     }
     for (int m = 0; m < t->metrics; m++) {
+        enum cli_cell delta = m == COUNT ? CLI_CELL_DELTA : CLI_CELL_BYTES_DELTA;
         for (size_t i = 0; i < c->side_count; i++)
             add_value_column(t, m, i);
-        add_column(t, deltas[m], m == t->shown ? "+/-" : NULL, CLI_CELL_DELTA);
-        add_column(t, slopes[m], m == t->shown && hours ? "Per hour" : NULL, CLI_CELL_DELTA);
+        add_column(t, deltas[m], m == t->shown ? "+/-" : NULL, delta);
+        add_column(t, slopes[m], m == t->shown && hours ? "Per hour" : NULL, delta);
         add_column(t, trends[m], m == t->shown ? "" : NULL, CLI_CELL_TEXT);
     }
     add_column(t, "name", "Type", CLI_CELL_TEXT);

@@ -173,7 +173,7 @@ void cli_compare_put_change(struct cli_table *t, const struct gcd_diff_sum sums[
 
 static const struct cli_column dump_columns[] = {
     { "dump", "Dump", CLI_CELL_COUNT }, { "time", "Time", CLI_CELL_TEXT }, { "count", "Count", CLI_CELL_COUNT },
-    { "bytes", "Bytes", CLI_CELL_COUNT }, { "retained", NULL, CLI_CELL_COUNT }, { "types", "Types", CLI_CELL_COUNT },
+    { "bytes", "Bytes", CLI_CELL_BYTES }, { "retained", NULL, CLI_CELL_BYTES }, { "types", "Types", CLI_CELL_COUNT },
     { "process", NULL, CLI_CELL_COUNT }, { "recording", "File", CLI_CELL_TEXT },
 };
 

@@ -133,7 +133,7 @@ enum cli_exit cli_paths_add(const struct cli_args *args, struct gcd_tree_diff *t
 
 static const struct cli_column columns[] = {
     { "count_before", NULL, CLI_CELL_COUNT }, { "count_after", "Count", CLI_CELL_COUNT }, { "count_delta", "+/-", CLI_CELL_DELTA },
-    { "bytes_before", NULL, CLI_CELL_COUNT }, { "bytes_after", "Bytes", CLI_CELL_COUNT }, { "bytes_delta", "+/-", CLI_CELL_DELTA },
+    { "bytes_before", NULL, CLI_CELL_BYTES }, { "bytes_after", "Bytes", CLI_CELL_BYTES }, { "bytes_delta", "+/-", CLI_CELL_BYTES_DELTA },
     { "growth", "Growth", CLI_CELL_GROWTH }, { "change", "", CLI_CELL_TEXT }, { "depth", NULL, CLI_CELL_COUNT },
     { "name", "Path", CLI_CELL_TREE },
 };

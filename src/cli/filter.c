@@ -1,17 +1,17 @@
 #include "filter.h"
 
-#include <ctype.h>
 #include <fnmatch.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "suggest.h"
+
 /* regcomp recurses into parentheses. */
 #define PATTERN_MAX 1000u
-/* For suggestions: how many, how long at most, and what of a pattern and of a name is compared letter by letter. */
+/* For suggestions: how many, and how long at most. */
 #define NEAR_MAX 3u
 #define NEAR_NAME 300u
-#define NEAR_LENGTH 80u
 
 struct cli_filter {
     const char *pattern;         /* as it was given */
@@ -101,7 +101,7 @@ struct suggestion {
 };
 
 /* What of a pattern names something: no wildcards, or of a regular expression no more than its longest run of plain characters. */
-static void plain_part(const struct cli_filter *f, char ret[NEAR_LENGTH + 1])
+static void plain_part(const struct cli_filter *f, char ret[CLI_NEAR_LENGTH + 1])
 {
     size_t longest = 0, start = 0;
     const char *s = f->pattern, *special = f->is_regex ? "/^$.*+?()[]{}|\\" : "*?";
@@ -113,30 +113,7 @@ static void plain_part(const struct cli_filter *f, char ret[NEAR_LENGTH + 1])
         }
         i += n;
     }
-    (void)snprintf(ret, NEAR_LENGTH + 1, "%.*s", (int)(longest < NEAR_LENGTH ? longest : NEAR_LENGTH), s + start);
-}
-
-static unsigned least(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
-/* Letters to insert, take away or change, case aside; A and B have at most NEAR_LENGTH. */
-static unsigned edit_distance(const char *a, size_t na, const char *b, size_t nb)
-{
-    unsigned row[NEAR_LENGTH + 1];
-    for (size_t j = 0; j <= nb; j++)
-        row[j] = (unsigned)j;
-    for (size_t i = 1; i <= na; i++) {
-        unsigned diagonal = row[0];
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= nb; j++) {
-            unsigned above = row[j], change = tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]);
-            row[j] = least(diagonal + change, least(above, row[j - 1]) + 1);
-            diagonal = above;
-        }
-    }
-    return row[nb];
+    (void)snprintf(ret, CLI_NEAR_LENGTH + 1, "%.*s", (int)(longest < CLI_NEAR_LENGTH ? longest : CLI_NEAR_LENGTH), s + start);
 }
 
 /* Of WANTED to NAME or its last part; MOST + 1: more than MOST. */
@@ -147,9 +124,11 @@ static unsigned distance(const char *wanted, const char *name, unsigned most)
     unsigned found = most + 1;
     const char *dot = strrchr(name, '.'), *const parts[] = { name, dot != NULL ? dot + 1 : name };
     for (size_t i = 0; i < 2; i++) {
-        size_t nw = strlen(wanted), n = strnlen(parts[i], NEAR_LENGTH + 1);
-        if (n <= NEAR_LENGTH && (n > nw ? n - nw : nw - n) <= most)
-            found = least(found, edit_distance(wanted, nw, parts[i], n));
+        size_t nw = strlen(wanted), n = strnlen(parts[i], CLI_NEAR_LENGTH + 1);
+        if (n > CLI_NEAR_LENGTH || (n > nw ? n - nw : nw - n) > most)
+            continue;
+        unsigned one = cli_edit_distance(wanted, nw, parts[i], n);
+        found = one < found ? one : found;
     }
     return found;
 }
@@ -170,11 +149,11 @@ static void consider(struct suggestion *best, size_t *n, struct suggestion s)
 
 enum cli_exit cli_filter_nothing(const struct cli_filter *f, const char *subject, const struct gcd_names *names, uint32_t count)
 {
-    char wanted[NEAR_LENGTH + 1], text[NEAR_MAX * (NEAR_NAME + 8) + 16] = "";
+    char wanted[CLI_NEAR_LENGTH + 1], text[NEAR_MAX * (NEAR_NAME + 8) + 16] = "";
     struct suggestion best[NEAR_MAX];
     size_t n = 0;
     plain_part(f, wanted);
-    unsigned most = 1 + (unsigned)strlen(wanted) / 4;
+    unsigned most = cli_edit_most(strlen(wanted));
     for (uint32_t i = 0; i < count && strlen(wanted) > 1; i++) {
         struct suggestion s = { gcd_names_get(names, i), most + 1 };
         if (strnlen(s.name, NEAR_NAME + 1) <= NEAR_NAME)

@@ -41,10 +41,10 @@ static uint32_t next_buffer(const struct live *l, const struct live_attempt *a)
     struct gcd_ipc_budget budget = gcd_ipc_budget(&memory, (uint32_t)l->args->max_buffer_mb);
     uint32_t mb = gcd_ipc_budget_after_loss(&budget, a->buffer_mb, a->result.stream_bytes, gcd_dump_facts(a->dump)->trace.lost_events);
     if (mb == 0 && budget.limit != GCD_IPC_LIMIT_NONE)
-        cli_say(l->subject, "events were lost, but no further attempt: %s cannot give more than %" PRIu32 " MB for the buffer",
+        cli_say(l->subject, "events were lost, but no further attempt: %s cannot give more than %" PRIu32 " MiB for the buffer",
                 budget.limit == GCD_IPC_LIMIT_CGROUP ? "the cgroup of the process" : "the machine", budget.max_buffer_mb);
     else if (mb == 0)
-        cli_say(l->subject, "events were lost, but no further attempt: the buffer had the largest size already (%" PRIu32 " MB%s)", a->buffer_mb,
+        cli_say(l->subject, "events were lost, but no further attempt: the buffer had the largest size already (%" PRIu32 " MiB%s)", a->buffer_mb,
                 l->args->max_buffer_mb != 0 ? ", --max-buffer" : "");
     else if (time_left_ms(l) == 0)
         cli_say(l->subject, "events were lost, but no further attempt: the time is up (--timeout)");
@@ -121,7 +121,7 @@ static void attempts(const struct live *l, uint32_t buffer_mb, struct live_attem
         if (buffer_mb != 0 && now.status != GCD_OK)
             cli_say(l->subject, "the process has closed the connections, but lives; attempt %u", number + 1);
         else if (buffer_mb != 0 && live_attempt_lost(&now))
-            cli_say(l->subject, "events were lost; attempt %u with a buffer of %" PRIu32 " MB", number + 1, buffer_mb);
+            cli_say(l->subject, "events were lost; attempt %u with a buffer of %" PRIu32 " MiB", number + 1, buffer_mb);
         else if (buffer_mb != 0)
             cli_say(l->subject, "the types had been described to somebody who has gone now; attempt %u", number + 1);
         if (number == 1 || now.status == GCD_E_CANCELED || live_attempt_better(&now, best))

@@ -23,10 +23,10 @@ static void add(struct line *to, const char *fmt, ...)
     va_end(ap);
 }
 
-static void add_megabytes(struct line *to, const char *before, uint64_t bytes, const char *behind)
+static void add_mebibytes(struct line *to, const char *before, uint64_t bytes, const char *behind)
 {
     char n[CLI_NUMBER_BYTES];
-    add(to, "%s%s MB%s", before, cli_number((bytes + 500000) / 1000000, true, n), behind);
+    add(to, "%s%s MiB%s", before, cli_number((bytes + LIVE_MIB / 2) / LIVE_MIB, true, n), behind);
 }
 
 static void add_pause(struct line *to, const struct gcd_dump_facts *f)
@@ -45,7 +45,7 @@ static void add_stream(struct line *to, const struct gcd_dump_facts *f)
 {
     char n[CLI_NUMBER_BYTES];
     add(to, "; %s objects in ", cli_number(f->objects, true, n));
-    add_megabytes(to, "", f->trace.bytes, " of events, ");
+    add_mebibytes(to, "", f->trace.bytes, " of events, ");
     if (f->trace.lost_events > 0)
         add(to, "%s%s lost", f->trace.loss_verified ? "" : "at least ", cli_number(f->trace.lost_events, true, n));
     else
@@ -58,17 +58,17 @@ static void add_memory(struct line *to, const struct live *l, const struct live_
         add(to, "; memory unknown");
         return;
     }
-    add_megabytes(to, "; memory ", l->memory.rss_bytes, "");
-    add_megabytes(to, ", peak ", a->rss_peak > l->memory.rss_bytes ? a->rss_peak : l->memory.rss_bytes, "");
+    add_mebibytes(to, "; memory ", l->memory.rss_bytes, "");
+    add_mebibytes(to, ", peak ", a->rss_peak > l->memory.rss_bytes ? a->rss_peak : l->memory.rss_bytes, "");
     if (a->rss_after != 0)
-        add_megabytes(to, ", after ", a->rss_after, "");
+        add_mebibytes(to, ", after ", a->rss_after, "");
     else
         add(to, ", after unknown");
 }
 
 static void add_means(struct line *to, const struct live_attempt *a)
 {
-    add(to, "; %s, %s, buffer %" PRIu32 " MB", gcd_ipc_strategy_name(a->result.strategy),
+    add(to, "; %s, %s, buffer %" PRIu32 " MiB", gcd_ipc_strategy_name(a->result.strategy),
         a->result.command != NULL ? a->result.command : "no session", a->buffer_mb);
     add(to, "; %.1f s", (double)a->duration_ms / 1000);
 }

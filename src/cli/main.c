@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "suggest.h"
 
 #define COMPARED "Types are compared by name; objects have no identity between dumps.  Types that have not changed are left out.\n"
 #define THRESHOLDS                                                                                                     \
@@ -87,19 +88,40 @@ static const char exit_all_text[] =
     "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete (--strict: 1),\n"
     "4 a threshold is exceeded (whether or not the data are complete), 130 interrupted.\n";
 
+/* What somebody sees who types nothing but the name: what it is for, and where to go on. */
+static void print_first_screen(FILE *to)
+{
+    fputs("gcdumpc " GCDUMPC_VERSION ": .NET heap dumps outside a debugger.\n\n"
+          "  gcdumpc ps                              which processes are there?\n"
+          "  gcdumpc --pid 1234 -o shop.html         dump one: a page to look at\n"
+          "  gcdumpc --pid 1234 -o shop.nettrace     ... or a recording, to ask later:\n"
+          "  gcdumpc report shop.nettrace --top 20   objects and bytes of each type\n"
+          "  gcdumpc leaks shop.nettrace             what may be a leak, and why\n"
+          "  gcdumpc diff old.nettrace new.nettrace  what has grown\n"
+          "\nAll commands: gcdumpc --help.  Options of one: gcdumpc COMMAND --help.\n", to);
+}
+
 static void print_commands(FILE *to)
 {
     fputs("usage: gcdumpc COMMAND [OPTION...]\n\n.NET heap dumps outside a debugger.\n\nCommands:\n", to);
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        fprintf(to, "  %-8s  %s\n", commands[i].name, commands[i].summary);
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        fprintf(to, "  %-8s  ", commands[i].name);
+        cli_print_wrapped(to, commands[i].summary, 12, 12);
+    }
     fputs("\nMost used:\n"
           "  gcdumpc ps\n"
           "  gcdumpc --pid 1234 -o out.gclog\n"
           "  gcdumpc convert recorded.nettrace -o out.gclog\n"
           "  gcdumpc info recorded.nettrace\n"
-          "  gcdumpc report recorded.nettrace --top 20\n"
-          "\n\"gcdumpc COMMAND --help\" lists the options of a command, \"gcdumpc --version\" prints the version.\n", to);
-    fputs(exit_all_text, to);
+          "  gcdumpc report recorded.nettrace --top 20\n\n", to);
+    cli_print_prose(to, "\"gcdumpc COMMAND --help\" lists the options of a command, \"gcdumpc --version\" prints the version.\n");
+    cli_print_prose(to, exit_all_text);
+}
+
+static void print_format(const char *name, const char *suffix, const char *about)
+{
+    printf("  %-9s  %-13s  ", name, suffix);
+    cli_print_wrapped(stdout, about, 28, 28);
 }
 
 static void print_help(const struct cli_command *c)
@@ -107,24 +129,25 @@ static void print_help(const struct cli_command *c)
     const char *space = c->arguments[0] != '\0' ? " " : "";
     printf("usage: gcdumpc %s%s%s [OPTION...]\n\n%c%s.\n\n", c->name, space, c->arguments, c->summary[0] - 'a' + 'A', c->summary + 1);
     if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_DIFF | CLI_TREND | CLI_LEAKS)) != 0)
-        puts("FILE is a .nettrace or .etl recording or a dump in .gclog, .gcdump or .dartheap, also compressed with gzip;\n"
-             "\"-\" is standard input.");
+        cli_print_prose(stdout, "FILE is a .nettrace or .etl recording or a dump in .gclog, .gcdump or .dartheap, also compressed with gzip;\n"
+                        "\"-\" is standard input.\n");
     if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_LEAKS)) != 0)
-        puts("Several .etl of one recording are given one after another.");
+        cli_print_prose(stdout, "Several .etl of one recording are given one after another.\n");
     puts("Options:");
     cli_print_options(stdout, c);
     if (c->bit & (CLI_COLLECT | CLI_CONVERT)) {
         puts("\nFormats:");
         for (size_t i = 0; gcd_format_at(i) != NULL; i++)
-            printf("  %-9s  %-13s  %s\n", gcd_format_name(gcd_format_at(i)), gcd_format_suffix(gcd_format_at(i)),
-                   gcd_format_about(gcd_format_at(i)));
+            print_format(gcd_format_name(gcd_format_at(i)), gcd_format_suffix(gcd_format_at(i)), gcd_format_about(gcd_format_at(i)));
         if (c->bit == CLI_COLLECT)
-            printf("  %-9s  %-13s  %s\n", CLI_RAW_FORMAT, "." CLI_RAW_FORMAT, "the event stream as it comes: a recording, no conversion");
+            print_format(CLI_RAW_FORMAT, "." CLI_RAW_FORMAT, "the event stream as it comes: a recording, no conversion");
         puts("An output whose name ends in .gz is compressed with gzip.");
     }
     if (c->details[0] != '\0')
-        printf("\n%s", c->details);
-    printf("\n%s", (c->bit & (CLI_DIFF | CLI_TREND)) != 0 ? exit_all_text : exit_text);
+        putchar('\n');
+    cli_print_prose(stdout, c->details);
+    putchar('\n');
+    cli_print_prose(stdout, (c->bit & (CLI_DIFF | CLI_TREND)) != 0 ? exit_all_text : exit_text);
 }
 
 const struct cli_command *cli_collect(void)
@@ -151,6 +174,37 @@ static void fill_standard_descriptors(void)
             (void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
 }
 
+const struct cli_command *cli_command_at(size_t i)
+{
+    return i < COMMAND_COUNT ? &commands[i] : NULL;
+}
+
+/* What people type who come from other tools. */
+static const struct { const char *word, *command; } elsewhere[] = {
+    { "list", "ps" }, { "processes", "ps" }, { "dump", "collect" }, { "snapshot", "collect" }, { "histogram", "report" }, { "heapstat", "report" },
+    { "stat", "report" }, { "dumpheap", "report" }, { "gcroot", "paths" }, { "roots", "paths" }, { "objsize", "retained" },
+    { "dominators", "retained" }, { "compare", "diff" }, { "export", "convert" }, { "verify", "info" }, { "version", "--version" },
+};
+
+static enum cli_exit no_command(const char *word)
+{
+    char meant[CLI_MEANT_BYTES];
+    struct cli_nearest n;
+    cli_nearest_begin(&n, word);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        cli_nearest_try(&n, commands[i].name);
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        if (strcmp(elsewhere[i].word, word) == 0)
+            n.best = elsewhere[i].command;
+    if (word[0] != '\0' && word[strspn(word, "0123456789")] == '\0')
+        cli_say(NULL, "there is no command \"%s\"; a process is dumped with: gcdumpc --pid %s -o FILE", word, word);
+    else if (n.best == NULL && access(word, F_OK) == 0)
+        cli_say(NULL, "there is no command \"%s\"; of a file tell what to do: gcdumpc report FILE, or info, convert, ...; see gcdumpc --help", word);
+    else
+        cli_say(NULL, "there is no command \"%s\"%s; see gcdumpc --help", word, cli_meant(&n, "", meant));
+    return CLI_USAGE;
+}
+
 static enum cli_exit run(const struct cli_command *c, int argc, char **argv)
 {
     struct cli_args args;
@@ -174,15 +228,13 @@ static enum cli_exit run(const struct cli_command *c, int argc, char **argv)
 static enum cli_exit start(int argc, char **argv)
 {
     if (argc < 2) {
-        print_commands(stderr);
+        print_first_screen(stderr);
         return CLI_USAGE;
     }
     const char *first = argv[1];
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0) {
-        if (argc > 2 && find_command(argv[2]) == NULL) {
-            cli_say(NULL, "there is no command \"%s\"; see gcdumpc --help", argv[2]);
-            return CLI_USAGE;
-        }
+        if (argc > 2 && find_command(argv[2]) == NULL)
+            return no_command(argv[2]);
         if (argc > 2)
             print_help(find_command(argv[2]));
         else
@@ -198,8 +250,7 @@ static enum cli_exit start(int argc, char **argv)
         return run(c, argc - 1, argv + 1);
     if (first[0] == '-' && first[1] != '\0')     /* gcdumpc --pid N ... */
         return run(cli_collect(), argc, argv);
-    cli_say(NULL, "there is no command \"%s\"; see gcdumpc --help", first);
-    return CLI_USAGE;
+    return no_command(first);
 }
 
 int main(int argc, char **argv)

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -54,14 +55,13 @@ static void say(const char *subject, const char *fmt, va_list ap)
     if (held)
         return;
     cli_progress_end();
-    fputs("gcdumpc: ", stderr);
     subject = subject != NULL ? subject : place;
-    if (subject != NULL) {
-        cli_print_clean(stderr, subject[0] != '\0' ? subject : "\"\"");
-        fputs(": ", stderr);
-    }
-    cli_print_clean(stderr, last_said);
-    putc('\n', stderr);
+    char *line = NULL;
+    const char *shown = subject == NULL ? "" : subject[0] != '\0' ? subject : "\"\"";
+    if (asprintf(&line, "gcdumpc: %s%s%s", shown, subject != NULL ? ": " : "", last_said) < 0)
+        line = NULL;
+    cli_print_wrapped(stderr, line != NULL ? line : last_said, 0, 9);
+    free(line);
 }
 
 void cli_say(const char *subject, const char *fmt, ...)
@@ -85,6 +85,34 @@ void cli_say_more(const char *fmt, ...)
     va_end(ap);
 }
 
+/* What can be done about it, where that follows from the kind of error alone. */
+static const char *what_next(const struct gcd_error *err, char memory[CLI_MEMORY_HINT_BYTES])
+{
+    static const struct {
+        int os_errno;
+        const char *text;
+    } steps[] = {
+        { EACCES, "; run gcdumpc as the owner or as root, or choose another place" },
+        { EPERM, "; run gcdumpc as the owner, or as root" },
+        { ENOSPC, "; make room, or write to another disk (TMPDIR moves temporary files)" },
+        { EDQUOT, "; make room, or write to another disk (TMPDIR moves temporary files)" },
+        { EFBIG, "; a limit of the shell (ulimit -f) or of the file system is too small" },
+        { EMFILE, "; raise the limit of open files (ulimit -n)" },
+    };
+    if (err->code == GCD_E_LIMIT && strstr(err->msg, "block") != NULL)
+        return "; --max-block raises it";
+    if (err->code == GCD_E_LIMIT && strstr(err->msg, "objects are allowed") != NULL)
+        return "; --max-objects raises it";
+    if (err->code == GCD_E_NOMEM && cli_memory_hint(memory)[0] != '\0')
+        return memory;
+    if (err->code == GCD_E_NOMEM)
+        return "; info, report without --retained and gclog need little of it";
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (err->os_errno == steps[i].os_errno)
+            return steps[i].text;
+    return "";
+}
+
 enum cli_exit cli_fail(const char *subject, const struct gcd_error *err)
 {
     if (err->code == GCD_E_CANCELED && atomic_load(&cli_timed_out)) {
@@ -96,13 +124,7 @@ enum cli_exit cli_fail(const char *subject, const struct gcd_error *err)
         return CLI_INTERRUPTED;
     }
     char memory[CLI_MEMORY_HINT_BYTES];
-    const char *hint = "";
-    if (err->code == GCD_E_NOMEM)
-        hint = cli_memory_hint(memory);
-    else if (err->code == GCD_E_LIMIT && strstr(err->msg, "block") != NULL)
-        hint = "; --max-block raises it";
-    else if (err->code == GCD_E_LIMIT && strstr(err->msg, "objects are allowed") != NULL)
-        hint = "; --max-objects raises it";
+    const char *hint = what_next(err, memory);
     if (err->off != GCD_OFF_NONE)
         cli_say(subject, "%s (at byte %" PRIu64 ")%s", err->msg, err->off, hint);
     else

@@ -1,9 +1,11 @@
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "suggest.h"
 
 /* The file's name without its folder and the suffixes of recordings. */
 static void base_name(const char *path, char *ret, size_t cap)
@@ -100,6 +102,20 @@ static enum cli_exit open_graph(const struct cli_args *args, const struct gcd_in
     return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
 }
 
+/* A name that is misspelt, or a recording that is still to be made. */
+static enum cli_exit no_input(const char *path, const struct gcd_error *err)
+{
+    if (err->os_errno != ENOENT || strncmp(err->msg, "cannot open", 11) != 0)        /* not of the copy of a pipe */
+        return cli_fail(path, err);
+    char *near = cli_nearest_file(path);
+    if (near != NULL)
+        cli_say(path, "%s (did you mean \"%s\"?)", err->msg, near);
+    else
+        cli_say(path, "%s; gcdumpc --pid N -o FILE.nettrace records a process", err->msg);
+    free(near);
+    return CLI_FAILED;
+}
+
 enum cli_exit cli_open_input(const struct cli_args *args, const struct gcd_input_options *options, struct gcd_input **ret)
 {
     struct gcd_input *parts[1 + CLI_MORE_INPUTS];
@@ -119,7 +135,7 @@ enum cli_exit cli_open_input(const struct cli_args *args, const struct gcd_input
         st = gcd_input_join(parts, n, options, ret, &err);
     for (size_t i = 0; i < n && st != GCD_OK; i++)
         gcd_input_free(parts[i]);
-    return st == GCD_OK ? CLI_DONE : cli_fail(subject, &err);
+    return st == GCD_OK ? CLI_DONE : no_input(subject, &err);
 }
 
 static enum cli_exit open_file(const struct cli_args *args, const struct gcd_dump_options *options, bool reread, const char *spool,
@@ -135,12 +151,12 @@ static enum cli_exit open_file(const struct cli_args *args, const struct gcd_dum
         return opened;
     const char *output = args->output != NULL && strcmp(args->output, "-") == 0 ? "/dev/stdout" : args->output;
     if (output != NULL && gcd_input_is_file(ret->input, output)) {
-        cli_say(ret->subject, "is the input and the output");
+        cli_say(ret->subject, "is the input and the output; choose another name for -o");
         return CLI_USAGE;
     }
     gcd_status st = gcd_graph_probe(ret->input, &graph_format, &err);
     if (st == GCD_OK && graph_format != NULL && args->more_count > 0) {
-        cli_say(ret->subject, "several files are one recording only when they are .etl");
+        cli_say(ret->subject, "several files are one recording only when they are .etl; give one, or compare with gcdumpc diff or trend");
         return CLI_FAILED;
     }
     if (st == GCD_OK && graph_format != NULL)
@@ -148,7 +164,8 @@ static enum cli_exit open_file(const struct cli_args *args, const struct gcd_dum
     if (st == GCD_OK)
         st = gcd_dump_open(ret->input, options, &ret->dump, &err);
     if (st == GCD_E_UNSUPPORTED && err.off == 0) {
-        cli_say(ret->subject, "is no recording (.nettrace, .etl) and no dump in .gclog, .gcdump or .dartheap");
+        cli_say(ret->subject, "is no recording (.nettrace, .etl) and no dump in .gclog, .gcdump or .dartheap; other formats are written "
+                "only, and core dumps are not read");
         return CLI_FAILED;
     }
     return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);

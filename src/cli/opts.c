@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "cli.h"
+#include "suggest.h"
 
 enum option_type {
     OPT_FLAG, OPT_TEXT, OPT_LIST, OPT_NUMBER, OPT_SIZE, OPT_PERCENT, OPT_TIME,
@@ -144,7 +145,8 @@ void cli_print_options(FILE *to, const struct cli_command *command)
         char left[48];
         (void)snprintf(left, sizeof left, "%c%c%s --%s%s%s", r->letter != 0 ? '-' : ' ', r->letter != 0 ? r->letter : ' ',
                        r->letter != 0 ? "," : " ", r->name, r->argument != NULL ? " " : "", r->argument != NULL ? r->argument : "");
-        fprintf(to, "  %-24s  %s\n", left, r->help);
+        int column = fprintf(to, "  %-24s  ", left);
+        cli_print_wrapped(to, r->help, column > 0 ? (size_t)column : 0, 28);
     }
 }
 
@@ -195,13 +197,16 @@ static bool parse_number(const char *s, enum option_type type, uint64_t *ret)
 
 static void bad_choice(const struct option_row *r, const char *value)
 {
-    char all[128] = "";
+    char all[128] = "", meant[CLI_MEANT_BYTES];
+    struct cli_nearest near;
+    cli_nearest_begin(&near, value);
     const char *const *words = choices[r->type];
     for (size_t i = 0; words[i] != NULL; i++) {
         size_t n = strlen(all);
         (void)snprintf(all + n, sizeof all - n, "%s%s", i == 0 ? "" : words[i + 1] == NULL ? " or " : ", ", words[i]);
+        cli_nearest_try(&near, words[i]);
     }
-    cli_say(NULL, "--%s takes %s, not \"%s\"", r->name, all, value);
+    cli_say(NULL, "--%s takes %s, not \"%s\"%s", r->name, all, value, cli_meant(&near, "", meant));
 }
 
 static bool add(const struct option_row *r, const char *value, const char **list)
@@ -265,6 +270,29 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
     return false;
 }
 
+/* Which commands have what C has not, else what is near.  WORD is an option as it was given, NAME[N] its long name. */
+static void no_option(const struct cli_command *c, const char *word, const char *name, size_t n)
+{
+    char others[160] = "", meant[CLI_MEANT_BYTES], copy[CLI_NEAR_LENGTH + 1];
+    const char *dashes = word[0] == '-' ? "--" : "";
+    bool known = find(c, name, n, 0) != NULL;        /* but not to be given here */
+    struct cli_nearest near;
+    (void)snprintf(copy, sizeof copy, "%.*s", (int)(n < sizeof copy ? n : 0), name);
+    cli_nearest_begin(&near, copy);
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        if ((rows[i].commands & c->bit) != 0 && !known)
+            cli_nearest_try(&near, rows[i].name);
+    for (size_t i = 0; cli_command_at(i) != NULL && n > 0 && !known; i++) {
+        size_t used = strlen(others);
+        if (find(cli_command_at(i), name, n, 0) != NULL)
+            (void)snprintf(others + used, sizeof others - used, "%s%s", used == 0 ? " (an option of " : ", ", cli_command_at(i)->name);
+    }
+    if (others[0] != '\0')
+        cli_say(NULL, "%s has no option \"%s\"%s); see gcdumpc %s --help", c->name, word, others, c->name);
+    else
+        cli_say(NULL, "%s has no option \"%s\"%s; see gcdumpc %s --help", c->name, word, cli_meant(&near, dashes, meant), c->name);
+}
+
 /* "-qj": letters without arguments can be written together.  *WORD is moved to the last one. */
 static bool parse_letters(const struct cli_command *c, const char **word, struct cli_args *args)
 {
@@ -298,7 +326,8 @@ static bool parse_option(const struct cli_command *c, int argc, char **argv, int
             value = word + 2;
     }
     if (r == NULL) {
-        cli_say(NULL, "%s has no option \"%s\"; see gcdumpc %s --help", c->name, word, c->name);
+        bool is_long = word[1] == '-';
+        no_option(c, word, is_long ? word + 2 : "", is_long ? strcspn(word + 2, "=") : 0);
         return false;
     }
     if (r->argument == NULL && value != NULL) {
@@ -406,7 +435,7 @@ enum cli_exit cli_set_option(const struct cli_command *c, const char *name, cons
 {
     const struct option_row *r = find(c, name, strlen(name), 0);
     if (r == NULL || strcmp(r->name, "help") == 0) {
-        cli_say(NULL, "%s has no option \"%s\"; see gcdumpc %s --help", c->name, name, c->name);
+        no_option(c, name, name, strlen(name));
         return CLI_USAGE;
     }
     if (r->type == OPT_FLAG)

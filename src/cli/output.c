@@ -4,13 +4,15 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "suggest.h"
 
 enum cli_exit cli_flush_stdout(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return CLI_DONE;
-    cli_say("standard output", "cannot write: %s", strerror(errno));
-    return CLI_FAILED;
+    struct gcd_error err = { .code = GCD_E_IO, .off = GCD_OFF_NONE, .os_errno = errno };
+    (void)snprintf(err.msg, sizeof err.msg, "cannot write: %s", strerror(errno));
+    return cli_fail("standard output", &err);
 }
 
 /* FILE.nettrace or FILE.nettrace.gz */
@@ -33,6 +35,35 @@ static bool has_suffix(const char *path)
     return n > 1 && memchr(name + 1, '.', n - 1) != NULL;
 }
 
+/* No format is called so, or has such a suffix. */
+static enum cli_exit no_format(const struct cli_args *args)
+{
+    const char *dot = args->format == NULL ? strrchr(args->output, '.') : NULL;
+    char known[256] = "", meant[CLI_MEANT_BYTES];
+    struct cli_nearest near;
+    cli_nearest_begin(&near, args->format != NULL ? args->format : dot != NULL ? dot : "");
+    for (size_t i = 0; gcd_format_at(i) != NULL; i++) {
+        const struct gcd_format *f = gcd_format_at(i);
+        size_t n = strlen(known);
+        (void)snprintf(known + n, sizeof known - n, "%s%s", i == 0 ? "" : ", ", gcd_format_name(f));
+        cli_nearest_try(&near, args->format != NULL ? gcd_format_name(f) : gcd_format_suffix(f));
+    }
+    if (cli_is_live(args)) {
+        size_t n = strlen(known);
+        (void)snprintf(known + n, sizeof known - n, ", %s", CLI_RAW_FORMAT);
+        cli_nearest_try(&near, args->format != NULL ? CLI_RAW_FORMAT : "." CLI_RAW_FORMAT);
+    }
+    if (args->format != NULL)
+        cli_say(NULL, "there is no format \"%s\"%s; there is: %s", args->format, cli_meant(&near, "", meant), known);
+    else if (dot != NULL && (strcmp(dot, ".json") == 0 || strcmp(dot, ".txt") == 0 || strcmp(dot, ".prom") == 0))
+        cli_say(NULL, "no format of dumps has the suffix of \"%s\"; tables are made by gcdumpc report -o %s, dumps by --format with one of: %s",
+                args->output, args->output, known);
+    else
+        cli_say(NULL, "the format of \"%s\" cannot be told from its name%s; use --format with one of: %s", args->output,
+                cli_meant(&near, "", meant), known);
+    return CLI_USAGE;
+}
+
 /* RET NULL: the stream as it comes. */
 static enum cli_exit choose_format(const struct cli_args *args, const struct gcd_format **ret)
 {
@@ -49,22 +80,7 @@ static enum cli_exit choose_format(const struct cli_args *args, const struct gcd
     if (f == NULL && args->format == NULL && !has_suffix(args->output))
         f = gcd_format_at(0);            /* no name to tell by: a pipe, a device */
     *ret = f;
-    if (f != NULL)
-        return CLI_DONE;
-    char known[256] = "";
-    for (size_t i = 0; gcd_format_at(i) != NULL; i++) {
-        size_t n = strlen(known);
-        (void)snprintf(known + n, sizeof known - n, "%s%s", i == 0 ? "" : ", ", gcd_format_name(gcd_format_at(i)));
-    }
-    if (cli_is_live(args)) {
-        size_t n = strlen(known);
-        (void)snprintf(known + n, sizeof known - n, ", %s", CLI_RAW_FORMAT);
-    }
-    if (args->format != NULL)
-        cli_say(NULL, "there is no format \"%s\"; there is: %s", args->format, known);
-    else
-        cli_say(NULL, "the format of \"%s\" cannot be told from its name; use --format with one of: %s", args->output, known);
-    return CLI_USAGE;
+    return f != NULL ? CLI_DONE : no_format(args);
 }
 
 enum cli_exit cli_sink_open(const char *path, const struct gcd_sink_options *options, enum cli_slot slot, struct gcd_sink **ret)

@@ -68,18 +68,18 @@ static enum cli_exit memory(struct live *l, uint32_t *ret_buffer_mb)
     if (l->budget.max_buffer_mb == 0) {
         uint64_t room = l->memory.room_bytes / LIVE_MIB;
         if (!args->force) {
-            cli_say(l->subject, "%s has only %" PRIu64 " MB of memory left, too little for an event buffer in the process; --force goes on all "
+            cli_say(l->subject, "%s has only %" PRIu64 " MiB of memory left, too little for an event buffer in the process; --force goes on all "
                     "the same", limit_name(l->memory.limit), room);
             return CLI_FAILED;
         }
         if (*ret_buffer_mb == 0)
             *ret_buffer_mb = FORCED_BUFFER_MB;
-        cli_say(l->subject, "%s has only %" PRIu64 " MB of memory left", limit_name(l->memory.limit), room);
+        cli_say(l->subject, "%s has only %" PRIu64 " MiB of memory left", limit_name(l->memory.limit), room);
     } else if (*ret_buffer_mb > l->budget.max_buffer_mb) {
-        cli_say(l->subject, "a buffer of %" PRIu32 " MB may be more than %s can give: %" PRIu64 " MB are left", *ret_buffer_mb,
+        cli_say(l->subject, "a buffer of %" PRIu32 " MiB may be more than %s can give: %" PRIu64 " MiB are left", *ret_buffer_mb,
                 limit_name(l->memory.limit), l->memory.room_bytes / LIVE_MIB);
     } else if (l->budget.limit != GCD_IPC_LIMIT_NONE && args->buffer_mb == 0 && *ret_buffer_mb * LIVE_MIB < l->budget.likely_bytes) {
-        cli_say(l->subject, "events may be lost: the buffer is limited to %" PRIu32 " MB, because %s has %" PRIu64 " MB left", *ret_buffer_mb,
+        cli_say(l->subject, "events may be lost: the buffer is limited to %" PRIu32 " MiB, because %s has %" PRIu64 " MiB left", *ret_buffer_mb,
                 limit_name(l->memory.limit), l->memory.room_bytes / LIVE_MIB);
     }
     return CLI_DONE;
@@ -186,8 +186,8 @@ static enum cli_exit disk(const struct live *l)
             continue;
         char n[CLI_NUMBER_BYTES], m[CLI_NUMBER_BYTES];
         bool short_of = left < p->likely && !l->args->force;
-        cli_say(l->subject, "the dump %s %s MB in %s, where %s MB are free%s", left < p->likely ? "needs about" : "could need up to",
-                cli_number((left < p->likely ? p->likely : p->most) / 1000000, true, n), p->folder, cli_number(left / 1000000, true, m),
+        cli_say(l->subject, "the dump %s %s MiB in %s, where %s MiB are free%s", left < p->likely ? "needs about" : "could need up to",
+                cli_number((left < p->likely ? p->likely : p->most) / LIVE_MIB, true, n), p->folder, cli_number(left / LIVE_MIB, true, m),
                 short_of ? "; --force goes on all the same" : "");
         if (short_of)
             return CLI_FAILED;

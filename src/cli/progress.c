@@ -1,4 +1,3 @@
-#include <inttypes.h>
 #include <time.h>
 
 #include "cli.h"
@@ -44,13 +43,14 @@ static bool is_due(void)
 
 void cli_progress(void *verb, uint64_t done_bytes, uint64_t total_bytes)
 {
+    char n[CLI_NUMBER_BYTES];
     if (!is_due())
         return;
     if (total_bytes == UINT64_MAX || total_bytes == 0)
-        fprintf(stderr, "\r%s: %" PRIu64 " MB\033[K", (const char *)verb, done_bytes / 1000000);
+        fprintf(stderr, "\r%s: %s\033[K", (const char *)verb, cli_size(done_bytes, n));
     else
-        fprintf(stderr, "\r%s: %3.0f %% of %" PRIu64 " MB\033[K", (const char *)verb,
-                100.0 * (double)done_bytes / (double)total_bytes, total_bytes / 1000000);
+        fprintf(stderr, "\r%s: %3.0f %% of %s\033[K", (const char *)verb, 100.0 * (double)done_bytes / (double)total_bytes,
+                cli_size(total_bytes, n));
     fflush(stderr);
 }
 

@@ -91,8 +91,8 @@ enum cli_exit report_generations(struct report *r, struct gcd_generations **ret)
 }
 
 static const struct cli_column generation_columns[] = {
-    { "used_bytes", "Used", CLI_CELL_COUNT }, { "free_bytes", "Free", CLI_CELL_COUNT }, { "free_share", "Free %", CLI_CELL_SHARE },
-    { "reserved_bytes", "Reserved", CLI_CELL_COUNT }, { "ranges", "Ranges", CLI_CELL_COUNT }, { "generation", "Generation", CLI_CELL_TEXT },
+    { "used_bytes", "Used", CLI_CELL_BYTES }, { "free_bytes", "Free", CLI_CELL_BYTES }, { "free_share", "Free %", CLI_CELL_SHARE },
+    { "reserved_bytes", "Reserved", CLI_CELL_BYTES }, { "ranges", "Ranges", CLI_CELL_COUNT }, { "generation", "Generation", CLI_CELL_TEXT },
 };
 
 struct generations {

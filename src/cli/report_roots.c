@@ -30,9 +30,9 @@ enum cli_exit report_root_sets(struct report *r, struct gcd_root_sets *ret)
 }
 
 static const struct cli_column columns[] = {
-    { "roots", "Roots", CLI_CELL_COUNT }, { "objects", NULL, CLI_CELL_COUNT }, { "bytes", "Reached", CLI_CELL_COUNT },
-    { "retained_objects", NULL, CLI_CELL_COUNT }, { "retained_bytes", "Retained", CLI_CELL_COUNT }, { "claimed_objects", NULL, CLI_CELL_COUNT },
-    { "claimed_bytes", "Claimed", CLI_CELL_COUNT }, { "claimed_share", "Share", CLI_CELL_SHARE }, { "group", NULL, CLI_CELL_TEXT },
+    { "roots", "Roots", CLI_CELL_COUNT }, { "objects", NULL, CLI_CELL_COUNT }, { "bytes", "Reached", CLI_CELL_BYTES },
+    { "retained_objects", NULL, CLI_CELL_COUNT }, { "retained_bytes", "Retained", CLI_CELL_BYTES }, { "claimed_objects", NULL, CLI_CELL_COUNT },
+    { "claimed_bytes", "Claimed", CLI_CELL_BYTES }, { "claimed_share", "Share", CLI_CELL_SHARE }, { "group", NULL, CLI_CELL_TEXT },
     { "name", "Kind of root", CLI_CELL_TEXT },
 };
 #define RETAINED_FIRST 1u        /* columns of --retained */

@@ -113,8 +113,8 @@ static void put_sums(const struct report *r, struct cli_table *t, const struct r
 
 struct cli_table *report_table(struct report *r, struct report_rows *rows, const struct report_columns *columns)
 {
-    static const struct cli_column first[] = { { "count", "Count", CLI_CELL_COUNT }, { "bytes", "Bytes", CLI_CELL_COUNT },
-                                               { "share", "Share", CLI_CELL_SHARE }, { "retained_bytes", "Retained >=", CLI_CELL_COUNT } };
+    static const struct cli_column first[] = { { "count", "Count", CLI_CELL_COUNT }, { "bytes", "Bytes", CLI_CELL_BYTES },
+                                               { "share", "Share", CLI_CELL_SHARE }, { "retained_bytes", "Retained >=", CLI_CELL_BYTES } };
     size_t n = 3 + r->args->retained, shown = 0;
     memcpy(r->columns, first, n * sizeof *first);
     memcpy(r->columns + n, columns->items, columns->n * sizeof *first);

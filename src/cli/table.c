@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "layout.h"
 
 struct cell {
     bool none;
@@ -137,18 +138,26 @@ static bool is_share(enum cli_cell kind)
     return kind == CLI_CELL_SHARE || kind == CLI_CELL_GROWTH;
 }
 
-/* Any cell but a text. */
-static const char *format(const struct cell *c, enum cli_cell kind, bool separators, char buf[NUMBER_BYTES])
+static const char *sign(const struct cell *c, enum cli_cell kind)
+{
+    bool delta = kind == CLI_CELL_DELTA || kind == CLI_CELL_BYTES_DELTA;
+    return !delta || c->number == 0 ? "" : c->negative ? "-" : "+";
+}
+
+/* PEOPLE want separators and units. */
+static const char *format(const struct cell *c, enum cli_cell kind, bool people, char buf[NUMBER_BYTES])
 {
     char n[CLI_NUMBER_BYTES];
     if (c->none)
         return "";
     switch (kind) {
     case CLI_CELL_COUNT:
-        (void)snprintf(buf, NUMBER_BYTES, "%s", cli_number(c->number, separators, n));
-        break;
     case CLI_CELL_DELTA:
-        (void)snprintf(buf, NUMBER_BYTES, "%s%s", c->negative ? "-" : c->number > 0 ? "+" : "", cli_number(c->number, separators, n));
+        (void)snprintf(buf, NUMBER_BYTES, "%s%s", sign(c, kind), cli_number(c->number, people, n));
+        break;
+    case CLI_CELL_BYTES:
+    case CLI_CELL_BYTES_DELTA:
+        (void)snprintf(buf, NUMBER_BYTES, "%s%s", sign(c, kind), people ? cli_size(c->number, n) : cli_number(c->number, false, n));
         break;
     case CLI_CELL_SHARE:
         (void)snprintf(buf, NUMBER_BYTES, "%.2f%%", 100 * c->share);
@@ -179,62 +188,107 @@ static size_t indent(const struct cell *c, enum cli_cell kind)
     return kind == CLI_CELL_TREE ? 2 * (size_t)c->number : 0;
 }
 
-/* The characters that each column needs. */
-static void measure(const struct cli_table *t, bool separators, size_t *ret)
+/* The characters that each column needs, and where it goes. */
+static void place_columns(const struct cli_table *t, bool people, size_t window, struct cli_place *places)
 {
     char buf[NUMBER_BYTES];
     size_t rows = cli_table_rows(t);
     for (size_t k = 0; k < t->n; k++) {
-        if (t->columns[k].title == NULL)
-            continue;
-        ret[k] = strlen(t->columns[k].title);
-        for (size_t i = 0; i < rows; i++) {
+        const struct cli_column *column = &t->columns[k];
+        struct cli_place *p = &places[k];
+        p->shown = column->title != NULL;
+        p->text = column->kind >= CLI_CELL_ADDRESS;
+        p->width = p->shown ? strlen(column->title) : 0;
+        for (size_t i = 0; i < rows && p->shown; i++) {
             const struct cell *c = &t->cells[i * t->n + k];
-            size_t w = indent(c, t->columns[k].kind) + cli_print_cut(NULL, format(c, t->columns[k].kind, separators, buf), SIZE_MAX);
-            ret[k] = w > ret[k] ? w : ret[k];
+            size_t w = indent(c, column->kind) + cli_print_cut(NULL, format(c, column->kind, people, buf), SIZE_MAX);
+            p->width = w > p->width ? w : p->width;
+        }
+    }
+    cli_layout(places, t->n, window);
+}
+
+/* One cell of a row, or of the titles: what is still to be printed of it. */
+struct rest {
+    char buf[NUMBER_BYTES];
+    const char *text;
+    size_t indent;
+    bool begun;
+};
+
+/* Numbers to the right, texts to the left.  *X is where the line ends by now. */
+static void print_part(struct rest *r, const struct cli_place *p, size_t *x, FILE *to)
+{
+    size_t indented = r->indent + (r->begun ? CLI_GAP : 0);
+    if (indented + cli_print_cut(NULL, r->text, SIZE_MAX) > p->width && indented > p->width / 2)
+        indented = p->width / 2;         /* a deep tree in a narrow window */
+    size_t bytes = p->text ? cli_break(r->text, p->width - indented) : strlen(r->text);
+    char *part = strndup(r->text, bytes);
+    size_t w = part != NULL ? cli_print_cut(NULL, part, SIZE_MAX) : 0;
+    size_t start = p->at + (p->text ? indented : p->width > w ? p->width - w : 0);
+    fprintf(to, "%*s", (int)(start > *x ? start - *x : 0), "");
+    cli_print_clean(to, part != NULL ? part : "");
+    *x = start + w;
+    free(part);
+    r->text += bytes + strspn(r->text + bytes, " ");
+    r->begun = true;
+}
+
+/* A row takes as many lines as its places have, and each of these as many as its longest text needs. */
+static void print_row(const struct cli_table *t, struct rest *rests, const struct cli_place *places, FILE *to)
+{
+    size_t lines = 0;
+    for (size_t k = 0; k < t->n; k++)
+        lines = places[k].shown && places[k].line + 1 > lines ? places[k].line + 1 : lines;
+    for (size_t line = 0; line < lines; line++) {
+        bool more = true, first = true;
+        while (more) {
+            size_t x = 0, printed = 0;
+            more = false;
+            for (size_t k = 0; k < t->n; k++) {
+                if (!places[k].shown || places[k].line != line)
+                    continue;
+                if (rests[k].text[0] != '\0') {
+                    print_part(&rests[k], &places[k], &x, to);
+                    printed++;
+                }
+                more = more || rests[k].text[0] != '\0';
+            }
+            if (printed > 0 || (first && line == 0))
+                putc('\n', to);
+            first = false;
         }
     }
 }
 
-/* Numbers to the right, texts to the left; nothing behind the last text. */
-static void print_cell(const struct cli_table *t, size_t k, const char *s, size_t indented, const size_t *width, FILE *to)
-{
-    bool left = t->columns[k].kind >= CLI_CELL_ADDRESS;
-    size_t w = indented + cli_print_cut(NULL, s, SIZE_MAX), pad = width[k] > w ? width[k] - w : 0;
-    bool last = true;
-    for (size_t i = k + 1; i < t->n; i++)
-        last = last && t->columns[i].title == NULL;
-    if (!left)
-        fprintf(to, "%*s", (int)pad, "");
-    fprintf(to, "%*s", (int)indented, "");
-    cli_print_clean(to, s);
-    if (last)
-        putc('\n', to);
-    else
-        fprintf(to, "%*s", (int)(left ? pad + 2 : 2), "");
-}
-
 bool cli_table_print(const struct cli_table *t, FILE *to)
 {
-    char buf[NUMBER_BYTES];
-    bool separators = cli_is_terminal(to);
+    bool people = cli_is_terminal(to);
     if (!ready(t))
         return false;
-    size_t *width = calloc(t->n + 1, sizeof *width);
-    if (width == NULL)
-        return false;
-    measure(t, separators, width);
-    for (size_t k = 0; k < t->n; k++)
-        if (t->columns[k].title != NULL)
-            print_cell(t, k, t->columns[k].title, 0, width, to);
-    for (size_t i = 0; i < cli_table_rows(t); i++)
-        for (size_t k = 0; k < t->n; k++)
-            if (t->columns[k].title != NULL) {
-                const struct cell *c = &t->cells[i * t->n + k];
-                print_cell(t, k, format(c, t->columns[k].kind, separators, buf), indent(c, t->columns[k].kind), width, to);
-            }
-    free(width);
-    return !ferror(to);
+    struct cli_place *places = calloc(t->n + 1, sizeof *places);
+    struct rest *rests = calloc(t->n + 1, sizeof *rests);
+    bool ok = places != NULL && rests != NULL;
+    if (ok)
+        place_columns(t, people, people ? cli_window_columns(to) : SIZE_MAX, places);
+    for (size_t i = 0; ok && i <= cli_table_rows(t); i++) {      /* the first one is that of the titles */
+        for (size_t k = 0; k < t->n; k++) {
+            const struct cell *c = i > 0 ? &t->cells[(i - 1) * t->n + k] : NULL;
+            enum cli_cell kind = t->columns[k].kind;
+            const char *title = t->columns[k].title;
+            rests[k].begun = false;
+            rests[k].indent = c != NULL ? indent(c, kind) : 0;
+            rests[k].text = c != NULL ? format(c, kind, people, rests[k].buf) : title != NULL ? title : "";
+        }
+        if (i == 0)
+            cli_bold(to, true);
+        print_row(t, rests, places, to);
+        if (i == 0)
+            cli_bold(to, false);
+    }
+    free(places);
+    free(rests);
+    return ok && !ferror(to);
 }
 
 static void print_csv_text(const char *s, FILE *to)

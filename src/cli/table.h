@@ -24,8 +24,10 @@
 #include <jansson.h>
 
 enum cli_cell {
-    CLI_CELL_COUNT,              /* objects, bytes: with thousands separators on a terminal */
+    CLI_CELL_COUNT,              /* with thousands separators on a terminal */
     CLI_CELL_DELTA,              /* the same with a sign, "+5" */
+    CLI_CELL_BYTES,              /* "1.3 MiB" on a terminal, else all digits */
+    CLI_CELL_BYTES_DELTA,        /* the same with a sign */
     CLI_CELL_SHARE,              /* of 1: "12.34%"; a number from 0 to 1 for programs */
     CLI_CELL_GROWTH,             /* the same with a sign, "+12.34%"; none when it was 0 before */
     CLI_CELL_ADDRESS,            /* hexadecimal; a string in JSON */
@@ -64,7 +66,10 @@ void cli_table_sums(struct cli_table *t);
 /* All rows, those that sum up included. */
 size_t cli_table_rows(const struct cli_table *t);
 
-/* False when out of memory was met or TO cannot be written; the reason is in errno. */
+/*
+ * For people.  On a terminal rows that are too wide take several lines (layout.h), the names of types are never cut.
+ * False when out of memory was met or TO cannot be written; the reason is in errno.
+ */
 bool cli_table_print(const struct cli_table *t, FILE *to);
 /* RFC 4180, with a line of keys.  A text that a spreadsheet would take for a formula gets an apostrophe in front (src/write/README.md, csv). */
 bool cli_table_csv(const struct cli_table *t, FILE *to);

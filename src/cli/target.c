@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "suggest.h"
+
 void cli_name_process(struct cli_dump *d, uint64_t pid)
 {
     (void)snprintf(d->process, sizeof d->process, "process %" PRIu64, pid);
@@ -34,6 +36,20 @@ int cli_target_fits(const struct gcd_ipc_process *p, const char *name)
     return best;
 }
 
+static enum cli_exit nobody(const struct gcd_ipc_process_list *l, const char *name, size_t silent)
+{
+    char meant[CLI_MEANT_BYTES];
+    struct cli_nearest near;
+    cli_nearest_begin(&near, name);
+    for (size_t i = 0; i < l->count; i++) {
+        cli_nearest_try(&near, l->items[i].name);
+        cli_nearest_try(&near, l->items[i].entry_assembly);
+    }
+    cli_say(NULL, "no .NET process is called \"%s\"%s%s; see gcdumpc ps", name, cli_meant(&near, "", meant),
+            silent > 0 ? " (of some the entry assembly is not known, they do not answer)" : "");
+    return CLI_FAILED;
+}
+
 static enum cli_exit choose(const struct gcd_ipc_process_list *l, const char *name, struct cli_dump *d, char *ret_path, uint32_t *ret_pid)
 {
     const struct gcd_ipc_process *found = NULL;
@@ -51,11 +67,8 @@ static enum cli_exit choose(const struct gcd_ipc_process_list *l, const char *na
         }
         silent += l->items[i].reason != GCD_IPC_REASON_NONE;
     }
-    if (n == 0) {
-        cli_say(NULL, "no .NET process is called \"%s\"%s; see gcdumpc ps", name,
-                silent > 0 ? " (of some the entry assembly is not known, they do not answer)" : "");
-        return CLI_FAILED;
-    }
+    if (n == 0)
+        return nobody(l, name, silent);
     if (n > 1) {
         cli_say(NULL, "%zu processes are called \"%s\"; choose one with --pid:", n, name);
         for (size_t i = 0; i < l->count; i++)

@@ -1,15 +1,70 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "layout.h"
 
 bool cli_is_terminal(FILE *f)
 {
     const char *term = getenv("TERM");
     return isatty(fileno(f)) && term != NULL && strcmp(term, "dumb") != 0;
+}
+
+void cli_bold(FILE *f, bool on)
+{
+    const char *no = getenv("NO_COLOR");
+    if (cli_is_terminal(f) && (no == NULL || no[0] == '\0'))
+        fputs(on ? "\033[1m" : "\033[0m", f);
+}
+
+size_t cli_window_columns(FILE *f)
+{
+    struct winsize w;
+    return isatty(fileno(f)) && ioctl(fileno(f), TIOCGWINSZ, &w) == 0 && w.ws_col > 0 ? w.ws_col : SIZE_MAX;
+}
+
+void cli_print_wrapped(FILE *to, const char *s, size_t column, size_t hang)
+{
+    size_t window = cli_is_terminal(to) ? cli_window_columns(to) : SIZE_MAX;
+    hang = hang < window / 2 ? hang : window / 2;
+    while (window != SIZE_MAX && column + cli_print_cut(NULL, s, SIZE_MAX) > window) {
+        size_t width = window > column ? window - column : 1, n = cli_break_words(s, width);
+        char *part = strndup(s, n);
+        if (part == NULL)
+            break;
+        cli_print_clean(to, part);
+        free(part);
+        s += n;
+        s += strspn(s, " ");
+        fprintf(to, "\n%*s", (int)hang, "");
+        column = hang;
+    }
+    cli_print_clean(to, s);
+    putc('\n', to);
+}
+
+void cli_print_prose(FILE *to, const char *s)
+{
+    bool narrow = cli_is_terminal(to) && cli_window_columns(to) < CLI_PROSE_COLUMNS;
+    while (*s != '\0') {
+        size_t n = strcspn(s, "\n");
+        size_t indent = strspn(s, " ");
+        /* Of an indented line what stands behind the first wide gap goes on below itself. */
+        const char *gap = strstr(s + indent, "  ");
+        size_t hang = indent == 0 ? 0 : gap != NULL && gap < s + n ? (size_t)(gap - s) + strspn(gap, " ") : indent + CLI_GAP;
+        while (narrow && indent == 0 && n > 0 && s[n] == '\n' && s[n + 1] != '\n' && s[n + 1] != ' ' && s[n + 1] != '\0')
+            n += 1 + strcspn(s + n + 1, "\n");
+        char *line = strndup(s, n);
+        for (size_t i = 0; line != NULL && i < n; i++)
+            line[i] = line[i] == '\n' ? ' ' : line[i];
+        cli_print_wrapped(to, line != NULL ? line : "", 0, hang);
+        free(line);
+        s += n + (s[n] == '\n');
+    }
 }
 
 const char *cli_number(uint64_t n, bool separators, char buf[CLI_NUMBER_BYTES])
@@ -23,6 +78,17 @@ const char *cli_number(uint64_t n, bool separators, char buf[CLI_NUMBER_BYTES])
         *o++ = digits[i];
     }
     *o = '\0';
+    return buf;
+}
+
+const char *cli_size(uint64_t n, char buf[CLI_NUMBER_BYTES])
+{
+    static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+    double v = (double)n;
+    size_t unit = 0;
+    for (; v >= (unit == 0 ? 1024 : 1023.95); unit++)
+        v /= 1024;
+    (void)snprintf(buf, CLI_NUMBER_BYTES, unit == 0 ? "%.0f %s" : "%.1f %s", v, units[unit]);
     return buf;
 }
 

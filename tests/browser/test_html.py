@@ -119,7 +119,7 @@ class Page(PageTest):
         page = self.show()
         page.run("document.querySelector('#map .tile[tabindex=\"0\"]').focus()")
         at = lambda: page.run("document.activeElement.ariaLabel")
-        self.assertTrue(at().startswith("Static variables: 1.35 MB"), at())
+        self.assertTrue(at().startswith("Static variables: 1.29 MiB"), at())
         self.assertEqual(page.count("#map .tile[tabindex='0']"), 1)
         page.key("ArrowDown")
         self.assertTrue(at().startswith("s_lab"), at())
@@ -257,9 +257,9 @@ class Diff(PageTest):
         page = self.compare()
         page.run("document.querySelector('#paths tr[tabindex=\"0\"]').focus()")
         at = lambda: page.run("[...document.activeElement.cells].slice(0, 2).map(c => c.textContent)")
-        self.assertEqual(at(), ["static variables", "+214 kB"])
+        self.assertEqual(at(), ["static variables", "+209 KiB"])
         page.key("ArrowRight")                          # is open already: to what is in it
-        self.assertEqual(at(), ["static variable Log", "+207 kB"])
+        self.assertEqual(at(), ["static variable Log", "+202 KiB"])
         self.assertEqual(page.run("document.activeElement.ariaLevel"), "2")
 
     def test_dark_and_narrow(self):
@@ -343,7 +343,7 @@ class Suspects(PageTest):
         self.put("leak.gclog", "\n".join(lines).encode() + b"\n")
         page = self.show("leak.gclog")
         self.assertEqual(page.count("#suspects article"), 1)
-        self.assertIn("20.5 MB, 100.0 %", page.text("#suspects h3"))
+        self.assertIn("19.5 MiB, 100.0 %", page.text("#suspects h3"))
         self.assertEqual([t.split(" keeps")[0] for t in page.texts("#suspects .path li")], ["Static variables", "Shop.Cache", "Shop.Entry[]"])
         self.assertIn("Shop.<Entry>", page.text("#suspects .parts"))
         page.click("#suspects summary")                 # the first is open

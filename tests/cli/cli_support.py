@@ -32,6 +32,7 @@ from trace_bytes import Ev, Payloads, V4File, numbered               # noqa: E40
 COMMANDS = ("collect", "convert", "info", "report", "retained", "paths", "leaks", "diff", "trend", "run", "ps")
 INCOMPLETE = ("net10-wks-lossy", "net10-wks-killed", "net10-wks-nonames")      # of the bundled recordings
 SANITIZER_EXIT = 99              # no status of ours: a sanitizer's finding never looks like a refusal
+NO_ROOM = "cannot write: No space left on device; make room, or write to another disk (TMPDIR moves temporary files)"
 SECONDS = 60                     # for anything that should come to an end by itself
 
 

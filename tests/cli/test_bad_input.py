@@ -7,7 +7,8 @@ import struct
 
 from cli_support import CliTest, Ev, V4File, main, numbered, shop_events, small_trace, trace, trace_bytes, types_trace, write
 
-NOT_A_TRACE = (r"(is no recording \(\.nettrace, \.etl\) and no dump in \.gclog, \.gcdump or \.dartheap|"
+NOT_A_TRACE = (r"(is no recording \(\.nettrace, \.etl\) and no dump in \.gclog, \.gcdump or \.dartheap; other formats are written only, and "
+               r"core dumps are not read|"
                r'is neither an \.etl nor a \.nettrace recording \(that should begin with "Nettrace" or "!FastSerialization\.1"\) \(at byte 0\))')    # info --events
 ENDS_EARLY = r"the recording ends early: .* \(at byte {}\)"
 HEADER = r"the file ends within its header \(at byte {}\)"
@@ -52,8 +53,8 @@ class NoRecording(BadInput):
         self.refused_by_all("/dev/null", r"the input is empty.*")
 
     def test_not_there(self):
-        self.refused_by_all("missing", "cannot open: No such file or directory")
-        self.refused_by_all("missing/file", "cannot open: No such file or directory")
+        self.refused_by_all("missing", r"cannot open: No such file or directory; gcdumpc --pid N -o FILE\.nettrace records a process")
+        self.refused_by_all("missing/file", "cannot open: No such file or directory; .*")
         self.refused_by_all("old/file", "cannot open: Not a directory")
         self.refused_by_all("n" * 256, "cannot open: File name too long")
         os.symlink("loop", self.path("loop"))
@@ -73,7 +74,8 @@ class NoRecording(BadInput):
         options = self.as_nobody()
         for command in self.commands:
             run = self.gcdumpc(*command, "secret", **options)
-            self.assertEqual((run.code, run.err), (1, b"gcdumpc: secret: cannot open: Permission denied\n"))
+            self.assertEqual((run.code, run.err), (1, b"gcdumpc: secret: cannot open: Permission denied; run gcdumpc "
+                                                   b"as the owner or as root, or choose another place\n"))
 
     def test_closed_standard_input(self):
         self.refused(1, "standard input: cannot .*: Bad file descriptor", "info", "-", stdin=None, preexec_fn=lambda: os.close(0))

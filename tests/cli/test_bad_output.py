@@ -1,12 +1,14 @@
 """Outputs that cannot be written: one clear line, exit 1, no temporary file, what was there stays."""
 import os
+import re
 import resource
 import signal
 import subprocess
 
-from cli_support import COMMANDS, SANITIZED, CliTest, big_trace, digest, main, small_trace, trace, trace_bytes
+from cli_support import COMMANDS, NO_ROOM, SANITIZED, CliTest, big_trace, digest, main, small_trace, trace, trace_bytes
 
-FULL = r"cannot write: No space left on device"
+LIMIT = b"a limit of the shell (ulimit -f) or of the file system is too small"
+FULL = re.escape(NO_ROOM)
 TO_STDOUT = (["info"], ["info", "--json"], ["report"], ["report", "--json"], ["convert", "-o", "-"], ["convert", "-o", "/dev/stdout"])
 
 
@@ -46,7 +48,7 @@ class BadOutput(CliTest):
         os.chmod(self.path("locked"), 0o555)
         self.addCleanup(os.chmod, self.path("locked"), 0o755)
         for output in ("locked/out", "locked/old"):
-            self.refused(1, rf"{output}: cannot create .*: Permission denied", "convert", "in", "-o", output, **options)
+            self.refused(1, rf"{output}: cannot create .*: Permission denied; run gcdumpc as .*", "convert", "in", "-o", output, **options)
         self.assertEqual(self.get("locked/old"), b"old")
         self.assertEqual(os.listdir(self.path("locked")), ["old"])
 
@@ -126,7 +128,7 @@ class BadOutput(CliTest):
             signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
         process = self.start("convert", trace("net10-wks"), "-o", "old", preexec_fn=limit)
         out, err = process.communicate()
-        self.assertEqual((process.returncode, out, err), (1, b"", b"gcdumpc: old: cannot write: File too large\n"))
+        self.assertEqual((process.returncode, out, err), (1, b"", b"gcdumpc: old: cannot write: File too large; " + LIMIT + b"\n"))
         self.assertEqual(self.folder(), {"in": digest(small_trace()), "old": b"old"})
 
     def test_limit_of_file_sizes_for_the_copy_of_a_pipe(self):
@@ -136,7 +138,7 @@ class BadOutput(CliTest):
         process = self.start("convert", "-", "-o", "/dev/null", stdin=subprocess.PIPE, preexec_fn=limit)
         out, err = process.communicate(trace_bytes("net10-wks"))
         self.assertEqual(process.returncode, 1)
-        self.assertRegex(err, rb"\Agcdumpc: standard input: temporary copy of the pipe: cannot write: File too large\n\Z")
+        self.assertRegex(err, rb"\Agcdumpc: standard input: temporary copy of the pipe: cannot write: File too large; " + re.escape(LIMIT) + rb"\n\Z")
 
     def test_little_memory(self):
         """Whatever memory there is: the whole result, or one line that says what is missing."""

@@ -355,7 +355,7 @@ class Paths(Compare):
     def test_wrong_use(self):
         for words in (["--sort=name"], ["--retained"], ["--sort", "retained", "--retained"]):
             self.refused(2, r"--paths goes by growth of bytes, without --sort and --retained", "diff", "a", "b", "--paths", *words)
-        self.refused(2, r'trend has no option "--paths"; .*', "trend", "a", "b", "--paths")
+        self.refused(2, r'trend has no option "--paths" \(an option of diff\); .*', "trend", "a", "b", "--paths")
 
 
 class Trend(Compare):

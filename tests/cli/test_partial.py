@@ -130,7 +130,7 @@ class PartialTest(CliTest):
                            "--timeout", "3")
         self.assertEqual(run.code, 3, run.err)
         self.assertEqual(self.target.opened, 2)
-        self.assertRegex(run.err, rb"attempt 1: .* lost; single, CollectTracing2, buffer 1 MB")
+        self.assertRegex(run.err, rb"attempt 1: .* lost; single, CollectTracing2, buffer 1 MiB")
         self.assertRegex(run.err, rb"attempt 2 failed: .*; attempt 1 is kept")
         self.assertEqual(self.get("x.nettrace"), lossy)
 

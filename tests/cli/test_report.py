@@ -195,7 +195,7 @@ class Info(CliTest):
         for command in ("info", "report"):
             self.assertEqual(json.loads(self.done(command, name, "--json").text)["recording"], name)
         self.assertIn(f"recording          {name}\n", self.done("info", name).text)
-        self.refused(1, rf"{folder}/missing: cannot open: No such file or directory", "info", f"{folder}/missing")
+        self.refused(1, rf"{folder}/missing: cannot open: No such file or directory; .*", "info", f"{folder}/missing")
 
     def test_long_command_line(self):
         line = "dotnet shop.dll " + "ä" * 3000

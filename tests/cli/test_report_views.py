@@ -10,7 +10,7 @@ import sqlite3
 import stat
 import unittest
 
-from cli_support import INCOMPLETE, CliTest, Ev, Payloads, V4File, main, small_trace, trace, types_trace, write
+from cli_support import INCOMPLETE, NO_ROOM, CliTest, Ev, Payloads, V4File, main, small_trace, trace, types_trace, write
 
 RECORDINGS = ("net8-wks", "net9-svr", "net10-wks-ranges", "net10-wks-nonames", "net10-wks-lossy", "net10-wks-killed")
 HAVE_SQLITE = os.environ.get("GCDUMPC_SQLITE", "ON") not in ("OFF", "0", "FALSE", "NO")
@@ -426,7 +426,7 @@ class Output(ReportTest):
         self.refused(1, ".*is a directory.*", "report", trace("net10-wks-ranges"), "-o", ".")
         self.refused(1, "no/x.prom: .*folder.*", "report", trace("net10-wks-ranges"), "-o", "no/x.prom")
         name = self.put("in.json", small_trace())
-        self.refused(2, "in.json: is the input and the output", "report", name, "-o", "./in.json")
+        self.refused(2, "in.json: is the input and the output; choose another name for -o", "report", name, "-o", "./in.json")
         self.refused(1, ".*: cannot write: .*", "report", trace("net10-wks-ranges"), "-o", "/dev/full")
 
     def test_incomplete(self):
@@ -440,7 +440,7 @@ class Output(ReportTest):
         with open("/dev/full", "wb") as full:
             for words in (["--csv"], ["--json"], ["--by=length"], ["-f", "prometheus"]):
                 run = self.gcdumpc("report", trace("net10-wks-ranges"), *words, stdout=full)
-                self.assertEqual((run.code, run.lines), (1, ["gcdumpc: standard output: cannot write: No space left on device"]))
+                self.assertEqual((run.code, run.lines), (1, ["gcdumpc: standard output: " + NO_ROOM]))
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ class Run(CliTest):
 
     @NO_PROCESSES
     def test_jobs_that_are_not(self):
-        self.wrong("x.conf: line 2: collect has no option \"keepp\"; see gcdumpc collect --help", "[a]\nkeepp = 1\n")
+        self.wrong("x.conf: line 2: collect has no option \"keepp\" \(did you mean \"keep\"\?\); see gcdumpc collect --help", "[a]\nkeepp = 1\n")
         self.wrong("x.conf: line 3: --keep takes a number from 1 .*", "[a]\npid = 1\nkeep = 0\n")
         self.wrong("x.conf: line 2: strict is true or false, not \"maybe\"", "[a]\nstrict = maybe\n")
         self.wrong("x.conf: line 2: collect has no option \"help\"; .*", "[a]\nhelp = true\n")

@@ -37,7 +37,15 @@ class Help(CliTest):
 
     def test_without_arguments(self):
         run = self.done(code=2)
-        self.assertEqual((run.out, run.err.decode()), (b"", self.done("--help").text))
+        text = run.err.decode()
+        self.assertEqual(run.out, b"")
+        self.assertLessEqual(text.count("\n"), 12)
+        self.assertLessEqual(max(map(len, text.splitlines())), 80)
+        for words in re.findall(r"^  gcdumpc (.*?)  ", text, re.M):       # no line shows what is not there
+            command = words.split()[0]
+            self.assertIn("collect" if command == "--pid" else command, COMMANDS)
+        for command in ("ps", "--pid", "report", "leaks", "diff", "--help"):
+            self.assertIn(f"gcdumpc {command}", text)
 
     def test_every_option_of_the_help_is_known(self):
         for command in COMMANDS:
@@ -61,18 +69,19 @@ class Help(CliTest):
 class WrongUse(CliTest):
     def test_commands(self):
         for word in ("bogus", "-", "", "Convert"):
-            self.refused(2, rf'there is no command "{word}"; see gcdumpc --help', word)
+            meant = r' \(did you mean "convert"\?\)' if word == "Convert" else ""
+            self.refused(2, rf'there is no command "{word}"{meant}; see gcdumpc --help', word)
         self.refused(2, r'there is no command "a\?b\?\[31m"; .*', "a\nb\x1b[31m")
 
     def test_options(self):
         for command in COMMANDS:
             for option in ("--bogus", "--bogus=1", "-x", "-xy", "--Help", "--outpu"):
-                self.refused(2, rf'{command} has no option "{option}"; see gcdumpc {command} --help', command, option)
+                self.refused(2, rf'{command} has no option "{option}"(?: \(.*\))?; see gcdumpc {command} --help', command, option)
         self.refused(2, r'collect has no option "--bogus"; .*', "--bogus")
         self.refused(2, r'report has no option "--\?\?\[m"; .*', "report", "--\n\x1b[m")
         for command, option in (("info", "--output"), ("info", "--sort"), ("ps", "--strict"), ("collect", "--dump"),
                                 ("collect", "--json"), ("convert", "--pid"), ("convert", "--top")):
-            self.refused(2, rf'{command} has no option "{option}"; .*', command, option, "1")
+            self.refused(2, rf'{command} has no option "{option}" \(an option of .*\); .*', command, option, "1")
 
     def test_numbers(self):
         for option, least, most in (("--top", 1, 2**32 - 1), ("--dump", 1, 65536),
@@ -127,7 +136,7 @@ class WrongUse(CliTest):
         for words in (["--max-buffer", "5"], ["--retries", "0"], ["--retries", "7"], ["--keep-partial"], ["--force"]):
             for command in ("info", "report"):
                 self.refused(2, r"--max-buffer, --retries, --keep-partial and --force are for living processes \(--pid\)", command, "f", *words)
-            self.refused(2, rf'convert has no option "{words[0]}"; .*', "convert", "f", "-o", "x", *words)
+            self.refused(2, rf'convert has no option "{words[0]}" \(an option of .*diff\); .*', "convert", "f", "-o", "x", *words)
         self.refused(2, r"--buffer is larger than --max-buffer", "info", "--pid", "1", "--buffer", "6", "--max-buffer", "5")
         self.refused(2, r"give one of --keep-partial and --strict", "--pid", "1", "-o", "x", "--keep-partial", "--strict")
 
@@ -209,10 +218,10 @@ class Forms(CliTest):
         os.symlink("in", self.path("symbolic"))
         os.link(self.path("in"), self.path("hard"))
         for output in ("in", "./in", "symbolic", "hard", self.path("in")):
-            self.refused(2, r"in: is the input and the output", "convert", "in", "-o", output)
-        self.refused(2, r"symbolic: is the input and the output", "convert", "symbolic", "-o", "in")
+            self.refused(2, r"in: is the input and the output; choose another name for -o", "convert", "in", "-o", output)
+        self.refused(2, r"symbolic: is the input and the output; choose another name for -o", "convert", "symbolic", "-o", "in")
         with open(self.path("in"), "rb") as f:
-            self.refused(2, r"standard input: is the input and the output", "convert", "-", "-o", "in", stdin=f)
+            self.refused(2, r"standard input: is the input and the output; choose another name for -o", "convert", "-", "-o", "in", stdin=f)
 
 
 if __name__ == "__main__":

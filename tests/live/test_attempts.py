@@ -10,9 +10,9 @@ import time
 from live_support import PROGRAM, LiveTest, Process, main, resident_mb
 
 MILLION = ("--objects", "1000000")       # 57 MB of events, in a process of 75 MB
-SUMMARY = (r"process \d+: pause (?P<pause>[\d,]+) ms(?: \(\d+ pauses [^)]*\))?; (?P<objects>[\d,]+) objects in (?P<mb>[\d,]+) MB of events, "
-           r"(?P<lost>\S+) lost; memory (?P<before>[\d,]+) MB, peak (?P<peak>[\d,]+) MB, after (?P<after>[\d,]+) MB; "
-           r"(?P<strategy>single|drain), CollectTracing\d, buffer (?P<buffer>\d+) MB; [\d.]+ s")
+SUMMARY = (r"process \d+: pause (?P<pause>[\d,]+) ms(?: \(\d+ pauses [^)]*\))?; (?P<objects>[\d,]+) objects in (?P<mb>[\d,]+) MiB of events, "
+           r"(?P<lost>\S+) lost; memory (?P<before>[\d,]+) MiB, peak (?P<peak>[\d,]+) MiB, after (?P<after>[\d,]+) MiB; "
+           r"(?P<strategy>single|drain), CollectTracing\d, buffer (?P<buffer>\d+) MiB; [\d.]+ s")
 
 
 def number(text):
@@ -28,8 +28,8 @@ class Attempts(LiveTest):
     def test_a_loss_is_made_good_by_a_larger_buffer(self):
         with Process(*MILLION) as target:
             r = self.gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"), "--save-trace", self.path("a.nettrace"), "--buffer", 4)
-            self.assertRegex(r.stderr, r"attempt 1: .* [1-9][\d,]* lost; drain, CollectTracing\d, buffer 4 MB")
-            self.assertRegex(r.stderr, r"events were lost; attempt 2 with a buffer of \d{3,} MB")
+            self.assertRegex(r.stderr, r"attempt 1: .* [1-9][\d,]* lost; drain, CollectTracing\d, buffer 4 MiB")
+            self.assertRegex(r.stderr, r"events were lost; attempt 2 with a buffer of \d{3,} MiB")
             self.assertRegex(r.stderr, r"attempt 2: .* none lost; drain")
             figures = self.summary(r.stderr)
             self.assertGreater(number(figures["objects"]), 1000000)
@@ -53,8 +53,8 @@ class Attempts(LiveTest):
     def test_the_largest_buffer_ends_the_attempts(self):
         with Process(*MILLION) as target:
             r = self.gcdumpc("info", "--pid", target.pid, "--buffer", 2, "--max-buffer", 4, "--retries", 5, status=3)
-            self.assertRegex(r.stderr, r"attempt 2 with a buffer of 4 MB")
-            self.assertRegex(r.stderr, r"no further attempt: the buffer had the largest size already \(4 MB, --max-buffer\)")
+            self.assertRegex(r.stderr, r"attempt 2 with a buffer of 4 MiB")
+            self.assertRegex(r.stderr, r"no further attempt: the buffer had the largest size already \(4 MiB, --max-buffer\)")
             self.assertNotIn("attempt 3", r.stderr)
 
     def test_the_buffer_follows_the_memory_of_the_process(self):
@@ -82,12 +82,12 @@ class Attempts(LiveTest):
             # by its socket alone the process is not known
             sockets = [s for s in os.listdir("/tmp") if s.startswith(f"dotnet-diagnostic-{target.pid}-")]
             r = self.gcdumpc("info", "--port", "/tmp/" + sockets[0])
-            self.assertRegex(r.stderr, r"none lost; memory unknown; drain, CollectTracing\d, buffer \d+ MB")
+            self.assertRegex(r.stderr, r"none lost; memory unknown; drain, CollectTracing\d, buffer \d+ MiB")
 
     def test_the_time_is_shared_by_the_attempts(self):
         with Process(*MILLION) as target:
             r = self.gcdumpc("info", "--pid", target.pid, "--buffer", 2, "--retries", 100, "--max-buffer", 3, "--timeout", 60, status=3)
-            self.assertIn("attempt 2 with a buffer of 3 MB", r.stderr)
+            self.assertIn("attempt 2 with a buffer of 3 MiB", r.stderr)
 
 
 class Together(LiveTest):
@@ -220,7 +220,7 @@ class Room(LiveTest):
         with Process(*MILLION) as target:
             r = self.on_a_small_disk(4, "--pid", target.pid, "-o", "a.gclog")
             self.assertEqual((r.returncode, r.stdout), (1, ""), r.stderr)
-            self.assertRegex(r.stderr, r"\Agcdumpc: process \d+: the dump needs about \d+ MB in \., where \d MB are free; --force [^\n]*\n\Z")
+            self.assertRegex(r.stderr, r"\Agcdumpc: process \d+: the dump needs about \d+ MiB in \., where \d MiB are free; --force [^\n]*\n\Z")
 
     def test_what_a_format_takes_is_known(self):
         with Process(*MILLION) as target:
@@ -228,7 +228,7 @@ class Room(LiveTest):
             for output in ("a.gcdump", "a.nettrace", "a.csv", *([] if os.environ.get("GCDUMPC_SQLITE") == "OFF" else ["a.db"])):
                 r = self.on_a_small_disk(2, "--pid", target.pid, "-o", output)
                 self.assertEqual((r.returncode, r.stdout), (1, ""), r.stderr)
-                needs[output] = int(re.search(r"the dump needs about (\d+) MB in \., where", r.stderr)[1])
+                needs[output] = int(re.search(r"the dump needs about (\d+) MiB in \., where", r.stderr)[1])
             self.assertEqual(sorted(needs, key=needs.get), list(needs))
             if "a.db" in needs:
                 self.assertGreater(needs["a.db"], 1.5 * needs["a.csv"])      # with the stream, which is in the same place
@@ -271,14 +271,14 @@ class Limits(LiveTest):
                 f.write(str(120 << 20))
             r = self.gcdumpc("info", "--pid", target.pid, "--buffer", 4)
             # memory of before stays charged where it was: the group is all but empty, an eighth of it stays free
-            retry = re.search(r"attempt 2 with a buffer of (\d+) MB", r.stderr)
+            retry = re.search(r"attempt 2 with a buffer of (\d+) MiB", r.stderr)
             self.assertTrue(60 < int(retry[1]) <= 105, r.stderr)
             r = self.gcdumpc("info", "--pid", target.pid, "--buffer", 500)
-            self.assertRegex(r.stderr, r"a buffer of 500 MB may be more than its cgroup can give: \d+ MB are left")
+            self.assertRegex(r.stderr, r"a buffer of 500 MiB may be more than its cgroup can give: \d+ MiB are left")
             with open(path + "/memory.limit_in_bytes", "w", encoding="ascii") as f:
                 f.write(str(12 << 20))
             r = self.gcdumpc("info", "--pid", target.pid, status=1)
-            self.assertRegex(r.stderr, r"\Agcdumpc: process \d+: its cgroup has only \d+ MB of memory left, too little [^\n]*--force[^\n]*\n\Z")
+            self.assertRegex(r.stderr, r"\Agcdumpc: process \d+: its cgroup has only \d+ MiB of memory left, too little [^\n]*--force[^\n]*\n\Z")
             with open("/sys/fs/cgroup/memory/cgroup.procs", "w", encoding="ascii") as f:
                 f.write(str(target.pid))
 

@@ -336,15 +336,15 @@ class Conditions(JobTest):
         return line["reason"]
 
     def test_each(self):
-        self.assertRegex(self.skipped("--if-rss-above", "1000G"), r"^it has \d+ MB, not more than")
-        self.assertRegex(self.skipped("--if-free-disk", "1000000G"), r"^its disk has \d+ MB left")
-        self.assertRegex(self.skipped("--if-free-memory", "1000000G"), r"has \d+ MB of memory left")
-        self.assertRegex(self.skipped("--max-pause-estimate", "1"), r"^it would stand still for about \d+ ms \(by its memory, 2 ms for each MB\)")
+        self.assertRegex(self.skipped("--if-rss-above", "1000G"), r"^it has \d+ MiB, not more than")
+        self.assertRegex(self.skipped("--if-free-disk", "1000000G"), r"^its disk has \d+ MiB left")
+        self.assertRegex(self.skipped("--if-free-memory", "1000000G"), r"has \d+ MiB of memory left")
+        self.assertRegex(self.skipped("--max-pause-estimate", "1"), r"^it would stand still for about \d+ ms \(by its memory, 2 ms for each MiB\)")
         self.assertFalse(os.path.exists(self.path("out")))
         self.assertEqual(self.log("--if-rss-above", "1M", "--if-free-disk", "1M", "--if-free-memory", "1M", "--max-pause-estimate", "60000",
                                   "--if-grown", "10%", "--min-interval", "1h")["status"], "done")
         self.assertRegex(self.skipped("--min-interval", "1h"), r"^the last dump is \d+ s old, not 3600 s$")
-        self.assertRegex(self.skipped("--if-grown", "1000%"), r"^it has \d+ MB, after \d+ MB at the last dump; that is not 1000 % more$")
+        self.assertRegex(self.skipped("--if-grown", "1000%"), r"^it has \d+ MiB, after \d+ MiB at the last dump; that is not 1000 % more$")
         self.assertRegex(self.skipped("--max-pause-estimate", "1"), r"stand still for about \d+ ms|\Z")
         r = self.collect("--min-interval", "1h", "--skip-status", "75", status=75)
         self.assertRegex(r.stderr, rf"^gcdumpc: process {self.pid}: no dump: the last dump is [^\n]*\n$")

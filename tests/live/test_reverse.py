@@ -142,8 +142,8 @@ class Limits(ReverseTest):
 
     def test_two_attempts_at_one_port(self):
         target, err = self.collect("--buffer", "4")
-        self.assertRegex(err, rf"process {target.pid}: attempt 1: .* [1-9][\d,]* lost; drain, CollectTracing\d, buffer 4 MB")
-        self.assertRegex(err, r"events were lost; attempt 2 with a buffer of \d{3,} MB")
+        self.assertRegex(err, rf"process {target.pid}: attempt 1: .* [1-9][\d,]* lost; drain, CollectTracing\d, buffer 4 MiB")
+        self.assertRegex(err, r"events were lost; attempt 2 with a buffer of \d{3,} MiB")
         self.assertRegex(err, r"attempt 2: .* none lost; drain")
         found, _ = gclog_sums(self.path("a.gclog"))
         self.assertEqual({name: found.get(name, (0, 0))[0] for name in target.wanted()}, target.wanted())
@@ -152,14 +152,14 @@ class Limits(ReverseTest):
 
     def test_the_largest_buffer(self):
         target, err = self.collect("--buffer", "2", "--max-buffer", "3", "--retries", "5", status=3)
-        self.assertIn("attempt 2 with a buffer of 3 MB", err)
-        self.assertIn("no further attempt: the buffer had the largest size already (3 MB, --max-buffer)", err)
+        self.assertIn("attempt 2 with a buffer of 3 MiB", err)
+        self.assertIn("no further attempt: the buffer had the largest size already (3 MiB, --max-buffer)", err)
         self.check_sessions(target)
 
     def test_the_summary_has_the_memory(self):
         target, err = self.collect()
-        summary = re.search(rf"process {target.pid}: pause [\d,]+ ms.*; [\d,]+ objects in \d+ MB of events, none lost; "
-                            r"memory ([\d,]+) MB, peak ([\d,]+) MB, after ([\d,]+) MB; drain, CollectTracing\d, buffer (\d+) MB; ", err)
+        summary = re.search(rf"process {target.pid}: pause [\d,]+ ms.*; [\d,]+ objects in \d+ MiB of events, none lost; "
+                            r"memory ([\d,]+) MiB, peak ([\d,]+) MiB, after ([\d,]+) MiB; drain, CollectTracing\d, buffer (\d+) MiB; ", err)
         self.assertIsNotNone(summary, err)
         before, peak, after, _ = map(int, summary.groups())
         self.assertTrue(before < peak and after <= peak, err)

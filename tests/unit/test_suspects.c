@@ -178,7 +178,7 @@ static void a_large_object_is_its_own_suspect(void **state)
     static_root(p, holder, "s_buffer");
     struct answer a = ask(p, 0.5);
     const struct gcd_suspect *s = suspect(a, 0, GCD_SUSPECT_OBJECT, "Byte[]");
-    assert_string_equal(s->sentence, "A Byte[] is 1.0 kB large, 97.7 % of the heap. "
+    assert_string_equal(s->sentence, "A Byte[] is 1,000 bytes large, 97.7 % of the heap. "
                                      "It is held by the static variable s_buffer through Holder.");
     forget(a);
 }
@@ -340,7 +340,7 @@ static void objects_of_one_type_held_by_handles(void **state)
     assert_int_equal(s->bytes, 2000);
     assert_int_equal(s->alike, 20);
     assert_int_equal(s->path_count, 1);
-    assert_string_equal(s->sentence, "20 Session objects together keep 2.0 kB alive, 90.9 % of the heap; no single object holds them all. "
+    assert_string_equal(s->sentence, "20 Session objects together keep 2.0 KiB alive, 90.9 % of the heap; no single object holds them all. "
                                      "All of them are held directly by strong handles.");
     forget(a);
 }
@@ -385,7 +385,7 @@ static void the_finalizer_queue(void **state)
     assert_int_equal(s->bytes, 1000);
     assert_int_equal(s->shallow_bytes, 240);
     assert_int_equal(s->content_objects, 20);
-    assert_true(strncmp(s->sentence, "10 objects wait for their finalizers, mostly Pending (7), and keep 1.0 kB alive", 79) == 0);
+    assert_true(strncmp(s->sentence, "10 objects wait for their finalizers, mostly Pending (7), and keep 1,000 bytes alive", 83) == 0);
     forget(a);
 }
 
@@ -519,7 +519,7 @@ static void many_collections_of_one_size(void **state)
             assert_int_equal(s->objects, 10000);
             assert_int_equal(s->bytes, 880000);
             assert_int_equal(s->shallow_bytes, 320000);
-            assert_non_null(strstr(s->sentence, " of the same size, 88 bytes each with their arrays, take 880.0 kB,"));
+            assert_non_null(strstr(s->sentence, " of the same size, 88 bytes each with their arrays, take 859.4 KiB,"));
             assert_non_null(strstr(s->sentence, "refer to 5,000 objects in all"));
         }
         forget(a);
@@ -552,7 +552,7 @@ static void many_arrays_without_elements(void **state)
     assert_int_equal(gcd_suspects_count(a.s), 2);
     const struct gcd_suspect *s = suspect(a, 1, GCD_SUSPECT_COLLECTIONS, "System.Int32[]");
     assert_int_equal(s->objects, 10000);
-    assert_non_null(strstr(s->sentence, "10,000 System.Int32[] objects without any element take 240.0 kB"));
+    assert_non_null(strstr(s->sentence, "10,000 System.Int32[] objects without any element take 234.4 KiB"));
     forget(a);
 }
 
@@ -577,7 +577,7 @@ static void free_memory_around_pinned_objects(void **state)
             assert_true(s->overlaps);
             assert_int_equal(s->objects, 10);
             assert_int_equal(s->bytes, 0x20000 - 56 - 20 * 40);
-            assert_non_null(strstr(s->sentence, "130.2 kB of 131.1 kB are free around 10 pinned objects, all Buffer:"));
+            assert_non_null(strstr(s->sentence, "127.2 KiB of 128.0 KiB are free around 10 pinned objects, all Buffer:"));
         }
         forget(a);
     }

@@ -15,7 +15,7 @@
 /*
  * Nothing is known of an earlier pause: 10 million objects in 600 MB stood still for 1.0 to 1.1 s on 2 cores (.NET 8 to 10, tests/bench).
  */
-#define PAUSE_US_PER_MB 2000u
+#define PAUSE_US_PER_MIB 2000u
 
 /* Always false: no dump. */
 GCD_PRINTF(2, 3)
@@ -29,19 +29,19 @@ static bool skip(struct job_dump *d, const char *fmt, ...)
     return false;
 }
 
-static uint64_t megabytes(uint64_t bytes)
+static uint64_t mebibytes(uint64_t bytes)
 {
-    return (bytes + 500000) / 1000000;
+    return (bytes + (UINT64_C(1) << 19)) >> 20;
 }
 
 static bool memory_of_process(struct job_dump *d, const struct job_last *last)
 {
     const struct cli_args *a = d->args;
     if (a->if_rss_above != 0 && d->rss_bytes <= a->if_rss_above)
-        return skip(d, "it has %" PRIu64 " MB, not more than %" PRIu64 " MB", megabytes(d->rss_bytes), megabytes(a->if_rss_above));
+        return skip(d, "it has %" PRIu64 " MiB, not more than %" PRIu64 " MiB", mebibytes(d->rss_bytes), mebibytes(a->if_rss_above));
     if (a->if_grown != 0 && last->rss_bytes != 0 && d->rss_bytes / 100 < last->rss_bytes / 10000 * (100 + a->if_grown))
-        return skip(d, "it has %" PRIu64 " MB, after %" PRIu64 " MB at the last dump; that is not %" PRIu64 " %% more", megabytes(d->rss_bytes),
-                    megabytes(last->rss_bytes), a->if_grown);
+        return skip(d, "it has %" PRIu64 " MiB, after %" PRIu64 " MiB at the last dump; that is not %" PRIu64 " %% more", mebibytes(d->rss_bytes),
+                    mebibytes(last->rss_bytes), a->if_grown);
     return true;
 }
 
@@ -71,21 +71,21 @@ static bool memory_of_machine(struct job_dump *d)
     gcd_ipc_memory(d->pid, &m);
     if (m.room_bytes >= d->args->if_free_memory)         /* unknown is UINT64_MAX */
         return true;
-    return skip(d, "%s has %" PRIu64 " MB of memory left, not %" PRIu64 " MB", m.limit == GCD_IPC_LIMIT_CGROUP ? "its cgroup" : "the machine",
-                megabytes(m.room_bytes), megabytes(d->args->if_free_memory));
+    return skip(d, "%s has %" PRIu64 " MiB of memory left, not %" PRIu64 " MiB", m.limit == GCD_IPC_LIMIT_CGROUP ? "its cgroup" : "the machine",
+                mebibytes(m.room_bytes), mebibytes(d->args->if_free_memory));
 }
 
 static bool pause(struct job_dump *d, const struct job_last *last)
 {
-    uint64_t most = d->args->max_pause_ms, mb = megabytes(d->rss_bytes), expected;
+    uint64_t most = d->args->max_pause_ms, mib = mebibytes(d->rss_bytes), expected;
     if (most == 0)
         return true;
     bool known = last->pause_ns != 0 && last->rss_bytes >= 1000000;
-    expected = known ? (uint64_t)((double)last->pause_ns / 1e6 * (double)d->rss_bytes / (double)last->rss_bytes) : mb * PAUSE_US_PER_MB / 1000;
+    expected = known ? (uint64_t)((double)last->pause_ns / 1e6 * (double)d->rss_bytes / (double)last->rss_bytes) : mib * PAUSE_US_PER_MIB / 1000;
     if (expected <= most)
         return true;
     return skip(d, "it would stand still for about %" PRIu64 " ms (%s), not at most %" PRIu64 " ms", expected,
-                known ? "by its memory and the last dump" : "by its memory, 2 ms for each MB", most);
+                known ? "by its memory and the last dump" : "by its memory, 2 ms for each MiB", most);
 }
 
 /* Of the nearest folder that is there: those below it are yet to be made. */
@@ -127,7 +127,7 @@ enum cli_exit job_room(struct job_dump *d)
         return CLI_FAILED;
     }
     if (room < d->args->if_free_disk)
-        (void)skip(d, "its disk has %" PRIu64 " MB left, not %" PRIu64 " MB", megabytes(room), megabytes(d->args->if_free_disk));
+        (void)skip(d, "its disk has %" PRIu64 " MiB left, not %" PRIu64 " MiB", mebibytes(room), mebibytes(d->args->if_free_disk));
     return CLI_DONE;
 }
 

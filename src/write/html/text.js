@@ -1,6 +1,6 @@
 // Numbers for people, and elements.  Text gets into the page by text nodes and attributes only, never as markup.
 
-const UNITS = ["bytes", "kB", "MB", "GB", "TB", "PB", "EB"];
+const UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
 function count(n) {
   return n.toLocaleString("en-US");
@@ -9,8 +9,8 @@ function count(n) {
 function bytes(n) {
   let unit = 0;
   let value = Math.abs(n);
-  while (value >= 999.5 && unit < UNITS.length - 1) {
-    value /= 1000;
+  while (value >= 1023.5 && unit < UNITS.length - 1) {
+    value /= 1024;
     unit++;
   }
   const digits = unit === 0 ? 0 : value < 10 ? 2 : value < 100 ? 1 : 0;

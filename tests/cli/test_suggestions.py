@@ -1,0 +1,86 @@
+"""A word that is wrong comes with the one that was meant; what is near nothing, comes with none."""
+import os
+
+from cli_support import CliTest, main, small_trace, trace
+
+
+class Meant(CliTest):
+    def meant(self, word, *words, code=2):
+        """The complaint about WORDS suggests WORD."""
+        run = self.gcdumpc(*words)
+        self.assertEqual((run.code, len(run.lines), run.out), (code, 1, b""), (words, run.err))
+        self.assertIn(f'(did you mean "{word}"?)', run.lines[0])
+
+    def nothing(self, *words):
+        run = self.gcdumpc(*words)
+        self.assertEqual((run.code, len(run.lines)), (2, 1), (words, run.err))
+        self.assertNotIn("did you mean", run.lines[0])
+
+    def test_commands(self):
+        for wrong, right in (("reprot", "report"), ("repotr", "report"), ("REPORT", "report"), ("conver", "convert"), ("pahts", "paths"), ("dif", "diff"),
+                             ("tredn", "trend"), ("leak", "leaks"), ("sp", "ps"), ("collekt", "collect"), ("ret", "retained")):
+            for words in ([wrong], ["help", wrong], [wrong, "--help"]):
+                self.meant(right, *words)
+        for word in ("x", "", "bogus", "a" * 5000, "re port to"):
+            self.nothing(word)
+
+    def test_words_of_other_tools(self):
+        for wrong, right in (("list", "ps"), ("gcroot", "paths"), ("dumpheap", "report"), ("version", "--version"), ("dump", "collect")):
+            self.meant(right, wrong)
+
+    def test_what_is_no_command_at_all(self):
+        self.refused(2, r'there is no command "1234"; a process is dumped with: gcdumpc --pid 1234 -o FILE', "1234")
+        name = self.put("x.nettrace", small_trace())
+        self.refused(2, rf'there is no command "{name}"; of a file tell what to do: gcdumpc report FILE, .*', name)
+
+    def test_options(self):
+        for wrong, right in (("--tpo", "--top"), ("--filtre=x", "--filter"), ("--sotr", "--sort"), ("--Json", "--json"), ("--min-byte", "--min-bytes")):
+            self.meant(right, "report", wrong)
+        self.meant("--output", "convert", "--out")
+        self.meant("--help", "ps", "--hlep")
+        self.nothing("report", "--bogus")
+        self.nothing("report", "--" + "a" * 5000)
+        self.nothing("report", "-y")
+
+    def test_options_of_other_commands(self):
+        self.refused(2, r'ps has no option "--fail-if" \(an option of diff, trend\); see gcdumpc ps --help', "ps", "--fail-if", "x")
+        self.refused(2, r'convert has no option "--top" \(an option of report, retained, leaks, diff, trend\); see .*', "convert", "--top", "3")
+
+    def test_values(self):
+        for option, wrong, right in (("--by", "types", "type"), ("--by", "generatoin", "generation"), ("--sort", "byte", "bytes"),
+                                     ("--names", "c#sharp", "csharp"), ("--strategy", "drian", "drain")):
+            self.meant(right, "report", option, wrong, "f")
+        self.nothing("report", "--by", "colour", "f")
+
+    def test_formats(self):
+        for wrong, right in (("gclgo", "gclog"), ("heapsnapshot", None), ("pporf", "pprof"), ("htm", "html")):
+            words = ("convert", "f", "-o", "x", "--format", wrong)
+            self.meant(right, *words) if right else self.nothing(*words)
+        self.meant(".gclog", "convert", "f", "-o", "x.gclgo")
+        self.meant(".heapsnapshot", "convert", "f", "-o", "x.heapsnapsot")
+        self.meant("prometheus", "report", "f", "--format", "prom")
+        self.nothing("convert", "f", "-o", "x.jpeg")
+
+    def test_files(self):
+        os.mkdir(self.path("dumps"))
+        self.put("dumps/monday.nettrace", small_trace())
+        self.put("dumps/.hidden", b"")
+        self.put("monday.gclog", b"")
+        self.meant("monday.gclog", "info", "mondey.gclog", code=1)
+        self.meant("dumps/monday.nettrace", "report", "dumps/monday.netrace", code=1)
+        self.meant("dumps/monday.nettrace", "diff", "dumps/monday.nettrace", "dumps/mon", code=1)
+        self.refused(1, r"dumps/hidden: .*; gcdumpc --pid N .*", "info", "dumps/hidden")
+        self.refused(1, r"no/such/folder: .*; gcdumpc --pid N .*", "info", "no/such/folder")
+
+    def test_names_of_types(self):
+        self.refused(1, r'.*: no type matches "HeapLab.Noed"; near it: "HeapLab.Node".*', "report", trace("net10-wks"), "--filter", "HeapLab.Noed")
+
+    def test_jobs(self):
+        self.put("x.conf", b"[nightly]\npid = 1\noutput = x.gclog\n")
+        os.chmod(self.path("x.conf"), 0o600)
+        self.meant("nightly", "run", "nigthly", "--config", "x.conf")
+        self.meant("keep", "run", "nightly", "--config", self.put("y.conf", b"[nightly]\nkeeep = 1\n"))
+
+
+if __name__ == "__main__":
+    main()
