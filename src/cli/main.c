@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "manual/manual.h"
 
 #define COMPARED "Types are compared by name; objects have no identity between dumps.  Types that have not changed are left out.\n"
 #define THRESHOLDS                                                                                                     \
@@ -80,11 +81,34 @@ static const struct cli_command commands[] = {
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 
 static const char exit_text[] =
-    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete, 130 interrupted.\n";
+    "0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete, 130 interrupted.\n";
 /* Of the commands that compare, and of all together. */
 static const char exit_all_text[] =
-    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete, 4 a threshold is exceeded\n"
+    "0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete, 4 a threshold is exceeded\n"
     "(whether or not the data are complete), 130 interrupted.\n";
+
+#define FILES_TEXT                                                                                                     \
+    "FILE is a .nettrace or .etl recording or a dump in .gclog, .gcdump or .dartheap, also compressed with gzip;\n"    \
+    "\"-\" is standard input.\n"
+
+const struct cli_command *cli_command_at(size_t i)
+{
+    return i < COMMAND_COUNT ? &commands[i] : NULL;
+}
+
+const char *cli_about_files(const struct cli_command *c)
+{
+    if ((c->bit & (CLI_DIFF | CLI_TREND)) != 0)
+        return FILES_TEXT;
+    if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_LEAKS)) != 0)
+        return FILES_TEXT "Several .etl of one recording are given one after another.\n";
+    return "";
+}
+
+const char *cli_about_exit(const struct cli_command *c)
+{
+    return c == NULL || (c->bit & (CLI_DIFF | CLI_TREND)) != 0 ? exit_all_text : exit_text;
+}
 
 static void print_commands(FILE *to)
 {
@@ -98,18 +122,14 @@ static void print_commands(FILE *to)
           "  gcdumpc info recorded.nettrace\n"
           "  gcdumpc report recorded.nettrace --top 20\n"
           "\n\"gcdumpc COMMAND --help\" lists the options of a command, \"gcdumpc --version\" prints the version.\n", to);
-    fputs(exit_all_text, to);
+    fprintf(to, "Exit status: %s", cli_about_exit(NULL));
 }
 
 static void print_help(const struct cli_command *c)
 {
     const char *space = c->arguments[0] != '\0' ? " " : "";
     printf("usage: gcdumpc %s%s%s [OPTION...]\n\n%c%s.\n\n", c->name, space, c->arguments, c->summary[0] - 'a' + 'A', c->summary + 1);
-    if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_DIFF | CLI_TREND | CLI_LEAKS)) != 0)
-        puts("FILE is a .nettrace or .etl recording or a dump in .gclog, .gcdump or .dartheap, also compressed with gzip;\n"
-             "\"-\" is standard input.");
-    if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_LEAKS)) != 0)
-        puts("Several .etl of one recording are given one after another.");
+    fputs(cli_about_files(c), stdout);
     puts("Options:");
     cli_print_options(stdout, c);
     if (c->bit & (CLI_COLLECT | CLI_CONVERT)) {
@@ -123,7 +143,7 @@ static void print_help(const struct cli_command *c)
     }
     if (c->details[0] != '\0')
         printf("\n%s", c->details);
-    printf("\n%s", (c->bit & (CLI_DIFF | CLI_TREND)) != 0 ? exit_all_text : exit_text);
+    printf("\nExit status: %s", cli_about_exit(c));
 }
 
 const struct cli_command *cli_collect(void)
@@ -169,6 +189,33 @@ static enum cli_exit run(const struct cli_command *c, int argc, char **argv)
     return e;
 }
 
+/* help [COMMAND] [--format man|bash|zsh|fish]: the latter for who builds packages. */
+static enum cli_exit help(int argc, char **argv)
+{
+    const char *topic = NULL, *format = NULL;
+    for (int i = 2; i < argc; i++)
+        if (strncmp(argv[i], "--format=", 9) == 0)
+            format = argv[i] + 9;
+        else if (strcmp(argv[i], "--format") == 0 && i + 1 < argc)
+            format = argv[++i];
+        else if (topic == NULL)
+            topic = argv[i];
+    const struct cli_command *c = topic != NULL ? find_command(topic) : NULL;
+    if (format != NULL && !cli_manual(format, topic)) {
+        cli_say(NULL, "help --format takes man, with a command, formats or conf, or one of bash, zsh and fish");
+        return CLI_USAGE;
+    }
+    if (format == NULL && topic != NULL && c == NULL) {
+        cli_say(NULL, "there is no command \"%s\"; see gcdumpc --help", topic);
+        return CLI_USAGE;
+    }
+    if (format == NULL && c != NULL)
+        print_help(c);
+    else if (format == NULL)
+        print_commands(stdout);
+    return cli_flush_stdout();
+}
+
 static enum cli_exit start(int argc, char **argv)
 {
     if (argc < 2) {
@@ -176,17 +223,8 @@ static enum cli_exit start(int argc, char **argv)
         return CLI_USAGE;
     }
     const char *first = argv[1];
-    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0) {
-        if (argc > 2 && find_command(argv[2]) == NULL) {
-            cli_say(NULL, "there is no command \"%s\"; see gcdumpc --help", argv[2]);
-            return CLI_USAGE;
-        }
-        if (argc > 2)
-            print_help(find_command(argv[2]));
-        else
-            print_commands(stdout);
-        return cli_flush_stdout();
-    }
+    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0)
+        return help(argc, argv);
     if (strcmp(first, "--version") == 0) {
         printf("gcdumpc %s\n", GCDUMPC_VERSION);
         return cli_flush_stdout();
