@@ -5,8 +5,7 @@ set(doc ${CMAKE_INSTALL_DOCDIR})
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/gcdumpc)
 
 install(TARGETS gcdumpc RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
-install(FILES README.md CHANGELOG.md DESTINATION ${doc} COMPONENT program)
-install(FILES LICENSE DESTINATION ${doc} COMPONENT program)
+install(FILES README.md DESTINATION ${doc} COMPONENT program)
 install(DIRECTORY tools/unattended tools/container DESTINATION ${doc}/examples COMPONENT program
     FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
 
@@ -20,7 +19,7 @@ install(EXPORT gcdumpc-static-targets NAMESPACE gcdumpc:: DESTINATION ${package}
 # ipc.h is the program's: the library has no libuv
 install(DIRECTORY include/gcdumpc ${CMAKE_CURRENT_BINARY_DIR}/include/gcdumpc
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN "*.h" PATTERN "ipc.h" EXCLUDE)
-install(DIRECTORY tools/examples/ DESTINATION ${doc}/examples/library COMPONENT development)
+install(DIRECTORY tools/examples/ DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libgcdumpc-dev/examples COMPONENT development)
 
 configure_package_config_file(tools/cmake/gcdumpc-config.cmake.in gcdumpc-config.cmake INSTALL_DESTINATION ${package})
 write_basic_package_version_file(gcdumpc-config-version.cmake COMPATIBILITY SameMajorVersion)
