@@ -6,13 +6,13 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 import unittest
 
-from install_support import BUILD, PROGRAM, ROOT, SECONDS, TRACE, cached, main, run, text
+from install_support import BUILD, PROGRAM, ROOT, TRACE, cached, main, need_tool, run, text
 
 MOST_BYTES = 4_000_000
 NOBODY = 65534
+OUTPUT = ("-q", "-f", "nettrace", "-o", "-")
 # of the build under test; the rest is the same by default
 SAME = ("CMAKE_GENERATOR", "CMAKE_C_COMPILER", "CMAKE_BUILD_TYPE", "CMAKE_C_FLAGS", "GCDUMPC_WERROR", "GCDUMPC_SQLITE")
 
@@ -50,13 +50,10 @@ class Static(unittest.TestCase):
         run("strip", "-o", os.path.join(cls.root, "gcdumpc"), os.path.join(cls.build, "gcdumpc"))
         for folder in ("tmp", "proc"):
             os.mkdir(os.path.join(cls.root, folder))
+        os.chmod(os.path.join(cls.root, "tmp"), 0o1777)
         shutil.copy(TRACE, os.path.join(cls.root, "heap.nettrace.gz"))
         for folder in (cls.dir, cls.root):
             os.chmod(folder, 0o755)
-
-    def need_root(self):
-        if os.geteuid() != 0:
-            self.skipTest("needs root, for chroot and namespaces")
 
     def test_one_small_file(self):
         program = os.path.join(self.root, "gcdumpc")
@@ -84,10 +81,11 @@ class Static(unittest.TestCase):
 
     def alone(self, *args, status=0):
         """In a root folder with nothing but the program and a recording: no /proc, no /etc, no library."""
-        return run("chroot", self.root, "/gcdumpc", *args, status=status, env={}, cwd="/")
+        return run(need_tool("chroot", "an empty root folder"), self.root, "/gcdumpc", *args, status=status, env={}, cwd="/")
 
     def test_in_an_empty_root_folder(self):
-        self.need_root()
+        if os.geteuid() != 0:
+            self.skipTest("needs root, for chroot")
         for command in (["info"], ["info", "--json"], ["report"], ["retained"], ["leaks"], ["report", "--by", "module", "--csv"]):
             words = [command[0], "heap.nettrace.gz", *command[1:]]
             expected = run(PROGRAM, *words, cwd=self.root)
@@ -110,15 +108,19 @@ class Static(unittest.TestCase):
     # beside a process in namespaces of its own
 
     @contextlib.contextmanager
-    def target(self, script, shared, namespaces=("--pid",), **environment):
-        """HeapLab behind namespaces of its own; SHARED becomes its /tmp by SCRIPT."""
+    def target(self, script, shared, namespaces=("--pid",), user="", **environment):
+        """HeapLab in namespaces of its own, as USER, where SHARED is /mnt, after SCRIPT."""
         from live_support import heaplab, need
-        self.need_root()
-        program = need(heaplab)
+        if os.geteuid() != 0:
+            self.skipTest("needs root, for chroot and namespaces")
+        program = os.path.dirname(need(heaplab))
         unshare = ["unshare", "--fork", "--kill-child", "--mount", "--propagation", "private", *namespaces]
         if subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode != 0:
             self.skipTest("no namespaces of mounts and processes here")
-        p = subprocess.Popen([*unshare, "sh", "-c", f"{script}", "sh", shared, program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        shutil.copytree(program, os.path.join(shared, "lab"))        # seen whatever /tmp is, and by other users
+        run("chmod", "-R", "a+rX", os.path.join(shared, "lab"))
+        p = subprocess.Popen([*unshare, "sh", "-c", f'mount --bind "$1" /mnt && {script} && exec {user} /mnt/lab/HeapLab', "sh", shared],
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                              env={**{k: v for k, v in os.environ.items() if k != "TMPDIR"}, **environment})
         try:
             yield json.loads(p.stdout.readline()), p
@@ -137,18 +139,14 @@ class Static(unittest.TestCase):
         return run("unshare", "--fork", "--kill-child", "--mount", "--propagation", "private", *namespaces, "sh", "-c", script, "sh", *args,
                    env={"PATH": os.environ["PATH"]}, cwd=self.root)
 
-    def check(self, dump, counts):
-        """A gclog of the whole heap."""
-        path = os.path.join(self.dir, "live.gclog")
+    def check(self, recording, counts):
+        """The whole heap, by the target's own line."""
+        import check_counts
+        path = os.path.join(self.dir, "live.nettrace")
         with open(path, "wb") as f:
-            f.write(dump)
-        types = {t["raw_name"]: t["count"] for t in json.loads(text(PROGRAM, "report", path, "--json"))["types"]}
-        wanted = [t for t in counts["types"] if "count" in t]
-        self.assertGreater(len(wanted), 10)
-        sums = {}
-        for t in wanted:
-            sums[t["name"]] = sums.get(t["name"], 0) + t["count"]
-        self.assertEqual({n: types.get(n) for n in sums}, sums)
+            f.write(recording)
+        self.assertEqual([], list(check_counts.check_types(counts, json.loads(text(PROGRAM, "report", path, "--json")), False)))
+        self.assertEqual([], list(check_counts.check_info(counts, json.loads(text(PROGRAM, "info", path, "--json")), False)))
 
     def socket(self, shared):
         found = glob.glob(os.path.join(shared, "dotnet-diagnostic-*-socket"))
@@ -158,52 +156,36 @@ class Static(unittest.TestCase):
     def test_sidecar(self):
         """Nothing is shared but /tmp."""
         shared = self.shared()
-        with self.target('mount --bind "$1" /tmp && exec "$2"', shared) as (counts, _):
+        with self.target("mount --bind /mnt /tmp", shared) as (counts, _):
             name = self.socket(shared)
-            dump = self.beside(f"mount --bind {shared} tmp && ", "--port", f"/tmp/{name}", "-q", "-f", "gclog", "-o", "-")
+            dump = self.beside(f"mount --bind {shared} tmp && ", "--port", f"/tmp/{name}", *OUTPUT)
             self.check(dump, counts)
 
     def test_shared_processes(self):
         """As by kubectl debug --target: its processes are seen, its /tmp only through them."""
-        with self.target('mount -t tmpfs none /tmp && exec "$2"', self.dir, namespaces=()) as (counts, p):
+        with self.target("mount -t tmpfs none /tmp", self.shared(), namespaces=()) as (counts, p):
             pid = int(text("ps", "-o", "pid=", "--ppid", str(p.pid)))
             ps = self.beside("mount -t proc proc proc && ", "ps", "--json", namespaces=())
             self.assertIn(pid, [q["pid"] for q in json.loads(ps)["processes"]])
-            dump = self.beside("mount -t proc proc proc && ", "--pid", pid, "-q", "-f", "gclog", "-o", "-", namespaces=())
+            dump = self.beside("mount -t proc proc proc && ", "--pid", pid, *OUTPUT, namespaces=())
             self.check(dump, counts)
 
     def test_shared_processes_without_capabilities(self):
         """The same as the program's user, with no right that it has not."""
         user = f"setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups --inh-caps=-all --bounding-set=-all"
-        shared = self.shared()
-        from live_support import heaplab, need
-        shutil.copytree(os.path.dirname(need(heaplab)), os.path.join(shared, "lab"))     # where the other user can read it
-        run("chmod", "-R", "a+rX", os.path.join(shared, "lab"))
-        script = f'mount --bind "$1" /mnt && mount -t tmpfs none /tmp && exec {user} /mnt/lab/HeapLab'
-        with self.target(script, shared, namespaces=(), DOTNET_BUNDLE_EXTRACT_BASE_DIR="/tmp", HOME="/tmp") as (counts, p):
+        with self.target("mount -t tmpfs none /tmp", self.shared(), namespaces=(), user=user, HOME="/tmp") as (counts, p):
             pid = int(text("ps", "-o", "pid=", "--ppid", str(p.pid)))
             self.assertEqual(os.stat(f"/proc/{pid}").st_uid, NOBODY)
             # chroot gives all capabilities away with the user
-            dump = self.beside("mount -t proc proc proc && ", "--pid", pid, "-q", "-f", "gclog", "-o", "-", namespaces=(),
+            dump = self.beside("mount -t proc proc proc && ", "--pid", pid, *OUTPUT, namespaces=(),
                                userspec=f"--userspec={NOBODY}:{NOBODY} --groups= ")
             self.check(dump, counts)
 
     def test_port_in_a_shared_folder(self):
-        """No diagnostic socket is seen: the program comes to gcdumpc."""
-        from live_support import heaplab, need
-        self.need_root()
-        need(heaplab)
+        """No diagnostic socket is seen: the program comes to gcdumpc, as soon as that listens."""
         shared = self.shared()
-        waiting = subprocess.Popen(["unshare", "--fork", "--kill-child", "--mount", "--propagation", "private", "--pid", "sh", "-c",
-                                    f"mount --bind {shared} tmp && exec chroot . /gcdumpc \"$@\"", "sh", "--connect", "/tmp/heap.sock", "--delay", "2",
-                                    "-q", "-f", "gclog", "-o", "-"], cwd=self.root, stdout=subprocess.PIPE)
-        self.addCleanup(waiting.kill)
-        end = time.monotonic() + SECONDS
-        while not os.path.exists(os.path.join(shared, "heap.sock")) and time.monotonic() < end:
-            time.sleep(0.05)
-        with self.target('mount --bind "$1" /mnt && exec "$2"', shared, DOTNET_DiagnosticPorts="/mnt/heap.sock,nosuspend") as (counts, _):
-            dump, _ = waiting.communicate(timeout=SECONDS)
-            self.assertEqual(waiting.returncode, 0)
+        with self.target("mount -t tmpfs none /tmp", shared, DOTNET_DiagnosticPorts="/mnt/heap.sock,nosuspend") as (counts, _):
+            dump = self.beside(f"mount --bind {shared} tmp && ", "--connect", "/tmp/heap.sock", *OUTPUT)
             self.check(dump, counts)
 
 

@@ -32,8 +32,9 @@ int main(int argc, char **argv)
         qsort(types, n, sizeof *types, by_bytes);
     for (uint32_t i = 0; types != NULL && i < n && i < 10; i++)
         printf("%10" PRIu64 " %10" PRIu64 "  %s\n", types[i]->objects, types[i]->bytes, types[i]->name);
+    int status = types == NULL;
     free(types);
     gcd_dump_free(dump);
     gcd_input_free(in);
-    return 0;
+    return status;
 }

@@ -16,10 +16,11 @@ static const char before[] =
     "    local -a found\n"
     "    found=(${(f)\"$(_call_program processes $gcdumpc ps --json 2>/dev/null | " CLI_SHELL_PROCESSES ")\"})\n"
     "    if [[ $1 == names ]]; then\n"
-    "        compadd ${found#*$'\\t'}\n"
+    "        found=(${found#*$'\\t'})\n"
     "    else\n"
-    "        _describe process found:-: 2>/dev/null || { found=(${found/$'\\t'/:}); _describe process found }\n"
+    "        found=(${found/$'\\t'/:})\n"
     "    fi\n"
+    "    _describe process found\n"
     "}\n"
     "\n"
     "_gcdumpc()\n"
@@ -76,10 +77,10 @@ static void put_action(const struct cli_command *c, const struct cli_option *o)
         fputs("_files", stdout);
         break;
     case CLI_TAKES_PROCESS:
-        fputs("_gcdumpc_processes", stdout);
+        fputs(" _gcdumpc_processes numbers", stdout);    /* the space: without options of _arguments */
         break;
     case CLI_TAKES_NAME:
-        fputs("_gcdumpc_processes names", stdout);
+        fputs(" _gcdumpc_processes names", stdout);
         break;
     case CLI_TAKES_PROGRAM:
         fputs("_command_names -e", stdout);
