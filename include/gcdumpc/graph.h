@@ -101,6 +101,19 @@ GCD_API const uint32_t *gcd_graph_node_edges(const struct gcd_graph *g, uint32_t
 /* Is one of FROM's references to TO?  Looks at all of them. */
 GCD_API bool gcd_graph_refers(const struct gcd_graph *g, uint32_t from, uint32_t to);
 
+/*
+ * All nodes at once, for programs that compute with arrays.  The arrays are the caller's; NULL = not wanted.  The edges of node N are
+ * edges[edge_starts[N]] up to, not including, edges[edge_starts[N + 1]].
+ */
+struct gcd_graph_columns {
+    uint64_t *addresses;         /* [node_count] as gcd_graph_node_address */
+    uint64_t *sizes_bytes;       /* [node_count] */
+    uint32_t *types;             /* [node_count] */
+    uint64_t *edge_starts;       /* [node_count + 1], the last one = edge_count */
+    uint32_t *edges;             /* [gcd_graph_edge_count] nodes */
+};
+GCD_API void gcd_graph_columns(const struct gcd_graph *g, const struct gcd_graph_columns *to);
+
 /* References of all objects; dependent handles are not among them. */
 GCD_API uint64_t gcd_graph_edge_count(const struct gcd_graph *g);
 

@@ -142,9 +142,12 @@ enum cli_exit cmd_leaks(const struct cli_args *args);
 /* info --events */
 enum cli_exit cmd_events(const struct cli_args *args);
 
-/* main.c: the command that dumps; number I of all, NULL behind the last. */
+/* main.c: the command that dumps; all of them, NULL after the last. */
 const struct cli_command *cli_collect(void);
 const struct cli_command *cli_command_at(size_t i);
+/* What FILE can be, "" for a command without; how a command ends, all of them for NULL. */
+const char *cli_about_files(const struct cli_command *command);
+const char *cli_about_exit(const struct cli_command *command);
 /* signals.c */
 void cli_set_signals(void);
 /* Set by SIGINT, SIGTERM and SIGHUP. */
@@ -168,6 +171,31 @@ enum cli_exit cli_check_args(const struct cli_command *command, const struct cli
 enum cli_exit cli_check_job(const struct cli_args *args);
 /* The options of COMMAND, a line each. */
 void cli_print_options(FILE *to, const struct cli_command *command);
+/* One of them, for manual pages and completions. */
+enum cli_takes {
+    CLI_TAKES_NOTHING,
+    CLI_TAKES_TEXT,
+    CLI_TAKES_WORD,              /* one of cli_option_word */
+    CLI_TAKES_FILE,
+    CLI_TAKES_PROCESS,           /* the number of one */
+    CLI_TAKES_NAME,              /* that of a process */
+    CLI_TAKES_PROGRAM
+};
+struct cli_option {
+    const char *name;            /* without dashes */
+    char letter;                 /* 0 = none */
+    const char *argument;        /* what stands for it; NULL = none */
+    const char *help;
+    enum cli_takes takes;
+    bool several;                /* can be given more than once */
+    size_t row;                  /* in the table */
+};
+/* Number I in the order of --help; false after the last. */
+bool cli_option_at(const struct cli_command *command, size_t i, struct cli_option *ret);
+/* Word number I that it takes, NULL after the last. */
+const char *cli_option_word(const struct cli_command *command, const struct cli_option *option, size_t i);
+/* cmd_report.c: the formats of reports, NULL after the last. */
+const char *cli_report_format(size_t i);
 
 /* message.c */
 /* "gcdumpc: SUBJECT: …" on standard error; SUBJECT may be NULL. */

@@ -18,9 +18,26 @@ struct cells {
     char buf[COLUMNS][48];
 };
 
+/* NULL when there is none.  A static program asks no name service: that would load libraries of another libc. */
+static const struct passwd *find_user(uid_t uid)
+{
+#ifdef GCDUMPC_STATIC
+    FILE *f = fopen("/etc/passwd", "re");
+    const struct passwd *pw = NULL;
+    if (f == NULL)
+        return NULL;
+    while ((pw = fgetpwent(f)) != NULL && pw->pw_uid != uid) {
+    }
+    fclose(f);
+    return pw;
+#else
+    return getpwuid(uid);
+#endif
+}
+
 const char *cli_user_name(uint32_t uid, char *buf, size_t cap)
 {
-    const struct passwd *pw = uid == UINT32_MAX ? NULL : getpwuid((uid_t)uid);
+    const struct passwd *pw = uid == UINT32_MAX ? NULL : find_user((uid_t)uid);
     if (uid == UINT32_MAX)
         buf[0] = '\0';
     else if (pw != NULL && pw->pw_name != NULL && pw->pw_name[0] != '\0')

@@ -33,6 +33,11 @@ static bool has_suffix(const char *path, const char *suffix)
     return n > k && memcmp(path + n - k, suffix, k) == 0;
 }
 
+const char *cli_report_format(size_t i)
+{
+    return i < FORMATS ? formats[i].name : NULL;
+}
+
 /* --json and --csv are short for --format; the suffix of an output decides when nothing else does. */
 static enum cli_exit choose_format(const struct cli_args *args, enum format *ret)
 {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "manual/manual.h"
 #include "suggest.h"
 
 #define COMPARED "Types are compared by name; objects have no identity between dumps.  Types that have not changed are left out.\n"
@@ -80,12 +81,13 @@ static const struct cli_command commands[] = {
 };
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 
+#define EXIT_STATUS "Exit status: "
 static const char exit_text[] =
-    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete (--strict: 1),\n"
+    EXIT_STATUS "0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete (--strict: 1),\n"
     "130 interrupted.\n";
 /* Of the commands that compare, and of all together. */
 static const char exit_all_text[] =
-    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete (--strict: 1),\n"
+    EXIT_STATUS "0 done, 1 failed, 2 wrong usage, 3 done but the data are incomplete (--strict: 1),\n"
     "4 a threshold is exceeded (whether or not the data are complete), 130 interrupted.\n";
 
 /* What somebody sees who types nothing but the name: what it is for, and where to go on. */
@@ -99,6 +101,34 @@ static void print_first_screen(FILE *to)
           "  gcdumpc leaks shop.nettrace             what may be a leak, and why\n"
           "  gcdumpc diff old.nettrace new.nettrace  what has grown\n"
           "\nAll commands: gcdumpc --help.  Options of one: gcdumpc COMMAND --help.\n", to);
+}
+
+#define FILES_TEXT                                                                                                     \
+    "FILE is a .nettrace or .etl recording or a dump in .gclog, .gcdump or .dartheap, also compressed with gzip;\n"    \
+    "\"-\" is standard input.\n"
+
+const struct cli_command *cli_command_at(size_t i)
+{
+    return i < COMMAND_COUNT ? &commands[i] : NULL;
+}
+
+const char *cli_about_files(const struct cli_command *c)
+{
+    if ((c->bit & (CLI_DIFF | CLI_TREND)) != 0)
+        return FILES_TEXT;
+    if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_LEAKS)) != 0)
+        return FILES_TEXT "Several .etl of one recording are given one after another.\n";
+    return "";
+}
+
+static const char *exit_of(const struct cli_command *c)
+{
+    return c == NULL || (c->bit & (CLI_DIFF | CLI_TREND)) != 0 ? exit_all_text : exit_text;
+}
+
+const char *cli_about_exit(const struct cli_command *c)
+{
+    return exit_of(c) + strlen(EXIT_STATUS);
 }
 
 static void print_commands(FILE *to)
@@ -128,11 +158,7 @@ static void print_help(const struct cli_command *c)
 {
     const char *space = c->arguments[0] != '\0' ? " " : "";
     printf("usage: gcdumpc %s%s%s [OPTION...]\n\n%c%s.\n\n", c->name, space, c->arguments, c->summary[0] - 'a' + 'A', c->summary + 1);
-    if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_DIFF | CLI_TREND | CLI_LEAKS)) != 0)
-        cli_print_prose(stdout, "FILE is a .nettrace or .etl recording or a dump in .gclog, .gcdump or .dartheap, also compressed with gzip;\n"
-                        "\"-\" is standard input.\n");
-    if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_LEAKS)) != 0)
-        cli_print_prose(stdout, "Several .etl of one recording are given one after another.\n");
+    cli_print_prose(stdout, cli_about_files(c));
     puts("Options:");
     cli_print_options(stdout, c);
     if (c->bit & (CLI_COLLECT | CLI_CONVERT)) {
@@ -147,7 +173,7 @@ static void print_help(const struct cli_command *c)
         putchar('\n');
     cli_print_prose(stdout, c->details);
     putchar('\n');
-    cli_print_prose(stdout, (c->bit & (CLI_DIFF | CLI_TREND)) != 0 ? exit_all_text : exit_text);
+    cli_print_prose(stdout, exit_of(c));
 }
 
 const struct cli_command *cli_collect(void)
@@ -172,11 +198,6 @@ static void fill_standard_descriptors(void)
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) < 0)
             (void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
-}
-
-const struct cli_command *cli_command_at(size_t i)
-{
-    return i < COMMAND_COUNT ? &commands[i] : NULL;
 }
 
 /* What people type who come from other tools. */
@@ -225,6 +246,31 @@ static enum cli_exit run(const struct cli_command *c, int argc, char **argv)
     return e;
 }
 
+/* help [COMMAND] [--format man|bash|zsh|fish]: the latter for who builds packages. */
+static enum cli_exit help(int argc, char **argv)
+{
+    const char *topic = NULL, *format = NULL;
+    for (int i = 2; i < argc; i++)
+        if (strncmp(argv[i], "--format=", 9) == 0)
+            format = argv[i] + 9;
+        else if (strcmp(argv[i], "--format") == 0 && i + 1 < argc)
+            format = argv[++i];
+        else if (topic == NULL)
+            topic = argv[i];
+    const struct cli_command *c = topic != NULL ? find_command(topic) : NULL;
+    if (format != NULL && !cli_manual(format, topic)) {
+        cli_say(NULL, "help --format takes man, with a command, formats or conf, or one of bash, zsh and fish");
+        return CLI_USAGE;
+    }
+    if (format == NULL && topic != NULL && c == NULL)
+        return no_command(topic);
+    if (format == NULL && c != NULL)
+        print_help(c);
+    else if (format == NULL)
+        print_commands(stdout);
+    return cli_flush_stdout();
+}
+
 static enum cli_exit start(int argc, char **argv)
 {
     if (argc < 2) {
@@ -232,15 +278,8 @@ static enum cli_exit start(int argc, char **argv)
         return CLI_USAGE;
     }
     const char *first = argv[1];
-    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0) {
-        if (argc > 2 && find_command(argv[2]) == NULL)
-            return no_command(argv[2]);
-        if (argc > 2)
-            print_help(find_command(argv[2]));
-        else
-            print_commands(stdout);
-        return cli_flush_stdout();
-    }
+    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0)
+        return help(argc, argv);
     if (strcmp(first, "--version") == 0) {
         printf("gcdumpc %s\n", GCDUMPC_VERSION);
         return cli_flush_stdout();

@@ -33,6 +33,7 @@ static const char *const choices[][8] = {
     [OPT_FOLD] = { "dominators", "paths", NULL },            /* enum gcd_fold */
     [OPT_LOG] = { "none", "text", "json", NULL },            /* enum cli_log */
 };
+#define CHOICE_TYPES (sizeof choices / sizeof *choices)
 
 #define HOLDERS (CLI_RETAINED | CLI_PATHS | CLI_LEAKS)
 #define COMPARE (CLI_DIFF | CLI_TREND)
@@ -148,6 +149,53 @@ void cli_print_options(FILE *to, const struct cli_command *command)
         int column = fprintf(to, "  %-24s  ", left);
         cli_print_wrapped(to, r->help, column > 0 ? (size_t)column : 0, 28);
     }
+}
+
+static enum cli_takes takes(const struct option_row *r)
+{
+    if (r->argument == NULL)
+        return CLI_TAKES_NOTHING;
+    if ((r->type < CHOICE_TYPES && choices[r->type][0] != NULL) || r->field == FIELD(format))
+        return CLI_TAKES_WORD;
+    if (r->field == FIELD(pid))
+        return CLI_TAKES_PROCESS;
+    if (r->field == FIELD(name))
+        return CLI_TAKES_NAME;
+    if (strcmp(r->argument, "FILE") == 0 || strcmp(r->argument, "PATH") == 0 || strcmp(r->argument, "ADDR") == 0)
+        return CLI_TAKES_FILE;
+    return strcmp(r->argument, "CMD") == 0 ? CLI_TAKES_PROGRAM : CLI_TAKES_TEXT;
+}
+
+bool cli_option_at(const struct cli_command *c, size_t i, struct cli_option *ret)
+{
+    for (const struct option_row *r = rows; r < rows + ROW_COUNT; r++)
+        if ((r->commands & c->bit) != 0 && i-- == 0) {
+            *ret = (struct cli_option){ .name = r->name, .letter = r->letter, .argument = r->argument, .help = r->help, .takes = takes(r),
+                                        .several = r->type == OPT_LIST, .row = (size_t)(r - rows) };
+            return true;
+        }
+    return false;
+}
+
+const char *cli_option_word(const struct cli_command *c, const struct cli_option *o, size_t i)
+{
+    const struct option_row *r = &rows[o->row];
+    if (o->takes != CLI_TAKES_WORD)
+        return NULL;
+    if (r->field != FIELD(format)) {
+        for (size_t k = 0; k <= i; k++)
+            if (choices[r->type][k] == NULL)
+                return NULL;
+        return choices[r->type][i];
+    }
+    if ((c->bit & OUTPUTS) == 0)
+        return cli_report_format(i);
+    for (size_t k = 0; k < i; k++)
+        if (gcd_format_at(k) == NULL)
+            return NULL;                 /* the raw one was the last */
+    if (gcd_format_at(i) != NULL)
+        return gcd_format_name(gcd_format_at(i));
+    return c->bit == CLI_COLLECT ? CLI_RAW_FORMAT : NULL;
 }
 
 static const struct option_row *find(const struct cli_command *c, const char *name, size_t n, char letter)

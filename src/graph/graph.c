@@ -1,6 +1,8 @@
 /*
  * Reading a graph: the accessors of gcdumpc/graph.h.
  */
+#include <string.h>
+
 #include "graph/graph_impl.h"
 
 #include "base/mem.h"
@@ -147,6 +149,25 @@ void gcd_graph_node(const struct gcd_graph *g, uint32_t node, struct gcd_node *r
     ret->size_bytes = gcd_graph_node_size(g, node);
     ret->edges = gcd_graph_node_edges(g, node, &ret->edge_count);
     ret->type = g->node_type[node];
+}
+
+void gcd_graph_columns(const struct gcd_graph *g, const struct gcd_graph_columns *to)
+{
+    uint32_t n = gcd_graph_node_count(g);
+    for (uint32_t node = 0; node < n; node++) {
+        if (to->addresses != NULL)
+            to->addresses[node] = gcd_graph_node_address(g, node);
+        if (to->sizes_bytes != NULL)
+            to->sizes_bytes[node] = gcd_graph_node_size(g, node);
+        if (to->types != NULL)
+            to->types[node] = g->node_type[node];
+        if (to->edge_starts != NULL)
+            to->edge_starts[node] = first_edge(g, node);
+    }
+    if (to->edge_starts != NULL)
+        to->edge_starts[n] = g->edge_count;
+    if (to->edges != NULL && g->edge_count > 0)
+        memcpy(to->edges, g->edges, (size_t)g->edge_count * sizeof *g->edges);
 }
 
 uint64_t gcd_graph_edge_count(const struct gcd_graph *g)

@@ -103,6 +103,32 @@ static void test_what_was_put_in_comes_out(void **state)
     gcd_graph_free(g);
 }
 
+static void test_columns_are_the_nodes(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = small_graph(true);
+    uint32_t n = gcd_graph_node_count(g), types[PLACES + 1], edges[PLACES * 3];
+    uint64_t addresses[PLACES + 1], sizes[PLACES + 1], starts[PLACES + 2];
+    assert_int_equal(n, PLACES + 1);
+    assert_true(gcd_graph_edge_count(g) <= PLACES * 3);
+    gcd_graph_columns(g, &(struct gcd_graph_columns){ addresses, sizes, types, starts, edges });
+    for (uint32_t i = 0; i < n; i++) {
+        struct gcd_node node;
+        gcd_graph_node(g, i, &node);
+        assert_int_equal(addresses[i], node.address);
+        assert_int_equal(sizes[i], node.size_bytes);
+        assert_int_equal(types[i], node.type);
+        assert_int_equal(starts[i + 1] - starts[i], node.edge_count);
+        assert_memory_equal(edges + starts[i], node.edges, node.edge_count * sizeof *edges);
+    }
+    assert_int_equal(starts[0], 0);
+    assert_int_equal(starts[n], gcd_graph_edge_count(g));
+    uint64_t alone[PLACES + 1];
+    gcd_graph_columns(g, &(struct gcd_graph_columns){ .sizes_bytes = alone });
+    assert_memory_equal(alone, sizes, sizeof sizes);
+    gcd_graph_free(g);
+}
+
 static void test_the_unknown_node(void **state)
 {
     (void)state;
@@ -407,6 +433,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_was_put_in_comes_out),
+        cmocka_unit_test(test_columns_are_the_nodes),
         cmocka_unit_test(test_the_unknown_node),
         cmocka_unit_test(test_references_keep_their_order),
         cmocka_unit_test(test_empty),

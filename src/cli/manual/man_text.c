@@ -1,0 +1,164 @@
+/*
+ * Text to the roff of man(7).  Lines that are filled are broken after a sentence and before column 78; what could be taken for a macro
+ * or an escape is made harmless.
+ */
+#include <ctype.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "manual.h"
+
+enum { LINE_COLUMNS = 78 };
+
+void man_line(const char *line)
+{
+    puts(line);
+}
+
+/* N bytes that mean themselves.  DASHES: a "-" is one to type, not a hyphen. */
+static void put_plain(const char *s, size_t n, bool dashes)
+{
+    for (size_t i = 0; i < n; i++)
+        if (s[i] == '\\')
+            fputs("\\e", stdout);
+        else if (s[i] == '-' && dashes)
+            fputs("\\-", stdout);
+        else if (s[i] == '\'')
+            fputs("\\(aq", stdout);
+        else if (s[i] == '`')
+            fputs("\\(ga", stdout);
+        else if (s[i] == '^')
+            fputs("\\(ha", stdout);
+        else if (s[i] == '~')
+            fputs("\\(ti", stdout);
+        else
+            putchar(s[i]);
+}
+
+/* An option, also in quotes or brackets. */
+static bool is_option(const char *word, size_t n)
+{
+    size_t i = 0;
+    while (i < n && strchr("\"([", word[i]) != NULL)
+        i++;
+    return i < n && word[i] == '-';
+}
+
+static bool ends_sentence(const char *word, size_t n, const char *after)
+{
+    char last = word[n - 1];
+    return (last == '.' || last == '?' || last == '!') && (after[0] == '\0' || after[0] == '\n' || strncmp(after, "  ", 2) == 0);
+}
+
+/* N bytes as filled text. */
+static void fill(const char *s, size_t n)
+{
+    size_t column = 0;
+    for (const char *p = s, *end = s + n; p < end;) {
+        while (p < end && isspace((unsigned char)*p))
+            p++;
+        const char *word = p;
+        while (p < end && !isspace((unsigned char)*p))
+            p++;
+        size_t length = (size_t)(p - word);
+        if (length == 0)
+            break;
+        if (column > 0 && column + 1 + length > LINE_COLUMNS) {
+            putchar('\n');
+            column = 0;
+        }
+        if (column > 0)
+            putchar(' ');
+        else if (word[0] == '.' || word[0] == '\'')
+            fputs("\\&", stdout);
+        put_plain(word, length, is_option(word, length));
+        column += length + 1;
+        if (p < end && ends_sentence(word, length, p)) {
+            putchar('\n');
+            column = 0;
+        }
+    }
+    if (column > 0)
+        putchar('\n');
+}
+
+/* Spaces that LINE begins with. */
+static size_t indent(const char *line)
+{
+    return strspn(line, " ");
+}
+
+static const char *next_line(const char *line)
+{
+    const char *end = strchr(line, '\n');
+    return end == NULL ? line + strlen(line) : end + 1;
+}
+
+/* The end of what belongs together from LINE on: up to an empty line, or one with an indentation that does not fit. */
+static const char *block_end(const char *line, bool indented)
+{
+    const char *p = next_line(line);
+    while (*p != '\0' && *p != '\n' && (indented ? indent(p) > 2 : indent(p) < 2))
+        p = next_line(p);
+    return p;
+}
+
+/* "  TERM   explanation" and lines that go on with it, or "  TERM" and the explanation below; else an example as it stands. */
+static void put_item(const char *line, const char *end)
+{
+    const char *eol = next_line(line) - 1, *term = line + indent(line), *gap = strstr(term, "  ");
+    if (gap != NULL && gap > eol)
+        gap = NULL;
+    if (gap == NULL && next_line(line) == end) {
+        fputs(".RS 4\n.EX\n", stdout);
+        put_plain(term, (size_t)(eol - term), true);
+        fputs("\n.EE\n.RE\n", stdout);
+        return;
+    }
+    const char *term_end = gap != NULL ? gap : eol;
+    fputs(".TP\n", stdout);
+    put_plain(term, (size_t)(term_end - term), true);
+    putchar('\n');
+    fill(term_end, (size_t)(end - term_end));
+}
+
+void man_text(const char *text)
+{
+    bool after_item = false;
+    for (const char *p = text; *p != '\0';) {
+        if (*p == '\n') {
+            if (p[1] != '\0')
+                fputs(".PP\n", stdout);
+            after_item = false;
+            p++;
+            continue;
+        }
+        bool item = indent(p) >= 2;
+        const char *end = block_end(p, item);
+        if (item) {
+            put_item(p, end);
+        } else {
+            if (after_item)
+                fputs(".PP\n", stdout);
+            fill(p, (size_t)(end - p));
+        }
+        after_item = item;
+        p = end;
+    }
+}
+
+void man_words(const char *font, ...)
+{
+    va_list args;
+    va_start(args, font);
+    for (const char *f = font; f != NULL; f = va_arg(args, const char *)) {
+        const char *text = va_arg(args, const char *);
+        if (f[0] != 'R')
+            printf("\\f%c", f[0]);
+        put_plain(text, strlen(text), true);
+        if (f[0] != 'R')
+            fputs("\\fR", stdout);
+    }
+    va_end(args);
+    putchar('\n');
+}

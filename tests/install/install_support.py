@@ -1,0 +1,58 @@
+"""What the tests of installation and packages share."""
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+
+ROOT = os.environ.get("GCDUMPC_SOURCE") or os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+BUILD = os.environ.get("GCDUMPC_BUILD", os.path.join(ROOT, "build"))
+PROGRAM = os.environ.get("GCDUMPC", os.path.join(BUILD, "gcdumpc"))
+TRACE = os.path.join(ROOT, "traces", "net10-wks", "heap.nettrace.gz")
+MANUAL = os.path.join(BUILD, "manual")
+SECONDS = 60
+
+sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
+
+
+def run(*args, status=0, **kw):
+    """Standard output of a program that must end with STATUS."""
+    r = subprocess.run([str(a) for a in args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600, check=False, **kw)
+    if r.returncode != status:
+        raise AssertionError(f"{' '.join(map(str, args))}: exit {r.returncode}\n{r.stdout[-3000:]}\n{r.stderr[-3000:]}")
+    return r.stdout
+
+
+def text(*args, **kw):
+    return run(*args, **kw).decode()
+
+
+def need_tool(name, why):
+    """Path of a program, or the test is skipped."""
+    path = shutil.which(name)
+    if path is None:
+        raise unittest.SkipTest(f"no {name} on this machine, needed for {why}")
+    return path
+
+
+def cached(name):
+    """A value of the build's CMakeCache.txt, "" when there is none."""
+    with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as f:
+        for line in f:
+            if line.split(":", 1)[0] == name:
+                return line.rstrip("\n").split("=", 1)[1]
+    return ""
+
+
+def main(reason=None):
+    """unittest.main, with a line for everything that was skipped; 77 if that was all (REASON, or a build with sanitizers)."""
+    name = "install/" + os.path.splitext(os.path.basename(sys.argv[0]))[0]
+    if reason is None and os.environ.get("GCDUMPC_SANITIZE"):
+        reason = "what is installed is built without sanitizers"
+    if reason is not None:
+        print(f"skipped: {name}: {reason}")
+        sys.exit(77)
+    result = unittest.main(exit=False).result
+    for test, why in result.skipped:
+        print(f"skipped: {name}: {test}: {why}")
+    sys.exit(0 if result.wasSuccessful() else 1)

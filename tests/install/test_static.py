@@ -1,0 +1,193 @@
+"""The static program: small, the same bytes wherever it is built, and enough by itself, in an empty root folder and beside a container."""
+import contextlib
+import glob
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from install_support import BUILD, PROGRAM, ROOT, TRACE, cached, main, need_tool, run, text
+
+MOST_BYTES = 4_000_000
+NOBODY = 65534
+OUTPUT = ("-q", "-f", "nettrace", "-o", "-")
+# of the build under test; the rest is the same by default
+SAME = ("CMAKE_GENERATOR", "CMAKE_C_COMPILER", "CMAKE_BUILD_TYPE", "CMAKE_C_FLAGS", "GCDUMPC_WERROR", "GCDUMPC_SQLITE")
+
+
+def objects(build):
+    """Path below the build folder -> bytes, of the objects of library and program."""
+    found = {}
+    for folder in ("gcdumpc_obj.dir", "gcdumpc_ipc.dir", "gcdumpc.dir"):
+        top = os.path.join(build, "CMakeFiles", folder)
+        for path in glob.glob(os.path.join(top, "**", "*.o"), recursive=True):
+            with open(path, "rb") as f:
+                found[os.path.relpath(path, build)] = f.read()
+    return found
+
+
+class Static(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        """A build of a copy of the source: other folders than those of the build under test."""
+        holder = tempfile.TemporaryDirectory(prefix="gcdumpc-static-")
+        cls.addClassCleanup(holder.cleanup)
+        cls.dir = holder.name
+        source, cls.build = os.path.join(cls.dir, "another", "source"), os.path.join(cls.dir, "b")
+        for name in ("CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md"):
+            os.makedirs(source, exist_ok=True)
+            shutil.copy(os.path.join(ROOT, name), source)
+        for name in ("include", "src", "ipc", "tools"):
+            shutil.copytree(os.path.join(ROOT, name), os.path.join(source, name), symlinks=True)
+        options = [f"-D{name}={cached(name)}" for name in SAME if name != "CMAKE_GENERATOR"]
+        run("cmake", "-G", cached("CMAKE_GENERATOR"), "-S", source, "-B", cls.build, "-DGCDUMPC_STATIC=ON", "-DGCDUMPC_TESTS=OFF",
+            "-DGCDUMPC_MANUAL=OFF", *options)
+        run("cmake", "--build", cls.build, "--parallel", "2", "--target", "gcdumpc", "gcdumpc_static")
+        cls.root = os.path.join(cls.dir, "root")
+        os.mkdir(cls.root)
+        run("strip", "-o", os.path.join(cls.root, "gcdumpc"), os.path.join(cls.build, "gcdumpc"))
+        for folder in ("tmp", "proc"):
+            os.mkdir(os.path.join(cls.root, folder))
+        os.chmod(os.path.join(cls.root, "tmp"), 0o1777)
+        shutil.copy(TRACE, os.path.join(cls.root, "heap.nettrace.gz"))
+        for folder in (cls.dir, cls.root):
+            os.chmod(folder, 0o755)
+
+    def test_one_small_file(self):
+        program = os.path.join(self.root, "gcdumpc")
+        self.assertLessEqual(os.path.getsize(program), MOST_BYTES)
+        self.assertNotIn("INTERP", text("readelf", "-lW", program))
+        self.assertNotIn("NEEDED", text("readelf", "-dW", program))
+
+    def test_the_same_bytes_in_other_folders(self):
+        here, there = objects(BUILD), objects(self.build)
+        self.assertGreater(len(here), 100)
+        self.assertEqual(set(here), set(there))
+        # asks no name service when it is static
+        differ = [name for name in here if here[name] != there[name] and not name.endswith("/cmd_ps.c.o")]
+        self.assertEqual(differ, [])
+        with open(os.path.join(BUILD, "libgcdumpc.a"), "rb") as a, open(os.path.join(self.build, "libgcdumpc.a"), "rb") as b:
+            self.assertTrue(a.read() == b.read(), "libgcdumpc.a")
+        with open(os.path.join(self.build, "gcdumpc"), "rb") as f:
+            first = f.read()
+        os.remove(os.path.join(self.build, "gcdumpc"))
+        run("cmake", "--build", self.build, "--target", "gcdumpc")
+        with open(os.path.join(self.build, "gcdumpc"), "rb") as f:
+            self.assertTrue(first == f.read(), "linked again")
+        for folder in (self.dir, ROOT, BUILD):
+            self.assertNotIn(folder.encode(), first)
+
+    def alone(self, *args, status=0):
+        """In a root folder with nothing but the program and a recording: no /proc, no /etc, no library."""
+        return run(need_tool("chroot", "an empty root folder"), self.root, "/gcdumpc", *args, status=status, env={}, cwd="/")
+
+    def test_in_an_empty_root_folder(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root, for chroot")
+        for command in (["info"], ["info", "--json"], ["report"], ["retained"], ["leaks"], ["report", "--by", "module", "--csv"]):
+            words = [command[0], "heap.nettrace.gz", *command[1:]]
+            expected = run(PROGRAM, *words, cwd=self.root)
+            self.assertEqual(self.alone(*words), expected, command)
+        for name in ("x.gclog", "x.gcdump", "x.heapsnapshot", "x.pb.gz", "x.html", "x.csv", "x.sqlite"):
+            if name == "x.sqlite" and cached("GCDUMPC_SQLITE") != "ON":
+                continue
+            self.alone("convert", "heap.nettrace.gz", "-o", name)
+            mine, own = os.path.join(self.root, name), os.path.join(self.dir, name)
+            run(PROGRAM, "convert", "heap.nettrace.gz", "-o", own, cwd=self.root)
+            if os.path.isdir(mine):
+                self.assertEqual(text("diff", "-r", mine, own), "")
+                shutil.rmtree(mine)
+                continue
+            with open(mine, "rb") as a, open(own, "rb") as b:
+                self.assertTrue(a.read() == b.read(), name)
+            os.remove(mine)
+        self.assertEqual(self.alone("help", "--format", "man"), run(PROGRAM, "help", "--format", "man"))
+        self.assertEqual(self.alone("ps", status=1), b"")        # and says that there is no /proc
+    # beside a process in namespaces of its own
+
+    @contextlib.contextmanager
+    def target(self, script, shared, namespaces=("--pid",), user="", **environment):
+        """HeapLab in namespaces of its own, as USER, where SHARED is /mnt, after SCRIPT."""
+        from live_support import heaplab, need
+        if os.geteuid() != 0:
+            self.skipTest("needs root, for chroot and namespaces")
+        program = os.path.dirname(need(heaplab))
+        unshare = ["unshare", "--fork", "--kill-child", "--mount", "--propagation", "private", *namespaces]
+        if subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("no namespaces of mounts and processes here")
+        shutil.copytree(program, os.path.join(shared, "lab"))        # seen whatever /tmp is, and by other users
+        run("chmod", "-R", "a+rX", os.path.join(shared, "lab"))
+        p = subprocess.Popen([*unshare, "sh", "-c", f'mount --bind "$1" /mnt && {script} && exec {user} /mnt/lab/HeapLab', "sh", shared],
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             env={**{k: v for k, v in os.environ.items() if k != "TMPDIR"}, **environment})
+        try:
+            yield json.loads(p.stdout.readline()), p
+        finally:
+            p.kill()
+            p.communicate()
+
+    def shared(self):
+        d = tempfile.mkdtemp(dir=self.dir)
+        os.chmod(d, 0o1777)
+        return d
+
+    def beside(self, mounts, *args, namespaces=("--pid",), userspec=""):
+        """The static program in a root folder of its own, after MOUNTS there."""
+        script = f"{mounts}exec chroot {userspec}. /gcdumpc \"$@\""
+        return run("unshare", "--fork", "--kill-child", "--mount", "--propagation", "private", *namespaces, "sh", "-c", script, "sh", *args,
+                   env={"PATH": os.environ["PATH"]}, cwd=self.root)
+
+    def check(self, recording, counts):
+        """The whole heap, by the target's own line."""
+        import check_counts
+        path = os.path.join(self.dir, "live.nettrace")
+        with open(path, "wb") as f:
+            f.write(recording)
+        self.assertEqual([], list(check_counts.check_types(counts, json.loads(text(PROGRAM, "report", path, "--json")), False)))
+        self.assertEqual([], list(check_counts.check_info(counts, json.loads(text(PROGRAM, "info", path, "--json")), False)))
+
+    def socket(self, shared):
+        found = glob.glob(os.path.join(shared, "dotnet-diagnostic-*-socket"))
+        self.assertEqual(len(found), 1)
+        return os.path.basename(found[0])
+
+    def test_sidecar(self):
+        """Nothing is shared but /tmp."""
+        shared = self.shared()
+        with self.target("mount --bind /mnt /tmp", shared) as (counts, _):
+            name = self.socket(shared)
+            dump = self.beside(f"mount --bind {shared} tmp && ", "--port", f"/tmp/{name}", *OUTPUT)
+            self.check(dump, counts)
+
+    def test_shared_processes(self):
+        """As by kubectl debug --target: its processes are seen, its /tmp only through them."""
+        with self.target("mount -t tmpfs none /tmp", self.shared(), namespaces=()) as (counts, p):
+            pid = int(text("ps", "-o", "pid=", "--ppid", str(p.pid)))
+            ps = self.beside("mount -t proc proc proc && ", "ps", "--json", namespaces=())
+            self.assertIn(pid, [q["pid"] for q in json.loads(ps)["processes"]])
+            dump = self.beside("mount -t proc proc proc && ", "--pid", pid, *OUTPUT, namespaces=())
+            self.check(dump, counts)
+
+    def test_shared_processes_without_capabilities(self):
+        """The same as the program's user, with no right that it has not."""
+        user = f"setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups --inh-caps=-all --bounding-set=-all"
+        with self.target("mount -t tmpfs none /tmp", self.shared(), namespaces=(), user=user, HOME="/tmp") as (counts, p):
+            pid = int(text("ps", "-o", "pid=", "--ppid", str(p.pid)))
+            self.assertEqual(os.stat(f"/proc/{pid}").st_uid, NOBODY)
+            # chroot gives all capabilities away with the user
+            dump = self.beside("mount -t proc proc proc && ", "--pid", pid, *OUTPUT, namespaces=(),
+                               userspec=f"--userspec={NOBODY}:{NOBODY} --groups= ")
+            self.check(dump, counts)
+
+    def test_port_in_a_shared_folder(self):
+        """No diagnostic socket is seen: the program comes to gcdumpc, as soon as that listens."""
+        shared = self.shared()
+        with self.target("mount -t tmpfs none /tmp", shared, DOTNET_DiagnosticPorts="/mnt/heap.sock,nosuspend") as (counts, _):
+            dump = self.beside(f"mount --bind {shared} tmp && ", "--connect", "/tmp/heap.sock", *OUTPUT)
+            self.check(dump, counts)
+
+
+if __name__ == "__main__":
+    main("the static program is tested in the build with living processes" if os.environ.get("GCDUMPC_IPC") == "OFF" else None)

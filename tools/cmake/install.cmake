@@ -1,0 +1,36 @@
+# What "cmake --install" and the packages bring: the program with its manual, the library, and what is needed to build with it.  Three
+# components: program, library, development.
+include(CMakePackageConfigHelpers)
+set(doc ${CMAKE_INSTALL_DOCDIR})
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/gcdumpc)
+
+install(TARGETS gcdumpc RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+install(FILES README.md DESTINATION ${doc} COMPONENT program)
+install(DIRECTORY tools/unattended tools/container DESTINATION ${doc}/examples COMPONENT program
+    FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
+
+if(NOT GCDUMPC_STATIC)
+    install(TARGETS gcdumpc_shared EXPORT gcdumpc-shared-targets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)
+    install(EXPORT gcdumpc-shared-targets NAMESPACE gcdumpc:: DESTINATION ${package} COMPONENT development)
+endif()
+install(TARGETS gcdumpc_static EXPORT gcdumpc-static-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+install(EXPORT gcdumpc-static-targets NAMESPACE gcdumpc:: DESTINATION ${package} COMPONENT development)
+# ipc.h is the program's: the library has no libuv
+install(DIRECTORY include/gcdumpc ${CMAKE_CURRENT_BINARY_DIR}/include/gcdumpc
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN "*.h" PATTERN "ipc.h" EXCLUDE)
+install(DIRECTORY tools/examples/ DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libgcdumpc-dev/examples COMPONENT development)
+
+configure_package_config_file(tools/cmake/gcdumpc-config.cmake.in gcdumpc-config.cmake INSTALL_DESTINATION ${package})
+write_basic_package_version_file(gcdumpc-config-version.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gcdumpc-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/gcdumpc-config-version.cmake
+    DESTINATION ${package} COMPONENT development)
+# From where the .pc file lies to the prefix: it is right wherever the tree is put.
+file(RELATIVE_PATH GCDUMPC_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" GCDUMPC_PC_PREFIX "${GCDUMPC_PC_PREFIX}")
+set(GCDUMPC_PC_REQUIRES zlib)
+if(GCDUMPC_SQLITE)
+    string(APPEND GCDUMPC_PC_REQUIRES ", sqlite3")
+endif()
+configure_file(tools/cmake/gcdumpc.pc.in gcdumpc.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gcdumpc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)

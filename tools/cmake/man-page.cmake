@@ -1,0 +1,18 @@
+# A manual page or a completion, as the program prints it.
+#
+#     cmake -D PROGRAM=gcdumpc -D TOPIC=report -D PROSE=tools/man/gcdumpc-report.1 -D OUTPUT=gcdumpc-report.1 [-D GZIP=gzip] -P man-page.cmake
+#     cmake -D PROGRAM=gcdumpc -D FORMAT=bash -D OUTPUT=gcdumpc -P man-page.cmake
+cmake_minimum_required(VERSION 3.25)
+if(NOT FORMAT)
+    set(FORMAT man)
+endif()
+execute_process(COMMAND ${PROGRAM} help ${TOPIC} --format ${FORMAT} OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
+if(FORMAT STREQUAL man)
+    file(READ ${PROSE} prose)
+    string(REPLACE ".\\\" PROSE\n" "${prose}" text "${text}")
+endif()
+file(WRITE ${OUTPUT} "${text}")
+if(GZIP)
+    # -n: no time in it
+    execute_process(COMMAND ${GZIP} -9nkf ${OUTPUT} COMMAND_ERROR_IS_FATAL ANY)
+endif()

@@ -1,0 +1,27 @@
+#!/bin/sh
+# Packages of this version:
+#
+#   build.sh FOLDER        three .deb, a .tar.gz with the static program, its manual, headers and archive
+#
+# Build folders lie in FOLDER, too.  The same source and compiler make the same bytes.
+set -eu
+[ $# -eq 1 ] || { echo "usage: build.sh FOLDER" >&2; exit 2; }
+source=$(cd "$(dirname "$0")/../.." && pwd)
+mkdir -p "$1"
+output=$(cd "$1" && pwd)
+# what dpkg-deb and tar write as the time of each file
+SOURCE_DATE_EPOCH=$(date -u -d "$(sed -n 's/^set(GCDUMPC_DATE \([0-9-]*\)).*/\1/p' "$source/CMakeLists.txt")" +%s)
+export SOURCE_DATE_EPOCH
+# NAME, prefix in the package, generator of cpack, options of cmake
+package() {
+    build=$output/build-$1 prefix=$2 generator=$3
+    shift 3
+    cmake -S "$source" -B "$build" -DCMAKE_BUILD_TYPE=Release -DGCDUMPC_TESTS=OFF "$@" >"$build.log" 2>&1 &&
+        cmake --build "$build" -j "$(nproc)" >>"$build.log" 2>&1 &&
+        (cd "$build" && cpack -G "$generator" -D CPACK_PACKAGING_INSTALL_PREFIX="$prefix" -B "$output/cpack" >>"$build.log" 2>&1) || { cat "$build.log" >&2; exit 1; }
+}
+package deb /usr DEB -DCMAKE_INSTALL_PREFIX=/usr
+package static / TGZ -DGCDUMPC_STATIC=ON
+mv "$output"/cpack/*.deb "$output"/cpack/*.tar.gz "$output"
+rm -rf "$output/cpack"
+ls "$output"/*.deb "$output"/*.tar.gz
