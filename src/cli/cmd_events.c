@@ -1,6 +1,7 @@
 /*
  * info --events: what is in a recording, heap dump or not.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,8 +123,10 @@ static enum cli_exit finish(const struct cli_args *args, const struct gcd_trace 
     if (info.ptr_bytes == 0 || st == GCD_E_UNSUPPORTED || st == GCD_E_CANCELED || st == GCD_E_IO || st == GCD_E_NOMEM)
         return cli_fail(subject, err);
     if (args->json) {
-        if (cli_json_events(trace, subject, t->kinds, t->count) != 0)
+        if (cli_json_events(trace, subject, t->kinds, t->count) != 0 && errno == ENOMEM) {
+            cli_say(subject, "out of memory");
             return CLI_FAILED;
+        }
     } else {
         print_table(t);
         print_threads(trace);
