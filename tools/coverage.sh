@@ -3,7 +3,8 @@
 #
 # Builds with clang's source-based coverage in --build (build-coverage), runs the tests of all folders but those that look at files with the
 # readers and browsers of others (the live ones only where there is a .NET SDK, not with --no-live), and prints the lines of each folder that
-# were run; DIR/uncovered.txt lists those that were not, with their text.  --report: no tests, only the tables again.
+# were run; DIR/uncovered.txt lists those that were not, with their text.  --report: no tests, only the tables again.  Tests that take away
+# the program's memory, disk or rights fail here: it cannot write its profile then, and says so on standard error.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=build-coverage live=yes tests=yes
@@ -21,7 +22,8 @@ build=$(cd "$build" && pwd)
 command -v dotnet >/dev/null || live=
 
 if [ -n "$tests" ]; then
-    if ! { cmake -S . -B "$build" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS='-O1 -fprofile-instr-generate -fcoverage-mapping' &&
+    if ! { cmake -S . -B "$build" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug \
+                 -DCMAKE_C_FLAGS='-O1 -fprofile-instr-generate -fcoverage-mapping' &&
            cmake --build "$build" -j "$(nproc)"; } >"$build/build.log" 2>&1; then
         tail -n 40 "$build/build.log"
         exit 1

@@ -137,15 +137,15 @@ static void sweep_truncate(dart_decoder d, struct tally *t)
 static void sweep_flip(dart_decoder d, struct tally *t)
 {
     static const uint8_t masks[] = { 0x01, 0x02, 0x08, 0x40, 0x80, 0xff };
-    uint8_t *p;
+    uint8_t *p, change;
     size_t n;
     for (size_t i = 0; (p = sample(i, &n)) != NULL; i++) {
         for (size_t at = 0; at < n; at++)
-            for (size_t k = 0; k < sizeof masks; k++) {
-                p[at] ^= masks[k];
+            for (size_t k = 0; (change = sweep_change(at, k, masks, sizeof masks)) != 0; k++) {
+                p[at] ^= change;
                 if (at > 0 || p[0] != 0x1f)
                     run_one(d, p, n, NULL, SIZE_MAX, at, t);
-                p[at] ^= masks[k];
+                p[at] ^= change;
             }
         free(p);
     }

@@ -87,14 +87,15 @@ static void sweep_cuts(reader read, struct tally *t)
 static void sweep_flips(reader read, struct tally *t)
 {
     static const uint8_t masks[] = { 0x01, 0x02, 0x40, 0x80, 0xff };
+    uint8_t change;
     struct tb_bytes b;
     const char *name;
     for (size_t i = 0; (name = sample(i, &b)) != NULL; i++) {
         for (size_t at = 0; at < b.n; at++)
-            for (size_t k = 0; k < sizeof masks; k++) {
-                b.p[at] ^= masks[k];
+            for (size_t k = 0; (change = sweep_change(at, k, masks, sizeof masks)) != 0; k++) {
+                b.p[at] ^= change;
                 try_bytes(read, name, at, b.p, b.n, NULL, t);
-                b.p[at] ^= masks[k];
+                b.p[at] ^= change;
             }
         tb_free(&b);
     }
