@@ -1,5 +1,6 @@
 #!/bin/sh
-# All tests, in three builds: as it is shipped; with sanitizers; without live processes.  Installs what is missing.
+# All tests, in three builds: as it is shipped; with sanitizers; without live processes.  Then a little fuzzing: GCDUMPC_FUZZ_SECONDS for each
+# target (10).  Installs what is missing.
 # Ends with "N passed, N failed, N skipped"; exit status 1 when something failed.
 set -u
 cd "$(dirname "$0")/.."
@@ -46,6 +47,13 @@ check release '-LE live' '-L live' -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Rel
 check sanitizers '-LE live|browser -E golden/test_formats|golden/test_devtools' '-L live -E live/test_soak' \
     -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGCDUMPC_SANITIZE=address,undefined
 check no-ipc '-LE fuzz|sweep|live|golden|readers|browser' '' -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug -DGCDUMPC_IPC=OFF
+
+echo "== fuzzing"
+if sh tools/fuzz.sh --build build-tests/fuzz --seconds "${GCDUMPC_FUZZ_SECONDS:-10}" --jobs "$(nproc)"; then
+    passed=$((passed + 1))
+else
+    failed=$((failed + 1))
+fi
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

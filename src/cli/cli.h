@@ -380,7 +380,9 @@ json_t *cli_json_text(const char *s);
 /* An object with the schema and SUBJECT; what says whether a dump is complete. */
 json_t *cli_json_head(const char *subject);
 json_t *cli_json_verdict(const struct gcd_verdict *v);
-/* Print and release J, NULL when out of memory was met.  0, or -1. */
+/* Before anything else of it is called. */
+void cli_json_prepare(void);
+/* Print and release J.  0, or -1: it cannot be written, or (errno ENOMEM, and TO gets nothing or a part) memory was missing at any time. */
 int cli_json_print(json_t *j, FILE *to);
 int cli_json_info(const struct cli_dump *d);
 /* How often an event occurs in a trace. */

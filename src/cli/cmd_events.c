@@ -1,6 +1,7 @@
 /*
  * info --events: what is in a recording, heap dump or not.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,8 +150,10 @@ static enum cli_exit finish(const struct cli_args *args, const struct gcd_trace 
     if (args->strict && judge(subject, &info, t, st, input_err, err) != CLI_DONE)
         return cli_refuse(subject);
     if (args->json) {
-        if (cli_json_events(trace, subject, t->kinds, t->count) != 0)
+        if (cli_json_events(trace, subject, t->kinds, t->count) != 0 && errno == ENOMEM) {
+            cli_say(subject, "out of memory");
             return CLI_FAILED;
+        }
     } else {
         print_table(t);
         print_threads(trace);

@@ -1,9 +1,13 @@
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+
+/* A row could not be made. */
+static bool no_memory;
 
 GCD_PRINTF(2, 3)
 static void row(const char *label, const char *fmt, ...)
@@ -14,9 +18,12 @@ static void row(const char *label, const char *fmt, ...)
     int n = vasprintf(&line, fmt, ap);
     va_end(ap);
     printf("%-18s ", label);
-    cli_print_wrapped(stdout, n >= 0 ? line : "(out of memory)", 19, 19);
-    if (n >= 0)
-        free(line);
+    if (n < 0) {
+        no_memory = true;
+        return;
+    }
+    cli_print_wrapped(stdout, line, 19, 19);
+    free(line);
 }
 
 static void print_recording(const struct gcd_dump_facts *f, const struct cli_dump *d, bool sep)
@@ -102,6 +109,12 @@ static void print_heap(const struct gcd_dump_facts *f, bool sep)
     row("generation ranges", "%s", cli_number(f->ranges, sep, a));
 }
 
+static enum cli_exit out_of_memory(const struct cli_dump *d)
+{
+    cli_say(d->subject, "out of memory");
+    return CLI_FAILED;
+}
+
 enum cli_exit cmd_info(const struct cli_args *args)
 {
     if (args->events)
@@ -111,7 +124,7 @@ enum cli_exit cmd_info(const struct cli_args *args)
     if (e == CLI_DONE) {
         const struct gcd_verdict *v = cli_verdict_of(&d);
         if (args->json) {
-            e = cli_json_info(&d) == 0 ? CLI_DONE : CLI_FAILED;
+            no_memory = cli_json_info(&d) != 0 && errno == ENOMEM;
         } else {
             bool sep = cli_is_terminal(stdout);
             char n[CLI_NUMBER_BYTES];
@@ -129,8 +142,7 @@ enum cli_exit cmd_info(const struct cli_args *args)
                 row("", "%s", v->reasons[i].text);
         }
         enum cli_exit flushed = cli_flush_stdout();
-        if (e == CLI_DONE)
-            e = flushed != CLI_DONE ? flushed : cli_verdict(&d, args->quiet);
+        e = flushed != CLI_DONE ? flushed : no_memory ? out_of_memory(&d) : cli_verdict(&d, args->quiet);
     }
     cli_close(&d);
     return e;

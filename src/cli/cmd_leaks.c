@@ -45,7 +45,7 @@ static const struct gcd_graph_root *root_of(const struct leaks *l, const struct 
 static void put_root_text(const struct leaks *l, struct cli_table *t, const struct gcd_suspect *s)
 {
     char *text = cli_root_text(l->d.graph, l->names, root_of(l, s));
-    cli_table_text(t, text != NULL ? text : "");
+    cli_table_text(t, text);
     free(text);
 }
 
@@ -107,7 +107,7 @@ static void put_step_text(const struct leaks *l, struct cli_table *t, const stru
         n = asprintf(&text, "%s, %" PRIu64 " of them one behind the other%s", type, step->repeats, step->dependent ? " (dependent handle)" : "");
     else
         n = asprintf(&text, "%s%s", type, step->dependent ? " (dependent handle)" : "");
-    cli_table_branch(t, depth, n >= 0 ? text : "");
+    cli_table_branch(t, depth, n >= 0 ? text : NULL);
     if (n >= 0)
         free(text);
 }
@@ -120,7 +120,7 @@ static struct cli_table *path_table(const struct leaks *l, const struct gcd_susp
         char *text = cli_root_text(l->d.graph, l->names, root_of(l, s));
         for (size_t i = 0; i + 1 < PATH_COLUMNS; i++)
             cli_table_none(t);
-        cli_table_branch(t, 0, text != NULL ? text : "");
+        cli_table_branch(t, 0, text);
         free(text);
     }
     for (size_t i = 0; i < s->path_count; i++) {

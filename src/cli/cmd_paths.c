@@ -54,7 +54,7 @@ static void put(const struct tree *t, struct line l)
         cli_table_count(t->table, l.objects);
     else
         cli_table_none(t->table);
-    cli_table_branch(t->table, l.depth, l.text != NULL ? l.text : "");
+    cli_table_branch(t->table, l.depth, l.text);
     put_text(t->table, l.type);
     put_text(t->table, l.root);
     put_text(t->table, l.field);

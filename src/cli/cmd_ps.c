@@ -5,6 +5,7 @@
 
 #ifdef GCDUMPC_HAVE_IPC
 
+#include <errno.h>
 #include <inttypes.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -125,10 +126,12 @@ enum cli_exit cmd_ps(const struct cli_args *args)
         return cli_fail(NULL, &err);
     enum cli_exit e = CLI_DONE;
     if (args->json)
-        e = cli_json_ps(&l) == 0 ? CLI_DONE : CLI_FAILED;
+        e = cli_json_ps(&l) == 0 || errno != ENOMEM ? CLI_DONE : CLI_FAILED;
     else if (l.count > 0)
         print_table(&l);
     enum cli_exit flushed = cli_flush_stdout();
+    if (e != CLI_DONE)
+        cli_say(NULL, "out of memory");
     if (l.count == 0 && !args->quiet)
         cli_say(NULL, "there is no .NET process with a diagnostic socket that can be seen from here; look as its user or as root, and where "
                 "DOTNET_EnableDiagnostics is not 0; of containers from the host");

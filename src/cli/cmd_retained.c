@@ -69,7 +69,7 @@ static void put_holder(const struct retained *r, struct cli_table *t, uint32_t n
     const struct holder *h = bsearch(&key, holders, n, sizeof *holders, compare_holders);
     if (h->root != SIZE_MAX || gcd_dominators_stand_ins(r->dominators) > 0) {
         char *text = cli_root_text(g, r->names, h->root != SIZE_MAX ? gcd_graph_root(g, h->root) : NULL);
-        cli_table_text(t, text != NULL ? text : "");
+        cli_table_text(t, text);
         free(text);
     } else {
         cli_table_text(t, "(several)");

@@ -227,14 +227,18 @@ static json_t *json_of_thresholds(const struct cli_comparison *c)
 
 static bool print_json(const struct cli_comparison *c, const struct cli_table *dumps, const char *key, const struct cli_table *rows)
 {
-    json_t *o = json_object(), *sides = cli_table_json(dumps);
+    json_t *o = json_object(), *sides = cli_table_json(dumps), *list = cli_table_json(rows);
+    bool ok = sides != NULL && list != NULL;
     for (size_t i = 0; i < c->side_count; i++)
         json_object_set_new(json_array_get(sides, i), "verdict", cli_json_verdict(&c->sides[i].verdict));
     json_object_set_new(o, "schema", json_integer(CLI_JSON_SCHEMA));
     json_object_set_new(o, "dumps", sides);
-    json_object_set_new(o, key, cli_table_json(rows));
+    json_object_set_new(o, key, list);
     json_object_set_new(o, "thresholds", json_of_thresholds(c));
-    return cli_json_print(o, stdout) == 0;
+    if (ok)
+        return cli_json_print(o, stdout) == 0;
+    json_decref(o);
+    return false;
 }
 
 static bool print_text(const struct cli_comparison *c, const struct cli_table *dumps, const struct cli_table *rows)

@@ -1,11 +1,30 @@
 /*
  * Reports for programs.  Fields are added, never renamed or retyped; addresses are hexadecimal strings, bytes plain integers.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+
+/*
+ * Jansson tells that there was no memory where something was asked of it, and reports ask in very many places: so it is noted where it
+ * happens, and nothing is printed then.
+ */
+static bool no_memory;
+
+static void *allocate(size_t n)
+{
+    void *p = malloc(n);
+    no_memory |= p == NULL;
+    return p;
+}
+
+void cli_json_prepare(void)
+{
+    json_set_alloc_funcs(allocate, free);
+}
 
 json_t *cli_json_number(uint64_t n)
 {
@@ -18,7 +37,7 @@ json_t *cli_json_text(const char *s)
     if (j != NULL)
         return j;
     size_t n = strlen(s);
-    char *buf = malloc(n + 1);
+    char *buf = allocate(n + 1);
     for (size_t i = 0; buf != NULL && i < n; i++)
         buf[i] = (signed char)s[i] < 0 ? '?' : s[i];
     j = buf != NULL ? json_stringn(buf, n) : NULL;
@@ -28,7 +47,7 @@ json_t *cli_json_text(const char *s)
 
 static void put(json_t *object, const char *key, json_t *value)
 {
-    json_object_set_new(object, key, value);     /* out of memory shows in the end: the object is not printed */
+    json_object_set_new(object, key, value);     /* out of memory shows in the end: see cli_json_prepare */
 }
 
 static void put_number(json_t *object, const char *key, uint64_t n)
@@ -59,10 +78,17 @@ json_t *cli_json_verdict(const struct gcd_verdict *v)
 
 int cli_json_print(json_t *j, FILE *to)
 {
-    int failed = j == NULL || json_dumpf(j, to, JSON_INDENT(2) | (cli_is_terminal(to) ? JSON_ENSURE_ASCII : 0)) != 0;
+    if (j == NULL || no_memory) {
+        json_decref(j);
+        errno = ENOMEM;
+        return -1;
+    }
+    int failed = json_dumpf(j, to, JSON_INDENT(2) | (cli_is_terminal(to) ? JSON_ENSURE_ASCII : 0)) != 0;
     putc('\n', to);
     json_decref(j);
-    return failed ? -1 : 0;
+    if (no_memory)
+        errno = ENOMEM;
+    return failed || no_memory ? -1 : 0;
 }
 
 json_t *cli_json_head(const char *subject)

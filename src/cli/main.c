@@ -296,5 +296,6 @@ int main(int argc, char **argv)
 {
     fill_standard_descriptors();
     cli_set_signals();
+    cli_json_prepare();
     return (int)start(argc, argv);
 }

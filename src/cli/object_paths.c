@@ -132,7 +132,7 @@ static void put_root(const struct finder *f, uint32_t path, uint32_t depth, cons
     char *text = cli_root_text(f->d->graph, f->names, r);
     put_head(f, path, depth, "root");
     put_none(f, 2);
-    cli_table_branch(f->table, depth, text != NULL ? text : "");
+    cli_table_branch(f->table, depth, text);
     put_none(f, 3);
     cli_table_text(f->table, cli_root_key(r));
     if (r != NULL && r->kind == GCD_ROOT_STATIC && r->name[0] != '\0')
@@ -153,7 +153,7 @@ static void put_object(const struct finder *f, uint32_t path, uint32_t depth, ui
     put_head(f, path, depth, "object");
     cli_table_count(f->table, gcd_graph_node_size(g, node));
     cli_table_text(f->table, cli_object_text(g, node, number));
-    cli_table_branch(f->table, depth, text != NULL ? text : type);
+    cli_table_branch(f->table, depth, dependent ? text : type);
     cli_table_text(f->table, type);
     cli_object_address(f->table, g, node);
     cli_table_count(f->table, node);

@@ -93,15 +93,12 @@ void cli_table_address(struct cli_table *t, uint64_t address)
 
 void cli_table_text(struct cli_table *t, const char *text)
 {
-    char *copy = strdup(text);
-    if (t != NULL && copy == NULL)
-        t->no_memory = true;
-    put(t, (struct cell){ .text = copy });
+    cli_table_branch(t, 0, text);
 }
 
 void cli_table_branch(struct cli_table *t, uint32_t depth, const char *text)
 {
-    char *copy = strdup(text);
+    char *copy = text != NULL ? strdup(text) : NULL;
     if (t != NULL && copy == NULL)
         t->no_memory = true;
     put(t, (struct cell){ .text = copy, .number = depth });

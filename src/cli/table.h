@@ -53,7 +53,7 @@ void cli_table_delta(struct cli_table *t, uint64_t before, uint64_t after);
 void cli_table_share(struct cli_table *t, uint64_t part, uint64_t whole);
 void cli_table_growth(struct cli_table *t, uint64_t before, uint64_t after);
 void cli_table_address(struct cli_table *t, uint64_t address);
-/* TEXT is copied; control characters become "?" in text and CSV. */
+/* TEXT is copied, NULL = there was no memory for it; control characters become "?" in text and CSV. */
 void cli_table_text(struct cli_table *t, const char *text);
 /* Of CLI_CELL_TREE: a text DEPTH levels below the top. */
 void cli_table_branch(struct cli_table *t, uint32_t depth, const char *text);

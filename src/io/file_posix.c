@@ -291,7 +291,11 @@ gcd_status gcd_file_open_place(const char *path, bool folder, int *ret_fd, char 
 
 gcd_status gcd_file_sync(int fd, struct gcd_error *err)
 {
-    if (fsync(fd) != 0 && errno != EINVAL && errno != ENOTSUP)
+    int r;
+    do
+        r = fsync(fd);
+    while (r != 0 && errno == EINTR);
+    if (r != 0 && errno != EINVAL && errno != ENOTSUP)
         return gcd_fail_os(err, errno, "cannot write");
     return GCD_OK;
 }

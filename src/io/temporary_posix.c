@@ -83,7 +83,7 @@ static void remove_left_overs(const char *dir)
 
 /* ---- a new one ---- */
 
-/* A file for writing, or a folder; -1 and errno when that fails. */
+/* A file for writing, or a folder; -1 and errno when that fails, and nothing is left of it. */
 static int make_temp(const char *path, bool folder, unsigned mode)
 {
     int flags = folder ? O_RDONLY | O_DIRECTORY : O_WRONLY | O_CREAT | O_EXCL, fd;
@@ -92,16 +92,24 @@ static int make_temp(const char *path, bool folder, unsigned mode)
     do
         fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC, mode);
     while (fd < 0 && errno == EINTR);
+    if (fd < 0 && folder) {
+        int e = errno;
+        (void)rmdir(path);
+        errno = e;
+    }
     return fd;
 }
 
-/* Between its creation and its lock somebody may have taken it for a left-over.  A file system without locks has none of those. */
+/*
+ * Between its creation and its lock somebody may have taken it for a left-over.  A file system without locks has none of those; what cannot be
+ * looked at is there.
+ */
 static bool keep(int fd)
 {
     struct stat st;
     if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return false;
-    return fstat(fd, &st) == 0 && st.st_nlink > 0;
+    return fstat(fd, &st) != 0 || st.st_nlink > 0;
 }
 
 /* The process id keeps two programs apart, the counter two outputs of one program; O_EXCL or mkdir decides. */

@@ -9,7 +9,9 @@
 
 #include <zlib.h>
 
+#include "fuzz/fuzz.h"
 #include "support/dart_sample.h"
+#include "support/fake_target.h"
 #include "support/tb.h"
 #include "support/tb_gcdump.h"
 
@@ -262,6 +264,82 @@ static void corpus_gclog(void)
     write_file("fuzz_gclog", "clrprofiler.log", profiler, sizeof profiler - 1);
 }
 
+/* ---- fuzz_ipc ---- */
+
+/* Replies as runtimes send them, with the texts of ProcessInfo3, and what they say when they connect. */
+static void corpus_ipc(void)
+{
+    static const char session[] = FAKE_OK_SESSION_BYTES, refused[] = FAKE_BAD_ENCODING_BYTES, unknown[] = FAKE_UNKNOWN_COMMAND_BYTES;
+    static const char advertise[] = FAKE_ADVERTISE_BYTES("0123456789abcdef", "\x2f\x1a\0\0\0\0\0\0");
+    static const char *const texts[] = { "dotnet Shop.dll", "Linux", "x64", "Shop", "10.0.12" };
+    static const char *const names[] = { "process-info", "process-info2", "process-info3" };
+    write_file("fuzz_ipc", "session", session, sizeof session - 1);
+    write_file("fuzz_ipc", "refused", refused, sizeof refused - 1);
+    write_file("fuzz_ipc", "unknown-command", unknown, sizeof unknown - 1);
+    write_file("fuzz_ipc", "advertise", advertise, sizeof advertise - 1);
+    for (size_t version = 0; version < 3; version++) {
+        struct tb_bytes b = { NULL, 0, 0 };
+        tb_put(&b, FAKE_MAGIC, sizeof FAKE_MAGIC - 1);
+        tb_u16(&b, 0);
+        tb_put(&b, "\xff\0\0\0", 4);
+        if (version == 2)
+            tb_u32(&b, 1);
+        tb_u64(&b, 6703);
+        tb_put(&b, "0123456789abcdef", 16);
+        for (size_t i = 0; i < (version == 0 ? 3u : 5u); i++) {
+            tb_u32(&b, (uint32_t)strlen(texts[i]) + 1);
+            for (const char *s = texts[i]; s == texts[i] || s[-1] != '\0'; s++)
+                tb_u16(&b, (unsigned char)*s);
+        }
+        b.p[14] = (uint8_t)b.n;
+        b.p[15] = (uint8_t)(b.n >> 8);
+        write_file("fuzz_ipc", names[version], b.p, b.n);
+        tb_free(&b);
+    }
+}
+
+/* ---- fuzz_config ---- */
+
+static void write_text(const char *target, const char *name, const char *text)
+{
+    write_file(target, name, text, strlen(text));
+}
+
+static void corpus_config(void)
+{
+    write_text("fuzz_config", "jobs",
+               "# all of them\nkeep = 7\nstrict = true\n\n[nightly]\nname = Shop\noutput = /var/lib/gcdumpc/%n/%n-%p-%Y%m%dT%H%M%SZ.gclog.gz\n"
+               "max-total = 20G\nlog = json\nif-rss-above = 1G\n[weekly]\npid = 4711\noutput = out.gcdump\nkeep = 0\nnice = 10\n; the end\n");
+    write_text("fuzz_config", "jobs-wrong", "[a]\nkeep = -1\n[b]\nnothing = 5\n[c]\nname=x\n[a]\nname = again\n[d]\n key = indented\n");
+    write_text("fuzz_config", "template", "t/var/dumps/%n/%h-%p-%Y%m%dT%H%M%SZ-%j%y%s%%.gclog.gz");
+    write_text("fuzz_config", "template-short", "t%F.gcdump");
+    write_text("fuzz_config", "filter", "fSystem.*.Dictionary`2[?,System.Int32[]]");
+    write_text("fuzz_config", "threshold", ">bytes(MyApp.*) >= +10.5%");
+    write_text("fuzz_config", "threshold-absolute", ">count < 500");
+    write_text("fuzz_config", "threshold-unit", ">retained(A<B>) > -64 MiB");
+}
+
+/* ---- fuzz_write, fuzz_analyze: what a generator makes of any bytes is a graph ---- */
+
+static void corpus_graphs(void)
+{
+    uint8_t bytes[404];
+    for (size_t i = 0; i < 12; i++) {    /* as many as there are formats, or more */
+        char name[40];
+        for (size_t k = 0; k < sizeof bytes; k++)
+            bytes[k] = (uint8_t)(fuzz_hash((const uint8_t[]){ (uint8_t)i, (uint8_t)k, (uint8_t)(k >> 8) }, 3) >> 40);
+        bytes[0] = (uint8_t)i;
+        bytes[1] = i % 2 == 0;           /* nothing that only some formats can hold */
+        bytes[2] = 0;
+        (void)snprintf(name, sizeof name, "format-%zu", i);
+        write_file("fuzz_write", name, bytes, sizeof bytes);
+        (void)snprintf(name, sizeof name, "graphs-%zu", i);
+        bytes[0] = 128;
+        if (i < 4)
+            write_file("fuzz_analyze", name, bytes, sizeof bytes);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -277,6 +355,9 @@ int main(int argc, char **argv)
     corpus_payload(4, 3, "v6-32bit");
     corpus_dart();
     corpus_gclog();
+    corpus_ipc();
+    corpus_config();
+    corpus_graphs();
     corpus_gzip("one.gz", 6, 1, false, "");
     corpus_gzip("stored.gz", 0, 1, false, "");
     corpus_gzip("three-and-tail.gz", 1, 3, false, "tail");

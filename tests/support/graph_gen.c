@@ -11,6 +11,7 @@
 struct gen {
     const struct graph_gen *o;
     uint64_t state;
+    size_t at;                   /* in o->bytes */
     struct gcd_build *b;
     struct gcd_error err;
     uint32_t types, nodes;
@@ -19,7 +20,13 @@ struct gen {
 
 static uint64_t below(struct gen *g, uint64_t n)
 {
-    return run_random(&g->state) % n;
+    size_t left = g->o->byte_count - g->at, want = n <= 256 ? 1 : n <= 65536 ? 2 : 8;
+    if (left < want)
+        return run_random(&g->state) % n;
+    uint64_t v = 0;
+    while (want-- > 0)
+        v = v << 8 | g->o->bytes[g->at++];
+    return v % n;
 }
 
 static bool chance(struct gen *g, unsigned percent)

@@ -12,6 +12,8 @@
 /* What a graph may hold; all false: as much as any format can take. */
 struct graph_gen {
     uint64_t seed;
+    const uint8_t *bytes;        /* [byte_count] decide first, the generator behind SEED after them: for a fuzzer that wants to steer */
+    size_t byte_count;
     uint32_t max_nodes;          /* at least 0 and at most so many */
     bool plain_names;            /* letters and dots only; else also quotes, line ends, commas, brackets, other alphabets, very long ones */
     bool plain_sizes;            /* below 2^31; else up to 2^64 - 1, now and then */

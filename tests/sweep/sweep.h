@@ -38,6 +38,18 @@ static inline void tally_complain(struct tally *t, const char *fmt, ...)
     va_end(ap);
 }
 
+/*
+ * Change number K of the byte AT of an input: in a header every bit alone and all at once, elsewhere those of FEW[N], which can be too many for
+ * every byte already.  To be xored; 0 after the last.
+ */
+static inline uint8_t sweep_change(size_t at, size_t k, const uint8_t *few, size_t n)
+{
+    const size_t header_bytes = 256;
+    if (at < header_bytes)
+        return k < 8 ? (uint8_t)(1u << k) : k == 8 ? 0xff : 0;
+    return k < n ? few[k] : 0;
+}
+
 /* The end of a test proper: nothing to complain about, and something was run. */
 static inline void tally_expect_none(const struct tally *t)
 {

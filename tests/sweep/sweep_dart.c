@@ -3,10 +3,10 @@
  */
 #include <gcdumpc/writer.h>
 
-#include "read/read.h"
 #include "support/dart_sample.h"
 #include "support/failalloc.h"
 #include "support/graph_gen.h"
+#include "support/run_graph.h"
 #include "support/shop.h"
 #include "support/v8_check.h"
 #include "sweep/sweep.h"
@@ -15,22 +15,8 @@ typedef gcd_status (*dart_decoder)(const uint8_t *p, size_t n, const struct gcd_
 
 static gcd_status decode(const uint8_t *p, size_t n, const struct gcd_alloc *alloc, struct gcd_graph **ret, struct gcd_error *err)
 {
-    struct gcd_graph_options options = { .alloc = alloc };
-    struct gcd_input_options input = { .alloc = alloc };
-    struct gcd_input *in = NULL;
-    struct gcd_build *b = NULL;
     *err = (struct gcd_error)GCD_ERROR_INIT;
-    gcd_status st = gcd_input_from_memory(p, n, &input, &in, err);
-    if (st == GCD_OK)
-        st = gcd_build_new(&options, &b, err);
-    if (st == GCD_OK)
-        st = gcd_r_dart.read(in, &options, b, err);
-    if (st == GCD_OK)
-        st = gcd_build_seal(b, ret, err);
-    else
-        gcd_build_free(b);
-    gcd_input_free(in);
-    return st;
+    return run_graph_read(&gcd_r_dart, p, n, &(struct gcd_graph_options){ .alloc = alloc }, ret, err);
 }
 
 static gcd_status encode(const char *format, const struct gcd_graph *g, const struct gcd_alloc *alloc, struct gcd_sink **ret, struct gcd_error *err)
@@ -73,7 +59,10 @@ static const char *check_graph(const struct gcd_graph *g)
     struct gcd_sink *s;
     struct gcd_error err = GCD_ERROR_INIT;
     size_t n;
-    const char *wrong = encode("v8", g, NULL, &s, &err) != GCD_OK ? "not written as v8" : NULL;
+    const char *wrong = run_graph_check(g);
+    if (wrong != NULL)
+        return wrong;
+    wrong = encode("v8", g, NULL, &s, &err) != GCD_OK ? "not written as v8" : NULL;
     if (wrong == NULL) {
         const uint8_t *p = gcd_sink_memory(s, &n);
         wrong = v8_check(p, n, g);
@@ -148,15 +137,15 @@ static void sweep_truncate(dart_decoder d, struct tally *t)
 static void sweep_flip(dart_decoder d, struct tally *t)
 {
     static const uint8_t masks[] = { 0x01, 0x02, 0x08, 0x40, 0x80, 0xff };
-    uint8_t *p;
+    uint8_t *p, change;
     size_t n;
     for (size_t i = 0; (p = sample(i, &n)) != NULL; i++) {
         for (size_t at = 0; at < n; at++)
-            for (size_t k = 0; k < sizeof masks; k++) {
-                p[at] ^= masks[k];
+            for (size_t k = 0; (change = sweep_change(at, k, masks, sizeof masks)) != 0; k++) {
+                p[at] ^= change;
                 if (at > 0 || p[0] != 0x1f)
                     run_one(d, p, n, NULL, SIZE_MAX, at, t);
-                p[at] ^= masks[k];
+                p[at] ^= change;
             }
         free(p);
     }

@@ -85,19 +85,20 @@ static void cut_everywhere(sweep_decoder d, const char *name, const struct tb_by
 static void change_everywhere(sweep_decoder d, const char *name, const struct tb_bytes *etl, const struct tb_sample *s, struct tally *t)
 {
     static const uint8_t changes[] = { 0x01, 0x80, 0xff };
+    uint8_t change;
     (void)s;
-    for (size_t at = 0; at < etl->n; at += step) {
-        uint8_t change = changes[at % sizeof changes];
-        struct run r;
-        etl->p[at] ^= change;
-        d(etl->p, etl->n, &without_gclog, &r);
-        const char *wrong = run_check(&r);
-        if (wrong != NULL)
-            tally_complain(t, "%s, byte %zu ^ %02x: %s; %s", name, at, change, wrong, r.text);
-        etl->p[at] ^= change;
-        t->runs++;
-        run_done(&r);
-    }
+    for (size_t at = 0; at < etl->n; at += step)
+        for (size_t k = 0; (change = sweep_change(at, k, &changes[at % sizeof changes], 1)) != 0; k++) {
+            struct run r;
+            etl->p[at] ^= change;
+            d(etl->p, etl->n, &without_gclog, &r);
+            const char *wrong = run_check(&r);
+            if (wrong != NULL)
+                tally_complain(t, "%s, byte %zu ^ %02x: %s; %s", name, at, change, wrong, r.text);
+            etl->p[at] ^= change;
+            t->runs++;
+            run_done(&r);
+        }
 }
 
 static void test_samples_are_whole(void **state)

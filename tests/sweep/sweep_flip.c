@@ -62,6 +62,9 @@ static void sweep_samples(sweep_decoder decode, size_t step, struct tally *t)
             try_flip(decode, s->name, b.p, b.n, at, b.p[at] ^ 0x80, &light, t);
             try_flip(decode, s->name, b.p, b.n, at, 0, &light, t);
             try_flip(decode, s->name, b.p, b.n, at, 0xff, &light, t);
+            uint8_t change;
+            for (size_t k = 0; (change = sweep_change(at, k, NULL, 0)) != 0; k++)
+                try_flip(decode, s->name, b.p, b.n, at, b.p[at] ^ change, &light, t);
         }
         tb_free(&b);
     }

@@ -7,11 +7,16 @@
 
 #include "support/failalloc.h"
 #include "support/graph_gen.h"
-#include "support/run_gcdump.h"
+#include "support/run_graph.h"
 #include "support/tb_gcdump.h"
 
 /* A reader that can be broken on purpose. */
 typedef gcd_status (*reader)(const void *bytes, size_t n, const struct gcd_graph_options *o, struct gcd_graph **ret, struct gcd_error *err);
+
+static gcd_status read_right(const void *bytes, size_t n, const struct gcd_graph_options *o, struct gcd_graph **ret, struct gcd_error *err)
+{
+    return run_graph_read(&gcd_r_gcdump, bytes, n, o, ret, err);
+}
 
 /* A file of our own with all that a graph can hold, behind those of tb_gcdump.c. */
 static const char *sample(size_t i, struct tb_bytes *ret)
@@ -23,7 +28,7 @@ static const char *sample(size_t i, struct tb_bytes *ret)
     tb_free(&none);
     struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = 5, .max_nodes = 12, .plain_names = true });
     struct gcd_write_notes notes;
-    assert_int_equal(run_gcdump_write(g, NULL, ret, &notes, NULL), GCD_OK);
+    assert_int_equal(run_graph_write("gcdump", g, NULL, ret, &notes, NULL), GCD_OK);
     gcd_graph_free(g);
     return "our own";
 }
@@ -34,16 +39,7 @@ static const char *check(gcd_status st, const struct gcd_graph *g, const struct 
     if (st != GCD_OK)
         return st > 0 || err->code != st || err->msg[0] == '\0' ? "the error does not say what it is" :
                st == GCD_E_TRUNCATED || st == GCD_E_FORMAT || st == GCD_E_UNSUPPORTED || st == GCD_E_LIMIT ? NULL : "not an error of the file";
-    uint64_t edges = 0;
-    for (uint32_t n = 0; n < gcd_graph_node_count(g); n++) {
-        size_t k;
-        const uint32_t *targets = gcd_graph_node_edges(g, n, &k);
-        edges += k;
-        for (size_t i = 0; i < k; i++)
-            if (targets[i] >= gcd_graph_node_count(g))
-                return "a reference leads nowhere";
-    }
-    return edges == gcd_graph_edge_count(g) ? NULL : "references are not counted";
+    return run_graph_check(g);
 }
 
 /* WHOLE: what the file holds, NULL when that may have changed. */
@@ -75,7 +71,7 @@ static void sweep_cuts(reader read, struct tally *t)
     const char *name;
     for (size_t i = 0; (name = sample(i, &b)) != NULL; i++) {
         struct gcd_graph *whole;
-        assert_int_equal(run_gcdump_read(b.p, b.n, NULL, &whole, NULL), GCD_OK);
+        assert_int_equal(run_graph_read(&gcd_r_gcdump, b.p, b.n, NULL, &whole, NULL), GCD_OK);
         for (size_t n = 0; n < b.n; n++) {
             uint8_t *cut = malloc(n + (n == 0));
             assert_non_null(cut);
@@ -91,14 +87,15 @@ static void sweep_cuts(reader read, struct tally *t)
 static void sweep_flips(reader read, struct tally *t)
 {
     static const uint8_t masks[] = { 0x01, 0x02, 0x40, 0x80, 0xff };
+    uint8_t change;
     struct tb_bytes b;
     const char *name;
     for (size_t i = 0; (name = sample(i, &b)) != NULL; i++) {
         for (size_t at = 0; at < b.n; at++)
-            for (size_t k = 0; k < sizeof masks; k++) {
-                b.p[at] ^= masks[k];
+            for (size_t k = 0; (change = sweep_change(at, k, masks, sizeof masks)) != 0; k++) {
+                b.p[at] ^= change;
                 try_bytes(read, name, at, b.p, b.n, NULL, t);
-                b.p[at] ^= masks[k];
+                b.p[at] ^= change;
             }
         tb_free(&b);
     }
@@ -108,7 +105,7 @@ static void test_cuts(void **state)
 {
     (void)state;
     struct tally t = { 0 };
-    sweep_cuts(run_gcdump_read, &t);
+    sweep_cuts(read_right, &t);
     assert_true(t.runs > 8000);
     tally_expect_none(&t);
 }
@@ -117,7 +114,7 @@ static void test_flips(void **state)
 {
     (void)state;
     struct tally t = { 0 };
-    sweep_flips(run_gcdump_read, &t);
+    sweep_flips(read_right, &t);
     tally_expect_none(&t);
 }
 
@@ -128,10 +125,10 @@ static gcd_status read_and_write(const void *p, size_t n, struct failalloc *f, s
     struct gcd_graph *g;
     struct tb_bytes out = { NULL, 0, 0 };
     struct gcd_write_notes notes;
-    gcd_status st = run_gcdump_read(p, n, &(struct gcd_graph_options){ .alloc = &f->alloc }, &g, err);
+    gcd_status st = run_graph_read(&gcd_r_gcdump, p, n, &(struct gcd_graph_options){ .alloc = &f->alloc }, &g, err);
     if (st != GCD_OK)
         return st;
-    st = run_gcdump_write(g, &f->alloc, &out, &notes, err);
+    st = run_graph_write("gcdump", g, &f->alloc, &out, &notes, err);
     gcd_graph_free(g);
     tb_free(&out);
     return st;
@@ -171,14 +168,14 @@ static void test_allocations(void **state)
 /* Takes a damaged file for one that cannot be read. */
 static gcd_status read_confused(const void *bytes, size_t n, const struct gcd_graph_options *o, struct gcd_graph **ret, struct gcd_error *err)
 {
-    gcd_status st = run_gcdump_read(bytes, n, o, ret, err);
+    gcd_status st = read_right(bytes, n, o, ret, err);
     return st == GCD_E_FORMAT || st == GCD_E_TRUNCATED ? (err->code = GCD_E_IO) : st;
 }
 
 /* Does not say what is wrong. */
 static gcd_status read_silent(const void *bytes, size_t n, const struct gcd_graph_options *o, struct gcd_graph **ret, struct gcd_error *err)
 {
-    gcd_status st = run_gcdump_read(bytes, n, o, ret, err);
+    gcd_status st = read_right(bytes, n, o, ret, err);
     err->msg[0] = '\0';
     return st;
 }
@@ -187,7 +184,7 @@ static gcd_status read_silent(const void *bytes, size_t n, const struct gcd_grap
 static gcd_status read_leaking(const void *bytes, size_t n, const struct gcd_graph_options *o, struct gcd_graph **ret, struct gcd_error *err)
 {
     struct failalloc *f = o->alloc->ctx;
-    gcd_status st = run_gcdump_read(bytes, n, o, ret, err);
+    gcd_status st = read_right(bytes, n, o, ret, err);
     if (st != GCD_OK)
         (void)snprintf(f->wrong, sizeof f->wrong, "blocks left");
     return st;
@@ -196,7 +193,7 @@ static gcd_status read_leaking(const void *bytes, size_t n, const struct gcd_gra
 /* A graph, but not the one in the file. */
 static gcd_status read_other(const void *bytes, size_t n, const struct gcd_graph_options *o, struct gcd_graph **ret, struct gcd_error *err)
 {
-    gcd_status st = run_gcdump_read(bytes, n, o, ret, err);
+    gcd_status st = read_right(bytes, n, o, ret, err);
     if (st != GCD_OK)
         return st;
     gcd_graph_free(*ret);

@@ -9,14 +9,14 @@
 #include <zlib.h>
 
 #include "read/read.h"
-#include "support/run_gcdump.h"
+#include "support/run_graph.h"
 #include "support/tb_gcdump.h"
 
 static struct gcd_graph *read_ok(const void *p, size_t n, const struct gcd_graph_options *options)
 {
     struct gcd_graph *g = NULL;
     struct gcd_error err = GCD_ERROR_INIT;
-    if (run_gcdump_read(p, n, options, &g, &err) != GCD_OK)
+    if (run_graph_read(&gcd_r_gcdump, p, n, options, &g, &err) != GCD_OK)
         fail_msg("%s", err.msg);
     return g;
 }
@@ -158,7 +158,7 @@ static void expect(const void *p, size_t n, gcd_status expected, const char *tex
 {
     struct gcd_graph *g = NULL;
     struct gcd_error err = GCD_ERROR_INIT;
-    gcd_status st = run_gcdump_read(p, n, NULL, &g, &err);
+    gcd_status st = run_graph_read(&gcd_r_gcdump, p, n, NULL, &g, &err);
     if (st != expected || strstr(err.msg, text) == NULL)
         fail_msg("%s instead of %s: %s", gcd_status_name(st), gcd_status_name(expected), err.msg);
 }
@@ -297,7 +297,7 @@ static void test_limits(void **state)
     for (size_t i = 0; i < 3; i++) {
         struct gcd_graph *g = NULL;
         struct gcd_error err = GCD_ERROR_INIT;
-        assert_int_equal(run_gcdump_read(b.p, b.n, &(struct gcd_graph_options){ .limits = &limits[i] }, &g, &err), GCD_E_LIMIT);
+        assert_int_equal(run_graph_read(&gcd_r_gcdump, b.p, b.n, &(struct gcd_graph_options){ .limits = &limits[i] }, &g, &err), GCD_E_LIMIT);
     }
     tb_free(&b);
 }

@@ -7,7 +7,7 @@
 
 #include "graph/graph_build.h"
 #include "support/graph_gen.h"
-#include "support/run_gcdump.h"
+#include "support/run_graph.h"
 
 #define SEEDS 400
 
@@ -21,11 +21,11 @@ static struct gcd_graph *round_trip(const struct gcd_graph *g, bool keep_unknown
     struct gcd_graph *back = NULL;
     struct gcd_write_notes notes = { 0 };
     struct gcd_error err = GCD_ERROR_INIT;
-    if (run_gcdump_write(g, NULL, &out, &notes, &err) != GCD_OK ||
-        run_gcdump_read(out.p, out.n, &(struct gcd_graph_options){ .keep_unknown = keep_unknown }, &back, &err) != GCD_OK)
+    if (run_graph_write("gcdump", g, NULL, &out, &notes, &err) != GCD_OK ||
+        run_graph_read(&gcd_r_gcdump, out.p, out.n, &(struct gcd_graph_options){ .keep_unknown = keep_unknown }, &back, &err) != GCD_OK)
         fail_msg("%s", err.msg);
     /* same graph, same bytes */
-    assert_int_equal(run_gcdump_write(g, NULL, &again, &notes, NULL), GCD_OK);
+    assert_int_equal(run_graph_write("gcdump", g, NULL, &again, &notes, NULL), GCD_OK);
     assert_int_equal(out.n, again.n);
     assert_memory_equal(out.p, again.p, out.n);
     tb_free(&out);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "graph/graph_build.h"
-#include "support/run_gcdump.h"
+#include "support/run_graph.h"
 #include "support/tb_gcdump.h"
 #include "write/gcdump_put.h"
 
@@ -67,7 +67,7 @@ static void test_bytes(void **state)
     struct gcd_graph *g = seal(b);
     struct tb_bytes out;
     struct gcd_write_notes notes = { 0 };
-    assert_int_equal(run_gcdump_write(g, NULL, &out, &notes, NULL), GCD_OK);
+    assert_int_equal(run_graph_write("gcdump", g, NULL, &out, &notes, NULL), GCD_OK);
 
     static const uint8_t graph[] =
         "\x14\0\0\0!FastSerialization.1"
@@ -186,7 +186,7 @@ static void test_large_sizes(void **state)
     struct gcd_graph *g = seal(b);
     struct tb_bytes out;
     struct gcd_write_notes notes = { 0 };
-    assert_int_equal(run_gcdump_write(g, NULL, &out, &notes, NULL), GCD_OK);
+    assert_int_equal(run_graph_write("gcdump", g, NULL, &out, &notes, NULL), GCD_OK);
     assert_int_equal(notes.loss_count, 1);
     assert_int_equal(notes.losses[0].count, 2);
     static const uint8_t sum[] = { 0xfd, 0xff, 0xff, 0x7f, 1, 0, 0, 0 };     /* 3 * (2^31 - 1) */
@@ -210,10 +210,10 @@ static void test_dependents(void **state)
     struct gcd_graph *g = seal(b), *back;
     struct tb_bytes out;
     struct gcd_write_notes notes = { 0 };
-    assert_int_equal(run_gcdump_write(g, NULL, &out, &notes, NULL), GCD_OK);
+    assert_int_equal(run_graph_write("gcdump", g, NULL, &out, &notes, NULL), GCD_OK);
     assert_int_equal(notes.edges, 2);
     assert_int_equal(notes.roots, 0);
-    assert_int_equal(run_gcdump_read(out.p, out.n, NULL, &back, NULL), GCD_OK);
+    assert_int_equal(run_graph_read(&gcd_r_gcdump, out.p, out.n, NULL, &back, NULL), GCD_OK);
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(back, 1, &n);
     assert_true(n == 2 && edges[0] == 2 && edges[1] == 0);

@@ -1,0 +1,205 @@
+"""Every call into the system fails in turn, every allocation, and all are interrupted or cut short: each command and format answers with a
+status and a line, leaves no temporary file, and does not touch the old output.  See tests/preload/fail_calls.c.
+
+GCDUMPC_SWEEP_POINTS: how many failing calls of one kind are tried for one command, spread over all of them (40, with
+sanitizers 12; 0 = every one).
+"""
+import errno
+import os
+import shutil
+import struct
+import subprocess
+import unittest
+
+from cli_support import BUILD, PROGRAM, SANITIZED, SECONDS, CliTest, digest, main, small_trace
+
+LIBRARY = os.path.join(BUILD, "tests", "fail_calls.so")
+POINTS = int(os.environ.get("GCDUMPC_SWEEP_POINTS") or (12 if SANITIZED else 40))
+SQLITE = [] if os.environ.get("GCDUMPC_SQLITE") == "OFF" else ["db"]
+# what a call of each kind may meet
+WAYS = {"open": (errno.EMFILE, errno.EACCES), "read": (errno.EIO,), "write": (errno.ENOSPC, errno.EIO), "sync": (errno.EIO,),
+        "rename": (errno.EACCES,), "truncate": (errno.ENOSPC,), "mkdir": (errno.ENOSPC,), "close": (errno.EIO,), "stat": (errno.EIO,),
+        "lock": (errno.ENOLCK,), "seek": (errno.EIO,), "map": (errno.ENOMEM,)}
+SUFFIXES = ["gclog", "gclog.gz", "gcdump", "heapsnapshot", "dartheap", "pb.gz", "folded", "html", "csv", *SQLITE]
+TABLES = (["info"], ["info", "--events"], ["info", "--json"], ["report"], ["report", "--by", "length", "--csv"], ["report", "--retained"],
+          ["retained"], ["retained", "--tree", "3", "--json"], ["paths", "--type", "*Order*"], ["leaks", "--min-bytes", "1"])
+
+
+class FailingCalls(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        if not os.path.exists(LIBRARY):
+            raise unittest.SkipTest("the library tests/fail_calls.so was not built")
+
+    def setUp(self):
+        super().setUp()
+        self.put("in.nettrace", small_trace())
+        self.report = self.path("..", "report")
+        self.runs = 0
+
+    def failing(self, how, *args, data=None):
+        """Run with GCDUMPC_FAIL=HOW; returns the run, the calls of that kind, and how many failed."""
+        with open(self.report, "wb") as f:
+            f.write(bytes(16))
+        env = self.environment(GCDUMPC_FAIL=how, GCDUMPC_FAIL_REPORT=self.report, LD_PRELOAD=LIBRARY)
+        options = {"input": data} if data is not None else {"stdin": subprocess.DEVNULL}
+        run = subprocess.run([PROGRAM, *args], cwd=self.dir, env=env, capture_output=True, timeout=SECONDS, check=False, **options)
+        self.runs += 1
+        with open(self.report, "rb") as f:
+            calls, failed = struct.unpack("=QQ", f.read())
+        return run, calls, failed
+
+    def content(self):
+        """As folder(), and what is in folders."""
+        found = self.folder()
+        for name in os.listdir(self.dir):
+            if os.path.isdir(self.path(name)):
+                found[name] = {n: digest(self.get(os.path.join(name, n))) for n in sorted(os.listdir(self.path(name)))}
+        return found
+
+    def reset(self, before):
+        """Away with the outputs, as far as there are new ones."""
+        if self.content() == before:
+            return
+        for name in os.listdir(self.dir):
+            if os.path.isdir(self.path(name)):
+                shutil.rmtree(self.path(name))
+            elif name not in before:
+                os.unlink(self.path(name))
+        if "old" in before:
+            self.put("old", b"old")
+
+    def complaint(self, run, whole, before, after):
+        """None, or what is wrong with the answer.  WHOLE is the undisturbed run, AFTER what the folder looks like then."""
+        if b"Sanitizer" in run.stderr or b"runtime error:" in run.stderr:
+            return "a sanitizer has found something"
+        if os.listdir(self.tmp):
+            return f"left in TMPDIR: {os.listdir(self.tmp)}"
+        now = self.content()
+        if run.returncode == whole.returncode and now == after:
+            return None if run.stdout == whole.stdout else "it says that it succeeded, but the output is another one"
+        if run.returncode not in (1, 3):
+            return f"exit status {run.returncode}, and the files are {now}"
+        if not run.stderr.startswith(b"gcdumpc: ") or not run.stderr.endswith(b"\n"):
+            return "no line that says what is wrong"
+        if run.returncode == 3:
+            return None if b"incomplete" in run.stderr else "exit status 3 without a word"
+        return None if now == before else f"it has failed, and left {sorted(now)}"
+
+    def sweep(self, kinds, *args, data=None, points=POINTS):
+        before = self.content()
+        for kind, ways in kinds.items():
+            whole, calls, failed = self.failing(f"{kind}:0:0", *args, data=data)
+            after = self.content()
+            self.reset(before)
+            self.assertIn(whole.returncode, (0, 3), whole)
+            self.assertEqual(failed, 0)
+            step = max(1, calls // points) if points > 0 else 1
+            for n in range(1, calls + 1, step):
+                for way in ways:
+                    run, _, failed = self.failing(f"{kind}:{n}:{way}", *args, data=data)
+                    wrong = self.complaint(run, whole, before, after)
+                    self.reset(before)
+                    for name in os.listdir(self.tmp):
+                        os.unlink(os.path.join(self.tmp, name))
+                    with self.subTest(call=f"{kind} {n}", errno=errno.errorcode.get(way), command=" ".join(args)):
+                        self.assertIsNone(wrong, run)
+                        self.assertLessEqual(failed, 1)
+
+    def same(self, how, *args, data=None):
+        """What is only interrupted or cut short changes nothing."""
+        before = self.content()
+        whole, _, _ = self.failing("none:0:0", *args, data=data)
+        after = self.content()
+        self.reset(before)
+        run, _, _ = self.failing(how, *args, data=data)
+        found, expected = ((r.returncode, r.stdout, r.stderr) for r in (run, whole))
+        self.assertEqual((*found, self.content()), (*expected, after), (how, args))
+        self.reset(before)
+
+    def inputs(self):
+        """The same small heap in every format that is read."""
+        names = ["in.nettrace", "in.gclog", "in.gcdump", "in.dartheap"]
+        for name in names[1:]:
+            self.done("convert", "in.nettrace", "-q", "-o", name)
+        self.done("convert", "in.gclog", "-q", "-o", "in.gclog.gz")
+        subprocess.run([os.path.join(BUILD, "nettrace2etl"), "--buffer", "1024", "--tight", "--compress", self.path("in.nettrace"),
+                        self.path("in.etl")], check=True, capture_output=True)
+        return [*names, "in.gclog.gz", "in.etl"]
+
+    # the library itself
+
+    def test_it_lets_calls_fail(self):
+        run, calls, failed = self.failing(f"read:1:{errno.EIO}", "convert", "in.nettrace", "-o", "out")
+        self.assertEqual((run.returncode, failed), (1, 1))
+        self.assertRegex(run.stderr, rb"\Agcdumpc: in.nettrace: cannot read: Input/output error\n\Z")
+        self.assertGreaterEqual(calls, 1)
+        run, _, failed = self.failing(f"write:1+:{errno.ENOSPC}", "convert", "in.nettrace", "-o", "out")
+        self.assertEqual(run.stderr, b"gcdumpc: out: cannot write: No space left on device\n")
+        self.assertGreaterEqual(failed, 1)
+
+    def test_wrong_answers_are_noticed(self):
+        before = self.content()
+        whole, _, _ = self.failing("none:0:0", "convert", "in.nettrace", "-q", "-o", "out")
+        after = self.content()
+        self.assertIsNone(self.complaint(whole, whole, before, after))
+        self.put("out", b"half")
+        self.assertRegex(self.complaint(whole, whole, before, after), "exit status 0")
+        failed = subprocess.CompletedProcess([], 1, b"", b"gcdumpc: out: cannot write\n")
+        self.assertRegex(self.complaint(failed, whole, before, after), "has failed, and left")
+        os.unlink(self.path("out"))
+        self.assertIsNone(self.complaint(failed, whole, before, after))
+        failed.stderr = b""
+        self.assertRegex(self.complaint(failed, whole, before, after), "no line")
+
+    # the sweeps
+
+    def test_every_call_for_an_output(self):
+        self.put("old", b"old")
+        for suffix in SUFFIXES:
+            if suffix == "csv":
+                self.sweep(WAYS, "convert", "in.nettrace", "-q", "-o", "out.csv/")
+                continue
+            self.sweep(WAYS, "convert", "in.nettrace", "-q", "-o", f"out.{suffix}")
+        self.sweep(WAYS, "convert", "in.nettrace", "-q", "--format", "gclog", "-o", "old")
+        self.sweep(WAYS, "report", "in.nettrace", "-o", "out.prom")
+        self.sweep(WAYS, "diff", "in.nettrace", "in.nettrace", "-o", "out.html")
+
+    def test_every_call_for_a_table(self):
+        for words in TABLES:
+            self.sweep(WAYS, words[0], "in.nettrace", *words[1:])
+        self.sweep(WAYS, "diff", "in.nettrace", "in.nettrace", "--retained")
+        self.sweep(WAYS, "trend", "in.nettrace", "in.nettrace", "--csv")
+
+    def test_every_call_for_an_input(self):
+        for name in self.inputs():
+            self.sweep(WAYS, "convert", name, "-q", "-o", "out.gcdump")
+            self.sweep(WAYS, "info", name)
+        self.sweep(WAYS, "convert", "-", "-q", "-o", "out.gcdump", data=small_trace())
+
+    def test_interrupted_and_cut_short(self):
+        inputs = self.inputs()
+        for how in ("open:again", "read:again", "read:short", "write:again", "write:short", "sync:again"):
+            for suffix in SUFFIXES:
+                if suffix == "db" and how == "sync:again":
+                    continue                         # SQLite's own calls
+                self.same(how, "convert", "in.nettrace", "-q", "-o", "out.csv/" if suffix == "csv" else f"out.{suffix}")
+            for name in inputs:
+                self.same(how, "report", name)
+            self.same(how, "convert", "-", "-q", "-o", "out.gcdump", data=small_trace())
+
+    @unittest.skipIf(SANITIZED, "the sanitizer has an allocator of its own; tests/sweep/sweep_alloc.c and others let that of the library fail")
+    def test_every_allocation(self):
+        memory = {"alloc": (0,)}
+        for suffix in SUFFIXES:
+            self.sweep(memory, "convert", "in.nettrace", "-q", "-o", "out.csv/" if suffix == "csv" else f"out.{suffix}")
+        for words in TABLES:
+            self.sweep(memory, words[0], "in.nettrace", *words[1:])
+        for name in self.inputs()[1:]:
+            self.sweep(memory, "report", name)       # not info, which tells memory: what cannot be given back is no mistake
+        self.sweep(memory, "diff", "in.nettrace", "in.nettrace", "-o", "out.html")
+        self.sweep(memory, "trend", "in.nettrace", "in.nettrace", "--json")
+
+
+if __name__ == "__main__":
+    main()

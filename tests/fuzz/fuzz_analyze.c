@@ -1,0 +1,273 @@
+/*
+ * Analyses of random graphs, which the bytes make: they agree with what the definition says, worked out the slow way, and with each other.
+ */
+#include <gcdumpc/diff.h>
+#include <gcdumpc/dominators.h>
+#include <gcdumpc/paths.h>
+#include <gcdumpc/retained.h>
+#include <gcdumpc/root_sets.h>
+#include <gcdumpc/suspects.h>
+#include <gcdumpc/type_tree.h>
+
+#include "fuzz/fuzz.h"
+#include "support/failalloc.h"
+#include "support/graph_gen.h"
+#include "support/graph_roots.h"
+#include "support/run.h"
+
+#define NODES 24u
+
+struct heap {
+    struct gcd_graph *graph;
+    uint32_t nodes, types;
+    uint32_t *roots;             /* [root_count] */
+    size_t root_count;
+    uint8_t alive[NODES + 2];
+    const struct gcd_alloc *alloc;
+};
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+    return b > UINT64_MAX - a ? UINT64_MAX : a + b;
+}
+
+/* Bytes of what is alive, and is not without the nodes marked in GONE. */
+static uint64_t kept(const struct heap *h, const uint8_t *gone, uint64_t *ret_count)
+{
+    uint8_t still[NODES + 2];
+    uint64_t bytes = 0, count = 0;
+    graph_mark(h->graph, h->roots, h->root_count, gone, still);
+    for (uint32_t n = 0; n < h->nodes; n++)
+        if (h->alive[n] && !still[n]) {
+            bytes = plus(bytes, gcd_graph_node_size(h->graph, n));
+            count++;
+        }
+    *ret_count = count;
+    return bytes;
+}
+
+static void check_dominators(const struct heap *h, const struct gcd_dominators *d)
+{
+    uint32_t alive = 0;
+    for (uint32_t n = 0; n < h->nodes; n++) {
+        uint8_t gone[NODES + 2] = { 0 };
+        uint64_t count, bytes;
+        gone[n] = 1;
+        bytes = kept(h, gone, &count);
+        alive += h->alive[n];
+        uint32_t parent = gcd_dominators_parent(d, n);
+        if ((parent != GCD_NODE_NONE) != (h->alive[n] != 0))
+            fuzz_fail("what is alive has a dominator", "or has not");
+        if (gcd_dominators_retained(d, n) != bytes)
+            fuzz_fail("what would go with an object is its retained size", "another");
+    }
+    if (gcd_dominators_reachable(d) != alive)
+        fuzz_fail("what is alive is counted", "wrongly");
+}
+
+static void check_paths(const struct heap *h, const struct gcd_paths *p)
+{
+    const uint32_t *order = gcd_paths_order(p);
+    uint32_t length[NODES + 2];
+    for (uint32_t i = 0; i < gcd_paths_reachable(p); i++) {
+        uint32_t n = order[i], parent = gcd_paths_parent(p, n);
+        length[n] = parent == GCD_NODE_ROOT ? 0 : length[parent] + 1;
+        if (parent != GCD_NODE_ROOT && !graph_leads(h->graph, parent, n))
+            fuzz_fail("a path follows references", "it does not");
+        if (i > 0 && length[n] < length[order[i - 1]])
+            fuzz_fail("paths come by their length", "they do not");
+    }
+    for (uint32_t n = 0; n < h->nodes; n++) {
+        if ((gcd_paths_parent(p, n) != GCD_NODE_NONE) != (h->alive[n] != 0))
+            fuzz_fail("what is alive has a path", "or has not");
+        for (uint32_t to = 0; h->alive[n] && to < h->nodes; to++)
+            if (h->alive[to] && length[to] > length[n] + 1 && graph_leads(h->graph, n, to))
+                fuzz_fail("paths are the shortest", "they are not");
+    }
+}
+
+static void check_sets(const struct heap *h, const struct gcd_dominators *d)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_retained_set set;
+    struct gcd_root_sets roots;
+    uint64_t lower[64], count;
+    uint8_t wanted[64] = { 0 }, gone[NODES + 2] = { 0 };
+    if (gcd_retained_by_type(h->graph, d, NULL, lower, &err) != GCD_OK)
+        fuzz_fail("retained sizes of types", err.msg);
+    for (uint32_t t = 0; t < h->types; t++) {
+        wanted[t] = 1;
+        for (uint32_t n = 0; n < h->nodes; n++)
+            gone[n] = gcd_graph_node_type(h->graph, n) == t;
+        uint64_t bytes = kept(h, gone, &count);
+        if (gcd_retained_set(h->graph, wanted, NULL, NULL, &set, &err) != GCD_OK)
+            fuzz_fail("what a type retains", err.msg);
+        if (set.retained_bytes != bytes || set.retained_objects != count || lower[t] > bytes)
+            fuzz_fail("what would go with a type is its retained size", "another");
+        wanted[t] = 0;
+    }
+    if (gcd_root_sets_of(h->graph, NULL, NULL, &roots, &err) != GCD_OK)
+        fuzz_fail("sets of roots", err.msg);
+    uint64_t sum = roots.shared_objects + roots.unreachable_objects + roots.stand_ins.retained_objects;
+    for (size_t i = 0; i < GCD_GROUPS; i++)
+        sum += roots.groups[i].retained_objects;
+    if (sum != h->nodes)
+        fuzz_fail("each object is retained by one group, shared or unreachable", "not so");
+}
+
+static void check_tree(struct gcd_type_tree *t, uint64_t wanted)
+{
+    struct gcd_type_tree_totals sums = gcd_type_tree_totals(t);
+    size_t n;
+    const struct gcd_type_step *s = gcd_type_tree_steps(t, &n);
+    uint64_t top = 0, own = 0;
+    for (size_t i = 0; i < n; i++) {
+        if ((s[i].depth == 0) != (s[i].parent == GCD_STEP_NONE) || s[i].end <= i || s[i].end > n ||
+            (s[i].depth > 0 && (s[i].parent >= i || s[s[i].parent].depth + 1 != s[i].depth)))
+            fuzz_fail("a step is below its parent", "it is not");
+        top += s[i].depth == 0 ? s[i].count : 0;
+        own += s[i].own_count;
+    }
+    if (top != sums.count || own != sums.count || sums.count + sums.dead_count != wanted)
+        fuzz_fail("every wanted object is in the tree once", "not so");
+    gcd_type_tree_free(t);
+}
+
+static void check_suspects(const struct heap *h, const struct gcd_dominators *d, const struct gcd_paths *p)
+{
+    struct gcd_suspects_options o = { .share = 0.001, .min_bytes = 1, .paths = p, .alloc = h->alloc };
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_suspects *s;
+    gcd_status st = gcd_suspects_new(h->graph, d, &o, &s, &err);
+    if (st == GCD_E_NOMEM && h->alloc != NULL)
+        return;
+    if (st != GCD_OK)
+        fuzz_fail("suspects", err.msg);
+    for (size_t i = 0; i < gcd_suspects_count(s); i++) {
+        const struct gcd_suspect *one = gcd_suspects_get(s, i);
+        if (one->sentence[0] == '\0' || !run_is_utf8(one->sentence, strlen(one->sentence)))
+            fuzz_fail("a suspect has a sentence", one->sentence);
+        if (!(one->share >= 0 && one->share <= 1) || one->bytes > one->retained_bytes)
+            fuzz_fail("a suspect is a part of the heap", one->sentence);
+        for (size_t k = 0; k < one->path_count; k++)
+            if (one->path[k].node >= h->nodes || one->path[k].repeats == 0)
+                fuzz_fail("a path leads through objects", one->sentence);
+    }
+    gcd_suspects_free(s);
+}
+
+static void add_types(struct gcd_diff *d, const struct heap *h)
+{
+    struct gcd_diff_type types[64];
+    struct gcd_error err = GCD_ERROR_INIT;
+    for (uint32_t t = 0; t < h->types; t++) {
+        const struct gcd_type *type = gcd_graph_type(h->graph, t);
+        types[t] = (struct gcd_diff_type){ type->name, type->module_path, { type->objects, type->bytes, 0 } };
+    }
+    if (gcd_diff_add(d, types, h->types, &err) != GCD_OK)
+        fuzz_fail("types can be compared", err.msg);
+}
+
+static void check_diff(const struct heap *before, const struct heap *after)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_diff *d;
+    uint64_t old = 0, new = 0;
+    if (gcd_diff_new(NULL, &d, &err) != GCD_OK)
+        abort();
+    add_types(d, before);
+    add_types(d, after);
+    if (gcd_diff_match(d, &err) != GCD_OK)
+        fuzz_fail("types can be matched", err.msg);
+    for (size_t i = 0; i < gcd_diff_row_count(d); i++) {
+        old += gcd_diff_row(d, i)->sums[0].objects;
+        new += gcd_diff_row(d, i)->sums[1].objects;
+    }
+    if (old != before->nodes || new != after->nodes)
+        fuzz_fail("each object is in one row", "not so");
+    gcd_diff_free(d);
+}
+
+static bool make(struct heap *h, const uint8_t *data, size_t size, const struct gcd_alloc *alloc)
+{
+    struct graph_gen o = { .seed = data[0], .bytes = data + 1, .byte_count = size - 1, .max_nodes = NODES, .keep_unknown = data[0] & 1 };
+    *h = (struct heap){ .graph = graph_gen(&o), .alloc = alloc };
+    h->nodes = gcd_graph_node_count(h->graph);
+    h->types = gcd_graph_type_count(h->graph);
+    h->roots = graph_roots(h->graph, &h->root_count);
+    graph_mark(h->graph, h->roots, h->root_count, NULL, h->alive);
+    return h->nodes <= NODES + 1 && h->types < 64;
+}
+
+static void done(struct heap *h)
+{
+    free(h->roots);
+    gcd_graph_free(h->graph);
+}
+
+/* All of it with little memory: it says so, and leaves nothing behind. */
+static void check_memory(const struct heap *h, struct failalloc *f)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_dominators *d = NULL;
+    struct gcd_paths *p = NULL;
+    struct gcd_type_tree *t = NULL;
+    gcd_status st = gcd_dominators_new(h->graph, &(struct gcd_dominators_options){ .alloc = &f->alloc }, &d, &err);
+    if (st == GCD_OK)
+        st = gcd_paths_new(h->graph, &(struct gcd_paths_options){ .alloc = &f->alloc }, &p, &err);
+    if (st == GCD_OK)
+        st = gcd_type_tree_of_paths(h->graph, p, &(struct gcd_type_tree_options){ .alloc = &f->alloc }, &t, &err);
+    if (st == GCD_OK)
+        check_suspects(h, d, p);
+    else if (st != GCD_E_NOMEM || f->failed == 0)
+        fuzz_fail("out of memory is told", err.msg);
+    gcd_type_tree_free(t);
+    gcd_paths_free(p);
+    gcd_dominators_free(d);
+    if (failalloc_complaint(f) != NULL)
+        fuzz_fail("memory", failalloc_complaint(f));
+}
+
+static void check_all(const struct heap *h)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_dominators *d;
+    struct gcd_paths *p;
+    struct gcd_type_tree *t;
+    if (gcd_dominators_new(h->graph, NULL, &d, &err) != GCD_OK || gcd_paths_new(h->graph, NULL, &p, &err) != GCD_OK)
+        fuzz_fail("every graph can be analysed", err.msg);
+    check_dominators(h, d);
+    check_paths(h, p);
+    check_sets(h, d);
+    for (int to_root = 0; to_root < 2; to_root++) {
+        if (gcd_type_tree_of_paths(h->graph, p, &(struct gcd_type_tree_options){ .to_root = to_root }, &t, &err) != GCD_OK)
+            fuzz_fail("paths can be merged", err.msg);
+        check_tree(t, h->nodes);
+    }
+    if (gcd_type_tree_of_dominators(h->graph, d, NULL, &t, &err) != GCD_OK)
+        fuzz_fail("the dominator tree can be merged", err.msg);
+    check_tree(t, h->nodes);
+    check_suspects(h, d, p);
+    gcd_paths_free(p);
+    gcd_dominators_free(d);
+}
+
+/* The first byte cuts the rest into two graphs, the second says which allocation fails. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct heap a, b;
+    struct failalloc f;
+    if (size < 4)
+        return 0;
+    size_t cut = 1 + (size - 3) * data[0] / 256;
+    failalloc_init(&f);
+    f.fail_at = data[1];
+    if (!make(&a, data + 2, cut, NULL) || !make(&b, data + 2 + cut, size - 2 - cut, &f.alloc))
+        fuzz_fail("a graph is as large as it was ordered", "larger");
+    check_all(&a);
+    check_diff(&a, &b);
+    check_memory(&b, &f);
+    done(&a);
+    done(&b);
+    return 0;
+}

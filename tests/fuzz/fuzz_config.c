@@ -1,0 +1,135 @@
+/*
+ * What a user can write: a configuration file, the name of an output with fields, a pattern, a threshold.  The first byte says which.
+ *
+ * It is understood, or refused with a line that says why; what is understood can be used.
+ */
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "filter.h"
+#include "fuzz/fuzz.h"
+#include "job/config.h"
+#include "job/template.h"
+#include "support/run.h"
+#include "threshold.h"
+
+#define TEXT_BYTES 4096u
+
+static void expect_line(enum cli_exit e, bool usage_only)
+{
+    if (e == CLI_DONE)
+        return;
+    if (e != CLI_USAGE && (usage_only || e != CLI_FAILED))
+        fuzz_fail("it is the user's mistake", "another exit status");
+    if (cli_last_said()[0] == '\0')
+        fuzz_fail("a refusal is told", "no line");
+}
+
+static size_t slashes(const char *path)
+{
+    size_t n = 0;
+    for (; *path != '\0'; path++)
+        n += *path == '/';
+    return n;
+}
+
+/* What a process calls itself leads nowhere: the output has as many parts as with any other name, and is in the folder of all of them. */
+static void check_template(const char *text)
+{
+    struct cli_template_values values = { .name = "../Sh\x01op", .pid = 4711, .host = "web1", .time = 1795279385 };
+    struct cli_template *t = NULL;
+    char path[TEXT_BYTES], plain[TEXT_BYTES], folder[TEXT_BYTES];
+    enum cli_exit e = cli_template_new(text, &t);
+    expect_line(e, true);
+    if (e != CLI_DONE)
+        return;
+    (void)cli_template_has_time(t);
+    (void)cli_template_has_process(t);
+    e = cli_template_expand(t, &values, path, sizeof path);
+    expect_line(e, false);
+    values.name = "Shop";
+    if (e == CLI_DONE && cli_template_expand(t, &values, plain, sizeof plain) == CLI_DONE && slashes(path) != slashes(plain))
+        fuzz_fail("the name of a process is no path", path);
+    if (e == CLI_DONE && cli_template_folder(t, folder, sizeof folder) && strcmp(folder, ".") != 0 &&
+        strncmp(path, folder, strlen(folder)) != 0)
+        fuzz_fail("an output is in its folder", path);
+    cli_template_free(t);
+}
+
+/* Not a regular expression: what these cost is the C library's business. */
+static void check_filter(const char *text)
+{
+    struct cli_filter *f = NULL;
+    if (text[0] == '/')
+        return;
+    enum cli_exit e = cli_filter_new(text, &f);
+    expect_line(e, true);
+    if (e == CLI_DONE && !cli_filter_matches(f, text))
+        fuzz_fail("a pattern matches itself", text);
+    cli_filter_free(f);
+}
+
+static void check_threshold(const char *text)
+{
+    struct cli_threshold t;
+    if (strchr(text, '/') != NULL)
+        return;
+    enum cli_exit e = cli_threshold_parse(text, &t);
+    expect_line(e, true);
+    if (e != CLI_DONE)
+        return;
+    /* what grows further does not come back below a limit */
+    if (!t.below && cli_threshold_exceeded(&t, 1000, 2000) && !cli_threshold_exceeded(&t, 1000, 3000))
+        fuzz_fail("more exceeds a limit, too", text);
+    cli_threshold_done(&t);
+}
+
+static void check_config(const uint8_t *data, size_t size)
+{
+    struct job_config *c;
+    struct cli_args args;
+    char path[64];
+    int fd = memfd_create("config", 0);
+    if (fd < 0 || fchmod(fd, 0600) != 0 || write(fd, data, size) != (ssize_t)size)
+        abort();
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    enum cli_exit e = job_config_read(path, &c);
+    expect_line(e, true);
+    (void)close(fd);
+    if (e != CLI_DONE)
+        return;
+    for (size_t i = 0; i < job_config_count(c) && i < 50; i++) {
+        if (job_config_name(c, i) == NULL)
+            fuzz_fail("a job has a name", "NULL");
+        cli_hold(true);
+        e = job_config_args(c, i, cli_collect(), &args);
+        expect_line(e, false);
+    }
+    job_config_free(c);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char text[TEXT_BYTES];
+    if (size == 0)
+        return 0;
+    size_t n = size - 1 < sizeof text ? size - 1 : sizeof text - 1;
+    memcpy(text, data + 1, n);
+    text[n] = '\0';
+    cli_hold(true);                      /* lines are kept, not printed */
+    switch (data[0]) {
+    case 't':
+        check_template(text);
+        break;
+    case 'f':
+        check_filter(text);
+        break;
+    case '>':
+        check_threshold(text);
+        break;
+    default:                             /* the whole file: it need not know of this byte */
+        check_config(data, size);
+    }
+    return 0;
+}

@@ -1,0 +1,56 @@
+#!/bin/sh
+# Fuzzes with libFuzzer: sh tools/fuzz.sh [--seconds N] [--jobs N] [--build DIR] [--no-build] [TARGET ...]
+#
+# Builds the targets of tests/fuzz with clang, libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer in --build (build-fuzz), and
+# runs each, or the TARGETs, for --seconds (60), --jobs (1) at a time, from tests/fuzz/corpus and what earlier runs have left in
+# BUILD/found.  Prints a line for each target: executions, edges of the program that were reached, result; BUILD/found/executions.log has
+# one for each run, too.  Exit status 1 when something was found: the input lies in BUILD/found/TARGET-crash-... (-leak-, -timeout-, -oom-).
+set -u
+cd "$(dirname "$0")/.." || exit 1
+usage() { sed -n '2s/^# //p' tools/fuzz.sh >&2; exit 2; }
+seconds=60 jobs=1 build=build-fuzz make=yes
+while [ $# -gt 0 ]; do
+    case $1 in
+    --no-build) make= ; shift; continue ;;
+    --seconds | --jobs | --build) [ $# -ge 2 ] || usage ;;
+    -*) usage ;;
+    *) break ;;
+    esac
+    case $1 in --seconds) seconds=$2 ;; --jobs) jobs=$2 ;; --build) build=$2 ;; esac
+    shift 2
+done
+found=$build/found
+# shellcheck disable=SC2046
+[ $# -gt 0 ] || set -- $(for f in tests/fuzz/fuzz_*.c; do basename "$f" .c; done)
+mkdir -p "$found" || exit 1
+
+if [ -n "$make" ]; then
+    # shellcheck disable=SC2046
+    if ! { cmake -S . -B "$build" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGCDUMPC_FUZZ=ON -DGCDUMPC_SANITIZE=address,undefined &&
+           cmake --build "$build" -j "$(nproc)" --target $(printf '%s_lf ' "$@"); } >"$build/build.log" 2>&1; then
+        tail -n 40 "$build/build.log"
+        exit 1
+    fi
+fi
+if [ $# -gt 1 ]; then                # each by a run of this script of its own
+    printf '%s\n' "$@" | xargs -P "$jobs" -n 1 sh tools/fuzz.sh --no-build --seconds "$seconds" --build "$build"
+    [ $? -eq 0 ]
+    exit
+fi
+
+words=tests/fuzz/dictionary/$1.dict
+mkdir -p "$found/$1"
+"$build/tests/${1}_lf" -max_total_time="$seconds" -max_len=30000 -timeout=20 -rss_limit_mb=2500 -print_final_stats=1 \
+    -artifact_prefix="$found/$1-" $([ ! -f "$words" ] || echo "-dict=$words") "$found/$1" "tests/fuzz/corpus/$1" >"$found/$1.log" 2>&1
+status=$?
+runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$found/$1.log")
+edges=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$found/$1.log" | tail -n 1)
+echo "$1 ${runs:-0} executions in $seconds s, exit status $status" >>"$found/executions.log"
+printf '%-14s %10s executions in %s s, %s edges: ' "$1" "${runs:-0}" "$seconds" "${edges:-no}"
+if [ "$status" -eq 0 ]; then
+    echo "nothing found"
+else
+    echo "FOUND something"
+    grep -E '^property:|ERROR: |SUMMARY: |runtime error: |Test unit written' "$found/$1.log" || tail -n 5 "$found/$1.log"
+    exit 1
+fi
