@@ -366,8 +366,11 @@ const char *cli_size(uint64_t n, char buf[CLI_NUMBER_BYTES]);
 /* "2026-11-21T16:00:00.000Z" in BUF; "" when it is not known, INT64_MIN. */
 #define CLI_TIME_BYTES 64
 const char *cli_time(int64_t unix_ms, char buf[CLI_TIME_BYTES]);
-/* Text of an input for a terminal or a line of text: control characters become "?". */
+/* clean.c */
+/* Text of an input for a terminal or a line of text: what would command it (also the direction of writing), or is no UTF-8, becomes "?". */
 void cli_print_clean(FILE *to, const char *s);
+/* The first character of S, which is not empty.  Returns its bytes. */
+size_t cli_print_char(FILE *to, const char *s);
 /* The same, cut after COLUMNS characters.  Returns how many there were; TO may be NULL, to count. */
 size_t cli_print_cut(FILE *to, const char *s, size_t columns);
 

@@ -6,27 +6,6 @@
 
 #include "cli.h"
 
-size_t cli_print_cut(FILE *to, const char *s, size_t columns)
-{
-    size_t used = 0;
-    for (; *s != '\0'; s++) {
-        bool c1 = (unsigned char)s[0] == 0xc2 && (unsigned char)s[1] >= 0x80 && (unsigned char)s[1] < 0xa0;
-        bool follows = ((unsigned char)*s & 0xc0) == 0x80;    /* the rest of a character */
-        if (!follows && used == columns)
-            break;
-        used += !follows;
-        if (to != NULL)
-            putc((unsigned char)*s < 0x20 || *s == 0x7f || c1 ? '?' : *s, to);
-        s += c1;                         /* U+0080 to U+009F are two bytes */
-    }
-    return used;
-}
-
-void cli_print_clean(FILE *to, const char *s)
-{
-    (void)cli_print_cut(to, s, SIZE_MAX);
-}
-
 static char last_said[2048];
 static bool held;
 static const char *place;

@@ -96,8 +96,8 @@ enum cli_exit cli_sink_open(const char *path, const struct gcd_sink_options *opt
 static enum cli_exit open_sink(const struct cli_args *args, const char *path, bool binary, enum cli_slot slot, struct gcd_sink **ret)
 {
     bool to_stdout = strcmp(path, "-") == 0;
-    if (binary && to_stdout && isatty(STDOUT_FILENO)) {
-        cli_say(NULL, "a recording is not written to a terminal; name a file, or use a pipe");
+    if (to_stdout && isatty(STDOUT_FILENO)) {    /* names in a text are as they are, and could command the terminal */
+        cli_say(NULL, "a %s is not written to a terminal; name a file, or use a pipe", binary ? "recording" : "dump");
         return CLI_USAGE;
     }
     return cli_sink_open(path, &(struct gcd_sink_options){ .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(args) }, slot, ret);

@@ -1,6 +1,7 @@
 #include "prom.h"
 
 #include <inttypes.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -20,7 +21,7 @@ static bool is_utf8(const char *s)
 
 void cli_prom_label(struct cli_prom *p, const char *key, const char *value)
 {
-    bool utf8 = is_utf8(value);
+    bool utf8 = is_utf8(value), terminal = isatty(fileno(p->to));
     if (!p->labeled)
         fprintf(p->to, "%s{", p->metric);
     fprintf(p->to, "%s%s=\"", p->labeled ? "," : "", key);
@@ -29,6 +30,8 @@ void cli_prom_label(struct cli_prom *p, const char *key, const char *value)
             fputs("\\n", p->to);
         else if (*s == '\\' || *s == '"')
             fprintf(p->to, "\\%c", *s);
+        else if (terminal)               /* elsewhere names that differ stay different: two equal series make the whole file invalid */
+            s += cli_print_char(p->to, s) - 1;
         else
             putc((signed char)*s < 0 && !utf8 ? '?' : *s, p->to);
     putc('"', p->to);

@@ -294,10 +294,10 @@ static void print_csv_text(const char *s, FILE *to)
     putc('"', to);
     if (*s == '\'' || (*first != '\0' && strchr("=+-@\t\r\n", *first) != NULL))
         putc('\'', to);
-    for (; *s != '\0'; s++) {
+    while (*s != '\0') {
         if (*s == '"')
             putc('"', to);
-        putc((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, to);
+        s += cli_print_char(to, s);
     }
     putc('"', to);
 }

@@ -43,6 +43,9 @@ bool etl_probe(const uint8_t *head, size_t n)
 
 /* Days from 1601 to 1970. */
 #define FILETIME_TO_UNIX_MS INT64_C(11644473600000)
+#define NS_A_SECOND UINT64_C(1000000000)
+/* 18 GHz: no clock is faster, and times become nanoseconds within 64 bits. */
+#define FREQUENCY_MAX (UINT64_MAX / NS_A_SECOND)
 
 static gcd_status take_clock(struct gcd_etl *e, uint32_t clock, uint64_t frequency, struct gcd_error *err)
 {
@@ -54,7 +57,7 @@ static gcd_status take_clock(struct gcd_etl *e, uint32_t clock, uint64_t frequen
     e->frequency = frequency;
     if (clock == ETL_CLOCK_CPU_CYCLES)
         return gcd_fail(err, GCD_E_UNSUPPORTED, "the recording counts time in processor cycles, which cannot be compared between processors");
-    if (e->frequency == 0 || e->frequency > INT64_MAX)
+    if (e->frequency == 0 || e->frequency > FREQUENCY_MAX)
         return gcd_fail(err, GCD_E_FORMAT, "the clock frequency of the recording is %" PRIu64, e->frequency);
     return GCD_OK;
 }
@@ -128,14 +131,15 @@ static gcd_status begin_part(struct gcd_etl *e, struct gcd_error *err)
 }
 
 /* Differences of times beyond these bounds are damage; within them none can overflow. */
-#define TIME_MAX (INT64_MAX / 4)
+#define TIME_MAX ((uint64_t)INT64_MAX / 4)
 
 int64_t etl_time_ns(const struct gcd_etl *e, uint64_t ticks)
 {
     bool negative = ticks < e->first_ticks;
     uint64_t d = negative ? e->first_ticks - ticks : ticks - e->first_ticks;
-    unsigned __int128 ns = (unsigned __int128)d * 1000000000u / e->frequency;
-    int64_t t = ns > TIME_MAX ? TIME_MAX : (int64_t)ns;
+    uint64_t s = d / e->frequency;       /* FREQUENCY_MAX: the rest fits in nanoseconds, too */
+    uint64_t ns = s > TIME_MAX / NS_A_SECOND ? TIME_MAX : s * NS_A_SECOND + d % e->frequency * NS_A_SECOND / e->frequency;
+    int64_t t = (int64_t)(ns > TIME_MAX ? TIME_MAX : ns);
     return negative ? -t : t;
 }
 

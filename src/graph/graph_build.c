@@ -55,13 +55,13 @@ static bool grow(struct gcd_graph *g, void *items, size_t *room, uint64_t need, 
     void *old;
     if (need <= *room)
         return true;
-    size_t want = *room + *room / 2;
-    if (want < need)
-        want = need;
-    if (want < 64)
-        want = 64;
     if (need > SIZE_MAX / item_bytes / 2)
         return false;
+    size_t want = *room + *room / 2;
+    if (want < need)
+        want = (size_t)need;
+    if (want < 64)
+        want = 64;
     memcpy(&old, items, sizeof old);
     void *p = g->alloc.resize(g->alloc.ctx, old, *room * item_bytes, want * item_bytes);
     if (p == NULL)

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include <gcdumpc/cancel.h>
 #include <gcdumpc/status.h>
@@ -17,6 +18,12 @@ enum gcd_file_kind { GCD_FILE_REGULAR, GCD_FILE_STREAM, GCD_FILE_DIRECTORY };
 /* Open for reading; "-" is a duplicate of standard input.  RET_BASE: where reading starts in a regular file. */
 gcd_status gcd_file_open_read(const char *path, int *ret_fd, enum gcd_file_kind *ret_kind, uint64_t *ret_base,
                               uint64_t *ret_size, struct gcd_error *err);
+
+/*
+ * Is a link, pipe or device neither root's nor this user's?  Where everybody may write, anybody can put one under the name that an output
+ * is going to have.
+ */
+bool gcd_file_is_planted(const struct stat *st);
 
 /* A file of mode 0600 in DIR that has no name (any more) and is gone when it is closed. */
 gcd_status gcd_file_open_unlinked(const char *dir, int *ret_fd, struct gcd_error *err);

@@ -191,16 +191,35 @@ static int descriptor_named(const char *path)
     return -1;
 }
 
+bool gcd_file_is_planted(const struct stat *st)
+{
+    return st->st_uid != 0 && st->st_uid != geteuid();
+}
+
+/* As stat, but of a link that somebody else has planted the link itself: it is not followed, a rename takes its place. */
+static int look_at(const char *path, struct stat *ret)
+{
+    struct stat link;
+    if (lstat(path, &link) != 0)
+        return -1;
+    if (!S_ISLNK(link.st_mode) || !gcd_file_is_planted(&link))
+        return stat(path, ret);
+    *ret = link;
+    return 0;
+}
+
 /* The same for symbolic links that lead to such a name.  Other links are not followed: a rename takes their place. */
 static int descriptor_of(const char *path)
 {
     char link[PATH_MAX], target[PATH_MAX];
+    struct stat st;
     if (strlen(path) >= sizeof link)
         return -1;
     memcpy(link, path, strlen(path) + 1);
     for (unsigned hops = 0; hops < 16; hops++) {
         int fd = descriptor_named(link);
-        ssize_t n = fd >= 0 ? -1 : readlink(link, target, sizeof target - 1);
+        bool follow = fd < 0 && lstat(link, &st) == 0 && S_ISLNK(st.st_mode) && !gcd_file_is_planted(&st);
+        ssize_t n = follow ? readlink(link, target, sizeof target - 1) : -1;
         if (n <= 0 || target[0] != '/')
             return fd;
         memcpy(link, target, (size_t)n);
@@ -209,12 +228,33 @@ static int descriptor_of(const char *path)
     return -1;
 }
 
+/*
+ * What is open as FD: nobody else's pipe, who would read the dump, and no file, which somebody may have put in the place of a device after we
+ * looked: that would be overwritten.
+ */
+static gcd_status check_device(int fd, struct gcd_error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return gcd_fail_os(err, errno, "cannot open");
+    if (S_ISREG(st.st_mode))
+        return gcd_fail(err, GCD_E_IO, "has become a file while it was opened");
+    if (gcd_file_is_planted(&st))
+        return gcd_fail(err, GCD_E_IO, "is a %s of another user (%lu)", S_ISFIFO(st.st_mode) ? "pipe" : "device", (unsigned long)st.st_uid);
+    return GCD_OK;
+}
+
 /* A pipe that nobody has opened for reading yet makes an open for writing wait; so it is tried again and again. */
 static gcd_status open_device(const char *path, const gcd_cancel_flag *cancel, bool pipe, int *ret_fd, struct gcd_error *err)
 {
     for (;;) {
-        int fd = open_retry(path, O_WRONLY | O_NONBLOCK, 0);
+        int fd = open_retry(path, O_WRONLY | O_NONBLOCK | O_NOCTTY, 0);
         if (fd >= 0) {
+            gcd_status st = check_device(fd, err);
+            if (st != GCD_OK) {
+                (void)close(fd);
+                return st;
+            }
             int flags = fcntl(fd, F_GETFL);
             (void)fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
             *ret_fd = fd;
@@ -247,9 +287,10 @@ gcd_status gcd_file_open_write(const char *path, unsigned mode, const gcd_cancel
     if (path[0] == '\0')
         return gcd_fail(err, GCD_E_ARG, "the name of the output is empty");
     struct stat st;
-    if (path[strlen(path) - 1] == '/' || (stat(path, &st) == 0 && S_ISDIR(st.st_mode)))
+    bool there = look_at(path, &st) == 0;
+    if (path[strlen(path) - 1] == '/' || (there && S_ISDIR(st.st_mode)))
         return gcd_fail(err, GCD_E_ARG, "is a directory, a file name is needed");
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+    if (there && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
         return open_device(path, cancel, S_ISFIFO(st.st_mode), ret_fd, err);
     if (strlen(path + folder_len(path)) > NAME_MAX)
         return gcd_fail_os(err, ENAMETOOLONG, "cannot create it");
@@ -277,14 +318,14 @@ gcd_status gcd_file_open_place(const char *path, bool folder, int *ret_fd, char 
     if (strlen(name) > NAME_MAX)
         return gcd_fail_os(err, ENAMETOOLONG, "cannot create it");
     struct stat st;
-    bool there = (folder ? lstat(path, &st) : stat(path, &st)) == 0;     /* a file may replace a link, as in gcd_file_open_write */
+    bool there = (folder ? lstat(path, &st) : look_at(path, &st)) == 0;  /* a file may replace a link, as in gcd_file_open_write */
     if (there && folder && !S_ISDIR(st.st_mode))
         return gcd_fail(err, GCD_E_IO, "exists and is no folder");
     if (there && folder && holds_something(path))
         return gcd_fail(err, GCD_E_IO, "is a folder that is not empty; name a new one");
     if (there && !folder && S_ISDIR(st.st_mode))
         return gcd_fail(err, GCD_E_ARG, "is a directory, a file name is needed");
-    if (there && !folder && !S_ISREG(st.st_mode))
+    if (there && !folder && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
         return gcd_fail(err, GCD_E_ARG, "is no regular file, and this format needs one");
     return gcd_file_open_temporary(path, folder, folder ? 0700 : 0600, ret_fd, ret_temp, cap, err);
 }

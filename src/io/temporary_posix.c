@@ -83,6 +83,24 @@ static void remove_left_overs(const char *dir)
 
 /* ---- a new one ---- */
 
+/*
+ * Does a link that another user has planted lead to the folder DIR, which ends with a slash?  Then it is he who says where the output
+ * lies.  Linux can be told to follow none in folders like /tmp (fs.protected_symlinks), but not every system is.
+ */
+static bool leads_astray(const char *dir)
+{
+    char part[PATH_MAX];
+    struct stat st;
+    for (const char *slash = strchr(dir, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        size_t n = (size_t)(slash - dir);
+        memcpy(part, dir, n);
+        part[n] = '\0';
+        if (n > 0 && lstat(part, &st) == 0 && S_ISLNK(st.st_mode) && gcd_file_is_planted(&st))
+            return true;
+    }
+    return false;
+}
+
 /* A file for writing, or a folder; -1 and errno when that fails, and nothing is left of it. */
 static int make_temp(const char *path, bool folder, unsigned mode)
 {
@@ -124,6 +142,8 @@ gcd_status gcd_file_open_temporary(const char *path, bool folder, unsigned mode,
         return gcd_fail(err, GCD_E_ARG, "the file name is too long");
     memcpy(dir, path, n_dir);
     dir[n_dir] = '\0';
+    if (leads_astray(dir))
+        return gcd_fail(err, GCD_E_IO, "a link of another user leads to the folder \"%s\"", dir);
     remove_left_overs(dir);
     for (unsigned i = 0; i < TRIES; i++) {
         /* a name may hold 255 bytes: a long one is shortened in the temporary name */

@@ -141,7 +141,7 @@ static inline void put_object(struct v8 *v, uint32_t node, uint64_t dependents)
 }
 
 /* How many dependent handles from number *I on have the key NODE; *I moves behind them. */
-static uint64_t count_dependents(const struct gcd_graph *g, size_t *i, uint32_t node)
+static size_t count_dependents(const struct gcd_graph *g, size_t *i, uint32_t node)
 {
     size_t first = *i;
     while (*i < gcd_graph_dependent_count(g) && gcd_graph_dependent(g, *i)->key == node)
@@ -232,7 +232,7 @@ static gcd_status put_edges(struct v8 *v, struct gcd_error *err)
     size_t dependent = 0;
     for (uint32_t i = 0; i < gcd_graph_node_count(v->g); i++) {
         GCD_TRY(put_references(v, i, err));
-        for (uint64_t n = count_dependents(v->g, &dependent, i); n > 0; n--)
+        for (size_t n = count_dependents(v->g, &dependent, i); n > 0; n--)
             put_edge(v, V8_EDGE_INTERNAL, v->names.dependent, v->first_object + gcd_graph_dependent(v->g, dependent - n)->value);
     }
     close_array(v);

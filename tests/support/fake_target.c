@@ -55,7 +55,7 @@ static struct timespec from_now(unsigned ms)
 {
     struct timespec ts;
     must(clock_gettime(CLOCK_REALTIME, &ts) == 0, "clock_gettime");
-    ts.tv_sec += ms / 1000;
+    ts.tv_sec += (time_t)(ms / 1000);
     ts.tv_nsec += (long)(ms % 1000) * 1000000;
     if (ts.tv_nsec >= 1000000000) {
         ts.tv_sec++;

@@ -15,7 +15,7 @@ static const char *check_prefix(const struct run *whole, const struct run *cut)
         if (a->address != b->address || a->size_bytes != b->size_bytes || a->type_id != b->type_id || a->edges != b->edges)
             return "an object that is not the same as in the whole trace";
         if (b->targets > a->targets || (b->targets > 0 && memcmp(whole->targets + a->first_target, cut->targets + b->first_target,
-                                                                 b->targets * sizeof *cut->targets) != 0))
+                                                                 (size_t)b->targets * sizeof *cut->targets) != 0))
             return "references that are not the same as in the whole trace";
     }
     return NULL;

@@ -134,7 +134,7 @@ static void make_tables(uint64_t seed, struct tables *t)
     static const char *const modules[] = { "", "/x.dll", "/deep/x.dll", "y", "\\z.exe" };
     uint64_t unknown = below(&seed, 2);          /* else all modules are known */
     for (size_t i = 0; i < DUMPS; i++) {
-        t->count[i] = below(&seed, TYPES + 1);
+        t->count[i] = (size_t)below(&seed, TYPES + 1);
         for (size_t k = 0; k < t->count[i]; k++)
             t->type[i][k] = (struct gcd_diff_type){ names[below(&seed, NAMES)], modules[1 - unknown + below(&seed, 4 + unknown)],
                                                     { below(&seed, 3), below(&seed, 100), below(&seed, 100) } };

@@ -261,7 +261,7 @@ static void flow_graphs_agree_with_brute_force(void **state)
     for (uint64_t seed = 0; seed < 4000; seed++) {
         static struct pair edges[400], dependents[8];
         uint32_t n = 2 + (uint32_t)(run_random(&s) % 40);
-        size_t edge_count = n - 1 + run_random(&s) % (3 * n), dependent_count = run_random(&s) % 8;
+        size_t edge_count = n - 1 + (size_t)(run_random(&s) % (3 * n)), dependent_count = (size_t)(run_random(&s) % 8);
         bool local = run_random(&s) % 2 == 0;
         for (size_t i = 0; i < edge_count; i++) {
             uint32_t a = (uint32_t)(run_random(&s) % n), b = (uint32_t)(run_random(&s) % n);

@@ -46,7 +46,7 @@ struct client {
 
 static void nap(unsigned ms)
 {
-    struct timespec ts = { .tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000 };
+    struct timespec ts = { .tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000 };
     (void)nanosleep(&ts, NULL);
 }
 

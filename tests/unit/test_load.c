@@ -200,7 +200,7 @@ static void objects_come_a_second_time_with_their_references(void **state)
             tb_nodes(&r, TB_LIST(struct tb_node, { i % 7 == 6 ? 0 : 0x1000 + 24 * i, 24, 0x100, count }));
             while (left > 0 && run_random(&s) % 8 != 0) {        /* else they come after the next objects */
                 uint64_t targets[1000];
-                size_t n = 1 + run_random(&s) % (left < 1000 ? left : 1000);
+                size_t n = 1 + (size_t)(run_random(&s) % (left < 1000 ? left : 1000));
                 for (size_t k = 0; k < n; k++)
                     targets[k] = run_random(&s) % 9 == 0 ? 0 : run_random(&s);
                 tb_edges(&r, targets, n);

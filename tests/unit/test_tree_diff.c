@@ -118,7 +118,7 @@ struct tree {
 
 static void make_tree(uint64_t *seed, struct tree *t)
 {
-    t->count = below(seed, STEPS + 1);
+    t->count = (size_t)below(seed, STEPS + 1);
     for (size_t i = 0; i < t->count; i++) {
         uint32_t parent = i == 0 || below(seed, 4) == 0 ? TOP : (uint32_t)below(seed, i), name = (uint32_t)below(seed, COUNT(letters));
         t->step[i] = (struct gcd_tree_diff_step){ parent, name, below(seed, 3), below(seed, 1000) };

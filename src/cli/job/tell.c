@@ -40,16 +40,10 @@ static void put_value(FILE *to, const char *text)
         return;
     }
     putc('"', to);
-    for (const char *s = text; *s != '\0';) {
-        size_t n = strcspn(s, "\"\\");
-        char part[256];
-        n = n < sizeof part ? n : sizeof part - 1;
-        memcpy(part, s, n);
-        part[n] = '\0';
-        cli_print_clean(to, part);
-        s += n;
-        if (*s == '"' || *s == '\\')
-            fprintf(to, "\\%c", *s++);
+    while (*text != '\0') {
+        if (*text == '"' || *text == '\\')
+            putc('\\', to);
+        text += cli_print_char(to, text);
     }
     putc('"', to);
 }

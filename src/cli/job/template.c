@@ -256,7 +256,9 @@ static bool make_folder(const char *path, bool may_be_link)
     struct stat st;
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
         return false;
-    if ((may_be_link ? stat(path, &st) : lstat(path, &st)) != 0)
+    if (lstat(path, &st) != 0)
+        return false;
+    if (may_be_link && S_ISLNK(st.st_mode) && (st.st_uid == 0 || st.st_uid == geteuid()) && stat(path, &st) != 0)     /* not a planted one */
         return false;
     errno = ENOTDIR;
     return S_ISDIR(st.st_mode);

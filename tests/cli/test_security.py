@@ -1,0 +1,166 @@
+"""What others on the machine can do to the program: planted links and pipes, names that would command the terminal or a reader of a file."""
+import csv
+import io
+import os
+import pty
+import stat
+import subprocess
+import unicodedata
+
+from cli_support import PROGRAM, CliTest, main, small_trace, types_trace
+
+STRANGER = 12345                 # a user that is neither root nor the one of the tests
+# right-to-left override and its end, isolate, marks, line separator, tag, annotation; a lone C1 byte cannot be in the UTF-16 of a recording
+BIDI = "pay\u202etxt.\u202c\u2066x\u2069\u200e\u200f\u061c\u2028y\U000e0041\ufff9z"
+FORMULAS = ("=1+1", "+1", "-1+1", "@SUM(1)", "\t=1", "\r=1", "\n=1", " =1", "'=1", '=cmd|" /c calc"!A1')
+
+
+class Planted(CliTest):
+    """In a folder where everybody may write, as /tmp is."""
+
+    def setUp(self):
+        super().setUp()
+        if os.geteuid() != 0:
+            self.skipTest("only root can make files of another user")
+        self.put("in", small_trace())
+        os.mkdir(self.path("shared"))
+        os.chmod(self.path("shared"), 0o1777)
+        self.put("secret", b"not to be touched")
+        self.done("convert", "in", "-q", "-o", "whole.gclog")
+
+    def plant(self, name, target):
+        os.symlink(target, self.path(name))
+        os.lchown(self.path(name), STRANGER, STRANGER)
+
+    def secret_is_safe(self):
+        self.assertEqual(self.get("secret"), b"not to be touched")
+
+    def test_a_link_to_a_file(self):
+        for owner in (0, STRANGER):
+            os.symlink(self.path("secret"), self.path("shared/out.gclog"))
+            os.lchown(self.path("shared/out.gclog"), owner, owner)
+            self.done("convert", "in", "-q", "-o", "shared/out.gclog")
+            self.secret_is_safe()
+            found = os.lstat(self.path("shared/out.gclog"))
+            self.assertTrue(stat.S_ISREG(found.st_mode))
+            self.assertEqual((found.st_uid, found.st_mode & 0o777), (0, 0o600))
+            os.unlink(self.path("shared/out.gclog"))
+
+    def test_a_link_to_a_device_a_pipe_or_an_open_file(self):
+        """Where root's own link is followed, a planted one is replaced."""
+        os.mkfifo(self.path("pipe"))
+        for target in ("/dev/null", "/dev/stdout", "/proc/self/fd/1", "/dev/fd/2", self.path("pipe")):
+            self.plant("shared/out.gclog", target)
+            run = self.done("convert", "in", "-q", "-o", "shared/out.gclog")
+            self.assertEqual((run.out, run.err), (b"", b""))
+            self.assertEqual(self.get("shared/out.gclog"), self.get("whole.gclog"))
+            os.unlink(self.path("shared/out.gclog"))
+
+    def test_a_link_to_a_folder(self):
+        os.mkdir(self.path("target"))
+        self.plant("shared/out.gclog", self.path("target"))
+        self.done("convert", "in", "-q", "-o", "shared/out.gclog")
+        self.assertEqual(os.listdir(self.path("target")), [])
+        self.plant("shared/dir", self.path("target"))
+        for name in ("out.gclog", "out.csv", "out.sqlite", "deeper/../out.gclog"):
+            self.refused(1, r'.*a link of another user leads to the folder "shared/dir/.*"', "convert", "in", "-o", f"shared/dir/{name}")
+        self.assertEqual(os.listdir(self.path("target")), [])
+
+    def test_a_pipe_of_another_user(self):
+        """He would read the dump."""
+        os.mkfifo(self.path("shared/out.gclog"))
+        os.chown(self.path("shared/out.gclog"), STRANGER, STRANGER)
+        reader = os.open(self.path("shared/out.gclog"), os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        self.refused(1, r".*is a pipe of another user \(12345\)", "convert", "in", "-o", "shared/out.gclog")
+        self.assertEqual(os.read(reader, 100), b"")
+
+    def test_a_hard_link(self):
+        os.link(self.path("secret"), self.path("shared/out.gclog"))
+        self.done("convert", "in", "-q", "-o", "shared/out.gclog")
+        self.secret_is_safe()
+
+    def test_temporary_names_that_are_taken(self):
+        """Whatever the numbers will be: nothing that lies under a temporary name is used."""
+        for format in ("gclog", "csv", "sqlite"):
+            process = subprocess.Popen(["/bin/sh", "-c", 'read go; exec "$0" "$@"', PROGRAM, "convert", "in", "-q", "-o", f"shared/o.{format}"],
+                                       stdin=subprocess.PIPE, cwd=self.path(""))
+            for n in range(3):
+                self.plant(f"shared/.o.{format}.{process.pid}-{n}.gcdumpc-tmp", self.path("secret"))
+            process.communicate(b"\n", timeout=60)
+            self.assertEqual(process.returncode, 0)
+            self.secret_is_safe()
+            for n in range(3):
+                self.assertTrue(os.path.islink(self.path(f"shared/.o.{format}.{process.pid}-{n}.gcdumpc-tmp")))
+
+    def test_left_overs_of_others_stay(self):
+        name = "shared/.out.gclog.1-0.gcdumpc-tmp"
+        self.plant(name, self.path("secret"))
+        self.done("convert", "in", "-q", "-o", "shared/out.gclog")
+        self.assertTrue(os.path.islink(self.path(name)))
+        self.secret_is_safe()
+
+
+class Names(CliTest):
+    def on_terminal(self, *words):
+        ours, theirs = pty.openpty()
+        process = self.start(*words, stdout=theirs, env={"TERM": "xterm"})
+        os.close(theirs)
+        data = b""
+        while True:
+            try:
+                part = os.read(ours, 65536)
+            except OSError:
+                part = b""
+            if not part:
+                break
+            data += part
+        os.close(ours)
+        return self.finish(process), data.decode().replace("\r\n", "\n")
+
+    def clean(self, text):
+        self.assertEqual([c for c in text if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp")], [])
+
+    def test_the_order_of_what_is_shown(self):
+        self.put("evil", types_trace((BIDI, 1, 24), command_line=f"/srv/{BIDI} --x"))
+        for words in (("report", "evil", "--names=raw"), ("info", "evil"), ("retained", "evil"), ("leaks", "evil"), ("report", "evil", "--csv")):
+            self.clean(self.done(*words).text)
+        self.assertIn("pay?txt.??x?????y??z\n", self.done("report", "evil", "--names=raw").text)
+
+    def test_bytes_that_are_no_utf8(self):
+        """0x9b alone begins a command for terminals that do not speak UTF-8."""
+        name = os.fsdecode(b"a\x9b31m\xc2\x9b\xe0\x82\x9b\xff\xf0\x9f")
+        self.put(name, types_trace(("A", 1, 24)))
+        for words in (("info", name), ("convert", name, "-o", "out.gclog"), ("info", name + "missing"), ("report", name, "--top", name)):
+            run = self.gcdumpc(*words)
+            self.clean(run.out.decode() + run.err.decode())
+        self.assertIn("a?31m?", self.gcdumpc("info", name).text)
+
+    def test_no_dump_on_a_terminal(self):
+        """Names in it are as they are."""
+        self.put("evil", types_trace(("A\x1b[31m", 1, 24)))
+        for format in ("gclog", "folded", "html", "heapsnapshot", "gcdump"):
+            run, text = self.on_terminal("convert", "evil", "--format", {"folded": "collapsed", "heapsnapshot": "v8"}.get(format, format), "-o", "-")
+            self.assertEqual((run.code, text), (2, ""), format)
+
+    def test_reports_on_a_terminal(self):
+        self.put("evil", types_trace(("A\x1b[31m\u009b1m" + BIDI, 1, 24), command_line=f"/srv/\u009b{BIDI} --x"))
+        for words in (("--csv",), ("--json",), ("--format", "prometheus"), ()):
+            run, text = self.on_terminal("report", "evil", *words)
+            self.assertEqual(run.code, 0)
+            self.clean(text)
+
+    def test_formulas(self):
+        self.put("evil", types_trace(*((name, 1, 24 + i) for i, name in enumerate(FORMULAS))))
+        self.done("convert", "evil", "-q", "-o", "tables.csv")
+        with open(self.path("tables.csv/types.csv"), encoding="utf-8", newline="") as f:
+            texts = [row["name"] for row in csv.DictReader(f)]
+        report = self.done("report", "evil", "--names=raw", "--csv").text
+        texts += [row["name"] for row in csv.DictReader(io.StringIO(report, newline=""))]
+        self.assertGreaterEqual(len(texts), 2 * len(FORMULAS))
+        for text in texts:
+            self.assertNotIn(text.lstrip(" ")[:1], tuple("=+-@\t\r\n"), text)
+
+
+if __name__ == "__main__":
+    main()
