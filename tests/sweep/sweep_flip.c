@@ -124,7 +124,14 @@ static void decode_unbalanced(const uint8_t *bytes, size_t n, const struct run_o
 {
     run_trace(bytes, n, options, ret);
     struct gcd_verdict *v = &ret->verdict;
-    if (v->reason_count == 1 && v->reasons[0].code == GCD_REASON_EDGES_UNBALANCED) {
+    bool others = false, unbalanced = false;
+    for (size_t i = 0; i < v->reason_count; i++) {
+        enum gcd_reason_code code = v->reasons[i].code;
+        unbalanced |= code == GCD_REASON_EDGES_UNBALANCED;
+        /* these follow from it */
+        others |= code != GCD_REASON_EDGES_UNBALANCED && code != GCD_REASON_EDGES_LOST && code != GCD_REASON_EDGES_DROPPED;
+    }
+    if (unbalanced && !others) {
         v->complete = true;
         v->reason_count = 0;
     }
