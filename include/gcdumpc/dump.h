@@ -163,6 +163,7 @@ struct gcd_dump_facts {
     uint64_t types_undescribed;  /* of these, without a type record */
     uint64_t objects_undescribed;
 };
+/* What is known of D, and whether that is all; they belong to D. */
 GCD_API const struct gcd_dump_facts *gcd_dump_facts(const struct gcd_dump *d);
 GCD_API const struct gcd_verdict *gcd_dump_verdict(const struct gcd_dump *d);
 
@@ -200,6 +201,7 @@ struct gcd_root {
     enum gcd_root_kind kind;
     uint32_t flags;
 };
+/* In the order of the events, without null roots; they belong to D.  I is below the count. */
 GCD_API size_t gcd_dump_root_count(const struct gcd_dump *d);
 GCD_API const struct gcd_root *gcd_dump_root(const struct gcd_dump *d, size_t i);
 
@@ -209,6 +211,7 @@ struct gcd_static {
     uint32_t type;               /* type number of the stored object (CoreCLR) or of the declaring class (Mono) */
     const char *name;            /* of the field */
 };
+/* In the order of the events; they belong to D.  I is below the count. */
 GCD_API size_t gcd_dump_static_count(const struct gcd_dump *d);
 GCD_API const struct gcd_static *gcd_dump_static(const struct gcd_dump *d, size_t i);
 

@@ -77,6 +77,7 @@ GCD_API const struct gcd_graph_notes *gcd_graph_notes(const struct gcd_graph *g)
 
 /* ---- types: numbers 0 .. count - 1 ---- */
 
+/* How many, those without objects included. */
 GCD_API uint32_t gcd_graph_type_count(const struct gcd_graph *g);
 /* objects and bytes are those of the graph. */
 GCD_API const struct gcd_type *gcd_graph_type(const struct gcd_graph *g, uint32_t type);
@@ -91,6 +92,7 @@ struct gcd_node {
     uint32_t type;
 };
 
+/* How many, the made-up one included; one of them, with references that belong to the graph. */
 GCD_API uint32_t gcd_graph_node_count(const struct gcd_graph *g);
 GCD_API void gcd_graph_node(const struct gcd_graph *g, uint32_t node, struct gcd_node *ret);
 /* The same one by one, for loops that need nothing else. */

@@ -160,6 +160,7 @@ GCD_API const uint8_t *gcd_sink_memory(const struct gcd_sink *s, size_t *ret_n);
 GCD_API char *gcd_sink_reserve(struct gcd_sink *s, size_t n);
 GCD_API void gcd_sink_advance(struct gcd_sink *s, size_t n);
 
+/* Take N bytes, or TEXT up to its NUL.  A failure is kept for gcd_sink_status and gcd_sink_commit; after one nothing is written any more. */
 GCD_API void gcd_sink_write(struct gcd_sink *s, const void *bytes, size_t n);
 GCD_API void gcd_sink_text(struct gcd_sink *s, const char *text);
 

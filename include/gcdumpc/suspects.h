@@ -54,6 +54,7 @@ enum gcd_suspect_kind {
 #undef GCD_SUSPECT_ENUM
     GCD_SUSPECT_KINDS
 };
+/* For programs ("object") and for people ("One object"); static. */
 GCD_API const char *gcd_suspect_kind_name(enum gcd_suspect_kind kind);
 GCD_API const char *gcd_suspect_kind_title(enum gcd_suspect_kind kind);
 

@@ -86,6 +86,7 @@ struct gcd_type_tree_totals {
     uint64_t dead_count, dead_bytes;     /* wanted objects that no root leads to */
     uint64_t cut_count;          /* of COUNT those that are deeper than the step they are in */
 };
+/* What of the wanted objects the tree holds, and what it does not. */
 GCD_API struct gcd_type_tree_totals gcd_type_tree_totals(const struct gcd_type_tree *t);
 
 #ifdef __cplusplus

@@ -1,9 +1,9 @@
 /*
  * Reading a graph: the accessors of gcdumpc/graph.h.
  */
-#include <string.h>
-
 #include "graph/graph_impl.h"
+
+#include <string.h>
 
 #include "base/mem.h"
 

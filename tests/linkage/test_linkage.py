@@ -1,5 +1,6 @@
 """The installed package serves somebody who has nothing else, and the library keeps its promises as a library."""
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,15 +26,68 @@ class Linkage(unittest.TestCase):
             work = os.path.join(d, "work")
             run("cmake", "-S", os.path.join(ROOT, "tests", "linkage", "consumer"), "-B", work, f"-DCMAKE_PREFIX_PATH={prefix}")
             run("cmake", "--build", work)
-            for program in ("consumer", "consumer_cpp"):
+            for program in ("consumer", "consumer_cpp", "consumer_static"):
                 self.assertIn("17646 objects", run(os.path.join(work, program), TRACE))
-            lib = next(os.path.join(f, "pkgconfig") for f, folders, _ in os.walk(prefix) if "pkgconfig" in folders)
-            flags = run("pkg-config", "--static", "--cflags", "--libs", "gcdumpc", env={**os.environ, "PKG_CONFIG_PATH": lib}).split()
-            flags = [f.replace("/usr/local", prefix) for f in flags]
-            out = os.path.join(d, "by-pkg-config")
-            run("cc", "-std=c11", os.path.join(ROOT, "tests", "linkage", "consumer", "consumer.c"), "-o", out, *flags)
-            self.assertIn("17646 objects", run(out, TRACE))
+                needed = "libgcdumpc.so.0" in run("readelf", "-dW", os.path.join(work, program))
+                self.assertEqual(needed, program != "consumer_static", program)
+            self.by_pkg_config(d, prefix)
+            self.examples(d, prefix)
             self.assertIn("17646", run(os.path.join(prefix, "bin", "gcdumpc"), "report", TRACE))
+
+    def flags(self, prefix, *options):
+        """Of pkg-config, and where the library is."""
+        lib = next(f for f, _, names in os.walk(prefix) if "gcdumpc.pc" in names)
+        out = run("pkg-config", *options, "--cflags", "--libs", "gcdumpc", env={**os.environ, "PKG_CONFIG_PATH": lib}).split()
+        return out, os.path.realpath(os.path.join(lib, ".."))
+
+    def by_pkg_config(self, d, prefix):
+        """The .pc file is right wherever the tree lies; with --static it names what the archive needs."""
+        out, source = os.path.join(d, "by-pkg-config"), os.path.join(ROOT, "tests", "linkage", "consumer", "consumer.c")
+        flags, lib = self.flags(prefix)
+        self.assertNotIn("-lz", flags)
+        run("cc", "-std=c11", source, "-o", out, *flags)
+        self.assertIn("17646 objects", run(out, TRACE, env={"LD_LIBRARY_PATH": lib}))
+        flags, lib = self.flags(prefix, "--static")
+        self.assertIn("-lz", flags)
+        run("cc", "-std=c11", source, "-o", out, *[os.path.join(lib, "libgcdumpc.a") if f == "-lgcdumpc" else f for f in flags])
+        self.assertIn("17646 objects", run(out, TRACE))
+
+    def examples(self, d, prefix):
+        """As installed; both name the ten types that the program's report names."""
+        folder = os.path.join(prefix, "share", "doc", "libgcdumpc-dev", "examples")
+        report = run(os.path.join(prefix, "bin", "gcdumpc"), "report", TRACE, "--names", "raw", "--csv", "--top", "10")
+        wanted = sorted(tuple(line.split(",")[:2]) for line in report.strip().split("\n")[1:])
+        self.assertEqual(len(wanted), 10)
+        flags, lib = self.flags(prefix)
+        source = os.path.join(folder, "largest_types.c")
+        with open(source, encoding="utf-8") as f:
+            self.assertLessEqual(len(f.readlines()), 40)
+        out = os.path.join(d, "largest_types")
+        run("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", source, "-o", out, *flags)
+        lines = run(out, TRACE, env={"LD_LIBRARY_PATH": lib}).strip().split("\n")
+        self.assertEqual(sorted(tuple(line.split()[:2]) for line in lines), wanted)
+        for python in (sys.executable, "/usr/bin/python3"):
+            if subprocess.run([python, "-c", "import numpy"], capture_output=True, check=False).returncode == 0:
+                lines = run(python, os.path.join(folder, "graph_numpy.py"), TRACE, os.path.join(lib, "libgcdumpc.so.0")).split("\n")
+                self.assertEqual(sorted(tuple(line.split()[:2]) for line in lines[1:11]), wanted)
+                return
+        print("skipped: linkage/test_linkage: the example for numpy: no Python with numpy on this machine")
+
+    def test_the_shared_library_exports_what_the_headers_declare(self):
+        """And nothing else: every gcd_ function of every public header, with its name and version."""
+        library = os.path.join(BUILD, "libgcdumpc.so")
+        self.assertIn("[libgcdumpc.so.0]", run("readelf", "-dW", library))
+        exported = {line.split()[-1] for line in run("nm", "-D", "--defined-only", library).split("\n") if line}
+        declared = set()
+        for h in os.listdir(os.path.join(ROOT, "include", "gcdumpc")):
+            if h.endswith(".h") and h != "ipc.h":        # that is the program's: the library has no libuv
+                with open(os.path.join(ROOT, "include", "gcdumpc", h), encoding="utf-8") as f:
+                    text = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
+                declared |= {m[1] for m in re.finditer(r"GCD_API[^;]*?\b(gcd_\w+)\(", text)}
+        self.assertGreater(len(declared), 100)
+        self.assertEqual(exported, declared)
+        undefined = {line.split()[-1].split("@")[0] for line in run("nm", "-D", "-u", library).split("\n") if line}
+        self.assertEqual({s for s in undefined if s.startswith(("uv_", "json_", "gcd_"))}, set())
 
     def test_the_library_has_no_state_and_no_libuv(self):
         archive = os.path.join(BUILD, "libgcdumpc.a")

@@ -2,6 +2,7 @@
 import os
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -49,6 +50,19 @@ class Style(unittest.TestCase):
             for c in (["cc", "-std=c11", "-x", "c"], ["c++", "-std=c++17", "-x", "c++"]):
                 r = run(*c, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I", include, "-I", generated, "-include", header, "/dev/null")
                 self.assertEqual(r.returncode, 0, f"{header}\n{r.stderr}")
+
+    def test_every_public_function_is_documented(self):
+        """As the API reference shows it: a comment above it, behind it, or above those that it stands with."""
+        sys.path.insert(0, os.path.join(ROOT, "tools", "doxygen"))
+        from plain_comments import documented, undocumented
+        self.assertEqual(undocumented("/* f */\nGCD_API int gcd_a(void);\n\n/* Two. */\nGCD_API int gcd_b(void);\nGCD_API int gcd_c(void);\n"), ["gcd_a"])
+        functions, include = 0, os.path.join(ROOT, "include", "gcdumpc")
+        for header in sorted(os.listdir(include)):
+            text = read(os.path.join(include, header))
+            self.assertEqual(undocumented(text), [], header)
+            self.assertEqual(documented(text)[0], "/** @file", header)
+            functions += text.count("\nGCD_API ")
+        self.assertGreater(functions, 100)
 
     def test_file_names_are_unique(self):
         seen = {}

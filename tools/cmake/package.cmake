@@ -42,7 +42,7 @@ programs open.  It needs no .NET on the machine.")
 if(NOT GCDUMPC_STATIC)
     list(APPEND CPACK_COMPONENTS_ALL library)
     set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libgcdumpc${PROJECT_VERSION_MAJOR})
-    # by hand: CPack would call ldconfig in scripts, where Debian has a trigger for it
+    set(CPACK_POST_BUILD_SCRIPTS ${CMAKE_CURRENT_SOURCE_DIR}/tools/package/without-scripts.cmake)
     file(WRITE ${package_files}/triggers "activate-noawait ldconfig\n")
     file(WRITE ${package_files}/shlibs "libgcdumpc ${PROJECT_VERSION_MAJOR} ${CPACK_DEBIAN_LIBRARY_PACKAGE_NAME} (>= ${PROJECT_VERSION})\n")
     set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${package_files}/triggers ${package_files}/shlibs)

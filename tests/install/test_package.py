@@ -1,0 +1,127 @@
+"""The packages: what is in them, and that they can be installed and removed again without a trace."""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from install_support import BUILD, PROGRAM, ROOT, TRACE, main, need_tool, run, text
+
+NAMES = ("gcdumpc", "libgcdumpc0", "libgcdumpc-dev")
+# of lintian: about Debian's own archive; about the library folder of a build that was configured for /usr/local
+KNOWN = ("initial-upload-closes-no-bugs", "pkg-config-unavailable-for-cross-compilation")
+
+
+def cpack(folder, generator, prefix):
+    """The packages of the build under test in FOLDER."""
+    run("cpack", "-G", generator, "-B", folder, "-D", f"CPACK_PACKAGING_INSTALL_PREFIX={prefix}", cwd=BUILD,
+        env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"})
+    return sorted(glob.glob(os.path.join(folder, "*.deb" if generator == "DEB" else "*.tar.gz")))
+
+
+def files(folder):
+    return {os.path.relpath(os.path.join(f, n), folder) for f, _, names in os.walk(folder) for n in names}
+
+
+class Installed(unittest.TestCase):
+    def test_components(self):
+        """Each file is in one component, and all together are what cmake --install brings."""
+        with tempfile.TemporaryDirectory() as d:
+            run("cmake", "--install", BUILD, "--prefix", os.path.join(d, "all"))
+            every, parts = files(os.path.join(d, "all")), []
+            for component in ("program", "library", "development"):
+                run("cmake", "--install", BUILD, "--prefix", os.path.join(d, component), "--component", component)
+                parts += files(os.path.join(d, component))
+            self.assertEqual(sorted(parts), sorted(every))
+            for wanted in (r"bin/gcdumpc$", r"share/man/man1/gcdumpc-report\.1", r"share/man/man5/gcdumpc\.conf\.5", r"bash-completion/completions/gcdumpc$",
+                           r"_gcdumpc$", r"gcdumpc\.fish$", r"lib.*/libgcdumpc\.a$", r"lib.*/libgcdumpc\.so\.0$", r"pkgconfig/gcdumpc\.pc$",
+                           r"include/gcdumpc/version\.h$", r"examples/unattended/gcdumpc\.conf$", r"examples/container/Dockerfile$"):
+                self.assertTrue(any(re.search(wanted, f) for f in every), wanted)
+            self.assertFalse(any(f.endswith("ipc.h") for f in every))
+            places = [d, ROOT, BUILD]
+            for f in every:
+                with open(os.path.join(d, "all", f), "rb") as content:
+                    data = content.read()
+                for place in places:
+                    self.assertNotIn(place.encode(), data, f)
+
+
+class Debian(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        for tool in ("dpkg-deb", "dpkg-shlibdeps"):
+            need_tool(tool, "Debian packages")
+        holder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(holder.cleanup)
+        cls.dir = holder.name
+        cls.debs = cpack(os.path.join(cls.dir, "one"), "DEB", "/usr")
+
+    def test_the_same_bytes_again(self):
+        again = cpack(os.path.join(self.dir, "two"), "DEB", "/usr")
+        self.assertEqual([os.path.basename(p) for p in again], [os.path.basename(p) for p in self.debs])
+        for one, two in zip(self.debs, again):
+            with open(one, "rb") as a, open(two, "rb") as b:
+                self.assertTrue(a.read() == b.read(), one)
+
+    def test_what_is_in_them(self):
+        self.assertEqual({text("dpkg-deb", "-f", p, "Package").strip() for p in self.debs}, set(NAMES))
+        for path in self.debs:
+            name = text("dpkg-deb", "-f", path, "Package").strip()
+            depends = text("dpkg-deb", "-f", path, "Depends")
+            listed = text("dpkg-deb", "-c", path)
+            for wanted in {"gcdumpc": ["libc6 ", "libuv1 ", "zlib1g "], "libgcdumpc0": ["libc6 ", "zlib1g "],
+                           "libgcdumpc-dev": ["libgcdumpc0 (= ", "zlib1g-dev"]}[name]:
+                self.assertIn(wanted, depends, name)
+            for wanted in ("copyright", "changelog.gz", "changelog.Debian.gz"):
+                self.assertIn(f"./usr/share/doc/{name}/{wanted}\n", listed)
+            self.assertNotRegex(listed, r"man/man./\S+\.\d\n")       # all compressed
+            for line in listed.splitlines():
+                self.assertRegex(line, r"^(drwxr-xr-x|-rwxr-xr-x|-rw-r--r--|lrwxrwxrwx) root/root")
+
+            self.assertEqual("triggers" in text("dpkg-deb", "-I", path), name == "libgcdumpc0")
+            self.assertNotIn("post", text("dpkg-deb", "-I", path), name)         # nothing is run
+
+    def test_install_and_remove(self):
+        """In a root folder of its own, without the packages that they depend on."""
+        if os.geteuid() != 0:
+            self.skipTest("needs root, to install files as root")
+        root = os.path.join(self.dir, "root")
+        for folder in ("info", "updates", "triggers"):
+            os.makedirs(os.path.join(root, "var", "lib", "dpkg", folder))
+        for name in ("status", "available"):
+            open(os.path.join(root, "var", "lib", "dpkg", name), "w", encoding="utf-8").close()
+        before = set(os.listdir(root))
+        dpkg = ["dpkg", f"--root={root}", "--force-depends", "--log=/dev/null"]
+        run(*dpkg, "-i", *self.debs)
+        status = text("dpkg-query", f"--admindir={root}/var/lib/dpkg", "-W", "-f", "${Package} ${Status}\n")
+        self.assertEqual(sorted(status.split("\n"))[1:], sorted(f"{n} install ok installed" for n in NAMES))
+        installed = os.path.join(root, "usr", "bin", "gcdumpc")
+        self.assertEqual(run(installed, "report", TRACE), run(PROGRAM, "report", TRACE))
+        run(*dpkg, "--purge", *NAMES)
+        self.assertEqual(set(os.listdir(root)), before)
+
+    def test_lintian(self):
+        need_tool("lintian", "its opinion of the packages")
+        r = subprocess.run(["lintian", "--allow-root", "--fail-on", "none", "--suppress-tags", ",".join(KNOWN), *self.debs],
+                           capture_output=True, text=True, check=False)
+        self.assertEqual(re.findall(r"^[EW]: .*", r.stdout, re.M), [])
+
+
+class Archive(unittest.TestCase):
+    def test_unpacked_anywhere(self):
+        with tempfile.TemporaryDirectory() as d:
+            paths = cpack(os.path.join(d, "made"), "TGZ", "/")
+            self.assertEqual(len(paths), 1)
+            run("tar", "-xzf", paths[0], "-C", d)
+            top = os.path.join(d, os.path.basename(paths[0])[:-len(".tar.gz")])
+            self.assertEqual(run(os.path.join(top, "bin", "gcdumpc"), "report", TRACE), run(PROGRAM, "report", TRACE))
+            man = shutil.which("man")
+            if man is not None:
+                page = os.path.join(top, "share", "man", "man1", "gcdumpc-report.1.gz")
+                self.assertIn("gcdumpc report FILE", text(man, "-l", page, env={**os.environ, "MANWIDTH": "80", "MANPAGER": "cat"}))
+
+
+if __name__ == "__main__":
+    main("packages are made of the build with living processes" if os.environ.get("GCDUMPC_IPC") == "OFF" else None)
