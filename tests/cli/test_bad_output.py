@@ -23,7 +23,7 @@ class BadOutput(CliTest):
 
     def test_missing_folder_with_a_pipe(self):
         """The copy of the pipe would go there, too, but it is the output that is wrong."""
-        self.refused(1, r'no/out: .*folder "no/": No such file or directory', "convert", "-", "-o", "no/out", data=small_trace())
+        self.refused(1, r'no/out: .*folder "no/": No such file or directory; make that folder first, or name another', "convert", "-", "-o", "no/out", data=small_trace())
 
     def test_a_file_as_folder(self):
         self.refused(1, r"in/out: .*: Not a directory", "convert", trace("net10-wks"), "-o", "in/out")

@@ -123,7 +123,7 @@ class OtherFiles(FormatTest):
 
     def test_a_folder_of_tables(self):
         self.done("convert", trace("net10-wks"), "-o", "x.csv")
-        self.refused(1, r"x\.csv: is a directory, not a recording", "report", "x.csv")
+        self.refused(1, r"x\.csv: is a directory, not a recording; name a file", "report", "x.csv")
 
     def test_more_than_one_dump(self):
         for suffix in READ.values():
@@ -299,7 +299,7 @@ class WrongOutput(FormatTest):
 
     def test_missing_folders(self):
         for suffix in FORMATS.values():
-            self.refused(1, rf'no/x\.{suffix}: cannot create a f\w+ in the folder "no/": No such file or directory',
+            self.refused(1, rf'no/x\.{suffix}: cannot create a f\w+ in the folder "no/": No such file or directory; make that folder .*',
                          "convert", "in", "-o", f"no/x.{suffix}")
 
     def test_folders_that_may_not_be_written(self):
