@@ -44,7 +44,7 @@ static enum cli_exit compile(struct cli_filter *f, const char *text, size_t n)
     if (failed == 0)
         return CLI_DONE;
     (void)regerror(failed, &f->regex, why, sizeof why);
-    cli_say(NULL, "\"%s\" is no regular expression: %s", f->pattern, why);
+    cli_say(NULL, "\"%s\" is no regular expression: %s; without the slashes only * and ? are special", f->pattern, why);
     return failed == REG_ESPACE ? CLI_FAILED : CLI_USAGE;
 }
 
@@ -161,6 +161,8 @@ enum cli_exit cli_filter_nothing(const struct cli_filter *f, const char *subject
         if (s.distance <= most)
             consider(best, &n, s);
     }
+    if (n == 0)
+        (void)snprintf(text, sizeof text, "; gcdumpc report lists all types");
     for (size_t i = 0; i < n; i++) {
         size_t used = strlen(text);
         (void)snprintf(text + used, sizeof text - used, "%s\"%s\"", i == 0 ? "; near it: " : ", ", best[i].name);
@@ -193,7 +195,7 @@ enum cli_exit cli_filter_types(const struct cli_filter *f, const struct cli_dump
     if (e == CLI_DONE && !matched) {
         e = cli_filter_nothing(f, d->subject, names, count);
     } else if (e == CLI_DONE && !used) {
-        cli_say(d->subject, "there are no objects of types like \"%s\"", f->pattern);
+        cli_say(d->subject, "there are no objects of types like \"%s\"; gcdumpc report lists those that have some", f->pattern);
         e = CLI_FAILED;
     }
     if (e == CLI_DONE)

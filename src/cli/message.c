@@ -89,6 +89,8 @@ static const char *what_next(const struct gcd_error *err, char memory[CLI_MEMORY
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         if (err->os_errno == steps[i].os_errno)
             return steps[i].text;
+    if (err->os_errno == ENOENT && strncmp(err->msg, "cannot create", 13) == 0)
+        return "; make that folder first, or name another";
     return "";
 }
 
@@ -127,11 +129,8 @@ static void warn_graph(const char *subject, const struct gcd_graph_notes *n)
 }
 
 /* Nothing was lost, only names lack: the runtime describes a type once as long as anybody listens for types. */
-static const char *what_helps(const struct cli_dump *d)
+static const char *what_helps_with_names(const struct cli_dump *d)
 {
-    const struct gcd_verdict *v = cli_verdict_of(d);
-    if (v->reason_count != 1 || v->reasons[0].code != GCD_REASON_TYPES_UNDESCRIBED)
-        return "";
     bool undescribed = cli_facts(d)->types_undescribed > 0;
     if (d->live)
         return undescribed ? "; the process has described them to another tool that still listens (dotnet-trace, a monitor): stop that, "
@@ -139,6 +138,24 @@ static const char *what_helps(const struct cli_dump *d)
                            : "; a program that was compiled ahead of time (Native AOT) sends none";
     return undescribed ? "; it was recorded without keyword 0x80000, or while another tool had that"
                        : "; it was recorded without keyword 0x1000000, or of a program that sends none (Native AOT)";
+}
+
+/* By the first reason: the others mostly follow from it. */
+static const char *what_helps(const struct cli_dump *d)
+{
+    const struct gcd_verdict *v = cli_verdict_of(d);
+    switch (v->reason_count > 0 ? v->reasons[0].code : GCD_REASON_COUNT) {
+    case GCD_REASON_TYPES_UNDESCRIBED:
+        return v->reason_count == 1 ? what_helps_with_names(d) : "";
+    case GCD_REASON_EVENTS_LOST:
+        return d->live ? "; dump it again with a larger --buffer" : "; record it again with a larger buffer, as gcdumpc --pid N does";
+    case GCD_REASON_TRACE_TRUNCATED:
+    case GCD_REASON_TRACE_DAMAGED:
+    case GCD_REASON_INPUT_DAMAGED:
+        return d->live ? "; dump it again" : "; copy it again if the original is whole, or record it again";
+    default:
+        return "";
+    }
 }
 
 static void say_which_dump(const struct cli_dump *d)

@@ -109,8 +109,12 @@ static enum cli_exit by_port(const char *port, struct cli_dump *d, char *ret_pat
         cli_say(NULL, "--port takes the path of a socket, not \"%.100s\"", port);
         return CLI_USAGE;
     }
+    if (stat(path, &sb) != 0 && errno == ENOENT) {
+        cli_say(path, "there is no diagnostic socket %s; gcdumpc ps lists the processes that have one", path);
+        return CLI_FAILED;
+    }
     if (stat(path, &sb) == 0 && !S_ISSOCK(sb.st_mode)) {
-        cli_say(path, "is no socket");
+        cli_say(path, "is no socket; gcdumpc ps lists the processes that have one");
         return CLI_FAILED;
     }
     memcpy(ret_path, path, strlen(path) + 1);
@@ -139,7 +143,8 @@ enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, c
         return CLI_DONE;
     if (reason != GCD_IPC_REASON_NO_PROCESS && reason != GCD_IPC_REASON_NO_SOCKET)
         return cli_fail(d->subject, &err);
-    cli_say(d->subject, "%s; gcdumpc ps lists what can be dumped", err.msg);
+    bool named = strncmp(err.msg, d->subject, strlen(d->subject)) == 0;
+    cli_say(named ? NULL : d->subject, "%s; gcdumpc ps lists what can be dumped", err.msg);
     return CLI_FAILED;
 }
 

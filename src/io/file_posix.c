@@ -50,7 +50,7 @@ gcd_status gcd_file_open_read(const char *path, int *ret_fd, enum gcd_file_kind 
     }
     if (S_ISDIR(st.st_mode)) {
         close(fd);
-        return gcd_fail(err, GCD_E_ARG, "is a directory, not a recording");
+        return gcd_fail(err, GCD_E_ARG, "is a directory, not a recording; name a file");
     }
     off_t base = S_ISREG(st.st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
     *ret_kind = base >= 0 ? GCD_FILE_REGULAR : GCD_FILE_STREAM;

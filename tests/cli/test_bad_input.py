@@ -63,10 +63,10 @@ class NoRecording(BadInput):
     def test_folder(self):
         os.mkdir(self.path("folder"))
         for name in ("folder", "folder/", "."):
-            self.refused_by_all(name, "is a directory, not a recording")
+            self.refused_by_all(name, "is a directory, not a recording; name a file")
         fd = os.open(self.dir, os.O_RDONLY)
         self.addCleanup(os.close, fd)
-        self.refused(1, "standard input: is a directory, not a recording", "info", "-", stdin=fd)
+        self.refused(1, "standard input: is a directory, not a recording; name a file", "info", "-", stdin=fd)
 
     def test_unreadable(self):
         self.put("secret", small_trace())

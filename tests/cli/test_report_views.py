@@ -329,11 +329,12 @@ class Choice(ReportTest):
         for words in ((), ("--json",), ("--csv",), ("--by=kind",), ("--retained",), ("-f", "prometheus"), ("-o", "x.prom")):
             self.refused(1, rf'{name}: no type matches "HeapLab\.Nodee"; near it: "HeapLab\.Node".*',
                          "report", name, "--filter", "HeapLab.Nodee", *words)
-        self.refused(1, rf'{name}: no type matches "Zzzzzzzzzzzzzzzzzzzzzzzz"', "report", name, "--filter", "Zzzzzzzzzzzzzzzzzzzzzzzz")
+        self.refused(1, rf'{name}: no type matches "Zzzzzzzzzzzzzzzzzzzzzzzz"; gcdumpc report lists all types',
+                         "report", name, "--filter", "Zzzzzzzzzzzzzzzzzzzzzzzz")
 
     def test_a_type_without_objects(self):
         self.put("s", traced(("A", 1, 24), ("Only.Static", 0, 0), statics=((0x1000, 0x71, "field"),)))
-        self.refused(1, r's: there are no objects of types like "Only\.\*"', "report", "s", "--filter", "Only.*")
+        self.refused(1, r's: there are no objects of types like "Only\.\*"; .*', "report", "s", "--filter", "Only.*")
 
     def test_bad_patterns(self):
         for pattern, why in (("/(/", "Unmatched.*"), ("/[/", ".*"), ("/a{2,1}/", ".*"), ("/\\/", ".*")):

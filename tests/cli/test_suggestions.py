@@ -17,8 +17,8 @@ class Meant(CliTest):
         self.assertNotIn("did you mean", run.lines[0])
 
     def test_commands(self):
-        for wrong, right in (("reprot", "report"), ("repotr", "report"), ("REPORT", "report"), ("conver", "convert"), ("pahts", "paths"), ("dif", "diff"),
-                             ("tredn", "trend"), ("leak", "leaks"), ("sp", "ps"), ("collekt", "collect"), ("ret", "retained")):
+        for wrong, right in (("reprot", "report"), ("repotr", "report"), ("REPORT", "report"), ("conver", "convert"), ("pahts", "paths"),
+                             ("dif", "diff"), ("tredn", "trend"), ("leak", "leaks"), ("sp", "ps"), ("collekt", "collect"), ("ret", "retained")):
             for words in ([wrong], ["help", wrong], [wrong, "--help"]):
                 self.meant(right, *words)
         for word in ("x", "", "bogus", "a" * 5000, "re port to"):
@@ -34,7 +34,8 @@ class Meant(CliTest):
         self.refused(2, rf'there is no command "{name}"; of a file tell what to do: gcdumpc report FILE, .*', name)
 
     def test_options(self):
-        for wrong, right in (("--tpo", "--top"), ("--filtre=x", "--filter"), ("--sotr", "--sort"), ("--Json", "--json"), ("--min-byte", "--min-bytes")):
+        for wrong, right in (("--tpo", "--top"), ("--filtre=x", "--filter"), ("--sotr", "--sort"), ("--Json", "--json"),
+                             ("--min-byte", "--min-bytes")):
             self.meant(right, "report", wrong)
         self.meant("--output", "convert", "--out")
         self.meant("--help", "ps", "--hlep")

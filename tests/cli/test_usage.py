@@ -168,8 +168,8 @@ class WrongUse(CliTest):
     def test_no_such_name_or_port(self):
         self.refused(1, r'no \.NET process is called "no such\?program".*; see gcdumpc ps', "--name", "no such\nprogram", "-o", "x")
         for form in ("missing", "unix:missing"):
-            self.refused(1, r"missing: .*there is no diagnostic socket missing", "--port", form, "-o", "x")
-        self.refused(1, r"file: is no socket", "report", "--port", self.put("file", b""))
+            self.refused(1, r"missing: .*there is no diagnostic socket missing; gcdumpc ps .*", "--port", form, "-o", "x")
+        self.refused(1, r"file: is no socket; gcdumpc ps .*", "report", "--port", self.put("file", b""))
         for form in ("", "unix:", "x" * 5000):
             self.refused(2, r"--port takes the path of a socket, not \".*\"", "info", "--port", form)
         for form in ("", "unix:", "x" * 5000, "a,suspend", "a;b"):

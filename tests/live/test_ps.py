@@ -43,7 +43,7 @@ class Ps(PsTest):
             text = self.gcdumpc("ps").stdout.splitlines()
             self.assertRegex(text[0], r"^ *PID  User +Runtime +Uptime +Memory  Assembly +Command line$")
             line = next(t for t in text if t.split()[0] == str(a.pid))
-            self.assertRegex(line, rf" \d+\.\d+\.\d+\S* +00:0\d:\d\d +\d{7,}  HeapLab +{re.escape(heaplab())} --objects 5$")
+            self.assertRegex(line, rf" \d+\.\d+\.\d+\S* +00:0\d:\d\d +\d{{7,}}  HeapLab +{re.escape(heaplab())} --objects 5$")
 
     def test_nobody_waits_for_a_stopped_process(self):
         with Process() as a, Process() as b:

@@ -127,7 +127,7 @@ static enum cli_exit check_owner(const char *path, int fd)
         return CLI_FAILED;
     }
     if (st.st_uid != 0 && st.st_uid != geteuid()) {
-        cli_say(path, "belongs to another user (%lu)", (unsigned long)st.st_uid);
+        cli_say(path, "belongs to another user (%lu); it has to be root or who runs it (chown)", (unsigned long)st.st_uid);
         return CLI_FAILED;
     }
     if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
@@ -142,7 +142,7 @@ enum cli_exit job_config_read(const char *path, struct job_config **ret)
     *ret = NULL;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
-        cli_say(path, "cannot open: %s", strerror(errno));
+        cli_say(path, "cannot open: %s; --config names another file, what it holds says gcdumpc run --help", strerror(errno));
         return CLI_FAILED;
     }
     enum cli_exit e = check_owner(path, fd);
