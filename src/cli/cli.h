@@ -228,8 +228,8 @@ enum cli_need {
 /* --max-block, --max-objects */
 struct gcd_limits cli_limits(const struct cli_args *args);
 /*
- * The dump that ARGS name, recorded, live or a graph in a file; an incomplete one is none with --strict.  On failure the message has been printed and the exit status is not
- * CLI_DONE.  Release with cli_close in any case.
+ * The dump that ARGS name, recorded, live or a graph in a file; an incomplete one is none with --strict.  On failure the message
+ * has been printed and the exit status is not CLI_DONE.  Release with cli_close in any case.
  */
 enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct cli_dump *ret);
 /* The file that ARGS name, or the several as one.  The message has been printed when it fails. */

@@ -363,7 +363,8 @@ static enum cli_exit run(struct retained *r)
     if (e != CLI_DONE)
         return e;
     static const char verb[] = "finding dominators";
-    struct gcd_dominators_options o = { .alloc = cli_alloc(), .cancel = &cli_canceled, .progress = cli_progress_steps, .progress_ctx = (void *)(uintptr_t)verb };
+    struct gcd_dominators_options o = { .alloc = cli_alloc(), .cancel = &cli_canceled,
+                                        .progress = cli_progress_steps, .progress_ctx = (void *)(uintptr_t)verb };
     struct gcd_error err = GCD_ERROR_INIT;
     if (gcd_dominators_new(r->d.graph, &o, &r->dominators, &err) != GCD_OK)
         return cli_fail(r->d.subject, &err);

@@ -68,7 +68,8 @@ static enum cli_exit open_live(const struct cli_args *args, const struct gcd_dum
 static struct gcd_graph_options graph_options(const struct cli_args *args, const struct gcd_limits *limits, const struct gcd_input *in)
 {
     static const char verb[] = "building the graph";
-    return (struct gcd_graph_options){ .alloc = cli_alloc(), .limits = limits, .keep_unknown = args->keep_unknown, .cancel = &cli_canceled, .progress = cli_progress,
+    return (struct gcd_graph_options){ .alloc = cli_alloc(), .limits = limits, .keep_unknown = args->keep_unknown,
+                                       .cancel = &cli_canceled, .progress = cli_progress,
                                        .progress_ctx = (void *)(uintptr_t)verb, .progress_total = gcd_input_size(in) };
 }
 
@@ -176,8 +177,8 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
     spool_folder(args, spool, sizeof spool);
     struct gcd_limits limits = cli_limits(args);
     struct gcd_dump_options options = {
-        .alloc = cli_alloc(), .limits = &limits, .process = args->process, .process_name = args->process_name, .dump_number = (unsigned)args->dump_number,
-        .check_references = need == CLI_NEED_OBJECTS, .cancel = &cli_canceled, .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
+        .alloc = cli_alloc(), .limits = &limits, .process = args->process, .process_name = args->process_name,
+        .dump_number = (unsigned)args->dump_number, .check_references = need == CLI_NEED_OBJECTS, .cancel = &cli_canceled, .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
     };
     enum cli_exit e;
     if (cli_is_live(args)) {

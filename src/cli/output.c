@@ -221,7 +221,8 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
     enum cli_exit e = out->format != NULL ? cli_names_of(args, d, gcd_format_names(out->format), &names) : CLI_DONE;
     if (e != CLI_DONE)
         return e;
-    struct gcd_write_options options = { .alloc = cli_alloc(), .name = d->name, .names = names, .fold = args->fold, .cancel = &cli_canceled, .progress = cli_progress,
+    struct gcd_write_options options = { .alloc = cli_alloc(), .name = d->name, .names = names, .fold = args->fold,
+                                         .cancel = &cli_canceled, .progress = cli_progress,
                                          .progress_ctx = (void *)(uintptr_t)verb, .progress_total = gcd_input_size(d->input) };
     struct gcd_write_notes notes = { .objects = cli_facts(d)->objects, .edges = cli_facts(d)->edges };
     struct gcd_error err = GCD_ERROR_INIT;
