@@ -178,7 +178,8 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
     struct gcd_limits limits = cli_limits(args);
     struct gcd_dump_options options = {
         .alloc = cli_alloc(), .limits = &limits, .process = args->process, .process_name = args->process_name,
-        .dump_number = (unsigned)args->dump_number, .check_references = need == CLI_NEED_OBJECTS, .cancel = &cli_canceled, .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
+        .dump_number = (unsigned)args->dump_number, .check_references = need == CLI_NEED_OBJECTS,
+        .cancel = &cli_canceled, .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
     };
     enum cli_exit e;
     if (cli_is_live(args)) {
