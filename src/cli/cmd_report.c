@@ -108,8 +108,7 @@ static enum cli_exit find_dominators(struct report *r)
 {
     static const char verb[] = "finding what retains what";
     struct gcd_dominators_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(r->args),
-                                              .progress = cli_progress,
-                                               .progress_ctx = (void *)(uintptr_t)verb };
+                                              .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb };
     struct gcd_error err = GCD_ERROR_INIT;
     if (!r->args->retained || r->args->by == CLI_BY_ROOT)
         return CLI_DONE;

@@ -364,8 +364,7 @@ static enum cli_exit run(struct retained *r)
         return e;
     static const char verb[] = "finding dominators";
     struct gcd_dominators_options o = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(r->args),
-                                        .progress = cli_progress_steps,
-                                       .progress_ctx = (void *)(uintptr_t)verb };
+                                        .progress = cli_progress_steps, .progress_ctx = (void *)(uintptr_t)verb };
     struct gcd_error err = GCD_ERROR_INIT;
     if (gcd_dominators_new(r->d.graph, &o, &r->dominators, &err) != GCD_OK)
         return cli_fail(r->d.subject, &err);

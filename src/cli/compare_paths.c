@@ -102,8 +102,7 @@ enum cli_exit cli_paths_add(const struct cli_args *args, struct gcd_tree_diff *t
     struct gcd_error err = GCD_ERROR_INIT;
     static const char finding[] = "finding paths", merging[] = "merging paths";
     struct gcd_paths_options paths_options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(args),
-                                               .progress = cli_progress_steps,
-                                               .progress_ctx = (void *)(uintptr_t)finding };
+                                               .progress = cli_progress_steps, .progress_ctx = (void *)(uintptr_t)finding };
     struct gcd_type_tree_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .types = types, .progress = cli_progress_steps,
                                              .progress_ctx = (void *)(uintptr_t)merging };
     struct gcd_paths *paths = NULL;

@@ -36,8 +36,7 @@ static enum cli_exit measure_retained(struct reading *r)
     struct gcd_error err = GCD_ERROR_INIT;
     static const char verb[] = "finding dominators";
     struct gcd_dominators_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(r->c->args),
-                                              .progress = cli_progress_steps,
-                                               .progress_ctx = (void *)(uintptr_t)verb };
+                                              .progress = cli_progress_steps, .progress_ctx = (void *)(uintptr_t)verb };
     struct gcd_dominators *dominators = NULL;
     uint32_t count = cli_type_count(&r->d);
     r->retained = calloc((size_t)count + 1, sizeof *r->retained);

@@ -87,7 +87,8 @@ static uint64_t edges_reach(const struct sequences *s)
 /* How many references there are in all, from either side.  Nothing is believed when the two contradict each other. */
 static void find_total(struct sequences *s, uint64_t declared)
 {
-    bool whole_nodes = from_zero(s->nodes) && s->nodes->count == 1, whole_edges = s->edges->count == 0 || (from_zero(s->edges) && s->edges->count == 1);
+    bool whole_nodes = from_zero(s->nodes) && s->nodes->count == 1;
+    bool whole_edges = s->edges->count == 0 || (from_zero(s->edges) && s->edges->count == 1);
     bool by_edges = s->edges_end && (s->sized || whole_edges), by_nodes = s->nodes_end && whole_nodes && declared != UINT64_MAX;
     uint64_t reach = edges_reach(s);
     s->total = by_edges ? reach : declared;
