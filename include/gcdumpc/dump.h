@@ -56,6 +56,7 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_dump_open(struct gcd_input *in, const stru
  * The same in steps, for bytes that somebody else reads: new, feed as often as needed, close.  gcd_dump_feed returns GCD_END from
  * the moment the heap walk is whole: a live session may then be stopped, but all that still comes is to be fed, too.
  * gcd_dump_close takes in an input from which the same bytes can be read again, or NULL when no objects will be read.
+ * When feeding has failed, all that can follow says the same error again.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_dump_new(const struct gcd_dump_options *options, struct gcd_dump **ret,
                                                struct gcd_error *err);

@@ -27,7 +27,7 @@ static gcd_status dump_new(struct gcd_input *in, const struct gcd_dump_options *
     d->options = *options;
     d->addr_pages_left = HEAP_ADDR_PAGES;
     load_started_init(&d->started, &d->alloc, gcd_limit_or(d->limits.text_bytes, UINT64_C(1) << 30));
-    d->trace_error = d->input_error = (struct gcd_error)GCD_ERROR_INIT;
+    d->failure = d->trace_error = d->input_error = (struct gcd_error)GCD_ERROR_INIT;
     d->options.alloc = &d->alloc;
     d->options.limits = &d->limits;
     gcd_status st = in != NULL ? gcd_trace_open(in, &a, &d->limits, &d->trace, err) : gcd_trace_new(&a, &d->limits, &d->trace, err);
@@ -96,7 +96,7 @@ static gcd_status heap_of(struct gcd_dump *d, const struct gcd_event *ev, struct
 }
 
 /* All events that have arrived.  GCD_NEED_MORE, GCD_END (of the trace, however it ended), or an error. */
-static gcd_status drain(struct gcd_dump *d, struct gcd_error *err)
+static gcd_status take_events(struct gcd_dump *d, struct gcd_error *err)
 {
     struct gcd_event ev;
     gcd_status st;
@@ -113,17 +113,34 @@ static gcd_status drain(struct gcd_dump *d, struct gcd_error *err)
             GCD_TRY(heap_event(h, &ev, err));
     }
     if (st < 0 && !is_damage(st)) {
-        if (err != NULL)
-            *err = d->trace_error;
+        *err = d->trace_error;
         return st;
     }
     return st == GCD_NEED_MORE ? st : GCD_END;
+}
+
+/*
+ * The same.  After a failure the trace is in the middle of bytes that may be the caller's and gone by the next call, and the event is lost: so the
+ * answer stays what it was.
+ */
+static gcd_status drain(struct gcd_dump *d, struct gcd_error *err)
+{
+    if (d->failure.code == GCD_OK) {
+        gcd_status st = take_events(d, &d->failure);
+        if (st >= 0)
+            return st;
+    }
+    if (err != NULL)
+        *err = d->failure;
+    return d->failure.code;
 }
 
 gcd_status gcd_dump_feed(struct gcd_dump *d, const void *bytes, size_t n, struct gcd_error *err)
 {
     if (d->closed)
         return gcd_fail(err, GCD_E_STATE, "the dump is closed");
+    if (d->failure.code != GCD_OK)
+        return drain(d, err);
     GCD_TRY(gcd_trace_feed(d->trace, bytes, n, err));
     gcd_status st = drain(d, err);
     if (st < 0)

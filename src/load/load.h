@@ -36,6 +36,7 @@ struct gcd_dump {
     bool has_other_process;
     struct gcd_input *input;         /* for the second pass; NULL = none */
     bool closed;
+    struct gcd_error failure;        /* of an event that could not be taken: nothing comes after it */
     struct gcd_error trace_error;    /* how the trace ended, when it ended badly */
     struct gcd_error input_error;    /* how the input ended, when it was damaged itself */
     struct gcd_dump_facts facts;

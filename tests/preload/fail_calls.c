@@ -13,6 +13,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -21,15 +22,16 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #define SHORT_BYTES ((size_t)7)
 
-enum kind { NONE, OPEN, READ, WRITE, SYNC, RENAME, TRUNCATE, MKDIR, CLOSE, STAT, LOCK, SEEK, MAP, ALLOC, KINDS };
+enum kind { NONE, OPEN, READ, WRITE, SYNC, RENAME, TRUNCATE, MKDIR, CLOSE, STAT, LOCK, SEEK, MAP, SOCKET, SEND, RECV, THREAD, ALLOC, KINDS };
 static const char *const names[KINDS] = { "none", "open", "read", "write", "sync", "rename", "truncate", "mkdir",
-                                          "close", "stat", "lock", "seek", "map", "alloc" };
+                                          "close", "stat", "lock", "seek", "map", "socket", "send", "recv", "thread", "alloc" };
 
 static enum kind wanted;
 static bool shortened, again, all_behind;
@@ -71,7 +73,7 @@ __attribute__((constructor)) static void prepare(void)
 /* Shall this call of KIND fail?  Then errno is set. */
 static bool refused(enum kind kind)
 {
-    if (kind != wanted)
+    if (kind != wanted || kind == NONE)
         return false;
     uint64_t n = atomic_fetch_add(calls, 1) + 1;
     bool fail = again ? n % 2 == 1 : fail_at != 0 && (n == fail_at || (all_behind && n > fail_at));
@@ -85,6 +87,13 @@ static bool refused(enum kind kind)
 static size_t most(enum kind kind, size_t n)
 {
     return kind == wanted && shortened && n > SHORT_BYTES ? SHORT_BYTES : n;
+}
+
+/* Not what wakes up a thread or a loop (eventfd, a pipe of libuv): such a write cannot fail. */
+static bool is_file(int fd)
+{
+    struct stat sb;
+    return fstat(fd, &sb) == 0 && (S_ISREG(sb.st_mode) || S_ISCHR(sb.st_mode) || S_ISSOCK(sb.st_mode));
 }
 
 /* The next definition behind this one, as a pointer to a function of the same type. */
@@ -104,7 +113,7 @@ static size_t most(enum kind kind, size_t n)
 PASS(READ, -1, ssize_t, read, (int fd, void *p, size_t n), (fd, p, most(READ, n)))
 PASS(READ, -1, ssize_t, pread, (int fd, void *p, size_t n, off_t off), (fd, p, most(READ, n), off))
 PASS(READ, -1, ssize_t, pread64, (int fd, void *p, size_t n, off64_t off), (fd, p, most(READ, n), off))
-PASS(WRITE, -1, ssize_t, write, (int fd, const void *p, size_t n), (fd, p, most(WRITE, n)))
+PASS(is_file(fd) ? WRITE : NONE, -1, ssize_t, write, (int fd, const void *p, size_t n), (fd, p, most(WRITE, n)))
 PASS(WRITE, -1, ssize_t, pwrite64, (int fd, const void *p, size_t n, off64_t off), (fd, p, most(WRITE, n), off))
 PASS(SYNC, -1, int, fsync, (int fd), (fd))
 PASS(SYNC, -1, int, fdatasync, (int fd), (fd))
@@ -118,10 +127,21 @@ PASS(STAT, -1, int, stat64, (const char *path, struct stat64 *ret), (path, ret))
 PASS(STAT, -1, int, lstat64, (const char *path, struct stat64 *ret), (path, ret))
 PASS(STAT, -1, int, fstat64, (int fd, struct stat64 *ret), (fd, ret))
 PASS(STAT, -1, int, fstatat64, (int fd, const char *path, struct stat64 *ret, int flags), (fd, path, ret, flags))
+PASS(SOCKET, -1, int, socket, (int family, int type, int protocol), (family, type, protocol))
+PASS(SOCKET, -1, int, connect, (int fd, const struct sockaddr *to, socklen_t n), (fd, to, n))
+PASS(SEND, -1, ssize_t, send, (int fd, const void *p, size_t n, int flags), (fd, p, n, flags))
+PASS(RECV, -1, ssize_t, recv, (int fd, void *p, size_t n, int flags), (fd, p, most(RECV, n), flags))
 PASS(LOCK, -1, int, flock, (int fd, int how), (fd, how))
 PASS(SEEK, -1, off64_t, lseek64, (int fd, off64_t off, int from), (fd, off, from))
 PASS(MAP, MAP_FAILED, void *, mmap, (void *at, size_t n, int prot, int flags, int fd, off_t off), (at, n, prot, flags, fd, off))
 PASS(MAP, MAP_FAILED, void *, mmap64, (void *at, size_t n, int prot, int flags, int fd, off64_t off), (at, n, prot, flags, fd, off))
+
+/* It returns its error. */
+int pthread_create(pthread_t *ret, const pthread_attr_t *attributes, void *(*run)(void *), void *arg)
+{
+    NEXT(pthread_create);
+    return refused(THREAD) ? errno : next(ret, attributes, run, arg);
+}
 
 /* What is closed is closed, also when that fails. */
 int close(int fd)

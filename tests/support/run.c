@@ -192,8 +192,13 @@ static gcd_status open_dump(struct gcd_input *in, const void *bytes, size_t n, c
     if (st != GCD_OK)
         return st;
     st = feed(d, bytes, n, o, err);
-    if (st == GCD_OK)
+    if (st == GCD_OK) {
         st = gcd_dump_close(d, in, err);
+    } else {                             /* the bytes are gone: nothing may look at them any more */
+        struct gcd_error again = GCD_ERROR_INIT;
+        if (gcd_dump_feed(d, "", 1, &again) != st || gcd_dump_close(d, in, &again) != st || strcmp(again.msg, err->msg) != 0)
+            abort();
+    }
     if (st != GCD_OK)
         gcd_dump_free(d);
     else
