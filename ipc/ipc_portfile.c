@@ -61,7 +61,7 @@ static gcd_status remove_stale(const char *path, struct gcd_error *err)
         return errno == ENOENT ? GCD_OK : gcd_fail_os(err, errno, "cannot remove the stale socket %s", path);
     bool ours = lstat(aside, &taken) == 0 && is_same(&stale, &taken);
     if (!ours)
-        (void)link(aside, path); /* back; should the name be taken again, who took it has done as we would */
+        (void)!link(aside, path); /* back; should the name be taken again, who took it has done as we would */
     (void)unlink(aside);
     return ours ? GCD_OK : gcd_fail(err, GCD_E_IO, "cannot listen at %s: another program does", path);
 }

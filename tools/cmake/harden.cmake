@@ -1,0 +1,43 @@
+# GCDUMPC_HARDEN: what compiler and linker can do so that a defect that is still in there stays a crash.  Each where it is known; sanitizers
+# have checks of their own, which _FORTIFY_SOURCE would hide.
+include(CheckCCompilerFlag)
+include(CheckCSourceCompiles)
+include(CheckLinkerFlag)
+include(CheckPIESupported)
+
+check_pie_supported(LANGUAGES C)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection=full)
+    string(MAKE_C_IDENTIFIER "GCDUMPC_HAS${flag}" known)
+    check_c_compiler_flag("-Werror ${flag}" ${known})
+    if(${known})
+        target_compile_options(gcdumpc_flags INTERFACE ${flag})
+    endif()
+endforeach()
+
+foreach(flag -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
+    string(MAKE_C_IDENTIFIER "GCDUMPC_HAS${flag}" known)
+    check_linker_flag(C ${flag} ${known})
+    if(${known})
+        target_link_options(gcdumpc_flags INTERFACE ${flag})
+    endif()
+endforeach()
+
+if(NOT GCDUMPC_SANITIZE)
+    # 3 needs gcc 12 or clang 16, and glibc 2.34: glibc says so with #warning
+    set(CMAKE_REQUIRED_FLAGS "-O2 -Werror -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3")
+    check_c_source_compiles("#include <string.h>
+        #if defined __clang_major__ && __clang_major__ < 16
+        #error takes 2
+        #endif
+        int main(void) { return 0; }" GCDUMPC_HAS_FORTIFY_3)
+    unset(CMAKE_REQUIRED_FLAGS)
+    if(GCDUMPC_HAS_FORTIFY_3)
+        set(fortify 3)
+    else()
+        set(fortify 2)
+    endif()
+    # nothing without optimisation; some distributions set it themselves
+    target_compile_options(gcdumpc_flags INTERFACE $<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE> $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=${fortify}>)
+endif()
