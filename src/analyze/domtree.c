@@ -37,11 +37,10 @@ static void fetch_edges(const struct inner *x, uint32_t i)
         __builtin_prefetch(&x->nodes[edges[at]], 1);
 }
 
-/* And in advance: the edges of inner node I, which will be visited later, and the first node that they lead to. */
+/* And in advance: the edges of inner node I, which will be visited later. */
 static void fetch_later(const struct inner *x, uint32_t i)
 {
     __builtin_prefetch(&x->edges[inner_block(x, i) + x->nodes[i].next], 1);
-    __builtin_prefetch(&x->nodes[x->nodes[i].edge], 1);
 }
 
 /* All that is reachable from inner node I; the way back is in the tree itself.  From then on its edges lead to numbers. */
