@@ -156,7 +156,7 @@ static void finish_leaves(void *ctx, uint32_t part)
 static void sum_up(struct gcd_dominators *d, struct domtree *t)
 {
     for (uint32_t v = t->reached; v > 0; v--) {
-        uint64_t *parent = &t->cells[t->entries[v].branch.parent].retained;
+        uint64_t *parent = &t->cells[d->above[v]].retained;
         *parent = add(*parent, t->cells[v].retained);
     }
     d->all = t->cells[0].retained;
@@ -175,11 +175,22 @@ static void finish_inner(void *ctx, uint32_t part)
             __builtin_prefetch(&d->retained[t->order[v + DOMTREE_AHEAD]], 1);
             __builtin_prefetch(&d->parent[t->order[v + DOMTREE_AHEAD]], 1);
         }
-        uint32_t node = t->order[v], parent = t->entries[v].branch.parent;
+        uint32_t node = t->order[v];
         d->retained[node] = t->cells[v].retained;
-        d->parent[node] = t->order[parent];
-        d->above[v] = parent;
+        d->parent[node] = t->order[d->above[v]];
     }
+}
+
+/* The tree without its jumps. */
+static gcd_status keep_tree(struct gcd_dominators *d, struct domtree *t, struct gcd_error *err)
+{
+    d->above = gcd_mem_new_uncleared(&d->alloc, (size_t)d->node_count + 1, sizeof *d->above);
+    if (d->above == NULL)
+        return gcd_fail_nomem(err, "finding dominators");
+    for (uint32_t v = 0; v <= t->reached; v++)
+        d->above[v] = t->entries[v].branch.parent;
+    domtree_drop_entries(t);
+    return GCD_OK;
 }
 
 static gcd_status finish(struct gcd_dominators *d, struct domtree *t, struct gcd_error *err)
@@ -194,7 +205,6 @@ static gcd_status finish(struct gcd_dominators *d, struct domtree *t, struct gcd
         f.leaves[part] = d->reachable + 1;
         d->reachable += count;
     }
-    d->above[0] = 0;
     d->order[0] = GCD_NODE_ROOT;
     GCD_TRY(domtree_loop(t, t->node_count, finish_leaves, &f, steps, err));
     sum_up(d, t);
@@ -212,9 +222,9 @@ static gcd_status run(struct gcd_dominators *d, struct domtree *t, const struct 
     GCD_TRY(domtree_build(t, g, err));
     d->stand_ins = (uint32_t)t->flow.stand_in_count;
     GCD_TRY(place_leaves(t, err));
+    GCD_TRY(keep_tree(d, t, err));
     d->retained = gcd_mem_new_uncleared(&d->alloc, d->node_count, sizeof *d->retained);
-    d->above = gcd_mem_new_uncleared(&d->alloc, (size_t)d->node_count + 1, sizeof *d->above);
-    if (d->retained == NULL || d->above == NULL)
+    if (d->retained == NULL)
         return gcd_fail_nomem(err, "finding dominators");
     return finish(d, t, err);
 }

@@ -108,21 +108,6 @@ gcd_status domtree_loop(const struct domtree *t, uint32_t count, gcd_part_fn wor
     return domtree_check(t, steps, err);
 }
 
-/* By node again: numbers and order. */
-static void number_nodes(void *ctx, uint32_t part)
-{
-    struct domtree *t = ctx;
-    uint32_t node, end;
-    if (!domtree_part(t, t->node_count, part, &node, &end) || node == end)
-        return;
-    for (uint32_t i = inner_before(&t->inner, node); node < end; node++) {
-        uint32_t v = inner_is(&t->inner, node) ? t->inner.nodes[++i].number : 0;
-        t->number[node] = v != 0 ? v : GCD_NODE_NONE;
-        if (v != 0)
-            t->order[v] = node;
-    }
-}
-
 /* ---- edges into a node ---- */
 
 struct lists {
@@ -246,6 +231,21 @@ static gcd_status make_lists(struct domtree *t, struct gcd_error *err)
     return GCD_OK;
 }
 
+/* By node again: numbers and order. */
+static void number_nodes(void *ctx, uint32_t part)
+{
+    struct domtree *t = ctx;
+    uint32_t node, end;
+    if (!domtree_part(t, t->node_count, part, &node, &end) || node == end)
+        return;
+    for (uint32_t i = inner_before(&t->inner, node); node < end; node++) {
+        uint32_t v = inner_is(&t->inner, node) ? t->inner.nodes[++i].number : 0;
+        t->number[node] = v != 0 ? v : GCD_NODE_NONE;
+        if (v != 0)
+            t->order[v] = node;
+    }
+}
+
 /* ---- the forest: nodes from LINKED on are in it ---- */
 
 /*
@@ -344,8 +344,9 @@ gcd_status domtree_build(struct domtree *t, const struct gcd_graph *g, struct gc
     if (t->above == NULL || t->entries == NULL || t->block == NULL)
         return no_memory(err);
     GCD_TRY(search(t, err));
-    GCD_TRY(domtree_loop(t, t->node_count, number_nodes, t, t->node_count, err));
     GCD_TRY(make_lists(t, err));
+    inner_drop_edges(&t->inner);
+    GCD_TRY(domtree_loop(t, t->node_count, number_nodes, t, 2 * (uint64_t)t->node_count, err));
     inner_drop_nodes(&t->inner);
     t->cells = gcd_mem_new_uncleared(a, t->room, sizeof *t->cells);
     if (t->cells == NULL)
@@ -358,12 +359,18 @@ gcd_status domtree_build(struct domtree *t, const struct gcd_graph *g, struct gc
     return GCD_OK;
 }
 
+void domtree_drop_entries(struct domtree *t)
+{
+    gcd_mem_free(&t->alloc, t->entries, t->room * sizeof *t->entries);
+    t->entries = NULL;
+}
+
 void domtree_done(struct domtree *t)
 {
     const struct gcd_alloc *a = &t->alloc;
     free_lists(t);
+    domtree_drop_entries(t);
     gcd_mem_free(a, t->above, t->room * sizeof *t->above);
-    gcd_mem_free(a, t->entries, t->room * sizeof *t->entries);
     gcd_mem_free(a, t->cells, t->room * sizeof *t->cells);
     gcd_mem_free(a, t->block, t->blocks * sizeof *t->block);
     inner_done(&t->inner);

@@ -10,8 +10,8 @@
  * never need at the same time lies in one place, a union where it has two shapes; and
  *
  *                 above                           number (by node)                        order
- *     search      parent in the depth-first tree                                          inner node
- *     lists ...   the same                        preorder number; leaves, and what no    node
+ *     search ...  parent in the depth-first tree                                          inner node
+ *     forest      the same                        preorder number; leaves, and what no    node
  *     tree        depth in the dominator tree     root leads to: GCD_NODE_NONE
  *
  * Nearly all of the time is waiting for memory; so what is needed soon is fetched ahead.
@@ -79,6 +79,8 @@ struct domtree {
 /* T has allocator, options, steps_total, node_count, number and order; the rest is zero.  Whatever is returned, domtree_done is to be called. */
 GCD_MUST_CHECK gcd_status domtree_build(struct domtree *t, const struct gcd_graph *g, struct gcd_error *err);
 void domtree_done(struct domtree *t);
+/* Gives up the tree. */
+void domtree_drop_entries(struct domtree *t);
 
 /* Progress, and GCD_E_CANCELED when it is so. */
 GCD_MUST_CHECK gcd_status domtree_check(const struct domtree *t, uint64_t steps, struct gcd_error *err);

@@ -177,18 +177,23 @@ gcd_status inner_init(struct inner *x, const struct flow *f, unsigned threads, c
     return GCD_OK;
 }
 
-void inner_drop_nodes(struct inner *x)
+void inner_drop_edges(struct inner *x)
 {
-    gcd_mem_free(&x->alloc, x->nodes, ((size_t)x->count + 1) * sizeof *x->nodes);
     gcd_mem_free(&x->alloc, x->block, x->block_count * sizeof *x->block);
     gcd_mem_free(&x->alloc, x->edges, (size_t)x->edge_count * sizeof *x->edges);
-    x->nodes = NULL;
     x->block = NULL;
     x->edges = NULL;
 }
 
+void inner_drop_nodes(struct inner *x)
+{
+    gcd_mem_free(&x->alloc, x->nodes, ((size_t)x->count + 1) * sizeof *x->nodes);
+    x->nodes = NULL;
+}
+
 void inner_done(struct inner *x)
 {
+    inner_drop_edges(x);
     inner_drop_nodes(x);
     gcd_mem_free(&x->alloc, x->words, x->word_count * sizeof *x->words);
     x->words = NULL;

@@ -45,7 +45,8 @@ struct inner {
 GCD_MUST_CHECK gcd_status inner_init(struct inner *x, const struct flow *f, unsigned threads, const struct gcd_alloc *alloc,
                                      struct gcd_error *err);
 void inner_done(struct inner *x);
-/* Gives up all but inner_is and inner_before. */
+/* Give up the edges but the one of each node; and the nodes, so that inner_is and inner_before are left. */
+void inner_drop_edges(struct inner *x);
 void inner_drop_nodes(struct inner *x);
 
 static inline bool inner_is(const struct inner *x, uint32_t node)
