@@ -26,15 +26,16 @@ struct gcd_dominators;
 struct gcd_dominators_options {
     const struct gcd_alloc *alloc;
     const gcd_cancel_flag *cancel;   /* may be NULL; ends with GCD_E_CANCELED */
-    unsigned threads;            /* 0 and 1: none but the caller's.  The result does not depend on it */
+    unsigned threads;            /* 0 and 1: none but the caller's; for what is asked of the result later, too (retained.h).  The
+                                    result does not depend on it */
     gcd_progress_fn progress;    /* may be NULL; steps done and steps in all, no bytes */
     void *progress_ctx;
 };
 
 /*
  * G must outlive the result.  OPTIONS may be NULL.  GCD_E_NOMEM, GCD_E_CANCELED; GCD_E_LIMIT when
- * 4096 neighbouring objects are referenced more than 2^32 times or refer to more.  Memory while it runs: at most 33 bytes a node and
- * 8 bytes an edge; 16 bytes a node are kept.  No recursion; near-linear time for any shape.
+ * 4096 neighbouring objects are referenced more than 2^32 times or refer to more.  Memory while it runs: at most 37 bytes a node and
+ * 8 bytes an edge; 20 bytes a node are kept.  No recursion; near-linear time for any shape.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_dominators_new(const struct gcd_graph *g, const struct gcd_dominators_options *options,
                                                      struct gcd_dominators **ret, struct gcd_error *err);

@@ -4,22 +4,13 @@
  */
 #include <gcdumpc/dominators.h>
 
+#include "analyze/dominators.h"
 #include "analyze/domtree.h"
 #include "base/error.h"
 #include "base/mem.h"
 
 /* How many references to leaves are followed together. */
 #define LEAVES 64u
-
-struct gcd_dominators {
-    struct gcd_alloc alloc;
-    uint32_t node_count, reachable;
-    uint32_t stand_ins;          /* objects that stand in for roots */
-    uint32_t *parent;            /* [node_count]; at first the numbers of the tree */
-    uint32_t *order;             /* [node_count + 1] from 1 on */
-    uint64_t *retained;          /* [node_count] */
-    uint64_t all;
-};
 
 /* ---- leaves ---- */
 
@@ -31,21 +22,25 @@ struct leaves {
     size_t count;
 };
 
+/* Whoever comes first, the nearest common ancestor of all is the same. */
+static void place_leaf(struct domtree *t, uint32_t leaf, uint32_t from)
+{
+    uint32_t old = __atomic_load_n(&t->number[leaf], __ATOMIC_RELAXED), parent;
+    do
+        parent = old == GCD_NODE_NONE ? from : old == 0 ? 0 : domtree_common(t->entries, old, from);
+    while (parent != old && !__atomic_compare_exchange_n(&t->number[leaf], &old, parent, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+}
+
 static void place_waiting(struct domtree *t, struct leaves *l)
 {
     for (size_t i = 0; i < l->count; i++)
         __builtin_prefetch(&t->number[l->edges[i].leaf], 1);
     for (size_t i = 0; i < l->count; i++) {
-        uint32_t parent = t->number[l->edges[i].leaf];
+        uint32_t parent = __atomic_load_n(&t->number[l->edges[i].leaf], __ATOMIC_RELAXED);
         __builtin_prefetch(&t->entries[parent != GCD_NODE_NONE ? parent : 0]);
     }
-    for (size_t i = 0; i < l->count; i++) {
-        uint32_t *parent = &t->number[l->edges[i].leaf], from = l->edges[i].from;
-        if (*parent == GCD_NODE_NONE)
-            *parent = from;
-        else if (*parent != 0)
-            *parent = domtree_common(t->entries, *parent, from);
-    }
+    for (size_t i = 0; i < l->count; i++)
+        place_leaf(t, l->edges[i].leaf, l->edges[i].from);
     l->count = 0;
 }
 
@@ -58,18 +53,14 @@ static void place_later(struct domtree *t, struct leaves *l, uint32_t to, uint32
         place_waiting(t, l);
 }
 
-/* Of a leaf its number is then that of its parent in the dominator tree. */
-static gcd_status place_leaves(struct domtree *t, struct gcd_error *err)
+static void place_part(void *ctx, uint32_t part)
 {
+    struct domtree *t = ctx;
     struct leaves leaves = { .count = 0 };
-    for (size_t i = 0; i < flow_root_count(&t->flow); i++) {
-        uint32_t node = flow_root(&t->flow, i);
-        if (node != GCD_NODE_NONE && !inner_is(&t->inner, node))
-            t->number[node] = 0;
-    }
-    for (uint32_t node = 0; node < t->node_count; node++) {
-        if (node % DOMTREE_CHECK == 0)
-            GCD_TRY(domtree_check(t, 3 * (uint64_t)t->node_count + node, err));
+    uint32_t node, end;
+    if (!domtree_part(t, t->node_count, part, &node, &end))
+        return;
+    for (; node < end; node++) {
         if (!inner_is(&t->inner, node) || t->number[node] == GCD_NODE_NONE)
             continue;
         size_t n;
@@ -81,7 +72,17 @@ static gcd_status place_leaves(struct domtree *t, struct gcd_error *err)
             place_later(t, &leaves, to, t->number[node]);
     }
     place_waiting(t, &leaves);
-    return GCD_OK;
+}
+
+/* Of a leaf its number is then that of its parent in the dominator tree. */
+static gcd_status place_leaves(struct domtree *t, struct gcd_error *err)
+{
+    for (size_t i = 0; i < flow_root_count(&t->flow); i++) {
+        uint32_t node = flow_root(&t->flow, i);
+        if (node != GCD_NODE_NONE && !inner_is(&t->inner, node))
+            t->number[node] = 0;
+    }
+    return domtree_loop(t, t->node_count, place_part, t, 3 * (uint64_t)t->node_count, err);
 }
 
 /* ---- the result by node ---- */
@@ -91,45 +92,123 @@ static uint64_t add(uint64_t a, uint64_t b)
     return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
 }
 
-static uint32_t node_of(const struct domtree *t, uint32_t v)
-{
-    return v == 0 ? GCD_NODE_ROOT : t->order[v];
-}
+struct finish {
+    struct gcd_dominators *d;
+    struct domtree *t;
+    uint32_t leaves[PARTS_MAX];  /* reachable ones, by part; then the number of the first */
+};
 
-/* In the order of the heap: leaves are then ready, inner nodes have their own sizes and those of their leaves. */
-static void finish_leaves(struct gcd_dominators *d, struct domtree *t)
+/* Inner nodes have their own sizes then. */
+static void count_part(void *ctx, uint32_t part)
 {
-    for (uint32_t v = 0; v <= t->reached; v++)
-        t->cells[v].retained = 0;
-    d->reachable = t->reached;
-    for (uint32_t node = 0; node < d->node_count; node++) {
+    struct finish *f = ctx;
+    struct domtree *t = f->t;
+    uint32_t node, end;
+    if (!domtree_part(t, t->node_count, part, &node, &end))
+        return;
+    for (; node < end; node++) {
         uint32_t v = t->number[node];
-        d->retained[node] = 0;
         if (v == GCD_NODE_NONE)
             continue;
-        uint64_t size = gcd_graph_node_size(t->flow.g, node);
-        t->cells[v].retained = add(t->cells[v].retained, size);
         if (inner_is(&t->inner, node))
-            continue;
-        d->retained[node] = size;
-        d->parent[node] = node_of(t, v);
-        d->order[++d->reachable] = node;
+            t->cells[v].retained = gcd_graph_node_size(t->flow.g, node);
+        else
+            f->leaves[part]++;
     }
 }
 
-static void finish_inner(struct gcd_dominators *d, struct domtree *t)
+/* Sums that stop at the highest number are the same in any order. */
+static void add_leaf(uint64_t *retained, uint64_t size)
+{
+    uint64_t old = __atomic_load_n(retained, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(retained, &old, add(old, size), true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
+/* In the order of the heap: leaves are then ready, inner nodes have those of their leaves as well. */
+static void finish_leaves(void *ctx, uint32_t part)
+{
+    struct finish *f = ctx;
+    struct gcd_dominators *d = f->d;
+    struct domtree *t = f->t;
+    uint32_t node, end, next = f->leaves[part];
+    if (!domtree_part(t, t->node_count, part, &node, &end))
+        return;
+    for (; node < end; node++) {
+        uint32_t v = t->number[node], later = end - node > DOMTREE_AHEAD ? t->number[node + DOMTREE_AHEAD] : GCD_NODE_NONE;
+        if (later != GCD_NODE_NONE) {
+            __builtin_prefetch(&t->cells[later].retained, 1);
+            __builtin_prefetch(&t->order[later]);
+        }
+        if (v == GCD_NODE_NONE)
+            d->retained[node] = 0;
+        if (v == GCD_NODE_NONE || inner_is(&t->inner, node))
+            continue;
+        uint64_t size = gcd_graph_node_size(t->flow.g, node);
+        add_leaf(&t->cells[v].retained, size);
+        d->retained[node] = size;
+        d->parent[node] = t->order[v];
+        d->above[next] = v;
+        d->order[next++] = node;
+    }
+}
+
+static void sum_up(struct gcd_dominators *d, struct domtree *t)
 {
     for (uint32_t v = t->reached; v > 0; v--) {
-        if (v > DOMTREE_AHEAD) {
-            __builtin_prefetch(&d->retained[t->order[v - DOMTREE_AHEAD]], 1);
-            __builtin_prefetch(&d->parent[t->order[v - DOMTREE_AHEAD]], 1);
-        }
-        uint32_t node = t->order[v], parent = t->entries[v].branch.parent;
-        d->retained[node] = t->cells[v].retained;
-        d->parent[node] = node_of(t, parent);
-        t->cells[parent].retained = add(t->cells[parent].retained, t->cells[v].retained);
+        uint64_t *parent = &t->cells[d->above[v]].retained;
+        *parent = add(*parent, t->cells[v].retained);
     }
     d->all = t->cells[0].retained;
+}
+
+static void finish_inner(void *ctx, uint32_t part)
+{
+    struct finish *f = ctx;
+    struct gcd_dominators *d = f->d;
+    const struct domtree *t = f->t;
+    uint32_t v, end;
+    if (!domtree_part(t, t->reached, part, &v, &end))
+        return;
+    for (v++, end++; v < end; v++) {
+        if (end - v > DOMTREE_AHEAD) {
+            __builtin_prefetch(&d->retained[t->order[v + DOMTREE_AHEAD]], 1);
+            __builtin_prefetch(&d->parent[t->order[v + DOMTREE_AHEAD]], 1);
+        }
+        uint32_t node = t->order[v];
+        d->retained[node] = t->cells[v].retained;
+        d->parent[node] = t->order[d->above[v]];
+    }
+}
+
+/* The tree without its jumps. */
+static gcd_status keep_tree(struct gcd_dominators *d, struct domtree *t, struct gcd_error *err)
+{
+    d->above = gcd_mem_new_uncleared(&d->alloc, (size_t)d->node_count + 1, sizeof *d->above);
+    if (d->above == NULL)
+        return gcd_fail_nomem(err, "finding dominators");
+    for (uint32_t v = 0; v <= t->reached; v++)
+        d->above[v] = t->entries[v].branch.parent;
+    domtree_drop_entries(t);
+    return GCD_OK;
+}
+
+static gcd_status finish(struct gcd_dominators *d, struct domtree *t, struct gcd_error *err)
+{
+    struct finish f = { .d = d, .t = t };
+    uint64_t steps = 3 * (uint64_t)t->node_count;
+    t->cells[0].retained = 0;
+    GCD_TRY(domtree_loop(t, t->node_count, count_part, &f, steps, err));
+    d->inner = d->reachable = t->reached;
+    for (uint32_t part = 0; part < PARTS_MAX; part++) {
+        uint32_t count = f.leaves[part];
+        f.leaves[part] = d->reachable + 1;
+        d->reachable += count;
+    }
+    d->order[0] = GCD_NODE_ROOT;
+    GCD_TRY(domtree_loop(t, t->node_count, finish_leaves, &f, steps, err));
+    sum_up(d, t);
+    return domtree_loop(t, t->reached, finish_inner, &f, t->steps_total, err);
 }
 
 /* ---- the whole ---- */
@@ -143,12 +222,11 @@ static gcd_status run(struct gcd_dominators *d, struct domtree *t, const struct 
     GCD_TRY(domtree_build(t, g, err));
     d->stand_ins = (uint32_t)t->flow.stand_in_count;
     GCD_TRY(place_leaves(t, err));
+    GCD_TRY(keep_tree(d, t, err));
     d->retained = gcd_mem_new_uncleared(&d->alloc, d->node_count, sizeof *d->retained);
     if (d->retained == NULL)
         return gcd_fail_nomem(err, "finding dominators");
-    finish_leaves(d, t);
-    finish_inner(d, t);
-    return domtree_check(t, t->steps_total, err);
+    return finish(d, t, err);
 }
 
 gcd_status gcd_dominators_new(const struct gcd_graph *g, const struct gcd_dominators_options *options, struct gcd_dominators **ret,
@@ -162,6 +240,7 @@ gcd_status gcd_dominators_new(const struct gcd_graph *g, const struct gcd_domina
     if (d == NULL)
         return gcd_fail_nomem(err, "finding dominators");
     d->alloc = a;
+    d->threads = options->threads;
     d->node_count = gcd_graph_node_count(g);
     struct domtree t = { .alloc = a, .options = options, .steps_total = 4 * (uint64_t)d->node_count, .node_count = d->node_count };
     gcd_status st = run(d, &t, g, err);
@@ -181,6 +260,7 @@ void gcd_dominators_free(struct gcd_dominators *d)
     size_t n = (size_t)d->node_count + 1;
     gcd_mem_free(&a, d->parent, d->node_count * sizeof *d->parent);
     gcd_mem_free(&a, d->order, n * sizeof *d->order);
+    gcd_mem_free(&a, d->above, n * sizeof *d->above);
     gcd_mem_free(&a, d->retained, d->node_count * sizeof *d->retained);
     gcd_mem_free(&a, d, sizeof *d);
 }

@@ -1,5 +1,7 @@
 #include "analyze/domtree.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -25,38 +27,53 @@ static uint32_t visit(struct domtree *t, uint32_t i, uint32_t parent)
     return v;
 }
 
-/* All that is reachable from inner node I; the way back is in the tree itself. */
+/* What will be looked at when inner node I has been visited: the nodes that its edges lead to. */
+static void fetch_edges(const struct inner *x, uint32_t i)
+{
+    const struct inner_node *n = &x->nodes[i];
+    const uint32_t *edges = &x->edges[inner_block(x, i)];
+    __builtin_prefetch(&x->nodes[n->edge], 1);
+    for (uint32_t at = n->next; at < n->end && at - n->next < DOMTREE_AHEAD; at++)
+        __builtin_prefetch(&x->nodes[edges[at]], 1);
+}
+
+/* And in advance: the edges of inner node I, which will be visited later. */
+static void fetch_later(const struct inner *x, uint32_t i)
+{
+    __builtin_prefetch(&x->edges[inner_block(x, i) + x->nodes[i].next], 1);
+}
+
+/* All that is reachable from inner node I; the way back is in the tree itself.  From then on its edges lead to numbers. */
 static gcd_status search_from(struct domtree *t, uint32_t i, struct gcd_error *err)
 {
     const struct inner *x = &t->inner;
-    uint32_t v = visit(t, i, 0), to = x->nodes[i].edge;
-    uint64_t at = inner_start(x, i), end = inner_end(x, i);
+    uint32_t v = visit(t, i, 0), *edge = &x->nodes[i].edge;
+    uint32_t *edges = &x->edges[inner_block(x, i)];
+    fetch_edges(x, i);
     for (;;) {
-        if (to != 0 && x->nodes[to].number == 0) {
-            t->entries[v].list.semi = (uint32_t)(at - inner_block(x, i));
-            if (at < end)                    /* the one that comes behind TO */
-                __builtin_prefetch(&x->edges[inner_start(x, x->edges[at])]);
-            v = visit(t, to, v);
-            i = to;
-            to = x->nodes[i].edge;
-            __builtin_prefetch(&x->nodes[to], 1);
-            at = inner_start(x, i);
-            end = inner_end(x, i);
-            for (uint64_t next = at; next < end && next < at + DOMTREE_AHEAD; next++)
-                __builtin_prefetch(&x->nodes[x->edges[next]], 1);
+        struct inner_node *n = &x->nodes[i], *to = &x->nodes[*edge];
+        if (*edge != 0 && to->number == 0) {
+            if (n->next < n->end)
+                fetch_later(x, edges[n->next]);
+            i = *edge;
+            v = *edge = visit(t, i, v);
+            edge = &to->edge;
+            edges = &x->edges[inner_block(x, i)];
+            fetch_edges(x, i);
             if (v % DOMTREE_CHECK == 0)
                 GCD_TRY(domtree_check(t, v, err));
-        } else if (at < end) {
-            to = x->edges[at++];
-        } else {
+            continue;
+        }
+        *edge = to->number;
+        while (n->next == n->end) {
             v = t->above[v];
             if (v == 0)
                 return GCD_OK;
             i = t->order[v];
-            to = 0;
-            at = inner_block(x, i) + t->entries[v].list.semi;
-            end = inner_end(x, i);
+            n = &x->nodes[i];
+            edges = &x->edges[inner_block(x, i)];
         }
+        edge = &edges[n->next++];
     }
 }
 
@@ -77,49 +94,86 @@ static gcd_status search(struct domtree *t, struct gcd_error *err)
     return GCD_OK;
 }
 
+/* ---- loops on several threads ---- */
+
+bool domtree_part(const struct domtree *t, uint32_t count, uint32_t part, uint32_t *ret_first, uint32_t *ret_end)
+{
+    parts_range(count, part, parts_count(count), ret_first, ret_end);
+    return t->options->cancel == NULL || !atomic_load_explicit(t->options->cancel, memory_order_relaxed);
+}
+
+gcd_status domtree_loop(const struct domtree *t, uint32_t count, gcd_part_fn work, void *ctx, uint64_t steps, struct gcd_error *err)
+{
+    gcd_parallel(t->options->threads, parts_count(count), work, ctx);
+    return domtree_check(t, steps, err);
+}
+
 /* ---- edges into a node ---- */
 
-/* From now on EDGE leads to a number. */
-static gcd_status count_edge(struct domtree *t, uint32_t from, uint32_t *edge, struct gcd_error *err)
+struct lists {
+    struct domtree *t;
+    uint64_t edges[PARTS_MAX];   /* from higher numbers, by part */
+    bool too_many[PARTS_MAX];    /* to one node */
+};
+
+/* Where the further edges of inner node I begin, now that the search has moved on: where those of the one before it end. */
+static uint64_t edges_start(const struct inner *x, uint32_t i)
 {
-    uint32_t v = t->inner.nodes[*edge].number;
-    *edge = v;
-    if (from <= v || v == 0)
-        return GCD_OK;
-    t->list_edges++;
-    return t->entries[v].list.end++ < UINT32_MAX ? GCD_OK : gcd_fail(err, GCD_E_LIMIT, "more than 2^32 references lead to one object");
+    return inner_block(x, i) + (i % INNER_BLOCK == 0 ? 0 : x->nodes[i - 1].end);
 }
 
-static gcd_status count_edges(struct domtree *t, uint32_t i, struct gcd_error *err)
-{
-    struct inner *x = &t->inner;
-    uint32_t from = x->nodes[i].number;
-    if (x->count - i > DOMTREE_AHEAD)
-        __builtin_prefetch(&x->nodes[x->nodes[i + DOMTREE_AHEAD].edge]);
-    GCD_TRY(count_edge(t, from, &x->nodes[i].edge, err));
-    for (uint64_t at = inner_start(x, i), end = inner_end(x, i); at < end; at++) {
-        if (x->edge_count - at > DOMTREE_AHEAD)
-            __builtin_prefetch(&x->nodes[x->edges[at + DOMTREE_AHEAD]]);
-        GCD_TRY(count_edge(t, from, &x->edges[at], err));
-    }
-    return GCD_OK;
-}
+/* EDGE(l, part, from, v) for all edges of the reached inner nodes of a part, as numbers; V is 0 for what is no edge. */
+typedef void (*edge_fn)(struct lists *l, uint32_t part, uint32_t from, uint32_t v);
 
-/* By node again: numbers and order; and how many edges come from higher numbers. */
-static gcd_status count_lists(struct domtree *t, struct gcd_error *err)
+static inline void each_edge(struct lists *l, uint32_t part, edge_fn edge)
 {
-    uint32_t i = 0;
-    for (uint32_t v = 0; v <= t->reached; v++)
-        t->entries[v].list.end = 0;
-    for (uint32_t node = 0; node < t->node_count; node++) {
-        if (node % DOMTREE_CHECK == 0)
-            GCD_TRY(domtree_check(t, t->node_count, err));
-        t->number[node] = GCD_NODE_NONE;
-        if (!inner_is(&t->inner, node) || t->inner.nodes[++i].number == 0)
+    struct domtree *t = l->t;
+    const struct inner *x = &t->inner;
+    uint32_t i, end;
+    if (!domtree_part(t, x->count, part, &i, &end) || i == end)
+        return;
+    uint64_t at = edges_start(x, i + 1), last = inner_end(x, end);
+    for (i++; i <= end; i++) {
+        uint32_t from = x->nodes[i].number;
+        uint64_t stop = inner_end(x, i);
+        if (from == 0) {
+            at = stop;
             continue;
-        t->number[node] = t->inner.nodes[i].number;
-        t->order[t->number[node]] = node;
-        GCD_TRY(count_edges(t, i, err));
+        }
+        if (end - i > DOMTREE_AHEAD)
+            __builtin_prefetch(&t->entries[x->nodes[i + DOMTREE_AHEAD].edge], 1);
+        edge(l, part, from, x->nodes[i].edge);
+        for (; at < stop; at++) {
+            if (last - at > DOMTREE_AHEAD)
+                __builtin_prefetch(&t->entries[x->edges[at + DOMTREE_AHEAD]], 1);
+            edge(l, part, from, x->edges[at]);
+        }
+    }
+}
+
+static void count_edge(struct lists *l, uint32_t part, uint32_t from, uint32_t v)
+{
+    if (from <= v || v == 0)
+        return;
+    l->edges[part]++;
+    l->too_many[part] |= __atomic_fetch_add(&l->t->entries[v].list.end, 1, __ATOMIC_RELAXED) == UINT32_MAX;
+}
+
+static void count_part(void *ctx, uint32_t part)
+{
+    each_edge(ctx, part, count_edge);
+}
+
+/* How many edges come from higher numbers. */
+static gcd_status count_lists(struct lists *l, struct gcd_error *err)
+{
+    struct domtree *t = l->t;
+    memset(t->entries, 0, ((size_t)t->reached + 1) * sizeof *t->entries);
+    GCD_TRY(domtree_loop(t, t->inner.count, count_part, l, t->node_count, err));
+    for (uint32_t part = 0; part < PARTS_MAX; part++) {
+        t->list_edges += l->edges[part];
+        if (l->too_many[part])
+            return gcd_fail(err, GCD_E_LIMIT, "more than 2^32 references lead to one object");
     }
     return GCD_OK;
 }
@@ -142,36 +196,54 @@ static gcd_status place_lists(struct domtree *t, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* Edges from lower numbers are done with at once. */
-static void fill_edge(struct domtree *t, uint32_t from, uint32_t v)
+/* Edges from lower numbers are done with at once.  The order within a list, which is up to the threads, does not matter. */
+static void fill_edge(struct lists *l, uint32_t part, uint32_t from, uint32_t v)
 {
-    struct domtree_list *l = &t->entries[v].list;
-    if (from < l->semi)
-        l->semi = from;
-    else if (from > v && v != 0)
-        t->lists[t->block[v >> INNER_BLOCK_SHIFT] + l->end++] = from;
+    (void)part;
+    struct domtree *t = l->t;
+    struct domtree_list *list = &t->entries[v].list;
+    if (from > v) {
+        if (v != 0)
+            t->lists[t->block[v >> INNER_BLOCK_SHIFT] + __atomic_fetch_add(&list->end, 1, __ATOMIC_RELAXED)] = from;
+        return;
+    }
+    uint32_t semi = __atomic_load_n(&list->semi, __ATOMIC_RELAXED);
+    while (from < semi && !__atomic_compare_exchange_n(&list->semi, &semi, from, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
 }
 
-static gcd_status fill_lists(struct domtree *t, struct gcd_error *err)
+static void fill_part(void *ctx, uint32_t part)
 {
-    const struct inner *x = &t->inner;
-    for (uint32_t i = 1; i <= x->count; i++) {
-        if (i % DOMTREE_CHECK == 0)
-            GCD_TRY(domtree_check(t, (uint64_t)t->node_count + i, err));
-        if (x->nodes[i].number == 0)
-            continue;
-        if (x->count - i > DOMTREE_AHEAD)
-            __builtin_prefetch(&t->entries[x->nodes[i + DOMTREE_AHEAD].edge], 1);
-        fill_edge(t, x->nodes[i].number, x->nodes[i].edge);
-        for (uint64_t at = inner_start(x, i), end = inner_end(x, i); at < end; at++) {
-            if (x->edge_count - at > DOMTREE_AHEAD)
-                __builtin_prefetch(&t->entries[x->edges[at + DOMTREE_AHEAD]], 1);
-            fill_edge(t, x->nodes[i].number, x->edges[at]);
-        }
-    }
+    each_edge(ctx, part, fill_edge);
+}
+
+static gcd_status make_lists(struct domtree *t, struct gcd_error *err)
+{
+    struct lists l = { .t = t };
+    GCD_TRY(count_lists(&l, err));
+    t->lists = gcd_mem_new_uncleared(&t->alloc, (size_t)t->list_edges, sizeof *t->lists);
+    if (t->lists == NULL)
+        return gcd_fail_nomem(err, "finding dominators");
+    GCD_TRY(place_lists(t, err));
+    GCD_TRY(domtree_loop(t, t->inner.count, fill_part, &l, 2 * (uint64_t)t->node_count, err));
     for (size_t i = 0; i < flow_root_count(&t->flow); i++)
-        t->entries[x->nodes[inner_root(t, i)].number].list.semi = 0;
+        t->entries[t->inner.nodes[inner_root(t, i)].number].list.semi = 0;
     return GCD_OK;
+}
+
+/* By node again: numbers and order. */
+static void number_nodes(void *ctx, uint32_t part)
+{
+    struct domtree *t = ctx;
+    uint32_t node, end;
+    if (!domtree_part(t, t->node_count, part, &node, &end) || node == end)
+        return;
+    for (uint32_t i = inner_before(&t->inner, node); node < end; node++) {
+        uint32_t v = inner_is(&t->inner, node) ? t->inner.nodes[++i].number : 0;
+        t->number[node] = v != 0 ? v : GCD_NODE_NONE;
+        if (v != 0)
+            t->order[v] = node;
+    }
 }
 
 /* ---- the forest: nodes from LINKED on are in it ---- */
@@ -263,7 +335,7 @@ gcd_status domtree_build(struct domtree *t, const struct gcd_graph *g, struct gc
     const struct gcd_alloc *a = &t->alloc;
     if (!flow_init(&t->flow, g, a))
         return no_memory(err);
-    GCD_TRY(inner_init(&t->inner, &t->flow, a, err));
+    GCD_TRY(inner_init(&t->inner, &t->flow, t->options->threads, a, err));
     t->room = (size_t)t->inner.count + 1;
     t->blocks = (t->room >> INNER_BLOCK_SHIFT) + 1;
     t->above = gcd_mem_new_uncleared(a, t->room, sizeof *t->above);
@@ -272,13 +344,13 @@ gcd_status domtree_build(struct domtree *t, const struct gcd_graph *g, struct gc
     if (t->above == NULL || t->entries == NULL || t->block == NULL)
         return no_memory(err);
     GCD_TRY(search(t, err));
-    GCD_TRY(count_lists(t, err));
-    t->lists = gcd_mem_new_uncleared(a, (size_t)t->list_edges, sizeof *t->lists);
-    if (t->lists == NULL)
+    GCD_TRY(make_lists(t, err));
+    inner_drop_edges(&t->inner);
+    GCD_TRY(domtree_loop(t, t->node_count, number_nodes, t, 2 * (uint64_t)t->node_count, err));
+    inner_drop_nodes(&t->inner);
+    t->cells = gcd_mem_new_uncleared(a, t->room, sizeof *t->cells);
+    if (t->cells == NULL)
         return no_memory(err);
-    GCD_TRY(place_lists(t, err));
-    GCD_TRY(fill_lists(t, err));
-    t->cells = inner_take_nodes(&t->inner);
     GCD_TRY(find_semidominators(t, err));
     free_lists(t);
     grow_tree(t);
@@ -287,12 +359,18 @@ gcd_status domtree_build(struct domtree *t, const struct gcd_graph *g, struct gc
     return GCD_OK;
 }
 
+void domtree_drop_entries(struct domtree *t)
+{
+    gcd_mem_free(&t->alloc, t->entries, t->room * sizeof *t->entries);
+    t->entries = NULL;
+}
+
 void domtree_done(struct domtree *t)
 {
     const struct gcd_alloc *a = &t->alloc;
     free_lists(t);
+    domtree_drop_entries(t);
     gcd_mem_free(a, t->above, t->room * sizeof *t->above);
-    gcd_mem_free(a, t->entries, t->room * sizeof *t->entries);
     gcd_mem_free(a, t->cells, t->room * sizeof *t->cells);
     gcd_mem_free(a, t->block, t->blocks * sizeof *t->block);
     inner_done(&t->inner);

@@ -10,8 +10,8 @@
  * never need at the same time lies in one place, a union where it has two shapes; and
  *
  *                 above                           number (by node)                        order
- *     search      parent in the depth-first tree                                          inner node
- *     lists ...   the same                        preorder number; leaves, and what no    node
+ *     search ...  parent in the depth-first tree                                          inner node
+ *     forest      the same                        preorder number; leaves, and what no    node
  *     tree        depth in the dominator tree     root leads to: GCD_NODE_NONE
  *
  * Nearly all of the time is waiting for memory; so what is needed soon is fetched ahead.
@@ -23,6 +23,7 @@
 
 #include "analyze/flow.h"
 #include "analyze/inner.h"
+#include "analyze/parts.h"
 
 /* Nodes between two calls of domtree_check. */
 #define DOMTREE_CHECK UINT32_C(65536)
@@ -32,7 +33,7 @@
 /* Edges from higher numbers: where a node's list ends, less the start of its block; and its semidominator as far as it is known. */
 struct domtree_list {
     uint32_t end;                /* at first their count */
-    uint32_t semi;               /* in the search: its next edge, less the start of its block */
+    uint32_t semi;
 };
 
 /* Jump: an ancestor further up, so that any is reached in O(log n) steps. */
@@ -51,12 +52,10 @@ struct domtree_link {
     uint32_t least;              /* semidominator on the way there */
 };
 
-/* In the memory of the inner nodes, which are done with then. */
 union domtree_cell {
     struct domtree_link link;
     uint64_t retained;           /* the user's, when the tree is built */
 };
-_Static_assert(sizeof(union domtree_cell) == sizeof(struct inner_node), "cells take the place of inner nodes");
 
 struct domtree {
     struct gcd_alloc alloc;
@@ -70,7 +69,7 @@ struct domtree {
     size_t room;                 /* of the three below: inner.count + 1 */
     uint32_t *above;
     union domtree_entry *entries;
-    union domtree_cell *cells;
+    union domtree_cell *cells;           /* when the inner nodes are done with */
     uint64_t *block;             /* start of the lists of a block of nodes */
     size_t blocks;
     uint32_t *lists;
@@ -80,9 +79,19 @@ struct domtree {
 /* T has allocator, options, steps_total, node_count, number and order; the rest is zero.  Whatever is returned, domtree_done is to be called. */
 GCD_MUST_CHECK gcd_status domtree_build(struct domtree *t, const struct gcd_graph *g, struct gcd_error *err);
 void domtree_done(struct domtree *t);
+/* Gives up the tree. */
+void domtree_drop_entries(struct domtree *t);
 
 /* Progress, and GCD_E_CANCELED when it is so. */
 GCD_MUST_CHECK gcd_status domtree_check(const struct domtree *t, uint64_t steps, struct gcd_error *err);
+
+/*
+ * WORK for the parts of COUNT nodes on as many threads as the options allow; then domtree_check.  A part begins with domtree_part, which is
+ * false when the rest need not be done any more.
+ */
+GCD_MUST_CHECK gcd_status domtree_loop(const struct domtree *t, uint32_t count, gcd_part_fn work, void *ctx, uint64_t steps,
+                                       struct gcd_error *err);
+bool domtree_part(const struct domtree *t, uint32_t count, uint32_t part, uint32_t *ret_first, uint32_t *ret_end);
 
 /* The first of V and its ancestors that is not above the number LIMIT. */
 static inline uint32_t domtree_climb(const union domtree_entry *tree, uint32_t v, uint32_t limit)

@@ -1,103 +1,200 @@
 #include "analyze/inner.h"
 
+#include "analyze/parts.h"
 #include "base/error.h"
 #include "base/mem.h"
 
+/* What is found in one part of the nodes; then where its own begins. */
+struct part {
+    uint32_t inner;              /* inner nodes; inner nodes before it */
+    bool too_many;               /* edges of neighbours */
+    uint64_t edges;              /* further edges; those before it */
+};
+
+/* So many edges are written before they are dropped: the one that lies with its node, and one that leads to a leaf. */
+#define SPILLED 2u
+
+struct maker {
+    struct inner *x;
+    const struct flow *f;
+    uint32_t nodes, parts;
+    struct part part[PARTS_MAX];
+};
+
 static bool is_key(const struct flow *f, uint32_t node)
 {
-    return f->is_key != NULL && (f->is_key[node >> 6] >> (node & 63) & 1) != 0;
+    return f->is_key != NULL && bits_get(f->is_key, node);
 }
 
-static void find_inner(struct inner *x, const struct flow *f)
+static void find_inner(void *ctx, uint32_t part)
 {
-    uint32_t n = gcd_graph_node_count(f->g);
-    for (uint32_t node = 0; node < n; node++) {
+    struct maker *m = ctx;
+    struct inner *x = m->x;
+    uint32_t node, end, count = 0;
+    parts_range(m->nodes, part, m->parts, &node, &end);
+    for (; node < end; node++) {
         struct inner_word *w = &x->words[node >> 5];
         if (node % 32 == 0)
-            *w = (struct inner_word){ .before = x->count };
+            *w = (struct inner_word){ .before = count };
         size_t edges;
-        (void)gcd_graph_node_edges(f->g, node, &edges);
-        uint32_t inner = edges > 0 || is_key(f, node);
+        (void)gcd_graph_node_edges(m->f->g, node, &edges);
+        uint32_t inner = edges > 0 || is_key(m->f, node);
         w->bits |= inner << (node & 31);
-        x->count += inner;
+        count += inner;
+    }
+    m->part[part].inner = count;
+}
+
+/* From counts to numbers that hold for all parts. */
+static void number_parts(struct maker *m)
+{
+    struct inner *x = m->x;
+    for (uint32_t part = 0; part < m->parts; part++) {
+        uint32_t node, end, count = m->part[part].inner;
+        parts_range(m->nodes, part, m->parts, &node, &end);
+        for (; node < end; node += 32)
+            x->words[node >> 5].before += x->count;
+        m->part[part].inner = x->count;
+        x->count += count;
+    }
+}
+
+/* How many edges of NODE lead to inner nodes. */
+static uint64_t count_node(const struct maker *m, uint32_t node)
+{
+    const struct flow *f = m->f;
+    size_t n;
+    uint64_t count = 0;
+    const uint32_t *edges = gcd_graph_node_edges(f->g, node, &n);
+    for (size_t i = 0; i < n; i++)
+        count += inner_is(m->x, edges[i]);
+    uint32_t value;
+    for (uint64_t i = n; (value = flow_at(f, node, i)) != GCD_NODE_NONE; i++)
+        count += inner_is(m->x, value);
+    return count;
+}
+
+/* And where blocks begin, in the part. */
+static void count_edges(void *ctx, uint32_t part)
+{
+    struct maker *m = ctx;
+    struct inner *x = m->x;
+    uint32_t node, end, inner = m->part[part].inner;
+    uint64_t further = 0;
+    parts_range(m->nodes, part, m->parts, &node, &end);
+    for (; node < end; node++) {
+        if (!inner_is(x, node))
+            continue;
+        if (++inner % INNER_BLOCK == 0)
+            x->block[inner >> INNER_BLOCK_SHIFT] = further;
+        uint64_t count = count_node(m, node);
+        further += count - (count > 0);
+    }
+    m->part[part].edges = further;
+}
+
+static void place_parts(struct maker *m)
+{
+    struct inner *x = m->x;
+    size_t block = 1;
+    x->block[0] = 0;
+    for (uint32_t part = 0; part < m->parts; part++) {
+        uint64_t count = m->part[part].edges;
+        uint32_t last = part + 1 < m->parts ? m->part[part + 1].inner : x->count;
+        for (; block <= last >> INNER_BLOCK_SHIFT; block++)
+            x->block[block] += x->edge_count;
+        m->part[part].edges = x->edge_count;
+        x->edge_count += count + SPILLED;
     }
 }
 
 /* Those edges of NODE that lead to inner nodes, to TO; where they end.  Without a branch, which would be hard to foretell. */
-static uint32_t *copy_node(const struct inner *x, const struct flow *f, uint32_t node, uint32_t *to)
+static uint32_t *copy_node(const struct maker *m, uint32_t node, uint32_t *to)
 {
-    size_t count;
-    const uint32_t *edges = gcd_graph_node_edges(f->g, node, &count);
-    for (size_t i = 0; i < count; i++) {
-        *to = inner_of(x, edges[i]);
+    const struct flow *f = m->f;
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(f->g, node, &n);
+    for (size_t i = 0; i < n; i++) {
+        *to = inner_of(m->x, edges[i]);
         to += *to != 0;
     }
     uint32_t value;
-    for (uint64_t i = count; (value = flow_at(f, node, i)) != GCD_NODE_NONE; i++) {
-        *to = inner_of(x, value);
+    for (uint64_t i = n; (value = flow_at(f, node, i)) != GCD_NODE_NONE; i++) {
+        *to = inner_of(m->x, value);
         to += *to != 0;
     }
     return to;
 }
 
-static gcd_status copy_edges(struct inner *x, const struct flow *f, struct gcd_error *err)
+static void copy_edges(void *ctx, uint32_t part)
 {
-    uint32_t n = gcd_graph_node_count(f->g), inner = 0;
-    uint32_t *to = x->edges;
-    x->block[0] = 0;
-    x->end[0] = 0;
-    x->nodes[0] = (struct inner_node){ .edge = 0 };
-    for (uint32_t node = 0; node < n; node++) {
+    struct maker *m = ctx;
+    struct inner *x = m->x;
+    uint32_t node, end, inner = m->part[part].inner;
+    uint32_t *to = x->edges + m->part[part].edges;
+    parts_range(m->nodes, part, m->parts, &node, &end);
+    for (; node < end; node++) {
         if (!inner_is(x, node))
             continue;
-        if (++inner % INNER_BLOCK == 0)
-            x->block[inner >> INNER_BLOCK_SHIFT] = (uint64_t)(to - x->edges);
+        uint64_t block = inner_block(x, ++inner);
         uint32_t *start = to;
-        to = copy_node(x, f, node, to);
-        x->nodes[inner] = (struct inner_node){ .edge = to > start ? *--to : 0 };
-        uint64_t end = (uint64_t)(to - x->edges) - inner_block(x, inner);
-        if (end > UINT32_MAX)
-            return gcd_fail(err, GCD_E_LIMIT, "%u neighbouring objects have more than 2^32 references", (unsigned)INNER_BLOCK);
-        x->end[inner] = (uint32_t)end;
+        to = copy_node(m, node, to);
+        uint32_t last = to > start ? *--to : 0;
+        uint64_t stop = (uint64_t)(to - x->edges) - block;
+        m->part[part].too_many |= stop > UINT32_MAX;
+        x->nodes[inner] = (struct inner_node){ .edge = last, .next = (uint32_t)((uint64_t)(start - x->edges) - block), .end = (uint32_t)stop };
     }
-    x->edge_count = (uint64_t)(to - x->edges);
-    return GCD_OK;
+    for (unsigned i = 0; i < SPILLED; i++)
+        to[i] = 0;
 }
 
-gcd_status inner_init(struct inner *x, const struct flow *f, const struct gcd_alloc *alloc, struct gcd_error *err)
+gcd_status inner_init(struct inner *x, const struct flow *f, unsigned threads, const struct gcd_alloc *alloc, struct gcd_error *err)
 {
+    struct maker m = { .x = x, .f = f, .nodes = gcd_graph_node_count(f->g) };
+    m.parts = parts_count(m.nodes);
     *x = (struct inner){ .alloc = *alloc };
-    x->word_count = (size_t)gcd_graph_node_count(f->g) / 32 + 1;
+    x->word_count = (size_t)m.nodes / 32 + 1;
     x->words = gcd_mem_new_uncleared(alloc, x->word_count, sizeof *x->words);
     if (x->words == NULL)
         return gcd_fail_nomem(err, "finding dominators");
-    find_inner(x, f);
+    gcd_parallel(threads, m.parts, find_inner, &m);
+    number_parts(&m);
     x->block_count = ((size_t)x->count >> INNER_BLOCK_SHIFT) + 1;
-    x->edge_room = (size_t)gcd_graph_edge_count(f->g) + gcd_graph_dependent_count(f->g) + 1;     /* one is written before it is dropped */
     x->nodes = gcd_mem_new_uncleared(alloc, (size_t)x->count + 1, sizeof *x->nodes);
-    x->end = gcd_mem_new_uncleared(alloc, (size_t)x->count + 1, sizeof *x->end);
     x->block = gcd_mem_new_uncleared(alloc, x->block_count, sizeof *x->block);
-    x->edges = gcd_mem_new_uncleared(alloc, x->edge_room, sizeof *x->edges);
-    if (x->nodes == NULL || x->end == NULL || x->block == NULL || x->edges == NULL)
+    if (x->nodes == NULL || x->block == NULL)
         return gcd_fail_nomem(err, "finding dominators");
-    return copy_edges(x, f, err);
+    x->nodes[0] = (struct inner_node){ .edge = 0 };
+    gcd_parallel(threads, m.parts, count_edges, &m);
+    place_parts(&m);
+    x->edges = gcd_mem_new_uncleared(alloc, (size_t)x->edge_count, sizeof *x->edges);
+    if (x->edges == NULL)
+        return gcd_fail_nomem(err, "finding dominators");
+    gcd_parallel(threads, m.parts, copy_edges, &m);
+    for (uint32_t part = 0; part < m.parts; part++)
+        if (m.part[part].too_many)
+            return gcd_fail(err, GCD_E_LIMIT, "%u neighbouring objects have more than 2^32 references", (unsigned)INNER_BLOCK);
+    return GCD_OK;
 }
 
-void *inner_take_nodes(struct inner *x)
+void inner_drop_edges(struct inner *x)
 {
-    void *nodes = x->nodes;
-    gcd_mem_free(&x->alloc, x->end, ((size_t)x->count + 1) * sizeof *x->end);
     gcd_mem_free(&x->alloc, x->block, x->block_count * sizeof *x->block);
-    gcd_mem_free(&x->alloc, x->edges, x->edge_room * sizeof *x->edges);
-    x->nodes = NULL;
-    x->end = NULL;
+    gcd_mem_free(&x->alloc, x->edges, (size_t)x->edge_count * sizeof *x->edges);
     x->block = NULL;
     x->edges = NULL;
-    return nodes;
+}
+
+void inner_drop_nodes(struct inner *x)
+{
+    gcd_mem_free(&x->alloc, x->nodes, ((size_t)x->count + 1) * sizeof *x->nodes);
+    x->nodes = NULL;
 }
 
 void inner_done(struct inner *x)
 {
-    gcd_mem_free(&x->alloc, inner_take_nodes(x), ((size_t)x->count + 1) * sizeof *x->nodes);
+    inner_drop_edges(x);
+    inner_drop_nodes(x);
     gcd_mem_free(&x->alloc, x->words, x->word_count * sizeof *x->words);
+    x->words = NULL;
 }

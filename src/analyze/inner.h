@@ -22,10 +22,11 @@ struct inner_word {
     uint32_t bits, before;
 };
 
-/* One edge lies with its node: most nodes have no other, and a search is there with one look at memory. */
+/* All that a search looks at, and one of the edges, since most nodes have no other: one look at memory a node. */
 struct inner_node {
     uint32_t edge;               /* 0 = none */
     uint32_t number;             /* the user's, 0 at first */
+    uint32_t next, end;          /* its further edges, less the start of its block; the user may move NEXT on */
 };
 
 struct inner {
@@ -34,31 +35,36 @@ struct inner {
     size_t word_count;
     uint32_t count;
     struct inner_node *nodes;    /* [count + 1]; 0 is none */
-    uint32_t *end;               /* [count + 1] of a node's further edges, less the start of its block */
     uint64_t *block;             /* first edge of each block of nodes */
     size_t block_count;
     uint32_t *edges;             /* the user may change them */
     uint64_t edge_count;
-    size_t edge_room;
 };
 
-/* GCD_E_NOMEM, GCD_E_LIMIT.  Whatever is returned, X is to be given to inner_done. */
-GCD_MUST_CHECK gcd_status inner_init(struct inner *x, const struct flow *f, const struct gcd_alloc *alloc, struct gcd_error *err);
+/* On up to THREADS threads.  GCD_E_NOMEM, GCD_E_LIMIT.  Whatever is returned, X is to be given to inner_done. */
+GCD_MUST_CHECK gcd_status inner_init(struct inner *x, const struct flow *f, unsigned threads, const struct gcd_alloc *alloc,
+                                     struct gcd_error *err);
 void inner_done(struct inner *x);
-/* Gives up all but inner_is; the memory of the nodes, [count + 1], is then the caller's. */
-void *inner_take_nodes(struct inner *x);
+/* Give up the edges but the one of each node; and the nodes, so that inner_is and inner_before are left. */
+void inner_drop_edges(struct inner *x);
+void inner_drop_nodes(struct inner *x);
 
 static inline bool inner_is(const struct inner *x, uint32_t node)
 {
     return (x->words[node >> 5].bits >> (node & 31) & 1) != 0;
 }
 
+/* How many inner nodes there are before NODE. */
+static inline uint32_t inner_before(const struct inner *x, uint32_t node)
+{
+    const struct inner_word *w = &x->words[node >> 5];
+    return w->before + gcd_count_bits(w->bits & ((UINT32_C(1) << (node & 31)) - 1));
+}
+
 /* The inner node that NODE is, 0 when it is a leaf. */
 static inline uint32_t inner_of(const struct inner *x, uint32_t node)
 {
-    const struct inner_word *w = &x->words[node >> 5];
-    uint32_t is = w->bits >> (node & 31) & 1;
-    return (w->before + gcd_count_bits(w->bits & ((UINT32_C(1) << (node & 31)) - 1)) + 1) & (0 - is);
+    return (inner_before(x, node) + 1) & (0 - (uint32_t)inner_is(x, node));
 }
 
 static inline uint64_t inner_block(const struct inner *x, uint32_t i)
@@ -66,15 +72,10 @@ static inline uint64_t inner_block(const struct inner *x, uint32_t i)
     return x->block[i >> INNER_BLOCK_SHIFT];
 }
 
-/* Where the further edges of an inner node begin: where those of the one before it end. */
-static inline uint64_t inner_start(const struct inner *x, uint32_t i)
-{
-    return inner_block(x, i) + (i % INNER_BLOCK == 0 ? 0 : x->end[i - 1]);
-}
-
+/* Where the further edges of inner node I end, which are in the order of the nodes. */
 static inline uint64_t inner_end(const struct inner *x, uint32_t i)
 {
-    return inner_block(x, i) + x->end[i];
+    return inner_block(x, i) + x->nodes[i].end;
 }
 
 #endif

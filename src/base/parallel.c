@@ -44,6 +44,30 @@ void gcd_parallel(unsigned threads, uint32_t parts, gcd_part_fn work, void *ctx)
         (void)pthread_join(others[i], NULL);
 }
 
+struct other_work {
+    void (*run)(void *ctx);
+    void *ctx;
+};
+
+static void *run_other(void *ctx)
+{
+    const struct other_work *w = ctx;
+    w->run(w->ctx);
+    return NULL;
+}
+
+void gcd_beside(unsigned threads, void (*here)(void *ctx), void (*beside)(void *ctx), void *ctx)
+{
+    struct other_work w = { .run = beside, .ctx = ctx };
+    pthread_t other;
+    bool started = threads > 1 && gcd_thread_start(&other, run_other, &w);
+    here(ctx);
+    if (started)
+        (void)pthread_join(other, NULL);
+    else
+        beside(ctx);
+}
+
 void gcd_part_range(uint32_t count, uint32_t grain, uint32_t part, uint32_t parts, uint32_t *ret_first, uint32_t *ret_end)
 {
     uint64_t grains = ((uint64_t)count + grain - 1) / grain;

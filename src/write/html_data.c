@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "base/sort.h"
 #include "write/write.h"
 
@@ -184,72 +185,6 @@ static gcd_status make_tree(struct html_data *h, const struct stacks *s, struct 
     return st;
 }
 
-/* Options for one stage of the work. */
-static struct gcd_write_options staged(const struct gcd_write_options *all, struct stage *stage)
-{
-    struct gcd_write_options options = *all;
-    options.progress = all->progress != NULL ? stage_progress : NULL;
-    options.progress_ctx = stage;
-    return options;
-}
-
-static gcd_status along_dominators(struct html_data *h, struct gcd_error *err)
-{
-    const struct gcd_dominators *d = h->dominators;
-    struct stage stage = { h->options, 2, 1 };
-    struct gcd_write_options options = staged(h->options, &stage);
-    struct stacks s;
-    h->stand_ins = gcd_dominators_stand_ins(d);
-    h->reachable_objects = gcd_dominators_reachable(d);
-    h->reachable_bytes = gcd_dominators_retained(d, GCD_NODE_ROOT);
-    h->retained = gcd_mem_new_array(&h->alloc, gcd_graph_type_count(h->g), sizeof *h->retained);
-    if (h->retained == NULL)
-        return gcd_fail_nomem(err, "adding up retained sizes");
-    GCD_TRY(gcd_retained_by_type(h->g, d, &h->alloc, h->retained, err));
-    find_large(h, d);
-    gcd_status st = stacks_along(&s, h->g, &options, d, NULL, STACKS_OF_TREE, err);
-    if (st == GCD_OK)
-        st = find_holders(h, &s, err);
-    if (st == GCD_OK)
-        st = make_tree(h, &s, err);
-    stacks_done(&s);
-    return st;
-}
-
-static gcd_status along_paths(struct html_data *h, const struct gcd_paths *p, struct gcd_error *err)
-{
-    struct stage stage = { h->options, 3, 1 };
-    struct gcd_write_options options = staged(h->options, &stage);
-    uint32_t wanted[HTML_PATHS];
-    size_t n = 0;
-    GCD_TRY(choose_types(h, wanted, &n, err));
-    gcd_status st = stacks_along(&h->names, h->g, &options, NULL, p, STACKS_OF_PATHS, err);
-    if (st == GCD_OK)
-        st = html_paths_make(h, &h->names, wanted, n, err);
-    stacks_drop_places(&h->names);
-    h->names.options = h->options;       /* the others end here */
-    return st;
-}
-
-static gcd_status analyze(struct html_data *h, struct gcd_error *err)
-{
-    struct stage first = { h->options, 0, 1 }, second = { h->options, 1, 1 };
-    gcd_progress_fn progress = h->options->progress != NULL ? stage_progress : NULL;
-    struct gcd_dominators_options d = { .alloc = &h->alloc, .cancel = h->options->cancel, .progress = progress, .progress_ctx = &first };
-    struct gcd_paths_options o = { .alloc = &h->alloc, .cancel = h->options->cancel, .progress = progress, .progress_ctx = &second };
-    struct gcd_paths *p = NULL;
-    GCD_TRY(gcd_dominators_new(h->g, &d, &h->dominators, err));
-    GCD_TRY(gcd_paths_new(h->g, &o, &p, err));
-    struct gcd_suspects_options s = { .alloc = &h->alloc, .cancel = h->options->cancel, .names = h->options->names, .paths = p };
-    gcd_status st = gcd_suspects_new(h->g, h->dominators, &s, &h->suspects, err);
-    if (st == GCD_OK)
-        st = along_dominators(h, err);
-    if (st == GCD_OK)
-        st = along_paths(h, p, err);
-    gcd_paths_free(p);
-    return st;
-}
-
 static gcd_status generations(struct html_data *h, struct gcd_error *err)
 {
     struct gcd_generations *all;
@@ -264,16 +199,124 @@ static gcd_status generations(struct html_data *h, struct gcd_error *err)
     return GCD_OK;
 }
 
+/*
+ * Analyses that do not need each other, two at a time: one by the calling thread, which tells how far it is, and one beside it.
+ */
+struct analysis {
+    struct html_data *h;
+    struct gcd_paths *paths;
+    gcd_status here, beside;
+    struct gcd_error *err, beside_err;   /* the former may be NULL */
+};
+
+static gcd_status both(struct analysis *a, void (*here)(void *ctx), void (*beside)(void *ctx))
+{
+    gcd_beside(a->h->options->threads, here, beside, a);
+    if (a->here == GCD_OK && a->beside != GCD_OK && a->err != NULL)
+        *a->err = a->beside_err;
+    return a->here != GCD_OK ? a->here : a->beside;
+}
+
+/* Options for one stage of the work, whose progress is that of the page; of what is done beside another one it is not told. */
+static struct gcd_write_options staged(const struct html_data *h, struct stage *stage, bool beside)
+{
+    struct gcd_write_options options = *h->options;
+    options.alloc = &h->alloc;
+    options.progress = options.progress != NULL && !(beside && options.threads > 1) ? stage_progress : NULL;
+    options.progress_ctx = stage;
+    return options;
+}
+
+static void find_dominators(void *ctx)
+{
+    struct analysis *a = ctx;
+    struct stage stage = { a->h->options, 0, 1 };
+    struct gcd_write_options o = staged(a->h, &stage, false);
+    struct gcd_dominators_options d = { .alloc = o.alloc, .cancel = o.cancel, .threads = o.threads, .progress = o.progress, .progress_ctx = &stage };
+    a->here = gcd_dominators_new(a->h->g, &d, &a->h->dominators, a->err);
+}
+
+static void find_paths(void *ctx)
+{
+    struct analysis *a = ctx;
+    struct stage stage = { a->h->options, 1, 1 };
+    struct gcd_write_options o = staged(a->h, &stage, true);
+    struct gcd_paths_options p = { .alloc = o.alloc, .cancel = o.cancel, .threads = o.threads, .progress = o.progress, .progress_ctx = &stage };
+    if (a->here == GCD_OK || o.threads > 1)
+        a->beside = gcd_paths_new(a->h->g, &p, &a->paths, &a->beside_err);
+}
+
+static gcd_status fold_dominators(struct html_data *h, struct gcd_error *err)
+{
+    struct stage stage = { h->options, 2, 1 };
+    struct gcd_write_options options = staged(h, &stage, false);
+    struct stacks s;
+    find_large(h, h->dominators);
+    gcd_status st = stacks_along(&s, h->g, &options, h->dominators, NULL, STACKS_OF_TREE, err);
+    if (st == GCD_OK)
+        st = find_holders(h, &s, err);
+    if (st == GCD_OK)
+        st = make_tree(h, &s, err);
+    stacks_done(&s);
+    return st == GCD_OK ? generations(h, err) : st;
+}
+
+static void along_dominators(void *ctx)
+{
+    struct analysis *a = ctx;
+    a->here = fold_dominators(a->h, a->err);
+}
+
+static gcd_status fold_paths(struct html_data *h, const struct gcd_paths *p, struct gcd_error *err)
+{
+    struct stage stage = { h->options, 3, 1 };
+    struct gcd_write_options options = staged(h, &stage, true);
+    struct gcd_suspects_options s = { .alloc = &h->alloc, .cancel = options.cancel, .threads = options.threads, .names = options.names, .paths = p };
+    uint32_t wanted[HTML_PATHS];
+    size_t n = 0;
+    GCD_TRY(gcd_suspects_new(h->g, h->dominators, &s, &h->suspects, err));
+    GCD_TRY(choose_types(h, wanted, &n, err));
+    gcd_status st = stacks_along(&h->names, h->g, &options, NULL, p, STACKS_OF_PATHS, err);
+    if (st == GCD_OK)
+        st = html_paths_make(h, &h->names, wanted, n, err);
+    stacks_drop_places(&h->names);
+    h->names.options = h->options;       /* the others end here */
+    return st;
+}
+
+static void along_paths(void *ctx)
+{
+    struct analysis *a = ctx;
+    if (a->here == GCD_OK || a->h->options->threads > 1)
+        a->beside = fold_paths(a->h, a->paths, &a->beside_err);
+}
+
+static gcd_status analyze(struct html_data *h, struct analysis *a)
+{
+    GCD_TRY(both(a, find_dominators, find_paths));
+    h->stand_ins = gcd_dominators_stand_ins(h->dominators);
+    h->reachable_objects = gcd_dominators_reachable(h->dominators);
+    h->reachable_bytes = gcd_dominators_retained(h->dominators, GCD_NODE_ROOT);
+    h->retained = gcd_mem_new_array(&h->alloc, gcd_graph_type_count(h->g), sizeof *h->retained);
+    if (h->retained == NULL)
+        return gcd_fail_nomem(a->err, "adding up retained sizes");
+    GCD_TRY(gcd_retained_by_type(h->g, h->dominators, &h->alloc, h->retained, a->err));
+    return both(a, along_dominators, along_paths);
+}
+
 gcd_status html_data_make(struct html_data *h, const struct gcd_graph *g, const struct gcd_write_options *options, struct gcd_error *err)
 {
     memset(h, 0, sizeof *h);
-    h->alloc = gcd_alloc_or_default(options->alloc);
+    struct gcd_alloc user = gcd_alloc_or_default(options->alloc);
+    h->alloc = gcd_locked_alloc_init(&h->locked, &user);
     h->g = g;
     h->options = options;
     for (size_t i = 0; i < gcd_graph_root_count(g); i++)
         h->roots[gcd_graph_root_group(gcd_graph_root(g, i))]++;
-    GCD_TRY(analyze(h, err));
-    return generations(h, err);
+    struct analysis a = { .h = h, .err = err, .beside_err = GCD_ERROR_INIT };
+    gcd_status st = analyze(h, &a);
+    gcd_paths_free(a.paths);
+    return st;
 }
 
 void html_data_done(struct html_data *h)
@@ -288,4 +331,5 @@ void html_data_done(struct html_data *h)
         html_tree_done(&h->paths[i].tree, &h->alloc);
     if (h->names.g != NULL)
         stacks_done(&h->names);
+    gcd_locked_alloc_done(&h->locked);
 }

@@ -9,6 +9,7 @@
 #include <gcdumpc/suspects.h>
 #include <gcdumpc/writer.h>
 
+#include "base/locked_alloc.h"
 #include "write/stacks.h"
 
 #define HTML_TYPES 5000          /* rows of the table of types; the rest is one row */
@@ -39,7 +40,8 @@ struct html_large {
 };
 
 struct html_data {
-    struct gcd_alloc alloc;
+    struct gcd_alloc alloc;      /* the user's, locked: analyses run beside each other */
+    struct gcd_locked_alloc locked;
     const struct gcd_graph *g;
     const struct gcd_write_options *options;
     struct gcd_dominators *dominators;

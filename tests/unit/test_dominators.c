@@ -277,6 +277,30 @@ static void flow_graphs_agree_with_brute_force(void **state)
     }
 }
 
+static void the_number_of_threads_does_not_matter(void **state)
+{
+    (void)state;
+    static const unsigned threads[] = { 2, 8 };
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 5000, .plain_names = true });
+        struct gcd_dominators *one = dominators_of(g);
+        for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
+            struct gcd_dominators *many;
+            assert_int_equal(gcd_dominators_new(g, &(struct gcd_dominators_options){ .threads = threads[i] }, &many, &err), GCD_OK);
+            assert_int_equal(gcd_dominators_reachable(one), gcd_dominators_reachable(many));
+            assert_memory_equal(gcd_dominators_order(one), gcd_dominators_order(many), gcd_dominators_reachable(one) * sizeof(uint32_t));
+            assert_true(gcd_dominators_retained(one, ROOT) == gcd_dominators_retained(many, ROOT));
+            for (uint32_t n = 0; n < gcd_graph_node_count(g); n++) {
+                assert_int_equal(gcd_dominators_parent(one, n), gcd_dominators_parent(many, n));
+                assert_true(gcd_dominators_retained(one, n) == gcd_dominators_retained(many, n));
+            }
+            gcd_dominators_free(many);
+        }
+        gcd_dominators_free(one);
+        gcd_graph_free(g);
+    }
+}
+
 /* ---- shapes that break recursion and what is quadratic ---- */
 
 /*
@@ -409,6 +433,7 @@ int main(void)
         cmocka_unit_test(retained_sizes_saturate),
         cmocka_unit_test(random_graphs_agree_with_brute_force),
         cmocka_unit_test(flow_graphs_agree_with_brute_force),
+        cmocka_unit_test(the_number_of_threads_does_not_matter),
         cmocka_unit_test(long_chains_with_shortcuts_are_no_danger),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(it_tells_how_far_it_is_and_can_be_stopped),

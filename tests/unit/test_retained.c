@@ -177,6 +177,41 @@ static void random_graphs_agree_with_brute_force(void **state)
     }
 }
 
+/* Types by twos, but for the last one. */
+static void add_up_classes(const struct gcd_graph *g, unsigned threads, uint64_t *ret_types, uint64_t *ret_classes)
+{
+    uint32_t types = gcd_graph_type_count(g), *class = calloc(types + 1, sizeof *class);
+    struct gcd_dominators *d;
+    assert_int_equal(gcd_dominators_new(g, &(struct gcd_dominators_options){ .threads = threads }, &d, &err), GCD_OK);
+    for (uint32_t t = 0; t < types; t++)
+        class[t] = t + 1 < types ? t / 2 : GCD_CLASS_NONE;
+    assert_int_equal(gcd_retained_by_type(g, d, NULL, ret_types, &err), GCD_OK);
+    assert_int_equal(gcd_retained_by_class(g, d, class, types, NULL, ret_classes, &err), GCD_OK);
+    for (uint32_t t = 0; t < types && gcd_graph_node_count(g) < 500; t++)
+        compare_bound(g, d, t, ret_types[t]);
+    gcd_dominators_free(d);
+    free(class);
+}
+
+static void the_number_of_threads_does_not_matter(void **state)
+{
+    (void)state;
+    static const unsigned threads[] = { 2, 8 };
+    for (uint64_t seed = 0; seed < 80; seed++) {
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = seed % 2 == 0 ? 5000 : 400, .plain_names = true });
+        uint64_t bytes[2][2][64];
+        size_t used = gcd_graph_type_count(g) * sizeof ***bytes;
+        assert_in_range(gcd_graph_type_count(g), 0, 64);
+        add_up_classes(g, 1, bytes[0][0], bytes[0][1]);
+        for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
+            add_up_classes(g, threads[i], bytes[1][0], bytes[1][1]);
+            assert_memory_equal(bytes[0][0], bytes[1][0], used);
+            assert_memory_equal(bytes[0][1], bytes[1][1], used);
+        }
+        gcd_graph_free(g);
+    }
+}
+
 static const struct gcd_dominators *order_by;
 
 static int compare_nodes(const void *a, const void *b)
@@ -275,6 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_graphs_have_known_sizes),
         cmocka_unit_test(random_graphs_agree_with_brute_force),
+        cmocka_unit_test(the_number_of_threads_does_not_matter),
         cmocka_unit_test(the_largest_objects_are_the_largest),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(it_can_be_stopped),

@@ -1,0 +1,211 @@
+/*
+ * Lower bounds of what classes of types retain: the topmost objects of each in the dominator tree.
+ *
+ * In preorder a subtree is a range, and what is below an object of its class can be passed over.  Leaves whose class has no inner node,
+ * strings and the like, are below none of their own: they are added up in the order of the heap and are no part of that.  Nodes are named
+ * by their places in the order of the tree (dominators.h), where neighbours in the tree lie close together.
+ */
+#include <gcdumpc/retained.h>
+
+#include "analyze/dominators.h"
+#include "analyze/parts.h"
+#include "base/error.h"
+#include "base/mem.h"
+
+/* So many nodes are looked up together, and wait for memory together. */
+#define TOGETHER 64u
+/* Parts of the preorder for each thread; each has sums of its own. */
+#define PARTS_A_THREAD 2u
+
+struct classes {
+    const struct gcd_graph *g;
+    const struct gcd_dominators *d;
+    const uint32_t *of_type;     /* NULL: types are classes */
+    uint32_t count, parts;
+    uint32_t *end;               /* [inner + 1] sizes of the subtrees; then the place of the next child; in the end that of their range */
+    uint32_t *at;                /* [reachable] places in preorder */
+    uint32_t placed;             /* of them */
+    bool *has_inner;             /* [parts][count]; in the end all in the first row */
+    uint32_t *covered;           /* [parts][count] how far a larger object of the class reaches */
+    uint64_t *bytes;             /* [parts][count] */
+};
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
+}
+
+static uint32_t class_of(const struct classes *c, uint32_t node)
+{
+    uint32_t type = gcd_graph_node_type(c->g, node);
+    return c->of_type != NULL ? c->of_type[type] : type;
+}
+
+static size_t row(const struct classes *c, uint32_t part)
+{
+    return (size_t)part * c->count;
+}
+
+/* ---- which leaves matter ---- */
+
+/* Whoever refers to anything may be an inner node. */
+static void find_inner(void *ctx, uint32_t part)
+{
+    struct classes *c = ctx;
+    bool *has_inner = c->has_inner + row(c, part);
+    uint32_t node, end, class;
+    gcd_part_range(c->d->node_count, 1, part, c->parts, &node, &end);
+    for (size_t n; node < end; node++) {
+        (void)gcd_graph_node_edges(c->g, node, &n);
+        if (n > 0 && (class = class_of(c, node)) != GCD_CLASS_NONE)
+            has_inner[class] = true;
+    }
+}
+
+static void join_inner(struct classes *c)
+{
+    uint32_t class;
+    for (size_t i = 0; i < gcd_graph_dependent_count(c->g); i++)
+        if ((class = class_of(c, gcd_graph_dependent(c->g, i)->key)) != GCD_CLASS_NONE)
+            c->has_inner[class] = true;
+    for (uint32_t part = 1; part < c->parts; part++)
+        for (uint32_t i = 0; i < c->count; i++)
+            c->has_inner[i] |= c->has_inner[row(c, part) + i];
+}
+
+static void add_leaves(void *ctx, uint32_t part)
+{
+    struct classes *c = ctx;
+    const struct gcd_dominators *d = c->d;
+    uint64_t *bytes = c->bytes + row(c, part);
+    uint32_t i, end;
+    gcd_part_range(d->reachable - d->inner, 1, part, c->parts, &i, &end);
+    for (; i < end; i++) {
+        uint32_t node = d->order[d->inner + 1 + i], class = class_of(c, node);
+        if (class != GCD_CLASS_NONE && !c->has_inner[class])
+            bytes[class] = add(bytes[class], d->retained[node]);
+    }
+}
+
+static bool is_placed(const struct classes *c, uint32_t leaf)
+{
+    uint32_t class = class_of(c, c->d->order[leaf]);
+    return class != GCD_CLASS_NONE && c->has_inner[class];
+}
+
+/* ---- preorder ---- */
+
+static void number_tree(struct classes *c)
+{
+    const struct gcd_dominators *d = c->d;
+    const uint32_t *above = d->above;
+    uint32_t *end = c->end;
+    for (uint32_t v = 0; v <= d->inner; v++)
+        end[v] = 1;
+    for (uint32_t leaf = d->inner + 1; leaf <= d->reachable; leaf++)
+        end[above[leaf]] += is_placed(c, leaf);
+    for (uint32_t v = d->inner; v > 0; v--)
+        end[above[v]] += end[v];
+    c->placed = end[0] - 1;
+    end[0] = 0;
+    for (uint32_t v = 1; v <= d->inner; v++) {
+        uint32_t mine = end[above[v]];
+        end[above[v]] += end[v];
+        end[v] = mine + 1;
+        c->at[mine] = v;
+    }
+    for (uint32_t leaf = d->inner + 1; leaf <= d->reachable; leaf++)
+        if (is_placed(c, leaf))
+            c->at[end[above[leaf]]++] = leaf;
+}
+
+/* What is above the place V covers what follows as well. */
+static void cover_above(const struct classes *c, uint32_t v, uint32_t *covered)
+{
+    while ((v = c->d->above[v]) != 0) {
+        uint32_t class = class_of(c, c->d->order[v]);
+        if (class != GCD_CLASS_NONE && covered[class] < c->end[v])
+            covered[class] = c->end[v];
+    }
+}
+
+static void add_topmost(void *ctx, uint32_t part)
+{
+    struct classes *c = ctx;
+    const struct gcd_dominators *d = c->d;
+    uint32_t *covered = c->covered + row(c, part), i, stop, nodes[TOGETHER], classes[TOGETHER];
+    uint64_t *bytes = c->bytes + row(c, part);
+    gcd_part_range(c->placed, 1, part, c->parts, &i, &stop);
+    if (i < stop)
+        cover_above(c, c->at[i], covered);
+    for (uint32_t n; i < stop; i += n) {
+        n = stop - i < TOGETHER ? stop - i : TOGETHER;
+        for (uint32_t k = 0; k < n; k++)
+            nodes[k] = d->order[c->at[i + k]];
+        for (uint32_t k = 0; k < n; k++) {
+            __builtin_prefetch(&d->retained[nodes[k]]);
+            classes[k] = class_of(c, nodes[k]);
+        }
+        for (uint32_t k = 0; k < n; k++) {
+            uint32_t class = classes[k], v = c->at[i + k];
+            if (class == GCD_CLASS_NONE || i + k < covered[class])
+                continue;
+            covered[class] = v <= d->inner ? c->end[v] : i + k + 1;
+            bytes[class] = add(bytes[class], d->retained[nodes[k]]);
+        }
+    }
+}
+
+/* ---- all in all ---- */
+
+static void add_up(struct classes *c, uint64_t *ret_bytes)
+{
+    unsigned threads = c->d->threads;
+    gcd_parallel(threads, c->parts, find_inner, c);
+    join_inner(c);
+    gcd_parallel(threads, c->parts, add_leaves, c);
+    number_tree(c);
+    gcd_parallel(threads, c->parts, add_topmost, c);
+    for (uint32_t i = 0; i < c->count; i++) {
+        ret_bytes[i] = 0;
+        for (uint32_t part = 0; part < c->parts; part++)
+            ret_bytes[i] = add(ret_bytes[i], c->bytes[row(c, part) + i]);
+    }
+}
+
+/* As many as help, but no more than that their sums take less memory than the nodes. */
+static uint32_t part_count(const struct classes *c)
+{
+    uint64_t wanted = c->d->threads > 1 ? (uint64_t)c->d->threads * PARTS_A_THREAD : 1;
+    uint64_t most = 1 + c->d->node_count / (4 * ((uint64_t)c->count + 1));
+    return (uint32_t)(wanted < most ? wanted : most);
+}
+
+gcd_status gcd_retained_by_class(const struct gcd_graph *g, const struct gcd_dominators *d, const uint32_t *class_of_type, uint32_t classes,
+                                 const struct gcd_alloc *alloc, uint64_t *ret_bytes, struct gcd_error *err)
+{
+    struct gcd_alloc a = gcd_alloc_or_default(alloc);
+    struct classes c = { .g = g, .d = d, .of_type = class_of_type, .count = classes };
+    c.parts = part_count(&c);
+    size_t nodes = (size_t)d->inner + 1, cells = row(&c, c.parts);
+    c.end = gcd_mem_new_uncleared(&a, nodes, sizeof *c.end);
+    c.at = gcd_mem_new_uncleared(&a, d->reachable, sizeof *c.at);
+    c.has_inner = gcd_mem_new_array(&a, cells, sizeof *c.has_inner);
+    c.covered = gcd_mem_new_array(&a, cells, sizeof *c.covered);
+    c.bytes = gcd_mem_new_array(&a, cells, sizeof *c.bytes);
+    bool ok = c.end != NULL && c.at != NULL && c.has_inner != NULL && c.covered != NULL && c.bytes != NULL;
+    if (ok)
+        add_up(&c, ret_bytes);
+    gcd_mem_free(&a, c.end, nodes * sizeof *c.end);
+    gcd_mem_free(&a, c.at, d->reachable * sizeof *c.at);
+    gcd_mem_free(&a, c.has_inner, cells * sizeof *c.has_inner);
+    gcd_mem_free(&a, c.covered, cells * sizeof *c.covered);
+    gcd_mem_free(&a, c.bytes, cells * sizeof *c.bytes);
+    return ok ? GCD_OK : gcd_fail_nomem(err, "adding up retained sizes");
+}
+
+gcd_status gcd_retained_by_type(const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_alloc *alloc,
+                                uint64_t *ret_bytes, struct gcd_error *err)
+{
+    return gcd_retained_by_class(g, d, NULL, gcd_graph_type_count(g), alloc, ret_bytes, err);
+}
