@@ -61,8 +61,9 @@ static void assert_file(const char *path, const char *text)
     char buf[64] = "";
     FILE *f = fopen(path, "r");
     assert_non_null(f);
-    (void)fread(buf, 1, sizeof buf - 1, f);
+    size_t n = fread(buf, 1, sizeof buf - 1, f);
     fclose(f);
+    assert_int_equal(n, strlen(text));
     assert_string_equal(buf, text);
 }
 
