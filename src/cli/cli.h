@@ -82,6 +82,8 @@ struct cli_args {
     uint64_t process;            /* 0 = not given, or by its name: */
     const char *process_name;
     uint64_t max_block_bytes;
+    uint64_t memory_bytes;       /* 0 = as much as it takes */
+    const char *spill_dir;
     bool events;
     bool paths;
     const char *fail_if[CLI_THRESHOLDS_MAX];     /* in the order they were given; NULL behind the last */
@@ -145,6 +147,9 @@ enum cli_exit cmd_events(const struct cli_args *args);
 const struct cli_command *cli_collect(void);
 /* signals.c */
 void cli_set_signals(void);
+/* Call WHAT two thousand times a second, in a signal handler of this thread, from now on. */
+void cli_tick_start(void (*what)(void));
+void cli_tick_stop(void);
 /* Set by SIGINT, SIGTERM and SIGHUP. */
 extern gcd_cancel_flag cli_canceled;
 /* It was set because --timeout has passed. */
@@ -187,6 +192,23 @@ void cli_mark_incomplete(FILE *to, const char *subject, const struct gcd_verdict
 /* How messages call an input. */
 const char *cli_input_name(const struct cli_args *args);
 
+/* budget.c: --memory */
+/* For all that grows with the objects; NULL, which is malloc, without a budget.  Until cli_memory_close. */
+const struct gcd_alloc *cli_alloc(void);
+/* The budget of ARGS begins, unless there is one.  CLI_USAGE or CLI_FAILED after a line. */
+enum cli_exit cli_memory_open(const struct cli_args *args);
+/* The objects of D are counted, and NEED is to be done with them: does it fit, is it spilled, or is there no room?  CLI_FAILED after a line. */
+struct cli_dump;
+enum cli_need;
+enum cli_exit cli_memory_plan(const struct cli_args *args, const struct cli_dump *d, enum cli_need need);
+/* What people call a purpose, and how much memory it will take of D, in bytes. */
+const char *cli_purpose_name(enum gcd_purpose purpose);
+uint64_t cli_estimate(const struct cli_dump *d, enum gcd_purpose purpose);
+/* Why a large block could not be had; NULL when that was not the reason. */
+const char *cli_memory_problem(void);
+/* After all that was made with cli_alloc is gone. */
+void cli_memory_close(void);
+
 /* open.c */
 struct cli_dump {
     struct gcd_input *input;
@@ -211,7 +233,11 @@ enum cli_need {
     CLI_NEED_FACTS,              /* facts, verdict, types, roots */
     CLI_NEED_STREAM,             /* the bytes again */
     CLI_NEED_OBJECTS,            /* the objects in order */
-    CLI_NEED_GRAPH               /* d->graph */
+    CLI_NEED_GRAPH,              /* d->graph; and besides, for the estimate of memory: */
+    CLI_NEED_PATHS,              /* paths from the roots */
+    CLI_NEED_RETAINED,           /* dominators */
+    CLI_NEED_LEAKS,
+    CLI_NEED_PAGE                /* all of these */
 };
 /*
  * The dump that ARGS name, recorded, live or a graph in a file.  On failure the message has been printed and the exit status is not

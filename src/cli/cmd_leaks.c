@@ -297,10 +297,11 @@ static enum cli_exit analyse(struct leaks *l)
 {
     static char verb[] = "finding dominators", looking[] = "looking for suspects";
     struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_dominators_options dominators = { .cancel = &cli_canceled, .progress = cli_progress_steps, .progress_ctx = verb };
+    struct gcd_dominators_options dominators = { .alloc = cli_alloc(), .cancel = &cli_canceled, .progress = cli_progress_steps,
+                                                 .progress_ctx = verb };
     struct gcd_suspects_options options = {
-        .cancel = &cli_canceled, .progress = cli_progress_steps, .progress_ctx = looking, .names = l->names, .min_bytes = l->args->min_bytes,
-        .share = (double)l->args->share_percent / 100,
+        .alloc = cli_alloc(), .cancel = &cli_canceled, .progress = cli_progress_steps, .progress_ctx = looking, .names = l->names,
+        .min_bytes = l->args->min_bytes, .share = (double)l->args->share_percent / 100,
     };
     if (gcd_dominators_new(l->d.graph, &dominators, &l->dominators, &err) != GCD_OK ||
         gcd_suspects_new(l->d.graph, l->dominators, &options, &l->suspects, &err) != GCD_OK)
@@ -315,7 +316,7 @@ static enum cli_exit analyse(struct leaks *l)
 enum cli_exit cmd_leaks(const struct cli_args *args)
 {
     struct leaks l = { .args = args };
-    enum cli_exit e = cli_open(args, CLI_NEED_GRAPH, &l.d);
+    enum cli_exit e = cli_open(args, CLI_NEED_LEAKS, &l.d);
     if (e == CLI_DONE)
         e = cli_names_of(args, &l.d, GCD_NAMES_CSHARP, &l.names);
     if (e == CLI_DONE)

@@ -203,7 +203,8 @@ static enum cli_exit type_paths(const struct cli_args *args, const struct cli_du
                                 const uint8_t *types)
 {
     static const char verb[] = "merging paths";
-    struct gcd_type_tree_options o = { .cancel = &cli_canceled, .progress = cli_progress_steps, .progress_ctx = (void *)(uintptr_t)verb,
+    struct gcd_type_tree_options o = { .alloc = cli_alloc(), .cancel = &cli_canceled, .progress = cli_progress_steps,
+                                       .progress_ctx = (void *)(uintptr_t)verb,
                                        .types = types, .to_root = args->to_root };
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_type_tree *tree;
@@ -233,7 +234,8 @@ static enum cli_exit find_paths(const struct cli_args *args, const struct cli_du
                                 uint32_t object)
 {
     static const char verb[] = "finding paths";
-    struct gcd_paths_options o = { .cancel = &cli_canceled, .progress = cli_progress_steps, .progress_ctx = (void *)(uintptr_t)verb };
+    struct gcd_paths_options o = { .alloc = cli_alloc(), .cancel = &cli_canceled, .progress = cli_progress_steps,
+                                   .progress_ctx = (void *)(uintptr_t)verb };
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_paths *p;
     if (gcd_paths_new(d->graph, &o, &p, &err) != GCD_OK)
@@ -257,7 +259,7 @@ enum cli_exit cmd_paths(const struct cli_args *args)
     struct gcd_names *names = NULL;
     uint8_t *types = NULL;
     uint32_t object = GCD_NODE_NONE;
-    enum cli_exit e = cli_open(args, CLI_NEED_GRAPH, &d);
+    enum cli_exit e = cli_open(args, CLI_NEED_PATHS, &d);
     if (e == CLI_DONE)
         e = cli_names_of(args, &d, GCD_NAMES_CSHARP, &names);
     if (e == CLI_DONE)

@@ -95,7 +95,8 @@ static enum cli_exit select_types(struct report *r)
 static enum cli_exit find_dominators(struct report *r)
 {
     static const char verb[] = "finding what retains what";
-    struct gcd_dominators_options options = { .cancel = &cli_canceled, .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb };
+    struct gcd_dominators_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .progress = cli_progress,
+                                              .progress_ctx = (void *)(uintptr_t)verb };
     struct gcd_error err = GCD_ERROR_INIT;
     if (!r->args->retained || r->args->by == CLI_BY_ROOT)
         return CLI_DONE;
@@ -107,7 +108,9 @@ static enum cli_exit find_dominators(struct report *r)
 
 static enum cli_exit load(struct report *r, enum format format)
 {
-    enum cli_need need = r->args->retained ? CLI_NEED_GRAPH : format == FORMAT_PROMETHEUS ? CLI_NEED_STREAM : views[r->args->by].need;
+    enum cli_need need = format == FORMAT_PROMETHEUS ? CLI_NEED_STREAM : views[r->args->by].need;
+    if (r->args->retained)               /* what roots lead to is found without dominators */
+        need = r->args->by == CLI_BY_ROOT ? CLI_NEED_PATHS : CLI_NEED_RETAINED;
     enum cli_exit e = cli_open(r->args, need, &r->d);
     if (e == CLI_DONE)
         e = cli_names_of(r->args, &r->d, GCD_NAMES_CSHARP, &r->names);

@@ -140,7 +140,7 @@ static enum cli_exit sort_types(const struct retained *r, struct type_line **ret
     uint64_t *bytes = calloc((size_t)count + 1, sizeof *bytes);
     struct type_line *lines = calloc((size_t)count + 1, sizeof *lines);
     enum cli_exit e = bytes != NULL && lines != NULL ? CLI_DONE : no_memory(r);
-    if (e == CLI_DONE && gcd_retained_by_type(g, r->dominators, NULL, bytes, &err) != GCD_OK)
+    if (e == CLI_DONE && gcd_retained_by_type(g, r->dominators, cli_alloc(), bytes, &err) != GCD_OK)
         e = cli_fail(r->d.subject, &err);
     for (uint32_t t = 0; e == CLI_DONE && t < count; t++)
         if (gcd_graph_type(g, t)->objects > 0 && (r->types == NULL || r->types[t]))
@@ -187,7 +187,7 @@ static enum cli_exit exact(const struct retained *r, const uint8_t *types, uint6
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_retained_set set;
-    if (gcd_retained_set(r->d.graph, types, NULL, &cli_canceled, &set, &err) != GCD_OK)
+    if (gcd_retained_set(r->d.graph, types, cli_alloc(), &cli_canceled, &set, &err) != GCD_OK)
         return cli_fail(r->d.subject, &err);
     if (set.retained_bytes >= r->args->min_bytes)
         put_type(r, t, set.retained_bytes, count, bytes, name);
@@ -296,7 +296,7 @@ static void fill_tree(const struct retained *r, const struct gcd_type_step *s, u
 static enum cli_exit tree_table(const struct retained *r, struct cli_table **ret)
 {
     /* one level more than is shown: what lies below the last one does not count as its own */
-    struct gcd_type_tree_options o = { .cancel = &cli_canceled, .max_depth = (uint32_t)r->args->tree + 1 };
+    struct gcd_type_tree_options o = { .alloc = cli_alloc(), .cancel = &cli_canceled, .max_depth = (uint32_t)r->args->tree + 1 };
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_type_tree *tree;
     size_t n;
@@ -355,7 +355,7 @@ static enum cli_exit print(const struct retained *r)
 static enum cli_exit run(struct retained *r)
 {
     const char *pattern = r->args->type != NULL ? r->args->type : r->args->filter;
-    enum cli_exit e = cli_open(r->args, CLI_NEED_GRAPH, &r->d);
+    enum cli_exit e = cli_open(r->args, CLI_NEED_RETAINED, &r->d);
     if (e == CLI_DONE)
         e = cli_names_of(r->args, &r->d, GCD_NAMES_CSHARP, &r->names);
     if (e == CLI_DONE && pattern != NULL)
@@ -363,7 +363,8 @@ static enum cli_exit run(struct retained *r)
     if (e != CLI_DONE)
         return e;
     static const char verb[] = "finding dominators";
-    struct gcd_dominators_options o = { .cancel = &cli_canceled, .progress = cli_progress_steps, .progress_ctx = (void *)(uintptr_t)verb };
+    struct gcd_dominators_options o = { .alloc = cli_alloc(), .cancel = &cli_canceled, .progress = cli_progress_steps,
+                                        .progress_ctx = (void *)(uintptr_t)verb };
     struct gcd_error err = GCD_ERROR_INIT;
     if (gcd_dominators_new(r->d.graph, &o, &r->dominators, &err) != GCD_OK)
         return cli_fail(r->d.subject, &err);

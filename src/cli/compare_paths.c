@@ -100,8 +100,9 @@ enum cli_exit cli_paths_add(struct gcd_tree_diff *to, const struct cli_dump *d, 
 {
     struct gcd_error err = GCD_ERROR_INIT;
     static const char finding[] = "finding paths", merging[] = "merging paths";
-    struct gcd_paths_options paths_options = { .cancel = &cli_canceled, .progress = cli_progress_steps, .progress_ctx = (void *)(uintptr_t)finding };
-    struct gcd_type_tree_options options = { .cancel = &cli_canceled, .types = types, .progress = cli_progress_steps,
+    struct gcd_paths_options paths_options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .progress = cli_progress_steps,
+                                               .progress_ctx = (void *)(uintptr_t)finding };
+    struct gcd_type_tree_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .types = types, .progress = cli_progress_steps,
                                              .progress_ctx = (void *)(uintptr_t)merging };
     struct gcd_paths *paths = NULL;
     struct gcd_type_tree *tree = NULL;

@@ -35,7 +35,8 @@ static enum cli_exit measure_retained(struct reading *r)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     static const char verb[] = "finding dominators";
-    struct gcd_dominators_options options = { .cancel = &cli_canceled, .progress = cli_progress_steps, .progress_ctx = (void *)(uintptr_t)verb };
+    struct gcd_dominators_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .progress = cli_progress_steps,
+                                              .progress_ctx = (void *)(uintptr_t)verb };
     struct gcd_dominators *dominators = NULL;
     uint32_t count = cli_type_count(&r->d);
     r->retained = calloc((size_t)count + 1, sizeof *r->retained);
@@ -43,7 +44,7 @@ static enum cli_exit measure_retained(struct reading *r)
         return no_memory();
     gcd_status st = gcd_dominators_new(r->d.graph, &options, &dominators, &err);
     if (st == GCD_OK)
-        st = gcd_retained_by_type(r->d.graph, dominators, NULL, r->retained, &err);
+        st = gcd_retained_by_type(r->d.graph, dominators, cli_alloc(), r->retained, &err);
     if (st == GCD_OK) {
         r->side->retained_bytes = gcd_dominators_retained(dominators, GCD_NODE_ROOT);
         cli_say_stand_ins(r->d.subject, gcd_dominators_stand_ins(dominators));
@@ -79,7 +80,7 @@ static enum cli_exit measure_threshold(struct reading *r, size_t i)
         return CLI_DONE;
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_retained_set set;
-    gcd_status st = gcd_retained_set(r->d.graph, r->set, NULL, &cli_canceled, &set, &err);
+    gcd_status st = gcd_retained_set(r->d.graph, r->set, cli_alloc(), &cli_canceled, &set, &err);
     if (st != GCD_OK)
         return cli_fail(r->d.subject, &err);
     r->side->values[i] = set.retained_bytes;
@@ -146,11 +147,18 @@ static enum cli_exit describe(struct reading *r, const char *label)
     return s->subject != NULL && s->program != NULL && s->values != NULL && r->set != NULL ? CLI_DONE : no_memory();
 }
 
+static enum cli_need need_of(const struct cli_comparison *c)
+{
+    if (c->retained && c->paths != NULL)
+        return CLI_NEED_PAGE;
+    return c->retained ? CLI_NEED_RETAINED : c->paths != NULL ? CLI_NEED_PATHS : CLI_NEED_FACTS;
+}
+
 /* ARGS with one input, which tables call LABEL (NULL: as messages do); the last of the comparison or not. */
 static enum cli_exit read_dump(struct cli_comparison *c, const struct cli_args *args, const char *label, bool last)
 {
     struct reading r = { .c = c, .side = &c->sides[c->side_count++] };
-    enum cli_exit e = cli_open(args, c->retained || c->paths != NULL ? CLI_NEED_GRAPH : CLI_NEED_FACTS, &r.d);
+    enum cli_exit e = cli_open(args, need_of(c), &r.d);
     if (e == CLI_DONE)
         e = cli_names_of(args, &r.d, GCD_NAMES_CSHARP, &r.names);
     if (e == CLI_DONE)

@@ -96,7 +96,9 @@ enum cli_exit cli_fail(const char *subject, const struct gcd_error *err)
         return CLI_INTERRUPTED;
     }
     const char *hint = err->code == GCD_E_LIMIT && strstr(err->msg, "block") != NULL ? "; --max-block raises it" : "";
-    if (err->off != GCD_OFF_NONE)
+    if (err->code == GCD_E_NOMEM && cli_memory_problem() != NULL)
+        cli_say(subject, "%s: %s", err->msg, cli_memory_problem());
+    else if (err->off != GCD_OFF_NONE)
         cli_say(subject, "%s (at byte %" PRIu64 ")%s", err->msg, err->off, hint);
     else
         cli_say(subject, "%s", err->msg[0] != '\0' ? err->msg : gcd_status_text(err->code));

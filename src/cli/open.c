@@ -68,16 +68,19 @@ static enum cli_exit open_live(const struct cli_args *args, const struct gcd_dum
 static struct gcd_graph_options graph_options(const struct cli_args *args, const struct gcd_input *in)
 {
     static const char verb[] = "building the graph";
-    return (struct gcd_graph_options){ .keep_unknown = args->keep_unknown, .cancel = &cli_canceled, .progress = cli_progress,
+    return (struct gcd_graph_options){ .alloc = cli_alloc(), .keep_unknown = args->keep_unknown, .cancel = &cli_canceled, .progress = cli_progress,
                                        .progress_ctx = (void *)(uintptr_t)verb, .progress_total = gcd_input_size(in) };
 }
 
 /* The graph of D, in d->graph. */
-static enum cli_exit make_graph(const struct cli_args *args, struct cli_dump *d)
+static enum cli_exit make_graph(const struct cli_args *args, enum cli_need need, struct cli_dump *d)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     if (d->graph != NULL)
         return CLI_DONE;
+    enum cli_exit e = cli_memory_plan(args, d, need);
+    if (e != CLI_DONE)
+        return e;
     struct gcd_graph_options options = graph_options(args, d->input);
     return gcd_graph_from_dump(d->dump, &options, &d->graph, &err) == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
 }
@@ -91,6 +94,9 @@ static enum cli_exit open_graph(const struct cli_args *args, const struct gcd_in
         return CLI_FAILED;
     }
     struct gcd_graph_options options = graph_options(args, ret->input);
+    enum cli_exit e = cli_memory_plan(args, ret, CLI_NEED_GRAPH);
+    if (e != CLI_DONE)
+        return e;
     gcd_status st = gcd_input_keep(ret->input, input_options, &err);
     if (st == GCD_OK)
         st = gcd_graph_read(ret->input, &options, &ret->graph, &err);
@@ -124,7 +130,7 @@ static enum cli_exit open_file(const struct cli_args *args, const struct gcd_dum
 {
     ret->subject = cli_input_name(args);
     base_name(args->input, ret->name, sizeof ret->name);
-    struct gcd_input_options input_options = { .reread = reread, .spool_dir = spool, .cancel = &cli_canceled };
+    struct gcd_input_options input_options = { .alloc = cli_alloc(), .reread = reread, .spool_dir = spool, .cancel = &cli_canceled };
     struct gcd_error err = GCD_ERROR_INIT;
     const char *graph_format = NULL;
     enum cli_exit opened = cli_open_input(args, &input_options, &ret->input);
@@ -154,16 +160,19 @@ static enum cli_exit open_file(const struct cli_args *args, const struct gcd_dum
 enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct cli_dump *ret)
 {
     *ret = (struct cli_dump){ .input = NULL };
+    enum cli_exit e = cli_memory_open(args);
+    if (e != CLI_DONE)
+        return e;
     bool reread = need >= CLI_NEED_STREAM;
     static const char verb[] = "reading";
     char spool[4096];
     spool_folder(args, spool, sizeof spool);
     struct gcd_limits limits = { .block_bytes = args->max_block_bytes };
     struct gcd_dump_options options = {
-        .limits = &limits, .process = args->process, .process_name = args->process_name, .dump_number = (unsigned)args->dump_number,
+        .alloc = cli_alloc(), .limits = &limits,
+        .process = args->process, .process_name = args->process_name, .dump_number = (unsigned)args->dump_number,
         .check_references = need == CLI_NEED_OBJECTS, .cancel = &cli_canceled, .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
     };
-    enum cli_exit e;
     if (cli_is_live(args)) {
         ret->live = true;
         (void)snprintf(ret->process, sizeof ret->process, "process %" PRIu64, args->pid);
@@ -175,7 +184,7 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
     } else {
         e = open_file(args, &options, reread, spool, ret);
     }
-    return e == CLI_DONE && need == CLI_NEED_GRAPH ? make_graph(args, ret) : e;
+    return e == CLI_DONE && need >= CLI_NEED_GRAPH ? make_graph(args, need, ret) : e;
 }
 
 /* ---- the same, wherever it comes from ---- */
@@ -211,6 +220,7 @@ enum cli_exit cli_names_of(const struct cli_args *args, const struct cli_dump *d
 
 void cli_close(struct cli_dump *d)
 {
+    cli_tick_stop();                     /* the graph goes, and with it what has to be kept small */
     gcd_graph_free(d->graph);
     gcd_dump_free(d->dump);
     gcd_input_free(d->input);

@@ -41,6 +41,7 @@ static const char *const choices[][8] = {
 #define TABLES (CLI_INFO | CLI_REPORT | CLI_PS | HOLDERS | COMPARE)
 #define OUTPUTS (CLI_COLLECT | CLI_CONVERT)
 #define LIVE (CLI_COLLECT | CLI_INFO | CLI_REPORT | HOLDERS | CLI_DIFF)
+#define GRAPHS (OUTPUTS | CLI_REPORT | HOLDERS | COMPARE)
 #define DEFAULT_RETRIES 1u
 #define FIELD(f) offsetof(struct cli_args, f)
 
@@ -96,6 +97,9 @@ static const struct option_row rows[] = {
     { "process", 0, "PID|NAME", "whose dump, when the recording holds several processes", FILES, OPT_PROCESS, FIELD(process), 1, UINT32_MAX },
     { "strict", 0, NULL, "fail instead of writing an incomplete dump", OUTPUTS, OPT_FLAG, FIELD(strict), 0, 0 },
     { "max-block", 0, "SIZE", "largest block to accept in a recording (16M)", FILES, OPT_SIZE, FIELD(max_block_bytes), 1024, UINT64_C(1) << 30 },
+    { "memory", 0, "SIZE", "most memory to take, as 300M; the rest of a graph goes to a file", GRAPHS, OPT_SIZE,
+      FIELD(memory_bytes), GCD_SPILL_BUDGET_MIN, INT64_MAX },
+    { "spill-dir", 0, "FOLDER", "where that file is made, on a disk (TMPDIR, else /var/tmp)", GRAPHS, OPT_TEXT, FIELD(spill_dir), 0, 0 },
     { "all", 0, NULL, "all processes, or all that --name fits; the output needs %p in its name", CLI_COLLECT, OPT_FLAG,
       FIELD(all), 0, 0 },
     { "keep", 0, "N", "keep this and N - 1 earlier dumps of the same -o, remove older ones", CLI_COLLECT, OPT_NUMBER,

@@ -85,7 +85,7 @@ enum cli_exit report_generations(struct report *r, struct gcd_generations **ret)
     *ret = NULL;
     if (cli_facts(&r->d)->ranges == 0)
         return CLI_DONE;
-    gcd_status st = r->d.graph != NULL ? gcd_generations_of_graph(r->d.graph, NULL, ret, &err)
+    gcd_status st = r->d.graph != NULL ? gcd_generations_of_graph(r->d.graph, cli_alloc(), ret, &err)
                                        : gcd_generations_of_dump(r->d.dump, NULL, ret, &err);
     return st == GCD_OK ? pass(r, add_to_generation, *ret) : cli_fail(r->d.subject, &err);
 }

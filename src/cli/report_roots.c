@@ -17,7 +17,7 @@ enum cli_exit report_root_sets(struct report *r, struct gcd_root_sets *ret)
     struct gcd_error err = GCD_ERROR_INIT;
     *ret = (struct gcd_root_sets){ .shared_objects = 0 };
     if (r->args->retained) {
-        if (gcd_root_sets_of(r->d.graph, NULL, &cli_canceled, ret, &err) != GCD_OK)
+        if (gcd_root_sets_of(r->d.graph, cli_alloc(), &cli_canceled, ret, &err) != GCD_OK)
             return cli_fail(r->d.subject, &err);
         r->stand_ins = (uint32_t)ret->stand_ins.roots;
     } else if (r->d.dump != NULL) {

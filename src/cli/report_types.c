@@ -30,7 +30,7 @@ static enum cli_exit add_retained(struct report *r, struct report_rows *rows, co
     uint64_t *bytes = calloc(rows->n + 1, sizeof *bytes);
     if (bytes == NULL)
         return report_no_memory(r);
-    gcd_status st = gcd_retained_by_class(r->d.graph, r->dominators, row_of, (uint32_t)rows->n, NULL, bytes, &err);
+    gcd_status st = gcd_retained_by_class(r->d.graph, r->dominators, row_of, (uint32_t)rows->n, cli_alloc(), bytes, &err);
     for (size_t i = 0; i < rows->n && st == GCD_OK; i++)
         rows->items[i].retained_bytes = bytes[i];
     free(bytes);
