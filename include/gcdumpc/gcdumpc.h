@@ -12,6 +12,8 @@
  * One header a layer: status.h, alloc.h (errors, memory, limits); io.h (inputs and outputs); event.h, trace.h (events of a
  * trace); dump.h (the heap dump in it); writer.h (dumps to files).  A live process: ipc.h, not included here.
  *
+ * A memory budget for all of it: spill.h, and estimate.h for what will be needed.
+ *
  * The library prints nothing, never exits, reads no environment, has no global state: one object belongs to one thread at a
  * time, different objects are independent.
  */
@@ -24,6 +26,7 @@
 #include <gcdumpc/diff_page.h>
 #include <gcdumpc/dominators.h>
 #include <gcdumpc/dump.h>
+#include <gcdumpc/estimate.h>
 #include <gcdumpc/event.h>
 #include <gcdumpc/generations.h>
 #include <gcdumpc/graph.h>
@@ -33,6 +36,7 @@
 #include <gcdumpc/paths.h>
 #include <gcdumpc/retained.h>
 #include <gcdumpc/root_sets.h>
+#include <gcdumpc/spill.h>
 #include <gcdumpc/status.h>
 #include <gcdumpc/suspects.h>
 #include <gcdumpc/trace.h>

@@ -12,7 +12,8 @@
  * A node is an object, numbered 0, 1, 2 ... in the order of the heap walk.  An edge is a reference, named by the node it leads to.
  * A graph is sealed when the caller gets it: nothing changes any more, so it may be read by several threads at the same time.
  *
- * Memory: 16 bytes an object (20 with its address index at its densest) and 4 bytes an edge, besides types, roots and names.
+ * Memory: 16 bytes an object (20 with its address index at its densest) and 4 bytes an edge, besides types, roots and names; estimate.h tells
+ * it for a dump.
  */
 #ifndef GCDUMPC_GRAPH_H
 #define GCDUMPC_GRAPH_H

@@ -10,6 +10,7 @@
 
 #include <gcdumpc/cancel.h>
 #include <gcdumpc/dump.h>
+#include <gcdumpc/estimate.h>
 #include <gcdumpc/graph.h>
 #include <gcdumpc/io.h>
 #include <gcdumpc/names.h>
@@ -41,6 +42,8 @@ enum gcd_format_kind {
 };
 GCD_API enum gcd_format_kind gcd_format_kind(const struct gcd_format *f);
 /* Of the kind PLACE: of what kind? */
+/* What it does with a graph when profiles are folded by dominators. */
+GCD_API enum gcd_purpose gcd_format_purpose(const struct gcd_format *f);
 GCD_API enum gcd_place_kind gcd_format_place(const struct gcd_format *f);
 /*
  * Of the kind PLACE: does nothing stand beside PATH that would spoil an output of that name, like the journal of an older database?  To be

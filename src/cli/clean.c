@@ -58,6 +58,14 @@ size_t cli_print_cut(FILE *to, const char *s, size_t columns)
     return used;
 }
 
+size_t cli_print_bytes(FILE *to, const char *s, size_t n)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < n; used++)
+        i += cli_print_char(to, s + i);
+    return used;
+}
+
 void cli_print_clean(FILE *to, const char *s)
 {
     (void)cli_print_cut(to, s, SIZE_MAX);

@@ -83,6 +83,8 @@ struct cli_args {
     const char *process_name;
     uint64_t max_block_bytes, max_objects, max_memory_bytes;
     uint64_t threads;            /* 0 = not given: cli_threads */
+    uint64_t memory_bytes;       /* 0 = as much as it takes */
+    const char *spill_dir;
     bool events;
     bool paths;
     const char *fail_if[CLI_THRESHOLDS_MAX];     /* in the order they were given; NULL behind the last */
@@ -150,6 +152,9 @@ const char *cli_about_files(const struct cli_command *command);
 const char *cli_about_exit(const struct cli_command *command);
 /* signals.c */
 void cli_set_signals(void);
+/* Call WHAT two thousand times a second, in a signal handler of this thread, from now on. */
+void cli_tick_start(void (*what)(void));
+void cli_tick_stop(void);
 /* Set by SIGINT, SIGTERM and SIGHUP. */
 extern gcd_cancel_flag cli_canceled;
 /* It was set because --timeout has passed. */
@@ -219,14 +224,31 @@ enum cli_exit cli_refuse(const char *subject);
 /* How messages call an input. */
 const char *cli_input_name(const struct cli_args *args);
 
-/* memory.c */
+/* memory.c: --max-memory */
 /* From here on the library gets so many bytes at most; before it has got any.  0 = as many as there are. */
 void cli_memory_limit(uint64_t bytes);
-/* What is handed to everything of the library that takes an allocator; NULL = no limit. */
-const struct gcd_alloc *cli_alloc(void);
+/* The allocator with that limit; NULL = no limit. */
+const struct gcd_alloc *cli_limited_alloc(void);
 /* After GCD_E_NOMEM: what to do when it was the limit, in BUF, else "". */
 #define CLI_MEMORY_HINT_BYTES 256
 const char *cli_memory_hint(char buf[CLI_MEMORY_HINT_BYTES]);
+
+/* budget.c: --memory */
+/* What is handed to everything of the library that takes an allocator: that of a budget or a limit; NULL, which is malloc, without. */
+const struct gcd_alloc *cli_alloc(void);
+/* The budget of ARGS begins, unless there is one.  CLI_USAGE or CLI_FAILED after a line. */
+enum cli_exit cli_memory_open(const struct cli_args *args);
+/* The objects of D are counted, and NEED is to be done with them: does it fit, is it spilled, or is there no room?  CLI_FAILED after a line. */
+struct cli_dump;
+enum cli_need;
+enum cli_exit cli_memory_plan(const struct cli_args *args, const struct cli_dump *d, enum cli_need need);
+/* What people call a purpose, and how much memory it will take of D, in bytes. */
+const char *cli_purpose_name(enum gcd_purpose purpose);
+uint64_t cli_estimate(const struct cli_dump *d, enum gcd_purpose purpose);
+/* Why a large block could not be had; NULL when that was not the reason. */
+const char *cli_memory_problem(void);
+/* After all that was made with cli_alloc is gone. */
+void cli_memory_close(void);
 
 /* open.c */
 struct cli_dump {
@@ -253,7 +275,11 @@ enum cli_need {
     CLI_NEED_FACTS,              /* facts, verdict, types, roots */
     CLI_NEED_STREAM,             /* the bytes again */
     CLI_NEED_OBJECTS,            /* the objects in order */
-    CLI_NEED_GRAPH               /* d->graph */
+    CLI_NEED_GRAPH,              /* d->graph; and besides, for the estimate of memory: */
+    CLI_NEED_PATHS,              /* paths from the roots */
+    CLI_NEED_RETAINED,           /* dominators */
+    CLI_NEED_LEAKS,
+    CLI_NEED_PAGE                /* all of these */
 };
 /* --max-block, --max-objects */
 struct gcd_limits cli_limits(const struct cli_args *args);
@@ -373,6 +399,8 @@ void cli_print_clean(FILE *to, const char *s);
 size_t cli_print_char(FILE *to, const char *s);
 /* The same, cut after COLUMNS characters.  Returns how many there were; TO may be NULL, to count. */
 size_t cli_print_cut(FILE *to, const char *s, size_t columns);
+/* The same of the first N bytes, which end with a character. */
+size_t cli_print_bytes(FILE *to, const char *s, size_t n);
 
 /* json_out.c: see the manual for the schema. */
 #define CLI_JSON_SCHEMA 1

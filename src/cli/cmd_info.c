@@ -109,6 +109,14 @@ static void print_heap(const struct gcd_dump_facts *f, bool sep)
     row("generation ranges", "%s", cli_number(f->ranges, sep, a));
 }
 
+/* What --memory is compared with. */
+static void print_needs(const struct cli_dump *d, bool sep)
+{
+    char n[CLI_NUMBER_BYTES];
+    for (enum gcd_purpose i = 0; i < GCD_PURPOSES; i++)
+        row(i == 0 ? "memory for" : "", "%s: about %s bytes", cli_purpose_name(i), cli_number(cli_estimate(d, i), sep, n));
+}
+
 static enum cli_exit out_of_memory(const struct cli_dump *d)
 {
     cli_say(d->subject, "out of memory");
@@ -135,6 +143,7 @@ enum cli_exit cmd_info(const struct cli_args *args)
                 print_gc(f);
             }
             print_heap(f, sep);
+            print_needs(&d, sep);
             if (d.graph != NULL)
                 row("graph", "%s bytes of memory", cli_number(gcd_graph_memory(d.graph), sep, n));
             row("verdict", "%s", !v->complete ? "incomplete" : v->unverified ? "the format does not tell" : "complete");

@@ -319,7 +319,7 @@ static enum cli_exit analyse(struct leaks *l)
 enum cli_exit cmd_leaks(const struct cli_args *args)
 {
     struct leaks l = { .args = args };
-    enum cli_exit e = cli_open(args, CLI_NEED_GRAPH, &l.d);
+    enum cli_exit e = cli_open(args, CLI_NEED_LEAKS, &l.d);
     if (e == CLI_DONE)
         e = cli_names_of(args, &l.d, GCD_NAMES_CSHARP, &l.names);
     if (e == CLI_DONE)

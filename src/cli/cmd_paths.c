@@ -259,7 +259,7 @@ enum cli_exit cmd_paths(const struct cli_args *args)
     struct gcd_names *names = NULL;
     uint8_t *types = NULL;
     uint32_t object = GCD_NODE_NONE;
-    enum cli_exit e = cli_open(args, CLI_NEED_GRAPH, &d);
+    enum cli_exit e = cli_open(args, CLI_NEED_PATHS, &d);
     if (e == CLI_DONE)
         e = cli_names_of(args, &d, GCD_NAMES_CSHARP, &names);
     if (e == CLI_DONE)

@@ -120,7 +120,9 @@ static enum cli_exit find_dominators(struct report *r)
 
 static enum cli_exit load(struct report *r, enum format format)
 {
-    enum cli_need need = r->args->retained ? CLI_NEED_GRAPH : format == FORMAT_PROMETHEUS ? CLI_NEED_STREAM : views[r->args->by].need;
+    enum cli_need need = format == FORMAT_PROMETHEUS ? CLI_NEED_STREAM : views[r->args->by].need;
+    if (r->args->retained)               /* what roots lead to is found without dominators */
+        need = r->args->by == CLI_BY_ROOT ? CLI_NEED_PATHS : CLI_NEED_RETAINED;
     enum cli_exit e = cli_open(r->args, need, &r->d);
     if (e == CLI_DONE)
         e = cli_names_of(r->args, &r->d, GCD_NAMES_CSHARP, &r->names);

@@ -355,7 +355,7 @@ static enum cli_exit print(const struct retained *r)
 static enum cli_exit run(struct retained *r)
 {
     const char *pattern = r->args->type != NULL ? r->args->type : r->args->filter;
-    enum cli_exit e = cli_open(r->args, CLI_NEED_GRAPH, &r->d);
+    enum cli_exit e = cli_open(r->args, CLI_NEED_RETAINED, &r->d);
     if (e == CLI_DONE)
         e = cli_names_of(r->args, &r->d, GCD_NAMES_CSHARP, &r->names);
     if (e == CLI_DONE && pattern != NULL)

@@ -147,11 +147,18 @@ static enum cli_exit describe(struct reading *r, const char *label)
     return s->subject != NULL && s->program != NULL && s->values != NULL && r->set != NULL ? CLI_DONE : no_memory();
 }
 
+static enum cli_need need_of(const struct cli_comparison *c)
+{
+    if (c->retained && c->paths != NULL)
+        return CLI_NEED_PAGE;
+    return c->retained ? CLI_NEED_RETAINED : c->paths != NULL ? CLI_NEED_PATHS : CLI_NEED_FACTS;
+}
+
 /* ARGS with one input, which tables call LABEL (NULL: as messages do); the last of the comparison or not. */
 static enum cli_exit read_dump(struct cli_comparison *c, const struct cli_args *args, const char *label, bool last)
 {
     struct reading r = { .c = c, .side = &c->sides[c->side_count++] };
-    enum cli_exit e = cli_open(args, c->retained || c->paths != NULL ? CLI_NEED_GRAPH : CLI_NEED_FACTS, &r.d);
+    enum cli_exit e = cli_open(args, need_of(c), &r.d);
     if (e == CLI_DONE)
         e = cli_names_of(args, &r.d, GCD_NAMES_CSHARP, &r.names);
     if (e == CLI_DONE)

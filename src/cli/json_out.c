@@ -244,6 +244,15 @@ int cli_json_ps(const struct gcd_ipc_process_list *l)
 
 #endif
 
+/* Bytes that are likely to be needed. */
+static json_t *memory(const struct cli_dump *d)
+{
+    json_t *o = json_object();
+    for (enum gcd_purpose i = 0; i < GCD_PURPOSES; i++)
+        put_number(o, cli_purpose_name(i), cli_estimate(d, i));
+    return o;
+}
+
 int cli_json_info(const struct cli_dump *d)
 {
     const struct gcd_dump_facts *f = cli_facts(d);
@@ -256,6 +265,7 @@ int cli_json_info(const struct cli_dump *d)
     put_number(o, "dumps", f->dumps);
     if (d->dump != NULL)
         put(o, "processes", processes(d->dump));
+    put(o, "memory", memory(d));
     put(o, "verdict", cli_json_verdict(v));
     return cli_json_print(o, stdout);
 }

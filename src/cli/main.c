@@ -240,6 +240,7 @@ static enum cli_exit run(const struct cli_command *c, int argc, char **argv)
         cli_progress_off();
     cli_memory_limit(args.max_memory_bytes);
     e = c->run(&args);
+    cli_memory_close();
     cli_progress_end();
     if (atomic_load(&cli_canceled) && !atomic_load(&cli_timed_out) && e != CLI_DONE && e != CLI_INCOMPLETE && e != CLI_EXCEEDED)
         return CLI_INTERRUPTED;

@@ -41,7 +41,7 @@ void cli_memory_limit(uint64_t bytes)
     most = bytes;
 }
 
-const struct gcd_alloc *cli_alloc(void)
+const struct gcd_alloc *cli_limited_alloc(void)
 {
     return most != 0 ? &wall : NULL;
 }

@@ -35,12 +35,10 @@ static void say(const char *subject, const char *fmt, va_list ap)
         return;
     cli_progress_end();
     subject = subject != NULL ? subject : place;
-    char *line = NULL;
+    static char line[sizeof last_said + 4096 + 16];      /* with the longest path; there may be no memory any more */
     const char *shown = subject == NULL ? "" : subject[0] != '\0' ? subject : "\"\"";
-    if (asprintf(&line, "gcdumpc: %s%s%s", shown, subject != NULL ? ": " : "", last_said) < 0)
-        line = NULL;
-    cli_print_wrapped(stderr, line != NULL ? line : last_said, 0, 9);
-    free(line);
+    (void)snprintf(line, sizeof line, "gcdumpc: %s%s%s", shown, subject != NULL ? ": " : "", last_said);
+    cli_print_wrapped(stderr, line, 0, 9);
 }
 
 void cli_say(const char *subject, const char *fmt, ...)
@@ -106,7 +104,9 @@ enum cli_exit cli_fail(const char *subject, const struct gcd_error *err)
     }
     char memory[CLI_MEMORY_HINT_BYTES];
     const char *hint = what_next(err, memory);
-    if (err->off != GCD_OFF_NONE)
+    if (err->code == GCD_E_NOMEM && cli_memory_problem() != NULL)
+        cli_say(subject, "%s: %s", err->msg, cli_memory_problem());
+    else if (err->off != GCD_OFF_NONE)
         cli_say(subject, "%s (at byte %" PRIu64 ")%s", err->msg, err->off, hint);
     else
         cli_say(subject, "%s%s", err->msg[0] != '\0' ? err->msg : gcd_status_text(err->code), hint);

@@ -76,11 +76,14 @@ static struct gcd_graph_options graph_options(const struct cli_args *args, const
 }
 
 /* The graph of D, in d->graph. */
-static enum cli_exit make_graph(const struct cli_args *args, struct cli_dump *d)
+static enum cli_exit make_graph(const struct cli_args *args, enum cli_need need, struct cli_dump *d)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     if (d->graph != NULL)
         return CLI_DONE;
+    enum cli_exit e = cli_memory_plan(args, d, need);
+    if (e != CLI_DONE)
+        return e;
     struct gcd_limits limits = cli_limits(args);
     struct gcd_graph_options options = graph_options(args, &limits, d->input);
     return gcd_graph_from_dump(d->dump, &options, &d->graph, &err) == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
@@ -94,6 +97,9 @@ static enum cli_exit open_graph(const struct cli_args *args, const struct gcd_in
         cli_say(ret->subject, "holds one dump; --dump and --process choose among those of a recording");
         return CLI_FAILED;
     }
+    enum cli_exit e = cli_memory_plan(args, ret, CLI_NEED_GRAPH);
+    if (e != CLI_DONE)
+        return e;
     struct gcd_limits limits = cli_limits(args);
     struct gcd_graph_options options = graph_options(args, &limits, ret->input);
     gcd_status st = gcd_input_keep(ret->input, input_options, &err);
@@ -188,6 +194,9 @@ static enum cli_exit refuse(const struct cli_args *args, struct cli_dump *d)
 enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct cli_dump *ret)
 {
     *ret = (struct cli_dump){ .input = NULL };
+    enum cli_exit e = cli_memory_open(args);
+    if (e != CLI_DONE)
+        return e;
     bool reread = need >= CLI_NEED_STREAM;
     static const char verb[] = "reading";
     char spool[4096];
@@ -198,7 +207,6 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
         .dump_number = (unsigned)args->dump_number,
         .check_references = need == CLI_NEED_OBJECTS, .cancel = &cli_canceled, .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
     };
-    enum cli_exit e;
     if (cli_is_live(args)) {
         ret->live = true;
         (void)snprintf(ret->process, sizeof ret->process, "process %" PRIu64, args->pid);
@@ -212,7 +220,7 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
     }
     if (e == CLI_DONE)
         e = refuse(args, ret);
-    return e == CLI_DONE && need == CLI_NEED_GRAPH ? make_graph(args, ret) : e;
+    return e == CLI_DONE && need >= CLI_NEED_GRAPH ? make_graph(args, need, ret) : e;
 }
 
 /* ---- the same, wherever it comes from ---- */
@@ -249,6 +257,7 @@ enum cli_exit cli_names_of(const struct cli_args *args, const struct cli_dump *d
 
 void cli_close(struct cli_dump *d)
 {
+    cli_tick_stop();                     /* the graph goes, and with it what has to be kept small */
     gcd_graph_free(d->graph);
     gcd_dump_free(d->dump);
     gcd_input_free(d->input);

@@ -44,6 +44,7 @@ static const char *const choices[][8] = {
 #define TABLES (CLI_INFO | CLI_REPORT | CLI_PS | HOLDERS | COMPARE)
 #define OUTPUTS (CLI_COLLECT | CLI_CONVERT)
 #define LIVE (CLI_COLLECT | CLI_INFO | CLI_REPORT | HOLDERS | CLI_DIFF)
+#define GRAPHS (OUTPUTS | CLI_REPORT | HOLDERS | COMPARE)
 #define DEFAULT_RETRIES 1u
 #define FIELD(f) offsetof(struct cli_args, f)
 
@@ -103,6 +104,9 @@ static const struct option_row rows[] = {
     { "max-memory", 0, "SIZE", "fail rather than take more memory", DUMPS, OPT_SIZE, FIELD(max_memory_bytes), UINT64_C(1) << 20, UINT64_MAX },
     { "threads", 0, "N", "how many processor cores to use at most (all there are)", ALL & ~(CLI_PS | CLI_RUN), OPT_NUMBER, FIELD(threads), 1,
       CLI_THREADS_MAX },
+    { "memory", 0, "SIZE", "most memory to take, as 300M; the rest of a graph goes to a file", GRAPHS, OPT_SIZE,
+      FIELD(memory_bytes), GCD_SPILL_BUDGET_MIN, INT64_MAX },
+    { "spill-dir", 0, "FOLDER", "where that file is made, on a disk (TMPDIR, else /var/tmp)", GRAPHS, OPT_TEXT, FIELD(spill_dir), 0, 0 },
     { "all", 0, NULL, "all processes, or all that --name fits; the output needs %p in its name", CLI_COLLECT, OPT_FLAG,
       FIELD(all), 0, 0 },
     { "keep", 0, "N", "keep this and N - 1 earlier dumps of the same -o, remove older ones", CLI_COLLECT, OPT_NUMBER,
@@ -557,6 +561,10 @@ enum cli_exit cli_check_args(const struct cli_command *c, const struct cli_args 
     }
     if (ret->sort == CLI_SORT_RETAINED && !ret->retained) {
         cli_say(NULL, "--sort retained needs --retained; see gcdumpc %s --help", c->name);
+        return CLI_USAGE;
+    }
+    if (ret->memory_bytes != 0 && ret->max_memory_bytes != 0) {
+        cli_say(NULL, "give one of --memory, which spills what is above it, and --max-memory, which refuses it");
         return CLI_USAGE;
     }
     if (ret->keep_partial && ret->strict) {

@@ -161,13 +161,27 @@ static enum cli_exit open_place(const struct cli_args *args, struct cli_output *
     return st == GCD_OK ? CLI_DONE : cli_fail(args->output, &err);
 }
 
+static enum cli_need need_of(const struct cli_args *args, const struct gcd_format *f)
+{
+    static const enum cli_need needs[GCD_PURPOSES] = {
+        [GCD_FOR_GRAPH] = CLI_NEED_GRAPH, [GCD_FOR_PATHS] = CLI_NEED_PATHS, [GCD_FOR_RETAINED] = CLI_NEED_RETAINED,
+        [GCD_FOR_LEAKS] = CLI_NEED_LEAKS, [GCD_FOR_PAGE] = CLI_NEED_PAGE,
+    };
+    if (f == NULL)
+        return CLI_NEED_STREAM;
+    if (gcd_format_kind(f) == GCD_FORMAT_STREAM)
+        return CLI_NEED_OBJECTS;
+    bool along_paths = args->fold == GCD_FOLD_PATHS && gcd_format_purpose(f) == GCD_FOR_RETAINED && gcd_format_kind(f) == GCD_FORMAT_GRAPH;
+    return along_paths ? CLI_NEED_PATHS : needs[gcd_format_purpose(f)];
+}
+
 enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *ret)
 {
     *ret = (struct cli_output){ .name = strcmp(args->output, "-") == 0 ? "standard output" : args->output };
     enum cli_exit e = choose_format(args, &ret->format);
     if (e != CLI_DONE)
         return e;
-    ret->need = ret->format == NULL ? CLI_NEED_STREAM : gcd_format_kind(ret->format) == GCD_FORMAT_STREAM ? CLI_NEED_OBJECTS : CLI_NEED_GRAPH;
+    ret->need = need_of(args, ret->format);
     if (ret->format != NULL && gcd_format_kind(ret->format) == GCD_FORMAT_PLACE)
         return open_place(args, ret);
     bool binary = ret->format == NULL || !gcd_format_is_text(ret->format);

@@ -220,13 +220,11 @@ static void print_part(struct rest *r, const struct cli_place *p, size_t *x, FIL
     if (indented + cli_print_cut(NULL, r->text, SIZE_MAX) > p->width && indented > p->width / 2)
         indented = p->width / 2;         /* a deep tree in a narrow window */
     size_t bytes = p->text ? cli_break(r->text, p->width - indented) : strlen(r->text);
-    char *part = strndup(r->text, bytes);
-    size_t w = part != NULL ? cli_print_cut(NULL, part, SIZE_MAX) : 0;
+    size_t w = cli_print_bytes(NULL, r->text, bytes);
     size_t start = p->at + (p->text ? indented : p->width > w ? p->width - w : 0);
     fprintf(to, "%*s", (int)(start > *x ? start - *x : 0), "");
-    cli_print_clean(to, part != NULL ? part : "");
+    (void)cli_print_bytes(to, r->text, bytes);
     *x = start + w;
-    free(part);
     r->text += bytes + strspn(r->text + bytes, " ");
     r->begun = true;
 }

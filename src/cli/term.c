@@ -33,11 +33,7 @@ void cli_print_wrapped(FILE *to, const char *s, size_t column, size_t hang)
     hang = hang < window / 2 ? hang : window / 2;
     while (window != SIZE_MAX && column + cli_print_cut(NULL, s, SIZE_MAX) > window) {
         size_t width = window > column ? window - column : 1, n = cli_break_words(s, width);
-        char *part = strndup(s, n);
-        if (part == NULL)
-            break;
-        cli_print_clean(to, part);
-        free(part);
+        (void)cli_print_bytes(to, s, n);
         s += n;
         s += strspn(s, " ");
         fprintf(to, "\n%*s", (int)hang, "");

@@ -145,6 +145,7 @@ static gcd_status folded_write(const struct gcd_graph *g, struct gcd_sink *s, co
 
 const struct gcd_format gcd_w_folded = {
     .name = "collapsed",
+    .needs = GCD_FOR_RETAINED,
     .suffix = ".folded",
     .about = "collapsed stacks, bytes (text)",
     .size_percent = 60,

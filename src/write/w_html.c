@@ -31,6 +31,7 @@ static gcd_status html_write(const struct gcd_graph *g, struct gcd_sink *s, cons
 
 const struct gcd_format gcd_w_html = {
     .name = "html",
+    .needs = GCD_FOR_PAGE,
     .suffix = ".html",
     .size_percent = 10,
     .suffix2 = ".htm",

@@ -243,6 +243,7 @@ static gcd_status pprof_write(const struct gcd_graph *g, struct gcd_sink *s, con
 
 const struct gcd_format gcd_w_pprof = {
     .name = "pprof",
+    .needs = GCD_FOR_RETAINED,
     .suffix = ".pb",
     .about = "pprof profile, as a rule .pb.gz",
     .size_percent = 10,

@@ -275,4 +275,5 @@ static const char *const journals[] = { "-journal", "-wal", NULL };
 
 const struct gcd_format gcd_w_sqlite = { .name = "sqlite", .suffix = ".sqlite", .suffix2 = ".db", .names = GCD_NAMES_CSHARP,
                                          .about = "SQLite database with views for the usual questions", .write_place = sqlite_write,
+                                         .needs = GCD_FOR_RETAINED,
                                          .size_percent = 260, .scratch_percent = 45, .journals = journals };

@@ -66,6 +66,11 @@ const char *gcd_format_about(const struct gcd_format *f)
     return f->about;
 }
 
+enum gcd_purpose gcd_format_purpose(const struct gcd_format *f)
+{
+    return f->needs;
+}
+
 bool gcd_format_is_text(const struct gcd_format *f)
 {
     return f->text;

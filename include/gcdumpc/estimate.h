@@ -1,0 +1,42 @@
+/*
+ * How much memory a graph of a dump and what is done with it will take, told from the counts of the first pass.
+ *
+ * It is the sum of the largest arrays that are there at the same time, with what the reading of a recording takes (GCD_ESTIMATE_BASE).  What
+ * only the objects themselves tell is assumed: that an object keeps something alive when its type has references, and that few
+ * references are circular.  tests/bench/README.md compares.  Trees of merged paths grow with how many different paths of types there
+ * are, which is nothing for most heaps and is not foreseen: a heap of random references takes up to half as much again.
+ */
+#ifndef GCDUMPC_ESTIMATE_H
+#define GCDUMPC_ESTIMATE_H
+
+#include <stdint.h>
+
+#include <gcdumpc/dump.h>
+#include <gcdumpc/graph.h>
+#include <gcdumpc/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The program, its libraries, buffers of inputs and outputs. */
+#define GCD_ESTIMATE_BASE (UINT64_C(4) << 20)
+
+/* What is done with a graph, from less to more. */
+enum gcd_purpose {
+    GCD_FOR_GRAPH,               /* nothing: formats that list objects and references */
+    GCD_FOR_PATHS,               /* paths from the roots, merged by type */
+    GCD_FOR_RETAINED,            /* dominators and retained sizes; formats with these */
+    GCD_FOR_LEAKS,               /* suspects */
+    GCD_FOR_PAGE,                /* a page for browsers */
+    GCD_PURPOSES
+};
+
+/* In bytes. */
+GCD_API uint64_t gcd_estimate_of_dump(const struct gcd_dump *d, enum gcd_purpose purpose);
+GCD_API uint64_t gcd_estimate_of_graph(const struct gcd_graph *g, enum gcd_purpose purpose);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,95 @@
+/*
+ * How much memory will be needed.  The figures are those of the arrays: src/graph/README.md has the graph, domtree.h, suspects.h and paths.h
+ * the others.  Fractions of a byte are left out: it is an estimate.
+ */
+#include <gcdumpc/estimate.h>
+
+/* Of the index: a page of 128 words, its place in two tables, and the heap that it covers. */
+#define INDEX_PAGE UINT64_C(1650)
+#define INDEX_COVERS UINT64_C(65536)
+/* While the graph is made: how many references an object has. */
+#define COUNT_BYTES UINT64_C(1)
+
+struct shape {
+    uint64_t objects, edges, bytes;
+    uint64_t inner;              /* objects that are likely to refer to others */
+};
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Damaged data can tell anything; no graph is larger. */
+static struct shape bounded(const struct gcd_dump_facts *f, uint64_t inner)
+{
+    uint64_t objects = smaller(f->objects, GCD_NODE_NONE);
+    return (struct shape){ .objects = objects, .edges = smaller(f->edges, UINT64_MAX >> 8), .bytes = f->bytes,
+                           .inner = smaller(inner, objects) };
+}
+
+static uint64_t graph_bytes(const struct shape *s)
+{
+    uint64_t pages = smaller(s->objects, s->bytes / INDEX_COVERS + 1);
+    return 16 * s->objects + 4 * s->edges + INDEX_PAGE * pages;
+}
+
+/* Besides the graph; at three moments, of which the first comes with many references, the last with few. */
+static uint64_t dominator_bytes(const struct shape *s)
+{
+    uint64_t n = s->objects, i = s->inner, edges = n > 0 ? (uint64_t)((double)s->edges * (double)i / (double)n) : 0;
+    uint64_t further = edges > i ? edges - i : 0, lists = edges / 4;
+    uint64_t searched = 4 * n + n / 4 + 28 * i + 4 * (further + lists);
+    uint64_t placed = 16 * n + n / 4 + 16 * i;
+    uint64_t by_type = 24 * n;
+    return larger(searched, larger(placed, by_type));
+}
+
+static uint64_t estimate(const struct shape *s, enum gcd_purpose purpose)
+{
+    uint64_t graph = graph_bytes(s), besides = COUNT_BYTES * s->objects;
+    switch (purpose) {
+    case GCD_FOR_PATHS:                      /* and the inner objects that wait; then the place of each */
+        besides = 8 * s->objects + larger(4 * s->inner, 4 * s->objects);
+        break;
+    case GCD_FOR_RETAINED:
+        besides = dominator_bytes(s);
+        break;
+    case GCD_FOR_LEAKS:
+    case GCD_FOR_PAGE:                       /* dominators and paths, and marks and places of objects */
+        besides = larger(dominator_bytes(s), 36 * s->objects);
+        break;
+    default:
+        break;
+    }
+    return GCD_ESTIMATE_BASE + graph + besides;
+}
+
+/* Of the objects of a type as many refer to others as it has references, at most. */
+static uint64_t inner_of(const struct gcd_type *t)
+{
+    return smaller(t->objects, t->edges);
+}
+
+uint64_t gcd_estimate_of_dump(const struct gcd_dump *d, enum gcd_purpose purpose)
+{
+    uint64_t inner = 0;
+    for (uint32_t i = 0; i < gcd_dump_type_count(d); i++)
+        inner += inner_of(gcd_dump_type(d, i));
+    struct shape s = bounded(gcd_dump_facts(d), inner);
+    return estimate(&s, purpose);
+}
+
+uint64_t gcd_estimate_of_graph(const struct gcd_graph *g, enum gcd_purpose purpose)
+{
+    uint64_t inner = 0;
+    for (uint32_t i = 0; i < gcd_graph_type_count(g); i++)
+        inner += inner_of(gcd_graph_type(g, i));
+    struct shape s = bounded(gcd_graph_facts(g), inner);
+    return estimate(&s, purpose);
+}

@@ -1,0 +1,170 @@
+"""--memory: the same answers in less memory, and a word beforehand when that cannot be."""
+import json
+import os
+import re
+import resource
+import signal
+import sqlite3
+import subprocess
+import tempfile
+import unittest
+
+from cli_support import PROGRAM, SANITIZED, CliTest, compiled, digest, genheap, main
+from test_memory import MEASURE
+
+OBJECTS = 300_000                # what is done with their graph takes more than the budget,
+LARGE = 500_000                  # and of these the graph alone
+BUDGET = "16M"                   # the least
+FORMATS = ("gclog", "gcdump", "v8", "dart", "pprof", "collapsed", "html")
+LONG = 600                       # seconds on a busy machine, with sanitizers
+
+
+class Budget(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="gcdumpc-cli-")
+        cls.addClassCleanup(folder.cleanup)
+        generator = genheap(folder.name)
+        cls.old, cls.new, cls.large = (os.path.join(folder.name, f"{n}.nettrace") for n in (1, 2, 3))
+        subprocess.run([generator, "--objects", str(LARGE), cls.large], check=True)
+        subprocess.run([generator, "--objects", str(OBJECTS), cls.old], check=True)
+        subprocess.run([generator, "--objects", str(OBJECTS), "--seed", "2", cls.new], check=True)
+        source = os.path.join(folder.name, "measure.c")
+        with open(source, "w", encoding="utf-8") as f:
+            f.write(MEASURE)
+        cls.measure = compiled(folder.name, "measure", source)
+
+    def budget(self, *words):
+        return ("--memory", BUDGET, "--spill-dir", "/var/tmp", *words)
+
+    def run_long(self, *words, **options):
+        return self.finish(self.start(*words, **options), seconds=LONG)
+
+    def same(self, *words):
+        """Standard output with a budget is what it is without."""
+        free = self.run_long(*words, "-q")
+        self.assertIn(free.code, (0, 4), free.err)
+        bound = self.run_long(*words, *self.budget("-q"))
+        self.assertEqual((bound.code, digest(bound.out), bound.err), (free.code, digest(free.out), free.err), words)
+        self.assertGreater(len(free.out), 0)
+
+    def test_answers(self):
+        self.same("retained", self.old)
+        self.same("retained", self.old, "--json")
+        self.same("retained", self.old, "--type", "System.String")
+        self.same("retained", self.old, "--tree", "4")
+        self.same("report", self.old, "--retained")
+        self.same("report", self.old, "--retained", "--by", "root")
+        self.same("paths", self.old, "--type", "System.Byte*")
+        self.same("paths", self.old, "--object", "5")
+        self.same("leaks", self.old)
+        self.same("diff", self.old, self.new, "--retained")
+        self.same("diff", self.old, self.new, "--paths")
+        self.same("trend", self.old, self.new, "--retained")
+
+    def test_formats(self):
+        for name in FORMATS:
+            with self.subTest(name):
+                self.same("convert", self.large, "--format", name, "-o", "-")
+        self.same("convert", self.old, "--format", "collapsed", "--fold", "paths", "-o", "-")
+
+    def test_tables(self):
+        """csv is a folder."""
+        for name, words in (("free.csv", ()), ("bound.csv", self.budget())):
+            self.assertEqual(self.run_long("convert", self.large, "--format", "csv", "-o", name, "-q", *words).code, 0)
+        names = sorted(os.listdir(self.path("free.csv")))
+        self.assertEqual(names, sorted(os.listdir(self.path("bound.csv"))))
+        for name in names:
+            with open(self.path("free.csv", name), "rb") as free, open(self.path("bound.csv", name), "rb") as bound:
+                self.assertEqual(digest(free.read()), digest(bound.read()), name)
+
+    def test_database(self):
+        dumps = []
+        for name, words in (("free.sqlite", ()), ("bound.sqlite", self.budget())):
+            run = self.run_long("convert", self.old, "-o", name, "-q", *words)
+            if b"there is no format" in run.err or b"cannot be told" in run.err:
+                self.skipTest("built without sqlite")
+            self.assertEqual(run.code, 0, run.err)
+            base = sqlite3.connect(self.path(name))
+            dumps.append(digest("\n".join(base.iterdump()).encode()))
+            base.close()
+        self.assertEqual(*dumps)
+
+    def test_graph_file(self):
+        """What a graph in a file needs is not known before it is read."""
+        self.assertEqual(self.run_long("convert", self.old, "-o", "x.gcdump", "-q").code, 0)
+        self.same("retained", "x.gcdump")
+        with open(self.old, "rb") as f:
+            data = f.read()
+        free = self.finish(self.start("retained", "-", "-q", stdin=subprocess.PIPE), data, seconds=LONG)
+        bound = self.finish(self.start("retained", "-", *self.budget("-q"), stdin=subprocess.PIPE), data, seconds=LONG)
+        self.assertEqual((free.code, free.out, free.err), (bound.code, bound.out, bound.err))
+
+    def test_words(self):
+        run = self.run_long("retained", self.old, *self.budget())
+        self.assertEqual(run.code, 0)
+        self.assertRegex(run.err.decode(), r"\Agcdumpc: \S+: needs about [\d,]+ bytes of memory, more than --memory 16,777,216: the large part goes "
+                                           r"to a temporary file in /var/tmp\n\Z")
+        self.assertEqual(self.run_long("retained", self.old, "--memory", "1G").err, b"")
+        info = json.loads(self.run_long("info", self.old, "--json").out)["memory"]
+        self.assertEqual(sorted(info), ["graph", "leaks", "page", "paths", "retained"])
+        said = int(re.search(rb"about ([\d,]+)", run.err)[1].replace(b",", b""))
+        self.assertEqual(info["retained"], said)
+        self.assertTrue(16 * OBJECTS < info["graph"] < info["retained"] < info["page"] < 100 * OBJECTS, info)
+
+    @unittest.skipIf(SANITIZED, "sanitizers take memory of their own")
+    def test_peak(self):
+        for words in (("retained",), ("leaks",), ("convert", "--format", "html", "-o", "/dev/null")):
+            peaks = []
+            for more in ((), self.budget()):
+                run = subprocess.run([self.measure, PROGRAM, *words, self.old, "-q", *more], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                     env=self.environment(), cwd=self.dir, check=True, timeout=LONG)
+                peaks.append(int(run.stderr.split()[1]))
+            self.assertGreater(peaks[0], 16 * 1024, words)
+            self.assertLessEqual(peaks[1], 16 * 1024, words)
+
+    def test_estimate(self):
+        """Within a tenth of what is measured, for what is no tree of paths."""
+        if SANITIZED:
+            self.skipTest("sanitizers take memory of their own")
+        needs = json.loads(self.run_long("info", self.old, "--json").out)["memory"]
+        for purpose, words in (("graph", ("convert", "--format", "gcdump", "-o", "/dev/null")), ("retained", ("retained",))):
+            run = subprocess.run([self.measure, PROGRAM, *words, self.old, "-q"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                 env=self.environment(), cwd=self.dir, check=True, timeout=LONG)
+            self.assertAlmostEqual(int(run.stderr.split()[1]) * 1024 / needs[purpose], 1, delta=0.15, msg=purpose)
+
+    def test_refused(self):
+        """No room, no folder, too little: said before the work begins, and nothing is written."""
+        self.refused(1, r".*needs about .* cannot be spilled: the folder /dev/shm is in memory itself", "retained", self.old, "--memory", BUDGET,
+                     "--spill-dir", "/dev/shm")
+        self.refused(1, r".*cannot be spilled: cannot make a temporary file in /nowhere.*", "retained", self.old, "--memory", BUDGET,
+                     "--spill-dir", "/nowhere")
+        self.refused(2, r"--memory takes a number.*", "retained", self.old, "--memory", "15M")
+        self.refused(1, r".*needs about.*", "convert", self.large, "-o", "x.gcdump", "--memory", BUDGET, "--spill-dir", "/nowhere")
+        self.assertEqual(self.folder(), {})
+        # who needs no file has no use for a folder either
+        self.assertEqual(self.run_long("retained", self.old, "--memory", "1G", "--spill-dir", "/nowhere", "-q").code, 0)
+
+    def test_full(self):
+        """The disk gets full on the way."""
+        def small_files():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (8 << 20, 8 << 20))
+        run = self.run_long("retained", self.old, *self.budget("-q"), preexec_fn=small_files)
+        self.assertEqual((run.code, run.out), (1, b""))
+        self.assertRegex(run.err.decode(), r"\Agcdumpc: \S+: out of memory.*: cannot take room for \d+ bytes in the temporary file: "
+                                           r"File too large\n\Z")
+
+    def test_interrupted(self):
+        process = self.start("retained", self.old, *self.budget())
+        words = process.stderr.readline()
+        self.assertIn(b"needs about", words)         # now it spills
+        files = [os.readlink(f"/proc/{process.pid}/fd/{n}") for n in os.listdir(f"/proc/{process.pid}/fd")]
+        self.assertTrue(any(f.startswith("/var/tmp/") and f.endswith("(deleted)") for f in files), files)
+        process.send_signal(signal.SIGINT)
+        run = self.finish(process, seconds=LONG)
+        self.assertEqual((run.code, run.out), (130, b""))
+        self.assertIn(b"interrupted", run.err)
+
+
+if __name__ == "__main__":
+    main()
