@@ -90,7 +90,8 @@ class Pages(unittest.TestCase):
         self.assertGreater(found, 10)
 
     def test_wrong_usage(self):
-        for words in (["--format", "html"], ["report", "--format", "bash"], ["nothing", "--format", "man"], ["nothing"]):
+        for words in (["--format", "html"], ["report", "--format", "bash"], ["nothing", "--format", "man"], ["nothing"],
+                      ["report", "--format"], ["report", "--nothing"]):
             self.assertEqual(text(PROGRAM, "help", *words, status=2), "")
 
 

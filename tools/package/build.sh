@@ -10,7 +10,8 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "$1"
 output=$(cd "$1" && pwd)
 # what dpkg-deb and tar write as the time of each file
-SOURCE_DATE_EPOCH=$(date -u -d "$(sed -n 's/^set(GCDUMPC_DATE \([0-9-]*\)).*/\1/p' "$source/CMakeLists.txt")" +%s)
+day=$(sed -n 's/^set(GCDUMPC_DATE \([0-9-]*\)).*/\1/p' "$source/CMakeLists.txt")
+SOURCE_DATE_EPOCH=$(date -u -d "$day" +%s)
 export SOURCE_DATE_EPOCH
 # NAME, prefix in the package, generator of cpack, options of cmake
 package() {
