@@ -19,7 +19,8 @@ package() {
     shift 3
     cmake -S "$source" -B "$build" -DCMAKE_BUILD_TYPE=Release -DGCDUMPC_TESTS=OFF "$@" >"$build.log" 2>&1 &&
         cmake --build "$build" -j "$(nproc)" >>"$build.log" 2>&1 &&
-        (cd "$build" && cpack -G "$generator" -D CPACK_PACKAGING_INSTALL_PREFIX="$prefix" -B "$output/cpack" >>"$build.log" 2>&1) || { cat "$build.log" >&2; exit 1; }
+        (cd "$build" && cpack -G "$generator" -D CPACK_PACKAGING_INSTALL_PREFIX="$prefix" -B "$output/cpack" >>"$build.log" 2>&1) ||
+        { cat "$build.log" >&2; exit 1; }
 }
 package deb /usr DEB -DCMAKE_INSTALL_PREFIX=/usr
 package static / TGZ -DGCDUMPC_STATIC=ON
