@@ -256,7 +256,7 @@ static enum cli_exit help(int argc, char **argv)
             format = argv[i] + 9;
         else if (strcmp(argv[i], "--format") == 0 && i + 1 < argc)
             format = argv[++i];
-        else if (topic == NULL)
+        else if (topic == NULL || argv[i][0] == '-')
             topic = argv[i];
     const struct cli_command *c = topic != NULL ? find_command(topic) : NULL;
     if (format != NULL && !cli_manual(format, topic)) {

@@ -49,6 +49,8 @@ def main(reason=None):
     name = "install/" + os.path.splitext(os.path.basename(sys.argv[0]))[0]
     if reason is None and os.environ.get("GCDUMPC_SANITIZE"):
         reason = "what is installed is built without sanitizers"
+    if reason is None and os.environ.get("GCDUMPC_STATIC") == "ON":
+        reason = "this build has no shared library; the static program is built by a test of any other"
     if reason is not None:
         print(f"skipped: {name}: {reason}")
         sys.exit(77)

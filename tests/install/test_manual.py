@@ -90,7 +90,8 @@ class Pages(unittest.TestCase):
         self.assertGreater(found, 10)
 
     def test_wrong_usage(self):
-        for words in (["--format", "html"], ["report", "--format", "bash"], ["nothing", "--format", "man"], ["nothing"]):
+        for words in (["--format", "html"], ["report", "--format", "bash"], ["nothing", "--format", "man"], ["nothing"],
+                      ["report", "--format"], ["report", "--nothing"]):
             self.assertEqual(text(PROGRAM, "help", *words, status=2), "")
 
 
@@ -124,7 +125,7 @@ class Completion(unittest.TestCase):
         return {w.split("\t")[0] for w in out.split("\n")} - {""}
 
     def type(self, args, line, wanted, setup):
-        """Type LINE and TAB into an interactive shell; WANTED must come."""
+        """Type LINE and TAB into an interactive shell; the line must become WANTED."""
         pid, fd = pty.fork()
         if pid == 0:
             os.chdir(self.dir)
@@ -136,12 +137,12 @@ class Completion(unittest.TestCase):
             end = time.monotonic() + SECONDS
             while what not in seen and time.monotonic() < end:
                 if select.select([fd], [], [], 1)[0]:
-                    seen += os.read(fd, 65536)
+                    seen = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]|[\x07\r]", b"", seen + os.read(fd, 65536))
             self.assertIn(what, seen)
             seen = b""
         try:
             os.write(fd, setup.encode() + b"\necho rea''dy\n")
-            until(b"ready\r\n")
+            until(b"ready\n")
             os.write(fd, line.encode() + b"\t")
             until(wanted.encode())
         finally:
@@ -175,18 +176,18 @@ class Completion(unittest.TestCase):
     def test_bash_typed(self):
         args = ["bash", "--norc", "--noprofile", "-i"]
         setup = f"source {MANUAL}/bash/gcdumpc; bind 'set enable-bracketed-paste off'"
-        self.type(args, "gcdumpc ret", "ained ", setup)
-        self.type(args, "gcdumpc report --sort=coun", "t ", setup)
-        self.type(args, "gcdumpc convert hea", "p\\ one.nettrace", setup)
+        self.type(args, "gcdumpc ret", "gcdumpc retained ", setup)
+        self.type(args, "gcdumpc report --sort=coun", "--sort=count ", setup)
+        self.type(args, "gcdumpc convert hea", "convert heap\\ one.nettrace", setup)
 
     def test_zsh_typed(self):
         need_tool("zsh", "its completion")
         args, setup = ["zsh", "-f", "-i"], f"fpath=({MANUAL}/zsh $fpath); autoload -U compinit; compinit -u -D; PS1='> '"
-        self.type(args, "gcdumpc ret", "ained", setup)
-        self.type(args, "gcdumpc report --sort coun", "t", setup)
-        self.type(args, "gcdumpc report --keep-p", "artial", setup)
-        self.type(args, "gcdumpc --if-rs", "s-above", setup)
-        self.type(args, "gcdumpc convert hea", "p\\ one.nettrace", setup)
+        self.type(args, "gcdumpc ret", "gcdumpc retained", setup)
+        self.type(args, "gcdumpc report --sort coun", "--sort count", setup)
+        self.type(args, "gcdumpc report --keep-p", "--keep-partial", setup)
+        self.type(args, "gcdumpc --if-rs", "--if-rss-above", setup)
+        self.type(args, "gcdumpc convert hea", "convert heap\\ one.nettrace", setup)
 
     def test_fish(self):
         self.assertEqual(self.fish("gcdumpc "), {*COMMANDS, "help"})
@@ -211,8 +212,8 @@ class Completion(unittest.TestCase):
             self.assertIn("HeapLab", self.bash("gcdumpc", "--name", "Heap"))
             if shutil.which("zsh"):
                 setup = f"fpath=({MANUAL}/zsh $fpath); autoload -U compinit; compinit -u -D; PS1='> '"
-                self.type(["zsh", "-f", "-i"], f"gcdumpc --pid {pid[:-1]}", pid[-1], setup)
-                self.type(["zsh", "-f", "-i"], "gcdumpc --name Heap", "Lab", setup)
+                self.type(["zsh", "-f", "-i"], f"gcdumpc --pid {pid[:-1]}", f"--pid {pid}", setup)
+                self.type(["zsh", "-f", "-i"], "gcdumpc --name Heap", "--name HeapLab", setup)
             if shutil.which("fish"):
                 self.assertIn(pid, self.fish("gcdumpc --pid "))
 

@@ -35,8 +35,9 @@ class Installed(unittest.TestCase):
                 run("cmake", "--install", BUILD, "--prefix", os.path.join(d, component), "--component", component)
                 parts += files(os.path.join(d, component))
             self.assertEqual(sorted(parts), sorted(every))
-            for wanted in (r"bin/gcdumpc$", r"share/man/man1/gcdumpc-report\.1", r"share/man/man5/gcdumpc\.conf\.5", r"bash-completion/completions/gcdumpc$",
-                           r"_gcdumpc$", r"gcdumpc\.fish$", r"lib.*/libgcdumpc\.a$", r"lib.*/libgcdumpc\.so\.0$", r"pkgconfig/gcdumpc\.pc$",
+            for wanted in (r"bin/gcdumpc$", r"share/man/man1/gcdumpc-report\.1", r"share/man/man5/gcdumpc\.conf\.5",
+                           r"bash-completion/completions/gcdumpc$", r"_gcdumpc$", r"gcdumpc\.fish$",
+                           r"lib.*/libgcdumpc\.a$", r"lib.*/libgcdumpc\.so\.0$", r"pkgconfig/gcdumpc\.pc$",
                            r"include/gcdumpc/version\.h$", r"examples/unattended/gcdumpc\.conf$", r"examples/container/Dockerfile$"):
                 self.assertTrue(any(re.search(wanted, f) for f in every), wanted)
             self.assertFalse(any(f.endswith("ipc.h") for f in every))

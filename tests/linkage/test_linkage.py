@@ -123,4 +123,7 @@ if __name__ == "__main__":
     if os.environ.get("GCDUMPC_SANITIZE"):
         print("skipped: linkage test: the library is built with a sanitizer")
         sys.exit(77)
+    if os.environ.get("GCDUMPC_STATIC") == "ON":
+        print("skipped: linkage test: this build has no shared library")
+        sys.exit(77)
     unittest.main()

@@ -55,7 +55,8 @@ class Style(unittest.TestCase):
         """As the API reference shows it: a comment above it, behind it, or above those that it stands with."""
         sys.path.insert(0, os.path.join(ROOT, "tools", "doxygen"))
         from plain_comments import documented, undocumented
-        self.assertEqual(undocumented("/* f */\nGCD_API int gcd_a(void);\n\n/* Two. */\nGCD_API int gcd_b(void);\nGCD_API int gcd_c(void);\n"), ["gcd_a"])
+        sample = "/* f */\nGCD_API int gcd_a(void);\n\n/* Two. */\nGCD_API int gcd_b(void);\nGCD_API int gcd_c(void);\n"
+        self.assertEqual(undocumented(sample), ["gcd_a"])
         functions, include = 0, os.path.join(ROOT, "include", "gcdumpc")
         for header in sorted(os.listdir(include)):
             text = read(os.path.join(include, header))

@@ -43,7 +43,8 @@ def load(lib, path):
     """Names of the types, and the columns as arrays: addresses, sizes_bytes, types, edge_starts, edges."""
     error, source, dump, graph = Error(), c_void_p(), c_void_p(), c_void_p()
     try:
-        if (lib.gcd_input_open(path.encode(), None, byref(source), byref(error)) != 0 or lib.gcd_dump_open(source, None, byref(dump), byref(error)) != 0
+        if (lib.gcd_input_open(path.encode(), None, byref(source), byref(error)) != 0
+                or lib.gcd_dump_open(source, None, byref(dump), byref(error)) != 0
                 or lib.gcd_graph_from_dump(dump, None, byref(graph), byref(error)) != 0):
             raise OSError(f"{path}: {error.msg.decode()}")
         nodes, edges = lib.gcd_graph_node_count(graph), lib.gcd_graph_edge_count(graph)

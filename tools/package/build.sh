@@ -10,7 +10,8 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "$1"
 output=$(cd "$1" && pwd)
 # what dpkg-deb and tar write as the time of each file
-SOURCE_DATE_EPOCH=$(date -u -d "$(sed -n 's/^set(GCDUMPC_DATE \([0-9-]*\)).*/\1/p' "$source/CMakeLists.txt")" +%s)
+day=$(sed -n 's/^set(GCDUMPC_DATE \([0-9-]*\)).*/\1/p' "$source/CMakeLists.txt")
+SOURCE_DATE_EPOCH=$(date -u -d "$day" +%s)
 export SOURCE_DATE_EPOCH
 # NAME, prefix in the package, generator of cpack, options of cmake
 package() {
@@ -18,7 +19,8 @@ package() {
     shift 3
     cmake -S "$source" -B "$build" -DCMAKE_BUILD_TYPE=Release -DGCDUMPC_TESTS=OFF "$@" >"$build.log" 2>&1 &&
         cmake --build "$build" -j "$(nproc)" >>"$build.log" 2>&1 &&
-        (cd "$build" && cpack -G "$generator" -D CPACK_PACKAGING_INSTALL_PREFIX="$prefix" -B "$output/cpack" >>"$build.log" 2>&1) || { cat "$build.log" >&2; exit 1; }
+        (cd "$build" && cpack -G "$generator" -D CPACK_PACKAGING_INSTALL_PREFIX="$prefix" -B "$output/cpack" >>"$build.log" 2>&1) ||
+        { cat "$build.log" >&2; exit 1; }
 }
 package deb /usr DEB -DCMAKE_INSTALL_PREFIX=/usr
 package static / TGZ -DGCDUMPC_STATIC=ON
