@@ -1,5 +1,7 @@
 """A word that is wrong comes with the one that was meant; what is near nothing, comes with none."""
 import os
+import re
+import unittest
 
 from cli_support import CliTest, main, small_trace, trace
 
@@ -81,6 +83,40 @@ class Meant(CliTest):
         os.chmod(self.path("x.conf"), 0o600)
         self.meant("nightly", "run", "nigthly", "--config", "x.conf")
         self.meant("keep", "run", "nightly", "--config", self.put("y.conf", b"[nightly]\nkeeep = 1\n"))
+
+
+class NextStep(CliTest):
+    """Every complaint leads on: it names an option or a command, or what would be right."""
+
+    LEADS = re.compile(r"gcdumpc \S+|--[a-z]{3,}|-o |\(did you mean|; (?:name|choose|give|record|copy|make) |from \d+ to \d+|call it|is expected|"
+                       r"takes (?:the path|an address)|comes one of|is needed|can be read only once|/REGEX/ are|"
+                       r"without the slashes|with the keyword|are written only")
+
+    def test_wrong_use(self):
+        name, both = self.put("in.nettrace", small_trace()), ("in.nettrace", "in.nettrace")
+        os.mkdir(self.path("folder"))
+        self.put("text", b"hello")
+        for words in (["report"], ["report", name, "--json", "--csv"], ["report", name, "--sort", "retained"], ["report", name, "--by=root", "--top=3"],
+                      ["report", name, "--timeout", "5"], ["report", name, "--pid", "3"], ["report", "--pid=1", "--name=x"], ["report", "--name", ""],
+                      ["report", "--pid=1", "--dump=2"], ["report", name, "--filter", ""], ["report", name, "--filter", "/(/"],
+                      ["report", name, "--filter", "Zzzz"], ["report", name, "--min-bytes=3X"], ["report", name, "--dump", "9"],
+                      ["report", name, "--process", "9999"], ["report", name, "--by=generation"], ["report", "/dev/null"], ["report", "folder"],
+                      ["report", "text"], ["report", "missing"], ["paths", name], ["paths", name, "--object=5x"], ["paths", name, "--object=0x1"],
+                      ["diff", name], ["diff", *both, "--fail-if", "size > 3"], ["diff", *both, "-o", "x.txt"], ["diff", "-", "-"], ["trend", name],
+                      ["convert", name], ["convert", name, "-o", name], ["convert", name, "-o", "x.foo"], ["convert", name, "-o", "-", "-f", "sqlite"],
+                      ["convert", name, "-o", "no/x.gclog"], ["convert", name, "-o", "folder"], ["run"], ["run", "x", "--config", "missing"],
+                      ["--all", "-o", "x.gclog"], ["--pid", "1"], ["--name", "x", "-o", "%q.gclog"], ["ps", "x"], ["leaks", name, "--share", "200"]):
+            with self.subTest(words):
+                run = self.gcdumpc(*words)
+                self.assertIn(run.code, (1, 2), run)
+                self.assertRegex(run.lines[-1], self.LEADS)
+
+    @unittest.skipIf(os.environ.get("GCDUMPC_IPC") == "OFF", "this build cannot talk to processes")
+    def test_processes_that_are_not(self):
+        for words in (["--pid", "4294967295"], ["--name", "no such"], ["--port", "missing"], ["--port", self.put("file", b"")]):
+            run = self.gcdumpc(*words, "-o", "x.gclog")
+            self.assertEqual(run.code, 1)
+            self.assertRegex(run.lines[-1], "gcdumpc ps")
 
 
 if __name__ == "__main__":
