@@ -322,7 +322,8 @@ class SeveralDumps(CliTest):
         self.refused(1, r"shop: .*process 77.*", "convert", "shop", "-o", "-", "--process", "77")
         name = self.done("info", "--json", "shop").out.decode().split('"name": "')[1].split('"')[0]
         self.assertEqual(self.done("convert", "shop", "-o", "-", "--process", name).out, whole)
-        self.refused(1, r'shop: contains no heap dump of a process "x", but of others; gcdumpc info lists those that are there', "convert", "shop", "-o", "-", "--process", "x")
+        self.refused(1, r'shop: contains no heap dump of a process "x", but of others; gcdumpc info lists .*',
+                     "convert", "shop", "-o", "-", "--process", "x")
         self.assertEqual(self.done("convert", "shop", "-o", "-", "--process", "x", "--process", "1234").out, whole)
 
 

@@ -1,6 +1,7 @@
 """A word that is wrong comes with the one that was meant; what is near nothing, comes with none."""
 import os
 import re
+import shlex
 import unittest
 
 from cli_support import CliTest, main, small_trace, trace
@@ -92,20 +93,56 @@ class NextStep(CliTest):
                        r"takes (?:the path|an address)|comes one of|is needed|can be read only once|/REGEX/ are|"
                        r"without the slashes|with the keyword|are written only")
 
+    WRONG = """
+        report
+        report in.nettrace --json --csv
+        report in.nettrace --sort retained
+        report in.nettrace --by=root --top=3
+        report in.nettrace --timeout 5
+        report in.nettrace --pid 3
+        report --pid=1 --name=x
+        report --name ''
+        report --pid=1 --dump=2
+        report in.nettrace --filter ''
+        report in.nettrace --filter '/(/'
+        report in.nettrace --filter Zzzz
+        report in.nettrace --min-bytes=3X
+        report in.nettrace --dump 9
+        report in.nettrace --process 9999
+        report in.nettrace --by=generation
+        report /dev/null
+        report folder
+        report text
+        report missing
+        paths in.nettrace
+        paths in.nettrace --object=5x
+        paths in.nettrace --object=0x1
+        diff in.nettrace
+        diff in.nettrace in.nettrace --fail-if 'size > 3'
+        diff in.nettrace in.nettrace -o x.txt
+        diff - -
+        trend in.nettrace
+        convert in.nettrace
+        convert in.nettrace -o in.nettrace
+        convert in.nettrace -o x.foo
+        convert in.nettrace -o - -f sqlite
+        convert in.nettrace -o no/x.gclog
+        convert in.nettrace -o folder
+        run
+        run x --config missing
+        --all -o x.gclog
+        --pid 1
+        --name x -o %q.gclog
+        ps x
+        leaks in.nettrace --share 200
+    """
+
     def test_wrong_use(self):
-        name, both = self.put("in.nettrace", small_trace()), ("in.nettrace", "in.nettrace")
+        self.put("in.nettrace", small_trace())
         os.mkdir(self.path("folder"))
         self.put("text", b"hello")
-        for words in (["report"], ["report", name, "--json", "--csv"], ["report", name, "--sort", "retained"], ["report", name, "--by=root", "--top=3"],
-                      ["report", name, "--timeout", "5"], ["report", name, "--pid", "3"], ["report", "--pid=1", "--name=x"], ["report", "--name", ""],
-                      ["report", "--pid=1", "--dump=2"], ["report", name, "--filter", ""], ["report", name, "--filter", "/(/"],
-                      ["report", name, "--filter", "Zzzz"], ["report", name, "--min-bytes=3X"], ["report", name, "--dump", "9"],
-                      ["report", name, "--process", "9999"], ["report", name, "--by=generation"], ["report", "/dev/null"], ["report", "folder"],
-                      ["report", "text"], ["report", "missing"], ["paths", name], ["paths", name, "--object=5x"], ["paths", name, "--object=0x1"],
-                      ["diff", name], ["diff", *both, "--fail-if", "size > 3"], ["diff", *both, "-o", "x.txt"], ["diff", "-", "-"], ["trend", name],
-                      ["convert", name], ["convert", name, "-o", name], ["convert", name, "-o", "x.foo"], ["convert", name, "-o", "-", "-f", "sqlite"],
-                      ["convert", name, "-o", "no/x.gclog"], ["convert", name, "-o", "folder"], ["run"], ["run", "x", "--config", "missing"],
-                      ["--all", "-o", "x.gclog"], ["--pid", "1"], ["--name", "x", "-o", "%q.gclog"], ["ps", "x"], ["leaks", name, "--share", "200"]):
+        for line in self.WRONG.strip().splitlines():
+            words = shlex.split(line)
             with self.subTest(words):
                 run = self.gcdumpc(*words)
                 self.assertIn(run.code, (1, 2), run)

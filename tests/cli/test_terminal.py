@@ -142,7 +142,8 @@ class Terminal(CliTest):
 
     def test_long_columns_side_by_side(self):
         """Two long names in a row: both whole, wherever they stand."""
-        for words in (("retained", trace("net10-wks")), ("retained", trace("net10-wks"), "--tree", "9"), ("diff", trace("net8-wks"), trace("net10-wks"))):
+        dump = trace("net10-wks")
+        for words in (("retained", dump), ("retained", dump, "--tree", "9"), ("diff", trace("net8-wks"), dump)):
             whole = sorted("".join(self.in_window(1000, *words).split()))
             for columns in (50, 80, 100, 130):
                 text = self.in_window(columns, *words)
