@@ -53,7 +53,8 @@ enum cli_exit cli_filter_new(const char *pattern, struct cli_filter **ret)
     size_t n = strlen(pattern);
     *ret = NULL;
     if (n == 0 || n > PATTERN_MAX) {
-        cli_say(NULL, n == 0 ? "a pattern for names is empty" : "a pattern for names is longer than %u characters", PATTERN_MAX);
+        cli_say(NULL, n == 0 ? "a pattern for names is empty; Shop.* or /REGEX/ are some"
+                             : "a pattern for names is longer than %u characters", PATTERN_MAX);
         return CLI_USAGE;
     }
     struct cli_filter *f = calloc(1, sizeof *f);

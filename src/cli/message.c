@@ -82,6 +82,12 @@ static const char *what_next(const struct gcd_error *err, char memory[CLI_MEMORY
         return "; --max-objects raises it";
     if (err->code == GCD_E_NOMEM && cli_memory_hint(memory)[0] != '\0')
         return memory;
+    if (err->code == GCD_E_NOT_FOUND && strstr(err->msg, "heap dump of") != NULL)
+        return "; gcdumpc info lists those that are there";
+    if (err->code == GCD_E_NOT_FOUND && strstr(err->msg, "was asked for") != NULL)
+        return "; choose with --dump";
+    if (err->code == GCD_E_TRUNCATED && err->off == 0)
+        return "; record it again";
     if (err->code == GCD_E_NOMEM)
         return "; info, report without --retained and gclog need little of it";
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)

@@ -315,8 +315,9 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
             memcpy(field, &number, sizeof number);
             return true;
         }
-        cli_say(NULL, "--%s takes a number from %llu to %llu, not \"%s\"; see gcdumpc %s --help", r->name,
-                (unsigned long long)r->min, (unsigned long long)r->max, value, c->name);
+        cli_say(NULL, "--%s takes a number from %llu to %llu%s, not \"%s\"; see gcdumpc %s --help", r->name, (unsigned long long)r->min,
+                (unsigned long long)r->max, r->type == OPT_SIZE ? " (or as 64K, 16M, 2G)" : r->type == OPT_TIME ? " (or as 90s, 30m, 6h, 1d)" : "",
+                value, c->name);
         return false;
     }
     return false;

@@ -312,8 +312,8 @@ class SeveralDumps(CliTest):
         name = self.link(TWO_DUMPS)
         for n in (3, 65536):
             for words in (["convert", name, "-o", "out"], ["info", name], ["report", name]):
-                self.refused(1, rf"{name}: has 2 heap dumps, number {n} was asked for", *words, "--dump", n)
-        self.refused(1, r"\S+: has 1 heap dump, number 2 was asked for", "info", self.link("net10-wks"), "--dump", "2")
+                self.refused(1, rf"{name}: has 2 heap dumps, number {n} was asked for; choose with --dump", *words, "--dump", n)
+        self.refused(1, r"\S+: has 1 heap dump, number 2 was asked for; choose with --dump", "info", self.link("net10-wks"), "--dump", "2")
 
     def test_process(self):
         self.put("shop", small_trace())
@@ -322,7 +322,8 @@ class SeveralDumps(CliTest):
         self.refused(1, r"shop: .*process 77.*", "convert", "shop", "-o", "-", "--process", "77")
         name = self.done("info", "--json", "shop").out.decode().split('"name": "')[1].split('"')[0]
         self.assertEqual(self.done("convert", "shop", "-o", "-", "--process", name).out, whole)
-        self.refused(1, r'shop: contains no heap dump of a process "x", but of others', "convert", "shop", "-o", "-", "--process", "x")
+        self.refused(1, r'shop: contains no heap dump of a process "x", but of others; gcdumpc info lists .*',
+                     "convert", "shop", "-o", "-", "--process", "x")
         self.assertEqual(self.done("convert", "shop", "-o", "-", "--process", "x", "--process", "1234").out, whole)
 
 

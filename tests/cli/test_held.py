@@ -417,7 +417,7 @@ class Both(Held):
             self.refused(1, r'unused: there are no objects of types like "Shop\.Un\*"; gcdumpc report lists .*', *words, "Shop.Un*", "unused")
             self.refused(1, 'shop: no type matches "Zzyzx123"; gcdumpc report lists all types', *words, "Zzyzx123", "shop")
             self.refused(2, r'"/\(/" is no regular expression: .*', *words, "/(/", "shop")
-            self.refused(2, "a pattern for names is empty", *words, "", "shop")
+            self.refused(2, "a pattern for names is empty; .*", *words, "", "shop")
 
     def test_incomplete(self):
         for words in (("retained",), ("retained", "--tree", "3"), ("paths", "--type", "*")):

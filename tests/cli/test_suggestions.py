@@ -1,5 +1,8 @@
 """A word that is wrong comes with the one that was meant; what is near nothing, comes with none."""
 import os
+import re
+import shlex
+import unittest
 
 from cli_support import CliTest, main, small_trace, trace
 
@@ -81,6 +84,76 @@ class Meant(CliTest):
         os.chmod(self.path("x.conf"), 0o600)
         self.meant("nightly", "run", "nigthly", "--config", "x.conf")
         self.meant("keep", "run", "nightly", "--config", self.put("y.conf", b"[nightly]\nkeeep = 1\n"))
+
+
+class NextStep(CliTest):
+    """Every complaint leads on: it names an option or a command, or what would be right."""
+
+    LEADS = re.compile(r"gcdumpc \S+|--[a-z]{3,}|-o |\(did you mean|; (?:name|choose|give|record|copy|make) |from \d+ to \d+|call it|is expected|"
+                       r"takes (?:the path|an address)|comes one of|is needed|can be read only once|/REGEX/ are|"
+                       r"without the slashes|with the keyword|are written only")
+
+    WRONG = """
+        report
+        report in.nettrace --json --csv
+        report in.nettrace --sort retained
+        report in.nettrace --by=root --top=3
+        report in.nettrace --timeout 5
+        report in.nettrace --pid 3
+        report --pid=1 --name=x
+        report --name ''
+        report --pid=1 --dump=2
+        report in.nettrace --filter ''
+        report in.nettrace --filter '/(/'
+        report in.nettrace --filter Zzzz
+        report in.nettrace --min-bytes=3X
+        report in.nettrace --dump 9
+        report in.nettrace --process 9999
+        report in.nettrace --by=generation
+        report /dev/null
+        report folder
+        report text
+        report missing
+        paths in.nettrace
+        paths in.nettrace --object=5x
+        paths in.nettrace --object=0x1
+        diff in.nettrace
+        diff in.nettrace in.nettrace --fail-if 'size > 3'
+        diff in.nettrace in.nettrace -o x.txt
+        diff - -
+        trend in.nettrace
+        convert in.nettrace
+        convert in.nettrace -o in.nettrace
+        convert in.nettrace -o x.foo
+        convert in.nettrace -o - -f sqlite
+        convert in.nettrace -o no/x.gclog
+        convert in.nettrace -o folder
+        run
+        run x --config missing
+        --all -o x.gclog
+        --pid 1
+        --name x -o %q.gclog
+        ps x
+        leaks in.nettrace --share 200
+    """
+
+    def test_wrong_use(self):
+        self.put("in.nettrace", small_trace())
+        os.mkdir(self.path("folder"))
+        self.put("text", b"hello")
+        for line in self.WRONG.strip().splitlines():
+            words = shlex.split(line)
+            with self.subTest(words):
+                run = self.gcdumpc(*words)
+                self.assertIn(run.code, (1, 2), run)
+                self.assertRegex(run.lines[-1], self.LEADS)
+
+    @unittest.skipIf(os.environ.get("GCDUMPC_IPC") == "OFF", "this build cannot talk to processes")
+    def test_processes_that_are_not(self):
+        for words in (["--pid", "4294967295"], ["--name", "no such"], ["--port", "missing"], ["--port", self.put("file", b"")]):
+            run = self.gcdumpc(*words, "-o", "x.gclog")
+            self.assertEqual(run.code, 1)
+            self.assertRegex(run.lines[-1], "gcdumpc ps")
 
 
 if __name__ == "__main__":

@@ -140,6 +140,16 @@ class Terminal(CliTest):
             self.assertEqual(max(map(len, text.splitlines())) <= columns, True, text)
             self.assertEqual(" ".join(text.split()), 'gcdumpc: report has no option "--bogus"; see gcdumpc report --help')
 
+    def test_long_columns_side_by_side(self):
+        """Two long names in a row: both whole, wherever they stand."""
+        dump = trace("net10-wks")
+        for words in (("retained", dump), ("retained", dump, "--tree", "9"), ("diff", trace("net8-wks"), dump)):
+            whole = sorted("".join(self.in_window(1000, *words).split()))
+            for columns in (50, 80, 100, 130):
+                text = self.in_window(columns, *words)
+                self.assertEqual([line for line in text.splitlines() if len(line) > columns], [], (words, columns))
+                self.assertEqual(sorted("".join(text.split())), whole, (words, columns))
+
     def in_window(self, columns, *words, stream="stdout", code=0, **env):
         ours, theirs = pty.openpty()
         self.addCleanup(os.close, ours)

@@ -88,7 +88,7 @@ class WrongUse(CliTest):
                                     ("--pid", 1, 2**32 - 1), ("--buffer", 1, 4095), ("--timeout", 1, 1000000),
                                     ("--max-block", 1024, 2**30), ("--max-objects", 1, 2**64 - 1), ("--max-buffer", 1, 4095), ("--retries", 0, 100)):
             for value in (least - 1, most + 1, 2**64, 2**64 + 1024, "", "x", "-1", "+1", " 1", "1 ", "0x400", "1.5", "1e3"):
-                self.refused(2, rf'{option} takes a number from {least} to {most}, not "{re.escape(str(value))}"; '
+                self.refused(2, rf'{option} takes a number from {least} to {most}(?: \(or as 64K, 16M, 2G\))?, not "{re.escape(str(value))}"; '
                              r"see gcdumpc report --help", "report", option, value)
 
     def test_process_is_a_number_or_a_name(self):
