@@ -1,40 +1,52 @@
 #!/bin/sh
-# What the tests run of the product: sh tools/coverage.sh [--build DIR] [--no-live] [--report]
+# What the tests run of the product: sh tools/coverage.sh [--build DIR] [--no-live] [--fuzzed DIR] [--report]
 #
 # Builds with clang's source-based coverage in --build (build-coverage), runs the tests of all folders but those that look at files with the
 # readers and browsers of others (the live ones only where there is a .NET SDK, not with --no-live), and prints the lines of each folder that
-# were run; DIR/uncovered.txt lists those that were not, with their text.  --report: no tests, only the tables again.  Tests that take away
-# the program's memory, disk or rights fail here: it cannot write its profile then, and says so on standard error.
+# were run; DIR/uncovered.txt lists those that were not, with their text.  Tests that take away the program's memory, disk or rights fail
+# here: it cannot write its profile then, and says so on standard error.
+# --fuzzed: instead of the tests each fuzz target replays its corpus and DIR/TARGET, what tools/fuzz.sh has found.  --report: runs nothing,
+# only the tables again.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-build=build-coverage live=yes tests=yes
+build=build-coverage live=yes run=tests fuzzed=
 while [ $# -gt 0 ]; do
     case $1 in
     --build) [ $# -ge 2 ] && build=$2 && shift ;;
+    --fuzzed) [ $# -ge 2 ] && fuzzed=$(cd "$2" && pwd) && run=fuzzed && shift ;;
     --no-live) live= ;;
-    --report) tests= ;;
+    --report) run= ;;
     *) sed -n '2s/^# //p' tools/coverage.sh >&2; exit 2 ;;
     esac
     shift
 done
-mkdir -p "$build/profiles" || exit 1
+mkdir -p "$build" || exit 1
 build=$(cd "$build" && pwd)
+profiles=$build/profiles${fuzzed:+-fuzzed}
 command -v dotnet >/dev/null || live=
 
-if [ -n "$tests" ]; then
+if [ -n "$run" ]; then
     if ! { cmake -S . -B "$build" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug \
                  -DCMAKE_C_FLAGS='-O1 -fprofile-instr-generate -fcoverage-mapping' &&
            cmake --build "$build" -j "$(nproc)"; } >"$build/build.log" 2>&1; then
         tail -n 40 "$build/build.log"
         exit 1
     fi
-    rm -f "$build"/profiles/*
-    chmod 777 "$build/profiles"          # for the tests that run the program as somebody else
-    # %4m: a few files for each program, into which all its runs merge what they did; not those that are killed
-    LLVM_PROFILE_FILE="$build/profiles/%4m.profraw" ctest --test-dir "$build" -j "$(nproc)" --output-on-failure \
-        -L "^(unit|sweep|fuzz|cli|golden${live:+|live})\$" >"$build/tests.log" 2>&1
+    mkdir -p "$profiles" && rm -f "$profiles"/*
+    chmod 777 "$profiles"                # for the tests that run the program as somebody else
+fi
+# %4m: a few files for each program, into which all its runs merge what they did; not those that are killed
+export LLVM_PROFILE_FILE="$profiles/%4m.profraw"
+if [ "$run" = fuzzed ]; then
+    for f in tests/fuzz/fuzz_*.c; do
+        target=$(basename "$f" .c)
+        mkdir -p "$fuzzed/$target"
+        "$build/tests/$target" "$fuzzed/$target" "tests/fuzz/corpus/$target"
+    done
+elif [ "$run" = tests ]; then
+    ctest --test-dir "$build" -j "$(nproc)" --output-on-failure -L "^(unit|sweep|fuzz|cli|golden${live:+|live})\$" >"$build/tests.log" 2>&1
     grep -E 'tests passed|\((Failed|Timeout|Not Run)' "$build/tests.log"
 fi
-llvm-profdata merge -o "$build/tests.profdata" "$build"/profiles/*.profraw &&
+llvm-profdata merge -o "$build/tests.profdata" "$profiles"/*.profraw &&
     llvm-cov export -format=lcov -instr-profile="$build/tests.profdata" "$build/gcdumpc" -object "$build/libgcdumpc_ipc.a" >"$build/tests.lcov" &&
     python3 -B tools/coverage_report.py "$build/tests.lcov" "$build/uncovered.txt"

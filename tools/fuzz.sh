@@ -33,9 +33,8 @@ if [ -n "$make" ]; then
     fi
 fi
 if [ $# -gt 1 ]; then                # each by a run of this script of its own
-    printf '%s\n' "$@" | xargs -P "$jobs" -n 1 sh tools/fuzz.sh --no-build --seconds "$seconds" --build "$build"
-    [ $? -eq 0 ]
-    exit
+    printf '%s\n' "$@" | xargs -P "$jobs" -n 1 sh tools/fuzz.sh --no-build --seconds "$seconds" --build "$build" || exit 1
+    exit 0
 fi
 
 words=tests/fuzz/dictionary/$1.dict

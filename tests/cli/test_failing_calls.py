@@ -25,7 +25,9 @@ WAYS = {"open": (errno.EMFILE, errno.EACCES), "read": (errno.EIO,), "write": (er
 LIVE_WAYS = {**WAYS, "socket": (errno.EMFILE,), "send": (errno.EPIPE,), "recv": (errno.ECONNRESET,)}
 SUFFIXES = ["gclog", "gclog.gz", "gcdump", "heapsnapshot", "dartheap", "pb.gz", "folded", "html", "csv", *SQLITE]
 TABLES = (["info"], ["info", "--events"], ["info", "--json"], ["report"], ["report", "--by", "length", "--csv"], ["report", "--retained"],
-          ["retained"], ["retained", "--tree", "3", "--json"], ["paths", "--type", "*Order*"], ["leaks", "--min-bytes", "1"])
+          ["report", "--by", "root", "--retained"], ["retained"], ["retained", "--tree", "3", "--json"], ["retained", "--type", "Shop.*"],
+          ["paths", "--type", "*Order*"], ["paths", "--object", "0x7f0000001040", "--json"], ["leaks", "--min-bytes", "1"],
+          ["leaks", "--min-bytes", "1", "--json"])
 
 
 class SameTrace(list):
@@ -231,6 +233,7 @@ class FailingCalls(CliTest):
         for name in self.inputs()[1:]:
             self.sweep(memory, "report", name)       # not info, which tells memory: what cannot be given back is no mistake
         self.sweep(memory, "diff", "in.nettrace", "in.nettrace", "-o", "out.html")
+        self.sweep(memory, "diff", "in.nettrace", "in.nettrace", "--paths", "--json")
         self.sweep(memory, "trend", "in.nettrace", "in.nettrace", "--json")
 
 

@@ -8,7 +8,6 @@
 #include <gcdumpc/read.h>
 #include <gcdumpc/writer.h>
 
-#include "support/failalloc.h"
 #include "support/graph_gen.h"
 #include "support/run.h"
 
@@ -178,40 +177,6 @@ static void test_there_and_back(void **state)
     }
 }
 
-/* A status or a graph, and no more. */
-static void test_every_cut_and_flip(void **state)
-{
-    (void)state;
-    struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = 5, .max_nodes = 12, .plain_names = true }), *h;
-    struct gcd_sink *s;
-    size_t n;
-    uint8_t *bytes = to_gclog(g, &s, &n), *copy = malloc(n);
-    for (size_t i = 0; i < n; i++) {
-        if (read_bytes(bytes, i, NULL, &h) == GCD_OK)
-            gcd_graph_free(h);
-        for (unsigned bit = 0; bit < 8; bit++) {
-            memcpy(copy, bytes, n);
-            copy[i] ^= (uint8_t)(1u << bit);
-            if (read_bytes(copy, n, NULL, &h) == GCD_OK)
-                gcd_graph_free(h);
-        }
-    }
-    for (uint64_t k = 1; ; k++) {
-        struct failalloc f;
-        failalloc_init(&f);
-        f.fail_at = k;
-        gcd_status st = read_bytes(bytes, n, &(struct gcd_graph_options){ .alloc = &f.alloc }, &h);
-        assert_true(st == GCD_E_NOMEM || st == GCD_OK);
-        gcd_graph_free(h);
-        assert_null(failalloc_complaint(&f));
-        if (f.failed == 0)
-            break;
-    }
-    free(copy);
-    gcd_sink_free(s);
-    gcd_graph_free(g);
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -222,7 +187,6 @@ int main(void)
         cmocka_unit_test(test_what_is_none),
         cmocka_unit_test(test_empty_and_rootless),
         cmocka_unit_test(test_there_and_back),
-        cmocka_unit_test(test_every_cut_and_flip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
