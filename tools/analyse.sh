@@ -8,7 +8,8 @@
 #   short                            what .ci/run can bear: cppcheck, m32, s390x without the slow tests
 #   all                              all of it
 #
-# Installs what is missing (Debian).  Builds in build-analyse/, or $GCDUMPC_ANALYSE; JOBS=N, default all processors.
+# Installs what is missing (Debian).  Builds in build-analyse/, or $GCDUMPC_ANALYSE; JOBS=N, default all processors.  GCDUMPC_NATIVE: a build
+# folder of this machine to compare with, instead of one more.
 set -u
 cd "$(dirname "$0")/.."
 base=${GCDUMPC_ANALYSE:-build-analyse}
@@ -16,6 +17,7 @@ jobs=${JOBS:-$(nproc)}
 failed=0
 mkdir -p "$base"
 base=$(cd "$base" && pwd)
+native=${GCDUMPC_NATIVE:-$base/native}
 
 # Debian packages, if one of them is missing
 need() {
@@ -59,7 +61,7 @@ tests() {
 }
 
 native() {
-    build native -DCMAKE_BUILD_TYPE=Release -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
+    [ -n "${GCDUMPC_NATIVE-}" ] || build native -DCMAKE_BUILD_TYPE=Release -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
 }
 
 # ---- static ----
@@ -88,7 +90,7 @@ run_cppcheck() {
 # its exit status says only that something was found, so the log has to say that all files were looked at
 run_clang_tidy() {
     native || return 1
-    find src ipc tools -name '*.c' -print0 | xargs -0 -n 4 -P "$jobs" clang-tidy -p "$base/native" --quiet >"$base/clang-tidy.found" 2>&1
+    find src ipc tools -name '*.c' -print0 | xargs -0 -n 4 -P "$jobs" clang-tidy -p "$native" --quiet >"$base/clang-tidy.found" 2>&1
     ! grep -E 'error:|Error while' "$base/clang-tidy.found" && judge "$base/clang-tidy.found"
 }
 
@@ -124,7 +126,7 @@ run_valgrind() {
         -DCMAKE_CROSSCOMPILING_EMULATOR='valgrind;-q;--error-exitcode=99;--leak-check=full;--errors-for-leak-kinds=definite;--trace-children=no' &&
         tests valgrind -L unit --timeout 3000 && native &&
         EMULATOR='valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite' \
-            python3 tools/analyse/same_bytes.py "$base/native" "$base/valgrind" traces/net10-wks/heap.nettrace.gz
+            python3 tools/analyse/same_bytes.py "$native" "$base/valgrind" traces/net10-wks/heap.nettrace.gz
 }
 
 # ---- other machines ----
@@ -136,7 +138,7 @@ foreign() {
     sh tools/analyse/foreign-root.sh "$arch" "$base/root-$arch" && native &&
         build "$arch" -DCMAKE_TOOLCHAIN_FILE="$PWD/tools/cmake/foreign.cmake" -DFOREIGN_TRIPLE="$arch-linux-gnu" \
             -DFOREIGN_ROOT="$base/root-$arch" -DCMAKE_BUILD_TYPE=Release &&
-        tests "$arch" "$@" && EMULATOR=$emulator python3 tools/analyse/same_bytes.py "$base/native" "$base/$arch" $few
+        tests "$arch" "$@" && EMULATOR=$emulator python3 tools/analyse/same_bytes.py "$native" "$base/$arch" $few
 }
 
 # ---- the rest ----
