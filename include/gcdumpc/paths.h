@@ -39,6 +39,15 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_paths_new(const struct gcd_graph *g, const
                                                 struct gcd_paths **ret, struct gcd_error *err);
 GCD_API void gcd_paths_free(struct gcd_paths *p);
 
+/*
+ * Dominators and paths, at the same time when OPTIONS allow two threads: the search for dominators leaves the second one idle for half of
+ * the time.  Progress is that of the dominators; the allocator is called by one thread at a time.  Neither *RET on failure; errors as of
+ * gcd_dominators_new.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_paths_with_dominators_new(const struct gcd_graph *g, const struct gcd_dominators_options *options,
+                                                                struct gcd_dominators **ret_dominators, struct gcd_paths **ret_paths,
+                                                                struct gcd_error *err);
+
 /* The node before NODE on its path, GCD_NODE_ROOT when a root holds NODE itself, GCD_NODE_NONE when no root leads to it. */
 GCD_API uint32_t gcd_paths_parent(const struct gcd_paths *p, uint32_t node);
 /* The number of the root that NODE's path begins with (gcd_graph_root); SIZE_MAX when there is none.  Looks through path and roots. */

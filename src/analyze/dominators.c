@@ -118,10 +118,10 @@ static void count_part(void *ctx, uint32_t part)
 }
 
 /* Sums that stop at the highest number are the same in any order. */
-static void add_leaf(uint64_t *retained, uint64_t size)
+static void add_leaf(union domtree_cell *cell, uint64_t size)
 {
-    uint64_t old = __atomic_load_n(retained, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(retained, &old, add(old, size), true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    uint64_t old = __atomic_load_n(&cell->retained, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&cell->retained, &old, add(old, size), true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
 }
 
@@ -145,7 +145,7 @@ static void finish_leaves(void *ctx, uint32_t part)
         if (v == GCD_NODE_NONE || inner_is(&t->inner, node))
             continue;
         uint64_t size = gcd_graph_node_size(t->flow.g, node);
-        add_leaf(&t->cells[v].retained, size);
+        add_leaf(&t->cells[v], size);
         d->retained[node] = size;
         d->parent[node] = t->order[v];
         d->above[next] = v;

@@ -54,7 +54,7 @@ struct domtree_link {
 
 union domtree_cell {
     struct domtree_link link;
-    uint64_t retained;           /* the user's, when the tree is built */
+    _Alignas(8) uint64_t retained;       /* the user's, when the tree is built; several threads add to it, also where pointers have 32 bits */
 };
 
 struct domtree {

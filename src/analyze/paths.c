@@ -2,9 +2,12 @@
 
 #include <string.h>
 
+#include "analyze/dominators.h"
 #include "analyze/flow.h"
 #include "base/error.h"
+#include "base/locked_alloc.h"
 #include "base/mem.h"
+#include "base/parallel.h"
 
 #define CHECK_EVERY UINT32_C(65536)
 #define FAR_AHEAD 24u
@@ -143,6 +146,60 @@ gcd_status gcd_paths_new(const struct gcd_graph *g, const struct gcd_paths_optio
         gcd_paths_free(p);
     return st;
 }
+
+/* ---- beside dominators ---- */
+
+struct both {
+    const struct gcd_graph *g;
+    struct gcd_dominators_options options;
+    struct gcd_dominators *dominators;
+    struct gcd_paths *paths;
+    gcd_status here, beside;
+    struct gcd_error *err, beside_err;   /* the former may be NULL */
+};
+
+static void find_dominators(void *ctx)
+{
+    struct both *b = ctx;
+    b->here = gcd_dominators_new(b->g, &b->options, &b->dominators, b->err);
+}
+
+static void find_paths(void *ctx)
+{
+    struct both *b = ctx;
+    struct gcd_paths_options o = { .alloc = b->options.alloc, .cancel = b->options.cancel, .threads = b->options.threads };
+    if (o.threads > 1 || b->here == GCD_OK)
+        b->beside = gcd_paths_new(b->g, &o, &b->paths, &b->beside_err);
+}
+
+gcd_status gcd_paths_with_dominators_new(const struct gcd_graph *g, const struct gcd_dominators_options *options,
+                                         struct gcd_dominators **ret_dominators, struct gcd_paths **ret_paths, struct gcd_error *err)
+{
+    struct both b = { .g = g, .err = err, .beside_err = GCD_ERROR_INIT };
+    if (options != NULL)
+        b.options = *options;
+    struct gcd_locked_alloc locked;
+    struct gcd_alloc user = gcd_alloc_or_default(b.options.alloc), a = gcd_locked_alloc_init(&locked, &user);
+    b.options.alloc = &a;
+    gcd_beside(b.options.threads, find_dominators, find_paths, &b);
+    if (b.dominators != NULL)            /* the lock ends here */
+        b.dominators->alloc = user;
+    if (b.paths != NULL)
+        b.paths->alloc = user;
+    gcd_locked_alloc_done(&locked);
+    if (b.here == GCD_OK && b.beside == GCD_OK) {
+        *ret_dominators = b.dominators;
+        *ret_paths = b.paths;
+        return GCD_OK;
+    }
+    if (b.here == GCD_OK && err != NULL)
+        *err = b.beside_err;
+    gcd_dominators_free(b.dominators);
+    gcd_paths_free(b.paths);
+    return b.here != GCD_OK ? b.here : b.beside;
+}
+
+/* ---- the result ---- */
 
 void gcd_paths_free(struct gcd_paths *p)
 {

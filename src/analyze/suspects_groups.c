@@ -152,10 +152,22 @@ struct holders {
     size_t count, room;
 };
 
+/* So many objects wait for memory together. */
+#define TOGETHER 64u
+
+struct held {
+    uint32_t node, suspect, by;
+};
+
 /* KEY: the number of the group, the object or the type. */
+static uint64_t holder_id(uint32_t suspect, enum suspect_holder kind, uint32_t key)
+{
+    return (uint64_t)suspect << 34 | (uint64_t)kind << 32 | key;
+}
+
 static gcd_status tally(struct holders *h, uint32_t suspect, enum suspect_holder kind, uint32_t key, uint32_t node, struct gcd_error *err)
 {
-    uint64_t id = (uint64_t)suspect << 34 | (uint64_t)kind << 32 | key;
+    uint64_t id = holder_id(suspect, kind, key);
     uint32_t i = gcd_idmap_get(&h->map, id);
     if (i == GCD_IDMAP_NONE) {
         i = (uint32_t)h->count;
@@ -188,19 +200,36 @@ static gcd_status tally_roots(struct holders *h, struct gcd_error *err)
     return GCD_OK;
 }
 
+static gcd_status tally_waiting(struct holders *h, const struct held *waiting, size_t n, struct gcd_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        gcd_idmap_fetch(&h->map, holder_id(waiting[i].suspect, SUSPECT_BY_OBJECT, waiting[i].by));
+    for (size_t i = 0; i < n; i++) {
+        const struct held *x = &waiting[i];
+        GCD_TRY(tally(h, x->suspect, SUSPECT_BY_OBJECT, x->by, x->node, err));
+        GCD_TRY(tally(h, x->suspect, SUSPECT_BY_TYPE, gcd_graph_node_type(h->w->g, x->by), x->node, err));
+    }
+    return GCD_OK;
+}
+
 static gcd_status tally_objects(struct holders *h, struct gcd_error *err)
 {
     const struct suspects_work *w = h->w;
+    struct held waiting[TOGETHER];
+    size_t n = 0;
     for (uint32_t node = 0; node < w->nodes; node++) {
         uint32_t suspect = type_suspect(w, node), by = gcd_paths_parent(w->paths, node);
         if (node % SUSPECTS_CHECK_EVERY == 0)
             GCD_TRY(suspects_check(w, err));
         if (suspect == UINT32_MAX || by >= GCD_NODE_ROOT)
             continue;
-        GCD_TRY(tally(h, suspect, SUSPECT_BY_OBJECT, by, node, err));
-        GCD_TRY(tally(h, suspect, SUSPECT_BY_TYPE, gcd_graph_node_type(w->g, by), node, err));
+        waiting[n++] = (struct held){ .node = node, .suspect = suspect, .by = by };
+        if (n == TOGETHER) {
+            GCD_TRY(tally_waiting(h, waiting, n, err));
+            n = 0;
+        }
     }
-    return GCD_OK;
+    return tally_waiting(h, waiting, n, err);
 }
 
 /* A type says less than an object of it: it counts when nothing else holds half. */

@@ -13,6 +13,7 @@ struct leaks {
     struct cli_dump d;
     struct gcd_names *names;
     struct gcd_dominators *dominators;
+    struct gcd_paths *paths;     /* NULL: found when there are suspects */
     struct gcd_suspects *suspects;
     size_t shown;                /* suspects, by --top */
 };
@@ -301,13 +302,17 @@ static enum cli_exit analyse(struct leaks *l)
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_dominators_options dominators = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(l->args),
                                                  .progress = cli_progress_steps, .progress_ctx = verb };
+    gcd_status st;
+    if (dominators.threads > 1)          /* whether they will be needed is not known yet, but they cost next to no time */
+        st = gcd_paths_with_dominators_new(l->d.graph, &dominators, &l->dominators, &l->paths, &err);
+    else
+        st = gcd_dominators_new(l->d.graph, &dominators, &l->dominators, &err);
     struct gcd_suspects_options options = {
         .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(l->args), .progress = cli_progress_steps, .progress_ctx = looking,
-        .names = l->names, .min_bytes = l->args->min_bytes,
+        .names = l->names, .min_bytes = l->args->min_bytes, .paths = l->paths,
         .share = (double)l->args->share_percent / 100,
     };
-    if (gcd_dominators_new(l->d.graph, &dominators, &l->dominators, &err) != GCD_OK ||
-        gcd_suspects_new(l->d.graph, l->dominators, &options, &l->suspects, &err) != GCD_OK)
+    if (st != GCD_OK || gcd_suspects_new(l->d.graph, l->dominators, &options, &l->suspects, &err) != GCD_OK)
         return cli_fail(l->d.subject, &err);
     size_t n = gcd_suspects_count(l->suspects);
     l->shown = l->args->top != 0 && l->args->top < n ? (size_t)l->args->top : n;
@@ -331,6 +336,7 @@ enum cli_exit cmd_leaks(const struct cli_args *args)
             e = flushed != CLI_DONE ? flushed : cli_verdict(&l.d, args->quiet);
     }
     gcd_suspects_free(l.suspects);
+    gcd_paths_free(l.paths);
     gcd_dominators_free(l.dominators);
     gcd_names_free(l.names);
     cli_close(&l.d);

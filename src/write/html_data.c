@@ -199,23 +199,13 @@ static gcd_status generations(struct html_data *h, struct gcd_error *err)
     return GCD_OK;
 }
 
-/*
- * Analyses that do not need each other, two at a time: one by the calling thread, which tells how far it is, and one beside it.
- */
+/* What does not need each other runs beside each other: one part in the calling thread, which tells how far it is. */
 struct analysis {
     struct html_data *h;
     struct gcd_paths *paths;
     gcd_status here, beside;
     struct gcd_error *err, beside_err;   /* the former may be NULL */
 };
-
-static gcd_status both(struct analysis *a, void (*here)(void *ctx), void (*beside)(void *ctx))
-{
-    gcd_beside(a->h->options->threads, here, beside, a);
-    if (a->here == GCD_OK && a->beside != GCD_OK && a->err != NULL)
-        *a->err = a->beside_err;
-    return a->here != GCD_OK ? a->here : a->beside;
-}
 
 /* Options for one stage of the work, whose progress is that of the page; of what is done beside another one it is not told. */
 static struct gcd_write_options staged(const struct html_data *h, struct stage *stage, bool beside)
@@ -227,28 +217,9 @@ static struct gcd_write_options staged(const struct html_data *h, struct stage *
     return options;
 }
 
-static void find_dominators(void *ctx)
-{
-    struct analysis *a = ctx;
-    struct stage stage = { a->h->options, 0, 1 };
-    struct gcd_write_options o = staged(a->h, &stage, false);
-    struct gcd_dominators_options d = { .alloc = o.alloc, .cancel = o.cancel, .threads = o.threads, .progress = o.progress, .progress_ctx = &stage };
-    a->here = gcd_dominators_new(a->h->g, &d, &a->h->dominators, a->err);
-}
-
-static void find_paths(void *ctx)
-{
-    struct analysis *a = ctx;
-    struct stage stage = { a->h->options, 1, 1 };
-    struct gcd_write_options o = staged(a->h, &stage, true);
-    struct gcd_paths_options p = { .alloc = o.alloc, .cancel = o.cancel, .threads = o.threads, .progress = o.progress, .progress_ctx = &stage };
-    if (a->here == GCD_OK || o.threads > 1)
-        a->beside = gcd_paths_new(a->h->g, &p, &a->paths, &a->beside_err);
-}
-
 static gcd_status fold_dominators(struct html_data *h, struct gcd_error *err)
 {
-    struct stage stage = { h->options, 2, 1 };
+    struct stage stage = { h->options, 2, h->options->threads > 1 ? 2 : 1 };
     struct gcd_write_options options = staged(h, &stage, false);
     struct stacks s;
     find_large(h, h->dominators);
@@ -287,13 +258,16 @@ static gcd_status fold_paths(struct html_data *h, const struct gcd_paths *p, str
 static void along_paths(void *ctx)
 {
     struct analysis *a = ctx;
-    if (a->here == GCD_OK || a->h->options->threads > 1)
+    if (a->h->options->threads > 1 || a->here == GCD_OK)
         a->beside = fold_paths(a->h, a->paths, &a->beside_err);
 }
 
 static gcd_status analyze(struct html_data *h, struct analysis *a)
 {
-    GCD_TRY(both(a, find_dominators, find_paths));
+    struct stage stage = { h->options, 0, 2 };
+    struct gcd_write_options o = staged(h, &stage, false);
+    struct gcd_dominators_options d = { .alloc = o.alloc, .cancel = o.cancel, .threads = o.threads, .progress = o.progress, .progress_ctx = &stage };
+    GCD_TRY(gcd_paths_with_dominators_new(h->g, &d, &h->dominators, &a->paths, a->err));
     h->stand_ins = gcd_dominators_stand_ins(h->dominators);
     h->reachable_objects = gcd_dominators_reachable(h->dominators);
     h->reachable_bytes = gcd_dominators_retained(h->dominators, GCD_NODE_ROOT);
@@ -301,7 +275,11 @@ static gcd_status analyze(struct html_data *h, struct analysis *a)
     if (h->retained == NULL)
         return gcd_fail_nomem(a->err, "adding up retained sizes");
     GCD_TRY(gcd_retained_by_type(h->g, h->dominators, &h->alloc, h->retained, a->err));
-    return both(a, along_dominators, along_paths);
+    gcd_beside(h->options->threads, along_dominators, along_paths, a);
+    if (a->here == GCD_OK && a->beside != GCD_OK && a->err != NULL)
+        *a->err = a->beside_err;
+    GCD_TRY(a->here != GCD_OK ? a->here : a->beside);
+    return write_check(h->options, NULL, STAGE_STEPS, STAGE_STEPS, a->err);
 }
 
 gcd_status html_data_make(struct html_data *h, const struct gcd_graph *g, const struct gcd_write_options *options, struct gcd_error *err)

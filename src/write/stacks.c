@@ -338,12 +338,14 @@ gcd_status stacks_make(struct stacks *s, const struct gcd_graph *g, const struct
     struct gcd_dominators *d = NULL;
     struct gcd_paths *p = NULL;
     gcd_status st;
+    struct gcd_paths_options paths = { .alloc = &s->alloc, .cancel = options->cancel, .threads = options->threads, .progress = progress,
+                                       .progress_ctx = s };
+    struct gcd_dominators_options dominators = { .alloc = &s->alloc, .cancel = options->cancel, .threads = options->threads, .progress = progress,
+                                                 .progress_ctx = s };
     if (options->fold == GCD_FOLD_PATHS)
-        st = gcd_paths_new(g, &(struct gcd_paths_options){ .alloc = &s->alloc, .cancel = options->cancel, .progress = progress,
-                                                           .progress_ctx = s }, &p, err);
+        st = gcd_paths_new(g, &paths, &p, err);
     else
-        st = gcd_dominators_new(g, &(struct gcd_dominators_options){ .alloc = &s->alloc, .cancel = options->cancel, .progress = progress,
-                                                                     .progress_ctx = s }, &d, err);
+        st = gcd_dominators_new(g, &dominators, &d, err);
     if (st == GCD_OK)
         st = stacks_along(s, g, options, d, p, STACKS_MAX, err);
     stacks_drop_places(s);

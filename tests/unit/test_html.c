@@ -227,23 +227,31 @@ static void small_nodes_are_left_out(void **state)
     }
 }
 
-static void every_allocation_may_fail(void **state)
+static void every_allocation_may_fail_with(const struct gcd_graph *g, unsigned threads)
 {
-    (void)state;
-    struct gcd_graph *g = graph_gen_random(3, 60);
     for (uint64_t at = 1;; at++) {
         struct failalloc f;
         struct gcd_sink *s;
         failalloc_init(&f);
         f.fail_at = at;
+        struct gcd_write_options o = { .alloc = &f.alloc, .threads = threads };
         assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);
-        gcd_status st = gcd_write_graph(gcd_format_by_name("html"), g, s, &(struct gcd_write_options){ .alloc = &f.alloc }, NULL, &err);
+        gcd_status st = gcd_write_graph(gcd_format_by_name("html"), g, s, &o, NULL, &err);
         assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
+        assert_int_equal(err.code, st == GCD_OK ? err.code : GCD_E_NOMEM);
         gcd_sink_free(s);
         assert_null(failalloc_complaint(&f));
         if (f.failed == 0)
             break;
     }
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = graph_gen_random(3, 60);
+    every_allocation_may_fail_with(g, 1);
+    every_allocation_may_fail_with(g, 2);
     gcd_graph_free(g);
 }
 
@@ -253,9 +261,12 @@ static void canceled(void **state)
     struct gcd_graph *g = graph_gen_random(3, 60);
     struct gcd_sink *s;
     gcd_cancel_flag cancel = true;
-    assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);
-    assert_int_equal(gcd_write_graph(gcd_format_by_name("html"), g, s, &(struct gcd_write_options){ .cancel = &cancel }, NULL, &err), GCD_E_CANCELED);
-    gcd_sink_free(s);
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        struct gcd_write_options o = { .cancel = &cancel, .threads = threads };
+        assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);
+        assert_int_equal(gcd_write_graph(gcd_format_by_name("html"), g, s, &o, NULL, &err), GCD_E_CANCELED);
+        gcd_sink_free(s);
+    }
     gcd_graph_free(g);
 }
 
@@ -271,13 +282,15 @@ static void progress_goes_forward(void **state)
 {
     (void)state;
     struct gcd_graph *g = graph_gen_random(3, 60);
-    struct gcd_sink *s;
-    double last = 0;
-    assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);
-    struct gcd_write_options o = { .progress = forward, .progress_ctx = &last };
-    assert_int_equal(gcd_write_graph(gcd_format_by_name("html"), g, s, &o, NULL, &err), GCD_OK);
-    assert_true(last == 1);
-    gcd_sink_free(s);
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        struct gcd_sink *s;
+        double last = 0;
+        assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);
+        struct gcd_write_options o = { .threads = threads, .progress = forward, .progress_ctx = &last };
+        assert_int_equal(gcd_write_graph(gcd_format_by_name("html"), g, s, &o, NULL, &err), GCD_OK);
+        assert_true(last == 1);
+        gcd_sink_free(s);
+    }
     gcd_graph_free(g);
 }
 

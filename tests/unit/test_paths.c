@@ -88,6 +88,61 @@ static void every_allocation_may_fail(void **state)
     gcd_graph_free(g);
 }
 
+/* ---- beside dominators ---- */
+
+static void they_are_the_same_beside_dominators(void **state)
+{
+    (void)state;
+    static const unsigned threads[] = { 0, 2, 8 };
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 2000, .plain_names = true });
+        struct gcd_paths *alone, *p;
+        struct gcd_dominators *dominators, *d;
+        assert_int_equal(gcd_paths_new(g, NULL, &alone, &err), GCD_OK);
+        assert_int_equal(gcd_dominators_new(g, NULL, &dominators, &err), GCD_OK);
+        for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
+            struct gcd_dominators_options o = { .threads = threads[i] };
+            assert_int_equal(gcd_paths_with_dominators_new(g, &o, &d, &p, &err), GCD_OK);
+            assert_int_equal(gcd_paths_reachable(alone), gcd_paths_reachable(p));
+            assert_memory_equal(gcd_paths_order(alone), gcd_paths_order(p), gcd_paths_reachable(p) * sizeof(uint32_t));
+            for (uint32_t n = 0; n < gcd_graph_node_count(g); n++) {
+                assert_int_equal(gcd_paths_parent(alone, n), gcd_paths_parent(p, n));
+                assert_int_equal(gcd_dominators_parent(dominators, n), gcd_dominators_parent(d, n));
+            }
+            gcd_paths_free(p);
+            gcd_dominators_free(d);
+        }
+        gcd_paths_free(alone);
+        gcd_dominators_free(dominators);
+        gcd_graph_free(g);
+    }
+}
+
+static void every_allocation_may_fail_beside_dominators(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = 3, .max_nodes = 40, .plain_names = true });
+    for (unsigned threads = 1; threads <= 2; threads++)
+        for (uint64_t at = 1;; at++) {
+            struct failalloc f;
+            struct gcd_paths *p = NULL;
+            struct gcd_dominators *d = NULL;
+            failalloc_init(&f);
+            f.fail_at = at;
+            struct gcd_dominators_options o = { .alloc = &f.alloc, .threads = threads };
+            gcd_status st = gcd_paths_with_dominators_new(g, &o, &d, &p, &err);
+            assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
+            assert_int_equal(err.code, st == GCD_OK ? err.code : GCD_E_NOMEM);
+            assert_true((p != NULL) == (st == GCD_OK) && (d != NULL) == (st == GCD_OK));
+            gcd_paths_free(p);
+            gcd_dominators_free(d);
+            assert_null(failalloc_complaint(&f));
+            if (f.failed == 0)
+                break;
+        }
+    gcd_graph_free(g);
+}
+
 static void it_can_be_stopped(void **state)
 {
     (void)state;
@@ -96,6 +151,12 @@ static void it_can_be_stopped(void **state)
     struct gcd_paths *p = NULL;
     assert_int_equal(gcd_paths_new(g, &(struct gcd_paths_options){ .cancel = &stop }, &p, &err), GCD_E_CANCELED);
     assert_null(p);
+    struct gcd_dominators *d = NULL;
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        struct gcd_dominators_options o = { .cancel = &stop, .threads = threads };
+        assert_int_equal(gcd_paths_with_dominators_new(g, &o, &d, &p, &err), GCD_E_CANCELED);
+        assert_true(p == NULL && d == NULL);
+    }
     gcd_graph_free(g);
 }
 
@@ -104,6 +165,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_graphs_agree_with_relaxation),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(they_are_the_same_beside_dominators),
+        cmocka_unit_test(every_allocation_may_fail_beside_dominators),
         cmocka_unit_test(it_can_be_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

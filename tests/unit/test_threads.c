@@ -11,8 +11,10 @@
 #include <gcdumpc/io.h>
 
 #include "base/belt.h"
+#include "base/locked_alloc.h"
 #include "base/mem.h"
 #include "base/parallel.h"
+#include "support/failalloc.h"
 
 #define PARTS 1000u
 
@@ -52,6 +54,55 @@ static void ranges_cover_all(void **state)
             }
             assert_int_equal(at, counts[i]);
         }
+}
+
+struct two {
+    struct gcd_alloc alloc;      /* locked */
+    pthread_t caller;
+    bool here_by_caller;
+    unsigned here, beside;       /* what each allocated */
+};
+
+/* The allocators of the tests bear one thread only: ThreadSanitizer would tell. */
+static unsigned allocate(const struct gcd_alloc *a)
+{
+    unsigned n = 0;
+    for (; n < 2000; n++) {
+        void *p = gcd_mem_new(a, 1 + n % 100);
+        assert_non_null(p);
+        gcd_mem_free(a, p, 1 + n % 100);
+    }
+    return n;
+}
+
+static void work_here(void *ctx)
+{
+    struct two *t = ctx;
+    t->here_by_caller = pthread_equal(pthread_self(), t->caller) != 0;
+    t->here = allocate(&t->alloc);
+}
+
+static void work_beside(void *ctx)
+{
+    struct two *t = ctx;
+    t->beside = allocate(&t->alloc);
+}
+
+static void two_pieces_of_work_are_both_done(void **state)
+{
+    (void)state;
+    for (unsigned threads = 0; threads < 4; threads++) {
+        struct failalloc f;
+        struct gcd_locked_alloc locked;
+        failalloc_init(&f);
+        struct two t = { .alloc = gcd_locked_alloc_init(&locked, &f.alloc), .caller = pthread_self() };
+        gcd_beside(threads, work_here, work_beside, &t);
+        gcd_locked_alloc_done(&locked);
+        assert_true(t.here_by_caller);
+        assert_int_equal(t.here + t.beside, 4000);
+        assert_int_equal(f.calls, 4000);
+        assert_null(failalloc_complaint(&f));
+    }
 }
 
 /* ---- belts ---- */
@@ -171,6 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_part_is_done_once),
         cmocka_unit_test(ranges_cover_all),
+        cmocka_unit_test(two_pieces_of_work_are_both_done),
         cmocka_unit_test(boxes_come_in_order),
         cmocka_unit_test(a_threaded_output_has_the_same_bytes),
     };
