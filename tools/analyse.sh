@@ -5,7 +5,7 @@
 #   asan tsan msan valgrind          the tests under sanitizers; msan with libraries that are built for it, without live processes
 #   m32 s390x                        32 bits, big-endian (emulated): unit tests, and files that equal those of this machine byte by byte
 #   matrix                           gcc and clang, Debug and Release, each option off once: warnings and unit tests
-#   short                            what .ci/run can bear: cppcheck, m32, s390x without the slow tests
+#   short                            cppcheck, m32, s390x without the slow tests: a few minutes (.ci/run has cppcheck only)
 #   all                              all of it
 #
 # Installs what is missing (Debian).  Builds in build-analyse/, or $GCDUMPC_ANALYSE; JOBS=N, default all processors.  GCDUMPC_NATIVE: a build

@@ -1,6 +1,6 @@
 #!/bin/sh
 # All tests, in three builds: as it is shipped; with sanitizers; without live processes.  Then a little fuzzing: GCDUMPC_FUZZ_SECONDS for each
-# target (10).  Installs what is missing.
+# target (10); and an analyser: GCDUMPC_ANALYSERS of tools/analyse.sh (cppcheck).  Installs what is missing.
 # Ends with "N passed, N failed, N skipped"; exit status 1 when something failed.
 set -u
 cd "$(dirname "$0")/.."
@@ -43,17 +43,20 @@ check() {
 }
 
 check release '-LE live' '-L live' -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release
-# what the readers and browsers of others see does not depend on the build
-check sanitizers '-LE live|browser|install -E golden/test_formats|golden/test_devtools' '-L live -E live/test_soak' \
+# what the readers and browsers of others see does not depend on the build; the fuzzing below has sanitizers of its own
+check sanitizers '-LE live|browser|install|fuzz -E golden/test_formats|golden/test_devtools' '-L live -E live/test_soak' \
     -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGCDUMPC_SANITIZE=address,undefined
 check no-ipc '-LE fuzz|sweep|live|golden|readers|browser|install -E cli/test_failing_calls' '' -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug -DGCDUMPC_IPC=OFF
 
-echo "== fuzzing"
-if sh tools/fuzz.sh --build build-tests/fuzz --seconds "${GCDUMPC_FUZZ_SECONDS:-10}" --jobs "$(nproc)"; then
-    passed=$((passed + 1))
-else
-    failed=$((failed + 1))
-fi
+# NAME, command
+one_more() {
+    echo "== $1"
+    shift
+    if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+}
+
+one_more fuzzing sh tools/fuzz.sh --build build-tests/fuzz --seconds "${GCDUMPC_FUZZ_SECONDS:-10}" --jobs "$(nproc)"
+one_more analysers env GCDUMPC_ANALYSE=build-tests/analyse sh tools/analyse.sh ${GCDUMPC_ANALYSERS:-cppcheck}
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
