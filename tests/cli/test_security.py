@@ -104,7 +104,7 @@ class Planted(CliTest):
 class Names(CliTest):
     def on_terminal(self, *words):
         ours, theirs = pty.openpty()
-        process = self.start(*words, stdout=theirs, env={"TERM": "xterm"})
+        process = self.start(*words, stdout=theirs, env={"TERM": "xterm", "NO_COLOR": "1"})
         os.close(theirs)
         data = b""
         while True:
