@@ -246,7 +246,7 @@ static gcd_status sqlite_write(const struct gcd_graph *g, const struct gcd_place
                                struct gcd_write_notes *notes, struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(options->alloc);
-    struct gcd_dominators_options dominators_options = { .alloc = options->alloc, .cancel = options->cancel };
+    struct gcd_dominators_options dominators_options = { .alloc = options->alloc, .cancel = options->cancel, .threads = options->threads };
     struct gcd_dominators *dominators = NULL;
     struct database *d = gcd_mem_new(&a, sizeof *d);
     if (d == NULL)
