@@ -60,9 +60,11 @@ static uint64_t estimate(const struct shape *s, enum gcd_purpose purpose)
     case GCD_FOR_RETAINED:
         besides = dominator_bytes(s);
         break;
-    case GCD_FOR_LEAKS:
-    case GCD_FOR_PAGE:                       /* dominators and paths, and marks and places of objects */
-        besides = larger(dominator_bytes(s), 36 * s->objects);
+    case GCD_FOR_LEAKS:                      /* dominators and paths, and marks and places of objects */
+        besides = larger(dominator_bytes(s), 40 * s->objects);
+        break;
+    case GCD_FOR_PAGE:                       /* the same, and what is merged along both at the same time */
+        besides = larger(dominator_bytes(s), 46 * s->objects);
         break;
     default:
         break;
