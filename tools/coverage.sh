@@ -3,8 +3,8 @@
 #
 # Builds with clang's source-based coverage in --build (build-coverage), runs the tests of all folders but those that look at files with the
 # readers and browsers of others (the live ones only where there is a .NET SDK, not with --no-live), and prints the lines of each folder that
-# were run; DIR/uncovered.txt lists those that were not, with their text.  Tests that take away the program's memory, disk or rights fail
-# here: it cannot write its profile then, and says so on standard error.
+# were run; DIR/uncovered.txt lists those that were not, with their text.  Tests that take away the program's memory, disk or rights, or let
+# its calls fail, fail here: it cannot write its profile then, and says so on standard error.
 # --fuzzed: instead of the tests each fuzz target replays its corpus and DIR/TARGET, what tools/fuzz.sh has found.  --report: runs nothing,
 # only the tables again.
 set -u

@@ -140,6 +140,14 @@ class WrongUse(CliTest):
         self.refused(2, r"--buffer is larger than --max-buffer", "info", "--pid", "1", "--buffer", "6", "--max-buffer", "5")
         self.refused(2, r"give one of --keep-partial and --strict", "--pid", "1", "-o", "x", "--keep-partial", "--strict")
 
+    @unittest.skipIf(os.environ.get("GCDUMPC_IPC") == "OFF", "this build has no support for living processes")
+    def test_names_with_fields(self):
+        self.refused(2, r"names with fields .* need --pid, --name or --all.*", "--port", "x", "-o", "%p-%s.gclog")
+        self.refused(2, r"several processes need a name with %p in it.*", "--all", "-o", "%s.gclog")
+        self.refused(2, r"several processes need a --save-trace with %p in it.*", "--all", "-o", "%p-%s.gclog", "--save-trace", "x.nettrace")
+        self.refused(2, r"--if-grown compares with .*; it needs a name with fields.*", "--pid", "1", "-o", "x.gclog", "--if-grown", "10%")
+        self.refused(2, r"--keep, --keep-days and --max-total are for outputs that are files.*", "--pid", "1", "-o", "%p-%Y%m%d%H%M%S.csv", "--keep", "1")
+
     def test_recordings(self):
         name = self.put("small.nettrace", small_trace())
         for output in (["x.nettrace"], ["x.nettrace.gz"], ["x", "-f", "nettrace"], ["-", "--format=nettrace"]):
