@@ -73,6 +73,7 @@ struct gcd_spill_facts {
     uint64_t file_bytes_most;    /* at any time */
     const char *folder;          /* where the file is; NULL = none has been made */
 };
+/* As it is at this moment. */
 GCD_API void gcd_spill_facts(struct gcd_spill *s, struct gcd_spill_facts *ret);
 
 /* Why the last large block could not be had; GCD_OK when all could.  An allocator can only return NULL. */
