@@ -47,7 +47,7 @@ check release '-LE live' '-L live' -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Rel
 # tests are left to "tools/analyse.sh asan", which runs all: all of this is to take half an hour at most.
 once='golden/test_formats|golden/test_devtools|sweep/sweep_(gzip|flip|dart|gcdump)|cli/test_(failing_calls|budget)'
 once_living='live/test_(soak|matrix|job)'
-check sanitizers "-LE live|browser|install|fuzz|docs|bench|style|linkage -E $once" "-L live -E $once_living" \
+check sanitizers "-LE live|readers|browser|install|fuzz|docs|bench|style|linkage -E $once" "-L live -E $once_living" \
     -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGCDUMPC_SANITIZE=address,undefined
 check no-ipc '-LE fuzz|sweep|live|golden|readers|browser|install|docs|bench -E cli/test_failing_calls' '' -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug -DGCDUMPC_IPC=OFF
 
