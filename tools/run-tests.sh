@@ -49,7 +49,7 @@ once='golden/test_formats|golden/test_devtools|sweep/sweep_(gzip|flip|dart|gcdum
 once_living='live/test_(soak|matrix|job)'
 check sanitizers "-LE live|readers|browser|install|fuzz|docs|bench|style|linkage -E $once" "-L live -E $once_living" \
     -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGCDUMPC_SANITIZE=address,undefined
-check no-ipc '-LE fuzz|sweep|live|golden|readers|browser|install|docs|bench -E cli/test_failing_calls' '' -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug -DGCDUMPC_IPC=OFF
+check no-ipc '-LE fuzz|sweep|live|golden|readers|browser|install|docs|bench -E cli/test_(failing_calls|budget|formats|threads|limits)' '' -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug -DGCDUMPC_IPC=OFF
 
 # NAME, command
 one_more() {
