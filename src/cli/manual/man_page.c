@@ -61,9 +61,9 @@ static void options(const struct cli_command *c)
         const char *argument = o.argument != NULL ? o.argument : "", *gap = o.argument != NULL ? " " : "";
         man_line(".TP");
         if (o.letter != 0)
-            man_words("B", letter, "R", ", ", "B", name, "R", gap, "I", argument, NULL);
+            man_words("B", letter, "R", ", ", "B", name, "R", gap, "I", argument);
         else
-            man_words("B", name, "R", gap, "I", argument, NULL);
+            man_words("B", name, "R", gap, "I", argument);
         put_sentence(o.help);
         put_words(c, &o);
     }
@@ -98,7 +98,7 @@ static void command_page(const struct cli_command *c)
     (void)snprintf(name, sizeof name, "gcdumpc\\-%s", c->name);
     name_section(name, c->summary);
     man_line(".SH SYNOPSIS");
-    man_words("B", "gcdumpc ", "B", c->name, "R", c->arguments[0] != '\0' ? " " : "", "R", c->arguments, "R", " [", "I", "OPTION", "R", "...]", NULL);
+    man_words("B", "gcdumpc ", "B", c->name, "R", c->arguments[0] != '\0' ? " " : "", "R", c->arguments, "R", " [", "I", "OPTION", "R", "...]");
     man_line(".SH DESCRIPTION");
     put_sentence(c->summary);
     if (cli_about_files(c)[0] != '\0')
@@ -120,18 +120,18 @@ static void program_page(void)
     head("gcdumpc", 1);
     name_section("gcdumpc", SUMMARY);
     man_line(".SH SYNOPSIS");
-    man_words("B", "gcdumpc", "R", " ", "I", "COMMAND", "R", " [", "I", "OPTION", "R", "...]", NULL);
+    man_words("B", "gcdumpc", "R", " ", "I", "COMMAND", "R", " [", "I", "OPTION", "R", "...]");
     man_line(".br");
-    man_words("B", "gcdumpc help", "R", " [", "I", "COMMAND", "R", "]", NULL);
+    man_words("B", "gcdumpc help", "R", " [", "I", "COMMAND", "R", "]");
     man_line(".br");
-    man_words("B", "gcdumpc help --format", "R", " ", "B", "bash", "R", "|", "B", "zsh", "R", "|", "B", "fish", NULL);
+    man_words("B", "gcdumpc help --format", "R", " ", "B", "bash", "R", "|", "B", "zsh", "R", "|", "B", "fish");
     man_line(".br");
-    man_words("B", "gcdumpc --version", NULL);
+    man_words("B", "gcdumpc --version");
     man_line(".SH COMMANDS");
     man_text("Each has a page of its own.");
     for (size_t i = 0; (c = cli_command_at(i)) != NULL; i++) {
         man_line(".TP");
-        man_words("B", c->name, NULL);
+        man_words("B", c->name);
         put_sentence(c->summary);
     }
     man_line(PROSE);
@@ -148,7 +148,7 @@ static void formats_page(void)
     for (size_t i = 0; gcd_format_at(i) != NULL; i++) {
         const struct gcd_format *f = gcd_format_at(i);
         man_line(".TP");
-        man_words("B", gcd_format_name(f), "R", " (", "R", gcd_format_suffix(f), "R", ")", NULL);
+        man_words("B", gcd_format_name(f), "R", " (", "R", gcd_format_suffix(f), "R", ")");
         put_sentence(gcd_format_about(f));
     }
     man_line(PROSE);
@@ -168,7 +168,7 @@ static void conf_page(void)
         if (strcmp(o.name, "help") == 0)
             continue;
         man_line(".TP");
-        man_words("B", o.name, "R", " = ", "I", o.argument != NULL ? o.argument : "true|false", NULL);
+        man_words("B", o.name, "R", " = ", "I", o.argument != NULL ? o.argument : "true|false");
         put_sentence(o.help);
         put_words(cli_collect(), &o);
     }

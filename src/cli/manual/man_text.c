@@ -3,7 +3,6 @@
  * or an escape is made harmless.
  */
 #include <ctype.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "manual.h"
@@ -147,18 +146,15 @@ void man_text(const char *text)
     }
 }
 
-void man_words(const char *font, ...)
+void man_put_words(const char *const *words)
 {
-    va_list args;
-    va_start(args, font);
-    for (const char *f = font; f != NULL; f = va_arg(args, const char *)) {
-        const char *text = va_arg(args, const char *);
-        if (f[0] != 'R')
-            printf("\\f%c", f[0]);
-        put_plain(text, strlen(text), true);
-        if (f[0] != 'R')
+    for (; words[0] != NULL; words += 2) {
+        char font = words[0][0];
+        if (font != 'R')
+            printf("\\f%c", font);
+        put_plain(words[1], strlen(words[1]), true);
+        if (font != 'R')
             fputs("\\fR", stdout);
     }
-    va_end(args);
     putchar('\n');
 }

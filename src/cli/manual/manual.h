@@ -35,7 +35,8 @@ enum cli_operands cli_operands(const struct cli_command *command);
 void man_line(const char *line);
 /* Text that is filled: paragraphs, tables and examples of a help text. */
 void man_text(const char *text);
-/* Words in a line of their own, set in bold (B) or italics (I), or plainly (R), without a space between pieces: "B", "--pid", "R", " ", ... NULL. */
-void man_words(const char *font, ...);
+/* Words in a line of their own, set in bold (B) or italics (I), or plainly (R), without a space between pieces: "B", "--pid", "R", " ", ... */
+#define man_words(...) man_put_words((const char *const[]){ __VA_ARGS__, NULL })
+void man_put_words(const char *const *words);
 
 #endif
