@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 #include "base/sort.h"
 #include "graph/graph_impl.h"
 #include "graph/graph_resolve.h"
@@ -480,11 +481,6 @@ static void forget_unknown(struct gcd_graph *g)
     g->unknown = GCD_NODE_NONE;
 }
 
-static void add_saturated(uint64_t *sum, uint64_t n)
-{
-    *sum = *sum > UINT64_MAX - n ? UINT64_MAX : *sum + n;
-}
-
 /* The sums, whatever the reader has put there. */
 static void count(struct gcd_graph *g)
 {
@@ -497,8 +493,8 @@ static void count(struct gcd_graph *g)
         (void)gcd_graph_node_edges(g, node, &edges);
         t->objects++;
         t->edges += edges;
-        add_saturated(&t->bytes, size);
-        add_saturated(&f->bytes, size);
+        gcd_add_saturating(&t->bytes, size);
+        gcd_add_saturating(&f->bytes, size);
     }
     f->objects = g->node_count;
     f->edges = g->edge_count;
