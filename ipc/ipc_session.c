@@ -199,7 +199,7 @@ static void stop_ended(struct leg *l)
 
 static void stop_failed(struct leg *l, gcd_status st, enum gcd_ipc_reason reason, struct gcd_error *err)
 {
-    (void)gcd_error_wrap(err, "cannot stop %s", leg_names[l->kind]);
+    gcd_error_wrap(err, "cannot stop %s", leg_names[l->kind]);
     note(l->s, st, reason, err);
     stop_ended(l); /* a process that ends by itself still writes its stream to the end */
 }
@@ -396,7 +396,7 @@ static void not_opened(struct leg *l, gcd_status st, enum gcd_ipc_reason reason,
     if (l->kind == GCD_LEG_TRIGGER && reason == GCD_IPC_REASON_GONE)
         (void)ended_early(l->s, err);
     else
-        (void)gcd_error_wrap(err, "cannot start %s", leg_names[l->kind]);
+        gcd_error_wrap(err, "cannot start %s", leg_names[l->kind]);
     l->stream_finished = true;
     fail(l->s, st, reason, err);
     go_on(l->s); /* fail does nothing when this is not the first failure */
@@ -493,7 +493,7 @@ static void on_stream_end(struct gcd_conn *c, gcd_status st, enum gcd_ipc_reason
     if (l->kind == GCD_LEG_TRIGGER) {
         /* It has done its work. */
     } else if (st != GCD_END) {
-        (void)gcd_error_wrap(&e, "cannot read the event stream to its end");
+        gcd_error_wrap(&e, "cannot read the event stream to its end");
         note(s, st, reason, &e);
     } else if (!l->stop_asked) {
         st = ended_early(s, &e);

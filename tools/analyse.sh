@@ -61,7 +61,7 @@ tests() {
 }
 
 native() {
-    [ -n "${GCDUMPC_NATIVE-}" ] || build native -DCMAKE_BUILD_TYPE=Release -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
+    [ -n "${GCDUMPC_NATIVE-}" ] || build native -DCMAKE_BUILD_TYPE=Release
 }
 
 # ---- static ----
@@ -82,22 +82,24 @@ judge() {
 
 run_cppcheck() {
     cppcheck -q -j "$jobs" --std=c11 --language=c --enable=warning,performance,portability --library=posix --library=gnu \
-        --template='{file}:{line}: {message} [{id}]' -D_GNU_SOURCE -DNDEBUG -DGCDUMPC_HAVE_IPC -DGCDUMPC_HAVE_SQLITE \
+        --template='{file}:{line}: {message} [{id}]' -D_GNU_SOURCE -DNDEBUG -DGCDUMPC_ANALYSED -DGCDUMPC_HAVE_IPC -DGCDUMPC_HAVE_SQLITE \
         -I include -I src -I src/cli -I . src ipc tools >"$base/cppcheck.found" 2>&1 || return 1
     judge "$base/cppcheck.found"
 }
 
 # its exit status says only that something was found, so the log has to say that all files were looked at
 run_clang_tidy() {
-    native || return 1
-    find src ipc tools -name '*.c' -print0 | xargs -0 -n 4 -P "$jobs" clang-tidy -p "$native" --quiet >"$base/clang-tidy.found" 2>&1
+    dir=$base/clang-tidy                 # not built: the commands are enough
+    cmake -S . -B "$dir" -DCMAKE_BUILD_TYPE=Release -DCMAKE_EXPORT_COMPILE_COMMANDS=ON || return 1
+    find src ipc tools -name '*.c' -print0 | xargs -0 -n 4 -P "$jobs" clang-tidy -p "$dir" --quiet --extra-arg=-DGCDUMPC_ANALYSED \
+        --extra-arg=-Iinclude --extra-arg="-I$dir/include" >"$base/clang-tidy.found" 2>&1
     ! grep -E 'error:|Error while' "$base/clang-tidy.found" && judge "$base/clang-tidy.found"
 }
 
 run_fanalyzer() {
     dir=$base/fanalyzer
     rm -rf "$dir"                        # what is up to date would not be looked at again
-    cmake -S . -B "$dir" -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release -DGCDUMPC_TESTS=OFF -DCMAKE_C_FLAGS=-fanalyzer &&
+    cmake -S . -B "$dir" -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release -DGCDUMPC_TESTS=OFF -DCMAKE_C_FLAGS="-fanalyzer -DGCDUMPC_ANALYSED" &&
         cmake --build "$dir" -j "$jobs" >"$base/fanalyzer.found" 2>&1 && judge "$base/fanalyzer.found"
 }
 

@@ -65,7 +65,7 @@ static gcd_status record(struct gcd_error *err, gcd_status code, uint64_t off, i
     return code;
 }
 
-gcd_status gcd_fail(struct gcd_error *err, gcd_status code, const char *fmt, ...)
+gcd_status (gcd_fail)(struct gcd_error *err, gcd_status code, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -74,7 +74,7 @@ gcd_status gcd_fail(struct gcd_error *err, gcd_status code, const char *fmt, ...
     return code;
 }
 
-gcd_status gcd_fail_at(struct gcd_error *err, gcd_status code, uint64_t off, const char *fmt, ...)
+gcd_status (gcd_fail_at)(struct gcd_error *err, gcd_status code, uint64_t off, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -83,7 +83,7 @@ gcd_status gcd_fail_at(struct gcd_error *err, gcd_status code, uint64_t off, con
     return code;
 }
 
-gcd_status gcd_fail_os(struct gcd_error *err, int os_errno, const char *fmt, ...)
+gcd_status (gcd_fail_os)(struct gcd_error *err, int os_errno, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -92,15 +92,15 @@ gcd_status gcd_fail_os(struct gcd_error *err, int os_errno, const char *fmt, ...
     return GCD_E_IO;
 }
 
-gcd_status gcd_fail_nomem(struct gcd_error *err, const char *what)
+gcd_status (gcd_fail_nomem)(struct gcd_error *err, const char *what)
 {
     return gcd_fail(err, GCD_E_NOMEM, "out of memory while %s", what);
 }
 
-gcd_status gcd_error_wrap(struct gcd_error *err, const char *fmt, ...)
+void gcd_error_wrap(struct gcd_error *err, const char *fmt, ...)
 {
     if (err == NULL)
-        return GCD_OK;
+        return;
     char old[sizeof err->msg];
     memcpy(old, err->msg, sizeof old);
     va_list ap;
@@ -116,5 +116,4 @@ gcd_status gcd_error_wrap(struct gcd_error *err, const char *fmt, ...)
         err->msg[len + 2 + old_len] = '\0';
     }
     make_printable(err->msg);
-    return err->code;
 }

@@ -432,8 +432,8 @@ gcd_status gcd_input_peek(struct gcd_input *in, uint8_t *bytes, size_t want, siz
 static gcd_status copy_plain(struct gcd_input *in, int fd, uint64_t *ret_bytes, struct gcd_error *err)
 {
     struct gcd_reader *r;
-    const uint8_t *p;
-    size_t n;
+    const uint8_t *p = NULL;
+    size_t n = 0;
     GCD_TRY(gcd_reader_new(in, &r, err));
     gcd_status st;
     while ((st = gcd_reader_next(r, &p, &n, err)) == GCD_OK) {

@@ -109,7 +109,9 @@ static gcd_status put_file(struct csv *w, const struct table *table, struct gcd_
     if (st == GCD_OK)
         st = gcd_sink_commit(out, err);
     gcd_sink_free(out);
-    return st == GCD_OK ? GCD_OK : gcd_error_wrap(err, "%s.csv", table->name);
+    if (st != GCD_OK)
+        gcd_error_wrap(err, "%s.csv", table->name);
+    return st;
 }
 
 static gcd_status csv_write(const struct gcd_graph *g, const struct gcd_place *p, const struct gcd_write_options *options,

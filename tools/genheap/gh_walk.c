@@ -219,13 +219,13 @@ static void walk_roots(struct gh_walk *w, uint64_t n)
 {
     static const unsigned stack_flags[8] = { 0, 0, 0, 0, PINNED, INTERIOR, INTERIOR, PINNED | INTERIOR };
     const struct gh_model *m = w->m;
-    uint64_t n_stack = n * 45 / 100, n_fin = n / 20, n_other = n / 50, n_handles = n - n_stack - n_fin - n_other;
+    uint64_t n_stack = n * 45 / 100, n_fin = n / 20, n_handles = n - n_stack - n_fin - n / 50;
     uint64_t held = 1 + m->n_frozen, i;
 
     if (n_handles < held && n >= held) {    /* the handles that hold the heap come first */
         n_handles = held;
         n_stack = n - held;
-        n_fin = n_other = 0;
+        n_fin = 0;
     }
     for (i = 0; i < n; i++) {
         uint64_t h = gh_hash2(m->seed ^ 0x2007, i), k = i, target = gh_below(h, m->n);
