@@ -55,9 +55,13 @@ void cli_print_prose(FILE *to, const char *s)
         while (narrow && indent == 0 && n > 0 && s[n] == '\n' && s[n + 1] != '\n' && s[n + 1] != ' ' && s[n + 1] != '\0')
             n += 1 + strcspn(s + n + 1, "\n");
         char *line = strndup(s, n);
-        for (size_t i = 0; line != NULL && i < n; i++)
-            line[i] = line[i] == '\n' ? ' ' : line[i];
-        cli_print_wrapped(to, line != NULL ? line : "", 0, hang);
+        if (line == NULL) {              /* the rest as it is, then */
+            (void)fputs(s, to);
+            return;
+        }
+        for (char *p = line; (p = strchr(p, '\n')) != NULL;)
+            *p = ' ';
+        cli_print_wrapped(to, line, 0, hang);
         free(line);
         s += n + (s[n] == '\n');
     }
