@@ -8,6 +8,7 @@
 #include "analyze/domtree.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 
 /* How many references to leaves are followed together. */
 #define LEAVES 64u
@@ -87,11 +88,6 @@ static gcd_status place_leaves(struct domtree *t, struct gcd_error *err)
 
 /* ---- the result by node ---- */
 
-static uint64_t add(uint64_t a, uint64_t b)
-{
-    return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
-}
-
 struct finish {
     struct gcd_dominators *d;
     struct domtree *t;
@@ -121,7 +117,7 @@ static void count_part(void *ctx, uint32_t part)
 static void add_leaf(union domtree_cell *cell, uint64_t size)
 {
     uint64_t old = __atomic_load_n(&cell->retained, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(&cell->retained, &old, add(old, size), true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    while (!__atomic_compare_exchange_n(&cell->retained, &old, gcd_sum_saturating(old, size), true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
 }
 
@@ -157,7 +153,7 @@ static void sum_up(struct gcd_dominators *d, struct domtree *t)
 {
     for (uint32_t v = t->reached; v > 0; v--) {
         uint64_t *parent = &t->cells[d->above[v]].retained;
-        *parent = add(*parent, t->cells[v].retained);
+        gcd_add_saturating(parent, t->cells[v].retained);
     }
     d->all = t->cells[0].retained;
 }

@@ -3,13 +3,9 @@
 #include "analyze/flow.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 
 #define CHECK_EVERY UINT32_C(65536)
-
-static uint64_t add(uint64_t a, uint64_t b)
-{
-    return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
-}
 
 /* ---- the exact set ---- */
 
@@ -60,9 +56,9 @@ static gcd_status walk(struct walk *w, struct gcd_error *err)
         uint32_t node = own ? w->stack[w->nodes - w->held_back--] : w->stack[--w->depth];
         uint64_t size = gcd_graph_node_size(w->flow.g, node);
         w->set.retained_objects++;
-        w->set.retained_bytes = add(w->set.retained_bytes, size);
+        gcd_add_saturating(&w->set.retained_bytes, size);
         w->set.objects += own;
-        w->set.bytes = add(w->set.bytes, own ? size : 0);
+        gcd_add_saturating(&w->set.bytes, own ? size : 0);
         GCD_TRY(follow(w, node, err));
     }
     return GCD_OK;

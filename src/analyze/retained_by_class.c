@@ -11,6 +11,7 @@
 #include "analyze/parts.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 
 /* So many nodes are looked up together, and wait for memory together. */
 #define TOGETHER 64u
@@ -29,11 +30,6 @@ struct classes {
     uint32_t *covered;           /* [parts][count] how far a larger object of the class reaches */
     uint64_t *bytes;             /* [parts][count] */
 };
-
-static uint64_t add(uint64_t a, uint64_t b)
-{
-    return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
-}
 
 static uint32_t class_of(const struct classes *c, uint32_t node)
 {
@@ -83,7 +79,7 @@ static void add_leaves(void *ctx, uint32_t part)
     for (; i < end; i++) {
         uint32_t node = d->order[d->inner + 1 + i], class = class_of(c, node);
         if (class != GCD_CLASS_NONE && !c->has_inner[class])
-            bytes[class] = add(bytes[class], d->retained[node]);
+            gcd_add_saturating(&bytes[class], d->retained[node]);
     }
 }
 
@@ -151,7 +147,7 @@ static void add_topmost(void *ctx, uint32_t part)
             if (class == GCD_CLASS_NONE || i + k < covered[class])
                 continue;
             covered[class] = v <= d->inner ? c->end[v] : i + k + 1;
-            bytes[class] = add(bytes[class], d->retained[nodes[k]]);
+            gcd_add_saturating(&bytes[class], d->retained[nodes[k]]);
         }
     }
 }
@@ -169,7 +165,7 @@ static void add_up(struct classes *c, uint64_t *ret_bytes)
     for (uint32_t i = 0; i < c->count; i++) {
         ret_bytes[i] = 0;
         for (uint32_t part = 0; part < c->parts; part++)
-            ret_bytes[i] = add(ret_bytes[i], c->bytes[row(c, part) + i]);
+            gcd_add_saturating(&ret_bytes[i], c->bytes[row(c, part) + i]);
     }
 }
 

@@ -86,11 +86,6 @@ gcd_status suspects_check(const struct suspects_work *w, struct gcd_error *err);
 /* Keep the largest parts in TOP[*N], in descending order; equal ones in the order in which they came. */
 void suspects_keep_most(struct gcd_suspect_part top[GCD_SUSPECT_PARTS], size_t *n, struct gcd_suspect_part part);
 
-static inline uint64_t suspects_add_bytes(uint64_t a, uint64_t b)
-{
-    return a + b < a ? UINT64_MAX : a + b;
-}
-
 /* An array by its type's name: "X[]", "X[,]", but not "List`1[X]". */
 static inline bool suspects_is_array(const char *name)
 {

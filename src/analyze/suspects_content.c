@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 
 /* Of one suspect and one type. */
 struct part {
@@ -93,11 +94,11 @@ static gcd_status add_up(struct parts *p, struct gcd_error *err)
         if (part == NULL)
             return gcd_fail_nomem(err, "adding up suspects");
         part->objects++;
-        part->bytes = suspects_add_bytes(part->bytes, gcd_graph_node_size(w->g, node));
+        gcd_add_saturating(&part->bytes, gcd_graph_node_size(w->g, node));
         const struct suspect *x = &w->s->items[owner - 1u];
         if (gcd_dominators_parent(w->d, node) == x->container && !x->recursive) {
             part->held_objects++;
-            part->held_bytes = suspects_add_bytes(part->held_bytes, gcd_dominators_retained(w->d, node));
+            gcd_add_saturating(&part->held_bytes, gcd_dominators_retained(w->d, node));
         }
     }
     return GCD_OK;
@@ -119,7 +120,7 @@ gcd_status suspects_content(struct suspects_work *w, struct gcd_error *err)
         const struct part *part = &p.items[i];
         struct suspect *x = &w->s->items[part->suspect];
         bool handlers = x->pub.kind == GCD_SUSPECT_HANDLERS;     /* they have told what they hold: targets */
-        x->pub.bytes = suspects_add_bytes(x->pub.bytes, part->bytes);
+        gcd_add_saturating(&x->pub.bytes, part->bytes);
         x->pub.content_objects += part->objects;
         if (part->type == x->pub.type && x->recursive) {
             x->pub.objects = part->objects;

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 #include "base/sort.h"
 
 /* ---- the finalizer queue ---- */
@@ -44,10 +45,10 @@ gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err)
         uint64_t bytes = gcd_dominators_retained(w->d, node);
         uint32_t type = gcd_graph_node_type(w->g, node);
         sum.objects++;
-        sum.shallow_bytes = suspects_add_bytes(sum.shallow_bytes, gcd_graph_node_size(w->g, node));
-        sum.retained_bytes = suspects_add_bytes(sum.retained_bytes, bytes);
+        gcd_add_saturating(&sum.shallow_bytes, gcd_graph_node_size(w->g, node));
+        gcd_add_saturating(&sum.retained_bytes, bytes);
         if (bytes < w->s->threshold)         /* else it is, or it holds, a suspect of its own */
-            sum.bytes = suspects_add_bytes(sum.bytes, bytes);
+            gcd_add_saturating(&sum.bytes, bytes);
         if (++of_type[type] > most) {
             most = of_type[type];
             sum.type = type;
@@ -116,11 +117,11 @@ gcd_status suspects_types(struct suspects_work *w, struct gcd_error *err)
         struct suspects_top *t = &w->top[gcd_graph_node_type(w->g, node)];
         uint64_t bytes = gcd_dominators_retained(w->d, node);
         t->objects++;
-        t->bytes = suspects_add_bytes(t->bytes, bytes);
+        gcd_add_saturating(&t->bytes, bytes);
         if (is_grouped(w, node)) {
             t->group_objects++;
-            t->group_bytes = suspects_add_bytes(t->group_bytes, bytes);
-            t->group_shallow = suspects_add_bytes(t->group_shallow, gcd_graph_node_size(w->g, node));
+            gcd_add_saturating(&t->group_bytes, bytes);
+            gcd_add_saturating(&t->group_shallow, gcd_graph_node_size(w->g, node));
         }
     }
     for (uint32_t i = 0; i < w->types; i++) {

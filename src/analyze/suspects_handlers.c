@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 
 /* Of lists that are suspicious by their length only. */
 #define LONGEST 16u
@@ -62,7 +63,7 @@ static gcd_status add_targets(const struct suspects_work *w, struct suspect *x, 
         parts[at].objects++;
         x->pub.held_objects++;
         if (gcd_dominators_parent(w->d, edges[0]) == handlers[i])
-            parts[at].bytes = suspects_add_bytes(parts[at].bytes, gcd_dominators_retained(w->d, edges[0]));
+            gcd_add_saturating(&parts[at].bytes, gcd_dominators_retained(w->d, edges[0]));
     }
     for (size_t i = 0; i < part_count && st == GCD_OK; i++)
         suspects_keep_most(x->pub.held, &x->pub.held_count, parts[i]);
@@ -79,9 +80,9 @@ static gcd_status describe(const struct suspects_work *w, struct suspect *x, uin
     x->pub.node = delegate;
     x->pub.type = gcd_graph_node_type(w->g, delegate);
     x->pub.objects = count;
-    x->pub.shallow_bytes = suspects_add_bytes(gcd_graph_node_size(w->g, delegate), gcd_graph_node_size(w->g, list));
+    x->pub.shallow_bytes = gcd_sum_saturating(gcd_graph_node_size(w->g, delegate), gcd_graph_node_size(w->g, list));
     for (size_t i = 0; i < count; i++)
-        x->pub.shallow_bytes = suspects_add_bytes(x->pub.shallow_bytes, gcd_graph_node_size(w->g, handlers[i]));
+        gcd_add_saturating(&x->pub.shallow_bytes, gcd_graph_node_size(w->g, handlers[i]));
     return add_targets(w, x, list, err);
 }
 

@@ -7,6 +7,7 @@
 #include "analyze/flow.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 #include "base/sort.h"
 
 /* Large and pinned object heaps are not compacted anyway. */
@@ -87,7 +88,7 @@ static gcd_status add_live(struct spans *s, struct gcd_error *err)
         struct span *at = find(s, gcd_graph_node_address(g, node));
         uint64_t size = gcd_graph_node_size(g, node);
         if (at != NULL)
-            at->live_bytes = suspects_add_bytes(at->live_bytes, size <= UINT64_MAX - align ? (size + align) & ~align : size);
+            gcd_add_saturating(&at->live_bytes, size <= UINT64_MAX - align ? (size + align) & ~align : size);
     }
     return GCD_OK;
 }
@@ -105,8 +106,8 @@ static gcd_status make_suspect(struct spans *s, struct gcd_error *err)
     uint64_t most = 0, around = 0;
     for (size_t i = 0; i < s->count; i++)
         if (free_bytes(&s->items[i]) > 0) {
-            sum.bytes = suspects_add_bytes(sum.bytes, free_bytes(&s->items[i]));
-            around = suspects_add_bytes(around, s->items[i].used_bytes);
+            gcd_add_saturating(&sum.bytes, free_bytes(&s->items[i]));
+            gcd_add_saturating(&around, s->items[i].used_bytes);
         }
     if (sum.bytes < w->s->threshold)
         return GCD_OK;
@@ -118,8 +119,8 @@ static gcd_status make_suspect(struct spans *s, struct gcd_error *err)
             continue;
         uint32_t type = gcd_graph_node_type(w->g, node);
         sum.objects++;
-        sum.shallow_bytes = suspects_add_bytes(sum.shallow_bytes, gcd_graph_node_size(w->g, node));
-        sum.retained_bytes = suspects_add_bytes(sum.retained_bytes, gcd_dominators_retained(w->d, node));
+        gcd_add_saturating(&sum.shallow_bytes, gcd_graph_node_size(w->g, node));
+        gcd_add_saturating(&sum.retained_bytes, gcd_dominators_retained(w->d, node));
         if (of_type[type]++ == 0)
             first[type] = node;
         if (of_type[type] > most) {

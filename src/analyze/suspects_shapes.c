@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 
 enum shape_kind { NO_SHAPE, ARRAY, COLLECTION };
 
@@ -59,7 +60,7 @@ static uint64_t measure(const struct shapes *s, uint32_t node, uint64_t *ret_ref
     for (size_t i = 0; i < n && bytes <= SUSPECTS_SMALL; i++) {
         if (s->kinds[gcd_graph_node_type(w->g, edges[i])] != ARRAY || gcd_dominators_parent(w->d, edges[i]) != node)
             continue;
-        bytes = suspects_add_bytes(bytes, gcd_graph_node_size(w->g, edges[i]));
+        gcd_add_saturating(&bytes, gcd_graph_node_size(w->g, edges[i]));
         (void)gcd_graph_node_edges(w->g, edges[i], &inner);
         *ret_references += inner;
     }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/idmap.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 #include "base/sort.h"
 
 #define CHECK_EVERY UINT32_C(65536)
@@ -51,11 +52,6 @@ struct maker {
     uint32_t *place;             /* [nodes] of those that are passed; before, of objects that a root holds, that place */
 };
 
-static uint64_t add(uint64_t a, uint64_t b)
-{
-    return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
-}
-
 static gcd_status nomem(struct gcd_error *err)
 {
     return gcd_fail_nomem(err, "merging paths");
@@ -90,11 +86,11 @@ static void want(struct maker *m, uint32_t node)
     uint64_t size = gcd_graph_node_size(m->g, node);
     if (parent_of(m, node) == GCD_NODE_NONE) {
         m->totals.dead_count++;
-        m->totals.dead_bytes = add(m->totals.dead_bytes, size);
+        gcd_add_saturating(&m->totals.dead_bytes, size);
         return;
     }
     m->totals.count++;
-    m->totals.bytes = add(m->totals.bytes, size);
+    gcd_add_saturating(&m->totals.bytes, size);
     for (; node != GCD_NODE_ROOT && !bits_get(m->passed, node); node = parent_of(m, node))
         bits_set(m->passed, node);
 }
@@ -306,7 +302,7 @@ static gcd_status place_node(struct maker *m, uint32_t node, struct gcd_error *e
     if (!is_wanted(m, node))
         return GCD_OK;
     s->own_count++;
-    s->own_bytes = add(s->own_bytes, gcd_graph_node_size(m->g, node));
+    gcd_add_saturating(&s->own_bytes, gcd_graph_node_size(m->g, node));
     m->totals.cut_count += at == above && (s->type != type || m->paths == NULL);
     return GCD_OK;
 }
@@ -362,7 +358,7 @@ static gcd_status ascend(struct maker *m, uint32_t x, struct gcd_error *err)
         to->items[at].cut |= s.cut;
     }
     to->items[at].own_count += end.own_count;
-    to->items[at].own_bytes = add(to->items[at].own_bytes, end.own_bytes);
+    gcd_add_saturating(&to->items[at].own_bytes, end.own_bytes);
     return GCD_OK;
 }
 
@@ -406,7 +402,7 @@ static void add_up(struct places *p)
         if (s->parent == GCD_STEP_NONE)
             continue;
         p->items[s->parent].count += s->count;
-        p->items[s->parent].bytes = add(p->items[s->parent].bytes, s->bytes);
+        gcd_add_saturating(&p->items[s->parent].bytes, s->bytes);
         p->items[s->parent].end += s->end;
     }
 }

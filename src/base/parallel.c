@@ -2,16 +2,24 @@
 
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
-bool gcd_thread_start(pthread_t *t, void *(*run)(void *ctx), void *ctx)
+int gcd_thread_start(pthread_t *t, size_t stack_bytes, void *(*run)(void *ctx), void *ctx)
 {
     sigset_t all, old;
+    pthread_attr_t attr;
+    int e = pthread_attr_init(&attr);
+    if (e != 0)
+        return e;
+    if (stack_bytes > 0)
+        e = pthread_attr_setstacksize(&attr, stack_bytes);
     (void)sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &old) != 0)
-        return false;
-    bool ok = pthread_create(t, NULL, run, ctx) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &all, &old);
+    if (e == 0)
+        e = pthread_create(t, &attr, run, ctx);
     (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return ok;
+    (void)pthread_attr_destroy(&attr);
+    return e;
 }
 
 struct loop {
@@ -37,7 +45,7 @@ void gcd_parallel(unsigned threads, uint32_t parts, gcd_part_fn work, void *ctx)
     unsigned started = 0;
     if (threads > GCD_THREADS_MAX)
         threads = GCD_THREADS_MAX;
-    while (started + 1 < threads && started + 1 < parts && gcd_thread_start(&others[started], take_parts, &l))
+    while (started + 1 < threads && started + 1 < parts && gcd_thread_start(&others[started], 0, take_parts, &l) == 0)
         started++;
     (void)take_parts(&l);
     for (unsigned i = 0; i < started; i++)
@@ -60,7 +68,7 @@ void gcd_beside(unsigned threads, void (*here)(void *ctx), void (*beside)(void *
 {
     struct other_work w = { .run = beside, .ctx = ctx };
     pthread_t other;
-    bool started = threads > 1 && gcd_thread_start(&other, run_other, &w);
+    bool started = threads > 1 && gcd_thread_start(&other, 0, run_other, &w) == 0;
     here(ctx);
     if (started)
         (void)pthread_join(other, NULL);

@@ -8,16 +8,17 @@
 #define GCD_BASE_PARALLEL_H
 
 #include <pthread.h>
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* More are of no use here: all that is done with them waits for memory. */
 #define GCD_THREADS_MAX 64u
 
 /*
- * A thread in which no signal arrives: those are for the program's own.  False when the system has none left: then do without.
+ * A thread in which no signal arrives: those are for the program's own.  STACK_BYTES 0: what is usual.  Returns 0, or an errno when the
+ * system has none left: then do without.
  */
-bool gcd_thread_start(pthread_t *t, void *(*run)(void *ctx), void *ctx);
+int gcd_thread_start(pthread_t *t, size_t stack_bytes, void *(*run)(void *ctx), void *ctx);
 
 typedef void (*gcd_part_fn)(void *ctx, uint32_t part);
 

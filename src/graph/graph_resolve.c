@@ -46,7 +46,7 @@ static void start_threads(struct graph_resolver *r)
     if (most < 2 || !gcd_belt_init(&r->belt, &r->g->alloc, BOX_TARGETS * sizeof(uint64_t)))
         return;
     while (r->thread_count < RESOLVE_THREADS && r->thread_count + 1 < most &&
-           gcd_thread_start(&r->threads[r->thread_count], resolve_all, r))
+           gcd_thread_start(&r->threads[r->thread_count], 0, resolve_all, r) == 0)
         r->thread_count++;
     if (r->thread_count == 0)
         gcd_belt_done(&r->belt);

@@ -142,7 +142,7 @@ static void start_thread(struct gcd_sink *s)
 {
     if (!gcd_belt_init(&s->belt, &s->alloc, BUFFER_BYTES))
         return;
-    s->threaded = gcd_thread_start(&s->thread, deliver_all, s);
+    s->threaded = gcd_thread_start(&s->thread, 0, deliver_all, s) == 0;
     if (!s->threaded) {
         gcd_belt_done(&s->belt);
         return;

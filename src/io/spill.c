@@ -11,13 +11,13 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/parallel.h"
 #include "io/spill_file.h"
 
 #define NO_FILE UINT64_MAX
@@ -165,22 +165,11 @@ static void *watch(void *ctx)
     return NULL;
 }
 
-/* Signals are for the threads of the program. */
 static gcd_status start_watcher(struct gcd_spill *s, struct gcd_error *err)
 {
-    sigset_t all, before;
-    pthread_attr_t attr;
     if (s->watched || s->relieved_by_caller)
         return GCD_OK;
-    int e = pthread_attr_init(&attr);
-    if (e != 0)
-        return gcd_fail_os(err, e, "cannot start a thread");
-    (void)sigfillset(&all);
-    (void)pthread_attr_setstacksize(&attr, WATCHER_STACK);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    e = pthread_create(&s->watcher, &attr, watch, s);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    (void)pthread_attr_destroy(&attr);
+    int e = gcd_thread_start(&s->watcher, WATCHER_STACK, watch, s);
     s->watched = e == 0;
     return e == 0 ? GCD_OK : gcd_fail_os(err, e, "cannot start a thread");
 }

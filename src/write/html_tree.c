@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 #include "base/sort.h"
 #include "write/html_data.h"
 
@@ -10,11 +11,6 @@ struct rank {
     uint64_t rest;               /* UINT64_MAX - bytes */
     uint32_t stack;
 };
-
-static uint64_t add(uint64_t a, uint64_t b)
-{
-    return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
-}
 
 /* The own sums are lost on the way up, and are the difference to those of the children in the end. */
 struct sums {
@@ -33,8 +29,8 @@ static size_t rank_all(const struct stacks *s, struct sums *m)
         uint32_t caller = s->items[i].caller;
         if (caller == STACKS_NONE)
             continue;
-        m->all_objects[caller] = add(m->all_objects[caller], m->all_objects[i]);
-        m->all_bytes[caller] = add(m->all_bytes[caller], m->all_bytes[i]);
+        gcd_add_saturating(&m->all_objects[caller], m->all_objects[i]);
+        gcd_add_saturating(&m->all_bytes[caller], m->all_bytes[i]);
     }
     for (size_t i = 0; i < s->count; i++)
         if (m->all_objects[i] > 0)

@@ -136,7 +136,7 @@ static void boxes_come_in_order(void **state)
     pthread_t thread;
     uint64_t sum = 0;
     assert_true(gcd_belt_init(&t.belt, &a, 64));
-    assert_true(gcd_thread_start(&thread, take_all, &t));
+    assert_int_equal(gcd_thread_start(&thread, 0, take_all, &t), 0);
     for (unsigned n = 0; n < 5000; n++) {
         struct gcd_box *box = gcd_belt_empty(&t.belt);
         assert_non_null(box);
