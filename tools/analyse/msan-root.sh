@@ -4,16 +4,12 @@
 set -eu
 root=$1 flags='-fsanitize=memory -fno-omit-frame-pointer'
 [ ! -e "$root/complete" ] || exit 0
-rm -rf "$root"
-mkdir -p "$root/apt/lists/partial" "$root/apt/archives/partial" "$root/src"
-root=$(cd "$root" && pwd)
-: >"$root/apt/status"
-# shellcheck disable=SC1091
-echo "deb-src http://deb.debian.org/debian $(. /etc/os-release && echo "$VERSION_CODENAME") main" >"$root/apt/sources.list"
-set -- -qq -o Dir::State="$root/apt" -o Dir::State::status="$root/apt/status" -o Dir::Cache="$root/apt" \
-    -o Dir::Etc::sourcelist="$root/apt/sources.list" -o Dir::Etc::sourceparts=- -o APT::Sandbox::User=
-apt-get "$@" update
-(cd "$root/src" && apt-get "$@" source --download-only zlib jansson cmocka)
+# shellcheck source=tools/analyse/apt-apart.sh
+. "$(dirname "$0")/apt-apart.sh"
+apt_apart_new "$root" deb-src
+apt_apart update
+mkdir "$root/src"
+(cd "$root/src" && apt_apart source --download-only zlib jansson cmocka)
 for name in zlib jansson cmocka; do
     mkdir "$root/src/$name"
     for archive in "$root/src/${name}_"*.orig.tar.*; do
