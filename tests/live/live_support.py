@@ -100,8 +100,10 @@ class Process:
 
     def __init__(self, *args, program=None, argv0=None, **environment):
         program = program or heaplab()
+        environment = {**os.environ, **environment}
+        self.temporary = environment.get("TMPDIR", "/tmp")
         self.process = subprocess.Popen([argv0 or program, *args], executable=program, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True, env={**os.environ, **environment})
+                                        text=True, env=environment)
         self.line = self.process.stdout.readline()
         self.pid = self.process.pid
 
@@ -111,6 +113,9 @@ class Process:
     def __exit__(self, *_):
         self.process.kill()
         self.process.communicate()
+        for kind in ("clr-debug-pipe", "dotnet-diagnostic"):     # what a killed runtime leaves behind
+            for left in glob.glob(f"{glob.escape(self.temporary)}/{kind}-{self.pid}-*"):
+                os.unlink(left)
 
     def counts(self):
         return json.loads(self.line)
