@@ -92,7 +92,7 @@ run_clang_tidy() {
     dir=$base/clang-tidy                 # not built: the commands are enough
     cmake -S . -B "$dir" -DCMAKE_BUILD_TYPE=Release -DCMAKE_EXPORT_COMPILE_COMMANDS=ON || return 1
     find src ipc tools -name '*.c' -print0 | xargs -0 -n 4 -P "$jobs" clang-tidy -p "$dir" --quiet --extra-arg=-DGCDUMPC_ANALYSED \
-        --extra-arg=-Iinclude --extra-arg="-I$dir/include" >"$base/clang-tidy.found" 2>&1
+        --extra-arg="-I$PWD/include" --extra-arg="-I$dir/include" >"$base/clang-tidy.found" 2>&1
     ! grep -E 'error:|Error while' "$base/clang-tidy.found" && judge "$base/clang-tidy.found"
 }
 
