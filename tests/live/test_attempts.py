@@ -90,6 +90,11 @@ class Attempts(LiveTest):
             self.assertIn("attempt 2 with a buffer of 3 MiB", r.stderr)
 
 
+def lock_name(target):
+    """Without the time at which it was started."""
+    return f"gcdumpc/process/{os.stat(f'/proc/{target.pid}/ns/pid').st_ino}/{target.pid}"
+
+
 class Together(LiveTest):
     def test_a_second_dump_is_refused(self):
         with Process() as target:
@@ -97,7 +102,7 @@ class Together(LiveTest):
             first = subprocess.Popen([PROGRAM, "--pid", str(target.pid), "-o", self.path("a.gclog"), "--timeout", "60"],
                                      stderr=subprocess.PIPE, text=True)
             try:
-                self.wait_for_lock()
+                self.wait_for_lock(target)
                 port = [s for s in os.listdir("/tmp") if s.startswith(f"dotnet-diagnostic-{target.pid}-")][0]
                 for way in (("--pid", target.pid), ("--port", "/tmp/" + port)):
                     r = self.gcdumpc("info", *way, status=1)
@@ -113,7 +118,7 @@ class Together(LiveTest):
         with Process() as target:
             with open(f"/proc/{target.pid}/stat", encoding="ascii") as f:
                 start = f.read().rsplit(")", 1)[1].split()[19]
-            name = f"gcdumpc/process/{os.stat(f'/proc/{target.pid}/ns/pid').st_ino}/{target.pid}/{start}"
+            name = f"{lock_name(target)}/{start}"
             with socket.socket(socket.AF_UNIX) as holder:
                 holder.bind("\0" + name)
                 holder.listen()
@@ -126,17 +131,17 @@ class Together(LiveTest):
         with Process() as target:
             os.kill(target.pid, signal.SIGSTOP)
             first = subprocess.Popen([PROGRAM, "info", "--pid", str(target.pid)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            self.wait_for_lock()
+            self.wait_for_lock(target)
             first.kill()
             first.wait()
             os.kill(target.pid, signal.SIGCONT)
             self.gcdumpc("info", "--pid", target.pid)
 
-    def wait_for_lock(self):
+    def wait_for_lock(self, target):
         deadline = time.monotonic() + 20
         while True:
             with open("/proc/net/unix", encoding="ascii", errors="replace") as f:
-                if "@gcdumpc/process/" in f.read():
+                if f"@{lock_name(target)}/" in f.read():
                     return
             if time.monotonic() > deadline:
                 self.fail("no lock was taken")
