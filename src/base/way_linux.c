@@ -126,16 +126,35 @@ static int go_up(struct way *w)
     return 0;
 }
 
+/* What /proc has for an open file is no name; such a link is followed as it is.  Nobody can plant one there. */
+static bool is_no_name(const struct way *w, int link)
+{
+    struct statfs fs;
+    return !w->contained && fstatfs(link, &fs) == 0 && fs.f_type == PROC_MAGIC;
+}
+
+static bool is_end(const struct way *w)
+{
+    return w->rest[strspn(w->rest, "/")] == '\0';
+}
+
+/* A descriptor of the file at the end of the way, a negated errno, or -EAGAIN: it goes on. */
+static int follow(struct way *w, const char *name, int flags)
+{
+    struct stat st;
+    int fd = open_at(w->fds[0], name, is_end(w) ? flags : O_PATH);
+    if (fd < 0 || (is_end(w) && fstat(fd, &st) == 0 && !S_ISDIR(st.st_mode)))
+        return fd;
+    int r = enter(w, fd);
+    return r == 0 ? -EAGAIN : r;
+}
+
 /* LINK is open: where it leads comes in front of the rest. */
-static int take_link(struct way *w, int link, const char *name)
+static int take_link(struct way *w, int link)
 {
     char target[PATH_MAX];
-    struct statfs fs;
     if (++w->links > MAX_LINKS)
         return -ELOOP;
-    /* What /proc has for an open folder is no name; ours are followed as they are.  Nobody can plant one there. */
-    if (!w->contained && fstatfs(link, &fs) == 0 && fs.f_type == PROC_MAGIC)
-        return enter(w, open_at(w->fds[0], name, O_PATH));
     ssize_t n = readlinkat(link, "", target, sizeof target);
     if (n <= 0)
         return n == 0 ? -ENOENT : -errno;
@@ -145,7 +164,8 @@ static int take_link(struct way *w, int link, const char *name)
     memmove(w->rest + n + 1, w->rest, n_rest + 1);
     memcpy(w->rest, target, (size_t)n);
     w->rest[n] = '/';
-    return target[0] == '/' ? enter_root(w) : 0;
+    int r = target[0] == '/' ? enter_root(w) : 0;
+    return r == 0 ? -EAGAIN : r;
 }
 
 static int open_again(const struct way *w, const char *name, const struct stat *seen, int flags)
@@ -160,7 +180,7 @@ static int open_again(const struct way *w, const char *name, const struct stat *
     return -ELOOP;               /* another one by now */
 }
 
-/* NAME in the folder here is no folder.  A descriptor of the file at the end of the way, a negated errno, or -EAGAIN: it goes on. */
+/* NAME in the folder here is no folder.  As follow. */
 static int look(struct way *w, const char *name, int flags)
 {
     struct stat st;
@@ -173,9 +193,8 @@ static int look(struct way *w, const char *name, int flags)
         bool planted = w->planted != NULL && gcd_way_is_planted(&st);
         if (planted)
             *w->planted = true;
-        r = planted ? -EACCES : take_link(w, fd, name);
-        r = r == 0 ? -EAGAIN : r;
-    } else if (w->rest[strspn(w->rest, "/")] != '\0' || (flags & O_DIRECTORY) != 0) {
+        r = planted ? -EACCES : is_no_name(w, fd) ? follow(w, name, flags) : take_link(w, fd);
+    } else if (!is_end(w) || (flags & O_DIRECTORY) != 0) {
         r = -ENOTDIR;
     } else if ((flags & O_PATH) != 0) {
         return fd;

@@ -82,6 +82,33 @@ class Planted(CliTest):
         self.done("convert", "in", "-q", "-o", "shared/out.gclog")
         self.secret_is_safe()
 
+    def test_an_output_in_the_root_of_a_process(self):
+        """What is a link to /etc there, is not ours."""
+        os.mkdir(self.path("root"))
+        os.mkdir(self.path("target"))
+        os.symlink(self.path("target"), self.path("root/way"))           # as root in a container makes it
+        ready, go = os.pipe(), os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.chroot(self.path("root"))
+            os.write(ready[1], b"1")
+            os.close(go[1])
+            os.read(go[0], 1)
+            os._exit(0)
+        try:
+            os.read(ready[0], 1)
+            out = f"/proc/{child}/root/way/out.gclog"
+            self.refused(1, r'.*cannot create a file in the folder "/proc/\d+/root/way/": No such file or directory; make that folder first, or name another', "convert", "in", "-o", out)
+            self.assertEqual(os.listdir(self.path("target")), [])
+            os.makedirs(self.path("root") + self.path("target"))
+            for kind in KINDS:
+                self.done("convert", "in", "-q", "-o", f"/proc/{child}/root/way/out.{kind}")
+            self.assertEqual(os.listdir(self.path("target")), [])
+            self.assertEqual(sorted(os.listdir(self.path("root") + self.path("target"))), sorted(f"out.{kind}" for kind in KINDS))
+        finally:
+            os.close(go[1])
+            os.waitpid(child, 0)
+
     def test_temporary_names_that_are_taken(self):
         """Whatever the numbers will be: nothing that lies under a temporary name is used."""
         for format in KINDS:
