@@ -144,6 +144,31 @@ static void ordinary_names(void **state)
     assert_int_equal(chdir("/"), 0);
 }
 
+/* What /proc has for an open file is the file, whatever its name. */
+static void links_that_are_no_names(void **state)
+{
+    (void)state;
+    bool planted = false;
+    char name[64];
+    dir("%gone");
+    int folder_fd = open(at("%gone"), O_RDONLY | O_DIRECTORY | O_CLOEXEC), file_fd = open(at("%out"), O_RDONLY | O_CLOEXEC);
+    assert_true(folder_fd >= 0 && file_fd >= 0);
+    assert_int_equal(rmdir(at("%gone")), 0);
+    assert_int_equal(rename(at("%out"), at("%out of sight")), 0);
+    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", folder_fd);
+    leads_to(name, "", &planted);
+    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", file_fd);
+    link_to(name, "%a/link", geteuid());
+    assert_int_equal(symlink("out of sight", at("%out")), 0);            /* for the comparison */
+    leads_to(name, "%out", &planted);
+    leads_to("%a/link", "%out", &planted);
+    fails("%a/link/x", O_RDONLY, &planted, -ENOTDIR);
+    fails("%a/link", O_RDONLY | O_DIRECTORY, &planted, -ENOTDIR);
+    assert_false(planted);
+    close(folder_fd);
+    close(file_fd);
+}
+
 static void links_of_others(void **state)
 {
     (void)state;
@@ -270,7 +295,7 @@ int main(void)
 {
 #define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(ordinary_names), IN_FOLDER(links_of_others), IN_FOLDER(in_the_root_of_a_process), IN_FOLDER(in_the_folder_of_a_process),
+        IN_FOLDER(ordinary_names), IN_FOLDER(links_that_are_no_names), IN_FOLDER(links_of_others), IN_FOLDER(in_the_root_of_a_process), IN_FOLDER(in_the_folder_of_a_process),
         IN_FOLDER(links_of_others_in_a_root), IN_FOLDER(too_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
