@@ -2,6 +2,7 @@
 import csv
 import ctypes
 import io
+import json
 import os
 import pty
 import stat
@@ -69,6 +70,9 @@ class Planted(CliTest):
         self.done("convert", "in", "-q", "-o", "shared/out.gclog")
         self.assertEqual(os.listdir(self.path("target")), [])
         self.plant("shared/dir", self.path("target"))
+        os.symlink("shared/dir", self.path("own"))               # leads to it by another link
+        self.refused(1, r'.*a link of another user leads to the folder "own/".*', "convert", "in", "-o", "own/out.gclog")
+        os.chmod(self.path("shared"), 0o777)                     # where the kernel would follow, whatever fs.protected_symlinks is
         for name in [f"out.{kind}" for kind in KINDS] + ["deeper/../out.gclog"]:
             self.refused(1, r'.*a link of another user leads to the folder "shared/dir/.*"', "convert", "in", "-o", f"shared/dir/{name}")
         self.assertEqual(os.listdir(self.path("target")), [])
@@ -233,6 +237,14 @@ class Names(NamesTest):
             run, text = self.on_terminal("report", "evil", *words)
             self.assertEqual(run.code, 0)
             self.clean(text.replace("\x1b[1m", "", 1).replace("\x1b[0m", "", 1))       # our own: headings are bold
+
+    def test_json(self):
+        """What is escaped is read back as it was."""
+        names = ['"', "\\", '\\"},{"', "\x01\x1b\x7f\u009b\n\r\t", BIDI, "</script>", *FORMULAS]
+        self.put("evil", types_trace(*((f"{name}{i}", 1, 24) for i, name in enumerate(names)), command_line=names[2]))
+        report = json.loads(self.done("report", "evil", "--json", "--names=raw").text)
+        self.assertEqual({t["name"] for t in report["types"]}, {f"{name}{i}" for i, name in enumerate(names)})
+        self.assertEqual(json.loads(self.done("info", "evil", "--json").text)["process"]["command_line"], names[2])
 
     def test_formulas(self):
         self.put("evil", types_trace(*((name, 1, 24 + i) for i, name in enumerate(FORMULAS))))
