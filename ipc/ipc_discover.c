@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/way.h"
 #include "ipc/ipc_procfs.h"
-#include "ipc/ipc_root.h"
 #include "ipc/ipc_sock.h"
 
 /* dotnet-diagnostic-PID-KEY-socket, and the name dsrouter uses for the device behind it; KEY is the start time. */
@@ -25,7 +25,6 @@ struct candidate {
     char name[NAME_BYTES];
     int64_t mtime_s;
     int64_t mtime_ns;
-    uint32_t uid; /* of its owner */
 };
 
 /* One directory to look into, and why. */
@@ -33,8 +32,8 @@ struct place {
     const char *proc;
     const struct gcd_procfs_target *target;
     char dir[GCD_IPC_PATH_MAX]; /* without a slash at the end */
+    int dir_fd;                 /* the same, open */
     bool foreign;               /* seen in any of the directories: its socket, of another user */
-    int os_errno;               /* not 0: why it cannot be looked at; dir is then for messages only */
 };
 
 /* ---- candidates ---- */
@@ -82,7 +81,6 @@ static int look(int dir_fd, const char *name, struct candidate *ret)
     memcpy(ret->name, name, n + 1);
     ret->mtime_s = (int64_t)sb.st_mtim.tv_sec;
     ret->mtime_ns = (int64_t)sb.st_mtim.tv_nsec;
-    ret->uid = sb.st_uid;
     return 0;
 }
 
@@ -108,25 +106,22 @@ static gcd_status join(const char *dir, const char *name, char *ret_path, struct
     return GCD_OK;
 }
 
-static gcd_status not_ours(uint32_t pid, const char *path, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+static gcd_status not_ours(uint32_t pid, uid_t owner, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
 {
-    struct stat sb;
     *ret_reason = GCD_IPC_REASON_PERMISSION;
-    if (stat(path, &sb) != 0)
-        return gcd_fail_os(err, errno, "cannot use the diagnostic socket of process %" PRIu32, pid);
     return gcd_fail_os(err, EACCES,
                        "the diagnostic socket of process %" PRIu32
                        " belongs to user %lu; only that user and root may use it",
-                       pid, (unsigned long)sb.st_uid);
+                       pid, (unsigned long)owner);
 }
 
 /*
  * Anybody can make a file of any name in /tmp, and root would believe what it says.  Its owner must be whom the process runs as, or
  * has run as when it made it.
  */
-static bool is_of_the_process(const struct gcd_procfs_target *t, const struct candidate *c)
+static bool is_of_the_process(const struct gcd_procfs_target *t, uid_t owner)
 {
-    return !t->uids_known || c->uid == 0 || c->uid == t->uid || c->uid == t->saved_uid;
+    return !t->uids_known || owner == 0 || owner == t->uid || owner == t->saved_uid;
 }
 
 static gcd_status of_another(uint32_t pid, const char *path, const char *whose, unsigned long number, enum gcd_ipc_reason *ret_reason,
@@ -139,36 +134,54 @@ static gcd_status of_another(uint32_t pid, const char *path, const char *whose, 
 /*
  * A name with the start time of the process (EXACT) is no left-over; any other nearly always is, of a killed process that had the same
  * number, or, in a shared directory, the socket of a process in another container.  Who listens there is told by connecting.
+ * FD: the socket, open (O_PATH), so that nobody puts another one in its place between these looks; whose it is stands in SB.
  */
-static gcd_status try_out(struct place *pl, const struct candidate *c, bool exact, char *ret_path, enum gcd_ipc_reason *ret_reason,
-                          struct gcd_error *err)
+static gcd_status judge(struct place *pl, int fd, const struct stat *sb, const char *path, bool exact, enum gcd_ipc_reason *ret_reason,
+                        struct gcd_error *err)
 {
-    char path[GCD_IPC_PATH_MAX];
     uint32_t pid = pl->target->pid;
-    GCD_TRY(join(pl->dir, c->name, path, err));
-    if (!is_of_the_process(pl->target, c))
-        return of_another(pid, path, "user", c->uid, ret_reason, err);
-    int fd = gcd_sock_connect(path);
-    if (fd == -EACCES || fd == -EPERM) { /* the runtime makes the file with mode 0600 and checks nothing else */
+    if (!is_of_the_process(pl->target, sb->st_uid))
+        return of_another(pid, path, "user", sb->st_uid, ret_reason, err);
+    int sock = gcd_sock_connect_to(fd);
+    if (sock == -EACCES || sock == -EPERM) { /* the runtime makes the file with mode 0600 and checks nothing else */
         pl->foreign = pl->foreign || exact;
-        return not_ours(pid, path, ret_reason, err);
+        return not_ours(pid, sb->st_uid, ret_reason, err);
     }
     /* EAGAIN: its queue is full, so it lives.  Why an exact one does not answer is told by whoever connects in earnest. */
-    if (fd < 0 && fd != -EAGAIN && !exact) {
+    if (sock < 0 && sock != -EAGAIN && !exact) {
         *ret_reason = GCD_IPC_REASON_STALE;
         return gcd_fail(err, GCD_E_NOT_FOUND,
                         "process %" PRIu32 " has no diagnostic socket: it is not a .NET process, or its diagnostics are off "
                         "(DOTNET_EnableDiagnostics=0; only a start without it helps); %s is left over, nobody listens there",
                         pid, path);
     }
-    uint32_t peer = fd < 0 ? 0 : gcd_sock_peer_pid(fd);
-    if (fd >= 0)
-        (void)close(fd);
+    uint32_t peer = sock < 0 ? 0 : gcd_sock_peer_pid(sock);
+    if (sock >= 0)
+        (void)close(sock);
     /* One that has ended had left the socket to somebody who inherited it. */
     if (peer != 0 && peer != pid && gcd_procfs_exists(pl->proc, peer))
         return of_another(pid, path, "process", peer, ret_reason, err);
-    memcpy(ret_path, path, strlen(path) + 1);
     return GCD_OK;
+}
+
+static gcd_status try_out(struct place *pl, const struct candidate *c, bool exact, char *ret_path, enum gcd_ipc_reason *ret_reason,
+                          struct gcd_error *err)
+{
+    char path[GCD_IPC_PATH_MAX];
+    struct stat sb;
+    GCD_TRY(join(pl->dir, c->name, path, err));
+    int fd = openat(pl->dir_fd, c->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &sb) != 0) {
+        int e = errno;
+        if (fd >= 0)
+            (void)close(fd);
+        return gcd_fail_os(err, e, "cannot use the diagnostic socket of process %" PRIu32, pl->target->pid);
+    }
+    gcd_status st = judge(pl, fd, &sb, path, exact, ret_reason, err);
+    (void)close(fd);
+    if (st == GCD_OK)
+        memcpy(ret_path, path, strlen(path) + 1);
+    return st;
 }
 
 /* The newest that is the one; else what is wrong with the newest. */
@@ -221,12 +234,17 @@ static gcd_status search_others(struct place *pl, char *ret_path, enum gcd_ipc_r
     struct candidate *list = NULL;
     size_t n = 0, cap = 0;
     bool mem_ok = true;
-    DIR *dir = opendir(pl->dir[0] == '\0' ? "/" : pl->dir);
-    if (dir == NULL)
-        return cannot_look(pl, errno, ret_reason, err);
+    int fd = openat(pl->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (dir == NULL) {
+        int e = errno;
+        if (fd >= 0)
+            (void)close(fd);
+        return cannot_look(pl, e, ret_reason, err);
+    }
     for (struct dirent *e; mem_ok && (e = readdir(dir)) != NULL;) {
         struct candidate c;
-        if (!name_matches(e->d_name, pl->target->inner_pid) || look(dirfd(dir), e->d_name, &c) != 0)
+        if (!name_matches(e->d_name, pl->target->inner_pid) || look(pl->dir_fd, e->d_name, &c) != 0)
             continue;
         mem_ok = gcd_vec_reserve(&alloc, &list, &cap, n + 1, sizeof *list, SIZE_MAX / sizeof *list);
         if (mem_ok)
@@ -242,14 +260,8 @@ static gcd_status search_others(struct place *pl, char *ret_path, enum gcd_ipc_r
     return st;
 }
 
-static gcd_status search_place(struct place *pl, char *ret_path, enum gcd_ipc_reason *ret_reason,
-                               struct gcd_error *err)
+static gcd_status search_dir(struct place *pl, char *ret_path, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
 {
-    if (pl->os_errno != 0)
-        return cannot_look(pl, pl->os_errno, ret_reason, err);
-    int dir_fd = open(pl->dir[0] == '\0' ? "/" : pl->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (dir_fd < 0)
-        return cannot_look(pl, errno, ret_reason, err);
     struct candidate found[N_PREFIXES];
     size_t n = 0;
     int failed = 0;
@@ -257,13 +269,12 @@ static gcd_status search_place(struct place *pl, char *ret_path, enum gcd_ipc_re
         char name[NAME_BYTES];
         (void)snprintf(name, sizeof name, "%s%" PRIu32 "-%" PRIu64 "-socket", prefixes[i], pl->target->inner_pid,
                        pl->target->start_jiffies);
-        int r = look(dir_fd, name, &found[n]);
+        int r = look(pl->dir_fd, name, &found[n]);
         if (r == 0)
             n++;
         else if (r != -ENOENT)
             failed = -r;
     }
-    (void)close(dir_fd);
     if (n > 0) {
         /* dsrouter is a .NET program and has two; the reference client takes the newer one as well. */
         gcd_status st = try_all(pl, found, n, true, ret_path, ret_reason, err);
@@ -276,65 +287,33 @@ static gcd_status search_place(struct place *pl, char *ret_path, enum gcd_ipc_re
     return search_others(pl, ret_path, ret_reason, err);
 }
 
+static gcd_status search_place(struct place *pl, char *ret_path, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+{
+    pl->dir_fd = gcd_way_open(pl->dir[0] == '\0' ? "/" : pl->dir, O_PATH | O_DIRECTORY, NULL);
+    if (pl->dir_fd < 0)
+        return cannot_look(pl, -pl->dir_fd, ret_reason, err);
+    gcd_status st = search_dir(pl, ret_path, ret_reason, err);
+    (void)close(pl->dir_fd);
+    return st;
+}
+
 /* ---- all directories ---- */
-
-static bool same_file(const char *a, const char *b)
-{
-    struct stat sa, sb;
-    return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
-}
-
-/* Does the process see the files that we see?  Then links lead where it says.  The same root may have other mounts below it. */
-static bool same_files(const char *proc, uint32_t pid)
-{
-    char its[GCD_IPC_PATH_MAX];
-    int n = snprintf(its, sizeof its, "%s/%" PRIu32 "/ns/mnt", proc, pid);
-    if (n < 0 || (size_t)n >= sizeof its || !same_file(its, "/proc/self/ns/mnt"))
-        return false;
-    n = snprintf(its, sizeof its, "%s/%" PRIu32 "/root", proc, pid);
-    return n > 0 && (size_t)n < sizeof its && same_file(its, "/");
-}
 
 /*
  * The directory BASE as the process sees it: as it is, or (INSIDE) through the root directory of the process, out of which no
- * symbolic link leads.  False when the result does not fit or is no other place.
+ * symbolic link leads (gcd_way_open).  False when the result does not fit or is no other place.
  */
 static bool make_place(const char *proc, const char *base, bool inside, struct place *pl)
 {
     size_t n_base = strlen(base);
     while (n_base > 0 && base[n_base - 1] == '/')
         n_base--;
-    pl->os_errno = 0;
-    if (!inside) {
-        if (base[0] != '/' && pl->target->env_known)
-            return false;
-        /* Absolute, or our own TMPDIR, relative to our own directory. */
-        int n = snprintf(pl->dir, sizeof pl->dir, "%.*s", (int)n_base, base);
-        return n >= 0 && (size_t)n < sizeof pl->dir;
-    }
-    if (base[0] != '/' && !pl->target->env_known)
+    if (base[0] != '/' && inside != pl->target->env_known) /* our own TMPDIR is relative to our own directory */
         return false;
-    char root[GCD_IPC_PATH_MAX], cwd[GCD_IPC_PATH_MAX], resolved[GCD_IPC_PATH_MAX];
-    int n_root = snprintf(root, sizeof root, "%s/%" PRIu32 "/root", proc, pl->target->pid);
-    int n_cwd = snprintf(cwd, sizeof cwd, "%s/%" PRIu32 "/cwd", proc, pl->target->pid);
-    if (n_root < 0 || (size_t)n_root >= sizeof root || n_cwd < 0 || (size_t)n_cwd >= sizeof cwd)
-        return false;
-    const char *from = base[0] == '/' ? root : cwd;
-    size_t n_from = strlen(from), slash = base[0] != '/';
-    if (n_from + slash + n_base >= sizeof pl->dir)
-        return false;
-    memcpy(pl->dir, from, n_from);
-    if (slash)
-        pl->dir[n_from] = '/';
-    memcpy(pl->dir + n_from + slash, base, n_base);
-    pl->dir[n_from + slash + n_base] = '\0';
-    if (same_files(proc, pl->target->pid))
-        return true;
-    int r = gcd_root_resolve(root, cwd, base, resolved, sizeof resolved);
-    pl->os_errno = -r;
-    if (r == 0)
-        memcpy(pl->dir, resolved, strlen(resolved) + 1);
-    return true;
+    int n = inside ? snprintf(pl->dir, sizeof pl->dir, "%s/%" PRIu32 "/%s%.*s", proc, pl->target->pid, base[0] == '/' ? "root" : "cwd/",
+                              (int)n_base, base) :
+                     snprintf(pl->dir, sizeof pl->dir, "%.*s", (int)n_base, base);
+    return n >= 0 && (size_t)n < sizeof pl->dir;
 }
 
 /* What a person can do about it depends on what could be read. */

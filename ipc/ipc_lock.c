@@ -5,6 +5,8 @@
  * take any name; so a holder counts only if it could dump the process, too.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stddef.h>
@@ -18,6 +20,7 @@
 #include <gcdumpc/ipc.h>
 
 #include "base/error.h"
+#include "base/way.h"
 #include "ipc/ipc_procfs.h"
 
 /* Between bind and listen, and between the death of a holder and our next try, nobody answers: a few moments. */
@@ -111,7 +114,11 @@ static gcd_status lock_socket(const char *path, struct gcd_ipc_lock *ret, struct
 {
     struct stat sb;
     char name[100];
-    if (stat(path, &sb) != 0)            /* why, the attempt to connect will say */
+    int fd = gcd_way_open(path, O_PATH, NULL);
+    bool known = fd >= 0 && fstat(fd, &sb) == 0;
+    if (fd >= 0)
+        (void)close(fd);
+    if (!known)                          /* why, the attempt to connect will say */
         return GCD_OK;
     (void)snprintf(name, sizeof name, "gcdumpc/socket/%" PRIu64 "/%" PRIu64, (uint64_t)sb.st_dev, (uint64_t)sb.st_ino);
     return lock_name(name, "of it", sb.st_uid, ret, &ret->fds[1], err);

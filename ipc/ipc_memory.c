@@ -9,14 +9,15 @@
 #include "ipc/ipc_memory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/way.h"
 #include "ipc/ipc_procfs.h"
-#include "ipc/ipc_root.h"
 
 /* A line of mountinfo or cgroup; longer ones are not of cgroups. */
 #define LINE_BYTES 8192
@@ -161,6 +162,14 @@ static uint64_t room_up_from(char *folder, size_t n_top, const struct files *f)
     }
 }
 
+static bool can_be_read(const char *folder)
+{
+    int fd = gcd_way_open(folder, O_RDONLY | O_DIRECTORY, NULL);
+    if (fd >= 0)
+        (void)close(fd);
+    return fd >= 0;
+}
+
 /*
  * Where the cgroup NAME of a process lies for us, looked for in PROC/WHOSE/mountinfo; INSIDE: below the root folder of that process.
  * *RET_TOP: length of the part that is the mount.
@@ -177,13 +186,9 @@ static bool find_folder(const char *proc, const char *whose, bool inside, enum v
         const char *rest = parse_mount(line, version, &root, &point) ? below(name, root) : NULL;
         if (rest == NULL)
             continue;
-        if (inside && gcd_root_resolve(path, path, point, ret, cap) != 0)
-            continue;
-        if (!inside)
-            (void)snprintf(ret, cap, "%s", point);
-        *ret_top = strlen(ret);
-        n = snprintf(ret + *ret_top, cap - *ret_top, "%s", rest);
-        found = n >= 0 && (size_t)n < cap - *ret_top && access(ret, R_OK | X_OK) == 0;
+        n = snprintf(ret, cap, "%s%s%s", inside ? path : "", point, rest);
+        *ret_top = (size_t)n - strlen(rest);
+        found = n >= 0 && (size_t)n < cap && can_be_read(ret);
     }
     if (f != NULL)
         (void)fclose(f);

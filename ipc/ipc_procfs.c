@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/way.h"
 
 /* real, effective, saved, file system */
 #define UID_LINE "%*u %" SCNu32 " %" SCNu32
@@ -17,8 +18,7 @@
 /* A descriptor or a negated errno.  A file can be a pipe that somebody put there. */
 static int open_path(const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    return fd < 0 ? -errno : fd;
+    return gcd_way_open(path, O_RDONLY | O_NONBLOCK, NULL);
 }
 
 static int open_file(const char *proc, uint32_t pid, const char *name)

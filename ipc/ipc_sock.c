@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/way.h"
 
 /* connect or bind */
 typedef int name_fn(int fd, const struct sockaddr *addr, socklen_t n);
@@ -28,12 +30,18 @@ static int name_short(name_fn *name, int fd, const char *path)
     return r == 0 ? 0 : -errno;
 }
 
-/*
- * sun_path has 108 bytes, and a path through /proc/PID/root easily has more.  The kernel itself resolves
- * /proc/self/fd/N, so a descriptor of the directory stands in for its name.
- */
-static int name_long(name_fn *name, int fd, const char *path)
+static bool fits(const char *path)
 {
+    return strlen(path) < sizeof((struct sockaddr_un *)0)->sun_path;
+}
+
+/*
+ * sun_path has 108 bytes.  The kernel itself resolves /proc/self/fd/N, so a descriptor of the directory stands in for its name.
+ */
+int gcd_sock_bind(int fd, const char *path)
+{
+    if (fits(path))
+        return name_short(bind, fd, path);
     const char *slash = strrchr(path, '/');
     size_t n_dir = slash == NULL ? 0 : (size_t)(slash - path);
     char dir[GCD_IPC_PATH_MAX];
@@ -46,30 +54,40 @@ static int name_long(name_fn *name, int fd, const char *path)
         return -errno;
     char alias[sizeof((struct sockaddr_un *)0)->sun_path];
     int n = snprintf(alias, sizeof alias, "/proc/self/fd/%d/%s", dir_fd, slash + 1);
-    int r = n < 0 || (size_t)n >= sizeof alias ? -ENAMETOOLONG : name_short(name, fd, alias);
+    int r = n < 0 || (size_t)n >= sizeof alias ? -ENAMETOOLONG : name_short(bind, fd, alias);
     (void)close(dir_fd);
     return r;
 }
 
-static int name_any(name_fn *name, int fd, const char *path)
-{
-    return strlen(path) < sizeof((struct sockaddr_un *)0)->sun_path ? name_short(name, fd, path) : name_long(name, fd, path);
-}
-
-int gcd_sock_bind(int fd, const char *path)
-{
-    return name_any(bind, fd, path);
-}
-
-int gcd_sock_connect(const char *path)
+static int connect_by_name(const char *path)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -errno;
-    int r = name_any(connect, fd, path);
+    int r = name_short(connect, fd, path);
     if (r == 0)
         return fd;
     (void)close(fd);
+    return r;
+}
+
+int gcd_sock_connect_to(int socket_fd)
+{
+    char alias[40];
+    (void)snprintf(alias, sizeof alias, "/proc/self/fd/%d", socket_fd);
+    return connect_by_name(alias);
+}
+
+int gcd_sock_connect(const char *path)
+{
+    /* Where there is no /proc, a name that fits is one that can be used. */
+    if (fits(path) && !gcd_way_is_inside(path))
+        return connect_by_name(path);
+    int at = gcd_way_open(path, O_PATH, NULL);
+    if (at < 0)
+        return at;
+    int r = gcd_sock_connect_to(at);
+    (void)close(at);
     return r;
 }
 

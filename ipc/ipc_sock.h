@@ -11,12 +11,15 @@
 #include <gcdumpc/status.h>
 
 /*
- * Connect a non-blocking stream socket to PATH, of at most GCD_IPC_PATH_MAX - 1 bytes; only its last component has to
- * fit into sun_path.  Returns the descriptor (close-on-exec) or a negated errno.
+ * Connect a non-blocking stream socket to PATH, of at most GCD_IPC_PATH_MAX - 1 bytes; behind the root or current folder of a process
+ * as gcd_way_open.  Returns the descriptor (close-on-exec) or a negated errno.
  */
 int gcd_sock_connect(const char *path);
 
-/* Give the socket FD the name PATH, of the same lengths.  0 or a negated errno. */
+/* The same to the very socket that is open as SOCKET_FD (O_PATH), whatever has its name by now. */
+int gcd_sock_connect_to(int socket_fd);
+
+/* Give the socket FD the name PATH, of which only the last component has to fit into sun_path.  0 or a negated errno. */
 int gcd_sock_bind(int fd, const char *path);
 
 /* gcd_sock_connect with a status, a reason for programs and a message. */

@@ -127,7 +127,8 @@ struct gcd_sink_options {
 
 /*
  * An output at PATH, "-" being standard output.  A regular file is written as a temporary file beside it (mode 0600) that takes
- * the place of PATH in gcd_sink_commit and is removed otherwise; anything else (a device, a pipe) is written directly.
+ * the place of PATH in gcd_sink_commit and is removed otherwise; anything else (a device, a pipe) is written directly.  The folder is opened
+ * as by gcd_folder_open, once: what becomes of its name later does not matter.
  * Temporary files that killed processes of the same user left in the folder are removed first; those in use are locked.  Of a
  * large file only the last 40 MB or so stay in the page cache.
  * The content is gzip when the name ends in ".gz".  OPTIONS may be NULL.
@@ -137,12 +138,21 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_sink_open(const char *path, const struct g
                                                 struct gcd_sink **ret, struct gcd_error *err);
 
 /*
+ * Open the folder PATH as an output in it finds it, for openat and the like (O_PATH).  Links on the way that neither root nor this user has made
+ * are not followed: GCD_E_IO, with ENOTDIR as os_errno.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_folder_open(const char *path, int *ret_fd, struct gcd_error *err);
+
+/*
  * Remove from the open folder DIR_FD what killed processes of the same user left of outputs, as gcd_sink_open and gcd_place_open do in theirs: for
  * folders that nothing is written into any more.  How many were removed; what cannot be removed stays.
  */
 GCD_API uint64_t gcd_sink_sweep(int dir_fd);
 
-/* The name of the temporary file, "" when there is none (any more): for a signal handler that must leave nothing behind. */
+/*
+ * A name of the temporary file, good as long as the sink is: "" when there is none (any more).  For a signal handler that must leave nothing
+ * behind.
+ */
 GCD_API const char *gcd_sink_temporary(const struct gcd_sink *s);
 
 /* An output in memory; its bytes are taken with gcd_sink_memory after the commit and belong to the sink. */

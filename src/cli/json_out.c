@@ -76,6 +76,24 @@ json_t *cli_json_verdict(const struct gcd_verdict *v)
     return o;
 }
 
+/* DEL can only be in a string, and is the one control character that JSON lets through. */
+static int put_part(const char *s, size_t n, void *to)
+{
+    for (const char *end = s + n; s < end;) {
+        const char *del = memchr(s, 0x7f, (size_t)(end - s));
+        size_t part = (size_t)((del != NULL ? del : end) - s);
+        if (fwrite(s, 1, part, to) != part || (del != NULL && fputs("\\u007F", to) < 0))
+            return -1;
+        s += part + (del != NULL);
+    }
+    return 0;
+}
+
+int cli_json_dump(const json_t *j, FILE *to, size_t flags)
+{
+    return json_dump_callback(j, put_part, to, flags);
+}
+
 int cli_json_print(json_t *j, FILE *to)
 {
     if (j == NULL || no_memory) {
@@ -83,7 +101,7 @@ int cli_json_print(json_t *j, FILE *to)
         errno = ENOMEM;
         return -1;
     }
-    int failed = json_dumpf(j, to, JSON_INDENT(2) | (cli_is_terminal(to) ? JSON_ENSURE_ASCII : 0)) != 0;
+    int failed = cli_json_dump(j, to, JSON_INDENT(2) | (cli_is_terminal(to) ? JSON_ENSURE_ASCII : 0)) != 0;
     putc('\n', to);
     json_decref(j);
     if (no_memory)

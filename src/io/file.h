@@ -5,10 +5,10 @@
 #ifndef GCD_IO_FILE_H
 #define GCD_IO_FILE_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/stat.h>
 
 #include <gcdumpc/cancel.h>
 #include <gcdumpc/status.h>
@@ -18,12 +18,6 @@ enum gcd_file_kind { GCD_FILE_REGULAR, GCD_FILE_STREAM, GCD_FILE_DIRECTORY };
 /* Open for reading; "-" is a duplicate of standard input.  RET_BASE: where reading starts in a regular file. */
 gcd_status gcd_file_open_read(const char *path, int *ret_fd, enum gcd_file_kind *ret_kind, uint64_t *ret_base,
                               uint64_t *ret_size, struct gcd_error *err);
-
-/*
- * Is a link, pipe or device neither root's nor this user's?  Where everybody may write, anybody can put one under the name that an output
- * is going to have.
- */
-bool gcd_file_is_planted(const struct stat *st);
 
 /* A file of mode 0600 in DIR that has no name (any more) and is gone when it is closed. */
 gcd_status gcd_file_open_unlinked(const char *dir, int *ret_fd, struct gcd_error *err);
@@ -44,36 +38,48 @@ gcd_status gcd_file_write(int fd, const gcd_cancel_flag *cancel, const void *buf
 gcd_status gcd_file_write_behind(int fd, uint64_t at, size_t n, struct gcd_error *err);
 
 /*
- * Open PATH for writing.  For a file to come or to be replaced: a temporary file beside it, whose name is in RET_TEMP
- * (CAP bytes); for a device, a pipe or standard output RET_TEMP is empty and PATH itself is open.  MODE: permissions of a new file.
+ * Where an output is going to lie.  Its folder is open, so it stays there, whatever others make of the names on the way; links that another
+ * user has planted (base/way.h) do not lead to it.
  */
-gcd_status gcd_file_open_write(const char *path, unsigned mode, const gcd_cancel_flag *cancel, int *ret_fd, char *ret_temp, size_t cap,
+struct gcd_spot {
+    int dir_fd;                  /* -1 = there is none: it is written directly */
+    char name[NAME_MAX + 1];     /* in that folder, */
+    char temp[NAME_MAX + 1];     /* and until it gets that */
+};
+#define GCD_SPOT_NONE (struct gcd_spot){ .dir_fd = -1 }
+
+/*
+ * Open PATH for writing.  For a file to come or to be replaced: a temporary file beside it, of which RET_SPOT tells; for a device, a pipe or
+ * standard output RET_SPOT is GCD_SPOT_NONE and PATH itself is open.  MODE: permissions of a new file.
+ */
+gcd_status gcd_file_open_write(const char *path, unsigned mode, const gcd_cancel_flag *cancel, int *ret_fd, struct gcd_spot *ret_spot,
                                struct gcd_error *err);
 
 /*
  * A temporary file (mode 0600) or folder (0700) beside PATH, that gcd_file_publish shall give that name.  GCD_E_IO when something is there
  * that a folder must not replace: a file, a folder with something in it.
  */
-gcd_status gcd_file_open_place(const char *path, bool folder, int *ret_fd, char *ret_temp, size_t cap, struct gcd_error *err);
+gcd_status gcd_file_open_place(const char *path, bool folder, int *ret_fd, struct gcd_spot *ret_spot, struct gcd_error *err);
 
 /*
- * The temporary file or folder itself, ".NAME.PID-N.gcdumpc-tmp".  It is locked (flock) as long as FD is open: what a killed process left in
- * this folder is not, and is removed now.
+ * The temporary file or folder itself, ".NAME.PID-N.gcdumpc-tmp", in the open folder of SPOT.  It is locked (flock) as long as FD is open: what
+ * a killed process left in this folder is not, and is removed now.
  */
-gcd_status gcd_file_open_temporary(const char *path, bool folder, unsigned mode, int *ret_fd, char *ret_temp, size_t cap,
-                                   struct gcd_error *err);
+gcd_status gcd_file_open_temporary(struct gcd_spot *spot, bool folder, unsigned mode, int *ret_fd, struct gcd_error *err);
+
+/* A path of the temporary output at PATH for those who need one, RET[CAP]; "" when there is none.  It ends with the spot. */
+void gcd_spot_path(const struct gcd_spot *spot, const char *path, char *ret, size_t cap);
+/* Without the output, if it is still a temporary one; FD: as it is open.  Any number of times. */
+void gcd_spot_clear(struct gcd_spot *spot, int fd);
 
 /* What has been written is on the disk.  A descriptor that cannot be synced is no failure. */
 gcd_status gcd_file_sync(int fd, struct gcd_error *err);
 /* Of a regular file, else 0. */
 uint64_t gcd_file_bytes(int fd);
-/* Sync FD, rename TEMP to PATH, sync the folder.  TEMP can be a folder, too; it replaces only an empty one. */
-gcd_status gcd_file_publish(int fd, const char *temp, const char *path, struct gcd_error *err);
+/* Sync FD, give it its name, sync the folder; then SPOT is GCD_SPOT_NONE.  A folder replaces only an empty one. */
+gcd_status gcd_file_publish(int fd, struct gcd_spot *spot, struct gcd_error *err);
 
-void gcd_file_remove(const char *path);
-/* The folder PATH, open as FD, with the files in it; folders in it are none of ours and stay. */
-void gcd_file_remove_folder(int fd, const char *path);
-/* The same of NAME in the open folder DIR_FD. */
+/* The folder NAME of the open folder DIR_FD, itself open as FD, with the files in it; folders in it are none of ours and stay. */
 void gcd_file_remove_folder_at(int fd, int dir_fd, const char *name);
 gcd_status gcd_file_close(int fd, struct gcd_error *err);
 

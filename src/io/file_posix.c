@@ -11,7 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <gcdumpc/io.h>
+
 #include "base/error.h"
+#include "base/way.h"
 
 /* How often a reader of a silent pipe looks whether it shall stop. */
 #define POLL_MS 100
@@ -191,23 +194,6 @@ static int descriptor_named(const char *path)
     return -1;
 }
 
-bool gcd_file_is_planted(const struct stat *st)
-{
-    return st->st_uid != 0 && st->st_uid != geteuid();
-}
-
-/* As stat, but of a link that somebody else has planted the link itself: it is not followed, a rename takes its place. */
-static int look_at(const char *path, struct stat *ret)
-{
-    struct stat link;
-    if (lstat(path, &link) != 0)
-        return -1;
-    if (!S_ISLNK(link.st_mode) || !gcd_file_is_planted(&link))
-        return stat(path, ret);
-    *ret = link;
-    return 0;
-}
-
 /* The same for symbolic links that lead to such a name.  Other links are not followed: a rename takes their place. */
 static int descriptor_of(const char *path)
 {
@@ -218,7 +204,7 @@ static int descriptor_of(const char *path)
     memcpy(link, path, strlen(path) + 1);
     for (unsigned hops = 0; hops < 16; hops++) {
         int fd = descriptor_named(link);
-        bool follow = fd < 0 && lstat(link, &st) == 0 && S_ISLNK(st.st_mode) && !gcd_file_is_planted(&st);
+        bool follow = fd < 0 && lstat(link, &st) == 0 && S_ISLNK(st.st_mode) && !gcd_way_is_planted(&st);
         ssize_t n = follow ? readlink(link, target, sizeof target - 1) : -1;
         if (n <= 0 || target[0] != '/')
             return fd;
@@ -239,7 +225,7 @@ static gcd_status check_device(int fd, struct gcd_error *err)
         return gcd_fail_os(err, errno, "cannot open");
     if (S_ISREG(st.st_mode))
         return gcd_fail(err, GCD_E_IO, "has become a file while it was opened");
-    if (gcd_file_is_planted(&st))
+    if (gcd_way_is_planted(&st))
         return gcd_fail(err, GCD_E_IO, "is a %s of another user (%lu)", S_ISFIFO(st.st_mode) ? "pipe" : "device", (unsigned long)st.st_uid);
     return GCD_OK;
 }
@@ -248,7 +234,8 @@ static gcd_status check_device(int fd, struct gcd_error *err)
 static gcd_status open_device(const char *path, const gcd_cancel_flag *cancel, bool pipe, int *ret_fd, struct gcd_error *err)
 {
     for (;;) {
-        int fd = open_retry(path, O_WRONLY | O_NONBLOCK | O_NOCTTY, 0);
+        bool planted;
+        int fd = gcd_way_open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY, &planted);
         if (fd >= 0) {
             gcd_status st = check_device(fd, err);
             if (st != GCD_OK) {
@@ -260,8 +247,8 @@ static gcd_status open_device(const char *path, const gcd_cancel_flag *cancel, b
             *ret_fd = fd;
             return GCD_OK;
         }
-        if (errno != ENXIO || !pipe)
-            return gcd_fail_os(err, errno, "cannot open");
+        if (fd != -ENXIO || !pipe)
+            return gcd_fail_os(err, -fd, "cannot open");
         if (canceled(cancel))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
         (void)poll(NULL, 0, POLL_MS);
@@ -275,10 +262,82 @@ static size_t folder_len(const char *path)
     return slash == NULL ? 0 : (size_t)(slash - path) + 1;
 }
 
-gcd_status gcd_file_open_write(const char *path, unsigned mode, const gcd_cancel_flag *cancel, int *ret_fd, char *ret_temp, size_t cap,
+static gcd_status astray(const char *folder, struct gcd_error *err)
+{
+    gcd_status st = gcd_fail(err, GCD_E_IO, "a link of another user leads to the folder \"%s\"", folder);
+    if (err != NULL)
+        err->os_errno = ENOTDIR;
+    return st;
+}
+
+gcd_status gcd_folder_open(const char *path, int *ret_fd, struct gcd_error *err)
+{
+    bool planted = false;
+    int fd = gcd_way_open(path, O_PATH | O_DIRECTORY, &planted);
+    if (planted)
+        return astray(path, err);
+    if (fd < 0)
+        return gcd_fail_os(err, -fd, "cannot open the folder \"%s\"", path);
+    *ret_fd = fd;
+    return GCD_OK;
+}
+
+/* The folder of PATH and the name in it. */
+static gcd_status open_folder(const char *path, bool folder, struct gcd_spot *ret, struct gcd_error *err)
+{
+    char dir[PATH_MAX];
+    bool planted = false;
+    size_t n = folder_len(path);
+    if (n >= sizeof dir)
+        return gcd_fail(err, GCD_E_ARG, "the file name is too long");
+    if (strlen(path + n) > NAME_MAX)
+        return gcd_fail_os(err, ENAMETOOLONG, "cannot create it");
+    memcpy(dir, n == 0 ? "." : path, n == 0 ? 1 : n);
+    dir[n == 0 ? 1 : n] = '\0';
+    int fd = gcd_way_open(dir, O_PATH | O_DIRECTORY, &planted);
+    if (planted)
+        return astray(dir, err);
+    if (fd == -ENOENT)
+        return gcd_fail_os(err, -fd, "cannot create a %s in the folder \"%s\"", folder ? "folder" : "file", dir);
+    if (fd < 0)
+        return gcd_fail_os(err, -fd, "cannot create a temporary %s beside it", folder ? "folder" : "file");
+    *ret = (struct gcd_spot){ .dir_fd = fd };
+    memcpy(ret->name, path + n, strlen(path + n));
+    return GCD_OK;
+}
+
+/* As stat, but of a link that somebody else has planted the link itself: it is not followed, a rename takes its place. */
+static bool look_at(const struct gcd_spot *spot, const char *path, struct stat *ret)
+{
+    bool planted = false;
+    if (fstatat(spot->dir_fd, spot->name, ret, AT_SYMLINK_NOFOLLOW) != 0)
+        return false;
+    if (!S_ISLNK(ret->st_mode) || gcd_way_is_planted(ret))
+        return true;
+    int fd = gcd_way_open(path, O_PATH, &planted);
+    bool there = fd >= 0 ? fstat(fd, ret) == 0 : planted;
+    if (fd >= 0)
+        (void)close(fd);
+    return there;
+}
+
+static gcd_status open_beside(const char *path, unsigned mode, const gcd_cancel_flag *cancel, int *ret_fd, struct gcd_spot *spot,
+                              struct gcd_error *err)
+{
+    struct stat st;
+    bool there = look_at(spot, path, &st);
+    if (there && S_ISDIR(st.st_mode))
+        return gcd_fail(err, GCD_E_ARG, "is a directory, a file name is needed");
+    if (!there || S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
+        return gcd_file_open_temporary(spot, false, mode, ret_fd, err);
+    gcd_spot_clear(spot, -1);
+    return open_device(path, cancel, S_ISFIFO(st.st_mode), ret_fd, err);
+}
+
+gcd_status gcd_file_open_write(const char *path, unsigned mode, const gcd_cancel_flag *cancel, int *ret_fd, struct gcd_spot *ret_spot,
                                struct gcd_error *err)
 {
-    ret_temp[0] = '\0';
+    *ret_spot = GCD_SPOT_NONE;
     int open_fd = descriptor_of(path);
     if (open_fd >= 0) {
         *ret_fd = fcntl(open_fd, F_DUPFD_CLOEXEC, 3);
@@ -286,48 +345,79 @@ gcd_status gcd_file_open_write(const char *path, unsigned mode, const gcd_cancel
     }
     if (path[0] == '\0')
         return gcd_fail(err, GCD_E_ARG, "the name of the output is empty");
-    struct stat st;
-    bool there = look_at(path, &st) == 0;
-    if (path[strlen(path) - 1] == '/' || (there && S_ISDIR(st.st_mode)))
+    if (path[strlen(path) - 1] == '/')
         return gcd_fail(err, GCD_E_ARG, "is a directory, a file name is needed");
-    if (there && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
-        return open_device(path, cancel, S_ISFIFO(st.st_mode), ret_fd, err);
-    if (strlen(path + folder_len(path)) > NAME_MAX)
-        return gcd_fail_os(err, ENAMETOOLONG, "cannot create it");
-    return gcd_file_open_temporary(path, false, mode, ret_fd, ret_temp, cap, err);
+    GCD_TRY(open_folder(path, false, ret_spot, err));
+    gcd_status st = open_beside(path, mode, cancel, ret_fd, ret_spot, err);
+    if (st != GCD_OK)
+        gcd_spot_clear(ret_spot, -1);
+    return st;
 }
 
 /* Does a folder hold something?  One that cannot be read is left to the rename, which knows. */
-static bool holds_something(const char *path)
+static bool holds_something(const struct gcd_spot *spot)
 {
     bool something = false;
-    DIR *d = opendir(path);
+    int fd = openat(spot->dir_fd, spot->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     for (struct dirent *e; d != NULL && !something && (e = readdir(d)) != NULL;)
         something = strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
     if (d != NULL)
         closedir(d);
+    else if (fd >= 0)
+        close(fd);
     return something;
 }
 
-gcd_status gcd_file_open_place(const char *path, bool folder, int *ret_fd, char *ret_temp, size_t cap, struct gcd_error *err)
+static gcd_status open_new(const char *path, bool folder, int *ret_fd, struct gcd_spot *spot, struct gcd_error *err)
 {
-    ret_temp[0] = '\0';
-    const char *name = path + folder_len(path);
-    if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-        return gcd_fail(err, GCD_E_ARG, "names no %s of its own", folder ? "folder" : "file");
-    if (strlen(name) > NAME_MAX)
-        return gcd_fail_os(err, ENAMETOOLONG, "cannot create it");
     struct stat st;
-    bool there = (folder ? lstat(path, &st) : look_at(path, &st)) == 0;  /* a file may replace a link, as in gcd_file_open_write */
+    /* a file may replace a link, as in gcd_file_open_write */
+    bool there = folder ? fstatat(spot->dir_fd, spot->name, &st, AT_SYMLINK_NOFOLLOW) == 0 : look_at(spot, path, &st);
     if (there && folder && !S_ISDIR(st.st_mode))
         return gcd_fail(err, GCD_E_IO, "exists and is no folder");
-    if (there && folder && holds_something(path))
+    if (there && folder && holds_something(spot))
         return gcd_fail(err, GCD_E_IO, "is a folder that is not empty; name a new one");
     if (there && !folder && S_ISDIR(st.st_mode))
         return gcd_fail(err, GCD_E_ARG, "is a directory, a file name is needed");
     if (there && !folder && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
         return gcd_fail(err, GCD_E_ARG, "is no regular file, and this format needs one");
-    return gcd_file_open_temporary(path, folder, folder ? 0700 : 0600, ret_fd, ret_temp, cap, err);
+    return gcd_file_open_temporary(spot, folder, folder ? 0700 : 0600, ret_fd, err);
+}
+
+gcd_status gcd_file_open_place(const char *path, bool folder, int *ret_fd, struct gcd_spot *ret_spot, struct gcd_error *err)
+{
+    *ret_spot = GCD_SPOT_NONE;
+    const char *name = path + folder_len(path);
+    if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return gcd_fail(err, GCD_E_ARG, "names no %s of its own", folder ? "folder" : "file");
+    GCD_TRY(open_folder(path, folder, ret_spot, err));
+    gcd_status st = open_new(path, folder, ret_fd, ret_spot, err);
+    if (st != GCD_OK)
+        gcd_spot_clear(ret_spot, -1);
+    return st;
+}
+
+void gcd_spot_path(const struct gcd_spot *spot, const char *path, char *ret, size_t cap)
+{
+    ret[0] = '\0';
+    if (spot->temp[0] == '\0')
+        return;
+    /* The folder may have another name by now; where there is no /proc, its old one has to do. */
+    int n = snprintf(ret, cap, "/proc/self/fd/%d/%s", spot->dir_fd, spot->temp);
+    if (n < 0 || (size_t)n >= cap || access(ret, F_OK) != 0)
+        n = snprintf(ret, cap, "%.*s%s", (int)folder_len(path), path, spot->temp);
+    if (n < 0 || (size_t)n >= cap)
+        ret[0] = '\0';
+}
+
+void gcd_spot_clear(struct gcd_spot *spot, int fd)
+{
+    if (spot->temp[0] != '\0' && unlinkat(spot->dir_fd, spot->temp, 0) != 0)
+        gcd_file_remove_folder_at(fd, spot->dir_fd, spot->temp);
+    if (spot->dir_fd >= 0)
+        (void)close(spot->dir_fd);
+    *spot = GCD_SPOT_NONE;
 }
 
 gcd_status gcd_file_sync(int fd, struct gcd_error *err)
@@ -347,33 +437,24 @@ uint64_t gcd_file_bytes(int fd)
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 }
 
-gcd_status gcd_file_publish(int fd, const char *temp, const char *path, struct gcd_error *err)
+gcd_status gcd_file_publish(int fd, struct gcd_spot *spot, struct gcd_error *err)
 {
     GCD_TRY(gcd_file_sync(fd, err));
-    if (rename(temp, path) != 0) {
+    if (renameat(spot->dir_fd, spot->temp, spot->dir_fd, spot->name) != 0) {
         int e = errno;
         if (e == ENOTEMPTY || e == EEXIST)
             return gcd_fail(err, GCD_E_IO, "is a folder that is not empty; name a new one");
         return gcd_fail_os(err, e, "cannot give the output its name");
     }
-    char dir[PATH_MAX];
-    size_t len = folder_len(path);
-    if (len >= sizeof dir)
-        return GCD_OK;
-    memcpy(dir, len == 0 ? "." : path, len == 0 ? 1 : len);
-    dir[len == 0 ? 1 : len] = '\0';
+    spot->temp[0] = '\0';
     /* The output is there; a folder that cannot be synced (some network file systems) is no reason to call it a failure. */
-    int dfd = open_retry(dir, O_RDONLY | O_DIRECTORY, 0);
-    if (dfd >= 0) {
-        (void)fsync(dfd);
-        close(dfd);
+    int dir = openat(spot->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir >= 0) {
+        (void)fsync(dir);
+        close(dir);
     }
+    gcd_spot_clear(spot, fd);
     return GCD_OK;
-}
-
-void gcd_file_remove(const char *path)
-{
-    (void)unlink(path);
 }
 
 void gcd_file_remove_folder_at(int fd, int dir_fd, const char *name)
@@ -387,11 +468,6 @@ void gcd_file_remove_folder_at(int fd, int dir_fd, const char *name)
     else if (own >= 0)
         close(own);
     (void)unlinkat(dir_fd, name, AT_REMOVEDIR);
-}
-
-void gcd_file_remove_folder(int fd, const char *path)
-{
-    gcd_file_remove_folder_at(fd, AT_FDCWD, path);
 }
 
 gcd_status gcd_file_close(int fd, struct gcd_error *err)

@@ -13,7 +13,8 @@ struct gcd_place {
     int fd;                      /* of the temporary file or folder; -1 = committed, or never opened */
     size_t path_n;
     char *path;                  /* [path_n + 1] */
-    char temp[PATH_MAX];         /* "" = there is none (any more) */
+    struct gcd_spot spot;
+    char temp[PATH_MAX];         /* its path; "" = there is none (any more) */
 };
 
 gcd_status gcd_place_open(const char *path, enum gcd_place_kind kind, const struct gcd_alloc *alloc, struct gcd_place **ret,
@@ -26,16 +27,18 @@ gcd_status gcd_place_open(const char *path, enum gcd_place_kind kind, const stru
     p->alloc = a;
     p->kind = kind;
     p->fd = -1;
+    p->spot = GCD_SPOT_NONE;
     p->path_n = strlen(path);
     while (kind == GCD_PLACE_FOLDER && p->path_n > 1 && path[p->path_n - 1] == '/')
         p->path_n--;
     p->path = gcd_mem_strndup(&a, path, p->path_n);
     gcd_status st = p->path == NULL ? gcd_fail_nomem(err, "opening the output") :
-                    gcd_file_open_place(p->path, kind == GCD_PLACE_FOLDER, &p->fd, p->temp, sizeof p->temp, err);
+                    gcd_file_open_place(p->path, kind == GCD_PLACE_FOLDER, &p->fd, &p->spot, err);
     if (st != GCD_OK) {
         gcd_place_free(p);
         return st;
     }
+    gcd_spot_path(&p->spot, p->path, p->temp, sizeof p->temp);
     *ret = p;
     return GCD_OK;
 }
@@ -64,7 +67,7 @@ gcd_status gcd_place_commit(struct gcd_place *p, struct gcd_error *err)
 {
     if (p->fd < 0)
         return gcd_fail(err, GCD_E_STATE, "the output is already committed");
-    GCD_TRY(gcd_file_publish(p->fd, p->temp, p->path, err));
+    GCD_TRY(gcd_file_publish(p->fd, &p->spot, err));
     p->temp[0] = '\0';
     (void)gcd_file_close(p->fd, NULL);   /* it is synced: it is there, whatever close says */
     p->fd = -1;
@@ -75,10 +78,7 @@ void gcd_place_free(struct gcd_place *p)
 {
     if (p == NULL)
         return;
-    if (p->temp[0] != '\0' && p->kind == GCD_PLACE_FOLDER)
-        gcd_file_remove_folder(p->fd, p->temp);
-    else if (p->temp[0] != '\0')
-        gcd_file_remove(p->temp);
+    gcd_spot_clear(&p->spot, p->fd);
     if (p->fd >= 0)
         (void)gcd_file_close(p->fd, NULL);
     if (p->path != NULL)

@@ -32,13 +32,20 @@ struct gcd_sink {
     int fd;                      /* -1 = memory */
     uint64_t file_bytes;         /* written to it, behind gzip */
     const gcd_cancel_flag *cancel;
-    char *path, *temp;           /* temp "" = written directly; both [PATH_MAX] or NULL */
+    struct gcd_spot spot;        /* of a file that is not written directly */
+    char *temp;                  /* its path now, [PATH_MAX]; "" = it has none of its own */
     bool gzip, finished, committed;
     z_stream z;
     uint8_t *packed;             /* [GZIP_BYTES] */
     uint8_t *memory;
     size_t memory_n, memory_cap;
 };
+
+/* Not written directly, but under a temporary name. */
+static bool is_file(const struct gcd_sink *s)
+{
+    return s->spot.dir_fd >= 0;
+}
 
 static gcd_status sink_new(const struct gcd_alloc *alloc, struct gcd_sink **ret, struct gcd_error *err)
 {
@@ -48,6 +55,7 @@ static gcd_status sink_new(const struct gcd_alloc *alloc, struct gcd_sink **ret,
         return gcd_fail_nomem(err, "opening the output");
     s->alloc = a;
     s->fd = -1;
+    s->spot = GCD_SPOT_NONE;
     s->error = s->behind = (struct gcd_error)GCD_ERROR_INIT;
     s->buffer = gcd_mem_new(&s->alloc, BUFFER_BYTES);
     if (s->buffer == NULL) {
@@ -89,7 +97,7 @@ static gcd_status put(struct gcd_sink *s, const void *bytes, size_t n, struct gc
 {
     if (s->fd >= 0) {
         GCD_TRY(gcd_file_write(s->fd, s->cancel, bytes, n, err));
-        if (s->temp[0] != '\0')
+        if (is_file(s))
             GCD_TRY(gcd_file_write_behind(s->fd, s->file_bytes, n, err));
         s->file_bytes += n;
         return GCD_OK;
@@ -169,19 +177,19 @@ gcd_status gcd_sink_open(const char *path, const struct gcd_sink_options *option
     s->cancel = options != NULL ? options->cancel : NULL;
     size_t len = strlen(path);
     gcd_status st = GCD_OK;
-    s->path = gcd_mem_strndup(&s->alloc, path, len);
     s->temp = gcd_mem_new(&s->alloc, PATH_MAX);
-    if (s->path == NULL || s->temp == NULL)
+    if (s->temp == NULL)
         st = gcd_fail_nomem(err, "opening the output");
     if (st == GCD_OK && len > 3 && strcmp(path + len - 3, ".gz") == 0)
         st = start_gzip(s, err);
     if (st == GCD_OK)
-        st = gcd_file_open_write(path, options != NULL && options->for_all ? 0644 : 0600, s->cancel, &s->fd, s->temp, PATH_MAX, err);
+        st = gcd_file_open_write(path, options != NULL && options->for_all ? 0644 : 0600, s->cancel, &s->fd, &s->spot, err);
     if (st != GCD_OK) {
         gcd_sink_free(s);
         return st;
     }
-    if (options != NULL && options->threads > 1 && s->temp[0] != '\0')
+    gcd_spot_path(&s->spot, path, s->temp, PATH_MAX);
+    if (options != NULL && options->threads > 1 && is_file(s))
         start_thread(s);
     *ret = s;
     return GCD_OK;
@@ -258,7 +266,7 @@ gcd_status gcd_sink_finish(struct gcd_sink *s, uint64_t *ret_bytes, struct gcd_e
         flush(s, true);
     s->finished = true;
     GCD_TRY(gcd_sink_status(s, err));
-    if (s->fd >= 0 && s->temp[0] != '\0')
+    if (is_file(s))
         GCD_TRY(gcd_file_sync(s->fd, err));
     if (ret_bytes != NULL)
         *ret_bytes = s->fd >= 0 ? gcd_file_bytes(s->fd) : s->memory_n;
@@ -269,9 +277,9 @@ gcd_status gcd_sink_commit(struct gcd_sink *s, struct gcd_error *err)
 {
     GCD_TRY(gcd_sink_finish(s, NULL, err));
     if (s->fd >= 0) {
-        bool published = s->temp[0] != '\0';
+        bool published = is_file(s);
         if (published)
-            GCD_TRY(gcd_file_publish(s->fd, s->temp, s->path, err));
+            GCD_TRY(gcd_file_publish(s->fd, &s->spot, err));
         int fd = s->fd;
         s->fd = -1;
         s->temp[0] = '\0';
@@ -291,15 +299,11 @@ void gcd_sink_free(struct gcd_sink *s)
         atomic_store_explicit(&s->failed, true, memory_order_relaxed);       /* what is left is not wanted */
         join_thread(s);
     }
-    if (s->fd >= 0) {
+    gcd_spot_clear(&s->spot, s->fd);
+    if (s->fd >= 0)
         (void)gcd_file_close(s->fd, NULL);
-        if (s->temp[0] != '\0')
-            gcd_file_remove(s->temp);
-    }
     if (s->gzip)
         (void)deflateEnd(&s->z);
-    if (s->path != NULL)
-        gcd_mem_free(&s->alloc, s->path, strlen(s->path) + 1);
     gcd_mem_free(&s->alloc, s->temp, PATH_MAX);
     gcd_mem_free(&s->alloc, s->packed, GZIP_BYTES);
     gcd_mem_free(&s->alloc, s->buffer, BUFFER_BYTES);

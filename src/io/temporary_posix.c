@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -71,48 +70,20 @@ uint64_t gcd_sink_sweep(int dir_fd)
     return removed;
 }
 
-/* DIR ends with a slash, or is empty for the current folder.  What cannot be removed stays: that is no reason not to write. */
-static void remove_left_overs(const char *dir)
-{
-    int fd = open(dir[0] == '\0' ? "." : dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    (void)gcd_sink_sweep(fd);
-    (void)close(fd);
-}
-
 /* ---- a new one ---- */
 
-/*
- * Does a link that another user has planted lead to the folder DIR, which ends with a slash?  Then it is he who says where the output
- * lies.  Linux can be told to follow none in folders like /tmp (fs.protected_symlinks), but not every system is.
- */
-static bool leads_astray(const char *dir)
-{
-    char part[PATH_MAX];
-    struct stat st;
-    for (const char *slash = strchr(dir, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        size_t n = (size_t)(slash - dir);
-        memcpy(part, dir, n);
-        part[n] = '\0';
-        if (n > 0 && lstat(part, &st) == 0 && S_ISLNK(st.st_mode) && gcd_file_is_planted(&st))
-            return true;
-    }
-    return false;
-}
-
 /* A file for writing, or a folder; -1 and errno when that fails, and nothing is left of it. */
-static int make_temp(const char *path, bool folder, unsigned mode)
+static int make_temp(const struct gcd_spot *spot, bool folder, unsigned mode)
 {
     int flags = folder ? O_RDONLY | O_DIRECTORY : O_WRONLY | O_CREAT | O_EXCL, fd;
-    if (folder && mkdir(path, mode) != 0)
+    if (folder && mkdirat(spot->dir_fd, spot->temp, mode) != 0)
         return -1;
     do
-        fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC, mode);
+        fd = openat(spot->dir_fd, spot->temp, flags | O_NOFOLLOW | O_CLOEXEC, mode);
     while (fd < 0 && errno == EINTR);
     if (fd < 0 && folder) {
         int e = errno;
-        (void)rmdir(path);
+        (void)unlinkat(spot->dir_fd, spot->temp, AT_REMOVEDIR);
         errno = e;
     }
     return fd;
@@ -131,41 +102,23 @@ static bool keep(int fd)
 }
 
 /* The process id keeps two programs apart, the counter two outputs of one program; O_EXCL or mkdir decides. */
-gcd_status gcd_file_open_temporary(const char *path, bool folder, unsigned mode, int *ret_fd, char *ret_temp, size_t cap,
-                                   struct gcd_error *err)
+gcd_status gcd_file_open_temporary(struct gcd_spot *spot, bool folder, unsigned mode, int *ret_fd, struct gcd_error *err)
 {
-    const char *what = folder ? "folder" : "file", *slash = strrchr(path, '/');
-    char dir[PATH_MAX];
-    size_t n_dir = slash == NULL ? 0 : (size_t)(slash - path) + 1;
-    ret_temp[0] = '\0';
-    if (n_dir >= sizeof dir)
-        return gcd_fail(err, GCD_E_ARG, "the file name is too long");
-    memcpy(dir, path, n_dir);
-    dir[n_dir] = '\0';
-    if (leads_astray(dir))
-        return gcd_fail(err, GCD_E_IO, "a link of another user leads to the folder \"%s\"", dir);
-    remove_left_overs(dir);
+    const char *what = folder ? "folder" : "file";
+    (void)gcd_sink_sweep(spot->dir_fd);          /* what cannot be removed stays: that is no reason not to write */
     for (unsigned i = 0; i < TRIES; i++) {
         /* a name may hold 255 bytes: a long one is shortened in the temporary name */
-        int n = snprintf(ret_temp, cap, "%s.%.200s.%ld-%u" SUFFIX, dir, path + n_dir, (long)getpid(), i);
-        if (n < 0 || (size_t)n >= cap) {
-            ret_temp[0] = '\0';
-            return gcd_fail(err, GCD_E_ARG, "the file name is too long");
-        }
-        int fd = make_temp(ret_temp, folder, mode), e = errno;
+        (void)snprintf(spot->temp, sizeof spot->temp, ".%.200s.%ld-%u" SUFFIX, spot->name, (long)getpid(), i);
+        int fd = make_temp(spot, folder, mode), e = errno;
         if (fd >= 0 && keep(fd)) {
             *ret_fd = fd;
             return GCD_OK;
         }
-        if (fd >= 0) {
+        spot->temp[0] = '\0';
+        if (fd >= 0)
             (void)close(fd);
-        } else if (e != EEXIST) {
-            ret_temp[0] = '\0';
-            if (e == ENOENT)
-                return gcd_fail_os(err, e, "cannot create a %s in the folder \"%s\"", what, n_dir == 0 ? "." : dir);
+        else if (e != EEXIST)
             return gcd_fail_os(err, e, "cannot create a temporary %s beside it", what);
-        }
     }
-    ret_temp[0] = '\0';
     return gcd_fail(err, GCD_E_IO, "cannot create a temporary %s beside it: too many of them exist", what);
 }

@@ -261,6 +261,8 @@ static gcd_status sqlite_write(const struct gcd_graph *g, const struct gcd_place
         int rc = sqlite3_close(d->db);   /* NULL is fine */
         if (st == GCD_OK && rc != SQLITE_OK)
             st = gcd_fail(err, GCD_E_IO, "finishing the database: SQLite says \"%s\"", sqlite3_errstr(rc));
+        if (st == GCD_OK && gcd_place_bytes(p) == 0)     /* SQLite opens files by name */
+            st = gcd_fail(err, GCD_E_IO, "somebody has renamed its folder meanwhile");
         tables_note(&d->tables, notes);
         write_note_loss(notes, d->too_large, "numbers are larger than 2^63-1 and written as that");
         tables_done(&d->tables);

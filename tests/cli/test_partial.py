@@ -17,12 +17,12 @@ def reply(command, payload):
 
 class Runtime:
     """
-    A runtime of .NET Core 3 at PATH: it knows no process information, so it is asked for one session.  Each stream is answered with the next
-    of STREAMS; behind it the connection is closed, or stays silent.
+    A runtime of .NET Core 3 at PATH: it knows no process information, or INFO and no other, so it is asked for one session.  Each stream is
+    answered with the next of STREAMS; behind it the connection is closed, or stays silent.
     """
 
-    def __init__(self, path, streams, silent=False):
-        self.streams, self.silent, self.opened, self.sent = list(streams), silent, 0, threading.Event()
+    def __init__(self, path, streams, silent=False, info=None):
+        self.streams, self.silent, self.opened, self.sent, self.info = list(streams), silent, 0, threading.Event(), info
         self.server = socket.socket(socket.AF_UNIX)
         self.server.bind(path)
         self.server.listen(8)
@@ -50,6 +50,8 @@ class Runtime:
                     connection.sendall(reply(OK, struct.pack("<Q", 7)))
                     for c in self.held:
                         c.close()
+                elif (command_set, command) == (4, 4) and self.info is not None:
+                    connection.sendall(reply(OK, self.info))
                 else:
                     connection.sendall(reply(ERROR, struct.pack("<I", UNKNOWN_COMMAND)))
             except (OSError, struct.error):

@@ -1,16 +1,22 @@
 """What others on the machine can do to the program: planted links and pipes, names that would command the terminal or a reader of a file."""
 import csv
+import ctypes
 import io
+import json
 import os
 import pty
 import stat
+import struct
 import subprocess
+import sys
 import unicodedata
 
-from cli_support import PROGRAM, CliTest, main, small_trace, types_trace
+from cli_support import PROGRAM, SECONDS, CliTest, main, small_trace, trace_bytes, types_trace
+from test_partial import Runtime
 
 HAVE_SQLITE = os.environ.get("GCDUMPC_SQLITE", "ON") not in ("OFF", "0", "FALSE", "NO")
 KINDS = ("gclog", "csv") + (("sqlite",) if HAVE_SQLITE else ())      # a stream, a folder, a file that others write
+KINDS_OF_REPORT = ("module", "namespace", "kind", "length", "root")
 STRANGER = 12345                 # a user that is neither root nor the one of the tests
 # right-to-left override and its end, isolate, marks, line separator, tag, annotation; a lone C1 byte cannot be in the UTF-16 of a recording
 BIDI = "pay\u202etxt.\u202c\u2066x\u2069\u200e\u200f\u061c\u2028y\U000e0041\ufff9z"
@@ -64,6 +70,9 @@ class Planted(CliTest):
         self.done("convert", "in", "-q", "-o", "shared/out.gclog")
         self.assertEqual(os.listdir(self.path("target")), [])
         self.plant("shared/dir", self.path("target"))
+        os.symlink("shared/dir", self.path("own"))               # leads to it by another link
+        self.refused(1, r'.*a link of another user leads to the folder "own/".*', "convert", "in", "-o", "own/out.gclog")
+        os.chmod(self.path("shared"), 0o777)                     # where the kernel would follow, whatever fs.protected_symlinks is
         for name in [f"out.{kind}" for kind in KINDS] + ["deeper/../out.gclog"]:
             self.refused(1, r'.*a link of another user leads to the folder "shared/dir/.*"', "convert", "in", "-o", f"shared/dir/{name}")
         self.assertEqual(os.listdir(self.path("target")), [])
@@ -81,6 +90,33 @@ class Planted(CliTest):
         os.link(self.path("secret"), self.path("shared/out.gclog"))
         self.done("convert", "in", "-q", "-o", "shared/out.gclog")
         self.secret_is_safe()
+
+    def test_an_output_in_the_root_of_a_process(self):
+        """What is a link to /etc there, is not ours."""
+        os.mkdir(self.path("root"))
+        os.mkdir(self.path("target"))
+        os.symlink(self.path("target"), self.path("root/way"))           # as root in a container makes it
+        ready, go = os.pipe(), os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.chroot(self.path("root"))
+            os.write(ready[1], b"1")
+            os.close(go[1])
+            os.read(go[0], 1)
+            os._exit(0)
+        try:
+            os.read(ready[0], 1)
+            out = f"/proc/{child}/root/way/out.gclog"
+            self.refused(1, r'.*cannot create a file in the folder "/proc/\d+/root/way/": No such file or directory; make that folder first, or name another', "convert", "in", "-o", out)
+            self.assertEqual(os.listdir(self.path("target")), [])
+            os.makedirs(self.path("root") + self.path("target"))
+            for kind in KINDS:
+                self.done("convert", "in", "-q", "-o", f"/proc/{child}/root/way/out.{kind}")
+            self.assertEqual(os.listdir(self.path("target")), [])
+            self.assertEqual(sorted(os.listdir(self.path("root") + self.path("target"))), sorted(f"out.{kind}" for kind in KINDS))
+        finally:
+            os.close(go[1])
+            os.waitpid(child, 0)
 
     def test_temporary_names_that_are_taken(self):
         """Whatever the numbers will be: nothing that lies under a temporary name is used."""
@@ -103,10 +139,11 @@ class Planted(CliTest):
         self.secret_is_safe()
 
 
-class Names(CliTest):
-    def on_terminal(self, *words):
+class NamesTest(CliTest):
+    def on_terminal(self, *words, errors=False, **env):
+        """The run, and what the terminal got; ERRORS: messages, too."""
         ours, theirs = pty.openpty()
-        process = self.start(*words, stdout=theirs, env={"TERM": "xterm", "NO_COLOR": "1"})
+        process = self.start(*words, stdout=theirs, env={"TERM": "xterm", "NO_COLOR": "1", **env}, **({"stderr": theirs} if errors else {}))
         os.close(theirs)
         data = b""
         while True:
@@ -118,10 +155,59 @@ class Names(CliTest):
                 break
             data += part
         os.close(ours)
+        if errors:
+            process.wait(SECONDS)
+            return process.returncode, data.decode().replace("\r\n", "\n")
         return self.finish(process), data.decode().replace("\r\n", "\n")
 
     def clean(self, text):
         self.assertEqual([c for c in text if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp")], [])
+
+    def clean_on_terminal(self, *words, status=0, **env):
+        """Data and messages of one command; headings are bold, and progress goes back to the beginning of the line."""
+        code, text = self.on_terminal(*words, errors=True, **env)
+        with self.subTest(words=words):
+            self.assertEqual(code, status, text)
+            self.clean(text.replace("\x1b[1m", "").replace("\x1b[0m", "").replace("\r\x1b[K", ""))
+        return text
+
+
+class Names(NamesTest):
+    def whole_evil_trace(self, version):
+        """A recording of a real program whose names of types, modules, statics and files have become others of the same length."""
+        data = trace_bytes(version)
+        for old, new in (("HeapLab", "H\x1b[3m\u009b\u202e"), ("s_lab", "\x1b]0;\x07"), ("System", "S\n\r\b\u2028\x7f"), ("Extra", "=\u2066\u200f\x1b\ud800")):
+            old, new = (name.encode("utf-16-le", "surrogatepass") for name in (old, new))
+            self.assertIn(old, data)
+            data = data.replace(old, new)
+        return data
+
+    def test_every_command_on_a_terminal(self):
+        name = "e\x1b[31m\u009b\u202e\n.nettrace"
+        self.put("old", self.whole_evil_trace("net8-wks"))
+        self.put(name, self.whole_evil_trace("net10-wks"))
+        item, outputs = "H*.Item", ("gclog", "html", "heapsnapshot", "gcdump", "csv", "prom")
+        for words in (("info",), ("info", "--events"), ("info", "--json"), ("report",), ("report", "--names=raw"), ("report", "--csv"),
+                      ("report", "--json"), ("report", "--format", "prometheus"), ("report", "--retained", "--filter", "*Item*"), ("retained",),
+                      ("retained", "--tree", "5"), ("retained", "--type", item), ("retained", "--json"), ("retained", "--csv"),
+                      ("paths", "--type", item), ("paths", "--type", item, "--json"), ("leaks", "--min-bytes", "1"),
+                      ("leaks", "--min-bytes", "1", "--json"), *(("report", "--by", kind) for kind in KINDS_OF_REPORT),
+                      *(("report", "--by", kind, "--csv") for kind in KINDS_OF_REPORT)):
+            text = self.clean_on_terminal(words[0], name, *words[1:])
+            self.assertTrue("HeapLab" not in text and "System." not in text)
+        for words in (("diff",), ("diff", "--csv"), ("diff", "--json"), ("diff", "--paths"), ("trend",), ("trend", "--csv"), ("trend", "--json")):
+            self.clean_on_terminal(words[0], "old", name, *words[1:])
+        self.clean_on_terminal("diff", "old", name, "--fail-if", "count(*Item*) > -1", status=4)
+        for format in outputs:
+            self.clean_on_terminal("report" if format == "prom" else "convert", name, "-o", f"o\x1b[31m\u009b{BIDI[:9]}.{format}")
+        for words in (("paths", name, "--type", "none\x1b[5m\u202e"), ("info", "none\x1b[5m"), ("convert", name, "-o", "none\x1b[5m/x.gclog"),
+                      ("--name", "none\x1b[5m\u202e", "-o", "x.gclog"), ("--port", "/none\x1b[5m", "-o", "x.gclog"), ("report", name, "-o", "/dev/full"),
+                      ("--connect", "/none\x1b[5m/x", "-o", "x.gclog")):
+            self.clean_on_terminal(*words, status=1)
+        for words in (("inf\x1b[5mo",), ("--none\x1b[5m",), ("convert", name, "-o", "o.none\x1b[5m"), ("report", name, "--by", "\x1b[5m"),
+                      ("report", name, "--top", "\x1b[5m"), ("diff", "old", name, "--fail-if", "\x1b[5m"), ("help", "\x1b[5m\u202e"),
+                      ("run", "--config", name)):
+            self.clean_on_terminal(*words, status=2)
 
     def test_the_order_of_what_is_shown(self):
         self.put("evil", types_trace((BIDI, 1, 24), command_line=f"/srv/{BIDI} --x"))
@@ -146,11 +232,19 @@ class Names(CliTest):
             self.assertEqual((run.code, text), (2, ""), format)
 
     def test_reports_on_a_terminal(self):
-        self.put("evil", types_trace(("A\x1b[31m\u009b1m" + BIDI, 1, 24), command_line=f"/srv/\u009b{BIDI} --x"))
+        self.put("evil", types_trace(("A\x1b[31m\x7f\u009b1m" + BIDI, 1, 24), command_line=f"/srv/\u009b{BIDI} --x"))
         for words in (("--csv",), ("--json",), ("--format", "prometheus"), ()):
             run, text = self.on_terminal("report", "evil", *words)
             self.assertEqual(run.code, 0)
             self.clean(text.replace("\x1b[1m", "", 1).replace("\x1b[0m", "", 1))       # our own: headings are bold
+
+    def test_json(self):
+        """What is escaped is read back as it was."""
+        names = ['"', "\\", '\\"},{"', "\x01\x1b\x7f\u009b\n\r\t", BIDI, "</script>", *FORMULAS]
+        self.put("evil", types_trace(*((f"{name}{i}", 1, 24) for i, name in enumerate(names)), command_line=names[2]))
+        report = json.loads(self.done("report", "evil", "--json", "--names=raw").text)
+        self.assertEqual({t["name"] for t in report["types"]}, {f"{name}{i}" for i, name in enumerate(names)})
+        self.assertEqual(json.loads(self.done("info", "evil", "--json").text)["process"]["command_line"], names[2])
 
     def test_formulas(self):
         self.put("evil", types_trace(*((name, 1, 24 + i) for i, name in enumerate(FORMULAS))))
@@ -164,5 +258,57 @@ class Names(CliTest):
             self.assertNotIn(text.lstrip(" ")[:1], tuple("=+-@\t\r\n"), text)
 
 
-if __name__ == "__main__":
+EVIL = "e\x1b]0;x\x07\x9b31m\u009b1m" + BIDI
+
+
+def live_as(name, arguments, stream):
+    """Be a process called NAME, with a socket in TMPDIR that answers everything with such names."""
+    ctypes.CDLL(None).prctl(15, os.fsencode(name), 0, 0, 0)          # PR_SET_NAME
+    with open("/proc/self/stat", encoding="utf-8", errors="replace") as f:
+        start = f.read().rpartition(")")[2].split()[19]
+    texts = ((t + "\0").encode("utf-16-le") for t in (arguments, arguments, arguments, arguments, arguments))
+    info = struct.pack("<Q16s", os.getpid(), b"c" * 16) + b"".join(struct.pack("<I", len(t) // 2) + t for t in texts)
+    path = os.path.join(os.environ["TMPDIR"], f"dotnet-diagnostic-{os.getpid()}-{start}-socket")
+    with open(stream, "rb") as f:
+        data = f.read()
+    target = Runtime(path, [data] * 100, info=info)
+    print("ready", flush=True)
+    sys.stdin.read()
+    target.close()
+    os.unlink(path)
+
+
+class Process(NamesTest):
+    """A living process whose name, arguments and answers would command the terminal."""
+
+    def setUp(self):
+        super().setUp()
+        if os.environ.get("GCDUMPC_IPC") == "OFF":
+            self.skipTest("this build has no support for living processes (GCDUMPC_IPC=OFF)")
+        self.put("evil", types_trace((EVIL, 3, 24), command_line=EVIL))
+        self.process = subprocess.Popen(["e\x1b[5m\u202e", "-B", os.path.abspath(__file__), "live-as", "n\x1b[5m\u202e", EVIL, self.path("evil")],
+                                        executable=sys.executable, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        env={**os.environ, "TMPDIR": self.tmp, "PYTHONPATH": os.pathsep.join(sys.path)})
+        self.addCleanup(self.stop, self.process)
+        self.assertEqual(self.process.stdout.readline(), b"ready\n")
+
+    def tearDown(self):
+        self.process.communicate()
+        super().tearDown()
+
+    def test_every_command_on_a_terminal(self):
+        pid = self.process.pid
+        self.assertRegex(self.clean_on_terminal("ps", TMPDIR=self.tmp), rf"(?m)^ *{pid} .*e\?")
+        self.assertIn(str(pid), self.clean_on_terminal("ps", "--json", TMPDIR=self.tmp))
+        for words in (("info",), ("info", "--json"), ("report",), ("report", "--json"), ("leaks",), ("-o", "x.gclog"), ("-o", "x.html", "--log", "text"),
+                      ("-o", "x.nettrace", "--log", "json")):
+            text = self.clean_on_terminal(*words, "--pid", str(pid))
+            self.assertTrue(words[0] == "-o" or "e?" in text or "e\\u" in text, text)
+        self.assertRegex(self.clean_on_terminal("-o", "d/%n-%p.gclog", "--pid", str(pid)), "written")
+        self.assertRegex(self.clean_on_terminal("info", "--name", EVIL, TMPDIR=self.tmp), "verdict")
+
+
+if __name__ == "__main__" and sys.argv[1:2] == ["live-as"]:
+    live_as(*sys.argv[2:])
+elif __name__ == "__main__":
     main()

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -14,7 +15,7 @@ MOST_BYTES = 4_000_000
 NOBODY = 65534
 OUTPUT = ("-q", "-f", "nettrace", "-o", "-")
 # of the build under test; the rest is the same by default
-SAME = ("CMAKE_GENERATOR", "CMAKE_C_COMPILER", "CMAKE_BUILD_TYPE", "CMAKE_C_FLAGS", "GCDUMPC_WERROR", "GCDUMPC_SQLITE")
+SAME = ("CMAKE_GENERATOR", "CMAKE_C_COMPILER", "CMAKE_BUILD_TYPE", "CMAKE_C_FLAGS", "GCDUMPC_WERROR", "GCDUMPC_SQLITE", "GCDUMPC_HARDEN")
 
 
 def objects(build):
@@ -78,6 +79,12 @@ class Static(unittest.TestCase):
             self.assertTrue(first == f.read(), "linked again")
         for folder in (self.dir, ROOT, BUILD):
             self.assertNotIn(folder.encode(), first)
+
+    def test_hardened(self):
+        if cached("GCDUMPC_HARDEN").upper() not in ("ON", "1", "TRUE", "YES"):
+            self.skipTest("built without GCDUMPC_HARDEN")
+        run(sys.executable, os.path.join(ROOT, "tests", "linkage", "test_hardening.py"),
+            env={**os.environ, "GCDUMPC": os.path.join(self.build, "gcdumpc")})
 
     def alone(self, *args, status=0):
         """In a root folder with nothing but the program and a recording: no /proc, no /etc, no library."""

@@ -1,5 +1,7 @@
-"""The program as it was built: what GCDUMPC_HARDEN promises is in the ELF file."""
+"""The program as it was built: what GCDUMPC_HARDEN promises is in the ELF file.  install/test_static runs this for the static program, too."""
 import os
+import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +23,8 @@ class Hardening(unittest.TestCase):
         return "".join(rows[0][6:-1])
 
     def imported(self):
+        if "NEEDED" not in readelf("-d"):
+            self.skipTest("a static program imports nothing; its objects are those of the other one")
         return {line.split()[7].split("@")[0] for line in readelf("--dyn-syms").splitlines() if " UND " in line and len(line.split()) > 7}
 
     def test_position_independent(self):
@@ -36,6 +40,16 @@ class Hardening(unittest.TestCase):
         for line in readelf("-l").splitlines():
             if line.split()[:1] == ["LOAD"]:
                 self.assertNotIn("RWE", line.replace(" ", ""))
+
+    def test_stack_clash_protection(self):
+        """Arrays of more than a page are touched page by page."""
+        if platform.machine() != "x86_64" or shutil.which("objdump") is None:
+            self.skipTest("needs objdump, and knows x86-64 only")
+        if os.environ.get("GCDUMPC_SANITIZE") or os.environ.get("GCDUMPC_BUILD_TYPE") == "Debug":
+            self.skipTest("frames look otherwise in this build")
+        text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", PROGRAM], capture_output=True, text=True, check=True).stdout
+        probes = re.findall(r"sub +\$0x1000,%rsp\n[^\n]*(?:or|mov)[ql] +\$0x0,(?:0x[0-9a-f]+)?\(%rsp\)", text)
+        self.assertGreater(len(probes), 10)
 
     def test_stack_protector(self):
         self.assertIn("__stack_chk_fail", self.imported())

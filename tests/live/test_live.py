@@ -1,4 +1,5 @@
 """A real .NET process with known heap contents, dumped by gcdumpc.  Needs the .NET SDK; without it the test is skipped."""
+import contextlib
 import json
 import os
 import re
@@ -110,6 +111,31 @@ class Live(LiveTest):
             self.assertRegex(info["process"]["runtime_version"], r"^\d+\.\d+\.\d+$")
             report = json.loads(self.gcdumpc("report", "--pid", target.pid, "--json", "--rundown").stdout)
             self.assertTrue(any((t["module"] or "").endswith("HeapLab.dll") for t in report["types"]))
+
+    @staticmethod
+    def in_memory(pid, data):
+        with open(f"/proc/{pid}/maps", encoding="utf-8") as maps, open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+            for line in maps:
+                begin, end = (int(x, 16) for x in line.split()[0].split("-"))
+                if line.split()[1].startswith("rw") and end - begin < 1 << 28:
+                    with contextlib.suppress(OSError):
+                        memory.seek(begin)
+                        if data in memory.read(end - begin):
+                            return True
+        return False
+
+    def test_no_contents_of_strings(self):
+        texts = ("a literal of HeapLab", "x" * 40, "\u6587" * 40)
+        with Process() as target:
+            for text in texts:
+                self.assertTrue(self.in_memory(target.pid, text.encode("utf-16-le")), "the test looks for what is not there")
+            for name in ("x.nettrace", "x.html", "x.gcdump", "x.heapsnapshot", "x.dartheap", "x.gclog", "x.pb", "x.folded"):
+                self.gcdumpc("--pid", target.pid, "-o", self.path(name))
+                with open(self.path(name), "rb") as f:
+                    data = f.read()
+                self.assertTrue(len(data) > 1000 and b"HeapLab" in data.replace(b"\0", b""))
+                for text in texts:
+                    self.assertFalse(text.encode("utf-16-le") in data or text.encode() in data, (name, text))
 
     def test_socket_in_another_folder(self):
         os.mkdir(self.path("tmp"))

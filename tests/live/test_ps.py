@@ -122,7 +122,7 @@ class Ps(PsTest):
         new = self.path("new")
         os.mkdir(new)
         script = f"mount -t tmpfs none {new} && mkdir {new}/real && ln -s {new}/real {new}/tmp"
-        self.check_container(["--pid"], script, new + "/real", TMPDIR=new + "/tmp")
+        self.check_container(["--pid"], script, new + "/tmp", TMPDIR=new + "/tmp")
 
     def test_another_container_with_a_tmp_of_its_own(self):
         new, program = self.path("new"), os.path.realpath(os.path.dirname(self.other_name(f"Inner{os.getpid()}")))

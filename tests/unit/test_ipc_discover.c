@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <sys/socket.h>
@@ -469,12 +470,23 @@ static void make_link(const struct world *w, const char *target, const char *nam
     assert_int_equal(symlink(target, path), 0);
 }
 
+static int connect_to(const char *dir, const char *name)
+{
+    char path[GCD_IPC_PATH_MAX];
+    (void)snprintf(path, sizeof path, "%s/%s", dir, name);
+    int fd = gcd_sock_connect(path);
+    if (fd >= 0)
+        close(fd);
+    return fd < 0 ? fd : 0;
+}
+
 /* Links of a container are read as it sees them, and lead to nothing outside. */
 static void test_links_stay_inside(void **state)
 {
     struct world *w = *state;
     static const char env[] = "TMPDIR=/a/link/";
-    char dir[256], outside[128];
+    char dir[256], outside[128], linked[128];
+    (void)snprintf(linked, sizeof linked, "%s/4242/root/a/link", w->proc);
     add_process_as(w, 4242, 'S', "3", env, sizeof env);
     make_root(w, 4242, dir, sizeof dir);
     (void)snprintf(outside, sizeof outside, "%s/4242/root/a", w->proc);
@@ -483,17 +495,38 @@ static void test_links_stay_inside(void **state)
     make_link(w, "/../../b", "a/link");
     make_link(w, "../.././../mytmp/.", "b");
     add_listener(w, dir, name_of(3, "", KEY));
-    expect_found(w, 4242, NULL, dir, name_of(3, "", KEY));
+    expect_found(w, 4242, NULL, linked, name_of(3, "", KEY));
+    assert_int_equal(connect_to(linked, name_of(3, "", KEY)), 0);
 
-    /* The way to a directory of ours ends at the border. */
+    /* The way to a directory of ours ends at the border, also when it has been found before. */
     (void)snprintf(outside, sizeof outside, "%s/4242/root/b", w->proc);
     assert_int_equal(unlink(outside), 0);
     make_link(w, w->tmp, "b");
     add_listener(w, w->tmp, name_of(3, "", KEY));
+    assert_int_equal(connect_to(w->tmp, name_of(3, "", KEY)), 0);
+    assert_int_equal(connect_to(linked, name_of(3, "", KEY)), -ENOENT);
     expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "no diagnostic socket in /a/link/");
     assert_int_equal(unlink(outside), 0);
     make_link(w, "b", "b");
     expect_failure(w, 4242, NULL, GCD_E_IO, GCD_IPC_REASON_NONE, "cannot look for the diagnostic socket of process 4242");
+}
+
+/* What was looked at is what is connected to, whatever has its name by then. */
+static void test_replaced_after_the_look(void **state)
+{
+    struct world *w = *state;
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s/a", w->tmp);
+    add_listener(w, w->tmp, "a");
+    int seen = open(path, O_PATH | O_CLOEXEC);
+    assert_true(seen >= 0);
+    assert_int_equal(unlink(path), 0);
+    add_stale(w->tmp, "a");
+    assert_int_equal(gcd_sock_connect(path), -ECONNREFUSED);
+    int fd = gcd_sock_connect_to(seen);
+    assert_true(fd >= 0);
+    close(fd);
+    close(seen);
 }
 
 /* The runtime makes a socket, never a link to one. */
@@ -603,8 +636,8 @@ static void test_long_path(void **state)
     strcat(path, "x");
     assert_int_equal(gcd_sock_open(path, &fd, &reason, &err), GCD_E_NOT_FOUND);
     assert_int_equal(reason, GCD_IPC_REASON_NO_SOCKET);
-    (void)snprintf(path, sizeof path, "%s/%0120d", dir, 1); /* its last component does not fit, and cannot exist */
-    assert_int_equal(gcd_sock_open(path, &fd, &reason, &err), GCD_E_IO);
+    (void)snprintf(path, sizeof path, "%s/%0120d", dir, 1); /* its last component does not fit into sun_path either */
+    assert_int_equal(gcd_sock_open(path, &fd, &reason, &err), GCD_E_NOT_FOUND);
     memset(path, 'a', sizeof path - 1);
     path[sizeof path - 1] = '\0';
     assert_int_equal(gcd_sock_open(path, &fd, &reason, &err), GCD_E_IO);
@@ -649,6 +682,7 @@ int main(void)
         IN_WORLD(test_other_root_only),
         IN_WORLD(test_relative_tmpdir),
         IN_WORLD(test_links_stay_inside),
+        IN_WORLD(test_replaced_after_the_look),
         IN_WORLD(test_link_instead_of_a_socket),
         IN_WORLD(test_permission),
         IN_WORLD(test_long_path),

@@ -316,6 +316,38 @@ static void folders_and_links(void **state)
     cli_template_free(t);
 }
 
+/* Links of others lead to no folder: none is made there, and nothing goes. */
+static void links_of_others(void **state)
+{
+    (void)state;
+    char link[PATH_MAX];
+    struct stat st;
+    if (geteuid() != 0)
+        skip(); /* only root can make links of another user */
+    put("victim/Shop-1.gclog", 1, 99);
+    put("victim/Shop-2.gclog", 1, 9);
+    put("victim/.x.gclog.1-0.gcdumpc-tmp", 1, 9);
+    (void)snprintf(link, sizeof link, "%s/theirs", folder);
+    assert_int_equal(symlink("victim", link), 0);
+    assert_int_equal(apply("theirs/%n-%p.gclog", (struct cli_keep){ .files = 2 }, 0), 1);        /* one of our own */
+    assert_false(there("victim/Shop-1.gclog"));
+    put("victim/Shop-1.gclog", 1, 99);
+    assert_int_equal(lchown(link, 12345, 12345), 0);
+    struct cli_template *t = template_in_folder("theirs/%n-%p.gclog");
+    uint64_t removed = 0;
+    assert_int_equal(cli_keep_apply(&(struct cli_keep){ .files = 1 }, t, &values, 0, &removed), CLI_FAILED);
+    assert_true(removed == 0 && there("victim/Shop-1.gclog"));
+    assert_false(cli_keep_newest(t, &values, &st));
+    cli_template_sweep(t, &values);
+    assert_true(there("victim/.x.gclog.1-0.gcdumpc-tmp"));
+    cli_template_free(t);
+    t = template_in_folder("theirs/new/%n/%p.gclog");
+    assert_int_equal(cli_template_make_folders(t, &values), CLI_FAILED);
+    assert_non_null(strstr(said, "/theirs: cannot be used as a folder: Not a directory"));
+    assert_false(there("victim/new"));
+    cli_template_free(t);
+}
+
 /* What was killed on another day, in a folder that nothing is written into any more. */
 static void left_overs(void **state)
 {
@@ -348,7 +380,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(names), TEST(names_that_are_none), TEST(what_keeps_names_apart), TEST(the_oldest_go),
         TEST(those_of_the_run_stay), TEST(those_of_the_future), TEST(names_of_programs), TEST(strangers_stay), TEST(folders_and_links),
-        TEST(left_overs),
+        TEST(links_of_others), TEST(left_overs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

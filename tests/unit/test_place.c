@@ -1,5 +1,6 @@
 /* Outputs that others fill: a file or a folder that appears whole or not at all. */
 #include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +150,55 @@ static void a_folder_that_has_filled_meanwhile_is_kept(void **state)
     assert_int_equal(rmdir(at("d")), 0);
 }
 
+static void opened_sink(const char *name, struct gcd_sink **ret)
+{
+    assert_int_equal(gcd_sink_open(at(name), NULL, ret, &err), GCD_OK);
+    gcd_sink_text(*ret, "ours");
+}
+
+/* The folder gets another name, and a link that leads elsewhere has its own: the outputs stay where they were begun. */
+static void the_way_is_changed_meanwhile(void **state)
+{
+    (void)state;
+    struct gcd_sink *given_up = NULL, *kept = NULL;
+    assert_int_equal(mkdir(at("way"), 0700), 0);
+    assert_int_equal(mkdir(at("elsewhere"), 0700), 0);
+    opened_sink("way/given up", &given_up);
+    opened_sink("way/sink", &kept);
+    struct gcd_place *file = opened("way/file", GCD_PLACE_FILE), *tables = opened("way/tables", GCD_PLACE_FOLDER);
+    struct gcd_place *no_file = opened("way/no file", GCD_PLACE_FILE), *no_tables = opened("way/no tables", GCD_PLACE_FOLDER);
+    assert_int_equal(rename(at("way"), at("moved")), 0);
+    assert_int_equal(symlink("elsewhere", at("way")), 0);
+    assert_int_equal(entries(at("moved")), 6);
+    char inside[PATH_MAX + 8];
+    put(gcd_place_temporary(file), "theirs");
+    struct gcd_place *both[] = { tables, no_tables };
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(inside, sizeof inside, "%s/x", gcd_place_temporary(both[i]));
+        put(inside, "in it");
+    }
+    assert_int_equal(gcd_sink_commit(kept, &err), GCD_OK);
+    assert_int_equal(gcd_place_commit(file, &err), GCD_OK);
+    assert_int_equal(gcd_place_commit(tables, &err), GCD_OK);
+    gcd_sink_free(given_up);
+    gcd_sink_free(kept);
+    gcd_place_free(file);
+    gcd_place_free(tables);
+    gcd_place_free(no_file);
+    gcd_place_free(no_tables);
+    assert_int_equal(entries(at("elsewhere")), 0);
+    assert_int_equal(entries(at("moved")), 3);
+    assert_file(at("moved/sink"), "ours");
+    assert_file(at("moved/file"), "theirs");
+    assert_file(at("moved/tables/x"), "in it");
+    static const char *const files[] = { "moved/sink", "moved/file", "moved/tables/x", "way" };
+    static const char *const folders[] = { "moved/tables", "moved", "elsewhere" };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        assert_int_equal(unlink(at(files[i])), 0);
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        assert_int_equal(rmdir(at(folders[i])), 0);
+}
+
 static void places_that_cannot_be(void **state)
 {
     (void)state;
@@ -243,7 +293,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_takes_the_place_of_another), cmocka_unit_test(a_folder_takes_the_place_of_an_empty_one),
-        cmocka_unit_test(a_folder_that_has_filled_meanwhile_is_kept), cmocka_unit_test(places_that_cannot_be), cmocka_unit_test(no_memory),
+        cmocka_unit_test(a_folder_that_has_filled_meanwhile_is_kept), cmocka_unit_test(the_way_is_changed_meanwhile), cmocka_unit_test(places_that_cannot_be), cmocka_unit_test(no_memory),
         cmocka_unit_test(what_was_left_over_goes),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -5,9 +5,11 @@ include(CheckCSourceCompiles)
 include(CheckLinkerFlag)
 include(CheckPIESupported)
 
+check_linker_flag(C -static-pie GCDUMPC_HAS_STATIC_PIE)
 check_pie_supported(LANGUAGES C)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
+# -fcf-protection works only where the C library's start files have it, too (not in Debian 12): nothing to promise
 foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection=full)
     string(MAKE_C_IDENTIFIER "GCDUMPC_HAS${flag}" known)
     check_c_compiler_flag("-Werror ${flag}" ${known})

@@ -251,17 +251,38 @@ enum cli_exit cli_template_expand(const struct cli_template *t, const struct cli
     return CLI_FAILED;
 }
 
+/* A descriptor, or -1 and errno. */
+static int open_folder(const char *path)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    int fd;
+    if (gcd_folder_open(path, &fd, &err) == GCD_OK)
+        return fd;
+    errno = err.os_errno;
+    return -1;
+}
+
+static int made(int parent_fd, const char *name, const char *path, bool may_be_link)
+{
+    if (mkdirat(parent_fd, name, 0700) != 0 && errno != EEXIST)
+        return -1;
+    return may_be_link ? open_folder(path) : openat(parent_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
 static bool make_folder(const char *path, bool may_be_link)
 {
-    struct stat st;
-    if (mkdir(path, 0700) != 0 && errno != EEXIST)
-        return false;
-    if (lstat(path, &st) != 0)
-        return false;
-    if (may_be_link && S_ISLNK(st.st_mode) && (st.st_uid == 0 || st.st_uid == geteuid()) && stat(path, &st) != 0)     /* not a planted one */
-        return false;
-    errno = ENOTDIR;
-    return S_ISDIR(st.st_mode);
+    char parent[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    size_t n = slash == NULL ? 0 : (size_t)(slash - path) + 1;
+    memcpy(parent, n == 0 ? "." : path, n == 0 ? 1 : n);
+    parent[n == 0 ? 1 : n] = '\0';
+    int parent_fd = open_folder(parent), fd = parent_fd < 0 ? -1 : made(parent_fd, path + n, path, may_be_link), e = errno;
+    if (parent_fd >= 0)
+        (void)close(parent_fd);
+    if (fd >= 0)
+        (void)close(fd);
+    errno = e;
+    return fd >= 0;
 }
 
 enum cli_exit cli_template_make_folders(const struct cli_template *t, const struct cli_template_values *values)
@@ -412,7 +433,7 @@ static bool search_all(const struct search *s)
     errno = ENAMETOOLONG;
     if (!expand(s->t, s->values, first, path, sizeof path))
         return false;
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = open_folder(path);
     if (fd < 0)
         return errno == ENOENT;
     bool ok = search(s, fd, first);

@@ -1,0 +1,251 @@
+/*
+ * openat2 can do half of this (RESOLVE_IN_ROOT), but is missing in older kernels and forbidden in many containers; what stands in for it
+ * there would have to be just as good, so there is only that.
+ */
+#include "base/way.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define PROC_MAGIC 0x9fa0        /* PROC_SUPER_MAGIC of linux/magic.h */
+
+enum { MAX_LINKS = 40,           /* as the kernel has it */
+       MAX_DEPTH = 64 };         /* folders below a process's root; they are all open, because ".." may be another one a moment later */
+
+struct way {
+    int fds[MAX_DEPTH];          /* the root or where it begins, and the folders from there to here */
+    unsigned n;                  /* of fds, at least 1 */
+    bool contained;              /* in the root of a process */
+    bool at_root;                /* fds[0] is that; else it is the process's current folder */
+    char root[PATH_MAX];         /* .../proc/PID/root, when contained */
+    char rest[PATH_MAX];         /* what is still to go */
+    unsigned links;
+    bool *planted;               /* not NULL: links of others are not followed */
+};
+
+bool gcd_way_is_planted(const struct stat *st)
+{
+    return st->st_uid != 0 && st->st_uid != geteuid();
+}
+
+static int open_at(int dir_fd, const char *name, int flags)
+{
+    int fd;
+    do
+        fd = openat(dir_fd, name, flags | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    return fd < 0 ? -errno : fd;
+}
+
+/* Length of the part of PATH up to "proc/PID/root" or "proc/PID/cwd", which stands for a folder of a process; 0 when there is none. */
+static size_t find_process(const char *path, bool *ret_root)
+{
+    for (const char *p = path; (p = strstr(p, "proc/")) != NULL; p++) {
+        const char *end = p + strlen("proc/");
+        size_t digits = strspn(end, "0123456789");
+        if ((p > path && p[-1] != '/') || digits == 0 || end[digits] != '/')
+            continue;
+        end += digits + 1;
+        *ret_root = strncmp(end, "root", 4) == 0;
+        end += *ret_root ? 4 : strncmp(end, "cwd", 3) == 0 ? 3 : 0;
+        if (end[-1] != '/' && (*end == '/' || *end == '\0'))
+            return (size_t)(end - path);
+    }
+    return 0;
+}
+
+bool gcd_way_is_inside(const char *path)
+{
+    bool is_root;
+    return find_process(path, &is_root) > 0;
+}
+
+static void leave(struct way *w, unsigned n)
+{
+    while (w->n > n)
+        (void)close(w->fds[--w->n]);
+}
+
+/* Takes FD over, which may be a negated errno. */
+static int enter(struct way *w, int fd)
+{
+    if (fd < 0)
+        return fd;
+    if (!w->contained)
+        leave(w, 0);
+    if (w->n == MAX_DEPTH) {
+        (void)close(fd);
+        return -ENAMETOOLONG;
+    }
+    w->fds[w->n++] = fd;
+    return 0;
+}
+
+static int enter_root(struct way *w)
+{
+    if (w->contained && w->at_root) {
+        leave(w, 1);
+        return 0;
+    }
+    leave(w, 0);
+    w->at_root = true;
+    return enter(w, open_at(AT_FDCWD, w->contained ? w->root : "/", O_PATH | O_DIRECTORY));
+}
+
+static int begin(struct way *w, const char *path)
+{
+    bool is_root;
+    size_t n = strlen(path), head = find_process(path, &is_root);
+    if (n + sizeof "root" >= sizeof w->root)
+        return -ENAMETOOLONG;
+    memcpy(w->rest, path + head, n - head + 1);
+    w->contained = head > 0;
+    if (head == 0)
+        return path[0] == '/' ? enter_root(w) : enter(w, open_at(AT_FDCWD, ".", O_PATH | O_DIRECTORY));
+    memcpy(w->root, path, head);
+    w->root[head] = '\0';
+    int fd = open_at(AT_FDCWD, w->root, O_PATH | O_DIRECTORY);
+    w->at_root = is_root;
+    if (!is_root)
+        memcpy(w->root + head - strlen("cwd"), "root", sizeof "root");
+    return enter(w, fd);
+}
+
+static int go_up(struct way *w)
+{
+    if (!w->contained)
+        return enter(w, open_at(w->fds[0], "..", O_PATH | O_DIRECTORY));
+    if (w->n == 1)
+        return w->at_root ? 0 : -EXDEV;
+    leave(w, w->n - 1);
+    return 0;
+}
+
+/* What /proc has for an open file is no name; such a link is followed as it is.  Nobody can plant one there. */
+static bool is_no_name(const struct way *w, int link)
+{
+    struct statfs fs;
+    return !w->contained && fstatfs(link, &fs) == 0 && fs.f_type == PROC_MAGIC;
+}
+
+static bool is_end(const struct way *w)
+{
+    return w->rest[strspn(w->rest, "/")] == '\0';
+}
+
+/* A descriptor of the file at the end of the way, a negated errno, or -EAGAIN: it goes on. */
+static int follow(struct way *w, const char *name, int flags)
+{
+    struct stat st;
+    int fd = open_at(w->fds[0], name, is_end(w) ? flags : O_PATH);
+    if (fd < 0 || (is_end(w) && fstat(fd, &st) == 0 && !S_ISDIR(st.st_mode)))
+        return fd;
+    int r = enter(w, fd);
+    return r == 0 ? -EAGAIN : r;
+}
+
+/* LINK is open: where it leads comes in front of the rest. */
+static int take_link(struct way *w, int link)
+{
+    char target[PATH_MAX];
+    if (++w->links > MAX_LINKS)
+        return -ELOOP;
+    ssize_t n = readlinkat(link, "", target, sizeof target);
+    if (n <= 0)
+        return n == 0 ? -ENOENT : -errno;
+    size_t n_rest = strlen(w->rest);
+    if ((size_t)n + 1 + n_rest >= sizeof w->rest)
+        return -ENAMETOOLONG;
+    memmove(w->rest + n + 1, w->rest, n_rest + 1);
+    memcpy(w->rest, target, (size_t)n);
+    w->rest[n] = '/';
+    int r = target[0] == '/' ? enter_root(w) : 0;
+    return r == 0 ? -EAGAIN : r;
+}
+
+static int open_again(const struct way *w, const char *name, const struct stat *seen, int flags)
+{
+    struct stat st;
+    if (w->contained && !S_ISREG(seen->st_mode))
+        return -EINVAL;
+    int fd = open_at(w->fds[w->n - 1], name, flags | O_NOFOLLOW);
+    if (fd < 0 || (fstat(fd, &st) == 0 && st.st_dev == seen->st_dev && st.st_ino == seen->st_ino))
+        return fd;
+    (void)close(fd);
+    return -ELOOP;               /* another one by now */
+}
+
+/* NAME in the folder here is no folder.  As follow. */
+static int look(struct way *w, const char *name, int flags)
+{
+    struct stat st;
+    int fd = open_at(w->fds[w->n - 1], name, O_PATH | O_NOFOLLOW), r;
+    if (fd < 0)
+        return fd;
+    if (fstat(fd, &st) != 0) {
+        r = -errno;
+    } else if (S_ISLNK(st.st_mode)) {
+        bool planted = w->planted != NULL && gcd_way_is_planted(&st);
+        if (planted)
+            *w->planted = true;
+        r = planted ? -EACCES : is_no_name(w, fd) ? follow(w, name, flags) : take_link(w, fd);
+    } else if (!is_end(w) || (flags & O_DIRECTORY) != 0) {
+        r = -ENOTDIR;
+    } else if ((flags & O_PATH) != 0) {
+        return fd;
+    } else {
+        r = open_again(w, name, &st, flags);
+    }
+    (void)close(fd);
+    return r;
+}
+
+/* A descriptor, or a negated errno. */
+static int go(struct way *w, int flags)
+{
+    for (;;) {
+        char name[NAME_MAX + 1];
+        size_t slashes = strspn(w->rest, "/"), n = strcspn(w->rest + slashes, "/");
+        if (n == 0)
+            return open_at(w->fds[w->n - 1], ".", flags);
+        if (n >= sizeof name)
+            return -ENAMETOOLONG;
+        memcpy(name, w->rest + slashes, n);
+        name[n] = '\0';
+        memmove(w->rest, w->rest + slashes + n, strlen(w->rest + slashes + n) + 1);
+        int r = 0;
+        if (strcmp(name, "..") == 0) {
+            r = go_up(w);
+        } else if (strcmp(name, ".") != 0) {
+            int fd = open_at(w->fds[w->n - 1], name, O_PATH | O_DIRECTORY | O_NOFOLLOW);     /* O_DIRECTORY: it may have to be mounted first */
+            if (fd == -ENOTDIR) {
+                fd = look(w, name, flags);
+                if (fd != -EAGAIN)
+                    return fd;
+            } else {
+                r = enter(w, fd);
+            }
+        }
+        if (r != 0)
+            return r;
+    }
+}
+
+int gcd_way_open(const char *path, int flags, bool *ret_planted)
+{
+    struct way w = { .planted = ret_planted };
+    if (path[0] == '\0')
+        return -ENOENT;
+    if (ret_planted == NULL && !gcd_way_is_inside(path))
+        return open_at(AT_FDCWD, path, flags);
+    int r = begin(&w, path);
+    if (r == 0)
+        r = go(&w, flags);
+    leave(&w, 0);
+    return r;
+}

@@ -1,0 +1,302 @@
+/* Opening files by names that others can change: links of others, and the root of a process in a made-up /proc. */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/way.h"
+#include "support/check.h"
+
+enum { STRANGER = 12345 };
+
+static char folder[256];
+
+/* NAME in the folder of the tests, which stands for "%", too. */
+static const char *at(const char *name)
+{
+    static char path[4][8192];
+    static int which;
+    char *ret = path[which++ % 4];
+    (void)snprintf(ret, sizeof path[0], "%s%s%s", name[0] == '%' ? folder : "", name[0] == '%' ? "/" : "", name + (name[0] == '%'));
+    return ret;
+}
+
+static void put(const char *name)
+{
+    int fd = open(at(name), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, name, strlen(name)), strlen(name));
+    assert_int_equal(close(fd), 0);
+}
+
+static void dir(const char *name)
+{
+    assert_int_equal(mkdir(at(name), 0755), 0);
+}
+
+static void link_to(const char *target, const char *name, unsigned owner)
+{
+    assert_int_equal(symlink(at(target), at(name)), 0);
+    if (owner != geteuid())
+        assert_int_equal(lchown(at(name), owner, owner), 0);
+}
+
+/* That PATH is the file that was put as NAME; "" for a folder. */
+static void leads_to(const char *path, const char *name, bool *planted)
+{
+    char text[64] = "";
+    int fd = gcd_way_open(at(path), O_RDONLY | O_NONBLOCK, planted);
+    if (fd < 0)
+        fail_msg("%s: %s", path, strerror(-fd));
+    if (name[0] != '\0')
+        assert_true(read(fd, text, sizeof text - 1) > 0);
+    assert_string_equal(text, name);
+    assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    assert_int_equal(close(fd), 0);
+    fd = gcd_way_open(at(path), O_PATH, planted);        /* the same file, without reading */
+    assert_true(fd >= 0);
+    struct stat a, b;
+    assert_int_equal(fstat(fd, &a), 0);
+    if (name[0] != '\0') {
+        assert_int_equal(stat(at(name), &b), 0);
+        assert_int_equal(a.st_ino, b.st_ino);
+    }
+    assert_int_equal(S_ISDIR(a.st_mode), name[0] == '\0');
+    assert_int_equal(close(fd), 0);
+}
+
+static void fails(const char *path, int flags, bool *planted, int with)
+{
+    int before = dup(0), r = gcd_way_open(at(path), flags, planted), after = dup(0);
+    if (r != with)
+        fail_msg("%s: %d %s", path, r, strerror(-r));
+    assert_int_equal(before + 1, after);                 /* nothing is left open */
+    close(before);
+    close(after);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    const char *tmp = getenv("TMPDIR");
+    (void)snprintf(folder, sizeof folder, "%s/gcdumpc-way-XXXXXX", tmp != NULL ? tmp : "/tmp");
+    if (mkdtemp(folder) == NULL)
+        return -1;
+    dir("%a");
+    dir("%a/b");
+    dir("%proc");
+    dir("%proc/7");
+    dir("%proc/7/root");
+    dir("%proc/7/root/in");
+    dir("%proc/7/root/in/deep");
+    put("%out");
+    put("%a/file");
+    put("%proc/7/root/in/file");
+    put("%proc/7/root/file");
+    return 0;
+}
+
+static int remove_one(const char *path, const struct stat *sb, int type, struct FTW *ftw)
+{
+    (void)sb;
+    (void)type;
+    (void)ftw;
+    return remove(path);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static void ordinary_names(void **state)
+{
+    (void)state;
+    bool planted = false;
+    link_to("../a", "%a/up", geteuid());
+    link_to("%a/up/b", "%abs", geteuid());
+    for (int i = 0; i < 2; i++) {
+        bool *p = i == 0 ? NULL : &planted;
+        leads_to("%a/file", "%a/file", p);
+        leads_to("%a/./b//../up/../out", "%out", p);
+        leads_to("%abs/../file", "%a/file", p);
+        leads_to("%a/up/up/", "", p);
+        leads_to("%abs", "", p);
+        leads_to("/", "", p);
+        leads_to(".", "", p);
+        leads_to("..", "", p);
+        leads_to("/../..", "", p);
+        leads_to("/proc/self/cwd/..", "", p);            /* a link that is no name */
+        fails("", O_RDONLY, p, -ENOENT);
+        fails("%a/none", O_RDONLY, p, -ENOENT);
+        fails("%a/file/x", O_RDONLY, p, -ENOTDIR);
+        fails("%a/file", O_RDONLY | O_DIRECTORY, p, -ENOTDIR);
+    }
+    assert_false(planted);
+    assert_int_equal(chdir(folder), 0);
+    leads_to("a/file", "%a/file", &planted);
+    leads_to("a/up/../out", "%out", &planted);
+    assert_int_equal(chdir("/"), 0);
+}
+
+/* What /proc has for an open file is the file, whatever its name. */
+static void links_that_are_no_names(void **state)
+{
+    (void)state;
+    bool planted = false;
+    char name[64];
+    dir("%gone");
+    int folder_fd = open(at("%gone"), O_RDONLY | O_DIRECTORY | O_CLOEXEC), file_fd = open(at("%out"), O_RDONLY | O_CLOEXEC);
+    assert_true(folder_fd >= 0 && file_fd >= 0);
+    assert_int_equal(rmdir(at("%gone")), 0);
+    assert_int_equal(rename(at("%out"), at("%out of sight")), 0);
+    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", folder_fd);
+    leads_to(name, "", &planted);
+    (void)snprintf(name, sizeof name, "/proc/self/fd/%d", file_fd);
+    link_to(name, "%a/link", geteuid());
+    assert_int_equal(symlink("out of sight", at("%out")), 0);            /* for the comparison */
+    leads_to(name, "%out", &planted);
+    leads_to("%a/link", "%out", &planted);
+    fails("%a/link/x", O_RDONLY, &planted, -ENOTDIR);
+    fails("%a/link", O_RDONLY | O_DIRECTORY, &planted, -ENOTDIR);
+    assert_false(planted);
+    close(folder_fd);
+    close(file_fd);
+}
+
+static void links_of_others(void **state)
+{
+    (void)state;
+    bool planted = false;
+    if (geteuid() != 0)
+        skip(); /* only root can make files of another user */
+    link_to("%a", "%theirs", STRANGER);
+    link_to("%theirs", "%through", 0);
+    link_to("%out", "%a/b/theirs", STRANGER);
+    static const char *const ways[] = { "%theirs", "%theirs/", "%theirs/file", "%theirs/../out", "%through/file", "%a/b/theirs" };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        planted = false;
+        fails(ways[i], O_RDONLY, &planted, -EACCES);
+        assert_true(planted);
+        int fd = gcd_way_open(at(ways[i]), O_RDONLY, NULL);
+        assert_true(fd >= 0);
+        assert_int_equal(close(fd), 0);
+    }
+    planted = false;
+    fails("%a/none", O_RDONLY, &planted, -ENOENT);
+    assert_false(planted);
+}
+
+static void in_the_root_of_a_process(void **state)
+{
+    (void)state;
+    static const char *const to_the_root[] = { "/", "../..", "../../../../..", "/../..", "../in/../..", "/in/../.", "deep/../../../" };
+    char name[64], path[128];
+    for (size_t i = 0; i < sizeof to_the_root / sizeof *to_the_root; i++) {
+        (void)snprintf(name, sizeof name, "%%proc/7/root/in/%zu", i);
+        link_to(to_the_root[i], name, geteuid());
+        (void)snprintf(path, sizeof path, "%s/file", name);
+        leads_to(path, "%proc/7/root/file", NULL);
+        (void)snprintf(path, sizeof path, "%s/in/deep/../file", name);
+        leads_to(path, "%proc/7/root/in/file", NULL);
+        leads_to(name, "", NULL);
+    }
+    leads_to("%proc/7/root", "", NULL);
+    leads_to("%proc/7/root/../../../file", "%proc/7/root/file", NULL);
+    link_to("/in/file", "%proc/7/root/last", geteuid());
+    leads_to("%proc/7/root/last", "%proc/7/root/in/file", NULL);
+    /* a name that exists outside only */
+    link_to("%out", "%proc/7/root/out", geteuid());
+    fails("%proc/7/root/out", O_RDONLY, NULL, -ENOENT);
+    fails("%proc/7/root/in/../../../../out2", O_RDONLY, NULL, -ENOENT);
+    /* links of /proc itself are names there */
+    link_to("/", "%proc/7/root/proc", geteuid());
+    fails("%proc/7/root/proc/self/root", O_RDONLY, NULL, -ENOENT);
+    link_to("loop", "%proc/7/root/loop", geteuid());
+    fails("%proc/7/root/loop", O_RDONLY, NULL, -ELOOP);
+    fails("%proc/7/root/file/x", O_RDONLY, NULL, -ENOTDIR);
+    fails("%proc/7/root/file", O_RDONLY | O_DIRECTORY, NULL, -ENOTDIR);
+    assert_int_equal(mkfifo(at("%proc/7/root/pipe"), 0600), 0);
+    fails("%proc/7/root/pipe", O_RDONLY | O_NONBLOCK, NULL, -EINVAL);
+    /* only what is spelt so is the root of a process */
+    link_to("%out", "%proc/7/rooted", geteuid());
+    leads_to("%proc/7/rooted", "%out", NULL);
+    assert_false(gcd_way_is_inside("/x/proc/7/rooted/y"));
+    assert_false(gcd_way_is_inside("/proc/x/root/y"));
+    assert_false(gcd_way_is_inside("/proc/7/y"));
+    assert_false(gcd_way_is_inside("/aproc/7/root/y"));
+    assert_true(gcd_way_is_inside("proc/7/root"));
+    assert_true(gcd_way_is_inside("/proc/7/x/proc/8/cwd/y"));
+}
+
+static void in_the_folder_of_a_process(void **state)
+{
+    (void)state;
+    link_to("root/in", "%proc/7/cwd", geteuid());
+    leads_to("%proc/7/cwd/file", "%proc/7/root/in/file", NULL);
+    leads_to("%proc/7/cwd/deep/../file", "%proc/7/root/in/file", NULL);
+    fails("%proc/7/cwd/../file", O_RDONLY, NULL, -EXDEV);
+    link_to("/file", "%proc/7/root/in/absolute", geteuid());
+    leads_to("%proc/7/cwd/absolute", "%proc/7/root/file", NULL);
+    link_to("/..", "%proc/7/root/in/top", geteuid());
+    leads_to("%proc/7/cwd/top/../file", "%proc/7/root/file", NULL);
+}
+
+static void links_of_others_in_a_root(void **state)
+{
+    (void)state;
+    bool planted = false;
+    if (geteuid() != 0)
+        skip();
+    link_to("/in", "%proc/7/root/theirs", STRANGER);
+    fails("%proc/7/root/theirs/file", O_RDONLY, &planted, -EACCES);
+    assert_true(planted);
+    leads_to("%proc/7/root/theirs/file", "%proc/7/root/in/file", NULL);
+}
+
+static void too_long(void **state)
+{
+    (void)state;
+    static char path[8192], way[4500];
+    bool planted = false;
+    memset(way, 'x', sizeof way - 1);
+    (void)snprintf(path, sizeof path, "%%proc/7/root/%s", way);
+    fails(path, O_RDONLY, NULL, -ENAMETOOLONG);
+    way[300] = '\0';
+    (void)snprintf(path, sizeof path, "%%proc/7/root/%s", way);
+    fails(path, O_RDONLY, NULL, -ENAMETOOLONG);
+    way[200] = '\0';
+    link_to(way, "%proc/7/root/short", geteuid());
+    size_t n = (size_t)snprintf(path, sizeof path, "%%proc/7/root/short");
+    while (n < 4000)
+        n += (size_t)snprintf(path + n, sizeof path - n, "/.");
+    fails(path, O_RDONLY, NULL, -ENAMETOOLONG);
+    /* deeper than there is room for, inside; as deep as one likes elsewhere */
+    const char *top[] = { "%proc/7/root/in/deep", "%a/b" };
+    for (int k = 0; k < 2; k++) {
+        n = (size_t)snprintf(path, sizeof path, "%s", top[k]);
+        for (int i = 0; i < 70; i++) {
+            n += (size_t)snprintf(path + n, sizeof path - n, "/d");
+            dir(path);
+        }
+        if (k == 0)
+            fails(path, O_RDONLY, NULL, -ENAMETOOLONG);
+        else
+            leads_to(path, "", &planted);
+    }
+}
+
+int main(void)
+{
+#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(ordinary_names), IN_FOLDER(links_that_are_no_names), IN_FOLDER(links_of_others), IN_FOLDER(in_the_root_of_a_process), IN_FOLDER(in_the_folder_of_a_process),
+        IN_FOLDER(links_of_others_in_a_root), IN_FOLDER(too_long),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
