@@ -124,11 +124,10 @@ static gcd_status reserve(struct gcd_textpool *p, size_t n, char **ret)
         return GCD_E_NOMEM;
     if (p->last == NULL || n + 1 > p->last->size - p->last->used) {
         size_t size = n + 1 > CHUNK_BYTES ? n + 1 : CHUNK_BYTES;
-        struct gcd_textpool_chunk *c = gcd_mem_new(p->alloc, sizeof *c + size);
+        struct gcd_textpool_chunk *c = gcd_mem_new_uncleared(p->alloc, 1, sizeof *c + size);
         if (c == NULL)
             return GCD_E_NOMEM;
-        c->size = size;
-        c->previous = p->last;
+        *c = (struct gcd_textpool_chunk){ .previous = p->last, .size = size };
         p->last = c;
     }
     *ret = p->last->text + p->last->used;

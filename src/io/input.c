@@ -225,7 +225,7 @@ gcd_status gcd_reader_new(struct gcd_input *in, struct gcd_reader **ret, struct 
     r->in = in;
     r->from_stream = from_stream;
     if (in->memory == NULL) {
-        r->raw = gcd_mem_new(&in->alloc, READ_BYTES);
+        r->raw = gcd_mem_new_uncleared(&in->alloc, READ_BYTES, 1);
         if (r->raw == NULL) {
             gcd_reader_free(r);
             return gcd_fail_nomem(err, "opening the input");
@@ -318,7 +318,7 @@ static gcd_status sniff(struct gcd_reader *r, struct gcd_error *err)
     r->gzip = r->raw_p[0] == GZIP_FIRST;
     if (!r->gzip)
         return GCD_OK;
-    r->plain = gcd_mem_new(&r->in->alloc, READ_BYTES);
+    r->plain = gcd_mem_new_uncleared(&r->in->alloc, READ_BYTES, 1);
     if (r->plain == NULL)
         return gcd_fail_nomem(err, "starting to decompress");
     return gcd_gunzip_init(&r->gunzip, &r->in->alloc, err);

@@ -57,7 +57,7 @@ static gcd_status sink_new(const struct gcd_alloc *alloc, struct gcd_sink **ret,
     s->fd = -1;
     s->spot = GCD_SPOT_NONE;
     s->error = s->behind = (struct gcd_error)GCD_ERROR_INIT;
-    s->buffer = gcd_mem_new(&s->alloc, BUFFER_BYTES);
+    s->buffer = gcd_mem_new_uncleared(&s->alloc, BUFFER_BYTES, 1);
     if (s->buffer == NULL) {
         gcd_sink_free(s);
         return gcd_fail_nomem(err, "opening the output");
@@ -68,7 +68,7 @@ static gcd_status sink_new(const struct gcd_alloc *alloc, struct gcd_sink **ret,
 
 static gcd_status start_gzip(struct gcd_sink *s, struct gcd_error *err)
 {
-    s->packed = gcd_mem_new(&s->alloc, GZIP_BYTES);
+    s->packed = gcd_mem_new_uncleared(&s->alloc, GZIP_BYTES, 1);
     gcd_zlib_use_alloc(&s->z, &s->alloc);
     if (s->packed == NULL || deflateInit2(&s->z, GZIP_LEVEL, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK)
         return gcd_fail_nomem(err, "starting to compress");

@@ -16,6 +16,7 @@
 #include "support/run.h"
 
 #define NODES 24u
+#define FEW_NODES 9u
 
 struct heap {
     struct gcd_graph *graph;
@@ -23,7 +24,8 @@ struct heap {
     uint32_t *roots;             /* [root_count] */
     size_t root_count;
     uint8_t alive[NODES + 2];
-    const struct gcd_alloc *alloc;
+    struct failalloc graph_memory;
+    const struct gcd_alloc *alloc;   /* of the analyses */
 };
 
 static uint64_t plus(uint64_t a, uint64_t b)
@@ -188,35 +190,43 @@ static void check_diff(const struct heap *before, const struct heap *after)
     gcd_diff_free(d);
 }
 
-static bool make(struct heap *h, const uint8_t *data, size_t size, const struct gcd_alloc *alloc)
+static void make(struct heap *h, const uint8_t *data, size_t size, const struct gcd_alloc *alloc)
 {
-    struct graph_gen o = { .seed = data[0], .bytes = data + 1, .byte_count = size - 1, .max_nodes = NODES, .keep_unknown = data[0] & 1 };
-    *h = (struct heap){ .graph = graph_gen(&o), .alloc = alloc };
+    uint64_t hash = fuzz_hash(data, size);
+    struct graph_gen o = { .seed = data[0], .bytes = data + 1, .byte_count = size - 1, .keep_unknown = data[0] & 1,
+                           .max_nodes = hash >> 8 & 1 ? NODES : FEW_NODES, .name_bytes = (hash >> 16) % 64 == 0 ? 0 : 300,
+                           .alloc = &h->graph_memory.alloc };
+    h->alloc = alloc;
+    failalloc_init(&h->graph_memory);
+    h->graph = graph_gen(&o);
     h->nodes = gcd_graph_node_count(h->graph);
     h->types = gcd_graph_type_count(h->graph);
     h->roots = graph_roots(h->graph, &h->root_count);
     graph_mark(h->graph, h->roots, h->root_count, NULL, h->alive);
-    return h->nodes <= NODES + 1 && h->types < 64;
+    if (h->nodes > NODES + 1 || h->types >= 64)
+        fuzz_fail("a graph is as large as it was ordered", "larger");
 }
 
 static void done(struct heap *h)
 {
     free(h->roots);
     gcd_graph_free(h->graph);
+    if (failalloc_complaint(&h->graph_memory) != NULL)
+        fuzz_fail("memory", failalloc_complaint(&h->graph_memory));
 }
 
 /* All of it with little memory: it says so, and leaves nothing behind. */
-static void check_memory(const struct heap *h, struct failalloc *f)
+static void check_memory(const struct heap *h, const struct failalloc *f)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_dominators *d = NULL;
     struct gcd_paths *p = NULL;
     struct gcd_type_tree *t = NULL;
-    gcd_status st = gcd_dominators_new(h->graph, &(struct gcd_dominators_options){ .alloc = &f->alloc }, &d, &err);
+    gcd_status st = gcd_dominators_new(h->graph, &(struct gcd_dominators_options){ .alloc = h->alloc }, &d, &err);
     if (st == GCD_OK)
-        st = gcd_paths_new(h->graph, &(struct gcd_paths_options){ .alloc = &f->alloc }, &p, &err);
+        st = gcd_paths_new(h->graph, &(struct gcd_paths_options){ .alloc = h->alloc }, &p, &err);
     if (st == GCD_OK)
-        st = gcd_type_tree_of_paths(h->graph, p, &(struct gcd_type_tree_options){ .alloc = &f->alloc }, &t, &err);
+        st = gcd_type_tree_of_paths(h->graph, p, &(struct gcd_type_tree_options){ .alloc = h->alloc }, &t, &err);
     if (st == GCD_OK)
         check_suspects(h, d, p);
     else if (st != GCD_E_NOMEM || f->failed == 0)
@@ -224,50 +234,73 @@ static void check_memory(const struct heap *h, struct failalloc *f)
     gcd_type_tree_free(t);
     gcd_paths_free(p);
     gcd_dominators_free(d);
-    if (failalloc_complaint(f) != NULL)
-        fuzz_fail("memory", failalloc_complaint(f));
 }
 
-static void check_all(const struct heap *h)
+static void check_retained(const struct heap *h)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_dominators *d;
-    struct gcd_paths *p;
     struct gcd_type_tree *t;
-    if (gcd_dominators_new(h->graph, NULL, &d, &err) != GCD_OK || gcd_paths_new(h->graph, NULL, &p, &err) != GCD_OK)
-        fuzz_fail("every graph can be analysed", err.msg);
+    if (gcd_dominators_new(h->graph, &(struct gcd_dominators_options){ .alloc = h->alloc }, &d, &err) != GCD_OK)
+        fuzz_fail("every graph has dominators", err.msg);
     check_dominators(h, d);
-    check_paths(h, p);
     check_sets(h, d);
-    for (int to_root = 0; to_root < 2; to_root++) {
-        if (gcd_type_tree_of_paths(h->graph, p, &(struct gcd_type_tree_options){ .to_root = to_root }, &t, &err) != GCD_OK)
-            fuzz_fail("paths can be merged", err.msg);
-        check_tree(t, h->nodes);
-    }
-    if (gcd_type_tree_of_dominators(h->graph, d, NULL, &t, &err) != GCD_OK)
+    if (gcd_type_tree_of_dominators(h->graph, d, &(struct gcd_type_tree_options){ .alloc = h->alloc }, &t, &err) != GCD_OK)
         fuzz_fail("the dominator tree can be merged", err.msg);
     check_tree(t, h->nodes);
-    check_suspects(h, d, p);
-    gcd_paths_free(p);
     gcd_dominators_free(d);
 }
 
-/* The first byte cuts the rest into two graphs, the second says which allocation fails. */
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check_paths_and_trees(const struct heap *h)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_paths *p;
+    struct gcd_type_tree *t;
+    if (gcd_paths_new(h->graph, &(struct gcd_paths_options){ .alloc = h->alloc }, &p, &err) != GCD_OK)
+        fuzz_fail("every graph has paths", err.msg);
+    check_paths(h, p);
+    for (int to_root = 0; to_root < 2; to_root++) {
+        if (gcd_type_tree_of_paths(h->graph, p, &(struct gcd_type_tree_options){ .to_root = to_root, .alloc = h->alloc }, &t, &err) != GCD_OK)
+            fuzz_fail("paths can be merged", err.msg);
+        check_tree(t, h->nodes);
+    }
+    gcd_paths_free(p);
+}
+
+static void check_two(const uint8_t *data, size_t size)
 {
     struct heap a, b;
+    size_t cut = 1 + (size - 3) * data[0] / 256;
+    make(&a, data + 2, cut, NULL);
+    make(&b, data + 2 + cut, size - 2 - cut, NULL);
+    check_diff(&a, &b);
+    done(&a);
+    done(&b);
+}
+
+/* The bytes choose what is checked; all of it at once would be done with a quarter of the inputs in the same time. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct heap h;
     struct failalloc f;
     if (size < 4)
         return 0;
-    size_t cut = 1 + (size - 3) * data[0] / 256;
+    uint64_t which = fuzz_hash(data, size) % 16;
+    if (which == 0) {
+        check_two(data, size);
+        return 0;
+    }
     failalloc_init(&f);
-    f.fail_at = data[1];
-    if (!make(&a, data + 2, cut, NULL) || !make(&b, data + 2 + cut, size - 2 - cut, &f.alloc))
-        fuzz_fail("a graph is as large as it was ordered", "larger");
-    check_all(&a);
-    check_diff(&a, &b);
-    check_memory(&b, &f);
-    done(&a);
-    done(&b);
+    f.fail_at = which < 4 ? data[1] : 0;
+    make(&h, data + 2, size - 2, &f.alloc);
+    if (which < 6)
+        check_memory(&h, &f);
+    else if (which < 11)
+        check_retained(&h);
+    else
+        check_paths_and_trees(&h);
+    if (failalloc_complaint(&f) != NULL)
+        fuzz_fail("memory", failalloc_complaint(&f));
+    done(&h);
     return 0;
 }

@@ -10,10 +10,10 @@
 #include "support/run_graph.h"
 #include "support/v8_check.h"
 
-static void write_graph(const char *format, const struct gcd_graph *g, struct tb_bytes *ret)
+static void write_graph(const char *format, const struct gcd_graph *g, const struct gcd_alloc *alloc, struct tb_bytes *ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    if (run_graph_write(format, g, NULL, ret, NULL, &err) != GCD_OK)
+    if (run_graph_write(format, g, alloc, ret, NULL, &err) != GCD_OK)
         fuzz_fail("a graph can be written", err.msg);
 }
 
@@ -23,15 +23,17 @@ static void check_graph(const struct gcd_graph *g)
     struct gcd_graph *again;
     struct tb_bytes out;
     const char *wrong = run_graph_check(g);
+    struct failalloc f;
+    failalloc_init(&f);
     if (wrong != NULL)
         fuzz_fail("a graph is sound", wrong);
-    write_graph("v8", g, &out);
+    write_graph("v8", g, &f.alloc, &out);
     wrong = gcd_graph_node_count(g) < 2000 ? v8_check(out.p, out.n, g) : NULL;
     if (wrong != NULL)
         fuzz_fail("the v8 file is sound", wrong);
     tb_free(&out);
-    write_graph("dart", g, &out);
-    if (run_graph_read(&gcd_r_dart, out.p, out.n, NULL, &again, &err) != GCD_OK)
+    write_graph("dart", g, &f.alloc, &out);
+    if (run_graph_read(&gcd_r_dart, out.p, out.n, &(struct gcd_graph_options){ .alloc = &f.alloc }, &again, &err) != GCD_OK)
         fuzz_fail("what is written can be read", err.msg);
     /* a module may be a part of a path now, a class of nobody's one of ours */
     wrong = graph_eq(g, again, GRAPH_EQ_ADDRESSES | GRAPH_EQ_TYPE_IDS | GRAPH_EQ_MODULES | GRAPH_EQ_ROOT_ORDER);
@@ -39,6 +41,8 @@ static void check_graph(const struct gcd_graph *g)
         fuzz_fail("the dart file says the same", wrong);
     gcd_graph_free(again);
     tb_free(&out);
+    if (failalloc_complaint(&f) != NULL)
+        fuzz_fail("memory is given back", failalloc_complaint(&f));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -37,15 +37,19 @@ static void check_round_trip(const struct gcd_graph *g)
     struct gcd_graph *back = NULL;
     struct gcd_write_notes notes;
     struct gcd_error err = GCD_ERROR_INIT;
-    if (run_graph_write("gcdump", g, NULL, &out, &notes, &err) != GCD_OK)
+    struct failalloc f;
+    failalloc_init(&f);
+    if (run_graph_write("gcdump", g, &f.alloc, &out, &notes, &err) != GCD_OK)
         fuzz_fail("what was read can be written", err.msg);
-    if (run_graph_read(&gcd_r_gcdump, out.p, out.n, NULL, &back, &err) != GCD_OK)
+    if (run_graph_read(&gcd_r_gcdump, out.p, out.n, &(struct gcd_graph_options){ .alloc = &f.alloc }, &back, &err) != GCD_OK)
         fuzz_fail("what was written can be read", err.msg);
     const char *differs = graph_eq(g, back, MAY_DIFFER);
     if (differs != NULL)
         fuzz_fail("a round trip changes nothing", differs);
     tb_free(&out);
     gcd_graph_free(back);
+    if (failalloc_complaint(&f) != NULL)
+        fuzz_fail("memory", failalloc_complaint(&f));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

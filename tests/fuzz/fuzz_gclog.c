@@ -18,11 +18,11 @@ static const struct gcd_limits narrow = { .types = 4, .roots = 3, .text_bytes = 
 /* What gclog cannot hold; all that is left of a type is its name, which loses control characters. */
 #define MAY_DIFFER (GRAPH_EQ_ROOT_NAMES | GRAPH_EQ_TYPE_IDS | GRAPH_EQ_UNUSED_TYPES | GRAPH_EQ_FACTS | GRAPH_EQ_VERDICT | GRAPH_EQ_NAMES)
 
-static void write_graph(const struct gcd_graph *g, struct tb_bytes *ret)
+static void write_graph(const struct gcd_graph *g, const struct gcd_alloc *alloc, struct tb_bytes *ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_write_notes notes;
-    if (run_graph_write("gclog", g, NULL, ret, &notes, &err) != GCD_OK)
+    if (run_graph_write("gclog", g, alloc, ret, &notes, &err) != GCD_OK)
         fuzz_fail("what was read can be written", err.msg);
     if (notes.objects != gcd_graph_node_count(g) || notes.edges != gcd_graph_edge_count(g) || notes.roots != gcd_graph_root_count(g))
         fuzz_fail("what was read is written", "not all of it");
@@ -44,20 +44,24 @@ static void check_round_trip(const struct gcd_graph *g)
     struct gcd_graph *back = NULL;
     struct gcd_error err = GCD_ERROR_INIT;
     struct tb_bytes once, twice;
-    write_graph(g, &once);
-    if (run_graph_read(&gcd_r_gclog, once.p, once.n, NULL, &back, &err) != GCD_OK)
+    struct failalloc f;
+    failalloc_init(&f);
+    write_graph(g, &f.alloc, &once);
+    if (run_graph_read(&gcd_r_gclog, once.p, once.n, &(struct gcd_graph_options){ .alloc = &f.alloc }, &back, &err) != GCD_OK)
         fuzz_fail("what was written can be read", err.msg);
     if (!gcd_graph_verdict(back)->complete)
         fuzz_fail("what was written is whole", gcd_graph_verdict(back)->reasons[0].text);
     const char *differs = graph_eq(g, back, MAY_DIFFER);
     if (differs != NULL)
         fuzz_fail("a round trip changes nothing", differs);
-    write_graph(back, &twice);
+    write_graph(back, &f.alloc, &twice);
     if (once.n != twice.n || memcmp(once.p, twice.p, once.n) != 0)
         fuzz_fail("writing again gives the same bytes", "it does not");
     tb_free(&twice);
     tb_free(&once);
     gcd_graph_free(back);
+    if (failalloc_complaint(&f) != NULL)
+        fuzz_fail("memory", failalloc_complaint(&f));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -4,6 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#define ASAN 1
+#elif defined __has_feature              /* of clang */
+#define ASAN __has_feature(address_sanitizer)
+#else
+#define ASAN 0
+#endif
+#if ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
 /* In front of each block; 16 bytes keep malloc's alignment. */
 struct head {
     size_t bytes;
@@ -11,8 +22,58 @@ struct head {
 };
 #define MARK UINT64_C(0x6761746865726572)
 #define HEAD_BYTES ((size_t)16)
+/* So much of a block is made unlike zero: to touch all of a large one costs more than the test. */
+#define FILLED_BYTES ((size_t)16 * 1024)
 
 _Static_assert(sizeof(struct head) <= HEAD_BYTES, "the head fits in front of a block");
+
+/*
+ * AddressSanitizer maps and unmaps each block of more than 128 KiB, and most of the time of a small test goes into that.  So large ones are
+ * kept for the next that is as large, and are poisoned until then: who uses them still is caught.
+ */
+#if ASAN
+#define KEPT_FROM ((size_t)32 * 1024)
+#define KEPT_TO ((size_t)512 * 1024)
+static struct {
+    size_t bytes;
+    char *block;
+} kept[32];
+
+static void *new_block(size_t bytes)
+{
+    for (size_t i = 0; bytes >= KEPT_FROM && i < sizeof kept / sizeof *kept; i++)
+        if (kept[i].block != NULL && kept[i].bytes == bytes) {
+            char *block = kept[i].block;
+            kept[i].block = NULL;
+            __asan_unpoison_memory_region(block, bytes);
+            return block;
+        }
+    return malloc(bytes);
+}
+
+static void free_block(char *block, size_t bytes)
+{
+    for (size_t i = 0; bytes >= KEPT_FROM && bytes <= KEPT_TO && i < sizeof kept / sizeof *kept; i++)
+        if (kept[i].block == NULL) {
+            __asan_poison_memory_region(block, bytes);
+            kept[i].block = block;
+            kept[i].bytes = bytes;
+            return;
+        }
+    free(block);
+}
+#else
+static void *new_block(size_t bytes)
+{
+    return malloc(bytes);
+}
+
+static void free_block(char *block, size_t bytes)
+{
+    (void)bytes;
+    free(block);
+}
+#endif
 
 static void wrong(struct failalloc *f, const char *what, size_t told, size_t is)
 {
@@ -57,20 +118,20 @@ static void *resize(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes)
         f->blocks--;
         f->bytes -= h.bytes;
         memset(block, 0xdd, HEAD_BYTES);
-        free(block);
+        free_block(block, HEAD_BYTES + h.bytes);
         return NULL;
     }
     if (refused(f, h.bytes, new_bytes) || new_bytes > SIZE_MAX - HEAD_BYTES)
         return NULL;
     /* a new block each time: nobody gets away with using the old one */
-    char *to = malloc(HEAD_BYTES + new_bytes);
+    char *to = new_block(HEAD_BYTES + new_bytes);
     if (to == NULL)
         return NULL;
-    memset(to + HEAD_BYTES, 0xa5, new_bytes);
+    memset(to + HEAD_BYTES, 0xa5, new_bytes < FILLED_BYTES ? new_bytes : FILLED_BYTES);
     if (block != NULL) {
         memcpy(to + HEAD_BYTES, block + HEAD_BYTES, h.bytes < new_bytes ? h.bytes : new_bytes);
         memset(block, 0xdd, HEAD_BYTES);
-        free(block);
+        free_block(block, HEAD_BYTES + h.bytes);
     } else {
         f->blocks++;
     }

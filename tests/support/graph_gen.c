@@ -71,7 +71,7 @@ static bool make_types(struct gen *g)
     static const char *const modules[] = { "", "/app/Shop.dll", "/usr/share/dotnet/System.Private.CoreLib.dll", "C:\\app\\\xC3\x9C x.dll" };
     uint32_t n = 1 + (uint32_t)below(g, 12);
     for (g->types = 0; g->types < n; g->types++) {
-        size_t k = make_name(g, name, sizeof name);
+        size_t k = make_name(g, name, g->o->name_bytes != 0 ? g->o->name_bytes + 1 : sizeof name);
         if (k == 0)                          /* the name of a type is never empty */
             name[k++] = 'T';
         name[k] = '\0';
@@ -143,7 +143,7 @@ static bool make_edges(struct gen *g)
 static bool make_roots(struct gen *g)
 {
     static const uint32_t flags[] = { 0, 0, 0, GCD_ROOT_PINNED, GCD_ROOT_WEAK, GCD_ROOT_REFCOUNTED, GCD_ROOT_INTERIOR | GCD_ROOT_PINNED };
-    char name[65536];
+    char name[300];
     static const unsigned order[] = { GCD_ROOT_STATIC, GCD_ROOT_ALL_KINDS, GCD_ROOT_COM };   /* the second: any of the GC's */
     for (size_t k = 0; k < 3 && g->nodes > 0; k++)
         for (uint64_t n = below(g, 8); n > 0; n--) {
@@ -156,7 +156,7 @@ static bool make_roots(struct gen *g)
             } else if (r.kind == GCD_ROOT_COM) {
                 r.flags = GCD_ROOT_REFCOUNTED;
             } else {
-                name[make_name(g, name, 300)] = '\0';
+                name[make_name(g, name, sizeof name)] = '\0';
                 r.name = name;
                 r.type = (uint32_t)below(g, g->types);
             }

@@ -18,6 +18,7 @@ struct graph_gen {
     bool plain_names;            /* letters and dots only; else also quotes, line ends, commas, brackets, other alphabets, very long ones */
     bool plain_sizes;            /* below 2^31; else up to 2^64 - 1, now and then */
     bool no_addresses;           /* made up by the builder */
+    uint32_t name_bytes;         /* that the longest names have, 1 in 100; 0 = 65,535, as many as any format takes */
     bool keep_unknown;           /* with references and roots that lead nowhere */
     const struct gcd_alloc *alloc;
 };
