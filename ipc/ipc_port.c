@@ -92,7 +92,7 @@ gcd_status gcd_ipc_port_listen(const char *path, struct gcd_ipc_port **ret, stru
     if (port == NULL)
         return gcd_fail_nomem(err, "opening a diagnostic port");
     (void)snprintf(port->file.path, sizeof port->file.path, "%s", path);
-    port->listen_fd = port->epoll_fd = port->rest_fd = port->process_fd = -1;
+    port->file.dir_fd = port->listen_fd = port->epoll_fd = port->rest_fd = port->process_fd = -1;
     port->patience_ms = PATIENCE_MS;
     for (size_t i = 0; i < GUESTS; i++)
         port->guests[i].fd = -1;

@@ -1,6 +1,7 @@
 #include "ipc/ipc_portfile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -9,19 +10,24 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/way.h"
 #include "ipc/ipc_sock.h"
 
 enum { TRIES = 3 };
 
-/* A name in the folder of PATH that nobody else has: short, because with PATH it may have to fit where a long one does not. */
-static gcd_status name_beside(const char *path, char *ret, size_t cap, struct gcd_error *err)
+/* Where the name in the folder begins. */
+static size_t folder_len(const char *path)
 {
     const char *slash = strrchr(path, '/');
+    return slash == NULL ? 0 : (size_t)(slash - path) + 1;
+}
+
+/* A name in the folder that nobody else has; short, because it has to fit where a long one does not. */
+static void fresh_name(char ret[static 80])
+{
     struct timespec now;
     (void)clock_gettime(CLOCK_REALTIME, &now);
-    int n = snprintf(ret, cap, "%.*s.gcdumpc-%ld-%lld.%ld", slash == NULL ? 0 : (int)(slash + 1 - path), path, (long)getpid(),
-                     (long long)now.tv_sec, now.tv_nsec);
-    return n > 0 && (size_t)n < cap ? GCD_OK : gcd_fail(err, GCD_E_ARG, "the path %.100s... is too long", path);
+    (void)snprintf(ret, 80, ".gcdumpc-%ld-%lld.%ld", (long)getpid(), (long long)now.tv_sec, now.tv_nsec);
 }
 
 static gcd_status cannot_listen(const char *path, int os_errno, struct gcd_error *err)
@@ -40,11 +46,12 @@ static bool is_same(const struct stat *a, const struct stat *b)
  * Something has the name.  GCD_OK: it was the file of a listener that is gone, and is removed.  A file of ours listens from its first
  * moment on, so one that does not is dead; it is taken aside first, in case somebody has replaced it since it was looked at.
  */
-static gcd_status remove_stale(const char *path, struct gcd_error *err)
+static gcd_status remove_stale(const struct gcd_portfile *f, struct gcd_error *err)
 {
     struct stat stale, taken;
-    char aside[GCD_IPC_PATH_MAX];
-    if (lstat(path, &stale) != 0)
+    const char *path = f->path, *name = path + folder_len(path);
+    char aside[80];
+    if (fstatat(f->dir_fd, name, &stale, AT_SYMLINK_NOFOLLOW) != 0)
         return errno == ENOENT ? GCD_OK : gcd_fail_os(err, errno, "cannot listen at %s", path);
     if (!S_ISSOCK(stale.st_mode))
         return gcd_fail(err, GCD_E_IO, "cannot listen at %s: there is a file of that name, and it is no socket", path);
@@ -56,33 +63,56 @@ static gcd_status remove_stale(const char *path, struct gcd_error *err)
         (void)close(fd);
     if (fd != -ECONNREFUSED)
         return gcd_fail(err, GCD_E_IO, "cannot listen at %s: another program does", path);
-    GCD_TRY(name_beside(path, aside, sizeof aside, err));
-    if (rename(path, aside) != 0)
+    fresh_name(aside);
+    if (renameat(f->dir_fd, name, f->dir_fd, aside) != 0)
         return errno == ENOENT ? GCD_OK : gcd_fail_os(err, errno, "cannot remove the stale socket %s", path);
-    bool ours = lstat(aside, &taken) == 0 && is_same(&stale, &taken);
+    bool ours = fstatat(f->dir_fd, aside, &taken, AT_SYMLINK_NOFOLLOW) == 0 && is_same(&stale, &taken);
     if (!ours)
-        (void)!link(aside, path); /* back; should the name be taken again, who took it has done as we would */
-    (void)unlink(aside);
+        (void)!linkat(f->dir_fd, aside, f->dir_fd, name, 0); /* back; should the name be taken again, who took it has done as we would */
+    (void)unlinkat(f->dir_fd, aside, 0);
     return ours ? GCD_OK : gcd_fail(err, GCD_E_IO, "cannot listen at %s: another program does", path);
+}
+
+static gcd_status open_folder(struct gcd_portfile *f, struct gcd_error *err)
+{
+    char folder[GCD_IPC_PATH_MAX] = ".";
+    bool planted = false;
+    size_t n = folder_len(f->path);
+    if (n > 0)
+        (void)snprintf(folder, sizeof folder, "%.*s", (int)n, f->path);
+    f->dir_fd = gcd_way_open(folder, O_PATH | O_DIRECTORY, &planted);
+    if (planted)
+        return gcd_fail(err, GCD_E_IO, "cannot listen at %s: a link of another user leads to its folder", f->path);
+    return f->dir_fd < 0 ? cannot_listen(f->path, -f->dir_fd, err) : GCD_OK;
+}
+
+/* Listening under the name FRESH, in RET_SB. */
+static gcd_status listen_beside(const struct gcd_portfile *f, int fd, const char *fresh, struct stat *ret_sb, struct gcd_error *err)
+{
+    char path[GCD_IPC_PATH_MAX + 80];
+    (void)snprintf(path, sizeof path, "%.*s%s", (int)folder_len(f->path), f->path, fresh);
+    int r = gcd_sock_bind(fd, f->dir_fd, fresh, path);
+    if (r != 0)
+        return cannot_listen(f->path, -r, err);
+    bool listens = listen(fd, SOMAXCONN) == 0 && fstatat(f->dir_fd, fresh, ret_sb, AT_SYMLINK_NOFOLLOW) == 0;
+    return listens ? GCD_OK : cannot_listen(f->path, errno, err);
 }
 
 /* Listens before it gets its name: nobody ever finds a socket of ours that refuses him, or takes it for a stale one. */
 gcd_status gcd_portfile_listen(struct gcd_portfile *f, int fd, struct gcd_error *err)
 {
-    char fresh[GCD_IPC_PATH_MAX];
+    char fresh[80];
     struct stat sb;
-    GCD_TRY(name_beside(f->path, fresh, sizeof fresh, err));
-    int r = gcd_sock_bind(fd, fresh);
-    if (r != 0)
-        return cannot_listen(f->path, -r, err);
-    gcd_status st = listen(fd, SOMAXCONN) == 0 && lstat(fresh, &sb) == 0 ? GCD_OK : cannot_listen(f->path, errno, err);
+    GCD_TRY(open_folder(f, err));
+    fresh_name(fresh);
+    gcd_status st = listen_beside(f, fd, fresh, &sb, err);
     bool named = false;
     for (int i = 0; st == GCD_OK && !named && i < TRIES; i++) {
-        named = link(fresh, f->path) == 0;
+        named = linkat(f->dir_fd, fresh, f->dir_fd, f->path + folder_len(f->path), 0) == 0;
         if (!named)
-            st = errno == EEXIST ? remove_stale(f->path, err) : cannot_listen(f->path, errno, err);
+            st = errno == EEXIST ? remove_stale(f, err) : cannot_listen(f->path, errno, err);
     }
-    (void)unlink(fresh);
+    (void)unlinkat(f->dir_fd, fresh, 0);
     if (st == GCD_OK && !named)
         st = gcd_fail(err, GCD_E_IO, "cannot listen at %s: another program does", f->path);
     if (st != GCD_OK)
@@ -96,7 +126,11 @@ gcd_status gcd_portfile_listen(struct gcd_portfile *f, int fd, struct gcd_error 
 void gcd_portfile_remove(struct gcd_portfile *f)
 {
     struct stat sb;
-    if (f->there && lstat(f->path, &sb) == 0 && sb.st_dev == f->dev && sb.st_ino == f->ino)
-        (void)unlink(f->path);
+    const char *name = f->path + folder_len(f->path);
+    if (f->there && fstatat(f->dir_fd, name, &sb, AT_SYMLINK_NOFOLLOW) == 0 && sb.st_dev == f->dev && sb.st_ino == f->ino)
+        (void)unlinkat(f->dir_fd, name, 0);
+    if (f->dir_fd >= 0)
+        (void)close(f->dir_fd);
+    f->dir_fd = -1;
     f->there = false;
 }

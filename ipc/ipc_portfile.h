@@ -12,13 +12,15 @@
 
 struct gcd_portfile {
     char path[GCD_IPC_PATH_MAX];
+    int dir_fd; /* its folder; -1 = not open */
     dev_t dev;
     ino_t ino;
     bool there; /* the file is there, and ours */
 };
 
 /*
- * Let the socket FD listen at F->path.  A socket of this user that nobody listens at is replaced.  GCD_E_IO: see gcd_ipc_port_listen.
+ * Let the socket FD listen at F->path; F->dir_fd is -1.  No link that another user has planted is followed to its folder, which is opened once.
+ * A socket of this user that nobody listens at is replaced.  GCD_E_IO: see gcd_ipc_port_listen.
  */
 GCD_MUST_CHECK gcd_status gcd_portfile_listen(struct gcd_portfile *f, int fd, struct gcd_error *err);
 /* Any number of times.  A file that somebody else has put there stays. */

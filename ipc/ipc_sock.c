@@ -35,28 +35,13 @@ static bool fits(const char *path)
     return strlen(path) < sizeof((struct sockaddr_un *)0)->sun_path;
 }
 
-/*
- * sun_path has 108 bytes.  The kernel itself resolves /proc/self/fd/N, so a descriptor of the directory stands in for its name.
- */
-int gcd_sock_bind(int fd, const char *path)
+/* The kernel itself resolves /proc/self/fd/N, so a descriptor stands in for a name: sun_path has 108 bytes, and others may change what it means. */
+int gcd_sock_bind(int fd, int dir_fd, const char *name, const char *path)
 {
-    if (fits(path))
-        return name_short(bind, fd, path);
-    const char *slash = strrchr(path, '/');
-    size_t n_dir = slash == NULL ? 0 : (size_t)(slash - path);
-    char dir[GCD_IPC_PATH_MAX];
-    if (slash == NULL || n_dir >= sizeof dir)
-        return -ENAMETOOLONG;
-    memcpy(dir, path, n_dir);
-    dir[n_dir] = '\0';
-    int dir_fd = open(n_dir == 0 ? "/" : dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (dir_fd < 0)
-        return -errno;
     char alias[sizeof((struct sockaddr_un *)0)->sun_path];
-    int n = snprintf(alias, sizeof alias, "/proc/self/fd/%d/%s", dir_fd, slash + 1);
+    int n = snprintf(alias, sizeof alias, "/proc/self/fd/%d/%s", dir_fd, name);
     int r = n < 0 || (size_t)n >= sizeof alias ? -ENAMETOOLONG : name_short(bind, fd, alias);
-    (void)close(dir_fd);
-    return r;
+    return r == -ENOENT ? name_short(bind, fd, path) : r;        /* there is no /proc */
 }
 
 static int connect_by_name(const char *path)

@@ -19,8 +19,8 @@ int gcd_sock_connect(const char *path);
 /* The same to the very socket that is open as SOCKET_FD (O_PATH), whatever has its name by now. */
 int gcd_sock_connect_to(int socket_fd);
 
-/* Give the socket FD the name PATH, of which only the last component has to fit into sun_path.  0 or a negated errno. */
-int gcd_sock_bind(int fd, const char *path);
+/* Give the socket FD the NAME of a new file in the open folder DIR_FD, of which PATH is the path.  0 or a negated errno. */
+int gcd_sock_bind(int fd, int dir_fd, const char *name, const char *path);
 
 /* gcd_sock_connect with a status, a reason for programs and a message. */
 GCD_MUST_CHECK gcd_status gcd_sock_open(const char *path, int *ret_fd, enum gcd_ipc_reason *ret_reason,

@@ -45,7 +45,8 @@ enum gcd_ipc_reason {
  * one that has nothing in the directory itself (it may have a /tmp of its own).  A name with another KEY is taken only when
  * somebody listens there.  The file has to belong to the user of the process or to root, and the listener, when it is visible, has to be
  * PID: anybody can listen under any name.
- * OWN_TMPDIR: the caller's TMPDIR, or NULL.  RET_PATH: GCD_IPC_PATH_MAX bytes, NUL-terminated on success.
+ * OWN_TMPDIR: the caller's TMPDIR, or NULL.  RET_PATH: GCD_IPC_PATH_MAX bytes, NUL-terminated on success; a path below /proc/PID/root is for
+ * the functions here: links in it are those of the process, which to others may lead out of its root.
  * GCD_E_NOT_FOUND: NO_PROCESS (also for a zombie, and for the number of a thread), NO_SOCKET, STALE; GCD_E_IO: PERMISSION, or
  * another failure to read; GCD_E_FORMAT.  *RET_REASON (may be NULL) is set in any case, RET_PATH only on success.
  */

@@ -6,11 +6,13 @@
 #ifdef GCDUMPC_HAVE_IPC
 
 #include <errno.h>
+#include <fcntl.h>
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "suggest.h"
 
@@ -100,6 +102,21 @@ const char *cli_socket_path(const char *text)
     return strncmp(text, "unix:", 5) == 0 ? text + 5 : text;
 }
 
+/* What is at PATH, behind /proc/PID/root as that process sees it.  0 or an errno. */
+static int look_at(const char *path, struct stat *ret)
+{
+    char folder[GCD_IPC_PATH_MAX];
+    struct gcd_error err = GCD_ERROR_INIT;
+    const char *slash = strrchr(path, '/');
+    int fd, n = slash == NULL ? 0 : (int)(slash - path) + 1;
+    (void)snprintf(folder, sizeof folder, "%.*s", n, path);
+    if (gcd_folder_open(n > 0 ? folder : ".", &fd, &err) != GCD_OK)
+        return err.os_errno;
+    int e = fstatat(fd, path + n, ret, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : errno;
+    (void)close(fd);
+    return e;
+}
+
 static enum cli_exit by_port(const char *port, struct cli_dump *d, char *ret_path)
 {
     const char *path = cli_socket_path(port);
@@ -109,11 +126,12 @@ static enum cli_exit by_port(const char *port, struct cli_dump *d, char *ret_pat
         cli_say(NULL, "--port takes the path of a socket, not \"%.100s\"", port);
         return CLI_USAGE;
     }
-    if (stat(path, &sb) != 0 && errno == ENOENT) {
+    int e = look_at(path, &sb);
+    if (e == ENOENT) {
         cli_say(path, "there is no diagnostic socket %s; gcdumpc ps lists the processes that have one", path);
         return CLI_FAILED;
     }
-    if (stat(path, &sb) == 0 && !S_ISSOCK(sb.st_mode)) {
+    if (e == 0 && !S_ISSOCK(sb.st_mode) && !S_ISLNK(sb.st_mode)) {
         cli_say(path, "is no socket; gcdumpc ps lists the processes that have one");
         return CLI_FAILED;
     }

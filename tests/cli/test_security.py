@@ -106,12 +106,13 @@ class Planted(CliTest):
             os._exit(0)
         try:
             os.read(ready[0], 1)
-            out = f"/proc/{child}/root/way/out.gclog"
-            self.refused(1, r'.*cannot create a file in the folder "/proc/\d+/root/way/": No such file or directory; make that folder first, or name another', "convert", "in", "-o", out)
+            root = f"/proc/{child}/root"
+            self.refused(1, rf'.*cannot create a file in the folder "{root}/way/": No such file or directory; make that folder first, or name another',
+                         "convert", "in", "-o", f"{root}/way/out.gclog")
             self.assertEqual(os.listdir(self.path("target")), [])
             os.makedirs(self.path("root") + self.path("target"))
             for kind in KINDS:
-                self.done("convert", "in", "-q", "-o", f"/proc/{child}/root/way/out.{kind}")
+                self.done("convert", "in", "-q", "-o", f"{root}/way/out.{kind}")
             self.assertEqual(os.listdir(self.path("target")), [])
             self.assertEqual(sorted(os.listdir(self.path("root") + self.path("target"))), sorted(f"out.{kind}" for kind in KINDS))
         finally:

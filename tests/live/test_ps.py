@@ -110,7 +110,7 @@ class Ps(PsTest):
             self.assertRegex(row["socket"], rf"^/proc/{row['pid']}/root{re.escape(folder)}/dotnet-diagnostic-{counts['pid']}-\d+-socket$")
             self.assertNotEqual(counts["pid"], row["pid"])
             self.assertEqual((row["answer"], row["entry_assembly"]), ("ok", "HeapLab"))
-            for words in (["--name", name], ["--pid", row["pid"]]):
+            for words in (["--name", name], ["--pid", row["pid"]], ["--port", row["socket"]]):
                 self.gcdumpc(*words, "-o", self.path("c.gclog"))
                 found, _ = gclog_sums(self.path("c.gclog"))
                 self.assertEqual(found["HeapLab.Extra"][0], counts["extra_objects"])

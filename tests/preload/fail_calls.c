@@ -122,6 +122,7 @@ PASS(SYNC, -1, int, sync_file_range, (int fd, off64_t off, off64_t n, unsigned f
 PASS(RENAME, -1, int, rename, (const char *from, const char *to), (from, to))
 PASS(RENAME, -1, int, renameat, (int from_fd, const char *from, int to_fd, const char *to), (from_fd, from, to_fd, to))
 PASS(RENAME, -1, int, link, (const char *from, const char *to), (from, to))
+PASS(RENAME, -1, int, linkat, (int from_fd, const char *from, int to_fd, const char *to, int flags), (from_fd, from, to_fd, to, flags))
 PASS(TRUNCATE, -1, int, ftruncate, (int fd, off_t n), (fd, n))
 PASS(TRUNCATE, -1, int, ftruncate64, (int fd, off64_t n), (fd, n))
 PASS(MKDIR, -1, int, mkdir, (const char *path, mode_t mode), (path, mode))

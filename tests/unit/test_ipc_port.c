@@ -436,19 +436,20 @@ static void test_stale_file_of_another_user(void **state)
 static void test_listens_before_it_is_found(void **state)
 {
     struct fixture *f = *state;
-    char line[512];
-    unsigned in_folder = 0;
+    char line[512], first[32];
+    unsigned ours = 0;
+    (void)snprintf(first, sizeof first, "/.gcdumpc-%ld-", (long)getpid());
     listen_at(f);
     FILE *sockets = fopen("/proc/net/unix", "r");
     assert_non_null(sockets);
     while (fgets(line, sizeof line, sockets) != NULL) {
         line[strcspn(line, "\n")] = '\0';
         const char *path = strchr(line, '/');
-        in_folder += path != NULL && strncmp(path, f->dir, strlen(f->dir)) == 0;
+        ours += path != NULL && strstr(path, first) != NULL;
         assert_true(path == NULL || strcmp(path, f->path) != 0);
     }
     (void)fclose(sockets);
-    assert_int_equal(in_folder, 1);
+    assert_int_equal(ours, 1);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     struct sockaddr_un addr = { .sun_family = AF_UNIX };
     (void)snprintf(addr.sun_path, sizeof addr.sun_path, "%s", f->path);
@@ -502,6 +503,41 @@ static void test_long_path(void **state)
     assert_int_equal(rmdir(dir), 0);
 }
 
+/* Its folder gets another name, and a link has its own: what goes at the end is our file, and nothing elsewhere. */
+static void test_the_way_is_changed(void **state)
+{
+    struct fixture *f = *state;
+    char dir[96], moved[96], other[96], path[128], inside[128], victim[128];
+    struct gcd_ipc_port *port = NULL;
+    (void)snprintf(dir, sizeof dir, "%s/d", f->dir);
+    (void)snprintf(moved, sizeof moved, "%s/moved", f->dir);
+    (void)snprintf(other, sizeof other, "%s/other", f->dir);
+    (void)snprintf(path, sizeof path, "%s/port", dir);
+    (void)snprintf(inside, sizeof inside, "%s/port", moved);
+    (void)snprintf(victim, sizeof victim, "%s/port", other);
+    assert_int_equal(mkdir(dir, 0700), 0);
+    assert_int_equal(mkdir(other, 0700), 0);
+    assert_int_equal(gcd_ipc_port_listen(path, &port, &f->err), GCD_OK);
+    assert_int_equal(link(path, victim), 0);             /* even the same file */
+    assert_int_equal(rename(dir, moved), 0);
+    assert_int_equal(symlink("other", dir), 0);
+    gcd_ipc_port_free(port);
+    assert_true(access(inside, F_OK) != 0);
+    assert_int_equal(unlink(victim), 0);
+    /* a link of ours leads to the folder, one of another user does not */
+    assert_int_equal(gcd_ipc_port_listen(path, &port, &f->err), GCD_OK);
+    assert_int_equal(access(victim, F_OK), 0);
+    gcd_ipc_port_free(port);
+    assert_true(access(victim, F_OK) != 0);
+    if (geteuid() == 0) {
+        assert_int_equal(lchown(dir, 65534, 65534), 0);
+        expect_refused(f, path, "a link of another user leads to its folder");
+    }
+    assert_int_equal(unlink(dir), 0);
+    assert_int_equal(rmdir(moved), 0);
+    assert_int_equal(rmdir(other), 0);
+}
+
 #define TEST(t) cmocka_unit_test_setup_teardown(t, set_up, tear_down)
 
 int main(void)
@@ -509,7 +545,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_info_and_resume), TEST(test_refused), TEST(test_several_collections), TEST(test_stops_in_order),
         TEST(test_strangers),       TEST(test_two_runtimes), TEST(test_flood),          TEST(test_process_ends),
-        TEST(test_cancel),          TEST(test_file),    TEST(test_stale_file),          TEST(test_long_path),
+        TEST(test_cancel),          TEST(test_file),    TEST(test_stale_file),          TEST(test_long_path), TEST(test_the_way_is_changed),
         TEST(test_stale_file_of_another_user), TEST(test_listens_before_it_is_found), TEST(test_no_descriptors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

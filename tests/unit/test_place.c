@@ -293,8 +293,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_takes_the_place_of_another), cmocka_unit_test(a_folder_takes_the_place_of_an_empty_one),
-        cmocka_unit_test(a_folder_that_has_filled_meanwhile_is_kept), cmocka_unit_test(the_way_is_changed_meanwhile), cmocka_unit_test(places_that_cannot_be), cmocka_unit_test(no_memory),
-        cmocka_unit_test(what_was_left_over_goes),
+        cmocka_unit_test(a_folder_that_has_filled_meanwhile_is_kept), cmocka_unit_test(the_way_is_changed_meanwhile),
+        cmocka_unit_test(places_that_cannot_be), cmocka_unit_test(no_memory), cmocka_unit_test(what_was_left_over_goes),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

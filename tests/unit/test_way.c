@@ -295,7 +295,8 @@ int main(void)
 {
 #define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(ordinary_names), IN_FOLDER(links_that_are_no_names), IN_FOLDER(links_of_others), IN_FOLDER(in_the_root_of_a_process), IN_FOLDER(in_the_folder_of_a_process),
+        IN_FOLDER(ordinary_names), IN_FOLDER(links_that_are_no_names), IN_FOLDER(links_of_others),
+        IN_FOLDER(in_the_root_of_a_process), IN_FOLDER(in_the_folder_of_a_process),
         IN_FOLDER(links_of_others_in_a_root), IN_FOLDER(too_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
