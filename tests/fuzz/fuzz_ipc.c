@@ -90,7 +90,7 @@ static void check_request(const uint8_t *data, size_t size, uint64_t hash)
     enum gcd_wire_command command = (enum gcd_wire_command)(GCD_WIRE_STOP_TRACING + (hash >> 40) % 8);
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_wire_header h;
-    gcd_status st = gcd_wire_encode_collect(command, &c, out, (hash >> 50) % 2 == 0 ? sizeof out : (hash >> 51) % 300, &written, &err);
+    gcd_status st = gcd_wire_encode_collect(command, &c, out, (hash >> 50) % 2 == 0 ? sizeof out : (size_t)(hash >> 51) % 300, &written, &err);
     expect_reason(st, &err);
     if (st == GCD_OK && (gcd_wire_decode_header(out, &h, &err) != GCD_OK || h.size != written || h.command != command))
         fuzz_fail("a request is a sound message", err.msg);

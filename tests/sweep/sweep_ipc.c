@@ -80,7 +80,7 @@ static void sweep(decoder decode, struct tally *t)
         }
         failed = 1;
         for (uint64_t k = 1; failed > 0; k++)
-            try_info(decode, version, b.p, b.n, k, false, k, &failed, t);
+            try_info(decode, version, b.p, b.n, (size_t)k, false, k, &failed, t);
         tb_free(&b);
     }
 }
