@@ -21,7 +21,8 @@ static const char *at(const char *name)
     static char path[4][8192];
     static int which;
     char *ret = path[which++ % 4];
-    (void)snprintf(ret, sizeof path[0], "%s%s%s", name[0] == '%' ? folder : "", name[0] == '%' ? "/" : "", name + (name[0] == '%'));
+    int n = snprintf(ret, sizeof path[0], "%s%s%s", name[0] == '%' ? folder : "", name[0] == '%' ? "/" : "", name + (name[0] == '%'));
+    assert_in_range(n, 0, (int)sizeof path[0] - 1);
     return ret;
 }
 

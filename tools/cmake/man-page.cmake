@@ -1,4 +1,4 @@
-# A manual page or a completion, as the program prints it.
+# A manual page or a completion, as the program prints it.  PROGRAM can be a list that begins with an emulator.
 #
 #     cmake -D PROGRAM=gcdumpc -D TOPIC=report -D PROSE=tools/man/gcdumpc-report.1 -D OUTPUT=gcdumpc-report.1 [-D GZIP=gzip] -P man-page.cmake
 #     cmake -D PROGRAM=gcdumpc -D FORMAT=bash -D OUTPUT=gcdumpc -P man-page.cmake

@@ -6,6 +6,10 @@ endif()
 
 set(manual ${CMAKE_CURRENT_BINARY_DIR}/manual)
 set(manual_files)
+set(manual_program $<TARGET_FILE:gcdumpc>)
+if(CMAKE_CROSSCOMPILING)
+    set(manual_program "${CMAKE_CROSSCOMPILING_EMULATOR};${manual_program}")
+endif()
 find_program(GCDUMPC_GZIP gzip)
 # Debian keeps site-functions for what the administrator has put there.
 set(zsh_functions zsh/site-functions)
@@ -19,7 +23,7 @@ function(gcdumpc_page prose topic)
     string(REGEX REPLACE ".*\\." "" section ${name})
     set(file ${manual}/man${section}/${name})
     add_custom_command(OUTPUT ${file}
-        COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:gcdumpc> -D TOPIC=${topic} -D PROSE=${prose} -D OUTPUT=${file} -D GZIP=${GCDUMPC_GZIP}
+        COMMAND ${CMAKE_COMMAND} -D "PROGRAM=${manual_program}" -D TOPIC=${topic} -D PROSE=${prose} -D OUTPUT=${file} -D GZIP=${GCDUMPC_GZIP}
                 -P ${CMAKE_CURRENT_SOURCE_DIR}/tools/cmake/man-page.cmake
         DEPENDS gcdumpc ${prose} tools/cmake/man-page.cmake VERBATIM)
     set(manual_files ${manual_files} ${file} PARENT_SCOPE)
@@ -30,7 +34,7 @@ endfunction()
 function(gcdumpc_completion shell file folder)
     set(output ${manual}/${shell}/${file})
     add_custom_command(OUTPUT ${output}
-        COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:gcdumpc> -D FORMAT=${shell} -D OUTPUT=${output}
+        COMMAND ${CMAKE_COMMAND} -D "PROGRAM=${manual_program}" -D FORMAT=${shell} -D OUTPUT=${output}
                 -P ${CMAKE_CURRENT_SOURCE_DIR}/tools/cmake/man-page.cmake
         DEPENDS gcdumpc tools/cmake/man-page.cmake VERBATIM)
     set(manual_files ${manual_files} ${output} PARENT_SCOPE)
