@@ -10,7 +10,6 @@
  * KINDS below has the names of the calls.  GCDUMPC_FAIL_REPORT names a file that is there and gets two numbers of 8 bytes: calls of that
  * kind, and how many of them were made to fail.  Calls that the C library makes for itself (stdio) pass.
  */
-#undef _FILE_OFFSET_BITS         /* else pread64 is what pread is called, and both are defined here */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
