@@ -17,36 +17,77 @@ static const char *const group_names[GCD_GROUPS] = {
 
 /* ---- numbering ---- */
 
-/* The first type that is shown like TYPE, or TYPE itself.  Two names of one hash are not taken for one: the later gets a row of its own. */
+/* What a type is shown as: its name, or "NAME [MODULE]". */
+#define PARTS 4
+struct label {
+    const char *text[PARTS];
+    size_t n[PARTS];
+};
+
+static struct label label_of(const struct v8_names *n, uint32_t type)
+{
+    struct label l = { .text = { write_type_name(n->options, n->g, type), " [", NULL, "]" } };
+    size_t file_n;
+    l.n[0] = strlen(l.text[0]);
+    if (n->types[type].with_module) {
+        l.text[2] = write_module_file(gcd_graph_type(n->g, type)->module_path, &file_n, &l.n[2]);
+        l.n[1] = 2;
+        l.n[3] = 1;
+    }
+    return l;
+}
+
+static uint64_t label_hash(const struct label *l)
+{
+    uint64_t hash = GCD_TEXT_HASH;
+    for (unsigned i = 0; i < PARTS; i++)
+        hash = gcd_text_hash(l->text[i], l->n[i], hash);
+    return hash;
+}
+
+/* However they are divided: a type can be called "A [B]", too. */
+static bool label_equal(const struct label *a, const struct label *b)
+{
+    size_t at = 0, bt = 0;
+    for (unsigned i = 0, k = 0;; at++, bt++) {
+        for (; i < PARTS && at == a->n[i]; at = 0)
+            i++;
+        for (; k < PARTS && bt == b->n[k]; bt = 0)
+            k++;
+        if (i == PARTS || k == PARTS)
+            return i == k;
+        if (a->text[i][at] != b->text[k][bt])
+            return false;
+    }
+}
+
+static bool other_module(const struct v8_names *n, uint32_t a, uint32_t b)
+{
+    size_t a_n, b_n, a_stem, b_stem;
+    const char *a_file = write_module_file(gcd_graph_type(n->g, a)->module_path, &a_n, &a_stem);
+    const char *b_file = write_module_file(gcd_graph_type(n->g, b)->module_path, &b_n, &b_stem);
+    return a_n > 0 && (a_stem != b_stem || memcmp(a_file, b_file, a_stem) != 0);
+}
+
+/* The first type that is shown like TYPE, or TYPE itself.  Two labels of one hash are not taken for one: the later gets a row of its own. */
 static gcd_status find_twin(struct v8_names *n, struct gcd_idmap *seen, uint32_t type, uint32_t *ret, struct gcd_error *err)
 {
-    const char *name = write_type_name(n->options, n->g, type);
-    const char *module = gcd_graph_type(n->g, type)->module_path;
-    uint64_t hash = gcd_text_hash(name, strlen(name), GCD_TEXT_HASH);
-    *ret = type;
+    struct label own = label_of(n, type), other;
+    uint64_t hash = label_hash(&own);
     uint32_t twin = gcd_idmap_get(seen, hash);
-    if (twin != GCD_IDMAP_NONE) {
-        if (strcmp(write_type_name(n->options, n->g, twin), name) != 0)
-            return GCD_OK;
-        size_t module_n, twin_n, stem, twin_stem;
-        const char *file = write_module_file(module, &module_n, &stem);
-        const char *twin_file = write_module_file(gcd_graph_type(n->g, twin)->module_path, &twin_n, &twin_stem);
-        if (module_n == 0 || (stem == twin_stem && memcmp(file, twin_file, stem) == 0)) {
-            *ret = twin;
-            return GCD_OK;
-        }
+    *ret = type;
+    if (twin != GCD_IDMAP_NONE && strcmp(own.text[0], write_type_name(n->options, n->g, twin)) == 0 && other_module(n, type, twin)) {
         n->types[type].with_module = true;
-        hash = gcd_text_hash(file, stem, gcd_text_hash("[", 1, hash));
+        own = label_of(n, type);
+        hash = label_hash(&own);
         twin = gcd_idmap_get(seen, hash);
-        if (twin != GCD_IDMAP_NONE) {
-            twin_file = write_module_file(gcd_graph_type(n->g, twin)->module_path, &twin_n, &twin_stem);
-            if (n->types[twin].with_module && stem == twin_stem && memcmp(file, twin_file, stem) == 0 &&
-                strcmp(write_type_name(n->options, n->g, twin), name) == 0)
-                *ret = twin;
-            return GCD_OK;
-        }
     }
-    return gcd_idmap_put(seen, hash, type) ? GCD_OK : gcd_fail_nomem(err, "numbering the names");
+    if (twin == GCD_IDMAP_NONE)
+        return gcd_idmap_put(seen, hash, type) ? GCD_OK : gcd_fail_nomem(err, "numbering the names");
+    other = label_of(n, twin);
+    if (label_equal(&own, &other))
+        *ret = twin;
+    return GCD_OK;
 }
 
 static gcd_status number_types(struct v8_names *n, struct gcd_error *err)

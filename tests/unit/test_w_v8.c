@@ -132,6 +132,17 @@ static void test_same_names(void **state)
     gcd_graph_free(g);
 }
 
+/* "A" of module B and the type "A [B]" look the same, whichever comes first. */
+static void test_same_labels(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = of_types(SHOP_LIST(struct gcd_type, { .name = "A [B]" }, { .name = "A", .module_path = "/One.dll" },
+                                             { .name = "A", .module_path = "/B.dll" }, { .name = "C", .module_path = "/One.dll" },
+                                             { .name = "C", .module_path = "/B.dll" }, { .name = "C [B]" }, { .name = "C [B] " }));
+    (void)expect(g, "\"strings\":[\"\",\"(GC roots)\",\"A [B]\",\"A\",\"C\",\"C [B]\",\"C [B] \"]");
+    gcd_graph_free(g);
+}
+
 static void test_escapes(void **state)
 {
     (void)state;
@@ -223,7 +234,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_worked_example), cmocka_unit_test(test_empty), cmocka_unit_test(test_sizes), cmocka_unit_test(test_markup),
-        cmocka_unit_test(test_same_names), cmocka_unit_test(test_escapes), cmocka_unit_test(test_roots), cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_same_names), cmocka_unit_test(test_same_labels), cmocka_unit_test(test_escapes), cmocka_unit_test(test_roots),
+        cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_cancel), cmocka_unit_test(test_random), cmocka_unit_test(test_decimal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
