@@ -104,7 +104,10 @@ static enum cli_exit split(struct cli_template *t, const char *text)
             t->parts[t->count++] = o;
             for (size_t i = 0; i < n; i++) {
                 bool escaped = s[i] == '%', day = escaped && s[i + 1] == 'F';
-                o = day ? stpcpy(o, "%Y-%m-%d") : stpncpy(o, s + i, escaped ? 2 : 1);
+                if (day)
+                    o = stpcpy(o, "%Y-%m-%d");
+                else
+                    o = mempcpy(o, s + i, escaped ? 2 : 1);
                 i += escaped;
             }
             *o++ = '\0';
