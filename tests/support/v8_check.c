@@ -268,24 +268,13 @@ static const char *check_objects(const struct snapshot *s, const struct gcd_grap
     return NULL;
 }
 
-/* Behind the name of its type: objects of types of one name are told apart so. */
-static bool has_module(const struct snapshot *s, const struct gcd_graph *g, uint64_t first, uint64_t i)
-{
-    const char *name = gcd_graph_type(g, gcd_graph_node_type(g, (uint32_t)(i - first)))->name;
-    return strlen(string_of(s, s->nodes[7 * i + 1])) > strlen(name);
-}
-
-/*
- * Classes are told apart by the number of the name: one name has one number among the objects.  A type may call itself "List [Shop]", like
- * another one of the name List in a module Shop: the two stay apart.
- */
-static const char *check_classes(const struct snapshot *s, const struct gcd_graph *g, uint64_t first)
+/* Classes are told apart by the number of the name: one name has one number among the objects. */
+static const char *check_classes(const struct snapshot *s, uint64_t first)
 {
     for (uint64_t i = first; i < s->node_count; i++)
         for (uint64_t k = i + 1; k < s->node_count; k++) {
             uint64_t a = s->nodes[7 * i + 1], b = s->nodes[7 * k + 1];
-            if (a != b && strcmp(string_of(s, a), string_of(s, b)) == 0 && string_of(s, a)[0] != '<' &&
-                has_module(s, g, first, i) == has_module(s, g, first, k))
+            if (a != b && strcmp(string_of(s, a), string_of(s, b)) == 0 && string_of(s, a)[0] != '<')
                 return complain("the name %.100s has two numbers", string_of(s, a));
         }
     return NULL;
@@ -307,7 +296,7 @@ const char *v8_check(const uint8_t *file, size_t n, const struct gcd_graph *g)
     if (w == NULL)
         w = check_objects(&s, g, first);
     if (w == NULL && s.node_count < 2000)
-        w = check_classes(&s, g, first);
+        w = check_classes(&s, first);
     for (size_t i = 0; i < s.string_count; i++)
         free(s.strings[i].p);
     free(s.strings);
