@@ -9,6 +9,13 @@ ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 DECODERS = ("src/nettrace", "src/etl", "src/clr", "src/heap", "src/read", "src/base/cur.h", "src/base/dec.h")
 
 
+def ours(path):
+    """Of the product PATH is this file: what stands before it depends on where the build folder is (-ffile-prefix-map)."""
+    parts = path.split("/")
+    names = ("/".join(parts[i:]) for i in range(len(parts)) if parts[i] in ("src", "ipc"))
+    return next((n for n in names if os.path.exists(os.path.join(ROOT, n))), "")
+
+
 def counts_of(lcov):
     """{file: {line: how often it was run}}, of this repository's product."""
     files = collections.defaultdict(dict)
@@ -16,8 +23,8 @@ def counts_of(lcov):
         for line in f:
             word, _, rest = line.strip().partition(":")
             if word == "SF":
-                name = os.path.relpath(os.path.realpath(rest), ROOT)
-            elif word == "DA" and name.startswith(("src/", "ipc/")):
+                name = ours(rest)
+            elif word == "DA" and name:
                 number, count = map(int, rest.split(",")[:2])
                 files[name][number] = max(count, files[name].get(number, 0))
     return files
