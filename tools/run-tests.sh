@@ -69,10 +69,11 @@ fuzzing=$!
 trap 'kill -- "-$fuzzing" 2>/dev/null' EXIT
 trap 'exit 130' INT TERM
 
-# Other .NET programs and a busy machine can get into the way of these: the log shows what failed, a second failure counts.
+# Other .NET programs and a busy machine can get into the way of these: the log shows what failed, a second failure counts.  Most of the time
+# they wait, so twice as many run at once.
 echo "== living processes ($(minutes))"
-run_tests release -L live --repeat until-pass:2
-run_tests sanitizers -L live -E 'live/test_(soak|matrix|job)' --repeat until-pass:2
+run_tests release -L live -j $((2 * $(nproc))) --repeat until-pass:2
+run_tests sanitizers -L live -E 'live/test_(soak|matrix|job)' -j $((2 * $(nproc))) --repeat until-pass:2
 
 echo "== fuzzing ($(minutes))"
 if wait "$fuzzing"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
