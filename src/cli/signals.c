@@ -31,7 +31,7 @@ struct entry {
 /* Those in the open folder FD.  They are few: one look sees them all. */
 static void remove_files(int fd)
 {
-    _Alignas(struct entry) char entries[4096];
+    _Alignas(struct entry) char entries[4096] = { 0 };
     long n = syscall(SYS_getdents64, fd, entries, sizeof entries);
     for (long at = 0; at < n;) {
         const struct entry *e = (const struct entry *)(const void *)(entries + at);

@@ -120,7 +120,7 @@ static int look_at(const char *path, struct stat *ret)
 static enum cli_exit by_port(const char *port, struct cli_dump *d, char *ret_path)
 {
     const char *path = cli_socket_path(port);
-    struct stat sb;
+    struct stat sb = { .st_mode = 0 };
     d->subject = path;
     if (path[0] == '\0' || strlen(path) >= GCD_IPC_PATH_MAX) {
         cli_say(NULL, "--port takes the path of a socket, not \"%.100s\"", port);

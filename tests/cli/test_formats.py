@@ -10,9 +10,8 @@ import signal
 import subprocess
 import tempfile
 
-from cli_support import NO_ROOM, CliTest, genheap, main, small_trace, trace, types_trace
+from cli_support import HAVE_SQLITE, NO_ROOM, CliTest, genheap, main, small_trace, trace, types_trace
 
-HAVE_SQLITE = os.environ.get("GCDUMPC_SQLITE", "ON") not in ("OFF", "0", "FALSE", "NO")
 PLACES = {"csv": "csv", **({"sqlite": "sqlite"} if HAVE_SQLITE else {})}
 STREAMS = {"gclog": "gclog", "gcdump": "gcdump", "v8": "heapsnapshot", "dart": "dartheap", "pprof": "pb", "collapsed": "folded", "html": "html"}
 FORMATS = {**STREAMS, **PLACES}                      # name: suffix

@@ -91,7 +91,7 @@ class NextStep(CliTest):
 
     LEADS = re.compile(r"gcdumpc \S+|--[a-z]{3,}|-o |\(did you mean|; (?:name|choose|give|record|copy|make) |from \d+ to \d+|call it|is expected|"
                        r"takes (?:the path|an address)|comes one of|is needed|can be read only once|/REGEX/ are|"
-                       r"without the slashes|with the keyword|are written only")
+                       r"without the slashes|with the keyword|are written only|there is: ")
 
     WRONG = """
         report

@@ -3,7 +3,7 @@ import os
 import re
 import unittest
 
-from cli_support import COMMANDS, SOURCE, CliTest, main, small_trace
+from cli_support import COMMANDS, HAVE_SQLITE, SOURCE, CliTest, main, small_trace
 
 
 class Help(CliTest):
@@ -13,6 +13,7 @@ class Help(CliTest):
         for words in (["-h"], ["help"]):
             self.assertEqual(self.done(*words).text, text)
 
+    @unittest.skipUnless(HAVE_SQLITE, "the texts are those of a build with SQLite")
     def test_of_each_command(self):
         for command in COMMANDS:
             text = self.done(command, "--help").text
