@@ -15,13 +15,6 @@
 
 enum { TRIES = 3 };
 
-/* Where the name in the folder begins. */
-static size_t folder_len(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash == NULL ? 0 : (size_t)(slash - path) + 1;
-}
-
 /* A name in the folder that nobody else has; short, because it has to fit where a long one does not. */
 static void fresh_name(char ret[static 80])
 {
@@ -49,7 +42,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 static gcd_status remove_stale(const struct gcd_portfile *f, struct gcd_error *err)
 {
     struct stat stale, taken;
-    const char *path = f->path, *name = path + folder_len(path);
+    const char *path = f->path, *name = gcd_way_name(path);
     char aside[80];
     if (fstatat(f->dir_fd, name, &stale, AT_SYMLINK_NOFOLLOW) != 0)
         return errno == ENOENT ? GCD_OK : gcd_fail_os(err, errno, "cannot listen at %s", path);
@@ -75,12 +68,8 @@ static gcd_status remove_stale(const struct gcd_portfile *f, struct gcd_error *e
 
 static gcd_status open_folder(struct gcd_portfile *f, struct gcd_error *err)
 {
-    char folder[GCD_IPC_PATH_MAX] = ".";
     bool planted = false;
-    size_t n = folder_len(f->path);
-    if (n > 0)
-        (void)snprintf(folder, sizeof folder, "%.*s", (int)n, f->path);
-    f->dir_fd = gcd_way_open(folder, O_PATH | O_DIRECTORY, &planted);
+    f->dir_fd = gcd_way_open_parent(f->path, &planted);
     if (planted)
         return gcd_fail(err, GCD_E_IO, "cannot listen at %s: a link of another user leads to its folder", f->path);
     return f->dir_fd < 0 ? cannot_listen(f->path, -f->dir_fd, err) : GCD_OK;
@@ -90,7 +79,7 @@ static gcd_status open_folder(struct gcd_portfile *f, struct gcd_error *err)
 static gcd_status listen_beside(const struct gcd_portfile *f, int fd, const char *fresh, struct stat *ret_sb, struct gcd_error *err)
 {
     char path[GCD_IPC_PATH_MAX + 80];
-    (void)snprintf(path, sizeof path, "%.*s%s", (int)folder_len(f->path), f->path, fresh);
+    (void)snprintf(path, sizeof path, "%.*s%s", (int)(gcd_way_name(f->path) - f->path), f->path, fresh);
     int r = gcd_sock_bind(fd, f->dir_fd, fresh, path);
     if (r != 0)
         return cannot_listen(f->path, -r, err);
@@ -108,7 +97,7 @@ gcd_status gcd_portfile_listen(struct gcd_portfile *f, int fd, struct gcd_error 
     gcd_status st = listen_beside(f, fd, fresh, &sb, err);
     bool named = false;
     for (int i = 0; st == GCD_OK && !named && i < TRIES; i++) {
-        named = linkat(f->dir_fd, fresh, f->dir_fd, f->path + folder_len(f->path), 0) == 0;
+        named = linkat(f->dir_fd, fresh, f->dir_fd, gcd_way_name(f->path), 0) == 0;
         if (!named)
             st = errno == EEXIST ? remove_stale(f, err) : cannot_listen(f->path, errno, err);
     }
@@ -126,7 +115,7 @@ gcd_status gcd_portfile_listen(struct gcd_portfile *f, int fd, struct gcd_error 
 void gcd_portfile_remove(struct gcd_portfile *f)
 {
     struct stat sb;
-    const char *name = f->path + folder_len(f->path);
+    const char *name = gcd_way_name(f->path);
     if (f->there && fstatat(f->dir_fd, name, &sb, AT_SYMLINK_NOFOLLOW) == 0 && sb.st_dev == f->dev && sb.st_ino == f->ino)
         (void)unlinkat(f->dir_fd, name, 0);
     if (f->dir_fd >= 0)

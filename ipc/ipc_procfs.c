@@ -262,8 +262,7 @@ static void read_exe(const char *proc, uint32_t pid, char *ret, size_t cap)
     target[n] = '\0';
     if (n > DELETED_BYTES && strcmp(target + n - DELETED_BYTES, deleted) == 0)
         target[n - DELETED_BYTES] = '\0';
-    const char *slash = strrchr(target, '/');
-    const char *base = slash != NULL ? slash + 1 : target;
+    const char *base = gcd_way_name(target);
     if (strlen(base) < cap)
         memcpy(ret, base, strlen(base) + 1);
 }

@@ -128,7 +128,7 @@ struct gcd_sink_options {
 /*
  * An output at PATH, "-" being standard output.  A regular file is written as a temporary file beside it (mode 0600) that takes
  * the place of PATH in gcd_sink_commit and is removed otherwise; anything else (a device, a pipe) is written directly.  The folder is opened
- * as by gcd_folder_open, once: what becomes of its name later does not matter.
+ * as by gcd_folder_open_parent, once: what becomes of its name later does not matter.
  * Temporary files that killed processes of the same user left in the folder are removed first; those in use are locked.  Of a
  * large file only the last 40 MB or so stay in the page cache.
  * The content is gzip when the name ends in ".gz".  OPTIONS may be NULL.
@@ -142,6 +142,9 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_sink_open(const char *path, const struct g
  * are not followed: GCD_E_IO, with ENOTDIR as os_errno.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_folder_open(const char *path, int *ret_fd, struct gcd_error *err);
+
+/* The same for the folder that PATH is in: what is before its last slash, or the current one. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_folder_open_parent(const char *path, int *ret_fd, struct gcd_error *err);
 
 /*
  * Remove from the open folder DIR_FD what killed processes of the same user left of outputs, as gcd_sink_open and gcd_place_open do in theirs: for

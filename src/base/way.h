@@ -24,4 +24,10 @@ bool gcd_way_is_inside(const char *path);
  */
 int gcd_way_open(const char *path, int flags, bool *ret_planted);
 
+/* The last component of PATH; "" behind a slash at the end. */
+const char *gcd_way_name(const char *path);
+
+/* As gcd_way_open with O_PATH of the folder that PATH is in: what is before its gcd_way_name, or the current one. */
+int gcd_way_open_parent(const char *path, bool *ret_planted);
+
 #endif

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define PROC_MAGIC 0x9fa0        /* PROC_SUPER_MAGIC of linux/magic.h */
+#define GOES_ON INT_MIN          /* neither a descriptor nor an errno */
 
 enum { MAX_LINKS = 40,           /* as the kernel has it */
        MAX_DEPTH = 64 };         /* folders below a process's root; they are all open, because ".." may be another one a moment later */
@@ -57,6 +58,12 @@ static size_t find_process(const char *path, bool *ret_root)
             return (size_t)(end - path);
     }
     return 0;
+}
+
+const char *gcd_way_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
 }
 
 bool gcd_way_is_inside(const char *path)
@@ -138,7 +145,7 @@ static bool is_end(const struct way *w)
     return w->rest[strspn(w->rest, "/")] == '\0';
 }
 
-/* A descriptor of the file at the end of the way, a negated errno, or -EAGAIN: it goes on. */
+/* A descriptor of the file at the end of the way, a negated errno, or GOES_ON. */
 static int follow(struct way *w, const char *name, int flags)
 {
     struct stat st;
@@ -146,10 +153,10 @@ static int follow(struct way *w, const char *name, int flags)
     if (fd < 0 || (is_end(w) && fstat(fd, &st) == 0 && !S_ISDIR(st.st_mode)))
         return fd;
     int r = enter(w, fd);
-    return r == 0 ? -EAGAIN : r;
+    return r == 0 ? GOES_ON : r;
 }
 
-/* LINK is open: where it leads comes in front of the rest. */
+/* LINK is open: where it leads comes in front of the rest.  GOES_ON, or a negated errno. */
 static int take_link(struct way *w, int link)
 {
     char target[PATH_MAX];
@@ -165,7 +172,7 @@ static int take_link(struct way *w, int link)
     memcpy(w->rest, target, (size_t)n);
     w->rest[n] = '/';
     int r = target[0] == '/' ? enter_root(w) : 0;
-    return r == 0 ? -EAGAIN : r;
+    return r == 0 ? GOES_ON : r;
 }
 
 static int open_again(const struct way *w, const char *name, const struct stat *seen, int flags)
@@ -225,7 +232,7 @@ static int go(struct way *w, int flags)
             int fd = open_at(w->fds[w->n - 1], name, O_PATH | O_DIRECTORY | O_NOFOLLOW);     /* O_DIRECTORY: it may have to be mounted first */
             if (fd == -ENOTDIR) {
                 fd = look(w, name, flags);
-                if (fd != -EAGAIN)
+                if (fd != GOES_ON)
                     return fd;
             } else {
                 r = enter(w, fd);
@@ -248,4 +255,17 @@ int gcd_way_open(const char *path, int flags, bool *ret_planted)
         r = go(&w, flags);
     leave(&w, 0);
     return r;
+}
+
+int gcd_way_open_parent(const char *path, bool *ret_planted)
+{
+    char folder[PATH_MAX] = ".";
+    size_t n = (size_t)(gcd_way_name(path) - path);
+    if (n >= sizeof folder)
+        return -ENAMETOOLONG;
+    if (n > 0) {
+        memcpy(folder, path, n);
+        folder[n] = '\0';
+    }
+    return gcd_way_open(folder, O_PATH | O_DIRECTORY, ret_planted);
 }

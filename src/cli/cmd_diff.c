@@ -4,6 +4,7 @@
 #include <gcdumpc/diff_page.h>
 
 #include "compare_paths.h"
+#include "path.h"
 
 enum { BEFORE, AFTER };
 
@@ -123,9 +124,8 @@ static gcd_status write_page(const struct cli_comparison *c, struct gcd_sink *s,
     struct gcd_diff_page page = { .types = c->diff, .paths = c->paths, .retained = c->retained };
     for (int i = BEFORE; i <= AFTER; i++) {
         const struct cli_side *side = &c->sides[i];
-        const char *slash = strrchr(side->subject, '/');
         page.sides[i] = (struct gcd_diff_page_side){
-            .name = slash != NULL ? slash + 1 : side->subject, .program = side->program, .process = side->process, .unix_ms = side->unix_ms,
+            .name = cli_path_name(side->subject), .program = side->program, .process = side->process, .unix_ms = side->unix_ms,
             .verdict = &side->verdict, .sum = { side->objects, side->bytes, side->retained_bytes },
         };
     }

@@ -5,15 +5,13 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "path.h"
 #include "suggest.h"
 
 /* The file's name without its folder and the suffixes of recordings. */
 static void base_name(const char *path, char *ret, size_t cap)
 {
-    const char *slash = strrchr(path, '/');
-    const char *base = slash != NULL ? slash + 1 : path;
-    if (strcmp(path, "-") == 0)
-        base = "";
+    const char *base = strcmp(path, "-") != 0 ? cli_path_name(path) : "";
     size_t n = strlen(base);
     static const char *const suffixes[] = { ".gz", ".nettrace", ".netperf", ".etl", ".gclog", ".gcdump", ".dartheap" };
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
@@ -33,8 +31,7 @@ static void spool_folder(const struct cli_args *args, char *ret, size_t cap)
         const char *path = outputs[i];
         if (path == NULL || strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0)
             continue;
-        const char *slash = strrchr(path, '/');
-        (void)snprintf(ret, cap, "%.*s", slash == NULL || slash == path ? 1 : (int)(slash - path), slash == NULL ? "." : path);
+        cli_path_folder(path, ret, cap);
         if (access(ret, W_OK) == 0)      /* a pipe can lie in a folder of somebody else */
             return;
     }

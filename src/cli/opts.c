@@ -1,10 +1,12 @@
 #include <errno.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cli.h"
+#include "path.h"
 #include "suggest.h"
 
 enum option_type {
@@ -400,12 +402,10 @@ static bool parse_option(const struct cli_command *c, int argc, char **argv, int
 /* PATH behind its folder; RET: the folder.  False when there is none. */
 static bool stat_folder(const char *path, const char **ret_name, struct stat *ret)
 {
-    const char *slash = strrchr(path, '/');
-    char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
-    bool ok = folder != NULL && stat(folder, ret) == 0;
-    free(folder);
-    *ret_name = slash == NULL ? path : slash + 1;
-    return ok;
+    char folder[PATH_MAX];
+    cli_path_folder(path, folder, sizeof folder);
+    *ret_name = cli_path_name(path);
+    return stat(folder, ret) == 0;
 }
 
 /* Would both names be the same output?  Neither needs to exist yet. */

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "path.h"
 #include "suggest.h"
 
 enum cli_exit cli_flush_stdout(void)
@@ -28,7 +29,7 @@ static bool is_recording(const char *path)
 /* A dot in the name, besides a first one and that of ".gz". */
 static bool has_suffix(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const char *name = cli_path_name(path);
     size_t n = strlen(name);
     if (n > 3 && strcmp(name + n - 3, ".gz") == 0)
         n -= 3;

@@ -3,6 +3,7 @@
  * what comes of it?
  */
 #include "live.h"
+#include "path.h"
 
 #ifdef GCDUMPC_HAVE_IPC
 
@@ -136,9 +137,8 @@ static void add_file(struct places *p, const char *path, uint64_t likely, uint64
     char folder[4096];
     if (path == NULL || strcmp(path, "-") == 0 || (stat(path, &sb) == 0 && !S_ISREG(sb.st_mode)))
         return;
-    const char *slash = strrchr(path, '/');
     unsigned divisor = is_gzip(path) ? GZIP_FACTOR : 1;
-    (void)snprintf(folder, sizeof folder, "%.*s", slash == NULL || slash == path ? 1 : (int)(slash - path), slash == NULL ? "." : path);
+    cli_path_folder(path, folder, sizeof folder);
     add_place(p, folder, likely / divisor, most / divisor);
 }
 

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "path.h"
+
 /* A folder can be endless. */
 #define FILES_MAX 10000u
 
@@ -71,7 +73,7 @@ const char *cli_meant(const struct cli_nearest *n, const char *prefix, char buf[
 
 char *cli_nearest_file(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const char *name = cli_path_name(path);
     int length = (int)(name - path);
     char *folder = length > 0 ? strndup(path, (size_t)length) : strdup("."), *best = NULL;
     DIR *d = folder != NULL ? opendir(folder) : NULL;

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "path.h"
 #include "suggest.h"
 
 void cli_name_process(struct cli_dump *d, uint64_t pid)
@@ -105,14 +106,11 @@ const char *cli_socket_path(const char *text)
 /* What is at PATH, behind /proc/PID/root as that process sees it.  0 or an errno. */
 static int look_at(const char *path, struct stat *ret)
 {
-    char folder[GCD_IPC_PATH_MAX];
     struct gcd_error err = GCD_ERROR_INIT;
-    const char *slash = strrchr(path, '/');
-    int fd, n = slash == NULL ? 0 : (int)(slash - path) + 1;
-    (void)snprintf(folder, sizeof folder, "%.*s", n, path);
-    if (gcd_folder_open(n > 0 ? folder : ".", &fd, &err) != GCD_OK)
+    int fd;
+    if (gcd_folder_open_parent(path, &fd, &err) != GCD_OK)
         return err.os_errno;
-    int e = fstatat(fd, path + n, ret, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : errno;
+    int e = fstatat(fd, cli_path_name(path), ret, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : errno;
     (void)close(fd);
     return e;
 }

@@ -255,54 +255,61 @@ static gcd_status open_device(const char *path, const gcd_cancel_flag *cancel, b
     }
 }
 
-/* Length of the folder part of PATH with its last slash, 0 when there is none. */
-static size_t folder_len(const char *path)
+/* Length of the part of PATH that names its folder. */
+static int folder_len(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    return slash == NULL ? 0 : (size_t)(slash - path) + 1;
+    return (int)(gcd_way_name(path) - path);
 }
 
-static gcd_status astray(const char *folder, struct gcd_error *err)
+static gcd_status astray(const char *path, int len, struct gcd_error *err)
 {
-    gcd_status st = gcd_fail(err, GCD_E_IO, "a link of another user leads to the folder \"%s\"", folder);
+    gcd_status st = gcd_fail(err, GCD_E_IO, "a link of another user leads to the folder \"%.*s\"", len, path);
     if (err != NULL)
         err->os_errno = ENOTDIR;
     return st;
+}
+
+/* FD is a folder, whose name is the first LEN bytes of PATH, or a negated errno. */
+static gcd_status opened(int fd, const char *path, int len, bool planted, int *ret_fd, struct gcd_error *err)
+{
+    if (planted)
+        return astray(path, len, err);
+    if (fd < 0)
+        return gcd_fail_os(err, -fd, "cannot open the folder \"%.*s\"", len, path);
+    *ret_fd = fd;
+    return GCD_OK;
 }
 
 gcd_status gcd_folder_open(const char *path, int *ret_fd, struct gcd_error *err)
 {
     bool planted = false;
     int fd = gcd_way_open(path, O_PATH | O_DIRECTORY, &planted);
-    if (planted)
-        return astray(path, err);
-    if (fd < 0)
-        return gcd_fail_os(err, -fd, "cannot open the folder \"%s\"", path);
-    *ret_fd = fd;
-    return GCD_OK;
+    return opened(fd, path, (int)strnlen(path, PATH_MAX), planted, ret_fd, err);
+}
+
+gcd_status gcd_folder_open_parent(const char *path, int *ret_fd, struct gcd_error *err)
+{
+    bool planted = false;
+    int fd = gcd_way_open_parent(path, &planted);
+    return opened(fd, path, folder_len(path), planted, ret_fd, err);
 }
 
 /* The folder of PATH and the name in it. */
 static gcd_status open_folder(const char *path, bool folder, struct gcd_spot *ret, struct gcd_error *err)
 {
-    char dir[PATH_MAX];
+    const char *name = gcd_way_name(path);
     bool planted = false;
-    size_t n = folder_len(path);
-    if (n >= sizeof dir)
-        return gcd_fail(err, GCD_E_ARG, "the file name is too long");
-    if (strlen(path + n) > NAME_MAX)
+    if (strlen(name) > NAME_MAX)
         return gcd_fail_os(err, ENAMETOOLONG, "cannot create it");
-    memcpy(dir, n == 0 ? "." : path, n == 0 ? 1 : n);
-    dir[n == 0 ? 1 : n] = '\0';
-    int fd = gcd_way_open(dir, O_PATH | O_DIRECTORY, &planted);
+    int fd = gcd_way_open_parent(path, &planted);
     if (planted)
-        return astray(dir, err);
+        return astray(path, folder_len(path), err);
     if (fd == -ENOENT)
-        return gcd_fail_os(err, -fd, "cannot create a %s in the folder \"%s\"", folder ? "folder" : "file", dir);
+        return gcd_fail_os(err, -fd, "cannot create a %s in the folder \"%.*s\"", folder ? "folder" : "file", folder_len(path), path);
     if (fd < 0)
         return gcd_fail_os(err, -fd, "cannot create a temporary %s beside it", folder ? "folder" : "file");
     *ret = (struct gcd_spot){ .dir_fd = fd };
-    memcpy(ret->name, path + n, strlen(path + n));
+    memcpy(ret->name, name, strlen(name));
     return GCD_OK;
 }
 
@@ -388,7 +395,7 @@ static gcd_status open_new(const char *path, bool folder, int *ret_fd, struct gc
 gcd_status gcd_file_open_place(const char *path, bool folder, int *ret_fd, struct gcd_spot *ret_spot, struct gcd_error *err)
 {
     *ret_spot = GCD_SPOT_NONE;
-    const char *name = path + folder_len(path);
+    const char *name = gcd_way_name(path);
     if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return gcd_fail(err, GCD_E_ARG, "names no %s of its own", folder ? "folder" : "file");
     GCD_TRY(open_folder(path, folder, ret_spot, err));
@@ -406,7 +413,7 @@ void gcd_spot_path(const struct gcd_spot *spot, const char *path, char *ret, siz
     /* The folder may have another name by now; where there is no /proc, its old one has to do. */
     int n = snprintf(ret, cap, "/proc/self/fd/%d/%s", spot->dir_fd, spot->temp);
     if (n < 0 || (size_t)n >= cap || access(ret, F_OK) != 0)
-        n = snprintf(ret, cap, "%.*s%s", (int)folder_len(path), path, spot->temp);
+        n = snprintf(ret, cap, "%.*s%s", folder_len(path), path, spot->temp);
     if (n < 0 || (size_t)n >= cap)
         ret[0] = '\0';
 }

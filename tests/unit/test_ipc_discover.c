@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -22,6 +21,7 @@
 
 #include "ipc/ipc_discover.h"
 #include "ipc/ipc_sock.h"
+#include "support/folder.h"
 
 enum { KEY = 98765, MAX_LISTENERS = 8 };
 
@@ -65,20 +65,12 @@ static int setup(void **state)
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *sb, int type, struct FTW *ftw)
-{
-    (void)sb;
-    (void)type;
-    (void)ftw;
-    return remove(path);
-}
-
 static int teardown(void **state)
 {
     struct world *w = *state;
     for (size_t i = 0; i < w->n_listeners; i++)
         close(w->listeners[i]);
-    (void)nftw(w->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    (void)remove_folder(w->dir);
     free(w);
     return 0;
 }

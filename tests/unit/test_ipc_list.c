@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +19,7 @@
 #include "ipc/ipc_discover.h"
 #include "ipc/ipc_list.h"
 #include "support/fake_target.h"
+#include "support/folder.h"
 
 #define TEXT(c) "\x02\0\0\0" c "\0\0\0"
 #define INFO3 "\x01\0\0\0" "\x39\x30\0\0\0\0\0\0" "0123456789abcdef" TEXT("c") TEXT("o") TEXT("a") TEXT("e") TEXT("v") TEXT("r")
@@ -61,18 +61,10 @@ static int setup(void **state)
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *sb, int type, struct FTW *ftw)
-{
-    (void)sb;
-    (void)type;
-    (void)ftw;
-    return remove(path);
-}
-
 static int teardown(void **state)
 {
     struct world *w = *state;
-    (void)nftw(w->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    (void)remove_folder(w->dir);
     free(w);
     return 0;
 }

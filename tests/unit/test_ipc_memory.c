@@ -10,13 +10,13 @@
 #include <string.h>
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "ipc/ipc_memory.h"
+#include "support/folder.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -32,18 +32,10 @@ static int setup(void **state)
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *sb, int type, struct FTW *ftw)
-{
-    (void)sb;
-    (void)type;
-    (void)ftw;
-    return remove(path);
-}
-
 static int teardown(void **state)
 {
     (void)state;
-    return nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    return remove_folder(dir);
 }
 
 /* The file NAME below the folder of the test, with its folders; "%" in TEXT is that folder. */

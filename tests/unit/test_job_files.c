@@ -1,7 +1,6 @@
 /* Names of outputs with fields, and what of earlier outputs stays. */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include "job/keep.h"
 #include "job/template.h"
 #include "support/check.h"
+#include "support/folder.h"
 
 static char folder[64], said[4096];
 
@@ -34,18 +34,10 @@ static int setup(void **state)
     return mkdtemp(folder) == NULL;
 }
 
-static int remove_one(const char *path, const struct stat *sb, int type, struct FTW *ftw)
-{
-    (void)sb;
-    (void)type;
-    (void)ftw;
-    return remove(path);
-}
-
 static int teardown(void **state)
 {
     (void)state;
-    return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    return remove_folder(folder);
 }
 
 /* 2026-11-21 16:43:05 UTC */

@@ -1,7 +1,8 @@
 /* Opening files by names that others can change: links of others, and the root of a process in a made-up /proc. */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 #include "base/way.h"
 #include "support/check.h"
+#include "support/folder.h"
 
 enum { STRANGER = 12345 };
 
@@ -101,18 +103,10 @@ static int setup(void **state)
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *sb, int type, struct FTW *ftw)
-{
-    (void)sb;
-    (void)type;
-    (void)ftw;
-    return remove(path);
-}
-
 static int teardown(void **state)
 {
     (void)state;
-    return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    return remove_folder(folder);
 }
 
 static void ordinary_names(void **state)
@@ -292,13 +286,60 @@ static void too_long(void **state)
     }
 }
 
+/* An open that would have to wait says EAGAIN, which is not "the way goes on". */
+static void a_file_that_is_leased(void **state)
+{
+    (void)state;
+    bool planted = false;
+    int fd = open(at("%out"), O_WRONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    (void)signal(SIGIO, SIG_IGN);
+    if (fcntl(fd, F_SETLEASE, F_WRLCK) != 0) {
+        (void)close(fd);
+        skip();                  /* not on every file system */
+    }
+    fails("%out", O_RDONLY | O_NONBLOCK, &planted, -EAGAIN);
+    assert_int_equal(fcntl(fd, F_SETLEASE, F_UNLCK), 0);
+    assert_int_equal(close(fd), 0);
+    leads_to("%out", "%out", &planted);
+}
+
+static void the_folder_that_a_path_is_in(void **state)
+{
+    (void)state;
+    static const struct { const char *path, *name; } cases[] = { { "%a/file", "file" }, { "%a/none", "none" }, { "%a/", "" } };
+    struct stat a, b;
+    bool planted = false;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_string_equal(gcd_way_name(at(cases[i].path)), cases[i].name);
+        int fd = gcd_way_open_parent(at(cases[i].path), &planted);
+        assert_true(fd >= 0);
+        assert_true(fstat(fd, &a) == 0 && stat(at("%a"), &b) == 0 && a.st_ino == b.st_ino);
+        assert_int_equal(close(fd), 0);
+    }
+    assert_string_equal(gcd_way_name("x"), "x");
+    int fd = gcd_way_open_parent("x", NULL);
+    assert_true(fd >= 0);
+    assert_true(fstat(fd, &a) == 0 && stat(".", &b) == 0 && a.st_ino == b.st_ino);
+    assert_int_equal(close(fd), 0);
+    char *path = malloc(PATH_MAX + 2);
+    assert_non_null(path);
+    memset(path, '/', PATH_MAX);
+    memcpy(path + PATH_MAX, "x", 2);
+    assert_int_equal(gcd_way_open_parent(path, NULL), -ENAMETOOLONG);
+    free(path);
+    assert_int_equal(gcd_way_open_parent("%none/x", NULL), -ENOENT);
+    assert_false(planted);
+}
+
 int main(void)
 {
 #define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(ordinary_names), IN_FOLDER(links_that_are_no_names), IN_FOLDER(links_of_others),
         IN_FOLDER(in_the_root_of_a_process), IN_FOLDER(in_the_folder_of_a_process),
-        IN_FOLDER(links_of_others_in_a_root), IN_FOLDER(too_long),
+        IN_FOLDER(links_of_others_in_a_root), IN_FOLDER(too_long), IN_FOLDER(a_file_that_is_leased),
+        IN_FOLDER(the_folder_that_a_path_is_in),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "path.h"
+
 /* Parts between slashes.  They bound the recursion through folders. */
 #define PARTS_MAX 32u
 /* Fields of a part without a fixed length: each multiplies the ways to read a name. */
@@ -254,12 +256,12 @@ enum cli_exit cli_template_expand(const struct cli_template *t, const struct cli
     return CLI_FAILED;
 }
 
-/* A descriptor, or -1 and errno. */
-static int open_folder(const char *path)
+/* The folder PATH, or the one that it is in.  A descriptor, or -1 and errno. */
+static int open_folder(const char *path, bool parent)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     int fd;
-    if (gcd_folder_open(path, &fd, &err) == GCD_OK)
+    if ((parent ? gcd_folder_open_parent : gcd_folder_open)(path, &fd, &err) == GCD_OK)
         return fd;
     errno = err.os_errno;
     return -1;
@@ -269,17 +271,12 @@ static int made(int parent_fd, const char *name, const char *path, bool may_be_l
 {
     if (mkdirat(parent_fd, name, 0700) != 0 && errno != EEXIST)
         return -1;
-    return may_be_link ? open_folder(path) : openat(parent_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return may_be_link ? open_folder(path, false) : openat(parent_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 static bool make_folder(const char *path, bool may_be_link)
 {
-    char parent[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    size_t n = slash == NULL ? 0 : (size_t)(slash - path) + 1;
-    memcpy(parent, n == 0 ? "." : path, n == 0 ? 1 : n);
-    parent[n == 0 ? 1 : n] = '\0';
-    int parent_fd = open_folder(parent), fd = parent_fd < 0 ? -1 : made(parent_fd, path + n, path, may_be_link), e = errno;
+    int parent_fd = open_folder(path, true), fd = parent_fd < 0 ? -1 : made(parent_fd, cli_path_name(path), path, may_be_link), e = errno;
     if (parent_fd >= 0)
         (void)close(parent_fd);
     if (fd >= 0)
@@ -436,7 +433,7 @@ static bool search_all(const struct search *s)
     errno = ENAMETOOLONG;
     if (!expand(s->t, s->values, first, path, sizeof path))
         return false;
-    int fd = open_folder(path);
+    int fd = open_folder(path, false);
     if (fd < 0)
         return errno == ENOENT;
     bool ok = search(s, fd, first);
