@@ -5,7 +5,7 @@ import resource
 import signal
 import subprocess
 
-from cli_support import COMMANDS, NO_ROOM, SANITIZED, CliTest, big_trace, digest, main, small_trace, trace, trace_bytes
+from cli_support import COMMANDS, HAVE_SQLITE, NO_ROOM, SANITIZED, CliTest, big_trace, digest, main, small_trace, trace, trace_bytes
 
 LIMIT = b"a limit of the shell (ulimit -f) or of the file system is too small"
 FULL = re.escape(NO_ROOM)
@@ -61,7 +61,7 @@ class BadOutput(CliTest):
         """Nobody waits minutes, or pauses a program, for an output that could not have been written from the beginning."""
         os.mkdir(self.path("folder"))
         self.put("a.db-wal", b"pages")
-        journal = [] if os.environ.get("GCDUMPC_SQLITE") == "OFF" else ["a.db"]
+        journal = ["a.db"] if HAVE_SQLITE else []
         for output in ("folder", "no/out", "n" * 256, *journal):
             process = self.start("convert", "-", "-o", output, stdin=subprocess.PIPE)
             try:

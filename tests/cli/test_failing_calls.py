@@ -12,18 +12,17 @@ import struct
 import subprocess
 import unittest
 
-from cli_support import BUILD, PROGRAM, SANITIZED, SECONDS, CliTest, digest, main, small_trace
+from cli_support import BUILD, HAVE_SQLITE, PROGRAM, SANITIZED, SECONDS, CliTest, digest, main, small_trace
 from test_partial import Runtime
 
 LIBRARY = os.path.join(BUILD, "tests", "fail_calls.so")
 POINTS = int(os.environ.get("GCDUMPC_SWEEP_POINTS") or (12 if SANITIZED else 40))
-SQLITE = [] if os.environ.get("GCDUMPC_SQLITE") == "OFF" else ["db"]
 # what a call of each kind may meet
 WAYS = {"open": (errno.EMFILE, errno.EACCES), "read": (errno.EIO,), "write": (errno.ENOSPC, errno.EIO), "sync": (errno.EIO,),
         "rename": (errno.EACCES,), "truncate": (errno.ENOSPC,), "mkdir": (errno.ENOSPC,), "close": (errno.EIO,), "stat": (errno.EIO,),
         "lock": (errno.ENOLCK,), "seek": (errno.EIO,), "map": (errno.ENOMEM,), "thread": (errno.EAGAIN,)}
 LIVE_WAYS = {**WAYS, "socket": (errno.EMFILE,), "send": (errno.EPIPE,), "recv": (errno.ECONNRESET,)}
-SUFFIXES = ["gclog", "gclog.gz", "gcdump", "heapsnapshot", "dartheap", "pb.gz", "folded", "html", "csv", *SQLITE]
+SUFFIXES = ["gclog", "gclog.gz", "gcdump", "heapsnapshot", "dartheap", "pb.gz", "folded", "html", "csv", *(["db"] if HAVE_SQLITE else [])]
 TABLES = (["info"], ["info", "--events"], ["info", "--json"], ["report"], ["report", "--by", "length", "--csv"], ["report", "--retained"],
           ["report", "--by", "root", "--retained"], ["retained"], ["retained", "--tree", "3", "--json"], ["retained", "--type", "Shop.*"],
           ["paths", "--type", "*Order*"], ["paths", "--object", "0x7f0000001040", "--json"], ["leaks", "--min-bytes", "1"],

@@ -10,10 +10,9 @@ import sqlite3
 import stat
 import unittest
 
-from cli_support import INCOMPLETE, NO_ROOM, CliTest, Ev, Payloads, V4File, main, small_trace, trace, types_trace, write
+from cli_support import HAVE_SQLITE, INCOMPLETE, NO_ROOM, CliTest, Ev, Payloads, V4File, main, small_trace, trace, types_trace, write
 
 RECORDINGS = ("net8-wks", "net9-svr", "net10-wks-ranges", "net10-wks-nonames", "net10-wks-lossy", "net10-wks-killed")
-HAVE_SQLITE = os.environ.get("GCDUMPC_SQLITE", "ON") not in ("OFF", "0", "FALSE", "NO")
 # --by, the name of the rows in JSON, the column that says what a row is about
 VIEWS = (("type", "types", "name"), ("module", "modules", "module"), ("namespace", "namespaces", "namespace"), ("kind", "kinds", "kind"),
          ("generation", "generations", "generation"), ("length", "lengths", "name"))

@@ -11,10 +11,9 @@ import subprocess
 import sys
 import unicodedata
 
-from cli_support import PROGRAM, SECONDS, CliTest, main, small_trace, trace_bytes, types_trace
+from cli_support import HAVE_SQLITE, PROGRAM, SECONDS, CliTest, main, small_trace, trace_bytes, types_trace
 from test_partial import Runtime
 
-HAVE_SQLITE = os.environ.get("GCDUMPC_SQLITE", "ON") not in ("OFF", "0", "FALSE", "NO")
 KINDS = ("gclog", "csv") + (("sqlite",) if HAVE_SQLITE else ())      # a stream, a folder, a file that others write
 KINDS_OF_REPORT = ("module", "namespace", "kind", "length", "root")
 STRANGER = 12345                 # a user that is neither root nor the one of the tests

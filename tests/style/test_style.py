@@ -74,6 +74,17 @@ class Style(unittest.TestCase):
                         self.assertNotIn(n, seen, f"{folder}/{n} and {seen.get(n)}")
                         seen[n] = folder
 
+    def test_top_level(self):
+        """Nothing else is kept there; a file that a test left behind is easily committed."""
+        tracked = run("git", "-C", ROOT, "ls-files", "-z")
+        if tracked.returncode != 0:
+            self.skipTest("no git repository")
+        top = {name.split("/")[0] for name in tracked.stdout.split("\0") if name}
+        if not top:
+            self.skipTest("not under git")
+        self.assertEqual({name for name in top if not name.startswith(".")},
+                         {"CMakeLists.txt", "README.md", "LICENSE", "CHANGELOG.md", "include", "src", "ipc", "tests", "traces", "tools"})
+
     def test_every_folder_says_what_it_is(self):
         for d in sorted(os.listdir(os.path.join(ROOT, "src"))):
             self.assertTrue(os.path.exists(os.path.join(ROOT, "src", d, "README.md")), f"src/{d}/README.md")
