@@ -260,8 +260,9 @@ enum cli_exit cli_template_expand(const struct cli_template *t, const struct cli
 static int open_folder(const char *path, bool parent)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    int fd;
-    if ((parent ? gcd_folder_open_parent : gcd_folder_open)(path, &fd, &err) == GCD_OK)
+    int fd = -1;
+    gcd_status st = parent ? gcd_folder_open_parent(path, &fd, &err) : gcd_folder_open(path, &fd, &err);
+    if (st == GCD_OK)
         return fd;
     errno = err.os_errno;
     return -1;
