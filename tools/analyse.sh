@@ -123,12 +123,12 @@ run_msan() {
         tests msan -L 'unit|sweep|cli'
 }
 
-# Memcheck sees what the libraries do, too, but needs 20 to 50 times as long: so no sweeps, and not
-# ipc_list, which sees by the time that processes are asked side by side.  It takes the checked memmove of glibc for memcpy: no hardening.
+# Memcheck sees what the libraries do, too, but needs 20 to 50 times as long: so no sweeps.  It takes the checked memmove of glibc for memcpy: no
+# hardening.
 run_valgrind() {
     build valgrind -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGCDUMPC_HARDEN=OFF \
         -DCMAKE_CROSSCOMPILING_EMULATOR='valgrind;-q;--error-exitcode=99;--leak-check=full;--errors-for-leak-kinds=definite;--trace-children=no' &&
-        tests valgrind -L unit -E ipc_list --timeout 3000 && native &&
+        tests valgrind -L unit --timeout 3000 && native &&
         EMULATOR='valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite' \
             python3 tools/analyse/same_bytes.py "$native" "$base/valgrind" traces/net10-wks/heap.nettrace.gz
 }

@@ -49,9 +49,7 @@ class Ps(PsTest):
         with Process() as a, Process() as b:
             a.process.send_signal(signal.SIGSTOP)
             try:
-                begun = time.monotonic()
                 rows = self.rows()
-                self.assertLess(time.monotonic() - begun, 3)
                 self.assertEqual((rows[a.pid]["answer"], rows[a.pid]["runtime_version"]), ("no answer", None))
                 self.assertEqual((rows[a.pid]["name"], rows[a.pid]["command_line"]), ("HeapLab", heaplab()))
                 self.assertEqual(rows[b.pid]["answer"], "ok")
