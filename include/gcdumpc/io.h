@@ -197,7 +197,7 @@ GCD_API void gcd_sink_free(struct gcd_sink *s);
 
 /* ---- output that is no stream of bytes ---- */
 
-/* A file that somebody else writes (a database library), or a folder of files: it appears whole or not at all, like a sink. */
+/* A file that is not written from its beginning to its end (a database), or a folder of files: it appears whole or not at all, like a sink. */
 struct gcd_place;
 enum gcd_place_kind { GCD_PLACE_FILE, GCD_PLACE_FOLDER };
 
@@ -217,6 +217,16 @@ GCD_API enum gcd_place_kind gcd_place_kind(const struct gcd_place *p);
 
 /* What it takes by now; 0 for a folder. */
 GCD_API uint64_t gcd_place_bytes(const struct gcd_place *p);
+
+/*
+ * The file of P, until it is committed: N bytes at OFF, of which *RET_N are there, N but at the end; N bytes to OFF, what is between the end and
+ * OFF becoming zeros; to be of BYTES bytes.  GCD_E_IO; GCD_E_STATE for a folder or when it is committed.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_place_read_at(const struct gcd_place *p, uint64_t off, void *buf, size_t n, size_t *ret_n,
+                                                    struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_place_write_at(struct gcd_place *p, uint64_t off, const void *buf, size_t n, struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_place_resize(struct gcd_place *p, uint64_t bytes, struct gcd_error *err);
+
 /* Like gcd_sink_commit and gcd_sink_free.  The files of a folder must be on the disk (gcd_sink_commit). */
 GCD_API GCD_MUST_CHECK gcd_status gcd_place_commit(struct gcd_place *p, struct gcd_error *err);
 GCD_API void gcd_place_free(struct gcd_place *p);

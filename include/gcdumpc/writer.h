@@ -118,7 +118,7 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_write_graph(const struct gcd_format *f, co
  * Write G to P, opened as gcd_format_place says, in format F of the kind PLACE (else GCD_E_ARG); the caller commits P.  RET_NOTES as of
  * gcd_write_graph.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_write_place(const struct gcd_format *f, const struct gcd_graph *g, const struct gcd_place *p,
+GCD_API GCD_MUST_CHECK gcd_status gcd_write_place(const struct gcd_format *f, const struct gcd_graph *g, struct gcd_place *p,
                                                   const struct gcd_write_options *options, struct gcd_write_notes *ret_notes,
                                                   struct gcd_error *err);
 

@@ -31,6 +31,10 @@ gcd_status gcd_file_read_stream(int fd, const gcd_cancel_flag *cancel, void *buf
 /* All of it.  *CANCEL (may be NULL) is looked at when a signal interrupts: a pipe that nobody reads blocks for ever. */
 gcd_status gcd_file_write(int fd, const gcd_cancel_flag *cancel, const void *buf, size_t n, struct gcd_error *err);
 
+/* All of it at OFF, what is between the end and OFF becoming zeros. */
+gcd_status gcd_file_write_at(int fd, uint64_t off, const void *buf, size_t n, struct gcd_error *err);
+gcd_status gcd_file_resize(int fd, uint64_t bytes, struct gcd_error *err);
+
 /*
  * N bytes were written at AT, the end of a new file: what lies some way back is put on the disk now, while the next bytes are being made, and
  * leaves the page cache.  Else gcd_file_publish would wait for all of it, and a file of gigabytes would take memory that others need.

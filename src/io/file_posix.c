@@ -141,6 +141,28 @@ gcd_status gcd_file_write(int fd, const gcd_cancel_flag *cancel, const void *buf
     return GCD_OK;
 }
 
+gcd_status gcd_file_write_at(int fd, uint64_t off, const void *buf, size_t n, struct gcd_error *err)
+{
+    for (size_t done = 0; done < n;) {
+        ssize_t put = pwrite(fd, (const char *)buf + done, n - done, (off_t)(off + done));
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return gcd_fail_os(err, put == 0 ? ENOSPC : errno, "cannot write");
+        done += (size_t)put;
+    }
+    return GCD_OK;
+}
+
+gcd_status gcd_file_resize(int fd, uint64_t bytes, struct gcd_error *err)
+{
+    int r;
+    do
+        r = ftruncate(fd, (off_t)bytes);
+    while (r != 0 && errno == EINTR);
+    return r == 0 ? GCD_OK : gcd_fail_os(err, errno, "cannot write");
+}
+
 #ifdef SYNC_FILE_RANGE_WRITE
 /* An error of the disk is told only once: if it is told here, gcd_file_publish would not hear of it. */
 static gcd_status sync_part(int fd, uint64_t part, unsigned how, struct gcd_error *err)

@@ -63,6 +63,33 @@ uint64_t gcd_place_bytes(const struct gcd_place *p)
     return p->fd >= 0 ? gcd_file_bytes(p->fd) : 0;
 }
 
+static gcd_status is_file(const struct gcd_place *p, struct gcd_error *err)
+{
+    return p->fd >= 0 && p->kind == GCD_PLACE_FILE ? GCD_OK : gcd_fail(err, GCD_E_STATE, "the output is a folder, or committed");
+}
+
+gcd_status gcd_place_read_at(const struct gcd_place *p, uint64_t off, void *buf, size_t n, size_t *ret_n, struct gcd_error *err)
+{
+    GCD_TRY(is_file(p, err));
+    size_t done = 0;
+    for (size_t got = 1; done < n && got > 0; done += got)
+        GCD_TRY(gcd_file_read_at(p->fd, off + done, (char *)buf + done, n - done, &got, err));
+    *ret_n = done;
+    return GCD_OK;
+}
+
+gcd_status gcd_place_write_at(struct gcd_place *p, uint64_t off, const void *buf, size_t n, struct gcd_error *err)
+{
+    GCD_TRY(is_file(p, err));
+    return gcd_file_write_at(p->fd, off, buf, n, err);
+}
+
+gcd_status gcd_place_resize(struct gcd_place *p, uint64_t bytes, struct gcd_error *err)
+{
+    GCD_TRY(is_file(p, err));
+    return gcd_file_resize(p->fd, bytes, err);
+}
+
 gcd_status gcd_place_commit(struct gcd_place *p, struct gcd_error *err)
 {
     if (p->fd < 0)

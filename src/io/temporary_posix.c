@@ -75,7 +75,7 @@ uint64_t gcd_sink_sweep(int dir_fd)
 /* A file for writing, or a folder; -1 and errno when that fails, and nothing is left of it. */
 static int make_temp(const struct gcd_spot *spot, bool folder, unsigned mode)
 {
-    int flags = folder ? O_RDONLY | O_DIRECTORY : O_WRONLY | O_CREAT | O_EXCL, fd;
+    int flags = folder ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT | O_EXCL, fd;
     if (folder && mkdirat(spot->dir_fd, spot->temp, mode) != 0)
         return -1;
     do

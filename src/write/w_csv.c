@@ -114,7 +114,7 @@ static gcd_status put_file(struct csv *w, const struct table *table, struct gcd_
     return st;
 }
 
-static gcd_status csv_write(const struct gcd_graph *g, const struct gcd_place *p, const struct gcd_write_options *options,
+static gcd_status csv_write(const struct gcd_graph *g, struct gcd_place *p, const struct gcd_write_options *options,
                             struct gcd_write_notes *notes, struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(options->alloc);

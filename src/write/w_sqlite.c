@@ -2,8 +2,8 @@
  * An SQLite database of the tables in tables.h.
  *
  * SQLite pulls the rows: each table is offered to it as a read-only virtual table and copied with one INSERT ... SELECT, which takes half
- * the time of binding and stepping an INSERT for each row.  It writes to the temporary file of the place, of which nobody else knows:
- * so there is no journal and no waiting for the disk until the place is committed.
+ * the time of binding and stepping an INSERT for each row.  It writes to the temporary file of the place (sqlite_disk.h), of which nobody else
+ * knows: so there is no journal and no waiting for the disk until the place is committed.
  */
 #include <sqlite3.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "write/sqlite_disk.h"
 #include "write/sqlite_schema.h"
 #include "write/tables.h"
 #include "write/write.h"
@@ -31,6 +32,7 @@ struct database {
     struct offer offers[TABLES];     /* SQLite looks at them until the database is closed */
     struct gcd_alloc alloc;
     const struct gcd_write_options *options;
+    struct sqlite_disk disk;
     sqlite3 *db;
     uint64_t done, total;        /* rows */
     uint64_t too_large;          /* numbers above 2^63 - 1 */
@@ -175,8 +177,13 @@ static gcd_status failed(struct database *d, int rc, const char *doing, struct g
         return gcd_fail_nomem(err, doing);
     if (rc == SQLITE_INTERRUPT && canceled(d->options))
         return gcd_fail(err, GCD_E_CANCELED, "interrupted");
+    if (d->disk.err.code != GCD_OK) {        /* SQLite says only that the output cannot be written */
+        if (err != NULL)
+            *err = d->disk.err;
+        return d->disk.err.code;
+    }
     if (rc == SQLITE_FULL)
-        return gcd_fail(err, GCD_E_IO, "cannot write: no space left, here or in SQLite's folder for temporary files (SQLITE_TMPDIR)");
+        return gcd_fail(err, GCD_E_IO, "cannot write: no space left in SQLite's folder for temporary files (SQLITE_TMPDIR)");
     int os = d->db != NULL ? sqlite3_system_errno(d->db) : 0;
     const char *what = d->db != NULL ? sqlite3_errmsg(d->db) : sqlite3_errstr(rc);
     if (os != 0)
@@ -188,21 +195,6 @@ static gcd_status run(struct database *d, const char *sql, const char *doing, st
 {
     int rc = sqlite3_exec(d->db, sql, NULL, NULL, NULL);
     return rc == SQLITE_OK ? GCD_OK : failed(d, rc, doing, err);
-}
-
-/* A leading "file:" would be taken for an URI if the library on this machine is built that way, ":memory:" for no file at all. */
-static gcd_status open_database(struct database *d, const char *path, struct gcd_error *err)
-{
-    size_t n = strlen(path) + sizeof "./";
-    char *own = gcd_mem_new(&d->alloc, n);
-    if (own == NULL)
-        return gcd_fail_nomem(err, "opening the database");
-    (void)snprintf(own, n, "%s%s", path[0] == '/' ? "" : "./", path);
-    int rc = sqlite3_open_v2(own, &d->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, NULL);
-    gcd_mem_free(&d->alloc, own, n);
-    if (rc == SQLITE_CANTOPEN)
-        return gcd_fail(err, GCD_E_IO, "SQLite cannot open a file with a name like this; it takes paths of about 500 bytes at most");
-    return rc == SQLITE_OK ? GCD_OK : failed(d, rc, "opening the database", err);
 }
 
 /*
@@ -225,9 +217,11 @@ static gcd_status copy_table(struct database *d, struct offer *offer, struct gcd
     return rc == SQLITE_OK ? run(d, sql, table->name, err) : failed(d, rc, table->name, err);
 }
 
-static gcd_status fill(struct database *d, const struct gcd_place *p, struct gcd_error *err)
+static gcd_status fill(struct database *d, struct gcd_place *p, struct gcd_error *err)
 {
-    GCD_TRY(open_database(d, gcd_place_temporary(p), err));
+    int rc = sqlite_disk_open(&d->disk, p, &d->db);
+    if (rc != SQLITE_OK)
+        return failed(d, rc, "opening the database", err);
     sqlite3_progress_handler(d->db, STEPS_PER_LOOK, look_at_cancel, (void *)(uintptr_t)d->options);
     GCD_TRY(run(d, settings, "setting up the database", err));
     GCD_TRY(run(d, sqlite_schema_tables, "making the tables", err));
@@ -242,7 +236,7 @@ static gcd_status fill(struct database *d, const struct gcd_place *p, struct gcd
     return run(d, "COMMIT;", "finishing the database", err);
 }
 
-static gcd_status sqlite_write(const struct gcd_graph *g, const struct gcd_place *p, const struct gcd_write_options *options,
+static gcd_status sqlite_write(const struct gcd_graph *g, struct gcd_place *p, const struct gcd_write_options *options,
                                struct gcd_write_notes *notes, struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(options->alloc);
@@ -261,8 +255,6 @@ static gcd_status sqlite_write(const struct gcd_graph *g, const struct gcd_place
         int rc = sqlite3_close(d->db);   /* NULL is fine */
         if (st == GCD_OK && rc != SQLITE_OK)
             st = gcd_fail(err, GCD_E_IO, "finishing the database: SQLite says \"%s\"", sqlite3_errstr(rc));
-        if (st == GCD_OK && gcd_place_bytes(p) == 0)     /* SQLite opens files by name */
-            st = gcd_fail(err, GCD_E_IO, "somebody has renamed its folder meanwhile");
         tables_note(&d->tables, notes);
         write_note_loss(notes, d->too_large, "numbers are larger than 2^63-1 and written as that");
         tables_done(&d->tables);

@@ -140,7 +140,7 @@ gcd_status gcd_format_check_place(const struct gcd_format *f, const char *path, 
     return st;
 }
 
-gcd_status gcd_write_place(const struct gcd_format *f, const struct gcd_graph *g, const struct gcd_place *p,
+gcd_status gcd_write_place(const struct gcd_format *f, const struct gcd_graph *g, struct gcd_place *p,
                            const struct gcd_write_options *options, struct gcd_write_notes *ret_notes, struct gcd_error *err)
 {
     struct gcd_write_notes notes = { .objects = 0 };

@@ -107,6 +107,37 @@ static void a_file_takes_the_place_of_another(void **state)
     assert_int_equal(unlink(at("f")), 0);
 }
 
+static void a_file_is_filled_in_any_order(void **state)
+{
+    (void)state;
+    char buf[16];
+    size_t n = 0;
+    struct gcd_place *p = opened("f", GCD_PLACE_FILE);
+    assert_int_equal(gcd_place_write_at(p, 6, "end", 3, &err), GCD_OK);
+    assert_int_equal(gcd_place_write_at(p, 0, "begin", 5, &err), GCD_OK);
+    assert_int_equal(gcd_place_bytes(p), 9);
+    memset(buf, 'x', sizeof buf);
+    assert_int_equal(gcd_place_read_at(p, 1, buf, sizeof buf, &n, &err), GCD_OK);
+    assert_int_equal(n, 8);
+    assert_memory_equal(buf, "egin\0endxxxxxxxx", sizeof buf);
+    assert_int_equal(gcd_place_read_at(p, 100, buf, sizeof buf, &n, &err), GCD_OK);
+    assert_int_equal(n, 0);
+    assert_int_equal(gcd_place_resize(p, 3, &err), GCD_OK);
+    assert_int_equal(gcd_place_resize(p, UINT64_MAX, &err), GCD_E_IO);
+    assert_int_equal(gcd_place_write_at(p, UINT64_MAX, "x", 1, &err), GCD_E_IO);
+    assert_int_equal(gcd_place_read_at(p, UINT64_MAX, buf, 1, &n, &err), GCD_E_IO);
+    assert_int_equal(gcd_place_commit(p, &err), GCD_OK);
+    assert_file(at("f"), "beg");
+    for (int folder_too = 0; folder_too < 2; folder_too++) {
+        assert_int_equal(gcd_place_read_at(p, 0, buf, 1, &n, &err), GCD_E_STATE);
+        assert_int_equal(gcd_place_write_at(p, 0, "x", 1, NULL), GCD_E_STATE);
+        assert_int_equal(gcd_place_resize(p, 0, &err), GCD_E_STATE);
+        gcd_place_free(p);
+        p = folder_too ? NULL : opened("d", GCD_PLACE_FOLDER);
+    }
+    assert_int_equal(unlink(at("f")), 0);
+}
+
 static void a_folder_takes_the_place_of_an_empty_one(void **state)
 {
     (void)state;
@@ -292,7 +323,8 @@ static void what_was_left_over_goes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_takes_the_place_of_another), cmocka_unit_test(a_folder_takes_the_place_of_an_empty_one),
+        cmocka_unit_test(a_file_takes_the_place_of_another), cmocka_unit_test(a_file_is_filled_in_any_order),
+        cmocka_unit_test(a_folder_takes_the_place_of_an_empty_one),
         cmocka_unit_test(a_folder_that_has_filled_meanwhile_is_kept), cmocka_unit_test(the_way_is_changed_meanwhile),
         cmocka_unit_test(places_that_cannot_be), cmocka_unit_test(no_memory), cmocka_unit_test(what_was_left_over_goes),
     };

@@ -1,8 +1,10 @@
 /* Formats of the kind PLACE: which paths they take, and that a failure in the midst leaves nothing. */
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <gcdumpc/writer.h>
@@ -100,6 +102,36 @@ static gcd_status write_to(const struct gcd_format *f, enum gcd_place_kind kind,
     return st;
 }
 
+/* Whoever owns the folder can put something else under the name of the temporary file, a link to what only we may write for one. */
+static void the_name_of_the_file_does_not_matter(void **state)
+{
+    (void)state;
+    const struct gcd_format *f = gcd_format_by_name("sqlite");
+    if (f == NULL)
+        skip();                          /* a build without it */
+    struct gcd_graph *g = graph_gen_random(3, 40);
+    struct gcd_place *p = NULL;
+    char moved[sizeof folder + 8], victim[sizeof folder + 8], magic[16] = "";
+    size_t n;
+    struct stat st;
+    (void)snprintf(moved, sizeof moved, "%s/moved", folder);
+    (void)snprintf(victim, sizeof victim, "%s/victim", folder);
+    assert_int_equal(close(open(victim, O_WRONLY | O_CREAT | O_CLOEXEC, 0600)), 0);
+    assert_int_equal(gcd_place_open(target(), GCD_PLACE_FILE, NULL, &p, &err), GCD_OK);
+    assert_int_equal(rename(gcd_place_temporary(p), moved), 0);
+    assert_int_equal(symlink(victim, gcd_place_temporary(p)), 0);
+    assert_int_equal(gcd_write_place(f, g, p, NULL, NULL, &err), GCD_OK);
+    assert_int_equal(gcd_place_read_at(p, 0, magic, sizeof magic, &n, &err), GCD_OK);
+    assert_memory_equal(magic, "SQLite format 3", sizeof magic);
+    assert_int_equal(stat(victim, &st), 0);
+    assert_int_equal(st.st_size, 0);
+    gcd_place_free(p);
+    assert_int_equal(unlink(moved), 0);
+    assert_int_equal(unlink(victim), 0);
+    assert_int_equal(entries(), 0);
+    gcd_graph_free(g);
+}
+
 static void the_wrong_kind_of_place(void **state)
 {
     (void)state;
@@ -183,8 +215,8 @@ static void canceled_in_the_midst(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_format_has_a_size),
-        cmocka_unit_test(formats_by_path), cmocka_unit_test(the_wrong_kind_of_place), cmocka_unit_test(no_memory),
+        cmocka_unit_test(every_format_has_a_size), cmocka_unit_test(formats_by_path),
+        cmocka_unit_test(the_name_of_the_file_does_not_matter), cmocka_unit_test(the_wrong_kind_of_place), cmocka_unit_test(no_memory),
         cmocka_unit_test(canceled_in_the_midst),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

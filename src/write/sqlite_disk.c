@@ -1,0 +1,189 @@
+#include "write/sqlite_disk.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SECTOR_BYTES = 4096 };
+
+/* The database as SQLite has it open. */
+struct open_file {
+    sqlite3_file base;           /* first: SQLite sees only this */
+    struct sqlite_disk *disk;
+};
+
+static struct sqlite_disk *disk_of(sqlite3_file *file)
+{
+    return ((struct open_file *)file)->disk;
+}
+
+/* ---- the file ---- */
+
+static int file_close(sqlite3_file *file)
+{
+    (void)file;                  /* the place stays open */
+    return SQLITE_OK;
+}
+
+static int file_read(sqlite3_file *file, void *buf, int n, sqlite3_int64 off)
+{
+    struct sqlite_disk *d = disk_of(file);
+    size_t got = 0;
+    if (gcd_place_read_at(d->place, (uint64_t)off, buf, (size_t)n, &got, &d->err) != GCD_OK)
+        return SQLITE_IOERR_READ;
+    if (got == (size_t)n)
+        return SQLITE_OK;
+    memset((char *)buf + got, 0, (size_t)n - got);       /* as it wants it */
+    return SQLITE_IOERR_SHORT_READ;
+}
+
+static int file_write(sqlite3_file *file, const void *buf, int n, sqlite3_int64 off)
+{
+    struct sqlite_disk *d = disk_of(file);
+    return gcd_place_write_at(d->place, (uint64_t)off, buf, (size_t)n, &d->err) == GCD_OK ? SQLITE_OK : SQLITE_IOERR_WRITE;
+}
+
+static int file_truncate(sqlite3_file *file, sqlite3_int64 bytes)
+{
+    struct sqlite_disk *d = disk_of(file);
+    return gcd_place_resize(d->place, (uint64_t)bytes, &d->err) == GCD_OK ? SQLITE_OK : SQLITE_IOERR_TRUNCATE;
+}
+
+static int file_sync(sqlite3_file *file, int flags)
+{
+    (void)file;
+    (void)flags;                 /* gcd_place_commit does */
+    return SQLITE_OK;
+}
+
+static int file_size(sqlite3_file *file, sqlite3_int64 *ret)
+{
+    *ret = (sqlite3_int64)gcd_place_bytes(disk_of(file)->place);
+    return SQLITE_OK;
+}
+
+/* Nobody else knows of it. */
+static int file_lock(sqlite3_file *file, int kind)
+{
+    (void)file;
+    (void)kind;
+    return SQLITE_OK;
+}
+
+static int file_is_reserved(sqlite3_file *file, int *ret)
+{
+    (void)file;
+    *ret = 0;
+    return SQLITE_OK;
+}
+
+static int file_control(sqlite3_file *file, int what, void *arg)
+{
+    (void)file;
+    (void)what;
+    (void)arg;
+    return SQLITE_NOTFOUND;
+}
+
+static int file_sector_bytes(sqlite3_file *file)
+{
+    (void)file;
+    return SECTOR_BYTES;
+}
+
+static int file_traits(sqlite3_file *file)
+{
+    (void)file;
+    return 0;
+}
+
+static const sqlite3_io_methods file_methods = {
+    .iVersion = 1, .xClose = file_close, .xRead = file_read, .xWrite = file_write, .xTruncate = file_truncate, .xSync = file_sync,
+    .xFileSize = file_size, .xLock = file_lock, .xUnlock = file_lock, .xCheckReservedLock = file_is_reserved, .xFileControl = file_control,
+    .xSectorSize = file_sector_bytes, .xDeviceCharacteristics = file_traits,
+};
+
+/* ---- the file system ---- */
+
+static sqlite3_vfs *system_of(sqlite3_vfs *vfs)
+{
+    return ((struct sqlite_disk *)vfs->pAppData)->system;
+}
+
+static int disk_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *ret_flags)
+{
+    if ((flags & SQLITE_OPEN_MAIN_DB) == 0)
+        return system_of(vfs)->xOpen(system_of(vfs), name, file, flags, ret_flags);
+    struct open_file *f = (struct open_file *)file;
+    f->base.pMethods = &file_methods;
+    f->disk = vfs->pAppData;
+    if (ret_flags != NULL)
+        *ret_flags = flags;
+    return SQLITE_OK;
+}
+
+/* There is one file, and its temporary ones delete themselves. */
+static int disk_delete(sqlite3_vfs *vfs, const char *name, int sync)
+{
+    (void)vfs;
+    (void)name;
+    (void)sync;
+    return SQLITE_IOERR_DELETE_NOENT;
+}
+
+static int disk_access(sqlite3_vfs *vfs, const char *name, int flags, int *ret)
+{
+    (void)vfs;
+    (void)name;
+    (void)flags;
+    *ret = 0;
+    return SQLITE_OK;
+}
+
+static int disk_full_name(sqlite3_vfs *vfs, const char *name, int cap, char *ret)
+{
+    (void)vfs;
+    (void)snprintf(ret, (size_t)cap, "%s", name);
+    return SQLITE_OK;
+}
+
+static int disk_randomness(sqlite3_vfs *vfs, int n, char *ret)
+{
+    return system_of(vfs)->xRandomness(system_of(vfs), n, ret);
+}
+
+static int disk_sleep(sqlite3_vfs *vfs, int us)
+{
+    return system_of(vfs)->xSleep(system_of(vfs), us);
+}
+
+static int disk_time(sqlite3_vfs *vfs, double *ret)
+{
+    return system_of(vfs)->xCurrentTime(system_of(vfs), ret);
+}
+
+static int disk_last_error(sqlite3_vfs *vfs, int n, char *ret)
+{
+    return system_of(vfs)->xGetLastError(system_of(vfs), n, ret);
+}
+
+int sqlite_disk_open(struct sqlite_disk *disk, struct gcd_place *place, sqlite3 **ret_db)
+{
+    *ret_db = NULL;
+    *disk = (struct sqlite_disk){ .system = sqlite3_vfs_find(NULL), .place = place, .err = GCD_ERROR_INIT };
+    if (disk->system == NULL)
+        return SQLITE_ERROR;
+    int own = (int)sizeof(struct open_file), other = disk->system->szOsFile;
+    (void)snprintf(disk->name, sizeof disk->name, "gcdumpc-%p", (void *)disk);
+    disk->vfs = (sqlite3_vfs){
+        .iVersion = 1, .szOsFile = own > other ? own : other, .mxPathname = disk->system->mxPathname, .zName = disk->name, .pAppData = disk,
+        .xOpen = disk_open, .xDelete = disk_delete, .xAccess = disk_access, .xFullPathname = disk_full_name, .xRandomness = disk_randomness,
+        .xSleep = disk_sleep, .xCurrentTime = disk_time, .xGetLastError = disk_last_error,
+    };
+    /* found by its name just once, by us: the database keeps it */
+    int rc = sqlite3_vfs_register(&disk->vfs, 0);
+    if (rc == SQLITE_OK) {
+        rc = sqlite3_open_v2("database", ret_db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, disk->name);
+        (void)sqlite3_vfs_unregister(&disk->vfs);
+    }
+    return rc;
+}
