@@ -119,7 +119,7 @@ run_msan() {
     sh tools/analyse/msan-root.sh "$base/root-msan" &&
         PKG_CONFIG_PATH=$base/root-msan/lib/pkgconfig build msan -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo \
             -DGCDUMPC_SANITIZE=memory -DGCDUMPC_SQLITE=OFF -DGCDUMPC_IPC=OFF -DZLIB_ROOT="$base/root-msan" \
-            -DCMAKE_C_FLAGS="-D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -include $PWD/tools/analyse/msan_stat.h" &&
+            -DCMAKE_C_FLAGS="-D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 -include $PWD/tools/analyse/msan_calls.h" &&
         tests msan -L 'unit|sweep|cli'
 }
 
