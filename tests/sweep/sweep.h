@@ -5,12 +5,14 @@
 #ifndef SWEEP_H
 #define SWEEP_H
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "support/check.h"
+#include "support/failalloc.h"
 #include "support/run.h"
 #include "support/tb.h"
 
@@ -48,6 +50,50 @@ static inline uint8_t sweep_change(size_t at, size_t k, const uint8_t *few, size
     if (at < header_bytes)
         return k < 8 ? (uint8_t)(1u << k) : k == 8 ? 0xff : 0;
     return k < n ? few[k] : 0;
+}
+
+/* Something done to P[N] with the memory of F; the first status that is no success. */
+typedef gcd_status (*sweep_job)(const uint8_t *p, size_t n, struct failalloc *f, struct gcd_error *err);
+
+enum { SWEEP_FAIL_ON = 1,        /* memory stays short after the first failure */
+       SWEEP_CAN_DO_WITHOUT = 2  /* of what a job asks for some may fail without harm, giving back what is not needed for one */ };
+
+static inline const char *sweep_check_outcome(gcd_status st, const struct gcd_error *err, unsigned how, struct failalloc *f)
+{
+    const char *wrong = failalloc_complaint(f);
+    if (wrong != NULL)
+        return wrong;
+    if (f->failed == 0)
+        return st == GCD_OK ? NULL : "it failed with all the memory that it asked for";
+    if (st == GCD_OK && err->code == GCD_OK && (how & SWEEP_CAN_DO_WITHOUT) != 0)
+        return NULL;
+    if (st != GCD_E_NOMEM || err->code != GCD_E_NOMEM)
+        return "not GCD_E_NOMEM";
+    return strstr(err->msg, "out of memory") != NULL ? NULL : "the message does not say it";
+}
+
+/* Each allocation of RUN fails in turn, until a run gets all that it asks for. */
+static inline void sweep_allocations(sweep_job run, const char *name, const uint8_t *p, size_t n, unsigned how, struct tally *t)
+{
+    for (uint64_t k = 1;; k++) {
+        struct failalloc f;
+        struct gcd_error err = GCD_ERROR_INIT;
+        failalloc_init(&f);
+        f.fail_at = k;
+        f.fail_on = (how & SWEEP_FAIL_ON) != 0;
+        gcd_status st = run(p, n, &f, &err);
+        const char *wrong = sweep_check_outcome(st, &err, how, &f);
+        if (wrong != NULL)
+            tally_complain(t, "%s, allocation %" PRIu64 "%s: %s; %s %s", name, k, f.fail_on ? " and all behind it" : "", wrong,
+                           gcd_status_name(st), err.msg);
+        t->runs++;
+        if (f.failed == 0)
+            break;
+        if (k > 100000) {
+            tally_complain(t, "%s: it asks for memory again and again", name);
+            break;
+        }
+    }
 }
 
 /* The end of a test proper: nothing to complain about, and something was run. */

@@ -1,19 +1,14 @@
 /*
  * Every allocation fails in turn: the answer is "out of memory", and nothing is left behind.
  */
-#include <inttypes.h>
 #include <unistd.h>
 
 #include <gcdumpc/io.h>
 #include <gcdumpc/writer.h>
 #include <zlib.h>
 
-#include "support/failalloc.h"
 #include "support/wrapped.h"
 #include "sweep/sweep.h"
-
-/* One job with F's allocator; returns the first status that is not a success. */
-typedef gcd_status (*job)(const uint8_t *p, size_t n, struct failalloc *f, struct gcd_error *err);
 
 static gcd_status outcome(struct run *r, struct gcd_error *err)
 {
@@ -85,49 +80,13 @@ static gcd_status job_convert(const uint8_t *p, size_t n, struct failalloc *f, s
     return st;
 }
 
-static const char *check_outcome(gcd_status st, const struct gcd_error *err, struct failalloc *f)
-{
-    const char *wrong = failalloc_complaint(f);
-    if (wrong != NULL)
-        return wrong;
-    if (f->failed == 0)
-        return st == GCD_OK ? NULL : "it failed with all the memory that it asked for";
-    if (st != GCD_E_NOMEM || err->code != GCD_E_NOMEM)
-        return "not GCD_E_NOMEM";
-    return strstr(err->msg, "out of memory") != NULL ? NULL : "the message does not say it";
-}
-
-/* Until a run gets all that it asks for.  FAIL_ON: memory stays short after the first failure. */
-static void sweep_job(job run, const char *name, const uint8_t *p, size_t n, bool fail_on, struct tally *t)
-{
-    for (uint64_t k = 1;; k++) {
-        struct failalloc f;
-        struct gcd_error err = GCD_ERROR_INIT;
-        failalloc_init(&f);
-        f.fail_at = k;
-        f.fail_on = fail_on;
-        gcd_status st = run(p, n, &f, &err);
-        const char *wrong = check_outcome(st, &err, &f);
-        if (wrong != NULL)
-            tally_complain(t, "%s, allocation %" PRIu64 "%s: %s; %s %s", name, k, fail_on ? " and all behind it" : "", wrong,
-                           gcd_status_name(st), err.msg);
-        t->runs++;
-        if (f.failed == 0)
-            break;
-        if (k > 100000) {
-            tally_complain(t, "%s: it asks for memory again and again", name);
-            break;
-        }
-    }
-}
-
-static void sweep_samples(job run, struct tally *t)
+static void sweep_samples(sweep_job run, struct tally *t)
 {
     struct tb_bytes b;
     const struct tb_sample *s;
     for (size_t i = 0; (s = tb_sample(i, &b)) != NULL; i++) {
-        sweep_job(run, s->name, b.p, b.n, false, t);
-        sweep_job(run, s->name, b.p, b.n, true, t);
+        sweep_allocations(run, s->name, b.p, b.n, 0, t);
+        sweep_allocations(run, s->name, b.p, b.n, SWEEP_FAIL_ON, t);
         tb_free(&b);
     }
 }
@@ -157,8 +116,8 @@ static void test_etl(void **state)
     for (size_t i = 0; i < TB_ETL_WAYS; i++) {
         const struct tb_sample *s = tb_sample(i, &b);
         tb_etl(b.p, b.n, tb_etl_way(i), &etl);
-        sweep_job(job_open, s->name, etl.p, etl.n, false, &t);
-        sweep_job(job_open, s->name, etl.p, etl.n, true, &t);
+        sweep_allocations(job_open, s->name, etl.p, etl.n, 0, &t);
+        sweep_allocations(job_open, s->name, etl.p, etl.n, SWEEP_FAIL_ON, &t);
         tb_free(&etl);
         tb_free(&b);
     }
@@ -185,7 +144,7 @@ static void test_bundled(void **state)
     uint8_t *p;
     for (size_t i = 0; (p = run_bundled(GCDUMPC_SOURCE, i, &name, &n)) != NULL; i++) {
         if (strcmp(name, "net10-wks-ranges") == 0 || strcmp(name, "net8-wks-two-dumps") == 0)
-            sweep_job(job_open, name, p, n, i % 2 == 0, &t);
+            sweep_allocations(job_open, name, p, n, i % 2 == 0 ? SWEEP_FAIL_ON : 0, &t);
         free(p);
     }
     tally_expect_none(&t);
@@ -238,7 +197,7 @@ static gcd_status job_lying(const uint8_t *p, size_t n, struct failalloc *f, str
 static void test_self(void **state)
 {
     (void)state;
-    static const job broken[] = { job_careless, job_confused, job_leaking, job_lying };
+    static const sweep_job broken[] = { job_careless, job_confused, job_leaking, job_lying };
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         struct tally t = { 0 };
         sweep_samples(broken[i], &t);

@@ -167,41 +167,36 @@ static void test_flip(void **state)
     tally_expect_none(&t);
 }
 
-/* Every allocation of reading and of writing fails in turn. */
+static gcd_status read_and_write(const uint8_t *p, size_t n, struct failalloc *f, struct gcd_error *err)
+{
+    struct gcd_graph *g;
+    struct gcd_sink *dart = NULL, *v8 = NULL;
+    gcd_status st = decode(p, n, &f->alloc, &g, err);
+    if (st != GCD_OK)
+        return st;
+    st = encode("dart", g, &f->alloc, &dart, err);
+    if (st == GCD_OK)
+        st = encode("v8", g, &f->alloc, &v8, err);
+    gcd_sink_free(dart);
+    gcd_sink_free(v8);
+    gcd_graph_free(g);
+    return st;
+}
+
 static void test_alloc(void **state)
 {
     (void)state;
+    struct tally t = { 0 };
     uint8_t *p;
     size_t n;
-    unsigned long runs = 0;
     for (size_t i = 0; (p = sample(i, &n)) != NULL; i++) {
-        for (uint64_t at = 1; ; at++, runs++) {
-            struct failalloc f;
-            struct gcd_error err;
-            struct gcd_graph *g;
-            struct gcd_sink *dart = NULL, *v8 = NULL;
-            failalloc_init(&f);
-            f.fail_at = at;
-            gcd_status st = decode(p, n, &f.alloc, &g, &err);
-            if (st == GCD_OK) {
-                st = encode("dart", g, &f.alloc, &dart, &err);
-                if (st == GCD_OK)
-                    st = encode("v8", g, &f.alloc, &v8, &err);
-                gcd_sink_free(dart);
-                gcd_sink_free(v8);
-                gcd_graph_free(g);
-            }
-            if (failalloc_complaint(&f) != NULL)
-                fail_msg("file %zu, allocation %u: %s", i, (unsigned)at, failalloc_complaint(&f));
-            if (st != (f.failed > 0 ? GCD_E_NOMEM : GCD_OK) && !(st == GCD_OK && f.failed > 0))
-                fail_msg("file %zu, allocation %u: %s, %s", i, (unsigned)at, gcd_status_name(st), err.msg);
-            if (f.failed == 0)
-                break;
-        }
+        char name[32];
+        (void)snprintf(name, sizeof name, "file %zu", i);
+        sweep_allocations(read_and_write, name, p, n, SWEEP_CAN_DO_WITHOUT, &t);
         free(p);
     }
-    print_message("             %lu runs\n", runs);
-    assert_true(runs > 100);
+    assert_true(t.runs > 100);
+    tally_expect_none(&t);
 }
 
 /* ---- decoders broken on purpose ---- */

@@ -3,8 +3,6 @@
  */
 #include "sweep/sweep.h"
 
-#include <inttypes.h>
-
 #include "support/failalloc.h"
 #include "support/graph_gen.h"
 #include "support/run_graph.h"
@@ -120,7 +118,7 @@ static void test_flips(void **state)
 
 /* ---- allocations ---- */
 
-static gcd_status read_and_write(const void *p, size_t n, struct failalloc *f, struct gcd_error *err)
+static gcd_status read_and_write(const uint8_t *p, size_t n, struct failalloc *f, struct gcd_error *err)
 {
     struct gcd_graph *g;
     struct tb_bytes out = { NULL, 0, 0 };
@@ -141,22 +139,7 @@ static void test_allocations(void **state)
     struct tb_bytes b;
     const char *name;
     for (size_t i = 0; (name = sample(i, &b)) != NULL; i++) {
-        uint64_t failed;
-        for (uint64_t k = 1; k < 2 || failed > 0; k++) {
-            struct failalloc f;
-            struct gcd_error err = GCD_ERROR_INIT;
-            failalloc_init(&f);
-            f.fail_at = k;
-            gcd_status st = read_and_write(b.p, b.n, &f, &err);
-            failed = f.failed;
-            const char *wrong = failalloc_complaint(&f);
-            if (wrong != NULL)
-                tally_complain(&t, "%s, allocation %" PRIu64 ": %s", name, k, wrong);
-            /* giving back what is not needed may fail without harm */
-            else if (st != GCD_E_NOMEM && (st != GCD_OK || err.code != GCD_OK))
-                tally_complain(&t, "%s, allocation %" PRIu64 ": %s %s", name, k, gcd_status_name(st), err.msg);
-            t.runs++;
-        }
+        sweep_allocations(read_and_write, name, b.p, b.n, SWEEP_CAN_DO_WITHOUT, &t);
         tb_free(&b);
     }
     assert_true(t.runs > 300);

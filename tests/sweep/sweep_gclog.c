@@ -4,8 +4,6 @@
  */
 #include "sweep/sweep.h"
 
-#include <inttypes.h>
-
 #include "support/failalloc.h"
 #include "support/graph_gen.h"
 #include "support/run_graph.h"
@@ -113,7 +111,19 @@ static void test_flips(void **state)
     tally_expect_none(&t);
 }
 
-/* Reading, then writing. */
+static gcd_status read_and_write(const uint8_t *p, size_t n, struct failalloc *f, struct gcd_error *err)
+{
+    struct gcd_graph *g;
+    struct tb_bytes out = { NULL, 0, 0 };
+    gcd_status st = read_right(p, n, &f->alloc, &g, err);
+    if (st != GCD_OK)
+        return st;
+    st = run_graph_write("gclog", g, &f->alloc, &out, NULL, err);
+    gcd_graph_free(g);
+    tb_free(&out);
+    return st;
+}
+
 static void test_allocations(void **state)
 {
     (void)state;
@@ -121,28 +131,7 @@ static void test_allocations(void **state)
     struct tb_bytes b;
     const char *name;
     for (size_t i = 0; (name = sample(i, &b)) != NULL; i++) {
-        uint64_t failed = 1;
-        for (uint64_t k = 1; failed > 0; k++) {
-            struct failalloc f;
-            struct gcd_error err = GCD_ERROR_INIT;
-            struct gcd_graph *g;
-            struct tb_bytes out = { NULL, 0, 0 };
-            failalloc_init(&f);
-            f.fail_at = k;
-            gcd_status st = read_right(b.p, b.n, &f.alloc, &g, &err);
-            if (st == GCD_OK) {
-                st = run_graph_write("gclog", g, &f.alloc, &out, NULL, &err);
-                gcd_graph_free(g);
-            }
-            tb_free(&out);
-            failed = f.failed;
-            const char *wrong = failalloc_complaint(&f);
-            if (wrong == NULL && st != GCD_OK && st != GCD_E_NOMEM)      /* giving back what is not needed may fail without harm */
-                wrong = "not GCD_E_NOMEM";
-            if (wrong != NULL)
-                tally_complain(&t, "%s, allocation %" PRIu64 ": %s; %s %s", name, k, wrong, gcd_status_name(st), err.msg);
-            t.runs++;
-        }
+        sweep_allocations(read_and_write, name, b.p, b.n, SWEEP_CAN_DO_WITHOUT, &t);
         tb_free(&b);
     }
     assert_true(t.runs > 100);
