@@ -62,9 +62,10 @@ echo "== analysers ($(minutes))"
 # shellcheck disable=SC2086
 if GCDUMPC_ANALYSE=build-tests/analyse sh tools/analyse.sh ${GCDUMPC_ANALYSERS:-cppcheck}; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 
-# In a session of its own, so that all of it can be ended; where the scheduler divides the time by sessions, that is what has to be nice.
+# One job more than there are processors, so that nobody waits for the last.  In a session of its own, so that all of it can be ended; where
+# the scheduler divides the time by sessions, that is what has to be nice.
 setsid sh -c '{ echo 19 >/proc/self/autogroup; } 2>/dev/null; exec nice -n 19 sh tools/fuzz.sh "$@"' sh \
-    --build build-tests/fuzz --seconds "${GCDUMPC_FUZZ_SECONDS:-60}" --jobs "$(nproc)" >build-tests/fuzzing.log 2>&1 &
+    --build build-tests/fuzz --seconds "${GCDUMPC_FUZZ_SECONDS:-60}" --jobs $(($(nproc) + 1)) >build-tests/fuzzing.log 2>&1 &
 fuzzing=$!
 trap 'kill -- "-$fuzzing" 2>/dev/null' EXIT
 trap 'exit 130' INT TERM
