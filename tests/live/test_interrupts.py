@@ -80,7 +80,7 @@ class Interrupts(LiveTest):
                 _, err = p.communicate(timeout=SECONDS)
                 self.assertIn(p.returncode, (0, 1, 3), err)
                 if p.returncode == 1:
-                    self.assertRegex(err, rf"^gcdumpc: process {target.pid}[: ][^\n]*\n$")
+                    self.assertRegex(err, rf"^gcdumpc: process {target.pid}(: | has ended)[^\n]*\n$")
                     self.assertRegex(err, r"ended|no process|no diagnostic socket|closed")
                 elif p.returncode == 3:
                     self.assertRegex(err, "incomplete: ")
