@@ -26,7 +26,7 @@ HAVE_SQLITE = os.environ.get("GCDUMPC_SQLITE", "ON") not in ("OFF", "0", "FALSE"
 EXPECTED = os.path.join(HERE, "expected")
 BLESS = "--bless" in sys.argv
 
-sys.path.insert(0, os.path.join(SOURCE, "tests", "readers"))
+sys.path[:0] = [os.path.join(SOURCE, "tests", n) for n in ("readers", "support")]
 from sample_heaps import define_all, shop_events, write             # noqa: E402
 from trace_bytes import Ev, Payloads, V4File, numbered               # noqa: E402
 

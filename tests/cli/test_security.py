@@ -4,7 +4,6 @@ import ctypes
 import io
 import json
 import os
-import pty
 import stat
 import struct
 import subprocess
@@ -13,6 +12,7 @@ import unicodedata
 
 from cli_support import HAVE_SQLITE, PROGRAM, SECONDS, CliTest, main, small_trace, trace_bytes, types_trace
 from test_partial import Runtime
+from terminal import Terminal
 
 KINDS = ("gclog", "csv") + (("sqlite",) if HAVE_SQLITE else ())      # a stream, a folder, a file that others write
 KINDS_OF_REPORT = ("module", "namespace", "kind", "length", "root")
@@ -142,23 +142,13 @@ class Planted(CliTest):
 class NamesTest(CliTest):
     def on_terminal(self, *words, errors=False, **env):
         """The run, and what the terminal got; ERRORS: messages, too."""
-        ours, theirs = pty.openpty()
-        process = self.start(*words, stdout=theirs, env={"TERM": "xterm", "NO_COLOR": "1", **env}, **({"stderr": theirs} if errors else {}))
-        os.close(theirs)
-        data = b""
-        while True:
-            try:
-                part = os.read(ours, 65536)
-            except OSError:
-                part = b""
-            if not part:
-                break
-            data += part
-        os.close(ours)
-        if errors:
-            process.wait(SECONDS)
-            return process.returncode, data.decode().replace("\r\n", "\n")
-        return self.finish(process), data.decode().replace("\r\n", "\n")
+        terminal = Terminal()
+        self.addCleanup(terminal.close)
+        process = self.start(*words, stdout=terminal.theirs, env={"TERM": "xterm", "NO_COLOR": "1", **env},
+                             **({"stderr": terminal.theirs} if errors else {}))
+        text = terminal.shown(process)
+        run = self.finish(process)
+        return (run.code if errors else run), text
 
     def clean(self, text):
         self.assertEqual([c for c in text if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp")], [])

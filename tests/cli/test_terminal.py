@@ -1,16 +1,12 @@
 """What a person sees: progress, separators, and nothing of a recording that would command the terminal."""
-import fcntl
 import json
-import os
-import pty
 import re
-import struct
 import subprocess
-import termios
 import time
 import unicodedata
 
 from cli_support import COMMANDS, CliTest, V4File, Ev, Payloads, main, small_trace, trace, trace_bytes, types_trace, write
+from terminal import Terminal
 
 # one of each kind: C0 with escape sequences, DEL, C1 (U+009B alone begins a sequence for many terminals), line separators
 EVIL = ("A\x1b[31mred", "B\x1b]0;title\x07", "C\nnew\rline\ttab", "D\x7fdel", "E\x9b31mC1", "F\x85nel", "G\x08\x08back")
@@ -71,41 +67,29 @@ class Commands(CliTest):
             self.clean(self.gcdumpc(name).err, 1)
 
 
-class Terminal(CliTest):
-    def terminal(self, *words, stream="stdout", term="xterm", **options):
-        """The program with STREAM on a terminal; what arrived there comes with shown()."""
-        ours, theirs = pty.openpty()
-        self.addCleanup(os.close, ours)
-        try:
-            process = self.start(*words, env={"TERM": term}, **{stream: theirs}, **options)
-        finally:
-            os.close(theirs)
-        process.terminal = ours
+class OnTerminal(CliTest):
+    def terminal(self, *words, stream="stdout", columns=None, env=None, **options):
+        """The program with STREAM on a terminal; what arrived there comes with process.terminal.shown()."""
+        terminal = Terminal(columns)
+        self.addCleanup(terminal.close)
+        process = self.start(*words, env=env or {"TERM": "xterm"}, **{stream: terminal.theirs}, **options)
+        process.terminal = terminal
         return process
 
-    @staticmethod
-    def shown(process):
-        data = b""
-        while True:
-            try:
-                part = os.read(process.terminal, 65536)
-            except OSError:                          # the other end is closed
-                part = b""
-            if not part:
-                return data.decode().replace("\r\n", "\n")
-            data += part
+    def seen(self, *words, code=0, **options):
+        """All that it shows there."""
+        process = self.terminal(*words, **options)
+        text = process.terminal.shown(process)
+        self.assertEqual(self.finish(process).code, code)
+        return text
 
     def test_separators(self):
         """For people only: a number that a script reads has neither separators nor units."""
         for command, number in (("report", "17,646    1.3 MiB  100.00%"), ("info", "bytes              1,378,569 (1.3 MiB)\n")):
-            process = self.terminal(command, trace("net10-wks"))
-            text = self.shown(process)
-            self.assertEqual(self.finish(process).code, 0)
-            self.assertIn(number, text)
+            self.assertIn(number, self.seen(command, trace("net10-wks")))
             piped = self.done(command, trace("net10-wks")).text
             self.assertNotIn(number, piped)
-            process = self.terminal(command, trace("net10-wks"), term="dumb")
-            self.assertEqual(self.shown(process), piped)
+            self.assertEqual(self.seen(command, trace("net10-wks"), env={"TERM": "dumb"}), piped)
 
     def test_windows(self):
         """Whatever the width: nothing is cut, no line is longer, and a wide window has a line for each row."""
@@ -151,17 +135,7 @@ class Terminal(CliTest):
                 self.assertEqual(sorted("".join(text.split())), whole, (words, columns))
 
     def in_window(self, columns, *words, stream="stdout", code=0, **env):
-        ours, theirs = pty.openpty()
-        self.addCleanup(os.close, ours)
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-        try:
-            process = self.start(*words, env=env or {"TERM": "xterm", "NO_COLOR": "1"}, **{stream: theirs})
-        finally:
-            os.close(theirs)
-        process.terminal = ours
-        text = self.shown(process)
-        self.assertEqual(self.finish(process).code, code)
-        return text
+        return self.seen(*words, columns=columns, stream=stream, code=code, env=env or {"TERM": "xterm", "NO_COLOR": "1"})
 
     def test_progress(self):
         """After a second of work, on a terminal, and gone in the end; never elsewhere."""
@@ -169,7 +143,7 @@ class Terminal(CliTest):
         words = ("convert", "-", "-o", "-")
         ways = {"terminal": self.terminal(*words, stream="stderr", stdin=subprocess.PIPE),
                 "quiet": self.terminal(*words, "-q", stream="stderr", stdin=subprocess.PIPE),
-                "dumb": self.terminal(*words, stream="stderr", stdin=subprocess.PIPE, term="dumb"),
+                "dumb": self.terminal(*words, stream="stderr", stdin=subprocess.PIPE, env={"TERM": "dumb"}),
                 "pipe": self.start(*words, stdin=subprocess.PIPE)}
         at = 0
         for size, pause in ((100000, 1.1), (100000, 0.2), (100000, 0.2), (len(data), 0)):
@@ -181,7 +155,7 @@ class Terminal(CliTest):
         for name, process in ways.items():
             run = self.finish(process)
             self.assertEqual(run.code, 0, name)
-            seen = self.shown(process) if name != "pipe" else run.err.decode()
+            seen = process.terminal.shown(process) if name != "pipe" else run.err.decode()
             if name == "terminal":
                 self.assertRegex(seen, r"\A(\r(reading|writing): +\d.*?\x1b\[K)+\r\x1b\[Kgcdumpc: standard output: in the format [^\r]*\Z")
             elif name == "quiet":

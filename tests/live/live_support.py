@@ -26,7 +26,7 @@ SKIP = 77
 SECONDS = 120                    # for anything that should come to an end by itself
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}     # keywords of subprocess
 
-sys.path[:0] = [os.path.join(ROOT, "tools"), TARGET]
+sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tests", "support"), TARGET]
 import check_counts              # noqa: E402
 import record_nettrace           # noqa: E402
 

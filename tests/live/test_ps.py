@@ -9,6 +9,7 @@ import subprocess
 import time
 
 from live_support import NOBODY, PROGRAM, LiveTest, Process, gclog_sums, heaplab, main
+from terminal import Terminal
 
 
 class PsTest(LiveTest):
@@ -68,27 +69,12 @@ class Ps(PsTest):
             self.assertEqual((row["answer"], row["socket"], row["uid"]), ("no access", None, 0))
 
     def test_window(self):
-        import fcntl
-        import pty
-        import struct
-        import termios
         with Process(argv0="x" * 300) as a:
-            master, slave = pty.openpty()
-            fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 90, 0, 0))
-            p = subprocess.Popen([PROGRAM, "ps"], stdout=slave)
-            os.close(slave)
-            out = b""
-            while True:
-                try:
-                    part = os.read(master, 65536)
-                except OSError:
-                    break
-                if not part:
-                    break
-                out += part
-            os.close(master)
+            terminal = Terminal(90)
+            self.addCleanup(terminal.close)
+            p = subprocess.Popen([PROGRAM, "ps"], stdout=terminal.theirs)
+            lines = terminal.shown(p).splitlines()
             self.assertEqual(p.wait(), 0)
-            lines = out.decode().splitlines()
             self.assertLessEqual(max(map(len, lines)), 90)
             self.assertTrue(any(len(t) == 90 and t.split()[0] == str(a.pid) for t in lines), lines)
 
