@@ -65,9 +65,11 @@ class Static(unittest.TestCase):
     def test_the_same_bytes_in_other_folders(self):
         here, there = objects(BUILD), objects(self.build)
         self.assertGreater(len(here), 100)
-        self.assertEqual(set(here), set(there))
+        # a build folder that is used again keeps the objects of sources that are gone
+        gone = {name for name in set(here) - set(there) if not os.path.exists(os.path.join(ROOT, name.partition(".dir/")[2].removesuffix(".o")))}
+        self.assertEqual(set(here) - gone, set(there))
         # asks no name service when it is static
-        differ = [name for name in here if here[name] != there[name] and not name.endswith("/cmd_ps.c.o")]
+        differ = [name for name in there if here[name] != there[name] and not name.endswith("/cmd_ps.c.o")]
         self.assertEqual(differ, [])
         with open(os.path.join(BUILD, "libgcdumpc.a"), "rb") as a, open(os.path.join(self.build, "libgcdumpc.a"), "rb") as b:
             self.assertTrue(a.read() == b.read(), "libgcdumpc.a")
