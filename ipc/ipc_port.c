@@ -8,13 +8,13 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "ipc/ipc_pidfd.h"
 #include "ipc/ipc_portfile.h"
 #include "ipc/ipc_sock.h"
 #include "ipc/ipc_wire.h"
@@ -26,7 +26,7 @@ enum {
     TICK_MS = 100,     /* cancel is looked at so often */
     REST_MS = 100,     /* before the next try to accept when there was no descriptor for it */
     TAG_LISTEN = GUESTS,
-    TAG_PROCESS,       /* the pidfd of the chosen runtime */
+    TAG_PROCESS,       /* the end of the chosen runtime */
     TAG_REST
 };
 
@@ -44,7 +44,7 @@ struct gcd_ipc_port {
     struct gcd_portfile file;
     int listen_fd, epoll_fd;
     int rest_fd; /* a timer that runs while no connection is accepted, because descriptors or memory are used up */
-    int process_fd; /* -1 = none, or the kernel has no such thing: then only a connection that breaks tells */
+    struct gcd_pidfd process; /* of the chosen runtime, when it is visible; else only a connection that breaks tells */
     struct guest guests[GUESTS];
     uint64_t arrivals;
     uint64_t patience_ms;
@@ -92,7 +92,7 @@ gcd_status gcd_ipc_port_listen(const char *path, struct gcd_ipc_port **ret, stru
     if (port == NULL)
         return gcd_fail_nomem(err, "opening a diagnostic port");
     (void)snprintf(port->file.path, sizeof port->file.path, "%s", path);
-    port->file.dir_fd = port->listen_fd = port->epoll_fd = port->rest_fd = port->process_fd = -1;
+    port->file.dir_fd = port->listen_fd = port->epoll_fd = port->rest_fd = port->process.fd = -1;
     port->patience_ms = PATIENCE_MS;
     for (size_t i = 0; i < GUESTS; i++)
         port->guests[i].fd = -1;
@@ -119,7 +119,8 @@ void gcd_ipc_port_free(struct gcd_ipc_port *port)
     for (size_t i = 0; i < GUESTS; i++)
         if (port->guests[i].fd >= 0)
             drop(&port->guests[i]);
-    const int fds[] = { port->listen_fd, port->epoll_fd, port->rest_fd, port->process_fd };
+    gcd_pidfd_close(&port->process);
+    const int fds[] = { port->listen_fd, port->epoll_fd, port->rest_fd };
     for (size_t i = 0; i < sizeof fds / sizeof fds[0]; i++)
         if (fds[i] >= 0)
             (void)close(fds[i]);
@@ -197,8 +198,8 @@ static gcd_status choose(struct gcd_ipc_port *port, const struct guest *g, struc
     port->visible = pid != 0;
     port->pid = port->visible ? pid : g->who.pid;
     if (port->visible)
-        port->process_fd = (int)syscall(SYS_pidfd_open, pid, 0); /* close-on-exec by itself */
-    return port->process_fd < 0 ? GCD_OK : watch(port, EPOLL_CTL_ADD, port->process_fd, EPOLLIN, TAG_PROCESS, err);
+        port->gone = !gcd_pidfd_open(&port->process, pid);
+    return port->process.fd < 0 ? GCD_OK : watch(port, EPOLL_CTL_ADD, port->process.fd, EPOLLIN, TAG_PROCESS, err);
 }
 
 static gcd_status read_guest(struct gcd_ipc_port *port, struct guest *g, struct gcd_error *err)
@@ -250,9 +251,9 @@ static gcd_status serve(struct gcd_ipc_port *port, int wait_ms, struct gcd_error
         } else if (tag == TAG_REST) {
             GCD_TRY(end_of_rest(port, err));
         } else if (tag == TAG_PROCESS) {
-            (void)close(port->process_fd);
-            port->process_fd = -1;
-            port->gone = true;
+            port->gone = gcd_pidfd_ended(&port->process);
+            if (port->gone)
+                gcd_pidfd_close(&port->process);
         } else if (port->guests[tag].fd >= 0) {
             /* A place taken over in this round is read once too often, which does no harm. */
             GCD_TRY(read_guest(port, &port->guests[tag], err));

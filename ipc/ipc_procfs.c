@@ -164,12 +164,10 @@ static bool read_tmpdir(const char *proc, uint32_t pid, char *ret, size_t cap)
     return found || n >= 0;
 }
 
-gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_target *ret,
-                           enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+gcd_status gcd_procfs_start(const char *proc, uint32_t pid, uint64_t *ret_jiffies, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
 {
     char text[8192];
     char state = '\0';
-    uint64_t start = 0;
     int r = read_small(proc, pid, "stat", text, sizeof text);
     if (r == -ENOENT || r == -ESRCH) {
         *ret_reason = GCD_IPC_REASON_NO_PROCESS;
@@ -180,18 +178,26 @@ gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_tar
             *ret_reason = GCD_IPC_REASON_PERMISSION;
         return gcd_fail_os(err, -r, "cannot look at process %" PRIu32 " in %s", pid, proc);
     }
-    if (!parse_stat(text, &state, &start))
+    if (!parse_stat(text, &state, ret_jiffies))
         return gcd_fail(err, GCD_E_FORMAT, "cannot read %s/%" PRIu32 "/stat: no start time in it", proc, pid);
     if (state == 'Z' || state == 'X') {
         *ret_reason = GCD_IPC_REASON_NO_PROCESS;
         return gcd_fail(err, GCD_E_NOT_FOUND, "process %" PRIu32 " has ended; its parent has not noticed yet", pid);
     }
+    return GCD_OK;
+}
+
+gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_target *ret,
+                           enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+{
+    char text[8192];
+    uint64_t start = 0;
+    GCD_TRY(gcd_procfs_start(proc, pid, &start, ret_reason, err));
 
     uint32_t inner = pid;
     unsigned n_ns = 1;
     ret->uids_known = false;
-    r = read_small(proc, pid, "status", text, sizeof text);
-    if (r == 0) {
+    if (read_small(proc, pid, "status", text, sizeof text) == 0) {
         /* /proc/TID exists for every thread, though the directory does not list it. */
         uint32_t tgid = pid;
         const char *line = status_line(text, "Tgid");

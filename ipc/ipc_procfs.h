@@ -26,8 +26,15 @@ struct gcd_procfs_target {
 };
 
 /*
- * Read PROC/PID/{stat,status,environ}.  GCD_E_NOT_FOUND when there is no such process, it has ended, or PID is a
- * thread; GCD_E_IO; GCD_E_FORMAT.  An environment that cannot be read is not an error.
+ * When PID started, since boot; with PID this tells a process from a later one of the same number.  GCD_E_NOT_FOUND when there is no such
+ * process or it has ended; GCD_E_IO; GCD_E_FORMAT.
+ */
+GCD_MUST_CHECK gcd_status gcd_procfs_start(const char *proc, uint32_t pid, uint64_t *ret_jiffies, enum gcd_ipc_reason *ret_reason,
+                                           struct gcd_error *err);
+
+/*
+ * Read PROC/PID/{stat,status,environ}.  The errors of gcd_procfs_start, and GCD_E_NOT_FOUND when PID is a thread.  An environment that cannot
+ * be read is not an error.
  */
 GCD_MUST_CHECK gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_target *ret,
                                           enum gcd_ipc_reason *ret_reason, struct gcd_error *err);

@@ -465,6 +465,9 @@ static void test_no_descriptors(void **state)
     struct sockaddr_un addr = { .sun_family = AF_UNIX };
     struct rlimit all, none;
     struct rusage before, after;
+    const char *preload = getenv("LD_PRELOAD");
+    if (preload != NULL && strstr(preload, "vgpreload") != NULL)
+        skip(); /* valgrind accepts the connection and closes it then */
     listen_at(f);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     (void)snprintf(addr.sun_path, sizeof addr.sun_path, "%s", f->path);
