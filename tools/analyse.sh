@@ -111,7 +111,8 @@ run_asan() {
 }
 
 run_tsan() {
-    build tsan -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGCDUMPC_SANITIZE=thread && tests tsan -L 'unit|cli'
+    build tsan -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGCDUMPC_SANITIZE=thread &&
+        TSAN_OPTIONS="suppressions=$PWD/tools/analyse/tsan.txt" tests tsan -L 'unit|cli'
 }
 
 # SQLite and libuv are too large to be built on the way; what uses them is covered by the others.  inih comes with ipc.
