@@ -24,20 +24,19 @@ mkdir -p "$build" || exit 1
 build=$(cd "$build" && pwd)
 profiles=$build/profiles${fuzzed:+-fuzzed}
 command -v dotnet >/dev/null || live=
-# %4m: a few files for each program, into which all its runs merge what they did; not those that are killed
-export LLVM_PROFILE_FILE="$profiles/%4m.profraw"
 
 if [ -n "$run" ]; then
-    mkdir -p "$profiles" && rm -f "$profiles"/*
-    chmod 777 "$profiles"                # for the tests that run the program as somebody else
-    rm -rf "$build/manual"               # made by the program while it is built: counted, since tests/install looks at it
     if ! { cmake -S . -B "$build" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug \
                  -DCMAKE_C_FLAGS='-O1 -fprofile-instr-generate -fcoverage-mapping' &&
            cmake --build "$build" -j "$(nproc)"; } >"$build/build.log" 2>&1; then
         tail -n 40 "$build/build.log"
         exit 1
     fi
+    mkdir -p "$profiles" && rm -f "$profiles"/*
+    chmod 777 "$profiles"                # for the tests that run the program as somebody else
 fi
+# %4m: a few files for each program, into which all its runs merge what they did; not those that are killed
+export LLVM_PROFILE_FILE="$profiles/%4m.profraw"
 if [ "$run" = fuzzed ]; then
     for f in tests/fuzz/fuzz_*.c; do
         target=$(basename "$f" .c)
@@ -45,6 +44,9 @@ if [ "$run" = fuzzed ]; then
         "$build/tests/$target" "$fuzzed/$target" "tests/fuzz/corpus/$target"
     done
 elif [ "$run" = tests ]; then
+    # The program makes the manual pages and completions, which tests/install looks at.
+    rm -rf "$build/manual"
+    cmake --build "$build" --target manual >>"$build/build.log" 2>&1 || exit 1
     ctest --test-dir "$build" -j "$(nproc)" --output-on-failure -L "^(unit|sweep|fuzz|cli|golden${live:+|live})\$" >"$build/tests.log" 2>&1
     grep -E 'tests passed|\((Failed|Timeout|Not Run)' "$build/tests.log"
 fi

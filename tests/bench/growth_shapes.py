@@ -8,8 +8,8 @@ import random
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "readers"))
-from sample_heaps import define_all                                  # noqa: E402
-from trace_bytes import Ev, Payloads, V4File, numbered               # noqa: E402
+from sample_heaps import close, define_all, write    # noqa: E402
+from trace_bytes import Ev, Payloads, V4File         # noqa: E402
 
 P = Payloads()
 BASE, SIZE = 0x7F0000000000, 24
@@ -31,31 +31,32 @@ def at(i):
     return BASE + SIZE * i
 
 
-def written(events, file=None, a_block=50):
-    if file is None:
-        file = V4File()
-        define_all(file)
-    events = numbered(events)
-    for i in range(0, len(events), a_block):
-        file.events(*events[i:i + a_block])
-    file.sequence_point(events[-1].time + 1, tuple({e.thread: e.number for e in events}.items()))
-    return file.end()
+def collection(events):
+    return [Ev(1, 100, P.gc_start()), *events, Ev(2, 104, P.gc_end())]
 
 
-def walk(events, file=None, **options):
-    """EVENTS within one collection."""
-    return written([Ev(1, 100, P.gc_start()), *events, Ev(2, 104, P.gc_end())], file, **options)
+def walk(events, in_block=50):
+    """A recording of EVENTS within one collection."""
+    return write(V4File(), collection(events), in_block)
+
+
+def walk_behind(prepare):
+    """One object; PREPARE(file) writes what comes before it."""
+    file = V4File()
+    define_all(file)
+    prepare(file)
+    return close(file, collection(bulk(18, P.nodes, objects(1))))
 
 
 def bulk(kind, payload, rows, each=1000):
+    rows = list(rows)
     return [Ev(kind, 102, payload(number, *rows[i:i + each])) for number, i in enumerate(range(0, len(rows), each))]
 
 
 def heap(nodes, edges=(), roots=(), types=PLAIN, statics=(), dependents=(), ranges=()):
-    edges, roots = list(edges), list(roots)
     return walk([
-        *bulk(15, lambda _, *rows: P.types(*rows), list(types), 300), *bulk(38, lambda _, *rows: P.statics(*rows), list(statics), 500),
-        *bulk(18, P.nodes, list(nodes)), *bulk(19, P.edges, edges), *bulk(16, P.roots, roots), *bulk(17, P.dependents, list(dependents)),
+        *bulk(15, lambda _, *rows: P.types(*rows), types, 300), *bulk(38, lambda _, *rows: P.statics(*rows), statics, 500),
+        *bulk(18, P.nodes, nodes), *bulk(19, P.edges, edges), *bulk(16, P.roots, roots), *bulk(17, P.dependents, dependents),
         *(Ev(23, 103, P.generation_range(*row)) for row in ranges)])
 
 
@@ -126,31 +127,29 @@ def threads(n):
 
 @shape()
 def sequence_points(n):
-    file = V4File()
-    define_all(file)
-    for i in range(n):
-        file.sequence_point(10 + i // n, ((7, 0),))
-    return walk(bulk(18, P.nodes, objects(1)), file)
+    def points(file):
+        for _ in range(n):
+            file.sequence_point(10, ((7, 0),))
+    return walk_behind(points)
 
 
 @shape()
 def kinds_of_events(n):
-    file = V4File()
-    define_all(file)
-    for i in range(0, n, 200):
-        file.define(*((1000 + k, f"Provider{k}", k, 0) for k in range(i, i + 200)))
-    return walk(bulk(18, P.nodes, objects(1)), file)
+    def kinds(file):
+        for i in range(0, n, 200):
+            file.define(*((1000 + k, f"Provider{k}", k, 0) for k in range(i, i + 200)))
+    return walk_behind(kinds)
 
 
 @shape()
 def dumps(n):
-    return written([e for i in range(n) for e in (
-        Ev(1, 100 + 10 * i, P.gc_start(number=i + 1)), Ev(18, 101 + 10 * i, P.nodes(0, *objects(1))), Ev(2, 103 + 10 * i, P.gc_end(i + 1)))])
+    return write(V4File(), [e for i in range(n) for e in (
+        Ev(1, 100 + 10 * i, P.gc_start(number=i + 1)), Ev(18, 101 + 10 * i, P.nodes(0, *objects(1))), Ev(2, 103 + 10 * i, P.gc_end(i + 1)))], 50)
 
 
 @shape()
 def blocks(n):
-    return walk(bulk(18, P.nodes, objects(n), 1), a_block=1)
+    return walk(bulk(18, P.nodes, objects(n), 1), in_block=1)
 
 
 # -- losses and order --------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from growth_shapes import SHAPES    # noqa: E402
 
 
 class Stub:
-    """Stands for a command: a second for 1000 bytes, for so many times as many LAW(times) seconds."""
+    """Stands for a command that takes LAW(kilobytes) seconds."""
 
     def __init__(self, name, law):
         self.name, self.law, self.looks = name, law, 0

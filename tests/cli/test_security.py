@@ -10,7 +10,7 @@ import subprocess
 import sys
 import unicodedata
 
-from cli_support import HAVE_SQLITE, PROGRAM, SECONDS, CliTest, main, small_trace, trace_bytes, types_trace
+from cli_support import HAVE_SQLITE, PROGRAM, CliTest, main, small_trace, trace_bytes, types_trace
 from test_partial import Runtime
 from terminal import Terminal
 

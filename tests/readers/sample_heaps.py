@@ -20,18 +20,19 @@ def define_all(file):
     file.define(*((kind, *row) for kind, row in DEFINED.items()))
 
 
-def close(file, events):
-    """The events in one block and a proper end: a final sequence point that agrees with them."""
+def close(file, events, in_block=None):
+    """The events in one block, or IN_BLOCK in each, and a proper end: a final sequence point that agrees with them."""
     events = numbered(events)
-    file.events(*events)
+    for i in range(0, len(events), in_block or len(events)):
+        file.events(*events[i:i + (in_block or len(events))])
     last = {event.thread: event.number for event in events}
     file.sequence_point(events[-1].time + 1, tuple(last.items()))
     return file.end()
 
 
-def write(file, events):
+def write(file, events, in_block=None):
     define_all(file)
-    return close(file, events)
+    return close(file, events, in_block)
 
 
 # The worked example of gclog.md section 7.

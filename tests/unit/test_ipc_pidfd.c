@@ -17,7 +17,7 @@
 #include "ipc/ipc_pidfd.h"
 #include "support/check.h"
 
-enum { KNOWN = 0, SKIPPED = 77, WAIT_MS = 20000 };
+enum { RIGHT = 0, SKIPPED = 77, WAIT_MS = 20000 };
 
 static pid_t start_child(void)
 {
@@ -64,7 +64,7 @@ static int watch(bool clock)
     if (gcd_pidfd_open(&late, (uint32_t)child) != clock || late.fd != -1)
         return 5;
     gcd_pidfd_close(&late);
-    return KNOWN;
+    return RIGHT;
 }
 
 /* Another process of the same number, and one that was there and is gone. */
@@ -81,7 +81,7 @@ static int number_of_another(void)
     if (gcd_pidfd_ended(&p) || kill(child, SIGKILL) != 0 || waitpid(child, NULL, 0) != child || !gcd_pidfd_ended(&p))
         return 3;
     gcd_pidfd_close(&p);
-    return KNOWN;
+    return RIGHT;
 }
 
 /* In a process of its own, where pidfd_open fails with ERROR. */
@@ -108,7 +108,7 @@ static void without_pidfd(int error, int (*look)(void))
     assert_true(WIFEXITED(status));
     if (WEXITSTATUS(status) == SKIPPED)
         skip(); /* no filters of system calls here (emulators) */
-    assert_int_equal(WEXITSTATUS(status), KNOWN);
+    assert_int_equal(WEXITSTATUS(status), RIGHT);
 }
 
 static int watch_by_clock(void)
@@ -123,7 +123,7 @@ static void test_pidfd(void **state)
     if (fd < 0)
         skip(); /* an old kernel; valgrind */
     (void)close(fd);
-    assert_int_equal(watch(false), KNOWN);
+    assert_int_equal(watch(false), RIGHT);
 }
 
 static void test_an_old_kernel(void **state)
