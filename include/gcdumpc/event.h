@@ -22,9 +22,14 @@ enum gcd_provider {
     GCD_PROVIDER_WINDOWS     /* the kernel of Windows: names of processes */
 };
 
+/* An event that is not where it belongs: its number or its time steps back, or its thread id has a new owner since the event before it. */
+#define GCD_GAP_DISORDER UINT32_MAX
+
 struct gcd_event {
     enum gcd_provider provider;
     uint32_t id, version;
+    uint32_t gap;                /* number of events of this thread that are missing right before it, or GCD_GAP_DISORDER; always 0 in
+                                    formats that do not number events */
     const char *provider_name;   /* UTF-8; lives as long as the trace */
     uint64_t process;            /* process id as the target sees itself */
     uint64_t thread;             /* the thread that wrote the event: order and sequence numbers hold per thread */

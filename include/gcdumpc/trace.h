@@ -99,8 +99,10 @@ struct gcd_trace_info {
     /* Loss.  lost_events is exact when loss_verified, else a lower bound. */
     uint64_t lost_events;
     uint64_t lost_threads;       /* number of threads that lost some */
-    uint64_t irregular_steps;    /* sequence numbers that stepped back without being a reused thread id */
-    bool loss_verified;          /* a sequence point closes the trace and every step was regular; see gcd_trace_thread_closed */
+    uint64_t irregular_steps;    /* places where a number, a time or a description contradicts what came before it: blocks are doubled,
+                                    missing or in the wrong place */
+    bool loss_verified;          /* a sequence point closes the trace and nothing is irregular; see gcd_trace_thread_closed */
+    bool numbers_events;         /* gcd_event.gap means something */
     bool has_sequence_numbers;   /* or other counts of what was dropped; false for format 3: drops cannot be seen */
     uint64_t lost_buffers;       /* etl: with many events each; those that the writer had no room for, and those whose number is missing */
     uint64_t damaged_buffers;    /* etl: what could be read of them was given out */

@@ -47,6 +47,7 @@ struct nt_meta {
     enum gcd_provider provider;
     const char *provider_name;
     uint32_t event_id, version;
+    bool contradicted;       /* described twice and differently: blocks of another recording or another part of it; nobody knows which is true */
 };
 
 /* State of the compressed event header; "previous value" in the specification.  Zero at the start of every block. */
@@ -64,10 +65,13 @@ struct nt_thread {
     uint64_t id;
     uint64_t events, lost;
     uint64_t reported;       /* the thread of its events as gcd_event says it */
+    uint64_t ticks;          /* of its last event */
     uint32_t last, old;      /* last number; last number of the previous owner of a reused thread id */
     uint32_t old_point;      /* the sequence point that has listed the previous owner */
+    uint32_t told;           /* the gap since the last event that was given out, as sequence points and other events tell */
     bool seen, has_old;
     bool closed;             /* a sequence point has said its number after its last event */
+    bool old_closed;         /* so it was with all previous owners */
 };
 
 struct nt_seq {
@@ -75,15 +79,20 @@ struct nt_seq {
     size_t count, cap, max;
     struct gcd_idmap by_id;  /* id -> index in threads */
     uint64_t lost, irregular;
+    uint64_t point_ticks, latest_ticks;  /* of the last sequence point; of the latest event so far */
     uint32_t points;         /* sequence points so far */
     bool overflow;           /* more threads than max: not all are followed */
     uint64_t last_id;        /* events come in runs of one thread */
     uint32_t last_index;
 };
 
+/* In label_version: the label list exists, and says nothing of a version. */
+#define NT_NO_VERSION UINT32_C(256)
+
 /* Format 6: what a thread index stands for. */
 struct nt_thread_name {
     uint64_t process, os_thread;
+    bool ended;              /* its index may be given to another thread */
 };
 
 struct gcd_nt {
@@ -126,7 +135,8 @@ struct gcd_nt {
     struct nt_thread_name *thread_names;     /* format 6 */
     size_t thread_name_count, thread_name_cap;
     struct gcd_idmap thread_by_index;
-    struct gcd_idmap label_version;          /* label list -> event version that it prescribes */
+    bool label_overflow;                     /* more lists than are remembered */
+    struct gcd_idmap label_version;          /* label list -> event version that it prescribes, or NT_NO_VERSION */
 };
 
 /* nt_frame.c */
@@ -161,8 +171,12 @@ gcd_status nt_labels_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *
 /* nt_seq.c */
 void nt_seq_init(struct nt_seq *s, const struct gcd_alloc *a, uint64_t max_threads);
 void nt_seq_done(struct nt_seq *s, const struct gcd_alloc *a);
-/* An event with number NUMBER, or a sequence point that says NUMBER for THREAD.  False when out of memory. */
-bool nt_seq_event(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, uint32_t number, uint64_t reported);
+/* An event with number NUMBER at TICKS; *RET_GAP as in struct gcd_event.  False when out of memory. */
+bool nt_seq_event(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, uint32_t number, uint64_t ticks, uint64_t reported,
+                  uint32_t *ret_gap);
+/* The event is not given out: GAP is before the next one of its thread. */
+void nt_seq_pass_on(struct nt_seq *s, uint32_t gap);
+/* A sequence point says NUMBER for THREAD.  False when out of memory. */
 bool nt_seq_point(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, uint32_t number);
 void nt_seq_forget(struct nt_seq *s);
 void nt_seq_forget_thread(struct nt_seq *s, uint64_t thread);

@@ -115,17 +115,30 @@ static void read_uncompressed(struct gcd_nt *nt, struct gcd_cur *c, size_t *ret_
  * Who wrote it.  In format 6 the thread is an index; what it stands for is told elsewhere, and a sequence point may give the
  * same thread another index.
  */
-static void set_thread(const struct gcd_nt *nt, struct gcd_event *ev)
+static void set_thread(const struct gcd_nt *nt, struct gcd_event *ev, bool *ret_known)
 {
     ev->thread = nt->header.capture_thread;
     ev->process = nt->info.process;
+    *ret_known = true;
     if (nt->format == 6) {
         uint32_t i = gcd_idmap_get(&nt->thread_by_index, nt->header.capture_thread);
+        *ret_known = i != GCD_IDMAP_NONE;
         if (i != GCD_IDMAP_NONE && nt->thread_names[i].process != 0)
             ev->process = nt->thread_names[i].process;
         if (i != GCD_IDMAP_NONE && nt->thread_names[i].os_thread != 0)
             ev->thread = nt->thread_names[i].os_thread;
     }
+}
+
+/* Labels can prescribe the version of an event.  False when the list is not known. */
+static bool set_version(const struct gcd_nt *nt, struct gcd_event *ev)
+{
+    if (nt->header.label_list == 0)
+        return true;
+    uint32_t version = gcd_idmap_get(&nt->label_version, nt->header.label_list);
+    if (version != GCD_IDMAP_NONE && version != NT_NO_VERSION)
+        ev->version = version;
+    return version != GCD_IDMAP_NONE || nt->label_overflow;
 }
 
 /* GCD_OK with an event; GCD_NEED_MORE when the blob was no event to hand out. */
@@ -142,26 +155,29 @@ static gcd_status take_blob(struct gcd_nt *nt, struct gcd_cur *payload, struct g
     nt->sequence_point_last = false;
     nt->info.events++;
     struct gcd_event who;
-    set_thread(nt, &who);
-    if (h->has_sequence && !nt_seq_event(&nt->seq, &nt->alloc, h->capture_thread, h->sequence, who.thread))
+    bool thread_known;
+    set_thread(nt, &who, &thread_known);
+    uint32_t gap = 0;
+    if (h->has_sequence && !nt_seq_event(&nt->seq, &nt->alloc, h->capture_thread, h->sequence, h->ticks, who.thread, &gap))
         return gcd_fail_nomem(err, "counting events");
-    if (m == GCD_IDMAP_NONE) {
+    if (m == GCD_IDMAP_NONE || nt->metas[m].contradicted) {
         nt->info.unknown_events++;
+        nt_seq_pass_on(&nt->seq, gap);
         return GCD_NEED_MORE;
     }
     const struct nt_meta *meta = &nt->metas[m];
     *ret = (struct gcd_event){
-        .provider = meta->provider, .id = meta->event_id, .version = meta->version, .provider_name = meta->provider_name,
+        .provider = meta->provider, .id = meta->event_id, .version = meta->version, .gap = gap, .provider_name = meta->provider_name,
         .time_ns = nt_time_ns(nt, h->ticks), .ptr_bytes = nt->info.ptr_bytes,
         .payload = payload->p, .payload_bytes = gcd_cur_left(payload), .off = gcd_cur_off(payload),
     };
-    if (h->label_list != 0) {
-        uint32_t version = gcd_idmap_get(&nt->label_version, h->label_list);
-        if (version != GCD_IDMAP_NONE)
-            ret->version = version;
-    }
     ret->thread = who.thread;
     ret->process = who.process;
+    /* the block that defines them is missing or misplaced; others than the runtime may do without */
+    if ((!set_version(nt, ret) || !thread_known) && meta->provider != GCD_PROVIDER_OTHER) {
+        nt->seq.irregular++;
+        ret->gap = GCD_GAP_DISORDER;
+    }
     return GCD_OK;
 }
 

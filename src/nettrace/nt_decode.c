@@ -254,7 +254,7 @@ void nt_get_info(const struct gcd_nt *nt, struct gcd_trace_info *ret)
 {
     *ret = nt->info;
     ret->format_version = nt->format;
-    ret->has_sequence_numbers = nt->format != 3;
+    ret->has_sequence_numbers = ret->numbers_events = nt->format != 3;
     ret->lost_events = nt->seq.lost;
     ret->irregular_steps = nt->seq.irregular;
     ret->lost_threads = 0;

@@ -17,6 +17,12 @@ const char *gcd_provider_name(enum gcd_provider p)
     return (size_t)p < sizeof provider_names / sizeof *provider_names ? provider_names[p] : "";
 }
 
+static bool differs(const struct nt_meta *a, const struct nt_meta *b)
+{
+    return a->contradicted || a->provider != b->provider || a->event_id != b->event_id || a->version != b->version ||
+           strcmp(a->provider_name, b->provider_name) != 0;
+}
+
 static gcd_status store(struct gcd_nt *nt, uint32_t meta_id, const char *provider, size_t n, uint32_t event_id,
                         uint32_t version, uint64_t off, struct gcd_error *err)
 {
@@ -36,8 +42,11 @@ static gcd_status store(struct gcd_nt *nt, uint32_t meta_id, const char *provide
         }
         m.provider_name = nt->last_provider;
     }
-    /* an id that is described again: the newest description counts */
     uint32_t i = gcd_idmap_get(&nt->meta_by_id, meta_id);
+    if (i != GCD_IDMAP_NONE && differs(&nt->metas[i], &m)) {
+        nt->seq.irregular++;
+        m.contradicted = true;
+    }
     if (i == GCD_IDMAP_NONE) {
         if (nt->meta_count >= nt->limits.metadata)
             return gcd_fail_at(err, GCD_E_LIMIT, off, "more than %zu event descriptions", nt->meta_count);
@@ -144,7 +153,7 @@ gcd_status nt_threads_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error 
 {
     while (c->err == GCD_OK && gcd_cur_left(c) > 0) {
         struct gcd_cur row = gcd_cur_sub(c, gcd_cur_u16(c));
-        struct nt_thread_name t = { 0, 0 };
+        struct nt_thread_name t = { .process = 0 };
         uint64_t index = gcd_cur_varuint64(&row);
         bool known = true;
         while (known && row.err == GCD_OK && gcd_cur_left(&row) > 0)
@@ -176,6 +185,9 @@ gcd_status nt_threads_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error 
                 !gcd_idmap_put(&nt->thread_by_index, index, i))
                 return gcd_fail_nomem(err, "reading thread names");
             nt->thread_name_count++;
+        } else {
+            const struct nt_thread_name *old = &nt->thread_names[i];
+            nt->seq.irregular += !old->ended && (old->process != t.process || old->os_thread != t.os_thread);
         }
         nt->thread_names[i] = t;
     }
@@ -192,6 +204,9 @@ gcd_status nt_remove_threads_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd
         if (!nt_seq_point(&nt->seq, &nt->alloc, index, number))
             return gcd_fail_nomem(err, "counting events");
         nt_seq_forget_thread(&nt->seq, index);
+        uint32_t i = gcd_idmap_get(&nt->thread_by_index, index);
+        if (i != GCD_IDMAP_NONE)
+            nt->thread_names[i].ended = true;
     }
     return c->err == GCD_OK ? GCD_OK : nt_cur_error(c, "a block of ended threads", err);
 }
@@ -222,6 +237,16 @@ static bool skip_label(struct gcd_cur *c, unsigned kind)
     }
 }
 
+/* A list without a version is remembered, too: an event whose list is not known has lost it. */
+static gcd_status put_label_list(struct gcd_nt *nt, uint32_t list, uint32_t version, uint64_t off, struct gcd_error *err)
+{
+    bool full = nt->label_version.used >= nt->limits.metadata;
+    if (full && version != NT_NO_VERSION)
+        return gcd_fail_at(err, GCD_E_LIMIT, off, "more than %zu label lists", nt->label_version.used);
+    nt->label_overflow = nt->label_overflow || full;
+    return full || gcd_idmap_put(&nt->label_version, list, version) ? GCD_OK : gcd_fail_nomem(err, "reading labels");
+}
+
 /* Labels can prescribe the version of an event; nothing else in them matters for a heap walk. */
 gcd_status nt_labels_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err)
 {
@@ -229,18 +254,16 @@ gcd_status nt_labels_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *
     uint32_t count = gcd_cur_u32(c);
     for (uint32_t i = 0; i < count && c->err == GCD_OK; i++) {
         uint8_t kind;
+        uint32_t version = NT_NO_VERSION;
         do {
             kind = gcd_cur_u8(c);
-            if ((kind & 0x7f) == 10) {
-                uint8_t version = gcd_cur_u8(c);
-                if (nt->label_version.used >= nt->limits.metadata)
-                    return gcd_fail_at(err, GCD_E_LIMIT, gcd_cur_off(c), "more than %zu label lists", nt->label_version.used);
-                if (c->err == GCD_OK && !gcd_idmap_put(&nt->label_version, index + i, version))
-                    return gcd_fail_nomem(err, "reading labels");
-            } else if (!skip_label(c, kind & 0x7f)) {
+            if ((kind & 0x7f) == 10)
+                version = gcd_cur_u8(c);
+            else if (!skip_label(c, kind & 0x7f))
                 return GCD_OK;           /* the rest of the block cannot be read */
-            }
         } while (c->err == GCD_OK && (kind & 0x80) == 0);
+        if (c->err == GCD_OK)
+            GCD_TRY(put_label_list(nt, index + i, version, gcd_cur_off(c), err));
     }
     return c->err == GCD_OK ? GCD_OK : nt_cur_error(c, "a label block", err);
 }

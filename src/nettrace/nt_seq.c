@@ -4,6 +4,10 @@
  * The runtime numbers the events of each capture thread, also those that it drops for want of buffer memory.  A gap says how
  * many are missing and of which thread, not where: it shows up at the thread's next buffer or only at the next sequence
  * point (measured on .NET 8, 9, 10), so the count is final after the sequence point that closes the trace.
+ *
+ * The numbers, the times of each thread and the sequence points between all threads rise through the whole file (nettrace.md, sections 9
+ * and 11; no exception in any recording).  A block that is doubled, moved or from another recording breaks this somewhere, and then
+ * nothing is verified.
  */
 #include <inttypes.h>
 
@@ -61,32 +65,72 @@ static void count_lost(struct nt_seq *s, struct nt_thread *t, uint32_t n)
     s->lost += n;
 }
 
-bool nt_seq_event(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, uint32_t number, uint64_t reported)
+/* The thread of T has died, and the system has given its id to another one, which counts from 1 again. */
+static void change_owner(struct nt_thread *t)
+{
+    t->old_closed = t->closed && (!t->has_old || t->old_closed);
+    t->old = t->last;
+    t->has_old = true;
+    t->last = 1;
+}
+
+/* Two gaps in a row are one. */
+static uint32_t add_gaps(uint32_t a, uint32_t b)
+{
+    if (a == GCD_GAP_DISORDER || b == GCD_GAP_DISORDER)
+        return GCD_GAP_DISORDER;
+    return a < GCD_GAP_DISORDER - 1 - b ? a + b : GCD_GAP_DISORDER - 1;
+}
+
+/* Event NUMBER at TICKS of T, which is known; the gap before it. */
+static uint32_t next_event(struct nt_seq *s, struct nt_thread *t, uint32_t number, uint64_t ticks)
+{
+    uint32_t gap = number - t->last - 1;
+    if (ticks < t->ticks || (gap >= STEP_BACK && (number != 1 || ticks == t->ticks))) {
+        s->irregular++;
+        return GCD_GAP_DISORDER;
+    }
+    if (gap >= STEP_BACK) {
+        change_owner(t);
+        return GCD_GAP_DISORDER;
+    }
+    count_lost(s, t, gap);
+    t->last = number;
+    return gap;
+}
+
+bool nt_seq_event(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, uint32_t number, uint64_t ticks, uint64_t reported,
+                  uint32_t *ret_gap)
 {
     struct nt_thread *t;
+    *ret_gap = GCD_GAP_DISORDER;
     if (!entry(s, a, thread, &t))
         return false;
+    s->irregular += ticks < s->point_ticks;
+    s->latest_ticks = ticks > s->latest_ticks ? ticks : s->latest_ticks;
     if (t == NULL)
         return true;
-    t->events++;
-    t->closed = false;
-    t->reported = reported;
-    uint32_t gap = number - t->last - 1;
-    if (!t->seen) {
+    if (t->seen) {
+        *ret_gap = next_event(s, t, number, ticks);
+    } else {
+        *ret_gap = number - 1;
         count_lost(s, t, number - 1);
         t->seen = true;
         t->last = number;
-    } else if (gap < STEP_BACK) {
-        count_lost(s, t, gap);
-        t->last = number;
-    } else if (number == 1) {            /* the thread died and the system gave its id to another one */
-        t->old = t->last;
-        t->has_old = true;
-        t->last = 1;
-    } else {
-        s->irregular++;
     }
+    *ret_gap = add_gaps(*ret_gap, t->told);
+    t->told = 0;
+    t->ticks = ticks > t->ticks ? ticks : t->ticks;
+    t->events++;
+    t->closed = false;
+    t->reported = reported;
     return true;
+}
+
+void nt_seq_pass_on(struct nt_seq *s, uint32_t gap)
+{
+    if (s->last_index != GCD_IDMAP_NONE)
+        s->threads[s->last_index].told = gap;
 }
 
 bool nt_seq_point(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, uint32_t number)
@@ -99,6 +143,7 @@ bool nt_seq_point(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, 
     uint32_t gap = number - t->last;
     if (t->has_old && number == t->old && t->old_point != s->points) {
         t->old_point = s->points;        /* a reused id is listed twice: this is the dead thread, the living one has its own entry */
+        t->old_closed = true;
         return true;
     }
     t->closed = true;
@@ -109,6 +154,7 @@ bool nt_seq_point(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, 
     } else if (gap != 0 && gap < STEP_BACK) {
         count_lost(s, t, gap);
         t->last = number;
+        t->told = add_gaps(t->told, gap);
     }                                    /* else: a lower bound that was passed already */
     return true;
 }
@@ -126,9 +172,16 @@ void nt_seq_forget_thread(struct nt_seq *s, uint64_t thread)
         s->threads[i].seen = s->threads[i].has_old = false;
 }
 
+/* All events before a sequence point are older than it, all behind it younger. */
+static void barrier(struct nt_seq *s, uint64_t ticks)
+{
+    s->irregular += ticks < s->latest_ticks || ticks < s->point_ticks;
+    s->point_ticks = ticks;
+}
+
 gcd_status nt_sequence_point(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err)
 {
-    gcd_cur_skip(c, 8);                  /* time stamp: the order between threads is not needed here */
+    uint64_t ticks = gcd_cur_u64(c);
     uint32_t flags = nt->format == 6 ? gcd_cur_u32(c) : 0;
     uint32_t count = gcd_cur_u32(c);
     size_t smallest = nt->format == 6 ? 2 : 12;
@@ -136,6 +189,7 @@ gcd_status nt_sequence_point(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_er
         return gcd_fail_at(err, GCD_E_FORMAT, gcd_cur_off(c), "a sequence point of %" PRIu32 " threads in %zu bytes", count,
                            gcd_cur_left(c));
     nt->seq.points++;
+    barrier(&nt->seq, ticks);
     for (uint32_t i = 0; i < count && c->err == GCD_OK; i++) {
         uint64_t thread = nt->format == 6 ? gcd_cur_varuint64(c) : gcd_cur_u64(c);
         uint32_t number = nt->format == 6 ? gcd_cur_varuint32(c) : gcd_cur_u32(c);
@@ -146,6 +200,7 @@ gcd_status nt_sequence_point(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_er
         return nt_cur_error(c, "a sequence point", err);
     nt->sequence_point_last = true;
     gcd_idmap_clear(&nt->label_version);
+    nt->label_overflow = false;
     if (flags & 1) {
         nt_seq_forget(&nt->seq);
         gcd_idmap_clear(&nt->thread_by_index);

@@ -163,7 +163,7 @@ bool gcd_trace_thread_closed(const struct gcd_trace *t, uint64_t thread)
     bool any = false;
     for (size_t i = 0; i < s->count; i++)
         if (s->threads[i].events > 0 && s->threads[i].reported == thread) {
-            if (!s->threads[i].closed)
+            if (!s->threads[i].closed || (s->threads[i].has_old && !s->threads[i].old_closed))
                 return false;
             any = true;
         }

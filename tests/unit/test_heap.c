@@ -176,6 +176,7 @@ static void the_start_can_lie_behind_the_walk(void **state)
     t.time_ns = 4000;
     tb_gc_start(&t, 3);
     tb_heap_count(&t, 2);
+    t.time_ns = 20000;
     tb_close(&t);
     run();
     assert_true(r.verdict.complete);

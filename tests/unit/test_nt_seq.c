@@ -23,9 +23,15 @@ static int teardown(void **state)
     return 0;
 }
 
-static void event(uint64_t thread, uint32_t number)
+/* The time of the next event. */
+static uint64_t ticks;
+
+/* The gap before it. */
+static uint32_t event(uint64_t thread, uint32_t number)
 {
-    assert_true(nt_seq_event(&seq, &alloc, thread, number, thread));
+    uint32_t gap;
+    assert_true(nt_seq_event(&seq, &alloc, thread, number, ticks++, thread, &gap));
+    return gap;
 }
 
 static void point(uint64_t thread, uint32_t number)
@@ -88,6 +94,63 @@ static void a_reused_thread_id_is_no_loss(void **state)
     assert_true(seq.lost == 0 && seq.irregular == 0);
 }
 
+/* A copy of the first event has its number, too, but not a later time. */
+static void a_doubled_first_event_is_no_reuse(void **state)
+{
+    (void)state;
+    assert_int_equal(event(7, 1), 0);
+    ticks--;
+    assert_int_equal(event(7, 1), GCD_GAP_DISORDER);
+    assert_true(seq.irregular == 1 && !seq.threads[0].has_old);
+}
+
+static void time_never_steps_back(void **state)
+{
+    (void)state;
+    ticks = 100;
+    event(7, 1);
+    ticks = 99;
+    assert_int_equal(event(7, 2), GCD_GAP_DISORDER);
+    ticks = 100;
+    assert_int_equal(event(7, 2), 0);        /* the same tick is no step back */
+    ticks = 5;
+    event(8, 1);                             /* other threads have their own order */
+    assert_true(seq.irregular == 1);
+}
+
+/* What a sequence point or an event that was not given out tells is before the next event. */
+static void gaps_are_passed_on(void **state)
+{
+    (void)state;
+    assert_int_equal(event(7, 3), 2);
+    point(7, 8);
+    point(7, 10);
+    assert_int_equal(event(7, 12), 8);
+    assert_int_equal(event(7, 15), 2);
+    nt_seq_pass_on(&seq, 2);
+    assert_int_equal(event(7, 17), 3);
+    nt_seq_pass_on(&seq, GCD_GAP_DISORDER);
+    assert_int_equal(event(7, 18), GCD_GAP_DISORDER);
+}
+
+/* Whether all owners of an id were seen to their ends. */
+static void owners_are_closed(void **state)
+{
+    (void)state;
+    event(7, 1);
+    event(7, 2);
+    event(7, 1);
+    point(7, 1);
+    assert_true(seq.threads[0].closed && !seq.threads[0].old_closed);
+    point(7, 2);
+    assert_true(seq.threads[0].closed && seq.threads[0].old_closed);
+    seq.points++;
+    event(8, 1);
+    point(8, 1);
+    event(8, 1);
+    assert_true(!seq.threads[1].closed && seq.threads[1].old_closed);
+}
+
 static void a_step_back_is_irregular(void **state)
 {
     (void)state;
@@ -129,6 +192,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(nothing_lost), TEST(gaps_are_counted_per_thread), TEST(the_tail_shows_in_the_sequence_point),
         TEST(a_sequence_point_is_a_lower_bound), TEST(a_reused_thread_id_is_no_loss), TEST(a_step_back_is_irregular),
+        TEST(a_doubled_first_event_is_no_reuse), TEST(time_never_steps_back), TEST(gaps_are_passed_on), TEST(owners_are_closed),
         TEST(numbers_wrap), TEST(too_many_threads_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
