@@ -88,6 +88,7 @@ GCD_API bool gcd_dump_begun(const struct gcd_dump *d);
     X(GCD_REASON_EDGES_DROPPED, "edges_dropped")               /* amount: references whose owner is lost or not certain */ \
     X(GCD_REASON_EVENTS_DAMAGED, "events_damaged")             /* amount: heap events that could not be decoded */    \
     X(GCD_REASON_EVENTS_UNKNOWN, "events_unknown")             /* amount: events whose description is missing */      \
+    X(GCD_REASON_EVENTS_MISPLACED, "events_misplaced")         /* amount: bulk events outside of a whole walk; 0 = some of it are out of order */ \
     X(GCD_REASON_NO_GC_START, "no_gc_start")                   /* the walk is not inside an induced blocking full GC */ \
     X(GCD_REASON_NO_GC_END, "no_gc_end")                       /* the walk was not seen to its end */                 \
     X(GCD_REASON_TYPES_UNDESCRIBED, "types_undescribed")       /* amount: types without record; all when none has a name */

@@ -30,6 +30,8 @@ struct heap_index {
 /* Events of one kind with successive numbers; the hole before the next run is one event at least. */
 struct heap_run {
     uint32_t index;              /* of the first event */
+    uint32_t events;
+    bool sure;                   /* nothing is missing between the beginning of the walk and its last event */
     uint64_t items;              /* records of its events */
     uint64_t edges;              /* of objects: the sum of their counts, saturating */
     uint64_t start;              /* where its first reference is in the sequence of all references, HEAP_UNPLACED = not certain */
@@ -48,6 +50,8 @@ struct heap_runs {
     bool uneven;                 /* not all events but the last are full */
     bool full_seen;
     bool disordered;             /* numbers step back, or there are too many runs */
+    bool doubtful;               /* a hole that the numbers of the thread do not show, although they must */
+    uint64_t last_gaps;          /* before the last event */
 };
 enum { HEAP_RUNS_NODES, HEAP_RUNS_EDGES, HEAP_RUNS_KINDS };
 
@@ -100,6 +104,7 @@ struct heap_walk {
     int64_t first_ns, last_ns;
     uint64_t first_off, last_off;        /* payload offsets of its first and last bulk event */
     bool closed;                 /* GCEnd seen */
+    bool whole;                  /* after heap_finish: between the start and the end of a GC of its own, nothing out of order */
     bool light;                  /* only counted: not in heap.detailed */
     enum heap_walk_state state;
     uint32_t gc_number;          /* when closed, or when a GCStart was found */
@@ -108,6 +113,9 @@ struct heap_walk {
     int64_t end_ns;
     uint32_t heaps;
     struct heap_index index[HEAP_BULKS];
+    uint64_t events;             /* bulk events */
+    uint64_t gaps;               /* events of its thread that are missing between them, as the thread's numbers show */
+    bool disorder;               /* something is not where it belongs */
     uint64_t objects, bytes, edges, edges_declared, damaged;
     struct heap_loss loss;       /* after heap_runs_place */
     uint64_t roots[GCD_ROOT_KINDS], weak_roots, pinned_roots, null_roots, rcws;
@@ -168,7 +176,8 @@ struct gcd_heap {
     bool whole;                  /* a walk with objects has been seen to its end */
     struct heap_pause_mark *pause_marks; /* in the order of the file until heap_pauses */
     size_t pause_count, pause_cap;
-    uint64_t damaged_outside;    /* heap events that could not be decoded and belong to no walk */
+    uint64_t damaged_outside;    /* events that could not be decoded and belong to no walk */
+    uint64_t outside;            /* after heap_finish: bulk events of walks that are not whole, and of which HEAP.CHOSEN is none */
 };
 
 gcd_status heap_new(const struct gcd_dump_options *options, uint64_t process, uint32_t *addr_pages_left, struct gcd_heap **ret,
@@ -177,6 +186,8 @@ void heap_free(struct gcd_heap *h);
 
 /* Takes one event; those that do not matter are ignored.  Borrowed views of EV are not kept. */
 gcd_status heap_event(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
+/* EV, whose provider does not matter, has a gap before it. */
+void heap_gap(struct gcd_heap *h, const struct gcd_event *ev);
 
 /* No more events: choose the walk for good.  heap.chosen is NULL when there is none with objects, or not the one that is wanted. */
 void heap_finish(struct gcd_heap *h);
@@ -216,11 +227,18 @@ struct heap_pauses {
 void heap_pauses(struct gcd_heap *h, int64_t gc_start_ns, struct heap_pauses *ret);
 
 /* heap_runs.c */
-/* One more event; EDGES: of objects the sum of their counts.  False when out of memory. */
-bool heap_runs_add(const struct gcd_alloc *a, struct heap_runs *r, const struct gcd_clr_bulk *b, uint64_t edges);
+/* One more event; EDGES: of objects the sum of their counts; GAPS: of the walk so far.  False when out of memory. */
+bool heap_runs_add(const struct gcd_alloc *a, struct heap_runs *r, const struct gcd_clr_bulk *b, uint64_t edges, uint64_t gaps);
 void heap_runs_free(const struct gcd_alloc *a, struct heap_runs *r);
-/* All has arrived: W's runs get their places, W its loss.  ACCOUNTED: it is certain that only what the numbering shows is missing. */
-void heap_runs_place(struct heap_walk *w, bool accounted);
+/* How much of what arrived is certain to be of one walk. */
+enum heap_certain {
+    HEAP_CERTAIN_NOTHING,
+    HEAP_CERTAIN_FRONT,          /* up to the first event that is missing */
+    HEAP_CERTAIN_ALL,            /* its GCStart and its GCEnd are there, and nothing is out of order */
+    HEAP_CERTAIN_HOLES           /* and only what the index numbers show is missing */
+};
+/* All has arrived: W's runs get their places, W its loss. */
+void heap_runs_place(struct heap_walk *w, enum heap_certain certain);
 
 /*
  * heap_loss.c.  THREAD_CLOSED: as gcd_trace_thread_closed says of the walk's thread.  DAMAGE_TEXT: of the trace, used when its end says

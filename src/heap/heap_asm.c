@@ -55,6 +55,13 @@ void heap_free(struct gcd_heap *h)
     gcd_mem_free(&a, h, sizeof *h);
 }
 
+/* The walk that THREAD is writing; NULL when there is none. */
+static struct heap_walk *open_walk(const struct gcd_heap *h, uint64_t thread)
+{
+    uint32_t i = gcd_idmap_get(&h->open_by_thread, thread);
+    return i != GCD_IDMAP_NONE && !h->walks[i]->closed ? h->walks[i] : NULL;
+}
+
 /* The walk of a bulk event with index numbers, and what is missing before it. */
 static gcd_status indexed_walk(struct gcd_heap *h, const struct gcd_event *ev, enum heap_bulk kind, uint32_t index,
                                struct heap_walk **ret, struct gcd_error *err)
@@ -112,7 +119,7 @@ static gcd_status bulk_node(struct gcd_heap *h, const struct gcd_event *ev, stru
             return gcd_fail_nomem(err, "gathering addresses");
     }
     gcd_add_saturating(&w->edges_declared, edges);
-    return heap_runs_add(&h->alloc, &w->runs[HEAP_RUNS_NODES], &b, edges) ? GCD_OK : gcd_fail_nomem(err, "counting objects");
+    return heap_runs_add(&h->alloc, &w->runs[HEAP_RUNS_NODES], &b, edges, w->gaps) ? GCD_OK : gcd_fail_nomem(err, "counting objects");
 }
 
 static gcd_status bulk_edge(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
@@ -124,7 +131,7 @@ static gcd_status bulk_edge(struct gcd_heap *h, const struct gcd_event *ev, stru
     struct heap_walk *w;
     GCD_TRY(indexed_walk(h, ev, HEAP_EDGES, b.index, &w, err));
     w->edges += b.count;
-    if (!w->light && !heap_runs_add(&h->alloc, &w->runs[HEAP_RUNS_EDGES], &b, 0))
+    if (!w->light && !heap_runs_add(&h->alloc, &w->runs[HEAP_RUNS_EDGES], &b, 0, w->gaps))
         return gcd_fail_nomem(err, "counting references");
     return GCD_OK;
 }
@@ -248,10 +255,9 @@ static gcd_status generation_range(struct gcd_heap *h, const struct gcd_event *e
     gcd_status st = gcd_clr_range(ev, &r);
     if (st != GCD_OK)
         return st;
-    uint32_t i = gcd_idmap_get(&h->open_by_thread, ev->thread);
-    if (i == GCD_IDMAP_NONE || h->walks[i]->closed || h->walks[i]->objects == 0 || h->walks[i]->light)
+    struct heap_walk *w = open_walk(h, ev->thread);
+    if (w == NULL || w->objects == 0 || w->light)
         return GCD_OK;
-    struct heap_walk *w = h->walks[i];
     GCD_TRY(grow(h, &w->range_items, &w->range_cap, w->range_count, sizeof *w->range_items, err));
     w->range_items[w->range_count++] = (struct gcd_range){ .start = r.start, .used_bytes = r.used_bytes,
                                                            .reserved_bytes = r.reserved_bytes, .generation = r.generation };
@@ -339,24 +345,21 @@ static gcd_status rundown_event(struct gcd_heap *h, const struct gcd_event *ev, 
     }
 }
 
-/* Is something of the dump missing when EV cannot be decoded?  Module names and the like are not part of it. */
-static bool matters(const struct gcd_event *ev)
+void heap_gap(struct gcd_heap *h, const struct gcd_event *ev)
 {
-    if (ev->provider != GCD_PROVIDER_RUNTIME)
-        return false;
-    switch (ev->id) {
-    case GCD_EV_GC_START: case GCD_EV_GC_END: case GCD_EV_BULK_TYPE: case GCD_EV_BULK_ROOT_EDGE: case GCD_EV_BULK_DEPENDENT:
-    case GCD_EV_BULK_NODE: case GCD_EV_BULK_EDGE: case GCD_EV_BULK_ROOT_CCW: case GCD_EV_BULK_ROOT_STATIC_VAR:
-        return true;
-    default:
-        return false;
-    }
+    struct heap_walk *w = open_walk(h, ev->thread);
+    if (w == NULL)
+        return;
+    w->gaps += ev->gap;
+    w->disorder = w->disorder || ev->gap == GCD_GAP_DISORDER;
 }
 
 gcd_status heap_event(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
 {
     gcd_status st = GCD_OK;
     h->ptr_bytes = ev->ptr_bytes;
+    if (ev->gap > 0)
+        heap_gap(h, ev);
     if (ev->provider == GCD_PROVIDER_RUNTIME)
         st = runtime_event(h, ev, err);
     else if (ev->provider == GCD_PROVIDER_RUNDOWN)
@@ -365,12 +368,10 @@ gcd_status heap_event(struct gcd_heap *h, const struct gcd_event *ev, struct gcd
         st = heap_process_info(h, ev, err);
     if (st != GCD_E_FORMAT)
         return st;
-    if (!matters(ev))
-        return GCD_OK;
     /* a payload that is too short: damage one can live with, if it is told */
-    uint32_t i = gcd_idmap_get(&h->open_by_thread, ev->thread);
-    if (i != GCD_IDMAP_NONE && !h->walks[i]->closed)
-        h->walks[i]->damaged++;
+    struct heap_walk *w = open_walk(h, ev->thread);
+    if (w != NULL)
+        w->damaged++;
     else
         h->damaged_outside++;
     return GCD_OK;

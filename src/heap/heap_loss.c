@@ -81,7 +81,9 @@ void heap_verdict(const struct gcd_heap *h, const struct heap_walk *w, const str
     else if (!trace->loss_verified && !trace->has_sequence_numbers)
         gcd_verdict_add(ret, GCD_REASON_LOSS_UNVERIFIED, 0, "this format has no sequence numbers, so lost events cannot be seen");
     else if (!trace->loss_verified && trace->irregular_steps > 0)
-        gcd_verdict_add(ret, GCD_REASON_LOSS_UNVERIFIED, trace->irregular_steps, "event numbers step back, so lost events cannot be ruled out");
+        gcd_verdict_add(ret, GCD_REASON_LOSS_UNVERIFIED, trace->irregular_steps,
+                "the recording contradicts itself in %" PRIu64 " place%s, so lost events cannot be ruled out", trace->irregular_steps,
+                plural(trace->irregular_steps));
     else if (!trace->loss_verified)
         gcd_verdict_add(ret, GCD_REASON_LOSS_UNVERIFIED, 0, "the final count of events is missing, so lost events cannot be ruled out");
     else if (trace->lost_events == 0 && !thread_closed)
@@ -107,6 +109,11 @@ void heap_verdict(const struct gcd_heap *h, const struct heap_walk *w, const str
     if (trace->unknown_events > 0)
         gcd_verdict_add(ret, GCD_REASON_EVENTS_UNKNOWN, trace->unknown_events, "%" PRIu64 " event%s have no description", trace->unknown_events,
                 plural(trace->unknown_events));
+    if (h->outside > 0)
+        gcd_verdict_add(ret, GCD_REASON_EVENTS_MISPLACED, h->outside, "%" PRIu64 " heap event%s outside of a whole heap walk", h->outside,
+                h->outside == 1 ? " lies" : "s lie");
+    else if (w->disorder)
+        gcd_verdict_add(ret, GCD_REASON_EVENTS_MISPLACED, 0, "events of the heap walk are not in order");
     if (w->state != HEAP_WALK_CONFIRMED)
         gcd_verdict_add(ret, GCD_REASON_NO_GC_START, 0, w->have_start ? "the heap walk is not of an induced, blocking GC of generation 2" :
                 "the start of the GC that walked the heap was not recorded");

@@ -18,14 +18,19 @@
  *
  * So objects before the first and behind the last hole in the objects keep all references that arrived; those between two holes
  * keep none.  What contradicts itself (sums that differ, numbers that step back) is believed up to the first hole only.
+ *
+ * All this is true of one walk.  A walk whose GCStart or GCEnd is missing can hold the beginning of one and the end of another, and their index
+ * numbers may fit together by chance.  So of such a walk, and of one with misplaced events, only what comes before the first missing
+ * event of its thread is certain: there the runs are split.
  */
 #include "base/mem.h"
 #include "base/ovf.h"
 #include "heap/heap.h"
 
-bool heap_runs_add(const struct gcd_alloc *a, struct heap_runs *r, const struct gcd_clr_bulk *b, uint64_t edges)
+bool heap_runs_add(const struct gcd_alloc *a, struct heap_runs *r, const struct gcd_clr_bulk *b, uint64_t edges, uint64_t gaps)
 {
     uint32_t full = gcd_clr_bulk_full(b);
+    bool sure = gaps == 0;
     r->uneven = r->uneven || (r->count > 0 && r->last_items != full) || b->count > full;
     r->full_seen = r->full_seen || b->count == full;
     r->full = full;
@@ -34,12 +39,21 @@ bool heap_runs_add(const struct gcd_alloc *a, struct heap_runs *r, const struct 
     if (!follows && r->count == HEAP_RUNS_MAX)
         steps_back = true;               /* more holes than anybody can use: as good as disorder */
     r->disordered = r->disordered || steps_back;
-    if (r->count == 0 || (!follows && r->count < HEAP_RUNS_MAX)) {
+    /*
+     * The numbers of a thread hide a loss until its next buffer.  There was no room for the lost event in the old one, so a full event, which is as
+     * long, is in a new one.
+     */
+    if (!follows && !steps_back && b->count == full)
+        r->doubtful = r->doubtful || gaps - r->last_gaps < b->index - (r->count > 0 ? r->last_index + 1 : 0);
+    r->last_gaps = gaps;
+    bool goes_on = follows && sure == r->items[r->count - 1].sure;
+    if (r->count == 0 || (!goes_on && r->count < HEAP_RUNS_MAX)) {
         if (!gcd_vec_reserve(a, &r->items, &r->cap, r->count + 1, sizeof *r->items, HEAP_RUNS_MAX))
             return false;
-        r->items[r->count++] = (struct heap_run){ .index = b->index, .start = HEAP_UNPLACED };
+        r->items[r->count++] = (struct heap_run){ .index = b->index, .sure = sure, .start = HEAP_UNPLACED };
     }
     struct heap_run *run = &r->items[r->count - 1];
+    run->events++;
     run->items += b->count;              /* cannot overflow: each has its bytes in the trace */
     gcd_add_saturating(&run->edges, edges);
     r->last_index = b->index;
@@ -63,6 +77,20 @@ static bool from_zero(const struct heap_runs *r)
     return r->count > 0 && r->items[0].index == 0;
 }
 
+/* Nothing is missing between run I and the one before it: other events are. */
+static bool joined(const struct heap_runs *r, size_t i)
+{
+    return i > 0 && r->items[i].index == r->items[i - 1].index + r->items[i - 1].events;
+}
+
+static bool whole(const struct heap_runs *r)
+{
+    size_t i = 0;
+    while (i < r->count && (i == 0 ? from_zero(r) : joined(r, i)))
+        i++;
+    return i == r->count;
+}
+
 /* What is known of the two sequences before anything is placed. */
 struct sequences {
     struct heap_runs *nodes, *edges;
@@ -80,16 +108,23 @@ static bool ends(const struct heap_runs *r, bool sized, bool accounted)
 /* The end of the references as far as they arrived, if nothing is missing between them or SIZED. */
 static uint64_t edges_reach(const struct sequences *s)
 {
-    const struct heap_run *last = last_of(s->edges);
-    return last == NULL ? 0 : s->sized ? last->index * (uint64_t)s->edges->full + last->items : last->items;
+    const struct heap_runs *r = s->edges;
+    const struct heap_run *last = last_of(r);
+    if (last == NULL)
+        return 0;
+    if (s->sized)
+        return last->index * (uint64_t)r->full + last->items;
+    uint64_t items = last->items;
+    for (size_t i = r->count - 1; joined(r, i); i--)
+        items += r->items[i - 1].items;
+    return items;
 }
 
 /* How many references there are in all, from either side.  Nothing is believed when the two contradict each other. */
 static void find_total(struct sequences *s, uint64_t declared)
 {
-    bool whole_nodes = from_zero(s->nodes) && s->nodes->count == 1;
-    bool whole_edges = s->edges->count == 0 || (from_zero(s->edges) && s->edges->count == 1);
-    bool by_edges = s->edges_end && (s->sized || whole_edges), by_nodes = s->nodes_end && whole_nodes && declared != UINT64_MAX;
+    bool by_edges = s->edges_end && (s->sized || whole(s->edges));
+    bool by_nodes = s->nodes_end && s->nodes->count > 0 && whole(s->nodes) && declared != UINT64_MAX;
     uint64_t reach = edges_reach(s);
     s->total = by_edges ? reach : declared;
     s->total_known = by_edges || by_nodes;
@@ -97,30 +132,61 @@ static void find_total(struct sequences *s, uint64_t declared)
         s->sized = s->nodes_end = s->edges_end = s->total_known = false;
 }
 
-static void place_edges(const struct sequences *s)
+typedef uint64_t (*references_fn)(const struct heap_run *run);
+
+static uint64_t references_of_nodes(const struct heap_run *run)
 {
-    struct heap_runs *r = s->edges;
-    struct heap_run *last = last_of(r);
-    if (from_zero(r))
-        r->items[0].start = 0;
-    for (size_t i = 0; i < r->count && s->sized && !r->disordered; i++)
-        r->items[i].start = r->items[i].index * (uint64_t)r->full;
-    uint64_t before = from_zero(r) && r->count > 1 ? r->items[0].items : 0;
-    if (last != NULL && last->start == HEAP_UNPLACED && s->edges_end && s->total_known && before <= s->total &&
-        last->items <= s->total - before)
-        last->start = s->total - last->items;
+    return run->edges;
 }
 
-static void place_nodes(const struct sequences *s)
+static uint64_t references_of_edges(const struct heap_run *run)
 {
-    struct heap_runs *r = s->nodes;
-    struct heap_run *last = last_of(r);
-    if (from_zero(r))
+    return run->items;
+}
+
+/* The runs before the first hole; *RET_END is where they end. */
+static void place_front(struct heap_runs *r, references_fn references, uint64_t *ret_end)
+{
+    uint64_t at = 0;
+    for (size_t i = 0; i < r->count && (i == 0 ? from_zero(r) : joined(r, i)); i++) {
+        r->items[i].start = at;
+        if (__builtin_add_overflow(at, references(&r->items[i]), &at))
+            break;
+    }
+    *ret_end = at;
+}
+
+/* The runs behind the last hole, which end at TOTAL, none before FRONT_END. */
+static void place_back(struct heap_runs *r, references_fn references, uint64_t front_end, uint64_t total)
+{
+    for (size_t i = r->count; i-- > 0 && r->items[i].start == HEAP_UNPLACED;) {
+        uint64_t n = references(&r->items[i]);
+        if (front_end > total || n > total - front_end)
+            break;
+        r->items[i].start = total -= n;
+        if (!joined(r, i))
+            break;
+    }
+}
+
+static void place(const struct sequences *s)
+{
+    uint64_t nodes_front, edges_front;
+    place_front(s->nodes, references_of_nodes, &nodes_front);
+    place_front(s->edges, references_of_edges, &edges_front);
+    for (size_t i = 0; i < s->edges->count && s->sized && !s->edges->disordered; i++)
+        s->edges->items[i].start = s->edges->items[i].index * (uint64_t)s->edges->full;
+    if (s->nodes_end && s->total_known)
+        place_back(s->nodes, references_of_nodes, nodes_front, s->total);
+    if (s->edges_end && s->total_known)
+        place_back(s->edges, references_of_edges, edges_front, s->total);
+}
+
+/* Only what comes before the first missing event. */
+static void place_sure(struct heap_runs *r)
+{
+    if (from_zero(r) && r->items[0].sure)
         r->items[0].start = 0;
-    uint64_t before = from_zero(r) && r->count > 1 ? r->items[0].edges : 0;
-    if (last != NULL && last->start == HEAP_UNPLACED && s->nodes_end && s->total_known && before <= s->total &&
-        last->edges <= s->total - before)
-        last->start = s->total - last->edges;
 }
 
 /* References whose owner has arrived and is certain. */
@@ -151,17 +217,21 @@ static uint64_t count_kept(const struct heap_runs *nodes, const struct heap_runs
     return kept;
 }
 
-void heap_runs_place(struct heap_walk *w, bool accounted)
+void heap_runs_place(struct heap_walk *w, enum heap_certain certain)
 {
     struct sequences s = { .nodes = &w->runs[HEAP_RUNS_NODES], .edges = &w->runs[HEAP_RUNS_EDGES] };
     uint64_t nodes_missing = w->index[HEAP_NODES].missing, edges_missing = w->index[HEAP_EDGES].missing;
     struct heap_loss *l = &w->loss;
-    s.sized = !s.nodes->uneven && !s.edges->uneven && (s.nodes->full_seen || s.edges->full_seen);
-    s.nodes_end = ends(s.nodes, s.sized, accounted);
-    s.edges_end = ends(s.edges, s.sized, accounted);
-    find_total(&s, w->edges_declared);
-    place_edges(&s);
-    place_nodes(&s);
+    if (certain >= HEAP_CERTAIN_ALL) {
+        s.sized = !s.nodes->uneven && !s.edges->uneven && (s.nodes->full_seen || s.edges->full_seen);
+        s.nodes_end = ends(s.nodes, s.sized, certain == HEAP_CERTAIN_HOLES);
+        s.edges_end = ends(s.edges, s.sized, certain == HEAP_CERTAIN_HOLES);
+        find_total(&s, w->edges_declared);
+        place(&s);
+    } else if (certain == HEAP_CERTAIN_FRONT) {
+        place_sure(s.nodes);
+        place_sure(s.edges);
+    }
     *l = (struct heap_loss){ .objects_exact = s.nodes_end && (s.sized || nodes_missing == 0),
                              .edges_exact = s.total_known };
     l->objects = s.nodes->disordered ? 0 : s.sized ? nodes_missing * s.nodes->full : nodes_missing;

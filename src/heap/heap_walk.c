@@ -16,6 +16,9 @@
 /* More dumps than anybody records into one trace. */
 #define MAX_WALKS 65536u
 
+/* Walks before a GCStart in the file that can be its own. */
+#define OVERDUE_WALKS 16u
+
 static void free_details(struct gcd_heap *h, struct heap_walk *w)
 {
     const struct gcd_alloc *a = &h->alloc;
@@ -60,6 +63,19 @@ void heap_walk_free(struct gcd_heap *h, struct heap_walk *w)
 static bool counts(const struct heap_gc_start *s)
 {
     return s->gc.depth >= 2 && s->gc.reason == GCD_GC_REASON_INDUCED && s->gc.type == GCD_GC_BLOCKING;
+}
+
+/*
+ * Has a GC that can walk the heap begun after AFTER_NS, but not after NS?  Other GCs prove nothing: Mono writes the events of a walk when the
+ * threads run again.
+ */
+static bool walk_could_begin(const struct gcd_heap *h, int64_t after_ns, int64_t ns)
+{
+    size_t kept = h->start_count < HEAP_GC_STARTS ? h->start_count : HEAP_GC_STARTS;
+    for (size_t i = 0; i < kept; i++)
+        if (counts(&h->starts[i]) && h->starts[i].time_ns > after_ns && h->starts[i].time_ns <= ns)
+            return true;
+    return false;
 }
 
 /* W is the dump; of the others nothing but their number is of interest. */
@@ -124,8 +140,9 @@ void heap_gc_start(struct gcd_heap *h, const struct gcd_clr_gc_start *gc, int64_
 {
     struct heap_gc_start *s = &h->starts[h->start_count++ % HEAP_GC_STARTS];
     *s = (struct heap_gc_start){ .gc = *gc, .time_ns = time_ns };
-    for (size_t i = h->detailed_count; i-- > 0;) {
-        struct heap_walk *w = h->detailed[i];
+    /* its walk can lie before it in the file, but not far */
+    for (size_t i = h->walk_count; i-- > 0 && h->walk_count - i <= OVERDUE_WALKS;) {
+        struct heap_walk *w = h->walks[i];
         if (w->closed && w->state == HEAP_WALK_UNDECIDED && w->gc_number == gc->number && time_ns <= w->first_ns) {
             decide(h, w, s);
             break;
@@ -194,35 +211,29 @@ static gcd_status begin(struct gcd_heap *h, const struct gcd_event *ev, struct h
     return GCD_OK;
 }
 
-/*
- * Is W over, although its GCEnd was lost?  Then a GC that can walk the heap has begun between its last event and NOW_NS.  Other GCs
- * prove nothing: Mono writes the events of a walk when the threads run again.
- */
-static bool overtaken(const struct gcd_heap *h, const struct heap_walk *w, int64_t now_ns)
-{
-    size_t kept = h->start_count < HEAP_GC_STARTS ? h->start_count : HEAP_GC_STARTS;
-    for (size_t i = 0; i < kept; i++)
-        if (counts(&h->starts[i]) && h->starts[i].time_ns > w->last_ns && h->starts[i].time_ns <= now_ns)
-            return true;
-    return false;
-}
-
 gcd_status heap_walk_for(struct gcd_heap *h, const struct gcd_event *ev, enum heap_bulk kind, uint32_t index,
                          struct heap_walk **ret, struct gcd_error *err)
 {
     uint32_t i = gcd_idmap_get(&h->open_by_thread, ev->thread);
     struct heap_walk *w = i != GCD_IDMAP_NONE ? h->walks[i] : NULL;
-    /* numbers that begin anew are a new walk, too: the GCEnd in between was lost */
-    bool again = w != NULL && kind < HEAP_BULKS && index == 0 && w->index[kind].events > 0;
-    if (w == NULL || w->closed || again || overtaken(h, w, ev->time_ns))
+    /* numbers that begin anew are a new walk, too: the GCEnd in between was lost; unless the event is only doubled or misplaced */
+    bool again = w != NULL && kind < HEAP_BULKS && index == 0 && w->index[kind].events > 0 && ev->gap != GCD_GAP_DISORDER;
+    bool next_gc = w == NULL || w->closed || walk_could_begin(h, w->last_ns, ev->time_ns);
+    if (again || next_gc)
         GCD_TRY(begin(h, ev, &w, err));
+    if (again && !next_gc) {             /* two walks have one GC: both cannot be true */
+        w->disorder = true;
+        w->gaps++;
+    }
+    w->events++;
     w->last_ns = ev->time_ns;
     w->last_off = ev->off;
     *ret = w;
     return GCD_OK;
 }
 
-void heap_finish(struct gcd_heap *h)
+/* The walk that becomes the dump, for good. */
+static void choose_finally(struct gcd_heap *h)
 {
     for (size_t i = 0; i < h->walk_count; i++) {
         struct heap_walk *w = h->walks[i];
@@ -241,4 +252,26 @@ void heap_finish(struct gcd_heap *h)
     for (size_t i = 0; i < h->detailed_count && h->chosen == NULL; i++)
         if (h->detailed[i]->objects > 0)
             h->chosen = h->detailed[i];
+}
+
+/* Does W have a GC of its own, from start to end, and all its events in order? */
+static bool is_whole(const struct gcd_heap *h, const struct heap_walk *w)
+{
+    return w->closed && w->have_start && !w->disorder && !walk_could_begin(h, w->start.time_ns, w->end_ns);
+}
+
+/*
+ * A bulk event that belongs to no whole walk can be a part of the one that is taken, torn off by damage: static variables and COM handles have no
+ * numbers by which they would be missed.
+ */
+void heap_finish(struct gcd_heap *h)
+{
+    choose_finally(h);
+    h->outside = h->overflow.events;
+    for (size_t i = 0; i < h->walk_count; i++) {
+        struct heap_walk *w = h->walks[i];
+        w->whole = is_whole(h, w);
+        if (w != h->chosen && !w->whole)
+            h->outside += w->events;
+    }
 }

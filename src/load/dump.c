@@ -95,6 +95,14 @@ static gcd_status heap_of(struct gcd_dump *d, const struct gcd_event *ev, struct
     return GCD_OK;
 }
 
+/* Events of others are numbered together with those of the runtime. */
+static void note_gap(struct gcd_dump *d, const struct gcd_event *ev)
+{
+    for (size_t i = 0; ev->gap > 0 && i < d->heap_count; i++)
+        if (d->heaps[i]->process == ev->process)
+            heap_gap(d->heaps[i], ev);
+}
+
 /* All events that have arrived.  GCD_NEED_MORE, GCD_END (of the trace, however it ended), or an error. */
 static gcd_status take_events(struct gcd_dump *d, struct gcd_error *err)
 {
@@ -102,8 +110,10 @@ static gcd_status take_events(struct gcd_dump *d, struct gcd_error *err)
     gcd_status st;
     while ((st = gcd_trace_next(d->trace, &ev, &d->trace_error)) == GCD_OK) {
         struct gcd_heap *h;
-        if (ev.provider == GCD_PROVIDER_OTHER)
+        if (ev.provider == GCD_PROVIDER_OTHER) {
+            note_gap(d, &ev);
             continue;
+        }
         if (ev.provider == GCD_PROVIDER_WINDOWS) {
             GCD_TRY(load_started_event(&d->started, &ev, err));
             continue;
@@ -232,17 +242,47 @@ static gcd_status collect_processes(struct gcd_dump *d, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* Is it certain that nothing is missing but what the numbering of W's events shows?  Then all that was lost is in its holes. */
-static bool is_accounted(const struct gcd_dump *d, const struct heap_walk *w)
+/* What the trace says of losses, beside the index numbers of a walk. */
+struct loss_report {
+    bool final;                  /* every loss is in it */
+    bool buffers;                /* whole buffers are lost or damaged: of any number of events */
+    uint64_t lost, damaged;      /* events that did not arrive; that could not be used */
+};
+
+static struct loss_report report_loss(const struct gcd_dump *d, const struct heap_walk *w, const struct gcd_trace_info *t)
+{
+    return (struct loss_report){
+        .final = t->end == GCD_TRACE_CLOSED && d->input_error.code == GCD_OK && t->loss_verified &&
+                 gcd_trace_thread_closed(d->trace, w->thread),
+        .buffers = t->lost_buffers > 0 || t->damaged_buffers > 0,
+        .lost = t->lost_events,
+        .damaged = t->unknown_events + w->damaged + d->heap->damaged_outside,
+    };
+}
+
+/*
+ * How far W can be believed.  Where its GCStart or its GCEnd is missing, the end of one walk and the beginning of the next one may be missing,
+ * too: what lies behind the first missing event can be of another walk, even when the index numbers fit together.
+ */
+static enum heap_certain certain_of(const struct gcd_dump *d, const struct heap_walk *w)
 {
     struct gcd_trace_info t;
     uint64_t missing = 0;
     gcd_trace_get_info(d->trace, &t);
+    struct loss_report loss = report_loss(d, w, &t);
     for (size_t i = 0; i < HEAP_BULKS; i++)
         missing += w->index[i].missing;
-    return t.end == GCD_TRACE_CLOSED && d->input_error.code == GCD_OK && t.loss_verified && gcd_trace_thread_closed(d->trace, w->thread) &&
-           w->closed && t.lost_events == missing && t.lost_buffers == 0 && t.damaged_buffers == 0 && t.unknown_events == 0 &&
-           w->damaged == 0 && d->heap->damaged_outside == 0;
+    /* index numbers that jump although nothing is missing are wrong; so can be all where something is misplaced */
+    bool jumps = loss.final && !loss.buffers && missing > loss.lost + loss.damaged;
+    bool doubtful = t.numbers_events && (w->runs[HEAP_RUNS_NODES].doubtful || w->runs[HEAP_RUNS_EDGES].doubtful);
+    if (w->whole && (jumps || doubtful || t.irregular_steps > 0))
+        return HEAP_CERTAIN_FRONT;
+    if (w->whole)
+        return loss.final && !loss.buffers && loss.damaged == 0 && missing == loss.lost ? HEAP_CERTAIN_HOLES : HEAP_CERTAIN_ALL;
+    if (t.numbers_events)
+        return HEAP_CERTAIN_FRONT;
+    bool cut_off = w->have_start && !w->closed && loss.lost == 0 && !loss.buffers;
+    return cut_off ? HEAP_CERTAIN_FRONT : HEAP_CERTAIN_NOTHING;
 }
 
 static gcd_status collect_facts(struct gcd_dump *d, struct gcd_error *err)
@@ -371,7 +411,7 @@ gcd_status gcd_dump_close(struct gcd_dump *d, struct gcd_input *in, struct gcd_e
             *err = d->trace_error;
         return d->trace_error.code < 0 ? d->trace_error.code : st;
     }
-    heap_runs_place(d->heap->chosen, is_accounted(d, d->heap->chosen));
+    heap_runs_place(d->heap->chosen, certain_of(d, d->heap->chosen));
     GCD_TRY(collect_types(d, err));
     GCD_TRY(sort_dependents(d, err));
     GCD_TRY(collect_facts(d, err));

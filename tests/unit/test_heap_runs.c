@@ -44,7 +44,7 @@ static void event(enum heap_bulk kind, uint32_t index, uint32_t count, uint64_t 
     } else {
         w.edges += count;
     }
-    assert_true(heap_runs_add(&alloc, &w.runs[nodes ? HEAP_RUNS_NODES : HEAP_RUNS_EDGES], &b, edges));
+    assert_true(heap_runs_add(&alloc, &w.runs[nodes ? HEAP_RUNS_NODES : HEAP_RUNS_EDGES], &b, edges, 0));
 }
 
 static void nodes(uint32_t index, uint32_t count, uint64_t edges)
@@ -85,7 +85,7 @@ static void a_whole_walk_lacks_nothing(void **state)
     nodes(1, 10, 364);
     edges(0, EDGES_FULL);
     edges(1, 10);
-    heap_runs_place(&w, true);
+    heap_runs_place(&w, HEAP_CERTAIN_HOLES);
     assert_true(node_start(0) == 0 && edge_start(0) == 0);
     expect_loss(0, true, 0, true, 0);
 }
@@ -98,7 +98,7 @@ static void behind_one_hole_objects_are_placed_by_the_end(void **state)
     nodes(3, 10, 20);
     edges(0, EDGES_FULL);
     edges(1, 4000);
-    heap_runs_place(&w, false);
+    heap_runs_place(&w, HEAP_CERTAIN_ALL);
     assert_true(node_start(0) == 0 && node_start(1) == EDGES_FULL + 4000 - 1020);
     expect_loss(NODES_FULL, true, 0, true, EDGES_FULL + 4000 - 6020);
 }
@@ -111,7 +111,7 @@ static void between_two_holes_nothing_is_certain(void **state)
     nodes(4, 10, 20);
     edges(0, EDGES_FULL);
     edges(1, 1000);
-    heap_runs_place(&w, false);
+    heap_runs_place(&w, HEAP_CERTAIN_ALL);
     assert_true(node_start(0) == 0 && node_start(1) == HEAP_UNPLACED && node_start(2) == EDGES_FULL + 980);
     expect_loss(2 * NODES_FULL, true, 0, true, EDGES_FULL + 1000 - 3020);
 }
@@ -123,7 +123,7 @@ static void references_behind_holes_are_placed_by_their_number(void **state)
     nodes(1, 5, 2000);
     edges(1, EDGES_FULL);
     edges(4, 584);
-    heap_runs_place(&w, false);
+    heap_runs_place(&w, HEAP_CERTAIN_ALL);
     assert_true(edge_start(0) == EDGES_FULL && edge_start(1) == 4 * EDGES_FULL);
     expect_loss(0, true, 3 * EDGES_FULL, true, 0);
 }
@@ -135,10 +135,10 @@ static void without_a_last_event_the_end_is_not_known(void **state)
     nodes(2, NODES_FULL, 1000);              /* full: more may have followed */
     edges(0, EDGES_FULL);
     edges(1, 4000);
-    heap_runs_place(&w, false);
+    heap_runs_place(&w, HEAP_CERTAIN_ALL);
     assert_true(node_start(1) == HEAP_UNPLACED);
     expect_loss(NODES_FULL, false, 0, true, EDGES_FULL + 4000 - 5000);
-    heap_runs_place(&w, true);               /* but the numbers of the trace say that nothing else is missing */
+    heap_runs_place(&w, HEAP_CERTAIN_HOLES);               /* but the numbers of the trace say that nothing else is missing */
     assert_true(node_start(1) == EDGES_FULL + 4000 - 1000);
     expect_loss(NODES_FULL, true, 0, true, EDGES_FULL + 4000 - 6000);
 }
@@ -151,7 +151,7 @@ static void events_of_other_sizes_are_placed_by_the_end_alone(void **state)
     edges(0, 50);
     edges(2, 60);
     edges(4, 40);
-    heap_runs_place(&w, true);
+    heap_runs_place(&w, HEAP_CERTAIN_HOLES);
     assert_true(edge_start(0) == 0 && edge_start(1) == HEAP_UNPLACED && edge_start(2) == 160);
     expect_loss(0, true, 50, true, 60);
 }
@@ -161,7 +161,7 @@ static void a_short_event_alone_proves_nothing(void **state)
     (void)state;
     nodes(1, 10, 100);                       /* of another runtime it may be as many as fit */
     edges(0, 100);
-    heap_runs_place(&w, false);
+    heap_runs_place(&w, HEAP_CERTAIN_ALL);
     assert_true(node_start(0) == HEAP_UNPLACED);
     expect_loss(1, false, 0, false, 100);
 }
@@ -174,7 +174,7 @@ static void numbers_that_step_back_end_the_trust(void **state)
     edges(0, EDGES_FULL);
     edges(2, EDGES_FULL);
     edges(1, 646);
-    heap_runs_place(&w, true);
+    heap_runs_place(&w, HEAP_CERTAIN_HOLES);
     assert_true(edge_start(0) == 0 && edge_start(1) == HEAP_UNPLACED && edge_start(2) == HEAP_UNPLACED);
     assert_int_equal(w.loss.edges_dropped, EDGES_FULL + 646);
 }
@@ -186,7 +186,7 @@ static void sums_that_contradict_end_the_trust(void **state)
     nodes(1, 5, 3000);                       /* 6000 in all, but the references reach to 10809 */
     edges(0, EDGES_FULL);
     edges(2, 101);
-    heap_runs_place(&w, false);
+    heap_runs_place(&w, HEAP_CERTAIN_ALL);
     assert_true(node_start(0) == 0 && edge_start(0) == 0 && edge_start(1) == HEAP_UNPLACED);
     expect_loss(0, false, 545, false, 101);
 }
@@ -199,7 +199,7 @@ static void absurd_counts_do_not_wrap(void **state)
     nodes(3, 1, 10);
     edges(0, EDGES_FULL);
     edges(1, 7);
-    heap_runs_place(&w, false);
+    heap_runs_place(&w, HEAP_CERTAIN_ALL);
     assert_true(node_start(1) == HEAP_UNPLACED);
     assert_int_equal(w.loss.edges_dropped, 0);       /* the first objects claim them all */
     assert_false(w.loss.edges_exact);
@@ -212,7 +212,7 @@ static void too_many_holes_are_one_run_without_a_place(void **state)
     edges(0, EDGES_FULL);
     for (uint32_t i = 0; i < HEAP_RUNS_MAX + 5; i++)
         edges(2 + 2 * i, EDGES_FULL);
-    heap_runs_place(&w, true);
+    heap_runs_place(&w, HEAP_CERTAIN_HOLES);
     assert_int_equal(w.runs[HEAP_RUNS_EDGES].count, HEAP_RUNS_MAX);
     assert_true(edge_start(0) == 0 && edge_start(1) == HEAP_UNPLACED && edge_start(HEAP_RUNS_MAX - 1) == HEAP_UNPLACED);
     assert_int_equal(w.loss.edges_dropped, w.edges - 6);

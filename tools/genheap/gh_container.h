@@ -51,6 +51,7 @@ struct gh_thread {
     uint32_t processor;
     uint32_t attempted;                 /* events the thread tried to write: the true sequence number */
     uint32_t shown;                     /* number given to its last event in the file */
+    uint32_t refused_bytes;             /* --hide-gaps: no event of this size fits into its buffer any more; 0 = all do */
     uint32_t visible;                   /* highest number a reader has met, in an event or a sequence point */
     uint64_t n_written;
     bool listed;                        /* has had a buffer, so sequence points name it */

@@ -46,7 +46,7 @@ static const char help_text[] =
     "                       type root handle static gcstart gcend heapstats range suspend module\n"
     "                       rundown processinfo noise\n"
     "      --drop-random N  N of 1000 bulk events are lost\n"
-    "      --hide-gaps      the gap shows at the next sequence point only\n"
+    "      --hide-gaps      gaps show at the next long event or sequence point\n"
     "      --no-final-sp    no sequence point at the end\n"
     "      --no-end-tag     no mark of the end\n"
     "      --truncate N     file cut after N bytes\n"

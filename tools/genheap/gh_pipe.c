@@ -151,6 +151,7 @@ void gh_pipe_sequence_point(struct gh_pipe *p)
         if (t->listed && !(t->gone && p->o->format == GH_V6))
             t->visible = t->attempted;
         t->shown = t->attempted;
+        t->refused_bytes = 0;
     }
     if (flags & 1) {
         /* forgotten threads come back with new indexes, and for a reader their numbers begin at 1 */
@@ -190,9 +191,14 @@ bool gh_pipe_event(struct gh_pipe *p, struct gh_thread *t, enum gh_meta meta, st
             p->events_lost[how.kind]++;
             p->items_lost[how.kind] += how.n_items;
         }
+        if (t->refused_bytes == 0 || payload_bytes < t->refused_bytes)
+            t->refused_bytes = (uint32_t)payload_bytes;
         return false;
     }
-    t->shown = p->o->hide_gaps ? t->shown + 1 : t->attempted;
+    /* what is as long as a lost event is in a new buffer, whose first number is right */
+    bool hidden = p->o->hide_gaps && t->refused_bytes > 0 && payload_bytes < t->refused_bytes;
+    t->shown = hidden ? t->shown + 1 : t->attempted;
+    t->refused_bytes = hidden ? t->refused_bytes : 0;
     t->visible = t->shown;
     t->listed = true;
     t->n_written++;

@@ -1,0 +1,307 @@
+/*
+ * Blocks and events that are doubled, misplaced or torn off: what must not be called complete, and whose references are left out.  sweep_damage.c
+ * does this by the thousand; here each way stands alone.
+ */
+#include <string.h>
+
+#include "support/check.h"
+#include "support/run.h"
+#include "support/tb.h"
+
+static struct tb t;
+static struct run r;
+
+static void begin(enum tb_format format)
+{
+    tb_init(&t, format, 8);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    run_done(&r);
+    tb_done(&t);
+    return 0;
+}
+
+static void run(void)
+{
+    run_trace(t.out.p, t.out.n, NULL, &r);
+    const char *wrong = run_check(&r);
+    if (wrong != NULL)
+        fail_msg("%s", wrong);
+}
+
+static bool because(enum gcd_reason_code code)
+{
+    for (size_t i = 0; i < r.verdict.reason_count; i++)
+        if (r.verdict.reasons[i].code == code)
+            return true;
+    return false;
+}
+
+static void statics(void)
+{
+    tb_statics(&t, TB_LIST(struct tb_static, { 0x1000, 0x10, 0x100, "cache" }));
+}
+
+static void one_object(void)
+{
+    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "Node" }));
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 1 }));
+    tb_edges(&t, TB_LIST(uint64_t, 0x1000));
+}
+
+/* The first block of the walk twice: its numbers begin with 1 again, as those of a thread with a reused id do, but its times do not go on. */
+static void the_first_block_twice(void **state)
+{
+    (void)state;
+    begin(TB_V6_PLAIN);
+    tb_gc_start(&t, 1);
+    tb_flush(&t);
+    t.thread = 8;
+    size_t from = t.out.n;
+    statics();
+    tb_flush(&t);
+    size_t n = t.out.n - from;
+    struct tb_bytes copy = { NULL, 0, 0 };
+    tb_put(&copy, t.out.p + from, n);
+    tb_put(&t.out, copy.p, n);
+    tb_free(&copy);
+    one_object();
+    tb_gc_end(&t, 1);
+    tb_close(&t);
+    run();
+    assert_true(because(GCD_REASON_LOSS_UNVERIFIED) && because(GCD_REASON_EVENTS_MISPLACED));
+    assert_true(r.facts.trace.irregular_steps > 0);
+}
+
+/* Really reused: the new owner's events are younger than all of the old one's. */
+static void a_reused_thread_id_stays_complete(void **state)
+{
+    (void)state;
+    begin(TB_V4);
+    t.thread = 8;
+    tb_event(&t, "My-Own-Source", 1, 0, "x", 1);
+    tb_event(&t, "My-Own-Source", 1, 0, "x", 1);
+    tb_sequence_point(&t, 0);
+    for (size_t i = 0; i < t.thread_count; i++)
+        if (t.threads[i].id == 8)
+            t.threads[i].number = 0;
+    tb_gc_start(&t, 1);
+    statics();
+    one_object();
+    tb_gc_end(&t, 1);
+    tb_close(&t);
+    run();
+    assert_true(r.verdict.complete && r.facts.statics == 1);
+}
+
+/* Format 6: the block that says which thread an index is comes too late. */
+static void an_index_without_a_thread(void **state)
+{
+    (void)state;
+    begin(TB_V6);
+    tb_gc_start(&t, 1);
+    statics();
+    one_object();
+    tb_gc_end(&t, 1);
+    tb_close(&t);
+    for (size_t at = 20; at + 4 < t.out.n;) {            /* the kind of thread blocks becomes one that nobody knows */
+        uint32_t x = (uint32_t)t.out.p[at] | (uint32_t)t.out.p[at + 1] << 8 | (uint32_t)t.out.p[at + 2] << 16;
+        if (t.out.p[at + 3] == 6)
+            t.out.p[at + 3] = 99;
+        at += 4 + x;
+    }
+    run();
+    assert_true(because(GCD_REASON_LOSS_UNVERIFIED) && because(GCD_REASON_EVENTS_MISPLACED));
+}
+
+/* Behind a sequence point all is younger than before it. */
+static void an_event_older_than_the_sequence_point(void **state)
+{
+    (void)state;
+    begin(TB_V4);
+    tb_gc_start(&t, 1);
+    statics();
+    one_object();
+    tb_gc_end(&t, 1);
+    tb_sequence_point(&t, 0);
+    t.thread = 9;
+    t.time_ns = 1500;
+    tb_event(&t, "My-Own-Source", 1, 0, "x", 1);
+    t.time_ns = 1000000;
+    tb_close(&t);
+    run();
+    assert_true(because(GCD_REASON_LOSS_UNVERIFIED) && r.facts.trace.irregular_steps == 1);
+}
+
+static void a_sequence_point_older_than_an_event(void **state)
+{
+    (void)state;
+    begin(TB_V4);
+    tb_gc_start(&t, 1);
+    one_object();
+    tb_gc_end(&t, 1);
+    tb_flush(&t);
+    t.time_ns = 1500;
+    tb_close(&t);
+    run();
+    assert_true(because(GCD_REASON_LOSS_UNVERIFIED) && r.facts.trace.irregular_steps == 1);
+}
+
+enum { FULL = 2008 };            /* objects in an event of a 64-bit runtime */
+
+static void full_event(uint64_t address, unsigned dump)
+{
+    static struct tb_node nodes[FULL];
+    for (size_t i = 0; i < FULL; i++)
+        nodes[i] = (struct tb_node){ address + 0x100 * i, 24 + dump, 0x100, 1 };
+    tb_nodes(&t, nodes, FULL);
+}
+
+static void full_edges(uint64_t target)
+{
+    static uint64_t targets[5354];
+    for (size_t i = 0; i < 5354; i++)
+        targets[i] = target + 0x100 * (i % FULL);
+    tb_edges(&t, targets, 5354);
+}
+
+/*
+ * Two walks of one thread; lost are the second half of the first and the first half of the next one, GCEnd and GCStart among them.  The index numbers
+ * fit together, but the objects of one walk must not get the references of the other.
+ */
+static void one_loss_over_the_end_of_a_walk(void **state)
+{
+    (void)state;
+    begin(TB_V4);
+    tb_gc_start(&t, 1);
+    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "Node" }));
+    full_event(0x100000, 1);
+    full_edges(0x100000);
+    tb_lose(&t, 20);
+    t.index[TB_NODES] = t.index[TB_EDGES] = 1;
+    full_event(0x900000, 2);
+    full_edges(0x900000);
+    tb_gc_end(&t, 2);
+    tb_close(&t);
+    run();
+    assert_true(because(GCD_REASON_EVENTS_LOST) && because(GCD_REASON_NO_GC_START));
+    assert_int_equal(r.object_count, 2 * FULL);
+    for (size_t i = 0; i < r.object_count; i++) {
+        assert_int_equal(r.objects[i].targets, i < FULL ? 1 : 0);
+        assert_true(i >= FULL || r.targets[r.objects[i].first_target] < 0x900000);
+    }
+}
+
+/* An index that jumps although no number is missing is wrong, and so can be all behind it. */
+static void a_hole_that_is_none(void **state)
+{
+    (void)state;
+    begin(TB_V4);
+    tb_gc_start(&t, 1);
+    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "Node" }));
+    full_event(0x100000, 1);
+    t.index[TB_NODES] = 3;
+    full_event(0x200000, 1);
+    full_edges(0x100000);
+    tb_gc_end(&t, 1);
+    tb_close(&t);
+    run();
+    assert_true(because(GCD_REASON_NODE_EVENTS_MISSING));
+    assert_true(r.objects[0].targets == 1 && r.objects[FULL].targets == 0 && r.objects[2 * FULL - 1].targets == 0);
+}
+
+/* A walk without its end beside the one that is taken: what is in it can have been torn off. */
+static void events_outside_of_the_walk(void **state)
+{
+    (void)state;
+    begin(TB_V4);
+    tb_gc_start(&t, 1);
+    one_object();
+    tb_gc_end(&t, 1);
+    statics();
+    tb_close(&t);
+    run();
+    assert_true(r.verdict.reason_count == 1 && because(GCD_REASON_EVENTS_MISPLACED));
+    assert_true(r.verdict.reasons[0].amount == 1 && r.facts.statics == 0);
+}
+
+static void cut(uint32_t id, size_t bytes)
+{
+    run_done(&r);
+    tb_done(&t);
+    begin(TB_V4);
+    tb_gc_start(&t, 1);
+    one_object();
+    tb_event(&t, TB_RUNTIME, id, 0, "0123456789abcdef0123456789abcdef", bytes);
+    tb_gc_end(&t, 1);
+    tb_close(&t);
+    run();
+}
+
+/* Whatever is read of the runtime is missed when it is cut. */
+static void events_that_are_cut(void **state)
+{
+    (void)state;
+    begin(TB_V4);
+    static const struct { uint32_t id; size_t bytes; } rows[] = { { 23, 24 }, { 37, 5 }, { 36, 5 }, { 152, 15 }, { 154, 8 }, { 205, 11 } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        cut(rows[i].id, rows[i].bytes);
+        if (!because(GCD_REASON_EVENTS_DAMAGED))
+            fail_msg("event %u of %zu bytes is not missed", (unsigned)rows[i].id, rows[i].bytes);
+    }
+}
+
+/* Two descriptions of one event id: blocks of another recording, and nobody knows what the events are. */
+static void contradicting_descriptions(void **state)
+{
+    (void)state;
+    begin(TB_V4_PLAIN);
+    tb_gc_start(&t, 1);
+    statics();
+    tb_flush(&t);
+    for (size_t i = 0; i < t.meta_count; i++)
+        if (t.meta[i].event_id == 38) {
+            /* the same number for another event */
+            struct tb_bytes record = { NULL, 0, 0 };
+            tb_u32(&record, (uint32_t)i + 1);
+            tb_utf16z(&record, TB_RUNTIME);
+            tb_u32(&record, 18);
+            tb_utf16z(&record, "");
+            tb_u64(&record, 0);
+            tb_u32(&record, 0);
+            tb_u32(&record, 4);
+            struct tb_bytes block = { NULL, 0, 0 };
+            tb_u16(&block, 20);
+            tb_u16(&block, 0);
+            tb_zeros(&block, 16);
+            tb_u32(&block, (uint32_t)(76 + record.n));
+            tb_zeros(&block, 72);
+            tb_u32(&block, (uint32_t)record.n);
+            tb_put(&block, record.p, record.n);
+            tb_object(&t, "MetadataBlock", 2, 2, block.p, block.n);
+            tb_free(&record);
+            tb_free(&block);
+        }
+    statics();
+    one_object();
+    tb_gc_end(&t, 1);
+    tb_close(&t);
+    run();
+    assert_true(because(GCD_REASON_LOSS_UNVERIFIED) && because(GCD_REASON_EVENTS_UNKNOWN));
+    assert_true(r.facts.objects == 1 && r.facts.statics == 1);
+}
+
+#define TEST(f) cmocka_unit_test_teardown(f, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_first_block_twice), TEST(a_reused_thread_id_stays_complete), TEST(an_index_without_a_thread),
+        TEST(an_event_older_than_the_sequence_point), TEST(a_sequence_point_older_than_an_event), TEST(one_loss_over_the_end_of_a_walk),
+        TEST(a_hole_that_is_none), TEST(events_outside_of_the_walk), TEST(events_that_are_cut), TEST(contradicting_descriptions),
+    };
+    return cmocka_run_group_tests_name("heap_damage", tests, NULL, NULL);
+}
