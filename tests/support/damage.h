@@ -1,0 +1,41 @@
+/*
+ * Recordings taken apart into blocks and events, damaged, and put together again: a whole container around contents that no longer agree.
+ *
+ *     struct damage *d = damage_open(bytes, n);
+ *     struct damage_notes notes;
+ *     struct tb_bytes hurt;
+ *     damage_make(d, other, seed, &hurt, &notes);
+ *
+ * It shares no code with the decoder.  Formats 4, 5 and 6 and .etl; an .etl is damaged by buffers only, because nothing in it numbers events.
+ */
+#ifndef DAMAGE_H
+#define DAMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "support/tb.h"
+
+struct damage;
+
+/* BYTES stay with the caller and must outlive it.  Aborts when they are not a whole recording. */
+struct damage *damage_open(const uint8_t *bytes, size_t n);
+void damage_free(struct damage *d);
+bool damage_is_etl(const struct damage *d);
+
+struct damage_notes {
+    char text[400];              /* what was done, for a complaint */
+    bool merged;                 /* blocks of OTHER are in it */
+};
+
+/*
+ * D with one to three damages that SEED draws, into RET (tb_free).  OTHER, a recording of the same container, lends blocks; it may be
+ * NULL.
+ */
+void damage_make(const struct damage *d, const struct damage *other, uint64_t seed, struct tb_bytes *ret, struct damage_notes *notes);
+
+/* D without damage, but taken apart and put together like all others. */
+void damage_none(const struct damage *d, struct tb_bytes *ret);
+
+#endif

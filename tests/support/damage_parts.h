@@ -1,0 +1,50 @@
+/*
+ * What damage.c damages, and damage_nettrace.c and damage_etl.c take apart and put together.
+ */
+#ifndef DAMAGE_PARTS_H
+#define DAMAGE_PARTS_H
+
+#include "support/damage.h"
+
+/* An event of a .nettrace, whatever its header looked like.  It is written with the long header. */
+struct damage_event {
+    uint32_t meta;               /* bit 31: not sorted */
+    uint32_t number, processor, stack, labels;
+    uint64_t thread, capture, ticks;
+    uint8_t activities[32];
+    const uint8_t *payload;
+    size_t payload_bytes;
+    uint32_t id;                 /* of the runtime provider, else 0 */
+};
+
+/* A block of a .nettrace, a buffer of an .etl. */
+struct damage_block {
+    const uint8_t *head;         /* .nettrace 4: framing up to the size of the body; else NULL */
+    size_t head_bytes;
+    uint32_t kind;               /* format 6: of the block; format 4: the first letter of its name */
+    const uint8_t *body;
+    size_t body_bytes;
+    bool fixed;                  /* header, trace object, end: stays where it is */
+    bool is_events;              /* EVENTS count, and not the body behind its header */
+    struct damage_event *events;
+    size_t event_count, event_cap;
+};
+
+struct damage {
+    unsigned format;             /* 4, 6, 0 = .etl */
+    struct damage_block *blocks;
+    size_t count, cap;
+};
+
+void damage_add_block(struct damage *d, const struct damage_block *b);
+void damage_add_event(struct damage_block *b, size_t at, const struct damage_event *e);
+
+void damage_split_nettrace(struct damage *d, const uint8_t *p, size_t n);
+void damage_join_nettrace(const struct damage *d, struct tb_bytes *ret);
+void damage_split_etl(struct damage *d, const uint8_t *p, size_t n);
+void damage_join_etl(const struct damage *d, struct tb_bytes *ret);
+
+/* Ends the program when the recording is not what it should be. */
+void damage_need(bool ok, const char *what);
+
+#endif
