@@ -1,0 +1,175 @@
+"""A copy of the working tree with a build of its own, in which one mutation after the other is built and tested."""
+import hashlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+# What scripts start besides the program itself.
+PROGRAMS = ("gcdumpc", "genheap", "nettrace2etl", "table_writer", "fail_calls")
+PAGES = ("manual",)
+SKIPPED = 77
+BUILD_SECONDS = 900
+
+
+class Broken(Exception):
+    """Does not compile, or cannot be copied."""
+
+
+def tracked_files(root):
+    """The working tree as it is, without what git ignores."""
+    r = subprocess.run(["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"], capture_output=True, text=True)
+    if r.returncode != 0:
+        raise Broken(f"{root} is no git repository")
+    return sorted(name for name in set(r.stdout.split("\0")) if name and os.path.lexists(os.path.join(root, name)))
+
+
+def read_bytes(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def digest_of(root, names):
+    digest = hashlib.sha256()
+    for name in names:
+        digest.update(name.encode() + b"\0" + hashlib.sha256(read_bytes(os.path.join(root, name))).digest())
+    return digest.hexdigest()[:16]
+
+
+def test_digests(root, names):
+    """A function of a test's name: what its result without a mutation depends on.  Other tests and texts are no part of that."""
+    def is_shared(name):
+        top = name.split("/")
+        return top[0] not in ("tests", "traces") and not name.startswith("tools/mutate/") and not name.endswith(".md") or \
+            top[0] == "tests" and (top[1] in ("support", "target", "CMakeLists.txt") or not os.path.basename(name).startswith(("test_", "sweep_", "fuzz_")) and
+                                   name.endswith((".py", ".c", ".h")))
+    shared = digest_of(root, [name for name in names if is_shared(name)])
+
+    def digest(test):
+        prefix = f"tests/{test.partition(':')[0]}."
+        return shared + digest_of(root, [name for name in names if name.startswith(prefix)])
+    return digest
+
+
+class Workshop:
+    def __init__(self, root, scratch, number, names):
+        self.root, self.names = root, names
+        self.shared = scratch                     # what all copies use together
+        self.folder = os.path.join(scratch, f"copy-{number}")
+        self.source = os.path.join(self.folder, "gcdumpc")
+        self.build_folder = os.path.join(self.folder, "build")
+        self.log = os.path.join(self.folder, "last.log")
+        self.tests = {}
+
+    # -- the copy
+
+    def copy(self):
+        """Only what differs is written, so that a build continues where the last one ended."""
+        os.makedirs(self.source, exist_ok=True)
+        wanted = set(self.names)
+        for name in self.names:
+            self._copy_file(name)
+        for folder, _, files in os.walk(self.source):
+            for file in files:
+                path = os.path.join(folder, file)
+                if os.path.relpath(path, self.source) not in wanted:
+                    os.unlink(path)
+        beside, link = os.path.join(self.root, "..", "shared"), os.path.join(self.folder, "shared")
+        if os.path.isdir(beside) and not os.path.lexists(link):
+            os.symlink(os.path.realpath(beside), link)       # some tests look for recordings beside the repository
+
+    def _copy_file(self, name):
+        old, new = os.path.join(self.root, name), os.path.join(self.source, name)
+        if os.path.isfile(new) and os.stat(old).st_mode == os.stat(new).st_mode and read_bytes(old) == read_bytes(new):
+            return
+        os.makedirs(os.path.dirname(new), exist_ok=True)
+        shutil.copyfile(old, new)
+        shutil.copymode(old, new)
+
+    def write(self, name, text):
+        with open(os.path.join(self.source, name), "w", encoding="utf-8") as f:
+            f.write(text)
+
+    # -- the build
+
+    def configure(self):
+        """Each time: a file that has come since, a new test among them, is known to nobody before."""
+        begun = os.path.exists(os.path.join(self.build_folder, "CMakeCache.txt"))
+        generator = ["-G", "Ninja"] if shutil.which("ninja") and not begun else []
+        # quick to compile, and with assertions
+        self._run_build(["cmake", *generator, "-S", self.source, "-B", self.build_folder, "-DCMAKE_BUILD_TYPE=Debug",
+                         "-DCMAKE_C_FLAGS_DEBUG=-O1", "-DGCDUMPC_HARDEN=OFF"])
+        self.read_tests()
+
+    def read_tests(self):
+        r = subprocess.run(["ctest", "--test-dir", self.build_folder, "--show-only=json-v1"], capture_output=True, text=True, check=True)
+        self.tests = {t["name"]: t for t in json.loads(r.stdout)["tests"]}
+
+    def build(self, tests, parallel=1):
+        targets = set()
+        for name in tests:
+            targets.update([name.split("/")[1]] if self.is_program(name) else PROGRAMS)
+            targets.update(PAGES if name.startswith("install/") else ())
+        self._run_build(["cmake", "--build", self.build_folder, "-j", str(parallel), "--target", *sorted(targets)])
+
+    def _run_build(self, command):
+        with open(self.log, "w", encoding="utf-8") as log:
+            r = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=BUILD_SECONDS)
+        if r.returncode != 0:
+            with open(self.log, encoding="utf-8", errors="replace") as log:
+                errors = [line for line in log.read().split("\n") if re.search(r"error|undefined", line, re.I)]
+            raise Broken(errors[0] if errors else f"cannot build, see {self.log}")
+
+    # -- the tests
+
+    def is_program(self, test):
+        return test.split("/")[0] in ("unit", "sweep", "fuzz")
+
+    def run(self, test, seconds, environment=None):
+        """What became of TEST, "" when it passed, and how long it took.  A part of a script is SCRIPT:CLASS.TEST."""
+        name, _, part = test.partition(":")
+        if "command" not in self.tests[name]:
+            self.read_tests()                    # ctest tells the command of a program only when it is there
+        properties = {p["name"]: p["value"] for p in self.tests[name].get("properties", [])}
+        env = dict(os.environ)
+        env.update(e.split("=", 1) for e in properties.get("ENVIRONMENT", []))
+        temp = tempfile.mkdtemp(prefix="mut")    # short: names of sockets are
+        os.chmod(temp, 0o1777)                   # some tests become another user
+        env.update(TMPDIR=temp, GCDUMPC_READERS=os.path.join(self.shared, "readers"),
+                   GCDUMPC_TEST_CACHE=os.path.join(self.shared, "heaplab"), **(environment or {}))
+        command = list(self.tests[name]["command"])
+        if not self.is_program(name):
+            command += ["-f"] + ([part] if part else [])     # the first failure is enough
+        begun = time.monotonic()
+        with open(self.log, "w", encoding="utf-8") as log:
+            p = subprocess.Popen(command, env=env, cwd=properties.get("WORKING_DIRECTORY", self.build_folder), start_new_session=True,
+                                 stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+            try:
+                how = verdict(p.wait(seconds))
+            except subprocess.TimeoutExpired:
+                how = "time limit"
+            finally:
+                end_group(p)
+        shutil.rmtree(temp, ignore_errors=True)
+        return how, time.monotonic() - begun
+
+
+def verdict(status):
+    if status == SKIPPED:
+        return "skipped"
+    if status < 0:
+        return signal.Signals(-status).name
+    return f"exit {status}" if status else ""
+
+
+def end_group(p):
+    """The test and what it may have left running: it is the leader of a group of its own."""
+    try:
+        os.killpg(p.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    p.wait()
