@@ -259,7 +259,7 @@ gcd_status nt_labels_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *
             kind = gcd_cur_u8(c);
             if ((kind & 0x7f) == 10)
                 version = gcd_cur_u8(c);
-            else if (!skip_label(c, kind & 0x7f))
+            else if (c->err == GCD_OK && !skip_label(c, kind & 0x7f))
                 return GCD_OK;           /* the rest of the block cannot be read */
         } while (c->err == GCD_OK && (kind & 0x80) == 0);
         if (c->err == GCD_OK)
