@@ -1,0 +1,745 @@
+/*
+ * What comes out of a heap walk, and when it is called complete: tables of cases at the edge of each condition.  Only what callers see: facts,
+ * verdict, roots, objects, references.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gcdumpc/gcdumpc.h>
+
+#include "support/check.h"
+#include "support/run.h"
+#include "support/tb.h"
+
+static struct tb t;
+static struct run r;
+static struct run_options how;
+
+static int setup(void **state)
+{
+    (void)state;
+    tb_init(&t, TB_V4, 8);
+    how = (struct run_options){ .check_references = true };
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    run_done(&r);
+    tb_done(&t);
+    return 0;
+}
+
+static void anew(enum tb_format format)
+{
+    run_done(&r);
+    tb_done(&t);
+    tb_init(&t, format, 8);
+    how = (struct run_options){ .check_references = true };
+}
+
+static void run(void)
+{
+    run_done(&r);
+    run_trace(t.out.p, t.out.n, &how, &r);
+    const char *wrong = run_check(&r);
+    if (wrong != NULL)
+        fail_msg("%s", wrong);
+}
+
+static bool because(enum gcd_reason_code code)
+{
+    for (size_t i = 0; i < r.verdict.reason_count; i++)
+        if (r.verdict.reasons[i].code == code)
+            return true;
+    return false;
+}
+
+/* An object of SIZE bytes that refers to itself. */
+static void small_walk(uint64_t size)
+{
+    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "Node" }));
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, size, 0x100, 1 }));
+    tb_edges(&t, TB_LIST(uint64_t, 0x1000));
+}
+
+/* ---- which GC ---- */
+
+/* Only a blocking, induced GC of generation 2 has walked a heap that somebody asked for. */
+static void kinds_of_gcs(void **state)
+{
+    (void)state;
+    for (uint32_t depth = 0; depth <= 3; depth++)
+        for (uint32_t reason = 0; reason <= 3; reason++)
+            for (uint32_t type = 0; type <= 2; type++) {
+                anew(TB_V4);
+                tb_gc_start_full(&t, 5, depth, reason, type);
+                small_walk(24);
+                tb_gc_end(&t, 5);
+                tb_close(&t);
+                run();
+                bool right = depth >= 2 && reason == 1 && type == 0;
+                assert_int_equal(r.verdict.complete, right);
+                assert_int_equal(because(GCD_REASON_NO_GC_START), !right);
+                assert_true(r.facts.gc_depth == depth && r.facts.gc_reason == reason && r.facts.gc_type == type && r.facts.gc_number == 5);
+                assert_true(r.facts.gc_start_seen && r.facts.gc_end_seen && r.facts.objects == 1);
+            }
+}
+
+/* Of several walks the first one of the right kind, or the first of all when there is none. */
+static void which_walk_is_taken(void **state)
+{
+    (void)state;
+    static const struct { const char *walks; uint64_t bytes; bool complete; } rows[] = {
+        { "r", 100, true }, { "or", 101, true }, { "ro", 100, true }, { "rr", 100, true }, { "oo", 100, false }, { "oor", 102, true },
+        { "orr", 101, true }, { "ooooooor", 107, true }, { "er", 101, true }, { "eo", 101, false }, { "oer", 102, true },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        anew(TB_V4);
+        for (uint32_t k = 0; rows[i].walks[k] != '\0'; k++) {
+            if (rows[i].walks[k] == 'o')
+                tb_gc_start_full(&t, k + 1, 2, 0, 0);
+            else
+                tb_gc_start(&t, k + 1);
+            if (rows[i].walks[k] != 'e')             /* empty */
+                small_walk(100 + k);
+            tb_gc_end(&t, k + 1);
+        }
+        tb_close(&t);
+        run();
+        assert_true(r.facts.bytes == rows[i].bytes && r.objects[0].size_bytes == rows[i].bytes);
+        assert_int_equal(r.verdict.complete, rows[i].complete);
+    }
+}
+
+/* By number and time, not by place. */
+static void the_start_that_belongs_to_a_walk(void **state)
+{
+    (void)state;
+    static const struct { uint32_t start, end; int64_t start_ns; bool found; } rows[] = {
+        { 5, 5, 10000, true }, { 5, 5, 10001, false }, { 5, 5, 9999, true }, { 4, 5, 9000, false }, { 5, 4, 9000, false },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (unsigned behind = 0; behind < 2; behind++) {
+            anew(TB_V4);
+            for (unsigned part = 0; part < 2; part++)
+                if (part == behind) {
+                    t.thread = 9;
+                    t.time_ns = rows[i].start_ns;
+                    tb_gc_start(&t, rows[i].start);
+                } else {
+                    t.thread = 8;
+                    t.time_ns = 10000;
+                    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 0 }));
+                    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "Node" }));
+                    tb_gc_end(&t, rows[i].end);
+                }
+            tb_close(&t);
+            run();
+            assert_int_equal(r.facts.gc_start_seen, rows[i].found);
+            assert_int_equal(r.verdict.complete, rows[i].found);
+            assert_true(r.facts.gc_start_ns == (rows[i].found ? rows[i].start_ns : 10000) && r.facts.gc_end_ns == 12000);
+        }
+}
+
+/* The number of heaps is that of the walk's own GC. */
+static void heaps_of_the_gc(void **state)
+{
+    (void)state;
+    for (unsigned where = 0; where < 5; where++) {
+        anew(TB_V4);
+        t.time_ns = 1000;
+        if (where == 0)
+            tb_heap_count(&t, 7);
+        t.time_ns = 2000;
+        tb_gc_start(&t, 1);
+        if (where == 1)
+            tb_heap_count(&t, 7);
+        small_walk(24);
+        if (where == 2)
+            tb_heap_count(&t, 7);
+        tb_gc_end(&t, 1);
+        int64_t ended = t.time_ns - 1000;
+        if (where >= 3) {
+            t.thread = 9;
+            t.time_ns = where == 3 ? ended : ended + 1;
+            tb_heap_count(&t, 7);
+        }
+        tb_close(&t);
+        run();
+        assert_int_equal(r.facts.gc_heaps, where == 0 || where == 4 ? 0 : 7);
+    }
+}
+
+/* ---- pauses ---- */
+
+static void mark(bool restart, uint64_t thread, int64_t time_ns)
+{
+    static const uint8_t payload[10] = { 1 };
+    t.thread = thread;
+    t.time_ns = time_ns;
+    tb_event(&t, TB_RUNTIME, restart ? 3 : 9, 1, payload, restart ? 2 : 10);
+}
+
+/* Of equal times the suspension is first, wherever it lies: a pause of no length is one. */
+static void pauses_of_no_length(void **state)
+{
+    (void)state;
+    for (unsigned order = 0; order < 2; order++) {
+        anew(TB_V4);
+        mark(order == 0, 7, 500);
+        mark(order == 1, 8, 500);
+        mark(false, 7, 700);
+        mark(true, 7, 900);
+        t.time_ns = 2000;
+        tb_gc_start(&t, 1);
+        small_walk(24);
+        tb_gc_end(&t, 1);
+        tb_close(&t);
+        run();
+        assert_true(r.facts.pauses == 2 && r.facts.pauses_ns == 200 && r.facts.pause_ns == 0);
+    }
+}
+
+/* A pause holds the GCs that begin at its first and at its last moment. */
+static void the_pause_of_the_walk(void **state)
+{
+    (void)state;
+    for (int64_t start = 4999; start <= 9001; start++) {
+        if (start == 5002)
+            start = 8999;
+        anew(TB_V4);
+        mark(false, 7, 5000);
+        mark(true, 7, 9000);
+        t.time_ns = start;
+        tb_gc_start(&t, 1);
+        small_walk(24);
+        tb_gc_end(&t, 1);
+        tb_close(&t);
+        run();
+        assert_true(r.facts.pause_ns == (start >= 5000 && start <= 9000 ? 4000 : 0) && r.facts.pauses_ns == 4000);
+    }
+}
+
+/* ---- what belongs to it ---- */
+
+static const struct gcd_dump *open_dump(struct gcd_input **ret_in)
+{
+    struct gcd_dump *d = NULL;
+    assert_int_equal(gcd_input_from_memory(t.out.p, t.out.n, NULL, ret_in, NULL), GCD_OK);
+    assert_int_equal(gcd_dump_open(*ret_in, NULL, &d, NULL), GCD_OK);
+    return d;
+}
+
+/* Sorted by key; of one key in the order of the events, also of several events. */
+static void dependent_handles_are_in_order(void **state)
+{
+    (void)state;
+    static const struct tb_dependent first[] = { { 0x3000, 0x1000 }, { 0x1000, 0x3000 }, { 0x2000, 0x1000 }, { 0x1000, 0x2000 } },
+                                     second[] = { { 0x1000, 0x1008 }, { 0x3000, 0x2000 }, { 0x800, 0x1000 }, { 0x2000, 0x800 } };
+    static const struct tb_dependent expected[] = { { 0x800, 0x1000 },  { 0x1000, 0x3000 }, { 0x1000, 0x2000 }, { 0x1000, 0x1008 },
+                                                    { 0x2000, 0x1000 }, { 0x2000, 0x800 },  { 0x3000, 0x1000 }, { 0x3000, 0x2000 } };
+    tb_gc_start(&t, 1);
+    small_walk(24);
+    tb_dependents(&t, first, 4);
+    tb_dependents(&t, second, 4);
+    tb_gc_end(&t, 1);
+    tb_close(&t);
+    struct gcd_input *in;
+    const struct gcd_dump *d = open_dump(&in);
+    assert_int_equal(gcd_dump_dependent_count(d), 8);
+    for (size_t i = 0; i < 8; i++)
+        assert_true(gcd_dump_dependent(d, i)->key == expected[i].key && gcd_dump_dependent(d, i)->value == expected[i].value);
+    gcd_dump_free((struct gcd_dump *)(uintptr_t)d);
+    gcd_input_free(in);
+}
+
+/* Ranges that come before the first object are those of the layout before the GC. */
+static void ranges_of_the_layout_after_the_gc(void **state)
+{
+    (void)state;
+    tb_gc_start(&t, 1);
+    tb_range(&t, 0, 0x9000, 1, 2);
+    tb_roots(&t, TB_LIST(struct tb_root, { .object = 0x1000, .kind = 2 }));
+    tb_range(&t, 1, 0x9100, 3, 4);
+    small_walk(24);
+    tb_range(&t, 2, 0x1000, 24, 64);
+    tb_range(&t, 4, 0x5000, 0x10, 0x20);
+    tb_gc_end(&t, 1);
+    tb_range(&t, 3, 0x9200, 5, 6);
+    tb_close(&t);
+    struct gcd_input *in;
+    const struct gcd_dump *d = open_dump(&in);
+    assert_int_equal(gcd_dump_range_count(d), 2);
+    const struct gcd_range *a = gcd_dump_range(d, 0), *b = gcd_dump_range(d, 1);
+    assert_true(a->generation == 2 && a->start == 0x1000 && a->used_bytes == 24 && a->reserved_bytes == 64);
+    assert_true(b->generation == 4 && b->start == 0x5000 && b->used_bytes == 0x10 && b->reserved_bytes == 0x20);
+    assert_int_equal(gcd_dump_facts(d)->ranges, 2);
+    gcd_dump_free((struct gcd_dump *)(uintptr_t)d);
+    gcd_input_free(in);
+}
+
+/* ---- what makes it incomplete ---- */
+
+/* An event of the walk that is too short to be read is one that is missing; names of modules and the like are not part of the walk. */
+static void events_that_are_too_short(void **state)
+{
+    (void)state;
+    static const struct { uint32_t id; size_t least; bool matters; } rows[] = {
+        { 1, 8, true },   { 2, 4, true },     { 15, 6, true },    { 16, 10, true },   { 17, 10, true },    { 18, 10, true },
+        { 19, 10, true }, { 36, 6, true },    { 38, 14, true },   { 37, 6, false },   { 152, 26, false },  { 154, 30, false },
+        { 187, 25, false }, { 205, 12, false }, { 3, 0, false },  { 9, 0, false },    { 4000, 0, false },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (unsigned outside = 0; outside < 2; outside++) {
+            static const uint8_t zeros[64];
+            if (rows[i].least == 0)
+                continue;
+            anew(TB_V4);
+            if (outside == 0)
+                tb_gc_start(&t, 1);
+            else
+                tb_event(&t, TB_RUNTIME, rows[i].id, 0, zeros, rows[i].least - 1);
+            if (outside == 1)
+                tb_gc_start(&t, 1);
+            small_walk(24);
+            if (outside == 0)
+                tb_event(&t, TB_RUNTIME, rows[i].id, 0, zeros, rows[i].least - 1);
+            tb_gc_end(&t, 1);
+            tb_close(&t);
+            run();
+            assert_int_equal(because(GCD_REASON_EVENTS_DAMAGED), rows[i].matters);
+            assert_true(r.facts.objects == 1 && (!rows[i].matters || !r.verdict.complete));
+            assert_true(r.objects_st == GCD_END && r.object_count == 1 && r.write_st == GCD_OK);
+        }
+}
+
+/* A record that is announced and not there, in each event with records. */
+static void records_that_are_not_there(void **state)
+{
+    (void)state;
+    static const struct { uint32_t id; size_t count_at, records; } rows[] = {
+        { 15, 0, 6 }, { 16, 4, 10 }, { 17, 4, 10 }, { 18, 4, 10 }, { 19, 4, 10 }, { 36, 0, 6 }, { 38, 0, 14 },
+    };
+    static const size_t sizes[] = { 31, 21, 24, 32, 12, 44, 30 };        /* of the smallest record */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t have = sizes[i] - 1; have <= sizes[i]; have++) {
+            uint8_t payload[128] = { 0 };
+            payload[rows[i].count_at] = 1;
+            anew(TB_V4);
+            tb_gc_start(&t, 1);
+            small_walk(24);
+            if (rows[i].id == 18 || rows[i].id == 19)
+                payload[0] = 1;                      /* the next number */
+            tb_event(&t, TB_RUNTIME, rows[i].id, 0, payload, rows[i].records + have);
+            tb_gc_end(&t, 1);
+            tb_close(&t);
+            run();
+            if (because(GCD_REASON_EVENTS_DAMAGED) != (have < sizes[i]))
+                fail_msg("event %u with %zu of %zu bytes", rows[i].id, have, sizes[i]);
+        }
+}
+
+/* Holes in the numbering of each kind, at its beginning, in the middle; the amount is the number of events. */
+static void holes_of_each_kind(void **state)
+{
+    (void)state;
+    static const enum gcd_reason_code codes[TB_BULKS] = {
+        [TB_ROOTS] = GCD_REASON_ROOT_EVENTS_MISSING, [TB_DEPENDENTS] = GCD_REASON_DEPENDENT_EVENTS_MISSING,
+        [TB_NODES] = GCD_REASON_NODE_EVENTS_MISSING, [TB_EDGES] = GCD_REASON_EDGE_EVENTS_MISSING,
+    };
+    for (unsigned kind = 0; kind < TB_BULKS; kind++)
+        for (unsigned at = 0; at < 3; at++) {
+            anew(TB_V4);
+            tb_gc_start(&t, 1);
+            tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "Node" }));
+            for (unsigned i = 0; i < 3; i++) {
+                if (i == at)
+                    t.index[kind] += 2 + i;
+                tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000 + 24 * i, 24, 0x100, 0 }));
+                tb_edges(&t, NULL, 0);
+                tb_roots(&t, TB_LIST(struct tb_root, { .object = 0x1000, .kind = 2 }));
+                tb_dependents(&t, TB_LIST(struct tb_dependent, { 0x1000, 0x1018 }));
+            }
+            tb_gc_end(&t, 1);
+            tb_close(&t);
+            run();
+            assert_false(r.verdict.complete);
+            for (unsigned other = 0; other < TB_BULKS; other++)
+                assert_int_equal(because(codes[other]), other == kind);
+            for (size_t i = 0; i < r.verdict.reason_count; i++)
+                if (r.verdict.reasons[i].code == codes[kind])
+                    assert_true(r.verdict.reasons[i].amount == 2 + at);
+        }
+}
+
+/* A count is exact when all that was lost is in the holes, and at least that when something else was lost, too. */
+static void losses_that_are_accounted_for(void **state)
+{
+    (void)state;
+    for (uint32_t more = 0; more < 2; more++) {
+        anew(TB_V4);
+        tb_gc_start(&t, 1);
+        small_walk(24);
+        t.index[TB_EDGES] += 2;
+        tb_lose(&t, 2 + more);
+        tb_edges(&t, TB_LIST(uint64_t, 0x1000));
+        tb_gc_end(&t, 1);
+        tb_close(&t);
+        run();
+        assert_false(r.verdict.complete);
+        assert_true(because(GCD_REASON_EVENTS_LOST) && because(GCD_REASON_EDGE_EVENTS_MISSING));
+        assert_int_equal(r.facts.objects_lost_exact, more == 0 && r.facts.objects_lost == 0);
+        assert_true(r.facts.trace.lost_events == 2 + more);
+    }
+}
+
+static void references_that_do_not_add_up(void **state)
+{
+    (void)state;
+    for (uint64_t declared = 1; declared <= 3; declared++) {
+        anew(TB_V4);
+        tb_gc_start(&t, 1);
+        tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "Node" }));
+        tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, declared }));
+        tb_edges(&t, TB_LIST(uint64_t, 0x1000, 0x1000));
+        tb_gc_end(&t, 1);
+        tb_close(&t);
+        run();
+        assert_int_equal(r.verdict.complete, declared == 2);
+        assert_int_equal(because(GCD_REASON_EDGES_UNBALANCED), declared != 2);
+        assert_true(r.facts.edges == 2 && r.facts.edges_declared == declared);
+        assert_int_equal(r.objects[0].targets, declared < 2 ? declared : 2);
+    }
+}
+
+/* ---- what the reasons say ---- */
+
+static void expect_reason(enum gcd_reason_code code, uint64_t amount, const char *text)
+{
+    run();
+    assert_false(r.verdict.complete);
+    for (size_t i = 0; i < r.verdict.reason_count; i++)
+        if (r.verdict.reasons[i].code == code) {
+            assert_string_equal(r.verdict.reasons[i].text, text);
+            assert_true(r.verdict.reasons[i].amount == amount);
+            return;
+        }
+    fail_msg("no reason: %s", text);
+}
+
+/* A walk, and events of other threads of which some are lost. */
+static void walk_with_losses(uint32_t first, uint32_t second, bool closed)
+{
+    anew(TB_V4);
+    tb_gc_start(&t, 1);
+    small_walk(24);
+    tb_gc_end(&t, 1);
+    for (unsigned i = 0; i < 2; i++) {
+        t.thread = 20 + i;
+        tb_event(&t, "Mine", 1, 0, "x", 1);
+        tb_lose(&t, i == 0 ? first : second);
+        tb_event(&t, "Mine", 1, 0, "x", 1);
+    }
+    if (closed)
+        tb_close(&t);
+    else
+        tb_end(&t);
+}
+
+static void texts_about_lost_events(void **state)
+{
+    (void)state;
+    walk_with_losses(1, 0, true);
+    expect_reason(GCD_REASON_EVENTS_LOST, 1, "1 event of 1 thread were lost in the target");
+    walk_with_losses(2, 3, true);
+    expect_reason(GCD_REASON_EVENTS_LOST, 5, "5 events of 2 threads were lost in the target");
+    walk_with_losses(2, 0, false);
+    expect_reason(GCD_REASON_EVENTS_LOST, 2, "at least 2 events of 1 thread were lost in the target");
+    assert_false(because(GCD_REASON_LOSS_UNVERIFIED));
+    walk_with_losses(0, 0, false);
+    expect_reason(GCD_REASON_LOSS_UNVERIFIED, 0, "the final count of events is missing, so lost events cannot be ruled out");
+    walk_with_losses(0, (uint32_t)-2, true);
+    expect_reason(GCD_REASON_LOSS_UNVERIFIED, 1, "event numbers step back, so lost events cannot be ruled out");
+    anew(TB_V3);
+    tb_gc_start(&t, 1);
+    small_walk(24);
+    tb_gc_end(&t, 1);
+    tb_close(&t);
+    expect_reason(GCD_REASON_LOSS_UNVERIFIED, 0, "this format has no sequence numbers, so lost events cannot be seen");
+}
+
+static void texts_about_what_was_not_read(void **state)
+{
+    (void)state;
+    for (unsigned n = 1; n <= 2; n++) {
+        anew(TB_V4);
+        tb_gc_start(&t, 1);
+        small_walk(24);
+        for (unsigned i = 0; i < n; i++)
+            tb_event(&t, TB_RUNTIME, 36, 0, "", 0);
+        tb_gc_end(&t, 1);
+        for (unsigned i = 0; i < n; i++)
+            tb_event_by_meta(&t, 99, "x", 1);
+        tb_close(&t);
+        expect_reason(GCD_REASON_EVENTS_DAMAGED, n, n == 1 ? "1 heap event could not be decoded" : "2 heap events could not be decoded");
+        expect_reason(GCD_REASON_EVENTS_UNKNOWN, n, n == 1 ? "1 event have no description" : "2 events have no description");
+        anew(TB_V4);
+        tb_gc_start(&t, 1);
+        tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 0 }, { 0x1018, 24, 0x100, 0 }, { 0x1030, 24, 0x100 + n - 1, 0 }));
+        tb_gc_end(&t, 1);
+        tb_close(&t);
+        expect_reason(GCD_REASON_TYPES_UNDESCRIBED, n, n == 1 ? "1 type of 3 objects has no description and no name" :
+                      "2 types of 3 objects have no description and no name");
+    }
+    anew(TB_V4);
+    tb_gc_start(&t, 1);
+    small_walk(24);
+    tb_gc_end(&t, 1);
+    tb_close(&t);
+    t.out.n--;
+    char text[80];
+    (void)snprintf(text, sizeof text, "the recording ends early, at byte %zu", t.out.n);
+    expect_reason(GCD_REASON_TRACE_TRUNCATED, t.out.n, text);
+}
+
+static void names_and_modules_have_limits(void **state)
+{
+    (void)state;
+    static const struct gcd_limits text = { .text_bytes = 40 }, types = { .types = 2 };
+    for (unsigned kind = 0; kind < 4; kind++) {
+        anew(TB_V4);
+        tb_gc_start(&t, 1);
+        small_walk(24);
+        tb_gc_end(&t, 1);
+        for (uint64_t i = 0; i < 2 + kind % 2; i++)
+            tb_module(&t, 0x500 + i, kind < 2 ? "0123456789.dll" : "m");
+        tb_close(&t);
+        how.limits = kind < 2 ? &text : &types;
+        run_trace(t.out.p, t.out.n, &how, &r);
+        assert_int_equal(r.st, kind % 2 == 0 ? GCD_OK : GCD_E_LIMIT);
+        assert_true(kind % 2 == 0 || strstr(r.err.msg, kind == 1 ? "names in the trace" : "2 modules") != NULL);
+    }
+}
+
+/* ---- who it is ---- */
+
+static void expect_process(const char *command_line, const char *os, const char *arch, const char *runtime, const char *name)
+{
+    struct gcd_input *in;
+    const struct gcd_dump *d = open_dump(&in);
+    const struct gcd_dump_facts *f = gcd_dump_facts(d);
+    assert_string_equal(f->command_line, command_line);
+    assert_string_equal(f->os, os);
+    assert_string_equal(f->arch, arch);
+    assert_string_equal(f->runtime_version, runtime);
+    assert_string_equal(f->process_name, name);
+    gcd_dump_free((struct gcd_dump *)(uintptr_t)d);
+    gcd_input_free(in);
+}
+
+/* The process says more than its runtime, in whatever order they come; what is missing changes nothing. */
+static void what_the_process_says(void **state)
+{
+    (void)state;
+    for (unsigned order = 0; order < 4; order++) {
+        anew(TB_V4);
+        tb_gc_start(&t, 1);
+        small_walk(24);
+        tb_gc_end(&t, 1);
+        if (order == 0 || order == 2)
+            tb_runtime_info(&t, 9, 8, 7, "/opt/runtime says");
+        if (order > 0)
+            tb_process_info(&t, "p", "L", "6");
+        if (order == 3) {
+            tb_runtime_info(&t, 65535, 1, 65535, "/opt/runtime says");
+            tb_process_info(&t, "", "", "");
+        }
+        tb_close(&t);
+        if (order == 0)
+            expect_process("/opt/runtime says", "", "", "9.8.7", "runtime");
+        else
+            expect_process("p", "L", "6", order == 1 ? "" : order == 2 ? "9.8.7" : "65535.1.65535", "p");
+    }
+    anew(TB_V4);
+    tb_gc_start(&t, 1);
+    small_walk(24);
+    tb_gc_end(&t, 1);
+    tb_runtime_info(&t, 1, 2, 3, NULL);                      /* no command line at all */
+    struct tb_bytes b = { NULL, 0, 0 };
+    tb_utf16z(&b, "line");
+    tb_utf16z(&b, "os");
+    tb_event(&t, TB_EVENTPIPE, 1, 1, b.p, b.n);              /* nothing about the machine */
+    tb_event(&t, TB_EVENTPIPE, 2, 1, b.p, b.n);              /* another event */
+    tb_free(&b);
+    tb_close(&t);
+    expect_process("line", "os", "", "1.2.3", "line");
+}
+
+static void names_of_processes(void **state)
+{
+    (void)state;
+    static const struct { const char *line, *name; } rows[] = {
+        { "", "" },                                   { "   ", "" },                          { "a", "a" },
+        { "/usr/bin/app", "app" },                    { "/usr/bin/app --x /y.dll", "app" },   { "C:\\A B\\app.exe", "A" },
+        { "\"C:\\A B\\app.exe\" -x", "app" },         { "\"C:\\A B\\app.exe", "app" },    { "app.EXE", "app.EXE" },
+        { ".exe", ".exe" },                           { "x.exe", "x" },                       { "dotnet", "dotnet" },
+        { "dotnet app.dll", "app" },                  { "dotnet exec /srv/my.app.dll --x b.dll", "my.app" }, { "dotnet run", "dotnet" },
+        { "dotnet \"C:\\A B\\c.dll\" d.dll", "c" },   { "C:\\dotnet.exe x.dll", "x" },    { "/usr/bin/dotnet .dll y.dll", "y" },
+        { "dotnets app.dll", "dotnets" },             { "Dotnet app.dll", "Dotnet" },         { "  dotnet   app.dll  ", "app" },
+        { "dir/", "" },                               { "\"\" x", "" },                       { "dotnet app.dllx", "dotnet" },
+        { "dotnet \"a.dll", "a" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        anew(TB_V4);
+        tb_gc_start(&t, 1);
+        small_walk(24);
+        tb_gc_end(&t, 1);
+        tb_process_info(&t, rows[i].line, "", "");
+        tb_close(&t);
+        struct gcd_input *in;
+        const struct gcd_dump *d = open_dump(&in);
+        if (strcmp(gcd_dump_facts(d)->process_name, rows[i].name) != 0)
+            fail_msg("%s: %s", rows[i].line, gcd_dump_facts(d)->process_name);
+        gcd_dump_free((struct gcd_dump *)(uintptr_t)d);
+        gcd_input_free(in);
+    }
+}
+
+/* ---- which process ---- */
+
+static void walk_of(uint32_t process, uint32_t reason, uint64_t size)
+{
+    t.process = process;
+    t.thread = process;
+    tb_gc_start_full(&t, 1, 2, reason, 0);
+    small_walk(size);
+    tb_gc_end(&t, 1);
+    tb_flush(&t);
+}
+
+/* The first one with a walk that was asked for, else the first one with any. */
+static void which_process_is_taken(void **state)
+{
+    (void)state;
+    static const struct { uint32_t reasons[3]; unsigned taken; bool complete; } rows[] = {
+        { { 1, 1, 1 }, 0, true }, { { 0, 1, 1 }, 1, true }, { { 0, 0, 1 }, 2, true }, { { 1, 0, 1 }, 0, true }, { { 0, 0, 0 }, 0, false },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        anew(TB_V6);
+        for (uint32_t k = 0; k < 3; k++)
+            walk_of(100 + k, rows[i].reasons[k], 24 + 8 * k);
+        tb_close(&t);
+        run();
+        assert_true(r.facts.process == 100 + rows[i].taken && r.facts.bytes == 24 + 8 * rows[i].taken && r.facts.processes_ignored == 2);
+        assert_int_equal(r.verdict.complete, rows[i].complete);
+    }
+}
+
+static void processes_by_name_and_number(void **state)
+{
+    (void)state;
+    static const char *const lines[] = { "/opt/one --x", "dotnet /srv/two.dll", "C:\\three.exe" };
+    anew(TB_V6);
+    for (uint32_t k = 0; k < 3; k++) {
+        walk_of(100 + k, k != 0, 24 + 8 * k);
+        tb_process_info(&t, lines[k], "", "");
+        tb_flush(&t);
+    }
+    tb_close(&t);
+    static const struct { uint64_t process; const char *name; unsigned dump; gcd_status st; uint64_t taken; } rows[] = {
+        { 0, NULL, 0, GCD_OK, 101 },   { 0, "one", 0, GCD_OK, 100 },           { 0, "two", 0, GCD_OK, 101 },  { 0, "three", 0, GCD_OK, 102 },
+        { 102, NULL, 0, GCD_OK, 102 }, { 100, "one", 0, GCD_OK, 100 },         { 100, "two", 0, GCD_E_NOT_FOUND, 0 },
+        { 0, "four", 0, GCD_E_NOT_FOUND, 0 }, { 7, NULL, 0, GCD_E_NOT_FOUND, 0 }, { 0, "two", 2, GCD_E_NOT_FOUND, 0 }, { 0, "two", 1, GCD_OK, 101 },
+        { 0, "tw", 0, GCD_E_NOT_FOUND, 0 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gcd_input *in;
+        struct gcd_dump *d = NULL;
+        struct gcd_error err = GCD_ERROR_INIT;
+        struct gcd_dump_options o = { .process = rows[i].process, .process_name = rows[i].name, .dump_number = rows[i].dump };
+        assert_int_equal(gcd_input_from_memory(t.out.p, t.out.n, NULL, &in, NULL), GCD_OK);
+        assert_int_equal(gcd_dump_open(in, &o, &d, &err), rows[i].st);
+        if (d != NULL) {
+            assert_true(gcd_dump_facts(d)->process == rows[i].taken);
+            assert_int_equal(gcd_dump_process_count(d), rows[i].process == 0 ? 3 : 1);
+            for (size_t k = 0; k < gcd_dump_process_count(d); k++) {
+                const struct gcd_dump_process *p = gcd_dump_process(d, k);
+                static const char *const names[] = { "one", "two", "three" };
+                assert_true(p->dumps == 1 && p->chosen == (p->process == rows[i].taken));
+                assert_string_equal(p->name, names[p->process - 100]);
+            }
+        }
+        gcd_dump_free(d);
+        gcd_input_free(in);
+    }
+}
+
+/* ---- the second reading ---- */
+
+static const uint8_t *find(const void *needle, size_t n, size_t nth)
+{
+    for (size_t i = 0; i + n <= t.out.n; i++)
+        if (memcmp(t.out.p + i, needle, n) == 0 && nth-- == 0)
+            return t.out.p + i;
+    fail_msg("not found");
+    return NULL;
+}
+
+/* An event of either kind that holds less than when it was counted. */
+static void an_input_that_says_less_than_before(void **state)
+{
+    (void)state;
+    for (unsigned kind = 0; kind < 2; kind++)
+        for (unsigned change = 0; change < 2; change++) {
+            struct gcd_input *in;
+            struct gcd_dump *d = NULL;
+            struct gcd_objects *o;
+            struct gcd_object object;
+            struct gcd_error err = GCD_ERROR_INIT;
+            const uint64_t *targets;
+            size_t n;
+            anew(TB_V4);
+            tb_gc_start(&t, 1);
+            tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "Node" }));
+            for (uint64_t i = 0; i < 4; i++) {
+                tb_nodes(&t, TB_LIST(struct tb_node, { 0xabcd00 + 24 * i, 24, 0x100, 1 }));
+                tb_edges(&t, TB_LIST(uint64_t, 0xabcd00 + 24 * i));
+            }
+            tb_gc_end(&t, 1);
+            tb_close(&t);
+            assert_int_equal(gcd_input_from_memory(t.out.p, t.out.n, NULL, &in, NULL), GCD_OK);
+            assert_int_equal(gcd_dump_open(in, NULL, &d, NULL), GCD_OK);
+            assert_true(gcd_dump_verdict(d)->complete);
+            if (change == 1) {           /* the count of the last event, in front of its only record */
+                uint64_t last = 0xabcd00 + 72;
+                uint8_t *at = (uint8_t *)(uintptr_t)find(&last, 8, kind);
+                assert_memory_equal(at - 10, "\x03\0\0\0\x01\0\0\0\0\0", 10);
+                at[-6] = 0;
+            }
+            assert_int_equal(gcd_objects_new(d, &o, &err), GCD_OK);
+            gcd_status st;
+            while ((st = gcd_objects_next(o, &object, &err)) == GCD_OK)
+                while (gcd_objects_edges(o, &targets, &n, &err) == GCD_OK)
+                    ;
+            assert_int_equal(st, change == 0 ? GCD_END : GCD_E_FORMAT);
+            gcd_objects_free(o);
+            gcd_dump_free(d);
+            gcd_input_free(in);
+        }
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(kinds_of_gcs), TEST(which_walk_is_taken), TEST(the_start_that_belongs_to_a_walk), TEST(heaps_of_the_gc), TEST(pauses_of_no_length),
+        TEST(the_pause_of_the_walk), TEST(dependent_handles_are_in_order), TEST(ranges_of_the_layout_after_the_gc), TEST(events_that_are_too_short),
+        TEST(records_that_are_not_there), TEST(holes_of_each_kind), TEST(losses_that_are_accounted_for), TEST(references_that_do_not_add_up),
+        TEST(texts_about_lost_events), TEST(texts_about_what_was_not_read), TEST(names_and_modules_have_limits), TEST(what_the_process_says),
+        TEST(names_of_processes), TEST(which_process_is_taken), TEST(processes_by_name_and_number), TEST(an_input_that_says_less_than_before),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
