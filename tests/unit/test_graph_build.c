@@ -1,0 +1,376 @@
+/*
+ * The builder of graphs at its limits, and what a graph says of roots; tables of cases at the edge of each condition.
+ */
+#include "support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <gcdumpc/graph.h>
+#include <gcdumpc/writer.h>
+
+#include "graph/graph_build.h"
+#include "graph/graph_impl.h"
+
+static struct gcd_error err = GCD_ERROR_INIT;
+
+static struct gcd_build *new_build(const struct gcd_graph_options *options)
+{
+    struct gcd_build *b;
+    uint32_t type;
+    struct gcd_type t = { .name = "A", .module_path = "" };
+    assert_int_equal(gcd_build_new(options, &b, &err), GCD_OK);
+    assert_int_equal(gcd_build_type(b, &t, &type, &err), GCD_OK);
+    return b;
+}
+
+static struct gcd_graph *seal(struct gcd_build *b)
+{
+    struct gcd_graph *g = NULL;
+    assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
+    return g;
+}
+
+static void put_nodes(struct gcd_build *b, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        assert_int_equal(gcd_build_node(b, 0x10000 + 8 * (uint64_t)i, 0, 8, &err), GCD_OK);
+}
+
+/* ---- threads that resolve references while the array of references moves ---- */
+
+#define BIG_BLOCK ((size_t)64 << 10)
+
+/* Large blocks always move; what was there before is lost, but stays until the end, so that who still writes to it does no other harm. */
+static void *graveyard[4096];
+static size_t graves;
+
+static void *moving_resize(void *ctx, void *old, size_t old_bytes, size_t bytes)
+{
+    (void)ctx;
+    if (bytes == 0) {
+        free(old);
+        return NULL;
+    }
+    if (old == NULL || old_bytes < BIG_BLOCK)
+        return realloc(old, bytes);
+    void *p = malloc(bytes);
+    assert_non_null(p);
+    memcpy(p, old, old_bytes < bytes ? old_bytes : bytes);
+    (void)nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
+    memset(old, 0xdd, old_bytes);
+    assert_true(graves < sizeof graveyard / sizeof *graveyard);
+    graveyard[graves++] = old;
+    return p;
+}
+
+/* Each call hands over a whole piece of work, and the next one wants the array to grow. */
+static void references_survive_that_they_are_moved(void **state)
+{
+    (void)state;
+    enum { NODES = 50000, PIECE = 16384, PIECES = 60 };
+    static uint64_t targets[PIECE];
+    struct gcd_alloc moving = { .resize = moving_resize };
+    struct gcd_build *b = new_build(&(struct gcd_graph_options){ .alloc = &moving, .threads = 4 });
+    put_nodes(b, NODES);
+    assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
+    assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
+    for (uint64_t piece = 0; piece < PIECES; piece++) {
+        for (uint64_t i = 0; i < PIECE; i++)
+            targets[i] = 0x10000 + 8 * ((piece * PIECE + i) * 7919 % NODES);
+        assert_int_equal(gcd_build_edges(b, targets, PIECE, &err), GCD_OK);
+    }
+    struct gcd_graph *g = seal(b);
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(g, 0, &n);
+    assert_int_equal(n, (size_t)PIECES * PIECE);
+    for (uint64_t i = 0; i < n; i++)
+        assert_int_equal(edges[i], i * 7919 % NODES);
+    gcd_graph_free(g);
+    while (graves > 0)
+        free(graveyard[--graves]);
+}
+
+/* References by address and by number one after the other: those before must be resolved. */
+static void references_by_address_and_by_number(void **state)
+{
+    (void)state;
+    struct gcd_build *b = new_build(NULL);
+    put_nodes(b, 10);
+    assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
+    assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
+    for (uint32_t i = 0; i < 10; i++) {
+        uint64_t address = 0x10000 + 8 * (uint64_t)i;
+        assert_int_equal(gcd_build_edges(b, &address, 1, &err), GCD_OK);
+        assert_int_equal(gcd_build_edge_nodes(b, &(uint32_t){ 9 - i }, 1, &err), GCD_OK);
+    }
+    struct gcd_graph *g = seal(b);
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(g, 0, &n);
+    assert_int_equal(n, 20);
+    for (uint32_t i = 0; i < 10; i++)
+        assert_true(edges[2 * i] == i && edges[2 * i + 1] == 9 - i);
+    gcd_graph_free(g);
+}
+
+/* ---- limits ---- */
+
+static void limits_of_a_graph(void **state)
+{
+    (void)state;
+    enum { TYPES, OBJECTS, ROOTS, DEPENDENTS, RANGES, TEXT, KINDS };
+    for (unsigned kind = 0; kind < KINDS; kind++) {
+        struct gcd_limits limits = { .types = 0 };
+        uint64_t *limit = kind == TYPES ? &limits.types : kind == OBJECTS ? &limits.objects : kind == TEXT ? &limits.text_bytes : &limits.roots;
+        *limit = kind == TEXT ? 17 : 3;
+        struct gcd_build *b = new_build(&(struct gcd_graph_options){ .limits = &limits });
+        if (kind != OBJECTS)
+            put_nodes(b, 5);
+        gcd_status st = GCD_OK;
+        unsigned put = 0;
+        for (; put < 20 && st == GCD_OK; put++) {
+            uint32_t number;
+            const char *text;
+            struct gcd_type type = { .name = "B", .module_path = "" };
+            struct gcd_graph_root root = { .node = 1, .kind = GCD_ROOT_STACK };
+            st = kind == TYPES ? gcd_build_type(b, &type, &number, &err) : kind == OBJECTS ? gcd_build_node(b, 0x1000 + 8 * put, 0, 8, &err) :
+                 kind == ROOTS ? gcd_build_root(b, &root, &err) : kind == DEPENDENTS ? gcd_build_dependent(b, 0, 1, &err) :
+                 kind == RANGES ? gcd_build_range(b, &(struct gcd_range){ .start = 8 }, &err) : gcd_build_text(b, "1234", 4, &text, &err);
+        }
+        assert_int_equal(st, GCD_E_LIMIT);
+        assert_int_equal(put, kind == TYPES ? 3 : kind == TEXT ? 5 : 4);     /* the first type and its name were there before */
+        gcd_build_free(b);
+    }
+}
+
+static void sizes_around_32_bits(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[] = { 0, 1, UINT32_MAX - 1, UINT32_MAX, UINT64_C(1) << 32, (UINT64_C(1) << 32) + 1, UINT64_MAX - 1, UINT64_MAX, 7,
+                                      UINT32_MAX };
+    const uint32_t n = sizeof sizes / sizeof *sizes;
+    struct gcd_build *b = new_build(NULL);
+    for (uint32_t i = 0; i < n; i++)
+        assert_int_equal(gcd_build_node(b, 0x1000 + 8 * i, 0, sizes[i], &err), GCD_OK);
+    struct gcd_graph *g = seal(b);
+    for (uint32_t i = 0; i < n; i++)
+        assert_true(gcd_graph_node_size(g, i) == sizes[i]);
+    assert_true(gcd_graph_facts(g)->bytes == UINT64_MAX && gcd_graph_type(g, 0)->bytes == UINT64_MAX);
+    gcd_graph_free(g);
+}
+
+/* What a reader may claim, and what it may not. */
+static void records_that_lead_nowhere(void **state)
+{
+    (void)state;
+    struct gcd_build *b = new_build(NULL);
+    put_nodes(b, 3);
+    const struct { struct gcd_graph_root root; gcd_status st; } roots[] = {
+        { { .node = 2, .kind = GCD_ROOT_COM }, GCD_OK },
+        { { .node = 3, .kind = GCD_ROOT_STACK }, GCD_E_FORMAT },
+        { { .node = 0, .kind = GCD_ROOT_COM + 1 }, GCD_E_FORMAT },
+        { { .node = 0, .kind = GCD_ROOT_STATIC, .type = 0 }, GCD_OK },
+        { { .node = 0, .kind = GCD_ROOT_STATIC, .type = 1 }, GCD_E_FORMAT },
+        { { .node = GCD_NODE_NONE, .kind = GCD_ROOT_STACK }, GCD_OK },
+    };
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
+        assert_int_equal(gcd_build_root(b, &roots[i].root, &err), roots[i].st);
+    const struct { uint32_t key, value; gcd_status st; } handles[] = {
+        { 2, 2, GCD_OK }, { 3, 0, GCD_E_FORMAT }, { 0, 3, GCD_E_FORMAT }, { GCD_NODE_NONE, 0, GCD_OK }, { 0, GCD_NODE_NONE, GCD_OK },
+    };
+    for (size_t i = 0; i < sizeof handles / sizeof *handles; i++)
+        assert_int_equal(gcd_build_dependent(b, handles[i].key, handles[i].value, &err), handles[i].st);
+    assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
+    assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
+    assert_int_equal(gcd_build_edge_nodes(b, &(uint32_t){ 2 }, 1, &err), GCD_OK);
+    assert_int_equal(gcd_build_edge_nodes(b, &(uint32_t){ 3 }, 1, &err), GCD_E_FORMAT);
+    struct gcd_graph *g = seal(b);
+    assert_true(gcd_graph_root_count(g) == 2 && gcd_graph_notes(g)->roots_dangling == 1);
+    assert_true(gcd_graph_dependent_count(g) == 1 && gcd_graph_notes(g)->dependents_dropped == 2);
+    gcd_graph_free(g);
+    struct gcd_type none = { .name = "", .module_path = "" };
+    uint32_t type;
+    b = new_build(NULL);
+    assert_int_equal(gcd_build_type(b, &none, &type, &err), GCD_OK);
+    assert_int_equal(gcd_build_node(b, 8, 1, 0, &err), GCD_OK);
+    assert_int_equal(gcd_build_node(b, 16, 2, 0, &err), GCD_E_FORMAT);
+    assert_int_equal(gcd_build_node(b, 0, 0, 0, &err), GCD_E_ARG);           /* some have an address, some have none */
+    gcd_build_free(b);
+}
+
+/* Nothing is known of it, and nothing is NULL. */
+static void a_graph_that_nobody_described(void **state)
+{
+    (void)state;
+    struct gcd_build *b = new_build(NULL);
+    const char *text = NULL;
+    assert_int_equal(gcd_build_text(b, "", 0, &text, &err), GCD_OK);
+    assert_string_equal(text, "");
+    struct gcd_graph *g = seal(b);
+    const struct gcd_dump_facts *f = gcd_graph_facts(g);
+    const char *const texts[] = { f->process_name, f->command_line, f->os, f->arch, f->runtime_version, f->trace.container };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        assert_string_equal(texts[i], "");
+    assert_true(f->trace.start_unix_ms == INT64_MIN && f->objects == 0 && gcd_graph_unknown(g) == GCD_NODE_NONE);
+    assert_string_equal(gcd_graph_type(g, 0)->name, "A");
+    gcd_graph_free(g);
+}
+
+/* Addresses are kept as distances from the first one of a run, which ends where they step back, are odd or too far away. */
+static void runs_of_addresses(void **state)
+{
+    (void)state;
+    static const uint64_t far = UINT64_C(0x3fffffffc);       /* 4 * UINT32_MAX */
+    static const uint64_t places[] = { 0x1000, 0x1004, 0x1000 + far, 0x1004 + far, 0x2000, 0x2002, 0x2006, 0x1ffe };
+    struct gcd_build *b = new_build(NULL);
+    for (size_t i = 0; i < 8; i++)
+        assert_int_equal(gcd_build_node(b, places[i], 0, 8, &err), GCD_OK);
+    struct gcd_graph *g = seal(b);
+    for (uint32_t i = 0; i < 8; i++)
+        assert_true(gcd_graph_node_address(g, i) == places[i] && gcd_graph_find(g, places[i]) == i);
+    assert_int_equal(g->run_count, 5);
+    gcd_graph_free(g);
+    b = new_build(NULL);
+    put_nodes(b, 100000);
+    g = seal(b);
+    assert_int_equal(g->run_count, 1);
+    assert_true(gcd_graph_memory(g) < 100000 * 24);
+    gcd_graph_free(g);
+}
+
+/* ---- roots ---- */
+
+static enum gcd_root_group expected_group(unsigned kind, uint32_t flags)
+{
+    if (flags & 2)
+        return GCD_GROUP_WEAK;
+    switch (kind) {
+    case GCD_ROOT_STATIC: return GCD_GROUP_STATICS;
+    case GCD_ROOT_STACK: return GCD_GROUP_LOCALS;
+    case GCD_ROOT_COM: return GCD_GROUP_REFCOUNTED;
+    case GCD_ROOT_FINALIZER: return flags & 8 ? GCD_GROUP_REFCOUNTED : GCD_GROUP_FINALIZER;
+    case GCD_ROOT_HANDLE: return flags & 8 ? GCD_GROUP_REFCOUNTED : flags & 1 ? GCD_GROUP_PINNED_HANDLES : GCD_GROUP_STRONG_HANDLES;
+    default: return flags & 8 ? GCD_GROUP_REFCOUNTED : GCD_GROUP_OTHER;
+    }
+}
+
+static void groups_and_counts_of_roots(void **state)
+{
+    (void)state;
+    struct gcd_build *b = new_build(NULL);
+    put_nodes(b, 2);
+    for (unsigned kind = 0; kind < GCD_ROOT_ALL_KINDS; kind++)
+        for (uint32_t flags = 0; flags < 32; flags++) {
+            struct gcd_graph_root r = { .node = flags & 1, .kind = kind, .flags = flags, .id = 100 * kind + flags };
+            assert_int_equal(gcd_build_root(b, &r, &err), GCD_OK);
+        }
+    struct gcd_graph *g = seal(b);
+    size_t i = 0;
+    for (unsigned kind = 0; kind < GCD_ROOT_ALL_KINDS; kind++)
+        for (uint32_t flags = 0; flags < 32; flags++, i++) {
+            const struct gcd_graph_root *r = gcd_graph_root(g, i);
+            assert_true(r->kind == kind && r->flags == flags && r->id == 100 * kind + flags && r->node == (flags & 1));
+            assert_int_equal(gcd_graph_root_group(r), expected_group(kind, flags));
+        }
+    const struct gcd_dump_facts *f = gcd_graph_facts(g);
+    for (unsigned kind = 0; kind < GCD_ROOT_KINDS; kind++)
+        assert_int_equal(f->roots[kind], 32);
+    assert_true(f->statics == 32 && f->ccws == 32 && f->weak_roots == 16 * GCD_ROOT_KINDS && f->pinned_roots == 16 * GCD_ROOT_KINDS);
+    gcd_graph_free(g);
+}
+
+/* Of one key in the order in which they came. */
+static void dependent_handles_are_sorted(void **state)
+{
+    (void)state;
+    struct gcd_build *b = new_build(NULL);
+    put_nodes(b, 100);
+    for (uint32_t i = 0; i < 1000; i++)
+        assert_int_equal(gcd_build_dependent(b, i * 37 % 10 * 10, i / 10, &err), GCD_OK);
+    struct gcd_graph *g = seal(b);
+    for (uint32_t i = 0; i < 1000; i++)
+        assert_true(gcd_graph_dependent(g, i)->key == i / 100 * 10 && gcd_graph_dependent(g, i)->value == i % 100);
+    assert_int_equal(gcd_graph_facts(g)->dependent_handles, 1000);
+    gcd_graph_free(g);
+}
+
+/* References that dangle are taken out of the others, also where a block of 4096 objects ends. */
+static void holes_at_the_ends_of_blocks(void **state)
+{
+    (void)state;
+    static const uint32_t counts[] = { 1, 4095, 4096, 4097, 8192, 8193 };
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+        for (uint32_t every = 1; every <= 3; every++) {
+            struct gcd_build *b = new_build(NULL);
+            uint64_t dangling = 0;
+            put_nodes(b, counts[c]);
+            assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
+            for (uint32_t i = 0; i < counts[c]; i++) {
+                assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
+                for (uint32_t k = 0; k < i % 4; k++) {
+                    uint64_t to = (i + k) % every == 0 ? 0x10000 + 8 * (uint64_t)((i + k) % counts[c]) : 4;
+                    dangling += to == 4;
+                    assert_int_equal(gcd_build_edges(b, &to, 1, &err), GCD_OK);
+                }
+            }
+            struct gcd_graph *g = seal(b);
+            for (uint32_t i = 0; i < counts[c]; i++) {
+                size_t n, at = 0;
+                const uint32_t *edges = gcd_graph_node_edges(g, i, &n);
+                for (uint32_t k = 0; k < i % 4; k++)
+                    if ((i + k) % every == 0) {
+                        assert_true(at < n);
+                        assert_int_equal(edges[at++], (i + k) % counts[c]);
+                    }
+                assert_int_equal(n, at);
+            }
+            assert_true(gcd_graph_notes(g)->edges_dangling == dangling);
+            gcd_graph_free(g);
+        }
+}
+
+/* ---- more than a format can hold ---- */
+
+/* A graph that says so; nobody can have one of that size in a test. */
+static gcd_status write_pretended(const char *format, uint32_t nodes, size_t edges)
+{
+    struct gcd_graph *g = seal(new_build(NULL));
+    struct gcd_sink *s;
+    uint32_t own_nodes = g->node_count;
+    size_t own_edges = g->edge_count;
+    g->node_count = nodes;
+    g->edge_count = edges;
+    assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);
+    gcd_status st = gcd_write_graph(gcd_format_by_name(format), g, s, NULL, NULL, &err);
+    gcd_sink_free(s);
+    g->node_count = own_nodes;
+    g->edge_count = own_edges;
+    gcd_graph_free(g);
+    return st;
+}
+
+/* Numbers of .heapsnapshot files are below 2^32, and there are 7 for a node and 3 for an edge; the roots are nodes 0 and 1, and edge 0. */
+static void more_than_a_heapsnapshot_can_hold(void **state)
+{
+    (void)state;
+    const size_t most_edges = UINT32_MAX / 3;
+    assert_int_equal(write_pretended("v8", 0, most_edges - 1), GCD_OK);
+    assert_int_equal(write_pretended("v8", 0, most_edges), GCD_E_LIMIT);
+    assert_non_null(strstr(err.msg, "1431655765 edges"));
+    assert_int_equal(write_pretended("v8", UINT32_MAX / 7 - 1, 0), GCD_E_LIMIT);
+    assert_non_null(strstr(err.msg, "613566756 nodes"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(references_survive_that_they_are_moved), cmocka_unit_test(references_by_address_and_by_number),
+        cmocka_unit_test(limits_of_a_graph), cmocka_unit_test(sizes_around_32_bits), cmocka_unit_test(records_that_lead_nowhere),
+        cmocka_unit_test(a_graph_that_nobody_described), cmocka_unit_test(runs_of_addresses), cmocka_unit_test(groups_and_counts_of_roots),
+        cmocka_unit_test(dependent_handles_are_sorted), cmocka_unit_test(holes_at_the_ends_of_blocks),
+        cmocka_unit_test(more_than_a_heapsnapshot_can_hold),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
