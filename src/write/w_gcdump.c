@@ -247,7 +247,7 @@ static gcd_status walk_offsets(struct gcdump *w, struct gcd_error *err)
             gcdump_put_u32(&w->out, (uint32_t)w->blob_bytes);
             static_var(w, false, gcd_graph_root(w->graph, i), (uint32_t)k++);
         }
-    return check(w, WALK_OFFSETS, 0, err);
+    return check(w, WALK_BLOB, 0, err);  /* which comes next: progress does not go back */
 }
 
 static gcd_status walk_blob(struct gcdump *w, struct gcd_error *err)
