@@ -1,0 +1,534 @@
+/* Each condition of a job at its edge, and what is remembered of the last dump. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "job/job.h"
+#include "support/check.h"
+#include "support/folder.h"
+
+#define BEGUN 1795279385             /* 2026-11-21 16:43:05 UTC */
+#define PID 4711u
+#define MIB (UINT64_C(1) << 20)
+
+/* ---- memory and disk, as a test wants them ---- */
+
+static struct gcd_ipc_memory memory;
+static struct {
+    uint64_t available, unit;
+    const char *from;                /* the folder that is there; those below it are not */
+    int failure;                     /* 0, or what statvfs says of FROM */
+    char asked[PATH_MAX];            /* the last path */
+} disk;
+
+void __wrap_gcd_ipc_memory(uint32_t pid, struct gcd_ipc_memory *ret);
+void __wrap_gcd_ipc_memory(uint32_t pid, struct gcd_ipc_memory *ret)
+{
+    assert_int_equal(pid, PID);
+    *ret = memory;
+}
+
+static bool disk_fails(const char *path)
+{
+    (void)snprintf(disk.asked, sizeof disk.asked, "%s", path);
+    if (strcmp(path, disk.from) != 0) {
+        errno = ENOENT;
+        return true;
+    }
+    errno = disk.failure;
+    return disk.failure != 0;
+}
+
+int __wrap_statvfs(const char *path, struct statvfs *ret);
+int __wrap_statvfs64(const char *path, struct statvfs *ret);
+int __wrap_statvfs(const char *path, struct statvfs *ret)
+{
+    if (disk_fails(path))
+        return -1;
+    *ret = (struct statvfs){ .f_bavail = disk.available, .f_bfree = disk.available + 1000, .f_blocks = disk.available + 2000, .f_frsize = disk.unit,
+                             .f_bsize = 1 };
+    return 0;
+}
+
+int __wrap_statvfs64(const char *path, struct statvfs *ret)
+{
+    return __wrap_statvfs(path, ret);
+}
+
+/* ---- a dump that may be wanted ---- */
+
+static char folder[64];
+static struct cli_args args;
+static struct job_dump d;
+
+static int setup(void **state)
+{
+    (void)state;
+    (void)snprintf(folder, sizeof folder, "/tmp/gcd-cond-XXXXXX");
+    memory = (struct gcd_ipc_memory){ .room_bytes = UINT64_MAX };
+    memset(&disk, 0, sizeof disk);
+    memset(&args, 0, sizeof args);
+    d = (struct job_dump){ .args = &args, .pid = PID, .name = "Shop", .begun = BEGUN,
+                           .values = { .name = "Shop", .pid = PID, .host = "web1", .time = BEGUN } };
+    cli_hold(true);
+    return mkdtemp(folder) == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    cli_template_free((struct cli_template *)d.template);
+    return remove_folder(folder);
+}
+
+static void path_in(char *ret, const char *name)
+{
+    assert_true(snprintf(ret, PATH_MAX, "%s/%s", folder, name) < PATH_MAX);
+}
+
+static void use_template(const char *name)
+{
+    char text[PATH_MAX];
+    struct cli_template *t;
+    path_in(text, name);
+    assert_int_equal(cli_template_new(text, &t), CLI_DONE);
+    d.template = t;
+}
+
+static void put(const char *name, const char *text, time_t changed)
+{
+    char path[PATH_MAX];
+    path_in(path, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0 && fclose(f) == 0);
+    assert_int_equal(chmod(path, 0600), 0);
+    if (changed != 0)
+        assert_int_equal(utimensat(AT_FDCWD, path, (struct timespec[2]){ { .tv_sec = changed }, { .tv_sec = changed } }, 0), 0);
+}
+
+#define NOTE ".Shop.gcdumpc-last"
+
+/* What is remembered of the last dump of this process. */
+static void remember(uint64_t time, uint64_t rss, uint64_t pause_ns)
+{
+    char text[400];
+    (void)snprintf(text, sizeof text, "{\"pid\": 1, \"processes\": {\"%u\": {\"time\": %" PRIu64 ", \"rss_bytes\": %" PRIu64
+                                      ", \"heap_bytes\": 7, \"pause_ns\": %" PRIu64 ", \"duration_ms\": 9}}}", PID, time, rss, pause_ns);
+    put(NOTE, text, 0);
+}
+
+static bool wanted(void)
+{
+    d.status = JOB_NOT_TRIED;
+    d.reason[0] = '\0';
+    job_conditions(&d);
+    assert_true(d.status == JOB_NOT_TRIED || d.status == JOB_SKIPPED);
+    assert_true((d.status == JOB_SKIPPED) == (d.reason[0] != '\0'));
+    return d.status == JOB_NOT_TRIED;
+}
+
+static void skipped_because(const char *reason)
+{
+    assert_false(wanted());
+    assert_string_equal(d.reason, reason);
+}
+
+static bool has_room(void)
+{
+    d.status = JOB_NOT_TRIED;
+    assert_int_equal(job_room(&d), CLI_DONE);
+    return d.status != JOB_SKIPPED;
+}
+
+/* ---- the process ---- */
+
+static void without_conditions(void **state)
+{
+    (void)state;
+    assert_true(wanted());
+    assert_true(has_room());
+    assert_string_equal(disk.asked, "");
+}
+
+/* The first that says no is the reason. */
+static void the_first_reason(void **state)
+{
+    (void)state;
+    use_template("%n-%s.gclog");
+    remember(BEGUN - 7, 100 * MIB, 0);
+    d.rss_bytes = 100 * MIB;
+    args.max_pause_ms = 1;
+    skipped_because("it would stand still for about 200 ms (by its memory, 2 ms for each MiB), not at most 1 ms");
+    args.min_interval_s = 7;
+    assert_false(wanted());
+    assert_non_null(strstr(d.reason, "stand still"));
+    args.min_interval_s = 8;
+    skipped_because("the last dump is 7 s old, not 8 s");
+    args.if_grown = 10;
+    skipped_because("it has 100 MiB, after 100 MiB at the last dump; that is not 10 % more");
+    args.if_rss_above = 101 * MIB;
+    skipped_because("it has 100 MiB, not more than 101 MiB");
+    args.if_free_memory = args.if_free_disk = 1 * MIB;
+    memory.room_bytes = 0;
+    disk.from = ".";
+    assert_false(has_room());
+    assert_string_equal(d.reason, "the machine has 0 MiB of memory left, not 1 MiB");
+    assert_string_equal(disk.asked, "");
+    memory.room_bytes = 1 * MIB;
+    assert_false(has_room());
+    assert_string_equal(d.reason, "its disk has 0 MiB left, not 1 MiB");
+}
+
+static void memory_above(void **state)
+{
+    (void)state;
+    args.if_rss_above = 100 * MIB;
+    d.rss_bytes = 100 * MIB + 1;
+    assert_true(wanted());
+    d.rss_bytes = 100 * MIB;
+    skipped_because("it has 100 MiB, not more than 100 MiB");
+    d.rss_bytes = 99 * MIB + MIB / 2 - 1;        /* rounded to the nearest */
+    skipped_because("it has 99 MiB, not more than 100 MiB");
+    d.rss_bytes = 98 * MIB + MIB / 2;
+    skipped_because("it has 99 MiB, not more than 100 MiB");
+    d.rss_bytes = 0;
+    assert_false(wanted());
+}
+
+static void growth(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t before, percent, enough;        /* least memory that has grown so much */
+    } rows[] = {
+        { 1000000, 20, 1200000 }, { 1000000, 1, 1010000 }, { 1000000, 100, 2000000 }, { 1000000, 900, 10000000 }, { 50000000000, 10, 55000000000 },
+        { 10000, 1000000, 100010000 },
+    };
+    use_template("%n-%s.gclog");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        remember(BEGUN - 10, rows[i].before, 0);
+        args.if_grown = rows[i].percent;
+        d.rss_bytes = rows[i].enough;
+        assert_true(wanted());
+        d.rss_bytes--;
+        assert_false(wanted());
+        d.rss_bytes = 0;
+        assert_false(wanted());
+    }
+    remember(BEGUN - 10, 100 * MIB, 0);
+    args.if_grown = 50;
+    d.rss_bytes = 149 * MIB;
+    skipped_because("it has 149 MiB, after 100 MiB at the last dump; that is not 50 % more");
+    remember(BEGUN - 10, 0, 0);                  /* not known: so it may have */
+    assert_true(wanted());
+    char path[PATH_MAX];
+    path_in(path, NOTE);
+    assert_int_equal(unlink(path), 0);
+    assert_true(wanted());
+}
+
+static void interval(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t age;
+        uint64_t seconds;
+        bool wanted;
+    } rows[] = {
+        { 3600, 3600, true }, { 3601, 3600, true }, { 3599, 3600, false }, { 0, 1, false }, { 1, 1, true },
+        { -1, 3600, true }, { -2, UINT64_MAX, true }, { -1000000, UINT64_MAX, true },    /* a clock that was ahead says nothing */
+    };
+    use_template("%n-%s.gclog");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        remember((uint64_t)((int64_t)BEGUN - rows[i].age), 5, 0);
+        args.min_interval_s = rows[i].seconds;
+        assert_true(wanted() == rows[i].wanted);
+    }
+    remember(BEGUN - 7, 5, 0);
+    args.min_interval_s = 8;
+    skipped_because("the last dump is 7 s old, not 8 s");
+    remember(0, 5, 0);
+    args.min_interval_s = UINT32_MAX;            /* 1970 is longer ago than that only with no dump at all */
+    assert_true(wanted());
+}
+
+/* Files tell of dumps, too: newer ones than the note, and of any process of the name when there is no note. */
+static void interval_of_files(void **state)
+{
+    (void)state;
+    time_t now = time(NULL);
+    use_template("%n-%p-%Y%m%d.gclog");
+    d.begun = now;
+    args.min_interval_s = 1000;
+    assert_true(wanted());
+    put("Shop-4711-20260101.gclog", "x", now - 2000);
+    assert_true(wanted());
+    put("Shop-12-20260101.gclog", "x", now - 300);
+    assert_false(wanted());
+    remember((uint64_t)now - 5000, 5, 0);        /* with a note only its own count */
+    assert_true(wanted());
+    put("Shop-4711-20260101.gclog", "x", now - 500);
+    skipped_because("the last dump is 500 s old, not 1000 s");
+    remember((uint64_t)now - 400, 5, 0);
+    skipped_because("the last dump is 400 s old, not 1000 s");
+    put("Shop-4711-20260101.gclog", "x", now + 50000);
+    skipped_because("the last dump is 400 s old, not 1000 s");
+    remember((uint64_t)now - 5000, 5, 0);
+    assert_true(wanted());
+    args.min_interval_s = 0;
+    put("Shop-4711-20260101.gclog", "x", now);
+    assert_true(wanted());
+}
+
+static void pauses(void **state)
+{
+    (void)state;
+    use_template("%n-%s.gclog");
+    args.max_pause_ms = 200;
+    d.rss_bytes = 100 * MIB;                     /* 2 ms for each MiB */
+    assert_true(wanted());
+    d.rss_bytes = 100 * MIB + MIB / 2 - 1;
+    assert_true(wanted());
+    d.rss_bytes = 100 * MIB + MIB / 2;
+    skipped_because("it would stand still for about 202 ms (by its memory, 2 ms for each MiB), not at most 200 ms");
+    d.rss_bytes = 10000 * MIB;
+    args.max_pause_ms = 20000;
+    assert_true(wanted());
+    args.max_pause_ms = 200;
+    remember(BEGUN - 10, 50 * MIB, 100000000);   /* 100 ms of half the memory: in proportion */
+    d.rss_bytes = 100 * MIB;
+    assert_true(wanted());
+    d.rss_bytes = 101 * MIB;
+    skipped_because("it would stand still for about 202 ms (by its memory and the last dump), not at most 200 ms");
+    remember(BEGUN - 10, 1000000, 1000000);      /* the least that is believed: 1 ms for 1 MB */
+    d.rss_bytes = 200000000;
+    assert_true(wanted());
+    d.rss_bytes = 201000000;
+    assert_false(wanted());
+    d.rss_bytes = 101 * MIB;                     /* 106 ms by the last dump, 202 ms without */
+    assert_true(wanted());
+    remember(BEGUN - 10, 999999, 1000000);
+    assert_false(wanted());
+    remember(BEGUN - 10, 1000000, 0);            /* no pause is known */
+    d.rss_bytes = 101 * MIB;
+    assert_false(wanted());
+    assert_non_null(strstr(d.reason, "2 ms for each MiB"));
+}
+
+/* ---- the machine ---- */
+
+static void free_memory(void **state)
+{
+    (void)state;
+    args.if_free_memory = 64 * MIB;
+    assert_true(has_room());                     /* not known */
+    memory = (struct gcd_ipc_memory){ .room_bytes = 64 * MIB, .limit = GCD_IPC_LIMIT_MACHINE };
+    assert_true(has_room());
+    memory.room_bytes--;
+    assert_false(has_room());
+    assert_string_equal(d.reason, "the machine has 64 MiB of memory left, not 64 MiB");
+    memory = (struct gcd_ipc_memory){ .room_bytes = 3 * MIB, .limit = GCD_IPC_LIMIT_CGROUP };
+    assert_false(has_room());
+    assert_string_equal(d.reason, "its cgroup has 3 MiB of memory left, not 64 MiB");
+}
+
+static void free_disk(void **state)
+{
+    (void)state;
+    args.if_free_disk = 16 * 4096;
+    disk.from = "/data/dumps";
+    disk.unit = 4096;
+    disk.available = 16;
+    (void)snprintf(d.file, sizeof d.file, "/data/dumps/2026/11/x.gclog");
+    assert_true(has_room());
+    assert_string_equal(disk.asked, "/data/dumps");
+    disk.available = 15;
+    assert_false(has_room());
+    assert_string_equal(d.reason, "its disk has 0 MiB left, not 0 MiB");
+    args.if_free_disk = 5 * MIB;
+    disk.unit = MIB;
+    disk.available = 4;
+    assert_false(has_room());
+    assert_string_equal(d.reason, "its disk has 4 MiB left, not 5 MiB");
+    disk.available = 5;
+    assert_true(has_room());
+    static const char *const names[][2] = { { "/x.gclog", "/" }, { "/a/x.gclog", "/" }, { "x.gclog", "." }, { "a/x.gclog", "." }, { "a/b/x", "a" } };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        (void)snprintf(d.file, sizeof d.file, "%s", names[i][0]);
+        disk.from = names[i][1];
+        assert_true(has_room());
+        assert_string_equal(disk.asked, names[i][1]);
+        disk.available = 4;
+        assert_false(has_room());
+        disk.available = 5;
+    }
+    disk.failure = EIO;
+    assert_int_equal(job_room(&d), CLI_FAILED);
+    assert_string_equal(cli_last_said(), "how much room is left cannot be told: Input/output error");
+    disk.from = ".";                             /* the last one that is asked */
+    assert_int_equal(job_room(&d), CLI_FAILED);
+}
+
+/* ---- what is remembered ---- */
+
+static uint32_t a_process_that_has_gone(void)
+{
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(0);
+    assert_true(pid > 0 && waitpid(pid, NULL, 0) == pid);
+    return (uint32_t)pid;
+}
+
+static void written_and_read(void **state)
+{
+    (void)state;
+    char path[PATH_MAX];
+    struct stat st;
+    struct job_last last;
+    use_template("%n-%s.gclog");
+    assert_false(job_last_read(&d, &last));
+    assert_true(last.time == 0 && last.rss_bytes == 0 && last.pause_ns == 0);
+    d.rss_bytes = 11;
+    d.duration_ms = 14;
+    d.facts = (struct job_facts){ .taken = true, .heap_bytes = 12, .pause_ns = 13 };
+    assert_int_equal(job_last_write(&d), CLI_DONE);
+    path_in(path, NOTE);
+    assert_int_equal(lstat(path, &st), 0);
+    assert_true(S_ISREG(st.st_mode) && (st.st_mode & 07777) == 0600);
+    assert_true(job_last_read(&d, &last));
+    assert_true(last.time == BEGUN && last.rss_bytes == 11 && last.heap_bytes == 12 && last.pause_ns == 13 && last.duration_ms == 14);
+    /* one of the same name whose own dump is not noted: 4711 does not live, so it may be this one started anew */
+    d.pid = (uint32_t)getpid();
+    bool gone = kill((pid_t)PID, 0) != 0 && errno == ESRCH;
+    assert_true(job_last_read(&d, &last));
+    assert_true((last.rss_bytes == 11) == gone);
+    /* beside its own note that of a living one stays, that of a dead one goes */
+    d.rss_bytes = 21;
+    assert_int_equal(job_last_write(&d), CLI_DONE);
+    d.pid = a_process_that_has_gone();
+    d.rss_bytes = 31;
+    assert_int_equal(job_last_write(&d), CLI_DONE);
+    d.pid = (uint32_t)getpid();
+    assert_true(job_last_read(&d, &last) && last.rss_bytes == 21);
+    d.rss_bytes = 22;
+    assert_int_equal(job_last_write(&d), CLI_DONE);
+    json_t *o = json_load_file(path, 0, NULL);
+    assert_int_equal(json_object_size(json_object_get(o, "processes")), gone ? 1 : 2);
+    assert_int_equal(json_integer_value(json_object_get(o, "pid")), getpid());
+    json_decref(o);
+    d.pid = 1;                                   /* another one that lives: the last dump was not its own */
+    assert_true(job_last_read(&d, &last));
+    assert_true(last.time == 0 && last.rss_bytes == 0);
+}
+
+static void of_one_that_has_gone(void **state)
+{
+    (void)state;
+    char text[200];
+    struct job_last last;
+    struct {
+        long long pid;
+        bool gone;
+    } rows[] = { { a_process_that_has_gone(), true }, { 0, true }, { -5, true }, { (long long)INT32_MAX + 1, true },
+                 { getpid(), false }, { 1, false } };
+    use_template("%n-%s.gclog");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        (void)snprintf(text, sizeof text, "{\"pid\": %lld, \"time\": 5, \"rss_bytes\": -3, \"pause_ns\": \"x\", \"processes\": {}}", rows[i].pid);
+        put(NOTE, text, 0);
+        assert_true(job_last_read(&d, &last));
+        assert_true(last.time == (rows[i].gone ? 5 : 0) && last.rss_bytes == 0 && last.pause_ns == 0);
+    }
+}
+
+static void notes_that_are_none(void **state)
+{
+    (void)state;
+    static const char *const bad[] = { "", "{", "[]", "7", "{} x" };
+    char path[PATH_MAX], other[PATH_MAX];
+    struct job_last last;
+    use_template("%n-%s.gclog");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        put(NOTE, bad[i], 0);
+        assert_false(job_last_read(&d, &last));
+    }
+    put(NOTE, "{}", 0);
+    assert_true(job_last_read(&d, &last));
+    path_in(path, NOTE);
+    path_in(other, "elsewhere");
+    assert_int_equal(rename(path, other), 0);
+    assert_int_equal(symlink("elsewhere", path), 0);     /* not followed */
+    assert_false(job_last_read(&d, &last));
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);             /* not waited for */
+    assert_false(job_last_read(&d, &last));
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rename(other, path), 0);
+    assert_true(job_last_read(&d, &last));
+    if (geteuid() == 0) {                                /* that of another user */
+        assert_int_equal(chown(path, 12345, 12345), 0);
+        assert_false(job_last_read(&d, &last));
+    }
+}
+
+/* A note of very many processes is bounded, so that it can be read again. */
+static void notes_of_many(void **state)
+{
+    (void)state;
+    char path[PATH_MAX];
+    struct job_last last;
+    use_template("%n-%s.gclog");
+    path_in(path, NOTE);
+    json_t *o = json_object(), *all = json_object();
+    for (unsigned i = 0; i < 320; i++) {                 /* all of one process that lives */
+        char key[40];
+        (void)snprintf(key, sizeof key, "%ld x%u", (long)getpid(), i);
+        json_object_set_new(all, key, json_pack("{s:i}", "time", 5));
+    }
+    json_object_set_new(o, "processes", all);
+    assert_int_equal(json_dump_file(o, path, 0), 0);
+    json_decref(o);
+    assert_int_equal(chmod(path, 0600), 0);
+    assert_int_equal(job_last_write(&d), CLI_DONE);
+    o = json_load_file(path, 0, NULL);
+    assert_int_equal(json_object_size(json_object_get(o, "processes")), 301);
+    json_decref(o);
+    assert_true(job_last_read(&d, &last) && last.time == BEGUN);
+}
+
+/* No template, no note; and one for all folders with fields. */
+static void where_notes_are(void **state)
+{
+    (void)state;
+    char path[PATH_MAX];
+    struct job_last last;
+    assert_int_equal(job_last_write(&d), CLI_DONE);
+    assert_false(job_last_read(&d, &last));
+    use_template("%Y/%n/%p.gclog");
+    d.values.name = "../Shop";
+    assert_int_equal(job_last_write(&d), CLI_DONE);
+    path_in(path, "._._Shop.gcdumpc-last");
+    assert_int_equal(access(path, F_OK), 0);
+    assert_true(job_last_read(&d, &last) && last.time == BEGUN);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(without_conditions), TEST(the_first_reason), TEST(memory_above), TEST(growth), TEST(interval), TEST(interval_of_files),
+        TEST(pauses), TEST(free_memory), TEST(free_disk), TEST(written_and_read), TEST(of_one_that_has_gone),
+        TEST(notes_that_are_none), TEST(notes_of_many), TEST(where_notes_are),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
