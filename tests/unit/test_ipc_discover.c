@@ -22,6 +22,7 @@
 #include "ipc/ipc_discover.h"
 #include "ipc/ipc_sock.h"
 #include "support/folder.h"
+#include "support/meanwhile.h"
 
 enum { KEY = 98765, MAX_LISTENERS = 8 };
 
@@ -534,6 +535,37 @@ static void test_link_instead_of_a_socket(void **state)
     expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "process 4242 has no diagnostic socket");
 }
 
+static char swapped[256], target[256];
+
+/* A link of somebody else takes the place of the socket that was just looked at. */
+static void put_a_link(enum meanwhile_call call, const char *name, int flags)
+{
+    if (call != MEANWHILE_OPEN || strstr(swapped, name) == NULL || strstr(name, "dotnet-diagnostic-") == NULL)
+        return;
+    (void)flags;
+    meanwhile(NULL);
+    assert_int_equal(unlink(swapped), 0);
+    assert_int_equal(symlink(target, swapped), 0);
+    assert_int_equal(lchown(swapped, 2, 2), 0);
+}
+
+/* It is the link that is judged, not what it leads to: root would talk to a socket of another user's choice. */
+static void test_link_after_the_look(void **state)
+{
+    struct world *w = *state;
+    if (geteuid() != 0)
+        skip(); /* only root can make links of another user */
+    add_process(w, 4242);
+    set_owner(w, 4242, 0, 0);
+    add_listener(w, w->tmp, "other");
+    add_listener(w, w->tmp, name_of(4242, "", KEY));
+    (void)snprintf(target, sizeof target, "%s/other", w->tmp);
+    (void)snprintf(swapped, sizeof swapped, "%s/%s", w->tmp, name_of(4242, "", KEY));
+    expect_found(w, 4242, NULL, w->tmp, name_of(4242, "", KEY));
+    meanwhile(put_a_link);
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "process 4242 has no diagnostic socket");
+}
+
 /* Runs CHECK as a user who owns nothing, so only when the test runs as root. */
 static void as_nobody(const struct world *w, void (*check)(const struct world *))
 {
@@ -676,6 +708,7 @@ int main(void)
         IN_WORLD(test_links_stay_inside),
         IN_WORLD(test_replaced_after_the_look),
         IN_WORLD(test_link_instead_of_a_socket),
+        IN_WORLD(test_link_after_the_look),
         IN_WORLD(test_permission),
         IN_WORLD(test_long_path),
         cmocka_unit_test(test_this_process),

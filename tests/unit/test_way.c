@@ -12,6 +12,7 @@
 #include "base/way.h"
 #include "support/check.h"
 #include "support/folder.h"
+#include "support/meanwhile.h"
 
 enum { STRANGER = 12345 };
 
@@ -304,6 +305,59 @@ static void a_file_that_is_leased(void **state)
     leads_to("%out", "%out", &planted);
 }
 
+/* Between the look at a file and its opening another one takes its name. */
+static void swap(enum meanwhile_call call, const char *name, int flags)
+{
+    if (call != MEANWHILE_OPEN || strcmp(name, "swapped") != 0 || (flags & O_PATH) != 0)
+        return;
+    meanwhile(NULL);
+    assert_int_equal(renameat(AT_FDCWD, at("%other"), AT_FDCWD, at("%swapped")), 0);
+}
+
+static void another_one_by_now(void **state)
+{
+    (void)state;
+    bool planted = false;
+    static const char *const others[] = { "a file", "a link", "a link to it" };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        put("%swapped");
+        put("%seen");
+        if (i == 0)
+            put("%other");
+        else
+            link_to(i == 1 ? "%out" : "%seen", "%other", geteuid());
+        if (i == 2)                              /* what was looked at, reached by a link */
+            assert_true(rename(at("%swapped"), at("%seen")) == 0 && link(at("%seen"), at("%swapped")) == 0);
+        leads_to("%swapped", "%swapped", &planted);
+        meanwhile(swap);
+        fails("%swapped", O_RDONLY | O_NONBLOCK, &planted, -ELOOP);
+        assert_int_equal(unlink(at("%swapped")), 0);
+        assert_int_equal(unlink(at("%seen")), 0);
+    }
+    assert_false(planted);
+}
+
+/* Who may have planted something: neither root nor ourselves. */
+static void whose_it_is(void **state)
+{
+    (void)state;
+    static const struct { uid_t owner, we; bool planted; } rows[] = {
+        { 0, 0, false }, { 1000, 0, true }, { 0, 1000, false }, { 1000, 1000, false }, { 1001, 1000, true },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct stat st = { .st_uid = rows[i].owner };
+        if (geteuid() != 0 && rows[i].we != 0)
+            st.st_uid = rows[i].owner == rows[i].we ? geteuid() : rows[i].owner == 0 ? 0 : geteuid() + 1;
+        else if (geteuid() != 0)
+            continue;
+        else
+            assert_int_equal(seteuid(rows[i].we), 0);
+        assert_true(gcd_way_is_planted(&st) == rows[i].planted);
+        if (rows[i].we != 0 && getuid() == 0)
+            assert_int_equal(seteuid(0), 0);
+    }
+}
+
 static void the_folder_that_a_path_is_in(void **state)
 {
     (void)state;
@@ -339,7 +393,7 @@ int main(void)
         IN_FOLDER(ordinary_names), IN_FOLDER(links_that_are_no_names), IN_FOLDER(links_of_others),
         IN_FOLDER(in_the_root_of_a_process), IN_FOLDER(in_the_folder_of_a_process),
         IN_FOLDER(links_of_others_in_a_root), IN_FOLDER(too_long), IN_FOLDER(a_file_that_is_leased),
-        IN_FOLDER(the_folder_that_a_path_is_in),
+        IN_FOLDER(the_folder_that_a_path_is_in), IN_FOLDER(another_one_by_now), cmocka_unit_test(whose_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
