@@ -1,0 +1,53 @@
+"""A process that answers like a runtime of .NET, for tests that need the number of one: started with a recording, which it sends to all who ask."""
+import os
+import subprocess
+import sys
+import time
+
+from test_partial import Runtime
+
+SECONDS = 60
+
+
+class SameTrace(list):
+    """As many streams as somebody asks for."""
+    def __init__(self, data):
+        super().__init__([data])
+
+    def pop(self, _):
+        return self[0]
+
+
+def socket_name():
+    with open("/proc/self/stat", encoding="ascii", errors="replace") as f:
+        started = f.read().rpartition(")")[2].split()[19]
+    return f"dotnet-diagnostic-{os.getpid()}-{started}-socket"
+
+
+class FakeProcess:
+    """It looks like a .NET process whose TMPDIR is FOLDER, where its socket lies."""
+
+    def __init__(self, folder, recording):
+        self.process = subprocess.Popen([sys.executable, "-B", os.path.abspath(__file__), recording], env={**os.environ, "TMPDIR": folder},
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.pid = self.process.pid
+        self.socket = os.path.join(folder, self.process.stdout.readline().strip())
+
+    def close(self):
+        self.process.kill()
+        self.process.communicate()
+        os.unlink(self.socket)
+
+
+def serve(recording):
+    with open(recording, "rb") as f:
+        data = f.read()
+    runtime = Runtime(os.path.join(os.environ["TMPDIR"], socket_name()), [], silent=True)
+    runtime.streams = SameTrace(data)
+    print(socket_name(), flush=True)
+    while sys.stdin.read(1):
+        time.sleep(1)
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])

@@ -1,0 +1,60 @@
+"""What the program asks of the system, as strace sees it: one line for each call, without numbers of processes and descriptors."""
+import re
+import shutil
+import subprocess
+import unittest
+
+# What makes or opens something, gives it a name, removes it, puts it on the disk.  Not what reads and writes.
+CALLS = ("open,openat,openat2,creat,mkdir,mkdirat,rename,renameat,renameat2,link,linkat,unlink,unlinkat,rmdir,symlink,symlinkat,chmod,fchmod,"
+         "fchmodat,chown,fchown,fchownat,truncate,ftruncate,fallocate,fsync,fdatasync,sync_file_range,fadvise64,flock,mknod,mknodat,socket,"
+         "socketpair,bind,listen,accept,accept4,connect,epoll_create,epoll_create1,timerfd_create,eventfd,eventfd2,pipe,pipe2,memfd_create,"
+         "userfaultfd,inotify_init,inotify_init1,signalfd,signalfd4,dup,dup2,dup3,fcntl,execve,madvise,mmap,setitimer")
+
+
+def command(output):
+    """What stands before the program's name."""
+    return ["strace", "-f", "--seccomp-bpf", "-qq", "-y", "-s", "4096", "-e", "signal=none", "-e", "trace=" + ",".join(f"?{c}" for c in CALLS.split(",")), "-o", output]
+
+
+def need_strace():
+    """A skip where processes cannot be traced."""
+    if shutil.which("strace") is None:
+        raise unittest.SkipTest("strace is not here")
+    r = subprocess.run([*command("/dev/null"), "true"], capture_output=True, text=True, check=False)
+    if r.returncode != 0:
+        raise unittest.SkipTest("strace may not trace here: " + (r.stderr.strip().splitlines() or ["?"])[-1])
+
+
+def joined(text):
+    """The lines of strace; what another thread has interrupted in one piece, in the place where it ended."""
+    begun = {}
+    for line in text.splitlines():
+        pid, rest = re.match(r"(\d+) +(.*)", line).groups()
+        if rest.endswith(" <unfinished ...>"):
+            begun[pid] = rest[:-len(" <unfinished ...>")]
+            continue
+        resumed = re.match(r"<\.\.\. \w+ resumed>(.*)", rest)
+        yield (begun.pop(pid) + resumed[1]) if resumed else rest
+
+
+def calls(text, folders):
+    """
+    Lines "NAME ARGUMENTS -> RESULT" of the text of strace.  FOLDERS: path -> what stands for it.  A descriptor is what it is of, in angle
+    brackets; temporary names have # for their number; a result is a descriptor, an errno, or nothing.
+    """
+    for line in joined(text):
+        found = re.match(r"(\w+)\((.*)\) += (-?\d+|0x[0-9a-f]+|\?)(.*)$", line)
+        if not found:
+            continue                     # a signal, an end
+        name, arguments, result, rest = found.groups()
+        fd = re.match(r"<(.*)>$", rest)
+        error = re.match(r" (E[A-Z0-9]+) ", rest)
+        shown = f" -> <{fd[1]}>" if fd else f" -> {error[1]}" if error else ""
+        one = re.sub(r"(?:AT_FDCWD|\b\d+)<([^>]*)>", r"<\1>", f"{name} {arguments}{shown}")
+        one = re.sub(r'<[^>]*>, "(?=/)', '"', one)       # an absolute name needs no folder
+        for path, short in sorted(folders.items(), key=lambda pair: -len(pair[0])):
+            one = one.replace(path, short)
+        one = re.sub(r"\b[OFSLMP][A-Z]*_\w+(?:\|[A-Z_]+)+", lambda flags: "|".join(sorted(flags[0].split("|"))), one)   # as strace likes them
+        one = re.sub(r"\.\d+-\d+\.gcdumpc-tmp", ".#.gcdumpc-tmp", one)
+        one = re.sub(r"\.gcdumpc-\d+-\d+\.\d+", ".gcdumpc-#", one)
+        yield one.replace(" (deleted)", "")
