@@ -100,7 +100,7 @@ const char *cli_time(int64_t unix_ms, char buf[CLI_TIME_BYTES])
     if (unix_ms == INT64_MIN)
         return buf;
     int ms = (int)((unix_ms % 1000 + 1000) % 1000);  /* also before 1970 */
-    time_t s = (time_t)((unix_ms - ms) / 1000);
+    time_t s = (time_t)(unix_ms / 1000 - (unix_ms % 1000 < 0));
     if (gmtime_r(&s, &tm) != NULL && strftime(seconds, sizeof seconds, "%Y-%m-%dT%H:%M:%S", &tm) > 0)
         (void)snprintf(buf, CLI_TIME_BYTES, "%s.%03dZ", seconds, ms);
     return buf;
