@@ -446,6 +446,7 @@ static void of_one_that_has_gone(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         (void)snprintf(text, sizeof text, "{\"pid\": %lld, \"time\": 5, \"rss_bytes\": -3, \"pause_ns\": \"x\", \"processes\": {}}", rows[i].pid);
         put(NOTE, text, 0);
+        errno = ESRCH;                           /* of something else */
         assert_true(job_last_read(&d, &last));
         assert_true(last.time == (rows[i].gone ? 5 : 0) && last.rss_bytes == 0 && last.pause_ns == 0);
     }
@@ -457,6 +458,8 @@ static void notes_that_are_none(void **state)
     static const char *const bad[] = { "", "{", "[]", "7", "{} x" };
     char path[PATH_MAX], other[PATH_MAX];
     struct job_last last;
+    int before = dup(0);
+    assert_int_equal(close(before), 0);
     use_template("%n-%s.gclog");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         put(NOTE, bad[i], 0);
@@ -479,6 +482,9 @@ static void notes_that_are_none(void **state)
         assert_int_equal(chown(path, 12345, 12345), 0);
         assert_false(job_last_read(&d, &last));
     }
+    int after = dup(0);
+    assert_int_equal(close(after), 0);
+    assert_int_equal(before, after);                     /* nothing is left open */
 }
 
 /* A note of very many processes is bounded, so that it can be read again. */
