@@ -35,6 +35,14 @@ class Run(CliTest):
         self.assertEqual(self.check("keep = 0\npid = 1\n[a]\nkeep = 1\noutput=%s.gclog").text, "x.conf: job a: ok\n")
 
     @NO_PROCESSES
+    def test_values_are_taken_as_they_are(self):
+        """A comment is a line of its own: behind a value a semicolon or a # belongs to it."""
+        for value in ("%s ;x.gclog", "%s\t;x.gclog", "%s #x.gclog", "a = b %s.gclog", "[%s].gclog", '"%s".gclog', "%s : x.gclog"):
+            self.assertEqual(self.check(f"[a]\npid=1\noutput = {value}\n").text, "x.conf: job a: ok\n", value)
+            self.wrong("x.conf: job a: the format of .* cannot be told from its name.*", f"[a]\npid=1\noutput = {value}x\n")
+        self.assertEqual(self.check("; keep = x\n# keep = x\n  ; keep = x\n[a]\npid=1\noutput=%s.gclog\n").text, "x.conf: job a: ok\n")
+
+    @NO_PROCESSES
     def test_jobs_that_are_not(self):
         self.wrong("x.conf: line 2: collect has no option \"keepp\" \(did you mean \"keep\"\?\); see gcdumpc collect --help", "[a]\nkeepp = 1\n")
         self.wrong("x.conf: line 3: --keep takes a number from 1 .*", "[a]\npid = 1\nkeep = 0\n")

@@ -356,6 +356,44 @@ static void a_pipe_is_kept_for_the_second_reading(void **state)
     close(old_stdin);
 }
 
+/* Only after a look into it somebody knows that a pipe has to be read again: what the look has taken is kept, too. */
+static void a_pipe_is_kept_after_a_look(void **state)
+{
+    (void)state;
+    static const struct { const char *before, *behind; } parts[] = { { "thr", "ough a pipe" }, { "through a pipe", "" }, { "t", "hrough a pipe" } };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        for (size_t want = 1; want <= strlen(parts[i].before); want++) {
+            int fd[2], old_stdin = dup(0);
+            assert_int_equal(pipe(fd), 0);
+            assert_int_equal(dup2(fd[0], 0), 0);
+            close(fd[0]);
+            struct gcd_input_options keep = { .spool_dir = folder };
+            struct gcd_input *in;
+            uint8_t head[16];
+            char back[32];
+            size_t got, before = files();
+            gcd_status end;
+            assert_int_equal(gcd_input_open("-", &keep, &in, NULL), GCD_OK);
+            assert_int_equal(write(fd[1], parts[i].before, strlen(parts[i].before)), strlen(parts[i].before));
+            assert_int_equal(gcd_input_peek(in, head, want, &got, NULL), GCD_OK);
+            assert_int_equal(got, want);
+            assert_memory_equal(head, "through a pipe", want);
+            assert_int_equal(gcd_input_keep(in, &keep, NULL), GCD_OK);
+            assert_int_equal(write(fd[1], parts[i].behind, strlen(parts[i].behind)), strlen(parts[i].behind));
+            close(fd[1]);
+            for (int pass = 0; pass < 3; pass++) {
+                assert_int_equal(read_all(in, back, sizeof back, &end), 14);
+                assert_int_equal(end, GCD_END);
+                assert_memory_equal(back, "through a pipe", 14);
+            }
+            assert_int_equal(files(), before);
+            gcd_input_free(in);
+            assert_int_equal(dup2(old_stdin, 0), 0);
+            close(old_stdin);
+        }
+    }
+}
+
 /* TEXT must be what IN holds, wherever one begins. */
 static void expect_at_any_place(struct gcd_input *in, const char *text)
 {
@@ -585,7 +623,7 @@ int main(void)
         cmocka_unit_test(a_large_file_does_not_stay_in_memory),
         cmocka_unit_test(outputs_that_cannot_be), cmocka_unit_test(inputs_that_cannot_be), cmocka_unit_test(gzip_that_is_not_whole),
         cmocka_unit_test(any_place_can_be_read), cmocka_unit_test(any_place_of_damaged_gzip), cmocka_unit_test(several_are_one),
-        cmocka_unit_test(a_pipe_is_kept_for_the_second_reading), cmocka_unit_test(spool_and_memory),
+        cmocka_unit_test(a_pipe_is_kept_for_the_second_reading), cmocka_unit_test(a_pipe_is_kept_after_a_look), cmocka_unit_test(spool_and_memory),
         cmocka_unit_test(a_spool_moves_to_the_disk_when_it_is_large), cmocka_unit_test(a_spool_without_room_keeps_what_it_has),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,7 +1,10 @@
 /*
  * The allocator of a memory budget: contents survive whatever happens to the pages, sizes add up, a full disk is an error, no file is left.
  */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,9 +12,13 @@
 #include <string.h>
 #include <time.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <gcdumpc/spill.h>
 
+#include "io/spill_file.h"
 #include "support/check.h"
 
 /* ThreadSanitizer keeps several times of what a program looks at, so there resident memory says nothing. */
@@ -157,6 +164,109 @@ static void test_no_left_overs(void **state)
     gcd_spill_free(s);
 }
 
+/* What the file of the budget takes on the disk: the one that is open and has no name any more. */
+static uint64_t disk_bytes(void)
+{
+    char path[PATH_MAX], target[PATH_MAX];
+    struct stat st;
+    uint64_t bytes = 0;
+    DIR *d = opendir("/proc/self/fd");
+    assert_non_null(d);
+    for (const struct dirent *e; (e = readdir(d)) != NULL;) {
+        (void)snprintf(path, sizeof path, "/proc/self/fd/%s", e->d_name);
+        ssize_t n = readlink(path, target, sizeof target - 1);
+        target[n > 0 ? n : 0] = '\0';
+        if (strncmp(target, "/var/tmp/", 9) == 0 && strstr(target, " (deleted)") != NULL && stat(path, &st) == 0)
+            bytes += (uint64_t)st.st_blocks * 512;
+    }
+    (void)closedir(d);
+    return bytes;
+}
+
+static bool holes_are_possible(void)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    int fd;
+    assert_int_equal(gcd_spill_file_open(folders[0], &fd, &err), GCD_OK);
+    bool can = ftruncate(fd, (off_t)MIB) == 0 && fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)MIB) == 0;
+    (void)close(fd);
+    return can;
+}
+
+/* What is not needed any more is given back to the disk at once: all, what is behind a smaller block, what is left behind by a move. */
+static void test_the_disk_gets_it_back(void **state)
+{
+    (void)state;
+    if (!holes_are_possible())
+        skip();
+    struct gcd_spill *s = spilling();
+    unsigned char *a = resize(s, NULL, 0, 8 * MIB), *b;
+    memset(a, 1, 8 * MIB);
+    uint64_t most = disk_bytes();
+    assert_in_range(most, 8 * MIB, 9 * MIB);
+    a = resize(s, a, 8 * MIB, 2 * MIB);
+    assert_in_range(disk_bytes(), 2 * MIB, 3 * MIB);
+    assert_int_equal(facts_of(s).file_bytes, 2 * MIB);
+    b = resize(s, NULL, 0, MIB);
+    a = resize(s, a, 2 * MIB, 4 * MIB);                  /* b is in the way */
+    assert_true(a[0] == 1 && a[2 * MIB - 1] == 1 && a[2 * MIB] == 0);
+    assert_in_range(disk_bytes(), 5 * MIB, 6 * MIB);
+    (void)resize(s, a, 4 * MIB, 0);
+    assert_in_range(disk_bytes(), MIB, 2 * MIB);
+    (void)resize(s, b, MIB, 0);
+    assert_in_range(disk_bytes(), 0, MIB / 2);
+    gcd_spill_free(s);
+    assert_int_equal(disk_bytes(), 0);
+}
+
+static uint64_t blocks_left = UINT64_MAX / 2;
+
+int __wrap_fstatvfs(int fd, struct statvfs *ret);
+int __wrap_fstatvfs64(int fd, struct statvfs *ret);
+int __wrap_fstatvfs(int fd, struct statvfs *ret)
+{
+    (void)fd;
+    *ret = (struct statvfs){ .f_frsize = 4096, .f_bsize = 1, .f_bavail = blocks_left, .f_bfree = blocks_left + 9, .f_blocks = blocks_left + 99 };
+    return 0;
+}
+
+int __wrap_fstatvfs64(int fd, struct statvfs *ret)
+{
+    return __wrap_fstatvfs(fd, ret);
+}
+
+/* Room on the disk and the limit for the size of files, at their edges. */
+static void test_the_room_of_a_file(void **state)
+{
+    (void)state;
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct rlimit before, now;
+    struct stat st;
+    int fd;
+    assert_int_equal(gcd_spill_file_open(folders[0], &fd, &err), GCD_OK);
+    assert_int_equal(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+    assert_int_equal(fstat(fd, &st), 0);
+    assert_true((st.st_mode & 07777) == 0600 && st.st_nlink == 0);
+    blocks_left = 10;
+    assert_int_equal(gcd_spill_file_room(fd, 40959, &err), GCD_OK);
+    assert_int_equal(gcd_spill_file_room(fd, 40960, &err), GCD_E_IO);
+    assert_string_equal(err.msg, "the disk has room for 40960 bytes, 40960 are needed");
+    blocks_left = UINT64_MAX / 2;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    now = before;
+    now.rlim_cur = 2 * MIB;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &now), 0);
+    assert_int_equal(gcd_spill_file_take(fd, MIB, MIB, &err), GCD_OK);
+    assert_int_equal(fstat(fd, &st), 0);
+    assert_int_equal(st.st_size, 2 * MIB);
+    assert_int_equal(gcd_spill_file_take(fd, MIB, MIB + 1, &err), GCD_E_IO);
+    assert_int_equal(err.os_errno, EFBIG);
+    assert_int_equal(gcd_spill_file_take(fd, 2 * MIB + 1, 1, &err), GCD_E_IO);
+    assert_int_equal(gcd_spill_file_take(fd, 3 * MIB, SIZE_MAX, &err), GCD_E_IO);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(close(fd), 0);
+}
+
 static uint64_t resident(void)
 {
     unsigned long all = 0, now = 0;
@@ -290,8 +400,10 @@ static void test_no_room(void **state)
     (void)state;
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_spill *s = budget_of(BUDGET, folders);
+    blocks_left = 1000;
     assert_int_equal(gcd_spill_plan(s, UINT64_MAX / 2, &err), GCD_E_IO);
     assert_non_null(strstr(err.msg, "are needed"));
+    blocks_left = UINT64_MAX / 2;
     gcd_spill_free(s);
 }
 
@@ -320,6 +432,7 @@ int main(void)
         cmocka_unit_test(test_small_budget), cmocka_unit_test(test_what_is_spilled), cmocka_unit_test(test_resize),
         cmocka_unit_test(test_no_left_overs), cmocka_unit_test(test_budget), cmocka_unit_test(test_relieve),
         cmocka_unit_test(test_threads), cmocka_unit_test(test_full),
+        cmocka_unit_test(test_the_disk_gets_it_back), cmocka_unit_test(test_the_room_of_a_file),
         cmocka_unit_test(test_no_room), cmocka_unit_test(test_folders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
