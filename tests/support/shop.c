@@ -42,7 +42,8 @@ struct gcd_graph *shop_build(const struct shop *s)
     for (size_t i = 0; i < s->dependent_count; i++)
         must(gcd_build_dependent(b, s->dependents[i].from, s->dependents[i].to, &err), &err);
     if (s->used_bytes > 0)
-        must(gcd_build_range(b, &(struct gcd_range){ .start = 0x7f0000000000, .used_bytes = s->used_bytes }, &err), &err);
+        must(gcd_build_range(b, &(struct gcd_range){ .start = 0x7f0000000000, .used_bytes = s->used_bytes, .generation = s->generation }, &err),
+             &err);
     must(gcd_build_seal(b, &g, &err), &err);
     return g;
 }

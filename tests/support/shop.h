@@ -33,6 +33,7 @@ struct shop {
     const struct shop_edge *dependents;
     size_t dependent_count;
     uint64_t used_bytes;         /* of a memory range; 0 = none */
+    unsigned generation;         /* of that */
     unsigned ptr_bytes;          /* 0 = 8 */
     bool keep_unknown;
 };

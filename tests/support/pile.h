@@ -1,0 +1,137 @@
+/*
+ * Graphs for leak suspects that grow object by object, and what is suspected in them.
+ *
+ *     struct pile *p = pile_new();
+ *     uint32_t list = node(p, "List", 32), array = child(p, list, "Order[]", 64);
+ *     static_root(p, list, "s_orders");
+ *     struct answer a = ask(p, 0.3);
+ *     ...
+ *     forget(a);
+ */
+#ifndef PILE_H
+#define PILE_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <gcdumpc/suspects.h>
+
+#include "support/check.h"
+#include "support/shop.h"
+
+struct pile {
+    struct gcd_type types[16];
+    size_t type_count;
+    struct shop_node *nodes;
+    size_t node_count;
+    struct shop_edge *edges, dependents[4];
+    size_t edge_count, dependent_count;
+    struct gcd_graph_root *roots;
+    size_t root_count;
+    uint64_t used_bytes;             /* of a range around the objects, which lie 0x1000 bytes apart; 0 = none */
+    unsigned generation, ptr_bytes;  /* of the range; 0 = 8 */
+};
+
+#define PILE_MAX 100000u
+
+static inline struct pile *pile_new(void)
+{
+    struct pile *p = calloc(1, sizeof *p);
+    p->nodes = calloc(PILE_MAX, sizeof *p->nodes);
+    p->edges = calloc(PILE_MAX, sizeof *p->edges);
+    p->roots = calloc(PILE_MAX, sizeof *p->roots);
+    return p;
+}
+
+static inline uint32_t type(struct pile *p, const char *name)
+{
+    for (size_t i = 0; i < p->type_count; i++)
+        if (strcmp(p->types[i].name, name) == 0)
+            return (uint32_t)i;
+    assert_true(p->type_count < 16);
+    p->types[p->type_count] = (struct gcd_type){ .id = p->type_count + 1, .name = name, .described = true, .named = true };
+    return (uint32_t)p->type_count++;
+}
+
+static inline uint32_t node(struct pile *p, const char *name, uint64_t size)
+{
+    assert_true(p->node_count < PILE_MAX);
+    p->nodes[p->node_count] = (struct shop_node){ type(p, name), size };
+    return (uint32_t)p->node_count++;
+}
+
+static inline void edge(struct pile *p, uint32_t from, uint32_t to)
+{
+    assert_true(p->edge_count < PILE_MAX);
+    p->edges[p->edge_count++] = (struct shop_edge){ from, to };
+}
+
+/* A new object that FROM refers to. */
+static inline uint32_t child(struct pile *p, uint32_t from, const char *name, uint64_t size)
+{
+    uint32_t to = node(p, name, size);
+    edge(p, from, to);
+    return to;
+}
+
+static inline void root(struct pile *p, uint32_t to, unsigned kind, uint32_t flags, const char *name)
+{
+    assert_true(p->root_count < PILE_MAX);
+    p->roots[p->root_count++] = (struct gcd_graph_root){ .node = to, .kind = kind, .flags = flags, .name = name };
+}
+
+static inline void static_root(struct pile *p, uint32_t to, const char *name)
+{
+    root(p, to, GCD_ROOT_STATIC, 0, name);
+}
+
+static inline int by_from(const void *a, const void *b)
+{
+    const struct shop_edge *x = a, *y = b;
+    return x->from != y->from ? (x->from < y->from ? -1 : 1) : x->to < y->to ? -1 : x->to > y->to;
+}
+
+struct answer {
+    struct gcd_graph *g;
+    struct gcd_dominators *d;
+    struct gcd_suspects *s;
+};
+
+/* The suspects of P, which is freed: SHARE of the heap, at least MIN_BYTES. */
+static inline struct answer ask_with(struct pile *p, double share, uint64_t min_bytes)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct answer a = { 0 };
+    qsort(p->edges, p->edge_count, sizeof *p->edges, by_from);
+    a.g = shop_build(&(struct shop){ .types = p->types, .type_count = p->type_count, .nodes = p->nodes, .node_count = p->node_count,
+                                     .edges = p->edges, .edge_count = p->edge_count, .roots = p->roots, .root_count = p->root_count,
+                                     .dependents = p->dependents, .dependent_count = p->dependent_count, .used_bytes = p->used_bytes,
+                                     .generation = p->generation, .ptr_bytes = p->ptr_bytes });
+    assert_int_equal(gcd_dominators_new(a.g, NULL, &a.d, &err), GCD_OK);
+    assert_int_equal(gcd_suspects_new(a.g, a.d, &(struct gcd_suspects_options){ .share = share, .min_bytes = min_bytes }, &a.s, &err), GCD_OK);
+    free(p->nodes);
+    free(p->edges);
+    free(p->roots);
+    free(p);
+    return a;
+}
+
+/* With 1 byte as the least. */
+static inline struct answer ask(struct pile *p, double share)
+{
+    return ask_with(p, share, 1);
+}
+
+static inline void forget(struct answer a)
+{
+    gcd_suspects_free(a.s);
+    gcd_dominators_free(a.d);
+    gcd_graph_free(a.g);
+}
+
+static inline const char *type_name(struct answer a, uint32_t type_number)
+{
+    return gcd_graph_type(a.g, type_number)->name;
+}
+
+#endif
