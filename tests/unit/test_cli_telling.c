@@ -261,6 +261,7 @@ static enum cli_exit run_hook(void)
     capture();
     enum cli_exit e = job_hook(&d);
     (void)captured();
+    assert_true(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);      /* no zombie is left */
     return e;
 }
 
@@ -293,13 +294,18 @@ static void environment(void **state)
         "GCDUMPC_STATUS=failed", "GCDUMPC_EXIT=1", "GCDUMPC_FILE=", "GCDUMPC_COMPLETE=no", "GCDUMPC_PAUSE_MS=2", "GCDUMPC_LOST_EVENTS=3",
         "GCDUMPC_REASON=no room",
     };
+    char *all, first[] = "GCDUMP_FIRST=1";
     args.on_success = script("tr '\\0' '\\n' </proc/self/environ >$1/env\n");
     /* those of an outer run say nothing about this dump, whatever they are called; all others are passed on */
     assert_int_equal(setenv("GCDUMPC_REASON", "from outside", 1), 0);
     assert_int_equal(setenv("GCDUMPC_OTHER", "from outside", 1), 0);
     assert_int_equal(setenv("GCDUMP_OTHER", "passed on", 1), 0);
+    all = environ[0];
+    environ[0] = first;
     assert_int_equal(run_hook(), CLI_DONE);
+    environ[0] = all;
     (void)content("env");
+    assert_true(has_line(first));
     assert_true(has_line("GCDUMP_OTHER=passed on") && lines_with("PATH=") == 1);
     assert_int_equal(lines_with("GCDUMPC_"), sizeof complete / sizeof *complete);
     for (size_t i = 0; i < sizeof complete / sizeof *complete; i++)

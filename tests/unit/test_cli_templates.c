@@ -1,0 +1,274 @@
+/* Fields of names at their edges, and which of earlier dumps stay, at a time that the test says. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "job/keep.h"
+#include "job/template.h"
+#include "support/check.h"
+#include "support/folder.h"
+
+#define NOW 1795279385               /* 2026-11-21 16:43:05 UTC */
+#define DAY 86400
+
+time_t __wrap_time(time_t *ret);
+time_t __wrap_time(time_t *ret)
+{
+    if (ret != NULL)
+        *ret = NOW;
+    return NOW;
+}
+
+static char folder[64];
+static const struct cli_template_values values = { .name = "Shop", .pid = 4711, .host = "web1", .time = NOW };
+
+static int setup(void **state)
+{
+    (void)state;
+    (void)snprintf(folder, sizeof folder, "/tmp/gcd-names-XXXXXX");
+    cli_hold(true);
+    return mkdtemp(folder) == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    return remove_folder(folder);
+}
+
+static void path_in(char *ret, const char *name)
+{
+    assert_true(snprintf(ret, PATH_MAX, "%s/%s", folder, name) < PATH_MAX);
+}
+
+static void put(const char *name, size_t size, time_t changed)
+{
+    char path[PATH_MAX];
+    path_in(path, name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, (off_t)size), 0);
+    assert_int_equal(futimens(fd, (struct timespec[2]){ { .tv_sec = changed }, { .tv_sec = changed } }), 0);
+    assert_int_equal(close(fd), 0);
+}
+
+static bool there(const char *name)
+{
+    char path[PATH_MAX];
+    path_in(path, name);
+    return access(path, F_OK) == 0;
+}
+
+static struct cli_template *in_folder(const char *text)
+{
+    char all[PATH_MAX];
+    struct cli_template *t;
+    path_in(all, text);
+    assert_int_equal(cli_template_new(all, &t), CLI_DONE);
+    return t;
+}
+
+static uint64_t apply(const char *text, struct cli_keep keep, uint64_t coming)
+{
+    struct cli_template *t = in_folder(text);
+    uint64_t removed = 99;
+    assert_int_equal(cli_keep_apply(&keep, t, &values, coming, &removed), CLI_DONE);
+    cli_template_free(t);
+    return removed;
+}
+
+/* Is NAME one that TEMPLATE can have written? */
+static bool fits(const char *template, const char *name)
+{
+    put(name, 1, NOW - 10);
+    uint64_t removed = apply(template, (struct cli_keep){ .files = 1 }, 0);
+    char path[PATH_MAX];
+    path_in(path, name);
+    (void)unlink(path);
+    return removed == 1;
+}
+
+static void fields(void **state)
+{
+    (void)state;
+    static const struct { const char *template, *least, *most, *below, *above; } rows[] = {
+        { "x%Y", "x0000", "x9999", NULL, "x99999" }, { "x%m", "x01", "x12", "x00", "x13" }, { "x%d", "x01", "x31", "x00", "x32" },
+        { "x%H", "x00", "x23", NULL, "x24" }, { "x%M", "x00", "x59", NULL, "x60" }, { "x%S", "x00", "x60", NULL, "x61" },
+        { "x%j", "x001", "x366", "x000", "x367" }, { "x%y", "x00", "x99", NULL, "x100" },
+        { "x%F", "x2026-01-01", "x2026-12-31", "x2026-00-01", "x2026-13-01" },
+        { "x%p", "x0", "x18446744073709551615", "x", "x184467440737095516150" },
+        { "x%s", "x0", "x12345678901234567890", "x", "x123456789012345678901" },
+        { "x%n", "xShop", "xShop", "xSho", "xShopp" }, { "x%h", "xweb1", "xweb1", "xweb", "xweb12" }, { "x%%", "x%", "x%", "x", "x%%" },
+        { "x%p-%s", "x1-2", "x111-222", "x1", "x1-2-3" }, { "x%p%p", "x12", "x1234", "x1", "x12a" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_true(fits(rows[i].template, rows[i].least));
+        assert_true(fits(rows[i].template, rows[i].most));
+        if (rows[i].below != NULL)
+            assert_false(fits(rows[i].template, rows[i].below));
+        assert_false(fits(rows[i].template, rows[i].above));
+    }
+}
+
+/* Of this process alone: its number and nothing around it. */
+static void the_number_of_a_process(void **state)
+{
+    (void)state;
+    static const char *const others[] = { "x47111.a", "x4712.a", "x471.a", "x04711.a", "x1.a" };
+    struct cli_template_values own = values;
+    struct cli_template *t = in_folder("x%p.a");
+    struct stat st;
+    own.this_process = true;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        put(others[i], 1, NOW - 10);
+    assert_false(cli_keep_newest(t, &own, &st));
+    assert_true(cli_keep_newest(t, &values, &st));
+    put("x4711.a", 1, NOW - 7);
+    assert_true(cli_keep_newest(t, &own, &st) && st.st_mtim.tv_sec == NOW - 7);
+    put("x4711.a", 1, NOW);
+    assert_true(cli_keep_newest(t, &own, &st) && st.st_mtim.tv_sec == NOW);
+    put("x4711.a", 1, NOW + 1);                          /* of the future: it is none */
+    assert_false(cli_keep_newest(t, &own, &st));
+    cli_template_free(t);
+}
+
+/* The newest, whatever the order in which the folder has them. */
+static void the_newest(void **state)
+{
+    (void)state;
+    struct cli_template *t = in_folder("x%p.a");
+    struct stat st;
+    for (int i = 0; i < 9; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "x%d.a", i);
+        put(name, 1, NOW - 100 + (i * 5) % 9);
+    }
+    assert_true(cli_keep_newest(t, &values, &st) && st.st_mtim.tv_sec == NOW - 92);
+    cli_template_free(t);
+}
+
+/* As old as --keep-days says stays; a second more, and it goes. */
+static void days(void **state)
+{
+    (void)state;
+    for (uint64_t d = 1; d <= 3; d++) {
+        put("x1", 1, NOW - (time_t)d * DAY);
+        put("x2", 1, NOW - (time_t)d * DAY - 1);
+        put("x3", 1, NOW + DAY + 1);                     /* nobody knows how old it is */
+        assert_int_equal(apply("x%p", (struct cli_keep){ .days = d }, 1), 1);
+        assert_true(there("x1") && !there("x2") && there("x3"));
+    }
+}
+
+/* More than a day ahead counts as older than all others. */
+static void the_future(void **state)
+{
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        put("x1", 1, NOW + DAY + more);
+        put("x2", 1, NOW - 1000);
+        assert_int_equal(apply("x%p", (struct cli_keep){ .files = 2 }, 1), 1);
+        assert_true(there("x1") == (more == 0) && there("x2") == (more == 1));
+    }
+}
+
+static void sizes(void **state)
+{
+    (void)state;
+    static const struct { uint64_t total, coming, removed; } rows[] = {
+        { 100, 40, 0 }, { 100, 41, 1 }, { 100, 70, 1 }, { 100, 71, 2 }, { 100, 100, 2 }, { 100, 101, 2 }, { 60, 0, 0 }, { 59, 0, 1 },
+        { 1, UINT64_MAX, 2 },
+        { UINT64_MAX, UINT64_MAX - 60, 0 }, { UINT64_MAX, UINT64_MAX - 59, 1 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        put("x1", 30, NOW - 10);
+        put("x2", 30, NOW - 20);
+        assert_int_equal(apply("x%p", (struct cli_keep){ .total_bytes = rows[i].total }, rows[i].coming), rows[i].removed);
+        assert_true(there("x1") == (rows[i].removed < 2) && there("x2") == (rows[i].removed < 1));
+    }
+}
+
+/* Very many of them, the oldest first; those of the run stay, all of them. */
+static void many(void **state)
+{
+    (void)state;
+    char name[16], path[PATH_MAX];
+    struct stat st;
+    struct cli_keep_id own[2];
+    for (int i = 0; i < 300; i++) {
+        (void)snprintf(name, sizeof name, "x%d", i);
+        put(name, 1, NOW - 1000 + (i * 7) % 300);        /* number i is the (i * 7 % 300)th */
+    }
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(name, sizeof name, "x%d", i * 43);
+        path_in(path, name);
+        assert_int_equal(stat(path, &st), 0);
+        own[i] = (struct cli_keep_id){ .device = st.st_dev, .inode = st.st_ino };
+    }
+    assert_int_equal(apply("x%p", (struct cli_keep){ .files = 101, .own = own, .own_count = 2 }, 1), 200);
+    for (int i = 0; i < 300; i++) {
+        (void)snprintf(name, sizeof name, "x%d", i);
+        assert_true(there(name) == ((i * 7) % 300 >= 202 || i == 0 || i == 43));
+    }
+    /* another file of the same number on another disk is not meant */
+    own[0].device++;
+    assert_int_equal(apply("x%p", (struct cli_keep){ .files = 2, .own = own, .own_count = 2 }, 1), 99);
+    assert_true(there("x43") && !there("x0"));
+}
+
+static void nothing_is_asked(void **state)
+{
+    (void)state;
+    put("x1", 1, NOW - 100 * DAY);
+    assert_int_equal(apply("x%p", (struct cli_keep){ .files = 0 }, 1), 0);
+    assert_true(there("x1"));
+    assert_int_equal(apply("x%p", (struct cli_keep){ .days = 1 }, 1), 1);
+}
+
+/* The room for a name: the last byte is the end. */
+static void how_long(void **state)
+{
+    (void)state;
+    char small[8], path[PATH_MAX];
+    struct cli_template *t;
+    struct cli_template_values v = values;
+    assert_int_equal(cli_template_new("abc-%p", &t), CLI_DONE);
+    v.pid = 123;
+    assert_int_equal(cli_template_expand(t, &v, small, sizeof small), CLI_DONE);
+    assert_string_equal(small, "abc-123");
+    v.pid = 1234;
+    assert_int_equal(cli_template_expand(t, &v, small, sizeof small), CLI_FAILED);
+    cli_template_free(t);
+    static const struct { const char *name; size_t cap; const char *clean; } rows[] = {
+        { "abc", 4, "abc" }, { "abcd", 4, "abc" }, { "\xc3\xa4", 3, "\xc3\xa4" }, { "\xc3\xa4", 2, "u" }, { "a\xc3\xa4", 3, "a" },
+        { "\x1f\x7f/.", 9, "___." },
+        { " !~", 9, " !~" }, { ".a.b", 9, "_a.b" }, { "", 9, "unknown" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        cli_template_clean(rows[i].name, path, rows[i].cap);
+        assert_string_equal(path, rows[i].clean);
+    }
+    char longest[200];
+    memset(longest, 'a', sizeof longest);
+    longest[121] = '\0';
+    cli_template_clean(longest, path, sizeof path);
+    assert_int_equal(strlen(path), 120);
+    longest[120] = '\0';
+    cli_template_clean(longest, path, sizeof path);
+    assert_int_equal(strlen(path), 120);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(fields), TEST(the_number_of_a_process), TEST(the_newest), TEST(days), TEST(the_future), TEST(sizes), TEST(many),
+        TEST(nothing_is_asked), TEST(how_long),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
