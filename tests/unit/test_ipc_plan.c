@@ -121,6 +121,21 @@ static void test_requests(void **state)
     expect_request(&o, GCD_IPC_STRATEGY_DRAIN, GCD_LEG_RECORD, 1, 1024, 8, 0, 0);
 }
 
+/* What is asked for, event by event: one that is left out is never missed by the runtime. */
+static void test_wanted_events(void **state)
+{
+    (void)state;
+    static const uint32_t ids[] = { 1, 2, 3, 4, 9, 15, 16, 17, 18, 19, 23, 36, 37, 38, 152, 154, 187, 205 };
+    struct gcd_ipc_collect_options o = { .level = 5 };
+    uint8_t buf[GCD_WIRE_REQUEST_MAX];
+    size_t n = 0;
+    assert_int_equal(gcd_plan_encode(&o, GCD_IPC_STRATEGY_SINGLE, GCD_LEG_RECORD, GCD_WIRE_COLLECT_TRACING5, buf, sizeof buf, &n, NULL), GCD_OK);
+    assert_int_equal(number(buf + OFF_LEVEL, 4), 5);
+    assert_int_equal(number(buf + OFF_FILTER + 1, 4), sizeof ids / sizeof *ids);
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        assert_int_equal(number(buf + OFF_FILTER + 5 + 4 * i, 4), ids[i]);
+}
+
 /* The full rundown only where nothing else can be had, and only when it is wanted. */
 static void test_rundown_of_old_runtimes(void **state)
 {
@@ -144,7 +159,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_versions),
         cmocka_unit_test(test_what_fits_needs_no_draining),
-        cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_requests), cmocka_unit_test(test_wanted_events),
         cmocka_unit_test(test_rundown_of_old_runtimes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
