@@ -181,6 +181,29 @@ class FailingCalls(CliTest):
         self.sweep(WAYS, "report", "in.nettrace", "-o", "out.prom")
         self.sweep(WAYS, "diff", "in.nettrace", "in.nettrace", "-o", "out.html")
 
+    def test_a_disk_that_fails(self):
+        """An output that is not on the disk does not get its name; only the folder need not be synced, and a file that cannot be."""
+        self.put("old", b"old")
+        for words in (("convert", "in.nettrace", "-q", "--format", "gclog", "-o", "old"), ("report", "in.nettrace", "-f", "prometheus", "-o", "old"),
+                      *([("convert", "in.nettrace", "-q", "--format", "sqlite", "-o", "old")] if HAVE_SQLITE else [])):
+            before = self.content()
+            whole, calls, _ = self.failing("sync:0:0", *words)
+            self.assertEqual(whole.returncode, 0)
+            self.assertGreaterEqual(calls, 2)
+            self.reset(before)
+            for n in range(1, calls):
+                run, _, failed = self.failing(f"sync:{n}:{errno.EIO}", *words)
+                self.assertEqual((run.returncode, failed, self.content()), (1, 1, before), (words, n))
+                self.assertRegex(run.stderr, rb"\Agcdumpc: old: cannot write: Input/output error\n\Z")
+            run, _, _ = self.failing(f"sync:{calls}:{errno.EIO}", *words)        # of the folder
+            self.assertEqual((run.returncode, run.stderr), (0, b""))
+            for way in (errno.EINVAL, errno.ENOTSUP):
+                self.reset(before)
+                run, _, _ = self.failing(f"sync:1+:{way}", *words)
+                self.assertEqual((run.returncode, run.stderr), (0, b""))
+                self.assertNotEqual(self.content(), before)
+            self.reset(before)
+
     def test_every_call_for_a_table(self):
         for words in TABLES:
             self.sweep(WAYS, words[0], "in.nettrace", *words[1:])

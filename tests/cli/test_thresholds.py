@@ -38,6 +38,14 @@ class Thresholds(CliTest):
         self.assertEqual([e for e, x in zip(no, self.exceeded(*no)) if x], [])
         self.assertEqual(self.exceeded(yes[-1]), [False])        # three more are not less than one more
 
+    def test_units(self):
+        """Of a type with just so many bytes: it is not more than that, but not less either."""
+        for unit, size in (("", 1), ("B", 1), ("K", 1 << 10), ("KiB", 1 << 10), ("KB", 1000), ("M", 1 << 20), ("MiB", 1 << 20), ("MB", 10 ** 6),
+                           ("G", 1 << 30), ("GiB", 1 << 30), ("GB", 10 ** 9)):
+            self.put("new", types_trace(("Shop.Order", 3, size)))
+            self.assertEqual(self.exceeded(f"bytes(Shop.Order) >= 3{unit}", f"bytes(Shop.Order) > 3{unit}", f"bytes(Shop.Order) <= 3 {unit}",
+                                           f"bytes(Shop.Order) < 3{unit}"), [True, False, True, False], unit)
+
     def test_nothing_grows_by_nothing(self):
         self.put("empty", types_trace(("Other", 1, 24)))
         got = json.loads(self.done("diff", "empty", "empty", "--json", "--fail-if", "count(Other) >= +1%", "--fail-if", "count(Other) > +0%").text)

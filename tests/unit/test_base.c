@@ -242,6 +242,25 @@ static void errors_are_printable_and_chained(void **state)
     gcd_error_wrap(&e, "%s", big);
     assert_int_equal(strlen(e.msg), sizeof e.msg - 1);
     gcd_error_wrap(NULL, "nothing");
+    static const char *const shown[][2] = {      /* what a terminal obeys is not shown, what is beside it is */
+        { "\x1f", "?" }, { " ", " " }, { "~", "~" }, { "\x7f", "?" }, { "\xc2\x80", "??" }, { "\xc2\x9f", "??" }, { "\xc2\xa0", "\xc2\xa0" },
+        { "\xff", "?" }, { "\xe2\x82", "??" },
+    };
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        (void)gcd_fail(&e, GCD_E_ARG, "%s", shown[i][0]);
+        assert_string_equal(e.msg, shown[i][1]);
+    }
+    /* as much of the cause stays as there is room for */
+    for (size_t n = sizeof e.msg - 6; n <= sizeof e.msg - 1; n++) {
+        char outer[sizeof e.msg + 1], want[2 * sizeof e.msg];
+        memset(outer, 'o', n);
+        outer[n] = '\0';
+        (void)gcd_fail(&e, GCD_E_ARG, "cause");
+        gcd_error_wrap(&e, "%s", outer);
+        (void)snprintf(want, sizeof want, "%s%s", outer, n + 3 < sizeof e.msg ? ": cause" : "");
+        want[sizeof e.msg - 1] = '\0';
+        assert_string_equal(e.msg, want);
+    }
     assert_int_equal(gcd_fail(NULL, GCD_E_ARG, "no one listens"), GCD_E_ARG);
     assert_string_equal(gcd_status_name(GCD_E_PEER), "GCD_E_PEER");
     assert_string_equal(gcd_status_text((gcd_status)99), "unknown status");

@@ -356,6 +356,33 @@ static void a_pipe_is_kept_for_the_second_reading(void **state)
     close(old_stdin);
 }
 
+/* A file as standard input begins where whoever started us has stopped to read. */
+static void a_file_that_has_been_read_in_part(void **state)
+{
+    (void)state;
+    static const off_t begins[] = { 0, 1, 8, 9, 10, 20 };
+    char back[16];
+    gcd_status end;
+    write_to("part", "012345678", 9);
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+        int fd = open(in_folder("part"), O_RDONLY | O_CLOEXEC), old_stdin = dup(0);
+        assert_true(fd >= 0 && lseek(fd, begins[i], SEEK_SET) == begins[i] && dup2(fd, 0) == 0);
+        (void)close(fd);
+        struct gcd_input *in;
+        size_t left = begins[i] < 9 ? (size_t)(9 - begins[i]) : 0;
+        assert_int_equal(gcd_input_open("-", NULL, &in, NULL), GCD_OK);
+        assert_int_equal(gcd_input_size(in), left);
+        for (int pass = 0; pass < 2; pass++) {
+            assert_int_equal(read_all(in, back, sizeof back, &end), left);
+            assert_memory_equal(back, "012345678" + 9 - left, left);
+        }
+        gcd_input_free(in);
+        assert_int_equal(dup2(old_stdin, 0), 0);
+        (void)close(old_stdin);
+    }
+    assert_int_equal(unlink(in_folder("part")), 0);
+}
+
 /* Only after a look into it somebody knows that a pipe has to be read again: what the look has taken is kept, too. */
 static void a_pipe_is_kept_after_a_look(void **state)
 {
@@ -623,7 +650,8 @@ int main(void)
         cmocka_unit_test(a_large_file_does_not_stay_in_memory),
         cmocka_unit_test(outputs_that_cannot_be), cmocka_unit_test(inputs_that_cannot_be), cmocka_unit_test(gzip_that_is_not_whole),
         cmocka_unit_test(any_place_can_be_read), cmocka_unit_test(any_place_of_damaged_gzip), cmocka_unit_test(several_are_one),
-        cmocka_unit_test(a_pipe_is_kept_for_the_second_reading), cmocka_unit_test(a_pipe_is_kept_after_a_look), cmocka_unit_test(spool_and_memory),
+        cmocka_unit_test(a_pipe_is_kept_for_the_second_reading), cmocka_unit_test(a_file_that_has_been_read_in_part),
+        cmocka_unit_test(a_pipe_is_kept_after_a_look), cmocka_unit_test(spool_and_memory),
         cmocka_unit_test(a_spool_moves_to_the_disk_when_it_is_large), cmocka_unit_test(a_spool_without_room_keeps_what_it_has),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -296,6 +296,60 @@ static void test_newest_that_answers(void **state)
     expect_found(w, pid, NULL, w->tmp, name_of(pid, "", 12));
 }
 
+/* Sockets of one second, told apart by less than that. */
+static void test_newest_of_one_second(void **state)
+{
+    struct world *w = *state;
+    uint32_t pid = (uint32_t)getpid();
+    static const long ns[] = { 5, 7, 6 };
+    add_process(w, pid);
+    for (unsigned i = 0; i < 3; i++) {
+        char path[256];
+        const struct timespec times[2] = { { .tv_sec = 1000, .tv_nsec = ns[i] }, { .tv_sec = 1000, .tv_nsec = ns[i] } };
+        add_listener(w, w->tmp, name_of(pid, "", 11 + i));
+        (void)snprintf(path, sizeof path, "%s/%s", w->tmp, name_of(pid, "", 11 + i));
+        assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    }
+    expect_found(w, pid, NULL, w->tmp, name_of(pid, "", 12));
+}
+
+/* One whose queue is full does not answer, but lives: it is no left-over. */
+static void test_queue_that_is_full(void **state)
+{
+    struct world *w = *state;
+    struct sockaddr_un addr;
+    int fds[8], n = 0, fd = add_socket(w->tmp, name_of(4242, "", 11)), r = 0;
+    add_process(w, 4242);
+    assert_int_equal(listen(fd, 0), 0);
+    make_address(w->tmp, name_of(4242, "", 11), &addr);
+    while (r == 0 && n < 8) {
+        fds[n] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        assert_true(fds[n] >= 0);
+        r = connect(fds[n++], (const struct sockaddr *)&addr, sizeof addr);
+    }
+    assert_true(r != 0 && errno == EAGAIN);
+    expect_found(w, 4242, NULL, w->tmp, name_of(4242, "", 11));
+    while (n > 0)
+        close(fds[--n]);
+    close(fd);
+}
+
+/* Somebody else has taken the very name; the process has another socket. */
+static void test_taken_name_and_another(void **state)
+{
+    struct world *w = *state;
+    uint32_t pid = (uint32_t)getpid();
+    add_process(w, pid);
+    set_owner(w, pid, 1, 1);
+    add_listener(w, w->tmp, name_of(pid, "", KEY));
+    add_listener(w, w->tmp, name_of(pid, "", KEY + 1));
+    set_file_owner(w->tmp, name_of(pid, "", KEY), 2);
+    set_file_owner(w->tmp, name_of(pid, "", KEY + 1), 1);
+    set_mtime(w->tmp, name_of(pid, "", KEY), 1000);
+    set_mtime(w->tmp, name_of(pid, "", KEY + 1), 2000);
+    expect_found(w, pid, NULL, w->tmp, name_of(pid, "", KEY + 1));
+}
+
 /* A directory shared with another container: the number fits, the listener is somebody else. */
 static void test_socket_of_another_process(void **state)
 {
@@ -696,6 +750,9 @@ int main(void)
         IN_WORLD(test_missing_and_long_tmpdir),
         IN_WORLD(test_stale),
         IN_WORLD(test_newest_that_answers),
+        IN_WORLD(test_newest_of_one_second),
+        IN_WORLD(test_queue_that_is_full),
+        IN_WORLD(test_taken_name_and_another),
         IN_WORLD(test_socket_of_another_process),
         IN_WORLD(test_forged_name),
         IN_WORLD(test_owner_of_the_file),
