@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 #include "read/gcdump_in.h"
 
 #define SIGNATURE_BYTES 24
@@ -44,13 +45,13 @@ gcd_status gcdump_load(struct gcdump_in *f, struct gcd_input *in, struct gcd_err
     gcd_status st;
     GCD_TRY(gcd_reader_new(in, &r, err));
     while ((st = gcd_reader_next(r, &bytes, &n, err)) == GCD_OK) {
-        size_t need = f->bytes + n;
+        size_t need = gcd_size_sum(f->bytes, n);
         if (need > PLAUSIBLE_BYTES && (need - PLAUSIBLE_BYTES) / PLAUSIBLE_RATIO > gcd_reader_position(r)) {
             st = gcd_fail(err, GCD_E_LIMIT, "it is compressed by more than %u to 1: no heap is", PLAUSIBLE_RATIO);
             break;
         }
         if (need > f->room) {            /* by an eighth: the file may be a gigabyte, and doubling takes another one */
-            size_t room = need + need / 8 + 65536;
+            size_t room = gcd_size_sum(need, need / 8 + 65536);
             uint8_t *p = f->alloc.resize(f->alloc.ctx, f->file, f->room, room);
             if (p == NULL) {
                 st = gcd_fail_nomem(err, "holding the file");

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 #include "base/text.h"
 #include "base/verdict.h"
 #include "read/gcdump_in.h"
@@ -35,7 +36,7 @@ gcd_status gcdump_text(struct gcdump_in *f, const struct gcdump_string *s, char 
     if (s->units > f->text_limit)
         return gcd_fail(err, GCD_E_LIMIT, "the names take more memory than is allowed");
     /* UTF-8 from the beginning on, UTF-16 at the end: three bytes are written after two have been read */
-    size_t units = s->units, need = 5 * units + 1;
+    size_t units = s->units, need = gcd_size_sum(gcd_size_product(units, 5), 1);
     if (!gcd_vec_reserve(&f->alloc, text, room, need, 1, SIZE_MAX / 2))
         return gcd_fail_nomem(err, "reading the names");
     const uint8_t *p = f->file + s->off;

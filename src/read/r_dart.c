@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/hex.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 #include "base/text.h"
 #include "read/read.h"
 #include "read/stream.h"
@@ -88,7 +89,7 @@ static gcd_status read_text(struct dart *d, size_t *ret_n)
     while (have < n && d->s.st == GCD_OK) {
         const uint8_t *p;
         size_t part = stream_part(&d->s, n - have, &p);
-        if (!gcd_vec_reserve(&d->alloc, &d->bytes, &d->bytes_room, have + part, 1, (size_t)max))
+        if (!gcd_vec_reserve(&d->alloc, &d->bytes, &d->bytes_room, have + part, 1, gcd_size_of(max)))
             return gcd_fail_nomem(d->err, "reading a name");
         if (part > 0)
             memcpy(d->bytes + have, p, part);
@@ -191,7 +192,7 @@ static gcd_status read_classes(struct dart *d)
         } else {
             if (i >= max)
                 return gcd_fail(d->err, GCD_E_LIMIT, "there are more than %" PRIu64 " classes", max);
-            if (!gcd_vec_reserve(&d->alloc, &d->classes, &d->class_room, (size_t)i + 1, sizeof *d->classes, (size_t)max))
+            if (!gcd_vec_reserve(&d->alloc, &d->classes, &d->class_room, (size_t)i + 1, sizeof *d->classes, gcd_size_of(max)))
                 return gcd_fail_nomem(d->err, "reading the classes");
             GCD_TRY(read_class(d, &d->classes[i]));
         }

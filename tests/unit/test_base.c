@@ -8,6 +8,7 @@
 #include "base/hex.h"
 #include "base/idmap.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 #include "base/text.h"
 #include "support/check.h"
 
@@ -224,6 +225,22 @@ static void vec_stops_at_its_maximum(void **state)
     gcd_mem_free(&a, v, cap * sizeof *v);
 }
 
+static void sizes_do_not_wrap(void **state)
+{
+    (void)state;
+    assert_true(gcd_size_sum(3, 4) == 7 && gcd_size_product(3, 4) == 12);
+    assert_true(gcd_size_sum(SIZE_MAX, 1) == SIZE_MAX && gcd_size_sum(SIZE_MAX - 1, 1) == SIZE_MAX);
+    assert_true(gcd_size_product(SIZE_MAX / 5 + 1, 5) == SIZE_MAX && gcd_size_product(SIZE_MAX / 5, 5) <= SIZE_MAX);
+    assert_true(gcd_size_product(0, SIZE_MAX) == 0);
+    assert_true(gcd_size_sum(gcd_size_product(SIZE_MAX / 5 + 1, 5), 1) == SIZE_MAX);
+    assert_true(gcd_size_of(7) == 7 && gcd_size_of(SIZE_MAX) == SIZE_MAX && gcd_size_of(UINT64_MAX) == SIZE_MAX);
+    struct gcd_alloc a = gcd_alloc_or_default(NULL);
+    char *v = NULL;
+    size_t cap = 0;
+    assert_false(gcd_vec_reserve(&a, &v, &cap, SIZE_MAX, 1, SIZE_MAX / 2));
+    assert_null(v);
+}
+
 static void errors_are_printable_and_chained(void **state)
 {
     (void)state;
@@ -274,7 +291,7 @@ int main(void)
         cmocka_unit_test(utf16z_needs_its_terminator), cmocka_unit_test(sub_cursor_is_bounded),
         cmocka_unit_test(hex_is_what_printf_says), cmocka_unit_test(idmap_keeps_everything),
         cmocka_unit_test(utf16_becomes_utf8), cmocka_unit_test(utf8_is_cleaned), cmocka_unit_test(textpool_has_a_ceiling),
-        cmocka_unit_test(vec_stops_at_its_maximum), cmocka_unit_test(errors_are_printable_and_chained),
+        cmocka_unit_test(vec_stops_at_its_maximum), cmocka_unit_test(sizes_do_not_wrap), cmocka_unit_test(errors_are_printable_and_chained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -416,6 +416,9 @@ static void test_limits(void **state)
     types.types = 13;
     assert_int_equal(read_dart(example, EXAMPLE_BYTES, &(struct gcd_graph_options){ .limits = &types }, &g, &err), GCD_OK);
     gcd_graph_free(g);
+    struct gcd_limits none = { .types = UINT64_C(1) << 32, .text_bytes = UINT64_C(1) << 32 };     /* 0 where size_t has 32 bits */
+    assert_int_equal(read_dart(example, EXAMPLE_BYTES, &(struct gcd_graph_options){ .limits = &none }, &g, &err), GCD_OK);
+    gcd_graph_free(g);
     gcd_cancel_flag cancel;
     atomic_init(&cancel, true);
     assert_int_equal(read_dart(example, EXAMPLE_BYTES, &(struct gcd_graph_options){ .cancel = &cancel }, &g, &err), GCD_E_CANCELED);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "read/gcdump_in.h"
 #include "read/read.h"
 #include "support/run_graph.h"
 #include "support/tb_gcdump.h"
@@ -302,6 +303,31 @@ static void test_limits(void **state)
     tb_free(&b);
 }
 
+/* Gives nothing, and knows the smallest block that was asked for. */
+static void *refuse(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes)
+{
+    (void)ptr;
+    (void)old_bytes;
+    size_t *least = ctx;
+    *least = new_bytes < *least ? new_bytes : *least;
+    return NULL;
+}
+
+/* Five bytes for each unit are more than a size_t of 32 bits can count: the name gets no memory, and never a block that is too small. */
+static void test_a_name_of_gigabytes(void **state)
+{
+    (void)state;
+    const uint32_t units[] = { UINT32_C(0x33333333), UINT32_C(0x33333334), INT32_MAX };
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        size_t least = SIZE_MAX;
+        struct gcdump_in f = { .alloc = { .resize = refuse, .ctx = &least }, .text_limit = UINT64_MAX };
+        struct gcdump_string name = { .bytes = units[i], .units = units[i] };
+        struct gcd_error err = GCD_ERROR_INIT;
+        assert_int_equal(gcdump_text(&f, &name, &f.text, &f.text_room, &err), GCD_E_NOMEM);
+        assert_true(least == SIZE_MAX || least / 5 >= units[i]);     /* not asked at all, or for enough */
+    }
+}
+
 /* ---- a real file, against what PerfView says about it ---- */
 
 /* The file's text as it is between quotes or tags, XML undone. */
@@ -422,7 +448,8 @@ int main(void)
         cmocka_unit_test(test_samples),        cmocka_unit_test(test_roots),     cmocka_unit_test(test_unknown_is_kept),
         cmocka_unit_test(test_facts),          cmocka_unit_test(test_deferred_types), cmocka_unit_test(test_bad_nodes),
         cmocka_unit_test(test_overlapping_nodes), cmocka_unit_test(test_other_files), cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_a_long_static_name), cmocka_unit_test(test_limits),         cmocka_unit_test(test_perfview),
+        cmocka_unit_test(test_a_long_static_name), cmocka_unit_test(test_limits),         cmocka_unit_test(test_a_name_of_gigabytes),
+        cmocka_unit_test(test_perfview),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
