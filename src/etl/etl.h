@@ -37,6 +37,7 @@ struct etl_buffer {
     uint16_t part, processor;
     bool compressed;
     bool cut;                    /* the file ends in it */
+    bool too_large;              /* it is compressed and says that it holds more than a buffer of its file has room for */
 };
 
 /* Where a record lies, and when it was written. */
@@ -72,6 +73,7 @@ struct etl_part {
     size_t first_buffer;         /* in etl.buffers */
     uint32_t written;            /* number of buffers, as its header says; 0 = it was not closed */
     uint32_t mode;
+    uint32_t buffer_bytes;       /* room of a buffer, with header, decompressed; 0 = not told */
 };
 
 enum etl_phase {
@@ -108,6 +110,7 @@ struct gcd_etl {
     uint8_t *packed;             /* a compressed buffer */
     size_t packed_cap;
     uint64_t position;           /* bytes of the file that have been read for good */
+    uint64_t unpacked;           /* bytes that compressed buffers of these said they hold */
     uint64_t given_bytes;        /* of all records so far: the place of an event in the order of time */
 
     struct gcd_textpool names;

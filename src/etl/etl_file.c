@@ -69,7 +69,8 @@ static gcd_status file_header(struct gcd_etl *e, const uint8_t *head, size_t n, 
     size_t ptr = record[2] == 1 ? 4 : 8;
     struct gcd_cur c = gcd_cur_make(record, n - ETL_BUFFER_HEADER, ETL_BUFFER_HEADER);
     bool first = e->part.number == 0;
-    gcd_cur_skip(&c, 0x20 + 4);          /* buffer size */
+    gcd_cur_skip(&c, 0x20);
+    e->part.buffer_bytes = gcd_cur_u32(&c);
     uint8_t version = gcd_cur_u8(&c);
     gcd_cur_skip(&c, 3 + 4);             /* build of the system */
     uint32_t processors = gcd_cur_u32(&c);
@@ -240,6 +241,7 @@ static void take_buffer(struct gcd_etl *e, const uint8_t *h, uint32_t size, uint
     /* Windows 7 keeps the processor in the low byte, the alignment in the high one */
     b->processor = (flags & ETL_HAS_PROCESSOR) != 0 ? processor & 0x7ff : processor & 0xff;
     b->compressed = (flags & ETL_COMPRESSED) != 0;
+    b->too_large = b->compressed && e->part.buffer_bytes != 0 && b->end > e->part.buffer_bytes;
     e->suspicious += (flags & (ETL_EVENTS_LOST | ETL_BUFFER_LOST)) != 0;
 }
 

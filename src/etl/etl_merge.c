@@ -8,10 +8,17 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 #include "etl/etl.h"
 
 /* Buffers of one processor, all of them together; in units of the largest block. */
 #define HELD_BLOCKS 16u
+
+/*
+ * A largest block and more than this to 1 is no recording.  Buffers of 64 KiB cannot reach it, whatever they hold: each has a header of 72 bytes
+ * on the disk.  Of real ones the best is 14 to 1.
+ */
+#define RATIO 1024u
 
 static bool same_stream(const struct etl_buffer *a, const struct etl_buffer *b)
 {
@@ -130,6 +137,18 @@ static gcd_status read_body(struct gcd_etl *e, const struct etl_buffer *b, uint8
     return GCD_OK;
 }
 
+/*
+ * A few bytes can say that they hold a whole block, and copies of one byte do.  What the file may hold grows with what has been read of it, so
+ * that neither time nor memory depends on such words.
+ */
+static gcd_status allow(struct gcd_etl *e, size_t n, struct gcd_error *err)
+{
+    gcd_add_saturating(&e->unpacked, n);
+    if (e->unpacked > e->limits.block_bytes && (e->unpacked - e->limits.block_bytes) / RATIO > e->position)
+        return gcd_fail(err, GCD_E_LIMIT, "it is compressed by more than %u to 1: no recording is", RATIO);
+    return GCD_OK;
+}
+
 static gcd_status unpack(struct gcd_etl *e, const struct etl_buffer *b, struct etl_stream *s, size_t n, bool *ret_ok, struct gcd_error *err)
 {
     size_t packed = b->disk_bytes - ETL_BUFFER_HEADER;
@@ -154,9 +173,11 @@ static gcd_status load(struct gcd_etl *e, const struct etl_buffer *b, struct etl
         return GCD_OK;                   /* the end of the file is told anyway */
     if (b->cut && b->end > b->disk_bytes)
         n = b->disk_bytes - ETL_BUFFER_HEADER;
-    bool possible = b->end >= ETL_BUFFER_HEADER && n <= e->limits.block_bytes &&
+    bool possible = b->end >= ETL_BUFFER_HEADER && n <= e->limits.block_bytes && !b->too_large &&
                     (b->compressed || n <= b->disk_bytes - ETL_BUFFER_HEADER);
     if (possible) {
+        if (b->compressed)
+            GCD_TRY(allow(e, n, err));
         GCD_TRY(room(e, s, n, err));
         GCD_TRY(b->compressed ? unpack(e, b, s, n, &ok, err) : read_body(e, b, s->data, n, &ok, err));
     }

@@ -9,6 +9,7 @@
 
 #include "etl/etl.h"
 #include "support/check.h"
+#include "support/failalloc.h"
 #include "support/run.h"
 #include "support/wrapped.h"
 #include "tools/nettrace2etl/etl_out.h"
@@ -72,10 +73,10 @@ static void test_xpress_round(void **state)
     static uint8_t plain[70000], packed[2 * sizeof plain + 8], out[sizeof plain];
     uint64_t seed = 1;
     for (size_t n = 0; n <= sizeof plain; n = n * 2 + 1)
-        for (unsigned kind = 0; kind < 5; kind++) {
+        for (unsigned kind = 0; kind < 6; kind++) {
             for (size_t i = 0; i < n; i++) {
                 uint64_t r = run_random(&seed);
-                plain[i] = (uint8_t)(kind == 0 ? 0 : kind == 1 ? r : kind == 2 ? r % 2 : kind == 3 ? i / 300 : i % 8000 * 7 >> 4);
+                plain[i] = (uint8_t)(kind == 0 ? 0 : kind == 1 ? r : kind == 2 ? r % 2 : kind == 3 ? i / 300 : kind == 4 ? i % 7 : i % 8000 * 7 >> 4);
             }
             size_t made = out_xpress(plain, n, packed);
             assert_true(etl_xpress(packed, made, out, n));
@@ -287,12 +288,98 @@ static void test_two_ways(void **state)
     gcd_trace_free(t);
 }
 
+/* ---- buffers that say that they hold much ---- */
+
+#define HEADER_SAYS 0x68u        /* where the header of the file tells the size of its buffers */
+
+/* A compressed buffer of some 50 bytes behind its header that makes CLAIM bytes with header, of which the first record is real. */
+static void put_claim(struct tb_bytes *b, uint32_t claim, unsigned number, unsigned cpu)
+{
+    uint8_t head[ETL_BUFFER_HEADER] = { 0 }, record[0x18] = { 0 };
+    put32(head, sizeof head + 4 + sizeof record + 2 + 2 + 2 + 4);
+    put64(head + 0x18, number);
+    put16(head + 0x28, cpu);
+    put32(head + 0x30, claim);
+    put16(head + 0x34, ETL_HAS_PROCESSOR | ETL_COMPRESSED);
+    put16(record + 4, sizeof record);
+    record[2] = 3;
+    record[3] = 0xc0;
+    put64(record + 0x10, OUT_FIRST_TICKS + number);
+    tb_put(b, head, sizeof head);
+    tb_u32(b, 0xff);                     /* 24 bytes, then a copy of the last one to the end */
+    tb_put(b, record, sizeof record);
+    tb_put(b, "\x07\x00\x0f\xff\x00\x00", 6);
+    tb_u32(b, claim - ETL_BUFFER_HEADER - (uint32_t)sizeof record - 3);
+}
+
+/* How N such buffers of as many processors end, in a file whose buffers have room for ROOM bytes. */
+static gcd_status read_claims(uint32_t room, uint32_t claim, unsigned n, struct failalloc *alloc, struct gcd_trace_info *ret_info)
+{
+    const struct gcd_limits limits = { .block_bytes = 1 << 20 };
+    struct file f;
+    struct gcd_input *in;
+    struct gcd_trace *t;
+    struct gcd_event ev;
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct tb_bytes b = { 0 };
+    gcd_status st;
+    file_begin(&f);
+    file_end(&f);
+    tb_put(&b, f.bytes.p, f.bytes.n);
+    put32(b.p + HEADER_SAYS, room);
+    for (unsigned i = 0; i < n; i++)
+        put_claim(&b, claim, i + 1, i);
+    failalloc_init(alloc);
+    assert_int_equal(gcd_input_from_memory(b.p, b.n, &(struct gcd_input_options){ .alloc = &alloc->alloc }, &in, NULL), GCD_OK);
+    assert_int_equal(gcd_trace_open(in, &alloc->alloc, &limits, &t, NULL), GCD_OK);
+    while ((st = next(t, &ev, &err)) == GCD_OK)
+        continue;
+    gcd_trace_get_info(t, ret_info);
+    gcd_trace_free(t);
+    gcd_input_free(in);
+    tb_free(&b);
+    tb_free(&f.bytes);
+    assert_null(failalloc_complaint(alloc));
+    return st;
+}
+
+/* No more than the header of the file has room for; without a word of it the largest block is the measure. */
+static void test_larger_than_a_buffer(void **state)
+{
+    (void)state;
+    static const struct { uint32_t room, claim; unsigned damaged; } cases[] = {
+        { 4096, 4096, 0 }, { 4096, 4097, 3 }, { 4096, 1 << 20, 3 }, { 0, 4097, 0 }, { 0, (1 << 20) + ETL_BUFFER_HEADER + 1, 3 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct failalloc alloc;
+        struct gcd_trace_info info;
+        assert_int_equal(read_claims(cases[i].room, cases[i].claim, 3, &alloc, &info), GCD_END);
+        assert_int_equal(info.damaged_buffers, cases[i].damaged);
+        assert_int_equal(info.end, GCD_TRACE_CLOSED);
+    }
+}
+
+/* Few bytes of a file never become many, neither at the same time nor one after another; buffers of a usual size may hold anything. */
+static void test_compressed_by_too_much(void **state)
+{
+    (void)state;
+    struct failalloc alloc;
+    struct gcd_trace_info info;
+    assert_int_equal(read_claims(1 << 20, 1 << 20, 1, &alloc, &info), GCD_END);
+    assert_int_equal(read_claims(1 << 20, 1 << 20, 8, &alloc, &info), GCD_E_LIMIT);
+    assert_int_equal(info.end, GCD_TRACE_CORRUPT);
+    assert_in_range(alloc.peak_bytes, 1 << 20, 3 << 20);
+    assert_int_equal(read_claims(65536, 65536, 200, &alloc, &info), GCD_END);
+    assert_int_equal(info.damaged_buffers, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_xpress_streams), cmocka_unit_test(test_xpress_refuses), cmocka_unit_test(test_xpress_round),
         cmocka_unit_test(test_record_sizes),   cmocka_unit_test(test_record_ends),    cmocka_unit_test(test_order),
         cmocka_unit_test(test_event_fields),   cmocka_unit_test(test_two_ways),
+        cmocka_unit_test(test_larger_than_a_buffer),                                  cmocka_unit_test(test_compressed_by_too_much),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
