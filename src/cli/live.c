@@ -86,7 +86,7 @@ static bool lives_on(const struct live *l, const struct live_attempt *a)
 /* The buffer for one more attempt after NOW, 0 when none is needed or possible; why it is not has been said. */
 static uint32_t again(const struct live *l, const struct live_attempt *now)
 {
-    if (now->number > l->args->retries || cli_canceled)
+    if (now->number > l->args->retries || cli_canceled || now->refused)  /* what it sends is not lost, it is wrong: no buffer helps */
         return 0;
     if (now->status != GCD_OK)
         return lives_on(l, now) && time_left_ms(l) > 0 ? now->buffer_mb : 0;

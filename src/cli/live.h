@@ -3,6 +3,7 @@
  *
  *     preflight.c      what can be found out before the process is disturbed
  *     live_attempt.c   one collection
+ *     live_stream.c    what is taken of its bytes
  *     live_summary.c   what it cost, in a line
  *     live.c           attempts until one is complete
  */
@@ -42,8 +43,12 @@ struct live_attempt {
     uint32_t buffer_mb;
     struct gcd_input *spool;
     struct gcd_dump *dump;
+    struct gcd_trace *decoder;   /* reads the same bytes, to see where they end or make no sense any more */
     bool usable;                 /* the dump is closed: there is a heap walk in it */
     bool whole;                  /* the walk was seen to its end */
+    bool over;                   /* the end mark of the recording was seen */
+    bool undecodable;            /* the stream makes no sense from some byte on */
+    bool refused;                /* bytes were not taken, and the session was closed for that */
     bool ended;                  /* the stream was received up to its end */
     uint64_t duration_ms, rss_peak, rss_after;   /* bytes; 0 = unknown */
     struct gcd_ipc_collect_result result;
@@ -53,6 +58,8 @@ struct live_attempt {
 /* Collect with A->number and A->buffer_mb, and close the dump.  MOST_BYTES and TIMEOUT_MS as gcd_ipc_collect takes them. */
 void live_attempt_run(const struct live *l, struct live_attempt *a, uint64_t most_bytes, uint64_t timeout_ms);
 void live_attempt_done(struct live_attempt *a);
+/* The next N bytes of the stream.  GCD_OK; GCD_END: the walk is whole; an error when no more of them are wanted: the session is to be closed. */
+gcd_status live_stream_take(struct live_attempt *a, const uint8_t *bytes, size_t n, struct gcd_error *err);
 /* Were events lost that a larger buffer would have kept? */
 bool live_attempt_lost(const struct live_attempt *a);
 /* Is nothing missing but types that had been described to somebody else? */

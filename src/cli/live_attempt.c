@@ -17,16 +17,9 @@ struct progress {
     bool told;                       /* that nothing comes */
 };
 
-/* Keep the bytes first: they cannot be had twice. */
 static gcd_status on_data(void *ctx, const uint8_t *bytes, size_t n, struct gcd_error *err)
 {
-    struct live_attempt *a = ((struct progress *)ctx)->a;
-    gcd_status st = a->spool != NULL ? gcd_input_append(a->spool, bytes, n, err) : GCD_OK;
-    if (st == GCD_OK)
-        st = gcd_dump_feed(a->dump, bytes, n, err);
-    if (st == GCD_END)
-        a->whole = true;
-    return st;
+    return live_stream_take(((struct progress *)ctx)->a, bytes, n, err);
 }
 
 /*
@@ -83,6 +76,8 @@ static gcd_status prepare(const struct live *l, struct live_attempt *a)
 {
     struct gcd_input_options spool = { .alloc = cli_alloc(), .reread = true, .spool_dir = l->spool_dir };
     gcd_status st = l->spool_dir != NULL ? gcd_input_new_spool(&spool, &a->spool, &a->err) : GCD_OK;
+    if (st == GCD_OK)
+        st = gcd_trace_new(l->options->alloc, l->options->limits, &a->decoder, &a->err);
     return st == GCD_OK ? gcd_dump_new(l->options, &a->dump, &a->err) : st;
 }
 
@@ -113,9 +108,10 @@ void live_attempt_run(const struct live *l, struct live_attempt *a, uint64_t mos
     a->status = prepare(l, a);
     if (a->status == GCD_OK)
         a->status = collect(l, a, most_bytes, timeout_ms);
-    if (a->status == GCD_E_PEER && a->whole) {
-        /* the heap was walked to its end; what is missing behind it, the verdict says */
-        cli_say(l->subject, "%s", a->err.msg);
+    bool all = a->whole || (a->refused && (a->over || a->undecodable));  /* what is missing behind that, the verdict says */
+    if (all && (a->refused || a->status == GCD_E_PEER)) {
+        if (!a->undecodable)             /* that the verdict says, too */
+            cli_say(l->subject, "%s", a->err.msg);
         a->status = GCD_OK;
     }
     a->ended = a->status == GCD_OK;
@@ -126,12 +122,15 @@ void live_attempt_run(const struct live *l, struct live_attempt *a, uint64_t mos
     a->usable = st == GCD_OK;
     if (a->ended && st != GCD_OK) {
         a->status = st;
-        a->err = close_err;
+        a->ended = !a->refused;
+        if (!a->undecodable)
+            a->err = close_err;
     }
 }
 
 void live_attempt_done(struct live_attempt *a)
 {
+    gcd_trace_free(a->decoder);
     gcd_dump_free(a->dump);
     gcd_input_free(a->spool);
     *a = (struct live_attempt){ .number = 0 };
