@@ -17,6 +17,12 @@
 #define BUFFER_MB_UNKNOWN UINT64_C(1024)
 /* Less than this is no place for a buffer at all. */
 #define BUFFER_MB_SMALLEST UINT64_C(8)
+/*
+ * A stream can hold two walks of the densest heap (1.8 times its memory each): a program that collects garbage itself is described more than once.
+ * The rest is for small processes, which are described many times before the stop is served, and for modules and methods.
+ */
+#define STREAM_FACTOR UINT64_C(4)
+#define STREAM_EXTRA (UINT64_C(1) << 30)
 /* The payload of an event has at most 64 KiB, and almost all of the volume is in such events. */
 #define EVENT_BYTES_MAX UINT64_C(65536)
 
@@ -69,4 +75,13 @@ uint32_t gcd_ipc_budget_after_loss(const struct gcd_ipc_budget *b, uint32_t buff
     wanted = wanted < b->buffer_mb ? b->buffer_mb : wanted;
     wanted = least(wanted, b->max_buffer_mb);
     return wanted > buffer_mb ? (uint32_t)wanted : 0;
+}
+
+uint64_t gcd_ipc_stream_max(const struct gcd_ipc_memory *m)
+{
+    uint64_t memory = m->machine_bytes;
+    if (m->rss_bytes != 0 && __builtin_add_overflow(m->rss_bytes, m->away_bytes, &memory))
+        memory = UINT64_MAX;
+    uint64_t most = saturated(memory, STREAM_FACTOR);
+    return memory == 0 || most > UINT64_MAX - STREAM_EXTRA ? UINT64_MAX : most + STREAM_EXTRA;
 }

@@ -232,19 +232,29 @@ static uint64_t room_of_cgroups(const char *proc, uint32_t pid)
     return room;
 }
 
+/* 0 when it is not there, or makes no sense. */
+static uint64_t meminfo_bytes(const char *proc, const char *key)
+{
+    uint64_t kib = read_key(proc, "meminfo", key);
+    return kib < UINT64_MAX / 2048 ? kib * 1024 : 0;
+}
+
 void gcd_memory_read(const char *proc, uint32_t pid, struct gcd_ipc_memory *ret)
 {
     struct gcd_procfs_facts facts;
     *ret = (struct gcd_ipc_memory){ .room_bytes = UINT64_MAX };
-    uint64_t available_kib = read_key(proc, "meminfo", "MemAvailable");
-    if (available_kib > 0 && available_kib < UINT64_MAX / 1024) {
-        ret->room_bytes = available_kib * 1024;
+    uint64_t available = meminfo_bytes(proc, "MemAvailable");
+    if (available > 0) {
+        ret->room_bytes = available;
         ret->limit = GCD_IPC_LIMIT_MACHINE;
     }
+    ret->machine_bytes = meminfo_bytes(proc, "MemTotal") + meminfo_bytes(proc, "SwapTotal");
     if (pid == 0)
         return;
-    if (gcd_procfs_facts(proc, pid, &facts))
+    if (gcd_procfs_facts(proc, pid, &facts)) {
         ret->rss_bytes = facts.rss_bytes;
+        ret->away_bytes = facts.away_bytes;
+    }
     uint64_t room = room_of_cgroups(proc, pid);
     if (room < ret->room_bytes) {
         ret->room_bytes = room;

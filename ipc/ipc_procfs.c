@@ -119,6 +119,14 @@ static unsigned status_numbers(const char *line, uint32_t *ret_last)
     }
 }
 
+/* What a status file gives in kB; 0 when it does not. */
+static uint64_t status_bytes(const char *status, const char *key)
+{
+    uint32_t kib = 0;
+    const char *line = status_line(status, key);
+    return line != NULL && status_numbers(line, &kib) == 1 ? (uint64_t)kib * 1024 : 0;
+}
+
 /*
  * TMPDIR of an environment: NAME=VALUE strings, each with its NUL; the first one of a name counts, as with getenv.  The
  * file may have megabytes, so it is read in pieces.  False when it cannot be read.
@@ -296,10 +304,8 @@ bool gcd_procfs_facts(const char *proc, uint32_t pid, struct gcd_procfs_facts *r
         const char *line = status_line(text, "Uid");
         if (line != NULL && sscanf(line, UID_LINE, &ret->uid, &saved) != 2)
             ret->uid = UINT32_MAX;
-        uint32_t kib = 0;
-        line = status_line(text, "VmRSS");
-        if (line != NULL && status_numbers(line, &kib) == 1)
-            ret->rss_bytes = (uint64_t)kib * 1024;
+        ret->rss_bytes = status_bytes(text, "VmRSS");
+        ret->away_bytes = status_bytes(text, "VmSwap") + status_bytes(text, "HugetlbPages");
     }
     read_exe(proc, pid, ret->exe, sizeof ret->exe);
     return true;

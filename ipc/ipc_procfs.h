@@ -46,6 +46,7 @@ struct gcd_procfs_facts {
     uint32_t uid;                  /* effective; UINT32_MAX = not known */
     uint64_t start_jiffies;        /* since boot */
     uint64_t rss_bytes;
+    uint64_t away_bytes;           /* of its memory, but not resident: swapped out, or in huge pages of its own */
     char name[64];                 /* as the kernel calls it, 15 bytes of the program's name */
     char exe[256];                 /* the file name of the program, without its folder */
 };

@@ -450,6 +450,7 @@ static void on_record_data(struct session *s, const uint8_t *bytes, size_t n)
     if (st < 0) {
         if (err.code != st) /* no message, or a stale one */
             (void)gcd_fail(&err, st, "%s", gcd_status_text(st));
+        s->discard = true; /* also when something else has failed before */
         fail(s, st, GCD_IPC_REASON_NONE, &err);
         return;
     }

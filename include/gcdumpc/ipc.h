@@ -168,6 +168,8 @@ struct gcd_ipc_memory {
     uint64_t rss_bytes;      /* resident; 0 = unknown */
     uint64_t room_bytes;     /* how much more until a limit: of its cgroup or one around it, of the machine; UINT64_MAX = unknown */
     enum gcd_ipc_limit limit; /* which one that is */
+    uint64_t away_bytes;     /* memory of the process that does not count as resident: swapped out, or in huge pages of its own */
+    uint64_t machine_bytes;  /* all that the machine has, with its swap space; 0 = unknown */
 };
 
 /* The memory of the process PID; 0 stands for one that is not visible: then only the machine is looked at. */
@@ -202,6 +204,12 @@ GCD_API struct gcd_ipc_budget gcd_ipc_budget(const struct gcd_ipc_memory *memory
  */
 GCD_API uint32_t gcd_ipc_budget_after_loss(const struct gcd_ipc_budget *budget, uint32_t buffer_mb, uint64_t stream_bytes,
                                            uint64_t lost_events);
+
+/*
+ * The most bytes of an event stream that MEMORY explains: four times the memory of the process, resident or not, and 1 GiB; when that is not
+ * known, the same of the machine; UINT64_MAX when neither is.  A stream of more is no heap walk.
+ */
+GCD_API uint64_t gcd_ipc_stream_max(const struct gcd_ipc_memory *memory);
 
 /*
  * Keeps two dumps of one process apart.  The lock is a name in the kernel (an abstract unix socket) that is gone when its holder is; it

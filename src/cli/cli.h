@@ -55,6 +55,7 @@ struct cli_args {
     uint64_t buffer_mb;          /* 0 = as the process needs */
     uint64_t max_buffer_mb;      /* 0 = as much as it bears */
     uint64_t retries;            /* after a loss of events */
+    uint64_t max_bytes;          /* of the event stream; 0 = as many as the memory of the process explains */
     enum cli_strategy strategy;
     bool no_ranges;
     bool rundown;

@@ -48,7 +48,9 @@ struct live_attempt {
     bool whole;                  /* the walk was seen to its end */
     bool over;                   /* the end mark of the recording was seen */
     bool undecodable;            /* the stream makes no sense from some byte on */
-    bool refused;                /* bytes were not taken, and the session was closed for that */
+    uint64_t most_bytes;         /* of the stream, as far as its memory has been looked at; 0 = not yet */
+    bool refused;                /* bytes were not taken, and the session was closed for that: */
+    struct gcd_error refusal;
     bool ended;                  /* the stream was received up to its end */
     uint64_t duration_ms, rss_peak, rss_after;   /* bytes; 0 = unknown */
     struct gcd_ipc_collect_result result;
@@ -59,7 +61,7 @@ struct live_attempt {
 void live_attempt_run(const struct live *l, struct live_attempt *a, uint64_t most_bytes, uint64_t timeout_ms);
 void live_attempt_done(struct live_attempt *a);
 /* The next N bytes of the stream.  GCD_OK; GCD_END: the walk is whole; an error when no more of them are wanted: the session is to be closed. */
-gcd_status live_stream_take(struct live_attempt *a, const uint8_t *bytes, size_t n, struct gcd_error *err);
+gcd_status live_stream_take(const struct live *l, struct live_attempt *a, const uint8_t *bytes, size_t n, struct gcd_error *err);
 /* Were events lost that a larger buffer would have kept? */
 bool live_attempt_lost(const struct live_attempt *a);
 /* Is nothing missing but types that had been described to somebody else? */

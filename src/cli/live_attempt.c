@@ -19,7 +19,8 @@ struct progress {
 
 static gcd_status on_data(void *ctx, const uint8_t *bytes, size_t n, struct gcd_error *err)
 {
-    return live_stream_take(((struct progress *)ctx)->a, bytes, n, err);
+    const struct progress *p = ctx;
+    return live_stream_take(p->l, p->a, bytes, n, err);
 }
 
 /*
@@ -108,8 +109,12 @@ void live_attempt_run(const struct live *l, struct live_attempt *a, uint64_t mos
     a->status = prepare(l, a);
     if (a->status == GCD_OK)
         a->status = collect(l, a, most_bytes, timeout_ms);
-    bool all = a->whole || (a->refused && (a->over || a->undecodable));  /* what is missing behind that, the verdict says */
-    if (all && (a->refused || a->status == GCD_E_PEER)) {
+    if (a->refused && a->status != GCD_E_CANCELED) {     /* that the process took it badly is no news */
+        a->err = a->refusal;
+        a->status = a->refusal.code;
+    }
+    bool all = a->whole && (a->status == GCD_E_PEER || a->status == GCD_E_LIMIT);
+    if (all || (a->refused && (a->over || a->undecodable))) {    /* what is missing behind that, the verdict says */
         if (!a->undecodable)             /* that the verdict says, too */
             cli_say(l->subject, "%s", a->err.msg);
         a->status = GCD_OK;

@@ -93,6 +93,8 @@ static const struct option_row rows[] = {
     { "max-buffer", 0, "MB", "largest event buffer at any attempt (4095, never more than the process bears)", LIVE, OPT_NUMBER,
       FIELD(max_buffer_mb), 1, 4095 },
     { "retries", 0, "N", "further attempts with a larger buffer when events were lost (1)", LIVE, OPT_NUMBER, FIELD(retries), 0, 100 },
+    { "max-bytes", 0, "SIZE", "most bytes of events to take (four times the memory of the process, and 1G)", LIVE, OPT_SIZE,
+      FIELD(max_bytes), 1024, UINT64_MAX },
     { "strategy", 0, "HOW", "single or two sessions (drain); auto chooses by the runtime's version", LIVE, OPT_STRATEGY, FIELD(strategy), 0, 0 },
     { "no-ranges", 0, NULL, "do not record the memory ranges of the generations", LIVE, OPT_FLAG, FIELD(no_ranges), 0, 0 },
     { "rundown", 0, NULL, "also record modules and the runtime version; .NET 9 and later always do", LIVE, OPT_FLAG, FIELD(rundown), 0, 0 },

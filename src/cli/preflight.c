@@ -142,18 +142,24 @@ static void add_file(struct places *p, const char *path, uint64_t likely, uint64
     add_place(p, folder, likely / divisor, most / divisor);
 }
 
+/* The stream is estimated to have N bytes, of which no more are taken than --max-bytes allows. */
+static uint64_t taken(const struct live *l, uint64_t n)
+{
+    return l->args->max_bytes != 0 && l->args->max_bytes < n ? l->args->max_bytes : n;
+}
+
 /* What is no format, the events themselves for example, is taken for as large as these. */
 static void add_output(struct places *p, const struct live *l)
 {
-    const struct gcd_ipc_budget *b = &l->budget;
     const struct cli_args *args = l->args;
+    uint64_t likely_bytes = taken(l, l->budget.likely_bytes), most_bytes = taken(l, l->budget.most_bytes);
     if (args->output == NULL)
         return;
     const struct gcd_format *f = args->format != NULL ? gcd_format_by_name(args->format) : gcd_format_by_path(args->output);
-    struct gcd_format_size likely = { .file = b->likely_bytes }, most = { .file = b->most_bytes };
+    struct gcd_format_size likely = { .file = likely_bytes }, most = { .file = most_bytes };
     if (f != NULL) {
-        likely = gcd_format_size(f, b->likely_bytes);
-        most = gcd_format_size(f, b->most_bytes);
+        likely = gcd_format_size(f, likely_bytes);
+        most = gcd_format_size(f, most_bytes);
     }
     add_file(p, args->output, likely.file, most.file);
     if (likely.scratch > 0)
@@ -168,12 +174,12 @@ static uint64_t on_disk(uint64_t stream_bytes)
 
 static enum cli_exit disk(const struct live *l)
 {
-    const struct gcd_ipc_budget *b = &l->budget;
+    uint64_t likely = taken(l, l->budget.likely_bytes), most = taken(l, l->budget.most_bytes);
     struct places places = { .count = 0 };
     if (l->spool_dir != NULL)
-        add_place(&places, l->spool_dir, on_disk(b->likely_bytes), on_disk(b->most_bytes));
+        add_place(&places, l->spool_dir, on_disk(likely), on_disk(most));
     add_output(&places, l);
-    add_file(&places, l->args->save_trace, b->likely_bytes, b->most_bytes);
+    add_file(&places, l->args->save_trace, likely, most);
     for (size_t i = 0; i < places.count; i++) {
         const struct place *p = &places.items[i];
         struct statvfs fs;

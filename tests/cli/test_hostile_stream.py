@@ -1,7 +1,10 @@
 """A process that sends what is no dump, or more than any dump has: the stream is left as soon as that is seen, and does not fill the disk."""
 import os
+import re
 import socket
 import struct
+import subprocess
+import sys
 import threading
 
 from cli_support import CliTest, main, trace_bytes
@@ -56,6 +59,8 @@ class Flood:
         connection.sendall(self.head)
         while self.count is None or self.sent < self.count:
             if self.stopped.is_set() and not self.deaf:
+                return
+            if not self.piece:
                 return
             connection.sendall(self.piece)
             self.sent += 1
@@ -148,5 +153,95 @@ class Undecodable(HostileStream):
             self.assertLess(len(self.get("x.nettrace")), len(self.whole) + MIB)
 
 
-if __name__ == "__main__":
+class TooMuch(HostileStream):
+    """Blocks of a kind that is not known can go on for ever; the decoder skips them."""
+
+    def endless(self, head):
+        """HEAD up to its last block of events, and a block that can follow it again and again, in .nettrace 4."""
+        kind, body = b"NobodysBlock", MIB
+        at = (len(head) + 20 + len(kind)) % 4
+        pad = (4 - at) % 4
+        body -= (20 + len(kind) + pad + 1) % 4           # the next one begins where this one does
+        return (b"\5\5\1" + struct.pack("<III", 1, 1, len(kind)) + kind + b"\6" + struct.pack("<I", body) + b"\0" * pad + b"\0" * body + b"\6")
+
+    def setUp(self):
+        super().setUp()
+        self.begun = self.head_of_blocks(len(self.whole) // 2)
+        self.walked = self.head_of_blocks(len(self.whole))
+
+    def head_of_blocks(self, most):
+        """All blocks of the recording that end before MOST, without its end mark."""
+        at, end = 32, 32
+        while at < len(self.whole) and self.whole[at] == 5:
+            name = struct.unpack_from("<I", self.whole, at + 11)[0]
+            kind, at = self.whole[at + 15:at + 15 + name], at + 16 + name
+            if kind == b"Trace":
+                at += 48 + 1
+            else:
+                size = struct.unpack_from("<I", self.whole, at)[0]
+                at += 4
+                at += -at % 4 + size + 1
+            end = at if at <= most else end
+        return self.whole[:end]
+
+    def test_more_than_asked_for(self):
+        begun = ("--max-bytes", "4M", *self.flood(self.begun, piece=self.endless(self.begun), deaf=True))
+        self.refused(1, r".*port: the process sends more than 4\.0 MiB of events \(--max-bytes\)", *begun, "-o", "x.gclog", "--save-trace", "x.nettrace")
+        self.assertTrue(self.target.stopped.is_set())
+        begun = ("--max-bytes", "4M", *self.flood(self.begun, piece=self.endless(self.begun)))
+        run = self.gcdumpc(*begun, "-o", "x.gclog", "--save-trace", "x.nettrace", "--keep-partial")
+        self.assertEqual(run.code, 3, run.err)
+        self.assertRegex(run.err, rb"more than 4\.0 MiB of events \(--max-bytes\)\n")
+        self.assertRegex(run.err, rb"x\.gclog: [\d,]+ objects, .* INCOMPLETE")
+        self.assertEqual(self.target.sessions, 1)
+        self.assertLessEqual(len(self.get("x.nettrace")), 4 * MIB)
+        self.done("convert", "x.nettrace", "-o", "y.gclog", code=3)
+
+    def test_after_the_walk(self):
+        """What was asked for is there, but not the end of the recording, which would say whether events were lost."""
+        run = self.gcdumpc("--max-bytes", "4M", *self.flood(self.walked, piece=self.endless(self.walked), deaf=True), "-o", "x.gclog",
+                           "--save-trace", "x.nettrace")
+        self.assertEqual(run.code, 3, run.err)
+        self.assertRegex(run.err, rb"more than 4\.0 MiB of events")
+        self.assertRegex(run.err, rb"the dump is incomplete: the recording ends early")
+        self.assertLessEqual(len(self.get("x.nettrace")), 4 * MIB)
+
+    def test_no_more_than_asked_for(self):
+        run = self.gcdumpc("--max-bytes", len(self.whole), *self.flood(self.whole, count=0), "-o", "x.gclog")
+        self.assertEqual(run.code, 0, run.err)
+        self.refused(1, r".*--max-bytes.*", "--max-bytes", len(self.whole) - 1, *self.flood(self.whole, piece=b""), "-o", "y.gclog")
+
+    def test_more_than_its_memory_explains(self):
+        """Of a process of some megabytes that is 1 GiB and a little; of one that is not visible, four times the machine."""
+        self.put("head", self.begun)
+        self.put("piece", self.endless(self.begun))
+        target = subprocess.Popen([sys.executable, "-B", os.path.abspath(__file__), "flood-as", self.path("head"), self.path("piece")],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  env={**os.environ, "TMPDIR": self.tmp, "PYTHONPATH": os.pathsep.join(sys.path)})
+        self.addCleanup(self.stop, target)
+        self.assertEqual(target.stdout.readline(), b"ready\n")
+        run = self.gcdumpc("info", "--pid", target.pid)
+        self.assertEqual((run.code, run.out), (1, b""), run.err)
+        size = re.search(rb"process \d+: the process sends more than (1\.[012]) GiB of events, which its memory cannot explain; --max-bytes", run.err)
+        self.assertIsNotNone(size, run.err)
+        target.communicate()
+        self.flood(b"")
+
+
+def flood_as(head, piece):
+    """Be a process with a socket in TMPDIR."""
+    with open("/proc/self/stat", encoding="utf-8", errors="replace") as f:
+        start = f.read().rpartition(")")[2].split()[19]
+    path = os.path.join(os.environ["TMPDIR"], f"dotnet-diagnostic-{os.getpid()}-{start}-socket")
+    with open(head, "rb") as h, open(piece, "rb") as p:
+        target = Flood(path, h.read(), piece=p.read(), deaf=True)
+    print("ready", flush=True)
+    sys.stdin.read()
+    target.close()
+    os.unlink(path)
+
+
+if __name__ == "__main__" and sys.argv[1:2] == ["flood-as"]:
+    flood_as(*sys.argv[2:])
+elif __name__ == "__main__":
     main()

@@ -60,9 +60,9 @@ static void put(const char *name, const char *text)
 
 static void put_process(const char *cgroup)
 {
-    put("proc/meminfo", "MemTotal:       16000000 kB\nMemFree: 1 kB\nMemAvailable:    8388608 kB\n");
+    put("proc/meminfo", "MemTotal:       16000000 kB\nMemFree: 1 kB\nMemAvailable:    8388608 kB\nSwapTotal:  500000 kB\n");
     put("proc/42/stat", "42 (HeapLab) S 1 42 42 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 98765 0 0\n");
-    put("proc/42/status", "Name:\tHeapLab\nUid:\t1000\t1000\t1000\t1000\nVmRSS:\t  512000 kB\n");
+    put("proc/42/status", "Name:\tHeapLab\nUid:\t1000\t1000\t1000\t1000\nVmRSS:\t  512000 kB\nVmSwap:\t     300 kB\nHugetlbPages:\t    4096 kB\n");
     put("proc/42/cgroup", cgroup);
 }
 
@@ -71,6 +71,7 @@ static void expect(uint64_t room, enum gcd_ipc_limit limit)
     struct gcd_ipc_memory m;
     gcd_memory_read(proc, 42, &m);
     assert_true(m.rss_bytes == UINT64_C(512000) * 1024);
+    assert_true(m.away_bytes == UINT64_C(4396) * 1024 && m.machine_bytes == UINT64_C(16500000) * 1024);
     assert_true(m.room_bytes == room);
     assert_int_equal(m.limit, limit);
 }
@@ -250,6 +251,27 @@ static void the_buffer_after_a_loss(void **state)
     assert_int_equal(gcd_ipc_budget_after_loss(&b, 1, 0, 9), 0);
 }
 
+/* Four times the memory and 1 GiB. */
+static void what_the_memory_explains(void **state)
+{
+    (void)state;
+    static const struct {
+        struct gcd_ipc_memory m;
+        uint64_t most;
+    } want[] = {
+        { { .rss_bytes = 50 * MIB, .machine_bytes = 9999 * MIB }, 1224 * MIB },
+        { { .rss_bytes = 50 * MIB, .away_bytes = 1000 * MIB, .machine_bytes = 9999 * MIB }, 5224 * MIB },
+        { { .rss_bytes = 1, .away_bytes = 1 }, 1024 * MIB + 8 },
+        { { .machine_bytes = 1000 * MIB }, 5024 * MIB },
+        { { .rss_bytes = 0 }, UINT64_MAX },
+        { { .rss_bytes = UINT64_MAX, .away_bytes = UINT64_MAX }, UINT64_MAX },
+        { { .rss_bytes = (UINT64_MAX - 1024 * MIB) / 4 }, UINT64_MAX - 3 },
+        { { .rss_bytes = (UINT64_MAX - 1024 * MIB) / 4 + 1 }, UINT64_MAX },
+    };
+    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++)
+        assert_true(gcd_ipc_stream_max(&want[i].m) == want[i].most);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +283,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(odd_lines, setup, teardown),
         cmocka_unit_test(the_buffer_follows_the_memory),
         cmocka_unit_test(the_buffer_after_a_loss),
+        cmocka_unit_test(what_the_memory_explains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -510,6 +510,27 @@ static void test_caller_fails_after_stop(void **state)
     fake_target_stop(t);
 }
 
+/* The same when nobody answers the stop: that failed first, and is what is told. */
+static void test_caller_fails_after_another_failure(void **state)
+{
+    (void)state;
+    static const struct fake_act stream[] = {
+        { .op = FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("$", 1), { FAKE_WAIT, 0, 0, 0, 0 }, { FAKE_SLEEP, 100, 0, 0, 0 }, FAKE_SEND("!", 1),
+        { FAKE_SLEEP, 50, 0, 0, 0 }, FAKE_SEND("more", 4), { .op = FAKE_CLOSE },
+    };
+    static const struct fake_act stop[] = { { .op = FAKE_RECV }, { FAKE_SET, 0, 0, 0, 0 }, { .op = FAKE_CLOSE } };
+    static const struct fake_act *const scripts[] = { stream, stop };
+    struct fake_target *t = fake_target_start(scripts, 2);
+    struct client c;
+    client_init(&c);
+    c.bad = GCD_E_LIMIT;
+    gcd_status st = collect(&c, t);
+    expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_GONE,
+                   "cannot stop the event session: no answer: the process ended or closed its diagnostic port");
+    assert_string_equal(c.seen, "$!");
+    fake_target_stop(t);
+}
+
 static void test_end_before_stop(void **state)
 {
     (void)state;
@@ -738,6 +759,7 @@ int main(void)
         cmocka_unit_test(test_timeout_in_stream),
         cmocka_unit_test(test_caller_fails),
         cmocka_unit_test(test_caller_fails_after_stop),
+        cmocka_unit_test(test_caller_fails_after_another_failure),
         cmocka_unit_test(test_end_before_stop),
         cmocka_unit_test(test_gone_before_stop),
         cmocka_unit_test(test_stop_goes_wrong),
