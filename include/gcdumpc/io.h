@@ -33,6 +33,7 @@ struct gcd_input_options {
     const char *spool_dir;   /* folder for the copy of a pipe that must be read again; NULL = /tmp */
     size_t spool_memory_bytes;   /* of gcd_input_new_spool: stays in memory up to here; 0 = GCD_SPOOL_MEMORY_BYTES */
     const gcd_cancel_flag *cancel;   /* may be NULL; looked at while a pipe is silent, ends with GCD_E_CANCELED */
+    bool keep_room;          /* of gcd_input_new_spool: see struct gcd_sink_options */
 };
 
 /*
@@ -122,6 +123,11 @@ struct gcd_sink_options {
     const struct gcd_alloc *alloc;
     const gcd_cancel_flag *cancel;   /* may be NULL; looked at when a signal interrupts a write, ends with GCD_E_CANCELED */
     unsigned threads;            /* 2 or more: a file is compressed and written by a thread of its own, in 1 MiB more */
+    /*
+     * Others decide how much is written: it fails (GCD_E_IO, ENOSPC) before the disk is full, with a 64th of it left, 256 MiB at most.  The first
+     * 4 MiB of a file are always written, and only regular files are looked at.
+     */
+    bool keep_room;
     bool for_all;                /* others may read the file (mode 0644 and what the umask leaves of it): no dump, but numbers about one */
 };
 
@@ -214,6 +220,10 @@ GCD_API const char *gcd_place_temporary(const struct gcd_place *p);
 /* The name that it will have. */
 GCD_API const char *gcd_place_path(const struct gcd_place *p);
 GCD_API enum gcd_place_kind gcd_place_kind(const struct gcd_place *p);
+
+/* From now on gcd_place_write_at, and what the writers of this library put into a folder, keep room on the disk, as struct gcd_sink_options says. */
+GCD_API void gcd_place_keep_room(struct gcd_place *p);
+GCD_API bool gcd_place_keeps_room(const struct gcd_place *p);
 
 /* What it takes by now; 0 for a folder. */
 GCD_API uint64_t gcd_place_bytes(const struct gcd_place *p);

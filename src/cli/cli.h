@@ -332,6 +332,8 @@ enum cli_exit cli_no_ipc(const char *subject);
 #endif
 /* Do ARGS name a process? */
 bool cli_is_live(const struct cli_args *args);
+/* Is the disk left with some room, whatever the process sends?  Not with --force. */
+bool cli_keeps_room(const struct cli_args *args);
 
 /* output.c: where ARGS->output goes, in which format. */
 struct cli_output {

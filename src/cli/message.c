@@ -78,6 +78,8 @@ static const char *what_next(const struct gcd_error *err, char memory[CLI_MEMORY
     };
     if (err->code == GCD_E_LIMIT && strstr(err->msg, "block") != NULL)
         return "; --max-block raises it";
+    if (err->os_errno == ENOSPC && strstr(err->msg, "stay free") != NULL)
+        return "; make room, write to another disk (TMPDIR moves temporary files), or insist with --force";
     if (err->code == GCD_E_LIMIT && strstr(err->msg, "objects are allowed") != NULL)
         return "; --max-objects raises it";
     if (err->code == GCD_E_NOMEM && cli_memory_hint(memory)[0] != '\0')

@@ -43,6 +43,11 @@ bool cli_is_live(const struct cli_args *args)
     return args->pid != 0 || args->name != NULL || args->port != NULL || args->connect != NULL || args->all;
 }
 
+bool cli_keeps_room(const struct cli_args *args)
+{
+    return cli_is_live(args) && !args->force;
+}
+
 /*
  * The stream cannot be had twice, so it is kept as soon as it is there, whatever becomes of the conversion; and as the conversion
  * of the file would be called, so is this one.

@@ -101,7 +101,8 @@ static enum cli_exit open_sink(const struct cli_args *args, const char *path, bo
         cli_say(NULL, "a %s is not written to a terminal; name a file, or use a pipe", binary ? "recording" : "dump");
         return CLI_USAGE;
     }
-    return cli_sink_open(path, &(struct gcd_sink_options){ .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(args) }, slot, ret);
+    return cli_sink_open(path, &(struct gcd_sink_options){ .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(args),
+                                                           .keep_room = cli_keeps_room(args) }, slot, ret);
 }
 
 enum cli_exit cli_output_check(const struct cli_args *args)
@@ -159,6 +160,8 @@ static enum cli_exit open_place(const struct cli_args *args, struct cli_output *
     if (st == GCD_OK)
         st = gcd_place_open(args->output, gcd_format_place(ret->format), cli_alloc(), &ret->place, &err);
     cli_temporary(CLI_SLOT_OUTPUT, st == GCD_OK ? gcd_place_temporary(ret->place) : NULL);
+    if (st == GCD_OK && cli_keeps_room(args))
+        gcd_place_keep_room(ret->place);
     return st == GCD_OK ? CLI_DONE : cli_fail(args->output, &err);
 }
 

@@ -42,6 +42,15 @@ gcd_status gcd_file_resize(int fd, uint64_t bytes, struct gcd_error *err);
 gcd_status gcd_file_write_behind(int fd, uint64_t at, size_t n, struct gcd_error *err);
 
 /*
+ * N bytes are going to be written behind the first AT of a growing file, which has room for the first *UNTIL, as far as is known: it begins with
+ * GCD_ROOM_KEPT, or GCD_ROOM_UNKEPT.  When it passes that, its disk is looked at, for 4 MiB more at most.  GCD_E_IO with ENOSPC when less than a
+ * 64th of the disk, or 256 MiB if that is less, would be left: others write there, too.
+ */
+#define GCD_ROOM_KEPT (UINT64_C(4) << 20)
+#define GCD_ROOM_UNKEPT UINT64_MAX
+gcd_status gcd_file_keep_room(int fd, uint64_t *until, uint64_t at, size_t n, struct gcd_error *err);
+
+/*
  * Where an output is going to lie.  Its folder is open, so it stays there, whatever others make of the names on the way; links that another
  * user has planted (base/way.h) do not lead to it.
  */

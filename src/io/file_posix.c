@@ -3,12 +3,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <gcdumpc/io.h>
@@ -22,6 +24,10 @@
 /* A file is put on the disk by this much, and so many of these stay in the page cache. */
 #define BEHIND_BYTES (UINT64_C(8) << 20)
 #define BEHIND_COUNT 4u
+
+/* What has to stay free on a disk. */
+#define ROOM_SHARE 64u
+#define ROOM_BYTES (UINT64_C(256) << 20)
 
 static bool canceled(const gcd_cancel_flag *cancel)
 {
@@ -152,6 +158,28 @@ gcd_status gcd_file_write_at(int fd, uint64_t off, const void *buf, size_t n, st
         done += (size_t)put;
     }
     return GCD_OK;
+}
+
+gcd_status gcd_file_keep_room(int fd, uint64_t *until, uint64_t at, size_t n, struct gcd_error *err)
+{
+    struct statvfs fs;
+    uint64_t left, all;
+    if (*until >= at + n || fstatvfs(fd, &fs) != 0 || fs.f_blocks == 0)
+        return GCD_OK;                   /* a file system that does not tell may have room */
+    uint64_t unit = fs.f_frsize != 0 ? fs.f_frsize : fs.f_bsize;
+    if (__builtin_mul_overflow((uint64_t)fs.f_bavail, unit, &left) || __builtin_mul_overflow((uint64_t)fs.f_blocks, unit, &all))
+        return GCD_OK;
+    uint64_t kept = all / ROOM_SHARE < ROOM_BYTES ? all / ROOM_SHARE : ROOM_BYTES;
+    uint64_t room = left > kept ? left - kept : 0;
+    if (room >= n) {
+        *until = at + (room < GCD_ROOM_KEPT ? room : n > GCD_ROOM_KEPT ? n : GCD_ROOM_KEPT);
+        return GCD_OK;
+    }
+    gcd_status st = gcd_fail(err, GCD_E_IO, "cannot write: the disk has only %" PRIu64 " MiB left, of which %" PRIu64 " MiB stay free", left >> 20,
+                             kept >> 20);
+    if (err != NULL)
+        err->os_errno = ENOSPC;
+    return st;
 }
 
 gcd_status gcd_file_resize(int fd, uint64_t bytes, struct gcd_error *err)

@@ -25,6 +25,7 @@ struct gcd_input {
     const uint8_t *memory;       /* input in memory, else NULL */
     uint8_t *spooled;            /* the same, when it is ours: a spool that is still small */
     size_t spooled_cap, spooled_max;
+    uint64_t room_until;         /* for so many bytes of it there is room */
     bool appended;               /* filled by gcd_input_append: SIZE bytes count, a write that failed may have left more */
     int fd;                      /* -1: memory */
     enum gcd_file_kind kind;
@@ -114,6 +115,7 @@ gcd_status gcd_input_new_spool(const struct gcd_input_options *options, struct g
         return st;
     }
     in->appended = true;
+    in->room_until = options != NULL && options->keep_room ? GCD_ROOM_KEPT : GCD_ROOM_UNKEPT;
     in->memory = (const uint8_t *)"";
     in->spooled_max = options != NULL && options->spool_memory_bytes != 0 ? options->spool_memory_bytes : GCD_SPOOL_MEMORY_BYTES;
     *ret = in;
@@ -144,8 +146,9 @@ gcd_status gcd_input_append(struct gcd_input *in, const void *bytes, size_t n, s
 {
     if (n == 0 || (in->memory != NULL && append_to_memory(in, bytes, n)))
         return GCD_OK;
-    gcd_status st = GCD_OK;
-    if (in->memory != NULL)
+    uint64_t there = in->memory != NULL ? 0 : in->size;
+    gcd_status st = gcd_file_keep_room(in->fd, &in->room_until, there, (size_t)(in->size - there) + n, err);
+    if (st == GCD_OK && in->memory != NULL)
         st = gcd_file_write(in->fd, NULL, in->memory, (size_t)in->size, err);
     if (st == GCD_OK) {
         if (in->memory != NULL)

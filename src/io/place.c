@@ -10,6 +10,8 @@
 struct gcd_place {
     struct gcd_alloc alloc;
     enum gcd_place_kind kind;
+    uint64_t written;            /* bytes, wherever they went; */
+    uint64_t room_until;         /* for so many of them there is room */
     int fd;                      /* of the temporary file or folder; -1 = committed, or never opened */
     size_t path_n;
     char *path;                  /* [path_n + 1] */
@@ -27,6 +29,7 @@ gcd_status gcd_place_open(const char *path, enum gcd_place_kind kind, const stru
     p->alloc = a;
     p->kind = kind;
     p->fd = -1;
+    p->room_until = GCD_ROOM_UNKEPT;
     p->spot = GCD_SPOT_NONE;
     p->path_n = strlen(path);
     while (kind == GCD_PLACE_FOLDER && p->path_n > 1 && path[p->path_n - 1] == '/')
@@ -58,6 +61,16 @@ enum gcd_place_kind gcd_place_kind(const struct gcd_place *p)
     return p->kind;
 }
 
+void gcd_place_keep_room(struct gcd_place *p)
+{
+    p->room_until = GCD_ROOM_KEPT;
+}
+
+bool gcd_place_keeps_room(const struct gcd_place *p)
+{
+    return p->room_until != GCD_ROOM_UNKEPT;
+}
+
 uint64_t gcd_place_bytes(const struct gcd_place *p)
 {
     return p->fd >= 0 ? gcd_file_bytes(p->fd) : 0;
@@ -81,6 +94,8 @@ gcd_status gcd_place_read_at(const struct gcd_place *p, uint64_t off, void *buf,
 gcd_status gcd_place_write_at(struct gcd_place *p, uint64_t off, const void *buf, size_t n, struct gcd_error *err)
 {
     GCD_TRY(is_file(p, err));
+    GCD_TRY(gcd_file_keep_room(p->fd, &p->room_until, p->written, n, err));
+    p->written += n;
     return gcd_file_write_at(p->fd, off, buf, n, err);
 }
 

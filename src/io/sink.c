@@ -30,7 +30,8 @@ struct gcd_sink {
     struct gcd_error behind;     /* the thread's error, when */
     atomic_bool failed;          /* says so */
     int fd;                      /* -1 = memory */
-    uint64_t file_bytes;         /* written to it, behind gzip */
+    uint64_t file_bytes;         /* written to it, behind gzip; */
+    uint64_t room_until;         /* for so many of them there is room */
     const gcd_cancel_flag *cancel;
     struct gcd_spot spot;        /* of a file that is not written directly */
     char *temp;                  /* its path now, [PATH_MAX]; "" = it has none of its own */
@@ -96,6 +97,8 @@ const uint8_t *gcd_sink_memory(const struct gcd_sink *s, size_t *ret_n)
 static gcd_status put(struct gcd_sink *s, const void *bytes, size_t n, struct gcd_error *err)
 {
     if (s->fd >= 0) {
+        if (is_file(s))
+            GCD_TRY(gcd_file_keep_room(s->fd, &s->room_until, s->file_bytes, n, err));
         GCD_TRY(gcd_file_write(s->fd, s->cancel, bytes, n, err));
         if (is_file(s))
             GCD_TRY(gcd_file_write_behind(s->fd, s->file_bytes, n, err));
@@ -175,6 +178,7 @@ gcd_status gcd_sink_open(const char *path, const struct gcd_sink_options *option
     struct gcd_sink *s = NULL;
     GCD_TRY(sink_new(options != NULL ? options->alloc : NULL, &s, err));
     s->cancel = options != NULL ? options->cancel : NULL;
+    s->room_until = options != NULL && options->keep_room ? GCD_ROOM_KEPT : GCD_ROOM_UNKEPT;
     size_t len = strlen(path);
     gcd_status st = GCD_OK;
     s->temp = gcd_mem_new(&s->alloc, PATH_MAX);

@@ -102,7 +102,8 @@ static gcd_status put_file(struct csv *w, const struct table *table, struct gcd_
         return gcd_fail_nomem(err, "opening the output");
     (void)snprintf(path, n, "%s/%s.csv", folder, table->name);
     struct gcd_sink *out = NULL;
-    gcd_status st = gcd_sink_open(path, &(struct gcd_sink_options){ .alloc = w->options->alloc, .cancel = w->options->cancel }, &out, err);
+    gcd_status st = gcd_sink_open(path, &(struct gcd_sink_options){ .alloc = w->options->alloc, .cancel = w->options->cancel,
+                                                                       .keep_room = gcd_place_keeps_room(w->place) }, &out, err);
     gcd_mem_free(a, path, n);
     if (st == GCD_OK)
         st = put_table(w, table, out, err);

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 
-from cli_support import CliTest, main, trace_bytes
+from cli_support import HAVE_SQLITE, PROGRAM, SECONDS, CliTest, Run, big_trace, main, trace_bytes
 from test_partial import ERROR, OK, UNKNOWN_COMMAND, reply
 
 MIB = 1 << 20
@@ -80,6 +80,33 @@ class HostileStream(CliTest):
         cls.whole = trace_bytes("net10-wks")
         cls.half = cls.whole[:len(cls.whole) // 2]       # in the middle of the objects
         cls.head = cls.whole[:2000]                      # before them
+        cls.begun = cls.head_of_blocks(len(cls.whole) // 2)
+        cls.walked = cls.head_of_blocks(len(cls.whole))
+
+    @classmethod
+    def head_of_blocks(cls, most):
+        """All blocks of the recording that end before MOST, without its end mark."""
+        at, end = 32, 32
+        while at < len(cls.whole) and cls.whole[at] == 5:
+            name = struct.unpack_from("<I", cls.whole, at + 11)[0]
+            kind, at = cls.whole[at + 15:at + 15 + name], at + 16 + name
+            if kind == b"Trace":
+                at += 48 + 1
+            else:
+                size = struct.unpack_from("<I", cls.whole, at)[0]
+                at += 4
+                at += -at % 4 + size + 1
+            end = at if at <= most else end
+        return cls.whole[:end]
+
+    @staticmethod
+    def endless(head):
+        """A block that can follow HEAD again and again, in .nettrace 4: of a kind that nobody knows."""
+        kind, body = b"NobodysBlock", MIB
+        at = (len(head) + 20 + len(kind)) % 4
+        pad = (4 - at) % 4
+        body -= (20 + len(kind) + pad + 1) % 4           # the next one begins where this one does
+        return (b"\5\5\1" + struct.pack("<III", 1, 1, len(kind)) + kind + b"\6" + struct.pack("<I", body) + b"\0" * pad + b"\0" * body + b"\6")
 
     def flood(self, head, **how):
         """The options that name it; the one before ends."""
@@ -156,34 +183,6 @@ class Undecodable(HostileStream):
 class TooMuch(HostileStream):
     """Blocks of a kind that is not known can go on for ever; the decoder skips them."""
 
-    def endless(self, head):
-        """HEAD up to its last block of events, and a block that can follow it again and again, in .nettrace 4."""
-        kind, body = b"NobodysBlock", MIB
-        at = (len(head) + 20 + len(kind)) % 4
-        pad = (4 - at) % 4
-        body -= (20 + len(kind) + pad + 1) % 4           # the next one begins where this one does
-        return (b"\5\5\1" + struct.pack("<III", 1, 1, len(kind)) + kind + b"\6" + struct.pack("<I", body) + b"\0" * pad + b"\0" * body + b"\6")
-
-    def setUp(self):
-        super().setUp()
-        self.begun = self.head_of_blocks(len(self.whole) // 2)
-        self.walked = self.head_of_blocks(len(self.whole))
-
-    def head_of_blocks(self, most):
-        """All blocks of the recording that end before MOST, without its end mark."""
-        at, end = 32, 32
-        while at < len(self.whole) and self.whole[at] == 5:
-            name = struct.unpack_from("<I", self.whole, at + 11)[0]
-            kind, at = self.whole[at + 15:at + 15 + name], at + 16 + name
-            if kind == b"Trace":
-                at += 48 + 1
-            else:
-                size = struct.unpack_from("<I", self.whole, at)[0]
-                at += 4
-                at += -at % 4 + size + 1
-            end = at if at <= most else end
-        return self.whole[:end]
-
     def test_more_than_asked_for(self):
         begun = ("--max-bytes", "4M", *self.flood(self.begun, piece=self.endless(self.begun), deaf=True))
         self.refused(1, r".*port: the process sends more than 4\.0 MiB of events \(--max-bytes\)", *begun, "-o", "x.gclog", "--save-trace", "x.nettrace")
@@ -226,6 +225,50 @@ class TooMuch(HostileStream):
         self.assertIsNotNone(size, run.err)
         target.communicate()
         self.flood(b"")
+
+
+class Disk(HostileStream):
+    """The disk fills up while the stream, or what becomes of it, is written; others on it are left some room."""
+
+    def on_a_disk(self, megabytes, *words):
+        """gcdumpc in the empty folder of a file system of that size; what it left is listed on standard output."""
+        if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:
+            self.skipTest("a small file system needs root and unshare")
+        script = 'mount -t tmpfs -o size="$1"m none "$2" || exit 77; cd "$2"; shift 2; "$@"; status=$?; ls -A; exit $status'
+        command = ["unshare", "-m", "sh", "-c", script, "sh", str(megabytes), self.dir, PROGRAM, *map(str, words)]
+        process = subprocess.Popen(command, env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(self.stop, process)
+        out, err = process.communicate(timeout=SECONDS)
+        if process.returncode == 77:
+            self.skipTest("no file system could be mounted")
+        self.assertNotRegex(err, rb"Sanitizer|runtime error:")
+        return Run(process.returncode, out, err)
+
+    def test_the_copy_of_the_stream(self):
+        for deaf in (False, True):
+            run = self.on_a_disk(64, *self.flood(self.begun, piece=self.endless(self.begun), deaf=deaf), "-o", "x.gclog")
+            self.assertEqual((run.code, run.out), (1, b""), run.err)
+            self.assertRegex(run.err, rb"temporary copy of the stream: cannot write: the disk has only 1 MiB left, of which 1 MiB stay free; .* --force\n")
+        run = self.on_a_disk(64, *self.flood(self.begun, piece=self.endless(self.begun)), "-o", "x.gclog", "--force")
+        self.assertEqual((run.code, run.out), (1, b""), run.err)
+        self.assertRegex(run.err, rb"temporary copy of the stream: cannot write: No space left on device")
+
+    def test_the_output(self):
+        """The stream is small enough to stay in memory."""
+        data = big_trace(800000)
+        self.assertLess(len(data), 30 * MIB)
+        outputs = ("x.nettrace", "x.gclog", "x.csv", *(["x.db"] if HAVE_SQLITE else []))
+        for output in outputs:
+            for force in ((), ("--force",)):
+                run = self.on_a_disk(9, *self.flood(data, count=0), "-o", output, "--max-bytes", "100M", *force)
+                self.assertEqual((run.code, run.out), (1, b""), (output, run.err))
+                self.assertEqual(b"stay free" in run.err, not force, (output, run.err))
+                self.assertEqual(b"No space left" in run.err, bool(force), (output, run.err))
+
+    def test_the_recording(self):
+        run = self.on_a_disk(9, *self.flood(big_trace(400000), count=0), "-o", "/dev/null", "--format", "gclog", "--save-trace", "x.nettrace")
+        self.assertEqual((run.code, run.out), (1, b""), run.err)
+        self.assertRegex(run.err, rb"x\.nettrace: cannot write: the disk has only .* stay free")
 
 
 def flood_as(head, piece):
