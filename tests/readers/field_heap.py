@@ -167,6 +167,8 @@ class Heap:
         s = STARTED
         file.data[at:at + 16] = struct.pack("<8H", s.year, s.month, 6, s.day, s.hour, s.minute, s.second, s.microsecond // 1000)
         file.define(*((kind, *row) for kind, row in DEFINED.items()))
+        if isinstance(file, V6File):
+            file.threads((7, PID, 7), (8, PID, 8))
         return close(file, self.events())
 
     # -- what it says -------------------------------------------------------------------------------------------------

@@ -238,6 +238,12 @@ static void runs_of_addresses(void **state)
     assert_int_equal(g->run_count, 1);
     assert_true(gcd_graph_memory(g) < 100000 * 24);
     gcd_graph_free(g);
+    b = new_build(NULL);                 /* of a 32-bit process, at multiples of 4: all are in the bitmap of the index, too */
+    for (uint32_t i = 0; i < 1000; i++)
+        assert_int_equal(gcd_build_node(b, 0x10000 + 12 * (uint64_t)i, 0, 12, &err), GCD_OK);
+    g = seal(b);
+    assert_int_equal(g->index.stray_count, 0);
+    gcd_graph_free(g);
 }
 
 /* ---- roots ---- */

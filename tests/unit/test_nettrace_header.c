@@ -11,6 +11,7 @@
 
 static struct tb t;
 static struct tb_bytes body;
+static struct gcd_limits limits;
 
 /* How a trace ended. */
 static struct {
@@ -45,7 +46,7 @@ static void decode(void)
     struct gcd_trace *trace;
     struct gcd_event ev;
     seen.err = (struct gcd_error)GCD_ERROR_INIT;
-    assert_int_equal(gcd_trace_new(NULL, NULL, &trace, &seen.err), GCD_OK);
+    assert_int_equal(gcd_trace_new(NULL, &limits, &trace, &seen.err), GCD_OK);
     assert_int_equal(gcd_trace_feed(trace, t.out.p, t.out.n, &seen.err), GCD_OK);
     gcd_trace_finish(trace);
     do
@@ -79,6 +80,78 @@ static void an_object_for_later_readers(void **state)
 }
 
 /* ---- the trace's own header ---- */
+
+/* The same serializer holds other things, too. */
+static void files_of_other_programs(void **state)
+{
+    (void)state;
+    static const struct { const char *name, *text; } rows[] = {
+        { "GCHeapDump", "it holds an object of type \"GCHeapDump\"" }, { "Microsoft.Diagnostics.Tracing.Etlx.TraceLog", "is an .etlx" },
+        { "TraceLog", "is an .etlx" }, { "TraceLogs", "it holds an object of type \"TraceLogs\"" }, { "Trac", "it holds an object of type \"Trac\"" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        format(TB_V3, 8);
+        t.out.n = 24;
+        tb_object(&t, rows[i].name, 2, 0, "x", 1);
+        decode();
+        assert_int_equal(seen.st, GCD_E_UNSUPPORTED);
+        assert_true(strstr(seen.err.msg, rows[i].text) != NULL && seen.err.off == 24 + 15);
+    }
+}
+
+static void versions_of_format_6(void **state)
+{
+    (void)state;
+    for (unsigned major = 0; major < 9; major++)
+        for (unsigned minor = 0; minor < 3; minor++) {
+            format(TB_V6, 8);
+            t.out.p[12] = (uint8_t)major;
+            t.out.p[16] = (uint8_t)minor;
+            tb_close(&t);
+            decode();
+            assert_int_equal(seen.st, major == 6 ? GCD_END : GCD_E_UNSUPPORTED);
+            assert_true(major == 6 || seen.err.off == 12);
+        }
+}
+
+/* Names of objects, sizes of blocks, and the mark at their end. */
+static void frames_of_blocks(void **state)
+{
+    (void)state;
+    char name[66];
+    memset(name, 'n', sizeof name);
+    name[65] = '\0';
+    for (size_t n = 63; n <= 65; n++) {
+        format(TB_V4, 8);
+        size_t at = t.out.n + 11;
+        tb_object(&t, name + 65 - n, 2, 2, "x", 1);
+        tb_close(&t);
+        decode();
+        assert_int_equal(seen.st, n <= 64 ? GCD_END : GCD_E_FORMAT);
+        assert_true(n <= 64 ? seen.info.unknown_blocks == 1 : seen.err.off == at);
+    }
+    format(TB_V4, 8);
+    tb_object(&t, "StackBlock", 2, 2, "x", 1);
+    t.out.p[t.out.n - 1] = 7;
+    size_t at = t.out.n - 1;
+    tb_close(&t);
+    decode();
+    assert_true(seen.st == GCD_E_FORMAT && seen.err.off == at);
+    limits.block_bytes = 100;
+    for (unsigned v6 = 0; v6 < 2; v6++)
+        for (size_t n = 99; n <= 102; n++) {
+            static const uint8_t zeros[200];
+            format(v6 ? TB_V6 : TB_V4, 8);
+            if (v6)
+                tb_block_v6(&t, 5, zeros, n);
+            else
+                tb_object(&t, "StackBlock", 2, 2, zeros, n);
+            tb_close(&t);
+            decode();
+            assert_int_equal(seen.st, n <= 100 ? GCD_END : GCD_E_LIMIT);
+        }
+    limits.block_bytes = 0;
+}
 
 static void header_fields(void **state)
 {
@@ -214,7 +287,9 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(an_object_for_later_readers), TEST(header_fields), TEST(key_values_of_format_6), TEST(start_of_the_trace), TEST(times_of_events),
+        TEST(an_object_for_later_readers), TEST(files_of_other_programs), TEST(versions_of_format_6),
+        TEST(frames_of_blocks), TEST(header_fields), TEST(key_values_of_format_6),
+        TEST(start_of_the_trace), TEST(times_of_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
