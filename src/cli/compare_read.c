@@ -25,10 +25,18 @@ struct reading {
     uint8_t *set;                /* [types] */
 };
 
-/* By the name that is shown elsewhere, too: with the module when there are several of the same name. */
-static bool matches(const struct reading *r, const struct cli_filter *f, uint32_t type)
+/* Which types F means, to r->set.  By the name that is shown elsewhere, too: with the module when there are several of the same name. */
+static enum cli_exit match_types(struct reading *r, const struct cli_filter *f)
 {
-    return cli_filter_matches(f, gcd_names_plain(r->names, type)) || cli_filter_matches(f, gcd_names_get(r->names, type));
+    enum cli_exit e = CLI_DONE;
+    for (uint32_t i = 0; e == CLI_DONE && i < cli_type_count(&r->d); i++) {
+        bool matches = false;
+        e = cli_filter_match(f, r->d.subject, gcd_names_plain(r->names, i), &matches);
+        if (e == CLI_DONE && !matches)
+            e = cli_filter_match(f, r->d.subject, gcd_names_get(r->names, i), &matches);
+        r->set[i] = matches;
+    }
+    return e;
 }
 
 static enum cli_exit measure_retained(struct reading *r)
@@ -64,8 +72,10 @@ static enum cli_exit measure_threshold(struct reading *r, size_t i)
     const struct cli_threshold *t = &r->c->thresholds[i];
     uint32_t count = cli_type_count(&r->d);
     uint64_t objects = 0, bytes = 0;
+    enum cli_exit e = match_types(r, t->filter);
+    if (e != CLI_DONE)
+        return e;
     for (uint32_t k = 0; k < count; k++) {
-        r->set[k] = t->filter == NULL || matches(r, t->filter, k);
         if (!r->set[k])
             continue;
         r->c->threshold_met[i] = true;
@@ -87,6 +97,7 @@ static enum cli_exit measure_threshold(struct reading *r, size_t i)
     return CLI_DONE;
 }
 
+/* Those of r->set. */
 static enum cli_exit add_types(struct reading *r)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -97,7 +108,7 @@ static enum cli_exit add_types(struct reading *r)
         return no_memory();
     for (uint32_t i = 0; i < count; i++) {
         const struct gcd_type *t = cli_type(&r->d, i);
-        if (t->objects == 0 || !matches(r, r->c->filter, i))
+        if (t->objects == 0 || !r->set[i])
             continue;
         types[n++] = (struct gcd_diff_type){ gcd_names_plain(r->names, i), t->module_path,
                                              { t->objects, t->bytes, r->retained != NULL ? r->retained[i] : 0 } };
@@ -109,13 +120,6 @@ static enum cli_exit add_types(struct reading *r)
     gcd_status st = gcd_diff_add(r->c->diff, types, n, &err);
     free(types);
     return st == GCD_OK ? CLI_DONE : cli_fail(r->d.subject, &err);
-}
-
-static enum cli_exit add_paths(struct reading *r)
-{
-    for (uint32_t i = 0; i < cli_type_count(&r->d); i++)
-        r->set[i] = matches(r, r->c->filter, i);
-    return cli_paths_add(r->c->args, r->c->paths, &r->d, r->names, r->set);
 }
 
 /* A pattern that means nothing in any dump is a mistake: a threshold with it would never be exceeded.  Names are there for the last dump. */
@@ -168,9 +172,11 @@ static enum cli_exit read_dump(struct cli_comparison *c, const struct cli_args *
     for (size_t i = 0; i < c->threshold_count && e == CLI_DONE; i++)
         e = measure_threshold(&r, i);
     if (e == CLI_DONE)
+        e = match_types(&r, c->filter);
+    if (e == CLI_DONE)
         e = add_types(&r);
     if (e == CLI_DONE && c->paths != NULL)
-        e = add_paths(&r);
+        e = cli_paths_add(c->args, c->paths, &r.d, r.names, r.set);
     if (e == CLI_DONE && last)
         e = check_patterns(&r);
     if (e == CLI_DONE) {

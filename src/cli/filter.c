@@ -1,52 +1,21 @@
 #include "filter.h"
 
-#include <fnmatch.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "pattern.h"
 #include "suggest.h"
 
-/* regcomp recurses into parentheses. */
-#define PATTERN_MAX 1000u
+#define PATTERN_MAX 1000u        /* longer than any name that somebody types */
 /* For suggestions: how many, and how long at most. */
 #define NEAR_MAX 3u
 #define NEAR_NAME 300u
 
 struct cli_filter {
-    const char *pattern;         /* as it was given */
+    const char *text;            /* as it was given */
     bool is_regex;
-    regex_t regex;
-    char *glob;                  /* for fnmatch */
+    struct cli_pattern *pattern;
 };
-
-/* Only * and ? are special: what fnmatch would take for a set of characters are the brackets of an array. */
-static char *glob_of(const char *pattern)
-{
-    char *glob = malloc(2 * strlen(pattern) + 1), *o = glob;
-    if (glob == NULL)
-        return NULL;
-    for (const char *s = pattern; *s != '\0'; s++) {
-        if (*s == '[' || *s == '\\')
-            *o++ = '\\';
-        *o++ = *s;
-    }
-    *o = '\0';
-    return glob;
-}
-
-static enum cli_exit compile(struct cli_filter *f, const char *text, size_t n)
-{
-    char *regex = strndup(text, n), why[128];
-    int failed = regex != NULL ? regcomp(&f->regex, regex, REG_EXTENDED | REG_NOSUB) : REG_ESPACE;
-    free(regex);
-    f->is_regex = failed == 0;
-    if (failed == 0)
-        return CLI_DONE;
-    (void)regerror(failed, &f->regex, why, sizeof why);
-    cli_say(NULL, "\"%s\" is no regular expression: %s; without the slashes only * and ? are special", f->pattern, why);
-    return failed == REG_ESPACE ? CLI_FAILED : CLI_USAGE;
-}
 
 enum cli_exit cli_filter_new(const char *pattern, struct cli_filter **ret)
 {
@@ -58,40 +27,39 @@ enum cli_exit cli_filter_new(const char *pattern, struct cli_filter **ret)
         return CLI_USAGE;
     }
     struct cli_filter *f = calloc(1, sizeof *f);
-    enum cli_exit e = CLI_DONE;
+    const char *wrong = NULL;
     if (f != NULL) {
-        f->pattern = pattern;
-        if (n > 2 && pattern[0] == '/' && pattern[n - 1] == '/')
-            e = compile(f, pattern + 1, n - 2);
-        else
-            f->glob = glob_of(pattern);
+        f->text = pattern;
+        f->is_regex = n > 2 && pattern[0] == '/' && pattern[n - 1] == '/';
+        wrong = f->is_regex ? cli_pattern_regex(pattern + 1, n - 2, &f->pattern) : cli_pattern_glob(pattern, n, &f->pattern);
     }
-    if (e == CLI_DONE && (f == NULL || (!f->is_regex && f->glob == NULL))) {
-        cli_say(NULL, "out of memory");
-        e = CLI_FAILED;
-    }
-    if (e == CLI_DONE)
+    if (f != NULL && f->pattern != NULL) {
         *ret = f;
+        return CLI_DONE;
+    }
+    if (wrong != NULL)
+        cli_say(NULL, "\"%s\" is no regular expression: %s; without the slashes only * and ? are special", pattern, wrong);
     else
-        cli_filter_free(f);
-    return e;
+        cli_say(NULL, "out of memory");
+    cli_filter_free(f);
+    return wrong != NULL ? CLI_USAGE : CLI_FAILED;
 }
 
 void cli_filter_free(struct cli_filter *f)
 {
     if (f == NULL)
         return;
-    if (f->is_regex)
-        regfree(&f->regex);
-    free(f->glob);
+    cli_pattern_free(f->pattern);
     free(f);
 }
 
-bool cli_filter_matches(const struct cli_filter *f, const char *name)
+enum cli_exit cli_filter_match(const struct cli_filter *f, const char *subject, const char *name, bool *ret)
 {
-    if (f == NULL)
-        return true;
-    return f->is_regex ? regexec(&f->regex, name, 0, NULL, 0) == 0 : fnmatch(f->glob, name, 0) == 0;
+    enum cli_match m = f != NULL ? cli_pattern_match(f->pattern, name, &cli_canceled) : CLI_MATCH;
+    if (m == CLI_MATCH_CANCELED)
+        return cli_fail(subject, &(struct gcd_error){ .code = GCD_E_CANCELED, .off = GCD_OFF_NONE });
+    *ret = m == CLI_MATCH;
+    return CLI_DONE;
 }
 
 /* ---- names that are near ---- */
@@ -105,7 +73,7 @@ struct suggestion {
 static void plain_part(const struct cli_filter *f, char ret[CLI_NEAR_LENGTH + 1])
 {
     size_t longest = 0, start = 0;
-    const char *s = f->pattern, *special = f->is_regex ? "/^$.*+?()[]{}|\\" : "*?";
+    const char *s = f->text, *special = f->is_regex ? "/^$.*+?()[]{}|\\" : "*?";
     for (size_t i = 0; s[i] != '\0'; i += s[i] != '\0') {
         size_t n = strcspn(s + i, special);
         if (n > longest) {
@@ -168,7 +136,7 @@ enum cli_exit cli_filter_nothing(const struct cli_filter *f, const char *subject
         size_t used = strlen(text);
         (void)snprintf(text + used, sizeof text - used, "%s\"%s\"", i == 0 ? "; near it: " : ", ", best[i].name);
     }
-    cli_say(subject, "no type matches \"%s\"%s", f->pattern, text);
+    cli_say(subject, "no type matches \"%s\"%s", f->text, text);
     return CLI_FAILED;
 }
 
@@ -188,7 +156,8 @@ enum cli_exit cli_filter_types(const struct cli_filter *f, const struct cli_dump
     if (types == NULL)
         cli_say(d->subject, "out of memory");
     for (uint32_t i = 0; e == CLI_DONE && i < count; i++) {
-        bool matches = cli_filter_matches(f, gcd_names_get(names, i));
+        bool matches = false;
+        e = cli_filter_match(f, d->subject, gcd_names_get(names, i), &matches);
         types[i] = matches && type_at(d, i)->objects > 0;
         matched = matched || matches;
         used = used || types[i] != 0;
@@ -196,7 +165,7 @@ enum cli_exit cli_filter_types(const struct cli_filter *f, const struct cli_dump
     if (e == CLI_DONE && !matched) {
         e = cli_filter_nothing(f, d->subject, names, count);
     } else if (e == CLI_DONE && !used) {
-        cli_say(d->subject, "there are no objects of types like \"%s\"; gcdumpc report lists those that have some", f->pattern);
+        cli_say(d->subject, "there are no objects of types like \"%s\"; gcdumpc report lists those that have some", f->text);
         e = CLI_FAILED;
     }
     if (e == CLI_DONE)

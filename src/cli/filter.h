@@ -5,7 +5,7 @@
  *     System.Byte[]           brackets mean themselves: they belong to arrays
  *     /^Shop\.(Order|Item)/   between slashes: a POSIX extended regular expression, anywhere in the name
  *
- * Case matters.  Names are bytes here: ? is one of them, of a letter beyond ASCII it takes two or more.
+ * Case matters.  Names are bytes here: ? is one of them, of a letter beyond ASCII it takes two or more.  Names may have any length: pattern.h.
  */
 #ifndef GCD_CLI_FILTER_H
 #define GCD_CLI_FILTER_H
@@ -18,11 +18,12 @@ struct cli_filter;
 enum cli_exit cli_filter_new(const char *pattern, struct cli_filter **ret);
 void cli_filter_free(struct cli_filter *f);
 
-/* F NULL matches everything. */
-bool cli_filter_matches(const struct cli_filter *f, const char *name);
+/* Does NAME match F?  F NULL matches everything.  CLI_INTERRUPTED (or that of a --timeout) after a message about SUBJECT: not known. */
+enum cli_exit cli_filter_match(const struct cli_filter *f, const char *subject, const char *name, bool *ret);
 
 /*
- * [types of D] 1 for those with objects whose names match F.  CLI_FAILED after a message: out of memory; no type, or no object of one.
+ * [types of D] 1 for those with objects whose names match F.  CLI_FAILED after a message: out of memory; no type, or no object of one;
+ * CLI_INTERRUPTED.
  * free() *RET.
  */
 enum cli_exit cli_filter_types(const struct cli_filter *f, const struct cli_dump *d, const struct gcd_names *names, uint8_t **ret);

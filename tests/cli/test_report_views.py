@@ -336,10 +336,26 @@ class Choice(ReportTest):
         self.refused(1, r's: there are no objects of types like "Only\.\*"; .*', "report", "s", "--filter", "Only.*")
 
     def test_bad_patterns(self):
-        for pattern, why in (("/(/", "Unmatched.*"), ("/[/", ".*"), ("/a{2,1}/", ".*"), ("/\\/", ".*")):
+        for pattern, why in (("/(/", r'a "\(" is not closed; without the slashes only \* and \? are special'), ("/[/", r'a "\[" is not closed; .*'),
+                             ("/a{2,1}/", "numbers in braces .*"), ("/\\/", "a backslash at its end .*"), ("/(a)\\1/", r".* are not known here; .*")):
             self.refused(2, rf'"{re.escape(pattern)}" is no regular expression: {why}', "report", "missing", "--filter", pattern)
         self.refused(2, "a pattern for names is empty; .*", "report", "missing", "--filter", "")
         self.refused(2, "a pattern for names is longer than 1000 characters", "report", "missing", "--filter", "/" + "(" * 2000 + "/")
+
+    def test_a_long_name(self):
+        """All of it is looked at, and once only: by the square of its length these would take hours."""
+        self.put("s", small_trace())
+        self.done("convert", "s", "-o", "s.gclog")
+        name = "a" * 2_000_000
+        self.put("long.gclog", self.get("s.gclog").replace(b"t 3 Shop.Order", f"t 3 {name}.End".encode()))
+        self.refused(1, r'long\.gclog: no type matches "/a\.\*b/"; .*', "report", "long.gclog", "--filter", "/a.*b/")
+        self.refused(1, r'long\.gclog: no type matches "\*a\*b\*"; .*', "report", "long.gclog", "--filter", "*a*b*")
+        for pattern in ("/a.*End/", "/(a|aa)+\\.End$/", "*a*.End", "/^a+/"):
+            self.assertEqual([t["name"] for t in self.json("long.gclog", "--filter", pattern)["types"]], [f"{name}.End"])
+        for command in ("diff", "trend"):
+            run = self.gcdumpc(command, "s.gclog", "long.gclog", "--json", "--filter", "/a.*End/", "--fail-if", "count(/a.*b|Store$/) > 1")
+            self.assertEqual([t["name"] for t in json.loads(run.text)["types"]], [f"{name}.End"])
+            self.assertEqual(run.code, 0, run.err)
 
     def test_least_bytes(self):
         for by, key, _ in VIEWS[:4]:

@@ -131,6 +131,25 @@ class WhileReading(SignalTest):
         self.assertEqual(self.finish(process, data[300000:]).code, 0)
 
 
+class WhileMatching(SignalTest):
+    def test_a_long_name(self):
+        """Where a pattern that takes its time and a long name meet, for more than a minute."""
+        self.put("s", small_trace())
+        self.done("convert", "s", "-o", "s.gclog")
+        self.put("long.gclog", self.get("s.gclog").replace(b"Shop.Order", b"a" * 4_000_000))
+        self.before = self.folder()
+        for words in (("report", "long.gclog", "--filter"), ("paths", "long.gclog", "--type"), ("diff", "s.gclog", "long.gclog", "--filter")):
+            process = self.start(*words, "/(a|b|c){1,1000}z/")
+            self.wait_until(lambda p=process: self.seconds(p) > 1, "a second of work")
+            self.interrupted(process, signal.SIGINT, r"long\.gclog")
+
+    @staticmethod
+    def seconds(process):
+        """Of the processor."""
+        with open(f"/proc/{process.pid}/stat", encoding="utf-8") as f:
+            return sum(map(int, f.read().rsplit(")", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
 class WhileWriting(SignalTest):
     def setUp(self):
         super().setUp()
