@@ -135,7 +135,7 @@ struct gcd_sink_options {
  * An output at PATH, "-" being standard output.  A regular file is written as a temporary file beside it (mode 0600) that takes
  * the place of PATH in gcd_sink_commit and is removed otherwise; anything else (a device, a pipe) is written directly.  The folder is opened
  * as by gcd_folder_open_parent, once: what becomes of its name later does not matter.
- * Temporary files that killed processes of the same user left in the folder are removed first; those in use are locked.  Of a
+ * Temporary files that killed processes of the same user left in the folder are removed first (gcd_sink_sweep); those in use are locked.  Of a
  * large file only the last 40 MB or so stay in the page cache.
  * The content is gzip when the name ends in ".gz".  OPTIONS may be NULL.
  * GCD_E_IO; GCD_E_ARG for a directory.
@@ -153,8 +153,15 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_folder_open(const char *path, int *ret_fd,
 GCD_API GCD_MUST_CHECK gcd_status gcd_folder_open_parent(const char *path, int *ret_fd, struct gcd_error *err);
 
 /*
+ * Do the folder that is open as DIR_FD, and all folders that it is in, belong to root or this user, and can nobody else put another one into its
+ * place?  Elsewhere nothing should be removed by its name: others decide what has it.
+ */
+GCD_API bool gcd_folder_is_ours(int dir_fd);
+
+/*
  * Remove from the open folder DIR_FD what killed processes of the same user left of outputs, as gcd_sink_open and gcd_place_open do in theirs: for
- * folders that nothing is written into any more.  How many were removed; what cannot be removed stays.
+ * folders that nothing is written into any more.  Nothing unless gcd_folder_is_ours, and only what cannot be anything else.  How many were
+ * removed; what cannot be removed stays.
  */
 GCD_API uint64_t gcd_sink_sweep(int dir_fd);
 
@@ -215,7 +222,10 @@ enum gcd_place_kind { GCD_PLACE_FILE, GCD_PLACE_FOLDER };
 GCD_API GCD_MUST_CHECK gcd_status gcd_place_open(const char *path, enum gcd_place_kind kind, const struct gcd_alloc *alloc,
                                                  struct gcd_place **ret, struct gcd_error *err);
 
-/* The name under which it is filled, "" when it has its own by now; for a signal handler, too.  Folders in a folder are not removed. */
+/*
+ * The name under which it is filled, "" when it has its own by now; for a signal handler, too.  Folders in a folder are not removed; the folder is
+ * the only thing in another one, which goes with it.
+ */
 GCD_API const char *gcd_place_temporary(const struct gcd_place *p);
 /* The name that it will have. */
 GCD_API const char *gcd_place_path(const struct gcd_place *p);

@@ -24,6 +24,12 @@ bool gcd_way_is_inside(const char *path);
  */
 int gcd_way_open(const char *path, int flags, bool *ret_planted);
 
+/*
+ * Do the folder that is open as DIR_FD, and all folders that it is in, belong to root or this user, and can nobody else put another one into its
+ * place?  What is found in such a folder was put there by somebody who may.  False also when that cannot be seen.
+ */
+bool gcd_way_is_ours(int dir_fd);
+
 /* The last component of PATH; "" behind a slash at the end. */
 const char *gcd_way_name(const char *path);
 

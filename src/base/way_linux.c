@@ -269,3 +269,28 @@ int gcd_way_open_parent(const char *path, bool *ret_planted)
     }
     return gcd_way_open(folder, O_PATH | O_DIRECTORY, ret_planted);
 }
+
+/* Who owns a folder renames what is in it, and so does everybody in one that all may write, but for the sticky bit. */
+static bool can_be_moved_in(const struct stat *folder)
+{
+    return gcd_way_is_planted(folder) || ((folder->st_mode & S_IWOTH) != 0 && (folder->st_mode & S_ISVTX) == 0);
+}
+
+bool gcd_way_is_ours(int dir_fd)
+{
+    struct stat here, above;
+    int fd = open_at(dir_fd, ".", O_PATH | O_DIRECTORY);
+    bool ours = fd >= 0 && fstat(fd, &here) == 0 && !gcd_way_is_planted(&here), top = false;
+    for (unsigned depth = 0; ours && !top && depth < PATH_MAX; depth++) {
+        int up = open_at(fd, "..", O_PATH | O_DIRECTORY);
+        (void)close(fd);
+        fd = up;
+        ours = fd >= 0 && fstat(fd, &above) == 0;
+        top = ours && above.st_dev == here.st_dev && above.st_ino == here.st_ino;
+        ours = ours && (top || !can_be_moved_in(&above));
+        here = above;
+    }
+    if (fd >= 0)
+        (void)close(fd);
+    return ours && top;
+}

@@ -46,13 +46,18 @@ static void remove_files(int fd)
 }
 #endif
 
-static void remove_temporary(const char *path)
+/* A folder is the only thing in another one, in which nobody else can put anything. */
+static void remove_temporary(char *path)
 {
     if (unlink(path) == 0 || errno != EISDIR)
         return;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd >= 0)
         remove_files(fd);
+    char *slash = strrchr(path, '/');
+    if (rmdir(path) != 0 || slash == NULL)
+        return;
+    *slash = '\0';
     (void)rmdir(path);
 }
 

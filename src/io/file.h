@@ -57,8 +57,14 @@ gcd_status gcd_file_keep_room(int fd, uint64_t *until, uint64_t at, size_t n, st
 struct gcd_spot {
     int dir_fd;                  /* -1 = there is none: it is written directly */
     char name[NAME_MAX + 1];     /* in that folder, */
-    char temp[NAME_MAX + 1];     /* and until it gets that */
+    char temp[NAME_MAX + 1];     /* and until it gets that; of a folder the one around it */
+    bool folder;
 };
+/*
+ * A temporary folder is GCD_SPOT_INSIDE in one of the temporary name: nothing else looks so, so nobody can make us take a folder of ours for one by
+ * giving it that name.
+ */
+#define GCD_SPOT_INSIDE "gcdumpc-folder"
 #define GCD_SPOT_NONE (struct gcd_spot){ .dir_fd = -1 }
 
 /*
@@ -76,7 +82,7 @@ gcd_status gcd_file_open_place(const char *path, bool folder, int *ret_fd, struc
 
 /*
  * The temporary file or folder itself, ".NAME.PID-N.gcdumpc-tmp", in the open folder of SPOT.  It is locked (flock) as long as FD is open: what
- * a killed process left in this folder is not, and is removed now.
+ * a killed process left in this folder is not, and is removed now (gcd_sink_sweep).
  */
 gcd_status gcd_file_open_temporary(struct gcd_spot *spot, bool folder, unsigned mode, int *ret_fd, struct gcd_error *err);
 
@@ -92,8 +98,10 @@ uint64_t gcd_file_bytes(int fd);
 /* Sync FD, give it its name, sync the folder; then SPOT is GCD_SPOT_NONE.  A folder replaces only an empty one. */
 gcd_status gcd_file_publish(int fd, struct gcd_spot *spot, struct gcd_error *err);
 
-/* The folder NAME of the open folder DIR_FD, itself open as FD, with the files in it; folders in it are none of ours and stay. */
-void gcd_file_remove_folder_at(int fd, int dir_fd, const char *name);
+/* The temporary folder TEMP of the open folder DIR_FD, what is in it open as FD, with the files; folders there are none of ours and stay. */
+void gcd_file_remove_folder_at(int fd, int dir_fd, const char *temp);
+/* GCD_SPOT_INSIDE of TEMP, in RET. */
+void gcd_spot_inside(const char *temp, char ret[static NAME_MAX + 1 + sizeof GCD_SPOT_INSIDE]);
 gcd_status gcd_file_close(int fd, struct gcd_error *err);
 
 /* Is PATH the file that is open as FD? */

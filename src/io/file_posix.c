@@ -330,6 +330,11 @@ static gcd_status opened(int fd, const char *path, int len, bool planted, int *r
     return GCD_OK;
 }
 
+bool gcd_folder_is_ours(int dir_fd)
+{
+    return gcd_way_is_ours(dir_fd);
+}
+
 gcd_status gcd_folder_open(const char *path, int *ret_fd, struct gcd_error *err)
 {
     bool planted = false;
@@ -460,18 +465,21 @@ void gcd_spot_path(const struct gcd_spot *spot, const char *path, char *ret, siz
     ret[0] = '\0';
     if (spot->temp[0] == '\0')
         return;
+    const char *inside = spot->folder ? "/" GCD_SPOT_INSIDE : "";
     /* The folder may have another name by now; where there is no /proc, its old one has to do. */
-    int n = snprintf(ret, cap, "/proc/self/fd/%d/%s", spot->dir_fd, spot->temp);
+    int n = snprintf(ret, cap, "/proc/self/fd/%d/%s%s", spot->dir_fd, spot->temp, inside);
     if (n < 0 || (size_t)n >= cap || access(ret, F_OK) != 0)
-        n = snprintf(ret, cap, "%.*s%s", folder_len(path), path, spot->temp);
+        n = snprintf(ret, cap, "%.*s%s%s", folder_len(path), path, spot->temp, inside);
     if (n < 0 || (size_t)n >= cap)
         ret[0] = '\0';
 }
 
 void gcd_spot_clear(struct gcd_spot *spot, int fd)
 {
-    if (spot->temp[0] != '\0' && unlinkat(spot->dir_fd, spot->temp, 0) != 0)
+    if (spot->temp[0] != '\0' && spot->folder)
         gcd_file_remove_folder_at(fd, spot->dir_fd, spot->temp);
+    else if (spot->temp[0] != '\0')
+        (void)unlinkat(spot->dir_fd, spot->temp, 0);
     if (spot->dir_fd >= 0)
         (void)close(spot->dir_fd);
     *spot = GCD_SPOT_NONE;
@@ -496,13 +504,17 @@ uint64_t gcd_file_bytes(int fd)
 
 gcd_status gcd_file_publish(int fd, struct gcd_spot *spot, struct gcd_error *err)
 {
+    char inside[NAME_MAX + 1 + sizeof GCD_SPOT_INSIDE];
+    gcd_spot_inside(spot->temp, inside);
     GCD_TRY(gcd_file_sync(fd, err));
-    if (renameat(spot->dir_fd, spot->temp, spot->dir_fd, spot->name) != 0) {
+    if (renameat(spot->dir_fd, spot->folder ? inside : spot->temp, spot->dir_fd, spot->name) != 0) {
         int e = errno;
         if (e == ENOTEMPTY || e == EEXIST)
             return gcd_fail(err, GCD_E_IO, "is a folder that is not empty; name a new one");
         return gcd_fail_os(err, e, "cannot give the output its name");
     }
+    if (spot->folder)
+        (void)unlinkat(spot->dir_fd, spot->temp, AT_REMOVEDIR);
     spot->temp[0] = '\0';
     /* The output is there; a folder that cannot be synced (some network file systems) is no reason to call it a failure. */
     int dir = openat(spot->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -514,8 +526,15 @@ gcd_status gcd_file_publish(int fd, struct gcd_spot *spot, struct gcd_error *err
     return GCD_OK;
 }
 
-void gcd_file_remove_folder_at(int fd, int dir_fd, const char *name)
+void gcd_spot_inside(const char *temp, char ret[static NAME_MAX + 1 + sizeof GCD_SPOT_INSIDE])
 {
+    (void)snprintf(ret, NAME_MAX + 1 + sizeof GCD_SPOT_INSIDE, "%.*s/" GCD_SPOT_INSIDE, NAME_MAX, temp);
+}
+
+void gcd_file_remove_folder_at(int fd, int dir_fd, const char *temp)
+{
+    char inside[NAME_MAX + 1 + sizeof GCD_SPOT_INSIDE];
+    gcd_spot_inside(temp, inside);
     int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *d = own >= 0 ? fdopendir(own) : NULL;
     for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
@@ -524,7 +543,8 @@ void gcd_file_remove_folder_at(int fd, int dir_fd, const char *name)
         closedir(d);
     else if (own >= 0)
         close(own);
-    (void)unlinkat(dir_fd, name, AT_REMOVEDIR);
+    (void)unlinkat(dir_fd, inside, AT_REMOVEDIR);
+    (void)unlinkat(dir_fd, temp, AT_REMOVEDIR);
 }
 
 gcd_status gcd_file_close(int fd, struct gcd_error *err)

@@ -15,6 +15,7 @@
 #include <gcdumpc/io.h>
 
 #include "base/error.h"
+#include "base/way.h"
 
 #define SUFFIX ".gcdumpc-tmp"
 #define TRIES 1000u
@@ -36,29 +37,55 @@ static bool is_ours(const char *name)
     return at > name + 2 && pid > 0 && count > 0 && at + pid + 1 + count == name + n - k;
 }
 
-/* NAME in the folder DIR_FD, when nobody writes it: its writer holds the lock as long as it lives.  False when it stays. */
+/* Is it a file of this user that has no other name, or a folder that only this user may look into? */
+static bool may_be_ours(const struct stat *st)
+{
+    if (st->st_uid != geteuid())
+        return false;
+    return S_ISREG(st->st_mode) ? st->st_nlink == 1 : S_ISDIR(st->st_mode) && (st->st_mode & (S_IRWXG | S_IRWXO)) == 0;
+}
+
+/* What is open as FD, when nobody writes it: its writer holds the lock as long as it lives. */
+static bool is_left_over(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && may_be_ours(&st) && flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+/* The folder TEMP in DIR_FD is open as FD.  One in which there is nothing was not filled yet, or its contents have got their name. */
+static void remove_folder(int fd, int dir_fd, const char *temp)
+{
+    int inside = openat(fd, GCD_SPOT_INSIDE, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (inside < 0)
+        (void)unlinkat(dir_fd, temp, AT_REMOVEDIR);
+    else if (is_left_over(inside))
+        gcd_file_remove_folder_at(inside, dir_fd, temp);
+    if (inside >= 0)
+        (void)close(inside);
+}
+
+/* NAME in the folder DIR_FD, which is ours.  False when it stays. */
 static bool remove_left_over(int dir_fd, const char *name)
 {
-    struct stat st, now;
-    if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || st.st_uid != geteuid() || (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
+    struct stat st;
+    if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !may_be_ours(&st))
         return false;
     int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return false;
-    if (fstat(fd, &now) == 0 && now.st_dev == st.st_dev && now.st_ino == st.st_ino && flock(fd, LOCK_EX | LOCK_NB) == 0) {
-        if (S_ISREG(st.st_mode))
-            (void)unlinkat(dir_fd, name, 0);
-        else
-            gcd_file_remove_folder_at(fd, dir_fd, name);
-    }
+    if (S_ISDIR(st.st_mode))
+        remove_folder(fd, dir_fd, name);
+    else if (is_left_over(fd))
+        (void)unlinkat(dir_fd, name, 0);
     (void)close(fd);
-    return fstatat(dir_fd, name, &now, AT_SYMLINK_NOFOLLOW) != 0;
+    return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0;
 }
 
 uint64_t gcd_sink_sweep(int dir_fd)
 {
     uint64_t removed = 0;
-    int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool ours = gcd_way_is_ours(dir_fd);         /* else others could have given the name to something that is no left-over */
+    int fd = ours ? openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
         if (is_ours(e->d_name))
@@ -72,20 +99,28 @@ uint64_t gcd_sink_sweep(int dir_fd)
 
 /* ---- a new one ---- */
 
-/* A file for writing, or a folder; -1 and errno when that fails, and nothing is left of it. */
-static int make_temp(const struct gcd_spot *spot, bool folder, unsigned mode)
+static int open_retry(int dir_fd, const char *name, int flags, unsigned mode)
 {
-    int flags = folder ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT | O_EXCL, fd;
-    if (folder && mkdirat(spot->dir_fd, spot->temp, mode) != 0)
-        return -1;
+    int fd;
     do
-        fd = openat(spot->dir_fd, spot->temp, flags | O_NOFOLLOW | O_CLOEXEC, mode);
+        fd = openat(dir_fd, name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
     while (fd < 0 && errno == EINTR);
-    if (fd < 0 && folder) {
-        int e = errno;
+    return fd;
+}
+
+/* -1 and errno when that fails, and nothing is left of it.  EEXIST also when somebody has taken the half of it for a left-over. */
+static int make_folder(const struct gcd_spot *spot, unsigned mode)
+{
+    char inside[NAME_MAX + 1 + sizeof GCD_SPOT_INSIDE];
+    gcd_spot_inside(spot->temp, inside);
+    if (mkdirat(spot->dir_fd, spot->temp, mode) != 0)
+        return -1;
+    int fd = mkdirat(spot->dir_fd, inside, mode) != 0 ? -1 : open_retry(spot->dir_fd, inside, O_RDONLY | O_DIRECTORY, mode), e = errno;
+    if (fd < 0) {
+        (void)unlinkat(spot->dir_fd, inside, AT_REMOVEDIR);
         (void)unlinkat(spot->dir_fd, spot->temp, AT_REMOVEDIR);
-        errno = e;
     }
+    errno = fd < 0 && e == ENOENT ? EEXIST : e;
     return fd;
 }
 
@@ -105,11 +140,12 @@ static bool keep(int fd)
 gcd_status gcd_file_open_temporary(struct gcd_spot *spot, bool folder, unsigned mode, int *ret_fd, struct gcd_error *err)
 {
     const char *what = folder ? "folder" : "file";
+    spot->folder = folder;
     (void)gcd_sink_sweep(spot->dir_fd);          /* what cannot be removed stays: that is no reason not to write */
     for (unsigned i = 0; i < TRIES; i++) {
         /* a name may hold 255 bytes: a long one is shortened in the temporary name */
         (void)snprintf(spot->temp, sizeof spot->temp, ".%.200s.%ld-%u" SUFFIX, spot->name, (long)getpid(), i);
-        int fd = make_temp(spot, folder, mode), e = errno;
+        int fd = folder ? make_folder(spot, mode) : open_retry(spot->dir_fd, spot->temp, O_RDWR | O_CREAT | O_EXCL, mode), e = errno;
         if (fd >= 0 && keep(fd)) {
             *ret_fd = fd;
             return GCD_OK;

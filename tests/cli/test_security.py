@@ -5,12 +5,13 @@ import io
 import json
 import os
 import stat
+import shutil
 import struct
 import subprocess
 import sys
 import unicodedata
 
-from cli_support import HAVE_SQLITE, PROGRAM, CliTest, main, small_trace, trace_bytes, types_trace
+from cli_support import HAVE_SQLITE, PROGRAM, CliTest, main, small_trace, trace, trace_bytes, types_trace
 from test_partial import Runtime
 from terminal import Terminal
 
@@ -137,6 +138,51 @@ class Planted(CliTest):
         self.done("convert", "in", "-q", "-o", "shared/out.gclog")
         self.assertTrue(os.path.islink(self.path(name)))
         self.secret_is_safe()
+
+
+    def test_a_folder_of_ours_that_looks_like_a_left_over(self):
+        """Its owner may rename what is in his folder; he must not have us empty it."""
+        os.chown(self.path("shared"), STRANGER, STRANGER)
+        os.chmod(self.path("shared"), 0o755)
+        name = "shared/.out.csv.1-0.gcdumpc-tmp"
+        os.makedirs(self.path(name, "gcdumpc-folder"), 0o700)
+        os.chmod(self.path(name), 0o700)
+        for file in ("precious", "gcdumpc-folder/precious"):
+            self.put(os.path.join(name, file), b"kept")
+        for kind in KINDS:
+            self.done("convert", "in", "-q", "-o", f"shared/out.{kind}")
+            for file in ("precious", "gcdumpc-folder/precious"):
+                self.assertEqual(self.get(os.path.join(name, file)), b"kept")
+        self.assertEqual(sorted(os.listdir(self.path("shared"))), sorted([os.path.basename(name), *(f"out.{kind}" for kind in KINDS)]))
+        os.chown(self.path("shared"), 0, 0)              # also where it is ours, one that was not made here stays
+        os.unlink(self.path(name, "gcdumpc-folder/precious"))
+        os.rmdir(self.path(name, "gcdumpc-folder"))
+        self.done("convert", "in", "-q", "-o", "shared/out.gclog")
+        self.assertEqual(self.get(os.path.join(name, "precious")), b"kept")
+
+    def test_the_temporary_folder_is_swapped(self):
+        """While it is filled its name may be given to another folder of ours: nothing goes into that, and nothing of it goes."""
+        os.chown(self.path("shared"), STRANGER, STRANGER)
+        os.chmod(self.path("shared"), 0o755)
+        os.mkdir(self.path("shared/precious"))
+        for table in ("objects", "types", "references"):
+            self.put(f"shared/precious/{table}.csv", b"kept")
+        for _ in range(20):
+            process = self.start("convert", trace("net10-wks"), "-q", "-o", "shared/out.csv")
+            found = f"shared/.out.csv.{process.pid}-0.gcdumpc-tmp"
+            self.wait_until(lambda: os.path.lexists(self.path(found)) or process.poll() is not None, "a temporary folder")
+            try:
+                os.rename(self.path(found), self.path("shared/aside"))
+                os.rename(self.path("shared/precious"), self.path(found))
+            except FileNotFoundError:
+                pass                                     # it was faster
+            self.finish(process)
+            if os.path.lexists(self.path(found)):
+                os.rename(self.path(found), self.path("shared/precious"))
+            shutil.rmtree(self.path("shared/aside"), ignore_errors=True)
+            shutil.rmtree(self.path("shared/out.csv"), ignore_errors=True)
+            self.assertEqual({name: self.get(f"shared/precious/{name}") for name in os.listdir(self.path("shared/precious"))},
+                             {f"{table}.csv": b"kept" for table in ("objects", "types", "references")})
 
 
 class NamesTest(CliTest):

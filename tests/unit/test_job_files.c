@@ -349,7 +349,7 @@ static void left_overs(void **state)
     for (size_t i = 0; i < sizeof stay / sizeof *stay; i++)
         put(stay[i], 1, 9);
     put("2026/01/Shop/.x.gclog.1-0.gcdumpc-tmp", 1, 9);
-    put("2026/02/Shop/.x.csv.1-1.gcdumpc-tmp/objects.csv", 1, 9);
+    put("2026/02/Shop/.x.csv.1-1.gcdumpc-tmp/gcdumpc-folder/objects.csv", 1, 9);
     put("2026/03/Shop/.x.gclog.1-0.gcdumpc-tmp", 1, 9);
     put("2025/12/Shop/.x.gclog.1-0.gcdumpc-tmp", 1, 9);
     put("2024/12/Shop/x.gclog", 1, 9);
@@ -366,13 +366,47 @@ static void left_overs(void **state)
     assert_true(!there("2024/11") && there("2024/12"));
 }
 
+/* Who gives the names there could have given them to any file of ours in a folder of ours. */
+static void folders_of_others(void **state)
+{
+    (void)state;
+    static const char *const templates[] = { "theirs/%n-%p.gclog", "theirs/ours/%n-%p.gclog", "theirs/%n/%p.gclog" };
+    char theirs[PATH_MAX];
+    if (geteuid() != 0)
+        skip(); /* only root can make folders of another user */
+    static const char *const files[] = { "theirs/Shop-1.gclog", "theirs/Shop-2.gclog", "theirs/ours/Shop-1.gclog", "theirs/ours/Shop-2.gclog",
+                                         "theirs/Shop/1.gclog", "theirs/Shop/2.gclog" };
+    static const char left_over[] = "theirs/ours/.x.gclog.1-0.gcdumpc-tmp";
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        put(files[i], 1, 99 + (time_t)i);
+    put(left_over, 1, 9);
+    (void)snprintf(theirs, sizeof theirs, "%s/theirs", folder);
+    for (int ours = 0; ours < 2; ours++) {
+        assert_int_equal(chown(theirs, ours ? 0 : 12345, 0), 0);
+        for (size_t i = 0; i < sizeof templates / sizeof *templates; i++) {
+            struct cli_template *t = template_in_folder(templates[i]);
+            uint64_t removed = 9;
+            enum cli_exit e = cli_keep_apply(&(struct cli_keep){ .files = 2 }, t, &values, 0, &removed);
+            assert_int_equal(e, ours ? CLI_DONE : CLI_FAILED);
+            assert_int_equal(removed, ours);
+            assert_true(ours || strstr(said, "belongs to another user") != NULL);
+            assert_int_equal(cli_keep_apply(&(struct cli_keep){ .files = 9 }, t, &values, 0, &removed), CLI_DONE);
+            cli_template_sweep(t, &values);
+            cli_template_free(t);
+        }
+        for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+            assert_true(there(files[i]) == (!ours || i % 2 == 0));
+        assert_true(there(left_over) == !ours);
+    }
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(names), TEST(names_that_are_none), TEST(what_keeps_names_apart), TEST(the_oldest_go),
         TEST(those_of_the_run_stay), TEST(those_of_the_future), TEST(names_of_programs), TEST(strangers_stay), TEST(folders_and_links),
-        TEST(links_of_others), TEST(left_overs),
+        TEST(links_of_others), TEST(folders_of_others), TEST(left_overs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

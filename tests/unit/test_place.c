@@ -289,6 +289,24 @@ static void no_memory(void **state)
     }
 }
 
+/* A folder as a killed process leaves it. */
+static void put_folder(const char *name)
+{
+    char inside[300];
+    (void)snprintf(inside, sizeof inside, "%s/gcdumpc-folder", name);
+    assert_int_equal(mkdir(at(name), 0700), 0);
+    assert_int_equal(mkdir(at(inside), 0700), 0);
+    (void)snprintf(inside, sizeof inside, "%s/gcdumpc-folder/objects.csv", name);
+    put(at(inside), "half");
+}
+
+static void sweep(void)
+{
+    struct gcd_sink *s = NULL;
+    assert_int_equal(gcd_sink_open(at("new"), NULL, &s, &err), GCD_OK);
+    gcd_sink_free(s);
+}
+
 /* What a killed process left: known by its name, ours, and nobody holds its lock. */
 static void what_was_left_over_goes(void **state)
 {
@@ -297,18 +315,18 @@ static void what_was_left_over_goes(void **state)
                                              "..1-0.gcdumpc-tmp" };
     struct gcd_place *live = opened("live", GCD_PLACE_FILE), *live_folder = opened("live folder", GCD_PLACE_FOLDER);
     put(at(".dead one.4194305-0.gcdumpc-tmp"), "half");
-    assert_int_equal(mkdir(at(".dead.1-12.gcdumpc-tmp"), 0700), 0);
-    put(at(".dead.1-12.gcdumpc-tmp/objects.csv"), "half");
+    put_folder(".dead.1-12.gcdumpc-tmp");
+    assert_int_equal(mkdir(at(".empty.1-0.gcdumpc-tmp"), 0700), 0);      /* killed between two calls */
+    assert_int_equal(mkdir(at(".empty.1-1.gcdumpc-tmp"), 0700), 0);
+    assert_int_equal(mkdir(at(".empty.1-1.gcdumpc-tmp/gcdumpc-folder"), 0700), 0);
     put(at("aim"), "kept");
     assert_int_equal(symlink("aim", at(".link.1-0.gcdumpc-tmp")), 0);
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++)
         put(at(strangers[i]), "not ours");
     size_t n = sizeof strangers / sizeof *strangers + 4;         /* besides: those alive, aim, link */
-    assert_int_equal(entries(folder), n + 2);
-    struct gcd_sink *s = NULL;
-    assert_int_equal(gcd_sink_open(at("new"), NULL, &s, &err), GCD_OK);
-    assert_int_equal(entries(folder), n + 1);
-    gcd_sink_free(s);
+    assert_int_equal(entries(folder), n + 4);
+    sweep();
+    assert_int_equal(entries(folder), n);
     assert_int_equal(access(gcd_place_temporary(live), F_OK), 0);
     assert_int_equal(access(gcd_place_temporary(live_folder), F_OK), 0);
     assert_file(at("aim"), "kept");
@@ -320,6 +338,72 @@ static void what_was_left_over_goes(void **state)
     assert_int_equal(unlink(at("aim")), 0);
 }
 
+/* The name alone says nothing: each of these is of this user and called like a left-over, but cannot be one. */
+static void what_only_has_the_name_stays(void **state)
+{
+    (void)state;
+    static const char *const things[] = { "precious", "precious/data", "linked", ".f.1-0.gcdumpc-tmp", ".d.1-0.gcdumpc-tmp/data",
+                                          ".e.1-0.gcdumpc-tmp/gcdumpc-folder", ".g.1-0.gcdumpc-tmp/gcdumpc-folder/data",
+                                          ".h.1-0.gcdumpc-tmp/gcdumpc-folder/data", ".i.1-0.gcdumpc-tmp/gcdumpc-folder" };
+    static const char *const folders[] = { "precious", ".d.1-0.gcdumpc-tmp", ".e.1-0.gcdumpc-tmp", ".g.1-0.gcdumpc-tmp",
+                                           ".g.1-0.gcdumpc-tmp/gcdumpc-folder", ".h.1-0.gcdumpc-tmp", ".h.1-0.gcdumpc-tmp/gcdumpc-folder",
+                                           ".i.1-0.gcdumpc-tmp" };
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        assert_int_equal(mkdir(at(folders[i]), 0700), 0);
+    static const char *const files[] = { "precious/data", "linked", ".d.1-0.gcdumpc-tmp/data", ".e.1-0.gcdumpc-tmp/gcdumpc-folder",
+                                         ".g.1-0.gcdumpc-tmp/gcdumpc-folder/data", ".h.1-0.gcdumpc-tmp/gcdumpc-folder/data" };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        put(at(files[i]), "kept");
+    assert_int_equal(link(at("linked"), at(".f.1-0.gcdumpc-tmp")), 0);           /* somebody else can make a hard link */
+    assert_int_equal(chmod(at(".g.1-0.gcdumpc-tmp"), 0755), 0);                  /* ours nobody may look into */
+    assert_int_equal(chmod(at(".h.1-0.gcdumpc-tmp/gcdumpc-folder"), 0770), 0);
+    assert_int_equal(symlink("../precious", at(".i.1-0.gcdumpc-tmp/gcdumpc-folder")), 0);
+    sweep();
+    for (size_t i = 0; i < sizeof things / sizeof *things; i++)
+        assert_int_equal(access(at(things[i]), F_OK), 0);
+    assert_int_equal(unlink(at(".f.1-0.gcdumpc-tmp")), 0);
+    assert_int_equal(unlink(at(".i.1-0.gcdumpc-tmp/gcdumpc-folder")), 0);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        assert_int_equal(unlink(at(files[i])), 0);
+    for (size_t i = sizeof folders / sizeof *folders; i-- > 0;)
+        assert_int_equal(rmdir(at(folders[i])), 0);
+}
+
+/* There somebody else gives the names, and could give this one to any folder of ours in it. */
+static void in_folders_of_others_nothing_goes(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip(); /* only root can make folders of another user */
+    char theirs[sizeof folder];
+    assert_int_equal(mkdir(at("theirs"), 0755), 0);
+    assert_int_equal(mkdir(at("theirs/ours"), 0755), 0);
+    memcpy(theirs, folder, sizeof folder);
+    for (int inner = 0; inner < 2; inner++) {
+        (void)snprintf(folder, sizeof folder, "%.4000s/%s", theirs, inner ? "theirs/ours" : "theirs");
+        put(at(".x.1-0.gcdumpc-tmp"), "half");
+        put_folder(".x.1-1.gcdumpc-tmp");
+        assert_int_equal(chown(inner ? at("..") : at("."), 12345, 12345), 0);
+        size_t n = entries(folder);
+        sweep();
+        assert_int_equal(entries(folder), n);
+        assert_file(at(".x.1-1.gcdumpc-tmp/gcdumpc-folder/objects.csv"), "half");
+        struct gcd_place *p = opened("d", GCD_PLACE_FOLDER);     /* what is made there now goes, of course */
+        gcd_place_free(p);
+        p = opened("d", GCD_PLACE_FOLDER);
+        assert_int_equal(gcd_place_commit(p, &err), GCD_OK);
+        gcd_place_free(p);
+        assert_int_equal(entries(folder), n + 1);
+        assert_int_equal(rmdir(at("d")), 0);
+        assert_int_equal(chown(inner ? at("..") : at("."), 0, 0), 0);
+        sweep();
+        assert_int_equal(entries(folder), n - 2);
+    }
+    memcpy(folder, theirs, sizeof folder);
+    assert_int_equal(rmdir(at("theirs/ours")), 0);
+    assert_int_equal(rmdir(at("theirs")), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +411,7 @@ int main(void)
         cmocka_unit_test(a_folder_takes_the_place_of_an_empty_one),
         cmocka_unit_test(a_folder_that_has_filled_meanwhile_is_kept), cmocka_unit_test(the_way_is_changed_meanwhile),
         cmocka_unit_test(places_that_cannot_be), cmocka_unit_test(no_memory), cmocka_unit_test(what_was_left_over_goes),
+        cmocka_unit_test(what_only_has_the_name_stays), cmocka_unit_test(in_folders_of_others_nothing_goes),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

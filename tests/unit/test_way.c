@@ -386,6 +386,46 @@ static void the_folder_that_a_path_is_in(void **state)
     assert_false(planted);
 }
 
+static bool ours(const char *name)
+{
+    int fd = open(at(name), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    bool ret = gcd_way_is_ours(fd);
+    assert_int_equal(close(fd), 0);
+    return ret;
+}
+
+/* A folder, those it is in, up to the root: who owns them, and who may rename what is in them. */
+static void folders_of_ours(void **state)
+{
+    (void)state;
+    dir("%f");
+    dir("%f/g");
+    dir("%f/g/h");
+    assert_true(ours("/") && ours("%f") && ours("%f/g/h"));
+    assert_int_equal(chmod(at("%f"), 0777), 0);
+    assert_true(ours("%f") && !ours("%f/g") && !ours("%f/g/h"));
+    assert_int_equal(chmod(at("%f"), 01777), 0);
+    assert_true(ours("%f") && ours("%f/g") && ours("%f/g/h"));
+    assert_int_equal(chmod(at("%f"), 02775), 0);         /* of a group */
+    assert_true(ours("%f/g/h"));
+    link_to("%f/g", "%link", geteuid());
+    assert_true(ours("%link/h"));
+    assert_false(gcd_way_is_ours(-1));
+    int fd = open(at("%f/g/h"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(rmdir(at("%f/g/h")), 0);
+    (void)gcd_way_is_ours(fd);                           /* one that is gone: whatever the answer is, there is one */
+    assert_int_equal(close(fd), 0);
+    dir("%f/g/h");
+    if (geteuid() != 0)
+        return; /* only root can make folders of another user */
+    assert_int_equal(chown(at("%f/g"), STRANGER, STRANGER), 0);
+    assert_true(ours("%f") && !ours("%f/g") && !ours("%f/g/h") && !ours("%link/h"));
+    assert_int_equal(chown(at("%f/g"), 0, STRANGER), 0);
+    assert_int_equal(chown(at("%f/g/h"), STRANGER, 0), 0);
+    assert_true(ours("%f/g") && !ours("%f/g/h"));
+}
+
 int main(void)
 {
 #define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -393,7 +433,7 @@ int main(void)
         IN_FOLDER(ordinary_names), IN_FOLDER(links_that_are_no_names), IN_FOLDER(links_of_others),
         IN_FOLDER(in_the_root_of_a_process), IN_FOLDER(in_the_folder_of_a_process),
         IN_FOLDER(links_of_others_in_a_root), IN_FOLDER(too_long), IN_FOLDER(a_file_that_is_leased),
-        IN_FOLDER(the_folder_that_a_path_is_in), IN_FOLDER(another_one_by_now), cmocka_unit_test(whose_it_is),
+        IN_FOLDER(the_folder_that_a_path_is_in), IN_FOLDER(another_one_by_now), IN_FOLDER(folders_of_ours), cmocka_unit_test(whose_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

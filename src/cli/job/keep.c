@@ -20,6 +20,7 @@ struct files {
     struct file *items;
     size_t count, cap;
     uint64_t removed;
+    bool foreign;                /* one of them lies where others give the names: it may have been anything */
     int failed_errno;            /* of the first that could not be removed */
 };
 
@@ -109,7 +110,9 @@ static bool remove_chosen(void *ctx, int dir_fd, const char *name, const struct 
     const struct file *chosen = bsearch(&one, f->items, f->count, sizeof one, newest_first);
     if (chosen == NULL || chosen->id.device != one.id.device)
         return true;
-    if (unlinkat(dir_fd, name, 0) == 0)
+    if (!gcd_folder_is_ours(dir_fd))
+        f->foreign = true;
+    else if (unlinkat(dir_fd, name, 0) == 0)
         f->removed++;
     else if (errno != ENOENT && f->failed_errno == 0)
         f->failed_errno = errno;
@@ -134,9 +137,12 @@ enum cli_exit cli_keep_apply(const struct cli_keep *keep, const struct cli_templ
     int e = ok ? f.failed_errno : errno;
     free(f.items);
     *ret_removed = f.removed;
-    if (e == 0)
+    if (e == 0 && !f.foreign)
         return CLI_DONE;
-    cli_say(NULL, "earlier dumps cannot be removed: %s", strerror(e));
+    if (e != 0)
+        cli_say(NULL, "earlier dumps cannot be removed: %s", strerror(e));
+    else
+        cli_say(NULL, "earlier dumps are not removed: their folder, or one around it, belongs to another user, who could have put other files there");
     return CLI_FAILED;
 }
 

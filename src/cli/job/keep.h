@@ -22,7 +22,8 @@ struct cli_keep {
 /*
  * Remove the oldest files that T has written for the process NAME of VALUES, so that with one more of COMING bytes the rest is what KEEP allows.
  * Age is the time of the last change; one of more than a day ahead counts as older than all others, but not as any number of days.
- * CLI_FAILED after a line when something cannot be removed.  *RET_REMOVED: how many were.
+ * CLI_FAILED after a line when something cannot be removed, or lies where not only root and this user give the names (gcd_folder_is_ours).
+ * *RET_REMOVED: how many were.
  */
 enum cli_exit cli_keep_apply(const struct cli_keep *keep, const struct cli_template *t, const struct cli_template_values *values,
                              uint64_t coming, uint64_t *ret_removed);
