@@ -56,6 +56,8 @@ static gcd_status remove_stale(const struct gcd_portfile *f, struct gcd_error *e
         (void)close(fd);
     if (fd != -ECONNREFUSED)
         return gcd_fail(err, GCD_E_IO, "cannot listen at %s: another program does", path);
+    if (!gcd_way_is_ours(f->dir_fd))     /* others give the names there, and could have had any socket of ours removed */
+        return gcd_fail(err, GCD_E_IO, "cannot listen at %s: an old socket is there, in a folder of another user, where nothing is removed", path);
     fresh_name(aside);
     if (renameat(f->dir_fd, name, f->dir_fd, aside) != 0)
         return errno == ENOENT ? GCD_OK : gcd_fail_os(err, errno, "cannot remove the stale socket %s", path);

@@ -432,6 +432,25 @@ static void test_stale_file_of_another_user(void **state)
     assert_int_equal(sb.st_uid, 65534);
 }
 
+/* Nor one of ours, where another user gives the names. */
+static void test_stale_file_in_a_folder_of_another_user(void **state)
+{
+    struct fixture *f = *state;
+    struct sockaddr_un addr = { .sun_family = AF_UNIX };
+    struct stat sb;
+    if (geteuid() != 0)
+        skip(); /* only root gives folders away */
+    (void)snprintf(addr.sun_path, sizeof addr.sun_path, "%s", f->path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&addr, sizeof addr), 0);
+    (void)close(fd);
+    assert_int_equal(chown(f->dir, 65534, (gid_t)-1), 0);
+    expect_refused(f, f->path, "an old socket is there, in a folder of another user, where nothing is removed");
+    assert_int_equal(stat(f->path, &sb), 0);
+    assert_int_equal(chown(f->dir, 0, (gid_t)-1), 0);
+    listen_at(f);
+}
+
 /* The socket had another name when it began to listen: /proc/net/unix shows the one that was bound.  Nothing else is left (tear_down). */
 static void test_listens_before_it_is_found(void **state)
 {
@@ -549,7 +568,8 @@ int main(void)
         TEST(test_info_and_resume), TEST(test_refused), TEST(test_several_collections), TEST(test_stops_in_order),
         TEST(test_strangers),       TEST(test_two_runtimes), TEST(test_flood),          TEST(test_process_ends),
         TEST(test_cancel),          TEST(test_file),    TEST(test_stale_file),          TEST(test_long_path), TEST(test_the_way_is_changed),
-        TEST(test_stale_file_of_another_user), TEST(test_listens_before_it_is_found), TEST(test_no_descriptors),
+        TEST(test_stale_file_of_another_user), TEST(test_stale_file_in_a_folder_of_another_user),
+        TEST(test_listens_before_it_is_found), TEST(test_no_descriptors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
