@@ -281,7 +281,8 @@ static void objects_that_wait(void **state)
         const struct gcd_suspect *s = first_of(a, GCD_SUSPECT_FINALIZERS);
         assert_int_equal(s != NULL, least == 1000);
         if (s != NULL)                                   /* of two types that are alike the first, and its first object */
-            assert_true(s->node == 1 && is_said(s, "10 objects wait for their finalizers, mostly A (5), and keep 1,000 bytes alive, 100.0 % of the heap."));
+            assert_true(s->node == 1 && is_said(s, "10 objects wait for their finalizers"
+                                   ", mostly A (5), and keep 1,000 bytes alive, 100.0 % of the heap."));
         forget(a);
     }
     for (unsigned n = 9999; n <= 10000; n++) {           /* very many, whatever they keep */
