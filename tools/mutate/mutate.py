@@ -9,6 +9,7 @@ import fnmatch
 import json
 import os
 import queue
+import resource
 import sys
 import threading
 
@@ -22,6 +23,8 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 # A test that hangs is noticed, too; other work on the machine must not look like that.
 LIMIT_SECONDS, LIMIT_FACTOR, FIRST_SECONDS = 60, 6, 900
 QUICK_SECONDS = 5
+# A broken program may write without end.
+FILE_BYTES = 4 << 30
 
 
 def say(*words):
@@ -280,6 +283,7 @@ def main():
     else:
         todo = [m for m in chosen if args.again or results.of(m) is None]
     if todo and not args.table:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))      # of all that it starts
         run(todo, args, results, tracked_files(ROOT))
     table(chosen, results)
     return 1 if failed(chosen, results) else 0
