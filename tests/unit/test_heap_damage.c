@@ -228,6 +228,89 @@ static void events_outside_of_the_walk(void **state)
     assert_true(r.verdict.reasons[0].amount == 1 && r.facts.statics == 0);
 }
 
+/* Server GC with short intervals: the GCStart events of several walks come behind all of them. */
+static void starts_behind_several_walks(void **state)
+{
+    (void)state;
+    begin(TB_V4);
+    t.thread = 8;
+    for (uint32_t n = 1; n <= 3; n++) {
+        t.time_ns = 10000 * n + 500;
+        one_object();
+        tb_gc_end(&t, n);
+    }
+    tb_flush(&t);
+    t.thread = 9;
+    for (uint32_t n = 1; n <= 3; n++) {
+        t.time_ns = 10000 * n;
+        tb_gc_start(&t, n);
+    }
+    t.time_ns = 90000;
+    tb_close(&t);
+    run();
+    assert_true(r.verdict.complete && r.facts.dumps == 3 && r.facts.gc_number == 1);
+}
+
+/* An event of the walk is doubled: what comes after it is not certain, and the walk is not whole although it has its start and its end. */
+static void a_doubled_event_in_a_walk(void **state)
+{
+    (void)state;
+    begin(TB_V6_PLAIN);
+    tb_gc_start(&t, 1);
+    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "Node" }));
+    tb_flush(&t);
+    size_t from = t.out.n;
+    full_event(0x100000, 1);
+    tb_flush(&t);
+    size_t n = t.out.n - from;
+    struct tb_bytes copy = { NULL, 0, 0 };
+    tb_put(&copy, t.out.p + from, n);
+    tb_put(&t.out, copy.p, n);
+    tb_free(&copy);
+    tb_edges(&t, TB_LIST(uint64_t, 0x100000, 0x100100));
+    tb_gc_end(&t, 1);
+    tb_close(&t);
+    run();
+    assert_true(because(GCD_REASON_LOSS_UNVERIFIED) && because(GCD_REASON_EVENTS_MISPLACED));
+    for (size_t i = 0; i < r.object_count; i++)
+        assert_int_equal(r.objects[i].targets, 0);       /* the references come behind it */
+}
+
+/* The index numbers begin anew within one GC: of two walks that claim it neither can be believed. */
+static void two_walks_of_one_gc(void **state)
+{
+    (void)state;
+    begin(TB_V4);
+    tb_gc_start(&t, 1);
+    one_object();
+    t.index[TB_NODES] = t.index[TB_EDGES] = 0;
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x2000, 24, 0x100, 1 }));
+    tb_edges(&t, TB_LIST(uint64_t, 0x2000));
+    tb_gc_end(&t, 1);
+    tb_close(&t);
+    run();
+    assert_true(!r.verdict.complete && because(GCD_REASON_EVENTS_MISPLACED));
+    assert_true(r.object_count == 1 && (r.objects[0].address != 0x2000 || r.objects[0].targets == 0));
+}
+
+/* Format 3 numbers nothing: a walk that was cut off keeps its front, one whose GCStart does not fit keeps nothing. */
+static void a_walk_without_numbers(void **state)
+{
+    (void)state;
+    for (unsigned fits = 0; fits < 2; fits++) {
+        run_done(&r);
+        tb_done(&t);
+        begin(TB_V3);
+        tb_gc_start(&t, 1);
+        one_object();
+        if (!fits)
+            tb_gc_end(&t, 2);
+        tb_close(&t);
+        run();
+        assert_true(r.object_count == 1 && r.objects[0].targets == fits);
+    }
+}
+
 static void cut(uint32_t id, size_t bytes)
 {
     run_done(&r);
@@ -245,7 +328,6 @@ static void cut(uint32_t id, size_t bytes)
 static void events_that_are_cut(void **state)
 {
     (void)state;
-    begin(TB_V4);
     static const struct { uint32_t id; size_t bytes; } rows[] = { { 23, 24 }, { 37, 5 }, { 36, 5 }, { 152, 15 }, { 154, 8 }, { 205, 11 } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         cut(rows[i].id, rows[i].bytes);
@@ -301,7 +383,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_first_block_twice), TEST(a_reused_thread_id_stays_complete), TEST(an_index_without_a_thread),
         TEST(an_event_older_than_the_sequence_point), TEST(a_sequence_point_older_than_an_event), TEST(one_loss_over_the_end_of_a_walk),
-        TEST(a_hole_that_is_none), TEST(events_outside_of_the_walk), TEST(events_that_are_cut), TEST(contradicting_descriptions),
+        TEST(a_hole_that_is_none), TEST(events_outside_of_the_walk), TEST(events_that_are_cut),
+        TEST(starts_behind_several_walks), TEST(a_doubled_event_in_a_walk), TEST(two_walks_of_one_gc), TEST(a_walk_without_numbers), TEST(contradicting_descriptions),
     };
     return cmocka_run_group_tests_name("heap_damage", tests, NULL, NULL);
 }

@@ -12,11 +12,15 @@ enum { NODES_FULL = 2008, EDGES_FULL = 5354 };
 static struct gcd_alloc alloc;
 static struct heap_walk w;
 
+/* Events that the numbers of the thread miss so far. */
+static uint64_t gaps;
+
 static int setup(void **state)
 {
     (void)state;
     alloc = gcd_alloc_or_default(NULL);
     memset(&w, 0, sizeof w);
+    gaps = 0;
     return 0;
 }
 
@@ -44,7 +48,7 @@ static void event(enum heap_bulk kind, uint32_t index, uint32_t count, uint64_t 
     } else {
         w.edges += count;
     }
-    assert_true(heap_runs_add(&alloc, &w.runs[nodes ? HEAP_RUNS_NODES : HEAP_RUNS_EDGES], &b, edges, 0));
+    assert_true(heap_runs_add(&alloc, &w.runs[nodes ? HEAP_RUNS_NODES : HEAP_RUNS_EDGES], &b, edges, gaps));
 }
 
 static void nodes(uint32_t index, uint32_t count, uint64_t edges)
@@ -114,6 +118,89 @@ static void between_two_holes_nothing_is_certain(void **state)
     heap_runs_place(&w, HEAP_CERTAIN_ALL);
     assert_true(node_start(0) == 0 && node_start(1) == HEAP_UNPLACED && node_start(2) == EDGES_FULL + 980);
     expect_loss(2 * NODES_FULL, true, 0, true, EDGES_FULL + 1000 - 3020);
+}
+
+/* Other events are missing, none of these: the runs before and behind the gap are one after the other. */
+static void a_gap_without_a_hole(void **state)
+{
+    (void)state;
+    nodes(0, NODES_FULL, 3000);
+    nodes(1, NODES_FULL, 2500);
+    edges(0, EDGES_FULL);
+    gaps = 3;
+    nodes(2, NODES_FULL, 1500);
+    nodes(3, 10, 20);
+    edges(1, 1666);
+    heap_runs_place(&w, HEAP_CERTAIN_ALL);
+    assert_true(w.runs[HEAP_RUNS_NODES].count == 2 && node_start(1) == 5500);
+    assert_true(w.runs[HEAP_RUNS_EDGES].count == 2 && edge_start(1) == EDGES_FULL);
+    expect_loss(0, true, 0, true, 0);
+    assert_false(w.runs[HEAP_RUNS_NODES].doubtful || w.runs[HEAP_RUNS_EDGES].doubtful);
+}
+
+/* The gap is seen behind the hole: both runs behind it are placed by the end. */
+static void a_gap_behind_a_hole(void **state)
+{
+    (void)state;
+    nodes(0, NODES_FULL, 3000);
+    nodes(2, NODES_FULL, 2000);
+    gaps = 1;
+    nodes(3, 10, 20);
+    edges(0, EDGES_FULL);
+    edges(1, 1000);
+    heap_runs_place(&w, HEAP_CERTAIN_ALL);
+    const uint64_t total = EDGES_FULL + 1000;
+    assert_true(w.runs[HEAP_RUNS_NODES].count == 3 && node_start(0) == 0 && node_start(1) == total - 2020 && node_start(2) == total - 20);
+}
+
+/* Of a walk that is not whole only what comes before the first missing event is certain, of one without numbers nothing. */
+static void only_the_front(void **state)
+{
+    (void)state;
+    nodes(0, NODES_FULL, 3000);
+    edges(0, EDGES_FULL);
+    gaps = 1;
+    nodes(1, 10, 20);
+    edges(1, 1000);
+    heap_runs_place(&w, HEAP_CERTAIN_FRONT);
+    assert_true(node_start(0) == 0 && node_start(1) == HEAP_UNPLACED && edge_start(0) == 0 && edge_start(1) == HEAP_UNPLACED);
+    expect_loss(1, false, 0, false, EDGES_FULL + 1000 - 3000);
+}
+
+static void not_even_the_front(void **state)
+{
+    (void)state;
+    nodes(0, 10, 20);
+    edges(0, 20);
+    heap_runs_place(&w, HEAP_CERTAIN_NOTHING);
+    assert_true(node_start(0) == HEAP_UNPLACED && edge_start(0) == HEAP_UNPLACED);
+    assert_int_equal(w.loss.edges_dropped, 20);
+}
+
+static void a_front_behind_a_gap_is_none(void **state)
+{
+    (void)state;
+    gaps = 1;
+    nodes(0, 10, 20);
+    edges(0, 20);
+    heap_runs_place(&w, HEAP_CERTAIN_FRONT);
+    assert_true(node_start(0) == HEAP_UNPLACED && edge_start(0) == HEAP_UNPLACED);
+}
+
+/* A full event behind a hole is in a new buffer, whose number shows all of the hole; a short one may be in the old buffer. */
+static void a_hole_shows_in_the_numbers(void **state)
+{
+    (void)state;
+    nodes(0, NODES_FULL, 1000);
+    gaps = 2;
+    nodes(3, NODES_FULL, 1000);
+    assert_false(w.runs[HEAP_RUNS_NODES].doubtful);
+    gaps = 3;
+    nodes(6, NODES_FULL, 1000);
+    assert_true(w.runs[HEAP_RUNS_NODES].doubtful);
+    edges(0, EDGES_FULL);
+    edges(9, 10);
+    assert_false(w.runs[HEAP_RUNS_EDGES].doubtful);
 }
 
 static void references_behind_holes_are_placed_by_their_number(void **state)
@@ -226,7 +313,8 @@ int main(void)
         TEST(references_behind_holes_are_placed_by_their_number), TEST(without_a_last_event_the_end_is_not_known),
         TEST(events_of_other_sizes_are_placed_by_the_end_alone), TEST(a_short_event_alone_proves_nothing),
         TEST(numbers_that_step_back_end_the_trust), TEST(sums_that_contradict_end_the_trust), TEST(absurd_counts_do_not_wrap),
-        TEST(too_many_holes_are_one_run_without_a_place),
+        TEST(too_many_holes_are_one_run_without_a_place), TEST(a_gap_without_a_hole), TEST(a_gap_behind_a_hole), TEST(only_the_front),
+        TEST(not_even_the_front), TEST(a_front_behind_a_gap_is_none), TEST(a_hole_shows_in_the_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
