@@ -384,7 +384,8 @@ int main(void)
         TEST(the_first_block_twice), TEST(a_reused_thread_id_stays_complete), TEST(an_index_without_a_thread),
         TEST(an_event_older_than_the_sequence_point), TEST(a_sequence_point_older_than_an_event), TEST(one_loss_over_the_end_of_a_walk),
         TEST(a_hole_that_is_none), TEST(events_outside_of_the_walk), TEST(events_that_are_cut),
-        TEST(starts_behind_several_walks), TEST(a_doubled_event_in_a_walk), TEST(two_walks_of_one_gc), TEST(a_walk_without_numbers), TEST(contradicting_descriptions),
+        TEST(starts_behind_several_walks), TEST(a_doubled_event_in_a_walk), TEST(two_walks_of_one_gc), TEST(a_walk_without_numbers),
+        TEST(contradicting_descriptions),
     };
     return cmocka_run_group_tests_name("heap_damage", tests, NULL, NULL);
 }
