@@ -130,7 +130,8 @@ struct gcd_suspects_options {
 #define GCD_SUSPECTS_MIN_BYTES (UINT64_C(4) << 20)
 
 /*
- * The suspects of G with its dominators D; both must outlive the result.  OPTIONS may be NULL.  GCD_E_NOMEM, GCD_E_CANCELED, GCD_E_ARG.
+ * The suspects of G with its dominators D; both must outlive the result.  OPTIONS may be NULL.  GCD_E_NOMEM, GCD_E_CANCELED, GCD_E_ARG;
+ * GCD_E_LIMIT when there are more suspects than shares of the heap, so that the sizes of the objects cannot be true.
  * Memory while it runs: 8 bytes a node, 40 for each object that retains more than half of what makes a suspect, and 8 bytes a node for
  * paths.  No recursion.
  */

@@ -8,8 +8,14 @@
 
 /* A name in a sentence is cut; so a suspect's text is short whatever the types are called. */
 #define POOL_MAX (UINT64_C(64) << 20)
-/* More than there can be: those that do not overlap keep a share each, of the others few are looked at.  Fits into w->owner. */
-#define SUSPECTS_MAX 8000u
+/*
+ * More than there can be: those that do not overlap keep what makes a suspect each, others are in these, and a list may count some objects twice.
+ * Sizes whose sum does not fit into 64 bits make as many as there are objects, and each of them has a path that is as long as it likes.
+ */
+#define SHARES_MAX 1000u         /* of GCD_SUSPECTS_SHARE_MIN */
+#define SUSPECTS_OF_A_SHARE 8u
+#define SUSPECTS_BESIDE 64u
+#define SUSPECTS_MAX (SUSPECTS_OF_A_SHARE * SHARES_MAX + SUSPECTS_BESIDE)        /* fits into w->owner */
 
 static const struct {
     const char *name, *title;
@@ -35,8 +41,8 @@ gcd_status suspects_add(struct suspects_work *w, enum gcd_suspect_kind kind, uin
                         struct gcd_error *err)
 {
     struct gcd_suspects *s = w->s;
-    if (s->count == SUSPECTS_MAX)
-        return gcd_fail(err, GCD_E_LIMIT, "more than %u suspects: the sizes of the objects cannot be true", SUSPECTS_MAX);
+    if (s->count == w->most)
+        return gcd_fail(err, GCD_E_LIMIT, "more than %zu suspects: the sizes of the objects cannot be true", w->most);
     if (!gcd_vec_reserve(&s->alloc, &s->items, &s->room, s->count + 1, sizeof *s->items, SUSPECTS_MAX))
         return gcd_fail_nomem(err, "looking for suspects");
     *ret = &s->items[s->count++];
@@ -149,6 +155,13 @@ static uint64_t threshold(uint64_t bytes, double share, uint64_t min)
     return t > min ? t : min;
 }
 
+/* Suspects that there can be. */
+static size_t most_suspects(uint64_t alive_bytes, uint64_t threshold_bytes)
+{
+    uint64_t shares = alive_bytes / threshold_bytes;
+    return SUSPECTS_OF_A_SHARE * (size_t)(shares < SHARES_MAX ? shares : SHARES_MAX) + SUSPECTS_BESIDE;
+}
+
 gcd_status gcd_suspects_new(const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_suspects_options *options,
                             struct gcd_suspects **ret, struct gcd_error *err)
 {
@@ -168,6 +181,7 @@ gcd_status gcd_suspects_new(const struct gcd_graph *g, const struct gcd_dominato
     s->threshold = threshold(s->heap_bytes, share, options->min_bytes != 0 ? options->min_bytes : GCD_SUSPECTS_MIN_BYTES);
     struct suspects_work w = { .s = s, .alloc = &s->alloc, .o = options, .g = g, .d = d, .nodes = gcd_graph_node_count(g),
                                .types = gcd_graph_type_count(g) };
+    w.most = most_suspects(gcd_dominators_retained(d, GCD_NODE_ROOT), s->threshold);
     gcd_status st = run(&w, err);
     work_done(&w);
     if (st == GCD_OK)

@@ -67,6 +67,7 @@ struct suspects_work {
     const struct gcd_paths *paths;       /* NULL until it is known that there are suspects */
     struct gcd_paths *own_paths;
     uint32_t nodes, types;
+    size_t most;                         /* suspects that there can be */
     uint64_t *waiting;                   /* a bit a node: held by the finalizer queue; NULL = no such object */
     size_t words;
     uint16_t *owner;                     /* [nodes] 1 + number of the suspect that an object is counted with, or: */

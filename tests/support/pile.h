@@ -97,22 +97,30 @@ struct answer {
     struct gcd_suspects *s;
 };
 
-/* The suspects of P, which is freed: SHARE of the heap, at least MIN_BYTES. */
-static inline struct answer ask_with(struct pile *p, double share, uint64_t min_bytes)
+/* The suspects of P, which is freed: SHARE of the heap, at least MIN_BYTES.  Without suspects when that fails. */
+static inline gcd_status try_to_ask(struct pile *p, double share, uint64_t min_bytes, struct answer *ret, struct gcd_error *err)
 {
-    struct gcd_error err = GCD_ERROR_INIT;
     struct answer a = { 0 };
     qsort(p->edges, p->edge_count, sizeof *p->edges, by_from);
     a.g = shop_build(&(struct shop){ .types = p->types, .type_count = p->type_count, .nodes = p->nodes, .node_count = p->node_count,
                                      .edges = p->edges, .edge_count = p->edge_count, .roots = p->roots, .root_count = p->root_count,
                                      .dependents = p->dependents, .dependent_count = p->dependent_count, .used_bytes = p->used_bytes,
                                      .generation = p->generation, .ptr_bytes = p->ptr_bytes });
-    assert_int_equal(gcd_dominators_new(a.g, NULL, &a.d, &err), GCD_OK);
-    assert_int_equal(gcd_suspects_new(a.g, a.d, &(struct gcd_suspects_options){ .share = share, .min_bytes = min_bytes }, &a.s, &err), GCD_OK);
+    assert_int_equal(gcd_dominators_new(a.g, NULL, &a.d, err), GCD_OK);
+    gcd_status st = gcd_suspects_new(a.g, a.d, &(struct gcd_suspects_options){ .share = share, .min_bytes = min_bytes }, &a.s, err);
     free(p->nodes);
     free(p->edges);
     free(p->roots);
     free(p);
+    *ret = a;
+    return st;
+}
+
+static inline struct answer ask_with(struct pile *p, double share, uint64_t min_bytes)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct answer a;
+    assert_int_equal(try_to_ask(p, share, min_bytes, &a, &err), GCD_OK);
     return a;
 }
 

@@ -592,6 +592,37 @@ static void random_graphs(void **state)
 assert_true(kinds[GCD_SUSPECT_OBJECT] > 1000 && kinds[GCD_SUSPECT_TYPE] > 200 && kinds[GCD_SUSPECT_FINALIZERS] > 5);
 }
 
+/* How the question for suspects ends, of N objects of SIZE in one array. */
+static gcd_status ask_for_many(uint32_t n, uint64_t size, double share, size_t *ret_count)
+{
+    struct pile *p = pile_new();
+    struct answer a;
+    uint32_t all = node(p, "Shop.Order[]", 24);
+    static_root(p, all, "s_orders");
+    for (uint32_t i = 0; i < n; i++)
+        child(p, all, "Shop.Order", size);
+    gcd_status st = try_to_ask(p, share, 1, &a, &err);
+    *ret_count = st == GCD_OK ? gcd_suspects_count(a.s) : 0;
+    forget(a);
+    return st;
+}
+
+/* A heap has as many suspects as shares, whatever the share is; more have sizes that cannot be true, and are not described one by one. */
+static void no_more_than_there_can_be(void **state)
+{
+    (void)state;
+    size_t n;
+    assert_int_equal(ask_for_many(9, 1000000, 0.1, &n), GCD_OK);
+    assert_int_equal(n, 9);
+    assert_int_equal(ask_for_many(999, 1000000, 0.001, &n), GCD_OK);
+    assert_int_equal(n, 999);
+    assert_int_equal(ask_for_many(60, UINT64_MAX / 2, 0.1, &n), GCD_OK);
+    assert_int_equal(n, 60);
+    assert_int_equal(ask_for_many(200, UINT64_MAX / 2, 0.1, &n), GCD_E_LIMIT);
+    assert_non_null(strstr(err.msg, "the sizes of the objects cannot be true"));
+    assert_int_equal(ask_for_many(9000, UINT64_MAX / 2, 0.001, &n), GCD_E_LIMIT);
+}
+
 /* Names of any length, sizes up to 2^64 - 1. */
 static void odd_graphs_do_no_harm(void **state)
 {
@@ -686,6 +717,7 @@ int main(void)
         cmocka_unit_test(a_small_heap_has_no_suspects),
         cmocka_unit_test(without_roots_nobody_knows_what_holds_it),
         cmocka_unit_test(random_graphs),
+        cmocka_unit_test(no_more_than_there_can_be),
         cmocka_unit_test(odd_graphs_do_no_harm),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(it_can_be_stopped),
