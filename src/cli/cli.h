@@ -418,7 +418,7 @@ json_t *cli_json_verdict(const struct gcd_verdict *v);
 void cli_json_prepare(void);
 /* Print and release J.  0, or -1: it cannot be written, or (errno ENOMEM, and TO gets nothing or a part) memory was missing at any time. */
 int cli_json_print(json_t *j, FILE *to);
-/* json_dumpf without any control character. */
+/* json_dumpf in ASCII, without any control character: whatever shows it later obeys no name. */
 int cli_json_dump(const json_t *j, FILE *to, size_t flags);
 int cli_json_info(const struct cli_dump *d);
 /* How often an event occurs in a trace. */

@@ -91,7 +91,7 @@ static int put_part(const char *s, size_t n, void *to)
 
 int cli_json_dump(const json_t *j, FILE *to, size_t flags)
 {
-    return json_dump_callback(j, put_part, to, flags);
+    return json_dump_callback(j, put_part, to, flags | JSON_ENSURE_ASCII);
 }
 
 int cli_json_print(json_t *j, FILE *to)
@@ -101,7 +101,7 @@ int cli_json_print(json_t *j, FILE *to)
         errno = ENOMEM;
         return -1;
     }
-    int failed = cli_json_dump(j, to, JSON_INDENT(2) | (cli_is_terminal(to) ? JSON_ENSURE_ASCII : 0)) != 0;
+    int failed = cli_json_dump(j, to, JSON_INDENT(2)) != 0;
     putc('\n', to);
     json_decref(j);
     if (no_memory)

@@ -4,47 +4,98 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ESCAPE_BYTES ((size_t)6)         /* \u00xx */
+#include "base/text.h"
 
-static size_t escaped_bytes(const struct json_put *j, unsigned char c)
+#define ESCAPE_BYTES ((size_t)6)         /* \uxxxx */
+
+struct character {
+    uint32_t code;
+    size_t bytes;                /* in the text */
+    size_t written;              /* bytes in the output: as many, or more when it is escaped */
+};
+
+/* Characters that are obeyed instead of shown: by a terminal, or by whatever shows the file. */
+static bool is_obeyed(uint32_t c)
 {
-    if (c < 0x20 || (c == '<' && j->html))
-        return ESCAPE_BYTES;
-    return c == '"' || c == '\\' ? 2 : 1;
+    static const struct { uint32_t first, last; } ranges[] = {
+        { 0x00, 0x1f }, { 0x7f, 0x9f },                              /* C0, DEL, C1 */
+        { 0x061c, 0x061c }, { 0x200e, 0x200f }, { 0x2028, 0x202e },  /* lines, and the order of what is shown */
+        { 0x2066, 0x2069 }, { 0xfff9, 0xfffb }, { 0xe0000, 0xe007f },        /* the same; annotations; tags, which are invisible */
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (c >= ranges[i].first && c <= ranges[i].last)
+            return true;
+    return false;
+}
+
+/* The first character of N > 0 bytes. */
+static struct character next(const struct json_put *j, const char *text, size_t n)
+{
+    struct character c = { .bytes = gcd_utf8_next((const uint8_t *)text, n, &c.code) };
+    bool none = c.bytes == 0;
+    if (none)
+        c = (struct character){ .code = 0xfffd, .bytes = 1 };
+    if (none || is_obeyed(c.code) || (c.code == '<' && j->html))
+        c.written = c.code > 0xffff ? 2 * ESCAPE_BYTES : ESCAPE_BYTES;
+    else
+        c.written = c.code == '"' || c.code == '\\' ? 2 : c.bytes;
+    return c;
+}
+
+static void put_unit(struct gcd_sink *s, uint32_t unit)
+{
+    char text[ESCAPE_BYTES + 1];
+    (void)snprintf(text, sizeof text, "\\u%04" PRIx32, unit & 0xffff);
+    gcd_sink_write(s, text, ESCAPE_BYTES);
+}
+
+static void put_escaped(struct gcd_sink *s, const struct character *c)
+{
+    if (c->written == 2) {
+        char text[2] = { '\\', (char)c->code };
+        gcd_sink_write(s, text, 2);
+        return;
+    }
+    if (c->code > 0xffff)
+        put_unit(s, 0xd800 + ((c->code - 0x10000) >> 10));
+    put_unit(s, c->code > 0xffff ? 0xdc00 + (c->code & 0x3ff) : c->code);
 }
 
 void json_put_inside(const struct json_put *j, const char *text, size_t n)
 {
-    static const char hex[] = "0123456789abcdef";
-    while (n > 0) {
-        size_t part = n < GCD_SINK_RESERVE_MAX / ESCAPE_BYTES ? n : GCD_SINK_RESERVE_MAX / ESCAPE_BYTES;
-        char *begin = gcd_sink_reserve(j->s, part * ESCAPE_BYTES), *p = begin;
-        for (size_t i = 0; i < part; i++) {
-            unsigned char c = (unsigned char)text[i];
-            size_t bytes = escaped_bytes(j, c);
-            if (bytes == ESCAPE_BYTES) {
-                memcpy(p, "\\u00", 4);
-                p[4] = hex[c >> 4];
-                p[5] = hex[c & 15];
-                p += ESCAPE_BYTES;
-                continue;
-            }
-            if (bytes == 2)
-                *p++ = '\\';
-            *p++ = (char)c;
-        }
-        gcd_sink_advance(j->s, (size_t)(p - begin));
-        text += part;
-        n -= part;
+    const char *end = text + n, *plain = text;           /* from there on nothing is escaped */
+    while (text < end) {
+        struct character c = next(j, text, (size_t)(end - text));
+        text += c.bytes;
+        if (c.written == c.bytes)
+            continue;
+        gcd_sink_write(j->s, plain, (size_t)(text - plain) - c.bytes);
+        put_escaped(j->s, &c);
+        plain = text;
     }
+    gcd_sink_write(j->s, plain, (size_t)(end - plain));
+}
+
+/* How many bytes of TEXT take MAX bytes at most as they are written, and how many those take. */
+static size_t fitting(const struct json_put *j, const char *text, size_t max, size_t *ret_written)
+{
+    size_t n = strlen(text), at = 0;
+    *ret_written = 0;
+    while (at < n) {
+        struct character c = next(j, text + at, n - at);
+        if (c.written > max - *ret_written)
+            break;
+        at += c.bytes;
+        *ret_written += c.written;
+    }
+    return at;
 }
 
 size_t json_put_measure(const struct json_put *j, const char *text)
 {
-    size_t n = 0;
-    for (; *text != '\0'; text++)
-        n += escaped_bytes(j, (unsigned char)*text);
-    return n;
+    size_t written;
+    (void)fitting(j, text, SIZE_MAX, &written);
+    return written;
 }
 
 static void put_key(struct json_put *j, const char *key)
@@ -105,12 +156,8 @@ void json_put_bool(struct json_put *j, const char *key, bool b)
 
 void json_put_text(struct json_put *j, const char *key, const char *text, size_t max)
 {
-    size_t n = 0, bytes = 0;
-    while (text[n] != '\0' && bytes + escaped_bytes(j, (unsigned char)text[n]) <= max)
-        bytes += escaped_bytes(j, (unsigned char)text[n++]);
+    size_t written, n = fitting(j, text, max, &written);
     bool cut = text[n] != '\0';
-    while (cut && n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
-        n--;                             /* at the start of a character */
     put_key(j, key);
     gcd_sink_text(j->s, "\"");
     json_put_inside(j, text, n);

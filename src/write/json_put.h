@@ -38,7 +38,10 @@ void json_put_text(struct json_put *j, const char *key, const char *text, size_t
 size_t json_put_measure(const struct json_put *j, const char *text);
 /* {complete, unverified, reasons: [text]} as "verdict". */
 void json_put_verdict(struct json_put *j, const struct gcd_verdict *v);
-/* N bytes of UTF-8 inside of a string that the caller has opened. */
+/*
+ * N bytes of UTF-8 inside of a string that the caller has opened.  What is obeyed instead of shown (control characters, the order of writing) and
+ * bytes that are no UTF-8 are written as \u....
+ */
 void json_put_inside(const struct json_put *j, const char *text, size_t n);
 
 #endif

@@ -282,6 +282,27 @@ class Names(NamesTest):
         self.assertEqual({t["name"] for t in report["types"]}, {f"{name}{i}" for i, name in enumerate(names)})
         self.assertEqual(json.loads(self.done("info", "evil", "--json").text)["process"]["command_line"], names[2])
 
+    def test_json_elsewhere(self):
+        """A pipe leads to a terminal, a log or a page in the end: the same as on a terminal, and in files of JSON, too."""
+        self.put("old", self.whole_evil_trace("net8-wks"))
+        self.put("evil", self.whole_evil_trace("net10-wks"))
+        for words in (("info",), ("info", "--events"), ("report",), *(("report", "--by", kind) for kind in KINDS_OF_REPORT), ("retained",),
+                      ("retained", "--tree", "3"), ("paths", "--type", "H*.Item"), ("leaks", "--min-bytes", "1")):
+            text = self.done(words[0], "evil", *words[1:], "--json").text
+            self.clean(text)
+            self.assertEqual(text, self.on_terminal(words[0], "evil", *words[1:], "--json")[1].replace("\r\n", "\n"))
+            json.loads(text)
+        for words in (("diff",), ("diff", "--paths"), ("trend",)):
+            self.clean(self.done(words[0], "old", "evil", *words[1:], "--json").text)
+        self.put("names", types_trace((f"A<\u009b{BIDI}\u00e9\u4e2d\U0001f600", 1, 24), command_line=f"/srv/\u009b{BIDI} --x"))
+        for suffix in ("html", "heapsnapshot"):
+            self.done("convert", "names", "-q", "-o", f"out.{suffix}")
+            text = self.get(f"out.{suffix}").decode()
+            self.clean(text)
+            self.assertIn("\u00e9\u4e2d\U0001f600", text)       # what is only to be read stays as it is
+            self.assertIn("\\u009bpay\\u202etxt", text)
+            self.assertIn("\\udb40\\udc41", text)
+
     def test_formulas(self):
         self.put("evil", types_trace(*((name, 1, 24 + i) for i, name in enumerate(FORMULAS))))
         self.done("convert", "evil", "-q", "-o", "tables.csv")

@@ -88,6 +88,30 @@ static bool take_numbers(struct snapshot *s, uint64_t **ret, size_t *ret_n)
     }
 }
 
+/* "XXXX" behind "\\u" of a character that has to be written so, and for one of two units the second; to UTF-8 in TO. */
+static bool take_escape(struct snapshot *s, struct text *to)
+{
+    unsigned code, second;
+    if (s->end - s->p <= 4 || sscanf(s->p + 1, "%4x", &code) != 1)
+        return false;
+    s->p += 4;
+    if (code >= 0xd800 && code < 0xdc00) {
+        if (s->end - s->p <= 6 || sscanf(s->p + 1, "\\u%4x", &second) != 1 || second < 0xdc00 || second > 0xdfff)
+            return false;
+        s->p += 6;
+        code = 0x10000 + ((code & 0x3ff) << 10) + (second & 0x3ff);
+    }
+    if (code >= 0x20 && (code < 0x7f || code == 0xa0))
+        return false;
+    static const unsigned char firsts[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+    unsigned bytes = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (unsigned i = 0; i < bytes; i++) {
+        unsigned bits = code >> 6 * (bytes - 1 - i);
+        to->p[to->n++] = (char)(i > 0 ? 0x80 | (bits & 0x3f) : firsts[bytes] | bits);
+    }
+    return true;
+}
+
 static bool take_string(struct snapshot *s, struct text *ret)
 {
     if (!take(s, "\""))
@@ -100,15 +124,11 @@ static bool take_string(struct snapshot *s, struct text *ret)
             ret->p[ret->n++] = *s->p;
             continue;
         }
-        unsigned code;
         if (++s->p == s->end)
             return false;
         if (*s->p == '"' || *s->p == '\\')
             ret->p[ret->n++] = *s->p;
-        else if (*s->p == 'u' && s->end - s->p > 4 && sscanf(s->p + 1, "%4x", &code) == 1 && code < 0x20) {
-            ret->p[ret->n++] = (char)code;
-            s->p += 4;
-        } else
+        else if (*s->p != 'u' || !take_escape(s, ret))
             return false;
     }
     ret->p = must_have(realloc(ret->p, ret->n + 1));

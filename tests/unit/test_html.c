@@ -66,6 +66,30 @@ static void texts_are_escaped(void **state)
     check_json(&j, "\"\\u003c/script>\\u003c!--\"");
 }
 
+/* The first and the last of each range of characters that are obeyed, and their neighbours, which are not; what is no UTF-8. */
+static void what_is_obeyed_is_escaped(void **state)
+{
+    (void)state;
+    static const struct { const char *text, *json; } cases[] = {
+        { "\x1f ~\x7f\xc2\x80\xc2\x9f\xc2\xa0", "\\u001f ~\\u007f\\u0080\\u009f\xc2\xa0" },
+        { "\xd8\x9b\xd8\x9c\xd8\x9d", "\xd8\x9b\\u061c\xd8\x9d" },
+        { "\xe2\x80\x8d\xe2\x80\x8e\xe2\x80\x8f\xe2\x80\x90", "\xe2\x80\x8d\\u200e\\u200f\xe2\x80\x90" },
+        { "\xe2\x80\xa7\xe2\x80\xa8\xe2\x80\xae\xe2\x80\xaf", "\xe2\x80\xa7\\u2028\\u202e\xe2\x80\xaf" },
+        { "\xe2\x81\xa5\xe2\x81\xa6\xe2\x81\xa9\xe2\x81\xaa", "\xe2\x81\xa5\\u2066\\u2069\xe2\x81\xaa" },
+        { "\xef\xbf\xb8\xef\xbf\xb9\xef\xbf\xbb\xef\xbf\xbd\xf0\x90\x80\x80", "\xef\xbf\xb8\\ufff9\\ufffb\xef\xbf\xbd\xf0\x90\x80\x80" },
+        { "\xf3\x9f\xbf\xbf\xf3\xa0\x80\x80\xf3\xa0\x81\xbf\xf3\xa0\x82\x80", "\xf3\x9f\xbf\xbf\\udb40\\udc00\\udb40\\udc7f\xf3\xa0\x82\x80" },
+        { "\x9b" "1\xc2", "\\ufffd1\\ufffd" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char want[128];
+        struct json_put j = new_json(false);
+        (void)snprintf(want, sizeof want, "\"%s\"", cases[i].json);
+        assert_int_equal(json_put_measure(&j, cases[i].text), strlen(cases[i].json));
+        json_put_text(&j, NULL, cases[i].text, SIZE_MAX);
+        check_json(&j, want);
+    }
+}
+
 static void texts_are_cut_between_characters(void **state)
 {
     (void)state;
@@ -75,9 +99,10 @@ static void texts_are_cut_between_characters(void **state)
     json_put_text(&j, NULL, "ab\xc3\xa4", 3);        /* not half of a character */
     json_put_text(&j, NULL, "a<", 7);
     json_put_text(&j, NULL, "a<", 6);                /* nor of an escape */
+    json_put_text(&j, NULL, "\xf3\xa0\x80\x80", 11);  /* of two units */
     json_put_close(&j, ']');
     assert_int_equal(json_put_measure(&j, "a<\"\n"), 1 + 6 + 2 + 6);
-    check_json(&j, "[\"ab\xc3\xa4\",\"ab\xe2\x80\xa6\",\"a\\u003c\",\"a\xe2\x80\xa6\"]");
+    check_json(&j, "[\"ab\xc3\xa4\",\"ab\xe2\x80\xa6\",\"a\\u003c\",\"a\xe2\x80\xa6\",\"\xe2\x80\xa6\"]");
 }
 
 /* ---- data ---- */
@@ -298,7 +323,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commas_are_where_they_belong),
-        cmocka_unit_test(texts_are_escaped),
+        cmocka_unit_test(texts_are_escaped), cmocka_unit_test(what_is_obeyed_is_escaped),
         cmocka_unit_test(texts_are_cut_between_characters),
         cmocka_unit_test(the_page_shows_the_graph),
         cmocka_unit_test(small_nodes_are_left_out),

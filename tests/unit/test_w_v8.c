@@ -152,7 +152,7 @@ static void test_escapes(void **state)
         longest[i] = i % 2 == 0 ? '\x01' : '"';
     struct gcd_graph *g = of_types(SHOP_LIST(struct gcd_type, { .name = "q\"b\\n\nt\tz\x1f\x7f" }, { .name = "\xEF\xBF\xBD\xF0\x9F\x98\x80" },
                                              { .name = longest }));
-    (void)expect(g, "\"q\\\"b\\\\n\\u000at\\u0009z\\u001f\x7f\",\"\xEF\xBF\xBD\xF0\x9F\x98\x80\",\"\\u0001xx\\\"xx\\u0001");
+    (void)expect(g, "\"q\\\"b\\\\n\\u000at\\u0009z\\u001f\\u007f\",\"\xEF\xBF\xBD\xF0\x9F\x98\x80\",\"\\u0001xx\\\"xx\\u0001");
     gcd_graph_free(g);
 }
 

@@ -126,7 +126,7 @@ void job_tell(const struct job_dump *d)
         putc('\n', stderr);
     } else if (d->args->log == CLI_LOG_JSON) {
         json_t *o = json_of(d, time);
-        if (o == NULL || cli_json_dump(o, stderr, JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6)) != 0)
+        if (o == NULL || cli_json_dump(o, stderr, JSON_REAL_PRECISION(6)) != 0)
             cli_say(NULL, "out of memory");
         putc('\n', stderr);
         json_decref(o);
