@@ -78,6 +78,7 @@ GCD_API bool gcd_dump_begun(const struct gcd_dump *d);
     X(GCD_REASON_LOSS_UNVERIFIED, "loss_unverified")           /* nothing says whether events were dropped */         \
     X(GCD_REASON_BUFFERS_LOST, "buffers_lost")                 /* amount: buffers full of events that are not in the recording */ \
     X(GCD_REASON_BUFFERS_DAMAGED, "buffers_damaged")           /* amount: buffers whose events could not all be read */ \
+    X(GCD_REASON_BUFFERS_REPEATED, "buffers_repeated")         /* amount: buffers with the number of another one, which were left out */ \
     X(GCD_REASON_NODE_EVENTS_MISSING, "node_events_missing")   /* amount: holes in the index numbers */               \
     X(GCD_REASON_EDGE_EVENTS_MISSING, "edge_events_missing")                                                          \
     X(GCD_REASON_ROOT_EVENTS_MISSING, "root_events_missing")                                                          \

@@ -132,8 +132,13 @@ static enum cli_exit judge(const char *subject, const struct gcd_trace_info *inf
         cli_say(subject, "%" PRIu64 " events were lost in the target", info->lost_events);
         return CLI_INCOMPLETE;
     }
-    if (info->lost_buffers + info->damaged_buffers > 0) {
+    if (info->lost_buffers > 0 || info->damaged_buffers > 0) {
         cli_say(subject, "%" PRIu64 " buffers of events were lost, %" PRIu64 " are damaged", info->lost_buffers, info->damaged_buffers);
+        return CLI_INCOMPLETE;
+    }
+    if (info->repeated_buffers > 0) {
+        cli_say(subject, "%" PRIu64 " buffer%s of events with the number of another one %s left out", info->repeated_buffers,
+                info->repeated_buffers == 1 ? "" : "s", info->repeated_buffers == 1 ? "is" : "are");
         return CLI_INCOMPLETE;
     }
     return CLI_DONE;

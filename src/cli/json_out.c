@@ -131,6 +131,7 @@ static json_t *trace_of(const struct gcd_trace_info *t)
     put_number(o, "lost_events", t->lost_events);
     put_number(o, "lost_buffers", t->lost_buffers);
     put_number(o, "damaged_buffers", t->damaged_buffers);
+    put_number(o, "repeated_buffers", t->repeated_buffers);
     put(o, "loss_verified", json_boolean(t->loss_verified));
     return o;
 }

@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 #include "etl/etl.h"
 
 gcd_status etl_new(const struct gcd_alloc *alloc, const struct gcd_limits *limits, struct gcd_input *in, struct gcd_etl **ret,
@@ -120,6 +121,6 @@ void etl_get_info(const struct gcd_etl *e, struct gcd_trace_info *ret)
 {
     *ret = e->info;
     ret->has_sequence_numbers = true;
-    ret->lost_buffers += e->missing;
+    gcd_add_saturating(&ret->lost_buffers, e->missing);
     ret->loss_verified = e->info.end == GCD_TRACE_CLOSED && !e->unclosed && e->suspicious == 0;
 }

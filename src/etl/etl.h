@@ -38,6 +38,8 @@ struct etl_buffer {
     bool compressed;
     bool cut;                    /* the file ends in it */
     bool too_large;              /* it is compressed and says that it holds more than a buffer of its file has room for */
+    bool repeated;               /* a buffer before it in the file has its number */
+    bool header;                 /* of the file */
 };
 
 /* Where a record lies, and when it was written. */
@@ -56,6 +58,8 @@ struct etl_stream {
     struct gcd_cur rest;         /* behind the current record */
     struct etl_record record;
     bool cut;                    /* the file ends in the current one */
+    bool fresh;                  /* no record of the current one has told a time yet */
+    uint64_t last_ticks;         /* of the last record that told a time; 0 = none yet */
 };
 
 /* What a GUID is called. */
@@ -98,6 +102,7 @@ struct gcd_etl {
     struct etl_part part;        /* the one that is being indexed */
     uint64_t frequency, first_ticks;
     bool unclosed;               /* one of the parts */
+    bool shared_buffers;         /* processors of one of the parts share buffers, so their times can step back */
     uint64_t suspicious;         /* buffers that say that something was lost before them */
     uint64_t missing;            /* numbers of buffers that are not there */
 

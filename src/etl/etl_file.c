@@ -3,12 +3,16 @@
  *
  * What is missing is known from four places: the counters of that record, the numbers of the buffers (0, 1, 2 …, not in file order), a flag
  * of the buffer behind a gap, and the size that each buffer says.
+ *
+ * The number is a buffer's identity within its file: complete and unique in every file seen, while the place in the file says nothing.  So what
+ * counts is which numbers are there, never how many buffers.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 #include "base/sort.h"
 #include "etl/etl.h"
 
@@ -20,6 +24,7 @@
 
 #define FILE_MODE_CIRCULAR 0x02u
 #define FILE_MODE_COMPRESSED 0x04000000u
+#define FILE_MODE_SHARED_BUFFERS 0x10000000u     /* EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING */
 #define COMPRESSION_XPRESS 3u
 
 /* Of the buffer header. */
@@ -96,6 +101,7 @@ static gcd_status file_header(struct gcd_etl *e, const uint8_t *head, size_t n, 
                            compression == 2 ? "LZNT1" : "XPRESS with Huffman codes");
     GCD_TRY(take_clock(e, clock, frequency, err));
     e->unclosed = e->unclosed || e->part.written == 0;
+    e->shared_buffers = e->shared_buffers || (e->part.mode & FILE_MODE_SHARED_BUFFERS) != 0;
     if (!first)
         return GCD_OK;
     e->first_ticks = gcd_le64(record + 0x10);
@@ -114,9 +120,26 @@ static gcd_status read_part(struct gcd_etl *e, uint64_t off, uint8_t *to, size_t
     return gcd_input_read_at(e->in, off, to, left < n ? (size_t)left : n, ret_n, err);
 }
 
+/* A header with its times, sizes and counts: no two recordings have the same. */
+#define HEAD_BYTES 0x200u
+
+/* A file that is given twice would give all its events twice. */
+static gcd_status refuse_twice(struct gcd_etl *e, const uint8_t *head, size_t n, struct gcd_error *err)
+{
+    uint8_t other[HEAD_BYTES];
+    uint64_t off = 0;
+    size_t got;
+    for (size_t i = 0; i < e->part.number; off += gcd_input_part_size(e->in, i++)) {
+        GCD_TRY(gcd_input_read_at(e->in, off, other, n, &got, err));
+        if (got == n && memcmp(other, head, n) == 0)
+            return gcd_fail(err, GCD_E_UNSUPPORTED, "file %zu and file %zu are the same recording: give it once", i + 1, e->part.number + 1);
+    }
+    return GCD_OK;
+}
+
 static gcd_status begin_part(struct gcd_etl *e, struct gcd_error *err)
 {
-    uint8_t head[0x200];
+    uint8_t head[HEAD_BYTES];
     size_t n;
     struct etl_part *p = &e->part;
     p->begun = true;
@@ -128,6 +151,7 @@ static gcd_status begin_part(struct gcd_etl *e, struct gcd_error *err)
         return gcd_fail_at(err, GCD_E_TRUNCATED, 0, "the input is empty");
     if (!etl_probe(head, n))
         return gcd_fail_at(err, GCD_E_UNSUPPORTED, p->begin_off, "file %zu is not an .etl", p->number + 1);
+    GCD_TRY(refuse_twice(e, head, n, err));
     return file_header(e, head, n, err);
 }
 
@@ -146,7 +170,7 @@ int64_t etl_time_ns(const struct gcd_etl *e, uint64_t ticks)
 
 /* ---- the buffers ---- */
 
-/* By part, processor, and number; stable, so that equal numbers stay in file order. */
+/* By part, processor, and number. */
 static int compare(const void *ctx, uint32_t i, uint32_t k)
 {
     const struct etl_buffer *a = (const struct etl_buffer *)ctx + i, *b = (const struct etl_buffer *)ctx + k;
@@ -155,28 +179,6 @@ static int compare(const void *ctx, uint32_t i, uint32_t k)
     if (a->processor != b->processor)
         return a->processor < b->processor ? -1 : 1;
     return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
-}
-
-/*
- * Numbers that no buffer of the part has.  A circular file has forgotten its oldest buffers, except the header: that is what was asked for,
- * and whether they belong to a heap dump the heap's own checks find.
- */
-static void count_missing(struct gcd_etl *e)
-{
-    bool circular = (e->part.mode & FILE_MODE_CIRCULAR) != 0;
-    size_t begin = e->part.first_buffer + circular;
-    uint64_t lowest = UINT64_MAX, highest = 0;
-    for (size_t i = begin; i < e->buffer_count; i++) {
-        uint64_t s = e->buffers[i].sequence;
-        lowest = s < lowest ? s : lowest;
-        highest = s > highest ? s : highest;
-    }
-    if (begin == e->buffer_count)
-        return;
-    uint64_t most = highest - (circular ? lowest : 0);   /* one less than there should be */
-    uint64_t count = e->buffer_count - begin;
-    if (most >= count && __builtin_add_overflow(e->missing, most - count + 1, &e->missing))
-        e->missing = UINT64_MAX / 2;
 }
 
 /* The first damage is the one that is told. */
@@ -192,11 +194,9 @@ static void damage(struct gcd_etl *e, uint64_t off, enum gcd_trace_end end)
 static gcd_status sort_buffers(struct gcd_etl *e, struct gcd_error *err)
 {
     size_t n = e->buffer_count;
-    uint32_t *order = gcd_mem_new_array(&e->alloc, n, sizeof *order);
+    uint32_t *order = gcd_sort_order(&e->alloc, n, compare, e->buffers);
     struct etl_buffer *sorted = gcd_mem_new_array(&e->alloc, n, sizeof *sorted);
-    for (size_t i = 0; order != NULL && i < n; i++)
-        order[i] = (uint32_t)i;
-    bool ok = order != NULL && sorted != NULL && gcd_sort_numbers(&e->alloc, order, n, compare, e->buffers);
+    bool ok = order != NULL && sorted != NULL;
     for (size_t i = 0; ok && i < n; i++)
         sorted[i] = e->buffers[order[i]];
     gcd_mem_free(&e->alloc, order, n * sizeof *order);
@@ -210,16 +210,84 @@ static gcd_status sort_buffers(struct gcd_etl *e, struct gcd_error *err)
     return GCD_OK;
 }
 
+static int by_number(const void *ctx, uint32_t i, uint32_t k)
+{
+    const struct etl_buffer *a = (const struct etl_buffer *)ctx + i, *b = (const struct etl_buffer *)ctx + k;
+    return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
+}
+
+/* The buffers of a part by their numbers. */
+struct numbers {
+    uint64_t highest;
+    uint64_t holes;              /* numbers between the lowest and the highest that no buffer has */
+};
+
+/*
+ * Marks the buffers that repeat a number; ORDER is that of the numbers.  A circular file has forgotten its oldest buffers, except the header:
+ * that is what was asked for, and whether they belong to a heap dump the heap's own checks find.
+ */
+static struct numbers look_at_numbers(struct etl_buffer *buffers, const uint32_t *order, size_t n, bool circular)
+{
+    struct numbers ret = { 0 };
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
+        struct etl_buffer *b = &buffers[order[i]];
+        b->repeated = i > 0 && b->sequence == buffers[order[i - 1]].sequence;
+        if (b->repeated || (circular && order[i] == 0))
+            continue;
+        if (any)
+            gcd_add_saturating(&ret.holes, b->sequence - ret.highest - 1);
+        ret.highest = b->sequence;
+        any = true;
+    }
+    return ret;
+}
+
+/* Nobody can tell which of two buffers with one number is the true one: the first in the file is taken, and no event is given out twice. */
+static void leave_out_repeated(struct gcd_etl *e)
+{
+    size_t kept = e->part.first_buffer;
+    for (size_t i = kept; i < e->buffer_count; i++) {
+        const struct etl_buffer *b = &e->buffers[i];
+        if (b->repeated) {
+            e->info.repeated_buffers++;
+            e->position += b->disk_bytes;
+        } else {
+            e->buffers[kept++] = *b;
+        }
+    }
+    e->buffer_count = kept;
+}
+
+/* All buffers of the part are known: which are missing, and which are there more than once? */
+static gcd_status check_numbers(struct gcd_etl *e, struct gcd_error *err)
+{
+    struct etl_part *p = &e->part;
+    struct etl_buffer *own = e->buffers + p->first_buffer;
+    size_t n = e->buffer_count - p->first_buffer;
+    bool circular = (p->mode & FILE_MODE_CIRCULAR) != 0, whole = n >= p->written || circular;
+    uint32_t *order = gcd_sort_order(&e->alloc, n, by_number, own);
+    if (order == NULL)
+        return gcd_fail_nomem(err, "sorting buffers");
+    struct numbers found = look_at_numbers(own, order, n, circular);
+    gcd_mem_free(&e->alloc, order, n * sizeof *order);
+    leave_out_repeated(e);
+    gcd_add_saturating(&e->missing, found.holes);
+    /* a file that was cut between two buffers looks whole, except that its header knows better */
+    if (!whole)
+        damage(e, e->index_off, GCD_TRACE_TRUNCATED);
+    else if (p->written > 0 && found.highest < p->written - 1)
+        gcd_add_saturating(&e->missing, p->written - 1 - found.highest);
+    else if (p->written > 0 && found.highest >= p->written && !circular)
+        e->unclosed = true;              /* the header does not know of the last ones */
+    return GCD_OK;
+}
+
 /* The end of a part; behind the last one the buffers are put in order. */
 static gcd_status end_part(struct gcd_etl *e, struct gcd_error *err)
 {
     struct etl_part *p = &e->part;
-    bool whole = e->buffer_count - p->first_buffer >= p->written;
-    /* a file that was cut between two buffers looks whole, except that its header knows better */
-    if (!p->damaged && !whole && (p->mode & FILE_MODE_CIRCULAR) == 0)
-        damage(e, e->index_off, GCD_TRACE_TRUNCATED);
-    else if (!p->damaged)
-        count_missing(e);
+    GCD_TRY(check_numbers(e, err));
     e->index_off = p->end_off;
     e->info.bytes = p->end_off;
     if (p->number + 1 < gcd_input_part_count(e->in)) {
@@ -242,6 +310,7 @@ static void take_buffer(struct gcd_etl *e, const uint8_t *h, uint32_t size, uint
     b->processor = (flags & ETL_HAS_PROCESSOR) != 0 ? processor & 0x7ff : processor & 0xff;
     b->compressed = (flags & ETL_COMPRESSED) != 0;
     b->too_large = b->compressed && e->part.buffer_bytes != 0 && b->end > e->part.buffer_bytes;
+    b->header = e->index_off == e->part.begin_off;
     e->suspicious += (flags & (ETL_EVENTS_LOST | ETL_BUFFER_LOST)) != 0;
 }
 

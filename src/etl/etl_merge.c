@@ -20,9 +20,10 @@
  */
 #define RATIO 1024u
 
+/* The header is of no processor: a merged file can have older records. */
 static bool same_stream(const struct etl_buffer *a, const struct etl_buffer *b)
 {
-    return a->part == b->part && a->processor == b->processor;
+    return a->part == b->part && a->header == b->header && a->processor == b->processor;
 }
 
 gcd_status etl_streams_new(struct gcd_etl *e, struct gcd_error *err)
@@ -96,11 +97,28 @@ const struct etl_record *etl_oldest(const struct gcd_etl *e)
     return r->bytes > 0 ? r : NULL;
 }
 
+/*
+ * The buffers of one processor follow each other in time: so in all files seen.  One that begins before the last record of the one before it has
+ * a number or a processor that is not its own.
+ */
+static void check_time(struct gcd_etl *e, struct etl_stream *s)
+{
+    uint64_t ticks = s->record.ticks;
+    if (s->record.bytes == 0 || ticks == 0)
+        return;
+    if (s->fresh && ticks < s->last_ticks && !e->shared_buffers)
+        e->info.damaged_buffers++;
+    s->fresh = false;
+    s->last_ticks = ticks;
+}
+
 /* The next record of S; without one its buffer is used up. */
 static void step(struct gcd_etl *e, struct etl_stream *s)
 {
-    if (etl_record_next(&s->rest, &s->record))
+    if (etl_record_next(&s->rest, &s->record)) {
+        check_time(e, s);
         return;
+    }
     if (!s->cut)
         e->info.damaged_buffers++;       /* from here on nobody knows where its records begin */
     s->record = (struct etl_record){ .bytes = 0 };
@@ -195,6 +213,7 @@ gcd_status etl_fill(struct gcd_etl *e, struct gcd_error *err)
     bool more = s->next < s->end;
     if (more) {
         GCD_TRY(load(e, &e->buffers[s->next++], s, err));
+        s->fresh = true;
         step(e, s);
     }
     bool ready = more && s->record.bytes > 0;

@@ -51,7 +51,8 @@ static void add_lost(struct gcd_verdict *v, enum gcd_reason_code code, uint64_t 
 static void check_loss(struct gcd_verdict *v, const struct heap_walk *w, const struct gcd_trace_info *trace)
 {
     const struct heap_loss *l = &w->loss;
-    bool seen = trace->lost_events > 0 || trace->lost_buffers > 0 || trace->damaged_buffers > 0 || trace->end != GCD_TRACE_CLOSED ||
+    bool seen = trace->lost_events > 0 || trace->lost_buffers > 0 || trace->damaged_buffers > 0 ||
+                trace->repeated_buffers > 0 || trace->end != GCD_TRACE_CLOSED ||
                 w->index[HEAP_NODES].missing > 0 || w->index[HEAP_EDGES].missing > 0 || w->damaged > 0;
     add_lost(v, GCD_REASON_OBJECTS_LOST, l->objects, l->objects_exact, seen, "object");
     add_lost(v, GCD_REASON_EDGES_LOST, l->edges, l->edges_exact, seen, "reference");
@@ -94,6 +95,9 @@ void heap_verdict(const struct gcd_heap *h, const struct heap_walk *w, const str
     if (trace->damaged_buffers > 0)
         gcd_verdict_add(ret, GCD_REASON_BUFFERS_DAMAGED, trace->damaged_buffers, "%" PRIu64 " buffer%s of events %s damaged",
                 trace->damaged_buffers, plural(trace->damaged_buffers), trace->damaged_buffers == 1 ? "is" : "are");
+    if (trace->repeated_buffers > 0)
+        gcd_verdict_add(ret, GCD_REASON_BUFFERS_REPEATED, trace->repeated_buffers, "%" PRIu64 " buffer%s of events with the number of another "
+                "one %s left out", trace->repeated_buffers, plural(trace->repeated_buffers), trace->repeated_buffers == 1 ? "is" : "are");
     check_index(ret, w, HEAP_NODES, GCD_REASON_NODE_EVENTS_MISSING, "objects");
     check_index(ret, w, HEAP_EDGES, GCD_REASON_EDGE_EVENTS_MISSING, "references");
     check_index(ret, w, HEAP_ROOTS, GCD_REASON_ROOT_EVENTS_MISSING, "roots");

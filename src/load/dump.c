@@ -254,7 +254,7 @@ static struct loss_report report_loss(const struct gcd_dump *d, const struct hea
     return (struct loss_report){
         .final = t->end == GCD_TRACE_CLOSED && d->input_error.code == GCD_OK && t->loss_verified &&
                  gcd_trace_thread_closed(d->trace, w->thread),
-        .buffers = t->lost_buffers > 0 || t->damaged_buffers > 0,
+        .buffers = t->lost_buffers > 0 || t->damaged_buffers > 0 || t->repeated_buffers > 0,
         .lost = t->lost_events,
         .damaged = t->unknown_events + w->damaged + d->heap->damaged_outside,
     };

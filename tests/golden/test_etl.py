@@ -356,6 +356,56 @@ class Damaged(Folder):
         data[0x8c:0x90] = written.to_bytes(4, "little")
         self.incomplete(data, "buffers_lost", "^1 buffer of events is missing$")
 
+    def joined(self, pieces):
+        """PIECES as a file whose header counts them."""
+        data = bytearray(b"".join(pieces))
+        data[0x8c:0x90] = len(pieces).to_bytes(4, "little")
+        return data
+
+    def test_a_buffer_that_is_there_twice(self):
+        whole = self.gclog(self.source)
+        for options in (["--buffer", "70000"], ["--buffer", "70000", "--compress", "--shuffle"]):
+            data = self.etl(*options)
+            pieces = [bytes(data[at:at + size]) for at, size in self.buffers(data)]
+            for i in range(1, len(pieces)):
+                with self.subTest(options=options, buffer=i):
+                    more = self.joined(pieces[:1] + pieces[i:i + 1] + pieces[1:])
+                    more[0x8c:0x90] = len(pieces).to_bytes(4, "little")
+                    reasons = self.incomplete(more, "buffers_repeated", "^1 buffer of events with the number of another one is left out$")
+                    self.assertEqual(list(reasons), ["buffers_repeated"])
+                    self.assertEqual(self.gclog(self.put(more)), whole)
+
+    def test_a_double_does_not_hide_a_loss(self):
+        data = self.etl("--buffer", "70000")
+        pieces = [bytes(data[at:at + size]) for at, size in self.buffers(data)]
+        for i in range(1, len(pieces)):
+            k = i % (len(pieces) - 1) + 1
+            reasons = self.incomplete(self.joined(pieces[:i] + pieces[k:k + 1] + pieces[i + 1:]), "buffers_lost", "^1 buffer of events is missing$")
+            self.assertEqual(reasons["buffers_repeated"]["amount"], 1)
+
+    def test_the_order_of_buffers_does_not_matter(self):
+        data = self.etl("--buffer", "70000")
+        pieces = [bytes(data[at:at + size]) for at, size in self.buffers(data)]
+        whole = self.gclog(self.source)
+        for order in (pieces[:1] + pieces[:0:-1], pieces[:1] + pieces[2:] + pieces[1:2]):
+            self.assertEqual(gcdumpc_json("info", self.put(self.joined(order)))[1], 0)
+            self.assertEqual(self.gclog(self.put(self.joined(order))), whole)
+
+    def test_events_of_a_file_with_a_double(self):
+        data = self.etl("--buffer", "70000")
+        path = self.put(data)
+        table = gcdumpc("info", "--events", path)
+        at, size = self.buffers(data)[3]
+        r = gcdumpc("info", "--events", self.put(data + data[at:at + size]))
+        self.assertEqual((r.returncode, r.stdout), (3, table.stdout))
+        self.assertRegex(r.stderr.decode(), "1 buffer of events with the number of another one is left out")
+
+    def test_a_file_that_is_given_twice(self):
+        path = self.put(self.etl())
+        r = gcdumpc("info", path, path)
+        self.assertEqual((r.returncode, r.stdout), (1, b""))
+        self.assertRegex(r.stderr.decode(), "file 1 and file 2 are the same recording: give it once")
+
     def test_a_damaged_buffer(self):
         for options in ([], ["--compress"]):
             data = self.etl(*options)

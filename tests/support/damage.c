@@ -447,6 +447,8 @@ static void starve(struct hurt *h)
 typedef void (*damage_fn)(struct hurt *);
 
 static const damage_fn of_blocks[] = { drop_block, double_block, swap_blocks, move_block, cut_block, merge_blocks };
+/* A buffer of another .etl in the place of one with its number is not to be told: they are mixed, or damaged otherwise. */
+static const damage_fn of_buffers[] = { drop_block, double_block, swap_blocks, move_block, cut_block };
 static const damage_fn of_events[] = { drop_events, drop_events, double_event, swap_events, move_event, cut_event, renumber_event,
                                        starve };
 
@@ -456,13 +458,16 @@ void damage_make(const struct damage *d, const struct damage *other, uint64_t se
     *notes = (struct damage_notes){ .merged = false };
     for (size_t i = 0; i < d->count; i++)
         copy_block(&h.d, &d->blocks[i]);
-    bool reindex = !damage_is_etl(d) && draw(&h, 10) == 0;
-    size_t times = reindex ? 0 : 1 + draw(&h, 8) / 3;
-    if (reindex)
-        reindex_event(&h);
+    bool etl = damage_is_etl(d);
+    size_t times = 1 + draw(&h, 8) / 3;
+    if (draw(&h, 10) == 0) {
+        times = 0;
+        (etl ? merge_blocks : reindex_event)(&h);
+    }
     for (size_t i = 0; i < times; i++) {
-        bool blocks = damage_is_etl(d) || draw(&h, 3) == 0;
-        if (blocks)
+        if (etl)
+            of_buffers[draw(&h, sizeof of_buffers / sizeof *of_buffers)](&h);
+        else if (draw(&h, 3) == 0)
             of_blocks[draw(&h, sizeof of_blocks / sizeof *of_blocks)](&h);
         else
             of_events[draw(&h, sizeof of_events / sizeof *of_events)](&h);

@@ -93,6 +93,7 @@ static void put_trace(struct text *t, const struct gcd_trace_info *i)
     line(t, "events %" PRIu64 " unknown %" PRIu64 " unknown blocks %" PRIu64, i->events, i->unknown_events, i->unknown_blocks);
     line(t, "lost %" PRIu64 " of %" PRIu64 " irregular %" PRIu64 " verified %d numbers %d", i->lost_events, i->lost_threads,
          i->irregular_steps, i->loss_verified, i->has_sequence_numbers);
+    line(t, "buffers lost %" PRIu64 " damaged %" PRIu64 " repeated %" PRIu64, i->lost_buffers, i->damaged_buffers, i->repeated_buffers);
 }
 
 static void put_facts(struct text *t, const struct gcd_dump_facts *f)

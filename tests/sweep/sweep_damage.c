@@ -194,7 +194,8 @@ static void try_case(sweep_decoder decode, const struct recording *r, const stru
 /* ---- groups ---- */
 
 static const char *const genheap_v4[] = {
-    "-n 5000 --dumps 2", "-n 4500 --dumps 3 --server --ranges", "-n 20000 --dumps 2 --sp-bytes 200000", "-n 3000 --dumps 2 --thread-reuse --late-types", NULL
+    "-n 5000 --dumps 2", "-n 4500 --dumps 3 --server --ranges", "-n 20000 --dumps 2 --sp-bytes 200000",
+    "-n 3000 --dumps 2 --thread-reuse --late-types", NULL
 };
 static const char *const genheap_v5[] = {
     "-n 5000 --dumps 2 --noise", "-n 4500 --dumps 2 --noise --server --ranges --sp-bytes 100000", "-n 4200 --noise --uncompressed --dumps 2", NULL
@@ -303,6 +304,12 @@ static void test_v6(void **state)
     expect_group("format 6", genheap_v6, false, false);
 }
 
+static void test_etl(void **state)
+{
+    (void)state;
+    expect_group(".etl", genheap_v4, true, true);
+}
+
 /* Taking apart and putting together alone changes nothing. */
 static void test_undamaged(void **state)
 {
@@ -364,7 +371,7 @@ int main(int argc, char **argv)
         cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_undamaged), cmocka_unit_test(test_bundled), cmocka_unit_test(test_v4), cmocka_unit_test(test_v5),
-        cmocka_unit_test(test_v6), cmocka_unit_test(test_self),
+        cmocka_unit_test(test_v6), cmocka_unit_test(test_etl), cmocka_unit_test(test_self),
     };
     return cmocka_run_group_tests_name("sweep_damage", tests, NULL, NULL);
 }

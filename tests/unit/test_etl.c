@@ -373,6 +373,296 @@ static void test_compressed_by_too_much(void **state)
     assert_int_equal(info.damaged_buffers, 0);
 }
 
+/* ---- buffers that are not where, or not as often, as they should be ---- */
+
+#define AT_SEQUENCE 0x18u
+#define AT_PROCESSOR 0x28u
+#define AT_MODE (OUT_HEADER + 0x20u + 0x20u)
+#define AT_WRITTEN (OUT_HEADER + 0x20u + 0x24u)
+#define MODE_CIRCULAR 2u
+#define MODE_SHARED_BUFFERS 0x10000000u
+
+/* Buffers of a file one by one, in any order and as often as one likes; the first is that of the header. */
+struct deck {
+    uint8_t buffers[32][1024];
+    size_t count;
+};
+
+/* Three processors take turns, so that their buffers overlap in time: 4 buffers of 10 events each.  Tags are 0, 1, 2 … in the order of time. */
+static void deal(struct deck *d)
+{
+    struct file f;
+    file_begin(&f);
+    for (unsigned i = 0; i < 120; i++)
+        put_event(&f, i % 3, 10 * (i + 1), 0x13, 1, i);
+    file_end(&f);
+    assert_int_equal(f.bytes.n % 1024, 0);
+    d->count = f.bytes.n / 1024;
+    assert_int_equal(d->count, 13);
+    memcpy(d->buffers, f.bytes.p, f.bytes.n);
+    tb_free(&f.bytes);
+}
+
+static void remove_at(struct deck *d, size_t at)
+{
+    d->count--;
+    memmove(d->buffers[at], d->buffers[at + 1], (d->count - at) * sizeof *d->buffers);
+}
+
+/* A copy of FROM before AT. */
+static void copy_to(struct deck *d, size_t from, size_t at)
+{
+    uint8_t copy[1024];
+    memcpy(copy, d->buffers[from], sizeof copy);
+    memmove(d->buffers[at + 1], d->buffers[at], (d->count++ - at) * sizeof *d->buffers);
+    memcpy(d->buffers[at], copy, sizeof copy);
+}
+
+static void swap_bytes(struct deck *d, size_t a, size_t b, size_t at, size_t n)
+{
+    uint8_t copy[1024];
+    memcpy(copy, d->buffers[a] + at, n);
+    memcpy(d->buffers[a] + at, d->buffers[b] + at, n);
+    memcpy(d->buffers[b] + at, copy, n);
+}
+
+/* What came out: the tags in their order, and what the trace says of itself. */
+struct outcome {
+    uint8_t tags[400];
+    size_t count;
+    gcd_status st;
+    struct gcd_trace_info info;
+};
+
+static void play(const struct deck *d, struct outcome *ret)
+{
+    struct gcd_input *in;
+    struct gcd_trace *t;
+    struct gcd_event ev;
+    *ret = (struct outcome){ .count = 0 };
+    assert_int_equal(gcd_input_from_memory(d->buffers, d->count * sizeof *d->buffers, NULL, &in, NULL), GCD_OK);
+    assert_int_equal(gcd_trace_open(in, NULL, NULL, &t, NULL), GCD_OK);
+    while ((ret->st = next(t, &ev, NULL)) == GCD_OK)
+        if (ev.provider == GCD_PROVIDER_OTHER) {
+            assert_true(ret->count < sizeof ret->tags);
+            ret->tags[ret->count++] = ev.payload[0];
+        }
+    gcd_trace_get_info(t, &ret->info);
+    assert_int_equal(gcd_trace_position(t), d->count * sizeof *d->buffers);
+    gcd_trace_free(t);
+    gcd_input_free(in);
+}
+
+static bool is_whole(const struct outcome *o)
+{
+    for (size_t i = 0; i < o->count; i++)
+        if (o->tags[i] != i)
+            return false;
+    return o->count == 120;
+}
+
+/* Nothing says that something is wrong. */
+static bool is_trusted(const struct outcome *o)
+{
+    const struct gcd_trace_info *i = &o->info;
+    return o->st == GCD_END && i->loss_verified && i->lost_buffers == 0 && i->damaged_buffers == 0 && i->repeated_buffers == 0;
+}
+
+static bool has_no_tag_twice(const struct outcome *o)
+{
+    bool seen[256] = { false };
+    for (size_t i = 0; i < o->count; i++) {
+        if (seen[o->tags[i]])
+            return false;
+        seen[o->tags[i]] = true;
+    }
+    return true;
+}
+
+/* Each buffer a second time, at each place. */
+static void test_doubled_buffer(void **state)
+{
+    (void)state;
+    for (size_t from = 1; from < 13; from++)
+        for (size_t at = 1; at <= 13; at++) {
+            struct deck d;
+            struct outcome o;
+            deal(&d);
+            copy_to(&d, from, at);
+            play(&d, &o);
+            assert_int_equal(o.st, GCD_END);
+            assert_int_equal(o.info.repeated_buffers, 1);
+            assert_int_equal(o.info.lost_buffers, 0);
+            assert_int_equal(o.info.damaged_buffers, 0);
+            assert_true(is_whole(&o));
+        }
+}
+
+/* Each buffer in the place of each other one: there are as many buffers as there should be. */
+static void test_doubled_hides_none(void **state)
+{
+    (void)state;
+    for (size_t from = 1; from < 13; from++)
+        for (size_t to = 1; to < 13; to++) {
+            struct deck d;
+            struct outcome o;
+            deal(&d);
+            memcpy(d.buffers[to], d.buffers[from], sizeof d.buffers[to]);
+            play(&d, &o);
+            assert_int_equal(o.info.repeated_buffers, from != to);
+            assert_int_equal(o.info.lost_buffers, from != to);
+            assert_int_equal(o.count, from != to ? 110 : 120);
+            assert_true(has_no_tag_twice(&o));
+        }
+}
+
+/* The place in the file means nothing. */
+static void test_swapped_places(void **state)
+{
+    (void)state;
+    for (size_t a = 1; a < 13; a++)
+        for (size_t b = 1; b < 13; b++) {
+            struct deck d;
+            struct outcome o;
+            deal(&d);
+            swap_bytes(&d, a, b, 0, 1024);
+            play(&d, &o);
+            assert_true(is_trusted(&o) && is_whole(&o));
+        }
+}
+
+/* Numbers, or processors, that are those of another buffer: either the order of time is kept, or it is noticed. */
+static void test_swapped_identities(void **state)
+{
+    (void)state;
+    unsigned noticed = 0;
+    for (size_t a = 1; a < 13; a++)
+        for (size_t b = 1; b < a; b++)
+            for (unsigned what = 0; what < 3; what++) {
+                struct deck d;
+                struct outcome o;
+                deal(&d);
+                if (what != 1)
+                    swap_bytes(&d, a, b, AT_SEQUENCE, 8);
+                if (what != 0)
+                    swap_bytes(&d, a, b, AT_PROCESSOR, 2);
+                play(&d, &o);
+                assert_true(is_whole(&o) || !is_trusted(&o));
+                assert_true(has_no_tag_twice(&o) && o.count == 120);
+                noticed += !is_trusted(&o);
+            }
+    assert_true(noticed > 12);
+}
+
+/* A copy that has got a number of its own, and a header that counts it. */
+static void test_copy_with_its_own_number(void **state)
+{
+    (void)state;
+    for (size_t from = 1; from < 13; from++) {
+        struct deck d;
+        struct outcome o;
+        deal(&d);
+        copy_to(&d, from, 13);
+        put64(d.buffers[13] + AT_SEQUENCE, 13);
+        put32(d.buffers[0] + AT_WRITTEN, 14);
+        play(&d, &o);
+        assert_int_equal(o.info.damaged_buffers, 1);
+        put32(d.buffers[0] + AT_MODE, MODE_SHARED_BUFFERS);
+        play(&d, &o);
+        assert_int_equal(o.info.damaged_buffers, 0);
+    }
+}
+
+static void test_lost_buffers(void **state)
+{
+    (void)state;
+    for (size_t at = 1; at < 13; at++) {
+        struct deck d;
+        struct outcome o;
+        deal(&d);
+        remove_at(&d, at);
+        play(&d, &o);                        /* the file is shorter than its header says */
+        assert_int_equal(o.st, GCD_E_TRUNCATED);
+        assert_int_equal(o.info.lost_buffers, at < 12);
+        put32(d.buffers[0] + AT_WRITTEN, 12);
+        play(&d, &o);
+        assert_int_equal(o.info.lost_buffers, at < 12);
+        copy_to(&d, 1, 12);                  /* as long as it should be */
+        put32(d.buffers[0] + AT_WRITTEN, 13);
+        play(&d, &o);
+        assert_int_equal(o.st, GCD_END);
+        assert_int_equal(o.info.lost_buffers, 1);
+        assert_int_equal(o.info.repeated_buffers, 1);
+        assert_true(has_no_tag_twice(&o));
+    }
+}
+
+/* The number of one buffer is another one: that is a hole, and a double, or a number that the header does not know. */
+static void test_changed_number(void **state)
+{
+    (void)state;
+    static const uint64_t numbers[] = { 0, 3, 12, 13, 40, UINT64_C(1) << 63, UINT64_MAX };
+    for (size_t at = 0; at < 13; at++)
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+            struct deck d;
+            struct outcome o;
+            deal(&d);
+            put64(d.buffers[at] + AT_SEQUENCE, numbers[i]);
+            play(&d, &o);
+            assert_int_equal(is_trusted(&o), numbers[i] == at);
+            assert_true(has_no_tag_twice(&o));
+        }
+}
+
+/* The header knows fewer buffers than there are. */
+static void test_more_than_written(void **state)
+{
+    (void)state;
+    struct deck d;
+    struct outcome o;
+    deal(&d);
+    put32(d.buffers[0] + AT_WRITTEN, 12);
+    play(&d, &o);
+    assert_true(o.st == GCD_END && !o.info.loss_verified && is_whole(&o));
+}
+
+/* A ring keeps its header and the youngest buffers. */
+static void test_circular_numbers(void **state)
+{
+    (void)state;
+    for (size_t forgotten = 0; forgotten < 12; forgotten++) {
+        struct deck d;
+        struct outcome o;
+        deal(&d);
+        put32(d.buffers[0] + AT_MODE, MODE_CIRCULAR);
+        for (size_t i = 0; i < forgotten; i++)
+            remove_at(&d, 1);
+        play(&d, &o);
+        assert_true(is_trusted(&o) && o.count == 120 - 10 * forgotten);
+        size_t left = d.count - 1;
+        remove_at(&d, d.count - 1);          /* the youngest is not what a ring forgets */
+        play(&d, &o);
+        assert_int_equal(o.info.lost_buffers, left > 1 ? 1 : 12);
+        if (left == 1)
+            continue;
+        copy_to(&d, 1, d.count);
+        play(&d, &o);
+        assert_true(o.info.lost_buffers == 1 && o.info.repeated_buffers == 1);
+    }
+}
+
+/* A merged file can have records that are older than the one that describes it. */
+static void test_older_than_the_header(void **state)
+{
+    (void)state;
+    struct deck d;
+    struct outcome o;
+    deal(&d);
+    put64(d.buffers[0] + OUT_HEADER + 0x10, OUT_FIRST_TICKS + 100000);
+    play(&d, &o);
+    assert_true(is_trusted(&o) && is_whole(&o));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -380,6 +670,12 @@ int main(void)
         cmocka_unit_test(test_record_sizes),   cmocka_unit_test(test_record_ends),    cmocka_unit_test(test_order),
         cmocka_unit_test(test_event_fields),   cmocka_unit_test(test_two_ways),
         cmocka_unit_test(test_larger_than_a_buffer),                                  cmocka_unit_test(test_compressed_by_too_much),
+        cmocka_unit_test(test_doubled_buffer), cmocka_unit_test(test_doubled_hides_none),
+        cmocka_unit_test(test_swapped_places), cmocka_unit_test(test_swapped_identities),
+        cmocka_unit_test(test_copy_with_its_own_number),
+        cmocka_unit_test(test_lost_buffers),   cmocka_unit_test(test_changed_number),
+        cmocka_unit_test(test_more_than_written), cmocka_unit_test(test_circular_numbers),
+        cmocka_unit_test(test_older_than_the_header),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,7 +124,9 @@ int main(int argc, char **argv)
     bool ok = peek_info(argv[first], &info, &err);
     if (ok && info.start_unix_ms > 0)
         options.start_filetime = (uint64_t)(info.start_unix_ms + FILETIME_TO_UNIX_MS) * 10000;
-    ok = ok && begin(&all, argv[argc - 1], &options) && (second == NULL || begin(&rundown, second, &options));
+    ok = ok && begin(&all, argv[argc - 1], &options);
+    options.start_filetime++;            /* another session, which began later */
+    ok = ok && (second == NULL || begin(&rundown, second, &options));
     struct target to = { .all = &all, .rundown = second != NULL ? &rundown : NULL };
     for (int i = first; i < argc - 1 && ok; i++)
         ok = wrap_file(&to, (size_t)(i - first), argv[i], &err);
