@@ -92,7 +92,8 @@ GCD_API bool gcd_dump_begun(const struct gcd_dump *d);
     X(GCD_REASON_EVENTS_MISPLACED, "events_misplaced")         /* amount: bulk events outside of a whole walk; 0 = some of it are out of order */ \
     X(GCD_REASON_NO_GC_START, "no_gc_start")                   /* the walk is not inside an induced blocking full GC */ \
     X(GCD_REASON_NO_GC_END, "no_gc_end")                       /* the walk was not seen to its end */                 \
-    X(GCD_REASON_TYPES_UNDESCRIBED, "types_undescribed")       /* amount: types without record; all when none has a name */
+    X(GCD_REASON_TYPES_UNDESCRIBED, "types_undescribed")       /* amount: types without record; all when none has a name */ \
+    X(GCD_REASON_TYPES_AMBIGUOUS, "types_ambiguous")           /* amount: types whose name or module can be that of another one */
 
 enum gcd_reason_code {
 #define GCD_REASON_ENUM(code, name) code,

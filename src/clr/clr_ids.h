@@ -21,7 +21,9 @@ enum gcd_clr_event {
     GCD_EV_BULK_RCW = 37,                /* GCBulkRCW */
     GCD_EV_BULK_ROOT_STATIC_VAR = 38,    /* GCBulkRootStaticVar */
     GCD_EV_MODULE_LOAD = 152,            /* ModuleLoad */
+    GCD_EV_MODULE_UNLOAD = 153,          /* ModuleUnload */
     GCD_EV_ASSEMBLY_LOAD = 154,          /* AssemblyLoad */
+    GCD_EV_ASSEMBLY_UNLOAD = 155,        /* AssemblyUnload */
     GCD_EV_RUNTIME_INFO = 187,           /* RuntimeInformationStart */
     GCD_EV_GLOBAL_HEAP_HISTORY = 205     /* GCGlobalHeapHistory */
 };

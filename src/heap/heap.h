@@ -4,6 +4,7 @@
  *     heap_asm.c     the events, one by one: the only file that knows in which order they may come
  *     heap_walk.c    heap walks: beginning, end, which one is taken
  *     heap_type.c    types, modules, process and runtime: accepted from anywhere in the trace
+ *     heap_known.c   which description of an id holds when an id is used again
  *     heap_pause.c   how long the process stood still
  *     heap_runs.c    which references belong to which object when events are missing
  *     heap_loss.c    the verdict
@@ -92,9 +93,38 @@ struct heap_type_count {
 
 struct heap_addrs;
 
+/*
+ * When an id is known to have had a description.  Ids are addresses: what is unloaded makes room for something else with the same id (seen with
+ * types, modules and assemblies of collectible contexts, .NET 8 to 10).  Each item of the tables below begins with it.  The description that came
+ * last stands in the item that the id leads to, those before it in further items of the table.
+ */
+struct heap_known {
+    int64_t first_ns, last_ns;   /* of the events that gave it */
+    uint64_t text_hash;          /* of its name, that of a type together with its module; 0 = none */
+    uint32_t before;             /* another description of the same id; GCD_IDMAP_NONE = none */
+    bool copy;                   /* one of the further items */
+    bool loaded, unloaded;       /* the first event says that it is new, the last that it is gone */
+    bool reused;                 /* of a module: a type of it was replaced after the walk */
+    bool doubtful;               /* after heap_bind: another one may hold */
+};
+
+/* What an event says of the id beside its description. */
+enum heap_moment { HEAP_SEEN, HEAP_LOADED, HEAP_UNLOADED };
+
+struct heap_type {
+    struct heap_known known;
+    struct gcd_type type;        /* the sums unused */
+};
+
 struct heap_module {
+    struct heap_known known;
     const char *path;            /* "" for a module that was made in memory */
     uint64_t assembly;
+};
+
+struct heap_assembly {
+    struct heap_known known;
+    const char *name;            /* simple */
 };
 
 /* One heap walk: the bulk events that one thread wrote up to a GCEnd. */
@@ -149,13 +179,13 @@ struct gcd_heap {
     uint32_t *addr_pages_left;   /* shared by the heaps of all processes */
 
     struct gcd_textpool text;
-    struct gcd_type *types;      /* in order of appearance; the sums unused */
+    struct heap_type *types;     /* in order of appearance */
     size_t type_count, type_cap;
     struct gcd_idmap type_by_id;
     struct heap_module *modules;
     size_t module_count, module_cap;
     struct gcd_idmap module_by_id;
-    const char **assembly_names;         /* simple names */
+    struct heap_assembly *assemblies;
     size_t assembly_count, assembly_cap;
     struct gcd_idmap assembly_by_id;
     const char *command_line, *os, *arch, *runtime_version;
@@ -208,8 +238,10 @@ gcd_status heap_type_index(struct gcd_heap *h, uint64_t id, uint32_t *ret, struc
 gcd_status heap_bulk_type(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
 gcd_status heap_module(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
 gcd_status heap_assembly(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
-/* The path of a module, or the name of its assembly when it has none; "" when nothing is known. */
+/* The path of a module, or the name of its assembly when it has none; "" when nothing is known.  After heap_bind, as the next. */
 const char *heap_module_path(const struct gcd_heap *h, uint64_t module);
+/* May the name or module of T be that of another type? */
+bool heap_type_doubtful(const struct gcd_heap *h, const struct heap_type *t);
 gcd_status heap_runtime_info(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
 gcd_status heap_process_info(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
 /* The name of a process from its command line: see the comment there.  In the pool, "" when none. */
@@ -217,6 +249,13 @@ gcd_status heap_process_name(struct gcd_heap *h, const char **ret, struct gcd_er
 /* A text that is kept; errors get a message. */
 gcd_status heap_text_utf16(struct gcd_heap *h, const uint8_t *p, size_t units, const char **ret, struct gcd_error *err);
 gcd_status heap_text(struct gcd_heap *h, const char *s, size_t n, const char **ret, struct gcd_error *err);
+
+/* heap_known.c */
+void heap_known_begin(struct heap_known *k, int64_t ns, uint64_t text_hash, enum heap_moment moment);
+/* The same description once more. */
+void heap_known_extend(struct heap_known *k, int64_t ns, enum heap_moment moment);
+/* The chosen walk is known: each id gets the description that holds for it. */
+void heap_bind(struct gcd_heap *h);
 
 /* heap_pause.c */
 gcd_status heap_pause_mark(struct gcd_heap *h, const struct gcd_event *ev, bool restart, struct gcd_error *err);

@@ -44,7 +44,7 @@ void heap_free(struct gcd_heap *h)
     gcd_mem_free(&h->alloc, h->walks, h->walk_cap * sizeof *h->walks);
     gcd_mem_free(&h->alloc, h->types, h->type_cap * sizeof *h->types);
     gcd_mem_free(&h->alloc, h->modules, h->module_cap * sizeof *h->modules);
-    gcd_mem_free(&h->alloc, h->assembly_names, h->assembly_cap * sizeof *h->assembly_names);
+    gcd_mem_free(&h->alloc, h->assemblies, h->assembly_cap * sizeof *h->assemblies);
     gcd_mem_free(&h->alloc, h->pause_marks, h->pause_cap * sizeof *h->pause_marks);
     gcd_idmap_done(&h->type_by_id);
     gcd_idmap_done(&h->module_by_id);
@@ -317,8 +317,10 @@ static gcd_status runtime_event(struct gcd_heap *h, const struct gcd_event *ev, 
     case GCD_EV_BULK_ROOT_STATIC_VAR:
         return bulk_static(h, ev, err);
     case GCD_EV_MODULE_LOAD:
+    case GCD_EV_MODULE_UNLOAD:
         return heap_module(h, ev, err);
     case GCD_EV_ASSEMBLY_LOAD:
+    case GCD_EV_ASSEMBLY_UNLOAD:
         return heap_assembly(h, ev, err);
     case GCD_EV_RUNTIME_INFO:
         return heap_runtime_info(h, ev, err);

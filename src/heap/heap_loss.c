@@ -25,9 +25,10 @@ static void check_index(struct gcd_verdict *v, const struct heap_walk *w, enum h
  */
 static void check_types(struct gcd_verdict *v, const struct gcd_heap *h, const struct heap_walk *w)
 {
-    uint64_t types = 0, objects = 0, named = 0;
+    uint64_t types = 0, objects = 0, named = 0, doubtful = 0;
     for (size_t i = 0; i < w->used_count; i++) {
-        const struct gcd_type *t = &h->types[w->used_types[i]];
+        const struct gcd_type *t = &h->types[w->used_types[i]].type;
+        doubtful += heap_type_doubtful(h, &h->types[w->used_types[i]]);
         named += t->named;
         types += !t->described;
         objects += t->described ? 0 : w->counts[w->used_types[i]].objects;
@@ -37,6 +38,9 @@ static void check_types(struct gcd_verdict *v, const struct gcd_heap *h, const s
                 types, plural(types), objects, plural(objects), types == 1 ? "has" : "have");
     else if (named == 0)
         gcd_verdict_add(v, GCD_REASON_TYPES_UNDESCRIBED, w->used_count, "no type has a name");
+    if (doubtful > 0)
+        gcd_verdict_add(v, GCD_REASON_TYPES_AMBIGUOUS, doubtful, "%" PRIu64 " type%s may have the name or module of another one that had the "
+                        "same id", doubtful, plural(doubtful));
 }
 
 /* How much is missing: EXACT or at least N of WHAT.  SEEN: something is known to be lost, although perhaps nothing of this. */

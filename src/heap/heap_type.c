@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "clr/clr_ids.h"
 #include "heap/heap.h"
 
 #define TYPE_FLAG_ARRAY UINT32_C(8)
@@ -35,7 +36,7 @@ gcd_status heap_type_index(struct gcd_heap *h, uint64_t id, uint32_t *ret, struc
             !gcd_idmap_put(&h->type_by_id, id, (uint32_t)h->type_count))
             return gcd_fail_nomem(err, "reading the type table");
         i = (uint32_t)h->type_count++;
-        h->types[i] = (struct gcd_type){ .id = id, .name = "", .module_path = "" };
+        h->types[i] = (struct heap_type){ .known = { .before = GCD_IDMAP_NONE }, .type = { .id = id, .name = "", .module_path = "" } };
     }
     *ret = i;
     return GCD_OK;
@@ -52,6 +53,64 @@ static gcd_status stand_in_name(struct gcd_heap *h, const struct gcd_clr_type *t
     return heap_text(h, buf, (size_t)n, ret, err);
 }
 
+/* Of a name in MODULE, 0 = none; 0 for what has no name. */
+static uint64_t hash_of(const uint8_t *utf16, size_t units, uint64_t module)
+{
+    uint64_t h = gcd_text_hash((const char *)&module, sizeof module, GCD_TEXT_HASH);
+    return units > 0 ? gcd_text_hash((const char *)utf16, 2 * units, h) | 1 : 0;
+}
+
+/* Item I of a table gets another description: the one it has moves into a further item. */
+static gcd_status keep_copy(struct gcd_heap *h, void *items, size_t *cap, size_t *count, size_t item_bytes, uint32_t i, struct gcd_error *err)
+{
+    char *base;
+    struct heap_known *known;
+    if (*count >= h->limits.types)
+        return gcd_fail(err, GCD_E_LIMIT, "more than %zu types or modules", *count);
+    if (!gcd_vec_reserve(&h->alloc, items, cap, *count + 1, item_bytes, GCD_IDMAP_NONE))
+        return gcd_fail_nomem(err, "reading the type table");
+    memcpy(&base, items, sizeof base);
+    memcpy(base + *count * item_bytes, base + i * item_bytes, item_bytes);
+    known = (struct heap_known *)(base + *count * item_bytes);
+    known->copy = true;
+    known = (struct heap_known *)(base + i * item_bytes);
+    known->before = (uint32_t)(*count)++;
+    return GCD_OK;
+}
+
+/* A record without a name says nothing of it: only one of the sessions asked for names. */
+static bool is_same_type(const struct heap_type *a, const struct gcd_clr_type *b, uint64_t hash)
+{
+    return a->type.module == b->module && a->type.name_token == b->name_token && a->type.flags == b->flags &&
+           a->type.element_type == b->element_type && (a->known.text_hash == hash || a->known.text_hash == 0 || hash == 0);
+}
+
+static gcd_status describe_type(struct gcd_heap *h, uint32_t i, const struct gcd_clr_type *t, int64_t ns, struct gcd_error *err)
+{
+    uint64_t hash = hash_of(t->name, t->name_units, t->module);
+    struct heap_type *to = &h->types[i];
+    if (to->type.described && is_same_type(to, t, hash)) {
+        heap_known_extend(&to->known, ns, HEAP_SEEN);
+        if (to->type.named || t->name_units == 0)
+            return GCD_OK;
+        to->known.text_hash = hash;
+    } else {
+        if (to->type.described)
+            GCD_TRY(keep_copy(h, &h->types, &h->type_cap, &h->type_count, sizeof *h->types, i, err));
+        to = &h->types[i];
+        heap_known_begin(&to->known, ns, hash, HEAP_SEEN);
+    }
+    to->type.named = t->name_units > 0;
+    to->type.module = t->module;
+    to->type.name_token = t->name_token;
+    to->type.flags = t->flags;
+    to->type.element_type = t->element_type;
+    to->type.described = true;
+    if (to->type.named)
+        return heap_text_utf16(h, t->name, t->name_units, &to->type.name, err);
+    return stand_in_name(h, t, &to->type.name, err);
+}
+
 /* Types are sent once per process and session, in any place: before the GC, between the nodes, after the last of them. */
 gcd_status heap_bulk_type(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
 {
@@ -66,19 +125,7 @@ gcd_status heap_bulk_type(struct gcd_heap *h, const struct gcd_event *ev, struct
             return items.err;
         uint32_t i;
         GCD_TRY(heap_type_index(h, t.id, &i, err));
-        struct gcd_type *type = &h->types[i];
-        if (type->named || (type->described && t.name_units == 0))
-            continue;                    /* sent again for a second dump: equal, unless only one of the sessions asked for names */
-        type->named = t.name_units > 0;
-        if (type->named)
-            GCD_TRY(heap_text_utf16(h, t.name, t.name_units, &type->name, err));
-        else
-            GCD_TRY(stand_in_name(h, &t, &type->name, err));
-        type->module = t.module;
-        type->name_token = t.name_token;
-        type->flags = t.flags;
-        type->element_type = t.element_type;
-        type->described = true;
+        GCD_TRY(describe_type(h, i, &t, ev->time_ns, err));
     }
     return GCD_OK;
 }
@@ -99,6 +146,14 @@ static gcd_status item_of(struct gcd_heap *h, struct gcd_idmap *by_id, uint64_t 
     return GCD_OK;
 }
 
+/* Of the runtime's own provider; that of the rundown has the same numbers for other events. */
+static enum heap_moment moment_of(const struct gcd_event *ev)
+{
+    if (ev->provider != GCD_PROVIDER_RUNTIME)
+        return HEAP_SEEN;
+    return ev->id == GCD_EV_MODULE_UNLOAD || ev->id == GCD_EV_ASSEMBLY_UNLOAD ? HEAP_UNLOADED : HEAP_LOADED;
+}
+
 gcd_status heap_module(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
 {
     struct gcd_clr_module m;
@@ -106,9 +161,23 @@ gcd_status heap_module(struct gcd_heap *h, const struct gcd_event *ev, struct gc
     gcd_status st = gcd_clr_module(ev, &m);
     if (st != GCD_OK)
         return st;
+    uint64_t hash = hash_of(m.path, m.path_units, 0);
+    size_t before = h->module_count;
     GCD_TRY(item_of(h, &h->module_by_id, m.id, &h->modules, &h->module_cap, &h->module_count, sizeof *h->modules, &i, err));
-    h->modules[i] = (struct heap_module){ .path = "", .assembly = m.assembly };
-    return heap_text_utf16(h, m.path, m.path_units, &h->modules[i].path, err);
+    struct heap_module *to = &h->modules[i];
+    if (h->module_count > before) {
+        to->known.before = GCD_IDMAP_NONE;
+    } else if (to->assembly == m.assembly && to->known.text_hash == hash) {
+        heap_known_extend(&to->known, ev->time_ns, moment_of(ev));
+        return GCD_OK;
+    } else {
+        GCD_TRY(keep_copy(h, &h->modules, &h->module_cap, &h->module_count, sizeof *h->modules, i, err));
+        to = &h->modules[i];
+    }
+    heap_known_begin(&to->known, ev->time_ns, hash, moment_of(ev));
+    to->path = "";
+    to->assembly = m.assembly;
+    return heap_text_utf16(h, m.path, m.path_units, &to->path, err);
 }
 
 /* "Name, Version=1.0.0.0, Culture=neutral, …": the name is what a person looks for. */
@@ -119,13 +188,24 @@ gcd_status heap_assembly(struct gcd_heap *h, const struct gcd_event *ev, struct 
     gcd_status st = gcd_clr_assembly(ev, &a);
     if (st != GCD_OK)
         return st;
-    GCD_TRY(item_of(h, &h->assembly_by_id, a.id, &h->assembly_names, &h->assembly_cap, &h->assembly_count,
-                    sizeof *h->assembly_names, &i, err));
-    h->assembly_names[i] = "";
-    size_t n = 0;
+    size_t n = 0, before = h->assembly_count;
     while (n < a.name_units && gcd_le16(a.name + 2 * n) != ',')
         n++;
-    return heap_text_utf16(h, a.name, n, &h->assembly_names[i], err);
+    uint64_t hash = hash_of(a.name, n, 0);
+    GCD_TRY(item_of(h, &h->assembly_by_id, a.id, &h->assemblies, &h->assembly_cap, &h->assembly_count, sizeof *h->assemblies, &i, err));
+    struct heap_assembly *to = &h->assemblies[i];
+    if (h->assembly_count > before) {
+        to->known.before = GCD_IDMAP_NONE;
+    } else if (to->known.text_hash == hash) {
+        heap_known_extend(&to->known, ev->time_ns, moment_of(ev));
+        return GCD_OK;
+    } else {
+        GCD_TRY(keep_copy(h, &h->assemblies, &h->assembly_cap, &h->assembly_count, sizeof *h->assemblies, i, err));
+        to = &h->assemblies[i];
+    }
+    heap_known_begin(&to->known, ev->time_ns, hash, moment_of(ev));
+    to->name = "";
+    return heap_text_utf16(h, a.name, n, &to->name, err);
 }
 
 const char *heap_module_path(const struct gcd_heap *h, uint64_t module)
@@ -136,7 +216,16 @@ const char *heap_module_path(const struct gcd_heap *h, uint64_t module)
     if (h->modules[m].path[0] != '\0')
         return h->modules[m].path;
     uint32_t a = gcd_idmap_get(&h->assembly_by_id, h->modules[m].assembly);
-    return a != GCD_IDMAP_NONE ? h->assembly_names[a] : "";
+    return a != GCD_IDMAP_NONE ? h->assemblies[a].name : "";
+}
+
+bool heap_type_doubtful(const struct gcd_heap *h, const struct heap_type *t)
+{
+    uint32_t m = gcd_idmap_get(&h->module_by_id, t->type.module);
+    if (t->known.doubtful || m == GCD_IDMAP_NONE)
+        return t->known.doubtful;
+    uint32_t a = gcd_idmap_get(&h->assembly_by_id, h->modules[m].assembly);
+    return h->modules[m].known.doubtful || (h->modules[m].path[0] == '\0' && a != GCD_IDMAP_NONE && h->assemblies[a].known.doubtful);
 }
 
 gcd_status heap_runtime_info(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)

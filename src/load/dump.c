@@ -183,7 +183,7 @@ static gcd_status add_type(struct gcd_dump *d, uint32_t heap_index, struct gcd_e
     if (d->type_number[heap_index] != GCD_TYPE_NONE)
         return GCD_OK;
     struct gcd_type *t = &d->types[d->type_count];
-    *t = h->types[heap_index];
+    *t = h->types[heap_index].type;
     if (heap_index < h->chosen->counts_cap) {
         t->objects = h->chosen->counts[heap_index].objects;
         t->bytes = h->chosen->counts[heap_index].bytes;
@@ -412,6 +412,7 @@ gcd_status gcd_dump_close(struct gcd_dump *d, struct gcd_input *in, struct gcd_e
         return d->trace_error.code < 0 ? d->trace_error.code : st;
     }
     heap_runs_place(d->heap->chosen, certain_of(d, d->heap->chosen));
+    heap_bind(d->heap);
     GCD_TRY(collect_types(d, err));
     GCD_TRY(sort_dependents(d, err));
     GCD_TRY(collect_facts(d, err));

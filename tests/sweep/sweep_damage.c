@@ -201,7 +201,8 @@ static const char *const genheap_v5[] = {
     "-n 5000 --dumps 2 --noise", "-n 4500 --dumps 2 --noise --server --ranges --sp-bytes 100000", "-n 4200 --noise --uncompressed --dumps 2", NULL
 };
 static const char *const genheap_v6[] = {
-    "-n 5000 --dumps 2 --format v6", "-n 30000 --format v6 --sp-bytes 200000", "-n 4500 --format v6 --dumps 2 --noise --forget-threads --sp-bytes 100000",
+    "-n 5000 --dumps 2 --format v6", "-n 30000 --format v6 --sp-bytes 200000",
+    "-n 4500 --format v6 --dumps 2 --noise --forget-threads --sp-bytes 100000",
     "-n 4200 --format v6 --dumps 2 --thread-reuse --server --ranges", NULL
 };
 

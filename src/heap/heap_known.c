@@ -1,0 +1,167 @@
+/*
+ * Which description of an id holds at a time.
+ *
+ * A description holds from the event that gives it until the next different one: whoever is loaded later is described later.  Events of
+ * different threads do not lie in the order of time, so only their times count.  When nothing was described before, the next one after that
+ * is taken: descriptions can follow what they describe, and the runtime gives them once, perhaps to somebody else before this recording began.
+ */
+#include <string.h>
+
+#include "heap/heap.h"
+
+void heap_known_begin(struct heap_known *k, int64_t ns, uint64_t text_hash, enum heap_moment moment)
+{
+    *k = (struct heap_known){ .first_ns = ns, .last_ns = ns, .text_hash = text_hash, .before = k->before, .loaded = moment == HEAP_LOADED,
+                              .unloaded = moment == HEAP_UNLOADED };
+}
+
+void heap_known_extend(struct heap_known *k, int64_t ns, enum heap_moment moment)
+{
+    if (ns < k->first_ns) {
+        k->first_ns = ns;
+        k->loaded = moment == HEAP_LOADED;
+    }
+    if (ns >= k->last_ns) {
+        k->last_ns = ns;
+        k->unloaded = moment == HEAP_UNLOADED;
+    }
+}
+
+static bool is_gone(const struct heap_known *k, int64_t ns)
+{
+    return k->unloaded && k->last_ns < ns;
+}
+
+/* What was said before NS is best, and what was new after NS is worst. */
+static unsigned rank(const struct heap_known *k, int64_t ns)
+{
+    return k->first_ns <= ns ? 2 : k->loaded ? 0 : 1;
+}
+
+/* When K was surely said, as near to NS as is known. */
+static int64_t nearest(const struct heap_known *k, int64_t ns)
+{
+    return k->last_ns <= ns ? k->last_ns : k->first_ns;
+}
+
+static bool is_better(const struct heap_known *a, const struct heap_known *b, int64_t ns)
+{
+    if (rank(a, ns) != rank(b, ns))
+        return rank(a, ns) > rank(b, ns);
+    return rank(a, ns) == 2 ? nearest(a, ns) > nearest(b, ns) : nearest(a, ns) < nearest(b, ns);
+}
+
+/* BEST is the best one for NS; can it be K all the same? */
+static bool competes(const struct heap_known *k, const struct heap_known *best, int64_t ns, bool certain)
+{
+    if (k->text_hash == best->text_hash && k->text_hash != 0)
+        return false;                    /* the same again */
+    if (best->first_ns > ns)             /* what goes was there until then */
+        return best->loaded || !best->unloaded;
+    if (k->first_ns > ns)
+        return !certain;
+    return k->last_ns >= nearest(best, ns);
+}
+
+/* One of the tables; its items begin with struct heap_known. */
+struct table {
+    char *items;
+    size_t item_bytes;
+    int64_t ns;                  /* the end of the chosen walk */
+    bool certain;                /* it was seen, so all that was described until then has arrived */
+};
+
+static struct heap_known *item(const struct table *t, uint32_t i)
+{
+    return (struct heap_known *)(t->items + i * t->item_bytes);
+}
+
+/* Of the descriptions of the id of item I the one that holds; GCD_IDMAP_NONE when all are gone by then. */
+static uint32_t find_best(const struct table *t, uint32_t i)
+{
+    uint32_t best = GCD_IDMAP_NONE;
+    for (; i != GCD_IDMAP_NONE; i = item(t, i)->before)
+        if (!is_gone(item(t, i), t->ns) && (best == GCD_IDMAP_NONE || is_better(item(t, i), item(t, best), t->ns)))
+            best = i;
+    return best;
+}
+
+/* Item I becomes the description that holds.  False when none does.  *RET_REPLACED: another one took its place later. */
+static bool bind_item(const struct table *t, uint32_t i, bool *ret_replaced)
+{
+    struct heap_known *k = item(t, i);
+    bool doubtful = false, reused = k->reused;
+    uint32_t best = find_best(t, i);
+    *ret_replaced = false;
+    if (best == GCD_IDMAP_NONE)
+        return false;
+    const struct heap_known *b = item(t, best);
+    for (uint32_t n = i; n != GCD_IDMAP_NONE; n = item(t, n)->before) {
+        const struct heap_known *other = item(t, n);
+        if (n == best || is_gone(other, t->ns))
+            continue;
+        doubtful = doubtful || competes(other, b, t->ns, t->certain);
+        *ret_replaced = *ret_replaced || (other->first_ns > t->ns && other->text_hash != b->text_hash);
+    }
+    if (best != i)
+        memcpy(k, b, t->item_bytes);
+    k->copy = false;
+    k->doubtful = doubtful;
+    k->reused = reused;
+    return true;
+}
+
+/*
+ * A type of a module was replaced after the walk: the module was unloaded, and what is first said of its id after the walk can be said of the
+ * next one.  Generic instances and arrays go with the module of their arguments and tell nothing of their own.
+ */
+static void module_was_reused(struct gcd_heap *h, const struct gcd_type *t)
+{
+    uint32_t m = gcd_idmap_get(&h->module_by_id, t->module);
+    if (m != GCD_IDMAP_NONE && t->named && strchr(t->name, '[') == NULL)
+        h->modules[m].known.reused = true;
+}
+
+static void bind_types(struct gcd_heap *h, const struct table *t)
+{
+    bool replaced;
+    for (uint32_t i = 0; i < h->type_count; i++)
+        if (!h->types[i].known.copy && bind_item(t, i, &replaced) && replaced)
+            module_was_reused(h, &h->types[i].type);
+}
+
+static void bind_modules(struct gcd_heap *h, const struct table *t)
+{
+    bool replaced;
+    for (uint32_t i = 0; i < h->module_count; i++) {
+        struct heap_module *m = &h->modules[i];
+        if (m->known.copy)
+            continue;
+        bool there = bind_item(t, i, &replaced), goes = m->known.unloaded && !m->known.loaded;
+        if (!there || (m->known.reused && m->known.first_ns > t->ns && !goes))
+            *m = (struct heap_module){ .known = { .before = GCD_IDMAP_NONE }, .path = "" };
+    }
+}
+
+static void bind_assemblies(struct gcd_heap *h, const struct table *t)
+{
+    bool replaced;
+    for (uint32_t i = 0; i < h->assembly_count; i++)
+        if (!h->assemblies[i].known.copy && !bind_item(t, i, &replaced))
+            h->assemblies[i] = (struct heap_assembly){ .known = { .before = GCD_IDMAP_NONE }, .name = "" };
+}
+
+void heap_bind(struct gcd_heap *h)
+{
+    const struct heap_walk *w = h->chosen;
+    struct table t = { .ns = w->closed ? w->end_ns : w->last_ns, .certain = w->closed };
+    t.items = (char *)h->types;
+    t.item_bytes = sizeof *h->types;
+    bind_types(h, &t);
+    t.items = (char *)h->modules;
+    t.item_bytes = sizeof *h->modules;
+    bind_modules(h, &t);
+    t.items = (char *)h->assemblies;
+    t.item_bytes = sizeof *h->assemblies;
+    bind_assemblies(h, &t);
+}
