@@ -152,6 +152,9 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_folder_open(const char *path, int *ret_fd,
 /* The same for the folder that PATH is in: what is before its last slash, or the current one. */
 GCD_API GCD_MUST_CHECK gcd_status gcd_folder_open_parent(const char *path, int *ret_fd, struct gcd_error *err);
 
+/* Open the file PATH for reading in the same way, without waiting for the writer of a pipe. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_path_open(const char *path, int *ret_fd, struct gcd_error *err);
+
 /*
  * Do the folder that is open as DIR_FD, and all folders that it is in, belong to root or this user, and can nobody else put another one into its
  * place?  Elsewhere nothing should be removed by its name: others decide what has it.

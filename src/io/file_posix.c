@@ -349,6 +349,22 @@ gcd_status gcd_folder_open_parent(const char *path, int *ret_fd, struct gcd_erro
     return opened(fd, path, folder_len(path), planted, ret_fd, err);
 }
 
+gcd_status gcd_path_open(const char *path, int *ret_fd, struct gcd_error *err)
+{
+    bool planted = false;
+    int fd = gcd_way_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, &planted);
+    if (planted) {
+        gcd_status st = gcd_fail(err, GCD_E_IO, "cannot open: a link of another user leads to it");
+        if (err != NULL)
+            err->os_errno = ENOTDIR;
+        return st;
+    }
+    if (fd < 0)
+        return gcd_fail_os(err, -fd, "cannot open");
+    *ret_fd = fd;
+    return GCD_OK;
+}
+
 /* The folder of PATH and the name in it. */
 static gcd_status open_folder(const char *path, bool folder, struct gcd_spot *ret, struct gcd_error *err)
 {

@@ -79,6 +79,25 @@ class Run(CliTest):
             os.chown(self.path("x.conf"), 12345, -1)
             self.refused(1, r"x\.conf: belongs to another user \(12345\); .*", "run", "a", "--config", "x.conf")
 
+    def test_links_to_one_that_can_be_trusted(self):
+        """Whoever makes the link chooses among all files that root has written; root's own links are as good as the file."""
+        os.mkdir(self.path("etc"))
+        self.config("[a]\npid=1\noutput=x.gclog\n")
+        os.rename(self.path("x.conf"), self.path("etc/x.conf"))
+        for name, target in (("link.conf", "etc/x.conf"), ("again.conf", "link.conf"), ("way", "etc")):
+            os.symlink(target, self.path(name))
+        paths = ("link.conf", "again.conf", "way/x.conf")
+        for path in paths:
+            self.done("run", "--check", "a", "--config", path)
+        if os.geteuid() != 0:
+            self.skipTest("only root can make links of another user")
+        for name in ("link.conf", "way"):
+            os.lchown(self.path(name), 12345, 12345)
+        for path in paths:
+            for words in (("--check",), ()):
+                self.refused(1, rf"{path}: cannot open: a link of another user leads to it; --config names another file, .*", "run", *words, "a",
+                             "--config", path)
+
 
 class Installed(CliTest):
     @NO_PROCESSES

@@ -366,6 +366,21 @@ class Conditions(JobTest):
         self.assertEqual(self.log("--min-interval", "1h")["status"], "done")
 
 
+    def test_a_link_of_another_user_to_what_is_remembered(self):
+        """He would decide whether there is a dump."""
+        if os.geteuid() != 0:
+            self.skipTest("only root can make links of another user")
+        self.log()
+        for name in self.dumps():
+            os.unlink(self.path("out/HeapLab/" + name))
+        os.rename(self.path("out"), self.path("real"))
+        os.symlink("real", self.path("out"))
+        self.assertRegex(self.skipped("--min-interval", "1h"), r"^the last dump is \d+ s old, not 3600 s$")
+        os.lchown(self.path("out"), NOBODY["user"], -1)
+        r = self.collect("--min-interval", "1h", status=1)
+        self.assertRegex(r.stderr, r"out: cannot be used as a folder")
+
+
 class Others(JobTest):
     def test_waiting_for_another_dump(self):
         other = Process()

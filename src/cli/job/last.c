@@ -1,4 +1,5 @@
 #include "job/job.h"
+#include "path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +45,11 @@ static json_t *load(const char *path)
 {
     char text[MOST_BYTES];
     struct stat st;
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int dir_fd = -1, fd = -1;
+    if (gcd_folder_open_parent(path, &dir_fd, NULL) == GCD_OK) {
+        fd = openat(dir_fd, cli_path_name(path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        (void)close(dir_fd);
+    }
     if (fd < 0)
         return NULL;
     ssize_t n = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() ? read(fd, text, sizeof text) : -1;
