@@ -83,6 +83,7 @@ struct session {
     uint64_t last_data_ms;  /* or when a reply came */
     uint64_t timeout_at_ms; /* 0 = never */
     uint64_t give_up_at_ms; /* 0 = never; set while something is missing that needs no heap walk */
+    uint64_t latest_at_ms;  /* the same, whatever comes meanwhile; 0 = no farewell has begun */
 
     gcd_status status; /* the first failure */
     struct gcd_error err;
@@ -186,7 +187,12 @@ static const struct leg *silent_leg(const struct session *s)
 static void bound_the_farewell(struct session *s)
 {
     bool patient = s->status == GCD_OK && silent_leg(s) != NULL;
-    s->give_up_at_ms = now_ms() + (patient ? s->graces->answer_ms : s->graces->stop_ms);
+    uint64_t now = now_ms();
+    if (s->latest_at_ms == 0)
+        s->latest_at_ms = now + s->graces->farewell_ms;
+    s->give_up_at_ms = now + (patient ? s->graces->answer_ms : s->graces->stop_ms);
+    if (s->give_up_at_ms > s->latest_at_ms)
+        s->give_up_at_ms = s->latest_at_ms;
 }
 
 static void stop_ended(struct leg *l)
@@ -298,7 +304,10 @@ static void give_up(struct session *s)
     /* With the end of the stream at hand the dump is whole, answer or not. */
     if (!s->legs[GCD_LEG_RECORD].stream_finished) {
         const struct leg *l = silent_leg(s);
-        if (l != NULL)
+        if (s->latest_at_ms != 0 && s->give_up_at_ms == s->latest_at_ms)
+            (void)gcd_fail(&err, GCD_E_PEER, "the event stream did not end within %" PRIu64 " ms after the session was stopped",
+                           s->graces->farewell_ms);
+        else if (l != NULL)
             (void)gcd_fail(&err, GCD_E_PEER, "cannot %s %s: no answer within %" PRIu64 " ms, the process is stopped, or busy with another client",
                            is_opening(l) ? "start" : "stop", leg_names[l->kind], s->graces->answer_ms);
         else
@@ -472,8 +481,8 @@ static void on_stream_data(struct gcd_conn *c, const uint8_t *bytes, size_t n)
     struct session *s = l->s;
     if (l->kind == GCD_LEG_RECORD) /* the other two have nothing to say */
         on_record_data(s, bytes, n);
-    /* While bytes of a session that works come in, it is not overdue. */
-    if (s->give_up_at_ms != 0 && s->status == GCD_OK)
+    /* While bytes of a session that works come in, it is not overdue; those of the others prove nothing. */
+    if (l->kind == GCD_LEG_RECORD && s->give_up_at_ms != 0 && s->status == GCD_OK)
         bound_the_farewell(s);
     look_at_cancel_and_time(s);
     if (!s->closing)
@@ -529,6 +538,7 @@ static void open_leg(struct session *s, enum gcd_leg kind)
     bool walks = kind == GCD_LEG_TRIGGER || (kind == GCD_LEG_RECORD && s->strategy == GCD_IPC_STRATEGY_SINGLE);
     l->asked = true;
     s->give_up_at_ms = walks ? 0 : now_ms() + s->graces->answer_ms;
+    s->latest_at_ms = 0;
     s->ret->strategy = s->strategy;
     gcd_status st = gcd_plan_encode(s->o, s->strategy, kind, s->command, msg, sizeof msg, &n, &err);
     if (st == GCD_OK) {
@@ -632,7 +642,7 @@ static void on_question_tick(void *ctx)
 gcd_status gcd_ipc_collect(const struct gcd_ipc_collect_options *options, struct gcd_ipc_collect_result *ret,
                            struct gcd_error *err)
 {
-    static const struct gcd_session_graces graces = { .reply_ms = 2000, .stop_ms = 5000, .answer_ms = 10000 };
+    static const struct gcd_session_graces graces = { .reply_ms = 2000, .stop_ms = 5000, .answer_ms = 10000, .farewell_ms = 600000 };
     struct gcd_ipc_process_info info = { 0 };
     struct gcd_error info_err = GCD_ERROR_INIT;
     *ret = (struct gcd_ipc_collect_result){ 0 };

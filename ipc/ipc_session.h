@@ -25,9 +25,11 @@ struct gcd_session_graces {
      * bytes of a walk that is said to be over.  A GC of the program's own delays all of them.
      */
     uint64_t answer_ms;
+    /* For all of the farewell while bytes keep coming, each of which is waited for by the above: a process could send them for ever. */
+    uint64_t farewell_ms;
 };
 
-/* gcd_ipc_collect with PLAN instead of asking the runtime, and GRACES for the built-in ones (2 s, 5 s, 10 s). */
+/* gcd_ipc_collect with PLAN instead of asking the runtime, and GRACES for the built-in ones (2 s, 5 s, 10 s, 10 min). */
 GCD_MUST_CHECK gcd_status gcd_session_collect(const struct gcd_ipc_collect_options *options, const struct gcd_plan *plan,
                                               const struct gcd_session_graces *graces,
                                               struct gcd_ipc_collect_result *ret, struct gcd_error *err);

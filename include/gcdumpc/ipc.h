@@ -299,7 +299,8 @@ struct gcd_ipc_collect_result {
  * more.  .NET 5 to 10 answer the request for a GC only when that and the heap walk are over: a cancel or timeout before that waits
  * 2 s for the answer and then closes the connections, and the runtime drops the sessions by itself when it has walked the heap: a
  * GC that was asked for takes place.  That answer alone is waited for without a bound.  What needs no heap walk has to be there within
- * 10 s: who it is, a session that only records, a stop (10 s without a byte), the first bytes of a walk that is said to be over.
+ * 10 s: who it is, a session that only records, a stop (10 s without a byte), the first bytes of a walk that is said to be over.  A stream that
+ * goes on after the stop is read for 10 min.
  *
  * GCD_OK: the stream was delivered up to its end after on_data had said GCD_END (whether it is whole is told by its
  * last bytes; ret->stopped may be false when the runtime is slow to confirm).

@@ -40,7 +40,7 @@ struct client {
     bool idle;         /* the stream says nothing of its end */
     uint64_t whole_ms, stop_ms;
     atomic_bool cancel;
-    uint64_t grace_ms, answer_ms;
+    uint64_t grace_ms, answer_ms, farewell_ms;
     struct gcd_plan plan;
     struct gcd_ipc_collect_options options;
     struct gcd_ipc_collect_result result;
@@ -84,7 +84,7 @@ static bool on_idle(void *ctx, uint64_t silent_ms)
 
 static void client_init(struct client *c)
 {
-    *c = (struct client){ .grace_ms = 4000, .answer_ms = 4000, .err = GCD_ERROR_INIT };
+    *c = (struct client){ .grace_ms = 4000, .answer_ms = 4000, .farewell_ms = 60000, .err = GCD_ERROR_INIT };
     c->plan = (struct gcd_plan){ .strategy = GCD_IPC_STRATEGY_DRAIN, .command = GCD_WIRE_COLLECT_TRACING2 };
     c->options = (struct gcd_ipc_collect_options){
         .on_data = on_data, .on_step = on_step, .on_idle = on_idle, .ctx = c, .cancel = &c->cancel,
@@ -94,7 +94,8 @@ static void client_init(struct client *c)
 static gcd_status collect(struct client *c, struct fake_target *t)
 {
     c->options.socket_path = fake_target_path(t);
-    const struct gcd_session_graces graces = { .reply_ms = c->grace_ms, .stop_ms = c->grace_ms, .answer_ms = c->answer_ms };
+    const struct gcd_session_graces graces = { .reply_ms = c->grace_ms, .stop_ms = c->grace_ms, .answer_ms = c->answer_ms,
+                                                .farewell_ms = c->farewell_ms };
     return gcd_session_collect(&c->options, &c->plan, &graces, &c->result, &c->err);
 }
 
@@ -217,6 +218,35 @@ static void test_flush(void **state)
     expect_stop(t, 5, STOP(ID_B));
     assert_true(c.result.stopped);
     fake_target_stop(t);
+}
+
+/* Only the session that records has something to say: the bytes of the others are no reason to wait for their stop. */
+static void test_others_go_on_after_the_stop(void **state)
+{
+    (void)state;
+    static char drip[] = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
+    static const struct fake_act endless_trigger[] = { RECV, SET(GC), OK(ID_B), WAIT(STOP_B), FAKE_SEND_PIECES(drip, sizeof drip - 1, 1, 100),
+                                                       SET(END_B), CLOSE };
+    static const struct fake_act endless_flush[] = { RECV, OK(ID_F), WAIT(STOP_F), FAKE_SEND_PIECES(drip, sizeof drip - 1, 1, 100), SET(END_F),
+                                                     CLOSE };
+    {
+        START(record, endless_trigger, stop_a, stop_b);
+        c.grace_ms = c.answer_ms = 1000;
+        assert_int_equal(collect(&c, t), GCD_OK);
+        assert_string_equal(c.seen, "head walk$ tail");
+        assert_true(c.result.stream_ended && !c.result.stopped);
+        fake_target_stop(t);
+    }
+    {
+        START(endless_flush, stop_f);
+        c.plan.flush = true;
+        c.answer_ms = 1000;
+        gcd_status st = collect(&c, t);
+        expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT,
+                       "cannot stop the event session that makes the runtime describe its types again: no answer within 1000 ms, the process "
+                       "is stopped, or busy with another client");
+        fake_target_stop(t);
+    }
 }
 
 static void test_flush_fails(void **state)
@@ -517,6 +547,7 @@ int main(void)
         cmocka_unit_test(test_dump_of_another),
         cmocka_unit_test(test_flush),
         cmocka_unit_test(test_flush_fails),
+        cmocka_unit_test(test_others_go_on_after_the_stop),
         cmocka_unit_test(test_step_down),
         cmocka_unit_test(test_block_is_missing),
         cmocka_unit_test(test_no_step_is_known),

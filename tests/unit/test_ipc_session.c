@@ -38,6 +38,7 @@ struct client {
     enum gcd_ipc_step last_step;
     uint64_t grace_ms; /* how long the library waits for a farewell */
     uint64_t answer_ms; /* and for an answer that needs no heap walk */
+    uint64_t farewell_ms; /* for all of it while bytes come */
     struct gcd_ipc_collect_options options;
     struct gcd_plan plan;
     struct gcd_ipc_collect_result result;
@@ -87,7 +88,7 @@ static void on_step(void *ctx, enum gcd_ipc_step step, uint64_t bytes)
 
 static void client_init(struct client *c)
 {
-    *c = (struct client){ .grace_ms = 4000, .answer_ms = 4000, .err = GCD_ERROR_INIT };
+    *c = (struct client){ .grace_ms = 4000, .answer_ms = 4000, .farewell_ms = 60000, .err = GCD_ERROR_INIT };
     c->plan = (struct gcd_plan){ .strategy = GCD_IPC_STRATEGY_SINGLE, .command = GCD_WIRE_COLLECT_TRACING2 };
     c->options = (struct gcd_ipc_collect_options){ .on_data = on_data, .on_step = on_step, .ctx = c, .cancel = &c->cancel };
 }
@@ -97,7 +98,8 @@ static gcd_status collect(struct client *c, struct fake_target *t)
     if (t != NULL)
         c->options.socket_path = fake_target_path(t);
     memset(&c->result, 0x55, sizeof c->result); /* must be filled in any case */
-    const struct gcd_session_graces graces = { .reply_ms = c->grace_ms, .stop_ms = c->grace_ms, .answer_ms = c->answer_ms };
+    const struct gcd_session_graces graces = { .reply_ms = c->grace_ms, .stop_ms = c->grace_ms, .answer_ms = c->answer_ms,
+                                                .farewell_ms = c->farewell_ms };
     return gcd_session_collect(&c->options, &c->plan, &graces, &c->result, &c->err);
 }
 
@@ -686,6 +688,30 @@ static void test_stop_is_answered_late(void **state)
     fake_target_stop(t);
 }
 
+/* It goes on sending, whether the stop is answered or not: for so long, and no longer. */
+static void test_goes_on_after_the_stop(void **state)
+{
+    (void)state;
+    static char drip[] = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
+    static const struct fake_act stream[] = {
+        { .op = FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("$", 1), { FAKE_WAIT, 0, 0, 0, 0 }, FAKE_SEND_PIECES(drip, sizeof drip - 1, 1, 100),
+        { FAKE_SET, 1, 0, 0, 0 }, { .op = FAKE_CLOSE },
+    };
+    static const struct fake_act answered[] = { { .op = FAKE_RECV }, { FAKE_SET, 0, 0, 0, 0 }, FAKE_OK_SESSION, { .op = FAKE_CLOSE } };
+    for (int i = 0; i < 2; i++) {
+        const struct fake_act *const scripts[] = { stream, i == 0 ? good_stop : answered };
+        struct fake_target *t = fake_target_start(scripts, 2);
+        struct client c;
+        client_init(&c);
+        c.answer_ms = c.grace_ms = 1000;
+        c.farewell_ms = 1500;
+        gcd_status st = collect(&c, t);
+        expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT, "the event stream did not end within 1500 ms after the session was stopped");
+        assert_true(c.n_seen > 1 && !c.result.stream_ended);
+        fake_target_stop(t);
+    }
+}
+
 /* The answer says that the walk is over, and nothing comes of it. */
 static void test_nothing_after_the_walk(void **state)
 {
@@ -766,6 +792,7 @@ int main(void)
         cmocka_unit_test(test_timeout_in_stop),
         cmocka_unit_test(test_stop_is_not_answered),
         cmocka_unit_test(test_stop_is_answered_late),
+        cmocka_unit_test(test_goes_on_after_the_stop),
         cmocka_unit_test(test_nothing_after_the_walk),
         cmocka_unit_test(test_first_question),
         cmocka_unit_test(test_no_sigpipe),
