@@ -446,9 +446,10 @@ static void starve(struct hurt *h)
 
 typedef void (*damage_fn)(struct hurt *);
 
-static const damage_fn of_blocks[] = { drop_block, double_block, swap_blocks, move_block, cut_block, merge_blocks };
-/* A buffer of another .etl in the place of one with its number is not to be told: they are mixed, or damaged otherwise. */
-static const damage_fn of_buffers[] = { drop_block, double_block, swap_blocks, move_block, cut_block };
+static const damage_fn of_blocks[] = { drop_block, double_block, swap_blocks, move_block, cut_block };
+static const damage_fn of_buffers[] = { drop_block, double_block, swap_blocks, move_block };
+/* Alone: the generated recordings have the same times, so a block of one in the place of a lost one of another would not be told. */
+static const damage_fn alone[] = { merge_blocks, merge_blocks, reindex_event };
 static const damage_fn of_events[] = { drop_events, drop_events, double_event, swap_events, move_event, cut_event, renumber_event,
                                        starve };
 
@@ -460,9 +461,9 @@ void damage_make(const struct damage *d, const struct damage *other, uint64_t se
         copy_block(&h.d, &d->blocks[i]);
     bool etl = damage_is_etl(d);
     size_t times = 1 + draw(&h, 8) / 3;
-    if (draw(&h, 10) == 0) {
+    if (draw(&h, 5) == 0) {
         times = 0;
-        (etl ? merge_blocks : reindex_event)(&h);
+        alone[draw(&h, etl ? 2 : 3)](&h);
     }
     for (size_t i = 0; i < times; i++) {
         if (etl)
@@ -472,6 +473,8 @@ void damage_make(const struct damage *d, const struct damage *other, uint64_t se
         else
             of_events[draw(&h, sizeof of_events / sizeof *of_events)](&h);
     }
+    if (etl && draw(&h, 5) == 0)         /* a file is cut at its end, after all else */
+        cut_block(&h);
     join(&h.d, ret);
     for (size_t i = 0; i < h.d.count; i++)
         free(h.d.blocks[i].events);
