@@ -28,6 +28,16 @@ gcd_status gcd_clr_gc_end(const struct gcd_event *ev, uint32_t *ret_number)
     return c.err;
 }
 
+/*
+ * Version 0 ends behind its last record: with more behind it the number of records is damaged, or something was put in.  Only later versions may be
+ * longer.
+ */
+static void check_end(const struct gcd_event *ev, struct gcd_cur *c)
+{
+    if (ev->version == 0 && gcd_cur_left(c) > 0)
+        gcd_cur_fail(c, GCD_E_FORMAT);
+}
+
 /* {index u32 (when INDEXED), count u32, CLR instance u16} and count records. */
 static gcd_status bulk(const struct gcd_event *ev, bool indexed, size_t item_bytes, struct gcd_clr_bulk *ret)
 {
@@ -37,6 +47,7 @@ static gcd_status bulk(const struct gcd_event *ev, bool indexed, size_t item_byt
     b.count = gcd_cur_u32(&c);
     gcd_cur_skip(&c, 2);
     b.items = gcd_cur_array(&c, b.count, item_bytes);
+    check_end(ev, &c);
     if (c.err == GCD_OK)
         *ret = b;
     return c.err;
@@ -94,16 +105,42 @@ gcd_status gcd_clr_bulk_rcw(const struct gcd_event *ev, struct gcd_clr_bulk *ret
     return bulk(ev, false, 40, ret);
 }
 
+/* Records that are read one by one: where they begin, unless something stands behind the last one.  Whoever reads them meets a shortage. */
+static gcd_status varying(const struct gcd_event *ev, const struct gcd_cur *c, uint32_t count, bool (*next)(struct gcd_cur *items),
+                          struct gcd_cur *ret_items, uint32_t *ret_count)
+{
+    struct gcd_cur ahead = *c;
+    for (uint32_t i = 0; i < count && next(&ahead); i++)
+        continue;
+    if (ahead.err == GCD_OK)
+        check_end(ev, &ahead);
+    else
+        ahead.err = c->err;
+    if (ahead.err == GCD_OK) {
+        *ret_items = *c;
+        *ret_count = count;
+    }
+    return ahead.err;
+}
+
+static bool skip_static(struct gcd_cur *items)
+{
+    struct gcd_clr_static s;
+    return gcd_clr_next_static(items, &s);
+}
+
+static bool skip_type(struct gcd_cur *items)
+{
+    struct gcd_clr_type t;
+    return gcd_clr_next_type(items, &t);
+}
+
 gcd_status gcd_clr_bulk_static(const struct gcd_event *ev, struct gcd_cur *ret_items, uint32_t *ret_count)
 {
     struct gcd_cur c = gcd_clr_payload(ev);
     uint32_t count = gcd_cur_u32(&c);
     gcd_cur_skip(&c, 10);                /* application domain u64, CLR instance u16 */
-    if (c.err == GCD_OK) {
-        *ret_items = c;
-        *ret_count = count;
-    }
-    return c.err;
+    return varying(ev, &c, count, skip_static, ret_items, ret_count);
 }
 
 bool gcd_clr_next_static(struct gcd_cur *items, struct gcd_clr_static *ret)
@@ -121,11 +158,7 @@ gcd_status gcd_clr_bulk_type(const struct gcd_event *ev, struct gcd_cur *ret_ite
     struct gcd_cur c = gcd_clr_payload(ev);
     uint32_t count = gcd_cur_u32(&c);
     gcd_cur_skip(&c, 2);
-    if (c.err == GCD_OK) {
-        *ret_items = c;
-        *ret_count = count;
-    }
-    return c.err;
+    return varying(ev, &c, count, skip_type, ret_items, ret_count);
 }
 
 bool gcd_clr_next_type(struct gcd_cur *items, struct gcd_clr_type *ret)

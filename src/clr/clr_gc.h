@@ -1,6 +1,7 @@
 /*
  * Payloads of the heap walk's events as typed records.  Views into the payload, no allocation; every count is checked against
- * the bytes that are there before it is believed.  Payloads of later versions are longer: the known beginning is read.
+ * the bytes that are there before it is believed.  Payloads of later versions are longer: the known beginning is read.  Bulk events of version 0 with
+ * more behind the last record are damaged (GCD_E_FORMAT): no runtime writes them, and their number of records is not to be trusted.
  * P = pointer of the target, 4 or 8 bytes; z = UTF-16 with terminator.
  */
 #ifndef GCD_CLR_GC_H

@@ -158,6 +158,55 @@ static void wrappers(void **state)
     }
 }
 
+/* ---- the end of a payload ---- */
+
+static gcd_status take_any(unsigned id, const struct gcd_event *ev, uint32_t *ret_count)
+{
+    struct gcd_clr_bulk b = { .count = 0 };
+    struct gcd_cur items;
+    if (id == 15 || id == 38)
+        return id == 15 ? gcd_clr_bulk_type(ev, &items, ret_count) : gcd_clr_bulk_static(ev, &items, ret_count);
+    gcd_status st = id == 36 ? gcd_clr_bulk_ccw(ev, &b) : id == 37 ? gcd_clr_bulk_rcw(ev, &b) : take((enum bulk)id, ev, &b);
+    if (st == GCD_OK)
+        *ret_count = b.count;
+    return st;
+}
+
+/* COUNT is what the payload says, and TWO records of the shortest kind are there; of ID below KINDS those with an index. */
+static void put_two(unsigned id, uint32_t count)
+{
+    static const size_t head[] = { [15] = 2, [36] = 2, [37] = 2, [38] = 10 }, record[] = { [15] = 31, [36] = 44, [37] = 40, [38] = 30 };
+    body.n = 0;
+    if (id < KINDS)
+        tb_u32(&body, 7);
+    tb_u32(&body, count);
+    tb_zeros(&body, id < KINDS ? 2 : head[id]);
+    for (uint64_t i = 0; i < 2; i++)
+        if (id < KINDS)
+            put_record((enum bulk)id, 8, i);
+        else
+            tb_zeros(&body, record[id]);
+}
+
+/* Version 0 has nothing behind its records; a later one may have, and nobody knows what. */
+static void nothing_stands_behind_version_0(void **state)
+{
+    (void)state;
+    static const unsigned ids[] = { NODES, EDGES, ROOTS, DEPENDENTS, 15, 36, 37, 38 };
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        for (uint32_t version = 0; version < 3; version++)
+            for (uint32_t count = 0; count < 3; count++)
+                for (size_t more = 0; more < 10; more += 3) {
+                    uint32_t got = 99;
+                    put_two(ids[i], count);
+                    tb_zeros(&body, more);
+                    struct gcd_event ev = event(version, 8, body.n);
+                    bool ends = count == 2 && more == 0;
+                    assert_int_equal(take_any(ids[i], &ev, &got), ends || version > 0 ? GCD_OK : GCD_E_FORMAT);
+                    assert_int_equal(got, ends || version > 0 ? count : 99);
+                }
+}
+
 /* ---- the GC itself ---- */
 
 static void starts_ends_and_ranges(void **state)
@@ -365,8 +414,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(records_with_an_index), TEST(wrappers), TEST(starts_ends_and_ranges), TEST(static_variables_and_types), TEST(modules_and_runtimes),
-        TEST(processes_of_windows),
+        TEST(records_with_an_index), TEST(wrappers), TEST(nothing_stands_behind_version_0), TEST(starts_ends_and_ranges),
+        TEST(static_variables_and_types), TEST(modules_and_runtimes), TEST(processes_of_windows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

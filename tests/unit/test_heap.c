@@ -508,6 +508,28 @@ static void payloads_that_are_too_short_are_told(void **state)
     assert_true(r.facts.objects == 1);
 }
 
+/* One reference more than the payload says: in version 0 something is damaged, in a later one it may be anything. */
+static void payloads_of_version_0_that_are_too_long_are_told(void **state)
+{
+    (void)state;
+    for (uint32_t version = 0; version < 2; version++) {
+        if (version > 0) {
+            teardown(state);
+            setup(state);
+        }
+        tb_gc_start(&t, 1);
+        small_walk(24);
+        const uint8_t none_and_one[22] = { 1 };
+        tb_event(&t, TB_RUNTIME, 19, version, none_and_one, sizeof none_and_one);
+        tb_gc_end(&t, 1);
+        tb_close(&t);
+        run();
+        assert_int_equal(because(GCD_REASON_EVENTS_DAMAGED), version == 0);
+        assert_int_equal(r.verdict.complete, version > 0);
+        assert_true(r.facts.objects == 1 && r.facts.edges == 1);
+    }
+}
+
 static void ids_of_other_providers_mean_nothing(void **state)
 {
     (void)state;
@@ -593,6 +615,7 @@ int main(void)
         TEST(without_a_final_sequence_point_nothing_is_certain), TEST(references_and_objects_run_apart), TEST(sizes_of_sixty_four_bits),
         TEST(ranges_after_the_first_object_only), TEST(payloads_of_later_versions_are_longer),
         TEST(a_start_of_version_0_has_only_a_reason), TEST(payloads_that_are_too_short_are_told),
+        TEST(payloads_of_version_0_that_are_too_long_are_told),
         TEST(ids_of_other_providers_mean_nothing), TEST(a_trace_without_a_dump_says_what_is_needed), TEST(one_process_of_several),
         TEST(limits_are_kept),
     };
