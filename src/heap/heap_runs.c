@@ -41,10 +41,10 @@ bool heap_runs_add(const struct gcd_alloc *a, struct heap_runs *r, const struct 
     r->disordered = r->disordered || steps_back;
     /*
      * The numbers of a thread hide a loss until its next buffer.  There was no room for the lost event in the old one, so a full event, which is as
-     * long, is in a new one.
+     * long, is in a new one.  What is missing before the first event can have shown before the walk.
      */
-    if (!follows && !steps_back && b->count == full)
-        r->doubtful = r->doubtful || gaps - r->last_gaps < b->index - (r->count > 0 ? r->last_index + 1 : 0);
+    if (r->count > 0 && !follows && !steps_back && b->count == full)
+        r->doubtful = r->doubtful || gaps - r->last_gaps < b->index - (r->last_index + 1);
     r->last_gaps = gaps;
     bool goes_on = follows && sure == r->items[r->count - 1].sure;
     if (r->count == 0 || (!goes_on && r->count < HEAP_RUNS_MAX)) {

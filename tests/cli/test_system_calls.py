@@ -241,10 +241,10 @@ class SystemCalls(CliTest):
     def of_a_job(again):
         note, raw, dump, folder = ".NAME.gcdumpc-last", "raw-PID-TIME.nettrace", "PID-TIME.gclog", "DIR/dumps/NAME"
         there = ("-> <DIR/dumps/.NAME.gcdumpc-last>", "-> EEXIST") if again else ("-> ENOENT", "")
-        look = f'openat <DIR>, "dumps/{note}", O_CLOEXEC|O_NOFOLLOW|O_NONBLOCK|O_RDONLY {there[0]}'
+        look = f'openat <DIR/dumps>, "{note}", O_CLOEXEC|O_NOFOLLOW|O_NONBLOCK|O_RDONLY {there[0]}'
         found = 'openat <DIR/dumps>, "NAME", O_CLOEXEC|O_DIRECTORY|O_NOFOLLOW|O_RDONLY -> <DIR/dumps/NAME>'
         rid = [found, 'unlinkat <DIR/dumps/NAME>, "PID-TIME.gclog", 0', 'unlinkat <DIR/dumps>, "NAME", AT_REMOVEDIR -> ENOTEMPTY']
-        return [look, *([found] if again else []),                               # which is swept
+        return [*([look, found] if again else []),                               # which is swept
                 f'mkdirat <DIR>, "dumps", 0700 {there[1]}'.strip(), f'mkdirat <DIR/dumps>, "NAME", 0700 {there[1]}'.strip(),
                 *begun(dump, folder), *begun(raw), f'openat <DIR>, "dumps/NAME", {SPOOL}',
                 *published(raw), *([f'unlinkat <DIR>, "{raw}", 0'] if again else []),
