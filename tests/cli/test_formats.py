@@ -146,7 +146,7 @@ class Odd(FormatTest):
         return [line.split(None, 3)[:3] for line in self.done("report", name).text.splitlines()[1:]]
 
     def test_names(self):
-        self.put("in", types_trace(*((n, 2, 24 + 8 * i) for i, n in enumerate(self.NAMES)), ("two\nlines\0", 1, 2000)))
+        self.put("in", types_trace(*((n, 2, 24 + 8 * i) for i, n in enumerate(self.NAMES)), ("two\nlines", 1, 2000)))
         self.in_all("in")
         whole = self.done("report", "in").text
         self.assertTrue("lone\ufffd surrogate" in whole)
