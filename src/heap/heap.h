@@ -94,9 +94,9 @@ struct heap_type_count {
 struct heap_addrs;
 
 /*
- * When an id is known to have had a description.  Ids are addresses: what is unloaded makes room for something else with the same id (seen with
- * types, modules and assemblies of collectible contexts, .NET 8 to 10).  Each item of the tables below begins with it.  The description that came
- * last stands in the item that the id leads to, those before it in further items of the table.
+ * When an id is known to have had a description.  Ids are addresses: what is unloaded makes room for something else with the same id (see
+ * README.md).  Each item of the tables below begins with it.  The description that came last stands in the item that the id leads to, those before
+ * it in further items of the table.
  */
 struct heap_known {
     int64_t first_ns, last_ns;   /* of the events that gave it */

@@ -1,9 +1,9 @@
 /*
  * Which description of an id holds at a time.
  *
- * A description holds from the event that gives it until the next different one: whoever is loaded later is described later.  Events of
- * different threads do not lie in the order of time, so only their times count.  When nothing was described before, the next one after that
- * is taken: descriptions can follow what they describe, and the runtime gives them once, perhaps to somebody else before this recording began.
+ * A description holds from the event that gives it until the next different one: what is loaded later is described later.  Events of
+ * different threads do not lie in the order of time, so only their times count.  If nothing was described before, the next description is
+ * taken: it can follow what it describes, and the runtime gives each only once, perhaps to somebody else before this recording began.
  */
 #include <string.h>
 
