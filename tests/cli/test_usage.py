@@ -147,6 +147,10 @@ class WrongUse(CliTest):
         self.refused(2, r"several processes need a name with %p in it.*", "--all", "-o", "%s.gclog")
         self.refused(2, r"several processes need a --save-trace with %p in it.*", "--all", "-o", "%p-%s.gclog", "--save-trace", "x.nettrace")
         self.refused(2, r"--if-grown compares with .*; it needs a name with fields.*", "--pid", "1", "-o", "x.gclog", "--if-grown", "10%")
+        for output in (("-o", "%n%s.gclog"), ("-o", "%n-%s.gclog", "--save-trace", "%n%s.nettrace")):
+            for option in (("--keep", "1"), ("--min-interval", "1h")):
+                self.refused(2, r"earlier dumps of one name cannot be told from those of another where %n or %h touches %p or %s; .*", "--pid", "1",
+                             *output, *option)
         self.refused(2, r"--keep, --keep-days and --max-total are for outputs that are files.*", "--pid", "1", "-o", "%p-%Y%m%d%H%M%S.csv", "--keep", "1")
 
     def test_recordings(self):

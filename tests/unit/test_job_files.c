@@ -68,23 +68,73 @@ static void names(void **state)
     expect("../x/%p", &values, "../x/4711");
     struct cli_template_values v = values;
     v.name = "../../etc/pass\nwd";
-    expect("/d/%n/%n.x", &v, "/d/_._.._etc_pass_wd/_._.._etc_pass_wd.x");
+    expect("/d/%n/%n.x", &v, "/d/%2E.%2F..%2Fetc%2Fpass%0Awd/%2E.%2F..%2Fetc%2Fpass%0Awd.x");
     v.name = ".";
-    expect("%n", &v, "_");
+    expect("%n", &v, "%2E");
+    v.name = "My_App.Web, 100%\x7f\xc3\xa4";
+    expect("%n", &v, "My_App.Web, 100%25%7F\xc3\xa4");
     v.name = "";
-    expect("%n", &v, "unknown");
-    char longer[300];
-    memset(longer, 'a', sizeof longer - 1);
-    longer[sizeof longer - 1] = '\0';
-    memcpy(longer + 119, "\xc3\xa4", 2);         /* would be cut */
-    v.name = longer;
-    char want[128];
-    (void)snprintf(want, sizeof want, "%.119s.x", longer);
-    expect("%n.x", &v, want);
-    struct cli_template *t = parsed("%n/%n/%n/%n.x");
-    char small[100];
-    assert_int_equal(cli_template_expand(t, &v, small, sizeof small), CLI_FAILED);
+    expect("%n", &v, "%unknown");
+    v.name = v.host = "100%";
+    expect("%h", &v, "100%25");
+}
+
+/* Nothing is cut: a process of another name could have the same beginning. */
+static void names_that_are_too_long(void **state)
+{
+    (void)state;
+    char name[300], want[700], small[100];
+    struct cli_template_values v = values;
+    struct cli_template *t = parsed("%n.x");
+    v.name = name;
+    for (int slash = 0; slash < 2; slash++) {    /* which takes three bytes */
+        memset(name, 'a', sizeof name);
+        name[slash ? 198 : 200] = '\0';
+        if (slash)
+            name[7] = '/';
+        (void)snprintf(want, sizeof want, slash ? "%.7s%%2F%s.x" : "%.7s%s.x", name, name + 7 + slash);
+        expect("%n.x", &v, want);
+        memset(name + (slash ? 198 : 200), 'a', 2);
+        name[slash ? 199 : 201] = '\0';
+        assert_int_equal(cli_template_expand(t, &v, want, sizeof want), CLI_FAILED);
+        assert_non_null(strstr(said, "too long for %n; use %p"));
+    }
     cli_template_free(t);
+    t = parsed("%n/%n/%n/%n.x");
+    name[30] = '\0';
+    assert_int_equal(cli_template_expand(t, &v, small, sizeof small), CLI_FAILED);
+    assert_string_equal(said, "the name of the output is too long");
+    cli_template_free(t);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* Of all short names of letters that mean something no two are spelt the same. */
+static void every_name_has_a_spelling_of_its_own(void **state)
+{
+    (void)state;
+    static const char letters[] = "a_./%2F\n0", *const more[] = { "unknown", "%unknown", "", "%%unknown" };
+    enum { N = sizeof letters - 1, ALL = N + N * N + N * N * N + N * N * N * N, MORE = sizeof more / sizeof *more };
+    static char spelt[ALL + MORE][CLI_TEMPLATE_NAME_BYTES];
+    size_t count = 0;
+    for (unsigned length = 1, all = N; length <= 4; length++, all *= N)
+        for (unsigned i = 0; i < all; i++) {
+            char name[8] = "";
+            for (unsigned k = 0, rest = i; k < length; k++, rest /= N)
+                name[k] = letters[rest % N];
+            assert_true(cli_template_spell(name, spelt[count++]));
+        }
+    for (size_t i = 0; i < MORE; i++)
+        assert_true(cli_template_spell(more[i], spelt[count++]));
+    assert_int_equal(count, ALL + MORE);
+    for (size_t i = 0; i < count; i++)
+        assert_true(spelt[i][0] != '\0' && spelt[i][0] != '.' && strpbrk(spelt[i], "/\n") == NULL);
+    qsort(spelt, count, sizeof spelt[0], compare_texts);
+    for (size_t i = 1; i < count; i++)
+        assert_string_not_equal(spelt[i - 1], spelt[i]);
 }
 
 static void names_that_are_none(void **state)
@@ -112,6 +162,25 @@ static void what_keeps_names_apart(void **state)
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         struct cli_template *t = parsed(want[i].text);
         assert_true(cli_template_has_time(t) == want[i].time && cli_template_has_process(t) == want[i].process);
+        cli_template_free(t);
+    }
+}
+
+static void where_a_name_ends(void **state)
+{
+    (void)state;
+    static const char *const clear[] = { "%n-%p", "%p-%n", "%n/%p", "%n%Y%m%d", "%Y%n", "%nx%p", "%n%%%s", "%n-1%p", "%n1-%p", "%F%n", "%n%F-%s",
+                                         "%n%h", "%p%s", "x1%p" };
+    static const char *const unclear[] = { "%n%p", "%p%n", "%n%s", "%h%p", "%n1%p", "%n%d%p", "%p%H%M%n", "%n%h%p", "%n%p-", "a/%n%p/b", "-%s2%n",
+                                           "%n-%p%n" };
+    for (size_t i = 0; i < sizeof clear / sizeof *clear; i++) {
+        struct cli_template *t = parsed(clear[i]);
+        assert_true(cli_template_tells_names(t));
+        cli_template_free(t);
+    }
+    for (size_t i = 0; i < sizeof unclear / sizeof *unclear; i++) {
+        struct cli_template *t = parsed(unclear[i]);
+        assert_false(cli_template_tells_names(t));
         cli_template_free(t);
     }
 }
@@ -248,6 +317,28 @@ static void names_of_programs(void **state)
     }
     job_program("dotnet", "dotnet a-name-longer-than-that.dll", name, sizeof name);
     assert_string_equal(name, "a-name-longer-t");
+}
+
+/* A process chooses its name; the dumps of others are none of its business. */
+static void dumps_of_other_names_stay(void **state)
+{
+    (void)state;
+    static const char *const takers[] = { "a/b", "a\nb", "a%2Fb", ".a_b", "a_b-1", "a" };
+    static const char *const theirs[] = { "a_b-1-20260101.gclog", "a_b-2-20260101.gclog", "a_b-1-3-20260102.gclog" };
+    struct cli_template *t = template_in_folder(TEXT);
+    for (size_t i = 0; i < sizeof theirs / sizeof *theirs; i++)
+        put(theirs[i], 9, 99);
+    for (size_t i = 0; i < sizeof takers / sizeof *takers; i++) {
+        struct cli_template_values v = values;
+        uint64_t removed;
+        struct stat st;
+        v.name = takers[i];
+        assert_true(cli_keep_newest(t, &v, &st) == (strcmp(takers[i], "a_b-1") == 0));
+        assert_int_equal(cli_keep_apply(&(struct cli_keep){ .files = 1 }, t, &v, 0, &removed), CLI_DONE);
+        assert_int_equal(removed, strcmp(takers[i], "a_b-1") == 0);
+    }
+    assert_true(there(theirs[0]) && there(theirs[1]) && !there(theirs[2]));
+    cli_template_free(t);
 }
 
 static void strangers_stay(void **state)
@@ -404,7 +495,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(names), TEST(names_that_are_none), TEST(what_keeps_names_apart), TEST(the_oldest_go),
+        TEST(names), TEST(names_that_are_too_long), TEST(every_name_has_a_spelling_of_its_own), TEST(names_that_are_none),
+        TEST(what_keeps_names_apart), TEST(where_a_name_ends), TEST(dumps_of_other_names_stay), TEST(the_oldest_go),
         TEST(those_of_the_run_stay), TEST(those_of_the_future), TEST(names_of_programs), TEST(strangers_stay), TEST(folders_and_links),
         TEST(links_of_others), TEST(folders_of_others), TEST(left_overs),
     };

@@ -75,6 +75,9 @@ static enum cli_exit parse_names(struct job *j)
     j->several = a->all || (a->name != NULL && strpbrk(a->name, "*?[") != NULL && j->output != NULL && cli_template_has_process(j->output));
     if (kept && (j->output == NULL || !cli_template_has_time(j->output)))
         return usage("--keep, --keep-days and --max-total need a name with a date and a time of day in it, as -o '%n-%Y%m%dT%H%M%SZ.gclog.gz'");
+    if ((kept || a->min_interval_s != 0) && ((j->output != NULL && !cli_template_tells_names(j->output)) ||
+                                             (j->trace != NULL && !cli_template_tells_names(j->trace))))
+        return usage("earlier dumps of one name cannot be told from those of another where %n or %h touches %p or %s; put a dash between them");
     if (kept && is_folder(a))
         return usage("--keep, --keep-days and --max-total are for outputs that are files; this format is a folder");
     if (j->several && (j->output == NULL || !cli_template_has_process(j->output)))

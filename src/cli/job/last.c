@@ -20,10 +20,9 @@
 /* ".NAME.gcdumpc-last" beside the outputs, or above the folders that have fields in their names. */
 static bool path_of(const struct job_dump *d, char *ret, size_t cap)
 {
-    char folder[4096], name[300];
-    if (d->template == NULL || !cli_template_folder(d->template, folder, sizeof folder))
+    char folder[4096], name[CLI_TEMPLATE_NAME_BYTES];
+    if (d->template == NULL || !cli_template_folder(d->template, folder, sizeof folder) || !cli_template_spell(d->values.name, name))
         return false;
-    cli_template_clean(d->values.name, name, sizeof name);
     int n = snprintf(ret, cap, "%s/.%s.gcdumpc-last", folder, name);
     return n > 0 && (size_t)n < cap;
 }

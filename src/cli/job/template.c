@@ -15,7 +15,6 @@
 #define PARTS_MAX 32u
 /* Fields of a part without a fixed length: each multiplies the ways to read a name. */
 #define NUMBERS_MAX 2u
-#define NAME_FIELD_MAX 120u      /* bytes of a process's name or a host's */
 
 /* Digits that a field of the time takes, and what they may be at most. */
 static const struct field {
@@ -69,6 +68,35 @@ bool cli_template_has_time(const struct cli_template *t)
 bool cli_template_has_process(const struct cli_template *t)
 {
     return uses(t, "p");
+}
+
+/* Of one between slashes.  A name can end, or begin, with digits; what is no digit keeps it apart from numbers of any length. */
+static bool tells_names(const char *part)
+{
+    bool name = false, number = false;   /* since the last character that is no digit */
+    for (const char *s = part; *s != '\0'; s++) {
+        bool field = s[0] == '%' && s[1] != '%';
+        s += *s == '%';
+        if (field ? find_field(*s) != NULL : *s >= '0' && *s <= '9')
+            continue;
+        if (!field)
+            name = number = false;
+        else if (*s == 'n' || *s == 'h')
+            name = true;
+        else
+            number = true;
+        if (name && number)
+            return false;
+    }
+    return true;
+}
+
+bool cli_template_tells_names(const struct cli_template *t)
+{
+    for (unsigned i = 0; i < t->count; i++)
+        if (!tells_names(t->parts[i]))
+            return false;
+    return true;
 }
 
 /* ---- parsing ---- */
@@ -181,17 +209,21 @@ static void put(struct out *o, const char *bytes, size_t n)
     o->at += n;
 }
 
-void cli_template_clean(const char *name, char *ret, size_t cap)
+/* A name that stays as it is has no percent sign, and what is written for no name at all no number behind one. */
+bool cli_template_spell(const char *name, char ret[static CLI_TEMPLATE_NAME_BYTES])
 {
-    size_t n = strlen(name), most = cap - 1 > NAME_FIELD_MAX ? NAME_FIELD_MAX : cap - 1;
-    n = n > most ? most : n;
-    for (size_t i = 0; i < n; i++)
-        ret[i] = (unsigned char)name[i] < 0x20 || name[i] == 0x7f || name[i] == '/' || (i == 0 && name[i] == '.') ? '_' : name[i];
-    while (n > 0 && n < strlen(name) && ((unsigned char)name[n] & 0xc0) == 0x80)       /* not in the middle of a character */
-        n--;
-    ret[n] = '\0';
-    if (n == 0)
-        (void)snprintf(ret, cap, "unknown");
+    struct out o = { .at = ret, .end = ret + CLI_TEMPLATE_NAME_BYTES };
+    char code[4];
+    for (const char *s = name; *s != '\0'; s++) {
+        unsigned char c = (unsigned char)*s;
+        bool stays = c >= 0x20 && c != 0x7f && c != '/' && c != '%' && (c != '.' || s > name);
+        (void)snprintf(code, sizeof code, "%%%02X", c);
+        put(&o, stays ? s : code, stays ? 1 : 3);
+    }
+    if (name[0] == '\0')
+        put(&o, "%unknown", strlen("%unknown"));
+    *o.at = '\0';
+    return !o.full;
 }
 
 static int time_value(char letter, const struct tm *tm)
@@ -208,9 +240,11 @@ static int time_value(char letter, const struct tm *tm)
     }
 }
 
-static void expand_part(const char *part, const struct cli_template_values *v, const struct tm *tm, struct out *o)
+/* False: a name has no room. */
+static bool expand_part(const char *part, const struct cli_template_values *v, const struct tm *tm, struct out *o)
 {
-    char buf[NAME_FIELD_MAX + 1];
+    char buf[CLI_TEMPLATE_NAME_BYTES];
+    bool ok = true;
     for (const char *s = part; *s != '\0'; s++) {
         if (*s != '%') {
             put(o, s, 1);
@@ -218,7 +252,7 @@ static void expand_part(const char *part, const struct cli_template_values *v, c
         }
         s++;
         if (*s == 'n' || *s == 'h')
-            cli_template_clean(*s == 'n' ? v->name : v->host, buf, sizeof buf);
+            ok = cli_template_spell(*s == 'n' ? v->name : v->host, buf) && ok;
         else if (*s == 'p')
             (void)snprintf(buf, sizeof buf, "%" PRIu64, v->pid);
         else if (*s == 's')
@@ -229,6 +263,7 @@ static void expand_part(const char *part, const struct cli_template_values *v, c
             (void)snprintf(buf, sizeof buf, "%0*d", find_field(*s)->digits, time_value(*s, tm));
         put(o, buf, strlen(buf));
     }
+    return ok;
 }
 
 /* The first COUNT parts. */
@@ -240,7 +275,7 @@ static bool expand(const struct cli_template *t, const struct cli_template_value
     (void)gmtime_r(&v->time, &tm);
     for (unsigned i = 0; i < count; i++) {
         put(&o, "/", i > 0 || t->absolute);
-        expand_part(t->parts[i], v, &tm, &o);
+        o.full = !expand_part(t->parts[i], v, &tm, &o) || o.full;
     }
     if (count == 0)
         put(&o, t->absolute ? "/" : ".", 1);
@@ -248,12 +283,21 @@ static bool expand(const struct cli_template *t, const struct cli_template_value
     return !o.full;
 }
 
+static enum cli_exit too_long(const struct cli_template_values *v)
+{
+    char buf[CLI_TEMPLATE_NAME_BYTES];
+    if (cli_template_spell(v->name, buf))
+        cli_say(NULL, "the name of the output is too long");
+    else
+        cli_say(NULL, "the process has a name of %zu bytes, too long for %%n; use %%p", strlen(v->name));
+    return CLI_FAILED;
+}
+
 enum cli_exit cli_template_expand(const struct cli_template *t, const struct cli_template_values *values, char *ret_path, size_t cap)
 {
     if (expand(t, values, t->count, ret_path, cap))
         return CLI_DONE;
-    cli_say(NULL, "the name of the output is too long");
-    return CLI_FAILED;
+    return too_long(values);
 }
 
 /* The folder PATH, or the one that it is in.  A descriptor, or -1 and errno. */
@@ -290,10 +334,8 @@ enum cli_exit cli_template_make_folders(const struct cli_template *t, const stru
 {
     char path[PATH_MAX];
     for (unsigned i = 1; i < t->count; i++) {
-        if (!expand(t, values, i, path, sizeof path)) {
-            cli_say(NULL, "the name of the output is too long");
-            return CLI_FAILED;
-        }
+        if (!expand(t, values, i, path, sizeof path))
+            return too_long(values);
         if (!make_folder(path, i <= t->literal)) {
             cli_say(path, "cannot be used as a folder: %s", strerror(errno));
             return CLI_FAILED;
@@ -330,7 +372,7 @@ static bool match_time(const struct field *f, const char *s)
 /* Does NAME fit PART?  %p and %s take one digit and more, so what follows decides: recursion, as deep as PART has such fields. */
 static bool match(const char *part, const char *name, const struct cli_template_values *v)
 {
-    char buf[NAME_FIELD_MAX + 1];
+    char buf[CLI_TEMPLATE_NAME_BYTES];
     for (; *part != '\0'; part++) {
         if (*part != '%' || part[1] == '%') {
             part += *part == '%';
@@ -345,8 +387,7 @@ static bool match(const char *part, const char *name, const struct cli_template_
                 return false;
             name += f->digits;
         } else if (*part == 'n' || *part == 'h') {
-            cli_template_clean(*part == 'n' ? v->name : v->host, buf, sizeof buf);
-            if (strncmp(name, buf, strlen(buf)) != 0)
+            if (!cli_template_spell(*part == 'n' ? v->name : v->host, buf) || strncmp(name, buf, strlen(buf)) != 0)
                 return false;
             name += strlen(buf);
         } else if (*part == 'p' && v->this_process) {

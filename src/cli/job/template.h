@@ -5,6 +5,7 @@
  *     %Y %m %d %H %M %S %j %F %y %s  as strftime(3), in UTC
  *
  * The same template finds the files that were written by it: of a process of the same name on the same host, with any number and any time.
+ * A process of another name has none of them (cli_template_tells_names), whatever it calls itself.
  */
 #ifndef GCD_CLI_TEMPLATE_H
 #define GCD_CLI_TEMPLATE_H
@@ -20,7 +21,7 @@
 struct cli_template;
 
 struct cli_template_values {
-    const char *name;            /* of the process; what a file name cannot hold is replaced */
+    const char *name;            /* of the process, as cli_template_spell writes it */
     uint64_t pid;
     const char *host;
     time_t time;
@@ -34,14 +35,20 @@ void cli_template_free(struct cli_template *t);
 /* Can two dumps of different times, of different processes, get different names?  By seconds; by number or name. */
 bool cli_template_has_time(const struct cli_template *t);
 bool cli_template_has_process(const struct cli_template *t);
+/* Is it clear where a name ends?  In "%n%p" it is not: "Shop1" with number 23 is "Shop" with number 123. */
+bool cli_template_tells_names(const struct cli_template *t);
 
-/* The name for VALUES in RET_PATH[CAP].  CLI_FAILED after a line: it is too long. */
+/* The name for VALUES in RET_PATH[CAP].  CLI_FAILED after a line: it, or that of the process, is too long. */
 enum cli_exit cli_template_expand(const struct cli_template *t, const struct cli_template_values *values, char *ret_path, size_t cap);
 
 /* The folder that is the same for all names, in RET[CAP].  False when it is too long. */
 bool cli_template_folder(const struct cli_template *t, char *ret, size_t cap);
-/* NAME as it stands in a name, in RET[CAP], CAP at least 2: no slash, no control character, no dot in front, never empty. */
-void cli_template_clean(const char *name, char *ret, size_t cap);
+/*
+ * NAME as it stands in a name, in RET[CLI_TEMPLATE_NAME_BYTES]: no slash, no control character, no dot in front, never empty, and no two names the
+ * same.  What cannot stand there becomes %XX, and so does a percent sign.  False when there is no room: it is not cut.
+ */
+#define CLI_TEMPLATE_NAME_BYTES 201
+bool cli_template_spell(const char *name, char ret[static CLI_TEMPLATE_NAME_BYTES]);
 
 /*
  * Make the folders that lack, mode 0700.  From the first part with a field on they must be folders, not links to such: these may lead
