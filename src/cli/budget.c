@@ -3,6 +3,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
 
@@ -12,6 +13,35 @@ static uint64_t budget;
 const struct gcd_alloc *cli_alloc(void)
 {
     return spill != NULL ? gcd_spill_alloc(spill) : cli_limited_alloc();
+}
+
+static void *resize(const struct gcd_alloc *a, void *items, size_t old_bytes, size_t new_bytes)
+{
+    return a != NULL ? a->resize(a->ctx, items, old_bytes, new_bytes) : realloc(items, new_bytes);
+}
+
+void *cli_array_grow(const struct gcd_alloc *alloc, void *items, size_t old_count, size_t new_count, size_t item_bytes)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(new_count > 0 ? new_count : 1, item_bytes, &bytes))
+        return NULL;
+    return resize(alloc, items, items != NULL ? old_count * item_bytes : 0, bytes);
+}
+
+void *cli_array_new(const struct gcd_alloc *alloc, size_t count, size_t item_bytes)
+{
+    void *items = cli_array_grow(alloc, NULL, 0, count, item_bytes);
+    if (items != NULL)
+        memset(items, 0, count * item_bytes);
+    return items;
+}
+
+void cli_array_free(const struct gcd_alloc *alloc, void *items, size_t count, size_t item_bytes)
+{
+    if (alloc == NULL)
+        free(items);
+    else if (items != NULL)
+        (void)alloc->resize(alloc->ctx, items, (count > 0 ? count : 1) * item_bytes, 0);
 }
 
 enum cli_exit cli_memory_open(const struct cli_args *args)

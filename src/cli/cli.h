@@ -237,6 +237,13 @@ const char *cli_memory_hint(char buf[CLI_MEMORY_HINT_BYTES]);
 /* budget.c: --memory */
 /* What is handed to everything of the library that takes an allocator: that of a budget or a limit; NULL, which is malloc, without. */
 const struct gcd_alloc *cli_alloc(void);
+/*
+ * Arrays of the program itself that grow with the objects, from ALLOC (of cli_alloc, NULL = malloc).  Cleared; NULL: no memory.  Growing keeps what is
+ * there and clears nothing; without memory it returns NULL and changes nothing.  Freed with the count that they have.
+ */
+void *cli_array_new(const struct gcd_alloc *alloc, size_t count, size_t item_bytes);
+void *cli_array_grow(const struct gcd_alloc *alloc, void *items, size_t old_count, size_t new_count, size_t item_bytes);
+void cli_array_free(const struct gcd_alloc *alloc, void *items, size_t count, size_t item_bytes);
 /* The budget of ARGS begins, unless there is one.  CLI_USAGE or CLI_FAILED after a line. */
 enum cli_exit cli_memory_open(const struct cli_args *args);
 /* The objects of D are counted, and NEED is to be done with them: does it fit, is it spilled, or is there no room?  CLI_FAILED after a line. */

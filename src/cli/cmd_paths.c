@@ -138,9 +138,8 @@ struct end {
     uint32_t step;
 };
 
-static int compare_ends(const void *pa, const void *pb)
+static int compare_ends(const struct end *a, const struct end *b)
 {
-    const struct end *a = pa, *b = pb;
     if (a->bytes != b->bytes)
         return a->bytes < b->bytes ? 1 : -1;
     if (a->count != b->count)
@@ -148,23 +147,59 @@ static int compare_ends(const void *pa, const void *pb)
     return (a->step > b->step) - (a->step < b->step);
 }
 
+/* The N at ENDS with the most bytes, the one with the fewest of them first: a heap. */
+static void sift_down(struct end *ends, size_t n)
+{
+    struct end moving = ends[0];
+    size_t at = 0;
+    for (size_t child; (child = 2 * at + 1) < n; at = child) {
+        if (child + 1 < n && compare_ends(&ends[child + 1], &ends[child]) > 0)
+            child++;
+        if (compare_ends(&ends[child], &moving) <= 0)
+            break;
+        ends[at] = ends[child];
+    }
+    ends[at] = moving;
+}
+
+static void sift_up(struct end *ends, size_t at)
+{
+    struct end moving = ends[at];
+    for (; at > 0 && compare_ends(&moving, &ends[(at - 1) / 2]) > 0; at = (at - 1) / 2)
+        ends[at] = ends[(at - 1) / 2];
+    ends[at] = moving;
+}
+
+static size_t find_ends(const struct tree *t, struct end *ends, size_t most)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < t->count; i++) {
+        struct end e = { t->steps[i].own_bytes, t->steps[i].own_count, i };
+        if (e.count == 0)
+            continue;
+        if (n < most) {
+            ends[n] = e;
+            sift_up(ends, n++);
+        } else if (n > 0 && compare_ends(&e, &ends[0]) < 0) {
+            ends[0] = e;
+            sift_down(ends, n);
+        }
+    }
+    return n;
+}
+
 /* A path is one where wanted objects end; those with the most bytes are shown. */
 static bool choose(struct tree *t, uint64_t paths)
 {
-    struct end *ends = calloc((size_t)t->count + 1, sizeof *ends);
-    uint32_t n = 0;
-    t->shown = calloc((size_t)t->count + 1, sizeof *t->shown);
-    for (uint32_t i = 0; ends != NULL && i < t->count; i++)
-        if (t->steps[i].own_count > 0)
-            ends[n++] = (struct end){ t->steps[i].own_bytes, t->steps[i].own_count, i };
-    if (ends != NULL && t->shown != NULL) {
-        qsort(ends, n, sizeof *ends, compare_ends);
-        for (uint32_t i = 0; i < n && i < paths; i++)
-            for (uint32_t up = ends[i].step; up != GCD_STEP_NONE && !t->shown[up]; up = t->steps[up].parent)
-                t->shown[up] = true;
-    }
+    size_t most = paths < t->count ? (size_t)paths : t->count;
+    struct end *ends = cli_array_new(cli_alloc(), most, sizeof *ends);
+    t->shown = cli_array_new(cli_alloc(), t->count, sizeof *t->shown);
     bool ok = ends != NULL && t->shown != NULL;
-    free(ends);
+    size_t n = ok ? find_ends(t, ends, most) : 0;
+    for (size_t i = 0; i < n; i++)
+        for (uint32_t up = ends[i].step; up != GCD_STEP_NONE && !t->shown[up]; up = t->steps[up].parent)
+            t->shown[up] = true;
+    cli_array_free(cli_alloc(), ends, most, sizeof *ends);
     return ok;
 }
 
@@ -224,7 +259,7 @@ static enum cli_exit type_paths(const struct cli_args *args, const struct cli_du
         cli_say(d->subject, "out of memory");
         e = CLI_FAILED;
     }
-    free(t.shown);
+    cli_array_free(cli_alloc(), t.shown, t.count, sizeof *t.shown);
     cli_table_free(t.table);
     gcd_type_tree_free(tree);
     return e;

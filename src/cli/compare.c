@@ -100,6 +100,8 @@ enum cli_exit cli_compare_open(const struct cli_args *args, struct cli_compariso
     struct gcd_error err = GCD_ERROR_INIT;
     *ret = (struct cli_comparison){ .args = args, .retained = args->retained };
     enum cli_exit e = parse_patterns(ret);
+    if (e == CLI_DONE)
+        e = cli_memory_open(args);       /* what is kept of the dumps is taken before the first of them is opened */
     if (e != CLI_DONE)
         return e;
     if (gcd_diff_new(cli_alloc(), &ret->diff, &err) != GCD_OK || (args->paths && gcd_tree_diff_new(cli_alloc(), &ret->paths, &err) != GCD_OK))

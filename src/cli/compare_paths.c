@@ -20,9 +20,10 @@ struct steps {
     uint32_t count;
     const char **names;          /* [types + tree steps + 2] */
     uint32_t name_count;
-    char **texts;                /* [text_count] of roots, among NAMES */
+    char **texts;                /* [tree steps], TEXT_COUNT of roots, among NAMES */
     size_t text_count;
     uint32_t *place;             /* [tree steps] in ITEMS */
+    size_t tree_steps, types;    /* room of these */
     uint32_t statics;            /* the step of that name, GCD_STEP_NONE = not there yet */
 };
 
@@ -68,10 +69,12 @@ static bool convert(struct steps *s, const struct cli_dump *d, const struct gcd_
     const struct gcd_type_step *t = gcd_type_tree_steps(tree, &n);
     struct gcd_type_tree_totals totals = gcd_type_tree_totals(tree);
     uint32_t types = gcd_graph_type_count(d->graph);
-    s->items = calloc(n + 2, sizeof *s->items);
-    s->names = calloc((size_t)types + n + 2, sizeof *s->names);
-    s->texts = calloc(n + 1, sizeof *s->texts);
-    s->place = calloc(n + 1, sizeof *s->place);
+    s->tree_steps = n;
+    s->types = types;
+    s->items = cli_array_new(cli_alloc(), n + 2, sizeof *s->items);
+    s->names = cli_array_new(cli_alloc(), types + n + 2, sizeof *s->names);
+    s->texts = cli_array_new(cli_alloc(), n, sizeof *s->texts);
+    s->place = cli_array_new(cli_alloc(), n, sizeof *s->place);
     if (s->items == NULL || s->names == NULL || s->texts == NULL || s->place == NULL)
         return false;
     for (uint32_t i = 0; i < types; i++)
@@ -90,10 +93,10 @@ static void steps_done(struct steps *s)
 {
     for (size_t i = 0; i < s->text_count; i++)
         free(s->texts[i]);
-    free(s->items);
-    free(s->names);
-    free(s->texts);
-    free(s->place);
+    cli_array_free(cli_alloc(), s->items, s->tree_steps + 2, sizeof *s->items);
+    cli_array_free(cli_alloc(), s->names, s->types + s->tree_steps + 2, sizeof *s->names);
+    cli_array_free(cli_alloc(), s->texts, s->tree_steps, sizeof *s->texts);
+    cli_array_free(cli_alloc(), s->place, s->tree_steps, sizeof *s->place);
 }
 
 enum cli_exit cli_paths_add(const struct cli_args *args, struct gcd_tree_diff *to, const struct cli_dump *d, const struct gcd_names *names,

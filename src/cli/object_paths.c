@@ -190,7 +190,7 @@ static bool climb(struct chain *c, const struct finder *f, const struct way *w)
     for (uint32_t node = f->object; node != GCD_NODE_ROOT;) {
         if (c->n == c->room) {
             size_t room = c->room > 0 ? 2 * c->room : 64;
-            uint32_t *nodes = realloc(c->nodes, room * sizeof *nodes);
+            uint32_t *nodes = cli_array_grow(cli_alloc(), c->nodes, c->room, room, sizeof *nodes);
             if (nodes == NULL)
                 return false;
             c->nodes = nodes;
@@ -254,9 +254,10 @@ static json_t *json_head(const struct finder *f)
 static enum cli_exit run(struct finder *f)
 {
     size_t words = ((size_t)gcd_graph_node_count(f->d->graph) + 63) / 64;
-    uint64_t *behind = calloc(words, sizeof *behind), *keys = calloc(words, sizeof *keys);
+    const struct gcd_alloc *alloc = cli_alloc();
+    uint64_t *behind = cli_array_new(alloc, words, sizeof *behind), *keys = cli_array_new(alloc, words, sizeof *keys);
     struct chain chain = { .nodes = NULL };
-    f->ways = calloc(f->max, sizeof *f->ways);
+    f->ways = cli_array_new(alloc, f->max, sizeof *f->ways);
     f->table = cli_table_new(columns, sizeof columns / sizeof *columns);
     bool ok = behind != NULL && keys != NULL && f->ways != NULL && f->table != NULL;
     if (ok) {
@@ -267,9 +268,9 @@ static enum cli_exit run(struct finder *f)
         ok = put_way(f, &chain, &f->ways[i], i + 1);
     if (ok && f->more > 0)
         put_rest(f, f->count + 1, 0, f->more, "ways to hold it");
-    free(behind);
-    free(keys);
-    free(chain.nodes);
+    cli_array_free(alloc, behind, words, sizeof *behind);
+    cli_array_free(alloc, keys, words, sizeof *keys);
+    cli_array_free(alloc, chain.nodes, chain.room, sizeof *chain.nodes);
     if (!ok) {
         cli_say(f->d->subject, "out of memory");
         return CLI_FAILED;
@@ -290,7 +291,7 @@ enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dum
     size_t most = (size_t)nodes + gcd_graph_root_count(d->graph);
     struct finder f = { .args = args, .d = d, .names = names, .paths = p, .object = object, .max = max < most ? max : (uint32_t)most };
     enum cli_exit e = run(&f);
-    free(f.ways);
+    cli_array_free(cli_alloc(), f.ways, f.max, sizeof *f.ways);
     cli_table_free(f.table);
     return e;
 }

@@ -114,14 +114,16 @@ class Budget(CliTest):
 
     @unittest.skipIf(SANITIZED, "sanitizers take memory of their own")
     def test_peak(self):
-        for words in (("retained",), ("leaks",), ("convert", "--format", "html", "-o", "/dev/null")):
+        for words in (("retained",), ("leaks",), ("paths", "--type", "*"),
+                      ("convert", "--format", "html", "-o", "/dev/null")):
             peaks = []
             for more in ((), self.budget()):
                 run = subprocess.run([self.measure, PROGRAM, *words, self.old, "-q", *more], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                      env=self.environment(), cwd=self.dir, check=True, timeout=LONG)
                 peaks.append(int(run.stderr.split()[1]))
             self.assertGreater(peaks[0], 16 * 1024, words)
-            self.assertLessEqual(peaks[1], 16 * 1024, words)
+            # pages of the spilled part are counted as well, and paths reads them in no order
+            self.assertLessEqual(peaks[1], (21 if words[0] == "paths" else 16) * 1024, words)
 
     def test_estimate(self):
         """Within a tenth of what is measured, for what is no tree of paths."""
