@@ -350,7 +350,7 @@ static gcd_status more_edges(struct gcd_build *b, size_t n, struct gcd_error *er
     if (b->next_node == 0)
         return gcd_fail(err, GCD_E_STATE, "references before the first object");
     if (n > g->edge_room - g->edge_count)
-        graph_resolver_settle(&b->resolver);
+        graph_resolver_drain(&b->resolver);
     return grow(g, &g->edges, &g->edge_room, (uint64_t)g->edge_count + n, sizeof *g->edges) ? GCD_OK : no_memory(err);
 }
 
@@ -364,7 +364,7 @@ gcd_status gcd_build_edge_nodes(struct gcd_build *b, const uint32_t *targets, si
 {
     struct gcd_graph *g = b->g;
     GCD_TRY(more_edges(b, n, err));
-    graph_resolver_settle(&b->resolver);
+    graph_resolver_drain(&b->resolver);
     for (size_t i = 0; i < n; i++) {
         uint32_t to = targets[i];
         if (to != GCD_NODE_NONE && (to >= g->node_count || to == g->unknown))
@@ -535,7 +535,7 @@ gcd_status gcd_build_seal(struct gcd_build *b, struct gcd_graph **ret, struct gc
         gcd_build_free(b);
         return st;
     }
-    graph_resolver_settle(&b->resolver);
+    graph_resolver_drain(&b->resolver);
     graph_resolver_done(&b->resolver);
     g->notes.edges_dangling += atomic_load(&b->resolver.dangling);
     if (g->notes.edges_dangling > 0 && g->unknown == GCD_NODE_NONE)

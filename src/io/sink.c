@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/belt.h"
+#include "base/queue.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/parallel.h"
@@ -21,12 +21,12 @@ struct gcd_sink {
     struct gcd_alloc alloc;
     struct gcd_error error;      /* the first one; sticky */
     uint64_t flushed_bytes;
-    char *buffer;                /* [BUFFER_BYTES]; with a thread of its own that of a box */
+    char *buffer;                /* [BUFFER_BYTES]; with a thread of its own that of a slot */
     size_t used;
     bool threaded;               /* the thread packs and writes, and has what is meant for that until it is joined */
     pthread_t thread;
-    struct gcd_belt belt;
-    struct gcd_box *box;         /* that BUFFER belongs to */
+    struct gcd_queue queue;
+    struct gcd_slot *slot;         /* that BUFFER belongs to */
     struct gcd_error behind;     /* the thread's error, when */
     atomic_bool failed;          /* says so */
     int fd;                      /* -1 = memory */
@@ -139,11 +139,11 @@ static gcd_status deliver(struct gcd_sink *s, const void *bytes, size_t n, bool 
 static void *deliver_all(void *ctx)
 {
     struct gcd_sink *s = ctx;
-    struct gcd_box *box;
-    while ((box = gcd_belt_take(&s->belt)) != NULL) {
-        if (!atomic_load_explicit(&s->failed, memory_order_relaxed) && deliver(s, box->bytes, box->used, false, &s->behind) != GCD_OK)
+    struct gcd_slot *slot;
+    while ((slot = gcd_queue_take(&s->queue)) != NULL) {
+        if (!atomic_load_explicit(&s->failed, memory_order_relaxed) && deliver(s, slot->bytes, slot->used, false, &s->behind) != GCD_OK)
             atomic_store_explicit(&s->failed, true, memory_order_release);
-        gcd_belt_give_back(&s->belt, box);
+        gcd_queue_give_back(&s->queue, slot);
     }
     return NULL;
 }
@@ -151,24 +151,24 @@ static void *deliver_all(void *ctx)
 /* Only for files: a pipe can block for ever, and the signal that shall end that arrives elsewhere.  Not having a thread is no failure. */
 static void start_thread(struct gcd_sink *s)
 {
-    if (!gcd_belt_init(&s->belt, &s->alloc, BUFFER_BYTES))
+    if (!gcd_queue_init(&s->queue, &s->alloc, BUFFER_BYTES))
         return;
     s->threaded = gcd_thread_start(&s->thread, 0, deliver_all, s) == 0;
     if (!s->threaded) {
-        gcd_belt_done(&s->belt);
+        gcd_queue_done(&s->queue);
         return;
     }
     gcd_mem_free(&s->alloc, s->buffer, BUFFER_BYTES);
-    s->box = gcd_belt_empty(&s->belt);
-    s->buffer = s->box->bytes;
+    s->slot = gcd_queue_empty(&s->queue);
+    s->buffer = s->slot->bytes;
 }
 
 /* What it has been given is delivered, or has failed. */
 static void join_thread(struct gcd_sink *s)
 {
-    gcd_belt_end(&s->belt);
+    gcd_queue_end(&s->queue);
     (void)pthread_join(s->thread, NULL);
-    gcd_belt_done(&s->belt);
+    gcd_queue_done(&s->queue);
     s->threaded = false;
     s->buffer = NULL;
 }
@@ -202,13 +202,13 @@ gcd_status gcd_sink_open(const char *path, const struct gcd_sink_options *option
 static void flush(struct gcd_sink *s, bool last)
 {
     if (s->threaded) {
-        s->box->used = s->used;
-        gcd_belt_put(&s->belt, s->box);
+        s->slot->used = s->used;
+        gcd_queue_put(&s->queue, s->slot);
         if (last) {
             join_thread(s);
         } else {
-            s->box = gcd_belt_empty(&s->belt);
-            s->buffer = s->box->bytes;
+            s->slot = gcd_queue_empty(&s->queue);
+            s->buffer = s->slot->bytes;
         }
         if (s->error.code == GCD_OK && atomic_load_explicit(&s->failed, memory_order_acquire))
             s->error = s->behind;

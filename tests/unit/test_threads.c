@@ -10,7 +10,7 @@
 
 #include <gcdumpc/io.h>
 
-#include "base/belt.h"
+#include "base/queue.h"
 #include "base/locked_alloc.h"
 #include "base/mem.h"
 #include "base/parallel.h"
@@ -108,22 +108,22 @@ static void two_pieces_of_work_are_both_done(void **state)
 /* ---- belts ---- */
 
 struct taker {
-    struct gcd_belt belt;
+    struct gcd_queue queue;
     uint64_t sum;
-    unsigned boxes;
+    unsigned slots;
     bool in_order;
 };
 
 static void *take_all(void *ctx)
 {
     struct taker *t = ctx;
-    struct gcd_box *box;
-    while ((box = gcd_belt_take(&t->belt)) != NULL) {
-        t->in_order = t->in_order && box->at == t->boxes;
-        t->boxes++;
-        for (size_t i = 0; i < box->used; i++)
-            t->sum += ((uint8_t *)box->bytes)[i];
-        gcd_belt_give_back(&t->belt, box);
+    struct gcd_slot *slot;
+    while ((slot = gcd_queue_take(&t->queue)) != NULL) {
+        t->in_order = t->in_order && slot->at == t->slots;
+        t->slots++;
+        for (size_t i = 0; i < slot->used; i++)
+            t->sum += ((uint8_t *)slot->bytes)[i];
+        gcd_queue_give_back(&t->queue, slot);
     }
     return NULL;
 }
@@ -135,27 +135,27 @@ static void boxes_come_in_order(void **state)
     struct taker t = { .in_order = true };
     pthread_t thread;
     uint64_t sum = 0;
-    assert_true(gcd_belt_init(&t.belt, &a, 64));
+    assert_true(gcd_queue_init(&t.queue, &a, 64));
     assert_int_equal(gcd_thread_start(&thread, 0, take_all, &t), 0);
     for (unsigned n = 0; n < 5000; n++) {
-        struct gcd_box *box = gcd_belt_empty(&t.belt);
-        assert_non_null(box);
-        box->at = n;
-        box->used = n % 65;
-        for (size_t i = 0; i < box->used; i++)
-            sum += ((uint8_t *)box->bytes)[i] = (uint8_t)(n * 7 + i);
-        gcd_belt_put(&t.belt, box);
+        struct gcd_slot *slot = gcd_queue_empty(&t.queue);
+        assert_non_null(slot);
+        slot->at = n;
+        slot->used = n % 65;
+        for (size_t i = 0; i < slot->used; i++)
+            sum += ((uint8_t *)slot->bytes)[i] = (uint8_t)(n * 7 + i);
+        gcd_queue_put(&t.queue, slot);
         if (n == 1234) {
-            gcd_belt_settle(&t.belt);
-            assert_int_equal(t.boxes, 1235);
+            gcd_queue_drain(&t.queue);
+            assert_int_equal(t.slots, 1235);
         }
     }
-    gcd_belt_end(&t.belt);
+    gcd_queue_end(&t.queue);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_null(gcd_belt_empty(&t.belt));
-    gcd_belt_done(&t.belt);
+    assert_null(gcd_queue_empty(&t.queue));
+    gcd_queue_done(&t.queue);
     assert_true(t.in_order);
-    assert_int_equal(t.boxes, 5000);
+    assert_int_equal(t.slots, 5000);
     assert_int_equal(t.sum, sum);
 }
 
