@@ -523,7 +523,7 @@ static void where_notes_are(void **state)
     use_template("%Y/%n/%p.gclog");
     d.values.name = "../Shop";
     assert_int_equal(job_last_write(&d), CLI_DONE);
-    path_in(path, "._._Shop.gcdumpc-last");
+    path_in(path, ".%2E.%2FShop.gcdumpc-last");
     assert_int_equal(access(path, F_OK), 0);
     assert_true(job_last_read(&d, &last) && last.time == BEGUN);
 }
