@@ -50,10 +50,10 @@ GCD_API uint32_t gcd_dominators_parent(const struct gcd_dominators *d, uint32_t 
 GCD_API uint64_t gcd_dominators_retained(const struct gcd_dominators *d, uint32_t node);
 
 /*
- * 0 when the graph has a strong root.  Else everything would be dead, and so many objects stand in for roots: those that no other object
+ * 0 when the graph has a strong root.  Else everything would be dead, and so many objects serve as pseudo-roots: those that no other object
  * refers to, and one for each circle that they do not reach.  Sizes are then guesses, which people should be told.
  */
-GCD_API uint32_t gcd_dominators_stand_ins(const struct gcd_dominators *d);
+GCD_API uint32_t gcd_dominators_pseudo_roots(const struct gcd_dominators *d);
 
 /* Reachable nodes: how many, and all of them so that each comes after its parent.  [gcd_dominators_reachable()] */
 GCD_API uint32_t gcd_dominators_reachable(const struct gcd_dominators *d);

@@ -53,8 +53,8 @@ GCD_API uint32_t gcd_paths_parent(const struct gcd_paths *p, uint32_t node);
 /* The number of the root that NODE's path begins with (gcd_graph_root); SIZE_MAX when there is none.  Looks through path and roots. */
 GCD_API size_t gcd_paths_root(const struct gcd_paths *p, uint32_t node);
 
-/* As gcd_dominators_stand_ins.  gcd_paths_root knows no number for them. */
-GCD_API uint32_t gcd_paths_stand_ins(const struct gcd_paths *p);
+/* As gcd_dominators_pseudo_roots.  gcd_paths_root knows no number for them. */
+GCD_API uint32_t gcd_paths_pseudo_roots(const struct gcd_paths *p);
 
 /* Reachable nodes: how many, and all of them by the length of their paths, so each after its parent.  [gcd_paths_reachable()] */
 GCD_API uint32_t gcd_paths_reachable(const struct gcd_paths *p);

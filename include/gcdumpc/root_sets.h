@@ -29,7 +29,7 @@ struct gcd_root_set {
  */
 struct gcd_root_sets {
     struct gcd_root_set groups[GCD_GROUPS];      /* by enum gcd_root_group; weak roots lead to nothing */
-    struct gcd_root_set stand_ins;               /* for roots, when there is no strong one: gcd_dominators_stand_ins */
+    struct gcd_root_set pseudo_roots;               /* for roots, when there is no strong one: gcd_dominators_pseudo_roots */
     uint64_t shared_objects, shared_bytes;       /* that several groups lead to */
     uint64_t unreachable_objects, unreachable_bytes;     /* that only weak roots lead to, or none */
 };

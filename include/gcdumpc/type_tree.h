@@ -41,7 +41,7 @@ struct gcd_type_step {
     uint32_t end;                /* the steps below are those from its own number + 1 up to END, exclusive */
     uint32_t depth;              /* 0 at the top */
     uint32_t type;               /* of its objects; GCD_STEP_NONE: it stands for roots */
-    size_t root;                 /* then one of the roots (gcd_graph_root), SIZE_MAX: objects that stand in for roots (dominators.h) */
+    size_t root;                 /* then one of the roots (gcd_graph_root), SIZE_MAX: objects that serve as pseudo-roots (dominators.h) */
     bool whole_group;            /* and it is any root of that root's group, not only those with the same name and type */
     uint32_t node;               /* one of its objects, with the shortest path; GCD_NODE_NONE of roots */
     bool dependent;              /* its objects are held as the values of dependent handles */

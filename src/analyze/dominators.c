@@ -216,7 +216,7 @@ static gcd_status run(struct gcd_dominators *d, struct domtree *t, const struct 
     if (d->parent == NULL || d->order == NULL)
         return gcd_fail_nomem(err, "finding dominators");
     GCD_TRY(domtree_build(t, g, err));
-    d->stand_ins = (uint32_t)t->flow.stand_in_count;
+    d->pseudo_roots = (uint32_t)t->flow.pseudo_root_count;
     GCD_TRY(place_leaves(t, err));
     GCD_TRY(keep_tree(d, t, err));
     d->retained = gcd_mem_new_uncleared(&d->alloc, d->node_count, sizeof *d->retained);
@@ -281,7 +281,7 @@ const uint32_t *gcd_dominators_order(const struct gcd_dominators *d)
     return d->order + 1;
 }
 
-uint32_t gcd_dominators_stand_ins(const struct gcd_dominators *d)
+uint32_t gcd_dominators_pseudo_roots(const struct gcd_dominators *d)
 {
-    return d->stand_ins;
+    return d->pseudo_roots;
 }

@@ -11,7 +11,7 @@ struct gcd_dominators {
     unsigned threads;            /* as in the options: for what is asked of it later, too */
     uint32_t node_count, reachable;
     uint32_t inner;              /* reachable nodes that are no leaves (inner.h): the first ones of the order */
-    uint32_t stand_ins;          /* objects that stand in for roots */
+    uint32_t pseudo_roots;       /* objects that serve as pseudo-roots */
     uint32_t *parent;            /* [node_count]; at first the numbers of the tree */
     uint32_t *order;             /* [node_count + 1] the reachable nodes from 1 on; 0 is the root */
     uint32_t *above;             /* [node_count + 1] by place in the order: that of the parent, which is smaller */

@@ -36,12 +36,12 @@ struct search {
     uint32_t *stack;             /* [nodes] */
 };
 
-static bool stand_in(struct search *s, uint32_t node)
+static bool pseudo_root(struct search *s, uint32_t node)
 {
     struct flow *f = s->f;
-    if (!gcd_vec_reserve(&f->alloc, &f->stand_ins, &f->stand_in_room, f->stand_in_count + 1, sizeof *f->stand_ins, SIZE_MAX))
+    if (!gcd_vec_reserve(&f->alloc, &f->pseudo_roots, &f->pseudo_root_room, f->pseudo_root_count + 1, sizeof *f->pseudo_roots, SIZE_MAX))
         return false;
-    f->stand_ins[f->stand_in_count++] = node;
+    f->pseudo_roots[f->pseudo_root_count++] = node;
     return true;
 }
 
@@ -60,7 +60,7 @@ static void reach(struct search *s, uint32_t from)
     }
 }
 
-static bool find_stand_ins(struct search *s)
+static bool find_pseudo_roots(struct search *s)
 {
     uint32_t to;
     for (uint32_t node = 0; node < s->nodes; node++)
@@ -68,21 +68,21 @@ static bool find_stand_ins(struct search *s)
             if (to != node)
                 bits_set(s->seen, to);
     for (uint32_t node = 0; node < s->nodes; node++)
-        if (!bits_get(s->seen, node) && !stand_in(s, node))
+        if (!bits_get(s->seen, node) && !pseudo_root(s, node))
             return false;
     memset(s->seen, 0, s->words * sizeof *s->seen);
-    for (size_t i = 0; i < s->f->stand_in_count; i++)
-        reach(s, s->f->stand_ins[i]);
+    for (size_t i = 0; i < s->f->pseudo_root_count; i++)
+        reach(s, s->f->pseudo_roots[i]);
     for (uint32_t node = 0; node < s->nodes; node++)
         if (!bits_get(s->seen, node)) {
-            if (!stand_in(s, node))
+            if (!pseudo_root(s, node))
                 return false;
             reach(s, node);
         }
     return true;
 }
 
-static bool init_stand_ins(struct flow *f)
+static bool init_pseudo_roots(struct flow *f)
 {
     struct search s = { .f = f, .nodes = gcd_graph_node_count(f->g) };
     if (s.nodes == 0 || has_strong_root(f->g))
@@ -90,7 +90,7 @@ static bool init_stand_ins(struct flow *f)
     s.words = ((size_t)s.nodes + 63) / 64;
     s.seen = gcd_mem_new_array(&f->alloc, s.words, sizeof *s.seen);
     s.stack = gcd_mem_new_uncleared(&f->alloc, s.nodes, sizeof *s.stack);
-    bool ok = s.seen != NULL && s.stack != NULL && find_stand_ins(&s);
+    bool ok = s.seen != NULL && s.stack != NULL && find_pseudo_roots(&s);
     gcd_mem_free(&f->alloc, s.seen, s.words * sizeof *s.seen);
     gcd_mem_free(&f->alloc, s.stack, s.nodes * sizeof *s.stack);
     return ok;
@@ -99,15 +99,15 @@ static bool init_stand_ins(struct flow *f)
 bool flow_init(struct flow *f, const struct gcd_graph *g, const struct gcd_alloc *alloc)
 {
     *f = (struct flow){ .alloc = *alloc, .g = g };
-    return init_keys(f) && init_stand_ins(f);
+    return init_keys(f) && init_pseudo_roots(f);
 }
 
 void flow_done(struct flow *f)
 {
     gcd_mem_free(&f->alloc, f->is_key, f->words * sizeof *f->is_key);
-    gcd_mem_free(&f->alloc, f->stand_ins, f->stand_in_room * sizeof *f->stand_ins);
+    gcd_mem_free(&f->alloc, f->pseudo_roots, f->pseudo_root_room * sizeof *f->pseudo_roots);
     f->is_key = NULL;
-    f->stand_ins = NULL;
+    f->pseudo_roots = NULL;
 }
 
 size_t flow_first_dependent(const struct flow *f, uint32_t node)

@@ -1,8 +1,8 @@
 /*
  * What keeps what alive: the roots, and node by node its references and the values of the dependent handles whose key it is.
  *
- * A graph without any strong root (the events of the roots were not asked for, or are lost) would be dead as a whole.  Then objects stand in
- * for roots: those that no other object refers to, and of what these do not reach, which are circles and what hangs below them, the
+ * A graph without any strong root (the events of the roots were not asked for, or are lost) would be dead as a whole.  Then objects serve as
+ * pseudo-roots: those that no other object refers to, and of what these do not reach, which are circles and what hangs below them, the
  * one that comes first, until everything is reached.
  */
 #ifndef GCD_ANALYZE_FLOW_H
@@ -30,8 +30,8 @@ struct flow {
     const struct gcd_graph *g;
     uint64_t *is_key;            /* a bit a node; NULL without dependent handles */
     size_t words;
-    uint32_t *stand_ins;         /* nodes; NULL when there is a strong root */
-    size_t stand_in_count, stand_in_room;
+    uint32_t *pseudo_roots;      /* nodes; NULL when there is a strong root */
+    size_t pseudo_root_count, pseudo_root_room;
 };
 
 /* False when out of memory.  An eighth of a byte a node when there are dependent handles; 5 bytes when there are no roots. */
@@ -57,17 +57,17 @@ static inline uint32_t flow_at(const struct flow *f, uint32_t node, uint64_t i)
     return dependent->key == node ? dependent->value : GCD_NODE_NONE;
 }
 
-/* Roots are numbered as those of the graph; stand-ins for them on their own. */
+/* Roots are numbered as those of the graph; pseudo-roots have numbers of their own. */
 static inline size_t flow_root_count(const struct flow *f)
 {
-    return f->stand_ins != NULL ? f->stand_in_count : gcd_graph_root_count(f->g);
+    return f->pseudo_roots != NULL ? f->pseudo_root_count : gcd_graph_root_count(f->g);
 }
 
 /* The node of root I when it keeps that alive, else GCD_NODE_NONE. */
 static inline uint32_t flow_root(const struct flow *f, size_t i)
 {
-    if (f->stand_ins != NULL)
-        return f->stand_ins[i];
+    if (f->pseudo_roots != NULL)
+        return f->pseudo_roots[i];
     const struct gcd_graph_root *r = gcd_graph_root(f->g, i);
     return gcd_graph_root_group(r) != GCD_GROUP_WEAK ? r->node : GCD_NODE_NONE;
 }

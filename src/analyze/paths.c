@@ -18,7 +18,7 @@ struct gcd_paths {
     struct gcd_alloc alloc;
     struct flow flow;
     uint32_t node_count, reachable;
-    uint32_t stand_ins;          /* objects that stand in for roots */
+    uint32_t pseudo_roots;       /* objects that serve as pseudo-roots */
     uint32_t *parent;            /* [node_count] */
     uint32_t *order;             /* [node_count] */
 };
@@ -115,7 +115,7 @@ static gcd_status run(struct gcd_paths *p, const struct gcd_paths_options *o, st
         gcd_mem_free(&p->alloc, s.is_inner, s.words * sizeof *s.is_inner);
         return gcd_fail_nomem(err, "finding shortest paths");
     }
-    p->stand_ins = (uint32_t)p->flow.stand_in_count;
+    p->pseudo_roots = (uint32_t)p->flow.pseudo_root_count;
     memset(p->parent, 0xff, p->node_count * sizeof *p->parent);      /* GCD_NODE_NONE */
     find_inner(&s);
     size_t room = (size_t)s.inner + 1;   /* one is written before it is dropped */
@@ -236,7 +236,7 @@ const uint32_t *gcd_paths_order(const struct gcd_paths *p)
     return p->order;
 }
 
-uint32_t gcd_paths_stand_ins(const struct gcd_paths *p)
+uint32_t gcd_paths_pseudo_roots(const struct gcd_paths *p)
 {
-    return p->stand_ins;
+    return p->pseudo_roots;
 }

@@ -51,20 +51,20 @@ static void reach(struct sets *s, uint32_t node, uint8_t groups)
 }
 
 /* Weak roots lead nowhere, so the bit of their group is free for what stands in for roots. */
-#define STAND_IN_BIT (1u << GCD_GROUP_WEAK)
+#define PSEUDO_ROOT_BIT (1u << GCD_GROUP_WEAK)
 
 static void start(struct sets *s, struct gcd_root_sets *ret)
 {
-    bool roots = s->flow.stand_ins == NULL;
+    bool roots = s->flow.pseudo_roots == NULL;
     for (size_t i = 0; i < gcd_graph_root_count(s->flow.g); i++)
         ret->groups[gcd_graph_root_group(gcd_graph_root(s->flow.g, i))].roots++;
     for (size_t i = 0; i < flow_root_count(&s->flow); i++) {
         uint32_t node = flow_root(&s->flow, i);
-        unsigned bit = roots ? 1u << gcd_graph_root_group(gcd_graph_root(s->flow.g, i)) : STAND_IN_BIT;
+        unsigned bit = roots ? 1u << gcd_graph_root_group(gcd_graph_root(s->flow.g, i)) : PSEUDO_ROOT_BIT;
         if (node != GCD_NODE_NONE)
             reach(s, node, (uint8_t)bit);
     }
-    ret->stand_ins.roots = roots ? 0 : flow_root_count(&s->flow);
+    ret->pseudo_roots.roots = roots ? 0 : flow_root_count(&s->flow);
 }
 
 static gcd_status check(uint64_t met, const gcd_cancel_flag *cancel, struct gcd_error *err)
@@ -131,7 +131,7 @@ static void count(const struct sets *s, struct gcd_root_sets *ret)
         }
         bool claimed = false;
         for (unsigned i = 0; has >> i != 0; i++) {
-            struct gcd_root_set *set = i == GCD_GROUP_WEAK ? &ret->stand_ins : &ret->groups[i];
+            struct gcd_root_set *set = i == GCD_GROUP_WEAK ? &ret->pseudo_roots : &ret->groups[i];
             if ((has >> i & 1) == 0)
                 continue;
             set->objects++;

@@ -248,10 +248,10 @@ static gcd_status place_roots(struct maker *m, struct gcd_error *err)
 {
     uint32_t *roots = NULL, at = GCD_STEP_NONE;
     size_t n = 0, room = 0;
-    if (gcd_paths_stand_ins(m->paths) > 0) {
+    if (gcd_paths_pseudo_roots(m->paths) > 0) {
         struct gcd_type_step s = { .parent = GCD_STEP_NONE, .type = GCD_STEP_NONE, .root = SIZE_MAX, .node = GCD_NODE_NONE };
         GCD_TRY(new_place(&m->from_root, s, &at, err));
-        for (uint32_t i = 0; i < gcd_paths_stand_ins(m->paths); i++)
+        for (uint32_t i = 0; i < gcd_paths_pseudo_roots(m->paths); i++)
             m->place[gcd_paths_order(m->paths)[i]] = at;
         return GCD_OK;
     }

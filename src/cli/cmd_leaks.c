@@ -317,7 +317,7 @@ static enum cli_exit analyse(struct leaks *l)
     size_t n = gcd_suspects_count(l->suspects);
     l->shown = l->args->top != 0 && l->args->top < n ? (size_t)l->args->top : n;
     cli_progress_end();
-    cli_say_stand_ins(l->d.subject, gcd_dominators_stand_ins(l->dominators));
+    cli_say_pseudo_roots(l->d.subject, gcd_dominators_pseudo_roots(l->dominators));
     return CLI_DONE;
 }
 

@@ -223,13 +223,13 @@ static void fill(const struct tree *t)
 
 /* ---- all in all ---- */
 
-static json_t *json_head(const struct tree *t, uint32_t stand_ins)
+static json_t *json_head(const struct tree *t, uint32_t pseudo_roots)
 {
     json_t *o = cli_json_head(t->d->subject);
     json_object_set_new(o, "orientation", json_string(t->args->to_root ? "to_root" : "from_root"));
     cli_json_count(o, "objects", t->totals.count + t->totals.dead_count);
     cli_json_count(o, "bytes", t->totals.bytes + t->totals.dead_bytes);
-    cli_json_count(o, "stand_ins", stand_ins);
+    cli_json_count(o, "stand_ins", pseudo_roots);
     return o;
 }
 
@@ -254,7 +254,7 @@ static enum cli_exit type_paths(const struct cli_args *args, const struct cli_du
     if (choose(&t, args->max_paths != 0 ? args->max_paths : DEFAULT_PATHS)) {
         fill(&t);
         struct cli_titled titled = { .key = "paths", .table = t.table };
-        e = cli_print_tables(args, d, args->json ? json_head(&t, gcd_paths_stand_ins(p)) : NULL, &titled, 1);
+        e = cli_print_tables(args, d, args->json ? json_head(&t, gcd_paths_pseudo_roots(p)) : NULL, &titled, 1);
     } else {
         cli_say(d->subject, "out of memory");
         e = CLI_FAILED;
@@ -281,7 +281,7 @@ static enum cli_exit find_paths(const struct cli_args *args, const struct cli_du
     if (e == CLI_DONE)
         e = flushed;
     if (e == CLI_DONE) {
-        cli_say_stand_ins(d->subject, gcd_paths_stand_ins(p));
+        cli_say_pseudo_roots(d->subject, gcd_paths_pseudo_roots(p));
         e = cli_verdict(d, args->quiet);
     }
     gcd_paths_free(p);

@@ -114,7 +114,7 @@ static enum cli_exit find_dominators(struct report *r)
         return CLI_DONE;
     if (gcd_dominators_new(r->d.graph, &options, &r->dominators, &err) != GCD_OK)
         return cli_fail(r->d.subject, &err);
-    r->stand_ins = gcd_dominators_stand_ins(r->dominators);
+    r->pseudo_roots = gcd_dominators_pseudo_roots(r->dominators);
     return CLI_DONE;
 }
 
@@ -153,7 +153,7 @@ static bool print_json(const struct report *r, const struct cli_table *t, FILE *
     json_object_set_new(o, "filter", text_or_null(r->args->filter));
     json_object_set_new(o, "matched", matched);
     if (r->args->retained)
-        json_object_set_new(o, "stand_ins", json_integer(r->stand_ins));
+        json_object_set_new(o, "stand_ins", json_integer(r->pseudo_roots));
     json_object_set_new(o, views[r->args->by].key, rows);
     json_object_set_new(o, "verdict", cli_json_verdict(cli_verdict_of(&r->d)));
     return cli_json_print(o, to) == 0;
@@ -216,7 +216,7 @@ static enum cli_exit run(struct report *r, enum format format, struct gcd_sink *
     enum cli_exit flushed = cli_flush_stdout();
     if (e != CLI_DONE || flushed != CLI_DONE)
         return e != CLI_DONE ? e : flushed;
-    cli_say_stand_ins(r->d.subject, r->stand_ins);
+    cli_say_pseudo_roots(r->d.subject, r->pseudo_roots);
     return cli_verdict(&r->d, r->args->quiet);
 }
 

@@ -67,7 +67,7 @@ static void put_holder(const struct retained *r, struct cli_table *t, uint32_t n
     }
     struct holder key = { node, 0 };
     const struct holder *h = bsearch(&key, holders, n, sizeof *holders, compare_holders);
-    if (h->root != SIZE_MAX || gcd_dominators_stand_ins(r->dominators) > 0) {
+    if (h->root != SIZE_MAX || gcd_dominators_pseudo_roots(r->dominators) > 0) {
         char *text = cli_root_text(g, r->names, h->root != SIZE_MAX ? gcd_graph_root(g, h->root) : NULL);
         cli_table_text(t, text);
         free(text);
@@ -320,7 +320,7 @@ static json_t *json_head(const struct retained *r)
     cli_json_count(o, "bytes", f->bytes);
     cli_json_count(o, "alive_objects", alive);
     cli_json_count(o, "alive_bytes", r->alive_bytes);
-    cli_json_count(o, "stand_ins", gcd_dominators_stand_ins(r->dominators));
+    cli_json_count(o, "stand_ins", gcd_dominators_pseudo_roots(r->dominators));
     return o;
 }
 
@@ -374,7 +374,7 @@ static enum cli_exit run(struct retained *r)
     enum cli_exit flushed = cli_flush_stdout();
     if (e != CLI_DONE || flushed != CLI_DONE)
         return e != CLI_DONE ? e : flushed;
-    cli_say_stand_ins(r->d.subject, gcd_dominators_stand_ins(r->dominators));
+    cli_say_pseudo_roots(r->d.subject, gcd_dominators_pseudo_roots(r->dominators));
     return cli_verdict(&r->d, r->args->quiet);
 }
 

@@ -120,7 +120,7 @@ enum cli_exit cli_paths_add(const struct cli_args *args, struct gcd_tree_diff *t
     if (converted && gcd_type_tree_totals(tree).cut_count > 0)
         cli_say(d->subject, "%" PRIu64 " objects lie deeper than merged paths go and are counted higher up", gcd_type_tree_totals(tree).cut_count);
     if (converted)
-        cli_say_stand_ins(d->subject, gcd_paths_stand_ins(paths));
+        cli_say_pseudo_roots(d->subject, gcd_paths_pseudo_roots(paths));
     steps_done(&s);
     gcd_type_tree_free(tree);
     gcd_paths_free(paths);

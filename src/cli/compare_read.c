@@ -55,7 +55,7 @@ static enum cli_exit measure_retained(struct reading *r)
         st = gcd_retained_by_type(r->d.graph, dominators, cli_alloc(), r->retained, &err);
     if (st == GCD_OK) {
         r->side->retained_bytes = gcd_dominators_retained(dominators, GCD_NODE_ROOT);
-        cli_say_stand_ins(r->d.subject, gcd_dominators_stand_ins(dominators));
+        cli_say_pseudo_roots(r->d.subject, gcd_dominators_pseudo_roots(dominators));
     }
     gcd_dominators_free(dominators);
     return st == GCD_OK ? CLI_DONE : cli_fail(r->d.subject, &err);

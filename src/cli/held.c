@@ -46,10 +46,10 @@ char *cli_root_text(const struct gcd_graph *g, const struct gcd_names *names, co
     return n >= 0 ? text : NULL;
 }
 
-void cli_say_stand_ins(const char *subject, uint32_t n)
+void cli_say_pseudo_roots(const char *subject, uint32_t n)
 {
     if (n > 0)
-        cli_say(subject, "the dump has no roots; %" PRIu32 " objects that nothing else refers to stand in for them: what holds what is a guess", n);
+        cli_say(subject, "the dump has no roots; %" PRIu32 " objects that nothing else refers to serve as pseudo-roots: what holds what is a guess", n);
 }
 
 enum cli_exit cli_match_types(const char *pattern, const struct cli_dump *d, const struct gcd_names *names, uint8_t **ret)

@@ -13,15 +13,15 @@ const char *cli_group_text(enum gcd_root_group group);
 const char *cli_group_key(enum gcd_root_group group);
 
 /*
- * A root for people, "static variable Shop.Cache.items" or "thread stack"; R NULL: an object stands in for it.  The type of a static variable is
+ * A root for people, "static variable Shop.Cache.items" or "thread stack"; R NULL: an object is a pseudo-root.  The type of a static variable is
  * named when the dump knows the class that declares it (Mono; CoreCLR tells that of the stored object).  free() it; NULL when out of memory.
  */
 char *cli_root_text(const struct gcd_graph *g, const struct gcd_names *names, const struct gcd_graph_root *r);
 /* Its group for programs, "statics"; R NULL: "stand_in". */
 const char *cli_root_key(const struct gcd_graph_root *r);
 
-/* Tell that a dump has no roots and N objects stand in for them; nothing when N is 0. */
-void cli_say_stand_ins(const char *subject, uint32_t n);
+/* Tell that a dump has no roots and N objects serve as pseudo-roots; nothing when N is 0. */
+void cli_say_pseudo_roots(const char *subject, uint32_t n);
 
 /* cli_filter_types of a PATTERN; also CLI_USAGE. */
 enum cli_exit cli_match_types(const char *pattern, const struct cli_dump *d, const struct gcd_names *names, uint8_t **ret);

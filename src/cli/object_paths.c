@@ -40,7 +40,7 @@ enum cli_exit cli_find_object(const char *which, const struct cli_dump *d, uint3
 
 /* How OBJECT is held: by a root, or by another object. */
 struct way {
-    size_t root;                 /* SIZE_MAX: none, or an object stands in for it */
+    size_t root;                 /* SIZE_MAX: none, or an object is a pseudo-root */
     uint32_t via;                /* GCD_NODE_NONE: by the root */
     bool dependent;
 };
@@ -68,7 +68,7 @@ static void found(struct finder *f, struct way w)
 static void find_roots(struct finder *f)
 {
     const struct gcd_graph *g = f->d->graph;
-    if (gcd_paths_stand_ins(f->paths) > 0 && gcd_paths_parent(f->paths, f->object) == GCD_NODE_ROOT)
+    if (gcd_paths_pseudo_roots(f->paths) > 0 && gcd_paths_parent(f->paths, f->object) == GCD_NODE_ROOT)
         found(f, (struct way){ SIZE_MAX, GCD_NODE_NONE, false });
     for (size_t i = 0; i < gcd_graph_root_count(g); i++)
         if (gcd_graph_root(g, i)->node == f->object && gcd_graph_root_group(gcd_graph_root(g, i)) != GCD_GROUP_WEAK)
@@ -246,7 +246,7 @@ static json_t *json_head(const struct finder *f)
 {
     json_t *o = cli_json_head(f->d->subject);
     json_object_set_new(o, "orientation", json_string(f->args->to_root ? "to_root" : "from_root"));
-    cli_json_count(o, "stand_ins", gcd_paths_stand_ins(f->paths));
+    cli_json_count(o, "stand_ins", gcd_paths_pseudo_roots(f->paths));
     json_object_set_new(o, "reachable", json_boolean(gcd_paths_parent(f->paths, f->object) != GCD_NODE_NONE));
     return o;
 }

@@ -25,7 +25,7 @@ struct report {
     uint32_t matched;            /* how many these are */
     uint64_t count, bytes;       /* their objects */
     struct gcd_dominators *dominators;   /* with --retained, of types */
-    uint32_t stand_ins;          /* objects that took the place of roots */
+    uint32_t pseudo_roots;       /* objects that took the place of roots */
     struct cli_column columns[16];       /* of the table */
 };
 

@@ -19,7 +19,7 @@ enum cli_exit report_root_sets(struct report *r, struct gcd_root_sets *ret)
     if (r->args->retained) {
         if (gcd_root_sets_of(r->d.graph, cli_alloc(), &cli_canceled, ret, &err) != GCD_OK)
             return cli_fail(r->d.subject, &err);
-        r->stand_ins = (uint32_t)ret->stand_ins.roots;
+        r->pseudo_roots = (uint32_t)ret->pseudo_roots.roots;
     } else if (r->d.dump != NULL) {
         count_roots(r->d.dump, ret);
     } else {
@@ -81,14 +81,14 @@ static void put_rows(const struct report *r, struct cli_table *t, const struct g
     struct gcd_root_set several = { .retained_objects = s->shared_objects, .retained_bytes = s->shared_bytes };
     struct gcd_root_set none = { .retained_objects = s->unreachable_objects, .retained_bytes = s->unreachable_bytes,
                                  .claimed_objects = s->unreachable_objects, .claimed_bytes = s->unreachable_bytes };
-    struct gcd_root_set total = { s->stand_ins.roots, objects, bytes, objects, bytes, objects, bytes };
+    struct gcd_root_set total = { s->pseudo_roots.roots, objects, bytes, objects, bytes, objects, bytes };
     for (unsigned i = 0; i < GCD_GROUPS; i++) {
         total.roots += s->groups[i].roots;
         if (s->groups[i].roots > 0)
             put_row(r, t, &s->groups[i], HAS_ALL, cli_group_key((enum gcd_root_group)i), cli_group_text((enum gcd_root_group)i));
     }
-    if (s->stand_ins.roots > 0)
-        put_row(r, t, &s->stand_ins, HAS_ALL, cli_root_key(NULL), "(no root recorded)");
+    if (s->pseudo_roots.roots > 0)
+        put_row(r, t, &s->pseudo_roots, HAS_ALL, cli_root_key(NULL), "(no root recorded)");
     if (s->shared_objects > 0)
         put_row(r, t, &several, HAS_RETAINED, "several", "(several kinds together)");
     if (s->unreachable_objects > 0)

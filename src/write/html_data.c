@@ -268,7 +268,7 @@ static gcd_status analyze(struct html_data *h, struct analysis *a)
     struct gcd_write_options o = staged(h, &stage, false);
     struct gcd_dominators_options d = { .alloc = o.alloc, .cancel = o.cancel, .threads = o.threads, .progress = o.progress, .progress_ctx = &stage };
     GCD_TRY(gcd_paths_with_dominators_new(h->g, &d, &h->dominators, &a->paths, a->err));
-    h->stand_ins = gcd_dominators_stand_ins(h->dominators);
+    h->pseudo_roots = gcd_dominators_pseudo_roots(h->dominators);
     h->reachable_objects = gcd_dominators_reachable(h->dominators);
     h->reachable_bytes = gcd_dominators_retained(h->dominators, GCD_NODE_ROOT);
     h->retained = gcd_mem_new_array(&h->alloc, gcd_graph_type_count(h->g), sizeof *h->retained);

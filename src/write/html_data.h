@@ -51,7 +51,7 @@ struct html_data {
     uint32_t *types;             /* [type_room] the first type_count are shown, by bytes */
     size_t type_count, type_room, types_with_objects;
     uint64_t reachable_objects, reachable_bytes;
-    uint32_t stand_ins;          /* objects that stand in for roots, when there are none (dominators.h) */
+    uint32_t pseudo_roots;       /* objects that serve as pseudo-roots, when there are none (dominators.h) */
     struct html_tree tree;
     struct html_large large[HTML_LARGE];
     size_t large_count;

@@ -158,7 +158,7 @@ static void put_totals(struct page *p)
     json_put_number(&p->j, "dependent_handles", gcd_graph_dependent_count(h->g));
     json_put_number(&p->j, "reachable_objects", h->reachable_objects);
     json_put_number(&p->j, "reachable_bytes", h->reachable_bytes);
-    json_put_number(&p->j, "stand_ins", h->stand_ins);
+    json_put_number(&p->j, "stand_ins", h->pseudo_roots);
     json_put_close(&p->j, '}');
     json_put_open(&p->j, "roots", '[');
     for (size_t i = 0; i < GCD_GROUPS; i++)

@@ -36,7 +36,7 @@ struct maker {
     struct gcd_idmap root;       /* node -> the first root that keeps it alive */
     uint64_t *is_parent;         /* a bit a node */
     size_t words;
-    bool no_roots;               /* objects stand in for them */
+    bool no_roots;               /* objects serve as pseudo-roots */
     const struct gcd_dominators *dominators;     /* one of both */
     const struct gcd_paths *paths;
     uint32_t top[FRAME_STATIC];  /* stacks of the first frames, STACKS_NONE = not there yet */

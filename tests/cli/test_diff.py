@@ -349,7 +349,7 @@ class Paths(Compare):
 
     def test_without_roots(self):
         run = self.done("diff", "old", "new", "--paths")
-        self.assertEqual(len([line for line in run.lines if "stand in for them" in line]), 2)
+        self.assertEqual(len([line for line in run.lines if "serve as pseudo-roots" in line]), 2)
         self.assertIn("(no root recorded)", run.text)
 
     def test_wrong_use(self):

@@ -433,7 +433,7 @@ class Both(Held):
         for words in self.COMMANDS:
             run = self.done(*words, "rootless", "-q")
             self.assertEqual(len(run.lines), 1)
-            self.assertRegex(run.lines[0], "rootless: the dump has no roots; 8 objects that nothing else refers to stand in for them")
+            self.assertRegex(run.lines[0], "rootless: the dump has no roots; 8 objects that nothing else refers to serve as pseudo-roots")
             self.assertEqual(self.json(*words, "rootless")["stand_ins"], 8)
         got = self.json("retained", "rootless", "--top", "100")
         self.assertEqual((got["alive_bytes"], got["alive_objects"]), (got["bytes"], got["objects"]))

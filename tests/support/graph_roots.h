@@ -9,7 +9,7 @@
 
 #include <gcdumpc/graph.h>
 
-/* The nodes that strong roots hold, in their order, some several times; without any the objects that stand in for roots.  free() it. */
+/* The nodes that strong roots hold, in their order, some several times; without any the objects that serve as pseudo-roots.  free() it. */
 uint32_t *graph_roots(const struct gcd_graph *g, size_t *ret_n);
 
 /* Does a reference, or a dependent handle, lead from FROM to TO? */

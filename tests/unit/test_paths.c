@@ -44,7 +44,7 @@ static void random_graphs_agree_with_relaxation(void **state)
         for (uint32_t i = 0; i < n; i++)
             reachable += distance[i] < n;
         assert_int_equal(gcd_paths_reachable(p), reachable);
-        assert_true(gcd_paths_stand_ins(p) == 0 || gcd_paths_stand_ins(p) == root_count);
+        assert_true(gcd_paths_pseudo_roots(p) == 0 || gcd_paths_pseudo_roots(p) == root_count);
         for (uint32_t i = 0; i < reachable; i++) {
             uint32_t node = gcd_paths_order(p)[i], parent = gcd_paths_parent(p, node);
             assert_true(parent == GCD_NODE_ROOT || graph_leads(g, parent, node));

@@ -87,12 +87,12 @@ static bool no_strong_root(const struct gcd_root_sets *s)
 }
 
 /* Without strong roots everything is held by what stands in for them; what that is, is tested with the dominators. */
-static size_t stand_ins(const struct gcd_graph *g, struct gcd_root_sets *ret)
+static size_t pseudo_roots(const struct gcd_graph *g, struct gcd_root_sets *ret)
 {
     size_t n;
     uint64_t objects = ret->unreachable_objects, bytes = ret->unreachable_bytes;
     free(graph_roots(g, &n));
-    ret->stand_ins = (struct gcd_root_set){ n, objects, bytes, objects, bytes, objects, bytes };
+    ret->pseudo_roots = (struct gcd_root_set){ n, objects, bytes, objects, bytes, objects, bytes };
     ret->unreachable_objects = ret->unreachable_bytes = 0;
     return n;
 }
@@ -107,7 +107,7 @@ static void random_graphs_agree_with_a_search(void **state)
         struct gcd_root_sets wanted, got;
         assert_true(gcd_graph_node_count(g) <= NODES);
         expect(g, &wanted);
-        without_roots += no_strong_root(&wanted) ? stand_ins(g, &wanted) : 0;
+        without_roots += no_strong_root(&wanted) ? pseudo_roots(g, &wanted) : 0;
         assert_int_equal(gcd_root_sets_of(g, NULL, NULL, &got, &err), GCD_OK);
         assert_memory_equal(&got, &wanted, sizeof got);
         shared += got.shared_objects;

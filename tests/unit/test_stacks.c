@@ -238,7 +238,7 @@ static void slow_stack(const struct gcd_graph *g, const struct gcd_write_options
     text[0] = '\0';
     while (root < gcd_graph_root_count(g) && (gcd_graph_root(g, root)->node != path[n - 1] || (gcd_graph_root(g, root)->flags & GCD_ROOT_WEAK) != 0))
         root++;
-    bool no_roots = d != NULL ? gcd_dominators_stand_ins(d) > 0 : gcd_paths_stand_ins(p) > 0;
+    bool no_roots = d != NULL ? gcd_dominators_pseudo_roots(d) > 0 : gcd_paths_pseudo_roots(p) > 0;
     if (up == GCD_NODE_NONE || no_roots)
         append(text, cap, "[not reachable from roots]");
     else if (root == gcd_graph_root_count(g))

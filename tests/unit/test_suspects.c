@@ -523,7 +523,7 @@ static void check_path(const struct gcd_graph *g, const struct gcd_dominators *d
     if (s->path_count == 0)
         return;
     assert_int_equal(s->path[s->path_count - 1].node, s->node);
-    if (gcd_dominators_stand_ins(d) == 0)
+    if (gcd_dominators_pseudo_roots(d) == 0)
         assert_int_equal(gcd_graph_root(g, s->root)->node, s->path[0].node);
     for (size_t i = 1; i < s->path_count; i++)
         if (s->path[i - 1].repeats == 1 && !s->path[i - 1].skipped)

@@ -43,7 +43,7 @@ function verdictBox({complete, unverified, reasons}, of = "") {
 
 function rootlessBox() {
   return el("div", {class: "verdict unsure"}, el("p", {}, el("strong", {}, "No roots. "), "The dump has none that keeps objects alive, so " +
-            `${plural(data.totals.stand_ins, "object")} that nothing refers to stand in for them: retained sizes and paths are guesses.`));
+            `${plural(data.totals.stand_ins, "object")} that nothing refers to serve as pseudo-roots: retained sizes and paths are guesses.`));
 }
 
 function tileOf(value, label, note) {
