@@ -181,7 +181,7 @@ gcd_status gcd_paths_with_dominators_new(const struct gcd_graph *g, const struct
     struct gcd_locked_alloc locked;
     struct gcd_alloc user = gcd_alloc_or_default(b.options.alloc), a = gcd_locked_alloc_init(&locked, &user);
     b.options.alloc = &a;
-    gcd_beside(b.options.threads, find_dominators, find_paths, &b);
+    gcd_parallel_invoke(b.options.threads, find_dominators, find_paths, &b);
     if (b.dominators != NULL)            /* the lock ends here */
         b.dominators->alloc = user;
     if (b.paths != NULL)

@@ -64,7 +64,7 @@ static void *run_other(void *ctx)
     return NULL;
 }
 
-void gcd_beside(unsigned threads, void (*here)(void *ctx), void (*beside)(void *ctx), void *ctx)
+void gcd_parallel_invoke(unsigned threads, void (*here)(void *ctx), void (*beside)(void *ctx), void *ctx)
 {
     struct other_work w = { .run = beside, .ctx = ctx };
     pthread_t other;

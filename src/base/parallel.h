@@ -33,7 +33,7 @@ void gcd_parallel(unsigned threads, uint32_t parts, gcd_part_fn work, void *ctx)
  * are done.  With 0 or 1 threads, or when there are no more to be had, first HERE, then BESIDE.  Both may allocate, from a
  * struct gcd_locked_alloc.
  */
-void gcd_beside(unsigned threads, void (*here)(void *ctx), void (*beside)(void *ctx), void *ctx);
+void gcd_parallel_invoke(unsigned threads, void (*here)(void *ctx), void (*beside)(void *ctx), void *ctx);
 
 /* [*RET_FIRST, *RET_END): part PART of PARTS of COUNT things, each but the last a multiple of GRAIN. */
 void gcd_part_range(uint32_t count, uint32_t grain, uint32_t part, uint32_t parts, uint32_t *ret_first, uint32_t *ret_end);

@@ -275,7 +275,7 @@ static gcd_status analyze(struct html_data *h, struct analysis *a)
     if (h->retained == NULL)
         return gcd_fail_nomem(a->err, "adding up retained sizes");
     GCD_TRY(gcd_retained_by_type(h->g, h->dominators, &h->alloc, h->retained, a->err));
-    gcd_beside(h->options->threads, along_dominators, along_paths, a);
+    gcd_parallel_invoke(h->options->threads, along_dominators, along_paths, a);
     if (a->here == GCD_OK && a->beside != GCD_OK && a->err != NULL)
         *a->err = a->beside_err;
     GCD_TRY(a->here != GCD_OK ? a->here : a->beside);

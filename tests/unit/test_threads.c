@@ -96,7 +96,7 @@ static void two_pieces_of_work_are_both_done(void **state)
         struct gcd_locked_alloc locked;
         failalloc_init(&f);
         struct two t = { .alloc = gcd_locked_alloc_init(&locked, &f.alloc), .caller = pthread_self() };
-        gcd_beside(threads, work_here, work_beside, &t);
+        gcd_parallel_invoke(threads, work_here, work_beside, &t);
         gcd_locked_alloc_done(&locked);
         assert_true(t.here_by_caller);
         assert_int_equal(t.here + t.beside, 4000);
