@@ -60,7 +60,7 @@ static gcd_status add_edges(struct gcd_build *b, struct gcd_objects *cursor, con
     bool has_address;
     uint64_t wanted;
     gcd_status st;
-    for (uint64_t i = 0; (st = gcd_objects_next_again(cursor, &has_address, &wanted, err)) == GCD_OK; i++) {
+    for (uint64_t i = 0; (st = gcd_objects_replay_next(cursor, &has_address, &wanted, err)) == GCD_OK; i++) {
         show_progress(o, cursor, i);
         if (!has_address)
             continue;
@@ -85,11 +85,11 @@ static gcd_status add_objects(struct gcd_build *b, struct gcd_dump *d, const str
 {
     struct gcd_objects *cursor;
     GCD_TRY(gcd_objects_new(d, &cursor, err));
-    gcd_status st = gcd_objects_keep_counts(cursor, err);
+    gcd_status st = gcd_objects_keep_for_replay(cursor, err);
     if (st == GCD_OK)
         st = add_nodes(b, cursor, o, err);
     if (st == GCD_OK) {
-        gcd_objects_again(cursor);
+        gcd_objects_replay(cursor);
         st = add_edges(b, cursor, o, err);
     }
     gcd_objects_free(cursor);

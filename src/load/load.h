@@ -55,9 +55,9 @@ struct gcd_dump {
  * For who needs all objects first and then all references, and not the objects twice: the counts are kept, a byte or two an object,
  * while gcd_objects_next alone is called; after its GCD_END the objects come once more, with their references by gcd_objects_edges.
  */
-GCD_MUST_CHECK gcd_status gcd_objects_keep_counts(struct gcd_objects *o, struct gcd_error *err);
-void gcd_objects_again(struct gcd_objects *o);
-GCD_MUST_CHECK gcd_status gcd_objects_next_again(struct gcd_objects *o, bool *ret_has_address, uint64_t *ret_edges, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_objects_keep_for_replay(struct gcd_objects *o, struct gcd_error *err);
+void gcd_objects_replay(struct gcd_objects *o);
+GCD_MUST_CHECK gcd_status gcd_objects_replay_next(struct gcd_objects *o, bool *ret_has_address, uint64_t *ret_edges, struct gcd_error *err);
 
 /* started.c */
 void load_started_init(struct load_started *s, const struct gcd_alloc *a, uint64_t max_text_bytes);

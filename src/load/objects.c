@@ -237,7 +237,7 @@ static inline bool enter_object(struct gcd_objects *o, uint64_t count)
 #define COUNT_BYTES 10u          /* at most */
 #define COUNT_MORE 0x80u         /* another byte follows */
 
-gcd_status gcd_objects_keep_counts(struct gcd_objects *o, struct gcd_error *err)
+gcd_status gcd_objects_keep_for_replay(struct gcd_objects *o, struct gcd_error *err)
 {
     uint64_t objects = o->dump->facts.objects;       /* the first pass has counted them; a few have more than 63 references */
     o->counts.kept = true;
@@ -335,7 +335,7 @@ gcd_status gcd_objects_edges(struct gcd_objects *o, const uint64_t **ret_targets
     return GCD_END;
 }
 
-void gcd_objects_again(struct gcd_objects *o)
+void gcd_objects_replay(struct gcd_objects *o)
 {
     feed_close(&o->nodes);
     o->next = place_begin(o->dump, HEAP_RUNS_NODES);
@@ -343,7 +343,7 @@ void gcd_objects_again(struct gcd_objects *o)
     o->edges_at = o->edges_end = 0;
 }
 
-gcd_status gcd_objects_next_again(struct gcd_objects *o, bool *ret_has_address, uint64_t *ret_edges, struct gcd_error *err)
+gcd_status gcd_objects_replay_next(struct gcd_objects *o, bool *ret_has_address, uint64_t *ret_edges, struct gcd_error *err)
 {
     struct counts *c = &o->counts;
     if (c->at == c->size)

@@ -154,16 +154,16 @@ static void compare_with_counts_kept(struct gcd_dump *d, uint64_t seed)
     gcd_status st;
     assert_int_equal(gcd_objects_new(d, &a, &err), GCD_OK);
     assert_int_equal(gcd_objects_new(d, &b, &err), GCD_OK);
-    assert_int_equal(gcd_objects_keep_counts(b, &err), GCD_OK);
+    assert_int_equal(gcd_objects_keep_for_replay(b, &err), GCD_OK);
     while ((st = gcd_objects_next(b, &first, &err)) == GCD_OK)
         ;
     assert_int_equal(st, GCD_END);
-    gcd_objects_again(b);
+    gcd_objects_replay(b);
     for (;;) {
         bool has_address = false;
         uint64_t edges = 0;
         st = gcd_objects_next(a, &object, &err);
-        assert_int_equal(gcd_objects_next_again(b, &has_address, &edges, &err), st);
+        assert_int_equal(gcd_objects_replay_next(b, &has_address, &edges, &err), st);
         if (st != GCD_OK)
             break;
         assert_int_equal(has_address, object.address != 0);
