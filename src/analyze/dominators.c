@@ -65,11 +65,11 @@ static void place_part(void *ctx, uint32_t part)
         if (!inner_is(&t->inner, node) || t->number[node] == GCD_NODE_NONE)
             continue;
         size_t n;
-        const uint32_t *edges = gcd_graph_node_edges(t->flow.g, node, &n);
+        const uint32_t *edges = gcd_graph_node_edges(t->live.g, node, &n);
         for (size_t i = 0; i < n; i++)
             place_later(t, &leaves, edges[i], t->number[node]);
         uint32_t to;
-        for (uint64_t i = n; (to = flow_at(&t->flow, node, i)) != GCD_NODE_NONE; i++)
+        for (uint64_t i = n; (to = live_edges_at(&t->live, node, i)) != GCD_NODE_NONE; i++)
             place_later(t, &leaves, to, t->number[node]);
     }
     place_waiting(t, &leaves);
@@ -78,8 +78,8 @@ static void place_part(void *ctx, uint32_t part)
 /* Of a leaf its number is then that of its parent in the dominator tree. */
 static gcd_status place_leaves(struct domtree *t, struct gcd_error *err)
 {
-    for (size_t i = 0; i < flow_root_count(&t->flow); i++) {
-        uint32_t node = flow_root(&t->flow, i);
+    for (size_t i = 0; i < live_edges_root_count(&t->live); i++) {
+        uint32_t node = live_edges_root(&t->live, i);
         if (node != GCD_NODE_NONE && !inner_is(&t->inner, node))
             t->number[node] = 0;
     }
@@ -107,7 +107,7 @@ static void count_part(void *ctx, uint32_t part)
         if (v == GCD_NODE_NONE)
             continue;
         if (inner_is(&t->inner, node))
-            t->cells[v].retained = gcd_graph_node_size(t->flow.g, node);
+            t->cells[v].retained = gcd_graph_node_size(t->live.g, node);
         else
             f->leaves[part]++;
     }
@@ -140,7 +140,7 @@ static void finish_leaves(void *ctx, uint32_t part)
             d->retained[node] = 0;
         if (v == GCD_NODE_NONE || inner_is(&t->inner, node))
             continue;
-        uint64_t size = gcd_graph_node_size(t->flow.g, node);
+        uint64_t size = gcd_graph_node_size(t->live.g, node);
         add_leaf(&t->cells[v], size);
         d->retained[node] = size;
         d->parent[node] = t->order[v];
@@ -216,7 +216,7 @@ static gcd_status run(struct gcd_dominators *d, struct domtree *t, const struct 
     if (d->parent == NULL || d->order == NULL)
         return gcd_fail_nomem(err, "finding dominators");
     GCD_TRY(domtree_build(t, g, err));
-    d->pseudo_roots = (uint32_t)t->flow.pseudo_root_count;
+    d->pseudo_roots = (uint32_t)t->live.pseudo_root_count;
     GCD_TRY(place_leaves(t, err));
     GCD_TRY(keep_tree(d, t, err));
     d->retained = gcd_mem_new_uncleared(&d->alloc, d->node_count, sizeof *d->retained);

@@ -10,7 +10,7 @@ struct gcd_dominators {
     struct gcd_alloc alloc;
     unsigned threads;            /* as in the options: for what is asked of it later, too */
     uint32_t node_count, reachable;
-    uint32_t inner;              /* reachable nodes that are no leaves (inner.h): the first ones of the order */
+    uint32_t inner;              /* reachable nodes that are no leaves (inner_nodes.h): the first ones of the order */
     uint32_t pseudo_roots;       /* objects that serve as pseudo-roots */
     uint32_t *parent;            /* [node_count]; at first the numbers of the tree */
     uint32_t *order;             /* [node_count + 1] the reachable nodes from 1 on; 0 is the root */

@@ -28,7 +28,7 @@ static uint32_t visit(struct domtree *t, uint32_t i, uint32_t parent)
 }
 
 /* What will be looked at when inner node I has been visited: the nodes that its edges lead to. */
-static void fetch_edges(const struct inner *x, uint32_t i)
+static void fetch_edges(const struct inner_nodes *x, uint32_t i)
 {
     const struct inner_node *n = &x->nodes[i];
     const uint32_t *edges = &x->edges[inner_block(x, i)];
@@ -38,7 +38,7 @@ static void fetch_edges(const struct inner *x, uint32_t i)
 }
 
 /* And in advance: the edges of inner node I, which will be visited later. */
-static void fetch_later(const struct inner *x, uint32_t i)
+static void fetch_later(const struct inner_nodes *x, uint32_t i)
 {
     __builtin_prefetch(&x->edges[inner_block(x, i) + x->nodes[i].next], 1);
 }
@@ -46,7 +46,7 @@ static void fetch_later(const struct inner *x, uint32_t i)
 /* All that is reachable from inner node I; the way back is in the tree itself.  From then on its edges lead to numbers. */
 static gcd_status search_from(struct domtree *t, uint32_t i, struct gcd_error *err)
 {
-    const struct inner *x = &t->inner;
+    const struct inner_nodes *x = &t->inner;
     uint32_t v = visit(t, i, 0), *edge = &x->nodes[i].edge;
     uint32_t *edges = &x->edges[inner_block(x, i)];
     fetch_edges(x, i);
@@ -80,13 +80,13 @@ static gcd_status search_from(struct domtree *t, uint32_t i, struct gcd_error *e
 /* The inner node that root I keeps alive, or 0. */
 static uint32_t inner_root(const struct domtree *t, size_t i)
 {
-    uint32_t node = flow_root(&t->flow, i);
+    uint32_t node = live_edges_root(&t->live, i);
     return node != GCD_NODE_NONE ? inner_of(&t->inner, node) : 0;
 }
 
 static gcd_status search(struct domtree *t, struct gcd_error *err)
 {
-    for (size_t i = 0; i < flow_root_count(&t->flow); i++) {
+    for (size_t i = 0; i < live_edges_root_count(&t->live); i++) {
         uint32_t inner = inner_root(t, i);
         if (inner != 0 && t->inner.nodes[inner].number == 0)
             GCD_TRY(search_from(t, inner, err));
@@ -117,7 +117,7 @@ struct lists {
 };
 
 /* Where the further edges of inner node I begin, now that the search has moved on: where those of the one before it end. */
-static uint64_t edges_start(const struct inner *x, uint32_t i)
+static uint64_t edges_start(const struct inner_nodes *x, uint32_t i)
 {
     return inner_block(x, i) + (i % INNER_BLOCK == 0 ? 0 : x->nodes[i - 1].end);
 }
@@ -128,7 +128,7 @@ typedef void (*edge_fn)(struct lists *l, uint32_t part, uint32_t from, uint32_t 
 static inline void each_edge(struct lists *l, uint32_t part, edge_fn edge)
 {
     struct domtree *t = l->t;
-    const struct inner *x = &t->inner;
+    const struct inner_nodes *x = &t->inner;
     uint32_t i, end;
     if (!domtree_part(t, x->count, part, &i, &end) || i == end)
         return;
@@ -226,7 +226,7 @@ static gcd_status make_lists(struct domtree *t, struct gcd_error *err)
         return gcd_fail_nomem(err, "finding dominators");
     GCD_TRY(place_lists(t, err));
     GCD_TRY(domtree_loop(t, t->inner.count, fill_part, &l, 2 * (uint64_t)t->node_count, err));
-    for (size_t i = 0; i < flow_root_count(&t->flow); i++)
+    for (size_t i = 0; i < live_edges_root_count(&t->live); i++)
         t->entries[t->inner.nodes[inner_root(t, i)].number].list.semi = 0;
     return GCD_OK;
 }
@@ -333,9 +333,9 @@ static gcd_status no_memory(struct gcd_error *err)
 gcd_status domtree_build(struct domtree *t, const struct gcd_graph *g, struct gcd_error *err)
 {
     const struct gcd_alloc *a = &t->alloc;
-    if (!flow_init(&t->flow, g, a))
+    if (!live_edges_init(&t->live, g, a))
         return no_memory(err);
-    GCD_TRY(inner_init(&t->inner, &t->flow, t->options->threads, a, err));
+    GCD_TRY(inner_init(&t->inner, &t->live, t->options->threads, a, err));
     t->room = (size_t)t->inner.count + 1;
     t->blocks = (t->room >> INNER_BLOCK_SHIFT) + 1;
     t->above = gcd_mem_new_uncleared(a, t->room, sizeof *t->above);
@@ -374,5 +374,5 @@ void domtree_done(struct domtree *t)
     gcd_mem_free(a, t->cells, t->room * sizeof *t->cells);
     gcd_mem_free(a, t->block, t->blocks * sizeof *t->block);
     inner_done(&t->inner);
-    flow_done(&t->flow);
+    live_edges_done(&t->live);
 }

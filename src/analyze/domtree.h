@@ -1,5 +1,5 @@
 /*
- * The dominator tree of a graph's inner nodes (inner.h), by Semi-NCA (Georgiadis, "Linear-time algorithms for dominators and related
+ * The dominator tree of a graph's inner nodes (inner_nodes.h), by Semi-NCA (Georgiadis, "Linear-time algorithms for dominators and related
  * problems", 2005): semidominators as Lengauer and Tarjan find them, with path compression; then each node's parent in the dominator
  * tree is the first above it in the tree so far that is not below its semidominator.  Jumps to ancestors further up make that
  * step, which is quadratic as it was published, O(log n): O(m log n) in all for any shape, and next to linear for heaps.
@@ -21,8 +21,8 @@
 
 #include <gcdumpc/dominators.h>
 
-#include "analyze/flow.h"
-#include "analyze/inner.h"
+#include "analyze/live_edges.h"
+#include "analyze/inner_nodes.h"
 #include "analyze/parts.h"
 
 /* Nodes between two calls of domtree_check. */
@@ -62,8 +62,8 @@ struct domtree {
     const struct gcd_dominators_options *options;
     uint64_t steps_total;        /* for progress: those of the tree are 3 a node */
     uint32_t node_count;
-    struct flow flow;
-    struct inner inner;
+    struct live_edges live;
+    struct inner_nodes inner;
     uint32_t reached;            /* inner nodes */
     uint32_t *number, *order;    /* the user's: [node_count], [node_count + 1] */
     size_t room;                 /* of the three below: inner.count + 1 */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analyze/dominators.h"
-#include "analyze/flow.h"
+#include "analyze/live_edges.h"
 #include "base/error.h"
 #include "base/locked_alloc.h"
 #include "base/mem.h"
@@ -16,7 +16,7 @@
 
 struct gcd_paths {
     struct gcd_alloc alloc;
-    struct flow flow;
+    struct live_edges live;
     uint32_t node_count, reachable;
     uint32_t pseudo_roots;       /* objects that serve as pseudo-roots */
     uint32_t *parent;            /* [node_count] */
@@ -50,7 +50,7 @@ static void reach(struct search *s, uint32_t node, uint32_t parent)
  */
 static void fetch_ahead(const struct search *s, uint32_t at)
 {
-    const struct gcd_graph *g = s->p->flow.g;
+    const struct gcd_graph *g = s->p->live.g;
     size_t n;
     if (s->waiting - at > FAR_AHEAD)
         __builtin_prefetch(gcd_graph_node_edges(g, s->queue[at + FAR_AHEAD], &n));
@@ -63,7 +63,7 @@ static void fetch_ahead(const struct search *s, uint32_t at)
 
 static void find_inner(struct search *s)
 {
-    const struct flow *f = &s->p->flow;
+    const struct live_edges *f = &s->p->live;
     for (uint32_t node = 0; node < s->p->node_count; node++) {
         size_t n;
         (void)gcd_graph_node_edges(f->g, node, &n);
@@ -85,8 +85,8 @@ static gcd_status check(const struct gcd_paths_options *o, uint64_t done, uint64
 static gcd_status follow(struct search *s, const struct gcd_paths_options *o, struct gcd_error *err)
 {
     const struct gcd_paths *p = s->p;
-    for (size_t i = 0; i < flow_root_count(&p->flow); i++) {
-        uint32_t node = flow_root(&p->flow, i);
+    for (size_t i = 0; i < live_edges_root_count(&p->live); i++) {
+        uint32_t node = live_edges_root(&p->live, i);
         if (node != GCD_NODE_NONE)
             reach(s, node, GCD_NODE_ROOT);
     }
@@ -96,10 +96,10 @@ static gcd_status follow(struct search *s, const struct gcd_paths_options *o, st
         fetch_ahead(s, at);
         if (at % CHECK_EVERY == 0)
             GCD_TRY(check(o, at, s->inner, err));
-        const uint32_t *edges = gcd_graph_node_edges(p->flow.g, node, &n);
+        const uint32_t *edges = gcd_graph_node_edges(p->live.g, node, &n);
         for (size_t i = 0; i < n; i++)
             reach(s, edges[i], node);
-        for (uint64_t i = n; (to = flow_at(&p->flow, node, i)) != GCD_NODE_NONE; i++)
+        for (uint64_t i = n; (to = live_edges_at(&p->live, node, i)) != GCD_NODE_NONE; i++)
             reach(s, to, node);
     }
     return check(o, s->inner, s->inner, err);
@@ -111,11 +111,11 @@ static gcd_status run(struct gcd_paths *p, const struct gcd_paths_options *o, st
     p->parent = gcd_mem_new_uncleared(&p->alloc, p->node_count, sizeof *p->parent);
     p->order = gcd_mem_new_uncleared(&p->alloc, p->node_count, sizeof *p->order);
     s.is_inner = gcd_mem_new_array(&p->alloc, s.words, sizeof *s.is_inner);
-    if (p->parent == NULL || p->order == NULL || s.is_inner == NULL || !flow_init(&p->flow, p->flow.g, &p->alloc)) {
+    if (p->parent == NULL || p->order == NULL || s.is_inner == NULL || !live_edges_init(&p->live, p->live.g, &p->alloc)) {
         gcd_mem_free(&p->alloc, s.is_inner, s.words * sizeof *s.is_inner);
         return gcd_fail_nomem(err, "finding shortest paths");
     }
-    p->pseudo_roots = (uint32_t)p->flow.pseudo_root_count;
+    p->pseudo_roots = (uint32_t)p->live.pseudo_root_count;
     memset(p->parent, 0xff, p->node_count * sizeof *p->parent);      /* GCD_NODE_NONE */
     find_inner(&s);
     size_t room = (size_t)s.inner + 1;   /* one is written before it is dropped */
@@ -136,10 +136,10 @@ gcd_status gcd_paths_new(const struct gcd_graph *g, const struct gcd_paths_optio
     if (p == NULL)
         return gcd_fail_nomem(err, "finding shortest paths");
     p->alloc = a;
-    p->flow.g = g;
+    p->live.g = g;
     p->node_count = gcd_graph_node_count(g);
     gcd_status st = run(p, options, err);
-    flow_done(&p->flow);
+    live_edges_done(&p->live);
     if (st == GCD_OK)
         *ret = p;
     else
@@ -220,8 +220,8 @@ size_t gcd_paths_root(const struct gcd_paths *p, uint32_t node)
 {
     while (p->parent[node] < GCD_NODE_ROOT)
         node = p->parent[node];
-    size_t i = 0, n = p->parent[node] == GCD_NODE_ROOT ? gcd_graph_root_count(p->flow.g) : 0;
-    while (i < n && flow_root(&p->flow, i) != node)
+    size_t i = 0, n = p->parent[node] == GCD_NODE_ROOT ? gcd_graph_root_count(p->live.g) : 0;
+    while (i < n && live_edges_root(&p->live, i) != node)
         i++;
     return i < n ? i : SIZE_MAX;
 }

@@ -1,6 +1,6 @@
 #include <gcdumpc/retained.h>
 
-#include "analyze/flow.h"
+#include "analyze/live_edges.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"
@@ -10,7 +10,7 @@
 /* ---- the exact set ---- */
 
 struct walk {
-    struct flow flow;
+    struct live_edges live;
     const uint8_t *types;
     const gcd_cancel_flag *cancel;
     uint64_t *seen;
@@ -25,7 +25,7 @@ static void reach(struct walk *w, uint32_t node)
     if (bits_get(w->seen, node))
         return;
     bits_set(w->seen, node);
-    if (w->types[gcd_graph_node_type(w->flow.g, node)] != 0)
+    if (w->types[gcd_graph_node_type(w->live.g, node)] != 0)
         w->stack[w->nodes - ++w->held_back] = node;
     else
         w->stack[w->depth++] = node;
@@ -36,7 +36,7 @@ static gcd_status follow(struct walk *w, uint32_t node, struct gcd_error *err)
     uint32_t to;
     if (w->visited++ % CHECK_EVERY == 0 && w->cancel != NULL && atomic_load_explicit(w->cancel, memory_order_relaxed))
         return gcd_fail(err, GCD_E_CANCELED, "interrupted");
-    for (uint64_t i = 0; (to = flow_at(&w->flow, node, i)) != GCD_NODE_NONE; i++)
+    for (uint64_t i = 0; (to = live_edges_at(&w->live, node, i)) != GCD_NODE_NONE; i++)
         reach(w, to);
     return GCD_OK;
 }
@@ -44,8 +44,8 @@ static gcd_status follow(struct walk *w, uint32_t node, struct gcd_error *err)
 /* First all that is reached without the objects of the types; what they still add is what they retain. */
 static gcd_status walk(struct walk *w, struct gcd_error *err)
 {
-    for (size_t i = 0; i < flow_root_count(&w->flow); i++) {
-        uint32_t node = flow_root(&w->flow, i);
+    for (size_t i = 0; i < live_edges_root_count(&w->live); i++) {
+        uint32_t node = live_edges_root(&w->live, i);
         if (node != GCD_NODE_NONE)
             reach(w, node);
     }
@@ -54,7 +54,7 @@ static gcd_status walk(struct walk *w, struct gcd_error *err)
     while (w->depth > 0 || w->held_back > 0) {
         bool own = w->depth == 0;
         uint32_t node = own ? w->stack[w->nodes - w->held_back--] : w->stack[--w->depth];
-        uint64_t size = gcd_graph_node_size(w->flow.g, node);
+        uint64_t size = gcd_graph_node_size(w->live.g, node);
         w->set.retained_objects++;
         gcd_add_saturating(&w->set.retained_bytes, size);
         w->set.objects += own;
@@ -72,9 +72,9 @@ gcd_status gcd_retained_set(const struct gcd_graph *g, const uint8_t *types, con
     size_t words = ((size_t)w.nodes + 63) / 64;
     w.seen = gcd_mem_new_array(&a, words, sizeof *w.seen);
     w.stack = gcd_mem_new_uncleared(&a, w.nodes, sizeof *w.stack);
-    bool ok = flow_init(&w.flow, g, &a) && w.seen != NULL && w.stack != NULL;
+    bool ok = live_edges_init(&w.live, g, &a) && w.seen != NULL && w.stack != NULL;
     gcd_status st = ok ? walk(&w, err) : gcd_fail_nomem(err, "finding what types retain");
-    flow_done(&w.flow);
+    live_edges_done(&w.live);
     gcd_mem_free(&a, w.seen, words * sizeof *w.seen);
     gcd_mem_free(&a, w.stack, w.nodes * sizeof *w.stack);
     if (st == GCD_OK)

@@ -7,7 +7,7 @@
  */
 #include <gcdumpc/root_sets.h>
 
-#include "analyze/flow.h"
+#include "analyze/live_edges.h"
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -17,7 +17,7 @@ struct mark {
 };
 
 struct sets {
-    struct flow flow;
+    struct live_edges live;
     uint32_t nodes;
     struct mark *marks;          /* [nodes] */
     uint32_t *queue;             /* [nodes], a ring; NULL while the graph is swept */
@@ -55,16 +55,16 @@ static void reach(struct sets *s, uint32_t node, uint8_t groups)
 
 static void start(struct sets *s, struct gcd_root_sets *ret)
 {
-    bool roots = s->flow.pseudo_roots == NULL;
-    for (size_t i = 0; i < gcd_graph_root_count(s->flow.g); i++)
-        ret->groups[gcd_graph_root_group(gcd_graph_root(s->flow.g, i))].roots++;
-    for (size_t i = 0; i < flow_root_count(&s->flow); i++) {
-        uint32_t node = flow_root(&s->flow, i);
-        unsigned bit = roots ? 1u << gcd_graph_root_group(gcd_graph_root(s->flow.g, i)) : PSEUDO_ROOT_BIT;
+    bool roots = s->live.pseudo_roots == NULL;
+    for (size_t i = 0; i < gcd_graph_root_count(s->live.g); i++)
+        ret->groups[gcd_graph_root_group(gcd_graph_root(s->live.g, i))].roots++;
+    for (size_t i = 0; i < live_edges_root_count(&s->live); i++) {
+        uint32_t node = live_edges_root(&s->live, i);
+        unsigned bit = roots ? 1u << gcd_graph_root_group(gcd_graph_root(s->live.g, i)) : PSEUDO_ROOT_BIT;
         if (node != GCD_NODE_NONE)
             reach(s, node, (uint8_t)bit);
     }
-    ret->pseudo_roots.roots = roots ? 0 : flow_root_count(&s->flow);
+    ret->pseudo_roots.roots = roots ? 0 : live_edges_root_count(&s->live);
 }
 
 static gcd_status check(uint64_t met, const gcd_cancel_flag *cancel, struct gcd_error *err)
@@ -77,12 +77,12 @@ static void hand_on(struct sets *s, uint32_t node)
 {
     uint8_t groups = s->marks[node].waiting;
     size_t n;
-    const uint32_t *edges = gcd_graph_node_edges(s->flow.g, node, &n);
+    const uint32_t *edges = gcd_graph_node_edges(s->live.g, node, &n);
     s->marks[node].waiting = 0;
     for (size_t i = 0; i < n; i++)
         reach(s, edges[i], groups);
     uint32_t to;
-    for (uint64_t i = n; (to = flow_at(&s->flow, node, i)) != GCD_NODE_NONE; i++)
+    for (uint64_t i = n; (to = live_edges_at(&s->live, node, i)) != GCD_NODE_NONE; i++)
         reach(s, to, groups);
 }
 
@@ -101,7 +101,7 @@ static gcd_status spread(struct sets *s, const gcd_cancel_flag *cancel, struct g
 {
     for (unsigned i = 0; i < SWEEPS; i++)
         GCD_TRY(sweep(s, i % 2 != 0, cancel, err));
-    s->queue = gcd_mem_new_uncleared(&s->flow.alloc, s->nodes, sizeof *s->queue);
+    s->queue = gcd_mem_new_uncleared(&s->live.alloc, s->nodes, sizeof *s->queue);
     if (s->queue == NULL && s->nodes > 0)
         return gcd_fail_nomem(err, "following the roots");
     for (uint32_t i = 0; i < s->nodes; i++)
@@ -120,7 +120,7 @@ static gcd_status spread(struct sets *s, const gcd_cancel_flag *cancel, struct g
 static void count(const struct sets *s, struct gcd_root_sets *ret)
 {
     for (uint32_t node = 0; node < s->nodes; node++) {
-        uint64_t bytes = gcd_graph_node_size(s->flow.g, node);
+        uint64_t bytes = gcd_graph_node_size(s->live.g, node);
         unsigned has = s->marks[node].has;
         if (has == 0) {
             ret->unreachable_objects++;
@@ -151,10 +151,10 @@ static void count(const struct sets *s, struct gcd_root_sets *ret)
 
 static void done(struct sets *s)
 {
-    const struct gcd_alloc *a = &s->flow.alloc;
+    const struct gcd_alloc *a = &s->live.alloc;
     gcd_mem_free(a, s->queue, (size_t)s->nodes * sizeof *s->queue);
     gcd_mem_free(a, s->marks, (size_t)s->nodes * sizeof *s->marks);
-    flow_done(&s->flow);
+    live_edges_done(&s->live);
 }
 
 gcd_status gcd_root_sets_of(const struct gcd_graph *g, const struct gcd_alloc *alloc, const gcd_cancel_flag *cancel,
@@ -163,7 +163,7 @@ gcd_status gcd_root_sets_of(const struct gcd_graph *g, const struct gcd_alloc *a
     struct gcd_alloc a = gcd_alloc_or_default(alloc);
     struct sets s = { .nodes = gcd_graph_node_count(g) };
     struct gcd_root_sets result = { 0 };
-    bool ready = flow_init(&s.flow, g, &a);
+    bool ready = live_edges_init(&s.live, g, &a);
     if (ready && s.nodes > 0) {
         s.marks = gcd_mem_new_array(&a, s.nodes, sizeof *s.marks);
         ready = s.marks != NULL;

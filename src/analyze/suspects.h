@@ -9,7 +9,7 @@
 
 #include <gcdumpc/suspects.h>
 
-#include "analyze/flow.h"
+#include "analyze/live_edges.h"
 #include "base/idmap.h"
 #include "base/text.h"
 

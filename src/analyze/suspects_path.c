@@ -20,10 +20,10 @@ struct way {
     uint32_t first_skipped;              /* of these the nearest to the root */
 };
 
-static bool is_dependent(const struct flow *f, uint32_t key, uint32_t value)
+static bool is_dependent(const struct live_edges *f, uint32_t key, uint32_t value)
 {
     size_t n = gcd_graph_dependent_count(f->g);
-    for (size_t i = flow_first_dependent(f, key); i < n && gcd_graph_dependent(f->g, i)->key == key; i++)
+    for (size_t i = live_edges_first_dependent(f, key); i < n && gcd_graph_dependent(f->g, i)->key == key; i++)
         if (gcd_graph_dependent(f->g, i)->value == value)
             return !gcd_graph_refers(f->g, key, value);
     return false;
@@ -77,7 +77,7 @@ static gcd_status keep(const struct suspects_work *w, struct suspect *x, const s
 gcd_status suspects_path(const struct suspects_work *w, struct suspect *x, struct gcd_error *err)
 {
     struct way way = { .near_count = 0 };
-    struct flow f = { .g = w->g };       /* as far as it is needed to look up dependent handles */
+    struct live_edges f = { .g = w->g };       /* as far as it is needed to look up dependent handles */
     uint32_t node = x->pub.node, steps = 0;
     if (node == GCD_NODE_NONE || gcd_paths_parent(w->paths, node) == GCD_NODE_NONE)
         return GCD_OK;

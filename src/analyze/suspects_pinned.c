@@ -4,7 +4,7 @@
  */
 #include "analyze/suspects.h"
 
-#include "analyze/flow.h"
+#include "analyze/live_edges.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"

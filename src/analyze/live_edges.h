@@ -5,8 +5,8 @@
  * pseudo-roots: those that no other object refers to, and of what these do not reach, which are circles and what hangs below them, the
  * one that comes first, until everything is reached.
  */
-#ifndef GCD_ANALYZE_FLOW_H
-#define GCD_ANALYZE_FLOW_H
+#ifndef GCD_ANALYZE_LIVE_EDGES_H
+#define GCD_ANALYZE_LIVE_EDGES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static inline void bits_set(uint64_t *bits, uint32_t node)
     bits[node >> 6] |= UINT64_C(1) << (node & 63);
 }
 
-struct flow {
+struct live_edges {
     struct gcd_alloc alloc;
     const struct gcd_graph *g;
     uint64_t *is_key;            /* a bit a node; NULL without dependent handles */
@@ -35,14 +35,14 @@ struct flow {
 };
 
 /* False when out of memory.  An eighth of a byte a node when there are dependent handles; 5 bytes when there are no roots. */
-bool flow_init(struct flow *f, const struct gcd_graph *g, const struct gcd_alloc *alloc);
-void flow_done(struct flow *f);
+bool live_edges_init(struct live_edges *f, const struct gcd_graph *g, const struct gcd_alloc *alloc);
+void live_edges_done(struct live_edges *f);
 
 /* The number of the first dependent handle of the key NODE. */
-size_t flow_first_dependent(const struct flow *f, uint32_t node);
+size_t live_edges_first_dependent(const struct live_edges *f, uint32_t node);
 
 /* Where number I of what NODE keeps alive leads, GCD_NODE_NONE behind the last: first its references, then its dependents. */
-static inline uint32_t flow_at(const struct flow *f, uint32_t node, uint64_t i)
+static inline uint32_t live_edges_at(const struct live_edges *f, uint32_t node, uint64_t i)
 {
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(f->g, node, &n);
@@ -50,7 +50,7 @@ static inline uint32_t flow_at(const struct flow *f, uint32_t node, uint64_t i)
         return edges[i];
     if (f->is_key == NULL || !bits_get(f->is_key, node))
         return GCD_NODE_NONE;
-    uint64_t d = flow_first_dependent(f, node) + (i - n);
+    uint64_t d = live_edges_first_dependent(f, node) + (i - n);
     if (d >= gcd_graph_dependent_count(f->g))
         return GCD_NODE_NONE;
     const struct gcd_graph_dependent *dependent = gcd_graph_dependent(f->g, (size_t)d);
@@ -58,13 +58,13 @@ static inline uint32_t flow_at(const struct flow *f, uint32_t node, uint64_t i)
 }
 
 /* Roots are numbered as those of the graph; pseudo-roots have numbers of their own. */
-static inline size_t flow_root_count(const struct flow *f)
+static inline size_t live_edges_root_count(const struct live_edges *f)
 {
     return f->pseudo_roots != NULL ? f->pseudo_root_count : gcd_graph_root_count(f->g);
 }
 
 /* The node of root I when it keeps that alive, else GCD_NODE_NONE. */
-static inline uint32_t flow_root(const struct flow *f, size_t i)
+static inline uint32_t live_edges_root(const struct live_edges *f, size_t i)
 {
     if (f->pseudo_roots != NULL)
         return f->pseudo_roots[i];

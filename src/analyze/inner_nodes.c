@@ -1,4 +1,4 @@
-#include "analyze/inner.h"
+#include "analyze/inner_nodes.h"
 
 #include "analyze/parts.h"
 #include "base/error.h"
@@ -15,13 +15,13 @@ struct part {
 #define SPILLED 2u
 
 struct maker {
-    struct inner *x;
-    const struct flow *f;
+    struct inner_nodes *x;
+    const struct live_edges *f;
     uint32_t nodes, parts;
     struct part part[PARTS_MAX];
 };
 
-static bool is_key(const struct flow *f, uint32_t node)
+static bool is_key(const struct live_edges *f, uint32_t node)
 {
     return f->is_key != NULL && bits_get(f->is_key, node);
 }
@@ -29,7 +29,7 @@ static bool is_key(const struct flow *f, uint32_t node)
 static void find_inner(void *ctx, uint32_t part)
 {
     struct maker *m = ctx;
-    struct inner *x = m->x;
+    struct inner_nodes *x = m->x;
     uint32_t node, end, count = 0;
     parts_range(m->nodes, part, m->parts, &node, &end);
     for (; node < end; node++) {
@@ -48,7 +48,7 @@ static void find_inner(void *ctx, uint32_t part)
 /* From counts to numbers that hold for all parts. */
 static void number_parts(struct maker *m)
 {
-    struct inner *x = m->x;
+    struct inner_nodes *x = m->x;
     for (uint32_t part = 0; part < m->parts; part++) {
         uint32_t node, end, count = m->part[part].inner;
         parts_range(m->nodes, part, m->parts, &node, &end);
@@ -62,14 +62,14 @@ static void number_parts(struct maker *m)
 /* How many edges of NODE lead to inner nodes. */
 static uint64_t count_node(const struct maker *m, uint32_t node)
 {
-    const struct flow *f = m->f;
+    const struct live_edges *f = m->f;
     size_t n;
     uint64_t count = 0;
     const uint32_t *edges = gcd_graph_node_edges(f->g, node, &n);
     for (size_t i = 0; i < n; i++)
         count += inner_is(m->x, edges[i]);
     uint32_t value;
-    for (uint64_t i = n; (value = flow_at(f, node, i)) != GCD_NODE_NONE; i++)
+    for (uint64_t i = n; (value = live_edges_at(f, node, i)) != GCD_NODE_NONE; i++)
         count += inner_is(m->x, value);
     return count;
 }
@@ -78,7 +78,7 @@ static uint64_t count_node(const struct maker *m, uint32_t node)
 static void count_edges(void *ctx, uint32_t part)
 {
     struct maker *m = ctx;
-    struct inner *x = m->x;
+    struct inner_nodes *x = m->x;
     uint32_t node, end, inner = m->part[part].inner;
     uint64_t further = 0;
     parts_range(m->nodes, part, m->parts, &node, &end);
@@ -95,7 +95,7 @@ static void count_edges(void *ctx, uint32_t part)
 
 static void place_parts(struct maker *m)
 {
-    struct inner *x = m->x;
+    struct inner_nodes *x = m->x;
     size_t block = 1;
     x->block[0] = 0;
     for (uint32_t part = 0; part < m->parts; part++) {
@@ -111,7 +111,7 @@ static void place_parts(struct maker *m)
 /* Those edges of NODE that lead to inner nodes, to TO; where they end.  Without a branch, which would be hard to foretell. */
 static uint32_t *copy_node(const struct maker *m, uint32_t node, uint32_t *to)
 {
-    const struct flow *f = m->f;
+    const struct live_edges *f = m->f;
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(f->g, node, &n);
     for (size_t i = 0; i < n; i++) {
@@ -119,7 +119,7 @@ static uint32_t *copy_node(const struct maker *m, uint32_t node, uint32_t *to)
         to += *to != 0;
     }
     uint32_t value;
-    for (uint64_t i = n; (value = flow_at(f, node, i)) != GCD_NODE_NONE; i++) {
+    for (uint64_t i = n; (value = live_edges_at(f, node, i)) != GCD_NODE_NONE; i++) {
         *to = inner_of(m->x, value);
         to += *to != 0;
     }
@@ -129,7 +129,7 @@ static uint32_t *copy_node(const struct maker *m, uint32_t node, uint32_t *to)
 static void copy_edges(void *ctx, uint32_t part)
 {
     struct maker *m = ctx;
-    struct inner *x = m->x;
+    struct inner_nodes *x = m->x;
     uint32_t node, end, inner = m->part[part].inner;
     uint32_t *to = x->edges + m->part[part].edges;
     parts_range(m->nodes, part, m->parts, &node, &end);
@@ -148,11 +148,11 @@ static void copy_edges(void *ctx, uint32_t part)
         to[i] = 0;
 }
 
-gcd_status inner_init(struct inner *x, const struct flow *f, unsigned threads, const struct gcd_alloc *alloc, struct gcd_error *err)
+gcd_status inner_init(struct inner_nodes *x, const struct live_edges *f, unsigned threads, const struct gcd_alloc *alloc, struct gcd_error *err)
 {
     struct maker m = { .x = x, .f = f, .nodes = gcd_graph_node_count(f->g) };
     m.parts = parts_count(m.nodes);
-    *x = (struct inner){ .alloc = *alloc };
+    *x = (struct inner_nodes){ .alloc = *alloc };
     x->word_count = (size_t)m.nodes / 32 + 1;
     x->words = gcd_mem_new_uncleared(alloc, x->word_count, sizeof *x->words);
     if (x->words == NULL)
@@ -177,7 +177,7 @@ gcd_status inner_init(struct inner *x, const struct flow *f, unsigned threads, c
     return GCD_OK;
 }
 
-void inner_drop_edges(struct inner *x)
+void inner_drop_edges(struct inner_nodes *x)
 {
     gcd_mem_free(&x->alloc, x->block, x->block_count * sizeof *x->block);
     gcd_mem_free(&x->alloc, x->edges, (size_t)x->edge_count * sizeof *x->edges);
@@ -185,13 +185,13 @@ void inner_drop_edges(struct inner *x)
     x->edges = NULL;
 }
 
-void inner_drop_nodes(struct inner *x)
+void inner_drop_nodes(struct inner_nodes *x)
 {
     gcd_mem_free(&x->alloc, x->nodes, ((size_t)x->count + 1) * sizeof *x->nodes);
     x->nodes = NULL;
 }
 
-void inner_done(struct inner *x)
+void inner_done(struct inner_nodes *x)
 {
     inner_drop_edges(x);
     inner_drop_nodes(x);

@@ -1,10 +1,10 @@
-#include "analyze/flow.h"
+#include "analyze/live_edges.h"
 
 #include <string.h>
 
 #include "base/mem.h"
 
-static bool init_keys(struct flow *f)
+static bool init_keys(struct live_edges *f)
 {
     size_t n = gcd_graph_dependent_count(f->g);
     if (n == 0)
@@ -29,7 +29,7 @@ static bool has_strong_root(const struct gcd_graph *g)
 }
 
 struct search {
-    struct flow *f;
+    struct live_edges *f;
     uint32_t nodes;
     size_t words;
     uint64_t *seen;              /* a bit a node: first what another one refers to, then what is reached */
@@ -38,7 +38,7 @@ struct search {
 
 static bool pseudo_root(struct search *s, uint32_t node)
 {
-    struct flow *f = s->f;
+    struct live_edges *f = s->f;
     if (!gcd_vec_reserve(&f->alloc, &f->pseudo_roots, &f->pseudo_root_room, f->pseudo_root_count + 1, sizeof *f->pseudo_roots, SIZE_MAX))
         return false;
     f->pseudo_roots[f->pseudo_root_count++] = node;
@@ -52,7 +52,7 @@ static void reach(struct search *s, uint32_t from)
     s->stack[depth++] = from;
     while (depth > 0) {
         uint32_t node = s->stack[--depth], to;
-        for (uint64_t i = 0; (to = flow_at(s->f, node, i)) != GCD_NODE_NONE; i++)
+        for (uint64_t i = 0; (to = live_edges_at(s->f, node, i)) != GCD_NODE_NONE; i++)
             if (!bits_get(s->seen, to)) {
                 bits_set(s->seen, to);
                 s->stack[depth++] = to;
@@ -64,7 +64,7 @@ static bool find_pseudo_roots(struct search *s)
 {
     uint32_t to;
     for (uint32_t node = 0; node < s->nodes; node++)
-        for (uint64_t i = 0; (to = flow_at(s->f, node, i)) != GCD_NODE_NONE; i++)
+        for (uint64_t i = 0; (to = live_edges_at(s->f, node, i)) != GCD_NODE_NONE; i++)
             if (to != node)
                 bits_set(s->seen, to);
     for (uint32_t node = 0; node < s->nodes; node++)
@@ -82,7 +82,7 @@ static bool find_pseudo_roots(struct search *s)
     return true;
 }
 
-static bool init_pseudo_roots(struct flow *f)
+static bool init_pseudo_roots(struct live_edges *f)
 {
     struct search s = { .f = f, .nodes = gcd_graph_node_count(f->g) };
     if (s.nodes == 0 || has_strong_root(f->g))
@@ -96,13 +96,13 @@ static bool init_pseudo_roots(struct flow *f)
     return ok;
 }
 
-bool flow_init(struct flow *f, const struct gcd_graph *g, const struct gcd_alloc *alloc)
+bool live_edges_init(struct live_edges *f, const struct gcd_graph *g, const struct gcd_alloc *alloc)
 {
-    *f = (struct flow){ .alloc = *alloc, .g = g };
+    *f = (struct live_edges){ .alloc = *alloc, .g = g };
     return init_keys(f) && init_pseudo_roots(f);
 }
 
-void flow_done(struct flow *f)
+void live_edges_done(struct live_edges *f)
 {
     gcd_mem_free(&f->alloc, f->is_key, f->words * sizeof *f->is_key);
     gcd_mem_free(&f->alloc, f->pseudo_roots, f->pseudo_root_room * sizeof *f->pseudo_roots);
@@ -110,7 +110,7 @@ void flow_done(struct flow *f)
     f->pseudo_roots = NULL;
 }
 
-size_t flow_first_dependent(const struct flow *f, uint32_t node)
+size_t live_edges_first_dependent(const struct live_edges *f, uint32_t node)
 {
     size_t low = 0, high = gcd_graph_dependent_count(f->g);
     while (low < high) {

@@ -3,14 +3,14 @@
  * strings, boxes and arrays of numbers are four of ten objects of a usual heap.  What is left are the inner nodes: numbered 1, 2, ... in
  * the order of the heap, with their edges to each other, which include those from the keys of dependent handles to the values.
  */
-#ifndef GCD_ANALYZE_INNER_H
-#define GCD_ANALYZE_INNER_H
+#ifndef GCD_ANALYZE_INNER_NODES_H
+#define GCD_ANALYZE_INNER_NODES_H
 
 #include <stdint.h>
 
 #include <gcdumpc/status.h>
 
-#include "analyze/flow.h"
+#include "analyze/live_edges.h"
 #include "base/bits.h"
 
 /* Nodes whose lists share one 64-bit start. */
@@ -29,7 +29,7 @@ struct inner_node {
     uint32_t next, end;          /* its further edges, less the start of its block; the user may move NEXT on */
 };
 
-struct inner {
+struct inner_nodes {
     struct gcd_alloc alloc;
     struct inner_word *words;
     size_t word_count;
@@ -42,38 +42,38 @@ struct inner {
 };
 
 /* On up to THREADS threads.  GCD_E_NOMEM, GCD_E_LIMIT.  Whatever is returned, X is to be given to inner_done. */
-GCD_MUST_CHECK gcd_status inner_init(struct inner *x, const struct flow *f, unsigned threads, const struct gcd_alloc *alloc,
+GCD_MUST_CHECK gcd_status inner_init(struct inner_nodes *x, const struct live_edges *f, unsigned threads, const struct gcd_alloc *alloc,
                                      struct gcd_error *err);
-void inner_done(struct inner *x);
+void inner_done(struct inner_nodes *x);
 /* Give up the edges but the one of each node; and the nodes, so that inner_is and inner_before are left. */
-void inner_drop_edges(struct inner *x);
-void inner_drop_nodes(struct inner *x);
+void inner_drop_edges(struct inner_nodes *x);
+void inner_drop_nodes(struct inner_nodes *x);
 
-static inline bool inner_is(const struct inner *x, uint32_t node)
+static inline bool inner_is(const struct inner_nodes *x, uint32_t node)
 {
     return (x->words[node >> 5].bits >> (node & 31) & 1) != 0;
 }
 
 /* How many inner nodes there are before NODE. */
-static inline uint32_t inner_before(const struct inner *x, uint32_t node)
+static inline uint32_t inner_before(const struct inner_nodes *x, uint32_t node)
 {
     const struct inner_word *w = &x->words[node >> 5];
     return w->before + gcd_count_bits(w->bits & ((UINT32_C(1) << (node & 31)) - 1));
 }
 
 /* The inner node that NODE is, 0 when it is a leaf. */
-static inline uint32_t inner_of(const struct inner *x, uint32_t node)
+static inline uint32_t inner_of(const struct inner_nodes *x, uint32_t node)
 {
     return (inner_before(x, node) + 1) & (0 - (uint32_t)inner_is(x, node));
 }
 
-static inline uint64_t inner_block(const struct inner *x, uint32_t i)
+static inline uint64_t inner_block(const struct inner_nodes *x, uint32_t i)
 {
     return x->block[i >> INNER_BLOCK_SHIFT];
 }
 
 /* Where the further edges of inner node I end, which are in the order of the nodes. */
-static inline uint64_t inner_end(const struct inner *x, uint32_t i)
+static inline uint64_t inner_end(const struct inner_nodes *x, uint32_t i)
 {
     return inner_block(x, i) + x->nodes[i].end;
 }
