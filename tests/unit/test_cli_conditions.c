@@ -395,40 +395,40 @@ static void written_and_read(void **state)
     (void)state;
     char path[PATH_MAX];
     struct stat st;
-    struct job_last last;
+    struct run_state last;
     use_template("%n-%s.gclog");
-    assert_false(job_last_read(&d, &last));
+    assert_false(run_state_read(&d, &last));
     assert_true(last.time == 0 && last.rss_bytes == 0 && last.pause_ns == 0);
     d.rss_bytes = 11;
     d.duration_ms = 14;
     d.facts = (struct job_facts){ .taken = true, .heap_bytes = 12, .pause_ns = 13 };
-    assert_int_equal(job_last_write(&d), CLI_DONE);
+    assert_int_equal(run_state_write(&d), CLI_DONE);
     path_in(path, NOTE);
     assert_int_equal(lstat(path, &st), 0);
     assert_true(S_ISREG(st.st_mode) && (st.st_mode & 07777) == 0600);
-    assert_true(job_last_read(&d, &last));
+    assert_true(run_state_read(&d, &last));
     assert_true(last.time == BEGUN && last.rss_bytes == 11 && last.heap_bytes == 12 && last.pause_ns == 13 && last.duration_ms == 14);
     /* one of the same name whose own dump is not noted: 4711 does not live, so it may be this one started anew */
     d.pid = (uint32_t)getpid();
     bool gone = kill((pid_t)PID, 0) != 0 && errno == ESRCH;
-    assert_true(job_last_read(&d, &last));
+    assert_true(run_state_read(&d, &last));
     assert_true((last.rss_bytes == 11) == gone);
     /* beside its own note that of a living one stays, that of a dead one goes */
     d.rss_bytes = 21;
-    assert_int_equal(job_last_write(&d), CLI_DONE);
+    assert_int_equal(run_state_write(&d), CLI_DONE);
     d.pid = a_process_that_has_gone();
     d.rss_bytes = 31;
-    assert_int_equal(job_last_write(&d), CLI_DONE);
+    assert_int_equal(run_state_write(&d), CLI_DONE);
     d.pid = (uint32_t)getpid();
-    assert_true(job_last_read(&d, &last) && last.rss_bytes == 21);
+    assert_true(run_state_read(&d, &last) && last.rss_bytes == 21);
     d.rss_bytes = 22;
-    assert_int_equal(job_last_write(&d), CLI_DONE);
+    assert_int_equal(run_state_write(&d), CLI_DONE);
     json_t *o = json_load_file(path, 0, NULL);
     assert_int_equal(json_object_size(json_object_get(o, "processes")), gone ? 1 : 2);
     assert_int_equal(json_integer_value(json_object_get(o, "pid")), getpid());
     json_decref(o);
     d.pid = 1;                                   /* another one that lives: the last dump was not its own */
-    assert_true(job_last_read(&d, &last));
+    assert_true(run_state_read(&d, &last));
     assert_true(last.time == 0 && last.rss_bytes == 0);
 }
 
@@ -436,7 +436,7 @@ static void of_one_that_has_gone(void **state)
 {
     (void)state;
     char text[200];
-    struct job_last last;
+    struct run_state last;
     struct {
         long long pid;
         bool gone;
@@ -447,7 +447,7 @@ static void of_one_that_has_gone(void **state)
         (void)snprintf(text, sizeof text, "{\"pid\": %lld, \"time\": 5, \"rss_bytes\": -3, \"pause_ns\": \"x\", \"processes\": {}}", rows[i].pid);
         put(NOTE, text, 0);
         errno = ESRCH;                           /* of something else */
-        assert_true(job_last_read(&d, &last));
+        assert_true(run_state_read(&d, &last));
         assert_true(last.time == (rows[i].gone ? 5 : 0) && last.rss_bytes == 0 && last.pause_ns == 0);
     }
 }
@@ -457,30 +457,30 @@ static void notes_that_are_none(void **state)
     (void)state;
     static const char *const bad[] = { "", "{", "[]", "7", "{} x" };
     char path[PATH_MAX], other[PATH_MAX];
-    struct job_last last;
+    struct run_state last;
     int before = dup(0);
     assert_int_equal(close(before), 0);
     use_template("%n-%s.gclog");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         put(NOTE, bad[i], 0);
-        assert_false(job_last_read(&d, &last));
+        assert_false(run_state_read(&d, &last));
     }
     put(NOTE, "{}", 0);
-    assert_true(job_last_read(&d, &last));
+    assert_true(run_state_read(&d, &last));
     path_in(path, NOTE);
     path_in(other, "elsewhere");
     assert_int_equal(rename(path, other), 0);
     assert_int_equal(symlink("elsewhere", path), 0);     /* not followed */
-    assert_false(job_last_read(&d, &last));
+    assert_false(run_state_read(&d, &last));
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkfifo(path, 0600), 0);             /* not waited for */
-    assert_false(job_last_read(&d, &last));
+    assert_false(run_state_read(&d, &last));
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rename(other, path), 0);
-    assert_true(job_last_read(&d, &last));
+    assert_true(run_state_read(&d, &last));
     if (geteuid() == 0) {                                /* that of another user */
         assert_int_equal(chown(path, 12345, 12345), 0);
-        assert_false(job_last_read(&d, &last));
+        assert_false(run_state_read(&d, &last));
     }
     int after = dup(0);
     assert_int_equal(close(after), 0);
@@ -492,7 +492,7 @@ static void notes_of_many(void **state)
 {
     (void)state;
     char path[PATH_MAX];
-    struct job_last last;
+    struct run_state last;
     use_template("%n-%s.gclog");
     path_in(path, NOTE);
     json_t *o = json_object(), *all = json_object();
@@ -505,11 +505,11 @@ static void notes_of_many(void **state)
     assert_int_equal(json_dump_file(o, path, 0), 0);
     json_decref(o);
     assert_int_equal(chmod(path, 0600), 0);
-    assert_int_equal(job_last_write(&d), CLI_DONE);
+    assert_int_equal(run_state_write(&d), CLI_DONE);
     o = json_load_file(path, 0, NULL);
     assert_int_equal(json_object_size(json_object_get(o, "processes")), 301);
     json_decref(o);
-    assert_true(job_last_read(&d, &last) && last.time == BEGUN);
+    assert_true(run_state_read(&d, &last) && last.time == BEGUN);
 }
 
 /* No template, no note; and one for all folders with fields. */
@@ -517,15 +517,15 @@ static void where_notes_are(void **state)
 {
     (void)state;
     char path[PATH_MAX];
-    struct job_last last;
-    assert_int_equal(job_last_write(&d), CLI_DONE);
-    assert_false(job_last_read(&d, &last));
+    struct run_state last;
+    assert_int_equal(run_state_write(&d), CLI_DONE);
+    assert_false(run_state_read(&d, &last));
     use_template("%Y/%n/%p.gclog");
     d.values.name = "../Shop";
-    assert_int_equal(job_last_write(&d), CLI_DONE);
+    assert_int_equal(run_state_write(&d), CLI_DONE);
     path_in(path, ".%2E.%2FShop.gcdumpc-last");
     assert_int_equal(access(path, F_OK), 0);
-    assert_true(job_last_read(&d, &last) && last.time == BEGUN);
+    assert_true(run_state_read(&d, &last) && last.time == BEGUN);
 }
 
 int main(void)

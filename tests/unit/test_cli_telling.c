@@ -92,7 +92,7 @@ static const char *captured(void)
 static void told(const char *line)
 {
     capture();
-    job_tell(&d);
+    job_log_run(&d);
     assert_string_equal(captured(), line);
 }
 

@@ -312,10 +312,10 @@ static void names_of_programs(void **state)
     };
     char name[16];
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
-        job_program(want[i][0], want[i][1], name, sizeof name);
+        job_process_name(want[i][0], want[i][1], name, sizeof name);
         assert_string_equal(name, want[i][2]);
     }
-    job_program("dotnet", "dotnet a-name-longer-than-that.dll", name, sizeof name);
+    job_process_name("dotnet", "dotnet a-name-longer-than-that.dll", name, sizeof name);
     assert_string_equal(name, "a-name-longer-t");
 }
 

@@ -34,7 +34,7 @@ static uint64_t mebibytes(uint64_t bytes)
     return (bytes + (UINT64_C(1) << 19)) >> 20;
 }
 
-static bool memory_of_process(struct job_dump *d, const struct job_last *last)
+static bool memory_of_process(struct job_dump *d, const struct run_state *last)
 {
     const struct cli_args *a = d->args;
     if (a->if_rss_above != 0 && d->rss_bytes <= a->if_rss_above)
@@ -46,7 +46,7 @@ static bool memory_of_process(struct job_dump *d, const struct job_last *last)
 }
 
 /* REMEMBERED: is there a note of dumps of this name?  Without one the files of any process of the name have to tell. */
-static bool interval(struct job_dump *d, const struct job_last *last, bool remembered)
+static bool interval(struct job_dump *d, const struct run_state *last, bool remembered)
 {
     uint64_t seconds = d->args->min_interval_s;
     struct cli_template_values values = d->values;
@@ -75,7 +75,7 @@ static bool memory_of_machine(struct job_dump *d)
                 mebibytes(m.room_bytes), mebibytes(d->args->if_free_memory));
 }
 
-static bool pause(struct job_dump *d, const struct job_last *last)
+static bool pause(struct job_dump *d, const struct run_state *last)
 {
     uint64_t most = d->args->max_pause_ms, mib = mebibytes(d->rss_bytes), expected;
     if (most == 0)
@@ -111,8 +111,8 @@ static bool free_bytes(const char *path, uint64_t *ret)
 
 void job_conditions(struct job_dump *d)
 {
-    struct job_last last;
-    bool remembered = job_last_read(d, &last);
+    struct run_state last;
+    bool remembered = run_state_read(d, &last);
     if (memory_of_process(d, &last) && interval(d, &last, remembered))
         (void)pause(d, &last);
 }

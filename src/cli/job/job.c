@@ -107,7 +107,7 @@ static void describe(struct job *j, const struct gcd_ipc_process *p)
     if (p->entry_assembly[0] != '\0')
         (void)snprintf(d->name, sizeof d->name, "%s", p->entry_assembly);
     else
-        job_program(p->exe[0] != '\0' ? p->exe : p->name, p->command_line, d->name, sizeof d->name);
+        job_process_name(p->exe[0] != '\0' ? p->exe : p->name, p->command_line, d->name, sizeof d->name);
     (void)snprintf(d->runtime, sizeof d->runtime, "%s", p->runtime_version);
 }
 
@@ -254,7 +254,7 @@ static void remember(struct job_dump *d, const struct cli_args *args)
 {
     note(d->own, args->output);
     d->duration_ms = live_now_ms() - d->start_ms;
-    if (job_last_write(d) != CLI_DONE)           /* the dump is there all the same */
+    if (run_state_write(d) != CLI_DONE)           /* the dump is there all the same */
         add_reason(d, cli_last_said());
 }
 
@@ -412,7 +412,7 @@ static enum cli_exit tell(struct job_dump *d, enum cli_exit e)
 {
     take_status(d, e);
     cli_hold(false);
-    job_tell(d);
+    job_log_run(d);
     e = job_hook(d);
     return worse(d->exit, e);
 }
@@ -491,7 +491,7 @@ enum cli_exit cmd_collect(const struct cli_args *args)
     (void)gethostname(j.host, sizeof j.host - 1);
     enum cli_exit e = parse_names(&j);
     if (e == CLI_DONE)
-        e = job_manners(args);
+        e = job_set_priority(args);
     if (e == CLI_DONE && !args->keep_partial)
         job_deadline(args->timeout_s);
     if (e == CLI_DONE) {

@@ -3,11 +3,11 @@
  *
  *     job.c            which processes, one after another; one dump from the first question to the last word
  *     conditions.c     shall there be a dump at all?
- *     program.c        the name of a program that does not say it
- *     last.c           what is remembered of the last dump
+ *     process_name.c        the name of a program that does not say it
+ *     run_state.c           what is remembered of the last dump
  *     template.c       names of outputs          keep.c   what stays of earlier ones
- *     manners.c        priority, the deadline
- *     tell.c           a line for the log        metrics.c, hook.c   for the monitoring, for a program
+ *     priority.c        priority, the deadline
+ *     run_log.c           a line for the log        metrics.c, hook.c   for the monitoring, for a program
  */
 #ifndef GCD_CLI_JOB_H
 #define GCD_CLI_JOB_H
@@ -63,30 +63,30 @@ void job_conditions(struct job_dump *d);
 /* Of the machine, right before the dump.  CLI_FAILED after a line. */
 enum cli_exit job_room(struct job_dump *d);
 
-/* program.c: what a program is called that does not say it, in RET[CAP]: of "dotnet x/Shop.dll" it is Shop, else EXE. */
-void job_program(const char *exe, const char *command_line, char *ret, size_t cap);
+/* process_name.c: what a program is called that does not say it, in RET[CAP]: of "dotnet x/Shop.dll" it is Shop, else EXE. */
+void job_process_name(const char *exe, const char *command_line, char *ret, size_t cap);
 
 /*
- * last.c: what is remembered of the last dumps of processes of this name, in a hidden file where the template's folders begin.  For each
+ * run_state.c: what is remembered of the last dumps of processes of this name, in a hidden file where the template's folders begin.  For each
  * process by itself; one that is new takes over from one that has gone.
  */
-struct job_last {
+struct run_state {
     time_t time;
     uint64_t rss_bytes, heap_bytes, pause_ns, duration_ms;
 };
 /* False when there is no note, or none that can be used.  True and all 0: there is one, but not of this process. */
-bool job_last_read(const struct job_dump *d, struct job_last *ret);
+bool run_state_read(const struct job_dump *d, struct run_state *ret);
 /* CLI_FAILED after a line. */
-enum cli_exit job_last_write(const struct job_dump *d);
+enum cli_exit run_state_write(const struct job_dump *d);
 
-/* manners.c */
+/* priority.c */
 /* --nice, --io-idle.  CLI_FAILED after a line. */
-enum cli_exit job_manners(const struct cli_args *args);
+enum cli_exit job_set_priority(const struct cli_args *args);
 /* From now on SECONDS for everything, 0 = no end: then cli_canceled is set, and cli_timed_out. */
 void job_deadline(uint64_t seconds);
 
-/* tell.c: --log and --syslog. */
-void job_tell(const struct job_dump *d);
+/* run_log.c: --log and --syslog. */
+void job_log_run(const struct job_dump *d);
 const char *job_status_name(enum job_status status);
 /* metrics.c: --metrics, of all dumps of a run.  CLI_FAILED after a line. */
 enum cli_exit job_metrics(const struct cli_args *args, const struct job_dump *dumps, size_t n);

@@ -116,7 +116,7 @@ static void to_syslog(const struct job_dump *d)
     free(line);
 }
 
-void job_tell(const struct job_dump *d)
+void job_log_run(const struct job_dump *d)
 {
     char time[32];
     iso_time(d->begun, time);

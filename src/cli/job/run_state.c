@@ -33,9 +33,9 @@ static uint64_t number(const json_t *o, const char *key)
     return n > 0 ? (uint64_t)n : 0;
 }
 
-static struct job_last last_of(const json_t *o)
+static struct run_state last_of(const json_t *o)
 {
-    return (struct job_last){ .time = (time_t)number(o, "time"), .rss_bytes = number(o, "rss_bytes"), .heap_bytes = number(o, "heap_bytes"),
+    return (struct run_state){ .time = (time_t)number(o, "time"), .rss_bytes = number(o, "rss_bytes"), .heap_bytes = number(o, "heap_bytes"),
                               .pause_ns = number(o, "pause_ns"), .duration_ms = number(o, "duration_ms") };
 }
 
@@ -65,10 +65,10 @@ static bool has_gone(uint64_t pid)
     return pid == 0 || pid > INT32_MAX || (kill((pid_t)pid, 0) != 0 && errno == ESRCH);
 }
 
-bool job_last_read(const struct job_dump *d, struct job_last *ret)
+bool run_state_read(const struct job_dump *d, struct run_state *ret)
 {
     char path[4200], key[16];
-    *ret = (struct job_last){ .time = 0 };
+    *ret = (struct run_state){ .time = 0 };
     json_t *o = path_of(d, path, sizeof path) ? load(path) : NULL;
     if (o == NULL)
         return false;
@@ -102,7 +102,7 @@ static json_t *entries(const struct job_dump *d, json_t *before)
     return ret;
 }
 
-enum cli_exit job_last_write(const struct job_dump *d)
+enum cli_exit run_state_write(const struct job_dump *d)
 {
     char path[4200];
     if (!path_of(d, path, sizeof path))

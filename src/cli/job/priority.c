@@ -18,7 +18,7 @@
 #define IOPRIO_CLASS_IDLE 3
 #define IOPRIO_CLASS_SHIFT 13
 
-enum cli_exit job_manners(const struct cli_args *args)
+enum cli_exit job_set_priority(const struct cli_args *args)
 {
     if (args->nice != 0 && setpriority(PRIO_PROCESS, 0, (int)args->nice) != 0) {
         cli_say(NULL, "--nice %d: %s", (int)args->nice, strerror(errno));
