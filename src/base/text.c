@@ -77,7 +77,7 @@ size_t gcd_utf8_next(const uint8_t *p, size_t n, uint32_t *ret_code_point)
     return len;
 }
 
-size_t gcd_utf8_clean(const uint8_t *p, size_t n, char *out)
+size_t gcd_utf8_sanitize(const uint8_t *p, size_t n, char *out)
 {
     char *o = out;
     for (size_t i = 0; i < n;) {
@@ -175,5 +175,5 @@ gcd_status gcd_textpool_add_utf8(struct gcd_textpool *p, const uint8_t *utf8, si
     gcd_status st = reserve(p, 3 * n, &o);
     if (st != GCD_OK)
         return st;
-    return take(p, o, gcd_utf8_clean(utf8, n, o), ret);
+    return take(p, o, gcd_utf8_sanitize(utf8, n, o), ret);
 }

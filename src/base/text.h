@@ -22,7 +22,7 @@ size_t gcd_utf8_next(const uint8_t *p, size_t n, uint32_t *ret_code_point);
  * Copy N bytes of claimed UTF-8 from P to OUT (room for 3 * N bytes); each byte that is not part of a well-formed sequence
  * becomes U+FFFD.  Returns the bytes written.
  */
-size_t gcd_utf8_clean(const uint8_t *p, size_t n, char *out);
+size_t gcd_utf8_sanitize(const uint8_t *p, size_t n, char *out);
 
 /* A number that depends on every byte (FNV-1a).  Of several pieces: H is the number of the pieces before, GCD_TEXT_HASH at first. */
 #define GCD_TEXT_HASH UINT64_C(0xcbf29ce484222325)

@@ -328,11 +328,11 @@ void cli_name_process(struct cli_dump *d, uint64_t pid);
 /* The path in "unix:PATH", or TEXT itself. */
 const char *cli_socket_path(const char *text);
 
-/* reverse.c */
+/* listen.c */
 /* --connect: wait for a runtime, let it start; D->port is it.  On failure the message has been printed. */
-enum cli_exit cli_reverse_open(const struct cli_args *args, struct cli_dump *d);
+enum cli_exit cli_listen_open(const struct cli_args *args, struct cli_dump *d);
 /* Removes the socket file. */
-void cli_reverse_close(struct cli_dump *d);
+void cli_listen_close(struct cli_dump *d);
 #else
 /* target.c */
 enum cli_exit cli_no_ipc(const char *subject);
@@ -379,7 +379,7 @@ void cli_progress_steps(void *verb, uint64_t done, uint64_t total);
 void cli_progress_end(void);
 void cli_progress_off(void);
 
-/* cores.c: how many threads ARGS allow, or as many as there are cores for this process. */
+/* threads.c: how many threads ARGS allow, or as many as there are cores for this process. */
 #define CLI_THREADS_MAX 64
 unsigned cli_threads(const struct cli_args *args);
 
@@ -402,9 +402,9 @@ const char *cli_size(uint64_t n, char buf[CLI_NUMBER_BYTES]);
 /* "2026-11-21T16:00:00.000Z" in BUF; "" when it is not known, INT64_MIN. */
 #define CLI_TIME_BYTES 64
 const char *cli_time(int64_t unix_ms, char buf[CLI_TIME_BYTES]);
-/* clean.c */
+/* sanitize.c */
 /* Text of an input for a terminal or a line of text: what would command it (also the direction of writing), or is no UTF-8, becomes "?". */
-void cli_print_clean(FILE *to, const char *s);
+void cli_print_sanitized(FILE *to, const char *s);
 /* The first character of S, which is not empty.  Returns its bytes. */
 size_t cli_print_char(FILE *to, const char *s);
 /* The same, cut after COLUMNS characters.  Returns how many there were; TO may be NULL, to count. */

@@ -98,7 +98,7 @@ static void print_table(const struct table *t)
     for (size_t i = 0; i < t->count; i++) {
         const struct cli_event_kind *k = &t->kinds[i];
         printf("%14s %18s %6" PRIu32 " %3" PRIu32 "  ", cli_number(k->events, sep, a), cli_number(k->bytes, sep, b), k->id, k->version);
-        cli_print_clean(stdout, k->provider);
+        cli_print_sanitized(stdout, k->provider);
         putchar('\n');
         events += k->events;
         bytes += k->bytes;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "held.h"
+#include "root_labels.h"
 
 /* Of consumers, which are many and small. */
 #define DEFAULT_CONSUMERS 10u
@@ -45,7 +45,7 @@ static const struct gcd_graph_root *root_of(const struct leaks *l, const struct 
 
 static void put_root_text(const struct leaks *l, struct cli_table *t, const struct gcd_suspect *s)
 {
-    char *text = cli_root_text(l->d.graph, l->names, root_of(l, s));
+    char *text = cli_root_label(l->d.graph, l->names, root_of(l, s));
     cli_table_text(t, text);
     free(text);
 }
@@ -118,7 +118,7 @@ static struct cli_table *path_table(const struct leaks *l, const struct gcd_susp
     struct cli_table *t = cli_table_new(path_columns, PATH_COLUMNS);
     char buf[CLI_NUMBER_BYTES];
     if (s->path_count > 0 && !l->args->json) {       /* programs find it with the suspect */
-        char *text = cli_root_text(l->d.graph, l->names, root_of(l, s));
+        char *text = cli_root_label(l->d.graph, l->names, root_of(l, s));
         for (size_t i = 0; i + 1 < PATH_COLUMNS; i++)
             cli_table_none(t);
         cli_table_branch(t, 0, text);
@@ -193,7 +193,7 @@ static bool print_sentence(size_t n, const char *text)
             putchar(' ');
         else
             printf("\n%*s", indent, "");
-        cli_print_clean(stdout, word);
+        cli_print_sanitized(stdout, word);
         column = (fits ? column + 1 : (size_t)indent) + w;
     }
     putchar('\n');

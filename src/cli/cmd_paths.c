@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "held.h"
+#include "root_labels.h"
 #include "object_paths.h"
 
 #define DEFAULT_PATHS 10u
@@ -69,7 +69,7 @@ static void put_root(const struct tree *t, const struct gcd_type_step *s, struct
     const struct gcd_graph_root *root = s->root != SIZE_MAX ? gcd_graph_root(t->d->graph, s->root) : NULL;
     bool all_statics = root != NULL && s->whole_group && root->kind == GCD_ROOT_STATIC;
     l.kind = "root";
-    l.text = all_statics ? strdup("static variables") : cli_root_text(t->d->graph, t->names, root);
+    l.text = all_statics ? strdup("static variables") : cli_root_label(t->d->graph, t->names, root);
     l.root = cli_root_key(root);
     l.field = root != NULL && !s->whole_group ? root->name : NULL;
     put(t, l);

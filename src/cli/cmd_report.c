@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "held.h"
+#include "root_labels.h"
 #include "report.h"
 #include "suggest.h"
 

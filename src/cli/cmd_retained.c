@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "held.h"
+#include "root_labels.h"
 
 #define DEFAULT_LINES 20u
 
@@ -68,7 +68,7 @@ static void put_holder(const struct retained *r, struct cli_table *t, uint32_t n
     struct holder key = { node, 0 };
     const struct holder *h = bsearch(&key, holders, n, sizeof *holders, compare_holders);
     if (h->root != SIZE_MAX || gcd_dominators_pseudo_roots(r->dominators) > 0) {
-        char *text = cli_root_text(g, r->names, h->root != SIZE_MAX ? gcd_graph_root(g, h->root) : NULL);
+        char *text = cli_root_label(g, r->names, h->root != SIZE_MAX ? gcd_graph_root(g, h->root) : NULL);
         cli_table_text(t, text);
         free(text);
     } else {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "held.h"
+#include "root_labels.h"
 
 /* Lines that people are shown unless they say more, besides those that sum up. */
 #define LINES_MAX 200u
@@ -55,7 +55,7 @@ static bool add_root(struct steps *s, const struct cli_dump *d, const struct gcd
         *ret = parent;
         return true;
     }
-    char *text = cli_root_text(d->graph, names, root);
+    char *text = cli_root_label(d->graph, names, root);
     if (text == NULL)
         return false;
     s->texts[s->text_count++] = text;

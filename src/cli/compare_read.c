@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "compare_paths.h"
-#include "held.h"
+#include "root_labels.h"
 
 static enum cli_exit no_memory(void)
 {

@@ -55,7 +55,7 @@ void cli_say_more(const char *fmt, ...)
     va_list ap;
     va_start(ap, fmt);
     if (!held && vasprintf(&line, fmt, ap) >= 0) {
-        cli_print_clean(stderr, line);
+        cli_print_sanitized(stderr, line);
         putc('\n', stderr);
         free(line);
     }
@@ -213,7 +213,7 @@ void cli_mark_incomplete(FILE *to, const char *subject, const struct gcd_verdict
     if (v->complete)
         return;
     fputs("(INCOMPLETE dump: ", to);
-    cli_print_clean(to, subject);
+    cli_print_sanitized(to, subject);
     fputs(")\n", to);
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "held.h"
+#include "root_labels.h"
 
 /* Of a longer path the objects in the middle are one line. */
 #define ENDS_SHOWN 20u
@@ -129,7 +129,7 @@ static void put_head(const struct finder *f, uint32_t path, uint32_t depth, cons
 
 static void put_root(const struct finder *f, uint32_t path, uint32_t depth, const struct gcd_graph_root *r)
 {
-    char *text = cli_root_text(f->d->graph, f->names, r);
+    char *text = cli_root_label(f->d->graph, f->names, r);
     put_head(f, path, depth, "root");
     put_none(f, 2);
     cli_table_branch(f->table, depth, text);

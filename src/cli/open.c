@@ -266,7 +266,7 @@ void cli_close(struct cli_dump *d)
     gcd_sink_free(d->trace);
     cli_temporary(CLI_SLOT_TRACE, NULL);
 #ifdef GCDUMPC_HAVE_IPC
-    cli_reverse_close(d);
+    cli_listen_close(d);
     gcd_ipc_unlock(&d->lock);
     gcd_ipc_unlock(&d->machine);
 #endif

@@ -1,4 +1,4 @@
-#include "held.h"
+#include "root_labels.h"
 #include "report.h"
 
 /* Of a dump without its graph: roots that hold no object are among them. */
@@ -85,7 +85,7 @@ static void put_rows(const struct report *r, struct cli_table *t, const struct g
     for (unsigned i = 0; i < GCD_GROUPS; i++) {
         total.roots += s->groups[i].roots;
         if (s->groups[i].roots > 0)
-            put_row(r, t, &s->groups[i], HAS_ALL, cli_group_key((enum gcd_root_group)i), cli_group_text((enum gcd_root_group)i));
+            put_row(r, t, &s->groups[i], HAS_ALL, cli_root_group_key((enum gcd_root_group)i), cli_root_group_label((enum gcd_root_group)i));
     }
     if (s->pseudo_roots.roots > 0)
         put_row(r, t, &s->pseudo_roots, HAS_ALL, cli_root_key(NULL), "(no root recorded)");

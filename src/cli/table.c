@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "layout.h"
+#include "wrap.h"
 
 struct cell {
     bool none;
@@ -186,13 +186,13 @@ static size_t indent(const struct cell *c, enum cli_cell kind)
 }
 
 /* The characters that each column needs, and where it goes. */
-static void place_columns(const struct cli_table *t, bool people, size_t window, struct cli_place *places)
+static void place_columns(const struct cli_table *t, bool people, size_t window, struct cli_column_box *places)
 {
     char buf[NUMBER_BYTES];
     size_t rows = cli_table_rows(t);
     for (size_t k = 0; k < t->n; k++) {
         const struct cli_column *column = &t->columns[k];
-        struct cli_place *p = &places[k];
+        struct cli_column_box *p = &places[k];
         p->shown = column->title != NULL;
         p->text = column->kind >= CLI_CELL_ADDRESS;
         p->width = p->shown ? strlen(column->title) : 0;
@@ -202,7 +202,7 @@ static void place_columns(const struct cli_table *t, bool people, size_t window,
             p->width = w > p->width ? w : p->width;
         }
     }
-    cli_layout(places, t->n, window);
+    cli_wrap_columns(places, t->n, window);
 }
 
 /* One cell of a row, or of the titles: what is still to be printed of it. */
@@ -214,7 +214,7 @@ struct rest {
 };
 
 /* Numbers to the right, texts to the left.  *X is where the line ends by now. */
-static void print_part(struct rest *r, const struct cli_place *p, size_t *x, FILE *to)
+static void print_part(struct rest *r, const struct cli_column_box *p, size_t *x, FILE *to)
 {
     size_t indented = r->indent + (r->begun ? CLI_GAP : 0);
     if (indented + cli_print_cut(NULL, r->text, SIZE_MAX) > p->width && indented > p->width / 2)
@@ -230,7 +230,7 @@ static void print_part(struct rest *r, const struct cli_place *p, size_t *x, FIL
 }
 
 /* A row takes as many lines as its places have, and each of these as many as its longest text needs. */
-static void print_row(const struct cli_table *t, struct rest *rests, const struct cli_place *places, FILE *to)
+static void print_row(const struct cli_table *t, struct rest *rests, const struct cli_column_box *places, FILE *to)
 {
     size_t lines = 0;
     for (size_t k = 0; k < t->n; k++)
@@ -261,7 +261,7 @@ bool cli_table_print(const struct cli_table *t, FILE *to)
     bool people = cli_is_terminal(to);
     if (!ready(t))
         return false;
-    struct cli_place *places = calloc(t->n + 1, sizeof *places);
+    struct cli_column_box *places = calloc(t->n + 1, sizeof *places);
     struct rest *rests = calloc(t->n + 1, sizeof *rests);
     bool ok = places != NULL && rests != NULL;
     if (ok)

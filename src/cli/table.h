@@ -67,7 +67,7 @@ void cli_table_sums(struct cli_table *t);
 size_t cli_table_rows(const struct cli_table *t);
 
 /*
- * For people.  On a terminal rows that are too wide take several lines (layout.h), the names of types are never cut.
+ * For people.  On a terminal rows that are too wide take several lines (wrap.h), the names of types are never cut.
  * False when out of memory was met or TO cannot be written; the reason is in errno.
  */
 bool cli_table_print(const struct cli_table *t, FILE *to);

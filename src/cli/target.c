@@ -143,7 +143,7 @@ enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, c
     ret_path[0] = '\0';
     d->subject = args->name;
     if (args->connect != NULL)
-        return cli_reverse_open(args, d);
+        return cli_listen_open(args, d);
     if (args->port != NULL)
         return by_port(args->port, d, ret_path);
     if (args->name != NULL) {

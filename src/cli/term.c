@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "layout.h"
+#include "wrap.h"
 
 bool cli_is_terminal(FILE *f)
 {
@@ -39,7 +39,7 @@ void cli_print_wrapped(FILE *to, const char *s, size_t column, size_t hang)
         fprintf(to, "\n%*s", (int)hang, "");
         column = hang;
     }
-    cli_print_clean(to, s);
+    cli_print_sanitized(to, s);
     putc('\n', to);
 }
 

@@ -26,7 +26,7 @@ static gcd_status dump_new(struct gcd_input *in, const struct gcd_dump_options *
         d->limits = *options->limits;
     d->options = *options;
     d->addr_pages_left = HEAP_ADDR_PAGES;
-    load_started_init(&d->started, &d->alloc, gcd_limit_or(d->limits.text_bytes, UINT64_C(1) << 30));
+    load_process_start_init(&d->started, &d->alloc, gcd_limit_or(d->limits.text_bytes, UINT64_C(1) << 30));
     d->failure = d->trace_error = d->input_error = (struct gcd_error)GCD_ERROR_INIT;
     d->options.alloc = &d->alloc;
     d->options.limits = &d->limits;
@@ -54,7 +54,7 @@ void gcd_dump_free(struct gcd_dump *d)
     gcd_mem_free(&d->alloc, d->heaps, d->heap_cap * sizeof *d->heaps);
     gcd_mem_free(&d->alloc, d->types, d->type_cap * sizeof *d->types);
     gcd_mem_free(&d->alloc, d->type_number, d->type_number_count * sizeof *d->type_number);
-    load_started_done(&d->started);
+    load_process_start_done(&d->started);
     gcd_mem_free(&d->alloc, d->processes, d->process_cap * sizeof *d->processes);
     struct gcd_alloc a = d->alloc;
     gcd_mem_free(&a, d, sizeof *d);
@@ -115,7 +115,7 @@ static gcd_status take_events(struct gcd_dump *d, struct gcd_error *err)
             continue;
         }
         if (ev.provider == GCD_PROVIDER_WINDOWS) {
-            GCD_TRY(load_started_event(&d->started, &ev, err));
+            GCD_TRY(load_process_start_event(&d->started, &ev, err));
             continue;
         }
         GCD_TRY(heap_of(d, &ev, &h, err));
@@ -368,7 +368,7 @@ static gcd_status choose_heap(struct gcd_dump *d, struct gcd_error *err)
         struct gcd_heap *h = d->heaps[i];
         bool named;
         if (h->command_line[0] == '\0')  /* the runtime itself did not say */
-            h->command_line = load_started_line(&d->started, h->process);
+            h->command_line = load_process_start_line(&d->started, h->process);
         heap_finish(h);
         GCD_TRY(has_name(d, h, &named, err));
         if (!named) {

@@ -3,7 +3,7 @@
  *
  *     dump.c      the first pass: which GC counts, types, roots, the verdict
  *     objects.c   the second one: objects and their references
- *     started.c   which command line each process of a machine was started with
+ *     process_start.c   which command line each process of a machine was started with
  */
 #ifndef GCD_LOAD_LOAD_H
 #define GCD_LOAD_LOAD_H
@@ -15,7 +15,7 @@
 #define GCD_TYPE_NONE UINT32_MAX
 
 /* Command lines of processes, by process id. */
-struct load_started {
+struct load_process_start {
     const struct gcd_alloc *alloc;
     struct gcd_textpool text;
     const char **lines;
@@ -46,7 +46,7 @@ struct gcd_dump {
     size_t type_cap;
     uint32_t *type_number;           /* [type_number_count], by index into heap->types; GCD_TYPE_NONE = not in use */
     size_t type_number_count;
-    struct load_started started;
+    struct load_process_start started;
     struct gcd_dump_process *processes;  /* those with a dump */
     size_t process_count, process_cap;
 };
@@ -59,12 +59,12 @@ GCD_MUST_CHECK gcd_status gcd_objects_keep_for_replay(struct gcd_objects *o, str
 void gcd_objects_replay(struct gcd_objects *o);
 GCD_MUST_CHECK gcd_status gcd_objects_replay_next(struct gcd_objects *o, bool *ret_has_address, uint64_t *ret_edges, struct gcd_error *err);
 
-/* started.c */
-void load_started_init(struct load_started *s, const struct gcd_alloc *a, uint64_t max_text_bytes);
-void load_started_done(struct load_started *s);
+/* process_start.c */
+void load_process_start_init(struct load_process_start *s, const struct gcd_alloc *a, uint64_t max_text_bytes);
+void load_process_start_done(struct load_process_start *s);
 /* An event of the kernel of Windows; those that do not matter are ignored. */
-gcd_status load_started_event(struct load_started *s, const struct gcd_event *ev, struct gcd_error *err);
+gcd_status load_process_start_event(struct load_process_start *s, const struct gcd_event *ev, struct gcd_error *err);
 /* "" when it is not known. */
-const char *load_started_line(const struct load_started *s, uint64_t process);
+const char *load_process_start_line(const struct load_process_start *s, uint64_t process);
 
 #endif

@@ -144,7 +144,7 @@ gcd_status nt_meta_block_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_err
         char *utf8 = text_buffer(nt, 3 * provider_bytes);
         if (utf8 == NULL)
             return gcd_fail_nomem(err, "reading event descriptions");
-        GCD_TRY(store(nt, meta_id, utf8, gcd_utf8_clean(provider, provider_bytes, utf8), event_id, version_v6(&optional), off, err));
+        GCD_TRY(store(nt, meta_id, utf8, gcd_utf8_sanitize(provider, provider_bytes, utf8), event_id, version_v6(&optional), off, err));
     }
     return c->err == GCD_OK || nt->block_cut ? GCD_OK : nt_cur_error(c, "a metadata block", err);
 }

@@ -4,7 +4,7 @@ import io
 import json
 
 from cli_support import CliTest, main, types_trace
-from test_held import heap
+from test_retained_paths import heap
 from test_leaks import cache
 from test_report_prometheus import parsed
 

@@ -5,7 +5,7 @@ import json
 import os
 
 from cli_support import INCOMPLETE, CliTest, main, small_trace, trace
-from test_held import FINALIZER, HANDLE, PINNED, heap
+from test_retained_paths import FINALIZER, HANDLE, PINNED, heap
 
 RECORDINGS = ("net8-wks", "net8-svr", "net9-wks", "net9-svr", "net10-wks", "net10-svr", "net10-wks-ranges", "net10-wks-nonames",
               "net8-wks-two-dumps", "net10-wks-lossy", "net10-wks-killed")

@@ -55,14 +55,14 @@ static void check_utf16(const uint8_t *p, size_t units)
 static void check_utf8(const uint8_t *p, size_t n)
 {
     char *out = need(malloc(3 * n + (n == 0)));
-    size_t m = gcd_utf8_clean(p, n, out);
+    size_t m = gcd_utf8_sanitize(p, n, out);
     if (m > 3 * n || !run_is_utf8(out, m))
         fuzz_fail("claimed UTF-8 becomes UTF-8", "not well-formed, or too long");
     if (run_is_utf8((const char *)p, n) && (m != n || memcmp(out, p, n) != 0))
         fuzz_fail("UTF-8 stays as it is", "changed");
     /* cleaning twice changes nothing more */
     char *twice = need(malloc(3 * m + (m == 0)));
-    if (gcd_utf8_clean((const uint8_t *)out, m, twice) != m || memcmp(out, twice, m) != 0)
+    if (gcd_utf8_sanitize((const uint8_t *)out, m, twice) != m || memcmp(out, twice, m) != 0)
         fuzz_fail("clean text is clean", "changed again");
     free(twice);
     free(out);

@@ -186,7 +186,7 @@ static void utf8_is_cleaned(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char out[32];
-        size_t n = gcd_utf8_clean((const uint8_t *)rows[i][0], strlen(rows[i][0]), out);
+        size_t n = gcd_utf8_sanitize((const uint8_t *)rows[i][0], strlen(rows[i][0]), out);
         assert_int_equal(n, strlen(rows[i][1]));
         assert_memory_equal(out, rows[i][1], n);
     }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "layout.h"
+#include "wrap.h"
 #include "path.h"
 #include "prom.h"
 #include "suggest.h"
@@ -139,11 +139,11 @@ struct want {
     size_t width, line, at;
 };
 
-static void placed(const struct cli_place *places, size_t n, size_t window, const struct want *want)
+static void placed(const struct cli_column_box *places, size_t n, size_t window, const struct want *want)
 {
-    struct cli_place p[8];
+    struct cli_column_box p[8];
     memcpy(p, places, n * sizeof *p);
-    cli_layout(p, n, window);
+    cli_wrap_columns(p, n, window);
     for (size_t i = 0; i < n; i++)
         if (p[i].shown && (p[i].width != want[i].width || p[i].line != want[i].line || p[i].at != want[i].at))
             fail_msg("window %zu, column %zu: width %zu, line %zu, at %zu", window, i, p[i].width, p[i].line, p[i].at);
@@ -152,23 +152,23 @@ static void placed(const struct cli_place *places, size_t n, size_t window, cons
 static void layouts(void **state)
 {
     (void)state;
-    static const struct cli_place two[] = { { .shown = true, .width = 5 }, { .shown = true, .text = true, .width = 10 } };
+    static const struct cli_column_box two[] = { { .shown = true, .width = 5 }, { .shown = true, .text = true, .width = 10 } };
     placed(two, 2, SIZE_MAX, (struct want[]){ { 5, 0, 0 }, { 10, 0, 7 } });
     placed(two, 2, 17, (struct want[]){ { 5, 0, 0 }, { 10, 0, 7 } });
     placed(two, 2, 16, (struct want[]){ { 5, 0, 0 }, { 10, 1, 2 } });
-    static const struct cli_place wide[] = { { .shown = true, .width = 5 }, { .width = 90 }, { .shown = true, .text = true, .width = 30 } };
+    static const struct cli_column_box wide[] = { { .shown = true, .width = 5 }, { .width = 90 }, { .shown = true, .text = true, .width = 30 } };
     placed(wide, 3, 37, (struct want[]){ { 5, 0, 0 }, { 0 }, { 30, 0, 7 } });
     placed(wide, 3, 36, (struct want[]){ { 5, 0, 0 }, { 0 }, { 29, 0, 7 } });
     placed(wide, 3, 31, (struct want[]){ { 5, 0, 0 }, { 0 }, { 24, 0, 7 } });
     placed(wide, 3, 30, (struct want[]){ { 5, 0, 0 }, { 0 }, { 28, 1, 2 } });
     placed(wide, 3, 32 + 5, (struct want[]){ { 5, 0, 0 }, { 0 }, { 30, 0, 7 } });
-    static const struct cli_place texts[] = { { .shown = true, .text = true, .width = 30 }, { .shown = true, .text = true, .width = 60 },
+    static const struct cli_column_box texts[] = { { .shown = true, .text = true, .width = 30 }, { .shown = true, .text = true, .width = 60 },
                                               { .shown = true, .text = true, .width = 24 } };
     placed(texts, 3, 106, (struct want[]){ { 30, 0, 0 }, { 48, 0, 32 }, { 24, 0, 82 } });     /* only long ones become narrower, the widest first */
     placed(texts, 3, 84, (struct want[]){ { 28, 0, 0 }, { 28, 0, 30 }, { 24, 0, 60 } });
     placed(texts, 3, 76, (struct want[]){ { 24, 0, 0 }, { 24, 0, 26 }, { 24, 0, 52 } });
     placed(texts, 3, 75, (struct want[]){ { 30, 0, 0 }, { 60, 1, 2 }, { 24, 2, 2 } });
-    static const struct cli_place numbers_only[] = { { .shown = true, .width = 8 }, { .shown = true, .width = 8 }, { .shown = true, .width = 8 } };
+    static const struct cli_column_box numbers_only[] = { { .shown = true, .width = 8 }, { .shown = true, .width = 8 }, { .shown = true, .width = 8 } };
     placed(numbers_only, 3, 28, (struct want[]){ { 8, 0, 0 }, { 8, 0, 10 }, { 8, 0, 20 } });
     placed(numbers_only, 3, 27, (struct want[]){ { 8, 0, 0 }, { 8, 0, 10 }, { 8, 1, 2 } });
     placed(numbers_only, 3, 18, (struct want[]){ { 8, 0, 0 }, { 8, 0, 10 }, { 8, 1, 2 } });

@@ -36,7 +36,7 @@ static void put_value(FILE *to, const char *text)
     for (const char *s = text; *s != '\0'; s++)
         plain = plain && *s != ' ' && *s != '"' && *s != '=' && *s != '\\';
     if (plain) {
-        cli_print_clean(to, text);
+        cli_print_sanitized(to, text);
         return;
     }
     putc('"', to);

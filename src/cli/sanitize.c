@@ -66,7 +66,7 @@ size_t cli_print_bytes(FILE *to, const char *s, size_t n)
     return used;
 }
 
-void cli_print_clean(FILE *to, const char *s)
+void cli_print_sanitized(FILE *to, const char *s)
 {
     (void)cli_print_cut(to, s, SIZE_MAX);
 }

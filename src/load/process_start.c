@@ -11,14 +11,14 @@
 /* Processes whose start is remembered. */
 #define MAX_STARTED 65536u
 
-void load_started_init(struct load_started *s, const struct gcd_alloc *a, uint64_t max_text_bytes)
+void load_process_start_init(struct load_process_start *s, const struct gcd_alloc *a, uint64_t max_text_bytes)
 {
-    *s = (struct load_started){ .alloc = a };
+    *s = (struct load_process_start){ .alloc = a };
     gcd_textpool_init(&s->text, a, max_text_bytes);
     gcd_idmap_init(&s->by_process, a);
 }
 
-void load_started_done(struct load_started *s)
+void load_process_start_done(struct load_process_start *s)
 {
     if (s->alloc == NULL)
         return;
@@ -28,14 +28,14 @@ void load_started_done(struct load_started *s)
 }
 
 /* The command line, or the name of the program when there is none. */
-static gcd_status keep_text(struct load_started *s, const struct gcd_windows_process *p, const char **ret)
+static gcd_status keep_text(struct load_process_start *s, const struct gcd_windows_process *p, const char **ret)
 {
     if (p->command_line_units > 0)
         return gcd_textpool_add_utf16(&s->text, p->command_line, p->command_line_units, ret);
     return gcd_textpool_add_utf8(&s->text, p->image, p->image_bytes, ret);
 }
 
-gcd_status load_started_event(struct load_started *s, const struct gcd_event *ev, struct gcd_error *err)
+gcd_status load_process_start_event(struct load_process_start *s, const struct gcd_event *ev, struct gcd_error *err)
 {
     struct gcd_windows_process p;
     if (ev->id < GCD_WIN_PROCESS_START || ev->id > GCD_WIN_PROCESS_DC_END || gcd_windows_process(ev, &p) != GCD_OK)
@@ -57,7 +57,7 @@ gcd_status load_started_event(struct load_started *s, const struct gcd_event *ev
     return st == GCD_E_NOMEM ? gcd_fail_nomem(err, "reading processes") : st < 0 ? gcd_fail(err, st, "too much text in names of processes") : GCD_OK;
 }
 
-const char *load_started_line(const struct load_started *s, uint64_t process)
+const char *load_process_start_line(const struct load_process_start *s, uint64_t process)
 {
     uint32_t i = gcd_idmap_get(&s->by_process, process);
     return i != GCD_IDMAP_NONE ? s->lines[i] : "";

@@ -84,7 +84,7 @@ static enum cli_exit connected(const struct cli_args *args, struct cli_dump *d, 
     return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, err);
 }
 
-enum cli_exit cli_reverse_open(const struct cli_args *args, struct cli_dump *d)
+enum cli_exit cli_listen_open(const struct cli_args *args, struct cli_dump *d)
 {
     const char *path = cli_socket_path(args->connect);
     d->subject = path;
@@ -109,7 +109,7 @@ enum cli_exit cli_reverse_open(const struct cli_args *args, struct cli_dump *d)
     return connected(args, d, &err);
 }
 
-void cli_reverse_close(struct cli_dump *d)
+void cli_listen_close(struct cli_dump *d)
 {
     size_t others = d->port != NULL ? gcd_ipc_port_others(d->port) : 0;
     if (others > 0)

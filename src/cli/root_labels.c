@@ -1,4 +1,4 @@
-#include "held.h"
+#include "root_labels.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,22 +18,22 @@ static const struct {
     [GCD_GROUP_WEAK] = { "weak handle", "weak" },
 };
 
-const char *cli_group_text(enum gcd_root_group group)
+const char *cli_root_group_label(enum gcd_root_group group)
 {
     return groups[group].text;
 }
 
-const char *cli_group_key(enum gcd_root_group group)
+const char *cli_root_group_key(enum gcd_root_group group)
 {
     return groups[group].key;
 }
 
 const char *cli_root_key(const struct gcd_graph_root *r)
 {
-    return r != NULL ? cli_group_key(gcd_graph_root_group(r)) : "stand_in";
+    return r != NULL ? cli_root_group_key(gcd_graph_root_group(r)) : "stand_in";
 }
 
-char *cli_root_text(const struct gcd_graph *g, const struct gcd_names *names, const struct gcd_graph_root *r)
+char *cli_root_label(const struct gcd_graph *g, const struct gcd_names *names, const struct gcd_graph_root *r)
 {
     if (r == NULL)
         return strdup("(no root recorded)");

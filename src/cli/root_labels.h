@@ -1,22 +1,22 @@
 /*
  * What holds objects, in words and for programs; shared by the commands that tell it.
  */
-#ifndef GCD_CLI_HELD_H
-#define GCD_CLI_HELD_H
+#ifndef GCD_CLI_ROOT_LABELS_H
+#define GCD_CLI_ROOT_LABELS_H
 
 #include "cli.h"
 #include "filter.h"
 #include "table.h"
 
 /* A group of roots for people, "static variable", and for programs, "statics". */
-const char *cli_group_text(enum gcd_root_group group);
-const char *cli_group_key(enum gcd_root_group group);
+const char *cli_root_group_label(enum gcd_root_group group);
+const char *cli_root_group_key(enum gcd_root_group group);
 
 /*
  * A root for people, "static variable Shop.Cache.items" or "thread stack"; R NULL: an object is a pseudo-root.  The type of a static variable is
  * named when the dump knows the class that declares it (Mono; CoreCLR tells that of the stored object).  free() it; NULL when out of memory.
  */
-char *cli_root_text(const struct gcd_graph *g, const struct gcd_names *names, const struct gcd_graph_root *r);
+char *cli_root_label(const struct gcd_graph *g, const struct gcd_names *names, const struct gcd_graph_root *r);
 /* Its group for programs, "statics"; R NULL: "stand_in". */
 const char *cli_root_key(const struct gcd_graph_root *r);
 

@@ -1,4 +1,4 @@
-#include "layout.h"
+#include "wrap.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -6,12 +6,12 @@
 /* Texts up to here stay whole, longer ones become no narrower. */
 #define TEXT_LEAST 24u
 
-static bool is_long(const struct cli_place *p)
+static bool is_long(const struct cli_column_box *p)
 {
     return p->shown && p->text && p->width > TEXT_LEAST;
 }
 
-static void side_by_side(struct cli_place *places, size_t n)
+static void side_by_side(struct cli_column_box *places, size_t n)
 {
     size_t at = 0;
     for (size_t i = 0; i < n; i++)
@@ -23,7 +23,7 @@ static void side_by_side(struct cli_place *places, size_t n)
 }
 
 /* What all long texts take when none has more than MOST. */
-static size_t sum_of_texts(const struct cli_place *places, size_t n, size_t most)
+static size_t sum_of_texts(const struct cli_column_box *places, size_t n, size_t most)
 {
     size_t sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -33,7 +33,7 @@ static size_t sum_of_texts(const struct cli_place *places, size_t n, size_t most
 }
 
 /* Long texts share ROOM: the widest become as narrow as the next one, and so on.  False when they would be too narrow. */
-static bool narrow(struct cli_place *places, size_t n, size_t room)
+static bool narrow(struct cli_column_box *places, size_t n, size_t room)
 {
     size_t most = room;
     while (most >= TEXT_LEAST && sum_of_texts(places, n, most) > room)
@@ -44,11 +44,11 @@ static bool narrow(struct cli_place *places, size_t n, size_t room)
     return most >= TEXT_LEAST;
 }
 
-static void one_below_the_other(struct cli_place *places, size_t n, size_t window)
+static void one_below_the_other(struct cli_column_box *places, size_t n, size_t window)
 {
     size_t line = 0, at = 0;
     for (size_t i = 0; i < n; i++) {
-        struct cli_place *p = &places[i];
+        struct cli_column_box *p = &places[i];
         if (!p->shown)
             continue;
         bool alone = is_long(p);
@@ -64,7 +64,7 @@ static void one_below_the_other(struct cli_place *places, size_t n, size_t windo
     }
 }
 
-void cli_layout(struct cli_place *places, size_t n, size_t window)
+void cli_wrap_columns(struct cli_column_box *places, size_t n, size_t window)
 {
     size_t all = 0, fixed = 0;
     for (size_t i = 0; i < n; i++)
