@@ -11,7 +11,7 @@
 
 #include <gcdumpc/ipc.h>
 
-#include "base/way.h"
+#include "base/safe_open.h"
 
 #define CONNECTED 3              /* SS_CONNECTED of linux/net.h */
 #define LINE_BYTES 512           /* 54 and the path, which has 108 at most */
@@ -30,7 +30,7 @@ static bool is_connection(const char *line, const char *name)
 uint32_t gcd_connections_read(const char *proc, uint32_t pid, const char *socket_path)
 {
     char path[64];
-    const char *name = gcd_way_name(socket_path);
+    const char *name = gcd_path_name(socket_path);
     int n = snprintf(path, sizeof path, "%s/%" PRIu32 "/net/unix", proc, pid);
     FILE *f = n > 0 && (size_t)n < sizeof path ? fopen(path, "re") : NULL;
     if (f == NULL)

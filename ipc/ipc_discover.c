@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/way.h"
+#include "base/safe_open.h"
 #include "ipc/ipc_procfs.h"
 #include "ipc/ipc_sock.h"
 
@@ -289,7 +289,7 @@ static gcd_status search_dir(struct place *pl, char *ret_path, enum gcd_ipc_reas
 
 static gcd_status search_place(struct place *pl, char *ret_path, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
 {
-    pl->dir_fd = gcd_way_open(pl->dir[0] == '\0' ? "/" : pl->dir, O_PATH | O_DIRECTORY, NULL);
+    pl->dir_fd = gcd_safe_open(pl->dir[0] == '\0' ? "/" : pl->dir, O_PATH | O_DIRECTORY, NULL);
     if (pl->dir_fd < 0)
         return cannot_look(pl, -pl->dir_fd, ret_reason, err);
     gcd_status st = search_dir(pl, ret_path, ret_reason, err);
@@ -301,7 +301,7 @@ static gcd_status search_place(struct place *pl, char *ret_path, enum gcd_ipc_re
 
 /*
  * The directory BASE as the process sees it: as it is, or (INSIDE) through the root directory of the process, out of which no
- * symbolic link leads (gcd_way_open).  False when the result does not fit or is no other place.
+ * symbolic link leads (gcd_safe_open).  False when the result does not fit or is no other place.
  */
 static bool make_place(const char *proc, const char *base, bool inside, struct place *pl)
 {

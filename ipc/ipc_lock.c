@@ -20,7 +20,7 @@
 #include <gcdumpc/ipc.h>
 
 #include "base/error.h"
-#include "base/way.h"
+#include "base/safe_open.h"
 #include "ipc/ipc_procfs.h"
 
 /* Between bind and listen, and between the death of a holder and our next try, nobody answers: a few moments. */
@@ -114,7 +114,7 @@ static gcd_status lock_socket(const char *path, struct gcd_ipc_lock *ret, struct
 {
     struct stat sb;
     char name[100];
-    int fd = gcd_way_open(path, O_PATH, NULL);
+    int fd = gcd_safe_open(path, O_PATH, NULL);
     bool known = fd >= 0 && fstat(fd, &sb) == 0;
     if (fd >= 0)
         (void)close(fd);

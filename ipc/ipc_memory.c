@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/way.h"
+#include "base/safe_open.h"
 #include "ipc/ipc_procfs.h"
 
 /* A line of mountinfo or cgroup; longer ones are not of cgroups. */
@@ -164,7 +164,7 @@ static uint64_t room_up_from(char *folder, size_t n_top, const struct files *f)
 
 static bool can_be_read(const char *folder)
 {
-    int fd = gcd_way_open(folder, O_RDONLY | O_DIRECTORY, NULL);
+    int fd = gcd_safe_open(folder, O_RDONLY | O_DIRECTORY, NULL);
     if (fd >= 0)
         (void)close(fd);
     return fd >= 0;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/way.h"
+#include "base/safe_open.h"
 #include "ipc/ipc_sock.h"
 
 enum { TRIES = 3 };
@@ -42,7 +42,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 static gcd_status remove_stale(const struct gcd_portfile *f, struct gcd_error *err)
 {
     struct stat stale, taken;
-    const char *path = f->path, *name = gcd_way_name(path);
+    const char *path = f->path, *name = gcd_path_name(path);
     char aside[80];
     if (fstatat(f->dir_fd, name, &stale, AT_SYMLINK_NOFOLLOW) != 0)
         return errno == ENOENT ? GCD_OK : gcd_fail_os(err, errno, "cannot listen at %s", path);
@@ -56,7 +56,7 @@ static gcd_status remove_stale(const struct gcd_portfile *f, struct gcd_error *e
         (void)close(fd);
     if (fd != -ECONNREFUSED)
         return gcd_fail(err, GCD_E_IO, "cannot listen at %s: another program does", path);
-    if (!gcd_way_is_ours(f->dir_fd))     /* others give the names there, and could have had any socket of ours removed */
+    if (!gcd_folder_fd_is_ours(f->dir_fd))     /* others give the names there, and could have had any socket of ours removed */
         return gcd_fail(err, GCD_E_IO, "cannot listen at %s: an old socket is there, in a folder of another user, where nothing is removed", path);
     fresh_name(aside);
     if (renameat(f->dir_fd, name, f->dir_fd, aside) != 0)
@@ -70,9 +70,9 @@ static gcd_status remove_stale(const struct gcd_portfile *f, struct gcd_error *e
 
 static gcd_status open_folder(struct gcd_portfile *f, struct gcd_error *err)
 {
-    bool planted = false;
-    f->dir_fd = gcd_way_open_parent(f->path, &planted);
-    if (planted)
+    bool untrusted = false;
+    f->dir_fd = gcd_safe_open_parent(f->path, &untrusted);
+    if (untrusted)
         return gcd_fail(err, GCD_E_IO, "cannot listen at %s: a link of another user leads to its folder", f->path);
     return f->dir_fd < 0 ? cannot_listen(f->path, -f->dir_fd, err) : GCD_OK;
 }
@@ -81,7 +81,7 @@ static gcd_status open_folder(struct gcd_portfile *f, struct gcd_error *err)
 static gcd_status listen_beside(const struct gcd_portfile *f, int fd, const char *fresh, struct stat *ret_sb, struct gcd_error *err)
 {
     char path[GCD_IPC_PATH_MAX + 80];
-    (void)snprintf(path, sizeof path, "%.*s%s", (int)(gcd_way_name(f->path) - f->path), f->path, fresh);
+    (void)snprintf(path, sizeof path, "%.*s%s", (int)(gcd_path_name(f->path) - f->path), f->path, fresh);
     int r = gcd_sock_bind(fd, f->dir_fd, fresh, path);
     if (r != 0)
         return cannot_listen(f->path, -r, err);
@@ -99,7 +99,7 @@ gcd_status gcd_portfile_listen(struct gcd_portfile *f, int fd, struct gcd_error 
     gcd_status st = listen_beside(f, fd, fresh, &sb, err);
     bool named = false;
     for (int i = 0; st == GCD_OK && !named && i < TRIES; i++) {
-        named = linkat(f->dir_fd, fresh, f->dir_fd, gcd_way_name(f->path), 0) == 0;
+        named = linkat(f->dir_fd, fresh, f->dir_fd, gcd_path_name(f->path), 0) == 0;
         if (!named)
             st = errno == EEXIST ? remove_stale(f, err) : cannot_listen(f->path, errno, err);
     }
@@ -117,7 +117,7 @@ gcd_status gcd_portfile_listen(struct gcd_portfile *f, int fd, struct gcd_error 
 void gcd_portfile_remove(struct gcd_portfile *f)
 {
     struct stat sb;
-    const char *name = gcd_way_name(f->path);
+    const char *name = gcd_path_name(f->path);
     if (f->there && fstatat(f->dir_fd, name, &sb, AT_SYMLINK_NOFOLLOW) == 0 && sb.st_dev == f->dev && sb.st_ino == f->ino)
         (void)unlinkat(f->dir_fd, name, 0);
     if (f->dir_fd >= 0)

@@ -19,7 +19,7 @@ struct gcd_portfile {
 };
 
 /*
- * Let the socket FD listen at F->path; F->dir_fd is -1.  No link that another user has planted is followed to its folder, which is opened once.
+ * Let the socket FD listen at F->path; F->dir_fd is -1.  No untrusted link is followed to its folder, which is opened once.
  * A socket of this user that nobody listens at is replaced.  GCD_E_IO: see gcd_ipc_port_listen.
  */
 GCD_MUST_CHECK gcd_status gcd_portfile_listen(struct gcd_portfile *f, int fd, struct gcd_error *err);

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/way.h"
+#include "base/safe_open.h"
 
 /* real, effective, saved, file system */
 #define UID_LINE "%*u %" SCNu32 " %" SCNu32
@@ -18,7 +18,7 @@
 /* A descriptor or a negated errno.  A file can be a pipe that somebody put there. */
 static int open_path(const char *path)
 {
-    return gcd_way_open(path, O_RDONLY | O_NONBLOCK, NULL);
+    return gcd_safe_open(path, O_RDONLY | O_NONBLOCK, NULL);
 }
 
 static int open_file(const char *proc, uint32_t pid, const char *name)
@@ -276,7 +276,7 @@ static void read_exe(const char *proc, uint32_t pid, char *ret, size_t cap)
     target[n] = '\0';
     if (n > DELETED_BYTES && strcmp(target + n - DELETED_BYTES, deleted) == 0)
         target[n - DELETED_BYTES] = '\0';
-    const char *base = gcd_way_name(target);
+    const char *base = gcd_path_name(target);
     if (strlen(base) < cap)
         memcpy(ret, base, strlen(base) + 1);
 }

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/way.h"
+#include "base/safe_open.h"
 
 /* connect or bind */
 typedef int name_fn(int fd, const struct sockaddr *addr, socklen_t n);
@@ -66,9 +66,9 @@ int gcd_sock_connect_to(int socket_fd)
 int gcd_sock_connect(const char *path)
 {
     /* Where there is no /proc, a name that fits is one that can be used. */
-    if (fits(path) && !gcd_way_is_inside(path))
+    if (fits(path) && !gcd_is_in_process_root(path))
         return connect_by_name(path);
-    int at = gcd_way_open(path, O_PATH, NULL);
+    int at = gcd_safe_open(path, O_PATH, NULL);
     if (at < 0)
         return at;
     int r = gcd_sock_connect_to(at);

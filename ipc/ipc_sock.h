@@ -12,7 +12,7 @@
 
 /*
  * Connect a non-blocking stream socket to PATH, of at most GCD_IPC_PATH_MAX - 1 bytes; behind the root or current folder of a process
- * as gcd_way_open.  Returns the descriptor (close-on-exec) or a negated errno.
+ * as gcd_safe_open.  Returns the descriptor (close-on-exec) or a negated errno.
  */
 int gcd_sock_connect(const char *path);
 

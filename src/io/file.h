@@ -51,8 +51,8 @@ gcd_status gcd_file_write_behind(int fd, uint64_t at, size_t n, struct gcd_error
 gcd_status gcd_file_keep_room(int fd, uint64_t *until, uint64_t at, size_t n, struct gcd_error *err);
 
 /*
- * Where an output is going to lie.  Its folder is open, so it stays there, whatever others make of the names on the way; links that another
- * user has planted (base/way.h) do not lead to it.
+ * Where an output is going to lie.  Its folder is open, so it stays there, whatever others make of the names on the way; untrusted
+ * links (base/safe_open.h) do not lead to it.
  */
 struct gcd_spot {
     int dir_fd;                  /* -1 = there is none: it is written directly */

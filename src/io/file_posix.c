@@ -16,7 +16,7 @@
 #include <gcdumpc/io.h>
 
 #include "base/error.h"
-#include "base/way.h"
+#include "base/safe_open.h"
 
 /* How often a reader of a silent pipe looks whether it shall stop. */
 #define POLL_MS 100
@@ -254,7 +254,7 @@ static int descriptor_of(const char *path)
     memcpy(link, path, strlen(path) + 1);
     for (unsigned hops = 0; hops < 16; hops++) {
         int fd = descriptor_named(link);
-        bool follow = fd < 0 && lstat(link, &st) == 0 && S_ISLNK(st.st_mode) && !gcd_way_is_planted(&st);
+        bool follow = fd < 0 && lstat(link, &st) == 0 && S_ISLNK(st.st_mode) && !gcd_is_untrusted_link(&st);
         ssize_t n = follow ? readlink(link, target, sizeof target - 1) : -1;
         if (n <= 0 || target[0] != '/')
             return fd;
@@ -275,7 +275,7 @@ static gcd_status check_device(int fd, struct gcd_error *err)
         return gcd_fail_os(err, errno, "cannot open");
     if (S_ISREG(st.st_mode))
         return gcd_fail(err, GCD_E_IO, "has become a file while it was opened");
-    if (gcd_way_is_planted(&st))
+    if (gcd_is_untrusted_link(&st))
         return gcd_fail(err, GCD_E_IO, "is a %s of another user (%lu)", S_ISFIFO(st.st_mode) ? "pipe" : "device", (unsigned long)st.st_uid);
     return GCD_OK;
 }
@@ -284,8 +284,8 @@ static gcd_status check_device(int fd, struct gcd_error *err)
 static gcd_status open_device(const char *path, const gcd_cancel_flag *cancel, bool pipe, int *ret_fd, struct gcd_error *err)
 {
     for (;;) {
-        bool planted;
-        int fd = gcd_way_open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY, &planted);
+        bool untrusted;
+        int fd = gcd_safe_open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY, &untrusted);
         if (fd >= 0) {
             gcd_status st = check_device(fd, err);
             if (st != GCD_OK) {
@@ -308,7 +308,7 @@ static gcd_status open_device(const char *path, const gcd_cancel_flag *cancel, b
 /* Length of the part of PATH that names its folder. */
 static int folder_len(const char *path)
 {
-    return (int)(gcd_way_name(path) - path);
+    return (int)(gcd_path_name(path) - path);
 }
 
 static gcd_status astray(const char *path, int len, struct gcd_error *err)
@@ -320,9 +320,9 @@ static gcd_status astray(const char *path, int len, struct gcd_error *err)
 }
 
 /* FD is a folder, whose name is the first LEN bytes of PATH, or a negated errno. */
-static gcd_status opened(int fd, const char *path, int len, bool planted, int *ret_fd, struct gcd_error *err)
+static gcd_status opened(int fd, const char *path, int len, bool untrusted, int *ret_fd, struct gcd_error *err)
 {
-    if (planted)
+    if (untrusted)
         return astray(path, len, err);
     if (fd < 0)
         return gcd_fail_os(err, -fd, "cannot open the folder \"%.*s\"", len, path);
@@ -332,28 +332,28 @@ static gcd_status opened(int fd, const char *path, int len, bool planted, int *r
 
 bool gcd_folder_is_ours(int dir_fd)
 {
-    return gcd_way_is_ours(dir_fd);
+    return gcd_folder_fd_is_ours(dir_fd);
 }
 
 gcd_status gcd_folder_open(const char *path, int *ret_fd, struct gcd_error *err)
 {
-    bool planted = false;
-    int fd = gcd_way_open(path, O_PATH | O_DIRECTORY, &planted);
-    return opened(fd, path, (int)strnlen(path, PATH_MAX), planted, ret_fd, err);
+    bool untrusted = false;
+    int fd = gcd_safe_open(path, O_PATH | O_DIRECTORY, &untrusted);
+    return opened(fd, path, (int)strnlen(path, PATH_MAX), untrusted, ret_fd, err);
 }
 
 gcd_status gcd_folder_open_parent(const char *path, int *ret_fd, struct gcd_error *err)
 {
-    bool planted = false;
-    int fd = gcd_way_open_parent(path, &planted);
-    return opened(fd, path, folder_len(path), planted, ret_fd, err);
+    bool untrusted = false;
+    int fd = gcd_safe_open_parent(path, &untrusted);
+    return opened(fd, path, folder_len(path), untrusted, ret_fd, err);
 }
 
 gcd_status gcd_path_open(const char *path, int *ret_fd, struct gcd_error *err)
 {
-    bool planted = false;
-    int fd = gcd_way_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, &planted);
-    if (planted) {
+    bool untrusted = false;
+    int fd = gcd_safe_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, &untrusted);
+    if (untrusted) {
         gcd_status st = gcd_fail(err, GCD_E_IO, "cannot open: a link of another user leads to it");
         if (err != NULL)
             err->os_errno = ENOTDIR;
@@ -368,12 +368,12 @@ gcd_status gcd_path_open(const char *path, int *ret_fd, struct gcd_error *err)
 /* The folder of PATH and the name in it. */
 static gcd_status open_folder(const char *path, bool folder, struct gcd_spot *ret, struct gcd_error *err)
 {
-    const char *name = gcd_way_name(path);
-    bool planted = false;
+    const char *name = gcd_path_name(path);
+    bool untrusted = false;
     if (strlen(name) > NAME_MAX)
         return gcd_fail_os(err, ENAMETOOLONG, "cannot create it");
-    int fd = gcd_way_open_parent(path, &planted);
-    if (planted)
+    int fd = gcd_safe_open_parent(path, &untrusted);
+    if (untrusted)
         return astray(path, folder_len(path), err);
     if (fd == -ENOENT)
         return gcd_fail_os(err, -fd, "cannot create a %s in the folder \"%.*s\"", folder ? "folder" : "file", folder_len(path), path);
@@ -384,16 +384,16 @@ static gcd_status open_folder(const char *path, bool folder, struct gcd_spot *re
     return GCD_OK;
 }
 
-/* As stat, but of a link that somebody else has planted the link itself: it is not followed, a rename takes its place. */
+/* As stat, but of an untrusted link the link itself: it is not followed, a rename takes its place. */
 static bool look_at(const struct gcd_spot *spot, const char *path, struct stat *ret)
 {
-    bool planted = false;
+    bool untrusted = false;
     if (fstatat(spot->dir_fd, spot->name, ret, AT_SYMLINK_NOFOLLOW) != 0)
         return false;
-    if (!S_ISLNK(ret->st_mode) || gcd_way_is_planted(ret))
+    if (!S_ISLNK(ret->st_mode) || gcd_is_untrusted_link(ret))
         return true;
-    int fd = gcd_way_open(path, O_PATH, &planted);
-    bool there = fd >= 0 ? fstat(fd, ret) == 0 : planted;
+    int fd = gcd_safe_open(path, O_PATH, &untrusted);
+    bool there = fd >= 0 ? fstat(fd, ret) == 0 : untrusted;
     if (fd >= 0)
         (void)close(fd);
     return there;
@@ -466,7 +466,7 @@ static gcd_status open_new(const char *path, bool folder, int *ret_fd, struct gc
 gcd_status gcd_file_open_place(const char *path, bool folder, int *ret_fd, struct gcd_spot *ret_spot, struct gcd_error *err)
 {
     *ret_spot = GCD_SPOT_NONE;
-    const char *name = gcd_way_name(path);
+    const char *name = gcd_path_name(path);
     if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return gcd_fail(err, GCD_E_ARG, "names no %s of its own", folder ? "folder" : "file");
     GCD_TRY(open_folder(path, folder, ret_spot, err));

@@ -15,7 +15,7 @@
 #include <gcdumpc/io.h>
 
 #include "base/error.h"
-#include "base/way.h"
+#include "base/safe_open.h"
 
 #define SUFFIX ".gcdumpc-tmp"
 #define TRIES 1000u
@@ -84,7 +84,7 @@ static bool remove_left_over(int dir_fd, const char *name)
 uint64_t gcd_sink_sweep(int dir_fd)
 {
     uint64_t removed = 0;
-    bool ours = gcd_way_is_ours(dir_fd);         /* else others could have given the name to something that is no left-over */
+    bool ours = gcd_folder_fd_is_ours(dir_fd);         /* else others could have given the name to something that is no left-over */
     int fd = ours ? openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/way.h"
+#include "base/safe_open.h"
 #include "support/check.h"
 #include "support/folder.h"
 #include "support/meanwhile.h"
@@ -50,10 +50,10 @@ static void link_to(const char *target, const char *name, unsigned owner)
 }
 
 /* That PATH is the file that was put as NAME; "" for a folder. */
-static void leads_to(const char *path, const char *name, bool *planted)
+static void leads_to(const char *path, const char *name, bool *untrusted)
 {
     char text[64] = "";
-    int fd = gcd_way_open(at(path), O_RDONLY | O_NONBLOCK, planted);
+    int fd = gcd_safe_open(at(path), O_RDONLY | O_NONBLOCK, untrusted);
     if (fd < 0)
         fail_msg("%s: %s", path, strerror(-fd));
     if (name[0] != '\0')
@@ -61,7 +61,7 @@ static void leads_to(const char *path, const char *name, bool *planted)
     assert_string_equal(text, name);
     assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
     assert_int_equal(close(fd), 0);
-    fd = gcd_way_open(at(path), O_PATH, planted);        /* the same file, without reading */
+    fd = gcd_safe_open(at(path), O_PATH, untrusted);        /* the same file, without reading */
     assert_true(fd >= 0);
     struct stat a, b;
     assert_int_equal(fstat(fd, &a), 0);
@@ -73,9 +73,9 @@ static void leads_to(const char *path, const char *name, bool *planted)
     assert_int_equal(close(fd), 0);
 }
 
-static void fails(const char *path, int flags, bool *planted, int with)
+static void fails(const char *path, int flags, bool *untrusted, int with)
 {
-    int before = dup(0), r = gcd_way_open(at(path), flags, planted), after = dup(0);
+    int before = dup(0), r = gcd_safe_open(at(path), flags, untrusted), after = dup(0);
     if (r != with)
         fail_msg("%s: %d %s", path, r, strerror(-r));
     assert_int_equal(before + 1, after);                 /* nothing is left open */
@@ -113,11 +113,11 @@ static int teardown(void **state)
 static void ordinary_names(void **state)
 {
     (void)state;
-    bool planted = false;
+    bool untrusted = false;
     link_to("../a", "%a/up", geteuid());
     link_to("%a/up/b", "%abs", geteuid());
     for (int i = 0; i < 2; i++) {
-        bool *p = i == 0 ? NULL : &planted;
+        bool *p = i == 0 ? NULL : &untrusted;
         leads_to("%a/file", "%a/file", p);
         leads_to("%a/./b//../up/../out", "%out", p);
         leads_to("%abs/../file", "%a/file", p);
@@ -133,10 +133,10 @@ static void ordinary_names(void **state)
         fails("%a/file/x", O_RDONLY, p, -ENOTDIR);
         fails("%a/file", O_RDONLY | O_DIRECTORY, p, -ENOTDIR);
     }
-    assert_false(planted);
+    assert_false(untrusted);
     assert_int_equal(chdir(folder), 0);
-    leads_to("a/file", "%a/file", &planted);
-    leads_to("a/up/../out", "%out", &planted);
+    leads_to("a/file", "%a/file", &untrusted);
+    leads_to("a/up/../out", "%out", &untrusted);
     assert_int_equal(chdir("/"), 0);
 }
 
@@ -144,7 +144,7 @@ static void ordinary_names(void **state)
 static void links_that_are_no_names(void **state)
 {
     (void)state;
-    bool planted = false;
+    bool untrusted = false;
     char name[64];
     dir("%gone");
     int folder_fd = open(at("%gone"), O_RDONLY | O_DIRECTORY | O_CLOEXEC), file_fd = open(at("%out"), O_RDONLY | O_CLOEXEC);
@@ -152,15 +152,15 @@ static void links_that_are_no_names(void **state)
     assert_int_equal(rmdir(at("%gone")), 0);
     assert_int_equal(rename(at("%out"), at("%out of sight")), 0);
     (void)snprintf(name, sizeof name, "/proc/self/fd/%d", folder_fd);
-    leads_to(name, "", &planted);
+    leads_to(name, "", &untrusted);
     (void)snprintf(name, sizeof name, "/proc/self/fd/%d", file_fd);
     link_to(name, "%a/link", geteuid());
     assert_int_equal(symlink("out of sight", at("%out")), 0);            /* for the comparison */
-    leads_to(name, "%out", &planted);
-    leads_to("%a/link", "%out", &planted);
-    fails("%a/link/x", O_RDONLY, &planted, -ENOTDIR);
-    fails("%a/link", O_RDONLY | O_DIRECTORY, &planted, -ENOTDIR);
-    assert_false(planted);
+    leads_to(name, "%out", &untrusted);
+    leads_to("%a/link", "%out", &untrusted);
+    fails("%a/link/x", O_RDONLY, &untrusted, -ENOTDIR);
+    fails("%a/link", O_RDONLY | O_DIRECTORY, &untrusted, -ENOTDIR);
+    assert_false(untrusted);
     close(folder_fd);
     close(file_fd);
 }
@@ -168,7 +168,7 @@ static void links_that_are_no_names(void **state)
 static void links_of_others(void **state)
 {
     (void)state;
-    bool planted = false;
+    bool untrusted = false;
     if (geteuid() != 0)
         skip(); /* only root can make files of another user */
     link_to("%a", "%theirs", STRANGER);
@@ -176,16 +176,16 @@ static void links_of_others(void **state)
     link_to("%out", "%a/b/theirs", STRANGER);
     static const char *const ways[] = { "%theirs", "%theirs/", "%theirs/file", "%theirs/../out", "%through/file", "%a/b/theirs" };
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        planted = false;
-        fails(ways[i], O_RDONLY, &planted, -EACCES);
-        assert_true(planted);
-        int fd = gcd_way_open(at(ways[i]), O_RDONLY, NULL);
+        untrusted = false;
+        fails(ways[i], O_RDONLY, &untrusted, -EACCES);
+        assert_true(untrusted);
+        int fd = gcd_safe_open(at(ways[i]), O_RDONLY, NULL);
         assert_true(fd >= 0);
         assert_int_equal(close(fd), 0);
     }
-    planted = false;
-    fails("%a/none", O_RDONLY, &planted, -ENOENT);
-    assert_false(planted);
+    untrusted = false;
+    fails("%a/none", O_RDONLY, &untrusted, -ENOENT);
+    assert_false(untrusted);
 }
 
 static void in_the_root_of_a_process(void **state)
@@ -222,12 +222,12 @@ static void in_the_root_of_a_process(void **state)
     /* only what is spelt so is the root of a process */
     link_to("%out", "%proc/7/rooted", geteuid());
     leads_to("%proc/7/rooted", "%out", NULL);
-    assert_false(gcd_way_is_inside("/x/proc/7/rooted/y"));
-    assert_false(gcd_way_is_inside("/proc/x/root/y"));
-    assert_false(gcd_way_is_inside("/proc/7/y"));
-    assert_false(gcd_way_is_inside("/aproc/7/root/y"));
-    assert_true(gcd_way_is_inside("proc/7/root"));
-    assert_true(gcd_way_is_inside("/proc/7/x/proc/8/cwd/y"));
+    assert_false(gcd_is_in_process_root("/x/proc/7/rooted/y"));
+    assert_false(gcd_is_in_process_root("/proc/x/root/y"));
+    assert_false(gcd_is_in_process_root("/proc/7/y"));
+    assert_false(gcd_is_in_process_root("/aproc/7/root/y"));
+    assert_true(gcd_is_in_process_root("proc/7/root"));
+    assert_true(gcd_is_in_process_root("/proc/7/x/proc/8/cwd/y"));
 }
 
 static void in_the_folder_of_a_process(void **state)
@@ -246,12 +246,12 @@ static void in_the_folder_of_a_process(void **state)
 static void links_of_others_in_a_root(void **state)
 {
     (void)state;
-    bool planted = false;
+    bool untrusted = false;
     if (geteuid() != 0)
         skip();
     link_to("/in", "%proc/7/root/theirs", STRANGER);
-    fails("%proc/7/root/theirs/file", O_RDONLY, &planted, -EACCES);
-    assert_true(planted);
+    fails("%proc/7/root/theirs/file", O_RDONLY, &untrusted, -EACCES);
+    assert_true(untrusted);
     leads_to("%proc/7/root/theirs/file", "%proc/7/root/in/file", NULL);
 }
 
@@ -259,7 +259,7 @@ static void too_long(void **state)
 {
     (void)state;
     static char path[8192], way[4500];
-    bool planted = false;
+    bool untrusted = false;
     memset(way, 'x', sizeof way - 1);
     (void)snprintf(path, sizeof path, "%%proc/7/root/%s", way);
     fails(path, O_RDONLY, NULL, -ENAMETOOLONG);
@@ -283,7 +283,7 @@ static void too_long(void **state)
         if (k == 0)
             fails(path, O_RDONLY, NULL, -ENAMETOOLONG);
         else
-            leads_to(path, "", &planted);
+            leads_to(path, "", &untrusted);
     }
 }
 
@@ -291,7 +291,7 @@ static void too_long(void **state)
 static void a_file_that_is_leased(void **state)
 {
     (void)state;
-    bool planted = false;
+    bool untrusted = false;
     int fd = open(at("%out"), O_WRONLY | O_CLOEXEC);
     assert_true(fd >= 0);
     (void)signal(SIGIO, SIG_IGN);
@@ -299,10 +299,10 @@ static void a_file_that_is_leased(void **state)
         (void)close(fd);
         skip();                  /* not on every file system */
     }
-    fails("%out", O_RDONLY | O_NONBLOCK, &planted, -EAGAIN);
+    fails("%out", O_RDONLY | O_NONBLOCK, &untrusted, -EAGAIN);
     assert_int_equal(fcntl(fd, F_SETLEASE, F_UNLCK), 0);
     assert_int_equal(close(fd), 0);
-    leads_to("%out", "%out", &planted);
+    leads_to("%out", "%out", &untrusted);
 }
 
 /* Between the look at a file and its opening another one takes its name. */
@@ -317,7 +317,7 @@ static void swap(enum meanwhile_call call, const char *name, int flags)
 static void another_one_by_now(void **state)
 {
     (void)state;
-    bool planted = false;
+    bool untrusted = false;
     static const char *const others[] = { "a file", "a link", "a link to it" };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         put("%swapped");
@@ -328,20 +328,20 @@ static void another_one_by_now(void **state)
             link_to(i == 1 ? "%out" : "%seen", "%other", geteuid());
         if (i == 2)                              /* what was looked at, reached by a link */
             assert_true(rename(at("%swapped"), at("%seen")) == 0 && link(at("%seen"), at("%swapped")) == 0);
-        leads_to("%swapped", "%swapped", &planted);
+        leads_to("%swapped", "%swapped", &untrusted);
         meanwhile(swap);
-        fails("%swapped", O_RDONLY | O_NONBLOCK, &planted, -ELOOP);
+        fails("%swapped", O_RDONLY | O_NONBLOCK, &untrusted, -ELOOP);
         assert_int_equal(unlink(at("%swapped")), 0);
         assert_int_equal(unlink(at("%seen")), 0);
     }
-    assert_false(planted);
+    assert_false(untrusted);
 }
 
-/* Who may have planted something: neither root nor ourselves. */
+/* Who may have created a link: neither root nor ourselves. */
 static void whose_it_is(void **state)
 {
     (void)state;
-    static const struct { uid_t owner, we; bool planted; } rows[] = {
+    static const struct { uid_t owner, we; bool untrusted; } rows[] = {
         { 0, 0, false }, { 1000, 0, true }, { 0, 1000, false }, { 1000, 1000, false }, { 1001, 1000, true },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -352,7 +352,7 @@ static void whose_it_is(void **state)
             continue;
         else
             assert_int_equal(seteuid(rows[i].we), 0);
-        assert_true(gcd_way_is_planted(&st) == rows[i].planted);
+        assert_true(gcd_is_untrusted_link(&st) == rows[i].untrusted);
         if (rows[i].we != 0 && getuid() == 0)
             assert_int_equal(seteuid(0), 0);
     }
@@ -363,16 +363,16 @@ static void the_folder_that_a_path_is_in(void **state)
     (void)state;
     static const struct { const char *path, *name; } cases[] = { { "%a/file", "file" }, { "%a/none", "none" }, { "%a/", "" } };
     struct stat a, b;
-    bool planted = false;
+    bool untrusted = false;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_string_equal(gcd_way_name(at(cases[i].path)), cases[i].name);
-        int fd = gcd_way_open_parent(at(cases[i].path), &planted);
+        assert_string_equal(gcd_path_name(at(cases[i].path)), cases[i].name);
+        int fd = gcd_safe_open_parent(at(cases[i].path), &untrusted);
         assert_true(fd >= 0);
         assert_true(fstat(fd, &a) == 0 && stat(at("%a"), &b) == 0 && a.st_ino == b.st_ino);
         assert_int_equal(close(fd), 0);
     }
-    assert_string_equal(gcd_way_name("x"), "x");
-    int fd = gcd_way_open_parent("x", NULL);
+    assert_string_equal(gcd_path_name("x"), "x");
+    int fd = gcd_safe_open_parent("x", NULL);
     assert_true(fd >= 0);
     assert_true(fstat(fd, &a) == 0 && stat(".", &b) == 0 && a.st_ino == b.st_ino);
     assert_int_equal(close(fd), 0);
@@ -380,17 +380,17 @@ static void the_folder_that_a_path_is_in(void **state)
     assert_non_null(path);
     memset(path, '/', PATH_MAX);
     memcpy(path + PATH_MAX, "x", 2);
-    assert_int_equal(gcd_way_open_parent(path, NULL), -ENAMETOOLONG);
+    assert_int_equal(gcd_safe_open_parent(path, NULL), -ENAMETOOLONG);
     free(path);
-    assert_int_equal(gcd_way_open_parent("%none/x", NULL), -ENOENT);
-    assert_false(planted);
+    assert_int_equal(gcd_safe_open_parent("%none/x", NULL), -ENOENT);
+    assert_false(untrusted);
 }
 
 static bool ours(const char *name)
 {
     int fd = open(at(name), O_PATH | O_DIRECTORY | O_CLOEXEC);
     assert_true(fd >= 0);
-    bool ret = gcd_way_is_ours(fd);
+    bool ret = gcd_folder_fd_is_ours(fd);
     assert_int_equal(close(fd), 0);
     return ret;
 }
@@ -411,10 +411,10 @@ static void folders_of_ours(void **state)
     assert_true(ours("%f/g/h"));
     link_to("%f/g", "%link", geteuid());
     assert_true(ours("%link/h"));
-    assert_false(gcd_way_is_ours(-1));
+    assert_false(gcd_folder_fd_is_ours(-1));
     int fd = open(at("%f/g/h"), O_PATH | O_DIRECTORY | O_CLOEXEC);
     assert_int_equal(rmdir(at("%f/g/h")), 0);
-    (void)gcd_way_is_ours(fd);                           /* one that is gone: whatever the answer is, there is one */
+    (void)gcd_folder_fd_is_ours(fd);                           /* one that is gone: whatever the answer is, there is one */
     assert_int_equal(close(fd), 0);
     dir("%f/g/h");
     if (geteuid() != 0)

@@ -2,7 +2,7 @@
  * openat2 can do half of this (RESOLVE_IN_ROOT), but is missing in older kernels and forbidden in many containers; what stands in for it
  * there would have to be just as good, so there is only that.
  */
-#include "base/way.h"
+#include "base/safe_open.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 enum { MAX_LINKS = 40,           /* as the kernel has it */
        MAX_DEPTH = 64 };         /* folders below a process's root; they are all open, because ".." may be another one a moment later */
 
-struct way {
+struct walk {
     int fds[MAX_DEPTH];          /* the root or where it begins, and the folders from there to here */
     unsigned n;                  /* of fds, at least 1 */
     bool contained;              /* in the root of a process */
@@ -26,10 +26,10 @@ struct way {
     char root[PATH_MAX];         /* .../proc/PID/root, when contained */
     char rest[PATH_MAX];         /* what is still to go */
     unsigned links;
-    bool *planted;               /* not NULL: links of others are not followed */
+    bool *untrusted;               /* not NULL: links of others are not followed */
 };
 
-bool gcd_way_is_planted(const struct stat *st)
+bool gcd_is_untrusted_link(const struct stat *st)
 {
     return st->st_uid != 0 && st->st_uid != geteuid();
 }
@@ -60,26 +60,26 @@ static size_t find_process(const char *path, bool *ret_root)
     return 0;
 }
 
-const char *gcd_way_name(const char *path)
+const char *gcd_path_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash == NULL ? path : slash + 1;
 }
 
-bool gcd_way_is_inside(const char *path)
+bool gcd_is_in_process_root(const char *path)
 {
     bool is_root;
     return find_process(path, &is_root) > 0;
 }
 
-static void leave(struct way *w, unsigned n)
+static void leave(struct walk *w, unsigned n)
 {
     while (w->n > n)
         (void)close(w->fds[--w->n]);
 }
 
 /* Takes FD over, which may be a negated errno. */
-static int enter(struct way *w, int fd)
+static int enter(struct walk *w, int fd)
 {
     if (fd < 0)
         return fd;
@@ -93,7 +93,7 @@ static int enter(struct way *w, int fd)
     return 0;
 }
 
-static int enter_root(struct way *w)
+static int enter_root(struct walk *w)
 {
     if (w->contained && w->at_root) {
         leave(w, 1);
@@ -104,7 +104,7 @@ static int enter_root(struct way *w)
     return enter(w, open_at(AT_FDCWD, w->contained ? w->root : "/", O_PATH | O_DIRECTORY));
 }
 
-static int begin(struct way *w, const char *path)
+static int begin(struct walk *w, const char *path)
 {
     bool is_root;
     size_t n = strlen(path), head = find_process(path, &is_root);
@@ -123,7 +123,7 @@ static int begin(struct way *w, const char *path)
     return enter(w, fd);
 }
 
-static int go_up(struct way *w)
+static int go_up(struct walk *w)
 {
     if (!w->contained)
         return enter(w, open_at(w->fds[0], "..", O_PATH | O_DIRECTORY));
@@ -134,19 +134,19 @@ static int go_up(struct way *w)
 }
 
 /* What /proc has for an open file is no name; such a link is followed as it is.  Nobody can plant one there. */
-static bool is_no_name(const struct way *w, int link)
+static bool is_no_name(const struct walk *w, int link)
 {
     struct statfs fs;
     return !w->contained && fstatfs(link, &fs) == 0 && fs.f_type == PROC_MAGIC;
 }
 
-static bool is_end(const struct way *w)
+static bool is_end(const struct walk *w)
 {
     return w->rest[strspn(w->rest, "/")] == '\0';
 }
 
-/* A descriptor of the file at the end of the way, a negated errno, or GOES_ON. */
-static int follow(struct way *w, const char *name, int flags)
+/* A descriptor of the file at the end of the path, a negated errno, or GOES_ON. */
+static int follow(struct walk *w, const char *name, int flags)
 {
     struct stat st;
     int fd = open_at(w->fds[0], name, is_end(w) ? flags : O_PATH);
@@ -157,7 +157,7 @@ static int follow(struct way *w, const char *name, int flags)
 }
 
 /* LINK is open: where it leads comes in front of the rest.  GOES_ON, or a negated errno. */
-static int take_link(struct way *w, int link)
+static int take_link(struct walk *w, int link)
 {
     char target[PATH_MAX];
     if (++w->links > MAX_LINKS)
@@ -175,7 +175,7 @@ static int take_link(struct way *w, int link)
     return r == 0 ? GOES_ON : r;
 }
 
-static int open_again(const struct way *w, const char *name, const struct stat *seen, int flags)
+static int open_again(const struct walk *w, const char *name, const struct stat *seen, int flags)
 {
     struct stat st;
     if (w->contained && !S_ISREG(seen->st_mode))
@@ -188,7 +188,7 @@ static int open_again(const struct way *w, const char *name, const struct stat *
 }
 
 /* NAME in the folder here is no folder.  As follow. */
-static int look(struct way *w, const char *name, int flags)
+static int look(struct walk *w, const char *name, int flags)
 {
     struct stat st;
     int fd = open_at(w->fds[w->n - 1], name, O_PATH | O_NOFOLLOW), r;
@@ -197,10 +197,10 @@ static int look(struct way *w, const char *name, int flags)
     if (fstat(fd, &st) != 0) {
         r = -errno;
     } else if (S_ISLNK(st.st_mode)) {
-        bool planted = w->planted != NULL && gcd_way_is_planted(&st);
-        if (planted)
-            *w->planted = true;
-        r = planted ? -EACCES : is_no_name(w, fd) ? follow(w, name, flags) : take_link(w, fd);
+        bool untrusted = w->untrusted != NULL && gcd_is_untrusted_link(&st);
+        if (untrusted)
+            *w->untrusted = true;
+        r = untrusted ? -EACCES : is_no_name(w, fd) ? follow(w, name, flags) : take_link(w, fd);
     } else if (!is_end(w) || (flags & O_DIRECTORY) != 0) {
         r = -ENOTDIR;
     } else if ((flags & O_PATH) != 0) {
@@ -213,7 +213,7 @@ static int look(struct way *w, const char *name, int flags)
 }
 
 /* A descriptor, or a negated errno. */
-static int go(struct way *w, int flags)
+static int go(struct walk *w, int flags)
 {
     for (;;) {
         char name[NAME_MAX + 1];
@@ -243,12 +243,12 @@ static int go(struct way *w, int flags)
     }
 }
 
-int gcd_way_open(const char *path, int flags, bool *ret_planted)
+int gcd_safe_open(const char *path, int flags, bool *ret_untrusted)
 {
-    struct way w = { .planted = ret_planted };
+    struct walk w = { .untrusted = ret_untrusted };
     if (path[0] == '\0')
         return -ENOENT;
-    if (ret_planted == NULL && !gcd_way_is_inside(path))
+    if (ret_untrusted == NULL && !gcd_is_in_process_root(path))
         return open_at(AT_FDCWD, path, flags);
     int r = begin(&w, path);
     if (r == 0)
@@ -257,30 +257,30 @@ int gcd_way_open(const char *path, int flags, bool *ret_planted)
     return r;
 }
 
-int gcd_way_open_parent(const char *path, bool *ret_planted)
+int gcd_safe_open_parent(const char *path, bool *ret_untrusted)
 {
     char folder[PATH_MAX] = ".";
-    size_t n = (size_t)(gcd_way_name(path) - path);
+    size_t n = (size_t)(gcd_path_name(path) - path);
     if (n >= sizeof folder)
         return -ENAMETOOLONG;
     if (n > 0) {
         memcpy(folder, path, n);
         folder[n] = '\0';
     }
-    return gcd_way_open(folder, O_PATH | O_DIRECTORY, ret_planted);
+    return gcd_safe_open(folder, O_PATH | O_DIRECTORY, ret_untrusted);
 }
 
 /* Who owns a folder renames what is in it, and so does everybody in one that all may write, but for the sticky bit. */
 static bool can_be_moved_in(const struct stat *folder)
 {
-    return gcd_way_is_planted(folder) || ((folder->st_mode & S_IWOTH) != 0 && (folder->st_mode & S_ISVTX) == 0);
+    return gcd_is_untrusted_link(folder) || ((folder->st_mode & S_IWOTH) != 0 && (folder->st_mode & S_ISVTX) == 0);
 }
 
-bool gcd_way_is_ours(int dir_fd)
+bool gcd_folder_fd_is_ours(int dir_fd)
 {
     struct stat here, above;
     int fd = open_at(dir_fd, ".", O_PATH | O_DIRECTORY);
-    bool ours = fd >= 0 && fstat(fd, &here) == 0 && !gcd_way_is_planted(&here), top = false;
+    bool ours = fd >= 0 && fstat(fd, &here) == 0 && !gcd_is_untrusted_link(&here), top = false;
     for (unsigned depth = 0; ours && !top && depth < PATH_MAX; depth++) {
         int up = open_at(fd, "..", O_PATH | O_DIRECTORY);
         (void)close(fd);
