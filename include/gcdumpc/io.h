@@ -162,7 +162,7 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_path_open(const char *path, int *ret_fd, s
 GCD_API bool gcd_folder_is_ours(int dir_fd);
 
 /*
- * Remove from the open folder DIR_FD what killed processes of the same user left of outputs, as gcd_sink_open and gcd_place_open do in theirs: for
+ * Remove from the open folder DIR_FD what killed processes of the same user left of outputs, as gcd_sink_open and gcd_staged_open do in theirs: for
  * folders that nothing is written into any more.  Nothing unless gcd_folder_is_ours, and only what cannot be anything else.  How many were
  * removed; what cannot be removed stays.
  */
@@ -214,45 +214,45 @@ GCD_API void gcd_sink_free(struct gcd_sink *s);
 /* ---- output that is no stream of bytes ---- */
 
 /* A file that is not written from its beginning to its end (a database), or a folder of files: it appears whole or not at all, like a sink. */
-struct gcd_place;
-enum gcd_place_kind { GCD_PLACE_FILE, GCD_PLACE_FOLDER };
+struct gcd_staged;
+enum gcd_staged_kind { GCD_STAGED_FILE, GCD_STAGED_FOLDER };
 
 /*
  * An empty temporary file (mode 0600) or folder (0700) beside PATH.  A file will replace the regular file at PATH, a folder only an empty
  * folder.  Slashes at the end of a folder's name are ignored.  ALLOC may be NULL.
  * GCD_E_IO, also when something is there that must not be replaced; GCD_E_ARG for a file name that is a directory or device.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_place_open(const char *path, enum gcd_place_kind kind, const struct gcd_alloc *alloc,
-                                                 struct gcd_place **ret, struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_staged_open(const char *path, enum gcd_staged_kind kind, const struct gcd_alloc *alloc,
+                                                 struct gcd_staged **ret, struct gcd_error *err);
 
 /*
  * The name under which it is filled, "" when it has its own by now; for a signal handler, too.  Folders in a folder are not removed; the folder is
  * the only thing in another one, which goes with it.
  */
-GCD_API const char *gcd_place_temporary(const struct gcd_place *p);
+GCD_API const char *gcd_staged_temporary(const struct gcd_staged *p);
 /* The name that it will have. */
-GCD_API const char *gcd_place_path(const struct gcd_place *p);
-GCD_API enum gcd_place_kind gcd_place_kind(const struct gcd_place *p);
+GCD_API const char *gcd_staged_path(const struct gcd_staged *p);
+GCD_API enum gcd_staged_kind gcd_staged_kind(const struct gcd_staged *p);
 
-/* From now on gcd_place_write_at, and what the writers of this library put into a folder, keep room on the disk, as struct gcd_sink_options says. */
-GCD_API void gcd_place_keep_room(struct gcd_place *p);
-GCD_API bool gcd_place_keeps_room(const struct gcd_place *p);
+/* From now on gcd_staged_write_at, and what the writers of this library put into a folder, keep room on the disk, as struct gcd_sink_options says. */
+GCD_API void gcd_staged_keep_room(struct gcd_staged *p);
+GCD_API bool gcd_staged_keeps_room(const struct gcd_staged *p);
 
 /* What it takes by now; 0 for a folder. */
-GCD_API uint64_t gcd_place_bytes(const struct gcd_place *p);
+GCD_API uint64_t gcd_staged_bytes(const struct gcd_staged *p);
 
 /*
  * The file of P, until it is committed: N bytes at OFF, of which *RET_N are there, N but at the end; N bytes to OFF, what is between the end and
  * OFF becoming zeros; to be of BYTES bytes.  GCD_E_IO; GCD_E_STATE for a folder or when it is committed.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_place_read_at(const struct gcd_place *p, uint64_t off, void *buf, size_t n, size_t *ret_n,
+GCD_API GCD_MUST_CHECK gcd_status gcd_staged_read_at(const struct gcd_staged *p, uint64_t off, void *buf, size_t n, size_t *ret_n,
                                                     struct gcd_error *err);
-GCD_API GCD_MUST_CHECK gcd_status gcd_place_write_at(struct gcd_place *p, uint64_t off, const void *buf, size_t n, struct gcd_error *err);
-GCD_API GCD_MUST_CHECK gcd_status gcd_place_resize(struct gcd_place *p, uint64_t bytes, struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_staged_write_at(struct gcd_staged *p, uint64_t off, const void *buf, size_t n, struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_staged_resize(struct gcd_staged *p, uint64_t bytes, struct gcd_error *err);
 
 /* Like gcd_sink_commit and gcd_sink_free.  The files of a folder must be on the disk (gcd_sink_commit). */
-GCD_API GCD_MUST_CHECK gcd_status gcd_place_commit(struct gcd_place *p, struct gcd_error *err);
-GCD_API void gcd_place_free(struct gcd_place *p);
+GCD_API GCD_MUST_CHECK gcd_status gcd_staged_commit(struct gcd_staged *p, struct gcd_error *err);
+GCD_API void gcd_staged_free(struct gcd_staged *p);
 
 #ifdef __cplusplus
 }

@@ -38,16 +38,16 @@ enum gcd_format_kind {
     GCD_FORMAT_STREAM,           /* from a dump with gcd_write, in memory that does not depend on the number of objects; from a
                                     graph as well, with the same bytes */
     GCD_FORMAT_GRAPH,            /* from a graph with gcd_write_graph */
-    GCD_FORMAT_PLACE             /* from a graph to a folder or database file with gcd_write_place */
+    GCD_FORMAT_PLACE             /* from a graph to a folder or database file with gcd_write_staged */
 };
 GCD_API enum gcd_format_kind gcd_format_kind(const struct gcd_format *f);
 /* Of the kind PLACE: of what kind? */
 /* What it does with a graph when profiles are folded by dominators. */
 GCD_API enum gcd_purpose gcd_format_purpose(const struct gcd_format *f);
-GCD_API enum gcd_place_kind gcd_format_place(const struct gcd_format *f);
+GCD_API enum gcd_staged_kind gcd_format_staged_kind(const struct gcd_format *f);
 /*
  * Of the kind PLACE: does nothing stand beside PATH that would spoil an output of that name, like the journal of an older database?  To be
- * asked before the work is done for nothing; gcd_write_place asks, too.  GCD_E_IO, GCD_E_NOMEM.
+ * asked before the work is done for nothing; gcd_write_staged asks, too.  GCD_E_IO, GCD_E_NOMEM.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_format_check_place(const struct gcd_format *f, const char *path, struct gcd_error *err);
 /* The style of names that its readers expect. */
@@ -115,10 +115,10 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_write_graph(const struct gcd_format *f, co
                                                   struct gcd_error *err);
 
 /*
- * Write G to P, opened as gcd_format_place says, in format F of the kind PLACE (else GCD_E_ARG); the caller commits P.  RET_NOTES as of
+ * Write G to P, opened as gcd_format_staged_kind says, in format F of the kind PLACE (else GCD_E_ARG); the caller commits P.  RET_NOTES as of
  * gcd_write_graph.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_write_place(const struct gcd_format *f, const struct gcd_graph *g, struct gcd_place *p,
+GCD_API GCD_MUST_CHECK gcd_status gcd_write_staged(const struct gcd_format *f, const struct gcd_graph *g, struct gcd_staged *p,
                                                   const struct gcd_write_options *options, struct gcd_write_notes *ret_notes,
                                                   struct gcd_error *err);
 

@@ -347,7 +347,7 @@ struct cli_output {
     const struct gcd_format *format; /* NULL: the event stream as it came */
     enum cli_need need;          /* what is to be opened for it */
     struct gcd_sink *sink;       /* or, for a format that is a folder or a database: */
-    struct gcd_place *place;
+    struct gcd_staged *staged;
     const char *name;            /* for messages */
     void (*ready)(void *ctx, uint64_t bytes);    /* NULL, or called when everything is on the disk and only the name lacks */
     void *ready_ctx;

@@ -158,10 +158,10 @@ static enum cli_exit open_place(const struct cli_args *args, struct cli_output *
     cli_temporary_comes();
     gcd_status st = gcd_format_check_place(ret->format, args->output, &err);
     if (st == GCD_OK)
-        st = gcd_place_open(args->output, gcd_format_place(ret->format), cli_alloc(), &ret->place, &err);
-    cli_temporary(CLI_SLOT_OUTPUT, st == GCD_OK ? gcd_place_temporary(ret->place) : NULL);
+        st = gcd_staged_open(args->output, gcd_format_staged_kind(ret->format), cli_alloc(), &ret->staged, &err);
+    cli_temporary(CLI_SLOT_OUTPUT, st == GCD_OK ? gcd_staged_temporary(ret->staged) : NULL);
     if (st == GCD_OK && cli_keeps_room(args))
-        gcd_place_keep_room(ret->place);
+        gcd_staged_keep_room(ret->staged);
     return st == GCD_OK ? CLI_DONE : cli_fail(args->output, &err);
 }
 
@@ -198,8 +198,8 @@ static gcd_status write_output(struct cli_output *out, struct cli_dump *d, const
 {
     if (out->format == NULL)
         return copy_stream(d->input, out->sink, err);
-    if (out->place != NULL)
-        return gcd_write_place(out->format, d->graph, out->place, options, notes, err);
+    if (out->staged != NULL)
+        return gcd_write_staged(out->format, d->graph, out->staged, options, notes, err);
     if (d->graph != NULL)
         return gcd_write_graph(out->format, d->graph, out->sink, options, notes, err);
     return gcd_write(out->format, d->dump, out->sink, options, notes, err);
@@ -238,12 +238,12 @@ static void say_written(const struct cli_args *args, const struct cli_output *ou
 static enum cli_exit commit(struct cli_output *out)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    uint64_t bytes = out->place != NULL ? gcd_place_bytes(out->place) : 0;
+    uint64_t bytes = out->staged != NULL ? gcd_staged_bytes(out->staged) : 0;
     gcd_status st = out->sink != NULL ? gcd_sink_finish(out->sink, &bytes, &err) : GCD_OK;
     if (st == GCD_OK && out->ready != NULL)
         out->ready(out->ready_ctx, bytes);
     if (st == GCD_OK)
-        st = out->sink != NULL ? gcd_sink_commit(out->sink, &err) : gcd_place_commit(out->place, &err);
+        st = out->sink != NULL ? gcd_sink_commit(out->sink, &err) : gcd_staged_commit(out->staged, &err);
     return st == GCD_OK ? CLI_DONE : cli_fail(out->name, &err);
 }
 
@@ -279,9 +279,9 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
 void cli_output_close(struct cli_output *out)
 {
     gcd_sink_free(out->sink);
-    gcd_place_free(out->place);
+    gcd_staged_free(out->staged);
     out->sink = NULL;
-    out->place = NULL;
+    out->staged = NULL;
     cli_temporary(CLI_SLOT_OUTPUT, NULL);
 }
 

@@ -30,7 +30,7 @@ void graph_index_done(struct graph_index *x)
         gcd_mem_free(x->alloc, x->chunks[i], INDEX_CHUNK_PAGES * sizeof **x->chunks);
     gcd_mem_free(x->alloc, x->chunks, x->chunk_cap * sizeof *x->chunks);
     gcd_mem_free(x->alloc, x->strays, x->stray_cap * sizeof *x->strays);
-    gcd_mem_free(x->alloc, x->spots, x->spot_count * sizeof *x->spots);
+    gcd_mem_free(x->alloc, x->entries, x->entry_count * sizeof *x->entries);
     gcd_idmap_done(&x->page_of);
     *x = (struct graph_index){ .alloc = NULL };
 }
@@ -120,9 +120,9 @@ static uint32_t find_stray(const struct graph_index *x, uint64_t address)
 static const struct index_word *word_of(const struct graph_index *x, uint64_t address)
 {
     uint64_t slot = address >> x->shift, piece = slot >> PAGE_BITS;
-    const struct index_spot *spot = &x->spots[piece & (x->spot_count - 1)];
-    const struct index_page *page = spot->page;
-    if (page != NULL && spot->piece != piece) {      /* somebody else's */
+    const struct index_entry *entry = &x->entries[piece & (x->entry_count - 1)];
+    const struct index_page *page = entry->page;
+    if (page != NULL && entry->piece != piece) {      /* somebody else's */
         uint32_t number = gcd_idmap_get(&x->page_of, piece);
         page = number != GCD_IDMAP_NONE ? page_at(x, number) : NULL;
     }
@@ -160,26 +160,26 @@ void graph_index_find_all(const struct graph_index *x, const uint64_t *addresses
         ret[i] = find(x, words[i], addresses[i]);
 }
 
-static bool make_spots(struct graph_index *x)
+static bool make_entries(struct graph_index *x)
 {
     size_t n = 64;
     while (n < 2 * (size_t)x->page_count)
         n *= 2;
-    x->spots = gcd_mem_new_array(x->alloc, n, sizeof *x->spots);
-    if (x->spots == NULL)
+    x->entries = gcd_mem_new_array(x->alloc, n, sizeof *x->entries);
+    if (x->entries == NULL)
         return false;
-    x->spot_count = n;
+    x->entry_count = n;
     for (size_t i = 0; i < x->page_of.slot_count; i++) {
         const struct gcd_idmap_slot *s = &x->page_of.slots[i];
         if (s->value != GCD_IDMAP_NONE)
-            x->spots[s->id & (n - 1)] = (struct index_spot){ .piece = s->id, .page = page_at(x, s->value) };
+            x->entries[s->id & (n - 1)] = (struct index_entry){ .piece = s->id, .page = page_at(x, s->value) };
     }
     return true;
 }
 
 bool graph_index_finish(struct graph_index *x)
 {
-    if (!make_spots(x))
+    if (!make_entries(x))
         return false;
     if (!gcd_sort_by_u64(x->alloc, x->strays, x->stray_count, sizeof *x->strays))
         return false;
@@ -193,5 +193,5 @@ bool graph_index_finish(struct graph_index *x)
 uint64_t graph_index_bytes(const struct graph_index *x)
 {
     return x->chunk_count * INDEX_CHUNK_PAGES * sizeof **x->chunks + x->chunk_cap * sizeof *x->chunks +
-           x->stray_cap * sizeof *x->strays + x->spot_count * sizeof *x->spots + x->page_of.slot_count * sizeof *x->page_of.slots;
+           x->stray_cap * sizeof *x->strays + x->entry_count * sizeof *x->entries + x->page_of.slot_count * sizeof *x->page_of.slots;
 }

@@ -33,7 +33,7 @@ struct index_stray {
 };
 
 /* A page by the low bits of its piece of the heap: neighbours do not get into each other's way, as they would in a hash table. */
-struct index_spot {
+struct index_entry {
     uint64_t piece;
     const struct index_page *page;   /* NULL = nothing here */
 };
@@ -51,8 +51,8 @@ struct graph_index {
     uint64_t doubled;            /* addresses that were there already */
     uint64_t last_piece;         /* + 1, of the address added last */
     uint32_t last_page;
-    struct index_spot *spots;    /* when the index is finished */
-    size_t spot_count;           /* a power of two */
+    struct index_entry *entries;    /* when the index is finished */
+    size_t entry_count;           /* a power of two */
 };
 
 /* Slots are of 8 bytes, of 4 when the objects of a 32-bit process shall be told apart. */

@@ -51,57 +51,57 @@ gcd_status gcd_file_write_behind(int fd, uint64_t at, size_t n, struct gcd_error
 gcd_status gcd_file_keep_room(int fd, uint64_t *until, uint64_t at, size_t n, struct gcd_error *err);
 
 /*
- * Where an output is going to lie.  Its folder is open, so it stays there, whatever others make of the names on the way; untrusted
- * links (base/safe_open.h) do not lead to it.
+ * The temporary file or folder that becomes an output.  The folder that holds it stays open, so the output stays there whatever others do to the
+ * names in its path; untrusted links (base/safe_open.h) are not followed to it.
  */
-struct gcd_spot {
-    int dir_fd;                  /* -1 = there is none: it is written directly */
-    char name[NAME_MAX + 1];     /* in that folder, */
-    char temp[NAME_MAX + 1];     /* and until it gets that; of a folder the one around it */
+struct gcd_temporary {
+    int dir_fd;                  /* of the folder that holds it; -1 = none, the output is written directly */
+    char name[NAME_MAX + 1];     /* final name in that folder */
+    char temp[NAME_MAX + 1];     /* name until then; for a folder, the name of the folder around it */
     bool folder;
 };
 /*
- * A temporary folder is GCD_SPOT_INSIDE in one of the temporary name: nothing else looks so, so nobody can make us take a folder of ours for one by
- * giving it that name.
+ * A temporary folder has this name inside a folder with the temporary name.  Nothing else looks like that, so nobody can make us remove a folder of
+ * ours by giving it a temporary name.
  */
-#define GCD_SPOT_INSIDE "gcdumpc-folder"
-#define GCD_SPOT_NONE (struct gcd_spot){ .dir_fd = -1 }
+#define GCD_TEMPORARY_INNER_NAME "gcdumpc-folder"
+#define GCD_TEMPORARY_NONE (struct gcd_temporary){ .dir_fd = -1 }
 
 /*
- * Open PATH for writing.  For a file to come or to be replaced: a temporary file beside it, of which RET_SPOT tells; for a device, a pipe or
- * standard output RET_SPOT is GCD_SPOT_NONE and PATH itself is open.  MODE: permissions of a new file.
+ * Opens PATH for writing.  For a regular or a new file it creates a temporary file beside PATH and describes it in RET_TEMPORARY; a device, a pipe or
+ * standard output is opened itself, with RET_TEMPORARY = GCD_TEMPORARY_NONE.  MODE: permissions of a new file.
  */
-gcd_status gcd_file_open_write(const char *path, unsigned mode, const gcd_cancel_flag *cancel, int *ret_fd, struct gcd_spot *ret_spot,
+gcd_status gcd_file_open_write(const char *path, unsigned mode, const gcd_cancel_flag *cancel, int *ret_fd, struct gcd_temporary *ret_temporary,
                                struct gcd_error *err);
 
 /*
- * A temporary file (mode 0600) or folder (0700) beside PATH, that gcd_file_publish shall give that name.  GCD_E_IO when something is there
- * that a folder must not replace: a file, a folder with something in it.
+ * Creates a temporary file (mode 0600) or folder (0700) beside PATH; gcd_file_publish will rename it to PATH.  GCD_E_IO if PATH must not be
+ * replaced by a folder: it is a file, or a folder that is not empty.
  */
-gcd_status gcd_file_open_place(const char *path, bool folder, int *ret_fd, struct gcd_spot *ret_spot, struct gcd_error *err);
+gcd_status gcd_file_open_staged(const char *path, bool folder, int *ret_fd, struct gcd_temporary *ret_temporary, struct gcd_error *err);
 
 /*
- * The temporary file or folder itself, ".NAME.PID-N.gcdumpc-tmp", in the open folder of SPOT.  It is locked (flock) as long as FD is open: what
- * a killed process left in this folder is not, and is removed now (gcd_sink_sweep).
+ * Creates the temporary file or folder, ".NAME.PID-N.gcdumpc-tmp", in TEMPORARY->dir_fd.  It stays locked (flock) while FD is open.  Removes what
+ * killed processes left in the same folder: that is no longer locked (gcd_sink_sweep).
  */
-gcd_status gcd_file_open_temporary(struct gcd_spot *spot, bool folder, unsigned mode, int *ret_fd, struct gcd_error *err);
+gcd_status gcd_file_open_temporary(struct gcd_temporary *temporary, bool folder, unsigned mode, int *ret_fd, struct gcd_error *err);
 
-/* A path of the temporary output at PATH for those who need one, RET[CAP]; "" when there is none.  It ends with the spot. */
-void gcd_spot_path(const struct gcd_spot *spot, const char *path, char *ret, size_t cap);
-/* Without the output, if it is still a temporary one; FD: as it is open.  Any number of times. */
-void gcd_spot_clear(struct gcd_spot *spot, int fd);
+/* A path of the temporary file for callers that need one, in RET[CAP]; "" if there is none.  Valid as long as TEMPORARY is. */
+void gcd_temporary_path(const struct gcd_temporary *temporary, const char *path, char *ret, size_t cap);
+/* Removes the output if it is still temporary; FD: its open descriptor.  May be called any number of times. */
+void gcd_temporary_remove(struct gcd_temporary *temporary, int fd);
 
 /* What has been written is on the disk.  A descriptor that cannot be synced is no failure. */
 gcd_status gcd_file_sync(int fd, struct gcd_error *err);
 /* Of a regular file, else 0. */
 uint64_t gcd_file_bytes(int fd);
-/* Sync FD, give it its name, sync the folder; then SPOT is GCD_SPOT_NONE.  A folder replaces only an empty one. */
-gcd_status gcd_file_publish(int fd, struct gcd_spot *spot, struct gcd_error *err);
+/* Sync FD, give it its name, sync the folder; then TEMPORARY is GCD_TEMPORARY_NONE.  A folder replaces only an empty one. */
+gcd_status gcd_file_publish(int fd, struct gcd_temporary *temporary, struct gcd_error *err);
 
 /* The temporary folder TEMP of the open folder DIR_FD, what is in it open as FD, with the files; folders there are none of ours and stay. */
 void gcd_file_remove_folder_at(int fd, int dir_fd, const char *temp);
-/* GCD_SPOT_INSIDE of TEMP, in RET. */
-void gcd_spot_inside(const char *temp, char ret[static NAME_MAX + 1 + sizeof GCD_SPOT_INSIDE]);
+/* GCD_TEMPORARY_INNER_NAME of TEMP, in RET. */
+void gcd_temporary_folder_name(const char *temp, char ret[static NAME_MAX + 1 + sizeof GCD_TEMPORARY_INNER_NAME]);
 gcd_status gcd_file_close(int fd, struct gcd_error *err);
 
 /* Is PATH the file that is open as FD? */

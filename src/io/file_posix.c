@@ -366,7 +366,7 @@ gcd_status gcd_path_open(const char *path, int *ret_fd, struct gcd_error *err)
 }
 
 /* The folder of PATH and the name in it. */
-static gcd_status open_folder(const char *path, bool folder, struct gcd_spot *ret, struct gcd_error *err)
+static gcd_status open_folder(const char *path, bool folder, struct gcd_temporary *ret, struct gcd_error *err)
 {
     const char *name = gcd_path_name(path);
     bool untrusted = false;
@@ -379,16 +379,16 @@ static gcd_status open_folder(const char *path, bool folder, struct gcd_spot *re
         return gcd_fail_os(err, -fd, "cannot create a %s in the folder \"%.*s\"", folder ? "folder" : "file", folder_len(path), path);
     if (fd < 0)
         return gcd_fail_os(err, -fd, "cannot create a temporary %s beside it", folder ? "folder" : "file");
-    *ret = (struct gcd_spot){ .dir_fd = fd };
+    *ret = (struct gcd_temporary){ .dir_fd = fd };
     memcpy(ret->name, name, strlen(name));
     return GCD_OK;
 }
 
 /* As stat, but of an untrusted link the link itself: it is not followed, a rename takes its place. */
-static bool look_at(const struct gcd_spot *spot, const char *path, struct stat *ret)
+static bool look_at(const struct gcd_temporary *temporary, const char *path, struct stat *ret)
 {
     bool untrusted = false;
-    if (fstatat(spot->dir_fd, spot->name, ret, AT_SYMLINK_NOFOLLOW) != 0)
+    if (fstatat(temporary->dir_fd, temporary->name, ret, AT_SYMLINK_NOFOLLOW) != 0)
         return false;
     if (!S_ISLNK(ret->st_mode) || gcd_is_untrusted_link(ret))
         return true;
@@ -399,23 +399,23 @@ static bool look_at(const struct gcd_spot *spot, const char *path, struct stat *
     return there;
 }
 
-static gcd_status open_beside(const char *path, unsigned mode, const gcd_cancel_flag *cancel, int *ret_fd, struct gcd_spot *spot,
+static gcd_status open_beside(const char *path, unsigned mode, const gcd_cancel_flag *cancel, int *ret_fd, struct gcd_temporary *temporary,
                               struct gcd_error *err)
 {
     struct stat st;
-    bool there = look_at(spot, path, &st);
+    bool there = look_at(temporary, path, &st);
     if (there && S_ISDIR(st.st_mode))
         return gcd_fail(err, GCD_E_ARG, "is a directory, a file name is needed");
     if (!there || S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
-        return gcd_file_open_temporary(spot, false, mode, ret_fd, err);
-    gcd_spot_clear(spot, -1);
+        return gcd_file_open_temporary(temporary, false, mode, ret_fd, err);
+    gcd_temporary_remove(temporary, -1);
     return open_device(path, cancel, S_ISFIFO(st.st_mode), ret_fd, err);
 }
 
-gcd_status gcd_file_open_write(const char *path, unsigned mode, const gcd_cancel_flag *cancel, int *ret_fd, struct gcd_spot *ret_spot,
+gcd_status gcd_file_open_write(const char *path, unsigned mode, const gcd_cancel_flag *cancel, int *ret_fd, struct gcd_temporary *ret_temporary,
                                struct gcd_error *err)
 {
-    *ret_spot = GCD_SPOT_NONE;
+    *ret_temporary = GCD_TEMPORARY_NONE;
     int open_fd = descriptor_of(path);
     if (open_fd >= 0) {
         *ret_fd = fcntl(open_fd, F_DUPFD_CLOEXEC, 3);
@@ -425,18 +425,18 @@ gcd_status gcd_file_open_write(const char *path, unsigned mode, const gcd_cancel
         return gcd_fail(err, GCD_E_ARG, "the name of the output is empty");
     if (path[strlen(path) - 1] == '/')
         return gcd_fail(err, GCD_E_ARG, "is a directory, a file name is needed");
-    GCD_TRY(open_folder(path, false, ret_spot, err));
-    gcd_status st = open_beside(path, mode, cancel, ret_fd, ret_spot, err);
+    GCD_TRY(open_folder(path, false, ret_temporary, err));
+    gcd_status st = open_beside(path, mode, cancel, ret_fd, ret_temporary, err);
     if (st != GCD_OK)
-        gcd_spot_clear(ret_spot, -1);
+        gcd_temporary_remove(ret_temporary, -1);
     return st;
 }
 
 /* Does a folder hold something?  One that cannot be read is left to the rename, which knows. */
-static bool holds_something(const struct gcd_spot *spot)
+static bool holds_something(const struct gcd_temporary *temporary)
 {
     bool something = false;
-    int fd = openat(spot->dir_fd, spot->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = openat(temporary->dir_fd, temporary->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     for (struct dirent *e; d != NULL && !something && (e = readdir(d)) != NULL;)
         something = strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
@@ -447,58 +447,58 @@ static bool holds_something(const struct gcd_spot *spot)
     return something;
 }
 
-static gcd_status open_new(const char *path, bool folder, int *ret_fd, struct gcd_spot *spot, struct gcd_error *err)
+static gcd_status open_new(const char *path, bool folder, int *ret_fd, struct gcd_temporary *temporary, struct gcd_error *err)
 {
     struct stat st;
     /* a file may replace a link, as in gcd_file_open_write */
-    bool there = folder ? fstatat(spot->dir_fd, spot->name, &st, AT_SYMLINK_NOFOLLOW) == 0 : look_at(spot, path, &st);
+    bool there = folder ? fstatat(temporary->dir_fd, temporary->name, &st, AT_SYMLINK_NOFOLLOW) == 0 : look_at(temporary, path, &st);
     if (there && folder && !S_ISDIR(st.st_mode))
         return gcd_fail(err, GCD_E_IO, "exists and is no folder");
-    if (there && folder && holds_something(spot))
+    if (there && folder && holds_something(temporary))
         return gcd_fail(err, GCD_E_IO, "is a folder that is not empty; name a new one");
     if (there && !folder && S_ISDIR(st.st_mode))
         return gcd_fail(err, GCD_E_ARG, "is a directory, a file name is needed");
     if (there && !folder && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
         return gcd_fail(err, GCD_E_ARG, "is no regular file, and this format needs one");
-    return gcd_file_open_temporary(spot, folder, folder ? 0700 : 0600, ret_fd, err);
+    return gcd_file_open_temporary(temporary, folder, folder ? 0700 : 0600, ret_fd, err);
 }
 
-gcd_status gcd_file_open_place(const char *path, bool folder, int *ret_fd, struct gcd_spot *ret_spot, struct gcd_error *err)
+gcd_status gcd_file_open_staged(const char *path, bool folder, int *ret_fd, struct gcd_temporary *ret_temporary, struct gcd_error *err)
 {
-    *ret_spot = GCD_SPOT_NONE;
+    *ret_temporary = GCD_TEMPORARY_NONE;
     const char *name = gcd_path_name(path);
     if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return gcd_fail(err, GCD_E_ARG, "names no %s of its own", folder ? "folder" : "file");
-    GCD_TRY(open_folder(path, folder, ret_spot, err));
-    gcd_status st = open_new(path, folder, ret_fd, ret_spot, err);
+    GCD_TRY(open_folder(path, folder, ret_temporary, err));
+    gcd_status st = open_new(path, folder, ret_fd, ret_temporary, err);
     if (st != GCD_OK)
-        gcd_spot_clear(ret_spot, -1);
+        gcd_temporary_remove(ret_temporary, -1);
     return st;
 }
 
-void gcd_spot_path(const struct gcd_spot *spot, const char *path, char *ret, size_t cap)
+void gcd_temporary_path(const struct gcd_temporary *temporary, const char *path, char *ret, size_t cap)
 {
     ret[0] = '\0';
-    if (spot->temp[0] == '\0')
+    if (temporary->temp[0] == '\0')
         return;
-    const char *inside = spot->folder ? "/" GCD_SPOT_INSIDE : "";
+    const char *inside = temporary->folder ? "/" GCD_TEMPORARY_INNER_NAME : "";
     /* The folder may have another name by now; where there is no /proc, its old one has to do. */
-    int n = snprintf(ret, cap, "/proc/self/fd/%d/%s%s", spot->dir_fd, spot->temp, inside);
+    int n = snprintf(ret, cap, "/proc/self/fd/%d/%s%s", temporary->dir_fd, temporary->temp, inside);
     if (n < 0 || (size_t)n >= cap || access(ret, F_OK) != 0)
-        n = snprintf(ret, cap, "%.*s%s%s", folder_len(path), path, spot->temp, inside);
+        n = snprintf(ret, cap, "%.*s%s%s", folder_len(path), path, temporary->temp, inside);
     if (n < 0 || (size_t)n >= cap)
         ret[0] = '\0';
 }
 
-void gcd_spot_clear(struct gcd_spot *spot, int fd)
+void gcd_temporary_remove(struct gcd_temporary *temporary, int fd)
 {
-    if (spot->temp[0] != '\0' && spot->folder)
-        gcd_file_remove_folder_at(fd, spot->dir_fd, spot->temp);
-    else if (spot->temp[0] != '\0')
-        (void)unlinkat(spot->dir_fd, spot->temp, 0);
-    if (spot->dir_fd >= 0)
-        (void)close(spot->dir_fd);
-    *spot = GCD_SPOT_NONE;
+    if (temporary->temp[0] != '\0' && temporary->folder)
+        gcd_file_remove_folder_at(fd, temporary->dir_fd, temporary->temp);
+    else if (temporary->temp[0] != '\0')
+        (void)unlinkat(temporary->dir_fd, temporary->temp, 0);
+    if (temporary->dir_fd >= 0)
+        (void)close(temporary->dir_fd);
+    *temporary = GCD_TEMPORARY_NONE;
 }
 
 gcd_status gcd_file_sync(int fd, struct gcd_error *err)
@@ -518,39 +518,39 @@ uint64_t gcd_file_bytes(int fd)
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 }
 
-gcd_status gcd_file_publish(int fd, struct gcd_spot *spot, struct gcd_error *err)
+gcd_status gcd_file_publish(int fd, struct gcd_temporary *temporary, struct gcd_error *err)
 {
-    char inside[NAME_MAX + 1 + sizeof GCD_SPOT_INSIDE];
-    gcd_spot_inside(spot->temp, inside);
+    char inside[NAME_MAX + 1 + sizeof GCD_TEMPORARY_INNER_NAME];
+    gcd_temporary_folder_name(temporary->temp, inside);
     GCD_TRY(gcd_file_sync(fd, err));
-    if (renameat(spot->dir_fd, spot->folder ? inside : spot->temp, spot->dir_fd, spot->name) != 0) {
+    if (renameat(temporary->dir_fd, temporary->folder ? inside : temporary->temp, temporary->dir_fd, temporary->name) != 0) {
         int e = errno;
         if (e == ENOTEMPTY || e == EEXIST)
             return gcd_fail(err, GCD_E_IO, "is a folder that is not empty; name a new one");
         return gcd_fail_os(err, e, "cannot give the output its name");
     }
-    if (spot->folder)
-        (void)unlinkat(spot->dir_fd, spot->temp, AT_REMOVEDIR);
-    spot->temp[0] = '\0';
+    if (temporary->folder)
+        (void)unlinkat(temporary->dir_fd, temporary->temp, AT_REMOVEDIR);
+    temporary->temp[0] = '\0';
     /* The output is there; a folder that cannot be synced (some network file systems) is no reason to call it a failure. */
-    int dir = openat(spot->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int dir = openat(temporary->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir >= 0) {
         (void)fsync(dir);
         close(dir);
     }
-    gcd_spot_clear(spot, fd);
+    gcd_temporary_remove(temporary, fd);
     return GCD_OK;
 }
 
-void gcd_spot_inside(const char *temp, char ret[static NAME_MAX + 1 + sizeof GCD_SPOT_INSIDE])
+void gcd_temporary_folder_name(const char *temp, char ret[static NAME_MAX + 1 + sizeof GCD_TEMPORARY_INNER_NAME])
 {
-    (void)snprintf(ret, NAME_MAX + 1 + sizeof GCD_SPOT_INSIDE, "%.*s/" GCD_SPOT_INSIDE, NAME_MAX, temp);
+    (void)snprintf(ret, NAME_MAX + 1 + sizeof GCD_TEMPORARY_INNER_NAME, "%.*s/" GCD_TEMPORARY_INNER_NAME, NAME_MAX, temp);
 }
 
 void gcd_file_remove_folder_at(int fd, int dir_fd, const char *temp)
 {
-    char inside[NAME_MAX + 1 + sizeof GCD_SPOT_INSIDE];
-    gcd_spot_inside(temp, inside);
+    char inside[NAME_MAX + 1 + sizeof GCD_TEMPORARY_INNER_NAME];
+    gcd_temporary_folder_name(temp, inside);
     int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *d = own >= 0 ? fdopendir(own) : NULL;
     for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)

@@ -33,7 +33,7 @@ struct gcd_sink {
     uint64_t file_bytes;         /* written to it, behind gzip; */
     uint64_t room_until;         /* for so many of them there is room */
     const gcd_cancel_flag *cancel;
-    struct gcd_spot spot;        /* of a file that is not written directly */
+    struct gcd_temporary temporary;        /* of a file that is not written directly */
     char *temp;                  /* its path now, [PATH_MAX]; "" = it has none of its own */
     bool gzip, finished, committed;
     z_stream z;
@@ -45,7 +45,7 @@ struct gcd_sink {
 /* Not written directly, but under a temporary name. */
 static bool is_file(const struct gcd_sink *s)
 {
-    return s->spot.dir_fd >= 0;
+    return s->temporary.dir_fd >= 0;
 }
 
 static gcd_status sink_new(const struct gcd_alloc *alloc, struct gcd_sink **ret, struct gcd_error *err)
@@ -56,7 +56,7 @@ static gcd_status sink_new(const struct gcd_alloc *alloc, struct gcd_sink **ret,
         return gcd_fail_nomem(err, "opening the output");
     s->alloc = a;
     s->fd = -1;
-    s->spot = GCD_SPOT_NONE;
+    s->temporary = GCD_TEMPORARY_NONE;
     s->error = s->behind = (struct gcd_error)GCD_ERROR_INIT;
     s->buffer = gcd_mem_new_uncleared(&s->alloc, BUFFER_BYTES, 1);
     if (s->buffer == NULL) {
@@ -187,12 +187,12 @@ gcd_status gcd_sink_open(const char *path, const struct gcd_sink_options *option
     if (st == GCD_OK && len > 3 && strcmp(path + len - 3, ".gz") == 0)
         st = start_gzip(s, err);
     if (st == GCD_OK)
-        st = gcd_file_open_write(path, options != NULL && options->for_all ? 0644 : 0600, s->cancel, &s->fd, &s->spot, err);
+        st = gcd_file_open_write(path, options != NULL && options->for_all ? 0644 : 0600, s->cancel, &s->fd, &s->temporary, err);
     if (st != GCD_OK) {
         gcd_sink_free(s);
         return st;
     }
-    gcd_spot_path(&s->spot, path, s->temp, PATH_MAX);
+    gcd_temporary_path(&s->temporary, path, s->temp, PATH_MAX);
     if (options != NULL && options->threads > 1 && is_file(s))
         start_thread(s);
     *ret = s;
@@ -283,7 +283,7 @@ gcd_status gcd_sink_commit(struct gcd_sink *s, struct gcd_error *err)
     if (s->fd >= 0) {
         bool published = is_file(s);
         if (published)
-            GCD_TRY(gcd_file_publish(s->fd, &s->spot, err));
+            GCD_TRY(gcd_file_publish(s->fd, &s->temporary, err));
         int fd = s->fd;
         s->fd = -1;
         s->temp[0] = '\0';
@@ -303,7 +303,7 @@ void gcd_sink_free(struct gcd_sink *s)
         atomic_store_explicit(&s->failed, true, memory_order_relaxed);       /* what is left is not wanted */
         join_thread(s);
     }
-    gcd_spot_clear(&s->spot, s->fd);
+    gcd_temporary_remove(&s->temporary, s->fd);
     if (s->fd >= 0)
         (void)gcd_file_close(s->fd, NULL);
     if (s->gzip)

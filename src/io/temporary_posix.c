@@ -55,7 +55,7 @@ static bool is_left_over(int fd)
 /* The folder TEMP in DIR_FD is open as FD.  One in which there is nothing was not filled yet, or its contents have got their name. */
 static void remove_folder(int fd, int dir_fd, const char *temp)
 {
-    int inside = openat(fd, GCD_SPOT_INSIDE, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int inside = openat(fd, GCD_TEMPORARY_INNER_NAME, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (inside < 0)
         (void)unlinkat(dir_fd, temp, AT_REMOVEDIR);
     else if (is_left_over(inside))
@@ -109,16 +109,16 @@ static int open_retry(int dir_fd, const char *name, int flags, unsigned mode)
 }
 
 /* -1 and errno when that fails, and nothing is left of it.  EEXIST also when somebody has taken the half of it for a left-over. */
-static int make_folder(const struct gcd_spot *spot, unsigned mode)
+static int make_folder(const struct gcd_temporary *temporary, unsigned mode)
 {
-    char inside[NAME_MAX + 1 + sizeof GCD_SPOT_INSIDE];
-    gcd_spot_inside(spot->temp, inside);
-    if (mkdirat(spot->dir_fd, spot->temp, mode) != 0)
+    char inside[NAME_MAX + 1 + sizeof GCD_TEMPORARY_INNER_NAME];
+    gcd_temporary_folder_name(temporary->temp, inside);
+    if (mkdirat(temporary->dir_fd, temporary->temp, mode) != 0)
         return -1;
-    int fd = mkdirat(spot->dir_fd, inside, mode) != 0 ? -1 : open_retry(spot->dir_fd, inside, O_RDONLY | O_DIRECTORY, mode), e = errno;
+    int fd = mkdirat(temporary->dir_fd, inside, mode) != 0 ? -1 : open_retry(temporary->dir_fd, inside, O_RDONLY | O_DIRECTORY, mode), e = errno;
     if (fd < 0) {
-        (void)unlinkat(spot->dir_fd, inside, AT_REMOVEDIR);
-        (void)unlinkat(spot->dir_fd, spot->temp, AT_REMOVEDIR);
+        (void)unlinkat(temporary->dir_fd, inside, AT_REMOVEDIR);
+        (void)unlinkat(temporary->dir_fd, temporary->temp, AT_REMOVEDIR);
     }
     errno = fd < 0 && e == ENOENT ? EEXIST : e;
     return fd;
@@ -137,20 +137,20 @@ static bool keep(int fd)
 }
 
 /* The process id keeps two programs apart, the counter two outputs of one program; O_EXCL or mkdir decides. */
-gcd_status gcd_file_open_temporary(struct gcd_spot *spot, bool folder, unsigned mode, int *ret_fd, struct gcd_error *err)
+gcd_status gcd_file_open_temporary(struct gcd_temporary *temporary, bool folder, unsigned mode, int *ret_fd, struct gcd_error *err)
 {
     const char *what = folder ? "folder" : "file";
-    spot->folder = folder;
-    (void)gcd_sink_sweep(spot->dir_fd);          /* what cannot be removed stays: that is no reason not to write */
+    temporary->folder = folder;
+    (void)gcd_sink_sweep(temporary->dir_fd);          /* what cannot be removed stays: that is no reason not to write */
     for (unsigned i = 0; i < TRIES; i++) {
         /* a name may hold 255 bytes: a long one is shortened in the temporary name */
-        (void)snprintf(spot->temp, sizeof spot->temp, ".%.200s.%ld-%u" SUFFIX, spot->name, (long)getpid(), i);
-        int fd = folder ? make_folder(spot, mode) : open_retry(spot->dir_fd, spot->temp, O_RDWR | O_CREAT | O_EXCL, mode), e = errno;
+        (void)snprintf(temporary->temp, sizeof temporary->temp, ".%.200s.%ld-%u" SUFFIX, temporary->name, (long)getpid(), i);
+        int fd = folder ? make_folder(temporary, mode) : open_retry(temporary->dir_fd, temporary->temp, O_RDWR | O_CREAT | O_EXCL, mode), e = errno;
         if (fd >= 0 && keep(fd)) {
             *ret_fd = fd;
             return GCD_OK;
         }
-        spot->temp[0] = '\0';
+        temporary->temp[0] = '\0';
         if (fd >= 0)
             (void)close(fd);
         else if (e != EEXIST)

@@ -28,7 +28,7 @@ static int file_read(sqlite3_file *file, void *buf, int n, sqlite3_int64 off)
 {
     struct sqlite_disk *d = disk_of(file);
     size_t got = 0;
-    if (gcd_place_read_at(d->place, (uint64_t)off, buf, (size_t)n, &got, &d->err) != GCD_OK)
+    if (gcd_staged_read_at(d->staged, (uint64_t)off, buf, (size_t)n, &got, &d->err) != GCD_OK)
         return SQLITE_IOERR_READ;
     if (got == (size_t)n)
         return SQLITE_OK;
@@ -39,25 +39,25 @@ static int file_read(sqlite3_file *file, void *buf, int n, sqlite3_int64 off)
 static int file_write(sqlite3_file *file, const void *buf, int n, sqlite3_int64 off)
 {
     struct sqlite_disk *d = disk_of(file);
-    return gcd_place_write_at(d->place, (uint64_t)off, buf, (size_t)n, &d->err) == GCD_OK ? SQLITE_OK : SQLITE_IOERR_WRITE;
+    return gcd_staged_write_at(d->staged, (uint64_t)off, buf, (size_t)n, &d->err) == GCD_OK ? SQLITE_OK : SQLITE_IOERR_WRITE;
 }
 
 static int file_truncate(sqlite3_file *file, sqlite3_int64 bytes)
 {
     struct sqlite_disk *d = disk_of(file);
-    return gcd_place_resize(d->place, (uint64_t)bytes, &d->err) == GCD_OK ? SQLITE_OK : SQLITE_IOERR_TRUNCATE;
+    return gcd_staged_resize(d->staged, (uint64_t)bytes, &d->err) == GCD_OK ? SQLITE_OK : SQLITE_IOERR_TRUNCATE;
 }
 
 static int file_sync(sqlite3_file *file, int flags)
 {
     (void)file;
-    (void)flags;                 /* gcd_place_commit does */
+    (void)flags;                 /* gcd_staged_commit does */
     return SQLITE_OK;
 }
 
 static int file_size(sqlite3_file *file, sqlite3_int64 *ret)
 {
-    *ret = (sqlite3_int64)gcd_place_bytes(disk_of(file)->place);
+    *ret = (sqlite3_int64)gcd_staged_bytes(disk_of(file)->staged);
     return SQLITE_OK;
 }
 
@@ -166,10 +166,10 @@ static int disk_last_error(sqlite3_vfs *vfs, int n, char *ret)
     return system_of(vfs)->xGetLastError(system_of(vfs), n, ret);
 }
 
-int sqlite_disk_open(struct sqlite_disk *disk, struct gcd_place *place, sqlite3 **ret_db)
+int sqlite_disk_open(struct sqlite_disk *disk, struct gcd_staged *staged, sqlite3 **ret_db)
 {
     *ret_db = NULL;
-    *disk = (struct sqlite_disk){ .system = sqlite3_vfs_find(NULL), .place = place, .err = GCD_ERROR_INIT };
+    *disk = (struct sqlite_disk){ .system = sqlite3_vfs_find(NULL), .staged = staged, .err = GCD_ERROR_INIT };
     if (disk->system == NULL)
         return SQLITE_ERROR;
     int own = (int)sizeof(struct open_file), other = disk->system->szOsFile;

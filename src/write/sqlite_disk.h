@@ -12,7 +12,7 @@
 struct sqlite_disk {
     sqlite3_vfs vfs;
     sqlite3_vfs *system;         /* of this machine: temporary files, time, chance */
-    struct gcd_place *place;
+    struct gcd_staged *staged;
     struct gcd_error err;        /* GCD_OK, or why the last access failed; SQLite says only that it did */
     char name[32];
 };
@@ -21,6 +21,6 @@ struct sqlite_disk {
  * Open the database in the empty file of PLACE, for one thread.  DISK and PLACE must outlive it; without journals and locks.  As sqlite3_open_v2:
  * *RET_DB is to be closed in any case.
  */
-int sqlite_disk_open(struct sqlite_disk *disk, struct gcd_place *place, sqlite3 **ret_db);
+int sqlite_disk_open(struct sqlite_disk *disk, struct gcd_staged *staged, sqlite3 **ret_db);
 
 #endif

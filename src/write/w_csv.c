@@ -16,7 +16,7 @@
 
 struct csv {
     struct tables tables;
-    const struct gcd_place *place;
+    const struct gcd_staged *staged;
     const struct gcd_write_options *options;
     uint64_t done, total;        /* rows */
 };
@@ -95,7 +95,7 @@ static gcd_status put_table(struct csv *w, const struct table *table, struct gcd
 static gcd_status put_file(struct csv *w, const struct table *table, struct gcd_error *err)
 {
     const struct gcd_alloc *a = &w->tables.alloc;
-    const char *folder = gcd_place_temporary(w->place);
+    const char *folder = gcd_staged_temporary(w->staged);
     size_t n = strlen(folder) + strlen(table->name) + sizeof "/.csv";
     char *path = gcd_mem_new(a, n);
     if (path == NULL)
@@ -103,7 +103,7 @@ static gcd_status put_file(struct csv *w, const struct table *table, struct gcd_
     (void)snprintf(path, n, "%s/%s.csv", folder, table->name);
     struct gcd_sink *out = NULL;
     gcd_status st = gcd_sink_open(path, &(struct gcd_sink_options){ .alloc = w->options->alloc, .cancel = w->options->cancel,
-                                                                       .keep_room = gcd_place_keeps_room(w->place) }, &out, err);
+                                                                       .keep_room = gcd_staged_keeps_room(w->staged) }, &out, err);
     gcd_mem_free(a, path, n);
     if (st == GCD_OK)
         st = put_table(w, table, out, err);
@@ -115,14 +115,14 @@ static gcd_status put_file(struct csv *w, const struct table *table, struct gcd_
     return st;
 }
 
-static gcd_status csv_write(const struct gcd_graph *g, struct gcd_place *p, const struct gcd_write_options *options,
+static gcd_status csv_write(const struct gcd_graph *g, struct gcd_staged *p, const struct gcd_write_options *options,
                             struct gcd_write_notes *notes, struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(options->alloc);
     struct csv *w = gcd_mem_new(&a, sizeof *w);
     if (w == NULL)
         return gcd_fail_nomem(err, "writing tables");
-    w->place = p;
+    w->staged = p;
     w->options = options;
     gcd_status st = tables_init(&w->tables, g, NULL, options, err);
     for (size_t i = 0; i < TABLE_OF_DOMINATORS && st == GCD_OK; i++)

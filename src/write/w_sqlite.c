@@ -2,8 +2,8 @@
  * An SQLite database of the tables in tables.h.
  *
  * SQLite pulls the rows: each table is offered to it as a read-only virtual table and copied with one INSERT ... SELECT, which takes half
- * the time of binding and stepping an INSERT for each row.  It writes to the temporary file of the place (sqlite_disk.h), of which nobody else
- * knows: so there is no journal and no waiting for the disk until the place is committed.
+ * the time of binding and stepping one INSERT per row.  SQLite writes to the temporary file of the staged output (sqlite_disk.h).  Nobody else
+ * knows that file, so it needs no journal and no sync before the commit.
  */
 #include <sqlite3.h>
 #include <stdio.h>
@@ -217,7 +217,7 @@ static gcd_status copy_table(struct database *d, struct offer *offer, struct gcd
     return rc == SQLITE_OK ? run(d, sql, table->name, err) : failed(d, rc, table->name, err);
 }
 
-static gcd_status fill(struct database *d, struct gcd_place *p, struct gcd_error *err)
+static gcd_status fill(struct database *d, struct gcd_staged *p, struct gcd_error *err)
 {
     int rc = sqlite_disk_open(&d->disk, p, &d->db);
     if (rc != SQLITE_OK)
@@ -236,7 +236,7 @@ static gcd_status fill(struct database *d, struct gcd_place *p, struct gcd_error
     return run(d, "COMMIT;", "finishing the database", err);
 }
 
-static gcd_status sqlite_write(const struct gcd_graph *g, struct gcd_place *p, const struct gcd_write_options *options,
+static gcd_status sqlite_write(const struct gcd_graph *g, struct gcd_staged *p, const struct gcd_write_options *options,
                                struct gcd_write_notes *notes, struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(options->alloc);

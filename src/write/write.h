@@ -21,7 +21,7 @@ struct gcd_format {
                         struct gcd_write_notes *notes, struct gcd_error *err);
     gcd_status (*write_graph)(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
                               struct gcd_write_notes *notes, struct gcd_error *err);
-    gcd_status (*write_place)(const struct gcd_graph *g, struct gcd_place *p, const struct gcd_write_options *options,
+    gcd_status (*write_place)(const struct gcd_graph *g, struct gcd_staged *p, const struct gcd_write_options *options,
                               struct gcd_write_notes *notes, struct gcd_error *err);
 };
 

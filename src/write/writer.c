@@ -81,9 +81,9 @@ enum gcd_format_kind gcd_format_kind(const struct gcd_format *f)
     return f->write != NULL ? GCD_FORMAT_STREAM : f->write_graph != NULL ? GCD_FORMAT_GRAPH : GCD_FORMAT_PLACE;
 }
 
-enum gcd_place_kind gcd_format_place(const struct gcd_format *f)
+enum gcd_staged_kind gcd_format_staged_kind(const struct gcd_format *f)
 {
-    return f->folder ? GCD_PLACE_FOLDER : GCD_PLACE_FILE;
+    return f->folder ? GCD_STAGED_FOLDER : GCD_STAGED_FILE;
 }
 
 enum gcd_name_style gcd_format_names(const struct gcd_format *f)
@@ -140,15 +140,15 @@ gcd_status gcd_format_check_place(const struct gcd_format *f, const char *path, 
     return st;
 }
 
-gcd_status gcd_write_place(const struct gcd_format *f, const struct gcd_graph *g, struct gcd_place *p,
+gcd_status gcd_write_staged(const struct gcd_format *f, const struct gcd_graph *g, struct gcd_staged *p,
                            const struct gcd_write_options *options, struct gcd_write_notes *ret_notes, struct gcd_error *err)
 {
     struct gcd_write_notes notes = { .objects = 0 };
     if (f->write_place == NULL)
         return gcd_fail(err, GCD_E_ARG, "the format %s is a stream of bytes", f->name);
-    if (gcd_place_kind(p) != gcd_format_place(f))
+    if (gcd_staged_kind(p) != gcd_format_staged_kind(f))
         return gcd_fail(err, GCD_E_ARG, "the format %s is written to a %s", f->name, f->folder ? "folder" : "file");
-    GCD_TRY(gcd_format_check_place(f, gcd_place_path(p), err));
+    GCD_TRY(gcd_format_check_place(f, gcd_staged_path(p), err));
     gcd_status st = f->write_place(g, p, options != NULL ? options : &defaults, &notes, err);
     if (ret_notes != NULL)
         *ret_notes = notes;

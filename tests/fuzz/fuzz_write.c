@@ -69,19 +69,19 @@ static size_t clear(const char *path)
 static gcd_status write_place(struct job *j, struct gcd_error *err)
 {
     char folder[64], path[80];
-    struct gcd_place *p = NULL;
+    struct gcd_staged *p = NULL;
     struct stat sb;
     /* in memory if there is such a place: each output is flushed to the disk */
     (void)snprintf(folder, sizeof folder, "%s/gcdumpc-fuzz-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     if (mkdtemp(folder) == NULL)
         abort();
     (void)snprintf(path, sizeof path, "%s/out", folder);
-    gcd_status st = gcd_place_open(path, gcd_format_place(j->format), j->options.alloc, &p, err);
+    gcd_status st = gcd_staged_open(path, gcd_format_staged_kind(j->format), j->options.alloc, &p, err);
     if (st == GCD_OK)
-        st = gcd_write_place(j->format, j->graph, p, &j->options, &j->notes, err);
+        st = gcd_write_staged(j->format, j->graph, p, &j->options, &j->notes, err);
     if (st == GCD_OK)
-        st = gcd_place_commit(p, err);
-    gcd_place_free(p);
+        st = gcd_staged_commit(p, err);
+    gcd_staged_free(p);
     if ((stat(path, &sb) == 0) != (st == GCD_OK))
         fuzz_fail("an output is there, or an error", gcd_status_name(st));
     if (st == GCD_OK && S_ISDIR(sb.st_mode) && clear(path) == 0)
@@ -163,7 +163,7 @@ static void write_twice(struct job *j, bool plain)
 static unsigned one_in(const struct gcd_format *format)
 {
     if (gcd_format_kind(format) == GCD_FORMAT_PLACE)
-        return gcd_format_place(format) == GCD_PLACE_FILE ? 64 : 16;
+        return gcd_format_staged_kind(format) == GCD_STAGED_FILE ? 64 : 16;
     return strcmp(gcd_format_name(format), "html") == 0 ? 8 : 1;
 }
 

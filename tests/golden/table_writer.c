@@ -85,7 +85,7 @@ static struct gcd_graph *from_recording(const char *path)
 static int write_place(const char *format, const char *path, const struct gcd_graph *g, const struct gcd_names *names)
 {
     const struct gcd_format *f = gcd_format_by_name(format);
-    struct gcd_place *p = NULL;
+    struct gcd_staged *p = NULL;
     struct gcd_write_notes notes;
     if (f == NULL) {
         fprintf(stderr, "table_writer: no format %s\n", format);
@@ -93,12 +93,12 @@ static int write_place(const char *format, const char *path, const struct gcd_gr
     }
     int status = 0;
     struct gcd_write_options options = { .names = names };
-    if (gcd_place_open(path, gcd_format_place(f), NULL, &p, &err) != GCD_OK || gcd_write_place(f, g, p, &options, &notes, &err) != GCD_OK ||
-        gcd_place_commit(p, &err) != GCD_OK)
+    if (gcd_staged_open(path, gcd_format_staged_kind(f), NULL, &p, &err) != GCD_OK || gcd_write_staged(f, g, p, &options, &notes, &err) != GCD_OK ||
+        gcd_staged_commit(p, &err) != GCD_OK)
         status = fail();
     for (size_t i = 0; status == 0 && i < notes.loss_count; i++)
         printf("%" PRIu64 " %s\n", notes.losses[i].count, notes.losses[i].text);
-    gcd_place_free(p);
+    gcd_staged_free(p);
     return status;
 }
 

@@ -120,16 +120,16 @@ static void a_place(void **state)
     if (!disk())
         skip();
     for (int keep = 0; keep < 2; keep++) {
-        struct gcd_place *p = NULL;
-        assert_int_equal(gcd_place_open(in_folder("f"), GCD_PLACE_FILE, NULL, &p, &err), GCD_OK);
+        struct gcd_staged *p = NULL;
+        assert_int_equal(gcd_staged_open(in_folder("f"), GCD_STAGED_FILE, NULL, &p, &err), GCD_OK);
         if (keep)
-            gcd_place_keep_room(p);
-        assert_true(gcd_place_keeps_room(p) == (keep != 0));
+            gcd_staged_keep_room(p);
+        assert_true(gcd_staged_keeps_room(p) == (keep != 0));
         gcd_status st = GCD_OK;
         for (uint64_t off = 0; st == GCD_OK; off += sizeof bytes / 4)
-            st = gcd_place_write_at(p, off, bytes, sizeof bytes / 4, &err);
+            st = gcd_staged_write_at(p, off, bytes, sizeof bytes / 4, &err);
         check(st, keep);
-        gcd_place_free(p);
+        gcd_staged_free(p);
     }
 }
 

@@ -75,7 +75,7 @@ static void formats_by_path(void **state)
     const struct gcd_format *csv = gcd_format_by_name("csv"), *sqlite = gcd_format_by_name("sqlite"), *gclog = gcd_format_by_name("gclog");
     assert_non_null(csv);
     assert_int_equal(gcd_format_kind(csv), GCD_FORMAT_PLACE);
-    assert_int_equal(gcd_format_place(csv), GCD_PLACE_FOLDER);
+    assert_int_equal(gcd_format_staged_kind(csv), GCD_STAGED_FOLDER);
     assert_ptr_equal(gcd_format_by_path("a/b.csv"), csv);
     assert_ptr_equal(gcd_format_by_path("a/b.csv//"), csv);
     assert_null(gcd_format_by_path("b.csv.gz"));
@@ -87,17 +87,17 @@ static void formats_by_path(void **state)
     assert_null(gcd_format_by_path("b.sqlite.gz"));
     assert_null(gcd_format_by_path("b.sqlite/"));
     if (sqlite != NULL)
-        assert_int_equal(gcd_format_place(sqlite), GCD_PLACE_FILE);
+        assert_int_equal(gcd_format_staged_kind(sqlite), GCD_STAGED_FILE);
 }
 
 /* RET_ERR may be NULL, as for every function: the status alone has to say that it failed. */
-static gcd_status write_to(const struct gcd_format *f, enum gcd_place_kind kind, const struct gcd_graph *g,
+static gcd_status write_to(const struct gcd_format *f, enum gcd_staged_kind kind, const struct gcd_graph *g,
                            const struct gcd_write_options *options, struct gcd_error *ret_err)
 {
-    struct gcd_place *p = NULL;
-    assert_int_equal(gcd_place_open(target(), kind, NULL, &p, &err), GCD_OK);
-    gcd_status st = gcd_write_place(f, g, p, options, NULL, ret_err);
-    gcd_place_free(p);                   /* without a commit */
+    struct gcd_staged *p = NULL;
+    assert_int_equal(gcd_staged_open(target(), kind, NULL, &p, &err), GCD_OK);
+    gcd_status st = gcd_write_staged(f, g, p, options, NULL, ret_err);
+    gcd_staged_free(p);                   /* without a commit */
     assert_int_equal(entries(), 0);
     return st;
 }
@@ -110,22 +110,22 @@ static void the_name_of_the_file_does_not_matter(void **state)
     if (f == NULL)
         skip();                          /* a build without it */
     struct gcd_graph *g = graph_gen_random(3, 40);
-    struct gcd_place *p = NULL;
+    struct gcd_staged *p = NULL;
     char moved[sizeof folder + 8], victim[sizeof folder + 8], magic[16] = "";
     size_t n;
     struct stat st;
     (void)snprintf(moved, sizeof moved, "%s/moved", folder);
     (void)snprintf(victim, sizeof victim, "%s/victim", folder);
     assert_int_equal(close(open(victim, O_WRONLY | O_CREAT | O_CLOEXEC, 0600)), 0);
-    assert_int_equal(gcd_place_open(target(), GCD_PLACE_FILE, NULL, &p, &err), GCD_OK);
-    assert_int_equal(rename(gcd_place_temporary(p), moved), 0);
-    assert_int_equal(symlink(victim, gcd_place_temporary(p)), 0);
-    assert_int_equal(gcd_write_place(f, g, p, NULL, NULL, &err), GCD_OK);
-    assert_int_equal(gcd_place_read_at(p, 0, magic, sizeof magic, &n, &err), GCD_OK);
+    assert_int_equal(gcd_staged_open(target(), GCD_STAGED_FILE, NULL, &p, &err), GCD_OK);
+    assert_int_equal(rename(gcd_staged_temporary(p), moved), 0);
+    assert_int_equal(symlink(victim, gcd_staged_temporary(p)), 0);
+    assert_int_equal(gcd_write_staged(f, g, p, NULL, NULL, &err), GCD_OK);
+    assert_int_equal(gcd_staged_read_at(p, 0, magic, sizeof magic, &n, &err), GCD_OK);
     assert_memory_equal(magic, "SQLite format 3", sizeof magic);
     assert_int_equal(stat(victim, &st), 0);
     assert_int_equal(st.st_size, 0);
-    gcd_place_free(p);
+    gcd_staged_free(p);
     assert_int_equal(unlink(moved), 0);
     assert_int_equal(unlink(victim), 0);
     assert_int_equal(entries(), 0);
@@ -138,11 +138,11 @@ static void the_wrong_kind_of_place(void **state)
     struct gcd_graph *g = graph_gen_random(1, 10);
     for (size_t i = 0; place_format(i) != NULL; i++) {
         const struct gcd_format *f = place_format(i);
-        enum gcd_place_kind wrong = gcd_format_place(f) == GCD_PLACE_FILE ? GCD_PLACE_FOLDER : GCD_PLACE_FILE;
+        enum gcd_staged_kind wrong = gcd_format_staged_kind(f) == GCD_STAGED_FILE ? GCD_STAGED_FOLDER : GCD_STAGED_FILE;
         assert_int_equal(write_to(f, wrong, g, NULL, &err), GCD_E_ARG);
-        assert_int_equal(write_to(f, gcd_format_place(f), g, NULL, &err), GCD_OK);
+        assert_int_equal(write_to(f, gcd_format_staged_kind(f), g, NULL, &err), GCD_OK);
     }
-    assert_int_equal(write_to(gcd_format_by_name("gclog"), GCD_PLACE_FILE, g, NULL, &err), GCD_E_ARG);
+    assert_int_equal(write_to(gcd_format_by_name("gclog"), GCD_STAGED_FILE, g, NULL, &err), GCD_E_ARG);
     gcd_graph_free(g);
 }
 
@@ -155,7 +155,7 @@ static void no_memory(void **state)
             struct failalloc f;
             failalloc_init(&f);
             f.fail_at = n / 2;
-            gcd_status st = write_to(place_format(i), gcd_format_place(place_format(i)), g,
+            gcd_status st = write_to(place_format(i), gcd_format_staged_kind(place_format(i)), g,
                                      &(struct gcd_write_options){ .alloc = &f.alloc }, n % 2 == 0 ? &err : NULL);
             assert_int_equal(st, f.failed > 0 ? GCD_E_NOMEM : GCD_OK);
             assert_null(failalloc_complaint(&f));
@@ -199,14 +199,14 @@ static void canceled_in_the_midst(void **state)
         const struct gcd_format *f = place_format(i);
         struct watch w = { .cancel_at = 0 };
         struct gcd_write_options o = { .cancel = &w.cancel, .progress = on_progress, .progress_ctx = &w };
-        assert_int_equal(write_to(f, gcd_format_place(f), g, &o, &err), GCD_OK);
+        assert_int_equal(write_to(f, gcd_format_staged_kind(f), g, &o, &err), GCD_OK);
         assert_true(w.calls >= 4);
         uint64_t calls = w.calls;
         for (uint64_t at = 1; at <= calls; at++) {
             w.calls = 0;
             w.cancel_at = at;
             atomic_store(&w.cancel, false);
-            assert_int_equal(write_to(f, gcd_format_place(f), g, &o, &err), GCD_E_CANCELED);
+            assert_int_equal(write_to(f, gcd_format_staged_kind(f), g, &o, &err), GCD_E_CANCELED);
         }
     }
     gcd_graph_free(g);

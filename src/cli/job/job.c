@@ -54,7 +54,7 @@ static enum cli_exit usage(const char *problem)
 static bool is_folder(const struct cli_args *a)
 {
     const struct gcd_format *f = a->format != NULL ? gcd_format_by_name(a->format) : gcd_format_by_path(a->output);
-    return f != NULL && gcd_format_kind(f) == GCD_FORMAT_PLACE && gcd_format_place(f) == GCD_PLACE_FOLDER;
+    return f != NULL && gcd_format_kind(f) == GCD_FORMAT_PLACE && gcd_format_staged_kind(f) == GCD_STAGED_FOLDER;
 }
 
 /* What the parser of options cannot see: it knows no templates. */

@@ -75,10 +75,10 @@ static unsigned mode_of(const char *path)
     return st.st_mode & 07777;
 }
 
-static struct gcd_place *opened(const char *name, enum gcd_place_kind kind)
+static struct gcd_staged *opened(const char *name, enum gcd_staged_kind kind)
 {
-    struct gcd_place *p = NULL;
-    assert_int_equal(gcd_place_open(at(name), kind, NULL, &p, &err), GCD_OK);
+    struct gcd_staged *p = NULL;
+    assert_int_equal(gcd_staged_open(at(name), kind, NULL, &p, &err), GCD_OK);
     return p;
 }
 
@@ -86,21 +86,21 @@ static void a_file_takes_the_place_of_another(void **state)
 {
     (void)state;
     put(at("f"), "old");
-    struct gcd_place *p = opened("f", GCD_PLACE_FILE);
-    assert_string_equal(gcd_place_path(p), at("f"));
-    assert_int_equal(mode_of(gcd_place_temporary(p)), 0600);
-    put(gcd_place_temporary(p), "given up");
-    gcd_place_free(p);
+    struct gcd_staged *p = opened("f", GCD_STAGED_FILE);
+    assert_string_equal(gcd_staged_path(p), at("f"));
+    assert_int_equal(mode_of(gcd_staged_temporary(p)), 0600);
+    put(gcd_staged_temporary(p), "given up");
+    gcd_staged_free(p);
     assert_int_equal(entries(folder), 1);
     assert_file(at("f"), "old");
 
-    p = opened("f", GCD_PLACE_FILE);
-    put(gcd_place_temporary(p), "new");
+    p = opened("f", GCD_STAGED_FILE);
+    put(gcd_staged_temporary(p), "new");
     assert_file(at("f"), "old");
-    assert_int_equal(gcd_place_commit(p, &err), GCD_OK);
-    assert_string_equal(gcd_place_temporary(p), "");
-    assert_int_equal(gcd_place_commit(p, &err), GCD_E_STATE);
-    gcd_place_free(p);
+    assert_int_equal(gcd_staged_commit(p, &err), GCD_OK);
+    assert_string_equal(gcd_staged_temporary(p), "");
+    assert_int_equal(gcd_staged_commit(p, &err), GCD_E_STATE);
+    gcd_staged_free(p);
     assert_int_equal(entries(folder), 1);
     assert_file(at("f"), "new");
     assert_int_equal(mode_of(at("f")), 0600);
@@ -112,28 +112,28 @@ static void a_file_is_filled_in_any_order(void **state)
     (void)state;
     char buf[16];
     size_t n = 0;
-    struct gcd_place *p = opened("f", GCD_PLACE_FILE);
-    assert_int_equal(gcd_place_write_at(p, 6, "end", 3, &err), GCD_OK);
-    assert_int_equal(gcd_place_write_at(p, 0, "begin", 5, &err), GCD_OK);
-    assert_int_equal(gcd_place_bytes(p), 9);
+    struct gcd_staged *p = opened("f", GCD_STAGED_FILE);
+    assert_int_equal(gcd_staged_write_at(p, 6, "end", 3, &err), GCD_OK);
+    assert_int_equal(gcd_staged_write_at(p, 0, "begin", 5, &err), GCD_OK);
+    assert_int_equal(gcd_staged_bytes(p), 9);
     memset(buf, 'x', sizeof buf);
-    assert_int_equal(gcd_place_read_at(p, 1, buf, sizeof buf, &n, &err), GCD_OK);
+    assert_int_equal(gcd_staged_read_at(p, 1, buf, sizeof buf, &n, &err), GCD_OK);
     assert_int_equal(n, 8);
     assert_memory_equal(buf, "egin\0endxxxxxxxx", sizeof buf);
-    assert_int_equal(gcd_place_read_at(p, 100, buf, sizeof buf, &n, &err), GCD_OK);
+    assert_int_equal(gcd_staged_read_at(p, 100, buf, sizeof buf, &n, &err), GCD_OK);
     assert_int_equal(n, 0);
-    assert_int_equal(gcd_place_resize(p, 3, &err), GCD_OK);
-    assert_int_equal(gcd_place_resize(p, UINT64_MAX, &err), GCD_E_IO);
-    assert_int_equal(gcd_place_write_at(p, UINT64_MAX, "x", 1, &err), GCD_E_IO);
-    assert_int_equal(gcd_place_read_at(p, UINT64_MAX, buf, 1, &n, &err), GCD_E_IO);
-    assert_int_equal(gcd_place_commit(p, &err), GCD_OK);
+    assert_int_equal(gcd_staged_resize(p, 3, &err), GCD_OK);
+    assert_int_equal(gcd_staged_resize(p, UINT64_MAX, &err), GCD_E_IO);
+    assert_int_equal(gcd_staged_write_at(p, UINT64_MAX, "x", 1, &err), GCD_E_IO);
+    assert_int_equal(gcd_staged_read_at(p, UINT64_MAX, buf, 1, &n, &err), GCD_E_IO);
+    assert_int_equal(gcd_staged_commit(p, &err), GCD_OK);
     assert_file(at("f"), "beg");
     for (int folder_too = 0; folder_too < 2; folder_too++) {
-        assert_int_equal(gcd_place_read_at(p, 0, buf, 1, &n, &err), GCD_E_STATE);
-        assert_int_equal(gcd_place_write_at(p, 0, "x", 1, NULL), GCD_E_STATE);
-        assert_int_equal(gcd_place_resize(p, 0, &err), GCD_E_STATE);
-        gcd_place_free(p);
-        p = folder_too ? NULL : opened("d", GCD_PLACE_FOLDER);
+        assert_int_equal(gcd_staged_read_at(p, 0, buf, 1, &n, &err), GCD_E_STATE);
+        assert_int_equal(gcd_staged_write_at(p, 0, "x", 1, NULL), GCD_E_STATE);
+        assert_int_equal(gcd_staged_resize(p, 0, &err), GCD_E_STATE);
+        gcd_staged_free(p);
+        p = folder_too ? NULL : opened("d", GCD_STAGED_FOLDER);
     }
     assert_int_equal(unlink(at("f")), 0);
 }
@@ -144,21 +144,21 @@ static void a_folder_takes_the_place_of_an_empty_one(void **state)
     char inside[sizeof folder + 300];
     assert_int_equal(mkdir(at("d"), 0755), 0);
     for (int commit = 0; commit < 2; commit++) {
-        struct gcd_place *p = opened("d//", GCD_PLACE_FOLDER);
-        assert_int_equal(mode_of(gcd_place_temporary(p)), 0700);
-        (void)snprintf(inside, sizeof inside, "%s/x.csv", gcd_place_temporary(p));
+        struct gcd_staged *p = opened("d//", GCD_STAGED_FOLDER);
+        assert_int_equal(mode_of(gcd_staged_temporary(p)), 0700);
+        (void)snprintf(inside, sizeof inside, "%s/x.csv", gcd_staged_temporary(p));
         put(inside, "1");
         if (commit)
-            assert_int_equal(gcd_place_commit(p, &err), GCD_OK);
-        gcd_place_free(p);
+            assert_int_equal(gcd_staged_commit(p, &err), GCD_OK);
+        gcd_staged_free(p);
         assert_int_equal(entries(folder), 1);
         assert_int_equal(entries(at("d")), commit);
     }
     assert_file(at("d/x.csv"), "1");
     assert_int_equal(mode_of(at("d")), 0700);
 
-    struct gcd_place *p = NULL;              /* now it is not empty */
-    assert_int_equal(gcd_place_open(at("d"), GCD_PLACE_FOLDER, NULL, &p, &err), GCD_E_IO);
+    struct gcd_staged *p = NULL;              /* now it is not empty */
+    assert_int_equal(gcd_staged_open(at("d"), GCD_STAGED_FOLDER, NULL, &p, &err), GCD_E_IO);
     assert_non_null(strstr(err.msg, "not empty"));
     assert_int_equal(entries(folder), 1);
     assert_int_equal(unlink(at("d/x.csv")), 0);
@@ -169,12 +169,12 @@ static void a_folder_takes_the_place_of_an_empty_one(void **state)
 static void a_folder_that_has_filled_meanwhile_is_kept(void **state)
 {
     (void)state;
-    struct gcd_place *p = opened("d", GCD_PLACE_FOLDER);
+    struct gcd_staged *p = opened("d", GCD_STAGED_FOLDER);
     assert_int_equal(mkdir(at("d"), 0700), 0);
     put(at("d/theirs"), "x");
-    assert_int_equal(gcd_place_commit(p, &err), GCD_E_IO);
+    assert_int_equal(gcd_staged_commit(p, &err), GCD_E_IO);
     assert_non_null(strstr(err.msg, "not empty"));
-    gcd_place_free(p);
+    gcd_staged_free(p);
     assert_int_equal(entries(folder), 1);
     assert_file(at("d/theirs"), "x");
     assert_int_equal(unlink(at("d/theirs")), 0);
@@ -196,27 +196,27 @@ static void the_way_is_changed_meanwhile(void **state)
     assert_int_equal(mkdir(at("elsewhere"), 0700), 0);
     opened_sink("way/given up", &given_up);
     opened_sink("way/sink", &kept);
-    struct gcd_place *file = opened("way/file", GCD_PLACE_FILE), *tables = opened("way/tables", GCD_PLACE_FOLDER);
-    struct gcd_place *no_file = opened("way/no file", GCD_PLACE_FILE), *no_tables = opened("way/no tables", GCD_PLACE_FOLDER);
+    struct gcd_staged *file = opened("way/file", GCD_STAGED_FILE), *tables = opened("way/tables", GCD_STAGED_FOLDER);
+    struct gcd_staged *no_file = opened("way/no file", GCD_STAGED_FILE), *no_tables = opened("way/no tables", GCD_STAGED_FOLDER);
     assert_int_equal(rename(at("way"), at("moved")), 0);
     assert_int_equal(symlink("elsewhere", at("way")), 0);
     assert_int_equal(entries(at("moved")), 6);
     char inside[PATH_MAX + 8];
-    put(gcd_place_temporary(file), "theirs");
-    struct gcd_place *both[] = { tables, no_tables };
+    put(gcd_staged_temporary(file), "theirs");
+    struct gcd_staged *both[] = { tables, no_tables };
     for (int i = 0; i < 2; i++) {
-        (void)snprintf(inside, sizeof inside, "%s/x", gcd_place_temporary(both[i]));
+        (void)snprintf(inside, sizeof inside, "%s/x", gcd_staged_temporary(both[i]));
         put(inside, "in it");
     }
     assert_int_equal(gcd_sink_commit(kept, &err), GCD_OK);
-    assert_int_equal(gcd_place_commit(file, &err), GCD_OK);
-    assert_int_equal(gcd_place_commit(tables, &err), GCD_OK);
+    assert_int_equal(gcd_staged_commit(file, &err), GCD_OK);
+    assert_int_equal(gcd_staged_commit(tables, &err), GCD_OK);
     gcd_sink_free(given_up);
     gcd_sink_free(kept);
-    gcd_place_free(file);
-    gcd_place_free(tables);
-    gcd_place_free(no_file);
-    gcd_place_free(no_tables);
+    gcd_staged_free(file);
+    gcd_staged_free(tables);
+    gcd_staged_free(no_file);
+    gcd_staged_free(no_tables);
     assert_int_equal(entries(at("elsewhere")), 0);
     assert_int_equal(entries(at("moved")), 3);
     assert_file(at("moved/sink"), "ours");
@@ -240,32 +240,32 @@ static void places_that_cannot_be(void **state)
     assert_int_equal(symlink("nowhere", at("link")), 0);
     static const struct {
         const char *name;
-        enum gcd_place_kind kind;
+        enum gcd_staged_kind kind;
         gcd_status st;
         const char *text;
     } bad[] = {
-        { "file", GCD_PLACE_FOLDER, GCD_E_IO, "is no folder" },
-        { "link", GCD_PLACE_FOLDER, GCD_E_IO, "is no folder" },
-        { ".", GCD_PLACE_FOLDER, GCD_E_ARG, "of its own" },
-        { "..", GCD_PLACE_FOLDER, GCD_E_ARG, "of its own" },
-        { "no/such/folder", GCD_PLACE_FOLDER, GCD_E_IO, "no/such/" },
-        { "no/such/file", GCD_PLACE_FILE, GCD_E_IO, "no/such/" },
-        { "x/", GCD_PLACE_FILE, GCD_E_ARG, "of its own" },
-        { "../../dev/null", GCD_PLACE_FILE, GCD_E_ARG, "no regular file" },
-        { "../../tmp", GCD_PLACE_FILE, GCD_E_ARG, "is a directory" },
+        { "file", GCD_STAGED_FOLDER, GCD_E_IO, "is no folder" },
+        { "link", GCD_STAGED_FOLDER, GCD_E_IO, "is no folder" },
+        { ".", GCD_STAGED_FOLDER, GCD_E_ARG, "of its own" },
+        { "..", GCD_STAGED_FOLDER, GCD_E_ARG, "of its own" },
+        { "no/such/folder", GCD_STAGED_FOLDER, GCD_E_IO, "no/such/" },
+        { "no/such/file", GCD_STAGED_FILE, GCD_E_IO, "no/such/" },
+        { "x/", GCD_STAGED_FILE, GCD_E_ARG, "of its own" },
+        { "../../dev/null", GCD_STAGED_FILE, GCD_E_ARG, "no regular file" },
+        { "../../tmp", GCD_STAGED_FILE, GCD_E_ARG, "is a directory" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct gcd_place *p = NULL;
+        struct gcd_staged *p = NULL;
         const char *path = strncmp(bad[i].name, "../../", 6) == 0 ? bad[i].name + 5 : at(bad[i].name);
-        assert_int_equal(gcd_place_open(path, bad[i].kind, NULL, &p, &err), bad[i].st);
+        assert_int_equal(gcd_staged_open(path, bad[i].kind, NULL, &p, &err), bad[i].st);
         assert_null(p);
         assert_non_null(strstr(err.msg, bad[i].text));
     }
-    for (int kind = GCD_PLACE_FILE; kind <= GCD_PLACE_FOLDER; kind++) {
-        struct gcd_place *p = NULL;
-        assert_int_equal(gcd_place_open(at(name), (enum gcd_place_kind)kind, NULL, &p, &err), GCD_E_IO);
-        assert_int_equal(gcd_place_open("", (enum gcd_place_kind)kind, NULL, &p, &err), GCD_E_ARG);
-        assert_int_equal(gcd_place_open("/", (enum gcd_place_kind)kind, NULL, &p, &err), GCD_E_ARG);
+    for (int kind = GCD_STAGED_FILE; kind <= GCD_STAGED_FOLDER; kind++) {
+        struct gcd_staged *p = NULL;
+        assert_int_equal(gcd_staged_open(at(name), (enum gcd_staged_kind)kind, NULL, &p, &err), GCD_E_IO);
+        assert_int_equal(gcd_staged_open("", (enum gcd_staged_kind)kind, NULL, &p, &err), GCD_E_ARG);
+        assert_int_equal(gcd_staged_open("/", (enum gcd_staged_kind)kind, NULL, &p, &err), GCD_E_ARG);
     }
     assert_int_equal(unlink(at("file")), 0);
     assert_int_equal(unlink(at("link")), 0);
@@ -276,12 +276,12 @@ static void no_memory(void **state)
     (void)state;
     struct failalloc f;
     for (uint64_t n = 1;; n++) {
-        struct gcd_place *p = NULL;
+        struct gcd_staged *p = NULL;
         failalloc_init(&f);
         f.fail_at = n;
-        gcd_status st = gcd_place_open(at("d"), GCD_PLACE_FOLDER, &f.alloc, &p, &err);
+        gcd_status st = gcd_staged_open(at("d"), GCD_STAGED_FOLDER, &f.alloc, &p, &err);
         assert_int_equal(st, f.failed > 0 ? GCD_E_NOMEM : GCD_OK);
-        gcd_place_free(p);
+        gcd_staged_free(p);
         assert_null(failalloc_complaint(&f));
         assert_int_equal(entries(folder), 0);
         if (f.failed == 0)
@@ -313,7 +313,7 @@ static void what_was_left_over_goes(void **state)
     (void)state;
     static const char *const strangers[] = { ".x.gcdumpc-tmp", "x.1-0.gcdumpc-tmp", ".x.1-0.gcdumpc-tmp2", ".x.1.gcdumpc-tmp", ".x.-0.gcdumpc-tmp",
                                              "..1-0.gcdumpc-tmp" };
-    struct gcd_place *live = opened("live", GCD_PLACE_FILE), *live_folder = opened("live folder", GCD_PLACE_FOLDER);
+    struct gcd_staged *live = opened("live", GCD_STAGED_FILE), *live_folder = opened("live folder", GCD_STAGED_FOLDER);
     put(at(".dead one.4194305-0.gcdumpc-tmp"), "half");
     put_folder(".dead.1-12.gcdumpc-tmp");
     assert_int_equal(mkdir(at(".empty.1-0.gcdumpc-tmp"), 0700), 0);      /* killed between two calls */
@@ -327,11 +327,11 @@ static void what_was_left_over_goes(void **state)
     assert_int_equal(entries(folder), n + 4);
     sweep();
     assert_int_equal(entries(folder), n);
-    assert_int_equal(access(gcd_place_temporary(live), F_OK), 0);
-    assert_int_equal(access(gcd_place_temporary(live_folder), F_OK), 0);
+    assert_int_equal(access(gcd_staged_temporary(live), F_OK), 0);
+    assert_int_equal(access(gcd_staged_temporary(live_folder), F_OK), 0);
     assert_file(at("aim"), "kept");
-    gcd_place_free(live);
-    gcd_place_free(live_folder);
+    gcd_staged_free(live);
+    gcd_staged_free(live_folder);
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++)
         assert_int_equal(unlink(at(strangers[i])), 0);
     assert_int_equal(unlink(at(".link.1-0.gcdumpc-tmp")), 0);
@@ -388,11 +388,11 @@ static void in_folders_of_others_nothing_goes(void **state)
         sweep();
         assert_int_equal(entries(folder), n);
         assert_file(at(".x.1-1.gcdumpc-tmp/gcdumpc-folder/objects.csv"), "half");
-        struct gcd_place *p = opened("d", GCD_PLACE_FOLDER);     /* what is made there now goes, of course */
-        gcd_place_free(p);
-        p = opened("d", GCD_PLACE_FOLDER);
-        assert_int_equal(gcd_place_commit(p, &err), GCD_OK);
-        gcd_place_free(p);
+        struct gcd_staged *p = opened("d", GCD_STAGED_FOLDER);     /* what is made there now goes, of course */
+        gcd_staged_free(p);
+        p = opened("d", GCD_STAGED_FOLDER);
+        assert_int_equal(gcd_staged_commit(p, &err), GCD_OK);
+        gcd_staged_free(p);
         assert_int_equal(entries(folder), n + 1);
         assert_int_equal(rmdir(at("d")), 0);
         assert_int_equal(chown(inner ? at("..") : at("."), 0, 0), 0);
