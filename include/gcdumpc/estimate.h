@@ -23,7 +23,7 @@ extern "C" {
 #define GCD_ESTIMATE_BASE (UINT64_C(4) << 20)
 
 /* What is done with a graph, from less to more. */
-enum gcd_purpose {
+enum gcd_workload {
     GCD_FOR_GRAPH,               /* nothing: formats that list objects and references */
     GCD_FOR_PATHS,               /* paths from the roots, merged by type */
     GCD_FOR_RETAINED,            /* dominators and retained sizes; formats with these */
@@ -33,8 +33,8 @@ enum gcd_purpose {
 };
 
 /* In bytes. */
-GCD_API uint64_t gcd_estimate_of_dump(const struct gcd_dump *d, enum gcd_purpose purpose);
-GCD_API uint64_t gcd_estimate_of_graph(const struct gcd_graph *g, enum gcd_purpose purpose);
+GCD_API uint64_t gcd_estimate_of_dump(const struct gcd_dump *d, enum gcd_workload workload);
+GCD_API uint64_t gcd_estimate_of_graph(const struct gcd_graph *g, enum gcd_workload workload);
 
 #ifdef __cplusplus
 }

@@ -43,7 +43,7 @@ enum gcd_format_kind {
 GCD_API enum gcd_format_kind gcd_format_kind(const struct gcd_format *f);
 /* Of the kind PLACE: of what kind? */
 /* What it does with a graph when profiles are folded by dominators. */
-GCD_API enum gcd_purpose gcd_format_purpose(const struct gcd_format *f);
+GCD_API enum gcd_workload gcd_format_workload(const struct gcd_format *f);
 GCD_API enum gcd_staged_kind gcd_format_staged_kind(const struct gcd_format *f);
 /*
  * Of the kind PLACE: does nothing stand beside PATH that would spoil an output of that name, like the journal of an older database?  To be

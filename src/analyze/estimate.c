@@ -50,10 +50,10 @@ static uint64_t dominator_bytes(const struct shape *s)
     return larger(searched, larger(placed, by_type));
 }
 
-static uint64_t estimate(const struct shape *s, enum gcd_purpose purpose)
+static uint64_t estimate(const struct shape *s, enum gcd_workload workload)
 {
     uint64_t graph = graph_bytes(s), besides = COUNT_BYTES * s->objects;
-    switch (purpose) {
+    switch (workload) {
     case GCD_FOR_PATHS:                      /* and the inner objects that wait; then the place of each */
         besides = 8 * s->objects + larger(4 * s->inner, 4 * s->objects);
         break;
@@ -78,20 +78,20 @@ static uint64_t inner_of(const struct gcd_type *t)
     return smaller(t->objects, t->edges);
 }
 
-uint64_t gcd_estimate_of_dump(const struct gcd_dump *d, enum gcd_purpose purpose)
+uint64_t gcd_estimate_of_dump(const struct gcd_dump *d, enum gcd_workload workload)
 {
     uint64_t inner = 0;
     for (uint32_t i = 0; i < gcd_dump_type_count(d); i++)
         inner += inner_of(gcd_dump_type(d, i));
     struct shape s = bounded(gcd_dump_facts(d), inner);
-    return estimate(&s, purpose);
+    return estimate(&s, workload);
 }
 
-uint64_t gcd_estimate_of_graph(const struct gcd_graph *g, enum gcd_purpose purpose)
+uint64_t gcd_estimate_of_graph(const struct gcd_graph *g, enum gcd_workload workload)
 {
     uint64_t inner = 0;
     for (uint32_t i = 0; i < gcd_graph_type_count(g); i++)
         inner += inner_of(gcd_graph_type(g, i));
     struct shape s = bounded(gcd_graph_facts(g), inner);
-    return estimate(&s, purpose);
+    return estimate(&s, workload);
 }

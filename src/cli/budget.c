@@ -84,20 +84,20 @@ const char *cli_memory_problem(void)
     return spill != NULL && gcd_spill_status(spill, &err) != GCD_OK ? err.msg : NULL;
 }
 
-const char *cli_purpose_name(enum gcd_purpose purpose)
+const char *cli_workload_name(enum gcd_workload workload)
 {
     static const char *const names[GCD_PURPOSES] = {
         [GCD_FOR_GRAPH] = "graph", [GCD_FOR_PATHS] = "paths", [GCD_FOR_RETAINED] = "retained", [GCD_FOR_LEAKS] = "leaks", [GCD_FOR_PAGE] = "page",
     };
-    return names[purpose];
+    return names[workload];
 }
 
-uint64_t cli_estimate(const struct cli_dump *d, enum gcd_purpose purpose)
+uint64_t cli_estimate(const struct cli_dump *d, enum gcd_workload workload)
 {
-    return d->dump != NULL ? gcd_estimate_of_dump(d->dump, purpose) : gcd_estimate_of_graph(d->graph, purpose);
+    return d->dump != NULL ? gcd_estimate_of_dump(d->dump, workload) : gcd_estimate_of_graph(d->graph, workload);
 }
 
-static enum gcd_purpose purpose_of(enum cli_need need)
+static enum gcd_workload workload_of(enum cli_need need)
 {
     switch (need) {
     case CLI_NEED_PATHS:
@@ -123,7 +123,7 @@ enum cli_exit cli_memory_plan(const struct cli_args *args, const struct cli_dump
     cli_tick_start(relieve);
     if (d->dump == NULL)                 /* the objects of such a file are not counted before they are read */
         return CLI_DONE;
-    uint64_t bytes = cli_estimate(d, purpose_of(need));
+    uint64_t bytes = cli_estimate(d, workload_of(need));
     if (gcd_spill_plan(spill, bytes, &err) != GCD_OK) {
         cli_say(d->subject, "needs about %s bytes of memory, and what is above --memory %s cannot be spilled: %s", cli_number(bytes, true, a),
                 cli_number(budget, true, b), err.msg);

@@ -238,8 +238,8 @@ const char *cli_memory_hint(char buf[CLI_MEMORY_HINT_BYTES]);
 /* What is handed to everything of the library that takes an allocator: that of a budget or a limit; NULL, which is malloc, without. */
 const struct gcd_alloc *cli_alloc(void);
 /*
- * Arrays of the program itself that grow with the objects, from ALLOC (of cli_alloc, NULL = malloc).  Cleared; NULL: no memory.  Growing keeps what is
- * there and clears nothing; without memory it returns NULL and changes nothing.  Freed with the count that they have.
+ * Arrays of the program itself that grow with the objects, from ALLOC (of cli_alloc, NULL = malloc).  cli_array_new clears them; NULL: no memory.
+ * Growing keeps the items and clears nothing; without memory it returns NULL and changes nothing.  Free them with their count.
  */
 void *cli_array_new(const struct gcd_alloc *alloc, size_t count, size_t item_bytes);
 void *cli_array_grow(const struct gcd_alloc *alloc, void *items, size_t old_count, size_t new_count, size_t item_bytes);
@@ -250,9 +250,9 @@ enum cli_exit cli_memory_open(const struct cli_args *args);
 struct cli_dump;
 enum cli_need;
 enum cli_exit cli_memory_plan(const struct cli_args *args, const struct cli_dump *d, enum cli_need need);
-/* What people call a purpose, and how much memory it will take of D, in bytes. */
-const char *cli_purpose_name(enum gcd_purpose purpose);
-uint64_t cli_estimate(const struct cli_dump *d, enum gcd_purpose purpose);
+/* What people call a workload, and how much memory it will take of D, in bytes. */
+const char *cli_workload_name(enum gcd_workload workload);
+uint64_t cli_estimate(const struct cli_dump *d, enum gcd_workload workload);
 /* Why a large block could not be had; NULL when that was not the reason. */
 const char *cli_memory_problem(void);
 /* After all that was made with cli_alloc is gone. */

@@ -267,8 +267,8 @@ int cli_json_ps(const struct gcd_ipc_process_list *l)
 static json_t *memory(const struct cli_dump *d)
 {
     json_t *o = json_object();
-    for (enum gcd_purpose i = 0; i < GCD_PURPOSES; i++)
-        put_number(o, cli_purpose_name(i), cli_estimate(d, i));
+    for (enum gcd_workload i = 0; i < GCD_PURPOSES; i++)
+        put_number(o, cli_workload_name(i), cli_estimate(d, i));
     return o;
 }
 

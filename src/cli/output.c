@@ -175,8 +175,8 @@ static enum cli_need need_of(const struct cli_args *args, const struct gcd_forma
         return CLI_NEED_STREAM;
     if (gcd_format_kind(f) == GCD_FORMAT_STREAM)
         return CLI_NEED_OBJECTS;
-    bool along_paths = args->fold == GCD_FOLD_PATHS && gcd_format_purpose(f) == GCD_FOR_RETAINED && gcd_format_kind(f) == GCD_FORMAT_GRAPH;
-    return along_paths ? CLI_NEED_PATHS : needs[gcd_format_purpose(f)];
+    bool along_paths = args->fold == GCD_FOLD_PATHS && gcd_format_workload(f) == GCD_FOR_RETAINED && gcd_format_kind(f) == GCD_FORMAT_GRAPH;
+    return along_paths ? CLI_NEED_PATHS : needs[gcd_format_workload(f)];
 }
 
 enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *ret)

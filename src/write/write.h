@@ -12,7 +12,7 @@ struct gcd_format {
     bool text;
     bool folder;                 /* of the kind PLACE: a folder, else a file */
     enum gcd_name_style names;
-    enum gcd_purpose needs;      /* of kinds GRAPH and PLACE */
+    enum gcd_workload needs;      /* of kinds GRAPH and PLACE */
     unsigned size_percent;       /* see gcd_format_size */
     unsigned scratch_percent;
     const char *const *journals; /* of the kind PLACE: what stands behind the names of files that would spoil it; ends with NULL; NULL = none */

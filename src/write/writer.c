@@ -66,7 +66,7 @@ const char *gcd_format_about(const struct gcd_format *f)
     return f->about;
 }
 
-enum gcd_purpose gcd_format_purpose(const struct gcd_format *f)
+enum gcd_workload gcd_format_workload(const struct gcd_format *f)
 {
     return f->needs;
 }
