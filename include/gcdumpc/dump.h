@@ -35,7 +35,7 @@ struct gcd_dump_options {
     const struct gcd_limits *limits;
     uint64_t process;            /* take the dump of this process; 0 = the first one that has a dump */
     const char *process_name;    /* only of processes with this name, as gcd_dump_facts gives it; NULL = any.  Must outlive the dump */
-    unsigned dump_number;        /* which of several heap walks with objects: 1 = first; 0 = the first one that was asked for and whole */
+    unsigned walk_number;        /* which of several heap walks with objects: 1 = first; 0 = the first one that was asked for and whole */
     bool check_references;       /* gather the addresses of the objects for gcd_dump_knows: 16 MiB at most, 48 MiB
                                     while it is not clear which of several dumps is taken */
     const gcd_cancel_flag *cancel;   /* may be NULL; polled per slice, ends with GCD_E_CANCELED */
@@ -143,7 +143,7 @@ struct gcd_dump_facts {
     const char *runtime_version;
     /* the GC */
     unsigned dumps;              /* heap walks with objects in the trace, this one included */
-    unsigned dump_number;        /* which one this is; 1 = first */
+    unsigned walk_number;        /* which one this is; 1 = first */
     unsigned processes_ignored;  /* other processes with a heap walk, at least */
     uint32_t gc_number, gc_depth, gc_reason, gc_type;  /* as in GCStart; 0 when it was not seen */
     bool gc_start_seen, gc_end_seen;

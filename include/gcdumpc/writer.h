@@ -61,16 +61,16 @@ struct gcd_format_size {
 GCD_API struct gcd_format_size gcd_format_size(const struct gcd_format *f, uint64_t stream_bytes);
 
 /* How flame graphs and profiles stack objects up. */
-enum gcd_fold {
-    GCD_FOLD_DOMINATORS,         /* along the dominator tree: what keeps it alive */
-    GCD_FOLD_PATHS               /* along the shortest path from a root */
+enum gcd_stack_by {
+    GCD_STACK_BY_DOMINATORS,         /* along the dominator tree: what keeps it alive */
+    GCD_STACK_BY_PATHS               /* along the shortest path from a root */
 };
 
 struct gcd_write_options {
     const struct gcd_alloc *alloc;
     const char *name;            /* of the program that was dumped, when the dump does not know it; NULL = none */
     const struct gcd_names *names;   /* of its types; NULL = as the runtime spells them */
-    enum gcd_fold fold;
+    enum gcd_stack_by stack_by;
     const gcd_cancel_flag *cancel;   /* may be NULL; polled every 64 Ki objects, ends with GCD_E_CANCELED */
     unsigned threads;            /* 0 and 1: none but the caller's.  The result does not depend on it */
     gcd_progress_fn progress;    /* may be NULL */

@@ -46,7 +46,7 @@ struct cli_args {
     size_t more_count;
     uint64_t pid;                /* 0 = not given */
     const char *name, *port;     /* other ways to name a process */
-    const char *connect;         /* where it connects to us */
+    const char *listen;          /* where it connects to us */
     uint64_t delay_s;
     const char *output;
     const char *save_trace;      /* where the event stream of a process is kept, too */
@@ -65,7 +65,7 @@ struct cli_args {
     bool quiet;
     bool json, csv;
     enum cli_names names;
-    enum gcd_fold fold;
+    enum gcd_stack_by stack_by;
     bool keep_unknown;
     uint64_t top;                /* 0 = all */
     enum cli_sort sort;
@@ -79,7 +79,7 @@ struct cli_args {
     uint64_t max_paths;          /* 0 = not given */
     bool to_root, from_root;
     uint64_t share_percent;      /* of the heap that makes a suspect; 0 = not given */
-    uint64_t dump_number;
+    uint64_t walk;
     uint64_t process;            /* 0 = not given, or by its name: */
     const char *process_name;
     uint64_t max_block_bytes, max_objects, max_memory_bytes;
@@ -265,7 +265,7 @@ struct cli_dump {
     struct gcd_graph *graph;     /* of any other file; or made of the former for CLI_NEED_GRAPH */
     struct gcd_sink *trace;      /* for --save-trace */
     bool trace_written;          /* and it is there, under its name */
-    struct gcd_ipc_port *port;   /* for --connect */
+    struct gcd_ipc_port *port;   /* for --listen */
     bool refused;                /* it is incomplete, and --strict was given */
     bool received;               /* live: the stream came to its end, or what came of it is wanted: it can be kept */
     bool live;                   /* of a process, not of a file */
@@ -329,7 +329,7 @@ void cli_name_process(struct cli_dump *d, uint64_t pid);
 const char *cli_socket_path(const char *text);
 
 /* listen.c */
-/* --connect: wait for a runtime, let it start; D->port is it.  On failure the message has been printed. */
+/* --listen: wait for a runtime, let it start; D->port is it.  On failure the message has been printed. */
 enum cli_exit cli_listen_open(const struct cli_args *args, struct cli_dump *d);
 /* Removes the socket file. */
 void cli_listen_close(struct cli_dump *d);

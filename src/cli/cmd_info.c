@@ -79,7 +79,7 @@ static void print_gc(const struct gcd_dump_facts *f)
     if (f->pauses > 1)
         row("", "%" PRIu64 " pauses in the recording, %.1f ms in all", f->pauses, (double)f->pauses_ns / 1e6);
     if (f->dumps > 1)
-        row("dumps", "%u heap dumps in the recording, this is number %u", f->dumps, f->dump_number);
+        row("dumps", "%u heap dumps in the recording, this is number %u", f->dumps, f->walk_number);
 }
 
 static void print_heap(const struct gcd_dump_facts *f, bool sep)

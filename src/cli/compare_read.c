@@ -182,7 +182,7 @@ static enum cli_exit read_dump(struct cli_comparison *c, const struct cli_args *
     if (e == CLI_DONE) {
         if (!args->quiet && label == NULL && cli_facts(&r.d)->dumps > 1)
             cli_say(r.d.subject, "the recording holds %u heap dumps, this is number %u; \"FILE#N\" chooses", cli_facts(&r.d)->dumps,
-                    cli_facts(&r.d)->dump_number);
+                    cli_facts(&r.d)->walk_number);
         (void)cli_verdict(&r.d, true);   /* kept in the side; the status comes in the end */
     }
     gcd_names_free(r.names);
@@ -213,10 +213,10 @@ static enum cli_exit read_file(struct cli_comparison *c, const char *word, bool 
 {
     struct cli_args one = *c->args;
     char *file;
-    if (!split_number(word, &file, &one.dump_number))
+    if (!split_number(word, &file, &one.walk))
         return no_memory();
     one.pid = 0;
-    one.name = one.port = one.connect = one.save_trace = NULL;
+    one.name = one.port = one.listen = one.save_trace = NULL;
     one.input = file != NULL ? file : word;
     enum cli_exit e = read_dump(c, &one, file != NULL ? word : NULL, last);
     free(file);

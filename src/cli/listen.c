@@ -1,5 +1,5 @@
 /*
- * --connect: a program that was told to connect to us (DOTNET_DiagnosticPorts), up to the point where it can be dumped.
+ * --listen: a program that was told to connect to us (DOTNET_DiagnosticPorts), up to the point where it can be dumped.
  */
 #include "cli.h"
 
@@ -86,10 +86,10 @@ static enum cli_exit connected(const struct cli_args *args, struct cli_dump *d, 
 
 enum cli_exit cli_listen_open(const struct cli_args *args, struct cli_dump *d)
 {
-    const char *path = cli_socket_path(args->connect);
+    const char *path = cli_socket_path(args->listen);
     d->subject = path;
     if (path[0] == '\0' || strlen(path) >= GCD_IPC_PATH_MAX || strpbrk(path, ",;") != NULL) {
-        cli_say(NULL, "--connect takes the path of a socket, without \",\" and \";\", not \"%.100s\"", args->connect);
+        cli_say(NULL, "--listen takes the path of a socket, without \",\" and \";\", not \"%.100s\"", args->listen);
         return CLI_USAGE;
     }
     struct gcd_error err = GCD_ERROR_INIT;

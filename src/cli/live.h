@@ -23,7 +23,7 @@ struct live {
     const char *subject;
     uint32_t pid;                /* 0 = not known */
     char path[GCD_IPC_PATH_MAX]; /* of its socket, when there is no port */
-    struct gcd_ipc_port *port;   /* for --connect; NULL = none */
+    struct gcd_ipc_port *port;   /* for --listen; NULL = none */
     struct gcd_ipc_lock lock, machine;
     struct gcd_ipc_memory memory;        /* before the first attempt */
     struct gcd_ipc_budget budget;

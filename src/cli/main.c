@@ -24,7 +24,7 @@ static const struct cli_command commands[] = {
       "What it cost is told on standard error.  When the process ends, the stream breaks or --timeout passes,\n"
       "nothing is written, unless --keep-partial is given; Ctrl-C never leaves anything.\n"
       "\"gcdumpc --pid N ...\" is the same as \"gcdumpc collect --pid N ...\".\n\n"
-      "--connect ADDR is for a program that is started with DOTNET_DiagnosticPorts=ADDR (.NET 5 and later).  The\n"
+      "--listen ADDR is for a program that is started with DOTNET_DiagnosticPorts=ADDR (.NET 5 and later).  The\n"
       "first that connects is let start if it waits for that, runs for --delay seconds, and is dumped.  --timeout\n"
       "bounds the waiting for it, too.\n\n"
       "With --pid, --name and --all the output may have fields in its name, and folders that lack are made:\n"

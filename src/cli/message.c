@@ -87,7 +87,7 @@ static const char *what_next(const struct gcd_error *err, char memory[CLI_MEMORY
     if (err->code == GCD_E_NOT_FOUND && strstr(err->msg, "heap dump of") != NULL)
         return "; gcdumpc info lists those that are there";
     if (err->code == GCD_E_NOT_FOUND && strstr(err->msg, "was asked for") != NULL)
-        return "; choose with --dump";
+        return "; choose with --walk";
     if (err->code == GCD_E_TRUNCATED && err->off == 0)
         return "; record it again";
     if (err->code == GCD_E_NOMEM)
@@ -173,9 +173,9 @@ static void say_which_dump(const struct cli_dump *d)
         return;
     if (d->live)
         cli_say(d->subject, "the heap was walked %u times, a pause each: the program, or another tool, forces garbage collections itself; "
-                "this is walk number %u", f->dumps, f->dump_number);
+                "this is walk number %u", f->dumps, f->walk_number);
     else
-        cli_say(d->subject, "the recording holds %u heap dumps, this is number %u; --dump N chooses", f->dumps, f->dump_number);
+        cli_say(d->subject, "the recording holds %u heap dumps, this is number %u; --walk N chooses", f->dumps, f->walk_number);
 }
 
 enum cli_exit cli_verdict(const struct cli_dump *d, bool quiet)

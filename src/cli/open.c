@@ -40,7 +40,7 @@ static void spool_folder(const struct cli_args *args, char *ret, size_t cap)
 
 bool cli_is_live(const struct cli_args *args)
 {
-    return args->pid != 0 || args->name != NULL || args->port != NULL || args->connect != NULL || args->all;
+    return args->pid != 0 || args->name != NULL || args->port != NULL || args->listen != NULL || args->all;
 }
 
 bool cli_keeps_room(const struct cli_args *args)
@@ -95,8 +95,8 @@ static enum cli_exit make_graph(const struct cli_args *args, enum cli_need need,
 static enum cli_exit open_graph(const struct cli_args *args, const struct gcd_input_options *input_options, struct cli_dump *ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    if (args->dump_number > 1 || args->process != 0 || args->process_name != NULL) {
-        cli_say(ret->subject, "holds one dump; --dump and --process choose among those of a recording");
+    if (args->walk > 1 || args->process != 0 || args->process_name != NULL) {
+        cli_say(ret->subject, "holds one dump; --walk and --process choose among those of a recording");
         return CLI_FAILED;
     }
     enum cli_exit e = cli_memory_plan(args, ret, CLI_NEED_GRAPH);
@@ -206,13 +206,13 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
     struct gcd_limits limits = cli_limits(args);
     struct gcd_dump_options options = {
         .alloc = cli_alloc(), .limits = &limits, .process = args->process, .process_name = args->process_name,
-        .dump_number = (unsigned)args->dump_number,
+        .walk_number = (unsigned)args->walk,
         .check_references = need == CLI_NEED_OBJECTS, .cancel = &cli_canceled, .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
     };
     if (cli_is_live(args)) {
         ret->live = true;
         (void)snprintf(ret->process, sizeof ret->process, "process %" PRIu64, args->pid);
-        const char *const given[] = { args->port, args->name, args->connect };
+        const char *const given[] = { args->port, args->name, args->listen };
         ret->subject = ret->process;
         for (size_t i = 0; i < sizeof given / sizeof *given; i++)
             ret->subject = given[i] != NULL ? given[i] : ret->subject;

@@ -11,7 +11,7 @@
 
 enum option_type {
     OPT_FLAG, OPT_TEXT, OPT_LIST, OPT_NUMBER, OPT_SIZE, OPT_PERCENT, OPT_TIME,
-    OPT_SORT, OPT_BY, OPT_STRATEGY, OPT_NAMES, OPT_FOLD, OPT_LOG, OPT_LARGEST, OPT_PROCESS
+    OPT_SORT, OPT_BY, OPT_STRATEGY, OPT_NAMES, OPT_STACK_BY, OPT_LOG, OPT_LARGEST, OPT_PROCESS
 };
 
 struct option_row {
@@ -32,7 +32,7 @@ static const char *const choices[][8] = {
     [OPT_STRATEGY] = { "auto", "single", "drain", NULL },    /* enum cli_strategy */
     [OPT_NAMES] = { "default", "csharp", "raw", NULL },      /* enum cli_names */
     [OPT_LARGEST] = { "both", "objects", "types", NULL },    /* enum cli_largest */
-    [OPT_FOLD] = { "dominators", "paths", NULL },            /* enum gcd_fold */
+    [OPT_STACK_BY] = { "dominators", "paths", NULL },            /* enum gcd_stack_by */
     [OPT_LOG] = { "none", "text", "json", NULL },            /* enum cli_log */
 };
 #define CHOICE_TYPES (sizeof choices / sizeof *choices)
@@ -55,7 +55,7 @@ static const struct option_row rows[] = {
     { "pid", 'p', "N", "the process to dump", LIVE, OPT_NUMBER, FIELD(pid), 1, UINT32_MAX },
     { "name", 0, "NAME", "the same by the name of its program or entry assembly, or a pattern", LIVE, OPT_TEXT, FIELD(name), 0, 0 },
     { "port", 0, "PATH", "the same by its diagnostic socket, also unix:PATH", LIVE, OPT_TEXT, FIELD(port), 0, 0 },
-    { "connect", 0, "ADDR", "the same by DOTNET_DiagnosticPorts=ADDR: listens there and waits for it", LIVE, OPT_TEXT, FIELD(connect), 0, 0 },
+    { "listen", 0, "ADDR", "the same by DOTNET_DiagnosticPorts=ADDR: listens there and waits for it", LIVE, OPT_TEXT, FIELD(listen), 0, 0 },
     { "delay", 0, "SECONDS", "let a program that has connected run so long before the dump (0)", LIVE, OPT_NUMBER, FIELD(delay_s), 0, 1000000 },
     { "output", 'o', "FILE", "where to write; \"-\" is standard output", OUTPUTS | CLI_REPORT, OPT_TEXT, FIELD(output), 0, 0 },
     { "output", 'o', "FILE", "write a page for browsers, FILE.html, with types, retained sizes and paths", CLI_DIFF, OPT_TEXT, FIELD(output), 0, 0 },
@@ -63,7 +63,7 @@ static const struct option_row rows[] = {
     { "save-trace", 0, "FILE", "also keep the event stream, as .nettrace or .nettrace.gz", LIVE, OPT_TEXT, FIELD(save_trace), 0, 0 },
     { "names", 0, "STYLE", "spelling of type names: csharp, raw (as the runtime), or default",
       OUTPUTS | CLI_REPORT | HOLDERS | COMPARE, OPT_NAMES, FIELD(names), 0, 0 },
-    { "fold", 0, "HOW", "how profiles stack up: along dominators (default) or paths", OUTPUTS, OPT_FOLD, FIELD(fold), 0, 0 },
+    { "stack-by", 0, "HOW", "how profiles stack up: along dominators (default) or paths", OUTPUTS, OPT_STACK_BY, FIELD(stack_by), 0, 0 },
     { "keep-unknown", 0, NULL, "keep references to nowhere, as a made-up object", OUTPUTS, OPT_FLAG,
       FIELD(keep_unknown), 0, 0 },
     { "by", 0, "WHAT", "what a line is about: type (default), and others, see below", CLI_REPORT, OPT_BY, FIELD(by), 0, 0 },
@@ -100,7 +100,7 @@ static const struct option_row rows[] = {
     { "rundown", 0, NULL, "also record modules and the runtime version; .NET 9 and later always do", LIVE, OPT_FLAG, FIELD(rundown), 0, 0 },
     { "keep-partial", 0, NULL, "when the process or the stream ends early, keep what was received", LIVE, OPT_FLAG, FIELD(keep_partial), 0, 0 },
     { "force", 0, NULL, "go on although memory or disk seem too small, or another dump is under way", LIVE, OPT_FLAG, FIELD(force), 0, 0 },
-    { "dump", 'd', "N", "which dump, when the recording holds several (1)", FILE_ONE, OPT_NUMBER, FIELD(dump_number), 1, 65536 },
+    { "walk", 'd', "N", "which dump, when the recording holds several (1)", FILE_ONE, OPT_NUMBER, FIELD(walk), 1, 65536 },
     { "process", 0, "PID|NAME", "whose dump, when the recording holds several processes", FILES, OPT_PROCESS, FIELD(process), 1, UINT32_MAX },
     { "strict", 0, NULL, "refuse incomplete data: nothing is written or shown, exit status 1", DUMPS, OPT_FLAG, FIELD(strict), 0, 0 },
     { "max-block", 0, "SIZE", "largest block to accept in a recording (16M)", FILES, OPT_SIZE, FIELD(max_block_bytes), 1024, UINT64_C(1) << 30 },
@@ -206,8 +206,19 @@ const char *cli_option_word(const struct cli_command *c, const struct cli_option
     return c->bit == CLI_COLLECT ? CLI_RAW_FORMAT : NULL;
 }
 
+/* Names of earlier releases: accepted without a word, never shown. */
+static const struct {
+    const char *old, *name;
+} renamed[] = { { "connect", "listen" }, { "dump", "walk" }, { "fold", "stack-by" } };
+
+/* Of the option that C knows as NAME[N], or by LETTER; NULL = none. */
 static const struct option_row *find(const struct cli_command *c, const char *name, size_t n, char letter)
 {
+    for (size_t i = 0; name != NULL && i < sizeof renamed / sizeof *renamed; i++)
+        if (strlen(renamed[i].old) == n && memcmp(renamed[i].old, name, n) == 0) {
+            name = renamed[i].name;
+            n = strlen(name);
+        }
     for (size_t i = 0; i < ROW_COUNT; i++) {
         const struct option_row *r = &rows[i];
         if ((r->commands & c->bit) == 0)
@@ -293,7 +304,7 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
     case OPT_BY:
     case OPT_STRATEGY:
     case OPT_NAMES:
-    case OPT_FOLD:
+    case OPT_STACK_BY:
     case OPT_LOG:
     case OPT_LARGEST:
         for (unsigned i = 0; choices[r->type][i] != NULL; i++)
@@ -441,22 +452,22 @@ static const char *complete_inputs(const struct cli_command *c, const struct cli
 /* What is to be read: a file or a process, of commands that compare several. */
 static bool complete_input(const struct cli_command *c, const struct cli_args *args)
 {
-    int ways = (args->pid != 0) + (args->name != NULL) + (args->port != NULL) + (args->connect != NULL);
+    int ways = (args->pid != 0) + (args->name != NULL) + (args->port != NULL) + (args->listen != NULL);
     const char *problem = NULL;
     if (args->name != NULL && args->name[0] == '\0')
         problem = "--name needs a name";
     else if (ways > 1)
-        problem = "give one of --pid, --name, --port and --connect";
+        problem = "give one of --pid, --name, --port and --listen";
     else if (args->all && ways > (args->name != NULL))
         problem = "--all goes alone or with --name";
     else if (c->bit == CLI_COLLECT && ways == 0 && !args->all)
-        problem = "collect needs the process: --pid N, --name NAME, --port PATH, --connect ADDR or --all";
+        problem = "collect needs the process: --pid N, --name NAME, --port PATH, --listen ADDR or --all";
     else if ((c->bit & COMPARE) == 0 && args->input != NULL && ways > 0)
         problem = "give a file or a process, not both";
     else if ((c->bit & COMPARE) == 0 && args->input == NULL && ways == 0 && !args->all)
         problem = "a file is needed";
-    else if (args->delay_s != 0 && args->connect == NULL)
-        problem = "--delay is for programs that connect (--connect)";
+    else if (args->delay_s != 0 && args->listen == NULL)
+        problem = "--delay is for programs that connect (--listen)";
     else if (args->save_trace != NULL && ways == 0 && !args->all)
         problem = "--save-trace keeps the stream of a process, not of a file";
     else if (args->save_trace != NULL && same_output(args->save_trace, args->output != NULL ? args->output : "-"))
@@ -574,8 +585,8 @@ enum cli_exit cli_check_args(const struct cli_command *c, const struct cli_args 
         cli_say(NULL, "give one of --keep-partial and --strict");
         return CLI_USAGE;
     }
-    if (cli_is_live(ret) && (ret->events || ret->dump_number != 0 || ret->process != 0 || ret->process_name != NULL || ret->max_block_bytes != 0)) {
-        cli_say(NULL, "--events, --dump, --process and --max-block are for recordings, not for living processes");
+    if (cli_is_live(ret) && (ret->events || ret->walk != 0 || ret->process != 0 || ret->process_name != NULL || ret->max_block_bytes != 0)) {
+        cli_say(NULL, "--events, --walk, --process and --max-block are for recordings, not for living processes");
         return CLI_USAGE;
     }
     if ((c->bit & OUTPUTS) != 0 && ret->output == NULL) {

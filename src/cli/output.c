@@ -175,7 +175,7 @@ static enum cli_need need_of(const struct cli_args *args, const struct gcd_forma
         return CLI_NEED_STREAM;
     if (gcd_format_kind(f) == GCD_FORMAT_STREAM)
         return CLI_NEED_OBJECTS;
-    bool along_paths = args->fold == GCD_FOLD_PATHS && gcd_format_workload(f) == GCD_FOR_RETAINED && gcd_format_kind(f) == GCD_FORMAT_GRAPH;
+    bool along_paths = args->stack_by == GCD_STACK_BY_PATHS && gcd_format_workload(f) == GCD_FOR_RETAINED && gcd_format_kind(f) == GCD_FORMAT_GRAPH;
     return along_paths ? CLI_NEED_PATHS : needs[gcd_format_workload(f)];
 }
 
@@ -255,7 +255,7 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
     enum cli_exit e = out->format != NULL ? cli_names_of(args, d, gcd_format_names(out->format), &names) : CLI_DONE;
     if (e != CLI_DONE)
         return e;
-    struct gcd_write_options options = { .name = d->name, .names = names, .fold = args->fold, .alloc = cli_alloc(), .cancel = &cli_canceled,
+    struct gcd_write_options options = { .name = d->name, .names = names, .stack_by = args->stack_by, .alloc = cli_alloc(), .cancel = &cli_canceled,
                                          .threads = cli_threads(args), .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
                                          .progress_total = gcd_input_size(d->input) };
     struct gcd_write_notes notes = { .objects = cli_facts(d)->objects, .edges = cli_facts(d)->edges };

@@ -1,5 +1,5 @@
 /*
- * From --pid, --name, --port or --connect to a process.
+ * From --pid, --name, --port or --listen to a process.
  */
 #include "cli.h"
 
@@ -142,7 +142,7 @@ enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, c
     uint32_t pid = (uint32_t)args->pid;
     ret_path[0] = '\0';
     d->subject = args->name;
-    if (args->connect != NULL)
+    if (args->listen != NULL)
         return cli_listen_open(args, d);
     if (args->port != NULL)
         return by_port(args->port, d, ret_path);

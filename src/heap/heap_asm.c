@@ -21,7 +21,7 @@ gcd_status heap_new(const struct gcd_dump_options *options, uint64_t process, ui
     h->limits.roots = gcd_limit_or(h->limits.roots, UINT64_C(64) << 20);
     h->limits.text_bytes = gcd_limit_or(h->limits.text_bytes, UINT64_C(1) << 30);
     h->check_references = options->check_references;
-    h->wanted = options->dump_number;
+    h->wanted = options->walk_number;
     h->process = process;
     h->addr_pages_left = addr_pages_left;
     h->command_line = h->os = h->arch = h->runtime_version = "";

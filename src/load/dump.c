@@ -300,7 +300,7 @@ static gcd_status collect_facts(struct gcd_dump *d, struct gcd_error *err)
     f->arch = h->arch;
     f->runtime_version = h->runtime_version;
     f->dumps = h->with_objects;
-    f->dump_number = w->number;
+    f->walk_number = w->number;
     f->processes_ignored = d->has_other_process;
     for (size_t i = 0; i < d->heap_count; i++)
         f->processes_ignored += d->heaps[i] != h && d->heaps[i]->with_objects > 0;
@@ -384,7 +384,7 @@ static gcd_status choose_heap(struct gcd_dump *d, struct gcd_error *err)
         return GCD_OK;
     if (dumps > 0)
         return gcd_fail(err, GCD_E_NOT_FOUND, "has %u heap dump%s, number %u was asked for", dumps, dumps == 1 ? "" : "s",
-                        d->options.dump_number);
+                        d->options.walk_number);
     if (others > 0)
         return gcd_fail(err, GCD_E_NOT_FOUND, "contains no heap dump of a process \"%s\", but of others", d->options.process_name);
     if (d->has_other_process)

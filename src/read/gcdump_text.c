@@ -270,7 +270,7 @@ gcd_status gcdump_put_facts(struct gcdump_in *f, struct gcd_build *b, struct gcd
         .start_unix_ms = to_unix_ms(f->ticks, to->gc_start_ns), .end = GCD_TRACE_CLOSED, .bytes = f->bytes, .damage_off = GCD_OFF_NONE,
     };
     to->process = f->process;
-    to->dumps = to->dump_number = 1;
+    to->dumps = to->walk_number = 1;
     to->rcws = f->rcws;
     return put_ranges(f, b, err);
 }

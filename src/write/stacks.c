@@ -342,7 +342,7 @@ gcd_status stacks_make(struct stacks *s, const struct gcd_graph *g, const struct
                                        .progress_ctx = s };
     struct gcd_dominators_options dominators = { .alloc = &s->alloc, .cancel = options->cancel, .threads = options->threads, .progress = progress,
                                                  .progress_ctx = s };
-    if (options->fold == GCD_FOLD_PATHS)
+    if (options->stack_by == GCD_STACK_BY_PATHS)
         st = gcd_paths_new(g, &paths, &p, err);
     else
         st = gcd_dominators_new(g, &dominators, &d, err);

@@ -64,7 +64,7 @@ static void add_process(struct tables *t, const struct gcd_dump_facts *f)
 static void add_gc(struct tables *t, const struct gcd_dump_facts *f)
 {
     add_number(t, "dumps", f->dumps);
-    add_number(t, "dump_number", f->dump_number);
+    add_number(t, "dump_number", f->walk_number);
     add_number(t, "gc_start_seen", f->gc_start_seen);
     add_number(t, "gc_end_seen", f->gc_end_seen);
     add_number(t, "gc_number", f->gc_number);

@@ -170,7 +170,7 @@ static void write_strings(const struct pprof *w)
     _Static_assert(sizeof always / sizeof *always == STRING_FOLD, "strings in the order of their numbers");
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         write_string(w, always[i]);
-    write_string(w, s->options->fold == GCD_FOLD_PATHS ? "stacks: shortest path from a root" : "stacks: dominators");
+    write_string(w, s->options->stack_by == GCD_STACK_BY_PATHS ? "stacks: shortest path from a root" : "stacks: dominators");
     write_string(w, gcd_graph_verdict(s->g)->complete ? "complete" : "incomplete: objects or references are missing");
     for (uint32_t i = 0; i < w->used; i++)
         write_string(w, stacks_frame(s, w->frame_at[i], &module));

@@ -66,7 +66,7 @@ class Budget(CliTest):
         for name in FORMATS:
             with self.subTest(name):
                 self.same("convert", self.large, "--format", name, "-o", "-")
-        self.same("convert", self.old, "--format", "collapsed", "--fold", "paths", "-o", "-")
+        self.same("convert", self.old, "--format", "collapsed", "--stack-by", "paths", "-o", "-")
 
     def test_tables(self):
         """csv is a folder."""

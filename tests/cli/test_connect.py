@@ -1,4 +1,4 @@
-"""--connect with a scripted runtime: what becomes of a program that waits to be let start when we give up."""
+"""--listen with a scripted runtime: what becomes of a program that waits to be let start when we give up."""
 import os
 import signal
 import socket
@@ -33,7 +33,7 @@ class ConnectTest(CliTest):
         return header[16], header[17]
 
     def listening(self):
-        p = self.start("report", "--connect", "port")
+        p = self.start("report", "--listen", "port")
         self.wait_until(lambda: os.path.exists(self.path("port")), "gcdumpc listens")
         return p
 

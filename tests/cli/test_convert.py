@@ -297,12 +297,12 @@ class SeveralDumps(CliTest):
 
     def test_the_first_is_the_default(self):
         first = self.converted()
-        self.assertEqual(self.converted("--dump", "1").out, first.out)
-        self.assertRegex(first.err.decode(), r"\Agcdumpc: \S+: the recording holds 2 heap dumps, this is number 1; --dump N chooses\n"
+        self.assertEqual(self.converted("--walk", "1").out, first.out)
+        self.assertRegex(first.err.decode(), r"\Agcdumpc: \S+: the recording holds 2 heap dumps, this is number 1; --walk N chooses\n"
                                              rf"gcdumpc: standard output: {LOSSES}\n\Z")
 
     def test_the_second(self):
-        first, second = self.converted("--dump", "1").out, self.converted("-d2").out
+        first, second = self.converted("--walk", "1").out, self.converted("-d2").out
         self.assertNotEqual(first, second)
         for text in (first, second):
             self.assertEqual(sum(line.startswith(b"o ") for line in text.splitlines()), 20717)
@@ -312,8 +312,8 @@ class SeveralDumps(CliTest):
         name = self.link(TWO_DUMPS)
         for n in (3, 65536):
             for words in (["convert", name, "-o", "out"], ["info", name], ["report", name]):
-                self.refused(1, rf"{name}: has 2 heap dumps, number {n} was asked for; choose with --dump", *words, "--dump", n)
-        self.refused(1, r"\S+: has 1 heap dump, number 2 was asked for; choose with --dump", "info", self.link("net10-wks"), "--dump", "2")
+                self.refused(1, rf"{name}: has 2 heap dumps, number {n} was asked for; choose with --walk", *words, "--walk", n)
+        self.refused(1, r"\S+: has 1 heap dump, number 2 was asked for; choose with --walk", "info", self.link("net10-wks"), "--walk", "2")
 
     def test_process(self):
         self.put("shop", small_trace())

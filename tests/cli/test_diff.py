@@ -219,7 +219,7 @@ class Odd(Compare):
         both = ("three.nettrace#1", "three.nettrace#3")
         run = self.done("diff", *both)
         self.assertEqual(run.err, b"")
-        before, after = self.types("three.nettrace", "--dump=1"), self.types("three.nettrace", "--dump=3")
+        before, after = self.types("three.nettrace", "--walk=1"), self.types("three.nettrace", "--walk=3")
         got = self.json("diff", *both)
         self.assertEqual([d["recording"] for d in got["dumps"]], list(both))
         self.assertGreater(got["dumps"][1]["count"], got["dumps"][0]["count"])

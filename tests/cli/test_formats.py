@@ -127,7 +127,7 @@ class OtherFiles(FormatTest):
     def test_more_than_one_dump(self):
         for suffix in READ.values():
             self.done("convert", trace("net10-wks"), "-o", f"x.{suffix}")
-            for words in (["--dump", "2"], ["--process", "5"]):
+            for words in (["--walk", "2"], ["--process", "5"]):
                 self.refused(1, rf"x\.{suffix}: holds one dump; .*", "report", f"x.{suffix}", *words)
 
 
@@ -230,11 +230,11 @@ class Options(FormatTest):
 
     def test_folds(self):
         for how in ("dominators", "paths"):
-            self.done("convert", trace("net10-wks"), "-o", f"{how}.folded", "--fold", how)
+            self.done("convert", trace("net10-wks"), "-o", f"{how}.folded", "--stack-by", how)
         sums = [sum(int(line.rpartition(b" ")[2]) for line in self.get(f"{how}.folded").splitlines()) for how in ("dominators", "paths")]
         self.assertEqual(sums, [1378569] * 2)
         self.assertTrue(self.get("paths.folded") != self.get("dominators.folded"))
-        self.refused(2, '--fold takes dominators or paths, not "up"', "convert", "paths.folded", "-o", "new.folded", "--fold", "up")
+        self.refused(2, '--stack-by takes dominators or paths, not "up"', "convert", "paths.folded", "-o", "new.folded", "--stack-by", "up")
 
     def test_losses(self):
         """In one line, with amounts, and not at all when there is none."""

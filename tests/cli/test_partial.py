@@ -144,10 +144,10 @@ class PartialTest(CliTest):
         self.assertEqual(run.err.count(b"attempt 1 is kept"), 2)
 
     def test_a_program_that_collects_garbage_itself(self):
-        """Two walks in one session: there is no --dump to choose with."""
+        """Two walks in one session: there is no --walk to choose with."""
         run = self.done(*self.runtime(trace_bytes("net8-wks-two-dumps"), silent=True), "-o", "x.gclog")
         self.assertRegex(run.err, rb"port: the heap was walked 2 times, a pause each: [^\n]*; this is walk number 1\n")
-        self.assertNotIn(b"--dump", run.err)
+        self.assertNotIn(b"--walk", run.err)
 
 
 if __name__ == "__main__":

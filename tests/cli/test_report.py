@@ -34,7 +34,7 @@ class Report(CliTest):
         for name in ("net10-wks", "net10-wks-lossy"):
             run = self.done("report", self.link(name), code=3 if name in INCOMPLETE else 0)
             self.expected(f"report-{name}.txt", run.text)
-        self.expected("report-net8-wks-two-dumps-second-top-10.txt", self.report("net8-wks-two-dumps", "--dump=2", "--top=10"))
+        self.expected("report-net8-wks-two-dumps-second-top-10.txt", self.report("net8-wks-two-dumps", "--walk=2", "--top=10"))
 
     def test_sums(self):
         for name in RECORDINGS:

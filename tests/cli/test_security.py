@@ -238,7 +238,7 @@ class Names(NamesTest):
             self.clean_on_terminal("report" if format == "prom" else "convert", name, "-o", f"o\x1b[31m\u009b{BIDI[:9]}.{format}")
         for words in (("paths", name, "--type", "none\x1b[5m\u202e"), ("info", "none\x1b[5m"), ("convert", name, "-o", "none\x1b[5m/x.gclog"),
                       ("--name", "none\x1b[5m\u202e", "-o", "x.gclog"), ("--port", "/none\x1b[5m", "-o", "x.gclog"), ("report", name, "-o", "/dev/full"),
-                      ("--connect", "/none\x1b[5m/x", "-o", "x.gclog")):
+                      ("--listen", "/none\x1b[5m/x", "-o", "x.gclog")):
             self.clean_on_terminal(*words, status=1)
         for words in (("inf\x1b[5mo",), ("--none\x1b[5m",), ("convert", name, "-o", "o.none\x1b[5m"), ("report", name, "--by", "\x1b[5m"),
                       ("report", name, "--top", "\x1b[5m"), ("diff", "old", name, "--fail-if", "\x1b[5m"), ("help", "\x1b[5m\u202e"),

@@ -102,12 +102,12 @@ class NextStep(CliTest):
         report in.nettrace --pid 3
         report --pid=1 --name=x
         report --name ''
-        report --pid=1 --dump=2
+        report --pid=1 --walk=2
         report in.nettrace --filter ''
         report in.nettrace --filter '/(/'
         report in.nettrace --filter Zzzz
         report in.nettrace --min-bytes=3X
-        report in.nettrace --dump 9
+        report in.nettrace --walk 9
         report in.nettrace --process 9999
         report in.nettrace --by=generation
         report /dev/null

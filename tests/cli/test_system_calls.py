@@ -204,7 +204,7 @@ class SystemCalls(CliTest):
     @IPC
     def test_a_port(self):
         """It listens before it gets its name, only we may connect, and it goes with us."""
-        lines = [line for line in self.traced("info", "--connect", "port", "--timeout", "1", "-q", code=1)
+        lines = [line for line in self.traced("info", "--listen", "port", "--timeout", "1", "-q", code=1)
                  if line.startswith(("socket ", "fchmod", "bind", "listen", "linkat", "unlinkat"))]
         lines = [re.sub(r", (110|4096|128)$", "", re.sub(r"socket:\[\d+\]|/proc/self/fd/\d+", "PORT", line)) for line in lines]
         self.assertEqual(lines, ["socket AF_UNIX, SOCK_CLOEXEC|SOCK_NONBLOCK|SOCK_STREAM, 0 -> <PORT>", "fchmod <PORT>, 0600",

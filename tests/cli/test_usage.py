@@ -3,7 +3,7 @@ import os
 import re
 import unittest
 
-from cli_support import COMMANDS, HAVE_SQLITE, SOURCE, CliTest, main, small_trace
+from cli_support import COMMANDS, HAVE_SQLITE, SOURCE, CliTest, main, small_trace, trace
 
 
 class Help(CliTest):
@@ -80,12 +80,12 @@ class WrongUse(CliTest):
                 self.refused(2, rf'{command} has no option "{option}"(?: \(.*\))?; see gcdumpc {command} --help', command, option)
         self.refused(2, r'collect has no option "--bogus"; .*', "--bogus")
         self.refused(2, r'report has no option "--\?\?\[m"; .*', "report", "--\n\x1b[m")
-        for command, option in (("info", "--output"), ("info", "--sort"), ("ps", "--strict"), ("collect", "--dump"),
+        for command, option in (("info", "--output"), ("info", "--sort"), ("ps", "--strict"), ("collect", "--walk"),
                                 ("collect", "--json"), ("convert", "--pid"), ("convert", "--top")):
             self.refused(2, rf'{command} has no option "{option}" \(an option of .*\); .*', command, option, "1")
 
     def test_numbers(self):
-        for option, least, most in (("--top", 1, 2**32 - 1), ("--dump", 1, 65536),
+        for option, least, most in (("--top", 1, 2**32 - 1), ("--walk", 1, 65536),
                                     ("--pid", 1, 2**32 - 1), ("--buffer", 1, 4095), ("--timeout", 1, 1000000),
                                     ("--max-block", 1024, 2**30), ("--max-objects", 1, 2**64 - 1), ("--max-buffer", 1, 4095), ("--retries", 0, 100)):
             for value in (least - 1, most + 1, 2**64, 2**64 + 1024, "", "x", "-1", "+1", " 1", "1 ", "0x400", "1.5", "1e3"):
@@ -121,16 +121,16 @@ class WrongUse(CliTest):
         for command in ("info", "report"):
             self.refused(2, rf"give a file or a process, not both; see gcdumpc {command} --help", command, "a", "--pid", "1")
         for words in (["collect"], ["collect", "-o", "x"], ["-o", "x"]):
-            self.refused(2, r"collect needs the process: --pid N, --name NAME, --port PATH, --connect ADDR or --all; see gcdumpc collect --help", *words)
+            self.refused(2, r"collect needs the process: --pid N, --name NAME, --port PATH, --listen ADDR or --all; see gcdumpc collect --help", *words)
         for words in (["collect", "--pid", "1", "x"], ["--pid=1", "x", "-o", "y"]):
             self.refused(2, r'collect does not know what to do with "x"; .*', *words)
 
     def test_processes(self):
         for command in ("collect", "info", "report"):
-            for words in (["--pid", "1", "--name", "a"], ["--name", "a", "--port", "b"], ["--port", "b", "--pid", "1"], ["--connect", "c", "--pid", "1"]):
-                self.refused(2, rf"give one of --pid, --name, --port and --connect; see gcdumpc {command} --help", command, *words, "-q")
+            for words in (["--pid", "1", "--name", "a"], ["--name", "a", "--port", "b"], ["--port", "b", "--pid", "1"], ["--listen", "c", "--pid", "1"]):
+                self.refused(2, rf"give one of --pid, --name, --port and --listen; see gcdumpc {command} --help", command, *words, "-q")
             self.refused(2, rf"--name needs a name; see gcdumpc {command} --help", command, "--name", "")
-            self.refused(2, rf"--delay is for programs that connect \(--connect\); see gcdumpc {command} --help", command, "--pid", "1", "--delay", "1")
+            self.refused(2, rf"--delay is for programs that connect \(--listen\); see gcdumpc {command} --help", command, "--pid", "1", "--delay", "1")
         self.refused(2, r'ps does not know what to do with "x"; see gcdumpc ps --help', "ps", "x")
 
     def test_what_is_for_processes_only(self):
@@ -186,8 +186,8 @@ class WrongUse(CliTest):
         for form in ("", "unix:", "x" * 5000):
             self.refused(2, r"--port takes the path of a socket, not \".*\"", "info", "--port", form)
         for form in ("", "unix:", "x" * 5000, "a,suspend", "a;b"):
-            self.refused(2, r'--connect takes the path of a socket, without "," and ";", not ".*"', "info", "--connect", form)
-        self.refused(1, r"cannot listen at file: there is a file of that name, and it is no socket", "report", "--connect", "unix:file")
+            self.refused(2, r'--listen takes the path of a socket, without "," and ";", not ".*"', "info", "--listen", form)
+        self.refused(1, r"cannot listen at file: there is a file of that name, and it is no socket", "report", "--listen", "unix:file")
 
 
 class Forms(CliTest):
@@ -215,6 +215,16 @@ class Forms(CliTest):
         self.written("--out", "in", "-o", "--out")
         self.written("--", "in", "-o", "--")
         self.written("x.png", "in", "-o", "x.png", "--format", "gclog")
+
+    def test_names_of_earlier_releases(self):
+        """They mean the same, and no help shows them."""
+        for old, new, words in (("--dump", "--walk", ("info", trace("net10-wks"), "{}", "1")), ("--dump=1", "--walk=1", ("info", trace("net10-wks"), "{}")),
+                                ("--fold", "--stack-by", ("convert", trace("net10-wks"), "-f", "collapsed", "-o", "-", "-q", "{}", "paths"))):
+            runs = [self.done(*(w.replace("{}", name) for w in words)) for name in (old, new)]
+            self.assertEqual(runs[0].out, runs[1].out)
+            self.assertEqual(runs[0].err, runs[1].err)
+            self.assertNotIn(old.split("=")[0] + " ", self.done(words[0], "--help").text)
+        self.refused(2, r"--listen takes the path of a socket, .*", "collect", "--connect", "a,b", "-o", "x.gclog")
 
     def test_words_after_the_double_dash(self):
         os.rename(self.path("in"), self.path("--in"))

@@ -78,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     /* each input the whole way once; some of them, as their bytes have it, with what takes as long again */
     uint64_t hash = fuzz_hash(data, size);
     bool slices = (hash >> 24) % 4 == 0, compare = (hash >> 28) % 4 == 0, short_of_memory = (hash >> 32) % 8 == 0;
-    struct run_options o = { .limits = hash % 8 == 0 ? &narrow : &wide, .dump_number = (hash >> 8) % 8 == 0 ? 2 : 1, .seed = hash,
+    struct run_options o = { .limits = hash % 8 == 0 ? &narrow : &wide, .walk_number = (hash >> 8) % 8 == 0 ? 2 : 1, .seed = hash,
                              .check_references = (hash >> 16) % 2 == 0, .no_gclog = (hash >> 20) % 2 == 0 };
     struct run one, other;
     run_checked(data, size, o, slices, &one);

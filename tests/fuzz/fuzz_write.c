@@ -188,7 +188,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_fail("types have names", "");
     struct job j = { .format = format, .graph = g,
                      .options = { .names = names, .name = data[1] & 64 ? "Pro\"gram" : NULL,
-                                  .fold = data[1] & 128 ? GCD_FOLD_PATHS : GCD_FOLD_DOMINATORS } };
+                                  .stack_by = data[1] & 128 ? GCD_STACK_BY_PATHS : GCD_STACK_BY_DOMINATORS } };
     if (gcd_format_kind(j.format) == GCD_FORMAT_PLACE || hash >> 16 & 1)
         write_failing(j, data[2]);
     else

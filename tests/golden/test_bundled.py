@@ -72,14 +72,14 @@ class Bundled(unittest.TestCase):
     def test_second_dump_of_a_recording(self):
         path = dict(bundled())["net8-wks-two-dumps"]
         first, _ = gcdumpc_json("info", path)
-        second, _ = gcdumpc_json("info", path, "--dump", "2")
+        second, _ = gcdumpc_json("info", path, "--walk", "2")
         self.assertEqual((first["dumps"], second["dumps"]), (2, 2))
         self.assertTrue(second["dump"]["complete"])
         self.assertGreater(second["gc"]["number"], first["gc"]["number"])
         self.assertGreater(second["dump"]["objects"], 17000)
         # all its type records came with the first dump
         self.assertEqual(second["dump"]["types_undescribed"], 0)
-        r = gcdumpc("info", path, "--dump", "3")
+        r = gcdumpc("info", path, "--walk", "3")
         self.assertEqual(r.returncode, 1)
         self.assertIn(b"2 heap dumps", r.stderr)
 

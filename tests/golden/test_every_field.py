@@ -671,7 +671,7 @@ class Profiles(Case):
     def test_pprof(self):
         for sizes, by in itertools.product((SMALL, HUGE), ("dominators", "paths")):
             heap = Heap(sizes)
-            path, said = self.convert(heap, "x.pb.gz", "--fold", by)
+            path, said = self.convert(heap, "x.pb.gz", "--stack-by", by)
             with gzip.open(path) as file:
                 profile = {}
                 for number, value in fields(file.read()):
@@ -718,7 +718,7 @@ class Profiles(Case):
     def test_collapsed(self):
         for sizes, by in itertools.product((SMALL, HUGE), ("dominators", "paths")):
             heap = Heap(sizes)
-            path, said = self.convert(heap, "x.folded", "--fold", by)
+            path, said = self.convert(heap, "x.folded", "--stack-by", by)
             with open(path, encoding="utf-8", newline="") as file:
                 lines = file.read().split("\n")
             self.assertRegex(said, rf": {len(sizes)} objects, .* of collapsed written, complete\n\Z")

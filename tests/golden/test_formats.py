@@ -229,7 +229,7 @@ class Converted(Case):
     @each_heap(real_readers.need_node)
     def test_pprof(self, heap):
         for fold in ("dominators", "paths"):
-            r = gcdumpc("convert", heap.path, "--fold", fold, "-o", heap.file("fold.pb.gz"))
+            r = gcdumpc("convert", heap.path, "--stack-by", fold, "-o", heap.file("fold.pb.gz"))
             self.assertEqual(r.returncode, heap.status, r.stderr)
             seen = real_readers.read_pprof(heap.file("fold.pb.gz"))
             self.assertTrue(seen["facts"]["gzip"])

@@ -78,7 +78,7 @@ class Pages(unittest.TestCase):
                 for block in re.findall(r"\.EX\n(.*?)\.EE", plain(os.path.basename(path)), re.S):
                     for line in block.split("\n"):
                         m = re.search(r"gcdumpc (?!run).*", line)
-                        if m is None or "--connect" in line or "=" in line or m[0].endswith(" ps"):
+                        if m is None or "--listen" in line or "=" in line or m[0].endswith(" ps"):
                             continue
                         words = shlex.split(m[0].split(" | ")[0].replace("1234", "4294967295").replace("/var/", "var/"))
                         if words[1:2] == ["ps"]:

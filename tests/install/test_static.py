@@ -194,7 +194,7 @@ class Static(unittest.TestCase):
         """No diagnostic socket is seen: the program comes to gcdumpc, as soon as that listens."""
         shared = self.shared()
         with self.target("mount -t tmpfs none /tmp", shared, DOTNET_DiagnosticPorts="/mnt/heap.sock,nosuspend") as (counts, _):
-            dump = self.beside(f"mount --bind {shared} tmp && ", "--connect", "/tmp/heap.sock", *OUTPUT)
+            dump = self.beside(f"mount --bind {shared} tmp && ", "--listen", "/tmp/heap.sock", *OUTPUT)
             self.check(dump, counts)
 
 

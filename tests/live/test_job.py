@@ -314,7 +314,7 @@ class Keeping(JobTest):
             other.process.kill()
             other.process.wait()
             self.collect("--keep", "1", pid=other.pid, status=1)
-        self.collect("--keep", "1", "--timeout", "1", "--connect", self.path("port"), status=2)
+        self.collect("--keep", "1", "--timeout", "1", "--listen", self.path("port"), status=2)
         self.assertTrue(os.path.exists(old))
 
     def test_a_full_disk(self):

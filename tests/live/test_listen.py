@@ -1,4 +1,4 @@
-"""--connect with real .NET processes that connect to us.  Needs the .NET SDK; without it the test is skipped."""
+"""--listen with real .NET processes that connect to us.  Needs the .NET SDK; without it the test is skipped."""
 import json
 import os
 import re
@@ -14,7 +14,7 @@ from live_support import PROGRAM, SECONDS, LiveTest, Process, check_counts, gclo
 class ReverseTest(LiveTest):
     def start(self, *args, command="report", port="port"):
         """gcdumpc, listening."""
-        p = subprocess.Popen([PROGRAM, command, "--connect", self.path(port), *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        p = subprocess.Popen([PROGRAM, command, "--listen", self.path(port), *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(p.communicate)
         self.addCleanup(p.kill)
         for _ in range(1000):
@@ -63,7 +63,7 @@ class Reverse(ReverseTest):
                 self.assertTrue(target.line.startswith("{"))
 
     def test_address_in_another_form(self):
-        p = subprocess.Popen([PROGRAM, "info", "--json", "--connect", "unix:port"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        p = subprocess.Popen([PROGRAM, "info", "--json", "--listen", "unix:port"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                              cwd=self.folder)
         with Process(DOTNET_DiagnosticPorts=self.path("port") + ",nosuspend") as target:
             out, err = self.finish(p)
@@ -111,7 +111,7 @@ class Reverse(ReverseTest):
     def test_address_that_cannot_be(self):
         def refused(address, pattern, status=1):
             before = sorted(os.listdir(self.folder))
-            r = self.gcdumpc("report", "--connect", address, status=status)
+            r = self.gcdumpc("report", "--listen", address, status=status)
             self.assertRegex(r.stderr, pattern)
             self.assertEqual(len(r.stderr.splitlines()), 1, r.stderr)
             self.assertEqual(sorted(os.listdir(self.folder)), before)
@@ -122,7 +122,7 @@ class Reverse(ReverseTest):
         with open(self.path("file"), "wb"):
             refused(self.path("file"), r"cannot listen at .*file: there is a file of that name, and it is no socket")
         refused(self.path("none/port"), r"cannot listen at .*port: there is no such folder")
-        refused("a,b", r"--connect takes the path of a socket", 2)
+        refused("a,b", r"--listen takes the path of a socket", 2)
         # "live" is stale by now
         _, err = self.finish(self.start("--timeout", "1", port="live"), 1)
         self.assertIn("no runtime has connected", err)
@@ -130,10 +130,10 @@ class Reverse(ReverseTest):
 
 
 class Limits(ReverseTest):
-    """What a dump by --pid has, one by --connect has, too: the process is known."""
+    """What a dump by --pid has, one by --listen has, too: the process is known."""
 
     def collect(self, *options, status=0):
-        """A dump by --connect into a.gclog, its target while it still runs, and the messages."""
+        """A dump by --listen into a.gclog, its target while it still runs, and the messages."""
         p = self.start("-o", self.path("a.gclog"), "--delay", "2", *options, command="collect")
         target = Process("--objects", "1000000", DOTNET_DiagnosticPorts=self.path("port"))
         self.addCleanup(target.__exit__)

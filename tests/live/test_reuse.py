@@ -61,7 +61,7 @@ class Reuse(LiveTest):
         found = []
         count = json.loads(self.gcdumpc("info", path, "--json").stdout)["dumps"]
         for number in range(1, count + 1):
-            rows = json.loads(self.gcdumpc("report", path, "--dump", number, "--json").stdout)["types"]
+            rows = json.loads(self.gcdumpc("report", path, "--walk", number, "--json").stdout)["types"]
             mine = [t for t in rows if t["raw_name"] in ("HeapLab.Red", "HeapLab.Green", "HeapLab.Blue")]
             self.assertEqual(len(mine), 1, mine)
             name = mine[0]["raw_name"]

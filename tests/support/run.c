@@ -185,7 +185,7 @@ static gcd_status open_dump(struct gcd_input *in, const void *bytes, size_t n, c
                             struct gcd_error *err)
 {
     struct gcd_dump_options options = { .alloc = o->alloc, .limits = o->limits, .process = o->process,
-                                        .dump_number = o->dump_number, .check_references = o->check_references };
+                                        .walk_number = o->walk_number, .check_references = o->check_references };
     if (o->input)
         return gcd_dump_open(in, &options, ret, err);
     struct gcd_dump *d;

@@ -22,7 +22,7 @@ struct run_options {
     const struct gcd_alloc *alloc;
     const struct gcd_limits *limits;
     uint64_t process;
-    unsigned dump_number;
+    unsigned walk_number;
     bool check_references;
 };
 

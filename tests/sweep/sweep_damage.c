@@ -60,7 +60,7 @@ static void learn(struct recording *r, const char *name, uint8_t *bytes, size_t 
     run_trace(bytes, n, &how, &r->whole);
     if (r->whole.st != GCD_OK)
         fail_msg("%s: %s", name, r->whole.err.msg);
-    for (how.dump_number = 1; how.dump_number <= r->whole.facts.dumps && r->walk_count < 4; how.dump_number++) {
+    for (how.walk_number = 1; how.walk_number <= r->whole.facts.dumps && r->walk_count < 4; how.walk_number++) {
         run_trace(bytes, n, &how, &r->walks[r->walk_count]);
         learn_walk(r, &r->walks[r->walk_count++]);
     }

@@ -168,7 +168,8 @@ static void layouts(void **state)
     placed(texts, 3, 84, (struct want[]){ { 28, 0, 0 }, { 28, 0, 30 }, { 24, 0, 60 } });
     placed(texts, 3, 76, (struct want[]){ { 24, 0, 0 }, { 24, 0, 26 }, { 24, 0, 52 } });
     placed(texts, 3, 75, (struct want[]){ { 30, 0, 0 }, { 60, 1, 2 }, { 24, 2, 2 } });
-    static const struct cli_column_box numbers_only[] = { { .shown = true, .width = 8 }, { .shown = true, .width = 8 }, { .shown = true, .width = 8 } };
+    static const struct cli_column_box numbers_only[] = { { .shown = true, .width = 8 }, { .shown = true, .width = 8 },
+                                                     { .shown = true, .width = 8 } };
     placed(numbers_only, 3, 28, (struct want[]){ { 8, 0, 0 }, { 8, 0, 10 }, { 8, 0, 20 } });
     placed(numbers_only, 3, 27, (struct want[]){ { 8, 0, 0 }, { 8, 0, 10 }, { 8, 1, 2 } });
     placed(numbers_only, 3, 18, (struct want[]){ { 8, 0, 0 }, { 8, 0, 10 }, { 8, 1, 2 } });

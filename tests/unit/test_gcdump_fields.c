@@ -141,7 +141,7 @@ static void versions_of_files(void **state)
                 continue;
             const struct gcd_dump_facts *f = gcd_graph_facts(g);
             assert_true(f->trace.format_version == version && f->process == (version >= 5 ? 5 : 0) && f->trace.process == f->process);
-            assert_true(f->trace.ptr_bytes == 8 && f->dumps == 1 && f->dump_number == 1 && f->objects == 1);
+            assert_true(f->trace.ptr_bytes == 8 && f->dumps == 1 && f->walk_number == 1 && f->objects == 1);
         }
 }
 

@@ -215,19 +215,19 @@ static void other_walks_are_passed_over(void **state)
     tb_close(&t);
     run();
     assert_true(r.verdict.complete);
-    assert_true(r.facts.gc_number == 4 && r.facts.bytes == 32 && r.facts.dumps == 3 && r.facts.dump_number == 2);
+    assert_true(r.facts.gc_number == 4 && r.facts.bytes == 32 && r.facts.dumps == 3 && r.facts.walk_number == 2);
     assert_true(r.facts.types_undescribed == 0);     /* described in the first walk only */
 
     run_done(&r);
-    how.dump_number = 3;
+    how.walk_number = 3;
     run();
-    assert_true(r.verdict.complete && r.facts.gc_number == 5 && r.facts.bytes == 40 && r.facts.dump_number == 3);
+    assert_true(r.verdict.complete && r.facts.gc_number == 5 && r.facts.bytes == 40 && r.facts.walk_number == 3);
     run_done(&r);
-    how.dump_number = 1;
+    how.walk_number = 1;
     run();
     assert_true(because(GCD_REASON_NO_GC_START) && r.facts.gc_number == 1 && r.facts.bytes == 24);
     run_done(&r);
-    how.dump_number = 4;
+    how.walk_number = 4;
     run();
     assert_int_equal(r.st, GCD_E_NOT_FOUND);
 }

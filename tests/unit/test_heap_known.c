@@ -86,7 +86,7 @@ static void say(const struct said *s, uint64_t thread)
 /* The dump of walk N: is its type called "[NAME] [PATH]", and is that certain? */
 static void check(uint32_t n, const char *names, bool certain, const char *what)
 {
-    how.dump_number = n;
+    how.walk_number = n;
     run_done(&r);
     run_trace(t.out.p, t.out.n, &how, &r);
     const char *wrong = run_check(&r);
@@ -180,7 +180,7 @@ static void the_whole_description_counts(void **state)
             const struct tb_type *x = n == 1 ? &first : &others[i];
             char wanted[100];
             run_done(&r);
-            how.dump_number = n;
+            how.walk_number = n;
             run_trace(t.out.p, t.out.n, &how, &r);
             (void)snprintf(wanted, sizeof wanted, "type %x module %x [T] [] 1 24 token %x flags %x element %x", TYPE, (unsigned)x->module,
                            (unsigned)x->token, (unsigned)x->flags, (unsigned)x->element_type);

@@ -263,7 +263,7 @@ static void slow_stack(const struct gcd_graph *g, const struct gcd_write_options
 
 static struct lines want, folded, pprof;
 
-static void compare_all(const struct gcd_graph *g, enum gcd_fold fold)
+static void compare_all(const struct gcd_graph *g, enum gcd_stack_by fold)
 {
     static char text[1 << 20];
     struct gcd_names *names;
@@ -273,12 +273,12 @@ static void compare_all(const struct gcd_graph *g, enum gcd_fold fold)
     struct gcd_write_notes notes;
     size_t an, bn;
     assert_int_equal(gcd_names_of_graph(g, GCD_NAMES_CSHARP, NULL, &names, &err), GCD_OK);
-    struct gcd_write_options o = { .names = names, .fold = fold };
+    struct gcd_write_options o = { .names = names, .stack_by = fold };
     const uint8_t *ab = write_to(&a, g, "collapsed", &o, &an, &notes), *bb = write_to(&b, g, "pprof", &o, &bn, &notes);
     assert_true(notes.objects == gcd_graph_node_count(g));
     lines_of_folded(ab, an, &folded);
     lines_of_pprof(bb, bn, &pprof);
-    if (fold == GCD_FOLD_DOMINATORS)
+    if (fold == GCD_STACK_BY_DOMINATORS)
         assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
     else
         assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
@@ -326,8 +326,8 @@ static void random_graphs_fold_as_expected(void **state)
         for (uint32_t i = 0; i < gcd_graph_type_count(g); i++)
             long_names |= strlen(gcd_graph_type(g, i)->name) > 900;
         if (!long_names) {
-            compare_all(g, GCD_FOLD_DOMINATORS);
-            compare_all(g, GCD_FOLD_PATHS);
+            compare_all(g, GCD_STACK_BY_DOMINATORS);
+            compare_all(g, GCD_STACK_BY_PATHS);
         }
         gcd_graph_free(g);
     }
@@ -363,7 +363,7 @@ static void lists_stay_small(void **state)
 {
     (void)state;
     struct gcd_sink *s;
-    struct gcd_write_options o = { .fold = GCD_FOLD_DOMINATORS };
+    struct gcd_write_options o = { .stack_by = GCD_STACK_BY_DOMINATORS };
     size_t n;
     struct gcd_graph *g = list_of(100000, 1, "Node");
     const uint8_t *bytes = write_to(&s, g, "collapsed", &o, &n, NULL);
@@ -390,7 +390,7 @@ static void long_frames_are_cut_between_characters(void **state)
     for (size_t i = 1; i + 2 < sizeof name; i += 2)
         memcpy(name + i, "\xC3\xA9", 3);
     struct gcd_sink *s;
-    struct gcd_write_options o = { .fold = GCD_FOLD_PATHS };
+    struct gcd_write_options o = { .stack_by = GCD_STACK_BY_PATHS };
     size_t n;
     struct gcd_graph *g = list_of(1, 1, name);
     const uint8_t *bytes = write_to(&s, g, "collapsed", &o, &n, NULL);
@@ -428,7 +428,7 @@ static void stacks_have_a_ceiling_and_sums_hold(void **state)
     assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
     struct gcd_sink *s;
     struct gcd_write_notes notes;
-    struct gcd_write_options o = { .fold = GCD_FOLD_DOMINATORS };
+    struct gcd_write_options o = { .stack_by = GCD_STACK_BY_DOMINATORS };
     size_t n, lines = 0;
     uint64_t sum = 0;
     const uint8_t *bytes = write_to(&s, g, "collapsed", &o, &n, &notes);
@@ -465,7 +465,7 @@ static void every_allocation_may_fail(void **state)
         for (uint64_t at = 1;; at++) {
             struct failalloc f;
             struct gcd_sink *s;
-            struct gcd_write_options o = { .alloc = &f.alloc, .fold = k / 2 == 0 ? GCD_FOLD_DOMINATORS : GCD_FOLD_PATHS };
+            struct gcd_write_options o = { .alloc = &f.alloc, .stack_by = k / 2 == 0 ? GCD_STACK_BY_DOMINATORS : GCD_STACK_BY_PATHS };
             failalloc_init(&f);
             f.fail_at = at;
             assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);

@@ -740,7 +740,7 @@ static void processes_by_name_and_number(void **state)
         struct gcd_input *in;
         struct gcd_dump *d = NULL;
         struct gcd_error err = GCD_ERROR_INIT;
-        struct gcd_dump_options o = { .process = rows[i].process, .process_name = rows[i].name, .dump_number = rows[i].dump };
+        struct gcd_dump_options o = { .process = rows[i].process, .process_name = rows[i].name, .walk_number = rows[i].dump };
         assert_int_equal(gcd_input_from_memory(t.out.p, t.out.n, NULL, &in, NULL), GCD_OK);
         assert_int_equal(gcd_dump_open(in, &o, &d, &err), rows[i].st);
         if (d != NULL) {
