@@ -194,7 +194,8 @@ def run(todo, args, results, names):
 
     def tests_of(m):
         before = results.of(m)
-        tests = [t for t in planned[m.name] if baseline.usable(t) and (args.quick is None or baseline.seconds(t) <= args.quick)]
+        tests = [t for t in planned[m.name] if baseline.usable(t) and (args.quick is None or baseline.seconds(t) <= args.quick) and
+                 (not args.tests or any(fnmatch.fnmatch(t, g) for g in args.tests))]
         if before and before["by"] in tests:         # what noticed it last time
             tests.sort(key=lambda t: t != before["by"])
         return tests
@@ -202,7 +203,7 @@ def run(todo, args, results, names):
     jobs = queue.Queue()
     for m in spread(todo):
         jobs.put(m)
-    threads = [threading.Thread(target=work, args=(shop, jobs, tests_of, baseline, results, args.quick is not None), daemon=True) for shop in shops]
+    threads = [threading.Thread(target=work, args=(shop, jobs, tests_of, baseline, results, args.quick is not None or bool(args.tests)), daemon=True) for shop in shops]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -250,6 +251,8 @@ def options():
     p.add_argument("--again", action="store_true", help="also those that have a result")
     p.add_argument("--survivors", action="store_true", help="again those that survived or are broken")
     p.add_argument("--quick", type=float, metavar="SECONDS", help="leave out tests that take longer; what survives then is tried by --survivors")
+    p.add_argument("--tests", action="append", metavar="GLOB", default=[],
+                   help="only these of their tests, to let those that were left out have a look; may be repeated")
     p.add_argument("--jobs", type=int, default=1, metavar="N", help="as many copies and builds side by side")
     p.add_argument("--scratch", default=os.path.join(os.path.expanduser("~"), ".cache", "gcdumpc-mutate"), metavar="FOLDER",
                    help="for the copies, the builds and the results; some tests want other users to reach it (default: %(default)s)")
