@@ -106,7 +106,7 @@ struct gcd_trace_info {
     bool has_sequence_numbers;   /* or other counts of what was dropped; false for format 3: drops cannot be seen */
     uint64_t lost_buffers;       /* etl: with many events each; those that the writer had no room for, and those whose number is missing */
     uint64_t damaged_buffers;    /* etl: what could be read of them was given out; also those whose time is not that of their place */
-    uint64_t repeated_buffers;   /* etl: with the number of an earlier one; left out */
+    uint64_t repeated_buffers;   /* etl: left out, with the number of another one; all of one number if they differ */
 };
 
 /* Valid at any time.  CONTAINER is a static string. */

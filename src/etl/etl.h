@@ -38,7 +38,7 @@ struct etl_buffer {
     bool compressed;
     bool cut;                    /* the file ends in it */
     bool too_large;              /* it is compressed and says that it holds more than a buffer of its file has room for */
-    bool repeated;               /* a buffer before it in the file has its number */
+    bool repeated;               /* another buffer has its number: this one is left out */
     bool header;                 /* of the file */
 };
 

@@ -243,7 +243,43 @@ static struct numbers look_at_numbers(struct etl_buffer *buffers, const uint32_t
     return ret;
 }
 
-/* Nobody can tell which of two buffers with one number is the true one: the first in the file is taken, and no event is given out twice. */
+static gcd_status same_bytes(struct gcd_etl *e, const struct etl_buffer *a, const struct etl_buffer *b, bool *ret, struct gcd_error *err)
+{
+    uint8_t here[1024], there[sizeof here];
+    *ret = a->disk_bytes == b->disk_bytes;
+    for (uint32_t at = 0, n; *ret && at < a->disk_bytes; at += n) {
+        size_t got_here, got_there;
+        n = a->disk_bytes - at < sizeof here ? a->disk_bytes - at : (uint32_t)sizeof here;
+        GCD_TRY(gcd_input_read_at(e->in, a->off + at, here, n, &got_here, err));
+        GCD_TRY(gcd_input_read_at(e->in, b->off + at, there, n, &got_there, err));
+        *ret = got_here == got_there && memcmp(here, there, got_here) == 0;
+    }
+    return GCD_OK;
+}
+
+/*
+ * Of copies of one buffer the first is taken, so no event is given out twice.  If buffers with one number differ, nobody can tell which is the true
+ * one: all of them are left out, and the number is missing.  ORDER is that of the numbers, and of the file where these are the same.
+ */
+static gcd_status distrust_different(struct gcd_etl *e, struct etl_buffer *buffers, const uint32_t *order, size_t n, uint64_t *holes,
+                                     struct gcd_error *err)
+{
+    struct etl_buffer *first = NULL;
+    for (size_t i = 0; i < n; i++) {
+        struct etl_buffer *b = &buffers[order[i]];
+        bool same = true;
+        if (!b->repeated)
+            first = b;
+        else if (first != NULL && !first->header && !first->repeated)
+            GCD_TRY(same_bytes(e, first, b, &same, err));
+        if (!same) {
+            first->repeated = true;
+            gcd_add_saturating(holes, 1);
+        }
+    }
+    return GCD_OK;
+}
+
 static void leave_out_repeated(struct gcd_etl *e)
 {
     size_t kept = e->part.first_buffer;
@@ -270,7 +306,9 @@ static gcd_status check_numbers(struct gcd_etl *e, struct gcd_error *err)
     if (order == NULL)
         return gcd_fail_nomem(err, "sorting buffers");
     struct numbers found = look_at_numbers(own, order, n, circular);
+    gcd_status st = distrust_different(e, own, order, n, &found.holes, err);
     gcd_mem_free(&e->alloc, order, n * sizeof *order);
+    GCD_TRY(st);
     leave_out_repeated(e);
     gcd_add_saturating(&e->missing, found.holes);
     /* a file that was cut between two buffers looks whole, except that its header knows better */

@@ -614,6 +614,25 @@ static void test_changed_number(void **state)
         }
 }
 
+/* Different buffers with one number, at different places of the file: none of them is taken. */
+static void test_one_number_of_different_buffers(void **state)
+{
+    (void)state;
+    for (size_t at = 1; at < 13; at++)
+        for (size_t to = 1; to < 13; to++) {
+            struct deck d;
+            struct outcome o;
+            if (at == to)
+                continue;
+            deal(&d);
+            put64(d.buffers[at] + AT_SEQUENCE, to);
+            play(&d, &o);
+            assert_int_equal(o.info.repeated_buffers, 2);
+            assert_int_equal(o.info.lost_buffers, 2);
+            assert_int_equal(o.count, 100);
+        }
+}
+
 /* The header knows fewer buffers than there are. */
 static void test_more_than_written(void **state)
 {
@@ -674,7 +693,7 @@ int main(void)
         cmocka_unit_test(test_swapped_places), cmocka_unit_test(test_swapped_identities),
         cmocka_unit_test(test_copy_with_its_own_number),
         cmocka_unit_test(test_lost_buffers),   cmocka_unit_test(test_changed_number),
-        cmocka_unit_test(test_more_than_written), cmocka_unit_test(test_circular_numbers),
+        cmocka_unit_test(test_one_number_of_different_buffers), cmocka_unit_test(test_more_than_written), cmocka_unit_test(test_circular_numbers),
         cmocka_unit_test(test_older_than_the_header),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
