@@ -1,10 +1,24 @@
 #include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include <gcdumpc/gcdumpc.h>
+
+#include "args.h"
+#include "commands/commands.h"
+#include "exit.h"
+#include "input/memory.h"
 #include "manual/manual.h"
-#include "suggest.h"
+#include "opts.h"
+#include "output/json_out.h"
+#include "output/output.h"
+#include "signals.h"
+#include "term/message.h"
+#include "term/progress.h"
+#include "term/suggest.h"
+#include "term/term.h"
 
 #define COMPARED "Types are compared by name; objects have no identity between dumps.  Types that have not changed are left out.\n"
 #define THRESHOLDS                                                                                                     \

@@ -1,13 +1,24 @@
 #include <errno.h>
 #include <limits.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli.h"
-#include "path.h"
-#include "suggest.h"
+#include <gcdumpc/gcdumpc.h>
+
+#include "args.h"
+#include "commands/commands.h"
+#include "exit.h"
+#include "input/input.h"
+#include "live/target.h"
+#include "opts.h"
+#include "output/output.h"
+#include "term/message.h"
+#include "term/path.h"
+#include "term/suggest.h"
+#include "term/term.h"
 
 enum option_type {
     OPT_FLAG, OPT_TEXT, OPT_LIST, OPT_NUMBER, OPT_SIZE, OPT_PERCENT, OPT_TIME,

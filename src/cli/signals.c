@@ -7,7 +7,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include <gcdumpc/gcdumpc.h>
+
+#include "exit.h"
+#include "signals.h"
 
 #define TICK_NS 500000
 

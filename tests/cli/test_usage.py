@@ -23,8 +23,8 @@ class Help(CliTest):
                 self.assertEqual((run.text, run.err), (text, b""), words)
 
     def test_every_status_is_told(self):
-        """By the program all that src/cli/cli.h has; by a command those that it can end with."""
-        with open(os.path.join(SOURCE, "src", "cli", "cli.h"), encoding="utf-8") as f:
+        """By the program all that src/cli/exit.h has; by a command those that it can end with."""
+        with open(os.path.join(SOURCE, "src", "cli", "exit.h"), encoding="utf-8") as f:
             every = set(re.findall(r"\bCLI_[A-Z]+ = (\d+)", f.read()))
         self.assertIn("4", every)
         for words in ((), *((c,) for c in COMMANDS)):

@@ -3,16 +3,21 @@
  *
  * It is understood, or refused with a line that says why; what is understood can be used.
  */
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "filter.h"
+#include "args.h"
+#include "commands/threshold.h"
+#include "exit.h"
 #include "fuzz/fuzz.h"
 #include "job/config.h"
 #include "job/template.h"
+#include "opts.h"
+#include "output/filter.h"
 #include "support/run.h"
-#include "threshold.h"
+#include "term/message.h"
 
 #define TEXT_BYTES 4096u
 

@@ -3,8 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "live.h"
+#include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/ipc.h>
+
+#include "live/live.h"
 #include "support/check.h"
+#include "term/message.h"
 
 struct made_up {
     struct gcd_dump_facts facts;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,9 +13,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <gcdumpc/ipc.h>
+
+#include "args.h"
+#include "exit.h"
 #include "job/job.h"
 #include "support/check.h"
 #include "support/folder.h"
+#include "term/message.h"
 
 #define BEGUN 1795279385             /* 2026-11-21 16:43:05 UTC */
 #define PID 4711u

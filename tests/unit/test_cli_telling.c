@@ -1,6 +1,7 @@
 /* What is told of a dump: lines for logs, metrics, a program that is run. */
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -11,9 +12,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "args.h"
+#include "exit.h"
 #include "job/job.h"
+#include "signals.h"
 #include "support/check.h"
 #include "support/folder.h"
+#include "term/message.h"
 
 #define BEGUN 1795279385             /* 2026-11-21 16:43:05 UTC */
 #define TIME "2026-11-21T16:43:05Z"

@@ -8,10 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "exit.h"
 #include "job/keep.h"
 #include "job/template.h"
 #include "support/check.h"
 #include "support/folder.h"
+#include "term/message.h"
 
 #define NOW 1795279385               /* 2026-11-21 16:43:05 UTC */
 #define DAY 86400

@@ -1,15 +1,17 @@
 /* How the program writes numbers, sizes, times, names and lines that do not fit: each rule at its edge. */
+#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "wrap.h"
-#include "path.h"
-#include "prom.h"
-#include "suggest.h"
+#include "output/json_out.h"
+#include "output/prom.h"
 #include "support/check.h"
+#include "term/path.h"
+#include "term/suggest.h"
+#include "term/term.h"
+#include "term/wrap.h"
 
 static void sizes(void **state)
 {

@@ -9,11 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "exit.h"
 #include "job/job.h"
 #include "job/keep.h"
 #include "job/template.h"
 #include "support/check.h"
 #include "support/folder.h"
+#include "term/message.h"
 
 static char folder[64], said[4096];
 

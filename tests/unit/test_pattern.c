@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pattern.h"
+#include "output/pattern.h"
 #include "support/check.h"
 #include "support/run.h"
 

@@ -4,11 +4,17 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
 
+#include <gcdumpc/ipc.h>
+
+#include "args.h"
+#include "exit.h"
 #include "job/job.h"
 #include "job/keep.h"
+#include "term/message.h"
 
 #ifdef GCDUMPC_HAVE_IPC
 

@@ -1,4 +1,11 @@
+#include <gcdumpc/gcdumpc.h>
+
+#include "args.h"
+#include "exit.h"
 #include "job/config.h"
+#include "opts.h"
+#include "output/output.h"
+#include "term/message.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,6 +14,7 @@
 #include <unistd.h>
 
 #include <ini.h>
+#include <stdio.h>
 
 #define LINE_BYTES 8192
 #define ENTRIES_MAX 100000u

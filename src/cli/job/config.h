@@ -5,7 +5,9 @@
 #ifndef GCD_CLI_CONFIG_H
 #define GCD_CLI_CONFIG_H
 
-#include "cli.h"
+#include "args.h"
+#include "exit.h"
+#include "opts.h"
 
 struct job_config;
 

@@ -9,12 +9,16 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "exit.h"
 #include "job/job.h"
+#include "signals.h"
+#include "term/message.h"
 
 #ifdef GCDUMPC_HAVE_IPC
 

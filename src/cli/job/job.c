@@ -1,15 +1,30 @@
+#include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/ipc.h>
+
+#include "args.h"
+#include "commands/commands.h"
+#include "commands/open_dump.h"
+#include "exit.h"
+#include "input/fail.h"
+#include "input/input.h"
 #include "job/job.h"
+#include "live/target.h"
+#include "opts.h"
+#include "output/output.h"
+#include "signals.h"
+#include "term/message.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "job/keep.h"
-#include "live.h"
+#include "live/live.h"
 
 bool job_wanted(const struct cli_args *a)
 {

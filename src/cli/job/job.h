@@ -14,7 +14,8 @@
 
 #include <time.h>
 
-#include "cli.h"
+#include "args.h"
+#include "exit.h"
 #include "job/keep.h"
 #include "job/template.h"
 

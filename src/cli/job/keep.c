@@ -1,4 +1,8 @@
+#include <gcdumpc/gcdumpc.h>
+
+#include "exit.h"
 #include "job/keep.h"
+#include "term/message.h"
 
 #include <errno.h>
 #include <inttypes.h>

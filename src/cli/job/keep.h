@@ -4,6 +4,7 @@
 #ifndef GCD_CLI_KEEP_H
 #define GCD_CLI_KEEP_H
 
+#include "exit.h"
 #include "job/template.h"
 
 struct cli_keep_id {

@@ -2,10 +2,14 @@
  * What the textfile collector of Prometheus's node_exporter reads.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "args.h"
+#include "exit.h"
 #include "job/job.h"
-#include "prom.h"
+#include "output/output.h"
+#include "output/prom.h"
 
 #ifdef GCDUMPC_HAVE_IPC
 

@@ -9,7 +9,11 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "args.h"
+#include "exit.h"
 #include "job/job.h"
+#include "signals.h"
+#include "term/message.h"
 
 #ifdef GCDUMPC_HAVE_IPC
 

@@ -1,5 +1,6 @@
 #include "job/job.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define SUFFIX ".dll"

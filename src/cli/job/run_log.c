@@ -7,8 +7,13 @@
 #include <syslog.h>
 
 #include <jansson.h>
+#include <stdio.h>
 
+#include "args.h"
 #include "job/job.h"
+#include "output/json_out.h"
+#include "term/message.h"
+#include "term/term.h"
 
 #ifdef GCDUMPC_HAVE_IPC
 

@@ -1,5 +1,9 @@
+#include <gcdumpc/gcdumpc.h>
+
+#include "exit.h"
 #include "job/job.h"
-#include "path.h"
+#include "output/output.h"
+#include "term/path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +14,7 @@
 #include <unistd.h>
 
 #include <jansson.h>
+#include <stdio.h>
 
 #ifdef GCDUMPC_HAVE_IPC
 

@@ -1,15 +1,20 @@
+#include <gcdumpc/gcdumpc.h>
+
+#include "exit.h"
 #include "job/template.h"
+#include "term/message.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "path.h"
+#include "term/path.h"
 
 /* Parts between slashes.  They bound the recursion through folders. */
 #define PARTS_MAX 32u

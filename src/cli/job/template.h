@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "cli.h"
+#include "exit.h"
 
 struct cli_template;
 

@@ -1,6 +1,8 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "manual.h"
+#include "opts.h"
 
 void cli_put_quoted(const char *text, const char *quote)
 {

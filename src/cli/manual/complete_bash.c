@@ -2,7 +2,10 @@
  * For bash 4.2 and later, without the package bash-completion.  What is a file is left to bash itself (compopt -o default): it knows about
  * quotes, spaces and tildes.
  */
+#include <stdio.h>
+
 #include "manual.h"
+#include "opts.h"
 
 static const char before[] =
     "# bash completion of gcdumpc, made by \"gcdumpc help --format bash\"\n"

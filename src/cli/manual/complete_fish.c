@@ -1,7 +1,10 @@
 /*
  * For fish 3.
  */
+#include <stdio.h>
+
 #include "manual.h"
+#include "opts.h"
 
 #define QUOTE "\\'"
 

@@ -1,9 +1,11 @@
 /*
  * For zsh, with its _arguments.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "manual.h"
+#include "opts.h"
 
 #define QUOTE "'\\''"
 

@@ -2,9 +2,13 @@
  * Manual pages.  What is in no table or help text (examples, files, what formats can hold) is in tools/man and takes the place of the
  * line PROSE when the pages are built.
  */
+#include <stdio.h>
 #include <string.h>
 
+#include <gcdumpc/gcdumpc.h>
+
 #include "manual.h"
+#include "opts.h"
 
 #define PROSE ".\\\" PROSE"
 #define SUMMARY ".NET heap dumps outside a debugger"

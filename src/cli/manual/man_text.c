@@ -3,6 +3,7 @@
  * or an escape is made harmless.
  */
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "manual.h"

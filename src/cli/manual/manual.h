@@ -4,7 +4,7 @@
 #ifndef GCD_CLI_MANUAL_H
 #define GCD_CLI_MANUAL_H
 
-#include "cli.h"
+#include "opts.h"
 
 /*
  * Print to standard output in FORMAT: "man" the page about TOPIC (a command, "formats", "conf"; NULL = the program), "bash", "zsh" and "fish"

@@ -1,0 +1,200 @@
+#include <stdio.h>
+#include <string.h>
+
+#include <gcdumpc/diff_page.h>
+#include <gcdumpc/gcdumpc.h>
+
+#include "args.h"
+#include "commands/commands.h"
+#include "commands/compare_paths.h"
+#include "exit.h"
+#include "input/fail.h"
+#include "input/input.h"
+#include "input/memory.h"
+#include "output/output.h"
+#include "signals.h"
+#include "term/message.h"
+#include "term/path.h"
+#include "term/term.h"
+
+enum { BEFORE, AFTER };
+
+/* Texts for people have the newer value and the growth; programs get all. */
+static const struct cli_column columns[] = {
+    { "count_before", NULL, CLI_CELL_COUNT }, { "count_after", "Count", CLI_CELL_COUNT }, { "count_delta", "+/-", CLI_CELL_DELTA },
+    { "bytes_before", NULL, CLI_CELL_BYTES }, { "bytes_after", "Bytes", CLI_CELL_BYTES }, { "bytes_delta", "+/-", CLI_CELL_BYTES_DELTA },
+    { "growth", "Growth", CLI_CELL_GROWTH }, { "change", "", CLI_CELL_TEXT }, { "name", "Type", CLI_CELL_TEXT },
+    { "module", NULL, CLI_CELL_TEXT },
+}, retained_columns[] = {
+    { "count_before", NULL, CLI_CELL_COUNT }, { "count_after", "Count", CLI_CELL_COUNT }, { "count_delta", "+/-", CLI_CELL_DELTA },
+    { "bytes_before", NULL, CLI_CELL_BYTES }, { "bytes_after", "Bytes", CLI_CELL_BYTES }, { "bytes_delta", "+/-", CLI_CELL_BYTES_DELTA },
+    { "growth", "Growth", CLI_CELL_GROWTH }, { "retained_before", NULL, CLI_CELL_BYTES },
+    { "retained_after", "Retained >=", CLI_CELL_BYTES }, { "retained_delta", "+/-", CLI_CELL_BYTES_DELTA }, { "change", "", CLI_CELL_TEXT },
+    { "name", "Type", CLI_CELL_TEXT }, { "module", NULL, CLI_CELL_TEXT },
+};
+
+/* Sums of rows that are not shown one by one; what they retain overlaps. */
+struct rest {
+    struct gcd_diff_sum sums[2];
+    size_t types;
+};
+
+/* What is known of a row. */
+enum retained { RETAINED_NO_COLUMNS, RETAINED_UNKNOWN, RETAINED_KNOWN };
+
+static void put_sums(struct cli_table *t, const struct gcd_diff_sum *sums, enum retained retained)
+{
+    cli_compare_put_sums(t, sums);
+    if (retained == RETAINED_KNOWN) {
+        cli_table_count(t, sums[BEFORE].retained_bytes);
+        cli_table_count(t, sums[AFTER].retained_bytes);
+        cli_table_delta(t, sums[BEFORE].retained_bytes, sums[AFTER].retained_bytes);
+    }
+    for (int i = 0; i < 3 && retained == RETAINED_UNKNOWN; i++)
+        cli_table_none(t);
+}
+
+static void put_row(struct cli_table *t, const struct gcd_diff_row *row, bool retained)
+{
+    put_sums(t, row->sums, retained ? RETAINED_KNOWN : RETAINED_NO_COLUMNS);
+    cli_compare_put_change(t, row->sums);
+    cli_table_text(t, row->name);
+    if (row->module[0] != '\0')
+        cli_table_text(t, row->module);
+    else
+        cli_table_none(t);
+}
+
+/* A row for people: WHAT is in it. */
+static void put_summary(struct cli_table *t, const struct gcd_diff_sum *sums, enum retained retained, const char *what)
+{
+    put_sums(t, sums, retained);
+    cli_table_none(t);
+    cli_table_text(t, what);
+    cli_table_none(t);
+}
+
+static void put_rest(struct cli_table *t, const struct rest *r, bool retained, const char *what)
+{
+    char text[80];
+    (void)snprintf(text, sizeof text, "(%zu %s)", r->types, what);
+    if (r->types > 0)
+        put_summary(t, r->sums, retained ? RETAINED_UNKNOWN : RETAINED_NO_COLUMNS, text);
+}
+
+static void add(struct rest *to, const struct gcd_diff_row *row)
+{
+    to->types++;
+    for (int i = BEFORE; i <= AFTER; i++) {
+        to->sums[i].objects += row->sums[i].objects;
+        to->sums[i].bytes += row->sums[i].bytes;
+    }
+}
+
+static void fill(const struct cli_comparison *c, struct cli_table *t)
+{
+    struct rest more = { .types = 0 }, same = { .types = 0 };
+    struct gcd_diff_sum total[2];
+    char text[80];
+    size_t n = gcd_diff_row_count(c->diff), shown = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct gcd_diff_row *row = gcd_diff_row(c->diff, c->order[i]);
+        if (!cli_compare_changed(c, row)) {
+            add(&same, row);
+        } else if (!cli_compare_shown(c, row) || (c->args->top != 0 && shown == c->args->top)) {
+            add(&more, row);
+        } else {
+            put_row(t, row, c->retained);
+            shown++;
+        }
+    }
+    if (c->args->json || c->args->csv)
+        return;
+    put_rest(t, &more, c->retained, "more types");
+    put_rest(t, &same, c->retained, "unchanged");
+    for (int i = BEFORE; i <= AFTER; i++)
+        total[i] = (struct gcd_diff_sum){ c->sides[i].objects, c->sides[i].bytes, c->sides[i].retained_bytes };
+    (void)snprintf(text, sizeof text, "total, %zu types", n);
+    put_summary(t, total, !c->retained ? RETAINED_NO_COLUMNS : c->filter == NULL ? RETAINED_KNOWN : RETAINED_UNKNOWN, text);
+}
+
+static enum cli_exit print_types(const struct cli_comparison *c)
+{
+    struct cli_table *t = c->retained ? cli_table_new(retained_columns, sizeof retained_columns / sizeof *retained_columns)
+                                      : cli_table_new(columns, sizeof columns / sizeof *columns);
+    fill(c, t);
+    enum cli_exit e = cli_compare_print(c, "types", t);
+    cli_table_free(t);
+    return e;
+}
+
+/* ---- the page ---- */
+
+static gcd_status write_page(const struct cli_comparison *c, struct gcd_sink *s, struct gcd_error *err)
+{
+    struct gcd_diff_page page = { .types = c->diff, .paths = c->paths, .retained = c->retained };
+    for (int i = BEFORE; i <= AFTER; i++) {
+        const struct cli_side *side = &c->sides[i];
+        page.sides[i] = (struct gcd_diff_page_side){
+            .name = cli_path_name(side->subject), .program = side->program, .process = side->process, .unix_ms = side->unix_ms,
+            .verdict = &side->verdict, .sum = { side->objects, side->bytes, side->retained_bytes },
+        };
+    }
+    gcd_status st = gcd_write_diff_page(&page, s, err);
+    return st == GCD_OK ? gcd_sink_commit(s, err) : st;
+}
+
+/* Only a page is written to a file: tables go to standard output. */
+static bool is_page(const struct cli_args *args)
+{
+    const struct gcd_format *f = gcd_format_by_path(args->output);
+    if ((f != NULL && strcmp(gcd_format_name(f), "html") == 0) || strcmp(args->output, "-") == 0)
+        return true;
+    cli_say(NULL, "what diff writes with -o is a page for browsers: call it FILE.html, not \"%s\"", args->output);
+    return false;
+}
+
+/* With all that there is, for who cannot ask again. */
+static enum cli_exit diff_page(const struct cli_args *args)
+{
+    struct cli_args all = *args;
+    struct cli_comparison c = { .args = NULL };
+    struct gcd_sink *s = NULL;
+    struct gcd_error err = GCD_ERROR_INIT;
+    char n[CLI_NUMBER_BYTES];
+    if (args->json || args->csv) {
+        cli_say(NULL, "--%s is for tables, and -o for a page", args->json ? "json" : "csv");
+        return CLI_USAGE;
+    }
+    if (!is_page(args))
+        return CLI_USAGE;
+    all.paths = all.retained = true;
+    struct gcd_sink_options output = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(args) };
+    enum cli_exit e = cli_sink_open(args->output, &output, CLI_SLOT_OUTPUT, &s);
+    if (e == CLI_DONE)
+        e = cli_compare_open(&all, &c);
+    if (e == CLI_DONE && write_page(&c, s, &err) != GCD_OK)
+        e = cli_fail(args->output, &err);
+    if (e == CLI_DONE && !args->quiet && strcmp(args->output, "-") != 0)
+        cli_say(args->output, "%s bytes of html written", cli_number(gcd_sink_bytes(s), true, n));
+    if (e == CLI_DONE)
+        e = cli_compare_end(&c);
+    cli_compare_close(&c);
+    gcd_sink_free(s);
+    cli_temporary(CLI_SLOT_OUTPUT, NULL);
+    return e;
+}
+
+enum cli_exit cmd_diff(const struct cli_args *args)
+{
+    struct cli_comparison c;
+    if (args->output != NULL)
+        return diff_page(args);
+    enum cli_exit e = cli_compare_open(args, &c);
+    if (e == CLI_DONE)
+        e = args->paths ? cli_paths_print(&c) : print_types(&c);
+    if (e == CLI_DONE)
+        e = cli_compare_end(&c);
+    cli_compare_close(&c);
+    return e;
+}

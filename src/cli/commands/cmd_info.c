@@ -1,0 +1,172 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gcdumpc/gcdumpc.h>
+
+#include "args.h"
+#include "commands/commands.h"
+#include "commands/open_dump.h"
+#include "exit.h"
+#include "input/input.h"
+#include "input/memory.h"
+#include "input/dump_verdict.h"
+#include "output/json_out.h"
+#include "output/output.h"
+#include "term/message.h"
+#include "term/term.h"
+
+/* A row could not be made. */
+static bool no_memory;
+
+GCD_PRINTF(2, 3)
+static void row(const char *label, const char *fmt, ...)
+{
+    char *line = NULL;           /* command lines are long */
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vasprintf(&line, fmt, ap);
+    va_end(ap);
+    printf("%-18s ", label);
+    if (n < 0) {
+        no_memory = true;
+        return;
+    }
+    cli_print_wrapped(stdout, line, 19, 19);
+    free(line);
+}
+
+static void print_recording(const struct gcd_dump_facts *f, const struct cli_dump *d, bool sep)
+{
+    char n[CLI_NUMBER_BYTES];
+    const struct gcd_trace_info *t = &f->trace;
+    row(d->dump != NULL ? "recording" : "file", "%s", d->subject);
+    if (d->dump == NULL)
+        row("format", "%s", t->container);
+    else
+        row("format", "%s version %u, %u-bit process, %s bytes, %s", t->container, t->format_version, 8 * t->ptr_bytes,
+        cli_number(t->bytes, sep, n), t->end == GCD_TRACE_CLOSED ? "closed" : t->end == GCD_TRACE_TRUNCATED ? "cut off" : "damaged");
+    char when[CLI_TIME_BYTES];
+    if (cli_time(t->start_unix_ms, when)[0] != '\0')
+        row("recorded", "%s", when);
+    if (f->process != 0)
+        row("process", "%" PRIu64 "%s%s", f->process, f->process_name[0] != '\0' ? ", " : "", f->process_name);
+    if (f->command_line[0] != '\0')
+        row("command line", "%s", f->command_line);
+    if (f->runtime_version[0] != '\0' || f->os[0] != '\0')
+        row("runtime", "%s%s%s%s%s%s", f->runtime_version[0] != '\0' ? ".NET " : "", f->runtime_version,
+            f->runtime_version[0] != '\0' && f->os[0] != '\0' ? ", " : "", f->os, f->arch[0] != '\0' ? " " : "", f->arch);
+}
+
+/* Of a recording of a whole machine. */
+static void print_processes(const struct gcd_dump *d)
+{
+    size_t n = gcd_dump_process_count(d);
+    for (size_t i = 0; n > 1 && i < n; i++) {
+        const struct gcd_dump_process *p = gcd_dump_process(d, i);
+        row(i == 0 ? "processes" : "", "%" PRIu64 "%s%s: %u heap dump%s%s", p->process, p->name[0] != '\0' ? ", " : "", p->name, p->dumps,
+            p->dumps == 1 ? "" : "s", p->chosen ? ", this one" : "");
+    }
+}
+
+static void print_gc(const struct gcd_dump_facts *f)
+{
+    static const char *const types[] = { "blocking", "background", "foreground" };
+    char heaps[40] = "";
+    if (f->gc_heaps > 0)
+        (void)snprintf(heaps, sizeof heaps, f->gc_heaps > 1 ? ", server GC with %u heaps" : ", workstation GC", f->gc_heaps);
+    if (f->gc_start_seen)
+        row("GC", "number %u, %s, %s, generation %u%s", f->gc_number, f->gc_reason == 1 ? "induced" : "not induced",
+            f->gc_type < 3 ? types[f->gc_type] : "of unknown type", f->gc_depth, heaps);
+    else
+        row("GC", "its start was not recorded%s", heaps);
+    row("GC time", "%.3f s after the start, %.1f ms with the heap walk", (double)f->gc_start_ns / 1e9,
+        (double)(f->gc_end_ns - f->gc_start_ns) / 1e6);
+    if (f->pause_ns != 0)
+        row("pause", "%.1f ms", (double)f->pause_ns / 1e6);
+    else
+        row("pause", "was not recorded");
+    if (f->pauses > 1)
+        row("", "%" PRIu64 " pauses in the recording, %.1f ms in all", f->pauses, (double)f->pauses_ns / 1e6);
+    if (f->dumps > 1)
+        row("dumps", "%u heap dumps in the recording, this is number %u", f->dumps, f->walk_number);
+}
+
+static void print_heap(const struct gcd_dump_facts *f, bool sep)
+{
+    char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES], d[CLI_NUMBER_BYTES], e[CLI_NUMBER_BYTES];
+    row("objects", "%s", cli_number(f->objects, sep, a));
+    if (sep)
+        row("bytes", "%s (%s)", cli_number(f->bytes, true, a), cli_size(f->bytes, b));
+    else
+        row("bytes", "%" PRIu64, f->bytes);
+    row("references", "%s", cli_number(f->edges, sep, a));
+    if (f->types_undescribed > 0)
+        row("types", "%s, %s of them without description", cli_number(f->types, sep, a), cli_number(f->types_undescribed, sep, b));
+    else
+        row("types", "%s", cli_number(f->types, sep, a));
+    uint64_t roots = 0;
+    for (int i = 0; i < GCD_ROOT_KINDS; i++)
+        roots += f->roots[i];
+    row("roots", "%s: stack %s, finalizer queue %s, handles %s, other %s", cli_number(roots, sep, a),
+        cli_number(f->roots[GCD_ROOT_STACK], sep, b), cli_number(f->roots[GCD_ROOT_FINALIZER], sep, c),
+        cli_number(f->roots[GCD_ROOT_HANDLE], sep, d), cli_number(f->roots[GCD_ROOT_OTHER], sep, e));
+    row("", "of these weak %s, pinned %s", cli_number(f->weak_roots, sep, a), cli_number(f->pinned_roots, sep, b));
+    row("static variables", "%s", cli_number(f->statics, sep, a));
+    row("dependent handles", "%s", cli_number(f->dependent_handles, sep, a));
+    if (f->ccws > 0 || f->rcws > 0)
+        row("COM wrappers", "%s callable, %s runtime", cli_number(f->ccws, sep, a), cli_number(f->rcws, sep, b));
+    row("generation ranges", "%s", cli_number(f->ranges, sep, a));
+}
+
+/* What --memory is compared with. */
+static void print_needs(const struct cli_dump *d, bool sep)
+{
+    char n[CLI_NUMBER_BYTES];
+    for (enum gcd_workload i = 0; i < GCD_PURPOSES; i++)
+        row(i == 0 ? "memory for" : "", "%s: about %s bytes", cli_workload_name(i), cli_number(cli_estimate(d, i), sep, n));
+}
+
+static enum cli_exit out_of_memory(const struct cli_dump *d)
+{
+    cli_say(d->subject, "out of memory");
+    return CLI_FAILED;
+}
+
+enum cli_exit cmd_info(const struct cli_args *args)
+{
+    if (args->events)
+        return cmd_events(args);
+    struct cli_dump d;
+    enum cli_exit e = cli_open(args, CLI_NEED_FACTS, &d);
+    if (e == CLI_DONE) {
+        const struct gcd_verdict *v = cli_verdict_of(&d);
+        if (args->json) {
+            no_memory = cli_json_info(&d) != 0 && errno == ENOMEM;
+        } else {
+            bool sep = cli_is_terminal(stdout);
+            char n[CLI_NUMBER_BYTES];
+            const struct gcd_dump_facts *f = cli_facts(&d);
+            print_recording(f, &d, sep);
+            if (d.dump != NULL) {
+                print_processes(d.dump);
+                print_gc(f);
+            }
+            print_heap(f, sep);
+            print_needs(&d, sep);
+            if (d.graph != NULL)
+                row("graph", "%s bytes of memory", cli_number(gcd_graph_memory(d.graph), sep, n));
+            row("verdict", "%s", !v->complete ? "incomplete" : v->unverified ? "the format does not tell" : "complete");
+            for (size_t i = 0; i < v->reason_count; i++)
+                row("", "%s", v->reasons[i].text);
+        }
+        enum cli_exit flushed = cli_flush_stdout();
+        e = flushed != CLI_DONE ? flushed : no_memory ? out_of_memory(&d) : cli_verdict(&d, args->quiet);
+    }
+    cli_close(&d);
+    return e;
+}

@@ -1,0 +1,362 @@
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gcdumpc/gcdumpc.h>
+
+#include "args.h"
+#include "commands/commands.h"
+#include "commands/open_dump.h"
+#include "exit.h"
+#include "input/fail.h"
+#include "input/input.h"
+#include "input/memory.h"
+#include "input/dump_verdict.h"
+#include "output/json_out.h"
+#include "output/output.h"
+#include "output/root_labels.h"
+#include "signals.h"
+#include "term/message.h"
+#include "term/progress.h"
+#include "term/term.h"
+
+/* Of consumers, which are many and small. */
+#define DEFAULT_CONSUMERS 10u
+#define SENTENCE_COLUMNS 120u
+
+struct leaks {
+    const struct cli_args *args;
+    struct cli_dump d;
+    struct gcd_names *names;
+    struct gcd_dominators *dominators;
+    struct gcd_paths *paths;     /* NULL: found when there are suspects */
+    struct gcd_suspects *suspects;
+    size_t shown;                /* suspects, by --top */
+};
+
+static enum cli_exit no_memory(const struct leaks *l)
+{
+    cli_say(l->d.subject, "out of memory");
+    return CLI_FAILED;
+}
+
+/* ---- tables ---- */
+
+static const struct cli_column suspect_columns[] = {
+    { "number", "No.", CLI_CELL_COUNT },          { "kind", NULL, CLI_CELL_TEXT },
+    { "title", "Suspect", CLI_CELL_TEXT },        { "objects", "Objects", CLI_CELL_COUNT },
+    { "shallow_bytes", NULL, CLI_CELL_BYTES },    { "bytes", "Bytes", CLI_CELL_BYTES },
+    { "retained_bytes", NULL, CLI_CELL_BYTES },   { "share", "Share", CLI_CELL_SHARE },
+    { "overlaps", NULL, CLI_CELL_COUNT },         { "type", "Type", CLI_CELL_TEXT },
+    { "node", NULL, CLI_CELL_COUNT },             { "address", NULL, CLI_CELL_ADDRESS },
+    { "root_kind", NULL, CLI_CELL_TEXT },         { "root", NULL, CLI_CELL_TEXT },
+    { "sentence", NULL, CLI_CELL_TEXT },
+};
+#define SUSPECT_COLUMNS (sizeof suspect_columns / sizeof *suspect_columns)
+
+static const struct gcd_graph_root *root_of(const struct leaks *l, const struct gcd_suspect *s)
+{
+    return s->root != SIZE_MAX ? gcd_graph_root(l->d.graph, s->root) : NULL;
+}
+
+static void put_root_text(const struct leaks *l, struct cli_table *t, const struct gcd_suspect *s)
+{
+    char *text = cli_root_label(l->d.graph, l->names, root_of(l, s));
+    cli_table_text(t, text);
+    free(text);
+}
+
+static struct cli_table *suspects_table(const struct leaks *l)
+{
+    struct cli_table *t = cli_table_new(suspect_columns, SUSPECT_COLUMNS);
+    for (size_t i = 0; i < l->shown; i++) {
+        const struct gcd_suspect *s = gcd_suspects_get(l->suspects, i);
+        cli_table_count(t, i + 1);
+        cli_table_text(t, gcd_suspect_kind_name(s->kind));
+        cli_table_text(t, gcd_suspect_kind_title(s->kind));
+        cli_table_count(t, s->objects);
+        cli_table_count(t, s->shallow_bytes);
+        cli_table_count(t, s->bytes);
+        cli_table_count(t, s->retained_bytes);
+        if (s->kind != GCD_SUSPECT_PINNED)
+            cli_table_share(t, s->bytes, gcd_suspects_heap_bytes(l->suspects));
+        else
+            cli_table_none(t);
+        cli_table_count(t, s->overlaps);
+        cli_table_text(t, gcd_names_get(l->names, s->type));
+        if (s->node != GCD_NODE_NONE) {
+            cli_table_count(t, s->node);
+            cli_object_address(t, l->d.graph, s->node);
+        } else {
+            cli_table_none(t);
+            cli_table_none(t);
+        }
+        if (s->path_count > 0) {
+            cli_table_text(t, cli_root_key(root_of(l, s)));
+            put_root_text(l, t, s);
+        } else {
+            cli_table_none(t);
+            cli_table_none(t);
+        }
+        cli_table_text(t, s->sentence);
+    }
+    return t;
+}
+
+static const struct cli_column path_columns[] = {
+    { "depth", NULL, CLI_CELL_COUNT },            { "retained_bytes", "Retained", CLI_CELL_BYTES },
+    { NULL, "Object", CLI_CELL_TEXT },            { "node", NULL, CLI_CELL_COUNT },
+    { "address", NULL, CLI_CELL_ADDRESS },        { "repeats", NULL, CLI_CELL_COUNT },
+    { "dependent", NULL, CLI_CELL_COUNT },        { "type", NULL, CLI_CELL_TEXT },
+    { NULL, "Path", CLI_CELL_TREE },
+};
+#define PATH_COLUMNS (sizeof path_columns / sizeof *path_columns)
+
+/* The object at the end of a step: its type, and what is to be said beside it. */
+static void put_step_text(const struct leaks *l, struct cli_table *t, const struct gcd_suspect_step *step, uint32_t depth)
+{
+    const char *type = gcd_names_get(l->names, step->type);
+    char *text = NULL;
+    int n;
+    if (step->skipped)
+        n = asprintf(&text, "(%" PRIu64 " more objects)", step->repeats);
+    else if (step->repeats > 1)
+        n = asprintf(&text, "%s, %" PRIu64 " of them one behind the other%s", type, step->repeats, step->dependent ? " (dependent handle)" : "");
+    else
+        n = asprintf(&text, "%s%s", type, step->dependent ? " (dependent handle)" : "");
+    cli_table_branch(t, depth, n >= 0 ? text : NULL);
+    if (n >= 0)
+        free(text);
+}
+
+static struct cli_table *path_table(const struct leaks *l, const struct gcd_suspect *s)
+{
+    struct cli_table *t = cli_table_new(path_columns, PATH_COLUMNS);
+    char buf[CLI_NUMBER_BYTES];
+    if (s->path_count > 0 && !l->args->json) {       /* programs find it with the suspect */
+        char *text = cli_root_label(l->d.graph, l->names, root_of(l, s));
+        for (size_t i = 0; i + 1 < PATH_COLUMNS; i++)
+            cli_table_none(t);
+        cli_table_branch(t, 0, text);
+        free(text);
+    }
+    for (size_t i = 0; i < s->path_count; i++) {
+        const struct gcd_suspect_step *step = &s->path[i];
+        cli_table_count(t, i + 1);
+        cli_table_count(t, gcd_dominators_retained(l->dominators, step->node));
+        cli_table_text(t, cli_object_text(l->d.graph, step->node, buf));
+        cli_table_count(t, step->node);
+        cli_object_address(t, l->d.graph, step->node);
+        cli_table_count(t, step->repeats);
+        cli_table_count(t, step->dependent);
+        if (step->skipped)
+            cli_table_none(t);
+        else
+            cli_table_text(t, gcd_names_get(l->names, step->type));
+        put_step_text(l, t, step, (uint32_t)i + 1);
+    }
+    return t;
+}
+
+static const struct cli_column part_columns[] = {
+    { "objects", "Objects", CLI_CELL_COUNT }, { "bytes", "Bytes", CLI_CELL_BYTES }, { "share", "Share", CLI_CELL_SHARE },
+    { "type", "Type", CLI_CELL_TEXT },
+};
+#define PART_COLUMNS (sizeof part_columns / sizeof *part_columns)
+
+static struct cli_table *parts_table(const struct leaks *l, const struct gcd_suspect_part *parts, size_t n)
+{
+    struct cli_table *t = cli_table_new(part_columns, PART_COLUMNS);
+    for (size_t i = 0; i < n; i++) {
+        cli_table_count(t, parts[i].objects);
+        cli_table_count(t, parts[i].bytes);
+        cli_table_share(t, parts[i].bytes, gcd_suspects_heap_bytes(l->suspects));
+        cli_table_text(t, gcd_names_get(l->names, parts[i].type));
+    }
+    return t;
+}
+
+static struct cli_table *consumers_table(const struct leaks *l)
+{
+    size_t n = gcd_suspects_consumer_count(l->suspects), wanted = l->args->top != 0 ? (size_t)l->args->top : DEFAULT_CONSUMERS;
+    return parts_table(l, gcd_suspects_consumer(l->suspects, 0), n < wanted ? n : wanted);
+}
+
+/* ---- output ---- */
+
+static bool print_and_free(struct cli_table *t)
+{
+    bool ok = cli_table_print(t, stdout);
+    cli_table_free(t);
+    return ok;
+}
+
+/* "N. TEXT" in lines that can be read, broken between words. */
+static bool print_sentence(size_t n, const char *text)
+{
+    char *copy = strdup(text);
+    int indent = printf("\n%zu.", n);
+    size_t column = (size_t)indent - 1, window = cli_window_columns(stdout), columns = window < SENTENCE_COLUMNS ? window : SENTENCE_COLUMNS;
+    if (copy == NULL)
+        return false;
+    for (char *word = copy, *end; word != NULL; word = end != NULL ? end + 1 : NULL) {
+        end = strchr(word, ' ');
+        if (end != NULL)
+            *end = '\0';
+        size_t w = cli_print_cut(NULL, word, SIZE_MAX);
+        bool fits = column + 1 + w <= columns || column < (size_t)indent;
+        if (fits)
+            putchar(' ');
+        else
+            printf("\n%*s", indent, "");
+        cli_print_sanitized(stdout, word);
+        column = (fits ? column + 1 : (size_t)indent) + w;
+    }
+    putchar('\n');
+    free(copy);
+    return true;
+}
+
+static bool print_suspect(const struct leaks *l, size_t i)
+{
+    const struct gcd_suspect *s = gcd_suspects_get(l->suspects, i);
+    bool ok = print_sentence(i + 1, s->sentence);
+    if (s->path_count > 0 && ok) {
+        putchar('\n');
+        ok = print_and_free(path_table(l, s));
+    }
+    if (s->content_count > 1) {
+        puts("\nIn it, by type:");
+        ok = print_and_free(parts_table(l, s->content, s->content_count)) && ok;
+    }
+    return ok;
+}
+
+static bool print_text(const struct leaks *l)
+{
+    size_t n = gcd_suspects_count(l->suspects);
+    char a[CLI_NUMBER_BYTES];
+    if (n == 0) {
+        uint64_t least = gcd_suspects_threshold(l->suspects);
+        bool people = cli_is_terminal(stdout);
+        printf("No suspects: nothing keeps %s%s alive, which is what it takes (--share, --min-bytes).\n\nLargest consumers:\n",
+               people ? cli_size(least, a) : cli_number(least, false, a), people ? "" : " bytes");
+        return print_and_free(consumers_table(l));
+    }
+    bool ok = print_and_free(suspects_table(l));
+    if (l->shown < n)
+        printf("(%zu more suspects)\n", n - l->shown);
+    for (size_t i = 0; i < l->shown && ok; i++)
+        ok = print_suspect(l, i);
+    return ok;
+}
+
+/* Tables have no cells for yes and no. */
+static bool make_bool(json_t *row, const char *key)
+{
+    return json_object_set_new(row, key, json_boolean(json_integer_value(json_object_get(row, key)) != 0)) == 0;
+}
+
+/* T, which is released. */
+static bool attach(json_t *row, const char *key, struct cli_table *t)
+{
+    bool ok = json_object_set_new(row, key, cli_table_json(t)) == 0;
+    cli_table_free(t);
+    return ok;
+}
+
+static bool add_details(const struct leaks *l, json_t *row, const struct gcd_suspect *s)
+{
+    bool ok = make_bool(row, "overlaps") && attach(row, "path", path_table(l, s)) &&
+              attach(row, "held", parts_table(l, s->held, s->held_count)) &&
+              attach(row, "content", parts_table(l, s->content, s->content_count));
+    for (size_t i = 0; i < s->path_count && ok; i++)
+        ok = make_bool(json_array_get(json_object_get(row, "path"), i), "dependent");
+    return ok;
+}
+
+static bool print_json(const struct leaks *l)
+{
+    json_t *o = cli_json_head(l->d.subject);
+    cli_json_count(o, "heap_bytes", gcd_suspects_heap_bytes(l->suspects));
+    cli_json_count(o, "threshold_bytes", gcd_suspects_threshold(l->suspects));
+    cli_json_count(o, "suspect_count", gcd_suspects_count(l->suspects));
+    bool ok = attach(o, "suspects", suspects_table(l));
+    for (size_t i = 0; i < l->shown && ok; i++)
+        ok = add_details(l, json_array_get(json_object_get(o, "suspects"), i), gcd_suspects_get(l->suspects, i));
+    ok = ok && attach(o, "consumers", consumers_table(l)) &&
+         json_object_set_new(o, "verdict", cli_json_verdict(cli_verdict_of(&l->d))) == 0;
+    if (ok)
+        return cli_json_print(o, stdout) == 0;
+    json_decref(o);
+    return false;
+}
+
+static enum cli_exit print_leaks(const struct leaks *l)
+{
+    bool ok;
+    if (l->args->json) {
+        ok = print_json(l);
+    } else if (l->args->csv) {
+        struct cli_table *t = suspects_table(l);
+        ok = cli_table_csv(t, stdout);
+        cli_table_free(t);
+    } else {
+        ok = print_text(l);
+        cli_mark_incomplete(stdout, l->d.subject, cli_verdict_of(&l->d));
+    }
+    if (ok || ferror(stdout))            /* what cannot be written is told by cli_flush_stdout */
+        return CLI_DONE;
+    return no_memory(l);
+}
+
+/* ---- the command ---- */
+
+static enum cli_exit analyse(struct leaks *l)
+{
+    static char verb[] = "finding dominators", looking[] = "looking for suspects";
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_dominators_options dominators = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(l->args),
+                                                 .progress = cli_progress_steps, .progress_ctx = verb };
+    gcd_status st;
+    if (dominators.threads > 1)          /* whether they will be needed is not known yet, but they cost next to no time */
+        st = gcd_paths_with_dominators_new(l->d.graph, &dominators, &l->dominators, &l->paths, &err);
+    else
+        st = gcd_dominators_new(l->d.graph, &dominators, &l->dominators, &err);
+    struct gcd_suspects_options options = {
+        .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(l->args), .progress = cli_progress_steps, .progress_ctx = looking,
+        .names = l->names, .min_bytes = l->args->min_bytes, .paths = l->paths,
+        .share = (double)l->args->share_percent / 100,
+    };
+    if (st != GCD_OK || gcd_suspects_new(l->d.graph, l->dominators, &options, &l->suspects, &err) != GCD_OK)
+        return cli_fail(l->d.subject, &err);
+    size_t n = gcd_suspects_count(l->suspects);
+    l->shown = l->args->top != 0 && l->args->top < n ? (size_t)l->args->top : n;
+    cli_progress_end();
+    cli_say_pseudo_roots(l->d.subject, gcd_dominators_pseudo_roots(l->dominators));
+    return CLI_DONE;
+}
+
+enum cli_exit cmd_leaks(const struct cli_args *args)
+{
+    struct leaks l = { .args = args };
+    enum cli_exit e = cli_open(args, CLI_NEED_LEAKS, &l.d);
+    if (e == CLI_DONE)
+        e = cli_names_of(args, &l.d, GCD_NAMES_CSHARP, &l.names);
+    if (e == CLI_DONE)
+        e = analyse(&l);
+    if (e == CLI_DONE) {
+        e = print_leaks(&l);
+        enum cli_exit flushed = cli_flush_stdout();
+        if (e == CLI_DONE)
+            e = flushed != CLI_DONE ? flushed : cli_verdict(&l.d, args->quiet);
+    }
+    gcd_suspects_free(l.suspects);
+    gcd_paths_free(l.paths);
+    gcd_dominators_free(l.dominators);
+    gcd_names_free(l.names);
+    cli_close(&l.d);
+    return e;
+}

@@ -1,0 +1,324 @@
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gcdumpc/gcdumpc.h>
+
+#include "args.h"
+#include "commands/commands.h"
+#include "commands/object_paths.h"
+#include "commands/open_dump.h"
+#include "exit.h"
+#include "input/fail.h"
+#include "input/input.h"
+#include "input/memory.h"
+#include "input/dump_verdict.h"
+#include "output/json_out.h"
+#include "output/output.h"
+#include "output/root_labels.h"
+#include "signals.h"
+#include "term/message.h"
+#include "term/progress.h"
+
+#define DEFAULT_PATHS 10u
+
+struct tree {
+    const struct cli_args *args;
+    const struct cli_dump *d;
+    const struct gcd_names *names;
+    const struct gcd_type_step *steps;
+    uint32_t count;
+    bool *shown;                 /* [count] */
+    struct gcd_type_tree_totals totals;
+    struct cli_table *table;
+};
+
+/* ---- lines ---- */
+
+static const struct cli_column columns[] = {
+    { "depth", NULL, CLI_CELL_COUNT }, { "kind", NULL, CLI_CELL_TEXT }, { "count", "Count", CLI_CELL_COUNT },
+    { "bytes", "Bytes", CLI_CELL_BYTES }, { "share", "Share", CLI_CELL_SHARE }, { "objects", "Through", CLI_CELL_COUNT },
+    { NULL, "Path", CLI_CELL_TREE }, { "type", NULL, CLI_CELL_TEXT }, { "root", NULL, CLI_CELL_TEXT }, { "field", NULL, CLI_CELL_TEXT },
+    { "own_count", NULL, CLI_CELL_COUNT }, { "own_bytes", NULL, CLI_CELL_BYTES }, { "flags", NULL, CLI_CELL_TEXT },
+};
+
+struct line {
+    uint32_t depth;
+    const char *kind;            /* "root", "type", "rest", "dead" */
+    uint64_t count, bytes, objects, own_count, own_bytes;
+    char *text;                  /* for people; freed with the line */
+    const char *type, *root, *field, *flags;     /* for programs; NULL = none */
+};
+
+static void put_text(struct cli_table *t, const char *text)
+{
+    if (text != NULL && text[0] != '\0')
+        cli_table_text(t, text);
+    else
+        cli_table_none(t);
+}
+
+static void put(const struct tree *t, struct line l)
+{
+    cli_table_count(t->table, l.depth);
+    cli_table_text(t->table, l.kind);
+    cli_table_count(t->table, l.count);
+    cli_table_count(t->table, l.bytes);
+    cli_table_share(t->table, l.bytes, t->totals.bytes + t->totals.dead_bytes);
+    if (l.objects > 0)
+        cli_table_count(t->table, l.objects);
+    else
+        cli_table_none(t->table);
+    cli_table_branch(t->table, l.depth, l.text);
+    put_text(t->table, l.type);
+    put_text(t->table, l.root);
+    put_text(t->table, l.field);
+    cli_table_count(t->table, l.own_count);
+    cli_table_count(t->table, l.own_bytes);
+    put_text(t->table, l.flags);
+    free(l.text);
+}
+
+static void put_root(const struct tree *t, const struct gcd_type_step *s, struct line l)
+{
+    const struct gcd_graph_root *root = s->root != SIZE_MAX ? gcd_graph_root(t->d->graph, s->root) : NULL;
+    bool all_statics = root != NULL && s->whole_group && root->kind == GCD_ROOT_STATIC;
+    l.kind = "root";
+    l.text = all_statics ? strdup("static variables") : cli_root_label(t->d->graph, t->names, root);
+    l.root = cli_root_key(root);
+    l.field = root != NULL && !s->whole_group ? root->name : NULL;
+    put(t, l);
+}
+
+static void put_type(const struct tree *t, const struct gcd_type_step *s, struct line l)
+{
+    static const struct {
+        const char *people, *programs;
+    } flags[] = {
+        { "", "" }, { " (by a dependent handle)", "dependent" }, { " (repeated)", "repeats" },
+        { " (by a dependent handle, repeated)", "dependent repeats" }, { " (and what is below)", "cut" },
+        { " (by a dependent handle, and what is below)", "dependent cut" }, { " (repeated, and what is below)", "repeats cut" },
+        { " (by a dependent handle, repeated, and what is below)", "dependent repeats cut" },
+    };
+    unsigned which = (unsigned)s->dependent + 2 * (unsigned)s->repeats + 4 * (unsigned)s->cut;
+    l.kind = "type";
+    l.type = gcd_names_get(t->names, s->type);
+    l.flags = flags[which].programs;
+    if (asprintf(&l.text, "%s%s", l.type, flags[which].people) < 0)
+        l.text = NULL;
+    put(t, l);
+}
+
+static void put_step(const struct tree *t, const struct gcd_type_step *s)
+{
+    struct line l = { .depth = s->depth, .count = s->count, .bytes = s->bytes, .objects = s->objects, .own_count = s->own_count,
+                      .own_bytes = s->own_bytes };
+    if (s->type == GCD_STEP_NONE)
+        put_root(t, s, l);
+    else
+        put_type(t, s, l);
+}
+
+/* The steps from FIRST up to END with the same parent that are not shown, in one line; so lines always add up. */
+static void put_rest(const struct tree *t, uint32_t first, uint32_t end, uint32_t depth)
+{
+    struct line l = { .depth = depth, .kind = "rest" };
+    uint64_t left_out = 0;
+    for (uint32_t i = first; i < end; i = t->steps[i].end)
+        if (!t->shown[i]) {
+            left_out++;
+            l.count += t->steps[i].count;
+            l.bytes += t->steps[i].bytes;
+        }
+    if (left_out == 0)
+        return;
+    if (asprintf(&l.text, "(%" PRIu64 " more)", left_out) < 0)
+        l.text = NULL;
+    put(t, l);
+}
+
+static void put_dead(const struct tree *t)
+{
+    struct line l = { .kind = "dead", .count = t->totals.dead_count, .bytes = t->totals.dead_bytes, .text = strdup("(not reachable from roots)") };
+    if (l.count > 0)
+        put(t, l);
+    else
+        free(l.text);
+}
+
+/* ---- which steps ---- */
+
+struct end {
+    uint64_t bytes, count;
+    uint32_t step;
+};
+
+static int compare_ends(const struct end *a, const struct end *b)
+{
+    if (a->bytes != b->bytes)
+        return a->bytes < b->bytes ? 1 : -1;
+    if (a->count != b->count)
+        return a->count < b->count ? 1 : -1;
+    return (a->step > b->step) - (a->step < b->step);
+}
+
+/* The N at ENDS with the most bytes, the one with the fewest of them first: a heap. */
+static void sift_down(struct end *ends, size_t n)
+{
+    struct end moving = ends[0];
+    size_t at = 0;
+    for (size_t child; (child = 2 * at + 1) < n; at = child) {
+        if (child + 1 < n && compare_ends(&ends[child + 1], &ends[child]) > 0)
+            child++;
+        if (compare_ends(&ends[child], &moving) <= 0)
+            break;
+        ends[at] = ends[child];
+    }
+    ends[at] = moving;
+}
+
+static void sift_up(struct end *ends, size_t at)
+{
+    struct end moving = ends[at];
+    for (; at > 0 && compare_ends(&moving, &ends[(at - 1) / 2]) > 0; at = (at - 1) / 2)
+        ends[at] = ends[(at - 1) / 2];
+    ends[at] = moving;
+}
+
+static size_t find_ends(const struct tree *t, struct end *ends, size_t most)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < t->count; i++) {
+        struct end e = { t->steps[i].own_bytes, t->steps[i].own_count, i };
+        if (e.count == 0)
+            continue;
+        if (n < most) {
+            ends[n] = e;
+            sift_up(ends, n++);
+        } else if (n > 0 && compare_ends(&e, &ends[0]) < 0) {
+            ends[0] = e;
+            sift_down(ends, n);
+        }
+    }
+    return n;
+}
+
+/* A path is one where wanted objects end; those with the most bytes are shown. */
+static bool choose(struct tree *t, uint64_t paths)
+{
+    size_t most = paths < t->count ? (size_t)paths : t->count;
+    struct end *ends = cli_array_new(cli_alloc(), most, sizeof *ends);
+    t->shown = cli_array_new(cli_alloc(), t->count, sizeof *t->shown);
+    bool ok = ends != NULL && t->shown != NULL;
+    size_t n = ok ? find_ends(t, ends, most) : 0;
+    for (size_t i = 0; i < n; i++)
+        for (uint32_t up = ends[i].step; up != GCD_STEP_NONE && !t->shown[up]; up = t->steps[up].parent)
+            t->shown[up] = true;
+    cli_array_free(cli_alloc(), ends, most, sizeof *ends);
+    return ok;
+}
+
+/* In the order of the steps; behind the last child of a step what is left out below it. */
+static void fill(const struct tree *t)
+{
+    uint32_t open = GCD_STEP_NONE;
+    for (uint32_t i = 0; i <= t->count; i++) {
+        while (open != GCD_STEP_NONE && i == t->steps[open].end) {
+            put_rest(t, open + 1, i, t->steps[open].depth + 1);
+            open = t->steps[open].parent;
+        }
+        if (i == t->count || !t->shown[i])
+            continue;
+        put_step(t, &t->steps[i]);
+        open = i;
+    }
+    put_rest(t, 0, t->count, 0);
+    put_dead(t);
+}
+
+/* ---- all in all ---- */
+
+static json_t *json_head(const struct tree *t, uint32_t pseudo_roots)
+{
+    json_t *o = cli_json_head(t->d->subject);
+    json_object_set_new(o, "orientation", json_string(t->args->to_root ? "to_root" : "from_root"));
+    cli_json_count(o, "objects", t->totals.count + t->totals.dead_count);
+    cli_json_count(o, "bytes", t->totals.bytes + t->totals.dead_bytes);
+    cli_json_count(o, "stand_ins", pseudo_roots);
+    return o;
+}
+
+/* The paths to all objects of TYPES. */
+static enum cli_exit type_paths(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, const struct gcd_paths *p,
+                                const uint8_t *types)
+{
+    static const char verb[] = "merging paths";
+    struct gcd_type_tree_options o = { .alloc = cli_alloc(), .cancel = &cli_canceled, .progress = cli_progress_steps,
+                                       .progress_ctx = (void *)(uintptr_t)verb,
+                                       .types = types, .to_root = args->to_root };
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_type_tree *tree;
+    size_t n;
+    if (gcd_type_tree_of_paths(d->graph, p, &o, &tree, &err) != GCD_OK)
+        return cli_fail(d->subject, &err);
+    cli_progress_end();
+    struct tree t = { .args = args, .d = d, .names = names, .steps = gcd_type_tree_steps(tree, &n), .totals = gcd_type_tree_totals(tree),
+                      .table = cli_table_new(columns, sizeof columns / sizeof *columns) };
+    t.count = (uint32_t)n;
+    enum cli_exit e = CLI_DONE;
+    if (choose(&t, args->max_paths != 0 ? args->max_paths : DEFAULT_PATHS)) {
+        fill(&t);
+        struct cli_titled titled = { .key = "paths", .table = t.table };
+        e = cli_print_tables(args, d, args->json ? json_head(&t, gcd_paths_pseudo_roots(p)) : NULL, &titled, 1);
+    } else {
+        cli_say(d->subject, "out of memory");
+        e = CLI_FAILED;
+    }
+    cli_array_free(cli_alloc(), t.shown, t.count, sizeof *t.shown);
+    cli_table_free(t.table);
+    gcd_type_tree_free(tree);
+    return e;
+}
+
+static enum cli_exit find_paths(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, const uint8_t *types,
+                                uint32_t object)
+{
+    static const char verb[] = "finding paths";
+    struct gcd_paths_options o = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(args), .progress = cli_progress_steps,
+                                   .progress_ctx = (void *)(uintptr_t)verb };
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_paths *p;
+    if (gcd_paths_new(d->graph, &o, &p, &err) != GCD_OK)
+        return cli_fail(d->subject, &err);
+    cli_progress_end();
+    enum cli_exit e = types != NULL ? type_paths(args, d, names, p, types) : cli_object_paths(args, d, names, p, object, DEFAULT_PATHS);
+    enum cli_exit flushed = cli_flush_stdout();
+    if (e == CLI_DONE)
+        e = flushed;
+    if (e == CLI_DONE) {
+        cli_say_pseudo_roots(d->subject, gcd_paths_pseudo_roots(p));
+        e = cli_verdict(d, args->quiet);
+    }
+    gcd_paths_free(p);
+    return e;
+}
+
+enum cli_exit cmd_paths(const struct cli_args *args)
+{
+    struct cli_dump d;
+    struct gcd_names *names = NULL;
+    uint8_t *types = NULL;
+    uint32_t object = GCD_NODE_NONE;
+    enum cli_exit e = cli_open(args, CLI_NEED_PATHS, &d);
+    if (e == CLI_DONE)
+        e = cli_names_of(args, &d, GCD_NAMES_CSHARP, &names);
+    if (e == CLI_DONE)
+        e = args->type != NULL ? cli_match_types(args->type, &d, names, &types) : cli_find_object(args->object, &d, &object);
+    if (e == CLI_DONE)
+        e = find_paths(args, &d, names, types, object);
+    free(types);
+    gcd_names_free(names);
+    cli_close(&d);
+    return e;
+}

@@ -1,0 +1,209 @@
+/*
+ * ps: which processes can be dumped.
+ */
+#include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/ipc.h>
+
+#include "args.h"
+#include "commands/commands.h"
+#include "exit.h"
+#include "input/fail.h"
+#include "live/target.h"
+#include "output/json_out.h"
+#include "output/output.h"
+#include "signals.h"
+#include "term/message.h"
+#include "term/term.h"
+
+#ifdef GCDUMPC_HAVE_IPC
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMNS 6
+enum { GAP = 2 };
+
+struct cells {
+    const char *text[COLUMNS];   /* what of these is not in BUF belongs to the process */
+    char buf[COLUMNS][48];
+};
+
+/* NULL when there is none.  A static program asks no name service: that would load libraries of another libc. */
+static const struct passwd *find_user(uid_t uid)
+{
+#ifdef GCDUMPC_STATIC
+    FILE *f = fopen("/etc/passwd", "re");
+    const struct passwd *pw = NULL;
+    if (f == NULL)
+        return NULL;
+    while ((pw = fgetpwent(f)) != NULL && pw->pw_uid != uid) {
+    }
+    fclose(f);
+    return pw;
+#else
+    return getpwuid(uid);
+#endif
+}
+
+static const char *user_name(uint32_t uid, char *buf, size_t cap)
+{
+    const struct passwd *pw = uid == UINT32_MAX ? NULL : find_user((uid_t)uid);
+    if (uid == UINT32_MAX)
+        buf[0] = '\0';
+    else if (pw != NULL && pw->pw_name != NULL && pw->pw_name[0] != '\0')
+        (void)snprintf(buf, cap, "%s", pw->pw_name);
+    else
+        (void)snprintf(buf, cap, "%" PRIu32, uid);
+    return buf;
+}
+
+static void put_text(json_t *object, const char *key, const char *text_or_empty)
+{
+    (void)json_object_set_new(object, key, text_or_empty[0] != '\0' ? cli_json_text(text_or_empty) : json_null());
+}
+
+static const char *answer(enum gcd_ipc_reason reason)
+{
+    switch (reason) {
+    case GCD_IPC_REASON_NONE:
+        return "ok";
+    case GCD_IPC_REASON_PERMISSION:
+        return "no access";
+    case GCD_IPC_REASON_TIMEOUT:
+        return "no answer";
+    default:
+        return "failed";
+    }
+}
+
+static int print_json(const struct gcd_ipc_process_list *l)
+{
+    json_t *o = json_object(), *list = json_array();
+    for (size_t i = 0; i < l->count; i++) {
+        const struct gcd_ipc_process *p = &l->items[i];
+        json_t *row = json_object();
+        char user[64];
+        (void)json_object_set_new(row, "pid", p->pid != 0 ? cli_json_number(p->pid) : json_null());
+        put_text(row, "user", user_name(p->uid, user, sizeof user));
+        (void)json_object_set_new(row, "uid", p->uid != UINT32_MAX ? cli_json_number(p->uid) : json_null());
+        put_text(row, "name", p->exe[0] != '\0' ? p->exe : p->name);
+        put_text(row, "answer", answer(p->reason));
+        put_text(row, "runtime_version", p->runtime_version);
+        put_text(row, "architecture", p->arch);
+        put_text(row, "entry_assembly", p->entry_assembly);
+        (void)json_object_set_new(row, "uptime_ms", p->uptime_ms != 0 ? cli_json_number(p->uptime_ms) : json_null());
+        (void)json_object_set_new(row, "resident_bytes", p->rss_bytes != 0 ? cli_json_number(p->rss_bytes) : json_null());
+        put_text(row, "command_line", p->command_line);
+        put_text(row, "socket", p->socket_path);
+        json_array_append_new(list, row);
+    }
+    (void)json_object_set_new(o, "schema", cli_json_number(CLI_JSON_SCHEMA));
+    (void)json_object_set_new(o, "processes", list);
+    return cli_json_print(o, stdout);
+}
+
+/* The version, or why it is not known. */
+static const char *runtime_of(const struct gcd_ipc_process *p)
+{
+    if (p->reason == GCD_IPC_REASON_PERMISSION)
+        return "(no access)";
+    if (p->reason == GCD_IPC_REASON_TIMEOUT)
+        return "(no answer)";
+    return p->runtime_version[0] != '\0' ? p->runtime_version : "?";
+}
+
+static void fill(const struct gcd_ipc_process *p, bool people, struct cells *c)
+{
+    uint64_t s = p->uptime_ms / 1000;
+    for (int i = 0; i < COLUMNS; i++)
+        c->text[i] = c->buf[i];
+    (void)snprintf(c->buf[0], sizeof c->buf[0], p->pid != 0 ? "%" PRIu32 : "?", p->pid);
+    if (user_name(p->uid, c->buf[1], sizeof c->buf[1])[0] == '\0')
+        c->text[1] = "?";
+    c->text[2] = runtime_of(p);
+    if (p->uptime_ms == 0)
+        c->text[3] = "?";
+    else if (s < 86400)
+        (void)snprintf(c->buf[3], sizeof c->buf[3], "%02u:%02u:%02u", (unsigned)(s / 3600), (unsigned)(s / 60 % 60), (unsigned)(s % 60));
+    else
+        (void)snprintf(c->buf[3], sizeof c->buf[3], "%" PRIu64 "d %02u:%02u", s / 86400, (unsigned)(s / 3600 % 24), (unsigned)(s / 60 % 60));
+    if (p->rss_bytes == 0)
+        c->text[4] = "?";
+    else
+        (void)(people ? cli_size(p->rss_bytes, c->buf[4]) : cli_number(p->rss_bytes, false, c->buf[4]));
+    c->text[5] = p->entry_assembly[0] != '\0' ? p->entry_assembly : "?";
+}
+
+static void print_row(const char *const *text, const size_t *widths, const char *command_line, size_t columns)
+{
+    size_t used = 0;
+    for (int i = 0; i < COLUMNS; i++) {
+        bool right = i == 0 || i == 3 || i == 4;
+        size_t n = cli_print_cut(NULL, text[i], SIZE_MAX), pad = widths[i] > n ? widths[i] - n : 0;
+        printf("%*s", right ? (int)pad : 0, "");
+        (void)cli_print_cut(stdout, text[i], SIZE_MAX);
+        printf("%*s", (right ? 0 : (int)pad) + GAP, "");
+        used += widths[i] + GAP;
+    }
+    (void)cli_print_cut(stdout, command_line, columns == SIZE_MAX ? SIZE_MAX : columns > used ? columns - used : 0);
+    putchar('\n');
+}
+
+static void print_table(const struct gcd_ipc_process_list *l)
+{
+    static const char *const heads[COLUMNS] = { "PID", "User", "Runtime", "Uptime", "Memory", "Assembly" };
+    size_t widths[COLUMNS], columns = cli_window_columns(stdout);
+    bool people = cli_is_terminal(stdout);
+    struct cells c;
+    for (int i = 0; i < COLUMNS; i++)
+        widths[i] = strlen(heads[i]);
+    for (size_t i = 0; i < l->count; i++) {
+        fill(&l->items[i], people, &c);
+        for (int k = 0; k < COLUMNS; k++) {
+            size_t n = cli_print_cut(NULL, c.text[k], SIZE_MAX);
+            widths[k] = n > widths[k] ? n : widths[k];
+        }
+    }
+    print_row(heads, widths, "Command line", columns);
+    for (size_t i = 0; i < l->count; i++) {
+        fill(&l->items[i], people, &c);
+        print_row(c.text, widths, l->items[i].command_line, columns);
+    }
+}
+
+enum cli_exit cmd_ps(const struct cli_args *args)
+{
+    struct gcd_ipc_list_options options = { .own_tmpdir = getenv("TMPDIR"), .cancel = &cli_canceled };
+    struct gcd_ipc_process_list l;
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (gcd_ipc_list(&options, &l, &err) != GCD_OK)
+        return cli_fail(NULL, &err);
+    enum cli_exit e = CLI_DONE;
+    if (args->json)
+        e = print_json(&l) == 0 || errno != ENOMEM ? CLI_DONE : CLI_FAILED;
+    else if (l.count > 0)
+        print_table(&l);
+    enum cli_exit flushed = cli_flush_stdout();
+    if (e != CLI_DONE)
+        cli_say(NULL, "out of memory");
+    if (l.count == 0 && !args->quiet)
+        cli_say(NULL, "there is no .NET process with a diagnostic socket that can be seen from here; look as its user or as root, and where "
+                "DOTNET_EnableDiagnostics is not 0; of containers from the host");
+    gcd_ipc_list_done(&l);
+    return e == CLI_DONE ? flushed : e;
+}
+
+#else
+
+enum cli_exit cmd_ps(const struct cli_args *args)
+{
+    (void)args;
+    return cli_no_ipc(NULL);
+}
+
+#endif

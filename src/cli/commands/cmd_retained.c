@@ -1,0 +1,408 @@
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gcdumpc/gcdumpc.h>
+
+#include "args.h"
+#include "commands/commands.h"
+#include "commands/open_dump.h"
+#include "exit.h"
+#include "input/fail.h"
+#include "input/input.h"
+#include "input/memory.h"
+#include "input/dump_verdict.h"
+#include "output/json_out.h"
+#include "output/output.h"
+#include "output/root_labels.h"
+#include "signals.h"
+#include "term/message.h"
+#include "term/progress.h"
+#include "term/term.h"
+
+#define DEFAULT_LINES 20u
+
+struct retained {
+    const struct cli_args *args;
+    struct cli_dump d;
+    struct gcd_names *names;
+    struct gcd_dominators *dominators;
+    uint8_t *types;              /* --type or --filter; NULL = all */
+    uint64_t alive_bytes;
+    uint32_t lines;              /* --top */
+};
+
+static enum cli_exit no_memory(const struct retained *r)
+{
+    cli_say(r->d.subject, "out of memory");
+    return CLI_FAILED;
+}
+
+/* ---- the largest objects ---- */
+
+static const struct cli_column object_columns[] = {
+    { "retained", "Retained", CLI_CELL_BYTES }, { "share", "Share", CLI_CELL_SHARE }, { "bytes", "Bytes", CLI_CELL_BYTES },
+    { "object", "Object", CLI_CELL_TEXT }, { "address", NULL, CLI_CELL_ADDRESS }, { "node", NULL, CLI_CELL_COUNT },
+    { "type", "Type", CLI_CELL_TEXT }, { "held_by", "Held by", CLI_CELL_TEXT }, { "dominator", NULL, CLI_CELL_COUNT },
+};
+
+struct holder {
+    uint32_t node;
+    size_t root;                 /* the first that holds it, SIZE_MAX = none */
+};
+
+static int compare_holders(const void *a, const void *b)
+{
+    uint32_t x = ((const struct holder *)a)->node, y = ((const struct holder *)b)->node;
+    return (x > y) - (x < y);
+}
+
+/* HOLDERS[N] for NODES, sorted by node. */
+static void find_roots(const struct gcd_graph *g, const uint32_t *nodes, size_t n, struct holder *holders)
+{
+    for (size_t i = 0; i < n; i++)
+        holders[i] = (struct holder){ nodes[i], SIZE_MAX };
+    qsort(holders, n, sizeof *holders, compare_holders);
+    for (size_t i = 0; i < gcd_graph_root_count(g); i++) {
+        const struct gcd_graph_root *root = gcd_graph_root(g, i);
+        struct holder key = { root->node, 0 }, *h = bsearch(&key, holders, n, sizeof *holders, compare_holders);
+        if (h != NULL && h->root == SIZE_MAX && gcd_graph_root_group(root) != GCD_GROUP_WEAK)
+            h->root = i;
+    }
+}
+
+/* The object that dominates it, the root that holds it, or that there are several ways to it. */
+static void put_holder(const struct retained *r, struct cli_table *t, uint32_t node, const struct holder *holders, size_t n)
+{
+    const struct gcd_graph *g = r->d.graph;
+    uint32_t parent = gcd_dominators_parent(r->dominators, node);
+    if (parent != GCD_NODE_ROOT) {
+        cli_table_text(t, gcd_names_get(r->names, gcd_graph_node_type(g, parent)));
+        cli_table_count(t, parent);
+        return;
+    }
+    struct holder key = { node, 0 };
+    const struct holder *h = bsearch(&key, holders, n, sizeof *holders, compare_holders);
+    if (h->root != SIZE_MAX || gcd_dominators_pseudo_roots(r->dominators) > 0) {
+        char *text = cli_root_label(g, r->names, h->root != SIZE_MAX ? gcd_graph_root(g, h->root) : NULL);
+        cli_table_text(t, text);
+        free(text);
+    } else {
+        cli_table_text(t, "(several)");
+    }
+    cli_table_none(t);
+}
+
+static struct cli_table *objects_table(const struct retained *r)
+{
+    const struct gcd_graph *g = r->d.graph;
+    uint32_t nodes = gcd_graph_node_count(g), n = r->lines < nodes ? r->lines : nodes;
+    uint32_t *largest = calloc((size_t)n + 1, sizeof *largest);
+    struct holder *holders = calloc((size_t)n + 1, sizeof *holders);
+    struct cli_table *t = largest != NULL && holders != NULL ? cli_table_new(object_columns, sizeof object_columns / sizeof *object_columns) : NULL;
+    if (t != NULL) {
+        gcd_retained_largest(g, r->dominators, r->types, r->args->min_bytes, largest, &n);
+        find_roots(g, largest, n, holders);
+    }
+    for (uint32_t i = 0; t != NULL && i < n; i++) {
+        char buf[CLI_NUMBER_BYTES];
+        uint64_t retained = gcd_dominators_retained(r->dominators, largest[i]);
+        cli_table_count(t, retained);
+        cli_table_share(t, retained, r->alive_bytes);
+        cli_table_count(t, gcd_graph_node_size(g, largest[i]));
+        cli_table_text(t, cli_object_text(g, largest[i], buf));
+        cli_object_address(t, g, largest[i]);
+        cli_table_count(t, largest[i]);
+        cli_table_text(t, gcd_names_get(r->names, gcd_graph_node_type(g, largest[i])));
+        put_holder(r, t, largest[i], holders, n);
+    }
+    free(largest);
+    free(holders);
+    return t;
+}
+
+/* ---- the largest types ---- */
+
+/* Of a lower bound, and of the exact size. */
+static const struct cli_column type_columns[] = {
+    { "retained", "Retained >=", CLI_CELL_BYTES }, { "share", "Share", CLI_CELL_SHARE }, { "count", "Count", CLI_CELL_COUNT },
+    { "bytes", "Bytes", CLI_CELL_BYTES }, { "type", "Type", CLI_CELL_TEXT },
+}, exact_columns[] = {
+    { "retained", "Retained", CLI_CELL_BYTES }, { "share", "Share", CLI_CELL_SHARE }, { "count", "Count", CLI_CELL_COUNT },
+    { "bytes", "Bytes", CLI_CELL_BYTES }, { "type", "Type", CLI_CELL_TEXT },
+};
+
+struct type_line {
+    uint64_t retained;
+    uint32_t type;
+    const struct retained *r;
+};
+
+static int compare_lines(const void *pa, const void *pb)
+{
+    const struct type_line *a = pa, *b = pb;
+    if (a->retained != b->retained)
+        return a->retained < b->retained ? 1 : -1;
+    int by_name = strcmp(gcd_names_get(a->r->names, a->type), gcd_names_get(b->r->names, b->type));
+    return by_name != 0 ? by_name : (a->type > b->type) - (a->type < b->type);
+}
+
+/* The types that are asked for, the largest first. */
+static enum cli_exit sort_types(const struct retained *r, struct type_line **ret, uint32_t *ret_n)
+{
+    const struct gcd_graph *g = r->d.graph;
+    uint32_t count = gcd_graph_type_count(g), n = 0;
+    struct gcd_error err = GCD_ERROR_INIT;
+    uint64_t *bytes = calloc((size_t)count + 1, sizeof *bytes);
+    struct type_line *lines = calloc((size_t)count + 1, sizeof *lines);
+    enum cli_exit e = bytes != NULL && lines != NULL ? CLI_DONE : no_memory(r);
+    if (e == CLI_DONE && gcd_retained_by_type(g, r->dominators, cli_alloc(), bytes, &err) != GCD_OK)
+        e = cli_fail(r->d.subject, &err);
+    for (uint32_t t = 0; e == CLI_DONE && t < count; t++)
+        if (gcd_graph_type(g, t)->objects > 0 && (r->types == NULL || r->types[t]))
+            lines[n++] = (struct type_line){ bytes[t], t, r };
+    if (e == CLI_DONE)
+        qsort(lines, n, sizeof *lines, compare_lines);
+    free(bytes);
+    if (e != CLI_DONE)
+        free(lines);
+    *ret = e == CLI_DONE ? lines : NULL;
+    *ret_n = n;
+    return e;
+}
+
+static void put_type(const struct retained *r, struct cli_table *t, uint64_t retained, uint64_t count, uint64_t bytes, const char *name)
+{
+    cli_table_count(t, retained);
+    cli_table_share(t, retained, r->alive_bytes);
+    cli_table_count(t, count);
+    cli_table_count(t, bytes);
+    cli_table_text(t, name);
+}
+
+static enum cli_exit types_table(const struct retained *r, struct cli_table **ret)
+{
+    struct type_line *lines;
+    uint32_t n;
+    enum cli_exit e = sort_types(r, &lines, &n);
+    if (e != CLI_DONE)
+        return e;
+    *ret = cli_table_new(type_columns, sizeof type_columns / sizeof *type_columns);
+    for (uint32_t i = 0; i < n && i < r->lines && lines[i].retained >= r->args->min_bytes; i++) {
+        const struct gcd_type *type = gcd_graph_type(r->d.graph, lines[i].type);
+        put_type(r, *ret, lines[i].retained, type->objects, type->bytes, gcd_names_get(r->names, lines[i].type));
+    }
+    free(lines);
+    return CLI_DONE;
+}
+
+/* ---- exact sizes of few types ---- */
+
+/* COUNT and BYTES are of all objects of the types; those that are dead retain nothing. */
+static enum cli_exit exact(const struct retained *r, const uint8_t *types, uint64_t count, uint64_t bytes, const char *name, struct cli_table *t)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_retained_set set;
+    if (gcd_retained_set(r->d.graph, types, cli_alloc(), &cli_canceled, &set, &err) != GCD_OK)
+        return cli_fail(r->d.subject, &err);
+    if (set.retained_bytes >= r->args->min_bytes)
+        put_type(r, t, set.retained_bytes, count, bytes, name);
+    return CLI_DONE;
+}
+
+/* A line for each of the first types, and one for all together. */
+static enum cli_exit exact_table(const struct retained *r, struct cli_table **ret)
+{
+    struct type_line *lines;
+    uint32_t n;
+    enum cli_exit e = sort_types(r, &lines, &n);
+    if (e != CLI_DONE)
+        return e;
+    uint8_t *one = calloc((size_t)gcd_graph_type_count(r->d.graph) + 1, 1);
+    struct cli_table *t = *ret = one != NULL ? cli_table_new(exact_columns, sizeof exact_columns / sizeof *exact_columns) : NULL;
+    uint64_t count = 0, bytes = 0;
+    for (uint32_t i = 0; i < n && t != NULL && e == CLI_DONE; i++) {
+        const struct gcd_type *type = gcd_graph_type(r->d.graph, lines[i].type);
+        count += type->objects;
+        bytes += type->bytes;
+        if (i >= r->lines)
+            continue;
+        one[lines[i].type] = 1;
+        e = exact(r, one, type->objects, type->bytes, gcd_names_get(r->names, lines[i].type), t);
+        one[lines[i].type] = 0;
+    }
+    char all[64];
+    (void)snprintf(all, sizeof all, "(%" PRIu32 " types together)", n);
+    if (t != NULL && n > 1 && e == CLI_DONE)
+        e = exact(r, r->types, count, bytes, all, t);
+    free(lines);
+    free(one);
+    return t != NULL ? e : no_memory(r);
+}
+
+/* ---- the dominator tree ---- */
+
+static const struct cli_column tree_columns[] = {
+    { "depth", NULL, CLI_CELL_COUNT }, { "retained", "Retained", CLI_CELL_BYTES }, { "share", "Share", CLI_CELL_SHARE },
+    { "count", "Count", CLI_CELL_COUNT }, { "bytes", "Bytes", CLI_CELL_BYTES }, { "type", "Type", CLI_CELL_TREE },
+    { "folded_types", NULL, CLI_CELL_COUNT },
+};
+
+static void put_step(const struct retained *r, struct cli_table *t, uint32_t depth, uint64_t retained)
+{
+    cli_table_count(t, depth);
+    cli_table_count(t, retained);
+    cli_table_share(t, retained, r->alive_bytes);
+}
+
+/* What is left out below one step, or at the top, in one line: so lines always add up. */
+static void put_rest(const struct retained *r, struct cli_table *t, uint32_t depth, uint64_t types, uint64_t retained)
+{
+    char text[64];
+    if (types == 0)
+        return;
+    (void)snprintf(text, sizeof text, "(%" PRIu64 " more type%s)", types, types > 1 ? "s" : "");
+    put_step(r, t, depth, retained);
+    cli_table_none(t);
+    cli_table_none(t);
+    cli_table_branch(t, depth, text);
+    cli_table_count(t, types);
+}
+
+/* Of the levels that are open: how many lines each has, and what it leaves out. */
+struct level {
+    uint32_t end, lines;
+    uint64_t rest_types, rest_retained;
+};
+
+static void fill_tree(const struct retained *r, const struct gcd_type_step *s, uint32_t n, uint64_t min_bytes, struct cli_table *t)
+{
+    struct level levels[256] = { { .end = n } };
+    uint32_t depth = 0, i = 0, max_lines = r->args->top != 0 ? r->lines : UINT32_MAX;
+    for (;;) {
+        struct level *l = &levels[depth];
+        if (i == l->end) {
+            put_rest(r, t, depth, l->rest_types, l->rest_retained);
+            if (depth == 0)
+                break;
+            depth--;
+            continue;
+        }
+        if (s[i].bytes < min_bytes || l->lines == max_lines) {
+            l->rest_types++;
+            l->rest_retained += s[i].bytes;
+            i = s[i].end;
+            continue;
+        }
+        l->lines++;
+        put_step(r, t, depth, s[i].bytes);
+        cli_table_count(t, s[i].objects);
+        cli_table_count(t, s[i].own_bytes);
+        cli_table_branch(t, depth, gcd_names_get(r->names, s[i].type));
+        cli_table_none(t);
+        if (depth + 1 < r->args->tree && s[i].end > i + 1) {
+            levels[++depth] = (struct level){ .end = s[i].end };
+            i++;
+        } else {
+            i = s[i].end;
+        }
+    }
+}
+
+static enum cli_exit tree_table(const struct retained *r, struct cli_table **ret)
+{
+    /* one level more than is shown: what lies below the last one does not count as its own */
+    struct gcd_type_tree_options o = { .alloc = cli_alloc(), .cancel = &cli_canceled, .max_depth = (uint32_t)r->args->tree + 1 };
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_type_tree *tree;
+    size_t n;
+    if (gcd_type_tree_of_dominators(r->d.graph, r->dominators, &o, &tree, &err) != GCD_OK)
+        return cli_fail(r->d.subject, &err);
+    const struct gcd_type_step *steps = gcd_type_tree_steps(tree, &n);
+    *ret = cli_table_new(tree_columns, sizeof tree_columns / sizeof *tree_columns);
+    fill_tree(r, steps, (uint32_t)n, r->args->min_bytes != 0 ? r->args->min_bytes : r->alive_bytes / 100, *ret);
+    gcd_type_tree_free(tree);
+    return CLI_DONE;
+}
+
+/* ---- all in all ---- */
+
+static json_t *json_head(const struct retained *r)
+{
+    const struct gcd_dump_facts *f = cli_facts(&r->d);
+    uint32_t alive = gcd_dominators_reachable(r->dominators);
+    json_t *o = cli_json_head(r->d.subject);
+    cli_json_count(o, "objects", f->objects);
+    cli_json_count(o, "bytes", f->bytes);
+    cli_json_count(o, "alive_objects", alive);
+    cli_json_count(o, "alive_bytes", r->alive_bytes);
+    cli_json_count(o, "stand_ins", gcd_dominators_pseudo_roots(r->dominators));
+    return o;
+}
+
+static enum cli_exit print(const struct retained *r)
+{
+    const struct cli_args *args = r->args;
+    struct cli_titled tables[2];
+    size_t n = 0;
+    enum cli_exit e = CLI_DONE;
+    if (args->tree != 0) {
+        tables[n++] = (struct cli_titled){ .key = "tree" };
+        e = tree_table(r, &tables[0].table);
+    } else if (args->type != NULL) {
+        tables[n++] = (struct cli_titled){ .key = "types" };
+        e = exact_table(r, &tables[0].table);
+    } else {
+        bool both = args->largest == CLI_LARGEST_BOTH && !args->csv;
+        if (args->largest != CLI_LARGEST_TYPES)
+            tables[n++] = (struct cli_titled){ "largest_objects", both ? "Objects that retain most:" : NULL, objects_table(r) };
+        if (both || args->largest == CLI_LARGEST_TYPES) {
+            tables[n++] = (struct cli_titled){ .key = "largest_types", .title = both ? "Types that retain most:" : NULL };
+            e = types_table(r, &tables[n - 1].table);
+        }
+    }
+    if (e == CLI_DONE)
+        e = cli_print_tables(args, &r->d, args->json ? json_head(r) : NULL, tables, n);
+    while (n > 0)
+        cli_table_free(tables[--n].table);
+    return e;
+}
+
+static enum cli_exit run(struct retained *r)
+{
+    const char *pattern = r->args->type != NULL ? r->args->type : r->args->filter;
+    enum cli_exit e = cli_open(r->args, CLI_NEED_RETAINED, &r->d);
+    if (e == CLI_DONE)
+        e = cli_names_of(r->args, &r->d, GCD_NAMES_CSHARP, &r->names);
+    if (e == CLI_DONE && pattern != NULL)
+        e = cli_match_types(pattern, &r->d, r->names, &r->types);
+    if (e != CLI_DONE)
+        return e;
+    static const char verb[] = "finding dominators";
+    struct gcd_dominators_options o = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(r->args),
+                                        .progress = cli_progress_steps, .progress_ctx = (void *)(uintptr_t)verb };
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (gcd_dominators_new(r->d.graph, &o, &r->dominators, &err) != GCD_OK)
+        return cli_fail(r->d.subject, &err);
+    cli_progress_end();
+    r->alive_bytes = gcd_dominators_retained(r->dominators, GCD_NODE_ROOT);
+    e = print(r);
+    enum cli_exit flushed = cli_flush_stdout();
+    if (e != CLI_DONE || flushed != CLI_DONE)
+        return e != CLI_DONE ? e : flushed;
+    cli_say_pseudo_roots(r->d.subject, gcd_dominators_pseudo_roots(r->dominators));
+    return cli_verdict(&r->d, r->args->quiet);
+}
+
+enum cli_exit cmd_retained(const struct cli_args *args)
+{
+    struct retained r = { .args = args, .lines = args->top != 0 ? (uint32_t)args->top : DEFAULT_LINES };
+    enum cli_exit e = run(&r);
+    gcd_dominators_free(r.dominators);
+    gcd_names_free(r.names);
+    free(r.types);
+    cli_close(&r.d);
+    return e;
+}

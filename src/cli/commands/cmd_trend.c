@@ -1,0 +1,181 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <gcdumpc/gcdumpc.h>
+
+#include "args.h"
+#include "commands/commands.h"
+#include "commands/compare.h"
+#include "exit.h"
+#include "term/message.h"
+
+/* What is compared: for people one of these, that of --sort; programs get all. */
+enum { COUNT, BYTES, RETAINED, METRICS };
+static const char *const metric_keys[METRICS] = { "count", "bytes", "retained" };
+
+struct trend {
+    const struct cli_comparison *c;
+    int metrics, shown;          /* how many; which one people see */
+    struct cli_column *columns;
+    size_t column_count;
+    char (*texts)[32];           /* keys and titles of columns, one for each of the next two */
+    uint64_t *values;            /* [dumps] one quantity of one row */
+    int64_t *unix_ms;            /* [dumps] */
+    struct cli_table *table;
+};
+
+static uint64_t value_of(const struct gcd_diff_sum *s, int metric)
+{
+    return metric == COUNT ? s->objects : metric == BYTES ? s->bytes : s->retained_bytes;
+}
+
+static void add_column(struct trend *t, const char *key, const char *title, enum cli_cell kind)
+{
+    t->columns[t->column_count++] = (struct cli_column){ key, title, kind };
+}
+
+/* "bytes_1" is called "1". */
+static void add_value_column(struct trend *t, int metric, size_t dump)
+{
+    char *key = t->texts[(size_t)metric * t->c->side_count + dump];
+    int n = snprintf(key, sizeof *t->texts, "%s_%zu", metric_keys[metric], dump + 1);
+    size_t number = (size_t)n - (size_t)snprintf(NULL, 0, "%zu", dump + 1);
+    add_column(t, key, metric == t->shown ? key + number : NULL, metric == COUNT ? CLI_CELL_COUNT : CLI_CELL_BYTES);
+}
+
+static bool prepare(struct trend *t)
+{
+    const struct cli_comparison *c = t->c;
+    t->columns = calloc((size_t)t->metrics * (c->side_count + 3) + 2, sizeof *t->columns);
+    t->texts = calloc((size_t)METRICS * (c->side_count + 1), sizeof *t->texts);
+    t->values = calloc(c->side_count, sizeof *t->values);
+    t->unix_ms = calloc(c->side_count, sizeof *t->unix_ms);
+    if (t->columns == NULL || t->texts == NULL || t->values == NULL || t->unix_ms == NULL)
+        return false;
+    static const char *const deltas[METRICS] = { "count_delta", "bytes_delta", "retained_delta" };
+    static const char *const trends[METRICS] = { "count_trend", "bytes_trend", "retained_trend" };
+    static const char *const slopes[METRICS] = { "count_per_hour", "bytes_per_hour", "retained_per_hour" };
+    bool hours = false;
+    for (size_t i = 0; i < c->side_count; i++) {
+        t->unix_ms[i] = c->sides[i].unix_ms;
+        hours = hours || (t->unix_ms[i] != INT64_MIN && t->unix_ms[0] != INT64_MIN && t->unix_ms[i] != t->unix_ms[0]);
+    }
+    for (int m = 0; m < t->metrics; m++) {
+        enum cli_cell delta = m == COUNT ? CLI_CELL_DELTA : CLI_CELL_BYTES_DELTA;
+        for (size_t i = 0; i < c->side_count; i++)
+            add_value_column(t, m, i);
+        add_column(t, deltas[m], m == t->shown ? "+/-" : NULL, delta);
+        add_column(t, slopes[m], m == t->shown && hours ? "Per hour" : NULL, delta);
+        add_column(t, trends[m], m == t->shown ? "" : NULL, CLI_CELL_TEXT);
+    }
+    add_column(t, "name", "Type", CLI_CELL_TEXT);
+    add_column(t, "module", NULL, CLI_CELL_TEXT);
+    t->table = cli_table_new(t->columns, t->column_count);
+    return t->table != NULL;
+}
+
+/* X rounded, up to the largest integer that JSON knows here. */
+static uint64_t whole(double x)
+{
+    return x < 9e18 ? (uint64_t)(x + 0.5) : (uint64_t)INT64_MAX;
+}
+
+static void put_metric(struct trend *t, const struct gcd_diff_sum *sums, int metric)
+{
+    static const char *const names[] = { "steady", "grows", "shrinks", "varies" };
+    size_t n = t->c->side_count;
+    double slope;
+    for (size_t i = 0; i < n; i++) {
+        t->values[i] = value_of(&sums[i], metric);
+        cli_table_count(t->table, t->values[i]);
+    }
+    cli_table_delta(t->table, t->values[0], t->values[n - 1]);
+    if (!gcd_trend_slope(t->unix_ms, t->values, n, &slope))
+        cli_table_none(t->table);
+    else if (slope < 0)
+        cli_table_delta(t->table, whole(-slope), 0);
+    else
+        cli_table_delta(t->table, 0, whole(slope));
+    cli_table_text(t->table, names[gcd_trend_of(t->values, n)]);
+}
+
+/* KNOWN metrics of the row, that is all but perhaps the last. */
+static void put_row(struct trend *t, const struct gcd_diff_sum *sums, int known, const char *name, const char *module)
+{
+    for (int m = 0; m < t->metrics; m++) {
+        if (m < known)
+            put_metric(t, sums, m);
+        for (size_t i = 0; m >= known && i < t->c->side_count + 3; i++)
+            cli_table_none(t->table);
+    }
+    cli_table_text(t->table, name);
+    if (module[0] != '\0')
+        cli_table_text(t->table, module);
+    else
+        cli_table_none(t->table);
+}
+
+/* The rows at the end, for people. */
+static bool put_summary(struct trend *t, const struct gcd_diff_sum *rest, size_t rest_count, size_t rows)
+{
+    const struct cli_comparison *c = t->c;
+    char text[80];
+    struct gcd_diff_sum *total = calloc(c->side_count, sizeof *total);
+    for (size_t i = 0; total != NULL && i < c->side_count; i++)
+        total[i] = (struct gcd_diff_sum){ c->sides[i].objects, c->sides[i].bytes, c->sides[i].retained_bytes };
+    if (total == NULL)
+        return false;
+    (void)snprintf(text, sizeof text, "(%zu more types)", rest_count);
+    if (rest_count > 0)
+        put_row(t, rest, RETAINED, text, "");
+    (void)snprintf(text, sizeof text, "total, %zu types", rows);
+    put_row(t, total, c->filter == NULL ? t->metrics : RETAINED, text, "");
+    free(total);
+    return true;
+}
+
+static bool fill(struct trend *t)
+{
+    const struct cli_comparison *c = t->c;
+    size_t n = gcd_diff_row_count(c->diff), shown = 0, hidden = 0;
+    struct gcd_diff_sum *rest = calloc(c->side_count, sizeof *rest);
+    for (size_t i = 0; rest != NULL && i < n; i++) {
+        const struct gcd_diff_row *row = gcd_diff_row(c->diff, c->order[i]);
+        if (cli_compare_shown(c, row) && (c->args->top == 0 || shown < c->args->top)) {
+            put_row(t, row->sums, t->metrics, row->name, row->module);
+            shown++;
+            continue;
+        }
+        hidden++;
+        for (size_t k = 0; k < c->side_count; k++) {
+            rest[k].objects += row->sums[k].objects;
+            rest[k].bytes += row->sums[k].bytes;
+        }
+    }
+    bool ok = rest != NULL && (c->args->json || c->args->csv || put_summary(t, rest, hidden, n));
+    free(rest);
+    return ok;
+}
+
+enum cli_exit cmd_trend(const struct cli_args *args)
+{
+    struct cli_comparison c;
+    enum cli_exit e = cli_compare_open(args, &c);
+    struct trend t = { .c = &c, .metrics = c.retained ? METRICS : RETAINED };
+    t.shown = args->sort == CLI_SORT_COUNT ? COUNT : args->sort == CLI_SORT_RETAINED ? RETAINED : BYTES;
+    if (e == CLI_DONE && !(prepare(&t) && fill(&t))) {
+        cli_say(NULL, "out of memory");
+        e = CLI_FAILED;
+    }
+    if (e == CLI_DONE)
+        e = cli_compare_print(&c, "types", t.table);
+    if (e == CLI_DONE)
+        e = cli_compare_end(&c);
+    cli_table_free(t.table);
+    free(t.columns);
+    free(t.texts);
+    free(t.values);
+    free(t.unix_ms);
+    cli_compare_close(&c);
+    return e;
+}

@@ -1,0 +1,27 @@
+/*
+ * The entry of each command, and what it shares with its neighbours.
+ */
+#ifndef GCD_CLI_COMMANDS_COMMANDS_H
+#define GCD_CLI_COMMANDS_COMMANDS_H
+
+#include "args.h"
+#include "exit.h"
+
+enum cli_exit cmd_collect(const struct cli_args *args);
+enum cli_exit cmd_convert(const struct cli_args *args);
+enum cli_exit cmd_run(const struct cli_args *args);
+enum cli_exit cmd_ps(const struct cli_args *args);
+enum cli_exit cmd_info(const struct cli_args *args);
+enum cli_exit cmd_report(const struct cli_args *args);
+enum cli_exit cmd_retained(const struct cli_args *args);
+enum cli_exit cmd_paths(const struct cli_args *args);
+enum cli_exit cmd_diff(const struct cli_args *args);
+enum cli_exit cmd_trend(const struct cli_args *args);
+enum cli_exit cmd_leaks(const struct cli_args *args);
+/* info --events */
+enum cli_exit cmd_events(const struct cli_args *args);
+
+/* cmd_report.c: the formats of reports, NULL after the last. */
+const char *cli_report_format(size_t i);
+
+#endif

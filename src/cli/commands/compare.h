@@ -1,0 +1,60 @@
+/*
+ * Several dumps side by side: what diff and trend have in common.  One dump is open at a time; of each only its types are kept.
+ */
+#ifndef GCD_CLI_COMPARE_H
+#define GCD_CLI_COMPARE_H
+
+#include "args.h"
+#include "commands/threshold.h"
+#include "exit.h"
+#include "output/table.h"
+
+/* What is known of a dump when it is closed again. */
+struct cli_side {
+    char *subject;               /* for messages */
+    char *program;               /* command line, else name of the process; "" = unknown */
+    uint64_t process;            /* 0 = unknown */
+    int64_t unix_ms;             /* when it was made; INT64_MIN = unknown */
+    struct gcd_verdict verdict;
+    uint64_t objects, bytes, types;      /* that --filter lets through */
+    uint64_t retained_bytes;     /* all that is alive; 0 unless it is asked for */
+    uint64_t *values;            /* [threshold_count] what the thresholds are about */
+};
+
+struct cli_comparison {
+    const struct cli_args *args;
+    struct gcd_diff *diff;       /* matched */
+    struct gcd_tree_diff *paths; /* matched; NULL unless --paths */
+    struct cli_side *sides;      /* [side_count], oldest first */
+    size_t side_count;
+    struct cli_filter *filter;   /* NULL = all types */
+    struct cli_threshold thresholds[CLI_THRESHOLDS_MAX];
+    bool threshold_met[CLI_THRESHOLDS_MAX];      /* its pattern means a type of any dump */
+    size_t threshold_count;
+    bool retained;               /* is asked for */
+    bool filter_met;
+    uint32_t *order;             /* [gcd_diff_row_count()] rows in the order of --sort */
+};
+
+/* Read the dumps that ARGS name.  On failure the message has been printed.  Release with cli_compare_close in any case. */
+enum cli_exit cli_compare_open(const struct cli_args *args, struct cli_comparison *ret);
+void cli_compare_close(struct cli_comparison *c);
+
+/* compare_read.c: fill the sides and what is to be matched; a part of cli_compare_open. */
+enum cli_exit cli_compare_read(struct cli_comparison *c);
+
+/* Is the row different in any dump, in what is asked for?  In bytes by as much as --min-bytes? */
+bool cli_compare_changed(const struct cli_comparison *c, const struct gcd_diff_row *row);
+bool cli_compare_shown(const struct cli_comparison *c, const struct gcd_diff_row *row);
+
+/* Cells for objects and bytes: before, after, change each, then growth; and for "new" or "gone". */
+void cli_compare_put_sums(struct cli_table *t, const struct gcd_diff_sum sums[2]);
+void cli_compare_put_change(struct cli_table *t, const struct gcd_diff_sum sums[2]);
+
+/* ROWS, called KEY in JSON, as ARGS want it: with the dumps and thresholds, to standard output. */
+enum cli_exit cli_compare_print(const struct cli_comparison *c, const char *key, const struct cli_table *rows);
+
+/* Thresholds that are exceeded, a line each; the exit status of a comparison that has been printed. */
+enum cli_exit cli_compare_end(const struct cli_comparison *c);
+
+#endif

@@ -1,0 +1,120 @@
+/*
+ * The dump that the arguments name: a file or a process.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/ipc.h>
+
+#include "args.h"
+#include "commands/open_dump.h"
+#include "exit.h"
+#include "input/input.h"
+#include "input/memory.h"
+#include "input/dump_verdict.h"
+#include "live/target.h"
+#include "output/output.h"
+#include "signals.h"
+#include "term/path.h"
+#include "term/progress.h"
+
+/* Copies of streams go beside the output: there must be room for what comes of them anyway; else where the user says. */
+static void spool_folder(const struct cli_args *args, char *ret, size_t cap)
+{
+    const char *tmpdir = getenv("TMPDIR");
+    const char *const outputs[] = { args->output, args->save_trace };
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        const char *path = outputs[i];
+        if (path == NULL || strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0)
+            continue;
+        cli_path_folder(path, ret, cap);
+        if (access(ret, W_OK) == 0)      /* a pipe can lie in a folder of somebody else */
+            return;
+    }
+    (void)snprintf(ret, cap, "%s", tmpdir != NULL && tmpdir[0] != '\0' ? tmpdir : "/tmp");
+}
+
+/*
+ * The stream cannot be had twice, so it is kept as soon as it is there, whatever becomes of the conversion; and as the conversion
+ * of the file would be called, so is this one.
+ */
+static enum cli_exit open_live(const struct cli_args *args, const struct gcd_dump_options *options, bool reread,
+                               const char *spool, struct cli_dump *ret)
+{
+    enum cli_exit e = args->save_trace != NULL ? cli_trace_open(args, ret) : CLI_DONE;
+    if (e != CLI_DONE)
+        return e;
+    if (args->save_trace != NULL)
+        cli_base_name(args->save_trace, ret->name, sizeof ret->name);
+    e = cli_open_live(args, options, reread, spool, ret);
+    bool wanted = !args->strict || (e == CLI_DONE && gcd_dump_verdict(ret->dump)->complete);
+    if (args->save_trace != NULL && ret->received && wanted) {
+        enum cli_exit saved = cli_trace_write(args, ret);
+        e = e == CLI_DONE ? saved : e;
+    }
+    return e;
+}
+
+/* --strict */
+static enum cli_exit refuse(const struct cli_args *args, struct cli_dump *d)
+{
+    if (!args->strict || cli_verdict(d, args->quiet) == CLI_DONE)
+        return CLI_DONE;
+    d->refused = true;
+    return cli_refuse(d->subject);
+}
+
+enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct cli_dump *ret)
+{
+    *ret = (struct cli_dump){ .input = NULL };
+    enum cli_exit e = cli_memory_open(args);
+    if (e != CLI_DONE)
+        return e;
+    bool reread = need >= CLI_NEED_STREAM;
+    static const char verb[] = "reading";
+    char spool[4096];
+    spool_folder(args, spool, sizeof spool);
+    struct gcd_limits limits = cli_limits(args);
+    struct gcd_dump_options options = {
+        .alloc = cli_alloc(), .limits = &limits, .process = args->process, .process_name = args->process_name,
+        .walk_number = (unsigned)args->walk,
+        .check_references = need == CLI_NEED_OBJECTS, .cancel = &cli_canceled, .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
+    };
+    if (cli_is_live(args)) {
+        ret->live = true;
+        (void)snprintf(ret->process, sizeof ret->process, "process %" PRIu64, args->pid);
+        const char *const given[] = { args->port, args->name, args->listen };
+        ret->subject = ret->process;
+        for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+            ret->subject = given[i] != NULL ? given[i] : ret->subject;
+        e = open_live(args, &options, reread, spool, ret);
+    } else {
+        e = cli_open_file(args, &options, reread, spool, ret);
+    }
+    if (e == CLI_DONE)
+        e = refuse(args, ret);
+    return e == CLI_DONE && need >= CLI_NEED_GRAPH ? cli_make_graph(args, need, ret) : e;
+}
+
+void cli_close(struct cli_dump *d)
+{
+    cli_tick_stop();                     /* the graph goes, and with it what has to be kept small */
+    gcd_graph_free(d->graph);
+    gcd_dump_free(d->dump);
+    gcd_input_free(d->input);
+    gcd_sink_free(d->trace);
+    cli_temporary(CLI_SLOT_TRACE, NULL);
+#ifdef GCDUMPC_HAVE_IPC
+    cli_listen_close(d);
+    gcd_ipc_unlock(&d->lock);
+    gcd_ipc_unlock(&d->machine);
+#endif
+    d->trace = NULL;
+    d->graph = NULL;
+    d->dump = NULL;
+    d->input = NULL;
+}

@@ -1,0 +1,264 @@
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gcdumpc/gcdumpc.h>
+
+#include "args.h"
+#include "commands/commands.h"
+#include "commands/open_dump.h"
+#include "commands/report/report.h"
+#include "exit.h"
+#include "input/fail.h"
+#include "input/input.h"
+#include "input/memory.h"
+#include "input/dump_verdict.h"
+#include "output/json_out.h"
+#include "output/output.h"
+#include "output/root_labels.h"
+#include "signals.h"
+#include "term/message.h"
+#include "term/progress.h"
+#include "term/suggest.h"
+
+static const struct report_view views[] = {
+    [CLI_BY_TYPE] = { "types", CLI_NEED_FACTS, report_by_type },
+    [CLI_BY_MODULE] = { "modules", CLI_NEED_FACTS, report_by_module },
+    [CLI_BY_NAMESPACE] = { "namespaces", CLI_NEED_FACTS, report_by_namespace },
+    [CLI_BY_KIND] = { "kinds", CLI_NEED_FACTS, report_by_kind },
+    [CLI_BY_GENERATION] = { "generations", CLI_NEED_STREAM, report_by_generation },
+    [CLI_BY_LENGTH] = { "lengths", CLI_NEED_STREAM, report_by_length },
+    [CLI_BY_ROOT] = { "roots", CLI_NEED_FACTS, report_by_root },
+};
+/* The names of the views as --by has them. */
+static const char *const by_names[] = { "type", "module", "namespace", "kind", "generation", "length", "root" };
+
+/* ---- what is asked for ---- */
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_PROMETHEUS, FORMATS };
+static const struct {
+    const char *name, *suffix;
+} formats[FORMATS] = { { "text", ".txt" }, { "json", ".json" }, { "csv", ".csv" }, { "prometheus", ".prom" } };
+
+/* Before ".gz", if any. */
+static bool has_suffix(const char *path, const char *suffix)
+{
+    size_t n = strlen(path), k = strlen(suffix);
+    n -= n > 3 && strcmp(path + n - 3, ".gz") == 0 ? 3 : 0;
+    return n > k && memcmp(path + n - k, suffix, k) == 0;
+}
+
+const char *cli_report_format(size_t i)
+{
+    return i < FORMATS ? formats[i].name : NULL;
+}
+
+/* --json and --csv are short for --format; the suffix of an output decides when nothing else does. */
+static enum cli_exit choose_format(const struct cli_args *args, enum format *ret)
+{
+    *ret = args->json ? FORMAT_JSON : args->csv ? FORMAT_CSV : FORMAT_TEXT;
+    if (args->json + args->csv + (args->format != NULL) > 1) {
+        cli_say(NULL, "give one of --json, --csv and --format");
+        return CLI_USAGE;
+    }
+    if (args->format == NULL && !args->json && !args->csv && args->output != NULL)
+        for (int i = 0; i < FORMATS; i++)
+            if (has_suffix(args->output, formats[i].suffix))
+                *ret = (enum format)i;
+    for (int i = 0; args->format != NULL; i++) {
+        if (i == FORMATS) {
+            char meant[CLI_MEANT_BYTES];
+            struct cli_nearest near;
+            cli_nearest_begin(&near, args->format);
+            for (int k = 0; k < FORMATS; k++)
+                cli_nearest_try(&near, formats[k].name);
+            cli_say(NULL, "there is no format \"%s\" of reports%s; there is: text, json, csv, prometheus", args->format,
+                    cli_meant(&near, "", meant));
+            return CLI_USAGE;
+        }
+        *ret = (enum format)i;
+        if (strcmp(args->format, formats[i].name) == 0)
+            break;
+    }
+    return CLI_DONE;
+}
+
+/* Options that mean nothing together. */
+static enum cli_exit check(const struct cli_args *args, enum format format)
+{
+    bool of_objects = args->by == CLI_BY_GENERATION || args->by == CLI_BY_LENGTH;
+    const char *problem = NULL;
+    if (args->retained && of_objects)
+        problem = "--retained is for types and what they have in common, and for roots";
+    else if (args->by == CLI_BY_ROOT && (args->filter != NULL || args->min_bytes > 0 || args->top > 0 || args->sort != CLI_SORT_BYTES))
+        problem = "--filter, --min-bytes, --top and --sort are not for --by root";
+    else if (format == FORMAT_PROMETHEUS && args->by != CLI_BY_TYPE)
+        problem = "--format prometheus has types, generations and roots, and no --by";
+    else if (format == FORMAT_PROMETHEUS && args->names == CLI_NAMES_RAW)
+        problem = "--format prometheus needs different names for different types, and raw ones may be equal";
+    if (problem != NULL)
+        cli_say(NULL, "%s; see gcdumpc report --help", problem);
+    return problem != NULL ? CLI_USAGE : CLI_DONE;
+}
+
+/* ---- the dump ---- */
+
+/* Types that are wanted, and what they are in all. */
+static enum cli_exit select_types(struct report *r)
+{
+    enum cli_exit e = cli_filter_types(r->filter, &r->d, r->names, &r->wanted);
+    r->types = cli_type_count(&r->d);
+    for (uint32_t i = 0; e == CLI_DONE && i < r->types; i++) {
+        const struct gcd_type *t = cli_type(&r->d, i);
+        if (!r->wanted[i])
+            continue;
+        r->matched++;
+        r->count += t->objects;
+        r->bytes = r->bytes > UINT64_MAX - t->bytes ? UINT64_MAX : r->bytes + t->bytes;
+    }
+    return e;
+}
+
+static enum cli_exit find_dominators(struct report *r)
+{
+    static const char verb[] = "finding what retains what";
+    struct gcd_dominators_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(r->args),
+                                              .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb };
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (!r->args->retained || r->args->by == CLI_BY_ROOT)
+        return CLI_DONE;
+    if (gcd_dominators_new(r->d.graph, &options, &r->dominators, &err) != GCD_OK)
+        return cli_fail(r->d.subject, &err);
+    r->pseudo_roots = gcd_dominators_pseudo_roots(r->dominators);
+    return CLI_DONE;
+}
+
+static enum cli_exit load(struct report *r, enum format format)
+{
+    enum cli_need need = format == FORMAT_PROMETHEUS ? CLI_NEED_STREAM : views[r->args->by].need;
+    if (r->args->retained)               /* what roots lead to is found without dominators */
+        need = r->args->by == CLI_BY_ROOT ? CLI_NEED_PATHS : CLI_NEED_RETAINED;
+    enum cli_exit e = cli_open(r->args, need, &r->d);
+    if (e == CLI_DONE)
+        e = cli_names_of(r->args, &r->d, GCD_NAMES_CSHARP, &r->names);
+    if (e == CLI_DONE)
+        e = select_types(r);
+    return e == CLI_DONE ? find_dominators(r) : e;
+}
+
+/* ---- the output ---- */
+
+static json_t *text_or_null(const char *s)
+{
+    return s != NULL ? json_string(s) : json_null();
+}
+
+/* What stands beside the rows; numbers are those of the whole dump. */
+static bool print_json(const struct report *r, const struct cli_table *t, FILE *to)
+{
+    const struct gcd_dump_facts *f = cli_facts(&r->d);
+    json_t *rows = cli_table_json(t), *o = rows != NULL ? cli_json_head(r->d.subject) : NULL, *matched = json_object();
+    json_object_set_new(matched, "types", json_integer(r->matched));
+    json_object_set_new(matched, "objects", json_integer((json_int_t)r->count));
+    json_object_set_new(matched, "bytes", json_integer(r->bytes > INT64_MAX ? INT64_MAX : (json_int_t)r->bytes));
+    json_object_set_new(o, "by", json_string(by_names[r->args->by]));
+    json_object_set_new(o, "objects", json_integer((json_int_t)f->objects));
+    json_object_set_new(o, "bytes", json_integer(f->bytes > INT64_MAX ? INT64_MAX : (json_int_t)f->bytes));
+    json_object_set_new(o, "type_count", json_integer((json_int_t)f->types));
+    json_object_set_new(o, "filter", text_or_null(r->args->filter));
+    json_object_set_new(o, "matched", matched);
+    if (r->args->retained)
+        json_object_set_new(o, "stand_ins", json_integer(r->pseudo_roots));
+    json_object_set_new(o, views[r->args->by].key, rows);
+    json_object_set_new(o, "verdict", cli_json_verdict(cli_verdict_of(&r->d)));
+    return cli_json_print(o, to) == 0;
+}
+
+static bool print_text(const struct report *r, const struct cli_table *t, FILE *to)
+{
+    if (!cli_table_print(t, to))
+        return false;
+    cli_mark_incomplete(to, r->d.subject, cli_verdict_of(&r->d));
+    return true;
+}
+
+static enum cli_exit print_table(const struct report *r, const struct cli_table *t, enum format format, FILE *to)
+{
+    errno = 0;
+    bool ok = format == FORMAT_JSON ? print_json(r, t, to) : format == FORMAT_CSV ? cli_table_csv(t, to) : print_text(r, t, to);
+    return ok || errno != ENOMEM ? CLI_DONE : report_no_memory(r);   /* what could not be written is found when it is flushed */
+}
+
+static enum cli_exit print(struct report *r, enum format format, FILE *to)
+{
+    struct cli_table *t = NULL;
+    if (format == FORMAT_PROMETHEUS)
+        return report_prometheus(r, to);
+    enum cli_exit e = views[r->args->by].make(r, &t);
+    if (e == CLI_DONE)
+        e = print_table(r, t, format, to);
+    cli_table_free(t);
+    return e;
+}
+
+/* Text of N bytes into SINK, all or nothing. */
+static enum cli_exit write_file(const char *path, struct gcd_sink *sink, const char *text, size_t n)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    gcd_sink_write(sink, text, n);
+    return gcd_sink_commit(sink, &err) == GCD_OK ? CLI_DONE : cli_fail(path, &err);
+}
+
+static enum cli_exit print_to_file(struct report *r, enum format format, struct gcd_sink *sink)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *to = open_memstream(&text, &n);
+    enum cli_exit e = to != NULL ? print(r, format, to) : report_no_memory(r);
+    if (to != NULL && fclose(to) != 0 && e == CLI_DONE)
+        e = report_no_memory(r);
+    if (e == CLI_DONE)
+        e = write_file(r->args->output, sink, text, n);
+    free(text);
+    return e;
+}
+
+static enum cli_exit run(struct report *r, enum format format, struct gcd_sink *sink)
+{
+    enum cli_exit e = load(r, format);
+    if (e == CLI_DONE)
+        e = sink != NULL ? print_to_file(r, format, sink) : print(r, format, stdout);
+    enum cli_exit flushed = cli_flush_stdout();
+    if (e != CLI_DONE || flushed != CLI_DONE)
+        return e != CLI_DONE ? e : flushed;
+    cli_say_pseudo_roots(r->d.subject, r->pseudo_roots);
+    return cli_verdict(&r->d, r->args->quiet);
+}
+
+enum cli_exit cmd_report(const struct cli_args *args)
+{
+    struct report r = { .args = args };
+    struct gcd_sink *sink = NULL;
+    enum format format;
+    enum cli_exit e = choose_format(args, &format);
+    if (e == CLI_DONE)
+        e = check(args, format);
+    if (e == CLI_DONE && args->filter != NULL)
+        e = cli_filter_new(args->filter, &r.filter);
+    /* node_exporter runs as another user, and metrics are there to be published */
+    struct gcd_sink_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .for_all = format == FORMAT_PROMETHEUS };
+    if (e == CLI_DONE && args->output != NULL && strcmp(args->output, "-") != 0)
+        e = cli_sink_open(args->output, &options, CLI_SLOT_OUTPUT, &sink);
+    if (e == CLI_DONE)
+        e = run(&r, format, sink);
+    gcd_sink_free(sink);
+    cli_temporary(CLI_SLOT_OUTPUT, NULL);
+    gcd_dominators_free(r.dominators);
+    gcd_names_free(r.names);
+    free(r.wanted);
+    cli_close(&r.d);
+    cli_filter_free(r.filter);
+    return e;
+}

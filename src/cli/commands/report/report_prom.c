@@ -1,0 +1,220 @@
+/*
+ * For Prometheus, by way of a file that node_exporter's textfile collector reads: text exposition format 0.0.4.  All samples of a metric
+ * stand together below one HELP and TYPE, and none of them has the same labels as another.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <gcdumpc/gcdumpc.h>
+
+#include "commands/report/report.h"
+#include "exit.h"
+#include "input/input.h"
+#include "output/prom.h"
+#include "output/root_labels.h"
+
+/* Each type is a time series: a few of them, unless more are asked for. */
+#define TYPES_DEFAULT 20u
+
+struct prom {
+    struct report *r;
+    struct cli_prom out;
+    char pid[24];                /* "" when the dump does not know it */
+};
+
+/* Every sample says which process it is about: files of several lie side by side, and several can have one name. */
+static void begin_sample(struct prom *p)
+{
+    const char *name = cli_facts(&p->r->d)->process_name;
+    cli_prom_label(&p->out, "process", name[0] != '\0' ? name : p->r->d.name);
+    if (p->pid[0] != '\0')
+        cli_prom_label(&p->out, "pid", p->pid);
+}
+
+/* VALUE / UNIT. */
+static void put_quotient(struct prom *p, const char *name, const char *help, uint64_t value, uint64_t unit)
+{
+    cli_prom_metric(&p->out, name, help);
+    begin_sample(p);
+    cli_prom_value(&p->out, value, unit);
+}
+
+static void put_one(struct prom *p, const char *name, const char *help, uint64_t value)
+{
+    put_quotient(p, name, help, value, 1);
+}
+
+/* ---- the dump ---- */
+
+static void put_info(struct prom *p, const struct gcd_dump_facts *f)
+{
+    cli_prom_metric(&p->out, "gcdumpc_info", "What made the dump, and of what; always 1.");
+    begin_sample(p);
+    cli_prom_label(&p->out, "version", GCDUMPC_VERSION);
+    cli_prom_label(&p->out, "runtime", f->runtime_version);
+    cli_prom_value(&p->out, 1, 1);
+}
+
+static void put_verdict(struct prom *p, const struct gcd_verdict *v)
+{
+    put_one(p, "gcdumpc_dump_complete", "1 when nothing is missing in the dump.", v->complete);
+    put_one(p, "gcdumpc_dump_unverified", "1 when the input cannot tell whether something is missing.", v->unverified);
+    if (v->reason_count == 0)
+        return;
+    cli_prom_metric(&p->out, "gcdumpc_dump_incomplete", "Why the dump is incomplete, with the amount; what that counts depends on the reason.");
+    for (size_t i = 0; i < v->reason_count; i++) {
+        begin_sample(p);
+        cli_prom_label(&p->out, "reason", v->reasons[i].name);
+        cli_prom_value(&p->out, v->reasons[i].amount, 1);
+    }
+}
+
+static void put_times(struct prom *p, const struct gcd_dump_facts *f)
+{
+    uint64_t duration = f->gc_end_ns > f->gc_start_ns ? (uint64_t)f->gc_end_ns - (uint64_t)f->gc_start_ns : 0;
+    if (duration > 0)
+        put_quotient(p, "gcdumpc_dump_duration_seconds", "From the start of the collection to the end of the heap walk.", duration, 1000000000);
+    if (f->pause_ns > 0)
+        put_quotient(p, "gcdumpc_dump_pause_seconds", "How long the process stood still for the dump.", f->pause_ns, 1000000000);
+    int64_t ms = f->trace.start_unix_ms;
+    if (ms > 0 && f->gc_start_ns >= 0)
+        put_quotient(p, "gcdumpc_dump_timestamp_seconds", "When the dump was taken, in seconds since 1970.",
+                     (uint64_t)ms + (uint64_t)f->gc_start_ns / 1000000, 1000);
+}
+
+static void put_totals(struct prom *p, const struct gcd_dump_facts *f)
+{
+    put_one(p, "gcdumpc_heap_objects", "Objects in the heap.", f->objects);
+    put_one(p, "gcdumpc_heap_bytes", "Bytes of all objects, without the gaps between them.", f->bytes);
+    put_one(p, "gcdumpc_heap_references", "References between objects.", f->edges);
+    put_one(p, "gcdumpc_heap_types", "Types that have objects.", f->types);
+}
+
+/* ---- types ---- */
+
+/* Paths change with every update of a runtime, and then so would the time series. */
+static const char *file_name(const char *path)
+{
+    const char *name = path;
+    for (; *path != '\0'; path++)
+        if (*path == '/' || *path == '\\')
+            name = path + 1;
+    return name;
+}
+
+enum measure { COUNT, BYTES, RETAINED };
+
+static void put_types(struct prom *p, const struct report_rows *rows, enum measure which, const char *name, const char *help)
+{
+    uint64_t top = p->r->args->top != 0 ? p->r->args->top : TYPES_DEFAULT;
+    cli_prom_metric(&p->out, name, help);
+    for (size_t i = 0; i < rows->n && i < top; i++) {
+        const struct report_row *row = &rows->items[i];
+        begin_sample(p);
+        cli_prom_label(&p->out, "type", row->label);
+        cli_prom_label(&p->out, "module", file_name(cli_type(&p->r->d, row->index)->module_path));
+        cli_prom_value(&p->out, which == COUNT ? row->count : which == BYTES ? row->bytes : row->retained_bytes, 1);
+    }
+}
+
+static enum cli_exit put_all_types(struct prom *p)
+{
+    struct report_rows rows = { .items = NULL };
+    enum cli_exit e = report_type_rows(p->r, &rows);
+    if (e == CLI_DONE) {
+        size_t kept = 0;
+        for (size_t i = 0; i < rows.n; i++)
+            if (rows.items[i].bytes >= p->r->args->min_bytes)
+                rows.items[kept++] = rows.items[i];
+        rows.n = kept;
+        report_sort_rows(&rows, p->r->args->sort);
+        put_types(p, &rows, COUNT, "gcdumpc_type_objects", "Objects of a type, of the types that have most.");
+        put_types(p, &rows, BYTES, "gcdumpc_type_bytes", "Bytes of the objects of a type, of the types that have most.");
+        if (p->r->args->retained)
+            put_types(p, &rows, RETAINED, "gcdumpc_type_retained_bytes", "What the objects of a type keep alive together, a lower bound.");
+    }
+    report_rows_done(&rows);
+    return e;
+}
+
+/* ---- generations and roots ---- */
+
+static const struct {
+    const char *name, *help;
+} generation_metrics[] = {
+    { "gcdumpc_generation_objects", "Objects in a generation." },
+    { "gcdumpc_generation_bytes", "Bytes of the objects in a generation." },
+    { "gcdumpc_generation_used_bytes", "Memory of a generation up to the end of the last object of each range." },
+    { "gcdumpc_generation_free_bytes", "What of the used bytes is no object." },
+    { "gcdumpc_generation_reserved_bytes", "Address space of a generation." },
+};
+
+static uint64_t generation_value(const struct gcd_generation *g, size_t metric)
+{
+    const uint64_t values[] = { g->objects, g->bytes, g->used_bytes, report_free_bytes(g), g->reserved_bytes };
+    return values[metric];
+}
+
+static enum cli_exit put_generations(struct prom *p)
+{
+    struct gcd_generations *all = NULL;
+    enum cli_exit e = report_generations(p->r, &all);
+    for (size_t k = 0; k < sizeof generation_metrics / sizeof *generation_metrics && e == CLI_DONE && all != NULL; k++) {
+        bool of_ranges = k >= 2;
+        if (of_ranges && p->r->filter != NULL)
+            break;                       /* what other types leave is not free */
+        cli_prom_metric(&p->out, generation_metrics[k].name, generation_metrics[k].help);
+        for (unsigned i = 0; i < GCD_GENERATIONS; i++) {
+            const struct gcd_generation *g = gcd_generations_get(all, i);
+            char name[REPORT_GENERATION_BYTES];
+            if (g->ranges == 0 && (g->objects == 0 || of_ranges))
+                continue;
+            begin_sample(p);
+            cli_prom_label(&p->out, "generation", report_generation_name(i, name));
+            cli_prom_value(&p->out, generation_value(g, k), 1);
+        }
+    }
+    gcd_generations_free(all);
+    return e;
+}
+
+static const struct {
+    const char *name, *help;
+} root_metrics[] = {
+    { "gcdumpc_roots", "Roots by kind." },
+    { "gcdumpc_root_retained_bytes", "What the roots of a kind, and of no other, keep alive." },
+    { "gcdumpc_root_claimed_bytes", "What the roots of a kind, and of none before it, keep alive: each object once." },
+};
+
+static enum cli_exit put_roots(struct prom *p)
+{
+    struct gcd_root_sets sets;
+    enum cli_exit e = report_root_sets(p->r, &sets);
+    size_t n = p->r->args->retained ? sizeof root_metrics / sizeof *root_metrics : 1;
+    for (size_t k = 0; k < n && e == CLI_DONE; k++) {
+        cli_prom_metric(&p->out, root_metrics[k].name, root_metrics[k].help);
+        for (unsigned i = 0; i < GCD_GROUPS; i++) {
+            const uint64_t values[] = { sets.groups[i].roots, sets.groups[i].retained_bytes, sets.groups[i].claimed_bytes };
+            begin_sample(p);
+            cli_prom_label(&p->out, "kind", cli_root_group_key((enum gcd_root_group)i));
+            cli_prom_value(&p->out, values[k], 1);
+        }
+    }
+    return e;
+}
+
+enum cli_exit report_prometheus(struct report *r, FILE *to)
+{
+    const struct gcd_dump_facts *f = cli_facts(&r->d);
+    struct prom p = { .r = r, .out = { .to = to } };
+    if (f->process != 0)
+        (void)snprintf(p.pid, sizeof p.pid, "%" PRIu64, f->process);
+    put_info(&p, f);
+    put_verdict(&p, cli_verdict_of(&r->d));
+    put_times(&p, f);
+    put_totals(&p, f);
+    enum cli_exit e = put_all_types(&p);
+    if (e == CLI_DONE)
+        e = put_generations(&p);
+    return e == CLI_DONE ? put_roots(&p) : e;
+}

@@ -1,0 +1,120 @@
+#include <gcdumpc/gcdumpc.h>
+
+#include "commands/report/report.h"
+#include "exit.h"
+#include "input/fail.h"
+#include "input/input.h"
+#include "input/memory.h"
+#include "output/root_labels.h"
+#include "signals.h"
+
+/* Of a dump without its graph: roots that hold no object are among them. */
+static void count_roots(const struct gcd_dump *d, struct gcd_root_sets *ret)
+{
+    ret->groups[GCD_GROUP_STATICS].roots = gcd_dump_static_count(d);
+    ret->groups[GCD_GROUP_REFCOUNTED].roots = gcd_dump_ccw_count(d);
+    for (size_t i = 0; i < gcd_dump_root_count(d); i++) {
+        const struct gcd_root *root = gcd_dump_root(d, i);
+        ret->groups[gcd_graph_root_group(&(struct gcd_graph_root){ .kind = root->kind, .flags = root->flags })].roots++;
+    }
+}
+
+enum cli_exit report_root_sets(struct report *r, struct gcd_root_sets *ret)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    *ret = (struct gcd_root_sets){ .shared_objects = 0 };
+    if (r->args->retained) {
+        if (gcd_root_sets_of(r->d.graph, cli_alloc(), &cli_canceled, ret, &err) != GCD_OK)
+            return cli_fail(r->d.subject, &err);
+        r->pseudo_roots = (uint32_t)ret->pseudo_roots.roots;
+    } else if (r->d.dump != NULL) {
+        count_roots(r->d.dump, ret);
+    } else {
+        for (size_t i = 0; i < gcd_graph_root_count(r->d.graph); i++)
+            ret->groups[gcd_graph_root_group(gcd_graph_root(r->d.graph, i))].roots++;
+    }
+    return CLI_DONE;
+}
+
+static const struct cli_column columns[] = {
+    { "roots", "Roots", CLI_CELL_COUNT }, { "objects", NULL, CLI_CELL_COUNT }, { "bytes", "Reached", CLI_CELL_BYTES },
+    { "retained_objects", NULL, CLI_CELL_COUNT }, { "retained_bytes", "Retained", CLI_CELL_BYTES }, { "claimed_objects", NULL, CLI_CELL_COUNT },
+    { "claimed_bytes", "Claimed", CLI_CELL_BYTES }, { "claimed_share", "Share", CLI_CELL_SHARE }, { "group", NULL, CLI_CELL_TEXT },
+    { "name", "Kind of root", CLI_CELL_TEXT },
+};
+#define RETAINED_FIRST 1u        /* columns of --retained */
+#define RETAINED_LAST 7u
+#define COLUMN_COUNT (sizeof columns / sizeof *columns)
+
+static void put_pair(struct cli_table *t, bool known, uint64_t objects, uint64_t bytes)
+{
+    if (known) {
+        cli_table_count(t, objects);
+        cli_table_count(t, bytes);
+    } else {
+        cli_table_none(t);
+        cli_table_none(t);
+    }
+}
+
+/* Which numbers mean something: not all do for objects that no single kind of root holds. */
+enum { HAS_ROOTS = 1, HAS_RETAINED = 2, HAS_CLAIMED = 4, HAS_ALL = 7 };
+
+static void put_row(const struct report *r, struct cli_table *t, const struct gcd_root_set *s, unsigned has, const char *group, const char *name)
+{
+    if (has & HAS_ROOTS)
+        cli_table_count(t, s->roots);
+    else
+        cli_table_none(t);
+    if (r->args->retained) {
+        put_pair(t, has & HAS_ROOTS, s->objects, s->bytes);
+        put_pair(t, has & HAS_RETAINED, s->retained_objects, s->retained_bytes);
+        put_pair(t, has & HAS_CLAIMED, s->claimed_objects, s->claimed_bytes);
+        if (has & HAS_CLAIMED)
+            cli_table_share(t, s->claimed_bytes, cli_facts(&r->d)->bytes);
+        else
+            cli_table_none(t);
+    }
+    if (group != NULL)
+        cli_table_text(t, group);
+    else
+        cli_table_none(t);
+    cli_table_text(t, name);
+}
+
+static void put_rows(const struct report *r, struct cli_table *t, const struct gcd_root_sets *s)
+{
+    uint64_t objects = cli_facts(&r->d)->objects, bytes = cli_facts(&r->d)->bytes;
+    struct gcd_root_set several = { .retained_objects = s->shared_objects, .retained_bytes = s->shared_bytes };
+    struct gcd_root_set none = { .retained_objects = s->unreachable_objects, .retained_bytes = s->unreachable_bytes,
+                                 .claimed_objects = s->unreachable_objects, .claimed_bytes = s->unreachable_bytes };
+    struct gcd_root_set total = { s->pseudo_roots.roots, objects, bytes, objects, bytes, objects, bytes };
+    for (unsigned i = 0; i < GCD_GROUPS; i++) {
+        total.roots += s->groups[i].roots;
+        if (s->groups[i].roots > 0)
+            put_row(r, t, &s->groups[i], HAS_ALL, cli_root_group_key((enum gcd_root_group)i), cli_root_group_label((enum gcd_root_group)i));
+    }
+    if (s->pseudo_roots.roots > 0)
+        put_row(r, t, &s->pseudo_roots, HAS_ALL, cli_root_key(NULL), "(no root recorded)");
+    if (s->shared_objects > 0)
+        put_row(r, t, &several, HAS_RETAINED, "several", "(several kinds together)");
+    if (s->unreachable_objects > 0)
+        put_row(r, t, &none, HAS_RETAINED | HAS_CLAIMED, "none", "(no root)");
+    cli_table_sums(t);
+    put_row(r, t, &total, HAS_ALL, NULL, "total");
+}
+
+enum cli_exit report_by_root(struct report *r, struct cli_table **ret)
+{
+    struct gcd_root_sets sets;
+    enum cli_exit e = report_root_sets(r, &sets);
+    size_t n = 0;
+    if (e != CLI_DONE)
+        return e;
+    for (size_t i = 0; i < COLUMN_COUNT; i++)
+        if (r->args->retained || i < RETAINED_FIRST || i > RETAINED_LAST)
+            r->columns[n++] = columns[i];
+    *ret = cli_table_new(r->columns, n);
+    put_rows(r, *ret, &sets);
+    return CLI_DONE;
+}

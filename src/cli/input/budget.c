@@ -1,0 +1,146 @@
+/*
+ * --memory: the allocator of all that grows with the objects, and what is said about it.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gcdumpc/gcdumpc.h>
+
+#include "args.h"
+#include "exit.h"
+#include "input/fail.h"
+#include "input/input.h"
+#include "input/memory.h"
+#include "signals.h"
+#include "term/message.h"
+#include "term/term.h"
+
+static struct gcd_spill *spill;  /* NULL = no budget */
+static uint64_t budget;
+
+const struct gcd_alloc *cli_alloc(void)
+{
+    return spill != NULL ? gcd_spill_alloc(spill) : cli_limited_alloc();
+}
+
+static void *resize(const struct gcd_alloc *a, void *items, size_t old_bytes, size_t new_bytes)
+{
+    return a != NULL ? a->resize(a->ctx, items, old_bytes, new_bytes) : realloc(items, new_bytes);
+}
+
+void *cli_array_grow(const struct gcd_alloc *alloc, void *items, size_t old_count, size_t new_count, size_t item_bytes)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(new_count > 0 ? new_count : 1, item_bytes, &bytes))
+        return NULL;
+    return resize(alloc, items, items != NULL ? old_count * item_bytes : 0, bytes);
+}
+
+void *cli_array_new(const struct gcd_alloc *alloc, size_t count, size_t item_bytes)
+{
+    void *items = cli_array_grow(alloc, NULL, 0, count, item_bytes);
+    if (items != NULL)
+        memset(items, 0, count * item_bytes);
+    return items;
+}
+
+void cli_array_free(const struct gcd_alloc *alloc, void *items, size_t count, size_t item_bytes)
+{
+    if (alloc == NULL)
+        free(items);
+    else if (items != NULL)
+        (void)alloc->resize(alloc->ctx, items, (count > 0 ? count : 1) * item_bytes, 0);
+}
+
+enum cli_exit cli_memory_open(const struct cli_args *args)
+{
+    static const char *folders[4];
+    const char *tmpdir = getenv("TMPDIR");
+    size_t n = 0;
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (args->memory_bytes == 0 || spill != NULL)
+        return CLI_DONE;
+    if (args->spill_dir != NULL) {
+        folders[n++] = args->spill_dir;
+    } else {
+        if (tmpdir != NULL && tmpdir[0] != '\0')
+            folders[n++] = tmpdir;
+        folders[n++] = "/var/tmp";
+    }
+    folders[n] = NULL;
+    budget = args->memory_bytes;
+    struct gcd_spill_options options = { .budget_bytes = budget, .folders = folders, .relieved_by_caller = true };
+    return gcd_spill_new(&options, &spill, &err) == GCD_OK ? CLI_DONE : cli_fail(NULL, &err);
+}
+
+/* A thread of its own would wait for a processor on a busy machine, and a graph can take a megabyte in half a millisecond. */
+static void relieve(void)
+{
+    gcd_spill_relieve(spill);
+}
+
+void cli_memory_close(void)
+{
+    cli_tick_stop();
+    gcd_spill_free(spill);
+    spill = NULL;
+}
+
+const char *cli_memory_problem(void)
+{
+    static struct gcd_error err;
+    return spill != NULL && gcd_spill_status(spill, &err) != GCD_OK ? err.msg : NULL;
+}
+
+const char *cli_workload_name(enum gcd_workload workload)
+{
+    static const char *const names[GCD_PURPOSES] = {
+        [GCD_FOR_GRAPH] = "graph", [GCD_FOR_PATHS] = "paths", [GCD_FOR_RETAINED] = "retained", [GCD_FOR_LEAKS] = "leaks", [GCD_FOR_PAGE] = "page",
+    };
+    return names[workload];
+}
+
+uint64_t cli_estimate(const struct cli_dump *d, enum gcd_workload workload)
+{
+    return d->dump != NULL ? gcd_estimate_of_dump(d->dump, workload) : gcd_estimate_of_graph(d->graph, workload);
+}
+
+static enum gcd_workload workload_of(enum cli_need need)
+{
+    switch (need) {
+    case CLI_NEED_PATHS:
+        return GCD_FOR_PATHS;
+    case CLI_NEED_RETAINED:
+        return GCD_FOR_RETAINED;
+    case CLI_NEED_LEAKS:
+        return GCD_FOR_LEAKS;
+    case CLI_NEED_PAGE:
+        return GCD_FOR_PAGE;
+    default:
+        return GCD_FOR_GRAPH;
+    }
+}
+
+enum cli_exit cli_memory_plan(const struct cli_args *args, const struct cli_dump *d, enum cli_need need)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_spill_facts facts;
+    char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES];
+    if (spill == NULL)
+        return CLI_DONE;
+    cli_tick_start(relieve);
+    if (d->dump == NULL)                 /* the objects of such a file are not counted before they are read */
+        return CLI_DONE;
+    uint64_t bytes = cli_estimate(d, workload_of(need));
+    if (gcd_spill_plan(spill, bytes, &err) != GCD_OK) {
+        cli_say(d->subject, "needs about %s bytes of memory, and what is above --memory %s cannot be spilled: %s", cli_number(bytes, true, a),
+                cli_number(budget, true, b), err.msg);
+        return CLI_FAILED;
+    }
+    gcd_spill_facts(spill, &facts);
+    if (bytes > budget && !args->quiet)
+        cli_say(d->subject, "needs about %s bytes of memory, more than --memory %s: the large part goes to a temporary file in %s",
+                cli_number(bytes, true, a), cli_number(budget, true, b), facts.folder);
+    return CLI_DONE;
+}

@@ -1,0 +1,113 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <gcdumpc/gcdumpc.h>
+
+#include "args.h"
+#include "exit.h"
+#include "input/input.h"
+#include "input/dump_verdict.h"
+#include "term/message.h"
+#include "term/term.h"
+
+/* What did not fit into the graph. */
+static void warn_graph(const char *subject, const struct gcd_graph_notes *n)
+{
+    if (n->edges_dangling > 0)
+        cli_say(subject, "%" PRIu64 " references lead to addresses where no object is", n->edges_dangling);
+    if (n->roots_dangling > 0)
+        cli_say(subject, "%" PRIu64 " roots hold addresses where no object is", n->roots_dangling);
+    if (n->dependents_dropped > 0)
+        cli_say(subject, "%" PRIu64 " dependent handles were dropped: their key or value is no object", n->dependents_dropped);
+    if (n->objects_dropped > 0)
+        cli_say(subject, "%" PRIu64 " objects without an address were dropped", n->objects_dropped);
+    if (n->objects_doubled > 0)
+        cli_say(subject, "%" PRIu64 " objects lie where another one is", n->objects_doubled);
+}
+
+/* Nothing was lost, only names lack: the runtime describes a type once as long as anybody listens for types. */
+static const char *what_helps_with_names(const struct cli_dump *d)
+{
+    bool undescribed = cli_facts(d)->types_undescribed > 0;
+    if (d->live)
+        return undescribed ? "; the process has described them to another tool that still listens (dotnet-trace, a monitor): stop that, "
+                             "then dump again"
+                           : "; a program that was compiled ahead of time (Native AOT) sends none";
+    return undescribed ? "; it was recorded without keyword 0x80000, or while another tool had that"
+                       : "; it was recorded without keyword 0x1000000, or of a program that sends none (Native AOT)";
+}
+
+/* By the first reason: the others mostly follow from it. */
+static const char *what_helps(const struct cli_dump *d)
+{
+    const struct gcd_verdict *v = cli_verdict_of(d);
+    switch (v->reason_count > 0 ? v->reasons[0].code : GCD_REASON_COUNT) {
+    case GCD_REASON_TYPES_UNDESCRIBED:
+        return v->reason_count == 1 ? what_helps_with_names(d) : "";
+    case GCD_REASON_EVENTS_LOST:
+        return d->live ? "; dump it again with a larger --buffer" : "; record it again with a larger buffer, as gcdumpc --pid N does";
+    case GCD_REASON_TRACE_TRUNCATED:
+    case GCD_REASON_TRACE_DAMAGED:
+    case GCD_REASON_INPUT_DAMAGED:
+        return d->live ? "; dump it again" : "; copy it again if the original is whole, or record it again";
+    default:
+        return "";
+    }
+}
+
+static void say_which_dump(const struct cli_dump *d)
+{
+    const struct gcd_dump_facts *f = cli_facts(d);
+    if (f->dumps <= 1)
+        return;
+    if (d->live)
+        cli_say(d->subject, "the heap was walked %u times, a pause each: the program, or another tool, forces garbage collections itself; "
+                "this is walk number %u", f->dumps, f->walk_number);
+    else
+        cli_say(d->subject, "the recording holds %u heap dumps, this is number %u; --walk N chooses", f->dumps, f->walk_number);
+}
+
+enum cli_exit cli_verdict(const struct cli_dump *d, bool quiet)
+{
+    const struct gcd_dump_facts *f = cli_facts(d);
+    const struct gcd_verdict *v = cli_verdict_of(d);
+    const char *subject = d->subject;
+    if (!quiet)
+        say_which_dump(d);
+    if (!quiet && f->processes_ignored > 0)
+        cli_say(subject, "the recording holds dumps of other processes, too; this is process %" PRIu64 ", --process chooses", f->process);
+    if (f->trace.trailing_bytes > 0)
+        cli_say(subject, "%" PRIu64 " bytes after the end of the recording are ignored", f->trace.trailing_bytes);
+    if (d->graph != NULL)
+        warn_graph(subject, gcd_graph_notes(d->graph));
+    if (v->complete)
+        return CLI_DONE;
+    char all[1500] = "";
+    for (size_t i = 0; i < v->reason_count; i++) {
+        size_t n = strlen(all);
+        (void)snprintf(all + n, sizeof all - n, "%s%s", i == 0 ? "" : "; ", v->reasons[i].text);
+    }
+    cli_say(subject, "the dump is incomplete: %s%s", all, what_helps(d));
+    return CLI_INCOMPLETE;
+}
+
+enum cli_exit cli_refuse(const char *subject)
+{
+    cli_say(subject, "refused, nothing is written or shown (--strict)");
+    return CLI_FAILED;
+}
+
+void cli_mark_incomplete(FILE *to, const char *subject, const struct gcd_verdict *v)
+{
+    if (v->complete)
+        return;
+    fputs("(INCOMPLETE dump: ", to);
+    cli_print_sanitized(to, subject);
+    fputs(")\n", to);
+}
+
+const char *cli_input_name(const struct cli_args *args)
+{
+    return args->input == NULL ? "" : strcmp(args->input, "-") == 0 ? "standard input" : args->input;
+}

@@ -1,0 +1,23 @@
+/*
+ * Whether a dump is complete: to say it, and to judge by it.
+ */
+#ifndef GCD_CLI_INPUT_DUMP_VERDICT_H
+#define GCD_CLI_INPUT_DUMP_VERDICT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "args.h"
+#include "exit.h"
+#include "input/input.h"
+
+/* "incomplete: …" when it is; what the status of a command that did its work is. */
+enum cli_exit cli_verdict(const struct cli_dump *d, bool quiet);
+/* The verdict as the last line of a text of SUBJECT: a table that is sent to somebody goes without standard error. */
+void cli_mark_incomplete(FILE *to, const char *subject, const struct gcd_verdict *v);
+/* It is incomplete, which has been said, and --strict was given. */
+enum cli_exit cli_refuse(const char *subject);
+/* How messages call an input. */
+const char *cli_input_name(const struct cli_args *args);
+
+#endif

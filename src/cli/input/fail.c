@@ -1,0 +1,72 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <gcdumpc/gcdumpc.h>
+
+#include "exit.h"
+#include "input/fail.h"
+#include "input/memory.h"
+#include "signals.h"
+#include "term/message.h"
+
+/* What can be done about it, where that follows from the kind of error alone. */
+static const char *what_next(const struct gcd_error *err, char memory[CLI_MEMORY_HINT_BYTES])
+{
+    static const struct {
+        int os_errno;
+        const char *text;
+    } steps[] = {
+        { EACCES, "; run gcdumpc as the owner or as root, or choose another place" },
+        { EPERM, "; run gcdumpc as the owner, or as root" },
+        { ENOSPC, "; make room, or write to another disk (TMPDIR moves temporary files)" },
+        { EDQUOT, "; make room, or write to another disk (TMPDIR moves temporary files)" },
+        { EFBIG, "; a limit of the shell (ulimit -f) or of the file system is too small" },
+        { EMFILE, "; raise the limit of open files (ulimit -n)" },
+    };
+    if (err->code == GCD_E_LIMIT && strstr(err->msg, "block") != NULL)
+        return "; --max-block raises it";
+    if (err->os_errno == ENOSPC && strstr(err->msg, "stay free") != NULL)
+        return "; make room, write to another disk (TMPDIR moves temporary files), or insist with --force";
+    if (err->code == GCD_E_LIMIT && strstr(err->msg, "objects are allowed") != NULL)
+        return "; --max-objects raises it";
+    if (err->code == GCD_E_NOMEM && cli_memory_hint(memory)[0] != '\0')
+        return memory;
+    if (err->code == GCD_E_NOT_FOUND && strstr(err->msg, "heap dump of") != NULL)
+        return "; gcdumpc info lists those that are there";
+    if (err->code == GCD_E_NOT_FOUND && strstr(err->msg, "was asked for") != NULL)
+        return "; choose with --walk";
+    if (err->code == GCD_E_TRUNCATED && err->off == 0)
+        return "; record it again";
+    if (err->code == GCD_E_NOMEM)
+        return "; info, report without --retained and gclog need little of it";
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (err->os_errno == steps[i].os_errno)
+            return steps[i].text;
+    if (err->os_errno == ENOENT && strncmp(err->msg, "cannot create", 13) == 0)
+        return "; make that folder first, or name another";
+    return "";
+}
+
+enum cli_exit cli_fail(const char *subject, const struct gcd_error *err)
+{
+    if (err->code == GCD_E_CANCELED && atomic_load(&cli_timed_out)) {
+        cli_say(subject, "the time is up (--timeout)");
+        return CLI_FAILED;
+    }
+    if (err->code == GCD_E_CANCELED) {
+        cli_say(subject, "interrupted");
+        return CLI_INTERRUPTED;
+    }
+    char memory[CLI_MEMORY_HINT_BYTES];
+    const char *hint = what_next(err, memory);
+    if (err->code == GCD_E_NOMEM && cli_memory_problem() != NULL)
+        cli_say(subject, "%s: %s", err->msg, cli_memory_problem());
+    else if (err->off != GCD_OFF_NONE)
+        cli_say(subject, "%s (at byte %" PRIu64 ")%s", err->msg, err->off, hint);
+    else
+        cli_say(subject, "%s%s", err->msg[0] != '\0' ? err->msg : gcd_status_text(err->code), hint);
+    return CLI_FAILED;
+}

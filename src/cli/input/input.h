@@ -1,0 +1,74 @@
+/*
+ * A dump, however it was opened.
+ */
+#ifndef GCD_CLI_INPUT_INPUT_H
+#define GCD_CLI_INPUT_INPUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/read.h>
+
+#ifdef GCDUMPC_HAVE_IPC
+#include <gcdumpc/ipc.h>
+#endif
+
+#include "args.h"
+#include "exit.h"
+
+struct cli_dump {
+    struct gcd_input *input;
+    struct gcd_dump *dump;       /* of a recording or a process, */
+    struct gcd_graph *graph;     /* of any other file; or made of the former for CLI_NEED_GRAPH */
+    struct gcd_sink *trace;      /* for --save-trace */
+    bool trace_written;          /* and it is there, under its name */
+    struct gcd_ipc_port *port;   /* for --listen */
+    bool refused;                /* it is incomplete, and --strict was given */
+    bool received;               /* live: the stream came to its end, or what came of it is wanted: it can be kept */
+    bool live;                   /* of a process, not of a file */
+    bool asked;                  /* live: the dump was asked of it; before that it was not disturbed */
+    const char *subject;         /* file, socket or "process 1234", for messages */
+    char process[40];            /* the latter */
+#ifdef GCDUMPC_HAVE_IPC
+    struct gcd_ipc_lock lock, machine;   /* with args->still_wanted they last until cli_close: who waits for them asks what came of this dump */
+#endif
+    uint32_t pid;                /* live: of the process; 0 = not known */
+    char name[256];              /* what the program is called when the dump does not know it */
+};
+/* What will be done with a dump, each more than the one before. */
+enum cli_need {
+    CLI_NEED_FACTS,              /* facts, verdict, types, roots */
+    CLI_NEED_STREAM,             /* the bytes again */
+    CLI_NEED_OBJECTS,            /* the objects in order */
+    CLI_NEED_GRAPH,              /* d->graph; and besides, for the estimate of memory: */
+    CLI_NEED_PATHS,              /* paths from the roots */
+    CLI_NEED_RETAINED,           /* dominators */
+    CLI_NEED_LEAKS,
+    CLI_NEED_PAGE                /* all of these */
+};
+
+/* --max-block, --max-objects */
+struct gcd_limits cli_limits(const struct cli_args *args);
+/* The file that ARGS name, or the several as one.  The message has been printed when it fails. */
+enum cli_exit cli_open_input(const struct cli_args *args, const struct gcd_input_options *options, struct gcd_input **ret);
+/* The name of the file PATH without its folder and the suffixes of recordings, in RET[CAP]. */
+void cli_base_name(const char *path, char *ret, size_t cap);
+/* Opens the file of ARGS into RET; SPOOL: the folder for a copy of a pipe, which is kept if REREAD.  On failure the message has been printed. */
+enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_options *options, bool reread, const char *spool,
+                            struct cli_dump *ret);
+/* Makes D->graph, unless it is there already.  On failure the message has been printed. */
+enum cli_exit cli_make_graph(const struct cli_args *args, enum cli_need need, struct cli_dump *d);
+/* What a dump is about, whether it comes from a trace or is a graph. */
+const struct gcd_dump_facts *cli_facts(const struct cli_dump *d);
+const struct gcd_verdict *cli_verdict_of(const struct cli_dump *d);
+uint32_t cli_type_count(const struct cli_dump *d);
+const struct gcd_type *cli_type(const struct cli_dump *d, uint32_t i);
+/* The names of its types, in the style that ARGS ask for, else DEF.  Free with gcd_names_free. */
+enum cli_exit cli_names_of(const struct cli_args *args, const struct cli_dump *d, enum gcd_name_style def, struct gcd_names **ret);
+
+/* threads.c: how many threads ARGS allow, or as many as there are cores for this process. */
+#define CLI_THREADS_MAX 64
+unsigned cli_threads(const struct cli_args *args);
+
+#endif

@@ -1,0 +1,181 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/ipc.h>
+#include <gcdumpc/read.h>
+
+#include "args.h"
+#include "exit.h"
+#include "input/fail.h"
+#include "input/input.h"
+#include "input/memory.h"
+#include "input/dump_verdict.h"
+#include "signals.h"
+#include "term/message.h"
+#include "term/path.h"
+#include "term/progress.h"
+#include "term/suggest.h"
+
+void cli_base_name(const char *path, char *ret, size_t cap)
+{
+    const char *base = strcmp(path, "-") != 0 ? cli_path_name(path) : "";
+    size_t n = strlen(base);
+    static const char *const suffixes[] = { ".gz", ".nettrace", ".netperf", ".etl", ".gclog", ".gcdump", ".dartheap" };
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        size_t k = strlen(suffixes[i]);
+        if (n > k && memcmp(base + n - k, suffixes[i], k) == 0)
+            n -= k;
+    }
+    (void)snprintf(ret, cap, "%.*s", (int)(n < cap ? n : cap - 1), base);
+}
+
+static struct gcd_graph_options graph_options(const struct cli_args *args, const struct gcd_limits *limits, const struct gcd_input *in)
+{
+    static const char verb[] = "building the graph";
+    return (struct gcd_graph_options){ .alloc = cli_alloc(), .limits = limits, .keep_unknown = args->keep_unknown,
+                                       .cancel = &cli_canceled, .threads = cli_threads(args),
+                                       .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb, .progress_total = gcd_input_size(in) };
+}
+
+enum cli_exit cli_make_graph(const struct cli_args *args, enum cli_need need, struct cli_dump *d)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (d->graph != NULL)
+        return CLI_DONE;
+    enum cli_exit e = cli_memory_plan(args, d, need);
+    if (e != CLI_DONE)
+        return e;
+    struct gcd_limits limits = cli_limits(args);
+    struct gcd_graph_options options = graph_options(args, &limits, d->input);
+    return gcd_graph_from_dump(d->dump, &options, &d->graph, &err) == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
+}
+
+/* A file that is a graph already: it is read several times, a pipe too. */
+static enum cli_exit open_graph(const struct cli_args *args, const struct gcd_input_options *input_options, struct cli_dump *ret)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (args->walk > 1 || args->process != 0 || args->process_name != NULL) {
+        cli_say(ret->subject, "holds one dump; --walk and --process choose among those of a recording");
+        return CLI_FAILED;
+    }
+    enum cli_exit e = cli_memory_plan(args, ret, CLI_NEED_GRAPH);
+    if (e != CLI_DONE)
+        return e;
+    struct gcd_limits limits = cli_limits(args);
+    struct gcd_graph_options options = graph_options(args, &limits, ret->input);
+    gcd_status st = gcd_input_keep(ret->input, input_options, &err);
+    if (st == GCD_OK)
+        st = gcd_graph_read(ret->input, &options, &ret->graph, &err);
+    return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
+}
+
+/* A name that is misspelt, or a recording that is still to be made. */
+static enum cli_exit no_input(const char *path, const struct gcd_error *err)
+{
+    if (err->os_errno != ENOENT || strncmp(err->msg, "cannot open", 11) != 0)        /* not of the copy of a pipe */
+        return cli_fail(path, err);
+    char *near = cli_nearest_file(path);
+    if (near != NULL)
+        cli_say(path, "%s (did you mean \"%s\"?)", err->msg, near);
+    else
+        cli_say(path, "%s; gcdumpc --pid N -o FILE.nettrace records a process", err->msg);
+    free(near);
+    return CLI_FAILED;
+}
+
+enum cli_exit cli_open_input(const struct cli_args *args, const struct gcd_input_options *options, struct gcd_input **ret)
+{
+    struct gcd_input *parts[1 + CLI_MORE_INPUTS];
+    struct gcd_error err = GCD_ERROR_INIT;
+    size_t n = 0;
+    gcd_status st = GCD_OK;
+    const char *subject = cli_input_name(args);
+    for (; n <= args->more_count && st == GCD_OK; n += st == GCD_OK) {
+        subject = n == 0 ? cli_input_name(args) : args->more[n - 1];
+        st = gcd_input_open(n == 0 ? args->input : subject, options, &parts[n], &err);
+    }
+    if (st == GCD_OK && n == 1) {
+        *ret = parts[0];
+        return CLI_DONE;
+    }
+    if (st == GCD_OK)
+        st = gcd_input_join(parts, n, options, ret, &err);
+    for (size_t i = 0; i < n && st != GCD_OK; i++)
+        gcd_input_free(parts[i]);
+    return st == GCD_OK ? CLI_DONE : no_input(subject, &err);
+}
+
+enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_options *options, bool reread, const char *spool,
+                            struct cli_dump *ret)
+{
+    ret->subject = cli_input_name(args);
+    cli_base_name(args->input, ret->name, sizeof ret->name);
+    struct gcd_input_options input_options = { .alloc = cli_alloc(), .reread = reread, .spool_dir = spool, .cancel = &cli_canceled };
+    struct gcd_error err = GCD_ERROR_INIT;
+    const char *graph_format = NULL;
+    enum cli_exit opened = cli_open_input(args, &input_options, &ret->input);
+    if (opened != CLI_DONE)
+        return opened;
+    const char *output = args->output != NULL && strcmp(args->output, "-") == 0 ? "/dev/stdout" : args->output;
+    if (output != NULL && gcd_input_is_file(ret->input, output)) {
+        cli_say(ret->subject, "is the input and the output; choose another name for -o");
+        return CLI_USAGE;
+    }
+    gcd_status st = gcd_graph_probe(ret->input, &graph_format, &err);
+    if (st == GCD_OK && graph_format != NULL && args->more_count > 0) {
+        cli_say(ret->subject, "several files are one recording only when they are .etl; give one, or compare with gcdumpc diff or trend");
+        return CLI_FAILED;
+    }
+    if (st == GCD_OK && graph_format != NULL)
+        return open_graph(args, &input_options, ret);
+    if (st == GCD_OK)
+        st = gcd_dump_open(ret->input, options, &ret->dump, &err);
+    if (st == GCD_E_UNSUPPORTED && err.off == 0) {
+        cli_say(ret->subject, "is no recording (.nettrace, .etl) and no dump in .gclog, .gcdump or .dartheap; other formats are written "
+                "only, and core dumps are not read");
+        return CLI_FAILED;
+    }
+    return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
+}
+
+struct gcd_limits cli_limits(const struct cli_args *args)
+{
+    return (struct gcd_limits){ .block_bytes = args->max_block_bytes, .objects = args->max_objects };
+}
+
+/* ---- the same, wherever it comes from ---- */
+
+const struct gcd_dump_facts *cli_facts(const struct cli_dump *d)
+{
+    return d->dump != NULL ? gcd_dump_facts(d->dump) : gcd_graph_facts(d->graph);
+}
+
+const struct gcd_verdict *cli_verdict_of(const struct cli_dump *d)
+{
+    return d->dump != NULL ? gcd_dump_verdict(d->dump) : gcd_graph_verdict(d->graph);
+}
+
+uint32_t cli_type_count(const struct cli_dump *d)
+{
+    return d->dump != NULL ? gcd_dump_type_count(d->dump) : gcd_graph_type_count(d->graph);
+}
+
+const struct gcd_type *cli_type(const struct cli_dump *d, uint32_t i)
+{
+    return d->dump != NULL ? gcd_dump_type(d->dump, i) : gcd_graph_type(d->graph, i);
+}
+
+enum cli_exit cli_names_of(const struct cli_args *args, const struct cli_dump *d, enum gcd_name_style def, struct gcd_names **ret)
+{
+    enum gcd_name_style style = args->names == CLI_NAMES_CSHARP ? GCD_NAMES_CSHARP : args->names == CLI_NAMES_RAW ? GCD_NAMES_RAW : def;
+    struct gcd_error err = GCD_ERROR_INIT;
+    /* the graph may have one type more, that of what is unknown */
+    gcd_status st = d->graph != NULL ? gcd_names_of_graph(d->graph, style, cli_alloc(), ret, &err) :
+                    gcd_names_of_dump(d->dump, style, cli_alloc(), ret, &err);
+    return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
+}

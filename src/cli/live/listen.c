@@ -1,0 +1,132 @@
+/*
+ * --listen: a program that was told to connect to us (DOTNET_DiagnosticPorts), up to the point where it can be dumped.
+ */
+#include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/ipc.h>
+
+#include "args.h"
+#include "exit.h"
+#include "input/fail.h"
+#include "input/input.h"
+#include "live/target.h"
+#include "signals.h"
+#include "term/message.h"
+
+#ifdef GCDUMPC_HAVE_IPC
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ANSWER_MS 10000u
+#define FAREWELL_MS 2000u
+#define START_MS 2000u
+#define START_STEP_MS 10u
+
+/* What the other side has to be told: it may run in another folder. */
+static void say_where(const char *path)
+{
+    char *folder = path[0] == '/' ? NULL : getcwd(NULL, 0);
+    cli_say(NULL, "waiting for a program that is started with DOTNET_DiagnosticPorts=%s%s%s", folder != NULL ? folder : "",
+            folder != NULL ? "/" : "", path);
+    free(folder);
+}
+
+/*
+ * Before it has started, a runtime calls itself by its executable alone; when the host hands the program over to it, the path of
+ * the managed assembly is added (measured, .NET 8 to 10; a dump before that forces no GC, and would be waited for in vain).
+ */
+static bool has_assembly(const struct gcd_ipc_process_info *info)
+{
+    return strstr(info->command_line, ".dll") != NULL;
+}
+
+/* Who is it?  *RET: it has started. */
+static gcd_status look(struct cli_dump *d, bool tell, bool *ret, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+{
+    struct gcd_ipc_process_info info;
+    *ret = false;
+    gcd_status st = gcd_ipc_port_process_info(d->port, ANSWER_MS, &cli_canceled, &info, ret_reason, err);
+    if (st != GCD_OK)
+        return st;
+    if (tell)
+        cli_say(d->subject, "has connected: %s", info.command_line);
+    *ret = has_assembly(&info);
+    gcd_ipc_process_info_done(&info);
+    return GCD_OK;
+}
+
+/* A program with a host of its own never gets an assembly; by the time that is up it has started, too. */
+static gcd_status wait_for_start(struct cli_dump *d, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+{
+    bool started = false;
+    gcd_status st = GCD_OK;
+    for (unsigned ms = 0; st == GCD_OK && !started && ms < START_MS; ms += START_STEP_MS) {
+        st = gcd_ipc_port_pause(d->port, START_STEP_MS, &cli_canceled, ret_reason, err);
+        if (st == GCD_OK)
+            st = look(d, false, &started, ret_reason, err);
+    }
+    return st;
+}
+
+/* Nobody else will: a program that waits to be let start would wait for ever.  Interrupted or not, and what comes of it is not reported. */
+static void resume_all_the_same(struct cli_dump *d)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    gcd_status ignored = gcd_ipc_port_resume(d->port, FAREWELL_MS, NULL, NULL, &err);
+    (void)ignored;
+}
+
+static enum cli_exit connected(const struct cli_args *args, struct cli_dump *d, struct gcd_error *err)
+{
+    enum gcd_ipc_reason reason;
+    bool started = false;
+    gcd_status st = look(d, !args->quiet, &started, &reason, err);
+    if (st == GCD_OK)
+        st = gcd_ipc_port_resume(d->port, ANSWER_MS, &cli_canceled, &reason, err);
+    if (st != GCD_OK && reason != GCD_IPC_REASON_GONE)
+        resume_all_the_same(d);
+    if (st == GCD_OK && !started)
+        st = wait_for_start(d, &reason, err);
+    if (st == GCD_OK)
+        st = gcd_ipc_port_pause(d->port, args->delay_s * 1000, &cli_canceled, &reason, err);
+    return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, err);
+}
+
+enum cli_exit cli_listen_open(const struct cli_args *args, struct cli_dump *d)
+{
+    const char *path = cli_socket_path(args->listen);
+    d->subject = path;
+    if (path[0] == '\0' || strlen(path) >= GCD_IPC_PATH_MAX || strpbrk(path, ",;") != NULL) {
+        cli_say(NULL, "--listen takes the path of a socket, without \",\" and \";\", not \"%.100s\"", args->listen);
+        return CLI_USAGE;
+    }
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_ipc_runtime runtime;
+    gcd_status st = gcd_ipc_port_listen(path, &d->port, &err);
+    if (st != GCD_OK)
+        return cli_fail(NULL, &err);     /* the message names the path */
+    cli_temporary(CLI_SLOT_PORT, path);
+    if (!args->quiet)
+        say_where(path);
+    st = gcd_ipc_port_wait(d->port, cli_timeout_ms(args), &cli_canceled, &runtime, NULL, &err);
+    if (st != GCD_OK)
+        return cli_fail(path, &err);
+    cli_name_process(d, runtime.pid);
+    if (!runtime.visible)
+        d->pid = 0;                      /* here the number may be that of somebody else */
+    return connected(args, d, &err);
+}
+
+void cli_listen_close(struct cli_dump *d)
+{
+    size_t others = d->port != NULL ? gcd_ipc_port_others(d->port) : 0;
+    if (others > 0)
+        cli_say(NULL, "%zu other program%s connected, too, and still wait%s for somebody to listen", others, others == 1 ? "" : "s",
+                others == 1 ? "s" : "");
+    gcd_ipc_port_free(d->port);
+    cli_temporary(CLI_SLOT_PORT, NULL);
+    d->port = NULL;
+}
+
+#endif

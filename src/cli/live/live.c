@@ -1,0 +1,204 @@
+/*
+ * A living process as an input: its stream is kept and read by the same code as a recording.  When the buffer was too small, once more
+ * with a larger one; the better attempt is taken.
+ */
+#include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/ipc.h>
+
+#include "args.h"
+#include "exit.h"
+#include "input/fail.h"
+#include "input/input.h"
+#include "live/live.h"
+#include "live/target.h"
+#include "signals.h"
+#include "term/message.h"
+
+#ifdef GCDUMPC_HAVE_IPC
+
+#include <inttypes.h>
+#include <time.h>
+
+#define DEFAULT_TIMEOUT_S 3600u
+#define GONE_MS 1000u
+
+uint64_t cli_timeout_ms(const struct cli_args *args)
+{
+    return (args->timeout_s != 0 ? args->timeout_s : DEFAULT_TIMEOUT_S) * 1000;
+}
+
+uint64_t live_now_ms(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static uint64_t time_left_ms(const struct live *l)
+{
+    uint64_t all = cli_timeout_ms(l->args), spent = live_now_ms() - l->start_ms;
+    return spent < all ? all - spent : 0;
+}
+
+/*
+ * The buffer for one more attempt after A has lost events; 0 when there cannot be one, and why has been said.  What the process bears is looked
+ * at anew: the attempt may have changed it.
+ */
+static uint32_t next_buffer(const struct live *l, const struct live_attempt *a)
+{
+    struct gcd_ipc_memory memory;
+    gcd_ipc_memory(l->pid, &memory);
+    struct gcd_ipc_budget budget = gcd_ipc_budget(&memory, (uint32_t)l->args->max_buffer_mb);
+    uint32_t mb = gcd_ipc_budget_after_loss(&budget, a->buffer_mb, a->result.stream_bytes, gcd_dump_facts(a->dump)->trace.lost_events);
+    if (mb == 0 && budget.limit != GCD_IPC_LIMIT_NONE)
+        cli_say(l->subject, "events were lost, but no further attempt: %s cannot give more than %" PRIu32 " MiB for the buffer",
+                budget.limit == GCD_IPC_LIMIT_CGROUP ? "the cgroup of the process" : "the machine", budget.max_buffer_mb);
+    else if (mb == 0)
+        cli_say(l->subject, "events were lost, but no further attempt: the buffer had the largest size already (%" PRIu32 " MiB%s)", a->buffer_mb,
+                l->args->max_buffer_mb != 0 ? ", --max-buffer" : "");
+    else if (time_left_ms(l) == 0)
+        cli_say(l->subject, "events were lost, but no further attempt: the time is up (--timeout)");
+    else
+        return mb;
+    return 0;
+}
+
+/*
+ * Has everybody else gone who listened to the process?  A client that was killed keeps its session, and the types that were described to
+ * it, until the runtime has something to send to it; the walk of the attempt was that.
+ */
+static bool others_have_gone(const struct live *l)
+{
+    uint64_t start = live_now_ms();
+    while (l->pid != 0 && l->port == NULL) {
+        uint32_t n = gcd_ipc_connections(l->pid, l->path);
+        if (n == 0)
+            return true;
+        if (n == GCD_IPC_UNKNOWN || live_now_ms() - start > GONE_MS || cli_canceled)
+            return false;
+        (void)nanosleep(&(struct timespec){ .tv_nsec = GONE_MS / 20 * 1000000L }, NULL);
+    }
+    return false;
+}
+
+/*
+ * The connections broke, and yet the process lives.  Seen once in some hundred dumps right after another client had been killed: its
+ * session ends in the runtime at the same time.
+ */
+static bool lives_on(const struct live *l, const struct live_attempt *a)
+{
+    if (a->status != GCD_E_PEER || a->result.reason != GCD_IPC_REASON_GONE || l->pid == 0 || l->port != NULL)
+        return false;
+    (void)nanosleep(&(struct timespec){ .tv_nsec = GONE_MS / 5 * 1000000L }, NULL);      /* one that is dying is still there for a moment */
+    return gcd_ipc_resident(l->pid) > 0;
+}
+
+/* The buffer for one more attempt after NOW, 0 when none is needed or possible; why it is not has been said. */
+static uint32_t again(const struct live *l, const struct live_attempt *now)
+{
+    if (now->number > l->args->retries || cli_canceled || now->refused)  /* what it sends is not lost, it is wrong: no buffer helps */
+        return 0;
+    if (now->status != GCD_OK)
+        return lives_on(l, now) && time_left_ms(l) > 0 ? now->buffer_mb : 0;
+    if (live_attempt_lost(now))
+        return next_buffer(l, now);
+    bool gone = live_attempt_undescribed(now) && others_have_gone(l) && time_left_ms(l) > 0;
+    return gone ? now->buffer_mb : 0;
+}
+
+static void swap(struct live_attempt *a, struct live_attempt *b)
+{
+    struct live_attempt other = *a;
+    *a = *b;
+    *b = other;
+}
+
+/* Attempts into BEST, until one is complete or another would be of no use. */
+static void attempts(const struct live *l, uint32_t buffer_mb, struct live_attempt *best)
+{
+    for (unsigned number = 1; buffer_mb != 0; number++) {
+        struct live_attempt now = { .number = number, .buffer_mb = buffer_mb };
+        if (number == 1)
+            live_attempt_run(l, &now, l->budget.most_bytes, cli_timeout_ms(l->args));
+        else                             /* the estimate was wrong: no bound on the stream is known now */
+            live_attempt_run(l, &now, 0, time_left_ms(l) + 1);   /* 0 would be no limit */
+        bool figures = now.status == GCD_OK && !l->args->quiet;
+        if (figures && number > 1)
+            live_say_attempt(l, &now);
+        buffer_mb = again(l, &now);
+        if (figures && number == 1 && buffer_mb != 0)    /* else the summary says the same */
+            live_say_attempt(l, &now);
+        if (buffer_mb != 0 && now.status != GCD_OK)
+            cli_say(l->subject, "the process has closed the connections, but lives; attempt %u", number + 1);
+        else if (buffer_mb != 0 && live_attempt_lost(&now))
+            cli_say(l->subject, "events were lost; attempt %u with a buffer of %" PRIu32 " MiB", number + 1, buffer_mb);
+        else if (buffer_mb != 0)
+            cli_say(l->subject, "the types had been described to somebody who has gone now; attempt %u", number + 1);
+        if (number == 1 || now.status == GCD_E_CANCELED || live_attempt_better(&now, best))
+            swap(best, &now);
+        else if (now.status != GCD_OK)
+            cli_say(l->subject, "attempt %u failed: %s; attempt %u is kept", number, now.err.msg, best->number);
+        else if (!l->args->quiet)
+            cli_say(l->subject, "attempt %u is kept", best->number);
+        live_attempt_done(&now);
+    }
+}
+
+/* What becomes of the attempt that was taken.  RET gets all that can be written. */
+static enum cli_exit take(const struct live *l, struct live_attempt *a, struct cli_dump *ret)
+{
+    enum cli_exit e = a->status == GCD_OK ? CLI_DONE : cli_fail(l->subject, &a->err);
+    bool partial = l->args->keep_partial && a->status != GCD_OK && a->status != GCD_E_CANCELED && a->result.stream_bytes > 0;
+    ret->received = a->ended || partial;
+    ret->input = a->spool;
+    ret->dump = a->dump;
+    a->spool = NULL;
+    a->dump = NULL;
+    return partial && a->usable ? CLI_DONE : e;
+}
+
+enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options, bool reread,
+                            const char *spool_dir, struct cli_dump *ret)
+{
+    struct live l = { .args = args, .options = options, .spool_dir = reread || args->save_trace != NULL ? spool_dir : NULL };
+    struct live_attempt best = { .number = 0 };
+    uint32_t buffer_mb;
+    enum cli_exit e = cli_find_target(args, ret, l.path);
+    if (e != CLI_DONE)
+        return e;
+    l.subject = ret->subject;
+    l.port = ret->port;
+    l.pid = ret->pid;
+    e = live_preflight(&l, &buffer_mb);
+    if (e == CLI_DONE) {
+        l.start_ms = live_now_ms();
+        ret->asked = true;
+        attempts(&l, buffer_mb, &best);
+        if (best.usable && !args->quiet && (best.status == GCD_OK || args->keep_partial))
+            live_say_summary(&l, &best);
+        e = take(&l, &best, ret);
+    }
+    live_attempt_done(&best);
+    if (args->still_wanted != NULL) {
+        ret->lock = l.lock;
+        ret->machine = l.machine;
+        return e;
+    }
+    gcd_ipc_unlock(&l.lock);
+    gcd_ipc_unlock(&l.machine);
+    return e;
+}
+
+#else
+
+enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options, bool reread,
+                            const char *spool_dir, struct cli_dump *ret)
+{
+    (void)args;
+    (void)options;
+    (void)reread;
+    (void)spool_dir;
+    return cli_no_ipc(ret->subject);
+}
+
+#endif

@@ -1,0 +1,80 @@
+/*
+ * A living process as an input:
+ *
+ *     preflight.c      what can be found out before the process is disturbed
+ *     live_attempt.c   one collection
+ *     live_stream.c    what is taken of its bytes
+ *     live_summary.c   what it cost, in a line
+ *     live.c           attempts until one is complete
+ */
+#ifndef GCD_CLI_LIVE_H
+#define GCD_CLI_LIVE_H
+
+#include <gcdumpc/ipc.h>
+
+#include "args.h"
+#include "exit.h"
+
+#ifdef GCDUMPC_HAVE_IPC
+
+#define LIVE_MIB (UINT64_C(1) << 20)
+
+struct live {
+    const struct cli_args *args;
+    const struct gcd_dump_options *options;
+    const char *spool_dir;       /* NULL when the stream is not kept: the objects will not be read */
+    const char *subject;
+    uint32_t pid;                /* 0 = not known */
+    char path[GCD_IPC_PATH_MAX]; /* of its socket, when there is no port */
+    struct gcd_ipc_port *port;   /* for --listen; NULL = none */
+    struct gcd_ipc_lock lock, machine;
+    struct gcd_ipc_memory memory;        /* before the first attempt */
+    struct gcd_ipc_budget budget;
+    uint64_t start_ms;           /* of the first attempt */
+};
+
+/* Of a monotonic clock. */
+uint64_t live_now_ms(void);
+
+/* preflight.c */
+/* Lock, memory, disk space.  On failure the message has been printed.  RET_BUFFER_MB: of the first attempt. */
+enum cli_exit live_preflight(struct live *l, uint32_t *ret_buffer_mb);
+
+/* live_attempt.c */
+struct live_attempt {
+    unsigned number;             /* 1 = first */
+    uint32_t buffer_mb;
+    struct gcd_input *spool;
+    struct gcd_dump *dump;
+    struct gcd_trace *decoder;   /* reads the same bytes, to see where they end or make no sense any more */
+    bool usable;                 /* the dump is closed: there is a heap walk in it */
+    bool whole;                  /* the walk was seen to its end */
+    bool over;                   /* the end mark of the recording was seen */
+    bool undecodable;            /* the stream makes no sense from some byte on */
+    uint64_t most_bytes;         /* of the stream, as far as its memory has been looked at; 0 = not yet */
+    bool refused;                /* bytes were not taken, and the session was closed for that: */
+    struct gcd_error refusal;
+    bool ended;                  /* the stream was received up to its end */
+    uint64_t duration_ms, rss_peak, rss_after;   /* bytes; 0 = unknown */
+    struct gcd_ipc_collect_result result;
+    gcd_status status;           /* why it ended; GCD_OK also when the end is missing but the walk is whole */
+    struct gcd_error err;
+};
+/* Collect with A->number and A->buffer_mb, and close the dump.  MOST_BYTES and TIMEOUT_MS as gcd_ipc_collect takes them. */
+void live_attempt_run(const struct live *l, struct live_attempt *a, uint64_t most_bytes, uint64_t timeout_ms);
+void live_attempt_done(struct live_attempt *a);
+/* The next N bytes of the stream.  GCD_OK; GCD_END: the walk is whole; an error when no more of them are wanted: the session is to be closed. */
+gcd_status live_stream_take(const struct live *l, struct live_attempt *a, const uint8_t *bytes, size_t n, struct gcd_error *err);
+/* Were events lost that a larger buffer would have kept? */
+bool live_attempt_lost(const struct live_attempt *a);
+/* Is nothing missing but types that had been described to somebody else? */
+bool live_attempt_undescribed(const struct live_attempt *a);
+/* Is A worth more than B?  One that broke off never is. */
+bool live_attempt_better(const struct live_attempt *a, const struct live_attempt *b);
+
+/* live_summary.c */
+void live_say_attempt(const struct live *l, const struct live_attempt *a);
+void live_say_summary(const struct live *l, const struct live_attempt *a);
+
+#endif
+#endif

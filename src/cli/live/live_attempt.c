@@ -1,0 +1,188 @@
+#include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/ipc.h>
+
+#include "args.h"
+#include "input/memory.h"
+#include "live/live.h"
+#include "live/target.h"
+#include "signals.h"
+#include "term/message.h"
+#include "term/progress.h"
+
+#ifdef GCDUMPC_HAVE_IPC
+
+#include <inttypes.h>
+
+#define SILENCE_MS 5000u
+#define SAMPLE_MS 100u
+#define PATIENCE_MS 8000u            /* before a line tells what is waited for; less than any wait that ends by itself */
+
+struct progress {
+    const struct live *l;
+    struct live_attempt *a;
+    uint64_t sampled_ms;
+    enum gcd_ipc_step step;
+    uint64_t bytes, news_ms;         /* what was told last, and since when */
+    bool told;                       /* that nothing comes */
+};
+
+static gcd_status on_data(void *ctx, const uint8_t *bytes, size_t n, struct gcd_error *err)
+{
+    const struct progress *p = ctx;
+    return live_stream_take(p->l, p->a, bytes, n, err);
+}
+
+/*
+ * Small events can be lost as well as large ones (measured, .NET 10 with a full buffer: no GCEnd came): then nothing tells the
+ * end but silence.  The runtime passes its buffers on every 100 ms.
+ */
+static bool on_idle(void *ctx, uint64_t silent_ms)
+{
+    return silent_ms >= SILENCE_MS && gcd_dump_begun(((const struct progress *)ctx)->a->dump);
+}
+
+static void sample(struct progress *p)
+{
+    uint64_t now = live_now_ms();
+    if (p->l->pid == 0 || now - p->sampled_ms < SAMPLE_MS)
+        return;
+    p->sampled_ms = now;
+    uint64_t rss = gcd_ipc_resident(p->l->pid);
+    if (rss > p->a->rss_peak)
+        p->a->rss_peak = rss;
+}
+
+/* Once: a line stays where there is no terminal, too, and nobody wonders for an hour. */
+static void tell_silence(struct progress *p, enum gcd_ipc_step step, uint64_t bytes)
+{
+    uint64_t now = live_now_ms();
+    if (p->news_ms == 0 || step != p->step || bytes != p->bytes) {
+        p->step = step;
+        p->bytes = bytes;
+        p->news_ms = now;
+    }
+    if (p->told || p->l->args->quiet || now - p->news_ms < PATIENCE_MS)
+        return;
+    p->told = true;
+    bool stopped = p->l->pid != 0 && gcd_ipc_stopped(p->l->pid);
+    const char *what = stopped ? "it is stopped, by a signal or a debugger, and has to go on first" :
+                       step == GCD_IPC_STEP_GC ? "it answers after the garbage collection and the heap walk, which take minutes with a large heap" :
+                       "still waiting for an answer";
+    cli_say(p->l->subject, "has been silent for %u s: %s (--timeout: %" PRIu64 " s)", PATIENCE_MS / 1000, what, cli_timeout_ms(p->l->args) / 1000);
+}
+
+static void on_step(void *ctx, enum gcd_ipc_step step, uint64_t bytes)
+{
+    static const char *const verbs[] = {
+        [GCD_IPC_STEP_CONNECT] = "connecting", [GCD_IPC_STEP_GC] = "waiting for the garbage collection",
+        [GCD_IPC_STEP_READ] = "receiving", [GCD_IPC_STEP_STOP] = "stopping", [GCD_IPC_STEP_DONE] = "done",
+    };
+    sample(ctx);
+    tell_silence(ctx, step, bytes);
+    cli_progress((void *)(uintptr_t)verbs[step], bytes, UINT64_MAX);
+}
+
+static gcd_status prepare(const struct live *l, struct live_attempt *a)
+{
+    struct gcd_input_options spool = { .alloc = cli_alloc(), .reread = true, .spool_dir = l->spool_dir,
+                                       .keep_room = cli_keeps_room(l->args) };
+    gcd_status st = l->spool_dir != NULL ? gcd_input_new_spool(&spool, &a->spool, &a->err) : GCD_OK;
+    if (st == GCD_OK)
+        st = gcd_trace_new(l->options->alloc, l->options->limits, &a->decoder, &a->err);
+    return st == GCD_OK ? gcd_dump_new(l->options, &a->dump, &a->err) : st;
+}
+
+static gcd_status collect(const struct live *l, struct live_attempt *a, uint64_t most_bytes, uint64_t timeout_ms)
+{
+    static const enum gcd_ipc_strategy strategies[] = {
+        [CLI_STRATEGY_AUTO] = GCD_IPC_STRATEGY_AUTO, [CLI_STRATEGY_SINGLE] = GCD_IPC_STRATEGY_SINGLE,
+        [CLI_STRATEGY_DRAIN] = GCD_IPC_STRATEGY_DRAIN,
+    };
+    struct progress p = { .l = l, .a = a };
+    struct gcd_ipc_collect_options options = {
+        .socket_path = l->port == NULL ? l->path : NULL, .port = l->port,
+        .strategy = strategies[l->args->strategy], .ranges = !l->args->no_ranges, .buffer_mb = a->buffer_mb,
+        .most_bytes = most_bytes, .rundown = l->args->rundown, .timeout_ms = timeout_ms, .on_data = on_data, .on_step = on_step,
+        .on_idle = on_idle, .ctx = &p, .cancel = &cli_canceled,
+    };
+    uint64_t start = live_now_ms();
+    gcd_status st = gcd_ipc_collect(&options, &a->result, &a->err);
+    a->duration_ms = live_now_ms() - start;
+    a->rss_after = l->pid != 0 ? gcd_ipc_resident(l->pid) : 0;
+    cli_progress_end();
+    return st;
+}
+
+void live_attempt_run(const struct live *l, struct live_attempt *a, uint64_t most_bytes, uint64_t timeout_ms)
+{
+    a->err = (struct gcd_error)GCD_ERROR_INIT;
+    a->status = prepare(l, a);
+    if (a->status == GCD_OK)
+        a->status = collect(l, a, most_bytes, timeout_ms);
+    if (a->refused && a->status != GCD_E_CANCELED) {     /* that the process took it badly is no news */
+        a->err = a->refusal;
+        a->status = a->refusal.code;
+    }
+    bool all = a->whole && (a->status == GCD_E_PEER || a->status == GCD_E_LIMIT);
+    if (all || (a->refused && (a->over || a->undecodable))) {    /* what is missing behind that, the verdict says */
+        if (!a->undecodable)             /* that the verdict says, too */
+            cli_say(l->subject, "%s", a->err.msg);
+        a->status = GCD_OK;
+    }
+    a->ended = a->status == GCD_OK;
+    if (a->status == GCD_E_CANCELED || a->dump == NULL || (!a->ended && a->result.stream_bytes == 0))
+        return;
+    struct gcd_error close_err = GCD_ERROR_INIT;
+    gcd_status st = gcd_dump_close(a->dump, a->spool, &close_err);
+    a->usable = st == GCD_OK;
+    if (a->ended && st != GCD_OK) {
+        a->status = st;
+        a->ended = !a->refused;
+        if (!a->undecodable)
+            a->err = close_err;
+    }
+}
+
+void live_attempt_done(struct live_attempt *a)
+{
+    gcd_trace_free(a->decoder);
+    gcd_dump_free(a->dump);
+    gcd_input_free(a->spool);
+    *a = (struct live_attempt){ .number = 0 };
+}
+
+bool live_attempt_lost(const struct live_attempt *a)
+{
+    const struct gcd_verdict *v = gcd_dump_verdict(a->dump);
+    for (size_t i = 0; i < v->reason_count; i++)
+        switch (v->reasons[i].code) {
+        case GCD_REASON_EVENTS_LOST: case GCD_REASON_NODE_EVENTS_MISSING: case GCD_REASON_EDGE_EVENTS_MISSING:
+        case GCD_REASON_ROOT_EVENTS_MISSING: case GCD_REASON_DEPENDENT_EVENTS_MISSING: case GCD_REASON_EDGES_UNBALANCED:
+        case GCD_REASON_NO_GC_END:
+            return true;
+        default:
+            break;
+        }
+    return false;
+}
+
+bool live_attempt_undescribed(const struct live_attempt *a)
+{
+    const struct gcd_verdict *v = gcd_dump_verdict(a->dump);
+    return v->reason_count == 1 && v->reasons[0].code == GCD_REASON_TYPES_UNDESCRIBED && gcd_dump_facts(a->dump)->types_undescribed > 0;
+}
+
+bool live_attempt_better(const struct live_attempt *a, const struct live_attempt *b)
+{
+    if (a->status != GCD_OK || b->status != GCD_OK)
+        return a->status == GCD_OK;
+    bool a_complete = gcd_dump_verdict(a->dump)->complete, b_complete = gcd_dump_verdict(b->dump)->complete;
+    const struct gcd_dump_facts *fa = gcd_dump_facts(a->dump), *fb = gcd_dump_facts(b->dump);
+    if (a_complete != b_complete)
+        return a_complete;
+    if (fa->trace.loss_verified && fb->trace.loss_verified && fa->trace.lost_events != fb->trace.lost_events)
+        return fa->trace.lost_events < fb->trace.lost_events;
+    return fa->objects + fa->edges > fb->objects + fb->edges;
+}
+
+#endif

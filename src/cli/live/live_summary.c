@@ -1,0 +1,104 @@
+/*
+ * What a dump has cost the process.
+ */
+#include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/ipc.h>
+
+#include "live/live.h"
+#include "term/message.h"
+#include "term/term.h"
+
+#ifdef GCDUMPC_HAVE_IPC
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct line {
+    char text[600];
+};
+
+GCD_PRINTF(2, 3)
+static void add(struct line *to, const char *fmt, ...)
+{
+    size_t n = strlen(to->text);
+    va_list ap;
+    va_start(ap, fmt);
+    (void)vsnprintf(to->text + n, sizeof to->text - n, fmt, ap);
+    va_end(ap);
+}
+
+static void add_mebibytes(struct line *to, const char *before, uint64_t bytes, const char *behind)
+{
+    char n[CLI_NUMBER_BYTES];
+    add(to, "%s%s MiB%s", before, cli_number((bytes + LIVE_MIB / 2) / LIVE_MIB, true, n), behind);
+}
+
+static void add_pause(struct line *to, const struct gcd_dump_facts *f)
+{
+    char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES];
+    if (f->pause_ns == 0) {
+        add(to, "pause unknown");
+        return;
+    }
+    add(to, "pause %s ms", cli_number((f->pause_ns + 500000) / 1000000, true, a));
+    if (f->pauses > 1)
+        add(to, " (%" PRIu64 " pauses while it was recorded: %s ms)", f->pauses, cli_number((f->pauses_ns + 500000) / 1000000, true, b));
+}
+
+static void add_stream(struct line *to, const struct gcd_dump_facts *f)
+{
+    char n[CLI_NUMBER_BYTES];
+    add(to, "; %s objects in ", cli_number(f->objects, true, n));
+    add_mebibytes(to, "", f->trace.bytes, " of events, ");
+    if (f->trace.lost_events > 0)
+        add(to, "%s%s lost", f->trace.loss_verified ? "" : "at least ", cli_number(f->trace.lost_events, true, n));
+    else
+        add(to, f->trace.loss_verified ? "none lost" : "lost ones unknown");
+}
+
+static void add_memory(struct line *to, const struct live *l, const struct live_attempt *a)
+{
+    if (l->memory.rss_bytes == 0) {
+        add(to, "; memory unknown");
+        return;
+    }
+    add_mebibytes(to, "; memory ", l->memory.rss_bytes, "");
+    add_mebibytes(to, ", peak ", a->rss_peak > l->memory.rss_bytes ? a->rss_peak : l->memory.rss_bytes, "");
+    if (a->rss_after != 0)
+        add_mebibytes(to, ", after ", a->rss_after, "");
+    else
+        add(to, ", after unknown");
+}
+
+static void add_means(struct line *to, const struct live_attempt *a)
+{
+    add(to, "; %s, %s, buffer %" PRIu32 " MiB", gcd_ipc_strategy_name(a->result.strategy),
+        a->result.command != NULL ? a->result.command : "no session", a->buffer_mb);
+    add(to, "; %.1f s", (double)a->duration_ms / 1000);
+}
+
+void live_say_attempt(const struct live *l, const struct live_attempt *a)
+{
+    struct line line = { "" };
+    const struct gcd_dump_facts *f = gcd_dump_facts(a->dump);
+    add(&line, "attempt %u: ", a->number);
+    add_pause(&line, f);
+    add_stream(&line, f);
+    add_means(&line, a);
+    cli_say(l->subject, "%s", line.text);
+}
+
+void live_say_summary(const struct live *l, const struct live_attempt *a)
+{
+    struct line line = { "" };
+    const struct gcd_dump_facts *f = gcd_dump_facts(a->dump);
+    add_pause(&line, f);
+    add_stream(&line, f);
+    add_memory(&line, l, a);
+    add_means(&line, a);
+    cli_say(l->subject, "%s", line.text);
+}
+
+#endif

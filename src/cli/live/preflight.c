@@ -1,0 +1,222 @@
+/*
+ * What can be found out before the process is disturbed: is somebody else at it, does it bear the buffer, is there room for
+ * what comes of it?
+ */
+#include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/ipc.h>
+
+#include "args.h"
+#include "exit.h"
+#include "input/fail.h"
+#include "live/live.h"
+#include "signals.h"
+#include "term/message.h"
+#include "term/path.h"
+#include "term/term.h"
+
+#ifdef GCDUMPC_HAVE_IPC
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+/* With --force, when nothing fits. */
+#define FORCED_BUFFER_MB 8u
+/* Ours are 13 % to 10 % of the plain files. */
+#define GZIP_FACTOR 8u
+#define LOCK_POLL_MS 200
+
+/* The machine first: who waits for it holds no process meanwhile. */
+static gcd_status take_locks(struct live *l, struct gcd_error *err)
+{
+    gcd_status st = l->args->exclusive && l->machine.fds[0] == 0 ? gcd_ipc_lock_machine(&l->machine, err) : GCD_OK;
+    return st == GCD_OK ? gcd_ipc_lock(l->pid, l->path, &l->lock, err) : st;
+}
+
+static enum cli_exit lock(struct live *l)
+{
+    uint64_t start = live_now_ms();
+    struct gcd_error err = GCD_ERROR_INIT;
+    gcd_status st;
+    bool waited = false;
+    while ((st = take_locks(l, &err)) == GCD_E_STATE && live_now_ms() - start < l->args->wait_s * 1000) {
+        gcd_ipc_unlock(&l->lock);
+        if (atomic_load(&cli_canceled))
+            st = err.code = GCD_E_CANCELED;
+        if (st == GCD_E_CANCELED)
+            break;
+        (void)nanosleep(&(struct timespec){ .tv_nsec = LOCK_POLL_MS * 1000000L }, NULL);
+        waited = true;
+    }
+    /* The user of the process can hold its lock for ever: that must not keep root out. */
+    if (st == GCD_E_STATE && l->args->force)
+        cli_say(l->subject, "%s; going on all the same (--force)", err.msg);
+    else if (st != GCD_OK)
+        return cli_fail(l->subject, &err);
+    if (waited && l->args->still_wanted != NULL && !l->args->still_wanted(l->args->still_wanted_ctx))
+        return CLI_FAILED;
+    if (l->lock.usurped || l->machine.usurped)
+        cli_say(l->subject, "the name that keeps two dumps apart is taken by somebody else; going on without it");
+    return CLI_DONE;
+}
+
+static const char *limit_name(enum gcd_ipc_limit limit)
+{
+    return limit == GCD_IPC_LIMIT_CGROUP ? "its cgroup" : "the machine";
+}
+
+static enum cli_exit memory(struct live *l, uint32_t *ret_buffer_mb)
+{
+    const struct cli_args *args = l->args;
+    gcd_ipc_memory(l->pid, &l->memory);
+    l->budget = gcd_ipc_budget(&l->memory, (uint32_t)args->max_buffer_mb);
+    *ret_buffer_mb = args->buffer_mb != 0 ? (uint32_t)args->buffer_mb : l->budget.buffer_mb;
+    if (l->budget.max_buffer_mb == 0) {
+        uint64_t room = l->memory.room_bytes / LIVE_MIB;
+        if (!args->force) {
+            cli_say(l->subject, "%s has only %" PRIu64 " MiB of memory left, too little for an event buffer in the process; --force goes on all "
+                    "the same", limit_name(l->memory.limit), room);
+            return CLI_FAILED;
+        }
+        if (*ret_buffer_mb == 0)
+            *ret_buffer_mb = FORCED_BUFFER_MB;
+        cli_say(l->subject, "%s has only %" PRIu64 " MiB of memory left", limit_name(l->memory.limit), room);
+    } else if (*ret_buffer_mb > l->budget.max_buffer_mb) {
+        cli_say(l->subject, "a buffer of %" PRIu32 " MiB may be more than %s can give: %" PRIu64 " MiB are left", *ret_buffer_mb,
+                limit_name(l->memory.limit), l->memory.room_bytes / LIVE_MIB);
+    } else if (l->budget.limit != GCD_IPC_LIMIT_NONE && args->buffer_mb == 0 && *ret_buffer_mb * LIVE_MIB < l->budget.likely_bytes) {
+        cli_say(l->subject, "events may be lost: the buffer is limited to %" PRIu32 " MiB, because %s has %" PRIu64 " MiB left", *ret_buffer_mb,
+                limit_name(l->memory.limit), l->memory.room_bytes / LIVE_MIB);
+    }
+    return CLI_DONE;
+}
+
+/* What goes to one file system. */
+struct place {
+    char folder[4096];
+    dev_t device;
+    uint64_t likely, most;
+};
+
+struct places {
+    struct place items[4];               /* spool, output, its scratch files, trace */
+    size_t count;
+};
+
+static void add_place(struct places *p, const char *folder, uint64_t likely, uint64_t most)
+{
+    struct stat sb;
+    if (stat(folder, &sb) != 0)
+        return;                          /* opening the file has the better message */
+    struct place *at = p->items;
+    while (at < p->items + p->count && at->device != sb.st_dev)
+        at++;
+    if (at == p->items + p->count) {
+        p->count++;
+        *at = (struct place){ .device = sb.st_dev };
+        (void)snprintf(at->folder, sizeof at->folder, "%s", folder);
+    }
+    at->likely += likely;
+    at->most += most;
+}
+
+static bool is_gzip(const char *path)
+{
+    size_t n = strlen(path);
+    return n > 3 && strcmp(path + n - 3, ".gz") == 0;
+}
+
+/* Where SQLite sorts its indexes; as it looks for the folder itself. */
+static const char *scratch_folder(void)
+{
+    const char *const folders[] = { getenv("SQLITE_TMPDIR"), getenv("TMPDIR"), "/var/tmp", "/usr/tmp", "/tmp" };
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (folders[i] != NULL && access(folders[i], W_OK | X_OK) == 0)
+            return folders[i];
+    return ".";
+}
+
+static void add_file(struct places *p, const char *path, uint64_t likely, uint64_t most)
+{
+    struct stat sb;
+    char folder[4096];
+    if (path == NULL || strcmp(path, "-") == 0 || (stat(path, &sb) == 0 && !S_ISREG(sb.st_mode)))
+        return;
+    unsigned divisor = is_gzip(path) ? GZIP_FACTOR : 1;
+    cli_path_folder(path, folder, sizeof folder);
+    add_place(p, folder, likely / divisor, most / divisor);
+}
+
+/* The stream is estimated to have N bytes, of which no more are taken than --max-bytes allows. */
+static uint64_t taken(const struct live *l, uint64_t n)
+{
+    return l->args->max_bytes != 0 && l->args->max_bytes < n ? l->args->max_bytes : n;
+}
+
+/* What is no format, the events themselves for example, is taken for as large as these. */
+static void add_output(struct places *p, const struct live *l)
+{
+    const struct cli_args *args = l->args;
+    uint64_t likely_bytes = taken(l, l->budget.likely_bytes), most_bytes = taken(l, l->budget.most_bytes);
+    if (args->output == NULL)
+        return;
+    const struct gcd_format *f = args->format != NULL ? gcd_format_by_name(args->format) : gcd_format_by_path(args->output);
+    struct gcd_format_size likely = { .file = likely_bytes }, most = { .file = most_bytes };
+    if (f != NULL) {
+        likely = gcd_format_size(f, likely_bytes);
+        most = gcd_format_size(f, most_bytes);
+    }
+    add_file(p, args->output, likely.file, most.file);
+    if (likely.scratch > 0)
+        add_place(p, scratch_folder(), likely.scratch, most.scratch);
+}
+
+/* The part of a stream that does not stay in memory. */
+static uint64_t on_disk(uint64_t stream_bytes)
+{
+    return stream_bytes > GCD_SPOOL_MEMORY_BYTES ? stream_bytes : 0;
+}
+
+static enum cli_exit disk(const struct live *l)
+{
+    uint64_t likely = taken(l, l->budget.likely_bytes), most = taken(l, l->budget.most_bytes);
+    struct places places = { .count = 0 };
+    if (l->spool_dir != NULL)
+        add_place(&places, l->spool_dir, on_disk(likely), on_disk(most));
+    add_output(&places, l);
+    add_file(&places, l->args->save_trace, likely, most);
+    for (size_t i = 0; i < places.count; i++) {
+        const struct place *p = &places.items[i];
+        struct statvfs fs;
+        if (statvfs(p->folder, &fs) != 0 || fs.f_blocks == 0)
+            continue;
+        uint64_t unit = fs.f_frsize != 0 ? fs.f_frsize : fs.f_bsize, left;
+        if (__builtin_mul_overflow((uint64_t)fs.f_bavail, unit, &left))
+            continue;
+        if (left >= p->most)
+            continue;
+        char n[CLI_NUMBER_BYTES], m[CLI_NUMBER_BYTES];
+        bool short_of = left < p->likely && !l->args->force;
+        cli_say(l->subject, "the dump %s %s MiB in %s, where %s MiB are free%s", left < p->likely ? "needs about" : "could need up to",
+                cli_number((left < p->likely ? p->likely : p->most) / LIVE_MIB, true, n), p->folder, cli_number(left / LIVE_MIB, true, m),
+                short_of ? "; --force goes on all the same" : "");
+        if (short_of)
+            return CLI_FAILED;
+    }
+    return CLI_DONE;
+}
+
+enum cli_exit live_preflight(struct live *l, uint32_t *ret_buffer_mb)
+{
+    enum cli_exit e = lock(l);
+    if (e == CLI_DONE)
+        e = memory(l, ret_buffer_mb);
+    return e == CLI_DONE ? disk(l) : e;
+}
+
+#endif

@@ -1,0 +1,185 @@
+/*
+ * From --pid, --name, --port or --listen to a process.
+ */
+#include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/ipc.h>
+
+#include "args.h"
+#include "exit.h"
+#include "input/fail.h"
+#include "input/input.h"
+#include "live/target.h"
+#include "signals.h"
+#include "term/message.h"
+
+#ifdef GCDUMPC_HAVE_IPC
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "term/path.h"
+#include "term/suggest.h"
+
+void cli_name_process(struct cli_dump *d, uint64_t pid)
+{
+    (void)snprintf(d->process, sizeof d->process, "process %" PRIu64, pid);
+    d->pid = (uint32_t)pid;
+    d->subject = d->process;
+}
+
+int cli_target_fits(const struct gcd_ipc_process *p, const char *name)
+{
+    const char *const names[] = { p->name, p->exe, p->entry_assembly };
+    int best = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (names[i][0] == '\0')
+            continue;
+        if (strcmp(names[i], name) == 0)
+            return 2;
+        if (fnmatch(name, names[i], 0) == 0)
+            best = 1;
+    }
+    return best;
+}
+
+static enum cli_exit nobody(const struct gcd_ipc_process_list *l, const char *name, size_t silent)
+{
+    char meant[CLI_MEANT_BYTES];
+    struct cli_nearest near;
+    cli_nearest_begin(&near, name);
+    for (size_t i = 0; i < l->count; i++) {
+        cli_nearest_try(&near, l->items[i].name);
+        cli_nearest_try(&near, l->items[i].entry_assembly);
+    }
+    cli_say(NULL, "no .NET process is called \"%s\"%s%s; see gcdumpc ps", name, cli_meant(&near, "", meant),
+            silent > 0 ? " (of some the entry assembly is not known, they do not answer)" : "");
+    return CLI_FAILED;
+}
+
+static enum cli_exit choose(const struct gcd_ipc_process_list *l, const char *name, struct cli_dump *d, char *ret_path, uint32_t *ret_pid)
+{
+    const struct gcd_ipc_process *found = NULL;
+    size_t n = 0, silent = 0;
+    int best = 1;
+    for (size_t i = 0; i < l->count; i++) {
+        int how = cli_target_fits(&l->items[i], name);
+        if (how > best) {
+            best = how;
+            n = 0;
+        }
+        if (how == best) {
+            found = &l->items[i];
+            n++;
+        }
+        silent += l->items[i].reason != GCD_IPC_REASON_NONE;
+    }
+    if (n == 0)
+        return nobody(l, name, silent);
+    if (n > 1) {
+        cli_say(NULL, "%zu processes are called \"%s\"; choose one with --pid:", n, name);
+        for (size_t i = 0; i < l->count; i++)
+            if (cli_target_fits(&l->items[i], name) == best)
+                cli_say_more("%10" PRIu32 "  %s", l->items[i].pid, l->items[i].command_line);
+        return CLI_USAGE;
+    }
+    *ret_pid = found->pid;
+    if (found->pid != 0)
+        cli_name_process(d, found->pid);
+    (void)snprintf(ret_path, GCD_IPC_PATH_MAX, "%s", found->socket_path);
+    return CLI_DONE;
+}
+
+static enum cli_exit by_name(const char *name, struct cli_dump *d, char *ret_path, uint32_t *ret_pid)
+{
+    struct gcd_ipc_list_options options = { .own_tmpdir = getenv("TMPDIR"), .cancel = &cli_canceled };
+    struct gcd_ipc_process_list l;
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (gcd_ipc_list(&options, &l, &err) != GCD_OK)
+        return cli_fail(NULL, &err);
+    enum cli_exit e = choose(&l, name, d, ret_path, ret_pid);
+    gcd_ipc_list_done(&l);
+    return e;
+}
+
+const char *cli_socket_path(const char *text)
+{
+    return strncmp(text, "unix:", 5) == 0 ? text + 5 : text;
+}
+
+/* What is at PATH, behind /proc/PID/root as that process sees it.  0 or an errno. */
+static int look_at(const char *path, struct stat *ret)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    int fd;
+    if (gcd_folder_open_parent(path, &fd, &err) != GCD_OK)
+        return err.os_errno;
+    int e = fstatat(fd, cli_path_name(path), ret, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : errno;
+    (void)close(fd);
+    return e;
+}
+
+static enum cli_exit by_port(const char *port, struct cli_dump *d, char *ret_path)
+{
+    const char *path = cli_socket_path(port);
+    struct stat sb = { .st_mode = 0 };
+    d->subject = path;
+    if (path[0] == '\0' || strlen(path) >= GCD_IPC_PATH_MAX) {
+        cli_say(NULL, "--port takes the path of a socket, not \"%.100s\"", port);
+        return CLI_USAGE;
+    }
+    int e = look_at(path, &sb);
+    if (e == ENOENT) {
+        cli_say(path, "there is no diagnostic socket %s; gcdumpc ps lists the processes that have one", path);
+        return CLI_FAILED;
+    }
+    if (e == 0 && !S_ISSOCK(sb.st_mode) && !S_ISLNK(sb.st_mode)) {
+        cli_say(path, "is no socket; gcdumpc ps lists the processes that have one");
+        return CLI_FAILED;
+    }
+    memcpy(ret_path, path, strlen(path) + 1);
+    return CLI_DONE;
+}
+
+enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, char *ret_path)
+{
+    uint32_t pid = (uint32_t)args->pid;
+    ret_path[0] = '\0';
+    d->subject = args->name;
+    if (args->listen != NULL)
+        return cli_listen_open(args, d);
+    if (args->port != NULL)
+        return by_port(args->port, d, ret_path);
+    if (args->name != NULL) {
+        enum cli_exit e = by_name(args->name, d, ret_path, &pid);
+        if (e != CLI_DONE || ret_path[0] != '\0')
+            return e;
+        /* It may not be used: why, the search for it says. */
+    }
+    cli_name_process(d, pid);
+    struct gcd_error err = GCD_ERROR_INIT;
+    enum gcd_ipc_reason reason;
+    if (gcd_ipc_find_socket(pid, getenv("TMPDIR"), ret_path, &reason, &err) == GCD_OK)
+        return CLI_DONE;
+    if (reason != GCD_IPC_REASON_NO_PROCESS && reason != GCD_IPC_REASON_NO_SOCKET)
+        return cli_fail(d->subject, &err);
+    bool named = strncmp(err.msg, d->subject, strlen(d->subject)) == 0;
+    cli_say(named ? NULL : d->subject, "%s; gcdumpc ps lists what can be dumped", err.msg);
+    return CLI_FAILED;
+}
+
+#else
+
+enum cli_exit cli_no_ipc(const char *subject)
+{
+    cli_say(subject, "this build of gcdumpc cannot talk to living processes (it was made with GCDUMPC_IPC=OFF)");
+    return CLI_FAILED;
+}
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * The process that the arguments name.
+ */
+#ifndef GCD_CLI_LIVE_TARGET_H
+#define GCD_CLI_LIVE_TARGET_H
+
+#include <stdbool.h>
+
+#include <gcdumpc/ipc.h>
+
+#include "args.h"
+#include "exit.h"
+#include "input/input.h"
+
+/* live.c (ipc), or its stand-in: the same for a process. */
+enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options, bool reread,
+                            const char *spool_dir, struct cli_dump *ret);
+
+#ifdef GCDUMPC_HAVE_IPC
+/* live.c: --timeout, or how long a process is given otherwise. */
+uint64_t cli_timeout_ms(const struct cli_args *args);
+
+/* target.c */
+/*
+ * The socket of the process that ARGS name, in RET_PATH[GCD_IPC_PATH_MAX], or D->port; sets D->subject.  On failure the message
+ * has been printed.
+ */
+enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, char *ret_path);
+/* How well NAME fits P: 2 exactly, 1 as a pattern, 0 not at all. */
+int cli_target_fits(const struct gcd_ipc_process *p, const char *name);
+/* "process 1234" becomes the subject of D. */
+void cli_name_process(struct cli_dump *d, uint64_t pid);
+/* The path in "unix:PATH", or TEXT itself. */
+const char *cli_socket_path(const char *text);
+
+/* listen.c */
+/* --listen: wait for a runtime, let it start; D->port is it.  On failure the message has been printed. */
+enum cli_exit cli_listen_open(const struct cli_args *args, struct cli_dump *d);
+/* Removes the socket file. */
+void cli_listen_close(struct cli_dump *d);
+#else
+/* target.c */
+enum cli_exit cli_no_ipc(const char *subject);
+#endif
+
+#endif

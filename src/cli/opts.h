@@ -1,0 +1,74 @@
+/*
+ * The commands, their options, and how a command line is read.
+ */
+#ifndef GCD_CLI_OPTS_H
+#define GCD_CLI_OPTS_H
+
+#include <stdio.h>
+
+#include "args.h"
+#include "exit.h"
+
+struct cli_command {
+    const char *name;
+    const char *arguments;       /* for the usage line */
+    const char *summary;
+    unsigned bit;                /* in the option table */
+    enum cli_exit (*run)(const struct cli_args *args);
+    const char *details;         /* text of --help below the options; may be "" */
+};
+
+#define CLI_COLLECT 1u
+#define CLI_CONVERT 2u
+#define CLI_INFO 4u
+#define CLI_REPORT 8u
+#define CLI_PS 16u
+#define CLI_RETAINED 32u
+#define CLI_PATHS 64u
+#define CLI_RUN 32768u
+#define CLI_DIFF 256u
+#define CLI_TREND 512u
+#define CLI_LEAKS 1024u
+
+/* main.c: the command that dumps; all of them, NULL after the last. */
+const struct cli_command *cli_collect(void);
+const struct cli_command *cli_command_at(size_t i);
+/* What FILE can be, "" for a command without; how a command ends, all of them for NULL. */
+const char *cli_about_files(const struct cli_command *command);
+const char *cli_about_exit(const struct cli_command *command);
+
+/* Parse ARGV[1..] of COMMAND.  CLI_DONE, or CLI_USAGE after one line on standard error. */
+enum cli_exit cli_parse(const struct cli_command *command, int argc, char **argv, struct cli_args *ret);
+/* The same in parts: options without one, an option by its long name (flags are "true" or "false"), whether they go together. */
+void cli_args_init(struct cli_args *ret);
+enum cli_exit cli_set_option(const struct cli_command *command, const char *name, const char *value, struct cli_args *args);
+enum cli_exit cli_check_args(const struct cli_command *command, const struct cli_args *args);
+/* What of ARGS only src/cli/job understands: names with fields, commands to run.  CLI_USAGE after a line. */
+enum cli_exit cli_check_job(const struct cli_args *args);
+/* The options of COMMAND, a line each. */
+void cli_print_options(FILE *to, const struct cli_command *command);
+/* One of them, for manual pages and completions. */
+enum cli_takes {
+    CLI_TAKES_NOTHING,
+    CLI_TAKES_TEXT,
+    CLI_TAKES_WORD,              /* one of cli_option_word */
+    CLI_TAKES_FILE,
+    CLI_TAKES_PROCESS,           /* the number of one */
+    CLI_TAKES_NAME,              /* that of a process */
+    CLI_TAKES_PROGRAM
+};
+struct cli_option {
+    const char *name;            /* without dashes */
+    char letter;                 /* 0 = none */
+    const char *argument;        /* what stands for it; NULL = none */
+    const char *help;
+    enum cli_takes takes;
+    bool several;                /* can be given more than once */
+    size_t row;                  /* in the table */
+};
+/* Number I in the order of --help; false after the last. */
+bool cli_option_at(const struct cli_command *command, size_t i, struct cli_option *ret);
+/* Word number I that it takes, NULL after the last. */
+const char *cli_option_word(const struct cli_command *command, const struct cli_option *option, size_t i);
+
+#endif

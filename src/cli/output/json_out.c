@@ -1,0 +1,281 @@
+/*
+ * Reports for programs.  Fields are added, never renamed or retyped; addresses are hexadecimal strings, bytes plain integers.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/ipc.h>
+
+#include "input/input.h"
+#include "input/memory.h"
+#include "output/json_out.h"
+
+/*
+ * Jansson tells that there was no memory where something was asked of it, and reports ask in very many places: so it is noted where it
+ * happens, and nothing is printed then.
+ */
+static bool no_memory;
+
+static void *allocate(size_t n)
+{
+    void *p = malloc(n);
+    no_memory |= p == NULL;
+    return p;
+}
+
+void cli_json_prepare(void)
+{
+    json_set_alloc_funcs(allocate, free);
+}
+
+json_t *cli_json_number(uint64_t n)
+{
+    return json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n);
+}
+
+json_t *cli_json_text(const char *s)
+{
+    json_t *j = json_string(s);
+    if (j != NULL)
+        return j;
+    size_t n = strlen(s);
+    char *buf = allocate(n + 1);
+    for (size_t i = 0; buf != NULL && i < n; i++)
+        buf[i] = (signed char)s[i] < 0 ? '?' : s[i];
+    j = buf != NULL ? json_stringn(buf, n) : NULL;
+    free(buf);
+    return j;
+}
+
+static void put(json_t *object, const char *key, json_t *value)
+{
+    json_object_set_new(object, key, value);     /* out of memory shows in the end: see cli_json_prepare */
+}
+
+static void put_number(json_t *object, const char *key, uint64_t n)
+{
+    put(object, key, cli_json_number(n));
+}
+
+static void put_text(json_t *object, const char *key, const char *text_or_empty)
+{
+    put(object, key, text_or_empty[0] != '\0' ? cli_json_text(text_or_empty) : json_null());
+}
+
+json_t *cli_json_verdict(const struct gcd_verdict *v)
+{
+    json_t *o = json_object(), *reasons = json_array();
+    for (size_t i = 0; i < v->reason_count; i++) {
+        json_t *r = json_object();
+        put_text(r, "code", v->reasons[i].name);
+        put_number(r, "amount", v->reasons[i].amount);
+        put_text(r, "text", v->reasons[i].text);
+        json_array_append_new(reasons, r);
+    }
+    put(o, "complete", json_boolean(v->complete));
+    put(o, "unverified", json_boolean(v->unverified));
+    put(o, "reasons", reasons);
+    return o;
+}
+
+/* DEL can only be in a string, and is the one control character that JSON lets through. */
+static int put_part(const char *s, size_t n, void *to)
+{
+    for (const char *end = s + n; s < end;) {
+        const char *del = memchr(s, 0x7f, (size_t)(end - s));
+        size_t part = (size_t)((del != NULL ? del : end) - s);
+        if (fwrite(s, 1, part, to) != part || (del != NULL && fputs("\\u007F", to) < 0))
+            return -1;
+        s += part + (del != NULL);
+    }
+    return 0;
+}
+
+int cli_json_dump(const json_t *j, FILE *to, size_t flags)
+{
+    return json_dump_callback(j, put_part, to, flags | JSON_ENSURE_ASCII);
+}
+
+int cli_json_print(json_t *j, FILE *to)
+{
+    if (j == NULL || no_memory) {
+        json_decref(j);
+        errno = ENOMEM;
+        return -1;
+    }
+    int failed = cli_json_dump(j, to, JSON_INDENT(2)) != 0;
+    putc('\n', to);
+    json_decref(j);
+    if (no_memory)
+        errno = ENOMEM;
+    return failed || no_memory ? -1 : 0;
+}
+
+json_t *cli_json_head(const char *subject)
+{
+    json_t *o = json_object();
+    put_number(o, "schema", CLI_JSON_SCHEMA);
+    put(o, "recording", cli_json_text(subject));
+    return o;
+}
+
+static json_t *trace_of(const struct gcd_trace_info *t)
+{
+    static const char *const ends[] = { "open", "closed", "truncated", "damaged" };
+    json_t *o = json_object();
+    put_text(o, "container", t->container);
+    put_number(o, "version", t->format_version);
+    put_number(o, "pointer_bytes", t->ptr_bytes);
+    put(o, "start_unix_ms", t->start_unix_ms == INT64_MIN ? json_null() : json_integer(t->start_unix_ms));
+    put_number(o, "bytes", t->bytes);
+    put_text(o, "end", ends[t->end]);
+    put_number(o, "events", t->events);
+    put_number(o, "lost_events", t->lost_events);
+    put_number(o, "lost_buffers", t->lost_buffers);
+    put_number(o, "damaged_buffers", t->damaged_buffers);
+    put_number(o, "repeated_buffers", t->repeated_buffers);
+    put(o, "loss_verified", json_boolean(t->loss_verified));
+    return o;
+}
+
+static json_t *process(const struct gcd_dump_facts *f)
+{
+    json_t *o = json_object();
+    put(o, "pid", f->process != 0 ? cli_json_number(f->process) : json_null());
+    put_text(o, "name", f->process_name);
+    put_text(o, "command_line", f->command_line);
+    put_text(o, "os", f->os);
+    put_text(o, "architecture", f->arch);
+    put_text(o, "runtime_version", f->runtime_version);
+    return o;
+}
+
+/* Those with a heap dump. */
+static json_t *processes(const struct gcd_dump *d)
+{
+    json_t *a = json_array();
+    for (size_t i = 0; i < gcd_dump_process_count(d); i++) {
+        const struct gcd_dump_process *p = gcd_dump_process(d, i);
+        json_t *o = json_object();
+        put_number(o, "pid", p->process);
+        put_text(o, "name", p->name);
+        put_number(o, "dumps", p->dumps);
+        put(o, "chosen", json_boolean(p->chosen));
+        json_array_append_new(a, o);
+    }
+    return a;
+}
+
+static json_t *gc(const struct gcd_dump_facts *f)
+{
+    json_t *o = json_object();
+    put(o, "start_seen", json_boolean(f->gc_start_seen));
+    put(o, "end_seen", json_boolean(f->gc_end_seen));
+    put_number(o, "number", f->gc_number);
+    put_number(o, "generation", f->gc_depth);
+    put_number(o, "reason", f->gc_reason);
+    put_number(o, "type", f->gc_type);
+    put(o, "heaps", f->gc_heaps != 0 ? cli_json_number(f->gc_heaps) : json_null());
+    put(o, "start_ns", json_integer(f->gc_start_ns));
+    put(o, "end_ns", json_integer(f->gc_end_ns));
+    put(o, "pause_ns", f->pause_ns != 0 ? cli_json_number(f->pause_ns) : json_null());
+    put_number(o, "pauses", f->pauses);
+    put_number(o, "pauses_ns", f->pauses_ns);
+    return o;
+}
+
+static json_t *roots(const struct gcd_dump_facts *f)
+{
+    json_t *o = json_object();
+    put_number(o, "stack", f->roots[GCD_ROOT_STACK]);
+    put_number(o, "finalizer", f->roots[GCD_ROOT_FINALIZER]);
+    put_number(o, "handle", f->roots[GCD_ROOT_HANDLE]);
+    put_number(o, "other", f->roots[GCD_ROOT_OTHER]);
+    put_number(o, "weak", f->weak_roots);
+    put_number(o, "pinned", f->pinned_roots);
+    put_number(o, "null", f->null_roots);
+    return o;
+}
+
+static json_t *dump(const struct gcd_verdict *v, const struct gcd_dump_facts *f)
+{
+    json_t *o = json_object();
+    put_number(o, "objects", f->objects);
+    put_number(o, "bytes", f->bytes);
+    put_number(o, "edges", f->edges);
+    put_number(o, "edges_declared", f->edges_declared);
+    put_number(o, "objects_lost", f->objects_lost);
+    put(o, "objects_lost_exact", json_boolean(f->objects_lost_exact));
+    put_number(o, "edges_lost", f->edges_lost);
+    put(o, "edges_lost_exact", json_boolean(f->edges_lost_exact));
+    put_number(o, "edges_dropped", f->edges_dropped);
+    put_number(o, "types", f->types);
+    put_number(o, "types_undescribed", f->types_undescribed);
+    put(o, "roots", roots(f));
+    put_number(o, "statics", f->statics);
+    put_number(o, "dependent_handles", f->dependent_handles);
+    put_number(o, "ccws", f->ccws);
+    put_number(o, "rcws", f->rcws);
+    put_number(o, "ranges", f->ranges);
+    put(o, "complete", json_boolean(v->complete));
+    return o;
+}
+
+/* Bytes that are likely to be needed. */
+static json_t *memory(const struct cli_dump *d)
+{
+    json_t *o = json_object();
+    for (enum gcd_workload i = 0; i < GCD_PURPOSES; i++)
+        put_number(o, cli_workload_name(i), cli_estimate(d, i));
+    return o;
+}
+
+int cli_json_info(const struct cli_dump *d)
+{
+    const struct gcd_dump_facts *f = cli_facts(d);
+    const struct gcd_verdict *v = cli_verdict_of(d);
+    json_t *o = cli_json_head(d->subject);
+    put(o, "trace", trace_of(&f->trace));
+    put(o, "process", process(f));
+    put(o, "gc", gc(f));
+    put(o, "dump", dump(v, f));
+    put_number(o, "dumps", f->dumps);
+    if (d->dump != NULL)
+        put(o, "processes", processes(d->dump));
+    put(o, "memory", memory(d));
+    put(o, "verdict", cli_json_verdict(v));
+    return cli_json_print(o, stdout);
+}
+
+int cli_json_events(const struct gcd_trace *trace, const char *subject, const struct cli_event_kind *kinds, size_t n)
+{
+    struct gcd_trace_info info;
+    json_t *o = cli_json_head(subject), *events = json_array(), *threads = json_array();
+    uint64_t thread, received, lost;
+    gcd_trace_get_info(trace, &info);
+    for (size_t i = 0; i < n; i++) {
+        json_t *row = json_object();
+        put(row, "provider", cli_json_text(kinds[i].provider));
+        put_number(row, "id", kinds[i].id);
+        put_number(row, "version", kinds[i].version);
+        put_number(row, "count", kinds[i].events);
+        put_number(row, "payload_bytes", kinds[i].bytes);
+        json_array_append_new(events, row);
+    }
+    for (size_t i = 0; gcd_trace_get_thread(trace, i, &thread, &received, &lost); i++) {
+        json_t *row = json_object();
+        put_number(row, "thread", thread);
+        put_number(row, "events", received);
+        put_number(row, "lost_events", lost);
+        json_array_append_new(threads, row);
+    }
+    put(o, "trace", trace_of(&info));
+    put(o, "events", events);
+    put(o, "threads", threads);
+    return cli_json_print(o, stdout);
+}

@@ -1,0 +1,338 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/read.h>
+
+#include "args.h"
+#include "exit.h"
+#include "input/fail.h"
+#include "input/input.h"
+#include "input/memory.h"
+#include "input/dump_verdict.h"
+#include "output/output.h"
+#include "signals.h"
+#include "term/message.h"
+#include "term/path.h"
+#include "term/progress.h"
+#include "term/suggest.h"
+#include "term/term.h"
+
+enum cli_exit cli_flush_stdout(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return CLI_DONE;
+    struct gcd_error err = { .code = GCD_E_IO, .off = GCD_OFF_NONE, .os_errno = errno };
+    (void)snprintf(err.msg, sizeof err.msg, "cannot write: %s", strerror(errno));
+    return cli_fail("standard output", &err);
+}
+
+/* FILE.nettrace or FILE.nettrace.gz */
+static bool is_recording(const char *path)
+{
+    static const char suffix[] = "." CLI_RAW_FORMAT;
+    size_t n = strlen(path), k = sizeof suffix - 1;
+    if (n >= 3 && strcmp(path + n - 3, ".gz") == 0)
+        n -= 3;
+    return n >= k && memcmp(path + n - k, suffix, k) == 0;
+}
+
+/* A dot in the name, besides a first one and that of ".gz". */
+static bool has_suffix(const char *path)
+{
+    const char *name = cli_path_name(path);
+    size_t n = strlen(name);
+    if (n > 3 && strcmp(name + n - 3, ".gz") == 0)
+        n -= 3;
+    return n > 1 && memchr(name + 1, '.', n - 1) != NULL;
+}
+
+/* No format is called so, or has such a suffix. */
+static enum cli_exit no_format(const struct cli_args *args)
+{
+    const char *dot = args->format == NULL ? strrchr(args->output, '.') : NULL;
+    char known[256] = "", meant[CLI_MEANT_BYTES];
+    struct cli_nearest near;
+    cli_nearest_begin(&near, args->format != NULL ? args->format : dot != NULL ? dot : "");
+    for (size_t i = 0; gcd_format_at(i) != NULL; i++) {
+        const struct gcd_format *f = gcd_format_at(i);
+        size_t n = strlen(known);
+        (void)snprintf(known + n, sizeof known - n, "%s%s", i == 0 ? "" : ", ", gcd_format_name(f));
+        cli_nearest_try(&near, args->format != NULL ? gcd_format_name(f) : gcd_format_suffix(f));
+    }
+    if (cli_is_live(args)) {
+        size_t n = strlen(known);
+        (void)snprintf(known + n, sizeof known - n, ", %s", CLI_RAW_FORMAT);
+        cli_nearest_try(&near, args->format != NULL ? CLI_RAW_FORMAT : "." CLI_RAW_FORMAT);
+    }
+    if (args->format != NULL)
+        cli_say(NULL, "there is no format \"%s\"%s; there is: %s", args->format, cli_meant(&near, "", meant), known);
+    else if (dot != NULL && (strcmp(dot, ".json") == 0 || strcmp(dot, ".txt") == 0 || strcmp(dot, ".prom") == 0))
+        cli_say(NULL, "no format of dumps has the suffix of \"%s\"; tables are made by gcdumpc report -o %s, dumps by --format with one of: %s",
+                args->output, args->output, known);
+    else
+        cli_say(NULL, "the format of \"%s\" cannot be told from its name%s; use --format with one of: %s", args->output,
+                cli_meant(&near, "", meant), known);
+    return CLI_USAGE;
+}
+
+/* RET NULL: the stream as it comes. */
+static enum cli_exit choose_format(const struct cli_args *args, const struct gcd_format **ret)
+{
+    bool raw = args->format != NULL ? strcmp(args->format, CLI_RAW_FORMAT) == 0 : is_recording(args->output);
+    *ret = NULL;
+    if (raw && cli_is_live(args))
+        return CLI_DONE;
+    if (raw) {
+        cli_say(NULL, "\"%s\" would be a recording again, and only of a living process one is written (gcdumpc collect); "
+                "copy it with cp or gzip, or choose another name or --format", args->output);
+        return CLI_USAGE;
+    }
+    const struct gcd_format *f = args->format != NULL ? gcd_format_by_name(args->format) : gcd_format_by_path(args->output);
+    if (f == NULL && args->format == NULL && !has_suffix(args->output))
+        f = gcd_format_at(0);            /* no name to tell by: a pipe, a device */
+    *ret = f;
+    return f != NULL ? CLI_DONE : no_format(args);
+}
+
+enum cli_exit cli_sink_open(const char *path, const struct gcd_sink_options *options, enum cli_slot slot, struct gcd_sink **ret)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    cli_temporary_comes();
+    gcd_status st = gcd_sink_open(path, options, ret, &err);
+    cli_temporary(slot, st == GCD_OK ? gcd_sink_temporary(*ret) : NULL);
+    return st == GCD_OK ? CLI_DONE : cli_fail(strcmp(path, "-") == 0 ? "standard output" : path, &err);
+}
+
+/* PATH as an output, before a recording is read or a process is disturbed for nothing. */
+static enum cli_exit open_sink(const struct cli_args *args, const char *path, bool binary, enum cli_slot slot, struct gcd_sink **ret)
+{
+    bool to_stdout = strcmp(path, "-") == 0;
+    if (to_stdout && isatty(STDOUT_FILENO)) {    /* names in a text are as they are, and could command the terminal */
+        cli_say(NULL, "a %s is not written to a terminal; name a file, or use a pipe", binary ? "recording" : "dump");
+        return CLI_USAGE;
+    }
+    return cli_sink_open(path, &(struct gcd_sink_options){ .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(args),
+                                                           .keep_room = cli_keeps_room(args) }, slot, ret);
+}
+
+enum cli_exit cli_output_check(const struct cli_args *args)
+{
+    const struct gcd_format *f;
+    return choose_format(args, &f);
+}
+
+/* The bytes of IN as they came. */
+static gcd_status copy_stream(struct gcd_input *in, struct gcd_sink *to, struct gcd_error *err)
+{
+    static const char verb[] = "writing";
+    struct gcd_reader *r = NULL;
+    gcd_status st = gcd_reader_new(in, &r, err);
+    while (st == GCD_OK) {
+        const uint8_t *bytes;
+        size_t n;
+        st = gcd_reader_next(r, &bytes, &n, err);
+        if (st != GCD_OK)
+            break;
+        gcd_sink_write(to, bytes, n);
+        cli_progress((void *)(uintptr_t)verb, gcd_reader_position(r), gcd_input_size(in));
+        st = gcd_sink_status(to, err);
+        if (st == GCD_OK && atomic_load(&cli_canceled))
+            st = err->code = GCD_E_CANCELED;
+    }
+    gcd_reader_free(r);
+    return st == GCD_END ? GCD_OK : st;
+}
+
+static void warn(const char *subject, const struct gcd_write_notes *n)
+{
+    if (n->edges_dangling > 0)
+        cli_say(subject, "%s%" PRIu64 " references lead to addresses where no object is", n->dangling_is_minimum ? "at least " : "",
+                n->edges_dangling);
+    if (n->roots_dangling > 0)
+        cli_say(subject, "%s%" PRIu64 " roots hold addresses where no object is", n->dangling_is_minimum ? "at least " : "",
+                n->roots_dangling);
+    if (n->dependents_dropped > 0)
+        cli_say(subject, "%" PRIu64 " dependent handles were dropped: their key is no object", n->dependents_dropped);
+    if (n->objects_dropped > 0)
+        cli_say(subject, "%" PRIu64 " objects without an address were dropped", n->objects_dropped);
+}
+
+/* A folder or a database cannot be a stream. */
+static enum cli_exit open_place(const struct cli_args *args, struct cli_output *ret)
+{
+    if (strcmp(args->output, "-") == 0) {
+        cli_say(NULL, "%s is no stream of bytes; give a name with -o", gcd_format_name(ret->format));
+        return CLI_USAGE;
+    }
+    struct gcd_error err = GCD_ERROR_INIT;
+    cli_temporary_comes();
+    gcd_status st = gcd_format_check_place(ret->format, args->output, &err);
+    if (st == GCD_OK)
+        st = gcd_staged_open(args->output, gcd_format_staged_kind(ret->format), cli_alloc(), &ret->staged, &err);
+    cli_temporary(CLI_SLOT_OUTPUT, st == GCD_OK ? gcd_staged_temporary(ret->staged) : NULL);
+    if (st == GCD_OK && cli_keeps_room(args))
+        gcd_staged_keep_room(ret->staged);
+    return st == GCD_OK ? CLI_DONE : cli_fail(args->output, &err);
+}
+
+static enum cli_need need_of(const struct cli_args *args, const struct gcd_format *f)
+{
+    static const enum cli_need needs[GCD_PURPOSES] = {
+        [GCD_FOR_GRAPH] = CLI_NEED_GRAPH, [GCD_FOR_PATHS] = CLI_NEED_PATHS, [GCD_FOR_RETAINED] = CLI_NEED_RETAINED,
+        [GCD_FOR_LEAKS] = CLI_NEED_LEAKS, [GCD_FOR_PAGE] = CLI_NEED_PAGE,
+    };
+    if (f == NULL)
+        return CLI_NEED_STREAM;
+    if (gcd_format_kind(f) == GCD_FORMAT_STREAM)
+        return CLI_NEED_OBJECTS;
+    bool along_paths = args->stack_by == GCD_STACK_BY_PATHS && gcd_format_workload(f) == GCD_FOR_RETAINED && gcd_format_kind(f) == GCD_FORMAT_GRAPH;
+    return along_paths ? CLI_NEED_PATHS : needs[gcd_format_workload(f)];
+}
+
+enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *ret)
+{
+    *ret = (struct cli_output){ .name = strcmp(args->output, "-") == 0 ? "standard output" : args->output };
+    enum cli_exit e = choose_format(args, &ret->format);
+    if (e != CLI_DONE)
+        return e;
+    ret->need = need_of(args, ret->format);
+    if (ret->format != NULL && gcd_format_kind(ret->format) == GCD_FORMAT_PLACE)
+        return open_place(args, ret);
+    bool binary = ret->format == NULL || !gcd_format_is_text(ret->format);
+    return open_sink(args, args->output, binary, CLI_SLOT_OUTPUT, &ret->sink);
+}
+
+/* By the shortest way that the format has from what there is. */
+static gcd_status write_output(struct cli_output *out, struct cli_dump *d, const struct gcd_write_options *options,
+                               struct gcd_write_notes *notes, struct gcd_error *err)
+{
+    if (out->format == NULL)
+        return copy_stream(d->input, out->sink, err);
+    if (out->staged != NULL)
+        return gcd_write_staged(out->format, d->graph, out->staged, options, notes, err);
+    if (d->graph != NULL)
+        return gcd_write_graph(out->format, d->graph, out->sink, options, notes, err);
+    return gcd_write(out->format, d->dump, out->sink, options, notes, err);
+}
+
+/* In one line: they are of the format, not of this dump. */
+static void say_losses(const struct cli_output *out, const struct gcd_write_notes *n)
+{
+    char all[1000] = "";
+    for (size_t i = 0; i < n->loss_count; i++) {
+        size_t k = strlen(all);
+        (void)snprintf(all + k, sizeof all - k, "%s%" PRIu64 " %s", i == 0 ? "" : "; ", n->losses[i].count, n->losses[i].text);
+    }
+    if (n->loss_count > 0)
+        cli_say(out->name, "in the format %s %s", gcd_format_name(out->format), all);
+}
+
+static void say_written(const struct cli_args *args, const struct cli_output *out, const struct gcd_write_notes *notes,
+                        const struct gcd_verdict *v)
+{
+    const char *complete = !v->complete ? "INCOMPLETE" : v->unverified ? "whether complete the input does not tell" : "complete";
+    char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES];
+    char references[CLI_NUMBER_BYTES + 16] = "";
+    const char *format = out->format != NULL ? gcd_format_name(out->format) : CLI_RAW_FORMAT;
+    if (args->quiet || strcmp(args->output, "-") == 0)
+        return;
+    if (notes->edges > 0)                /* profiles have none */
+        (void)snprintf(references, sizeof references, ", %s references", cli_number(notes->edges, true, b));
+    if (out->sink != NULL)
+        cli_say(out->name, "%s objects%s, %s bytes of %s written, %s", cli_number(notes->objects, true, a), references,
+                cli_number(gcd_sink_bytes(out->sink), true, c), format, complete);
+    else
+        cli_say(out->name, "%s objects%s written as %s, %s", cli_number(notes->objects, true, a), references, format, complete);
+}
+
+static enum cli_exit commit(struct cli_output *out)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    uint64_t bytes = out->staged != NULL ? gcd_staged_bytes(out->staged) : 0;
+    gcd_status st = out->sink != NULL ? gcd_sink_finish(out->sink, &bytes, &err) : GCD_OK;
+    if (st == GCD_OK && out->ready != NULL)
+        out->ready(out->ready_ctx, bytes);
+    if (st == GCD_OK)
+        st = out->sink != NULL ? gcd_sink_commit(out->sink, &err) : gcd_staged_commit(out->staged, &err);
+    return st == GCD_OK ? CLI_DONE : cli_fail(out->name, &err);
+}
+
+enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *out, struct cli_dump *d)
+{
+    enum cli_exit verdict = cli_verdict(d, args->quiet);
+    static const char verb[] = "writing";
+    struct gcd_names *names = NULL;
+    enum cli_exit e = out->format != NULL ? cli_names_of(args, d, gcd_format_names(out->format), &names) : CLI_DONE;
+    if (e != CLI_DONE)
+        return e;
+    struct gcd_write_options options = { .name = d->name, .names = names, .stack_by = args->stack_by, .alloc = cli_alloc(), .cancel = &cli_canceled,
+                                         .threads = cli_threads(args), .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
+                                         .progress_total = gcd_input_size(d->input) };
+    struct gcd_write_notes notes = { .objects = cli_facts(d)->objects, .edges = cli_facts(d)->edges };
+    struct gcd_error err = GCD_ERROR_INIT;
+    gcd_status st = write_output(out, d, &options, &notes, &err);
+    gcd_names_free(names);
+    if (st != GCD_OK) {                  /* whose fault: did the writing fail, or the reading? */
+        bool written = out->sink == NULL || gcd_sink_status(out->sink, NULL) != GCD_OK || d->graph != NULL;
+        return cli_fail(written ? out->name : d->subject, &err);
+    }
+    e = commit(out);
+    if (e != CLI_DONE)
+        return e;
+    warn(d->subject, &notes);
+    if (!args->quiet)
+        say_losses(out, &notes);
+    say_written(args, out, &notes, cli_verdict_of(d));
+    return verdict;
+}
+
+void cli_output_close(struct cli_output *out)
+{
+    gcd_sink_free(out->sink);
+    gcd_staged_free(out->staged);
+    out->sink = NULL;
+    out->staged = NULL;
+    cli_temporary(CLI_SLOT_OUTPUT, NULL);
+}
+
+enum cli_exit cli_write_text(const char *path, bool for_all, const char *text)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_sink *to = NULL;
+    if (text == NULL) {
+        cli_say(path, "out of memory");
+        return CLI_FAILED;
+    }
+    gcd_status st = gcd_sink_open(path, &(struct gcd_sink_options){ .alloc = cli_alloc(), .for_all = for_all }, &to, &err);
+    if (st == GCD_OK) {
+        gcd_sink_text(to, text);
+        st = gcd_sink_commit(to, &err);
+    }
+    gcd_sink_free(to);
+    return st == GCD_OK ? CLI_DONE : cli_fail(path, &err);
+}
+
+enum cli_exit cli_trace_open(const struct cli_args *args, struct cli_dump *d)
+{
+    return open_sink(args, args->save_trace, true, CLI_SLOT_TRACE, &d->trace);
+}
+
+enum cli_exit cli_trace_write(const struct cli_args *args, struct cli_dump *d)
+{
+    const char *name = strcmp(args->save_trace, "-") == 0 ? "standard output" : args->save_trace;
+    char n[CLI_NUMBER_BYTES];
+    struct gcd_error err = GCD_ERROR_INIT;
+    gcd_status st = copy_stream(d->input, d->trace, &err);
+    if (st != GCD_OK)
+        return cli_fail(gcd_sink_status(d->trace, NULL) != GCD_OK ? name : d->subject, &err);
+    if (gcd_sink_commit(d->trace, &err) != GCD_OK)
+        return cli_fail(name, &err);
+    d->trace_written = true;
+    if (!args->quiet && strcmp(args->save_trace, "-") != 0)
+        cli_say(name, "%s bytes of %s written", cli_number(gcd_sink_bytes(d->trace), true, n), CLI_RAW_FORMAT);
+    return CLI_DONE;
+}

@@ -1,0 +1,134 @@
+#include <gcdumpc/gcdumpc.h>
+
+#include "args.h"
+#include "exit.h"
+#include "input/input.h"
+#include "input/dump_verdict.h"
+#include "output/json_out.h"
+#include "output/root_labels.h"
+#include "term/message.h"
+#include "term/term.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *text, *key;
+} groups[GCD_GROUPS] = {
+    [GCD_GROUP_STATICS] = { "static variable", "statics" },
+    [GCD_GROUP_LOCALS] = { "thread stack", "locals" },
+    [GCD_GROUP_FINALIZER] = { "finalizer queue", "finalizer" },
+    [GCD_GROUP_STRONG_HANDLES] = { "strong handle", "strong_handles" },
+    [GCD_GROUP_PINNED_HANDLES] = { "pinned handle", "pinned_handles" },
+    [GCD_GROUP_REFCOUNTED] = { "ref-counted handle", "refcounted" },
+    [GCD_GROUP_OTHER] = { "other root", "other" },
+    [GCD_GROUP_WEAK] = { "weak handle", "weak" },
+};
+
+const char *cli_root_group_label(enum gcd_root_group group)
+{
+    return groups[group].text;
+}
+
+const char *cli_root_group_key(enum gcd_root_group group)
+{
+    return groups[group].key;
+}
+
+const char *cli_root_key(const struct gcd_graph_root *r)
+{
+    return r != NULL ? cli_root_group_key(gcd_graph_root_group(r)) : "stand_in";
+}
+
+char *cli_root_label(const struct gcd_graph *g, const struct gcd_names *names, const struct gcd_graph_root *r)
+{
+    if (r == NULL)
+        return strdup("(no root recorded)");
+    const char *group = groups[gcd_graph_root_group(r)].text;
+    if (r->kind != GCD_ROOT_STATIC || r->name[0] == '\0')
+        return strdup(group);
+    bool declared = r->type != gcd_graph_node_type(g, r->node);
+    char *text = NULL;
+    int n = asprintf(&text, "%s %s%s%s", group, declared ? gcd_names_get(names, r->type) : "", declared ? "." : "", r->name);
+    return n >= 0 ? text : NULL;
+}
+
+void cli_say_pseudo_roots(const char *subject, uint32_t n)
+{
+    if (n > 0)
+        cli_say(subject, "the dump has no roots; %" PRIu32 " objects that nothing else refers to serve as pseudo-roots: what holds what is a guess",
+                n);
+}
+
+enum cli_exit cli_match_types(const char *pattern, const struct cli_dump *d, const struct gcd_names *names, uint8_t **ret)
+{
+    struct cli_filter *filter;
+    enum cli_exit e = cli_filter_new(pattern, &filter);
+    if (e == CLI_DONE)
+        e = cli_filter_types(filter, d, names, ret);
+    cli_filter_free(filter);
+    return e;
+}
+
+const char *cli_object_text(const struct gcd_graph *g, uint32_t node, char buf[CLI_NUMBER_BYTES])
+{
+    bool known = !gcd_graph_notes(g)->addresses_made_up;
+    (void)snprintf(buf, CLI_NUMBER_BYTES, known ? "0x%" PRIx64 : "%" PRIu64, known ? gcd_graph_node_address(g, node) : (uint64_t)node);
+    return buf;
+}
+
+void cli_object_address(struct cli_table *t, const struct gcd_graph *g, uint32_t node)
+{
+    if (gcd_graph_notes(g)->addresses_made_up)
+        cli_table_none(t);
+    else
+        cli_table_address(t, gcd_graph_node_address(g, node));
+}
+
+void cli_json_count(json_t *o, const char *key, uint64_t n)
+{
+    json_object_set_new(o, key, json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n));
+}
+
+/* Takes O. */
+static bool print_json(json_t *o, const struct cli_dump *d, const struct cli_titled *tables, size_t n)
+{
+    bool ok = o != NULL;
+    for (size_t i = 0; i < n; i++)
+        ok = json_object_set_new(o, tables[i].key, cli_table_json(tables[i].table)) == 0 && ok;
+    ok = json_object_set_new(o, "verdict", cli_json_verdict(cli_verdict_of(d))) == 0 && ok;
+    if (ok)
+        return cli_json_print(o, stdout) == 0;
+    json_decref(o);
+    errno = ENOMEM;
+    return false;
+}
+
+enum cli_exit cli_print_tables(const struct cli_args *args, const struct cli_dump *d, json_t *o, const struct cli_titled *tables, size_t n)
+{
+    bool ok = true;
+    errno = 0;
+    if (args->json)
+        ok = print_json(o, d, tables, n);
+    else
+        json_decref(o);
+    for (size_t i = 0; i < n && ok && !args->json; i++) {
+        if (args->csv) {
+            ok = cli_table_csv(tables[i].table, stdout);
+            continue;
+        }
+        if (tables[i].title != NULL)
+            printf("%s%s\n", i > 0 ? "\n" : "", tables[i].title);
+        ok = cli_table_print(tables[i].table, stdout);
+    }
+    if (ok && !args->json && !args->csv)
+        cli_mark_incomplete(stdout, d->subject, cli_verdict_of(d));
+    if (ok || ferror(stdout))            /* what cannot be written is told by cli_flush_stdout */
+        return CLI_DONE;
+    cli_say(d->subject, "%s", errno == ENOMEM ? "out of memory" : "cannot print the result");
+    return CLI_FAILED;
+}

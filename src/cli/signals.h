@@ -1,0 +1,23 @@
+/*
+ * What signals do: they cancel; a second one removes temporary files and ends the program.
+ */
+#ifndef GCD_CLI_SIGNALS_H
+#define GCD_CLI_SIGNALS_H
+
+#include <gcdumpc/cancel.h>
+
+void cli_set_signals(void);
+/* Call WHAT two thousand times a second, in a signal handler of this thread, from now on. */
+void cli_tick_start(void (*what)(void));
+void cli_tick_stop(void);
+/* Set by SIGINT, SIGTERM and SIGHUP. */
+extern gcd_cancel_flag cli_canceled;
+/* It was set because --timeout has passed. */
+extern gcd_cancel_flag cli_timed_out;
+/* The temporary files, and folders of files, that a second signal removes before it ends the program; NULL = none. */
+enum cli_slot { CLI_SLOT_OUTPUT, CLI_SLOT_TRACE, CLI_SLOT_PORT, CLI_SLOTS };
+void cli_temporary(enum cli_slot slot, const char *path);
+/* One will be made, and until the next call of cli_temporary a second signal waits. */
+void cli_temporary_comes(void);
+
+#endif

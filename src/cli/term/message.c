@@ -1,0 +1,65 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+
+#include "term/message.h"
+#include "term/progress.h"
+#include "term/term.h"
+
+
+static char last_said[2048];
+static bool held;
+static const char *place;
+
+void cli_at(const char *where)
+{
+    place = where;
+}
+
+const char *cli_last_said(void)
+{
+    return last_said;
+}
+
+void cli_hold(bool hold)
+{
+    held = hold;
+    if (hold)
+        last_said[0] = '\0';
+}
+
+GCD_PRINTF(2, 0)
+static void say(const char *subject, const char *fmt, va_list ap)
+{
+    (void)vsnprintf(last_said, sizeof last_said, fmt, ap);
+    if (held)
+        return;
+    cli_progress_end();
+    subject = subject != NULL ? subject : place;
+    static char line[sizeof last_said + 4096 + 16];      /* with the longest path; there may be no memory any more */
+    const char *shown = subject == NULL ? "" : subject[0] != '\0' ? subject : "\"\"";
+    (void)snprintf(line, sizeof line, "gcdumpc: %s%s%s", shown, subject != NULL ? ": " : "", last_said);
+    cli_print_wrapped(stderr, line, 0, 9);
+}
+
+void cli_say(const char *subject, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    say(subject, fmt, ap);
+    va_end(ap);
+}
+
+void cli_say_more(const char *fmt, ...)
+{
+    char *line = NULL;
+    va_list ap;
+    va_start(ap, fmt);
+    if (!held && vasprintf(&line, fmt, ap) >= 0) {
+        cli_print_sanitized(stderr, line);
+        putc('\n', stderr);
+        free(line);
+    }
+    va_end(ap);
+}

@@ -1,0 +1,72 @@
+#include <stdio.h>
+#include <time.h>
+
+#include "term/progress.h"
+#include "term/term.h"
+
+#define FIRST_AFTER_NS INT64_C(1000000000)
+#define AT_MOST_EVERY_NS INT64_C(170000000)
+
+static struct {
+    bool off, checked, shown;
+    int64_t start_ns, last_ns;
+} state;
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void cli_progress_off(void)
+{
+    state.off = true;
+}
+
+/* Is it time for another line? */
+static bool is_due(void)
+{
+    if (state.off)
+        return false;
+    int64_t now = now_ns();
+    if (!state.checked) {
+        state.checked = true;
+        state.off = !cli_is_terminal(stderr);
+        state.start_ns = now;
+        return false;
+    }
+    if (now - state.start_ns < FIRST_AFTER_NS || now - state.last_ns < AT_MOST_EVERY_NS)
+        return false;
+    state.last_ns = now;
+    state.shown = true;
+    return true;
+}
+
+void cli_progress(void *verb, uint64_t done_bytes, uint64_t total_bytes)
+{
+    char n[CLI_NUMBER_BYTES];
+    if (!is_due())
+        return;
+    if (total_bytes == UINT64_MAX || total_bytes == 0)
+        fprintf(stderr, "\r%s: %s\033[K", (const char *)verb, cli_size(done_bytes, n));
+    else
+        fprintf(stderr, "\r%s: %3.0f %% of %s\033[K", (const char *)verb, 100.0 * (double)done_bytes / (double)total_bytes,
+                cli_size(total_bytes, n));
+    fflush(stderr);
+}
+
+void cli_progress_steps(void *verb, uint64_t done, uint64_t total)
+{
+    if (!is_due())
+        return;
+    fprintf(stderr, "\r%s: %3.0f %%\033[K", (const char *)verb, total > 0 ? 100.0 * (double)done / (double)total : 0);
+    fflush(stderr);
+}
+
+void cli_progress_end(void)
+{
+    if (state.shown)
+        fputs("\r\033[K", stderr);
+    state.shown = false;
+}

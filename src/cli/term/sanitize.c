@@ -1,0 +1,73 @@
+/*
+ * Names come from processes and files of others.  What a terminal would obey instead of showing it is shown as a question mark.
+ */
+#include <stdint.h>
+#include <stdio.h>
+
+#include "term/term.h"
+
+/* The character at S, and its bytes in RET; 0xfffd and 1 when it is no UTF-8. */
+static uint32_t next(const unsigned char *s, size_t *ret_n)
+{
+    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    *ret_n = 1;
+    if (s[0] < 0x80)
+        return s[0];
+    size_t n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+    if (s[0] < 0xc2 || s[0] > 0xf4)
+        return 0xfffd;
+    uint32_t c = s[0] & (0x7fu >> n);
+    for (size_t i = 1; i < n; i++) {
+        if ((s[i] & 0xc0) != 0x80)       /* also the end */
+            return 0xfffd;
+        c = c << 6 | (s[i] & 0x3f);
+    }
+    if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+        return 0xfffd;
+    *ret_n = n;
+    return c;
+}
+
+size_t cli_print_char(FILE *to, const char *s)
+{
+    static const struct { uint32_t first, last; } obeyed[] = {
+        { 0x00, 0x1f }, { 0x7f, 0x9f },                              /* C0, DEL, C1: cursor, colours, answers that look like typed */
+        { 0x061c, 0x061c }, { 0x200e, 0x200f }, { 0x202a, 0x202e },  /* the order of what is shown: text reads other than it is */
+        { 0x2066, 0x2069 }, { 0x2028, 0x2029 }, { 0xfff9, 0xfffb },  /* the same; lines; annotations */
+        { 0xe0000, 0xe007f },                                        /* tags, which are invisible */
+    };
+    size_t n;
+    uint32_t c = next((const unsigned char *)s, &n);
+    bool shown = c != 0xfffd || n == 3;  /* one that is in the text is as good as any */
+    for (size_t i = 0; i < sizeof obeyed / sizeof *obeyed; i++)
+        if (c >= obeyed[i].first && c <= obeyed[i].last)
+            shown = false;
+    if (to != NULL && shown)
+        (void)fwrite(s, 1, n, to);
+    else if (to != NULL)
+        putc('?', to);
+    return n;
+}
+
+size_t cli_print_cut(FILE *to, const char *s, size_t columns)
+{
+    size_t used = 0;
+    while (*s != '\0' && used < columns) {
+        s += cli_print_char(to, s);
+        used++;
+    }
+    return used;
+}
+
+size_t cli_print_bytes(FILE *to, const char *s, size_t n)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < n; used++)
+        i += cli_print_char(to, s + i);
+    return used;
+}
+
+void cli_print_sanitized(FILE *to, const char *s)
+{
+    (void)cli_print_cut(to, s, SIZE_MAX);
+}

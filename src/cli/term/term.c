@@ -1,0 +1,108 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "term/term.h"
+#include "term/wrap.h"
+
+bool cli_is_terminal(FILE *f)
+{
+    const char *term = getenv("TERM");
+    return isatty(fileno(f)) && term != NULL && strcmp(term, "dumb") != 0;
+}
+
+void cli_bold(FILE *f, bool on)
+{
+    const char *no = getenv("NO_COLOR");
+    if (cli_is_terminal(f) && (no == NULL || no[0] == '\0'))
+        fputs(on ? "\033[1m" : "\033[0m", f);
+}
+
+size_t cli_window_columns(FILE *f)
+{
+    struct winsize w;
+    return isatty(fileno(f)) && ioctl(fileno(f), TIOCGWINSZ, &w) == 0 && w.ws_col > 0 ? w.ws_col : SIZE_MAX;
+}
+
+void cli_print_wrapped(FILE *to, const char *s, size_t column, size_t hang)
+{
+    size_t window = cli_is_terminal(to) ? cli_window_columns(to) : SIZE_MAX;
+    hang = hang < window / 2 ? hang : window / 2;
+    while (window != SIZE_MAX && column + cli_print_cut(NULL, s, SIZE_MAX) > window) {
+        size_t width = window > column ? window - column : 1, n = cli_break_words(s, width);
+        (void)cli_print_bytes(to, s, n);
+        s += n;
+        s += strspn(s, " ");
+        fprintf(to, "\n%*s", (int)hang, "");
+        column = hang;
+    }
+    cli_print_sanitized(to, s);
+    putc('\n', to);
+}
+
+void cli_print_prose(FILE *to, const char *s)
+{
+    bool narrow = cli_is_terminal(to) && cli_window_columns(to) < CLI_PROSE_COLUMNS;
+    while (*s != '\0') {
+        size_t n = strcspn(s, "\n");
+        size_t indent = strspn(s, " ");
+        /* Of an indented line what stands behind the first wide gap goes on below itself. */
+        const char *gap = strstr(s + indent, "  ");
+        size_t hang = indent == 0 ? 0 : gap != NULL && gap < s + n ? (size_t)(gap - s) + strspn(gap, " ") : indent + CLI_GAP;
+        while (narrow && indent == 0 && n > 0 && s[n] == '\n' && s[n + 1] != '\n' && s[n + 1] != ' ' && s[n + 1] != '\0')
+            n += 1 + strcspn(s + n + 1, "\n");
+        char *line = strndup(s, n);
+        if (line == NULL) {              /* the rest as it is, then */
+            (void)fputs(s, to);
+            return;
+        }
+        for (char *p = line; (p = strchr(p, '\n')) != NULL;)
+            *p = ' ';
+        cli_print_wrapped(to, line, 0, hang);
+        free(line);
+        s += n + (s[n] == '\n');
+    }
+}
+
+const char *cli_number(uint64_t n, bool separators, char buf[CLI_NUMBER_BYTES])
+{
+    char digits[24];
+    int len = snprintf(digits, sizeof digits, "%" PRIu64, n);
+    char *o = buf;
+    for (int i = 0; i < len; i++) {
+        if (separators && i > 0 && (len - i) % 3 == 0)
+            *o++ = ',';
+        *o++ = digits[i];
+    }
+    *o = '\0';
+    return buf;
+}
+
+const char *cli_size(uint64_t n, char buf[CLI_NUMBER_BYTES])
+{
+    static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+    double v = (double)n;
+    size_t unit = 0;
+    for (; v >= (unit == 0 ? 1024 : 1023.95); unit++)
+        v /= 1024;
+    (void)snprintf(buf, CLI_NUMBER_BYTES, unit == 0 ? "%.0f %s" : "%.1f %s", v, units[unit]);
+    return buf;
+}
+
+const char *cli_time(int64_t unix_ms, char buf[CLI_TIME_BYTES])
+{
+    char seconds[48];
+    struct tm tm;
+    buf[0] = '\0';
+    if (unix_ms == INT64_MIN)
+        return buf;
+    int ms = (int)((unix_ms % 1000 + 1000) % 1000);  /* also before 1970 */
+    time_t s = (time_t)(unix_ms / 1000 - (unix_ms % 1000 < 0));
+    if (gmtime_r(&s, &tm) != NULL && strftime(seconds, sizeof seconds, "%Y-%m-%dT%H:%M:%S", &tm) > 0)
+        (void)snprintf(buf, CLI_TIME_BYTES, "%s.%03dZ", seconds, ms);
+    return buf;
+}
