@@ -25,10 +25,10 @@ def socket_name():
 
 
 class FakeProcess:
-    """It looks like a .NET process whose TMPDIR is FOLDER, where its socket lies."""
+    """It looks like a .NET process whose TMPDIR is FOLDER, where its socket lies; --name knows it by NAME."""
 
-    def __init__(self, folder, recording):
-        self.process = subprocess.Popen([sys.executable, "-B", os.path.abspath(__file__), recording], env={**os.environ, "TMPDIR": folder},
+    def __init__(self, folder, recording, name="fake"):
+        self.process = subprocess.Popen([sys.executable, "-B", os.path.abspath(__file__), recording, name], env={**os.environ, "TMPDIR": folder},
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.pid = self.process.pid
         self.socket = os.path.join(folder, self.process.stdout.readline().strip())
@@ -39,7 +39,9 @@ class FakeProcess:
         os.unlink(self.socket)
 
 
-def serve(recording):
+def serve(recording, name):
+    with open("/proc/self/comm", "w", encoding="ascii") as f:
+        f.write(name)
     with open(recording, "rb") as f:
         data = f.read()
     runtime = Runtime(os.path.join(os.environ["TMPDIR"], socket_name()), [], silent=True)
@@ -50,4 +52,4 @@ def serve(recording):
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve(*sys.argv[1:])

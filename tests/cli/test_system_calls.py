@@ -230,6 +230,17 @@ class SystemCalls(CliTest):
         own = [line for line in second if "gcdumpc/" in line]
         self.assertRegex(own[0], r'^bind <socket:.*sun_path=@"gcdumpc/process/')
 
+    @IPC
+    def test_manners(self):
+        """They come before anything that could be in the way of others."""
+        lines = self.traced("collect", "--name", "Nobody", "-o", "%s.gclog", "--nice", "7", "--io-idle", "--timeout", "9", code=1)
+        asked = [i for i, line in enumerate(lines) if line.startswith(("setpriority", "ioprio_set", "setitimer"))]
+        self.assertEqual([lines[i] for i in asked], ["setpriority PRIO_PROCESS, 0, 7",
+                                                     "ioprio_set IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0)",
+                                                     # again each second: a call that it has to interrupt may begin just after the first one
+                                                     "setitimer ITIMER_REAL, {it_interval={tv_sec=1, tv_usec=0}, it_value={tv_sec=9, tv_usec=0}}, NULL"])
+        self.assertFalse([line for line in lines[:asked[-1]] if '"/proc"' in line])
+
     def renamed(self, lines, pid):
         """With words for what is another one in each run."""
         program = next(name for name in os.listdir(self.path("dumps")) if name[0] != ".")

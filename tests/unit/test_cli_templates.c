@@ -139,6 +139,41 @@ static void the_number_of_a_process(void **state)
     cli_template_free(t);
 }
 
+/* A number goes on behind it: the file is of a process with a longer one. */
+static void a_number_behind_it(void **state)
+{
+    (void)state;
+    struct cli_template_values own = values;
+    struct cli_template *t = in_folder("x%p%s");
+    struct stat st;
+    own.this_process = true;
+    put("x47111795279000", 1, NOW - 10);         /* of 4711 at 1795279000 or of 47111 at 795279000: nobody knows */
+    put("x4711171795279000", 1, NOW - 5);
+    assert_true(cli_keep_newest(t, &values, &st) && st.st_mtim.tv_sec == NOW - 5);
+    assert_false(cli_keep_newest(t, &own, &st));
+    cli_template_free(t);
+}
+
+/* Whoever may write where our dumps lie can give his own file such a name. */
+static void files_of_others(void **state)
+{
+    (void)state;
+    char path[PATH_MAX];
+    struct cli_template *t = in_folder("x%p");
+    struct stat st;
+    if (geteuid() != 0)
+        skip(); /* only root can make files of another user */
+    put("x1", 1, NOW - 10);
+    path_in(path, "x1");
+    assert_int_equal(chown(path, 12345, 12345), 0);
+    assert_false(cli_keep_newest(t, &values, &st));
+    assert_int_equal(apply("x%p", (struct cli_keep){ .files = 1 }, 1), 0);
+    assert_true(there("x1"));
+    put("x2", 1, NOW - 10);
+    assert_int_equal(apply("x%p", (struct cli_keep){ .files = 2 }, 1), 0);       /* nor does it hold a place */
+    cli_template_free(t);
+}
+
 /* The newest, whatever the order in which the folder has them. */
 static void the_newest(void **state)
 {
@@ -259,7 +294,7 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(fields), TEST(the_number_of_a_process), TEST(the_newest), TEST(days), TEST(the_future), TEST(sizes), TEST(many),
+        TEST(fields), TEST(the_number_of_a_process), TEST(a_number_behind_it), TEST(files_of_others), TEST(the_newest), TEST(days), TEST(the_future), TEST(sizes), TEST(many),
         TEST(nothing_is_asked), TEST(how_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

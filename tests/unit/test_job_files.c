@@ -160,7 +160,9 @@ static void what_keeps_names_apart(void **state)
         const char *text;
         bool time, process;
     } want[] = { { "%Y%m%dT%H%M%S", true, false }, { "%F-%H%M%S-%p", true, true }, { "%s", true, false }, { "%Y%m%d", false, false },
-                 { "%H%M%S", false, false }, { "%y%j%H%M%S", true, false }, { "%n", false, false }, { "%%s%%p", false, false } };
+                 { "%H%M%S", false, false }, { "%y%j%H%M%S", true, false }, { "%n", false, false }, { "%%s%%p", false, false },
+                 { "%F-%H%M", false, false }, { "%F-%H%S", false, false }, { "%F-%M%S", false, false }, { "%m%dT%H%M%S", false, false },
+                 { "%Y%mT%H%M%S", false, false }, { "%Y%dT%H%M%S", false, false }, { "%j%H%M%S", false, false } };
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         struct cli_template *t = parsed(want[i].text);
         assert_true(cli_template_has_time(t) == want[i].time && cli_template_has_process(t) == want[i].process);

@@ -1,0 +1,139 @@
+"""Dumps that nobody watches, of processes that only answer like a runtime: what becomes of several, of earlier files, and the exit status."""
+import json
+import os
+import re
+import signal
+import socket
+import time
+import unittest
+
+from cli_support import CliTest, main, small_trace, trace_bytes
+from fake_process import FakeProcess, socket_name
+
+
+@unittest.skipIf(os.environ.get("GCDUMPC_IPC") == "OFF", "this build has no support for living processes")
+class Job(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.targets = []
+        self.name = f"job-{os.getpid()}"         # --all must not reach the processes of other tests, or of anybody
+
+    def process(self, recording):
+        """It sends RECORDING to all who ask."""
+        target = FakeProcess(self.tmp, self.path(self.put("in", recording)), self.name)
+        os.unlink(self.path("in"))
+        self.targets.append(target)
+        return target
+
+    def end_all(self):
+        while self.targets:
+            self.targets.pop().close()
+
+    def tearDown(self):
+        self.end_all()
+        super().tearDown()
+
+    def collect(self, *words, code=0):
+        """The lines of --log json."""
+        run = self.done("collect", *words, "--log", "json", code=code)
+        return [json.loads(line) for line in run.lines]
+
+    def old(self, *names):
+        """Earlier files, the oldest first."""
+        for i, name in enumerate(names):
+            os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+            self.put(name, b"old")
+            os.utime(self.path(name), (time.time() - 1000 + i,) * 2)
+
+    def test_the_worst_of_several(self):
+        """A failure is worse than a loss, whichever process comes first."""
+        lossy, broken = trace_bytes("net10-wks-lossy"), b"Nettrace" + b"x" * 100
+        for recordings in ((lossy, broken), (broken, lossy), (small_trace(), lossy), (lossy, small_trace())):
+            targets = [self.process(data) for data in recordings]
+            wanted = {target.pid: {lossy: 3, broken: 1}.get(data, 0) for target, data in zip(targets, recordings)}
+            lines = self.collect("--all", "--name", self.name, "-o", "%p-%s.gclog", "--retries", "0", code=1 if broken in recordings else 3)
+            self.assertEqual({line["pid"]: line["exit"] for line in lines}, wanted)
+            self.end_all()
+
+    def test_what_is_not_wanted(self):
+        target = self.process(small_trace())
+        for words, status in ((), 0), (("--skip-status", "4"), 4):
+            line, = self.collect("--pid", target.pid, "-o", "%s.gclog", "--if-rss-above", "1000G", *words, code=status)
+            self.assertEqual((line["status"], line["exit"], line["file"]), ("skipped", status, None))
+        self.assertEqual(os.listdir(self.dir), [])
+
+    def test_recordings_are_kept_like_outputs(self):
+        """As many of both, with the new one."""
+        target = self.process(small_trace())
+        self.old(*(f"{folder}/{i}.{folder}" for folder in ("gclog", "nettrace") for i in range(4)))
+        self.collect("--pid", target.pid, "-o", "gclog/%s.gclog", "--save-trace", "nettrace/%s.nettrace", "--keep", "3")
+        for folder in ("gclog", "nettrace"):
+            left = sorted((name for name in os.listdir(self.path(folder)) if name[0] != "."), key=lambda name: (len(name), name))
+            self.assertEqual((left[0], left[1], len(left)), (f"2.{folder}", f"3.{folder}", 3), left)
+
+    def test_earlier_ones_that_cannot_be_removed(self):
+        """The new one is there all the same, but whoever has asked for room has to hear of it."""
+        self.old("out/2020/1.gclog")
+        os.chmod(self.path("out/2020"), 0o500)
+        if os.geteuid() == 0:
+            os.chown(self.path("out/2020"), 12345, -1)
+        self.addCleanup(os.chmod, self.path("out/2020"), 0o700)
+        for data, code in ((small_trace(), 0), (trace_bytes("net10-wks-lossy"), 3)):
+            target = self.process(data)
+            line, = self.collect("--pid", target.pid, "-o", "out/%Y/%s.gclog", "--keep", "1", "--retries", "0", code=1)
+            self.assertEqual((line["status"], line["exit"], line["removed"]), ("incomplete" if code == 3 else "done", 1, 0))
+            self.assertRegex(line["reason"], "earlier dumps (cannot be|are not) removed")
+            self.done("info", line["file"])
+            os.unlink(self.path(line["file"]))
+
+    def test_a_name_that_is_no_regular_file(self):
+        target = self.process(small_trace())
+        for make in (lambda: os.symlink("elsewhere", name), lambda: os.mkfifo(name)):
+            for words in (("-o", "%p.gclog"), ("-o", "%s.gclog", "--save-trace", "%p.gclog")):
+                name = self.path(f"{target.pid}.gclog")
+                make()
+                line, = self.collect("--pid", target.pid, *words, "--timeout", "9", code=1)
+                self.assertRegex(line["reason"], "exists and is no regular file")
+                self.assertEqual(os.listdir(self.dir), [f"{target.pid}.gclog"])
+                os.unlink(name)
+
+    def test_what_others_did_while_it_waited(self):
+        """The dump that it waits for makes its own one too early."""
+        target, other = self.process(small_trace()), self.process(small_trace())
+        other.process.send_signal(signal.SIGSTOP)
+        first = self.start("info", "--pid", other.pid, "--exclusive", "--wait", "60")       # another test may have the machine
+        self.wait_until(lambda: self.is_locked(other.pid), "the first one has the machine", 60)
+        second = self.start("collect", "--pid", target.pid, "-o", "late/%s.gclog", "--exclusive", "--wait", "60", "--min-interval", "1h", "--log", "json")
+        time.sleep(1)                            # it waits
+        self.old("late/1.gclog")                 # as if the first one had been such a dump
+        os.utime(self.path("late/1.gclog"))
+        other.process.send_signal(signal.SIGCONT)
+        self.assertEqual(self.finish(first).code, 0)
+        run = self.finish(second)
+        self.assertEqual((run.code, json.loads(run.err)["status"]), (0, "skipped"), run.err)
+        self.assertEqual(os.listdir(self.path("late")), ["1.gclog"])
+
+    @staticmethod
+    def is_locked(pid):
+        with open("/proc/net/unix", encoding="utf-8", errors="replace") as f:
+            names = f.read()
+        return re.search(rf"@gcdumpc/process/\d+/{pid}/", names) and "@gcdumpc/machine" in names
+
+    def test_it_does_not_dump_itself(self):
+        """Even when there is a socket that says it could."""
+        def listen():
+            s = socket.socket(socket.AF_UNIX)
+            s.bind(os.path.join(self.tmp, socket_name()))
+            s.listen()
+            s.set_inheritable(True)
+            s.detach()
+        process = self.start("collect", "--all", "--name", "gcdumpc", "-o", "%p.gclog", "--timeout", "2", preexec_fn=listen, close_fds=False)
+        run = self.finish(process)
+        self.assertEqual(run.code, 1)
+        self.assertRegex(run.lines[0], "no .NET process that can be dumped")
+        for name in os.listdir(self.tmp):
+            os.unlink(os.path.join(self.tmp, name))
+
+
+if __name__ == "__main__":
+    main()
