@@ -18,11 +18,11 @@ def reply(command, payload):
 class Runtime:
     """
     A runtime of .NET Core 3 at PATH: it knows no process information, or INFO and no other, so it is asked for one session.  Each stream is
-    answered with the next of STREAMS; behind it the connection is closed, or stays silent.
+    answered with the next of STREAMS; behind it the connection is closed, or stays silent until somebody stops it.  That is answered with STOPPED.
     """
 
-    def __init__(self, path, streams, silent=False, info=None):
-        self.streams, self.silent, self.opened, self.sent, self.info = list(streams), silent, 0, threading.Event(), info
+    def __init__(self, path, streams, silent=False, info=None, stopped=reply(OK, struct.pack("<Q", 7))):
+        self.streams, self.silent, self.opened, self.sent, self.info, self.stopped = list(streams), silent, 0, threading.Event(), info, stopped
         self.server = socket.socket(socket.AF_UNIX)
         self.server.bind(path)
         self.server.listen(8)
@@ -47,7 +47,7 @@ class Runtime:
                         self.held.append(connection)
                         continue
                 elif (command_set, command) == (2, 1):
-                    connection.sendall(reply(OK, struct.pack("<Q", 7)))
+                    connection.sendall(self.stopped)
                     for c in self.held:
                         c.close()
                 elif (command_set, command) == (4, 4) and self.info is not None:
@@ -66,6 +66,8 @@ class PartialTest(CliTest):
     def runtime(self, *streams, **how):
         """The options that name it."""
         path = os.path.join(self.tmp, "port")
+        if os.path.lexists(path):                # of one before it
+            os.unlink(path)
         self.target = Runtime(path, streams, **how)
         self.addCleanup(self.target.close)
         self.before = self.folder()
@@ -125,6 +127,15 @@ class PartialTest(CliTest):
         run = self.finish(process)
         self.assertEqual(run.code, 130, run.err)
         self.assertEqual(self.folder(), self.before)
+
+    def test_a_stop_that_fails_costs_nothing(self):
+        """The walk is there, all of it, and so is the end of the stream."""
+        for stopped, message in ((reply(ERROR, struct.pack("<I", 0x80004005)), rb"port: cannot stop the event session: .*0x80004005"),
+                                 (b"", rb"port: cannot stop the event session: no answer: the process ended or closed its diagnostic port")):
+            run = self.done(*self.runtime(self.whole, silent=True, stopped=stopped), "-o", "x.gclog", "--save-trace", "x.nettrace")
+            self.assertRegex(run.err, message)
+            self.assertEqual(self.target.opened, 1)
+            self.assertEqual(self.get("x.nettrace"), self.whole)
 
     def test_a_retry_that_fails_does_not_cost_the_first_attempt(self):
         lossy = trace_bytes("net10-wks-lossy")
