@@ -5,7 +5,7 @@ import stat
 import subprocess
 import threading
 
-from cli_support import CliTest, digest, main, small_trace, trace, trace_bytes
+from cli_support import CliTest, big_trace, digest, main, small_trace, trace, trace_bytes
 
 # objects of the two dumps are equal in number, see traces/README.md
 TWO_DUMPS = "net8-wks-two-dumps"
@@ -249,6 +249,26 @@ class Messages(CliTest):
         run = self.done("convert", self.link("net10-wks-lossy"), "-o", "out", code=3)
         self.expected("convert-net10-wks-lossy.txt", run.err.decode())
         self.assertEqual(self.get("out").splitlines()[-1], b"c HeapLab 0")
+
+    def test_what_the_input_does_not_tell(self):
+        """A gclog has no counts of its own: nobody knows whether something is missing."""
+        self.done("convert", self.link("net10-wks"), "-o", "x.gclog", "-q")
+        run = self.done("convert", "x.gclog", "-o", "x.heapsnapshot")
+        self.assertRegex(run.lines[-1], r"\Agcdumpc: x\.heapsnapshot: .* written, whether complete the input does not tell\Z")
+
+    def test_an_input_that_changes_meanwhile(self):
+        """It is read a second time while the output is written, and it is what the message is about."""
+        self.put("in.nettrace", big_trace(400000))
+        os.mkfifo(self.path("pipe"))
+        process = self.start("convert", "in.nettrace", "-o", "pipe", "-f", "gclog")
+        with open(self.path("pipe"), "rb") as pipe:
+            self.assertEqual(pipe.read(1), b"a")         # more than a pipe holds is to come
+            os.truncate(self.path("in.nettrace"), 1000)
+            while pipe.read(1 << 20):
+                pass
+        run = self.finish(process)
+        self.assertEqual((run.code, len(run.lines)), (1, 1), run.err)
+        self.assertRegex(run.lines[0], r"\Agcdumpc: in\.nettrace: ")
 
     def test_standard_output_has_data_only(self):
         run = self.done("convert", self.link("net10-wks"), "-o", "-")

@@ -4,7 +4,7 @@ import re
 import shlex
 import unittest
 
-from cli_support import CliTest, main, small_trace, trace
+from cli_support import CliTest, main, small_trace, trace, types_trace
 
 
 class Meant(CliTest):
@@ -78,6 +78,9 @@ class Meant(CliTest):
 
     def test_names_of_types(self):
         self.refused(1, r'.*: no type matches "HeapLab.Noed"; near it: "HeapLab.Node".*', "report", trace("net10-wks"), "--filter", "HeapLab.Noed")
+        name = self.put("zoo.nettrace", types_trace(("Zebra", 1, 24)))
+        for wrong, what in (("Zbru", 'near it: "Zebra"'), ("Zbxu", "gcdumpc report lists all types")):       # two letters of four, and three
+            self.refused(1, rf'zoo.nettrace: no type matches "{wrong}"; {what}', "report", name, "--filter", wrong)
 
     def test_jobs(self):
         self.put("x.conf", b"[nightly]\npid = 1\noutput = x.gclog\n")
