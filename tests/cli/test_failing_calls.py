@@ -12,7 +12,7 @@ import struct
 import subprocess
 import unittest
 
-from cli_support import BUILD, HAVE_SQLITE, PROGRAM, SANITIZED, SECONDS, CliTest, digest, main, small_trace
+from cli_support import BUILD, HAVE_SQLITE, PROGRAM, SANITIZED, SECONDS, CliTest, big_trace, digest, main, small_trace
 from test_partial import Runtime
 
 LIBRARY = os.path.join(BUILD, "tests", "fail_calls.so")
@@ -184,7 +184,9 @@ class FailingCalls(CliTest):
     def test_a_disk_that_fails(self):
         """An output that is not on the disk does not get its name; only the folder need not be synced, and a file that cannot be."""
         self.put("old", b"old")
+        self.put("big.nettrace", big_trace(800000))          # its output goes to the disk while it is written
         for words in (("convert", "in.nettrace", "-q", "--format", "gclog", "-o", "old"), ("report", "in.nettrace", "-f", "prometheus", "-o", "old"),
+                      ("convert", "big.nettrace", "-q", "--format", "gclog", "-o", "old"),
                       *([("convert", "in.nettrace", "-q", "--format", "sqlite", "-o", "old")] if HAVE_SQLITE else [])):
             before = self.content()
             whole, calls, _ = self.failing("sync:0:0", *words)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@
 #include <gcdumpc/io.h>
 
 #include "support/check.h"
+#include "support/meanwhile.h"
 
 static char dir[] = "gcdumpc-test-XXXXXX";
 static char folder[4096];   /* of the temporary files */
@@ -263,6 +265,83 @@ static void outputs_that_cannot_be(void **state)
     assert_int_equal(gcd_sink_open(in_folder("no/such/file"), NULL, &s, &err), GCD_E_IO);
     assert_non_null(strstr(err.msg, "folder"));
     assert_int_equal(gcd_sink_open("", NULL, &s, &err), GCD_E_ARG);
+}
+
+static unsigned looks;
+
+/* After the look that sees a pipe, before its opening. */
+static void replace_the_pipe(enum meanwhile_call call, const char *name, int flags)
+{
+    (void)flags;
+    if (strcmp(name, "pipe") == 0 && (call == MEANWHILE_STAT || call == MEANWHILE_OPEN) && looks++ == 1)
+        (void)rename(in_folder("precious"), in_folder("pipe"));
+}
+
+/* It looked like a pipe, and what is written into a pipe overwrites nothing. */
+static void a_pipe_that_becomes_a_file(void **state)
+{
+    (void)state;
+    struct gcd_sink *s;
+    struct gcd_error err = GCD_ERROR_INIT;
+    char back[16];
+    assert_int_equal(mkfifo(in_folder("pipe"), 0600), 0);
+    put_file("precious", "kept", 4);
+    meanwhile(replace_the_pipe);
+    assert_int_equal(gcd_sink_open(in_folder("pipe"), NULL, &s, &err), GCD_E_IO);
+    meanwhile(NULL);
+    assert_string_equal(err.msg, "has become a file while it was opened");
+    FILE *f = fopen(in_folder("pipe"), "rb");
+    assert_non_null(f);
+    assert_int_equal(fread(back, 1, sizeof back, f), 4);
+    assert_memory_equal(back, "kept", 4);
+    assert_int_equal(fclose(f), 0);
+}
+
+static bool take_the_temporary;
+int __real_flock(int fd, int operation);
+int __wrap_flock(int fd, int operation);
+
+/* Another program of ours gets the lock first, takes the file for a left-over, and removes it. */
+int __wrap_flock(int fd, int operation)
+{
+    char path[64], name[sizeof folder + 300];
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    ssize_t n = take_the_temporary ? readlink(path, name, sizeof name - 1) : -1;
+    if (n > 0) {
+        take_the_temporary = false;
+        name[n] = '\0';
+        assert_non_null(strstr(name, "/.taken."));
+        assert_int_equal(unlink(name), 0);
+    }
+    return __real_flock(fd, operation);
+}
+
+static void a_temporary_that_is_taken(void **state)
+{
+    (void)state;
+    size_t before = files();
+    take_the_temporary = true;
+    write_to("taken", "ours", 4);
+    assert_false(take_the_temporary);
+    assert_int_equal(files(), before + 1);
+    assert_int_equal(access(in_folder("taken"), F_OK), 0);
+}
+
+/* By what it is, neither by its name nor by its size. */
+static void the_same_file(void **state)
+{
+    (void)state;
+    static const struct { const char *name; bool same; } rows[] = { { "one", true }, { "one's link", true }, { "one's name", true },
+                                                                    { "another", false }, { "nothing", false } };
+    struct gcd_input *in;
+    put_file("one", "same", 4);
+    put_file("another", "same", 4);
+    assert_int_equal(link(in_folder("one"), in_folder("one's name")), 0);
+    assert_int_equal(symlink("one", in_folder("one's link")), 0);
+    assert_int_equal(gcd_input_open(in_folder("one"), NULL, &in, NULL), GCD_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_true(gcd_input_is_file(in, in_folder(rows[i].name)) == rows[i].same);
+    gcd_input_free(in);
 }
 
 static void inputs_that_cannot_be(void **state)
@@ -648,7 +727,8 @@ int main(void)
         cmocka_unit_test(nothing_appears_without_commit), cmocka_unit_test(a_full_disk_is_noticed),
         cmocka_unit_test(finished_is_not_yet_there),
         cmocka_unit_test(a_large_file_does_not_stay_in_memory),
-        cmocka_unit_test(outputs_that_cannot_be), cmocka_unit_test(inputs_that_cannot_be), cmocka_unit_test(gzip_that_is_not_whole),
+        cmocka_unit_test(outputs_that_cannot_be), cmocka_unit_test(a_pipe_that_becomes_a_file),
+        cmocka_unit_test(a_temporary_that_is_taken), cmocka_unit_test(the_same_file), cmocka_unit_test(inputs_that_cannot_be), cmocka_unit_test(gzip_that_is_not_whole),
         cmocka_unit_test(any_place_can_be_read), cmocka_unit_test(any_place_of_damaged_gzip), cmocka_unit_test(several_are_one),
         cmocka_unit_test(a_pipe_is_kept_for_the_second_reading), cmocka_unit_test(a_file_that_has_been_read_in_part),
         cmocka_unit_test(a_pipe_is_kept_after_a_look), cmocka_unit_test(spool_and_memory),

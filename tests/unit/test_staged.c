@@ -312,7 +312,7 @@ static void what_was_left_over_goes(void **state)
 {
     (void)state;
     static const char *const strangers[] = { ".x.gcdumpc-tmp", "x.1-0.gcdumpc-tmp", ".x.1-0.gcdumpc-tmp2", ".x.1.gcdumpc-tmp", ".x.-0.gcdumpc-tmp",
-                                             "..1-0.gcdumpc-tmp" };
+                                             "..1-0.gcdumpc-tmp", ".x.1-.gcdumpc-tmp", ".x.-.gcdumpc-tmp", ".x.1-0a.gcdumpc-tmp" };
     struct gcd_staged *live = opened("live", GCD_STAGED_FILE), *live_folder = opened("live folder", GCD_STAGED_FOLDER);
     put(at(".dead one.4194305-0.gcdumpc-tmp"), "half");
     put_folder(".dead.1-12.gcdumpc-tmp");
@@ -369,6 +369,24 @@ static void what_only_has_the_name_stays(void **state)
         assert_int_equal(rmdir(at(folders[i])), 0);
 }
 
+/* Somebody else can have given it to a file of his. */
+static void files_of_others_stay(void **state)
+{
+    (void)state;
+    static const char *const names[] = { ".f.1-0.gcdumpc-tmp", ".d.1-0.gcdumpc-tmp" };
+    if (geteuid() != 0)
+        skip(); /* only root can make files of another user */
+    put(at(names[0]), "theirs");
+    put_folder(names[1]);
+    for (int ours = 0; ours < 2; ours++) {
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            assert_int_equal(chown(at(names[i]), ours ? 0 : 12345, 0), 0);
+        sweep();
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            assert_true((access(at(names[i]), F_OK) == 0) == !ours);
+    }
+}
+
 /* There somebody else gives the names, and could give this one to any folder of ours in it. */
 static void in_folders_of_others_nothing_goes(void **state)
 {
@@ -411,7 +429,7 @@ int main(void)
         cmocka_unit_test(a_folder_takes_the_place_of_an_empty_one),
         cmocka_unit_test(a_folder_that_has_filled_meanwhile_is_kept), cmocka_unit_test(the_way_is_changed_meanwhile),
         cmocka_unit_test(places_that_cannot_be), cmocka_unit_test(no_memory), cmocka_unit_test(what_was_left_over_goes),
-        cmocka_unit_test(what_only_has_the_name_stays), cmocka_unit_test(in_folders_of_others_nothing_goes),
+        cmocka_unit_test(what_only_has_the_name_stays), cmocka_unit_test(files_of_others_stay), cmocka_unit_test(in_folders_of_others_nothing_goes),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
