@@ -1,11 +1,14 @@
 """convert: every way in and out gives the same bytes, and an existing file is replaced only by a whole one."""
 import gzip
+import json
 import os
 import stat
 import subprocess
 import threading
 
 from cli_support import CliTest, big_trace, digest, main, small_trace, trace, trace_bytes
+from sample_heaps import shop_events, write
+from trace_bytes import Ev, Payloads, V4File
 
 # objects of the two dumps are equal in number, see traces/README.md
 TWO_DUMPS = "net8-wks-two-dumps"
@@ -255,6 +258,28 @@ class Messages(CliTest):
         self.done("convert", self.link("net10-wks"), "-o", "x.gclog", "-q")
         run = self.done("convert", "x.gclog", "-o", "x.heapsnapshot")
         self.assertRegex(run.lines[-1], r"\Agcdumpc: x\.heapsnapshot: .* written, whether complete the input does not tell\Z")
+
+    def test_a_profile_says_whether_it_is_complete(self):
+        for name, comment, code in (("net10-wks", b"complete", 0), ("net10-wks-lossy", b"incomplete: objects or references are missing", 3)):
+            self.done("convert", self.link(name), "-o", "x.pb.gz", code=code)
+            self.assertTrue(bytes([len(comment)]) + comment in gzip.decompress(self.get("x.pb.gz")), comment)
+
+    def test_an_object_without_an_address(self):
+        """In a gclog nobody could refer to it."""
+        p = Payloads()
+        nodes = p.nodes(0, (0, 24, 0x70, 0), (0x1000, 24, 0x70, 0))
+        self.put("in.nettrace", write(V4File(), [Ev(1, 2000, p.gc_start()), Ev(18, 2001, nodes), Ev(15, 2002, p.types((0x70, "T"))),
+                                                 Ev(2, 2003, p.gc_end())]))
+        run = self.done("convert", "in.nettrace", "-o", "-", "-f", "gclog")
+        self.assertRegex(run.err, rb"in.nettrace: 1 objects without an address were dropped\n")
+        self.assertEqual([line for line in run.out.splitlines() if line[:2] == b"o "], [b"o 1000 1 18"])
+
+    def test_the_largest_number_of_a_process(self):
+        """A .gcdump has 31 bits for it; what they cannot hold is not known."""
+        for number, told in ((0x7fffffff, 0x7fffffff), (-0x80000000, None)):         # the field of a recording has a sign, too
+            self.put("in.nettrace", write(V4File(pid=number), shop_events()))
+            self.done("convert", "in.nettrace", "-q", "-o", "x.gcdump")
+            self.assertEqual(json.loads(self.done("info", "x.gcdump", "--json").text)["process"]["pid"], told)
 
     def test_an_input_that_changes_meanwhile(self):
         """It is read a second time while the output is written, and it is what the message is about."""

@@ -234,6 +234,12 @@ static void sizes_do_not_wrap(void **state)
     assert_true(gcd_size_product(0, SIZE_MAX) == 0);
     assert_true(gcd_size_sum(gcd_size_product(SIZE_MAX / 5 + 1, 5), 1) == SIZE_MAX);
     assert_true(gcd_size_of(7) == 7 && gcd_size_of(SIZE_MAX) == SIZE_MAX && gcd_size_of(UINT64_MAX) == SIZE_MAX);
+    uint64_t sum = UINT64_MAX - 2;
+    assert_true(gcd_sum_saturating(3, 4) == 7 && gcd_sum_saturating(UINT64_MAX - 1, 1) == UINT64_MAX);
+    assert_true(gcd_sum_saturating(UINT64_MAX, 2) == UINT64_MAX && gcd_sum_saturating(2, UINT64_MAX) == UINT64_MAX);
+    for (int i = 0; i < 4; i++)
+        gcd_add_saturating(&sum, 1);
+    assert_true(sum == UINT64_MAX);
     struct gcd_alloc a = gcd_alloc_or_default(NULL);
     char *v = NULL;
     size_t cap = 0;

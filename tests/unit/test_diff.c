@@ -60,6 +60,17 @@ static void rows_are_sorted_by_growth(void **state)
     gcd_diff_free(d);
 }
 
+/* What has grown alike comes by name, whatever the order in the dumps. */
+static void the_same_growth(void **state)
+{
+    (void)state;
+    static const struct gcd_diff_type types[] = { { "B", "", { 1, 10, 0 } }, { "C", "", { 1, 10, 0 } }, { "A", "", { 1, 10, 0 } } };
+    struct gcd_diff *d = diff_of(types, COUNT(types), types, COUNT(types));
+    for (size_t i = 0; i < COUNT(types); i++)
+        row_is(d, i, (const char *const[]){ "A", "B", "C" }[i], "", 1, 10, 1, 10);
+    gcd_diff_free(d);
+}
+
 static void modules_matter_only_when_names_collide(void **state)
 {
     (void)state;
@@ -288,6 +299,7 @@ static void slopes(void **state)
     assert_true(gcd_trend_slope(half_hours, falling, 3, &s) && s > -100.001 && s < -99.999);
     assert_true(gcd_trend_slope(gap, bent, 3, &s) && s > 99.999 && s < 100.001);
     assert_true(gcd_trend_slope(half_hours, huge, 3, &s) && s > 1e19);
+    assert_true(gcd_trend_slope((const int64_t[]){ 1700000000000, 1700000000001 }, (const uint64_t[]){ 5, 6 }, 2, &s) && s > 3.599e6 && s < 3.601e6);
     s = 77;
     assert_false(gcd_trend_slope(once, line, 3, &s));
     assert_false(gcd_trend_slope(unknown, line, 3, &s));
@@ -299,6 +311,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_sorted_by_growth),
+        cmocka_unit_test(the_same_growth),
         cmocka_unit_test(modules_matter_only_when_names_collide),
         cmocka_unit_test(sums_saturate),
         cmocka_unit_test(nothing_to_compare),

@@ -2,6 +2,8 @@
 #include "support/check.h"
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +39,35 @@ static void each_part_is_done_once(void **state)
             assert_int_equal(atomic_load(&done[part]), 1);
         gcd_parallel(threads[i], 0, mark, done);
     }
+}
+
+static void *take_mask(void *ctx)
+{
+    return (void *)(intptr_t)pthread_sigmask(SIG_SETMASK, NULL, ctx);
+}
+
+/* The program that uses the library handles its signals in threads of its own, and those see as many as before. */
+static void signals_go_to_other_threads(void **state)
+{
+    (void)state;
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGALRM, SIGUSR1, SIGCHLD };
+    sigset_t before, inside, after;
+    pthread_t thread;
+    void *failed;
+    (void)sigemptyset(&before);
+    (void)sigaddset(&before, SIGUSR1);
+    (void)sigaddset(&before, SIGUSR2);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
+    assert_int_equal(gcd_thread_start(&thread, 0, take_mask, &inside), 0);
+    assert_int_equal(pthread_join(thread, &failed), 0);
+    assert_null(failed);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &after), 0);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        assert_int_equal(sigismember(&inside, signals[i]), 1);
+        assert_int_equal(sigismember(&after, signals[i]), signals[i] == SIGUSR1);
+    }
+    (void)sigemptyset(&before);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
 }
 
 static void ranges_cover_all(void **state)
@@ -221,6 +252,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_part_is_done_once),
+        cmocka_unit_test(signals_go_to_other_threads),
         cmocka_unit_test(ranges_cover_all),
         cmocka_unit_test(two_pieces_of_work_are_both_done),
         cmocka_unit_test(boxes_come_in_order),
