@@ -125,13 +125,14 @@ static void types_without_name_or_record(void **state)
 {
     (void)state;
     tb_gc_start(&t, 1);
-    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .token = 0x2000012 }, { .id = 0x200, .token = 0x2000013, .flags = 8 }));
-    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 0 }, { 0x2000, 24, 0x200, 0 }, { 0x3000, 24, 0xabc, 0 }));
+    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .token = 0x2000012 }, { .id = 0x200, .token = 0x2000013, .flags = 8 },
+                         { .id = 0x300, .token = 0x2000014, .flags = 7 }));
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 0 }, { 0x2000, 24, 0x200, 0 }, { 0x3000, 24, 0xabc, 0 }, { 0x4000, 24, 0x300, 0 }));
     tb_gc_end(&t, 1);
     tb_close(&t);
     run();
-    assert_gclog("a 2 unknown 0\nt 1 Type(0x2000012)\nt 2 ArrayType(0x2000013)\nt 3 Type(0xabc)\n"
-                 "o 1000 1 18\no 2000 2 18\no 3000 3 18\nc unknown 0\n");
+    assert_gclog("a 2 unknown 0\nt 1 Type(0x2000012)\nt 2 ArrayType(0x2000013)\nt 3 Type(0xabc)\nt 4 Type(0x2000014)\n"
+                 "o 1000 1 18\no 2000 2 18\no 3000 3 18\no 4000 4 18\nc unknown 0\n");
     assert_true(r.facts.types_undescribed == 1 && r.facts.objects_undescribed == 1);
     assert_true(because(GCD_REASON_TYPES_UNDESCRIBED) && r.verdict.reasons[0].amount == 1);
     assert_string_equal(r.verdict.reasons[0].text, "1 type of 1 object has no description and no name");

@@ -84,12 +84,37 @@ static void odd_addresses_cost_exactness(void **state)
     heap_addrs_free(s, &a);
 }
 
+/* Many at once are as many as one by one, whatever their number. */
+static void as_many_are_missing_as_there_are(void **state)
+{
+    (void)state;
+    struct gcd_alloc a = gcd_alloc_or_default(NULL);
+    struct heap_addrs *s = heap_addrs_new(&a, 8, &budget);
+    uint64_t addresses[200];
+    for (uint64_t i = 0; i < 200; i++) {
+        addresses[i] = (i % 5 == 0 ? 0x7f0000000000 : 0x1000) + 24 * i;
+        if (i % 3 != 0)
+            assert_true(heap_addrs_add(s, &a, addresses[i]));
+    }
+    uint64_t missing = 0;
+    for (size_t n = 0; n <= 200; n++) {
+        assert_true(heap_addrs_missing(s, addresses, n) == missing);
+        missing += n % 3 == 0;
+    }
+    heap_addrs_free(s, &a);
+    uint32_t none = 0;
+    s = heap_addrs_new(&a, 8, &none);
+    assert_true(heap_addrs_add(s, &a, 0x1000));
+    assert_true(heap_addrs_missing(s, addresses, 200) == 0);         /* nobody knows */
+    heap_addrs_free(s, &a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_heaps_are_exact), cmocka_unit_test(pointers_of_four_bytes),
         cmocka_unit_test(large_heaps_never_deny_an_object), cmocka_unit_test(odd_addresses_cost_exactness),
-        cmocka_unit_test(without_pages_nothing_is_denied),
+        cmocka_unit_test(without_pages_nothing_is_denied), cmocka_unit_test(as_many_are_missing_as_there_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,6 +138,22 @@ static void a_gap_without_a_hole(void **state)
     assert_false(w.runs[HEAP_RUNS_NODES].doubtful || w.runs[HEAP_RUNS_EDGES].doubtful);
 }
 
+/* The same with several events in the first run, and without an end by which the second could be placed. */
+static void a_gap_without_a_hole_or_an_end(void **state)
+{
+    (void)state;
+    nodes(0, NODES_FULL, 3000);
+    nodes(1, NODES_FULL, 2500);
+    edges(0, EDGES_FULL);
+    edges(1, EDGES_FULL);
+    gaps = 3;
+    nodes(2, NODES_FULL, 1500);
+    edges(2, EDGES_FULL);
+    heap_runs_place(&w, HEAP_CERTAIN_ALL);
+    assert_true(node_start(0) == 0 && node_start(1) == 5500);
+    assert_true(edge_start(0) == 0 && edge_start(1) == 2 * EDGES_FULL);
+}
+
 /* The gap is seen behind the hole: both runs behind it are placed by the end. */
 static void a_gap_behind_a_hole(void **state)
 {
@@ -244,6 +260,31 @@ static void events_of_other_sizes_are_placed_by_the_end_alone(void **state)
     expect_loss(0, true, 50, true, 60);
 }
 
+/* One event in between that is not full: how many fit into a lost one is not known, although another one is full. */
+static void a_short_event_between_others(void **state)
+{
+    (void)state;
+    nodes(1, 10, 100);
+    edges(0, EDGES_FULL - 1);
+    edges(2, EDGES_FULL);
+    edges(4, 40);
+    heap_runs_place(&w, HEAP_CERTAIN_ALL);
+    assert_true(edge_start(0) == 0 && edge_start(1) == HEAP_UNPLACED && edge_start(2) == HEAP_UNPLACED);
+    expect_loss(1, false, 2, false, EDGES_FULL - 1 + EDGES_FULL + 40);
+}
+
+/* The numbers of the thread say how many events are lost, nothing says how many objects were in them. */
+static void lost_events_of_unknown_size(void **state)
+{
+    (void)state;
+    nodes(0, 10, 100);
+    nodes(2, 10, 100);
+    edges(0, 200);
+    heap_runs_place(&w, HEAP_CERTAIN_HOLES);
+    assert_true(node_start(0) == 0 && node_start(1) == 100);
+    expect_loss(1, false, 0, true, 0);
+}
+
 static void a_short_event_alone_proves_nothing(void **state)
 {
     (void)state;
@@ -316,6 +357,7 @@ int main(void)
         TEST(numbers_that_step_back_end_the_trust), TEST(sums_that_contradict_end_the_trust), TEST(absurd_counts_do_not_wrap),
         TEST(too_many_holes_are_one_run_without_a_place), TEST(a_gap_without_a_hole), TEST(a_gap_behind_a_hole), TEST(only_the_front),
         TEST(not_even_the_front), TEST(a_front_behind_a_gap_is_none), TEST(a_hole_shows_in_the_numbers),
+        TEST(a_gap_without_a_hole_or_an_end), TEST(a_short_event_between_others), TEST(lost_events_of_unknown_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,6 +95,7 @@ static void which_walk_is_taken(void **state)
     static const struct { const char *walks; uint64_t bytes; bool complete; } rows[] = {
         { "r", 100, true }, { "or", 101, true }, { "ro", 100, true }, { "rr", 100, true }, { "oo", 100, false }, { "oor", 102, true },
         { "orr", 101, true }, { "ooooooor", 107, true }, { "er", 101, true }, { "eo", 101, false }, { "oer", 102, true },
+        { "u", 100, false },  { "ou", 101, false }, { "oou", 102, false },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         anew(TB_V4);
@@ -105,13 +106,88 @@ static void which_walk_is_taken(void **state)
                 tb_gc_start(&t, k + 1);
             if (rows[i].walks[k] != 'e')             /* empty */
                 small_walk(100 + k);
-            tb_gc_end(&t, k + 1);
+            if (rows[i].walks[k] != 'u')             /* unfinished */
+                tb_gc_end(&t, k + 1);
         }
         tb_close(&t);
         run();
         assert_true(r.facts.bytes == rows[i].bytes && r.objects[0].size_bytes == rows[i].bytes);
         assert_int_equal(r.verdict.complete, rows[i].complete);
     }
+}
+
+/* A walk that is not over has no number yet: its GC is the one that began last. */
+static void the_start_of_a_walk_without_an_end(void **state)
+{
+    (void)state;
+    for (uint32_t right = 1; right <= 2; right++) {
+        anew(TB_V4);
+        for (uint32_t n = 1; n <= 2; n++)
+            tb_gc_start_full(&t, n, 2, n == right, 0);
+        small_walk(24);
+        tb_close(&t);
+        run();
+        assert_true(r.facts.gc_start_seen && r.facts.gc_number == 2 && because(GCD_REASON_NO_GC_END));
+        assert_int_equal(because(GCD_REASON_NO_GC_START), right == 1);
+    }
+}
+
+/* As many walks at the same time as are kept with their details. */
+static void open_walks(const uint64_t *threads, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        t.thread = threads[i];
+        tb_statics(&t, TB_LIST(struct tb_static, { 0x1000, 0x10, 0x100, "cache" }));
+    }
+}
+
+/* Who asks for the first dump gets none rather than the second, when the first could not be kept. */
+static void the_walk_that_was_asked_for(void **state)
+{
+    (void)state;
+    for (unsigned number = 1; number <= 2; number++) {
+        anew(TB_V4);
+        open_walks((const uint64_t[]){ 11, 12, 13 }, 3);
+        t.thread = 14;
+        small_walk(100);
+        tb_gc_end(&t, 1);
+        t.thread = 11;
+        small_walk(200);
+        tb_gc_end(&t, 2);
+        tb_close(&t);
+        how.dump_number = number;
+        run();
+        assert_int_equal(r.st, number == 1 ? GCD_E_NOT_FOUND : GCD_OK);
+        assert_true(number == 1 || r.facts.bytes == 200);
+    }
+}
+
+/* Room is made by a walk that is over, not by one whose objects are still to come. */
+static void the_walk_that_gives_way(void **state)
+{
+    (void)state;
+    tb_gc_start_full(&t, 1, 2, 0, 0);
+    small_walk(100);
+    tb_gc_end(&t, 1);
+    t.thread = 8;
+    tb_gc_start(&t, 2);
+    open_walks((const uint64_t[]){ 8, 9 }, 2);
+    tb_gc_end(&t, 99);                               /* of a GC whose start nobody knows */
+    open_walks((const uint64_t[]){ 10 }, 1);
+    t.thread = 8;
+    small_walk(200);
+    tb_gc_end(&t, 2);
+    tb_close(&t);
+    run();
+    assert_true(r.facts.bytes == 200 && r.facts.gc_number == 2 && r.facts.statics == 1 && !because(GCD_REASON_NO_GC_START));
+    anew(TB_V4);                                     /* nor by the only one that has any */
+    tb_gc_start_full(&t, 1, 2, 0, 0);
+    small_walk(100);
+    tb_gc_end(&t, 1);
+    open_walks((const uint64_t[]){ 8, 9, 10 }, 3);
+    tb_close(&t);
+    run();
+    assert_true(r.facts.bytes == 100 && r.facts.gc_number == 1);
 }
 
 /* By number and time, not by place. */
@@ -149,7 +225,7 @@ static void the_start_that_belongs_to_a_walk(void **state)
 static void heaps_of_the_gc(void **state)
 {
     (void)state;
-    for (unsigned where = 0; where < 5; where++) {
+    for (unsigned where = 0; where < 7; where++) {
         anew(TB_V4);
         t.time_ns = 1000;
         if (where == 0)
@@ -165,12 +241,12 @@ static void heaps_of_the_gc(void **state)
         int64_t ended = t.time_ns - 1000;
         if (where >= 3) {
             t.thread = 9;
-            t.time_ns = where == 3 ? ended : ended + 1;
+            t.time_ns = where == 3 ? ended : where == 4 ? ended + 1 : where == 5 ? 1999 : 2000;
             tb_heap_count(&t, 7);
         }
         tb_close(&t);
         run();
-        assert_int_equal(r.facts.gc_heaps, where == 0 || where == 4 ? 0 : 7);
+        assert_int_equal(r.facts.gc_heaps, where == 0 || where == 4 || where == 5 ? 0 : 7);
     }
 }
 
@@ -278,6 +354,45 @@ static void ranges_of_the_layout_after_the_gc(void **state)
     assert_true(a->generation == 2 && a->start == 0x1000 && a->used_bytes == 24 && a->reserved_bytes == 64);
     assert_true(b->generation == 4 && b->start == 0x5000 && b->used_bytes == 0x10 && b->reserved_bytes == 0x20);
     assert_int_equal(gcd_dump_facts(d)->ranges, 2);
+    gcd_dump_free((struct gcd_dump *)(uintptr_t)d);
+    gcd_input_free(in);
+}
+
+/* Static variables that hold nothing are none; of wrappers each record counts. */
+static void records_that_count(void **state)
+{
+    (void)state;
+    tb_gc_start(&t, 1);
+    small_walk(24);
+    tb_statics(&t, TB_LIST(struct tb_static, { 0, 0x10, 0x100, "empty" }, { 0x1000, 0x18, 0x100, "full" }));
+    tb_rcws(&t, TB_LIST(uint64_t, 0x1000, 0, 0x1000));
+    tb_ccws(&t, TB_LIST(uint64_t, 0x1000, 0, 0x1000));
+    tb_gc_end(&t, 1);
+    tb_close(&t);
+    struct gcd_input *in;
+    const struct gcd_dump *d = open_dump(&in);
+    const struct gcd_dump_facts *f = gcd_dump_facts(d);
+    assert_true(f->statics == 1 && f->rcws == 3 && f->ccws == 2);
+    assert_true(gcd_dump_static_count(d) == 1 && gcd_dump_static(d, 0)->slot == 0x18);
+    gcd_dump_free((struct gcd_dump *)(uintptr_t)d);
+    gcd_input_free(in);
+}
+
+/* What the dump says of a type is the sum of its objects. */
+static void sums_of_types(void **state)
+{
+    (void)state;
+    tb_gc_start(&t, 1);
+    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "A" }, { .id = 0x200, .name = "B", .token = 0x2000012, .flags = 4 }));
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 1 }, { 0x1018, 32, 0x200, 0 }, { 0x1038, 40, 0x100, 2 }));
+    tb_edges(&t, TB_LIST(uint64_t, 0x1000, 0x1018, 0x1038));
+    tb_gc_end(&t, 1);
+    tb_close(&t);
+    struct gcd_input *in;
+    const struct gcd_dump *d = open_dump(&in);
+    assert_int_equal(gcd_dump_type_count(d), 2);
+    const struct gcd_type *a = gcd_dump_type(d, 0), *b = gcd_dump_type(d, 1);
+    assert_true(a->objects == 2 && a->bytes == 64 && a->edges == 3 && b->objects == 1 && b->bytes == 32 && b->edges == 0);
     gcd_dump_free((struct gcd_dump *)(uintptr_t)d);
     gcd_input_free(in);
 }
@@ -414,6 +529,19 @@ static void references_that_do_not_add_up(void **state)
     }
 }
 
+/* Counts of one event whose sum does not fit into 64 bits are not those of an object without references. */
+static void references_beyond_all_sums(void **state)
+{
+    (void)state;
+    tb_gc_start(&t, 1);
+    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "Node" }));
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, UINT64_C(1) << 63 }, { 0x1018, 24, 0x100, UINT64_C(1) << 63 }));
+    tb_gc_end(&t, 1);
+    tb_close(&t);
+    run();
+    assert_true(because(GCD_REASON_EDGES_UNBALANCED) && r.facts.edges_declared == UINT64_MAX);
+}
+
 /* Numbers of one kind that come twice, step back or begin too late. */
 static void numbers_out_of_order(void **state)
 {
@@ -478,11 +606,14 @@ static void when_a_walk_is_whole(void **state)
 {
     (void)state;
     struct gcd_dump *d;
-    tb_gc_start(&t, 1);
+    tb_gc_start_full(&t, 1, 2, 0, 0);                /* nobody asked for this one */
+    small_walk(24);
+    tb_gc_end(&t, 1);
+    tb_gc_start(&t, 2);
     small_walk(24);
     tb_flush(&t);
     size_t objects_end = t.out.n, whole = 0;
-    tb_gc_end(&t, 1);
+    tb_gc_end(&t, 2);
     tb_close(&t);
     assert_int_equal(gcd_dump_new(NULL, &d, NULL), GCD_OK);
     for (size_t i = 0; i < t.out.n && whole == 0; i++) {
@@ -816,7 +947,9 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(kinds_of_gcs), TEST(which_walk_is_taken), TEST(the_start_that_belongs_to_a_walk), TEST(heaps_of_the_gc), TEST(pauses_of_no_length),
+        TEST(kinds_of_gcs), TEST(which_walk_is_taken), TEST(the_start_of_a_walk_without_an_end), TEST(the_walk_that_was_asked_for),
+        TEST(the_walk_that_gives_way), TEST(records_that_count), TEST(sums_of_types), TEST(references_beyond_all_sums),
+        TEST(the_start_that_belongs_to_a_walk), TEST(heaps_of_the_gc), TEST(pauses_of_no_length),
         TEST(the_pause_of_the_walk), TEST(dependent_handles_are_in_order), TEST(ranges_of_the_layout_after_the_gc), TEST(events_that_are_too_short),
         TEST(records_that_are_not_there), TEST(holes_of_each_kind), TEST(losses_that_are_accounted_for), TEST(references_that_do_not_add_up),
         TEST(numbers_out_of_order), TEST(limits_of_a_walk), TEST(when_a_walk_is_whole),
