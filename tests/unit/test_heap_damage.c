@@ -7,6 +7,7 @@
 #include "support/check.h"
 #include "support/run.h"
 #include "support/tb.h"
+#include "support/wrapped.h"
 
 static struct tb t;
 static struct run r;
@@ -22,6 +23,13 @@ static int teardown(void **state)
     run_done(&r);
     tb_done(&t);
     return 0;
+}
+
+static void anew(enum tb_format format)
+{
+    run_done(&r);
+    tb_done(&t);
+    begin(format);
 }
 
 static void run(void)
@@ -76,25 +84,30 @@ static void the_first_block_twice(void **state)
     assert_true(r.facts.trace.irregular_steps > 0);
 }
 
-/* Really reused: the new owner's events are younger than all of the old one's. */
+/* Really reused: the new owner's events are younger than all of the old one's.  How many the old one has sent must be told before it is forgotten. */
 static void a_reused_thread_id_stays_complete(void **state)
 {
     (void)state;
-    begin(TB_V4);
-    t.thread = 8;
-    tb_event(&t, "My-Own-Source", 1, 0, "x", 1);
-    tb_event(&t, "My-Own-Source", 1, 0, "x", 1);
-    tb_sequence_point(&t, 0);
-    for (size_t i = 0; i < t.thread_count; i++)
-        if (t.threads[i].id == 8)
-            t.threads[i].number = 0;
-    tb_gc_start(&t, 1);
-    statics();
-    one_object();
-    tb_gc_end(&t, 1);
-    tb_close(&t);
-    run();
-    assert_true(r.verdict.complete && r.facts.statics == 1);
+    for (unsigned told = 0; told < 2; told++) {
+        anew(TB_V4);
+        t.thread = 8;
+        tb_event(&t, "My-Own-Source", 1, 0, "x", 1);
+        tb_event(&t, "My-Own-Source", 1, 0, "x", 1);
+        if (told)
+            tb_sequence_point(&t, 0);
+        for (size_t i = 0; i < t.thread_count; i++)
+            if (t.threads[i].id == 8)
+                t.threads[i].number = 0;
+        tb_gc_start(&t, 1);
+        statics();
+        one_object();
+        tb_gc_end(&t, 1);
+        tb_close(&t);
+        run();
+        assert_true(r.facts.statics == 1 && r.facts.trace.loss_verified);
+        assert_int_equal(r.verdict.complete, told);
+        assert_int_equal(because(GCD_REASON_LOSS_UNVERIFIED), !told);
+    }
 }
 
 /* Format 6: the block that says which thread an index is comes too late. */
@@ -213,6 +226,103 @@ static void a_hole_that_is_none(void **state)
     assert_true(r.objects[0].targets == 1 && r.objects[FULL].targets == 0 && r.objects[2 * FULL - 1].targets == 0);
 }
 
+/*
+ * Objects behind a hole keep their references as long as the loss explains the hole and nothing else is wrong: two references each of the last ten
+ * objects, which are placed by the end.
+ */
+static void objects_behind_a_hole(void **state)
+{
+    (void)state;
+    enum { LOST, NOTHING_LOST, MISPLACED_ELSEWHERE, FIRST_DAMAGED, TOLD_BY_ANOTHER_EVENT, KINDS };
+    struct tb_node last[10];
+    uint64_t few[1000];
+    for (uint64_t i = 0; i < 10; i++)
+        last[i] = (struct tb_node){ 0x900000 + 0x100 * i, 24, 0x100, 2 };
+    for (size_t i = 0; i < 1000; i++)
+        few[i] = 0x900000;
+    for (unsigned kind = 0; kind < KINDS; kind++) {
+        anew(TB_V4);
+        tb_gc_start(&t, 1);
+        tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "Node" }));
+        if (kind == FIRST_DAMAGED)
+            tb_event(&t, TB_RUNTIME, 18, 0, "short", 5);
+        else
+            full_event(0x100000, 1);
+        if (kind == LOST || kind == MISPLACED_ELSEWHERE || kind == TOLD_BY_ANOTHER_EVENT)
+            tb_lose(&t, 1);
+        if (kind == TOLD_BY_ANOTHER_EVENT)
+            tb_event(&t, "My-Own-Source", 1, 0, "x", 1);
+        t.index[TB_NODES] = kind == FIRST_DAMAGED ? 1 : 2;
+        if (kind == FIRST_DAMAGED || kind == TOLD_BY_ANOTHER_EVENT)
+            full_event(0x300000, 1);
+        tb_nodes(&t, last, 10);
+        full_edges(0x100000);
+        tb_edges(&t, few, 1000);
+        tb_gc_end(&t, 1);
+        t.thread = 20;
+        tb_event(&t, "My-Own-Source", 1, 0, "x", 1);
+        if (kind == MISPLACED_ELSEWHERE)
+            tb_lose(&t, (uint32_t)-2);
+        tb_event(&t, "My-Own-Source", 1, 0, "x", 1);
+        tb_close(&t);
+        run();
+        assert_true(!r.verdict.complete && because(GCD_REASON_NODE_EVENTS_MISSING));
+        bool certain = kind != NOTHING_LOST && kind != MISPLACED_ELSEWHERE;
+        for (size_t i = r.object_count - 10; i < r.object_count; i++)
+            if (r.objects[i].targets != (certain ? 2 : 0))
+                fail_msg("kind %u: %u references", kind, (unsigned)r.objects[i].targets);
+    }
+}
+
+/* An .etl numbers nothing: the front of a walk without its end is certain only while nothing is lost. */
+static void the_front_of_a_walk_in_an_etl(void **state)
+{
+    (void)state;
+    static const size_t counters[] = { 0, 0x48 + 0x50, 0x48 + 0x134 };       /* of lost events, of lost buffers */
+    struct tb_bytes etl;
+    begin(TB_V3);
+    tb_gc_start(&t, 1);
+    one_object();
+    tb_close(&t);
+    for (size_t i = 0; i < 3; i++) {
+        run_done(&r);
+        tb_etl(t.out.p, t.out.n, tb_etl_way(0), &etl);
+        if (i > 0)
+            etl.p[counters[i]] = 1;
+        run_trace(etl.p, etl.n, &(struct run_options){ .input = true }, &r);
+        tb_free(&etl);
+        assert_true(r.st == GCD_OK && r.object_count == 1 && !r.facts.gc_end_seen);
+        assert_int_equal(r.objects[0].targets, i == 0);
+        assert_int_equal(because(GCD_REASON_EVENTS_LOST), i == 1);
+        assert_int_equal(because(GCD_REASON_BUFFERS_LOST), i == 2);
+    }
+}
+
+/* Blocks of another thread lie between those of the walk: neither reading takes its objects. */
+static void another_thread_in_between(void **state)
+{
+    (void)state;
+    begin(TB_V4);
+    tb_gc_start(&t, 1);
+    one_object();
+    tb_flush(&t);
+    t.thread = 9;
+    t.index[TB_NODES] = t.index[TB_EDGES] = 0;
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x2000, 24, 0x100, 1 }, { 0x3000, 24, 0x100, 1 }));
+    tb_edges(&t, TB_LIST(uint64_t, 0x2000, 0x3000));
+    tb_flush(&t);
+    t.thread = 7;
+    t.index[TB_NODES] = t.index[TB_EDGES] = 1;
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x4000, 24, 0x100, 1 }));
+    tb_edges(&t, TB_LIST(uint64_t, 0x4000));
+    tb_gc_end(&t, 1);
+    tb_close(&t);
+    run();
+    assert_true(because(GCD_REASON_EVENTS_MISPLACED) && r.objects_st == GCD_END && r.object_count == 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(r.objects[i].targets == 1 && r.targets[r.objects[i].first_target] == r.objects[i].address);
+}
+
 /* A walk without its end beside the one that is taken: what is in it can have been torn off. */
 static void events_outside_of_the_walk(void **state)
 {
@@ -298,9 +408,7 @@ static void a_walk_without_numbers(void **state)
 {
     (void)state;
     for (unsigned fits = 0; fits < 2; fits++) {
-        run_done(&r);
-        tb_done(&t);
-        begin(TB_V3);
+        anew(TB_V3);
         tb_gc_start(&t, 1);
         one_object();
         if (!fits)
@@ -313,9 +421,7 @@ static void a_walk_without_numbers(void **state)
 
 static void cut(uint32_t id, size_t bytes)
 {
-    run_done(&r);
-    tb_done(&t);
-    begin(TB_V4);
+    anew(TB_V4);
     tb_gc_start(&t, 1);
     one_object();
     tb_event(&t, TB_RUNTIME, id, 0, "0123456789abcdef0123456789abcdef", bytes);
@@ -385,7 +491,7 @@ int main(void)
         TEST(an_event_older_than_the_sequence_point), TEST(a_sequence_point_older_than_an_event), TEST(one_loss_over_the_end_of_a_walk),
         TEST(a_hole_that_is_none), TEST(events_outside_of_the_walk), TEST(events_that_are_cut),
         TEST(starts_behind_several_walks), TEST(a_doubled_event_in_a_walk), TEST(two_walks_of_one_gc), TEST(a_walk_without_numbers),
-        TEST(contradicting_descriptions),
+        TEST(contradicting_descriptions), TEST(objects_behind_a_hole), TEST(the_front_of_a_walk_in_an_etl), TEST(another_thread_in_between),
     };
     return cmocka_run_group_tests_name("heap_damage", tests, NULL, NULL);
 }
