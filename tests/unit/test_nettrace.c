@@ -575,6 +575,31 @@ static void optional_parts_of_format_6(void **state)
     }
 }
 
+/* An event in front of any description has no number of its own (NetTraceFormat.md, "Header compression"): nothing is lost, and nothing certain. */
+static void an_event_without_a_number(void **state)
+{
+    (void)state;
+    for (uint32_t meta = 0; meta <= 1; meta++) {
+        format(TB_V4, 8);
+        describe(1, "Mine", 77, 0);
+        block_header(20, 1);
+        full_blob(1, 4, 7, 1500, "x");               /* number 5 */
+        tb_u8(&body, 0x01);
+        tb_varuint(&body, meta);
+        tb_varuint(&body, 10);
+        tb_put(&body, "y", 1);
+        tb_u8(&body, 0x01);
+        tb_varuint(&body, 1);
+        tb_varuint(&body, 10);
+        tb_put(&body, "z", 1);
+        put_block();
+        close_with(7, 6 + meta);
+        decode();
+        assert_true(seen.st == GCD_END && seen.count == 2 + meta && seen.info.lost_events == 4);
+        assert_true(seen.info.unknown_events == 1 - meta && seen.info.irregular_steps == 1 - meta);
+    }
+}
+
 /* ---- threads, labels, sequence points of format 6 ---- */
 
 static void row_of(const char *bytes, size_t n)
@@ -683,6 +708,77 @@ static void labels_of_format_6(void **state)
     limits.metadata = 5;
     decode();
     assert_int_equal(seen.st, GCD_E_LIMIT);
+}
+
+/* An event of LIST by the thread with index THREAD, number NUMBER. */
+static void blob_of_list(uint32_t number, uint64_t thread, uint64_t ticks, uint32_t list)
+{
+    block_header(20, 1);
+    tb_u8(&body, 0x80 | 0x10 | 0x03);
+    tb_varuint(&body, 1);
+    tb_varuint(&body, number - 1);
+    tb_varuint(&body, thread);
+    tb_varuint(&body, 0);
+    tb_varuint(&body, ticks);
+    tb_varuint(&body, list);
+    tb_varuint(&body, 1);
+    tb_put(&body, "x", 1);
+    put_block();
+}
+
+/* A label list or a thread of which nothing is known: then the block that tells it is lost or misplaced.  Other providers than the runtime do not matter. */
+static void events_of_the_runtime_that_lack_something(void **state)
+{
+    (void)state;
+    static const struct { uint32_t list; uint64_t thread; size_t lists; bool doubtful; } rows[] = {
+        { 0, 7, 0, false }, { 40, 7, 0, false }, { 41, 7, 0, false }, { 42, 7, 0, true }, { 39, 7, 0, true }, { 0, 8, 0, true }, { 40, 8, 0, true },
+        { 41, 7, 1, false },             /* more lists than are remembered, those without a version left out */
+    };
+    for (unsigned other = 0; other < 2; other++)
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            format(TB_V6, 8);
+            describe_v6(1, other ? "Mine" : TB_RUNTIME, 77, "\x09\x02", 2);
+            body.n = 0;
+            tb_u32(&body, 40);
+            tb_u32(&body, 2);
+            tb_put(&body, "\x8a\x65" "\x89\x05", 4);                     /* 40: version 101, 41: none */
+            tb_block_v6(&t, V6_LABELS, body.p, body.n);
+            blob_of_list(1, rows[i].thread, 1500, rows[i].list);
+            close_with(rows[i].thread, 1);
+            limits.metadata = rows[i].lists;
+            decode();
+            assert_true(seen.st == GCD_END && seen.count == 1);
+            bool doubtful = rows[i].doubtful && !other;
+            if (seen.info.irregular_steps != doubtful || seen.info.loss_verified == doubtful || (seen.events[0].gap == GCD_GAP_DISORDER) != doubtful)
+                fail_msg("row %zu", i);
+        }
+}
+
+/* An index stands for one thread until it has ended. */
+static void an_index_for_two_threads(void **state)
+{
+    (void)state;
+    static const struct { const char *again; bool ended, doubtful; } rows[] = {
+        { "\x07\x02\xd2\x09\x03\x07", false, false }, { "\x07\x02\xd2\x09\x03\x08", false, true }, { "\x07\x02\xd3\x09\x03\x07", false, true },
+        { "\x07\x02\xd2\x09\x03\x08", true, false },  { "\x07\x02\xd3\x09\x03\x07", true, false },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        format(TB_V6, 8);
+        describe_v6(1, TB_RUNTIME, 77, NULL, 0);     /* thread 7 of process 1234 */
+        blob_of_list(1, 7, 1500, 0);
+        if (rows[i].ended)
+            tb_block_v6(&t, V6_REMOVED, "\x07\x01", 2);
+        body.n = 0;
+        row_of(rows[i].again, 6);
+        tb_block_v6(&t, V6_THREADS, body.p, body.n);
+        blob_of_list(rows[i].ended ? 1 : 2, 7, 1600, 0);
+        close_with(7, rows[i].ended ? 1 : 2);
+        decode();
+        assert_true(seen.st == GCD_END && seen.count == 2 && seen.info.lost_events == 0);
+        assert_true(seen.events[1].thread == (uint8_t)rows[i].again[5]);
+        if (seen.info.irregular_steps != rows[i].doubtful)
+            fail_msg("row %zu", i);
+    }
 }
 
 /* Flag 1 forgets the threads and their numbers, flag 2 the descriptions. */
@@ -865,7 +961,8 @@ int main(void)
         TEST(optional_parts_of_format_6), TEST(threads_of_format_6), TEST(as_many_threads_as_allowed),
         TEST(a_block_that_lies_at_the_end), TEST(labels_of_format_6), TEST(sequence_points_that_forget),
         TEST(ended_threads_of_format_6), TEST(blocks_that_end_early), TEST(threads_beyond_the_limit), TEST(what_makes_a_count_final),
-        TEST(sequence_points_that_lie),
+        TEST(sequence_points_that_lie), TEST(an_event_without_a_number), TEST(events_of_the_runtime_that_lack_something),
+        TEST(an_index_for_two_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

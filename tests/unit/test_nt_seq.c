@@ -151,6 +151,19 @@ static void owners_are_closed(void **state)
     assert_true(!seq.threads[1].closed && seq.threads[1].old_closed);
 }
 
+/* Both owners have sent equally many: the first entry of a point is that of the dead one, the second that of the living one. */
+static void owners_of_equal_length_are_closed(void **state)
+{
+    (void)state;
+    for (unsigned owner = 0; owner < 2; owner++)
+        for (uint32_t n = 1; n <= 2; n++)
+            event(7, n);
+    point(7, 2);
+    assert_true(!seq.threads[0].closed && seq.threads[0].old_closed);
+    point(7, 2);
+    assert_true(seq.threads[0].closed && seq.threads[0].old_closed && seq.lost == 0 && seq.irregular == 0);
+}
+
 static void a_step_back_is_irregular(void **state)
 {
     (void)state;
@@ -193,6 +206,7 @@ int main(void)
         TEST(nothing_lost), TEST(gaps_are_counted_per_thread), TEST(the_tail_shows_in_the_sequence_point),
         TEST(a_sequence_point_is_a_lower_bound), TEST(a_reused_thread_id_is_no_loss), TEST(a_step_back_is_irregular),
         TEST(a_doubled_first_event_is_no_reuse), TEST(time_never_steps_back), TEST(gaps_are_passed_on), TEST(owners_are_closed),
+        TEST(owners_of_equal_length_are_closed),
         TEST(numbers_wrap), TEST(too_many_threads_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -217,11 +217,39 @@ static void threads_without_events(void **state)
     tb_done(&t);
 }
 
+/* An .etl counts for the whole recording, not for each thread. */
+static void threads_of_an_etl(void **state)
+{
+    (void)state;
+    struct tb_bytes plain, etl;
+    struct gcd_input *in;
+    struct gcd_trace *t;
+    gcd_status trace, input;
+    uint64_t thread, events, lost;
+    make_trace(TB_V4, true, &plain);
+    for (unsigned unclosed = 0; unclosed < 2; unclosed++) {
+        tb_etl(plain.p, plain.n, tb_etl_way(0), &etl);
+        if (unclosed)
+            memset(etl.p + 0x48 + 0x44, 0, 4);       /* buffers written */
+        assert_int_equal(open_bytes(etl.p, etl.n, &in, &t), GCD_OK);
+        assert_false(gcd_trace_thread_closed(t, 7));
+        assert_true(read_all(t, &trace, &input) >= 3);
+        assert_true(trace == GCD_END && input == GCD_END);
+        assert_int_equal(gcd_trace_thread_closed(t, 7), !unclosed);
+        assert_false(gcd_trace_get_thread(t, 0, &thread, &events, &lost));
+        gcd_trace_free(t);
+        gcd_input_free(in);
+        tb_free(&etl);
+    }
+    tb_free(&plain);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_none), cmocka_unit_test(several_files), cmocka_unit_test(fed_or_fetched), cmocka_unit_test(damage_around_a_trace),
         cmocka_unit_test(threads_that_are_closed), cmocka_unit_test(threads_without_events),
+        cmocka_unit_test(threads_of_an_etl),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
