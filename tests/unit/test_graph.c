@@ -253,13 +253,14 @@ static void test_made_up_addresses_differ(void **state)
 static void test_two_objects_at_one_address(void **state)
 {
     (void)state;
-    static const uint64_t at[] = { 0x10000, 0x10008, 0x10000, 0x9001, 0x9001 };
+    static const uint64_t at[] = { 0x10000, 0x10008, 0x10000, 0x9001, 0x9001, 0x20000, 0x20000 };    /* the last one without anything in between */
     struct gcd_build *b = new_build(false);
     struct gcd_graph *g;
-    for (size_t i = 0; i < 5; i++)
+    for (size_t i = 0; i < 7; i++)
         assert_int_equal(gcd_build_node(b, at[i], 0, 24, &err), GCD_OK);
     assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
-    assert_int_equal(gcd_graph_notes(g)->objects_doubled, 2);
+    assert_int_equal(gcd_graph_notes(g)->objects_doubled, 3);
+    assert_int_equal(gcd_graph_find(g, 0x20000), 5);
     assert_int_equal(gcd_graph_find(g, 0x10000), 0);
     assert_int_equal(gcd_graph_find(g, 0x9001), 3);
     assert_int_equal(gcd_graph_node_address(g, 2), 0x10000);

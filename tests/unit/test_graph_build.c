@@ -200,6 +200,45 @@ static void records_that_lead_nowhere(void **state)
     gcd_build_free(b);
 }
 
+/* The object that stands for all that is missing is nobody's to name. */
+static void references_to_the_unknown(void **state)
+{
+    (void)state;
+    struct gcd_build *b = new_build(&(struct gcd_graph_options){ .keep_unknown = true });
+    put_nodes(b, 2);
+    assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
+    assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
+    assert_int_equal(gcd_build_edge_nodes(b, &(uint32_t){ 2 }, 1, &err), GCD_E_FORMAT);
+    assert_int_equal(gcd_build_edge_nodes(b, &(uint32_t){ GCD_NODE_NONE }, 1, &err), GCD_OK);
+    struct gcd_graph *g = seal(b);
+    assert_true(gcd_graph_unknown(g) == 2 && gcd_graph_notes(g)->edges_dangling == 1);
+    gcd_graph_free(g);
+}
+
+/* A static variable has a type of its own, each other root that of its object.  The first name of a type stays. */
+static void types_of_roots_and_their_names(void **state)
+{
+    (void)state;
+    struct gcd_build *b = new_build(NULL);
+    struct gcd_type t = { .name = "?", .module_path = "" };
+    uint32_t type;
+    bool again = true;
+    assert_int_equal(gcd_build_type(b, &t, &type, &err), GCD_OK);
+    assert_int_equal(gcd_build_type_name(b, type, "First", 5, &again, &err), GCD_OK);
+    assert_false(again);
+    assert_int_equal(gcd_build_type_name(b, type, "Second", 6, &again, &err), GCD_OK);
+    assert_true(again);
+    assert_int_equal(gcd_build_node(b, 0x1000, type, 24, &err), GCD_OK);
+    static const unsigned kinds[] = { GCD_ROOT_STACK, GCD_ROOT_HANDLE, GCD_ROOT_COM, GCD_ROOT_STATIC };
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(gcd_build_root(b, &(struct gcd_graph_root){ .node = 0, .kind = kinds[i], .type = 0 }, &err), GCD_OK);
+    struct gcd_graph *g = seal(b);
+    assert_string_equal(gcd_graph_type(g, 1)->name, "First");
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(gcd_graph_root(g, i)->type, kinds[i] == GCD_ROOT_STATIC ? 0 : 1);
+    gcd_graph_free(g);
+}
+
 /* Nothing is known of it, and nothing is NULL. */
 static void a_graph_that_nobody_described(void **state)
 {
@@ -374,7 +413,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(references_survive_that_they_are_moved), cmocka_unit_test(references_by_address_and_by_number),
         cmocka_unit_test(limits_of_a_graph), cmocka_unit_test(sizes_around_32_bits), cmocka_unit_test(records_that_lead_nowhere),
-        cmocka_unit_test(a_graph_that_nobody_described), cmocka_unit_test(runs_of_addresses), cmocka_unit_test(groups_and_counts_of_roots),
+        cmocka_unit_test(a_graph_that_nobody_described), cmocka_unit_test(references_to_the_unknown),
+        cmocka_unit_test(types_of_roots_and_their_names), cmocka_unit_test(runs_of_addresses), cmocka_unit_test(groups_and_counts_of_roots),
         cmocka_unit_test(dependent_handles_are_sorted), cmocka_unit_test(holes_at_the_ends_of_blocks),
         cmocka_unit_test(more_than_a_heapsnapshot_can_hold),
     };

@@ -3,9 +3,12 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include <gcdumpc/gcdumpc.h>
 
+#include "base/mem.h"
+#include "clr/clr_ids.h"
 #include "load/load.h"
 #include "support/check.h"
 #include "support/run.h"
@@ -93,6 +96,7 @@ static void without_an_input_there_are_no_objects(void **state)
     assert_true(gcd_dump_facts(d)->objects == 10);
     assert_int_equal(read_objects(d, &count, &err), GCD_E_STATE);
     assert_int_equal(gcd_dump_feed(d, "x", 1, &err), GCD_E_STATE);
+    assert_string_equal(err.msg, "the dump is closed");
     assert_int_equal(gcd_dump_close(d, NULL, &err), GCD_E_STATE);
     gcd_dump_free(d);
 }
@@ -128,6 +132,125 @@ static void a_walk_is_whole_when_its_gc_ends(void **state)
     }
     assert_true(whole_at > 0 && whole_at < t.out.n);     /* before the final sequence point */
     gcd_dump_free(d);
+}
+
+/* A recording that is whole in gzip data that are not: nobody knows whether it is what was written. */
+static void a_sum_that_is_wrong_around_a_whole_recording(void **state)
+{
+    (void)state;
+    for (unsigned damaged = 0; damaged < 2; damaged++) {
+        struct tb_bytes packed = { NULL, 0, 0 };
+        struct gcd_error err = GCD_ERROR_INIT;
+        struct gcd_input *in;
+        struct gcd_dump *d;
+        z_stream z = { .next_in = t.out.p, .avail_in = (uInt)t.out.n };
+        assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+        tb_zeros(&packed, deflateBound(&z, (uLong)t.out.n));
+        z.next_out = packed.p;
+        z.avail_out = (uInt)packed.n;
+        assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+        packed.n = z.total_out;
+        (void)deflateEnd(&z);
+        packed.p[packed.n - 6] ^= (uint8_t)damaged;
+        assert_int_equal(gcd_input_from_memory(packed.p, packed.n, NULL, &in, &err), GCD_OK);
+        assert_int_equal(gcd_dump_open(in, NULL, &d, &err), GCD_OK);
+        const struct gcd_verdict *v = gcd_dump_verdict(d);
+        assert_int_equal(v->complete, !damaged);
+        assert_true(!damaged || (v->reason_count > 0 && v->reasons[0].code == GCD_REASON_INPUT_DAMAGED));
+        gcd_dump_free(d);
+        gcd_input_free(in);
+        tb_free(&packed);
+    }
+}
+
+static void who_is_told_to_stop_stops(void **state)
+{
+    (void)state;
+    gcd_cancel_flag stop = true;
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_input *in;
+    struct gcd_dump *d;
+    uint64_t count;
+    assert_int_equal(gcd_input_from_memory(t.out.p, t.out.n, NULL, &in, &err), GCD_OK);
+    assert_int_equal(gcd_dump_open(in, &(struct gcd_dump_options){ .cancel = &stop }, &d, &err), GCD_E_CANCELED);
+    atomic_store(&stop, false);
+    assert_int_equal(gcd_dump_open(in, &(struct gcd_dump_options){ .cancel = &stop }, &d, &err), GCD_OK);
+    atomic_store(&stop, true);
+    assert_int_equal(read_objects(d, &count, &err), GCD_E_CANCELED);
+    gcd_dump_free(d);
+    gcd_input_free(in);
+}
+
+/* ---- the graph of a dump ---- */
+
+static void what_a_graph_takes_from_a_dump(void **state)
+{
+    (void)state;
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_input *in;
+    struct gcd_dump *d;
+    struct gcd_graph *g;
+    tb_done(&t);
+    tb_init(&t, TB_V4, 8);
+    tb_gc_start(&t, 1);
+    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "Node" }));
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x100, 1 }, { 0, 24, 0x100, 0 }, { 0x2000, 24, 0x100, 4 }));
+    tb_edges(&t, TB_LIST(uint64_t, 0x2000, 0x1000));                        /* three are missing */
+    tb_statics(&t, TB_LIST(struct tb_static, { 0x1000, 0x77, 0x100, "cache" }));
+    tb_roots(&t, TB_LIST(struct tb_root, { .object = 0x2000, .kind = 2, .flags = 1, .id = 0x88 }));
+    tb_ccws(&t, TB_LIST(uint64_t, 0x1000));
+    tb_gc_end(&t, 1);
+    tb_close(&t);
+    assert_int_equal(gcd_input_from_memory(t.out.p, t.out.n, NULL, &in, &err), GCD_OK);
+    assert_int_equal(gcd_dump_open(in, NULL, &d, &err), GCD_OK);
+    assert_int_equal(gcd_graph_from_dump(d, NULL, &g, &err), GCD_OK);
+    assert_true(gcd_graph_node_count(g) == 2 && gcd_graph_notes(g)->objects_dropped == 1 && gcd_graph_notes(g)->edges_missing == 3);
+    assert_int_equal(gcd_graph_root_count(g), 3);
+    const struct gcd_graph_root *a = gcd_graph_root(g, 0), *b = gcd_graph_root(g, 1), *c = gcd_graph_root(g, 2);
+    assert_true(a->kind == GCD_ROOT_STATIC && a->id == 0x77 && a->node == 0 && strcmp(a->name, "cache") == 0);
+    assert_true(b->kind == 2 && b->id == 0x88 && b->node == 1 && b->flags == 1);
+    assert_true(c->kind == GCD_ROOT_COM && c->node == 0 && c->flags == GCD_ROOT_REFCOUNTED);
+    gcd_graph_free(g);
+    gcd_dump_free(d);
+    gcd_input_free(in);
+}
+
+/* ---- how the processes of a machine were started ---- */
+
+static void tell_process(struct load_started *s, unsigned id, uint32_t process, const char *image, const char *line)
+{
+    struct tb_bytes b = { NULL, 0, 0 };
+    struct gcd_error err = GCD_ERROR_INIT;
+    tb_u64(&b, 0);
+    tb_u32(&b, process);
+    tb_zeros(&b, 12 + 8 + 4 + 4);                    /* parent and so on; no user */
+    tb_put(&b, image, strlen(image) + 1);
+    tb_utf16z(&b, line);
+    const struct gcd_event ev = { .id = id, .version = 4, .ptr_bytes = 8, .payload = b.p, .payload_bytes = b.n };
+    assert_int_equal(load_started_event(s, &ev, &err), GCD_OK);
+    tb_free(&b);
+}
+
+/* What runs already is told once; a start is of a new process, which can have an old number. */
+static void the_line_that_a_process_was_started_with(void **state)
+{
+    (void)state;
+    struct gcd_alloc a = gcd_alloc_or_default(NULL);
+    struct load_started s;
+    load_started_init(&s, &a, 1000);
+    assert_string_equal(load_started_line(&s, 1), "");
+    tell_process(&s, GCD_WIN_PROCESS_DC_START, 1, "one.exe", "one --first");
+    tell_process(&s, GCD_WIN_PROCESS_DC_START, 2, "two.exe", "");
+    tell_process(&s, GCD_WIN_PROCESS_END, 1, "one.exe", "one --end");
+    tell_process(&s, GCD_WIN_PROCESS_DC_END, 1, "one.exe", "one --last");
+    tell_process(&s, GCD_WIN_PROCESS_START - 1, 3, "three.exe", "three");
+    tell_process(&s, GCD_WIN_PROCESS_DC_END + 1, 3, "three.exe", "three");
+    assert_string_equal(load_started_line(&s, 1), "one --first");
+    assert_string_equal(load_started_line(&s, 2), "two.exe");
+    assert_string_equal(load_started_line(&s, 3), "");
+    tell_process(&s, GCD_WIN_PROCESS_START, 1, "new.exe", "new --one");
+    assert_string_equal(load_started_line(&s, 1), "new --one");
+    load_started_done(&s);
 }
 
 /* ---- objects first, then their references ---- */
@@ -233,6 +356,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(an_input_that_shrinks_is_no_complete_dump), TEST(without_an_input_there_are_no_objects),
         TEST(a_dump_that_is_none_is_empty), TEST(a_walk_is_whole_when_its_gc_ends),
+        TEST(a_sum_that_is_wrong_around_a_whole_recording), TEST(who_is_told_to_stop_stops), TEST(what_a_graph_takes_from_a_dump),
+        cmocka_unit_test(the_line_that_a_process_was_started_with),
         cmocka_unit_test(objects_come_a_second_time_with_their_references),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
