@@ -7,9 +7,13 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "live.h"
+#include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/ipc.h>
+
+#include "live/live.h"
 #include "support/check.h"
 #include "support/folder.h"
+#include "term/message.h"
 
 #define LIKELY 80                    /* MiB that the stream is estimated to have */
 #define MOST 160

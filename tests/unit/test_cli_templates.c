@@ -294,8 +294,9 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(fields), TEST(the_number_of_a_process), TEST(a_number_behind_it), TEST(files_of_others), TEST(the_newest), TEST(days), TEST(the_future), TEST(sizes), TEST(many),
-        TEST(nothing_is_asked), TEST(how_long),
+        TEST(fields), TEST(the_number_of_a_process), TEST(a_number_behind_it), TEST(files_of_others), TEST(the_newest),
+        TEST(days), TEST(the_future), TEST(sizes),
+        TEST(many), TEST(nothing_is_asked), TEST(how_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

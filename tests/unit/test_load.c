@@ -217,7 +217,7 @@ static void what_a_graph_takes_from_a_dump(void **state)
 
 /* ---- how the processes of a machine were started ---- */
 
-static void tell_process(struct load_started *s, unsigned id, uint32_t process, const char *image, const char *line)
+static void tell_process(struct load_process_start *s, unsigned id, uint32_t process, const char *image, const char *line)
 {
     struct tb_bytes b = { NULL, 0, 0 };
     struct gcd_error err = GCD_ERROR_INIT;
@@ -227,7 +227,7 @@ static void tell_process(struct load_started *s, unsigned id, uint32_t process, 
     tb_put(&b, image, strlen(image) + 1);
     tb_utf16z(&b, line);
     const struct gcd_event ev = { .id = id, .version = 4, .ptr_bytes = 8, .payload = b.p, .payload_bytes = b.n };
-    assert_int_equal(load_started_event(s, &ev, &err), GCD_OK);
+    assert_int_equal(load_process_start_event(s, &ev, &err), GCD_OK);
     tb_free(&b);
 }
 
@@ -236,21 +236,21 @@ static void the_line_that_a_process_was_started_with(void **state)
 {
     (void)state;
     struct gcd_alloc a = gcd_alloc_or_default(NULL);
-    struct load_started s;
-    load_started_init(&s, &a, 1000);
-    assert_string_equal(load_started_line(&s, 1), "");
+    struct load_process_start s;
+    load_process_start_init(&s, &a, 1000);
+    assert_string_equal(load_process_start_line(&s, 1), "");
     tell_process(&s, GCD_WIN_PROCESS_DC_START, 1, "one.exe", "one --first");
     tell_process(&s, GCD_WIN_PROCESS_DC_START, 2, "two.exe", "");
     tell_process(&s, GCD_WIN_PROCESS_END, 1, "one.exe", "one --end");
     tell_process(&s, GCD_WIN_PROCESS_DC_END, 1, "one.exe", "one --last");
     tell_process(&s, GCD_WIN_PROCESS_START - 1, 3, "three.exe", "three");
     tell_process(&s, GCD_WIN_PROCESS_DC_END + 1, 3, "three.exe", "three");
-    assert_string_equal(load_started_line(&s, 1), "one --first");
-    assert_string_equal(load_started_line(&s, 2), "two.exe");
-    assert_string_equal(load_started_line(&s, 3), "");
+    assert_string_equal(load_process_start_line(&s, 1), "one --first");
+    assert_string_equal(load_process_start_line(&s, 2), "two.exe");
+    assert_string_equal(load_process_start_line(&s, 3), "");
     tell_process(&s, GCD_WIN_PROCESS_START, 1, "new.exe", "new --one");
-    assert_string_equal(load_started_line(&s, 1), "new --one");
-    load_started_done(&s);
+    assert_string_equal(load_process_start_line(&s, 1), "new --one");
+    load_process_start_done(&s);
 }
 
 /* ---- objects first, then their references ---- */

@@ -155,7 +155,7 @@ static void the_walk_that_was_asked_for(void **state)
         small_walk(200);
         tb_gc_end(&t, 2);
         tb_close(&t);
-        how.dump_number = number;
+        how.walk_number = number;
         run();
         assert_int_equal(r.st, number == 1 ? GCD_E_NOT_FOUND : GCD_OK);
         assert_true(number == 1 || r.facts.bytes == 200);
