@@ -48,7 +48,8 @@ static void characters(void **state)
         { "a\\b", "a\\eb\n" }, { "it's", "it\\(aqs\n" }, { "`x`", "\\(gax\\(ga\n" }, { "^x", "\\(hax\n" }, { "~/x", "\\(ti/x\n" },
         { "a \"b\" c", "a \"b\" c\n" },
         /* a dash that is typed, and one that only joins two words */
-        { "--pid and -p", "\\-\\-pid and \\-p\n" }, { "well-known", "well-known\n" }, { "(--a-b) \"-c\" [--d]", "(\\-\\-a\\-b) \"\\-c\" [\\-\\-d]\n" },
+        { "--pid and -p", "\\-\\-pid and \\-p\n" }, { "well-known", "well-known\n" },
+        { "(--a-b) \"-c\" [--d]", "(\\-\\-a\\-b) \"\\-c\" [\\-\\-d]\n" },
         { "a (b-c)", "a (b-c)\n" },
     };
     CHECK(rows);
@@ -102,7 +103,8 @@ static void blocks(void **state)
 static void words(void **state)
 {
     (void)state;
-    assert_string_equal(roff(NULL, (const char *const[]){ "B", "--pid", "R", " ", "I", "N-1", "R", "\\", NULL }), "\\fB\\-\\-pid\\fR \\fIN\\-1\\fR\\e\n");
+    assert_string_equal(roff(NULL, (const char *const[]){ "B", "--pid", "R", " ", "I", "N-1", "R", "\\", NULL }),
+                        "\\fB\\-\\-pid\\fR \\fIN\\-1\\fR\\e\n");
 }
 
 int main(void)
