@@ -29,7 +29,7 @@ enum gcd_workload {
     GCD_FOR_RETAINED,            /* dominators and retained sizes; formats with these */
     GCD_FOR_LEAKS,               /* suspects */
     GCD_FOR_PAGE,                /* a page for browsers */
-    GCD_PURPOSES
+    GCD_WORKLOADS
 };
 
 /* In bytes. */

@@ -127,7 +127,7 @@ static void print_heap(const struct gcd_dump_facts *f, bool sep)
 static void print_needs(const struct cli_dump *d, bool sep)
 {
     char n[CLI_NUMBER_BYTES];
-    for (enum gcd_workload i = 0; i < GCD_PURPOSES; i++)
+    for (enum gcd_workload i = 0; i < GCD_WORKLOADS; i++)
         row(i == 0 ? "memory for" : "", "%s: about %s bytes", cli_workload_name(i), cli_number(cli_estimate(d, i), sep, n));
 }
 

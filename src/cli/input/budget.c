@@ -95,7 +95,7 @@ const char *cli_memory_problem(void)
 
 const char *cli_workload_name(enum gcd_workload workload)
 {
-    static const char *const names[GCD_PURPOSES] = {
+    static const char *const names[GCD_WORKLOADS] = {
         [GCD_FOR_GRAPH] = "graph", [GCD_FOR_PATHS] = "paths", [GCD_FOR_RETAINED] = "retained", [GCD_FOR_LEAKS] = "leaks", [GCD_FOR_PAGE] = "page",
     };
     return names[workload];

@@ -230,7 +230,7 @@ static json_t *dump(const struct gcd_verdict *v, const struct gcd_dump_facts *f)
 static json_t *memory(const struct cli_dump *d)
 {
     json_t *o = json_object();
-    for (enum gcd_workload i = 0; i < GCD_PURPOSES; i++)
+    for (enum gcd_workload i = 0; i < GCD_WORKLOADS; i++)
         put_number(o, cli_workload_name(i), cli_estimate(d, i));
     return o;
 }

@@ -181,7 +181,7 @@ static enum cli_exit open_place(const struct cli_args *args, struct cli_output *
 
 static enum cli_need need_of(const struct cli_args *args, const struct gcd_format *f)
 {
-    static const enum cli_need needs[GCD_PURPOSES] = {
+    static const enum cli_need needs[GCD_WORKLOADS] = {
         [GCD_FOR_GRAPH] = CLI_NEED_GRAPH, [GCD_FOR_PATHS] = CLI_NEED_PATHS, [GCD_FOR_RETAINED] = CLI_NEED_RETAINED,
         [GCD_FOR_LEAKS] = CLI_NEED_LEAKS, [GCD_FOR_PAGE] = CLI_NEED_PAGE,
     };
