@@ -49,7 +49,7 @@ GCD_API enum gcd_staged_kind gcd_format_staged_kind(const struct gcd_format *f);
  * Of the kind PLACE: does nothing stand beside PATH that would spoil an output of that name, like the journal of an older database?  To be
  * asked before the work is done for nothing; gcd_write_staged asks, too.  GCD_E_IO, GCD_E_NOMEM.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_format_check_place(const struct gcd_format *f, const char *path, struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_format_check_output(const struct gcd_format *f, const char *path, struct gcd_error *err);
 /* The style of names that its readers expect. */
 GCD_API enum gcd_name_style gcd_format_names(const struct gcd_format *f);
 

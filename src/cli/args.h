@@ -22,69 +22,79 @@ enum cli_strategy { CLI_STRATEGY_AUTO, CLI_STRATEGY_SINGLE, CLI_STRATEGY_DRAIN }
 /* PerfView makes four files of one recording. */
 #define CLI_MORE_INPUTS 7u
 
-/* All options of all commands; the table of opts.c says which command takes which. */
-struct cli_args {
-    const char *input;           /* FILE or "-"; NULL = not given */
-    char **inputs;               /* [input_count] all of them, of commands that compare; input is the first */
-    size_t input_count;
-    const char *more[CLI_MORE_INPUTS];   /* further files of the same recording */
-    size_t more_count;
-    uint64_t pid;                /* 0 = not given */
-    const char *name, *port;     /* other ways to name a process */
+/* The options by what they are about.  0, false or NULL: not given.  The table of opts.c says which command takes which. */
+
+/* The process to dump. */
+struct cli_target_args {
+    uint64_t pid;
+    const char *name, *port;     /* other ways to name it */
     const char *listen;          /* where it connects to us */
     uint64_t delay_s;
-    const char *output;
-    const char *save_trace;      /* where the event stream of a process is kept, too */
-    const char *format;
+    bool all;                    /* all processes, or all that NAME fits */
+};
+
+/* How a living process is dumped. */
+struct cli_live_args {
+    const char *save_trace;      /* where the event stream is kept, too */
     uint64_t timeout_s;
     uint64_t buffer_mb;          /* 0 = as the process needs */
     uint64_t max_buffer_mb;      /* 0 = as much as it bears */
     uint64_t retries;            /* after a loss of events */
     uint64_t max_bytes;          /* of the event stream; 0 = as many as the memory of the process explains */
+    uint64_t wait_s;             /* for another dump to end */
     enum cli_strategy strategy;
-    bool no_ranges;
-    bool rundown;
-    bool keep_partial;
-    bool force;
-    bool strict;
-    bool quiet;
-    bool json, csv;
-    enum cli_names names;
+    bool no_ranges, rundown, keep_partial, force, exclusive;
+};
+
+/* Which dump of a recording. */
+struct cli_dump_args {
+    uint64_t walk;
+    uint64_t process;            /* by its number, or by its name: */
+    const char *process_name;
+};
+
+/* Where the result goes, and as what. */
+struct cli_output_args {
+    const char *path, *format;
     enum gcd_stack_by stack_by;
     bool keep_unknown;
+};
+
+/* What is shown, and how. */
+struct cli_view_args {
+    bool json, csv;
+    enum cli_names names;
     uint64_t top;                /* 0 = all */
     enum cli_sort sort;
     enum cli_by by;
-    bool retained;
+    bool retained, events, paths;
     const char *filter;          /* NULL = all */
     uint64_t min_bytes;
     const char *type, *object;   /* what is asked about */
     enum cli_largest largest;
     uint64_t tree;               /* levels; 0 = no tree */
-    uint64_t max_paths;          /* 0 = not given */
+    uint64_t max_paths;
     bool to_root, from_root;
-    uint64_t share_percent;      /* of the heap that makes a suspect; 0 = not given */
-    uint64_t walk;
-    uint64_t process;            /* 0 = not given, or by its name: */
-    const char *process_name;
+    uint64_t share_percent;      /* of the heap that makes a suspect */
+    const char *fail_if[CLI_THRESHOLDS_MAX];     /* in the order they were given; NULL behind the last */
+};
+
+/* How much an input and the program may take. */
+struct cli_limit_args {
     uint64_t max_block_bytes, max_objects, max_memory_bytes;
-    uint64_t threads;            /* 0 = not given: cli_threads */
+    uint64_t threads;            /* 0: cli_threads */
     uint64_t memory_bytes;       /* 0 = as much as it takes */
     const char *spill_dir;
-    bool events;
-    bool paths;
-    const char *fail_if[CLI_THRESHOLDS_MAX];     /* in the order they were given; NULL behind the last */
-    bool help;
-    /* of dumps that nobody watches (src/cli/job); 0, false or NULL = not given */
-    bool all;
+};
+
+/* Dumps that nobody watches: src/cli/job. */
+struct cli_job_args {
     uint64_t keep, keep_days, max_total_bytes;
     uint64_t if_rss_above, if_grown, min_interval_s, if_free_disk, if_free_memory, max_pause_ms;  /* if_grown: percent */
     uint64_t skip_status;
-    uint64_t wait_s;
     /* No option.  NULL, or asked when another dump had to be waited for: is this one still wanted?  False: it has noted why not. */
     bool (*still_wanted)(void *ctx);
     void *still_wanted_ctx;
-    bool exclusive;
     uint64_t nice;
     bool io_idle;
     enum cli_log log;
@@ -95,16 +105,32 @@ struct cli_args {
     bool check;
 };
 
+struct cli_args {
+    const char *input;           /* FILE or "-"; NULL = not given */
+    char **inputs;               /* [input_count] all of them, of commands that compare; input is the first */
+    size_t input_count;
+    const char *more[CLI_MORE_INPUTS];   /* further files of the same recording */
+    size_t more_count;
+    bool strict, quiet, help;
+    struct cli_target_args target;
+    struct cli_live_args live;
+    struct cli_dump_args dump;
+    struct cli_output_args output;
+    struct cli_view_args view;
+    struct cli_limit_args limits;
+    struct cli_job_args job;
+};
+
 /* Do ARGS name a process? */
 static inline bool cli_is_live(const struct cli_args *args)
 {
-    return args->pid != 0 || args->name != NULL || args->port != NULL || args->listen != NULL || args->all;
+    return args->target.pid != 0 || args->target.name != NULL || args->target.port != NULL || args->target.listen != NULL || args->target.all;
 }
 
 /* Must some room stay free on the disk, whatever the process sends?  Not with --force. */
 static inline bool cli_keeps_room(const struct cli_args *args)
 {
-    return cli_is_live(args) && !args->force;
+    return cli_is_live(args) && !args->live.force;
 }
 
 #endif

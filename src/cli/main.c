@@ -252,7 +252,7 @@ static enum cli_exit run(const struct cli_command *c, int argc, char **argv)
     }
     if (args.quiet)
         cli_progress_off();
-    cli_memory_limit(args.max_memory_bytes);
+    cli_memory_limit(args.limits.max_memory_bytes);
     e = c->run(&args);
     cli_memory_close();
     cli_progress_end();

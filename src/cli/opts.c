@@ -63,94 +63,101 @@ static const char *const choices[][8] = {
 
 /* Parses, prints help; one name means one thing in all commands. */
 static const struct option_row rows[] = {
-    { "pid", 'p', "N", "the process to dump", LIVE, OPT_NUMBER, FIELD(pid), 1, UINT32_MAX },
-    { "name", 0, "NAME", "the same by the name of its program or entry assembly, or a pattern", LIVE, OPT_TEXT, FIELD(name), 0, 0 },
-    { "port", 0, "PATH", "the same by its diagnostic socket, also unix:PATH", LIVE, OPT_TEXT, FIELD(port), 0, 0 },
-    { "listen", 0, "ADDR", "the same by DOTNET_DiagnosticPorts=ADDR: listens there and waits for it", LIVE, OPT_TEXT, FIELD(listen), 0, 0 },
-    { "delay", 0, "SECONDS", "let a program that has connected run so long before the dump (0)", LIVE, OPT_NUMBER, FIELD(delay_s), 0, 1000000 },
-    { "output", 'o', "FILE", "where to write; \"-\" is standard output", OUTPUTS | CLI_REPORT, OPT_TEXT, FIELD(output), 0, 0 },
-    { "output", 'o', "FILE", "write a page for browsers, FILE.html, with types, retained sizes and paths", CLI_DIFF, OPT_TEXT, FIELD(output), 0, 0 },
-    { "format", 'f', "NAME", "format of the output, else its suffix decides", OUTPUTS | CLI_REPORT, OPT_TEXT, FIELD(format), 0, 0 },
-    { "save-trace", 0, "FILE", "also keep the event stream, as .nettrace or .nettrace.gz", LIVE, OPT_TEXT, FIELD(save_trace), 0, 0 },
+    { "pid", 'p', "N", "the process to dump", LIVE, OPT_NUMBER, FIELD(target.pid), 1, UINT32_MAX },
+    { "name", 0, "NAME", "the same by the name of its program or entry assembly, or a pattern", LIVE, OPT_TEXT, FIELD(target.name), 0, 0 },
+    { "port", 0, "PATH", "the same by its diagnostic socket, also unix:PATH", LIVE, OPT_TEXT, FIELD(target.port), 0, 0 },
+    { "listen", 0, "ADDR", "the same by DOTNET_DiagnosticPorts=ADDR: listens there and waits for it", LIVE, OPT_TEXT, FIELD(target.listen), 0, 0 },
+    { "delay", 0, "SECONDS", "let a program that has connected run so long before the dump (0)", LIVE, OPT_NUMBER, FIELD(target.delay_s), 0,
+      1000000 },
+    { "output", 'o', "FILE", "where to write; \"-\" is standard output", OUTPUTS | CLI_REPORT, OPT_TEXT, FIELD(output.path), 0, 0 },
+    { "output", 'o', "FILE", "write a page for browsers, FILE.html, with types, retained sizes and paths", CLI_DIFF, OPT_TEXT,
+      FIELD(output.path), 0, 0 },
+    { "format", 'f', "NAME", "format of the output, else its suffix decides", OUTPUTS | CLI_REPORT, OPT_TEXT, FIELD(output.format), 0, 0 },
+    { "save-trace", 0, "FILE", "also keep the event stream, as .nettrace or .nettrace.gz", LIVE, OPT_TEXT, FIELD(live.save_trace), 0, 0 },
     { "names", 0, "STYLE", "spelling of type names: csharp, raw (as the runtime), or default",
-      OUTPUTS | CLI_REPORT | HOLDERS | COMPARE, OPT_NAMES, FIELD(names), 0, 0 },
-    { "stack-by", 0, "HOW", "how profiles stack up: along dominators (default) or paths", OUTPUTS, OPT_STACK_BY, FIELD(stack_by), 0, 0 },
+      OUTPUTS | CLI_REPORT | HOLDERS | COMPARE, OPT_NAMES, FIELD(view.names), 0, 0 },
+    { "stack-by", 0, "HOW", "how profiles stack up: along dominators (default) or paths", OUTPUTS, OPT_STACK_BY, FIELD(output.stack_by), 0, 0 },
     { "keep-unknown", 0, NULL, "keep references to nowhere, as a made-up object", OUTPUTS, OPT_FLAG,
-      FIELD(keep_unknown), 0, 0 },
-    { "by", 0, "WHAT", "what a line is about: type (default), and others, see below", CLI_REPORT, OPT_BY, FIELD(by), 0, 0 },
+      FIELD(output.keep_unknown), 0, 0 },
+    { "by", 0, "WHAT", "what a line is about: type (default), and others, see below", CLI_REPORT, OPT_BY, FIELD(view.by), 0, 0 },
     { "retained", 0, NULL, "also what the objects of a line keep alive together, at least; needs the graph",
-      CLI_REPORT | COMPARE, OPT_FLAG, FIELD(retained), 0, 0 },
-    { "type", 0, "PATTERN", "about the objects of types like Shop.*, or /REGEX/", CLI_RETAINED | CLI_PATHS, OPT_TEXT, FIELD(type), 0, 0 },
-    { "object", 0, "WHICH", "about one object: its address 0x..., or its number", CLI_PATHS, OPT_TEXT, FIELD(object), 0, 0 },
-    { "from-root", 0, NULL, "paths begin at the roots (default)", CLI_PATHS, OPT_FLAG, FIELD(from_root), 0, 0 },
-    { "to-root", 0, NULL, "paths begin at the objects", CLI_PATHS, OPT_FLAG, FIELD(to_root), 0, 0 },
-    { "max-paths", 0, "N", "show the N paths that lead to most (10)", CLI_PATHS, OPT_NUMBER, FIELD(max_paths), 1, UINT32_MAX },
-    { "largest", 0, "WHAT", "which tables: objects, types or both (default)", CLI_RETAINED, OPT_LARGEST, FIELD(largest), 0, 0 },
-    { "tree", 0, "N", "the first N levels of the dominator tree instead", CLI_RETAINED, OPT_NUMBER, FIELD(tree), 1, 255 },
-    { "share", 0, "PERCENT", "suspected is what keeps so much of the heap alive (10)", CLI_LEAKS, OPT_NUMBER, FIELD(share_percent), 1, 100 },
-    { "filter", 0, "PATTERN", "only types like Shop.*, or /REGEX/", CLI_REPORT | CLI_RETAINED | COMPARE, OPT_TEXT, FIELD(filter), 0, 0 },
-    { "min-bytes", 0, "SIZE", "only lines with as many bytes", CLI_REPORT | CLI_RETAINED | CLI_LEAKS, OPT_SIZE, FIELD(min_bytes), 0, INT64_MAX },
-    { "sort", 's', "KEY", "order of the lines: bytes (default), count, name or retained", CLI_REPORT, OPT_SORT, FIELD(sort), 0, 0 },
-    { "top", 'n', "N", "only the first N lines", CLI_REPORT | CLI_RETAINED | CLI_LEAKS | COMPARE, OPT_NUMBER, FIELD(top), 1, UINT32_MAX },
-    { "paths", 0, NULL, "instead of types what holds their objects: paths from the roots, merged by type", CLI_DIFF, OPT_FLAG, FIELD(paths), 0, 0 },
-    { "min-bytes", 0, "SIZE", "only lines whose bytes have changed by as many", COMPARE, OPT_SIZE, FIELD(min_bytes), 0, INT64_MAX },
-    { "sort", 's', "KEY", "by growth of bytes (default), count or retained; or by name", COMPARE, OPT_SORT, FIELD(sort), 0, 0 },
-    { "fail-if", 0, "EXPR", "exit status 4 if so, see below; several can be given", COMPARE, OPT_LIST, FIELD(fail_if), 0, CLI_THRESHOLDS_MAX },
-    { "json", 'j', NULL, "machine-readable output", TABLES, OPT_FLAG, FIELD(json), 0, 0 },
-    { "csv", 0, NULL, "comma-separated values, RFC 4180", CLI_REPORT | HOLDERS | COMPARE, OPT_FLAG, FIELD(csv), 0, 0 },
-    { "events", 'e', NULL, "count the events of a recording instead, with or without a dump", CLI_INFO, OPT_FLAG, FIELD(events), 0, 0 },
-    { "timeout", 't', "SECONDS", "give up when the dump is not whole by then; 3600 without it", LIVE, OPT_NUMBER, FIELD(timeout_s), 1, 1000000 },
-    { "buffer", 'b', "MB", "event buffer in the process at the first attempt (as its memory suggests)", LIVE, OPT_NUMBER, FIELD(buffer_mb), 1, 4095 },
+      CLI_REPORT | COMPARE, OPT_FLAG, FIELD(view.retained), 0, 0 },
+    { "type", 0, "PATTERN", "about the objects of types like Shop.*, or /REGEX/", CLI_RETAINED | CLI_PATHS, OPT_TEXT, FIELD(view.type), 0, 0 },
+    { "object", 0, "WHICH", "about one object: its address 0x..., or its number", CLI_PATHS, OPT_TEXT, FIELD(view.object), 0, 0 },
+    { "from-root", 0, NULL, "paths begin at the roots (default)", CLI_PATHS, OPT_FLAG, FIELD(view.from_root), 0, 0 },
+    { "to-root", 0, NULL, "paths begin at the objects", CLI_PATHS, OPT_FLAG, FIELD(view.to_root), 0, 0 },
+    { "max-paths", 0, "N", "show the N paths that lead to most (10)", CLI_PATHS, OPT_NUMBER, FIELD(view.max_paths), 1, UINT32_MAX },
+    { "largest", 0, "WHAT", "which tables: objects, types or both (default)", CLI_RETAINED, OPT_LARGEST, FIELD(view.largest), 0, 0 },
+    { "tree", 0, "N", "the first N levels of the dominator tree instead", CLI_RETAINED, OPT_NUMBER, FIELD(view.tree), 1, 255 },
+    { "share", 0, "PERCENT", "suspected is what keeps so much of the heap alive (10)", CLI_LEAKS, OPT_NUMBER, FIELD(view.share_percent), 1, 100 },
+    { "filter", 0, "PATTERN", "only types like Shop.*, or /REGEX/", CLI_REPORT | CLI_RETAINED | COMPARE, OPT_TEXT, FIELD(view.filter), 0, 0 },
+    { "min-bytes", 0, "SIZE", "only lines with as many bytes", CLI_REPORT | CLI_RETAINED | CLI_LEAKS, OPT_SIZE, FIELD(view.min_bytes), 0, INT64_MAX },
+    { "sort", 's', "KEY", "order of the lines: bytes (default), count, name or retained", CLI_REPORT, OPT_SORT, FIELD(view.sort), 0, 0 },
+    { "top", 'n', "N", "only the first N lines", CLI_REPORT | CLI_RETAINED | CLI_LEAKS | COMPARE, OPT_NUMBER, FIELD(view.top), 1, UINT32_MAX },
+    { "paths", 0, NULL, "instead of types what holds their objects: paths from the roots, merged by type", CLI_DIFF, OPT_FLAG,
+      FIELD(view.paths), 0, 0 },
+    { "min-bytes", 0, "SIZE", "only lines whose bytes have changed by as many", COMPARE, OPT_SIZE, FIELD(view.min_bytes), 0, INT64_MAX },
+    { "sort", 's', "KEY", "by growth of bytes (default), count or retained; or by name", COMPARE, OPT_SORT, FIELD(view.sort), 0, 0 },
+    { "fail-if", 0, "EXPR", "exit status 4 if so, see below; several can be given", COMPARE, OPT_LIST, FIELD(view.fail_if), 0, CLI_THRESHOLDS_MAX },
+    { "json", 'j', NULL, "machine-readable output", TABLES, OPT_FLAG, FIELD(view.json), 0, 0 },
+    { "csv", 0, NULL, "comma-separated values, RFC 4180", CLI_REPORT | HOLDERS | COMPARE, OPT_FLAG, FIELD(view.csv), 0, 0 },
+    { "events", 'e', NULL, "count the events of a recording instead, with or without a dump", CLI_INFO, OPT_FLAG, FIELD(view.events), 0, 0 },
+    { "timeout", 't', "SECONDS", "give up when the dump is not whole by then; 3600 without it", LIVE, OPT_NUMBER, FIELD(live.timeout_s), 1, 1000000 },
+    { "buffer", 'b', "MB", "event buffer in the process at the first attempt (as its memory suggests)", LIVE, OPT_NUMBER,
+      FIELD(live.buffer_mb), 1, 4095 },
     { "max-buffer", 0, "MB", "largest event buffer at any attempt (4095, never more than the process bears)", LIVE, OPT_NUMBER,
-      FIELD(max_buffer_mb), 1, 4095 },
-    { "retries", 0, "N", "further attempts with a larger buffer when events were lost (1)", LIVE, OPT_NUMBER, FIELD(retries), 0, 100 },
+      FIELD(live.max_buffer_mb), 1, 4095 },
+    { "retries", 0, "N", "further attempts with a larger buffer when events were lost (1)", LIVE, OPT_NUMBER, FIELD(live.retries), 0, 100 },
     { "max-bytes", 0, "SIZE", "most bytes of events to take (four times the memory of the process, and 1G)", LIVE, OPT_SIZE,
-      FIELD(max_bytes), 1024, UINT64_MAX },
-    { "strategy", 0, "HOW", "single or two sessions (drain); auto chooses by the runtime's version", LIVE, OPT_STRATEGY, FIELD(strategy), 0, 0 },
-    { "no-ranges", 0, NULL, "do not record the memory ranges of the generations", LIVE, OPT_FLAG, FIELD(no_ranges), 0, 0 },
-    { "rundown", 0, NULL, "also record modules and the runtime version; .NET 9 and later always do", LIVE, OPT_FLAG, FIELD(rundown), 0, 0 },
-    { "keep-partial", 0, NULL, "when the process or the stream ends early, keep what was received", LIVE, OPT_FLAG, FIELD(keep_partial), 0, 0 },
-    { "force", 0, NULL, "go on although memory or disk seem too small, or another dump is under way", LIVE, OPT_FLAG, FIELD(force), 0, 0 },
-    { "walk", 'd', "N", "which dump, when the recording holds several (1)", FILE_ONE, OPT_NUMBER, FIELD(walk), 1, 65536 },
-    { "process", 0, "PID|NAME", "whose dump, when the recording holds several processes", FILES, OPT_PROCESS, FIELD(process), 1, UINT32_MAX },
+      FIELD(live.max_bytes), 1024, UINT64_MAX },
+    { "strategy", 0, "HOW", "single or two sessions (drain); auto chooses by the runtime's version", LIVE, OPT_STRATEGY, FIELD(live.strategy), 0, 0 },
+    { "no-ranges", 0, NULL, "do not record the memory ranges of the generations", LIVE, OPT_FLAG, FIELD(live.no_ranges), 0, 0 },
+    { "rundown", 0, NULL, "also record modules and the runtime version; .NET 9 and later always do", LIVE, OPT_FLAG, FIELD(live.rundown), 0, 0 },
+    { "keep-partial", 0, NULL, "when the process or the stream ends early, keep what was received", LIVE, OPT_FLAG, FIELD(live.keep_partial), 0, 0 },
+    { "force", 0, NULL, "go on although memory or disk seem too small, or another dump is under way", LIVE, OPT_FLAG, FIELD(live.force), 0, 0 },
+    { "walk", 'd', "N", "which dump, when the recording holds several (1)", FILE_ONE, OPT_NUMBER, FIELD(dump.walk), 1, 65536 },
+    { "process", 0, "PID|NAME", "whose dump, when the recording holds several processes", FILES, OPT_PROCESS, FIELD(dump.process), 1, UINT32_MAX },
     { "strict", 0, NULL, "refuse incomplete data: nothing is written or shown, exit status 1", DUMPS, OPT_FLAG, FIELD(strict), 0, 0 },
-    { "max-block", 0, "SIZE", "largest block to accept in a recording (16M)", FILES, OPT_SIZE, FIELD(max_block_bytes), 1024, UINT64_C(1) << 30 },
-    { "max-objects", 0, "N", "refuse a dump of more objects", DUMPS, OPT_NUMBER, FIELD(max_objects), 1, UINT64_MAX },
-    { "max-memory", 0, "SIZE", "fail rather than take more memory", DUMPS, OPT_SIZE, FIELD(max_memory_bytes), UINT64_C(1) << 20, UINT64_MAX },
-    { "threads", 0, "N", "how many processor cores to use at most (all there are)", ALL & ~(CLI_PS | CLI_RUN), OPT_NUMBER, FIELD(threads), 1,
+    { "max-block", 0, "SIZE", "largest block to accept in a recording (16M)", FILES, OPT_SIZE, FIELD(limits.max_block_bytes), 1024,
+      UINT64_C(1) << 30 },
+    { "max-objects", 0, "N", "refuse a dump of more objects", DUMPS, OPT_NUMBER, FIELD(limits.max_objects), 1, UINT64_MAX },
+    { "max-memory", 0, "SIZE", "fail rather than take more memory", DUMPS, OPT_SIZE, FIELD(limits.max_memory_bytes), UINT64_C(1) << 20, UINT64_MAX },
+    { "threads", 0, "N", "how many processor cores to use at most (all there are)", ALL & ~(CLI_PS | CLI_RUN), OPT_NUMBER, FIELD(limits.threads), 1,
       CLI_THREADS_MAX },
     { "memory", 0, "SIZE", "most memory to take, as 300M; the rest of a graph goes to a file", GRAPHS, OPT_SIZE,
-      FIELD(memory_bytes), GCD_SPILL_BUDGET_MIN, INT64_MAX },
-    { "spill-dir", 0, "FOLDER", "where that file is made, on a disk (TMPDIR, else /var/tmp)", GRAPHS, OPT_TEXT, FIELD(spill_dir), 0, 0 },
+      FIELD(limits.memory_bytes), GCD_SPILL_BUDGET_MIN, INT64_MAX },
+    { "spill-dir", 0, "FOLDER", "where that file is made, on a disk (TMPDIR, else /var/tmp)", GRAPHS, OPT_TEXT, FIELD(limits.spill_dir), 0, 0 },
     { "all", 0, NULL, "all processes, or all that --name fits; the output needs %p in its name", CLI_COLLECT, OPT_FLAG,
-      FIELD(all), 0, 0 },
+      FIELD(target.all), 0, 0 },
     { "keep", 0, "N", "keep this and N - 1 earlier dumps of the same -o, remove older ones", CLI_COLLECT, OPT_NUMBER,
-      FIELD(keep), 1, UINT32_MAX },
-    { "keep-days", 0, "D", "remove earlier dumps after so many days", CLI_COLLECT, OPT_NUMBER, FIELD(keep_days), 1, 1000000 },
-    { "max-total", 0, "SIZE", "remove the oldest dumps when all together are larger", CLI_COLLECT, OPT_SIZE, FIELD(max_total_bytes), 1, UINT64_MAX },
-    { "if-rss-above", 0, "SIZE", "only when the process has more resident memory", CLI_COLLECT, OPT_SIZE, FIELD(if_rss_above), 1, UINT64_MAX },
+      FIELD(job.keep), 1, UINT32_MAX },
+    { "keep-days", 0, "D", "remove earlier dumps after so many days", CLI_COLLECT, OPT_NUMBER, FIELD(job.keep_days), 1, 1000000 },
+    { "max-total", 0, "SIZE", "remove the oldest dumps when all together are larger", CLI_COLLECT, OPT_SIZE, FIELD(job.max_total_bytes), 1,
+      UINT64_MAX },
+    { "if-rss-above", 0, "SIZE", "only when the process has more resident memory", CLI_COLLECT, OPT_SIZE, FIELD(job.if_rss_above), 1, UINT64_MAX },
     { "if-grown", 0, "PERCENT", "only when it has so much more than at the last dump, as 10%", CLI_COLLECT, OPT_PERCENT,
-      FIELD(if_grown), 1, 1000000 },
-    { "min-interval", 0, "TIME", "only when the last dump is as old: 90s, 30m, 6h, 1d", CLI_COLLECT, OPT_TIME, FIELD(min_interval_s), 1, UINT32_MAX },
-    { "if-free-disk", 0, "SIZE", "only when the disk of the output has as much room", CLI_COLLECT, OPT_SIZE, FIELD(if_free_disk), 1, UINT64_MAX },
+      FIELD(job.if_grown), 1, 1000000 },
+    { "min-interval", 0, "TIME", "only when the last dump is as old: 90s, 30m, 6h, 1d", CLI_COLLECT, OPT_TIME, FIELD(job.min_interval_s), 1,
+      UINT32_MAX },
+    { "if-free-disk", 0, "SIZE", "only when the disk of the output has as much room", CLI_COLLECT, OPT_SIZE, FIELD(job.if_free_disk), 1, UINT64_MAX },
     { "if-free-memory", 0, "SIZE", "only when machine and cgroup have as much memory left", CLI_COLLECT, OPT_SIZE,
-      FIELD(if_free_memory), 1, UINT64_MAX },
+      FIELD(job.if_free_memory), 1, UINT64_MAX },
     { "max-pause-estimate", 0, "MS", "only when by its memory and the last dump it stands still no longer", CLI_COLLECT, OPT_NUMBER,
-      FIELD(max_pause_ms), 1, UINT32_MAX },
+      FIELD(job.max_pause_ms), 1, UINT32_MAX },
     { "skip-status", 0, "N", "exit status when there was no dump because of these conditions (0)", CLI_COLLECT, OPT_NUMBER,
-      FIELD(skip_status), 0, 125 },
-    { "wait", 0, "SECONDS", "wait so long for another dump to end, instead of failing", LIVE, OPT_NUMBER, FIELD(wait_s), 0, 1000000 },
-    { "exclusive", 0, NULL, "no other dump with this option on the machine at the same time", LIVE, OPT_FLAG, FIELD(exclusive), 0, 0 },
-    { "nice", 0, "N", "run with lower priority, as nice(1)", CLI_COLLECT, OPT_NUMBER, FIELD(nice), 0, 19 },
-    { "io-idle", 0, NULL, "use the disk only when nobody else does", CLI_COLLECT, OPT_FLAG, FIELD(io_idle), 0, 0 },
-    { "log", 0, "HOW", "one line for each dump instead of other messages: text, json or none", CLI_COLLECT, OPT_LOG, FIELD(log), 0, 0 },
-    { "syslog", 0, NULL, "that line also to the system's log", CLI_COLLECT, OPT_FLAG, FIELD(syslog), 0, 0 },
-    { "metrics", 0, "FILE", "write what became of it for node_exporter's textfile collector", CLI_COLLECT, OPT_TEXT, FIELD(metrics), 0, 0 },
+      FIELD(job.skip_status), 0, 125 },
+    { "wait", 0, "SECONDS", "wait so long for another dump to end, instead of failing", LIVE, OPT_NUMBER, FIELD(live.wait_s), 0, 1000000 },
+    { "exclusive", 0, NULL, "no other dump with this option on the machine at the same time", LIVE, OPT_FLAG, FIELD(live.exclusive), 0, 0 },
+    { "nice", 0, "N", "run with lower priority, as nice(1)", CLI_COLLECT, OPT_NUMBER, FIELD(job.nice), 0, 19 },
+    { "io-idle", 0, NULL, "use the disk only when nobody else does", CLI_COLLECT, OPT_FLAG, FIELD(job.io_idle), 0, 0 },
+    { "log", 0, "HOW", "one line for each dump instead of other messages: text, json or none", CLI_COLLECT, OPT_LOG, FIELD(job.log), 0, 0 },
+    { "syslog", 0, NULL, "that line also to the system's log", CLI_COLLECT, OPT_FLAG, FIELD(job.syslog), 0, 0 },
+    { "metrics", 0, "FILE", "write what became of it for node_exporter's textfile collector", CLI_COLLECT, OPT_TEXT, FIELD(job.metrics), 0, 0 },
     { "on-success", 0, "CMD", "run a program after a complete dump; GCDUMPC_FILE and others tell it", CLI_COLLECT, OPT_TEXT,
-      FIELD(on_success), 0, 0 },
-    { "on-failure", 0, "CMD", "the same after an incomplete or a failed one", CLI_COLLECT, OPT_TEXT, FIELD(on_failure), 0, 0 },
-    { "config", 0, "FILE", "where the jobs are described (/etc/gcdumpc.conf)", CLI_RUN, OPT_TEXT, FIELD(config), 0, 0 },
-    { "check", 0, NULL, "only say whether the jobs, or the one, would be understood", CLI_RUN, OPT_FLAG, FIELD(check), 0, 0 },
+      FIELD(job.on_success), 0, 0 },
+    { "on-failure", 0, "CMD", "the same after an incomplete or a failed one", CLI_COLLECT, OPT_TEXT, FIELD(job.on_failure), 0, 0 },
+    { "config", 0, "FILE", "where the jobs are described (/etc/gcdumpc.conf)", CLI_RUN, OPT_TEXT, FIELD(job.config), 0, 0 },
+    { "check", 0, NULL, "only say whether the jobs, or the one, would be understood", CLI_RUN, OPT_FLAG, FIELD(job.check), 0, 0 },
     { "quiet", 'q', NULL, "no progress, no summary; errors and warnings only", ALL, OPT_FLAG, FIELD(quiet), 0, 0 },
     { "help", 'h', NULL, "this text", ALL, OPT_FLAG, FIELD(help), 0, 0 },
 };
@@ -174,11 +181,11 @@ static enum cli_takes takes(const struct option_row *r)
 {
     if (r->argument == NULL)
         return CLI_TAKES_NOTHING;
-    if ((r->type < CHOICE_TYPES && choices[r->type][0] != NULL) || r->field == FIELD(format))
+    if ((r->type < CHOICE_TYPES && choices[r->type][0] != NULL) || r->field == FIELD(output.format))
         return CLI_TAKES_WORD;
-    if (r->field == FIELD(pid))
+    if (r->field == FIELD(target.pid))
         return CLI_TAKES_PROCESS;
-    if (r->field == FIELD(name))
+    if (r->field == FIELD(target.name))
         return CLI_TAKES_NAME;
     if (strcmp(r->argument, "FILE") == 0 || strcmp(r->argument, "PATH") == 0 || strcmp(r->argument, "ADDR") == 0)
         return CLI_TAKES_FILE;
@@ -201,7 +208,7 @@ const char *cli_option_word(const struct cli_command *c, const struct cli_option
     const struct option_row *r = &rows[o->row];
     if (o->takes != CLI_TAKES_WORD)
         return NULL;
-    if (r->field != FIELD(format)) {
+    if (r->field != FIELD(output.format)) {
         for (size_t k = 0; k <= i; k++)
             if (choices[r->type][k] == NULL)
                 return NULL;
@@ -326,10 +333,10 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
         bad_choice(r, value);
         return false;
     case OPT_PROCESS:
-        args->process = 0;
-        args->process_name = NULL;
+        args->dump.process = 0;
+        args->dump.process_name = NULL;
         if (value[0] != '\0' && value[strspn(value, "0123456789")] != '\0') {
-            args->process_name = value;
+            args->dump.process_name = value;
             return true;
         }
         /* fall through */
@@ -463,25 +470,25 @@ static const char *complete_inputs(const struct cli_command *c, const struct cli
 /* What is to be read: a file or a process, of commands that compare several. */
 static bool complete_input(const struct cli_command *c, const struct cli_args *args)
 {
-    int ways = (args->pid != 0) + (args->name != NULL) + (args->port != NULL) + (args->listen != NULL);
+    int ways = (args->target.pid != 0) + (args->target.name != NULL) + (args->target.port != NULL) + (args->target.listen != NULL);
     const char *problem = NULL;
-    if (args->name != NULL && args->name[0] == '\0')
+    if (args->target.name != NULL && args->target.name[0] == '\0')
         problem = "--name needs a name";
     else if (ways > 1)
         problem = "give one of --pid, --name, --port and --listen";
-    else if (args->all && ways > (args->name != NULL))
+    else if (args->target.all && ways > (args->target.name != NULL))
         problem = "--all goes alone or with --name";
-    else if (c->bit == CLI_COLLECT && ways == 0 && !args->all)
+    else if (c->bit == CLI_COLLECT && ways == 0 && !args->target.all)
         problem = "collect needs the process: --pid N, --name NAME, --port PATH, --listen ADDR or --all";
     else if ((c->bit & COMPARE) == 0 && args->input != NULL && ways > 0)
         problem = "give a file or a process, not both";
-    else if ((c->bit & COMPARE) == 0 && args->input == NULL && ways == 0 && !args->all)
+    else if ((c->bit & COMPARE) == 0 && args->input == NULL && ways == 0 && !args->target.all)
         problem = "a file is needed";
-    else if (args->delay_s != 0 && args->listen == NULL)
+    else if (args->target.delay_s != 0 && args->target.listen == NULL)
         problem = "--delay is for programs that connect (--listen)";
-    else if (args->save_trace != NULL && ways == 0 && !args->all)
+    else if (args->live.save_trace != NULL && ways == 0 && !args->target.all)
         problem = "--save-trace keeps the stream of a process, not of a file";
-    else if (args->save_trace != NULL && same_output(args->save_trace, args->output != NULL ? args->output : "-"))
+    else if (args->live.save_trace != NULL && same_output(args->live.save_trace, args->output.path != NULL ? args->output.path : "-"))
         problem = "--save-trace needs a file of its own";
     else if ((c->bit & COMPARE) != 0)
         problem = complete_inputs(c, args, ways > 0);
@@ -492,7 +499,7 @@ static bool complete_input(const struct cli_command *c, const struct cli_args *a
 
 void cli_args_init(struct cli_args *ret)
 {
-    *ret = (struct cli_args){ .retries = DEFAULT_RETRIES };
+    *ret = (struct cli_args){ .live.retries = DEFAULT_RETRIES };
 }
 
 /* In a file a flag has a value. */
@@ -551,56 +558,58 @@ enum cli_exit cli_check_args(const struct cli_command *c, const struct cli_args 
         return CLI_DONE;
     if (!complete_input(c, ret))
         return CLI_USAGE;
-    if (!cli_is_live(ret) && (ret->timeout_s != 0 || ret->buffer_mb != 0 || ret->rundown)) {
+    if (!cli_is_live(ret) && (ret->live.timeout_s != 0 || ret->live.buffer_mb != 0 || ret->live.rundown)) {
         cli_say(NULL, "--timeout, --buffer and --rundown are for living processes (--pid)");
         return CLI_USAGE;
     }
-    if (!cli_is_live(ret) && (ret->max_buffer_mb != 0 || ret->retries != DEFAULT_RETRIES || ret->keep_partial || ret->force)) {
+    if (!cli_is_live(ret) && (ret->live.max_buffer_mb != 0 || ret->live.retries != DEFAULT_RETRIES || ret->live.keep_partial || ret->live.force)) {
         cli_say(NULL, "--max-buffer, --retries, --keep-partial and --force are for living processes (--pid)");
         return CLI_USAGE;
     }
-    if (ret->max_buffer_mb != 0 && ret->buffer_mb > ret->max_buffer_mb) {
+    if (ret->live.max_buffer_mb != 0 && ret->live.buffer_mb > ret->live.max_buffer_mb) {
         cli_say(NULL, "--buffer is larger than --max-buffer");
         return CLI_USAGE;
     }
     const char *problem = NULL;
-    if (c->bit == CLI_RETAINED && ret->tree != 0 && (ret->type != NULL || ret->filter != NULL || ret->largest != CLI_LARGEST_BOTH))
+    if (c->bit == CLI_RETAINED && ret->view.tree != 0 && (ret->view.type != NULL || ret->view.filter != NULL ||
+        ret->view.largest != CLI_LARGEST_BOTH))
         problem = "--tree shows all types: it goes without --type, --filter and --largest";
-    else if (c->bit == CLI_RETAINED && ret->type != NULL && (ret->filter != NULL || ret->largest != CLI_LARGEST_BOTH))
+    else if (c->bit == CLI_RETAINED && ret->view.type != NULL && (ret->view.filter != NULL || ret->view.largest != CLI_LARGEST_BOTH))
         problem = "--type shows one table: it goes without --filter and --largest";
-    else if (c->bit == CLI_PATHS && (ret->type != NULL) == (ret->object != NULL))
+    else if (c->bit == CLI_PATHS && (ret->view.type != NULL) == (ret->view.object != NULL))
         problem = "paths needs what they lead to: --type PATTERN or --object ADDRESS";
-    else if (ret->to_root && ret->from_root)
+    else if (ret->view.to_root && ret->view.from_root)
         problem = "give one of --to-root and --from-root";
     if (problem != NULL) {
         cli_say(NULL, "%s; see gcdumpc %s --help", problem, c->name);
         return CLI_USAGE;
     }
-    if (ret->json && ret->csv) {
+    if (ret->view.json && ret->view.csv) {
         cli_say(NULL, "give one of --json and --csv");
         return CLI_USAGE;
     }
-    if (ret->paths && (ret->sort != CLI_SORT_BYTES || ret->retained)) {
+    if (ret->view.paths && (ret->view.sort != CLI_SORT_BYTES || ret->view.retained)) {
         cli_say(NULL, "--paths goes by growth of bytes, without --sort and --retained");
         return CLI_USAGE;
     }
-    if (ret->sort == CLI_SORT_RETAINED && !ret->retained) {
+    if (ret->view.sort == CLI_SORT_RETAINED && !ret->view.retained) {
         cli_say(NULL, "--sort retained needs --retained; see gcdumpc %s --help", c->name);
         return CLI_USAGE;
     }
-    if (ret->memory_bytes != 0 && ret->max_memory_bytes != 0) {
+    if (ret->limits.memory_bytes != 0 && ret->limits.max_memory_bytes != 0) {
         cli_say(NULL, "give one of --memory, which spills what is above it, and --max-memory, which refuses it");
         return CLI_USAGE;
     }
-    if (ret->keep_partial && ret->strict) {
+    if (ret->live.keep_partial && ret->strict) {
         cli_say(NULL, "give one of --keep-partial and --strict");
         return CLI_USAGE;
     }
-    if (cli_is_live(ret) && (ret->events || ret->walk != 0 || ret->process != 0 || ret->process_name != NULL || ret->max_block_bytes != 0)) {
+    if (cli_is_live(ret) && (ret->view.events || ret->dump.walk != 0 || ret->dump.process != 0 || ret->dump.process_name != NULL ||
+        ret->limits.max_block_bytes != 0)) {
         cli_say(NULL, "--events, --walk, --process and --max-block are for recordings, not for living processes");
         return CLI_USAGE;
     }
-    if ((c->bit & OUTPUTS) != 0 && ret->output == NULL) {
+    if ((c->bit & OUTPUTS) != 0 && ret->output.path == NULL) {
         cli_say(NULL, "%s needs a place for its output: -o FILE, or -o - for standard output; see gcdumpc %s --help", c->name, c->name);
         return CLI_USAGE;
     }

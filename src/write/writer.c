@@ -122,7 +122,7 @@ gcd_status gcd_write_graph(const struct gcd_format *f, const struct gcd_graph *g
     return st;
 }
 
-gcd_status gcd_format_check_place(const struct gcd_format *f, const char *path, struct gcd_error *err)
+gcd_status gcd_format_check_output(const struct gcd_format *f, const char *path, struct gcd_error *err)
 {
     struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
     gcd_status st = GCD_OK;
@@ -148,7 +148,7 @@ gcd_status gcd_write_staged(const struct gcd_format *f, const struct gcd_graph *
         return gcd_fail(err, GCD_E_ARG, "the format %s is a stream of bytes", f->name);
     if (gcd_staged_kind(p) != gcd_format_staged_kind(f))
         return gcd_fail(err, GCD_E_ARG, "the format %s is written to a %s", f->name, f->folder ? "folder" : "file");
-    GCD_TRY(gcd_format_check_place(f, gcd_staged_path(p), err));
+    GCD_TRY(gcd_format_check_output(f, gcd_staged_path(p), err));
     gcd_status st = f->write_place(g, p, options != NULL ? options : &defaults, &notes, err);
     if (ret_notes != NULL)
         *ret_notes = notes;

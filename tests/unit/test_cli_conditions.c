@@ -173,18 +173,18 @@ static void the_first_reason(void **state)
     use_template("%n-%s.gclog");
     remember(BEGUN - 7, 100 * MIB, 0);
     d.rss_bytes = 100 * MIB;
-    args.max_pause_ms = 1;
+    args.job.max_pause_ms = 1;
     skipped_because("it would stand still for about 200 ms (by its memory, 2 ms for each MiB), not at most 1 ms");
-    args.min_interval_s = 7;
+    args.job.min_interval_s = 7;
     assert_false(wanted());
     assert_non_null(strstr(d.reason, "stand still"));
-    args.min_interval_s = 8;
+    args.job.min_interval_s = 8;
     skipped_because("the last dump is 7 s old, not 8 s");
-    args.if_grown = 10;
+    args.job.if_grown = 10;
     skipped_because("it has 100 MiB, after 100 MiB at the last dump; that is not 10 % more");
-    args.if_rss_above = 101 * MIB;
+    args.job.if_rss_above = 101 * MIB;
     skipped_because("it has 100 MiB, not more than 101 MiB");
-    args.if_free_memory = args.if_free_disk = 1 * MIB;
+    args.job.if_free_memory = args.job.if_free_disk = 1 * MIB;
     memory.room_bytes = 0;
     disk.from = ".";
     assert_false(has_room());
@@ -198,7 +198,7 @@ static void the_first_reason(void **state)
 static void memory_above(void **state)
 {
     (void)state;
-    args.if_rss_above = 100 * MIB;
+    args.job.if_rss_above = 100 * MIB;
     d.rss_bytes = 100 * MIB + 1;
     assert_true(wanted());
     d.rss_bytes = 100 * MIB;
@@ -223,7 +223,7 @@ static void growth(void **state)
     use_template("%n-%s.gclog");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         remember(BEGUN - 10, rows[i].before, 0);
-        args.if_grown = rows[i].percent;
+        args.job.if_grown = rows[i].percent;
         d.rss_bytes = rows[i].enough;
         assert_true(wanted());
         d.rss_bytes--;
@@ -232,7 +232,7 @@ static void growth(void **state)
         assert_false(wanted());
     }
     remember(BEGUN - 10, 100 * MIB, 0);
-    args.if_grown = 50;
+    args.job.if_grown = 50;
     d.rss_bytes = 149 * MIB;
     skipped_because("it has 149 MiB, after 100 MiB at the last dump; that is not 50 % more");
     remember(BEGUN - 10, 0, 0);                  /* not known: so it may have */
@@ -257,14 +257,14 @@ static void interval(void **state)
     use_template("%n-%s.gclog");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         remember((uint64_t)((int64_t)BEGUN - rows[i].age), 5, 0);
-        args.min_interval_s = rows[i].seconds;
+        args.job.min_interval_s = rows[i].seconds;
         assert_true(wanted() == rows[i].wanted);
     }
     remember(BEGUN - 7, 5, 0);
-    args.min_interval_s = 8;
+    args.job.min_interval_s = 8;
     skipped_because("the last dump is 7 s old, not 8 s");
     remember(0, 5, 0);
-    args.min_interval_s = UINT32_MAX;            /* 1970 is longer ago than that only with no dump at all */
+    args.job.min_interval_s = UINT32_MAX;            /* 1970 is longer ago than that only with no dump at all */
     assert_true(wanted());
 }
 
@@ -275,7 +275,7 @@ static void interval_of_files(void **state)
     time_t now = time(NULL);
     use_template("%n-%p-%Y%m%d.gclog");
     d.begun = now;
-    args.min_interval_s = 1000;
+    args.job.min_interval_s = 1000;
     assert_true(wanted());
     put("Shop-4711-20260101.gclog", "x", now - 2000);
     assert_true(wanted());
@@ -291,7 +291,7 @@ static void interval_of_files(void **state)
     skipped_because("the last dump is 400 s old, not 1000 s");
     remember((uint64_t)now - 5000, 5, 0);
     assert_true(wanted());
-    args.min_interval_s = 0;
+    args.job.min_interval_s = 0;
     put("Shop-4711-20260101.gclog", "x", now);
     assert_true(wanted());
 }
@@ -300,7 +300,7 @@ static void pauses(void **state)
 {
     (void)state;
     use_template("%n-%s.gclog");
-    args.max_pause_ms = 200;
+    args.job.max_pause_ms = 200;
     d.rss_bytes = 100 * MIB;                     /* 2 ms for each MiB */
     assert_true(wanted());
     d.rss_bytes = 100 * MIB + MIB / 2 - 1;
@@ -308,9 +308,9 @@ static void pauses(void **state)
     d.rss_bytes = 100 * MIB + MIB / 2;
     skipped_because("it would stand still for about 202 ms (by its memory, 2 ms for each MiB), not at most 200 ms");
     d.rss_bytes = 10000 * MIB;
-    args.max_pause_ms = 20000;
+    args.job.max_pause_ms = 20000;
     assert_true(wanted());
-    args.max_pause_ms = 200;
+    args.job.max_pause_ms = 200;
     remember(BEGUN - 10, 50 * MIB, 100000000);   /* 100 ms of half the memory: in proportion */
     d.rss_bytes = 100 * MIB;
     assert_true(wanted());
@@ -336,7 +336,7 @@ static void pauses(void **state)
 static void free_memory(void **state)
 {
     (void)state;
-    args.if_free_memory = 64 * MIB;
+    args.job.if_free_memory = 64 * MIB;
     assert_true(has_room());                     /* not known */
     memory = (struct gcd_ipc_memory){ .room_bytes = 64 * MIB, .limit = GCD_IPC_LIMIT_MACHINE };
     assert_true(has_room());
@@ -351,7 +351,7 @@ static void free_memory(void **state)
 static void free_disk(void **state)
 {
     (void)state;
-    args.if_free_disk = 16 * 4096;
+    args.job.if_free_disk = 16 * 4096;
     disk.from = "/data/dumps";
     disk.unit = 4096;
     disk.available = 16;
@@ -361,7 +361,7 @@ static void free_disk(void **state)
     disk.available = 15;
     assert_false(has_room());
     assert_string_equal(d.reason, "its disk has 0 MiB left, not 0 MiB");
-    args.if_free_disk = 5 * MIB;
+    args.job.if_free_disk = 5 * MIB;
     disk.unit = MIB;
     disk.available = 4;
     assert_false(has_room());

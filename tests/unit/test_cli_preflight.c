@@ -102,8 +102,8 @@ static void check(struct what w, enum cli_exit exit, const char *want)
 {
     char output[PATH_MAX], trace[PATH_MAX], text[1024] = "nothing";
     uint32_t buffer_mb;
-    struct cli_args args = { .output = (char *)(uintptr_t)path_of(w.output, output), .save_trace = (char *)(uintptr_t)path_of(w.trace, trace),
-                             .force = w.force, .max_bytes = w.max_mib * LIVE_MIB };
+    struct cli_args args = { .output.path = path_of(w.output, output), .live.save_trace = path_of(w.trace, trace),
+                             .live.force = w.force, .live.max_bytes = w.max_mib * LIVE_MIB };
     struct live l = { .args = &args, .spool_dir = w.spooled ? folder : NULL, .pid = 7, .subject = "process 7" };
     const char *at = want != NULL ? strchr(want, 'F') : NULL;
     if (want != NULL && at != NULL)

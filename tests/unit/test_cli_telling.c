@@ -104,7 +104,7 @@ static void told(const char *line)
 static void text_lines(void **state)
 {
     (void)state;
-    args.log = CLI_LOG_TEXT;
+    args.job.log = CLI_LOG_TEXT;
     told(TIME " gcdumpc done name=Shop pid=4711 runtime=10.0.1 complete=yes objects=5 heap_bytes=800 pause_ms=1 lost_events=0 seconds=1.2 "
          "file_bytes=77 file=/d/x.gclog\n");
     d.facts.pause_ns = 1500000;                  /* rounded to the nearest */
@@ -134,7 +134,7 @@ static void quoted_values(void **state)
     };
     char want[400];
     d = (struct job_dump){ .args = &args, .begun = BEGUN, .status = JOB_DONE };
-    args.log = CLI_LOG_TEXT;
+    args.job.log = CLI_LOG_TEXT;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         for (unsigned field = 0; field < 4; field++) {
             struct job_dump *x = &d;
@@ -154,7 +154,7 @@ static void quoted_values(void **state)
 static void json_lines(void **state)
 {
     (void)state;
-    args.log = CLI_LOG_JSON;
+    args.job.log = CLI_LOG_JSON;
     d.removed = 4;
     told("{\"schema\": 1, \"time\": \"" TIME "\", \"status\": \"done\", \"exit\": 0, \"name\": \"Shop\", \"pid\": 4711, \"runtime\": \"10.0.1\", "
          "\"seconds\": 1.25, \"removed\": 4, \"file\": \"/d/x.gclog\", \"reason\": null, \"complete\": true, \"objects\": 5, \"references\": 6, "
@@ -197,7 +197,7 @@ static void metrics(void **state)
     path_in(path, "m.prom");
     assert_int_equal(job_metrics(&args, all, 3), CLI_DONE);      /* not wanted */
     assert_true(access(path, F_OK) != 0);
-    args.metrics = path;
+    args.job.metrics = path;
     all[0].facts.pause_ns = 1001000000;
     all[0].duration_ms = 2050;
     all[1].pid = 12;
@@ -300,7 +300,7 @@ static void environment(void **state)
         "GCDUMPC_REASON=no room",
     };
     char *all, first[] = "GCDUMP_FIRST=1";
-    args.on_success = script("tr '\\0' '\\n' </proc/self/environ >$1/env\n");
+    args.job.on_success = script("tr '\\0' '\\n' </proc/self/environ >$1/env\n");
     /* those of an outer run say nothing about this dump, whatever they are called; all others are passed on */
     assert_int_equal(setenv("GCDUMPC_REASON", "from outside", 1), 0);
     assert_int_equal(setenv("GCDUMPC_OTHER", "from outside", 1), 0);
@@ -321,8 +321,8 @@ static void environment(void **state)
     d.facts.pause_ns = 1500000;
     d.facts.lost_events = 3;
     (void)snprintf(d.reason, sizeof d.reason, "no room");
-    args.on_failure = args.on_success;
-    args.on_success = "false";
+    args.job.on_failure = args.job.on_success;
+    args.job.on_success = "false";
     assert_int_equal(run_hook(), CLI_DONE);
     (void)content("env");
     for (size_t i = 0; i < sizeof failed / sizeof *failed; i++)
@@ -346,11 +346,11 @@ static void which_one_is_run(void **state)
                  { JOB_SKIPPED, CLI_DONE, CLI_DONE } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         d.status = rows[i].status;
-        args.on_success = "false";
-        args.on_failure = NULL;
+        args.job.on_success = "false";
+        args.job.on_failure = NULL;
         assert_int_equal(run_hook(), rows[i].of_success);
-        args.on_success = NULL;
-        args.on_failure = "false";
+        args.job.on_success = NULL;
+        args.job.on_failure = "false";
         assert_int_equal(run_hook(), rows[i].of_failure);
     }
 }
@@ -377,7 +377,8 @@ static void what_it_inherits(void **state)
     sigemptyset(&hup);
     sigaddset(&hup, SIGUSR1);
     (void)sigprocmask(SIG_BLOCK, &hup, &mask);
-    args.on_success = script("readlink /proc/$$/fd/0 >$1/in; grep -E 'SigIgn' /proc/$$/status >$1/signals; cut -d' ' -f1,5 /proc/$$/stat >$1/group\n"
+    args.job.on_success = script("readlink /proc/$$/fd/0 >$1/in; grep -E 'SigIgn' /proc/$$/status >$1/signals; cut -d' ' -f1,5 "
+                                 "/proc/$$/stat >$1/group\n"
                              "ls /proc/$$/fd >$1/fds; echo to standard output; echo to standard error >&2; IFS= read -r x; echo \"<$x>\"\n");
     capture();
     enum cli_exit e = job_hook(&d);
@@ -415,11 +416,11 @@ static void how_it_ends(void **state)
         { "kill -9 $$\n", CLI_FAILED, "gcdumpc: sh: was ended by signal 9\n" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        args.on_success = script(rows[i].text);
+        args.job.on_success = script(rows[i].text);
         assert_int_equal(run_hook(), rows[i].exit);
         assert_string_equal(held, rows[i].message);
     }
-    args.on_success = "/nonexistent/program";
+    args.job.on_success = "/nonexistent/program";
     assert_int_equal(run_hook(), CLI_FAILED);
     assert_string_equal(held, "gcdumpc: /nonexistent/program: cannot be run: No such file or directory\n");
 }
@@ -432,13 +433,13 @@ static void words(void **state)
         (void)snprintf(command, sizeof command, "%s", script("echo $# >$1/count\n"));
         for (unsigned i = 3; i < n; i++)
             strcat(command, "x ");
-        args.on_success = command;
+        args.job.on_success = command;
         assert_int_equal(run_hook(), n <= 63 ? CLI_DONE : CLI_FAILED);
         assert_string_equal(held, n <= 63 ? "" : "gcdumpc: a command to run has no word, or more than 63\n");
         (void)snprintf(want, sizeof want, "%u\n", n <= 63 ? n - 2 : 61);
         assert_string_equal(content("count"), want);
     }
-    args.on_success = " \t ";
+    args.job.on_success = " \t ";
     assert_int_equal(run_hook(), CLI_FAILED);
     assert_string_equal(held, "gcdumpc: a command to run has no word, or more than 63\n");
 }
@@ -447,13 +448,14 @@ static void words(void **state)
 static void when_we_are_stopped(void **state)
 {
     (void)state;
-    args.on_success = script("sleep 0.3; echo there >$1/there\n");
+    args.job.on_success = script("sleep 0.3; echo there >$1/there\n");
     atomic_store(&cli_canceled, true);
     enum cli_exit e = run_hook();
     atomic_store(&cli_canceled, false);
     assert_int_equal(e, CLI_DONE);
     assert_string_equal(content("there"), "there\n");
-    args.on_success = script("trap 'echo ended >$1/ended; exit 0' TERM; (trap '' TERM; sleep 300 & echo $! >$1/child; wait) & sleep 300 & wait\n");
+    args.job.on_success = script("trap 'echo ended >$1/ended; exit 0' TERM; (trap '' TERM; sleep 300 & echo $! >$1/child; wait) & sleep 300 "
+                                 "& wait\n");
     atomic_store(&cli_canceled, true);
     e = run_hook();
     assert_int_equal(e, CLI_INTERRUPTED);

@@ -101,14 +101,14 @@ static void fill(const struct cli_comparison *c, struct cli_table *t)
         const struct gcd_diff_row *row = gcd_diff_row(c->diff, c->order[i]);
         if (!cli_compare_changed(c, row)) {
             add(&same, row);
-        } else if (!cli_compare_shown(c, row) || (c->args->top != 0 && shown == c->args->top)) {
+        } else if (!cli_compare_shown(c, row) || (c->args->view.top != 0 && shown == c->args->view.top)) {
             add(&more, row);
         } else {
             put_row(t, row, c->retained);
             shown++;
         }
     }
-    if (c->args->json || c->args->csv)
+    if (c->args->view.json || c->args->view.csv)
         return;
     put_rest(t, &more, c->retained, "more types");
     put_rest(t, &same, c->retained, "unchanged");
@@ -147,10 +147,10 @@ static gcd_status write_page(const struct cli_comparison *c, struct gcd_sink *s,
 /* Only a page is written to a file: tables go to standard output. */
 static bool is_page(const struct cli_args *args)
 {
-    const struct gcd_format *f = gcd_format_by_path(args->output);
-    if ((f != NULL && strcmp(gcd_format_name(f), "html") == 0) || strcmp(args->output, "-") == 0)
+    const struct gcd_format *f = gcd_format_by_path(args->output.path);
+    if ((f != NULL && strcmp(gcd_format_name(f), "html") == 0) || strcmp(args->output.path, "-") == 0)
         return true;
-    cli_say(NULL, "what diff writes with -o is a page for browsers: call it FILE.html, not \"%s\"", args->output);
+    cli_say(NULL, "what diff writes with -o is a page for browsers: call it FILE.html, not \"%s\"", args->output.path);
     return false;
 }
 
@@ -162,21 +162,21 @@ static enum cli_exit diff_page(const struct cli_args *args)
     struct gcd_sink *s = NULL;
     struct gcd_error err = GCD_ERROR_INIT;
     char n[CLI_NUMBER_BYTES];
-    if (args->json || args->csv) {
-        cli_say(NULL, "--%s is for tables, and -o for a page", args->json ? "json" : "csv");
+    if (args->view.json || args->view.csv) {
+        cli_say(NULL, "--%s is for tables, and -o for a page", args->view.json ? "json" : "csv");
         return CLI_USAGE;
     }
     if (!is_page(args))
         return CLI_USAGE;
-    all.paths = all.retained = true;
+    all.view.paths = all.view.retained = true;
     struct gcd_sink_options output = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(args) };
-    enum cli_exit e = cli_sink_open(args->output, &output, CLI_SLOT_OUTPUT, &s);
+    enum cli_exit e = cli_sink_open(args->output.path, &output, CLI_SLOT_OUTPUT, &s);
     if (e == CLI_DONE)
         e = cli_compare_open(&all, &c);
     if (e == CLI_DONE && write_page(&c, s, &err) != GCD_OK)
-        e = cli_fail(args->output, &err);
-    if (e == CLI_DONE && !args->quiet && strcmp(args->output, "-") != 0)
-        cli_say(args->output, "%s bytes of html written", cli_number(gcd_sink_bytes(s), true, n));
+        e = cli_fail(args->output.path, &err);
+    if (e == CLI_DONE && !args->quiet && strcmp(args->output.path, "-") != 0)
+        cli_say(args->output.path, "%s bytes of html written", cli_number(gcd_sink_bytes(s), true, n));
     if (e == CLI_DONE)
         e = cli_compare_end(&c);
     cli_compare_close(&c);
@@ -188,11 +188,11 @@ static enum cli_exit diff_page(const struct cli_args *args)
 enum cli_exit cmd_diff(const struct cli_args *args)
 {
     struct cli_comparison c;
-    if (args->output != NULL)
+    if (args->output.path != NULL)
         return diff_page(args);
     enum cli_exit e = cli_compare_open(args, &c);
     if (e == CLI_DONE)
-        e = args->paths ? cli_paths_print(&c) : print_types(&c);
+        e = args->view.paths ? cli_paths_print(&c) : print_types(&c);
     if (e == CLI_DONE)
         e = cli_compare_end(&c);
     cli_compare_close(&c);

@@ -139,13 +139,13 @@ static enum cli_exit out_of_memory(const struct cli_dump *d)
 
 enum cli_exit cmd_info(const struct cli_args *args)
 {
-    if (args->events)
+    if (args->view.events)
         return cmd_events(args);
     struct cli_dump d;
     enum cli_exit e = cli_open(args, CLI_NEED_FACTS, &d);
     if (e == CLI_DONE) {
         const struct gcd_verdict *v = cli_verdict_of(&d);
-        if (args->json) {
+        if (args->view.json) {
             no_memory = cli_json_info(&d) != 0 && errno == ENOMEM;
         } else {
             bool sep = cli_is_terminal(stdout);

@@ -135,7 +135,7 @@ static struct cli_table *path_table(const struct leaks *l, const struct gcd_susp
 {
     struct cli_table *t = cli_table_new(path_columns, PATH_COLUMNS);
     char buf[CLI_NUMBER_BYTES];
-    if (s->path_count > 0 && !l->args->json) {       /* programs find it with the suspect */
+    if (s->path_count > 0 && !l->args->view.json) {       /* programs find it with the suspect */
         char *text = cli_root_label(l->d.graph, l->names, root_of(l, s));
         for (size_t i = 0; i + 1 < PATH_COLUMNS; i++)
             cli_table_none(t);
@@ -180,7 +180,7 @@ static struct cli_table *parts_table(const struct leaks *l, const struct gcd_sus
 
 static struct cli_table *consumers_table(const struct leaks *l)
 {
-    size_t n = gcd_suspects_consumer_count(l->suspects), wanted = l->args->top != 0 ? (size_t)l->args->top : DEFAULT_CONSUMERS;
+    size_t n = gcd_suspects_consumer_count(l->suspects), wanted = l->args->view.top != 0 ? (size_t)l->args->view.top : DEFAULT_CONSUMERS;
     return parts_table(l, gcd_suspects_consumer(l->suspects, 0), n < wanted ? n : wanted);
 }
 
@@ -297,9 +297,9 @@ static bool print_json(const struct leaks *l)
 static enum cli_exit print_leaks(const struct leaks *l)
 {
     bool ok;
-    if (l->args->json) {
+    if (l->args->view.json) {
         ok = print_json(l);
-    } else if (l->args->csv) {
+    } else if (l->args->view.csv) {
         struct cli_table *t = suspects_table(l);
         ok = cli_table_csv(t, stdout);
         cli_table_free(t);
@@ -327,13 +327,13 @@ static enum cli_exit analyse(struct leaks *l)
         st = gcd_dominators_new(l->d.graph, &dominators, &l->dominators, &err);
     struct gcd_suspects_options options = {
         .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(l->args), .progress = cli_progress_steps, .progress_ctx = looking,
-        .names = l->names, .min_bytes = l->args->min_bytes, .paths = l->paths,
-        .share = (double)l->args->share_percent / 100,
+        .names = l->names, .min_bytes = l->args->view.min_bytes, .paths = l->paths,
+        .share = (double)l->args->view.share_percent / 100,
     };
     if (st != GCD_OK || gcd_suspects_new(l->d.graph, l->dominators, &options, &l->suspects, &err) != GCD_OK)
         return cli_fail(l->d.subject, &err);
     size_t n = gcd_suspects_count(l->suspects);
-    l->shown = l->args->top != 0 && l->args->top < n ? (size_t)l->args->top : n;
+    l->shown = l->args->view.top != 0 && l->args->view.top < n ? (size_t)l->args->view.top : n;
     cli_progress_end();
     cli_say_pseudo_roots(l->d.subject, gcd_dominators_pseudo_roots(l->dominators));
     return CLI_DONE;

@@ -242,7 +242,7 @@ static void fill(const struct tree *t)
 static json_t *json_head(const struct tree *t, uint32_t pseudo_roots)
 {
     json_t *o = cli_json_head(t->d->subject);
-    json_object_set_new(o, "orientation", json_string(t->args->to_root ? "to_root" : "from_root"));
+    json_object_set_new(o, "orientation", json_string(t->args->view.to_root ? "to_root" : "from_root"));
     cli_json_count(o, "objects", t->totals.count + t->totals.dead_count);
     cli_json_count(o, "bytes", t->totals.bytes + t->totals.dead_bytes);
     cli_json_count(o, "stand_ins", pseudo_roots);
@@ -256,7 +256,7 @@ static enum cli_exit type_paths(const struct cli_args *args, const struct cli_du
     static const char verb[] = "merging paths";
     struct gcd_type_tree_options o = { .alloc = cli_alloc(), .cancel = &cli_canceled, .progress = cli_progress_steps,
                                        .progress_ctx = (void *)(uintptr_t)verb,
-                                       .types = types, .to_root = args->to_root };
+                                       .types = types, .to_root = args->view.to_root };
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_type_tree *tree;
     size_t n;
@@ -267,10 +267,10 @@ static enum cli_exit type_paths(const struct cli_args *args, const struct cli_du
                       .table = cli_table_new(columns, sizeof columns / sizeof *columns) };
     t.count = (uint32_t)n;
     enum cli_exit e = CLI_DONE;
-    if (choose(&t, args->max_paths != 0 ? args->max_paths : DEFAULT_PATHS)) {
+    if (choose(&t, args->view.max_paths != 0 ? args->view.max_paths : DEFAULT_PATHS)) {
         fill(&t);
         struct cli_titled titled = { .key = "paths", .table = t.table };
-        e = cli_print_tables(args, d, args->json ? json_head(&t, gcd_paths_pseudo_roots(p)) : NULL, &titled, 1);
+        e = cli_print_tables(args, d, args->view.json ? json_head(&t, gcd_paths_pseudo_roots(p)) : NULL, &titled, 1);
     } else {
         cli_say(d->subject, "out of memory");
         e = CLI_FAILED;
@@ -314,7 +314,7 @@ enum cli_exit cmd_paths(const struct cli_args *args)
     if (e == CLI_DONE)
         e = cli_names_of(args, &d, GCD_NAMES_CSHARP, &names);
     if (e == CLI_DONE)
-        e = args->type != NULL ? cli_match_types(args->type, &d, names, &types) : cli_find_object(args->object, &d, &object);
+        e = args->view.type != NULL ? cli_match_types(args->view.type, &d, names, &types) : cli_find_object(args->view.object, &d, &object);
     if (e == CLI_DONE)
         e = find_paths(args, &d, names, types, object);
     free(types);

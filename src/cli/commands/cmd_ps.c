@@ -184,7 +184,7 @@ enum cli_exit cmd_ps(const struct cli_args *args)
     if (gcd_ipc_list(&options, &l, &err) != GCD_OK)
         return cli_fail(NULL, &err);
     enum cli_exit e = CLI_DONE;
-    if (args->json)
+    if (args->view.json)
         e = print_json(&l) == 0 || errno != ENOMEM ? CLI_DONE : CLI_FAILED;
     else if (l.count > 0)
         print_table(&l);

@@ -103,7 +103,7 @@ static struct cli_table *objects_table(const struct retained *r)
     struct holder *holders = calloc((size_t)n + 1, sizeof *holders);
     struct cli_table *t = largest != NULL && holders != NULL ? cli_table_new(object_columns, sizeof object_columns / sizeof *object_columns) : NULL;
     if (t != NULL) {
-        gcd_retained_largest(g, r->dominators, r->types, r->args->min_bytes, largest, &n);
+        gcd_retained_largest(g, r->dominators, r->types, r->args->view.min_bytes, largest, &n);
         find_roots(g, largest, n, holders);
     }
     for (uint32_t i = 0; t != NULL && i < n; i++) {
@@ -190,7 +190,7 @@ static enum cli_exit types_table(const struct retained *r, struct cli_table **re
     if (e != CLI_DONE)
         return e;
     *ret = cli_table_new(type_columns, sizeof type_columns / sizeof *type_columns);
-    for (uint32_t i = 0; i < n && i < r->lines && lines[i].retained >= r->args->min_bytes; i++) {
+    for (uint32_t i = 0; i < n && i < r->lines && lines[i].retained >= r->args->view.min_bytes; i++) {
         const struct gcd_type *type = gcd_graph_type(r->d.graph, lines[i].type);
         put_type(r, *ret, lines[i].retained, type->objects, type->bytes, gcd_names_get(r->names, lines[i].type));
     }
@@ -207,7 +207,7 @@ static enum cli_exit exact(const struct retained *r, const uint8_t *types, uint6
     struct gcd_retained_set set;
     if (gcd_retained_set(r->d.graph, types, cli_alloc(), &cli_canceled, &set, &err) != GCD_OK)
         return cli_fail(r->d.subject, &err);
-    if (set.retained_bytes >= r->args->min_bytes)
+    if (set.retained_bytes >= r->args->view.min_bytes)
         put_type(r, t, set.retained_bytes, count, bytes, name);
     return CLI_DONE;
 }
@@ -280,7 +280,7 @@ struct level {
 static void fill_tree(const struct retained *r, const struct gcd_type_step *s, uint32_t n, uint64_t min_bytes, struct cli_table *t)
 {
     struct level levels[256] = { { .end = n } };
-    uint32_t depth = 0, i = 0, max_lines = r->args->top != 0 ? r->lines : UINT32_MAX;
+    uint32_t depth = 0, i = 0, max_lines = r->args->view.top != 0 ? r->lines : UINT32_MAX;
     for (;;) {
         struct level *l = &levels[depth];
         if (i == l->end) {
@@ -302,7 +302,7 @@ static void fill_tree(const struct retained *r, const struct gcd_type_step *s, u
         cli_table_count(t, s[i].own_bytes);
         cli_table_branch(t, depth, gcd_names_get(r->names, s[i].type));
         cli_table_none(t);
-        if (depth + 1 < r->args->tree && s[i].end > i + 1) {
+        if (depth + 1 < r->args->view.tree && s[i].end > i + 1) {
             levels[++depth] = (struct level){ .end = s[i].end };
             i++;
         } else {
@@ -314,7 +314,7 @@ static void fill_tree(const struct retained *r, const struct gcd_type_step *s, u
 static enum cli_exit tree_table(const struct retained *r, struct cli_table **ret)
 {
     /* one level more than is shown: what lies below the last one does not count as its own */
-    struct gcd_type_tree_options o = { .alloc = cli_alloc(), .cancel = &cli_canceled, .max_depth = (uint32_t)r->args->tree + 1 };
+    struct gcd_type_tree_options o = { .alloc = cli_alloc(), .cancel = &cli_canceled, .max_depth = (uint32_t)r->args->view.tree + 1 };
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_type_tree *tree;
     size_t n;
@@ -322,7 +322,7 @@ static enum cli_exit tree_table(const struct retained *r, struct cli_table **ret
         return cli_fail(r->d.subject, &err);
     const struct gcd_type_step *steps = gcd_type_tree_steps(tree, &n);
     *ret = cli_table_new(tree_columns, sizeof tree_columns / sizeof *tree_columns);
-    fill_tree(r, steps, (uint32_t)n, r->args->min_bytes != 0 ? r->args->min_bytes : r->alive_bytes / 100, *ret);
+    fill_tree(r, steps, (uint32_t)n, r->args->view.min_bytes != 0 ? r->args->view.min_bytes : r->alive_bytes / 100, *ret);
     gcd_type_tree_free(tree);
     return CLI_DONE;
 }
@@ -348,23 +348,23 @@ static enum cli_exit print(const struct retained *r)
     struct cli_titled tables[2];
     size_t n = 0;
     enum cli_exit e = CLI_DONE;
-    if (args->tree != 0) {
+    if (args->view.tree != 0) {
         tables[n++] = (struct cli_titled){ .key = "tree" };
         e = tree_table(r, &tables[0].table);
-    } else if (args->type != NULL) {
+    } else if (args->view.type != NULL) {
         tables[n++] = (struct cli_titled){ .key = "types" };
         e = exact_table(r, &tables[0].table);
     } else {
-        bool both = args->largest == CLI_LARGEST_BOTH && !args->csv;
-        if (args->largest != CLI_LARGEST_TYPES)
+        bool both = args->view.largest == CLI_LARGEST_BOTH && !args->view.csv;
+        if (args->view.largest != CLI_LARGEST_TYPES)
             tables[n++] = (struct cli_titled){ "largest_objects", both ? "Objects that retain most:" : NULL, objects_table(r) };
-        if (both || args->largest == CLI_LARGEST_TYPES) {
+        if (both || args->view.largest == CLI_LARGEST_TYPES) {
             tables[n++] = (struct cli_titled){ .key = "largest_types", .title = both ? "Types that retain most:" : NULL };
             e = types_table(r, &tables[n - 1].table);
         }
     }
     if (e == CLI_DONE)
-        e = cli_print_tables(args, &r->d, args->json ? json_head(r) : NULL, tables, n);
+        e = cli_print_tables(args, &r->d, args->view.json ? json_head(r) : NULL, tables, n);
     while (n > 0)
         cli_table_free(tables[--n].table);
     return e;
@@ -372,7 +372,7 @@ static enum cli_exit print(const struct retained *r)
 
 static enum cli_exit run(struct retained *r)
 {
-    const char *pattern = r->args->type != NULL ? r->args->type : r->args->filter;
+    const char *pattern = r->args->view.type != NULL ? r->args->view.type : r->args->view.filter;
     enum cli_exit e = cli_open(r->args, CLI_NEED_RETAINED, &r->d);
     if (e == CLI_DONE)
         e = cli_names_of(r->args, &r->d, GCD_NAMES_CSHARP, &r->names);
@@ -398,7 +398,7 @@ static enum cli_exit run(struct retained *r)
 
 enum cli_exit cmd_retained(const struct cli_args *args)
 {
-    struct retained r = { .args = args, .lines = args->top != 0 ? (uint32_t)args->top : DEFAULT_LINES };
+    struct retained r = { .args = args, .lines = args->view.top != 0 ? (uint32_t)args->view.top : DEFAULT_LINES };
     enum cli_exit e = run(&r);
     gcd_dominators_free(r.dominators);
     gcd_names_free(r.names);

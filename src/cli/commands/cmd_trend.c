@@ -141,7 +141,7 @@ static bool fill(struct trend *t)
     struct gcd_diff_sum *rest = calloc(c->side_count, sizeof *rest);
     for (size_t i = 0; rest != NULL && i < n; i++) {
         const struct gcd_diff_row *row = gcd_diff_row(c->diff, c->order[i]);
-        if (cli_compare_shown(c, row) && (c->args->top == 0 || shown < c->args->top)) {
+        if (cli_compare_shown(c, row) && (c->args->view.top == 0 || shown < c->args->view.top)) {
             put_row(t, row->sums, t->metrics, row->name, row->module);
             shown++;
             continue;
@@ -152,7 +152,7 @@ static bool fill(struct trend *t)
             rest[k].bytes += row->sums[k].bytes;
         }
     }
-    bool ok = rest != NULL && (c->args->json || c->args->csv || put_summary(t, rest, hidden, n));
+    bool ok = rest != NULL && (c->args->view.json || c->args->view.csv || put_summary(t, rest, hidden, n));
     free(rest);
     return ok;
 }
@@ -162,7 +162,7 @@ enum cli_exit cmd_trend(const struct cli_args *args)
     struct cli_comparison c;
     enum cli_exit e = cli_compare_open(args, &c);
     struct trend t = { .c = &c, .metrics = c.retained ? METRICS : RETAINED };
-    t.shown = args->sort == CLI_SORT_COUNT ? COUNT : args->sort == CLI_SORT_RETAINED ? RETAINED : BYTES;
+    t.shown = args->view.sort == CLI_SORT_COUNT ? COUNT : args->view.sort == CLI_SORT_RETAINED ? RETAINED : BYTES;
     if (e == CLI_DONE && !(prepare(&t) && fill(&t))) {
         cli_say(NULL, "out of memory");
         e = CLI_FAILED;

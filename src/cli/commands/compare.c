@@ -57,9 +57,9 @@ static void warn(const struct cli_comparison *c)
 static enum cli_exit parse_patterns(struct cli_comparison *c)
 {
     const struct cli_args *args = c->args;
-    enum cli_exit e = args->filter != NULL ? cli_filter_new(args->filter, &c->filter) : CLI_DONE;
-    for (size_t i = 0; i < CLI_THRESHOLDS_MAX && args->fail_if[i] != NULL && e == CLI_DONE; i++) {
-        e = cli_threshold_parse(args->fail_if[i], &c->thresholds[i]);
+    enum cli_exit e = args->view.filter != NULL ? cli_filter_new(args->view.filter, &c->filter) : CLI_DONE;
+    for (size_t i = 0; i < CLI_THRESHOLDS_MAX && args->view.fail_if[i] != NULL && e == CLI_DONE; i++) {
+        e = cli_threshold_parse(args->view.fail_if[i], &c->thresholds[i]);
         c->threshold_count += e == CLI_DONE;
         c->retained = c->retained || c->thresholds[i].metric == CLI_METRIC_RETAINED;
     }
@@ -102,7 +102,7 @@ static enum cli_exit match(struct cli_comparison *c)
     for (size_t i = 0; i < n; i++)
         c->order[i] = (uint32_t)i;
     sort_diff = c->diff;
-    sort_key = c->args->sort;
+    sort_key = c->args->view.sort;
     if (sort_key != CLI_SORT_BYTES)
         qsort(c->order, n, sizeof *c->order, compare_rows);
     return CLI_DONE;
@@ -111,13 +111,13 @@ static enum cli_exit match(struct cli_comparison *c)
 enum cli_exit cli_compare_open(const struct cli_args *args, struct cli_comparison *ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    *ret = (struct cli_comparison){ .args = args, .retained = args->retained };
+    *ret = (struct cli_comparison){ .args = args, .retained = args->view.retained };
     enum cli_exit e = parse_patterns(ret);
     if (e == CLI_DONE)
         e = cli_memory_open(args);       /* what is kept of the dumps is taken before the first of them is opened */
     if (e != CLI_DONE)
         return e;
-    if (gcd_diff_new(cli_alloc(), &ret->diff, &err) != GCD_OK || (args->paths && gcd_tree_diff_new(cli_alloc(), &ret->paths, &err) != GCD_OK))
+    if (gcd_diff_new(cli_alloc(), &ret->diff, &err) != GCD_OK || (args->view.paths && gcd_tree_diff_new(cli_alloc(), &ret->paths, &err) != GCD_OK))
         return cli_fail(NULL, &err);
     e = cli_compare_read(ret);
     if (e == CLI_DONE)
@@ -161,8 +161,8 @@ static uint64_t difference(uint64_t a, uint64_t b)
 bool cli_compare_shown(const struct cli_comparison *c, const struct gcd_diff_row *row)
 {
     const struct gcd_diff_sum *first = &row->sums[0], *last = &row->sums[c->side_count - 1];
-    return cli_compare_changed(c, row) && (difference(first->bytes, last->bytes) >= c->args->min_bytes ||
-                                           difference(first->retained_bytes, last->retained_bytes) >= c->args->min_bytes);
+    return cli_compare_changed(c, row) && (difference(first->bytes, last->bytes) >= c->args->view.min_bytes ||
+                                           difference(first->retained_bytes, last->retained_bytes) >= c->args->view.min_bytes);
 }
 
 void cli_compare_put_sums(struct cli_table *t, const struct gcd_diff_sum sums[2])
@@ -269,9 +269,9 @@ enum cli_exit cli_compare_print(const struct cli_comparison *c, const char *key,
 {
     bool ok;
     struct cli_table *dumps = table_of_dumps(c);
-    if (c->args->json)
+    if (c->args->view.json)
         ok = print_json(c, dumps, key, rows);
-    else if (c->args->csv)
+    else if (c->args->view.csv)
         ok = cli_table_csv(rows, stdout);
     else
         ok = print_text(c, dumps, rows);

@@ -182,8 +182,8 @@ static uint64_t largest_changes(const struct gcd_tree_diff_row *rows, size_t n)
 static uint64_t least_change(const struct cli_args *args, const struct gcd_tree_diff_row *rows, size_t n)
 {
     uint64_t most = 0, least = largest_changes(rows, n);
-    if (args->min_bytes != 0 || args->json || args->csv)
-        return args->min_bytes;
+    if (args->view.min_bytes != 0 || args->view.json || args->view.csv)
+        return args->view.min_bytes;
     for (size_t i = 0; i < n; i = rows[i].end)
         most = change(rows[i].sums) > most ? change(rows[i].sums) : most;
     return most / 100 > least ? most / 100 : least;
@@ -206,7 +206,7 @@ static void put_rest(const struct cli_args *args, const struct level *l, uint32_
 {
     char text[64];
     (void)snprintf(text, sizeof text, "(%" PRIu64 " more)", l->left_out);
-    if (l->left_out > 0 && !args->json && !args->csv)
+    if (l->left_out > 0 && !args->view.json && !args->view.csv)
         put_row(t, l->rest, depth, text);
 }
 
@@ -233,7 +233,7 @@ static void fill(const struct cli_args *args, const struct gcd_tree_diff_row *ro
                 break;
         } else if (!has_changed(rows[i].sums)) {
             i = rows[i].end;
-        } else if (change(rows[i].sums) < least || (args->top != 0 && l->lines == args->top)) {
+        } else if (change(rows[i].sums) < least || (args->view.top != 0 && l->lines == args->view.top)) {
             leave_out(l, rows[i].sums);
             i = rows[i].end;
         } else {
@@ -250,7 +250,7 @@ static void put_totals(const struct cli_comparison *c, struct cli_table *t)
     struct gcd_diff_sum total[2];
     for (int i = 0; i < 2; i++)
         total[i] = (struct gcd_diff_sum){ .objects = c->sides[i].objects, .bytes = c->sides[i].bytes };
-    if (!c->args->json && !c->args->csv)
+    if (!c->args->view.json && !c->args->view.csv)
         put_row(t, total, 0, "total");
 }
 

@@ -227,10 +227,10 @@ static enum cli_exit read_file(struct cli_comparison *c, const char *word, bool 
 {
     struct cli_args one = *c->args;
     char *file;
-    if (!split_number(word, &file, &one.walk))
+    if (!split_number(word, &file, &one.dump.walk))
         return no_memory();
-    one.pid = 0;
-    one.name = one.port = one.listen = one.save_trace = NULL;
+    one.target.pid = 0;
+    one.target.name = one.target.port = one.target.listen = one.live.save_trace = NULL;
     one.input = file != NULL ? file : word;
     enum cli_exit e = read_dump(c, &one, file != NULL ? word : NULL, last);
     free(file);

@@ -232,7 +232,7 @@ static void put_chain(const struct finder *f, const struct chain *c, const struc
             k += more - 1;
             continue;
         }
-        size_t at = f->args->to_root ? k : c->n - 1 - k;
+        size_t at = f->args->view.to_root ? k : c->n - 1 - k;
         bool dependent = at == 0 ? w->dependent : at + 1 < c->n && is_value_of(f, c->nodes[at], c->nodes[at + 1]);
         put_object(f, path, depth, c->nodes[at], dependent);
     }
@@ -245,10 +245,10 @@ static bool put_way(const struct finder *f, struct chain *c, const struct way *w
     size_t root = w->via != GCD_NODE_NONE ? gcd_paths_root(f->paths, w->via) : w->root;
     const struct gcd_graph_root *r = root != SIZE_MAX ? gcd_graph_root(f->d->graph, root) : NULL;
     size_t lines = c->n > 2 * ENDS_SHOWN + 1 ? 2 * ENDS_SHOWN + 1 : c->n;
-    if (!f->args->to_root)
+    if (!f->args->view.to_root)
         put_root(f, path, 0, r);
-    put_chain(f, c, w, path, f->args->to_root ? 0 : 1);
-    if (f->args->to_root)
+    put_chain(f, c, w, path, f->args->view.to_root ? 0 : 1);
+    if (f->args->view.to_root)
         put_root(f, path, (uint32_t)lines, r);
     return true;
 }
@@ -256,7 +256,7 @@ static bool put_way(const struct finder *f, struct chain *c, const struct way *w
 static json_t *json_head(const struct finder *f)
 {
     json_t *o = cli_json_head(f->d->subject);
-    json_object_set_new(o, "orientation", json_string(f->args->to_root ? "to_root" : "from_root"));
+    json_object_set_new(o, "orientation", json_string(f->args->view.to_root ? "to_root" : "from_root"));
     cli_json_count(o, "stand_ins", gcd_paths_pseudo_roots(f->paths));
     json_object_set_new(o, "reachable", json_boolean(gcd_paths_parent(f->paths, f->object) != GCD_NODE_NONE));
     return o;
@@ -292,13 +292,13 @@ static enum cli_exit run(struct finder *f)
                 gcd_names_get(f->names, gcd_graph_node_type(f->d->graph, f->object)));
     }
     struct cli_titled titled = { .key = "paths", .table = f->table };
-    return cli_print_tables(f->args, f->d, f->args->json ? json_head(f) : NULL, &titled, 1);
+    return cli_print_tables(f->args, f->d, f->args->view.json ? json_head(f) : NULL, &titled, 1);
 }
 
 enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, const struct gcd_paths *p,
                                uint32_t object, uint32_t default_paths)
 {
-    uint32_t nodes = gcd_graph_node_count(d->graph), max = args->max_paths != 0 ? (uint32_t)args->max_paths : default_paths;
+    uint32_t nodes = gcd_graph_node_count(d->graph), max = args->view.max_paths != 0 ? (uint32_t)args->view.max_paths : default_paths;
     size_t most = (size_t)nodes + gcd_graph_root_count(d->graph);
     struct finder f = { .args = args, .d = d, .names = names, .paths = p, .object = object, .max = max < most ? max : (uint32_t)most };
     enum cli_exit e = run(&f);

@@ -26,7 +26,7 @@
 static void spool_folder(const struct cli_args *args, char *ret, size_t cap)
 {
     const char *tmpdir = getenv("TMPDIR");
-    const char *const outputs[] = { args->output, args->save_trace };
+    const char *const outputs[] = { args->output.path, args->live.save_trace };
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         const char *path = outputs[i];
         if (path == NULL || strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0)
@@ -45,14 +45,14 @@ static void spool_folder(const struct cli_args *args, char *ret, size_t cap)
 static enum cli_exit open_live(const struct cli_args *args, const struct gcd_dump_options *options, bool reread,
                                const char *spool, struct cli_dump *ret)
 {
-    enum cli_exit e = args->save_trace != NULL ? cli_trace_open(args, ret) : CLI_DONE;
+    enum cli_exit e = args->live.save_trace != NULL ? cli_trace_open(args, ret) : CLI_DONE;
     if (e != CLI_DONE)
         return e;
-    if (args->save_trace != NULL)
-        cli_base_name(args->save_trace, ret->name, sizeof ret->name);
+    if (args->live.save_trace != NULL)
+        cli_base_name(args->live.save_trace, ret->name, sizeof ret->name);
     e = cli_open_live(args, options, reread, spool, ret);
     bool wanted = !args->strict || (e == CLI_DONE && gcd_dump_verdict(ret->dump)->complete);
-    if (args->save_trace != NULL && ret->received && wanted) {
+    if (args->live.save_trace != NULL && ret->received && wanted) {
         enum cli_exit saved = cli_trace_write(args, ret);
         e = e == CLI_DONE ? saved : e;
     }
@@ -80,14 +80,14 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
     spool_folder(args, spool, sizeof spool);
     struct gcd_limits limits = cli_limits(args);
     struct gcd_dump_options options = {
-        .alloc = cli_alloc(), .limits = &limits, .process = args->process, .process_name = args->process_name,
-        .walk_number = (unsigned)args->walk,
+        .alloc = cli_alloc(), .limits = &limits, .process = args->dump.process, .process_name = args->dump.process_name,
+        .walk_number = (unsigned)args->dump.walk,
         .check_references = need == CLI_NEED_OBJECTS, .cancel = &cli_canceled, .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
     };
     if (cli_is_live(args)) {
         ret->live = true;
-        (void)snprintf(ret->process, sizeof ret->process, "process %" PRIu64, args->pid);
-        const char *const given[] = { args->port, args->name, args->listen };
+        (void)snprintf(ret->process, sizeof ret->process, "process %" PRIu64, args->target.pid);
+        const char *const given[] = { args->target.port, args->target.name, args->target.listen };
         ret->subject = ret->process;
         for (size_t i = 0; i < sizeof given / sizeof *given; i++)
             ret->subject = given[i] != NULL ? given[i] : ret->subject;

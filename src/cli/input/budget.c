@@ -59,17 +59,17 @@ enum cli_exit cli_memory_open(const struct cli_args *args)
     const char *tmpdir = getenv("TMPDIR");
     size_t n = 0;
     struct gcd_error err = GCD_ERROR_INIT;
-    if (args->memory_bytes == 0 || spill != NULL)
+    if (args->limits.memory_bytes == 0 || spill != NULL)
         return CLI_DONE;
-    if (args->spill_dir != NULL) {
-        folders[n++] = args->spill_dir;
+    if (args->limits.spill_dir != NULL) {
+        folders[n++] = args->limits.spill_dir;
     } else {
         if (tmpdir != NULL && tmpdir[0] != '\0')
             folders[n++] = tmpdir;
         folders[n++] = "/var/tmp";
     }
     folders[n] = NULL;
-    budget = args->memory_bytes;
+    budget = args->limits.memory_bytes;
     struct gcd_spill_options options = { .budget_bytes = budget, .folders = folders, .relieved_by_caller = true };
     return gcd_spill_new(&options, &spill, &err) == GCD_OK ? CLI_DONE : cli_fail(NULL, &err);
 }

@@ -37,7 +37,7 @@ void cli_base_name(const char *path, char *ret, size_t cap)
 static struct gcd_graph_options graph_options(const struct cli_args *args, const struct gcd_limits *limits, const struct gcd_input *in)
 {
     static const char verb[] = "building the graph";
-    return (struct gcd_graph_options){ .alloc = cli_alloc(), .limits = limits, .keep_unknown = args->keep_unknown,
+    return (struct gcd_graph_options){ .alloc = cli_alloc(), .limits = limits, .keep_unknown = args->output.keep_unknown,
                                        .cancel = &cli_canceled, .threads = cli_threads(args),
                                        .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb, .progress_total = gcd_input_size(in) };
 }
@@ -59,7 +59,7 @@ enum cli_exit cli_make_graph(const struct cli_args *args, enum cli_need need, st
 static enum cli_exit open_graph(const struct cli_args *args, const struct gcd_input_options *input_options, struct cli_dump *ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    if (args->walk > 1 || args->process != 0 || args->process_name != NULL) {
+    if (args->dump.walk > 1 || args->dump.process != 0 || args->dump.process_name != NULL) {
         cli_say(ret->subject, "holds one dump; --walk and --process choose among those of a recording");
         return CLI_FAILED;
     }
@@ -121,7 +121,7 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
     enum cli_exit opened = cli_open_input(args, &input_options, &ret->input);
     if (opened != CLI_DONE)
         return opened;
-    const char *output = args->output != NULL && strcmp(args->output, "-") == 0 ? "/dev/stdout" : args->output;
+    const char *output = args->output.path != NULL && strcmp(args->output.path, "-") == 0 ? "/dev/stdout" : args->output.path;
     if (output != NULL && gcd_input_is_file(ret->input, output)) {
         cli_say(ret->subject, "is the input and the output; choose another name for -o");
         return CLI_USAGE;
@@ -145,7 +145,7 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
 
 struct gcd_limits cli_limits(const struct cli_args *args)
 {
-    return (struct gcd_limits){ .block_bytes = args->max_block_bytes, .objects = args->max_objects };
+    return (struct gcd_limits){ .block_bytes = args->limits.max_block_bytes, .objects = args->limits.max_objects };
 }
 
 /* ---- the same, wherever it comes from ---- */
@@ -172,7 +172,7 @@ const struct gcd_type *cli_type(const struct cli_dump *d, uint32_t i)
 
 enum cli_exit cli_names_of(const struct cli_args *args, const struct cli_dump *d, enum gcd_name_style def, struct gcd_names **ret)
 {
-    enum gcd_name_style style = args->names == CLI_NAMES_CSHARP ? GCD_NAMES_CSHARP : args->names == CLI_NAMES_RAW ? GCD_NAMES_RAW : def;
+    enum gcd_name_style style = args->view.names == CLI_NAMES_CSHARP ? GCD_NAMES_CSHARP : args->view.names == CLI_NAMES_RAW ? GCD_NAMES_RAW : def;
     struct gcd_error err = GCD_ERROR_INIT;
     /* the graph may have one type more, that of what is unknown */
     gcd_status st = d->graph != NULL ? gcd_names_of_graph(d->graph, style, cli_alloc(), ret, &err) :

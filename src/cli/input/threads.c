@@ -9,9 +9,9 @@
 unsigned cli_threads(const struct cli_args *args)
 {
     cpu_set_t ours;
-    if (args->threads != 0)
-        return (unsigned)args->threads;
-    if (args->memory_bytes != 0 && args->memory_bytes < WORTH_THREADS)
+    if (args->limits.threads != 0)
+        return (unsigned)args->limits.threads;
+    if (args->limits.memory_bytes != 0 && args->limits.memory_bytes < WORTH_THREADS)
         return 1;
     /* of a machine with more than 1024 the call fails: none of what is done here wants as many */
     int cores = sched_getaffinity(0, sizeof ours, &ours) == 0 ? CPU_COUNT(&ours) : CLI_THREADS_MAX;

@@ -58,23 +58,23 @@ static enum cli_exit check(const char *path, const struct job_config *c, const c
 
 enum cli_exit cmd_run(const struct cli_args *args)
 {
-    const char *path = args->config != NULL ? args->config : GCDUMPC_CONFIG;
+    const char *path = args->job.config != NULL ? args->job.config : GCDUMPC_CONFIG;
     struct job_config *c = NULL;
     struct cli_args job;
     enum cli_exit e = job_config_read(path, &c);
     if (e != CLI_DONE)
         return e;
     size_t i = args->input != NULL ? find(c, args->input) : SIZE_MAX;
-    if ((i == SIZE_MAX && (args->input != NULL || !args->check)) || job_config_count(c) == 0) {
+    if ((i == SIZE_MAX && (args->input != NULL || !args->job.check)) || job_config_count(c) == 0) {
         say_jobs(path, c, args->input);
         e = CLI_USAGE;
-    } else if (args->check) {
+    } else if (args->job.check) {
         e = check(path, c, args->input);
     } else {
         e = job_config_args(c, i, cli_collect(), &job);
         job.quiet = job.quiet || args->quiet;
         if (e == CLI_DONE) {
-            cli_memory_limit(job.max_memory_bytes);
+            cli_memory_limit(job.limits.max_memory_bytes);
             e = cmd_collect(&job);
         }
     }

@@ -43,18 +43,18 @@ static uint64_t mebibytes(uint64_t bytes)
 static bool memory_of_process(struct job_dump *d, const struct run_state *last)
 {
     const struct cli_args *a = d->args;
-    if (a->if_rss_above != 0 && d->rss_bytes <= a->if_rss_above)
-        return skip(d, "it has %" PRIu64 " MiB, not more than %" PRIu64 " MiB", mebibytes(d->rss_bytes), mebibytes(a->if_rss_above));
-    if (a->if_grown != 0 && last->rss_bytes != 0 && d->rss_bytes / 100 < last->rss_bytes / 10000 * (100 + a->if_grown))
+    if (a->job.if_rss_above != 0 && d->rss_bytes <= a->job.if_rss_above)
+        return skip(d, "it has %" PRIu64 " MiB, not more than %" PRIu64 " MiB", mebibytes(d->rss_bytes), mebibytes(a->job.if_rss_above));
+    if (a->job.if_grown != 0 && last->rss_bytes != 0 && d->rss_bytes / 100 < last->rss_bytes / 10000 * (100 + a->job.if_grown))
         return skip(d, "it has %" PRIu64 " MiB, after %" PRIu64 " MiB at the last dump; that is not %" PRIu64 " %% more", mebibytes(d->rss_bytes),
-                    mebibytes(last->rss_bytes), a->if_grown);
+                    mebibytes(last->rss_bytes), a->job.if_grown);
     return true;
 }
 
 /* REMEMBERED: is there a note of dumps of this name?  Without one the files of any process of the name have to tell. */
 static bool interval(struct job_dump *d, const struct run_state *last, bool remembered)
 {
-    uint64_t seconds = d->args->min_interval_s;
+    uint64_t seconds = d->args->job.min_interval_s;
     struct cli_template_values values = d->values;
     struct stat st;
     time_t newest = last->time;
@@ -72,18 +72,18 @@ static bool interval(struct job_dump *d, const struct run_state *last, bool reme
 static bool memory_of_machine(struct job_dump *d)
 {
     struct gcd_ipc_memory m;
-    if (d->args->if_free_memory == 0)
+    if (d->args->job.if_free_memory == 0)
         return true;
     gcd_ipc_memory(d->pid, &m);
-    if (m.room_bytes >= d->args->if_free_memory)         /* unknown is UINT64_MAX */
+    if (m.room_bytes >= d->args->job.if_free_memory)         /* unknown is UINT64_MAX */
         return true;
     return skip(d, "%s has %" PRIu64 " MiB of memory left, not %" PRIu64 " MiB", m.limit == GCD_IPC_LIMIT_CGROUP ? "its cgroup" : "the machine",
-                mebibytes(m.room_bytes), mebibytes(d->args->if_free_memory));
+                mebibytes(m.room_bytes), mebibytes(d->args->job.if_free_memory));
 }
 
 static bool pause(struct job_dump *d, const struct run_state *last)
 {
-    uint64_t most = d->args->max_pause_ms, mib = mebibytes(d->rss_bytes), expected;
+    uint64_t most = d->args->job.max_pause_ms, mib = mebibytes(d->rss_bytes), expected;
     if (most == 0)
         return true;
     bool known = last->pause_ns != 0 && last->rss_bytes >= 1000000;
@@ -126,14 +126,14 @@ void job_conditions(struct job_dump *d)
 enum cli_exit job_room(struct job_dump *d)
 {
     uint64_t room;
-    if (!memory_of_machine(d) || d->args->if_free_disk == 0)
+    if (!memory_of_machine(d) || d->args->job.if_free_disk == 0)
         return CLI_DONE;
     if (!free_bytes(d->file, &room)) {
         cli_say(d->file, "how much room is left cannot be told: %s", strerror(errno));
         return CLI_FAILED;
     }
-    if (room < d->args->if_free_disk)
-        (void)skip(d, "its disk has %" PRIu64 " MiB left, not %" PRIu64 " MiB", mebibytes(room), mebibytes(d->args->if_free_disk));
+    if (room < d->args->job.if_free_disk)
+        (void)skip(d, "its disk has %" PRIu64 " MiB left, not %" PRIu64 " MiB", mebibytes(room), mebibytes(d->args->job.if_free_disk));
     return CLI_DONE;
 }
 

@@ -179,7 +179,7 @@ static enum cli_exit run(char **words, char **env)
 
 enum cli_exit job_hook(const struct job_dump *d)
 {
-    const char *command = d->status == JOB_DONE ? d->args->on_success : d->status == JOB_SKIPPED ? NULL : d->args->on_failure;
+    const char *command = d->status == JOB_DONE ? d->args->job.on_success : d->status == JOB_SKIPPED ? NULL : d->args->job.on_failure;
     char *words[WORDS_MAX + 1], *at = NULL;
     size_t n = 0;
     if (command == NULL)

@@ -26,13 +26,20 @@
 #include "job/keep.h"
 #include "live/live.h"
 
-bool job_wanted(const struct cli_args *a)
+static bool has_fields(const char *path)
 {
-    bool named = (a->output != NULL && strchr(a->output, '%') != NULL) || (a->save_trace != NULL && strchr(a->save_trace, '%') != NULL);
-    return named || a->all || a->keep != 0 || a->keep_days != 0 || a->max_total_bytes != 0 || a->if_rss_above != 0 || a->if_grown != 0 ||
-           a->min_interval_s != 0 || a->if_free_disk != 0 || a->if_free_memory != 0 || a->max_pause_ms != 0 || a->skip_status != 0 ||
-           a->nice != 0 || a->io_idle || a->log != CLI_LOG_NONE || a->syslog || a->metrics != NULL || a->on_success != NULL ||
-           a->on_failure != NULL;
+    return path != NULL && strchr(path, '%') != NULL;
+}
+
+bool job_wanted(const struct cli_args *args)
+{
+    const struct cli_job_args *a = &args->job;
+    bool several = args->target.all || has_fields(args->output.path) || has_fields(args->live.save_trace);
+    bool tidies = a->keep != 0 || a->keep_days != 0 || a->max_total_bytes != 0;
+    bool has_conditions = a->if_rss_above != 0 || a->if_grown != 0 || a->min_interval_s != 0 || a->if_free_disk != 0 || a->if_free_memory != 0 ||
+                          a->max_pause_ms != 0 || a->skip_status != 0;
+    bool reports = a->log != CLI_LOG_NONE || a->syslog || a->metrics != NULL || a->on_success != NULL || a->on_failure != NULL;
+    return several || tidies || has_conditions || reports || a->nice != 0 || a->io_idle;
 }
 
 #ifdef GCDUMPC_HAVE_IPC
@@ -68,7 +75,7 @@ static enum cli_exit usage(const char *problem)
 
 static bool is_folder(const struct cli_args *a)
 {
-    const struct gcd_format *f = a->format != NULL ? gcd_format_by_name(a->format) : gcd_format_by_path(a->output);
+    const struct gcd_format *f = a->output.format != NULL ? gcd_format_by_name(a->output.format) : gcd_format_by_path(a->output.path);
     return f != NULL && gcd_format_kind(f) == GCD_FORMAT_PLACE && gcd_format_staged_kind(f) == GCD_STAGED_FOLDER;
 }
 
@@ -76,30 +83,31 @@ static bool is_folder(const struct cli_args *a)
 static enum cli_exit parse_names(struct job *j)
 {
     const struct cli_args *a = j->args;
-    bool kept = a->keep != 0 || a->keep_days != 0 || a->max_total_bytes != 0;
+    bool kept = a->job.keep != 0 || a->job.keep_days != 0 || a->job.max_total_bytes != 0;
     enum cli_exit e = CLI_DONE;
-    if (a->pid == 0 && a->name == NULL && !a->all)
+    if (a->target.pid == 0 && a->target.name == NULL && !a->target.all)
         return usage("names with fields and what is for unattended dumps need --pid, --name or --all");
-    if (strchr(a->output, '%') != NULL)
-        e = cli_template_new(a->output, &j->output);
-    if (e == CLI_DONE && a->save_trace != NULL && strchr(a->save_trace, '%') != NULL)
-        e = cli_template_new(a->save_trace, &j->trace);
+    if (strchr(a->output.path, '%') != NULL)
+        e = cli_template_new(a->output.path, &j->output);
+    if (e == CLI_DONE && a->live.save_trace != NULL && strchr(a->live.save_trace, '%') != NULL)
+        e = cli_template_new(a->live.save_trace, &j->trace);
     if (e != CLI_DONE)
         return e;
     /* a pattern that fits several is a question without --all, unless their dumps can be told apart */
-    j->several = a->all || (a->name != NULL && strpbrk(a->name, "*?[") != NULL && j->output != NULL && cli_template_has_process(j->output));
+    bool pattern = a->target.name != NULL && strpbrk(a->target.name, "*?[") != NULL;
+    j->several = a->target.all || (pattern && j->output != NULL && cli_template_has_process(j->output));
     if (kept && (j->output == NULL || !cli_template_has_time(j->output)))
         return usage("--keep, --keep-days and --max-total need a name with a date and a time of day in it, as -o '%n-%Y%m%dT%H%M%SZ.gclog.gz'");
-    if ((kept || a->min_interval_s != 0) && ((j->output != NULL && !cli_template_tells_names(j->output)) ||
+    if ((kept || a->job.min_interval_s != 0) && ((j->output != NULL && !cli_template_tells_names(j->output)) ||
                                              (j->trace != NULL && !cli_template_tells_names(j->trace))))
         return usage("earlier dumps of one name cannot be told from those of another where %n or %h touches %p or %s; put a dash between them");
     if (kept && is_folder(a))
         return usage("--keep, --keep-days and --max-total are for outputs that are files; this format is a folder");
     if (j->several && (j->output == NULL || !cli_template_has_process(j->output)))
         return usage("several processes need a name with %p in it");
-    if (j->several && a->save_trace != NULL && (j->trace == NULL || !cli_template_has_process(j->trace)))
+    if (j->several && a->live.save_trace != NULL && (j->trace == NULL || !cli_template_has_process(j->trace)))
         return usage("several processes need a --save-trace with %p in it");
-    if (a->if_grown != 0 && j->output == NULL)
+    if (a->job.if_grown != 0 && j->output == NULL)
         return usage("--if-grown compares with what is remembered beside earlier dumps; it needs a name with fields, as "
                      "-o '%n-%Y%m%dT%H%M%SZ.gclog'");
     return CLI_DONE;
@@ -130,7 +138,7 @@ static bool is_wanted(const struct job *j, const struct gcd_ipc_process *p, uint
 {
     if (pid != 0)
         return p->pid == pid;
-    return p->pid != 0 && p->pid != (uint32_t)getpid() && (j->args->name == NULL || cli_target_fits(p, j->args->name) > 0);
+    return p->pid != 0 && p->pid != (uint32_t)getpid() && (j->args->target.name == NULL || cli_target_fits(p, j->args->target.name) > 0);
 }
 
 /*
@@ -139,7 +147,7 @@ static bool is_wanted(const struct job *j, const struct gcd_ipc_process *p, uint
  */
 static enum cli_exit identify(struct job_dump *d, const struct cli_args *args)
 {
-    uint64_t patience = args->timeout_s != 0 && args->timeout_s * 1000 < PATIENCE_MS ? args->timeout_s * 1000 : PATIENCE_MS;
+    uint64_t patience = args->live.timeout_s != 0 && args->live.timeout_s * 1000 < PATIENCE_MS ? args->live.timeout_s * 1000 : PATIENCE_MS;
     struct gcd_ipc_process_info info = { .pid = 0 };
     struct gcd_error err = GCD_ERROR_INIT;
     struct cli_dump target = { .input = NULL };
@@ -184,7 +192,7 @@ static enum cli_exit find(struct job *j, uint32_t pid)
         (void)add(j, pid);
     if (j->count > 0)
         return CLI_DONE;
-    cli_say(j->args->name, "no .NET process that can be dumped; see gcdumpc ps");
+    cli_say(j->args->target.name, "no .NET process that can be dumped; see gcdumpc ps");
     return CLI_FAILED;
 }
 
@@ -194,11 +202,11 @@ static enum cli_exit find_processes(struct job *j)
     char path[GCD_IPC_PATH_MAX];
     if (j->several)
         return find(j, 0);
-    if (j->args->pid != 0)
-        return find(j, (uint32_t)j->args->pid);
+    if (j->args->target.pid != 0)
+        return find(j, (uint32_t)j->args->target.pid);
     enum cli_exit e = cli_find_target(j->args, &d, path);    /* one, or it says why not */
     if (e == CLI_DONE && d.pid == 0) {
-        cli_say(j->args->name, "its process is not visible here, so its dumps cannot be told apart; use --port");
+        cli_say(j->args->target.name, "its process is not visible here, so its dumps cannot be told apart; use --port");
         return CLI_FAILED;
     }
     return e == CLI_DONE ? find(j, d.pid) : e;
@@ -227,7 +235,7 @@ static void take_facts(struct job_dump *d, const struct cli_dump *dump)
 static void keep(struct job_dump *d, const struct cli_template *t, uint64_t files, uint64_t coming)
 {
     const struct cli_args *a = d->args;
-    struct cli_keep keep = { .files = files, .days = a->keep_days, .total_bytes = a->max_total_bytes, .own = d->own->ids,
+    struct cli_keep keep = { .files = files, .days = a->job.keep_days, .total_bytes = a->job.max_total_bytes, .own = d->own->ids,
                              .own_count = d->own->count };
     uint64_t removed;
     if (cli_keep_apply(&keep, t, &d->values, coming, &removed) != CLI_DONE) {
@@ -246,14 +254,14 @@ static void make_room(void *ctx, uint64_t bytes)
     struct job_dump *d = ctx;
     d->file_bytes = bytes;
     if (d->template != NULL)
-        keep(d, d->template, d->args->keep, bytes);
+        keep(d, d->template, d->args->job.keep, bytes);
 }
 
 /* The same for recordings; the new one is there already, whatever becomes of the output. */
 static void keep_recordings(struct job_dump *d)
 {
     if (d->trace != NULL && cli_template_has_time(d->trace))
-        keep(d, d->trace, d->args->keep != 0 ? d->args->keep + 1 : 0, 0);
+        keep(d, d->trace, d->args->job.keep != 0 ? d->args->job.keep + 1 : 0, 0);
 }
 
 /* PATH was written in this run. */
@@ -267,7 +275,7 @@ static void note(struct job_own *own, const char *path)
 /* The dump is there.  Others that wait for it to end look at this. */
 static void remember(struct job_dump *d, const struct cli_args *args)
 {
-    note(d->own, args->output);
+    note(d->own, args->output.path);
     d->duration_ms = live_now_ms() - d->start_ms;
     if (run_state_write(d) != CLI_DONE)           /* the dump is there all the same */
         add_reason(d, cli_last_said());
@@ -286,7 +294,7 @@ static enum cli_exit dump(struct job_dump *d, const struct cli_args *args)
             take_facts(d, &dump);
         d->asked = dump.asked;
         if (dump.trace_written) {
-            note(d->own, args->save_trace);
+            note(d->own, args->live.save_trace);
             keep_recordings(d);
         }
         if (e == CLI_DONE) {
@@ -338,12 +346,12 @@ static enum cli_exit run_dump(struct job *j, struct job_dump *d)
     struct cli_args args = *j->args;
     char trace[4096] = "";
     bool asked_for = d->known;           /* job_conditions has been */
-    args.pid = d->pid;
-    args.name = NULL;
-    args.all = false;
-    args.still_wanted = still_wanted;
-    args.still_wanted_ctx = d;
-    args.quiet = args.quiet || args.log != CLI_LOG_NONE;
+    args.target.pid = d->pid;
+    args.target.name = NULL;
+    args.target.all = false;
+    args.job.still_wanted = still_wanted;
+    args.job.still_wanted_ctx = d;
+    args.quiet = args.quiet || args.job.log != CLI_LOG_NONE;
     enum cli_exit e = d->known ? CLI_DONE : identify(d, &args);
     if (e != CLI_DONE)
         return e;
@@ -352,14 +360,14 @@ static enum cli_exit run_dump(struct job *j, struct job_dump *d)
         job_conditions(d);
     if (j->output != NULL)
         e = cli_template_expand(j->output, &d->values, d->file, sizeof d->file);
-    else if (strcmp(args.output, "-") != 0)
-        (void)snprintf(d->file, sizeof d->file, "%s", args.output);
+    else if (strcmp(args.output.path, "-") != 0)
+        (void)snprintf(d->file, sizeof d->file, "%s", args.output.path);
     if (e == CLI_DONE && j->trace != NULL)
         e = cli_template_expand(j->trace, &d->values, trace, sizeof trace);
     if (d->file[0] != '\0')
-        args.output = d->file;
+        args.output.path = d->file;
     if (trace[0] != '\0')
-        args.save_trace = trace;
+        args.live.save_trace = trace;
     if (e == CLI_DONE && d->status != JOB_SKIPPED)
         e = job_room(d);
     if (e != CLI_DONE || d->status == JOB_SKIPPED)
@@ -400,7 +408,7 @@ static enum cli_exit worse(enum cli_exit a, enum cli_exit b)
 static void take_status(struct job_dump *d, enum cli_exit e)
 {
     if (d->status == JOB_SKIPPED && e == CLI_DONE) {
-        d->exit = (enum cli_exit)d->args->skip_status;
+        d->exit = (enum cli_exit)d->args->job.skip_status;
         return;
     }
     d->exit = d->untidy ? worse(e, CLI_FAILED) : e;
@@ -414,7 +422,7 @@ static void take_status(struct job_dump *d, enum cli_exit e)
 static void summary(const struct job *j)
 {
     size_t counts[JOB_FAILED + 1] = { 0 };
-    if (j->count < 2 || j->args->log != CLI_LOG_NONE || j->args->quiet)
+    if (j->count < 2 || j->args->job.log != CLI_LOG_NONE || j->args->quiet)
         return;
     for (size_t i = 0; i < j->count; i++)
         counts[j->dumps[i].status]++;
@@ -440,9 +448,9 @@ static enum cli_exit no_process(struct job *j, enum cli_exit e)
     j->dumps = calloc(1, sizeof *j->dumps);
     if (j->dumps == NULL)
         return e;
-    struct job_dump *d = add(j, (uint32_t)j->args->pid);
+    struct job_dump *d = add(j, (uint32_t)j->args->target.pid);
     d->begun = time(NULL);
-    (void)snprintf(d->name, sizeof d->name, "%s", j->args->name != NULL ? j->args->name : "");
+    (void)snprintf(d->name, sizeof d->name, "%s", j->args->target.name != NULL ? j->args->target.name : "");
     e = tell(d, e);
     return worse(e, job_metrics(j->args, j->dumps, j->count));
 }
@@ -454,7 +462,7 @@ static enum cli_exit not_tried(struct job_dump *d)
     char subject[40];
     (void)snprintf(subject, sizeof subject, "process %" PRIu32, d->pid);
     d->begun = time(NULL);
-    cli_hold(d->args->log != CLI_LOG_NONE);
+    cli_hold(d->args->job.log != CLI_LOG_NONE);
     cli_say(subject, "not tried: %s", late ? "the time is up (--timeout)" : "interrupted");
     return tell(d, late ? CLI_FAILED : CLI_INTERRUPTED);
 }
@@ -471,7 +479,7 @@ static enum cli_exit run_all(struct job *j)
     for (i = 0; i < j->count && !atomic_load(&cli_canceled); i++) {
         struct job_dump *d = &j->dumps[i];
         d->start_ms = live_now_ms();
-        cli_hold(j->args->log != CLI_LOG_NONE);
+        cli_hold(j->args->job.log != CLI_LOG_NONE);
         enum cli_exit e = run_dump(j, d);
         d->duration_ms = live_now_ms() - d->start_ms;
         if (e == CLI_FAILED && has_ended(j, d)) {
@@ -507,10 +515,10 @@ enum cli_exit cmd_collect(const struct cli_args *args)
     enum cli_exit e = parse_names(&j);
     if (e == CLI_DONE)
         e = job_set_priority(args);
-    if (e == CLI_DONE && !args->keep_partial)
-        job_deadline(args->timeout_s);
+    if (e == CLI_DONE && !args->live.keep_partial)
+        job_deadline(args->live.timeout_s);
     if (e == CLI_DONE) {
-        cli_hold(args->log != CLI_LOG_NONE);
+        cli_hold(args->job.log != CLI_LOG_NONE);
         e = find_processes(&j);
         e = e == CLI_DONE ? run_all(&j) : no_process(&j, e);
     }

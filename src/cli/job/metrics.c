@@ -65,14 +65,14 @@ enum cli_exit job_metrics(const struct cli_args *args, const struct job_dump *du
 {
     char *text = NULL;
     size_t length;
-    FILE *f = args->metrics != NULL ? open_memstream(&text, &length) : NULL;
-    if (args->metrics == NULL)
+    FILE *f = args->job.metrics != NULL ? open_memstream(&text, &length) : NULL;
+    if (args->job.metrics == NULL)
         return CLI_DONE;
     struct cli_prom p = { .to = f };
     for (size_t i = 0; f != NULL && i < sizeof metrics / sizeof *metrics; i++)
         put(&p, &metrics[i], dumps, n);
     bool ok = f != NULL && fclose(f) == 0;
-    enum cli_exit e = cli_write_text(args->metrics, true, ok ? text : NULL);
+    enum cli_exit e = cli_write_text(args->job.metrics, true, ok ? text : NULL);
     free(text);
     return e;
 }

@@ -125,11 +125,11 @@ void job_log_run(const struct job_dump *d)
 {
     char time[32];
     iso_time(d->begun, time);
-    if (d->args->log == CLI_LOG_TEXT) {
+    if (d->args->job.log == CLI_LOG_TEXT) {
         fprintf(stderr, "%s gcdumpc ", time);
         put_fields(stderr, d);
         putc('\n', stderr);
-    } else if (d->args->log == CLI_LOG_JSON) {
+    } else if (d->args->job.log == CLI_LOG_JSON) {
         json_t *o = json_of(d, time);
         if (o == NULL || cli_json_dump(o, stderr, JSON_REAL_PRECISION(6)) != 0)
             cli_say(NULL, "out of memory");
@@ -140,7 +140,7 @@ void job_log_run(const struct job_dump *d)
         (void)snprintf(subject, sizeof subject, "process %" PRIu32, d->pid);
         cli_say(subject, "no dump: %s", d->reason);
     }
-    if (d->args->syslog)
+    if (d->args->job.syslog)
         to_syslog(d);
 }
 

@@ -89,16 +89,16 @@ static enum cli_exit connected(const struct cli_args *args, struct cli_dump *d, 
     if (st == GCD_OK && !started)
         st = wait_for_start(d, &reason, err);
     if (st == GCD_OK)
-        st = gcd_ipc_port_pause(d->port, args->delay_s * 1000, &cli_canceled, &reason, err);
+        st = gcd_ipc_port_pause(d->port, args->target.delay_s * 1000, &cli_canceled, &reason, err);
     return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, err);
 }
 
 enum cli_exit cli_listen_open(const struct cli_args *args, struct cli_dump *d)
 {
-    const char *path = cli_socket_path(args->listen);
+    const char *path = cli_socket_path(args->target.listen);
     d->subject = path;
     if (path[0] == '\0' || strlen(path) >= GCD_IPC_PATH_MAX || strpbrk(path, ",;") != NULL) {
-        cli_say(NULL, "--listen takes the path of a socket, without \",\" and \";\", not \"%.100s\"", args->listen);
+        cli_say(NULL, "--listen takes the path of a socket, without \",\" and \";\", not \"%.100s\"", args->target.listen);
         return CLI_USAGE;
     }
     struct gcd_error err = GCD_ERROR_INIT;

@@ -24,7 +24,7 @@
 
 uint64_t cli_timeout_ms(const struct cli_args *args)
 {
-    return (args->timeout_s != 0 ? args->timeout_s : DEFAULT_TIMEOUT_S) * 1000;
+    return (args->live.timeout_s != 0 ? args->live.timeout_s : DEFAULT_TIMEOUT_S) * 1000;
 }
 
 uint64_t live_now_ms(void)
@@ -48,14 +48,14 @@ static uint32_t next_buffer(const struct live *l, const struct live_attempt *a)
 {
     struct gcd_ipc_memory memory;
     gcd_ipc_memory(l->pid, &memory);
-    struct gcd_ipc_budget budget = gcd_ipc_budget(&memory, (uint32_t)l->args->max_buffer_mb);
+    struct gcd_ipc_budget budget = gcd_ipc_budget(&memory, (uint32_t)l->args->live.max_buffer_mb);
     uint32_t mb = gcd_ipc_budget_after_loss(&budget, a->buffer_mb, a->result.stream_bytes, gcd_dump_facts(a->dump)->trace.lost_events);
     if (mb == 0 && budget.limit != GCD_IPC_LIMIT_NONE)
         cli_say(l->subject, "events were lost, but no further attempt: %s cannot give more than %" PRIu32 " MiB for the buffer",
                 budget.limit == GCD_IPC_LIMIT_CGROUP ? "the cgroup of the process" : "the machine", budget.max_buffer_mb);
     else if (mb == 0)
         cli_say(l->subject, "events were lost, but no further attempt: the buffer had the largest size already (%" PRIu32 " MiB%s)", a->buffer_mb,
-                l->args->max_buffer_mb != 0 ? ", --max-buffer" : "");
+                l->args->live.max_buffer_mb != 0 ? ", --max-buffer" : "");
     else if (time_left_ms(l) == 0)
         cli_say(l->subject, "events were lost, but no further attempt: the time is up (--timeout)");
     else
@@ -96,7 +96,7 @@ static bool lives_on(const struct live *l, const struct live_attempt *a)
 /* The buffer for one more attempt after NOW, 0 when none is needed or possible; why it is not has been said. */
 static uint32_t again(const struct live *l, const struct live_attempt *now)
 {
-    if (now->number > l->args->retries || cli_canceled || now->refused)  /* what it sends is not lost, it is wrong: no buffer helps */
+    if (now->number > l->args->live.retries || cli_canceled || now->refused)  /* what it sends is not lost, it is wrong: no buffer helps */
         return 0;
     if (now->status != GCD_OK)
         return lives_on(l, now) && time_left_ms(l) > 0 ? now->buffer_mb : 0;
@@ -148,7 +148,7 @@ static void attempts(const struct live *l, uint32_t buffer_mb, struct live_attem
 static enum cli_exit take(const struct live *l, struct live_attempt *a, struct cli_dump *ret)
 {
     enum cli_exit e = a->status == GCD_OK ? CLI_DONE : cli_fail(l->subject, &a->err);
-    bool partial = l->args->keep_partial && a->status != GCD_OK && a->status != GCD_E_CANCELED && a->result.stream_bytes > 0;
+    bool partial = l->args->live.keep_partial && a->status != GCD_OK && a->status != GCD_E_CANCELED && a->result.stream_bytes > 0;
     ret->received = a->ended || partial;
     ret->input = a->spool;
     ret->dump = a->dump;
@@ -160,7 +160,7 @@ static enum cli_exit take(const struct live *l, struct live_attempt *a, struct c
 enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options, bool reread,
                             const char *spool_dir, struct cli_dump *ret)
 {
-    struct live l = { .args = args, .options = options, .spool_dir = reread || args->save_trace != NULL ? spool_dir : NULL };
+    struct live l = { .args = args, .options = options, .spool_dir = reread || args->live.save_trace != NULL ? spool_dir : NULL };
     struct live_attempt best = { .number = 0 };
     uint32_t buffer_mb;
     enum cli_exit e = cli_find_target(args, ret, l.path);
@@ -174,12 +174,12 @@ enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_o
         l.start_ms = live_now_ms();
         ret->asked = true;
         attempts(&l, buffer_mb, &best);
-        if (best.usable && !args->quiet && (best.status == GCD_OK || args->keep_partial))
+        if (best.usable && !args->quiet && (best.status == GCD_OK || args->live.keep_partial))
             live_say_summary(&l, &best);
         e = take(&l, &best, ret);
     }
     live_attempt_done(&best);
-    if (args->still_wanted != NULL) {
+    if (args->job.still_wanted != NULL) {
         ret->lock = l.lock;
         ret->machine = l.machine;
         return e;

@@ -101,8 +101,8 @@ static gcd_status collect(const struct live *l, struct live_attempt *a, uint64_t
     struct progress p = { .l = l, .a = a };
     struct gcd_ipc_collect_options options = {
         .socket_path = l->port == NULL ? l->path : NULL, .port = l->port,
-        .strategy = strategies[l->args->strategy], .ranges = !l->args->no_ranges, .buffer_mb = a->buffer_mb,
-        .most_bytes = most_bytes, .rundown = l->args->rundown, .timeout_ms = timeout_ms, .on_data = on_data, .on_step = on_step,
+        .strategy = strategies[l->args->live.strategy], .ranges = !l->args->live.no_ranges, .buffer_mb = a->buffer_mb,
+        .most_bytes = most_bytes, .rundown = l->args->live.rundown, .timeout_ms = timeout_ms, .on_data = on_data, .on_step = on_step,
         .on_idle = on_idle, .ctx = &p, .cancel = &cli_canceled,
     };
     uint64_t start = live_now_ms();

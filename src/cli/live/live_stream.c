@@ -41,7 +41,7 @@ static uint64_t explained_bytes(const struct live *l, struct live_attempt *a)
 /* Can the bytes at hand, which are counted already, still belong to the recording? */
 static gcd_status check_before(const struct live *l, struct live_attempt *a, struct gcd_error *err)
 {
-    uint64_t asked = l->args->max_bytes, most = asked != 0 ? asked : explained_bytes(l, a);
+    uint64_t asked = l->args->live.max_bytes, most = asked != 0 ? asked : explained_bytes(l, a);
     char size[CLI_NUMBER_BYTES];
     if (a->over)
         return refuse(err, GCD_E_FORMAT, "the process goes on sending after the end of the recording; that was not read");

@@ -34,7 +34,7 @@
 /* The machine first: who waits for it holds no process meanwhile. */
 static gcd_status take_locks(struct live *l, struct gcd_error *err)
 {
-    gcd_status st = l->args->exclusive && l->machine.fds[0] == 0 ? gcd_ipc_lock_machine(&l->machine, err) : GCD_OK;
+    gcd_status st = l->args->live.exclusive && l->machine.fds[0] == 0 ? gcd_ipc_lock_machine(&l->machine, err) : GCD_OK;
     return st == GCD_OK ? gcd_ipc_lock(l->pid, l->path, &l->lock, err) : st;
 }
 
@@ -44,7 +44,7 @@ static enum cli_exit lock(struct live *l)
     struct gcd_error err = GCD_ERROR_INIT;
     gcd_status st;
     bool waited = false;
-    while ((st = take_locks(l, &err)) == GCD_E_STATE && live_now_ms() - start < l->args->wait_s * 1000) {
+    while ((st = take_locks(l, &err)) == GCD_E_STATE && live_now_ms() - start < l->args->live.wait_s * 1000) {
         gcd_ipc_unlock(&l->lock);
         if (atomic_load(&cli_canceled))
             st = err.code = GCD_E_CANCELED;
@@ -54,11 +54,11 @@ static enum cli_exit lock(struct live *l)
         waited = true;
     }
     /* The user of the process can hold its lock for ever: that must not keep root out. */
-    if (st == GCD_E_STATE && l->args->force)
+    if (st == GCD_E_STATE && l->args->live.force)
         cli_say(l->subject, "%s; going on all the same (--force)", err.msg);
     else if (st != GCD_OK)
         return cli_fail(l->subject, &err);
-    if (waited && l->args->still_wanted != NULL && !l->args->still_wanted(l->args->still_wanted_ctx))
+    if (waited && l->args->job.still_wanted != NULL && !l->args->job.still_wanted(l->args->job.still_wanted_ctx))
         return CLI_FAILED;
     if (l->lock.usurped || l->machine.usurped)
         cli_say(l->subject, "the name that keeps two dumps apart is taken by somebody else; going on without it");
@@ -74,11 +74,11 @@ static enum cli_exit memory(struct live *l, uint32_t *ret_buffer_mb)
 {
     const struct cli_args *args = l->args;
     gcd_ipc_memory(l->pid, &l->memory);
-    l->budget = gcd_ipc_budget(&l->memory, (uint32_t)args->max_buffer_mb);
-    *ret_buffer_mb = args->buffer_mb != 0 ? (uint32_t)args->buffer_mb : l->budget.buffer_mb;
+    l->budget = gcd_ipc_budget(&l->memory, (uint32_t)args->live.max_buffer_mb);
+    *ret_buffer_mb = args->live.buffer_mb != 0 ? (uint32_t)args->live.buffer_mb : l->budget.buffer_mb;
     if (l->budget.max_buffer_mb == 0) {
         uint64_t room = l->memory.room_bytes / LIVE_MIB;
-        if (!args->force) {
+        if (!args->live.force) {
             cli_say(l->subject, "%s has only %" PRIu64 " MiB of memory left, too little for an event buffer in the process; --force goes on all "
                     "the same", limit_name(l->memory.limit), room);
             return CLI_FAILED;
@@ -89,7 +89,7 @@ static enum cli_exit memory(struct live *l, uint32_t *ret_buffer_mb)
     } else if (*ret_buffer_mb > l->budget.max_buffer_mb) {
         cli_say(l->subject, "a buffer of %" PRIu32 " MiB may be more than %s can give: %" PRIu64 " MiB are left", *ret_buffer_mb,
                 limit_name(l->memory.limit), l->memory.room_bytes / LIVE_MIB);
-    } else if (l->budget.limit != GCD_IPC_LIMIT_NONE && args->buffer_mb == 0 && *ret_buffer_mb * LIVE_MIB < l->budget.likely_bytes) {
+    } else if (l->budget.limit != GCD_IPC_LIMIT_NONE && args->live.buffer_mb == 0 && *ret_buffer_mb * LIVE_MIB < l->budget.likely_bytes) {
         cli_say(l->subject, "events may be lost: the buffer is limited to %" PRIu32 " MiB, because %s has %" PRIu64 " MiB left", *ret_buffer_mb,
                 limit_name(l->memory.limit), l->memory.room_bytes / LIVE_MIB);
     }
@@ -155,7 +155,7 @@ static void add_file(struct places *p, const char *path, uint64_t likely, uint64
 /* The stream is estimated to have N bytes, of which no more are taken than --max-bytes allows. */
 static uint64_t taken(const struct live *l, uint64_t n)
 {
-    return l->args->max_bytes != 0 && l->args->max_bytes < n ? l->args->max_bytes : n;
+    return l->args->live.max_bytes != 0 && l->args->live.max_bytes < n ? l->args->live.max_bytes : n;
 }
 
 /* What is no format, the events themselves for example, is taken for as large as these. */
@@ -163,15 +163,15 @@ static void add_output(struct places *p, const struct live *l)
 {
     const struct cli_args *args = l->args;
     uint64_t likely_bytes = taken(l, l->budget.likely_bytes), most_bytes = taken(l, l->budget.most_bytes);
-    if (args->output == NULL)
+    if (args->output.path == NULL)
         return;
-    const struct gcd_format *f = args->format != NULL ? gcd_format_by_name(args->format) : gcd_format_by_path(args->output);
+    const struct gcd_format *f = args->output.format != NULL ? gcd_format_by_name(args->output.format) : gcd_format_by_path(args->output.path);
     struct gcd_format_size likely = { .file = likely_bytes }, most = { .file = most_bytes };
     if (f != NULL) {
         likely = gcd_format_size(f, likely_bytes);
         most = gcd_format_size(f, most_bytes);
     }
-    add_file(p, args->output, likely.file, most.file);
+    add_file(p, args->output.path, likely.file, most.file);
     if (likely.scratch > 0)
         add_place(p, scratch_folder(), likely.scratch, most.scratch);
 }
@@ -189,7 +189,7 @@ static enum cli_exit disk(const struct live *l)
     if (l->spool_dir != NULL)
         add_place(&places, l->spool_dir, on_disk(likely), on_disk(most));
     add_output(&places, l);
-    add_file(&places, l->args->save_trace, likely, most);
+    add_file(&places, l->args->live.save_trace, likely, most);
     for (size_t i = 0; i < places.count; i++) {
         const struct place *p = &places.items[i];
         struct statvfs fs;
@@ -201,7 +201,7 @@ static enum cli_exit disk(const struct live *l)
         if (left >= p->most)
             continue;
         char n[CLI_NUMBER_BYTES], m[CLI_NUMBER_BYTES];
-        bool short_of = left < p->likely && !l->args->force;
+        bool short_of = left < p->likely && !l->args->live.force;
         cli_say(l->subject, "the dump %s %s MiB in %s, where %s MiB are free%s", left < p->likely ? "needs about" : "could need up to",
                 cli_number((left < p->likely ? p->likely : p->most) / LIVE_MIB, true, n), p->folder, cli_number(left / LIVE_MIB, true, m),
                 short_of ? "; --force goes on all the same" : "");

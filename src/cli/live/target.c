@@ -149,15 +149,15 @@ static enum cli_exit by_port(const char *port, struct cli_dump *d, char *ret_pat
 
 enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, char *ret_path)
 {
-    uint32_t pid = (uint32_t)args->pid;
+    uint32_t pid = (uint32_t)args->target.pid;
     ret_path[0] = '\0';
-    d->subject = args->name;
-    if (args->listen != NULL)
+    d->subject = args->target.name;
+    if (args->target.listen != NULL)
         return cli_listen_open(args, d);
-    if (args->port != NULL)
-        return by_port(args->port, d, ret_path);
-    if (args->name != NULL) {
-        enum cli_exit e = by_name(args->name, d, ret_path, &pid);
+    if (args->target.port != NULL)
+        return by_port(args->target.port, d, ret_path);
+    if (args->target.name != NULL) {
+        enum cli_exit e = by_name(args->target.name, d, ret_path, &pid);
         if (e != CLI_DONE || ret_path[0] != '\0')
             return e;
         /* It may not be used: why, the search for it says. */

@@ -53,28 +53,28 @@ static bool has_suffix(const char *path)
 /* No format is called so, or has such a suffix. */
 static enum cli_exit no_format(const struct cli_args *args)
 {
-    const char *dot = args->format == NULL ? strrchr(args->output, '.') : NULL;
+    const char *dot = args->output.format == NULL ? strrchr(args->output.path, '.') : NULL;
     char known[256] = "", meant[CLI_MEANT_BYTES];
     struct cli_nearest near;
-    cli_nearest_begin(&near, args->format != NULL ? args->format : dot != NULL ? dot : "");
+    cli_nearest_begin(&near, args->output.format != NULL ? args->output.format : dot != NULL ? dot : "");
     for (size_t i = 0; gcd_format_at(i) != NULL; i++) {
         const struct gcd_format *f = gcd_format_at(i);
         size_t n = strlen(known);
         (void)snprintf(known + n, sizeof known - n, "%s%s", i == 0 ? "" : ", ", gcd_format_name(f));
-        cli_nearest_try(&near, args->format != NULL ? gcd_format_name(f) : gcd_format_suffix(f));
+        cli_nearest_try(&near, args->output.format != NULL ? gcd_format_name(f) : gcd_format_suffix(f));
     }
     if (cli_is_live(args)) {
         size_t n = strlen(known);
         (void)snprintf(known + n, sizeof known - n, ", %s", CLI_RAW_FORMAT);
-        cli_nearest_try(&near, args->format != NULL ? CLI_RAW_FORMAT : "." CLI_RAW_FORMAT);
+        cli_nearest_try(&near, args->output.format != NULL ? CLI_RAW_FORMAT : "." CLI_RAW_FORMAT);
     }
-    if (args->format != NULL)
-        cli_say(NULL, "there is no format \"%s\"%s; there is: %s", args->format, cli_meant(&near, "", meant), known);
+    if (args->output.format != NULL)
+        cli_say(NULL, "there is no format \"%s\"%s; there is: %s", args->output.format, cli_meant(&near, "", meant), known);
     else if (dot != NULL && (strcmp(dot, ".json") == 0 || strcmp(dot, ".txt") == 0 || strcmp(dot, ".prom") == 0))
         cli_say(NULL, "no format of dumps has the suffix of \"%s\"; tables are made by gcdumpc report -o %s, dumps by --format with one of: %s",
-                args->output, args->output, known);
+                args->output.path, args->output.path, known);
     else
-        cli_say(NULL, "the format of \"%s\" cannot be told from its name%s; use --format with one of: %s", args->output,
+        cli_say(NULL, "the format of \"%s\" cannot be told from its name%s; use --format with one of: %s", args->output.path,
                 cli_meant(&near, "", meant), known);
     return CLI_USAGE;
 }
@@ -82,17 +82,17 @@ static enum cli_exit no_format(const struct cli_args *args)
 /* RET NULL: the stream as it comes. */
 static enum cli_exit choose_format(const struct cli_args *args, const struct gcd_format **ret)
 {
-    bool raw = args->format != NULL ? strcmp(args->format, CLI_RAW_FORMAT) == 0 : is_recording(args->output);
+    bool raw = args->output.format != NULL ? strcmp(args->output.format, CLI_RAW_FORMAT) == 0 : is_recording(args->output.path);
     *ret = NULL;
     if (raw && cli_is_live(args))
         return CLI_DONE;
     if (raw) {
         cli_say(NULL, "\"%s\" would be a recording again, and only of a living process one is written (gcdumpc collect); "
-                "copy it with cp or gzip, or choose another name or --format", args->output);
+                "copy it with cp or gzip, or choose another name or --format", args->output.path);
         return CLI_USAGE;
     }
-    const struct gcd_format *f = args->format != NULL ? gcd_format_by_name(args->format) : gcd_format_by_path(args->output);
-    if (f == NULL && args->format == NULL && !has_suffix(args->output))
+    const struct gcd_format *f = args->output.format != NULL ? gcd_format_by_name(args->output.format) : gcd_format_by_path(args->output.path);
+    if (f == NULL && args->output.format == NULL && !has_suffix(args->output.path))
         f = gcd_format_at(0);            /* no name to tell by: a pipe, a device */
     *ret = f;
     return f != NULL ? CLI_DONE : no_format(args);
@@ -164,19 +164,19 @@ static void warn(const char *subject, const struct gcd_write_notes *n)
 /* A folder or a database cannot be a stream. */
 static enum cli_exit open_place(const struct cli_args *args, struct cli_output *ret)
 {
-    if (strcmp(args->output, "-") == 0) {
+    if (strcmp(args->output.path, "-") == 0) {
         cli_say(NULL, "%s is no stream of bytes; give a name with -o", gcd_format_name(ret->format));
         return CLI_USAGE;
     }
     struct gcd_error err = GCD_ERROR_INIT;
     cli_temporary_comes();
-    gcd_status st = gcd_format_check_place(ret->format, args->output, &err);
+    gcd_status st = gcd_format_check_output(ret->format, args->output.path, &err);
     if (st == GCD_OK)
-        st = gcd_staged_open(args->output, gcd_format_staged_kind(ret->format), cli_alloc(), &ret->staged, &err);
+        st = gcd_staged_open(args->output.path, gcd_format_staged_kind(ret->format), cli_alloc(), &ret->staged, &err);
     cli_temporary(CLI_SLOT_OUTPUT, st == GCD_OK ? gcd_staged_temporary(ret->staged) : NULL);
     if (st == GCD_OK && cli_keeps_room(args))
         gcd_staged_keep_room(ret->staged);
-    return st == GCD_OK ? CLI_DONE : cli_fail(args->output, &err);
+    return st == GCD_OK ? CLI_DONE : cli_fail(args->output.path, &err);
 }
 
 static enum cli_need need_of(const struct cli_args *args, const struct gcd_format *f)
@@ -189,13 +189,14 @@ static enum cli_need need_of(const struct cli_args *args, const struct gcd_forma
         return CLI_NEED_STREAM;
     if (gcd_format_kind(f) == GCD_FORMAT_STREAM)
         return CLI_NEED_OBJECTS;
-    bool along_paths = args->stack_by == GCD_STACK_BY_PATHS && gcd_format_workload(f) == GCD_FOR_RETAINED && gcd_format_kind(f) == GCD_FORMAT_GRAPH;
+    bool along_paths = args->output.stack_by == GCD_STACK_BY_PATHS && gcd_format_workload(f) == GCD_FOR_RETAINED &&
+        gcd_format_kind(f) == GCD_FORMAT_GRAPH;
     return along_paths ? CLI_NEED_PATHS : needs[gcd_format_workload(f)];
 }
 
 enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *ret)
 {
-    *ret = (struct cli_output){ .name = strcmp(args->output, "-") == 0 ? "standard output" : args->output };
+    *ret = (struct cli_output){ .name = strcmp(args->output.path, "-") == 0 ? "standard output" : args->output.path };
     enum cli_exit e = choose_format(args, &ret->format);
     if (e != CLI_DONE)
         return e;
@@ -203,7 +204,7 @@ enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *re
     if (ret->format != NULL && gcd_format_kind(ret->format) == GCD_FORMAT_PLACE)
         return open_place(args, ret);
     bool binary = ret->format == NULL || !gcd_format_is_text(ret->format);
-    return open_sink(args, args->output, binary, CLI_SLOT_OUTPUT, &ret->sink);
+    return open_sink(args, args->output.path, binary, CLI_SLOT_OUTPUT, &ret->sink);
 }
 
 /* By the shortest way that the format has from what there is. */
@@ -238,7 +239,7 @@ static void say_written(const struct cli_args *args, const struct cli_output *ou
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES];
     char references[CLI_NUMBER_BYTES + 16] = "";
     const char *format = out->format != NULL ? gcd_format_name(out->format) : CLI_RAW_FORMAT;
-    if (args->quiet || strcmp(args->output, "-") == 0)
+    if (args->quiet || strcmp(args->output.path, "-") == 0)
         return;
     if (notes->edges > 0)                /* profiles have none */
         (void)snprintf(references, sizeof references, ", %s references", cli_number(notes->edges, true, b));
@@ -269,7 +270,8 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
     enum cli_exit e = out->format != NULL ? cli_names_of(args, d, gcd_format_names(out->format), &names) : CLI_DONE;
     if (e != CLI_DONE)
         return e;
-    struct gcd_write_options options = { .name = d->name, .names = names, .stack_by = args->stack_by, .alloc = cli_alloc(), .cancel = &cli_canceled,
+    struct gcd_write_options options = { .name = d->name, .names = names, .stack_by = args->output.stack_by, .alloc = cli_alloc(),
+        .cancel = &cli_canceled,
                                          .threads = cli_threads(args), .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
                                          .progress_total = gcd_input_size(d->input) };
     struct gcd_write_notes notes = { .objects = cli_facts(d)->objects, .edges = cli_facts(d)->edges };
@@ -318,12 +320,12 @@ enum cli_exit cli_write_text(const char *path, bool for_all, const char *text)
 
 enum cli_exit cli_trace_open(const struct cli_args *args, struct cli_dump *d)
 {
-    return open_sink(args, args->save_trace, true, CLI_SLOT_TRACE, &d->trace);
+    return open_sink(args, args->live.save_trace, true, CLI_SLOT_TRACE, &d->trace);
 }
 
 enum cli_exit cli_trace_write(const struct cli_args *args, struct cli_dump *d)
 {
-    const char *name = strcmp(args->save_trace, "-") == 0 ? "standard output" : args->save_trace;
+    const char *name = strcmp(args->live.save_trace, "-") == 0 ? "standard output" : args->live.save_trace;
     char n[CLI_NUMBER_BYTES];
     struct gcd_error err = GCD_ERROR_INIT;
     gcd_status st = copy_stream(d->input, d->trace, &err);
@@ -332,7 +334,7 @@ enum cli_exit cli_trace_write(const struct cli_args *args, struct cli_dump *d)
     if (gcd_sink_commit(d->trace, &err) != GCD_OK)
         return cli_fail(name, &err);
     d->trace_written = true;
-    if (!args->quiet && strcmp(args->save_trace, "-") != 0)
+    if (!args->quiet && strcmp(args->live.save_trace, "-") != 0)
         cli_say(name, "%s bytes of %s written", cli_number(gcd_sink_bytes(d->trace), true, n), CLI_RAW_FORMAT);
     return CLI_DONE;
 }

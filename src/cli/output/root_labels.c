@@ -112,12 +112,12 @@ enum cli_exit cli_print_tables(const struct cli_args *args, const struct cli_dum
 {
     bool ok = true;
     errno = 0;
-    if (args->json)
+    if (args->view.json)
         ok = print_json(o, d, tables, n);
     else
         json_decref(o);
-    for (size_t i = 0; i < n && ok && !args->json; i++) {
-        if (args->csv) {
+    for (size_t i = 0; i < n && ok && !args->view.json; i++) {
+        if (args->view.csv) {
             ok = cli_table_csv(tables[i].table, stdout);
             continue;
         }
@@ -125,7 +125,7 @@ enum cli_exit cli_print_tables(const struct cli_args *args, const struct cli_dum
             printf("%s%s\n", i > 0 ? "\n" : "", tables[i].title);
         ok = cli_table_print(tables[i].table, stdout);
     }
-    if (ok && !args->json && !args->csv)
+    if (ok && !args->view.json && !args->view.csv)
         cli_mark_incomplete(stdout, d->subject, cli_verdict_of(d));
     if (ok || ferror(stdout))            /* what cannot be written is told by cli_flush_stdout */
         return CLI_DONE;

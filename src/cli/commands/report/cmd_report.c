@@ -58,28 +58,28 @@ const char *cli_report_format(size_t i)
 /* --json and --csv are short for --format; the suffix of an output decides when nothing else does. */
 static enum cli_exit choose_format(const struct cli_args *args, enum format *ret)
 {
-    *ret = args->json ? FORMAT_JSON : args->csv ? FORMAT_CSV : FORMAT_TEXT;
-    if (args->json + args->csv + (args->format != NULL) > 1) {
+    *ret = args->view.json ? FORMAT_JSON : args->view.csv ? FORMAT_CSV : FORMAT_TEXT;
+    if (args->view.json + args->view.csv + (args->output.format != NULL) > 1) {
         cli_say(NULL, "give one of --json, --csv and --format");
         return CLI_USAGE;
     }
-    if (args->format == NULL && !args->json && !args->csv && args->output != NULL)
+    if (args->output.format == NULL && !args->view.json && !args->view.csv && args->output.path != NULL)
         for (int i = 0; i < FORMATS; i++)
-            if (has_suffix(args->output, formats[i].suffix))
+            if (has_suffix(args->output.path, formats[i].suffix))
                 *ret = (enum format)i;
-    for (int i = 0; args->format != NULL; i++) {
+    for (int i = 0; args->output.format != NULL; i++) {
         if (i == FORMATS) {
             char meant[CLI_MEANT_BYTES];
             struct cli_nearest near;
-            cli_nearest_begin(&near, args->format);
+            cli_nearest_begin(&near, args->output.format);
             for (int k = 0; k < FORMATS; k++)
                 cli_nearest_try(&near, formats[k].name);
-            cli_say(NULL, "there is no format \"%s\" of reports%s; there is: text, json, csv, prometheus", args->format,
+            cli_say(NULL, "there is no format \"%s\" of reports%s; there is: text, json, csv, prometheus", args->output.format,
                     cli_meant(&near, "", meant));
             return CLI_USAGE;
         }
         *ret = (enum format)i;
-        if (strcmp(args->format, formats[i].name) == 0)
+        if (strcmp(args->output.format, formats[i].name) == 0)
             break;
     }
     return CLI_DONE;
@@ -88,15 +88,16 @@ static enum cli_exit choose_format(const struct cli_args *args, enum format *ret
 /* Options that mean nothing together. */
 static enum cli_exit check(const struct cli_args *args, enum format format)
 {
-    bool of_objects = args->by == CLI_BY_GENERATION || args->by == CLI_BY_LENGTH;
+    bool of_objects = args->view.by == CLI_BY_GENERATION || args->view.by == CLI_BY_LENGTH;
     const char *problem = NULL;
-    if (args->retained && of_objects)
+    if (args->view.retained && of_objects)
         problem = "--retained is for types and what they have in common, and for roots";
-    else if (args->by == CLI_BY_ROOT && (args->filter != NULL || args->min_bytes > 0 || args->top > 0 || args->sort != CLI_SORT_BYTES))
+    else if (args->view.by == CLI_BY_ROOT && (args->view.filter != NULL || args->view.min_bytes > 0 || args->view.top > 0 ||
+             args->view.sort != CLI_SORT_BYTES))
         problem = "--filter, --min-bytes, --top and --sort are not for --by root";
-    else if (format == FORMAT_PROMETHEUS && args->by != CLI_BY_TYPE)
+    else if (format == FORMAT_PROMETHEUS && args->view.by != CLI_BY_TYPE)
         problem = "--format prometheus has types, generations and roots, and no --by";
-    else if (format == FORMAT_PROMETHEUS && args->names == CLI_NAMES_RAW)
+    else if (format == FORMAT_PROMETHEUS && args->view.names == CLI_NAMES_RAW)
         problem = "--format prometheus needs different names for different types, and raw ones may be equal";
     if (problem != NULL)
         cli_say(NULL, "%s; see gcdumpc report --help", problem);
@@ -127,7 +128,7 @@ static enum cli_exit find_dominators(struct report *r)
     struct gcd_dominators_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(r->args),
                                               .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb };
     struct gcd_error err = GCD_ERROR_INIT;
-    if (!r->args->retained || r->args->by == CLI_BY_ROOT)
+    if (!r->args->view.retained || r->args->view.by == CLI_BY_ROOT)
         return CLI_DONE;
     if (gcd_dominators_new(r->d.graph, &options, &r->dominators, &err) != GCD_OK)
         return cli_fail(r->d.subject, &err);
@@ -137,9 +138,9 @@ static enum cli_exit find_dominators(struct report *r)
 
 static enum cli_exit load(struct report *r, enum format format)
 {
-    enum cli_need need = format == FORMAT_PROMETHEUS ? CLI_NEED_STREAM : views[r->args->by].need;
-    if (r->args->retained)               /* what roots lead to is found without dominators */
-        need = r->args->by == CLI_BY_ROOT ? CLI_NEED_PATHS : CLI_NEED_RETAINED;
+    enum cli_need need = format == FORMAT_PROMETHEUS ? CLI_NEED_STREAM : views[r->args->view.by].need;
+    if (r->args->view.retained)               /* what roots lead to is found without dominators */
+        need = r->args->view.by == CLI_BY_ROOT ? CLI_NEED_PATHS : CLI_NEED_RETAINED;
     enum cli_exit e = cli_open(r->args, need, &r->d);
     if (e == CLI_DONE)
         e = cli_names_of(r->args, &r->d, GCD_NAMES_CSHARP, &r->names);
@@ -163,15 +164,15 @@ static bool print_json(const struct report *r, const struct cli_table *t, FILE *
     json_object_set_new(matched, "types", json_integer(r->matched));
     json_object_set_new(matched, "objects", json_integer((json_int_t)r->count));
     json_object_set_new(matched, "bytes", json_integer(r->bytes > INT64_MAX ? INT64_MAX : (json_int_t)r->bytes));
-    json_object_set_new(o, "by", json_string(by_names[r->args->by]));
+    json_object_set_new(o, "by", json_string(by_names[r->args->view.by]));
     json_object_set_new(o, "objects", json_integer((json_int_t)f->objects));
     json_object_set_new(o, "bytes", json_integer(f->bytes > INT64_MAX ? INT64_MAX : (json_int_t)f->bytes));
     json_object_set_new(o, "type_count", json_integer((json_int_t)f->types));
-    json_object_set_new(o, "filter", text_or_null(r->args->filter));
+    json_object_set_new(o, "filter", text_or_null(r->args->view.filter));
     json_object_set_new(o, "matched", matched);
-    if (r->args->retained)
+    if (r->args->view.retained)
         json_object_set_new(o, "stand_ins", json_integer(r->pseudo_roots));
-    json_object_set_new(o, views[r->args->by].key, rows);
+    json_object_set_new(o, views[r->args->view.by].key, rows);
     json_object_set_new(o, "verdict", cli_json_verdict(cli_verdict_of(&r->d)));
     return cli_json_print(o, to) == 0;
 }
@@ -196,7 +197,7 @@ static enum cli_exit print(struct report *r, enum format format, FILE *to)
     struct cli_table *t = NULL;
     if (format == FORMAT_PROMETHEUS)
         return report_prometheus(r, to);
-    enum cli_exit e = views[r->args->by].make(r, &t);
+    enum cli_exit e = views[r->args->view.by].make(r, &t);
     if (e == CLI_DONE)
         e = print_table(r, t, format, to);
     cli_table_free(t);
@@ -220,7 +221,7 @@ static enum cli_exit print_to_file(struct report *r, enum format format, struct 
     if (to != NULL && fclose(to) != 0 && e == CLI_DONE)
         e = report_no_memory(r);
     if (e == CLI_DONE)
-        e = write_file(r->args->output, sink, text, n);
+        e = write_file(r->args->output.path, sink, text, n);
     free(text);
     return e;
 }
@@ -245,12 +246,12 @@ enum cli_exit cmd_report(const struct cli_args *args)
     enum cli_exit e = choose_format(args, &format);
     if (e == CLI_DONE)
         e = check(args, format);
-    if (e == CLI_DONE && args->filter != NULL)
-        e = cli_filter_new(args->filter, &r.filter);
+    if (e == CLI_DONE && args->view.filter != NULL)
+        e = cli_filter_new(args->view.filter, &r.filter);
     /* node_exporter runs as another user, and metrics are there to be published */
     struct gcd_sink_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .for_all = format == FORMAT_PROMETHEUS };
-    if (e == CLI_DONE && args->output != NULL && strcmp(args->output, "-") != 0)
-        e = cli_sink_open(args->output, &options, CLI_SLOT_OUTPUT, &sink);
+    if (e == CLI_DONE && args->output.path != NULL && strcmp(args->output.path, "-") != 0)
+        e = cli_sink_open(args->output.path, &options, CLI_SLOT_OUTPUT, &sink);
     if (e == CLI_DONE)
         e = run(&r, format, sink);
     gcd_sink_free(sink);

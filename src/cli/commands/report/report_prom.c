@@ -106,7 +106,7 @@ enum measure { COUNT, BYTES, RETAINED };
 
 static void put_types(struct prom *p, const struct report_rows *rows, enum measure which, const char *name, const char *help)
 {
-    uint64_t top = p->r->args->top != 0 ? p->r->args->top : TYPES_DEFAULT;
+    uint64_t top = p->r->args->view.top != 0 ? p->r->args->view.top : TYPES_DEFAULT;
     cli_prom_metric(&p->out, name, help);
     for (size_t i = 0; i < rows->n && i < top; i++) {
         const struct report_row *row = &rows->items[i];
@@ -124,13 +124,13 @@ static enum cli_exit put_all_types(struct prom *p)
     if (e == CLI_DONE) {
         size_t kept = 0;
         for (size_t i = 0; i < rows.n; i++)
-            if (rows.items[i].bytes >= p->r->args->min_bytes)
+            if (rows.items[i].bytes >= p->r->args->view.min_bytes)
                 rows.items[kept++] = rows.items[i];
         rows.n = kept;
-        report_sort_rows(&rows, p->r->args->sort);
+        report_sort_rows(&rows, p->r->args->view.sort);
         put_types(p, &rows, COUNT, "gcdumpc_type_objects", "Objects of a type, of the types that have most.");
         put_types(p, &rows, BYTES, "gcdumpc_type_bytes", "Bytes of the objects of a type, of the types that have most.");
-        if (p->r->args->retained)
+        if (p->r->args->view.retained)
             put_types(p, &rows, RETAINED, "gcdumpc_type_retained_bytes", "What the objects of a type keep alive together, a lower bound.");
     }
     report_rows_done(&rows);
@@ -190,7 +190,7 @@ static enum cli_exit put_roots(struct prom *p)
 {
     struct gcd_root_sets sets;
     enum cli_exit e = report_root_sets(p->r, &sets);
-    size_t n = p->r->args->retained ? sizeof root_metrics / sizeof *root_metrics : 1;
+    size_t n = p->r->args->view.retained ? sizeof root_metrics / sizeof *root_metrics : 1;
     for (size_t k = 0; k < n && e == CLI_DONE; k++) {
         cli_prom_metric(&p->out, root_metrics[k].name, root_metrics[k].help);
         for (unsigned i = 0; i < GCD_GROUPS; i++) {

@@ -23,7 +23,7 @@ enum cli_exit report_root_sets(struct report *r, struct gcd_root_sets *ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     *ret = (struct gcd_root_sets){ .shared_objects = 0 };
-    if (r->args->retained) {
+    if (r->args->view.retained) {
         if (gcd_root_sets_of(r->d.graph, cli_alloc(), &cli_canceled, ret, &err) != GCD_OK)
             return cli_fail(r->d.subject, &err);
         r->pseudo_roots = (uint32_t)ret->pseudo_roots.roots;
@@ -66,7 +66,7 @@ static void put_row(const struct report *r, struct cli_table *t, const struct gc
         cli_table_count(t, s->roots);
     else
         cli_table_none(t);
-    if (r->args->retained) {
+    if (r->args->view.retained) {
         put_pair(t, has & HAS_ROOTS, s->objects, s->bytes);
         put_pair(t, has & HAS_RETAINED, s->retained_objects, s->retained_bytes);
         put_pair(t, has & HAS_CLAIMED, s->claimed_objects, s->claimed_bytes);
@@ -112,7 +112,7 @@ enum cli_exit report_by_root(struct report *r, struct cli_table **ret)
     if (e != CLI_DONE)
         return e;
     for (size_t i = 0; i < COLUMN_COUNT; i++)
-        if (r->args->retained || i < RETAINED_FIRST || i > RETAINED_LAST)
+        if (r->args->view.retained || i < RETAINED_FIRST || i > RETAINED_LAST)
             r->columns[n++] = columns[i];
     *ret = cli_table_new(r->columns, n);
     put_rows(r, *ret, &sets);

@@ -85,9 +85,9 @@ static void put_row(const struct report *r, struct cli_table *t, const struct re
     cli_table_count(t, row->count);
     cli_table_count(t, row->bytes);
     cli_table_share(t, row->bytes, cli_facts(&r->d)->bytes);
-    if (r->args->retained && row->index != REPORT_REST)
+    if (r->args->view.retained && row->index != REPORT_REST)
         cli_table_count(t, row->retained_bytes);
-    else if (r->args->retained)
+    else if (r->args->view.retained)
         cli_table_none(t);               /* what sets of objects keep alive does not add up */
     columns->cells(columns->ctx, t, row);
 }
@@ -120,13 +120,13 @@ struct cli_table *report_table(struct report *r, struct report_rows *rows, const
 {
     static const struct cli_column first[] = { { "count", "Count", CLI_CELL_COUNT }, { "bytes", "Bytes", CLI_CELL_BYTES },
                                                { "share", "Share", CLI_CELL_SHARE }, { "retained_bytes", "Retained >=", CLI_CELL_BYTES } };
-    size_t n = 3 + r->args->retained, shown = 0;
+    size_t n = 3 + r->args->view.retained, shown = 0;
     memcpy(r->columns, first, n * sizeof *first);
     memcpy(r->columns + n, columns->items, columns->n * sizeof *first);
     struct cli_table *t = cli_table_new(r->columns, n + columns->n);
-    report_sort_rows(rows, r->args->sort);
+    report_sort_rows(rows, r->args->view.sort);
     for (size_t i = 0; i < rows->n; i++) {
-        if (rows->items[i].bytes < r->args->min_bytes || (r->args->top != 0 && shown == r->args->top))
+        if (rows->items[i].bytes < r->args->view.min_bytes || (r->args->view.top != 0 && shown == r->args->view.top))
             continue;
         struct report_row row = rows->items[i];
         rows->items[i] = rows->items[shown];         /* the shown ones move to the front */

@@ -30,7 +30,7 @@ static uint64_t sum(uint64_t a, uint64_t b)
 /* What the objects of each row keep alive, when that is asked for.  ROW_OF[types]; consumes it. */
 static enum cli_exit add_retained(struct report *r, struct report_rows *rows, const uint32_t *row_of)
 {
-    if (!r->args->retained)
+    if (!r->args->view.retained)
         return CLI_DONE;
     struct gcd_error err = GCD_ERROR_INIT;
     uint64_t *bytes = calloc(rows->n + 1, sizeof *bytes);
