@@ -17,6 +17,7 @@
 
 #include "ipc/ipc_discover.h"
 #include "ipc/ipc_list.h"
+#include "ipc/ipc_procfs.h"
 #include "support/fake_target.h"
 #include "support/folder.h"
 
@@ -219,6 +220,38 @@ static void test_who_does_not_answer(void **state)
         fake_target_stop(t[i]);
 }
 
+/* Whatever is wrong with an answer, nobody takes its sender for one that can be dumped. */
+static void test_answers_that_are_none(void **state)
+{
+    struct world *w = *state;
+    static const struct fake_act acts[][3] = {
+        { { .op = FAKE_RECV }, { .op = FAKE_CLOSE } },
+        { { .op = FAKE_RECV }, FAKE_SEND_LITERAL("HTTP/1.1 400 Bad Request\r\n\r\n"), { .op = FAKE_CLOSE } },
+        { { .op = FAKE_RECV }, FAKE_SEND(FAKE_MAGIC "\x60\x00\xff\x00\x00\x00" INFO3, 40), { .op = FAKE_CLOSE } },
+        { { .op = FAKE_RECV }, FAKE_SEND_LITERAL(FAKE_MAGIC "\x18\x00\xff\x00\x00\x00" "\x01\x00\x00\x00"), { .op = FAKE_CLOSE } },
+        { { .op = FAKE_RECV }, FAKE_SEND_LITERAL(FAKE_MAGIC "\x14\x00\xff\x07\x00\x00"), { .op = FAKE_CLOSE } },
+    };
+    enum { COUNT = sizeof acts / sizeof *acts };
+    const struct fake_act *scripts[COUNT][2];
+    struct fake_target *t[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++) {
+        scripts[i][0] = close_now;
+        scripts[i][1] = acts[i];
+        add_process(w, 100 + i, "x", 0);
+        t[i] = start(scripts[i]);
+        add_socket(w->tmp, 100 + i, t[i]);
+    }
+    struct gcd_ipc_process_list l = list(w, NULL, ENOUGH_MS);
+    assert_int_equal(l.count, COUNT);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        assert_true(l.items[i].reason != GCD_IPC_REASON_NONE);
+        assert_string_equal(l.items[i].runtime_version, "");
+    }
+    gcd_ipc_list_done(&l);
+    for (size_t i = 0; i < COUNT; i++)
+        fake_target_stop(t[i]);
+}
+
 /* All of them together have no more time than that, whatever each of them has. */
 static void test_time_of_all(void **state)
 {
@@ -257,6 +290,42 @@ static void test_sockets_without_a_process(void **state)
     fake_target_stop(second);
 }
 
+/* By number, whether /proc led to them or their sockets. */
+static void test_in_order(void **state)
+{
+    struct world *w = *state;
+    uint32_t behind = (uint32_t)getpid() + 1;
+    struct fake_target *t = start(answers), *second = start(answers);
+    add_process(w, behind, "x", 0);
+    add_socket(w->tmp, behind, t);
+    add_socket(w->shared, 77, second);
+    struct gcd_ipc_process_list l = list(w, NULL, ENOUGH_MS);
+    assert_int_equal(l.count, 2);
+    assert_int_equal(l.items[0].pid, getpid());
+    assert_int_equal(l.items[1].pid, behind);
+    gcd_ipc_list_done(&l);
+    fake_target_stop(t);
+    fake_target_stop(second);
+}
+
+/* Both letters say that it does not answer: stopped by a signal, and by a debugger. */
+static void test_states(void **state)
+{
+    struct world *w = *state;
+    static const char states[] = "RSDIZXTt";
+    add_process(w, 300, "x", 0);
+    for (const char *s = states; *s != '\0'; s++) {
+        char text[200];
+        int n = snprintf(text, sizeof text, "300 (T t) x) %c 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 900 20 21\n", *s);
+        put_file(w, 300, "stat", text, (size_t)n);
+        struct gcd_procfs_facts facts;
+        assert_true(gcd_procfs_facts(w->proc, 300, &facts));
+        assert_int_equal(facts.stopped, *s == 'T' || *s == 't');
+        assert_int_equal(facts.start_jiffies, 900);
+        assert_string_equal(facts.name, "T t) x");
+    }
+}
+
 static void test_nothing_and_errors(void **state)
 {
     struct world *w = *state;
@@ -284,8 +353,11 @@ int main(void)
         IN_WORLD(test_what_is_known),
         IN_WORLD(test_side_by_side),
         IN_WORLD(test_who_does_not_answer),
+        IN_WORLD(test_answers_that_are_none),
         IN_WORLD(test_time_of_all),
         IN_WORLD(test_sockets_without_a_process),
+        IN_WORLD(test_in_order),
+        IN_WORLD(test_states),
         IN_WORLD(test_nothing_and_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

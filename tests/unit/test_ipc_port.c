@@ -2,6 +2,7 @@
  * Scripted runtimes that connect to a port of ours.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +16,13 @@
 
 #include <gcdumpc/ipc.h>
 
+#include "ipc/ipc_dial.h"
 #include "ipc/ipc_port.h"
 #include "ipc/ipc_session.h"
+#include "ipc/ipc_sock.h"
 #include "support/check.h"
 #include "support/fake_target.h"
+#include "support/meanwhile.h"
 
 #define COOKIE "0123456789abcdef"
 #define PID "\x39\x30\0\0\0\0\0\0"
@@ -308,6 +312,162 @@ static void test_flood(void **state)
     fake_target_stop(t);
 }
 
+/* A connection that has sent WORDS[n]. */
+static int guest(struct fixture *f, const char *words, size_t n)
+{
+    int fd = connect_to(f->path);
+    assert_true(fd >= 0);
+    assert_int_equal(send(fd, words, n, MSG_NOSIGNAL), n);
+    return fd;
+}
+
+static const char our_words[] = FAKE_ADVERTISE_BYTES(COOKIE, PID), other_words[] = FAKE_ADVERTISE_BYTES("fedcba9876543210", PID);
+enum { WORDS = sizeof our_words - 1 };
+
+static void serve(struct fixture *f)
+{
+    for (int i = 0; i < 50; i++)
+        assert_int_equal(gcd_port_serve(f->port, &f->err), GCD_OK);
+}
+
+static bool is_cut(int fd)
+{
+    char c;
+    return recv(fd, &c, 1, MSG_DONTWAIT) >= 0;
+}
+
+/* Who is cut off when there is no room: the silent before those who have said who they are, and these before the runtime that is wanted. */
+static void test_flood_behind_the_runtime(void **state)
+{
+    struct fixture *f = *state;
+    enum { FLOOD = 100, ROOM = 64 };
+    int fds[FLOOD];
+    listen_at(f);
+    int wanted = guest(f, our_words, WORDS);
+    expect_runtime(f);
+    int other = guest(f, other_words, WORDS);
+    for (int i = 0; i < FLOOD; i++) {
+        fds[i] = connect_to(f->path);
+        serve(f);
+        assert_int_equal(gcd_ipc_port_others(f->port), 1);
+    }
+    for (int i = 0; i < FLOOD; i++)              /* who came first goes first */
+        assert_int_equal(is_cut(fds[i]), i < FLOOD - (ROOM - 2));
+    for (int i = 0; i < FLOOD; i++)
+        (void)close(fds[i]);
+    for (int i = 0; i < FLOOD; i++) {
+        fds[i] = guest(f, other_words, WORDS);
+        serve(f);
+    }
+    assert_int_equal(gcd_ipc_port_others(f->port), ROOM - 1);
+    assert_true(is_cut(other));
+    assert_false(is_cut(wanted));
+    int fd = gcd_port_take(f->port);
+    assert_true(fd >= 0);
+    (void)close(fd);
+    for (int i = 0; i < FLOOD; i++)
+        (void)close(fds[i]);
+    (void)close(other);
+    (void)close(wanted);
+}
+
+/* A runtime may have several connections: they are taken in the order in which they came, wherever there was a place for them. */
+static void test_the_oldest_is_taken_first(void **state)
+{
+    struct fixture *f = *state;
+    enum { COUNT = 3 };
+    int fds[COUNT];
+    char c;
+    listen_at(f);
+    int before = connect_to(f->path);
+    serve(f);
+    for (int i = 0; i < COUNT; i++) {
+        fds[i] = guest(f, our_words, WORDS);
+        serve(f);
+        if (i == 0)
+            (void)close(before);                 /* the second one gets this place */
+    }
+    for (int i = 0; i < COUNT; i++) {
+        int fd = gcd_port_take(f->port);
+        assert_true(fd >= 0);
+        assert_int_equal(send(fd, "x", 1, MSG_NOSIGNAL), 1);
+        for (int k = 0; k < COUNT; k++)
+            assert_int_equal(k >= i && recv(fds[k], &c, 1, MSG_DONTWAIT) == 1, k == i);
+        (void)close(fd);
+        (void)close(fds[i]);
+    }
+    assert_int_equal(gcd_port_take(f->port), -1);
+}
+
+/* One that has said who it is, and more already, is kept until it goes, and what it has said too early is there for whoever takes it. */
+static void test_words_that_come_too_early(void **state)
+{
+    struct fixture *f = *state;
+    char back[8];
+    listen_at(f);
+    int wanted = guest(f, FAKE_ADVERTISE_BYTES(COOKIE, PID) "early", WORDS + 5);
+    int other = guest(f, FAKE_ADVERTISE_BYTES("fedcba9876543210", PID) "early", WORDS + 5);
+    serve(f);
+    assert_int_equal(gcd_ipc_port_others(f->port), 1);
+    int fd = gcd_port_take(f->port);
+    assert_true(fd >= 0);
+    assert_int_equal(recv(fd, back, sizeof back, MSG_DONTWAIT), 5);
+    assert_memory_equal(back, "early", 5);
+    (void)close(fd);
+    (void)close(wanted);
+    assert_int_equal(shutdown(other, SHUT_WR), 0);
+    serve(f);
+    assert_int_equal(gcd_ipc_port_others(f->port), 0);
+    (void)close(other);
+}
+
+struct caller {
+    struct gcd_dial_waiter waiter;
+    int fd;
+};
+
+static void on_fd(struct gcd_dial_waiter *w, int fd, gcd_status st, enum gcd_ipc_reason reason, const struct gcd_error *err)
+{
+    (void)reason;
+    (void)err;
+    assert_int_equal(st, GCD_OK);
+    ((struct caller *)w)->fd = fd;
+}
+
+/* The port is looked after while somebody waits, and no longer: a loop in which nothing else is to be done has nothing to wait for. */
+static void test_nobody_waits(void **state)
+{
+    struct fixture *f = *state;
+    struct gcd_dial d;
+    struct caller a = { .waiter.on_fd = on_fd, .fd = -1 }, b = a;
+    uv_loop_t loop;
+    int fd;
+    listen_at(f);
+    assert_int_equal(uv_loop_init(&loop), 0);
+    struct gcd_peer peer = { .port = f->port };
+    assert_int_equal(gcd_dial_open(&d, &loop, &peer, &f->err), GCD_OK);
+    assert_int_equal(uv_run(&loop, UV_RUN_NOWAIT), 0);
+    assert_int_equal(gcd_dial_connect(&d, &a.waiter, &fd, &f->reason, &f->err), GCD_OK);
+    assert_int_equal(gcd_dial_connect(&d, &b.waiter, &fd, &f->reason, &f->err), GCD_OK);
+    assert_int_equal(fd, -1);
+    assert_true(uv_run(&loop, UV_RUN_NOWAIT) != 0);
+    gcd_dial_leave(&d, &a.waiter);
+    assert_true(uv_run(&loop, UV_RUN_NOWAIT) != 0);
+    gcd_dial_leave(&d, &b.waiter);
+    assert_int_equal(uv_run(&loop, UV_RUN_NOWAIT), 0);
+    assert_int_equal(gcd_dial_connect(&d, &a.waiter, &fd, &f->reason, &f->err), GCD_OK);
+    int runtime = guest(f, our_words, WORDS);
+    for (int i = 0; i < 1000 && a.fd < 0; i++)
+        (void)uv_run(&loop, UV_RUN_ONCE);
+    assert_true(a.fd >= 0);
+    assert_int_equal(uv_run(&loop, UV_RUN_NOWAIT), 0);
+    gcd_dial_close(&d);
+    (void)uv_run(&loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&loop), 0);
+    (void)close(a.fd);
+    (void)close(runtime);
+}
+
 static void test_process_ends(void **state)
 {
     struct fixture *f = *state;
@@ -412,6 +572,39 @@ static void test_stale_file(void **state)
     struct fake_target *t = fake_target_connect(f->path, scripts, 1);
     expect_runtime(f);
     fake_target_stop(t);
+}
+
+static char stale_path[96], new_path[96];
+
+/* Somebody else has seen the stale socket, too, and is quicker. */
+static void replace_the_stale(enum meanwhile_call call, const char *name, int flags)
+{
+    (void)flags;
+    if (call == MEANWHILE_RENAME && strcmp(name, "port") == 0 && access(new_path, F_OK) == 0)
+        assert_int_equal(rename(new_path, stale_path), 0);
+}
+
+/* What was taken aside, and is not what was looked at, gets its name back. */
+static void test_stale_file_is_replaced_meanwhile(void **state)
+{
+    struct fixture *f = *state;
+    struct sockaddr_un addr = { .sun_family = AF_UNIX };
+    struct gcd_ipc_port *quicker = NULL;
+    (void)snprintf(stale_path, sizeof stale_path, "%s", f->path);
+    (void)snprintf(new_path, sizeof new_path, "%s/new", f->dir);
+    (void)snprintf(addr.sun_path, sizeof addr.sun_path, "%s", f->path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&addr, sizeof addr), 0);
+    (void)close(fd);
+    assert_int_equal(gcd_ipc_port_listen(new_path, &quicker, &f->err), GCD_OK);
+    meanwhile(replace_the_stale);
+    expect_refused(f, f->path, "another program does");
+    meanwhile(NULL);
+    assert_int_equal(access(new_path, F_OK), -1);
+    fd = connect_to(f->path);
+    assert_true(fd >= 0);
+    (void)close(fd);
+    gcd_ipc_port_free(quicker);
 }
 
 /* What another user has left is not taken over, by root either. */
@@ -525,6 +718,42 @@ static void test_long_path(void **state)
     assert_int_equal(rmdir(dir), 0);
 }
 
+/* Names of all lengths about the 108 bytes that an address has room for. */
+static void test_paths_of_all_lengths(void **state)
+{
+    struct fixture *f = *state;
+    char path[200];
+    for (size_t n = 104; n < 112; n++) {
+        int used = snprintf(path, sizeof path, "%s/", f->dir);
+        memset(path + used, 'x', sizeof path - (size_t)used);
+        path[n] = '\0';
+        struct gcd_ipc_port *port = NULL;
+        assert_int_equal(gcd_ipc_port_listen(path, &port, &f->err), GCD_OK);
+        int fd = gcd_sock_connect(path);
+        assert_true(fd >= 0);
+        (void)close(fd);
+        gcd_ipc_port_free(port);
+        assert_int_equal(gcd_sock_connect(path), -ENOENT);
+    }
+}
+
+/* All or nothing: part of a request is worse than none.  And who has gone is no signal. */
+static void test_whole_requests(void **state)
+{
+    (void)state;
+    static const uint8_t large[4 << 20];
+    int fds[2];
+    void (*old)(int) = signal(SIGPIPE, SIG_DFL);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
+    assert_int_equal(gcd_sock_send_whole(fds[0], large, 100), 0);
+    assert_int_equal(gcd_sock_send_whole(fds[0], large, sizeof large), -EMSGSIZE);
+    assert_int_equal(gcd_sock_send_whole(fds[0], large, sizeof large), -EAGAIN);
+    (void)close(fds[1]);
+    assert_int_equal(gcd_sock_send_whole(fds[0], large, 1), -EPIPE);
+    (void)close(fds[0]);
+    (void)signal(SIGPIPE, old);
+}
+
 /* Its folder gets another name, and a link has its own: what goes at the end is our file, and nothing elsewhere. */
 static void test_the_way_is_changed(void **state)
 {
@@ -570,6 +799,8 @@ int main(void)
         TEST(test_cancel),          TEST(test_file),    TEST(test_stale_file),          TEST(test_long_path), TEST(test_the_way_is_changed),
         TEST(test_stale_file_of_another_user), TEST(test_stale_file_in_a_folder_of_another_user),
         TEST(test_listens_before_it_is_found), TEST(test_no_descriptors),
+        TEST(test_flood_behind_the_runtime), TEST(test_the_oldest_is_taken_first), TEST(test_words_that_come_too_early), TEST(test_nobody_waits),
+        TEST(test_paths_of_all_lengths), TEST(test_whole_requests), TEST(test_stale_file_is_replaced_meanwhile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
