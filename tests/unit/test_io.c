@@ -1,4 +1,5 @@
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -175,6 +176,40 @@ static void nothing_appears_without_commit(void **state)
     assert_int_equal(read_all(in, back, sizeof back, &end), 8);
     assert_memory_equal(back, "precious", 8);
     gcd_input_free(in);
+}
+
+static bool closing_fails;
+int __real_close(int fd);
+int __wrap_close(int fd);
+
+int __wrap_close(int fd)
+{
+    if (!closing_fails)
+        return __real_close(fd);
+    (void)__real_close(fd);
+    errno = EIO;
+    return -1;
+}
+
+/* What has no name of its own is not synced, so its end may be lost as late as that; a file is synced before it gets its name. */
+static void an_error_at_the_end(void **state)
+{
+    (void)state;
+    static const char *const paths[] = { "/dev/null", "file" };
+    for (size_t i = 0; i < 2; i++) {
+        struct gcd_sink *s;
+        struct gcd_error err = GCD_ERROR_INIT;
+        assert_int_equal(gcd_sink_open(i == 0 ? paths[i] : in_folder(paths[i]), NULL, &s, &err), GCD_OK);
+        gcd_sink_text(s, "text");
+        assert_int_equal(gcd_sink_finish(s, NULL, &err), GCD_OK);
+        closing_fails = true;
+        gcd_status st = gcd_sink_commit(s, &err);
+        closing_fails = false;
+        assert_int_equal(st, i == 0 ? GCD_E_IO : GCD_OK);
+        assert_int_equal(err.os_errno, i == 0 ? EIO : 0);
+        gcd_sink_free(s);
+    }
+    assert_int_equal(unlink(in_folder("file")), 0);
 }
 
 static void finished_is_not_yet_there(void **state)
@@ -431,6 +466,41 @@ static void a_pipe_is_kept_for_the_second_reading(void **state)
     (void)read_all(once, back, sizeof back, &end);
     assert_int_equal(gcd_reader_new(once, &r, NULL), GCD_E_STATE);
     gcd_input_free(once);
+    assert_int_equal(dup2(old_stdin, 0), 0);
+    close(old_stdin);
+}
+
+/* Before the one reader of a pipe has come to its end there is no copy of it that could be read. */
+static void a_pipe_that_is_not_over(void **state)
+{
+    (void)state;
+    int fd[2], old_stdin = dup(0);
+    assert_int_equal(pipe(fd), 0);
+    assert_int_equal(write(fd[1], "one", 3), 3);
+    assert_int_equal(dup2(fd[0], 0), 0);
+    close(fd[0]);
+    struct gcd_input *in;
+    struct gcd_input_options keep = { .reread = true, .spool_dir = folder };
+    struct gcd_reader *first, *second;
+    struct gcd_error err = GCD_ERROR_INIT;
+    const uint8_t *p;
+    char back[16];
+    size_t n;
+    gcd_status end;
+    assert_int_equal(gcd_input_open("-", &keep, &in, NULL), GCD_OK);
+    assert_int_equal(gcd_reader_new(in, &first, NULL), GCD_OK);
+    assert_int_equal(gcd_reader_new(in, &second, &err), GCD_E_STATE);
+    assert_int_equal(gcd_reader_next(first, &p, &n, NULL), GCD_OK);
+    assert_int_equal(gcd_reader_new(in, &second, &err), GCD_E_STATE);
+    assert_string_equal(err.msg, "a pipe cannot be read a second time");
+    assert_int_equal(write(fd[1], "two", 3), 3);
+    close(fd[1]);
+    assert_int_equal(gcd_reader_next(first, &p, &n, NULL), GCD_OK);
+    assert_int_equal(gcd_reader_next(first, &p, &n, NULL), GCD_END);
+    gcd_reader_free(first);
+    assert_int_equal(read_all(in, back, sizeof back, &end), 6);
+    assert_memory_equal(back, "onetwo", 6);
+    gcd_input_free(in);
     assert_int_equal(dup2(old_stdin, 0), 0);
     close(old_stdin);
 }
@@ -725,13 +795,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read), cmocka_unit_test(two_readers_do_not_disturb_each_other),
         cmocka_unit_test(nothing_appears_without_commit), cmocka_unit_test(a_full_disk_is_noticed),
-        cmocka_unit_test(finished_is_not_yet_there),
+        cmocka_unit_test(finished_is_not_yet_there), cmocka_unit_test(an_error_at_the_end),
         cmocka_unit_test(a_large_file_does_not_stay_in_memory),
         cmocka_unit_test(outputs_that_cannot_be), cmocka_unit_test(a_pipe_that_becomes_a_file),
         cmocka_unit_test(a_temporary_that_is_taken), cmocka_unit_test(the_same_file), cmocka_unit_test(inputs_that_cannot_be),
         cmocka_unit_test(gzip_that_is_not_whole),
         cmocka_unit_test(any_place_can_be_read), cmocka_unit_test(any_place_of_damaged_gzip), cmocka_unit_test(several_are_one),
         cmocka_unit_test(a_pipe_is_kept_for_the_second_reading), cmocka_unit_test(a_file_that_has_been_read_in_part),
+        cmocka_unit_test(a_pipe_that_is_not_over),
         cmocka_unit_test(a_pipe_is_kept_after_a_look), cmocka_unit_test(spool_and_memory),
         cmocka_unit_test(a_spool_moves_to_the_disk_when_it_is_large), cmocka_unit_test(a_spool_without_room_keeps_what_it_has),
     };

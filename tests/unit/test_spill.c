@@ -118,6 +118,11 @@ static void test_what_is_spilled(void **state)
     assert_int_equal(facts_of(s).in_memory_bytes, 0);
     assert_int_equal(facts_of(s).file_bytes, 0);
     assert_int_equal(facts_of(s).file_bytes_most, 15 * MIB + GCD_SPILL_BLOCK);
+    assert_int_equal(gcd_spill_plan(s, BUDGET, &err), GCD_OK);       /* the last that fits, to its last byte */
+    a = resize(s, NULL, 0, BUDGET);
+    assert_int_equal(facts_of(s).in_memory_bytes, BUDGET);
+    assert_int_equal(facts_of(s).file_bytes, 0);
+    (void)resize(s, a, BUDGET, 0);
     gcd_spill_free(s);
 }
 
