@@ -302,6 +302,39 @@ static void outputs_that_cannot_be(void **state)
     assert_int_equal(gcd_sink_open("", NULL, &s, &err), GCD_E_ARG);
 }
 
+/* The message says why, whatever there is behind the link. */
+static void folders_behind_a_link_of_another_user(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip(); /* only root gives links away */
+    char other[sizeof folder + 300], path[sizeof folder + 320], want[sizeof folder + 400];
+    (void)snprintf(other, sizeof other, "%s", in_folder("other's"));
+    (void)snprintf(path, sizeof path, "%s/file", other);
+    static const char *const targets[] = { ".", "/nonexistent" };
+    for (size_t i = 0; i < 2; i++) {
+        int fd;
+        struct gcd_sink *s;
+        (void)snprintf(want, sizeof want, "a link of another user leads to the folder \"%s/\"", other);
+        struct gcd_error err = GCD_ERROR_INIT;
+        assert_int_equal(symlink(targets[i], other), 0);
+        assert_int_equal(lchown(other, 65534, 65534), 0);
+        assert_int_equal(gcd_sink_open(path, NULL, &s, &err), GCD_E_IO);
+        assert_string_equal(err.msg, want);
+        assert_int_equal(err.os_errno, ENOTDIR);
+        assert_int_equal(access(in_folder("file"), F_OK), -1);
+        err = (struct gcd_error)GCD_ERROR_INIT;
+        assert_int_equal(gcd_folder_open_parent(path, &fd, &err), GCD_E_IO);
+        assert_string_equal(err.msg, want);
+        assert_int_equal(gcd_folder_open(other, &fd, &err), GCD_E_IO);
+        want[strlen(want) - 2] = '"';
+        want[strlen(want) - 1] = '\0';
+        assert_string_equal(err.msg, want);
+        assert_int_equal(err.os_errno, ENOTDIR);
+        assert_int_equal(unlink(other), 0);
+    }
+}
+
 static unsigned looks;
 
 /* After the look that sees a pipe, before its opening. */
@@ -797,9 +830,10 @@ int main(void)
         cmocka_unit_test(nothing_appears_without_commit), cmocka_unit_test(a_full_disk_is_noticed),
         cmocka_unit_test(finished_is_not_yet_there), cmocka_unit_test(an_error_at_the_end),
         cmocka_unit_test(a_large_file_does_not_stay_in_memory),
-        cmocka_unit_test(outputs_that_cannot_be), cmocka_unit_test(a_pipe_that_becomes_a_file),
-        cmocka_unit_test(a_temporary_that_is_taken), cmocka_unit_test(the_same_file), cmocka_unit_test(inputs_that_cannot_be),
-        cmocka_unit_test(gzip_that_is_not_whole),
+        cmocka_unit_test(outputs_that_cannot_be), cmocka_unit_test(folders_behind_a_link_of_another_user),
+        cmocka_unit_test(a_pipe_that_becomes_a_file),
+        cmocka_unit_test(a_temporary_that_is_taken), cmocka_unit_test(the_same_file),
+        cmocka_unit_test(inputs_that_cannot_be), cmocka_unit_test(gzip_that_is_not_whole),
         cmocka_unit_test(any_place_can_be_read), cmocka_unit_test(any_place_of_damaged_gzip), cmocka_unit_test(several_are_one),
         cmocka_unit_test(a_pipe_is_kept_for_the_second_reading), cmocka_unit_test(a_file_that_has_been_read_in_part),
         cmocka_unit_test(a_pipe_that_is_not_over),
