@@ -53,6 +53,21 @@ class BadOutput(CliTest):
         self.assertEqual(self.get("locked/old"), b"old")
         self.assertEqual(os.listdir(self.path("locked")), ["old"])
 
+    def test_a_pipe_in_a_folder_that_may_not_be_written(self):
+        """Then the copy of an input that is a pipe, too, goes elsewhere."""
+        os.mkdir(self.path("locked"))
+        os.mkfifo(self.path("locked/pipe"))
+        os.chmod(self.path("locked/pipe"), 0o666)
+        options = self.as_nobody()
+        os.chmod(self.path("locked"), 0o555)
+        self.addCleanup(os.chmod, self.path("locked"), 0o755)
+        reader = os.open(self.path("locked/pipe"), os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        self.done("convert", "-", "--format", "gclog", "-o", "locked/pipe", data=small_trace(), **options)
+        written = os.read(reader, 1 << 20)
+        self.done("convert", "in", "-o", "x.gclog")
+        self.assertEqual(written, self.get("x.gclog"))
+
     def test_name_too_long(self):
         for name in ("n" * 256, "n" * 253 + ".gz", "n" * 5000, "f/" * 3000 + "n"):
             self.refused(1, rf"{name}: .*name (is )?too long", "convert", "in", "-o", name)

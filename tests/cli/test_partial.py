@@ -104,6 +104,15 @@ class PartialTest(CliTest):
         self.done("convert", "x.nettrace", "-o", "y.gclog", code=3)
         self.assertEqual(self.get("x.gclog"), self.get("y.gclog"))
 
+    def test_a_strict_one_leaves_no_recording_either(self):
+        """--strict: nothing is written of a dump that is incomplete, however far it came; of one that is complete both are."""
+        for stream, code in ((trace_bytes("net10-wks-lossy"), 1), (self.whole, 0)):
+            run = self.gcdumpc(*self.runtime(stream, silent=True), "-o", "x.gclog", "--save-trace", "x.nettrace", "--strict", "--retries", "0")
+            self.assertEqual(run.code, code, run.err)
+            self.assertEqual("x.gclog" in self.folder(), code == 0)
+            self.assertEqual("x.nettrace" in self.folder(), code == 0)
+        self.assertEqual(self.get("x.nettrace"), self.whole)
+
     def test_as_a_recording_only(self):
         self.done(*self.runtime(self.half), "-o", "x.nettrace", "--keep-partial", code=3)
         self.assertEqual(self.get("x.nettrace"), self.half)
