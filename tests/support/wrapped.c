@@ -24,7 +24,7 @@ void tb_take_file(FILE *f, struct tb_bytes *ret)
     if (n < 0)
         abort();
     rewind(f);
-    *ret = (struct tb_bytes){ .p = malloc((size_t)n + 1), .n = (size_t)n };
+    *ret = (struct tb_bytes){ .p = malloc((size_t)n + 1), .n = (size_t)n, .cap = (size_t)n + 1 };
     if (ret->p == NULL || fread(ret->p, 1, ret->n, f) != ret->n || fclose(f) != 0)
         abort();
 }

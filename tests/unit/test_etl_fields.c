@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <gcdumpc/trace.h>
 
@@ -58,15 +59,14 @@ static void finish(void)
     tb_take_file(stream, &file);
 }
 
-static void decode(void)
+/* IN, which is freed then. */
+static void decode_input(struct gcd_input *in, const struct gcd_limits *limits)
 {
-    struct gcd_input *in;
     struct gcd_trace *t;
     struct gcd_event ev;
     seen.count = 0;
     seen.err = (struct gcd_error)GCD_ERROR_INIT;
-    assert_int_equal(gcd_input_from_memory(file.p, file.n, NULL, &in, NULL), GCD_OK);
-    assert_int_equal(gcd_trace_open(in, NULL, NULL, &t, NULL), GCD_OK);
+    assert_int_equal(gcd_trace_open(in, NULL, limits, &t, NULL), GCD_OK);
     for (;;) {
         seen.st = gcd_trace_next(t, &ev, &seen.err);
         if (seen.st == GCD_NEED_MORE) {
@@ -87,10 +87,22 @@ static void decode(void)
     gcd_input_free(in);
 }
 
+static void decode_within(const struct gcd_limits *limits)
+{
+    struct gcd_input *in;
+    assert_int_equal(gcd_input_from_memory(file.p, file.n, NULL, &in, NULL), GCD_OK);
+    decode_input(in, limits);
+}
+
+static void decode(void)
+{
+    decode_within(NULL);
+}
+
 /* A record: what all kinds have in common, N bytes of payload behind HEADER bytes. */
 static void put_record(size_t cpu, unsigned type, size_t header, const void *payload, size_t n, uint64_t ticks)
 {
-    uint8_t r[256] = { 0 };
+    uint8_t r[BUFFER] = { 0 };
     bool by_version = type < 0x0a || type == 0x10 || type == 0x11;
     put32(r, 0xc0000000 | type << 16 | (by_version ? 0x0203 : (uint32_t)(header + n)));
     if (by_version) {
@@ -237,6 +249,39 @@ static void providers_by_guid(void **state)
         assert_int_equal(seen.events[i + 1].provider, rows[i].provider);
         assert_string_equal(seen.providers[i + 1], rows[i].name);
     }
+}
+
+/* One for each GUID, in whatever order they come and come again. */
+static void more_providers_than_there_can_be(void **state)
+{
+    (void)state;
+    enum { MOST = 16384 };
+    uint8_t r[0x50] = { 0 };
+    put32(r, 0xc0130050);
+    for (unsigned i = 0; i < 2 * MOST + 1; i++) {
+        put64(r + 0x10, OUT_FIRST_TICKS + i);
+        put32(r + 0x18, i < 2 * MOST ? 1 + i * 7919 % MOST : 0);     /* a number without common divisor: each GUID twice, then a new one */
+        out_record(&out, 0, r, sizeof r);
+    }
+    finish();
+    struct gcd_input *in;
+    struct gcd_trace *t;
+    struct gcd_event ev;
+    struct gcd_error err = GCD_ERROR_INIT;
+    gcd_status st;
+    unsigned count = 0;
+    assert_int_equal(gcd_input_from_memory(file.p, file.n, NULL, &in, NULL), GCD_OK);
+    assert_int_equal(gcd_trace_open(in, NULL, NULL, &t, NULL), GCD_OK);
+    while ((st = gcd_trace_next(t, &ev, &err)) == GCD_OK || st == GCD_NEED_MORE)
+        if (st == GCD_OK)
+            count++;
+        else
+            assert_int_equal(gcd_trace_fetch(t, NULL), GCD_OK);
+    assert_int_equal(st, GCD_E_LIMIT);
+    assert_string_equal(err.msg, "events of more than 16384 providers");
+    assert_int_equal(count, 1 + 2 * MOST);           /* with that of the header */
+    gcd_trace_free(t);
+    gcd_input_free(in);
 }
 
 /* ---- whose buffer is it ---- */
@@ -438,12 +483,164 @@ static void first_bytes(void **state)
     }
 }
 
+/* ---- recordings in several files ---- */
+
+/* The first N bytes of FILE, and all of SECOND behind them. */
+static void decode_both(size_t n, const struct tb_bytes *second)
+{
+    struct gcd_input *parts[2], *in;
+    assert_int_equal(gcd_input_from_memory(file.p, n, NULL, &parts[0], NULL), GCD_OK);
+    assert_int_equal(gcd_input_from_memory(second->p, second->n, NULL, &parts[1], NULL), GCD_OK);
+    assert_int_equal(gcd_input_join(parts, 2, NULL, &in, NULL), GCD_OK);
+    decode_input(in, NULL);
+}
+
+static void copy_file(struct tb_bytes *ret)
+{
+    *ret = (struct tb_bytes){ NULL, 0, 0 };
+    tb_put(ret, file.p, file.n);
+}
+
+/* The first one says what holds for all; what was lost adds up. */
+static void the_header_of_the_first_file_counts(void **state)
+{
+    (void)state;
+    struct tb_bytes second;
+    put_record(0, 0x13, 0x50, "x", 1, 20);
+    finish();
+    copy_file(&second);
+    put64(second.p + RECORD_AT + 0x10, OUT_FIRST_TICKS + 5);
+    second.p[VERSION_AT] = 0x77;
+    put32(second.p + PROCESSORS_AT, 0x05060708);
+    put32(second.p + POINTER_AT, 4);
+    put64(second.p + START_AT, UINT64_C(116444736000000000) + 770000);
+    put32(file.p + PROCESSORS_AT, 0x01020304);
+    put64(file.p + START_AT, UINT64_C(116444736000000000) + 30000);
+    file.p[VERSION_AT] = 5;
+    for (unsigned i = 0; i < 2; i++) {
+        uint8_t *p = i == 0 ? file.p : second.p;
+        put32(p + LOST_EVENTS_AT, 7 + i);
+        put32(p + LOST_BUFFERS_AT, 9 + i);
+    }
+    decode_both(file.n, &second);
+    assert_true(seen.st == GCD_END && seen.count == 4 && seen.info.bytes == 2 * file.n);
+    assert_true(seen.info.format_version == 5 && seen.info.processors == 0x01020304 && seen.info.ptr_bytes == 8);
+    assert_true(seen.info.start_unix_ms == 3 && seen.info.lost_events == 15 && seen.info.lost_buffers == 19);
+    assert_true(seen.events[0].time_ns == 0 && seen.events[3].time_ns == 20);
+    tb_free(&second);
+}
+
+static void files_with_different_clocks(void **state)
+{
+    (void)state;
+    static const struct { unsigned clock; uint64_t frequency; bool same; } rows[] = {
+        { 1, 10000000, true }, { 1, 10000001, false }, { 1, 9999999, false }, { 1, 0, false }, { 2, 77, true }, { 4, 10000000, true },
+    };
+    struct tb_bytes second;
+    put_record(0, 0x13, 0x50, "x", 1, 20);
+    finish();
+    copy_file(&second);
+    put64(file.p + FREQUENCY_AT, 10000000);
+    put32(file.p + CLOCK_AT, 1);
+    put32(second.p + PROCESSORS_AT, 7);              /* not the same file */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        put32(second.p + CLOCK_AT, rows[i].clock);
+        put64(second.p + FREQUENCY_AT, rows[i].frequency);
+        decode_both(file.n, &second);
+        assert_int_equal(seen.st, rows[i].same ? GCD_END : GCD_E_UNSUPPORTED);
+        if (!rows[i].same)
+            assert_string_equal(seen.err.msg, "file 2 has another clock than the first one: they are not of one recording");
+    }
+    tb_free(&second);
+}
+
+/* The next file is no remedy for the end of one. */
+static void a_file_that_ends_before_the_next(void **state)
+{
+    (void)state;
+    struct tb_bytes second;
+    put_record(0, 0x13, 0x50, "x", 1, 20);
+    finish();
+    copy_file(&second);
+    put32(second.p + PROCESSORS_AT, 7);
+    for (size_t n = 0x68; n < LOST_BUFFERS_AT + 4; n += 4) {
+        decode_both(n, &second);
+        assert_true(seen.st == GCD_E_TRUNCATED && seen.err.off == n);
+        assert_string_equal(seen.err.msg, "the file ends within its header");
+    }
+    tb_zeros(&file, 2 * RECORD_AT);                  /* as much is room that was never written to, less is the beginning of a header */
+    for (size_t rest = 0; rest < 2 * RECORD_AT; rest += 4) {
+        decode_both(second.n + rest, &second);
+        assert_true(seen.count == 4);
+        assert_int_equal(seen.st, rest == 0 || rest >= RECORD_AT ? GCD_END : GCD_E_TRUNCATED);
+        assert_true(seen.info.trailing_bytes == (rest >= RECORD_AT ? rest : 0));
+    }
+    tb_free(&second);
+}
+
+/* ---- limits, and bytes that go away ---- */
+
+/* A buffer of each processor is held: 16 blocks are enough for all of them together. */
+static void buffers_of_many_processors(void **state)
+{
+    (void)state;
+    static const uint8_t payload[800];
+    for (unsigned cpu = 0; cpu < 20; cpu++)
+        put_record(cpu, 0x13, 0x50, payload, sizeof payload, 20 + cpu);
+    finish();
+    static const struct { uint64_t block; gcd_status st; } rows[] = { { 0, GCD_END }, { 4 * BUFFER, GCD_END }, { BUFFER, GCD_E_LIMIT } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        decode_within(&(struct gcd_limits){ .block_bytes = rows[i].block });
+        assert_int_equal(seen.st, rows[i].st);
+        assert_true(seen.st == GCD_END || strstr(seen.err.msg, "the buffers of 21 processors take more than 16384 bytes") != NULL);
+    }
+}
+
+/* Buffers that were there when the file was looked through, and are not when it is their turn: none has the records of another one. */
+static void a_file_that_becomes_shorter(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/test-etl-XXXXXX";
+    int fd = mkstemp(path);
+    struct gcd_input *in;
+    struct gcd_trace *t;
+    struct gcd_event ev;
+    struct gcd_trace_info info;
+    gcd_status st;
+    unsigned count = 0;
+    static const uint8_t payload[700];
+    for (unsigned i = 0; i < 4; i++)
+        put_record(0, 0x13, 0x50, payload, sizeof payload, 20 + i);
+    finish();
+    assert_int_equal(file.n, 5 * BUFFER);
+    assert_true(fd >= 0 && write(fd, file.p, file.n) == (ssize_t)file.n);
+    assert_int_equal(gcd_input_open(path, NULL, &in, NULL), GCD_OK);
+    assert_int_equal(gcd_trace_open(in, NULL, NULL, &t, NULL), GCD_OK);
+    assert_int_equal(gcd_trace_fetch(t, NULL), GCD_OK);
+    assert_int_equal(gcd_trace_next(t, &ev, NULL), GCD_NEED_MORE);       /* all headers have been read */
+    assert_int_equal(ftruncate(fd, 3 * BUFFER + RECORD_AT + 20), 0);
+    while ((st = gcd_trace_next(t, &ev, NULL)) == GCD_OK || st == GCD_NEED_MORE)
+        if (st == GCD_OK)
+            count++;
+        else
+            assert_int_equal(gcd_trace_fetch(t, NULL), GCD_OK);
+    gcd_trace_get_info(t, &info);
+    assert_int_equal(count, 3);
+    assert_int_equal(info.damaged_buffers, 2);
+    gcd_trace_free(t);
+    gcd_input_free(in);
+    (void)close(fd);
+    (void)unlink(path);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(fields_of_all_records), TEST(items_before_the_payload), TEST(providers_by_guid), TEST(processors_of_buffers),
-        TEST(the_order_of_many_processors), TEST(fields_of_the_file), TEST(clocks), TEST(ways_of_compression), TEST(times), TEST(first_bytes),
+        TEST(fields_of_all_records), TEST(items_before_the_payload), TEST(providers_by_guid), TEST(more_providers_than_there_can_be),
+        TEST(processors_of_buffers), TEST(the_order_of_many_processors), TEST(fields_of_the_file), TEST(clocks), TEST(ways_of_compression),
+        TEST(times), TEST(first_bytes), TEST(the_header_of_the_first_file_counts), TEST(files_with_different_clocks),
+        TEST(a_file_that_ends_before_the_next), TEST(buffers_of_many_processors), TEST(a_file_that_becomes_shorter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
