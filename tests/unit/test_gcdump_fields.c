@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "read/read.h"
 #include "support/run_graph.h"
@@ -125,6 +126,181 @@ static void the_root_is_one_of_the_nodes(void **state)
     assert_int_equal(read_with(&(struct tb_gcdump_options){ .label_bytes = 4, .version = 10, .root = 0 }), GCD_OK);
     assert_int_equal(gcd_graph_root_count(g), 1);
     assert_int_equal(read_with(&(struct tb_gcdump_options){ .label_bytes = 4, .version = 10, .root = 1 }), GCD_E_FORMAT);
+    assert_non_null(strstr(err.msg, "the root is none of the nodes"));
+}
+
+/* Largest block that was asked for. */
+static void *note_largest(void *ctx, void *p, size_t old_bytes, size_t new_bytes)
+{
+    size_t *largest = ctx;
+    (void)old_bytes;
+    *largest = new_bytes > *largest ? new_bytes : *largest;
+    if (new_bytes > 0)
+        return realloc(p, new_bytes);
+    free(p);
+    return NULL;
+}
+
+/* A count that says more than the bytes behind it can hold gets no memory: the u32 at AT, of a large file. */
+static void expect_no_room_for(const struct tb_bytes *b, const uint8_t *at, uint32_t count)
+{
+    size_t largest = 0, off = (size_t)(at - b->p);
+    struct gcd_alloc alloc = { .resize = note_largest, .ctx = &largest };
+    for (unsigned i = 0; i < 4; i++)
+        b->p[off + i] = (uint8_t)(count >> 8 * i);
+    assert_int_equal(read_bytes(b->p, b->n, &(struct gcd_graph_options){ .alloc = &alloc }), GCD_E_FORMAT);
+    if (largest > 3 * b->n)
+        fail_msg("count %u: %zu bytes for a file of %zu", (unsigned)count, largest, b->n);
+}
+
+static void counts_beyond_the_file_get_no_memory(void **state)
+{
+    (void)state;
+    enum { LOG = 1 << 20 };
+    static const char total[] = "\x39\x30\0\0\0\0\0\0", segment[] = "\x11\0\0\0GCHeapDumpSegment";
+    char *log = malloc(LOG);
+    struct tb_bytes b;
+    assert_non_null(log);
+    memset(log, 'x', LOG - 1);
+    log[LOG - 1] = '\0';
+    for (unsigned i = 0; i < 2; i++) {
+        tb_gcdump_file(&b, &(struct tb_gcdump_options){ .label_bytes = 4, .version = 10, .segments = 1, .log = log }, two_types, 2, &one_node, 1);
+        assert_int_equal(read_bytes(b.p, b.n, NULL), GCD_OK);
+        uint8_t *found = i == 0 ? memmem(b.p, b.n, total, sizeof total - 1) : memmem(b.p, b.n, segment, sizeof segment - 1);
+        assert_non_null(found);
+        const uint8_t *count = i == 0 ? found + 12 : found - 15;         /* behind the root; before the first segment, of a class that is new */
+        assert_int_equal(*count, i == 0 ? 2 : 1);
+        expect_no_room_for(&b, count, LOG);
+        expect_no_room_for(&b, count, LOG / 2);
+        expect_no_room_for(&b, count, UINT32_MAX);
+        tb_free(&b);
+    }
+    free(log);
+}
+
+/* ---- nodes ---- */
+
+/* Nodes of two_types without children, the offset of the first one at *RET_OFFSET in B. */
+static void node_file(struct tb_bytes *b, uint32_t *ret_blob_bytes, uint8_t **ret_offset)
+{
+    static const char nodes[] = "\x02\0\0\0\x04\0\0\0\x06\0\0\0\0\0\x02\0\x02\0";      /* two offsets, the size of the block, the block */
+    const struct tb_gcdump_node two[] = { one_node, { .type = 1, .size = -1, .address = 16 } };
+    tb_gcdump_file(b, &(struct tb_gcdump_options){ .label_bytes = 4, .version = 10 }, two_types, 2, two, 2);
+    *ret_blob_bytes = 6;
+    *ret_offset = memmem(b->p, b->n, nodes, sizeof nodes - 1);
+    assert_non_null(*ret_offset);
+}
+
+static void places_of_nodes(void **state)
+{
+    (void)state;
+    struct tb_bytes b;
+    uint32_t n;
+    uint8_t *offset;
+    node_file(&b, &n, &offset);
+    const struct { uint32_t at; const char *why; } rows[] = {
+        { 2, "" }, { 4, "" }, { n - 1, "impossible size" }, { n, "outside of the block" }, { n + 1, "outside of the block" },
+        { UINT32_MAX, "outside of the block" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (unsigned second = 0; second < 2; second++) {
+            tb_free(&b);
+            node_file(&b, &n, &offset);
+            for (unsigned k = 0; k < 4; k++)
+                offset[4 * second + k] = (uint8_t)(rows[i].at >> 8 * k);
+            gcd_status st = read_bytes(b.p, b.n, NULL);
+            assert_int_equal(st, rows[i].why[0] == '\0' ? GCD_OK : GCD_E_FORMAT);
+            if (strstr(err.msg, rows[i].why) == NULL)
+                fail_msg("row %zu: %s", i, err.msg);
+        }
+    tb_free(&b);
+}
+
+static void sizes_of_nodes(void **state)
+{
+    (void)state;
+    static const struct { int32_t of_type, own; bool good; uint64_t size; } rows[] = {
+        { 8, -1, true, 8 }, { 0, -1, true, 0 }, { INT32_MAX, -1, true, INT32_MAX }, { -1, -1, false, 0 }, { INT32_MIN, -1, false, 0 },
+        { -1, 24, true, 24 }, { 8, 0, true, 0 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct tb_gcdump_type types[] = { { "UNDEFINED", 0, NULL }, { "A", rows[i].of_type, NULL } };
+        const struct tb_gcdump_node only = { .type = 1, .size = rows[i].own, .address = 8 };
+        struct tb_bytes b;
+        tb_gcdump_file(&b, &(struct tb_gcdump_options){ .label_bytes = 4, .version = 10 }, types, 2, &only, 1);
+        assert_int_equal(read_bytes(b.p, b.n, NULL), rows[i].good ? GCD_OK : GCD_E_FORMAT);
+        assert_true(rows[i].good ? gcd_graph_node_size(g, 0) == rows[i].size : strstr(err.msg, "impossible size") != NULL);
+        tb_free(&b);
+    }
+}
+
+/* What was mentioned and never described is no object, and none that was left out. */
+static void nodes_without_description(void **state)
+{
+    (void)state;
+    for (unsigned without = 0; without < 2; without++) {
+        const struct tb_gcdump_node nodes[] = {
+            { .type = 1, .size = -1, .address = 8, .child_count = 3, .children = { 1, 2, 3 } }, { .undefined = true, .address = 16 },
+            { .undefined = true }, { .type = 1, .size = -1, .address = 32 },
+        };
+        struct tb_bytes b;
+        tb_gcdump_file(&b, &(struct tb_gcdump_options){ .label_bytes = 4, .version = 10, .no_addresses = without == 1 }, two_types, 2, nodes, 4);
+        assert_int_equal(read_bytes(b.p, b.n, NULL), GCD_OK);
+        const struct gcd_graph_notes *n = gcd_graph_notes(g);
+        assert_true(gcd_graph_node_count(g) == 2 && gcd_graph_edge_count(g) == 1 && n->edges_dangling == 2 && n->objects_dropped == 0);
+        tb_free(&b);
+    }
+}
+
+/* Made-up nodes that share one description are found out on the way, not when all of them have been looked at. */
+static void made_up_nodes_one_upon_the_other(void **state)
+{
+    (void)state;
+    enum { NODES = 200, CHILDREN = 6 };
+    const struct tb_gcdump_type types[] = { { "UNDEFINED", 0, NULL }, { "[made up]", 0, NULL } };
+    struct tb_gcdump_node nodes[NODES];
+    for (uint32_t i = 0; i < NODES; i++)
+        nodes[i] = (struct tb_gcdump_node){ .type = 1, .size = -1 };
+    nodes[0].child_count = CHILDREN;
+    for (uint32_t i = 0; i < CHILDREN; i++)
+        nodes[0].children[i] = 1;                    /* the next one: of the last node that is none */
+    struct tb_bytes b;
+    tb_gcdump_file(&b, &(struct tb_gcdump_options){ .label_bytes = 4, .version = 10, .no_addresses = true }, types, 2, nodes, NODES);
+    assert_int_equal(read_bytes(b.p, b.n, NULL), GCD_OK);
+    static const char begin[] = "\x02\0\0\0\x0a\0\0\0\x0c\0\0\0";
+    uint8_t *offsets = memmem(b.p, b.n, begin, sizeof begin - 1);
+    assert_non_null(offsets);
+    for (size_t i = 1; i < NODES; i++)
+        memcpy(offsets + 4 * i, offsets, 4);
+    assert_int_equal(read_bytes(b.p, b.n, NULL), GCD_E_FORMAT);
+    assert_non_null(strstr(err.msg, "the nodes lie one upon the other"));
+    tb_free(&b);
+}
+
+/* ---- compressed files ---- */
+
+/* A file is held in memory, so no more of it than the bytes that have been read allow: 256 MiB, and 64 to 1 beyond that. */
+static void compressed_by_too_much(void **state)
+{
+    (void)state;
+    enum { MIB = 1 << 20 };
+    static uint8_t zeros[MIB];
+    struct tb_bytes one = { NULL, 0, 0 }, b = { NULL, 0, 0 };
+    z_stream z = { .next_in = zeros, .avail_in = MIB };
+    tb_zeros(&one, 8192);
+    assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    z.next_out = one.p;
+    z.avail_out = (uInt)one.n;
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    (void)deflateEnd(&z);
+    for (unsigned i = 0; i < 300; i++)
+        tb_put(&b, one.p, z.total_out);
+    assert_int_equal(read_bytes(b.p, b.n, NULL), GCD_E_LIMIT);
+    assert_string_equal(err.msg, "it is compressed by more than 64 to 1: no heap is");
+    b.n = 200 * z.total_out;
+    assert_int_equal(read_bytes(b.p, b.n, NULL), GCD_E_UNSUPPORTED);     /* all of it was read */
+    tb_free(&one);
+    tb_free(&b);
 }
 
 /* ---- versions ---- */
@@ -347,7 +523,9 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_teardown(f, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(not_more_deferred_types_than_types), TEST(not_as_many_multipliers_as_types), TEST(the_root_is_one_of_the_nodes), TEST(versions_of_files),
+        TEST(not_more_deferred_types_than_types), TEST(not_as_many_multipliers_as_types), TEST(the_root_is_one_of_the_nodes),
+        TEST(counts_beyond_the_file_get_no_memory), TEST(places_of_nodes), TEST(sizes_of_nodes), TEST(nodes_without_description),
+        TEST(made_up_nodes_one_upon_the_other), TEST(compressed_by_too_much), TEST(versions_of_files),
         TEST(times), TEST(each_line_of_our_log), TEST(numbers_of_our_log), TEST(verdicts_of_logs), TEST(reasons_of_logs),
         TEST(generations_in_segments), TEST(kinds_of_made_up_nodes),
     };
