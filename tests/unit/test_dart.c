@@ -413,6 +413,12 @@ static void test_limits(void **state)
     struct gcd_limits types = { .types = 12 }, text = { .text_bytes = 100 };
     assert_int_equal(read_dart(example, EXAMPLE_BYTES, &(struct gcd_graph_options){ .limits = &types }, &g, &err), GCD_E_LIMIT);
     assert_int_equal(read_dart(example, EXAMPLE_BYTES, &(struct gcd_graph_options){ .limits = &text }, &g, &err), GCD_E_LIMIT);
+    text.text_bytes = 3;                 /* "shop" */
+    assert_int_equal(read_dart(example, EXAMPLE_BYTES, &(struct gcd_graph_options){ .limits = &text }, &g, &err), GCD_E_LIMIT);
+    assert_string_equal(err.msg, "a name of 4 bytes is longer than is allowed");
+    text.text_bytes = 4;                 /* but not "[static variables]" */
+    assert_int_equal(read_dart(example, EXAMPLE_BYTES, &(struct gcd_graph_options){ .limits = &text }, &g, &err), GCD_E_LIMIT);
+    assert_string_equal(err.msg, "a name of 18 bytes is longer than is allowed");
     types.types = 13;
     assert_int_equal(read_dart(example, EXAMPLE_BYTES, &(struct gcd_graph_options){ .limits = &types }, &g, &err), GCD_OK);
     gcd_graph_free(g);
@@ -422,6 +428,49 @@ static void test_limits(void **state)
     gcd_cancel_flag cancel;
     atomic_init(&cancel, true);
     assert_int_equal(read_dart(example, EXAMPLE_BYTES, &(struct gcd_graph_options){ .cancel = &cancel }, &g, &err), GCD_E_CANCELED);
+}
+
+/* Somebody writes to the file between the two readings. */
+struct writer {
+    uint8_t *at;
+    const char *bytes;
+    size_t n;
+};
+
+#define PROGRESS_TOTAL (UINT64_C(1) << 40)
+
+static void write_before_the_second_reading(void *ctx, uint64_t done, uint64_t total)
+{
+    const struct writer *w = ctx;
+    if (done >= total / 2)
+        memcpy(w->at, w->bytes, w->n);
+}
+
+static void test_input_that_changes(void **state)
+{
+    (void)state;
+    const size_t order = EXAMPLE_BYTES - 20 - 1 - 5, array = order - 6, store = array - 5, group = store - 12, root = group - 5, counts = root - 2;
+    const struct { size_t at, n; const char *bytes, *why; } rows[] = {
+        { array, 6, "\x04\x28\x07\x02\x01\x05", NULL },                                   /* as it is */
+        { array, 6, "\x04\xa8\x00\x07\x02\x00", "the input has changed since" },         /* a reference less */
+        { counts, 1, "\x05", "the input has changed since" },
+        { counts + 1, 1, "\x04", "the input has changed since" },
+        { group, 1, "\x03", "the input has changed since" },                               /* no group of roots any more */
+        { order, 5, "\x05\x02\x00\x01\x01", "more than the announced 4 references" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint8_t p[EXAMPLE_BYTES];
+        struct writer w = { .at = p + rows[i].at, .bytes = rows[i].bytes, .n = rows[i].n };
+        struct gcd_graph_options o = { .progress = write_before_the_second_reading, .progress_ctx = &w, .progress_total = PROGRESS_TOTAL };
+        struct gcd_graph *g = NULL;
+        struct gcd_error err;
+        memcpy(p, example, EXAMPLE_BYTES);
+        assert_int_equal(read_dart(p, EXAMPLE_BYTES, &o, &g, &err), rows[i].why == NULL ? GCD_OK : GCD_E_FORMAT);
+        if (rows[i].why != NULL && strstr(err.msg, rows[i].why) == NULL)
+            fail_msg("row %zu: %s", i, err.msg);
+        if (rows[i].why == NULL)
+            gcd_graph_free(g);
+    }
 }
 
 static void test_probe(void **state)
@@ -482,7 +531,8 @@ int main(void)
         cmocka_unit_test(test_worked_example), cmocka_unit_test(test_roots), cmocka_unit_test(test_modules), cmocka_unit_test(test_lengths),
         cmocka_unit_test(test_unknown), cmocka_unit_test(test_random), cmocka_unit_test(test_vm), cmocka_unit_test(test_not_a_group),
         cmocka_unit_test(test_without_hash_codes),
-        cmocka_unit_test(test_bad), cmocka_unit_test(test_limits), cmocka_unit_test(test_probe), cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_bad), cmocka_unit_test(test_limits), cmocka_unit_test(test_input_that_changes), cmocka_unit_test(test_probe),
+        cmocka_unit_test(test_pipe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

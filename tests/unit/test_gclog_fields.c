@@ -121,6 +121,7 @@ static void lines_with_many_references(void **state)
             for (unsigned i = 0; i < n; i++)
                 assert_int_equal(edges[i], i % 2);
             assert_int_equal(damaged(), odd == 2 && counts[c] > 300);
+            assert_true(gcd_graph_notes(g)->edges_dangling == 0);        /* null is none that leads nowhere */
             (void)gcd_graph_node_edges(g, 1, &n);
             assert_int_equal(n, 0);
             tb_free(&b);
@@ -177,6 +178,12 @@ static void what_was_not_understood(void **state)
     const struct gcd_verdict *v = gcd_graph_verdict(g);
     assert_true(!v->complete && v->reason_count == 1 && v->reasons[0].code == GCD_REASON_TRACE_DAMAGED && v->reasons[0].amount == 2);
     assert_string_equal(v->reasons[0].text, "2 lines were not understood, the first is line 3");
+    read_lines("o 8 1 18\nx");
+    v = gcd_graph_verdict(g);
+    assert_true(!v->complete && v->reason_count == 1 && v->reasons[0].code == GCD_REASON_TRACE_DAMAGED && v->reasons[0].amount == 1);
+    read_lines("o 8 1 18");
+    v = gcd_graph_verdict(g);
+    assert_true(v->complete && v->reason_count == 0);
     static const char cut[] = "a 2 x 0\no 8 1 18\n";
     assert_int_equal(read_bytes(cut, sizeof cut - 1, NULL), GCD_OK);
     v = gcd_graph_verdict(g);
