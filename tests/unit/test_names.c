@@ -227,14 +227,19 @@ static const struct gcd_type alike[] = {
     { .id = 9, .name = "A[][,]", .named = true, .module_path = "", .element_type = 0x14 },
     { .id = 10, .name = "A[][,]", .named = true, .module_path = "" },
     { .id = 0xabd, .name = "", .named = true, .module_path = "" },
+    { .id = 11, .name = "<>c", .named = true, .module_path = "/app/Shop.exe", .name_token = 0x02000005 },      /* as if it were Shop.dll */
+    { .id = 12, .name = "<>c", .named = true, .module_path = "/app/.exe", .name_token = 0x02000005 },
+    { .id = 13, .name = "<>c", .named = true, .module_path = "/app/Desk.exe" },
+    { .id = 14, .name = "<>c", .named = true, .module_path = "/app/Desk.exes" },
 };
 
 static void types_that_look_alike_are_told_apart(void **state)
 {
     (void)state;
     static const char *const want[] = {
-        "<>c [Shop 0x02000005]", "<>c [System.Linq]", "<>c [Shop 0x02000007 #1]", "List<A> [#1]", "List<A> [#2]", "Only", "UNKNOWN 0xabc",
+        "<>c [Shop 0x02000005 #1]", "<>c [System.Linq]", "<>c [Shop 0x02000007 #1]", "List<A> [#1]", "List<A> [#2]", "Only", "UNKNOWN 0xabc",
         "List<A> [Dynamic]", "<>c [Shop 0x02000007 #2]", "A[,][]", "A[][,]", "UNKNOWN 0xabd",
+        "<>c [Shop 0x02000005 #2]", "<>c [.exe]", "<>c [Desk]", "<>c [Desk.exes]",
     };
     struct gcd_graph *g = graph_of(alike, sizeof alike / sizeof *alike);
     struct gcd_names *n;
