@@ -8,6 +8,7 @@
 #include "support/check.h"
 #include "support/failalloc.h"
 #include "support/run.h"
+#include "support/shop.h"
 #include "support/tb.h"
 
 static struct gcd_error err = GCD_ERROR_INIT;
@@ -166,6 +167,55 @@ static void a_real_heap(void **state)
     assert_true(seen > 1000);
 }
 
+/* ---- how objects are laid out ---- */
+
+static void headers_of_strings_and_arrays(void **state)
+{
+    (void)state;
+    static const struct { const char *name; struct gcd_length_rule rule[2]; } rows[] = {     /* of 4 bytes a pointer, of 8 */
+        { "System.String", { { 14, 2 }, { 22, 2 } } },       { "System.Int32[]", { { 12, 4 }, { 24, 4 } } },
+        { "System.Object[]", { { 12, 4 }, { 24, 8 } } },     { "System.Byte[][]", { { 12, 4 }, { 24, 8 } } },
+        { "System.Int16[,]", { { 0, 0 }, { 40, 2 } } },      { "System.Double[,,]", { { 0, 0 }, { 48, 8 } } },
+        { "System.Int32", { { 0, 0 }, { 0, 0 } } },          { "Shop.Unknown[]", { { 12, 0 }, { 24, 0 } } },
+    };
+    enum { TYPES = sizeof rows / sizeof *rows };
+    struct gcd_type types[TYPES];
+    for (size_t i = 0; i < TYPES; i++)
+        types[i] = (struct gcd_type){ .name = rows[i].name };
+    for (unsigned wide = 0; wide < 2; wide++) {
+        struct gcd_length_rule rules[TYPES];
+        struct gcd_graph *g = shop_build(&(struct shop){ .types = types, .type_count = TYPES, .ptr_bytes = wide ? 8 : 4 });
+        assert_int_equal(gcd_length_rules_of_graph(g, NULL, rules, &err), GCD_OK);
+        for (size_t i = 0; i < TYPES; i++)
+            if (rules[i].header_bytes != rows[i].rule[wide].header_bytes || rules[i].element_bytes != rows[i].rule[wide].element_bytes)
+                fail_msg("%s: %u, %u", rows[i].name, rules[i].header_bytes, rules[i].element_bytes);
+        gcd_graph_free(g);
+    }
+}
+
+/* Types of several modules can have one name: nobody knows which of them an array has, unless all are of one size. */
+static void elements_of_several_types(void **state)
+{
+    (void)state;
+    enum { CLASS = 0x12, VALUE = 0x11, BYTE = 0x05, INT = 0x08, UINT = 0x09 };
+    static const struct { uint8_t element_types[3]; unsigned bytes; } rows[] = {
+        { { CLASS, CLASS, CLASS }, 8 }, { { BYTE, BYTE, INT }, 0 },    { { BYTE, INT, INT }, 0 },  { { INT, UINT, INT }, 4 },
+        { { VALUE, INT, INT }, 0 },     { { INT, INT, VALUE }, 0 },    { { CLASS, INT, INT }, 0 }, { { INT, INT, INT }, 4 },
+        { { BYTE, BYTE, CLASS }, 0 },   { { VALUE, VALUE, VALUE }, 0 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct gcd_type types[4] = { { .name = "Shop.Kind[]" } };
+        for (size_t k = 0; k < 3; k++)
+            types[1 + k] = (struct gcd_type){ .id = k, .name = "Shop.Kind", .element_type = rows[i].element_types[k] };
+        struct gcd_length_rule rules[4];
+        struct gcd_graph *g = shop_build(&(struct shop){ .types = types, .type_count = 4 });
+        assert_int_equal(gcd_length_rules_of_graph(g, NULL, rules, &err), GCD_OK);
+        if (rules[0].element_bytes != rows[i].bytes)
+            fail_msg("row %zu: %u", i, rules[0].element_bytes);
+        gcd_graph_free(g);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +223,8 @@ int main(void)
         cmocka_unit_test(alignment_is_that_of_the_process),
         cmocka_unit_test(out_of_memory),
         cmocka_unit_test(a_real_heap),
+        cmocka_unit_test(headers_of_strings_and_arrays),
+        cmocka_unit_test(elements_of_several_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
