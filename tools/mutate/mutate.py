@@ -47,6 +47,15 @@ def read_plan(path):
     return plan
 
 
+def plan_of(plan, folder):
+    """A folder without a line of its own has that of the folder around it."""
+    while folder not in plan:
+        if not folder:
+            raise SystemExit("tests.txt has no line for a folder of the list")
+        folder = os.path.dirname(folder)
+    return plan[folder]
+
+
 def expand(patterns, names):
     """Names of tests; of a script also single parts: SCRIPT:CLASS.TEST."""
     found = []
@@ -188,7 +197,7 @@ def run(todo, args, results, names):
         shop.copy()
         shop.configure()
     plan, known = read_plan(os.path.join(HERE, "tests.txt")), list(shops[0].tests)
-    planned = {m.name: expand(m.first + plan[m.folder], known) for m in todo}
+    planned = {m.name: expand(m.first + plan_of(plan, m.folder), known) for m in todo}
     baseline = Baseline(os.path.join(args.scratch, "baseline.json"), test_digests(ROOT, names))
     baseline.measure(shops[0], sorted({t for tests in planned.values() for t in tests}), os.cpu_count(), args.quick)
 
