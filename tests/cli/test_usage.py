@@ -224,7 +224,7 @@ class Forms(CliTest):
             self.assertEqual(runs[0].out, runs[1].out)
             self.assertEqual(runs[0].err, runs[1].err)
             self.assertNotIn(old.split("=")[0] + " ", self.done(words[0], "--help").text)
-        self.refused(2, r"--listen takes the path of a socket, .*", "collect", "--connect", "a,b", "-o", "x.gclog")
+        self.refused(2, r"give one of --pid, --name, --port and --listen; .*", "collect", "--pid", "1", "--connect", "a", "-o", "x.gclog")
 
     def test_words_after_the_double_dash(self):
         os.rename(self.path("in"), self.path("--in"))

@@ -48,7 +48,8 @@ static void learn_walk(struct recording *r, const struct run *walk)
             r->known = realloc(r->known, r->known_cap * sizeof *r->known);
             assert_non_null(r->known);
         }
-        r->known[r->known_count++] = (struct known){ walk->objects[i], walk->targets + walk->objects[i].first_target };
+        const struct run_object *o = &walk->objects[i];
+        r->known[r->known_count++] = (struct known){ *o, o->targets > 0 ? walk->targets + o->first_target : NULL };
     }
 }
 
@@ -144,8 +145,10 @@ static const char *foreign_reference(const struct run *hurt, const struct record
     static char text[200];
     for (size_t i = 0; i < hurt->object_count; i++) {
         const struct run_object *o = &hurt->objects[i];
+        if (o->targets == 0)             /* then there may be no array at all */
+            continue;
         const uint64_t *targets = hurt->targets + o->first_target;
-        if (o->targets == 0 || is_own(r, o, targets) || (other != NULL && is_own(other, o, targets)))
+        if (is_own(r, o, targets) || (other != NULL && is_own(other, o, targets)))
             continue;
         (void)snprintf(text, sizeof text, "object %zu at %" PRIx64 " has references of another one", i, o->address);
         return text;
