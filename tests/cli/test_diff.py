@@ -194,7 +194,7 @@ class Odd(Compare):
     def test_programs_and_processes(self):
         self.put("other", types_trace(*NEW, command_line="dotnet /srv/bank.dll"))
         run = self.done("diff", "old", "other")
-        self.assertEqual(run.lines, ['gcdumpc: other: is of another program than old: "dotnet /srv/bank.dll", not "dotnet /srv/shop.dll"'])
+        self.assertEqual(run.lines, ['gcdumpc: other: comes from a different program than old: "dotnet /srv/bank.dll", not "dotnet /srv/shop.dll"'])
         self.put("again", of_process(types_trace(*NEW), 4321))
         self.assertEqual(self.done("diff", "old", "again").lines, ["gcdumpc: again: is of another process than old: 4321, not 1234"])
         self.assertEqual(self.done("trend", "old", "old", "again").lines, ["gcdumpc: again: is of another process than old: 4321, not 1234"])

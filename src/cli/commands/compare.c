@@ -31,7 +31,7 @@ static void warn_of_processes(const struct cli_side *a, const struct cli_side *b
     bool processes = a->process != 0 && b->process != 0 && a->process != b->process;
     bool programs = a->program[0] != '\0' && b->program[0] != '\0' && strcmp(a->program, b->program) != 0;
     if (programs)
-        cli_say(b->subject, "is of another program than %s: \"%s\", not \"%s\"", a->subject, b->program, a->program);
+        cli_say(b->subject, "comes from a different program than %s: \"%s\", not \"%s\"", a->subject, b->program, a->program);
     else if (processes)
         cli_say(b->subject, "is of another process than %s: %" PRIu64 ", not %" PRIu64, a->subject, b->process, a->process);
 }

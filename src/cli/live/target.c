@@ -59,7 +59,7 @@ static enum cli_exit nobody(const struct gcd_ipc_process_list *l, const char *na
         cli_nearest_try(&near, l->items[i].entry_assembly);
     }
     cli_say(NULL, "no .NET process is called \"%s\"%s%s; see gcdumpc ps", name, cli_meant(&near, "", meant),
-            silent > 0 ? " (of some the entry assembly is not known, they do not answer)" : "");
+            silent > 0 ? " (some processes could not be asked: they do not answer)" : "");
     return CLI_FAILED;
 }
 
