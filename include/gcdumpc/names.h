@@ -30,7 +30,7 @@ struct gcd_names;
 /*
  * Names for all types of a dump or of a graph, by type number.  In the C# style a type without a name is "UNKNOWN 0x<id>", and
  * types that would look alike get their module, " [Module]", when that tells them apart, else also their token; raw names are left
- * alone, stand-ins like "Type(0x<id>)" among them.
+ * alone, placeholders like "Type(0x<id>)" among them.
  * The names are copies: the dump or graph may be freed.  ALLOC may be NULL.  GCD_E_NOMEM, GCD_E_LIMIT.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_names_of_dump(const struct gcd_dump *d, enum gcd_name_style style, const struct gcd_alloc *alloc,

@@ -40,7 +40,7 @@ GCD_MUST_CHECK gcd_status gcd_build_reserve(struct gcd_build *b, uint64_t nodes,
 /* A type; its strings are copied, objects and bytes are counted by the builder.  GCD_E_LIMIT above the limit of types. */
 GCD_MUST_CHECK gcd_status gcd_build_type(struct gcd_build *b, const struct gcd_type *t, uint32_t *ret, struct gcd_error *err);
 
-/* Give a type that was added under a stand-in its name, once; *RET_AGAIN: it has one already, which stays. */
+/* Give a type that was added under a placeholder its name, once; *RET_AGAIN: it has one already, which stays. */
 GCD_MUST_CHECK gcd_status gcd_build_type_name(struct gcd_build *b, uint32_t type, const char *name, size_t n, bool *ret_again,
                                               struct gcd_error *err);
 

@@ -46,7 +46,7 @@ gcd_status heap_type_index(struct gcd_heap *h, uint64_t id, uint32_t *ret, struc
  * A record without a name (names not asked for, Native AOT) still has a number that a person can look up; the same
  * spelling as the .NET tools use.
  */
-static gcd_status pseudo_root_name(struct gcd_heap *h, const struct gcd_clr_type *t, const char **ret, struct gcd_error *err)
+static gcd_status placeholder_name(struct gcd_heap *h, const struct gcd_clr_type *t, const char **ret, struct gcd_error *err)
 {
     char buf[48];
     int n = snprintf(buf, sizeof buf, "%s(0x%" PRIx32 ")", t->flags & TYPE_FLAG_ARRAY ? "ArrayType" : "Type", t->name_token);
@@ -108,7 +108,7 @@ static gcd_status describe_type(struct gcd_heap *h, uint32_t i, const struct gcd
     to->type.described = true;
     if (to->type.named)
         return heap_text_utf16(h, t->name, t->name_units, &to->type.name, err);
-    return pseudo_root_name(h, t, &to->type.name, err);
+    return placeholder_name(h, t, &to->type.name, err);
 }
 
 /* Types are sent once per process and session, in any place: before the GC, between the nodes, after the last of them. */
