@@ -1,8 +1,8 @@
 /*
  * What joins an input, a trace and a heap: see gcdumpc/dump.h.
  *
- *     dump.c      the first pass: which GC counts, types, roots, the verdict
- *     objects.c   the second one: objects and their references
+ *     dump.c            the first pass: which GC counts, types, roots, the verdict
+ *     objects.c         the second one: objects and their references
  *     process_start.c   which command line each process of a machine was started with
  */
 #ifndef GCD_LOAD_LOAD_H
