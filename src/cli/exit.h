@@ -4,7 +4,6 @@
 #ifndef GCD_CLI_EXIT_H
 #define GCD_CLI_EXIT_H
 
-
 enum cli_exit {
     CLI_DONE = 0,
     CLI_FAILED = 1,

@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -12,7 +12,6 @@
 #include "commands/commands.h"
 #include "exit.h"
 #include "input/input.h"
-#include "live/target.h"
 #include "opts.h"
 #include "output/output.h"
 #include "term/message.h"

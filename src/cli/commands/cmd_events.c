@@ -3,7 +3,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +12,10 @@
 #include "args.h"
 #include "commands/commands.h"
 #include "exit.h"
+#include "input/dump_verdict.h"
 #include "input/fail.h"
 #include "input/input.h"
 #include "input/memory.h"
-#include "input/dump_verdict.h"
 #include "output/json_out.h"
 #include "output/output.h"
 #include "signals.h"

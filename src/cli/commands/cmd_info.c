@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +11,9 @@
 #include "commands/commands.h"
 #include "commands/open_dump.h"
 #include "exit.h"
+#include "input/dump_verdict.h"
 #include "input/input.h"
 #include "input/memory.h"
-#include "input/dump_verdict.h"
 #include "output/json_out.h"
 #include "output/output.h"
 #include "term/message.h"

@@ -62,11 +62,6 @@ static const char *user_name(uint32_t uid, char *buf, size_t cap)
     return buf;
 }
 
-static void put_text(json_t *object, const char *key, const char *text_or_empty)
-{
-    (void)json_object_set_new(object, key, text_or_empty[0] != '\0' ? cli_json_text(text_or_empty) : json_null());
-}
-
 static const char *answer(enum gcd_ipc_reason reason)
 {
     switch (reason) {
@@ -88,22 +83,22 @@ static int print_json(const struct gcd_ipc_process_list *l)
         const struct gcd_ipc_process *p = &l->items[i];
         json_t *row = json_object();
         char user[64];
-        (void)json_object_set_new(row, "pid", p->pid != 0 ? cli_json_number(p->pid) : json_null());
-        put_text(row, "user", user_name(p->uid, user, sizeof user));
-        (void)json_object_set_new(row, "uid", p->uid != UINT32_MAX ? cli_json_number(p->uid) : json_null());
-        put_text(row, "name", p->exe[0] != '\0' ? p->exe : p->name);
-        put_text(row, "answer", answer(p->reason));
-        put_text(row, "runtime_version", p->runtime_version);
-        put_text(row, "architecture", p->arch);
-        put_text(row, "entry_assembly", p->entry_assembly);
-        (void)json_object_set_new(row, "uptime_ms", p->uptime_ms != 0 ? cli_json_number(p->uptime_ms) : json_null());
-        (void)json_object_set_new(row, "resident_bytes", p->rss_bytes != 0 ? cli_json_number(p->rss_bytes) : json_null());
-        put_text(row, "command_line", p->command_line);
-        put_text(row, "socket", p->socket_path);
+        json_object_set_new(row, "pid", p->pid != 0 ? cli_json_number(p->pid) : json_null());
+        json_object_set_new(row, "user", cli_json_text_or_null(user_name(p->uid, user, sizeof user)));
+        json_object_set_new(row, "uid", p->uid != UINT32_MAX ? cli_json_number(p->uid) : json_null());
+        json_object_set_new(row, "name", cli_json_text_or_null(p->exe[0] != '\0' ? p->exe : p->name));
+        json_object_set_new(row, "answer", cli_json_text_or_null(answer(p->reason)));
+        json_object_set_new(row, "runtime_version", cli_json_text_or_null(p->runtime_version));
+        json_object_set_new(row, "architecture", cli_json_text_or_null(p->arch));
+        json_object_set_new(row, "entry_assembly", cli_json_text_or_null(p->entry_assembly));
+        json_object_set_new(row, "uptime_ms", p->uptime_ms != 0 ? cli_json_number(p->uptime_ms) : json_null());
+        json_object_set_new(row, "resident_bytes", p->rss_bytes != 0 ? cli_json_number(p->rss_bytes) : json_null());
+        json_object_set_new(row, "command_line", cli_json_text_or_null(p->command_line));
+        json_object_set_new(row, "socket", cli_json_text_or_null(p->socket_path));
         json_array_append_new(list, row);
     }
-    (void)json_object_set_new(o, "schema", cli_json_number(CLI_JSON_SCHEMA));
-    (void)json_object_set_new(o, "processes", list);
+    json_object_set_new(o, "schema", cli_json_number(CLI_JSON_SCHEMA));
+    json_object_set_new(o, "processes", list);
     return cli_json_print(o, stdout);
 }
 

@@ -1,5 +1,5 @@
 /*
- * The entry of each command, and what it shares with its neighbours.
+ * The entry of each command.
  */
 #ifndef GCD_CLI_COMMANDS_COMMANDS_H
 #define GCD_CLI_COMMANDS_COMMANDS_H

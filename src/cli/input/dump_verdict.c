@@ -6,8 +6,8 @@
 
 #include "args.h"
 #include "exit.h"
-#include "input/input.h"
 #include "input/dump_verdict.h"
+#include "input/input.h"
 #include "term/message.h"
 #include "term/term.h"
 

@@ -1,7 +1,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>

@@ -31,7 +31,7 @@ struct cli_dump {
     const char *subject;         /* file, socket or "process 1234", for messages */
     char process[40];            /* the latter */
 #ifdef GCDUMPC_HAVE_IPC
-    struct gcd_ipc_lock lock, machine;   /* with args->still_wanted they last until cli_close: who waits for them asks what came of this dump */
+    struct gcd_ipc_lock lock, machine;   /* with args->job.still_wanted they last until cli_close: who waits for them asks what came of this dump */
 #endif
     uint32_t pid;                /* live: of the process; 0 = not known */
     char name[256];              /* what the program is called when the dump does not know it */

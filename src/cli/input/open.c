@@ -6,15 +6,14 @@
 #include <unistd.h>
 
 #include <gcdumpc/gcdumpc.h>
-#include <gcdumpc/ipc.h>
 #include <gcdumpc/read.h>
 
 #include "args.h"
 #include "exit.h"
+#include "input/dump_verdict.h"
 #include "input/fail.h"
 #include "input/input.h"
 #include "input/memory.h"
-#include "input/dump_verdict.h"
 #include "signals.h"
 #include "term/message.h"
 #include "term/path.h"

@@ -12,7 +12,7 @@
 #include "exit.h"
 #include "input/input.h"
 
-/* Opens a dump of a living process into RET: live.c, or target.c, which refuses, in a build without ipc. */
+/* Opens a dump of a living process into RET; a build without ipc says that it cannot. */
 enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options, bool reread,
                             const char *spool_dir, struct cli_dump *ret);
 

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
-#include <gcdumpc/ipc.h>
 
 #include "input/input.h"
 #include "input/memory.h"
@@ -62,9 +61,14 @@ static void put_number(json_t *object, const char *key, uint64_t n)
     put(object, key, cli_json_number(n));
 }
 
+json_t *cli_json_text_or_null(const char *s)
+{
+    return s[0] != '\0' ? cli_json_text(s) : json_null();
+}
+
 static void put_text(json_t *object, const char *key, const char *text_or_empty)
 {
-    put(object, key, text_or_empty[0] != '\0' ? cli_json_text(text_or_empty) : json_null());
+    put(object, key, cli_json_text_or_null(text_or_empty));
 }
 
 json_t *cli_json_verdict(const struct gcd_verdict *v)

@@ -10,8 +10,6 @@
 
 #include <jansson.h>
 
-#include <gcdumpc/ipc.h>
-
 #include "input/input.h"
 
 #define CLI_JSON_SCHEMA 1
@@ -19,6 +17,8 @@
 json_t *cli_json_number(uint64_t n);
 /* S, with "?" for bytes beyond ASCII when it is not UTF-8: names of files need not be. */
 json_t *cli_json_text(const char *s);
+/* The same; null for "". */
+json_t *cli_json_text_or_null(const char *s);
 /* An object with the schema and SUBJECT; what says whether a dump is complete. */
 json_t *cli_json_head(const char *subject);
 json_t *cli_json_verdict(const struct gcd_verdict *v);

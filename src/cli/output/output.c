@@ -9,10 +9,10 @@
 
 #include "args.h"
 #include "exit.h"
+#include "input/dump_verdict.h"
 #include "input/fail.h"
 #include "input/input.h"
 #include "input/memory.h"
-#include "input/dump_verdict.h"
 #include "output/output.h"
 #include "signals.h"
 #include "term/message.h"

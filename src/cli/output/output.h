@@ -14,7 +14,7 @@
 #include "input/input.h"
 #include "signals.h"
 
-/* output.c: where ARGS->output goes, in which format. */
+/* Where the output of ARGS goes, in which format. */
 struct cli_output {
     const struct gcd_format *format; /* NULL: the event stream as it came */
     enum cli_need need;          /* what is to be opened for it */

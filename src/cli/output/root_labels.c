@@ -2,8 +2,9 @@
 
 #include "args.h"
 #include "exit.h"
-#include "input/input.h"
 #include "input/dump_verdict.h"
+#include "input/input.h"
+#include "output/filter.h"
 #include "output/json_out.h"
 #include "output/root_labels.h"
 #include "term/message.h"
@@ -13,7 +14,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct {

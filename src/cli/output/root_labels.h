@@ -7,7 +7,6 @@
 #include "args.h"
 #include "exit.h"
 #include "input/input.h"
-#include "output/filter.h"
 #include "output/table.h"
 #include "term/term.h"
 

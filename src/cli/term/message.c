@@ -2,11 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-
 #include "term/message.h"
 #include "term/progress.h"
 #include "term/term.h"
-
 
 static char last_said[2048];
 static bool held;
