@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "analyze/dominators.h"
-#include "analyze/live_edges.h"
+#include "analyze/dominators/dominators.h"
+#include "analyze/dominators/live_edges.h"
 #include "base/error.h"
 #include "base/locked_alloc.h"
 #include "base/mem.h"

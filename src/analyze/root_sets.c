@@ -7,7 +7,7 @@
  */
 #include <gcdumpc/root_sets.h>
 
-#include "analyze/live_edges.h"
+#include "analyze/dominators/live_edges.h"
 #include "base/error.h"
 #include "base/mem.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/suspects.h"
+#include "analyze/suspects/suspects.h"
 #include "support/check.h"
 #include "support/pile.h"
 

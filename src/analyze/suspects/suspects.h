@@ -9,7 +9,7 @@
 
 #include <gcdumpc/suspects.h>
 
-#include "analyze/live_edges.h"
+#include "analyze/dominators/live_edges.h"
 #include "base/idmap.h"
 #include "base/text.h"
 
@@ -99,23 +99,24 @@ static inline bool suspects_waits(const struct suspects_work *w, uint32_t node)
     return w->waiting != NULL && bits_get(w->waiting, node);
 }
 
-/* suspects_tree.c: OBJECT, the containers of the dominator tree. */
+/* suspects_object.c: OBJECT, the containers of the dominator tree. */
 gcd_status suspects_containers(struct suspects_work *w, struct gcd_error *err);
-/* suspects_groups.c: w->waiting and FINALIZERS; w->top, the consumers and TYPE; who holds the objects of TYPE, when paths are known. */
+/* suspects_finalizers.c: w->waiting and FINALIZERS. */
 gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err);
+/* suspects_type.c: w->top, the consumers and TYPE; who holds the objects of TYPE, when paths are known. */
 gcd_status suspects_types(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err);
 /* suspects_handlers.c: HANDLERS, also from what is OBJECT so far. */
 gcd_status suspects_handlers(struct suspects_work *w, struct gcd_error *err);
-/* suspects_pinned.c */
+/* suspects_pinned.c: PINNED. */
 gcd_status suspects_pinned(struct suspects_work *w, struct gcd_error *err);
-/* suspects_shapes.c: COLLECTIONS. */
+/* suspects_collections.c: COLLECTIONS. */
 gcd_status suspects_collections(struct suspects_work *w, struct gcd_error *err);
 /* suspects_content.c: whose is which object (w->owner), held and content of OBJECT, TYPE, FINALIZERS. */
 gcd_status suspects_content(struct suspects_work *w, struct gcd_error *err);
 /* suspects_path.c: path and root of one suspect. */
 gcd_status suspects_path(const struct suspects_work *w, struct suspect *x, struct gcd_error *err);
-/* suspects_words.c: the sentence of one suspect. */
+/* suspects_sentences.c: the sentence of one suspect. */
 gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x, struct gcd_error *err);
 
 #endif

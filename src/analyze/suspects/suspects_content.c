@@ -1,7 +1,7 @@
 /*
  * What is in each suspect.  An object belongs to the nearest suspect above it in the dominator tree, so nothing is counted twice.
  */
-#include "analyze/suspects.h"
+#include "analyze/suspects/suspects.h"
 
 #include "base/error.h"
 #include "base/mem.h"

@@ -1,74 +1,15 @@
 /*
- * Objects that are large together: those of one type, and those that wait for their finalizers.
+ * Objects of one type that are large together.
  *
- * Both are looked for among the objects that nothing but the roots together holds.  All others are below one object that retains at
- * least as much, and that is what suspects_tree.c looks for.  An object that a root holds itself is always one of these.
+ * They are looked for among the objects that nothing but the roots together holds.  All others are below one object that retains at
+ * least as much, and suspects_object.c finds that one.  An object that a root holds directly is always one of these.
  */
-#include "analyze/suspects.h"
+#include "analyze/suspects/suspects.h"
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"
 #include "base/sort.h"
-
-/* ---- the finalizer queue ---- */
-
-static gcd_status mark_waiting(struct suspects_work *w, struct gcd_error *err)
-{
-    for (size_t i = 0; i < gcd_graph_root_count(w->g); i++) {
-        const struct gcd_graph_root *r = gcd_graph_root(w->g, i);
-        if (gcd_graph_root_group(r) != GCD_GROUP_FINALIZER)
-            continue;
-        if (w->waiting == NULL) {
-            w->words = ((size_t)w->nodes + 63) / 64;
-            w->waiting = gcd_mem_new_array(w->alloc, w->words, sizeof *w->waiting);
-            if (w->waiting == NULL)
-                return gcd_fail_nomem(err, "looking at the finalizer queue");
-        }
-        bits_set(w->waiting, r->node);
-    }
-    return GCD_OK;
-}
-
-gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err)
-{
-    struct gcd_suspect sum = { .node = GCD_NODE_NONE };
-    GCD_TRY(mark_waiting(w, err));
-    if (w->waiting == NULL)
-        return GCD_OK;
-    uint64_t *of_type = gcd_mem_new_array(w->alloc, w->types, sizeof *of_type), most = 0;
-    if (of_type == NULL)
-        return gcd_fail_nomem(err, "looking at the finalizer queue");
-    for (uint32_t node = 0; node < w->nodes; node++) {
-        if (!suspects_waits(w, node))
-            continue;
-        uint64_t bytes = gcd_dominators_retained(w->d, node);
-        uint32_t type = gcd_graph_node_type(w->g, node);
-        sum.objects++;
-        gcd_add_saturating(&sum.shallow_bytes, gcd_graph_node_size(w->g, node));
-        gcd_add_saturating(&sum.retained_bytes, bytes);
-        if (bytes < w->s->threshold)         /* else it is, or it holds, a suspect of its own */
-            gcd_add_saturating(&sum.bytes, bytes);
-        if (++of_type[type] > most) {
-            most = of_type[type];
-            sum.type = type;
-        }
-    }
-    for (uint32_t node = 0; node < w->nodes && sum.node == GCD_NODE_NONE && sum.objects > 0; node++)
-        if (suspects_waits(w, node) && gcd_graph_node_type(w->g, node) == sum.type)
-            sum.node = node;
-    gcd_mem_free(w->alloc, of_type, (size_t)w->types * sizeof *of_type);
-    if (sum.bytes < w->s->threshold && sum.objects < SUSPECTS_WAITING)
-        return GCD_OK;
-    struct suspect *x;
-    GCD_TRY(suspects_add(w, GCD_SUSPECT_FINALIZERS, sum.node, sum.type, &x, err));
-    x->pub.objects = sum.objects;
-    x->pub.shallow_bytes = sum.shallow_bytes;
-    x->pub.retained_bytes = sum.retained_bytes;
-    x->pub.bytes = sum.bytes;
-    x->type_objects = most;
-    return GCD_OK;
-}
 
 /* ---- types ---- */
 

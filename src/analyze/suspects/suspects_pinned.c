@@ -2,9 +2,9 @@
  * Pinned objects, and the free memory around them: a range of the generations 0 to 2 in which an object is pinned and a quarter or more
  * is free.  The objects of a range and its size are known; the gaps are what is left.
  */
-#include "analyze/suspects.h"
+#include "analyze/suspects/suspects.h"
 
-#include "analyze/live_edges.h"
+#include "analyze/dominators/live_edges.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"

@@ -1,4 +1,4 @@
-#include "analyze/suspects.h"
+#include "analyze/suspects/suspects.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
-#include "analyze/inner_nodes.h"
+#include "analyze/dominators/inner_nodes.h"
 
-#include "analyze/parts.h"
+#include "analyze/dominators/parts.h"
 #include "base/error.h"
 #include "base/mem.h"
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "analyze/live_edges.h"
+#include "analyze/dominators/live_edges.h"
 #include "base/error.h"
 #include "base/idmap.h"
 #include "base/mem.h"

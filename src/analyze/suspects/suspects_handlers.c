@@ -4,7 +4,7 @@
  * CoreCLR keeps several handlers in a delegate that is its own target and holds an Object[] of delegates of its own type; that shape is
  * looked for, since the events do not say what a type derives from.
  */
-#include "analyze/suspects.h"
+#include "analyze/suspects/suspects.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "analyze/growth.h"
+#include "analyze/compare/growth.h"
 #include "base/error.h"
 #include "base/idmap.h"
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-#include "analyze/live_edges.h"
+#include "analyze/dominators/live_edges.h"
 
 #include <string.h>
 

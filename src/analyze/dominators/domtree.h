@@ -21,9 +21,9 @@
 
 #include <gcdumpc/dominators.h>
 
-#include "analyze/live_edges.h"
-#include "analyze/inner_nodes.h"
-#include "analyze/parts.h"
+#include "analyze/dominators/live_edges.h"
+#include "analyze/dominators/inner_nodes.h"
+#include "analyze/dominators/parts.h"
 
 /* Nodes between two calls of domtree_check. */
 #define DOMTREE_CHECK UINT32_C(65536)

@@ -2,7 +2,7 @@
  * Very many collections of one type and size.  The size is that of the collection with the arrays that belong to it alone; an array of
  * no elements is a collection, too.
  */
-#include "analyze/suspects.h"
+#include "analyze/suspects/suspects.h"
 
 #include <string.h>
 

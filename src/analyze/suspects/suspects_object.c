@@ -13,7 +13,7 @@
  * Objects that retain half of a suspect or more get a record, each after its parent.  Those of a container that is known to be a list
  * need none: a list of millions has as many records as one of twenty.
  */
-#include "analyze/suspects.h"
+#include "analyze/suspects/suspects.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * The way from a root to a suspect, for people: objects of one type that follow each other are one step, and of a very long way both ends
  * are kept.
  */
-#include "analyze/suspects.h"
+#include "analyze/suspects/suspects.h"
 
 #include "base/error.h"
 #include "base/mem.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "analyze/growth.h"
+#include "analyze/compare/growth.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sort.h"

@@ -1,7 +1,7 @@
 /*
  * A suspect in plain English.  Sentences are composed here, in one place, so that every output says the same.
  */
-#include "analyze/suspects.h"
+#include "analyze/suspects/suspects.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

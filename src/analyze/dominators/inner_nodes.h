@@ -10,7 +10,7 @@
 
 #include <gcdumpc/status.h>
 
-#include "analyze/live_edges.h"
+#include "analyze/dominators/live_edges.h"
 #include "base/bits.h"
 
 /* Nodes whose lists share one 64-bit start. */

@@ -1,4 +1,4 @@
-#include "analyze/domtree.h"
+#include "analyze/dominators/domtree.h"
 
 #include <string.h>
 

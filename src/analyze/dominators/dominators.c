@@ -4,8 +4,8 @@
  */
 #include <gcdumpc/dominators.h>
 
-#include "analyze/dominators.h"
-#include "analyze/domtree.h"
+#include "analyze/dominators/dominators.h"
+#include "analyze/dominators/domtree.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"

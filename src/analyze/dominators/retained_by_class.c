@@ -7,8 +7,8 @@
  */
 #include <gcdumpc/retained.h>
 
-#include "analyze/dominators.h"
-#include "analyze/parts.h"
+#include "analyze/dominators/dominators.h"
+#include "analyze/dominators/parts.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"
