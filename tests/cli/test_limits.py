@@ -31,6 +31,13 @@ class Strict(CliTest):
         for words in ANSWERS:
             self.assertEqual(self.done(*self.words(words, WHOLE), "--strict").out, self.done(*self.words(words, WHOLE)).out, words)
 
+    def test_notices_are_printed_once(self):
+        """--strict judges before it writes anything, and prints what is to be known of a recording no more often than without it."""
+        for words in (*ANSWERS, ("convert", "-o", "x.gcdump")):
+            plain, strict = (self.done(*self.words(words, "net8-wks-two-dumps"), *more) for more in ((), ("--strict",)))
+            self.assertEqual(strict.err, plain.err, words)
+            self.assertEqual(plain.err.count(b"2 heap dumps"), 0 if "--events" in words else 1, words)
+
     def test_the_second_of_two_counts(self):
         self.done("diff", self.link(WHOLE), self.link(LOSSY), "--strict", code=1)
 

@@ -164,7 +164,9 @@ enum cli_exit cmd_info(const struct cli_args *args)
                 row("", "%s", v->reasons[i].text);
         }
         enum cli_exit flushed = cli_flush_stdout();
-        e = flushed != CLI_DONE ? flushed : no_memory ? out_of_memory(&d) : cli_verdict(&d, args->quiet);
+        e = flushed != CLI_DONE ? flushed : no_memory ? out_of_memory(&d) : cli_judge(&d);
+        if (e == CLI_DONE || e == CLI_INCOMPLETE)
+            cli_say_verdict(&d, args->quiet);
     }
     cli_close(&d);
     return e;

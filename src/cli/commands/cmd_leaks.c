@@ -351,7 +351,11 @@ enum cli_exit cmd_leaks(const struct cli_args *args)
         e = print_leaks(&l);
         enum cli_exit flushed = cli_flush_stdout();
         if (e == CLI_DONE)
-            e = flushed != CLI_DONE ? flushed : cli_verdict(&l.d, args->quiet);
+            e = flushed;
+        if (e == CLI_DONE) {
+            cli_say_verdict(&l.d, args->quiet);
+            e = cli_judge(&l.d);
+        }
     }
     gcd_suspects_free(l.suspects);
     gcd_paths_free(l.paths);

@@ -298,7 +298,8 @@ static enum cli_exit find_paths(const struct cli_args *args, const struct cli_du
         e = flushed;
     if (e == CLI_DONE) {
         cli_say_pseudo_roots(d->subject, gcd_paths_pseudo_roots(p));
-        e = cli_verdict(d, args->quiet);
+        cli_say_verdict(d, args->quiet);
+        e = cli_judge(d);
     }
     gcd_paths_free(p);
     return e;

@@ -393,7 +393,8 @@ static enum cli_exit run(struct retained *r)
     if (e != CLI_DONE || flushed != CLI_DONE)
         return e != CLI_DONE ? e : flushed;
     cli_say_pseudo_roots(r->d.subject, gcd_dominators_pseudo_roots(r->dominators));
-    return cli_verdict(&r->d, r->args->quiet);
+    cli_say_verdict(&r->d, r->args->quiet);
+    return cli_judge(&r->d);
 }
 
 enum cli_exit cmd_retained(const struct cli_args *args)

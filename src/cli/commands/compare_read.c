@@ -196,7 +196,7 @@ static enum cli_exit read_dump(struct cli_comparison *c, const struct cli_args *
         if (!args->quiet && label == NULL && cli_facts(&r.d)->dumps > 1)
             cli_say(r.d.subject, "the recording holds %u heap dumps, this is number %u; \"FILE#N\" chooses", cli_facts(&r.d)->dumps,
                     cli_facts(&r.d)->walk_number);
-        (void)cli_verdict(&r.d, true);   /* kept in the side; the status comes in the end */
+        cli_say_verdict(&r.d, true);
     }
     gcd_names_free(r.names);
     free(r.retained);

@@ -62,8 +62,9 @@ static enum cli_exit open_live(const struct cli_args *args, const struct gcd_dum
 /* --strict */
 static enum cli_exit refuse(const struct cli_args *args, struct cli_dump *d)
 {
-    if (!args->strict || cli_verdict(d, args->quiet) == CLI_DONE)
+    if (!args->strict || cli_judge(d) == CLI_DONE)
         return CLI_DONE;
+    cli_say_verdict(d, args->quiet);
     d->refused = true;
     return cli_refuse(d->subject);
 }

@@ -68,7 +68,12 @@ static void say_which_dump(const struct cli_dump *d)
         cli_say(d->subject, "the recording holds %u heap dumps, this is number %u; --walk N chooses", f->dumps, f->walk_number);
 }
 
-enum cli_exit cli_verdict(const struct cli_dump *d, bool quiet)
+enum cli_exit cli_judge(const struct cli_dump *d)
+{
+    return cli_verdict_of(d)->complete ? CLI_DONE : CLI_INCOMPLETE;
+}
+
+void cli_say_verdict(const struct cli_dump *d, bool quiet)
 {
     const struct gcd_dump_facts *f = cli_facts(d);
     const struct gcd_verdict *v = cli_verdict_of(d);
@@ -82,14 +87,13 @@ enum cli_exit cli_verdict(const struct cli_dump *d, bool quiet)
     if (d->graph != NULL)
         warn_graph(subject, gcd_graph_notes(d->graph));
     if (v->complete)
-        return CLI_DONE;
+        return;
     char all[1500] = "";
     for (size_t i = 0; i < v->reason_count; i++) {
         size_t n = strlen(all);
         (void)snprintf(all + n, sizeof all - n, "%s%s", i == 0 ? "" : "; ", v->reasons[i].text);
     }
     cli_say(subject, "the dump is incomplete: %s%s", all, what_helps(d));
-    return CLI_INCOMPLETE;
 }
 
 enum cli_exit cli_refuse(const char *subject)

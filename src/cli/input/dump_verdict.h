@@ -1,5 +1,5 @@
 /*
- * Whether a dump is complete: to say it, and to judge by it.
+ * The verdict on a dump: one function prints it, another judges by it.
  */
 #ifndef GCD_CLI_INPUT_DUMP_VERDICT_H
 #define GCD_CLI_INPUT_DUMP_VERDICT_H
@@ -11,8 +11,10 @@
 #include "exit.h"
 #include "input/input.h"
 
-/* "incomplete: …" when it is; what the status of a command that did its work is. */
-enum cli_exit cli_verdict(const struct cli_dump *d, bool quiet);
+/* Prints what the user has to know about the dump, first of all why it is incomplete.  Call it once per dump.  QUIET leaves out mere notices. */
+void cli_say_verdict(const struct cli_dump *d, bool quiet);
+/* The exit status of a command that did its work: CLI_DONE or CLI_INCOMPLETE. */
+enum cli_exit cli_judge(const struct cli_dump *d);
 /* The verdict as the last line of a text of SUBJECT: a table that is sent to somebody goes without standard error. */
 void cli_mark_incomplete(FILE *to, const char *subject, const struct gcd_verdict *v);
 /* It is incomplete, which has been said, and --strict was given. */

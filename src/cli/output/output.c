@@ -264,8 +264,8 @@ static enum cli_exit commit(struct cli_output *out)
 
 enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *out, struct cli_dump *d)
 {
-    enum cli_exit verdict = cli_verdict(d, args->quiet);
     static const char verb[] = "writing";
+    cli_say_verdict(d, args->quiet);
     struct gcd_names *names = NULL;
     enum cli_exit e = out->format != NULL ? cli_names_of(args, d, gcd_format_names(out->format), &names) : CLI_DONE;
     if (e != CLI_DONE)
@@ -289,7 +289,7 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
     if (!args->quiet)
         say_losses(out, &notes);
     say_written(args, out, &notes, cli_verdict_of(d));
-    return verdict;
+    return cli_judge(d);
 }
 
 void cli_output_close(struct cli_output *out)

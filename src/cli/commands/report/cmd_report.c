@@ -235,7 +235,8 @@ static enum cli_exit run(struct report *r, enum format format, struct gcd_sink *
     if (e != CLI_DONE || flushed != CLI_DONE)
         return e != CLI_DONE ? e : flushed;
     cli_say_pseudo_roots(r->d.subject, r->pseudo_roots);
-    return cli_verdict(&r->d, r->args->quiet);
+    cli_say_verdict(&r->d, r->args->quiet);
+    return cli_judge(&r->d);
 }
 
 enum cli_exit cmd_report(const struct cli_args *args)
