@@ -17,7 +17,7 @@ struct question {
     struct gcd_conn conn;
     struct gcd_dial dial;
     uv_loop_t loop;
-    uv_timer_t timer; /* initialised even when there is no time limit */
+    uv_timer_t timer; /* initialized even without a time limit */
     uv_timer_t tick;
     gcd_status status;
     enum gcd_ipc_reason reason;
@@ -56,7 +56,7 @@ static void on_end(struct gcd_conn *c, gcd_status st, enum gcd_ipc_reason reason
 static void on_timeout(uv_timer_t *timer)
 {
     struct question *q = timer->data;
-    /* One thread serves the port: it is silent during a heap walk, and while another client holds a connection. */
+    /* One thread serves the port: it does not answer during a heap walk, or while another client holds a connection. */
     finish(q,
            gcd_fail(&q->err, GCD_E_PEER,
                     "the runtime has not answered within %" PRIu64 " ms: it is stopped, or busy with another client",
@@ -82,7 +82,7 @@ static void run(struct question *q, const uint8_t *msg, size_t n)
     q->timer.data = q->tick.data = q;
     (void)uv_timer_init(&q->loop, &q->timer); /* cannot fail */
     (void)uv_timer_init(&q->loop, &q->tick);
-    /* Time that is up here leaves one millisecond to the last steps instead of a second place that reports it. */
+    /* If the time is already up, allow one more millisecond so that a single place reports the timeout. */
     if (a->timeout_ms != 0)
         (void)uv_timer_start(&q->timer, on_timeout, gone_ms < a->timeout_ms ? a->timeout_ms - gone_ms : 1, 0);
     if (a->cancel != NULL || a->on_tick != NULL)

@@ -1,6 +1,4 @@
-/*
- * A question to a runtime: one command, one answer, one connection that is closed at once.
- */
+/* A question to a runtime: one command, one answer, one connection that is closed at once. */
 #ifndef GCD_IPC_ASK_H
 #define GCD_IPC_ASK_H
 
@@ -13,22 +11,22 @@
 #include "ipc/ipc_dial.h"
 #include "ipc/ipc_wire.h"
 
-/* What questions that belong together have in common. */
+/* Settings shared by a series of questions. */
 struct gcd_ask {
     const struct gcd_peer *peer;
-    uint64_t timeout_ms; /* for all of them, from START_NS on; 0 = no bound */
+    uint64_t timeout_ms; /* for the whole series, counted from START_NS; 0 = no bound */
     uint64_t start_ns;   /* of uv_hrtime */
     const gcd_cancel_flag *cancel; /* may be NULL */
-    void (*on_tick)(void *ctx);    /* ten times a second while an answer is waited for; may be NULL */
+    void (*on_tick)(void *ctx);    /* called ten times a second while waiting for an answer; may be NULL */
     void *ctx;
 };
 
-/* Takes the payload of an OK apart; what it returns is returned. */
+/* Parses the payload of an OK reply.  gcd_ask returns its result. */
 typedef gcd_status (*gcd_ask_fn)(void *ctx, enum gcd_wire_command command, const uint8_t *payload, size_t n, struct gcd_error *err);
 
 /*
- * COMMAND has no payload.  ON_OK may be NULL.  GCD_E_UNSUPPORTED: the runtime does not know it; GCD_E_PEER: refused (REFUSED), no
- * answer in time (TIMEOUT), went away (GONE); else as gcd_dial_connect, or GCD_E_CANCELED.
+ * COMMAND has no payload.  ON_OK may be NULL.  GCD_E_UNSUPPORTED: the runtime does not know the command; GCD_E_PEER: it refused (REFUSED),
+ * did not answer in time (TIMEOUT) or went away (GONE); otherwise the errors of gcd_dial_connect, or GCD_E_CANCELED.
  */
 GCD_MUST_CHECK gcd_status gcd_ask(const struct gcd_ask *a, enum gcd_wire_command command, gcd_ask_fn on_ok, void *ctx,
                                   enum gcd_ipc_reason *ret_reason, struct gcd_error *err);

@@ -1,29 +1,29 @@
 /*
- * How large the event buffer may and should be.  No I/O.
+ * Calculates how large the event buffer should be and how large it may be.  No I/O.
  *
- * A reference of 8 bytes costs 12 bytes of events, an object 32; the smallest object has 24 bytes.  So the densest heaps (objects of two
- * references, arrays of references) make 1.8 times as many bytes of events as they have themselves, and usual ones half as many: 10
- * million objects of 32 bytes with a reference each are 561 MB of events in a process of 800 MB.
+ * A reference of 8 bytes costs 12 bytes of events, an object 32; the smallest object has 24 bytes.  The densest heaps (objects with two
+ * references, arrays of references) therefore produce 1.8 bytes of events per byte of heap.  Typical heaps produce about half of that: 10
+ * million objects of 32 bytes with one reference each are 561 MB of events in a process of 800 MB.
  *
- * The runtime takes memory for the buffer as events come, so what is not needed costs nothing, while every lost event
- * costs the process another pause.  Therefore all of the densest heap is allowed for, also when the buffer is being emptied.
+ * The runtime allocates the buffer as events arrive, so unused space costs nothing, while every lost event costs the process another pause.
+ * The buffer is therefore sized for the densest heap, even when it is drained during the walk.
  */
 #include <gcdumpc/ipc.h>
 
 #define MIB (UINT64_C(1) << 20)
 #define BUFFER_MB_MAX UINT64_C(4095)
-/* Measured with draining: less was not always enough for the 100 ms in which the runtime does not send. */
+/* Measured with draining: a smaller buffer did not always cover the 100 ms in which the runtime sends nothing. */
 #define BUFFER_MB_LEAST UINT64_C(256)
 #define BUFFER_MB_UNKNOWN UINT64_C(1024)
-/* Less than this is no place for a buffer at all. */
+/* Below this size a buffer is useless. */
 #define BUFFER_MB_SMALLEST UINT64_C(8)
 /*
- * A stream can hold two walks of the densest heap (1.8 times its memory each): a program that collects garbage itself is described more than once.
- * The rest is for small processes, which are described many times before the stop is served, and for modules and methods.
+ * A stream can hold two walks of the densest heap (1.8 times its memory each), because a program that collects garbage itself is walked
+ * more than once.  The rest covers modules, methods, and small processes, which are walked many times before the runtime handles the stop.
  */
 #define STREAM_FACTOR UINT64_C(4)
 #define STREAM_EXTRA (UINT64_C(1) << 30)
-/* The payload of an event has at most 64 KiB, and almost all of the volume is in such events. */
+/* An event payload has at most 64 KiB, and almost all of the volume is in events of that size. */
 #define EVENT_BYTES_MAX UINT64_C(65536)
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -36,7 +36,7 @@ static uint64_t saturated(uint64_t a, uint64_t factor)
     return a > UINT64_MAX / factor ? UINT64_MAX : a * factor;
 }
 
-/* What is left for the process itself, which goes on allocating when the pause is over, and for us. */
+/* Memory left for the process itself, which continues to allocate after the pause, and for us. */
 static uint64_t reserve(uint64_t room_bytes)
 {
     uint64_t n = room_bytes / 8;

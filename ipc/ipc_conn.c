@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "ipc/ipc_sock.h"
 
-/* The one place where memory of a connection is freed; never while libuv still knows the handle. */
+/* The only place that frees a connection's memory; never while libuv still knows the handle. */
 static void release(struct gcd_conn *c)
 {
     struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
@@ -41,7 +41,7 @@ void gcd_conn_close(struct gcd_conn *c)
 
 static void end(struct gcd_conn *c, gcd_status st, enum gcd_ipc_reason reason, const struct gcd_error *err)
 {
-    if (c->state != GCD_CONN_CLOSING) { /* it is when reading could not be started */
+    if (c->state != GCD_CONN_CLOSING) { /* already closing if reading could not be started */
         c->state = GCD_CONN_ENDED;
         if (c->has_pipe)
             (void)uv_read_stop((uv_stream_t *)&c->pipe);
@@ -56,7 +56,7 @@ static void on_alloc(uv_handle_t *handle, size_t suggested_bytes, uv_buf_t *buf)
     *buf = uv_buf_init((char *)c->buf, (unsigned)c->buf_bytes);
 }
 
-/* Moves bytes of the input to DST until it has NEED; true when it has. */
+/* Moves input bytes to DST until DST holds NEED bytes.  Returns true once it does. */
 static bool collect(struct gcd_conn *c, uint8_t *dst, size_t need, const uint8_t **p, size_t *n)
 {
     size_t take = need - c->n_have < *n ? need - c->n_have : *n;
@@ -132,7 +132,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
         end(c, gcd_fail(&err, GCD_E_PEER, "the connection broke: the process has ended"), GCD_IPC_REASON_GONE, &err);
 }
 
-/* Everything a failed open has to undo is the descriptor; what is behind uv_pipe_open belongs to the handle. */
+/* A failed open only has to close the descriptor; everything after uv_pipe_open belongs to the handle. */
 static gcd_status start_reading(struct gcd_conn *c, int fd, struct gcd_error *err)
 {
     int r = uv_pipe_init(c->loop, &c->pipe, 0);
@@ -155,7 +155,7 @@ static gcd_status start_reading(struct gcd_conn *c, int fd, struct gcd_error *er
     return GCD_OK;
 }
 
-/* Takes FD over.  On failure the state says what is left to release. */
+/* Takes ownership of FD.  On failure the state says what is left to release. */
 static gcd_status start(struct gcd_conn *c, int fd, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
 {
     int r = gcd_sock_send_whole(fd, c->request, c->request_bytes);
@@ -187,7 +187,7 @@ gcd_status gcd_conn_open(struct gcd_conn *c, uv_loop_t *loop, struct gcd_dial *d
     *c = (struct gcd_conn){ .owner = owner, .ops = ops, .loop = loop, .dial = dial, .buf_bytes = read_bytes, .request_bytes = n };
     c->waiter = (struct gcd_dial_waiter){ .owner = c, .on_fd = on_fd };
     *ret_reason = GCD_IPC_REASON_NONE;
-    /* Before connecting: once connected, nothing may come between that and the request. */
+    /* Allocate before connecting: once connected, the request has to go out immediately. */
     c->buf = gcd_mem_new(&alloc, read_bytes);
     c->request = gcd_mem_new(&alloc, n);
     if (c->buf == NULL || c->request == NULL) {
@@ -201,7 +201,7 @@ gcd_status gcd_conn_open(struct gcd_conn *c, uv_loop_t *loop, struct gcd_dial *d
         c->state = GCD_CONN_WAITING;
     else if (st == GCD_OK)
         st = start(c, fd, ret_reason, err);
-    if (st != GCD_OK && c->state == GCD_CONN_UNUSED) /* else on_closed does it */
+    if (st != GCD_OK && c->state == GCD_CONN_UNUSED) /* otherwise on_closed releases it */
         release(c);
     return st;
 }

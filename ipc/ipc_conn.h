@@ -1,13 +1,12 @@
 /*
- * One connection = one command: connect or be connected to, send the request, take the reply apart, hand on what follows it.
+ * One connection carries one command: connect or accept, send the request, parse the reply, pass on what follows it.
  *
- * The runtime has one thread for its port and reads a request to the end before it does anything else: an idle or
- * half-sent connection blocks the port for everybody (measured, .NET 8 to 10).  So a connection is made when the
- * request is ready, the request goes out in one piece at once, and the connection is closed as soon as it has served.
+ * The runtime serves its port with one thread and reads a request to the end before it does anything else: an idle or half-sent connection
+ * blocks the port for everybody (measured, .NET 8 to 10).  So we connect only when the request is ready, send it at once in one piece, and
+ * close the connection as soon as it is done.
  *
- * Connecting and sending do not go through libuv: uv_pipe_connect cuts off a long path, and libuv writes with write(2),
- * so that a peer that is gone would end the program with SIGPIPE (measured, libuv 1.44).  Neither call can block on a
- * local socket.
+ * Connecting and sending bypass libuv: uv_pipe_connect truncates a long path, and libuv writes with write(2), so a vanished peer would end
+ * the program with SIGPIPE (measured, libuv 1.44).  Neither call can block on a local socket.
  */
 #ifndef GCD_IPC_CONN_H
 #define GCD_IPC_CONN_H
@@ -26,19 +25,19 @@
 
 struct gcd_conn;
 
-/* Called from the loop.  A callback may close the connection; nothing more is called then. */
+/* Called from the loop.  A callback may close the connection; no further callback follows. */
 struct gcd_conn_ops {
-    /* The whole reply is there: PAYLOAD, never NULL, valid during the call. */
+    /* The reply is complete.  PAYLOAD is never NULL and valid during the call. */
     void (*on_reply)(struct gcd_conn *c, const struct gcd_wire_header *header, const uint8_t *payload, size_t n);
-    /* Bytes after the reply, valid during the call.  NULL: they are thrown away. */
+    /* Bytes after the reply, valid during the call.  NULL discards them. */
     void (*on_data)(struct gcd_conn *c, const uint8_t *bytes, size_t n);
-    /* At most once, the last call: GCD_END when the peer closed after a whole reply, else what went wrong. */
+    /* The last call, made at most once: GCD_END when the peer closed after a complete reply, otherwise the error. */
     void (*on_end)(struct gcd_conn *c, gcd_status st, enum gcd_ipc_reason reason, const struct gcd_error *err);
 };
 
 enum gcd_conn_state {
     GCD_CONN_UNUSED,  /* zeroed, or failed to open: nothing to release */
-    GCD_CONN_WAITING, /* until the runtime connects; the request is kept meanwhile */
+    GCD_CONN_WAITING, /* waiting for the runtime to connect; the request is kept meanwhile */
     GCD_CONN_HEADER,  /* waiting for the header of the reply */
     GCD_CONN_PAYLOAD, /* waiting for the rest of the reply */
     GCD_CONN_STREAM,  /* the reply was delivered */
@@ -47,7 +46,7 @@ enum gcd_conn_state {
     GCD_CONN_CLOSED   /* all released */
 };
 
-/* Memory of the caller, zeroed before its first use; must outlive the run of the loop that follows gcd_conn_close. */
+/* The caller provides the memory, zeroed before first use.  It must outlive the loop run that follows gcd_conn_close. */
 struct gcd_conn {
     enum gcd_conn_state state;
     void *owner;
@@ -58,26 +57,26 @@ struct gcd_conn {
     uint8_t *request; /* [request_bytes] */
     size_t request_bytes;
     uv_pipe_t pipe;
-    bool has_pipe; /* and so a handle to close */
+    bool has_pipe; /* there is a handle to close */
     uint8_t *buf; /* [buf_bytes], libuv reads into it */
     size_t buf_bytes;
     uint8_t header_bytes[GCD_WIRE_HEADER_BYTES];
     struct gcd_wire_header header;
     uint8_t *payload; /* [payload_bytes] */
     size_t payload_bytes;
-    size_t n_have; /* of the header, then of the payload */
+    size_t n_have; /* bytes received of the header, then of the payload */
 };
 
 /*
- * Get a connection from DIAL, now or when the runtime connects, send the request MSG of N bytes and start reading with a
- * buffer of READ_BYTES.  On failure nothing is left open, but a handle may still be closing: run the loop to its end in any
- * case.  DIAL must outlive the connection.
+ * Get a connection from DIAL, now or when the runtime connects, send the request MSG of N bytes and start reading with a buffer of
+ * READ_BYTES.  On failure nothing stays open, but a handle may still be closing: always run the loop to its end.  DIAL must outlive the
+ * connection.
  */
 GCD_MUST_CHECK gcd_status gcd_conn_open(struct gcd_conn *c, uv_loop_t *loop, struct gcd_dial *dial, const uint8_t *msg,
                                         size_t n, size_t read_bytes, const struct gcd_conn_ops *ops, void *owner,
                                         enum gcd_ipc_reason *ret_reason, struct gcd_error *err);
 
-/* Any number of times, in any state. */
+/* May be called repeatedly and in any state. */
 void gcd_conn_close(struct gcd_conn *c);
 
 #endif

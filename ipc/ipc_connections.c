@@ -1,6 +1,6 @@
 /*
- * Who is connected to a diagnostic socket: a connection that was accepted bears the name of the socket that listens, and
- * PROC/PID/net/unix shows all sockets of the network namespace of the process, to everybody.
+ * Counts the connections to a diagnostic socket.  An accepted connection carries the name of the listening socket, and PROC/PID/net/unix
+ * shows all sockets in the network namespace of the process to everybody.
  */
 #include "ipc/ipc_connections.h"
 
@@ -14,9 +14,9 @@
 #include "base/safe_open.h"
 
 #define CONNECTED 3              /* SS_CONNECTED of linux/net.h */
-#define LINE_BYTES 512           /* 54 and the path, which has 108 at most */
+#define LINE_BYTES 512           /* 54 bytes and the path, which has at most 108 */
 
-/* "Num: RefCount Protocol Flags Type St Inode Path".  The process may see another folder than we do, so the names of the files count. */
+/* "Num: RefCount Protocol Flags Type St Inode Path".  The process may see a different folder than we do, so only file names are compared. */
 static bool is_connection(const char *line, const char *name)
 {
     unsigned state;

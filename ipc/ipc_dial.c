@@ -24,7 +24,7 @@ static struct gcd_dial_waiter *pop(struct gcd_dial *d)
     return w;
 }
 
-/* The port is watched only while somebody waits: the descriptor stays ready for as long as nobody looks after it. */
+/* Watch the port only while somebody waits: the descriptor stays ready until somebody reads it. */
 static void watch(struct gcd_dial *d)
 {
     if (!d->polls)
@@ -43,7 +43,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     gcd_status st = gcd_port_serve(d->peer.port, &err);
     if (st == GCD_OK && status < 0)
         st = gcd_fail(&err, GCD_E_IO, "cannot wait for the runtime: %s", uv_strerror(status));
-    /* Whoever is called may close this, or leave, or come again. */
+    /* The callback may close D, leave, or queue again. */
     while (d->polls && d->first != NULL) {
         int fd = st == GCD_OK ? gcd_port_take(d->peer.port) : -1;
         if (st == GCD_OK && fd < 0)
@@ -81,7 +81,7 @@ gcd_status gcd_dial_connect(struct gcd_dial *d, struct gcd_dial_waiter *w, int *
     if (d->peer.port == NULL)
         return gcd_sock_open(d->peer.socket_path, ret_fd, ret_reason, err);
     *ret_fd = -1;
-    /* Behind others: what this would find is theirs, and they would not hear of it any more. */
+    /* Others are queued first: taking a connection here would take theirs without telling them. */
     if (d->first == NULL) {
         gcd_status st = gcd_port_serve(d->peer.port, err);
         *ret_reason = reason_of(st);

@@ -17,7 +17,7 @@
 #include "ipc/ipc_procfs.h"
 #include "ipc/ipc_sock.h"
 
-/* dotnet-diagnostic-PID-KEY-socket, and the name dsrouter uses for the device behind it; KEY is the start time. */
+/* dotnet-diagnostic-PID-KEY-socket, and the name dsrouter uses for a device; KEY is the start time. */
 static const char *const prefixes[] = { "dotnet-diagnostic-", "dotnet-diagnostic-dsrouter-" };
 enum { N_PREFIXES = sizeof prefixes / sizeof prefixes[0], NAME_BYTES = 96 };
 
@@ -27,13 +27,13 @@ struct candidate {
     int64_t mtime_ns;
 };
 
-/* One directory to look into, and why. */
+/* A directory to search, and for which process. */
 struct place {
     const char *proc;
     const struct gcd_procfs_target *target;
-    char dir[GCD_IPC_PATH_MAX]; /* without a slash at the end */
-    int dir_fd;                 /* the same, open */
-    bool foreign;               /* seen in any of the directories: its socket, of another user */
+    char dir[GCD_IPC_PATH_MAX]; /* without a trailing slash */
+    int dir_fd;                 /* the same directory, open */
+    bool foreign;               /* seen in any directory: the socket of this process belongs to another user */
 };
 
 /* ---- candidates ---- */
@@ -67,7 +67,7 @@ uint32_t gcd_discover_pid_of(const char *name)
     return 0;
 }
 
-/* Is there a socket of that name?  0, or a negated errno (ENOENT also for another kind of file, a symbolic link too). */
+/* Is there a socket with this name?  0 or a negated errno (ENOENT also for other kinds of files, including symbolic links). */
 static int look(int dir_fd, const char *name, struct candidate *ret)
 {
     struct stat sb;
@@ -116,8 +116,8 @@ static gcd_status not_ours(uint32_t pid, uid_t owner, enum gcd_ipc_reason *ret_r
 }
 
 /*
- * Anybody can make a file of any name in /tmp, and root would believe what it says.  Its owner must be whom the process runs as, or
- * has run as when it made it.
+ * Anybody can create a file with any name in /tmp, and root would trust it.  The owner must be the user the process runs as, or ran as when
+ * it created the socket.
  */
 static bool is_of_the_process(const struct gcd_procfs_target *t, uid_t owner)
 {
@@ -132,9 +132,9 @@ static gcd_status of_another(uint32_t pid, const char *path, const char *whose, 
 }
 
 /*
- * A name with the start time of the process (EXACT) is no left-over; any other nearly always is, of a killed process that had the same
- * number, or, in a shared directory, the socket of a process in another container.  Who listens there is told by connecting.
- * FD: the socket, open (O_PATH), so that nobody puts another one in its place between these looks; whose it is stands in SB.
+ * Decides whether a socket belongs to the process.  A name with the process's start time (EXACT) is not stale.  Any other name nearly
+ * always is: it belongs to a killed process with the same number or, in a shared directory, to a process in another container.  Connecting
+ * shows who listens there.  FD is the socket, opened with O_PATH so that nobody can swap it between these checks; SB says who owns it.
  */
 static gcd_status judge(struct place *pl, int fd, const struct stat *sb, const char *path, bool exact, enum gcd_ipc_reason *ret_reason,
                         struct gcd_error *err)
@@ -143,11 +143,11 @@ static gcd_status judge(struct place *pl, int fd, const struct stat *sb, const c
     if (!is_of_the_process(pl->target, sb->st_uid))
         return of_another(pid, path, "user", sb->st_uid, ret_reason, err);
     int sock = gcd_sock_connect_to(fd);
-    if (sock == -EACCES || sock == -EPERM) { /* the runtime makes the file with mode 0600 and checks nothing else */
+    if (sock == -EACCES || sock == -EPERM) { /* the runtime creates the file with mode 0600 and checks nothing else */
         pl->foreign = pl->foreign || exact;
         return not_ours(pid, sb->st_uid, ret_reason, err);
     }
-    /* EAGAIN: its queue is full, so it lives.  Why an exact one does not answer is told by whoever connects in earnest. */
+    /* EAGAIN: its queue is full, so it is alive.  If an exact one does not answer, the real connection attempt reports why. */
     if (sock < 0 && sock != -EAGAIN && !exact) {
         *ret_reason = GCD_IPC_REASON_STALE;
         return gcd_fail(err, GCD_E_NOT_FOUND,
@@ -158,7 +158,7 @@ static gcd_status judge(struct place *pl, int fd, const struct stat *sb, const c
     uint32_t peer = sock < 0 ? 0 : gcd_sock_peer_pid(sock);
     if (sock >= 0)
         (void)close(sock);
-    /* One that has ended had left the socket to somebody who inherited it. */
+    /* A process that has ended may have left the socket to a child that inherited it. */
     if (peer != 0 && peer != pid && gcd_procfs_exists(pl->proc, peer))
         return of_another(pid, path, "process", peer, ret_reason, err);
     return GCD_OK;
@@ -184,7 +184,7 @@ static gcd_status try_out(struct place *pl, const struct candidate *c, bool exac
     return st;
 }
 
-/* The newest that is the one; else what is wrong with the newest. */
+/* The newest candidate that belongs to the process; otherwise the problem of the newest one. */
 static gcd_status try_all(struct place *pl, struct candidate *list, size_t n, bool exact, char *ret_path, enum gcd_ipc_reason *ret_reason,
                           struct gcd_error *err)
 {
@@ -209,7 +209,7 @@ static gcd_status try_all(struct place *pl, struct candidate *list, size_t n, bo
 
 /* ---- one directory ---- */
 
-/* GCD_E_NOT_FOUND with this reason: nothing to tell about this directory, explain() will say what it means. */
+/* GCD_E_NOT_FOUND with this reason: this directory has nothing to report, explain() finds out why. */
 static gcd_status nothing_here(enum gcd_ipc_reason *ret_reason)
 {
     *ret_reason = GCD_IPC_REASON_NONE;
@@ -276,11 +276,11 @@ static gcd_status search_dir(struct place *pl, char *ret_path, enum gcd_ipc_reas
             failed = -r;
     }
     if (n > 0) {
-        /* dsrouter is a .NET program and has two; the reference client takes the newer one as well. */
+        /* dsrouter is a .NET program and has two; the reference client also takes the newer one. */
         gcd_status st = try_all(pl, found, n, true, ret_path, ret_reason, err);
         if (st == GCD_OK || *ret_reason != GCD_IPC_REASON_NO_SOCKET)
             return st;
-        failed = 0; /* somebody has taken the name; the process may have another */
+        failed = 0; /* somebody else took the name; the process may have another */
     }
     if (failed != 0)
         return cannot_look(pl, failed, ret_reason, err);
@@ -300,8 +300,8 @@ static gcd_status search_place(struct place *pl, char *ret_path, enum gcd_ipc_re
 /* ---- all directories ---- */
 
 /*
- * The directory BASE as the process sees it: as it is, or (INSIDE) through the root directory of the process, out of which no
- * symbolic link leads (gcd_safe_open).  False when the result does not fit or is no other place.
+ * The directory BASE as the process sees it: as it is, or (INSIDE) through the process's root directory, which no symbolic link can leave
+ * (gcd_safe_open).  False when the path does not fit or is the same place.
  */
 static bool make_place(const char *proc, const char *base, bool inside, struct place *pl)
 {
@@ -316,7 +316,7 @@ static bool make_place(const char *proc, const char *base, bool inside, struct p
     return n >= 0 && (size_t)n < sizeof pl->dir;
 }
 
-/* What a person can do about it depends on what could be read. */
+/* The advice depends on what could be read. */
 static gcd_status explain(const struct gcd_procfs_target *t, const char *const *bases, size_t n_bases,
                           struct gcd_error *err)
 {
@@ -331,7 +331,7 @@ static gcd_status explain(const struct gcd_procfs_target *t, const char *const *
     char name[NAME_BYTES];
     int n = snprintf(name, sizeof name, "%s%" PRIu32 "-%" PRIu64 "-socket", prefixes[0], t->inner_pid,
                      t->start_jiffies);
-    /* Measured: the runtime then goes on without a port and without a message. */
+    /* Measured: the runtime then continues without a port and prints nothing. */
     if (n > 0 && strlen(first) + 1 + (size_t)n >= sizeof addr.sun_path)
         return gcd_fail(err, GCD_E_NOT_FOUND,
                         "process %" PRIu32
@@ -345,11 +345,11 @@ static gcd_status explain(const struct gcd_procfs_target *t, const char *const *
                     t->pid, first, first);
 }
 
-/* Of several failures the most telling one is reported. */
+/* Of several failures, the most informative one is reported. */
 static int telling(gcd_status st, enum gcd_ipc_reason reason)
 {
     switch (reason) {
-    case GCD_IPC_REASON_NO_SOCKET: /* of another process */
+    case GCD_IPC_REASON_NO_SOCKET: /* belongs to another process */
         return 1;
     case GCD_IPC_REASON_STALE:
         return 2;
@@ -361,9 +361,8 @@ static int telling(gcd_status st, enum gcd_ipc_reason reason)
 }
 
 /*
- * A process in another pid namespace surely has another root directory.  One in ours may still have another /tmp: a
- * unit with PrivateTmp, or containers that share their pid namespace; so the second look, through its root, is worth it
- * for all.
+ * A process in another pid namespace certainly has another root directory.  A process in ours may still have another /tmp: a unit with
+ * PrivateTmp, or containers that share their pid namespace.  So the second search, through its root, is done for every process.
  */
 static gcd_status search_all(const char *proc, struct place *pl, const char *own_tmpdir, char *ret_path,
                              enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
@@ -392,7 +391,7 @@ static gcd_status search_all(const char *proc, struct place *pl, const char *own
                 *ret_reason = GCD_IPC_REASON_NONE;
                 return GCD_OK;
             }
-            /* No access to /proc/PID/root says nothing when the socket is usually not behind it. */
+            /* A refused /proc/PID/root means nothing when the socket is usually elsewhere. */
             if (inside && !t->nested && reason == GCD_IPC_REASON_PERMISSION)
                 continue;
             if (telling(st, reason) > telling(best, best_reason)) {

@@ -1,6 +1,4 @@
-/*
- * Who is there: the process information commands, newest first.
- */
+/* Asks a runtime for process information, newest command first. */
 #include "ipc/ipc_info.h"
 
 #include <uv.h>
@@ -28,7 +26,7 @@ gcd_status gcd_info_ask(const struct gcd_ask *a, struct gcd_ipc_process_info *re
     gcd_status st = GCD_E_UNSUPPORTED;
     struct gcd_error e = GCD_ERROR_INIT;
     for (size_t i = 0; st == GCD_E_UNSUPPORTED && i < sizeof ladder / sizeof ladder[0]; i++)
-        st = gcd_ask(a, ladder[i], on_ok, ret, &reason, &e); /* every other error is final: the command is known */
+        st = gcd_ask(a, ladder[i], on_ok, ret, &reason, &e); /* any other error is final: the command is known */
     if (st == GCD_E_UNSUPPORTED)
         gcd_error_wrap(&e, "cannot ask the process who it is");
     if (ret_reason != NULL)
@@ -64,7 +62,7 @@ gcd_status gcd_ipc_port_resume(struct gcd_ipc_port *port, uint64_t timeout_ms, c
         *ret_reason = GCD_IPC_REASON_NONE;
     if (port == NULL)
         return gcd_fail(err, GCD_E_ARG, "resuming a runtime needs a port");
-    /* The answer carries an i32 0, which says no more than that it is an OK. */
+    /* The payload is an i32 0, which adds nothing to the OK. */
     gcd_status st = gcd_ask(&a, GCD_WIRE_RESUME_RUNTIME, NULL, NULL, &reason, err);
     if (ret_reason != NULL)
         *ret_reason = reason;

@@ -1,6 +1,4 @@
-/*
- * gcd_ipc_process_info for the other files of this folder.
- */
+/* gcd_ipc_process_info for the other files of this folder. */
 #ifndef GCD_IPC_INFO_H
 #define GCD_IPC_INFO_H
 
@@ -8,7 +6,7 @@
 
 #include "ipc/ipc_ask.h"
 
-/* The same of any peer, as A says; also GCD_E_CANCELED. */
+/* The same for any peer, as described by A; also GCD_E_CANCELED. */
 GCD_MUST_CHECK gcd_status gcd_info_ask(const struct gcd_ask *a, struct gcd_ipc_process_info *ret, enum gcd_ipc_reason *ret_reason,
                                        struct gcd_error *err);
 

@@ -1,6 +1,4 @@
-/*
- * Which processes could be dumped.
- */
+/* Lists the processes that can be dumped. */
 #include "ipc/ipc_list.h"
 
 #include <dirent.h>
@@ -20,10 +18,13 @@
 #include "ipc/ipc_procfs.h"
 #include "ipc/ipc_sock.h"
 
-/* Who does not answer costs half a second, so they are asked side by side; the threads only wait.  Anybody can make silent sockets: not for ever. */
+/*
+ * A silent process costs half a second, so all are asked in parallel; the threads only wait.  Anybody can create silent sockets, so the
+ * total is bounded.
+ */
 enum { THREADS = 16, DEFAULT_ANSWER_MS = 500, DEFAULT_TOTAL_MS = 5000 };
 
-/* Somebody listens at PATH whom no process led to. */
+/* A listener at PATH that was not found through a process. */
 struct listener {
     uint32_t pid; /* 0 = not visible */
     char *path;
@@ -34,7 +35,7 @@ struct search {
     struct gcd_ipc_list_options options;
     struct gcd_alloc alloc;
     struct gcd_ipc_process_list list;
-    size_t n_processes;            /* of the list: those that /proc led to, by pid */
+    size_t n_processes;            /* in the list: those found through /proc, by pid */
     const char **paths;            /* [n_processes] of their sockets, sorted */
     struct listener *listeners;
     size_t n_listeners, listener_room;
@@ -71,7 +72,7 @@ static char *copy(const struct search *s, const char *text)
     return gcd_mem_strndup(&s->alloc, text, strlen(text));
 }
 
-/* What /proc tells about PID, and where it can be asked. */
+/* Adds PID with what /proc says about it and the socket to ask. */
 static gcd_status add(struct search *s, uint32_t pid, const struct gcd_procfs_facts *facts, const char *socket_path,
                       enum gcd_ipc_reason reason, struct gcd_error *err)
 {
@@ -98,7 +99,7 @@ static gcd_status add(struct search *s, uint32_t pid, const struct gcd_procfs_fa
     return GCD_OK;
 }
 
-/* ---- who is there ---- */
+/* ---- find processes ---- */
 
 static gcd_status try_process(struct search *s, uint32_t pid, struct gcd_error *err)
 {
@@ -112,7 +113,7 @@ static gcd_status try_process(struct search *s, uint32_t pid, struct gcd_error *
         return gcd_fail_nomem(err, "looking for diagnostic sockets");
     if (st == GCD_OK)
         return add(s, pid, &facts, path, GCD_IPC_REASON_NONE, err);
-    /* A directory that may not be looked into says nothing about what is there; a socket that may not be used does. */
+    /* An unreadable directory proves nothing; an unusable socket proves that the process exists. */
     if (foreign)
         return add(s, pid, &facts, "", GCD_IPC_REASON_PERMISSION, err);
     return GCD_OK;
@@ -164,7 +165,7 @@ static int pid_of(const void *key, const void *item)
     return pid < other ? -1 : pid > other;
 }
 
-/* What is found later is looked for in these; there may be many of both. */
+/* Later finds are looked up in these indexes; both can be large. */
 static gcd_status index_processes(struct search *s, struct gcd_error *err)
 {
     size_t n = s->n_processes = s->list.count;
@@ -181,8 +182,8 @@ static gcd_status index_processes(struct search *s, struct gcd_error *err)
 }
 
 /*
- * Sockets that no process led to: /proc may hide their owners, or they changed their TMPDIR after they were started.  Only
- * the one that listens counts, not the number in the name.
+ * Sockets not found through a process: /proc may hide their owners, or the processes changed TMPDIR after they started.  Only the process
+ * that listens counts, not the number in the name.
  */
 static gcd_status try_socket(struct search *s, const char *dir, const char *name, struct gcd_error *err)
 {
@@ -193,7 +194,7 @@ static gcd_status try_socket(struct search *s, const char *dir, const char *name
     if (n_path < 0 || (size_t)n_path >= sizeof path || (n > 0 && bsearch(&key, s->paths, n, sizeof *s->paths, by_text) != NULL))
         return GCD_OK;
     int fd = gcd_sock_connect(path);
-    if (fd < 0) /* left over, or of another user whom /proc hides */
+    if (fd < 0) /* stale, or owned by a user whose processes /proc hides */
         return GCD_OK;
     struct listener l = { .pid = gcd_sock_peer_pid(fd) };
     (void)close(fd);
@@ -206,7 +207,7 @@ static gcd_status try_socket(struct search *s, const char *dir, const char *name
     return GCD_OK;
 }
 
-/* A process once, however many sockets it has. */
+/* Adds each process once, regardless of its number of sockets. */
 static gcd_status add_listeners(struct search *s, struct gcd_error *err)
 {
     gcd_status st = GCD_OK;
@@ -245,7 +246,7 @@ static gcd_status search_dir(struct search *s, const char *path, struct gcd_erro
     return st;
 }
 
-/* ---- what they say ---- */
+/* ---- ask processes ---- */
 
 struct questions {
     struct search *search;
@@ -257,12 +258,12 @@ static void take(const struct search *s, char **field, const char *text)
 {
     char *own = copy(s, text);
     if (own == NULL)
-        return; /* the empty string stays */
+        return; /* the string stays empty */
     free_string(&s->alloc, field);
     *field = own;
 }
 
-/* A thread.  Each process is touched by one thread only. */
+/* A thread.  Only one thread touches each process. */
 static void ask_some(void *ctx)
 {
     struct questions *q = ctx;
@@ -325,7 +326,7 @@ gcd_status gcd_list_processes(const char *proc, const char *shared_dir, const st
         st = add_listeners(&s, err);
     free_listeners(&s);
     if (st == GCD_OK)
-        ask_all(&s); /* those that /proc led to first */
+        ask_all(&s); /* first those found through /proc */
     if (st == GCD_OK && canceled(&s))
         st = gcd_fail(err, GCD_E_CANCELED, "interrupted");
     if (st != GCD_OK) {

@@ -1,8 +1,9 @@
 /*
- * One dump of a process at a time.  Two would pause it twice, with two buffers in its memory, and the runtime tells each type to one of them.
+ * Allows one dump of a process at a time.  Two would pause it twice and need two buffers in its memory, and the runtime reports each type
+ * to only one of them.
  *
- * Who listens at an abstract unix socket has its name until it dies, whatever it dies of, and SO_PEERCRED tells others who it is.  Anybody can
- * take any name; so a holder counts only if it could dump the process, too.
+ * The lock is an abstract unix socket.  Its name is free again as soon as its listener dies, however it dies, and SO_PEERCRED tells others
+ * who listens.  Anybody can take any name, so a holder counts only if it could dump the process, too.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,19 +24,19 @@
 #include "base/safe_open.h"
 #include "ipc/ipc_procfs.h"
 
-/* Between bind and listen, and between the death of a holder and our next try, nobody answers: a few moments. */
+/* For a few moments nobody answers: between bind and listen, and between the death of a holder and our next try. */
 #define TRIES 20
 #define TRY_MS 5
 
 static socklen_t address_of(const char *name, struct sockaddr_un *ret)
 {
     *ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
-    size_t n = strlen(name);             /* ours fit; the leading NUL makes it abstract, and the length its end */
+    size_t n = strlen(name);             /* our names fit; the leading NUL makes the name abstract, and the length ends it */
     memcpy(ret->sun_path + 1, name, n);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n);
 }
 
-/* 0 when the name is ours now, else a negated errno. */
+/* 0 when the name is now ours, otherwise a negated errno. */
 static int take(const char *name, int *ret_fd)
 {
     struct sockaddr_un address;
@@ -52,7 +53,7 @@ static int take(const char *name, int *ret_fd)
     return 0;
 }
 
-/* 0, or a negated errno when nobody can be asked. */
+/* 0, or a negated errno when nobody answers. */
 static int ask_holder(const char *name, struct ucred *ret)
 {
     struct sockaddr_un address;
@@ -66,7 +67,7 @@ static int ask_holder(const char *name, struct ucred *ret)
     return r;
 }
 
-/* What keeps the name from us is told in RET. */
+/* RET says what prevents us from taking the name. */
 static gcd_status lock_name(const char *name, const char *what, uid_t owner, struct gcd_ipc_lock *ret, int *ret_fd, struct gcd_error *err)
 {
     struct ucred holder = { .pid = 0 };
@@ -83,7 +84,7 @@ static gcd_status lock_name(const char *name, const char *what, uid_t owner, str
             return gcd_fail_os(err, -r, "cannot lock out a second dump");
         asked = ask_holder(name, &holder);
     }
-    /* who does not let us ask (a queue that is full, no listener) has not got the name from this program */
+    /* a holder that cannot be asked (full queue, no listener) is not this program */
     if (asked != 0 || (holder.uid != geteuid() && holder.uid != 0 && holder.uid != owner)) {
         ret->usurped = true;
         return GCD_OK;
@@ -94,7 +95,7 @@ static gcd_status lock_name(const char *name, const char *what, uid_t owner, str
     return gcd_fail(err, GCD_E_STATE, "another dump %s is under way, by a process that is not visible here", what);
 }
 
-/* The pid namespace of the process and its number there, so that all views agree; the start time, because numbers are used again. */
+/* The process's pid namespace and its number there, so that every view agrees, and its start time, because numbers are reused. */
 static gcd_status lock_process(uint32_t pid, struct gcd_ipc_lock *ret, struct gcd_error *err)
 {
     struct gcd_procfs_target target;
@@ -118,7 +119,7 @@ static gcd_status lock_socket(const char *path, struct gcd_ipc_lock *ret, struct
     bool known = fd >= 0 && fstat(fd, &sb) == 0;
     if (fd >= 0)
         (void)close(fd);
-    if (!known)                          /* why, the attempt to connect will say */
+    if (!known)                          /* the attempt to connect will report why */
         return GCD_OK;
     (void)snprintf(name, sizeof name, "gcdumpc/socket/%" PRIu64 "/%" PRIu64, (uint64_t)sb.st_dev, (uint64_t)sb.st_ino);
     return lock_name(name, "of it", sb.st_uid, ret, &ret->fds[1], err);

@@ -1,10 +1,10 @@
 /*
- * How much memory a process has, and how much more the limits above it allow: those of its cgroup and of every cgroup around that,
- * and the memory of the machine.
+ * Calculates how much memory a process has, and how much more it can get: the limits of its cgroup and of every enclosing cgroup, and the
+ * memory of the machine.
  *
- * The kernel shows the names of cgroups and the roots of their mounts relative to the cgroup namespace of the reader.  So a name
- * minus the root of a mount is the folder below that mount, also for a process in another container, whose name begins with
- * "/..": then it is the mount in its own namespace, below /proc/PID/root, that fits.
+ * The kernel shows cgroup names and the roots of their mounts relative to the reader's cgroup namespace.  So a name minus the root of a
+ * mount is the folder below that mount.  This also holds for a process in another container, whose name begins with "/..": there the mount
+ * in its own namespace, below /proc/PID/root, matches.
  */
 #include "ipc/ipc_memory.h"
 
@@ -19,7 +19,7 @@
 #include "base/safe_open.h"
 #include "ipc/ipc_procfs.h"
 
-/* A line of mountinfo or cgroup; longer ones are not of cgroups. */
+/* A line of mountinfo or cgroup; longer lines are not about cgroups. */
 #define LINE_BYTES 8192
 
 enum version { V1, V2 };
@@ -27,13 +27,13 @@ enum version { V1, V2 };
 static const struct files {
     const char *limits[2];
     const char *usage;
-    const char *reclaimable;     /* in memory.stat: pages of files that are given back before anything is refused */
+    const char *reclaimable;     /* in memory.stat: file pages that the kernel drops before it refuses anything */
 } files[] = {
     [V1] = { { "memory.limit_in_bytes", NULL }, "memory.usage_in_bytes", "total_inactive_file" },
     [V2] = { { "memory.max", "memory.high" }, "memory.current", "inactive_file" },
 };
 
-/* Is WORD one of the words of LIST, which are separated by commas? */
+/* Is WORD in LIST, which is separated by commas? */
 static bool has_word(const char *list, const char *word)
 {
     size_t n = strlen(word);
@@ -46,7 +46,7 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* Undo \040 and the like, proc(5). */
+/* Decodes \040 and the like, see proc(5). */
 static void unescape(char *s)
 {
     char *to = s;
@@ -58,7 +58,7 @@ static void unescape(char *s)
     *to = '\0';
 }
 
-/* "36 32 0:33 ROOT POINT OPTIONS [OPTIONAL...] - TYPE SOURCE OPTIONS": is it a hierarchy of VERSION that limits memory? */
+/* "36 32 0:33 ROOT POINT OPTIONS [OPTIONAL...] - TYPE SOURCE OPTIONS": a hierarchy of VERSION that limits memory? */
 static bool parse_mount(char *line, enum version version, char **ret_root, char **ret_point)
 {
     char *save = NULL, *behind = strstr(line, " - ");
@@ -84,7 +84,7 @@ static bool parse_mount(char *line, enum version version, char **ret_root, char 
     return true;
 }
 
-/* NAME behind ROOT, "" or beginning with a slash; NULL when it is not below it. */
+/* The part of NAME after ROOT, "" or beginning with a slash; NULL when NAME is not below ROOT. */
 static const char *below(const char *name, const char *root)
 {
     size_t n = strcmp(root, "/") == 0 ? 0 : strlen(root);
@@ -93,11 +93,11 @@ static const char *below(const char *name, const char *root)
     const char *rest = name + n;
     for (const char *p = rest; (p = strstr(p, "/..")) != NULL; p += 3)
         if (p[3] == '\0' || p[3] == '/')
-            return NULL;             /* outside of what the mount shows */
+            return NULL;             /* the mount does not show it */
     return strcmp(rest, "/") == 0 ? "" : rest;
 }
 
-/* A number, UINT64_MAX for "max", 0 or a value that makes no difference are not told apart.  False when there is none. */
+/* Reads a number, UINT64_MAX for "max".  False when the file has none. */
 static bool read_number(const char *folder, const char *name, uint64_t *ret)
 {
     char path[GCD_IPC_PATH_MAX], text[64], *end;
@@ -113,7 +113,7 @@ static bool read_number(const char *folder, const char *name, uint64_t *ret)
     return text[0] >= '0' && text[0] <= '9' && errno == 0 && (*end == '\n' || *end == '\0');
 }
 
-/* The number behind KEY at the beginning of a line of a file; 0 when there is none. */
+/* The number after KEY at the beginning of a line; 0 when there is none. */
 static uint64_t read_key(const char *folder, const char *name, const char *key)
 {
     char path[GCD_IPC_PATH_MAX], text[LINE_BYTES];
@@ -132,7 +132,7 @@ static uint64_t read_key(const char *folder, const char *name, const char *key)
     return 0;
 }
 
-/* What may be added in one cgroup; UINT64_MAX without a limit. */
+/* How much one cgroup can still grow; UINT64_MAX without a limit. */
 static uint64_t room_in(const char *folder, const struct files *f)
 {
     uint64_t limit = UINT64_MAX, usage;
@@ -148,7 +148,7 @@ static uint64_t room_in(const char *folder, const struct files *f)
     return limit > usage ? limit - usage : 0;
 }
 
-/* The smallest room of FOLDER and of those around it, up to the first N_TOP bytes of its name. */
+/* The smallest room of FOLDER and its parents, up to the first N_TOP bytes of its name. */
 static uint64_t room_up_from(char *folder, size_t n_top, const struct files *f)
 {
     uint64_t room = UINT64_MAX;
@@ -171,8 +171,8 @@ static bool can_be_read(const char *folder)
 }
 
 /*
- * Where the cgroup NAME of a process lies for us, looked for in PROC/WHOSE/mountinfo; INSIDE: below the root folder of that process.
- * *RET_TOP: length of the part that is the mount.
+ * Finds the folder of cgroup NAME as we see it, using PROC/WHOSE/mountinfo; INSIDE: below the root folder of that process.
+ * *RET_TOP: length of the mount's part of the path.
  */
 static bool find_folder(const char *proc, const char *whose, bool inside, enum version version, const char *name, char *ret, size_t cap,
                         size_t *ret_top)
@@ -206,7 +206,7 @@ static uint64_t room_of_hierarchy(const char *proc, uint32_t pid, enum version v
     return UINT64_MAX;
 }
 
-/* Lines "NUMBER:CONTROLLERS:NAME"; the hierarchy of version 2 has the number 0 and names no controllers. */
+/* Lines "NUMBER:CONTROLLERS:NAME"; the version 2 hierarchy has number 0 and names no controllers. */
 static uint64_t room_of_cgroups(const char *proc, uint32_t pid)
 {
     char path[GCD_IPC_PATH_MAX], line[LINE_BYTES];
@@ -232,7 +232,7 @@ static uint64_t room_of_cgroups(const char *proc, uint32_t pid)
     return room;
 }
 
-/* 0 when it is not there, or makes no sense. */
+/* 0 when the value is missing or makes no sense. */
 static uint64_t meminfo_bytes(const char *proc, const char *key)
 {
     uint64_t kib = read_key(proc, "meminfo", key);

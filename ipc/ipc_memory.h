@@ -1,12 +1,10 @@
-/*
- * The parts of gcd_ipc_memory that tests look at.
- */
+/* The parts of gcd_ipc_memory that tests use directly. */
 #ifndef GCD_IPC_MEMORY_H
 #define GCD_IPC_MEMORY_H
 
 #include <gcdumpc/ipc.h>
 
-/* gcd_ipc_memory with PROC for "/proc". */
+/* gcd_ipc_memory with PROC instead of "/proc". */
 void gcd_memory_read(const char *proc, uint32_t pid, struct gcd_ipc_memory *ret);
 
 #endif

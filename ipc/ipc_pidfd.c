@@ -11,7 +11,7 @@ enum { TICK_NS = 200 * 1000 * 1000 };
 
 static const char proc[] = "/proc";
 
-/* Told only what is certain: that there is no such process any more, or another one of its number. */
+/* True only when it is certain: the process no longer exists, or its number belongs to another one. */
 static bool has_ended(const struct gcd_pidfd *p)
 {
     uint64_t start = 0;
@@ -20,7 +20,7 @@ static bool has_ended(const struct gcd_pidfd *p)
     return st == GCD_E_NOT_FOUND || (st == GCD_OK && start != p->start_jiffies);
 }
 
-/* -1 when there is nothing to be seen: of a process that is hidden (hidepid) it is not known whether it is there. */
+/* A timer, or -1 when it would see nothing: whether a hidden process (hidepid) still exists is unknown. */
 static int clock_of(struct gcd_pidfd *p)
 {
     static const struct itimerspec ticks = { .it_value = { .tv_nsec = TICK_NS }, .it_interval = { .tv_nsec = TICK_NS } };
@@ -38,7 +38,7 @@ static int clock_of(struct gcd_pidfd *p)
 bool gcd_pidfd_open(struct gcd_pidfd *p, uint32_t pid)
 {
     *p = (struct gcd_pidfd){ .pid = pid };
-    p->fd = (int)syscall(SYS_pidfd_open, pid, 0); /* close-on-exec by itself */
+    p->fd = (int)syscall(SYS_pidfd_open, pid, 0); /* close-on-exec by default */
     if (p->fd < 0 && errno == ESRCH)
         return false;
     if (p->fd < 0) {
@@ -53,7 +53,7 @@ bool gcd_pidfd_ended(const struct gcd_pidfd *p)
     uint64_t n;
     if (!p->ticks)
         return true;
-    (void)!read(p->fd, &n, sizeof n); /* so that it is not readable until the next one */
+    (void)!read(p->fd, &n, sizeof n); /* so that it is not readable until the next tick */
     return has_ended(p);
 }
 

@@ -7,14 +7,14 @@
 #define KEYWORD_COLLECT UINT64_C(0x800000) /* GCHeapCollect */
 
 /*
- * What the library reads of the runtime provider (the numbers have their names in src/clr/clr_ids.h).  What is left out is small,
- * except for the ranges of moved and surviving objects, 21 and 22, which come with the keyword of the generation ranges.
+ * The runtime provider's events that the library reads (src/clr/clr_ids.h names the numbers).  The others are small, except for the ranges
+ * of moved and surviving objects, 21 and 22, which come with the keyword of the generation ranges.
  */
 static const uint32_t wanted_events[] = { 1, 2, 3, 4, 9, 15, 16, 17, 18, 19, 23, 36, 37, 38, 152, 154, 187, 205 };
 
-/* Up to here every stop of a second session costs a GC. */
+/* Up to this version every stop of a second session costs a GC. */
 #define LAST_WITH_STOP_GCS 9u
-/* Up to here the GC is forced inside of the request. */
+/* Up to this version the GC runs inside the request. */
 #define LAST_WITH_LATE_ANSWER 10u
 
 /* The number before the first dot; 0 when there is none. */
@@ -46,7 +46,7 @@ struct gcd_plan gcd_plan_make(const struct gcd_ipc_collect_options *options, con
     plan.flush = major >= 8;
     plan.answers_after_walk = (silent || (major >= 5 && major <= LAST_WITH_LATE_ANSWER)) && (keywords_of(options) & KEYWORD_COLLECT) != 0;
     if (options->strategy == GCD_IPC_STRATEGY_AUTO) {
-        /* 3.x and, so its sources say, 11 send the dump while they make it. */
+        /* 3.x and, according to its sources, 11 send the dump while they produce it. */
         plan.single_needs_block = major >= 11;
         uint64_t buffer_bytes = (uint64_t)(options->buffer_mb != 0 ? options->buffer_mb : 1024) << 20;
         bool stop_gcs = silent || (major != 0 && major <= LAST_WITH_STOP_GCS);
@@ -63,11 +63,11 @@ gcd_status gcd_plan_encode(const struct gcd_ipc_collect_options *options, enum g
 {
     struct gcd_wire_provider provider = { .level = 4, .name = GCD_WIRE_RUNTIME_PROVIDER };
     struct gcd_wire_collect collect = { .buffer_mb = 1, .format = GCD_WIRE_FORMAT_NETTRACE, .providers = &provider, .n_providers = 1 };
-    /* The events of the other two are not wanted at all. */
+    /* Exclude all events of the other two. */
     provider.filter.only = true;
     switch (leg) {
     case GCD_LEG_FLUSH:
-        provider.keywords = KEYWORD_GC; /* anything without the keyword of the types */
+        provider.keywords = KEYWORD_GC; /* any keyword except the one for types */
         break;
     case GCD_LEG_TRIGGER:
         provider.keywords = KEYWORD_COLLECT;
@@ -81,13 +81,13 @@ gcd_status gcd_plan_encode(const struct gcd_ipc_collect_options *options, enum g
             provider.filter.ids = wanted_events;
             provider.filter.n_ids = sizeof wanted_events / sizeof wanted_events[0];
         } else {
-            provider.filter.only = false; /* who chooses keywords wants their events */
+            provider.filter.only = false; /* callers who choose keywords want their events */
         }
         if (options->level != 0)
             provider.level = options->level;
         collect.buffer_mb = options->buffer_mb != 0 ? options->buffer_mb : 1024;
         collect.rundown = options->rundown;
-        collect.rundown_keyword = GCD_WIRE_RUNDOWN_LOADER; /* all that is ever read of it, and small */
+        collect.rundown_keyword = GCD_WIRE_RUNDOWN_LOADER; /* the only part that is read, and small */
         collect.block = true;
         break;
     }

@@ -20,38 +20,38 @@
 #include "ipc/ipc_wire.h"
 
 enum {
-    GUESTS = 64,       /* connections kept at the same time */
-    EVENTS = 16,       /* looked at in one go, so that a flood leaves time for other things */
+    GUESTS = 64,       /* connections kept at once */
+    EVENTS = 16,       /* handled per call, so that a flood leaves time for other work */
     PATIENCE_MS = 5000,
-    TICK_MS = 100,     /* cancel is looked at so often */
-    REST_MS = 100,     /* before the next try to accept when there was no descriptor for it */
+    TICK_MS = 100,     /* how often cancel is checked */
+    REST_MS = 100,     /* wait before accepting again when descriptors ran out */
     TAG_LISTEN = GUESTS,
-    TAG_PROCESS,       /* the end of the chosen runtime */
+    TAG_PROCESS,       /* the chosen runtime has ended */
     TAG_REST
 };
 
-/* A connection that is not in use. */
+/* An idle connection. */
 struct guest {
     int fd; /* -1 = free */
     size_t n_have;
     uint8_t bytes[GCD_WIRE_ADVERTISE_BYTES];
-    struct gcd_wire_advertise who; /* once it has said all */
+    struct gcd_wire_advertise who; /* once it has identified itself */
     uint64_t since_ms;
-    uint64_t number; /* in the order of arrival */
+    uint64_t number; /* order of arrival */
 };
 
 struct gcd_ipc_port {
     struct gcd_portfile file;
     int listen_fd, epoll_fd;
-    int rest_fd; /* a timer that runs while no connection is accepted, because descriptors or memory are used up */
-    struct gcd_pidfd process; /* of the chosen runtime, when it is visible; else only a connection that breaks tells */
+    int rest_fd; /* a timer that runs while nothing is accepted because descriptors or memory ran out */
+    struct gcd_pidfd process; /* of the chosen runtime, if visible; otherwise only a broken connection shows its end */
     struct guest guests[GUESTS];
     uint64_t arrivals;
     uint64_t patience_ms;
-    unsigned strangers; /* what connected and did not say who it is */
+    unsigned strangers; /* connections that did not identify themselves */
     bool has_runtime, gone;
     struct gcd_wire_advertise chosen;
-    uint64_t pid; /* of the chosen one: as we see it when it is visible, else as it sees itself */
+    uint64_t pid; /* of the chosen runtime: our view when it is visible, otherwise its own */
     bool visible;
 };
 
@@ -62,7 +62,7 @@ static uint64_t now_ms(void)
     return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
-/* ---- from start to end ---- */
+/* ---- open and close ---- */
 
 static gcd_status watch(const struct gcd_ipc_port *port, int op, int fd, uint32_t events, uint32_t tag, struct gcd_error *err)
 {
@@ -74,7 +74,7 @@ static gcd_status set_up(struct gcd_ipc_port *port, struct gcd_error *err)
 {
     port->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     port->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    /* The mode of the socket becomes that of its file, less what the umask takes away: nobody else can connect at any time. */
+    /* The file gets the socket's mode minus the umask, so nobody else can ever connect. */
     port->rest_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     if (port->epoll_fd < 0 || port->listen_fd < 0 || port->rest_fd < 0 || fchmod(port->listen_fd, S_IRUSR | S_IWUSR) != 0)
         return gcd_fail_os(err, errno, "cannot set up a socket");
@@ -106,7 +106,7 @@ gcd_status gcd_ipc_port_listen(const char *path, struct gcd_ipc_port **ret, stru
 
 static void drop(struct guest *g)
 {
-    (void)close(g->fd); /* and so out of the epoll set */
+    (void)close(g->fd); /* this also removes it from the epoll set */
     g->fd = -1;
 }
 
@@ -115,7 +115,7 @@ void gcd_ipc_port_free(struct gcd_ipc_port *port)
     struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
     if (port == NULL)
         return;
-    gcd_portfile_remove(&port->file); /* first: who comes now finds nothing instead of being cut off */
+    gcd_portfile_remove(&port->file); /* first, so that late clients find nothing instead of being cut off */
     for (size_t i = 0; i < GUESTS; i++)
         if (port->guests[i].fd >= 0)
             drop(&port->guests[i]);
@@ -139,7 +139,7 @@ static bool is_wanted(const struct gcd_ipc_port *port, const struct guest *g)
     return port->has_runtime && has_advertised(g) && memcmp(g->who.cookie, port->chosen.cookie, sizeof g->who.cookie) == 0;
 }
 
-/* Room for one more: who goes first is not the runtime we want, then who has not said who it is, then who came first. */
+/* Makes room for one more.  Drops other runtimes first, then silent connections, then the oldest. */
 static struct guest *make_room(struct gcd_ipc_port *port)
 {
     struct guest *worst = NULL;
@@ -158,7 +158,7 @@ static struct guest *make_room(struct gcd_ipc_port *port)
     return worst;
 }
 
-/* What is used up comes back, and who connects waits meanwhile; the socket, which stays ready, must not keep us busy. */
+/* Descriptors become free again, and clients wait meanwhile; the socket stays ready, so stop polling it. */
 static gcd_status rest(struct gcd_ipc_port *port, struct gcd_error *err)
 {
     const struct itimerspec t = { .it_value = { .tv_nsec = REST_MS * 1000000L } };
@@ -170,7 +170,7 @@ static gcd_status rest(struct gcd_ipc_port *port, struct gcd_error *err)
 static gcd_status end_of_rest(struct gcd_ipc_port *port, struct gcd_error *err)
 {
     uint64_t n;
-    (void)!read(port->rest_fd, &n, sizeof n); /* so that it is not ready any more */
+    (void)!read(port->rest_fd, &n, sizeof n); /* so that it is no longer readable */
     return watch(port, EPOLL_CTL_MOD, port->listen_fd, EPOLLIN, TAG_LISTEN, err);
 }
 
@@ -204,7 +204,7 @@ static gcd_status choose(struct gcd_ipc_port *port, const struct guest *g, struc
 
 static gcd_status read_guest(struct gcd_ipc_port *port, struct guest *g, struct gcd_error *err)
 {
-    /* One that has said all is only watched for its end; bytes that it sends too early stay where they are. */
+    /* A connection that has identified itself is only watched for its end; bytes sent too early stay unread. */
     ssize_t n = has_advertised(g) ? 0 : recv(g->fd, g->bytes + g->n_have, sizeof g->bytes - g->n_have, 0);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return GCD_OK;
@@ -237,7 +237,7 @@ static void drop_silent(struct gcd_ipc_port *port)
     }
 }
 
-/* What has happened, after at most WAIT_MS. */
+/* Handles what happened, waiting at most WAIT_MS. */
 static gcd_status serve(struct gcd_ipc_port *port, int wait_ms, struct gcd_error *err)
 {
     struct epoll_event events[EVENTS];
@@ -255,7 +255,7 @@ static gcd_status serve(struct gcd_ipc_port *port, int wait_ms, struct gcd_error
             if (port->gone)
                 gcd_pidfd_close(&port->process);
         } else if (port->guests[tag].fd >= 0) {
-            /* A place taken over in this round is read once too often, which does no harm. */
+            /* A slot reused in this round is read once too often, which is harmless. */
             GCD_TRY(read_guest(port, &port->guests[tag], err));
         }
     }

@@ -1,9 +1,9 @@
 /*
- * A socket of ours to which runtimes connect: the reverse of a diagnostic port, as a file, a table of connections and the
- * runtime chosen among them.  No libuv: everything hangs on one epoll descriptor, which a loop can wait for (ipc_dial).
+ * A socket of ours to which runtimes connect (a reversed diagnostic port): its file, its connections and the chosen runtime.  No libuv: one
+ * epoll descriptor covers everything, and a loop can wait for it (ipc_dial).
  *
- * A runtime connects, says who it is and waits for one request; it connects anew when it has served that (measured, .NET 8 to 10).
- * It does not mind waiting, so the connections of those that are not wanted are just kept: closed, they would come again at once.
+ * A runtime connects, identifies itself and waits for one request; after serving it, it connects again (measured, .NET 8 to 10).  It does
+ * not mind waiting, so unwanted connections are simply kept: if closed, they would come back at once.
  */
 #ifndef GCD_IPC_PORT_H
 #define GCD_IPC_PORT_H
@@ -15,19 +15,19 @@
 #include <gcdumpc/ipc.h>
 #include <gcdumpc/status.h>
 
-/* Readable when something has happened that gcd_port_serve wants to see. */
+/* Readable when gcd_port_serve has something to do. */
 int gcd_port_fd(const struct gcd_ipc_port *port);
 
 /*
- * Accept, read, drop what is broken, without blocking.  GCD_E_IO: the port is of no more use.  GCD_E_PEER when the chosen
- * runtime has ended; then it stays so.
+ * Accept, read and drop broken connections without blocking.  GCD_E_IO: the port is unusable.  GCD_E_PEER: the chosen runtime has ended;
+ * this is permanent.
  */
 GCD_MUST_CHECK gcd_status gcd_port_serve(struct gcd_ipc_port *port, struct gcd_error *err);
 
-/* The oldest waiting connection of the chosen runtime, now the caller's; -1 when there is none. */
+/* The oldest waiting connection of the chosen runtime, now owned by the caller; -1 when there is none. */
 int gcd_port_take(struct gcd_ipc_port *port);
 
-/* For tests: how long a connection may take to say who it is; 5000 otherwise. */
+/* For tests: how long a connection may take to identify itself; 5000 by default. */
 void gcd_port_set_patience(struct gcd_ipc_port *port, uint64_t ms);
 
 #endif

@@ -15,7 +15,7 @@
 
 enum { TRIES = 3 };
 
-/* A name in the folder that nobody else has; short, because it has to fit where a long one does not. */
+/* A unique name in the folder; short, because it must fit where a long one does not. */
 static void fresh_name(char ret[static 80])
 {
     struct timespec now;
@@ -36,8 +36,8 @@ static bool is_same(const struct stat *a, const struct stat *b)
 }
 
 /*
- * Something has the name.  GCD_OK: it was the file of a listener that is gone, and is removed.  A file of ours listens from its first
- * moment on, so one that does not is dead; it is taken aside first, in case somebody has replaced it since it was looked at.
+ * The name is taken.  GCD_OK: it was the file of a dead listener and has been removed.  A file of ours listens from its first moment, so
+ * one that does not listen is dead.  It is moved aside first, in case somebody replaced it after the check.
  */
 static gcd_status remove_stale(const struct gcd_portfile *f, struct gcd_error *err)
 {
@@ -48,7 +48,7 @@ static gcd_status remove_stale(const struct gcd_portfile *f, struct gcd_error *e
         return errno == ENOENT ? GCD_OK : gcd_fail_os(err, errno, "cannot listen at %s", path);
     if (!S_ISSOCK(stale.st_mode))
         return gcd_fail(err, GCD_E_IO, "cannot listen at %s: there is a file of that name, and it is no socket", path);
-    /* Root could replace it, too; but a name that another user has taken is not ours to take over. */
+    /* Root could replace it, too, but a name taken by another user is not ours. */
     if (stale.st_uid != geteuid())
         return gcd_fail(err, GCD_E_IO, "cannot listen at %s: there is a socket of another user", path);
     int fd = gcd_sock_connect(path);
@@ -56,14 +56,14 @@ static gcd_status remove_stale(const struct gcd_portfile *f, struct gcd_error *e
         (void)close(fd);
     if (fd != -ECONNREFUSED)
         return gcd_fail(err, GCD_E_IO, "cannot listen at %s: another program does", path);
-    if (!gcd_folder_fd_is_ours(f->dir_fd))     /* others give the names there, and could have had any socket of ours removed */
+    if (!gcd_folder_fd_is_ours(f->dir_fd))     /* others control the names there, and could have removed any socket of ours */
         return gcd_fail(err, GCD_E_IO, "cannot listen at %s: an old socket is there, in a folder of another user, where nothing is removed", path);
     fresh_name(aside);
     if (renameat(f->dir_fd, name, f->dir_fd, aside) != 0)
         return errno == ENOENT ? GCD_OK : gcd_fail_os(err, errno, "cannot remove the stale socket %s", path);
     bool ours = fstatat(f->dir_fd, aside, &taken, AT_SYMLINK_NOFOLLOW) == 0 && is_same(&stale, &taken);
     if (!ours)
-        (void)!linkat(f->dir_fd, aside, f->dir_fd, name, 0); /* back; should the name be taken again, who took it has done as we would */
+        (void)!linkat(f->dir_fd, aside, f->dir_fd, name, 0); /* put it back; if the name is taken again, its new owner did what we would do */
     (void)unlinkat(f->dir_fd, aside, 0);
     return ours ? GCD_OK : gcd_fail(err, GCD_E_IO, "cannot listen at %s: another program does", path);
 }
@@ -77,7 +77,7 @@ static gcd_status open_folder(struct gcd_portfile *f, struct gcd_error *err)
     return f->dir_fd < 0 ? cannot_listen(f->path, -f->dir_fd, err) : GCD_OK;
 }
 
-/* Listening under the name FRESH, in RET_SB. */
+/* Listen under the name FRESH, and return its file in RET_SB. */
 static gcd_status listen_beside(const struct gcd_portfile *f, int fd, const char *fresh, struct stat *ret_sb, struct gcd_error *err)
 {
     char path[GCD_IPC_PATH_MAX + 80];
@@ -89,7 +89,7 @@ static gcd_status listen_beside(const struct gcd_portfile *f, int fd, const char
     return listens ? GCD_OK : cannot_listen(f->path, errno, err);
 }
 
-/* Listens before it gets its name: nobody ever finds a socket of ours that refuses him, or takes it for a stale one. */
+/* Listens before it gets its name, so that nobody finds a socket of ours that refuses connections or looks stale. */
 gcd_status gcd_portfile_listen(struct gcd_portfile *f, int fd, struct gcd_error *err)
 {
     char fresh[80];

@@ -1,6 +1,4 @@
-/*
- * The file of a listening socket: it appears when the socket listens, and goes with it.
- */
+/* The file of a listening socket: it exists exactly while the socket listens. */
 #ifndef GCD_IPC_PORTFILE_H
 #define GCD_IPC_PORTFILE_H
 
@@ -15,15 +13,15 @@ struct gcd_portfile {
     int dir_fd; /* its folder; -1 = not open */
     dev_t dev;
     ino_t ino;
-    bool there; /* the file is there, and ours */
+    bool there; /* the file exists and is ours */
 };
 
 /*
- * Let the socket FD listen at F->path; F->dir_fd is -1.  No untrusted link is followed to its folder, which is opened once.
- * A socket of this user that nobody listens at is replaced.  GCD_E_IO: see gcd_ipc_port_listen.
+ * Make the socket FD listen at F->path; F->dir_fd must be -1.  No untrusted link is followed to its folder, which is opened once.  Replaces
+ * a socket of this user that nobody listens on.  GCD_E_IO: see gcd_ipc_port_listen.
  */
 GCD_MUST_CHECK gcd_status gcd_portfile_listen(struct gcd_portfile *f, int fd, struct gcd_error *err);
-/* Any number of times.  A file that somebody else has put there stays. */
+/* May be called repeatedly.  A file put there by somebody else stays. */
 void gcd_portfile_remove(struct gcd_portfile *f);
 
 #endif

@@ -15,7 +15,7 @@
 /* real, effective, saved, file system */
 #define UID_LINE "%*u %" SCNu32 " %" SCNu32
 
-/* A descriptor or a negated errno.  A file can be a pipe that somebody put there. */
+/* A descriptor or a negated errno.  The file may be a pipe that somebody put there. */
 static int open_path(const char *path)
 {
     return gcd_safe_open(path, O_RDONLY | O_NONBLOCK, NULL);
@@ -87,7 +87,7 @@ static bool parse_stat(const char *stat, char *ret_state, uint64_t *ret_start)
     return errno == 0;
 }
 
-/* The line "KEY:\t..." of a status file, behind the colon; NULL when there is none. */
+/* The text after the colon in the line "KEY:\t..." of a status file; NULL when there is none. */
 static const char *status_line(const char *status, const char *key)
 {
     size_t n = strlen(key);
@@ -100,7 +100,7 @@ static const char *status_line(const char *status, const char *key)
     return NULL;
 }
 
-/* Numbers of a status line: how many, and the last of them. */
+/* The count of numbers in a status line, and the last one. */
 static unsigned status_numbers(const char *line, uint32_t *ret_last)
 {
     unsigned count = 0;
@@ -119,7 +119,7 @@ static unsigned status_numbers(const char *line, uint32_t *ret_last)
     }
 }
 
-/* What a status file gives in kB; 0 when it does not. */
+/* A value in kB from a status file; 0 when it is missing. */
 static uint64_t status_bytes(const char *status, const char *key)
 {
     uint32_t kib = 0;
@@ -128,8 +128,8 @@ static uint64_t status_bytes(const char *status, const char *key)
 }
 
 /*
- * TMPDIR of an environment: NAME=VALUE strings, each with its NUL; the first one of a name counts, as with getenv.  The
- * file may have megabytes, so it is read in pieces.  False when it cannot be read.
+ * TMPDIR from an environment: NAME=VALUE strings, each with its NUL; the first one counts, as with getenv.  The file may have megabytes, so
+ * it is read in pieces.  False when it cannot be read.
  */
 static bool read_tmpdir(const char *proc, uint32_t pid, char *ret, size_t cap)
 {
@@ -140,8 +140,8 @@ static bool read_tmpdir(const char *proc, uint32_t pid, char *ret, size_t cap)
     if (fd < 0)
         return false;
     char buf[4096];
-    size_t in_name = 0; /* matched bytes of the name; WANT_BYTES: in the value */
-    bool skip = false;  /* another variable */
+    size_t in_name = 0; /* matched bytes of the name; WANT_BYTES: inside the value */
+    bool skip = false;  /* inside another variable */
     bool found = false;
     size_t n_value = 0;
     ssize_t n;
@@ -158,7 +158,7 @@ static bool read_tmpdir(const char *proc, uint32_t pid, char *ret, size_t cap)
                 skip = ch != want[in_name];
                 in_name++;
             } else if (!skip) {
-                if (n_value + 1 == cap) /* no directory has such a name */
+                if (n_value + 1 == cap) /* no directory has a name this long */
                     skip = true;
                 else
                     ret[n_value++] = ch;
@@ -206,7 +206,7 @@ gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_tar
     unsigned n_ns = 1;
     ret->uids_known = false;
     if (read_small(proc, pid, "status", text, sizeof text) == 0) {
-        /* /proc/TID exists for every thread, though the directory does not list it. */
+        /* /proc/TID exists for every thread, although the directory does not list it. */
         uint32_t tgid = pid;
         const char *line = status_line(text, "Tgid");
         if (line != NULL && status_numbers(line, &tgid) == 1 && tgid != pid) {
@@ -320,7 +320,7 @@ char *gcd_procfs_command_line(const char *proc, uint32_t pid, size_t *ret_cap)
     int fd = open_file(proc, pid, "cmdline");
     do {
         if (!gcd_vec_reserve(&alloc, &text, &cap, n + 4096, 1, COMMAND_LINE_MAX)) {
-            if (n > 0) /* the rest is not worth a failure */
+            if (n > 0) /* a missing rest is not worth a failure */
                 break;
             if (fd >= 0)
                 (void)close(fd);
@@ -332,7 +332,7 @@ char *gcd_procfs_command_line(const char *proc, uint32_t pid, size_t *ret_cap)
     } while (r > 0);
     if (fd >= 0)
         (void)close(fd);
-    /* A process may write what it likes here: NULs at the end are no arguments. */
+    /* A process may write anything here: NULs at the end are not arguments. */
     while (n > 0 && text[n - 1] == '\0')
         n--;
     for (size_t i = 0; i < n; i++)

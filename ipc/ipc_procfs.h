@@ -1,6 +1,4 @@
-/*
- * What /proc tells about a process that may have a diagnostic socket.
- */
+/* What /proc says about a process that may have a diagnostic socket. */
 #ifndef GCD_IPC_PROCFS_H
 #define GCD_IPC_PROCFS_H
 
@@ -11,53 +9,53 @@
 #include <gcdumpc/ipc.h>
 #include <gcdumpc/status.h>
 
-/* The beginning of a small file as a string.  0 or a negated errno. */
+/* Reads the beginning of a small file as a string.  0 or a negated errno. */
 int gcd_procfs_small(const char *path, char *buf, size_t cap);
 
 struct gcd_procfs_target {
     uint32_t pid;                  /* as the caller sees it */
-    uint32_t inner_pid;            /* as the process sees itself; stands in the name of its socket */
+    uint32_t inner_pid;            /* as the process sees itself; part of its socket's name */
     bool uids_known;
-    uint32_t uid, saved_uid;       /* effective and saved: whose files it makes, and whose it may have made before it changed */
+    uint32_t uid, saved_uid;       /* effective and saved: the owner of files it creates, and of files it may have created before it changed user */
     bool nested;                   /* the process is in a pid namespace below the caller's */
-    uint64_t start_jiffies;        /* the key in the name of the socket */
+    uint64_t start_jiffies;        /* the key in the socket's name */
     bool env_known;                /* its environment could be read */
     char tmpdir[GCD_IPC_PATH_MAX]; /* its TMPDIR; empty when unset, or !env_known */
 };
 
 /*
- * When PID started, since boot; with PID this tells a process from a later one of the same number.  GCD_E_NOT_FOUND when there is no such
- * process or it has ended; GCD_E_IO; GCD_E_FORMAT.
+ * When PID started, since boot; together with PID this distinguishes a process from a later one with the same number.  GCD_E_NOT_FOUND: no
+ * such process, or it has ended; GCD_E_IO; GCD_E_FORMAT.
  */
 GCD_MUST_CHECK gcd_status gcd_procfs_start(const char *proc, uint32_t pid, uint64_t *ret_jiffies, enum gcd_ipc_reason *ret_reason,
                                            struct gcd_error *err);
 
 /*
- * Read PROC/PID/{stat,status,environ}.  The errors of gcd_procfs_start, and GCD_E_NOT_FOUND when PID is a thread.  An environment that cannot
- * be read is not an error.
+ * Read PROC/PID/{stat,status,environ}.  The errors of gcd_procfs_start, and GCD_E_NOT_FOUND when PID is a thread.  An unreadable
+ * environment is not an error.
  */
 GCD_MUST_CHECK gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_target *ret,
                                           enum gcd_ipc_reason *ret_reason, struct gcd_error *err);
 
-/* What a list of processes shows.  What could not be read is 0 or empty. */
+/* What a list of processes shows.  Unreadable values are 0 or empty. */
 struct gcd_procfs_facts {
-    bool kernel;                   /* a kernel thread: no program */
+    bool kernel;                   /* a kernel thread, not a program */
     bool stopped;                  /* by a signal or a debugger */
     uint32_t uid;                  /* effective; UINT32_MAX = not known */
     uint64_t start_jiffies;        /* since boot */
     uint64_t rss_bytes;
-    uint64_t away_bytes;           /* of its memory, but not resident: swapped out, or in huge pages of its own */
-    char name[64];                 /* as the kernel calls it, 15 bytes of the program's name */
-    char exe[256];                 /* the file name of the program, without its folder */
+    uint64_t away_bytes;           /* memory that is not resident: swapped out, or in its own huge pages */
+    char name[64];                 /* the kernel's name for it: the first 15 bytes of the program's name */
+    char exe[256];                 /* file name of the program, without its folder */
 };
 
-/* Is there a process PID?  True also when that cannot be told. */
+/* Does process PID exist?  Also true when unknown. */
 bool gcd_procfs_exists(const char *proc, uint32_t pid);
 
 /* False when the process is gone or not visible. */
 bool gcd_procfs_facts(const char *proc, uint32_t pid, struct gcd_procfs_facts *ret);
 
-/* Arguments with a space between them, at most a megabyte of them; NULL when out of memory, "" when unknown.  *RET_CAP: what to free. */
+/* Arguments separated by spaces, at most one megabyte; NULL when out of memory, "" when unknown.  *RET_CAP: what to free. */
 char *gcd_procfs_command_line(const char *proc, uint32_t pid, size_t *ret_cap);
 
 /* Milliseconds since a process started; 0 when unknown. */

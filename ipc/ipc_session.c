@@ -1,21 +1,20 @@
 /*
- * One collection.  Up to three event sessions, each with a connection for its stream and one for its stop, in one loop:
+ * One collection.  Up to three event sessions, each with one connection for its stream and one for its stop, share one loop:
  *
- *     flush      open ──► reply ──► stop ──► end           the runtime forgets which types it has described
+ *     flush      open ──► reply ──► stop ──► end           the runtime forgets which types it has reported
  *     record                                 open ──► reply ──► bytes ──► ... bytes ... ──► stop ──► end
  *     trigger                                            open ──► (GC and heap walk) ──► reply ──► stop ──► end
  *
- * With the strategy "single" there is no trigger: the session that records forces the GC itself, and .NET 5 to 10 reply and
- * deliver only when that is over.
+ * The strategy "single" has no trigger: the recording session forces the GC itself, and .NET 5 to 10 reply and deliver only afterwards.
  *
- * The runtime has one thread for its port.  It writes the rest of a stream before it answers StopTracing, with blocking
- * calls, under its lock: reading has to go on until the stream ends, or both sides wait for ever.  That holds for a
- * collection that has failed, too; its bytes are read and thrown away.  Both stops are sent at once, the recording session
- * first: they wait in the queue of the socket, are served in that order, and would be if this process died.  A runtime that
- * connects to us takes one request at a time; there they wait here, in the same order.
+ * The runtime serves its port with one thread.  Before it answers StopTracing it writes the rest of the stream with blocking calls while
+ * holding its lock.  We must therefore keep reading until the stream ends, or both sides wait forever.  This also applies after a failure;
+ * the bytes are then read and discarded.  Both stops are sent at once, the recording session's first: they wait in the socket's queue and
+ * are served in that order, even if this process dies.  A runtime that connects to us takes one request at a time; the stops then wait
+ * here, in the same order.
  *
- * The collection is over when every stream has ended and every stop was answered, or when time is up.  Only the answer to the
- * request that forces the GC may take as long as it likes: all other waits have bounds of their own.
+ * The collection is over when every stream has ended and every stop was answered, or when time is up.  Only the answer to the request that
+ * forces the GC may take any time: all other waits are bounded.
  */
 #include "ipc/ipc_session.h"
 
@@ -30,14 +29,14 @@
 #include "ipc/ipc_wire.h"
 
 enum {
-    TICK_MS = 100, /* cancel and time are looked at so often, and at every read */
+    TICK_MS = 100, /* how often cancel and time are checked, besides every read */
     STREAM_READ_BYTES = 256 * 1024,
     SMALL_READ_BYTES = 4096,
-    HEAD_MS = 2000, /* for the first bytes of a session that only records; measured, .NET 8 to 10: at once */
+    HEAD_MS = 2000, /* wait for the first bytes of a session that only records; measured, .NET 8 to 10: they come at once */
     /*
-     * Between these and the trigger.  They come from the thread that serves the port; the one that drains the session is only
-     * being started, and does not get to run once the GC has suspended the process.  Measured, .NET 8 and 10: without a pause
-     * one time in five (5 of 24) nothing was drained before the end of the walk, with 0.3 ms or more never (of 96).
+     * Delay between these bytes and the trigger.  The bytes come from the thread that serves the port; the thread that drains the session
+     * is still starting, and does not run once the GC has suspended the process.  Measured, .NET 8 and 10: without a delay nothing was
+     * drained before the end of the walk in 5 of 24 runs; with 0.3 ms or more in none of 96.
      */
     SETTLE_MS = 20,
     LADDER_STEPS = GCD_WIRE_COLLECT_TRACING6 - GCD_WIRE_COLLECT_TRACING + 1
@@ -47,15 +46,15 @@ enum {
 struct leg {
     struct session *s;
     enum gcd_leg kind;
-    struct gcd_conn streams[LADDER_STEPS]; /* a connection for each command that is tried; the last one is in use */
+    struct gcd_conn streams[LADDER_STEPS]; /* one connection per command tried; the last one is in use */
     size_t n_tries;
     struct gcd_conn stop;
     uint64_t id;
-    bool asked;           /* the request was sent, or could not be */
-    bool open;            /* the runtime gave us a session number */
-    bool stream_finished; /* nothing more will come; without a session number: and nothing has */
-    bool stop_asked;      /* StopTracing was sent, or could not be */
-    bool stop_finished;   /* nothing more will come of it */
+    bool asked;           /* the request was sent, or could not be sent */
+    bool open;            /* the runtime returned a session number */
+    bool stream_finished; /* no more bytes will come; without a session number: none has come */
+    bool stop_asked;      /* StopTracing was sent, or could not be sent */
+    bool stop_finished;   /* no answer to it is expected any more */
     bool stopped;
 };
 
@@ -67,23 +66,23 @@ struct session {
     uv_loop_t loop;
     struct gcd_dial dial;
     uv_timer_t tick;
-    uv_timer_t settle; /* until the trigger */
+    uv_timer_t settle; /* delay before the trigger */
     struct leg legs[GCD_LEG_COUNT]; /* by enum gcd_leg */
 
     enum gcd_ipc_strategy strategy;
-    enum gcd_wire_command command; /* the newest that is not refused */
+    enum gcd_wire_command command; /* the newest command that was not refused */
     bool single_needs_block, answers_after_walk;
 
     enum gcd_ipc_step step;
-    bool whole;   /* the caller has all that it wants */
+    bool whole;   /* the caller has everything it wants */
     bool discard; /* the caller gets no more bytes */
     bool closing;
 
     uint64_t bytes_before_gc;
-    uint64_t last_data_ms;  /* or when a reply came */
+    uint64_t last_data_ms;  /* time of the last data or reply */
     uint64_t timeout_at_ms; /* 0 = never */
-    uint64_t give_up_at_ms; /* 0 = never; set while something is missing that needs no heap walk */
-    uint64_t latest_at_ms;  /* the same, whatever comes meanwhile; 0 = no farewell has begun */
+    uint64_t give_up_at_ms; /* 0 = never; set while waiting for something that needs no heap walk */
+    uint64_t latest_at_ms;  /* the same, regardless of incoming data; 0 = not stopping yet */
 
     gcd_status status; /* the first failure */
     struct gcd_error err;
@@ -122,7 +121,7 @@ static void close_all(struct session *s)
         uv_close((uv_handle_t *)&s->settle, NULL);
 }
 
-/* The first failure is the one reported; what follows from it is not news. */
+/* Only the first failure is reported; the others are its consequences. */
 static void note(struct session *s, gcd_status st, enum gcd_ipc_reason reason, const struct gcd_error *err)
 {
     if (s->status != GCD_OK)
@@ -142,7 +141,7 @@ static bool is_stopping(const struct leg *l)
     return l->stop_asked && !l->stop_finished;
 }
 
-/* Is there a request for a session without an answer?  The runtime serves nothing else until then. */
+/* Is a request for a session unanswered?  The runtime serves nothing else until then. */
 static bool is_pending(const struct session *s)
 {
     for (size_t i = 0; i < GCD_LEG_COUNT; i++)
@@ -158,7 +157,7 @@ static bool is_over(const struct leg *l)
 
 static void open_leg(struct session *s, enum gcd_leg kind);
 
-/* After something has ended: what comes next? */
+/* Something has ended: decide what comes next. */
 static void go_on(struct session *s)
 {
     if (s->closing)
@@ -174,7 +173,7 @@ static void go_on(struct session *s)
 
 /* ---- stopping ---- */
 
-/* Whose answer is missing: what is asked first is served first. */
+/* The leg whose answer is missing: the runtime answers in order. */
 static const struct leg *silent_leg(const struct session *s)
 {
     for (size_t i = 0; i < GCD_LEG_COUNT; i++)
@@ -183,7 +182,7 @@ static const struct leg *silent_leg(const struct session *s)
     return NULL;
 }
 
-/* The end of the stream was written before the answer to its stop: with that it is here already, or never comes. */
+/* The runtime writes the end of the stream before it answers the stop, so after the answer it is either here or will never come. */
 static void bound_the_farewell(struct session *s)
 {
     bool patient = s->status == GCD_OK && silent_leg(s) != NULL;
@@ -231,7 +230,7 @@ static void on_stop_reply(struct gcd_conn *c, const struct gcd_wire_header *head
 
 static void on_stop_end(struct gcd_conn *c, gcd_status st, enum gcd_ipc_reason reason, const struct gcd_error *err)
 {
-    /* The connection is closed when it has its reply, so this is the end without one. */
+    /* The connection is closed once it has its reply, so this is an end without one. */
     struct gcd_error e = *err;
     stop_failed(c->owner, st, reason, &e);
 }
@@ -257,7 +256,7 @@ static void ask_stop(struct leg *l)
         bound_the_farewell(s);
         return;
     }
-    /* The port of a session that was just open is gone: so is the process. */
+    /* The port of a session that was just open is gone, so the process is gone. */
     if (reason == GCD_IPC_REASON_STALE || reason == GCD_IPC_REASON_NO_SOCKET) {
         reason = GCD_IPC_REASON_GONE;
         st = gcd_fail(&err, GCD_E_PEER, "the process has ended");
@@ -266,8 +265,8 @@ static void ask_stop(struct leg *l)
 }
 
 /*
- * In this order.  Measured, .NET 8 and 9: as long as the trigger is open every stop forces another GC, and while the recording
- * session is open that GC is described into it: twice the data, and a second pause like the first.
+ * In this order.  Measured, .NET 8 and 9: while the trigger is open, every stop forces another GC, and while the recording session is open
+ * that GC is recorded into it: twice the data, and a second full pause.
  */
 static void ask_stops(struct session *s)
 {
@@ -275,14 +274,14 @@ static void ask_stops(struct session *s)
         ask_stop(&s->legs[i]);
 }
 
-/* Not before the trigger has its answer: it could not be stopped, and no stop is served until then. */
+/* Wait for the trigger's answer: until then it cannot be stopped, and the runtime serves no stop. */
 static void stop_if_whole(struct session *s)
 {
     if (s->whole && !is_pending(s))
         ask_stops(s);
 }
 
-/* The collection has failed: leave, but not before the sessions are stopped in the runtime. */
+/* The collection has failed: leave, but stop the sessions in the runtime first. */
 static void fail(struct session *s, gcd_status st, enum gcd_ipc_reason reason, const struct gcd_error *err)
 {
     if (s->status != GCD_OK || s->closing)
@@ -301,7 +300,7 @@ static void fail(struct session *s, gcd_status st, enum gcd_ipc_reason reason, c
 static void give_up(struct session *s)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    /* With the end of the stream at hand the dump is whole, answer or not. */
+    /* If the stream has ended, the dump is complete with or without the answer. */
     if (!s->legs[GCD_LEG_RECORD].stream_finished) {
         const struct leg *l = silent_leg(s);
         if (s->latest_at_ms != 0 && s->give_up_at_ms == s->latest_at_ms)
@@ -317,7 +316,7 @@ static void give_up(struct session *s)
     close_all(s);
 }
 
-/* The runtime has said that the walk is over, and passes on every 100 ms what it has: who has begun by now to wait for more waits in vain. */
+/* The runtime reported the end of the walk and sends every 100 ms: if nothing has come since, nothing will. */
 static void look_at_silence(struct session *s)
 {
     const struct leg *walks = &s->legs[s->strategy == GCD_IPC_STRATEGY_SINGLE ? GCD_LEG_RECORD : GCD_LEG_TRIGGER];
@@ -377,7 +376,7 @@ static void on_settled(uv_timer_t *timer)
         open_leg(s, GCD_LEG_TRIGGER);
 }
 
-/* The runtime does not know the command: try the one before it, on a new connection. */
+/* The runtime does not know the command: try the previous one on a new connection. */
 static bool step_down(struct leg *l)
 {
     struct session *s = l->s;
@@ -390,7 +389,7 @@ static bool step_down(struct leg *l)
     return true;
 }
 
-/* The process has ended; whichever of its connections breaks first tells the same. */
+/* The process has ended; whichever connection breaks first, the message is the same. */
 static gcd_status ended_early(const struct session *s, struct gcd_error *err)
 {
     uint64_t bytes = s->ret->stream_bytes;
@@ -408,7 +407,7 @@ static void not_opened(struct leg *l, gcd_status st, enum gcd_ipc_reason reason,
         gcd_error_wrap(err, "cannot start %s", leg_names[l->kind]);
     l->stream_finished = true;
     fail(l->s, st, reason, err);
-    go_on(l->s); /* fail does nothing when this is not the first failure */
+    go_on(l->s); /* fail does nothing if there was an earlier failure */
 }
 
 static void on_stream_reply(struct gcd_conn *c, const struct gcd_wire_header *header, const uint8_t *payload, size_t n)
@@ -421,7 +420,7 @@ static void on_stream_reply(struct gcd_conn *c, const struct gcd_wire_header *he
     if (st == GCD_OK)
         st = gcd_wire_decode_session_id(payload, n, &l->id, &err);
     if (st != GCD_OK) {
-        /* Close it ourselves: measured, .NET 9 and 10 keep it open after BAD_ENCODING, and so the port blocked. */
+        /* Close it ourselves: measured, .NET 9 and 10 keep it open after BAD_ENCODING, which blocks the port. */
         gcd_conn_close(c);
         if (st != GCD_E_UNSUPPORTED || !step_down(l))
             not_opened(l, st, reason, &err);
@@ -459,7 +458,7 @@ static void on_record_data(struct session *s, const uint8_t *bytes, size_t n)
     if (st < 0) {
         if (err.code != st) /* no message, or a stale one */
             (void)gcd_fail(&err, st, "%s", gcd_status_text(st));
-        s->discard = true; /* also when something else has failed before */
+        s->discard = true; /* even after another failure */
         fail(s, st, GCD_IPC_REASON_NONE, &err);
         return;
     }
@@ -479,9 +478,9 @@ static void on_stream_data(struct gcd_conn *c, const uint8_t *bytes, size_t n)
 {
     struct leg *l = c->owner;
     struct session *s = l->s;
-    if (l->kind == GCD_LEG_RECORD) /* the other two have nothing to say */
+    if (l->kind == GCD_LEG_RECORD) /* the other two carry no data */
         on_record_data(s, bytes, n);
-    /* While bytes of a session that works come in, it is not overdue; those of the others prove nothing. */
+    /* A recording session that sends is not overdue; bytes of the others prove nothing. */
     if (l->kind == GCD_LEG_RECORD && s->give_up_at_ms != 0 && s->status == GCD_OK)
         bound_the_farewell(s);
     look_at_cancel_and_time(s);
@@ -494,14 +493,14 @@ static void on_stream_end(struct gcd_conn *c, gcd_status st, enum gcd_ipc_reason
     struct leg *l = c->owner;
     struct session *s = l->s;
     struct gcd_error e = *err;
-    gcd_conn_close(c); /* a session that should still be open notices it at its next write */
+    gcd_conn_close(c); /* a session that is still open notices this at its next write */
     if (!l->open) {
         not_opened(l, st, reason, &e);
         return;
     }
     l->stream_finished = true;
     if (l->kind == GCD_LEG_TRIGGER) {
-        /* It has done its work. */
+        /* It is done. */
     } else if (st != GCD_END) {
         gcd_error_wrap(&e, "cannot read the event stream to its end");
         note(s, st, reason, &e);
@@ -511,7 +510,7 @@ static void on_stream_end(struct gcd_conn *c, gcd_status st, enum gcd_ipc_reason
     } else if (l->kind == GCD_LEG_RECORD) {
         s->ret->stream_ended = true;
     }
-    /* Without it nothing is left to wait for but a confirmation. */
+    /* After that only a confirmation can be missing. */
     uint64_t latest = now_ms() + s->graces->stop_ms;
     if (s->give_up_at_ms == 0 || (s->give_up_at_ms > latest && l->kind == GCD_LEG_RECORD))
         s->give_up_at_ms = latest;
@@ -526,7 +525,7 @@ static const struct gcd_conn_ops stream_ops = {
     .on_end = on_stream_end,
 };
 
-/* ---- start to end ---- */
+/* ---- run ---- */
 
 static void open_leg(struct session *s, enum gcd_leg kind)
 {
@@ -565,7 +564,7 @@ static void run(struct session *s, const struct gcd_plan *plan)
 {
     s->tick.data = s->settle.data = s;
     (void)uv_timer_init(&s->loop, &s->tick);                   /* cannot fail */
-    (void)uv_timer_start(&s->tick, on_tick, TICK_MS, TICK_MS); /* only without a callback */
+    (void)uv_timer_start(&s->tick, on_tick, TICK_MS, TICK_MS); /* fails only without a callback */
     (void)uv_timer_init(&s->loop, &s->settle);
     if (s->o->timeout_ms != 0)
         s->timeout_at_ms = now_ms() + (s->o->timeout_ms > plan->spent_ms ? s->o->timeout_ms - plan->spent_ms : 0);
@@ -580,7 +579,7 @@ static void run(struct session *s, const struct gcd_plan *plan)
     (void)uv_run(&s->loop, UV_RUN_DEFAULT); /* until every handle is closed */
 }
 
-/* What could be refused on this side is found before the runtime hears of us. */
+/* Checks everything that can be refused on our side before the runtime is contacted. */
 static gcd_status check(const struct gcd_ipc_collect_options *o, struct gcd_error *err)
 {
     uint8_t msg[GCD_WIRE_REQUEST_MAX];

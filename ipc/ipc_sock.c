@@ -35,7 +35,10 @@ static bool fits(const char *path)
     return strlen(path) < sizeof((struct sockaddr_un *)0)->sun_path;
 }
 
-/* The kernel itself resolves /proc/self/fd/N, so a descriptor stands in for a name: sun_path has 108 bytes, and others may change what it means. */
+/*
+ * The kernel resolves /proc/self/fd/N itself, so a descriptor can replace a name: sun_path has 108 bytes, and others may change what a path
+ * means.
+ */
 int gcd_sock_bind(int fd, int dir_fd, const char *name, const char *path)
 {
     char alias[sizeof((struct sockaddr_un *)0)->sun_path];
@@ -65,7 +68,7 @@ int gcd_sock_connect_to(int socket_fd)
 
 int gcd_sock_connect(const char *path)
 {
-    /* Where there is no /proc, a name that fits is one that can be used. */
+    /* Without /proc, use the name if it fits. */
     if (fits(path) && !gcd_is_in_process_root(path))
         return connect_by_name(path);
     int at = gcd_safe_open(path, O_PATH, NULL);
@@ -97,7 +100,7 @@ gcd_status gcd_sock_open(const char *path, int *ret_fd, enum gcd_ipc_reason *ret
         *ret_reason = GCD_IPC_REASON_PERMISSION;
         return gcd_fail_os(err, -fd, "cannot connect to %s (only the owner of the process and root may)", path);
     case EAGAIN:
-        /* The queue of the listening socket is full (255 places, dotnet/runtime ds-ipc-pal-socket.c). */
+        /* The queue of the listening socket is full (255 entries, dotnet/runtime ds-ipc-pal-socket.c). */
         *ret_reason = GCD_IPC_REASON_TIMEOUT;
         return gcd_fail(err, GCD_E_PEER, "cannot connect: too many other clients are waiting at %s", path);
     default:

@@ -47,7 +47,7 @@ const char *gcd_wire_command_name(enum gcd_wire_command command)
 
 /* ---- requests ---- */
 
-/* Writes only what fits and remembers that something did not; the length is checked once, at the end. */
+/* Writes only what fits and remembers that something did not; one check at the end is enough. */
 struct out {
     uint8_t *buf;
     size_t n, cap;
@@ -131,8 +131,8 @@ static gcd_status message_end(struct out *o, enum gcd_wire_command command, size
 }
 
 /*
- * Values a runtime must never see.  Measured: a buffer of 0, a format from 2 on and more than 1000 providers crash .NET
- * 8 and 9 (SIGSEGV in the target); .NET 10 answers BAD_ENCODING, as all do to the rest of the list.
+ * Values a runtime must never see.  Measured: a buffer of 0, a format above 1 and more than 1000 providers crash .NET 8 and 9 (SIGSEGV in
+ * the target); .NET 10 answers BAD_ENCODING, and every version does for the rest of the list.
  */
 static gcd_status check_collect(const struct gcd_wire_collect *c, struct gcd_error *err)
 {
@@ -228,7 +228,7 @@ gcd_status gcd_wire_encode_plain(enum gcd_wire_command command, uint8_t *buf, si
 
 /* ---- replies ---- */
 
-/* A reader with a sticky error: what is missing reads as zero, and one check at the end of the record finds out. */
+/* A reader with a sticky error: missing bytes read as zero, and one check at the end of the record reports it. */
 struct in {
     const uint8_t *p, *end;
     bool bad;
@@ -262,7 +262,7 @@ gcd_status gcd_wire_decode_header(const uint8_t *bytes, struct gcd_wire_header *
     struct gcd_wire_header h = { .size = (uint16_t)take_uint(&in, 2) };
     uint64_t set = take_uint(&in, 1);
     h.command = (uint16_t)(set << 8 | take_uint(&in, 1));
-    /* The reserved field is not looked at: a later protocol may use it. */
+    /* The reserved field is ignored: a later protocol may use it. */
     if (h.size < GCD_WIRE_HEADER_BYTES)
         return gcd_fail_at(err, GCD_E_FORMAT, OFF_SIZE, "the answer claims a size of %u bytes: its header alone has %u",
                            (unsigned)h.size, GCD_WIRE_HEADER_BYTES);
@@ -270,7 +270,7 @@ gcd_status gcd_wire_decode_header(const uint8_t *bytes, struct gcd_wire_header *
     return GCD_OK;
 }
 
-/* DS_IPC_E_* in dotnet/runtime, src/native/eventpipe; the texts say when a runtime was seen to answer so. */
+/* DS_IPC_E_* in dotnet/runtime, src/native/eventpipe; the texts say when a runtime was seen to answer this way. */
 static const struct {
     uint32_t code;
     const char *name, *text;
@@ -331,7 +331,7 @@ gcd_status gcd_wire_decode_session_id(const uint8_t *payload, size_t n, uint64_t
     return GCD_OK;
 }
 
-/* *RET is NULL only when memory ran out; a string that is cut off makes IN bad and reads as empty. */
+/* *RET is NULL only when memory ran out; a truncated string makes IN bad and reads as empty. */
 static bool take_string(struct in *in, const struct gcd_alloc *alloc, char **ret)
 {
     uint64_t n_units = take_uint(in, 4);
@@ -353,12 +353,12 @@ gcd_status gcd_wire_decode_process_info(enum gcd_wire_command command, const uin
     struct in in = { .p = payload, .end = payload + n };
     struct gcd_ipc_process_info info = { 0 };
     if (command == GCD_WIRE_PROCESS_INFO3)
-        (void)take_uint(&in, 4); /* version; a later one only appends fields */
+        (void)take_uint(&in, 4); /* version; later versions only append fields */
     info.pid = take_uint(&in, 8);
     const uint8_t *cookie = take(&in, sizeof info.cookie);
     if (cookie != NULL)
         memcpy(info.cookie, cookie, sizeof info.cookie);
-    /* The order of the lists in the protocol text; its C structs show another one.  Measured on .NET 8, 9, 10. */
+    /* The order of the lists in the protocol text; its C structs show a different one.  Measured on .NET 8, 9, 10. */
     bool mem_ok = take_string(&in, alloc, &info.command_line) && take_string(&in, alloc, &info.os) &&
                   take_string(&in, alloc, &info.arch);
     struct in none = { .p = in.end, .end = in.end };
@@ -404,7 +404,7 @@ gcd_status gcd_wire_decode_advertise(const uint8_t *bytes, struct gcd_wire_adver
     struct gcd_wire_advertise a = { .pid = 0 };
     memcpy(a.cookie, take(&in, sizeof a.cookie), sizeof a.cookie);
     a.pid = take_uint(&in, 8);
-    /* The last two bytes are reserved and not looked at: a later protocol may use them. */
+    /* The last two bytes are reserved and ignored: a later protocol may use them. */
     *ret = a;
     return GCD_OK;
 }

@@ -1,9 +1,8 @@
 /*
- * Messages of the diagnostic protocol as bytes.  No I/O and no libuv: requests are built into the caller's buffer,
- * replies are parsed from the caller's bytes.  A reply comes from another process and is hostile input like any file.
+ * Messages of the diagnostic protocol as bytes.  No I/O and no libuv: requests are built in the caller's buffer, replies are parsed from
+ * the caller's bytes.  A reply comes from another process and is hostile input like any file.
  *
- * Source of the formats: dotnet/diagnostics, documentation/design-docs/ipc-protocol.md.  All integers are
- * little-endian.
+ * Source of the formats: dotnet/diagnostics, documentation/design-docs/ipc-protocol.md.  All integers are little-endian.
  */
 #ifndef GCD_IPC_WIRE_H
 #define GCD_IPC_WIRE_H
@@ -19,7 +18,7 @@
 #define GCD_WIRE_HEADER_BYTES 20u
 /* The size field has 16 bits and counts the header, so no message is larger. */
 #define GCD_WIRE_MESSAGE_MAX 65535u
-/* Enough for the requests of this library: one provider with the runtime's name, and some event ids. */
+/* Enough for this library's requests: one provider with the runtime's name, and some event ids. */
 #define GCD_WIRE_REQUEST_MAX 1024u
 
 #define GCD_WIRE_RUNTIME_PROVIDER "Microsoft-Windows-DotNETRuntime"
@@ -48,8 +47,8 @@ const char *gcd_wire_command_name(enum gcd_wire_command command);
 enum { GCD_WIRE_FORMAT_NETPERF = 0, GCD_WIRE_FORMAT_NETTRACE = 1 };
 
 /*
- * Which events a session keeps, after keywords and level.  Zeroed: all of them.  It does not affect what the runtime does
- * to make them: a filter that keeps nothing still forces a GC.
+ * Which events a session keeps, after keywords and level.  Zeroed: all of them.  A filter does not change what the runtime does to produce
+ * events: a filter that keeps nothing still forces a GC.
  */
 struct gcd_wire_filter {
     bool only;           /* true: only these ids; false: all but these */
@@ -65,29 +64,29 @@ struct gcd_wire_provider {
     struct gcd_wire_filter filter; /* from CollectTracing5 on */
 };
 
-/* Keywords of the rundown: module and assembly names, and what the commands without a choice send. */
+/* Keywords of the rundown: module and assembly names, and the default of commands that offer no choice. */
 #define GCD_WIRE_RUNDOWN_LOADER UINT64_C(0x8)
 #define GCD_WIRE_RUNDOWN_ALL UINT64_C(0x80020139)
 
 /*
- * What is asked of the runtime, apart from the command that carries it: each command of the ladder takes the fields it
- * has a place for.  What the others lose: 1 always runs the full rundown, 1 and 2 walk stacks (the heap events have none).
+ * The request to the runtime, independent of the command that carries it: each command uses the fields it can carry.  What the others lose:
+ * 1 always runs the full rundown, 1 and 2 walk stacks (heap events have none).
  */
 struct gcd_wire_collect {
     uint32_t buffer_mb; /* 1 ... 4095 */
     uint32_t format;
-    bool rundown;             /* 2, 3: all of it, or nothing */
+    bool rundown;             /* 2, 3: all of it or nothing */
     uint64_t rundown_keyword; /* from 4 on; 0 = no rundown */
     bool stackwalk;           /* from 3 on */
-    bool block;               /* 6: who has an event for a full buffer waits instead of dropping it */
+    bool block;               /* 6: a thread with an event for a full buffer waits instead of dropping it */
     const struct gcd_wire_provider *providers; /* [n_providers] */
     size_t n_providers;                        /* 1 ... 1000 */
 };
 
 /*
  * Requests.  BUF, CAP: room for the message; *RET_N: its length.
- * GCD_E_ARG: a value that must never be sent (the runtimes before .NET 10 crash on some of them), a string that is not
- * UTF-8, or a message that does not fit.  GCD_E_UNSUPPORTED: COMMAND is not a collect command known here.
+ * GCD_E_ARG: a value that must never be sent (runtimes before .NET 10 crash on some), a string that is not UTF-8, or a message that does
+ * not fit.  GCD_E_UNSUPPORTED: COMMAND is not a known collect command.
  */
 GCD_MUST_CHECK gcd_status gcd_wire_encode_collect(enum gcd_wire_command command, const struct gcd_wire_collect *collect,
                                                   uint8_t *buf, size_t cap, size_t *ret_n, struct gcd_error *err);
@@ -97,7 +96,7 @@ GCD_MUST_CHECK gcd_status gcd_wire_encode_stop(uint64_t session_id, uint8_t *buf
 GCD_MUST_CHECK gcd_status gcd_wire_encode_plain(enum gcd_wire_command command, uint8_t *buf, size_t cap, size_t *ret_n,
                                                 struct gcd_error *err);
 
-/* The collect command before COMMAND, to try when the runtime does not know that; false: there is none. */
+/* The collect command to try when the runtime does not know COMMAND; false: there is none. */
 bool gcd_wire_older_collect(enum gcd_wire_command command, enum gcd_wire_command *ret);
 
 struct gcd_wire_header {
@@ -105,19 +104,18 @@ struct gcd_wire_header {
     uint16_t command;
 };
 
-/* BYTES: GCD_WIRE_HEADER_BYTES of them.  GCD_E_FORMAT with the offset of the field that is wrong. */
+/* BYTES: GCD_WIRE_HEADER_BYTES of them.  GCD_E_FORMAT with the offset of the wrong field. */
 GCD_MUST_CHECK gcd_status gcd_wire_decode_header(const uint8_t *bytes, struct gcd_wire_header *ret,
                                                  struct gcd_error *err);
 
 /*
- * Was it a yes?  GCD_OK; GCD_E_UNSUPPORTED when the runtime does not know the command (the only error after which an
- * older command may be tried); GCD_E_PEER for every other refusal, *RET_HRESULT (may be NULL) then tells which;
- * GCD_E_FORMAT.
+ * Did the runtime accept the request?  GCD_OK; GCD_E_UNSUPPORTED when it does not know the command (the only error after which an older
+ * command may be tried); GCD_E_PEER for every other refusal, with its code in *RET_HRESULT (may be NULL); GCD_E_FORMAT.
  */
 GCD_MUST_CHECK gcd_status gcd_wire_check_reply(const struct gcd_wire_header *header, const uint8_t *payload, size_t n,
                                                uint32_t *ret_hresult, struct gcd_error *err);
 
-/* Name of an error code of the protocol ("BAD_ENCODING"), NULL when there is none. */
+/* Name of a protocol error code ("BAD_ENCODING"); NULL when unknown. */
 const char *gcd_wire_hresult_name(uint32_t hresult);
 
 /* The payload of the OK to a collect command and to StopTracing. */
@@ -125,9 +123,9 @@ GCD_MUST_CHECK gcd_status gcd_wire_decode_session_id(const uint8_t *payload, siz
                                                      struct gcd_error *err);
 
 /*
- * The payload of the OK to the process information command COMMAND.  Strings come from ALLOC and are owned by the
- * caller (each has strlen + 1 bytes); fields the command does not have are empty strings.  Text that is not valid
- * UTF-16, and a NUL inside of it, becomes U+FFFD.  Bytes after the known fields are ignored, as the protocol demands.
+ * The payload of the OK to the process information command COMMAND.  Strings come from ALLOC and belong to the caller (each has strlen + 1
+ * bytes); fields the command does not have are empty strings.  Invalid UTF-16 and embedded NULs become U+FFFD.  Bytes after the known
+ * fields are ignored, as the protocol demands.
  */
 GCD_MUST_CHECK gcd_status gcd_wire_decode_process_info(enum gcd_wire_command command, const uint8_t *payload, size_t n,
                                                        const struct gcd_alloc *alloc, struct gcd_ipc_process_info *ret,
