@@ -4,7 +4,7 @@
  *     System.Collections.Generic.Dictionary`2[System.String,System.Int32[]]
  *     System.Collections.Generic.Dictionary<System.String, System.Int32[]>
  *
- * The one place that makes them; tables, files and reports ask here.
+ * The one place that makes them; tables, files and reports ask here.  So they do for the labels of root groups.
  */
 #ifndef GCDUMPC_NAMES_H
 #define GCDUMPC_NAMES_H
@@ -45,6 +45,17 @@ GCD_API const char *gcd_names_get(const struct gcd_names *n, uint32_t type);
 GCD_API const char *gcd_names_plain(const struct gcd_names *n, uint32_t type);
 /* How many types have no name. */
 GCD_API uint32_t gcd_names_unknown(const struct gcd_names *n);
+
+/*
+ * The labels of a group of roots in every report and format that has no words of its own.  A thread stack holds local variables, arguments,
+ * registers, and with them thread-static variables.  The texts are constants.
+ */
+struct gcd_root_label {
+    const char *key;             /* for programs: "statics" */
+    const char *one, *many;      /* "static variable", "static variables" */
+    const char *frame;           /* as a frame or node: "[static variables]" */
+};
+GCD_API const struct gcd_root_label *gcd_root_group_label(enum gcd_root_group group);
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include <gcdumpc/names.h>
 #include <gcdumpc/version.h>
 
 #include "base/error.h"
@@ -160,6 +161,12 @@ static void put_totals(struct page *p)
     json_put_number(&p->j, "reachable_bytes", h->reachable_bytes);
     json_put_number(&p->j, "stand_ins", h->pseudo_roots);
     json_put_close(&p->j, '}');
+    json_put_open(&p->j, "root_groups", '[');
+    for (unsigned i = 0; i < GCD_GROUPS; i++) {
+        const char *many = gcd_root_group_label((enum gcd_root_group)i)->many;
+        json_put_text(&p->j, NULL, many, strlen(many));
+    }
+    json_put_close(&p->j, ']');
     json_put_open(&p->j, "roots", '[');
     for (size_t i = 0; i < GCD_GROUPS; i++)
         json_put_number(&p->j, NULL, h->roots[i]);

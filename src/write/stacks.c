@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <gcdumpc/names.h>
+
 #include "base/error.h"
 #include "base/idmap.h"
 #include "base/mem.h"
@@ -14,12 +16,7 @@
 #define FRAME_CUT (FRAME_SEVERAL + 2)
 #define FRAME_STATIC (FRAME_SEVERAL + 3)
 
-static const char *const fixed[FRAME_STATIC] = {
-    [GCD_GROUP_STATICS] = "[static variables]", [GCD_GROUP_LOCALS] = "[local variables]", [GCD_GROUP_FINALIZER] = "[finalizer queue]",
-    [GCD_GROUP_STRONG_HANDLES] = "[strong handles]", [GCD_GROUP_PINNED_HANDLES] = "[pinned handles]",
-    [GCD_GROUP_REFCOUNTED] = "[ref-counted handles]", [GCD_GROUP_OTHER] = "[other roots]", [GCD_GROUP_WEAK] = "[weak handles]",
-    [FRAME_SEVERAL] = "[several roots]", [FRAME_UNREACHABLE] = "[not reachable from roots]", [FRAME_CUT] = "...",
-};
+static const char *const fixed[] = { "[several roots]", "[not reachable from roots]", "..." };
 
 /* So many nodes are looked up together, and wait for memory together. */
 #define TOGETHER 64u
@@ -47,8 +44,10 @@ struct maker {
 const char *stacks_frame(const struct stacks *s, uint32_t frame, const char **ret_module)
 {
     *ret_module = "";
+    if (frame < FRAME_SEVERAL)
+        return gcd_root_group_label((enum gcd_root_group)frame)->frame;
     if (frame < FRAME_STATIC)
-        return fixed[frame];
+        return fixed[frame - FRAME_SEVERAL];
     uint32_t type = stacks_frame_type(s, frame);
     if (type == STACKS_NONE)
         return gcd_graph_root(s->g, s->static_name[frame - FRAME_STATIC])->name;

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <gcdumpc/names.h>
+
 #include "base/error.h"
 #include "base/mem.h"
 #include "write/write.h"
@@ -155,11 +157,6 @@ static const char *const root_kinds[GCD_ROOT_ALL_KINDS] = {
     [GCD_ROOT_STACK] = "stack", [GCD_ROOT_FINALIZER] = "finalizer", [GCD_ROOT_HANDLE] = "handle", [GCD_ROOT_OTHER] = "other",
     [GCD_ROOT_STATIC] = "static", [GCD_ROOT_COM] = "com",
 };
-static const char *const root_groups[GCD_GROUPS] = {
-    [GCD_GROUP_STATICS] = "statics", [GCD_GROUP_LOCALS] = "locals", [GCD_GROUP_FINALIZER] = "finalizer",
-    [GCD_GROUP_STRONG_HANDLES] = "strong_handles", [GCD_GROUP_PINNED_HANDLES] = "pinned_handles", [GCD_GROUP_REFCOUNTED] = "refcounted",
-    [GCD_GROUP_OTHER] = "other", [GCD_GROUP_WEAK] = "weak",
-};
 
 static uint64_t root_rows(const struct tables *t)
 {
@@ -172,7 +169,7 @@ static void root_value(struct table_cursor *c, size_t column, struct table_value
     switch (column) {
     case ROOT_ID: number(ret, c->row); break;
     case ROOT_KIND: text(ret, root_kinds[r->kind]); break;
-    case ROOT_GROUP: text(ret, root_groups[gcd_graph_root_group(r)]); break;
+    case ROOT_GROUP: text(ret, gcd_root_group_label(gcd_graph_root_group(r))->key); break;
     case ROOT_FLAGS: number(ret, r->flags); break;
     case ROOT_NAME: text(ret, r->name); break;
     case ROOT_ADDRESS: address(ret, r->id); break;

@@ -640,7 +640,8 @@ class Profiles(Case):
                 names = [(rows[heap.type_of(n)]["name"], rows[heap.type_of(n)]["module"], heap.type_of(n))]
             else:
                 root = next((r for r in roots if r[4] == chain[-1] and group(r[0], r[1]) != "weak"), None)
-                top = [("[several roots]", "", None)] if root is None else [(dict(zip(GROUPS, LABELS))[group(root[0], root[1])], "", None)]
+                label = dict(zip(GROUPS, LABELS), locals="[thread stacks]")
+                top = [("[several roots]" if root is None else label[group(root[0], root[1])], "", None)]
                 if root is not None and root[0] == "static" and root[2]:
                     top.append((root[2], "", None))
             row = stacks.setdefault(tuple((t, m) for t, m, _ in top + names), [0, 0])

@@ -226,7 +226,7 @@ static const uint8_t *write_to(struct gcd_sink **sink, const struct gcd_graph *g
 static void slow_stack(const struct gcd_graph *g, const struct gcd_write_options *o, const struct gcd_dominators *d,
                        const struct gcd_paths *p, uint32_t node, char *text, size_t cap)
 {
-    static const char *const groups[] = { "[static variables]", "[local variables]", "[finalizer queue]", "[strong handles]",
+    static const char *const groups[] = { "[static variables]", "[thread stacks]", "[finalizer queue]", "[strong handles]",
                                           "[pinned handles]", "[ref-counted handles]", "[other roots]" };
     uint32_t path[512];
     size_t n = 0, root = 0;

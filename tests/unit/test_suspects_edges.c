@@ -589,9 +589,10 @@ static void who_holds_it(void **state)
     (void)state;
     static const struct { unsigned kind; uint32_t flags; const char *name, *text; } rows[] = {
         { GCD_ROOT_STATIC, 0, "s_it", "held by the static variable s_it." }, { GCD_ROOT_STATIC, 0, "", "held by a static variable." },
-        { GCD_ROOT_STACK, 0, "", "held by a thread (a local or thread-static variable)." },
+        { GCD_ROOT_STACK, 0, "", "held by a thread stack." },
         { GCD_ROOT_FINALIZER, 0, "", "held by the finalizer queue." }, { GCD_ROOT_HANDLE, 0, "", "held by a strong handle." },
         { GCD_ROOT_HANDLE, GCD_ROOT_PINNED, "", "held by a pinned handle." },
+        { GCD_ROOT_HANDLE, GCD_ROOT_REFCOUNTED, "", "held by a ref-counted handle." }, { GCD_ROOT_OTHER, 0, "", "held by another root." },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pile *p = pile_new();

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <gcdumpc/names.h>
+
 #include "base/error.h"
 
 /* A name is cut after so many bytes: a sentence is no place for the arguments of a generic type of types. */
@@ -107,12 +109,16 @@ static void put_article(struct words *s, uint32_t type)
 
 /* ---- roots ---- */
 
-static const char *const group_words[GCD_GROUPS] = {
-    [GCD_GROUP_STATICS] = "a static variable", [GCD_GROUP_LOCALS] = "a thread (a local or thread-static variable)",
-    [GCD_GROUP_FINALIZER] = "the finalizer queue", [GCD_GROUP_STRONG_HANDLES] = "a strong handle",
-    [GCD_GROUP_PINNED_HANDLES] = "a pinned handle", [GCD_GROUP_REFCOUNTED] = "a ref-counted handle or COM wrapper",
-    [GCD_GROUP_OTHER] = "the runtime", [GCD_GROUP_WEAK] = "a weak handle",
-};
+/* "a static variable" or "static variables"; there is one finalizer queue. */
+static void put_group(struct words *s, enum gcd_root_group group, bool many)
+{
+    const struct gcd_root_label *label = gcd_root_group_label(group);
+    if (group == GCD_GROUP_FINALIZER)
+        put(s, "the ");
+    else if (!many)
+        put(s, group == GCD_GROUP_OTHER ? "an" : "a ");      /* "another root" */
+    put(s, "%s", many ? label->many : label->one);
+}
 
 static void put_root(struct words *s, size_t root)
 {
@@ -125,7 +131,7 @@ static void put_root(struct words *s, size_t root)
         }
         put_name(s, r->name);
     } else {
-        put(s, "%s", group_words[gcd_graph_root_group(r)]);
+        put_group(s, gcd_graph_root_group(r), false);
     }
 }
 
@@ -256,12 +262,6 @@ static void say_handlers(struct words *s, const struct suspect *x)
 
 static void say_type(struct words *s, const struct suspect *x)
 {
-    static const char *const many_roots[GCD_GROUPS] = {
-        [GCD_GROUP_STATICS] = "static variables", [GCD_GROUP_LOCALS] = "threads (local or thread-static variables)",
-        [GCD_GROUP_FINALIZER] = "the finalizer queue", [GCD_GROUP_STRONG_HANDLES] = "strong handles",
-        [GCD_GROUP_PINNED_HANDLES] = "pinned handles", [GCD_GROUP_REFCOUNTED] = "ref-counted handles or COM wrappers",
-        [GCD_GROUP_OTHER] = "the runtime", [GCD_GROUP_WEAK] = "weak handles",
-    };
     const struct gcd_suspect *p = &x->pub;
     put_typed(s, p->objects, p->type);
     put(s, " together");
@@ -276,7 +276,9 @@ static void say_type(struct words *s, const struct suspect *x)
     }
     put(s, p->alike == 1 ? " is" : " are");
     if (x->holder == SUSPECT_BY_ROOTS && p->root != SIZE_MAX) {
-        put(s, " held directly by %s.", many_roots[gcd_graph_root_group(gcd_graph_root(s->w->g, p->root))]);
+        put(s, " held directly by ");
+        put_group(s, gcd_graph_root_group(gcd_graph_root(s->w->g, p->root)), true);
+        put(s, ".");
     } else if (p->path_count > 1) {
         const struct gcd_suspect_step *by = &p->path[p->path_count - 2];
         put(s, x->holder == SUSPECT_BY_OBJECT ? " in one " : " in ");

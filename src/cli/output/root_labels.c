@@ -16,39 +16,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-    const char *text, *key;
-} groups[GCD_GROUPS] = {
-    [GCD_GROUP_STATICS] = { "static variable", "statics" },
-    [GCD_GROUP_LOCALS] = { "thread stack", "locals" },
-    [GCD_GROUP_FINALIZER] = { "finalizer queue", "finalizer" },
-    [GCD_GROUP_STRONG_HANDLES] = { "strong handle", "strong_handles" },
-    [GCD_GROUP_PINNED_HANDLES] = { "pinned handle", "pinned_handles" },
-    [GCD_GROUP_REFCOUNTED] = { "ref-counted handle", "refcounted" },
-    [GCD_GROUP_OTHER] = { "other root", "other" },
-    [GCD_GROUP_WEAK] = { "weak handle", "weak" },
-};
-
-const char *cli_root_group_label(enum gcd_root_group group)
-{
-    return groups[group].text;
-}
-
-const char *cli_root_group_key(enum gcd_root_group group)
-{
-    return groups[group].key;
-}
-
 const char *cli_root_key(const struct gcd_graph_root *r)
 {
-    return r != NULL ? cli_root_group_key(gcd_graph_root_group(r)) : "stand_in";
+    return r != NULL ? gcd_root_group_label(gcd_graph_root_group(r))->key : "stand_in";
 }
 
 char *cli_root_label(const struct gcd_graph *g, const struct gcd_names *names, const struct gcd_graph_root *r)
 {
     if (r == NULL)
         return strdup("(no root recorded)");
-    const char *group = groups[gcd_graph_root_group(r)].text;
+    const char *group = gcd_root_group_label(gcd_graph_root_group(r))->one;
     if (r->kind != GCD_ROOT_STATIC || r->name[0] == '\0')
         return strdup(group);
     bool declared = r->type != gcd_graph_node_type(g, r->node);

@@ -10,10 +10,6 @@
 #include "output/table.h"
 #include "term/term.h"
 
-/* A group of roots for people, "static variable", and for programs, "statics". */
-const char *cli_root_group_label(enum gcd_root_group group);
-const char *cli_root_group_key(enum gcd_root_group group);
-
 /*
  * A root for people, "static variable Shop.Cache.items" or "thread stack"; R NULL: an object is a pseudo-root.  The type of a static variable is
  * named when the dump knows the class that declares it (Mono; CoreCLR tells that of the stored object).  free() it; NULL when out of memory.

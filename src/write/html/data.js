@@ -11,26 +11,12 @@
 //   suspects         {title, sentence, objects, bytes, retained, held and content: [name, objects, bytes] of the types below,
 //                    root_group, root_name, path: [name or -1, repeats, retained, held by a dependent handle] from the root on}
 //   generations      [objects, bytes, ranges, free bytes, reserved bytes] of 0, 1, 2, large, pinned, and outside of ranges
-//   roots            how many of each group, in the order of GROUPS
+//   roots            how many of each group, in the order of root_groups, their labels
 
 const data = JSON.parse(document.getElementById("data").textContent);
 
-const GROUPS = ["static variables", "local variables", "finalizer queue", "strong handles", "pinned handles", "ref-counted handles",
-                "other roots", "weak handles"];
-
-const LABELS = {
-  "[static variables]": "Static variables",
-  "[local variables]": "Local variables",
-  "[finalizer queue]": "Finalizer queue",
-  "[strong handles]": "Strong handles",
-  "[pinned handles]": "Pinned handles",
-  "[ref-counted handles]": "Ref-counted handles",
-  "[other roots]": "Other roots",
-  "[weak handles]": "Weak handles",
-  "[several roots]": "Several roots together",
-  "[not reachable from roots]": "Not reachable from roots",
-  "...": "Further down, and rarer paths",
-};
+// Labels that are more than the frame without its brackets.
+const LABELS = {"[several roots]": "Several roots together", "...": "Further down, and rarer paths"};
 
 // Control characters and those that turn the direction of writing could make a name look like another one.
 const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
@@ -39,9 +25,15 @@ function visible(text) {
   return text.replace(HIDDEN, "\ufffd");
 }
 
+// "[thread stacks]", "thread stacks": "Thread stacks".
+function labelOf(text) {
+  const word = text.replace(/[[\]]/g, "");
+  return LABELS[text] ?? word[0].toUpperCase() + word.slice(1);
+}
+
 function nameOf(number) {
   const text = data.names[number];
-  return data.kinds[number] === "r" ? LABELS[text] ?? visible(text) : visible(text);
+  return data.kinds[number] === "r" ? labelOf(text) : visible(text);
 }
 
 // "Shop.Data" of "Shop.Data.Order<System.String>[]".

@@ -54,7 +54,7 @@ function tileOf(value, label, note) {
 function summarySection() {
   const t = data.totals;
   const dead = t.bytes - t.reachable_bytes;
-  const strong = sum(data.roots, n => n) - data.roots[GROUPS.indexOf("weak handles")];
+  const strong = sum(data.roots, n => n) - data.roots[data.root_groups.indexOf("weak handles")];
   const p = data.process;
   section("summary", "Summary", null, verdictBox(data.verdict), t.stand_ins > 0 ? rootlessBox() : null,
     el("dl", {class: "stats"},
@@ -72,7 +72,7 @@ function summarySection() {
 
 // From the root to what is suspected, one step below the other.
 function suspectPath(s) {
-  const root = s.root_group === undefined ? "Not known which root" : LABELS[`[${GROUPS[s.root_group]}]`];
+  const root = s.root_group === undefined ? "Not known which root" : labelOf(data.root_groups[s.root_group]);
   const steps = s.path.map(([number, repeats, retained, dependent]) => el("li", {},
     number < 0 ? el("span", {class: "muted"}, `${plural(repeats, "more object")}`) : named({name: nameOf(number), kind: "t"}),
     number >= 0 && repeats > 1 ? el("span", {class: "muted"}, ` ${count(repeats)} one behind the other`) : null,
@@ -206,10 +206,10 @@ function rootSection() {
   const held = new Map(data.tree.filter(row => row[0] < 0).map(row => [data.names[row[1]], row]));
   const row = (label, roots, node) => el("tr", {}, el("th", {scope: "row"}, label), el("td", {class: "number"}, roots),
     bytesCell(node ? node[5] : 0), shareCell(node ? node[5] : 0, data.totals.bytes), countCell(node ? node[4] : 0));
-  const rows = GROUPS.flatMap((group, i) => data.roots[i] > 0 ? [row(LABELS[`[${group}]`], count(data.roots[i]), held.get(`[${group}]`))] : []);
+  const rows = data.root_groups.flatMap((group, i) => data.roots[i] > 0 ? [row(labelOf(group), count(data.roots[i]), held.get(`[${group}]`))] : []);
   for (const other of ["[several roots]", "[not reachable from roots]"]) {
     if (held.has(other)) {
-      rows.push(row(LABELS[other], "", held.get(other)));
+      rows.push(row(labelOf(other), "", held.get(other)));
     }
   }
   section("roots", "Roots", "What the roots of each kind keep alive alone. Weak handles keep nothing alive; what several roots hold together would " +

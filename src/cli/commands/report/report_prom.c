@@ -196,7 +196,7 @@ static enum cli_exit put_roots(struct prom *p)
         for (unsigned i = 0; i < GCD_GROUPS; i++) {
             const uint64_t values[] = { sets.groups[i].roots, sets.groups[i].retained_bytes, sets.groups[i].claimed_bytes };
             begin_sample(p);
-            cli_prom_label(&p->out, "kind", cli_root_group_key((enum gcd_root_group)i));
+            cli_prom_label(&p->out, "kind", gcd_root_group_label((enum gcd_root_group)i)->key);
             cli_prom_value(&p->out, values[k], 1);
         }
     }

@@ -91,8 +91,9 @@ static void put_rows(const struct report *r, struct cli_table *t, const struct g
     struct gcd_root_set total = { s->pseudo_roots.roots, objects, bytes, objects, bytes, objects, bytes };
     for (unsigned i = 0; i < GCD_GROUPS; i++) {
         total.roots += s->groups[i].roots;
+        const struct gcd_root_label *label = gcd_root_group_label((enum gcd_root_group)i);
         if (s->groups[i].roots > 0)
-            put_row(r, t, &s->groups[i], HAS_ALL, cli_root_group_key((enum gcd_root_group)i), cli_root_group_label((enum gcd_root_group)i));
+            put_row(r, t, &s->groups[i], HAS_ALL, label->key, label->one);
     }
     if (s->pseudo_roots.roots > 0)
         put_row(r, t, &s->pseudo_roots, HAS_ALL, cli_root_key(NULL), "(no root recorded)");
