@@ -1,5 +1,5 @@
 /*
- * The commands, their options, and how a command line is read.
+ * The options of the commands, and how a command line is read.
  */
 #ifndef GCD_CLI_OPTS_H
 #define GCD_CLI_OPTS_H
@@ -7,35 +7,8 @@
 #include <stdio.h>
 
 #include "args.h"
+#include "command_table.h"
 #include "exit.h"
-
-struct cli_command {
-    const char *name;
-    const char *arguments;       /* for the usage line */
-    const char *summary;
-    unsigned bit;                /* in the option table */
-    enum cli_exit (*run)(const struct cli_args *args);
-    const char *details;         /* text of --help below the options; may be "" */
-};
-
-#define CLI_COLLECT 1u
-#define CLI_CONVERT 2u
-#define CLI_INFO 4u
-#define CLI_REPORT 8u
-#define CLI_PS 16u
-#define CLI_RETAINED 32u
-#define CLI_PATHS 64u
-#define CLI_RUN 32768u
-#define CLI_DIFF 256u
-#define CLI_TREND 512u
-#define CLI_LEAKS 1024u
-
-/* main.c: the command that dumps; all of them, NULL after the last. */
-const struct cli_command *cli_collect(void);
-const struct cli_command *cli_command_at(size_t i);
-/* What FILE can be, "" for a command without; how a command ends, all of them for NULL. */
-const char *cli_about_files(const struct cli_command *command);
-const char *cli_about_exit(const struct cli_command *command);
 
 /* Parse ARGV[1..] of COMMAND.  CLI_DONE, or CLI_USAGE after one line on standard error. */
 enum cli_exit cli_parse(const struct cli_command *command, int argc, char **argv, struct cli_args *ret);

@@ -87,6 +87,8 @@ enum etl_phase {
     ETL_DONE
 };
 
+#define ETL_NS_A_SECOND UINT64_C(1000000000)
+
 struct gcd_etl {
     struct gcd_alloc alloc;
     struct gcd_limits limits;    /* with defaults filled in */
@@ -140,8 +142,6 @@ void etl_get_info(const struct gcd_etl *e, struct gcd_trace_info *ret);
 /* etl_file.c */
 /* The headers of some more buffers; at the end of the file phase becomes ETL_FILLING. */
 gcd_status etl_index(struct gcd_etl *e, struct gcd_error *err);
-/* Ticks of the clock to ns since the first record. */
-int64_t etl_time_ns(const struct gcd_etl *e, uint64_t ticks);
 
 /* etl_merge.c */
 gcd_status etl_streams_new(struct gcd_etl *e, struct gcd_error *err);
@@ -156,6 +156,8 @@ void etl_advance(struct gcd_etl *e);
 /* etl_record.c */
 /* The record at the start of C, which goes behind it.  False when it cannot be one; at the padding C becomes empty, and true with bytes 0. */
 bool etl_record_next(struct gcd_cur *c, struct etl_record *ret);
+/* Ticks of the clock to ns since the first record. */
+int64_t etl_time_ns(const struct gcd_etl *e, uint64_t ticks);
 /* What it says.  False: a record that is no event. */
 gcd_status etl_record_event(struct gcd_etl *e, const struct etl_record *r, struct gcd_event *ret, bool *ret_event, struct gcd_error *err);
 

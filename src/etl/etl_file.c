@@ -48,9 +48,8 @@ bool etl_probe(const uint8_t *head, size_t n)
 
 /* Days from 1601 to 1970. */
 #define FILETIME_TO_UNIX_MS INT64_C(11644473600000)
-#define NS_A_SECOND UINT64_C(1000000000)
 /* 18 GHz: no clock is faster, and times become nanoseconds within 64 bits. */
-#define FREQUENCY_MAX (UINT64_MAX / NS_A_SECOND)
+#define FREQUENCY_MAX (UINT64_MAX / ETL_NS_A_SECOND)
 
 static gcd_status take_clock(struct gcd_etl *e, uint32_t clock, uint64_t frequency, struct gcd_error *err)
 {
@@ -153,19 +152,6 @@ static gcd_status begin_part(struct gcd_etl *e, struct gcd_error *err)
         return gcd_fail_at(err, GCD_E_UNSUPPORTED, p->begin_off, "file %zu is not an .etl", p->number + 1);
     GCD_TRY(refuse_twice(e, head, n, err));
     return file_header(e, head, n, err);
-}
-
-/* Differences of times beyond these bounds are damage; within them none can overflow. */
-#define TIME_MAX ((uint64_t)INT64_MAX / 4)
-
-int64_t etl_time_ns(const struct gcd_etl *e, uint64_t ticks)
-{
-    bool negative = ticks < e->first_ticks;
-    uint64_t d = negative ? e->first_ticks - ticks : ticks - e->first_ticks;
-    uint64_t s = d / e->frequency;       /* FREQUENCY_MAX: the rest fits in nanoseconds, too */
-    uint64_t ns = s > TIME_MAX / NS_A_SECOND ? TIME_MAX : s * NS_A_SECOND + d % e->frequency * NS_A_SECOND / e->frequency;
-    int64_t t = (int64_t)(ns > TIME_MAX ? TIME_MAX : ns);
-    return negative ? -t : t;
 }
 
 /* ---- the buffers ---- */

@@ -167,6 +167,19 @@ static gcd_status classic_event(struct gcd_etl *e, const uint8_t *p, struct gcd_
     return GCD_OK;
 }
 
+/* Differences of times beyond these bounds are damage; within them none can overflow. */
+#define TIME_MAX ((uint64_t)INT64_MAX / 4)
+
+int64_t etl_time_ns(const struct gcd_etl *e, uint64_t ticks)
+{
+    bool negative = ticks < e->first_ticks;
+    uint64_t d = negative ? e->first_ticks - ticks : ticks - e->first_ticks;
+    uint64_t s = d / e->frequency;       /* FREQUENCY_MAX: the rest fits in nanoseconds, too */
+    uint64_t ns = s > TIME_MAX / ETL_NS_A_SECOND ? TIME_MAX : s * ETL_NS_A_SECOND + d % e->frequency * ETL_NS_A_SECOND / e->frequency;
+    int64_t t = (int64_t)(ns > TIME_MAX ? TIME_MAX : ns);
+    return negative ? -t : t;
+}
+
 gcd_status etl_record_event(struct gcd_etl *e, const struct etl_record *r, struct gcd_event *ret, bool *ret_event, struct gcd_error *err)
 {
     enum header_kind kind = kind_of(r->type);

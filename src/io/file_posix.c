@@ -542,27 +542,6 @@ gcd_status gcd_file_publish(int fd, struct gcd_temporary *temporary, struct gcd_
     return GCD_OK;
 }
 
-void gcd_temporary_folder_name(const char *temp, char ret[static NAME_MAX + 1 + sizeof GCD_TEMPORARY_INNER_NAME])
-{
-    (void)snprintf(ret, NAME_MAX + 1 + sizeof GCD_TEMPORARY_INNER_NAME, "%.*s/" GCD_TEMPORARY_INNER_NAME, NAME_MAX, temp);
-}
-
-void gcd_file_remove_folder_at(int fd, int dir_fd, const char *temp)
-{
-    char inside[NAME_MAX + 1 + sizeof GCD_TEMPORARY_INNER_NAME];
-    gcd_temporary_folder_name(temp, inside);
-    int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *d = own >= 0 ? fdopendir(own) : NULL;
-    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
-        (void)unlinkat(fd, e->d_name, 0);        /* "." and ".." stay: they are directories */
-    if (d != NULL)
-        closedir(d);
-    else if (own >= 0)
-        close(own);
-    (void)unlinkat(dir_fd, inside, AT_REMOVEDIR);
-    (void)unlinkat(dir_fd, temp, AT_REMOVEDIR);
-}
-
 gcd_status gcd_file_close(int fd, struct gcd_error *err)
 {
     if (close(fd) != 0 && errno != EINTR)

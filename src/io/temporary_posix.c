@@ -22,6 +22,27 @@
 
 /* ---- what is left over ---- */
 
+void gcd_temporary_folder_name(const char *temp, char ret[static NAME_MAX + 1 + sizeof GCD_TEMPORARY_INNER_NAME])
+{
+    (void)snprintf(ret, NAME_MAX + 1 + sizeof GCD_TEMPORARY_INNER_NAME, "%.*s/" GCD_TEMPORARY_INNER_NAME, NAME_MAX, temp);
+}
+
+void gcd_file_remove_folder_at(int fd, int dir_fd, const char *temp)
+{
+    char inside[NAME_MAX + 1 + sizeof GCD_TEMPORARY_INNER_NAME];
+    gcd_temporary_folder_name(temp, inside);
+    int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = own >= 0 ? fdopendir(own) : NULL;
+    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
+        (void)unlinkat(fd, e->d_name, 0);        /* "." and ".." stay: they are directories */
+    if (d != NULL)
+        closedir(d);
+    else if (own >= 0)
+        close(own);
+    (void)unlinkat(dir_fd, inside, AT_REMOVEDIR);
+    (void)unlinkat(dir_fd, temp, AT_REMOVEDIR);
+}
+
 /* ".NAME.PID-N" SUFFIX, as gcd_file_open_temporary makes it. */
 static bool is_ours(const char *name)
 {

@@ -17,6 +17,7 @@
 #include <gcdumpc/trace.h>
 
 #include "base/cur.h"
+#include "base/error.h"
 #include "base/idmap.h"
 #include "base/text.h"
 
@@ -148,8 +149,6 @@ gcd_status nt_frame_next(struct gcd_nt *nt, const uint8_t *p, size_t n, uint64_t
                          size_t *ret_want, struct gcd_error *err);
 /* The body of the Trace block. */
 gcd_status nt_read_trace(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err);
-/* Ticks of the target's clock to ns since the start of the trace. */
-int64_t nt_time_ns(const struct gcd_nt *nt, uint64_t ticks);
 /* The header of a file: GCD_OK with *RET_BYTES to drop and nt->format set; GCD_NEED_MORE with *RET_WANT. */
 gcd_status nt_file_header(struct gcd_nt *nt, const uint8_t *p, size_t n, size_t *ret_bytes, size_t *ret_want,
                           struct gcd_error *err);
@@ -163,7 +162,6 @@ gcd_status nt_block_next(struct gcd_nt *nt, struct gcd_event *ret, struct gcd_er
 /* nt_meta.c */
 gcd_status nt_meta_record(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err);
 gcd_status nt_meta_block_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err);
-void nt_meta_forget(struct gcd_nt *nt);
 gcd_status nt_threads_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err);
 gcd_status nt_remove_threads_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err);
 gcd_status nt_labels_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err);
@@ -191,7 +189,13 @@ void nt_finish(struct gcd_nt *nt);
 gcd_status nt_next(struct gcd_nt *nt, struct gcd_event *ret, struct gcd_error *err);
 void nt_get_info(const struct gcd_nt *nt, struct gcd_trace_info *ret);
 
+/* nt_blob.c: ticks of the target's clock to ns since the start of the trace. */
+int64_t nt_time_ns(const struct gcd_nt *nt, uint64_t ticks);
+
 /* A cursor's failure as an error; WHAT says which record was being read. */
-gcd_status nt_cur_error(const struct gcd_cur *c, const char *what, struct gcd_error *err);
+static inline gcd_status nt_cur_error(const struct gcd_cur *c, const char *what, struct gcd_error *err)
+{
+    return gcd_fail_at(err, c->err, c->err_off, "%s is damaged: a field reaches beyond its end", what);
+}
 
 #endif

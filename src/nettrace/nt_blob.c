@@ -15,11 +15,6 @@
 #define BLOCK_HEADER_BYTES 20
 #define COMPRESSED 1
 
-gcd_status nt_cur_error(const struct gcd_cur *c, const char *what, struct gcd_error *err)
-{
-    return gcd_fail_at(err, c->err, c->err_off, "%s is damaged: a field reaches beyond its end", what);
-}
-
 gcd_status nt_block_begin(struct gcd_nt *nt, const struct nt_frame *f, size_t body_bytes, bool cut, struct gcd_error *err)
 {
     struct gcd_cur c = gcd_cur_make(f->body, body_bytes, f->body_off);
@@ -139,6 +134,31 @@ static bool set_version(const struct gcd_nt *nt, struct gcd_event *ev)
     if (version != GCD_IDMAP_NONE && version != NT_NO_VERSION)
         ev->version = version;
     return version != GCD_IDMAP_NONE || nt->label_overflow;
+}
+
+/* More than 73 years are damage; within these bounds differences of times cannot overflow. */
+#define TIME_MAX (INT64_MAX / 4)
+
+static int64_t clamp_time(int64_t ns)
+{
+    return ns > TIME_MAX ? TIME_MAX : ns < -TIME_MAX ? -TIME_MAX : ns;
+}
+
+int64_t nt_time_ns(const struct gcd_nt *nt, uint64_t ticks)
+{
+    const int64_t second = 1000000000;
+    int64_t d = (int64_t)(ticks - (uint64_t)nt->sync_ticks);
+    int64_t f = (int64_t)nt->frequency;
+    if (f == second)
+        return clamp_time(d);
+    while (f > INT64_MAX / second) {     /* beyond 9 GHz precision has no meaning, overflow has */
+        f /= 2;
+        d /= 2;
+    }
+    int64_t whole;
+    if (__builtin_mul_overflow(d / f, second, &whole))
+        return d < 0 ? -TIME_MAX : TIME_MAX;
+    return clamp_time(clamp_time(whole) + d % f * second / f);
 }
 
 /* GCD_OK with an event; GCD_NEED_MORE when the blob was no event to hand out. */

@@ -244,28 +244,3 @@ gcd_status nt_read_trace(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error 
     nt->have_trace = true;
     return GCD_OK;
 }
-
-/* More than 73 years are damage; within these bounds differences of times cannot overflow. */
-#define TIME_MAX (INT64_MAX / 4)
-
-static int64_t clamp_time(int64_t ns)
-{
-    return ns > TIME_MAX ? TIME_MAX : ns < -TIME_MAX ? -TIME_MAX : ns;
-}
-
-int64_t nt_time_ns(const struct gcd_nt *nt, uint64_t ticks)
-{
-    const int64_t second = 1000000000;
-    int64_t d = (int64_t)(ticks - (uint64_t)nt->sync_ticks);
-    int64_t f = (int64_t)nt->frequency;
-    if (f == second)
-        return clamp_time(d);
-    while (f > INT64_MAX / second) {     /* beyond 9 GHz precision has no meaning, overflow has */
-        f /= 2;
-        d /= 2;
-    }
-    int64_t whole;
-    if (__builtin_mul_overflow(d / f, second, &whole))
-        return d < 0 ? -TIME_MAX : TIME_MAX;
-    return clamp_time(clamp_time(whole) + d % f * second / f);
-}

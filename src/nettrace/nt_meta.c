@@ -87,12 +87,6 @@ gcd_status nt_meta_record(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error
     return store(nt, meta_id, utf8, gcd_utf16le_to_utf8(provider, provider_units, utf8), event_id, version, off, err);
 }
 
-void nt_meta_forget(struct gcd_nt *nt)
-{
-    gcd_idmap_clear(&nt->meta_by_id);
-    nt->meta_count = 0;
-}
-
 /* Format 6, optional part of a record: only the version matters here.  Without it the version is 0. */
 static uint32_t version_v6(struct gcd_cur *c)
 {

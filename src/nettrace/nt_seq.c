@@ -206,7 +206,9 @@ gcd_status nt_sequence_point(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_er
         gcd_idmap_clear(&nt->thread_by_index);
         nt->thread_name_count = 0;
     }
-    if (flags & 2)
-        nt_meta_forget(nt);
+    if (flags & 2) {                     /* the metadata */
+        gcd_idmap_clear(&nt->meta_by_id);
+        nt->meta_count = 0;
+    }
     return GCD_OK;
 }

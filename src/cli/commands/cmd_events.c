@@ -169,10 +169,8 @@ static enum cli_exit finish(const struct cli_args *args, const struct gcd_trace 
     if (args->strict && judge(subject, &info, t, st, input_err, err) != CLI_DONE)
         return cli_refuse(subject);
     if (args->view.json) {
-        if (cli_json_events(trace, subject, t->kinds, t->count) != 0 && errno == ENOMEM) {
-            cli_say(subject, "out of memory");
-            return CLI_FAILED;
-        }
+        if (cli_json_events(trace, subject, t->kinds, t->count) != 0 && errno == ENOMEM)
+            return cli_no_memory(subject);
     } else {
         print_table(t);
         print_threads(trace);

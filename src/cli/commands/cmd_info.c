@@ -12,6 +12,7 @@
 #include "commands/open_dump.h"
 #include "exit.h"
 #include "input/dump_verdict.h"
+#include "input/fail.h"
 #include "input/input.h"
 #include "input/memory.h"
 #include "output/json_out.h"
@@ -130,12 +131,6 @@ static void print_needs(const struct cli_dump *d, bool sep)
         row(i == 0 ? "memory for" : "", "%s: about %s bytes", cli_workload_name(i), cli_number(cli_estimate(d, i), sep, n));
 }
 
-static enum cli_exit out_of_memory(const struct cli_dump *d)
-{
-    cli_say(d->subject, "out of memory");
-    return CLI_FAILED;
-}
-
 enum cli_exit cmd_info(const struct cli_args *args)
 {
     if (args->view.events)
@@ -164,7 +159,7 @@ enum cli_exit cmd_info(const struct cli_args *args)
                 row("", "%s", v->reasons[i].text);
         }
         enum cli_exit flushed = cli_flush_stdout();
-        e = flushed != CLI_DONE ? flushed : no_memory ? out_of_memory(&d) : cli_judge(&d);
+        e = flushed != CLI_DONE ? flushed : no_memory ? cli_no_memory(d.subject) : cli_judge(&d);
         if (e == CLI_DONE || e == CLI_INCOMPLETE)
             cli_say_verdict(&d, args->quiet);
     }

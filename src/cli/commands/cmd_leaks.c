@@ -36,12 +36,6 @@ struct leaks {
     size_t shown;                /* suspects, by --top */
 };
 
-static enum cli_exit no_memory(const struct leaks *l)
-{
-    cli_say(l->d.subject, "out of memory");
-    return CLI_FAILED;
-}
-
 /* ---- tables ---- */
 
 static const struct cli_column suspect_columns[] = {
@@ -309,7 +303,7 @@ static enum cli_exit print_leaks(const struct leaks *l)
     }
     if (ok || ferror(stdout))            /* what cannot be written is told by cli_flush_stdout */
         return CLI_DONE;
-    return no_memory(l);
+    return cli_no_memory(l->d.subject);
 }
 
 /* ---- the command ---- */

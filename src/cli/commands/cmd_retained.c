@@ -34,12 +34,6 @@ struct retained {
     uint32_t lines;              /* --top */
 };
 
-static enum cli_exit no_memory(const struct retained *r)
-{
-    cli_say(r->d.subject, "out of memory");
-    return CLI_FAILED;
-}
-
 /* ---- the largest objects ---- */
 
 static const struct cli_column object_columns[] = {
@@ -157,7 +151,7 @@ static enum cli_exit sort_types(const struct retained *r, struct type_line **ret
     struct gcd_error err = GCD_ERROR_INIT;
     uint64_t *bytes = calloc((size_t)count + 1, sizeof *bytes);
     struct type_line *lines = calloc((size_t)count + 1, sizeof *lines);
-    enum cli_exit e = bytes != NULL && lines != NULL ? CLI_DONE : no_memory(r);
+    enum cli_exit e = bytes != NULL && lines != NULL ? CLI_DONE : cli_no_memory(r->d.subject);
     if (e == CLI_DONE && gcd_retained_by_type(g, r->dominators, cli_alloc(), bytes, &err) != GCD_OK)
         e = cli_fail(r->d.subject, &err);
     for (uint32_t t = 0; e == CLI_DONE && t < count; t++)
@@ -239,7 +233,7 @@ static enum cli_exit exact_table(const struct retained *r, struct cli_table **re
         e = exact(r, r->types, count, bytes, all, t);
     free(lines);
     free(one);
-    return t != NULL ? e : no_memory(r);
+    return t != NULL ? e : cli_no_memory(r->d.subject);
 }
 
 /* ---- the dominator tree ---- */

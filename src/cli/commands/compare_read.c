@@ -22,12 +22,6 @@
 #include "commands/compare_paths.h"
 #include "output/root_labels.h"
 
-static enum cli_exit no_memory(void)
-{
-    cli_say(NULL, "out of memory");
-    return CLI_FAILED;
-}
-
 /* Where the tables of one dump are worked on. */
 struct reading {
     struct cli_comparison *c;
@@ -62,7 +56,7 @@ static enum cli_exit measure_retained(struct reading *r)
     uint32_t count = cli_type_count(&r->d);
     r->retained = calloc((size_t)count + 1, sizeof *r->retained);
     if (r->retained == NULL)
-        return no_memory();
+        return cli_no_memory(NULL);
     gcd_status st = gcd_dominators_new(r->d.graph, &options, &dominators, &err);
     if (st == GCD_OK)
         st = gcd_retained_by_type(r->d.graph, dominators, cli_alloc(), r->retained, &err);
@@ -118,7 +112,7 @@ static enum cli_exit add_types(struct reading *r)
     size_t n = 0;
     struct gcd_diff_type *types = calloc((size_t)count + 1, sizeof *types);
     if (types == NULL)
-        return no_memory();
+        return cli_no_memory(NULL);
     for (uint32_t i = 0; i < count; i++) {
         const struct gcd_type *t = cli_type(&r->d, i);
         if (t->objects == 0 || !r->set[i])
@@ -161,7 +155,7 @@ static enum cli_exit describe(struct reading *r, const char *label)
     if (s->unix_ms != INT64_MIN && __builtin_add_overflow(s->unix_ms, f->gc_start_ns / 1000000, &s->unix_ms))
         s->unix_ms = INT64_MIN;
     r->set = calloc((size_t)cli_type_count(&r->d) + 1, sizeof *r->set);
-    return s->subject != NULL && s->program != NULL && s->values != NULL && r->set != NULL ? CLI_DONE : no_memory();
+    return s->subject != NULL && s->program != NULL && s->values != NULL && r->set != NULL ? CLI_DONE : cli_no_memory(NULL);
 }
 
 static enum cli_need need_of(const struct cli_comparison *c)
@@ -227,7 +221,7 @@ static enum cli_exit read_file(struct cli_comparison *c, const char *word, bool 
     struct cli_args one = *c->args;
     char *file;
     if (!split_number(word, &file, &one.dump.walk))
-        return no_memory();
+        return cli_no_memory(NULL);
     one.target.pid = 0;
     one.target.name = one.target.port = one.target.listen = one.live.save_trace = NULL;
     one.input = file != NULL ? file : word;
@@ -250,7 +244,7 @@ enum cli_exit cli_compare_read(struct cli_comparison *c)
     enum cli_exit e = CLI_DONE;
     c->sides = calloc(args->input_count + live, sizeof *c->sides);
     if (c->sides == NULL)
-        return no_memory();
+        return cli_no_memory(NULL);
     for (size_t i = 0; i < args->input_count && e == CLI_DONE; i++)
         e = read_file(c, args->inputs[i], !live && i + 1 == args->input_count);
     return e == CLI_DONE && live ? read_process(c) : e;

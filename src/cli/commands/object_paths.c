@@ -3,6 +3,7 @@
 #include "args.h"
 #include "commands/object_paths.h"
 #include "exit.h"
+#include "input/fail.h"
 #include "input/input.h"
 #include "input/memory.h"
 #include "output/json_out.h"
@@ -282,10 +283,8 @@ static enum cli_exit run(struct finder *f)
     cli_array_free(alloc, behind, words, sizeof *behind);
     cli_array_free(alloc, keys, words, sizeof *keys);
     cli_array_free(alloc, chain.nodes, chain.room, sizeof *chain.nodes);
-    if (!ok) {
-        cli_say(f->d->subject, "out of memory");
-        return CLI_FAILED;
-    }
+    if (!ok)
+        return cli_no_memory(f->d->subject);
     if (f->count == 0) {
         char number[CLI_NUMBER_BYTES];
         cli_say(f->d->subject, "no root leads to the object %s, a %s", cli_object_text(f->d->graph, f->object, number),

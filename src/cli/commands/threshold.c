@@ -1,5 +1,6 @@
 #include "commands/threshold.h"
 #include "exit.h"
+#include "input/fail.h"
 #include "term/message.h"
 
 #include <ctype.h>
@@ -72,10 +73,8 @@ static enum cli_exit read_pattern(struct reader *r, struct cli_threshold *t)
         return wrong(r, "a pattern for names of types");
     r->at = end + 1;
     t->pattern = strndup(start, n);
-    if (t->pattern == NULL) {
-        cli_say(NULL, "out of memory");
-        return CLI_FAILED;
-    }
+    if (t->pattern == NULL)
+        return cli_no_memory(NULL);
     return cli_filter_new(t->pattern, &t->filter);
 }
 

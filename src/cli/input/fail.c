@@ -69,3 +69,9 @@ enum cli_exit cli_fail(const char *subject, const struct gcd_error *err)
         cli_say(subject, "%s%s", err->msg[0] != '\0' ? err->msg : gcd_status_text(err->code), hint);
     return CLI_FAILED;
 }
+
+enum cli_exit cli_no_memory(const char *subject)
+{
+    cli_say(subject, "out of memory");
+    return CLI_FAILED;
+}

@@ -10,5 +10,7 @@
 
 /* An error with its place; returns the exit status for it. */
 enum cli_exit cli_fail(const char *subject, const struct gcd_error *err);
+/* "out of memory" about SUBJECT; CLI_FAILED. */
+enum cli_exit cli_no_memory(const char *subject);
 
 #endif

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "job/keep.h"
+#include "live/clock.h"
 #include "live/live.h"
 
 static bool has_fields(const char *path)
@@ -184,10 +185,8 @@ static enum cli_exit find(struct job *j, uint32_t pid)
         if (is_wanted(j, &l.items[i], pid))
             describe(j, &l.items[i]);
     gcd_ipc_list_done(&l);
-    if (j->dumps == NULL || j->own.ids == NULL) {
-        cli_say(NULL, "out of memory");
-        return CLI_FAILED;
-    }
+    if (j->dumps == NULL || j->own.ids == NULL)
+        return cli_no_memory(NULL);
     if (j->count == 0 && pid != 0)               /* why it cannot be dumped, the attempt says */
         (void)add(j, pid);
     if (j->count > 0)

@@ -8,6 +8,7 @@
 #include "exit.h"
 #include "input/fail.h"
 #include "input/input.h"
+#include "live/clock.h"
 #include "live/target.h"
 #include "signals.h"
 #include "term/message.h"

@@ -9,6 +9,7 @@
 #include "exit.h"
 #include "input/fail.h"
 #include "input/input.h"
+#include "live/clock.h"
 #include "live/live.h"
 #include "live/target.h"
 #include "signals.h"
@@ -19,20 +20,7 @@
 #include <inttypes.h>
 #include <time.h>
 
-#define DEFAULT_TIMEOUT_S 3600u
 #define GONE_MS 1000u
-
-uint64_t cli_timeout_ms(const struct cli_args *args)
-{
-    return (args->live.timeout_s != 0 ? args->live.timeout_s : DEFAULT_TIMEOUT_S) * 1000;
-}
-
-uint64_t live_now_ms(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 static uint64_t time_left_ms(const struct live *l)
 {
@@ -163,7 +151,7 @@ enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_o
     struct live l = { .args = args, .options = options, .spool_dir = reread || args->live.save_trace != NULL ? spool_dir : NULL };
     struct live_attempt best = { .number = 0 };
     uint32_t buffer_mb;
-    enum cli_exit e = cli_find_target(args, ret, l.path);
+    enum cli_exit e = args->target.listen != NULL ? cli_listen_open(args, ret) : cli_find_target(args, ret, l.path);
     if (e != CLI_DONE)
         return e;
     l.subject = ret->subject;

@@ -33,9 +33,6 @@ struct live {
     uint64_t start_ms;           /* of the first attempt */
 };
 
-/* Of a monotonic clock. */
-uint64_t live_now_ms(void);
-
 /* preflight.c */
 /* Lock, memory, disk space.  On failure the message has been printed.  RET_BUFFER_MB: of the first attempt. */
 enum cli_exit live_preflight(struct live *l, uint32_t *ret_buffer_mb);

@@ -3,6 +3,7 @@
 
 #include "args.h"
 #include "input/memory.h"
+#include "live/clock.h"
 #include "live/live.h"
 #include "live/target.h"
 #include "signals.h"

@@ -8,6 +8,7 @@
 #include "args.h"
 #include "exit.h"
 #include "input/fail.h"
+#include "live/clock.h"
 #include "live/live.h"
 #include "signals.h"
 #include "term/message.h"

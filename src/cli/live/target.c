@@ -1,5 +1,5 @@
 /*
- * From --pid, --name, --port or --listen to a process.
+ * From --pid, --name or --port to a process.
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
@@ -152,8 +152,6 @@ enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, c
     uint32_t pid = (uint32_t)args->target.pid;
     ret_path[0] = '\0';
     d->subject = args->target.name;
-    if (args->target.listen != NULL)
-        return cli_listen_open(args, d);
     if (args->target.port != NULL)
         return by_port(args->target.port, d, ret_path);
     if (args->target.name != NULL) {

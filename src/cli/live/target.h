@@ -17,13 +17,10 @@ enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_o
                             const char *spool_dir, struct cli_dump *ret);
 
 #ifdef GCDUMPC_HAVE_IPC
-/* live.c: --timeout, or how long a process is given otherwise. */
-uint64_t cli_timeout_ms(const struct cli_args *args);
-
 /* target.c */
 /*
- * The socket of the process that ARGS name, in RET_PATH[GCD_IPC_PATH_MAX], or D->port; sets D->subject.  On failure the message
- * has been printed.
+ * The socket of the process that ARGS name by --pid, --name or --port, in RET_PATH[GCD_IPC_PATH_MAX]; sets D->subject.  On failure
+ * the message has been printed.
  */
 enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, char *ret_path);
 /* How well NAME fits P: 2 exactly, 1 as a pattern, 0 not at all. */

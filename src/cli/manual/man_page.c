@@ -7,6 +7,7 @@
 
 #include <gcdumpc/gcdumpc.h>
 
+#include "man_text.h"
 #include "manual.h"
 #include "opts.h"
 

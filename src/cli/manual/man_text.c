@@ -3,10 +3,11 @@
  * or an escape is made harmless.
  */
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "manual.h"
+#include "man_text.h"
 
 enum { LINE_COLUMNS = 78 };
 

@@ -30,13 +30,4 @@ enum cli_operands cli_operands(const struct cli_command *command);
     "awk -F '\"' '/^ *\"pid\":/ { sub(/.*: */, \"\"); sub(/,.*/, \"\"); pid = $0 }"                                    \
     " /^ *\"entry_assembly\":/ { name = $4 } /^ *}/ { if (pid ~ /^[0-9]+$/) print pid \"\\t\" name; pid = name = \"\" }'"
 
-/* man_text.c: text to the lines of a manual page. */
-/* A macro and its arguments as they are, for example ".SH NAME". */
-void man_line(const char *line);
-/* Text that is filled: paragraphs, tables and examples of a help text. */
-void man_text(const char *text);
-/* Words in a line of their own, set in bold (B) or italics (I), or plainly (R), without a space between pieces: "B", "--pid", "R", " ", ... */
-#define man_words(...) man_put_words((const char *const[]){ __VA_ARGS__, NULL })
-void man_put_words(const char *const *words);
-
 #endif

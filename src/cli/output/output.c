@@ -305,10 +305,8 @@ enum cli_exit cli_write_text(const char *path, bool for_all, const char *text)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_sink *to = NULL;
-    if (text == NULL) {
-        cli_say(path, "out of memory");
-        return CLI_FAILED;
-    }
+    if (text == NULL)
+        return cli_no_memory(path);
     gcd_status st = gcd_sink_open(path, &(struct gcd_sink_options){ .alloc = cli_alloc(), .for_all = for_all }, &to, &err);
     if (st == GCD_OK) {
         gcd_sink_text(to, text);

@@ -1,0 +1,16 @@
+/*
+ * Time of a dump, in milliseconds.
+ */
+#ifndef GCD_CLI_LIVE_CLOCK_H
+#define GCD_CLI_LIVE_CLOCK_H
+
+#include <stdint.h>
+
+#include "args.h"
+
+/* --timeout, or how long a process is given without it. */
+uint64_t cli_timeout_ms(const struct cli_args *args);
+/* Of a monotonic clock. */
+uint64_t live_now_ms(void);
+
+#endif
