@@ -44,6 +44,7 @@ struct cli_live_args {
     uint64_t wait_s;             /* for another dump to end */
     enum cli_strategy strategy;
     bool no_ranges, rundown, keep_partial, force, exclusive;
+    const struct live_lock *lock;        /* not an option: the caller holds the lock; NULL: the dump takes its own */
 };
 
 /* Which dump of a recording. */
@@ -92,9 +93,6 @@ struct cli_job_args {
     uint64_t keep, keep_days, max_total_bytes;
     uint64_t if_rss_above, if_grown, min_interval_s, if_free_disk, if_free_memory, max_pause_ms;  /* if_grown: percent */
     uint64_t skip_status;
-    /* No option.  NULL, or asked when another dump had to be waited for: is this one still wanted?  False: it has noted why not. */
-    bool (*still_wanted)(void *ctx);
-    void *still_wanted_ctx;
     uint64_t nice;
     bool io_idle;
     enum cli_log log;

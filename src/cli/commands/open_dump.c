@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <gcdumpc/gcdumpc.h>
-#include <gcdumpc/ipc.h>
 
 #include "args.h"
 #include "commands/open_dump.h"
@@ -111,8 +110,6 @@ void cli_close(struct cli_dump *d)
     cli_temporary(CLI_SLOT_TRACE, NULL);
 #ifdef GCDUMPC_HAVE_IPC
     cli_listen_close(d);
-    gcd_ipc_unlock(&d->lock);
-    gcd_ipc_unlock(&d->machine);
 #endif
     d->trace = NULL;
     d->graph = NULL;

@@ -10,10 +10,6 @@
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/read.h>
 
-#ifdef GCDUMPC_HAVE_IPC
-#include <gcdumpc/ipc.h>
-#endif
-
 #include "args.h"
 #include "exit.h"
 
@@ -30,9 +26,6 @@ struct cli_dump {
     bool asked;                  /* live: the dump was asked of it; before that it was not disturbed */
     const char *subject;         /* file, socket or "process 1234", for messages */
     char process[40];            /* the latter */
-#ifdef GCDUMPC_HAVE_IPC
-    struct gcd_ipc_lock lock, machine;   /* with args->job.still_wanted they last until cli_close: who waits for them asks what came of this dump */
-#endif
     uint32_t pid;                /* live: of the process; 0 = not known */
     char name[256];              /* what the program is called when the dump does not know it */
 };

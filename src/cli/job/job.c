@@ -26,6 +26,7 @@
 #include "job/keep.h"
 #include "live/clock.h"
 #include "live/live.h"
+#include "live/live_lock.h"
 
 static bool has_fields(const char *path)
 {
@@ -280,13 +281,32 @@ static void remember(struct job_dump *d, const struct cli_args *args)
         add_reason(d, cli_last_said());
 }
 
-static enum cli_exit dump(struct job_dump *d, const struct cli_args *args)
+/* If another job made a dump while this one waited for the lock, the conditions may no longer hold: then D is skipped. */
+static enum cli_exit take_lock(struct job_dump *d, const struct cli_args *args, struct live_lock *ret)
+{
+    struct cli_dump target = { .input = NULL };
+    char path[GCD_IPC_PATH_MAX];
+    enum cli_exit e = cli_find_target(args, &target, path);
+    if (e == CLI_DONE)
+        e = live_lock_take(args, target.subject, target.pid, path, ret);
+    if (e == CLI_DONE && ret->waited) {
+        d->begun = time(NULL);
+        job_conditions(d);
+    }
+    return e;
+}
+
+static enum cli_exit dump(struct job_dump *d, struct cli_args *args)
 {
     struct cli_output out;
+    struct live_lock lock = { .waited = false };
     enum cli_exit e = cli_output_open(args, &out);
     out.ready = make_room;
     out.ready_ctx = d;
-    if (e == CLI_DONE) {
+    if (e == CLI_DONE)
+        e = take_lock(d, args, &lock);
+    args->live.lock = &lock;
+    if (e == CLI_DONE && d->status != JOB_SKIPPED) {
         struct cli_dump dump;
         e = cli_open(args, out.need, &dump);
         if (dump.dump != NULL && (e == CLI_DONE || dump.refused))
@@ -304,6 +324,7 @@ static enum cli_exit dump(struct job_dump *d, const struct cli_args *args)
         cli_close(&dump);
     }
     cli_output_close(&out);
+    live_lock_release(&lock);
     return e;
 }
 
@@ -331,15 +352,6 @@ static void prepare(const struct job *j, struct job_dump *d)
     d->values = (struct cli_template_values){ .name = d->name, .pid = d->pid, .host = j->host, .time = d->begun };
 }
 
-/* While this one waited, the other one may have made the dump that is not to be repeated so soon. */
-static bool still_wanted(void *ctx)
-{
-    struct job_dump *d = ctx;
-    d->begun = time(NULL);
-    job_conditions(d);
-    return d->status != JOB_SKIPPED;
-}
-
 static enum cli_exit run_dump(struct job *j, struct job_dump *d)
 {
     struct cli_args args = *j->args;
@@ -348,8 +360,6 @@ static enum cli_exit run_dump(struct job *j, struct job_dump *d)
     args.target.pid = d->pid;
     args.target.name = NULL;
     args.target.all = false;
-    args.job.still_wanted = still_wanted;
-    args.job.still_wanted_ctx = d;
     args.quiet = args.quiet || args.job.log != CLI_LOG_NONE;
     enum cli_exit e = d->known ? CLI_DONE : identify(d, &args);
     if (e != CLI_DONE)
@@ -382,8 +392,6 @@ static enum cli_exit run_dump(struct job *j, struct job_dump *d)
         e = check_name(trace);
     if (e == CLI_DONE)
         e = dump(d, &args);
-    if (d->status == JOB_SKIPPED)        /* after it had to wait */
-        return CLI_DONE;
     return e;
 }
 

@@ -167,13 +167,7 @@ enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_o
         e = take(&l, &best, ret);
     }
     live_attempt_done(&best);
-    if (args->job.still_wanted != NULL) {
-        ret->lock = l.lock;
-        ret->machine = l.machine;
-        return e;
-    }
-    gcd_ipc_unlock(&l.lock);
-    gcd_ipc_unlock(&l.machine);
+    live_lock_release(&l.lock);
     return e;
 }
 

@@ -1,6 +1,7 @@
 /*
  * A living process as an input:
  *
+ *     live_lock.c      two dumps of one process exclude each other
  *     preflight.c      what can be found out before the process is disturbed
  *     live_attempt.c   one collection
  *     live_stream.c    what is taken of its bytes
@@ -14,6 +15,7 @@
 
 #include "args.h"
 #include "exit.h"
+#include "live/live_lock.h"
 
 #ifdef GCDUMPC_HAVE_IPC
 
@@ -27,14 +29,14 @@ struct live {
     uint32_t pid;                /* 0 = not known */
     char path[GCD_IPC_PATH_MAX]; /* of its socket, when there is no port */
     struct gcd_ipc_port *port;   /* for --listen; NULL = none */
-    struct gcd_ipc_lock lock, machine;
+    struct live_lock lock;       /* not used when the caller holds one */
     struct gcd_ipc_memory memory;        /* before the first attempt */
     struct gcd_ipc_budget budget;
     uint64_t start_ms;           /* of the first attempt */
 };
 
 /* preflight.c */
-/* Lock, memory, disk space.  On failure the message has been printed.  RET_BUFFER_MB: of the first attempt. */
+/* Lock (unless the caller holds it), memory, disk space.  On failure the message has been printed.  RET_BUFFER_MB: of the first attempt. */
 enum cli_exit live_preflight(struct live *l, uint32_t *ret_buffer_mb);
 
 /* live_attempt.c */

@@ -1,6 +1,5 @@
 /*
- * What can be found out before the process is disturbed: is somebody else at it, does it bear the buffer, is there room for
- * what comes of it?
+ * What can be found out before the process is disturbed: does it bear the buffer, is there room for what comes of it?
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
@@ -10,7 +9,6 @@
 #include "input/fail.h"
 #include "live/clock.h"
 #include "live/live.h"
-#include "signals.h"
 #include "term/message.h"
 #include "term/path.h"
 #include "term/term.h"
@@ -23,48 +21,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
 /* With --force, when nothing fits. */
 #define FORCED_BUFFER_MB 8u
 /* Ours are 13 % to 10 % of the plain files. */
 #define GZIP_FACTOR 8u
-#define LOCK_POLL_MS 200
-
-/* The machine first: who waits for it holds no process meanwhile. */
-static gcd_status take_locks(struct live *l, struct gcd_error *err)
-{
-    gcd_status st = l->args->live.exclusive && l->machine.fds[0] == 0 ? gcd_ipc_lock_machine(&l->machine, err) : GCD_OK;
-    return st == GCD_OK ? gcd_ipc_lock(l->pid, l->path, &l->lock, err) : st;
-}
-
-static enum cli_exit lock(struct live *l)
-{
-    uint64_t start = live_now_ms();
-    struct gcd_error err = GCD_ERROR_INIT;
-    gcd_status st;
-    bool waited = false;
-    while ((st = take_locks(l, &err)) == GCD_E_STATE && live_now_ms() - start < l->args->live.wait_s * 1000) {
-        gcd_ipc_unlock(&l->lock);
-        if (atomic_load(&cli_canceled))
-            st = err.code = GCD_E_CANCELED;
-        if (st == GCD_E_CANCELED)
-            break;
-        (void)nanosleep(&(struct timespec){ .tv_nsec = LOCK_POLL_MS * 1000000L }, NULL);
-        waited = true;
-    }
-    /* The user of the process can hold its lock for ever: that must not keep root out. */
-    if (st == GCD_E_STATE && l->args->live.force)
-        cli_say(l->subject, "%s; going on all the same (--force)", err.msg);
-    else if (st != GCD_OK)
-        return cli_fail(l->subject, &err);
-    if (waited && l->args->job.still_wanted != NULL && !l->args->job.still_wanted(l->args->job.still_wanted_ctx))
-        return CLI_FAILED;
-    if (l->lock.usurped || l->machine.usurped)
-        cli_say(l->subject, "the name that keeps two dumps apart is taken by somebody else; going on without it");
-    return CLI_DONE;
-}
 
 static const char *limit_name(enum gcd_ipc_limit limit)
 {
@@ -214,7 +176,7 @@ static enum cli_exit disk(const struct live *l)
 
 enum cli_exit live_preflight(struct live *l, uint32_t *ret_buffer_mb)
 {
-    enum cli_exit e = lock(l);
+    enum cli_exit e = l->args->live.lock != NULL ? CLI_DONE : live_lock_take(l->args, l->subject, l->pid, l->path, &l->lock);
     if (e == CLI_DONE)
         e = memory(l, ret_buffer_mb);
     return e == CLI_DONE ? disk(l) : e;

@@ -1,0 +1,55 @@
+#include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/ipc.h>
+
+#include "args.h"
+#include "exit.h"
+#include "input/fail.h"
+#include "live/clock.h"
+#include "live/live_lock.h"
+#include "signals.h"
+#include "term/message.h"
+
+#ifdef GCDUMPC_HAVE_IPC
+
+#include <time.h>
+
+#define POLL_MS 200
+
+/* The machine first: whoever waits for it must not hold a process meanwhile. */
+static gcd_status try_locks(const struct cli_args *args, uint32_t pid, const char *path, struct live_lock *l, struct gcd_error *err)
+{
+    gcd_status st = args->live.exclusive && l->machine.fds[0] == 0 ? gcd_ipc_lock_machine(&l->machine, err) : GCD_OK;
+    return st == GCD_OK ? gcd_ipc_lock(pid, path, &l->process, err) : st;
+}
+
+enum cli_exit live_lock_take(const struct cli_args *args, const char *subject, uint32_t pid, const char *path, struct live_lock *ret)
+{
+    uint64_t start = live_now_ms();
+    struct gcd_error err = GCD_ERROR_INIT;
+    gcd_status st;
+    while ((st = try_locks(args, pid, path, ret, &err)) == GCD_E_STATE && live_now_ms() - start < args->live.wait_s * 1000) {
+        gcd_ipc_unlock(&ret->process);
+        if (atomic_load(&cli_canceled))
+            st = err.code = GCD_E_CANCELED;
+        if (st == GCD_E_CANCELED)
+            break;
+        (void)nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000L }, NULL);
+        ret->waited = true;
+    }
+    /* The user of the process can hold its lock for ever: that must not keep root out. */
+    if (st == GCD_E_STATE && args->live.force)
+        cli_say(subject, "%s; going on all the same (--force)", err.msg);
+    else if (st != GCD_OK)
+        return cli_fail(subject, &err);
+    if (ret->process.usurped || ret->machine.usurped)
+        cli_say(subject, "the name that keeps two dumps apart is taken by somebody else; going on without it");
+    return CLI_DONE;
+}
+
+void live_lock_release(struct live_lock *lock)
+{
+    gcd_ipc_unlock(&lock->process);
+    gcd_ipc_unlock(&lock->machine);
+}
+
+#endif

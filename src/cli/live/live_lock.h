@@ -1,0 +1,32 @@
+/*
+ * Two dumps of one process exclude each other.  Whoever takes the lock decides when to release it: a live dump by itself releases it when the
+ * stream has ended; a job holds it until it has remembered the dump, because other jobs that wait look at that.
+ */
+#ifndef GCD_CLI_LIVE_LOCK_H
+#define GCD_CLI_LIVE_LOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <gcdumpc/ipc.h>
+
+#include "args.h"
+#include "exit.h"
+
+#ifdef GCDUMPC_HAVE_IPC
+
+/* Zero before the first use. */
+struct live_lock {
+    struct gcd_ipc_lock process, machine;
+    bool waited;                 /* another dump had it first */
+};
+
+/*
+ * Locks the process PID (0 = not known) whose socket is PATH, with --exclusive the machine, too; waits for another dump as long as --wait says.
+ * On failure the message has been printed.  Call live_lock_release in any case.
+ */
+enum cli_exit live_lock_take(const struct cli_args *args, const char *subject, uint32_t pid, const char *path, struct live_lock *ret);
+void live_lock_release(struct live_lock *lock);
+
+#endif
+#endif
