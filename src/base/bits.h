@@ -1,6 +1,4 @@
-/*
- * Counting bits without the processor's instruction, which is not part of every x86-64: the compiler would call a function.
- */
+/* Counts bits without the processor's instruction: not every x86-64 has it, so the compiler would call a function. */
 #ifndef GCD_BASE_BITS_H
 #define GCD_BASE_BITS_H
 

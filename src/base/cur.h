@@ -1,9 +1,9 @@
 /*
- * The cursor: the only way bytes of an input are read.
+ * The cursor: the only way to read the bytes of an input.
  *
- * The first failure is kept (status and file offset), empties the window and makes every later read return zero, so a parser
- * reads a whole record and checks once, before first use.  Lengths are compared with what is left, never added to a pointer.
- * A shortage inside a window is GCD_E_FORMAT: who hands out the window has made sure that all its bytes are there.
+ * It keeps the first failure (status and file offset), empties the window and makes every later read return zero.  So a parser reads a
+ * whole record and checks once, before first use.  Lengths are compared with what is left, never added to a pointer.  A shortage inside a
+ * window is GCD_E_FORMAT: the code that creates a window ensures that all its bytes are present.
  */
 #ifndef GCD_BASE_CUR_H
 #define GCD_BASE_CUR_H
@@ -66,7 +66,7 @@ static inline void gcd_cur_skip(struct gcd_cur *c, size_t n)
     (void)gcd_cur_bytes(c, n);
 }
 
-/* COUNT records of ITEM_BYTES (> 0) as a view: fails unless all of them are there, so COUNT can be trusted afterwards. */
+/* COUNT records of ITEM_BYTES (> 0) as a view: fails unless all are present, so COUNT can be trusted afterwards. */
 static inline const uint8_t *gcd_cur_array(struct gcd_cur *c, uint64_t count, size_t item_bytes)
 {
     if (count > gcd_cur_left(c) / item_bytes) {
@@ -76,7 +76,7 @@ static inline const uint8_t *gcd_cur_array(struct gcd_cur *c, uint64_t count, si
     return gcd_cur_bytes(c, (size_t)count * item_bytes);
 }
 
-/* Little-endian loads from bytes known to be there; compilers turn them into single moves. */
+/* Little-endian loads from bytes known to be present; compilers turn them into single moves. */
 static inline uint16_t gcd_le16(const uint8_t *p)
 {
     return (uint16_t)(p[0] | p[1] << 8);
@@ -92,7 +92,7 @@ static inline uint64_t gcd_le64(const uint8_t *p)
     return (uint64_t)gcd_le32(p) | (uint64_t)gcd_le32(p + 4) << 32;
 }
 
-/* A pointer of the target, PTR_BYTES being 4 or 8. */
+/* A pointer of the target; PTR_BYTES is 4 or 8. */
 static inline uint64_t gcd_leptr(const uint8_t *p, unsigned ptr_bytes)
 {
     return ptr_bytes == 8 ? gcd_le64(p) : gcd_le32(p);
@@ -128,7 +128,7 @@ static inline uint64_t gcd_cur_ptr(struct gcd_cur *c, unsigned ptr_bytes)
     return p != NULL ? gcd_leptr(p, ptr_bytes) : 0;
 }
 
-/* Seven bits a byte, least significant first; more than MAX_BITS bits are a failure. */
+/* Seven bits per byte, least significant first; more than MAX_BITS bits are a failure. */
 static inline uint64_t gcd_cur_varuint(struct gcd_cur *c, unsigned max_bits)
 {
     uint64_t v = 0;
@@ -155,10 +155,7 @@ static inline uint64_t gcd_cur_varuint64(struct gcd_cur *c)
     return gcd_cur_varuint(c, 64);
 }
 
-/*
- * UTF-16LE up to and including a zero unit.  The view leaves the zero out; *RET_UNITS counts the units without it.  NULL when no
- * terminator is found before the end of the window.
- */
+/* UTF-16LE up to a zero unit.  The view and *RET_UNITS exclude the zero.  NULL when the window has no terminator. */
 static inline const uint8_t *gcd_cur_utf16z(struct gcd_cur *c, size_t *ret_units)
 {
     const uint8_t *p = c->p;
@@ -174,7 +171,7 @@ static inline const uint8_t *gcd_cur_utf16z(struct gcd_cur *c, size_t *ret_units
     return NULL;
 }
 
-/* A window of its own for something that is prefixed by its length: what the parser leaves unread is skipped for free. */
+/* A window for a length-prefixed part: bytes that the parser leaves unread are skipped. */
 static inline struct gcd_cur gcd_cur_sub(struct gcd_cur *c, size_t n)
 {
     uint64_t off = gcd_cur_off(c);

@@ -1,18 +1,16 @@
-/*
- * Numbers as decimal digits, fast: what a JSON dump mostly consists of.
- */
+/* Fast conversion of numbers to decimal digits, which make up most of a JSON dump. */
 #ifndef GCD_BASE_DEC_H
 #define GCD_BASE_DEC_H
 
 #include <stdint.h>
 
 #define GCD_DEC_MAX 20
-/* Room that gcd_dec_put needs: eight bytes are stored at once, of which fewer may count. */
+/* The room that gcd_dec_put needs: it always stores eight bytes, even when fewer count. */
 #define GCD_DEC_ROOM (GCD_DEC_MAX + 8)
 
 /*
- * The eight digits of V < 10^8, one a byte, the most significant one in the lowest byte: halves, quarters and eighths of the number are
- * divided next to each other in one word (Khuong's method).
+ * The eight digits of V < 10^8, one per byte, the most significant one in the lowest byte: halves, quarters and eighths of the number are
+ * divided side by side in one word (Khuong's method).
  */
 static inline uint64_t gcd_dec_spread(uint32_t v)
 {
@@ -23,7 +21,7 @@ static inline uint64_t gcd_dec_spread(uint32_t v)
     return tens | (quarters - 10 * tens) << 8;
 }
 
-/* The digits of WORD from number SKIP on; bytes in memory order are the digits in reading order, on every machine. */
+/* Write the digits of WORD, starting with number SKIP; memory order is reading order on every machine. */
 static inline char *gcd_dec_put8(char *p, uint64_t word, unsigned skip)
 {
     word = (word + UINT64_C(0x3030303030303030)) >> 8 * skip;

@@ -31,7 +31,7 @@ const char *gcd_status_name(gcd_status st)
     return "GCD_?";
 }
 
-/* Names from the input end up in messages, and messages on terminals: no control character may pass, U+0080 to U+009F neither. */
+/* Names from the input appear in messages, and messages on terminals: replace control characters, including U+0080 to U+009F. */
 static void make_printable(char *s)
 {
     size_t n = strlen(s);

@@ -1,15 +1,13 @@
-/*
- * Filling in a struct gcd_error.  See gcdumpc/status.h for what the reader of the message is promised.
- */
+/* Fills in a struct gcd_error.  See gcdumpc/status.h for the contract of the message. */
 #ifndef GCD_BASE_ERROR_H
 #define GCD_BASE_ERROR_H
 
 #include <gcdumpc/status.h>
 
-/* Record CODE and the message and return CODE.  ERR may be NULL.  An error that is already recorded is overwritten. */
+/* Record CODE and the message and return CODE.  ERR may be NULL.  Overwrites an earlier error. */
 gcd_status gcd_fail(struct gcd_error *err, gcd_status code, const char *fmt, ...) GCD_PRINTF(3, 4);
 
-/* The same with a byte offset of the input. */
+/* The same with a byte offset in the input. */
 gcd_status gcd_fail_at(struct gcd_error *err, gcd_status code, uint64_t off, const char *fmt, ...) GCD_PRINTF(4, 5);
 
 /* The same for a failed system call: appends ": " and the text of OS_ERRNO. */
@@ -18,10 +16,10 @@ gcd_status gcd_fail_os(struct gcd_error *err, int os_errno, const char *fmt, ...
 /* Out of memory while doing WHAT ("reading a type table"). */
 gcd_status gcd_fail_nomem(struct gcd_error *err, const char *what);
 
-/* A layer that knows more puts its clause in front: "CLAUSE: old message". */
+/* Adds context from an outer layer: "CLAUSE: old message". */
 void gcd_error_wrap(struct gcd_error *err, const char *fmt, ...) GCD_PRINTF(2, 3);
 
-/* Analysers see one file at a time (tools/analyse.sh): what they have to know is that none of these returns GCD_OK. */
+/* Analysers see one file at a time (tools/analyse.sh) and need to know that none of these returns GCD_OK. */
 #ifdef GCDUMPC_ANALYSED
 static inline gcd_status gcd_not_ok(gcd_status st)
 {
@@ -35,7 +33,7 @@ static inline gcd_status gcd_not_ok(gcd_status st)
 #define gcd_fail_nomem(...) gcd_not_ok((gcd_fail_nomem)(__VA_ARGS__))
 #endif
 
-/* Leave the calling function with the status unless it is GCD_OK.  For functions that have nothing to release. */
+/* Return the status from the calling function unless it is GCD_OK.  For functions that have nothing to release. */
 #define GCD_TRY(expr)                                                                                                  \
     do {                                                                                                               \
         gcd_status gcd_try_st_ = (expr);                                                                               \

@@ -1,6 +1,4 @@
-/*
- * Numbers as lower-case hexadecimal without leading zeros, fast: this is what a text dump mostly consists of.
- */
+/* Fast conversion of numbers to lower-case hexadecimal without leading zeros, which make up most of a text dump. */
 #ifndef GCD_BASE_HEX_H
 #define GCD_BASE_HEX_H
 
@@ -10,8 +8,8 @@
 #define GCD_HEX_MAX 16
 
 /*
- * Write V at P (room for GCD_HEX_MAX + 8 bytes) and return the end.  Eight digits at a time: the nibbles of 32 bits are spread over the
- * bytes of a 64-bit word, and all eight become digits together.
+ * Write V at P (room for GCD_HEX_MAX + 8 bytes) and return the end.  Converts eight digits at a time: spreads the nibbles of 32 bits over
+ * the bytes of a 64-bit word, then turns all eight into digits.
  */
 static inline uint64_t gcd_hex_spread(uint32_t v)
 {
@@ -19,14 +17,14 @@ static inline uint64_t gcd_hex_spread(uint32_t v)
     x = (x & 0xffff) << 32 | x >> 16;
     x = (x & UINT64_C(0x000000ff000000ff)) << 16 | (x & UINT64_C(0x0000ff000000ff00)) >> 8;
     x = (x & UINT64_C(0x000f000f000f000f)) << 8 | (x & UINT64_C(0x00f000f000f000f0)) >> 4;
-    /* each byte is a nibble now, the most significant one in the lowest byte */
+    /* each byte is now a nibble, the most significant one in the lowest byte */
     uint64_t is_letter = ((x + UINT64_C(0x0606060606060606)) >> 4) & UINT64_C(0x0101010101010101);
     return x + UINT64_C(0x3030303030303030) + is_letter * ('a' - '0' - 10);
 }
 
 static inline char *gcd_hex_put8(char *p, uint64_t word, unsigned skip)
 {
-    /* bytes in memory order are the digits in reading order, on every machine */
+    /* memory order is reading order on every machine */
     word >>= 8 * skip;
     for (unsigned i = 0; i < 8; i++)
         p[i] = (char)(word >> (8 * i) & 0xff);

@@ -21,7 +21,7 @@ void gcd_idmap_clear(struct gcd_idmap *m)
 {
     if (m->used == 0)
         return;
-    if (m->slot_count > FIRST_SLOTS) {   /* an empty table must not go on costing what a full one did */
+    if (m->slot_count > FIRST_SLOTS) {   /* an empty table must not cost as much as a full one */
         gcd_idmap_done(m);
         return;
     }
@@ -40,7 +40,7 @@ static void insert(struct gcd_idmap *m, uint64_t id, uint32_t value)
     m->slots[i] = (struct gcd_idmap_slot){ .id = id, .value = value };
 }
 
-/* At most half full: probes stay short even for runs of neighbouring ids. */
+/* At most half full: probes stay short even for runs of adjacent ids. */
 static bool grow(struct gcd_idmap *m)
 {
     struct gcd_idmap old = *m;

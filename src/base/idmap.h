@@ -1,7 +1,7 @@
 /*
- * A hash table from 64-bit ids (method tables, threads, modules) to small numbers, for the ids of an untrusted input: every bit of an
- * id and of the table's own seed reaches every bit of the place, so that chains cannot be prepared without knowing the seed; it
- * grows only with what was put in, and to clear it costs no more than to fill it.
+ * A hash table from 64-bit ids (method tables, threads, modules) to small numbers, safe for ids of an untrusted input: every bit of the id
+ * and of the table's own seed affects every bit of the slot, so nobody can prepare collisions without knowing the seed.  It grows only with
+ * its contents, and clearing it costs no more than filling it.
  */
 #ifndef GCD_BASE_IDMAP_H
 #define GCD_BASE_IDMAP_H
@@ -56,7 +56,7 @@ static inline uint32_t gcd_idmap_get(const struct gcd_idmap *m, uint64_t id)
     return GCD_IDMAP_NONE;
 }
 
-/* Ask for the memory that gcd_idmap_get will look at first. */
+/* Prefetches the slot that gcd_idmap_get will read first. */
 static inline void gcd_idmap_fetch(const struct gcd_idmap *m, uint64_t id)
 {
     if (m->slot_count != 0)

@@ -1,6 +1,4 @@
-/*
- * The user's allocator for two threads at the same time: it need not bear more than one.
- */
+/* Makes the user's allocator usable by two threads, although it need not be thread-safe. */
 #ifndef GCD_BASE_LOCKED_ALLOC_H
 #define GCD_BASE_LOCKED_ALLOC_H
 
@@ -13,7 +11,7 @@ struct gcd_locked_alloc {
     pthread_mutex_t lock;
 };
 
-/* An allocator that hands on to USER, one call at a time; what it gives may be freed with either.  L must not move, nor end before it. */
+/* An allocator that forwards to USER, one call at a time; its memory may be freed with either.  L must not move, and must outlive its use. */
 struct gcd_alloc gcd_locked_alloc_init(struct gcd_locked_alloc *l, const struct gcd_alloc *user);
 void gcd_locked_alloc_done(struct gcd_locked_alloc *l);
 

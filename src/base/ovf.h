@@ -1,13 +1,11 @@
-/*
- * Sums and products of numbers that an input gave.
- */
+/* Sums and products of numbers from the input. */
 #ifndef GCD_BASE_OVF_H
 #define GCD_BASE_OVF_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* These never wrap to something small: they stay at 2^64-1, so the order of several does not matter. */
+/* These never wrap: they saturate at 2^64-1, so several can be combined in any order. */
 static inline uint64_t gcd_sum_saturating(uint64_t a, uint64_t b)
 {
     uint64_t sum;
@@ -20,8 +18,8 @@ static inline void gcd_add_saturating(uint64_t *sum, uint64_t n)
 }
 
 /*
- * The same for sizes of memory, where size_t may have 32 bits: they stay at SIZE_MAX, which no allocator gives and gcd_vec_reserve refuses.
- * So a size that is too large ends as "out of memory", and never as a block that is too small.
+ * The same for memory sizes, where size_t may have 32 bits: they saturate at SIZE_MAX, which no allocator grants and gcd_vec_reserve
+ * refuses.  An excessive size thus ends as "out of memory" and never as a block that is too small.
  */
 static inline size_t gcd_size_sum(size_t a, size_t b)
 {
@@ -35,7 +33,7 @@ static inline size_t gcd_size_product(size_t a, size_t b)
     return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
 }
 
-/* A limit that a user gave, for memory. */
+/* A limit given by the user, as a memory size. */
 static inline size_t gcd_size_of(uint64_t n)
 {
     return n < SIZE_MAX ? (size_t)n : SIZE_MAX;

@@ -1,6 +1,6 @@
 /*
- * openat2 can do half of this (RESOLVE_IN_ROOT), but is missing in older kernels and forbidden in many containers; what stands in for it
- * there would have to be just as good, so there is only that.
+ * openat2 can do half of this (RESOLVE_IN_ROOT), but older kernels lack it and many containers forbid it.  A fallback would have to be just
+ * as safe, so there is only this implementation.
  */
 #include "base/safe_open.h"
 
@@ -15,18 +15,18 @@
 #define PROC_MAGIC 0x9fa0        /* PROC_SUPER_MAGIC of linux/magic.h */
 #define GOES_ON INT_MIN          /* neither a descriptor nor an errno */
 
-enum { MAX_LINKS = 40,           /* as the kernel has it */
-       MAX_DEPTH = 64 };         /* folders below a process's root; they are all open, because ".." may be another one a moment later */
+enum { MAX_LINKS = 40,           /* same as the kernel */
+       MAX_DEPTH = 64 };         /* folders below a process's root; all stay open, because ".." may lead elsewhere a moment later */
 
 struct walk {
-    int fds[MAX_DEPTH];          /* the root or where it begins, and the folders from there to here */
+    int fds[MAX_DEPTH];          /* the root or the starting folder, and the folders from there to here */
     unsigned n;                  /* of fds, at least 1 */
     bool contained;              /* in the root of a process */
-    bool at_root;                /* fds[0] is that; else it is the process's current folder */
+    bool at_root;                /* fds[0] is that root; otherwise the process's current folder */
     char root[PATH_MAX];         /* .../proc/PID/root, when contained */
-    char rest[PATH_MAX];         /* what is still to go */
+    char rest[PATH_MAX];         /* the rest of the path */
     unsigned links;
-    bool *untrusted;               /* not NULL: links of others are not followed */
+    bool *untrusted;               /* not NULL: do not follow links of other users */
 };
 
 bool gcd_is_untrusted_link(const struct stat *st)
@@ -43,7 +43,7 @@ static int open_at(int dir_fd, const char *name, int flags)
     return fd < 0 ? -errno : fd;
 }
 
-/* Length of the part of PATH up to "proc/PID/root" or "proc/PID/cwd", which stands for a folder of a process; 0 when there is none. */
+/* Length of the part of PATH up to "proc/PID/root" or "proc/PID/cwd", which names a folder of a process; 0 when there is none. */
 static size_t find_process(const char *path, bool *ret_root)
 {
     for (const char *p = path; (p = strstr(p, "proc/")) != NULL; p++) {
@@ -78,7 +78,7 @@ static void leave(struct walk *w, unsigned n)
         (void)close(w->fds[--w->n]);
 }
 
-/* Takes FD over, which may be a negated errno. */
+/* Takes ownership of FD, which may be a negated errno. */
 static int enter(struct walk *w, int fd)
 {
     if (fd < 0)
@@ -133,7 +133,7 @@ static int go_up(struct walk *w)
     return 0;
 }
 
-/* What /proc has for an open file is no name; such a link is followed as it is.  Nobody can plant one there. */
+/* /proc's links to open files have no real name; such a link is followed as it is.  Nobody can create one there. */
 static bool is_no_name(const struct walk *w, int link)
 {
     struct statfs fs;
@@ -156,7 +156,7 @@ static int follow(struct walk *w, const char *name, int flags)
     return r == 0 ? GOES_ON : r;
 }
 
-/* LINK is open: where it leads comes in front of the rest.  GOES_ON, or a negated errno. */
+/* LINK is open: puts its target in front of the rest.  GOES_ON, or a negated errno. */
 static int take_link(struct walk *w, int link)
 {
     char target[PATH_MAX];
@@ -184,10 +184,10 @@ static int open_again(const struct walk *w, const char *name, const struct stat 
     if (fd < 0 || (fstat(fd, &st) == 0 && st.st_dev == seen->st_dev && st.st_ino == seen->st_ino))
         return fd;
     (void)close(fd);
-    return -ELOOP;               /* another one by now */
+    return -ELOOP;               /* it has been replaced */
 }
 
-/* NAME in the folder here is no folder.  As follow. */
+/* NAME in the current folder is not a folder.  Returns as follow. */
 static int look(struct walk *w, const char *name, int flags)
 {
     struct stat st;
@@ -229,7 +229,7 @@ static int go(struct walk *w, int flags)
         if (strcmp(name, "..") == 0) {
             r = go_up(w);
         } else if (strcmp(name, ".") != 0) {
-            int fd = open_at(w->fds[w->n - 1], name, O_PATH | O_DIRECTORY | O_NOFOLLOW);     /* O_DIRECTORY: it may have to be mounted first */
+            int fd = open_at(w->fds[w->n - 1], name, O_PATH | O_DIRECTORY | O_NOFOLLOW);     /* O_DIRECTORY: it may have to be automounted first */
             if (fd == -ENOTDIR) {
                 fd = look(w, name, flags);
                 if (fd != GOES_ON)
@@ -270,7 +270,7 @@ int gcd_safe_open_parent(const char *path, bool *ret_untrusted)
     return gcd_safe_open(folder, O_PATH | O_DIRECTORY, ret_untrusted);
 }
 
-/* Who owns a folder renames what is in it, and so does everybody in one that all may write, but for the sticky bit. */
+/* The owner of a folder can rename its contents; in a folder writable by all, everybody can, unless it is sticky. */
 static bool can_be_moved_in(const struct stat *folder)
 {
     return gcd_is_untrusted_link(folder) || ((folder->st_mode & S_IWOTH) != 0 && (folder->st_mode & S_ISVTX) == 0);

@@ -117,7 +117,7 @@ void gcd_textpool_done(struct gcd_textpool *p)
     p->bytes = 0;
 }
 
-/* Room for N bytes and a NUL; the caller says afterwards how much it used. */
+/* Room for N bytes and a NUL; the caller then sets how much it used. */
 static gcd_status reserve(struct gcd_textpool *p, size_t n, char **ret)
 {
     if (n >= SIZE_MAX / 4)

@@ -1,6 +1,4 @@
-/*
- * Text of an input: UTF-16 to UTF-8, a hash, and a pool that keeps strings as long as their owner lives.
- */
+/* Text from an input: UTF-16 to UTF-8, a hash, and a pool that keeps strings as long as its owner lives. */
 #ifndef GCD_BASE_TEXT_H
 #define GCD_BASE_TEXT_H
 
@@ -10,12 +8,12 @@
 #include <gcdumpc/alloc.h>
 
 /*
- * UNITS units of UTF-16LE at P to UTF-8 in OUT, which has room for 3 * UNITS bytes (a unit becomes at most three bytes, a
- * surrogate pair four).  A lone surrogate and a zero unit become U+FFFD.  Returns the bytes written; no NUL is added.
+ * Convert UNITS units of UTF-16LE at P to UTF-8 in OUT, which has room for 3 * UNITS bytes (a unit becomes at most three bytes, a surrogate
+ * pair four).  A lone surrogate and a zero unit become U+FFFD.  Returns the bytes written; adds no NUL.
  */
 size_t gcd_utf16le_to_utf8(const uint8_t *p, size_t units, char *out);
 
-/* The next character of N > 0 bytes of UTF-8 (Unicode standard, table 3-7): how many bytes it takes, 0 = not well-formed. */
+/* The next character of N > 0 bytes of UTF-8 (Unicode standard, table 3-7): returns its length in bytes, 0 = not well-formed. */
 size_t gcd_utf8_next(const uint8_t *p, size_t n, uint32_t *ret_code_point);
 
 /*
@@ -24,17 +22,17 @@ size_t gcd_utf8_next(const uint8_t *p, size_t n, uint32_t *ret_code_point);
  */
 size_t gcd_utf8_sanitize(const uint8_t *p, size_t n, char *out);
 
-/* A number that depends on every byte (FNV-1a).  Of several pieces: H is the number of the pieces before, GCD_TEXT_HASH at first. */
+/* A hash that depends on every byte (FNV-1a).  For several pieces, H is the hash of the previous pieces, initially GCD_TEXT_HASH. */
 #define GCD_TEXT_HASH UINT64_C(0xcbf29ce484222325)
 uint64_t gcd_text_hash(const char *s, size_t n, uint64_t h);
 
 struct gcd_textpool_chunk;
 
-/* Strings that are never freed one by one. */
+/* Strings that are only freed together. */
 struct gcd_textpool {
     const struct gcd_alloc *alloc;
     struct gcd_textpool_chunk *last;
-    uint64_t bytes, max_bytes;   /* text held, without overhead; the ceiling */
+    uint64_t bytes, max_bytes;   /* text stored, without overhead; its limit */
 };
 
 void gcd_textpool_init(struct gcd_textpool *p, const struct gcd_alloc *a, uint64_t max_bytes);

@@ -6,9 +6,9 @@ gcd_status gcd_clr_gc_start(const struct gcd_event *ev, struct gcd_clr_gc_start 
 {
     struct gcd_cur c = gcd_clr_payload(ev);
     struct gcd_clr_gc_start s = { .number = gcd_cur_u32(&c) };
-    if (ev->payload_bytes < 16) {        /* V0 by its size: containers of other tools may not tell versions */
+    if (ev->payload_bytes < 16) {        /* V0, detected by size: containers of other tools may lack versions */
         s.reason = gcd_cur_u32(&c);
-        s.depth = 2;                     /* V0 does not say: the reason alone decides */
+        s.depth = 2;                     /* V0 has no depth: the reason alone decides */
     } else {
         s.depth = gcd_cur_u32(&c);
         s.reason = gcd_cur_u32(&c);
@@ -29,8 +29,8 @@ gcd_status gcd_clr_gc_end(const struct gcd_event *ev, uint32_t *ret_number)
 }
 
 /*
- * Version 0 ends behind its last record: with more behind it the number of records is damaged, or something was put in.  Only later versions may be
- * longer.
+ * Version 0 ends after its last record.  Further bytes mean that the record count is damaged or something was inserted.  Only later
+ * versions may be longer.
  */
 static void check_end(const struct gcd_event *ev, struct gcd_cur *c)
 {
@@ -38,7 +38,7 @@ static void check_end(const struct gcd_event *ev, struct gcd_cur *c)
         gcd_cur_fail(c, GCD_E_FORMAT);
 }
 
-/* {index u32 (when INDEXED), count u32, CLR instance u16} and count records. */
+/* {index u32 (when INDEXED), count u32, CLR instance u16} and COUNT records. */
 static gcd_status bulk(const struct gcd_event *ev, bool indexed, size_t item_bytes, struct gcd_clr_bulk *ret)
 {
     struct gcd_cur c = gcd_clr_payload(ev);
@@ -105,7 +105,7 @@ gcd_status gcd_clr_bulk_rcw(const struct gcd_event *ev, struct gcd_clr_bulk *ret
     return bulk(ev, false, 40, ret);
 }
 
-/* Records that are read one by one: where they begin, unless something stands behind the last one.  Whoever reads them meets a shortage. */
+/* Records read one by one: returns their start, unless bytes follow the last one.  The reader of the records detects a shortage. */
 static gcd_status varying(const struct gcd_event *ev, const struct gcd_cur *c, uint32_t count, bool (*next)(struct gcd_cur *items),
                           struct gcd_cur *ret_items, uint32_t *ret_count)
 {

@@ -1,8 +1,8 @@
 /*
- * Payloads of the heap walk's events as typed records.  Views into the payload, no allocation; every count is checked against
- * the bytes that are there before it is believed.  Payloads of later versions are longer: the known beginning is read.  Bulk events of version 0 with
- * more behind the last record are damaged (GCD_E_FORMAT): no runtime writes them, and their number of records is not to be trusted.
- * P = pointer of the target, 4 or 8 bytes; z = UTF-16 with terminator.
+ * Payloads of the heap walk's events as typed records: views into the payload, no allocation; every count is checked against the bytes
+ * present.  Payloads of later versions are longer: only the known beginning is read.  Bulk events of version 0 with bytes after the last
+ * record are damaged (GCD_E_FORMAT): no runtime writes them, and their record count cannot be trusted.  P = pointer of the target, 4 or 8
+ * bytes; z = UTF-16 with terminator.
  */
 #ifndef GCD_CLR_GC_H
 #define GCD_CLR_GC_H
@@ -11,7 +11,7 @@
 
 #include "base/cur.h"
 
-/* A payload as a cursor that knows its place in the trace. */
+/* A payload as a cursor that knows its position in the trace. */
 static inline struct gcd_cur gcd_clr_payload(const struct gcd_event *ev)
 {
     return gcd_cur_make(ev->payload, ev->payload_bytes, ev->off);
@@ -26,15 +26,15 @@ gcd_status gcd_clr_gc_start(const struct gcd_event *ev, struct gcd_clr_gc_start 
 /* GCEnd V0, V1 {count u32, ...}. */
 gcd_status gcd_clr_gc_end(const struct gcd_event *ev, uint32_t *ret_number);
 
-/* Records of fixed size behind a header with an index. */
+/* Records of fixed size after a header with an index. */
 struct gcd_clr_bulk {
     uint32_t index, count;
     const uint8_t *items;        /* count * item_bytes */
     size_t item_bytes;
 };
 /*
- * As many records as the runtime gathers before it sends a bulk event with an index; the last of a kind has what is left (CoreCLR, Native
- * AOT; measured, .NET 8 to 10).
+ * The record bytes that the runtime collects before it sends a bulk event with an index; the last event of a kind has the rest (CoreCLR,
+ * Native AOT; measured, .NET 8 to 10).
  */
 #define GCD_CLR_BULK_BYTES UINT32_C(64256)
 static inline uint32_t gcd_clr_bulk_full(const struct gcd_clr_bulk *b)
@@ -89,7 +89,7 @@ struct gcd_clr_ccw {
 gcd_status gcd_clr_bulk_ccw(const struct gcd_event *ev, struct gcd_clr_bulk *ret);
 struct gcd_clr_ccw gcd_clr_ccw_at(const struct gcd_clr_bulk *b, uint32_t i);
 
-/* GCBulkRCW V0: only how many. */
+/* GCBulkRCW V0: only the count. */
 gcd_status gcd_clr_bulk_rcw(const struct gcd_event *ev, struct gcd_clr_bulk *ret);
 
 /* GCBulkRootStaticVar V0 {root id, object, type u64; flags u32; field name z}. */
@@ -99,7 +99,7 @@ struct gcd_clr_static {
     const uint8_t *name;         /* UTF-16LE */
     size_t name_units;
 };
-/* Records of varying size are read one by one from the cursor: *RET_COUNT of them, as long as gcd_clr_next_… returns true. */
+/* Records of variable size, read one by one from the cursor: *RET_COUNT of them, as long as gcd_clr_next_… returns true. */
 gcd_status gcd_clr_bulk_static(const struct gcd_event *ev, struct gcd_cur *ret_items, uint32_t *ret_count);
 bool gcd_clr_next_static(struct gcd_cur *items, struct gcd_clr_static *ret);
 
@@ -123,7 +123,7 @@ struct gcd_clr_range {
 };
 gcd_status gcd_clr_range(const struct gcd_event *ev, struct gcd_clr_range *ret);
 
-/* GCGlobalHeapHistory: the number of heaps; more than one is server GC. */
+/* GCGlobalHeapHistory: the number of heaps; more than one means server GC. */
 gcd_status gcd_clr_heap_count(const struct gcd_event *ev, uint32_t *ret_heaps);
 
 /* Module events {module, assembly u64; flags, reserved u32; IL path z, ...}. */

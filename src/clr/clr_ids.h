@@ -1,6 +1,4 @@
-/*
- * Numbers of the runtime's event manifest (dotnet/runtime, src/coreclr/vm/ClrEtwAll.man), each with its name there.
- */
+/* Event ids of the runtime's manifest (dotnet/runtime, src/coreclr/vm/ClrEtwAll.man), with their names there. */
 #ifndef GCD_CLR_IDS_H
 #define GCD_CLR_IDS_H
 
@@ -42,12 +40,12 @@ enum gcd_clr_eventpipe_event {
     GCD_EP_PROCESS_INFO = 1              /* ProcessInfo */
 };
 
-/* The kernel of Windows; group and number (evntrace.h, class Process of the MSNT_SystemTrace provider) */
+/* The Windows kernel; group and number (evntrace.h, class Process of the MSNT_SystemTrace provider) */
 enum gcd_windows_event {
     GCD_WIN_PROCESS_START = 0x0301,      /* Process/Start */
     GCD_WIN_PROCESS_END = 0x0302,        /* Process/End */
-    GCD_WIN_PROCESS_DC_START = 0x0303,   /* Process/DCStart: it ran before the recording */
-    GCD_WIN_PROCESS_DC_END = 0x0304      /* Process/DCEnd: it ran after it */
+    GCD_WIN_PROCESS_DC_START = 0x0303,   /* Process/DCStart: it was running before the recording */
+    GCD_WIN_PROCESS_DC_END = 0x0304      /* Process/DCEnd: it was still running after the recording */
 };
 
 enum gcd_gc_reason { GCD_GC_REASON_INDUCED = 1 };

@@ -1,6 +1,4 @@
-/*
- * The one record of Windows itself that a heap dump has use for: how a process was started.
- */
+/* The only Windows record that a heap dump uses: how a process was started. */
 #ifndef GCD_CLR_WINDOWS_H
 #define GCD_CLR_WINDOWS_H
 

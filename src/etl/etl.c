@@ -35,7 +35,7 @@ void etl_free(struct gcd_etl *e)
     gcd_mem_free(&a, e, sizeof *e);
 }
 
-/* Nothing more comes after this; later calls say the same. */
+/* The trace ends here; later calls return the same. */
 static gcd_status stop(struct gcd_etl *e, gcd_status st, const struct gcd_error *why)
 {
     e->phase = ETL_DONE;
@@ -52,7 +52,7 @@ static gcd_status stop(struct gcd_etl *e, gcd_status st, const struct gcd_error 
     return st;
 }
 
-/* All records have been given out: how did it end? */
+/* All records were handed out: how did it end? */
 static gcd_status finish(struct gcd_etl *e, struct gcd_error *err)
 {
     uint64_t off = e->info.damage_off;
@@ -80,7 +80,7 @@ gcd_status etl_fetch(struct gcd_etl *e, struct gcd_error *err)
             *err = own;
         return st;
     }
-    return GCD_OK;                       /* what is wrong with the content, etl_next says */
+    return GCD_OK;                       /* etl_next reports problems with the content */
 }
 
 gcd_status etl_next(struct gcd_etl *e, struct gcd_event *ret, struct gcd_error *err)

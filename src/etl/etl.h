@@ -1,15 +1,15 @@
 /*
  * The .etl container of Windows (ETW), shared by its files:
  *
- *     etl_file.c     the buffers: where they lie, what the header of the file says, what is missing
- *     etl_merge.c    buffers of all processors -> records in the order of time
+ *     etl_file.c     the buffers: where they are, the file header, what is missing
+ *     etl_merge.c    buffers of all processors -> records ordered by time
  *     etl_record.c   record headers of all kinds -> events
  *     etl_xpress.c   compressed buffers
- *     etl.c          asking for bytes, the end, what is told about it
+ *     etl.c          reading, the end, the loss report
  *
- * Its maker describes it nowhere; the layout is that of the header files evntrace.h and evntcons.h and of real files (Windows 7 to 11).
- * Unlike a .nettrace it lies in no order: the buffers of one processor are in order, those of several are mixed by up to a minute.
- * So the headers of all buffers are read first, then one buffer of each processor is held at a time.
+ * There is no official description; the layout comes from the header files evntrace.h and evntcons.h and from real files (Windows 7 to 11).
+ * Unlike a .nettrace it is not ordered: the buffers of one processor are in order, those of several are mixed by up to a minute.  So the
+ * headers of all buffers are read first, then one buffer of each processor is held at a time.
  */
 #ifndef GCD_ETL_ETL_H
 #define GCD_ETL_ETL_H
@@ -22,62 +22,62 @@
 
 #define ETL_BUFFER_HEADER 0x48u
 
-/* Bytes that tell whether a file is an .etl: gcd_input_peek gives them. */
+/* Bytes needed to recognise an .etl: gcd_input_peek provides them. */
 #define ETL_HEAD_BYTES 0x80u
 
 enum etl_buffer_flag { ETL_EVENTS_LOST = 0x02, ETL_BUFFER_LOST = 0x04, ETL_HAS_PROCESSOR = 0x20, ETL_COMPRESSED = 0x40 };
 enum etl_clock { ETL_CLOCK_COUNTER = 1, ETL_CLOCK_SYSTEM_TIME = 2, ETL_CLOCK_CPU_CYCLES = 3 };
 
-/* One buffer: 72 bytes on the disk at least. */
+/* One buffer: at least 72 bytes on disk. */
 struct etl_buffer {
     uint64_t sequence;
     uint64_t off;                /* of its header */
-    uint32_t disk_bytes;         /* with header, as far as the file goes */
-    uint32_t end;                /* of the records, with header, when decompressed */
+    uint32_t disk_bytes;         /* including the header, as far as the file reaches */
+    uint32_t end;                /* of the records, including the header, when decompressed */
     uint16_t part, processor;
     bool compressed;
     bool cut;                    /* the file ends in it */
-    bool too_large;              /* it is compressed and says that it holds more than a buffer of its file has room for */
-    bool repeated;               /* another buffer has its number: this one is left out */
+    bool too_large;              /* compressed, and claims to hold more than a buffer of its file has room for */
+    bool repeated;               /* another buffer has its number: this one is skipped */
     bool header;                 /* of the file */
 };
 
-/* Where a record lies, and when it was written. */
+/* The position of a record, and its time. */
 struct etl_record {
     const uint8_t *p;
     size_t bytes;
     uint64_t ticks;
-    uint8_t type;                /* of its header; 0 = nothing that is known */
+    uint8_t type;                /* of its header; 0 = unknown */
 };
 
-/* The buffers of one processor in one part, one after another. */
+/* The buffers of one processor in one part, in sequence. */
 struct etl_stream {
-    size_t next, end;            /* those that are still to come, in etl.buffers */
+    size_t next, end;            /* those still to come, in etl.buffers */
     uint8_t *data;               /* the records of the current one */
     size_t cap;
-    struct gcd_cur rest;         /* behind the current record */
+    struct gcd_cur rest;         /* after the current record */
     struct etl_record record;
     bool cut;                    /* the file ends in the current one */
-    bool fresh;                  /* no record of the current one has told a time yet */
-    uint64_t last_ticks;         /* of the last record that told a time; 0 = none yet */
+    bool fresh;                  /* no record of the current one has had a time yet */
+    uint64_t last_ticks;         /* of the last record with a time; 0 = none yet */
 };
 
-/* What a GUID is called. */
+/* The name of a GUID. */
 struct etl_provider {
     uint8_t guid[16];
     enum gcd_provider provider;
     const char *name;
 };
 
-/* A file; a recording can consist of several that were written at the same time, each with buffers of all processors. */
+/* A file; a recording can consist of several files written at the same time, each with buffers of all processors. */
 struct etl_part {
     size_t number;
     bool begun, damaged;
     uint64_t begin_off, end_off;
     size_t first_buffer;         /* in etl.buffers */
-    uint32_t written;            /* number of buffers, as its header says; 0 = it was not closed */
+    uint32_t written;            /* number of buffers according to its header; 0 = it was not closed */
     uint32_t mode;
-    uint32_t buffer_bytes;       /* room of a buffer, with header, decompressed; 0 = not told */
+    uint32_t buffer_bytes;       /* room of a buffer, including the header, decompressed; 0 = unknown */
 };
 
 enum etl_phase {
@@ -94,75 +94,75 @@ struct gcd_etl {
     struct gcd_limits limits;    /* with defaults filled in */
     struct gcd_input *in;
     enum etl_phase phase;
-    gcd_status final;            /* not GCD_OK: nothing more will come */
+    gcd_status final;            /* not GCD_OK: no more events will come */
     struct gcd_error final_error;
-    bool given;                  /* the oldest record has been given out */
+    bool given;                  /* the oldest record was handed out */
 
     struct etl_buffer *buffers;  /* in file order, then by part, processor and sequence number */
     size_t buffer_count, buffer_cap;
     uint64_t index_off;
-    struct etl_part part;        /* the one that is being indexed */
+    struct etl_part part;        /* the one being indexed */
     uint64_t frequency, first_ticks;
-    bool unclosed;               /* one of the parts */
-    bool shared_buffers;         /* processors of one of the parts share buffers, so their times can step back */
-    uint64_t suspicious;         /* buffers that say that something was lost before them */
-    uint64_t missing;            /* numbers of buffers that are not there */
+    bool unclosed;               /* at least one part */
+    bool shared_buffers;         /* processors of a part share buffers, so their times can step back */
+    uint64_t suspicious;         /* buffers whose flag says that something was lost before them */
+    uint64_t missing;            /* missing buffer numbers */
 
     struct etl_stream *streams;
     size_t stream_count;
-    size_t filling;              /* stream whose first buffer is due */
-    uint32_t *queue;             /* streams with a record, a heap: the oldest record is first */
+    size_t filling;              /* the stream whose first buffer is due */
+    uint32_t *queue;             /* streams with a record, as a heap: the oldest record first */
     size_t queue_count;
     uint64_t held_bytes;         /* of all streams */
     uint8_t *packed;             /* a compressed buffer */
     size_t packed_cap;
-    uint64_t position;           /* bytes of the file that have been read for good */
-    uint64_t unpacked;           /* bytes that compressed buffers of these said they hold */
-    uint64_t given_bytes;        /* of all records so far: the place of an event in the order of time */
+    uint64_t position;           /* bytes of the file consumed so far */
+    uint64_t unpacked;           /* bytes that its compressed buffers claimed to hold */
+    uint64_t given_bytes;        /* of all records so far: the position of an event in time order */
 
     struct gcd_textpool names;
-    struct etl_provider *providers;      /* those that are not known, by GUID */
+    struct etl_provider *providers;      /* unknown ones, by GUID */
     size_t provider_count, provider_cap;
     const struct etl_provider *last_provider;
     struct gcd_trace_info info;
 };
 
 /* etl.c */
-/* Do the first N bytes of a file look like one of these?  There is no magic number. */
+/* Do the first N bytes look like an .etl?  There is no magic number. */
 bool etl_probe(const uint8_t *head, size_t n);
-/* IN must be seekable and outlive it. */
+/* IN must be seekable and outlive the result. */
 gcd_status etl_new(const struct gcd_alloc *alloc, const struct gcd_limits *limits, struct gcd_input *in, struct gcd_etl **ret,
                    struct gcd_error *err);
 void etl_free(struct gcd_etl *e);
-/* Read on, one piece.  GCD_OK; GCD_END when nothing more will come; errors of reading. */
+/* Reads one more piece.  GCD_OK; GCD_END when no more will come; errors of reading. */
 gcd_status etl_fetch(struct gcd_etl *e, struct gcd_error *err);
 /* As gcd_trace_next. */
 gcd_status etl_next(struct gcd_etl *e, struct gcd_event *ret, struct gcd_error *err);
 void etl_get_info(const struct gcd_etl *e, struct gcd_trace_info *ret);
 /* etl_file.c */
-/* The headers of some more buffers; at the end of the file phase becomes ETL_FILLING. */
+/* Indexes the headers of some more buffers; at the end of the file the phase becomes ETL_FILLING. */
 gcd_status etl_index(struct gcd_etl *e, struct gcd_error *err);
 
 /* etl_merge.c */
 gcd_status etl_streams_new(struct gcd_etl *e, struct gcd_error *err);
 void etl_streams_free(struct gcd_etl *e);
-/* The next buffer that is due. */
+/* Reads the next buffer that is due. */
 gcd_status etl_fill(struct gcd_etl *e, struct gcd_error *err);
-/* The oldest record; NULL when a buffer is due.  The queue must not be empty. */
+/* The oldest record; NULL when a buffer is due first.  The queue must not be empty. */
 const struct etl_record *etl_oldest(const struct gcd_etl *e);
-/* Its record has been used. */
+/* Moves past the oldest record. */
 void etl_advance(struct gcd_etl *e);
 
 /* etl_record.c */
-/* The record at the start of C, which goes behind it.  False when it cannot be one; at the padding C becomes empty, and true with bytes 0. */
+/* Reads the record at the start of C and advances C.  False when it cannot be a record; at the padding, empties C and returns true with 0 bytes. */
 bool etl_record_next(struct gcd_cur *c, struct etl_record *ret);
-/* Ticks of the clock to ns since the first record. */
+/* Converts ticks of the clock to ns since the first record. */
 int64_t etl_time_ns(const struct gcd_etl *e, uint64_t ticks);
-/* What it says.  False: a record that is no event. */
+/* Converts a record to an event.  *RET_EVENT false: the record is not an event. */
 gcd_status etl_record_event(struct gcd_etl *e, const struct etl_record *r, struct gcd_event *ret, bool *ret_event, struct gcd_error *err);
 
 /* etl_xpress.c */
-/* Plain LZ77 of XPRESS (MS-XCA).  True when it makes exactly OUT_BYTES of all of IN. */
+/* Plain LZ77 of XPRESS (MS-XCA).  True when all of IN decompresses to exactly OUT_BYTES. */
 bool etl_xpress(const uint8_t *in, size_t in_bytes, uint8_t *out, size_t out_bytes);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * The file: buffers one behind the other, the first one with a record that describes the whole.
+ * The file: a sequence of buffers; the first one has a record that describes the file.
  *
- * What is missing is known from four places: the counters of that record, the numbers of the buffers (0, 1, 2 …, not in file order), a flag
- * of the buffer behind a gap, and the size that each buffer says.
+ * Four sources show what is missing: the counters of that record, the buffer numbers (0, 1, 2 …, not in file order), a flag of the buffer
+ * after a gap, and the size stated by each buffer.
  *
- * The number is a buffer's identity within its file: complete and unique in every file seen, while the place in the file says nothing.  So what
- * counts is which numbers are there, never how many buffers.
+ * The number identifies a buffer within its file: the numbers are complete and unique in every file seen, while the position in the file
+ * means nothing.  So what counts is which numbers are present, never how many buffers.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -16,10 +16,10 @@
 #include "base/sort.h"
 #include "etl/etl.h"
 
-/* Real buffers have 64 KiB, compressed ones a fifth of that: some 25 GiB at least. */
+/* Real buffers have 64 KiB, compressed ones a fifth of that: enough for at least 25 GiB. */
 #define MAX_BUFFERS ((size_t)2 << 20)
 
-/* Headers that are read between two looks at the clock or a signal. */
+/* Headers read between two checks of the clock or for a signal. */
 #define HEADERS_AT_ONCE 1024u
 
 #define FILE_MODE_CIRCULAR 0x02u
@@ -27,7 +27,7 @@
 #define FILE_MODE_SHARED_BUFFERS 0x10000000u     /* EVENT_TRACE_NO_PER_PROCESSOR_BUFFERING */
 #define COMPRESSION_XPRESS 3u
 
-/* Of the buffer header. */
+/* Offsets in the buffer header. */
 #define OFF_SEQUENCE 0x18
 #define OFF_PROCESSOR 0x28
 #define OFF_STATE 0x2c
@@ -39,7 +39,7 @@
 bool etl_probe(const uint8_t *head, size_t n)
 {
     const uint8_t *record = head + ETL_BUFFER_HEADER;
-    /* a header buffer, and in it a record of the kernel of group 0, number 0 */
+    /* a header buffer that begins with a kernel record of group 0, number 0 */
     return n >= ETL_BUFFER_HEADER + 0x20 && gcd_le32(head) >= ETL_BUFFER_HEADER + 0x20 && gcd_le16(head + OFF_TYPE) == TYPE_HEADER &&
            record[3] == 0xc0 && (record[2] == 1 || record[2] == 2) && gcd_le16(record + 6) == 0;
 }
@@ -48,7 +48,7 @@ bool etl_probe(const uint8_t *head, size_t n)
 
 /* Days from 1601 to 1970. */
 #define FILETIME_TO_UNIX_MS INT64_C(11644473600000)
-/* 18 GHz: no clock is faster, and times become nanoseconds within 64 bits. */
+/* 18 GHz: no clock is faster, and times in nanoseconds fit into 64 bits. */
 #define FREQUENCY_MAX (UINT64_MAX / ETL_NS_A_SECOND)
 
 static gcd_status take_clock(struct gcd_etl *e, uint32_t clock, uint64_t frequency, struct gcd_error *err)
@@ -66,7 +66,7 @@ static gcd_status take_clock(struct gcd_etl *e, uint32_t clock, uint64_t frequen
     return GCD_OK;
 }
 
-/* TRACE_LOGFILE_HEADER of evntrace.h; its pointers have the size of the system that wrote it. */
+/* TRACE_LOGFILE_HEADER of evntrace.h; its pointers have the size used by the system that wrote it. */
 static gcd_status file_header(struct gcd_etl *e, const uint8_t *head, size_t n, struct gcd_error *err)
 {
     const uint8_t *record = head + ETL_BUFFER_HEADER;
@@ -112,17 +112,17 @@ static gcd_status file_header(struct gcd_etl *e, const uint8_t *head, size_t n, 
     return GCD_OK;
 }
 
-/* N bytes from OFF on, but not of the next part. */
+/* Reads N bytes from OFF, but not from the next part. */
 static gcd_status read_part(struct gcd_etl *e, uint64_t off, uint8_t *to, size_t n, size_t *ret_n, struct gcd_error *err)
 {
     uint64_t left = e->part.end_off - off;
     return gcd_input_read_at(e->in, off, to, left < n ? (size_t)left : n, ret_n, err);
 }
 
-/* A header with its times, sizes and counts: no two recordings have the same. */
+/* A header with its times, sizes and counts: no two recordings share one. */
 #define HEAD_BYTES 0x200u
 
-/* A file that is given twice would give all its events twice. */
+/* A file given twice would duplicate all its events. */
 static gcd_status refuse_twice(struct gcd_etl *e, const uint8_t *head, size_t n, struct gcd_error *err)
 {
     uint8_t other[HEAD_BYTES];
@@ -167,7 +167,7 @@ static int compare(const void *ctx, uint32_t i, uint32_t k)
     return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
 }
 
-/* The first damage is the one that is told. */
+/* Only the first damage is reported. */
 static void damage(struct gcd_etl *e, uint64_t off, enum gcd_trace_end end)
 {
     e->part.damaged = true;
@@ -205,12 +205,12 @@ static int by_number(const void *ctx, uint32_t i, uint32_t k)
 /* The buffers of a part by their numbers. */
 struct numbers {
     uint64_t highest;
-    uint64_t holes;              /* numbers between the lowest and the highest that no buffer has */
+    uint64_t holes;              /* unused numbers between the lowest and the highest */
 };
 
 /*
- * Marks the buffers that repeat a number; ORDER is that of the numbers.  A circular file has forgotten its oldest buffers, except the header:
- * that is what was asked for, and whether they belong to a heap dump the heap's own checks find.
+ * Marks the buffers that repeat a number; ORDER sorts by number.  A circular file has overwritten its oldest buffers, except the header, as
+ * requested by the user; the heap's own checks find out whether they were part of a heap dump.
  */
 static struct numbers look_at_numbers(struct etl_buffer *buffers, const uint32_t *order, size_t n, bool circular)
 {
@@ -244,8 +244,8 @@ static gcd_status same_bytes(struct gcd_etl *e, const struct etl_buffer *a, cons
 }
 
 /*
- * Of copies of one buffer the first is taken, so no event is given out twice.  If buffers with one number differ, nobody can tell which is the true
- * one: all of them are left out, and the number is missing.  ORDER is that of the numbers, and of the file where these are the same.
+ * Of identical copies of a buffer the first is used, so no event comes twice.  If buffers with the same number differ, nobody can tell
+ * which is the true one: all of them are skipped, and the number counts as missing.  ORDER sorts by number, then by position in the file.
  */
 static gcd_status distrust_different(struct gcd_etl *e, struct etl_buffer *buffers, const uint32_t *order, size_t n, uint64_t *holes,
                                      struct gcd_error *err)
@@ -281,7 +281,7 @@ static void leave_out_repeated(struct gcd_etl *e)
     e->buffer_count = kept;
 }
 
-/* All buffers of the part are known: which are missing, and which are there more than once? */
+/* All buffers of the part are known: find missing and repeated ones. */
 static gcd_status check_numbers(struct gcd_etl *e, struct gcd_error *err)
 {
     struct etl_part *p = &e->part;
@@ -297,17 +297,17 @@ static gcd_status check_numbers(struct gcd_etl *e, struct gcd_error *err)
     GCD_TRY(st);
     leave_out_repeated(e);
     gcd_add_saturating(&e->missing, found.holes);
-    /* a file that was cut between two buffers looks whole, except that its header knows better */
+    /* a file truncated between two buffers looks complete, only its header shows the loss */
     if (!whole)
         damage(e, e->index_off, GCD_TRACE_TRUNCATED);
     else if (p->written > 0 && found.highest < p->written - 1)
         gcd_add_saturating(&e->missing, p->written - 1 - found.highest);
     else if (p->written > 0 && found.highest >= p->written && !circular)
-        e->unclosed = true;              /* the header does not know of the last ones */
+        e->unclosed = true;              /* the header does not count the last ones */
     return GCD_OK;
 }
 
-/* The end of a part; behind the last one the buffers are put in order. */
+/* The end of a part; after the last part, sorts the buffers. */
 static gcd_status end_part(struct gcd_etl *e, struct gcd_error *err)
 {
     struct etl_part *p = &e->part;
@@ -323,14 +323,14 @@ static gcd_status end_part(struct gcd_etl *e, struct gcd_error *err)
     return etl_streams_new(e, err);
 }
 
-/* What one header says, of a buffer of which HAVE bytes are in the file. */
+/* Evaluates the header of a buffer of which HAVE bytes are in the file. */
 static void take_buffer(struct gcd_etl *e, const uint8_t *h, uint32_t size, uint64_t have)
 {
     uint16_t flags = gcd_le16(h + OFF_FLAGS), processor = gcd_le16(h + OFF_PROCESSOR);
     struct etl_buffer *b = &e->buffers[e->buffer_count++];
     *b = (struct etl_buffer){ .sequence = gcd_le64(h + OFF_SEQUENCE), .off = e->index_off, .end = gcd_le32(h + OFF_END),
                               .part = (uint16_t)e->part.number, .disk_bytes = have < size ? (uint32_t)have : size, .cut = have < size };
-    /* Windows 7 keeps the processor in the low byte, the alignment in the high one */
+    /* Windows 7 stores the processor in the low byte, the alignment in the high byte */
     b->processor = (flags & ETL_HAS_PROCESSOR) != 0 ? processor & 0x7ff : processor & 0xff;
     b->compressed = (flags & ETL_COMPRESSED) != 0;
     b->too_large = b->compressed && e->part.buffer_bytes != 0 && b->end > e->part.buffer_bytes;
@@ -338,7 +338,7 @@ static void take_buffer(struct gcd_etl *e, const uint8_t *h, uint32_t size, uint
     e->suspicious += (flags & (ETL_EVENTS_LOST | ETL_BUFFER_LOST)) != 0;
 }
 
-/* The header at index_off.  *RET_END: nothing more is there in this part. */
+/* Indexes the header at index_off.  *RET_END: this part has no more. */
 static gcd_status index_one(struct gcd_etl *e, bool *ret_end, struct gcd_error *err)
 {
     uint8_t h[ETL_BUFFER_HEADER];
@@ -352,7 +352,7 @@ static gcd_status index_one(struct gcd_etl *e, bool *ret_end, struct gcd_error *
             damage(e, e->index_off + n, GCD_TRACE_TRUNCATED);
         return GCD_OK;
     }
-    if (size == 0) {                     /* room that was never written to */
+    if (size == 0) {                     /* space that was never written */
         e->info.trailing_bytes += left;
         return GCD_OK;
     }

@@ -1,8 +1,8 @@
 /*
- * Buffers of all processors to records in the order of time: a merge with one buffer of each processor in memory.
+ * Merges the buffers of all processors into records ordered by time, with one buffer of each processor in memory.
  *
- * A thread moves from processor to processor, so the order of its events is only that of time.  Two records of the same tick come in the
- * order of the processors; what ETW does itself.
+ * A thread moves between processors, so only time orders its events.  Two records of the same tick come in the order of the processors; ETW
+ * does the same.
  */
 #include <inttypes.h>
 
@@ -11,16 +11,16 @@
 #include "base/ovf.h"
 #include "etl/etl.h"
 
-/* Buffers of one processor, all of them together; in units of the largest block. */
+/* Total size of the buffers held, in units of the largest block. */
 #define HELD_BLOCKS 16u
 
 /*
- * A largest block and more than this to 1 is no recording.  Buffers of 64 KiB cannot reach it, whatever they hold: each has a header of 72 bytes
- * on the disk.  Of real ones the best is 14 to 1.
+ * Beyond this ratio plus a largest block it is not a recording.  Buffers of 64 KiB cannot reach it, whatever they hold: each has a header
+ * of 72 bytes on disk.  The highest real ratio is 14 to 1.
  */
 #define RATIO 1024u
 
-/* The header is of no processor: a merged file can have older records. */
+/* The header belongs to no processor: a merged file can have older records. */
 static bool same_stream(const struct etl_buffer *a, const struct etl_buffer *b)
 {
     return a->part == b->part && a->header == b->header && a->processor == b->processor;
@@ -98,8 +98,8 @@ const struct etl_record *etl_oldest(const struct gcd_etl *e)
 }
 
 /*
- * The buffers of one processor follow each other in time: so in all files seen.  One that begins before the last record of the one before it has
- * a number or a processor that is not its own.
+ * The buffers of one processor follow each other in time, in all files seen.  One that begins before the last record of the previous one
+ * has the wrong number or processor.
  */
 static void check_time(struct gcd_etl *e, struct etl_stream *s)
 {
@@ -112,7 +112,7 @@ static void check_time(struct gcd_etl *e, struct etl_stream *s)
     s->last_ticks = ticks;
 }
 
-/* The next record of S; without one its buffer is used up. */
+/* The next record of S; if there is none, its buffer is used up. */
 static void step(struct gcd_etl *e, struct etl_stream *s)
 {
     if (etl_record_next(&s->rest, &s->record)) {
@@ -120,7 +120,7 @@ static void step(struct gcd_etl *e, struct etl_stream *s)
         return;
     }
     if (!s->cut)
-        e->info.damaged_buffers++;       /* from here on nobody knows where its records begin */
+        e->info.damaged_buffers++;       /* from here on record boundaries are unknown */
     s->record = (struct etl_record){ .bytes = 0 };
 }
 
@@ -146,7 +146,7 @@ static gcd_status room(struct gcd_etl *e, struct etl_stream *s, size_t n, struct
     return GCD_OK;
 }
 
-/* N bytes behind the header of B.  *RET_OK false: they are not there. */
+/* Reads N bytes after the header of B.  *RET_OK false: they do not exist. */
 static gcd_status read_body(struct gcd_etl *e, const struct etl_buffer *b, uint8_t *to, size_t n, bool *ret_ok, struct gcd_error *err)
 {
     size_t got;
@@ -156,8 +156,8 @@ static gcd_status read_body(struct gcd_etl *e, const struct etl_buffer *b, uint8
 }
 
 /*
- * A few bytes can say that they hold a whole block, and copies of one byte do.  What the file may hold grows with what has been read of it, so
- * that neither time nor memory depends on such words.
+ * A few bytes can claim to hold a whole block, and repetitions of one byte really do.  The amount allowed grows with the bytes read, so
+ * that neither time nor memory depends on such claims.
  */
 static gcd_status allow(struct gcd_etl *e, size_t n, struct gcd_error *err)
 {
@@ -179,7 +179,7 @@ static gcd_status unpack(struct gcd_etl *e, const struct etl_buffer *b, struct e
     return GCD_OK;
 }
 
-/* The records of B into S.  A buffer that cannot be is counted and has none. */
+/* Loads the records of B into S.  A damaged buffer is counted and yields none. */
 static gcd_status load(struct gcd_etl *e, const struct etl_buffer *b, struct etl_stream *s, struct gcd_error *err)
 {
     bool ok = false;
@@ -188,7 +188,7 @@ static gcd_status load(struct gcd_etl *e, const struct etl_buffer *b, struct etl
     s->cut = b->cut;
     e->position += b->disk_bytes;
     if (b->cut && (b->compressed || b->disk_bytes <= ETL_BUFFER_HEADER))
-        return GCD_OK;                   /* the end of the file is told anyway */
+        return GCD_OK;                   /* the end of the file is reported anyway */
     if (b->cut && b->end > b->disk_bytes)
         n = b->disk_bytes - ETL_BUFFER_HEADER;
     bool possible = b->end >= ETL_BUFFER_HEADER && n <= e->limits.block_bytes && !b->too_large &&

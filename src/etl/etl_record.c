@@ -1,6 +1,6 @@
 /*
- * Records.  The first four bytes of each say what kind it is: bits 24 to 31 C0 (or 90 for messages of WPP), bits 16 to 23 the type; the
- * low half is its size or its version.  A kind ends in 64- or 32-bit, that of the process that wrote it.
+ * Records.  The first four bytes give the kind: bits 24 to 31 C0 (or 90 for messages of WPP), bits 16 to 23 the type; the low half is the
+ * size or the version.  Each kind has a 64- and a 32-bit variant, depending on the process that wrote it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "etl/etl.h"
 
-/* More than any machine has; their names take memory. */
+/* More than any machine has; their names need memory. */
 #define MAX_PROVIDERS 16384u
 
 #define TRACE_HEADER 0xc0u
@@ -62,7 +62,7 @@ bool etl_record_next(struct gcd_cur *c, struct etl_record *ret)
 
 /* ---- providers ---- */
 
-/* An event source of .NET that has no GUID of its own has one that is made of its name; the last row is of that kind. */
+/* A .NET event source without its own GUID gets one derived from its name, like the last row. */
 static const struct etl_provider known[] = {
     { { 0x23, 0x0d, 0x3c, 0xe1, 0xbc, 0xcc, 0x12, 0x4e, 0x93, 0x1b, 0xd9, 0xcc, 0x2e, 0xee, 0x27, 0xe4 },
       GCD_PROVIDER_RUNTIME, "Microsoft-Windows-DotNETRuntime" },
@@ -72,7 +72,7 @@ static const struct etl_provider known[] = {
       GCD_PROVIDER_EVENTPIPE, "Microsoft-DotNETCore-EventPipe" },
 };
 
-/* The names of the rest are in their programs, not in the recording: the GUID stands for it. */
+/* The names of other providers are in their programs, not in the recording, so the GUID is used as the name. */
 static gcd_status add_provider(struct gcd_etl *e, size_t at, const uint8_t *guid, struct gcd_error *err)
 {
     char name[40];
@@ -202,7 +202,7 @@ gcd_status etl_record_event(struct gcd_etl *e, const struct etl_record *r, struc
         ret->thread = kind == PERFINFO ? 0 : gcd_le32(p + 0x08);
         ret->process = kind == PERFINFO ? 0 : gcd_le32(p + 0x0c);
     }
-    /* with items that cannot be, the payload is empty, and whoever needs it sees that it is too short */
+    /* with invalid items the payload is empty, and its reader will find it too short */
     ret->payload = c.p;
     ret->payload_bytes = gcd_cur_left(&c);
     ret->time_ns = etl_time_ns(e, r->ticks);

@@ -1,6 +1,6 @@
 /*
- * Decompression of a buffer: [MS-XCA] 2.4, "Plain LZ77".  A flag word decides over 32 items, most significant bit first: a byte, or a
- * copy of what was written before.
+ * Decompression of a buffer: [MS-XCA] 2.4, "Plain LZ77".  A flag word describes 32 items, most significant bit first: a byte, or a copy of
+ * earlier output.
  */
 #include <string.h>
 
@@ -10,14 +10,17 @@
 #define LENGTH_BITS 7u           /* of the length in a copy's own two bytes */
 #define NIBBLE_FULL 15u
 #define BYTE_FULL 255u
-#define LONG_COPY 64u            /* fewer bytes are faster one by one */
+#define LONG_COPY 64u            /* copies of fewer bytes are faster one by one */
 
 struct source {
     struct gcd_cur in;
-    const uint8_t *half;         /* a byte whose upper half is the next length's; NULL = none */
+    const uint8_t *half;         /* a byte whose upper half holds the next length; NULL = none */
 };
 
-/* What a copy's length is beyond the 3 bits in its own bytes: half a byte, a byte, 16 or 32 bits, each used when the one before is full. */
+/*
+ * The length of a copy beyond the 3 bits in its own bytes: half a byte, a byte, 16 or 32 bits, each used when the previous one is at its
+ * maximum.
+ */
 static size_t long_length(struct source *s)
 {
     size_t n;
@@ -36,12 +39,12 @@ static size_t long_length(struct source *s)
     n = gcd_cur_u16(&s->in);
     if (n == 0)
         n = gcd_cur_u32(&s->in);
-    if (n < NIBBLE_FULL + LENGTH_BITS)   /* a shorter form would have done; no compressor writes it */
+    if (n < NIBBLE_FULL + LENGTH_BITS)   /* a shorter form exists; no compressor writes this */
         gcd_cur_fail(&s->in, GCD_E_FORMAT);
     return n;
 }
 
-/* N bytes to TO, of which the DISTANCE bytes in front of it are the first ones: it copies what it writes. */
+/* Writes N bytes at TO, repeating the DISTANCE bytes before it: it copies its own output. */
 static void repeat(uint8_t *to, size_t distance, size_t n)
 {
     const uint8_t *from = to - distance;
@@ -50,7 +53,7 @@ static void repeat(uint8_t *to, size_t distance, size_t n)
             to[i] = from[i];
         return;
     }
-    for (size_t part; n > 0; n -= part, to += part, distance += part) {      /* each time twice as much is there */
+    for (size_t part; n > 0; n -= part, to += part, distance += part) {      /* each round doubles the available bytes */
         part = distance < n ? distance : n;
         memcpy(to, to - distance, part);
     }

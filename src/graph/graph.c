@@ -1,6 +1,4 @@
-/*
- * Reading a graph: the accessors of gcdumpc/graph.h.
- */
+/* Reading a graph: the accessors of gcdumpc/graph.h. */
 #include "graph/graph_impl.h"
 
 #include <string.h>
@@ -185,7 +183,7 @@ uint32_t gcd_graph_unknown(const struct gcd_graph *g)
     return g->unknown;
 }
 
-/* ---- what holds objects ---- */
+/* ---- roots and handles ---- */
 
 size_t gcd_graph_root_count(const struct gcd_graph *g)
 {

@@ -1,6 +1,4 @@
-/*
- * Making a graph: see graph_build.h.
- */
+/* Building a graph: see graph_build.h. */
 #include "graph/graph_build.h"
 
 #include <inttypes.h>
@@ -15,9 +13,9 @@
 
 #define MAX_NODES (GCD_NODE_NONE - 1)
 #define BLOCK_NODES (UINT32_C(1) << GRAPH_BLOCK_SHIFT)
-/* Nodes between two looks at the cancel flag. */
+/* Nodes between two checks of the cancel flag. */
 #define CHECK_EVERY UINT32_C(65536)
-/* Made-up addresses: where they begin, and how much room a very large object gets at most. */
+/* Made-up addresses: where they begin, and the space for a very large object. */
 #define MADE_UP_START UINT64_C(0x10000)
 #define MADE_UP_MAX (UINT64_C(1) << 20)
 #define DEFAULT_TYPES (UINT64_C(2) << 20)
@@ -35,11 +33,11 @@ struct gcd_build {
     uint64_t low_bits;           /* of all addresses, by OR */
     uint64_t next_address;       /* made up, for the next object */
     bool nodes_ended;
-    uint32_t next_node;          /* whose references come next */
+    uint32_t next_node;          /* the object whose references come next */
     struct graph_resolver resolver;
     struct keyed *keyed;
     size_t keyed_count, keyed_room;
-    const char *last_module;     /* of the type before: most types share theirs with their neighbour */
+    const char *last_module;     /* of the previous type: most types share it with their neighbour */
 };
 
 static gcd_status no_memory(struct gcd_error *err)
@@ -48,8 +46,8 @@ static gcd_status no_memory(struct gcd_error *err)
 }
 
 /*
- * Room for NEED items in the caller's typed pointer ITEMS.  Unlike gcd_vec_reserve it does not clear what is new: memory that is not
- * touched costs nothing, and these arrays are the largest there are.
+ * Room for NEED items in the caller's typed pointer ITEMS.  Unlike gcd_vec_reserve it does not clear new items: untouched memory costs
+ * nothing, and these arrays are the largest of all.
  */
 static bool grow(struct gcd_graph *g, void *items, size_t *room, uint64_t need, size_t item_bytes)
 {
@@ -72,7 +70,7 @@ static bool grow(struct gcd_graph *g, void *items, size_t *room, uint64_t need, 
     return true;
 }
 
-/* Give back what is not used; not being able to is no failure. */
+/* Gives back unused memory; a failure does not matter. */
 static void shrink(struct gcd_graph *g, void *items, size_t *room, size_t used, size_t item_bytes)
 {
     void *old;
@@ -212,7 +210,7 @@ uint32_t gcd_build_node_type(const struct gcd_build *b, uint32_t node)
     return b->g->node_type[node];
 }
 
-/* What a node's address is counted from. */
+/* Stores a node's address relative to a base. */
 static gcd_status put_address(struct gcd_graph *g, uint32_t node, uint64_t address, struct gcd_error *err)
 {
     const struct graph_run *last = g->run_count > 0 ? &g->runs[g->run_count - 1] : NULL;
@@ -306,7 +304,7 @@ gcd_status gcd_build_nodes_end(struct gcd_build *b, struct gcd_error *err)
         static const struct gcd_type unknown = { .name = "UNKNOWN", .module_path = "" };
         uint32_t type, node = g->node_count;
         GCD_TRY(gcd_build_type(b, &unknown, &type, err));
-        /* An address that changes nothing: no run is begun for it, and it is not in the index. */
+        /* An address without effect: it starts no run and is not in the index. */
         uint64_t address = g->run_count > 0 ? g->runs[g->run_count - 1].base : MADE_UP_START;
         GCD_TRY(add_node(g, address, type, 0, err));
         g->unknown = node;
@@ -343,7 +341,7 @@ gcd_status gcd_build_next_node(struct gcd_build *b, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* Room for N more, when there is an object that they belong to. */
+/* Room for N more references, if they have an owner. */
 static gcd_status more_edges(struct gcd_build *b, size_t n, struct gcd_error *err)
 {
     struct gcd_graph *g = b->g;
@@ -375,9 +373,9 @@ gcd_status gcd_build_edge_nodes(struct gcd_build *b, const uint32_t *targets, si
     return GCD_OK;
 }
 
-/* ---- what holds objects ---- */
+/* ---- roots and handles ---- */
 
-/* Is there room for another record?  The limit is one for each kind. */
+/* Room for another record; each kind has its own limit. */
 static gcd_status one_more(struct gcd_graph *g, void *items, size_t *room, size_t count, size_t item_bytes, struct gcd_error *err)
 {
     if (count >= gcd_limit_or(g->limits.roots, DEFAULT_ROOTS))
@@ -450,10 +448,10 @@ static gcd_status sort_dependents(struct gcd_build *b, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* Take dangling references out of the edges. */
+/* Removes dangling references from the edges. */
 static void close_holes(struct gcd_graph *g)
 {
-    uint64_t kept = 0, at = 0, block = 0;    /* BLOCK: where the block of nodes began so far */
+    uint64_t kept = 0, at = 0, block = 0;    /* BLOCK: the original start of the block of nodes */
     for (uint32_t node = 0; node < g->node_count; node++) {
         uint64_t *start = &g->block_edges[node / BLOCK_NODES];
         if (node % BLOCK_NODES == 0) {
@@ -470,7 +468,7 @@ static void close_holes(struct gcd_graph *g)
     g->edge_count = (size_t)kept;
 }
 
-/* It was only needed when something led there. */
+/* It was only needed if something refers to it. */
 static void forget_unknown(struct gcd_graph *g)
 {
     if (g->unknown == GCD_NODE_NONE || g->notes.edges_dangling + g->notes.roots_dangling > 0)
@@ -481,7 +479,7 @@ static void forget_unknown(struct gcd_graph *g)
     g->unknown = GCD_NODE_NONE;
 }
 
-/* The sums, whatever the reader has put there. */
+/* Calculates the sums, ignoring the reader's values. */
 static void count(struct gcd_graph *g)
 {
     struct gcd_dump_facts *f = &g->facts;
@@ -529,7 +527,7 @@ gcd_status gcd_build_seal(struct gcd_build *b, struct gcd_graph **ret, struct gc
         st = gcd_build_next_node(b, err);
     if (st == GCD_OK)
         st = sort_dependents(b, err);
-    if (st == GCD_OK && !grow(g, &g->edges, &g->edge_room, 1, sizeof *g->edges))     /* so that there is something to point at */
+    if (st == GCD_OK && !grow(g, &g->edges, &g->edge_room, 1, sizeof *g->edges))     /* so that the pointer is never NULL */
         st = no_memory(err);
     if (st != GCD_OK) {
         gcd_build_free(b);
@@ -547,7 +545,7 @@ gcd_status gcd_build_seal(struct gcd_build *b, struct gcd_graph **ret, struct gc
     shrink(g, &g->node_edges, &g->edges_room, g->node_count, sizeof *g->node_edges);
     shrink(g, &g->edges, &g->edge_room, g->edge_count, sizeof *g->edges);
     count(g);
-    g->options.cancel = NULL;            /* the caller's, and not needed any more */
+    g->options.cancel = NULL;            /* belongs to the caller, and is no longer needed */
     b->g = NULL;
     struct gcd_alloc a = g->alloc;
     gcd_mem_free(&a, b->keyed, b->keyed_room * sizeof *b->keyed);

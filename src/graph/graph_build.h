@@ -1,5 +1,5 @@
 /*
- * How a reader makes a graph:
+ * How a reader builds a graph:
  *
  *     gcd_build_new, gcd_build_facts (fill in)
  *     gcd_build_type ...                        types can be added at any time before the seal
@@ -7,10 +7,10 @@
  *     gcd_build_nodes_end                       from here on addresses can be resolved
  *     gcd_build_next_node, gcd_build_edges ...  for each object in the same order its references
  *     gcd_build_root, gcd_build_dependent, gcd_build_range ...
- *     gcd_build_seal                            the builder is gone in any case, the graph is the caller's
+ *     gcd_build_seal                            always frees the builder; the graph belongs to the caller
  *
- * Two passes over the objects mean that no reference is ever held as an address of 8 bytes.  A reader whose references are node
- * numbers already (.gcdump, Dart) uses gcd_build_edge_nodes and may leave out addresses.
+ * Because of the two passes over the objects, no reference is ever stored as an address of 8 bytes.  A reader whose references are node
+ * numbers (.gcdump, Dart) uses gcd_build_edge_nodes and may omit addresses.
  */
 #ifndef GCD_GRAPH_GRAPH_BUILD_H
 #define GCD_GRAPH_GRAPH_BUILD_H
@@ -19,34 +19,31 @@
 
 struct gcd_build;
 
-/* OPTIONS may be NULL; its allocator, limits and cancel flag must outlive the graph, the build. */
+/* OPTIONS may be NULL; its allocator, limits and cancel flag must outlive the graph, or the build. */
 GCD_MUST_CHECK gcd_status gcd_build_new(const struct gcd_graph_options *options, struct gcd_build **ret, struct gcd_error *err);
-/* A build that was not sealed.  NULL is fine. */
+/* Frees a build that was not sealed.  NULL is fine. */
 void gcd_build_free(struct gcd_build *b);
 
-/* To be filled in by the reader: facts that are not sums (strings via gcd_build_text), the verdict, the notes. */
+/* For the reader to fill in: facts that are not sums (strings via gcd_build_text), the verdict, the notes. */
 struct gcd_dump_facts *gcd_build_facts(struct gcd_build *b);
 struct gcd_verdict *gcd_build_verdict(struct gcd_build *b);
 struct gcd_graph_notes *gcd_build_notes(struct gcd_build *b);
-/* A copy of N bytes of claimed UTF-8 (what is none becomes U+FFFD), NUL-terminated, that lives as long as the graph. */
+/* Copies N bytes of claimed UTF-8 (invalid bytes become U+FFFD), NUL-terminated; valid as long as the graph. */
 GCD_MUST_CHECK gcd_status gcd_build_text(struct gcd_build *b, const char *s, size_t n, const char **ret, struct gcd_error *err);
 
-/*
- * Room for so many objects and references in one piece; 0 = not known.  Only from numbers that the size of the input has
- * confirmed.
- */
+/* Reserves room for this many objects and references in one piece; 0 = unknown.  Pass only numbers that the size of the input has confirmed. */
 GCD_MUST_CHECK gcd_status gcd_build_reserve(struct gcd_build *b, uint64_t nodes, uint64_t edges, struct gcd_error *err);
 
-/* A type; its strings are copied, objects and bytes are counted by the builder.  GCD_E_LIMIT above the limit of types. */
+/* Adds a type; copies its strings.  The builder counts objects and bytes.  GCD_E_LIMIT above the limit of types. */
 GCD_MUST_CHECK gcd_status gcd_build_type(struct gcd_build *b, const struct gcd_type *t, uint32_t *ret, struct gcd_error *err);
 
-/* Give a type that was added under a placeholder its name, once; *RET_AGAIN: it has one already, which stays. */
+/* Names a type that was added under a placeholder, once; *RET_AGAIN: it already has a name, which stays. */
 GCD_MUST_CHECK gcd_status gcd_build_type_name(struct gcd_build *b, uint32_t type, const char *name, size_t n, bool *ret_again,
                                               struct gcd_error *err);
 
 /*
- * The next object.  TYPE must have been added.  Address 0: when no object has an address they are made up; an object without
- * one among others that have one is dropped by the reader, not here (GCD_E_ARG).  GCD_E_LIMIT above 2^32 - 2 objects.
+ * Adds the next object.  TYPE must have been added.  Address 0: if no object has an address, the builder makes them up; an object without
+ * address among others with one must be dropped by the reader (GCD_E_ARG).  GCD_E_LIMIT above 2^32 - 2 objects.
  */
 GCD_MUST_CHECK gcd_status gcd_build_node(struct gcd_build *b, uint64_t address, uint32_t type, uint64_t size_bytes,
                                          struct gcd_error *err);
@@ -54,20 +51,20 @@ GCD_MUST_CHECK gcd_status gcd_build_nodes_end(struct gcd_build *b, struct gcd_er
 uint32_t gcd_build_node_count(const struct gcd_build *b);
 uint32_t gcd_build_node_type(const struct gcd_build *b, uint32_t node);
 
-/* The references that follow are those of the next object; the first call means object 0. */
+/* The following references belong to the next object; the first call means object 0. */
 GCD_MUST_CHECK gcd_status gcd_build_next_node(struct gcd_build *b, struct gcd_error *err);
-/* To addresses; those of no object are counted and dropped, or lead to the unknown node. */
+/* To addresses; those without an object are counted and dropped, or lead to the unknown node. */
 GCD_MUST_CHECK gcd_status gcd_build_edges(struct gcd_build *b, const uint64_t *targets, size_t n, struct gcd_error *err);
 /* To nodes; GCD_NODE_NONE counts as dangling, another number beyond the last node is GCD_E_FORMAT. */
 GCD_MUST_CHECK gcd_status gcd_build_edge_nodes(struct gcd_build *b, const uint32_t *targets, size_t n, struct gcd_error *err);
 
 /* After gcd_build_nodes_end: the object at ADDRESS or GCD_NODE_NONE. */
 uint32_t gcd_build_find(const struct gcd_build *b, uint64_t address);
-/* A root; its name is copied.  node GCD_NODE_NONE: counted as dangling. */
+/* Adds a root; copies its name.  node GCD_NODE_NONE: counted as dangling. */
 GCD_MUST_CHECK gcd_status gcd_build_root(struct gcd_build *b, const struct gcd_graph_root *r, struct gcd_error *err);
-/* The same; its name is not NULL and comes from gcd_build_text, for any number of roots. */
+/* The same for many roots: the name is not NULL and comes from gcd_build_text. */
 GCD_MUST_CHECK gcd_status gcd_build_root_kept(struct gcd_build *b, const struct gcd_graph_root *r, struct gcd_error *err);
-/* GCD_NODE_NONE as key or value: counted and dropped. */
+/* With GCD_NODE_NONE as key or value it is counted and dropped. */
 GCD_MUST_CHECK gcd_status gcd_build_dependent(struct gcd_build *b, uint32_t key, uint32_t value, struct gcd_error *err);
 GCD_MUST_CHECK gcd_status gcd_build_range(struct gcd_build *b, const struct gcd_range *r, struct gcd_error *err);
 

@@ -1,6 +1,4 @@
-/*
- * What a graph is made of.  Written by graph_build.c, read by graph.c; everybody else goes through the accessors.
- */
+/* The data of a graph.  Written by graph_build.c, read by graph.c; all other code uses the accessors. */
 #ifndef GCD_GRAPH_GRAPH_IMPL_H
 #define GCD_GRAPH_GRAPH_IMPL_H
 
@@ -9,10 +7,10 @@
 #include "base/text.h"
 #include "graph/graph_index.h"
 
-/* Nodes that share one 64-bit number of a first edge. */
+/* Nodes that share the 64-bit base of their first edges. */
 #define GRAPH_BLOCK_SHIFT 12u
 
-/* Addresses ascend from here on until the next run; a node's is base + 4 * offset. */
+/* Addresses ascend from here to the next run; the address of a node is base + 4 * offset. */
 struct graph_run {
     uint64_t base;
     uint32_t first_node;
@@ -33,11 +31,11 @@ struct gcd_graph {
     struct gcd_verdict verdict;
     struct gcd_graph_notes notes;
 
-    /* [node_count]; what is reserved behind that is never touched */
+    /* [node_count]; reserved space after that is never touched */
     uint32_t *node_type;
-    uint32_t *node_size;         /* UINT32_MAX: look among the big ones */
+    uint32_t *node_size;         /* UINT32_MAX: see bigs */
     uint32_t *node_offset;       /* NULL without addresses */
-    uint32_t *node_edges;        /* first edge, less that of its block */
+    uint32_t *node_edges;        /* first edge, relative to its block */
     size_t type_room, size_room, offset_room, edges_room;
     uint32_t node_count;
     uint32_t unknown;            /* node, or GCD_NODE_NONE */

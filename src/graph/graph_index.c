@@ -4,14 +4,14 @@
 #include "base/mem.h"
 #include "base/sort.h"
 
-#define SLOT_BITS 6u             /* slots of a word */
+#define SLOT_BITS 6u             /* slots per word */
 #define PAGE_BITS (SLOT_BITS + 7u)
 #define INDEX_CHUNK_PAGES 64u
 #define MAX_PAGES (UINT32_C(1) << 31)
 
 /*
- * A page is 1.5 KiB.  So many may be wasted on objects that lie alone, and beyond that there must be an object for every 64 bytes:
- * large objects are alone on their pages in any heap, and damaged data can strew them over all addresses.
+ * A page has 1.5 KiB.  This many may be wasted on isolated objects, and beyond that there must be an object for every 64 bytes: large
+ * objects are alone on their pages in any heap, and damaged data can scatter objects over all addresses.
  */
 #define FREE_PAGES 4096u
 #define OBJECTS_PER_PAGE (sizeof(struct index_page) / 64)
@@ -40,7 +40,7 @@ static struct index_page *page_at(const struct graph_index *x, uint32_t page)
     return &x->chunks[page / INDEX_CHUNK_PAGES][page % INDEX_CHUNK_PAGES];
 }
 
-/* The page of a piece that has none yet; GCD_IDMAP_NONE when it is not worth one.  False when out of memory. */
+/* A page for a new piece; GCD_IDMAP_NONE when it is not worth one.  False when out of memory. */
 static bool give_page(struct graph_index *x, uint64_t piece, uint32_t *ret)
 {
     *ret = GCD_IDMAP_NONE;
@@ -116,20 +116,20 @@ static uint32_t find_stray(const struct graph_index *x, uint64_t address)
     return low < x->stray_count && x->strays[low].address == address ? x->strays[low].node : GCD_IDMAP_NONE;
 }
 
-/* Where ADDRESS is when it is in the bitmap, else NULL. */
+/* The word of ADDRESS if it is in the bitmap, otherwise NULL. */
 static const struct index_word *word_of(const struct graph_index *x, uint64_t address)
 {
     uint64_t slot = address >> x->shift, piece = slot >> PAGE_BITS;
     const struct index_entry *entry = &x->entries[piece & (x->entry_count - 1)];
     const struct index_page *page = entry->page;
-    if (page != NULL && entry->piece != piece) {      /* somebody else's */
+    if (page != NULL && entry->piece != piece) {      /* it belongs to another piece */
         uint32_t number = gcd_idmap_get(&x->page_of, piece);
         page = number != GCD_IDMAP_NONE ? page_at(x, number) : NULL;
     }
     return page != NULL && (slot << x->shift) == address ? &page->words[slot >> SLOT_BITS & (INDEX_PAGE_WORDS - 1)] : NULL;
 }
 
-/* In the bitmap only. */
+/* Searches only the bitmap. */
 static uint32_t find_bit(const struct graph_index *x, const struct index_word *w, uint64_t address)
 {
     if (w == NULL)

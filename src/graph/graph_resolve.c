@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 
-/* A slot has enough work that handing it over costs nothing beside it, and fits into the second-level cache. */
+/* Large enough that the handover cost is negligible, small enough for the second-level cache. */
 #define SLOT_TARGETS ((size_t)16384)
 
 void graph_resolver_init(struct graph_resolver *r, struct gcd_graph *g)
@@ -39,7 +39,7 @@ static void *resolve_all(void *ctx)
     return NULL;
 }
 
-/* Not having threads is no failure. */
+/* Without threads the caller resolves. */
 static void start_threads(struct graph_resolver *r)
 {
     unsigned most = r->g->options.threads;
@@ -71,7 +71,7 @@ static void pass_on(struct graph_resolver *r)
     if (r->slot == &r->own) {
         resolve(r, &r->own);
         if (r->thread_count == 0 && r->own.used == SLOT_TARGETS)
-            start_threads(r);            /* the first is full: more will come */
+            start_threads(r);            /* the first slot is full: more will follow */
     } else {
         gcd_queue_put(&r->queue, r->slot);
     }

@@ -2,10 +2,10 @@
  * From the events of one process to a heap dump: which GC counts, what belongs to it, what is missing.
  *
  *     heap_asm.c     the events, one by one: the only file that knows in which order they may come
- *     heap_walk.c    heap walks: beginning, end, which one is taken
- *     heap_type.c    types, modules, process and runtime: accepted from anywhere in the trace
- *     heap_known.c   which description of an id holds when an id is used again
- *     heap_pause.c   how long the process stood still
+ *     heap_walk.c    heap walks: beginning, end, which one is chosen
+ *     heap_type.c    types, modules, process and runtime: accepted anywhere in the trace
+ *     heap_known.c   which description of an id is valid when an id is reused
+ *     heap_pause.c   how long the process was paused
  *     heap_runs.c    which references belong to which object when events are missing
  *     heap_loss.c    the verdict
  *     heap_addr.c    a set of object addresses in bounded memory
@@ -20,7 +20,7 @@
 #include "base/text.h"
 #include "clr/clr_gc.h"
 
-/* The bulk events that carry an index: 0, 1, 2 … per kind and walk. */
+/* The bulk events with an index: 0, 1, 2 … per kind and walk. */
 enum heap_bulk { HEAP_ROOTS, HEAP_DEPENDENTS, HEAP_NODES, HEAP_EDGES, HEAP_BULKS };
 
 struct heap_index {
@@ -28,39 +28,39 @@ struct heap_index {
     uint64_t events, missing;
 };
 
-/* Events of one kind with successive numbers; the hole before the next run is one event at least. */
+/* Events of one kind with consecutive numbers; at least one event is missing before the next run. */
 struct heap_run {
     uint32_t index;              /* of the first event */
     uint32_t events;
-    bool sure;                   /* nothing is missing between the beginning of the walk and its last event */
+    bool sure;                   /* nothing is missing between the start of the walk and its last event */
     uint64_t items;              /* records of its events */
     uint64_t edges;              /* of objects: the sum of their counts, saturating */
-    uint64_t start;              /* where its first reference is in the sequence of all references, HEAP_UNPLACED = not certain */
+    uint64_t start;              /* position of its first reference in the sequence of all references, HEAP_UNPLACED = not certain */
 };
 #define HEAP_UNPLACED UINT64_MAX
 
-/* Those beyond this number are taken as one; 8 MiB. */
+/* Runs beyond this number are combined; 8 MiB. */
 #define HEAP_RUNS_MAX ((size_t)1 << 18)
 
-/* All events of one kind; they partition its records in the order of the trace. */
+/* All events of one kind; the runs partition its records in trace order. */
 struct heap_runs {
     struct heap_run *items;
     size_t count, cap;
     uint32_t last_index, last_items;     /* of the last event */
-    uint32_t full;               /* records of an event that is full */
-    bool uneven;                 /* not all events but the last are full */
+    uint32_t full;               /* records of a full event */
+    bool uneven;                 /* an event before the last is not full */
     bool full_seen;
     bool disordered;             /* numbers step back, or there are too many runs */
-    bool doubtful;               /* a hole that the numbers of the thread do not show, although they must */
+    bool doubtful;               /* a gap that the thread's numbers do not show, although they must */
     uint64_t last_gaps;          /* before the last event */
 };
 enum { HEAP_RUNS_NODES, HEAP_RUNS_EDGES, HEAP_RUNS_KINDS };
 
-/* What a walk lacks; see heap_runs.c. */
+/* What a walk has lost; see heap_runs.c. */
 struct heap_loss {
-    uint64_t objects, edges;     /* that did not arrive: exactly, or at least */
+    uint64_t objects, edges;     /* not received: exactly, or at least */
     bool objects_exact, edges_exact;
-    uint64_t edges_dropped;      /* that arrived, but whose owner is lost or not certain */
+    uint64_t edges_dropped;      /* received, but their owner is lost or not certain */
 };
 
 struct heap_gc_start {
@@ -68,10 +68,10 @@ struct heap_gc_start {
     int64_t time_ns;
 };
 
-/* Number of GCStart events that are remembered: between a GCStart and its walk lie a few at most, from other threads. */
+/* Number of GCStart events kept: at most a few from other threads come between a GCStart and its walk. */
 #define HEAP_GC_STARTS 256u
 
-/* Walks that are kept with all their details, 16 MiB of addresses among them, until it is clear which one is taken. */
+/* Walks kept with all details, including 16 MiB of addresses each, until the choice is clear. */
 #define HEAP_DETAILED 3u
 
 enum heap_walk_state {
@@ -94,21 +94,21 @@ struct heap_type_count {
 struct heap_addrs;
 
 /*
- * When an id is known to have had a description.  Ids are addresses: what is unloaded makes room for something else with the same id (see
- * README.md).  Each item of the tables below begins with it.  The description that came last stands in the item that the id leads to, those before
- * it in further items of the table.
+ * When an id is known to have had a description.  Ids are addresses: after an unload, something else can get the same id (see README.md).
+ * Each item of the tables below begins with this struct.  The id leads to the item with the latest description; earlier ones are in further
+ * items of the table.
  */
 struct heap_known {
-    int64_t first_ns, last_ns;   /* of the events that gave it */
-    uint64_t text_hash;          /* of its name, that of a type together with its module; 0 = none */
+    int64_t first_ns, last_ns;   /* of the events with this description */
+    uint64_t text_hash;          /* of its name, for a type together with its module; 0 = none */
     uint32_t before;             /* another description of the same id; GCD_IDMAP_NONE = none */
     bool copy;                   /* one of the further items */
-    bool loaded, unloaded;       /* the first event says that it is new, the last that it is gone */
-    bool reused;                 /* of a module: a type of it was replaced after the walk */
-    bool doubtful;               /* after heap_bind: another one may hold */
+    bool loaded, unloaded;       /* the first event reports it as new, the last as gone */
+    bool reused;                 /* of a module: one of its types was replaced after the walk */
+    bool doubtful;               /* after heap_bind: another description may be the valid one */
 };
 
-/* What an event says of the id beside its description. */
+/* What an event says about the id besides its description. */
 enum heap_moment { HEAP_SEEN, HEAP_LOADED, HEAP_UNLOADED };
 
 struct heap_type {
@@ -118,7 +118,7 @@ struct heap_type {
 
 struct heap_module {
     struct heap_known known;
-    const char *path;            /* "" for a module that was made in memory */
+    const char *path;            /* "" for a module created in memory */
     uint64_t assembly;
 };
 
@@ -127,37 +127,37 @@ struct heap_assembly {
     const char *name;            /* simple */
 };
 
-/* One heap walk: the bulk events that one thread wrote up to a GCEnd. */
+/* One heap walk: the bulk events written by one thread up to a GCEnd. */
 struct heap_walk {
     uint64_t thread;
     unsigned number;             /* 1 = the first walk with objects; 0 = none yet */
     int64_t first_ns, last_ns;
     uint64_t first_off, last_off;        /* payload offsets of its first and last bulk event */
     bool closed;                 /* GCEnd seen */
-    bool whole;                  /* after heap_finish: between the start and the end of a GC of its own, nothing out of order */
-    bool light;                  /* only counted: not in heap.detailed */
+    bool whole;                  /* after heap_finish: inside its own GC from start to end, and in order */
+    bool light;                  /* counts only: not in heap.detailed */
     enum heap_walk_state state;
-    uint32_t gc_number;          /* when closed, or when a GCStart was found */
+    uint32_t gc_number;          /* set when closed, or when a GCStart was found */
     bool have_start;
     struct heap_gc_start start;
     int64_t end_ns;
     uint32_t heaps;
     struct heap_index index[HEAP_BULKS];
     uint64_t events;             /* bulk events */
-    uint64_t gaps;               /* events of its thread that are missing between them, as the thread's numbers show */
-    bool disorder;               /* something is not where it belongs */
+    uint64_t gaps;               /* missing events of its thread between them, according to the thread's numbers */
+    bool disorder;               /* some events are out of place */
     uint64_t objects, bytes, edges, edges_declared, damaged;
     struct heap_loss loss;       /* after heap_runs_place */
     uint64_t roots[GCD_ROOT_KINDS], weak_roots, pinned_roots, null_roots, rcws;
 
-    /* details; freed when another walk is taken */
+    /* details; freed when another walk is chosen */
     struct heap_type_count *counts;      /* by index into heap.types */
     size_t counts_cap;
     uint32_t *used_types;        /* in order of first use */
     size_t used_count, used_cap;
     struct gcd_root *root_items;
     size_t root_count, root_cap;
-    struct gcd_static *static_items;     /* .type = index into heap.types until the dump is made */
+    struct gcd_static *static_items;     /* .type = index into heap.types until the dump is built */
     size_t static_count, static_cap;
     uint64_t *ccw_items;
     size_t ccw_count, ccw_cap;
@@ -173,9 +173,9 @@ struct gcd_heap {
     struct gcd_alloc alloc;
     struct gcd_limits limits;
     bool check_references;
-    unsigned wanted;             /* number of the walk to take; 0 = the first one inside the right GC */
+    unsigned wanted;             /* number of the requested walk; 0 = the first one inside the right GC */
     uint64_t process;
-    unsigned ptr_bytes;          /* of its events; one trace can hold processes of both kinds */
+    unsigned ptr_bytes;          /* of its events; one trace can have processes of both kinds */
     uint32_t *addr_pages_left;   /* shared by the heaps of all processes */
 
     struct gcd_textpool text;
@@ -191,111 +191,111 @@ struct gcd_heap {
     const char *command_line, *os, *arch, *runtime_version;
 
     struct heap_gc_start starts[HEAP_GC_STARTS];
-    size_t start_count;          /* ever; the last HEAP_GC_STARTS are kept */
+    size_t start_count;          /* total; the last HEAP_GC_STARTS are kept */
     uint32_t last_heaps;
     int64_t last_heaps_ns;
 
     struct heap_walk **walks;
     size_t walk_count, walk_cap;
-    struct gcd_idmap open_by_thread;     /* thread -> index of its walk that is not closed */
-    struct heap_walk *detailed[HEAP_DETAILED];   /* in the order of their beginning */
+    struct gcd_idmap open_by_thread;     /* thread -> index of its open walk */
+    struct heap_walk *detailed[HEAP_DETAILED];   /* in order of their start */
     size_t detailed_count;
     unsigned with_objects;       /* walks that have objects */
-    struct heap_walk overflow;   /* counts for walks beyond those that are told apart */
-    struct heap_walk *chosen;    /* decided as early as possible, for good at the end */
-    bool whole;                  /* a walk with objects has been seen to its end */
-    struct heap_pause_mark *pause_marks; /* in the order of the file until heap_pauses */
+    struct heap_walk overflow;   /* counts for walks beyond the maximum */
+    struct heap_walk *chosen;    /* chosen as early as possible, final at the end */
+    bool whole;                  /* a walk with objects was seen to its end */
+    struct heap_pause_mark *pause_marks; /* in file order until heap_pauses */
     size_t pause_count, pause_cap;
-    uint64_t damaged_outside;    /* events that could not be decoded and belong to no walk */
-    uint64_t outside;            /* after heap_finish: bulk events of walks that are not whole, and of which HEAP.CHOSEN is none */
+    uint64_t damaged_outside;    /* events outside any walk that could not be decoded */
+    uint64_t outside;            /* after heap_finish: bulk events outside whole walks, when HEAP.CHOSEN is not among them */
 };
 
 gcd_status heap_new(const struct gcd_dump_options *options, uint64_t process, uint32_t *addr_pages_left, struct gcd_heap **ret,
                     struct gcd_error *err);
 void heap_free(struct gcd_heap *h);
 
-/* Takes one event; those that do not matter are ignored.  Borrowed views of EV are not kept. */
+/* Takes one event; ignores those that do not matter.  Keeps no borrowed views of EV. */
 gcd_status heap_event(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
-/* EV, whose provider does not matter, has a gap before it. */
+/* There is a gap before EV, which may be of any provider. */
 void heap_gap(struct gcd_heap *h, const struct gcd_event *ev);
 
-/* No more events: choose the walk for good.  heap.chosen is NULL when there is none with objects, or not the one that is wanted. */
+/* No more events: makes the final choice.  heap.chosen is NULL when no walk has objects, or the requested one is missing. */
 void heap_finish(struct gcd_heap *h);
 
 /* heap_walk.c */
-/* The walk that a bulk event belongs to.  KIND and INDEX of those that have one, else HEAP_BULKS. */
+/* The walk of a bulk event.  KIND and INDEX if it has them, otherwise HEAP_BULKS. */
 gcd_status heap_walk_for(struct gcd_heap *h, const struct gcd_event *ev, enum heap_bulk kind, uint32_t index,
                          struct heap_walk **ret, struct gcd_error *err);
-/* W has got its first objects. */
+/* W has received its first objects. */
 void heap_walk_has_objects(struct gcd_heap *h, struct heap_walk *w);
 void heap_gc_start(struct gcd_heap *h, const struct gcd_clr_gc_start *gc, int64_t time_ns);
 void heap_gc_end(struct gcd_heap *h, const struct gcd_event *ev, uint32_t number);
 void heap_walk_free(struct gcd_heap *h, struct heap_walk *w);
 
 /* heap_type.c */
-/* The index of the type ID, made when it is new. */
+/* The index of the type ID, which is created if new. */
 gcd_status heap_type_index(struct gcd_heap *h, uint64_t id, uint32_t *ret, struct gcd_error *err);
 gcd_status heap_bulk_type(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
 gcd_status heap_module(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
 gcd_status heap_assembly(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
-/* The path of a module, or the name of its assembly when it has none; "" when nothing is known.  After heap_bind, as the next. */
+/* The path of a module, or the name of its assembly if it has no path; "" when unknown.  After heap_bind, like the next function. */
 const char *heap_module_path(const struct gcd_heap *h, uint64_t module);
-/* May the name or module of T be that of another type? */
+/* May the name or module of T belong to another type? */
 bool heap_type_doubtful(const struct gcd_heap *h, const struct heap_type *t);
 gcd_status heap_runtime_info(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
 gcd_status heap_process_info(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
-/* The name of a process from its command line: see the comment there.  In the pool, "" when none. */
+/* The process name derived from its command line, see the definition.  In the pool, "" when unknown. */
 gcd_status heap_process_name(struct gcd_heap *h, const char **ret, struct gcd_error *err);
-/* A text that is kept; errors get a message. */
+/* Stores a text; failures set ERR. */
 gcd_status heap_text_utf16(struct gcd_heap *h, const uint8_t *p, size_t units, const char **ret, struct gcd_error *err);
 gcd_status heap_text(struct gcd_heap *h, const char *s, size_t n, const char **ret, struct gcd_error *err);
 
 /* heap_known.c */
 void heap_known_begin(struct heap_known *k, int64_t ns, uint64_t text_hash, enum heap_moment moment);
-/* The same description once more. */
+/* The same description again. */
 void heap_known_extend(struct heap_known *k, int64_t ns, enum heap_moment moment);
-/* The chosen walk is known: each id gets the description that holds for it. */
+/* The chosen walk is known: binds each id to the description that is valid for it. */
 void heap_bind(struct gcd_heap *h);
 
 /* heap_pause.c */
 gcd_status heap_pause_mark(struct gcd_heap *h, const struct gcd_event *ev, bool restart, struct gcd_error *err);
 struct heap_pauses {
-    uint64_t walk_ns;            /* of the pause that the GC at GC_START_NS was in; 0 = not seen */
-    uint64_t count, total_ns;    /* all of them */
+    uint64_t walk_ns;            /* the pause of the GC at GC_START_NS; 0 = not seen */
+    uint64_t count, total_ns;    /* of all pauses */
 };
 void heap_pauses(struct gcd_heap *h, int64_t gc_start_ns, struct heap_pauses *ret);
 
 /* heap_runs.c */
-/* One more event; EDGES: of objects the sum of their counts; GAPS: of the walk so far.  False when out of memory. */
+/* Adds an event; EDGES: for objects the sum of their counts; GAPS: of the walk so far.  False when out of memory. */
 bool heap_runs_add(const struct gcd_alloc *a, struct heap_runs *r, const struct gcd_clr_bulk *b, uint64_t edges, uint64_t gaps);
 void heap_runs_free(const struct gcd_alloc *a, struct heap_runs *r);
-/* How much of what arrived is certain to be of one walk. */
+/* How much of what was received certainly belongs to one walk. */
 enum heap_certain {
     HEAP_CERTAIN_NOTHING,
-    HEAP_CERTAIN_FRONT,          /* up to the first event that is missing */
-    HEAP_CERTAIN_ALL,            /* its GCStart and its GCEnd are there, and nothing is out of order */
-    HEAP_CERTAIN_HOLES           /* and only what the index numbers show is missing */
+    HEAP_CERTAIN_FRONT,          /* up to the first missing event */
+    HEAP_CERTAIN_ALL,            /* its GCStart and GCEnd are present, and everything is in order */
+    HEAP_CERTAIN_HOLES           /* also, only the index numbers show losses */
 };
-/* All has arrived: W's runs get their places, W its loss. */
+/* All events have arrived: places W's runs and calculates its loss. */
 void heap_runs_place(struct heap_walk *w, enum heap_certain certain);
 
 /*
- * heap_loss.c.  THREAD_CLOSED: as gcd_trace_thread_closed says of the walk's thread.  DAMAGE_TEXT: of the trace, used when its end says
- * so.  INPUT_DAMAGE_TEXT: NULL when the input around the trace was sound.
+ * heap_loss.c.  THREAD_CLOSED: result of gcd_trace_thread_closed for the walk's thread.  DAMAGE_TEXT: of the trace, used if its end was
+ * damaged.  INPUT_DAMAGE_TEXT: NULL when the input around the trace was intact.
  */
 void heap_verdict(const struct gcd_heap *h, const struct heap_walk *w, const struct gcd_trace_info *trace,
                   bool thread_closed, const char *damage_text, const char *input_damage_text, struct gcd_verdict *ret);
 
 /*
- * heap_addr.c: see gcd_dump_knows.  A set takes 16 KiB pages, 1024 at most, while *PAGES_LEFT allows; all sets of a trace share
- * that budget, whose HEAP_ADDR_PAGES are enough for three heaps of 1 GiB.
+ * heap_addr.c: see gcd_dump_knows.  A set takes pages of 16 KiB, at most 1024, while *PAGES_LEFT allows; all sets of a trace share that
+ * budget.  HEAP_ADDR_PAGES are enough for three heaps of 1 GiB.
  */
 #define HEAP_ADDR_PAGES UINT32_C(3072)
 struct heap_addrs *heap_addrs_new(const struct gcd_alloc *a, unsigned ptr_bytes, uint32_t *pages_left);
 void heap_addrs_free(struct heap_addrs *s, const struct gcd_alloc *a);
 bool heap_addrs_add(struct heap_addrs *s, const struct gcd_alloc *a, uint64_t address);
 bool heap_addrs_has(const struct heap_addrs *s, uint64_t address);
-/* How many of N addresses are not there; they wait for memory together. */
+/* How many of N addresses are missing; looked up together, so that memory accesses overlap. */
 uint64_t heap_addrs_missing(const struct heap_addrs *s, const uint64_t *addresses, size_t n);
 bool heap_addrs_exact(const struct heap_addrs *s);
 

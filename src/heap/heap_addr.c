@@ -1,11 +1,10 @@
 /*
- * Which addresses are objects, in at most 16 MiB.
+ * The set of object addresses, in at most 16 MiB.
  *
- * One bit per pointer-sized piece of heap, in pages of 16 KiB that cover 1 MiB each (half of that in a 32-bit process).  As long
- * as there are pages left every piece has its own and the answer is exact.  When there are none left, further pieces share
- * them: then an address without an object can find the bit of an object elsewhere, so "no" stays certain and "yes" is only
- * probable.  The heap walk's addresses ascend within each region, so the page of the address before is nearly always the
- * right one.
+ * One bit per pointer-sized unit of heap, in pages of 16 KiB that cover 1 MiB each (half of that in a 32-bit process).  As long as pages
+ * are available, every piece of heap has its own page and the answer is exact.  After that, further pieces share pages: an address without
+ * an object can then find the bit of another object, so "no" is still certain and "yes" only probable.  The addresses of a heap walk ascend
+ * within each region, so the page of the previous address is nearly always the right one.
  */
 #include "base/mem.h"
 #include "heap/heap.h"
@@ -13,19 +12,19 @@
 #define PAGE_BITS_SHIFT 17
 #define PAGE_WORDS ((size_t)1 << (PAGE_BITS_SHIFT - 6))
 #define MAX_PAGES 1024u
-/* Addresses that are looked up together. */
+/* Addresses looked up together. */
 #define TOGETHER 64u
-/* Pieces that are told apart; no heap has more MiB than this, but damaged data can scatter objects over all addresses. */
+/* Pieces that can be distinguished; no heap has more MiB, but damaged data can scatter objects over all addresses. */
 #define MAX_PIECES ((size_t)1 << 18)
 
 struct heap_addrs {
-    unsigned align_shift;        /* objects lie at multiples of 1 << align_shift */
+    unsigned align_shift;        /* objects are at multiples of 1 << align_shift */
     struct gcd_idmap page_of;    /* number of the piece -> page */
     uint64_t *pages[MAX_PAGES];  /* [PAGE_WORDS] */
     uint32_t page_count;
-    uint32_t *pages_left;        /* of all sets that share a budget */
-    bool shared;                 /* not exact any more */
-    bool blind;                  /* there are objects that left no bit, for want of a page: nothing can be denied any more */
+    uint32_t *pages_left;        /* shared by all sets of a budget */
+    bool shared;                 /* no longer exact */
+    bool blind;                  /* objects left no bit because pages ran out: the answer can never be "no" any more */
     uint64_t last_piece;         /* + 1; 0 = none */
     uint32_t last_page;
 };
@@ -52,7 +51,7 @@ void heap_addrs_free(struct heap_addrs *s, const struct gcd_alloc *a)
     gcd_mem_free(a, s, sizeof *s);
 }
 
-/* The page of a piece that has none yet, GCD_IDMAP_NONE when it cannot have one.  False when out of memory. */
+/* A page for a new piece, GCD_IDMAP_NONE when there is none.  False when out of memory. */
 static bool give_page(struct heap_addrs *s, const struct gcd_alloc *a, uint64_t piece, uint32_t *ret)
 {
     *ret = GCD_IDMAP_NONE;
@@ -74,7 +73,7 @@ static bool give_page(struct heap_addrs *s, const struct gcd_alloc *a, uint64_t 
     return gcd_idmap_put(&s->page_of, piece, *ret);
 }
 
-/* No runtime places objects so; an input may claim it. */
+/* No runtime places objects like this, but an input may claim it. */
 static bool misaligned(const struct heap_addrs *s, uint64_t address)
 {
     return (address & ((UINT64_C(1) << s->align_shift) - 1)) != 0;

@@ -55,14 +55,14 @@ void heap_free(struct gcd_heap *h)
     gcd_mem_free(&a, h, sizeof *h);
 }
 
-/* The walk that THREAD is writing; NULL when there is none. */
+/* The open walk of THREAD, or NULL. */
 static struct heap_walk *open_walk(const struct gcd_heap *h, uint64_t thread)
 {
     uint32_t i = gcd_idmap_get(&h->open_by_thread, thread);
     return i != GCD_IDMAP_NONE && !h->walks[i]->closed ? h->walks[i] : NULL;
 }
 
-/* The walk of a bulk event with index numbers, and what is missing before it. */
+/* The walk of a bulk event with an index, and the loss before it. */
 static gcd_status indexed_walk(struct gcd_heap *h, const struct gcd_event *ev, enum heap_bulk kind, uint32_t index,
                                struct heap_walk **ret, struct gcd_error *err)
 {
@@ -136,7 +136,7 @@ static gcd_status bulk_edge(struct gcd_heap *h, const struct gcd_event *ev, stru
     return GCD_OK;
 }
 
-/* Room for one more record of the kinds that grow with roots. */
+/* Room for one more record of the kinds that grow with the roots. */
 static gcd_status grow(struct gcd_heap *h, void *items, size_t *cap, size_t count, size_t item_bytes, struct gcd_error *err)
 {
     if (count >= h->limits.roots)
@@ -183,7 +183,7 @@ static gcd_status bulk_dependent(struct gcd_heap *h, const struct gcd_event *ev,
     for (uint32_t i = 0; i < b.count && !w->light; i++) {
         struct gcd_clr_dependent d = gcd_clr_dependent_at(&b, i);
         if (d.key == 0 || d.value == 0 || d.key == d.value)
-            continue;                    /* dead entry; Mono's ephemerons name the key twice */
+            continue;                    /* dead entry; Mono's ephemerons have the key twice */
         GCD_TRY(grow(h, &w->dependent_items, &w->dependent_cap, w->dependent_count, sizeof *w->dependent_items, err));
         w->dependent_items[w->dependent_count++] = (struct gcd_dependent){ .key = d.key, .value = d.value };
     }
@@ -246,8 +246,8 @@ static gcd_status bulk_rcw(struct gcd_heap *h, const struct gcd_event *ev, struc
 }
 
 /*
- * Ranges come twice in a GC: the layout before it and, after the last node, the layout after it.  Addresses of nodes belong to the
- * second (measured, .NET 8 to 10).
+ * A GC reports its ranges twice: the layout before it and, after the last node, the layout after it.  Node addresses belong to the second
+ * (measured, .NET 8 to 10).
  */
 static gcd_status generation_range(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
 {
@@ -271,7 +271,7 @@ static gcd_status heap_count(struct gcd_heap *h, const struct gcd_event *ev)
         return st;
     h->last_heaps_ns = ev->time_ns;
     struct heap_walk *w = h->walk_count > 0 ? h->walks[h->walk_count - 1] : NULL;
-    /* with server GC it can lie in the file behind its own walk */
+    /* with server GC it can follow its own walk in the file */
     if (w != NULL && w->have_start && ev->time_ns >= w->start.time_ns && (!w->closed || ev->time_ns <= w->end_ns))
         w->heaps = h->last_heaps;
     return GCD_OK;
@@ -370,7 +370,7 @@ gcd_status heap_event(struct gcd_heap *h, const struct gcd_event *ev, struct gcd
         st = heap_process_info(h, ev, err);
     if (st != GCD_E_FORMAT)
         return st;
-    /* a payload that is too short: damage one can live with, if it is told */
+    /* a payload that is too short: acceptable damage if it is reported */
     struct heap_walk *w = open_walk(h, ev->thread);
     if (w != NULL)
         w->damaged++;

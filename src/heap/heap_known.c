@@ -1,9 +1,9 @@
 /*
- * Which description of an id holds at a time.
+ * Decides which description of an id is valid at a given time.
  *
- * A description holds from the event that gives it until the next different one: what is loaded later is described later.  Events of
- * different threads do not lie in the order of time, so only their times count.  If nothing was described before, the next description is
- * taken: it can follow what it describes, and the runtime gives each only once, perhaps to somebody else before this recording began.
+ * A description is valid from its event until the next different one: whatever is loaded later is described later.  Events of different
+ * threads are not ordered by time, so only their times count.  If there is no earlier description, the next one is used: it can follow what
+ * it describes, and the runtime reports each only once, perhaps to another session before this recording.
  */
 #include <string.h>
 
@@ -32,13 +32,13 @@ static bool is_gone(const struct heap_known *k, int64_t ns)
     return k->unloaded && k->last_ns < ns;
 }
 
-/* What was said before NS is best, and what was new after NS is worst. */
+/* A description before NS is best, one reported as new after NS is worst. */
 static unsigned rank(const struct heap_known *k, int64_t ns)
 {
     return k->first_ns <= ns ? 2 : k->loaded ? 0 : 1;
 }
 
-/* When K was surely said, as near to NS as is known. */
+/* The closest time to NS at which K was certainly valid. */
 static int64_t nearest(const struct heap_known *k, int64_t ns)
 {
     return k->last_ns <= ns ? k->last_ns : k->first_ns;
@@ -51,12 +51,12 @@ static bool is_better(const struct heap_known *a, const struct heap_known *b, in
     return rank(a, ns) == 2 ? nearest(a, ns) > nearest(b, ns) : nearest(a, ns) < nearest(b, ns);
 }
 
-/* BEST is the best one for NS; can it be K all the same? */
+/* BEST is the best description for NS; is K still possible? */
 static bool competes(const struct heap_known *k, const struct heap_known *best, int64_t ns, bool certain)
 {
     if (k->text_hash == best->text_hash && k->text_hash != 0)
-        return false;                    /* the same again */
-    if (best->first_ns > ns)             /* what goes was there until then */
+        return false;                    /* the same description */
+    if (best->first_ns > ns)             /* what is unloaded existed until then */
         return best->loaded || !best->unloaded;
     if (k->first_ns > ns)
         return !certain;
@@ -68,7 +68,7 @@ struct table {
     char *items;
     size_t item_bytes;
     int64_t ns;                  /* the end of the chosen walk */
-    bool certain;                /* it was seen, so all that was described until then has arrived */
+    bool certain;                /* its end was seen, so all descriptions until then have arrived */
 };
 
 static struct heap_known *item(const struct table *t, uint32_t i)
@@ -76,7 +76,7 @@ static struct heap_known *item(const struct table *t, uint32_t i)
     return (struct heap_known *)(t->items + i * t->item_bytes);
 }
 
-/* Of the descriptions of the id of item I the one that holds; GCD_IDMAP_NONE when all are gone by then. */
+/* The valid description among those of the id of item I; GCD_IDMAP_NONE when all have been unloaded. */
 static uint32_t find_best(const struct table *t, uint32_t i)
 {
     uint32_t best = GCD_IDMAP_NONE;
@@ -86,7 +86,7 @@ static uint32_t find_best(const struct table *t, uint32_t i)
     return best;
 }
 
-/* Item I becomes the description that holds.  False when none does.  *RET_REPLACED: another one took its place later. */
+/* Moves the valid description to item I.  False when there is none.  *RET_REPLACED: it was replaced later. */
 static bool bind_item(const struct table *t, uint32_t i, bool *ret_replaced)
 {
     struct heap_known *k = item(t, i);
@@ -112,8 +112,8 @@ static bool bind_item(const struct table *t, uint32_t i, bool *ret_replaced)
 }
 
 /*
- * A type of a module was replaced after the walk: the module was unloaded, and what is first said of its id after the walk can be said of the
- * next one.  Generic instances and arrays go with the module of their arguments and tell nothing of their own.
+ * A type of a module was replaced after the walk, so the module was unloaded, and the first description of its id after the walk may be
+ * that of its successor.  Generic instances and arrays are unloaded with the module of their arguments and prove nothing about their own.
  */
 static void module_was_reused(struct gcd_heap *h, const struct gcd_type *t)
 {

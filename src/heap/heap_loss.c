@@ -1,6 +1,4 @@
-/*
- * Complete or not: all that the data allow to check, in one place.
- */
+/* Complete or not: every check that the data allow, in one place. */
 #include <inttypes.h>
 
 #include "base/verdict.h"
@@ -20,8 +18,8 @@ static void check_index(struct gcd_verdict *v, const struct heap_walk *w, enum h
 }
 
 /*
- * Who asks for types gets each type's description once, as long as nobody else asks (gc-events.md, section 13).  An empty name among others is
- * all that the runtime ever says (one that is too long); no name at all means that nobody asked, or Native AOT.
+ * A session that asks for types gets each description once, as long as no other session asks (gc-events.md, section 13).  An empty name
+ * among others is all the runtime ever says (the name is too long); no names at all mean that nobody asked, or Native AOT.
  */
 static void check_types(struct gcd_verdict *v, const struct gcd_heap *h, const struct heap_walk *w)
 {
@@ -43,7 +41,7 @@ static void check_types(struct gcd_verdict *v, const struct gcd_heap *h, const s
                         "same id", doubtful, plural(doubtful));
 }
 
-/* How much is missing: EXACT or at least N of WHAT.  SEEN: something is known to be lost, although perhaps nothing of this. */
+/* The amount lost: exactly N or at least N of WHAT.  SEEN: some loss is known, although perhaps not of this kind. */
 static void add_lost(struct gcd_verdict *v, enum gcd_reason_code code, uint64_t n, bool exact, bool seen, const char *what)
 {
     if (n > 0)
@@ -76,7 +74,7 @@ void heap_verdict(const struct gcd_heap *h, const struct heap_walk *w, const str
                 trace->damage_off, damage_text);
     if (input_damage_text != NULL)
         gcd_verdict_add(ret, GCD_REASON_INPUT_DAMAGED, 0, "%s", input_damage_text);
-    if (trace->lost_events > 0 && trace->lost_threads == 0)  /* of any thread of any process */
+    if (trace->lost_events > 0 && trace->lost_threads == 0)  /* by any thread of any process */
         gcd_verdict_add(ret, GCD_REASON_EVENTS_LOST, trace->lost_events, "%" PRIu64 " event%s were lost while they were recorded",
                 trace->lost_events, plural(trace->lost_events));
     else if (trace->lost_events > 0)

@@ -1,6 +1,6 @@
 /*
- * How long the process stood still: from GCSuspendEEBegin to GCRestartEEEnd.  The two, and the GC between them, can be of different
- * threads and so lie in the file in any order: they are gathered and matched by time when the trace is over.
+ * Pauses of the process: from GCSuspendEEBegin to GCRestartEEEnd.  These two, and the GC between them, can come from different threads and
+ * thus in any order: they are collected and matched by time at the end of the trace.
  */
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "heap/heap.h"
 
-/* More than anybody records; beyond it the figures are those of the beginning. */
+/* More than any recording has; beyond it the figures cover only the beginning. */
 #define MAX_MARKS ((size_t)1 << 20)
 
 gcd_status heap_pause_mark(struct gcd_heap *h, const struct gcd_event *ev, bool restart, struct gcd_error *err)
@@ -21,7 +21,7 @@ gcd_status heap_pause_mark(struct gcd_heap *h, const struct gcd_event *ev, bool 
     return GCD_OK;
 }
 
-/* A pause of no length is its suspension before its restart. */
+/* In a pause of length zero, the suspension comes before the restart. */
 static bool before(const struct heap_pause_mark *a, const struct heap_pause_mark *b)
 {
     return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : !a->restart && b->restart;
@@ -40,7 +40,7 @@ static void sift_down(struct heap_pause_mark *m, size_t root, size_t n)
     }
 }
 
-/* Heap sort: the order is the input's, so neither recursion nor a quadratic worst case will do. */
+/* Heap sort: the input determines the order, so neither recursion nor a quadratic worst case is acceptable. */
 static void sort(struct heap_pause_mark *m, size_t n)
 {
     for (size_t i = n / 2; i-- > 0;)
@@ -53,7 +53,7 @@ static void sort(struct heap_pause_mark *m, size_t n)
     }
 }
 
-/* TO is not before FROM; the difference of hostile times need not fit into an int64_t. */
+/* TO is not before FROM; the difference of hostile times may not fit into an int64_t. */
 static uint64_t span(int64_t from, int64_t to)
 {
     return (uint64_t)to - (uint64_t)from;
@@ -67,7 +67,7 @@ void heap_pauses(struct gcd_heap *h, int64_t gc_start_ns, struct heap_pauses *re
     for (size_t i = 0; i < h->pause_count; i++) {
         const struct heap_pause_mark *m = &h->pause_marks[i];
         if (!m->restart) {
-            /* Another thread waits until this pause is over; the same one cannot: its restart was lost. */
+            /* Another thread waits until this pause is over; the same thread cannot, so its restart was lost. */
             if (begin == NULL || begin->thread == m->thread)
                 begin = m;
             continue;

@@ -1,27 +1,27 @@
 /*
  * Which references belong to which object when events are missing.
  *
- * The walk is two sequences, all objects and all their references, cut into events independently: an object owns the next "edge
- * count" references.  In an incomplete dump each sequence arrives as runs: events with successive numbers, holes between them.
- * A reference is CERTAIN to belong to an object when the positions of both in the sequence of all references are certain:
+ * The walk has two sequences, all objects and all their references, cut into events independently: an object owns the next "edge count"
+ * references.  In an incomplete dump each sequence arrives as runs: events with consecutive numbers, with gaps between them.  A reference
+ * is CERTAIN to belong to an object when the positions of both in the sequence of all references are certain:
  *
- *     of references   a run that begins with event 0 begins at position 0.  Behind a hole: the runtime sends an event when its buffer is
- *                     full, and one last event (CoreCLR and Native AOT; measured, .NET 8 to 10), so event N begins at N times what
- *                     fits.  This is believed when every event that another one follows is full and one full event has been seen.
+ *     of references   a run that begins with event 0 begins at position 0.  After a gap: the runtime sends an event when its buffer is
+ *                     full, and one last event (CoreCLR and Native AOT; measured, .NET 8 to 10), so event N begins at N times the
+ *                     capacity.  This is trusted when every event followed by another one is full and one full event has been seen.
  *                     Otherwise only the last run can be placed, by its end.
- *     of objects      the first reference of a run that begins with event 0 is at position 0.  Behind a hole nobody knows how many
- *                     references the lost objects had.  Only the last run can be placed, by its end: the last reference of the last
+ *     of objects      the first reference of a run that begins with event 0 is at position 0.  After a gap, the number of references of
+ *                     the lost objects is unknown.  Only the last run can be placed, by its end: the last reference of the last
  *                     object is the last of all, when it is certain where both sequences end.
  *
- *     Where a sequence ends is certain when its last event is not full, or when the holes are all that the walk's thread has lost.
- *     How many references there are in all is then the end of the references, or the sum of the counts of all objects.
+ *     The end of a sequence is certain when its last event is not full, or when the gaps explain everything the walk's thread has lost.
+ *     The total number of references is then the end of the references, or the sum of the counts of all objects.
  *
- * So objects before the first and behind the last hole in the objects keep all references that arrived; those between two holes
- * keep none.  What contradicts itself (sums that differ, numbers that step back) is believed up to the first hole only.
+ * So objects before the first and after the last gap in the objects keep all references that arrived; those between two gaps keep none.
+ * Contradictory data (sums that differ, numbers that step back) are trusted up to the first gap only.
  *
- * All this is true of one walk.  A walk whose GCStart or GCEnd is missing can hold the beginning of one and the end of another, and their index
- * numbers may fit together by chance.  So of such a walk, and of one with misplaced events, only what comes before the first missing
- * event of its thread is certain: there the runs are split.
+ * All this is true of one walk.  A walk whose GCStart or GCEnd is missing can consist of the beginning of one and the end of another, whose
+ * index numbers fit together by chance.  In such a walk, and in one with misplaced events, only the data before the first missing event of
+ * its thread are certain: the runs are split there.
  */
 #include "base/mem.h"
 #include "base/ovf.h"
@@ -37,11 +37,11 @@ bool heap_runs_add(const struct gcd_alloc *a, struct heap_runs *r, const struct 
     bool follows = r->count > 0 && b->index == r->last_index + 1;
     bool steps_back = r->count > 0 && b->index <= r->last_index;
     if (!follows && r->count == HEAP_RUNS_MAX)
-        steps_back = true;               /* more holes than anybody can use: as good as disorder */
+        steps_back = true;               /* too many gaps to be useful: treated like disorder */
     r->disordered = r->disordered || steps_back;
     /*
-     * The numbers of a thread hide a loss until its next buffer.  There was no room for the lost event in the old one, so a full event, which is as
-     * long, is in a new one.  What is missing before the first event can have shown before the walk.
+     * The numbers of a thread reveal a loss only at its next buffer.  The lost event did not fit into the old one, so a full event, which
+     * is just as long, is in a new one.  A loss before the first event may have shown before the walk.
      */
     if (r->count > 0 && !follows && !steps_back && b->count == full)
         r->doubtful = r->doubtful || gaps - r->last_gaps < b->index - (r->last_index + 1);
@@ -54,7 +54,7 @@ bool heap_runs_add(const struct gcd_alloc *a, struct heap_runs *r, const struct 
     }
     struct heap_run *run = &r->items[r->count - 1];
     run->events++;
-    run->items += b->count;              /* cannot overflow: each has its bytes in the trace */
+    run->items += b->count;              /* cannot overflow: the trace has bytes for each */
     gcd_add_saturating(&run->edges, edges);
     r->last_index = b->index;
     r->last_items = b->count;
@@ -77,7 +77,7 @@ static bool from_zero(const struct heap_runs *r)
     return r->count > 0 && r->items[0].index == 0;
 }
 
-/* Nothing is missing between run I and the one before it: other events are. */
+/* Nothing of this kind is missing between run I and the previous one: other events are. */
 static bool joined(const struct heap_runs *r, size_t i)
 {
     return i > 0 && r->items[i].index == r->items[i - 1].index + r->items[i - 1].events;
@@ -91,13 +91,13 @@ static bool whole(const struct heap_runs *r)
     return i == r->count;
 }
 
-/* What is known of the two sequences before anything is placed. */
+/* What is known about the two sequences before any run is placed. */
 struct sequences {
     struct heap_runs *nodes, *edges;
-    bool sized;                  /* all events but the last of a kind are full */
+    bool sized;                  /* all events except the last of a kind are full */
     bool nodes_end, edges_end;   /* the last event of the kind has arrived */
     bool total_known;
-    uint64_t total;              /* all references of the walk, when known */
+    uint64_t total;              /* number of all references of the walk, if known */
 };
 
 static bool ends(const struct heap_runs *r, bool sized, bool accounted)
@@ -105,7 +105,7 @@ static bool ends(const struct heap_runs *r, bool sized, bool accounted)
     return !r->disordered && (accounted || (sized && r->count > 0 && r->last_items < r->full));
 }
 
-/* The end of the references as far as they arrived, if nothing is missing between them or SIZED. */
+/* The end of the references received, if nothing is missing between them or SIZED. */
 static uint64_t edges_reach(const struct sequences *s)
 {
     const struct heap_runs *r = s->edges;
@@ -120,7 +120,7 @@ static uint64_t edges_reach(const struct sequences *s)
     return items;
 }
 
-/* How many references there are in all, from either side.  Nothing is believed when the two contradict each other. */
+/* The total number of references, from either side.  Unknown if the two contradict each other. */
 static void find_total(struct sequences *s, uint64_t declared)
 {
     bool by_edges = s->edges_end && (s->sized || whole(s->edges));
@@ -144,7 +144,7 @@ static uint64_t references_of_edges(const struct heap_run *run)
     return run->items;
 }
 
-/* The runs before the first hole; *RET_END is where they end. */
+/* Places the runs before the first gap; *RET_END is their end. */
 static void place_front(struct heap_runs *r, references_fn references, uint64_t *ret_end)
 {
     uint64_t at = 0;
@@ -156,7 +156,7 @@ static void place_front(struct heap_runs *r, references_fn references, uint64_t 
     *ret_end = at;
 }
 
-/* The runs behind the last hole, which end at TOTAL, none before FRONT_END. */
+/* Places the runs after the last gap, which end at TOTAL, none before FRONT_END. */
 static void place_back(struct heap_runs *r, references_fn references, uint64_t front_end, uint64_t total)
 {
     for (size_t i = r->count; i-- > 0 && r->items[i].start == HEAP_UNPLACED;) {
@@ -182,14 +182,14 @@ static void place(const struct sequences *s)
         place_back(s->edges, references_of_edges, edges_front, s->total);
 }
 
-/* Only what comes before the first missing event. */
+/* Places only the runs before the first missing event. */
 static void place_sure(struct heap_runs *r)
 {
     if (from_zero(r) && r->items[0].sure)
         r->items[0].start = 0;
 }
 
-/* References whose owner has arrived and is certain. */
+/* References whose owner was received and is certain. */
 static uint64_t count_kept(const struct heap_runs *nodes, const struct heap_runs *edges)
 {
     uint64_t kept = 0;

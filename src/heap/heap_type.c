@@ -42,10 +42,7 @@ gcd_status heap_type_index(struct gcd_heap *h, uint64_t id, uint32_t *ret, struc
     return GCD_OK;
 }
 
-/*
- * A record without a name (names not asked for, Native AOT) still has a number that a person can look up; the same
- * spelling as the .NET tools use.
- */
+/* A record without a name (names not requested, Native AOT) still has a number that can be looked up; spelled as in the .NET tools. */
 static gcd_status placeholder_name(struct gcd_heap *h, const struct gcd_clr_type *t, const char **ret, struct gcd_error *err)
 {
     char buf[48];
@@ -53,14 +50,14 @@ static gcd_status placeholder_name(struct gcd_heap *h, const struct gcd_clr_type
     return heap_text(h, buf, (size_t)n, ret, err);
 }
 
-/* Of a name in MODULE, 0 = none; 0 for what has no name. */
+/* Hash of a name in MODULE, 0 = none; 0 for no name. */
 static uint64_t hash_of(const uint8_t *utf16, size_t units, uint64_t module)
 {
     uint64_t h = gcd_text_hash((const char *)&module, sizeof module, GCD_TEXT_HASH);
     return units > 0 ? gcd_text_hash((const char *)utf16, 2 * units, h) | 1 : 0;
 }
 
-/* Item I of a table gets another description: the one it has moves into a further item. */
+/* Item I of a table gets a new description: moves the old one to a further item. */
 static gcd_status keep_copy(struct gcd_heap *h, void *items, size_t *cap, size_t *count, size_t item_bytes, uint32_t i, struct gcd_error *err)
 {
     char *base;
@@ -78,7 +75,7 @@ static gcd_status keep_copy(struct gcd_heap *h, void *items, size_t *cap, size_t
     return GCD_OK;
 }
 
-/* A record without a name says nothing of it: only one of the sessions asked for names. */
+/* A record without a name proves nothing: perhaps only one of the sessions requested names. */
 static bool is_same_type(const struct heap_type *a, const struct gcd_clr_type *b, uint64_t hash)
 {
     return a->type.module == b->module && a->type.name_token == b->name_token && a->type.flags == b->flags &&
@@ -111,7 +108,7 @@ static gcd_status describe_type(struct gcd_heap *h, uint32_t i, const struct gcd
     return placeholder_name(h, t, &to->type.name, err);
 }
 
-/* Types are sent once per process and session, in any place: before the GC, between the nodes, after the last of them. */
+/* Types are sent once per process and session, anywhere: before the GC, between the nodes, after the last of them. */
 gcd_status heap_bulk_type(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
 {
     struct gcd_cur items;
@@ -130,7 +127,7 @@ gcd_status heap_bulk_type(struct gcd_heap *h, const struct gcd_event *ev, struct
     return GCD_OK;
 }
 
-/* The item of ID in a table, made when it is new. */
+/* The item of ID in a table, created if new. */
 static gcd_status item_of(struct gcd_heap *h, struct gcd_idmap *by_id, uint64_t id, void *items, size_t *cap, size_t *count,
                           size_t item_bytes, uint32_t *ret, struct gcd_error *err)
 {
@@ -146,7 +143,7 @@ static gcd_status item_of(struct gcd_heap *h, struct gcd_idmap *by_id, uint64_t 
     return GCD_OK;
 }
 
-/* Of the runtime's own provider; that of the rundown has the same numbers for other events. */
+/* For the runtime's own provider; the rundown uses the same numbers for other events. */
 static enum heap_moment moment_of(const struct gcd_event *ev)
 {
     if (ev->provider != GCD_PROVIDER_RUNTIME)
@@ -180,7 +177,7 @@ gcd_status heap_module(struct gcd_heap *h, const struct gcd_event *ev, struct gc
     return heap_text_utf16(h, m.path, m.path_units, &to->path, err);
 }
 
-/* "Name, Version=1.0.0.0, Culture=neutral, …": the name is what a person looks for. */
+/* "Name, Version=1.0.0.0, Culture=neutral, …": only the name is interesting. */
 gcd_status heap_assembly(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
 {
     struct gcd_clr_assembly a;
@@ -271,9 +268,9 @@ static bool ends_with(const char *s, size_t n, const char *suffix)
 }
 
 /*
- * The command line is one string in which nothing is quoted, except on Windows, so this is a best guess: the first word's base name
- * without ".exe"; for "dotnet app.dll …" that of the first word that ends in ".dll", without it.  It depends on the trace only,
- * so that a live dump and its recording carry the same name.
+ * The command line is one string without quotes, except on Windows, so this is a best guess: the base name of the first word without
+ * ".exe"; for "dotnet app.dll …" that of the first word that ends in ".dll", without the suffix.  It depends only on the trace, so a live
+ * dump and its recording get the same name.
  */
 gcd_status heap_process_name(struct gcd_heap *h, const char **ret, struct gcd_error *err)
 {

@@ -1,9 +1,9 @@
 /*
- * Which events form a heap walk, and which walk is the dump.
+ * Which events form a heap walk, and which walk becomes the dump.
  *
  * One thread writes all bulk events of a walk and then the GCEnd, in file order (.NET 8, 9, 10, workstation and server GC, measured).  The
- * GCStart can come from another thread, and then it may lie in the file behind the walk that it began, although it is older:
- * so walks are put together per thread, and matched with GCStart events by number and time, never by position.
+ * GCStart can come from another thread, and may then follow its walk in the file although it is older.  So walks are assembled per thread,
+ * and matched with GCStart events by number and time, never by position.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -13,10 +13,10 @@
 #include "clr/clr_ids.h"
 #include "heap/heap.h"
 
-/* More dumps than anybody records into one trace. */
+/* More dumps than any trace has. */
 #define MAX_WALKS 65536u
 
-/* Walks before a GCStart in the file that can be its own. */
+/* Walks before a GCStart in the file that can belong to it. */
 #define OVERDUE_WALKS 16u
 
 static void free_details(struct gcd_heap *h, struct heap_walk *w)
@@ -66,8 +66,8 @@ static bool counts(const struct heap_gc_start *s)
 }
 
 /*
- * Has a GC that can walk the heap begun after AFTER_NS, but not after NS?  Other GCs prove nothing: Mono writes the events of a walk when the
- * threads run again.
+ * Did a GC that can walk the heap begin after AFTER_NS and not after NS?  Other GCs prove nothing: Mono writes the events of a walk when
+ * the threads run again.
  */
 static bool walk_could_begin(const struct gcd_heap *h, int64_t after_ns, int64_t ns)
 {
@@ -78,7 +78,7 @@ static bool walk_could_begin(const struct gcd_heap *h, int64_t after_ns, int64_t
     return false;
 }
 
-/* W is the dump; of the others nothing but their number is of interest. */
+/* W becomes the dump; only the number of the others matters. */
 static void choose(struct gcd_heap *h, struct heap_walk *w)
 {
     h->chosen = w;
@@ -98,7 +98,7 @@ void heap_walk_has_objects(struct gcd_heap *h, struct heap_walk *w)
         drop_details(h, w);
 }
 
-/* The first walk with objects is what is left when no walk of the right GC comes. */
+/* The first walk with objects is used if no walk of the right GC comes. */
 static bool is_fallback(const struct gcd_heap *h, const struct heap_walk *w)
 {
     for (size_t i = 0; i < h->detailed_count; i++)
@@ -123,7 +123,7 @@ static void decide(struct gcd_heap *h, struct heap_walk *w, const struct heap_gc
         drop_details(h, w);
 }
 
-/* The youngest GCStart that is not younger than NS, of GC NUMBER if NUMBERED. */
+/* The latest GCStart at or before NS, of GC NUMBER if NUMBERED. */
 static const struct heap_gc_start *find_start(const struct gcd_heap *h, int64_t ns, bool numbered, uint32_t number)
 {
     const struct heap_gc_start *best = NULL;
@@ -140,7 +140,7 @@ void heap_gc_start(struct gcd_heap *h, const struct gcd_clr_gc_start *gc, int64_
 {
     struct heap_gc_start *s = &h->starts[h->start_count++ % HEAP_GC_STARTS];
     *s = (struct heap_gc_start){ .gc = *gc, .time_ns = time_ns };
-    /* its walk can lie before it in the file, but not far */
+    /* its walk can precede it in the file, but not by far */
     for (size_t i = h->walk_count; i-- > 0 && h->walk_count - i <= OVERDUE_WALKS;) {
         struct heap_walk *w = h->walks[i];
         if (w->closed && w->state == HEAP_WALK_UNDECIDED && w->gc_number == gc->number && time_ns <= w->first_ns) {
@@ -167,8 +167,8 @@ void heap_gc_end(struct gcd_heap *h, const struct gcd_event *ev, uint32_t number
 }
 
 /*
- * Room for one more walk with details, if that is possible: a walk that is over and not confirmed gives way, except the first with
- * objects.  Its GCStart would have come by now.
+ * Makes room for one more walk with details, if possible: drops a walk that is over and not confirmed, except the first with objects.  Its
+ * GCStart would have come by now.
  */
 static bool make_room(struct gcd_heap *h)
 {
@@ -216,12 +216,12 @@ gcd_status heap_walk_for(struct gcd_heap *h, const struct gcd_event *ev, enum he
 {
     uint32_t i = gcd_idmap_get(&h->open_by_thread, ev->thread);
     struct heap_walk *w = i != GCD_IDMAP_NONE ? h->walks[i] : NULL;
-    /* numbers that begin anew are a new walk, too: the GCEnd in between was lost; unless the event is only doubled or misplaced */
+    /* numbers that restart also mean a new walk, because the GCEnd was lost; unless the event is only duplicated or misplaced */
     bool again = w != NULL && kind < HEAP_BULKS && index == 0 && w->index[kind].events > 0 && ev->gap != GCD_GAP_DISORDER;
     bool next_gc = w == NULL || w->closed || walk_could_begin(h, w->last_ns, ev->time_ns);
     if (again || next_gc)
         GCD_TRY(begin(h, ev, &w, err));
-    if (again && !next_gc) {             /* two walks have one GC: both cannot be true */
+    if (again && !next_gc) {             /* two walks have the same GC: impossible for both */
         w->disorder = true;
         w->gaps++;
     }
@@ -232,7 +232,7 @@ gcd_status heap_walk_for(struct gcd_heap *h, const struct gcd_event *ev, enum he
     return GCD_OK;
 }
 
-/* The walk that becomes the dump, for good. */
+/* The final choice of the walk that becomes the dump. */
 static void choose_finally(struct gcd_heap *h)
 {
     for (size_t i = 0; i < h->walk_count; i++) {
@@ -245,7 +245,7 @@ static void choose_finally(struct gcd_heap *h)
     }
     if (h->chosen != NULL || h->wanted != 0)
         return;
-    /* Not seen to its end but inside the right GC, then any: better an incomplete dump that says so than none. */
+    /* First those inside the right GC without an end, then any: better an incomplete dump that says so than none. */
     for (size_t i = 0; i < h->detailed_count && h->chosen == NULL; i++)
         if (h->detailed[i]->state == HEAP_WALK_CONFIRMED && h->detailed[i]->objects > 0)
             h->chosen = h->detailed[i];
@@ -254,15 +254,15 @@ static void choose_finally(struct gcd_heap *h)
             h->chosen = h->detailed[i];
 }
 
-/* Does W have a GC of its own, from start to end, and all its events in order? */
+/* Does W have its own GC, from start to end, and all its events in order? */
 static bool is_whole(const struct gcd_heap *h, const struct heap_walk *w)
 {
     return w->closed && w->have_start && !w->disorder && !walk_could_begin(h, w->start.time_ns, w->end_ns);
 }
 
 /*
- * A bulk event that belongs to no whole walk can be a part of the one that is taken, torn off by damage: static variables and COM handles have no
- * numbers by which they would be missed.
+ * A bulk event outside every whole walk can be a part of the chosen one, torn off by damage: static variables and COM handles have no
+ * numbers that would reveal their loss.
  */
 void heap_finish(struct gcd_heap *h)
 {

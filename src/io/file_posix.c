@@ -18,14 +18,14 @@
 #include "base/error.h"
 #include "base/safe_open.h"
 
-/* How often a reader of a silent pipe looks whether it shall stop. */
+/* How often a reader of a silent pipe checks for cancel. */
 #define POLL_MS 100
 
-/* A file is put on the disk by this much, and so many of these stay in the page cache. */
+/* Data goes to disk in parts of this size, and this many parts stay in the page cache. */
 #define BEHIND_BYTES (UINT64_C(8) << 20)
 #define BEHIND_COUNT 4u
 
-/* What has to stay free on a disk. */
+/* Space that must stay free on a disk. */
 #define ROOM_SHARE 64u
 #define ROOM_BYTES (UINT64_C(256) << 20)
 
@@ -47,7 +47,7 @@ gcd_status gcd_file_open_read(const char *path, int *ret_fd, enum gcd_file_kind 
                               uint64_t *ret_size, struct gcd_error *err)
 {
     bool is_stdin = strcmp(path, "-") == 0;
-    /* a pipe without a writer must not block here, but where cancelling is possible */
+    /* do not block on a pipe without a writer here, but where cancel works */
     int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open_retry(path, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0)
         return gcd_fail_os(err, errno, "cannot open");
@@ -128,10 +128,10 @@ gcd_status gcd_file_write(int fd, const gcd_cancel_flag *cancel, const void *buf
     const char *p = buf;
     while (n > 0) {
         ssize_t put = write(fd, p, n);
-        bool interrupted = put < 0 ? errno == EINTR : (size_t)put < n;   /* a signal can also cut a write short */
+        bool interrupted = put < 0 ? errno == EINTR : (size_t)put < n;   /* a signal can also shorten a write */
         if (interrupted && canceled(cancel))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
-        if (put < 0 && errno == EAGAIN) {    /* somebody has made our standard output non-blocking */
+        if (put < 0 && errno == EAGAIN) {    /* somebody made our standard output non-blocking */
             (void)poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1, POLL_MS);
             if (canceled(cancel))
                 return gcd_fail(err, GCD_E_CANCELED, "interrupted");
@@ -165,7 +165,7 @@ gcd_status gcd_file_keep_room(int fd, uint64_t *until, uint64_t at, size_t n, st
     struct statvfs fs;
     uint64_t left, all;
     if (*until >= at + n || fstatvfs(fd, &fs) != 0 || fs.f_blocks == 0)
-        return GCD_OK;                   /* a file system that does not tell may have room */
+        return GCD_OK;                   /* a file system that does not report its space may have room */
     uint64_t unit = fs.f_frsize != 0 ? fs.f_frsize : fs.f_bsize;
     if (__builtin_mul_overflow((uint64_t)fs.f_bavail, unit, &left) || __builtin_mul_overflow((uint64_t)fs.f_blocks, unit, &all))
         return GCD_OK;
@@ -192,7 +192,7 @@ gcd_status gcd_file_resize(int fd, uint64_t bytes, struct gcd_error *err)
 }
 
 #ifdef SYNC_FILE_RANGE_WRITE
-/* An error of the disk is told only once: if it is told here, gcd_file_publish would not hear of it. */
+/* The kernel reports a disk error only once: if reported here, gcd_file_publish would not see it. */
 static gcd_status sync_part(int fd, uint64_t part, unsigned how, struct gcd_error *err)
 {
     if (sync_file_range(fd, (off_t)(part * BEHIND_BYTES), (off_t)BEHIND_BYTES, how) == 0)
@@ -224,7 +224,7 @@ gcd_status gcd_file_write_behind(int fd, uint64_t at, size_t n, struct gcd_error
 }
 #endif
 
-/* Names that stand for an open descriptor.  /dev/stdout must never be the target of a rename. */
+/* Names that mean an open descriptor.  /dev/stdout must never be the target of a rename. */
 static int descriptor_named(const char *path)
 {
     if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0)
@@ -244,7 +244,7 @@ static int descriptor_named(const char *path)
     return -1;
 }
 
-/* The same for symbolic links that lead to such a name.  Other links are not followed: a rename takes their place. */
+/* The same for symbolic links to such a name.  Other links are not followed: a rename replaces them. */
 static int descriptor_of(const char *path)
 {
     char link[PATH_MAX], target[PATH_MAX];
@@ -265,8 +265,8 @@ static int descriptor_of(const char *path)
 }
 
 /*
- * What is open as FD: nobody else's pipe, who would read the dump, and no file, which somebody may have put in the place of a device after we
- * looked: that would be overwritten.
+ * Accepts only safe devices: not a pipe of another user, who would read the dump, and not a file, which somebody may have put there after
+ * our check and which we would overwrite.
  */
 static gcd_status check_device(int fd, struct gcd_error *err)
 {
@@ -280,7 +280,7 @@ static gcd_status check_device(int fd, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* A pipe that nobody has opened for reading yet makes an open for writing wait; so it is tried again and again. */
+/* Opening a pipe for writing waits until somebody opens it for reading, so retry without blocking. */
 static gcd_status open_device(const char *path, const gcd_cancel_flag *cancel, bool pipe, int *ret_fd, struct gcd_error *err)
 {
     for (;;) {
@@ -305,7 +305,7 @@ static gcd_status open_device(const char *path, const gcd_cancel_flag *cancel, b
     }
 }
 
-/* Length of the part of PATH that names its folder. */
+/* Length of the folder part of PATH. */
 static int folder_len(const char *path)
 {
     return (int)(gcd_path_name(path) - path);
@@ -319,7 +319,7 @@ static gcd_status astray(const char *path, int len, struct gcd_error *err)
     return st;
 }
 
-/* FD is a folder, whose name is the first LEN bytes of PATH, or a negated errno. */
+/* FD is a folder, named by the first LEN bytes of PATH, or a negated errno. */
 static gcd_status opened(int fd, const char *path, int len, bool untrusted, int *ret_fd, struct gcd_error *err)
 {
     if (untrusted)
@@ -365,7 +365,7 @@ gcd_status gcd_path_open(const char *path, int *ret_fd, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* The folder of PATH and the name in it. */
+/* Opens the folder of PATH, and returns the name in it. */
 static gcd_status open_folder(const char *path, bool folder, struct gcd_temporary *ret, struct gcd_error *err)
 {
     const char *name = gcd_path_name(path);
@@ -384,7 +384,7 @@ static gcd_status open_folder(const char *path, bool folder, struct gcd_temporar
     return GCD_OK;
 }
 
-/* As stat, but of an untrusted link the link itself: it is not followed, a rename takes its place. */
+/* Like stat, but does not follow an untrusted link: a rename would replace it. */
 static bool look_at(const struct gcd_temporary *temporary, const char *path, struct stat *ret)
 {
     bool untrusted = false;
@@ -432,7 +432,7 @@ gcd_status gcd_file_open_write(const char *path, unsigned mode, const gcd_cancel
     return st;
 }
 
-/* Does a folder hold something?  One that cannot be read is left to the rename, which knows. */
+/* Is the folder non-empty?  If it cannot be read, the rename decides. */
 static bool holds_something(const struct gcd_temporary *temporary)
 {
     bool something = false;
@@ -482,7 +482,7 @@ void gcd_temporary_path(const struct gcd_temporary *temporary, const char *path,
     if (temporary->temp[0] == '\0')
         return;
     const char *inside = temporary->folder ? "/" GCD_TEMPORARY_INNER_NAME : "";
-    /* The folder may have another name by now; where there is no /proc, its old one has to do. */
+    /* The folder may have been renamed; without /proc, use its old name. */
     int n = snprintf(ret, cap, "/proc/self/fd/%d/%s%s", temporary->dir_fd, temporary->temp, inside);
     if (n < 0 || (size_t)n >= cap || access(ret, F_OK) != 0)
         n = snprintf(ret, cap, "%.*s%s%s", folder_len(path), path, temporary->temp, inside);
@@ -532,7 +532,7 @@ gcd_status gcd_file_publish(int fd, struct gcd_temporary *temporary, struct gcd_
     if (temporary->folder)
         (void)unlinkat(temporary->dir_fd, temporary->temp, AT_REMOVEDIR);
     temporary->temp[0] = '\0';
-    /* The output is there; a folder that cannot be synced (some network file systems) is no reason to call it a failure. */
+    /* The output exists; a folder that cannot be synced (some network file systems) does not make it a failure. */
     int dir = openat(temporary->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir >= 0) {
         (void)fsync(dir);

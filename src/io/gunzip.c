@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "io/gunzip.h"
 
-/* zlib frees without telling the size, gcd_alloc wants it: it stands in front of each block. */
+/* zlib does not pass the size when it frees, but gcd_alloc needs it, so each block begins with its size. */
 #define HEADER_BYTES ((size_t)16)
 
 static voidpf zlib_alloc(voidpf opaque, uInt items, uInt size)
@@ -86,6 +86,6 @@ gcd_status gcd_gunzip_step(struct gcd_gunzip *g, const uint8_t *in, size_t n, bo
     else if (z == Z_MEM_ERROR)
         return gcd_fail_nomem(err, "decompressing");
     else if (z != Z_OK && z != Z_BUF_ERROR)
-        g->damaged = true;               /* told with the next step: what was made before is good */
+        g->damaged = true;               /* reported by the next step: the data before is good */
     return GCD_OK;
 }

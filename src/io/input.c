@@ -7,40 +7,40 @@
 #include "io/file.h"
 #include "io/gunzip.h"
 
-/* Large enough that a system call costs nothing beside the work on its bytes, small enough for the second-level cache. */
+/* Large enough that the system call is cheap compared with processing the bytes, small enough for the second-level cache. */
 #define READ_BYTES ((size_t)256 * 1024)
 
 /*
- * A gzip bomb: zeros shrink to a thousandth, heaps to a tenth.  What is more than BOMB_BYTES, and for each byte of the file more than
- * BOMB_RATIO, is none; a large array that is full of one reference still passes.
+ * Limits for a gzip bomb: zeros shrink to a thousandth, heaps to a tenth.  Output that exceeds both BOMB_BYTES and BOMB_RATIO times the
+ * input is refused; a large array of equal references still passes.
  */
 #define BOMB_BYTES (UINT64_C(1) << 30)
 #define BOMB_RATIO 512u
 
-/* One byte decides whether it is gzip: no format that is read here begins with it. */
+/* One byte identifies gzip: no supported format begins with it. */
 #define GZIP_FIRST 0x1f
 
 struct gcd_input {
     struct gcd_alloc alloc;
-    const uint8_t *memory;       /* input in memory, else NULL */
-    uint8_t *spooled;            /* the same, when it is ours: a spool that is still small */
+    const uint8_t *memory;       /* input in memory, otherwise NULL */
+    uint8_t *spooled;            /* the same, when we own it: a spool that is still small */
     size_t spooled_cap, spooled_max;
-    uint64_t room_until;         /* for so many bytes of it there is room */
-    bool appended;               /* filled by gcd_input_append: SIZE bytes count, a write that failed may have left more */
+    uint64_t room_until;         /* there is room up to this size */
+    bool appended;               /* filled by gcd_input_append: only SIZE bytes count, a failed write may have left more */
     int fd;                      /* -1: memory */
     enum gcd_file_kind kind;
     uint64_t base, size;
-    int origin_fd;               /* the file that FD is a seekable copy of, -1 = none */
+    int origin_fd;               /* FD is a seekable copy of this file, -1 = none */
     int spool_fd;                /* copy of a stream, -1 = none */
     uint64_t spool_bytes;
-    bool stream_taken;           /* the one reader of the stream exists or existed */
+    bool stream_taken;           /* the only reader of the stream exists or existed */
     bool stream_ended;
     const gcd_cancel_flag *cancel;
     char *spool_dir;             /* a copy of the option; NULL = the default */
-    struct gcd_input **parts;    /* of one that was joined: seekable, one behind the other */
+    struct gcd_input **parts;    /* of a joined input: seekable, in sequence */
     size_t part_count;
-    struct gcd_reader *peeked;   /* the one reader of a stream, which has been looked into and not been given out yet */
-    uint8_t *early;              /* what it has read so far, as long as a copy can still be asked for */
+    struct gcd_reader *peeked;   /* the stream's only reader, after a peek and before it is handed out */
+    uint8_t *early;              /* bytes it has read so far, while a copy can still be requested */
     size_t early_n, early_cap;
 };
 
@@ -52,17 +52,17 @@ struct gcd_reader {
     bool peeking;
     struct gcd_gunzip gunzip;
     uint8_t *raw;                /* [READ_BYTES] */
-    const uint8_t *raw_p;        /* what gzip has not consumed */
+    const uint8_t *raw_p;        /* bytes that gzip has not consumed */
     size_t raw_n;
     uint8_t *plain;              /* [READ_BYTES], gzip only */
-    uint64_t made;               /* bytes that have been decompressed */
-    uint8_t head[GCD_PEEK_MAX];  /* what a peek has read already, to be given out again, */
+    uint64_t made;               /* bytes decompressed */
+    uint8_t head[GCD_PEEK_MAX];  /* bytes read by a peek, to be returned again, */
     size_t head_n;
-    const uint8_t *rest_p;       /* and what came behind it in the same piece */
+    const uint8_t *rest_p;       /* and the rest of the same piece */
     size_t rest_n;
 };
 
-/* An input of nothing yet. */
+/* An empty input. */
 static gcd_status input_new(const struct gcd_input_options *options, struct gcd_input **ret, struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(options != NULL ? options->alloc : NULL);
@@ -122,7 +122,7 @@ gcd_status gcd_input_new_spool(const struct gcd_input_options *options, struct g
     return GCD_OK;
 }
 
-/* False when it does not fit, or there is no memory for it: then it goes to the file. */
+/* False when it does not fit or memory runs out: then use the file. */
 static bool append_to_memory(struct gcd_input *in, const void *bytes, size_t n)
 {
     size_t used = (size_t)in->size;
@@ -250,7 +250,7 @@ void gcd_reader_free(struct gcd_reader *r)
     gcd_mem_free(&r->in->alloc, r, sizeof *r);
 }
 
-/* What is read from a stream for a peek is kept, so that a copy can begin with it. */
+/* Keeps what a peek reads from a stream, so that a copy can begin with it. */
 static gcd_status keep_early(struct gcd_reader *r, struct gcd_error *err)
 {
     struct gcd_input *in = r->in;
@@ -311,7 +311,7 @@ static gcd_status read_raw(struct gcd_reader *r, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* Is it gzip?  A pipe may deliver its first byte alone. */
+/* Is it gzip?  A pipe may deliver only its first byte. */
 static gcd_status sniff(struct gcd_reader *r, struct gcd_error *err)
 {
     gcd_status st = read_raw(r, err);
@@ -348,7 +348,7 @@ static gcd_status next_plain(struct gcd_reader *r, const uint8_t **ret_bytes, si
             return GCD_OK;
         }
         if (st == GCD_END && r->from_stream && !r->raw_ended) {
-            r->raw_n = 0;        /* drain the pipe, so that its copy is whole and its writer is not killed */
+            r->raw_n = 0;        /* drain the pipe, so that its copy is complete and its writer is not killed */
             continue;
         }
         if (st != GCD_OK)
@@ -356,7 +356,7 @@ static gcd_status next_plain(struct gcd_reader *r, const uint8_t **ret_bytes, si
     }
 }
 
-/* What a peek has read comes first. */
+/* Returns the bytes of a peek first. */
 static bool give_again(struct gcd_reader *r, const uint8_t **ret_bytes, size_t *ret_n)
 {
     *ret_bytes = r->head_n > 0 ? r->head : r->rest_p;
@@ -390,10 +390,10 @@ gcd_status gcd_reader_next(struct gcd_reader *r, const uint8_t **ret_bytes, size
     return GCD_OK;
 }
 
-/* A slow pipe gives its first bytes one by one. */
+/* A slow pipe may deliver its first bytes one by one. */
 static gcd_status fill_head(struct gcd_reader *r, size_t want, struct gcd_error *err)
 {
-    uint8_t head[GCD_PEEK_MAX];
+    uint8_t head[GCD_PEEK_MAX];  /* bytes read by a peek, to be returned again, */
     size_t have = 0, n = 0;
     const uint8_t *p = NULL;
     gcd_status st = GCD_OK;
@@ -408,7 +408,7 @@ static gcd_status fill_head(struct gcd_reader *r, size_t want, struct gcd_error 
     r->head_n = have;
     r->rest_p = p;
     r->rest_n = n;
-    return st == GCD_E_TRUNCATED || st == GCD_E_FORMAT || st == GCD_END ? GCD_OK : st;   /* whoever reads gets it again */
+    return st == GCD_E_TRUNCATED || st == GCD_E_FORMAT || st == GCD_END ? GCD_OK : st;   /* the reader gets the error again */
 }
 
 gcd_status gcd_input_peek(struct gcd_input *in, uint8_t *bytes, size_t want, size_t *ret_n, struct gcd_error *err)
@@ -431,7 +431,7 @@ gcd_status gcd_input_peek(struct gcd_input *in, uint8_t *bytes, size_t want, siz
     return st;
 }
 
-/* All of IN, gzip undone, into FD. */
+/* Copies all of IN, decompressed, to FD. */
 static gcd_status copy_plain(struct gcd_input *in, int fd, uint64_t *ret_bytes, struct gcd_error *err)
 {
     struct gcd_reader *r;

@@ -11,30 +11,30 @@
 #include "io/file.h"
 #include "io/gunzip.h"
 
-/* Several times what may be reserved at once, so that a flush never happens for a nearly empty buffer. */
+/* Several times the largest reservation, so that a flush never happens for a nearly empty buffer. */
 #define BUFFER_BYTES (4 * GCD_SINK_RESERVE_MAX)
 #define GZIP_BYTES ((size_t)128 * 1024)
-/* Level 6 halves the speed of level 1 and wins less than a tenth of the size on heap dumps (measured, gclog). */
+/* Level 6 is half as fast as level 1 and saves less than a tenth of the size on heap dumps (measured, gclog). */
 #define GZIP_LEVEL 1
 
 struct gcd_sink {
     struct gcd_alloc alloc;
     struct gcd_error error;      /* the first one; sticky */
     uint64_t flushed_bytes;
-    char *buffer;                /* [BUFFER_BYTES]; with a thread of its own that of a slot */
+    char *buffer;                /* [BUFFER_BYTES]; with a thread, the buffer of a slot */
     size_t used;
-    bool threaded;               /* the thread packs and writes, and has what is meant for that until it is joined */
+    bool threaded;               /* a thread compresses and writes, and owns the members for that until it is joined */
     pthread_t thread;
     struct gcd_queue queue;
-    struct gcd_slot *slot;         /* that BUFFER belongs to */
-    struct gcd_error behind;     /* the thread's error, when */
-    atomic_bool failed;          /* says so */
+    struct gcd_slot *slot;         /* the slot of BUFFER */
+    struct gcd_error behind;     /* the thread's error */
+    atomic_bool failed;          /* set once there is one */
     int fd;                      /* -1 = memory */
-    uint64_t file_bytes;         /* written to it, behind gzip; */
-    uint64_t room_until;         /* for so many of them there is room */
+    uint64_t file_bytes;         /* written to it, after gzip */
+    uint64_t room_until;         /* there is room up to this size */
     const gcd_cancel_flag *cancel;
     struct gcd_temporary temporary;        /* of a file that is not written directly */
-    char *temp;                  /* its path now, [PATH_MAX]; "" = it has none of its own */
+    char *temp;                  /* its current path, [PATH_MAX]; "" = none */
     bool gzip, finished, committed;
     z_stream z;
     uint8_t *packed;             /* [GZIP_BYTES] */
@@ -42,7 +42,7 @@ struct gcd_sink {
     size_t memory_n, memory_cap;
 };
 
-/* Not written directly, but under a temporary name. */
+/* Written under a temporary name, not directly. */
 static bool is_file(const struct gcd_sink *s)
 {
     return s->temporary.dir_fd >= 0;
@@ -93,7 +93,7 @@ const uint8_t *gcd_sink_memory(const struct gcd_sink *s, size_t *ret_n)
     return s->memory;
 }
 
-/* Behind gzip, if any. */
+/* After gzip, if any. */
 static gcd_status put(struct gcd_sink *s, const void *bytes, size_t n, struct gcd_error *err)
 {
     if (s->fd >= 0) {
@@ -134,7 +134,7 @@ static gcd_status deliver(struct gcd_sink *s, const void *bytes, size_t n, bool 
     return n > 0 ? put(s, bytes, n, err) : GCD_OK;
 }
 
-/* ---- packing and writing in a thread of their own, while the next bytes are made ---- */
+/* ---- a thread compresses and writes while the caller produces the next bytes ---- */
 
 static void *deliver_all(void *ctx)
 {
@@ -148,7 +148,10 @@ static void *deliver_all(void *ctx)
     return NULL;
 }
 
-/* Only for files: a pipe can block for ever, and the signal that shall end that arrives elsewhere.  Not having a thread is no failure. */
+/*
+ * Only for files: a pipe can block forever, and the signal that should interrupt it arrives in another thread.  Without a thread we write
+ * ourselves.
+ */
 static void start_thread(struct gcd_sink *s)
 {
     if (!gcd_queue_init(&s->queue, &s->alloc, BUFFER_BYTES))
@@ -163,7 +166,7 @@ static void start_thread(struct gcd_sink *s)
     s->buffer = s->slot->bytes;
 }
 
-/* What it has been given is delivered, or has failed. */
+/* Afterwards everything handed to it is written, or has failed. */
 static void join_thread(struct gcd_sink *s)
 {
     gcd_queue_end(&s->queue);
@@ -288,7 +291,7 @@ gcd_status gcd_sink_commit(struct gcd_sink *s, struct gcd_error *err)
         s->fd = -1;
         s->temp[0] = '\0';
         gcd_status st = gcd_file_close(fd, published ? NULL : err);
-        if (!published && st != GCD_OK)  /* what was published is synced: it is there, whatever close says */
+        if (!published && st != GCD_OK)  /* a published file is synced: it exists, whatever close says */
             return st;
     }
     s->committed = true;
@@ -300,7 +303,7 @@ void gcd_sink_free(struct gcd_sink *s)
     if (s == NULL)
         return;
     if (s->threaded) {
-        atomic_store_explicit(&s->failed, true, memory_order_relaxed);       /* what is left is not wanted */
+        atomic_store_explicit(&s->failed, true, memory_order_relaxed);       /* discard what is left */
         join_thread(s);
     }
     gcd_temporary_remove(&s->temporary, s->fd);

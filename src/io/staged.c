@@ -10,13 +10,13 @@
 struct gcd_staged {
     struct gcd_alloc alloc;
     enum gcd_staged_kind kind;
-    uint64_t written;            /* bytes, wherever they went; */
-    uint64_t room_until;         /* for so many of them there is room */
-    int fd;                      /* of the temporary file or folder; -1 = committed, or never opened */
+    uint64_t written;            /* bytes written anywhere */
+    uint64_t room_until;         /* there is room up to this size */
+    int fd;                      /* the temporary file or folder; -1 = committed, or never opened */
     size_t path_n;
     char *path;                  /* [path_n + 1] */
     struct gcd_temporary temporary;
-    char temp[PATH_MAX];         /* its path; "" = there is none (any more) */
+    char temp[PATH_MAX];         /* its path; "" = none */
 };
 
 gcd_status gcd_staged_open(const char *path, enum gcd_staged_kind kind, const struct gcd_alloc *alloc, struct gcd_staged **ret,
@@ -111,7 +111,7 @@ gcd_status gcd_staged_commit(struct gcd_staged *p, struct gcd_error *err)
         return gcd_fail(err, GCD_E_STATE, "the output is already committed");
     GCD_TRY(gcd_file_publish(p->fd, &p->temporary, err));
     p->temp[0] = '\0';
-    (void)gcd_file_close(p->fd, NULL);   /* it is synced: it is there, whatever close says */
+    (void)gcd_file_close(p->fd, NULL);   /* it is synced: it exists, whatever close says */
     p->fd = -1;
     return GCD_OK;
 }

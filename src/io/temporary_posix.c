@@ -1,6 +1,4 @@
-/*
- * Temporary outputs, and what is left of those whose process was killed.
- */
+/* Temporary outputs, and leftovers of killed processes. */
 #include "io/file.h"
 
 #include <dirent.h>
@@ -20,7 +18,7 @@
 #define SUFFIX ".gcdumpc-tmp"
 #define TRIES 1000u
 
-/* ---- what is left over ---- */
+/* ---- leftovers ---- */
 
 void gcd_temporary_folder_name(const char *temp, char ret[static NAME_MAX + 1 + sizeof GCD_TEMPORARY_INNER_NAME])
 {
@@ -43,7 +41,7 @@ void gcd_file_remove_folder_at(int fd, int dir_fd, const char *temp)
     (void)unlinkat(dir_fd, temp, AT_REMOVEDIR);
 }
 
-/* ".NAME.PID-N" SUFFIX, as gcd_file_open_temporary makes it. */
+/* ".NAME.PID-N" SUFFIX, as created by gcd_file_open_temporary. */
 static bool is_ours(const char *name)
 {
     static const char digits[] = "0123456789";
@@ -58,7 +56,7 @@ static bool is_ours(const char *name)
     return at > name + 2 && pid > 0 && count > 0 && at + pid + 1 + count == name + n - k;
 }
 
-/* Is it a file of this user that has no other name, or a folder that only this user may look into? */
+/* Is it a file of this user without another name, or a folder that only this user can enter? */
 static bool may_be_ours(const struct stat *st)
 {
     if (st->st_uid != geteuid())
@@ -66,14 +64,14 @@ static bool may_be_ours(const struct stat *st)
     return S_ISREG(st->st_mode) ? st->st_nlink == 1 : S_ISDIR(st->st_mode) && (st->st_mode & (S_IRWXG | S_IRWXO)) == 0;
 }
 
-/* What is open as FD, when nobody writes it: its writer holds the lock as long as it lives. */
+/* Nobody writes to FD any more: a writer holds the lock as long as it lives. */
 static bool is_left_over(int fd)
 {
     struct stat st;
     return fstat(fd, &st) == 0 && may_be_ours(&st) && flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
-/* The folder TEMP in DIR_FD is open as FD.  One in which there is nothing was not filled yet, or its contents have got their name. */
+/* The folder TEMP in DIR_FD is open as FD.  An empty one was not filled yet, or its contents have been renamed. */
 static void remove_folder(int fd, int dir_fd, const char *temp)
 {
     int inside = openat(fd, GCD_TEMPORARY_INNER_NAME, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -85,7 +83,7 @@ static void remove_folder(int fd, int dir_fd, const char *temp)
         (void)close(inside);
 }
 
-/* NAME in the folder DIR_FD, which is ours.  False when it stays. */
+/* Removes NAME in the folder DIR_FD, which is ours.  False when it stays. */
 static bool remove_left_over(int dir_fd, const char *name)
 {
     struct stat st;
@@ -105,7 +103,7 @@ static bool remove_left_over(int dir_fd, const char *name)
 uint64_t gcd_sink_sweep(int dir_fd)
 {
     uint64_t removed = 0;
-    bool ours = gcd_folder_fd_is_ours(dir_fd);         /* else others could have given the name to something that is no left-over */
+    bool ours = gcd_folder_fd_is_ours(dir_fd);         /* otherwise others could have given this name to something else */
     int fd = ours ? openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
@@ -118,7 +116,7 @@ uint64_t gcd_sink_sweep(int dir_fd)
     return removed;
 }
 
-/* ---- a new one ---- */
+/* ---- create ---- */
 
 static int open_retry(int dir_fd, const char *name, int flags, unsigned mode)
 {
@@ -129,7 +127,7 @@ static int open_retry(int dir_fd, const char *name, int flags, unsigned mode)
     return fd;
 }
 
-/* -1 and errno when that fails, and nothing is left of it.  EEXIST also when somebody has taken the half of it for a left-over. */
+/* -1 and errno on failure, with nothing left behind.  EEXIST also when somebody took the unfinished folder for a leftover. */
 static int make_folder(const struct gcd_temporary *temporary, unsigned mode)
 {
     char inside[NAME_MAX + 1 + sizeof GCD_TEMPORARY_INNER_NAME];
@@ -146,8 +144,8 @@ static int make_folder(const struct gcd_temporary *temporary, unsigned mode)
 }
 
 /*
- * Between its creation and its lock somebody may have taken it for a left-over.  A file system without locks has none of those; what cannot be
- * looked at is there.
+ * Somebody may have taken it for a leftover between its creation and its lock.  A file system without locks has no leftovers; what cannot
+ * be checked exists.
  */
 static bool keep(int fd)
 {
@@ -157,14 +155,14 @@ static bool keep(int fd)
     return fstat(fd, &st) != 0 || st.st_nlink > 0;
 }
 
-/* The process id keeps two programs apart, the counter two outputs of one program; O_EXCL or mkdir decides. */
+/* The process id separates two programs, the counter two outputs of one program; O_EXCL or mkdir decides. */
 gcd_status gcd_file_open_temporary(struct gcd_temporary *temporary, bool folder, unsigned mode, int *ret_fd, struct gcd_error *err)
 {
     const char *what = folder ? "folder" : "file";
     temporary->folder = folder;
-    (void)gcd_sink_sweep(temporary->dir_fd);          /* what cannot be removed stays: that is no reason not to write */
+    (void)gcd_sink_sweep(temporary->dir_fd);          /* leftovers that cannot be removed stay: no reason not to write */
     for (unsigned i = 0; i < TRIES; i++) {
-        /* a name may hold 255 bytes: a long one is shortened in the temporary name */
+        /* a name may have 255 bytes: shorten a long one in the temporary name */
         (void)snprintf(temporary->temp, sizeof temporary->temp, ".%.200s.%ld-%u" SUFFIX, temporary->name, (long)getpid(), i);
         int fd = folder ? make_folder(temporary, mode) : open_retry(temporary->dir_fd, temporary->temp, O_RDWR | O_CREAT | O_EXCL, mode), e = errno;
         if (fd >= 0 && keep(fd)) {

@@ -1,6 +1,4 @@
-/*
- * A dump from a trace: the first pass, and what the accessors of gcdumpc/dump.h give out.
- */
+/* A dump from a trace: the first pass, and the accessors of gcdumpc/dump.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +9,7 @@
 #include "clr/clr_ids.h"
 #include "load/load.h"
 
-/* IN NULL: it will be fed. */
+/* IN NULL: the caller will feed it. */
 static gcd_status dump_new(struct gcd_input *in, const struct gcd_dump_options *options, struct gcd_dump **ret, struct gcd_error *err)
 {
     static const struct gcd_dump_options defaults;
@@ -60,17 +58,17 @@ void gcd_dump_free(struct gcd_dump *d)
     gcd_mem_free(&a, d, sizeof *d);
 }
 
-/* Does the trace's own trouble end the reading without making what was read worthless? */
+/* Does this status end the trace without invalidating what was read? */
 static bool is_damage(gcd_status st)
 {
     return st == GCD_E_TRUNCATED || st == GCD_E_FORMAT || st == GCD_E_LIMIT;
 }
 
-/* Processes of one trace that are told apart. */
+/* Processes distinguished in one trace. */
 #define MAX_PROCESSES 256u
 
 /*
- * The heap of the process that wrote EV: ids of types and objects mean nothing across processes.  *RET is NULL when the process does not
+ * The heap of the process that wrote EV, because ids of types and objects differ between processes.  *RET is NULL when the process does not
  * matter.
  */
 static gcd_status heap_of(struct gcd_dump *d, const struct gcd_event *ev, struct gcd_heap **ret, struct gcd_error *err)
@@ -95,7 +93,7 @@ static gcd_status heap_of(struct gcd_dump *d, const struct gcd_event *ev, struct
     return GCD_OK;
 }
 
-/* Events of others are numbered together with those of the runtime. */
+/* Events of other providers share the numbering with those of the runtime. */
 static void note_gap(struct gcd_dump *d, const struct gcd_event *ev)
 {
     for (size_t i = 0; ev->gap > 0 && i < d->heap_count; i++)
@@ -103,7 +101,7 @@ static void note_gap(struct gcd_dump *d, const struct gcd_event *ev)
             heap_gap(d->heaps[i], ev);
 }
 
-/* All events that have arrived.  GCD_NEED_MORE, GCD_END (of the trace, however it ended), or an error. */
+/* Takes all events that have arrived.  GCD_NEED_MORE, GCD_END (of the trace, however it ended), or an error. */
 static gcd_status take_events(struct gcd_dump *d, struct gcd_error *err)
 {
     struct gcd_event ev;
@@ -130,8 +128,8 @@ static gcd_status take_events(struct gcd_dump *d, struct gcd_error *err)
 }
 
 /*
- * The same.  After a failure the trace is in the middle of bytes that may be the caller's and gone by the next call, and the event is lost: so the
- * answer stays what it was.
+ * The same, with a sticky error.  After a failure the trace is in the middle of bytes that belong to the caller and may be gone by the next
+ * call, and the event is lost.
  */
 static gcd_status drain(struct gcd_dump *d, struct gcd_error *err)
 {
@@ -169,7 +167,7 @@ bool gcd_dump_begun(const struct gcd_dump *d)
     return false;
 }
 
-/* "Type(0x…)" for what nobody described; the same spelling as the .NET tools. */
+/* "Type(0x…)" for a type without description; spelled as in the .NET tools. */
 static gcd_status name_undescribed(struct gcd_dump *d, struct gcd_type *t, struct gcd_error *err)
 {
     char buf[32];
@@ -196,7 +194,7 @@ static gcd_status add_type(struct gcd_dump *d, uint32_t heap_index, struct gcd_e
     return GCD_OK;
 }
 
-/* The types that the walk uses, renumbered in the order of first use by an object, then those of static variables. */
+/* The types used by the walk, numbered in order of first use by an object, then those of static variables. */
 static gcd_status collect_types(struct gcd_dump *d, struct gcd_error *err)
 {
     struct gcd_heap *h = d->heap;
@@ -218,7 +216,7 @@ static gcd_status collect_types(struct gcd_dump *d, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* By key; those of one key stay in the order of the events. */
+/* By key; keeps the order of events within one key. */
 static gcd_status sort_dependents(struct gcd_dump *d, struct gcd_error *err)
 {
     struct heap_walk *w = d->heap->chosen;
@@ -242,11 +240,11 @@ static gcd_status collect_processes(struct gcd_dump *d, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* What the trace says of losses, beside the index numbers of a walk. */
+/* Losses reported by the trace, besides the index numbers of a walk. */
 struct loss_report {
-    bool final;                  /* every loss is in it */
-    bool buffers;                /* whole buffers are lost or damaged: of any number of events */
-    uint64_t lost, damaged;      /* events that did not arrive; that could not be used */
+    bool final;                  /* it covers every loss */
+    bool buffers;                /* whole buffers are lost or damaged, with any number of events */
+    uint64_t lost, damaged;      /* events not received; events that could not be used */
 };
 
 static struct loss_report report_loss(const struct gcd_dump *d, const struct heap_walk *w, const struct gcd_trace_info *t)
@@ -261,8 +259,8 @@ static struct loss_report report_loss(const struct gcd_dump *d, const struct hea
 }
 
 /*
- * How far W can be believed.  Where its GCStart or its GCEnd is missing, the end of one walk and the beginning of the next one may be missing,
- * too: what lies behind the first missing event can be of another walk, even when the index numbers fit together.
+ * How far W can be trusted.  If its GCStart or GCEnd is missing, the end of one walk and the beginning of the next may be missing, too:
+ * data after the first missing event may belong to another walk, even when the index numbers fit together.
  */
 static enum heap_certain certain_of(const struct gcd_dump *d, const struct heap_walk *w)
 {
@@ -272,7 +270,7 @@ static enum heap_certain certain_of(const struct gcd_dump *d, const struct heap_
     struct loss_report loss = report_loss(d, w, &t);
     for (size_t i = 0; i < HEAP_BULKS; i++)
         missing += w->index[i].missing;
-    /* index numbers that jump although nothing is missing are wrong; so can be all where something is misplaced */
+    /* index numbers that jump although nothing is missing are wrong; if anything is misplaced, all of them may be */
     bool jumps = loss.final && !loss.buffers && missing > loss.lost + loss.damaged;
     bool doubtful = t.numbers_events && (w->runs[HEAP_RUNS_NODES].doubtful || w->runs[HEAP_RUNS_EDGES].doubtful);
     if (w->whole && (jumps || doubtful || t.irregular_steps > 0))
@@ -360,14 +358,14 @@ static gcd_status has_name(struct gcd_dump *d, struct gcd_heap *h, bool *ret, st
     return GCD_OK;
 }
 
-/* The process whose dump is taken: the first with a walk inside the right GC, else the first with any. */
+/* The process whose dump is used: the first with a walk inside the right GC, otherwise the first with any. */
 static gcd_status choose_heap(struct gcd_dump *d, struct gcd_error *err)
 {
     unsigned dumps = 0, others = 0;
     for (size_t i = 0; i < d->heap_count; i++) {
         struct gcd_heap *h = d->heaps[i];
         bool named;
-        if (h->command_line[0] == '\0')  /* the runtime itself did not say */
+        if (h->command_line[0] == '\0')  /* the runtime itself did not report it */
             h->command_line = load_process_start_line(&d->started, h->process);
         heap_finish(h);
         GCD_TRY(has_name(d, h, &named, err));
@@ -406,7 +404,7 @@ gcd_status gcd_dump_close(struct gcd_dump *d, struct gcd_input *in, struct gcd_e
     d->input = in;
     st = choose_heap(d, err);
     if (st != GCD_OK) {
-        /* a file that is not even a trace, or breaks off before a dump: say that, rather than that no dump was found */
+        /* not a trace at all, or it ends before a dump: report that instead of a missing dump */
         if (d->trace_error.code < 0 && err != NULL)
             *err = d->trace_error;
         return d->trace_error.code < 0 ? d->trace_error.code : st;
@@ -422,7 +420,7 @@ gcd_status gcd_dump_close(struct gcd_dump *d, struct gcd_input *in, struct gcd_e
     return GCD_OK;
 }
 
-/* Read the whole input.  Its own damage (a gzip file that was cut) ends it like a trace that was cut. */
+/* Reads the whole input.  Damage of the input itself (a truncated gzip file) ends it like a truncated trace. */
 static gcd_status read_all(struct gcd_dump *d, struct gcd_input *in, struct gcd_error *err)
 {
     for (;;) {
@@ -494,7 +492,7 @@ const struct gcd_type *gcd_dump_type(const struct gcd_dump *d, uint32_t i)
     return &d->types[i];
 }
 
-/* Of a dump that could not be closed everything is empty. */
+/* A dump that could not be closed is empty. */
 static const struct heap_walk *chosen(const struct gcd_dump *d)
 {
     static const struct heap_walk nothing;

@@ -1,13 +1,11 @@
-/*
- * A graph from a trace: all objects, then their references, which can then be resolved at once.
- */
+/* A graph from a trace: first all objects, then their references, which can be resolved at once. */
 #include <string.h>
 
 #include "base/error.h"
 #include "graph/graph_build.h"
 #include "load/load.h"
 
-/* Objects between two calls for progress. */
+/* Objects between two progress calls. */
 #define PROGRESS_EVERY UINT64_C(65536)
 
 static gcd_status copy_text(struct gcd_build *b, const char **s, struct gcd_error *err)
@@ -29,7 +27,7 @@ static gcd_status copy_facts(struct gcd_build *b, struct gcd_dump *d, struct gcd
 static gcd_status add_types(struct gcd_build *b, struct gcd_dump *d, struct gcd_error *err)
 {
     for (uint32_t i = 0; i < gcd_dump_type_count(d); i++) {
-        uint32_t number;                     /* the same as in the dump */
+        uint32_t number;                     /* equal to the number in the dump */
         GCD_TRY(gcd_build_type(b, gcd_dump_type(d, i), &number, err));
     }
     return GCD_OK;

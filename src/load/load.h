@@ -1,9 +1,9 @@
 /*
- * What joins an input, a trace and a heap: see gcdumpc/dump.h.
+ * Combines an input, a trace and a heap: see gcdumpc/dump.h.
  *
  *     dump.c            the first pass: which GC counts, types, roots, the verdict
  *     objects.c         the second one: objects and their references
- *     process_start.c   which command line each process of a machine was started with
+ *     process_start.c   the command line of each process of a machine
  */
 #ifndef GCD_LOAD_LOAD_H
 #define GCD_LOAD_LOAD_H
@@ -28,23 +28,23 @@ struct gcd_dump {
     struct gcd_limits limits;
     struct gcd_dump_options options;
     struct gcd_trace *trace;
-    struct gcd_heap **heaps;         /* one a process */
+    struct gcd_heap **heaps;         /* one per process */
     size_t heap_count, heap_cap;
-    struct gcd_heap *heap;           /* the one whose dump this is; NULL until it is closed */
+    struct gcd_heap *heap;           /* the heap of this dump; NULL until it is closed */
     uint32_t addr_pages_left;
-    uint64_t other_process;          /* whose heap walk was ignored */
+    uint64_t other_process;          /* a process whose heap walk was ignored */
     bool has_other_process;
     struct gcd_input *input;         /* for the second pass; NULL = none */
     bool closed;
-    struct gcd_error failure;        /* of an event that could not be taken: nothing comes after it */
-    struct gcd_error trace_error;    /* how the trace ended, when it ended badly */
-    struct gcd_error input_error;    /* how the input ended, when it was damaged itself */
+    struct gcd_error failure;        /* from an event that could not be taken: nothing follows it */
+    struct gcd_error trace_error;    /* how the trace ended, if badly */
+    struct gcd_error input_error;    /* how the input ended, if it was damaged itself */
     struct gcd_dump_facts facts;
     struct gcd_verdict verdict;
-    struct gcd_type *types;          /* those in use */
+    struct gcd_type *types;          /* used types only */
     uint32_t type_count;
     size_t type_cap;
-    uint32_t *type_number;           /* [type_number_count], by index into heap->types; GCD_TYPE_NONE = not in use */
+    uint32_t *type_number;           /* [type_number_count], by index into heap->types; GCD_TYPE_NONE = unused */
     size_t type_number_count;
     struct load_process_start started;
     struct gcd_dump_process *processes;  /* those with a dump */
@@ -52,8 +52,9 @@ struct gcd_dump {
 };
 
 /*
- * For who needs all objects first and then all references, and not the objects twice: the counts are kept, a byte or two an object,
- * while gcd_objects_next alone is called; after its GCD_END the objects come once more, with their references by gcd_objects_edges.
+ * Two-phase read: all objects, then all references, without reading the objects twice.  After this call, gcd_objects_next stores the
+ * number of references of each object, in a byte or two; after its GCD_END, gcd_objects_replay delivers the objects again, with their
+ * references by gcd_objects_edges.
  */
 GCD_MUST_CHECK gcd_status gcd_objects_keep_for_replay(struct gcd_objects *o, struct gcd_error *err);
 void gcd_objects_replay(struct gcd_objects *o);
@@ -64,7 +65,7 @@ void load_process_start_init(struct load_process_start *s, const struct gcd_allo
 void load_process_start_done(struct load_process_start *s);
 /* An event of the kernel of Windows; those that do not matter are ignored. */
 gcd_status load_process_start_event(struct load_process_start *s, const struct gcd_event *ev, struct gcd_error *err);
-/* "" when it is not known. */
+/* "" when unknown. */
 const char *load_process_start_line(const struct load_process_start *s, uint64_t process);
 
 #endif

@@ -1,44 +1,44 @@
 /*
- * The second pass: objects with their references, in memory that depends on nothing but the size of a block.
+ * The second pass: objects with their references, in memory that depends only on the size of a block.
  *
- * Nodes and edges are two queues of one thread, cut into events independently: the references of one large array fill many edge
- * events before the node event arrives that owns them, and a region of strings fills many node events while one edge event is
- * not full yet.  How far one runs ahead of the other is not bounded by anything, so the queues are not held in memory: the
- * trace is read by two cursors side by side, one that stops at node events and one that stops at edge events.
+ * Nodes and edges are two queues of one thread, cut into events independently: the references of one large array fill many edge events
+ * before the node event of their owner arrives, and a region of strings fills many node events before one edge event is full.  Nothing
+ * bounds how far one runs ahead of the other, so the queues are not held in memory: two cursors read the trace side by side, one stops at
+ * node events and the other at edge events.
  *
- * Both count in positions of the sequence of all references.  When events are missing, the first pass has found out which runs
- * of objects and of references have a certain position (heap/heap_runs.c): where both have, they meet; what lies in a hole or has no
- * certain position is left out.
+ * Both count positions in the sequence of all references.  When events are missing, the first pass has determined which runs of objects and
+ * of references have a certain position (heap/heap_runs.c).  Where both have one, they are paired; anything in a gap or without a certain
+ * position is skipped.
  */
 #include "base/error.h"
 #include "base/mem.h"
 #include "clr/clr_ids.h"
 #include "load/load.h"
 
-/* A position in the runs of one kind; the runs partition all that comes. */
+/* A position in the runs of one kind; the runs partition all records. */
 struct place {
     const struct heap_run *run, *end;    /* the run of the next item, unless LEFT is 0: then the one after it */
-    uint64_t left;               /* items of the run that are still to come */
-    uint64_t at;                 /* in the sequence of all references; of an object, where its first one is */
+    uint64_t left;               /* items of the run still to come */
+    uint64_t at;                 /* position in the sequence of all references; for an object, that of its first reference */
     bool certain;
 };
 
 /* One of the two cursors. */
 struct feed {
-    struct gcd_trace *trace;     /* NULL until it is needed */
+    struct gcd_trace *trace;     /* NULL until needed */
     uint32_t event_id;
     bool ended;
     struct gcd_clr_bulk bulk;
     uint32_t at;                 /* next item of bulk */
-    uint64_t items;              /* of this and all events before it */
-    struct place place;          /* of references: behind bulk */
-    uint64_t bulk_start;         /* of references: the position of bulk's first, if it is certain */
+    uint64_t items;              /* of this and all earlier events */
+    struct place place;          /* of references: after bulk */
+    uint64_t bulk_start;         /* of references: the position of bulk's first one, if certain */
     bool bulk_certain;
 };
 
-/* How many references each object has, a few bytes of 7 bits each; the first has 6 and says whether the object has an address. */
+/* The number of references of each object, in a few bytes of 7 bits each; the first has 6 and a flag for whether the object has an address. */
 struct counts {
-    bool kept;                   /* wanted at all */
+    bool kept;                   /* requested */
     uint8_t *bytes;
     size_t size, cap, at;
 };
@@ -48,12 +48,12 @@ struct gcd_objects {
     struct counts counts;
     struct feed nodes, edges;
     struct place next;           /* of the next object */
-    uint64_t edges_at, edges_end;        /* positions of the current object's references that nobody has got yet */
+    uint64_t edges_at, edges_end;        /* positions of the current object's references not yet handed out */
     uint64_t objects_seen;
-    uint64_t *targets;           /* [targets_cap], null references left out */
+    uint64_t *targets;           /* [targets_cap], without null references */
     size_t targets_cap;
     uint64_t last_type_id;
-    uint32_t last_type;          /* number; GCD_TYPE_NONE = none yet */
+    uint32_t last_type;          /* type number; GCD_TYPE_NONE = none yet */
 };
 
 static struct place place_begin(const struct gcd_dump *d, size_t kind)
@@ -62,7 +62,7 @@ static struct place place_begin(const struct gcd_dump *d, size_t kind)
     return (struct place){ .run = r->items, .end = r->items != NULL ? r->items + r->count : NULL };
 }
 
-/* To the next run, if this one is over. */
+/* Moves to the next run if this one is over. */
 static inline void place_enter(struct place *p)
 {
     while (p->left == 0 && p->run != p->end) {
@@ -73,7 +73,7 @@ static inline void place_enter(struct place *p)
     }
 }
 
-/* Past ITEMS with EDGES in all.  False when there are no such items: the first pass has not seen them. */
+/* Moves past ITEMS with EDGES in total.  False when there are no such items: the first pass has not seen them. */
 static inline bool place_leave(struct place *p, uint64_t items, uint64_t edges)
 {
     if (p->left < items)
@@ -128,7 +128,7 @@ void gcd_objects_free(struct gcd_objects *o)
     gcd_mem_free(&o->dump->alloc, o, sizeof *o);
 }
 
-/* The next event of the trace, whatever it is.  GCD_END also where the first pass met damage: it told so. */
+/* The next event of the trace, of any kind.  GCD_END also at damage that the first pass reported. */
 static gcd_status next_event(struct gcd_dump *d, struct feed *f, struct gcd_event *ev, struct gcd_error *err)
 {
     for (;;) {
@@ -145,10 +145,7 @@ static gcd_status next_event(struct gcd_dump *d, struct feed *f, struct gcd_even
     }
 }
 
-/*
- * The next event of this feed that belongs to the chosen walk: of its thread, between its first and last bulk event.
- * GCD_END after the last.
- */
+/* The next event of this feed in the chosen walk: of its thread, between its first and last bulk event.  GCD_END after the last. */
 static gcd_status feed_next(struct gcd_dump *d, struct feed *f, struct gcd_error *err)
 {
     const struct heap_walk *w = d->heap->chosen;
@@ -166,7 +163,7 @@ static gcd_status feed_next(struct gcd_dump *d, struct feed *f, struct gcd_error
             continue;
         st = f->event_id == GCD_EV_BULK_NODE ? gcd_clr_bulk_node(&ev, &f->bulk) : gcd_clr_bulk_edge(&ev, &f->bulk);
         if (st != GCD_OK)
-            continue;                /* counted as damaged by the first pass; the index shows the hole */
+            continue;                /* the first pass counted it as damaged; the index shows the gap */
         f->at = 0;
         f->items += f->bulk.count;
         return GCD_OK;
@@ -179,7 +176,7 @@ static gcd_status changed(struct gcd_error *err)
     return gcd_fail(err, GCD_E_FORMAT, "the input changed while it was read");
 }
 
-/* The next event with references, and where they belong. */
+/* The next event with references, and their position. */
 static gcd_status next_edges(struct gcd_objects *o, struct gcd_error *err)
 {
     struct feed *f = &o->edges;
@@ -208,7 +205,7 @@ static gcd_status type_number(struct gcd_objects *o, uint64_t id, uint32_t *ret,
     return GCD_OK;
 }
 
-/* After the last object: is this what the first pass has counted and judged?  The cursor for references may not have been needed to its end. */
+/* After the last object: does the result match the counts of the first pass?  The cursor for references may not have been read to its end. */
 static gcd_status check_edge_sum(struct gcd_objects *o, struct gcd_error *err)
 {
     gcd_status st = GCD_OK;
@@ -219,7 +216,7 @@ static gcd_status check_edge_sum(struct gcd_objects *o, struct gcd_error *err)
     return o->edges.trace == NULL || o->edges.items == o->dump->facts.edges ? GCD_END : changed(err);
 }
 
-/* The place of the next object, which has COUNT references, is that of the current one.  False when the first pass has not seen it. */
+/* Makes the next object, which has COUNT references, the current one.  False when the first pass has not seen it. */
 static inline bool enter_object(struct gcd_objects *o, uint64_t count)
 {
     place_enter(&o->next);
@@ -232,14 +229,14 @@ static inline bool enter_object(struct gcd_objects *o, uint64_t count)
     return true;
 }
 
-/* ---- objects a second time, for their references only ---- */
+/* ---- objects again, for their references only ---- */
 
 #define COUNT_BYTES 10u          /* at most */
 #define COUNT_MORE 0x80u         /* another byte follows */
 
 gcd_status gcd_objects_keep_for_replay(struct gcd_objects *o, struct gcd_error *err)
 {
-    uint64_t objects = o->dump->facts.objects;       /* the first pass has counted them; a few have more than 63 references */
+    uint64_t objects = o->dump->facts.objects;       /* counted by the first pass; a few have more than 63 references */
     o->counts.kept = true;
     o->counts.cap = (size_t)(objects + objects / 16 + COUNT_BYTES);
     o->counts.bytes = gcd_mem_new_uncleared(&o->dump->alloc, o->counts.cap, 1);
@@ -280,8 +277,8 @@ gcd_status gcd_objects_next(struct gcd_objects *o, struct gcd_object *ret, struc
 }
 
 /*
- * The references of the current object that arrived next, N of them from number *RET_FIRST of the event on; N is 0 when there are none.
- * The cursor for references is opened when the first are asked for: who wants only the objects reads the trace once.
+ * The next received references of the current object, N of them from number *RET_FIRST of the event; N is 0 when there are none.  Opens the
+ * cursor for references on first use: callers that want only objects read the trace once.
  */
 static gcd_status reach_edges(struct gcd_objects *o, uint32_t *ret_first, uint32_t *ret_n, struct gcd_error *err)
 {
@@ -290,7 +287,7 @@ static gcd_status reach_edges(struct gcd_objects *o, uint32_t *ret_first, uint32
     if (f->trace == NULL)
         GCD_TRY(feed_open(o->dump, f, GCD_EV_BULK_EDGE, err));
     while (!f->bulk_certain || f->bulk_start > o->edges_at || f->bulk.count <= o->edges_at - f->bulk_start) {
-        if (f->bulk_certain && f->bulk_start > o->edges_at) {    /* those before it are lost */
+        if (f->bulk_certain && f->bulk_start > o->edges_at) {    /* references before it are lost */
             o->edges_at = f->bulk_start < o->edges_end ? f->bulk_start : o->edges_end;
             if (o->edges_at == o->edges_end)
                 return GCD_OK;
@@ -324,7 +321,7 @@ gcd_status gcd_objects_edges(struct gcd_objects *o, const uint64_t **ret_targets
         for (uint32_t i = 0; i < n; i++) {
             uint64_t target = gcd_clr_edge_at(&o->edges.bulk, first + i);
             o->targets[made] = target;
-            made += target != 0;     /* null is never sent by a runtime, and no object */
+            made += target != 0;     /* a runtime never sends null, and it is no object */
         }
         if (made > 0) {
             *ret_targets = o->targets;

@@ -1,6 +1,6 @@
 /*
- * In a recording of a whole machine the kernel of Windows tells of every process how it was started, also of those that ran before: who
- * looks for a process by its name needs that, because the runtime tells its command line only when it is asked for its rundown.
+ * In a recording of a whole machine, the Windows kernel reports how every process was started, including those that ran before.  This is
+ * needed to find a process by name, because the runtime reports its command line only in a requested rundown.
  */
 #include "base/error.h"
 #include "base/mem.h"
@@ -8,7 +8,7 @@
 #include "clr/clr_windows.h"
 #include "load/load.h"
 
-/* Processes whose start is remembered. */
+/* Maximum number of processes stored. */
 #define MAX_STARTED 65536u
 
 void load_process_start_init(struct load_process_start *s, const struct gcd_alloc *a, uint64_t max_text_bytes)
@@ -27,7 +27,7 @@ void load_process_start_done(struct load_process_start *s)
     gcd_mem_free(s->alloc, s->lines, s->cap * sizeof *s->lines);
 }
 
-/* The command line, or the name of the program when there is none. */
+/* The command line, or the name of the program if there is none. */
 static gcd_status keep_text(struct load_process_start *s, const struct gcd_windows_process *p, const char **ret)
 {
     if (p->command_line_units > 0)
@@ -42,7 +42,7 @@ gcd_status load_process_start_event(struct load_process_start *s, const struct g
         return GCD_OK;
     uint32_t i = gcd_idmap_get(&s->by_process, p.process);
     if (i != GCD_IDMAP_NONE && ev->id != GCD_WIN_PROCESS_START)
-        return GCD_OK;                   /* told already; a start is of a new process with an old number */
+        return GCD_OK;                   /* known already; a start means a new process with an old number */
     if (i == GCD_IDMAP_NONE) {
         if (s->count == MAX_STARTED)
             return GCD_OK;

@@ -1,17 +1,17 @@
 /*
- * The names that are read, in the runtime's spelling ("[]" after a type argument list is an array):
+ * Parses names in the runtime's spelling ("[]" after a type argument list is an array):
  *
  *     type      = part { part } { suffix }
  *     part      = segments [ "[" type { "," type } "]" ]           also with "<" and ">", then "." or "+" joins the next part
  *     segments  = segment { "+" segment }                          from the outer to the nested type
- *     segment   = characters [ "`" arity ]                         a "<" at its start or behind a "." belongs to it up to its ">"
+ *     segment   = characters [ "`" arity ]                         a "<" at its start or after a "." belongs to it up to its ">"
  *     suffix    = "[" { "," } "]" | "[*]" | "*" | "&"
  *
- * Type arguments follow the innermost segment; the arity marks say which segment they belong to.  What is in excess (a nested type
- * whose outer type is not named has its arguments all the same) goes to the last segment.  A backslash keeps the character behind
- * it from being syntax and stays, or the result could be read in two ways.
+ * Type arguments follow the innermost segment; the arity marks say which segment they belong to.  Excess arguments (a nested type whose
+ * outer type is not named still has its arguments) go to the last segment.  A backslash escapes the next character and is kept, because
+ * otherwise the result would be ambiguous.
  *
- * One pass from left to right, each character looked at twice at most; open argument lists are kept on a stack of our own.
+ * One pass from left to right that reads each character at most twice; open argument lists are on an explicit stack.
  */
 #include "names/csharp.h"
 
@@ -21,14 +21,14 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-/* "List`1" without arguments becomes "List<>"; a mark that asks for more commas than this is none. */
+/* "List`1" without arguments becomes "List<>"; a higher number of commas is not an arity mark. */
 #define OPEN_ARITY_MAX 32
 #define NO_PARSE SIZE_MAX
 
 struct csharp_level {
-    size_t segment;              /* the next one to be written */
-    uint32_t left;               /* arguments that the segment written last still takes */
-    bool last;                   /* ... which is the last one and takes all that come */
+    size_t segment;              /* the next one to write */
+    uint32_t left;               /* arguments that the last written segment still takes */
+    bool last;                   /* ... which is the last one and takes all remaining arguments */
     char close;
 };
 
@@ -59,14 +59,14 @@ static bool put_text(struct csharp *c, const char *s)
     return csharp_put(c, s, strlen(s));
 }
 
-/* ---- reading ---- */
+/* ---- scan ---- */
 
 static bool is_escape(const char *p)
 {
     return p[0] == '\\' && p[1] != '\0' && strchr(",[]&*+\\", p[1]) != NULL;
 }
 
-/* Behind the ">" that closes the "<" at P. */
+/* The position after the ">" that closes the "<" at P. */
 static size_t skip_angles(const char *raw, size_t p)
 {
     for (size_t depth = 0; raw[p] != '\0'; p++) {
@@ -80,7 +80,7 @@ static size_t skip_angles(const char *raw, size_t p)
     return NO_PARSE;
 }
 
-/* Behind "[]", "[,]", "[*]", or "<>", "<,>" at P; P itself when something else is there. */
+/* The position after "[]", "[,]", "[*]", or "<>", "<,>" at P; P itself when something else is there. */
 static size_t skip_empty(const char *raw, size_t p, char close)
 {
     size_t q = p + 1;
@@ -92,7 +92,7 @@ static size_t skip_empty(const char *raw, size_t p, char close)
     return raw[q] == close ? q + 1 : p;
 }
 
-/* The end of the segment at START: where a "+" or something else that is no part of a name stands. */
+/* The end of the segment at START: the position of a "+" or of another character that cannot be part of a name. */
 static size_t segment_end(const char *raw, size_t start)
 {
     size_t p = start;
@@ -122,7 +122,7 @@ static size_t segments_end(const char *raw, size_t start)
     return p;
 }
 
-/* The arity mark at the end of [START, END): its number, 0 = none, and where it begins. */
+/* The arity mark at the end of [START, END): its number, 0 = none, and its position. */
 static uint32_t arity_mark(const char *raw, size_t start, size_t end, size_t *ret_begin)
 {
     size_t p = end;
@@ -140,7 +140,7 @@ static uint32_t arity_mark(const char *raw, size_t start, size_t end, size_t *re
 
 /* ---- a name with its arguments ---- */
 
-/* The outcome of a step: it went well, the name does not parse, or out of memory. */
+/* The result of a step: success, the name does not parse, or out of memory. */
 enum step { STEP_OK, STEP_NO_PARSE, STEP_NOMEM };
 
 #define STEP_TRY(expr)                                                                                                 \
@@ -151,19 +151,19 @@ enum step { STEP_OK, STEP_NO_PARSE, STEP_NOMEM };
     } while (0)
 #define STEP_PUT(expr) STEP_TRY((expr) ? STEP_OK : STEP_NOMEM)
 
-/* The segment at *P without its mark; *P goes to its end. */
+/* Writes the segment at *P without its mark; moves *P to its end. */
 static enum step put_segment(struct csharp *c, const char *raw, size_t *p, uint32_t *ret_arity)
 {
     size_t start = *p, end = segment_end(raw, start), mark, second;
     *ret_arity = arity_mark(raw, start, end, &mark);
     if (*ret_arity > 0 && arity_mark(raw, start, mark, &second) > 0)
-        return STEP_NO_PARSE;            /* what is left would be taken for a mark the next time */
+        return STEP_NO_PARSE;            /* the rest would be taken for a mark next time */
     STEP_PUT(csharp_put(c, raw + start, mark - start));
     *p = end;
     return STEP_OK;
 }
 
-/* Segments from *P on, without arguments. */
+/* Writes the segments from *P on, without arguments. */
 static enum step put_open(struct csharp *c, const char *raw, size_t *p)
 {
     static const char commas[] = ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,";
@@ -181,7 +181,7 @@ static enum step put_open(struct csharp *c, const char *raw, size_t *p)
     }
 }
 
-/* Segments up to and including the one that takes the next argument. */
+/* Writes the segments up to the one that takes the next argument. */
 static enum step put_taker(struct csharp *c, const char *raw, struct csharp_level *l)
 {
     for (;;) {
@@ -240,7 +240,7 @@ static enum step close_arguments(struct csharp *c, const char *raw)
 }
 
 /*
- * What follows a type.  The runtime appends dimensions from the inside out, C# writes them from the outside in: "[][,]" is a
+ * Writes what follows a type.  The runtime appends dimensions from the inside out, C# writes them from the outside in: "[][,]" is a
  * two-dimensional array of vectors there, and a vector of two-dimensional arrays here.
  */
 static enum step put_suffixes(struct csharp *c, const char *raw, size_t *p, bool reverse)
@@ -266,7 +266,7 @@ static enum step put_suffixes(struct csharp *c, const char *raw, size_t *p, bool
     }
 }
 
-/* From the start of a type's part to where its suffixes may begin, or to its first argument. */
+/* From the start of a type's part to its possible suffixes, or to its first argument. */
 static enum step start_part(struct csharp *c, const char *raw, size_t *p, bool *ret_arguments)
 {
     size_t end = segments_end(raw, *p);

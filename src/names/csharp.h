@@ -1,6 +1,4 @@
-/*
- * One name from the runtime's spelling to that of C#.
- */
+/* Converts one name from the runtime's spelling to C#. */
 #ifndef GCD_NAMES_CSHARP_H
 #define GCD_NAMES_CSHARP_H
 
@@ -11,12 +9,12 @@
 
 struct csharp_level;
 
-/* Room that one name after another is made in. */
+/* Buffers reused for one name after another. */
 struct csharp {
     const struct gcd_alloc *alloc;
     char *out;                   /* [n], no NUL */
     size_t n, cap;
-    struct csharp_level *levels; /* type arguments that are open */
+    struct csharp_level *levels; /* open type argument lists */
     size_t depth, level_cap;
 };
 
@@ -27,8 +25,8 @@ void csharp_done(struct csharp *c);
 bool csharp_put(struct csharp *c, const char *s, size_t n);
 
 /*
- * RAW in C# spelling into c->out; RAW itself when it does not parse.  RUNTIME: it is known to be the runtime's spelling, so that
- * the dimensions of an array of arrays have to change places even when nothing in the name tells.  GCD_E_NOMEM.
+ * Writes RAW in C# spelling to c->out; RAW itself when it does not parse.  RUNTIME: RAW is known to be in the runtime's spelling, so the
+ * dimensions of an array of arrays are reversed even if the name itself does not show it.  GCD_E_NOMEM.
  */
 gcd_status csharp_name(struct csharp *c, const char *raw, bool runtime);
 

@@ -10,18 +10,18 @@
 #include "base/text.h"
 #include "names/csharp.h"
 
-/* All names together.  A spelling can be longer than what the input's limit of text has let through, but not much. */
+/* For all names together.  A spelling can be slightly longer than the text limit of the input. */
 #define TEXT_BYTES_MAX (UINT64_C(4) << 30)
 
 struct gcd_names {
     struct gcd_alloc alloc;
     struct gcd_textpool text;
     const char **name;           /* [count] */
-    const char **plain;          /* [count], in the C# style: as they were spelled at first */
+    const char **plain;          /* [count], in the C# style, before they were made unique */
     uint32_t count, unknown;
 };
 
-/* Where types come from. */
+/* The source of the types. */
 struct source {
     const struct gcd_type *(*type)(const void *from, uint32_t i);
     const void *from;
@@ -63,7 +63,7 @@ static gcd_status spell(struct gcd_names *n, const struct source *from, enum gcd
             s = unknown;
             len = (size_t)snprintf(unknown, sizeof unknown, "UNKNOWN 0x%" PRIx64, t->id);
         } else if (style == GCD_NAMES_CSHARP) {
-            /* only the runtime tells element types: names of files may be C# already */
+            /* only the runtime reports element types: names in files may already be C# */
             st = csharp_name(&c, s, t->element_type != 0);
             s = c.out;
             len = c.n;
@@ -75,7 +75,7 @@ static gcd_status spell(struct gcd_names *n, const struct source *from, enum gcd
     return text_error(st, err);
 }
 
-/* ---- different names for different types ---- */
+/* ---- unique names ---- */
 
 /* The name of a module's file without folder and suffix. */
 static const char *module_name(const struct gcd_type *t, size_t *ret_n)
@@ -109,7 +109,7 @@ struct order {
     const struct source *from;
 };
 
-/* By name, module, token: what would look alike comes to lie side by side. */
+/* Sorts by name, module, token, so that equal names are adjacent. */
 static int compare(const void *ctx, uint32_t a, uint32_t b)
 {
     const struct order *o = ctx;
@@ -120,7 +120,7 @@ static int compare(const void *ctx, uint32_t a, uint32_t b)
     return c != 0 ? c : compare_tokens(ta, tb);
 }
 
-/* "NAME [MODULE 0xTOKEN #NUMBER]"; what is unknown or not needed is left out. */
+/* Writes "NAME [MODULE 0xTOKEN #NUMBER]" without the unknown or unnecessary parts. */
 static gcd_status tell_apart(struct gcd_names *n, const struct gcd_type *t, uint32_t i, bool token, uint32_t number, struct csharp *room)
 {
     size_t len;
@@ -140,13 +140,13 @@ static gcd_status tell_apart(struct gcd_names *n, const struct gcd_type *t, uint
     return gcd_textpool_add_utf8(&n->text, (const uint8_t *)room->out, room->n, &n->name[i]);
 }
 
-/* Types items[0 .. n) look alike. */
+/* The types items[0 .. n) have equal names. */
 static gcd_status tell_group_apart(struct gcd_names *names, const struct source *from, const uint32_t *items, size_t n,
                                    struct csharp *room)
 {
     gcd_status st = GCD_OK;
-    size_t module_start = 0, module_end = 0;     /* the run of types of the same module */
-    size_t token_start = 0;                      /* of the same module and token */
+    size_t module_start = 0, module_end = 0;     /* the range of types with the same module */
+    size_t token_start = 0;                      /* with the same module and token */
     for (size_t i = 0; i < n && st == GCD_OK; i++) {
         const struct gcd_type *t = from->type(from->from, items[i]);
         if (i == module_end) {

@@ -1,15 +1,14 @@
 /*
  * The .nettrace decoder, shared by its files:
  *
- *     nt_frame.c   bytes -> whole blocks     (all that differs between the framings of format 3, 4 and 6)
+ *     nt_frame.c   bytes -> whole blocks     (everything that differs between the framings of format 3, 4 and 6)
  *     nt_blob.c    event blocks -> events    (event headers: compressed, uncompressed, format 3 and 6)
- *     nt_meta.c    metadata records -> what an event is called; threads and labels of format 6
+ *     nt_meta.c    metadata records -> names of events; threads and labels of format 6
  *     nt_seq.c     sequence numbers -> how many events were lost
- *     nt_decode.c  feeding, carrying over, the loop over all of this
+ *     nt_decode.c  input, leftover bytes, the main loop
  *
- * Specification: microsoft/perfview, src/TraceEvent/EventPipe/NetPerfFormat.md (3), NetTraceFormat_v5.md (4 and 5),
- * NetTraceFormat.md (6).  Where runtimes write something else than these say, the code does what the runtimes write and
- * says so.
+ * Specification: microsoft/perfview, src/TraceEvent/EventPipe/NetPerfFormat.md (3), NetTraceFormat_v5.md (4 and 5), NetTraceFormat.md (6).
+ * Where runtimes deviate from it, the code follows the runtimes and says so.
  */
 #ifndef GCD_NETTRACE_NT_H
 #define GCD_NETTRACE_NT_H
@@ -37,18 +36,18 @@ enum nt_kind {
 /* One block of any format.  Format 3 and 4 call it an object. */
 struct nt_frame {
     enum nt_kind kind;
-    const uint8_t *body;     /* NULL while the start of the body has not arrived */
+    const uint8_t *body;     /* NULL until the start of the body has arrived */
     size_t body_bytes;       /* announced */
     uint64_t body_off;
-    size_t total_bytes;      /* with framing: how far to the next block */
+    size_t total_bytes;      /* including framing: the distance to the next block */
 };
 
-/* What an event is: from a metadata record. */
+/* The identity of an event, from a metadata record. */
 struct nt_meta {
     enum gcd_provider provider;
     const char *provider_name;
     uint32_t event_id, version;
-    bool contradicted;       /* described twice and differently: blocks of another recording or another part of it; nobody knows which is true */
+    bool contradicted;       /* described twice and differently, by blocks of another recording or another part of this one: unknown which is true */
 };
 
 /* State of the compressed event header; "previous value" in the specification.  Zero at the start of every block. */
@@ -65,14 +64,14 @@ struct nt_header {
 struct nt_thread {
     uint64_t id;
     uint64_t events, lost;
-    uint64_t reported;       /* the thread of its events as gcd_event says it */
+    uint64_t reported;       /* the thread of its events as given in gcd_event */
     uint64_t ticks;          /* of its last event */
     uint32_t last, old;      /* last number; last number of the previous owner of a reused thread id */
-    uint32_t old_point;      /* the sequence point that has listed the previous owner */
-    uint32_t told;           /* the gap since the last event that was given out, as sequence points and other events tell */
+    uint32_t old_point;      /* the sequence point that listed the previous owner */
+    uint32_t told;           /* the part of the current gap already reported, by sequence points and other events */
     bool seen, has_old;
-    bool closed;             /* a sequence point has said its number after its last event */
-    bool old_closed;         /* so it was with all previous owners */
+    bool closed;             /* a sequence point gave its number after its last event */
+    bool old_closed;         /* true of all previous owners */
 };
 
 struct nt_seq {
@@ -82,18 +81,18 @@ struct nt_seq {
     uint64_t lost, irregular;
     uint64_t point_ticks, latest_ticks;  /* of the last sequence point; of the latest event so far */
     uint32_t points;         /* sequence points so far */
-    bool overflow;           /* more threads than max: not all are followed */
+    bool overflow;           /* more threads than max: some are not followed */
     uint64_t last_id;        /* events come in runs of one thread */
     uint32_t last_index;
 };
 
-/* In label_version: the label list exists, and says nothing of a version. */
+/* In label_version: the label list exists and has no version. */
 #define NT_NO_VERSION UINT32_C(256)
 
-/* Format 6: what a thread index stands for. */
+/* Format 6: the thread behind a thread index. */
 struct nt_thread_name {
     uint64_t process, os_thread;
-    bool ended;              /* its index may be given to another thread */
+    bool ended;              /* another thread may get its index */
 };
 
 struct gcd_nt {
@@ -101,20 +100,20 @@ struct gcd_nt {
     struct gcd_limits limits;    /* with defaults filled in */
     unsigned format;             /* 0 before the first bytes are known */
 
-    /* feeding: either blocks lie whole in the caller's slice, or they are gathered in carry */
+    /* input: blocks are either complete in the caller's slice, or collected in carry */
     const uint8_t *slice;
     size_t slice_bytes;
     uint8_t *carry;
     size_t carry_bytes, carry_cap, carry_want;
-    uint64_t off;                /* in the trace: of slice[0], or of carry[0] when carry_bytes > 0 */
+    uint64_t off;                /* offset in the trace: of slice[0], or of carry[0] when carry_bytes > 0 */
     bool finished;
-    gcd_status final;            /* not GCD_OK: nothing more will come */
+    gcd_status final;            /* not GCD_OK: no more events will come */
     struct gcd_error final_error;
 
-    /* the block that is being decoded */
+    /* the block being decoded */
     bool in_block, block_is_meta, block_cut, block_compressed;
     struct gcd_cur block;
-    size_t block_total;          /* bytes to drop when it is done */
+    size_t block_total;          /* bytes to drop after it */
     bool block_in_carry;
     struct nt_header header;
 
@@ -128,7 +127,7 @@ struct gcd_nt {
     struct nt_meta *metas;
     size_t meta_count, meta_cap;
     struct gcd_idmap meta_by_id;
-    const char *last_provider;   /* most records repeat the provider of the one before */
+    const char *last_provider;   /* most records repeat the previous provider */
     char *text_buffer;           /* scratch for names */
     size_t text_cap;
     struct nt_seq seq;
@@ -136,27 +135,27 @@ struct gcd_nt {
     struct nt_thread_name *thread_names;     /* format 6 */
     size_t thread_name_count, thread_name_cap;
     struct gcd_idmap thread_by_index;
-    bool label_overflow;                     /* more lists than are remembered */
-    struct gcd_idmap label_version;          /* label list -> event version that it prescribes, or NT_NO_VERSION */
+    bool label_overflow;                     /* more lists than can be stored */
+    struct gcd_idmap label_version;          /* label list -> the event version it prescribes, or NT_NO_VERSION */
 };
 
 /* nt_frame.c */
 /*
- * The next block at the start of P[0..N), which is at offset OFF.  GCD_OK; GCD_NEED_MORE, *RET_WANT being the number of bytes to
- * have before asking again (more than N), and RET filled as far as known; an error.
+ * The next block at the start of P[0..N), which is at offset OFF.  GCD_OK; GCD_NEED_MORE: call again with *RET_WANT bytes (more than N);
+ * RET is then filled as far as known; or an error.
  */
 gcd_status nt_frame_next(struct gcd_nt *nt, const uint8_t *p, size_t n, uint64_t off, struct nt_frame *ret,
                          size_t *ret_want, struct gcd_error *err);
 /* The body of the Trace block. */
 gcd_status nt_read_trace(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err);
-/* The header of a file: GCD_OK with *RET_BYTES to drop and nt->format set; GCD_NEED_MORE with *RET_WANT. */
+/* The file header: GCD_OK with *RET_BYTES to drop and nt->format set; GCD_NEED_MORE with *RET_WANT. */
 gcd_status nt_file_header(struct gcd_nt *nt, const uint8_t *p, size_t n, size_t *ret_bytes, size_t *ret_want,
                           struct gcd_error *err);
 
 /* nt_blob.c */
-/* Read the header of an event or metadata block and start it. */
+/* Reads the header of an event or metadata block and starts the block. */
 gcd_status nt_block_begin(struct gcd_nt *nt, const struct nt_frame *f, size_t body_bytes, bool cut, struct gcd_error *err);
-/* The next event of the block that was begun; metadata records on the way are stored.  GCD_END at the end of the block. */
+/* The next event of the current block; stores metadata records on the way.  GCD_END at the end of the block. */
 gcd_status nt_block_next(struct gcd_nt *nt, struct gcd_event *ret, struct gcd_error *err);
 
 /* nt_meta.c */
@@ -172,9 +171,9 @@ void nt_seq_done(struct nt_seq *s, const struct gcd_alloc *a);
 /* An event with number NUMBER at TICKS; *RET_GAP as in struct gcd_event.  False when out of memory. */
 bool nt_seq_event(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, uint32_t number, uint64_t ticks, uint64_t reported,
                   uint32_t *ret_gap);
-/* The event is not given out: GAP is before the next one of its thread. */
+/* The event is not handed out: its GAP moves to the next event of its thread. */
 void nt_seq_pass_on(struct nt_seq *s, uint32_t gap);
-/* A sequence point says NUMBER for THREAD.  False when out of memory. */
+/* A sequence point gives NUMBER for THREAD.  False when out of memory. */
 bool nt_seq_point(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, uint32_t number);
 void nt_seq_forget(struct nt_seq *s);
 void nt_seq_forget_thread(struct nt_seq *s, uint64_t thread);
@@ -192,7 +191,7 @@ void nt_get_info(const struct gcd_nt *nt, struct gcd_trace_info *ret);
 /* nt_blob.c: ticks of the target's clock to ns since the start of the trace. */
 int64_t nt_time_ns(const struct gcd_nt *nt, uint64_t ticks);
 
-/* A cursor's failure as an error; WHAT says which record was being read. */
+/* A cursor's failure as an error; WHAT names the record that was being read. */
 static inline gcd_status nt_cur_error(const struct gcd_cur *c, const char *what, struct gcd_error *err)
 {
     return gcd_fail_at(err, c->err, c->err_off, "%s is damaged: a field reaches beyond its end", what);

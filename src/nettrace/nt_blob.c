@@ -10,7 +10,7 @@
 #define HAS_STACK 0x08
 #define HAS_ACTIVITY 0x10        /* format 6: label list */
 #define HAS_RELATED 0x20
-#define HAS_PAYLOAD_SIZE 0x80    /* 0x40 is the mark "sorted", which stands for itself */
+#define HAS_PAYLOAD_SIZE 0x80    /* 0x40 is the flag "sorted", which has no field */
 
 #define BLOCK_HEADER_BYTES 20
 #define COMPRESSED 1
@@ -38,7 +38,7 @@ gcd_status nt_block_begin(struct gcd_nt *nt, const struct nt_frame *f, size_t bo
     return GCD_OK;
 }
 
-/* Fields that are absent keep the value of the blob before; see NetTraceFormat.md, "Header compression". */
+/* Missing fields keep the value of the previous blob; see NetTraceFormat.md, "Header compression". */
 static void read_compressed(struct gcd_nt *nt, struct gcd_cur *c)
 {
     struct nt_header *h = &nt->header;
@@ -46,7 +46,7 @@ static void read_compressed(struct gcd_nt *nt, struct gcd_cur *c)
     if (flags & HAS_META_ID)
         h->meta_id = gcd_cur_varuint32(c);
     if (flags & HAS_SEQUENCE) {
-        /* metadata blobs carry this group too, although the text says they do not: .NET 8, 9 and 10 write it with a delta of -1 */
+        /* metadata blobs have this group, too, although the specification says they do not: .NET 8, 9 and 10 write it with a delta of -1 */
         h->sequence += gcd_cur_varuint32(c) + 1;
         h->capture_thread = gcd_cur_varuint64(c);
         (void)gcd_cur_varuint32(c);      /* processor */
@@ -54,7 +54,7 @@ static void read_compressed(struct gcd_nt *nt, struct gcd_cur *c)
         h->sequence++;
     }
     if (flags & HAS_THREAD)
-        (void)gcd_cur_varuint64(c);      /* whom the event is about: not who wrote it */
+        (void)gcd_cur_varuint64(c);      /* the thread that the event is about, which may differ from its writer */
     if (flags & HAS_STACK)
         (void)gcd_cur_varuint32(c);
     h->ticks += gcd_cur_varuint64(c);
@@ -72,8 +72,8 @@ static void read_compressed(struct gcd_nt *nt, struct gcd_cur *c)
 }
 
 /*
- * The event header of an uncompressed block.  EventSize counts everything after itself, padding included: the next blob
- * is where it says, not where the padding would be computed to end.
+ * The event header of an uncompressed block.  EventSize counts everything after itself, including padding: it determines the next blob, not
+ * the computed padding.
  */
 static void read_uncompressed(struct gcd_nt *nt, struct gcd_cur *c, size_t *ret_after)
 {
@@ -107,8 +107,8 @@ static void read_uncompressed(struct gcd_nt *nt, struct gcd_cur *c, size_t *ret_
 }
 
 /*
- * Who wrote it.  In format 6 the thread is an index; what it stands for is told elsewhere, and a sequence point may give the
- * same thread another index.
+ * Sets the thread that wrote the event.  In format 6 the thread is an index, defined elsewhere, and a sequence point may give the same
+ * thread another index.
  */
 static void set_thread(const struct gcd_nt *nt, struct gcd_event *ev, bool *ret_known)
 {
@@ -125,7 +125,7 @@ static void set_thread(const struct gcd_nt *nt, struct gcd_event *ev, bool *ret_
     }
 }
 
-/* Labels can prescribe the version of an event.  False when the list is not known. */
+/* Labels can prescribe the version of an event.  False when the list is unknown. */
 static bool set_version(const struct gcd_nt *nt, struct gcd_event *ev)
 {
     if (nt->header.label_list == 0)
@@ -161,7 +161,7 @@ int64_t nt_time_ns(const struct gcd_nt *nt, uint64_t ticks)
     return clamp_time(clamp_time(whole) + d % f * second / f);
 }
 
-/* GCD_OK with an event; GCD_NEED_MORE when the blob was no event to hand out. */
+/* GCD_OK with an event; GCD_NEED_MORE when the blob was not an event to hand out. */
 static gcd_status take_blob(struct gcd_nt *nt, struct gcd_cur *payload, struct gcd_event *ret, struct gcd_error *err)
 {
     const struct nt_header *h = &nt->header;
@@ -171,7 +171,7 @@ static gcd_status take_blob(struct gcd_nt *nt, struct gcd_cur *payload, struct g
     }
     uint32_t m = gcd_idmap_get(&nt->meta_by_id, h->meta_id);
     if (m == GCD_IDMAP_NONE && nt->block_cut)
-        return GCD_END;                  /* the size of the block was a lie, and this is not an event any more */
+        return GCD_END;                  /* the block size was wrong, and this is not an event */
     nt->sequence_point_last = false;
     nt->info.events++;
     struct gcd_event who;
@@ -193,7 +193,7 @@ static gcd_status take_blob(struct gcd_nt *nt, struct gcd_cur *payload, struct g
     };
     ret->thread = who.thread;
     ret->process = who.process;
-    /* the block that defines them is missing or misplaced; others than the runtime may do without */
+    /* the block that defines them is missing or misplaced; events of other providers do not need them */
     if ((!set_version(nt, ret) || !thread_known) && meta->provider != GCD_PROVIDER_OTHER) {
         nt->seq.irregular++;
         ret->gap = GCD_GAP_DISORDER;
@@ -220,7 +220,7 @@ gcd_status nt_block_next(struct gcd_nt *nt, struct gcd_event *ret, struct gcd_er
         if (c->err != GCD_OK && !nt->block_cut)
             return gcd_fail_at(err, GCD_E_FORMAT, at, "the event at this place reaches beyond its block");
         if (c->err != GCD_OK)
-            return GCD_END;              /* the last blob of a cut block */
+            return GCD_END;              /* the last blob of a truncated block */
         struct gcd_cur payload = gcd_cur_sub(c, nt->header.payload_bytes);
         gcd_cur_skip(c, after);
         gcd_status st = take_blob(nt, &payload, ret, err);

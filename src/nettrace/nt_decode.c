@@ -62,7 +62,7 @@ void nt_finish(struct gcd_nt *nt)
     nt->finished = true;
 }
 
-/* Nothing more comes after this: remember it, so that later calls say the same. */
+/* The trace ends here: remember the status, so that later calls return it again. */
 static gcd_status stop(struct gcd_nt *nt, gcd_status st, const struct gcd_error *e)
 {
     nt->final = st;
@@ -77,7 +77,7 @@ static gcd_status stop(struct gcd_nt *nt, gcd_status st, const struct gcd_error 
     return st;
 }
 
-/* Forget the first N bytes of what has arrived: of the carried block, or of the slice. */
+/* Drops the first N bytes of the input: of the carried block, or of the slice. */
 static void consume(struct gcd_nt *nt, bool from_carry, size_t n)
 {
     if (from_carry) {
@@ -90,13 +90,13 @@ static void consume(struct gcd_nt *nt, bool from_carry, size_t n)
     nt->off += n;
 }
 
-/* Bring the carried bytes up to what is wanted.  GCD_NEED_MORE when the slice does not hold that many. */
+/* Extends the carried bytes to the wanted size.  GCD_NEED_MORE when the slice is too short. */
 static gcd_status top_up(struct gcd_nt *nt, struct gcd_error *err)
 {
     size_t missing = nt->carry_want - nt->carry_bytes;
     size_t take = missing < nt->slice_bytes ? missing : nt->slice_bytes;
     if (take > 0) {
-        /* room for what has come, not for what is announced */
+        /* allocate for the bytes received, not for the size announced */
         if (!gcd_vec_reserve(&nt->alloc, &nt->carry, &nt->carry_cap, nt->carry_bytes + take, 1, SIZE_MAX / 4))
             return gcd_fail_nomem(err, "reading a block");
         memcpy(nt->carry + nt->carry_bytes, nt->slice, take);
@@ -107,7 +107,7 @@ static gcd_status top_up(struct gcd_nt *nt, struct gcd_error *err)
     return take == missing ? GCD_OK : GCD_NEED_MORE;
 }
 
-/* A whole block that is not made of events; an event or metadata block is only begun. */
+/* Handles a whole block without events; only begins an event or metadata block. */
 static gcd_status take_frame(struct gcd_nt *nt, const struct nt_frame *f, struct gcd_error *err)
 {
     struct gcd_cur c = gcd_cur_make(f->body, f->body_bytes, f->body_off);
@@ -137,10 +137,7 @@ static gcd_status take_frame(struct gcd_nt *nt, const struct nt_frame *f, struct
     return GCD_OK;
 }
 
-/*
- * The bytes have ended before the end mark.  N of the bytes at P are left; of an event block that was cut the events that are
- * whole are still good.
- */
+/* The input ended before the end mark.  N bytes at P are left; complete events of a truncated event block are still good. */
 static gcd_status cut_off(struct gcd_nt *nt, const uint8_t *p, size_t n, struct gcd_error *err)
 {
     if (nt->format == 0 && nt->off + n == 0)
@@ -161,7 +158,7 @@ static gcd_status cut_off(struct gcd_nt *nt, const uint8_t *p, size_t n, struct 
     return stop(nt, GCD_E_TRUNCATED, err);
 }
 
-/* The next step of framing.  GCD_OK when something was taken, else what nt_next shall return. */
+/* One step of framing.  GCD_OK when something was consumed, otherwise the result of nt_next. */
 static gcd_status step(struct gcd_nt *nt, struct gcd_error *err)
 {
     bool from_carry = nt->carry_bytes > 0;
@@ -206,7 +203,7 @@ static gcd_status step(struct gcd_nt *nt, struct gcd_error *err)
         return cut_off(nt, p, n, err);
     nt->carry_want = want;
     if (from_carry)
-        return GCD_OK;                   /* more of it may lie in the slice */
+        return GCD_OK;                   /* the slice may hold more of it */
     return n == 0 ? GCD_NEED_MORE : top_up(nt, err);
 }
 

@@ -10,13 +10,13 @@
 #define TAG_BEGIN_PRIVATE 5
 #define TAG_END 6
 
-#define NAME_MAX_BYTES 64u   /* the longest name that exists has 38 */
+#define NAME_MAX_BYTES 64u   /* the longest existing name has 38 */
 #define TRACE_BYTES 48u
 
 static const char NETTRACE_MAGIC[8] = { 'N', 'e', 't', 't', 'r', 'a', 'c', 'e' };
 static const char SERIALIZER_MAGIC[24] = "\x14\0\0\0!FastSerialization.1";
 
-/* Is P[0..N) a beginning of MAGIC, or MAGIC a beginning of it? */
+/* Is one of P[0..N) and MAGIC a prefix of the other? */
 static bool begins(const uint8_t *p, size_t n, const char *magic, size_t magic_bytes)
 {
     return memcmp(p, magic, n < magic_bytes ? n : magic_bytes) == 0;
@@ -79,7 +79,7 @@ static enum nt_kind kind_of(const uint8_t *name, size_t n)
     return NT_UNKNOWN;
 }
 
-/* The first object of a file that uses the same serializer for something else, .gcdump for example. */
+/* The first object of a file that uses the same serializer for something else, for example .gcdump. */
 static gcd_status foreign_file(const uint8_t *name, uint32_t n, uint64_t off, struct gcd_error *err)
 {
     static const char etlx[] = "TraceLog";
@@ -90,8 +90,8 @@ static gcd_status foreign_file(const uint8_t *name, uint32_t n, uint64_t off, st
 }
 
 /*
- * 05 05 01 | version i32 | minimum reader i32 | name length i32 | name | 06 | body | 06, the body of a block being
- * size i32 | zero bytes up to a multiple of 4 of the file offset | size bytes.  A null tag instead ends the file.
+ * 05 05 01 | version i32 | minimum reader i32 | name length i32 | name | 06 | body | 06.  The body of a block is size i32 | zero bytes up
+ * to a multiple of 4 of the file offset | size bytes.  A null tag instead ends the file.
  */
 static gcd_status frame_object(struct gcd_nt *nt, const uint8_t *p, size_t n, uint64_t off, struct nt_frame *ret,
                                size_t *ret_want, struct gcd_error *err)
@@ -152,7 +152,7 @@ static gcd_status frame_object(struct gcd_nt *nt, const uint8_t *p, size_t n, ui
     return GCD_OK;
 }
 
-/* u32: low 24 bits size, high 8 bits kind; nothing else, no padding. */
+/* u32: low 24 bits size, high 8 bits kind; no padding. */
 static gcd_status frame_v6(struct gcd_nt *nt, const uint8_t *p, size_t n, uint64_t off, struct nt_frame *ret,
                            size_t *ret_want, struct gcd_error *err)
 {
@@ -179,7 +179,7 @@ gcd_status nt_frame_next(struct gcd_nt *nt, const uint8_t *p, size_t n, uint64_t
     return nt->format == 6 ? frame_v6(nt, p, n, off, ret, ret_want, err) : frame_object(nt, p, n, off, ret, ret_want, err);
 }
 
-/* Days since 1970-01-01 of a date of the proleptic Gregorian calendar (algorithm of H. Hinnant's public notes on dates). */
+/* Days since 1970-01-01 of a date in the proleptic Gregorian calendar (algorithm of H. Hinnant's public notes on dates). */
 static int64_t days_from_civil(int64_t y, unsigned m, unsigned d)
 {
     y -= m <= 2;

@@ -66,8 +66,8 @@ static char *text_buffer(struct gcd_nt *nt, size_t n)
 }
 
 /*
- * Format 3 to 5: id, provider, event id, event name, keywords, version, level, then fields and tags, which a reader that knows
- * the events by number does not need.  A record that cannot be parsed makes only its own event type unknown.
+ * Format 3 to 5: id, provider, event id, event name, keywords, version, level, then fields and tags, which are not needed because events
+ * are known by number.  A record that cannot be parsed only makes its own event type unknown.
  */
 gcd_status nt_meta_record(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err)
 {
@@ -87,7 +87,7 @@ gcd_status nt_meta_record(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error
     return store(nt, meta_id, utf8, gcd_utf16le_to_utf8(provider, provider_units, utf8), event_id, version, off, err);
 }
 
-/* Format 6, optional part of a record: only the version matters here.  Without it the version is 0. */
+/* Format 6, optional part of a record: only the version matters.  The default is 0. */
 static uint32_t version_v6(struct gcd_cur *c)
 {
     while (c->err == GCD_OK && gcd_cur_left(c) > 0)
@@ -113,7 +113,7 @@ static uint32_t version_v6(struct gcd_cur *c)
         case 9:
             return gcd_cur_u8(c);
         default:
-            return 0;                    /* its size is not known, so neither is what follows */
+            return 0;                    /* its size is unknown, so the rest cannot be read */
         }
     return 0;
 }
@@ -205,7 +205,7 @@ gcd_status nt_remove_threads_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd
     return c->err == GCD_OK ? GCD_OK : nt_cur_error(c, "a block of ended threads", err);
 }
 
-/* Skip the value of a label; false when its kind, and so its size, is not known. */
+/* Skips the value of a label; false when its kind, and so its size, is unknown. */
 static bool skip_label(struct gcd_cur *c, unsigned kind)
 {
     switch (kind) {
@@ -231,7 +231,7 @@ static bool skip_label(struct gcd_cur *c, unsigned kind)
     }
 }
 
-/* A list without a version is remembered, too: an event whose list is not known has lost it. */
+/* Lists without a version are stored, too: an event with an unknown list has lost it. */
 static gcd_status put_label_list(struct gcd_nt *nt, uint32_t list, uint32_t version, uint64_t off, struct gcd_error *err)
 {
     bool full = nt->label_version.used >= nt->limits.metadata;
@@ -241,7 +241,7 @@ static gcd_status put_label_list(struct gcd_nt *nt, uint32_t list, uint32_t vers
     return full || gcd_idmap_put(&nt->label_version, list, version) ? GCD_OK : gcd_fail_nomem(err, "reading labels");
 }
 
-/* Labels can prescribe the version of an event; nothing else in them matters for a heap walk. */
+/* Labels can prescribe the version of an event; a heap walk needs nothing else from them. */
 gcd_status nt_labels_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err)
 {
     uint32_t index = gcd_cur_u32(c);

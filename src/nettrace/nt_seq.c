@@ -1,13 +1,13 @@
 /*
- * How many events were lost.
+ * Counts lost events.
  *
- * The runtime numbers the events of each capture thread, also those that it drops for want of buffer memory.  A gap says how
- * many are missing and of which thread, not where: it shows up at the thread's next buffer or only at the next sequence
- * point (measured on .NET 8, 9, 10), so the count is final after the sequence point that closes the trace.
+ * The runtime numbers the events of each capture thread, including those it drops because its buffer is full.  A gap says how many are
+ * missing and of which thread, but not where: it shows at the thread's next buffer or only at the next sequence point (measured on .NET 8,
+ * 9, 10).  So the count is final after the sequence point that closes the trace.
  *
- * The numbers, the times of each thread and the sequence points between all threads rise through the whole file (nettrace.md, sections 9
- * and 11; no exception in any recording).  A block that is doubled, moved or from another recording breaks this somewhere, and then
- * nothing is verified.
+ * The numbers, the times of each thread and the sequence points between all threads increase through the whole file (nettrace.md, sections
+ * 9 and 11; no exception in any recording).  A block that is duplicated, moved or from another recording violates this somewhere, and then
+ * the loss counts are not verified.
  */
 #include <inttypes.h>
 
@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "nettrace/nt.h"
 
-/* Differences from here on are steps back; the writer uses the same limit. */
+/* Larger differences are steps back; the writer uses the same limit. */
 #define STEP_BACK UINT32_C(0x80000000)
 
 void nt_seq_init(struct nt_seq *s, const struct gcd_alloc *a, uint64_t max_threads)
@@ -33,7 +33,7 @@ void nt_seq_done(struct nt_seq *s, const struct gcd_alloc *a)
     s->count = s->cap = 0;
 }
 
-/* The entry of THREAD, made when it is new; *RET NULL when there are too many.  False when out of memory. */
+/* The entry of THREAD, created if new; *RET NULL when there are too many.  False when out of memory. */
 static bool entry(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, struct nt_thread **ret)
 {
     if (s->last_index != GCD_IDMAP_NONE && s->last_id == thread) {
@@ -65,7 +65,7 @@ static void count_lost(struct nt_seq *s, struct nt_thread *t, uint32_t n)
     s->lost += n;
 }
 
-/* The thread of T has died, and the system has given its id to another one, which counts from 1 again. */
+/* The thread of T has ended, and the system gave its id to another one, which counts from 1 again. */
 static void change_owner(struct nt_thread *t)
 {
     t->old_closed = t->closed && (!t->has_old || t->old_closed);
@@ -74,7 +74,7 @@ static void change_owner(struct nt_thread *t)
     t->last = 1;
 }
 
-/* Two gaps in a row are one. */
+/* Combines two consecutive gaps. */
 static uint32_t add_gaps(uint32_t a, uint32_t b)
 {
     if (a == GCD_GAP_DISORDER || b == GCD_GAP_DISORDER)
@@ -82,7 +82,7 @@ static uint32_t add_gaps(uint32_t a, uint32_t b)
     return a < GCD_GAP_DISORDER - 1 - b ? a + b : GCD_GAP_DISORDER - 1;
 }
 
-/* Event NUMBER at TICKS of T, which is known; the gap before it. */
+/* Event NUMBER of T at TICKS; returns the gap before it. */
 static uint32_t next_event(struct nt_seq *s, struct nt_thread *t, uint32_t number, uint64_t ticks)
 {
     uint32_t gap = number - t->last - 1;
@@ -142,7 +142,7 @@ bool nt_seq_point(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, 
         return true;
     uint32_t gap = number - t->last;
     if (t->has_old && number == t->old && t->old_point != s->points) {
-        t->old_point = s->points;        /* a reused id is listed twice: this is the dead thread, the living one has its own entry */
+        t->old_point = s->points;        /* a reused id is listed twice: this is the dead thread, the live one has its own entry */
         t->old_closed = true;
         return true;
     }
@@ -155,13 +155,13 @@ bool nt_seq_point(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, 
         count_lost(s, t, gap);
         t->last = number;
         t->told = add_gaps(t->told, gap);
-    }                                    /* else: a lower bound that was passed already */
+    }                                    /* else: a lower bound that has been exceeded already */
     return true;
 }
 
 void nt_seq_forget(struct nt_seq *s)
 {
-    gcd_idmap_clear(&s->by_id);          /* the entries stay: they hold what was counted */
+    gcd_idmap_clear(&s->by_id);          /* the entries stay: they hold the counts */
     s->last_index = GCD_IDMAP_NONE;
 }
 
@@ -172,7 +172,7 @@ void nt_seq_forget_thread(struct nt_seq *s, uint64_t thread)
         s->threads[i].seen = s->threads[i].has_old = false;
 }
 
-/* All events before a sequence point are older than it, all behind it younger. */
+/* All events before a sequence point are older, all after it are younger. */
 static void barrier(struct nt_seq *s, uint64_t ticks)
 {
     s->irregular += ticks < s->latest_ticks || ticks < s->point_ticks;

@@ -1,12 +1,12 @@
 /*
- * A .gcdump in memory and what has been found in it: shared by the parts of the reader.
+ * A .gcdump in memory and what was found in it: shared by the parts of the reader.
  *
- *     gcdump_load        the file becomes one block of memory
- *     gcdump_parse       where is what: types, nodes, references, addresses, facts; nothing is decoded twice or held twice
+ *     gcdump_load        reads the file into one block of memory
+ *     gcdump_parse       finds types, nodes, references, addresses, facts; nothing is decoded or stored twice
  *     gcdump_put_facts   process, time, ranges, verdict
  *     gcdump_find_tree   made-up nodes below the root
  *     nodes, references  in r_gcdump.c
- *     gcdump_put_roots   made-up nodes become roots
+ *     gcdump_put_roots   turns made-up nodes into roots
  */
 #ifndef GCD_READ_GCDUMP_IN_H
 #define GCD_READ_GCDUMP_IN_H
@@ -22,10 +22,10 @@
 #include "graph/graph_build.h"
 
 #define GCDUMP_NONE UINT32_MAX
-/* Nodes between two looks at the cancel flag. */
+/* Nodes between two checks of the cancel flag. */
 #define GCDUMP_CHECK_EVERY UINT32_C(65536)
 
-/* A string where it lies: UTF-16 code units of one to three bytes each. */
+/* A string in the file: UTF-16 code units of one to three bytes each. */
 struct gcdump_string {
     size_t off, bytes;
     uint32_t units;
@@ -34,21 +34,21 @@ struct gcdump_string {
 
 struct gcdump_type {
     struct gcdump_string name, module;
-    int32_t size;                /* of nodes that tell none; -1 = there are no such nodes */
+    int32_t size;                /* of nodes without their own size; -1 = there are no such nodes */
     uint32_t number;             /* in the graph; GCDUMP_NONE = not there yet */
     bool bracketed;              /* "[...]": the name of a made-up node */
 };
 
-/* A type that is known by a number in a module only. */
+/* A type known only by its number in a module. */
 struct gcdump_deferred {
     struct gcdump_string module, suffix;
     uint32_t id;
 };
 
-/* A made-up node and what kind of roots its children are. */
+/* A made-up node and the root kind of its children. */
 struct gcdump_made_up {
     uint32_t node;
-    uint32_t name_type;          /* the type whose name tells a static variable, GCDUMP_NONE = none */
+    uint32_t name_type;          /* the type whose name is that of a static variable, GCDUMP_NONE = none */
     uint32_t flags;
     unsigned kind;
 };
@@ -60,40 +60,40 @@ struct gcdump_segment {
 };
 
 struct gcdump_class {
-    uint64_t label;              /* where its type stands */
+    uint64_t label;              /* position of its type */
     uint32_t version, minimum;
     unsigned class_id;
 };
 #define GCDUMP_CLASSES 8
 
-/* A class that only statics name; all others are types of the file. */
+/* A class named only by static variables; all others are types of the file. */
 struct gcdump_extra {
     struct gcdump_string name;
     uint32_t number;
 };
 
-/* What the name of a made-up node says about the roots below it. */
+/* The meaning of a made-up node's name for the roots below it. */
 struct gcdump_static {
     const char *field;           /* "" = none */
     uint32_t number;             /* of the declaring class, in the graph */
-    uint32_t known;              /* it is this type of the file, when that is below type_count, */
-    size_t class_off, class_n;   /* with this name; others may have the same, */
-    uint32_t asked, same;        /* the last one that was compared, and what came of it: itself or KNOWN */
+    uint32_t known;              /* if below type_count, it is this type of the file */
+    size_t class_off, class_n;   /* with this name, which others may share */
+    uint32_t asked, same;        /* the last type compared, and the result: itself or KNOWN */
 };
 
 struct gcdump_in {
     struct gcd_alloc alloc;
     const struct gcd_graph_options *options;
     uint64_t text_limit;
-    uint8_t *file;               /* [room], of which BYTES are the file; cut behind the blob when all before is taken */
+    uint8_t *file;               /* [room], BYTES of them are the file; truncated after the blob when the rest has been read */
     size_t bytes, room;
 
     /* the container */
     struct gcd_cur cur;
-    const char *why;             /* of the first failure that is no shortage of bytes; static */
+    const char *why;             /* of the first failure other than missing bytes; static */
     unsigned label_bytes;        /* 4 or 8 */
-    bool closed;                 /* the trailer is where it belongs: nothing is missing at the end */
-    uint64_t forward_table;      /* when closed: where the objects end */
+    bool closed;                 /* the trailer is in place: nothing is missing at the end */
+    uint64_t forward_table;      /* when closed: the end of the objects */
     struct gcdump_class classes[GCDUMP_CLASSES];
     size_t class_count;
 
@@ -102,10 +102,10 @@ struct gcdump_in {
     bool is_64bit;
     uint32_t root;
     uint32_t type_count, node_count;
-    size_t offsets, blob, blob_bytes, addresses;     /* where they begin; the blob's length */
+    size_t offsets, blob, blob_bytes, addresses;     /* their positions; the blob's length */
     bool has_addresses;
     struct gcdump_type *types;   /* [type_count] */
-    struct gcdump_deferred *deferred;    /* [deferred_count], entry t is of type t */
+    struct gcdump_deferred *deferred;    /* [deferred_count], entry t belongs to type t */
     uint32_t deferred_count;
     struct gcdump_string *modules;       /* [module_count] their paths */
     size_t module_count, module_room;
@@ -120,10 +120,10 @@ struct gcdump_in {
     struct gcdump_segment *segments;     /* [segment_count] */
     uint32_t segment_count;
 
-    /* the graph to be: which nodes are objects, and their numbers there */
+    /* the future graph: which nodes are objects, and their numbers there */
     uint64_t *kept;              /* bits, [node_count / 64 + 1] */
     uint32_t *kept_before;       /* objects before the first node of each word of KEPT; same length */
-    uint64_t *in_tree;           /* bits, same length: made-up nodes that sort roots */
+    uint64_t *in_tree;           /* bits, same length: made-up nodes that group roots */
     struct gcdump_made_up *tree;
     size_t tree_count, tree_room;
 
@@ -134,12 +134,12 @@ struct gcdump_in {
     struct gcd_idmap static_of_type;     /* name type -> statics */
     struct gcdump_extra *extras;
     size_t extra_count, extra_room;
-    char *text, *text2;          /* strings in UTF-8, NUL-terminated; the second one is the last module's path */
-    const struct gcdump_string *module;  /* which that is; NULL = none yet */
+    char *text, *text2;          /* strings in UTF-8, NUL-terminated; the second one is the path of MODULE */
+    const struct gcdump_string *module;  /* NULL = none yet */
     size_t text_room, text2_room;
 };
 
-/* One node, as far as its children. */
+/* One node up to its children. */
 struct gcdump_node {
     uint32_t type, children;
     int32_t size;
@@ -161,7 +161,7 @@ static inline void gcdump_set_bit(uint64_t *bits, uint32_t n)
     bits[n / 64] |= UINT64_C(1) << (n % 64);
 }
 
-/* A compressed int: seven bits a byte, most significant first, the sign in bit 6 of the first.  False: it does not end. */
+/* A compressed int: seven bits per byte, most significant first, the sign in bit 6 of the first.  False: it does not end. */
 static inline bool gcdump_cint(const uint8_t **p, const uint8_t *end, int32_t *ret)
 {
     const uint8_t *q = *p;
@@ -188,7 +188,7 @@ static inline uint64_t gcdump_address(const struct gcdump_in *f, uint32_t node)
     return f->has_addresses ? gcd_le64(f->file + f->addresses + (size_t)node * 8) : 0;
 }
 
-/* The number in the graph, GCD_NODE_NONE when the node is no object. */
+/* The number in the graph, GCD_NODE_NONE when the node is not an object. */
 static inline uint32_t gcdump_graph_node(const struct gcdump_in *f, uint32_t node)
 {
     uint64_t word = f->kept[node / 64], bit = UINT64_C(1) << (node % 64);
@@ -199,20 +199,20 @@ static inline uint32_t gcdump_graph_node(const struct gcdump_in *f, uint32_t nod
 
 GCD_MUST_CHECK gcd_status gcdump_load(struct gcdump_in *f, struct gcd_input *in, struct gcd_error *err);
 GCD_MUST_CHECK gcd_status gcdump_parse(struct gcdump_in *f, struct gcd_error *err);
-/* What is said of a file that is not what it should be. */
+/* Reports an invalid file. */
 GCD_MUST_CHECK gcd_status gcdump_bad(uint64_t off, const char *why, struct gcd_error *err);
 /* N < node_count, with an offset that is not 0. */
 GCD_MUST_CHECK gcd_status gcdump_get_node(const struct gcdump_in *f, uint32_t n, struct gcdump_node *ret, struct gcd_error *err);
-/* The next of NODE's children; to be called node->children times. */
+/* The next of NODE's children; call it node->children times. */
 GCD_MUST_CHECK gcd_status gcdump_next_child(const struct gcdump_in *f, uint32_t n, struct gcdump_node *node, uint32_t *ret,
                                             struct gcd_error *err);
 
 /* ---- gcdump_text.c ---- */
 
-/* UTF-8 with NUL, into *TEXT of *ROOM, which are f->text or f->text2 and stay the file's. */
+/* UTF-8 with NUL, into *TEXT of *ROOM, which are f->text or f->text2 and still belong to F. */
 GCD_MUST_CHECK gcd_status gcdump_text(struct gcdump_in *f, const struct gcdump_string *s, char **text, size_t *room,
                                       struct gcd_error *err);
-/* Put type number T into the graph, if it is not there. */
+/* Adds type T to the graph if it is missing. */
 GCD_MUST_CHECK gcd_status gcdump_put_type(struct gcdump_in *f, struct gcd_build *b, uint32_t t, struct gcd_error *err);
 /* Process, time, ranges of generations and, from our own log, the rest. */
 GCD_MUST_CHECK gcd_status gcdump_put_facts(struct gcdump_in *f, struct gcd_build *b, struct gcd_error *err);

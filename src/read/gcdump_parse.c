@@ -1,6 +1,6 @@
 /*
- * The FastSerialization container of a .gcdump and the classes in it.  Only positions are noted here, every count being compared with
- * the bytes that are left; the objects nest in one fixed way, so nothing recurses.
+ * The FastSerialization container of a .gcdump and its classes.  Notes only positions, and compares every count with the remaining bytes;
+ * the objects nest in one fixed way, so no recursion is needed.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "read/gcdump_in.h"
 
 #define SIGNATURE_BYTES 24
-/* A compressed file is held in memory, too: that many bytes, and beyond that so many for each one of its own. */
+/* Also limits a compressed file, which is held in memory: this many bytes, plus a multiple of its size. */
 #define PLAUSIBLE_BYTES ((size_t)256 << 20)
 #define PLAUSIBLE_RATIO 64u
 /* No type record, deferred type or segment is smaller. */
@@ -27,7 +27,7 @@ enum class_id { CLASS_HEAP_DUMP, CLASS_GRAPH, CLASS_MODULE, CLASS_HEAP_INFO, CLA
 
 static const struct {
     const char *name;
-    uint32_t newest, oldest;     /* versions that are understood */
+    uint32_t newest, oldest;     /* supported versions */
 } class_info[CLASSES] = {
     [CLASS_HEAP_DUMP] = { "GCHeapDump", 10, 4 }, [CLASS_GRAPH] = { "Graphs.MemoryGraph", 1, 0 },
     [CLASS_MODULE] = { "Graphs.Module", 0, 0 },  [CLASS_HEAP_INFO] = { "DotNetHeapInfo", 0, 0 },
@@ -50,7 +50,7 @@ gcd_status gcdump_load(struct gcdump_in *f, struct gcd_input *in, struct gcd_err
             st = gcd_fail(err, GCD_E_LIMIT, "it is compressed by more than %u to 1: no heap is", PLAUSIBLE_RATIO);
             break;
         }
-        if (need > f->room) {            /* by an eighth: the file may be a gigabyte, and doubling takes another one */
+        if (need > f->room) {            /* by an eighth: the file may have a gigabyte, and doubling would take another one */
             size_t room = gcd_size_sum(need, need / 8 + 65536);
             uint8_t *p = f->alloc.resize(f->alloc.ctx, f->file, f->room, room);
             if (p == NULL) {
@@ -80,7 +80,7 @@ gcd_status gcdump_bad(uint64_t off, const char *why, struct gcd_error *err)
     return gcd_fail_at(err, GCD_E_FORMAT, off, "the .gcdump is damaged at byte %llu: %s", (unsigned long long)off, why);
 }
 
-/* The bytes lie: not a shortage of them. */
+/* The bytes are wrong, not missing. */
 static void lie(struct gcdump_in *f, gcd_status st, const char *why)
 {
     if (f->cur.err == GCD_OK)
@@ -105,7 +105,7 @@ static uint64_t load_label(const struct gcdump_in *f, size_t off)
     return gcd_leptr(f->file + off, f->label_bytes);
 }
 
-/* Nothing says how wide labels are; the trailer fits for one width only. */
+/* Nothing states the width of labels; the trailer fits for one width only. */
 static void find_trailer(struct gcdump_in *f)
 {
     for (f->label_bytes = 4; f->label_bytes <= 8; f->label_bytes += 4) {
@@ -124,7 +124,7 @@ static void find_trailer(struct gcdump_in *f)
     f->label_bytes = 4;
 }
 
-/* Go on at the end of a region: it lies behind, or nothing would come to an end. */
+/* Continue at the end of a region.  Only forward, otherwise parsing might never end. */
 static void go_forward(struct gcdump_in *f, uint32_t index)
 {
     uint64_t now = gcd_cur_off(&f->cur);
@@ -178,7 +178,7 @@ static uint64_t read_label(struct gcdump_in *f)
     return gcd_cur_ptr(&f->cur, f->label_bytes);
 }
 
-/* The type of an object: the first object of a class defines it, later ones refer to that. */
+/* The type of an object: the first object of a class defines it, later ones refer to it. */
 static const struct gcdump_class *read_type(struct gcdump_in *f)
 {
     uint64_t label = gcd_cur_off(&f->cur);
@@ -216,7 +216,7 @@ static const struct gcdump_class *read_type(struct gcdump_in *f)
     return &f->classes[f->class_count - 1];
 }
 
-/* Into an object of CLASS_ID; NULL when there is none: a null or a failure. */
+/* Enters an object of CLASS_ID; NULL when there is none: a null or a failure. */
 static const struct gcdump_class *begin_object(struct gcdump_in *f, enum class_id class_id)
 {
     unsigned tag = gcd_cur_u8(&f->cur);
@@ -234,7 +234,7 @@ static const struct gcdump_class *begin_object(struct gcdump_in *f, enum class_i
     return k;
 }
 
-/* Over the tagged fields that are left, of later versions of the class. */
+/* Skips the remaining tagged fields, which later versions of the class have. */
 static void end_object(struct gcdump_in *f)
 {
     for (;;)
@@ -297,7 +297,7 @@ static struct gcdump_string read_module(struct gcdump_in *f)
     if (next_is(f, TAG_REFERENCE)) {
         gcd_cur_skip(c, 1);
         uint32_t i = gcd_idmap_get(&f->module_at, read_label(f));
-        if (i == GCD_IDMAP_NONE)         /* only to what was read already: anything else would cost its length again and again */
+        if (i == GCD_IDMAP_NONE)         /* only backward references: anything else would cost its length again and again */
             lie(f, GCD_E_FORMAT, "there is no module where one is referred to");
         return i == GCD_IDMAP_NONE ? none : f->modules[i];
     }
@@ -386,7 +386,7 @@ static void parse_graph(struct gcdump_in *f)
     end_object(f);
 }
 
-/* ---- what follows the graph ---- */
+/* ---- after the graph ---- */
 
 static void parse_segments(struct gcdump_in *f)
 {
@@ -422,7 +422,7 @@ static void parse_heap_info(struct gcdump_in *f)
     end_object(f);
 }
 
-/* Nodes and pointers of COM wrappers: only how many there are is taken. */
+/* Nodes and pointers of COM wrappers: only their number is used. */
 static void parse_interop(struct gcdump_in *f)
 {
     struct gcd_cur *c = &f->cur;
@@ -486,7 +486,7 @@ static void parse_facts(struct gcdump_in *f)
     }
 }
 
-/* ---- the whole ---- */
+/* ---- the whole file ---- */
 
 static void forget(struct gcdump_in *f)
 {
@@ -525,7 +525,7 @@ static gcd_status parse_as(struct gcdump_in *f, bool wide, struct gcd_error *err
     return f->cur.err == GCD_OK ? GCD_OK : report(f, err);
 }
 
-/* Does the last object end where the table behind all objects begins? */
+/* Does the last object end where the table after the objects begins? */
 static bool fits(const struct gcdump_in *f)
 {
     return f->closed && gcd_cur_off(&f->cur) + 1 == f->forward_table;
@@ -537,7 +537,7 @@ gcd_status gcdump_parse(struct gcdump_in *f, struct gcd_error *err)
     find_trailer(f);
     gcd_status st = parse_as(f, false, &first);
     if (f->closed && st != GCD_E_NOMEM && (st != GCD_OK || !fits(f))) {
-        /* PerfView's command DotNetGCDumpFromETLFile counts nodes with 8 bytes, and nothing in the file says so: believed if all fits */
+        /* PerfView's command DotNetGCDumpFromETLFile writes node counts of 8 bytes without saying so in the file: accepted if everything fits */
         gcd_status wide = parse_as(f, true, NULL);
         if (wide == GCD_OK && fits(f))
             return GCD_OK;

@@ -1,6 +1,4 @@
-/*
- * Names, and what a .gcdump says about the dump besides the graph.
- */
+/* Names, and everything in a .gcdump besides the graph. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +12,7 @@
 
 /* ---- strings ---- */
 
-/* Code units of one to three bytes, nothing of which is validated; a character above U+FFFF is two surrogates. */
+/* Code units of one to three bytes, not validated; a character above U+FFFF is two surrogates. */
 static void to_utf16le(const uint8_t *p, uint32_t units, uint8_t *out)
 {
     for (uint32_t i = 0; i < units; i++) {
@@ -35,7 +33,7 @@ gcd_status gcdump_text(struct gcdump_in *f, const struct gcdump_string *s, char 
 {
     if (s->units > f->text_limit)
         return gcd_fail(err, GCD_E_LIMIT, "the names take more memory than is allowed");
-    /* UTF-8 from the beginning on, UTF-16 at the end: three bytes are written after two have been read */
+    /* UTF-8 at the start, UTF-16 at the end: three bytes are written only after two have been read */
     size_t units = s->units, need = gcd_size_sum(gcd_size_product(units, 5), 1);
     if (!gcd_vec_reserve(&f->alloc, text, room, need, 1, SIZE_MAX / 2))
         return gcd_fail_nomem(err, "reading the names");
@@ -52,7 +50,7 @@ gcd_status gcdump_text(struct gcdump_in *f, const struct gcdump_string *s, char 
     return GCD_OK;
 }
 
-/* Of a type that its program knew by a number in a module only, what readers without symbols show; else the name it has.  Into f->text. */
+/* The name of a type; for one known only by its number in a module, the name shown by readers without symbols.  Into f->text. */
 static gcd_status type_name(struct gcdump_in *f, uint32_t t, struct gcd_type *to, struct gcd_error *err)
 {
     char number[32];
@@ -81,7 +79,7 @@ gcd_status gcdump_put_type(struct gcdump_in *f, struct gcd_build *b, uint32_t t,
     bool elsewhere = type->module.null && t < f->deferred_count;
     GCD_TRY(type_name(f, t, &to, err));
     const struct gcdump_string *module = elsewhere ? &f->deferred[t].module : &type->module;
-    if (f->module == NULL || f->module->off != module->off || f->module->bytes != module->bytes)     /* most have that of the one before */
+    if (f->module == NULL || f->module->off != module->off || f->module->bytes != module->bytes)     /* most share the module of the previous type */
         GCD_TRY(gcdump_text(f, module, &f->text2, &f->text2_room, err));
     f->module = module;
     to.module_path = f->text2;
@@ -127,7 +125,7 @@ static const char *const reason_names[GCD_REASON_COUNT] = {
 #undef REASON_NAME
 };
 
-/* One clause of somebody else's text: without what would move the cursor of a terminal, cut between two characters. */
+/* Adds a clause of foreign text: without characters that move a terminal's cursor, cut between two characters. */
 static void add_reason(struct gcd_verdict *v, enum gcd_reason_code code, uint64_t amount, const char *text, size_t n)
 {
     char clean[sizeof v->reasons->text];
@@ -139,7 +137,7 @@ static void add_reason(struct gcd_verdict *v, enum gcd_reason_code code, uint64_
     gcd_verdict_add(v, code, amount, "%.*s", (int)n, clean);
 }
 
-/* "events_lost=12 no_gc_end=0", and what the lines after that say about each. */
+/* "events_lost=12 no_gc_end=0", and the explanations in the lines after it. */
 static void take_reasons(struct gcd_verdict *v, const struct line *l, const char *rest)
 {
     for (unsigned code = 0; code < GCD_REASON_COUNT; code++) {
@@ -224,7 +222,7 @@ static gcd_status take_log(struct gcd_build *b, const char *log, bool *ret_ours,
 
 /* ---- facts ---- */
 
-/* The generations lie one behind the other in a segment, the youngest last; those that are not there end at its beginning or at 0. */
+/* The generations follow each other in a segment, the youngest last; missing ones end at its beginning or at 0. */
 static gcd_status put_ranges(const struct gcdump_in *f, struct gcd_build *b, struct gcd_error *err)
 {
     for (uint32_t i = 0; i < f->segment_count; i++) {

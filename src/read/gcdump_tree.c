@@ -1,7 +1,7 @@
 /*
- * The made-up nodes below the root, "[.NET Roots]", "[static vars]", "[local vars]", ... : which there are, and what they say about the
- * objects below them.  Names are those of dotnet-gcdump, PerfView's converter and PerfView's process dumper; what is called otherwise
- * counts as its parent does.
+ * The made-up nodes below the root, "[.NET Roots]", "[static vars]", "[local vars]", ... : finds them, and what they say about the objects
+ * below them.  Names are those of dotnet-gcdump, PerfView's converter and PerfView's process dumper; nodes with other names are treated
+ * like their parent.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ static const struct {
     { "[finalizer Handles]", GCD_ROOT_FINALIZER, 0 },
     { "[FinalizerQueue]", GCD_ROOT_FINALIZER, 0 },
     { "[other Handles]", GCD_ROOT_OTHER, 0 },
-    /* The file does not say which key keeps them alive, so that they hang in the air: what holds them must not be called weak. */
+    /* The file does not say which key keeps them alive, so they have no owner: do not call their root weak. */
     { "[Dependent Handles]", GCD_ROOT_OTHER, 0 },
 };
 static const char com_name[] = "[COM/WinRT Objects]";
@@ -37,7 +37,7 @@ static bool name_is(const struct gcdump_in *f, uint32_t type, const char *text)
     return s->bytes == strlen(text) && memcmp(f->file + s->off, text, s->bytes) == 0;
 }
 
-/* Bytes of the prefix that a node of a static variable has, 0 = it is none. */
+/* Length of the prefix in the name of a static variable's node, 0 = not one. */
 static size_t static_prefix(const struct gcdump_in *f, uint32_t type)
 {
     const struct gcdump_string *s = &f->types[type].name;
@@ -58,7 +58,7 @@ static struct gcdump_made_up describe(const struct gcdump_in *f, uint32_t node, 
         m.flags = 0;
         m.name_type = type;
     } else if (name_is(f, type, com_name)) {
-        /* below the root the wrappers that native code holds, below "[other roots]" the handles of that kind */
+        /* below the root: wrappers held by native code; below "[other roots]": handles of that kind */
         bool wrappers = parent->node == f->root;
         m.kind = wrappers ? GCD_ROOT_COM : GCD_ROOT_HANDLE;
         m.flags = GCD_ROOT_REFCOUNTED;
@@ -74,7 +74,7 @@ static struct gcdump_made_up describe(const struct gcdump_in *f, uint32_t node, 
     return m;
 }
 
-/* Every object has an address, if any has; else the name must tell. */
+/* If any object has an address, all have; otherwise the name decides. */
 static bool is_made_up(const struct gcdump_in *f, uint32_t n, uint32_t type)
 {
     return f->has_addresses ? gcdump_address(f, n) == 0 : f->types[type].bracketed;
@@ -122,7 +122,7 @@ gcd_status gcdump_find_tree(struct gcdump_in *f, struct gcd_error *err)
 
 /* ---- names of static variables ---- */
 
-/* FNV-1a, so that the hashes of all beginnings of a name cost no more than that of the whole; the map mixes it with a seed. */
+/* FNV-1a, so that hashing all prefixes of a name costs no more than hashing the whole; the map mixes it with a seed. */
 #define HASH_BEGIN UINT64_C(0xcbf29ce484222325)
 static uint64_t hash_byte(uint64_t h, uint8_t byte)
 {
@@ -139,7 +139,7 @@ static uint64_t hash(const struct gcdump_in *f, size_t off, size_t n)
 
 static gcd_status hash_names(struct gcdump_in *f, struct gcd_error *err)
 {
-    for (uint32_t t = f->type_count; t-- > 1;) {     /* of several that are called the same the first one stays */
+    for (uint32_t t = f->type_count; t-- > 1;) {     /* the first of several types with the same name stays */
         const struct gcdump_string *s = &f->types[t].name;
         if (s->bytes > 0 && !gcd_idmap_put(&f->type_by_name, hash(f, s->off, s->bytes), t))
             return gcd_fail_nomem(err, "reading the static variables");
@@ -148,7 +148,7 @@ static gcd_status hash_names(struct gcdump_in *f, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* What is called by the N bytes at OFF, their hash being H: a type, type_count + an extra, or GCD_IDMAP_NONE. */
+/* The owner of the name of N bytes at OFF with hash H: a type, type_count + an extra, or GCD_IDMAP_NONE. */
 static uint32_t find_name(const struct gcdump_in *f, uint64_t h, size_t off, size_t n)
 {
     uint32_t at = gcd_idmap_get(&f->type_by_name, h);
@@ -158,7 +158,7 @@ static uint32_t find_name(const struct gcdump_in *f, uint64_t h, size_t off, siz
     return s->bytes == n && memcmp(f->file + s->off, f->file + off, n) == 0 ? at : GCD_IDMAP_NONE;
 }
 
-/* A string that is part of another one. */
+/* A substring. */
 static struct gcdump_string part(const struct gcdump_in *f, size_t off, size_t n)
 {
     struct gcdump_string s = { .off = off, .bytes = n };
@@ -167,7 +167,7 @@ static struct gcdump_string part(const struct gcdump_in *f, size_t off, size_t n
     return s;
 }
 
-/* A class that has no objects and no other mention. */
+/* A class without objects and without other mention. */
 static gcd_status add_extra(struct gcdump_in *f, struct gcd_build *b, size_t off, size_t n, uint32_t *ret, struct gcd_error *err)
 {
     struct gcdump_extra x = { .name = part(f, off, n) };
@@ -184,8 +184,8 @@ static gcd_status add_extra(struct gcdump_in *f, struct gcd_build *b, size_t off
 }
 
 /*
- * The dot between class and field: the last one behind a class that is known, else the last one that is in no brackets, for generic classes
- * and fields of the compiler have dots in theirs.  SIZE_MAX: there is none.
+ * The dot between class and field: the last one after a known class, otherwise the last one outside brackets, because generic classes and
+ * compiler-generated fields have dots inside.  SIZE_MAX: there is none.
  */
 static size_t find_dot(const struct gcdump_in *f, size_t off, size_t n, uint32_t *ret_known)
 {
@@ -212,10 +212,10 @@ static size_t find_dot(const struct gcdump_in *f, size_t off, size_t n, uint32_t
     return dot;
 }
 
-/* No class is called by more bytes: longer names are compared by nobody, or a small file could ask for a lot of it. */
+/* No class name is longer: longer names are never compared, because a small file could demand many such comparisons. */
 #define CLASS_BYTES_MAX 4096
 
-/* "[static var TYPE.FIELD]".  TYPE is that of the object or the declaring class, as the program that wrote the file knew it. */
+/* "[static var TYPE.FIELD]".  TYPE is that of the object or the declaring class, as known to the program that wrote the file. */
 static gcd_status read_static(struct gcdump_in *f, struct gcd_build *b, uint32_t name_type, struct gcdump_static *ret, struct gcd_error *err)
 {
     size_t prefix = static_prefix(f, name_type);
@@ -240,7 +240,7 @@ static gcd_status read_static(struct gcdump_in *f, struct gcd_build *b, uint32_t
     return gcd_build_text(b, f->text, strlen(f->text), &ret->field, err);
 }
 
-/* Once for each name: any number of nodes can have it.  *RET until the next call. */
+/* Once for each name: any number of nodes can have it.  *RET is valid until the next call. */
 static gcd_status find_static(struct gcdump_in *f, struct gcd_build *b, uint32_t name_type, struct gcdump_static **ret, struct gcd_error *err)
 {
     uint32_t at = gcd_idmap_get(&f->static_of_type, name_type);
@@ -256,7 +256,7 @@ static gcd_status find_static(struct gcdump_in *f, struct gcd_build *b, uint32_t
     return GCD_OK;
 }
 
-/* Of several types with the name of the class rather the object's. */
+/* Among several types with the name of the class, prefers that of the object. */
 static gcd_status choose_class(struct gcdump_in *f, struct gcd_build *b, struct gcdump_static *s, uint32_t object_type, struct gcd_graph_root *r,
                                struct gcd_error *err)
 {
@@ -276,7 +276,7 @@ static gcd_status choose_class(struct gcdump_in *f, struct gcd_build *b, struct 
 
 /* ---- roots ---- */
 
-/* NAME NULL: of no static variable. */
+/* NAME NULL: not a static variable. */
 static gcd_status put_root(struct gcdump_in *f, struct gcd_build *b, const struct gcdump_made_up *m, struct gcdump_static *name, uint32_t child,
                            struct gcd_error *err)
 {
@@ -313,7 +313,7 @@ static gcd_status put_children(struct gcdump_in *f, struct gcd_build *b, const s
     return GCD_OK;
 }
 
-/* Of one kind at a time: static variables come first in a graph, COM wrappers last. */
+/* Roots of one kind at a time: static variables come first in a graph, COM wrappers last. */
 static gcd_status put_roots_of(struct gcdump_in *f, struct gcd_build *b, unsigned first_kind, unsigned last_kind, struct gcd_error *err)
 {
     for (size_t i = 0; i < f->tree_count; i++) {
@@ -329,7 +329,7 @@ static gcd_status put_roots_of(struct gcdump_in *f, struct gcd_build *b, unsigne
 
 gcd_status gcdump_put_roots(struct gcdump_in *f, struct gcd_build *b, struct gcd_error *err)
 {
-    if (f->tree_count == 0) {            /* the root is an object itself */
+    if (f->tree_count == 0) {            /* the root itself is an object */
         static const struct gcdump_made_up self = { .name_type = GCDUMP_NONE, .kind = GCD_ROOT_OTHER };
         return put_root(f, b, &self, NULL, f->root, err);
     }

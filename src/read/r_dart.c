@@ -1,9 +1,9 @@
 /*
- * Dart VM heap snapshots, those of a Dart VM and those that w_dart.c writes.
+ * Dart VM heap snapshots, written by a Dart VM or by w_dart.c.
  *
- * References are numbers of objects, and a builder wants all objects before the first reference: the file is read twice.  Object 1 is
- * the root: it becomes no object, what it refers to becomes roots.  In our own files the objects behind it stand for groups of roots;
- * they are known by their classes and go the same way.  No size is reserved because a number in the file asks for it.
+ * References are numbers of objects, and a builder wants all objects before the first reference, so the file is read twice.  Object 1 is
+ * the root: it becomes no object, and its references become roots.  In our own files, the next objects are groups of roots; they are
+ * recognised by their classes and treated the same.  No memory is reserved because of a number in the file.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #define DEFAULT_TYPES (UINT64_C(2) << 20)
 #define DEFAULT_TEXT (UINT64_C(1) << 30)
 #define TARGETS_AT_ONCE ((size_t)1024)
-/* Of an object: class, size, data, number of references. */
+/* Per object: class, size, data, number of references. */
 #define OBJECT_BYTES_MIN 4
 #define NO_TYPE UINT32_MAX
 
@@ -28,7 +28,7 @@ static const char magic[] = "dartheap";
 
 enum data_tag { NO_DATA, NULL_DATA, BOOL, INTEGER, DOUBLE, LATIN1, UTF16, LENGTH, NAME };
 
-/* What a group of roots is made of, by the name of its class. */
+/* The root kind of a group, by the name of its class. */
 static const struct {
     const char *name;
     unsigned kind;
@@ -48,7 +48,7 @@ static const struct {
 struct dart_class {
     const char *name, *module;
     uint32_t type;               /* NO_TYPE until its first object */
-    uint32_t group;              /* NO_GROUP, or which one its instance stands for */
+    uint32_t group;              /* NO_GROUP, or the group represented by its instance */
 };
 
 struct dart {
@@ -62,10 +62,10 @@ struct dart {
     size_t class_room;
     char *bytes;                 /* a string of the file */
     size_t bytes_room;
-    bool again;                  /* the second reading: what was kept in the first is compared or left alone */
+    bool again;                  /* second pass: compares or skips what the first one stored */
     uint64_t class_count, reference_count, object_count;
     uint64_t references;         /* of the objects read so far; the announced number may be larger */
-    uint64_t no_objects;         /* that many objects at the beginning stand for roots: 1, and the groups */
+    uint64_t no_objects;         /* objects at the start that represent roots: number 1, and the groups */
 };
 
 struct dart_object {
@@ -79,7 +79,7 @@ static gcd_status changed(struct dart *d)
 
 /* ---- strings ---- */
 
-/* A string of the file into d->bytes. */
+/* Reads a string of the file into d->bytes. */
 static gcd_status read_text(struct dart *d, size_t *ret_n)
 {
     uint64_t n = stream_uleb(&d->s), max = gcd_limit_or(d->options->limits != NULL ? d->options->limits->text_bytes : 0, DEFAULT_TEXT);
@@ -126,7 +126,7 @@ static int hex_digit(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Undo percent-encoding in place; returns what is left of N. */
+/* Decodes percent-encoding in place; returns the new length. */
 static size_t decode(char *s, size_t n)
 {
     size_t to = 0;
@@ -139,8 +139,8 @@ static size_t decode(char *s, size_t n)
 }
 
 /*
- * The URI of a library is the module.  "package:A/A.dll" (or .exe, or just A) is how a module of .NET is written: then it is "A.dll"
- * again, and nothing at all for "unknown".  RET_NONE: there is neither a URI nor the name of a library.
+ * The module is the URI of a library.  A .NET module is written as "package:A/A.dll" (or .exe, or just A), which becomes "A.dll" again, or
+ * empty for "unknown".  RET_NONE: there is neither a URI nor a library name.
  */
 static gcd_status read_module(struct dart *d, const char *library, const char **ret, bool *ret_none)
 {
@@ -207,7 +207,7 @@ static gcd_status read_classes(struct dart *d)
     return d->s.st;
 }
 
-/* All in front of the objects. */
+/* Everything before the objects. */
 static gcd_status read_header(struct dart *d)
 {
     struct stream *s = &d->s;
@@ -222,7 +222,7 @@ static gcd_status read_header(struct dart *d)
     if (!d->again)
         GCD_TRY(gcd_build_text(d->b, d->bytes, n, &gcd_build_facts(d->b)->process_name, d->err));
     for (unsigned i = 0; i < 3; i++)
-        (void)stream_uleb(s);            /* sizes: the objects are summed up instead */
+        (void)stream_uleb(s);            /* sizes: the sum over the objects is used instead */
     uint64_t classes = stream_uleb(s);
     if (d->again && s->st == GCD_OK && classes != d->class_count)
         return changed(d);
@@ -323,7 +323,7 @@ static gcd_status use_class(struct dart *d, uint64_t id, uint32_t *ret)
     return GCD_OK;
 }
 
-/* The first reading: what there is. */
+/* First pass: the objects. */
 static gcd_status read_nodes(struct dart *d, uint64_t input_bytes)
 {
     if (d->object_count > GCD_NODE_NONE)
@@ -349,13 +349,13 @@ static gcd_status read_nodes(struct dart *d, uint64_t input_bytes)
         (void)stream_uleb(&d->s);
         skip_text(d);
     }
-    stream_drain(&d->s);                 /* identity hash codes of one kind or another, or none at all */
+    stream_drain(&d->s);                 /* identity hash codes of some kind, or none at all */
     return d->s.st;
 }
 
 /*
- * The node of object ID.  0 is a reference that was left out: in a file of ours it leads to an object that is missing, in one of a
- * Dart VM it stands for a field that is none.  False: no reference at all.
+ * The node of object ID.  0 is a missing reference: in our files one to a missing object, in those of a Dart VM a field that is empty.
+ * False: not a reference at all.
  */
 static inline bool node_of(const struct dart *d, uint64_t id, uint32_t *ret)
 {
@@ -401,7 +401,7 @@ static gcd_status read_roots(struct dart *d, uint64_t id, const struct dart_obje
     return GCD_OK;
 }
 
-/* The second reading: who refers to whom. */
+/* Second pass: the references. */
 static gcd_status read_references(struct dart *d)
 {
     uint64_t before = d->references;
@@ -438,7 +438,7 @@ static gcd_status dart_read(struct gcd_input *in, const struct gcd_graph_options
     d.again = true;
     if (st == GCD_OK)
         st = read_once(&d, in);
-    /* a file that is cut or damaged was refused; whether the dump was complete, nobody says */
+    /* truncated and damaged files were refused; the format does not say whether the dump was complete */
     gcd_build_verdict(b)->complete = st == GCD_OK;
     gcd_build_verdict(b)->unverified = true;
     gcd_textpool_done(&d.text);

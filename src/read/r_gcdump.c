@@ -1,8 +1,8 @@
 /*
  * .gcdump files of dotnet-gcdump, PerfView and our own.
  *
- * The file is held in memory as it is, because nodes point into it; behind its block of nodes it is cut off as soon as the addresses
- * are in the graph.  Besides the file it takes a fifth of a byte a node and what the types and the made-up nodes need.
+ * The file is held in memory unchanged, because nodes point into it; the part after its block of nodes is released once the addresses are
+ * in the graph.  Besides the file, this needs a fifth of a byte per node, and memory for the types and the made-up nodes.
  */
 #include <string.h>
 
@@ -11,10 +11,10 @@
 #include "read/gcdump_in.h"
 #include "read/read.h"
 
-/* References that are handed over at once. */
+/* References passed on at once. */
 #define EDGES_AT_ONCE 512
 
-/* The container's signature, then a class: traces of the format 3 begin in the same way and go on with "Trace". */
+/* The container's signature, then a class: traces of format 3 begin in the same way and continue with "Trace". */
 static bool probe(const uint8_t *head, size_t n)
 {
     static const uint8_t signature[] = "\x14\0\0\0!FastSerialization.1\x04\x04\x01";
@@ -36,7 +36,7 @@ static gcd_status prepare(struct gcdump_in *f, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* Is node N an object?  A node without address among others that have one is none, but what has a name of its own is counted. */
+/* Is node N an object?  A node without address among others with one is not, but counts if it has its own name. */
 static bool is_object(const struct gcdump_in *f, uint32_t n, uint32_t type, struct gcd_graph_notes *notes)
 {
     if (!gcdump_bit(f->in_tree, n) && (!f->has_addresses || gcdump_address(f, n) != 0))
@@ -59,7 +59,7 @@ static gcd_status put_nodes(struct gcdump_in *f, struct gcd_build *b, struct gcd
             continue;
         GCD_TRY(gcdump_get_node(f, n, &node, err));
         edges += node.children;
-        if (edges > f->blob_bytes)       /* else a small file could ask for any number of references */
+        if (edges > f->blob_bytes)       /* otherwise a small file could demand any number of references */
             return gcdump_bad(f->blob, "the nodes lie one upon the other", err);
         if (!is_object(f, n, node.type, gcd_build_notes(b)))
             continue;
@@ -93,7 +93,7 @@ static gcd_status put_references(struct gcdump_in *f, struct gcd_build *b, struc
     return GCD_OK;
 }
 
-/* In the order of the file, so that numbers stay as they are; made-up nodes' types only when an object turns out to have one. */
+/* In file order, so that numbers stay the same; types of made-up nodes only when an object turns out to have one. */
 static gcd_status put_types(struct gcdump_in *f, struct gcd_build *b, struct gcd_error *err)
 {
     for (uint32_t t = 1; t < f->type_count; t++)     /* 0 is "UNDEFINED" */
@@ -115,7 +115,7 @@ static gcd_status read_all(struct gcdump_in *f, struct gcd_input *in, struct gcd
     GCD_TRY(put_nodes(f, b, err));
     size_t used = f->blob + f->blob_bytes;
     uint8_t *p = f->alloc.resize(f->alloc.ctx, f->file, f->room, used);
-    if (p != NULL) {                     /* not being able to make it smaller is no failure */
+    if (p != NULL) {                     /* a failure to shrink it does not matter */
         f->file = p;
         f->room = used;
     }

@@ -1,11 +1,11 @@
 /*
- * RPM GC log: text, one record a line; what is written is in src/write/README.md, what is accepted beyond that here.
+ * RPM GC log: text, one record per line; src/write/README.md describes what we write, and this comment what else is accepted.
  *
  * LF or CRLF, blank lines, a byte order mark, upper case, leading zeros and several spaces are fine.  A type may be described after its
- * objects, an object may be referred to before it.  A line that cannot be understood is skipped and counted, a reference that cannot
- * is left out.  Lines can be of any length, so none is held in memory: the first pass takes everything but references, the second
- * one these.  Several sections make one graph; type numbers hold in their own section, an object number that occurs in two
- * sections means the first.
+ * objects, and an object may be referenced before its own line.  An invalid line is skipped and counted, an invalid reference is omitted.
+ * Lines can have any length, so none is held in memory: the first pass reads everything except references, the second one only these.
+ * Several sections make one graph; type numbers are valid in their own section, and an object number that occurs in two sections means the
+ * first.
  */
 #include <string.h>
 
@@ -46,13 +46,13 @@ struct gclog_in {
     struct gcd_idmap types;      /* of this section: id -> number */
     struct late_root *roots;
     size_t root_count, root_cap;
-    char *name;                  /* of the line in hand */
+    char *name;                  /* of the current line */
     size_t name_n, name_cap;
     char *section;               /* name of the section */
     size_t section_n;
     uint64_t stamp;
     bool in_section, seen_end;
-    bool prefix_seen;            /* a number began with 0x: CLRProfiler writes addresses so */
+    bool prefix_seen;            /* a number began with 0x, as CLRProfiler writes addresses */
 };
 
 /* ---- bytes and words ---- */
@@ -80,7 +80,7 @@ static inline bool is_line_end(int c)
     return c == '\n' || c == END;
 }
 
-/* A carriage return counts as a space: it stands before a line feed only. */
+/* A carriage return counts as a space: it only occurs before a line feed. */
 static inline void skip_spaces(struct gclog_in *g)
 {
     int c;
@@ -106,7 +106,7 @@ static inline int digit(int c)
 
 enum word { WORD_NONE, WORD_NUMBER, WORD_OTHER };
 
-/* The next word of the line as a hexadecimal number.  What is none is stepped over. */
+/* The next word of the line as a hexadecimal number.  Skips a word that is not one. */
 static enum word next_number(struct gclog_in *g, uint64_t *ret)
 {
     uint64_t v = 0;
@@ -142,7 +142,7 @@ static gcd_status take_rest(struct gclog_in *g)
         if (!gcd_vec_reserve(&g->alloc, &g->name, &g->name_cap, g->name_n + 1, 1, MAX_NAME))
             return g->name_n >= MAX_NAME ? gcd_fail(g->err, GCD_E_LIMIT, "line %llu: a name of more than 16 MiB", (unsigned long long)g->t.line)
                                          : no_memory(g);
-        g->name[g->name_n++] = c != '\0' ? (char)c : '_';       /* as writers do; it would end the name, and leave none at the start */
+        g->name[g->name_n++] = c != '\0' ? (char)c : '_';       /* like writers do: NUL would end the name, or leave it empty */
         g->t.p++;
     }
     if (g->name_n > 0 && g->name[g->name_n - 1] == '\r')
@@ -157,9 +157,9 @@ static void damaged(struct gclog_in *g, uint64_t line)
         n->damaged_line = line;
 }
 
-/* ---- records of the first pass; each ends at the end of its line ---- */
+/* ---- records of the first pass; each function reads to the end of its line ---- */
 
-/* The number of type ID; a type that was not described yet is made, its name comes later or never. */
+/* The number of type ID; creates a type that is not described yet, its name comes later or never. */
 static gcd_status type_of(struct gclog_in *g, uint64_t id, uint32_t *ret)
 {
     *ret = gcd_idmap_get(&g->types, id);
@@ -195,7 +195,7 @@ static gcd_status type_record(struct gclog_in *g, uint64_t line)
     return GCD_OK;
 }
 
-/* A line of roots or objects that is none here; CLRProfiler's have the same letters. */
+/* A line that looks like roots or objects but is not; CLRProfiler uses the same letters. */
 static gcd_status not_understood(struct gclog_in *g, uint64_t line)
 {
     if (g->prefix_seen)
@@ -265,7 +265,7 @@ static gcd_status begin_record(struct gclog_in *g, uint64_t line)
 {
     uint64_t version;
     if (next_number(g, &version) != WORD_NUMBER || version != 2)
-        damaged(g, line);                /* read on: there is no other version in the world */
+        damaged(g, line);                /* continue: no other version exists */
     skip_spaces(g);
     GCD_TRY(take_rest(g));
     size_t n;
@@ -282,7 +282,7 @@ static gcd_status begin_record(struct gclog_in *g, uint64_t line)
     if (n > 0)
         memcpy(g->section, g->name, n);
     struct gcd_dump_facts *f = gcd_build_facts(g->b);
-    if (f->process_name[0] != '\0')      /* of the first section */
+    if (f->process_name[0] != '\0')      /* from the first section */
         return GCD_OK;
     f->gc_start_ns = f->gc_end_ns = (int64_t)g->stamp * 1000000;
     return gcd_build_text(g->b, g->name, n, &f->process_name, g->err);
@@ -366,7 +366,7 @@ static gcd_status first_pass(struct gclog_in *g)
     return g->t.st;
 }
 
-/* The references of the object whose head has just been read. */
+/* The references of the object whose head was just read. */
 static gcd_status put_edges(struct gclog_in *g, uint64_t line)
 {
     uint64_t targets[EDGES_AT_ONCE];
@@ -458,7 +458,7 @@ static gcd_status gclog_read(struct gcd_input *in, const struct gcd_graph_option
     return st;
 }
 
-/* A record letter, a space, a hexadecimal number: also a file without its first line, and a CLRProfiler log, which is then refused. */
+/* A record letter, a space, a hexadecimal number: also a file without its first line, and a CLRProfiler log, which is refused later. */
 static bool gclog_probe(const uint8_t *head, size_t n)
 {
     size_t i = n >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;

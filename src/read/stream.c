@@ -23,7 +23,7 @@ void stream_close(struct stream *s)
 static void keep(struct stream *s, gcd_status st)
 {
     s->st = st;
-    s->end_off -= (uint64_t)(s->end - s->p);     /* the offset stays where the failure is */
+    s->end_off -= (uint64_t)(s->end - s->p);     /* keep the offset at the failure */
     s->p = s->end = NULL;
 }
 
@@ -73,7 +73,7 @@ void stream_fail(struct stream *s, uint64_t off, const char *fmt, ...)
 uint64_t stream_uleb_slow(struct stream *s)
 {
     uint64_t v = 0, off = stream_off(s);
-    if (s->end - s->p >= ULEB_MAX) {     /* most of them: no look at the end of the slice */
+    if (s->end - s->p >= ULEB_MAX) {     /* the usual case: no need to check for the end of the slice */
         const uint8_t *p = s->p;
         for (unsigned shift = 0; shift < 63; shift += 7) {
             uint8_t b = *p++;

@@ -1,6 +1,4 @@
-/*
- * The public face of the event containers, which are told apart here by their first bytes.
- */
+/* The public interface of the event containers, selected by the first bytes of the input. */
 #include <gcdumpc/trace.h>
 
 #include <string.h>
@@ -10,13 +8,13 @@
 #include "etl/etl.h"
 #include "nettrace/nt.h"
 
-/* One of NT and ETL. */
+/* Exactly one of NT and ETL is set. */
 struct gcd_trace {
     struct gcd_alloc alloc;
     struct gcd_nt *nt;
     struct gcd_etl *etl;
     struct gcd_reader *reader;       /* opened on an input; NULL: it is fed, or an .etl */
-    struct gcd_error input_error;    /* of the copy that an .etl is read from */
+    struct gcd_error input_error;    /* for the copy from which an .etl is read */
 };
 
 static gcd_status trace_new(const struct gcd_alloc *alloc, struct gcd_trace **ret, struct gcd_error *err)
@@ -31,7 +29,7 @@ static gcd_status trace_new(const struct gcd_alloc *alloc, struct gcd_trace **re
     return GCD_OK;
 }
 
-/* T when ST is GCD_OK, else it is freed. */
+/* T when ST is GCD_OK; otherwise frees it. */
 static gcd_status opened(struct gcd_trace *t, gcd_status st, struct gcd_trace **ret)
 {
     if (st == GCD_OK)
@@ -154,7 +152,7 @@ void gcd_trace_get_info(const struct gcd_trace *t, struct gcd_trace_info *ret)
 
 bool gcd_trace_thread_closed(const struct gcd_trace *t, uint64_t thread)
 {
-    if (t->etl != NULL) {                /* its counts are of the whole recording */
+    if (t->etl != NULL) {                /* its counts cover the whole recording */
         struct gcd_trace_info info;
         etl_get_info(t->etl, &info);
         return info.loss_verified;

@@ -1,6 +1,4 @@
-/*
- * The small change of a .gcdump: numbers, strings and tags of the FastSerialization container, on their way to a sink.
- */
+/* The basic elements of a .gcdump: writes numbers, strings and tags of the FastSerialization container to a sink. */
 #ifndef GCD_WRITE_GCDUMP_PUT_H
 #define GCD_WRITE_GCDUMP_PUT_H
 
@@ -10,7 +8,7 @@
 #include <gcdumpc/io.h>
 #include <gcdumpc/writer.h>
 
-/* What a file can hold at most; the tests have smaller ones. */
+/* The limits of the format; tests use smaller ones. */
 struct gcdump_limits {
     uint64_t nodes;              /* int32 */
     uint64_t types;              /* a node's type number and a flag share an int32 */
@@ -19,26 +17,26 @@ struct gcdump_limits {
 };
 extern const struct gcdump_limits gcdump_limits;
 
-/* The writer itself, with limits of the caller's. */
+/* The writer itself, with the caller's limits. */
 GCD_MUST_CHECK gcd_status gcdump_write(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
                                        const struct gcdump_limits *limits, struct gcd_write_notes *notes, struct gcd_error *err);
 
-/* A window into the sink's buffer: one comparison a number instead of two calls. */
+/* A window into the sink's buffer: one comparison per number instead of two calls. */
 struct gcdump_out {
     struct gcd_sink *sink;
     uint64_t start;              /* of the file in the sink */
     uint8_t *begin, *p, *end;
-    gcd_status st;               /* GCD_E_LIMIT: a string was too long; its place holds null */
+    gcd_status st;               /* GCD_E_LIMIT: a string was too long and was replaced by null */
 };
 
 void gcdump_out_init(struct gcdump_out *o, struct gcd_sink *s);
-/* Hand over what is in the window; to be called before anybody else uses the sink. */
+/* Passes on the contents of the window; call it before anybody else uses the sink. */
 void gcdump_out_flush(struct gcdump_out *o);
-/* Offset in the file of what is put next. */
+/* Offset in the file of the next byte. */
 uint64_t gcdump_out_offset(const struct gcdump_out *o);
 void gcdump_out_refill(struct gcdump_out *o);
 
-/* Room for N bytes, a few dozen at most. */
+/* Room for N bytes, at most a few dozen. */
 static inline uint8_t *gcdump_room(struct gcdump_out *o, size_t n)
 {
     if ((size_t)(o->end - o->p) < n)
@@ -68,7 +66,7 @@ static inline void gcdump_put_u64(struct gcdump_out *o, uint64_t v)
     o->p += 8;
 }
 
-/* Bytes of a compressed int: 7 bits each, the highest of them being the sign. */
+/* Length of a compressed int: 7 bits per byte, the highest bit is the sign. */
 static inline unsigned gcdump_cint_bytes(int32_t v)
 {
     uint32_t u = (uint32_t)(v < 0 ? ~v : v);
@@ -86,12 +84,12 @@ static inline void gcdump_put_cint(struct gcdump_out *o, int32_t v)
     o->p = p;
 }
 
-/* Part of a string: well-formed UTF-8 (else U+FFFD). */
+/* Part of a string: well-formed UTF-8 (otherwise U+FFFD). */
 struct gcdump_text {
     const char *s;
     size_t n;
 };
-/* The parts one behind the other as one string. */
+/* Writes the parts as one string. */
 void gcdump_put_text(struct gcdump_out *o, const struct gcdump_text *parts, size_t count);
 void gcdump_put_string(struct gcdump_out *o, const char *s);
 /* A string, or null when it is empty. */
@@ -101,10 +99,10 @@ void gcdump_put_string_or_null(struct gcdump_out *o, const char *s);
 enum {
     GCDUMP_NULL = 1, GCDUMP_BEGIN = 4, GCDUMP_END = 6, GCDUMP_BYTE = 8, GCDUMP_SKIP = 12, GCDUMP_STRING = 13,
 };
-/* An object of a class that the file has not named before; gcdump_put_u8(GCDUMP_END) ends it. */
+/* An object of a class that the file has not named before; end it with gcdump_put_u8(GCDUMP_END). */
 void gcdump_put_begin(struct gcdump_out *o, const char *class_name, uint32_t version, uint32_t minimum_reader);
 
-/* Our own account of the dump, the collection log: text that fits people and src/read/r_gcdump_log.c. */
+/* Our own report about the dump, the collection log: readable for people and for src/read/gcdump_text.c. */
 GCD_MUST_CHECK gcd_status gcdump_put_log(struct gcdump_out *o, const struct gcd_graph *g, const struct gcd_alloc *alloc,
                                          struct gcd_error *err);
 

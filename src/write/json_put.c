@@ -11,16 +11,16 @@
 struct character {
     uint32_t code;
     size_t bytes;                /* in the text */
-    size_t written;              /* bytes in the output: as many, or more when it is escaped */
+    size_t written;              /* bytes in the output: equal, or more when escaped */
 };
 
-/* Characters that are obeyed instead of shown: by a terminal, or by whatever shows the file. */
+/* Characters that control a terminal, or the display of a file, instead of being shown. */
 static bool is_obeyed(uint32_t c)
 {
     static const struct { uint32_t first, last; } ranges[] = {
         { 0x00, 0x1f }, { 0x7f, 0x9f },                              /* C0, DEL, C1 */
-        { 0x061c, 0x061c }, { 0x200e, 0x200f }, { 0x2028, 0x202e },  /* lines, and the order of what is shown */
-        { 0x2066, 0x2069 }, { 0xfff9, 0xfffb }, { 0xe0000, 0xe007f },        /* the same; annotations; tags, which are invisible */
+        { 0x061c, 0x061c }, { 0x200e, 0x200f }, { 0x2028, 0x202e },  /* line breaks and text direction */
+        { 0x2066, 0x2069 }, { 0xfff9, 0xfffb }, { 0xe0000, 0xe007f },        /* text direction; annotations; invisible tags */
     };
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         if (c >= ranges[i].first && c <= ranges[i].last)
@@ -63,7 +63,7 @@ static void put_escaped(struct gcd_sink *s, const struct character *c)
 
 void json_put_inside(const struct json_put *j, const char *text, size_t n)
 {
-    const char *end = text + n, *plain = text;           /* from there on nothing is escaped */
+    const char *end = text + n, *plain = text;           /* nothing is escaped from there on */
     while (text < end) {
         struct character c = next(j, text, (size_t)(end - text));
         text += c.bytes;
@@ -76,7 +76,7 @@ void json_put_inside(const struct json_put *j, const char *text, size_t n)
     gcd_sink_write(j->s, plain, (size_t)(end - plain));
 }
 
-/* How many bytes of TEXT take MAX bytes at most as they are written, and how many those take. */
+/* The number of bytes of TEXT whose output has at most MAX bytes, and the length of that output. */
 static size_t fitting(const struct json_put *j, const char *text, size_t max, size_t *ret_written)
 {
     size_t n = strlen(text), at = 0;

@@ -1,12 +1,12 @@
 /*
- * JSON to a sink, value by value: commas are put where they belong, nothing is held.
+ * Writes JSON to a sink, value by value; adds the commas, stores nothing.
  *
  *     struct json_put j = { .s = s };
  *     json_put_open(&j, NULL, '{');
  *     json_put_number(&j, "objects", 5);
  *     json_put_close(&j, '}');
  *
- * KEY is NULL inside of arrays, and a static text without special characters elsewhere.
+ * KEY is NULL inside arrays, otherwise a static text without special characters.
  */
 #ifndef GCD_WRITE_JSON_PUT_H
 #define GCD_WRITE_JSON_PUT_H
@@ -20,27 +20,27 @@
 
 struct json_put {
     struct gcd_sink *s;
-    bool html;                   /* stands inside of a <script> of a page: "<" is escaped, so that no text can end that */
-    bool more;                   /* something is before the next value */
+    bool html;                   /* inside a <script> of a page: escapes "<", so that no text can end the script */
+    bool more;                   /* a value precedes the next one */
 };
 
-/* BRACKET is '{' or '[', and its counterpart at the end. */
+/* BRACKET is '{' or '[', and the matching one at the end. */
 void json_put_open(struct json_put *j, const char *key, char bracket);
 void json_put_close(struct json_put *j, char bracket);
 void json_put_number(struct json_put *j, const char *key, uint64_t n);
 void json_put_signed(struct json_put *j, const char *key, int64_t n);
-/* "0x…" in a text; 0 is null. */
+/* "0x…" as a text; 0 is null. */
 void json_put_hex(struct json_put *j, const char *key, uint64_t n);
 void json_put_bool(struct json_put *j, const char *key, bool b);
-/* UTF-8.  Of a text that would take more than MAX bytes as it is written, the rest becomes "…". */
+/* UTF-8.  If the output would exceed MAX bytes, the rest becomes "…". */
 void json_put_text(struct json_put *j, const char *key, const char *text, size_t max);
-/* Bytes that a text takes as it is written, without quotes. */
+/* Output length of a text, without quotes. */
 size_t json_put_measure(const struct json_put *j, const char *text);
 /* {complete, unverified, reasons: [text]} as "verdict". */
 void json_put_verdict(struct json_put *j, const struct gcd_verdict *v);
 /*
- * N bytes of UTF-8 inside of a string that the caller has opened.  What is obeyed instead of shown (control characters, the order of writing) and
- * bytes that are no UTF-8 are written as \u....
+ * N bytes of UTF-8 inside a string opened by the caller.  Characters that control the display (control characters, text direction) and
+ * invalid UTF-8 are written as \u....
  */
 void json_put_inside(const struct json_put *j, const char *text, size_t n);
 

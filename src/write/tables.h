@@ -1,5 +1,5 @@
 /*
- * A dump as tables: what csv and sqlite write.  One description, so that a column means the same in both.
+ * A dump as tables: the content of csv and sqlite.  One description, so that a column means the same in both.
  *
  *     struct table_cursor c;
  *     table_start(&c, t, &table_list[i]);
@@ -15,19 +15,19 @@
 #include <gcdumpc/writer.h>
 
 enum table_value_kind {
-    TABLE_NONE,                  /* not known, or there is none */
+    TABLE_NONE,                  /* unknown, or does not exist */
     TABLE_NUMBER,
     TABLE_SIGNED,
-    TABLE_ADDRESS,               /* also another id of 64 bits that means nothing as a number */
+    TABLE_ADDRESS,               /* also other 64-bit ids that are not meaningful as numbers */
     TABLE_TEXT
 };
 struct table_value {
     enum table_value_kind kind;
     uint64_t number;             /* of TABLE_SIGNED in two's complement */
-    const char *text;            /* lives as long as the tables */
+    const char *text;            /* valid as long as the tables */
 };
 
-/* A line of the table of facts. */
+/* A row of the table of facts. */
 struct table_fact {
     char key[56];
     struct table_value value;
@@ -44,7 +44,7 @@ struct tables {
     size_t fact_count;
 };
 
-/* What they are made from must outlive the tables.  GCD_E_NOMEM. */
+/* The graph and the dominators must outlive the tables.  GCD_E_NOMEM. */
 GCD_MUST_CHECK gcd_status tables_init(struct tables *t, const struct gcd_graph *g, const struct gcd_dominators *dominators,
                                       const struct gcd_write_options *options, struct gcd_error *err);
 void tables_done(struct tables *t);
@@ -59,7 +59,7 @@ struct table {
     size_t column_count;
     uint64_t (*rows)(const struct tables *t);
     void (*value)(struct table_cursor *c, size_t column, struct table_value *ret);
-    void (*settle)(struct table_cursor *c);      /* NULL, or: from the row number to whatever VALUE needs */
+    void (*settle)(struct table_cursor *c);      /* NULL, or: sets the members that VALUE needs from the row number */
 };
 
 struct table_cursor {
@@ -71,7 +71,7 @@ struct table_cursor {
     const uint32_t *edges;
     size_t edge_count;
     struct gcd_node object;
-    size_t range;                /* where the generation of the last object was found */
+    size_t range;                /* the range of the last object's generation */
 };
 
 enum { TABLE_OF_FACTS, TABLE_OF_TYPES, TABLE_OF_OBJECTS, TABLE_OF_EDGES, TABLE_OF_ROOTS, TABLE_OF_DEPENDENTS, TABLE_OF_RANGES,
@@ -89,7 +89,7 @@ static inline void table_value(struct table_cursor *c, size_t column, struct tab
     c->table->value(c, column, ret);
 }
 
-/* What was written, in the terms of the notes. */
+/* What was written, as notes. */
 void tables_note(const struct tables *t, struct gcd_write_notes *notes);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * The table of facts.  Names as in the JSON reports where they mean the same.
- */
+/* The table of facts.  Uses the names of the JSON reports for the same facts. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +6,7 @@
 
 #include "write/tables.h"
 
-/* Raised when a table or column changes its meaning or goes; not for additions. */
+/* Raised when a table or column changes its meaning or is removed; not for additions. */
 #define TABLES_SCHEMA 1
 
 static void add(struct tables *t, const char *key, const char *part, struct table_value value)
@@ -28,7 +26,7 @@ static void add_signed(struct tables *t, const char *key, int64_t n)
     add(t, key, "", (struct table_value){ .kind = TABLE_SIGNED, .number = (uint64_t)n });
 }
 
-/* "" = not known */
+/* "" = unknown */
 static void add_text(struct tables *t, const char *key, const char *s)
 {
     add(t, key, "", (struct table_value){ .kind = s[0] != '\0' ? TABLE_TEXT : TABLE_NONE, .text = s });

@@ -17,7 +17,7 @@ static const char *const group_names[GCD_GROUPS] = {
 
 /* ---- numbering ---- */
 
-/* What a type is shown as: its name, or "NAME [MODULE]". */
+/* The displayed name of a type: its name, or "NAME [MODULE]". */
 #define PARTS 4
 struct label {
     const char *text[PARTS];
@@ -45,7 +45,7 @@ static uint64_t label_hash(const struct label *l)
     return hash;
 }
 
-/* However they are divided: a type can be called "A [B]", too. */
+/* Regardless of how they are divided: a type's own name can be "A [B]", too. */
 static bool label_equal(const struct label *a, const struct label *b)
 {
     size_t at = 0, bt = 0;
@@ -69,7 +69,7 @@ static bool other_module(const struct v8_names *n, uint32_t a, uint32_t b)
     return a_n > 0 && (a_stem != b_stem || memcmp(a_file, b_file, a_stem) != 0);
 }
 
-/* The first type that is shown like TYPE, or TYPE itself.  Two labels of one hash are not taken for one: the later gets a row of its own. */
+/* The first type displayed like TYPE, or TYPE itself.  Two labels with the same hash are not merged: the later one gets its own row. */
 static gcd_status find_twin(struct v8_names *n, struct gcd_idmap *seen, uint32_t type, uint32_t *ret, struct gcd_error *err)
 {
     struct label own = label_of(n, type), other;
@@ -147,7 +147,7 @@ void v8_names_done(struct v8_names *n)
 
 /* ---- writing ---- */
 
-/* N bytes of UTF-8 inside of a JSON string. */
+/* N bytes of UTF-8 inside a JSON string. */
 static void put_json(struct gcd_sink *s, const char *text, size_t n)
 {
     json_put_inside(&(struct json_put){ .s = s }, text, n);
@@ -168,8 +168,8 @@ static void put_without_spaces(struct gcd_sink *s, const char *text, size_t n)
 }
 
 /*
- * DevTools takes a name that begins with '<' for an HTML element, and "Detached <" for one outside of the page, and cuts it at the next
- * space; without spaces it is shown whole.
+ * DevTools takes a name that begins with '<' for an HTML element, and "Detached <" for one outside the page, and cuts it at the next space;
+ * a name without spaces is shown completely.
  */
 static void put_type(const struct v8_names *n, struct gcd_sink *s, uint32_t type)
 {
@@ -229,7 +229,7 @@ gcd_status v8_names_write(const struct v8_names *n, struct gcd_sink *s, struct g
     uint32_t next = n->first_type;
     for (uint32_t i = 0; i < n->type_count; i++) {
         if (n->types[i].string != next)
-            continue;                    /* a type before has the same name */
+            continue;                    /* an earlier type has the same name */
         next++;
         gcd_sink_text(s, ",\"");
         put_type(n, s, i);

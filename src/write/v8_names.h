@@ -1,10 +1,10 @@
 /*
- * The string table of a V8 heap snapshot: every name once, numbered before any of them is written.
+ * The string table of a V8 heap snapshot: every name once, numbered before any is written.
  *
- *     ""  "(GC roots)"  groups of roots that are there  static variables  numbers of weak roots  "dependent handle"  types
+ *     ""  "(GC roots)"  existing groups of roots  static variables  numbers of weak roots  "dependent handle"  types
  *
- * Viewers tell classes apart by the number of their name, so types that look alike share one when they come from one module and get
- * their module added when they do not.
+ * Viewers distinguish classes by the number of their name, so types with equal names share one if they come from the same module, and get
+ * their module added if not.
  */
 #ifndef GCD_WRITE_V8_NAMES_H
 #define GCD_WRITE_V8_NAMES_H
@@ -19,7 +19,7 @@ struct v8_type_name {
     uint32_t string;
     uint8_t begin_n;
     bool with_module;
-    char begin[V8_BEGIN_BYTES];  /* " ,NNN,": the number of the string, with room for the digit of the record's type in front */
+    char begin[V8_BEGIN_BYTES];  /* " ,NNN,": the number of the string, with room before it for the digit of the record's type */
 };
 
 struct v8_names {
@@ -27,7 +27,7 @@ struct v8_names {
     const struct gcd_graph *g;
     const struct gcd_write_options *options;
     uint64_t groups[GCD_GROUPS]; /* roots of each group */
-    uint32_t group[GCD_GROUPS];  /* string of a group that is there */
+    uint32_t group[GCD_GROUPS];  /* string of an existing group */
     uint32_t first_static;       /* string of the first static variable; the others follow */
     uint32_t first_weak;         /* string of number 0 of the weak roots */
     uint32_t dependent;
@@ -36,7 +36,7 @@ struct v8_names {
     uint32_t first_type, count;  /* strings */
 };
 
-/* GCD_E_NOMEM; GCD_E_LIMIT: more strings than numbers.  v8_names_done is due in any case. */
+/* GCD_E_NOMEM; GCD_E_LIMIT: more strings than numbers.  Always call v8_names_done. */
 GCD_MUST_CHECK gcd_status v8_names_init(struct v8_names *n, const struct gcd_alloc *alloc, const struct gcd_graph *g,
                                         const struct gcd_write_options *options, struct gcd_error *err);
 void v8_names_done(struct v8_names *n);

@@ -1,6 +1,4 @@
-/*
- * A folder of CSV files, one a table (tables.h).  RFC 4180 with LF; README.md beside this file says what protects spreadsheets.
- */
+/* A folder of CSV files, one per table (tables.h).  RFC 4180 with LF; README.md in this folder explains the protection of spreadsheets. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +9,7 @@
 #include "write/tables.h"
 #include "write/write.h"
 
-/* Room for any value that is no text, with its separator. */
+/* Room for any value other than text, with its separator. */
 #define CELL_BYTES ((size_t)48)
 
 struct csv {
@@ -22,8 +20,8 @@ struct csv {
 };
 
 /*
- * Would a spreadsheet take the text for a formula?  Spaces in front of one are no protection.  An apostrophe counts, so that readers
- * can take one away whenever there is one.
+ * Would a spreadsheet interpret the text as a formula?  Leading spaces do not prevent that.  An existing apostrophe counts, too, so that
+ * readers can always remove one.
  */
 static bool needs_guard(const char *s)
 {

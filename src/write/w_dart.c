@@ -1,13 +1,12 @@
 /*
- * Dart VM heap snapshot: what Dart and Flutter DevTools show.
+ * Dart VM heap snapshot, for Dart and Flutter DevTools.
  *
  *     "dartheap" flags name shallowSize capacity externalSize
- *     classes       Root, groups of roots, types that are used, decoys
- *     objects       the root, one for each group, then the heap; numbered from 1, 0 being "not in the file"
+ *     classes       Root, groups of roots, used types, decoys
+ *     objects       the root, one for each group, then the heap; numbered from 1, 0 means "not in the file"
  *     no external properties, no identity hash codes
  *
- * Numbers are LEB128.  The public description and the real readers disagree in places; README.md beside this file says what is
- * written and why.
+ * Numbers are LEB128.  The public description and the real readers disagree in places; README.md in this folder says what we write and why.
  */
 #include <string.h>
 
@@ -25,7 +24,7 @@ enum dart_data { DART_NO_DATA = 0, DART_LENGTH = 7, DART_NAME = 8 };
 #define REFERENCES_AT_ONCE (GCD_SINK_RESERVE_MAX / ULEB_MAX)
 #define ROOT_OBJECT 1u
 
-/* What the readers count in: see README.md. */
+/* The integer types of the readers: see README.md. */
 #define CLASS_BYTES_MAX ((uint64_t)INT32_MAX)
 #define HEAP_BYTES_MAX ((uint64_t)UINT32_MAX)
 #define CLASSES_MAX 65535u
@@ -42,7 +41,7 @@ static const struct {
     [GCD_GROUP_OTHER] = { "[other roots]", "other" },
 };
 
-/* Classes of the Dart VM that the command line tool looks for and fails without.  They have no instances. */
+/* Classes of the Dart VM without which the command line tool fails.  They have no instances. */
 static const struct {
     const char *name, *library, *fields[2];
 } decoys[] = {
@@ -66,8 +65,8 @@ struct dart {
     uint32_t *class_id;          /* [types]; 0 = not used */
     struct gcd_length_rule *lengths; /* [types] */
     uint64_t group_roots[GCD_GROUPS];
-    uint32_t group_count;        /* that are there and written: without the weak one */
-    uint32_t nodes;              /* to be written: the unknown one is not */
+    uint32_t group_count;        /* existing and written ones: without the weak one */
+    uint32_t nodes;              /* number written: without the unknown one */
     uint32_t class_count;
     uint64_t first_object;       /* number of node 0 */
     uint64_t done;               /* objects and references */
@@ -96,7 +95,7 @@ static void put_text(struct gcd_sink *s, const char *text)
     gcd_sink_write(s, text, n);
 }
 
-/* An object of the file: the unknown node is none, and 0 says so. */
+/* The number of an object in the file; the unknown node has none, which is 0. */
 static inline uint64_t object_id(const struct dart *d, uint32_t node)
 {
     return node < d->nodes ? d->first_object + node : 0;
@@ -131,7 +130,7 @@ static void put_encoded(struct gcd_sink *s, const char *text, size_t n)
     }
 }
 
-/* A package of the name of the assembly: a library that is neither empty nor "dart:" is what DevTools shows without being asked to. */
+/* A package with the name of the assembly: DevTools shows libraries by default only if they are neither empty nor "dart:". */
 static void put_library_uri(struct gcd_sink *s, const char *module_path)
 {
     static const char scheme[] = "package:";
@@ -148,7 +147,7 @@ static void put_library_uri(struct gcd_sink *s, const char *module_path)
     put_encoded(s, file, n);
 }
 
-/* Up to the library's name, which is always empty: then the URI takes its place. */
+/* Up to the library's name, which is always empty: readers then use the URI. */
 static void begin_class(struct gcd_sink *s, const char *name)
 {
     put_number(s, 0);
@@ -216,7 +215,7 @@ static gcd_status put_group(struct dart *d, enum gcd_root_group group, uint32_t 
     return GCD_OK;
 }
 
-/* The root, whose class is 1, and the groups, whose classes follow. */
+/* The root, which has class 1, and the groups, which have the next classes. */
 static gcd_status put_roots(struct dart *d, struct gcd_error *err)
 {
     put_number(d->out, ROOT_OBJECT);
@@ -286,7 +285,7 @@ static gcd_status put_objects(struct dart *d, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* Zero, four bytes an object: read as a 32-bit number each or as LEB128 each they say "none". */
+/* Four zero bytes per object: "none", both for readers of 32-bit numbers and of LEB128. */
 static gcd_status put_identity_hash_codes(struct dart *d, uint64_t objects, struct gcd_error *err)
 {
     for (uint64_t left = 4 * objects; left > 0;) {
@@ -323,7 +322,7 @@ static gcd_status prepare(struct dart *d, struct gcd_error *err)
     return gcd_length_rules_of_graph(d->g, &d->alloc, d->lengths, err);
 }
 
-/* What the heap occupies, gaps included, as far as it is known; never less than its objects. */
+/* The known size of the heap including gaps; never less than its objects. */
 static uint64_t capacity(const struct gcd_graph *g)
 {
     uint64_t sum = 0, bytes = gcd_graph_facts(g)->bytes;

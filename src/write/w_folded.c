@@ -1,5 +1,5 @@
 /*
- * Collapsed stacks: a line a stack, its frames from the root on with ";" between them, a space, its bytes.
+ * Collapsed stacks: one line per stack, its frames from the root separated by ";", a space, its bytes.
  *
  *     [static variables];orders;Shop.Store;Shop.Order[];Shop.Order 3200
  *
@@ -15,7 +15,7 @@
 #include "write/stacks.h"
 #include "write/write.h"
 
-/* Longer frames are cut: nobody reads them, and each stands in every line below it. */
+/* Longer frames are cut: nobody reads them, and they repeat in every line below. */
 #define FRAME_BYTES ((size_t)1000)
 /* Types, the root group, a static variable, "...". */
 #define PATH_MAX_FRAMES (STACKS_DEPTH + 3)
