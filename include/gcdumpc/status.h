@@ -46,6 +46,21 @@ typedef enum gcd_status {
 #undef GCD_STATUS_ENUM
 } gcd_status;
 
+/*
+ * What a caller may want to tell apart within one status, for instance to say what to do about it.  Messages may be reworded at any time;
+ * code decides by the status and by this.
+ */
+enum gcd_error_reason {
+    GCD_ERROR_OTHER,            /* nothing more is known than the status */
+    GCD_ERROR_NO_FILE,          /* GCD_E_IO: the input to open does not exist */
+    GCD_ERROR_NO_FOLDER,        /* GCD_E_IO: the folder of the output does not exist */
+    GCD_ERROR_DISK_RESERVE,     /* GCD_E_IO: the write would use the part of the disk that stays free */
+    GCD_ERROR_BLOCK_LIMIT,      /* GCD_E_LIMIT: gcd_limits.block_bytes */
+    GCD_ERROR_OBJECT_LIMIT,     /* GCD_E_LIMIT: gcd_limits.objects */
+    GCD_ERROR_NO_SUCH_PROCESS,  /* GCD_E_NOT_FOUND: the recording has dumps of other processes only */
+    GCD_ERROR_NO_SUCH_WALK      /* GCD_E_NOT_FOUND: the recording has fewer dumps than the number asked for */
+};
+
 /* No byte offset is known. */
 #define GCD_OFF_NONE UINT64_MAX
 
@@ -55,11 +70,12 @@ typedef enum gcd_status {
  */
 struct gcd_error {
     gcd_status code;
+    enum gcd_error_reason reason;
     uint64_t off;  /* byte offset in the (uncompressed) input, or GCD_OFF_NONE */
     int os_errno;  /* errno of the failed system call, or 0 */
     char msg[512];
 };
-#define GCD_ERROR_INIT { GCD_OK, GCD_OFF_NONE, 0, { 0 } }
+#define GCD_ERROR_INIT { GCD_OK, GCD_ERROR_OTHER, GCD_OFF_NONE, 0, { 0 } }
 
 /* Short text of a status, in English; never NULL. */
 GCD_API const char *gcd_status_text(gcd_status st);

@@ -52,6 +52,7 @@ static gcd_status record(struct gcd_error *err, gcd_status code, uint64_t off, i
     if (err == NULL)
         return code;
     err->code = code;
+    err->reason = GCD_ERROR_OTHER;
     err->off = off;
     err->os_errno = os_errno;
     int n = vsnprintf(err->msg, sizeof err->msg, fmt, ap);
@@ -95,6 +96,13 @@ gcd_status (gcd_fail_os)(struct gcd_error *err, int os_errno, const char *fmt, .
 gcd_status (gcd_fail_nomem)(struct gcd_error *err, const char *what)
 {
     return gcd_fail(err, GCD_E_NOMEM, "out of memory while %s", what);
+}
+
+gcd_status (gcd_because)(struct gcd_error *err, enum gcd_error_reason reason, gcd_status st)
+{
+    if (err != NULL)
+        err->reason = reason;
+    return st;
 }
 
 void gcd_error_wrap(struct gcd_error *err, const char *fmt, ...)

@@ -16,6 +16,9 @@ gcd_status gcd_fail_os(struct gcd_error *err, int os_errno, const char *fmt, ...
 /* Out of memory while doing WHAT ("reading a type table"). */
 gcd_status gcd_fail_nomem(struct gcd_error *err, const char *what);
 
+/* Add REASON to the error that was just recorded and return ST: return gcd_because(err, GCD_ERROR_NO_FILE, gcd_fail(err, ...)). */
+gcd_status gcd_because(struct gcd_error *err, enum gcd_error_reason reason, gcd_status st);
+
 /* Adds context from an outer layer: "CLAUSE: old message". */
 void gcd_error_wrap(struct gcd_error *err, const char *fmt, ...) GCD_PRINTF(2, 3);
 
@@ -31,6 +34,7 @@ static inline gcd_status gcd_not_ok(gcd_status st)
 #define gcd_fail_at(...) gcd_not_ok((gcd_fail_at)(__VA_ARGS__))
 #define gcd_fail_os(...) gcd_not_ok((gcd_fail_os)(__VA_ARGS__))
 #define gcd_fail_nomem(...) gcd_not_ok((gcd_fail_nomem)(__VA_ARGS__))
+#define gcd_because(...) gcd_not_ok((gcd_because)(__VA_ARGS__))
 #endif
 
 /* Return the status from the calling function unless it is GCD_OK.  For functions that have nothing to release. */

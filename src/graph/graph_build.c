@@ -232,7 +232,8 @@ static gcd_status add_node(struct gcd_graph *g, uint64_t address, uint32_t type,
     if (node >= MAX_NODES)
         return gcd_fail(err, GCD_E_LIMIT, "a graph holds at most %u objects", (unsigned)MAX_NODES);
     if (g->limits.objects != 0 && node >= g->limits.objects)
-        return gcd_fail(err, GCD_E_LIMIT, "at most %" PRIu64 " objects are allowed", g->limits.objects);
+        return gcd_because(err, GCD_ERROR_OBJECT_LIMIT,
+                           gcd_fail(err, GCD_E_LIMIT, "at most %" PRIu64 " objects are allowed", g->limits.objects));
     if (!grow(g, &g->node_type, &g->type_room, need, sizeof *g->node_type) ||
         !grow(g, &g->node_size, &g->size_room, need, sizeof *g->node_size) ||
         !grow(g, &g->node_offset, &g->offset_room, need, sizeof *g->node_offset))

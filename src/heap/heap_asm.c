@@ -108,7 +108,8 @@ static gcd_status bulk_node(struct gcd_heap *h, const struct gcd_event *ev, stru
     if (w->light)
         return GCD_OK;
     if (h->limits.objects != 0 && w->objects > h->limits.objects)
-        return gcd_fail(err, GCD_E_LIMIT, "at most %" PRIu64 " objects are allowed", h->limits.objects);
+        return gcd_because(err, GCD_ERROR_OBJECT_LIMIT,
+                           gcd_fail(err, GCD_E_LIMIT, "at most %" PRIu64 " objects are allowed", h->limits.objects));
     uint64_t edges = 0;
     for (uint32_t i = 0; i < b.count; i++) {
         struct gcd_clr_node n = gcd_clr_node_at(&b, i);

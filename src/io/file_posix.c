@@ -49,8 +49,11 @@ gcd_status gcd_file_open_read(const char *path, int *ret_fd, enum gcd_file_kind 
     bool is_stdin = strcmp(path, "-") == 0;
     /* do not block on a pipe without a writer here, but where cancel works */
     int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open_retry(path, O_RDONLY | O_NONBLOCK, 0);
-    if (fd < 0)
-        return gcd_fail_os(err, errno, "cannot open");
+    if (fd < 0) {
+        int e = errno;
+        gcd_status failed = gcd_fail_os(err, e, "cannot open");
+        return e == ENOENT ? gcd_because(err, GCD_ERROR_NO_FILE, failed) : failed;
+    }
     struct stat st;
     if (fstat(fd, &st) != 0) {
         int e = errno;
@@ -179,7 +182,7 @@ gcd_status gcd_file_keep_room(int fd, uint64_t *until, uint64_t at, size_t n, st
                              kept >> 20);
     if (err != NULL)
         err->os_errno = ENOSPC;
-    return st;
+    return gcd_because(err, GCD_ERROR_DISK_RESERVE, st);
 }
 
 gcd_status gcd_file_resize(int fd, uint64_t bytes, struct gcd_error *err)
@@ -376,7 +379,8 @@ static gcd_status open_folder(const char *path, bool folder, struct gcd_temporar
     if (untrusted)
         return astray(path, folder_len(path), err);
     if (fd == -ENOENT)
-        return gcd_fail_os(err, -fd, "cannot create a %s in the folder \"%.*s\"", folder ? "folder" : "file", folder_len(path), path);
+        return gcd_because(err, GCD_ERROR_NO_FOLDER, gcd_fail_os(err, -fd, "cannot create a %s in the folder \"%.*s\"",
+                                                                 folder ? "folder" : "file", folder_len(path), path));
     if (fd < 0)
         return gcd_fail_os(err, -fd, "cannot create a temporary %s beside it", folder ? "folder" : "file");
     *ret = (struct gcd_temporary){ .dir_fd = fd };

@@ -28,6 +28,13 @@ static gcd_status want_more(size_t want, size_t *ret_want)
     return GCD_NEED_MORE;
 }
 
+static gcd_status too_large(const struct gcd_nt *nt, uint32_t bytes, uint64_t off, const char *hint, struct gcd_error *err)
+{
+    return gcd_because(err, GCD_ERROR_BLOCK_LIMIT,
+                       gcd_fail_at(err, GCD_E_LIMIT, off, "a block of %" PRIu32 " bytes is larger than the limit of %" PRIu64 "%s", bytes,
+                                   nt->limits.block_bytes, hint));
+}
+
 gcd_status nt_file_header(struct gcd_nt *nt, const uint8_t *p, size_t n, size_t *ret_bytes, size_t *ret_want,
                           struct gcd_error *err)
 {
@@ -134,8 +141,7 @@ static gcd_status frame_object(struct gcd_nt *nt, const uint8_t *p, size_t n, ui
         if (body_bytes > INT32_MAX)
             return gcd_fail_at(err, GCD_E_FORMAT, off + at, "a block of negative size");
         if (body_bytes > nt->limits.block_bytes)
-            return gcd_fail_at(err, GCD_E_LIMIT, off + at, "a block of %" PRIu32 " bytes is larger than the limit of %" PRIu64
-                               " (runtimes write at most 102420)", body_bytes, nt->limits.block_bytes);
+            return too_large(nt, body_bytes, off + at, " (runtimes write at most 102420)", err);
         at += 4;
         size_t pad = (size_t)((4 - (off + at) % 4) % 4);
         if (n < at + pad)
@@ -163,8 +169,7 @@ static gcd_status frame_v6(struct gcd_nt *nt, const uint8_t *p, size_t n, uint64
     uint32_t x = gcd_le32(p);
     uint32_t body_bytes = x & 0xffffff, kind = x >> 24;
     if (body_bytes > nt->limits.block_bytes)
-        return gcd_fail_at(err, GCD_E_LIMIT, off, "a block of %" PRIu32 " bytes is larger than the limit of %" PRIu64, body_bytes,
-                           nt->limits.block_bytes);
+        return too_large(nt, body_bytes, off, "", err);
     *ret = (struct nt_frame){ .kind = kind < sizeof kinds / sizeof *kinds ? kinds[kind] : NT_UNKNOWN, .body = p + 4,
                               .body_bytes = body_bytes, .body_off = off + 4, .total_bytes = 4 + (size_t)body_bytes };
     if (!nt->have_trace && ret->kind != NT_TRACE)

@@ -219,7 +219,7 @@ class Damaged(BadInput):
         file = V4File()
         file.block("Padding", bytes(17 << 20))
         self.put("large", write(file, shop_events()))
-        self.refused_by_all("large", r"a block of 17825792 bytes is larger than the limit of 16777216.*")
+        self.refused_by_all("large", r"a block of 17825792 bytes is larger than the limit of 16777216.*; --max-block raises it")
         self.assertRegex(self.done("info", "large", "--max-block", "17M").text, r"objects +3\n")
 
     def test_gzip(self):

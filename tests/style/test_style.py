@@ -65,6 +65,19 @@ class Style(unittest.TestCase):
             functions += text.count("\nGCD_API ")
         self.assertGreater(functions, 100)
 
+    def test_code_does_not_decide_by_messages(self):
+        """A reworded message must not change what the program does: enum gcd_error_reason says what a caller has to tell apart."""
+        bad = re.compile(r"\b(strn?(case)?cmp|str(case|r|rr)?(str|chr)|strspn|strpbrk|memcmp|memmem|fnmatch|sscanf|regexec)\([^;]*(->|\.|\b)msg\b(?!\[0\])")
+        self.assertRegex('if (strstr(err->msg, "x"))', bad)
+        self.assertRegex("if (strncmp(name, e.msg, 3) == 0)", bad)
+        self.assertNotRegex("memcpy(old, err->msg, sizeof old);", bad)
+        for top in ("src", "ipc", "include"):
+            for folder, _, names in os.walk(os.path.join(ROOT, top)):
+                for n in names:
+                    if n.endswith((".c", ".h")):
+                        m = bad.search(read(os.path.join(folder, n)))
+                        self.assertIsNone(m, f"{folder}/{n}: {m.group() if m else ''}")
+
     def test_file_names_are_unique(self):
         seen = {}
         for top in ("src", "ipc", "include"):

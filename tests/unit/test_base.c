@@ -284,6 +284,13 @@ static void errors_are_printable_and_chained(void **state)
         want[sizeof e.msg - 1] = '\0';
         assert_string_equal(e.msg, want);
     }
+    /* a reason stays when a layer adds its clause, and ends with the error it belongs to */
+    assert_int_equal(gcd_because(&e, GCD_ERROR_NO_FILE, gcd_fail_os(&e, 2, "cannot open")), GCD_E_IO);
+    gcd_error_wrap(&e, "layer");
+    assert_int_equal(e.reason, GCD_ERROR_NO_FILE);
+    (void)gcd_fail(&e, GCD_E_ARG, "another");
+    assert_int_equal(e.reason, GCD_ERROR_OTHER);
+    assert_int_equal(gcd_because(NULL, GCD_ERROR_NO_FILE, GCD_E_IO), GCD_E_IO);
     assert_int_equal(gcd_fail(NULL, GCD_E_ARG, "no one listens"), GCD_E_ARG);
     assert_string_equal(gcd_status_name(GCD_E_PEER), "GCD_E_PEER");
     assert_string_equal(gcd_status_text((gcd_status)99), "unknown status");

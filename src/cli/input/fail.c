@@ -1,7 +1,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
 
@@ -14,6 +13,14 @@
 /* What can be done about it, where that follows from the kind of error alone. */
 static const char *what_next(const struct gcd_error *err, char memory[CLI_MEMORY_HINT_BYTES])
 {
+    static const char *const reasons[] = {
+        [GCD_ERROR_NO_FOLDER] = "; make that folder first, or name another",
+        [GCD_ERROR_DISK_RESERVE] = "; make room, write to another disk (TMPDIR moves temporary files), or insist with --force",
+        [GCD_ERROR_BLOCK_LIMIT] = "; --max-block raises it",
+        [GCD_ERROR_OBJECT_LIMIT] = "; --max-objects raises it",
+        [GCD_ERROR_NO_SUCH_PROCESS] = "; gcdumpc info lists those that are there",
+        [GCD_ERROR_NO_SUCH_WALK] = "; choose with --walk",
+    };
     static const struct {
         int os_errno;
         const char *text;
@@ -25,18 +32,10 @@ static const char *what_next(const struct gcd_error *err, char memory[CLI_MEMORY
         { EFBIG, "; a limit of the shell (ulimit -f) or of the file system is too small" },
         { EMFILE, "; raise the limit of open files (ulimit -n)" },
     };
-    if (err->code == GCD_E_LIMIT && strstr(err->msg, "block") != NULL)
-        return "; --max-block raises it";
-    if (err->os_errno == ENOSPC && strstr(err->msg, "stay free") != NULL)
-        return "; make room, write to another disk (TMPDIR moves temporary files), or insist with --force";
-    if (err->code == GCD_E_LIMIT && strstr(err->msg, "objects are allowed") != NULL)
-        return "; --max-objects raises it";
+    if (err->reason < sizeof reasons / sizeof *reasons && reasons[err->reason] != NULL)
+        return reasons[err->reason];
     if (err->code == GCD_E_NOMEM && cli_memory_hint(memory)[0] != '\0')
         return memory;
-    if (err->code == GCD_E_NOT_FOUND && strstr(err->msg, "heap dump of") != NULL)
-        return "; gcdumpc info lists those that are there";
-    if (err->code == GCD_E_NOT_FOUND && strstr(err->msg, "was asked for") != NULL)
-        return "; choose with --walk";
     if (err->code == GCD_E_TRUNCATED && err->off == 0)
         return "; record it again";
     if (err->code == GCD_E_NOMEM)
@@ -44,8 +43,6 @@ static const char *what_next(const struct gcd_error *err, char memory[CLI_MEMORY
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         if (err->os_errno == steps[i].os_errno)
             return steps[i].text;
-    if (err->os_errno == ENOENT && strncmp(err->msg, "cannot create", 13) == 0)
-        return "; make that folder first, or name another";
     return "";
 }
 

@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,7 +75,7 @@ static enum cli_exit open_graph(const struct cli_args *args, const struct gcd_in
 /* A name that is misspelt, or a recording that is still to be made. */
 static enum cli_exit no_input(const char *path, const struct gcd_error *err)
 {
-    if (err->os_errno != ENOENT || strncmp(err->msg, "cannot open", 11) != 0)        /* not of the copy of a pipe */
+    if (err->reason != GCD_ERROR_NO_FILE)
         return cli_fail(path, err);
     char *near = cli_nearest_file(path);
     if (near != NULL)

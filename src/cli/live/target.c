@@ -167,8 +167,7 @@ enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, c
         return CLI_DONE;
     if (reason != GCD_IPC_REASON_NO_PROCESS && reason != GCD_IPC_REASON_NO_SOCKET)
         return cli_fail(d->subject, &err);
-    bool named = strncmp(err.msg, d->subject, strlen(d->subject)) == 0;
-    cli_say(named ? NULL : d->subject, "%s; gcdumpc ps lists what can be dumped", err.msg);
+    cli_say(NULL, "%s; gcdumpc ps lists what can be dumped", err.msg);
     return CLI_FAILED;
 }
 
