@@ -6,9 +6,9 @@
 
 struct gcd_generations {
     struct gcd_alloc alloc;
-    struct gcd_range *ranges;    /* [count] by their start */
+    struct gcd_range *ranges;    /* [count] by start */
     size_t count, room;
-    size_t hint;                 /* where the last object lay */
+    size_t hint;                 /* the range of the last object */
     unsigned align_bytes;
     struct gcd_generation items[GCD_GENERATIONS];
 };
@@ -89,13 +89,13 @@ void gcd_generations_free(struct gcd_generations *s)
     gcd_mem_free(&s->alloc, s, sizeof *s);
 }
 
-/* Objects come in the order of the heap walk: the range is nearly always that of the object before. */
+/* Objects come in the order of the heap walk, so the range is almost always that of the previous object. */
 unsigned gcd_generations_find(const struct gcd_generations *s, uint64_t address, size_t *hint)
 {
     if (address == 0 || s->count == 0)
         return GCD_GENERATION_NONE;
     if (*hint >= s->count || !in_range(&s->ranges[*hint], address)) {
-        size_t low = 0, high = s->count;     /* the last range that does not start behind it is at LOW - 1 in the end */
+        size_t low = 0, high = s->count;     /* finally LOW - 1 is the last range that starts at or before it */
         while (low < high) {
             size_t mid = low + (high - low) / 2;
             if (s->ranges[mid].start <= address)

@@ -9,7 +9,7 @@
 
 #define STRING "System.String"
 
-/* ECMA-335 II.23.1.16, as far as the size of such a thing in an array is known. */
+/* ECMA-335 II.23.1.16, the element types whose size in an array is known. */
 static unsigned bytes_of_element_type(uint8_t element_type, unsigned ptr_bytes)
 {
     switch (element_type) {
@@ -29,7 +29,7 @@ static unsigned bytes_of_element_type(uint8_t element_type, unsigned ptr_bytes)
     }
 }
 
-/* Types that need not be among those of a dump to be known. */
+/* Types that are known even when a dump does not contain them. */
 static unsigned bytes_of_name(const char *name, size_t n, unsigned ptr_bytes)
 {
     static const struct {
@@ -51,8 +51,8 @@ static unsigned bytes_of_name(const char *name, size_t n, unsigned ptr_bytes)
 }
 
 /*
- * Is it the name of an array: one that ends in "[]", "[,]", "[,,]" ...?  Then *RET_ELEMENT is how much of it names the element.  The
- * brackets nearest to the end are those of the outermost array in the runtime's spelling.
+ * Is it the name of an array, ending in "[]", "[,]", "[,,]" ...?  Then *RET_ELEMENT is the length of the element's name.  In the runtime's
+ * spelling the last brackets belong to the outermost array.
  */
 static unsigned array_rank(const char *name, size_t n, size_t *ret_element)
 {
@@ -68,7 +68,7 @@ static unsigned array_rank(const char *name, size_t n, size_t *ret_element)
     return name[i] == '[' && i > 0 ? rank : 0;
 }
 
-/* Where types come from. */
+/* The source of types. */
 struct source {
     const struct gcd_type *(*type)(const void *from, uint32_t i);
     const void *from;
@@ -88,11 +88,11 @@ static const struct gcd_type *type_of_graph(const void *from, uint32_t i)
 
 struct elements {
     const struct source *from;
-    struct gcd_idmap by_name;    /* hash of the name -> size of an element */
+    struct gcd_idmap by_name;    /* hash of the name -> element size */
     unsigned ptr_bytes;
 };
 
-/* What stands for a name whose types do not agree. */
+/* Marks a name whose types disagree. */
 #define AMBIGUOUS 0u
 
 static gcd_status gather(struct elements *e, struct gcd_error *err)
@@ -109,7 +109,7 @@ static gcd_status gather(struct elements *e, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* A nested type is named without the outer one and its namespace, so another type may have the same name. */
+/* The runtime names a nested type without its outer type and namespace, so another type may have the same name. */
 static bool is_qualified(const char *name, size_t n)
 {
     const char *bracket = memchr(name, '[', n);
@@ -155,7 +155,7 @@ static gcd_status make_rules(const struct source *from, const struct gcd_alloc *
     return st;
 }
 
-/* The type of strings that has objects, NO_TYPE = none. */
+/* The string type that has objects; NO_TYPE = none. */
 #define NO_TYPE UINT32_MAX
 static uint32_t string_type(const struct source *from)
 {
@@ -165,7 +165,7 @@ static uint32_t string_type(const struct source *from)
     return NO_TYPE;
 }
 
-/* Mono rounds sizes up, and then no length follows from them: where there are strings, none has a size that is not a multiple of 8. */
+/* Mono rounds sizes up to multiples of 8, so lengths do not follow from them.  With CoreCLR, some string has another size. */
 static bool tells(uint64_t size_bytes)
 {
     return size_bytes % 8 != 0;
@@ -192,7 +192,7 @@ static bool graph_is_exact(const struct gcd_graph *g, uint32_t string)
     return false;
 }
 
-/* Nothing is known yet of any type; is there a chance to? */
+/* Nothing is known of any type yet; can it become known? */
 static bool begin(const struct source *from, struct gcd_length_rule *ret)
 {
     for (uint32_t i = 0; i < from->count; i++)

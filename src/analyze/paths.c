@@ -18,21 +18,21 @@ struct gcd_paths {
     struct gcd_alloc alloc;
     struct live_edges live;
     uint32_t node_count, reachable;
-    uint32_t pseudo_roots;       /* objects that serve as pseudo-roots */
+    uint32_t pseudo_roots;       /* pseudo-roots */
     uint32_t *parent;            /* [node_count] */
     uint32_t *order;             /* [node_count] */
 };
 
-/* While it is computed: a node that keeps nothing alive, four of ten in a usual heap, is in the order but not in the queue. */
+/* The search.  A node that keeps nothing alive (four of ten in a typical heap) is in the order but never in the queue. */
 struct search {
     struct gcd_paths *p;
-    uint64_t *is_inner;          /* a bit a node: it keeps others alive */
+    uint64_t *is_inner;          /* one bit per node: keeps others alive */
     size_t words;
     uint32_t *queue;             /* [inner] */
-    uint32_t inner, waiting;     /* how many there are; how many have been put into the queue */
+    uint32_t inner, waiting;     /* their number; how many have entered the queue */
 };
 
-/* Without a branch for leaves, which would be as hard to foretell as the graph is. */
+/* Branch-free for leaves, because the branch would be unpredictable. */
 static void reach(struct search *s, uint32_t node, uint32_t parent)
 {
     struct gcd_paths *p = s->p;
@@ -45,8 +45,8 @@ static void reach(struct search *s, uint32_t node, uint32_t parent)
 }
 
 /*
- * Nearly all of the time is waiting for memory, so what comes later in the queue is asked for in advance: its references, then what is known
- * about the first nodes that they lead to.
+ * Nearly all time is spent waiting for memory, so later nodes of the queue are prefetched: their references, then the state of the first
+ * nodes that these point to.
  */
 static void fetch_ahead(const struct search *s, uint32_t at)
 {
@@ -147,7 +147,7 @@ gcd_status gcd_paths_new(const struct gcd_graph *g, const struct gcd_paths_optio
     return st;
 }
 
-/* ---- beside dominators ---- */
+/* ---- in parallel with dominators ---- */
 
 struct both {
     const struct gcd_graph *g;
@@ -182,7 +182,7 @@ gcd_status gcd_paths_with_dominators_new(const struct gcd_graph *g, const struct
     struct gcd_alloc user = gcd_alloc_or_default(b.options.alloc), a = gcd_locked_alloc_init(&locked, &user);
     b.options.alloc = &a;
     gcd_parallel_invoke(b.options.threads, find_dominators, find_paths, &b);
-    if (b.dominators != NULL)            /* the lock ends here */
+    if (b.dominators != NULL)            /* end of the lock */
         b.dominators->alloc = user;
     if (b.paths != NULL)
         b.paths->alloc = user;

@@ -1,9 +1,9 @@
 /*
- * Which groups of roots lead to a node is a set of eight bits, and what a node has it hands on.  A node waits while it has bits that it has
- * not handed on.  Bits are only ever added, so it is met as often as there are groups at most.
+ * The groups of roots that reach a node are a set of eight bits, which a node passes on to the nodes it keeps alive.  A node is pending while
+ * it has bits not passed on yet.  Bits are only added, so a node is visited at most once per group.
  *
- * First the graph is swept a few times from end to end: references mostly lead to neighbours, and memory is met in its order, several
- * times faster than in that of a queue.  What still waits then, at the far ends of long chains, goes through a queue, which has no bad case.
+ * The first passes sweep the graph from end to end: references mostly point to neighbours, and sequential memory access is several times
+ * faster than a queue.  Nodes still pending then (far ends of long chains) go through a queue, which has no bad case.
  */
 #include <gcdumpc/root_sets.h>
 
@@ -12,23 +12,23 @@
 #include "base/mem.h"
 
 struct mark {
-    uint8_t has;                 /* groups that lead there */
-    uint8_t waiting;             /* of these, not handed on yet */
+    uint8_t has;                 /* groups that reach it */
+    uint8_t waiting;             /* of these, not passed on yet */
 };
 
 struct sets {
     struct live_edges live;
     uint32_t nodes;
     struct mark *marks;          /* [nodes] */
-    uint32_t *queue;             /* [nodes], a ring; NULL while the graph is swept */
+    uint32_t *queue;             /* [nodes], a ring; NULL during the sweeps */
     uint32_t first, count;
 };
 
-/* There and back: a chain in either direction takes one of each. */
+/* Forward and backward: a chain in either direction takes one of each. */
 #define SWEEPS 8u
 #define CHECK_EVERY UINT32_C(65536)
 
-/* More bits than a byte has would need wider sets. */
+/* More than eight groups would need wider sets. */
 _Static_assert(GCD_GROUPS <= 8, "a set of groups is a byte");
 
 static uint64_t sum(uint64_t a, uint64_t b)
@@ -50,7 +50,7 @@ static void reach(struct sets *s, uint32_t node, uint8_t groups)
     m->waiting |= added;
 }
 
-/* Weak roots lead nowhere, so the bit of their group is free for what stands in for roots. */
+/* Weak roots keep nothing alive, so the bit of their group is free for pseudo-roots. */
 #define PSEUDO_ROOT_BIT (1u << GCD_GROUP_WEAK)
 
 static void start(struct sets *s, struct gcd_root_sets *ret)

@@ -9,7 +9,7 @@
 #include "base/text.h"
 
 #define TEXT_BYTES_MAX (UINT64_C(4) << 30)
-#define TYPES_MAX UINT32_MAX     /* of all dumps together: they are sorted by number */
+#define TYPES_MAX UINT32_MAX     /* of all dumps together, because they are sorted by number */
 
 /* A type of one dump. */
 struct entry {
@@ -21,13 +21,13 @@ struct entry {
 struct gcd_diff {
     struct gcd_alloc alloc;
     struct gcd_textpool text;
-    struct entry *entries;       /* given back when the rows are there */
+    struct entry *entries;       /* freed once the rows exist */
     size_t entry_count, entry_room;
     size_t dumps;
     struct gcd_diff_row *rows;
     struct gcd_diff_sum *sums;   /* [dumps] a row */
     size_t row_count, row_room, sum_room;
-    uint32_t *order;             /* [row_count], of the rows; when it is there, all is */
+    uint32_t *order;             /* [row_count], of the rows; set last: everything else exists by then */
     bool matched;
 };
 
@@ -74,7 +74,7 @@ void gcd_diff_free(struct gcd_diff *d)
 
 /* ---- adding ---- */
 
-/* The name of the module's file without folder and suffix: the same program can be installed elsewhere. */
+/* The module's file name without folder and suffix, because the same program can be installed elsewhere. */
 static const char *module_name(const char *path, size_t *ret_n)
 {
     const char *s = path;
@@ -94,7 +94,7 @@ static gcd_status add(struct gcd_diff *d, const struct gcd_diff_type *t, const c
     size_t n;
     const char *module = module_name(t->module_path, &n);
     GCD_TRY(text_error(gcd_textpool_add(&d->text, t->name, strlen(t->name), &e.name), err));
-    /* types of one module often follow each other */
+    /* consecutive types often have the same module */
     if (*last_module == NULL || strncmp(*last_module, module, n) != 0 || (*last_module)[n] != '\0')
         GCD_TRY(text_error(gcd_textpool_add(&d->text, module, n, last_module), err));
     e.module = *last_module;
@@ -130,14 +130,14 @@ static int compare_entries(const void *ctx, uint32_t a, uint32_t b)
     return c != 0 ? c : strcmp(d->entries[a].module, d->entries[b].module);
 }
 
-/* The module of entries of one name, "" unless they have one in common. */
+/* The module common to entries of one name; "" = none. */
 static const char *common_module(const struct gcd_diff *d, const uint32_t *items, size_t n)
 {
     const char *first = d->entries[items[0]].module;
     return strcmp(first, d->entries[items[n - 1]].module) == 0 ? first : "";
 }
 
-/* One row of entries ITEMS[0 .. N), which have one name; with its module when TELL. */
+/* Makes one row of the entries ITEMS[0 .. N) of one name; TELL: with its module. */
 static gcd_status add_row(struct gcd_diff *d, const uint32_t *items, size_t n, bool tell, struct gcd_error *err)
 {
     struct gcd_diff_row row = { .name = d->entries[items[0]].name, .module = common_module(d, items, n) };
@@ -169,7 +169,7 @@ static gcd_status add_row(struct gcd_diff *d, const uint32_t *items, size_t n, b
     return GCD_OK;
 }
 
-/* Does a dump have the name of these in two modules, and are the modules of all of them known?  LAST: [dumps], room to work in. */
+/* Does one dump have this name in two modules, and are the modules of all entries known?  LAST: [dumps], scratch. */
 static bool split_by_module(const struct gcd_diff *d, const uint32_t *items, size_t n, const char **last)
 {
     bool collide = false;
@@ -197,7 +197,7 @@ static gcd_status make_rows(struct gcd_diff *d, const uint32_t *items, const cha
             GCD_TRY(add_row(d, items + j, stop - j, split, err));
         }
     }
-    for (size_t i = 0; i < d->row_count; i++)    /* SUMS has stopped moving */
+    for (size_t i = 0; i < d->row_count; i++)    /* SUMS does not move any more */
         d->rows[i].sums = d->sums + i * d->dumps;
     return GCD_OK;
 }
@@ -274,7 +274,7 @@ bool gcd_trend_slope(const int64_t *unix_ms, const uint64_t *values, size_t n, d
             tt += t * t;
             tv += t * ((double)values[i] - v_mean);
         }
-    if (tt < 0.25)               /* milliseconds are whole: less is rounding */
+    if (tt < 0.25)               /* times are whole milliseconds: less is rounding */
         return false;
     *ret_per_hour = tv / tt * 3600000;
     return true;

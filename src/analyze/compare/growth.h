@@ -1,5 +1,5 @@
 /*
- * What comparisons of dumps have in common.
+ * Growth, as all comparisons of dumps define it.
  */
 #ifndef GCD_ANALYZE_GROWTH_H
 #define GCD_ANALYZE_GROWTH_H
@@ -13,7 +13,7 @@ static inline uint64_t growth_plus(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* Which has grown more, from A0 to A1 or from B0 to B1?  Below 0: the first.  Exact, whatever the numbers. */
+/* Compares the growth from A0 to A1 with that from B0 to B1.  Below 0: the first has grown more.  Exact for all numbers. */
 static inline int growth_compare(uint64_t a0, uint64_t a1, uint64_t b0, uint64_t b1)
 {
     bool a_up = a1 >= a0, b_up = b1 >= b0;
@@ -23,7 +23,7 @@ static inline int growth_compare(uint64_t a0, uint64_t a1, uint64_t b0, uint64_t
     return a == b ? 0 : (a > b) == a_up ? -1 : 1;
 }
 
-/* The same from the first dump to number LAST: by bytes, then by objects. */
+/* The same for the first dump and number LAST: by bytes, then by objects. */
 static inline int growth_compare_sums(const struct gcd_diff_sum *a, const struct gcd_diff_sum *b, size_t last)
 {
     int c = growth_compare(a[0].bytes, a[last].bytes, b[0].bytes, b[last].bytes);

@@ -1,6 +1,6 @@
 /*
- * The steps of all dumps are gathered first.  Then names get numbers, the same text the same number, and step after step finds its row, or
- * makes it, by the row of its parent and its name; so a row has always a higher number than its parent.  In the end rows are sorted.
+ * Collects the steps of all dumps first.  Then equal names get equal numbers, and each step finds or makes its row by the row of its parent
+ * and its name; so a row always has a higher number than its parent.  Finally the rows are sorted.
  */
 #include <gcdumpc/tree_diff.h>
 
@@ -14,11 +14,11 @@
 #include "base/text.h"
 
 #define TEXT_BYTES_MAX (UINT64_C(4) << 30)
-#define COUNT_MAX (GCD_IDMAP_NONE - 1)   /* steps of all dumps together, and names */
+#define COUNT_MAX (GCD_IDMAP_NONE - 1)   /* steps of all dumps, and names */
 
 struct step {
     uint64_t objects, bytes;
-    uint32_t parent;             /* among all steps; then the row of the step itself */
+    uint32_t parent;             /* index among all steps; later the row of the step itself */
     uint32_t name;               /* among all names */
 };
 
@@ -27,12 +27,12 @@ struct gcd_tree_diff {
     struct gcd_textpool text;
     const char **names;
     size_t name_count, name_room;
-    struct step *steps;          /* those of a dump from first_step[dump] on; given back when the rows are there */
+    struct step *steps;          /* of each dump from first_step[dump] on; freed once the rows exist */
     size_t step_count, step_room;
     size_t *first_step;
     size_t dumps, dump_room;
     struct gcd_tree_diff_row *rows;      /* [row_count] */
-    struct gcd_diff_sum *sums;           /* [dumps] a row, before they were sorted */
+    struct gcd_diff_sum *sums;           /* [dumps] per row, in the order before sorting */
     size_t row_count, row_room, sum_room;
     bool tried, matched;
 };
@@ -122,7 +122,7 @@ static int compare_names(const void *names, uint32_t a, uint32_t b)
     return strcmp(n[a], n[b]);
 }
 
-/* The number of each name becomes that of the first one of the same text. */
+/* Gives each name the number of the first equal one. */
 static gcd_status unite_names(struct gcd_tree_diff *d, struct gcd_error *err)
 {
     uint32_t *sorted = gcd_sort_order(&d->alloc, d->name_count, compare_names, d->names);
@@ -175,7 +175,7 @@ static gcd_status place_steps(struct gcd_tree_diff *d, struct gcd_idmap *rows, s
 
 /* ---- sorting ---- */
 
-/* By parent, then by growth.  GCD_STEP_NONE + 1 is 0: the top comes first. */
+/* By parent, then by growth.  GCD_STEP_NONE + 1 is 0, so the top comes first. */
 static int compare_rows(const void *ctx, uint32_t x, uint32_t y)
 {
     const struct gcd_tree_diff *d = ctx;
@@ -186,12 +186,12 @@ static int compare_rows(const void *ctx, uint32_t x, uint32_t y)
     return c != 0 ? c : strcmp(a->name, b->name);
 }
 
-/* Each row gets the place behind its parent and its elder siblings with all below them. */
+/* Places each row behind its parent and behind the subtrees of earlier siblings. */
 static gcd_status sort_rows(struct gcd_tree_diff *d, struct gcd_error *err)
 {
     size_t n = d->row_count;
     uint32_t *sorted = gcd_sort_order(&d->alloc, n, compare_rows, d), next = 0;
-    uint32_t *size = gcd_mem_new_array(&d->alloc, n, sizeof *size);      /* rows in the subtree; later where its next child goes */
+    uint32_t *size = gcd_mem_new_array(&d->alloc, n, sizeof *size);      /* rows in the subtree; later the position of its next child */
     uint32_t *place = gcd_mem_new_array(&d->alloc, n, sizeof *place);
     struct gcd_tree_diff_row *rows = gcd_mem_new_array(&d->alloc, n, sizeof *rows);
     bool ok = sorted != NULL && size != NULL && place != NULL && rows != NULL;
@@ -235,7 +235,7 @@ gcd_status gcd_tree_diff_match(struct gcd_tree_diff *d, struct gcd_error *err)
     free_steps(d);
     if (st != GCD_OK)
         return st;
-    for (size_t i = 0; i < d->row_count; i++)    /* SUMS has stopped moving */
+    for (size_t i = 0; i < d->row_count; i++)    /* SUMS does not move any more */
         d->rows[i].sums = d->sums + i * d->dumps;
     GCD_TRY(sort_rows(d, err));
     d->matched = true;

@@ -1,6 +1,6 @@
 /*
- * Dominators and retained sizes by node: the tree of the inner nodes is domtree.h's; the parent of a leaf is the nearest common ancestor
- * of all that refer to it.
+ * Dominators and retained sizes by node.  domtree.h makes the tree of the inner nodes; the parent of a leaf is the nearest common ancestor
+ * of all objects that refer to it.
  */
 #include <gcdumpc/dominators.h>
 
@@ -15,7 +15,7 @@
 
 /* ---- leaves ---- */
 
-/* References to leaves, which wait for memory together. */
+/* References to leaves, followed in batches so that their cache misses overlap. */
 struct leaves {
     struct leaf_edge {
         uint32_t leaf, from;
@@ -23,7 +23,7 @@ struct leaves {
     size_t count;
 };
 
-/* Whoever comes first, the nearest common ancestor of all is the same. */
+/* The order of the threads does not matter: the nearest common ancestor of all is the same. */
 static void place_leaf(struct domtree *t, uint32_t leaf, uint32_t from)
 {
     uint32_t old = __atomic_load_n(&t->number[leaf], __ATOMIC_RELAXED), parent;
@@ -45,7 +45,7 @@ static void place_waiting(struct domtree *t, struct leaves *l)
     l->count = 0;
 }
 
-/* When TO is a leaf: without a branch, which would be as hard to foretell as the graph is. */
+/* Appends TO when it is a leaf; branch-free, because the branch would be unpredictable. */
 static void place_later(struct domtree *t, struct leaves *l, uint32_t to, uint32_t from)
 {
     l->edges[l->count] = (struct leaf_edge){ .leaf = to, .from = from };
@@ -75,7 +75,7 @@ static void place_part(void *ctx, uint32_t part)
     place_waiting(t, &leaves);
 }
 
-/* Of a leaf its number is then that of its parent in the dominator tree. */
+/* Afterwards the number of a leaf is the number of its parent in the dominator tree. */
 static gcd_status place_leaves(struct domtree *t, struct gcd_error *err)
 {
     for (size_t i = 0; i < live_edges_root_count(&t->live); i++) {
@@ -94,7 +94,7 @@ struct finish {
     uint32_t leaves[PARTS_MAX];  /* reachable ones, by part; then the number of the first */
 };
 
-/* Inner nodes have their own sizes then. */
+/* Inner nodes get their own sizes. */
 static void count_part(void *ctx, uint32_t part)
 {
     struct finish *f = ctx;
@@ -113,7 +113,7 @@ static void count_part(void *ctx, uint32_t part)
     }
 }
 
-/* Sums that stop at the highest number are the same in any order. */
+/* Saturating sums do not depend on the order. */
 static void add_leaf(union domtree_cell *cell, uint64_t size)
 {
     uint64_t old = __atomic_load_n(&cell->retained, __ATOMIC_RELAXED);
@@ -121,7 +121,7 @@ static void add_leaf(union domtree_cell *cell, uint64_t size)
         ;
 }
 
-/* In the order of the heap: leaves are then ready, inner nodes have those of their leaves as well. */
+/* In heap order.  Afterwards leaves are done, and inner nodes include their leaves. */
 static void finish_leaves(void *ctx, uint32_t part)
 {
     struct finish *f = ctx;

@@ -27,7 +27,7 @@ static uint32_t visit(struct domtree *t, uint32_t i, uint32_t parent)
     return v;
 }
 
-/* What will be looked at when inner node I has been visited: the nodes that its edges lead to. */
+/* Prefetches what the visit of inner node I needs: the nodes its edges point to. */
 static void fetch_edges(const struct inner_nodes *x, uint32_t i)
 {
     const struct inner_node *n = &x->nodes[i];
@@ -37,13 +37,13 @@ static void fetch_edges(const struct inner_nodes *x, uint32_t i)
         __builtin_prefetch(&x->nodes[edges[at]], 1);
 }
 
-/* And in advance: the edges of inner node I, which will be visited later. */
+/* Prefetches the edges of inner node I, which is visited later. */
 static void fetch_later(const struct inner_nodes *x, uint32_t i)
 {
     __builtin_prefetch(&x->edges[inner_block(x, i) + x->nodes[i].next], 1);
 }
 
-/* All that is reachable from inner node I; the way back is in the tree itself.  From then on its edges lead to numbers. */
+/* Visits everything reachable from inner node I; the tree itself is the stack.  Afterwards its edges hold numbers. */
 static gcd_status search_from(struct domtree *t, uint32_t i, struct gcd_error *err)
 {
     const struct inner_nodes *x = &t->inner;
@@ -77,7 +77,7 @@ static gcd_status search_from(struct domtree *t, uint32_t i, struct gcd_error *e
     }
 }
 
-/* The inner node that root I keeps alive, or 0. */
+/* The inner node that root I keeps alive; 0 = none. */
 static uint32_t inner_root(const struct domtree *t, size_t i)
 {
     uint32_t node = live_edges_root(&t->live, i);
@@ -116,13 +116,13 @@ struct lists {
     bool too_many[PARTS_MAX];    /* to one node */
 };
 
-/* Where the further edges of inner node I begin, now that the search has moved on: where those of the one before it end. */
+/* Where the further edges of inner node I begin once the search has moved NEXT: at the end of its predecessor's. */
 static uint64_t edges_start(const struct inner_nodes *x, uint32_t i)
 {
     return inner_block(x, i) + (i % INNER_BLOCK == 0 ? 0 : x->nodes[i - 1].end);
 }
 
-/* EDGE(l, part, from, v) for all edges of the reached inner nodes of a part, as numbers; V is 0 for what is no edge. */
+/* EDGE(l, part, from, v) for all edges of the reached inner nodes of a part, as numbers; V is 0 where there is no edge. */
 typedef void (*edge_fn)(struct lists *l, uint32_t part, uint32_t from, uint32_t v);
 
 static inline void each_edge(struct lists *l, uint32_t part, edge_fn edge)
@@ -164,7 +164,7 @@ static void count_part(void *ctx, uint32_t part)
     each_edge(ctx, part, count_edge);
 }
 
-/* How many edges come from higher numbers. */
+/* Counts the edges from higher numbers. */
 static gcd_status count_lists(struct lists *l, struct gcd_error *err)
 {
     struct domtree *t = l->t;
@@ -196,7 +196,7 @@ static gcd_status place_lists(struct domtree *t, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* Edges from lower numbers are done with at once.  The order within a list, which is up to the threads, does not matter. */
+/* Edges from lower numbers are used at once.  The threads decide the order within a list; it does not matter. */
 static void fill_edge(struct lists *l, uint32_t part, uint32_t from, uint32_t v)
 {
     (void)part;
@@ -246,11 +246,11 @@ static void number_nodes(void *ctx, uint32_t part)
     }
 }
 
-/* ---- the forest: nodes from LINKED on are in it ---- */
+/* ---- the forest: nodes from LINKED on ---- */
 
 /*
- * The least semidominator on the way from V up to, but not including, the root of its tree.  The way is compressed: up with all links
- * turned round, down with links to the root.
+ * The least semidominator on the path from V up to, but not including, the root of its tree.  Compresses the path: the way up reverses
+ * the links, the way down points them to the root.
  */
 static uint32_t least_above(union domtree_cell *cells, uint32_t v, uint32_t linked)
 {
@@ -263,7 +263,7 @@ static uint32_t least_above(union domtree_cell *cells, uint32_t v, uint32_t link
         below = v;
         v = up;
     }
-    struct domtree_link top = cells[v].link;     /* the root, and what is least so far */
+    struct domtree_link top = cells[v].link;     /* the root, and the least so far */
     while (below != 0) {
         struct domtree_link *l = &cells[below].link;
         below = l->ancestor;
@@ -276,12 +276,12 @@ static uint32_t least_above(union domtree_cell *cells, uint32_t v, uint32_t link
 
 static gcd_status find_semidominators(struct domtree *t, struct gcd_error *err)
 {
-    uint64_t end = t->list_edges;        /* of V's list: they lie one behind the other */
+    uint64_t end = t->list_edges;        /* of V's list; lists are contiguous */
     for (uint32_t v = t->reached; v > 0; v--) {
         if (v % DOMTREE_CHECK == 0)
             GCD_TRY(domtree_check(t, 2 * (uint64_t)t->node_count + (t->reached - v), err));
         uint32_t semi = t->entries[v].list.semi;
-        uint64_t start = t->block[(v - 1) >> INNER_BLOCK_SHIFT] + t->entries[v - 1].list.end;    /* where the list before it ends */
+        uint64_t start = t->block[(v - 1) >> INNER_BLOCK_SHIFT] + t->entries[v - 1].list.end;    /* the end of the list before it */
         while (end > start) {
             if (end > DOMTREE_AHEAD) {
                 __builtin_prefetch(&t->cells[t->lists[end - DOMTREE_AHEAD]], 1);

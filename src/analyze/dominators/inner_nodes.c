@@ -4,14 +4,14 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-/* What is found in one part of the nodes; then where its own begins. */
+/* What one part of the nodes contains; later where its own begins. */
 struct part {
     uint32_t inner;              /* inner nodes; inner nodes before it */
     bool too_many;               /* edges of neighbours */
     uint64_t edges;              /* further edges; those before it */
 };
 
-/* So many edges are written before they are dropped: the one that lies with its node, and one that leads to a leaf. */
+/* Slots written before the edge in them is dropped: the edge stored with its node, and one to a leaf. */
 #define SPILLED 2u
 
 struct maker {
@@ -45,7 +45,7 @@ static void find_inner(void *ctx, uint32_t part)
     m->part[part].inner = count;
 }
 
-/* From counts to numbers that hold for all parts. */
+/* Turns counts of parts into global numbers. */
 static void number_parts(struct maker *m)
 {
     struct inner_nodes *x = m->x;
@@ -59,7 +59,7 @@ static void number_parts(struct maker *m)
     }
 }
 
-/* How many edges of NODE lead to inner nodes. */
+/* Counts the edges of NODE to inner nodes. */
 static uint64_t count_node(const struct maker *m, uint32_t node)
 {
     const struct live_edges *f = m->f;
@@ -74,7 +74,7 @@ static uint64_t count_node(const struct maker *m, uint32_t node)
     return count;
 }
 
-/* And where blocks begin, in the part. */
+/* Also finds where blocks begin in the part. */
 static void count_edges(void *ctx, uint32_t part)
 {
     struct maker *m = ctx;
@@ -108,7 +108,7 @@ static void place_parts(struct maker *m)
     }
 }
 
-/* Those edges of NODE that lead to inner nodes, to TO; where they end.  Without a branch, which would be hard to foretell. */
+/* Writes the edges of NODE to inner nodes to TO; returns their end.  Branch-free, because the branch would be unpredictable. */
 static uint32_t *copy_node(const struct maker *m, uint32_t node, uint32_t *to)
 {
     const struct live_edges *f = m->f;

@@ -1,7 +1,7 @@
 /*
- * A graph without its leaves.  An object that keeps nothing alive dominates nothing, so the search for dominators has no use for it;
- * strings, boxes and arrays of numbers are four of ten objects of a usual heap.  What is left are the inner nodes: numbered 1, 2, ... in
- * the order of the heap, with their edges to each other, which include those from the keys of dependent handles to the values.
+ * A graph without its leaves.  An object that keeps nothing alive dominates nothing, so the search for dominators can skip it; strings,
+ * boxes and arrays of numbers are four of ten objects of a typical heap.  The others are the inner nodes, numbered 1, 2, ... in heap
+ * order, with the edges among them, including those from keys of dependent handles to their values.
  */
 #ifndef GCD_ANALYZE_INNER_NODES_H
 #define GCD_ANALYZE_INNER_NODES_H
@@ -13,20 +13,20 @@
 #include "analyze/dominators/live_edges.h"
 #include "base/bits.h"
 
-/* Nodes whose lists share one 64-bit start. */
+/* The lists of this many nodes share one 64-bit start. */
 #define INNER_BLOCK_SHIFT 12u
 #define INNER_BLOCK (UINT32_C(1) << INNER_BLOCK_SHIFT)
 
-/* Which of 32 nodes are inner ones, and how many there are before them. */
+/* Which of 32 nodes are inner nodes, and how many inner nodes come before them. */
 struct inner_word {
     uint32_t bits, before;
 };
 
-/* All that a search looks at, and one of the edges, since most nodes have no other: one look at memory a node. */
+/* All that a search needs of a node, with its first edge because most nodes have no other: one cache miss a node. */
 struct inner_node {
     uint32_t edge;               /* 0 = none */
-    uint32_t number;             /* the user's, 0 at first */
-    uint32_t next, end;          /* its further edges, less the start of its block; the user may move NEXT on */
+    uint32_t number;             /* the caller's, initially 0 */
+    uint32_t next, end;          /* its further edges, relative to its block; the caller may advance NEXT */
 };
 
 struct inner_nodes {
@@ -37,15 +37,15 @@ struct inner_nodes {
     struct inner_node *nodes;    /* [count + 1]; 0 is none */
     uint64_t *block;             /* first edge of each block of nodes */
     size_t block_count;
-    uint32_t *edges;             /* the user may change them */
+    uint32_t *edges;             /* the caller may change them */
     uint64_t edge_count;
 };
 
-/* On up to THREADS threads.  GCD_E_NOMEM, GCD_E_LIMIT.  Whatever is returned, X is to be given to inner_done. */
+/* Uses up to THREADS threads.  GCD_E_NOMEM, GCD_E_LIMIT.  Call inner_done for X in any case. */
 GCD_MUST_CHECK gcd_status inner_init(struct inner_nodes *x, const struct live_edges *f, unsigned threads, const struct gcd_alloc *alloc,
                                      struct gcd_error *err);
 void inner_done(struct inner_nodes *x);
-/* Give up the edges but the one of each node; and the nodes, so that inner_is and inner_before are left. */
+/* Free the edges except the first of each node; free the nodes as well, so that only inner_is and inner_before work. */
 void inner_drop_edges(struct inner_nodes *x);
 void inner_drop_nodes(struct inner_nodes *x);
 
@@ -54,14 +54,14 @@ static inline bool inner_is(const struct inner_nodes *x, uint32_t node)
     return (x->words[node >> 5].bits >> (node & 31) & 1) != 0;
 }
 
-/* How many inner nodes there are before NODE. */
+/* The number of inner nodes before NODE. */
 static inline uint32_t inner_before(const struct inner_nodes *x, uint32_t node)
 {
     const struct inner_word *w = &x->words[node >> 5];
     return w->before + gcd_count_bits(w->bits & ((UINT32_C(1) << (node & 31)) - 1));
 }
 
-/* The inner node that NODE is, 0 when it is a leaf. */
+/* NODE as an inner node; 0 when it is a leaf. */
 static inline uint32_t inner_of(const struct inner_nodes *x, uint32_t node)
 {
     return (inner_before(x, node) + 1) & (0 - (uint32_t)inner_is(x, node));
@@ -72,7 +72,7 @@ static inline uint64_t inner_block(const struct inner_nodes *x, uint32_t i)
     return x->block[i >> INNER_BLOCK_SHIFT];
 }
 
-/* Where the further edges of inner node I end, which are in the order of the nodes. */
+/* The end of the further edges of inner node I; they are in node order. */
 static inline uint64_t inner_end(const struct inner_nodes *x, uint32_t i)
 {
     return inner_block(x, i) + x->nodes[i].end;

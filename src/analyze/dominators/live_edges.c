@@ -32,7 +32,7 @@ struct search {
     struct live_edges *f;
     uint32_t nodes;
     size_t words;
-    uint64_t *seen;              /* a bit a node: first what another one refers to, then what is reached */
+    uint64_t *seen;              /* one bit per node: first "is referred to", then "is reached" */
     uint32_t *stack;             /* [nodes] */
 };
 

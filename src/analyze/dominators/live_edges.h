@@ -1,9 +1,8 @@
 /*
- * What keeps what alive: the roots, and node by node its references and the values of the dependent handles whose key it is.
+ * Which object keeps which alive: the roots, and for each node its references and the values of the dependent handles whose key it is.
  *
- * A graph without any strong root (the events of the roots were not asked for, or are lost) would be dead as a whole.  Then objects serve as
- * pseudo-roots: those that no other object refers to, and of what these do not reach, which are circles and what hangs below them, the
- * one that comes first, until everything is reached.
+ * Without any strong root (root events were not requested, or were lost) the whole graph would be dead.  Then objects serve as pseudo-roots:
+ * first those that no other object refers to; then, while something is unreached (cycles and what they keep alive), the first unreached one.
  */
 #ifndef GCD_ANALYZE_LIVE_EDGES_H
 #define GCD_ANALYZE_LIVE_EDGES_H
@@ -14,7 +13,7 @@
 
 #include <gcdumpc/graph.h>
 
-/* Sets of nodes: a bit each. */
+/* Sets of nodes, one bit per node. */
 static inline bool bits_get(const uint64_t *bits, uint32_t node)
 {
     return (bits[node >> 6] >> (node & 63) & 1) != 0;
@@ -28,20 +27,20 @@ static inline void bits_set(uint64_t *bits, uint32_t node)
 struct live_edges {
     struct gcd_alloc alloc;
     const struct gcd_graph *g;
-    uint64_t *is_key;            /* a bit a node; NULL without dependent handles */
+    uint64_t *is_key;            /* one bit per node; NULL without dependent handles */
     size_t words;
     uint32_t *pseudo_roots;      /* nodes; NULL when there is a strong root */
     size_t pseudo_root_count, pseudo_root_room;
 };
 
-/* False when out of memory.  An eighth of a byte a node when there are dependent handles; 5 bytes when there are no roots. */
+/* False when out of memory.  Takes 1/8 byte per node when there are dependent handles, 5 bytes when there are no roots. */
 bool live_edges_init(struct live_edges *f, const struct gcd_graph *g, const struct gcd_alloc *alloc);
 void live_edges_done(struct live_edges *f);
 
 /* The number of the first dependent handle of the key NODE. */
 size_t live_edges_first_dependent(const struct live_edges *f, uint32_t node);
 
-/* Where number I of what NODE keeps alive leads, GCD_NODE_NONE behind the last: first its references, then its dependents. */
+/* Object number I that NODE keeps alive, GCD_NODE_NONE after the last: first its references, then its dependents. */
 static inline uint32_t live_edges_at(const struct live_edges *f, uint32_t node, uint64_t i)
 {
     size_t n;
@@ -57,13 +56,13 @@ static inline uint32_t live_edges_at(const struct live_edges *f, uint32_t node, 
     return dependent->key == node ? dependent->value : GCD_NODE_NONE;
 }
 
-/* Roots are numbered as those of the graph; pseudo-roots have numbers of their own. */
+/* Roots have the numbers of the graph; pseudo-roots are numbered separately. */
 static inline size_t live_edges_root_count(const struct live_edges *f)
 {
     return f->pseudo_roots != NULL ? f->pseudo_root_count : gcd_graph_root_count(f->g);
 }
 
-/* The node of root I when it keeps that alive, else GCD_NODE_NONE. */
+/* The node that root I keeps alive; GCD_NODE_NONE when the root is weak. */
 static inline uint32_t live_edges_root(const struct live_edges *f, size_t i)
 {
     if (f->pseudo_roots != NULL)

@@ -1,6 +1,6 @@
 /*
- * Loops over the nodes of a graph on several threads (base/parallel.h).  They are cut into the same parts however many threads there are,
- * so what is summed up by part does not depend on that.
+ * Loops over the nodes of a graph on several threads (base/parallel.h).  The parts are the same for any number of threads, so sums by part
+ * do not depend on it.
  */
 #ifndef GCD_ANALYZE_PARTS_H
 #define GCD_ANALYZE_PARTS_H

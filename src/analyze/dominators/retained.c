@@ -14,7 +14,7 @@ struct walk {
     const uint8_t *types;
     const gcd_cancel_flag *cancel;
     uint64_t *seen;
-    uint32_t *stack;             /* [nodes] what is to be followed; from the other end what is not to be followed yet */
+    uint32_t *stack;             /* [nodes] nodes to follow now; from the other end, nodes to follow later */
     uint32_t depth, held_back;
     uint32_t nodes, visited;
     struct gcd_retained_set set;
@@ -41,7 +41,7 @@ static gcd_status follow(struct walk *w, uint32_t node, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* First all that is reached without the objects of the types; what they still add is what they retain. */
+/* First follow everything without the objects of the types; what these still add is what they retain. */
 static gcd_status walk(struct walk *w, struct gcd_error *err)
 {
     for (size_t i = 0; i < live_edges_root_count(&w->live); i++) {
@@ -84,14 +84,14 @@ gcd_status gcd_retained_set(const struct gcd_graph *g, const uint8_t *types, con
 
 /* ---- the largest objects ---- */
 
-/* Does X retain less than Y?  Of the same size the later one counts as less. */
+/* Does X retain less than Y?  For equal sizes the later node counts as less. */
 static bool less(const struct gcd_dominators *d, uint32_t x, uint32_t y)
 {
     uint64_t a = gcd_dominators_retained(d, x), b = gcd_dominators_retained(d, y);
     return a != b ? a < b : x > y;
 }
 
-/* HEAP[N] with the least on top: NODE goes to the place AT, or as far below as it belongs. */
+/* Puts NODE into the min-heap HEAP[N] at AT, or as far below as it belongs. */
 static void sink(const struct gcd_dominators *d, uint32_t *heap, uint32_t n, uint32_t at, uint32_t node)
 {
     for (uint64_t child; (child = 2 * (uint64_t)at + 1) < n; at = (uint32_t)child) {
@@ -122,7 +122,7 @@ void gcd_retained_largest(const struct gcd_graph *g, const struct gcd_dominators
     }
     for (uint32_t i = count < room ? count / 2 : 0; i-- > 0;)
         sink(d, ret_nodes, count, i, ret_nodes[i]);
-    for (uint32_t left = count; left > 1; left--) {      /* the least goes behind all others */
+    for (uint32_t left = count; left > 1; left--) {      /* the least goes last */
         uint32_t least = ret_nodes[0], last = ret_nodes[left - 1];
         sink(d, ret_nodes, left - 1, 0, last);
         ret_nodes[left - 1] = least;

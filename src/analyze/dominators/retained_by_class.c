@@ -1,9 +1,9 @@
 /*
  * Lower bounds of what classes of types retain: the topmost objects of each in the dominator tree.
  *
- * In preorder a subtree is a range, and what is below an object of its class can be passed over.  Leaves whose class has no inner node,
- * strings and the like, are below none of their own: they are added up in the order of the heap and are no part of that.  Nodes are named
- * by their places in the order of the tree (dominators.h), where neighbours in the tree lie close together.
+ * In preorder a subtree is a range, so everything below an object of the same class is skipped.  Leaves whose class has no inner node
+ * (strings and the like) are never below their own class: a separate pass in heap order adds them up.  Nodes are named by their position in
+ * the order of the tree (dominators.h), in which neighbours in the tree lie close together.
  */
 #include <gcdumpc/retained.h>
 
@@ -13,9 +13,9 @@
 #include "base/mem.h"
 #include "base/ovf.h"
 
-/* So many nodes are looked up together, and wait for memory together. */
+/* This many nodes are looked up together, so that their cache misses overlap. */
 #define TOGETHER 64u
-/* Parts of the preorder for each thread; each has sums of its own. */
+/* Each thread gets this many parts of the preorder, each with its own sums. */
 #define PARTS_A_THREAD 2u
 
 struct classes {
@@ -23,11 +23,11 @@ struct classes {
     const struct gcd_dominators *d;
     const uint32_t *of_type;     /* NULL: types are classes */
     uint32_t count, parts;
-    uint32_t *end;               /* [inner + 1] sizes of the subtrees; then the place of the next child; in the end that of their range */
+    uint32_t *end;               /* [inner + 1] sizes of the subtrees; then the position of the next child; finally of their range */
     uint32_t *at;                /* [reachable] places in preorder */
     uint32_t placed;             /* of them */
-    bool *has_inner;             /* [parts][count]; in the end all in the first row */
-    uint32_t *covered;           /* [parts][count] how far a larger object of the class reaches */
+    bool *has_inner;             /* [parts][count]; finally the totals in the first row */
+    uint32_t *covered;           /* [parts][count] the end of the enclosing object of the same class */
     uint64_t *bytes;             /* [parts][count] */
 };
 
@@ -44,7 +44,7 @@ static size_t row(const struct classes *c, uint32_t part)
 
 /* ---- which leaves matter ---- */
 
-/* Whoever refers to anything may be an inner node. */
+/* A node with references may be an inner node. */
 static void find_inner(void *ctx, uint32_t part)
 {
     struct classes *c = ctx;
@@ -115,7 +115,7 @@ static void number_tree(struct classes *c)
             c->at[end[above[leaf]]++] = leaf;
 }
 
-/* What is above the place V covers what follows as well. */
+/* Ancestors of position V also cover what follows. */
 static void cover_above(const struct classes *c, uint32_t v, uint32_t *covered)
 {
     while ((v = c->d->above[v]) != 0) {
@@ -169,7 +169,7 @@ static void add_up(struct classes *c, uint64_t *ret_bytes)
     }
 }
 
-/* As many as help, but no more than that their sums take less memory than the nodes. */
+/* More parts help only while their sums take less memory than the nodes. */
 static uint32_t part_count(const struct classes *c)
 {
     uint64_t wanted = c->d->threads > 1 ? (uint64_t)c->d->threads * PARTS_A_THREAD : 1;

@@ -6,16 +6,16 @@
 #include "base/mem.h"
 #include "base/sort.h"
 
-/* A name in a sentence is cut; so a suspect's text is short whatever the types are called. */
+/* Names in a sentence are cut, so the text of a suspect is short for any type name. */
 #define POOL_MAX (UINT64_C(64) << 20)
 /*
- * More than there can be: those that do not overlap keep what makes a suspect each, others are in these, and a list may count some objects twice.
- * Sizes whose sum does not fit into 64 bits make as many as there are objects, and each of them has a path that is as long as it likes.
+ * More suspects than a real heap can have: suspects that do not overlap retain the share each, the others lie within these, and a list may
+ * count some objects twice.  Damaged sizes whose sum exceeds 64 bits would make every object a suspect, each with a path of any length.
  */
 #define SHARES_MAX 1000u         /* of GCD_SUSPECTS_SHARE_MIN */
 #define SUSPECTS_OF_A_SHARE 8u
 #define SUSPECTS_BESIDE 64u
-#define SUSPECTS_MAX (SUSPECTS_OF_A_SHARE * SHARES_MAX + SUSPECTS_BESIDE)        /* fits into w->owner */
+#define SUSPECTS_MAX (SUSPECTS_OF_A_SHARE * SHARES_MAX + SUSPECTS_BESIDE)        /* must fit into w->owner */
 
 static const struct {
     const char *name, *title;
@@ -35,7 +35,7 @@ const char *gcd_suspect_kind_title(enum gcd_suspect_kind kind)
     return kinds[kind].title;
 }
 
-/* ---- for those who look ---- */
+/* ---- for the searches ---- */
 
 gcd_status suspects_add(struct suspects_work *w, enum gcd_suspect_kind kind, uint32_t node, uint32_t type, struct suspect **ret,
                         struct gcd_error *err)
@@ -68,7 +68,7 @@ void suspects_keep_most(struct gcd_suspect_part top[GCD_SUSPECT_PARTS], size_t *
         top[i] = part;
 }
 
-/* ---- all together ---- */
+/* ---- the whole ---- */
 
 static gcd_status find_paths(struct suspects_work *w, struct gcd_error *err)
 {
@@ -100,7 +100,7 @@ static int compare(const void *ctx, uint32_t a, uint32_t b)
     const struct gcd_suspect *x = &s->items[a].pub, *y = &s->items[b].pub;
     if (x->overlaps != y->overlaps)
         return x->overlaps ? 1 : -1;
-    return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;       /* then in the order in which they were found */
+    return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;       /* equal: in the order of discovery */
 }
 
 static gcd_status sort(struct suspects_work *w, struct gcd_error *err)
@@ -114,10 +114,10 @@ static gcd_status sort(struct suspects_work *w, struct gcd_error *err)
     return gcd_sort_numbers(&s->alloc, s->order, s->count, compare, s) ? GCD_OK : gcd_fail_nomem(err, "sorting suspects");
 }
 
-/* Each may rely on what stands before it. */
+/* Each search may use the results of those before it. */
 static const struct {
     gcd_status (*run)(struct suspects_work *w, struct gcd_error *err);
-    bool of_suspects;            /* not needed when there are none */
+    bool of_suspects;            /* not needed without suspects */
 } steps[] = {
     { suspects_containers, false }, { suspects_finalizers, false }, { suspects_types, false },   { suspects_handlers, false },
     { suspects_pinned, false },     { suspects_collections, false }, { suspects_content, true }, { find_paths, true },
@@ -147,7 +147,7 @@ static void work_done(struct suspects_work *w)
     gcd_mem_free(w->alloc, w->top, (size_t)w->types * sizeof *w->top);
 }
 
-/* SHARE of BYTES, at least MIN. */
+/* SHARE of BYTES, but at least MIN. */
 static uint64_t threshold(uint64_t bytes, double share, uint64_t min)
 {
     double part = share * (double)bytes;
@@ -155,7 +155,7 @@ static uint64_t threshold(uint64_t bytes, double share, uint64_t min)
     return t > min ? t : min;
 }
 
-/* Suspects that there can be. */
+/* The largest possible number of suspects. */
 static size_t most_suspects(uint64_t alive_bytes, uint64_t threshold_bytes)
 {
     uint64_t shares = alive_bytes / threshold_bytes;

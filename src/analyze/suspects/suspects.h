@@ -1,6 +1,6 @@
 /*
- * Leak suspects in the making.  One file looks for one thing and adds what it finds (suspects.c says in which order); numbers, paths and
- * sentences are filled in afterwards, for all alike.
+ * Leak suspects in the making.  Each file searches for one kind and adds what it finds (suspects.c has the order); numbers, paths and
+ * sentences are filled in afterwards, the same way for all.
  */
 #ifndef GCD_ANALYZE_SUSPECTS_H
 #define GCD_ANALYZE_SUSPECTS_H
@@ -13,17 +13,17 @@
 #include "base/idmap.h"
 #include "base/text.h"
 
-/* So many handlers of one event are suspicious, whatever they weigh. */
+/* This many handlers of one event are suspicious at any size. */
 #define SUSPECTS_HANDLERS 1000u
-/* So many waiting objects, too. */
+/* So are this many objects that wait for their finalizers. */
 #define SUSPECTS_WAITING 10000u
-/* So many pinned objects at least; the runtime pins some itself. */
+/* At least this many pinned objects; the runtime itself pins some. */
 #define SUSPECTS_PINNED 10u
-/* Collections of one size: how many at least, and how large each at most. */
+/* Collections of one size: the least number, and the largest size of each. */
 #define SUSPECTS_ALIKE 10000u
 #define SUSPECTS_SMALL 512u
 
-/* What holds those objects of a TYPE that are held alike. */
+/* What holds the objects of a TYPE that are held the same way. */
 enum suspect_holder { SUSPECT_BY_ROOTS, SUSPECT_BY_OBJECT, SUSPECT_BY_TYPE };
 
 struct suspect {
@@ -32,18 +32,18 @@ struct suspect {
     size_t path_room;            /* items allocated */
     bool recursive;              /* OBJECT: the first object of a list or tree of its own type */
     enum suspect_holder holder;  /* TYPE, when pub.alike > 0 */
-    uint32_t container;          /* OBJECT, and HANDLERS that were one: what is below this object is the suspect's; else GCD_NODE_NONE */
-    uint64_t type_objects;       /* FINALIZERS, PINNED: objects of pub.type among the suspected */
-    uint64_t references;         /* COLLECTIONS: that their arrays hold */
+    uint32_t container;          /* OBJECT, and HANDLERS found as one: the suspect owns what this object dominates; else GCD_NODE_NONE */
+    uint64_t type_objects;       /* FINALIZERS, PINNED: suspected objects of pub.type */
+    uint64_t references;         /* COLLECTIONS: objects in their arrays */
     uint64_t each_bytes;         /* COLLECTIONS: size of one */
     bool is_array;               /* COLLECTIONS: arrays without elements */
-    uint64_t around_bytes;       /* PINNED: ranges that the free bytes are in */
+    uint64_t around_bytes;       /* PINNED: ranges with the free bytes */
 };
 
-/* Sums for objects that nothing but the roots together holds, by type. */
+/* Sums by type over objects that only the roots together hold. */
 struct suspects_top {
     uint64_t objects, bytes;             /* all */
-    uint64_t group_objects, group_bytes; /* of these: not suspected alone, not waiting for finalizers */
+    uint64_t group_objects, group_bytes; /* of these: neither suspects themselves nor waiting for finalizers */
     uint64_t group_shallow;
 };
 
@@ -53,7 +53,7 @@ struct gcd_suspects {
     uint64_t heap_bytes, threshold;
     struct suspect *items;
     size_t count, room;
-    uint32_t *order;                     /* [count] when they are sorted */
+    uint32_t *order;                     /* [count] once they are sorted */
     struct gcd_suspect_part *consumers;
     size_t consumer_count, consumer_room;
 };
@@ -64,30 +64,30 @@ struct suspects_work {
     const struct gcd_suspects_options *o;
     const struct gcd_graph *g;
     const struct gcd_dominators *d;
-    const struct gcd_paths *paths;       /* NULL until it is known that there are suspects */
+    const struct gcd_paths *paths;       /* NULL until the first suspect is known */
     struct gcd_paths *own_paths;
     uint32_t nodes, types;
-    size_t most;                         /* suspects that there can be */
-    uint64_t *waiting;                   /* a bit a node: held by the finalizer queue; NULL = no such object */
+    size_t most;                         /* the largest possible number of suspects */
+    uint64_t *waiting;                   /* one bit per node: held by the finalizer queue; NULL = no such object */
     size_t words;
-    uint16_t *owner;                     /* [nodes] 1 + number of the suspect that an object is counted with, or: */
+    uint16_t *owner;                     /* [nodes] 1 + number of the suspect that an object counts for, or: */
     struct suspects_top *top;            /* [types] */
 };
 
-/* Not known yet; no suspect's. */
+/* Not known yet; counts for no suspect. */
 #define SUSPECTS_UNKNOWN 0u
 #define SUSPECTS_NOBODY UINT16_MAX
 
-/* A suspect with all zero but KIND, NODE and TYPE; it moves when the next one is added.  GCD_E_NOMEM, GCD_E_LIMIT. */
+/* Adds a suspect, all zero except KIND, NODE and TYPE; the next one added moves it.  GCD_E_NOMEM, GCD_E_LIMIT. */
 gcd_status suspects_add(struct suspects_work *w, enum gcd_suspect_kind kind, uint32_t node, uint32_t type, struct suspect **ret,
                         struct gcd_error *err);
-/* To be called every 2^20 steps of a long loop. */
+/* Long loops call it every 2^20 steps. */
 #define SUSPECTS_CHECK_EVERY (UINT32_C(1) << 20)
 gcd_status suspects_check(const struct suspects_work *w, struct gcd_error *err);
-/* Keep the largest parts in TOP[*N], in descending order; equal ones in the order in which they came. */
+/* Keeps the largest parts in TOP[*N], in descending order; equal ones stay in the order of arrival. */
 void suspects_keep_most(struct gcd_suspect_part top[GCD_SUSPECT_PARTS], size_t *n, struct gcd_suspect_part part);
 
-/* An array by its type's name: "X[]", "X[,]", but not "List`1[X]". */
+/* Is it an array, judging by its type's name: "X[]", "X[,]", but not "List`1[X]"? */
 static inline bool suspects_is_array(const char *name)
 {
     size_t n = strlen(name);
@@ -103,16 +103,16 @@ static inline bool suspects_waits(const struct suspects_work *w, uint32_t node)
 gcd_status suspects_containers(struct suspects_work *w, struct gcd_error *err);
 /* suspects_finalizers.c: w->waiting and FINALIZERS. */
 gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err);
-/* suspects_type.c: w->top, the consumers and TYPE; who holds the objects of TYPE, when paths are known. */
+/* suspects_type.c: w->top, the consumers and TYPE; what holds the objects of TYPE, once paths are known. */
 gcd_status suspects_types(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err);
-/* suspects_handlers.c: HANDLERS, also from what is OBJECT so far. */
+/* suspects_handlers.c: HANDLERS; turns some of OBJECT into HANDLERS. */
 gcd_status suspects_handlers(struct suspects_work *w, struct gcd_error *err);
 /* suspects_pinned.c: PINNED. */
 gcd_status suspects_pinned(struct suspects_work *w, struct gcd_error *err);
 /* suspects_collections.c: COLLECTIONS. */
 gcd_status suspects_collections(struct suspects_work *w, struct gcd_error *err);
-/* suspects_content.c: whose is which object (w->owner), held and content of OBJECT, TYPE, FINALIZERS. */
+/* suspects_content.c: the owner of each object (w->owner), held and content of OBJECT, TYPE, FINALIZERS. */
 gcd_status suspects_content(struct suspects_work *w, struct gcd_error *err);
 /* suspects_path.c: path and root of one suspect. */
 gcd_status suspects_path(const struct suspects_work *w, struct suspect *x, struct gcd_error *err);

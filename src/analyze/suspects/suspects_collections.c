@@ -1,6 +1,6 @@
 /*
- * Very many collections of one type and size.  The size is that of the collection with the arrays that belong to it alone; an array of
- * no elements is a collection, too.
+ * Very many collections of one type and size.  The size includes the arrays that belong to the collection alone; an array without elements
+ * counts as a collection.
  */
 #include "analyze/suspects/suspects.h"
 
@@ -50,7 +50,7 @@ static enum shape_kind kind_of(const char *name)
     return NO_SHAPE;
 }
 
-/* The size of NODE with its arrays; RET: what these refer to. */
+/* The size of NODE with its arrays; RET: the objects that these refer to. */
 static uint64_t measure(const struct shapes *s, uint32_t node, uint64_t *ret_references)
 {
     const struct suspects_work *w = s->w;
@@ -104,7 +104,7 @@ static gcd_status make_suspects(struct shapes *s, struct gcd_error *err)
 {
     for (size_t i = 0; i < s->count; i++) {
         const struct shape *shape = &s->items[i];
-        uint64_t bytes = shape->objects * shape->bytes;      /* 2^32 of 512 at most */
+        uint64_t bytes = shape->objects * shape->bytes;      /* at most 2^32 times 512 */
         struct suspect *x;
         if (shape->objects < SUSPECTS_ALIKE || bytes < s->w->s->threshold)
             continue;

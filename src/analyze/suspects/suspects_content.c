@@ -1,5 +1,5 @@
 /*
- * What is in each suspect.  An object belongs to the nearest suspect above it in the dominator tree, so nothing is counted twice.
+ * The content of each suspect.  An object belongs to the nearest suspect above it in the dominator tree, so nothing counts twice.
  */
 #include "analyze/suspects/suspects.h"
 
@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/ovf.h"
 
-/* Of one suspect and one type. */
+/* Sums of one suspect and one type. */
 struct part {
     uint32_t suspect, type;
     uint64_t objects, bytes;             /* all, shallow */
@@ -23,13 +23,13 @@ struct parts {
     uint32_t last;
 };
 
-/* Those whose objects are counted for nobody else. */
+/* Suspects whose objects count for no other suspect. */
 static bool has_content(const struct suspect *x)
 {
     return !x->pub.overlaps;
 }
 
-/* The objects that content begins with. */
+/* Marks the objects at which the content of suspects begins. */
 static gcd_status mark_first(struct suspects_work *w, struct gcd_error *err)
 {
     uint16_t *of_type = gcd_mem_new_array(w->alloc, w->types, sizeof *of_type), waiting = 0;
@@ -69,7 +69,7 @@ static struct part *part_of(struct parts *p, uint32_t suspect, uint32_t type)
     return &p->items[i];
 }
 
-/* The owner of NODE, from the nearest object above it of which it is known; and of all between them, so each is passed once. */
+/* Finds the owner of NODE at the nearest ancestor whose owner is known, and sets it for all between, so each node is passed once. */
 static uint16_t find_owner(struct suspects_work *w, uint32_t node)
 {
     uint32_t top = node;
@@ -119,7 +119,7 @@ gcd_status suspects_content(struct suspects_work *w, struct gcd_error *err)
     for (size_t i = 0; i < p.count && st == GCD_OK; i++) {
         const struct part *part = &p.items[i];
         struct suspect *x = &w->s->items[part->suspect];
-        bool handlers = x->pub.kind == GCD_SUSPECT_HANDLERS;     /* they have told what they hold: targets */
+        bool handlers = x->pub.kind == GCD_SUSPECT_HANDLERS;     /* HANDLERS have their content already: the targets */
         gcd_add_saturating(&x->pub.bytes, part->bytes);
         x->pub.content_objects += part->objects;
         if (part->type == x->pub.type && x->recursive) {

@@ -1,5 +1,5 @@
 /*
- * Objects that wait for their finalizers.  They are suspected together; one that retains a suspect's share by itself is in another suspect.
+ * Objects that wait for their finalizers form one suspect; an object that retains the share by itself belongs to another suspect.
  */
 #include "analyze/suspects/suspects.h"
 
@@ -41,7 +41,7 @@ gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err)
         sum.objects++;
         gcd_add_saturating(&sum.shallow_bytes, gcd_graph_node_size(w->g, node));
         gcd_add_saturating(&sum.retained_bytes, bytes);
-        if (bytes < w->s->threshold)         /* else it is, or it holds, a suspect of its own */
+        if (bytes < w->s->threshold)         /* else it is, or holds, another suspect */
             gcd_add_saturating(&sum.bytes, bytes);
         if (++of_type[type] > most) {
             most = of_type[type];

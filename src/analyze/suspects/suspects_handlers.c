@@ -1,8 +1,8 @@
 /*
  * Event handlers: a delegate with an invocation list.
  *
- * CoreCLR keeps several handlers in a delegate that is its own target and holds an Object[] of delegates of its own type; that shape is
- * looked for, since the events do not say what a type derives from.
+ * CoreCLR keeps several handlers in a delegate that is its own target and holds an Object[] of delegates of its own type.  The search looks
+ * for that shape, because events do not tell base types.
  */
 #include "analyze/suspects/suspects.h"
 
@@ -12,12 +12,12 @@
 #include "base/mem.h"
 #include "base/ovf.h"
 
-/* Of lists that are suspicious by their length only. */
+/* For lists that are suspicious only because of their length. */
 #define LONGEST 16u
 
 /*
- * How many handlers DELEGATE has, 0 = it is no delegate with a list of its own; RET_LIST: the array of them.  A list that several hold is
- * nobody's, so none is looked through twice.
+ * The number of handlers of DELEGATE, 0 = not a delegate with its own list; RET_LIST: their array.  A list with several holders belongs to
+ * none of them, so no list is searched twice.
  */
 static size_t handlers_of(const struct suspects_work *w, uint32_t delegate, uint32_t *ret_list)
 {
@@ -37,7 +37,7 @@ static size_t handlers_of(const struct suspects_work *w, uint32_t delegate, uint
     return count > 1 ? count : 0;
 }
 
-/* The types of the objects whose methods are called, with what they retain as far as only their handler holds them. */
+/* The types of the target objects, with what the objects retain when only their handler holds them. */
 static gcd_status add_targets(const struct suspects_work *w, struct suspect *x, uint32_t list, struct gcd_error *err)
 {
     size_t count, n;
@@ -49,7 +49,7 @@ static gcd_status add_targets(const struct suspects_work *w, struct suspect *x, 
     gcd_idmap_init(&map, w->alloc);
     for (size_t i = 0; i < count && st == GCD_OK; i++) {
         const uint32_t *edges = gcd_graph_node_edges(w->g, handlers[i], &n);
-        if (n == 0 || edges[0] == handlers[i])       /* of a static method the target is the delegate itself */
+        if (n == 0 || edges[0] == handlers[i])       /* the target of a static method is the delegate itself */
             continue;
         uint32_t type = gcd_graph_node_type(w->g, edges[0]), at = gcd_idmap_get(&map, type);
         if (at == GCD_IDMAP_NONE) {
@@ -88,7 +88,7 @@ static gcd_status describe(const struct suspects_work *w, struct suspect *x, uin
 
 struct event_list {
     uint32_t delegate, list;
-    size_t count;                /* 0 = told of already */
+    size_t count;                /* 0 = listed already */
 };
 
 struct longest {
@@ -106,7 +106,7 @@ static void keep(struct longest *l, uint32_t delegate, uint32_t list, size_t cou
         l->items[i] = (struct event_list){ delegate, list, count };
 }
 
-/* A container that is such a list, or the delegate in front of it, is one with another reason. */
+/* A container that is such a list, or the delegate that holds it, becomes a HANDLERS suspect. */
 static gcd_status rename_containers(struct suspects_work *w, struct longest *l, struct gcd_error *err)
 {
     for (size_t i = 0; i < w->s->count; i++) {

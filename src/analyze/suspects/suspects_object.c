@@ -1,17 +1,17 @@
 /*
- * Containers: where in the dominator tree the memory spreads.
+ * Containers: the places in the dominator tree where the memory spreads out.
  *
- * An object is heavy when it retains what makes a suspect.  Heavy objects form the top of the dominator tree.  A heavy object's rest is
- * what it retains without its heavy children; when that makes a suspect, the memory spreads here, over small children or in the
- * object itself.  Rests do not overlap.  From the last heavy object of a branch one goes further down as long as one child keeps
- * nearly all.
+ * An object is heavy when it retains a suspect's share.  Heavy objects form the top of the dominator tree.  The rest of a heavy object is
+ * what it retains without its heavy children; when the rest is a suspect's share, the memory spreads out here, over small children or in
+ * the object itself.  Rests do not overlap.  From the last heavy object of a branch the search continues downwards while one child keeps
+ * nearly everything.
  *
- * A list or tree of objects of one type would be cut into many.  So when a type keeps another of its own, or comes back again and again on
- * the way down with the same types between (a node, its array of children, the next node), the objects from the first one on count
- * as one container.
+ * A list or tree of objects of one type would become many suspects.  So when an object keeps another one of its type, or the type recurs on
+ * the way down with the same types between (a node, its array of children, the next node), the objects from the first one on count as one
+ * container.
  *
- * Objects that retain half of a suspect or more get a record, each after its parent.  Those of a container that is known to be a list
- * need none: a list of millions has as many records as one of twenty.
+ * Objects that retain at least half of a suspect's share get a record, each after its parent.  Objects of a known list need none: a list of
+ * millions has as many records as a list of twenty.
  */
 #include "analyze/suspects/suspects.h"
 
@@ -21,18 +21,18 @@
 #include "base/mem.h"
 
 #define NONE UINT32_MAX
-/* How far apart objects of one type may be in a list, and how often the type must be there: collections in collections are no list. */
+/* The largest distance of objects of one type in a list, and how often the type must occur: nested collections are not a list. */
 #define PERIOD 8u
 #define REPEATS 16u
 
 struct heavy {
-    uint32_t node, parent;       /* the latter a record, like those below; NONE = none */
-    uint32_t same;               /* the nearest one above with the same type, NONE when none is near */
-    uint32_t repeats;            /* so many of the type up to here */
-    uint32_t head;               /* the first one of the list that it was found to be part of, itself when it is that first one */
-    uint32_t last;               /* of a head: one further down where the list was found to go on */
+    uint32_t node, parent;       /* the latter is a record, like those below; NONE = none */
+    uint32_t same;               /* the nearest ancestor of the same type, NONE when none is near */
+    uint32_t repeats;            /* objects of the type up to here */
+    uint32_t head;               /* the first object of its list; itself when it is the first */
+    uint32_t last;               /* of a head: a record further down at which the list continues */
     uint32_t largest;            /* child */
-    uint64_t rest;               /* without heavy children; modulo 2^64 while it is summed up */
+    uint64_t rest;               /* without heavy children; modulo 2^64 during the summation */
 };
 
 struct tree {
@@ -40,7 +40,7 @@ struct tree {
     struct heavy *items;
     size_t count, room;
     uint32_t *record;            /* [nodes] 1 + number of the record of a node, 0 = none */
-    uint32_t *waiting;           /* nodes whose parents have to get theirs first */
+    uint32_t *waiting;           /* nodes whose parents need a record first */
     size_t waiting_room;
     uint64_t floor;
 };
@@ -60,7 +60,7 @@ static bool is_list(const struct tree *t, uint32_t i)
     return t->items[i].head != NONE;
 }
 
-/* Does TYPE occur in the list of HEAD, as far as it is known: between two objects of the head's type? */
+/* Does TYPE occur in the known part of HEAD's list, between two objects of the head's type? */
 static bool belongs(const struct tree *t, uint32_t head, uint32_t type)
 {
     uint32_t first = type_of(t, head), i = t->items[head].last;
@@ -76,7 +76,7 @@ static bool belongs(const struct tree *t, uint32_t head, uint32_t type)
     return false;
 }
 
-/* From record LAST up to the first one of its type all is one list, or goes on with the one that it meets on the way. */
+/* Makes the records from LAST up to the first one of its type one list, or joins the list met on the way. */
 static void make_list(struct tree *t, uint32_t last)
 {
     uint32_t first = last, top = last;
@@ -91,7 +91,7 @@ static void make_list(struct tree *t, uint32_t last)
     t->items[head].last = last;
 }
 
-/* A list after two objects already?  Arrays in arrays are no list. */
+/* Do two objects already make a list?  Nested arrays do not. */
 static bool is_self_typed(const struct tree *t, const struct heavy *h)
 {
     return h->same == h->parent && !suspects_is_array(gcd_graph_type(t->w->g, gcd_graph_node_type(t->w->g, h->node))->name);
@@ -124,7 +124,7 @@ static gcd_status add_record(struct tree *t, uint32_t node, uint32_t parent, str
     return GCD_OK;
 }
 
-/* Of NODE, whose parent has one. */
+/* Adds the record of NODE, whose parent has one. */
 static gcd_status make_record(struct tree *t, uint32_t node, struct gcd_error *err)
 {
     uint32_t up = gcd_dominators_parent(t->w->d, node), parent = up == GCD_NODE_ROOT ? NONE : t->record[up] - 1;
@@ -135,7 +135,7 @@ static gcd_status make_record(struct tree *t, uint32_t node, struct gcd_error *e
     return add_record(t, node, parent, err);
 }
 
-/* Nodes are taken in the order of the heap, which is faster by far than one that has parents first. */
+/* Heap order is much faster than an order with parents first. */
 static gcd_status make_records(struct tree *t, struct gcd_error *err)
 {
     const struct gcd_dominators *d = t->w->d;
@@ -156,7 +156,7 @@ static gcd_status make_records(struct tree *t, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* The container that the branch below record I leads to. */
+/* The container at the end of the branch below record I. */
 static uint32_t descend(const struct tree *t, uint32_t i)
 {
     uint64_t start = retained(t, i);

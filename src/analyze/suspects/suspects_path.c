@@ -1,23 +1,22 @@
 /*
- * The way from a root to a suspect, for people: objects of one type that follow each other are one step, and of a very long way both ends
- * are kept.
+ * The path from a root to a suspect, for people: consecutive objects of one type are one step, and a very long path keeps only its two ends.
  */
 #include "analyze/suspects/suspects.h"
 
 #include "base/error.h"
 #include "base/mem.h"
 
-/* Steps at the object, and at the root. */
+/* Steps kept at the object, and at the root. */
 #define NEAR 24u
 #define FAR 8u
 
 struct way {
     struct gcd_suspect_step near[NEAR];  /* from the object up */
-    struct gcd_suspect_step far[FAR];    /* the last ones of the rest, as a ring */
+    struct gcd_suspect_step far[FAR];    /* the last steps of the rest, a ring */
     size_t near_count;
     uint64_t far_count;                  /* steps of the rest */
-    uint64_t skipped;                    /* objects of those that are not in the ring any more */
-    uint32_t first_skipped;              /* of these the nearest to the root */
+    uint64_t skipped;                    /* objects of steps that left the ring */
+    uint32_t first_skipped;              /* the one of these nearest to the root */
 };
 
 static bool is_dependent(const struct live_edges *f, uint32_t key, uint32_t value)
@@ -29,7 +28,7 @@ static bool is_dependent(const struct live_edges *f, uint32_t key, uint32_t valu
     return false;
 }
 
-/* NODE is the next one on the way up.  The object itself stays a step of its own. */
+/* Adds NODE, the next object on the way up.  The suspect itself is always a step of its own. */
 static void go_up(struct way *way, uint32_t node, uint32_t type, bool dependent)
 {
     struct gcd_suspect_step *last = way->far_count > 0     ? &way->far[(way->far_count - 1) % FAR]
@@ -77,7 +76,7 @@ static gcd_status keep(const struct suspects_work *w, struct suspect *x, const s
 gcd_status suspects_path(const struct suspects_work *w, struct suspect *x, struct gcd_error *err)
 {
     struct way way = { .near_count = 0 };
-    struct live_edges f = { .g = w->g };       /* as far as it is needed to look up dependent handles */
+    struct live_edges f = { .g = w->g };       /* only the part needed to look up dependent handles */
     uint32_t node = x->pub.node, steps = 0;
     if (node == GCD_NODE_NONE || gcd_paths_parent(w->paths, node) == GCD_NODE_NONE)
         return GCD_OK;

@@ -1,6 +1,6 @@
 /*
- * Pinned objects, and the free memory around them: a range of the generations 0 to 2 in which an object is pinned and a quarter or more
- * is free.  The objects of a range and its size are known; the gaps are what is left.
+ * Pinned objects, and the free memory around them: a range of generations 0 to 2 with a pinned object and at least a quarter free.  Free
+ * memory is the size of a range without its objects.
  */
 #include "analyze/suspects/suspects.h"
 
@@ -10,7 +10,7 @@
 #include "base/ovf.h"
 #include "base/sort.h"
 
-/* Large and pinned object heaps are not compacted anyway. */
+/* The large and pinned object heaps are not compacted anyway. */
 #define COMPACTED_GENERATIONS 3u
 
 struct span {
@@ -30,7 +30,7 @@ static struct span *find(struct spans *s, uint64_t address)
 {
     size_t low = 0, high = s->count;
     const struct span *hint = &s->items[s->hint];
-    if (address - hint->start < hint->used_bytes)            /* neighbours lie in one range */
+    if (address - hint->start < hint->used_bytes)            /* neighbours mostly lie in one range */
         return &s->items[s->hint];
     while (low < high) {
         size_t mid = low + (high - low) / 2;
@@ -45,7 +45,7 @@ static struct span *find(struct spans *s, uint64_t address)
     return &s->items[low - 1];
 }
 
-/* Ranges by start, and which objects in them are pinned; RET_ANY false: there are none. */
+/* Sorts the ranges by start and marks the pinned objects in them; RET_ANY false: there are none. */
 static gcd_status prepare(struct spans *s, bool *ret_any, struct gcd_error *err)
 {
     const struct gcd_graph *g = s->w->g;

@@ -1,5 +1,5 @@
 /*
- * A suspect in plain English.  Sentences are composed here, in one place, so that every output says the same.
+ * Describes a suspect in plain English, in one place, so that every output says the same.
  */
 #include "analyze/suspects/suspects.h"
 
@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 
-/* A name is cut after so many bytes: a sentence is no place for the arguments of a generic type of types. */
+/* Names are cut after this many bytes: nested generic arguments would bury the sentence. */
 #define NAME_MAX_BYTES 160u
 #define SENTENCE_BYTES 4096u
 
@@ -22,7 +22,7 @@ struct words {
     size_t n;
 };
 
-/* What does not fit is left out; with names of limited length everything does. */
+/* Drops what does not fit; with names of limited length everything fits. */
 static void put(struct words *s, const char *fmt, ...) GCD_PRINTF(2, 3);
 
 static void put(struct words *s, const char *fmt, ...)
@@ -35,7 +35,7 @@ static void put(struct words *s, const char *fmt, ...)
         s->n = (size_t)n < sizeof s->text - s->n ? s->n + (size_t)n : sizeof s->text - 1;
 }
 
-/* Cut between characters. */
+/* Cuts between characters, not within one. */
 static void put_name(struct words *s, const char *name)
 {
     size_t n = strlen(name);
@@ -79,7 +79,7 @@ static void put_typed(struct words *s, uint64_t n, uint32_t type)
     put(s, n == 1 ? " object" : " objects");
 }
 
-/* "12.3 MiB", as memory and all messages have it. */
+/* "12.3 MiB", as in all messages. */
 static void put_bytes(struct words *s, uint64_t bytes)
 {
     static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
@@ -99,7 +99,7 @@ static void put_share(struct words *s, double share)
     put(s, "%.1f %% of the heap", 100 * share);
 }
 
-/* "A" or "An", by the letter that the name begins with. */
+/* "A" or "An", by the first letter of the name. */
 static void put_article(struct words *s, uint32_t type)
 {
     const struct gcd_names *names = s->w->o->names;
@@ -125,7 +125,7 @@ static void put_root(struct words *s, size_t root)
     const struct gcd_graph_root *r = gcd_graph_root(s->w->g, root);
     if (gcd_graph_root_group(r) == GCD_GROUP_STATICS && r->name[0] != '\0') {
         put(s, "the static variable ");
-        if (r->type != gcd_graph_node_type(s->w->g, r->node)) {      /* the class that declares it, which Mono tells */
+        if (r->type != gcd_graph_node_type(s->w->g, r->node)) {      /* the declaring class, known for Mono */
             put_type(s, r->type);
             put(s, ".");
         }
@@ -135,7 +135,7 @@ static void put_root(struct words *s, size_t root)
     }
 }
 
-/* The step before the object that says most: arrays and collections of the library are everywhere. */
+/* The most telling step before the object: arrays and collections of the library are everywhere. */
 static const struct gcd_suspect_step *owner_of(const struct words *s, const struct gcd_suspect *p)
 {
     static const char library[] = "System.Collections.";
@@ -168,7 +168,7 @@ static void put_held_by(struct words *s, const struct suspect *x, const char *su
     put(s, ".");
 }
 
-/* ---- one function a kind ---- */
+/* ---- one function per kind ---- */
 
 static void put_nested(struct words *s, const struct gcd_suspect *p)
 {

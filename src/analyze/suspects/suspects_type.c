@@ -1,8 +1,8 @@
 /*
- * Objects of one type that are large together.
+ * Objects of one type that are large only together.
  *
- * They are looked for among the objects that nothing but the roots together holds.  All others are below one object that retains at
- * least as much, and suspects_object.c finds that one.  An object that a root holds directly is always one of these.
+ * The search covers the objects that only the roots together hold.  Every other object has a dominator that retains at least as much, and
+ * suspects_object.c finds that one.  An object that a root holds directly is always among them.
  */
 #include "analyze/suspects/suspects.h"
 
@@ -78,12 +78,12 @@ gcd_status suspects_types(struct suspects_work *w, struct gcd_error *err)
     return make_consumers(w, err);
 }
 
-/* ---- who holds the objects of a type ---- */
+/* ---- what holds the objects of a type ---- */
 
-/* What holds some objects of a suspect: roots of a group, an object, objects of a type. */
+/* One holder of some objects of a suspect: the roots of a group, an object, or the objects of a type. */
 struct holder {
     uint64_t objects;
-    uint32_t suspect, first;     /* number; one of the objects */
+    uint32_t suspect, first;     /* number of objects; one of them */
     enum suspect_holder kind;
 };
 
@@ -94,14 +94,14 @@ struct holders {
     size_t count, room;
 };
 
-/* So many objects wait for memory together. */
+/* This many objects are looked up together, so that their cache misses overlap. */
 #define TOGETHER 64u
 
 struct held {
     uint32_t node, suspect, by;
 };
 
-/* KEY: the number of the group, the object or the type. */
+/* KEY is the number of the group, object or type. */
 static uint64_t holder_id(uint32_t suspect, enum suspect_holder kind, uint32_t key)
 {
     return (uint64_t)suspect << 34 | (uint64_t)kind << 32 | key;
@@ -121,7 +121,7 @@ static gcd_status tally(struct holders *h, uint32_t suspect, enum suspect_holder
     return GCD_OK;
 }
 
-/* The suspect that NODE is one of the objects of, UINT32_MAX = none of kind TYPE. */
+/* The suspect of kind TYPE that NODE belongs to; UINT32_MAX = none. */
 static uint32_t type_suspect(const struct suspects_work *w, uint32_t node)
 {
     uint32_t i = w->owner[node];
@@ -137,7 +137,7 @@ static gcd_status tally_roots(struct holders *h, struct gcd_error *err)
         if (suspect == UINT32_MAX)
             continue;
         GCD_TRY(tally(h, suspect, SUSPECT_BY_ROOTS, gcd_graph_root_group(r), r->node, err));
-        w->owner[r->node] = SUSPECTS_NOBODY;     /* nobody asks any more, and further roots of the object do not count */
+        w->owner[r->node] = SUSPECTS_NOBODY;     /* so that further roots of the object do not count */
     }
     return GCD_OK;
 }
@@ -174,7 +174,7 @@ static gcd_status tally_objects(struct holders *h, struct gcd_error *err)
     return tally_waiting(h, waiting, n, err);
 }
 
-/* A type says less than an object of it: it counts when nothing else holds half. */
+/* A type says less than an object: it counts only when nothing else holds half. */
 static bool is_better(const struct suspect *x, const struct holder *h)
 {
     bool weak = h->kind == SUSPECT_BY_TYPE, was_weak = x->holder == SUSPECT_BY_TYPE;
