@@ -1,6 +1,6 @@
 /*
- * For bash 4.2 and later, without the package bash-completion.  What is a file is left to bash itself (compopt -o default): it knows about
- * quotes, spaces and tildes.
+ * For bash 4.2 and later, without the package bash-completion.  bash itself completes files (compopt -o default): it handles quotes, spaces
+ * and tildes.
  */
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /*
- * Manual pages.  What is in no table or help text (examples, files, what formats can hold) is in tools/man and takes the place of the
- * line PROSE when the pages are built.
+ * Manual pages.  Text that no table or help text contains (examples, files, what formats can hold) is in tools/man and replaces the line
+ * PROSE when the pages are built.
  */
 #include <stdio.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static void put_words(const struct cli_command *c, const struct cli_option *o)
     for (size_t i = 0; (word = cli_option_word(c, o, i)) != NULL && n < sizeof text; i++)
         n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", i == 0 ? "" : ", ", word);
     if (n + 2 > sizeof text)
-        return;                          /* not a line any more; --help and the format table have it */
+        return;                          /* skip this line: --help and the format table have it */
     (void)snprintf(text + n, sizeof text - n, ".");
     man_text(text);
 }

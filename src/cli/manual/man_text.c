@@ -1,6 +1,6 @@
 /*
- * Text to the roff of man(7).  Lines that are filled are broken after a sentence and before column 78; what could be taken for a macro
- * or an escape is made harmless.
+ * Converts text to the roff of man(7).  Filled lines break after a sentence and before column 78; macros and escapes in the text are
+ * made harmless.
  */
 #include <ctype.h>
 #include <stdbool.h>
@@ -16,7 +16,7 @@ void man_line(const char *line)
     puts(line);
 }
 
-/* N bytes that mean themselves.  DASHES: a "-" is one to type, not a hyphen. */
+/* N literal bytes.  DASHES: a "-" is one to type, not a hyphen. */
 static void put_plain(const char *s, size_t n, bool dashes)
 {
     for (size_t i = 0; i < n; i++)
@@ -83,7 +83,7 @@ static void fill(const char *s, size_t n)
         putchar('\n');
 }
 
-/* Spaces that LINE begins with. */
+/* The leading spaces of LINE. */
 static size_t indent(const char *line)
 {
     return strspn(line, " ");
@@ -95,7 +95,7 @@ static const char *next_line(const char *line)
     return end == NULL ? line + strlen(line) : end + 1;
 }
 
-/* The end of what belongs together from LINE on: up to an empty line, or one with an indentation that does not fit. */
+/* The end of the block that starts at LINE: an empty line, or one with an indentation that does not fit. */
 static const char *block_end(const char *line, bool indented)
 {
     const char *p = next_line(line);
@@ -104,7 +104,7 @@ static const char *block_end(const char *line, bool indented)
     return p;
 }
 
-/* "  TERM   explanation" and lines that go on with it, or "  TERM" and the explanation below; else an example as it stands. */
+/* "  TERM   explanation" and its continuation lines, or "  TERM" and the explanation below; else an example, verbatim. */
 static void put_item(const char *line, const char *end)
 {
     const char *eol = next_line(line) - 1, *term = line + indent(line), *gap = strstr(term, "  ");

@@ -1,5 +1,5 @@
 /*
- * Manual pages and shell completions, from the tables that --help prints: what the program understands is written down once.
+ * Manual pages and shell completions, made from the tables that --help prints, so everything is written down once.
  */
 #ifndef GCD_CLI_MANUAL_H
 #define GCD_CLI_MANUAL_H
@@ -7,19 +7,19 @@
 #include "opts.h"
 
 /*
- * Print to standard output in FORMAT: "man" the page about TOPIC (a command, "formats", "conf"; NULL = the program), "bash", "zsh" and "fish"
- * the completion of that shell.  False when there is no such thing.
+ * Prints to standard output in FORMAT: "man" the page about TOPIC (a command, "formats", "conf"; NULL = the program), "bash", "zsh" and "fish"
+ * the completion of that shell.  False for an unknown FORMAT or TOPIC.
  */
 bool cli_manual(const char *format, const char *topic);
 
-/* man_page.c.  False when nothing is known about TOPIC. */
+/* man_page.c.  False for an unknown TOPIC. */
 bool cli_man_page(const char *topic);
 void cli_complete_bash(void);
 void cli_complete_zsh(void);
 void cli_complete_fish(void);
 
-/* complete.c: what the shells have in common. */
-/* Print TEXT in single quotes of a shell, where QUOTE stands for a quote inside. */
+/* complete.c: common to all shells. */
+/* Prints TEXT in single quotes of a shell; QUOTE replaces a quote inside. */
 void cli_put_quoted(const char *text, const char *quote);
 /* The operands of COMMAND. */
 enum cli_operands { CLI_OPERANDS_NONE, CLI_OPERANDS_FILES, CLI_OPERANDS_JOB };

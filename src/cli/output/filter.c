@@ -14,13 +14,13 @@
 #include "output/pattern.h"
 #include "term/suggest.h"
 
-#define PATTERN_MAX 1000u        /* longer than any name that somebody types */
-/* For suggestions: how many, and how long at most. */
+#define PATTERN_MAX 1000u        /* longer than any name that people type */
+/* For suggestions: their number, and their largest length. */
 #define NEAR_MAX 3u
 #define NEAR_NAME 300u
 
 struct cli_filter {
-    const char *text;            /* as it was given */
+    const char *text;            /* as given */
     bool is_regex;
     struct cli_pattern *pattern;
 };
@@ -70,14 +70,14 @@ enum cli_exit cli_filter_match(const struct cli_filter *f, const char *subject, 
     return CLI_DONE;
 }
 
-/* ---- names that are near ---- */
+/* ---- suggestions ---- */
 
 struct suggestion {
     const char *name;
     unsigned distance;
 };
 
-/* What of a pattern names something: no wildcards, or of a regular expression no more than its longest run of plain characters. */
+/* The literal part of a pattern: without wildcards, or the longest run of plain characters of a regular expression. */
 static void plain_part(const struct cli_filter *f, char ret[CLI_NEAR_LENGTH + 1])
 {
     size_t longest = 0, start = 0;
@@ -93,7 +93,7 @@ static void plain_part(const struct cli_filter *f, char ret[CLI_NEAR_LENGTH + 1]
     (void)snprintf(ret, CLI_NEAR_LENGTH + 1, "%.*s", (int)(longest < CLI_NEAR_LENGTH ? longest : CLI_NEAR_LENGTH), s + start);
 }
 
-/* Of WANTED to NAME or its last part; MOST + 1: more than MOST. */
+/* The distance of WANTED to NAME or its last part; MOST + 1: more than MOST. */
 static unsigned distance(const char *wanted, const char *name, unsigned most)
 {
     if (strcasestr(name, wanted) != NULL)
@@ -110,7 +110,7 @@ static unsigned distance(const char *wanted, const char *name, unsigned most)
     return found;
 }
 
-/* Keep the nearest, of those that are equally near the shortest. */
+/* Keeps the nearest; among equals, the shortest. */
 static void consider(struct suggestion *best, size_t *n, struct suggestion s)
 {
     size_t at = *n;

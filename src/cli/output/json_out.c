@@ -15,8 +15,7 @@
 #include "output/json_out.h"
 
 /*
- * Jansson tells that there was no memory where something was asked of it, and reports ask in very many places: so it is noted where it
- * happens, and nothing is printed then.
+ * Jansson reports exhausted memory at each call, and reports have very many calls.  So the allocator notes it, and then nothing is printed.
  */
 static bool no_memory;
 
@@ -53,7 +52,7 @@ json_t *cli_json_text(const char *s)
 
 static void put(json_t *object, const char *key, json_t *value)
 {
-    json_object_set_new(object, key, value);     /* out of memory shows in the end: see cli_json_prepare */
+    json_object_set_new(object, key, value);     /* cli_json_prepare notes exhausted memory */
 }
 
 static void put_number(json_t *object, const char *key, uint64_t n)
@@ -87,7 +86,7 @@ json_t *cli_json_verdict(const struct gcd_verdict *v)
     return o;
 }
 
-/* DEL can only be in a string, and is the one control character that JSON lets through. */
+/* DEL is the only control character that JSON allows in a string. */
 static int put_part(const char *s, size_t n, void *to)
 {
     for (const char *end = s + n; s < end;) {
@@ -159,7 +158,7 @@ static json_t *process(const struct gcd_dump_facts *f)
     return o;
 }
 
-/* Those with a heap dump. */
+/* Processes with a heap dump. */
 static json_t *processes(const struct gcd_dump *d)
 {
     json_t *a = json_array();
@@ -230,7 +229,7 @@ static json_t *dump(const struct gcd_verdict *v, const struct gcd_dump_facts *f)
     return o;
 }
 
-/* Bytes that are likely to be needed. */
+/* The estimated memory in bytes. */
 static json_t *memory(const struct cli_dump *d)
 {
     json_t *o = json_object();

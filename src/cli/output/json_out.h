@@ -13,25 +13,25 @@
 #include "input/input.h"
 
 #define CLI_JSON_SCHEMA 1
-/* Integers end at 2^63-1 here; a larger value can only come from damaged data. */
+/* JSON integers end at 2^63-1; larger values come only from damaged data and are clamped. */
 json_t *cli_json_number(uint64_t n);
-/* S, with "?" for bytes beyond ASCII when it is not UTF-8: names of files need not be. */
+/* S, with "?" for bytes beyond ASCII when it is not UTF-8, as file names may be. */
 json_t *cli_json_text(const char *s);
 /* The same; null for "". */
 json_t *cli_json_text_or_null(const char *s);
-/* An object with the schema and SUBJECT; what says whether a dump is complete. */
+/* A JSON object with the schema and SUBJECT; the verdict of a dump. */
 json_t *cli_json_head(const char *subject);
 json_t *cli_json_verdict(const struct gcd_verdict *v);
-/* Before anything else of it is called. */
+/* Call it before any other function of this file. */
 void cli_json_prepare(void);
-/* Print and release J.  0, or -1: it cannot be written, or (errno ENOMEM, and TO gets nothing or a part) memory was missing at any time. */
+/* Prints and releases J.  0, or -1 with errno: cannot be written, or ENOMEM if memory was exhausted at any time (TO gets nothing or a part). */
 int cli_json_print(json_t *j, FILE *to);
-/* json_dumpf in ASCII, without any control character: whatever shows it later obeys no name. */
+/* json_dumpf in ASCII without control characters, so that no name can command a terminal that shows it. */
 int cli_json_dump(const json_t *j, FILE *to, size_t flags);
 int cli_json_info(const struct cli_dump *d);
 /* How often an event occurs in a trace. */
 struct cli_event_kind {
-    const char *provider;        /* lives as long as the trace */
+    const char *provider;        /* valid as long as the trace */
     uint32_t id, version;
     uint64_t events, bytes;
 };

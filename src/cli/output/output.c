@@ -40,7 +40,7 @@ static bool is_recording(const char *path)
     return n >= k && memcmp(path + n - k, suffix, k) == 0;
 }
 
-/* A dot in the name, besides a first one and that of ".gz". */
+/* A dot in the name, other than a first one and that of ".gz". */
 static bool has_suffix(const char *path)
 {
     const char *name = cli_path_name(path);
@@ -50,7 +50,7 @@ static bool has_suffix(const char *path)
     return n > 1 && memchr(name + 1, '.', n - 1) != NULL;
 }
 
-/* No format is called so, or has such a suffix. */
+/* No format has this name or suffix. */
 static enum cli_exit no_format(const struct cli_args *args)
 {
     const char *dot = args->output.format == NULL ? strrchr(args->output.path, '.') : NULL;
@@ -93,7 +93,7 @@ static enum cli_exit choose_format(const struct cli_args *args, const struct gcd
     }
     const struct gcd_format *f = args->output.format != NULL ? gcd_format_by_name(args->output.format) : gcd_format_by_path(args->output.path);
     if (f == NULL && args->output.format == NULL && !has_suffix(args->output.path))
-        f = gcd_format_at(0);            /* no name to tell by: a pipe, a device */
+        f = gcd_format_at(0);            /* a pipe or device has no suffix */
     *ret = f;
     return f != NULL ? CLI_DONE : no_format(args);
 }
@@ -107,11 +107,11 @@ enum cli_exit cli_sink_open(const char *path, const struct gcd_sink_options *opt
     return st == GCD_OK ? CLI_DONE : cli_fail(strcmp(path, "-") == 0 ? "standard output" : path, &err);
 }
 
-/* PATH as an output, before a recording is read or a process is disturbed for nothing. */
+/* Checks PATH as an output before a recording is read or a process disturbed for nothing. */
 static enum cli_exit open_sink(const struct cli_args *args, const char *path, bool binary, enum cli_slot slot, struct gcd_sink **ret)
 {
     bool to_stdout = strcmp(path, "-") == 0;
-    if (to_stdout && isatty(STDOUT_FILENO)) {    /* names in a text are as they are, and could command the terminal */
+    if (to_stdout && isatty(STDOUT_FILENO)) {    /* names in a dump are raw and could command the terminal */
         cli_say(NULL, "a %s is not written to a terminal; name a file, or use a pipe", binary ? "recording" : "dump");
         return CLI_USAGE;
     }
@@ -125,7 +125,7 @@ enum cli_exit cli_output_check(const struct cli_args *args)
     return choose_format(args, &f);
 }
 
-/* The bytes of IN as they came. */
+/* Copies the bytes of IN. */
 static gcd_status copy_stream(struct gcd_input *in, struct gcd_sink *to, struct gcd_error *err)
 {
     static const char verb[] = "writing";
@@ -161,7 +161,7 @@ static void warn(const char *subject, const struct gcd_write_notes *n)
         cli_say(subject, "%" PRIu64 " objects without an address were dropped", n->objects_dropped);
 }
 
-/* A folder or a database cannot be a stream. */
+/* A folder or a database cannot go to standard output. */
 static enum cli_exit open_place(const struct cli_args *args, struct cli_output *ret)
 {
     if (strcmp(args->output.path, "-") == 0) {
@@ -207,7 +207,7 @@ enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *re
     return open_sink(args, args->output.path, binary, CLI_SLOT_OUTPUT, &ret->sink);
 }
 
-/* By the shortest way that the format has from what there is. */
+/* Takes the shortest way of the format: streaming, or with a graph. */
 static gcd_status write_output(struct cli_output *out, struct cli_dump *d, const struct gcd_write_options *options,
                                struct gcd_write_notes *notes, struct gcd_error *err)
 {
@@ -241,7 +241,7 @@ static void say_written(const struct cli_args *args, const struct cli_output *ou
     const char *format = out->format != NULL ? gcd_format_name(out->format) : CLI_RAW_FORMAT;
     if (args->quiet || strcmp(args->output.path, "-") == 0)
         return;
-    if (notes->edges > 0)                /* profiles have none */
+    if (notes->edges > 0)                /* profiles have no references */
         (void)snprintf(references, sizeof references, ", %s references", cli_number(notes->edges, true, b));
     if (out->sink != NULL)
         cli_say(out->name, "%s objects%s, %s bytes of %s written, %s", cli_number(notes->objects, true, a), references,
@@ -278,7 +278,7 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
     struct gcd_error err = GCD_ERROR_INIT;
     gcd_status st = write_output(out, d, &options, &notes, &err);
     gcd_names_free(names);
-    if (st != GCD_OK) {                  /* whose fault: did the writing fail, or the reading? */
+    if (st != GCD_OK) {                  /* did writing or reading fail? */
         bool written = out->sink == NULL || gcd_sink_status(out->sink, NULL) != GCD_OK || d->graph != NULL;
         return cli_fail(written ? out->name : d->subject, &err);
     }

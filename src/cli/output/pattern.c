@@ -1,6 +1,6 @@
 /*
- * Globs and regular expressions to programs.  The parser has no recursion, and jumps are relative, so that a piece of the program can be moved and
- * copied: what repeats is put around what stands there already.
+ * Compiles globs and regular expressions to programs.  The parser does not recurse.  Jumps are relative, so that code can be moved and copied
+ * when a repetition is put around it.
  */
 #include "output/pattern.h"
 
@@ -10,7 +10,7 @@
 
 #include "output/pattern_program.h"
 
-/* Of a{1000}{60}; larger ones would take seconds for a long name. */
+/* The largest program, as of a{1000}{60}; larger ones would take seconds for a long name. */
 #define PROGRAM_MAX 65536u
 #define REPEAT_MAX 32767u        /* as the C library */
 #define REPEAT_ENDLESS UINT32_MAX
@@ -21,14 +21,14 @@
 static const char no_memory[] = "out of memory", too_large[] = "it is too large";
 
 struct group {
-    size_t start, branch;        /* of it, of its last alternative */
-    int32_t jumps;               /* the last of those to its end, each tells where the one before it is; NO_JUMP = none */
+    size_t start, branch;        /* start of the group, of its last alternative */
+    int32_t jumps;               /* the last jump to its end; each holds the position of the previous one; NO_JUMP = none */
 };
 
 struct parser {
     struct cli_pattern *to;
     const unsigned char *p, *end;
-    struct group *groups;        /* the open ones; [0] is the whole */
+    struct group *groups;        /* the open groups; [0] is the whole */
     size_t depth;
     const char *wrong;
 };
@@ -40,7 +40,7 @@ static bool fail(struct parser *r, const char *why)
     return false;
 }
 
-/* Room for N more instructions at AT; what stood there moves. */
+/* Makes room for N more instructions at AT. */
 static struct cli_instruction *insert(struct parser *r, size_t at, size_t n)
 {
     struct cli_pattern *c = r->to;
@@ -81,7 +81,7 @@ static bool append_byte(struct parser *r, unsigned char byte)
     return put(r, r->to->length, (struct cli_instruction){ .op = OP_BYTE, .byte = byte });
 }
 
-/* What stands from START on, any number of times. */
+/* Repeats the code from START any number of times. */
 static bool repeat_any(struct parser *r, size_t start)
 {
     int32_t n = (int32_t)(r->to->length - start);
@@ -89,7 +89,7 @@ static bool repeat_any(struct parser *r, size_t start)
            put(r, r->to->length, (struct cli_instruction){ .op = OP_JUMP, .to = -(n + 1) });
 }
 
-/* What stands from START on, LEAST to MOST times. */
+/* Repeats the code from START LEAST to MOST times. */
 static bool repeat(struct parser *r, size_t start, uint32_t least, uint32_t most)
 {
     struct cli_pattern *c = r->to;
@@ -107,7 +107,7 @@ static bool repeat(struct parser *r, size_t start, uint32_t least, uint32_t most
     bool ok = true;
     for (uint64_t i = 0; ok && i < least + optional; i++) {
         size_t at = c->length;
-        if (i >= least && most != REPEAT_ENDLESS)        /* from here on to the end of all of them */
+        if (i >= least && most != REPEAT_ENDLESS)        /* jump to the end of all copies */
             ok = put(r, at, (struct cli_instruction){ .op = OP_SPLIT, .to = (int32_t)((least + optional - i) * (n + 1)) });
         struct cli_instruction *to = ok ? insert(r, c->length, n) : NULL;
         if (to != NULL)
@@ -182,7 +182,7 @@ static bool bracket_name(struct parser *r, unsigned char kind, const unsigned ch
     return fail(r, "a \"[\" is not closed");
 }
 
-/* One member of a set, or the beginning of a range: *RET, or -1 when it was a class and is in S. */
+/* One member of a set, or the start of a range: *RET, or -1 when it was a class, which is in S then. */
 static bool bracket_member(struct parser *r, struct cli_byteset *s, int *ret)
 {
     const unsigned char *name;
@@ -217,7 +217,7 @@ static bool bracket_range(struct parser *r, struct cli_byteset *s, int from)
     return true;
 }
 
-/* Behind "[". */
+/* After "[". */
 static bool bracket(struct parser *r)
 {
     struct cli_byteset s = { { 0 } };
@@ -250,7 +250,7 @@ static bool bracket(struct parser *r)
 
 /* ---- regular expressions ---- */
 
-/* Digits, if there are some. */
+/* Optional digits. */
 static bool number(struct parser *r, uint32_t *ret)
 {
     bool some = false;
@@ -262,7 +262,7 @@ static bool number(struct parser *r, uint32_t *ret)
     return some;
 }
 
-/* Behind "{". */
+/* After "{". */
 static bool braces(struct parser *r, size_t start)
 {
     uint32_t least = 0, most = REPEAT_ENDLESS;
@@ -282,7 +282,7 @@ static bool braces(struct parser *r, size_t start)
     return repeat(r, start, least, most);
 }
 
-/* What may follow what began at START. */
+/* A repetition of the code from START, if one follows. */
 static bool repeats(struct parser *r, size_t start)
 {
     bool ok = true;
@@ -318,7 +318,7 @@ static void close_group(struct parser *r)
     }
 }
 
-/* Behind "|": over what stands behind it when the alternative so far is taken. */
+/* After "|": the alternative so far jumps over the rest. */
 static bool alternative(struct parser *r)
 {
     struct group *g = &r->groups[r->depth];
@@ -331,7 +331,7 @@ static bool alternative(struct parser *r)
     return true;
 }
 
-/* Behind a backslash.  *RET_REPEATS: whether it can be repeated. */
+/* After a backslash.  *RET_REPEATS: can it be repeated? */
 static bool escape(struct parser *r, bool *ret_repeats)
 {
     static const struct { char c; enum cli_op op; } places[] = {

@@ -1,6 +1,6 @@
 /*
- * The text exposition format of Prometheus, 0.0.4, for report --format prometheus and collect --metrics.  All metrics are gauges, and each is
- * written by one of them only: one name has one HELP and the same labels everywhere.  A run's begin with gcdumpc_run_.
+ * The text exposition format of Prometheus, 0.0.4, for report --format prometheus and collect --metrics.  All metrics are gauges.  Only one of
+ * the two writes a given metric, so a name has one HELP and the same labels everywhere.  Those of a run begin with gcdumpc_run_.
  *
  *     struct cli_prom p = { .to = f };
  *     cli_prom_metric(&p, "gcdumpc_heap_bytes", "Bytes of all objects.");
@@ -16,15 +16,15 @@
 
 struct cli_prom {
     FILE *to;
-    const char *metric;          /* the one that is written */
-    bool labeled;                /* its sample has a label */
+    const char *metric;          /* the current metric */
+    bool labeled;                /* its current sample has a label */
 };
 
-/* HELP: one line without backslashes.  Both must live as long as the metric is written. */
+/* Begins a metric.  HELP: one line without backslashes.  Both must live until the next metric. */
 void cli_prom_metric(struct cli_prom *p, const char *name, const char *help);
-/* VALUE: any text; of one that is not UTF-8, all bytes beyond ASCII become "?". */
+/* VALUE: any text; if it is not UTF-8, all bytes beyond ASCII become "?". */
 void cli_prom_label(struct cli_prom *p, const char *key, const char *value);
-/* VALUE / UNIT, exactly; UNIT is a power of 10. */
+/* Writes VALUE / UNIT exactly; UNIT is a power of 10. */
 void cli_prom_value(struct cli_prom *p, uint64_t value, uint64_t unit);
 
 #endif

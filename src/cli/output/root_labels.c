@@ -71,7 +71,7 @@ void cli_json_count(json_t *o, const char *key, uint64_t n)
     json_object_set_new(o, key, json_integer(n > INT64_MAX ? INT64_MAX : (json_int_t)n));
 }
 
-/* Takes O. */
+/* Takes ownership of O. */
 static bool print_json(json_t *o, const struct cli_dump *d, const struct cli_titled *tables, size_t n)
 {
     bool ok = o != NULL;
@@ -104,7 +104,7 @@ enum cli_exit cli_print_tables(const struct cli_args *args, const struct cli_dum
     }
     if (ok && !args->view.json && !args->view.csv)
         cli_mark_incomplete(stdout, d->subject, cli_verdict_of(d));
-    if (ok || ferror(stdout))            /* what cannot be written is told by cli_flush_stdout */
+    if (ok || ferror(stdout))            /* cli_flush_stdout reports failed writes */
         return CLI_DONE;
     cli_say(d->subject, "%s", errno == ENOMEM ? "out of memory" : "cannot print the result");
     return CLI_FAILED;

@@ -1,5 +1,5 @@
 /*
- * What holds objects, in words and for programs; shared by the commands that tell it.
+ * Roots in words and for programs, shared by all commands.
  */
 #ifndef GCD_CLI_ROOT_LABELS_H
 #define GCD_CLI_ROOT_LABELS_H
@@ -11,28 +11,28 @@
 #include "term/term.h"
 
 /*
- * A root for people, "static variable Shop.Cache.items" or "thread stack"; R NULL: an object is a pseudo-root.  The type of a static variable is
- * named when the dump knows the class that declares it (Mono; CoreCLR tells that of the stored object).  free() it; NULL when out of memory.
+ * A root for people, "static variable Shop.Cache.items" or "thread stack"; R NULL: a pseudo-root.  Names the class of a static variable when the
+ * dump knows it (Mono; CoreCLR only gives the type of the stored object).  free() it; NULL when out of memory.
  */
 char *cli_root_label(const struct gcd_graph *g, const struct gcd_names *names, const struct gcd_graph_root *r);
 /* Its group for programs, "statics"; R NULL: "stand_in". */
 const char *cli_root_key(const struct gcd_graph_root *r);
 
-/* Tell that a dump has no roots and N objects serve as pseudo-roots; nothing when N is 0. */
+/* Says that a dump has no roots and N objects serve as pseudo-roots; nothing when N is 0. */
 void cli_say_pseudo_roots(const char *subject, uint32_t n);
 
 /* cli_filter_types of a PATTERN; also CLI_USAGE. */
 enum cli_exit cli_match_types(const char *pattern, const struct cli_dump *d, const struct gcd_names *names, uint8_t **ret);
 
-/* An object as a cell of text for people, and what --object takes: its address, or its number when addresses are made up. */
+/* An object as text for people and for --object: its address, or its number when the dump has no real addresses. */
 const char *cli_object_text(const struct gcd_graph *g, uint32_t node, char buf[CLI_NUMBER_BYTES]);
-/* For programs its address, which is none then. */
+/* Its address for programs; absent when the dump has no real addresses. */
 void cli_object_address(struct cli_table *t, const struct gcd_graph *g, uint32_t node);
 
-/* A number of objects or bytes in the JSON object O; above 2^63 - 1, which only damaged data reach, that. */
+/* Adds a number of objects or bytes to the JSON object O, clamped to 2^63 - 1, which only damaged data exceed. */
 void cli_json_count(json_t *o, const char *key, uint64_t n);
 
-/* Print the one table, or all into the JSON document O, which is released.  TITLES NULL: none. */
+/* Prints the single table, or puts all into the JSON document O, which is released.  TITLES NULL: none. */
 struct cli_titled {
     const char *key;             /* in JSON */
     const char *title;           /* for people, above it; NULL = none */

@@ -13,8 +13,8 @@
 
 struct cell {
     bool none;
-    bool negative;               /* of a delta */
-    uint64_t number;             /* the magnitude; of a branch its depth */
+    bool negative;               /* of a change */
+    uint64_t number;             /* the magnitude; the depth of a branch */
     double share;
     char *text;
 };
@@ -24,7 +24,7 @@ struct cli_table {
     size_t n;                    /* columns */
     struct cell *cells;          /* row by row */
     size_t count, room;
-    size_t sums;                 /* cells before those that sum up; SIZE_MAX = all */
+    size_t sums;                 /* cells before the sums; SIZE_MAX = all */
     bool no_memory;
 };
 
@@ -118,7 +118,7 @@ void cli_table_sums(struct cli_table *t)
         t->sums = t->count;
 }
 
-/* Without those that sum up. */
+/* Rows without the sums. */
 static size_t plain_rows(const struct cli_table *t)
 {
     return (t->sums < t->count ? t->sums : t->count) / t->n;
@@ -144,7 +144,7 @@ static const char *sign(const struct cell *c, enum cli_cell kind)
     return !delta || c->number == 0 ? "" : c->negative ? "-" : "+";
 }
 
-/* PEOPLE want separators and units. */
+/* PEOPLE: with separators and units. */
 static const char *format(const struct cell *c, enum cli_cell kind, bool people, char buf[NUMBER_BYTES])
 {
     char n[CLI_NUMBER_BYTES];
@@ -188,7 +188,7 @@ static size_t indent(const struct cell *c, enum cli_cell kind)
     return kind == CLI_CELL_TREE ? 2 * (size_t)c->number : 0;
 }
 
-/* The characters that each column needs, and where it goes. */
+/* The width that each column needs, and its place. */
 static void place_columns(const struct cli_table *t, bool people, size_t window, struct cli_column_box *places)
 {
     char buf[NUMBER_BYTES];
@@ -208,7 +208,7 @@ static void place_columns(const struct cli_table *t, bool people, size_t window,
     cli_wrap_columns(places, t->n, window);
 }
 
-/* One cell of a row, or of the titles: what is still to be printed of it. */
+/* The unprinted rest of a cell of a row or of the titles. */
 struct rest {
     char buf[NUMBER_BYTES];
     const char *text;
@@ -216,12 +216,12 @@ struct rest {
     bool begun;
 };
 
-/* Numbers to the right, texts to the left.  *X is where the line ends by now. */
+/* Numbers right-aligned, texts left-aligned.  *X is the current end of the line. */
 static void print_part(struct rest *r, const struct cli_column_box *p, size_t *x, FILE *to)
 {
     size_t indented = r->indent + (r->begun ? CLI_GAP : 0);
     if (indented + cli_print_cut(NULL, r->text, SIZE_MAX) > p->width && indented > p->width / 2)
-        indented = p->width / 2;         /* a deep tree in a narrow window */
+        indented = p->width / 2;         /* a deep tree on a narrow terminal */
     size_t bytes = p->text ? cli_break(r->text, p->width - indented) : strlen(r->text);
     size_t w = cli_print_bytes(NULL, r->text, bytes);
     size_t start = p->at + (p->text ? indented : p->width > w ? p->width - w : 0);
@@ -232,7 +232,7 @@ static void print_part(struct rest *r, const struct cli_column_box *p, size_t *x
     r->begun = true;
 }
 
-/* A row takes as many lines as its places have, and each of these as many as its longest text needs. */
+/* A row takes the lines of its places, and each of these the lines of its longest text. */
 static void print_row(const struct cli_table *t, struct rest *rests, const struct cli_column_box *places, FILE *to)
 {
     size_t lines = 0;
@@ -269,7 +269,7 @@ bool cli_table_print(const struct cli_table *t, FILE *to)
     bool ok = places != NULL && rests != NULL;
     if (ok)
         place_columns(t, people, people ? cli_window_columns(to) : SIZE_MAX, places);
-    for (size_t i = 0; ok && i <= cli_table_rows(t); i++) {      /* the first one is that of the titles */
+    for (size_t i = 0; ok && i <= cli_table_rows(t); i++) {      /* the first row is the titles */
         for (size_t k = 0; k < t->n; k++) {
             const struct cell *c = i > 0 ? &t->cells[(i - 1) * t->n + k] : NULL;
             enum cli_cell kind = t->columns[k].kind;

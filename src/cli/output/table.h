@@ -11,7 +11,7 @@
  *     cli_table_print(t, stdout);
  *     cli_table_free(t);
  *
- * Out of memory is remembered and makes the printing functions fail, so the filling ones return nothing.
+ * The table remembers that memory was exhausted, and printing fails then; so the filling functions return nothing.
  */
 #ifndef GCD_CLI_TABLE_H
 #define GCD_CLI_TABLE_H
@@ -28,16 +28,16 @@ enum cli_cell {
     CLI_CELL_DELTA,              /* the same with a sign, "+5" */
     CLI_CELL_BYTES,              /* "1.3 MiB" on a terminal, else all digits */
     CLI_CELL_BYTES_DELTA,        /* the same with a sign */
-    CLI_CELL_SHARE,              /* of 1: "12.34%"; a number from 0 to 1 for programs */
-    CLI_CELL_GROWTH,             /* the same with a sign, "+12.34%"; none when it was 0 before */
+    CLI_CELL_SHARE,              /* a share of 1: "12.34%"; a number from 0 to 1 for programs */
+    CLI_CELL_GROWTH,             /* the same with a sign, "+12.34%"; empty when it was 0 before */
     CLI_CELL_ADDRESS,            /* hexadecimal; a string in JSON */
     CLI_CELL_TEXT,
-    CLI_CELL_TREE                /* a text that is indented for people */
+    CLI_CELL_TREE                /* a text, indented for people */
 };
 
 struct cli_column {
-    const char *key;             /* for programs: JSON and CSV; NULL = for people only */
-    const char *title;           /* for people; NULL = for programs only */
+    const char *key;             /* in JSON and CSV; NULL = only for people */
+    const char *title;           /* for people; NULL = only for programs */
     enum cli_cell kind;
 };
 
@@ -47,33 +47,33 @@ struct cli_table;
 struct cli_table *cli_table_new(const struct cli_column *columns, size_t n);
 void cli_table_free(struct cli_table *t);
 
-/* The next cell; its column must be of the kind.  A row is complete with its last cell. */
+/* Adds the next cell; its column must have that kind.  The last cell completes the row. */
 void cli_table_count(struct cli_table *t, uint64_t n);
 void cli_table_delta(struct cli_table *t, uint64_t before, uint64_t after);
 void cli_table_share(struct cli_table *t, uint64_t part, uint64_t whole);
 void cli_table_growth(struct cli_table *t, uint64_t before, uint64_t after);
 void cli_table_address(struct cli_table *t, uint64_t address);
-/* TEXT is copied, NULL = there was no memory for it; control characters become "?" in text and CSV. */
+/* Copies TEXT, NULL = out of memory; control characters become "?" in text and CSV. */
 void cli_table_text(struct cli_table *t, const char *text);
-/* Of CLI_CELL_TREE: a text DEPTH levels below the top. */
+/* For CLI_CELL_TREE: a text DEPTH levels below the top. */
 void cli_table_branch(struct cli_table *t, uint32_t depth, const char *text);
 /* Unknown, not applicable: nothing in text and CSV, null in JSON. */
 void cli_table_none(struct cli_table *t);
 
-/* The rows that follow sum up those before: they are for people only, and not in JSON and CSV. */
+/* The following rows are sums: only for people, not in JSON and CSV. */
 void cli_table_sums(struct cli_table *t);
 
-/* All rows, those that sum up included. */
+/* All rows, including the sums. */
 size_t cli_table_rows(const struct cli_table *t);
 
 /*
- * For people.  On a terminal rows that are too wide take several lines (wrap.h), the names of types are never cut.
- * False when out of memory was met or TO cannot be written; the reason is in errno.
+ * For people.  On a terminal, rows that are too wide take several lines (wrap.h); names are never cut.  False with errno when memory was
+ * exhausted or TO cannot be written.
  */
 bool cli_table_print(const struct cli_table *t, FILE *to);
-/* RFC 4180, with a line of keys.  A text that a spreadsheet would take for a formula gets an apostrophe in front (src/write/README.md, csv). */
+/* RFC 4180, with a line of keys.  Text that a spreadsheet would take for a formula gets an apostrophe in front (src/write/README.md, csv). */
 bool cli_table_csv(const struct cli_table *t, FILE *to);
-/* The rows as an array of objects, NULL when out of memory was met. */
+/* The rows as an array of objects; NULL when memory was exhausted. */
 json_t *cli_table_json(const struct cli_table *t);
 
 #endif

@@ -35,7 +35,7 @@ static void say(const char *subject, const char *fmt, va_list ap)
         return;
     cli_progress_end();
     subject = subject != NULL ? subject : place;
-    static char line[sizeof last_said + 4096 + 16];      /* with the longest path; there may be no memory any more */
+    static char line[sizeof last_said + 4096 + 16];      /* fits the longest path; memory may be exhausted */
     const char *shown = subject == NULL ? "" : subject[0] != '\0' ? subject : "\"\"";
     (void)snprintf(line, sizeof line, "gcdumpc: %s%s%s", shown, subject != NULL ? ": " : "", last_said);
     cli_print_wrapped(stderr, line, 0, 9);

@@ -10,9 +10,9 @@
 
 /* "gcdumpc: SUBJECT: …" on standard error; SUBJECT may be NULL. */
 void cli_say(const char *subject, const char *fmt, ...) GCD_PRINTF(2, 3);
-/* A further line below the last one, for lists. */
+/* A continuation line of the last message, for lists. */
 void cli_say_more(const char *fmt, ...) GCD_PRINTF(1, 2);
-/* Where messages without a subject come from, as "FILE: line 5"; NULL = the command line.  PLACE must live until the next call. */
+/* The source of messages without a subject, such as "FILE: line 5"; NULL = the command line.  PLACE must live until the next call. */
 void cli_at(const char *place);
 /* The last line without its subject, and whether lines are printed at all: not while they are held. */
 const char *cli_last_said(void);

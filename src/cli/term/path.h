@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
-/* What is behind the last slash of PATH. */
+/* The part of PATH after its last slash. */
 const char *cli_path_name(const char *path);
 
-/* What is before it goes to RET, "." when there is none, "/" for the root; what CAP bytes do not hold is cut. */
+/* The folder of PATH in RET[CAP]: "." without a slash, "/" for the root; cut to CAP bytes. */
 void cli_path_folder(const char *path, char *ret, size_t cap);
 
 #endif

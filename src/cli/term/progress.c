@@ -24,7 +24,7 @@ void cli_progress_off(void)
     state.off = true;
 }
 
-/* Is it time for another line? */
+/* Is another line due? */
 static bool is_due(void)
 {
     if (state.off)

@@ -6,9 +6,9 @@
 
 #include <stdint.h>
 
-/* A line on standard error, only on a terminal, after a second, six times a second at most. */
+/* A line on standard error, only on a terminal; starts after a second, at most six times a second. */
 void cli_progress(void *verb, uint64_t done_bytes, uint64_t total_bytes);
-/* The same for work that is not counted in bytes. */
+/* The same for work not counted in bytes. */
 void cli_progress_steps(void *verb, uint64_t done, uint64_t total);
 void cli_progress_end(void);
 void cli_progress_off(void);

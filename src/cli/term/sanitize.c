@@ -1,12 +1,12 @@
 /*
- * Names come from processes and files of others.  What a terminal would obey instead of showing it is shown as a question mark.
+ * Names come from foreign processes and files.  Characters that a terminal would obey instead of showing become question marks.
  */
 #include <stdint.h>
 #include <stdio.h>
 
 #include "term/term.h"
 
-/* The character at S, and its bytes in RET; 0xfffd and 1 when it is no UTF-8. */
+/* The character at S, and its bytes in RET; 0xfffd and 1 when it is not UTF-8. */
 static uint32_t next(const unsigned char *s, size_t *ret_n)
 {
     static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -31,14 +31,14 @@ static uint32_t next(const unsigned char *s, size_t *ret_n)
 size_t cli_print_char(FILE *to, const char *s)
 {
     static const struct { uint32_t first, last; } obeyed[] = {
-        { 0x00, 0x1f }, { 0x7f, 0x9f },                              /* C0, DEL, C1: cursor, colours, answers that look like typed */
-        { 0x061c, 0x061c }, { 0x200e, 0x200f }, { 0x202a, 0x202e },  /* the order of what is shown: text reads other than it is */
+        { 0x00, 0x1f }, { 0x7f, 0x9f },                              /* C0, DEL, C1: cursor, colours, replies that look like typed text */
+        { 0x061c, 0x061c }, { 0x200e, 0x200f }, { 0x202a, 0x202e },  /* direction of text: it would read differently from what it is */
         { 0x2066, 0x2069 }, { 0x2028, 0x2029 }, { 0xfff9, 0xfffb },  /* the same; lines; annotations */
-        { 0xe0000, 0xe007f },                                        /* tags, which are invisible */
+        { 0xe0000, 0xe007f },                                        /* tags, invisible */
     };
     size_t n;
     uint32_t c = next((const unsigned char *)s, &n);
-    bool shown = c != 0xfffd || n == 3;  /* one that is in the text is as good as any */
+    bool shown = c != 0xfffd || n == 3;  /* also a 0xfffd that the text contains */
     for (size_t i = 0; i < sizeof obeyed / sizeof *obeyed; i++)
         if (c >= obeyed[i].first && c <= obeyed[i].last)
             shown = false;

@@ -9,7 +9,7 @@
 
 #include "term/path.h"
 
-/* A folder can be endless. */
+/* A folder can have any number of files. */
 #define FILES_MAX 10000u
 
 static unsigned least(unsigned a, unsigned b)
@@ -19,7 +19,7 @@ static unsigned least(unsigned a, unsigned b)
 
 unsigned cli_edit_distance(const char *a, size_t na, const char *b, size_t nb)
 {
-    /* Distances of the first i letters of A, and of i - 1 and i - 2, to all beginnings of B. */
+    /* Distances of the first i letters of A, and of i - 1 and i - 2, to all prefixes of B. */
     unsigned rows[3][CLI_NEAR_LENGTH + 1], *before = rows[0], *above = rows[1], *row = rows[2];
     for (size_t j = 0; j <= nb; j++)
         row[j] = (unsigned)j;
@@ -53,7 +53,7 @@ void cli_nearest_try(struct cli_nearest *n, const char *candidate)
 {
     size_t a = strlen(n->wanted), b = strlen(candidate);
     if (a < 2 || a > CLI_NEAR_LENGTH || b > CLI_NEAR_LENGTH)
-        return;                  /* one letter is near to everything */
+        return;                  /* one letter is near everything */
     unsigned d = cli_edit_distance(n->wanted, a, candidate, b);
     if (b > a && strncasecmp(n->wanted, candidate, a) == 0)
         d = 1;
@@ -89,7 +89,7 @@ char *cli_nearest_file(const char *path)
             continue;
         free(best);
         if (asprintf(&best, "%.*s%s", length, path, e->d_name) < 0)
-            best = NULL;         /* no suggestion, then */
+            best = NULL;         /* no suggestion */
     }
     if (d != NULL)
         (void)closedir(d);

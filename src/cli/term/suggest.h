@@ -1,5 +1,5 @@
 /*
- * What somebody may have meant: of several words that which is nearest to a misspelt one.
+ * Suggestions: the word nearest to a misspelt one.
  *
  *     struct cli_nearest n;
  *     cli_nearest_begin(&n, "reprot");
@@ -15,26 +15,26 @@
 /* Longer words are not compared. */
 #define CLI_NEAR_LENGTH 80u
 
-/* Letters to insert, take away, change or swap with the next one, case aside.  NA and NB are CLI_NEAR_LENGTH at most. */
+/* Letters to insert, delete, change or swap with the next one, ignoring case.  NA and NB are at most CLI_NEAR_LENGTH. */
 unsigned cli_edit_distance(const char *a, size_t na, const char *b, size_t nb);
-/* How many of these a word of N letters may be away and still be meant. */
+/* The largest distance at which a word of N letters is still suggested. */
 unsigned cli_edit_most(size_t n);
 
 struct cli_nearest {
     const char *wanted;
-    const char *best;            /* of those that were tried, NULL when none is near; the first of equals */
+    const char *best;            /* nearest candidate so far, the first of equals; NULL when none is near */
     unsigned distance;
 };
 
 void cli_nearest_begin(struct cli_nearest *n, const char *wanted);
-/* CANDIDATE must live as long as N.  What begins with the wanted word is near, too. */
+/* CANDIDATE must live as long as N.  Words that begin with the wanted one are near, too. */
 void cli_nearest_try(struct cli_nearest *n, const char *candidate);
 
-/* " (did you mean "X"?)" in BUF, behind PREFIX X; "" when nothing is near. */
+/* " (did you mean "PREFIX X"?)" in BUF; "" when nothing is near. */
 #define CLI_MEANT_BYTES 128
 const char *cli_meant(const struct cli_nearest *n, const char *prefix, char buf[CLI_MEANT_BYTES]);
 
-/* The file in the folder of PATH whose name is nearest to it, with that folder; NULL when there is none.  free() it. */
+/* The file in the folder of PATH whose name is nearest, with that folder; NULL when there is none.  free() it. */
 char *cli_nearest_file(const char *path);
 
 #endif

@@ -50,13 +50,13 @@ void cli_print_prose(FILE *to, const char *s)
     while (*s != '\0') {
         size_t n = strcspn(s, "\n");
         size_t indent = strspn(s, " ");
-        /* Of an indented line what stands behind the first wide gap goes on below itself. */
+        /* An indented line continues below the text after its first wide gap. */
         const char *gap = strstr(s + indent, "  ");
         size_t hang = indent == 0 ? 0 : gap != NULL && gap < s + n ? (size_t)(gap - s) + strspn(gap, " ") : indent + CLI_GAP;
         while (narrow && indent == 0 && n > 0 && s[n] == '\n' && s[n + 1] != '\n' && s[n + 1] != ' ' && s[n + 1] != '\0')
             n += 1 + strcspn(s + n + 1, "\n");
         char *line = strndup(s, n);
-        if (line == NULL) {              /* the rest as it is, then */
+        if (line == NULL) {              /* then the rest stays as it is */
             (void)fputs(s, to);
             return;
         }

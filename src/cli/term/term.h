@@ -9,31 +9,31 @@
 #include <stdio.h>
 
 bool cli_is_terminal(FILE *f);
-/* Bold from here, or no more: on a terminal, unless NO_COLOR says no. */
+/* Switches bold on or off: only on a terminal, unless NO_COLOR is set. */
 void cli_bold(FILE *f, bool on);
-/* Columns of the window that F is, SIZE_MAX when it is none: a pipe gets everything. */
+/* The width of the terminal F in columns; SIZE_MAX when F is not a terminal. */
 size_t cli_window_columns(FILE *f);
-/* The line S, which begins at COLUMN of the window; what does not fit goes on below, from column HANG. */
+/* Prints the line S, which begins at COLUMN; wrapped lines begin at column HANG. */
 void cli_print_wrapped(FILE *to, const char *s, size_t column, size_t hang);
-/* Text of several lines, none longer than this; in a narrower window its paragraphs are broken anew. */
+/* Prints text whose lines have at most this many columns; a narrower terminal gets its paragraphs wrapped again. */
 #define CLI_PROSE_COLUMNS 110
 void cli_print_prose(FILE *to, const char *s);
-/* N with thousands separators when they are wanted, in BUF. */
+/* N in BUF, with thousands separators if SEPARATORS. */
 #define CLI_NUMBER_BYTES 32
 const char *cli_number(uint64_t n, bool separators, char buf[CLI_NUMBER_BYTES]);
-/* N bytes for people, "1.3 MiB", in BUF. */
+/* N bytes for people in BUF, "1.3 MiB". */
 const char *cli_size(uint64_t n, char buf[CLI_NUMBER_BYTES]);
-/* "2026-11-21T16:00:00.000Z" in BUF; "" when it is not known, INT64_MIN. */
+/* "2026-11-21T16:00:00.000Z" in BUF; "" for INT64_MIN, unknown. */
 #define CLI_TIME_BYTES 64
 const char *cli_time(int64_t unix_ms, char buf[CLI_TIME_BYTES]);
 
-/* Text of an input for a terminal or a line of text: what would command it (also the direction of writing), or is no UTF-8, becomes "?". */
+/* Foreign text for a terminal or a line of text: control characters (also for direction) and bytes that are not UTF-8 become "?". */
 void cli_print_sanitized(FILE *to, const char *s);
-/* The first character of S, which is not empty.  Returns its bytes. */
+/* Prints the first character of S, which is not empty.  Returns its bytes. */
 size_t cli_print_char(FILE *to, const char *s);
-/* The same, cut after COLUMNS characters.  Returns how many there were; TO may be NULL, to count. */
+/* The same for all of S, cut after COLUMNS characters.  Returns the number of characters; TO NULL: only counts. */
 size_t cli_print_cut(FILE *to, const char *s, size_t columns);
-/* The same of the first N bytes, which end with a character. */
+/* The same for the first N bytes, which end at a character. */
 size_t cli_print_bytes(FILE *to, const char *s, size_t n);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Texts up to here stay whole, longer ones become no narrower. */
+/* Columns up to this width stay whole; wider ones never get narrower than this. */
 #define TEXT_LEAST 24u
 
 static bool is_long(const struct cli_column_box *p)
@@ -22,7 +22,7 @@ static void side_by_side(struct cli_column_box *places, size_t n)
         }
 }
 
-/* What all long texts take when none has more than MOST. */
+/* The width of all text columns when each gets at most MOST. */
 static size_t sum_of_texts(const struct cli_column_box *places, size_t n, size_t most)
 {
     size_t sum = 0;
@@ -32,7 +32,7 @@ static size_t sum_of_texts(const struct cli_column_box *places, size_t n, size_t
     return sum;
 }
 
-/* Long texts share ROOM: the widest become as narrow as the next one, and so on.  False when they would be too narrow. */
+/* Text columns share ROOM: the widest shrink to the width of the next, and so on.  False when they would be too narrow. */
 static bool narrow(struct cli_column_box *places, size_t n, size_t room)
 {
     size_t most = room;
@@ -78,7 +78,7 @@ void cli_wrap_columns(struct cli_column_box *places, size_t n, size_t window)
         one_below_the_other(places, n, window);
 }
 
-/* Up to the last of ENDS before WIDTH, if that fills a third of the line; the blanks where it breaks do not count. */
+/* Up to the last of ENDS before WIDTH, if that fills a third of the line; blanks at the break do not count. */
 static size_t broken(const char *s, size_t width, const char *ends)
 {
     size_t used = 0, i = 0, best = 0;

@@ -1,6 +1,6 @@
 /*
- * Where the columns of a table go when they have to fit a window.  What is too wide gets several lines: nothing is cut, because the
- * name of a type is what the next command is asked about.
+ * Fits the columns of a table into a terminal.  Text that is too wide takes several lines.  Nothing is cut, because people copy names of
+ * types into the next command.
  */
 #ifndef GCD_CLI_WRAP_H
 #define GCD_CLI_WRAP_H
@@ -8,14 +8,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Between two columns, and before what goes on in the next line. */
+/* Blanks between two columns, and before a continuation line. */
 #define CLI_GAP 2u
 
 struct cli_column_box {
     bool shown;
-    bool text;                   /* can be broken, else a number */
-    size_t width;                /* in characters: what the column needs; cli_wrap_columns makes it what it gets */
-    size_t line, at;             /* of the lines that a row takes; first column of the window */
+    bool text;                   /* may be wrapped; else a number */
+    size_t width;                /* in characters: what the column needs; cli_wrap_columns sets what it gets */
+    size_t line, at;             /* line within the row; first column on the terminal */
 };
 
 /*
@@ -24,7 +24,7 @@ struct cli_column_box {
  */
 void cli_wrap_columns(struct cli_column_box *places, size_t n, size_t window);
 
-/* How many bytes of S go into a line of WIDTH characters, 1 at least: up to where a name, or a sentence, can be broken. */
+/* The bytes of S, at least 1, for a line of WIDTH characters, up to a place where a name or a sentence can be broken. */
 size_t cli_break(const char *s, size_t width);
 size_t cli_break_words(const char *s, size_t width);
 
