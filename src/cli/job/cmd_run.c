@@ -29,7 +29,7 @@ static void say_jobs(const char *path, const struct job_config *c, const char *w
             all[0] != '\0' ? all : "none");
 }
 
-/* SIZE_MAX: there is none. */
+/* SIZE_MAX = none. */
 static size_t find(const struct job_config *c, const char *name)
 {
     for (size_t i = 0; i < job_config_count(c); i++)
@@ -38,7 +38,7 @@ static size_t find(const struct job_config *c, const char *name)
     return SIZE_MAX;
 }
 
-/* All jobs, or the one that is named: would they be understood? */
+/* Checks the options of all jobs, or of the named one. */
 static enum cli_exit check(const char *path, const struct job_config *c, const char *name)
 {
     enum cli_exit worst = CLI_DONE;

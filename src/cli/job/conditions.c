@@ -1,5 +1,5 @@
 /*
- * Shall there be a dump at all?  Each condition costs the process nothing.
+ * The conditions for a dump.  Checking them costs the process nothing.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,7 +19,7 @@
 #ifdef GCDUMPC_HAVE_IPC
 
 /*
- * Nothing is known of an earlier pause: 10 million objects in 600 MB stood still for 1.0 to 1.1 s on 2 cores (.NET 8 to 10, tests/bench).
+ * Used when no earlier pause is known: 10 million objects in 600 MB paused for 1.0 to 1.1 s on 2 cores (.NET 8 to 10, tests/bench).
  */
 #define PAUSE_US_PER_MIB 2000u
 
@@ -51,7 +51,7 @@ static bool memory_of_process(struct job_dump *d, const struct run_state *last)
     return true;
 }
 
-/* REMEMBERED: is there a note of dumps of this name?  Without one the files of any process of the name have to tell. */
+/* REMEMBERED: is there a run state for this name?  Without it, the files of any process of the name decide. */
 static bool interval(struct job_dump *d, const struct run_state *last, bool remembered)
 {
     uint64_t seconds = d->args->job.min_interval_s;
@@ -63,7 +63,7 @@ static bool interval(struct job_dump *d, const struct run_state *last, bool reme
     values.this_process = remembered;
     if (d->template != NULL && cli_keep_newest(d->template, &values, &st) && st.st_mtim.tv_sec > newest)
         newest = st.st_mtim.tv_sec;
-    /* a dump of the future: the clock was wrong then or is now, so it says nothing */
+    /* a time in the future: the clock was wrong then or is wrong now, so ignore it */
     if (newest == 0 || newest > d->begun || (uint64_t)(d->begun - newest) >= seconds)
         return true;
     return skip(d, "the last dump is %" PRIu64 " s old, not %" PRIu64 " s", (uint64_t)(d->begun - newest), seconds);
@@ -94,7 +94,7 @@ static bool pause(struct job_dump *d, const struct run_state *last)
                 known ? "by its memory and the last dump" : "by its memory, 2 ms for each MiB", most);
 }
 
-/* Of the nearest folder that is there: those below it are yet to be made. */
+/* Looks at the nearest existing folder; those below it do not exist yet. */
 static bool free_bytes(const char *path, uint64_t *ret)
 {
     char folder[4096];

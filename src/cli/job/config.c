@@ -31,7 +31,7 @@ struct job_config {
     size_t section_count;
     struct entry *entries;
     size_t count, cap;
-    /* while it is read */
+    /* while reading */
     FILE *file;
     unsigned line;
     enum cli_exit exit;
@@ -54,7 +54,7 @@ static void no_memory(struct job_config *c)
 
 /* ---- reading ---- */
 
-/* As fgets, for the library, which does not say in which line it is. */
+/* fgets that counts lines, because the library does not tell the line. */
 static char *next_line(char *buf, int n, void *ctx)
 {
     struct job_config *c = ctx;
@@ -118,14 +118,14 @@ static bool add(struct job_config *c, const char *name, const char *value)
     return c->exit == CLI_DONE;
 }
 
-/* 1 = go on.  A section without an option is not told. */
+/* Returns 1 to continue.  The library does not report sections without options. */
 static int on_option(void *ctx, const char *section, const char *name, const char *value)
 {
     struct job_config *c = ctx;
     return c->exit == CLI_DONE && open_section(c, section) && add(c, name, value);
 }
 
-/* Root does what the file says, programs to run among it: so nobody else may have written it. */
+/* Root runs what the file says, including programs, so nobody else may have written it. */
 static enum cli_exit check_owner(const char *path, int fd)
 {
     struct stat st;
@@ -149,7 +149,7 @@ enum cli_exit job_config_read(const char *path, struct job_config **ret)
     *ret = NULL;
     struct gcd_error err = GCD_ERROR_INIT;
     int fd;
-    if (gcd_path_open(path, &fd, &err) != GCD_OK) {      /* who makes the link chooses the jobs, among all that root has ever described */
+    if (gcd_path_open(path, &fd, &err) != GCD_OK) {      /* whoever makes the link chooses which jobs run */
         cli_say(path, "%s; --config names another file, what it holds says gcdumpc run --help", err.msg);
         return CLI_FAILED;
     }
@@ -167,7 +167,7 @@ enum cli_exit job_config_read(const char *path, struct job_config **ret)
     c->file = f;
     ini_max_line = LINE_BYTES;
     ini_use_stack = false;
-    ini_allow_inline_comments = false;   /* a semicolon is as good as any other character in a name */
+    ini_allow_inline_comments = false;   /* a semicolon may be part of a name */
     int bad_line = open_section(c, "") ? ini_parse_stream(next_line, c, on_option, c) : 0;
     if (c->exit == CLI_DONE && bad_line < 0)
         no_memory(c);

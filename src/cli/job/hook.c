@@ -1,6 +1,6 @@
 /*
- * A program that is told of a dump: --on-success and --on-failure.  No shell: words are separated by blanks, and nothing else means anything.
- * It has a process group of its own, so that all it starts ends with it; what it prints goes to standard error, which carries messages.
+ * --on-success and --on-failure: runs a program after a dump.  There is no shell: blanks separate words, and nothing else is special.  The
+ * program gets its own process group, so that everything it starts ends with it.  Its output goes to standard error, which carries messages.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@
 extern char **environ;
 
 struct environment {
-    char **all;                  /* ours and those of the dump; NULL at the end */
+    char **all;                  /* our environment and that of the dump; NULL at the end */
     size_t count;
     char text[VARIABLES][VARIABLE_BYTES];
     size_t used;
@@ -87,7 +87,7 @@ static bool interrupted(void)
     return atomic_load(&cli_canceled) && !atomic_load(&cli_timed_out);
 }
 
-/* Has PID ended within MS?  It is left a zombie, so that its number still means its group.  ATTENTIVE: a signal to us ends the waiting. */
+/* Has PID ended within MS?  Leaves it a zombie, so that its number still names its group.  ATTENTIVE: a signal to us ends the wait. */
 static bool ended(pid_t pid, int ms, bool attentive)
 {
     for (int waited = 0; waited < ms && !(attentive && interrupted()); waited += POLL_MS) {
@@ -99,16 +99,16 @@ static bool ended(pid_t pid, int ms, bool attentive)
     return false;
 }
 
-/* *RET_STATUS as of waitpid.  False when it was stopped: by a signal to us, or because it took too long. */
+/* *RET_STATUS as from waitpid.  False when it was stopped: by a signal to us, or because it took too long. */
 static bool wait_for(pid_t pid, int *ret_status)
 {
-    bool late = interrupted();           /* it is to tell of that, and nobody waits long for it */
+    bool late = interrupted();           /* it reports the interrupt, but nobody waits long for it */
     bool by_itself = ended(pid, late ? GRACE_MS : PATIENCE_MS, !late);
     if (!by_itself) {
         (void)kill(-pid, SIGTERM);
         (void)ended(pid, GRACE_MS, false);
         (void)kill(-pid, SIGKILL);
-        if (!ended(pid, GRACE_MS, false))        /* not even that: it hangs in the kernel */
+        if (!ended(pid, GRACE_MS, false))        /* even SIGKILL did not help: it hangs in the kernel */
             return false;
     }
     while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
@@ -120,7 +120,7 @@ static int set_attributes(posix_spawnattr_t *a)
 {
     sigset_t defaults;
     sigemptyset(&defaults);
-    sigaddset(&defaults, SIGPIPE);       /* ignored by us, and that would be inherited */
+    sigaddset(&defaults, SIGPIPE);       /* we ignore it, and the program would inherit that */
     sigaddset(&defaults, SIGXFSZ);
     int e = posix_spawnattr_setsigdefault(a, &defaults);
     if (e == 0)
@@ -128,7 +128,7 @@ static int set_attributes(posix_spawnattr_t *a)
     return e == 0 ? posix_spawnattr_setflags(a, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP) : e;
 }
 
-/* No input: reading from a terminal would stop a group in the background. */
+/* No input, because reading from a terminal would stop a background group. */
 static int set_files(posix_spawn_file_actions_t *files)
 {
     int e = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);

@@ -46,12 +46,12 @@ bool job_wanted(const struct cli_args *args)
 
 #ifdef GCDUMPC_HAVE_IPC
 
-/* For a process to say who it is. */
+/* Time for a process to identify itself. */
 #define PATIENCE_MS 10000u
 
 struct job {
     const struct cli_args *args;
-    struct cli_template *output, *trace; /* NULL: a fixed name, or none */
+    struct cli_template *output, *trace; /* NULL: a fixed name or none */
     bool several;                /* all processes, or all with the name */
     char host[256];
     struct job_dump *dumps;
@@ -81,7 +81,7 @@ static bool is_folder(const struct cli_args *a)
     return f != NULL && gcd_format_kind(f) == GCD_FORMAT_PLACE && gcd_format_staged_kind(f) == GCD_STAGED_FOLDER;
 }
 
-/* What the parser of options cannot see: it knows no templates. */
+/* Checks that the option parser cannot make, because it knows no templates. */
 static enum cli_exit parse_names(struct job *j)
 {
     const struct cli_args *a = j->args;
@@ -95,7 +95,7 @@ static enum cli_exit parse_names(struct job *j)
         e = cli_template_new(a->live.save_trace, &j->trace);
     if (e != CLI_DONE)
         return e;
-    /* a pattern that fits several is a question without --all, unless their dumps can be told apart */
+    /* a pattern needs --all to match several processes, unless their dumps get different names */
     bool pattern = a->target.name != NULL && strpbrk(a->target.name, "*?[") != NULL;
     j->several = a->target.all || (pattern && j->output != NULL && cli_template_has_process(j->output));
     if (kept && (j->output == NULL || !cli_template_has_time(j->output)))
@@ -144,8 +144,8 @@ static bool is_wanted(const struct job *j, const struct gcd_ipc_process *p, uint
 }
 
 /*
- * The search gives each process half a second.  One that took longer must not get another name for that: its dumps would go elsewhere, and those
- * that are there would not be seen.
+ * Asks a process again that did not answer the search within half a second.  It must not get another name: its dumps would go elsewhere, and
+ * its earlier dumps would be missed.
  */
 static enum cli_exit identify(struct job_dump *d, const struct cli_args *args)
 {
@@ -172,7 +172,7 @@ static enum cli_exit identify(struct job_dump *d, const struct cli_args *args)
     return CLI_DONE;
 }
 
-/* PID 0: all, or all with --name.  What each is called is asked for here, so that the name of the output is known before the dump. */
+/* PID 0: all, or all with --name.  Finds their names now, because the name of the output must be known before the dump. */
 static enum cli_exit find(struct job *j, uint32_t pid)
 {
     struct gcd_ipc_list_options options = { .own_tmpdir = getenv("TMPDIR"), .cancel = &cli_canceled };
@@ -181,14 +181,14 @@ static enum cli_exit find(struct job *j, uint32_t pid)
     if (gcd_ipc_list(&options, &l, &err) != GCD_OK)
         return cli_fail(NULL, &err);
     j->dumps = calloc(l.count + 1, sizeof *j->dumps);
-    j->own.ids = calloc(l.count + 1, 2 * sizeof *j->own.ids);    /* an output and a recording each */
+    j->own.ids = calloc(l.count + 1, 2 * sizeof *j->own.ids);    /* an output and a recording per process */
     for (size_t i = 0; j->dumps != NULL && j->own.ids != NULL && i < l.count; i++)
         if (is_wanted(j, &l.items[i], pid))
             describe(j, &l.items[i]);
     gcd_ipc_list_done(&l);
     if (j->dumps == NULL || j->own.ids == NULL)
         return cli_no_memory(NULL);
-    if (j->count == 0 && pid != 0)               /* why it cannot be dumped, the attempt says */
+    if (j->count == 0 && pid != 0)               /* the attempt says why it cannot be dumped */
         (void)add(j, pid);
     if (j->count > 0)
         return CLI_DONE;
@@ -231,7 +231,7 @@ static void take_facts(struct job_dump *d, const struct cli_dump *dump)
                                    .lost_events = f->trace.lost_events };
 }
 
-/* FILES: with the newest; COMING: bytes of one that is not there yet. */
+/* FILES: includes the newest; COMING: bytes of a file that does not exist yet. */
 static void keep(struct job_dump *d, const struct cli_template *t, uint64_t files, uint64_t coming)
 {
     const struct cli_args *a = d->args;
@@ -246,8 +246,8 @@ static void keep(struct job_dump *d, const struct cli_template *t, uint64_t file
 }
 
 /*
- * The old ones go before the new one appears: so there is never one too many, whenever the program is killed.  One that cannot be removed is
- * no reason to lose the new one.
+ * Removes old dumps before the new one appears, so there is never one too many, whenever the program is killed.  A failed removal does not
+ * cost the new dump.
  */
 static void make_room(void *ctx, uint64_t bytes)
 {
@@ -257,14 +257,14 @@ static void make_room(void *ctx, uint64_t bytes)
         keep(d, d->template, d->args->job.keep, bytes);
 }
 
-/* The same for recordings; the new one is there already, whatever becomes of the output. */
+/* The same for recordings; the new one already exists, whatever happens to the output. */
 static void keep_recordings(struct job_dump *d)
 {
     if (d->trace != NULL && cli_template_has_time(d->trace))
         keep(d, d->trace, d->args->job.keep != 0 ? d->args->job.keep + 1 : 0, 0);
 }
 
-/* PATH was written in this run. */
+/* Notes that this run has written PATH. */
 static void note(struct job_own *own, const char *path)
 {
     struct stat st;
@@ -272,12 +272,12 @@ static void note(struct job_own *own, const char *path)
         own->ids[own->count++] = (struct cli_keep_id){ .device = st.st_dev, .inode = st.st_ino };
 }
 
-/* The dump is there.  Others that wait for it to end look at this. */
+/* Notes the finished dump, before other jobs that wait for the lock look. */
 static void remember(struct job_dump *d, const struct cli_args *args)
 {
     note(d->own, args->output.path);
     d->duration_ms = live_now_ms() - d->start_ms;
-    if (run_state_write(d) != CLI_DONE)           /* the dump is there all the same */
+    if (run_state_write(d) != CLI_DONE)           /* the dump exists nevertheless */
         add_reason(d, cli_last_said());
 }
 
@@ -334,11 +334,11 @@ static enum cli_exit make_folders(struct job *j, const struct job_dump *d)
     return e == CLI_DONE && j->trace != NULL ? cli_template_make_folders(j->trace, &d->values) : e;
 }
 
-/* A name that is made up again and again may have been foreseen: nothing is followed, no device is written. */
+/* Others can foresee a generated name, so no link is followed and no device written. */
 static enum cli_exit check_name(const char *path)
 {
     struct stat st;
-    if (lstat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))     /* whether a folder will do, the format knows */
+    if (lstat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))     /* the format knows whether it can be a folder */
         return CLI_DONE;
     cli_say(path, "exists and is no regular file; a name with fields is for a new file or a regular one");
     return CLI_FAILED;
@@ -356,7 +356,7 @@ static enum cli_exit run_dump(struct job *j, struct job_dump *d)
 {
     struct cli_args args = *j->args;
     char trace[4096] = "";
-    bool asked_for = d->known;           /* job_conditions has been */
+    bool asked_for = d->known;           /* job_conditions was called */
     args.target.pid = d->pid;
     args.target.name = NULL;
     args.target.all = false;
@@ -381,7 +381,7 @@ static enum cli_exit run_dump(struct job *j, struct job_dump *d)
         e = job_room(d);
     if (e != CLI_DONE || d->status == JOB_SKIPPED)
         return e;
-    if (j->output != NULL)               /* the new one may go to another folder, which is all that its opening looks through */
+    if (j->output != NULL)               /* opening the new one cleans only its own folder, which may be another one */
         cli_template_sweep(j->output, &d->values);
     if (j->trace != NULL)
         cli_template_sweep(j->trace, &d->values);
@@ -395,13 +395,13 @@ static enum cli_exit run_dump(struct job *j, struct job_dump *d)
     return e;
 }
 
-/* Among several a process may have come to its end meanwhile, and that is no failure; but not when it ended while it was being dumped. */
+/* Among several processes one may have ended meanwhile, which is not a failure, unless it ended during its dump. */
 static bool has_ended(const struct job *j, const struct job_dump *d)
 {
     return j->several && !d->asked && d->pid != 0 && kill((pid_t)d->pid, 0) != 0 && errno == ESRCH;
 }
 
-/* Of two, what a script has to hear of first. */
+/* The more important of two statuses for a script. */
 static enum cli_exit worse(enum cli_exit a, enum cli_exit b)
 {
     static const enum cli_exit order[] = { CLI_INTERRUPTED, CLI_FAILED, CLI_USAGE, CLI_INCOMPLETE };
@@ -424,7 +424,7 @@ static void take_status(struct job_dump *d, enum cli_exit e)
         (void)snprintf(d->reason, sizeof d->reason, "%s", cli_last_said());
 }
 
-/* ---- all of them ---- */
+/* ---- all processes ---- */
 
 static void summary(const struct job *j)
 {
@@ -437,7 +437,7 @@ static void summary(const struct job *j)
             counts[JOB_SKIPPED], counts[JOB_FAILED]);
 }
 
-/* The last word on D, as far as somebody wants to hear it. */
+/* Reports the result of D to the logs and hooks that were asked for. */
 static enum cli_exit tell(struct job_dump *d, enum cli_exit e)
 {
     take_status(d, e);
@@ -447,7 +447,7 @@ static enum cli_exit tell(struct job_dump *d, enum cli_exit e)
     return worse(d->exit, e);
 }
 
-/* A job that finds no process has failed like one whose process could not be dumped. */
+/* A job without a process has failed, as if its dump had failed. */
 static enum cli_exit no_process(struct job *j, enum cli_exit e)
 {
     free(j->dumps);
@@ -462,7 +462,7 @@ static enum cli_exit no_process(struct job *j, enum cli_exit e)
     return worse(e, job_metrics(j->args, j->dumps, j->count));
 }
 
-/* The run came to its end before the turn of D. */
+/* The run ended before it came to D. */
 static enum cli_exit not_tried(struct job_dump *d)
 {
     bool late = atomic_load(&cli_timed_out);

@@ -1,13 +1,16 @@
 /*
- * Dumps that nobody watches:
+ * Unattended dumps:
  *
- *     job.c            which processes, one after another; one dump from the first question to the last word
- *     conditions.c     shall there be a dump at all?
- *     process_name.c        the name of a program that does not say it
- *     run_state.c           what is remembered of the last dump
- *     template.c       names of outputs          keep.c   what stays of earlier ones
- *     priority.c        priority, the deadline
- *     run_log.c           a line for the log        metrics.c, hook.c   for the monitoring, for a program
+ *     job.c            finds the processes and dumps one after another
+ *     conditions.c     decides whether to dump
+ *     process_name.c   names programs that do not tell their name
+ *     run_state.c      remembers the last dump
+ *     template.c       names of outputs
+ *     keep.c           removes earlier dumps
+ *     priority.c       priority and deadline
+ *     run_log.c        a line for the log
+ *     metrics.c        metrics for monitoring
+ *     hook.c           runs a program after a dump
  */
 #ifndef GCD_CLI_JOB_H
 #define GCD_CLI_JOB_H
@@ -19,7 +22,7 @@
 #include "job/keep.h"
 #include "job/template.h"
 
-/* Of a dump that was taken, all 0 without one. */
+/* Figures of a dump; all 0 without one. */
 struct job_facts {
     bool taken, complete;
     uint64_t objects, edges, heap_bytes, stream_bytes, pause_ns, lost_events;
@@ -33,49 +36,49 @@ struct job_own {
     size_t count;
 };
 
-/* One process and what has become of its dump.  What is not known is 0 or "". */
+/* One process and the result of its dump.  Unknown values are 0 or "". */
 struct job_dump {
-    const struct cli_args *args;         /* of the job; those of the dump differ in pid and output */
+    const struct cli_args *args;         /* of the job; those of the dump differ in PID and output */
     uint32_t pid;
     char name[256], runtime[64];
     uint64_t rss_bytes;                  /* before the dump */
     time_t begun;
-    char file[4096];                     /* where it went; "" = nowhere, or standard output */
-    const struct cli_template *template, *trace; /* of it and of the recording; NULL: a fixed name, or none */
+    char file[4096];                     /* output path; "" = none, or standard output */
+    const struct cli_template *template, *trace; /* of the output and of the recording; NULL: a fixed name or none */
     struct cli_template_values values;
-    bool known;                          /* it has said who it is, or nobody has to know */
-    bool asked;                          /* a dump was asked of it: from then on its end is a failure */
+    bool known;                          /* identified, or identification is not needed */
+    bool asked;                          /* the dump was requested; from then on the end of the process is a failure */
     struct job_own *own;                 /* of the run */
     enum job_status status;
     enum cli_exit exit;
     char reason[2048];                   /* why it is not JOB_DONE, or what went wrong all the same */
-    bool untidy;                         /* earlier ones that had to go could not be removed */
+    bool untidy;                         /* earlier dumps could not be removed */
     uint64_t start_ms;                   /* of a monotonic clock */
     uint64_t file_bytes, duration_ms, removed;
     struct job_facts facts;
 };
 
-/* Is there anything in ARGS that only this folder knows? */
+/* Do ARGS have an option that only this folder handles? */
 bool job_wanted(const struct cli_args *args);
 
-/* conditions.c: d->status JOB_SKIPPED and d->reason when there shall be none. */
-/* Of the process and of earlier dumps: before the first dump of a run, whose other processes may have the same name. */
+/* conditions.c: set d->status to JOB_SKIPPED and d->reason when there shall be no dump. */
+/* Conditions on the process and earlier dumps; call it before the first dump of a run, whose other processes may have the same name. */
 void job_conditions(struct job_dump *d);
-/* Of the machine, right before the dump.  CLI_FAILED after a line. */
+/* Conditions on the machine; call it right before the dump.  CLI_FAILED after a message. */
 enum cli_exit job_room(struct job_dump *d);
 
-/* process_name.c: what a program is called that does not say it, in RET[CAP]: of "dotnet x/Shop.dll" it is Shop, else EXE. */
+/* process_name.c: the name of a program that does not tell it, in RET[CAP]: Shop for "dotnet x/Shop.dll", else EXE. */
 void job_process_name(const char *exe, const char *command_line, char *ret, size_t cap);
 
 /*
- * run_state.c: what is remembered of the last dumps of processes of this name, in a hidden file where the template's folders begin.  For each
- * process by itself; one that is new takes over from one that has gone.
+ * run_state.c: remembers the last dump of each process of this name, in a hidden file in the first folder of the template.  A new process takes
+ * over the entry of one that has ended.
  */
 struct run_state {
     time_t time;
     uint64_t rss_bytes, heap_bytes, pause_ns, duration_ms;
 };
-/* False when there is no note, or none that can be used.  True and all 0: there is one, but not of this process. */
+/* False without a usable run state.  True and all 0: there is one, but without this process. */
 bool run_state_read(const struct job_dump *d, struct run_state *ret);
 /* CLI_FAILED after a line. */
 enum cli_exit run_state_write(const struct job_dump *d);
@@ -83,15 +86,15 @@ enum cli_exit run_state_write(const struct job_dump *d);
 /* priority.c */
 /* --nice, --io-idle.  CLI_FAILED after a line. */
 enum cli_exit job_set_priority(const struct cli_args *args);
-/* From now on SECONDS for everything, 0 = no end: then cli_canceled is set, and cli_timed_out. */
+/* Sets cli_canceled and cli_timed_out after SECONDS; 0 = never. */
 void job_deadline(uint64_t seconds);
 
 /* run_log.c: --log and --syslog. */
 void job_log_run(const struct job_dump *d);
 const char *job_status_name(enum job_status status);
-/* metrics.c: --metrics, of all dumps of a run.  CLI_FAILED after a line. */
+/* metrics.c: --metrics for all dumps of a run.  CLI_FAILED after a message. */
 enum cli_exit job_metrics(const struct cli_args *args, const struct job_dump *dumps, size_t n);
-/* hook.c: --on-success or --on-failure.  CLI_FAILED after a line, also when the program fails; CLI_INTERRUPTED when it was stopped with us. */
+/* hook.c: --on-success or --on-failure.  CLI_FAILED after a message, also when the program fails; CLI_INTERRUPTED when it was stopped with us. */
 enum cli_exit job_hook(const struct job_dump *d);
 
 #endif

@@ -14,7 +14,7 @@
 
 struct file {
     struct timespec changed;
-    bool future;                 /* the clock was wrong then, or is now: how old it is nobody knows */
+    bool future;                 /* the clock was wrong then or is wrong now, so the age is unknown */
     uint64_t bytes;
     struct cli_keep_id id;
 };
@@ -24,8 +24,8 @@ struct files {
     struct file *items;
     size_t count, cap;
     uint64_t removed;
-    bool foreign;                /* one of them lies where others give the names: it may have been anything */
-    int failed_errno;            /* of the first that could not be removed */
+    bool foreign;                /* one lies in a folder where others can rename files, so it could be any file */
+    int failed_errno;            /* of the first failed removal */
 };
 
 static struct file file_of(const struct stat *st, time_t now)
@@ -75,7 +75,7 @@ static bool is_own(const struct cli_keep *keep, const struct file *one)
     return false;
 }
 
-/* Of F, newest first, keep what KEEP allows beside the one that is coming; what is left is to be removed. */
+/* Drops from F, newest first, the files that KEEP allows beside the coming one; the rest is to be removed. */
 static void choose(struct files *f, const struct cli_keep *keep, uint64_t coming)
 {
     uint64_t kept = 1, bytes = coming;
@@ -94,7 +94,7 @@ static void choose(struct files *f, const struct cli_keep *keep, uint64_t coming
         const struct file *one = &f->items[i];
         bool old = keep->days > 0 && keep->days < INT64_MAX / SECONDS_A_DAY && !one->future &&
                    one->changed.tv_sec < f->now - (time_t)keep->days * SECONDS_A_DAY;
-        /* the oldest go: once one does not fit, no older one stays in its place */
+        /* the oldest go: once a file does not fit, no older one stays instead */
         full = full || (keep->files > 0 && kept >= keep->files) ||
                (keep->total_bytes > 0 && (bytes > keep->total_bytes || one->bytes > keep->total_bytes - bytes));
         if (old || full) {
@@ -130,7 +130,7 @@ enum cli_exit cli_keep_apply(const struct cli_keep *keep, const struct cli_templ
     *ret_removed = 0;
     if (keep->files == 0 && keep->days == 0 && keep->total_bytes == 0)
         return CLI_DONE;
-    /* two walks instead of a list of names: between them somebody may put a link into the place of a folder */
+    /* a second sweep instead of a list of names, because somebody may replace a folder with a link in between */
     bool ok = cli_template_each(t, values, collect, &f, NULL);
     if (ok) {
         if (f.count > 1)

@@ -1,5 +1,5 @@
 /*
- * How much of earlier dumps stays: --keep N, --keep-days D, --max-total SIZE.
+ * Retention of earlier dumps: --keep N, --keep-days D, --max-total SIZE.
  */
 #ifndef GCD_CLI_KEEP_H
 #define GCD_CLI_KEEP_H
@@ -13,10 +13,10 @@ struct cli_keep_id {
 };
 
 struct cli_keep {
-    uint64_t files;              /* with the newest; 0 = any number */
+    uint64_t files;              /* including the newest; 0 = any number */
     uint64_t days;               /* 0 = any age */
     uint64_t total_bytes;        /* 0 = any size */
-    const struct cli_keep_id *own;       /* [own_count] of this run: they count, but they stay, also when they alone are too many */
+    const struct cli_keep_id *own;       /* [own_count] files of this run: they count, but are never removed */
     size_t own_count;
 };
 
@@ -29,7 +29,7 @@ struct cli_keep {
 enum cli_exit cli_keep_apply(const struct cli_keep *keep, const struct cli_template *t, const struct cli_template_values *values,
                              uint64_t coming, uint64_t *ret_removed);
 
-/* The newest file that T has written, without those of the future.  False when there is none. */
+/* The newest file that T has written, ignoring times in the future.  False when there is none. */
 bool cli_keep_newest(const struct cli_template *t, const struct cli_template_values *values, struct stat *ret);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * What the textfile collector of Prometheus's node_exporter reads.
+ * Metrics of a run for the textfile collector of Prometheus's node_exporter.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,8 +28,8 @@ static uint64_t file_bytes(const struct job_dump *d) { return d->file_bytes; }
 static const struct metric {
     const char *name, *help;
     uint64_t (*value)(const struct job_dump *d);
-    uint64_t unit;               /* VALUE of them are 1 of the metric's */
-    bool of_dump;                /* there is none when no dump was taken */
+    uint64_t unit;               /* VALUE units make 1 unit of the metric */
+    bool of_dump;                /* absent without a dump */
 } metrics[] = {
     { "gcdumpc_run_timestamp_seconds", "When the dump was begun, or would have been.", begun, 1, false },
     { "gcdumpc_run_success", "1 when the dump is whole or was rightly skipped.", success, 1, false },

@@ -1,5 +1,5 @@
 /*
- * Keeping out of the way of others, and coming to an end.
+ * The priority of a job, and its deadline.
  */
 #include <errno.h>
 #include <signal.h>
@@ -42,7 +42,7 @@ static void on_alarm(int sig)
     atomic_store(&cli_canceled, true);
 }
 
-/* Again each second: a call that a signal has to interrupt may begin just after the first one. */
+/* Repeats each second, because a call to interrupt may begin just after the first signal. */
 void job_deadline(uint64_t seconds)
 {
     struct itimerval t = { .it_value.tv_sec = (time_t)seconds, .it_interval.tv_sec = 1 };

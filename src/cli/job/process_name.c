@@ -5,7 +5,7 @@
 
 #define SUFFIX ".dll"
 
-/* Runtimes before .NET 7 do not say what they run: there the program that "dotnet" was given is the one that it is about. */
+/* Runtimes before .NET 7 do not tell the entry assembly; the argument of "dotnet" does. */
 void job_process_name(const char *exe, const char *command_line, char *ret, size_t cap)
 {
     (void)snprintf(ret, cap, "%s", exe);

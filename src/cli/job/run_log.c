@@ -1,5 +1,5 @@
 /*
- * One line for each dump: for a log, for the system's log.
+ * One line per dump, for a log or the system log.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void iso_time(time_t time, char ret[32])
     (void)strftime(ret, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
-/* TEXT in quotation marks when it has to be; control characters become "?". */
+/* TEXT, quoted if necessary; control characters become "?". */
 static void put_value(FILE *to, const char *text)
 {
     bool plain = text[0] != '\0';
@@ -53,7 +53,7 @@ static void put_value(FILE *to, const char *text)
     putc('"', to);
 }
 
-/* key=value, as many tools for logs read it. */
+/* key=value, as log tools read it. */
 static void put_fields(FILE *to, const struct job_dump *d)
 {
     fprintf(to, "%s name=", job_status_name(d->status));

@@ -19,7 +19,7 @@
 #ifdef GCDUMPC_HAVE_IPC
 
 #define MOST_BYTES 65536
-/* Of one name.  An entry has 120 bytes or so, and all of them have to fit into the above. */
+/* Entries of one name.  An entry has about 120 bytes, and all must fit into the above. */
 #define MOST_PROCESSES 300u
 
 /* ".NAME.gcdumpc-last" beside the outputs, or above the folders that have fields in their names. */
@@ -44,7 +44,7 @@ static struct run_state last_of(const json_t *o)
                               .pause_ns = number(o, "pause_ns"), .duration_ms = number(o, "duration_ms") };
 }
 
-/* NULL when there is none, or none that can be used. */
+/* NULL without a usable one. */
 static json_t *load(const char *path)
 {
     char text[MOST_BYTES];
@@ -81,7 +81,7 @@ bool run_state_read(const struct job_dump *d, struct run_state *ret)
     const json_t *own = json_object_get(json_object_get(o, "processes"), key);
     if (own != NULL)
         *ret = last_of(own);
-    else if (has_gone(number(o, "pid")))         /* it may have started anew as this one; else it is another of the same name */
+    else if (has_gone(number(o, "pid")))         /* it may have restarted as this process; else it is another one of the same name */
         *ret = last_of(o);
     json_decref(o);
     return true;
@@ -93,7 +93,7 @@ static json_t *entry(const struct job_dump *d)
                      (json_int_t)d->facts.heap_bytes, "pause_ns", (json_int_t)d->facts.pause_ns, "duration_ms", (json_int_t)d->duration_ms);
 }
 
-/* Those of BEFORE that still live, and D. */
+/* The entries of BEFORE whose processes still live, and D. */
 static json_t *entries(const struct job_dump *d, json_t *before)
 {
     json_t *ret = json_object(), *one;

@@ -16,12 +16,12 @@
 
 #include "term/path.h"
 
-/* Parts between slashes.  They bound the recursion through folders. */
+/* Parts between slashes; bounds the recursion into folders. */
 #define PARTS_MAX 32u
-/* Fields of a part without a fixed length: each multiplies the ways to read a name. */
+/* Fields of variable length in a part: each multiplies the ways to read a name. */
 #define NUMBERS_MAX 2u
 
-/* Digits that a field of the time takes, and what they may be at most. */
+/* Digits of a time field, and its largest value. */
 static const struct field {
     char letter;
     unsigned char digits;
@@ -32,10 +32,10 @@ static const struct field {
 };
 
 struct cli_template {
-    char *text;                  /* parts end with NUL; "%F" is written out */
+    char *text;                  /* parts end with NUL; "%F" is expanded */
     size_t length;
     const char *parts[PARTS_MAX];
-    unsigned count, literal;     /* parts; how many of the first ones have no field */
+    unsigned count, literal;     /* number of parts; of leading parts without a field */
     bool absolute;
 };
 
@@ -75,10 +75,10 @@ bool cli_template_has_process(const struct cli_template *t)
     return uses(t, "p");
 }
 
-/* Of one between slashes.  A name can end, or begin, with digits; what is no digit keeps it apart from numbers of any length. */
+/* Checks one part.  A name can begin or end with digits, so a non-digit must separate it from numbers of any length. */
 static bool tells_names(const char *part)
 {
-    bool name = false, number = false;   /* since the last character that is no digit */
+    bool name = false, number = false;   /* since the last non-digit */
     for (const char *s = part; *s != '\0'; s++) {
         bool field = s[0] == '%' && s[1] != '%';
         s += *s == '%';
@@ -175,7 +175,7 @@ enum cli_exit cli_template_new(const char *text, struct cli_template **ret)
         return e;
     struct cli_template *t = calloc(1, sizeof *t);
     if (t != NULL) {
-        t->length = 4 * strlen(text) + 1;        /* %F grows by 6 in 2 */
+        t->length = 4 * strlen(text) + 1;        /* %F grows from 2 characters to 8 */
         t->text = malloc(t->length);
     }
     if (t == NULL || t->text == NULL) {
@@ -201,7 +201,7 @@ void cli_template_free(struct cli_template *t)
 /* ---- expanding ---- */
 
 struct out {
-    char *at, *end;              /* one byte is left for the end */
+    char *at, *end;              /* leaves a byte for the end */
     bool full;
 };
 
@@ -214,7 +214,7 @@ static void put(struct out *o, const char *bytes, size_t n)
     o->at += n;
 }
 
-/* A name that stays as it is has no percent sign, and what is written for no name at all no number behind one. */
+/* Names that stay as they are have no percent sign, and the text for an empty name has no digits after one. */
 bool cli_template_spell(const char *name, char ret[static CLI_TEMPLATE_NAME_BYTES])
 {
     struct out o = { .at = ret, .end = ret + CLI_TEMPLATE_NAME_BYTES };
@@ -245,7 +245,7 @@ static int time_value(char letter, const struct tm *tm)
     }
 }
 
-/* False: a name has no room. */
+/* False: a name does not fit. */
 static bool expand_part(const char *part, const struct cli_template_values *v, const struct tm *tm, struct out *o)
 {
     char buf[CLI_TEMPLATE_NAME_BYTES];
@@ -305,7 +305,7 @@ enum cli_exit cli_template_expand(const struct cli_template *t, const struct cli
     return too_long(values);
 }
 
-/* The folder PATH, or the one that it is in.  A descriptor, or -1 and errno. */
+/* Opens the folder PATH, or its parent.  A descriptor, or -1 and errno. */
 static int open_folder(const char *path, bool parent)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -351,7 +351,7 @@ enum cli_exit cli_template_make_folders(const struct cli_template *t, const stru
 
 /* ---- finding ---- */
 
-/* The first parts, which are the same for all names. */
+/* The leading parts, which are the same for all names. */
 static unsigned folder_parts(const struct cli_template *t)
 {
     return t->literal < t->count ? t->literal : t->count - 1;
@@ -362,7 +362,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The digits of a field of the time at S. */
+/* The digits of a time field at S. */
 static bool match_time(const struct field *f, const char *s)
 {
     unsigned v = 0;
@@ -374,7 +374,7 @@ static bool match_time(const struct field *f, const char *s)
     return v >= f->min && v <= f->max;
 }
 
-/* Does NAME fit PART?  %p and %s take one digit and more, so what follows decides: recursion, as deep as PART has such fields. */
+/* Does NAME match PART?  %p and %s take one or more digits, so what follows decides: recursion, as deep as PART has such fields. */
 static bool match(const char *part, const char *name, const struct cli_template_values *v)
 {
     char buf[CLI_TEMPLATE_NAME_BYTES];
@@ -413,7 +413,7 @@ static bool match(const char *part, const char *name, const struct cli_template_
 struct search {
     const struct cli_template *t;
     const struct cli_template_values *values;
-    cli_template_visit visit;    /* NULL: the folders are swept */
+    cli_template_visit visit;    /* NULL: folders are cleaned up */
     void *ctx;
     const uint64_t *removed;
     uint64_t *swept;
@@ -421,7 +421,7 @@ struct search {
 
 static bool search(const struct search *s, int dir_fd, unsigned part);
 
-/* NAME, which fits, in the folder DIR_FD. */
+/* Visits NAME, which matches, in the folder DIR_FD. */
 static bool found(const struct search *s, int dir_fd, const char *name, unsigned part)
 {
     struct stat st;
@@ -434,13 +434,13 @@ static bool found(const struct search *s, int dir_fd, const char *name, unsigned
     int e = errno;
     if (fd >= 0)
         (void)close(fd);
-    if (s->removed != NULL && *s->removed != before)     /* nothing happens to one that is not empty */
+    if (s->removed != NULL && *s->removed != before)     /* fails harmlessly when it is not empty */
         (void)unlinkat(dir_fd, name, AT_REMOVEDIR);
     errno = e;
     return ok;
 }
 
-/* The parts from PART on below the folder DIR_FD. */
+/* Searches the parts from PART on below the folder DIR_FD. */
 static bool search(const struct search *s, int dir_fd, unsigned part)
 {
     if (s->visit == NULL && part + 1 == s->t->count) {

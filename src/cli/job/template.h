@@ -1,11 +1,11 @@
 /*
- * The name of an output with fields in it: "/var/dumps/%n/%n-%p-%Y%m%dT%H%M%SZ.gclog.gz".
+ * Names of outputs with fields: "/var/dumps/%n/%n-%p-%Y%m%dT%H%M%SZ.gclog.gz".
  *
  *     %n  name of the process   %p  its number   %h  name of the host   %%  a percent sign
  *     %Y %m %d %H %M %S %j %F %y %s  as strftime(3), in UTC
  *
- * The same template finds the files that were written by it: of a process of the same name on the same host, with any number and any time.
- * A process of another name has none of them (cli_template_tells_names), whatever it calls itself.
+ * The same template finds the files it has written: for a process of the same name on the same host, with any PID and any time.  They never
+ * include files of another process name (cli_template_tells_names).
  */
 #ifndef GCD_CLI_TEMPLATE_H
 #define GCD_CLI_TEMPLATE_H
@@ -21,42 +21,42 @@
 struct cli_template;
 
 struct cli_template_values {
-    const char *name;            /* of the process, as cli_template_spell writes it */
+    const char *name;            /* of the process, spelled by cli_template_spell */
     uint64_t pid;
     const char *host;
     time_t time;
-    bool this_process;           /* finding: only what has PID where %p is */
+    bool this_process;           /* finding: only files with PID at %p */
 };
 
-/* CLI_USAGE after a line on standard error: an unknown field, "..", nothing but a folder; CLI_FAILED: out of memory. */
+/* CLI_USAGE after a message: an unknown field, "..", only a folder; CLI_FAILED: out of memory. */
 enum cli_exit cli_template_new(const char *text, struct cli_template **ret);
 void cli_template_free(struct cli_template *t);
 
-/* Can two dumps of different times, of different processes, get different names?  By seconds; by number or name. */
+/* Do dumps of different times (by seconds), or of different processes (by PID or name), get different names? */
 bool cli_template_has_time(const struct cli_template *t);
 bool cli_template_has_process(const struct cli_template *t);
-/* Is it clear where a name ends?  In "%n%p" it is not: "Shop1" with number 23 is "Shop" with number 123. */
+/* Is the end of a name unambiguous?  Not in "%n%p": "Shop1" with PID 23 is "Shop" with PID 123. */
 bool cli_template_tells_names(const struct cli_template *t);
 
-/* The name for VALUES in RET_PATH[CAP].  CLI_FAILED after a line: it, or that of the process, is too long. */
+/* The name for VALUES in RET_PATH[CAP].  CLI_FAILED after a message: it, or the name of the process, is too long. */
 enum cli_exit cli_template_expand(const struct cli_template *t, const struct cli_template_values *values, char *ret_path, size_t cap);
 
-/* The folder that is the same for all names, in RET[CAP].  False when it is too long. */
+/* The folder common to all names, in RET[CAP].  False when it is too long. */
 bool cli_template_folder(const struct cli_template *t, char *ret, size_t cap);
 /*
- * NAME as it stands in a name, in RET[CLI_TEMPLATE_NAME_BYTES]: no slash, no control character, no dot in front, never empty, and no two names the
- * same.  What cannot stand there becomes %XX, and so does a percent sign.  False when there is no room: it is not cut.
+ * NAME as part of a file name, in RET[CLI_TEMPLATE_NAME_BYTES]: without slashes, control characters or a leading dot, never empty, and distinct for
+ * distinct names.  Other characters, and percent signs, become %XX.  False when it does not fit; it is never cut.
  */
 #define CLI_TEMPLATE_NAME_BYTES 201
 bool cli_template_spell(const char *name, char ret[static CLI_TEMPLATE_NAME_BYTES]);
 
 /*
- * Make the folders that lack, mode 0700.  From the first part with a field on they must be folders, not links to such: these may lead
- * anywhere.  CLI_FAILED after a line.
+ * Makes missing folders, mode 0700.  From the first part with a field on they must be real folders, because links could point anywhere.
+ * CLI_FAILED after a message.
  */
 enum cli_exit cli_template_make_folders(const struct cli_template *t, const struct cli_template_values *values);
 
-/* Remove what killed runs have left of outputs in the folders that names of T can be in, and folders with fields that are empty then. */
+/* Removes leftovers of killed runs from the folders that names of T can be in, and then empty folders with fields. */
 void cli_template_sweep(const struct cli_template *t, const struct cli_template_values *values);
 
 /*

@@ -8,9 +8,9 @@
 
 #include "args.h"
 
-/* --timeout, or how long a process is given without it. */
+/* --timeout, or the default. */
 uint64_t cli_timeout_ms(const struct cli_args *args);
-/* Of a monotonic clock. */
+/* A monotonic clock. */
 uint64_t live_now_ms(void);
 
 #endif

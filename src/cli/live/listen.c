@@ -24,7 +24,7 @@
 #define START_MS 2000u
 #define START_STEP_MS 10u
 
-/* What the other side has to be told: it may run in another folder. */
+/* Tells what to set for the program; it may run in another folder, so the path is absolute. */
 static void say_where(const char *path)
 {
     char *folder = path[0] == '/' ? NULL : getcwd(NULL, 0);
@@ -34,15 +34,15 @@ static void say_where(const char *path)
 }
 
 /*
- * Before it has started, a runtime calls itself by its executable alone; when the host hands the program over to it, the path of
- * the managed assembly is added (measured, .NET 8 to 10; a dump before that forces no GC, and would be waited for in vain).
+ * Before it has started, a runtime reports only its executable; later, when the host has handed over the program, also the path of the
+ * managed assembly (measured, .NET 8 to 10; a dump before that forces no GC and would never arrive).
  */
 static bool has_assembly(const struct gcd_ipc_process_info *info)
 {
     return strstr(info->command_line, ".dll") != NULL;
 }
 
-/* Who is it?  *RET: it has started. */
+/* Asks the process for its name.  *RET: it has started. */
 static gcd_status look(struct cli_dump *d, bool tell, bool *ret, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
 {
     struct gcd_ipc_process_info info;
@@ -57,7 +57,7 @@ static gcd_status look(struct cli_dump *d, bool tell, bool *ret, enum gcd_ipc_re
     return GCD_OK;
 }
 
-/* A program with a host of its own never gets an assembly; by the time that is up it has started, too. */
+/* A program with its own host never reports an assembly; once the time is up, it has started as well. */
 static gcd_status wait_for_start(struct cli_dump *d, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
 {
     bool started = false;
@@ -70,7 +70,7 @@ static gcd_status wait_for_start(struct cli_dump *d, enum gcd_ipc_reason *ret_re
     return st;
 }
 
-/* Nobody else will: a program that waits to be let start would wait for ever.  Interrupted or not, and what comes of it is not reported. */
+/* Lets the program start even after an interrupt, because nobody else will and it would wait forever.  Failure is not reported. */
 static void resume_all_the_same(struct cli_dump *d)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -115,7 +115,7 @@ enum cli_exit cli_listen_open(const struct cli_args *args, struct cli_dump *d)
         return cli_fail(path, &err);
     cli_name_process(d, runtime.pid);
     if (!runtime.visible)
-        d->pid = 0;                      /* here the number may be that of somebody else */
+        d->pid = 0;                      /* on this machine the number may belong to another process */
     return connected(args, d, &err);
 }
 

@@ -1,6 +1,6 @@
 /*
- * A living process as an input: its stream is kept and read by the same code as a recording.  When the buffer was too small, once more
- * with a larger one; the better attempt is taken.
+ * A living process as an input: its stream is kept and read by the same code as a recording.  When the buffer was too small, another attempt
+ * uses a larger one; the better attempt is taken.
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
@@ -29,8 +29,8 @@ static uint64_t time_left_ms(const struct live *l)
 }
 
 /*
- * The buffer for one more attempt after A has lost events; 0 when there cannot be one, and why has been said.  What the process bears is looked
- * at anew: the attempt may have changed it.
+ * The buffer for another attempt after A lost events; 0 after a message when there cannot be one.  Looks again at what the process can bear,
+ * because the attempt may have changed it.
  */
 static uint32_t next_buffer(const struct live *l, const struct live_attempt *a)
 {
@@ -52,8 +52,8 @@ static uint32_t next_buffer(const struct live *l, const struct live_attempt *a)
 }
 
 /*
- * Has everybody else gone who listened to the process?  A client that was killed keeps its session, and the types that were described to
- * it, until the runtime has something to send to it; the walk of the attempt was that.
+ * Have all other listeners of the process gone?  A killed client keeps its session, and the types described to it, until the runtime next
+ * sends something to it; the walk of the attempt did.
  */
 static bool others_have_gone(const struct live *l)
 {
@@ -70,21 +70,21 @@ static bool others_have_gone(const struct live *l)
 }
 
 /*
- * The connections broke, and yet the process lives.  Seen once in some hundred dumps right after another client had been killed: its
- * session ends in the runtime at the same time.
+ * Did the connections break although the process lives?  Seen once in some hundred dumps, right after another client was killed: the runtime
+ * ends that session at the same time.
  */
 static bool lives_on(const struct live *l, const struct live_attempt *a)
 {
     if (a->status != GCD_E_PEER || a->result.reason != GCD_IPC_REASON_GONE || l->pid == 0 || l->port != NULL)
         return false;
-    (void)nanosleep(&(struct timespec){ .tv_nsec = GONE_MS / 5 * 1000000L }, NULL);      /* one that is dying is still there for a moment */
+    (void)nanosleep(&(struct timespec){ .tv_nsec = GONE_MS / 5 * 1000000L }, NULL);      /* a dying process is still there for a moment */
     return gcd_ipc_resident(l->pid) > 0;
 }
 
-/* The buffer for one more attempt after NOW, 0 when none is needed or possible; why it is not has been said. */
+/* The buffer for another attempt after NOW; 0 when none is needed, or, after a message, when none is possible. */
 static uint32_t again(const struct live *l, const struct live_attempt *now)
 {
-    if (now->number > l->args->live.retries || cli_canceled || now->refused)  /* what it sends is not lost, it is wrong: no buffer helps */
+    if (now->number > l->args->live.retries || cli_canceled || now->refused)  /* its data is wrong, not lost: no buffer helps */
         return 0;
     if (now->status != GCD_OK)
         return lives_on(l, now) && time_left_ms(l) > 0 ? now->buffer_mb : 0;
@@ -101,15 +101,15 @@ static void swap(struct live_attempt *a, struct live_attempt *b)
     *b = other;
 }
 
-/* Attempts into BEST, until one is complete or another would be of no use. */
+/* Makes attempts until one is complete or another would not help; BEST gets the best. */
 static void attempts(const struct live *l, uint32_t buffer_mb, struct live_attempt *best)
 {
     for (unsigned number = 1; buffer_mb != 0; number++) {
         struct live_attempt now = { .number = number, .buffer_mb = buffer_mb };
         if (number == 1)
             live_attempt_run(l, &now, l->budget.most_bytes, cli_timeout_ms(l->args));
-        else                             /* the estimate was wrong: no bound on the stream is known now */
-            live_attempt_run(l, &now, 0, time_left_ms(l) + 1);   /* 0 would be no limit */
+        else                             /* the estimate was wrong, so the stream has no known bound */
+            live_attempt_run(l, &now, 0, time_left_ms(l) + 1);   /* 0 would mean no limit */
         bool figures = now.status == GCD_OK && !l->args->quiet;
         if (figures && number > 1)
             live_say_attempt(l, &now);
@@ -132,7 +132,7 @@ static void attempts(const struct live *l, uint32_t buffer_mb, struct live_attem
     }
 }
 
-/* What becomes of the attempt that was taken.  RET gets all that can be written. */
+/* Hands the chosen attempt to RET, with all of it that can be written. */
 static enum cli_exit take(const struct live *l, struct live_attempt *a, struct cli_dump *ret)
 {
     enum cli_exit e = a->status == GCD_OK ? CLI_DONE : cli_fail(l->subject, &a->err);

@@ -2,10 +2,10 @@
  * A living process as an input:
  *
  *     live_lock.c      two dumps of one process exclude each other
- *     preflight.c      what can be found out before the process is disturbed
+ *     preflight.c      checks before the process is disturbed
  *     live_attempt.c   one collection
- *     live_stream.c    what is taken of its bytes
- *     live_summary.c   what it cost, in a line
+ *     live_stream.c    which of its bytes are accepted
+ *     live_summary.c   one line about what it cost
  *     live.c           attempts until one is complete
  */
 #ifndef GCD_CLI_LIVE_H
@@ -24,10 +24,10 @@
 struct live {
     const struct cli_args *args;
     const struct gcd_dump_options *options;
-    const char *spool_dir;       /* NULL when the stream is not kept: the objects will not be read */
+    const char *spool_dir;       /* NULL: the stream is not kept, because the objects will not be read */
     const char *subject;
     uint32_t pid;                /* 0 = not known */
-    char path[GCD_IPC_PATH_MAX]; /* of its socket, when there is no port */
+    char path[GCD_IPC_PATH_MAX]; /* of its socket, without a port */
     struct gcd_ipc_port *port;   /* for --listen; NULL = none */
     struct live_lock lock;       /* not used when the caller holds one */
     struct gcd_ipc_memory memory;        /* before the first attempt */
@@ -45,30 +45,30 @@ struct live_attempt {
     uint32_t buffer_mb;
     struct gcd_input *spool;
     struct gcd_dump *dump;
-    struct gcd_trace *decoder;   /* reads the same bytes, to see where they end or make no sense any more */
-    bool usable;                 /* the dump is closed: there is a heap walk in it */
-    bool whole;                  /* the walk was seen to its end */
+    struct gcd_trace *decoder;   /* reads the same bytes, to find their end or the first damage */
+    bool usable;                 /* the dump is closed and has a heap walk */
+    bool whole;                  /* the walk reached its end */
     bool over;                   /* the end mark of the recording was seen */
-    bool undecodable;            /* the stream makes no sense from some byte on */
-    uint64_t most_bytes;         /* of the stream, as far as its memory has been looked at; 0 = not yet */
-    bool refused;                /* bytes were not taken, and the session was closed for that: */
+    bool undecodable;            /* the stream cannot be decoded beyond some byte */
+    uint64_t most_bytes;         /* limit of the stream, by the memory seen so far; 0 = not known yet */
+    bool refused;                /* bytes were refused, which closed the session, because of: */
     struct gcd_error refusal;
-    bool ended;                  /* the stream was received up to its end */
+    bool ended;                  /* the stream was received to its end */
     uint64_t duration_ms, rss_peak, rss_after;   /* bytes; 0 = unknown */
     struct gcd_ipc_collect_result result;
-    gcd_status status;           /* why it ended; GCD_OK also when the end is missing but the walk is whole */
+    gcd_status status;           /* the reason it ended; GCD_OK also when only the end after a whole walk is missing */
     struct gcd_error err;
 };
-/* Collect with A->number and A->buffer_mb, and close the dump.  MOST_BYTES and TIMEOUT_MS as gcd_ipc_collect takes them. */
+/* Collects with A->number and A->buffer_mb, and closes the dump.  MOST_BYTES and TIMEOUT_MS as for gcd_ipc_collect. */
 void live_attempt_run(const struct live *l, struct live_attempt *a, uint64_t most_bytes, uint64_t timeout_ms);
 void live_attempt_done(struct live_attempt *a);
-/* The next N bytes of the stream.  GCD_OK; GCD_END: the walk is whole; an error when no more of them are wanted: the session is to be closed. */
+/* Takes the next N bytes of the stream.  GCD_END: the walk is whole; an error: no more bytes are wanted, close the session. */
 gcd_status live_stream_take(const struct live *l, struct live_attempt *a, const uint8_t *bytes, size_t n, struct gcd_error *err);
 /* Were events lost that a larger buffer would have kept? */
 bool live_attempt_lost(const struct live_attempt *a);
-/* Is nothing missing but types that had been described to somebody else? */
+/* Are only types missing that the runtime had described to another listener? */
 bool live_attempt_undescribed(const struct live_attempt *a);
-/* Is A worth more than B?  One that broke off never is. */
+/* Is A better than B?  An attempt that broke off never is. */
 bool live_attempt_better(const struct live_attempt *a, const struct live_attempt *b);
 
 /* live_summary.c */

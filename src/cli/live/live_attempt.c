@@ -16,15 +16,15 @@
 
 #define SILENCE_MS 5000u
 #define SAMPLE_MS 100u
-#define PATIENCE_MS 8000u            /* before a line tells what is waited for; less than any wait that ends by itself */
+#define PATIENCE_MS 8000u            /* before a message says what the wait is for; less than any wait that ends by itself */
 
 struct progress {
     const struct live *l;
     struct live_attempt *a;
     uint64_t sampled_ms;
     enum gcd_ipc_step step;
-    uint64_t bytes, news_ms;         /* what was told last, and since when */
-    bool told;                       /* that nothing comes */
+    uint64_t bytes, news_ms;         /* last state, and when it changed */
+    bool told;                       /* the silence was reported */
 };
 
 static gcd_status on_data(void *ctx, const uint8_t *bytes, size_t n, struct gcd_error *err)
@@ -34,8 +34,8 @@ static gcd_status on_data(void *ctx, const uint8_t *bytes, size_t n, struct gcd_
 }
 
 /*
- * Small events can be lost as well as large ones (measured, .NET 10 with a full buffer: no GCEnd came): then nothing tells the
- * end but silence.  The runtime passes its buffers on every 100 ms.
+ * Small events can be lost, too (measured, .NET 10 with a full buffer: no GCEnd came); then only silence marks the end.  The runtime flushes
+ * its buffers every 100 ms.
  */
 static bool on_idle(void *ctx, uint64_t silent_ms)
 {
@@ -53,7 +53,7 @@ static void sample(struct progress *p)
         p->a->rss_peak = rss;
 }
 
-/* Once: a line stays where there is no terminal, too, and nobody wonders for an hour. */
+/* Once per attempt, also without a terminal, so that nobody wonders for an hour. */
 static void tell_silence(struct progress *p, enum gcd_ipc_step step, uint64_t bytes)
 {
     uint64_t now = live_now_ms();
@@ -120,13 +120,13 @@ void live_attempt_run(const struct live *l, struct live_attempt *a, uint64_t mos
     a->status = prepare(l, a);
     if (a->status == GCD_OK)
         a->status = collect(l, a, most_bytes, timeout_ms);
-    if (a->refused && a->status != GCD_E_CANCELED) {     /* that the process took it badly is no news */
+    if (a->refused && a->status != GCD_E_CANCELED) {     /* the broken session is our own doing */
         a->err = a->refusal;
         a->status = a->refusal.code;
     }
     bool all = a->whole && (a->status == GCD_E_PEER || a->status == GCD_E_LIMIT);
-    if (all || (a->refused && (a->over || a->undecodable))) {    /* what is missing behind that, the verdict says */
-        if (!a->undecodable)             /* that the verdict says, too */
+    if (all || (a->refused && (a->over || a->undecodable))) {    /* the verdict says what is missing after that */
+        if (!a->undecodable)             /* the verdict says that, too */
             cli_say(l->subject, "%s", a->err.msg);
         a->status = GCD_OK;
     }

@@ -15,7 +15,7 @@
 
 #define POLL_MS 200
 
-/* The machine first: whoever waits for it must not hold a process meanwhile. */
+/* The machine first, so that nobody holds a process while waiting for the machine. */
 static gcd_status try_locks(const struct cli_args *args, uint32_t pid, const char *path, struct live_lock *l, struct gcd_error *err)
 {
     gcd_status st = args->live.exclusive && l->machine.fds[0] == 0 ? gcd_ipc_lock_machine(&l->machine, err) : GCD_OK;
@@ -36,7 +36,7 @@ enum cli_exit live_lock_take(const struct cli_args *args, const char *subject, u
         (void)nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000L }, NULL);
         ret->waited = true;
     }
-    /* The user of the process can hold its lock for ever: that must not keep root out. */
+    /* The owner of the process could hold its lock forever; that must not keep root out. */
     if (st == GCD_E_STATE && args->live.force)
         cli_say(subject, "%s; going on all the same (--force)", err.msg);
     else if (st != GCD_OK)

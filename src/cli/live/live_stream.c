@@ -1,5 +1,5 @@
 /*
- * The stream of a process is whatever the process wants it to be.  It is taken as long as it can become a dump, and not one byte longer.
+ * The process decides what its stream contains.  Bytes are accepted only as long as they can become a dump.
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
@@ -23,7 +23,7 @@ static gcd_status refuse(struct gcd_error *err, gcd_status st, const char *fmt, 
     return st;
 }
 
-/* By the most memory that the process was ever seen to have: what it gives back, or its end, makes the stream no shorter. */
+/* Uses the largest memory that the process was seen to have: freeing memory, or its end, does not shorten the stream. */
 static uint64_t explained_bytes(const struct live *l, struct live_attempt *a)
 {
     if (a->most_bytes == 0)
@@ -38,7 +38,7 @@ static uint64_t explained_bytes(const struct live *l, struct live_attempt *a)
     return a->most_bytes;
 }
 
-/* Can the bytes at hand, which are counted already, still belong to the recording? */
+/* Can the current bytes, already counted, still belong to the recording? */
 static gcd_status check_before(const struct live *l, struct live_attempt *a, struct gcd_error *err)
 {
     uint64_t asked = l->args->live.max_bytes, most = asked != 0 ? asked : explained_bytes(l, a);
@@ -54,8 +54,8 @@ static gcd_status check_before(const struct live *l, struct live_attempt *a, str
 }
 
 /*
- * The dump itself does not tell that its decoder has given up: it takes that for the end.  So a second one goes through the blocks; that costs
- * next to nothing beside the work on what is in them.
+ * The dump does not report that its decoder gave up; it treats that as the end.  So a second decoder follows the blocks, which costs next to
+ * nothing compared with decoding their content.
  */
 static gcd_status decode(struct live_attempt *a, const uint8_t *bytes, size_t n, struct gcd_error *err)
 {
@@ -76,7 +76,7 @@ static gcd_status decode(struct live_attempt *a, const uint8_t *bytes, size_t n,
 gcd_status live_stream_take(const struct live *l, struct live_attempt *a, const uint8_t *bytes, size_t n, struct gcd_error *err)
 {
     gcd_status st = a->refused ? a->refusal.code : check_before(l, a, err);
-    if (st == GCD_OK && a->spool != NULL)        /* first: they cannot be had twice */
+    if (st == GCD_OK && a->spool != NULL)        /* keep them first: they come only once */
         st = gcd_input_append(a->spool, bytes, n, err);
     if (st == GCD_OK) {
         st = gcd_dump_feed(a->dump, bytes, n, err);

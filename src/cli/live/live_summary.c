@@ -1,5 +1,5 @@
 /*
- * What a dump has cost the process.
+ * Reports what a dump cost the process.
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>

@@ -1,5 +1,5 @@
 /*
- * What can be found out before the process is disturbed: does it bear the buffer, is there room for what comes of it?
+ * Checks before the process is disturbed: can it bear the buffer, is there room for the output?
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
@@ -23,9 +23,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* With --force, when nothing fits. */
+/* With --force when no size fits. */
 #define FORCED_BUFFER_MB 8u
-/* Ours are 13 % to 10 % of the plain files. */
+/* Compressed outputs have 10 % to 13 % of the plain size. */
 #define GZIP_FACTOR 8u
 
 static const char *limit_name(enum gcd_ipc_limit limit)
@@ -59,7 +59,7 @@ static enum cli_exit memory(struct live *l, uint32_t *ret_buffer_mb)
     return CLI_DONE;
 }
 
-/* What goes to one file system. */
+/* Everything written to one file system. */
 struct place {
     char folder[4096];
     dev_t device;
@@ -75,7 +75,7 @@ static void add_place(struct places *p, const char *folder, uint64_t likely, uin
 {
     struct stat sb;
     if (stat(folder, &sb) != 0)
-        return;                          /* opening the file has the better message */
+        return;                          /* opening the file gives the better message */
     struct place *at = p->items;
     while (at < p->items + p->count && at->device != sb.st_dev)
         at++;
@@ -94,7 +94,7 @@ static bool is_gzip(const char *path)
     return n > 3 && strcmp(path + n - 3, ".gz") == 0;
 }
 
-/* Where SQLite sorts its indexes; as it looks for the folder itself. */
+/* The folder in which SQLite sorts its indexes, found the way SQLite finds it. */
 static const char *scratch_folder(void)
 {
     const char *const folders[] = { getenv("SQLITE_TMPDIR"), getenv("TMPDIR"), "/var/tmp", "/usr/tmp", "/tmp" };
@@ -115,13 +115,13 @@ static void add_file(struct places *p, const char *path, uint64_t likely, uint64
     add_place(p, folder, likely / divisor, most / divisor);
 }
 
-/* The stream is estimated to have N bytes, of which no more are taken than --max-bytes allows. */
+/* Limits the estimated N bytes of the stream to --max-bytes. */
 static uint64_t taken(const struct live *l, uint64_t n)
 {
     return l->args->live.max_bytes != 0 && l->args->live.max_bytes < n ? l->args->live.max_bytes : n;
 }
 
-/* What is no format, the events themselves for example, is taken for as large as these. */
+/* Outputs without a format, such as the events themselves, count as large as the events. */
 static void add_output(struct places *p, const struct live *l)
 {
     const struct cli_args *args = l->args;

@@ -113,7 +113,7 @@ const char *cli_socket_path(const char *text)
     return strncmp(text, "unix:", 5) == 0 ? text + 5 : text;
 }
 
-/* What is at PATH, behind /proc/PID/root as that process sees it.  0 or an errno. */
+/* Examines PATH, which may be below /proc/PID/root.  0 or an errno. */
 static int look_at(const char *path, struct stat *ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -158,7 +158,7 @@ enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, c
         enum cli_exit e = by_name(args->target.name, d, ret_path, &pid);
         if (e != CLI_DONE || ret_path[0] != '\0')
             return e;
-        /* It may not be used: why, the search for it says. */
+        /* no usable socket: the search below says why */
     }
     cli_name_process(d, pid);
     struct gcd_error err = GCD_ERROR_INIT;

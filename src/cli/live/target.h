@@ -23,15 +23,15 @@ enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_o
  * the message has been printed.
  */
 enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, char *ret_path);
-/* How well NAME fits P: 2 exactly, 1 as a pattern, 0 not at all. */
+/* How well NAME matches P: 2 exactly, 1 as a pattern, 0 not at all. */
 int cli_target_fits(const struct gcd_ipc_process *p, const char *name);
-/* "process 1234" becomes the subject of D. */
+/* Makes "process 1234" the subject of D. */
 void cli_name_process(struct cli_dump *d, uint64_t pid);
-/* The path in "unix:PATH", or TEXT itself. */
+/* The path of "unix:PATH", or TEXT itself. */
 const char *cli_socket_path(const char *text);
 
 /* listen.c */
-/* --listen: wait for a runtime, let it start; D->port is it.  On failure the message has been printed. */
+/* --listen: waits for a runtime and lets it start; sets D->port.  On failure the message has been printed. */
 enum cli_exit cli_listen_open(const struct cli_args *args, struct cli_dump *d);
 /* Removes the socket file. */
 void cli_listen_close(struct cli_dump *d);
