@@ -32,6 +32,7 @@
 #include <gcdumpc/graph.h>
 #include <gcdumpc/io.h>
 #include <gcdumpc/lengths.h>
+#include <gcdumpc/metadata.h>
 #include <gcdumpc/names.h>
 #include <gcdumpc/paths.h>
 #include <gcdumpc/retained.h>

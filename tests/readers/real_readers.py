@@ -29,7 +29,8 @@ import gcdump_read
 from byte_cursor import BadInput
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-NODE_SOURCE, GCDUMP_SOURCE, TOOLS_SOURCE = (os.path.join(HERE, name) for name in ("node", "gcdump_cs", "dotnet_tools"))
+NODE_SOURCE, GCDUMP_SOURCE, METADATA_SOURCE, TOOLS_SOURCE = (os.path.join(HERE, name)
+                                                               for name in ("node", "gcdump_cs", "metadata_cs", "dotnet_tools"))
 OLDEST_NODE, OLDEST_SDK = 18, 8
 SKIP = 77
 SECONDS = 900                   # for an installation or a read that hangs
@@ -157,7 +158,7 @@ def need_node():
 def _sdk():
     version = _version("dotnet")
     if version < OLDEST_SDK:
-        raise Missing(f"C# reader of .gcdump: no .NET SDK {OLDEST_SDK} or later")
+        raise Missing(f"C# readers: no .NET SDK {OLDEST_SDK} or later")
     return version
 
 
@@ -168,6 +169,14 @@ def need_gcdump_reader():
     build = ("dotnet", "build", "GcDumpRead.csproj", "--configuration", "Release", "--output", "bin", "--nologo", "--verbosity", "quiet",
              "-p:RestoreLockedMode=true", "-p:UseSharedCompilation=false", "-nodeReuse:false")
     return os.path.join(_installed("gcdump_cs", GCDUMP_SOURCE, _sdk(), [(build, DOTNET_ENVIRONMENT)]), "bin", "GcDumpRead.dll")
+
+
+@_once
+def need_metadata_reader():
+    """The C# lister of assemblies, installed; Missing without .NET."""
+    build = ("dotnet", "build", "MetadataList.csproj", "--configuration", "Release", "--output", "bin", "--nologo", "--verbosity", "quiet",
+             "-p:UseSharedCompilation=false", "-nodeReuse:false")
+    return os.path.join(_installed("metadata_cs", METADATA_SOURCE, _sdk(), [(build, DOTNET_ENVIRONMENT)]), "bin", "MetadataList.dll")
 
 
 @_once

@@ -1,0 +1,141 @@
+/*
+ * What an assembly says of its types: names that the events of a dump leave out.
+ *
+ * The runtime names a nested type without its outer types and a static variable without its class.  The file of the module knows both
+ * (ECMA-335).  It is read in small windows, each time anew: memory is independent of its size, and nothing that was checked once is
+ * trusted later, so a file that changes meanwhile gives an error or a wrong name and no more.
+ *
+ *     struct gcd_metadata *m;
+ *     if (gcd_metadata_open(in, 0, UINT64_MAX, NULL, &m, &err) == GCD_OK) {
+ *         const char *args[] = { "System.String", "Shop.Item" }, *name;
+ *         st = gcd_metadata_name(m, 0x02000123, args, 2, &name, &err);    "System.Collections.Generic.Dictionary<System.String, Shop.Item>.Entry"
+ *         gcd_metadata_free(m);
+ *     }
+ */
+#ifndef GCDUMPC_METADATA_H
+#define GCDUMPC_METADATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/alloc.h>
+#include <gcdumpc/io.h>
+#include <gcdumpc/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct gcd_metadata;
+
+/* A GUID as the bytes of the file and of the loader events have it. */
+struct gcd_module_guid {
+    uint8_t bytes[16];
+};
+
+/* A CodeView record of the debug directory: which symbol file belongs to the image. */
+struct gcd_codeview {
+    struct gcd_module_guid guid;
+    uint32_t age;
+};
+
+#define GCD_CODEVIEW_MAX 8
+
+struct gcd_module_identity {
+    struct gcd_module_guid mvid;             /* new with each compilation */
+    const char *module_name;                 /* "Shop.dll"; UTF-8, as all texts here */
+    const char *assembly_name;               /* "" = the module has no assembly of its own */
+    uint16_t version[4];
+    bool has_public_key;
+    uint8_t public_key_token[8];             /* zeros without a public key */
+    size_t codeview_count;                   /* a ReadyToRun image can have one for its native code, too */
+    struct gcd_codeview codeview[GCD_CODEVIEW_MAX];
+};
+
+/*
+ * Open the image that lies in IN from OFF on and takes at most N bytes.  IN must be readable at any place (gcd_input_read_at) and outlive
+ * the metadata; gzip is not undone.  IL, ReadyToRun, trimmed images and components of a composite image are all the same here.
+ * ALLOC may be NULL.  GCD_E_TRUNCATED: the file ends early; GCD_E_FORMAT: it is damaged; GCD_E_UNSUPPORTED: it has no metadata, or
+ * metadata that no compiler writes; GCD_E_LIMIT, GCD_E_IO, GCD_E_NOMEM.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_open(struct gcd_input *in, uint64_t off, uint64_t n, const struct gcd_alloc *alloc,
+                                                    struct gcd_metadata **ret, struct gcd_error *err);
+GCD_API void gcd_metadata_free(struct gcd_metadata *m);
+
+/* Valid as long as M. */
+GCD_API const struct gcd_module_identity *gcd_metadata_identity(const struct gcd_metadata *m);
+
+/* What a loader event says of a module (ManagedPdbSignature, ManagedPdbAge); a GUID of zeros says nothing. */
+struct gcd_loaded_module {
+    struct gcd_module_guid pdb_guid;
+    uint32_t pdb_age;
+};
+
+enum gcd_module_match {
+    GCD_MODULE_SAME,             /* the file is the module that was loaded */
+    GCD_MODULE_OTHER,            /* it is not: replaced by a deployment, or another file of the name */
+    GCD_MODULE_UNKNOWN           /* one of them has no CodeView record: times and sizes have to decide */
+};
+
+/* Is the file the module that was loaded? */
+GCD_API enum gcd_module_match gcd_metadata_match(const struct gcd_module_identity *file, const struct gcd_loaded_module *loaded);
+
+/* ---- types ---- */
+
+#define GCD_TOKEN_TYPE UINT32_C(0x02000000)
+#define GCD_TOKEN_FIELD UINT32_C(0x04000000)
+
+/* How many types the module defines: their tokens are GCD_TOKEN_TYPE + 1 and so on, and the first is <Module>. */
+GCD_API uint32_t gcd_metadata_type_count(const struct gcd_metadata *m);
+
+struct gcd_type_definition {
+    uint32_t flags;              /* TypeAttributes, ECMA-335 II.23.1.15 */
+    uint32_t outer;              /* token of the type that it is nested in, 0 = none */
+    uint32_t base;               /* token of what it extends: definition, reference or specification; 0 = nothing */
+    uint32_t parameters;         /* type parameters, those of the outer types among them */
+    uint32_t interfaces;         /* it names so many: gcd_metadata_interface */
+};
+
+/* GCD_E_ARG: TOKEN is no type definition of M. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_type(struct gcd_metadata *m, uint32_t token, struct gcd_type_definition *ret,
+                                                    struct gcd_error *err);
+/* Interface I of those that type TOKEN implements by its own declaration: a token like the base.  GCD_E_ARG. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_interface(struct gcd_metadata *m, uint32_t token, uint32_t i, uint32_t *ret,
+                                                         struct gcd_error *err);
+
+/*
+ * The name of type TOKEN as C# writes it, with namespace and outer types.  Of a definition N_ARGS names replace the type parameters,
+ * which are in the order of the outer types; ARGS NULL shows their own names.  N_ARGS is ignored for a reference or a specification:
+ * "System.Collections.Generic.List<Shop.Item>".
+ * The text is valid until the next call on M.  GCD_E_ARG: no such type, or a definition with another number of parameters.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_name(struct gcd_metadata *m, uint32_t token, const char *const *args, size_t n_args,
+                                                    const char **ret, struct gcd_error *err);
+
+/* ---- static fields ---- */
+
+struct gcd_static_field {
+    uint32_t token;              /* of the field; 0 to begin with */
+    uint32_t class_token;        /* of the type that declares it */
+    uint32_t flags;              /* FieldAttributes, ECMA-335 II.23.1.5 */
+    bool thread_static;          /* [ThreadStatic]: a slot for each thread */
+    const char *name;            /* valid until the next call of gcd_metadata_next_static on M */
+};
+
+/*
+ * The next static field behind F->token; constants are left out, they have no place in memory.  GCD_END behind the last.
+ *
+ *     struct gcd_static_field f = { 0 };
+ *     while ((st = gcd_metadata_next_static(m, &f, &err)) == GCD_OK)
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_next_static(struct gcd_metadata *m, struct gcd_static_field *f, struct gcd_error *err);
+
+/* The type that field F is declared with, as C# writes it; type parameters have their own names.  Valid until the next call on M. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_field_type(struct gcd_metadata *m, const struct gcd_static_field *f, const char **ret,
+                                                          struct gcd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

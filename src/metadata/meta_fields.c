@@ -1,0 +1,114 @@
+/*
+ * Static fields: with the class that declares them, and the type they are declared with.
+ */
+#include <string.h>
+
+#include "base/cur.h"
+#include "metadata/meta_impl.h"
+
+#define FIELD_STATIC 0x10u               /* II.23.1.5 */
+#define FIELD_LITERAL 0x40u
+#define SIGNATURE_FIELD 6u               /* II.23.2.4 */
+#define ATTRIBUTES_MAX 64u               /* of one field that are looked at */
+
+/* The row behind the last field of type definition ROW. */
+static uint32_t fields_end(struct gcd_metadata *m, uint32_t row)
+{
+    uint32_t all = m->t.table[META_FIELD].rows + 1;
+    if (row == m->t.table[META_TYPE_DEF].rows)
+        return all;
+    uint32_t end = meta_cell(&m->t, META_TYPE_DEF, row + 1, TYPE_DEF_FIELDS);
+    if (end > all || end < meta_cell(&m->t, META_TYPE_DEF, row, TYPE_DEF_FIELDS))
+        meta_fail(&m->w, GCD_E_FORMAT, GCD_OFF_NONE, "fields of a type are in no order");
+    return m->w.st == GCD_OK ? end : 0;
+}
+
+static bool is_thread_static_type(struct gcd_metadata *m, enum meta_table table, uint32_t row)
+{
+    bool definition = table == META_TYPE_DEF;
+    const char *name = meta_string(&m->t, meta_cell(&m->t, table, row, definition ? TYPE_DEF_NAME : TYPE_REF_NAME));
+    if (strcmp(name, "ThreadStaticAttribute") != 0)
+        return false;
+    return strcmp(meta_string(&m->t, meta_cell(&m->t, table, row, definition ? TYPE_DEF_NAMESPACE : TYPE_REF_NAMESPACE)), "System") == 0;
+}
+
+/* Is CONSTRUCTOR, a CustomAttributeType (II.24.2.6), that of System.ThreadStaticAttribute? */
+static bool is_thread_static(struct gcd_metadata *m, uint32_t constructor)
+{
+    uint32_t row = constructor >> 3;
+    if ((constructor & 7) == 2) {        /* a method definition: in the library that defines the attribute */
+        uint32_t type = meta_find_last(&m->t, META_TYPE_DEF, TYPE_DEF_METHODS, row);
+        return type != 0 && is_thread_static_type(m, META_TYPE_DEF, type);
+    }
+    uint32_t parent = (constructor & 7) == 3 ? meta_cell(&m->t, META_MEMBER_REF, row, MEMBER_REF_CLASS) : 0;
+    if (parent == 0 || (parent & 7) > 1)
+        return false;
+    return is_thread_static_type(m, (parent & 7) == 1 ? META_TYPE_REF : META_TYPE_DEF, parent >> 3);
+}
+
+static bool has_thread_static(struct gcd_metadata *m, uint32_t field)
+{
+    uint32_t first, n = meta_find(&m->t, META_CUSTOM_ATTRIBUTE, ATTRIBUTE_PARENT, field << 5 | 1, &first);
+    if (n > ATTRIBUTES_MAX)
+        meta_fail(&m->w, GCD_E_LIMIT, GCD_OFF_NONE, "a field has more attributes than any compiler writes");
+    for (uint32_t i = 0; i < n && m->w.st == GCD_OK; i++)
+        if (is_thread_static(m, meta_cell(&m->t, META_CUSTOM_ATTRIBUTE, first + i, ATTRIBUTE_TYPE)))
+            return true;
+    return false;
+}
+
+/* The next static field behind F->token, false when there is none. */
+static bool find_static(struct gcd_metadata *m, struct gcd_static_field *f)
+{
+    uint32_t row = f->token & 0xffffff, type = f->class_token & 0xffffff, types = m->t.table[META_TYPE_DEF].rows;
+    if (type == 0 && types > 0) {
+        type = 1;
+        row = meta_cell(&m->t, META_TYPE_DEF, 1, TYPE_DEF_FIELDS) - 1;
+    }
+    while (type <= types && m->w.st == GCD_OK) {
+        uint32_t end = fields_end(m, type);
+        while (++row < end && m->w.st == GCD_OK) {
+            uint32_t flags = meta_cell(&m->t, META_FIELD, row, FIELD_FLAGS);
+            if ((flags & FIELD_STATIC) == 0 || (flags & FIELD_LITERAL) != 0)
+                continue;
+            f->token = GCD_TOKEN_FIELD | row;
+            f->class_token = GCD_TOKEN_TYPE | type;
+            f->flags = flags;
+            return true;
+        }
+        row = end - 1;
+        type++;
+    }
+    return false;
+}
+
+gcd_status gcd_metadata_next_static(struct gcd_metadata *m, struct gcd_static_field *f, struct gcd_error *err)
+{
+    struct gcd_static_field next = *f;
+    meta_begin(m);
+    if (m->t.table[META_TYPE_DEF].rows == 0 || !find_static(m, &next))
+        return m->w.st == GCD_OK ? GCD_END : meta_end(m, err);
+    next.thread_static = has_thread_static(m, next.token & 0xffffff);
+    const char *name = meta_string(&m->t, meta_cell(&m->t, META_FIELD, next.token & 0xffffff, FIELD_NAME));
+    if (m->w.st == GCD_OK) {
+        memcpy(m->field_name, name, strlen(name) + 1);
+        next.name = m->field_name;
+        *f = next;
+    }
+    return meta_end(m, err);
+}
+
+gcd_status gcd_metadata_field_type(struct gcd_metadata *m, const struct gcd_static_field *f, const char **ret, struct gcd_error *err)
+{
+    size_t n;
+    meta_begin(m);
+    const uint8_t *p = meta_blob(&m->t, meta_cell(&m->t, META_FIELD, f->token & 0xffffff, FIELD_SIGNATURE), &n);
+    struct gcd_cur c = gcd_cur_make(p, n, 0);
+    if (gcd_cur_u8(&c) != SIGNATURE_FIELD)
+        meta_fail(&m->w, GCD_E_FORMAT, GCD_OFF_NONE, "the signature of a field is of something else");
+    meta_signature(m, &c, f->class_token & 0xffffff);
+    meta_put(m, "");
+    if (m->w.st == GCD_OK)
+        *ret = m->text;
+    return meta_end(m, err);
+}

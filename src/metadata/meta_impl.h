@@ -1,0 +1,61 @@
+/*
+ * An open module, and how names of types are put together.
+ */
+#ifndef GCD_METADATA_META_IMPL_H
+#define GCD_METADATA_META_IMPL_H
+
+#include <gcdumpc/metadata.h>
+
+#include "metadata/meta_tables.h"
+#include "metadata/meta_window.h"
+
+#define META_DEPTH_MAX 32u               /* types nested in types; types in a signature */
+#define META_TEXT_MAX ((size_t)64 * 1024)
+
+/* A name that is being written: its types from the outermost to the one meant, and the arguments each of them takes. */
+struct meta_name {
+    uint32_t token[META_DEPTH_MAX], takes[META_DEPTH_MAX];
+    uint32_t links, link;                /* LINK is the one whose arguments come now */
+    uint32_t left;                       /* of its arguments */
+};
+
+struct gcd_metadata {
+    struct gcd_alloc alloc;
+    struct meta_window w;
+    struct meta_tables t;
+    struct gcd_module_identity identity;
+    char *names;                         /* those of the identity */
+    size_t names_bytes;
+    char *text;                          /* [text_n], what is being written */
+    size_t text_n, text_cap;
+    unsigned muted;                      /* parts of a function pointer's signature are open: nothing is written */
+    char field_name[3 * META_STRING_MAX + 1];
+    struct meta_name frames[META_DEPTH_MAX];
+};
+
+/* Begin a public call: what failed before is forgotten.  End it: the status, and the error in ERR. */
+void meta_begin(struct gcd_metadata *m);
+gcd_status meta_end(struct gcd_metadata *m, struct gcd_error *err);
+
+void meta_put(struct gcd_metadata *m, const char *s);
+
+/* Type parameters of type definition ROW: how many, and the row of the first one. */
+uint32_t meta_parameters(struct gcd_metadata *m, uint32_t row, uint32_t *ret_first);
+/* The row of the type that type definition ROW is nested in, 0 = none. */
+uint32_t meta_outer(struct gcd_metadata *m, uint32_t row);
+
+/*
+ * Begin to write the name of TOKEN, a definition or a reference, with N_ARGS arguments: all of it when there are none, else up to the first
+ * argument.  meta_name_next is called behind each; false when it was the last.
+ */
+void meta_name_begin(struct gcd_metadata *m, struct meta_name *n, uint32_t token, uint32_t n_args);
+bool meta_name_next(struct gcd_metadata *m, struct meta_name *n);
+
+/* Write the type at *C (ECMA-335 II.23.2.12); its type parameters are those of type definition ROW, 0 = of nothing. */
+struct gcd_cur;
+void meta_signature(struct gcd_metadata *m, struct gcd_cur *c, uint32_t row);
+
+/* The last 8 bytes of the SHA-1 of a public key, back to front (II.6.3). */
+void meta_public_key_token(struct gcd_metadata *m, struct meta_region key, uint8_t ret[8]);
+
+#endif

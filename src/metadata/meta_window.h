@@ -1,0 +1,44 @@
+/*
+ * Bytes of an image, a page at a time.
+ *
+ * The first failure is kept and makes every later view one of zeros, so code reads what it needs and looks at the status once, in loops
+ * and before a result leaves.  No number of the image decides how much memory is taken.
+ */
+#ifndef GCD_METADATA_META_WINDOW_H
+#define GCD_METADATA_META_WINDOW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/io.h>
+#include <gcdumpc/status.h>
+
+#define META_PAGE_BYTES ((size_t)4096)
+#define META_PAGES 64u
+#define META_VIEW_MAX ((size_t)256)
+
+struct meta_window {
+    struct gcd_input *in;
+    uint64_t base, size;                 /* the image: bytes of the input from BASE on */
+    uint8_t *pages;                      /* [META_PAGES * META_PAGE_BYTES] */
+    uint64_t page[META_PAGES];           /* which page a slot holds, + 1; 0 = none */
+    uint8_t across[META_VIEW_MAX];       /* a view that two pages share */
+    gcd_status st;                       /* GCD_OK, or the first failure */
+    struct gcd_error err;
+};
+
+/* A part of the image. */
+struct meta_region {
+    uint64_t off, n;
+};
+
+/* N bytes at OFF of the image, valid until the next view; zeros after a failure.  N <= META_VIEW_MAX.  GCD_E_TRUNCATED beyond the end. */
+const uint8_t *meta_view(struct meta_window *w, uint64_t off, size_t n);
+
+/* The same at OFF of a region; GCD_E_FORMAT beyond its end. */
+const uint8_t *meta_view_in(struct meta_window *w, struct meta_region r, uint64_t off, size_t n);
+
+/* Keep a failure at OFF of the image, unless there is one. */
+void meta_fail(struct meta_window *w, gcd_status st, uint64_t off, const char *what);
+
+#endif

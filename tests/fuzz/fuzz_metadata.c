@@ -1,0 +1,77 @@
+/*
+ * Any bytes as an assembly, asked for everything.
+ *
+ * Errors have a reason; names are well-formed UTF-8; memory is bounded whatever the image says, all of it is freed, and a failing allocation
+ * leaves nothing behind; asking again gives the same.
+ */
+#include "base/text.h"
+#include "fuzz/fuzz.h"
+#include "support/failalloc.h"
+#include "support/shop_image.h"
+
+#define MEMORY_MAX ((size_t)600 * 1024)
+
+static void check_text(const struct tb_bytes *text)
+{
+    for (size_t i = 0; i < text->n;) {
+        uint32_t code_point;
+        size_t n = gcd_utf8_next(text->p + i, text->n - i, &code_point);
+        if (n == 0)
+            fuzz_fail("names are well-formed", "they are not");
+        i += n;
+    }
+}
+
+static void check_status(gcd_status st, const struct gcd_error *err)
+{
+    if (st != GCD_OK && (err->code != st || err->msg[0] == '\0'))
+        fuzz_fail("an error says so", gcd_status_name(st));
+    if (st != GCD_OK && st != GCD_E_TRUNCATED && st != GCD_E_FORMAT && st != GCD_E_UNSUPPORTED && st != GCD_E_LIMIT && st != GCD_E_NOMEM)
+        fuzz_fail("an image is damaged, not read, or too much", err->msg);
+}
+
+static gcd_status ask(struct gcd_input *in, const struct gcd_alloc *alloc, struct tb_bytes *text)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_metadata *m = NULL;
+    gcd_status st = gcd_metadata_open(in, 0, UINT64_MAX, alloc, &m, &err);
+    check_status(st, &err);
+    if (st != GCD_OK)
+        return st;
+    for (uint32_t table = 1; table <= 0x1b; table += 0x1a)       /* references and specifications, those that nothing refers to, too */
+        for (uint32_t row = 1; row <= 8; row++) {
+            const char *name;
+            if (gcd_metadata_name(m, table << 24 | row, NULL, 0, &name, &err) == GCD_OK)
+                tb_put(text, name, strlen(name));
+        }
+    st = metadata_text(m, text, &err);
+    check_status(st, &err);
+    gcd_metadata_free(m);
+    return st;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint64_t hash = fuzz_hash(data, size);
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_input *in = NULL;
+    struct tb_bytes text = { 0 }, again = { 0 };
+    struct failalloc f;
+    if (gcd_input_from_memory(data, size, NULL, &in, &err) != GCD_OK)
+        return 0;
+    failalloc_init(&f);
+    if ((hash >> 24) % 4 == 0)
+        f.fail_at = 1 + (hash >> 32) % 8;
+    gcd_status st = ask(in, &f.alloc, &text);
+    check_text(&text);
+    if (hash % 16 == 0 && f.failed == 0 && (ask(in, NULL, &again) != st || again.n != text.n || (text.n > 0 && memcmp(again.p, text.p, text.n) != 0)))
+        fuzz_fail("asking again gives the same", "it does not");
+    if (f.peak_bytes > MEMORY_MAX)
+        fuzz_fail("memory is bounded", "see peak_bytes");
+    if (failalloc_complaint(&f) != NULL)
+        fuzz_fail("memory", failalloc_complaint(&f));
+    tb_free(&text);
+    tb_free(&again);
+    gcd_input_free(in);
+    return 0;
+}

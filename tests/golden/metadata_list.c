@@ -1,0 +1,96 @@
+/*
+ * metadata_list FILE ...: what gcdumpc/metadata.h says of assemblies.  Line for line what readers/metadata_cs prints.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <gcdumpc/metadata.h>
+
+static struct gcd_error err = GCD_ERROR_INIT;
+
+static void put_hex(const uint8_t *p, size_t n)
+{
+    putchar(' ');
+    for (size_t i = 0; i < n; i++)
+        printf("%02x", p[i]);
+}
+
+static void print_module(const struct gcd_metadata *m)
+{
+    const struct gcd_module_identity *id = gcd_metadata_identity(m);
+    printf("module %s", id->module_name);
+    put_hex(id->mvid.bytes, 16);
+    putchar('\n');
+    if (id->assembly_name[0] != '\0') {
+        printf("assembly %s %d.%d.%d.%d", id->assembly_name, id->version[0], id->version[1], id->version[2], id->version[3]);
+        put_hex(id->public_key_token, id->has_public_key ? 8 : 0);
+        putchar('\n');
+    }
+    for (size_t i = 0; i < id->codeview_count; i++) {
+        printf("codeview");
+        put_hex(id->codeview[i].guid.bytes, 16);
+        printf(" %" PRIu32 "\n", id->codeview[i].age);
+    }
+}
+
+static gcd_status print_type(struct gcd_metadata *m, uint32_t token)
+{
+    struct gcd_type_definition t;
+    const char *name = "";
+    gcd_status st = gcd_metadata_type(m, token, &t, &err);
+    if (st == GCD_OK)
+        st = gcd_metadata_name(m, token, NULL, 0, &name, &err);
+    if (st == GCD_OK)
+        printf("type %08x %x %08x %u %s : ", token, t.flags, t.outer, t.parameters, name);
+    if (st == GCD_OK && t.base != 0 && (st = gcd_metadata_name(m, t.base, NULL, 0, &name, &err)) == GCD_OK)
+        printf("%s", name);
+    for (uint32_t i = 0; st == GCD_OK && i < t.interfaces; i++) {
+        uint32_t interface;
+        st = gcd_metadata_interface(m, token, i, &interface, &err);
+        if (st == GCD_OK && (st = gcd_metadata_name(m, interface, NULL, 0, &name, &err)) == GCD_OK)
+            printf(", %s", name);
+    }
+    putchar('\n');
+    return st;
+}
+
+static gcd_status print(struct gcd_metadata *m)
+{
+    struct gcd_static_field f = { 0 };
+    gcd_status st = GCD_OK;
+    print_module(m);
+    for (uint32_t i = 1; i <= gcd_metadata_type_count(m) && st == GCD_OK; i++)
+        st = print_type(m, GCD_TOKEN_TYPE + i);
+    while (st == GCD_OK && (st = gcd_metadata_next_static(m, &f, &err)) == GCD_OK) {
+        const char *type = "";
+        st = gcd_metadata_field_type(m, &f, &type, &err);
+        printf("static %08x %x %08x %s %s%s\n", f.token, f.flags, f.class_token, f.name, f.thread_static ? "thread " : "", type);
+    }
+    return st == GCD_END ? GCD_OK : st;
+}
+
+int main(int argc, char **argv)
+{
+    int status = 0;
+    for (int i = 1; i < argc; i++) {
+        const char *slash = strrchr(argv[i], '/');
+        struct gcd_input *in = NULL;
+        struct gcd_metadata *m = NULL;
+        printf("file %s\n", slash != NULL ? slash + 1 : argv[i]);
+        gcd_status st = gcd_input_open(argv[i], NULL, &in, &err);
+        if (st == GCD_OK)
+            st = gcd_metadata_open(in, 0, UINT64_MAX, NULL, &m, &err);
+        if (st == GCD_OK)
+            st = print(m);
+        if (st == GCD_E_UNSUPPORTED && m == NULL) {
+            puts("no metadata");
+        } else if (st != GCD_OK) {
+            fprintf(stderr, "%s: %s\n", argv[i], err.msg);
+            status = 1;
+        }
+        gcd_metadata_free(m);
+        gcd_input_free(in);
+    }
+    return status;
+}

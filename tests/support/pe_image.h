@@ -1,0 +1,40 @@
+/*
+ * Assemblies for tests, built in memory: rows, texts and signatures as they are given, nothing is checked.
+ *
+ *     struct pe_image p;
+ *     pe_image_init(&p);
+ *     pe_image_row(&p, 0x02, "4ss222", 0x100001, "Node", "Shop", 0, 1, 1);
+ *     pe_image_close(&p);
+ *     use(p.out.p, p.out.n);
+ *     pe_image_done(&p);
+ */
+#ifndef PE_IMAGE_H
+#define PE_IMAGE_H
+
+#include "support/tb.h"
+
+struct pe_image {
+    struct tb_bytes out;
+    /* to be set before pe_image_close */
+    bool pe32;               /* the optional header of 32 bits */
+    bool wide;               /* indexes into heaps have four bytes; before the first row */
+    unsigned codeviews;      /* records in the debug directory, default 1: GUID of bytes 0xc0 + number, age number + 1 */
+    uint16_t sections;       /* default 1 */
+    uint32_t extra_rows;     /* each table is said to have so many more */
+    /* the pieces */
+    struct tb_bytes strings, blobs, guids, rows[64];
+    uint32_t row_count[64];
+    size_t metadata_off;     /* of "BSJB", after pe_image_close */
+};
+
+/* With a row for the module "Test.dll". */
+void pe_image_init(struct pe_image *p);
+/*
+ * COLUMNS has a letter for each value: 2 and 4 bytes of a number (unsigned), s a text, b a signature as hexadecimal digits, g a GUID all of
+ * whose bytes are the number.  Returns the number of the row.
+ */
+uint32_t pe_image_row(struct pe_image *p, unsigned table, const char *columns, ...);
+void pe_image_close(struct pe_image *p);
+void pe_image_done(struct pe_image *p);
+
+#endif

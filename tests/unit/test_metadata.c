@@ -1,0 +1,450 @@
+#include "support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/failalloc.h"
+#include "support/shop_image.h"
+
+static struct gcd_error err;
+
+/* The image of P, which is closed; the status of opening it. */
+static gcd_status open_image(const struct pe_image *p, const struct gcd_alloc *alloc, struct gcd_input **in, struct gcd_metadata **m)
+{
+    err = (struct gcd_error)GCD_ERROR_INIT;
+    *m = NULL;
+    assert_int_equal(gcd_input_from_memory(p->out.p, p->out.n, NULL, in, &err), GCD_OK);
+    return gcd_metadata_open(*in, 0, UINT64_MAX, alloc, m, &err);
+}
+
+static void close_image(struct gcd_input *in, struct gcd_metadata *m)
+{
+    gcd_metadata_free(m);
+    gcd_input_free(in);
+}
+
+/* ---- what it says ---- */
+
+static const char shop_text[] =
+    "1 <Module>\n"
+    "2 Shop.Dictionary<TKey, TValue> (2) : System.Object\n"
+    "3 Shop.Dictionary<TKey, TValue>.Entry (2) : System.Object\n"
+    "4 Shop.Box<T> (1) : System.Object\n"
+    "5 Shop.Box<T>.Inner<A, B> (3) : System.Object\n"
+    "6 Shop.Box<T>.Inner<A, B>.<>c__DisplayClass13_0 (3) : Shop.Box<T>.Inner<A, B>\n"
+    "7 Shop.Caf\xc3\xa9 (0) : System.Collections.Generic.List<Shop.Caf\xc3\xa9>, 0 System.Collections.Generic.List<Shop.Caf\xc3\xa9>, "
+    "1 System.Collections.Generic.List`1.Enumerator\n"
+    "8 Shop.Unmarked<U>\n"
+    "9 Shop.Odd`3\n"
+    "2 s_entries 17 Shop.Dictionary<System.String, System.Object>.Entry[]\n"
+    "4 s_slot 17 T\n"
+    "5 s_cells 17 System.Int32[][,]\n"
+    "5 s_list 17 System.Collections.Generic.List<Shop.Box<System.Int32>.Inner<System.String[], System.Object>>\n"
+    "5 s_pointer 17 FNPTR\n"
+    "5 s_bytes 17 System.Byte*\n"
+    "7 t_current thread 17 Shop.Caf\xc3\xa9\n"
+    "7 s_vector 17 System.String[*]\n";
+
+static void test_all_of_it(void **state)
+{
+    (void)state;
+    for (int wide = 0; wide < 2; wide++) {
+        struct pe_image p;
+        struct gcd_input *in;
+        struct gcd_metadata *m;
+        struct tb_bytes text = { 0 };
+        shop_image(&p, wide != 0);
+        assert_int_equal(open_image(&p, NULL, &in, &m), GCD_OK);
+        assert_int_equal(metadata_text(m, &text, &err), GCD_OK);
+        tb_u8(&text, 0);
+        assert_string_equal((char *)text.p, shop_text);
+        tb_free(&text);
+        close_image(in, m);
+        pe_image_done(&p);
+    }
+}
+
+/* A bundle has one assembly behind the other. */
+static void test_an_image_inside_a_file(void **state)
+{
+    (void)state;
+    struct pe_image p;
+    struct gcd_input *in;
+    struct gcd_metadata *m = NULL;
+    struct tb_bytes file = { 0 }, text = { 0 };
+    shop_image(&p, false);
+    tb_zeros(&file, 4321);
+    tb_put(&file, p.out.p, p.out.n);
+    tb_zeros(&file, 99);
+    assert_int_equal(gcd_input_from_memory(file.p, file.n, NULL, &in, &err), GCD_OK);
+    assert_int_equal(gcd_metadata_open(in, 4321, p.out.n, NULL, &m, &err), GCD_OK);
+    assert_int_equal(metadata_text(m, &text, &err), GCD_OK);
+    assert_int_equal(text.n, sizeof shop_text - 1);
+    gcd_metadata_free(m);
+    assert_int_equal(gcd_metadata_open(in, 4321, p.out.n - 1, NULL, &m, &err), GCD_OK);     /* the last byte is of a heap */
+    gcd_metadata_free(m);
+    assert_int_equal(gcd_metadata_open(in, 4320, p.out.n, NULL, &m, &err), GCD_E_UNSUPPORTED);
+    assert_int_equal(gcd_metadata_open(in, file.n + 1, p.out.n, NULL, &m, &err), GCD_E_TRUNCATED);
+    gcd_input_free(in);
+    tb_free(&file);
+    tb_free(&text);
+    pe_image_done(&p);
+}
+
+static void test_identity(void **state)
+{
+    (void)state;
+    static const uint8_t token[8] = { 0xb7, 0x7a, 0x5c, 0x56, 0x19, 0x34, 0xe0, 0x89 };
+    struct pe_image p;
+    struct gcd_input *in;
+    struct gcd_metadata *m;
+    shop_image(&p, true);
+    assert_int_equal(open_image(&p, NULL, &in, &m), GCD_OK);
+    const struct gcd_module_identity *id = gcd_metadata_identity(m);
+    assert_string_equal(id->module_name, "Test.dll");
+    assert_string_equal(id->assembly_name, "Test");
+    assert_int_equal(id->version[0], 1);
+    assert_int_equal(id->version[3], 4);
+    assert_true(id->has_public_key);
+    assert_memory_equal(id->public_key_token, token, 8);
+    assert_int_equal(id->mvid.bytes[0], 0xaa);
+    assert_int_equal(id->mvid.bytes[15], 0xaa);
+    assert_int_equal(id->codeview_count, 2);
+    assert_int_equal(id->codeview[1].guid.bytes[15], 0xc1);
+    assert_int_equal(id->codeview[1].age, 2);
+    close_image(in, m);
+    pe_image_done(&p);
+}
+
+/* Keys of all lengths around a block of SHA-1; the tokens are those of sha1sum. */
+static void test_public_keys(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t n;
+        uint8_t token[8];
+    } keys[] = {
+        { 55, { 0x5a, 0xd6, 0x21, 0x56, 0xb6, 0x99, 0x08, 0xd2 } },
+        { 56, { 0x99, 0xe6, 0x1b, 0x20, 0x9f, 0xf2, 0xe8, 0xb6 } },
+        { 64, { 0x4d, 0x64, 0xec, 0x25, 0x2a, 0x44, 0x5a, 0x2a } },
+        { 160, { 0x4b, 0xcd, 0xa5, 0xfe, 0x2e, 0x5d, 0x77, 0x01 } },
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        struct pe_image p;
+        struct gcd_input *in;
+        struct gcd_metadata *m;
+        char hex[2 * 160 + 1] = "";
+        for (size_t k = 0; k < keys[i].n; k++)
+            (void)snprintf(hex + 2 * k, 3, "61");
+        pe_image_init(&p);
+        (void)pe_image_row(&p, 0x20, "422224bss", 0x8004u, 1u, 2u, 3u, 4u, 1u, hex, "Test", "");
+        pe_image_close(&p);
+        assert_int_equal(open_image(&p, NULL, &in, &m), GCD_OK);
+        assert_memory_equal(gcd_metadata_identity(m)->public_key_token, keys[i].token, 8);
+        close_image(in, m);
+        pe_image_done(&p);
+    }
+}
+
+static void test_match(void **state)
+{
+    (void)state;
+    struct gcd_module_identity file = { .codeview_count = 2 };
+    struct gcd_loaded_module loaded = { .pdb_age = 1 };
+    file.codeview[0] = (struct gcd_codeview){ .guid.bytes = { 1 }, .age = 1 };
+    file.codeview[1] = (struct gcd_codeview){ .guid.bytes = { 2 }, .age = 1 };
+    assert_int_equal(gcd_metadata_match(&file, &loaded), GCD_MODULE_UNKNOWN);
+    loaded.pdb_guid.bytes[0] = 2;
+    assert_int_equal(gcd_metadata_match(&file, &loaded), GCD_MODULE_SAME);
+    loaded.pdb_age = 2;
+    assert_int_equal(gcd_metadata_match(&file, &loaded), GCD_MODULE_OTHER);
+    loaded = (struct gcd_loaded_module){ .pdb_guid.bytes = { 2, 1 }, .pdb_age = 1 };
+    assert_int_equal(gcd_metadata_match(&file, &loaded), GCD_MODULE_OTHER);
+    file.codeview_count = 0;
+    assert_int_equal(gcd_metadata_match(&file, &loaded), GCD_MODULE_UNKNOWN);
+}
+
+static void test_arguments(void **state)
+{
+    (void)state;
+    static const char *const args[] = { "System.String", "Shop.Item", "int[]" };
+    struct pe_image p;
+    struct gcd_input *in;
+    struct gcd_metadata *m;
+    const char *name = NULL;
+    shop_image(&p, false);
+    assert_int_equal(open_image(&p, NULL, &in, &m), GCD_OK);
+    assert_int_equal(gcd_metadata_name(m, 0x02000003, args, 2, &name, &err), GCD_OK);
+    assert_string_equal(name, "Shop.Dictionary<System.String, Shop.Item>.Entry");
+    assert_int_equal(gcd_metadata_name(m, 0x02000006, args, 3, &name, &err), GCD_OK);
+    assert_string_equal(name, "Shop.Box<System.String>.Inner<Shop.Item, int[]>.<>c__DisplayClass13_0");
+    assert_int_equal(gcd_metadata_name(m, 0x02000008, args, 1, &name, &err), GCD_OK);
+    assert_string_equal(name, "Shop.Unmarked<System.String>");
+    assert_int_equal(gcd_metadata_name(m, 0x02000009, args, 0, &name, &err), GCD_OK);
+    assert_string_equal(name, "Shop.Odd`3");
+    name = NULL;
+    assert_int_equal(gcd_metadata_name(m, 0x02000003, args, 1, &name, &err), GCD_E_ARG);
+    assert_int_equal(gcd_metadata_name(m, 0x02000003, args, 3, &name, &err), GCD_E_ARG);
+    for (size_t i = 0; i < 6; i++) {
+        static const uint32_t none[] = { 0, 0x02000000, 0x0200000a, 0x01000005, 0x1b000002, 0x06000001 };
+        struct gcd_type_definition d;
+        assert_int_equal(gcd_metadata_name(m, none[i], NULL, 0, &name, &err), GCD_E_ARG);
+        assert_int_equal(gcd_metadata_type(m, none[i], &d, &err), GCD_E_ARG);
+    }
+    assert_null(name);
+    uint32_t interface;
+    assert_int_equal(gcd_metadata_interface(m, 0x02000007, 2, &interface, &err), GCD_E_ARG);
+    close_image(in, m);
+    pe_image_done(&p);
+}
+
+/* ---- bad input ---- */
+
+/* What is asked of the image, until something fails. */
+static gcd_status all_of(struct pe_image *p)
+{
+    struct gcd_input *in;
+    struct gcd_metadata *m;
+    struct tb_bytes text = { 0 };
+    pe_image_close(p);
+    gcd_status st = open_image(p, NULL, &in, &m);
+    if (st == GCD_OK)
+        st = metadata_text(m, &text, &err);
+    assert_int_equal(st, st == GCD_OK ? GCD_OK : err.code);
+    tb_free(&text);
+    close_image(in, m);
+    pe_image_done(p);
+    return st;
+}
+
+static void test_types_in_a_circle(void **state)
+{
+    (void)state;
+    struct pe_image p;
+    pe_image_init(&p);
+    (void)pe_image_row(&p, 0x02, "4ss222", 2u, "A", "", 0u, 1u, 1u);
+    (void)pe_image_row(&p, 0x02, "4ss222", 2u, "B", "", 0u, 1u, 1u);
+    (void)pe_image_row(&p, 0x29, "22", 1u, 2u);
+    (void)pe_image_row(&p, 0x29, "22", 2u, 1u);
+    assert_int_equal(all_of(&p), GCD_E_FORMAT);
+    pe_image_init(&p);                       /* the same by references */
+    (void)pe_image_row(&p, 0x01, "2ss", 1u << 2 | 3, "A", "");
+    (void)pe_image_row(&p, 0x02, "4ss222", 0u, "B", "", 1u << 2 | 1, 1u, 1u);
+    assert_int_equal(all_of(&p), GCD_E_FORMAT);
+}
+
+static void test_nested_without_an_outer_type(void **state)
+{
+    (void)state;
+    struct pe_image p;
+    pe_image_init(&p);
+    (void)pe_image_row(&p, 0x02, "4ss222", 2u, "A", "", 0u, 1u, 1u);
+    assert_int_equal(all_of(&p), GCD_E_FORMAT);
+}
+
+/* A search would miss rows: names would be wrong and nothing would tell. */
+static void test_tables_that_are_not_sorted(void **state)
+{
+    (void)state;
+    struct pe_image p;
+    pe_image_init(&p);
+    (void)pe_image_row(&p, 0x02, "4ss222", 0u, "A", "", 0u, 1u, 1u);
+    (void)pe_image_row(&p, 0x02, "4ss222", 2u, "B", "", 0u, 1u, 1u);
+    (void)pe_image_row(&p, 0x02, "4ss222", 2u, "C", "", 0u, 1u, 1u);
+    (void)pe_image_row(&p, 0x29, "22", 3u, 1u);
+    (void)pe_image_row(&p, 0x29, "22", 2u, 1u);
+    assert_int_equal(all_of(&p), GCD_E_UNSUPPORTED);
+}
+
+static void test_fields_in_no_order(void **state)
+{
+    (void)state;
+    struct pe_image p;
+    for (unsigned second = 1; second <= 3; second++) {
+        pe_image_init(&p);
+        (void)pe_image_row(&p, 0x02, "4ss222", 0u, "A", "", 0u, 2u, 1u);
+        (void)pe_image_row(&p, 0x02, "4ss222", 0u, "B", "", 0u, second == 3 ? 9u : second, 1u);
+        (void)pe_image_row(&p, 0x04, "2sb", 1u, "f", "0608");
+        (void)pe_image_row(&p, 0x04, "2sb", 1u, "g", "0608");
+        assert_int_equal(all_of(&p), second == 2 ? GCD_OK : GCD_E_FORMAT);
+    }
+}
+
+static gcd_status with_signature(const char *hex)
+{
+    struct pe_image p;
+    pe_image_init(&p);
+    (void)pe_image_row(&p, 0x01, "2ss", 1u << 2 | 2, "List`1", "");
+    (void)pe_image_row(&p, 0x02, "4ss222", 0u, "A", "", 0u, 1u, 1u);
+    (void)pe_image_row(&p, 0x04, "2sb", 0x11u, "f", hex);
+    return all_of(&p);
+}
+
+static void test_signatures(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "", "06", "0708", "0600", "0623", "061d", "0612", "061200", "061208", "0612ff", "06120f", "06150e0501", "06151205", "0615120500",
+        "061512050208", "061512057f08", "0614080000", "061408210000", "06140801ff", "0614080105", "061b00ff", "061b", "061b0001", "0615",
+        "061bdfffffff", "0613", "06ffff"
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(with_signature(bad[i]), GCD_E_FORMAT);
+    assert_int_equal(with_signature("06151205010e"), GCD_OK);
+    assert_int_equal(with_signature("061305"), GCD_OK);              /* a parameter that its class has not: "!5" */
+    char deep[2 * 200 + 5] = "06";
+    for (int n = 0; n < 40; n++) {
+        (void)strcat(deep, "15120501");
+        char whole[sizeof deep + 2];
+        (void)snprintf(whole, sizeof whole, "%s08", deep);
+        assert_int_equal(with_signature(whole), n < 32 ? GCD_OK : GCD_E_LIMIT);
+    }
+}
+
+static void test_long_names(void **state)
+{
+    (void)state;
+    static char name[4200];
+    for (size_t n = 4095; n <= 4097; n++) {
+        struct pe_image p;
+        memset(name, 'x', n);
+        name[n] = '\0';
+        pe_image_init(&p);
+        (void)pe_image_row(&p, 0x02, "4ss222", 0u, name, "", 0u, 1u, 1u);
+        assert_int_equal(all_of(&p), n <= 4096 ? GCD_OK : GCD_E_LIMIT);
+    }
+    struct pe_image p;                       /* the heap ends before the name does */
+    pe_image_init(&p);
+    (void)pe_image_row(&p, 0x02, "4ss222", 0u, "cut", "", 0u, 1u, 1u);
+    p.strings.n--;
+    assert_int_equal(all_of(&p), GCD_E_FORMAT);
+}
+
+static void test_headers_that_lie(void **state)
+{
+    (void)state;
+    struct pe_image p;
+    pe_image_init(&p);
+    p.extra_rows = 0x10000;
+    assert_int_equal(all_of(&p), GCD_E_FORMAT);
+    pe_image_init(&p);
+    p.extra_rows = 0xfffff000;
+    assert_int_equal(all_of(&p), GCD_E_FORMAT);
+    pe_image_init(&p);
+    p.sections = 97;
+    assert_int_equal(all_of(&p), GCD_E_FORMAT);
+    pe_image_init(&p);
+    p.sections = 0;
+    assert_int_equal(all_of(&p), GCD_E_FORMAT);
+    pe_image_init(&p);
+    p.codeviews = 9;
+    assert_int_equal(all_of(&p), GCD_E_LIMIT);
+    pe_image_init(&p);
+    p.codeviews = 65;
+    assert_int_equal(all_of(&p), GCD_E_LIMIT);
+    pe_image_init(&p);
+    (void)pe_image_row(&p, 0x03, "2", 1u);   /* edit and continue */
+    assert_int_equal(all_of(&p), GCD_E_UNSUPPORTED);
+}
+
+/* Every prefix is refused, or says nothing else than the whole image. */
+static void test_truncated(void **state)
+{
+    (void)state;
+    struct pe_image p;
+    shop_image(&p, false);
+    size_t whole = p.out.n;
+    for (p.out.n = 0; p.out.n < whole; p.out.n++) {
+        struct gcd_input *in;
+        struct gcd_metadata *m;
+        struct tb_bytes text = { 0 };
+        gcd_status st = open_image(&p, NULL, &in, &m);
+        if (st == GCD_OK)
+            st = metadata_text(m, &text, &err);
+        if (p.out.n >= 64)
+            assert_true(st == GCD_E_TRUNCATED || p.out.n >= whole - 40);
+        if (st == GCD_OK)
+            assert_memory_equal(text.p, shop_text, sizeof shop_text - 1);
+        tb_free(&text);
+        close_image(in, m);
+    }
+    pe_image_done(&p);
+}
+
+/* Nothing is left behind, and memory does not depend on what the image says. */
+static void test_changed_bytes(void **state)
+{
+    (void)state;
+    struct pe_image p;
+    shop_image(&p, true);
+    for (size_t i = 0; i < p.out.n; i++)
+        for (int change = 0; change < 4; change++) {
+            static const uint8_t to[] = { 0x00, 0x7f, 0xff };
+            struct gcd_input *in;
+            struct gcd_metadata *m;
+            struct tb_bytes text = { 0 };
+            struct failalloc f;
+            uint8_t before = p.out.p[i];
+            failalloc_init(&f);
+            p.out.p[i] = change < 3 ? to[change] : (uint8_t)(before + 1);
+            gcd_status st = open_image(&p, &f.alloc, &in, &m);
+            if (st == GCD_OK)
+                st = metadata_text(m, &text, &err);
+            assert_int_equal(st, st == GCD_OK ? GCD_OK : err.code);
+            assert_true(f.peak_bytes < 600 * 1024);
+            tb_free(&text);
+            close_image(in, m);
+            assert_null(failalloc_complaint(&f));
+            p.out.p[i] = before;
+        }
+    pe_image_done(&p);
+}
+
+static void test_without_memory(void **state)
+{
+    (void)state;
+    struct pe_image p;
+    struct failalloc f;
+    shop_image(&p, false);
+    for (uint64_t n = 1; ; n++) {
+        struct gcd_input *in;
+        struct gcd_metadata *m;
+        struct tb_bytes text = { 0 };
+        failalloc_init(&f);
+        f.fail_at = n;
+        gcd_status st = open_image(&p, &f.alloc, &in, &m);
+        if (st == GCD_OK)
+            st = metadata_text(m, &text, &err);
+        assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
+        tb_free(&text);
+        close_image(in, m);
+        assert_null(failalloc_complaint(&f));
+        if (f.failed == 0)
+            break;
+    }
+    pe_image_done(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_of_it),
+        cmocka_unit_test(test_an_image_inside_a_file),
+        cmocka_unit_test(test_identity),
+        cmocka_unit_test(test_public_keys),
+        cmocka_unit_test(test_match),
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_types_in_a_circle),
+        cmocka_unit_test(test_nested_without_an_outer_type),
+        cmocka_unit_test(test_tables_that_are_not_sorted),
+        cmocka_unit_test(test_fields_in_no_order),
+        cmocka_unit_test(test_signatures),
+        cmocka_unit_test(test_long_names),
+        cmocka_unit_test(test_headers_that_lie),
+        cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_changed_bytes),
+        cmocka_unit_test(test_without_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
