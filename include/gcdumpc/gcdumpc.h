@@ -12,7 +12,7 @@
  * One header a layer: status.h, alloc.h (errors, memory, limits); io.h (inputs and outputs); event.h, trace.h (events of a
  * trace); dump.h (the heap dump in it); writer.h (dumps to files).  A live process: ipc.h, not included here.
  *
- * A memory budget for all of it: spill.h, and estimate.h for what will be needed.
+ * A bound on the memory of all of it: spill.h; how much will be needed: estimate.h.
  *
  * The library prints nothing, never exits, reads no environment, has no global state: one object belongs to one thread at a
  * time, different objects are independent.

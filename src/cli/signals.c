@@ -4,15 +4,12 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <gcdumpc/gcdumpc.h>
 
 #include "exit.h"
 #include "signals.h"
-
-#define TICK_NS 500000
 
 gcd_cancel_flag cli_canceled, cli_timed_out;
 
@@ -92,43 +89,6 @@ void cli_temporary(enum cli_slot slot, const char *path)
         temporary_set[slot] = path[0] != '\0';
     }
     opening = 0;
-}
-
-/* ---- a timer ---- */
-
-static void (*tick)(void);
-static timer_t ticker;
-
-static void on_tick(int sig)
-{
-    (void)sig;
-    tick();
-}
-
-/* Without it the work is done all the same. */
-void cli_tick_start(void (*what)(void))
-{
-    struct sigaction a = { .sa_handler = on_tick, .sa_flags = SA_RESTART };
-    struct sigevent e = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGPROF };
-    struct itimerspec every = { .it_interval = { .tv_nsec = TICK_NS }, .it_value = { .tv_nsec = TICK_NS } };
-    if (tick != NULL)
-        return;
-    sigemptyset(&a.sa_mask);
-    tick = what;
-    if (sigaction(SIGPROF, &a, NULL) != 0 || timer_create(CLOCK_MONOTONIC, &e, &ticker) != 0)
-        tick = NULL;
-    else
-        (void)timer_settime(ticker, 0, &every, NULL);
-}
-
-void cli_tick_stop(void)
-{
-    if (tick == NULL)
-        return;
-    (void)timer_delete(ticker);
-    (void)signal(SIGPROF, SIG_IGN);      /* which also forgets one that is on its way */
-    (void)signal(SIGPROF, SIG_DFL);
-    tick = NULL;
 }
 
 void cli_set_signals(void)

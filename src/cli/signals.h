@@ -7,9 +7,6 @@
 #include <gcdumpc/cancel.h>
 
 void cli_set_signals(void);
-/* Call WHAT two thousand times a second, in a signal handler of this thread, from now on. */
-void cli_tick_start(void (*what)(void));
-void cli_tick_stop(void);
 /* Set by SIGINT, SIGTERM and SIGHUP. */
 extern gcd_cancel_flag cli_canceled;
 /* It was set because --timeout has passed. */

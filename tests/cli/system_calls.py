@@ -8,7 +8,7 @@ import unittest
 CALLS = ("open,openat,openat2,creat,mkdir,mkdirat,rename,renameat,renameat2,link,linkat,unlink,unlinkat,rmdir,symlink,symlinkat,chmod,fchmod,"
          "fchmodat,chown,fchown,fchownat,truncate,ftruncate,fallocate,fsync,fdatasync,sync_file_range,fadvise64,flock,mknod,mknodat,socket,"
          "socketpair,bind,listen,accept,accept4,connect,epoll_create,epoll_create1,timerfd_create,eventfd,eventfd2,pipe,pipe2,memfd_create,"
-         "userfaultfd,inotify_init,inotify_init1,signalfd,signalfd4,dup,dup2,dup3,fcntl,execve,madvise,mmap,setitimer,setpriority,"
+         "inotify_init,inotify_init1,signalfd,signalfd4,dup,dup2,dup3,fcntl,execve,madvise,mmap,setitimer,setpriority,"
          "ioprio_set")
 
 

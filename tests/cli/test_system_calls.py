@@ -89,7 +89,7 @@ FAILING = [
 # calls that make a descriptor, and what keeps it from programs that we start
 KEPT = {"openat": "O_CLOEXEC", "socket": "SOCK_CLOEXEC", "accept4": "SOCK_CLOEXEC", "socketpair": "SOCK_CLOEXEC", "epoll_create1": "EPOLL_CLOEXEC",
         "timerfd_create": "TFD_CLOEXEC", "eventfd2": "EFD_CLOEXEC", "pipe2": "O_CLOEXEC", "dup3": "O_CLOEXEC", "memfd_create": "MFD_CLOEXEC",
-        "userfaultfd": "O_CLOEXEC", "inotify_init1": "IN_CLOEXEC"}
+        "inotify_init1": "IN_CLOEXEC"}
 INHERITED = {"open", "creat", "accept", "epoll_create", "eventfd", "pipe", "inotify_init", "signalfd", "dup"}
 
 

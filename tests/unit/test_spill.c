@@ -1,16 +1,15 @@
 /*
- * The allocator of a memory budget: contents survive whatever happens to the pages, sizes add up, a full disk is an error, no file is left.
+ * The allocator with a bound on memory: which blocks go to files, contents survive every change of size, a full disk is an error, no file is left.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -21,18 +20,9 @@
 #include "io/spill_file.h"
 #include "support/check.h"
 
-/* ThreadSanitizer keeps several times of what a program looks at, so there resident memory says nothing. */
-#if defined __has_feature
-#if __has_feature(thread_sanitizer)
-#define SHADOWED 1
-#endif
-#endif
-#ifndef SHADOWED
-#define SHADOWED 0
-#endif
-
 #define MIB ((size_t)1 << 20)
 #define BUDGET ((uint64_t)32 * MIB)
+#define HEAD ((size_t)64)                /* what the allocator puts in front of a large block */
 
 static const char *const folders[] = { "/var/tmp", NULL };
 
@@ -42,15 +32,6 @@ static struct gcd_spill *budget_of(uint64_t bytes, const char *const *where)
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_spill_options o = { .budget_bytes = bytes, .folders = where };
     assert_int_equal(gcd_spill_new(&o, &s, &err), GCD_OK);
-    return s;
-}
-
-/* All large blocks go to the file. */
-static struct gcd_spill *spilling(void)
-{
-    struct gcd_spill *s = budget_of(BUDGET, folders);
-    struct gcd_error err = GCD_ERROR_INIT;
-    assert_int_equal(gcd_spill_plan(s, BUDGET + 1, &err), GCD_OK);
     return s;
 }
 
@@ -74,11 +55,43 @@ static bool is_filled(const uint32_t *at, size_t bytes, uint32_t salt)
     return true;
 }
 
-static struct gcd_spill_facts facts_of(struct gcd_spill *s)
+/* The line of /proc/self/maps for AT; the name of a nameless file ends in " (deleted)". */
+static void mapping_of(const void *at, char line[PATH_MAX])
 {
-    struct gcd_spill_facts f;
-    gcd_spill_facts(s, &f);
+    uintptr_t from, to;
+    FILE *f = fopen("/proc/self/maps", "r");
+    assert_non_null(f);
+    do
+        assert_non_null(fgets(line, PATH_MAX, f));
+    while (sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &from, &to) != 2 || (uintptr_t)at < from || (uintptr_t)at >= to);
+    (void)fclose(f);
+}
+
+static bool in_file(const void *at)
+{
+    char line[PATH_MAX];
+    mapping_of(at, line);
+    return strstr(line, " /var/tmp/") != NULL && strstr(line, " (deleted)") != NULL;
+}
+
+/* An allocator whose memory is used up, so that all large blocks go to files, and the block that has used it up. */
+struct full {
+    struct gcd_spill *s;
+    void *block;
+};
+
+static struct full full_new(void)
+{
+    struct full f = { .s = budget_of(BUDGET, folders) };
+    f.block = resize(f.s, NULL, 0, BUDGET - HEAD);
+    assert_true(f.block != NULL && !in_file(f.block));
     return f;
+}
+
+static void full_free(struct full *f)
+{
+    assert_null(resize(f->s, f->block, BUDGET - HEAD, 0));
+    gcd_spill_free(f->s);
 }
 
 static void test_small_budget(void **state)
@@ -92,37 +105,50 @@ static void test_small_budget(void **state)
     assert_null(s);
 }
 
-/* Without a plan the first half is memory as usual; what fits is never spilled. */
+/* What fits is memory, to the last byte; small blocks count, and freed memory counts again. */
 static void test_what_is_spilled(void **state)
 {
     (void)state;
-    struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_spill *s = budget_of(BUDGET, folders);
-    void *small = resize(s, NULL, 0, 1000), *a = resize(s, NULL, 0, 15 * MIB), *b = resize(s, NULL, 0, 15 * MIB);
-    assert_true(small != NULL && a != NULL && b != NULL);
-    assert_int_equal(facts_of(s).in_memory_bytes, 15 * MIB);
-    assert_int_equal(facts_of(s).file_bytes, 15 * MIB);
-    assert_string_equal(facts_of(s).folder, "/var/tmp");
-    assert_int_equal(gcd_spill_plan(s, 20 * MIB, &err), GCD_OK);
-    void *c = resize(s, NULL, 0, 4 * MIB);
-    assert_int_equal(facts_of(s).in_memory_bytes, 19 * MIB);
-    assert_int_equal(gcd_spill_plan(s, BUDGET + 1, &err), GCD_OK);
-    void *d = resize(s, NULL, 0, GCD_SPILL_BLOCK), *e = resize(s, NULL, 0, GCD_SPILL_BLOCK - 1);
-    assert_int_equal(facts_of(s).file_bytes, 15 * MIB + GCD_SPILL_BLOCK);
-    assert_null(resize(s, small, 1000, 0));
-    (void)resize(s, a, 15 * MIB, 0);
-    (void)resize(s, b, 15 * MIB, 0);
-    (void)resize(s, c, 4 * MIB, 0);
-    (void)resize(s, d, GCD_SPILL_BLOCK, 0);
-    (void)resize(s, e, GCD_SPILL_BLOCK - 1, 0);
-    assert_int_equal(facts_of(s).in_memory_bytes, 0);
-    assert_int_equal(facts_of(s).file_bytes, 0);
-    assert_int_equal(facts_of(s).file_bytes_most, 15 * MIB + GCD_SPILL_BLOCK);
-    assert_int_equal(gcd_spill_plan(s, BUDGET, &err), GCD_OK);       /* the last that fits, to its last byte */
-    a = resize(s, NULL, 0, BUDGET);
-    assert_int_equal(facts_of(s).in_memory_bytes, BUDGET);
-    assert_int_equal(facts_of(s).file_bytes, 0);
-    (void)resize(s, a, BUDGET, 0);
+    void *a = resize(s, NULL, 0, 20 * MIB - HEAD), *b = resize(s, NULL, 0, 12 * MIB - HEAD), *c = resize(s, NULL, 0, GCD_SPILL_BLOCK);
+    assert_true(a != NULL && b != NULL && c != NULL);
+    assert_false(in_file(a) || in_file(b));
+    assert_true(in_file(c));
+    void *d = resize(s, NULL, 0, GCD_SPILL_BLOCK - 1);       /* above the budget, but small */
+    assert_true(d != NULL && !in_file(d));
+    assert_null(resize(s, b, 12 * MIB - HEAD, 0));
+    b = resize(s, NULL, 0, 12 * MIB - HEAD);                 /* D takes its place */
+    assert_true(in_file(b));
+    assert_null(resize(s, b, 12 * MIB - HEAD, 0));
+    assert_null(resize(s, d, GCD_SPILL_BLOCK - 1, 0));
+    b = resize(s, NULL, 0, 12 * MIB - HEAD);
+    assert_false(in_file(b));
+    assert_null(resize(s, b, 12 * MIB - HEAD, 0));
+    assert_null(resize(s, c, GCD_SPILL_BLOCK, 0));
+    assert_null(resize(s, a, 20 * MIB - HEAD, 0));
+    gcd_spill_free(s);
+}
+
+/* A block that grows above the budget moves to a file; one that shrinks returns its memory to the budget. */
+static void test_growth_above_the_budget(void **state)
+{
+    (void)state;
+    struct gcd_spill *s = budget_of(BUDGET, folders);
+    uint32_t *a = resize(s, NULL, 0, 8 * MIB);
+    fill(a, 8 * MIB, 5);
+    a = resize(s, a, 8 * MIB, BUDGET - HEAD);
+    assert_false(in_file(a));
+    a = resize(s, a, BUDGET - HEAD, BUDGET);
+    assert_true(in_file(a));
+    assert_true(is_filled(a, 8 * MIB, 5));
+    void *b = resize(s, NULL, 0, BUDGET - HEAD);
+    assert_false(in_file(b));
+    b = resize(s, b, BUDGET - HEAD, 16 * MIB - HEAD);
+    void *c = resize(s, NULL, 0, 16 * MIB - HEAD);
+    assert_false(in_file(b) || in_file(c));
+    assert_null(resize(s, c, 16 * MIB - HEAD, 0));
+    assert_null(resize(s, b, 16 * MIB - HEAD, 0));
+    assert_null(resize(s, a, BUDGET, 0));
     gcd_spill_free(s);
 }
 
@@ -131,7 +157,8 @@ static void test_resize(void **state)
 {
     (void)state;
     static const size_t sizes[] = { 100, 70000, 65536, 1 << 20, (1 << 20) + 4, 5 << 20, 40 << 20, 3 << 20, 65540, 65535, 200000, 8 };
-    struct gcd_spill *s = spilling();
+    struct full f = full_new();
+    struct gcd_spill *s = f.s;
     uint32_t *at = NULL;
     void *between[sizeof sizes / sizeof *sizes];
     size_t old = 0;
@@ -149,79 +176,73 @@ static void test_resize(void **state)
         if (between[i] != NULL)
             (void)resize(s, between[i], 100000, 0);
     assert_null(resize(s, at, old, 0));
-    assert_int_equal(facts_of(s).file_bytes, 0);
     assert_int_equal(gcd_spill_status(s, NULL), GCD_OK);
-    gcd_spill_free(s);
+    full_free(&f);
 }
 
-/* New memory is zero when it is mapped: nobody finds what another block left. */
+/* A new file is empty: nobody finds what another block left. */
 static void test_no_left_overs(void **state)
 {
     (void)state;
-    struct gcd_spill *s = spilling();
-    unsigned char *a = resize(s, NULL, 0, MIB);
+    struct full f = full_new();
+    unsigned char *a = resize(f.s, NULL, 0, MIB);
     memset(a, 0xee, MIB);
-    a = resize(s, a, MIB, MIB / 2);
-    a = resize(s, a, MIB / 2, 2 * MIB);
+    a = resize(f.s, a, MIB, MIB / 2);
+    a = resize(f.s, a, MIB / 2, 2 * MIB);
     for (size_t i = MIB / 2; i < 2 * MIB; i++)
         assert_int_equal(a[i], 0);
-    (void)resize(s, a, 2 * MIB, 0);
-    gcd_spill_free(s);
+    (void)resize(f.s, a, 2 * MIB, 0);
+    full_free(&f);
 }
 
-/* What the file of the budget takes on the disk: the one that is open and has no name any more. */
-static uint64_t disk_bytes(void)
+/* What the file of a block takes on the disk. */
+static uint64_t disk_bytes(const void *at)
 {
-    char path[PATH_MAX], target[PATH_MAX];
+    char line[PATH_MAX], path[64];
     struct stat st;
-    uint64_t bytes = 0;
-    DIR *d = opendir("/proc/self/fd");
-    assert_non_null(d);
-    for (const struct dirent *e; (e = readdir(d)) != NULL;) {
-        (void)snprintf(path, sizeof path, "/proc/self/fd/%s", e->d_name);
-        ssize_t n = readlink(path, target, sizeof target - 1);
-        target[n > 0 ? n : 0] = '\0';
-        if (strncmp(target, "/var/tmp/", 9) == 0 && strstr(target, " (deleted)") != NULL && stat(path, &st) == 0)
-            bytes += (uint64_t)st.st_blocks * 512;
-    }
-    (void)closedir(d);
-    return bytes;
+    mapping_of(at, line);
+    (void)snprintf(path, sizeof path, "/proc/self/map_files/%.*s", (int)strcspn(line, " "), line);
+    return stat(path, &st) == 0 ? (uint64_t)st.st_blocks * 512 : UINT64_MAX;
 }
 
-static bool holes_are_possible(void)
-{
-    struct gcd_error err = GCD_ERROR_INIT;
-    int fd;
-    assert_int_equal(gcd_spill_file_open(folders[0], &fd, &err), GCD_OK);
-    bool can = ftruncate(fd, (off_t)MIB) == 0 && fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)MIB) == 0;
-    (void)close(fd);
-    return can;
-}
-
-/* What is not needed any more is given back to the disk at once: all, what is behind a smaller block, what is left behind by a move. */
-static void test_the_disk_gets_it_back(void **state)
+/* The room is taken when the block is made, before anybody writes to it; a smaller block returns the rest to the disk. */
+static void test_room_is_reserved(void **state)
 {
     (void)state;
-    if (!holes_are_possible())
+    struct full f = full_new();
+    char *a = resize(f.s, NULL, 0, 8 * MIB);
+    uint64_t most = disk_bytes(a);
+    if (most == UINT64_MAX) {            /* only root may look */
+        (void)resize(f.s, a, 8 * MIB, 0);
+        full_free(&f);
         skip();
-    struct gcd_spill *s = spilling();
-    unsigned char *a = resize(s, NULL, 0, 8 * MIB), *b;
-    memset(a, 1, 8 * MIB);
-    uint64_t most = disk_bytes();
+    }
     assert_in_range(most, 8 * MIB, 9 * MIB);
-    a = resize(s, a, 8 * MIB, 2 * MIB);
-    assert_in_range(disk_bytes(), 2 * MIB, 3 * MIB);
-    assert_int_equal(facts_of(s).file_bytes, 2 * MIB);
-    b = resize(s, NULL, 0, MIB);
-    a = resize(s, a, 2 * MIB, 4 * MIB);                  /* b is in the way */
-    assert_true(a[0] == 1 && a[2 * MIB - 1] == 1 && a[2 * MIB] == 0);
-    assert_in_range(disk_bytes(), 5 * MIB, 6 * MIB);
-    (void)resize(s, a, 4 * MIB, 0);
-    assert_in_range(disk_bytes(), MIB, 2 * MIB);
-    (void)resize(s, b, MIB, 0);
-    assert_in_range(disk_bytes(), 0, MIB / 2);
-    gcd_spill_free(s);
-    assert_int_equal(disk_bytes(), 0);
+    memset(a, 1, 8 * MIB);
+    a = resize(f.s, a, 8 * MIB, 2 * MIB);
+    assert_true(in_file(a));
+    assert_in_range(disk_bytes(a), 2 * MIB, 3 * MIB);
+    assert_true(a[0] == 1 && a[2 * MIB - 1] == 1);
+    (void)resize(f.s, a, 2 * MIB, 0);
+    full_free(&f);
+}
+
+/* Blocks keep no descriptor, so their number has no such limit. */
+static void test_descriptors(void **state)
+{
+    (void)state;
+    struct full f = full_new();
+    int before = dup(0), after;
+    assert_int_equal(close(before), 0);
+    void *at[100];
+    for (int i = 0; i < 100; i++)
+        at[i] = resize(f.s, NULL, 0, GCD_SPILL_BLOCK);
+    after = dup(0);
+    assert_int_equal(close(after), 0);
+    assert_int_equal(after, before);
+    for (int i = 0; i < 100; i++)
+        (void)resize(f.s, at[i], GCD_SPILL_BLOCK, 0);
+    full_free(&f);
 }
 
 static uint64_t blocks_left = UINT64_MAX / 2;
@@ -261,84 +282,15 @@ static void test_the_room_of_a_file(void **state)
     now = before;
     now.rlim_cur = 2 * MIB;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &now), 0);
-    assert_int_equal(gcd_spill_file_take(fd, MIB, MIB, &err), GCD_OK);
+    assert_int_equal(gcd_spill_file_reserve(fd, 2 * MIB, &err), GCD_OK);
     assert_int_equal(fstat(fd, &st), 0);
     assert_int_equal(st.st_size, 2 * MIB);
-    assert_int_equal(gcd_spill_file_take(fd, MIB, MIB + 1, &err), GCD_E_IO);
+    assert_true((uint64_t)st.st_blocks * 512 >= 2 * MIB);
+    assert_int_equal(gcd_spill_file_reserve(fd, 2 * MIB + 1, &err), GCD_E_IO);
     assert_int_equal(err.os_errno, EFBIG);
-    assert_int_equal(gcd_spill_file_take(fd, 2 * MIB + 1, 1, &err), GCD_E_IO);
-    assert_int_equal(gcd_spill_file_take(fd, 3 * MIB, SIZE_MAX, &err), GCD_E_IO);
+    assert_int_equal(gcd_spill_file_reserve(fd, SIZE_MAX, &err), GCD_E_IO);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_int_equal(close(fd), 0);
-}
-
-static uint64_t resident(void)
-{
-    unsigned long all = 0, now = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-    assert_non_null(f);
-    assert_int_equal(fscanf(f, "%lu %lu", &all, &now), 2);
-    (void)fclose(f);
-    return (uint64_t)now * 4096;
-}
-
-/* Three times the budget, looked at again and again in a wild order: nothing is lost, and it is not all resident in the end. */
-static void test_budget(void **state)
-{
-    (void)state;
-    enum { BLOCKS = 12 };
-    struct gcd_spill *s = spilling();
-    uint32_t *blocks[BLOCKS], at = 1;
-    uint64_t before = resident();
-    for (uint32_t i = 0; i < BLOCKS; i++) {
-        blocks[i] = resize(s, NULL, 0, 8 * MIB);
-        assert_non_null(blocks[i]);
-        fill(blocks[i], 8 * MIB, i);
-    }
-    for (uint32_t i = 0; i < 200000; i++) {
-        at = at * 1664525u + 1013904223u;
-        uint32_t b = at >> 8, word = (at >> 4) % (8 * MIB / 4);
-        assert_int_equal(blocks[b % BLOCKS][word], word * 2654435761u + b % BLOCKS);
-    }
-    for (uint32_t i = 0; i < BLOCKS; i++)
-        assert_true(is_filled(blocks[i], 8 * MIB, i));
-    struct timespec moment = { .tv_nsec = 10000000 };
-    for (int i = 0; i < 1000 && resident() > BUDGET && resident() > before + BUDGET / 2; i++)
-        (void)nanosleep(&moment, NULL);
-    if (before < BUDGET / 2)                 /* sanitizers alone may take more */
-        assert_true(resident() <= BUDGET);
-    else
-        assert_true(SHADOWED || resident() < before + (uint64_t)BLOCKS * 8 * MIB);
-    for (uint32_t i = 0; i < BLOCKS; i++)
-        (void)resize(s, blocks[i], 8 * MIB, 0);
-    gcd_spill_free(s);
-}
-
-/* Given back when the caller says so, and by nobody else. */
-static void test_relieve(void **state)
-{
-    (void)state;
-    struct gcd_spill *s;
-    struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_spill_options o = { .budget_bytes = BUDGET, .folders = folders, .relieved_by_caller = true };
-    assert_int_equal(gcd_spill_new(&o, &s, &err), GCD_OK);
-    gcd_spill_relieve(s);                    /* there is nothing yet */
-    assert_int_equal(gcd_spill_plan(s, BUDGET + 1, &err), GCD_OK);
-    uint32_t *at = resize(s, NULL, 0, 24 * MIB);
-    assert_non_null(at);
-    uint64_t before = resident();
-    fill(at, 24 * MIB, 9);
-    struct timespec moment = { .tv_nsec = 50000000 };
-    (void)nanosleep(&moment, NULL);
-    uint64_t filled = resident();
-    assert_true(filled >= before + 23 * MIB);
-    errno = EDOM;
-    gcd_spill_relieve(s);
-    assert_int_equal(errno, EDOM);
-    assert_true(resident() + 8 * MIB <= filled);
-    assert_true(is_filled(at, 24 * MIB, 9));
-    (void)resize(s, at, 24 * MIB, 0);
-    gcd_spill_free(s);
 }
 
 static void *work(void *ctx)
@@ -361,17 +313,16 @@ static void *work(void *ctx)
 static void test_threads(void **state)
 {
     (void)state;
-    struct gcd_spill *s = spilling();
+    struct full f = full_new();
     pthread_t threads[4];
     for (int i = 0; i < 4; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, work, s), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, work, f.s), 0);
     for (int i = 0; i < 4; i++) {
-        void *failed = s;
+        void *failed = f.s;
         assert_int_equal(pthread_join(threads[i], &failed), 0);
         assert_null(failed);
     }
-    assert_int_equal(facts_of(s).file_bytes, 0);
-    gcd_spill_free(s);
+    full_free(&f);
 }
 
 /* As on a full disk: the block stays as it was, the reason is told, and no signal comes. */
@@ -380,7 +331,8 @@ static void test_full(void **state)
     (void)state;
     struct rlimit before, now;
     struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_spill *s = spilling();
+    struct full f = full_new();
+    struct gcd_spill *s = f.s;
     uint32_t *at = resize(s, NULL, 0, MIB);
     assert_non_null(at);
     fill(at, MIB, 3);
@@ -395,19 +347,25 @@ static void test_full(void **state)
     assert_int_equal(gcd_spill_status(s, &err), GCD_E_IO);
     assert_non_null(strstr(err.msg, "temporary file"));
     assert_true(is_filled(at, MIB, 3));
-    assert_int_equal(facts_of(s).file_bytes, MIB);
     (void)resize(s, at, MIB, 0);
-    gcd_spill_free(s);
+    full_free(&f);
 }
 
-static void test_no_room(void **state)
+static void test_check(void **state)
 {
     (void)state;
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_spill *s = budget_of(BUDGET, folders);
-    blocks_left = 1000;
-    assert_int_equal(gcd_spill_plan(s, UINT64_MAX / 2, &err), GCD_E_IO);
-    assert_non_null(strstr(err.msg, "are needed"));
+    const char *folder = "";
+    assert_int_equal(gcd_spill_check(s, BUDGET, &folder, &err), GCD_OK);
+    assert_null(folder);
+    assert_int_equal(gcd_spill_check(s, BUDGET + 1, &folder, &err), GCD_OK);
+    assert_string_equal(folder, "/var/tmp");
+    blocks_left = 10;                    /* only what is above the budget goes to files */
+    assert_int_equal(gcd_spill_check(s, BUDGET + 40959, &folder, &err), GCD_OK);
+    assert_int_equal(gcd_spill_check(s, BUDGET + 40960, &folder, &err), GCD_E_IO);
+    assert_null(folder);
+    assert_string_equal(err.msg, "the disk has room for 40960 bytes, 40960 are needed");
     blocks_left = UINT64_MAX / 2;
     gcd_spill_free(s);
 }
@@ -420,25 +378,51 @@ static void test_folders(void **state)
     static const char *const bad[] = { "/nonexistent", "/dev/shm", NULL };
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_spill *s = budget_of(BUDGET, good);
-    assert_int_equal(gcd_spill_plan(s, BUDGET + 1, &err), GCD_OK);
-    assert_string_equal(facts_of(s).folder, "/var/tmp");
+    const char *folder;
+    assert_int_equal(gcd_spill_check(s, BUDGET + 1, &folder, &err), GCD_OK);
+    assert_string_equal(folder, "/var/tmp");
+    void *at = resize(s, NULL, 0, BUDGET);
+    assert_true(in_file(at));
+    (void)resize(s, at, BUDGET, 0);
+    assert_int_equal(gcd_spill_status(s, NULL), GCD_OK);
     gcd_spill_free(s);
     s = budget_of(BUDGET, bad);
-    assert_int_equal(gcd_spill_plan(s, BUDGET + 1, &err), GCD_E_IO);
+    assert_int_equal(gcd_spill_check(s, BUDGET + 1, &folder, &err), GCD_E_IO);
     assert_non_null(strstr(err.msg, "/dev/shm"));
-    assert_null(resize(s, NULL, 0, MIB));
+    assert_null(resize(s, NULL, 0, BUDGET));
     assert_int_equal(gcd_spill_status(s, NULL), GCD_E_IO);
+    gcd_spill_free(s);
+}
+
+/* Sizes that no system has, as new blocks and as larger ones. */
+static void test_huge_sizes(void **state)
+{
+    (void)state;
+    struct gcd_spill *s = budget_of(BUDGET, folders);
+    uint32_t *at = resize(s, NULL, 0, MIB);
+    fill(at, MIB, 1);
+    assert_null(resize(s, NULL, 0, SIZE_MAX));
+    assert_int_equal(gcd_spill_status(s, NULL), GCD_E_NOMEM);
+    assert_null(resize(s, at, MIB, SIZE_MAX));
+    assert_null(resize(s, at, MIB, SIZE_MAX - 4096));
+    assert_null(resize(s, NULL, 0, SIZE_MAX / 2));
+    assert_true(is_filled(at, MIB, 1));
+    (void)resize(s, at, MIB, 0);
+    at = resize(s, NULL, 0, BUDGET - HEAD);          /* nothing is counted for them */
+    assert_false(in_file(at));
+    (void)resize(s, at, BUDGET - HEAD, 0);
     gcd_spill_free(s);
 }
 
 int main(void)
 {
+    (void)signal(SIGXFSZ, SIG_DFL);      /* a test that is started by Python inherits that it is ignored */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small_budget), cmocka_unit_test(test_what_is_spilled), cmocka_unit_test(test_resize),
-        cmocka_unit_test(test_no_left_overs), cmocka_unit_test(test_budget), cmocka_unit_test(test_relieve),
-        cmocka_unit_test(test_threads), cmocka_unit_test(test_full),
-        cmocka_unit_test(test_the_disk_gets_it_back), cmocka_unit_test(test_the_room_of_a_file),
-        cmocka_unit_test(test_no_room), cmocka_unit_test(test_folders),
+        cmocka_unit_test(test_small_budget), cmocka_unit_test(test_what_is_spilled), cmocka_unit_test(test_growth_above_the_budget),
+        cmocka_unit_test(test_resize), cmocka_unit_test(test_no_left_overs), cmocka_unit_test(test_room_is_reserved),
+        cmocka_unit_test(test_descriptors), cmocka_unit_test(test_threads), cmocka_unit_test(test_full),
+        cmocka_unit_test(test_the_room_of_a_file), cmocka_unit_test(test_check), cmocka_unit_test(test_folders),
+        cmocka_unit_test(test_huge_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

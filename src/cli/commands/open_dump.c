@@ -102,7 +102,6 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
 
 void cli_close(struct cli_dump *d)
 {
-    cli_tick_stop();                     /* the graph goes, and with it what has to be kept small */
     gcd_graph_free(d->graph);
     gcd_dump_free(d->dump);
     gcd_input_free(d->input);

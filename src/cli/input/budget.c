@@ -1,5 +1,5 @@
 /*
- * --memory: the allocator of all that grows with the objects, and what is said about it.
+ * --memory: the allocator of everything that grows with the objects, and its messages.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,7 +12,6 @@
 #include "input/fail.h"
 #include "input/input.h"
 #include "input/memory.h"
-#include "signals.h"
 #include "term/message.h"
 #include "term/term.h"
 
@@ -70,19 +69,12 @@ enum cli_exit cli_memory_open(const struct cli_args *args)
     }
     folders[n] = NULL;
     budget = args->limits.memory_bytes;
-    struct gcd_spill_options options = { .budget_bytes = budget, .folders = folders, .relieved_by_caller = true };
+    struct gcd_spill_options options = { .budget_bytes = budget, .folders = folders };
     return gcd_spill_new(&options, &spill, &err) == GCD_OK ? CLI_DONE : cli_fail(NULL, &err);
-}
-
-/* A thread of its own would wait for a processor on a busy machine, and a graph can take a megabyte in half a millisecond. */
-static void relieve(void)
-{
-    gcd_spill_relieve(spill);
 }
 
 void cli_memory_close(void)
 {
-    cli_tick_stop();
     gcd_spill_free(spill);
     spill = NULL;
 }
@@ -125,22 +117,18 @@ static enum gcd_workload workload_of(enum cli_need need)
 enum cli_exit cli_memory_plan(const struct cli_args *args, const struct cli_dump *d, enum cli_need need)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_spill_facts facts;
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES];
-    if (spill == NULL)
-        return CLI_DONE;
-    cli_tick_start(relieve);
-    if (d->dump == NULL)                 /* the objects of such a file are not counted before they are read */
+    const char *folder;
+    if (spill == NULL || d->dump == NULL)        /* the objects of a graph file are not counted before they are read */
         return CLI_DONE;
     uint64_t bytes = cli_estimate(d, workload_of(need));
-    if (gcd_spill_plan(spill, bytes, &err) != GCD_OK) {
+    if (gcd_spill_check(spill, bytes, &folder, &err) != GCD_OK) {
         cli_say(d->subject, "needs about %s bytes of memory, and what is above --memory %s cannot be spilled: %s", cli_number(bytes, true, a),
                 cli_number(budget, true, b), err.msg);
         return CLI_FAILED;
     }
-    gcd_spill_facts(spill, &facts);
-    if (bytes > budget && !args->quiet)
-        cli_say(d->subject, "needs about %s bytes of memory, more than --memory %s: the large part goes to a temporary file in %s",
-                cli_number(bytes, true, a), cli_number(budget, true, b), facts.folder);
+    if (folder != NULL && !args->quiet)
+        cli_say(d->subject, "needs about %s bytes of memory, more than --memory %s: the large part goes to temporary files in %s",
+                cli_number(bytes, true, a), cli_number(budget, true, b), folder);
     return CLI_DONE;
 }
