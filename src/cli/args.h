@@ -1,5 +1,5 @@
 /*
- * What the command line asks for.
+ * The parsed command line.
  */
 #ifndef GCD_CLI_ARGS_H
 #define GCD_CLI_ARGS_H
@@ -19,29 +19,29 @@ enum cli_strategy { CLI_STRATEGY_AUTO, CLI_STRATEGY_SINGLE, CLI_STRATEGY_DRAIN }
 
 #define CLI_THRESHOLDS_MAX 32
 
-/* PerfView makes four files of one recording. */
+/* PerfView writes four files for one recording. */
 #define CLI_MORE_INPUTS 7u
 
-/* The options by what they are about.  0, false or NULL: not given.  The table of opts.c says which command takes which. */
+/* The options in groups.  0, false or NULL: not given.  The table in opts.c says which command takes which. */
 
 /* The process to dump. */
 struct cli_target_args {
     uint64_t pid;
     const char *name, *port;     /* other ways to name it */
-    const char *listen;          /* where it connects to us */
+    const char *listen;          /* where the process connects to us */
     uint64_t delay_s;
-    bool all;                    /* all processes, or all that NAME fits */
+    bool all;                    /* all processes, or all that match NAME */
 };
 
-/* How a living process is dumped. */
+/* How to dump a living process. */
 struct cli_live_args {
-    const char *save_trace;      /* where the event stream is kept, too */
+    const char *save_trace;      /* where to keep the event stream as well */
     uint64_t timeout_s;
-    uint64_t buffer_mb;          /* 0 = as the process needs */
-    uint64_t max_buffer_mb;      /* 0 = as much as it bears */
+    uint64_t buffer_mb;          /* 0 = as large as the process needs */
+    uint64_t max_buffer_mb;      /* 0 = as large as the process can bear */
     uint64_t retries;            /* after a loss of events */
-    uint64_t max_bytes;          /* of the event stream; 0 = as many as the memory of the process explains */
-    uint64_t wait_s;             /* for another dump to end */
+    uint64_t max_bytes;          /* of the event stream; 0 = as many as the memory of the process can explain */
+    uint64_t wait_s;             /* for the end of another dump */
     enum cli_strategy strategy;
     bool no_ranges, rundown, keep_partial, force, exclusive;
     const struct live_lock *lock;        /* not an option: the caller holds the lock; NULL: the dump takes its own */
@@ -54,14 +54,14 @@ struct cli_dump_args {
     const char *process_name;
 };
 
-/* Where the result goes, and as what. */
+/* Where the result goes, and in which form. */
 struct cli_output_args {
     const char *path, *format;
     enum gcd_stack_by stack_by;
     bool keep_unknown;
 };
 
-/* What is shown, and how. */
+/* What to show, and how. */
 struct cli_view_args {
     bool json, csv;
     enum cli_names names;
@@ -71,24 +71,24 @@ struct cli_view_args {
     bool retained, events, paths;
     const char *filter;          /* NULL = all */
     uint64_t min_bytes;
-    const char *type, *object;   /* what is asked about */
+    const char *type, *object;   /* the subject of the question */
     enum cli_largest largest;
     uint64_t tree;               /* levels; 0 = no tree */
     uint64_t max_paths;
     bool to_root, from_root;
-    uint64_t share_percent;      /* of the heap that makes a suspect */
-    const char *fail_if[CLI_THRESHOLDS_MAX];     /* in the order they were given; NULL behind the last */
+    uint64_t share_percent;      /* share of the heap that makes a suspect */
+    const char *fail_if[CLI_THRESHOLDS_MAX];     /* in the given order; NULL after the last */
 };
 
-/* How much an input and the program may take. */
+/* Limits for the input and the program. */
 struct cli_limit_args {
     uint64_t max_block_bytes, max_objects, max_memory_bytes;
     uint64_t threads;            /* 0: cli_threads */
-    uint64_t memory_bytes;       /* 0 = as much as it takes */
+    uint64_t memory_bytes;       /* 0 = no limit */
     const char *spill_dir;
 };
 
-/* Dumps that nobody watches: src/cli/job. */
+/* Unattended dumps: src/cli/job. */
 struct cli_job_args {
     uint64_t keep, keep_days, max_total_bytes;
     uint64_t if_rss_above, if_grown, min_interval_s, if_free_disk, if_free_memory, max_pause_ms;  /* if_grown: percent */
@@ -105,7 +105,7 @@ struct cli_job_args {
 
 struct cli_args {
     const char *input;           /* FILE or "-"; NULL = not given */
-    char **inputs;               /* [input_count] all of them, of commands that compare; input is the first */
+    char **inputs;               /* [input_count] all inputs, for commands that compare; input is the first */
     size_t input_count;
     const char *more[CLI_MORE_INPUTS];   /* further files of the same recording */
     size_t more_count;
@@ -125,7 +125,7 @@ static inline bool cli_is_live(const struct cli_args *args)
     return args->target.pid != 0 || args->target.name != NULL || args->target.port != NULL || args->target.listen != NULL || args->target.all;
 }
 
-/* Must some room stay free on the disk, whatever the process sends?  Not with --force. */
+/* Must some disk space stay free, whatever the process sends?  Not with --force. */
 static inline bool cli_keeps_room(const struct cli_args *args)
 {
     return cli_is_live(args) && !args->live.force;

@@ -8,7 +8,7 @@
 
 struct cli_command {
     const char *name;
-    const char *arguments;       /* for the usage line */
+    const char *arguments;       /* in the usage line */
     const char *summary;
     unsigned bit;                /* in the option table */
     const char *details;         /* text of --help below the options; may be "" */
@@ -26,7 +26,7 @@ struct cli_command {
 #define CLI_TREND 512u
 #define CLI_LEAKS 1024u
 
-/* The command that dumps. */
+/* The command collect. */
 const struct cli_command *cli_collect(void);
 /* Command number I in the order of --help; NULL after the last. */
 const struct cli_command *cli_command_at(size_t i);

@@ -1,5 +1,5 @@
 /*
- * How the program ends.
+ * The exit statuses of the program.
  */
 #ifndef GCD_CLI_EXIT_H
 #define GCD_CLI_EXIT_H

@@ -20,7 +20,7 @@
 #include "term/suggest.h"
 #include "term/term.h"
 
-/* What somebody sees who types nothing but the name: what it is for, and where to go on. */
+/* Shown without arguments: what the program is for, and where to continue. */
 static void print_first_screen(FILE *to)
 {
     fputs("gcdumpc " GCDUMPC_VERSION ": .NET heap dumps outside a debugger.\n\n"
@@ -89,8 +89,8 @@ static const struct cli_command *find_command(const char *name)
 }
 
 /*
- * A descriptor 0, 1 or 2 that is closed would be given to the next file that is opened, and messages would land in it.  Reading from
- * or writing to what stands in for it fails as it should.
+ * The next opened file would get a closed descriptor 0, 1 or 2, and messages would land in it.  Reading from or writing to the replacement
+ * fails as it should.
  */
 static void fill_standard_descriptors(void)
 {
@@ -99,7 +99,7 @@ static void fill_standard_descriptors(void)
             (void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
 }
 
-/* What people type who come from other tools. */
+/* Names of commands in other tools. */
 static const struct { const char *word, *command; } elsewhere[] = {
     { "list", "ps" }, { "processes", "ps" }, { "dump", "collect" }, { "snapshot", "collect" }, { "histogram", "report" }, { "heapstat", "report" },
     { "stat", "report" }, { "dumpheap", "report" }, { "gcroot", "paths" }, { "roots", "paths" }, { "objsize", "retained" },
@@ -163,7 +163,7 @@ static enum cli_exit run(const struct cli_command *c, int argc, char **argv)
     return e;
 }
 
-/* help [COMMAND] [--format man|bash|zsh|fish]: the latter for who builds packages. */
+/* help [COMMAND] [--format man|bash|zsh|fish]; --format is for package builds. */
 static enum cli_exit help(int argc, char **argv)
 {
     const char *topic = NULL, *format = NULL;

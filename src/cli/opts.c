@@ -32,10 +32,10 @@ struct option_row {
     unsigned commands;
     enum option_type type;
     size_t field;                /* in struct cli_args */
-    uint64_t min, max;           /* numbers, sizes, times in seconds; of a list max is the room for it */
+    uint64_t min, max;           /* numbers, sizes, times in seconds; for a list, max is its capacity */
 };
 
-/* Words for the values of an enum, in its order; NULL at the end. */
+/* Words for the values of an enum, in its order; NULL after the last. */
 static const char *const choices[][8] = {
     [OPT_SORT] = { "bytes", "count", "name", "retained", NULL },     /* enum cli_sort */
     [OPT_BY] = { "type", "module", "namespace", "kind", "generation", "length", "root", NULL },      /* enum cli_by */
@@ -60,7 +60,7 @@ static const char *const choices[][8] = {
 #define DEFAULT_RETRIES 1u
 #define FIELD(f) offsetof(struct cli_args, f)
 
-/* Parses, prints help; one name means one thing in all commands. */
+/* The table that parses and prints help; a name means the same in all commands. */
 static const struct option_row rows[] = {
     { "pid", 'p', "N", "the process to dump", LIVE, OPT_NUMBER, FIELD(target.pid), 1, UINT32_MAX },
     { "name", 0, "NAME", "the process by the name of its program or entry assembly, or a pattern", LIVE, OPT_TEXT, FIELD(target.name), 0, 0 },
@@ -231,7 +231,7 @@ static const struct {
     const char *old, *name;
 } renamed[] = { { "connect", "listen" }, { "dump", "walk" }, { "fold", "stack-by" } };
 
-/* Of the option that C knows as NAME[N], or by LETTER; NULL = none. */
+/* The option of C named NAME[N], or LETTER; NULL = none. */
 static const struct option_row *find(const struct cli_command *c, const char *name, size_t n, char letter)
 {
     for (size_t i = 0; name != NULL && i < sizeof renamed / sizeof *renamed; i++)
@@ -249,7 +249,7 @@ static const struct option_row *find(const struct cli_command *c, const char *na
     return NULL;
 }
 
-/* A letter, or none, behind a number, and what it multiplies that with. */
+/* The factor of an optional letter after a number. */
 static const struct unit {
     enum option_type type;
     char letter;
@@ -260,7 +260,7 @@ static const struct unit {
     { OPT_TIME, 's', 1 }, { OPT_TIME, 'm', 60 }, { OPT_TIME, 'h', 3600 }, { OPT_TIME, 'd', 86400 }, { OPT_PERCENT, '%', 1 },
 };
 
-/* Digits only, and one of the letters that TYPE has. */
+/* Digits only, and one of the letters of TYPE. */
 static bool parse_number(const char *s, enum option_type type, uint64_t *ret)
 {
     if (s[0] < '0' || s[0] > '9')
@@ -358,7 +358,7 @@ static bool set(const struct cli_command *c, const struct option_row *r, const c
     return false;
 }
 
-/* Which commands have what C has not, else what is near.  WORD is an option as it was given, NAME[N] its long name. */
+/* Says which other commands have the option, else the nearest one.  WORD is the option as given, NAME[N] its long name. */
 static void no_option(const struct cli_command *c, const char *word, const char *name, size_t n)
 {
     char others[160] = "", meant[CLI_MEANT_BYTES], copy[CLI_NEAR_LENGTH + 1];
@@ -381,7 +381,7 @@ static void no_option(const struct cli_command *c, const char *word, const char 
         cli_say(NULL, "%s has no option \"%s\"%s; see gcdumpc %s --help", c->name, word, cli_meant(&near, dashes, meant), c->name);
 }
 
-/* "-qj": letters without arguments can be written together.  *WORD is moved to the last one. */
+/* "-qj": letters without arguments can be combined.  Moves *WORD to the last one. */
 static bool parse_letters(const struct cli_command *c, const char **word, struct cli_args *args)
 {
     for (; (*word)[1] != '\0' && (*word)[2] != '\0'; (*word)++) {
@@ -396,7 +396,7 @@ static bool parse_letters(const struct cli_command *c, const char **word, struct
     return true;
 }
 
-/* One option at ARGV[*I]; *I is moved over its argument. */
+/* Parses the option at ARGV[*I]; moves *I over its argument. */
 static bool parse_option(const struct cli_command *c, int argc, char **argv, int *i, struct cli_args *args)
 {
     const char *word = argv[*i], *value = NULL;
@@ -432,7 +432,7 @@ static bool parse_option(const struct cli_command *c, int argc, char **argv, int
     return set(c, r, value, args);
 }
 
-/* PATH behind its folder; RET: the folder.  False when there is none. */
+/* The name of PATH in *RET_NAME, its folder in RET.  False when the folder does not exist. */
 static bool stat_folder(const char *path, const char **ret_name, struct stat *ret)
 {
     char folder[PATH_MAX];
@@ -456,7 +456,7 @@ static bool same_output(const char *a, const char *b)
            sa.st_ino == sb.st_ino;
 }
 
-/* Two dumps or more; the newer one of two can be a process. */
+/* Checks for at least two dumps; the newer one of two can be a process. */
 static const char *complete_inputs(const struct cli_command *c, const struct cli_args *args, bool live)
 {
     size_t pipes = 0;
@@ -469,7 +469,7 @@ static const char *complete_inputs(const struct cli_command *c, const struct cli
     return args->input_count + live == 2 ? NULL : "diff needs two dumps: OLD and NEW, or OLD and a process";
 }
 
-/* What is to be read: a file or a process, of commands that compare several. */
+/* Checks the input: a file, a process, or several for commands that compare. */
 static bool complete_input(const struct cli_command *c, const struct cli_args *args)
 {
     int ways = (args->target.pid != 0) + (args->target.name != NULL) + (args->target.port != NULL) + (args->target.listen != NULL);
@@ -546,7 +546,7 @@ enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, stru
             cli_say(NULL, "%s does not know what to do with \"%s\"; see gcdumpc %s --help", c->name, word, c->name);
             return CLI_USAGE;
         } else {
-            argv[1 + ret->input_count++] = argv[i];      /* what stood there has been read */
+            argv[1 + ret->input_count++] = argv[i];      /* the earlier value has been read */
         }
     }
     ret->inputs = argv + 1;

@@ -10,30 +10,30 @@
 #include "command_table.h"
 #include "exit.h"
 
-/* Parse ARGV[1..] of COMMAND.  CLI_DONE, or CLI_USAGE after one line on standard error. */
+/* Parses ARGV[1..] of COMMAND.  CLI_DONE, or CLI_USAGE after a message. */
 enum cli_exit cli_parse(const struct cli_command *command, int argc, char **argv, struct cli_args *ret);
-/* The same in parts: options without one, an option by its long name (flags are "true" or "false"), whether they go together. */
+/* The same in parts: defaults, one option by its long name (flags are "true" or "false"), the check of their combination. */
 void cli_args_init(struct cli_args *ret);
 enum cli_exit cli_set_option(const struct cli_command *command, const char *name, const char *value, struct cli_args *args);
 enum cli_exit cli_check_args(const struct cli_command *command, const struct cli_args *args);
-/* What of ARGS only src/cli/job understands: names with fields, commands to run.  CLI_USAGE after a line. */
+/* Checks the part of ARGS that only src/cli/job understands: names with fields, commands to run.  CLI_USAGE after a message. */
 enum cli_exit cli_check_job(const struct cli_args *args);
-/* The options of COMMAND, a line each. */
+/* Prints the options of COMMAND, one per line. */
 void cli_print_options(FILE *to, const struct cli_command *command);
-/* One of them, for manual pages and completions. */
+/* An option, for manual pages and completions. */
 enum cli_takes {
     CLI_TAKES_NOTHING,
     CLI_TAKES_TEXT,
     CLI_TAKES_WORD,              /* one of cli_option_word */
     CLI_TAKES_FILE,
-    CLI_TAKES_PROCESS,           /* the number of one */
-    CLI_TAKES_NAME,              /* that of a process */
+    CLI_TAKES_PROCESS,           /* a process ID */
+    CLI_TAKES_NAME,              /* the name of a process */
     CLI_TAKES_PROGRAM
 };
 struct cli_option {
     const char *name;            /* without dashes */
     char letter;                 /* 0 = none */
-    const char *argument;        /* what stands for it; NULL = none */
+    const char *argument;        /* placeholder of its argument; NULL = none */
     const char *help;
     enum cli_takes takes;
     bool several;                /* can be given more than once */
@@ -41,7 +41,7 @@ struct cli_option {
 };
 /* Number I in the order of --help; false after the last. */
 bool cli_option_at(const struct cli_command *command, size_t i, struct cli_option *ret);
-/* Word number I that it takes, NULL after the last. */
+/* Word number I that it accepts, NULL after the last. */
 const char *cli_option_word(const struct cli_command *command, const struct cli_option *option, size_t i);
 
 #endif

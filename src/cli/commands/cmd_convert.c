@@ -5,7 +5,7 @@
 #include "input/input.h"
 #include "output/output.h"
 
-/* Also of collect: a living process is only another input. */
+/* Also runs collect: a living process is only another input. */
 enum cli_exit cmd_convert(const struct cli_args *args)
 {
     struct cli_output out;

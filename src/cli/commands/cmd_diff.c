@@ -19,7 +19,7 @@
 
 enum { BEFORE, AFTER };
 
-/* Texts for people have the newer value and the growth; programs get all. */
+/* People see the newer value and the growth; programs get everything. */
 static const struct cli_column columns[] = {
     { "count_before", NULL, CLI_CELL_COUNT }, { "count_after", "Count", CLI_CELL_COUNT }, { "count_delta", "+/-", CLI_CELL_DELTA },
     { "bytes_before", NULL, CLI_CELL_BYTES }, { "bytes_after", "Bytes", CLI_CELL_BYTES }, { "bytes_delta", "+/-", CLI_CELL_BYTES_DELTA },
@@ -33,13 +33,13 @@ static const struct cli_column columns[] = {
     { "name", "Type", CLI_CELL_TEXT }, { "module", NULL, CLI_CELL_TEXT },
 };
 
-/* Sums of rows that are not shown one by one; what they retain overlaps. */
+/* Sums of rows not shown one by one, without retained sizes, which overlap. */
 struct rest {
     struct gcd_diff_sum sums[2];
     size_t types;
 };
 
-/* What is known of a row. */
+/* The cells of a row. */
 enum retained { RETAINED_NO_COLUMNS, RETAINED_UNKNOWN, RETAINED_KNOWN };
 
 static void put_sums(struct cli_table *t, const struct gcd_diff_sum *sums, enum retained retained)
@@ -65,7 +65,7 @@ static void put_row(struct cli_table *t, const struct gcd_diff_row *row, bool re
         cli_table_none(t);
 }
 
-/* A row for people: WHAT is in it. */
+/* A summary row for people, named WHAT. */
 static void put_summary(struct cli_table *t, const struct gcd_diff_sum *sums, enum retained retained, const char *what)
 {
     put_sums(t, sums, retained);
@@ -144,7 +144,7 @@ static gcd_status write_page(const struct cli_comparison *c, struct gcd_sink *s,
     return st == GCD_OK ? gcd_sink_commit(s, err) : st;
 }
 
-/* Only a page is written to a file: tables go to standard output. */
+/* Only the page goes to a file; tables go to standard output. */
 static bool is_page(const struct cli_args *args)
 {
     const struct gcd_format *f = gcd_format_by_path(args->output.path);
@@ -154,7 +154,7 @@ static bool is_page(const struct cli_args *args)
     return false;
 }
 
-/* With all that there is, for who cannot ask again. */
+/* The page gets everything, because its reader cannot ask again. */
 static enum cli_exit diff_page(const struct cli_args *args)
 {
     struct cli_args all = *args;

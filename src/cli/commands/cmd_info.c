@@ -62,7 +62,7 @@ static void print_recording(const struct gcd_dump_facts *f, const struct cli_dum
             f->runtime_version[0] != '\0' && f->os[0] != '\0' ? ", " : "", f->os, f->arch[0] != '\0' ? " " : "", f->arch);
 }
 
-/* Of a recording of a whole machine. */
+/* The processes of a recording of a whole machine. */
 static void print_processes(const struct gcd_dump *d)
 {
     size_t n = gcd_dump_process_count(d);
@@ -123,7 +123,7 @@ static void print_heap(const struct gcd_dump_facts *f, bool sep)
     row("generation ranges", "%s", cli_number(f->ranges, sep, a));
 }
 
-/* What --memory is compared with. */
+/* The estimates that --memory is compared with. */
 static void print_needs(const struct cli_dump *d, bool sep)
 {
     char n[CLI_NUMBER_BYTES];

@@ -22,7 +22,7 @@
 #include "term/progress.h"
 #include "term/term.h"
 
-/* Of consumers, which are many and small. */
+/* Lines of consumers, which are many and small. */
 #define DEFAULT_CONSUMERS 10u
 #define SENTENCE_COLUMNS 120u
 
@@ -31,7 +31,7 @@ struct leaks {
     struct cli_dump d;
     struct gcd_names *names;
     struct gcd_dominators *dominators;
-    struct gcd_paths *paths;     /* NULL: found when there are suspects */
+    struct gcd_paths *paths;     /* NULL: made once there are suspects */
     struct gcd_suspects *suspects;
     size_t shown;                /* suspects, by --top */
 };
@@ -108,7 +108,7 @@ static const struct cli_column path_columns[] = {
 };
 #define PATH_COLUMNS (sizeof path_columns / sizeof *path_columns)
 
-/* The object at the end of a step: its type, and what is to be said beside it. */
+/* The object at the end of a step: its type, with a remark. */
 static void put_step_text(const struct leaks *l, struct cli_table *t, const struct gcd_suspect_step *step, uint32_t depth)
 {
     const char *type = gcd_names_get(l->names, step->type);
@@ -129,7 +129,7 @@ static struct cli_table *path_table(const struct leaks *l, const struct gcd_susp
 {
     struct cli_table *t = cli_table_new(path_columns, PATH_COLUMNS);
     char buf[CLI_NUMBER_BYTES];
-    if (s->path_count > 0 && !l->args->view.json) {       /* programs find it with the suspect */
+    if (s->path_count > 0 && !l->args->view.json) {       /* programs get it with the suspect */
         char *text = cli_root_label(l->d.graph, l->names, root_of(l, s));
         for (size_t i = 0; i + 1 < PATH_COLUMNS; i++)
             cli_table_none(t);
@@ -187,7 +187,7 @@ static bool print_and_free(struct cli_table *t)
     return ok;
 }
 
-/* "N. TEXT" in lines that can be read, broken between words. */
+/* Prints "N. TEXT", wrapped between words. */
 static bool print_sentence(size_t n, const char *text)
 {
     char *copy = strdup(text);
@@ -247,13 +247,13 @@ static bool print_text(const struct leaks *l)
     return ok;
 }
 
-/* Tables have no cells for yes and no. */
+/* Tables have no boolean cells. */
 static bool make_bool(json_t *row, const char *key)
 {
     return json_object_set_new(row, key, json_boolean(json_integer_value(json_object_get(row, key)) != 0)) == 0;
 }
 
-/* T, which is released. */
+/* Prints and frees T. */
 static bool attach(json_t *row, const char *key, struct cli_table *t)
 {
     bool ok = json_object_set_new(row, key, cli_table_json(t)) == 0;
@@ -301,7 +301,7 @@ static enum cli_exit print_leaks(const struct leaks *l)
         ok = print_text(l);
         cli_mark_incomplete(stdout, l->d.subject, cli_verdict_of(&l->d));
     }
-    if (ok || ferror(stdout))            /* what cannot be written is told by cli_flush_stdout */
+    if (ok || ferror(stdout))            /* cli_flush_stdout reports failed writes */
         return CLI_DONE;
     return cli_no_memory(l->d.subject);
 }
@@ -315,7 +315,7 @@ static enum cli_exit analyse(struct leaks *l)
     struct gcd_dominators_options dominators = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(l->args),
                                                  .progress = cli_progress_steps, .progress_ctx = verb };
     gcd_status st;
-    if (dominators.threads > 1)          /* whether they will be needed is not known yet, but they cost next to no time */
+    if (dominators.threads > 1)          /* it is not known yet whether they are needed, but they take almost no extra time */
         st = gcd_paths_with_dominators_new(l->d.graph, &dominators, &l->dominators, &l->paths, &err);
     else
         st = gcd_dominators_new(l->d.graph, &dominators, &l->dominators, &err);

@@ -120,7 +120,7 @@ static void put_step(const struct tree *t, const struct gcd_type_step *s)
         put_type(t, s, l);
 }
 
-/* The steps from FIRST up to END with the same parent that are not shown, in one line; so lines always add up. */
+/* One line for the hidden steps from FIRST up to END of the same parent, so that lines always add up. */
 static void put_rest(const struct tree *t, uint32_t first, uint32_t end, uint32_t depth)
 {
     struct line l = { .depth = depth, .kind = "rest" };
@@ -163,7 +163,7 @@ static int compare_ends(const struct end *a, const struct end *b)
     return (a->step > b->step) - (a->step < b->step);
 }
 
-/* The N at ENDS with the most bytes, the one with the fewest of them first: a heap. */
+/* Keeps the N steps at ENDS with the most bytes in a min-heap. */
 static void sift_down(struct end *ends, size_t n)
 {
     struct end moving = ends[0];
@@ -204,7 +204,7 @@ static size_t find_ends(const struct tree *t, struct end *ends, size_t most)
     return n;
 }
 
-/* A path is one where wanted objects end; those with the most bytes are shown. */
+/* A path ends at a step with wanted objects; the paths with the most bytes are shown. */
 static bool choose(struct tree *t, uint64_t paths)
 {
     size_t most = paths < t->count ? (size_t)paths : t->count;
@@ -219,7 +219,7 @@ static bool choose(struct tree *t, uint64_t paths)
     return ok;
 }
 
-/* In the order of the steps; behind the last child of a step what is left out below it. */
+/* In the order of the steps; after the last child of a step comes what is hidden below it. */
 static void fill(const struct tree *t)
 {
     uint32_t open = GCD_STEP_NONE;
@@ -237,7 +237,7 @@ static void fill(const struct tree *t)
     put_dead(t);
 }
 
-/* ---- all in all ---- */
+/* ---- the command ---- */
 
 static json_t *json_head(const struct tree *t, uint32_t pseudo_roots)
 {
@@ -249,7 +249,7 @@ static json_t *json_head(const struct tree *t, uint32_t pseudo_roots)
     return o;
 }
 
-/* The paths to all objects of TYPES. */
+/* Prints the paths to all objects of TYPES. */
 static enum cli_exit type_paths(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, const struct gcd_paths *p,
                                 const uint8_t *types)
 {

@@ -1,5 +1,5 @@
 /*
- * ps: which processes can be dumped.
+ * ps: lists the processes that can be dumped.
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
@@ -29,11 +29,11 @@
 enum { GAP = 2 };
 
 struct cells {
-    const char *text[COLUMNS];   /* what of these is not in BUF belongs to the process */
+    const char *text[COLUMNS];   /* strings that are not in BUF belong to the process */
     char buf[COLUMNS][48];
 };
 
-/* NULL when there is none.  A static program asks no name service: that would load libraries of another libc. */
+/* NULL without one.  A static program must not ask a name service, which would load libraries of another libc. */
 static const struct passwd *find_user(uid_t uid)
 {
 #ifdef GCDUMPC_STATIC
@@ -102,7 +102,7 @@ static int print_json(const struct gcd_ipc_process_list *l)
     return cli_json_print(o, stdout);
 }
 
-/* The version, or why it is not known. */
+/* The version, or the reason why it is unknown. */
 static const char *runtime_of(const struct gcd_ipc_process *p)
 {
     if (p->reason == GCD_IPC_REASON_PERMISSION)

@@ -44,7 +44,7 @@ static const struct cli_column object_columns[] = {
 
 struct holder {
     uint32_t node;
-    size_t root;                 /* the first that holds it, SIZE_MAX = none */
+    size_t root;                 /* the first root that holds it, SIZE_MAX = none */
 };
 
 static int compare_holders(const void *a, const void *b)
@@ -67,7 +67,7 @@ static void find_roots(const struct gcd_graph *g, const uint32_t *nodes, size_t 
     }
 }
 
-/* The object that dominates it, the root that holds it, or that there are several ways to it. */
+/* The object that dominates it, the root that holds it, or a note that several paths lead to it. */
 static void put_holder(const struct retained *r, struct cli_table *t, uint32_t node, const struct holder *holders, size_t n)
 {
     const struct gcd_graph *g = r->d.graph;
@@ -119,7 +119,7 @@ static struct cli_table *objects_table(const struct retained *r)
 
 /* ---- the largest types ---- */
 
-/* Of a lower bound, and of the exact size. */
+/* Titles of a lower bound, and of the exact size. */
 static const struct cli_column type_columns[] = {
     { "retained", "Retained >=", CLI_CELL_BYTES }, { "share", "Share", CLI_CELL_SHARE }, { "count", "Count", CLI_CELL_COUNT },
     { "bytes", "Bytes", CLI_CELL_BYTES }, { "type", "Type", CLI_CELL_TEXT },
@@ -143,7 +143,7 @@ static int compare_lines(const void *pa, const void *pb)
     return by_name != 0 ? by_name : (a->type > b->type) - (a->type < b->type);
 }
 
-/* The types that are asked for, the largest first. */
+/* The requested types, the largest first. */
 static enum cli_exit sort_types(const struct retained *r, struct type_line **ret, uint32_t *ret_n)
 {
     const struct gcd_graph *g = r->d.graph;
@@ -192,9 +192,9 @@ static enum cli_exit types_table(const struct retained *r, struct cli_table **re
     return CLI_DONE;
 }
 
-/* ---- exact sizes of few types ---- */
+/* ---- exact sizes of a few types ---- */
 
-/* COUNT and BYTES are of all objects of the types; those that are dead retain nothing. */
+/* COUNT and BYTES cover all objects of the types; dead objects retain nothing. */
 static enum cli_exit exact(const struct retained *r, const uint8_t *types, uint64_t count, uint64_t bytes, const char *name, struct cli_table *t)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -206,7 +206,7 @@ static enum cli_exit exact(const struct retained *r, const uint8_t *types, uint6
     return CLI_DONE;
 }
 
-/* A line for each of the first types, and one for all together. */
+/* One line for each of the first types, and one for all together. */
 static enum cli_exit exact_table(const struct retained *r, struct cli_table **ret)
 {
     struct type_line *lines;
@@ -251,7 +251,7 @@ static void put_step(const struct retained *r, struct cli_table *t, uint32_t dep
     cli_table_share(t, retained, r->alive_bytes);
 }
 
-/* What is left out below one step, or at the top, in one line: so lines always add up. */
+/* One line for the hidden part below a step, or at the top, so that lines always add up. */
 static void put_rest(const struct retained *r, struct cli_table *t, uint32_t depth, uint64_t types, uint64_t retained)
 {
     char text[64];
@@ -265,7 +265,7 @@ static void put_rest(const struct retained *r, struct cli_table *t, uint32_t dep
     cli_table_count(t, types);
 }
 
-/* Of the levels that are open: how many lines each has, and what it leaves out. */
+/* The open levels: the number of lines, and the hidden sums. */
 struct level {
     uint32_t end, lines;
     uint64_t rest_types, rest_retained;
@@ -307,7 +307,7 @@ static void fill_tree(const struct retained *r, const struct gcd_type_step *s, u
 
 static enum cli_exit tree_table(const struct retained *r, struct cli_table **ret)
 {
-    /* one level more than is shown: what lies below the last one does not count as its own */
+    /* one level more than shown, so that the level below the last does not count as part of it */
     struct gcd_type_tree_options o = { .alloc = cli_alloc(), .cancel = &cli_canceled, .max_depth = (uint32_t)r->args->view.tree + 1 };
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_type_tree *tree;
@@ -321,7 +321,7 @@ static enum cli_exit tree_table(const struct retained *r, struct cli_table **ret
     return CLI_DONE;
 }
 
-/* ---- all in all ---- */
+/* ---- the command ---- */
 
 static json_t *json_head(const struct retained *r)
 {

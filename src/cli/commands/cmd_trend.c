@@ -9,13 +9,13 @@
 #include "exit.h"
 #include "term/message.h"
 
-/* What is compared: for people one of these, that of --sort; programs get all. */
+/* The quantities: people see one of these, chosen by --sort; programs get all. */
 enum { COUNT, BYTES, RETAINED, METRICS };
 static const char *const metric_keys[METRICS] = { "count", "bytes", "retained" };
 
 struct trend {
     const struct cli_comparison *c;
-    int metrics, shown;          /* how many; which one people see */
+    int metrics, shown;          /* their number; the one that people see */
     struct cli_column *columns;
     size_t column_count;
     char (*texts)[32];           /* keys and titles of columns, one for each of the next two */
@@ -74,7 +74,7 @@ static bool prepare(struct trend *t)
     return t->table != NULL;
 }
 
-/* X rounded, up to the largest integer that JSON knows here. */
+/* X rounded, clamped to the largest integer in our JSON. */
 static uint64_t whole(double x)
 {
     return x < 9e18 ? (uint64_t)(x + 0.5) : (uint64_t)INT64_MAX;
@@ -99,7 +99,7 @@ static void put_metric(struct trend *t, const struct gcd_diff_sum *sums, int met
     cli_table_text(t->table, names[gcd_trend_of(t->values, n)]);
 }
 
-/* KNOWN metrics of the row, that is all but perhaps the last. */
+/* The first KNOWN metrics of the row: all, or all but the last. */
 static void put_row(struct trend *t, const struct gcd_diff_sum *sums, int known, const char *name, const char *module)
 {
     for (int m = 0; m < t->metrics; m++) {
@@ -115,7 +115,7 @@ static void put_row(struct trend *t, const struct gcd_diff_sum *sums, int known,
         cli_table_none(t->table);
 }
 
-/* The rows at the end, for people. */
+/* The summary rows for people. */
 static bool put_summary(struct trend *t, const struct gcd_diff_sum *rest, size_t rest_count, size_t rows)
 {
     const struct cli_comparison *c = t->c;

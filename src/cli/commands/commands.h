@@ -1,5 +1,5 @@
 /*
- * The entry of each command.
+ * The entry point of each command.
  */
 #ifndef GCD_CLI_COMMANDS_COMMANDS_H
 #define GCD_CLI_COMMANDS_COMMANDS_H

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is odd about the dumps as a whole ---- */
+/* ---- warnings about the dumps ---- */
 
-/* The same program twice is worth a word, too: what fills up slowly starts anew with each process. */
+/* Two processes of one program also get a warning: memory that fills up slowly starts again with each process. */
 static void warn_of_processes(const struct cli_side *a, const struct cli_side *b)
 {
     bool processes = a->process != 0 && b->process != 0 && a->process != b->process;
@@ -55,7 +55,7 @@ static enum cli_exit parse_patterns(struct cli_comparison *c)
     return e;
 }
 
-/* qsort has no context argument in C11; the program has one thread. */
+/* The context of qsort, which has no context argument in C11; the program has one thread. */
 static const struct gcd_diff *sort_diff;
 static enum cli_sort sort_key;
 
@@ -64,7 +64,7 @@ static uint64_t sorted_by(const struct gcd_diff_sum *s)
     return sort_key == CLI_SORT_COUNT ? s->objects : s->retained_bytes;
 }
 
-/* By growth; rows of the same keep the order that they have. */
+/* By growth; equal rows keep their order. */
 static int compare_rows(const void *pa, const void *pb)
 {
     uint32_t x = *(const uint32_t *)pa, y = *(const uint32_t *)pb;
@@ -103,7 +103,7 @@ enum cli_exit cli_compare_open(const struct cli_args *args, struct cli_compariso
     *ret = (struct cli_comparison){ .args = args, .retained = args->view.retained };
     enum cli_exit e = parse_patterns(ret);
     if (e == CLI_DONE)
-        e = cli_memory_open(args);       /* what is kept of the dumps is taken before the first of them is opened */
+        e = cli_memory_open(args);       /* allocate what outlives the dumps before the first one is opened */
     if (e != CLI_DONE)
         return e;
     if (gcd_diff_new(cli_alloc(), &ret->diff, &err) != GCD_OK || (args->view.paths && gcd_tree_diff_new(cli_alloc(), &ret->paths, &err) != GCD_OK))

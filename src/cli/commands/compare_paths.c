@@ -17,12 +17,12 @@
 
 #include "output/root_labels.h"
 
-/* Lines that people are shown unless they say more, besides those that sum up. */
+/* Default number of lines for people, besides sums. */
 #define LINES_MAX 200u
 
 /* ---- the steps of one dump ---- */
 
-/* Static variables come one by one: they get a step above them, so that the top has one row for each kind of root. */
+/* Static variables come one by one, so they get a common parent: the top then has one row for each kind of root. */
 static const char statics[] = "static variables";
 static const char unreachable[] = "(not reachable)";
 
@@ -35,7 +35,7 @@ struct steps {
     size_t text_count;
     uint32_t *place;             /* [tree steps] in ITEMS */
     size_t tree_steps, types;    /* room of these */
-    uint32_t statics;            /* the step of that name, GCD_STEP_NONE = not there yet */
+    uint32_t statics;            /* the step of that name, GCD_STEP_NONE = none yet */
 };
 
 static uint32_t add_step(struct steps *s, uint32_t parent, uint32_t name, uint64_t objects, uint64_t bytes)
@@ -50,7 +50,7 @@ static uint32_t add_name(struct steps *s, const char *name)
     return s->name_count++;
 }
 
-/* A root, below its kind. */
+/* Adds a root below its kind. */
 static bool add_root(struct steps *s, const struct cli_dump *d, const struct gcd_names *names, const struct gcd_type_step *t, uint32_t *ret)
 {
     const struct gcd_graph_root *root = t->root != SIZE_MAX ? gcd_graph_root(d->graph, t->root) : NULL;
@@ -164,7 +164,7 @@ static void put_row(struct cli_table *t, const struct gcd_diff_sum *sums, uint32
     cli_table_branch(t, depth, name);
 }
 
-/* The smallest power of 2 that LINES_MAX rows at most have changed by; 0 when there are no more. */
+/* The smallest power of 2 by which at most LINES_MAX rows have changed; 0 when there are no more rows. */
 static uint64_t largest_changes(const struct gcd_tree_diff_row *rows, size_t n)
 {
     size_t with_bits[65] = { 0 }, lines = 0;
@@ -178,7 +178,7 @@ static uint64_t largest_changes(const struct gcd_tree_diff_row *rows, size_t n)
     return bits == 0 ? 0 : bits == 64 ? UINT64_MAX : UINT64_C(1) << bits;
 }
 
-/* What is small among so much else is of no interest to people; programs get all that they do not forbid. */
+/* People do not need small changes among many large ones; programs get everything that they do not exclude. */
 static uint64_t least_change(const struct cli_args *args, const struct gcd_tree_diff_row *rows, size_t n)
 {
     uint64_t most = 0, least = largest_changes(rows, n);
@@ -194,14 +194,14 @@ static bool has_changed(const struct gcd_diff_sum *sums)
     return memcmp(&sums[0], &sums[1], sizeof *sums) != 0;
 }
 
-/* Rows with the same parent: where they end, how many have been put, and the sums of those that have not. */
+/* Rows with the same parent: their end, the number printed, and the sums of the hidden ones. */
 struct level {
     uint32_t end;
     uint64_t lines, left_out;
     struct gcd_diff_sum rest[2];
 };
 
-/* What is left out in one line, for people: so the rows below one add up to what it has itself and they have. */
+/* One line for hidden rows, for people, so that the rows below a row add up to it. */
 static void put_rest(const struct cli_args *args, const struct level *l, uint32_t depth, struct cli_table *t)
 {
     char text[64];

@@ -1,5 +1,5 @@
 /*
- * diff --paths: what holds that which has grown.
+ * diff --paths: the paths that hold what has grown.
  */
 #ifndef GCD_CLI_COMPARE_PATHS_H
 #define GCD_CLI_COMPARE_PATHS_H
@@ -9,11 +9,11 @@
 #include "exit.h"
 #include "input/input.h"
 
-/* Add the paths to all objects of D whose type number is not 0 in TYPES.  CLI_FAILED, CLI_INTERRUPTED after a message. */
+/* Adds the paths to all objects of D whose type is set in TYPES.  CLI_FAILED, CLI_INTERRUPTED after a message. */
 enum cli_exit cli_paths_add(const struct cli_args *args, struct gcd_tree_diff *to, const struct cli_dump *d, const struct gcd_names *names,
                              const uint8_t *types);
 
-/* Print what has changed of TO, which is matched, as cli_compare_print does. */
+/* Prints the changed paths of C, as cli_compare_print does. */
 enum cli_exit cli_paths_print(const struct cli_comparison *c);
 
 #endif

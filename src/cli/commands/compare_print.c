@@ -1,5 +1,5 @@
 /*
- * What diff and trend print alike: the dumps, the thresholds and the cells of a row.
+ * The output common to diff and trend: the dumps, the thresholds and the cells of a row.
  */
 #include <gcdumpc/gcdumpc.h>
 

@@ -1,4 +1,4 @@
-/* What diff and trend keep of each dump before they close it. */
+/* Reads each dump and keeps what diff and trend need of it. */
 #include <gcdumpc/gcdumpc.h>
 
 #include "args.h"
@@ -22,7 +22,7 @@
 #include "commands/compare_paths.h"
 #include "output/root_labels.h"
 
-/* Where the tables of one dump are worked on. */
+/* The tables of the open dump. */
 struct reading {
     struct cli_comparison *c;
     struct cli_dump d;
@@ -32,7 +32,7 @@ struct reading {
     uint8_t *set;                /* [types] */
 };
 
-/* Which types F means, to r->set.  By the name that is shown elsewhere, too: with the module when there are several of the same name. */
+/* Puts the types that match F into r->set.  Also matches names with a module, as shown when several types have the same name. */
 static enum cli_exit match_types(struct reading *r, const struct cli_filter *f)
 {
     enum cli_exit e = CLI_DONE;
@@ -73,7 +73,7 @@ static uint64_t plus(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* What threshold number I is about.  What types retain together is not the sum of what each retains. */
+/* The value of threshold I.  The types retain more together than the sum over each. */
 static enum cli_exit measure_threshold(struct reading *r, size_t i)
 {
     const struct cli_threshold *t = &r->c->thresholds[i];
@@ -104,7 +104,7 @@ static enum cli_exit measure_threshold(struct reading *r, size_t i)
     return CLI_DONE;
 }
 
-/* Those of r->set. */
+/* The sum over r->set. */
 static enum cli_exit add_types(struct reading *r)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -129,7 +129,7 @@ static enum cli_exit add_types(struct reading *r)
     return st == GCD_OK ? CLI_DONE : cli_fail(r->d.subject, &err);
 }
 
-/* A pattern that means nothing in any dump is a mistake: a threshold with it would never be exceeded.  Names are there for the last dump. */
+/* A pattern without a match in any dump is a mistake: its threshold could never be exceeded.  Suggestions come from the last dump. */
 static enum cli_exit check_patterns(const struct reading *r)
 {
     const struct cli_comparison *c = r->c;
@@ -165,7 +165,7 @@ static enum cli_need need_of(const struct cli_comparison *c)
     return c->retained ? CLI_NEED_RETAINED : c->paths != NULL ? CLI_NEED_PATHS : CLI_NEED_FACTS;
 }
 
-/* ARGS with one input, which tables call LABEL (NULL: as messages do); the last of the comparison or not. */
+/* Reads the one input of ARGS, named LABEL in tables (NULL: as in messages). */
 static enum cli_exit read_dump(struct cli_comparison *c, const struct cli_args *args, const char *label, bool last)
 {
     struct reading r = { .c = c, .side = &c->sides[c->side_count++] };
@@ -200,8 +200,8 @@ static enum cli_exit read_dump(struct cli_comparison *c, const struct cli_args *
 }
 
 /*
- * "FILE#2" is dump number 2 of FILE, unless there is a file of that name: then *RET_FILE is FILE, to be freed, else NULL.
- * False when out of memory.
+ * "FILE#2" is dump number 2 of FILE, unless a file has that name.  *RET_FILE is FILE, to be freed, or NULL for a plain name.  False when out of
+ * memory.
  */
 static bool split_number(const char *word, char **ret_file, uint64_t *ret_number)
 {

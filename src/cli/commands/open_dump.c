@@ -1,5 +1,5 @@
 /*
- * The dump that the arguments name: a file or a process.
+ * Opens the dump that the arguments name: a file or a process.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 #include "term/path.h"
 #include "term/progress.h"
 
-/* Copies of streams go beside the output: there must be room for what comes of them anyway; else where the user says. */
+/* Copies of streams go beside the output, where room is needed anyway, or where the user says. */
 static void spool_folder(const struct cli_args *args, char *ret, size_t cap)
 {
     const char *tmpdir = getenv("TMPDIR");
@@ -31,15 +31,15 @@ static void spool_folder(const struct cli_args *args, char *ret, size_t cap)
         if (path == NULL || strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0)
             continue;
         cli_path_folder(path, ret, cap);
-        if (access(ret, W_OK) == 0)      /* a pipe can lie in a folder of somebody else */
+        if (access(ret, W_OK) == 0)      /* a pipe can lie in a folder of another user */
             return;
     }
     (void)snprintf(ret, cap, "%s", tmpdir != NULL && tmpdir[0] != '\0' ? tmpdir : "/tmp");
 }
 
 /*
- * The stream cannot be had twice, so it is kept as soon as it is there, whatever becomes of the conversion; and as the conversion
- * of the file would be called, so is this one.
+ * The stream comes only once, so it is saved as soon as it is complete, whatever happens to the conversion.  The conversion is then named as if
+ * it came from that file.
  */
 static enum cli_exit open_live(const struct cli_args *args, const struct gcd_dump_options *options, bool reread,
                                const char *spool, struct cli_dump *ret)

@@ -1,5 +1,5 @@
 /*
- * Opening the dump that the arguments name, a file or a process.
+ * Opens the dump that the arguments name, a file or a process.
  */
 #ifndef GCD_CLI_COMMANDS_OPEN_DUMP_H
 #define GCD_CLI_COMMANDS_OPEN_DUMP_H
@@ -9,8 +9,8 @@
 #include "input/input.h"
 
 /*
- * The dump that ARGS name, recorded, live or a graph in a file; an incomplete one is none with --strict.  On failure the message
- * has been printed and the exit status is not CLI_DONE.  Release with cli_close in any case.
+ * Opens the dump that ARGS name: recorded, live, or a graph in a file.  With --strict an incomplete dump is a failure.  On failure the message
+ * has been printed and the result is not CLI_DONE.  Call cli_close in any case.
  */
 enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct cli_dump *ret);
 void cli_close(struct cli_dump *d);

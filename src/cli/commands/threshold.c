@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A number: so many digits are exact in a double. */
+/* The largest number of digits that a double holds exactly. */
 #define DIGITS_MAX 15
 
-/* The rest of the text, as it is being read. */
+/* The unread rest of the text. */
 struct reader {
     const char *text, *at;
 };
@@ -28,7 +28,7 @@ static void skip_spaces(struct reader *r)
     r->at += strspn(r->at, " \t");
 }
 
-/* The letters at R->at are one of WORDS[N]: which; N when they are not. */
+/* The index in WORDS[N] of the letters at R->at; N = none. */
 static size_t read_word(struct reader *r, const char *const *words, size_t n)
 {
     size_t len = 0;
@@ -52,7 +52,7 @@ static enum cli_exit read_metric(struct reader *r, struct cli_threshold *t)
     return CLI_DONE;
 }
 
-/* Names and regular expressions may have parentheses; what follows them has none, so the last one closes. */
+/* Names and regular expressions may contain parentheses, but the text after them does not, so the last one closes. */
 static enum cli_exit read_pattern(struct reader *r, struct cli_threshold *t)
 {
     skip_spaces(r);
@@ -89,7 +89,7 @@ static enum cli_exit read_operator(struct reader *r, struct cli_threshold *t)
     return CLI_DONE;
 }
 
-/* Digits, and a point with more of them: not what strtod takes beyond that, and not as the locale writes it. */
+/* Digits with an optional fraction: nothing else that strtod accepts, and independent of the locale. */
 static enum cli_exit read_number(struct reader *r, double *ret)
 {
     double value = 0, place = 1;
@@ -183,7 +183,7 @@ bool cli_threshold_exceeded(const struct cli_threshold *t, uint64_t before, uint
     double value = t->growth ? grown : (double)after, limit = t->limit;
     if (t->share && before == 0) {
         value = after > 0 ? HUGE_VAL : 0;
-    } else if (t->share) {       /* multiplied out, so that whole numbers stay exact */
+    } else if (t->share) {       /* multiplied instead of divided, so that integers stay exact */
         value *= 100;
         limit *= (double)before;
     }
