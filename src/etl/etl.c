@@ -3,9 +3,27 @@
 #include "base/ovf.h"
 #include "etl/etl.h"
 
-gcd_status etl_new(const struct gcd_alloc *alloc, const struct gcd_limits *limits, struct gcd_input *in, struct gcd_etl **ret,
-                   struct gcd_error *err)
+static void etl_free(struct gcd_trace *t)
 {
+    struct gcd_etl *e = (struct gcd_etl *)t;
+    etl_streams_free(e);
+    gcd_textpool_done(&e->names);
+    gcd_mem_free(&e->alloc, e->providers, e->provider_cap * sizeof *e->providers);
+    gcd_mem_free(&e->alloc, e->buffers, e->buffer_cap * sizeof *e->buffers);
+    struct gcd_alloc a = e->alloc;
+    gcd_mem_free(&a, e, sizeof *e);
+}
+
+static gcd_status etl_open(const struct gcd_alloc *alloc, const struct gcd_limits *limits, struct gcd_input *in, struct gcd_trace **ret,
+                           struct gcd_error *err)
+{
+    struct gcd_error input_error = GCD_ERROR_INIT;
+    gcd_status st = gcd_input_make_seekable(in, &input_error);
+    if (st != GCD_OK && st != GCD_E_TRUNCATED && st != GCD_E_FORMAT) {
+        if (err != NULL)
+            *err = input_error;
+        return st;
+    }
     struct gcd_alloc a = gcd_alloc_or_default(alloc);
     struct gcd_etl *e = gcd_mem_new(&a, sizeof *e);
     if (e == NULL)
@@ -16,23 +34,12 @@ gcd_status etl_new(const struct gcd_alloc *alloc, const struct gcd_limits *limit
     e->limits.block_bytes = gcd_limit_or(e->limits.block_bytes, UINT64_C(16) << 20);
     e->limits.text_bytes = gcd_limit_or(e->limits.text_bytes, UINT64_C(1) << 30);
     e->in = in;
+    e->input_error = input_error;
     e->info = (struct gcd_trace_info){ .container = "etl", .start_unix_ms = INT64_MIN, .damage_off = GCD_OFF_NONE };
     e->final_error = (struct gcd_error)GCD_ERROR_INIT;
     gcd_textpool_init(&e->names, &e->alloc, e->limits.text_bytes);
-    *ret = e;
+    *ret = &e->trace;
     return GCD_OK;
-}
-
-void etl_free(struct gcd_etl *e)
-{
-    if (e == NULL)
-        return;
-    etl_streams_free(e);
-    gcd_textpool_done(&e->names);
-    gcd_mem_free(&e->alloc, e->providers, e->provider_cap * sizeof *e->providers);
-    gcd_mem_free(&e->alloc, e->buffers, e->buffer_cap * sizeof *e->buffers);
-    struct gcd_alloc a = e->alloc;
-    gcd_mem_free(&a, e, sizeof *e);
 }
 
 /* The trace ends here; later calls return the same. */
@@ -63,12 +70,18 @@ static gcd_status finish(struct gcd_etl *e, struct gcd_error *err)
     return stop(e, GCD_END, &(struct gcd_error)GCD_ERROR_INIT);
 }
 
-gcd_status etl_fetch(struct gcd_etl *e, struct gcd_error *err)
+static gcd_status etl_fetch(struct gcd_trace *t, struct gcd_error *err)
 {
+    struct gcd_etl *e = (struct gcd_etl *)t;
     struct gcd_error own = GCD_ERROR_INIT;
     gcd_status st = GCD_OK;
-    if (e->phase == ETL_DONE || (e->phase == ETL_MERGING && e->queue_count == 0))
-        return GCD_END;
+    if (e->phase == ETL_DONE || (e->phase == ETL_MERGING && e->queue_count == 0)) {
+        if (e->input_error.code == GCD_OK)
+            return GCD_END;
+        if (err != NULL)
+            *err = e->input_error;
+        return e->input_error.code;
+    }
     if (e->phase == ETL_INDEXING)
         st = etl_index(e, &own);
     else if (e->phase == ETL_FILLING || etl_oldest(e) == NULL)
@@ -83,8 +96,9 @@ gcd_status etl_fetch(struct gcd_etl *e, struct gcd_error *err)
     return GCD_OK;                       /* etl_next reports problems with the content */
 }
 
-gcd_status etl_next(struct gcd_etl *e, struct gcd_event *ret, struct gcd_error *err)
+static gcd_status etl_next(struct gcd_trace *t, struct gcd_event *ret, struct gcd_error *err)
 {
+    struct gcd_etl *e = (struct gcd_etl *)t;
     struct gcd_error own = GCD_ERROR_INIT;
     if (err == NULL)
         err = &own;
@@ -117,10 +131,37 @@ gcd_status etl_next(struct gcd_etl *e, struct gcd_event *ret, struct gcd_error *
     }
 }
 
-void etl_get_info(const struct gcd_etl *e, struct gcd_trace_info *ret)
+static uint64_t etl_position(const struct gcd_trace *t)
 {
+    return ((const struct gcd_etl *)t)->position;
+}
+
+static void etl_get_info(const struct gcd_trace *t, struct gcd_trace_info *ret)
+{
+    const struct gcd_etl *e = (const struct gcd_etl *)t;
     *ret = e->info;
     ret->has_sequence_numbers = true;
     gcd_add_saturating(&ret->lost_buffers, e->missing);
     ret->loss_verified = e->info.end == GCD_TRACE_CLOSED && !e->unclosed && e->suspicious == 0;
 }
+
+/* Its counts are of the whole recording. */
+static bool etl_thread_closed(const struct gcd_trace *t, uint64_t thread)
+{
+    (void)thread;
+    struct gcd_trace_info info;
+    etl_get_info(t, &info);
+    return info.loss_verified;
+}
+
+const struct gcd_container etl_container = {
+    .probe = etl_probe,
+    .joins_files = true,
+    .open = etl_open,
+    .free = etl_free,
+    .fetch = etl_fetch,
+    .next = etl_next,
+    .position = etl_position,
+    .get_info = etl_get_info,
+    .thread_closed = etl_thread_closed,
+};

@@ -17,6 +17,7 @@
 #include <gcdumpc/io.h>
 #include <gcdumpc/trace.h>
 
+#include "base/container.h"
 #include "base/cur.h"
 #include "base/text.h"
 
@@ -90,9 +91,11 @@ enum etl_phase {
 #define ETL_NS_A_SECOND UINT64_C(1000000000)
 
 struct gcd_etl {
+    struct gcd_trace trace;      /* must be the first member */
     struct gcd_alloc alloc;
     struct gcd_limits limits;    /* with defaults filled in */
     struct gcd_input *in;
+    struct gcd_error input_error;        /* of the seekable copy of it */
     enum etl_phase phase;
     gcd_status final;            /* not GCD_OK: no more events will come */
     struct gcd_error final_error;
@@ -130,15 +133,7 @@ struct gcd_etl {
 /* etl.c */
 /* Do the first N bytes look like an .etl?  There is no magic number. */
 bool etl_probe(const uint8_t *head, size_t n);
-/* IN must be seekable and outlive the result. */
-gcd_status etl_new(const struct gcd_alloc *alloc, const struct gcd_limits *limits, struct gcd_input *in, struct gcd_etl **ret,
-                   struct gcd_error *err);
-void etl_free(struct gcd_etl *e);
-/* Reads one more piece.  GCD_OK; GCD_END when no more will come; errors of reading. */
-gcd_status etl_fetch(struct gcd_etl *e, struct gcd_error *err);
-/* As gcd_trace_next. */
-gcd_status etl_next(struct gcd_etl *e, struct gcd_event *ret, struct gcd_error *err);
-void etl_get_info(const struct gcd_etl *e, struct gcd_trace_info *ret);
+extern const struct gcd_container etl_container;
 /* etl_file.c */
 /* Indexes the headers of some more buffers; at the end of the file the phase becomes ETL_FILLING. */
 gcd_status etl_index(struct gcd_etl *e, struct gcd_error *err);

@@ -15,6 +15,7 @@
 
 #include <gcdumpc/trace.h>
 
+#include "base/container.h"
 #include "base/cur.h"
 #include "base/error.h"
 #include "base/idmap.h"
@@ -96,8 +97,10 @@ struct nt_thread_name {
 };
 
 struct gcd_nt {
+    struct gcd_trace trace;      /* must be the first member */
     struct gcd_alloc alloc;
     struct gcd_limits limits;    /* with defaults filled in */
+    struct gcd_reader *reader;   /* NULL: it is fed */
     unsigned format;             /* 0 before the first bytes are known */
 
     /* input: blocks are either complete in the caller's slice, or collected in carry */
@@ -175,18 +178,15 @@ bool nt_seq_event(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, 
 void nt_seq_pass_on(struct nt_seq *s, uint32_t gap);
 /* A sequence point gives NUMBER for THREAD.  False when out of memory. */
 bool nt_seq_point(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, uint32_t number);
+/* Has a sequence point told the number of the last event that gcd_event calls one of THREAD? */
+bool nt_seq_closed(const struct nt_seq *s, uint64_t thread);
 void nt_seq_forget(struct nt_seq *s);
 void nt_seq_forget_thread(struct nt_seq *s, uint64_t thread);
 /* The body of a sequence point block, format 4 or 6. */
 gcd_status nt_sequence_point(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err);
 
 /* nt_decode.c */
-gcd_status nt_new(const struct gcd_alloc *alloc, const struct gcd_limits *limits, struct gcd_nt **ret, struct gcd_error *err);
-void nt_free(struct gcd_nt *nt);
-gcd_status nt_feed(struct gcd_nt *nt, const void *bytes, size_t n, struct gcd_error *err);
-void nt_finish(struct gcd_nt *nt);
-gcd_status nt_next(struct gcd_nt *nt, struct gcd_event *ret, struct gcd_error *err);
-void nt_get_info(const struct gcd_nt *nt, struct gcd_trace_info *ret);
+extern const struct gcd_container nt_container;
 
 /* nt_blob.c: ticks of the target's clock to ns since the start of the trace. */
 int64_t nt_time_ns(const struct gcd_nt *nt, uint64_t ticks);

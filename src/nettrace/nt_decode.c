@@ -5,7 +5,25 @@
 #include "base/mem.h"
 #include "nettrace/nt.h"
 
-gcd_status nt_new(const struct gcd_alloc *alloc, const struct gcd_limits *limits, struct gcd_nt **ret, struct gcd_error *err)
+static void nt_free(struct gcd_trace *t)
+{
+    struct gcd_nt *nt = (struct gcd_nt *)t;
+    gcd_reader_free(nt->reader);
+    gcd_textpool_done(&nt->names);
+    gcd_idmap_done(&nt->meta_by_id);
+    gcd_idmap_done(&nt->thread_by_index);
+    gcd_idmap_done(&nt->label_version);
+    nt_seq_done(&nt->seq, &nt->alloc);
+    gcd_mem_free(&nt->alloc, nt->metas, nt->meta_cap * sizeof *nt->metas);
+    gcd_mem_free(&nt->alloc, nt->thread_names, nt->thread_name_cap * sizeof *nt->thread_names);
+    gcd_mem_free(&nt->alloc, nt->text_buffer, nt->text_cap);
+    gcd_mem_free(&nt->alloc, nt->carry, nt->carry_cap);
+    struct gcd_alloc a = nt->alloc;
+    gcd_mem_free(&a, nt, sizeof *nt);
+}
+
+static gcd_status nt_open(const struct gcd_alloc *alloc, const struct gcd_limits *limits, struct gcd_input *in, struct gcd_trace **ret,
+                          struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(alloc);
     struct gcd_nt *nt = gcd_mem_new(&a, sizeof *nt);
@@ -26,29 +44,17 @@ gcd_status nt_new(const struct gcd_alloc *alloc, const struct gcd_limits *limits
     gcd_idmap_init(&nt->thread_by_index, &nt->alloc);
     gcd_idmap_init(&nt->label_version, &nt->alloc);
     nt_seq_init(&nt->seq, &nt->alloc, nt->limits.threads);
-    *ret = nt;
-    return GCD_OK;
+    gcd_status st = in != NULL ? gcd_reader_new(in, &nt->reader, err) : GCD_OK;
+    if (st == GCD_OK)
+        *ret = &nt->trace;
+    else
+        nt_free(&nt->trace);
+    return st;
 }
 
-void nt_free(struct gcd_nt *nt)
+static gcd_status nt_feed(struct gcd_trace *t, const void *bytes, size_t n, struct gcd_error *err)
 {
-    if (nt == NULL)
-        return;
-    gcd_textpool_done(&nt->names);
-    gcd_idmap_done(&nt->meta_by_id);
-    gcd_idmap_done(&nt->thread_by_index);
-    gcd_idmap_done(&nt->label_version);
-    nt_seq_done(&nt->seq, &nt->alloc);
-    gcd_mem_free(&nt->alloc, nt->metas, nt->meta_cap * sizeof *nt->metas);
-    gcd_mem_free(&nt->alloc, nt->thread_names, nt->thread_name_cap * sizeof *nt->thread_names);
-    gcd_mem_free(&nt->alloc, nt->text_buffer, nt->text_cap);
-    gcd_mem_free(&nt->alloc, nt->carry, nt->carry_cap);
-    struct gcd_alloc a = nt->alloc;
-    gcd_mem_free(&a, nt, sizeof *nt);
-}
-
-gcd_status nt_feed(struct gcd_nt *nt, const void *bytes, size_t n, struct gcd_error *err)
-{
+    struct gcd_nt *nt = (struct gcd_nt *)t;
     if (nt->finished || nt->slice_bytes > 0)
         return gcd_fail(err, GCD_E_STATE, "trace data fed at the wrong time");
     nt->slice = bytes;
@@ -57,9 +63,27 @@ gcd_status nt_feed(struct gcd_nt *nt, const void *bytes, size_t n, struct gcd_er
     return GCD_OK;
 }
 
-void nt_finish(struct gcd_nt *nt)
+static void nt_finish(struct gcd_trace *t)
 {
-    nt->finished = true;
+    ((struct gcd_nt *)t)->finished = true;
+}
+
+static gcd_status nt_fetch(struct gcd_trace *t, struct gcd_error *err)
+{
+    const uint8_t *bytes;
+    size_t n;
+    gcd_status st = gcd_reader_next(((struct gcd_nt *)t)->reader, &bytes, &n, err);
+    if (st == GCD_OK)
+        return nt_feed(t, bytes, n, err);
+    if (st == GCD_END || st == GCD_E_TRUNCATED || st == GCD_E_FORMAT)
+        nt_finish(t);
+    return st;
+}
+
+static uint64_t nt_position(const struct gcd_trace *t)
+{
+    const struct gcd_nt *nt = (const struct gcd_nt *)t;
+    return nt->reader != NULL ? gcd_reader_position(nt->reader) : nt->info.bytes;
 }
 
 /* The trace ends here: remember the status, so that later calls return it again. */
@@ -207,8 +231,9 @@ static gcd_status step(struct gcd_nt *nt, struct gcd_error *err)
     return n == 0 ? GCD_NEED_MORE : top_up(nt, err);
 }
 
-gcd_status nt_next(struct gcd_nt *nt, struct gcd_event *ret, struct gcd_error *err)
+static gcd_status nt_next(struct gcd_trace *t, struct gcd_event *ret, struct gcd_error *err)
 {
+    struct gcd_nt *nt = (struct gcd_nt *)t;
     struct gcd_error own = GCD_ERROR_INIT;
     if (err == NULL)
         err = &own;
@@ -247,8 +272,9 @@ gcd_status nt_next(struct gcd_nt *nt, struct gcd_event *ret, struct gcd_error *e
     }
 }
 
-void nt_get_info(const struct gcd_nt *nt, struct gcd_trace_info *ret)
+static void nt_get_info(const struct gcd_trace *t, struct gcd_trace_info *ret)
 {
+    const struct gcd_nt *nt = (const struct gcd_nt *)t;
     *ret = nt->info;
     ret->format_version = nt->format;
     ret->has_sequence_numbers = ret->numbers_events = nt->format != 3;
@@ -260,3 +286,32 @@ void nt_get_info(const struct gcd_nt *nt, struct gcd_trace_info *ret)
     ret->loss_verified = nt->info.end == GCD_TRACE_CLOSED && nt->format != 3 && nt->sequence_point_last &&
                          nt->seq.irregular == 0 && !nt->seq.overflow;
 }
+
+static bool nt_thread_closed(const struct gcd_trace *t, uint64_t thread)
+{
+    return nt_seq_closed(&((const struct gcd_nt *)t)->seq, thread);
+}
+
+static bool nt_get_thread(const struct gcd_trace *t, size_t i, uint64_t *ret_thread, uint64_t *ret_events, uint64_t *ret_lost)
+{
+    const struct nt_seq *s = &((const struct gcd_nt *)t)->seq;
+    if (i >= s->count)
+        return false;
+    *ret_thread = s->threads[i].id;
+    *ret_events = s->threads[i].events;
+    *ret_lost = s->threads[i].lost;
+    return true;
+}
+
+const struct gcd_container nt_container = {
+    .open = nt_open,
+    .free = nt_free,
+    .feed = nt_feed,
+    .finish = nt_finish,
+    .fetch = nt_fetch,
+    .next = nt_next,
+    .position = nt_position,
+    .get_info = nt_get_info,
+    .thread_closed = nt_thread_closed,
+    .get_thread = nt_get_thread,
+};

@@ -159,6 +159,18 @@ bool nt_seq_point(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, 
     return true;
 }
 
+bool nt_seq_closed(const struct nt_seq *s, uint64_t thread)
+{
+    bool any = false;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->threads[i].events > 0 && s->threads[i].reported == thread) {
+            if (!s->threads[i].closed || (s->threads[i].has_old && !s->threads[i].old_closed))
+                return false;
+            any = true;
+        }
+    return any;
+}
+
 void nt_seq_forget(struct nt_seq *s)
 {
     gcd_idmap_clear(&s->by_id);          /* the entries stay: they hold the counts */
