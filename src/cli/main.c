@@ -175,10 +175,8 @@ static enum cli_exit help(int argc, char **argv)
         else if (topic == NULL || argv[i][0] == '-')
             topic = argv[i];
     const struct cli_command *c = topic != NULL ? find_command(topic) : NULL;
-    if (format != NULL && !cli_manual(format, topic)) {
-        cli_say(NULL, "help --format takes man, with a command, formats or conf, or one of bash, zsh and fish");
-        return CLI_USAGE;
-    }
+    if (format != NULL && !cli_manual(format, topic))
+        return cli_error(CLI_USAGE, NULL, "help --format takes man, with a command, formats or conf, or one of bash, zsh and fish");
     if (format == NULL && topic != NULL && c == NULL)
         return no_command(topic);
     if (format == NULL && c != NULL)

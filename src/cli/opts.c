@@ -513,8 +513,7 @@ static enum cli_exit set_flag(const struct option_row *r, const char *value, str
             memcpy((char *)args + r->field, &(bool){ i % 2 == 1 }, sizeof(bool));
             return CLI_DONE;
         }
-    cli_say(NULL, "%s is true or false, not \"%s\"", r->name, value);
-    return CLI_USAGE;
+    return cli_error(CLI_USAGE, NULL, "%s is true or false, not \"%s\"", r->name, value);
 }
 
 enum cli_exit cli_set_option(const struct cli_command *c, const char *name, const char *value, struct cli_args *args)
@@ -543,8 +542,7 @@ enum cli_exit cli_parse(const struct cli_command *c, int argc, char **argv, stru
         } else if (ret->input_count > 0 && (c->bit & FILES) != 0 && (c->bit & COMPARE) == 0 && ret->more_count < CLI_MORE_INPUTS) {
             ret->more[ret->more_count++] = word;
         } else if ((ret->input_count > 0 && (c->bit & COMPARE) == 0) || (c->bit & (FILES | CLI_RUN)) == 0) {
-            cli_say(NULL, "%s does not know what to do with \"%s\"; see gcdumpc %s --help", c->name, word, c->name);
-            return CLI_USAGE;
+            return cli_error(CLI_USAGE, NULL, "%s does not know what to do with \"%s\"; see gcdumpc %s --help", c->name, word, c->name);
         } else {
             argv[1 + ret->input_count++] = argv[i];      /* the earlier value has been read */
         }
@@ -560,18 +558,12 @@ enum cli_exit cli_check_args(const struct cli_command *c, const struct cli_args 
         return CLI_DONE;
     if (!complete_input(c, ret))
         return CLI_USAGE;
-    if (!cli_is_live(ret) && (ret->live.timeout_s != 0 || ret->live.buffer_mb != 0 || ret->live.rundown)) {
-        cli_say(NULL, "--timeout, --buffer and --rundown are for living processes (--pid)");
-        return CLI_USAGE;
-    }
-    if (!cli_is_live(ret) && (ret->live.max_buffer_mb != 0 || ret->live.retries != DEFAULT_RETRIES || ret->live.keep_partial || ret->live.force)) {
-        cli_say(NULL, "--max-buffer, --retries, --keep-partial and --force are for living processes (--pid)");
-        return CLI_USAGE;
-    }
-    if (ret->live.max_buffer_mb != 0 && ret->live.buffer_mb > ret->live.max_buffer_mb) {
-        cli_say(NULL, "--buffer is larger than --max-buffer");
-        return CLI_USAGE;
-    }
+    if (!cli_is_live(ret) && (ret->live.timeout_s != 0 || ret->live.buffer_mb != 0 || ret->live.rundown))
+        return cli_error(CLI_USAGE, NULL, "--timeout, --buffer and --rundown are for living processes (--pid)");
+    if (!cli_is_live(ret) && (ret->live.max_buffer_mb != 0 || ret->live.retries != DEFAULT_RETRIES || ret->live.keep_partial || ret->live.force))
+        return cli_error(CLI_USAGE, NULL, "--max-buffer, --retries, --keep-partial and --force are for living processes (--pid)");
+    if (ret->live.max_buffer_mb != 0 && ret->live.buffer_mb > ret->live.max_buffer_mb)
+        return cli_error(CLI_USAGE, NULL, "--buffer is larger than --max-buffer");
     const char *problem = NULL;
     if (c->bit == CLI_RETAINED && ret->view.tree != 0 && (ret->view.type != NULL || ret->view.filter != NULL ||
         ret->view.largest != CLI_LARGEST_BOTH))
@@ -582,38 +574,24 @@ enum cli_exit cli_check_args(const struct cli_command *c, const struct cli_args 
         problem = "paths needs what they lead to: --type PATTERN or --object ADDRESS";
     else if (ret->view.to_root && ret->view.from_root)
         problem = "give one of --to-root and --from-root";
-    if (problem != NULL) {
-        cli_say(NULL, "%s; see gcdumpc %s --help", problem, c->name);
-        return CLI_USAGE;
-    }
-    if (ret->view.json && ret->view.csv) {
-        cli_say(NULL, "give one of --json and --csv");
-        return CLI_USAGE;
-    }
-    if (ret->view.paths && (ret->view.sort != CLI_SORT_BYTES || ret->view.retained)) {
-        cli_say(NULL, "--paths goes by growth of bytes, without --sort and --retained");
-        return CLI_USAGE;
-    }
-    if (ret->view.sort == CLI_SORT_RETAINED && !ret->view.retained) {
-        cli_say(NULL, "--sort retained needs --retained; see gcdumpc %s --help", c->name);
-        return CLI_USAGE;
-    }
-    if (ret->limits.memory_bytes != 0 && ret->limits.max_memory_bytes != 0) {
-        cli_say(NULL, "give one of --memory, which spills what is above it, and --max-memory, which refuses it");
-        return CLI_USAGE;
-    }
-    if (ret->live.keep_partial && ret->strict) {
-        cli_say(NULL, "give one of --keep-partial and --strict");
-        return CLI_USAGE;
-    }
+    if (problem != NULL)
+        return cli_error(CLI_USAGE, NULL, "%s; see gcdumpc %s --help", problem, c->name);
+    if (ret->view.json && ret->view.csv)
+        return cli_error(CLI_USAGE, NULL, "give one of --json and --csv");
+    if (ret->view.paths && (ret->view.sort != CLI_SORT_BYTES || ret->view.retained))
+        return cli_error(CLI_USAGE, NULL, "--paths goes by growth of bytes, without --sort and --retained");
+    if (ret->view.sort == CLI_SORT_RETAINED && !ret->view.retained)
+        return cli_error(CLI_USAGE, NULL, "--sort retained needs --retained; see gcdumpc %s --help", c->name);
+    if (ret->limits.memory_bytes != 0 && ret->limits.max_memory_bytes != 0)
+        return cli_error(CLI_USAGE, NULL, "give one of --memory, which spills what is above it, and --max-memory, which refuses it");
+    if (ret->live.keep_partial && ret->strict)
+        return cli_error(CLI_USAGE, NULL, "give one of --keep-partial and --strict");
     if (cli_is_live(ret) && (ret->view.events || ret->dump.walk != 0 || ret->dump.process != 0 || ret->dump.process_name != NULL ||
         ret->limits.max_block_bytes != 0)) {
-        cli_say(NULL, "--events, --walk, --process and --max-block are for recordings, not for living processes");
-        return CLI_USAGE;
+        return cli_error(CLI_USAGE, NULL, "--events, --walk, --process and --max-block are for recordings, not for living processes");
     }
-    if ((c->bit & OUTPUTS) != 0 && ret->output.path == NULL) {
-        cli_say(NULL, "%s needs a place for its output: -o FILE, or -o - for standard output; see gcdumpc %s --help", c->name, c->name);
-        return CLI_USAGE;
-    }
+    if ((c->bit & OUTPUTS) != 0 && ret->output.path == NULL)
+        return cli_error(CLI_USAGE, NULL, "%s needs a place for its output: -o FILE, or -o - for standard output; see gcdumpc %s --help", c->name,
+                         c->name);
     return CLI_DONE;
 }

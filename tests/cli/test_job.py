@@ -97,6 +97,15 @@ class Job(CliTest):
                 self.assertEqual(os.listdir(self.dir), [f"{target.pid}.gclog"])
                 os.unlink(name)
 
+    def test_the_reason_is_the_error(self):
+        """What is printed after the error, here that the recording was saved, is not why there is no dump."""
+        target = self.process(trace_bytes("net10-wks")[:2000])
+        words = ("collect", "--pid", target.pid, "-o", "x.gclog", "--save-trace", "x.nettrace", "--keep-partial", "--timeout", "2", "--on-failure",
+                 "printenv GCDUMPC_REASON")
+        run = self.done(*words, code=1)
+        self.assertRegex(run.lines[-2], r"x\.nettrace: 2,000 bytes of nettrace written\Z")
+        self.assertRegex(run.lines[-1], r"\Athe heap walk was not over within 2000 ms\Z")
+
     def test_what_others_did_while_it_waited(self):
         """The dump that it waits for makes its own one too early."""
         target, other = self.process(small_trace()), self.process(small_trace())

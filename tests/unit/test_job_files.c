@@ -19,13 +19,14 @@
 
 static char folder[64], said[4096];
 
-void cli_say(const char *subject, const char *fmt, ...)
+enum cli_exit cli_error(enum cli_exit status, const char *subject, const char *fmt, ...)
 {
     size_t n = subject != NULL ? (size_t)snprintf(said, sizeof said, "%s: ", subject) : 0;
     va_list ap;
     va_start(ap, fmt);
     (void)vsnprintf(said + n, sizeof said - n, fmt, ap);
     va_end(ap);
+    return status;
 }
 
 static int setup(void **state)

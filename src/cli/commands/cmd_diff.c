@@ -162,10 +162,8 @@ static enum cli_exit diff_page(const struct cli_args *args)
     struct gcd_sink *s = NULL;
     struct gcd_error err = GCD_ERROR_INIT;
     char n[CLI_NUMBER_BYTES];
-    if (args->view.json || args->view.csv) {
-        cli_say(NULL, "--%s is for tables, and -o for a page", args->view.json ? "json" : "csv");
-        return CLI_USAGE;
-    }
+    if (args->view.json || args->view.csv)
+        return cli_error(CLI_USAGE, NULL, "--%s is for tables, and -o for a page", args->view.json ? "json" : "csv");
     if (!is_page(args))
         return CLI_USAGE;
     all.view.paths = all.view.retained = true;

@@ -29,14 +29,10 @@ enum cli_exit cli_find_object(const char *which, const struct cli_dump *d, uint3
     size_t n = strlen(digits), good = strspn(digits, is_address ? "0123456789abcdefABCDEF" : "0123456789");
     errno = 0;
     uint64_t number = strtoull(digits, NULL, is_address ? 16 : 10);
-    if (n == 0 || good < n || errno != 0) {
-        cli_say(NULL, "--object takes an address (0x...) or the number of an object, not \"%s\"", which);
-        return CLI_USAGE;
-    }
-    if (is_address && gcd_graph_notes(d->graph)->addresses_made_up) {
-        cli_say(d->subject, "there are no addresses in this dump; --object takes the number of an object");
-        return CLI_FAILED;
-    }
+    if (n == 0 || good < n || errno != 0)
+        return cli_error(CLI_USAGE, NULL, "--object takes an address (0x...) or the number of an object, not \"%s\"", which);
+    if (is_address && gcd_graph_notes(d->graph)->addresses_made_up)
+        return cli_error(CLI_FAILED, d->subject, "there are no addresses in this dump; --object takes the number of an object");
     if (is_address)
         *ret = gcd_graph_find(d->graph, number);
     else

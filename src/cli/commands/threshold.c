@@ -18,9 +18,8 @@ struct reader {
 
 static enum cli_exit wrong(const struct reader *r, const char *expected)
 {
-    cli_say(NULL, "--fail-if \"%s\": %s is expected at character %zu%s%s%s", r->text, expected, (size_t)(r->at - r->text) + 1,
-            *r->at != '\0' ? ", not \"" : "", r->at, *r->at != '\0' ? "\"" : "");
-    return CLI_USAGE;
+    return cli_error(CLI_USAGE, NULL, "--fail-if \"%s\": %s is expected at character %zu%s%s%s", r->text, expected, (size_t)(r->at - r->text) + 1,
+                     *r->at != '\0' ? ", not \"" : "", r->at, *r->at != '\0' ? "\"" : "");
 }
 
 static void skip_spaces(struct reader *r)

@@ -98,8 +98,7 @@ void cli_say_verdict(const struct cli_dump *d, bool quiet)
 
 enum cli_exit cli_refuse(const char *subject)
 {
-    cli_say(subject, "refused, nothing is written or shown (--strict)");
-    return CLI_FAILED;
+    return cli_error(CLI_FAILED, subject, "refused, nothing is written or shown (--strict)");
 }
 
 void cli_mark_incomplete(FILE *to, const char *subject, const struct gcd_verdict *v)

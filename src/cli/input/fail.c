@@ -48,27 +48,20 @@ static const char *what_next(const struct gcd_error *err, char memory[CLI_MEMORY
 
 enum cli_exit cli_fail(const char *subject, const struct gcd_error *err)
 {
-    if (err->code == GCD_E_CANCELED && atomic_load(&cli_timed_out)) {
-        cli_say(subject, "the time is up (--timeout)");
-        return CLI_FAILED;
-    }
-    if (err->code == GCD_E_CANCELED) {
-        cli_say(subject, "interrupted");
-        return CLI_INTERRUPTED;
-    }
+    if (err->code == GCD_E_CANCELED && atomic_load(&cli_timed_out))
+        return cli_error(CLI_FAILED, subject, "the time is up (--timeout)");
+    if (err->code == GCD_E_CANCELED)
+        return cli_error(CLI_INTERRUPTED, subject, "interrupted");
     char memory[CLI_MEMORY_HINT_BYTES];
     const char *hint = what_next(err, memory);
     if (err->code == GCD_E_NOMEM && cli_memory_problem() != NULL)
-        cli_say(subject, "%s: %s", err->msg, cli_memory_problem());
-    else if (err->off != GCD_OFF_NONE)
-        cli_say(subject, "%s (at byte %" PRIu64 ")%s", err->msg, err->off, hint);
-    else
-        cli_say(subject, "%s%s", err->msg[0] != '\0' ? err->msg : gcd_status_text(err->code), hint);
-    return CLI_FAILED;
+        return cli_error(CLI_FAILED, subject, "%s: %s", err->msg, cli_memory_problem());
+    if (err->off != GCD_OFF_NONE)
+        return cli_error(CLI_FAILED, subject, "%s (at byte %" PRIu64 ")%s", err->msg, err->off, hint);
+    return cli_error(CLI_FAILED, subject, "%s%s", err->msg[0] != '\0' ? err->msg : gcd_status_text(err->code), hint);
 }
 
 enum cli_exit cli_no_memory(const char *subject)
 {
-    cli_say(subject, "out of memory");
-    return CLI_FAILED;
+    return cli_error(CLI_FAILED, subject, "out of memory");
 }

@@ -57,10 +57,8 @@ enum cli_exit cli_make_graph(const struct cli_args *args, enum cli_need need, st
 static enum cli_exit open_graph(const struct cli_args *args, const struct gcd_input_options *input_options, struct cli_dump *ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    if (args->dump.walk > 1 || args->dump.process != 0 || args->dump.process_name != NULL) {
-        cli_say(ret->subject, "holds one dump; --walk and --process choose among those of a recording");
-        return CLI_FAILED;
-    }
+    if (args->dump.walk > 1 || args->dump.process != 0 || args->dump.process_name != NULL)
+        return cli_error(CLI_FAILED, ret->subject, "holds one dump; --walk and --process choose among those of a recording");
     enum cli_exit e = cli_memory_plan(args, ret, CLI_NEED_GRAPH);
     if (e != CLI_DONE)
         return e;
@@ -78,12 +76,10 @@ static enum cli_exit no_input(const char *path, const struct gcd_error *err)
     if (err->reason != GCD_ERROR_NO_FILE)
         return cli_fail(path, err);
     char *near = cli_nearest_file(path);
-    if (near != NULL)
-        cli_say(path, "%s (did you mean \"%s\"?)", err->msg, near);
-    else
-        cli_say(path, "%s; gcdumpc --pid N -o FILE.nettrace records a process", err->msg);
+    enum cli_exit e = near != NULL ? cli_error(CLI_FAILED, path, "%s (did you mean \"%s\"?)", err->msg, near) :
+                      cli_error(CLI_FAILED, path, "%s; gcdumpc --pid N -o FILE.nettrace records a process", err->msg);
     free(near);
-    return CLI_FAILED;
+    return e;
 }
 
 enum cli_exit cli_open_input(const struct cli_args *args, const struct gcd_input_options *options, struct gcd_input **ret)
@@ -120,24 +116,19 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
     if (opened != CLI_DONE)
         return opened;
     const char *output = args->output.path != NULL && strcmp(args->output.path, "-") == 0 ? "/dev/stdout" : args->output.path;
-    if (output != NULL && gcd_input_is_file(ret->input, output)) {
-        cli_say(ret->subject, "is the input and the output; choose another name for -o");
-        return CLI_USAGE;
-    }
+    if (output != NULL && gcd_input_is_file(ret->input, output))
+        return cli_error(CLI_USAGE, ret->subject, "is the input and the output; choose another name for -o");
     gcd_status st = gcd_graph_probe(ret->input, &graph_format, &err);
-    if (st == GCD_OK && graph_format != NULL && args->more_count > 0) {
-        cli_say(ret->subject, "several files are one recording only when they are .etl; give one, or compare with gcdumpc diff or trend");
-        return CLI_FAILED;
-    }
+    if (st == GCD_OK && graph_format != NULL && args->more_count > 0)
+        return cli_error(CLI_FAILED, ret->subject, "several files are one recording only when they are .etl; give one, or compare with gcdumpc diff "
+                         "or trend");
     if (st == GCD_OK && graph_format != NULL)
         return open_graph(args, &input_options, ret);
     if (st == GCD_OK)
         st = gcd_dump_open(ret->input, options, &ret->dump, &err);
-    if (st == GCD_E_UNSUPPORTED && err.off == 0) {
-        cli_say(ret->subject, "is no recording (.nettrace, .etl) and no dump in .gclog, .gcdump or .dartheap; other formats are written "
-                "only, and core dumps are not read");
-        return CLI_FAILED;
-    }
+    if (st == GCD_E_UNSUPPORTED && err.off == 0)
+        return cli_error(CLI_FAILED, ret->subject, "is no recording (.nettrace, .etl) and no dump in .gclog, .gcdump or .dartheap; other formats "
+                         "are written only, and core dumps are not read");
     return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
 }
 

@@ -128,10 +128,8 @@ enum cli_exit job_room(struct job_dump *d)
     uint64_t room;
     if (!memory_of_machine(d) || d->args->job.if_free_disk == 0)
         return CLI_DONE;
-    if (!free_bytes(d->file, &room)) {
-        cli_say(d->file, "how much room is left cannot be told: %s", strerror(errno));
-        return CLI_FAILED;
-    }
+    if (!free_bytes(d->file, &room))
+        return cli_error(CLI_FAILED, d->file, "how much room is left cannot be told: %s", strerror(errno));
     if (room < d->args->job.if_free_disk)
         (void)skip(d, "its disk has %" PRIu64 " MiB left, not %" PRIu64 " MiB", mebibytes(room), mebibytes(d->args->job.if_free_disk));
     return CLI_DONE;

@@ -129,18 +129,12 @@ static int on_option(void *ctx, const char *section, const char *name, const cha
 static enum cli_exit check_owner(const char *path, int fd)
 {
     struct stat st;
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        cli_say(path, "is no regular file");
-        return CLI_FAILED;
-    }
-    if (st.st_uid != 0 && st.st_uid != geteuid()) {
-        cli_say(path, "belongs to another user (%lu); it has to be root or who runs it (chown)", (unsigned long)st.st_uid);
-        return CLI_FAILED;
-    }
-    if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-        cli_say(path, "others may write it; chmod go-w");
-        return CLI_FAILED;
-    }
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return cli_error(CLI_FAILED, path, "is no regular file");
+    if (st.st_uid != 0 && st.st_uid != geteuid())
+        return cli_error(CLI_FAILED, path, "belongs to another user (%lu); it has to be root or who runs it (chown)", (unsigned long)st.st_uid);
+    if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return cli_error(CLI_FAILED, path, "others may write it; chmod go-w");
     return CLI_DONE;
 }
 
@@ -150,8 +144,7 @@ enum cli_exit job_config_read(const char *path, struct job_config **ret)
     struct gcd_error err = GCD_ERROR_INIT;
     int fd;
     if (gcd_path_open(path, &fd, &err) != GCD_OK) {      /* whoever makes the link chooses which jobs run */
-        cli_say(path, "%s; --config names another file, what it holds says gcdumpc run --help", err.msg);
-        return CLI_FAILED;
+        return cli_error(CLI_FAILED, path, "%s; --config names another file, what it holds says gcdumpc run --help", err.msg);
     }
     enum cli_exit e = check_owner(path, fd);
     struct job_config *c = e == CLI_DONE ? calloc(1, sizeof *c) : NULL;

@@ -160,10 +160,8 @@ static enum cli_exit run(char **words, char **env)
 {
     pid_t pid;
     int status = 0, e = start(words, env, &pid);
-    if (e != 0) {
-        cli_say(words[0], "cannot be run: %s", strerror(e));
-        return CLI_FAILED;
-    }
+    if (e != 0)
+        return cli_error(CLI_FAILED, words[0], "cannot be run: %s", strerror(e));
     if (!wait_for(pid, &status)) {
         cli_say(words[0], interrupted() ? "was stopped with us" : "was stopped, it took too long");
         return interrupted() ? CLI_INTERRUPTED : CLI_FAILED;

@@ -71,8 +71,7 @@ static void job_free(struct job *j)
 
 static enum cli_exit usage(const char *problem)
 {
-    cli_say(NULL, "%s; see gcdumpc collect --help", problem);
-    return CLI_USAGE;
+    return cli_error(CLI_USAGE, NULL, "%s; see gcdumpc collect --help", problem);
 }
 
 static bool is_folder(const struct cli_args *a)
@@ -158,10 +157,8 @@ static enum cli_exit identify(struct job_dump *d, const struct cli_args *args)
     if (e != CLI_DONE)
         return e;
     gcd_status st = gcd_ipc_process_info(path, patience, &info, NULL, &err);
-    if (st != GCD_OK && st != GCD_E_UNSUPPORTED) {
-        cli_say(target.subject, "what it is called cannot be told: %s", err.msg);
-        return CLI_FAILED;
-    }
+    if (st != GCD_OK && st != GCD_E_UNSUPPORTED)
+        return cli_error(CLI_FAILED, target.subject, "what it is called cannot be told: %s", err.msg);
     if (st == GCD_OK && info.entry_assembly[0] != '\0')
         (void)snprintf(d->name, sizeof d->name, "%s", info.entry_assembly);
     if (st == GCD_OK)
@@ -192,8 +189,7 @@ static enum cli_exit find(struct job *j, uint32_t pid)
         (void)add(j, pid);
     if (j->count > 0)
         return CLI_DONE;
-    cli_say(j->args->target.name, "no .NET process that can be dumped; see gcdumpc ps");
-    return CLI_FAILED;
+    return cli_error(CLI_FAILED, j->args->target.name, "no .NET process that can be dumped; see gcdumpc ps");
 }
 
 static enum cli_exit find_processes(struct job *j)
@@ -205,10 +201,8 @@ static enum cli_exit find_processes(struct job *j)
     if (j->args->target.pid != 0)
         return find(j, (uint32_t)j->args->target.pid);
     enum cli_exit e = cli_find_target(j->args, &d, path);    /* one, or it says why not */
-    if (e == CLI_DONE && d.pid == 0) {
-        cli_say(j->args->target.name, "its process is not visible here, so its dumps cannot be told apart; use --port");
-        return CLI_FAILED;
-    }
+    if (e == CLI_DONE && d.pid == 0)
+        return cli_error(CLI_FAILED, j->args->target.name, "its process is not visible here, so its dumps cannot be told apart; use --port");
     return e == CLI_DONE ? find(j, d.pid) : e;
 }
 
@@ -240,7 +234,7 @@ static void keep(struct job_dump *d, const struct cli_template *t, uint64_t file
     uint64_t removed;
     if (cli_keep_apply(&keep, t, &d->values, coming, &removed) != CLI_DONE) {
         d->untidy = true;
-        add_reason(d, cli_last_said());
+        add_reason(d, cli_error_text());
     }
     d->removed += removed;
 }
@@ -278,7 +272,7 @@ static void remember(struct job_dump *d, const struct cli_args *args)
     note(d->own, args->output.path);
     d->duration_ms = live_now_ms() - d->start_ms;
     if (run_state_write(d) != CLI_DONE)           /* the dump exists nevertheless */
-        add_reason(d, cli_last_said());
+        add_reason(d, cli_error_text());
 }
 
 /* If another job made a dump while this one waited for the lock, the conditions may no longer hold: then D is skipped. */
@@ -340,8 +334,7 @@ static enum cli_exit check_name(const char *path)
     struct stat st;
     if (lstat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))     /* the format knows whether it can be a folder */
         return CLI_DONE;
-    cli_say(path, "exists and is no regular file; a name with fields is for a new file or a regular one");
-    return CLI_FAILED;
+    return cli_error(CLI_FAILED, path, "exists and is no regular file; a name with fields is for a new file or a regular one");
 }
 
 static void prepare(const struct job *j, struct job_dump *d)
@@ -411,7 +404,6 @@ static enum cli_exit worse(enum cli_exit a, enum cli_exit b)
     return a != CLI_DONE ? a : b;
 }
 
-/* When it failed, the last line that was said is what it failed with. */
 static void take_status(struct job_dump *d, enum cli_exit e)
 {
     if (d->status == JOB_SKIPPED && e == CLI_DONE) {
@@ -421,7 +413,7 @@ static void take_status(struct job_dump *d, enum cli_exit e)
     d->exit = d->untidy ? worse(e, CLI_FAILED) : e;
     d->status = e == CLI_DONE ? JOB_DONE : e == CLI_INCOMPLETE ? JOB_INCOMPLETE : JOB_FAILED;
     if (d->status == JOB_FAILED)
-        (void)snprintf(d->reason, sizeof d->reason, "%s", cli_last_said());
+        (void)snprintf(d->reason, sizeof d->reason, "%s", cli_error_text());
 }
 
 /* ---- all processes ---- */
@@ -470,8 +462,7 @@ static enum cli_exit not_tried(struct job_dump *d)
     (void)snprintf(subject, sizeof subject, "process %" PRIu32, d->pid);
     d->begun = time(NULL);
     cli_hold(d->args->job.log != CLI_LOG_NONE);
-    cli_say(subject, "not tried: %s", late ? "the time is up (--timeout)" : "interrupted");
-    return tell(d, late ? CLI_FAILED : CLI_INTERRUPTED);
+    return tell(d, cli_error(late ? CLI_FAILED : CLI_INTERRUPTED, subject, "not tried: %s", late ? "the time is up (--timeout)" : "interrupted"));
 }
 
 static enum cli_exit run_all(struct job *j)
@@ -487,6 +478,7 @@ static enum cli_exit run_all(struct job *j)
         struct job_dump *d = &j->dumps[i];
         d->start_ms = live_now_ms();
         cli_hold(j->args->job.log != CLI_LOG_NONE);
+        cli_error_clear();
         enum cli_exit e = run_dump(j, d);
         d->duration_ms = live_now_ms() - d->start_ms;
         if (e == CLI_FAILED && has_ended(j, d)) {

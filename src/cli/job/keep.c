@@ -144,10 +144,9 @@ enum cli_exit cli_keep_apply(const struct cli_keep *keep, const struct cli_templ
     if (e == 0 && !f.foreign)
         return CLI_DONE;
     if (e != 0)
-        cli_say(NULL, "earlier dumps cannot be removed: %s", strerror(e));
-    else
-        cli_say(NULL, "earlier dumps are not removed: their folder, or one around it, belongs to another user, who could have put other files there");
-    return CLI_FAILED;
+        return cli_error(CLI_FAILED, NULL, "earlier dumps cannot be removed: %s", strerror(e));
+    return cli_error(CLI_FAILED, NULL, "earlier dumps are not removed: their folder, or one around it, belongs to another user, who could have put "
+                     "other files there");
 }
 
 struct newest {

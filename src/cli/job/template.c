@@ -111,8 +111,7 @@ static enum cli_exit check_fields(const char *text)
     for (const char *s = text; (s = strchr(s, '%')) != NULL; s += 2) {
         if (s[1] != '\0' && (strchr("nphFs%", s[1]) != NULL || find_field(s[1]) != NULL))
             continue;
-        cli_say(NULL, "\"%s\": after %% comes one of n, p, h, Y, m, d, H, M, S, j, y, F, s, or %% for itself", text);
-        return CLI_USAGE;
+        return cli_error(CLI_USAGE, NULL, "\"%s\": after %% comes one of n, p, h, Y, m, d, H, M, S, j, y, F, s, or %% for itself", text);
     }
     return CLI_DONE;
 }
@@ -132,10 +131,8 @@ static enum cli_exit split(struct cli_template *t, const char *text)
     for (const char *s = text; *s != '\0';) {
         size_t n = strcspn(s, "/");
         if (n > 0 && (n != 1 || s[0] != '.')) {
-            if (t->count == PARTS_MAX) {
-                cli_say(NULL, "\"%s\" has more than %u parts", text, PARTS_MAX);
-                return CLI_USAGE;
-            }
+            if (t->count == PARTS_MAX)
+                return cli_error(CLI_USAGE, NULL, "\"%s\" has more than %u parts", text, PARTS_MAX);
             t->parts[t->count++] = o;
             for (size_t i = 0; i < n; i++) {
                 bool escaped = s[i] == '%', day = escaped && s[i + 1] == 'F';
@@ -147,14 +144,10 @@ static enum cli_exit split(struct cli_template *t, const char *text)
             }
             *o++ = '\0';
             const char *part = t->parts[t->count - 1];
-            if (strcmp(part, "..") == 0 && t->literal + 1 < t->count) {
-                cli_say(NULL, "\"%s\": .. cannot follow a part with a field", text);
-                return CLI_USAGE;
-            }
-            if (numbers(part) > NUMBERS_MAX) {
-                cli_say(NULL, "\"%s\": %%p and %%s may occur twice between two slashes, not more", text);
-                return CLI_USAGE;
-            }
+            if (strcmp(part, "..") == 0 && t->literal + 1 < t->count)
+                return cli_error(CLI_USAGE, NULL, "\"%s\": .. cannot follow a part with a field", text);
+            if (numbers(part) > NUMBERS_MAX)
+                return cli_error(CLI_USAGE, NULL, "\"%s\": %%p and %%s may occur twice between two slashes, not more", text);
             if (t->literal + 1 == t->count && !has_field(part))
                 t->literal++;
         }
@@ -163,8 +156,7 @@ static enum cli_exit split(struct cli_template *t, const char *text)
     size_t n = strlen(text);
     if (t->count > 0 && text[n - 1] != '/' && strcmp(t->parts[t->count - 1], "..") != 0)
         return CLI_DONE;
-    cli_say(NULL, "\"%s\" names a folder, a file name is needed", text);
-    return CLI_USAGE;
+    return cli_error(CLI_USAGE, NULL, "\"%s\" names a folder, a file name is needed", text);
 }
 
 enum cli_exit cli_template_new(const char *text, struct cli_template **ret)
@@ -179,8 +171,7 @@ enum cli_exit cli_template_new(const char *text, struct cli_template **ret)
         t->text = malloc(t->length);
     }
     if (t == NULL || t->text == NULL) {
-        cli_say(NULL, "out of memory");
-        e = CLI_FAILED;
+        e = cli_error(CLI_FAILED, NULL, "out of memory");
     } else {
         e = split(t, text);
     }
@@ -292,10 +283,8 @@ static enum cli_exit too_long(const struct cli_template_values *v)
 {
     char buf[CLI_TEMPLATE_NAME_BYTES];
     if (cli_template_spell(v->name, buf))
-        cli_say(NULL, "the name of the output is too long");
-    else
-        cli_say(NULL, "the process has a name of %zu bytes, too long for %%n; use %%p", strlen(v->name));
-    return CLI_FAILED;
+        return cli_error(CLI_FAILED, NULL, "the name of the output is too long");
+    return cli_error(CLI_FAILED, NULL, "the process has a name of %zu bytes, too long for %%n; use %%p", strlen(v->name));
 }
 
 enum cli_exit cli_template_expand(const struct cli_template *t, const struct cli_template_values *values, char *ret_path, size_t cap)
@@ -341,10 +330,8 @@ enum cli_exit cli_template_make_folders(const struct cli_template *t, const stru
     for (unsigned i = 1; i < t->count; i++) {
         if (!expand(t, values, i, path, sizeof path))
             return too_long(values);
-        if (!make_folder(path, i <= t->literal)) {
-            cli_say(path, "cannot be used as a folder: %s", strerror(errno));
-            return CLI_FAILED;
-        }
+        if (!make_folder(path, i <= t->literal))
+            return cli_error(CLI_FAILED, path, "cannot be used as a folder: %s", strerror(errno));
     }
     return CLI_DONE;
 }

@@ -98,10 +98,8 @@ enum cli_exit cli_listen_open(const struct cli_args *args, struct cli_dump *d)
 {
     const char *path = cli_socket_path(args->target.listen);
     d->subject = path;
-    if (path[0] == '\0' || strlen(path) >= GCD_IPC_PATH_MAX || strpbrk(path, ",;") != NULL) {
-        cli_say(NULL, "--listen takes the path of a socket, without \",\" and \";\", not \"%.100s\"", args->target.listen);
-        return CLI_USAGE;
-    }
+    if (path[0] == '\0' || strlen(path) >= GCD_IPC_PATH_MAX || strpbrk(path, ",;") != NULL)
+        return cli_error(CLI_USAGE, NULL, "--listen takes the path of a socket, without \",\" and \";\", not \"%.100s\"", args->target.listen);
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_ipc_runtime runtime;
     gcd_status st = gcd_ipc_port_listen(path, &d->port, &err);

@@ -41,11 +41,9 @@ static enum cli_exit memory(struct live *l, uint32_t *ret_buffer_mb)
     *ret_buffer_mb = args->live.buffer_mb != 0 ? (uint32_t)args->live.buffer_mb : l->budget.buffer_mb;
     if (l->budget.max_buffer_mb == 0) {
         uint64_t room = l->memory.room_bytes / LIVE_MIB;
-        if (!args->live.force) {
-            cli_say(l->subject, "%s has only %" PRIu64 " MiB of memory left, too little for an event buffer in the process; --force goes on all "
-                    "the same", limit_name(l->memory.limit), room);
-            return CLI_FAILED;
-        }
+        if (!args->live.force)
+            return cli_error(CLI_FAILED, l->subject, "%s has only %" PRIu64 " MiB of memory left, too little for an event buffer in the process; "
+                             "--force goes on all the same", limit_name(l->memory.limit), room);
         if (*ret_buffer_mb == 0)
             *ret_buffer_mb = FORCED_BUFFER_MB;
         cli_say(l->subject, "%s has only %" PRIu64 " MiB of memory left", limit_name(l->memory.limit), room);
@@ -164,12 +162,13 @@ static enum cli_exit disk(const struct live *l)
         if (left >= p->most)
             continue;
         char n[CLI_NUMBER_BYTES], m[CLI_NUMBER_BYTES];
-        bool short_of = left < p->likely && !l->args->live.force;
-        cli_say(l->subject, "the dump %s %s MiB in %s, where %s MiB are free%s", left < p->likely ? "needs about" : "could need up to",
-                cli_number((left < p->likely ? p->likely : p->most) / LIVE_MIB, true, n), p->folder, cli_number(left / LIVE_MIB, true, m),
-                short_of ? "; --force goes on all the same" : "");
-        if (short_of)
-            return CLI_FAILED;
+        (void)cli_number((left < p->likely ? p->likely : p->most) / LIVE_MIB, true, n);
+        (void)cli_number(left / LIVE_MIB, true, m);
+        if (left < p->likely && !l->args->live.force)
+            return cli_error(CLI_FAILED, l->subject, "the dump needs about %s MiB in %s, where %s MiB are free; --force goes on all the same", n,
+                             p->folder, m);
+        cli_say(l->subject, "the dump %s %s MiB in %s, where %s MiB are free", left < p->likely ? "needs about" : "could need up to", n,
+                p->folder, m);
     }
     return CLI_DONE;
 }

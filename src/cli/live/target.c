@@ -58,9 +58,8 @@ static enum cli_exit nobody(const struct gcd_ipc_process_list *l, const char *na
         cli_nearest_try(&near, l->items[i].name);
         cli_nearest_try(&near, l->items[i].entry_assembly);
     }
-    cli_say(NULL, "no .NET process is called \"%s\"%s%s; see gcdumpc ps", name, cli_meant(&near, "", meant),
-            silent > 0 ? " (some processes could not be asked: they do not answer)" : "");
-    return CLI_FAILED;
+    return cli_error(CLI_FAILED, NULL, "no .NET process is called \"%s\"%s%s; see gcdumpc ps", name, cli_meant(&near, "", meant),
+                     silent > 0 ? " (some processes could not be asked: they do not answer)" : "");
 }
 
 static enum cli_exit choose(const struct gcd_ipc_process_list *l, const char *name, struct cli_dump *d, char *ret_path, uint32_t *ret_pid)
@@ -83,11 +82,11 @@ static enum cli_exit choose(const struct gcd_ipc_process_list *l, const char *na
     if (n == 0)
         return nobody(l, name, silent);
     if (n > 1) {
-        cli_say(NULL, "%zu processes are called \"%s\"; choose one with --pid:", n, name);
+        enum cli_exit e = cli_error(CLI_USAGE, NULL, "%zu processes are called \"%s\"; choose one with --pid:", n, name);
         for (size_t i = 0; i < l->count; i++)
             if (cli_target_fits(&l->items[i], name) == best)
                 cli_say_more("%10" PRIu32 "  %s", l->items[i].pid, l->items[i].command_line);
-        return CLI_USAGE;
+        return e;
     }
     *ret_pid = found->pid;
     if (found->pid != 0)
@@ -130,19 +129,13 @@ static enum cli_exit by_port(const char *port, struct cli_dump *d, char *ret_pat
     const char *path = cli_socket_path(port);
     struct stat sb = { .st_mode = 0 };
     d->subject = path;
-    if (path[0] == '\0' || strlen(path) >= GCD_IPC_PATH_MAX) {
-        cli_say(NULL, "--port takes the path of a socket, not \"%.100s\"", port);
-        return CLI_USAGE;
-    }
+    if (path[0] == '\0' || strlen(path) >= GCD_IPC_PATH_MAX)
+        return cli_error(CLI_USAGE, NULL, "--port takes the path of a socket, not \"%.100s\"", port);
     int e = look_at(path, &sb);
-    if (e == ENOENT) {
-        cli_say(path, "there is no diagnostic socket %s; gcdumpc ps lists the processes that have one", path);
-        return CLI_FAILED;
-    }
-    if (e == 0 && !S_ISSOCK(sb.st_mode) && !S_ISLNK(sb.st_mode)) {
-        cli_say(path, "is no socket; gcdumpc ps lists the processes that have one");
-        return CLI_FAILED;
-    }
+    if (e == ENOENT)
+        return cli_error(CLI_FAILED, path, "there is no diagnostic socket %s; gcdumpc ps lists the processes that have one", path);
+    if (e == 0 && !S_ISSOCK(sb.st_mode) && !S_ISLNK(sb.st_mode))
+        return cli_error(CLI_FAILED, path, "is no socket; gcdumpc ps lists the processes that have one");
     memcpy(ret_path, path, strlen(path) + 1);
     return CLI_DONE;
 }
@@ -167,16 +160,14 @@ enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, c
         return CLI_DONE;
     if (reason != GCD_IPC_REASON_NO_PROCESS && reason != GCD_IPC_REASON_NO_SOCKET)
         return cli_fail(d->subject, &err);
-    cli_say(NULL, "%s; gcdumpc ps lists what can be dumped", err.msg);
-    return CLI_FAILED;
+    return cli_error(CLI_FAILED, NULL, "%s; gcdumpc ps lists what can be dumped", err.msg);
 }
 
 #else
 
 enum cli_exit cli_no_ipc(const char *subject)
 {
-    cli_say(subject, "this build of gcdumpc cannot talk to living processes (it was made with GCDUMPC_IPC=OFF)");
-    return CLI_FAILED;
+    return cli_error(CLI_FAILED, subject, "this build of gcdumpc cannot talk to living processes (it was made with GCDUMPC_IPC=OFF)");
 }
 
 #endif

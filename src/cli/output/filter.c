@@ -29,11 +29,9 @@ enum cli_exit cli_filter_new(const char *pattern, struct cli_filter **ret)
 {
     size_t n = strlen(pattern);
     *ret = NULL;
-    if (n == 0 || n > PATTERN_MAX) {
-        cli_say(NULL, n == 0 ? "a pattern for names is empty; Shop.* or /REGEX/ are some"
-                             : "a pattern for names is longer than %u characters", PATTERN_MAX);
-        return CLI_USAGE;
-    }
+    if (n == 0 || n > PATTERN_MAX)
+        return cli_error(CLI_USAGE, NULL, n == 0 ? "a pattern for names is empty; Shop.* or /REGEX/ are some" :
+                         "a pattern for names is longer than %u characters", PATTERN_MAX);
     struct cli_filter *f = calloc(1, sizeof *f);
     const char *wrong = NULL;
     if (f != NULL) {
@@ -144,8 +142,7 @@ enum cli_exit cli_filter_nothing(const struct cli_filter *f, const char *subject
         size_t used = strlen(text);
         (void)snprintf(text + used, sizeof text - used, "%s\"%s\"", i == 0 ? "; near it: " : ", ", best[i].name);
     }
-    cli_say(subject, "no type matches \"%s\"%s", f->text, text);
-    return CLI_FAILED;
+    return cli_error(CLI_FAILED, subject, "no type matches \"%s\"%s", f->text, text);
 }
 
 /* ---- types ---- */

@@ -69,14 +69,12 @@ static enum cli_exit no_format(const struct cli_args *args)
         cli_nearest_try(&near, args->output.format != NULL ? CLI_RAW_FORMAT : "." CLI_RAW_FORMAT);
     }
     if (args->output.format != NULL)
-        cli_say(NULL, "there is no format \"%s\"%s; there is: %s", args->output.format, cli_meant(&near, "", meant), known);
-    else if (dot != NULL && (strcmp(dot, ".json") == 0 || strcmp(dot, ".txt") == 0 || strcmp(dot, ".prom") == 0))
-        cli_say(NULL, "no format of dumps has the suffix of \"%s\"; tables are made by gcdumpc report -o %s, dumps by --format with one of: %s",
-                args->output.path, args->output.path, known);
-    else
-        cli_say(NULL, "the format of \"%s\" cannot be told from its name%s; use --format with one of: %s", args->output.path,
-                cli_meant(&near, "", meant), known);
-    return CLI_USAGE;
+        return cli_error(CLI_USAGE, NULL, "there is no format \"%s\"%s; there is: %s", args->output.format, cli_meant(&near, "", meant), known);
+    if (dot != NULL && (strcmp(dot, ".json") == 0 || strcmp(dot, ".txt") == 0 || strcmp(dot, ".prom") == 0))
+        return cli_error(CLI_USAGE, NULL, "no format of dumps has the suffix of \"%s\"; tables are made by gcdumpc report -o %s, dumps by --format "
+                         "with one of: %s", args->output.path, args->output.path, known);
+    return cli_error(CLI_USAGE, NULL, "the format of \"%s\" cannot be told from its name%s; use --format with one of: %s", args->output.path,
+                     cli_meant(&near, "", meant), known);
 }
 
 /* RET NULL: the stream as it comes. */
@@ -86,11 +84,9 @@ static enum cli_exit choose_format(const struct cli_args *args, const struct gcd
     *ret = NULL;
     if (raw && cli_is_live(args))
         return CLI_DONE;
-    if (raw) {
-        cli_say(NULL, "\"%s\" would be a recording again, and only of a living process one is written (gcdumpc collect); "
-                "copy it with cp or gzip, or choose another name or --format", args->output.path);
-        return CLI_USAGE;
-    }
+    if (raw)
+        return cli_error(CLI_USAGE, NULL, "\"%s\" would be a recording again, and only of a living process one is written (gcdumpc collect); copy "
+                         "it with cp or gzip, or choose another name or --format", args->output.path);
     const struct gcd_format *f = args->output.format != NULL ? gcd_format_by_name(args->output.format) : gcd_format_by_path(args->output.path);
     if (f == NULL && args->output.format == NULL && !has_suffix(args->output.path))
         f = gcd_format_at(0);            /* a pipe or device has no suffix */
@@ -112,8 +108,7 @@ static enum cli_exit open_sink(const struct cli_args *args, const char *path, bo
 {
     bool to_stdout = strcmp(path, "-") == 0;
     if (to_stdout && isatty(STDOUT_FILENO)) {    /* names in a dump are raw and could command the terminal */
-        cli_say(NULL, "a %s is not written to a terminal; name a file, or use a pipe", binary ? "recording" : "dump");
-        return CLI_USAGE;
+        return cli_error(CLI_USAGE, NULL, "a %s is not written to a terminal; name a file, or use a pipe", binary ? "recording" : "dump");
     }
     return cli_sink_open(path, &(struct gcd_sink_options){ .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(args),
                                                            .keep_room = cli_keeps_room(args) }, slot, ret);
@@ -164,10 +159,8 @@ static void warn(const char *subject, const struct gcd_write_notes *n)
 /* A folder or a database cannot go to standard output. */
 static enum cli_exit open_place(const struct cli_args *args, struct cli_output *ret)
 {
-    if (strcmp(args->output.path, "-") == 0) {
-        cli_say(NULL, "%s is no stream of bytes; give a name with -o", gcd_format_name(ret->format));
-        return CLI_USAGE;
-    }
+    if (strcmp(args->output.path, "-") == 0)
+        return cli_error(CLI_USAGE, NULL, "%s is no stream of bytes; give a name with -o", gcd_format_name(ret->format));
     struct gcd_error err = GCD_ERROR_INIT;
     cli_temporary_comes();
     gcd_status st = gcd_format_check_output(ret->format, args->output.path, &err);

@@ -106,6 +106,5 @@ enum cli_exit cli_print_tables(const struct cli_args *args, const struct cli_dum
         cli_mark_incomplete(stdout, d->subject, cli_verdict_of(d));
     if (ok || ferror(stdout))            /* cli_flush_stdout reports failed writes */
         return CLI_DONE;
-    cli_say(d->subject, "%s", errno == ENOMEM ? "out of memory" : "cannot print the result");
-    return CLI_FAILED;
+    return cli_error(CLI_FAILED, d->subject, "%s", errno == ENOMEM ? "out of memory" : "cannot print the result");
 }

@@ -1,12 +1,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "term/message.h"
 #include "term/progress.h"
 #include "term/term.h"
 
-static char last_said[2048];
+static char last_said[2048], last_error[sizeof last_said];
 static bool held;
 static const char *place;
 
@@ -47,6 +48,26 @@ void cli_say(const char *subject, const char *fmt, ...)
     va_start(ap, fmt);
     say(subject, fmt, ap);
     va_end(ap);
+}
+
+enum cli_exit cli_error(enum cli_exit status, const char *subject, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    say(subject, fmt, ap);
+    va_end(ap);
+    memcpy(last_error, last_said, sizeof last_error);
+    return status;
+}
+
+const char *cli_error_text(void)
+{
+    return last_error;
+}
+
+void cli_error_clear(void)
+{
+    last_error[0] = '\0';
 }
 
 void cli_say_more(const char *fmt, ...)

@@ -59,10 +59,8 @@ const char *cli_report_format(size_t i)
 static enum cli_exit choose_format(const struct cli_args *args, enum format *ret)
 {
     *ret = args->view.json ? FORMAT_JSON : args->view.csv ? FORMAT_CSV : FORMAT_TEXT;
-    if (args->view.json + args->view.csv + (args->output.format != NULL) > 1) {
-        cli_say(NULL, "give one of --json, --csv and --format");
-        return CLI_USAGE;
-    }
+    if (args->view.json + args->view.csv + (args->output.format != NULL) > 1)
+        return cli_error(CLI_USAGE, NULL, "give one of --json, --csv and --format");
     if (args->output.format == NULL && !args->view.json && !args->view.csv && args->output.path != NULL)
         for (int i = 0; i < FORMATS; i++)
             if (has_suffix(args->output.path, formats[i].suffix))
@@ -74,9 +72,8 @@ static enum cli_exit choose_format(const struct cli_args *args, enum format *ret
             cli_nearest_begin(&near, args->output.format);
             for (int k = 0; k < FORMATS; k++)
                 cli_nearest_try(&near, formats[k].name);
-            cli_say(NULL, "there is no format \"%s\" of reports%s; there is: text, json, csv, prometheus", args->output.format,
-                    cli_meant(&near, "", meant));
-            return CLI_USAGE;
+            return cli_error(CLI_USAGE, NULL, "there is no format \"%s\" of reports%s; there is: text, json, csv, prometheus", args->output.format,
+                             cli_meant(&near, "", meant));
         }
         *ret = (enum format)i;
         if (strcmp(args->output.format, formats[i].name) == 0)

@@ -13,8 +13,7 @@
 
 enum cli_exit report_no_memory(const struct report *r)
 {
-    cli_say(r->d.subject, "out of memory");
-    return CLI_FAILED;
+    return cli_error(CLI_FAILED, r->d.subject, "out of memory");
 }
 
 static uint64_t sum(uint64_t a, uint64_t b)
