@@ -42,7 +42,7 @@
 #include <gcdumpc/suspects.h>
 #include <gcdumpc/trace.h>
 #include <gcdumpc/tree_diff.h>
-#include <gcdumpc/type_tree.h>
+#include <gcdumpc/merged_tree.h>
 #include <gcdumpc/version.h>
 #include <gcdumpc/writer.h>
 

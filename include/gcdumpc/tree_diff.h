@@ -1,5 +1,5 @@
 /*
- * What has grown, and what holds it: the merged paths (type_tree.h) of several dumps side by side.
+ * What has grown, and what holds it: the merged paths (merged_tree.h) of several dumps side by side.
  *
  * Steps are compared by the names on the way from the top: the objects behind them can be others.  Steps of one parent that have the same name
  * are one row.  In each row are all steps below it, too.
@@ -13,7 +13,7 @@
 #include <gcdumpc/alloc.h>
 #include <gcdumpc/diff.h>
 #include <gcdumpc/status.h>
-#include <gcdumpc/type_tree.h>
+#include <gcdumpc/merged_tree.h>
 
 #ifdef __cplusplus
 extern "C" {

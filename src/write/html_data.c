@@ -11,9 +11,9 @@
 #include "base/sort.h"
 #include "write/write.h"
 
-/* Different paths that are told apart; what leaves them is in frames "...". */
-#define STACKS_OF_TREE (UINT32_C(1) << 17)
-#define STACKS_OF_PATHS (UINT32_C(1) << 15)
+/* Steps of the merged trees; what leaves the paths that are there is in frames "...". */
+#define STEPS_OF_TREE (UINT32_C(1) << 17)
+#define STEPS_OF_PATHS (UINT32_C(1) << 15)
 /* Of the largest types by their own bytes; as many again by what they retain. */
 #define PATHS_BY_BYTES (HTML_PATHS / 2)
 
@@ -100,19 +100,21 @@ static void find_large(struct html_data *h, const struct gcd_dominators *d)
     sort_large(h);
 }
 
-static gcd_status find_holders(struct html_data *h, const struct stacks *s, struct gcd_error *err)
+/* FOUND[i]: the step in T of the large object I. */
+static gcd_status find_holders(struct html_data *h, const struct gcd_merged_tree *t, const uint32_t *found, struct gcd_error *err)
 {
+    size_t n;
+    const struct gcd_merged_step *steps = gcd_merged_tree_steps(t, &n);
     for (size_t i = 0; i < h->large_count; i++) {
         struct html_large *l = &h->large[i];
         l->holder = h->holder_count;
-        for (uint32_t at = s->place[l->node]; at != STACKS_NONE; at = s->items[at].caller)
-            l->holders++;
+        l->holders = steps[found[i]].depth + 1;
         if (!gcd_vec_reserve(&h->alloc, &h->holders, &h->holder_room, h->holder_count + l->holders, sizeof *h->holders, SIZE_MAX))
             return gcd_fail_nomem(err, "looking at the largest objects");
         h->holder_count += l->holders;
         size_t to = h->holder_count;
-        for (uint32_t at = s->place[l->node]; at != STACKS_NONE; at = s->items[at].caller)
-            h->holders[--to] = s->items[at].frame;
+        for (uint32_t at = found[i]; at != GCD_STEP_NONE; at = steps[at].parent)
+            h->holders[--to] = steps[at].label;
     }
     return GCD_OK;
 }
@@ -167,24 +169,6 @@ static gcd_status choose_types(struct html_data *h, uint32_t *ret_wanted, size_t
 
 /* ---- the analyses ---- */
 
-static gcd_status make_tree(struct html_data *h, const struct stacks *s, struct gcd_error *err)
-{
-    uint64_t *objects = gcd_mem_new_uncleared(&h->alloc, s->count, sizeof *objects);
-    uint64_t *bytes = gcd_mem_new_uncleared(&h->alloc, s->count, sizeof *bytes);
-    gcd_status st = GCD_OK;
-    if (s->count > 0 && (objects == NULL || bytes == NULL))
-        st = gcd_fail_nomem(err, "making a tree");
-    for (size_t i = 0; st == GCD_OK && i < s->count; i++) {
-        objects[i] = s->items[i].objects;
-        bytes[i] = s->items[i].bytes;
-    }
-    if (st == GCD_OK)
-        st = html_tree_make(&h->tree, s, objects, bytes, HTML_TREE, err);
-    gcd_mem_free(&h->alloc, objects, s->count * sizeof *objects);
-    gcd_mem_free(&h->alloc, bytes, s->count * sizeof *bytes);
-    return st;
-}
-
 static gcd_status generations(struct html_data *h, struct gcd_error *err)
 {
     struct gcd_generations *all;
@@ -217,49 +201,81 @@ static struct gcd_write_options staged(const struct html_data *h, struct stage *
     return options;
 }
 
-static gcd_status fold_dominators(struct html_data *h, struct gcd_error *err)
+static struct gcd_merged_tree_options merging(const struct gcd_write_options *o, uint32_t max_steps)
+{
+    return (struct gcd_merged_tree_options){ .alloc = o->alloc, .cancel = o->cancel, .progress = o->progress, .progress_ctx = o->progress_ctx,
+                                             .stacks = true, .max_depth = STACKS_DEPTH, .max_steps = max_steps };
+}
+
+static gcd_status merge_dominators(struct html_data *h, struct gcd_error *err)
 {
     struct stage stage = { h->options, 2, h->options->threads > 1 ? 2 : 1 };
     struct gcd_write_options options = staged(h, &stage, false);
-    struct stacks s;
+    struct gcd_merged_tree_options merge = merging(&options, STEPS_OF_TREE);
+    struct gcd_merged_tree *t;
+    uint32_t large[HTML_LARGE], found[HTML_LARGE];
     find_large(h, h->dominators);
-    gcd_status st = stacks_along(&s, h->g, &options, h->dominators, NULL, STACKS_OF_TREE, err);
+    for (size_t i = 0; i < h->large_count; i++)
+        large[i] = h->large[i].node;
+    merge.dominators = h->dominators;
+    merge.find = large;
+    merge.find_count = h->large_count;
+    merge.ret_found = found;
+    GCD_TRY(gcd_merged_tree_new(h->g, &merge, &t, err));
+    gcd_status st = find_holders(h, t, found, err);
     if (st == GCD_OK)
-        st = find_holders(h, &s, err);
-    if (st == GCD_OK)
-        st = make_tree(h, &s, err);
-    stacks_done(&s);
+        st = gcd_merged_tree_largest(t, GCD_STEP_NONE, HTML_TREE, &h->tree, err);
+    gcd_merged_tree_free(t);
     return st == GCD_OK ? generations(h, err) : st;
 }
 
 static void along_dominators(void *ctx)
 {
     struct analysis *a = ctx;
-    a->here = fold_dominators(a->h, a->err);
+    a->here = merge_dominators(a->h, a->err);
 }
 
-static gcd_status fold_paths(struct html_data *h, const struct gcd_paths *p, struct gcd_error *err)
+/* For each wanted type the tree of its shortest paths. */
+static gcd_status merge_paths_to(struct html_data *h, const struct gcd_paths *p, const uint32_t *wanted, size_t n, struct gcd_error *err)
 {
     struct stage stage = { h->options, 3, 1 };
     struct gcd_write_options options = staged(h, &stage, true);
-    struct gcd_suspects_options s = { .alloc = &h->alloc, .cancel = options.cancel, .threads = options.threads, .names = options.names, .paths = p };
+    struct gcd_merged_tree_options merge = merging(&options, STEPS_OF_PATHS);
+    size_t types = gcd_graph_type_count(h->g);
+    uint8_t *set = gcd_mem_new(&h->alloc, types);
+    if (set == NULL)
+        return gcd_fail_nomem(err, "merging paths");
+    for (size_t i = 0; i < n; i++)
+        set[wanted[i]] = 1;
+    merge.paths = p;
+    merge.types = set;
+    gcd_status st = gcd_merged_tree_new(h->g, &merge, &h->by_paths, err);
+    for (size_t i = 0; i < n && st == GCD_OK; i++) {
+        struct html_path *path = &h->paths[h->path_count];
+        path->type = wanted[i];
+        st = gcd_merged_tree_largest(h->by_paths, wanted[i], HTML_PATH_NODES, &path->tree, err);
+        h->path_count += st == GCD_OK;
+    }
+    gcd_mem_free(&h->alloc, set, types);
+    return st;
+}
+
+static gcd_status merge_paths(struct html_data *h, const struct gcd_paths *p, struct gcd_error *err)
+{
+    const struct gcd_write_options *o = h->options;
+    struct gcd_suspects_options s = { .alloc = &h->alloc, .cancel = o->cancel, .threads = o->threads, .names = o->names, .paths = p };
     uint32_t wanted[HTML_PATHS];
     size_t n = 0;
     GCD_TRY(gcd_suspects_new(h->g, h->dominators, &s, &h->suspects, err));
     GCD_TRY(choose_types(h, wanted, &n, err));
-    gcd_status st = stacks_along(&h->names, h->g, &options, NULL, p, STACKS_OF_PATHS, err);
-    if (st == GCD_OK)
-        st = html_paths_make(h, &h->names, wanted, n, err);
-    stacks_drop_places(&h->names);
-    h->names.options = h->options;       /* the others end here */
-    return st;
+    return merge_paths_to(h, p, wanted, n, err);
 }
 
 static void along_paths(void *ctx)
 {
     struct analysis *a = ctx;
     if (a->h->options->threads > 1 || a->here == GCD_OK)
-        a->beside = fold_paths(a->h, a->paths, &a->beside_err);
+        a->beside = merge_paths(a->h, a->paths, &a->beside_err);
 }
 
 static gcd_status analyze(struct html_data *h, struct analysis *a)
@@ -304,10 +320,9 @@ void html_data_done(struct html_data *h)
     gcd_mem_free(&h->alloc, h->retained, gcd_graph_type_count(h->g) * sizeof *h->retained);
     gcd_mem_free(&h->alloc, h->types, h->type_room * sizeof *h->types);
     gcd_mem_free(&h->alloc, h->holders, h->holder_room * sizeof *h->holders);
-    html_tree_done(&h->tree, &h->alloc);
+    gcd_merged_tree_free(h->tree);
     for (size_t i = 0; i < h->path_count; i++)
-        html_tree_done(&h->paths[i].tree, &h->alloc);
-    if (h->names.g != NULL)
-        stacks_done(&h->names);
+        gcd_merged_tree_free(h->paths[i].tree);
+    gcd_merged_tree_free(h->by_paths);
     gcd_locked_alloc_done(&h->locked);
 }

@@ -21,24 +21,28 @@
 struct page {
     const struct html_data *h;
     struct json_put j;
-    uint32_t *number;            /* [frames] in the list of names, STACKS_NONE = not used */
-    uint32_t *frames;            /* [count] the frames of the list */
+    uint32_t *number;            /* [labels] in the list of names, UINT32_MAX = not used */
+    uint32_t *labels;            /* [count] the labels of the list */
     size_t count;
 };
 
 /* ---- names: each once, in the order of first use ---- */
 
-static void use(struct page *p, uint32_t frame)
+/* A label; that of a type is its number. */
+static void use(struct page *p, uint32_t label)
 {
-    if (p->number[frame] != STACKS_NONE)
+    if (p->number[label] != UINT32_MAX)
         return;
-    p->number[frame] = (uint32_t)p->count;
-    p->frames[p->count++] = frame;
+    p->number[label] = (uint32_t)p->count;
+    p->labels[p->count++] = label;
 }
 
-static void use_type(struct page *p, uint32_t type)
+static void use_tree(struct page *p, const struct gcd_merged_tree *t)
 {
-    use(p, stacks_type_frame(&p->h->names, type));
+    size_t n;
+    const struct gcd_merged_step *steps = gcd_merged_tree_steps(t, &n);
+    for (size_t i = 0; i < n; i++)
+        use(p, steps[i].label);
 }
 
 static void use_suspects(struct page *p)
@@ -46,11 +50,11 @@ static void use_suspects(struct page *p)
     for (size_t i = 0; i < gcd_suspects_count(p->h->suspects) && i < HTML_SUSPECTS; i++) {
         const struct gcd_suspect *s = gcd_suspects_get(p->h->suspects, i);
         for (size_t k = 0; k < s->path_count; k++)
-            use_type(p, s->path[k].type);
+            use(p, s->path[k].type);
         for (size_t k = 0; k < s->held_count; k++)
-            use_type(p, s->held[k].type);
+            use(p, s->held[k].type);
         for (size_t k = 0; k < s->content_count; k++)
-            use_type(p, s->content[k].type);
+            use(p, s->content[k].type);
     }
 }
 
@@ -58,23 +62,21 @@ static void use_all(struct page *p)
 {
     const struct html_data *h = p->h;
     for (size_t i = 0; i < h->type_count; i++)
-        use_type(p, h->types[i]);
-    for (size_t i = 0; i < h->tree.count; i++)
-        use(p, h->tree.items[i].frame);
+        use(p, h->types[i]);
+    use_tree(p, h->tree);
     for (size_t i = 0; i < h->holder_count; i++)
         use(p, h->holders[i]);
     for (size_t i = 0; i < h->path_count; i++)
-        for (size_t k = 0; k < h->paths[i].tree.count; k++)
-            use(p, h->paths[i].tree.items[k].frame);
+        use_tree(p, h->paths[i].tree);
     for (size_t i = 0; i < h->path_count; i++)
-        use_type(p, h->paths[i].type);
+        use(p, h->paths[i].type);
     use_suspects(p);
 }
 
 static const char *name_of(const struct page *p, size_t i)
 {
     const char *module;
-    return stacks_frame(&p->h->names, p->frames[i], &module);
+    return stacks_frame(&(struct frames){ p->h->g, p->h->options, p->h->by_paths }, p->labels[i], &module);
 }
 
 /* The longest names that fit. */
@@ -96,10 +98,8 @@ static size_t name_limit(const struct page *p)
 /* What kind of thing each name is: "r" a root group and the like, "s" a static variable, "t" a type. */
 static char kind_of(const struct page *p, size_t i)
 {
-    uint32_t frame = p->frames[i];
-    if (stacks_frame_type(&p->h->names, frame) != STACKS_NONE)
-        return 't';
-    return stacks_is_static(&p->h->names, frame) ? 's' : 'r';
+    enum gcd_step_kind kind = gcd_merged_tree_name(p->h->by_paths, p->labels[i]).kind;
+    return kind == GCD_STEP_TYPE ? 't' : kind == GCD_STEP_VARIABLE ? 's' : 'r';
 }
 
 static void put_names(struct page *p)
@@ -175,11 +175,6 @@ static void put_totals(struct page *p)
 
 /* ---- tables and trees ---- */
 
-static uint32_t name_of_type(const struct page *p, uint32_t type)
-{
-    return p->number[stacks_type_frame(&p->h->names, type)];
-}
-
 static void put_types(struct page *p)
 {
     const struct html_data *h = p->h;
@@ -195,7 +190,7 @@ static void put_types(struct page *p)
         size_t file_n, stem;
         const char *file = write_module_file(t->module_path, &file_n, &stem);
         json_put_open(&p->j, NULL, '[');
-        json_put_number(&p->j, NULL, name_of_type(p, h->types[i]));
+        json_put_number(&p->j, NULL, p->number[h->types[i]]);
         json_put_text(&p->j, NULL, file, MODULE_BYTES);
         json_put_number(&p->j, NULL, t->objects);
         json_put_number(&p->j, NULL, t->bytes);
@@ -211,18 +206,20 @@ static void put_types(struct page *p)
 }
 
 /* A row a node: the number of its parent (-1: none), name, own objects and bytes, objects and bytes with all below. */
-static void put_tree(struct page *p, const char *key, const struct html_tree *t)
+static void put_tree(struct page *p, const char *key, const struct gcd_merged_tree *t)
 {
+    size_t n;
+    const struct gcd_merged_step *steps = gcd_merged_tree_steps(t, &n);
     json_put_open(&p->j, key, '[');
-    for (size_t i = 0; i < t->count; i++) {
-        const struct html_node *n = &t->items[i];
+    for (size_t i = 0; i < n; i++) {
+        const struct gcd_merged_step *s = &steps[i];
         json_put_open(&p->j, NULL, '[');
-        json_put_signed(&p->j, NULL, n->parent == STACKS_NONE ? -1 : (int64_t)n->parent);
-        json_put_number(&p->j, NULL, p->number[n->frame]);
-        json_put_number(&p->j, NULL, n->objects);
-        json_put_number(&p->j, NULL, n->bytes);
-        json_put_number(&p->j, NULL, n->all_objects);
-        json_put_number(&p->j, NULL, n->all_bytes);
+        json_put_signed(&p->j, NULL, s->parent == GCD_STEP_NONE ? -1 : (int64_t)s->parent);
+        json_put_number(&p->j, NULL, p->number[s->label]);
+        json_put_number(&p->j, NULL, s->own_count);
+        json_put_number(&p->j, NULL, s->own_bytes);
+        json_put_number(&p->j, NULL, s->count);
+        json_put_number(&p->j, NULL, s->bytes);
         json_put_close(&p->j, ']');
     }
     json_put_close(&p->j, ']');
@@ -237,7 +234,7 @@ static void put_large(struct page *p)
         const struct html_large *l = &h->large[i];
         uint64_t address = notes->addresses_made_up ? 0 : gcd_graph_node_address(h->g, l->node);
         json_put_open(&p->j, NULL, '[');
-        json_put_number(&p->j, NULL, name_of_type(p, gcd_graph_node_type(h->g, l->node)));
+        json_put_number(&p->j, NULL, p->number[gcd_graph_node_type(h->g, l->node)]);
         json_put_number(&p->j, NULL, gcd_graph_node_size(h->g, l->node));
         json_put_number(&p->j, NULL, l->retained);
         json_put_hex(&p->j, NULL, address);
@@ -255,8 +252,8 @@ static void put_paths(struct page *p)
     json_put_open(&p->j, "paths", '[');
     for (size_t i = 0; i < p->h->path_count; i++) {
         json_put_open(&p->j, NULL, '{');
-        json_put_number(&p->j, "type", name_of_type(p, p->h->paths[i].type));
-        put_tree(p, "tree", &p->h->paths[i].tree);
+        json_put_number(&p->j, "type", p->number[p->h->paths[i].type]);
+        put_tree(p, "tree", p->h->paths[i].tree);
         json_put_close(&p->j, '}');
     }
     json_put_close(&p->j, ']');
@@ -268,7 +265,7 @@ static void put_parts(struct page *p, const char *key, const struct gcd_suspect_
     json_put_open(&p->j, key, '[');
     for (size_t i = 0; i < n; i++) {
         json_put_open(&p->j, NULL, '[');
-        json_put_number(&p->j, NULL, name_of_type(p, parts[i].type));
+        json_put_number(&p->j, NULL, p->number[parts[i].type]);
         json_put_number(&p->j, NULL, parts[i].objects);
         json_put_number(&p->j, NULL, parts[i].bytes);
         json_put_close(&p->j, ']');
@@ -290,7 +287,7 @@ static void put_suspect_path(struct page *p, const struct gcd_suspect *s)
     for (size_t i = 0; i < s->path_count; i++) {
         const struct gcd_suspect_step *step = &s->path[i];
         json_put_open(&p->j, NULL, '[');
-        json_put_signed(&p->j, NULL, step->skipped ? -1 : (int64_t)name_of_type(p, step->type));
+        json_put_signed(&p->j, NULL, step->skipped ? -1 : (int64_t)p->number[step->type]);
         json_put_number(&p->j, NULL, step->repeats);
         json_put_number(&p->j, NULL, gcd_dominators_retained(p->h->dominators, step->node));
         json_put_bool(&p->j, NULL, step->dependent);
@@ -348,7 +345,7 @@ static void put_all(struct page *p)
     put_totals(p);
     put_names(p);
     put_types(p);
-    put_tree(p, "tree", &p->h->tree);
+    put_tree(p, "tree", p->h->tree);
     put_large(p);
     put_paths(p);
     put_suspects(p);
@@ -361,16 +358,17 @@ gcd_status html_json_write(const struct html_data *h, struct gcd_sink *s, struct
     const struct gcd_alloc *a = &h->alloc;
     struct page p = { .h = h, .j = { .s = s, .html = true } };
     gcd_status st = GCD_OK;
-    p.number = gcd_mem_new_uncleared(a, h->names.frames, sizeof *p.number);
-    p.frames = gcd_mem_new_uncleared(a, h->names.frames, sizeof *p.frames);
-    if (p.number == NULL || p.frames == NULL) {
+    uint32_t labels = gcd_merged_tree_label_count(h->by_paths);
+    p.number = gcd_mem_new_uncleared(a, labels, sizeof *p.number);
+    p.labels = gcd_mem_new_uncleared(a, labels, sizeof *p.labels);
+    if (p.number == NULL || p.labels == NULL) {
         st = gcd_fail_nomem(err, "numbering names");
     } else {
-        memset(p.number, 0xff, h->names.frames * sizeof *p.number);      /* STACKS_NONE */
+        memset(p.number, 0xff, labels * sizeof *p.number);       /* UINT32_MAX */
         use_all(&p);
         put_all(&p);
     }
-    gcd_mem_free(a, p.number, h->names.frames * sizeof *p.number);
-    gcd_mem_free(a, p.frames, h->names.frames * sizeof *p.frames);
+    gcd_mem_free(a, p.number, labels * sizeof *p.number);
+    gcd_mem_free(a, p.labels, labels * sizeof *p.labels);
     return st;
 }

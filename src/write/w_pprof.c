@@ -30,12 +30,15 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_FILENAME = 4 };
 enum { STRING_NONE, STRING_OBJECTS, STRING_COUNT, STRING_SPACE, STRING_BYTES, STRING_TOOL, STRING_FOLD, STRING_VERDICT, STRING_NAMES };
 
 struct pprof {
-    struct stacks stacks;
+    struct frames frames;
+    struct gcd_merged_tree *tree;
+    struct gcd_alloc alloc;
     struct gcd_sink *out;
-    uint32_t *id;                /* [frames] location and function of a frame, 0 = not used */
-    uint32_t *frame_at;          /* [frames] frame of id - 1 */
-    uint32_t *by_module;         /* [frames] ids - 1 of used frames, by module */
-    uint32_t *file;              /* [frames] string number of the module of id - 1 */
+    uint32_t labels;
+    uint32_t *id;                /* [labels] location and function of a frame, 0 = not used */
+    uint32_t *frame_at;          /* [labels] frame of id - 1 */
+    uint32_t *by_module;         /* [labels] ids - 1 of used frames, by module */
+    uint32_t *file;              /* [labels] string number of the module of id - 1 */
     uint32_t used;
     uint64_t clamped;
 };
@@ -98,13 +101,14 @@ static uint64_t as_int64(struct pprof *w, uint64_t v)
 static void write_sample(struct pprof *w, uint32_t number)
 {
     char ids[MESSAGE_BYTES], values[2 * VARINT_BYTES], body[2 * MESSAGE_BYTES], *p = ids, *q = body;
-    const struct stack *items = w->stacks.items;
-    for (uint32_t i = number; i != STACKS_NONE; i = items[i].caller)
-        p = put_varint(p, location(w, items[i].frame));
+    size_t n;
+    const struct gcd_merged_step *steps = gcd_merged_tree_steps(w->tree, &n);
+    for (uint32_t i = number; i != GCD_STEP_NONE; i = steps[i].parent)
+        p = put_varint(p, location(w, steps[i].label));
     q = put_varint(put_varint(q, SAMPLE_LOCATION_ID << 3 | BYTES), (uint64_t)(p - ids));
     memcpy(q, ids, (size_t)(p - ids));
     q += p - ids;
-    p = put_varint(put_varint(values, items[number].objects), as_int64(w, items[number].bytes));
+    p = put_varint(put_varint(values, steps[number].own_count), as_int64(w, steps[number].own_bytes));
     q = put_varint(put_varint(q, SAMPLE_VALUE << 3 | BYTES), (uint64_t)(p - values));
     memcpy(q, values, (size_t)(p - values));
     q += p - values;
@@ -114,7 +118,7 @@ static void write_sample(struct pprof *w, uint32_t number)
 static const char *module_of(const struct pprof *w, uint32_t used)
 {
     const char *module;
-    (void)stacks_frame(&w->stacks, w->frame_at[used], &module);
+    (void)stacks_frame(&w->frames, w->frame_at[used], &module);
     return module;
 }
 
@@ -129,7 +133,7 @@ static gcd_status number_modules(struct pprof *w, struct gcd_error *err)
     uint32_t next = STRING_NAMES + w->used;
     for (uint32_t i = 0; i < w->used; i++)
         w->by_module[i] = i;
-    if (!gcd_sort_numbers(&w->stacks.alloc, w->by_module, w->used, compare_modules, w))
+    if (!gcd_sort_numbers(&w->alloc, w->by_module, w->used, compare_modules, w))
         return gcd_fail_nomem(err, "sorting modules");
     for (uint32_t i = 0; i < w->used; i++) {
         uint32_t used = w->by_module[i];
@@ -164,16 +168,16 @@ static void write_string(const struct pprof *w, const char *s)
 
 static void write_strings(const struct pprof *w)
 {
-    const struct stacks *s = &w->stacks;
+    const struct frames *f = &w->frames;
     const char *module;
     static const char *const always[] = { "", "inuse_objects", "count", "inuse_space", "bytes", TOOL };
     _Static_assert(sizeof always / sizeof *always == STRING_FOLD, "strings in the order of their numbers");
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         write_string(w, always[i]);
-    write_string(w, s->options->stack_by == GCD_STACK_BY_PATHS ? "stacks: shortest path from a root" : "stacks: dominators");
-    write_string(w, gcd_graph_verdict(s->g)->complete ? "complete" : "incomplete: objects or references are missing");
+    write_string(w, f->options->stack_by == GCD_STACK_BY_PATHS ? "stacks: shortest path from a root" : "stacks: dominators");
+    write_string(w, gcd_graph_verdict(f->g)->complete ? "complete" : "incomplete: objects or references are missing");
     for (uint32_t i = 0; i < w->used; i++)
-        write_string(w, stacks_frame(s, w->frame_at[i], &module));
+        write_string(w, stacks_frame(f, w->frame_at[i], &module));
     uint32_t next = STRING_NAMES + w->used;
     for (uint32_t i = 0; i < w->used; i++)
         if (w->file[w->by_module[i]] == next) {
@@ -194,17 +198,19 @@ static uint64_t time_of(const struct gcd_dump_facts *f)
 
 static gcd_status write_profile(struct pprof *w, struct gcd_error *err)
 {
-    const struct stacks *s = &w->stacks;
-    w->id = gcd_mem_new_array(&s->alloc, s->frames, sizeof *w->id);
-    w->frame_at = gcd_mem_new_array(&s->alloc, s->frames, sizeof *w->frame_at);
-    w->by_module = gcd_mem_new_array(&s->alloc, s->frames, sizeof *w->by_module);
-    w->file = gcd_mem_new_array(&s->alloc, s->frames, sizeof *w->file);
+    size_t n;
+    const struct gcd_merged_step *steps = gcd_merged_tree_steps(w->tree, &n);
+    w->labels = gcd_merged_tree_label_count(w->tree);
+    w->id = gcd_mem_new_array(&w->alloc, w->labels, sizeof *w->id);
+    w->frame_at = gcd_mem_new_array(&w->alloc, w->labels, sizeof *w->frame_at);
+    w->by_module = gcd_mem_new_array(&w->alloc, w->labels, sizeof *w->by_module);
+    w->file = gcd_mem_new_array(&w->alloc, w->labels, sizeof *w->file);
     if (w->id == NULL || w->frame_at == NULL || w->by_module == NULL || w->file == NULL)
         return gcd_fail_nomem(err, "numbering the frames of a profile");
     write_value_type(w->out, PROFILE_SAMPLE_TYPE, STRING_OBJECTS, STRING_COUNT);
     write_value_type(w->out, PROFILE_SAMPLE_TYPE, STRING_SPACE, STRING_BYTES);
-    for (uint32_t i = 0; i < s->count; i++) {
-        if (s->items[i].objects > 0)
+    for (uint32_t i = 0; i < n; i++) {
+        if (steps[i].own_count > 0)
             write_sample(w, i);
         if (i % WRITE_CHECK_EVERY == 0)
             GCD_TRY(gcd_sink_status(w->out, err));
@@ -212,7 +218,7 @@ static gcd_status write_profile(struct pprof *w, struct gcd_error *err)
     GCD_TRY(number_modules(w, err));
     write_locations(w);
     write_strings(w);
-    write_number(w->out, PROFILE_TIME_NANOS, time_of(gcd_graph_facts(s->g)));
+    write_number(w->out, PROFILE_TIME_NANOS, time_of(gcd_graph_facts(w->frames.g)));
     write_value_type(w->out, PROFILE_PERIOD_TYPE, STRING_SPACE, STRING_BYTES);
     write_number(w->out, PROFILE_PERIOD, 1);
     write_number(w->out, PROFILE_COMMENT, STRING_TOOL);
@@ -225,19 +231,20 @@ static gcd_status write_profile(struct pprof *w, struct gcd_error *err)
 static gcd_status pprof_write(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
                               struct gcd_write_notes *notes, struct gcd_error *err)
 {
-    struct pprof w = { .out = s };
-    gcd_status st = stacks_make(&w.stacks, g, options, err);
+    struct pprof w = { .out = s, .alloc = gcd_alloc_or_default(options->alloc) };
+    gcd_status st = stacks_new(g, options, &w.tree, err);
+    w.frames = (struct frames){ g, options, w.tree };
     if (st == GCD_OK)
         st = write_profile(&w, err);
     if (st == GCD_OK) {
-        stacks_note(&w.stacks, notes);
+        stacks_note(g, w.tree, notes);
         write_note_loss(notes, w.clamped, "stacks hold more than 2^63 - 1 bytes and are written with that");
     }
-    gcd_mem_free(&w.stacks.alloc, w.id, w.stacks.frames * sizeof *w.id);
-    gcd_mem_free(&w.stacks.alloc, w.frame_at, w.stacks.frames * sizeof *w.frame_at);
-    gcd_mem_free(&w.stacks.alloc, w.by_module, w.stacks.frames * sizeof *w.by_module);
-    gcd_mem_free(&w.stacks.alloc, w.file, w.stacks.frames * sizeof *w.file);
-    stacks_done(&w.stacks);
+    gcd_mem_free(&w.alloc, w.id, w.labels * sizeof *w.id);
+    gcd_mem_free(&w.alloc, w.frame_at, w.labels * sizeof *w.frame_at);
+    gcd_mem_free(&w.alloc, w.by_module, w.labels * sizeof *w.by_module);
+    gcd_mem_free(&w.alloc, w.file, w.labels * sizeof *w.file);
+    gcd_merged_tree_free(w.tree);
     return st;
 }
 

@@ -59,6 +59,31 @@ class Html(CliTest):
             if data["generations"]:
                 self.assertEqual((sum(g[0] for g in data["generations"]), sum(g[1] for g in data["generations"])), total)
 
+    def test_the_page_and_retained_tree_agree(self):
+        """Every path of types has the same objects and bytes in both; the page splits it by root."""
+        for name in ("net8-svr", "net10-wks"):
+            data = self.data(self.link(name))
+            self.assertLess(len(data["tree"]), 12_000)
+            page, path = {}, []
+            for parent, label, _, own_bytes, objects, size in data["tree"]:
+                above = path[parent] if parent >= 0 else ()
+                skip = above is None or data["names"][label] == "[not reachable from roots]"
+                path.append(None if skip else above + (data["names"][label],) if data["kinds"][label] == "t" else above)
+                if not skip and data["kinds"][label] == "t":
+                    sums = page.setdefault(path[-1], [0, 0])
+                    sums[0] += own_bytes
+                    sums[1] += size
+            text, stack = {}, []
+            answer = json.loads(self.done("retained", self.link(name), "--tree", "255", "--min-bytes", "1", "--json").out)
+            for row in answer["tree"]:
+                stack[row["depth"]:] = [row["type"]]
+                self.assertIsNone(row["folded_types"])
+                sums = text.setdefault(tuple(stack), [0, 0])
+                sums[0] += row["bytes"]
+                sums[1] += row["retained"]
+            self.assertGreater(len(text), 100)
+            self.assertEqual(page, text)
+
     def test_a_list_is_held_by_what_holds_it(self):
         data = self.data(self.link("net10-wks"))
         node = data["names"].index("HeapLab.Node")

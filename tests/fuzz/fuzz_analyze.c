@@ -7,7 +7,7 @@
 #include <gcdumpc/retained.h>
 #include <gcdumpc/root_sets.h>
 #include <gcdumpc/suspects.h>
-#include <gcdumpc/type_tree.h>
+#include <gcdumpc/merged_tree.h>
 
 #include "fuzz/fuzz.h"
 #include "support/failalloc.h"
@@ -117,11 +117,11 @@ static void check_sets(const struct heap *h, const struct gcd_dominators *d)
         fuzz_fail("each object is retained by one group, shared or unreachable", "not so");
 }
 
-static void check_tree(struct gcd_type_tree *t, uint64_t wanted)
+static void check_tree(struct gcd_merged_tree *t, uint64_t wanted)
 {
-    struct gcd_type_tree_totals sums = gcd_type_tree_totals(t);
+    struct gcd_merged_tree_totals sums = gcd_merged_tree_totals(t);
     size_t n;
-    const struct gcd_type_step *s = gcd_type_tree_steps(t, &n);
+    const struct gcd_merged_step *s = gcd_merged_tree_steps(t, &n);
     uint64_t top = 0, own = 0;
     for (size_t i = 0; i < n; i++) {
         if ((s[i].depth == 0) != (s[i].parent == GCD_STEP_NONE) || s[i].end <= i || s[i].end > n ||
@@ -132,7 +132,7 @@ static void check_tree(struct gcd_type_tree *t, uint64_t wanted)
     }
     if (top != sums.count || own != sums.count || sums.count + sums.dead_count != wanted)
         fuzz_fail("every wanted object is in the tree once", "not so");
-    gcd_type_tree_free(t);
+    gcd_merged_tree_free(t);
 }
 
 static void check_suspects(const struct heap *h, const struct gcd_dominators *d, const struct gcd_paths *p)
@@ -221,17 +221,17 @@ static void check_memory(const struct heap *h, const struct failalloc *f)
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_dominators *d = NULL;
     struct gcd_paths *p = NULL;
-    struct gcd_type_tree *t = NULL;
+    struct gcd_merged_tree *t = NULL;
     gcd_status st = gcd_dominators_new(h->graph, &(struct gcd_dominators_options){ .alloc = h->alloc }, &d, &err);
     if (st == GCD_OK)
         st = gcd_paths_new(h->graph, &(struct gcd_paths_options){ .alloc = h->alloc }, &p, &err);
     if (st == GCD_OK)
-        st = gcd_type_tree_of_paths(h->graph, p, &(struct gcd_type_tree_options){ .alloc = h->alloc }, &t, &err);
+        st = gcd_merged_tree_new(h->graph, &(struct gcd_merged_tree_options){ .paths = p, .alloc = h->alloc }, &t, &err);
     if (st == GCD_OK)
         check_suspects(h, d, p);
     else if (st != GCD_E_NOMEM || f->failed == 0)
         fuzz_fail("out of memory is told", err.msg);
-    gcd_type_tree_free(t);
+    gcd_merged_tree_free(t);
     gcd_paths_free(p);
     gcd_dominators_free(d);
 }
@@ -240,12 +240,12 @@ static void check_retained(const struct heap *h)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_dominators *d;
-    struct gcd_type_tree *t;
+    struct gcd_merged_tree *t;
     if (gcd_dominators_new(h->graph, &(struct gcd_dominators_options){ .alloc = h->alloc }, &d, &err) != GCD_OK)
         fuzz_fail("every graph has dominators", err.msg);
     check_dominators(h, d);
     check_sets(h, d);
-    if (gcd_type_tree_of_dominators(h->graph, d, &(struct gcd_type_tree_options){ .alloc = h->alloc }, &t, &err) != GCD_OK)
+    if (gcd_merged_tree_new(h->graph, &(struct gcd_merged_tree_options){ .dominators = d, .alloc = h->alloc }, &t, &err) != GCD_OK)
         fuzz_fail("the dominator tree can be merged", err.msg);
     check_tree(t, h->nodes);
     gcd_dominators_free(d);
@@ -255,12 +255,12 @@ static void check_paths_and_trees(const struct heap *h)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_paths *p;
-    struct gcd_type_tree *t;
+    struct gcd_merged_tree *t;
     if (gcd_paths_new(h->graph, &(struct gcd_paths_options){ .alloc = h->alloc }, &p, &err) != GCD_OK)
         fuzz_fail("every graph has paths", err.msg);
     check_paths(h, p);
     for (int to_root = 0; to_root < 2; to_root++) {
-        if (gcd_type_tree_of_paths(h->graph, p, &(struct gcd_type_tree_options){ .to_root = to_root, .alloc = h->alloc }, &t, &err) != GCD_OK)
+        if (gcd_merged_tree_new(h->graph, &(struct gcd_merged_tree_options){ .paths = p, .to_root = to_root, .alloc = h->alloc }, &t, &err) != GCD_OK)
             fuzz_fail("paths can be merged", err.msg);
         check_tree(t, h->nodes);
     }

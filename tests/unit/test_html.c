@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gcdumpc/merged_tree.h>
 #include <gcdumpc/paths.h>
 #include <gcdumpc/writer.h>
 
@@ -112,23 +113,25 @@ static uint64_t add(uint64_t a, uint64_t b)
     return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
 }
 
-/* Parents come first; what a node holds is its own and that of its children.  Returns the sum of the objects at the top. */
-static uint64_t check_tree(const struct html_tree *t, bool whole)
+/* Parents come first; what a step holds is its own and that of its children.  Returns the sum of the objects at the top. */
+static uint64_t check_tree(const struct gcd_merged_tree *t, bool whole)
 {
     uint64_t top = 0;
-    uint64_t *objects = calloc(t->count + 1, sizeof *objects), *bytes = calloc(t->count + 1, sizeof *bytes);
-    for (size_t i = t->count; i-- > 0;) {
-        const struct html_node *n = &t->items[i];
-        objects[i] += n->objects;
-        bytes[i] = add(bytes[i], n->bytes);
-        assert_true(whole ? objects[i] == n->all_objects : objects[i] <= n->all_objects);
-        assert_true(whole ? bytes[i] == n->all_bytes : bytes[i] <= n->all_bytes);
-        assert_true(n->parent == STACKS_NONE || n->parent < i);
-        if (n->parent == STACKS_NONE) {
-            top += n->all_objects;
+    size_t n;
+    const struct gcd_merged_step *steps = gcd_merged_tree_steps(t, &n);
+    uint64_t *objects = calloc(n + 1, sizeof *objects), *bytes = calloc(n + 1, sizeof *bytes);
+    for (size_t i = n; i-- > 0;) {
+        const struct gcd_merged_step *s = &steps[i];
+        objects[i] += s->own_count;
+        bytes[i] = add(bytes[i], s->own_bytes);
+        assert_true(whole ? objects[i] == s->count : objects[i] <= s->count);
+        assert_true(whole ? bytes[i] == s->bytes : bytes[i] <= s->bytes);
+        assert_true(s->parent == GCD_STEP_NONE || s->parent < i);
+        if (s->parent == GCD_STEP_NONE) {
+            top += s->count;
         } else {
-            objects[n->parent] += n->all_objects;
-            bytes[n->parent] = add(bytes[n->parent], n->all_bytes);
+            objects[s->parent] += s->count;
+            bytes[s->parent] = add(bytes[s->parent], s->bytes);
         }
     }
     free(objects);
@@ -170,12 +173,14 @@ static void check_paths(const struct html_data *h)
 {
     for (size_t i = 0; i < h->path_count; i++) {
         const struct html_path *p = &h->paths[i];
-        bool whole = p->tree.count < HTML_PATH_NODES;
-        uint64_t objects = check_tree(&p->tree, whole), of_type = gcd_graph_type(h->g, p->type)->objects;
+        size_t n;
+        const struct gcd_merged_step *steps = gcd_merged_tree_steps(p->tree, &n);
+        bool whole = n < HTML_PATH_NODES;
+        uint64_t objects = check_tree(p->tree, whole), of_type = gcd_graph_type(h->g, p->type)->objects;
         assert_true(whole ? objects == of_type : objects <= of_type);
-        for (size_t k = 0; k < p->tree.count; k++)
-            assert_true(p->tree.items[k].objects == 0 || p->tree.items[k].frame == stacks_type_frame(&h->names, p->type)
-                        || stacks_frame_type(&h->names, p->tree.items[k].frame) == STACKS_NONE);
+        for (size_t k = 0; k < n; k++)
+            assert_true(steps[k].own_count == 0 || steps[k].label == p->type
+                        || gcd_merged_tree_name(h->by_paths, steps[k].label).kind == GCD_STEP_DEEPER);
         for (size_t k = 0; k < i; k++)
             assert_true(h->paths[k].type != p->type);
     }
@@ -189,7 +194,7 @@ static void check_data(uint64_t seed)
     size_t n = 0;
     assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
     assert_int_equal(html_data_make(&h, g, &plain, &err), GCD_OK);
-    assert_int_equal(check_tree(&h.tree, true), gcd_graph_node_count(g));
+    assert_int_equal(check_tree(h.tree, true), gcd_graph_node_count(g));
     assert_int_equal(h.reachable_objects, gcd_dominators_reachable(d));
     check_large(&h, d);
     check_paths(&h);
@@ -211,42 +216,42 @@ static void the_page_shows_the_graph(void **state)
         check_data(seed);
 }
 
-/* A tree that has to leave something out keeps the largest, and no node without its parent. */
-static void small_nodes_are_left_out(void **state)
+/* A tree that has to leave something out keeps the largest, and no step without its parent. */
+static void check_largest(const struct gcd_merged_tree *whole, size_t max)
+{
+    struct gcd_merged_tree *part;
+    size_t n, m, at = 0;
+    assert_int_equal(gcd_merged_tree_largest(whole, GCD_STEP_NONE, max, &part, &err), GCD_OK);
+    const struct gcd_merged_step *all = gcd_merged_tree_steps(whole, &n), *steps = gcd_merged_tree_steps(part, &m);
+    uint64_t smallest = UINT64_MAX, largest_out = 0;
+    (void)check_tree(part, false);
+    for (size_t i = 0; i < m; i++)
+        smallest = steps[i].bytes < smallest ? steps[i].bytes : smallest;
+    for (size_t i = 0; i < n; i++) {     /* both in the same order */
+        bool in = at < m && steps[at].label == all[i].label && steps[at].bytes == all[i].bytes;
+        at += in;
+        if (!in && all[i].bytes > largest_out)
+            largest_out = all[i].bytes;
+    }
+    assert_int_equal(m, max < n ? max : n);
+    assert_true(m == 0 || largest_out <= smallest);
+    gcd_merged_tree_free(part);
+}
+
+static void small_steps_are_left_out(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 50; seed++) {
         struct gcd_graph *g = graph_gen_random(seed, 400);
         struct gcd_paths *p;
-        struct stacks s;
+        struct gcd_merged_tree *t;
+        size_t n;
         assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
-        assert_int_equal(stacks_along(&s, g, &plain, NULL, p, STACKS_MAX, &err), GCD_OK);
-        for (size_t max = 0; max <= s.count; max += 1 + max / 3) {
-            struct html_tree t;
-            uint64_t *objects = calloc(s.count + 1, sizeof *objects), *bytes = calloc(s.count + 1, sizeof *bytes);
-            for (size_t i = 0; i < s.count; i++) {
-                objects[i] = s.items[i].objects;
-                bytes[i] = s.items[i].bytes;
-            }
-            assert_int_equal(html_tree_make(&t, &s, objects, bytes, max, &err), GCD_OK);
-            (void)check_tree(&t, false);
-            uint64_t smallest = UINT64_MAX, largest_out = 0;
-            size_t at = 0;
-            for (size_t i = 0; i < t.count; i++)
-                smallest = t.items[i].all_bytes < smallest ? t.items[i].all_bytes : smallest;
-            for (size_t i = 0; i < s.count; i++) {       /* both in the order of the stacks */
-                bool in = at < t.count && t.items[at].frame == s.items[i].frame && t.items[at].all_bytes == bytes[i];
-                at += in;
-                if (!in && bytes[i] > largest_out)
-                    largest_out = bytes[i];
-            }
-            assert_int_equal(t.count, max < s.count ? max : s.count);
-            assert_true(t.count == 0 || largest_out <= smallest);
-            html_tree_done(&t, &s.alloc);
-            free(objects);
-            free(bytes);
-        }
-        stacks_done(&s);
+        assert_int_equal(gcd_merged_tree_new(g, &(struct gcd_merged_tree_options){ .paths = p, .stacks = true }, &t, &err), GCD_OK);
+        (void)gcd_merged_tree_steps(t, &n);
+        for (size_t max = 0; max <= n; max += 1 + max / 3)
+            check_largest(t, max);
+        gcd_merged_tree_free(t);
         gcd_paths_free(p);
         gcd_graph_free(g);
     }
@@ -326,7 +331,7 @@ int main(void)
         cmocka_unit_test(texts_are_escaped), cmocka_unit_test(what_is_obeyed_is_escaped),
         cmocka_unit_test(texts_are_cut_between_characters),
         cmocka_unit_test(the_page_shows_the_graph),
-        cmocka_unit_test(small_nodes_are_left_out),
+        cmocka_unit_test(small_steps_are_left_out),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(canceled),
         cmocka_unit_test(progress_goes_forward),

@@ -27,10 +27,11 @@ struct tree {
     const struct cli_args *args;
     const struct cli_dump *d;
     const struct gcd_names *names;
-    const struct gcd_type_step *steps;
+    const struct gcd_merged_tree *tree;
+    const struct gcd_merged_step *steps;
     uint32_t count;
     bool *shown;                 /* [count] */
-    struct gcd_type_tree_totals totals;
+    struct gcd_merged_tree_totals totals;
     struct cli_table *table;
 };
 
@@ -80,18 +81,21 @@ static void put(const struct tree *t, struct line l)
     free(l.text);
 }
 
-static void put_root(const struct tree *t, const struct gcd_type_step *s, struct line l)
+static void put_root(const struct tree *t, struct gcd_step_name name, struct line l)
 {
-    const struct gcd_graph_root *root = s->root != SIZE_MAX ? gcd_graph_root(t->d->graph, s->root) : NULL;
-    bool all_statics = root != NULL && s->whole_group && root->kind == GCD_ROOT_STATIC;
+    const struct gcd_graph_root *root = name.root != SIZE_MAX ? gcd_graph_root(t->d->graph, name.root) : NULL;
+    const struct gcd_root_label *group = name.kind == GCD_STEP_GROUP ? gcd_root_group_label(name.group) : NULL;
     l.kind = "root";
-    l.text = all_statics ? strdup("static variables") : cli_root_label(t->d->graph, t->names, root);
-    l.root = cli_root_key(root);
-    l.field = root != NULL && !s->whole_group ? root->name : NULL;
+    l.root = group != NULL ? group->key : cli_root_key(root);
+    if (group != NULL)
+        l.text = strdup(name.group == GCD_GROUP_STATICS ? group->many : group->one);
+    else
+        l.text = cli_root_label(t->d->graph, t->names, root);
+    l.field = root != NULL ? root->name : NULL;
     put(t, l);
 }
 
-static void put_type(const struct tree *t, const struct gcd_type_step *s, struct line l)
+static void put_type(const struct tree *t, const struct gcd_merged_step *s, struct line l)
 {
     static const struct {
         const char *people, *programs;
@@ -103,19 +107,20 @@ static void put_type(const struct tree *t, const struct gcd_type_step *s, struct
     };
     unsigned which = (unsigned)s->dependent + 2 * (unsigned)s->repeats + 4 * (unsigned)s->cut;
     l.kind = "type";
-    l.type = gcd_names_get(t->names, s->type);
+    l.type = gcd_names_get(t->names, s->label);
     l.flags = flags[which].programs;
     if (asprintf(&l.text, "%s%s", l.type, flags[which].people) < 0)
         l.text = NULL;
     put(t, l);
 }
 
-static void put_step(const struct tree *t, const struct gcd_type_step *s)
+static void put_step(const struct tree *t, const struct gcd_merged_step *s)
 {
     struct line l = { .depth = s->depth, .count = s->count, .bytes = s->bytes, .objects = s->objects, .own_count = s->own_count,
                       .own_bytes = s->own_bytes };
-    if (s->type == GCD_STEP_NONE)
-        put_root(t, s, l);
+    struct gcd_step_name name = gcd_merged_tree_name(t->tree, s->label);
+    if (name.kind != GCD_STEP_TYPE)
+        put_root(t, name, l);
     else
         put_type(t, s, l);
 }
@@ -254,16 +259,17 @@ static enum cli_exit type_paths(const struct cli_args *args, const struct cli_du
                                 const uint8_t *types)
 {
     static const char verb[] = "merging paths";
-    struct gcd_type_tree_options o = { .alloc = cli_alloc(), .cancel = &cli_canceled, .progress = cli_progress_steps,
-                                       .progress_ctx = (void *)(uintptr_t)verb,
+    struct gcd_merged_tree_options o = { .alloc = cli_alloc(), .cancel = &cli_canceled, .progress = cli_progress_steps,
+                                       .progress_ctx = (void *)(uintptr_t)verb, .paths = p,
                                        .types = types, .to_root = args->view.to_root };
     struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_type_tree *tree;
+    struct gcd_merged_tree *tree;
     size_t n;
-    if (gcd_type_tree_of_paths(d->graph, p, &o, &tree, &err) != GCD_OK)
+    if (gcd_merged_tree_new(d->graph, &o, &tree, &err) != GCD_OK)
         return cli_fail(d->subject, &err);
     cli_progress_end();
-    struct tree t = { .args = args, .d = d, .names = names, .steps = gcd_type_tree_steps(tree, &n), .totals = gcd_type_tree_totals(tree),
+    struct tree t = { .args = args, .d = d, .names = names, .tree = tree,
+                      .steps = gcd_merged_tree_steps(tree, &n), .totals = gcd_merged_tree_totals(tree),
                       .table = cli_table_new(columns, sizeof columns / sizeof *columns) };
     t.count = (uint32_t)n;
     enum cli_exit e = CLI_DONE;
@@ -277,7 +283,7 @@ static enum cli_exit type_paths(const struct cli_args *args, const struct cli_du
     }
     cli_array_free(cli_alloc(), t.shown, t.count, sizeof *t.shown);
     cli_table_free(t.table);
-    gcd_type_tree_free(tree);
+    gcd_merged_tree_free(tree);
     return e;
 }
 

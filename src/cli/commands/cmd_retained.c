@@ -271,7 +271,7 @@ struct level {
     uint64_t rest_types, rest_retained;
 };
 
-static void fill_tree(const struct retained *r, const struct gcd_type_step *s, uint32_t n, uint64_t min_bytes, struct cli_table *t)
+static void fill_tree(const struct retained *r, const struct gcd_merged_step *s, uint32_t n, uint64_t min_bytes, struct cli_table *t)
 {
     struct level levels[256] = { { .end = n } };
     uint32_t depth = 0, i = 0, max_lines = r->args->view.top != 0 ? r->lines : UINT32_MAX;
@@ -294,7 +294,7 @@ static void fill_tree(const struct retained *r, const struct gcd_type_step *s, u
         put_step(r, t, depth, s[i].bytes);
         cli_table_count(t, s[i].objects);
         cli_table_count(t, s[i].own_bytes);
-        cli_table_branch(t, depth, gcd_names_get(r->names, s[i].type));
+        cli_table_branch(t, depth, gcd_names_get(r->names, s[i].label));
         cli_table_none(t);
         if (depth + 1 < r->args->view.tree && s[i].end > i + 1) {
             levels[++depth] = (struct level){ .end = s[i].end };
@@ -308,16 +308,17 @@ static void fill_tree(const struct retained *r, const struct gcd_type_step *s, u
 static enum cli_exit tree_table(const struct retained *r, struct cli_table **ret)
 {
     /* one level more than shown, so that the level below the last does not count as part of it */
-    struct gcd_type_tree_options o = { .alloc = cli_alloc(), .cancel = &cli_canceled, .max_depth = (uint32_t)r->args->view.tree + 1 };
+    struct gcd_merged_tree_options o = { .alloc = cli_alloc(), .cancel = &cli_canceled, .dominators = r->dominators,
+                                         .max_depth = (uint32_t)r->args->view.tree + 1 };
     struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_type_tree *tree;
+    struct gcd_merged_tree *tree;
     size_t n;
-    if (gcd_type_tree_of_dominators(r->d.graph, r->dominators, &o, &tree, &err) != GCD_OK)
+    if (gcd_merged_tree_new(r->d.graph, &o, &tree, &err) != GCD_OK)
         return cli_fail(r->d.subject, &err);
-    const struct gcd_type_step *steps = gcd_type_tree_steps(tree, &n);
+    const struct gcd_merged_step *steps = gcd_merged_tree_steps(tree, &n);
     *ret = cli_table_new(tree_columns, sizeof tree_columns / sizeof *tree_columns);
     fill_tree(r, steps, (uint32_t)n, r->args->view.min_bytes != 0 ? r->args->view.min_bytes : r->alive_bytes / 100, *ret);
-    gcd_type_tree_free(tree);
+    gcd_merged_tree_free(tree);
     return CLI_DONE;
 }
 

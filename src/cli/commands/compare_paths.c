@@ -51,22 +51,22 @@ static uint32_t add_name(struct steps *s, const char *name)
 }
 
 /* Adds a root below its kind. */
-static bool add_root(struct steps *s, const struct cli_dump *d, const struct gcd_names *names, const struct gcd_type_step *t, uint32_t *ret)
+static bool add_root(struct steps *s, const struct cli_dump *d, const struct gcd_names *names, struct gcd_step_name name,
+                     const struct gcd_merged_step *t, uint32_t *ret)
 {
-    const struct gcd_graph_root *root = t->root != SIZE_MAX ? gcd_graph_root(d->graph, t->root) : NULL;
     uint32_t parent = GCD_STEP_NONE;
-    if (root != NULL && gcd_graph_root_group(root) == GCD_GROUP_STATICS) {
+    if (name.kind != GCD_STEP_PSEUDO_ROOTS && name.group == GCD_GROUP_STATICS) {
         if (s->statics == GCD_STEP_NONE)
             s->statics = add_step(s, GCD_STEP_NONE, add_name(s, statics), 0, 0);
         s->items[s->statics].objects += t->count;
         s->items[s->statics].bytes += t->bytes;
         parent = s->statics;
     }
-    if (parent != GCD_STEP_NONE && t->whole_group) {     /* there are too many of them */
-        *ret = parent;
+    *ret = parent;
+    if (parent != GCD_STEP_NONE && name.kind == GCD_STEP_GROUP)  /* there are too many of them */
         return true;
-    }
-    char *text = cli_root_label(d->graph, names, root);
+    char *text = name.kind == GCD_STEP_GROUP ? strdup(gcd_root_group_label(name.group)->one)
+                                             : cli_root_label(d->graph, names, name.root != SIZE_MAX ? gcd_graph_root(d->graph, name.root) : NULL);
     if (text == NULL)
         return false;
     s->texts[s->text_count++] = text;
@@ -74,11 +74,11 @@ static bool add_root(struct steps *s, const struct cli_dump *d, const struct gcd
     return true;
 }
 
-static bool convert(struct steps *s, const struct cli_dump *d, const struct gcd_names *names, const struct gcd_type_tree *tree)
+static bool convert(struct steps *s, const struct cli_dump *d, const struct gcd_names *names, const struct gcd_merged_tree *tree)
 {
     size_t n;
-    const struct gcd_type_step *t = gcd_type_tree_steps(tree, &n);
-    struct gcd_type_tree_totals totals = gcd_type_tree_totals(tree);
+    const struct gcd_merged_step *t = gcd_merged_tree_steps(tree, &n);
+    struct gcd_merged_tree_totals totals = gcd_merged_tree_totals(tree);
     uint32_t types = gcd_graph_type_count(d->graph);
     s->tree_steps = n;
     s->types = types;
@@ -90,11 +90,13 @@ static bool convert(struct steps *s, const struct cli_dump *d, const struct gcd_
         return false;
     for (uint32_t i = 0; i < types; i++)
         add_name(s, gcd_names_plain(names, i));
-    for (size_t i = 0; i < n; i++)
-        if (t[i].type != GCD_STEP_NONE)
-            s->place[i] = add_step(s, t[i].parent == GCD_STEP_NONE ? GCD_STEP_NONE : s->place[t[i].parent], t[i].type, t[i].count, t[i].bytes);
-        else if (!add_root(s, d, names, &t[i], &s->place[i]))
+    for (size_t i = 0; i < n; i++) {
+        struct gcd_step_name name = gcd_merged_tree_name(tree, t[i].label);
+        if (name.kind == GCD_STEP_TYPE)
+            s->place[i] = add_step(s, t[i].parent == GCD_STEP_NONE ? GCD_STEP_NONE : s->place[t[i].parent], name.type, t[i].count, t[i].bytes);
+        else if (!add_root(s, d, names, name, &t[i], &s->place[i]))
             return false;
+    }
     if (totals.dead_count > 0)
         add_step(s, GCD_STEP_NONE, add_name(s, unreachable), totals.dead_count, totals.dead_bytes);
     return true;
@@ -117,23 +119,24 @@ enum cli_exit cli_paths_add(const struct cli_args *args, struct gcd_tree_diff *t
     static const char finding[] = "finding paths", merging[] = "merging paths";
     struct gcd_paths_options paths_options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(args),
                                                .progress = cli_progress_steps, .progress_ctx = (void *)(uintptr_t)finding };
-    struct gcd_type_tree_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .types = types, .progress = cli_progress_steps,
+    struct gcd_merged_tree_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .types = types, .progress = cli_progress_steps,
                                              .progress_ctx = (void *)(uintptr_t)merging };
     struct gcd_paths *paths = NULL;
-    struct gcd_type_tree *tree = NULL;
+    struct gcd_merged_tree *tree = NULL;
     struct steps s = { .statics = GCD_STEP_NONE };
     gcd_status st = gcd_paths_new(d->graph, &paths_options, &paths, &err);
+    options.paths = paths;
     if (st == GCD_OK)
-        st = gcd_type_tree_of_paths(d->graph, paths, &options, &tree, &err);
+        st = gcd_merged_tree_new(d->graph, &options, &tree, &err);
     bool converted = st == GCD_OK && convert(&s, d, names, tree);
     if (converted)
         st = gcd_tree_diff_add(to, s.names, s.name_count, s.items, s.count, &err);
-    if (converted && gcd_type_tree_totals(tree).cut_count > 0)
-        cli_say(d->subject, "%" PRIu64 " objects lie deeper than merged paths go and are counted higher up", gcd_type_tree_totals(tree).cut_count);
+    if (converted && gcd_merged_tree_totals(tree).cut_count > 0)
+        cli_say(d->subject, "%" PRIu64 " objects lie deeper than merged paths go and are counted higher up", gcd_merged_tree_totals(tree).cut_count);
     if (converted)
         cli_say_pseudo_roots(d->subject, gcd_paths_pseudo_roots(paths));
     steps_done(&s);
-    gcd_type_tree_free(tree);
+    gcd_merged_tree_free(tree);
     gcd_paths_free(paths);
     if (st != GCD_OK)
         return cli_fail(d->subject, &err);

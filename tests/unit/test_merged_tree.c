@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gcdumpc/type_tree.h>
+#include <gcdumpc/merged_tree.h>
 
 #include "graph/graph_build.h"
 #include "support/check.h"
@@ -47,7 +47,7 @@ static void root_text(const struct gcd_graph *g, size_t root, char *text, size_t
 {
     const struct gcd_graph_root *r = root != SIZE_MAX ? gcd_graph_root(g, root) : NULL;
     if (r == NULL)
-        (void)snprintf(text, cap, "stand-in");
+        (void)snprintf(text, cap, "pseudo-root");
     else if (gcd_graph_root_group(r) == GCD_GROUP_STATICS)
         (void)snprintf(text, cap, "static %s %u", r->name, (unsigned)r->type);
     else
@@ -89,13 +89,15 @@ static void place_text(const struct sources *s, uint32_t node, bool to_root, cha
     }
     for (uint32_t i = n; i-- > 0;) {
         uint32_t type = gcd_graph_node_type(s->g, way[i]), at = 0;
-        while (at < depth && (s->paths == NULL || stack[at] != type))
+        if (s->paths == NULL && depth > 0)
+            at = depth - 1;              /* dominators: only what follows directly is one step */
+        while (at < depth && stack[at] != type)
             at++;
         if (at == depth) {
             by_handle[depth] = s->paths != NULL && i + 1 < n && !refers(s->g, way[i + 1], way[i]);
             stack[depth++] = type;
         }
-        depth = s->paths != NULL ? at + 1 : depth;
+        depth = at + 1;
     }
     char root[1200] = "";
     if (s->paths != NULL)
@@ -139,37 +141,44 @@ static void slow_places(const struct sources *s, const uint8_t *wanted, struct p
 
 /* ---- what the tree says ---- */
 
-static void step_text(const struct gcd_graph *g, const struct gcd_type_step *steps, size_t at, bool to_root, char *text, size_t cap)
+static void step_text(const struct sources *src, const struct gcd_merged_tree *t, size_t at, char *text, size_t cap)
 {
-    const struct gcd_type_step *way[LONGEST];
+    size_t n;
+    const struct gcd_merged_step *steps = gcd_merged_tree_steps(t, &n);
+    const struct gcd_merged_step *way[LONGEST];
     size_t depth = 0, used = 0;
     for (uint32_t up = (uint32_t)at; up != GCD_STEP_NONE; up = steps[up].parent) {
         assert_true(depth < LONGEST);
         way[depth++] = &steps[up];
     }
     while (depth > 0) {
-        const struct gcd_type_step *s = way[--depth];
+        const struct gcd_merged_step *s = way[--depth];
         char root[1200];
-        if (s->type == GCD_STEP_NONE) {
-            root_text(g, s->root, root, sizeof root);
-            used += (size_t)snprintf(text + used, cap - used, "%s%s", to_root ? "/" : "", root);
-        } else {
-            used += (size_t)snprintf(text + used, cap - used, "/%s%u", s->dependent ? "~" : "", (unsigned)s->type);
+        struct gcd_step_name name = gcd_merged_tree_name(t, s->label);
+        if (name.kind == GCD_STEP_TYPE) {
+            used += (size_t)snprintf(text + used, cap - used, "/%s%u", s->dependent ? "~" : "", (unsigned)name.type);
+            continue;
         }
+        if (name.kind == GCD_STEP_GROUP)
+            (void)snprintf(root, sizeof root, "group %d", (int)name.group);
+        else
+            root_text(src->g, name.root, root, sizeof root);
+        used += (size_t)snprintf(text + used, cap - used, "%s%s", src->to_root ? "/" : "", root);
     }
 }
 
 /* Sums, order, numbers. */
-static void check_steps(const struct gcd_type_tree *t, bool to_root)
+static void check_steps(const struct gcd_merged_tree *t, bool to_root)
 {
     size_t n;
-    const struct gcd_type_step *s = gcd_type_tree_steps(t, &n);
-    struct gcd_type_tree_totals totals = gcd_type_tree_totals(t);
+    const struct gcd_merged_step *s = gcd_merged_tree_steps(t, &n);
+    struct gcd_merged_tree_totals totals = gcd_merged_tree_totals(t);
     uint64_t count = 0, bytes = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t below_count = s[i].own_count, below_bytes = s[i].own_bytes;
-        const struct gcd_type_step *before = NULL;
-        assert_true(s[i].end > i && s[i].end <= n && s[i].count > 0 && (s[i].objects > 0 || to_root || s[i].type == GCD_STEP_NONE));
+        const struct gcd_merged_step *before = NULL;
+        assert_true(s[i].end > i && s[i].end <= n && s[i].count > 0);
+        assert_true((s[i].objects > 0 || to_root || gcd_merged_tree_name(t, s[i].label).kind != GCD_STEP_TYPE));
         for (size_t k = i + 1; k < s[i].end; k = s[k].end) {
             assert_true(s[k].parent == i && s[k].depth == s[i].depth + 1 && s[k].end <= s[i].end);
             assert_true(before == NULL || before->bytes > s[k].bytes || (before->bytes == s[k].bytes && before->count >= s[k].count));
@@ -189,23 +198,21 @@ static void check_steps(const struct gcd_type_tree *t, bool to_root)
 
 static struct places want, got;
 
-static void compare(const struct sources *s, const struct gcd_type_tree *t, const uint8_t *wanted)
+static void compare(const struct sources *s, const struct gcd_merged_tree *t, const uint8_t *wanted)
 {
     char text[8192];
     size_t n;
-    const struct gcd_type_step *steps = gcd_type_tree_steps(t, &n);
+    const struct gcd_merged_step *steps = gcd_merged_tree_steps(t, &n);
     check_steps(t, s->to_root);
     slow_places(s, wanted, &want);
     for (size_t i = 0; i < n; i++) {
-        step_text(s->g, steps, i, s->to_root, text, sizeof text);
+        step_text(s, t, i, text, sizeof text);
         struct place *p = place_at(&got, text);
         assert_true(p->objects == 0 && p->count == 0);           /* each place once */
         p->objects = steps[i].objects;
         p->count = steps[i].own_count;
         p->bytes = steps[i].own_bytes;
         assert_false(steps[i].cut);
-        if (steps[i].node != GCD_NODE_NONE)
-            assert_int_equal(gcd_graph_node_type(s->g, steps[i].node), steps[i].type);
     }
     for (size_t i = 0; i < want.n; i++) {
         struct place *p = place_at(&got, want.items[i].text);
@@ -233,7 +240,8 @@ static void random_graphs_merge_as_expected(void **state)
         struct gcd_dominators *dominators;
         assert_int_equal(gcd_paths_new(g, NULL, &paths, &err), GCD_OK);
         assert_int_equal(gcd_dominators_new(g, NULL, &dominators, &err), GCD_OK);
-        struct gcd_type_tree_options o = { .to_root = run_random(&s) % 2 == 0 };
+        struct gcd_merged_tree_options o = { .node_count = 0 };
+        bool to_root = run_random(&s) % 2 == 0;
         unsigned how = (unsigned)(run_random(&s) % 3);           /* all, types, nodes */
         for (uint32_t t = 0; t < gcd_graph_type_count(g); t++)
             types[t] = run_random(&s) % 3 == 0;
@@ -247,18 +255,20 @@ static void random_graphs_merge_as_expected(void **state)
         o.nodes = how == 2 ? nodes : NULL;
         for (int which = 0; which < 2; which++) {
             struct sources src = { .g = g, .paths = which == 0 ? paths : NULL, .dominators = which == 1 ? dominators : NULL,
-                                   .to_root = which == 0 && o.to_root };
-            struct gcd_type_tree *t;
-            assert_int_equal(which == 0 ? gcd_type_tree_of_paths(g, paths, &o, &t, &err) : gcd_type_tree_of_dominators(g, dominators, &o, &t, &err),
-                             GCD_OK);
+                                   .to_root = which == 0 && to_root };
+            struct gcd_merged_tree *t;
+            o.paths = src.paths;
+            o.dominators = src.dominators;
+            o.to_root = src.to_root;
+            assert_int_equal(gcd_merged_tree_new(g, &o, &t, &err), GCD_OK);
             compare(&src, t, wanted);
-            struct gcd_type_tree_totals totals = gcd_type_tree_totals(t);
+            struct gcd_merged_tree_totals totals = gcd_merged_tree_totals(t);
             uint64_t dead = 0;
             for (uint32_t i = 0; i < n; i++)
                 dead += wanted[i] && gcd_paths_parent(paths, i) == GCD_NODE_NONE;
             assert_true(totals.dead_count == dead && totals.cut_count == 0);
             assert_true(how != 0 || which != 1 || totals.bytes == gcd_dominators_retained(dominators, GCD_NODE_ROOT));
-            gcd_type_tree_free(t);
+            gcd_merged_tree_free(t);
         }
         free(nodes);
         free(types);
@@ -296,14 +306,15 @@ static struct gcd_graph *list_of(uint32_t nodes, uint32_t types, bool leaves)
     return g;
 }
 
-static struct gcd_type_tree *paths_tree(const struct gcd_graph *g, const struct gcd_type_tree_options *o)
+static struct gcd_merged_tree *paths_tree(const struct gcd_graph *g, struct gcd_merged_tree_options o)
 {
     struct gcd_paths *p;
-    struct gcd_type_tree *t;
+    struct gcd_merged_tree *t;
     assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
-    assert_int_equal(gcd_type_tree_of_paths(g, p, o, &t, &err), GCD_OK);
+    o.paths = p;
+    assert_int_equal(gcd_merged_tree_new(g, &o, &t, &err), GCD_OK);
     gcd_paths_free(p);
-    check_steps(t, o->to_root);
+    check_steps(t, o.to_root);
     return t;
 }
 
@@ -316,18 +327,19 @@ static void lists_and_circles_of_types_are_short(void **state)
             struct gcd_graph *g = list_of(100000, types, true);
             uint8_t wanted[4] = { 0 };
             wanted[types] = 1;
-            struct gcd_type_tree *t = paths_tree(g, &(struct gcd_type_tree_options){ .types = wanted, .to_root = to_root });
-            const struct gcd_type_step *s = gcd_type_tree_steps(t, &n);
-            assert_true(gcd_type_tree_totals(t).count == 100000 && gcd_type_tree_totals(t).cut_count == 0);
+            struct gcd_merged_tree *t = paths_tree(g, (struct gcd_merged_tree_options){ .types = wanted, .to_root = to_root });
+            const struct gcd_merged_step *s = gcd_merged_tree_steps(t, &n);
+            assert_true(gcd_merged_tree_totals(t).count == 100000 && gcd_merged_tree_totals(t).cut_count == 0);
             if (!to_root) {
                 assert_int_equal(n, 1 + 2 * types);              /* the root, each type, leaves of each */
-                assert_true(s[0].type == GCD_STEP_NONE && strcmp(gcd_graph_root(g, s[0].root)->name, "head") == 0 && !s[0].whole_group);
-                assert_true(s[1].type == 0 && s[1].repeats && s[1].objects == (100000 + types - 1) / types && s[1].own_count == 0);
+                struct gcd_step_name top = gcd_merged_tree_name(t, s[0].label);
+                assert_true(top.kind == GCD_STEP_VARIABLE && strcmp(gcd_graph_root(g, top.root)->name, "head") == 0);
+                assert_true(s[1].label == 0 && s[1].repeats && s[1].objects == (100000 + types - 1) / types && s[1].own_count == 0);
             } else {
-                assert_true(s[0].type == types && s[0].count == 100000 && s[1].type < types);
-                assert_true(s[n - 1].type == GCD_STEP_NONE && s[n - 1].depth <= 1 + types);
+                assert_true(s[0].label == types && s[0].count == 100000 && s[1].label < types);
+                assert_true(gcd_merged_tree_name(t, s[n - 1].label).kind == GCD_STEP_VARIABLE && s[n - 1].depth <= 1 + types);
             }
-            gcd_type_tree_free(t);
+            gcd_merged_tree_free(t);
             gcd_graph_free(g);
         }
 }
@@ -337,33 +349,33 @@ static void what_is_too_deep_is_counted_higher_up(void **state)
     (void)state;
     struct gcd_graph *g = list_of(300, 300, false);
     size_t n;
-    struct gcd_type_tree *t = paths_tree(g, &(struct gcd_type_tree_options){ .max_depth = 10 });
-    const struct gcd_type_step *s = gcd_type_tree_steps(t, &n);
+    struct gcd_merged_tree *t = paths_tree(g, (struct gcd_merged_tree_options){ .max_depth = 10 });
+    const struct gcd_merged_step *s = gcd_merged_tree_steps(t, &n);
     assert_true(n == 11 && s[10].cut && !s[9].cut && s[10].count == 291 && s[10].own_count == 291 && s[0].count == 300);
-    assert_true(gcd_type_tree_totals(t).cut_count == 290);
-    gcd_type_tree_free(t);
-    t = paths_tree(g, &(struct gcd_type_tree_options){ .max_steps = 20 });
-    s = gcd_type_tree_steps(t, &n);
+    assert_true(gcd_merged_tree_totals(t).cut_count == 290);
+    gcd_merged_tree_free(t);
+    t = paths_tree(g, (struct gcd_merged_tree_options){ .max_steps = 20 });
+    s = gcd_merged_tree_steps(t, &n);
     assert_true(n == 20 && s[19].cut && s[19].own_count == 282);
-    gcd_type_tree_free(t);
-    t = paths_tree(g, &(struct gcd_type_tree_options){ .max_steps = 20, .to_root = true });
-    s = gcd_type_tree_steps(t, &n);
-    assert_true(n > 20 && n <= 40 && s[0].own_count == 282 && s[0].cut && gcd_type_tree_totals(t).count == 300);
-    gcd_type_tree_free(t);
-    t = paths_tree(g, &(struct gcd_type_tree_options){ 0 });     /* 256 whatever is wished */
-    (void)gcd_type_tree_steps(t, &n);
+    gcd_merged_tree_free(t);
+    t = paths_tree(g, (struct gcd_merged_tree_options){ .max_steps = 20, .to_root = true });
+    s = gcd_merged_tree_steps(t, &n);
+    assert_true(n > 20 && n <= 40 && s[0].own_count == 282 && s[0].cut && gcd_merged_tree_totals(t).count == 300);
+    gcd_merged_tree_free(t);
+    t = paths_tree(g, (struct gcd_merged_tree_options){ 0 });     /* 256 whatever is wished */
+    (void)gcd_merged_tree_steps(t, &n);
     assert_int_equal(n, 257);
-    gcd_type_tree_free(t);
+    gcd_merged_tree_free(t);
     gcd_graph_free(g);
 
-    g = list_of(5000, 1, false);             /* dominators do not merge what comes back */
+    g = list_of(5000, 2, false);             /* dominators do not merge what comes back later */
     struct gcd_dominators *d;
     assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
-    assert_int_equal(gcd_type_tree_of_dominators(g, d, &(struct gcd_type_tree_options){ .max_depth = 3 }, &t, &err), GCD_OK);
-    s = gcd_type_tree_steps(t, &n);
+    assert_int_equal(gcd_merged_tree_new(g, &(struct gcd_merged_tree_options){ .dominators = d, .max_depth = 3 }, &t, &err), GCD_OK);
+    s = gcd_merged_tree_steps(t, &n);
     assert_true(n == 3 && s[0].bytes == 50000 && s[1].bytes == 49990 && s[2].bytes == 49980 && s[2].own_count == 4998 && s[2].cut);
-    assert_true(gcd_type_tree_totals(t).cut_count == 4997);
-    gcd_type_tree_free(t);
+    assert_true(gcd_merged_tree_totals(t).cut_count == 4997);
+    gcd_merged_tree_free(t);
     gcd_dominators_free(d);
     gcd_graph_free(g);
 }
@@ -396,21 +408,22 @@ static void roots_are_told_apart_or_taken_together(void **state)
     (void)state;
     struct gcd_graph *g = statics_of(50);
     size_t n, tops = 0, groups = 0;
-    struct gcd_type_tree *t = paths_tree(g, &(struct gcd_type_tree_options){ 0 });
-    const struct gcd_type_step *s = gcd_type_tree_steps(t, &n);
+    struct gcd_merged_tree *t = paths_tree(g, (struct gcd_merged_tree_options){ 0 });
+    const struct gcd_merged_step *s = gcd_merged_tree_steps(t, &n);
     for (size_t i = 0; i < n; i = s[i].end) {
         tops++;
-        groups += s[i].whole_group;
+        groups += gcd_merged_tree_name(t, s[i].label).kind == GCD_STEP_GROUP;
     }
-    assert_true(tops == 51 && groups == 1 && s[0].whole_group && s[0].count == 50);      /* all stacks are one */
-    gcd_type_tree_free(t);
-    t = paths_tree(g, &(struct gcd_type_tree_options){ .max_steps = 20 });
-    s = gcd_type_tree_steps(t, &n);
+    assert_true(tops == 51 && groups == 1);
+    assert_true(gcd_merged_tree_name(t, s[0].label).kind == GCD_STEP_GROUP && s[0].count == 50);      /* all stacks are one */
+    gcd_merged_tree_free(t);
+    t = paths_tree(g, (struct gcd_merged_tree_options){ .max_steps = 20 });
+    s = gcd_merged_tree_steps(t, &n);
     tops = 0;
     for (size_t i = 0; i < n; i = s[i].end)
         tops++;
-    assert_true(tops == 12 && n <= 24 && gcd_type_tree_totals(t).count == 100);
-    gcd_type_tree_free(t);
+    assert_true(tops == 12 && n <= 24 && gcd_merged_tree_totals(t).count == 100);
+    gcd_merged_tree_free(t);
     gcd_graph_free(g);
 }
 
@@ -426,15 +439,15 @@ static void every_allocation_may_fail(void **state)
         assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
         for (uint64_t at = 1;; at++) {
             struct failalloc f;
-            struct gcd_type_tree *t = NULL;
+            struct gcd_merged_tree *t = NULL;
             failalloc_init(&f);
             f.fail_at = at;
-            struct gcd_type_tree_options o = { .alloc = &f.alloc, .to_root = seed % 2 == 0, .nodes = seed % 3 == 0 ? &node : NULL,
+            struct gcd_merged_tree_options o = { .alloc = &f.alloc, .paths = p, .to_root = seed % 2 == 0, .nodes = seed % 3 == 0 ? &node : NULL,
                                                .node_count = gcd_graph_node_count(g) > 0 };
-            gcd_status st = gcd_type_tree_of_paths(g, p, &o, &t, &err);
+            gcd_status st = gcd_merged_tree_new(g, &o, &t, &err);
             assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
             assert_int_equal(t != NULL, st == GCD_OK);
-            gcd_type_tree_free(t);
+            gcd_merged_tree_free(t);
             assert_null(failalloc_complaint(&f));
             if (f.failed == 0)
                 break;
@@ -449,12 +462,12 @@ static void it_can_be_stopped(void **state)
     (void)state;
     struct gcd_graph *g = list_of(10, 2, true);
     struct gcd_paths *p;
-    struct gcd_type_tree *t = NULL;
+    struct gcd_merged_tree *t = NULL;
     gcd_cancel_flag stop = true;
     assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
-    assert_int_equal(gcd_type_tree_of_paths(g, p, &(struct gcd_type_tree_options){ .cancel = &stop }, &t, &err), GCD_E_CANCELED);
+    assert_int_equal(gcd_merged_tree_new(g, &(struct gcd_merged_tree_options){ .paths = p, .cancel = &stop }, &t, &err), GCD_E_CANCELED);
     assert_null(t);
-    gcd_type_tree_free(NULL);
+    gcd_merged_tree_free(NULL);
     gcd_paths_free(p);
     gcd_graph_free(g);
 }

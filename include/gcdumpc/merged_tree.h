@@ -1,0 +1,131 @@
+/*
+ * Millions of paths in one small tree: objects of the same type that are reached the same way are one step of it.
+ *
+ *     struct gcd_merged_tree_options o = { .paths = paths, .types = wanted };          which objects: those of some types
+ *     if (gcd_merged_tree_new(g, &o, &tree, &err) == GCD_OK) {
+ *         const struct gcd_merged_step *s = gcd_merged_tree_steps(tree, &n);
+ *         for (size_t i = 0; i < n; i++)
+ *             ... s[i].depth says how far to indent
+ *     }
+ *
+ * A tree of paths (paths.h) shows what holds the wanted objects: at the top are the roots, or with to_root the objects themselves.  A tree of
+ * dominators (dominators.h) shows what retains them; when all objects are wanted, the bytes of a step are its retained size.
+ * The sums of a step are its own and those of its children.
+ *
+ * Objects of one type that follow each other on a path, as in a list, are one step.  In a tree of paths that is true of every type that comes
+ * back further down, so the tree is as deep as there are different types on a path.
+ *
+ * With STACKS the tree has what profiles and flame graphs need: all objects, each below the group of its root and the name of its static
+ * variable, also those that no root reaches; what lies too deep is in steps of its own.
+ */
+#ifndef GCDUMPC_MERGED_TREE_H
+#define GCDUMPC_MERGED_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/alloc.h>
+#include <gcdumpc/cancel.h>
+#include <gcdumpc/dominators.h>
+#include <gcdumpc/dump.h>
+#include <gcdumpc/graph.h>
+#include <gcdumpc/paths.h>
+#include <gcdumpc/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct gcd_merged_tree;
+
+/* No step. */
+#define GCD_STEP_NONE UINT32_MAX
+
+enum gcd_step_kind {
+    GCD_STEP_TYPE,               /* objects of one type */
+    GCD_STEP_GROUP,              /* roots of one group, gcd_step_name.group */
+    GCD_STEP_VARIABLE,           /* static variables with the same name and type (with stacks: with the same name) */
+    GCD_STEP_PSEUDO_ROOTS,       /* objects that serve as pseudo-roots (dominators.h) */
+    GCD_STEP_SEVERAL_ROOTS,      /* several roots together, none of them alone (with stacks) */
+    GCD_STEP_UNREACHABLE,        /* no root (with stacks) */
+    GCD_STEP_DEEPER,             /* objects of any type that lie deeper: see max_depth and max_steps (with stacks) */
+};
+
+/* What a step stands for. */
+struct gcd_step_name {
+    enum gcd_step_kind kind;
+    uint32_t type;               /* TYPE */
+    enum gcd_root_group group;   /* GROUP, VARIABLE */
+    size_t root;                 /* VARIABLE: one of the roots (gcd_graph_root); else SIZE_MAX */
+};
+
+struct gcd_merged_step {
+    uint32_t parent;             /* a step before this one; GCD_STEP_NONE at the top */
+    uint32_t end;                /* the steps below are those from its own number + 1 up to END, exclusive; 0 with stacks */
+    uint32_t depth;              /* 0 at the top */
+    uint32_t label;              /* what it stands for, as a number: gcd_merged_tree_name.  That of a type is the number of the type. */
+    bool dependent;              /* its objects are held as the values of dependent handles */
+    bool repeats;                /* paths come back to its type further down, by lists, trees, circles: these objects are in it, too */
+    bool cut;                    /* objects that lie deeper are in it, whatever their type: see max_depth and max_steps */
+    uint64_t objects;            /* different objects in it that lead to wanted ones or are such; 0 = not known (to_root, roots) */
+    uint64_t own_count, own_bytes;   /* of the wanted objects those whose path ends here; bytes are shallow sizes and saturate */
+    uint64_t count, bytes;       /* and with those below */
+};
+
+struct gcd_merged_tree_options {
+    const struct gcd_alloc *alloc;
+    const gcd_cancel_flag *cancel;   /* may be NULL; ends with GCD_E_CANCELED */
+    gcd_progress_fn progress;    /* may be NULL; steps done and steps in all, no bytes */
+    void *progress_ctx;
+    const struct gcd_paths *paths;   /* one of these two; it must outlive the call only */
+    const struct gcd_dominators *dominators;
+    const uint8_t *types;        /* [gcd_graph_type_count()] wanted are the objects of those that are not 0 */
+    const uint32_t *nodes;       /* [node_count] or these objects; with both NULL all */
+    size_t node_count;
+    bool to_root;                /* of paths: from the objects to the roots */
+    bool stacks;                 /* as for profiles, see above; TYPES: all objects are wanted, gcd_merged_tree_largest can be asked for these types */
+    uint32_t max_depth;          /* types on a way; 0 = 256, which is also the most */
+    uint32_t max_steps;          /* about so many at most; 0 = 1 Mi */
+    const uint32_t *find;        /* [find_count] with stacks: objects whose steps are stored in RET_FOUND[find_count] */
+    size_t find_count;
+    uint32_t *ret_found;
+};
+
+/*
+ * G must outlive the tree.  GCD_E_NOMEM, GCD_E_CANCELED, GCD_E_LIMIT (2^32 roots, 2^31 types and static variables).  Memory while it runs:
+ * 4.4 bytes a node.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_merged_tree_new(const struct gcd_graph *g, const struct gcd_merged_tree_options *options,
+                                                      struct gcd_merged_tree **ret, struct gcd_error *err);
+GCD_API void gcd_merged_tree_free(struct gcd_merged_tree *t);
+
+/*
+ * Each step directly before those below it; those with the same parent by bytes, then by count, the largest first.  With stacks in the order in
+ * which they were found, each behind its parent.  [*ret_n], the tree's.
+ */
+GCD_API const struct gcd_merged_step *gcd_merged_tree_steps(const struct gcd_merged_tree *t, size_t *ret_n);
+
+/* Labels are numbered from 0 on; the same for all trees of one graph with the same STACKS. */
+GCD_API uint32_t gcd_merged_tree_label_count(const struct gcd_merged_tree *t);
+GCD_API struct gcd_step_name gcd_merged_tree_name(const struct gcd_merged_tree *t, uint32_t label);
+
+/*
+ * Of a tree T with stacks the MAX steps with the most bytes in them and below, in the order of T: a tree of its own, whose sums hold those of
+ * what is left out below a step.  TYPE: count only objects of this type; GCD_STEP_NONE: count all.  GCD_E_NOMEM.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_merged_tree_largest(const struct gcd_merged_tree *t, uint32_t type, size_t max,
+                                                          struct gcd_merged_tree **ret, struct gcd_error *err);
+
+struct gcd_merged_tree_totals {
+    uint64_t count, bytes;       /* wanted objects that the tree holds: the sums of the steps at the top */
+    uint64_t dead_count, dead_bytes;     /* wanted objects that no root leads to and that are not in the tree */
+    uint64_t cut_count;          /* of COUNT those that are deeper than the step they are in */
+};
+/* What of the wanted objects the tree holds, and what it does not. */
+GCD_API struct gcd_merged_tree_totals gcd_merged_tree_totals(const struct gcd_merged_tree *t);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

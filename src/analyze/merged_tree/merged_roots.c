@@ -1,0 +1,116 @@
+#include "analyze/merged_tree/merged_tree.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/sort.h"
+
+static bool is_static(const struct gcd_graph_root *r)
+{
+    return gcd_graph_root_group(r) == GCD_GROUP_STATICS;
+}
+
+static int compare_variables(const void *ctx, uint32_t x, uint32_t y)
+{
+    const struct merged_maker *m = ctx;
+    const struct gcd_graph_root *a = gcd_graph_root(m->g, x), *b = gcd_graph_root(m->g, y);
+    int by_name = strcmp(a->name, b->name);
+    return by_name != 0 || m->o->stacks ? by_name : (a->type > b->type) - (a->type < b->type);
+}
+
+static gcd_status name_variables(struct merged_maker *m, struct gcd_error *err)
+{
+    struct gcd_merged_tree *t = m->t;
+    size_t n = 0, roots = gcd_graph_root_count(m->g);
+    for (size_t i = 0; i < roots; i++)
+        n += is_static(gcd_graph_root(m->g, i));
+    t->variables = gcd_mem_new_array(&t->alloc, n, sizeof *t->variables);
+    if (t->variables == NULL)
+        return merged_nomem(err);
+    t->variable_room = n;
+    n = 0;
+    for (size_t i = 0; i < roots; i++)
+        if (is_static(gcd_graph_root(m->g, i)))
+            t->variables[n++] = (uint32_t)i;
+    if (!gcd_sort_numbers(&t->alloc, t->variables, n, compare_variables, m))
+        return merged_nomem(err);
+    for (size_t i = 0; i < n; i++)
+        if (t->variable_count == 0 || compare_variables(m, t->variables[t->variable_count - 1], t->variables[i]) != 0)
+            t->variables[t->variable_count++] = t->variables[i];
+    return GCD_OK;
+}
+
+static uint32_t variable_label(const struct merged_maker *m, uint32_t root)
+{
+    const struct gcd_merged_tree *t = m->t;
+    size_t low = 0, high = t->variable_count;
+    while (high - low > 1) {
+        size_t mid = low + (high - low) / 2;
+        if (compare_variables(m, t->variables[mid], root) <= 0)
+            low = mid;
+        else
+            high = mid;
+    }
+    return merged_label(t, MERGED_FIXED) + (uint32_t)low;
+}
+
+gcd_status merged_prepare_roots(struct merged_maker *m, struct gcd_error *err)
+{
+    size_t roots = gcd_graph_root_count(m->g);
+    if (roots >= UINT32_MAX)
+        return gcd_fail(err, GCD_E_LIMIT, "more than 2^32 roots");
+    GCD_TRY(name_variables(m, err));
+    if ((uint64_t)m->t->types + MERGED_FIXED + m->t->variable_count >= MERGED_DEPENDENT)
+        return gcd_fail(err, GCD_E_LIMIT, "more than 2^31 types and static variables");
+    m->no_roots = true;
+    for (size_t i = roots; i-- > 0;) {   /* backwards: the first root of a node stays */
+        const struct gcd_graph_root *r = gcd_graph_root(m->g, i);
+        if (gcd_graph_root_group(r) == GCD_GROUP_WEAK)
+            continue;
+        m->place[r->node] = (uint32_t)i + 1;
+        m->no_roots = false;
+    }
+    return GCD_OK;
+}
+
+/* Stacks: a step for the group, below it one for the static variable. */
+static gcd_status begin_stack(struct merged_maker *m, const struct gcd_graph_root *r, uint32_t root, uint32_t *ret, struct gcd_error *err)
+{
+    struct merged_steps *s = &m->from_root;
+    if (r == NULL)
+        return merged_child(s, GCD_STEP_NONE, merged_label(m->t, m->no_roots ? MERGED_UNREACHABLE : MERGED_SEVERAL), false, ret, err);
+    GCD_TRY(merged_child(s, GCD_STEP_NONE, merged_label(m->t, MERGED_GROUP + gcd_graph_root_group(r)), false, ret, err));
+    if (!is_static(r) || r->name[0] == '\0')
+        return GCD_OK;
+    uint32_t label = variable_label(m, root);
+    if (s->count >= m->max_steps && merged_find(s, *ret, label) == GCD_IDMAP_NONE)
+        return merged_deeper(m, *ret, ret, err);
+    return merged_child(s, *ret, label, false, ret, err);
+}
+
+/* Paths: a step for each static variable, and one for each other group; once there are too many of them, one for all further variables. */
+static gcd_status begin_path(struct merged_maker *m, const struct gcd_graph_root *r, uint32_t root, uint32_t *ret, struct gcd_error *err)
+{
+    struct merged_steps *s = &m->from_root;
+    uint32_t label = merged_label(m->t, r == NULL ? MERGED_PSEUDO : MERGED_GROUP + gcd_graph_root_group(r));
+    if (r != NULL && is_static(r)) {
+        uint32_t variable = variable_label(m, root);
+        bool known = merged_find(s, GCD_STEP_NONE, variable) != GCD_IDMAP_NONE;
+        if (known || m->variables < m->max_steps / 2)
+            label = variable;
+        m->variables += !known && label == variable;
+    }
+    return merged_child(s, GCD_STEP_NONE, label, false, ret, err);
+}
+
+gcd_status merged_begin(struct merged_maker *m, uint32_t node, uint32_t *ret, struct gcd_error *err)
+{
+    if (!m->o->stacks && m->o->paths == NULL) {
+        *ret = GCD_STEP_NONE;
+        return GCD_OK;
+    }
+    uint32_t root = m->place[node] - 1;
+    const struct gcd_graph_root *r = m->place[node] != 0 ? gcd_graph_root(m->g, root) : NULL;
+    return m->o->stacks ? begin_stack(m, r, root, ret, err) : begin_path(m, r, root, ret, err);
+}

@@ -1,0 +1,231 @@
+#include "analyze/merged_tree/merged_tree.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/ovf.h"
+#include "base/sort.h"
+
+void merged_steps_init(struct merged_steps *s, const struct gcd_alloc *a)
+{
+    *s = (struct merged_steps){ .alloc = *a };
+    gcd_idmap_init(&s->child, &s->alloc);
+}
+
+void merged_steps_done(struct merged_steps *s)
+{
+    gcd_mem_free(&s->alloc, s->items, s->room * sizeof *s->items);
+    gcd_idmap_done(&s->child);
+    merged_steps_init(s, &s->alloc);
+}
+
+uint32_t merged_find(const struct merged_steps *s, uint32_t parent, uint32_t label)
+{
+    return gcd_idmap_get(&s->child, (uint64_t)parent << 32 | label);
+}
+
+static gcd_status new_step(struct merged_steps *s, uint32_t parent, uint32_t label, bool is_type, uint32_t *ret, struct gcd_error *err)
+{
+    if (!gcd_vec_reserve(&s->alloc, &s->items, &s->room, s->count + 1, sizeof *s->items, GCD_IDMAP_NONE))
+        return merged_nomem(err);
+    unsigned types = (parent == GCD_STEP_NONE ? 0u : s->items[parent].types) + is_type;
+    s->items[s->count] = (struct merged_step){ .parent = parent, .label = label, .deeper = GCD_STEP_NONE, .types = (uint16_t)types };
+    *ret = (uint32_t)s->count++;
+    return GCD_OK;
+}
+
+gcd_status merged_child(struct merged_steps *s, uint32_t parent, uint32_t label, bool is_type, uint32_t *ret, struct gcd_error *err)
+{
+    *ret = merged_find(s, parent, label);
+    if (*ret != GCD_IDMAP_NONE)
+        return GCD_OK;
+    GCD_TRY(new_step(s, parent, label, is_type, ret, err));
+    return gcd_idmap_put(&s->child, (uint64_t)parent << 32 | label, *ret) ? GCD_OK : merged_nomem(err);
+}
+
+gcd_status merged_deeper(struct merged_maker *m, uint32_t parent, uint32_t *ret, struct gcd_error *err)
+{
+    struct merged_steps *s = &m->from_root;
+    *ret = s->items[parent].deeper;
+    if (*ret != GCD_STEP_NONE)
+        return GCD_OK;
+    GCD_TRY(new_step(s, parent, merged_label(m->t, MERGED_DEEPER), false, ret, err));
+    s->items[parent].deeper = *ret;
+    return GCD_OK;
+}
+
+/* Without stacks, what lies too deep is counted in the step above it. */
+static void count_deeper(struct merged_maker *m)
+{
+    struct merged_steps *s = &m->from_root;
+    for (size_t i = 0; i < s->count; i++) {
+        struct merged_step *step = &s->items[i];
+        if (step->label != merged_label(m->t, MERGED_DEEPER))
+            continue;
+        m->t->totals.cut_count += step->own_count;
+        if (m->o->stacks)
+            continue;
+        struct merged_step *above = &s->items[step->parent];
+        above->cut = true;
+        above->objects += step->objects;
+        above->own_count += step->own_count;
+        gcd_add_saturating(&above->own_bytes, step->own_bytes);
+        step->own_count = step->own_bytes = 0;
+    }
+}
+
+/* ---- to the roots ---- */
+
+/* The way from the step X up, below the steps that are there already. */
+static gcd_status ascend(struct merged_maker *m, uint32_t x, struct gcd_error *err)
+{
+    struct merged_steps *from = &m->from_root, *to = &m->to_root;
+    const struct merged_step end = from->items[x];
+    uint32_t at = GCD_STEP_NONE;
+    for (; x != GCD_STEP_NONE; x = from->items[x].parent) {
+        const struct merged_step *s = &from->items[x];
+        if (at != GCD_STEP_NONE && to->count >= m->max_steps && merged_find(to, at, s->label) == GCD_IDMAP_NONE) {
+            to->items[at].cut = true;
+            m->t->totals.cut_count += end.own_count;
+            break;
+        }
+        GCD_TRY(merged_child(to, at, s->label, true, &at, err));
+        to->items[at].repeats |= s->repeats;
+        to->items[at].cut |= s->cut;
+    }
+    to->items[at].own_count += end.own_count;
+    gcd_add_saturating(&to->items[at].own_bytes, end.own_bytes);
+    return GCD_OK;
+}
+
+static gcd_status turn_round(struct merged_maker *m, struct gcd_error *err)
+{
+    for (uint32_t i = 0; i < m->from_root.count; i++) {
+        if (i % MERGED_CHECK_EVERY == 0)
+            GCD_TRY(merged_check(m, 2 * (uint64_t)m->nodes, err));
+        if (m->from_root.items[i].own_count > 0)
+            GCD_TRY(ascend(m, i, err));
+    }
+    merged_steps_done(&m->from_root);
+    return GCD_OK;
+}
+
+/* ---- public steps ---- */
+
+static bool is_root_label(const struct gcd_merged_tree *t, uint32_t label)
+{
+    return label >= t->types;
+}
+
+static gcd_status make_public(struct merged_maker *m, struct merged_steps *from, struct gcd_error *err)
+{
+    struct gcd_merged_tree *t = m->t;
+    gcd_idmap_done(&from->child);
+    gcd_idmap_init(&from->child, &from->alloc);
+    t->steps = gcd_mem_new_uncleared(&t->alloc, from->count, sizeof *t->steps);
+    if (t->steps == NULL)
+        return merged_nomem(err);
+    t->room = t->count = from->count;
+    for (size_t i = 0; i < t->count; i++) {
+        const struct merged_step *s = &from->items[i];
+        uint32_t label = s->label & ~MERGED_DEPENDENT;
+        bool objects = from == &m->from_root && !is_root_label(t, label);
+        t->steps[i] = (struct gcd_merged_step){
+            .parent = s->parent, .depth = s->parent == GCD_STEP_NONE ? 0 : t->steps[s->parent].depth + 1, .label = label,
+            .dependent = label != s->label, .repeats = s->repeats, .cut = s->cut, .objects = objects ? s->objects : 0,
+            .own_count = s->own_count, .own_bytes = s->own_bytes, .count = s->own_count, .bytes = s->own_bytes,
+        };
+    }
+    merged_steps_done(from);
+    return GCD_OK;
+}
+
+/* For now, END is how many steps there are in the subtree. */
+static void add_up(struct gcd_merged_tree *t)
+{
+    for (size_t i = t->count; i-- > 0;) {
+        struct gcd_merged_step *s = &t->steps[i], *above = s->parent != GCD_STEP_NONE ? &t->steps[s->parent] : NULL;
+        s->end = s->count > 0 ? s->end + 1 : 0;
+        if (above != NULL) {
+            above->end += s->end;
+            above->count += s->count;
+            gcd_add_saturating(&above->bytes, s->bytes);
+        } else {
+            t->totals.count += s->count;
+            gcd_add_saturating(&t->totals.bytes, s->bytes);
+        }
+    }
+}
+
+/* ---- sorted ---- */
+
+static int descending(uint64_t a, uint64_t b)
+{
+    return (a < b) - (a > b);
+}
+
+/* By parent, then as they shall stand.  GCD_STEP_NONE + 1 is 0: the top comes first. */
+static int compare_steps(const void *ctx, uint32_t x, uint32_t y)
+{
+    const struct gcd_merged_tree *t = ctx;
+    const struct gcd_merged_step *a = &t->steps[x], *b = &t->steps[y];
+    if (a->parent != b->parent)
+        return a->parent + 1 < b->parent + 1 ? -1 : 1;
+    int by_bytes = descending(a->bytes, b->bytes), by_count = descending(a->count, b->count);
+    if (by_bytes != 0 || by_count != 0)
+        return by_bytes != 0 ? by_bytes : by_count;
+    if (a->depth == 0 && is_root_label(t, a->label) && is_root_label(t, b->label)) {
+        int ga = (int)gcd_merged_tree_name(t, a->label).group, gb = (int)gcd_merged_tree_name(t, b->label).group;
+        return ga != gb ? ga - gb : (a->label > b->label) - (a->label < b->label);
+    }
+    return (x > y) - (x < y);
+}
+
+/* What leads to nothing that is wanted, because the path came back to a step above, is left out. */
+static gcd_status sort_steps(struct gcd_merged_tree *t, struct gcd_error *err)
+{
+    uint32_t *sorted = gcd_mem_new_uncleared(&t->alloc, t->count, sizeof *sorted), next = 0;
+    uint32_t *cursor = gcd_mem_new_uncleared(&t->alloc, t->count, sizeof *cursor);       /* of a step that has its number: of its next child */
+    size_t n = 0;
+    for (size_t i = 0; sorted != NULL && i < t->count; i++) {
+        if (t->steps[i].count > 0)
+            sorted[n++] = (uint32_t)i;
+    }
+    struct gcd_merged_step *steps = gcd_mem_new_uncleared(&t->alloc, n, sizeof *steps);
+    bool ok = sorted != NULL && cursor != NULL && steps != NULL && gcd_sort_numbers(&t->alloc, sorted, n, compare_steps, t);
+    for (size_t i = 0; ok && i < n; i++) {
+        struct gcd_merged_step s = t->steps[sorted[i]];
+        uint32_t *place = s.parent != GCD_STEP_NONE ? &cursor[s.parent] : &next, mine = *place;
+        *place += s.end;
+        cursor[sorted[i]] = mine + 1;
+        s.end += mine;
+        if (s.parent != GCD_STEP_NONE)
+            s.parent = t->steps[s.parent].end;           /* where the parent has left its number */
+        t->steps[sorted[i]].end = mine;
+        steps[mine] = s;
+    }
+    gcd_mem_free(&t->alloc, sorted, t->count * sizeof *sorted);
+    gcd_mem_free(&t->alloc, cursor, t->count * sizeof *cursor);
+    gcd_mem_free(&t->alloc, ok ? t->steps : steps, (ok ? t->room : n) * sizeof *steps);
+    if (!ok)
+        return merged_nomem(err);
+    t->steps = steps;
+    t->room = t->count = n;
+    return GCD_OK;
+}
+
+gcd_status merged_publish(struct merged_maker *m, struct gcd_error *err)
+{
+    bool turned = m->o->paths != NULL && m->o->to_root;
+    count_deeper(m);
+    if (turned)
+        GCD_TRY(turn_round(m, err));
+    GCD_TRY(make_public(m, turned ? &m->to_root : &m->from_root, err));
+    add_up(m->t);
+    if (!m->o->stacks)
+        return sort_steps(m->t, err);
+    for (size_t i = 0; i < m->t->count; i++)
+        m->t->steps[i].end = 0;
+    return GCD_OK;
+}

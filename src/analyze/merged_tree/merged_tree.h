@@ -1,0 +1,97 @@
+/*
+ * A merged tree in the making: labels and first steps (merged_roots.c), one pass over the objects in the order of their paths (merged_tree.c),
+ * then the other direction, sums and order (merged_steps.c).  A step has always a higher number than its parent.
+ */
+#ifndef GCD_ANALYZE_MERGED_TREE_H
+#define GCD_ANALYZE_MERGED_TREE_H
+
+#include <gcdumpc/merged_tree.h>
+
+#include "base/idmap.h"
+
+/* In a label: the objects are held by a dependent handle. */
+#define MERGED_DEPENDENT (UINT32_C(1) << 31)
+/* Nodes between two calls of merged_check. */
+#define MERGED_CHECK_EVERY UINT32_C(65536)
+
+/* Labels: types, these, names of static variables. */
+enum merged_fixed { MERGED_GROUP, MERGED_PSEUDO = GCD_GROUPS, MERGED_SEVERAL, MERGED_UNREACHABLE, MERGED_DEEPER, MERGED_FIXED };
+
+struct merged_step {
+    uint32_t parent;
+    uint32_t label;              /* and MERGED_DEPENDENT */
+    uint32_t deeper;             /* the step for what lies too deep below this one; GCD_STEP_NONE = none */
+    uint16_t types;              /* on the way to it */
+    bool repeats, cut;
+    uint64_t objects, own_count, own_bytes;
+};
+
+struct merged_steps {
+    struct gcd_alloc alloc;
+    struct merged_step *items;
+    size_t count, room;
+    struct gcd_idmap child;      /* parent << 32 | label -> step */
+};
+
+/* Of the objects in a step DEEPER those of one type. */
+struct merged_part {
+    uint64_t count, bytes;
+};
+
+struct gcd_merged_tree {
+    struct gcd_alloc alloc;
+    const struct gcd_graph *g;
+    uint32_t types;
+    uint32_t *variables;         /* roots, one for each different static variable, in order */
+    size_t variable_count, variable_room;
+    struct gcd_merged_step *steps;
+    size_t count, room;
+    struct merged_part *parts;
+    size_t part_count, part_room;
+    struct gcd_idmap part;       /* step << 32 | type -> part */
+    struct gcd_merged_tree_totals totals;
+};
+
+struct merged_maker {
+    const struct gcd_graph *g;
+    const struct gcd_merged_tree_options *o;
+    struct gcd_alloc alloc;
+    struct gcd_merged_tree *t;
+    struct merged_steps from_root, to_root;
+    uint32_t max_steps, max_depth;
+    uint32_t variables;          /* steps for static variables at the top */
+    uint32_t nodes;
+    size_t words;
+    bool no_roots;               /* objects serve as pseudo-roots */
+    uint64_t *wanted;            /* a bit a node: in options->nodes; NULL without */
+    uint64_t *passed;            /* a bit a node: on the path of a wanted object, with stacks: parent of an object; NULL = all that are reachable */
+    uint64_t *by_handle;         /* a bit a node: its path comes through a dependent handle; NULL = none does */
+    uint32_t *place;             /* [nodes] the step of each; before, 1 + the first root that holds it, 0 = none */
+};
+
+static inline uint32_t merged_label(const struct gcd_merged_tree *t, enum merged_fixed fixed)
+{
+    return t->types + (uint32_t)fixed;
+}
+
+gcd_status merged_nomem(struct gcd_error *err);
+/* Progress and cancel; DONE of two steps a node. */
+gcd_status merged_check(const struct merged_maker *m, uint64_t done, struct gcd_error *err);
+
+/* merged_roots.c: the roots of objects into m->place, names of static variables. */
+gcd_status merged_prepare_roots(struct merged_maker *m, struct gcd_error *err);
+/* The step in which the path of NODE begins, whose parent is the root of all; GCD_STEP_NONE: the top. */
+gcd_status merged_begin(struct merged_maker *m, uint32_t node, uint32_t *ret, struct gcd_error *err);
+
+/* merged_steps.c */
+void merged_steps_init(struct merged_steps *s, const struct gcd_alloc *a);
+void merged_steps_done(struct merged_steps *s);
+/* The child of PARENT with LABEL, a new one when there is none. */
+gcd_status merged_child(struct merged_steps *s, uint32_t parent, uint32_t label, bool is_type, uint32_t *ret, struct gcd_error *err);
+uint32_t merged_find(const struct merged_steps *s, uint32_t parent, uint32_t label);
+/* The step for what lies too deep below PARENT. */
+gcd_status merged_deeper(struct merged_maker *m, uint32_t parent, uint32_t *ret, struct gcd_error *err);
+/* Make m->t->steps, sorted or as they were found. */
+gcd_status merged_publish(struct merged_maker *m, struct gcd_error *err);
+
+#endif
