@@ -3,8 +3,8 @@
  *
  * It is the sum of the largest arrays that are there at the same time, with what the reading of a recording takes (GCD_ESTIMATE_BASE).  What
  * only the objects themselves tell is assumed: that an object keeps something alive when its type has references, and that few
- * references are circular.  tests/bench/README.md compares.  Trees of merged paths grow with how many different paths of types there
- * are, which is nothing for most heaps and is not foreseen: a heap of random references takes up to half as much again.
+ * references are circular.  A tree of merged paths grows with the number of different paths, which the first pass does not know: GCD_FOR_PATHS
+ * assumes as many as such a tree can have, so most heaps need less.  tests/bench/README.md compares.
  */
 #ifndef GCDUMPC_ESTIMATE_H
 #define GCDUMPC_ESTIMATE_H

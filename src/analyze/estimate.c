@@ -9,6 +9,11 @@
 #define INDEX_COVERS UINT64_C(65536)
 /* While the graph is made: how many references an object has. */
 #define COUNT_BYTES UINT64_C(1)
+/* Of a tree of merged paths while it is made: a step as it is found, in a map, and sorted.  type_tree.h bounds the number of steps. */
+#define STEP_BYTES UINT64_C(185)
+#define STEPS_MAX (UINT64_C(1) << 20)
+/* The page keeps fewer steps of its trees, and smaller ones. */
+#define PAGE_STEP_BYTES UINT64_C(16)
 
 struct shape {
     uint64_t objects, edges, bytes;
@@ -50,12 +55,18 @@ static uint64_t dominator_bytes(const struct shape *s)
     return larger(searched, larger(placed, by_type));
 }
 
+/* At worst each object has a path of its own. */
+static uint64_t most_steps(const struct shape *s)
+{
+    return smaller(s->objects, STEPS_MAX);
+}
+
 static uint64_t estimate(const struct shape *s, enum gcd_workload workload)
 {
     uint64_t graph = graph_bytes(s), besides = COUNT_BYTES * s->objects;
     switch (workload) {
-    case GCD_FOR_PATHS:                      /* and the inner objects that wait; then the place of each */
-        besides = 8 * s->objects + larger(4 * s->inner, 4 * s->objects);
+    case GCD_FOR_PATHS:                      /* then the step of each object, and the tree; the queue of inner objects before is smaller */
+        besides = 12 * s->objects + STEP_BYTES * most_steps(s);
         break;
     case GCD_FOR_RETAINED:
         besides = dominator_bytes(s);
@@ -64,7 +75,7 @@ static uint64_t estimate(const struct shape *s, enum gcd_workload workload)
         besides = larger(dominator_bytes(s), 40 * s->objects);
         break;
     case GCD_FOR_PAGE:                       /* the same, and what is merged along both at the same time */
-        besides = larger(dominator_bytes(s), 46 * s->objects);
+        besides = larger(dominator_bytes(s), 46 * s->objects) + PAGE_STEP_BYTES * most_steps(s);
         break;
     default:
         break;

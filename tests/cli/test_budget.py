@@ -113,7 +113,7 @@ class Budget(CliTest):
         self.assertEqual(sorted(info), ["graph", "leaks", "page", "paths", "retained"])
         said = int(re.search(rb"about ([\d,]+)", run.err)[1].replace(b",", b""))
         self.assertEqual(info["retained"], said)
-        self.assertTrue(16 * OBJECTS < info["graph"] < info["retained"] < info["page"] < 100 * OBJECTS, info)
+        self.assertTrue(16 * OBJECTS < info["graph"] < info["retained"] < info["page"] < 120 * OBJECTS, info)
 
     def anonymous(self, *words):
         """The most MiB of anonymous memory that anybody saw while the program ran."""
@@ -135,11 +135,11 @@ class Budget(CliTest):
         self.assertGreater(self.anonymous("retained", self.huge), 32)        # so it is seen
 
     def test_estimate(self):
-        """Within a tenth of what is measured, for what is no tree of paths."""
+        """Close to what is measured; for merged paths the most that they can take, which random references nearly do."""
         if SANITIZED:
             self.skipTest("sanitizers take memory of their own")
         needs = json.loads(self.run_long("info", self.old, "--json").out)["memory"]
-        for purpose, words in (("graph", ("convert", "--format", "gcdump", "-o", "/dev/null")), ("retained", ("retained",))):
+        for purpose, words in (("graph", ("convert", "--format", "gcdump", "-o", "/dev/null")), ("retained", ("retained",)), ("paths", ("paths", "--type", "*"))):
             run = subprocess.run([self.measure, PROGRAM, *words, self.old, "-q"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                  env=self.environment(), cwd=self.dir, check=True, timeout=LONG)
             self.assertAlmostEqual(int(run.stderr.split()[1]) * 1024 / needs[purpose], 1, delta=0.15, msg=purpose)

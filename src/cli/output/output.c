@@ -172,7 +172,7 @@ static enum cli_exit open_place(const struct cli_args *args, struct cli_output *
     return st == GCD_OK ? CLI_DONE : cli_fail(args->output.path, &err);
 }
 
-static enum cli_need need_of(const struct cli_args *args, const struct gcd_format *f)
+static enum cli_need need_of(const struct gcd_format *f)
 {
     static const enum cli_need needs[GCD_WORKLOADS] = {
         [GCD_FOR_GRAPH] = CLI_NEED_GRAPH, [GCD_FOR_PATHS] = CLI_NEED_PATHS, [GCD_FOR_RETAINED] = CLI_NEED_RETAINED,
@@ -182,9 +182,7 @@ static enum cli_need need_of(const struct cli_args *args, const struct gcd_forma
         return CLI_NEED_STREAM;
     if (gcd_format_kind(f) == GCD_FORMAT_STREAM)
         return CLI_NEED_OBJECTS;
-    bool along_paths = args->output.stack_by == GCD_STACK_BY_PATHS && gcd_format_workload(f) == GCD_FOR_RETAINED &&
-        gcd_format_kind(f) == GCD_FORMAT_GRAPH;
-    return along_paths ? CLI_NEED_PATHS : needs[gcd_format_workload(f)];
+    return needs[gcd_format_workload(f)];
 }
 
 enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *ret)
@@ -193,7 +191,7 @@ enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *re
     enum cli_exit e = choose_format(args, &ret->format);
     if (e != CLI_DONE)
         return e;
-    ret->need = need_of(args, ret->format);
+    ret->need = need_of(ret->format);
     if (ret->format != NULL && gcd_format_kind(ret->format) == GCD_FORMAT_PLACE)
         return open_place(args, ret);
     bool binary = ret->format == NULL || !gcd_format_is_text(ret->format);

@@ -137,7 +137,7 @@ static enum cli_exit load(struct report *r, enum format format)
 {
     enum cli_need need = format == FORMAT_PROMETHEUS ? CLI_NEED_STREAM : views[r->args->view.by].need;
     if (r->args->view.retained)               /* what roots lead to is found without dominators */
-        need = r->args->view.by == CLI_BY_ROOT ? CLI_NEED_PATHS : CLI_NEED_RETAINED;
+        need = r->args->view.by == CLI_BY_ROOT ? CLI_NEED_GRAPH : CLI_NEED_RETAINED;
     enum cli_exit e = cli_open(r->args, need, &r->d);
     if (e == CLI_DONE)
         e = cli_names_of(r->args, &r->d, GCD_NAMES_CSHARP, &r->names);
