@@ -11,9 +11,8 @@
 
 #include <stdint.h>
 
-#include <gcdumpc/dump.h>
-#include <gcdumpc/graph.h>
 #include <gcdumpc/status.h>
+#include <gcdumpc/summary.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,9 +31,8 @@ enum gcd_workload {
     GCD_WORKLOADS
 };
 
-/* In bytes. */
-GCD_API uint64_t gcd_estimate_of_dump(const struct gcd_dump *d, enum gcd_workload workload);
-GCD_API uint64_t gcd_estimate_of_graph(const struct gcd_graph *g, enum gcd_workload workload);
+/* In bytes, for the dump or graph with this summary. */
+GCD_API uint64_t gcd_estimate(const struct gcd_summary *summary, enum gcd_workload workload);
 
 #ifdef __cplusplus
 }

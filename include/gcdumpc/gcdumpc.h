@@ -7,10 +7,11 @@
  *     struct gcd_input *in;
  *     struct gcd_dump *dump;
  *     if (gcd_input_open("app.nettrace", NULL, &in, &err) == GCD_OK && gcd_dump_open(in, NULL, &dump, &err) == GCD_OK)
- *         printf("%" PRIu64 " objects\n", gcd_dump_facts(dump)->objects);
+ *         printf("%" PRIu64 " objects\n", gcd_dump_summary(dump)->objects);
  *
  * One header a layer: status.h, alloc.h (errors, memory, limits); io.h (inputs and outputs); event.h, trace.h (events of a
- * trace); dump.h (the heap dump in it); writer.h (dumps to files).  A live process: ipc.h, not included here.
+ * trace); dump.h (the heap dump in it); summary.h (what is known of a dump or graph as a whole); writer.h (dumps to files).
+ * A live process: ipc.h, not included here.
  *
  * A bound on the memory of all of it: spill.h; how much will be needed: estimate.h.
  *
@@ -39,6 +40,7 @@
 #include <gcdumpc/root_sets.h>
 #include <gcdumpc/spill.h>
 #include <gcdumpc/status.h>
+#include <gcdumpc/summary.h>
 #include <gcdumpc/suspects.h>
 #include <gcdumpc/trace.h>
 #include <gcdumpc/tree_diff.h>

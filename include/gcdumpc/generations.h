@@ -13,9 +13,8 @@
 #include <stdint.h>
 
 #include <gcdumpc/alloc.h>
-#include <gcdumpc/dump.h>
-#include <gcdumpc/graph.h>
 #include <gcdumpc/status.h>
+#include <gcdumpc/summary.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,11 +38,9 @@ struct gcd_generation {
     uint64_t aligned_bytes;      /* the same bytes with each object rounded up to its alignment: used_bytes without these are free */
 };
 
-/* No objects are in them yet.  ALLOC may be NULL.  The dump or graph may be freed.  GCD_E_NOMEM. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_generations_of_dump(const struct gcd_dump *d, const struct gcd_alloc *alloc,
-                                                          struct gcd_generations **ret, struct gcd_error *err);
-GCD_API GCD_MUST_CHECK gcd_status gcd_generations_of_graph(const struct gcd_graph *g, const struct gcd_alloc *alloc,
-                                                           struct gcd_generations **ret, struct gcd_error *err);
+/* No objects are in them yet.  ALLOC may be NULL.  The dump or graph with that summary may be freed.  GCD_E_NOMEM. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_generations_new(const struct gcd_summary *summary, const struct gcd_alloc *alloc,
+                                                      struct gcd_generations **ret, struct gcd_error *err);
 GCD_API void gcd_generations_free(struct gcd_generations *s);
 
 /*

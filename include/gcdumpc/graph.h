@@ -26,15 +26,13 @@
 #include <gcdumpc/cancel.h>
 #include <gcdumpc/dump.h>
 #include <gcdumpc/status.h>
+#include <gcdumpc/summary.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 struct gcd_graph;
-
-/* No node.  So a graph has at most 2^32 - 2 nodes. */
-#define GCD_NODE_NONE UINT32_MAX
 
 struct gcd_graph_options {
     const struct gcd_alloc *alloc;
@@ -58,9 +56,8 @@ GCD_API void gcd_graph_free(struct gcd_graph *g);
 
 /* Everything returned below belongs to the graph and lives as long as it does. */
 
-/* As of the dump, with objects, bytes, edges and types counted anew. */
-GCD_API const struct gcd_dump_facts *gcd_graph_facts(const struct gcd_graph *g);
-GCD_API const struct gcd_verdict *gcd_graph_verdict(const struct gcd_graph *g);
+/* As of the dump, with objects, bytes, edges, types and roots counted anew.  Sums of types are those of the graph. */
+GCD_API const struct gcd_summary *gcd_graph_summary(const struct gcd_graph *g);
 
 /* What did not fit into the graph.  All zero for a sound dump. */
 struct gcd_graph_notes {
@@ -75,13 +72,6 @@ struct gcd_graph_notes {
     bool addresses_made_up;      /* the input has none: objects are laid out one behind the other */
 };
 GCD_API const struct gcd_graph_notes *gcd_graph_notes(const struct gcd_graph *g);
-
-/* ---- types: numbers 0 .. count - 1 ---- */
-
-/* How many, those without objects included. */
-GCD_API uint32_t gcd_graph_type_count(const struct gcd_graph *g);
-/* objects and bytes are those of the graph. */
-GCD_API const struct gcd_type *gcd_graph_type(const struct gcd_graph *g, uint32_t type);
 
 /* ---- nodes: numbers 0 .. count - 1.  A node number that is out of range is the caller's mistake and not checked. ---- */
 
@@ -132,38 +122,7 @@ GCD_API void gcd_graph_drop_addresses(struct gcd_graph *g);
 /* Bytes that the graph takes, all in all. */
 GCD_API uint64_t gcd_graph_memory(const struct gcd_graph *g);
 
-/* ---- what holds objects ---- */
-
-/* Further kinds of roots, behind those of enum gcd_root_kind: in a graph all roots are one list. */
-#define GCD_ROOT_STATIC 4        /* static variable */
-#define GCD_ROOT_COM 5           /* COM callable wrapper */
-#define GCD_ROOT_ALL_KINDS 6
-
-/* In the order: static variables, roots of the GC, COM callable wrappers, each in the order of the events. */
-struct gcd_graph_root {
-    uint64_t id;                 /* of a handle or static variable its address; 0 = unknown */
-    const char *name;            /* of a static variable the field; "" = none */
-    uint32_t node;
-    uint32_t type;               /* of a static variable as in struct gcd_static; else that of the object */
-    uint32_t flags;              /* GCD_ROOT_PINNED ... */
-    unsigned kind;               /* enum gcd_root_kind, GCD_ROOT_STATIC or GCD_ROOT_COM */
-};
-GCD_API size_t gcd_graph_root_count(const struct gcd_graph *g);
-GCD_API const struct gcd_graph_root *gcd_graph_root(const struct gcd_graph *g, size_t i);
-
-/* How people sort roots: what a viewer shows as the children of the root.  Each root belongs to exactly one group. */
-enum gcd_root_group {
-    GCD_GROUP_STATICS,           /* static variables */
-    GCD_GROUP_LOCALS,            /* local variables, arguments, registers */
-    GCD_GROUP_FINALIZER,         /* finalizer queue */
-    GCD_GROUP_STRONG_HANDLES,
-    GCD_GROUP_PINNED_HANDLES,
-    GCD_GROUP_REFCOUNTED,        /* ref-counted handles and COM wrappers */
-    GCD_GROUP_OTHER,
-    GCD_GROUP_WEAK,              /* keeps nothing alive: not followed by any analysis of what is alive */
-    GCD_GROUPS
-};
-GCD_API enum gcd_root_group gcd_graph_root_group(const struct gcd_graph_root *r);
+/* ---- dependent handles; roots are in the summary ---- */
 
 /* Dependent handles: as long as KEY lives, VALUE does.  In ascending order of key, those of one key in the order of the events. */
 struct gcd_graph_dependent {
@@ -171,10 +130,6 @@ struct gcd_graph_dependent {
 };
 GCD_API size_t gcd_graph_dependent_count(const struct gcd_graph *g);
 GCD_API const struct gcd_graph_dependent *gcd_graph_dependent(const struct gcd_graph *g, size_t i);
-
-/* Memory ranges of the generations, as gcd_dump_range. */
-GCD_API size_t gcd_graph_range_count(const struct gcd_graph *g);
-GCD_API const struct gcd_range *gcd_graph_range(const struct gcd_graph *g, size_t i);
 
 #ifdef __cplusplus
 }

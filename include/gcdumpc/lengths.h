@@ -12,9 +12,8 @@
 #include <stdint.h>
 
 #include <gcdumpc/alloc.h>
-#include <gcdumpc/dump.h>
-#include <gcdumpc/graph.h>
 #include <gcdumpc/status.h>
+#include <gcdumpc/summary.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -27,13 +26,11 @@ struct gcd_length_rule {
 };
 
 /*
- * Fill RET_RULES, one a type; all with element_bytes 0 when the sizes are not exact (Mono rounds them up).  Looks at objects until one
- * shows that they are; D must be rereadable.  ALLOC may be NULL.  GCD_E_NOMEM; errors of gcd_objects_next.
+ * Fill RET_RULES, one a type of the dump or graph; all with element_bytes 0 when the sizes are not exact (Mono rounds them up).
+ * ALLOC may be NULL.  GCD_E_NOMEM.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_length_rules_of_dump(struct gcd_dump *d, const struct gcd_alloc *alloc,
-                                                           struct gcd_length_rule *ret_rules, struct gcd_error *err);
-GCD_API GCD_MUST_CHECK gcd_status gcd_length_rules_of_graph(const struct gcd_graph *g, const struct gcd_alloc *alloc,
-                                                            struct gcd_length_rule *ret_rules, struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_length_rules(const struct gcd_summary *summary, const struct gcd_alloc *alloc,
+                                                   struct gcd_length_rule *ret_rules, struct gcd_error *err);
 
 /* Does an object of SIZE_BYTES have a length?  Then it is *RET. */
 static inline bool gcd_length_of(const struct gcd_length_rule *rule, uint64_t size_bytes, uint64_t *ret)

@@ -57,7 +57,7 @@ struct gcd_step_name {
     enum gcd_step_kind kind;
     uint32_t type;               /* TYPE */
     enum gcd_root_group group;   /* GROUP, VARIABLE */
-    size_t root;                 /* VARIABLE: one of the roots (gcd_graph_root); else SIZE_MAX */
+    size_t root;                 /* VARIABLE: one of the roots (gcd_summary.roots); else SIZE_MAX */
 };
 
 struct gcd_merged_step {
@@ -80,7 +80,7 @@ struct gcd_merged_tree_options {
     void *progress_ctx;
     const struct gcd_paths *paths;   /* one of these two; it must outlive the call only */
     const struct gcd_dominators *dominators;
-    const uint8_t *types;        /* [gcd_graph_type_count()] wanted are the objects of those that are not 0 */
+    const uint8_t *types;        /* [gcd_summary.type_count] wanted are the objects of those that are not 0 */
     const uint32_t *nodes;       /* [node_count] or these objects; with both NULL all */
     size_t node_count;
     bool to_root;                /* of paths: from the objects to the roots */

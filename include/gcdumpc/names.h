@@ -12,9 +12,8 @@
 #include <stdint.h>
 
 #include <gcdumpc/alloc.h>
-#include <gcdumpc/dump.h>
-#include <gcdumpc/graph.h>
 #include <gcdumpc/status.h>
+#include <gcdumpc/summary.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,10 +32,8 @@ struct gcd_names;
  * alone, placeholders like "Type(0x<id>)" among them.
  * The names are copies: the dump or graph may be freed.  ALLOC may be NULL.  GCD_E_NOMEM, GCD_E_LIMIT.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_names_of_dump(const struct gcd_dump *d, enum gcd_name_style style, const struct gcd_alloc *alloc,
-                                                    struct gcd_names **ret, struct gcd_error *err);
-GCD_API GCD_MUST_CHECK gcd_status gcd_names_of_graph(const struct gcd_graph *g, enum gcd_name_style style, const struct gcd_alloc *alloc,
-                                                     struct gcd_names **ret, struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_names_new(const struct gcd_summary *summary, enum gcd_name_style style, const struct gcd_alloc *alloc,
+                                                struct gcd_names **ret, struct gcd_error *err);
 GCD_API void gcd_names_free(struct gcd_names *n);
 
 /* The name of type number TYPE; valid UTF-8, never empty, may hold any character but NUL. */

@@ -50,7 +50,7 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_paths_with_dominators_new(const struct gcd
 
 /* The node before NODE on its path, GCD_NODE_ROOT when a root holds NODE itself, GCD_NODE_NONE when no root leads to it. */
 GCD_API uint32_t gcd_paths_parent(const struct gcd_paths *p, uint32_t node);
-/* The number of the root that NODE's path begins with (gcd_graph_root); SIZE_MAX when there is none.  Looks through path and roots. */
+/* The number of the root that NODE's path begins with (gcd_summary.roots); SIZE_MAX when there is none.  Looks through path and roots. */
 GCD_API size_t gcd_paths_root(const struct gcd_paths *p, uint32_t node);
 
 /* As gcd_dominators_pseudo_roots.  gcd_paths_root knows no number for them. */

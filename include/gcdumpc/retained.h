@@ -19,14 +19,14 @@ extern "C" {
 /*
  * What the objects of each type keep alive as a set: the bytes below those of them in the dominator tree that have no object of the same
  * type above them, so nothing is counted twice.  It is a lower bound: what several objects of the type keep alive only
- * together is not in it.  RET_BYTES[gcd_graph_type_count(G)], saturating.  ALLOC may be NULL.  Memory: at most 12 bytes a node while
+ * together is not in it.  RET_BYTES[type_count of G], saturating.  ALLOC may be NULL.  Memory: at most 12 bytes a node while
  * it runs; no recursion.  On as many threads as D was made with.  GCD_E_NOMEM.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_retained_by_type(const struct gcd_graph *g, const struct gcd_dominators *d,
                                                        const struct gcd_alloc *alloc, uint64_t *ret_bytes, struct gcd_error *err);
 
 /*
- * The same for types that belong together, such as those of a module: CLASS_OF_TYPE[gcd_graph_type_count(G)] is the number of each type's
+ * The same for types that belong together, such as those of a module: CLASS_OF_TYPE[type_count of G] is the number of each type's
  * class, below CLASSES, or GCD_CLASS_NONE.  NULL: each type is a class.  RET_BYTES[CLASSES].
  */
 #define GCD_CLASS_NONE UINT32_MAX
@@ -41,7 +41,7 @@ struct gcd_retained_set {
     uint64_t objects, bytes;     /* of the types, and alive */
     uint64_t retained_objects, retained_bytes;   /* with those; bytes saturate */
 };
-/* TYPES[gcd_graph_type_count(G)]: not 0 = one of them.  ALLOC and CANCEL may be NULL.  Memory: 4.3 bytes a node.  GCD_E_NOMEM, GCD_E_CANCELED. */
+/* TYPES[type_count of G]: not 0 = one of them.  ALLOC and CANCEL may be NULL.  Memory: 4.3 bytes a node.  GCD_E_NOMEM, GCD_E_CANCELED. */
 GCD_API GCD_MUST_CHECK gcd_status gcd_retained_set(const struct gcd_graph *g, const uint8_t *types, const struct gcd_alloc *alloc,
                                                    const gcd_cancel_flag *cancel, struct gcd_retained_set *ret, struct gcd_error *err);
 

@@ -96,7 +96,7 @@ struct gcd_suspect {
     uint32_t type;
 
     /* How that is held: from the root to it, that included.  A shortest path; others may exist. */
-    size_t root;                 /* number of the root (gcd_graph_root), SIZE_MAX = not known */
+    size_t root;                 /* number of the root (gcd_summary.roots), SIZE_MAX = not known */
     const struct gcd_suspect_step *path;     /* the suspects' */
     size_t path_count;           /* 0 = not known */
     uint64_t alike;              /* of TYPE: so many of the objects are held by the same object, by objects of the same type or by roots of

@@ -31,7 +31,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 }
 
 /* Damaged data can tell anything; no graph is larger. */
-static struct shape bounded(const struct gcd_dump_facts *f, uint64_t inner)
+static struct shape bounded(const struct gcd_summary *f, uint64_t inner)
 {
     uint64_t objects = smaller(f->objects, GCD_NODE_NONE);
     return (struct shape){ .objects = objects, .edges = smaller(f->edges, UINT64_MAX >> 8), .bytes = f->bytes,
@@ -89,20 +89,11 @@ static uint64_t inner_of(const struct gcd_type *t)
     return smaller(t->objects, t->edges);
 }
 
-uint64_t gcd_estimate_of_dump(const struct gcd_dump *d, enum gcd_workload workload)
+uint64_t gcd_estimate(const struct gcd_summary *summary, enum gcd_workload workload)
 {
     uint64_t inner = 0;
-    for (uint32_t i = 0; i < gcd_dump_type_count(d); i++)
-        inner += inner_of(gcd_dump_type(d, i));
-    struct shape s = bounded(gcd_dump_facts(d), inner);
-    return estimate(&s, workload);
-}
-
-uint64_t gcd_estimate_of_graph(const struct gcd_graph *g, enum gcd_workload workload)
-{
-    uint64_t inner = 0;
-    for (uint32_t i = 0; i < gcd_graph_type_count(g); i++)
-        inner += inner_of(gcd_graph_type(g, i));
-    struct shape s = bounded(gcd_graph_facts(g), inner);
+    for (uint32_t i = 0; i < summary->type_count; i++)
+        inner += inner_of(&summary->types[i]);
+    struct shape s = bounded(summary, inner);
     return estimate(&s, workload);
 }

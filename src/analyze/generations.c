@@ -23,25 +23,6 @@ static bool in_range(const struct gcd_range *r, uint64_t address)
     return address >= r->start && address - r->start < r->used_bytes;
 }
 
-static gcd_status generations_new(size_t n, unsigned ptr_bytes, const struct gcd_alloc *alloc, struct gcd_generations **ret,
-                                  struct gcd_error *err)
-{
-    struct gcd_alloc a = gcd_alloc_or_default(alloc);
-    struct gcd_generations *s = gcd_mem_new(&a, sizeof *s);
-    if (s == NULL)
-        return gcd_fail_nomem(err, "sorting the memory ranges");
-    s->alloc = a;
-    s->align_bytes = ptr_bytes == 4 ? 4 : 8;
-    s->room = n > 0 ? n : 1;
-    s->ranges = gcd_mem_new_array(&s->alloc, s->room, sizeof *s->ranges);
-    if (s->ranges == NULL) {
-        gcd_generations_free(s);
-        return gcd_fail_nomem(err, "sorting the memory ranges");
-    }
-    *ret = s;
-    return GCD_OK;
-}
-
 static void add_range(struct gcd_generations *s, const struct gcd_range *r)
 {
     struct gcd_generation *g = &s->items[r->generation < GCD_GENERATION_NONE ? r->generation : GCD_GENERATION_NONE];
@@ -51,34 +32,26 @@ static void add_range(struct gcd_generations *s, const struct gcd_range *r)
     g->reserved_bytes = sum(g->reserved_bytes, r->reserved_bytes);
 }
 
-static gcd_status sort_ranges(struct gcd_generations *s, struct gcd_generations **ret, struct gcd_error *err)
+gcd_status gcd_generations_new(const struct gcd_summary *summary, const struct gcd_alloc *alloc, struct gcd_generations **ret,
+                               struct gcd_error *err)
 {
-    if (s->count > 0 && !gcd_sort_by_u64(&s->alloc, s->ranges, s->count, sizeof *s->ranges)) {
+    size_t n = summary->range_count;
+    struct gcd_alloc a = gcd_alloc_or_default(alloc);
+    struct gcd_generations *s = gcd_mem_new(&a, sizeof *s);
+    if (s == NULL)
+        return gcd_fail_nomem(err, "sorting the memory ranges");
+    s->alloc = a;
+    s->align_bytes = summary->trace.ptr_bytes == 4 ? 4 : 8;
+    s->room = n > 0 ? n : 1;
+    s->ranges = gcd_mem_new_array(&s->alloc, s->room, sizeof *s->ranges);
+    for (size_t i = 0; s->ranges != NULL && i < n; i++)
+        add_range(s, &summary->ranges[i]);
+    if (s->ranges == NULL || (n > 0 && !gcd_sort_by_u64(&s->alloc, s->ranges, n, sizeof *s->ranges))) {
         gcd_generations_free(s);
         return gcd_fail_nomem(err, "sorting the memory ranges");
     }
     *ret = s;
     return GCD_OK;
-}
-
-gcd_status gcd_generations_of_dump(const struct gcd_dump *d, const struct gcd_alloc *alloc, struct gcd_generations **ret,
-                                   struct gcd_error *err)
-{
-    struct gcd_generations *s = NULL;
-    GCD_TRY(generations_new(gcd_dump_range_count(d), gcd_dump_facts(d)->trace.ptr_bytes, alloc, &s, err));
-    for (size_t i = 0; i < gcd_dump_range_count(d); i++)
-        add_range(s, gcd_dump_range(d, i));
-    return sort_ranges(s, ret, err);
-}
-
-gcd_status gcd_generations_of_graph(const struct gcd_graph *g, const struct gcd_alloc *alloc, struct gcd_generations **ret,
-                                    struct gcd_error *err)
-{
-    struct gcd_generations *s = NULL;
-    GCD_TRY(generations_new(gcd_graph_range_count(g), gcd_graph_facts(g)->trace.ptr_bytes, alloc, &s, err));
-    for (size_t i = 0; i < gcd_graph_range_count(g); i++)
-        add_range(s, gcd_graph_range(g, i));
-    return sort_ranges(s, ret, err);
 }
 
 void gcd_generations_free(struct gcd_generations *s)

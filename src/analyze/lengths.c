@@ -68,26 +68,8 @@ static unsigned array_rank(const char *name, size_t n, size_t *ret_element)
     return name[i] == '[' && i > 0 ? rank : 0;
 }
 
-/* The source of types. */
-struct source {
-    const struct gcd_type *(*type)(const void *from, uint32_t i);
-    const void *from;
-    uint32_t count;
-    unsigned ptr_bytes;
-};
-
-static const struct gcd_type *type_of_dump(const void *from, uint32_t i)
-{
-    return gcd_dump_type(from, i);
-}
-
-static const struct gcd_type *type_of_graph(const void *from, uint32_t i)
-{
-    return gcd_graph_type(from, i);
-}
-
 struct elements {
-    const struct source *from;
+    const struct gcd_summary *from;
     struct gcd_idmap by_name;    /* hash of the name -> element size */
     unsigned ptr_bytes;
 };
@@ -97,8 +79,8 @@ struct elements {
 
 static gcd_status gather(struct elements *e, struct gcd_error *err)
 {
-    for (uint32_t i = 0; i < e->from->count; i++) {
-        const struct gcd_type *t = e->from->type(e->from->from, i);
+    for (uint32_t i = 0; i < e->from->type_count; i++) {
+        const struct gcd_type *t = &e->from->types[i];
         uint64_t hash = gcd_text_hash(t->name, strlen(t->name), GCD_TEXT_HASH);
         uint32_t bytes = bytes_of_element_type(t->element_type, e->ptr_bytes), before = gcd_idmap_get(&e->by_name, hash);
         if (before != GCD_IDMAP_NONE && before != bytes)
@@ -143,79 +125,34 @@ static struct gcd_length_rule rule_of_type(const struct elements *e, const struc
     };
 }
 
-static gcd_status make_rules(const struct source *from, const struct gcd_alloc *alloc, struct gcd_length_rule *ret, struct gcd_error *err)
+static gcd_status make_rules(const struct gcd_summary *from, const struct gcd_alloc *alloc, struct gcd_length_rule *ret, struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(alloc);
-    struct elements e = { .from = from, .ptr_bytes = from->ptr_bytes };
+    struct elements e = { .from = from, .ptr_bytes = from->trace.ptr_bytes };
     gcd_idmap_init(&e.by_name, &a);
     gcd_status st = gather(&e, err);
-    for (uint32_t i = 0; i < from->count && st == GCD_OK; i++)
-        ret[i] = rule_of_type(&e, from->type(from->from, i));
+    for (uint32_t i = 0; i < from->type_count && st == GCD_OK; i++)
+        ret[i] = rule_of_type(&e, &from->types[i]);
     gcd_idmap_done(&e.by_name);
     return st;
 }
 
-/* The string type that has objects; NO_TYPE = none. */
-#define NO_TYPE UINT32_MAX
-static uint32_t string_type(const struct source *from)
-{
-    for (uint32_t i = 0; i < from->count; i++)
-        if (from->type(from->from, i)->objects > 0 && strcmp(from->type(from->from, i)->name, STRING) == 0)
-            return i;
-    return NO_TYPE;
-}
-
 /* Mono rounds sizes up to multiples of 8, so lengths do not follow from them.  With CoreCLR, some string has another size. */
-static bool tells(uint64_t size_bytes)
+static bool sizes_are_exact(const struct gcd_summary *from)
 {
-    return size_bytes % 8 != 0;
+    for (uint32_t i = 0; i < from->type_count; i++)
+        if (from->types[i].objects > 0 && strcmp(from->types[i].name, STRING) == 0)
+            return from->types[i].uneven_sizes;
+    return true;
 }
 
-static gcd_status dump_is_exact(struct gcd_dump *d, uint32_t string, bool *ret, struct gcd_error *err)
+gcd_status gcd_length_rules(const struct gcd_summary *summary, const struct gcd_alloc *alloc, struct gcd_length_rule *ret_rules,
+                            struct gcd_error *err)
 {
-    struct gcd_objects *cursor = NULL;
-    struct gcd_object o;
-    GCD_TRY(gcd_objects_new(d, &cursor, err));
-    gcd_status st = GCD_OK;
-    *ret = false;
-    while (!*ret && (st = gcd_objects_next(cursor, &o, err)) == GCD_OK)
-        *ret = o.type == string && tells(o.size_bytes);
-    gcd_objects_free(cursor);
-    return st == GCD_END ? GCD_OK : st;
-}
-
-static bool graph_is_exact(const struct gcd_graph *g, uint32_t string)
-{
-    for (uint32_t i = 0; i < gcd_graph_node_count(g); i++)
-        if (gcd_graph_node_type(g, i) == string && tells(gcd_graph_node_size(g, i)))
-            return true;
-    return false;
-}
-
-/* Nothing is known of any type yet; can it become known? */
-static bool begin(const struct source *from, struct gcd_length_rule *ret)
-{
-    for (uint32_t i = 0; i < from->count; i++)
-        ret[i] = (struct gcd_length_rule){ 0 };
-    return from->ptr_bytes == 4 || from->ptr_bytes == 8;
-}
-
-gcd_status gcd_length_rules_of_dump(struct gcd_dump *d, const struct gcd_alloc *alloc, struct gcd_length_rule *ret_rules, struct gcd_error *err)
-{
-    struct source from = { type_of_dump, d, gcd_dump_type_count(d), gcd_dump_facts(d)->trace.ptr_bytes };
-    uint32_t string = string_type(&from);
-    bool exact = begin(&from, ret_rules);
-    if (exact && string != NO_TYPE)
-        GCD_TRY(dump_is_exact(d, string, &exact, err));
-    return exact ? make_rules(&from, alloc, ret_rules, err) : GCD_OK;
-}
-
-gcd_status gcd_length_rules_of_graph(const struct gcd_graph *g, const struct gcd_alloc *alloc, struct gcd_length_rule *ret_rules,
-                                     struct gcd_error *err)
-{
-    struct source from = { type_of_graph, g, gcd_graph_type_count(g), gcd_graph_facts(g)->trace.ptr_bytes };
-    uint32_t string = string_type(&from);
-    if (!begin(&from, ret_rules) || (string != NO_TYPE && !graph_is_exact(g, string)))
+    unsigned ptr_bytes = summary->trace.ptr_bytes;
+    for (uint32_t i = 0; i < summary->type_count; i++)
+        ret_rules[i] = (struct gcd_length_rule){ 0 };
+    if ((ptr_bytes != 4 && ptr_bytes != 8) || !sizes_are_exact(summary))
         return GCD_OK;
-    return make_rules(&from, alloc, ret_rules, err);
+    return make_rules(summary, alloc, ret_rules, err);
 }

@@ -220,7 +220,7 @@ size_t gcd_paths_root(const struct gcd_paths *p, uint32_t node)
 {
     while (p->parent[node] < GCD_NODE_ROOT)
         node = p->parent[node];
-    size_t i = 0, n = p->parent[node] == GCD_NODE_ROOT ? gcd_graph_root_count(p->live.g) : 0;
+    size_t i = 0, n = p->parent[node] == GCD_NODE_ROOT ? gcd_graph_summary(p->live.g)->root_count : 0;
     while (i < n && live_edges_root(&p->live, i) != node)
         i++;
     return i < n ? i : SIZE_MAX;

@@ -55,12 +55,13 @@ static void reach(struct sets *s, uint32_t node, uint8_t groups)
 
 static void start(struct sets *s, struct gcd_root_sets *ret)
 {
+    const struct gcd_summary *summary = gcd_graph_summary(s->live.g);
     bool roots = s->live.pseudo_roots == NULL;
-    for (size_t i = 0; i < gcd_graph_root_count(s->live.g); i++)
-        ret->groups[gcd_graph_root_group(gcd_graph_root(s->live.g, i))].roots++;
+    for (size_t i = 0; i < summary->root_count; i++)
+        ret->groups[gcd_root_group(&summary->roots[i])].roots++;
     for (size_t i = 0; i < live_edges_root_count(&s->live); i++) {
         uint32_t node = live_edges_root(&s->live, i);
-        unsigned bit = roots ? 1u << gcd_graph_root_group(gcd_graph_root(s->live.g, i)) : PSEUDO_ROOT_BIT;
+        unsigned bit = roots ? 1u << gcd_root_group(&summary->roots[i]) : PSEUDO_ROOT_BIT;
         if (node != GCD_NODE_NONE)
             reach(s, node, (uint8_t)bit);
     }

@@ -49,29 +49,14 @@ uint64_t gcd_graph_memory(const struct gcd_graph *g)
            g->range_room * sizeof *g->ranges;
 }
 
-const struct gcd_dump_facts *gcd_graph_facts(const struct gcd_graph *g)
+const struct gcd_summary *gcd_graph_summary(const struct gcd_graph *g)
 {
-    return &g->facts;
-}
-
-const struct gcd_verdict *gcd_graph_verdict(const struct gcd_graph *g)
-{
-    return &g->verdict;
+    return &g->summary;
 }
 
 const struct gcd_graph_notes *gcd_graph_notes(const struct gcd_graph *g)
 {
     return &g->notes;
-}
-
-uint32_t gcd_graph_type_count(const struct gcd_graph *g)
-{
-    return (uint32_t)g->type_count;
-}
-
-const struct gcd_type *gcd_graph_type(const struct gcd_graph *g, uint32_t type)
-{
-    return &g->types[type];
 }
 
 /* ---- nodes ---- */
@@ -185,17 +170,7 @@ uint32_t gcd_graph_unknown(const struct gcd_graph *g)
 
 /* ---- roots and handles ---- */
 
-size_t gcd_graph_root_count(const struct gcd_graph *g)
-{
-    return g->root_count;
-}
-
-const struct gcd_graph_root *gcd_graph_root(const struct gcd_graph *g, size_t i)
-{
-    return &g->roots[i];
-}
-
-enum gcd_root_group gcd_graph_root_group(const struct gcd_graph_root *r)
+enum gcd_root_group gcd_root_group(const struct gcd_root *r)
 {
     if ((r->flags & GCD_ROOT_WEAK) != 0)
         return GCD_GROUP_WEAK;
@@ -220,14 +195,4 @@ size_t gcd_graph_dependent_count(const struct gcd_graph *g)
 const struct gcd_graph_dependent *gcd_graph_dependent(const struct gcd_graph *g, size_t i)
 {
     return &g->dependents[i];
-}
-
-size_t gcd_graph_range_count(const struct gcd_graph *g)
-{
-    return g->range_count;
-}
-
-const struct gcd_range *gcd_graph_range(const struct gcd_graph *g, size_t i)
-{
-    return &g->ranges[i];
 }

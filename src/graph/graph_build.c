@@ -104,9 +104,9 @@ gcd_status gcd_build_new(const struct gcd_graph_options *options, struct gcd_bui
     g->options = *options;
     g->unknown = GCD_NODE_NONE;
     gcd_textpool_init(&g->text, &g->alloc, gcd_limit_or(g->limits.text_bytes, DEFAULT_TEXT));
-    g->facts.process_name = g->facts.command_line = g->facts.os = g->facts.arch = g->facts.runtime_version = "";
-    g->facts.trace.container = "";
-    g->facts.trace.start_unix_ms = INT64_MIN;
+    g->summary.process_name = g->summary.command_line = g->summary.os = g->summary.arch = g->summary.runtime_version = "";
+    g->summary.trace.container = "";
+    g->summary.trace.start_unix_ms = INT64_MIN;
     b->g = g;
     graph_resolver_init(&b->resolver, g);
     b->next_address = MADE_UP_START;
@@ -125,14 +125,9 @@ void gcd_build_free(struct gcd_build *b)
     gcd_mem_free(&a, b, sizeof *b);
 }
 
-struct gcd_dump_facts *gcd_build_facts(struct gcd_build *b)
+struct gcd_summary *gcd_build_summary(struct gcd_build *b)
 {
-    return &b->g->facts;
-}
-
-struct gcd_verdict *gcd_build_verdict(struct gcd_build *b)
-{
-    return &b->g->verdict;
+    return &b->g->summary;
 }
 
 struct gcd_graph_notes *gcd_build_notes(struct gcd_build *b)
@@ -164,6 +159,7 @@ gcd_status gcd_build_type(struct gcd_build *b, const struct gcd_type *t, uint32_
     struct gcd_type *to = &g->types[g->type_count];
     *to = *t;
     to->objects = to->bytes = to->edges = 0;
+    to->uneven_sizes = false;
     GCD_TRY(gcd_build_text(b, t->name, strlen(t->name), &to->name, err));
     if (b->last_module == NULL || strcmp(b->last_module, t->module_path) != 0)
         GCD_TRY(gcd_build_text(b, t->module_path, strlen(t->module_path), &b->last_module, err));
@@ -384,29 +380,31 @@ static gcd_status one_more(struct gcd_graph *g, void *items, size_t *room, size_
     return grow(g, items, room, (uint64_t)count + 1, item_bytes) ? GCD_OK : no_memory(err);
 }
 
-gcd_status gcd_build_root_kept(struct gcd_build *b, const struct gcd_graph_root *r, struct gcd_error *err)
+gcd_status gcd_build_root_kept(struct gcd_build *b, const struct gcd_root *r, struct gcd_error *err)
 {
     struct gcd_graph *g = b->g;
-    struct gcd_graph_root root = *r;
+    struct gcd_root root = *r;
     if (root.node == GCD_NODE_NONE) {
         g->notes.roots_dangling++;
         root.node = g->unknown;
         if (root.node == GCD_NODE_NONE)
             return GCD_OK;
     }
-    if (root.node >= g->node_count || root.type >= g->type_count || root.kind >= GCD_ROOT_ALL_KINDS)
-        return gcd_fail(err, GCD_E_FORMAT, "a root of kind %u leads to object %u of %u", root.kind, (unsigned)root.node,
+    bool is_static = root.kind == GCD_ROOT_STATIC;
+    if (root.node >= g->node_count || (is_static && root.type >= g->type_count) || (unsigned)root.kind >= GCD_ROOT_ALL_KINDS)
+        return gcd_fail(err, GCD_E_FORMAT, "a root of kind %u leads to object %u of %u", (unsigned)root.kind, (unsigned)root.node,
                         (unsigned)g->node_count);
-    if (root.kind != GCD_ROOT_STATIC)
+    if (!is_static)
         root.type = g->node_type[root.node];
+    root.object = gcd_graph_node_address(g, root.node);
     GCD_TRY(one_more(g, &g->roots, &g->root_room, g->root_count, sizeof *g->roots, err));
     g->roots[g->root_count++] = root;
     return GCD_OK;
 }
 
-gcd_status gcd_build_root(struct gcd_build *b, const struct gcd_graph_root *r, struct gcd_error *err)
+gcd_status gcd_build_root(struct gcd_build *b, const struct gcd_root *r, struct gcd_error *err)
 {
-    struct gcd_graph_root root = *r;
+    struct gcd_root root = *r;
     const char *name = r->name != NULL ? r->name : "";
     GCD_TRY(gcd_build_text(b, name, strlen(name), &root.name, err));
     return gcd_build_root_kept(b, &root, err);
@@ -480,11 +478,11 @@ static void forget_unknown(struct gcd_graph *g)
     g->unknown = GCD_NODE_NONE;
 }
 
-/* Calculates the sums, ignoring the reader's values. */
-static void count(struct gcd_graph *g)
+/* Calculates the sums and sets the lists, ignoring the reader's values. */
+static void summarize(struct gcd_graph *g)
 {
-    struct gcd_dump_facts *f = &g->facts;
-    f->objects = f->bytes = f->types = f->types_undescribed = f->objects_undescribed = 0;
+    struct gcd_summary *f = &g->summary;
+    f->objects = f->bytes = f->types_used = f->types_undescribed = f->objects_undescribed = 0;
     for (uint32_t node = 0; node < g->node_count; node++) {
         struct gcd_type *t = &g->types[g->node_type[node]];
         uint64_t size = gcd_graph_node_size(g, node);
@@ -492,6 +490,7 @@ static void count(struct gcd_graph *g)
         (void)gcd_graph_node_edges(g, node, &edges);
         t->objects++;
         t->edges += edges;
+        t->uneven_sizes |= size % 8 != 0;
         gcd_add_saturating(&t->bytes, size);
         gcd_add_saturating(&f->bytes, size);
     }
@@ -499,25 +498,32 @@ static void count(struct gcd_graph *g)
     f->edges = g->edge_count;
     for (size_t i = 0; i < g->type_count; i++) {
         const struct gcd_type *t = &g->types[i];
-        f->types += t->objects > 0;
+        f->types_used += t->objects > 0;
         f->types_undescribed += t->objects > 0 && !t->described;
         f->objects_undescribed += t->described ? 0 : t->objects;
     }
-    memset(f->roots, 0, sizeof f->roots);
+    memset(f->root_counts, 0, sizeof f->root_counts);
     f->weak_roots = f->pinned_roots = f->statics = f->ccws = 0;
     for (size_t i = 0; i < g->root_count; i++) {
-        const struct gcd_graph_root *r = &g->roots[i];
+        const struct gcd_root *r = &g->roots[i];
         if (r->kind == GCD_ROOT_STATIC)
             f->statics++;
         else if (r->kind == GCD_ROOT_COM)
             f->ccws++;
         else
-            f->roots[r->kind]++;
+            f->root_counts[r->kind]++;
         f->weak_roots += r->kind < GCD_ROOT_KINDS && (r->flags & GCD_ROOT_WEAK) != 0;
         f->pinned_roots += r->kind < GCD_ROOT_KINDS && (r->flags & GCD_ROOT_PINNED) != 0;
     }
     f->dependent_handles = g->dependent_count;
-    f->ranges = g->range_count;
+    f->types = g->types;
+    f->type_count = (uint32_t)g->type_count;
+    f->roots = g->roots;
+    f->root_count = g->root_count;
+    f->ranges = g->ranges;
+    f->range_count = g->range_count;
+    f->processes = NULL;
+    f->process_count = 0;
 }
 
 gcd_status gcd_build_seal(struct gcd_build *b, struct gcd_graph **ret, struct gcd_error *err)
@@ -545,7 +551,7 @@ gcd_status gcd_build_seal(struct gcd_build *b, struct gcd_graph **ret, struct gc
     shrink(g, &g->node_offset, &g->offset_room, g->node_count, sizeof *g->node_offset);
     shrink(g, &g->node_edges, &g->edges_room, g->node_count, sizeof *g->node_edges);
     shrink(g, &g->edges, &g->edge_room, g->edge_count, sizeof *g->edges);
-    count(g);
+    summarize(g);
     g->options.cancel = NULL;            /* belongs to the caller, and is no longer needed */
     b->g = NULL;
     struct gcd_alloc a = g->alloc;

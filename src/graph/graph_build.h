@@ -1,7 +1,7 @@
 /*
  * How a reader builds a graph:
  *
- *     gcd_build_new, gcd_build_facts (fill in)
+ *     gcd_build_new, gcd_build_summary (fill in)
  *     gcd_build_type ...                        types can be added at any time before the seal
  *     gcd_build_node ...                        all objects, in order
  *     gcd_build_nodes_end                       from here on addresses can be resolved
@@ -24,9 +24,8 @@ GCD_MUST_CHECK gcd_status gcd_build_new(const struct gcd_graph_options *options,
 /* Frees a build that was not sealed.  NULL is fine. */
 void gcd_build_free(struct gcd_build *b);
 
-/* For the reader to fill in: facts that are not sums (strings via gcd_build_text), the verdict, the notes. */
-struct gcd_dump_facts *gcd_build_facts(struct gcd_build *b);
-struct gcd_verdict *gcd_build_verdict(struct gcd_build *b);
+/* For the reader to fill in: what is no sum and no list in the summary (strings via gcd_build_text), and the notes. */
+struct gcd_summary *gcd_build_summary(struct gcd_build *b);
 struct gcd_graph_notes *gcd_build_notes(struct gcd_build *b);
 /* Copies N bytes of claimed UTF-8 (invalid bytes become U+FFFD), NUL-terminated; valid as long as the graph. */
 GCD_MUST_CHECK gcd_status gcd_build_text(struct gcd_build *b, const char *s, size_t n, const char **ret, struct gcd_error *err);
@@ -61,9 +60,9 @@ GCD_MUST_CHECK gcd_status gcd_build_edge_nodes(struct gcd_build *b, const uint32
 /* After gcd_build_nodes_end: the object at ADDRESS or GCD_NODE_NONE. */
 uint32_t gcd_build_find(const struct gcd_build *b, uint64_t address);
 /* Adds a root; copies its name.  node GCD_NODE_NONE: counted as dangling. */
-GCD_MUST_CHECK gcd_status gcd_build_root(struct gcd_build *b, const struct gcd_graph_root *r, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_build_root(struct gcd_build *b, const struct gcd_root *r, struct gcd_error *err);
 /* The same for many roots: the name is not NULL and comes from gcd_build_text. */
-GCD_MUST_CHECK gcd_status gcd_build_root_kept(struct gcd_build *b, const struct gcd_graph_root *r, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_build_root_kept(struct gcd_build *b, const struct gcd_root *r, struct gcd_error *err);
 /* With GCD_NODE_NONE as key or value it is counted and dropped. */
 GCD_MUST_CHECK gcd_status gcd_build_dependent(struct gcd_build *b, uint32_t key, uint32_t value, struct gcd_error *err);
 GCD_MUST_CHECK gcd_status gcd_build_range(struct gcd_build *b, const struct gcd_range *r, struct gcd_error *err);

@@ -27,8 +27,7 @@ struct gcd_graph {
     struct gcd_limits limits;
     struct gcd_graph_options options;
     struct gcd_textpool text;
-    struct gcd_dump_facts facts;
-    struct gcd_verdict verdict;
+    struct gcd_summary summary;          /* its lists from the seal on */
     struct gcd_graph_notes notes;
 
     /* [node_count]; reserved space after that is never touched */
@@ -52,7 +51,7 @@ struct gcd_graph {
 
     struct gcd_type *types;
     size_t type_count, types_room;
-    struct gcd_graph_root *roots;
+    struct gcd_root *roots;
     size_t root_count, root_room;
     struct gcd_graph_dependent *dependents;
     size_t dependent_count, dependent_room;

@@ -89,6 +89,7 @@ struct heap_pause_mark {
 
 struct heap_type_count {
     uint64_t objects, bytes, edges;
+    uint64_t size_bits;          /* all sizes of objects, by OR */
 };
 
 struct heap_addrs;
@@ -148,19 +149,15 @@ struct heap_walk {
     bool disorder;               /* some events are out of place */
     uint64_t objects, bytes, edges, edges_declared, damaged;
     struct heap_loss loss;       /* after heap_runs_place */
-    uint64_t roots[GCD_ROOT_KINDS], weak_roots, pinned_roots, null_roots, rcws;
+    uint64_t root_counts[GCD_ROOT_KINDS], weak_roots, pinned_roots, null_roots, rcws;
 
     /* details; freed when another walk is chosen */
     struct heap_type_count *counts;      /* by index into heap.types */
     size_t counts_cap;
     uint32_t *used_types;        /* in order of first use */
     size_t used_count, used_cap;
-    struct gcd_root *root_items;
+    struct gcd_root *roots;      /* .type of a static variable = index into heap.types until the dump is built */
     size_t root_count, root_cap;
-    struct gcd_static *static_items;     /* .type = index into heap.types until the dump is built */
-    size_t static_count, static_cap;
-    uint64_t *ccw_items;
-    size_t ccw_count, ccw_cap;
     struct gcd_dependent *dependent_items;
     size_t dependent_count, dependent_cap;
     struct gcd_range *range_items;
@@ -231,6 +228,7 @@ void heap_walk_has_objects(struct gcd_heap *h, struct heap_walk *w);
 void heap_gc_start(struct gcd_heap *h, const struct gcd_clr_gc_start *gc, int64_t time_ns);
 void heap_gc_end(struct gcd_heap *h, const struct gcd_event *ev, uint32_t number);
 void heap_walk_free(struct gcd_heap *h, struct heap_walk *w);
+void heap_walk_free_roots(struct gcd_heap *h, struct heap_walk *w);
 
 /* heap_type.c */
 /* The index of the type ID, which is created if new. */

@@ -91,6 +91,7 @@ static gcd_status count_object(struct gcd_heap *h, struct heap_walk *w, const st
     }
     gcd_add_saturating(&c->bytes, n->size);
     gcd_add_saturating(&c->edges, n->edge_count);
+    c->size_bits |= n->size;
     return GCD_OK;
 }
 
@@ -147,6 +148,18 @@ static gcd_status grow(struct gcd_heap *h, void *items, size_t *cap, size_t coun
     return GCD_OK;
 }
 
+static gcd_status add_root(struct gcd_heap *h, struct heap_walk *w, struct gcd_root r, struct gcd_error *err)
+{
+    GCD_TRY(grow(h, &w->roots, &w->root_cap, w->root_count, sizeof *w->roots, err));
+    r.node = GCD_NODE_NONE;
+    if (r.kind != GCD_ROOT_STATIC) {
+        r.name = "";
+        r.type = GCD_TYPE_NONE;
+    }
+    w->roots[w->root_count++] = r;
+    return GCD_OK;
+}
+
 static gcd_status bulk_root(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
 {
     struct gcd_clr_bulk b;
@@ -162,13 +175,13 @@ static gcd_status bulk_root(struct gcd_heap *h, const struct gcd_event *ev, stru
             continue;
         }
         enum gcd_root_kind kind = r.kind < GCD_ROOT_OTHER ? (enum gcd_root_kind)r.kind : GCD_ROOT_OTHER;
-        w->roots[kind]++;
+        w->root_counts[kind]++;
         w->weak_roots += (r.flags & GCD_ROOT_WEAK) != 0;
         w->pinned_roots += (r.flags & GCD_ROOT_PINNED) != 0;
         if (w->light)
             continue;
-        GCD_TRY(grow(h, &w->root_items, &w->root_cap, w->root_count, sizeof *w->root_items, err));
-        w->root_items[w->root_count++] = (struct gcd_root){ .object = r.object, .id = r.id, .kind = kind, .flags = r.flags };
+        struct gcd_root root = { .object = r.object, .id = r.id, .kind = kind, .flags = r.flags };
+        GCD_TRY(add_root(h, w, root, err));
     }
     return GCD_OK;
 }
@@ -206,12 +219,10 @@ static gcd_status bulk_static(struct gcd_heap *h, const struct gcd_event *ev, st
             return items.err;
         if (s.object == 0)
             continue;
-        GCD_TRY(grow(h, &w->static_items, &w->static_cap, w->static_count, sizeof *w->static_items, err));
-        struct gcd_static *to = &w->static_items[w->static_count];
-        *to = (struct gcd_static){ .object = s.object, .slot = s.id };
-        GCD_TRY(heap_type_index(h, s.type, &to->type, err));
-        GCD_TRY(heap_text_utf16(h, s.name, s.name_units, &to->name, err));
-        w->static_count++;
+        struct gcd_root root = { .object = s.object, .id = s.id, .kind = GCD_ROOT_STATIC };
+        GCD_TRY(heap_type_index(h, s.type, &root.type, err));
+        GCD_TRY(heap_text_utf16(h, s.name, s.name_units, &root.name, err));
+        GCD_TRY(add_root(h, w, root, err));
     }
     return GCD_OK;
 }
@@ -228,8 +239,8 @@ static gcd_status bulk_ccw(struct gcd_heap *h, const struct gcd_event *ev, struc
         struct gcd_clr_ccw c = gcd_clr_ccw_at(&b, i);
         if (c.object == 0)
             continue;
-        GCD_TRY(grow(h, &w->ccw_items, &w->ccw_cap, w->ccw_count, sizeof *w->ccw_items, err));
-        w->ccw_items[w->ccw_count++] = c.object;
+        struct gcd_root root = { .object = c.object, .flags = GCD_ROOT_REFCOUNTED, .kind = GCD_ROOT_COM };
+        GCD_TRY(add_root(h, w, root, err));
     }
     return GCD_OK;
 }

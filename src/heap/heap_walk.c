@@ -19,14 +19,19 @@
 /* Walks before a GCStart in the file that can belong to it. */
 #define OVERDUE_WALKS 16u
 
+void heap_walk_free_roots(struct gcd_heap *h, struct heap_walk *w)
+{
+    gcd_mem_free(&h->alloc, w->roots, w->root_cap * sizeof *w->roots);
+    w->roots = NULL;
+    w->root_cap = 0;
+}
+
 static void free_details(struct gcd_heap *h, struct heap_walk *w)
 {
     const struct gcd_alloc *a = &h->alloc;
     gcd_mem_free(a, w->counts, w->counts_cap * sizeof *w->counts);
     gcd_mem_free(a, w->used_types, w->used_cap * sizeof *w->used_types);
-    gcd_mem_free(a, w->root_items, w->root_cap * sizeof *w->root_items);
-    gcd_mem_free(a, w->static_items, w->static_cap * sizeof *w->static_items);
-    gcd_mem_free(a, w->ccw_items, w->ccw_cap * sizeof *w->ccw_items);
+    heap_walk_free_roots(h, w);
     gcd_mem_free(a, w->dependent_items, w->dependent_cap * sizeof *w->dependent_items);
     gcd_mem_free(a, w->range_items, w->range_cap * sizeof *w->range_items);
     heap_addrs_free(w->addrs, a);
@@ -34,13 +39,10 @@ static void free_details(struct gcd_heap *h, struct heap_walk *w)
         heap_runs_free(a, &w->runs[i]);
     w->counts = NULL;
     w->used_types = NULL;
-    w->root_items = NULL;
-    w->static_items = NULL;
-    w->ccw_items = NULL;
     w->dependent_items = NULL;
     w->range_items = NULL;
     w->addrs = NULL;
-    w->counts_cap = w->used_cap = w->root_cap = w->static_cap = w->ccw_cap = w->dependent_cap = w->range_cap = 0;
+    w->counts_cap = w->used_cap = w->dependent_cap = w->range_cap = 0;
 }
 
 static void drop_details(struct gcd_heap *h, struct heap_walk *w)

@@ -51,6 +51,7 @@ void gcd_dump_free(struct gcd_dump *d)
         heap_free(d->heaps[i]);
     gcd_mem_free(&d->alloc, d->heaps, d->heap_cap * sizeof *d->heaps);
     gcd_mem_free(&d->alloc, d->types, d->type_cap * sizeof *d->types);
+    gcd_mem_free(&d->alloc, d->roots, d->root_room * sizeof *d->roots);
     gcd_mem_free(&d->alloc, d->type_number, d->type_number_count * sizeof *d->type_number);
     load_process_start_done(&d->started);
     gcd_mem_free(&d->alloc, d->processes, d->process_cap * sizeof *d->processes);
@@ -186,6 +187,7 @@ static gcd_status add_type(struct gcd_dump *d, uint32_t heap_index, struct gcd_e
         t->objects = h->chosen->counts[heap_index].objects;
         t->bytes = h->chosen->counts[heap_index].bytes;
         t->edges = h->chosen->counts[heap_index].edges;
+        t->uneven_sizes = h->chosen->counts[heap_index].size_bits % 8 != 0;
     }
     t->module_path = heap_module_path(h, t->module);
     if (!t->described)
@@ -209,9 +211,40 @@ static gcd_status collect_types(struct gcd_dump *d, struct gcd_error *err)
         d->type_number[i] = GCD_TYPE_NONE;
     for (size_t i = 0; i < w->used_count; i++)
         GCD_TRY(add_type(d, w->used_types[i], err));
-    for (size_t i = 0; i < w->static_count; i++) {
-        GCD_TRY(add_type(d, w->static_items[i].type, err));
-        w->static_items[i].type = d->type_number[w->static_items[i].type];
+    for (size_t i = 0; i < w->root_count; i++) {
+        struct gcd_root *r = &w->roots[i];
+        if (r->kind != GCD_ROOT_STATIC)
+            continue;
+        GCD_TRY(add_type(d, r->type, err));
+        r->type = d->type_number[r->type];
+    }
+    return GCD_OK;
+}
+
+/* The order of the list of roots, which is that of the events otherwise. */
+static unsigned place_of(const struct gcd_root *r)
+{
+    return r->kind == GCD_ROOT_STATIC ? 0 : r->kind == GCD_ROOT_COM ? 2 : 1;
+}
+#define ROOT_PLACES 3u
+
+static gcd_status collect_roots(struct gcd_dump *d, struct gcd_error *err)
+{
+    struct heap_walk *w = d->heap->chosen;
+    struct gcd_summary *s = &d->summary;
+    d->root_room = w->root_count;
+    d->roots = gcd_mem_new_array(&d->alloc, d->root_room, sizeof *d->roots);
+    if (d->roots == NULL)
+        return gcd_fail_nomem(err, "building the list of roots");
+    for (unsigned place = 0; place < ROOT_PLACES; place++)
+        for (size_t i = 0; i < w->root_count; i++)
+            if (place_of(&w->roots[i]) == place)
+                d->roots[s->root_count++] = w->roots[i];
+    heap_walk_free_roots(d->heap, w);
+    s->roots = d->roots;
+    for (size_t i = 0; i < s->root_count; i++) {
+        s->statics += s->roots[i].kind == GCD_ROOT_STATIC;
+        s->ccws += s->roots[i].kind == GCD_ROOT_COM;
     }
     return GCD_OK;
 }
@@ -233,10 +266,12 @@ static gcd_status collect_processes(struct gcd_dump *d, struct gcd_error *err)
             continue;
         if (!gcd_vec_reserve(&d->alloc, &d->processes, &d->process_cap, d->process_count + 1, sizeof *d->processes, MAX_PROCESSES))
             return gcd_fail_nomem(err, "listing processes");
-        struct gcd_dump_process *p = &d->processes[d->process_count++];
-        *p = (struct gcd_dump_process){ .process = h->process, .dumps = h->with_objects, .chosen = h == d->heap };
+        struct gcd_process *p = &d->processes[d->process_count++];
+        *p = (struct gcd_process){ .process = h->process, .dumps = h->with_objects, .chosen = h == d->heap };
         GCD_TRY(heap_process_name(h, &p->name, err));
     }
+    d->summary.processes = d->processes;
+    d->summary.process_count = d->process_count;
     return GCD_OK;
 }
 
@@ -283,11 +318,11 @@ static enum heap_certain certain_of(const struct gcd_dump *d, const struct heap_
     return cut_off ? HEAP_CERTAIN_FRONT : HEAP_CERTAIN_NOTHING;
 }
 
-static gcd_status collect_facts(struct gcd_dump *d, struct gcd_error *err)
+static gcd_status collect_summary(struct gcd_dump *d, struct gcd_error *err)
 {
     struct gcd_heap *h = d->heap;
     const struct heap_walk *w = h->chosen;
-    struct gcd_dump_facts *f = &d->facts;
+    struct gcd_summary *f = &d->summary;
     struct heap_pauses pauses;
     gcd_trace_get_info(d->trace, &f->trace);
     f->trace.ptr_bytes = h->ptr_bytes;
@@ -326,20 +361,21 @@ static gcd_status collect_facts(struct gcd_dump *d, struct gcd_error *err)
     f->edges_lost = w->loss.edges;
     f->edges_lost_exact = w->loss.edges_exact;
     f->edges_dropped = w->loss.edges_dropped;
-    memcpy(f->roots, w->roots, sizeof f->roots);
+    memcpy(f->root_counts, w->root_counts, sizeof f->root_counts);
     f->weak_roots = w->weak_roots;
     f->pinned_roots = w->pinned_roots;
     f->null_roots = w->null_roots;
-    f->statics = w->static_count;
     f->dependent_handles = w->dependent_count;
-    f->ccws = w->ccw_count;
     f->rcws = w->rcws;
-    f->ranges = w->range_count;
+    f->ranges = w->range_items;
+    f->range_count = w->range_count;
+    f->types = d->types;
+    f->type_count = d->type_count;
     for (uint32_t i = 0; i < d->type_count; i++) {
         const struct gcd_type *t = &d->types[i];
         if (t->objects == 0)
             continue;
-        f->types++;
+        f->types_used++;
         f->types_undescribed += !t->described;
         f->objects_undescribed += t->described ? 0 : t->objects;
     }
@@ -414,11 +450,12 @@ gcd_status gcd_dump_close(struct gcd_dump *d, struct gcd_input *in, struct gcd_e
     heap_runs_place(d->heap->chosen, certain_of(d, d->heap->chosen));
     heap_bind(d->heap);
     GCD_TRY(collect_types(d, err));
+    GCD_TRY(collect_roots(d, err));
     GCD_TRY(sort_dependents(d, err));
-    GCD_TRY(collect_facts(d, err));
+    GCD_TRY(collect_summary(d, err));
     GCD_TRY(collect_processes(d, err));
-    heap_verdict(d->heap, d->heap->chosen, &d->facts.trace, gcd_trace_thread_closed(d->trace, d->heap->chosen->thread), d->trace_error.msg,
-                 d->input_error.code != GCD_OK ? d->input_error.msg : NULL, &d->verdict);
+    heap_verdict(d->heap, d->heap->chosen, &d->summary.trace, gcd_trace_thread_closed(d->trace, d->heap->chosen->thread), d->trace_error.msg,
+                 d->input_error.code != GCD_OK ? d->input_error.msg : NULL, &d->summary.verdict);
     return GCD_OK;
 }
 
@@ -464,34 +501,9 @@ gcd_status gcd_dump_open(struct gcd_input *in, const struct gcd_dump_options *op
     return st;
 }
 
-const struct gcd_dump_facts *gcd_dump_facts(const struct gcd_dump *d)
+const struct gcd_summary *gcd_dump_summary(const struct gcd_dump *d)
 {
-    return &d->facts;
-}
-
-const struct gcd_verdict *gcd_dump_verdict(const struct gcd_dump *d)
-{
-    return &d->verdict;
-}
-
-size_t gcd_dump_process_count(const struct gcd_dump *d)
-{
-    return d->process_count;
-}
-
-const struct gcd_dump_process *gcd_dump_process(const struct gcd_dump *d, size_t i)
-{
-    return &d->processes[i];
-}
-
-uint32_t gcd_dump_type_count(const struct gcd_dump *d)
-{
-    return d->type_count;
-}
-
-const struct gcd_type *gcd_dump_type(const struct gcd_dump *d, uint32_t i)
-{
-    return &d->types[i];
+    return &d->summary;
 }
 
 /* A dump that could not be closed is empty. */
@@ -499,36 +511,6 @@ static const struct heap_walk *chosen(const struct gcd_dump *d)
 {
     static const struct heap_walk nothing;
     return d->heap != NULL ? d->heap->chosen : &nothing;
-}
-
-size_t gcd_dump_root_count(const struct gcd_dump *d)
-{
-    return chosen(d)->root_count;
-}
-
-const struct gcd_root *gcd_dump_root(const struct gcd_dump *d, size_t i)
-{
-    return &chosen(d)->root_items[i];
-}
-
-size_t gcd_dump_static_count(const struct gcd_dump *d)
-{
-    return chosen(d)->static_count;
-}
-
-const struct gcd_static *gcd_dump_static(const struct gcd_dump *d, size_t i)
-{
-    return &chosen(d)->static_items[i];
-}
-
-size_t gcd_dump_ccw_count(const struct gcd_dump *d)
-{
-    return chosen(d)->ccw_count;
-}
-
-uint64_t gcd_dump_ccw(const struct gcd_dump *d, size_t i)
-{
-    return chosen(d)->ccw_items[i];
 }
 
 size_t gcd_dump_dependent_count(const struct gcd_dump *d)
@@ -539,16 +521,6 @@ size_t gcd_dump_dependent_count(const struct gcd_dump *d)
 const struct gcd_dependent *gcd_dump_dependent(const struct gcd_dump *d, size_t i)
 {
     return &chosen(d)->dependent_items[i];
-}
-
-size_t gcd_dump_range_count(const struct gcd_dump *d)
-{
-    return chosen(d)->range_count;
-}
-
-const struct gcd_range *gcd_dump_range(const struct gcd_dump *d, size_t i)
-{
-    return &chosen(d)->range_items[i];
 }
 
 bool gcd_dump_knows(const struct gcd_dump *d, uint64_t address, bool *ret_exact)

@@ -13,22 +13,21 @@ static gcd_status copy_text(struct gcd_build *b, const char **s, struct gcd_erro
     return gcd_build_text(b, *s, strlen(*s), s, err);
 }
 
-static gcd_status copy_facts(struct gcd_build *b, struct gcd_dump *d, struct gcd_error *err)
+static gcd_status copy_summary(struct gcd_build *b, struct gcd_dump *d, struct gcd_error *err)
 {
-    struct gcd_dump_facts *f = gcd_build_facts(b);
-    *f = *gcd_dump_facts(d);
-    *gcd_build_verdict(b) = *gcd_dump_verdict(d);
+    struct gcd_summary *f = gcd_build_summary(b);
+    *f = *gcd_dump_summary(d);               /* the seal puts the graph's own lists into it */
     const char **const texts[] = { &f->process_name, &f->command_line, &f->os, &f->arch, &f->runtime_version };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         GCD_TRY(copy_text(b, texts[i], err));
     return GCD_OK;
 }
 
-static gcd_status add_types(struct gcd_build *b, struct gcd_dump *d, struct gcd_error *err)
+static gcd_status add_types(struct gcd_build *b, const struct gcd_summary *s, struct gcd_error *err)
 {
-    for (uint32_t i = 0; i < gcd_dump_type_count(d); i++) {
+    for (uint32_t i = 0; i < s->type_count; i++) {
         uint32_t number;                     /* equal to the number in the dump */
-        GCD_TRY(gcd_build_type(b, gcd_dump_type(d, i), &number, err));
+        GCD_TRY(gcd_build_type(b, &s->types[i], &number, err));
     }
     return GCD_OK;
 }
@@ -96,42 +95,34 @@ static gcd_status add_objects(struct gcd_build *b, struct gcd_dump *d, const str
 
 static gcd_status add_roots(struct gcd_build *b, struct gcd_dump *d, struct gcd_error *err)
 {
-    for (size_t i = 0; i < gcd_dump_static_count(d); i++) {
-        const struct gcd_static *s = gcd_dump_static(d, i);
-        struct gcd_graph_root r = { .id = s->slot, .name = s->name, .node = gcd_build_find(b, s->object), .type = s->type,
-                                    .kind = GCD_ROOT_STATIC };
-        GCD_TRY(gcd_build_root(b, &r, err));
-    }
-    for (size_t i = 0; i < gcd_dump_root_count(d); i++) {
-        const struct gcd_root *root = gcd_dump_root(d, i);
-        struct gcd_graph_root r = { .id = root->id, .node = gcd_build_find(b, root->object), .flags = root->flags, .kind = root->kind };
-        GCD_TRY(gcd_build_root(b, &r, err));
-    }
-    for (size_t i = 0; i < gcd_dump_ccw_count(d); i++) {
-        struct gcd_graph_root r = { .node = gcd_build_find(b, gcd_dump_ccw(d, i)), .flags = GCD_ROOT_REFCOUNTED, .kind = GCD_ROOT_COM };
+    const struct gcd_summary *s = gcd_dump_summary(d);
+    for (size_t i = 0; i < s->root_count; i++) {
+        struct gcd_root r = s->roots[i];
+        r.node = gcd_build_find(b, r.object);
         GCD_TRY(gcd_build_root(b, &r, err));
     }
     for (size_t i = 0; i < gcd_dump_dependent_count(d); i++) {
         const struct gcd_dependent *h = gcd_dump_dependent(d, i);
         GCD_TRY(gcd_build_dependent(b, gcd_build_find(b, h->key), gcd_build_find(b, h->value), err));
     }
-    for (size_t i = 0; i < gcd_dump_range_count(d); i++)
-        GCD_TRY(gcd_build_range(b, gcd_dump_range(d, i), err));
+    for (size_t i = 0; i < s->range_count; i++)
+        GCD_TRY(gcd_build_range(b, &s->ranges[i], err));
     return GCD_OK;
 }
 
 gcd_status gcd_graph_from_dump(struct gcd_dump *d, const struct gcd_graph_options *options, struct gcd_graph **ret, struct gcd_error *err)
 {
+    const struct gcd_summary *summary = gcd_dump_summary(d);
     static const struct gcd_graph_options defaults;
     struct gcd_build *b;
     if (options == NULL)
         options = &defaults;
     GCD_TRY(gcd_build_new(options, &b, err));
-    gcd_status st = copy_facts(b, d, err);
+    gcd_status st = copy_summary(b, d, err);
     if (st == GCD_OK)                        /* the first pass has counted them */
-        st = gcd_build_reserve(b, gcd_dump_facts(d)->objects, gcd_dump_facts(d)->edges, err);
+        st = gcd_build_reserve(b, summary->objects, summary->edges, err);
     if (st == GCD_OK)
-        st = add_types(b, d, err);
+        st = add_types(b, summary, err);
     if (st == GCD_OK)
         st = add_objects(b, d, options, err);
     if (st == GCD_OK)

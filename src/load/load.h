@@ -12,8 +12,6 @@
 
 #include "heap/heap.h"
 
-#define GCD_TYPE_NONE UINT32_MAX
-
 /* Command lines of processes, by process id. */
 struct load_process_start {
     const struct gcd_alloc *alloc;
@@ -39,15 +37,16 @@ struct gcd_dump {
     struct gcd_error failure;        /* from an event that could not be taken: nothing follows it */
     struct gcd_error trace_error;    /* how the trace ended, if badly */
     struct gcd_error input_error;    /* how the input ended, if it was damaged itself */
-    struct gcd_dump_facts facts;
-    struct gcd_verdict verdict;
-    struct gcd_type *types;          /* used types only */
+    struct gcd_summary summary;
+    struct gcd_type *types;          /* used types only; a list of the summary, like roots and processes */
     uint32_t type_count;
     size_t type_cap;
     uint32_t *type_number;           /* [type_number_count], by index into heap->types; GCD_TYPE_NONE = unused */
     size_t type_number_count;
+    struct gcd_root *roots;          /* [root_room] */
+    size_t root_room;
     struct load_process_start started;
-    struct gcd_dump_process *processes;  /* those with a dump */
+    struct gcd_process *processes;   /* those with a dump */
     size_t process_count, process_cap;
 };
 

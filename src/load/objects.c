@@ -213,7 +213,7 @@ static gcd_status check_edge_sum(struct gcd_objects *o, struct gcd_error *err)
         st = next_edges(o, err);
     if (st < 0)
         return st;
-    return o->edges.trace == NULL || o->edges.items == o->dump->facts.edges ? GCD_END : changed(err);
+    return o->edges.trace == NULL || o->edges.items == o->dump->summary.edges ? GCD_END : changed(err);
 }
 
 /* Makes the next object, which has COUNT references, the current one.  False when the first pass has not seen it. */
@@ -236,7 +236,7 @@ static inline bool enter_object(struct gcd_objects *o, uint64_t count)
 
 gcd_status gcd_objects_keep_for_replay(struct gcd_objects *o, struct gcd_error *err)
 {
-    uint64_t objects = o->dump->facts.objects;       /* counted by the first pass; a few have more than 63 references */
+    uint64_t objects = o->dump->summary.objects;       /* counted by the first pass; a few have more than 63 references */
     o->counts.kept = true;
     o->counts.cap = (size_t)(objects + objects / 16 + COUNT_BYTES);
     o->counts.bytes = gcd_mem_new_uncleared(&o->dump->alloc, o->counts.cap, 1);
@@ -261,7 +261,7 @@ gcd_status gcd_objects_next(struct gcd_objects *o, struct gcd_object *ret, struc
     while (f->at >= f->bulk.count) {
         gcd_status st = feed_next(o->dump, f, err);
         if (st == GCD_END)
-            return o->objects_seen == o->dump->facts.objects ? check_edge_sum(o, err) : changed(err);
+            return o->objects_seen == o->dump->summary.objects ? check_edge_sum(o, err) : changed(err);
         if (st != GCD_OK)
             return st;
     }

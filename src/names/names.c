@@ -21,23 +21,6 @@ struct gcd_names {
     uint32_t count, unknown;
 };
 
-/* The source of the types. */
-struct source {
-    const struct gcd_type *(*type)(const void *from, uint32_t i);
-    const void *from;
-    uint32_t count;
-};
-
-static const struct gcd_type *type_of_dump(const void *from, uint32_t i)
-{
-    return gcd_dump_type(from, i);
-}
-
-static const struct gcd_type *type_of_graph(const void *from, uint32_t i)
-{
-    return gcd_graph_type(from, i);
-}
-
 static gcd_status text_error(gcd_status st, struct gcd_error *err)
 {
     if (st == GCD_E_LIMIT)
@@ -47,13 +30,13 @@ static gcd_status text_error(gcd_status st, struct gcd_error *err)
 
 /* ---- spelling ---- */
 
-static gcd_status spell(struct gcd_names *n, const struct source *from, enum gcd_name_style style, struct gcd_error *err)
+static gcd_status spell(struct gcd_names *n, const struct gcd_summary *from, enum gcd_name_style style, struct gcd_error *err)
 {
     struct csharp c;
     gcd_status st = GCD_OK;
     csharp_init(&c, &n->alloc);
-    for (uint32_t i = 0; i < from->count && st == GCD_OK; i++) {
-        const struct gcd_type *t = from->type(from->from, i);
+    for (uint32_t i = 0; i < from->type_count && st == GCD_OK; i++) {
+        const struct gcd_type *t = &from->types[i];
         char unknown[32];
         const char *s = t->name;
         size_t len = strlen(s);
@@ -106,7 +89,7 @@ static int compare_tokens(const struct gcd_type *a, const struct gcd_type *b)
 
 struct order {
     const struct gcd_names *names;
-    const struct source *from;
+    const struct gcd_summary *from;
 };
 
 /* Sorts by name, module, token, so that equal names are adjacent. */
@@ -114,7 +97,7 @@ static int compare(const void *ctx, uint32_t a, uint32_t b)
 {
     const struct order *o = ctx;
     int c = strcmp(o->names->name[a], o->names->name[b]);
-    const struct gcd_type *ta = o->from->type(o->from->from, a), *tb = o->from->type(o->from->from, b);
+    const struct gcd_type *ta = &o->from->types[a], *tb = &o->from->types[b];
     if (c == 0)
         c = compare_modules(ta, tb);
     return c != 0 ? c : compare_tokens(ta, tb);
@@ -141,29 +124,29 @@ static gcd_status tell_apart(struct gcd_names *n, const struct gcd_type *t, uint
 }
 
 /* The types items[0 .. n) have equal names. */
-static gcd_status tell_group_apart(struct gcd_names *names, const struct source *from, const uint32_t *items, size_t n,
+static gcd_status tell_group_apart(struct gcd_names *names, const struct gcd_summary *from, const uint32_t *items, size_t n,
                                    struct csharp *room)
 {
     gcd_status st = GCD_OK;
     size_t module_start = 0, module_end = 0;     /* the range of types with the same module */
     size_t token_start = 0;                      /* with the same module and token */
     for (size_t i = 0; i < n && st == GCD_OK; i++) {
-        const struct gcd_type *t = from->type(from->from, items[i]);
+        const struct gcd_type *t = &from->types[items[i]];
         if (i == module_end) {
             module_start = i;
-            while (module_end < n && compare_modules(t, from->type(from->from, items[module_end])) == 0)
+            while (module_end < n && compare_modules(t, &from->types[items[module_end]]) == 0)
                 module_end++;
         }
-        if (i == module_start || compare_tokens(t, from->type(from->from, items[i - 1])) != 0)
+        if (i == module_start || compare_tokens(t, &from->types[items[i - 1]]) != 0)
             token_start = i;
-        bool next_same = i + 1 < module_end && compare_tokens(t, from->type(from->from, items[i + 1])) == 0;
+        bool next_same = i + 1 < module_end && compare_tokens(t, &from->types[items[i + 1]]) == 0;
         bool token = module_end - module_start > 1 && t->name_token != 0;
         st = tell_apart(names, t, items[i], token, next_same || token_start < i ? (uint32_t)(i - token_start + 1) : 0, room);
     }
     return st;
 }
 
-static gcd_status make_unique(struct gcd_names *n, const struct source *from, struct gcd_error *err)
+static gcd_status make_unique(struct gcd_names *n, const struct gcd_summary *from, struct gcd_error *err)
 {
     uint32_t *items = gcd_sort_order(&n->alloc, n->count, compare, &(struct order){ n, from });
     struct csharp room;
@@ -183,15 +166,15 @@ static gcd_status make_unique(struct gcd_names *n, const struct source *from, st
     return text_error(st, err);
 }
 
-static gcd_status make(const struct source *from, enum gcd_name_style style, const struct gcd_alloc *alloc, struct gcd_names **ret,
-                       struct gcd_error *err)
+gcd_status gcd_names_new(const struct gcd_summary *from, enum gcd_name_style style, const struct gcd_alloc *alloc, struct gcd_names **ret,
+                         struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(alloc);
     struct gcd_names *n = gcd_mem_new(&a, sizeof *n);
     if (n == NULL)
         return text_error(GCD_E_NOMEM, err);
     n->alloc = a;
-    n->count = from->count;
+    n->count = from->type_count;
     gcd_textpool_init(&n->text, &n->alloc, TEXT_BYTES_MAX);
     n->name = gcd_mem_new_array(&n->alloc, n->count, sizeof *n->name);
     gcd_status st = n->name != NULL ? spell(n, from, style, err) : text_error(GCD_E_NOMEM, err);
@@ -202,22 +185,6 @@ static gcd_status make(const struct source *from, enum gcd_name_style style, con
     else
         gcd_names_free(n);
     return st;
-}
-
-/* ---- public ---- */
-
-gcd_status gcd_names_of_dump(const struct gcd_dump *d, enum gcd_name_style style, const struct gcd_alloc *alloc, struct gcd_names **ret,
-                             struct gcd_error *err)
-{
-    struct source from = { .type = type_of_dump, .from = d, .count = gcd_dump_type_count(d) };
-    return make(&from, style, alloc, ret, err);
-}
-
-gcd_status gcd_names_of_graph(const struct gcd_graph *g, enum gcd_name_style style, const struct gcd_alloc *alloc, struct gcd_names **ret,
-                              struct gcd_error *err)
-{
-    struct source from = { .type = type_of_graph, .from = g, .count = gcd_graph_type_count(g) };
-    return make(&from, style, alloc, ret, err);
 }
 
 void gcd_names_free(struct gcd_names *n)

@@ -161,7 +161,7 @@ static void take_reasons(struct gcd_verdict *v, const struct line *l, const char
 
 static gcd_status take_line(struct gcd_build *b, const struct line *l, struct gcd_error *err)
 {
-    struct gcd_dump_facts *to = gcd_build_facts(b);
+    struct gcd_summary *to = gcd_build_summary(b);
     struct gcd_graph_notes *n = gcd_build_notes(b);
     const struct { const char *key; const char **to; } texts[] = {
         { "command line", &to->command_line }, { "os", &to->os }, { "arch", &to->arch }, { "runtime", &to->runtime_version },
@@ -194,7 +194,7 @@ static gcd_status take_line(struct gcd_build *b, const struct line *l, struct gc
 /* False when the log is not ours. */
 static gcd_status take_log(struct gcd_build *b, const char *log, bool *ret_ours, struct gcd_error *err)
 {
-    struct gcd_verdict *v = gcd_build_verdict(b);
+    struct gcd_verdict *v = &gcd_build_summary(b)->verdict;
     static const char complete[] = "gcdumpc: complete\n", unverified[] = "gcdumpc: unverified\n", incomplete[] = "gcdumpc: incomplete:";
     *ret_ours = true;
     if (strncmp(log, incomplete, sizeof incomplete - 1) == 0) {
@@ -251,8 +251,8 @@ static int64_t to_unix_ms(uint64_t ticks, int64_t before_ns)
 
 gcd_status gcdump_put_facts(struct gcdump_in *f, struct gcd_build *b, struct gcd_error *err)
 {
-    struct gcd_dump_facts *to = gcd_build_facts(b);
-    struct gcd_verdict *v = gcd_build_verdict(b);
+    struct gcd_summary *to = gcd_build_summary(b);
+    struct gcd_verdict *v = &gcd_build_summary(b)->verdict;
     bool ours;
     GCD_TRY(gcdump_text(f, &f->process_name, &f->text, &f->text_room, err));
     GCD_TRY(gcd_build_text(b, f->text, strlen(f->text), &to->process_name, err));

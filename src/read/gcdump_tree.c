@@ -257,7 +257,7 @@ static gcd_status find_static(struct gcdump_in *f, struct gcd_build *b, uint32_t
 }
 
 /* Among several types with the name of the class, prefers that of the object. */
-static gcd_status choose_class(struct gcdump_in *f, struct gcd_build *b, struct gcdump_static *s, uint32_t object_type, struct gcd_graph_root *r,
+static gcd_status choose_class(struct gcdump_in *f, struct gcd_build *b, struct gcdump_static *s, uint32_t object_type, struct gcd_root *r,
                                struct gcd_error *err)
 {
     r->type = s->number;
@@ -280,7 +280,7 @@ static gcd_status choose_class(struct gcdump_in *f, struct gcd_build *b, struct 
 static gcd_status put_root(struct gcdump_in *f, struct gcd_build *b, const struct gcdump_made_up *m, struct gcdump_static *name, uint32_t child,
                            struct gcd_error *err)
 {
-    struct gcd_graph_root r = { .node = gcdump_graph_node(f, child), .name = "", .flags = m->flags, .kind = m->kind };
+    struct gcd_root r = { .node = gcdump_graph_node(f, child), .name = "", .flags = m->flags, .kind = m->kind };
     uint32_t object_type = GCDUMP_NONE;
     if (r.node != GCD_NODE_NONE) {
         struct gcdump_node node;

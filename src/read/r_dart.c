@@ -220,7 +220,7 @@ static gcd_status read_header(struct dart *d)
     size_t n;
     GCD_TRY(read_text(d, &n));
     if (!d->again)
-        GCD_TRY(gcd_build_text(d->b, d->bytes, n, &gcd_build_facts(d->b)->process_name, d->err));
+        GCD_TRY(gcd_build_text(d->b, d->bytes, n, &gcd_build_summary(d->b)->process_name, d->err));
     for (unsigned i = 0; i < 3; i++)
         (void)stream_uleb(s);            /* sizes: the sum over the objects is used instead */
     uint64_t classes = stream_uleb(s);
@@ -381,7 +381,7 @@ static gcd_status read_edges(struct dart *d, uint64_t count)
 static gcd_status read_roots(struct dart *d, uint64_t id, const struct dart_object *o)
 {
     uint32_t group = id > 1 ? d->classes[o->class_id - 1].group : NO_GROUP;
-    struct gcd_graph_root r = { .name = "", .kind = GCD_ROOT_OTHER };
+    struct gcd_root r = { .name = "", .kind = GCD_ROOT_OTHER };
     if (id > 1 && group == NO_GROUP)
         return changed(d);
     if (id > 1) {
@@ -439,8 +439,8 @@ static gcd_status dart_read(struct gcd_input *in, const struct gcd_graph_options
     if (st == GCD_OK)
         st = read_once(&d, in);
     /* truncated and damaged files were refused; the format does not say whether the dump was complete */
-    gcd_build_verdict(b)->complete = st == GCD_OK;
-    gcd_build_verdict(b)->unverified = true;
+    gcd_build_summary(b)->verdict.complete = st == GCD_OK;
+    gcd_build_summary(b)->verdict.unverified = true;
     gcd_textpool_done(&d.text);
     gcd_mem_free(&d.alloc, d.classes, d.class_room * sizeof *d.classes);
     gcd_mem_free(&d.alloc, d.bytes, d.bytes_room);

@@ -281,7 +281,7 @@ static gcd_status begin_record(struct gclog_in *g, uint64_t line)
     g->section_n = n > 0 ? n : 1;
     if (n > 0)
         memcpy(g->section, g->name, n);
-    struct gcd_dump_facts *f = gcd_build_facts(g->b);
+    struct gcd_summary *f = gcd_build_summary(g->b);
     if (f->process_name[0] != '\0')      /* from the first section */
         return GCD_OK;
     f->gc_start_ns = f->gc_end_ns = (int64_t)g->stamp * 1000000;
@@ -409,7 +409,7 @@ static gcd_status put_roots(struct gclog_in *g)
     for (size_t i = 0; i < g->root_count; i++) {
         const struct late_root *r = &g->roots[i];
         uint32_t node = gcd_build_find(g->b, r->object);
-        struct gcd_graph_root root = { .node = node, .kind = r->kind, .flags = r->flags, .type = r->type };
+        struct gcd_root root = { .node = node, .kind = r->kind, .flags = r->flags, .type = r->type };
         if (r->type == GCD_NODE_NONE)
             root.type = node != GCD_NODE_NONE ? gcd_build_node_type(g->b, node) : 0;
         GCD_TRY(gcd_build_root(g->b, &root, g->err));
@@ -419,7 +419,7 @@ static gcd_status put_roots(struct gclog_in *g)
 
 static void judge(struct gclog_in *g)
 {
-    struct gcd_verdict *v = gcd_build_verdict(g->b);
+    struct gcd_verdict *v = &gcd_build_summary(g->b)->verdict;
     v->unverified = true;
     v->complete = g->seen_end && gcd_build_notes(g->b)->records_damaged == 0;
     if (!g->seen_end)

@@ -36,7 +36,7 @@ gcd_status gcd_graph_read(struct gcd_input *in, const struct gcd_graph_options *
     if (r == NULL)
         return gcd_fail(err, GCD_E_NOT_FOUND, "this is no file with an object graph that is known here");
     GCD_TRY(gcd_build_new(options, &b, err));
-    gcd_build_facts(b)->trace.container = r->name;
+    gcd_build_summary(b)->trace.container = r->name;
     gcd_status st = r->read(in, options, b, err);
     if (st == GCD_OK)
         return gcd_build_seal(b, ret, err);

@@ -124,7 +124,7 @@ static gcd_status find_holders(struct html_data *h, const struct gcd_merged_tree
 static int by_bytes(const void *ctx, uint32_t a, uint32_t b)
 {
     const struct html_data *h = ctx;
-    const struct gcd_type *x = gcd_graph_type(h->g, a), *y = gcd_graph_type(h->g, b);
+    const struct gcd_type *x = &gcd_graph_summary(h->g)->types[a], *y = &gcd_graph_summary(h->g)->types[b];
     if (x->bytes != y->bytes)
         return x->bytes < y->bytes ? 1 : -1;
     return x->objects != y->objects ? (x->objects < y->objects ? 1 : -1) : 0;
@@ -139,13 +139,14 @@ static int by_retained(const void *ctx, uint32_t a, uint32_t b)
 /* Sorts all types that have objects; the paths wanted are those of the first by either order, each once. */
 static gcd_status choose_types(struct html_data *h, uint32_t *ret_wanted, size_t *ret_n, struct gcd_error *err)
 {
+    const struct gcd_summary *summary = gcd_graph_summary(h->g);
     size_t n = 0, wanted = 0;
-    h->type_room = gcd_graph_type_count(h->g);
+    h->type_room = summary->type_count;
     h->types = gcd_mem_new_uncleared(&h->alloc, h->type_room, sizeof *h->types);
     if (h->types == NULL && h->type_room > 0)
         return gcd_fail_nomem(err, "sorting types");
     for (uint32_t i = 0; i < h->type_room; i++)
-        if (gcd_graph_type(h->g, i)->objects > 0)
+        if (summary->types[i].objects > 0)
             h->types[n++] = i;
     if (!gcd_sort_numbers(&h->alloc, h->types, n, by_retained, h))
         return gcd_fail_nomem(err, "sorting types");
@@ -171,10 +172,11 @@ static gcd_status choose_types(struct html_data *h, uint32_t *ret_wanted, size_t
 
 static gcd_status generations(struct html_data *h, struct gcd_error *err)
 {
+    const struct gcd_summary *summary = gcd_graph_summary(h->g);
     struct gcd_generations *all;
-    if (gcd_graph_range_count(h->g) == 0)
+    if (summary->range_count == 0)
         return GCD_OK;
-    GCD_TRY(gcd_generations_of_graph(h->g, &h->alloc, &all, err));
+    GCD_TRY(gcd_generations_new(summary, &h->alloc, &all, err));
     for (uint32_t node = 0; node < gcd_graph_node_count(h->g); node++)
         gcd_generations_add(all, gcd_graph_node_address(h->g, node), gcd_graph_node_size(h->g, node));
     for (unsigned i = 0; i < HTML_GENERATIONS; i++)
@@ -241,7 +243,7 @@ static gcd_status merge_paths_to(struct html_data *h, const struct gcd_paths *p,
     struct stage stage = { h->options, 3, 1 };
     struct gcd_write_options options = staged(h, &stage, true);
     struct gcd_merged_tree_options merge = merging(&options, STEPS_OF_PATHS);
-    size_t types = gcd_graph_type_count(h->g);
+    size_t types = gcd_graph_summary(h->g)->type_count;
     uint8_t *set = gcd_mem_new(&h->alloc, types);
     if (set == NULL)
         return gcd_fail_nomem(err, "merging paths");
@@ -287,7 +289,7 @@ static gcd_status analyze(struct html_data *h, struct analysis *a)
     h->pseudo_roots = gcd_dominators_pseudo_roots(h->dominators);
     h->reachable_objects = gcd_dominators_reachable(h->dominators);
     h->reachable_bytes = gcd_dominators_retained(h->dominators, GCD_NODE_ROOT);
-    h->retained = gcd_mem_new_array(&h->alloc, gcd_graph_type_count(h->g), sizeof *h->retained);
+    h->retained = gcd_mem_new_array(&h->alloc, gcd_graph_summary(h->g)->type_count, sizeof *h->retained);
     if (h->retained == NULL)
         return gcd_fail_nomem(a->err, "adding up retained sizes");
     GCD_TRY(gcd_retained_by_type(h->g, h->dominators, &h->alloc, h->retained, a->err));
@@ -305,8 +307,8 @@ gcd_status html_data_make(struct html_data *h, const struct gcd_graph *g, const 
     h->alloc = gcd_locked_alloc_init(&h->locked, &user);
     h->g = g;
     h->options = options;
-    for (size_t i = 0; i < gcd_graph_root_count(g); i++)
-        h->roots[gcd_graph_root_group(gcd_graph_root(g, i))]++;
+    for (size_t i = 0; i < gcd_graph_summary(g)->root_count; i++)
+        h->roots[gcd_root_group(&gcd_graph_summary(g)->roots[i])]++;
     struct analysis a = { .h = h, .err = err, .beside_err = GCD_ERROR_INIT };
     gcd_status st = analyze(h, &a);
     gcd_paths_free(a.paths);
@@ -317,7 +319,7 @@ void html_data_done(struct html_data *h)
 {
     gcd_suspects_free(h->suspects);
     gcd_dominators_free(h->dominators);
-    gcd_mem_free(&h->alloc, h->retained, gcd_graph_type_count(h->g) * sizeof *h->retained);
+    gcd_mem_free(&h->alloc, h->retained, gcd_graph_summary(h->g)->type_count * sizeof *h->retained);
     gcd_mem_free(&h->alloc, h->types, h->type_room * sizeof *h->types);
     gcd_mem_free(&h->alloc, h->holders, h->holder_room * sizeof *h->holders);
     gcd_merged_tree_free(h->tree);

@@ -121,7 +121,7 @@ static void put_names(struct page *p)
 
 static void put_process(struct page *p)
 {
-    const struct gcd_dump_facts *f = gcd_graph_facts(p->h->g);
+    const struct gcd_summary *f = gcd_graph_summary(p->h->g);
     const char *name = f->process_name[0] != '\0' ? f->process_name : p->h->options->name != NULL ? p->h->options->name : "";
     json_put_open(&p->j, "process", '{');
     json_put_text(&p->j, "name", name, TEXT_BYTES);
@@ -135,7 +135,7 @@ static void put_process(struct page *p)
 
 static void put_gc(struct page *p)
 {
-    const struct gcd_dump_facts *f = gcd_graph_facts(p->h->g);
+    const struct gcd_summary *f = gcd_graph_summary(p->h->g);
     json_put_open(&p->j, "gc", '{');
     if (f->trace.start_unix_ms != INT64_MIN)
         json_put_signed(&p->j, "start_unix_ms", f->trace.start_unix_ms);
@@ -149,13 +149,13 @@ static void put_gc(struct page *p)
 static void put_totals(struct page *p)
 {
     const struct html_data *h = p->h;
-    const struct gcd_dump_facts *f = gcd_graph_facts(h->g);
+    const struct gcd_summary *f = gcd_graph_summary(h->g);
     json_put_open(&p->j, "totals", '{');
     json_put_number(&p->j, "objects", f->objects);
     json_put_number(&p->j, "bytes", f->bytes);
     json_put_number(&p->j, "references", f->edges);
     json_put_number(&p->j, "types", h->types_with_objects);
-    json_put_number(&p->j, "roots", gcd_graph_root_count(h->g));
+    json_put_number(&p->j, "roots", gcd_graph_summary(h->g)->root_count);
     json_put_number(&p->j, "dependent_handles", gcd_graph_dependent_count(h->g));
     json_put_number(&p->j, "reachable_objects", h->reachable_objects);
     json_put_number(&p->j, "reachable_bytes", h->reachable_bytes);
@@ -181,7 +181,7 @@ static void put_types(struct page *p)
     uint64_t rest_objects = 0, rest_bytes = 0;
     json_put_open(&p->j, "types", '[');
     for (size_t i = 0; i < h->types_with_objects; i++) {
-        const struct gcd_type *t = gcd_graph_type(h->g, h->types[i]);
+        const struct gcd_type *t = &gcd_graph_summary(h->g)->types[h->types[i]];
         if (i >= h->type_count) {
             rest_objects += t->objects;
             rest_bytes += t->bytes;
@@ -276,11 +276,11 @@ static void put_parts(struct page *p, const char *key, const struct gcd_suspect_
 /* A row a step: name (-1: objects that are left out), how many one behind the other, what the first of them retains. */
 static void put_suspect_path(struct page *p, const struct gcd_suspect *s)
 {
-    const struct gcd_graph_root *root = s->root != SIZE_MAX ? gcd_graph_root(p->h->g, s->root) : NULL;
+    const struct gcd_root *root = s->root != SIZE_MAX ? &gcd_graph_summary(p->h->g)->roots[s->root] : NULL;
     if (s->path_count == 0)
         return;
     if (root != NULL) {
-        json_put_number(&p->j, "root_group", gcd_graph_root_group(root));
+        json_put_number(&p->j, "root_group", gcd_root_group(root));
         json_put_text(&p->j, "root_name", root->name, TEXT_BYTES);
     }
     json_put_open(&p->j, "path", '[');
@@ -321,7 +321,7 @@ static void put_suspects(struct page *p)
 static void put_generations(struct page *p)
 {
     json_put_open(&p->j, "generations", '[');
-    for (size_t i = 0; i < HTML_GENERATIONS && gcd_graph_range_count(p->h->g) > 0; i++) {
+    for (size_t i = 0; i < HTML_GENERATIONS && gcd_graph_summary(p->h->g)->range_count > 0; i++) {
         const struct gcd_generation *g = &p->h->generations[i];
         json_put_open(&p->j, NULL, '[');
         json_put_number(&p->j, NULL, g->objects);
@@ -339,7 +339,7 @@ static void put_all(struct page *p)
     json_put_open(&p->j, NULL, '{');
     json_put_text(&p->j, "kind", "heap", TEXT_BYTES);
     json_put_text(&p->j, "gcdumpc", GCDUMPC_VERSION, TEXT_BYTES);
-    json_put_verdict(&p->j, gcd_graph_verdict(p->h->g));
+    json_put_verdict(&p->j, &gcd_graph_summary(p->h->g)->verdict);
     put_process(p);
     put_gc(p);
     put_totals(p);

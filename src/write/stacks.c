@@ -15,7 +15,7 @@ const char *stacks_frame(const struct frames *f, uint32_t label, const char **re
     case GCD_STEP_GROUP:
         return gcd_root_group_label(n.group)->frame;
     case GCD_STEP_VARIABLE:
-        return gcd_graph_root(f->g, n.root)->name;
+        return gcd_graph_summary(f->g)->roots[n.root].name;
     case GCD_STEP_SEVERAL_ROOTS:
         return "[several roots]";
     case GCD_STEP_PSEUDO_ROOTS:
@@ -26,7 +26,7 @@ const char *stacks_frame(const struct frames *f, uint32_t label, const char **re
     case GCD_STEP_TYPE:
         break;
     }
-    *ret_module = gcd_graph_type(f->g, n.type)->module_path;
+    *ret_module = gcd_graph_summary(f->g)->types[n.type].module_path;
     return write_type_name(f->options, f->g, n.type);
 }
 
@@ -70,9 +70,9 @@ gcd_status stacks_new(const struct gcd_graph *g, const struct gcd_write_options 
 void stacks_note(const struct gcd_graph *g, const struct gcd_merged_tree *t, struct gcd_write_notes *notes)
 {
     notes->objects = gcd_graph_node_count(g);
-    notes->roots = gcd_graph_root_count(g);
-    for (uint32_t i = 0; i < gcd_graph_type_count(g); i++)
-        notes->types += gcd_graph_type(g, i)->objects > 0;
+    notes->roots = gcd_graph_summary(g)->root_count;
+    for (uint32_t i = 0; i < gcd_graph_summary(g)->type_count; i++)
+        notes->types += gcd_graph_summary(g)->types[i].objects > 0;
     write_note_loss(notes, gcd_merged_tree_totals(t).cut_count,
                     "objects lie too deep, or have one path too many, and are counted in frames \"...\"");
 }

@@ -59,13 +59,13 @@ static const char *const type_columns[] = { "id", "name", "raw_name", "module", 
 
 static uint64_t type_rows(const struct tables *t)
 {
-    return gcd_graph_type_count(t->graph);
+    return gcd_graph_summary(t->graph)->type_count;
 }
 
 static void type_value(struct table_cursor *c, size_t column, struct table_value *ret)
 {
     uint32_t n = (uint32_t)c->row;
-    const struct gcd_type *t = gcd_graph_type(c->tables->graph, n);
+    const struct gcd_type *t = &gcd_graph_summary(c->tables->graph)->types[n];
     switch (column) {
     case TYPE_ID: number(ret, n); break;
     case TYPE_NAME: *ret = (struct table_value){ .kind = TABLE_TEXT, .text = write_type_name(c->tables->options, c->tables->graph, n) }; break;
@@ -160,16 +160,16 @@ static const char *const root_kinds[GCD_ROOT_ALL_KINDS] = {
 
 static uint64_t root_rows(const struct tables *t)
 {
-    return gcd_graph_root_count(t->graph);
+    return gcd_graph_summary(t->graph)->root_count;
 }
 
 static void root_value(struct table_cursor *c, size_t column, struct table_value *ret)
 {
-    const struct gcd_graph_root *r = gcd_graph_root(c->tables->graph, (size_t)c->row);
+    const struct gcd_root *r = &gcd_graph_summary(c->tables->graph)->roots[(size_t)c->row];
     switch (column) {
     case ROOT_ID: number(ret, c->row); break;
     case ROOT_KIND: text(ret, root_kinds[r->kind]); break;
-    case ROOT_GROUP: text(ret, gcd_root_group_label(gcd_graph_root_group(r))->key); break;
+    case ROOT_GROUP: text(ret, gcd_root_group_label(gcd_root_group(r))->key); break;
     case ROOT_FLAGS: number(ret, r->flags); break;
     case ROOT_NAME: text(ret, r->name); break;
     case ROOT_ADDRESS: address(ret, r->id); break;
@@ -201,12 +201,12 @@ static const char *const range_columns[] = { "id", "generation", "start", "used_
 
 static uint64_t range_rows(const struct tables *t)
 {
-    return gcd_graph_range_count(t->graph);
+    return gcd_graph_summary(t->graph)->range_count;
 }
 
 static void range_value(struct table_cursor *c, size_t column, struct table_value *ret)
 {
-    const struct gcd_range *r = gcd_graph_range(c->tables->graph, (size_t)c->row);
+    const struct gcd_range *r = &gcd_graph_summary(c->tables->graph)->ranges[(size_t)c->row];
     switch (column) {
     case RANGE_ID: number(ret, c->row); break;
     case RANGE_GENERATION: number(ret, r->generation); break;
@@ -280,7 +280,7 @@ gcd_status tables_init(struct tables *t, const struct gcd_graph *g, const struct
                        const struct gcd_write_options *options, struct gcd_error *err)
 {
     *t = (struct tables){ .alloc = gcd_alloc_or_default(options->alloc), .graph = g, .options = options, .dominators = dominators };
-    GCD_TRY(gcd_generations_of_graph(g, &t->alloc, &t->generations, err));
+    GCD_TRY(gcd_generations_new(gcd_graph_summary(g), &t->alloc, &t->generations, err));
     tables_add_facts(t);
     return GCD_OK;
 }

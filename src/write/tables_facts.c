@@ -43,7 +43,7 @@ static void add_verdict(struct tables *t, const struct gcd_verdict *v)
     }
 }
 
-static void add_process(struct tables *t, const struct gcd_dump_facts *f)
+static void add_process(struct tables *t, const struct gcd_summary *f)
 {
     const char *name = f->process_name[0] != '\0' || t->options->name == NULL ? f->process_name : t->options->name;
     add_number(t, "pid", f->process);
@@ -59,7 +59,7 @@ static void add_process(struct tables *t, const struct gcd_dump_facts *f)
     add_number(t, "lost_events", f->trace.lost_events);
 }
 
-static void add_gc(struct tables *t, const struct gcd_dump_facts *f)
+static void add_gc(struct tables *t, const struct gcd_summary *f)
 {
     add_number(t, "dumps", f->dumps);
     add_number(t, "dump_number", f->walk_number);
@@ -74,18 +74,18 @@ static void add_gc(struct tables *t, const struct gcd_dump_facts *f)
     add_signed(t, "gc_end_ns", f->gc_end_ns);
 }
 
-static void add_heap(struct tables *t, const struct gcd_dump_facts *f, const struct gcd_graph_notes *n)
+static void add_heap(struct tables *t, const struct gcd_summary *f, const struct gcd_graph_notes *n)
 {
     add_number(t, "objects", f->objects);
     add_number(t, "bytes", f->bytes);
     add_number(t, "edges", f->edges);
     add_number(t, "edges_declared", f->edges_declared);
-    add_number(t, "types", f->types);
+    add_number(t, "types", f->types_used);
     add_number(t, "types_undescribed", f->types_undescribed);
-    add_number(t, "roots_stack", f->roots[GCD_ROOT_STACK]);
-    add_number(t, "roots_finalizer", f->roots[GCD_ROOT_FINALIZER]);
-    add_number(t, "roots_handle", f->roots[GCD_ROOT_HANDLE]);
-    add_number(t, "roots_other", f->roots[GCD_ROOT_OTHER]);
+    add_number(t, "roots_stack", f->root_counts[GCD_ROOT_STACK]);
+    add_number(t, "roots_finalizer", f->root_counts[GCD_ROOT_FINALIZER]);
+    add_number(t, "roots_handle", f->root_counts[GCD_ROOT_HANDLE]);
+    add_number(t, "roots_other", f->root_counts[GCD_ROOT_OTHER]);
     add_number(t, "roots_weak", f->weak_roots);
     add_number(t, "roots_pinned", f->pinned_roots);
     add_number(t, "roots_null", f->null_roots);
@@ -93,7 +93,7 @@ static void add_heap(struct tables *t, const struct gcd_dump_facts *f, const str
     add_number(t, "dependent_handles", f->dependent_handles);
     add_number(t, "ccws", f->ccws);
     add_number(t, "rcws", f->rcws);
-    add_number(t, "ranges", f->ranges);
+    add_number(t, "ranges", f->range_count);
     add_number(t, "edges_missing", n->edges_missing);
     add_number(t, "edges_dangling", n->edges_dangling);
     add_number(t, "roots_dangling", n->roots_dangling);
@@ -105,11 +105,11 @@ static void add_heap(struct tables *t, const struct gcd_dump_facts *f, const str
 
 void tables_add_facts(struct tables *t)
 {
-    const struct gcd_dump_facts *f = gcd_graph_facts(t->graph);
+    const struct gcd_summary *f = gcd_graph_summary(t->graph);
     uint32_t unknown = gcd_graph_unknown(t->graph);
     add_number(t, "schema", TABLES_SCHEMA);
     add_text(t, "gcdumpc_version", GCDUMPC_VERSION);
-    add_verdict(t, gcd_graph_verdict(t->graph));
+    add_verdict(t, &f->verdict);
     add_process(t, f);
     add_gc(t, f);
     add_heap(t, f, gcd_graph_notes(t->graph));

@@ -30,7 +30,7 @@ static struct label label_of(const struct v8_names *n, uint32_t type)
     size_t file_n;
     l.n[0] = strlen(l.text[0]);
     if (n->types[type].with_module) {
-        l.text[2] = write_module_file(gcd_graph_type(n->g, type)->module_path, &file_n, &l.n[2]);
+        l.text[2] = write_module_file(gcd_graph_summary(n->g)->types[type].module_path, &file_n, &l.n[2]);
         l.n[1] = 2;
         l.n[3] = 1;
     }
@@ -63,9 +63,10 @@ static bool label_equal(const struct label *a, const struct label *b)
 
 static bool other_module(const struct v8_names *n, uint32_t a, uint32_t b)
 {
+    const struct gcd_summary *summary = gcd_graph_summary(n->g);
     size_t a_n, b_n, a_stem, b_stem;
-    const char *a_file = write_module_file(gcd_graph_type(n->g, a)->module_path, &a_n, &a_stem);
-    const char *b_file = write_module_file(gcd_graph_type(n->g, b)->module_path, &b_n, &b_stem);
+    const char *a_file = write_module_file(summary->types[a].module_path, &a_n, &a_stem);
+    const char *b_file = write_module_file(summary->types[b].module_path, &b_n, &b_stem);
     return a_n > 0 && (a_stem != b_stem || memcmp(a_file, b_file, a_stem) != 0);
 }
 
@@ -116,12 +117,12 @@ gcd_status v8_names_init(struct v8_names *n, const struct gcd_alloc *alloc, cons
                          const struct gcd_write_options *options, struct gcd_error *err)
 {
     *n = (struct v8_names){ .alloc = *alloc, .g = g, .options = options };
-    uint32_t types = gcd_graph_type_count(g);
-    size_t roots = gcd_graph_root_count(g);
+    uint32_t types = gcd_graph_summary(g)->type_count;
+    size_t roots = gcd_graph_summary(g)->root_count;
     if (roots > UINT32_MAX / 2 || types > UINT32_MAX / 4)
         return gcd_fail(err, GCD_E_LIMIT, "%zu roots are more than this format can name", roots);
     for (size_t i = 0; i < roots; i++)
-        n->groups[gcd_graph_root_group(gcd_graph_root(g, i))]++;
+        n->groups[gcd_root_group(&gcd_graph_summary(g)->roots[i])]++;
     n->count = 2;
     for (unsigned i = 0; i < GCD_GROUPS; i++)
         if (n->groups[i] > 0)
@@ -184,7 +185,7 @@ static void put_type(const struct v8_names *n, struct gcd_sink *s, uint32_t type
     if (!n->types[type].with_module)
         return;
     size_t file_n, stem;
-    const char *file = write_module_file(gcd_graph_type(n->g, type)->module_path, &file_n, &stem);
+    const char *file = write_module_file(gcd_graph_summary(n->g)->types[type].module_path, &file_n, &stem);
     gcd_sink_text(s, tight ? "[" : " [");
     if (tight)
         put_without_spaces(s, file, stem);
@@ -193,7 +194,7 @@ static void put_type(const struct v8_names *n, struct gcd_sink *s, uint32_t type
     gcd_sink_text(s, "]");
 }
 
-static void put_static(const struct v8_names *n, struct gcd_sink *s, const struct gcd_graph_root *r)
+static void put_static(const struct v8_names *n, struct gcd_sink *s, const struct gcd_root *r)
 {
     const char *type = write_type_name(n->options, n->g, r->type);
     gcd_sink_text(s, ",\"");
@@ -207,6 +208,7 @@ static void put_static(const struct v8_names *n, struct gcd_sink *s, const struc
 
 gcd_status v8_names_write(const struct v8_names *n, struct gcd_sink *s, struct gcd_error *err)
 {
+    const struct gcd_summary *summary = gcd_graph_summary(n->g);
     gcd_sink_text(s, "[\"\",\"(GC roots)\"");
     for (unsigned i = 0; i < GCD_GROUPS; i++)
         if (n->groups[i] > 0) {
@@ -214,9 +216,9 @@ gcd_status v8_names_write(const struct v8_names *n, struct gcd_sink *s, struct g
             gcd_sink_text(s, group_names[i]);
             gcd_sink_text(s, "\"");
         }
-    for (size_t i = 0; i < gcd_graph_root_count(n->g); i++)
-        if (gcd_graph_root_group(gcd_graph_root(n->g, i)) == GCD_GROUP_STATICS)
-            put_static(n, s, gcd_graph_root(n->g, i));
+    for (size_t i = 0; i < summary->root_count; i++)
+        if (gcd_root_group(&summary->roots[i]) == GCD_GROUP_STATICS)
+            put_static(n, s, &summary->roots[i]);
     for (uint64_t i = 0; i < n->groups[GCD_GROUP_WEAK]; i++) {
         char *p = gcd_sink_reserve(s, GCD_DEC_ROOM + 4), *q = p;
         memcpy(q, ",\"", 2);

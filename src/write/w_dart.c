@@ -180,7 +180,7 @@ static gcd_status put_classes(struct dart *d, struct gcd_error *err)
         if (d->class_id[i] == 0)
             continue;
         begin_class(d->out, write_type_name(d->options, d->g, i));
-        put_library_uri(d->out, gcd_graph_type(d->g, i)->module_path);
+        put_library_uri(d->out, gcd_graph_summary(d->g)->types[i].module_path);
         put_text(d->out, "");
         put_number(d->out, 0);
         if (i % WRITE_CHECK_EVERY == 0)
@@ -200,14 +200,15 @@ static gcd_status check(struct dart *d, struct gcd_error *err)
 
 static gcd_status put_group(struct dart *d, enum gcd_root_group group, uint32_t class_id, struct gcd_error *err)
 {
+    const struct gcd_summary *summary = gcd_graph_summary(d->g);
     put_number(d->out, class_id);
     put_number(d->out, 0);
     put_number(d->out, DART_NAME);
     put_text(d->out, groups[group].name);
     put_number(d->out, d->group_roots[group]);
-    for (size_t i = 0; i < gcd_graph_root_count(d->g); i++) {
-        const struct gcd_graph_root *r = gcd_graph_root(d->g, i);
-        if (gcd_graph_root_group(r) == group)
+    for (size_t i = 0; i < summary->root_count; i++) {
+        const struct gcd_root *r = &summary->roots[i];
+        if (gcd_root_group(r) == group)
             put_number(d->out, object_id(d, r->node));
         if (i % WRITE_CHECK_EVERY == 0)
             GCD_TRY(check(d, err));
@@ -303,31 +304,33 @@ static gcd_status put_identity_hash_codes(struct dart *d, uint64_t objects, stru
 
 static gcd_status prepare(struct dart *d, struct gcd_error *err)
 {
-    d->types = gcd_graph_type_count(d->g);
+    const struct gcd_summary *summary = gcd_graph_summary(d->g);
+    d->types = summary->type_count;
     d->nodes = gcd_graph_node_count(d->g) - (gcd_graph_unknown(d->g) != GCD_NODE_NONE);
     d->class_id = gcd_mem_new_array(&d->alloc, d->types, sizeof *d->class_id);
     d->lengths = gcd_mem_new_array(&d->alloc, d->types, sizeof *d->lengths);
     if (d->types > 0 && (d->class_id == NULL || d->lengths == NULL))
         return gcd_fail_nomem(err, "numbering the types");
-    for (size_t i = 0; i < gcd_graph_root_count(d->g); i++)
-        d->group_roots[gcd_graph_root_group(gcd_graph_root(d->g, i))]++;
+    for (size_t i = 0; i < summary->root_count; i++)
+        d->group_roots[gcd_root_group(&summary->roots[i])]++;
     for (unsigned i = 0; i < GCD_GROUPS; i++)
         d->group_count += groups[i].name != NULL && d->group_roots[i] > 0;
     d->first_object = ROOT_OBJECT + d->group_count + 1;
     d->class_count = ROOT_OBJECT + d->group_count;
     uint32_t unknown = d->nodes < gcd_graph_node_count(d->g) ? gcd_graph_node_type(d->g, d->nodes) : UINT32_MAX;
     for (uint32_t i = 0; i < d->types; i++)
-        if (gcd_graph_type(d->g, i)->objects > (i == unknown))
+        if (summary->types[i].objects > (i == unknown))
             d->class_id[i] = ++d->class_count;
-    return gcd_length_rules_of_graph(d->g, &d->alloc, d->lengths, err);
+    return gcd_length_rules(summary, &d->alloc, d->lengths, err);
 }
 
 /* The known size of the heap including gaps; never less than its objects. */
 static uint64_t capacity(const struct gcd_graph *g)
 {
-    uint64_t sum = 0, bytes = gcd_graph_facts(g)->bytes;
-    for (size_t i = 0; i < gcd_graph_range_count(g); i++) {
-        uint64_t used = gcd_graph_range(g, i)->used_bytes;
+    const struct gcd_summary *summary = gcd_graph_summary(g);
+    uint64_t sum = 0, bytes = summary->bytes;
+    for (size_t i = 0; i < summary->range_count; i++) {
+        uint64_t used = summary->ranges[i].used_bytes;
         sum = sum > UINT64_MAX - used ? UINT64_MAX : sum + used;
     }
     return sum > bytes ? sum : bytes;
@@ -335,7 +338,7 @@ static uint64_t capacity(const struct gcd_graph *g)
 
 static gcd_status put_file(struct dart *d, struct gcd_error *err)
 {
-    const struct gcd_dump_facts *f = gcd_graph_facts(d->g);
+    const struct gcd_summary *f = gcd_graph_summary(d->g);
     const char *name = f->process_name[0] != '\0' || d->options->name == NULL ? f->process_name : d->options->name;
     gcd_sink_text(d->out, "dartheap");
     put_number(d->out, 0);
@@ -344,7 +347,7 @@ static gcd_status put_file(struct dart *d, struct gcd_error *err)
     put_number(d->out, capacity(d->g));
     put_number(d->out, 0);
     GCD_TRY(put_classes(d, err));
-    uint64_t strong = gcd_graph_root_count(d->g) - d->group_roots[GCD_GROUP_WEAK];
+    uint64_t strong = f->root_count - d->group_roots[GCD_GROUP_WEAK];
     uint64_t objects = d->first_object - 1 + d->nodes;
     put_number(d->out, d->group_count + strong + gcd_graph_edge_count(d->g) + gcd_graph_dependent_count(d->g));
     put_number(d->out, objects);
@@ -358,12 +361,12 @@ static gcd_status put_file(struct dart *d, struct gcd_error *err)
 static void note(const struct dart *d, struct gcd_write_notes *notes)
 {
     uint64_t large = 0;
-    const struct gcd_dump_facts *f = gcd_graph_facts(d->g);
+    const struct gcd_summary *f = gcd_graph_summary(d->g);
     for (uint32_t i = 0; i < d->types; i++)
-        large += gcd_graph_type(d->g, i)->bytes > CLASS_BYTES_MAX;
+        large += f->types[i].bytes > CLASS_BYTES_MAX;
     notes->objects = d->nodes;
     notes->edges = gcd_graph_edge_count(d->g) + gcd_graph_dependent_count(d->g);
-    notes->roots = gcd_graph_root_count(d->g) - d->group_roots[GCD_GROUP_WEAK];
+    notes->roots = f->root_count - d->group_roots[GCD_GROUP_WEAK];
     notes->types = d->class_count - ROOT_OBJECT - d->group_count;
     write_note_root_losses(notes, d->g, false);
     write_note_loss(notes, d->group_roots[GCD_GROUP_STATICS], "static variables lose their names");

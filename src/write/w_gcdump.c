@@ -71,7 +71,7 @@ struct gcdump {
 /* ---- which roots hang where ---- */
 
 /* PLACES: left out, because it keeps nothing alive. */
-static enum place place_of(const struct gcd_graph_root *r)
+static enum place place_of(const struct gcd_root *r)
 {
     static const enum place places[GCD_GROUPS] = {
         [GCD_GROUP_STATICS] = PLACE_STATICS,       [GCD_GROUP_LOCALS] = PLACE_LOCALS,
@@ -79,13 +79,14 @@ static enum place place_of(const struct gcd_graph_root *r)
         [GCD_GROUP_PINNED_HANDLES] = PLACE_PINNING, [GCD_GROUP_REFCOUNTED] = PLACE_REFCOUNTED,
         [GCD_GROUP_OTHER] = PLACE_OTHER,           [GCD_GROUP_WEAK] = PLACES,
     };
-    return r->kind == GCD_ROOT_COM ? PLACE_COM : places[gcd_graph_root_group(r)];
+    return r->kind == GCD_ROOT_COM ? PLACE_COM : places[gcd_root_group(r)];
 }
 
 static gcd_status number_places(struct gcdump *w, struct gcd_error *err)
 {
-    for (size_t i = 0; i < gcd_graph_root_count(w->graph); i++) {
-        enum place place = place_of(gcd_graph_root(w->graph, i));
+    const struct gcd_summary *summary = gcd_graph_summary(w->graph);
+    for (size_t i = 0; i < summary->root_count; i++) {
+        enum place place = place_of(&summary->roots[i]);
         if (place != PLACES) {
             w->place_children[place]++;
             w->notes->roots++;
@@ -174,14 +175,14 @@ BOTH_WAYS place(struct gcdump *w, bool write, enum place p)
         for (uint64_t i = 0; i < w->place_children[p]; i++)
             cint(w, write, w->first_static + (int64_t)i - self);
     else if (p != PLACE_ROOT && p != PLACE_OTHER_ROOTS)
-        for (size_t i = 0; i < gcd_graph_root_count(w->graph); i++) {
-            const struct gcd_graph_root *r = gcd_graph_root(w->graph, i);
+        for (size_t i = 0; i < gcd_graph_summary(w->graph)->root_count; i++) {
+            const struct gcd_root *r = &gcd_graph_summary(w->graph)->roots[i];
             if (place_of(r) == p)
                 cint(w, write, 1 + (int64_t)r->node - self);
         }
 }
 
-BOTH_WAYS static_var(struct gcdump *w, bool write, const struct gcd_graph_root *r, uint32_t number)
+BOTH_WAYS static_var(struct gcdump *w, bool write, const struct gcd_root *r, uint32_t number)
 {
     made_up(w, write, w->first_static_type + number, 1);
     cint(w, write, 1 + (int64_t)r->node - (int64_t)(w->first_static + number));
@@ -227,6 +228,7 @@ static gcd_status walk_sizes(struct gcdump *w, struct gcd_error *err)
 
 static gcd_status walk_offsets(struct gcdump *w, struct gcd_error *err)
 {
+    const struct gcd_summary *summary = gcd_graph_summary(w->graph);
     w->blob_bytes = UNDEFINED_BYTES;
     w->dependent = 0;
     gcdump_put_u32(&w->out, (uint32_t)w->blob_bytes);
@@ -242,16 +244,17 @@ static gcd_status walk_offsets(struct gcdump *w, struct gcd_error *err)
             gcdump_put_u32(&w->out, (uint32_t)w->blob_bytes);
             place(w, false, (enum place)p);
         }
-    for (size_t i = 0, k = 0; i < gcd_graph_root_count(w->graph); i++)
-        if (place_of(gcd_graph_root(w->graph, i)) == PLACE_STATICS) {
+    for (size_t i = 0, k = 0; i < summary->root_count; i++)
+        if (place_of(&summary->roots[i]) == PLACE_STATICS) {
             gcdump_put_u32(&w->out, (uint32_t)w->blob_bytes);
-            static_var(w, false, gcd_graph_root(w->graph, i), (uint32_t)k++);
+            static_var(w, false, &summary->roots[i], (uint32_t)k++);
         }
     return check(w, WALK_BLOB, 0, err);  /* which comes next: progress does not go back */
 }
 
 static gcd_status walk_blob(struct gcdump *w, struct gcd_error *err)
 {
+    const struct gcd_summary *summary = gcd_graph_summary(w->graph);
     w->blob_bytes = UNDEFINED_BYTES;
     w->dependent = 0;
     gcdump_put_cint(&w->out, 0);
@@ -265,9 +268,9 @@ static gcd_status walk_blob(struct gcdump *w, struct gcd_error *err)
     for (int p = PLACE_STATICS; p < PLACES; p++)
         if (w->place_children[p] > 0)
             place(w, true, (enum place)p);
-    for (size_t i = 0, k = 0; i < gcd_graph_root_count(w->graph); i++)
-        if (place_of(gcd_graph_root(w->graph, i)) == PLACE_STATICS)
-            static_var(w, true, gcd_graph_root(w->graph, i), (uint32_t)k++);
+    for (size_t i = 0, k = 0; i < summary->root_count; i++)
+        if (place_of(&summary->roots[i]) == PLACE_STATICS)
+            static_var(w, true, &summary->roots[i], (uint32_t)k++);
     w->notes->edges += w->dependent;
     w->notes->objects = w->objects - (w->unknown != GCD_NODE_NONE);
     return GCD_OK;
@@ -301,11 +304,12 @@ static struct gcdump_text text(const char *s)
 
 static void put_types(struct gcdump *w)
 {
+    const struct gcd_summary *summary = gcd_graph_summary(w->graph);
     gcdump_put_u32(&w->out, w->type_count);
     put_type(w, &(struct gcdump_text){ "UNDEFINED", 9 }, 1, 0, "");
     for (uint32_t t = 0; t < w->types; t++) {
         struct gcdump_text name = text(write_type_name(w->options, w->graph, t));
-        put_type(w, &name, 1, w->type_size[t], gcd_graph_type(w->graph, t)->module_path);
+        put_type(w, &name, 1, w->type_size[t], summary->types[t].module_path);
         w->notes->types += w->type_size[t] >= 0;
     }
     for (int p = PLACE_ROOT; p < PLACES; p++)
@@ -313,8 +317,8 @@ static void put_types(struct gcdump *w)
             struct gcdump_text name = text(place_info[p].name);
             put_type(w, &name, 1, 0, "");
         }
-    for (size_t i = 0; i < gcd_graph_root_count(w->graph); i++) {
-        const struct gcd_graph_root *r = gcd_graph_root(w->graph, i);
+    for (size_t i = 0; i < summary->root_count; i++) {
+        const struct gcd_root *r = &summary->roots[i];
         if (place_of(r) != PLACE_STATICS)
             continue;
         const struct gcdump_text name[] = {
@@ -325,7 +329,7 @@ static void put_types(struct gcdump *w)
 }
 
 /* 100 ns since the year 1, UTC, of the GC; 0 = unknown.  Outside of the calendar .NET refuses the whole file. */
-static uint64_t collected_ticks(const struct gcd_dump_facts *f)
+static uint64_t collected_ticks(const struct gcd_summary *f)
 {
     const int64_t unix_epoch = INT64_C(621355968000000000), last = INT64_C(3155378975999999999);
     int64_t ticks;
@@ -341,7 +345,7 @@ static uint64_t collected_ticks(const struct gcd_dump_facts *f)
 static gcd_status put_facts(struct gcdump *w, unsigned is_64bit, struct gcd_error *err)
 {
     struct gcdump_out *o = &w->out;
-    const struct gcd_dump_facts *f = gcd_graph_facts(w->graph);
+    const struct gcd_summary *f = gcd_graph_summary(w->graph);
     gcdump_put_u8(o, is_64bit);
     gcdump_put_u32(o, ONE_AS_FLOAT);         /* objects and bytes are all of them: not sampled */
     gcdump_put_u32(o, ONE_AS_FLOAT);
@@ -361,7 +365,7 @@ static gcd_status put_facts(struct gcdump *w, unsigned is_64bit, struct gcd_erro
 static gcd_status put_file(struct gcdump *w, struct gcd_error *err)
 {
     struct gcdump_out *o = &w->out;
-    unsigned is_64bit = gcd_graph_facts(w->graph)->trace.ptr_bytes != 4;
+    unsigned is_64bit = gcd_graph_summary(w->graph)->trace.ptr_bytes != 4;
     GCD_TRY(walk_sizes(w, err));
     gcdump_put_string(o, "!FastSerialization.1");
     gcdump_put_begin(o, "GCHeapDump", 10, 8);
@@ -406,7 +410,7 @@ gcd_status gcdump_write(const struct gcd_graph *g, struct gcd_sink *s, const str
 {
     struct gcdump w = {
         .graph = g, .options = options, .limits = limits, .notes = notes,
-        .objects = gcd_graph_node_count(g), .unknown = gcd_graph_unknown(g), .types = gcd_graph_type_count(g),
+        .objects = gcd_graph_node_count(g), .unknown = gcd_graph_unknown(g), .types = gcd_graph_summary(g)->type_count,
     };
     struct gcd_alloc alloc = gcd_alloc_or_default(options->alloc);
     GCD_TRY(number_places(&w, err));

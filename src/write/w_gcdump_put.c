@@ -152,7 +152,7 @@ static void log_verdict(struct gcd_sink *s, const struct gcd_verdict *v)
 
 static void log_facts(struct gcd_sink *s, const struct gcd_graph *g)
 {
-    const struct gcd_dump_facts *f = gcd_graph_facts(g);
+    const struct gcd_summary *f = gcd_graph_summary(g);
     const struct gcd_graph_notes *n = gcd_graph_notes(g);
     log_text(s, "command line", f->command_line);
     log_text(s, "os", f->os);
@@ -176,7 +176,7 @@ gcd_status gcdump_put_log(struct gcdump_out *o, const struct gcd_graph *g, const
 {
     struct gcd_sink *s;
     GCD_TRY(gcd_sink_new_memory(alloc, &s, err));
-    log_verdict(s, gcd_graph_verdict(g));
+    log_verdict(s, &gcd_graph_summary(g)->verdict);
     log_facts(s, g);
     gcd_status st = gcd_sink_commit(s, err);
     if (st == GCD_OK) {

@@ -33,7 +33,7 @@ struct gclog {
     const struct gcd_write_options *options;
     struct gcd_dump *dump;       /* one of these two */
     const struct gcd_graph *graph;
-    const struct gcd_dump_facts *facts;
+    const struct gcd_summary *summary;
     struct gcd_sink *out;
     struct gcd_write_notes *notes;
     uint32_t *type_id;           /* by type number; 0 = not used */
@@ -62,7 +62,7 @@ static void put_name(struct gcd_sink *out, const char *s, size_t n)
 /* "a 2 NAME STAMP" or "c NAME STAMP".  A name must not be empty or begin or end with spaces, or nobody could read it back. */
 static void put_frame(struct gclog *g, const char *letter)
 {
-    const char *name = g->facts->process_name;
+    const char *name = g->summary->process_name;
     if (name[strspn(name, " ")] == '\0')
         name = g->options->name != NULL ? g->options->name : "";
     name += strspn(name, " ");
@@ -77,15 +77,10 @@ static void put_frame(struct gclog *g, const char *letter)
     put_name(g->out, name, n);
     char *p = gcd_sink_reserve(g->out, OBJECT_BYTES), *q = p;
     *q++ = ' ';
-    int64_t ms = g->facts->gc_start_ns / 1000000;
+    int64_t ms = g->summary->gc_start_ns / 1000000;
     q = gcd_hex_put(q, ms < 0 ? 0 : (uint32_t)(uint64_t)ms);
     *q++ = '\n';
     gcd_sink_advance(g->out, (size_t)(q - p));
-}
-
-static const struct gcd_type *type_at(const struct gclog *g, uint32_t number)
-{
-    return g->graph != NULL ? gcd_graph_type(g->graph, number) : gcd_dump_type(g->dump, number);
 }
 
 static void use_type(struct gclog *g, uint32_t number)
@@ -106,7 +101,7 @@ static void put_types(struct gclog *g)
         *q++ = ' ';
         gcd_sink_advance(g->out, (size_t)(q - p));
         uint32_t number = g->type_at[id - 1];
-        const char *name = g->options->names != NULL ? gcd_names_get(g->options->names, number) : type_at(g, number)->name;
+        const char *name = g->options->names != NULL ? gcd_names_get(g->options->names, number) : g->summary->types[number].name;
         put_name(g->out, name, strlen(name));
         gcd_sink_text(g->out, "\n");
     }
@@ -138,18 +133,14 @@ static const enum gclog_root root_kinds[GCD_ROOT_ALL_KINDS] = {
     [GCD_ROOT_OTHER] = GCLOG_ROOT_OTHER, [GCD_ROOT_STATIC] = GCLOG_ROOT_STATIC, [GCD_ROOT_COM] = GCLOG_ROOT_HANDLE,
 };
 
+/* Nothing in a graph has the address of its unknown node. */
 static void put_roots(struct gclog *g)
 {
-    for (size_t i = 0; i < gcd_dump_static_count(g->dump); i++) {
-        const struct gcd_static *s = gcd_dump_static(g->dump, i);
-        put_root(g, s->object, GCLOG_ROOT_STATIC, 0, g->type_id[s->type]);
+    for (size_t i = 0; i < g->summary->root_count; i++) {
+        const struct gcd_root *r = &g->summary->roots[i];
+        if (g->graph == NULL || r->node != gcd_graph_unknown(g->graph))
+            put_root(g, r->object, root_kinds[r->kind], r->flags, r->kind == GCD_ROOT_STATIC ? g->type_id[r->type] : 0);
     }
-    for (size_t i = 0; i < gcd_dump_root_count(g->dump); i++) {
-        const struct gcd_root *r = gcd_dump_root(g->dump, i);
-        put_root(g, r->object, root_kinds[r->kind], r->flags, 0);
-    }
-    for (size_t i = 0; i < gcd_dump_ccw_count(g->dump); i++)
-        put_root(g, gcd_dump_ccw(g->dump, i), GCLOG_ROOT_HANDLE, GCD_ROOT_REFCOUNTED, 0);
 }
 
 static void check_targets(struct gclog *g)
@@ -255,30 +246,33 @@ static gcd_status put_objects(struct gclog *g, struct gcd_error *err)
     return st == GCD_END ? GCD_OK : st;
 }
 
-static gcd_status number_types(struct gclog *g, uint32_t types, struct gcd_error *err)
-{
-    g->types = types;
-    g->type_id = gcd_mem_new_array(&g->alloc, types, sizeof *g->type_id);
-    g->type_at = gcd_mem_new_array(&g->alloc, types, sizeof *g->type_at);
-    return g->type_id != NULL && g->type_at != NULL ? GCD_OK : gcd_fail_nomem(err, "numbering the types");
-}
-
-/* After those of static variables: types that objects have, in the order of first use. */
+/* Types that objects have, in the order of first use. */
 static void use_types_of_objects(struct gclog *g)
 {
     uint32_t unknown = g->graph != NULL ? gcd_graph_unknown(g->graph) : GCD_NODE_NONE;
     for (uint32_t i = 0; i < g->types; i++)
-        if (type_at(g, i)->objects > 0 && (unknown == GCD_NODE_NONE || i != gcd_graph_node_type(g->graph, unknown)))
+        if (g->summary->types[i].objects > 0 && (unknown == GCD_NODE_NONE || i != gcd_graph_node_type(g->graph, unknown)))
             use_type(g, i);
 }
 
-/* Type numbers in the order of first use in the file, and the way from a key to its dependent handles. */
-static gcd_status prepare_dump(struct gclog *g, struct gcd_error *err)
+/* Type numbers in the order of first use in the file: static variables come first. */
+static gcd_status number_types(struct gclog *g, struct gcd_error *err)
 {
-    GCD_TRY(number_types(g, gcd_dump_type_count(g->dump), err));
-    for (size_t i = 0; i < gcd_dump_static_count(g->dump); i++)
-        use_type(g, gcd_dump_static(g->dump, i)->type);
+    g->types = g->summary->type_count;
+    g->type_id = gcd_mem_new_array(&g->alloc, g->types, sizeof *g->type_id);
+    g->type_at = gcd_mem_new_array(&g->alloc, g->types, sizeof *g->type_at);
+    if (g->type_id == NULL || g->type_at == NULL)
+        return gcd_fail_nomem(err, "numbering the types");
+    for (size_t i = 0; i < g->summary->root_count; i++)
+        if (g->summary->roots[i].kind == GCD_ROOT_STATIC)
+            use_type(g, g->summary->roots[i].type);
     use_types_of_objects(g);
+    return GCD_OK;
+}
+
+/* The way from a key to its dependent handles. */
+static gcd_status prepare_dependents(struct gclog *g, struct gcd_error *err)
+{
     size_t n = gcd_dump_dependent_count(g->dump);
     if (n >= GCD_IDMAP_NONE)
         return gcd_fail(err, GCD_E_LIMIT, "%zu dependent handles are more than this format can take", n);
@@ -301,26 +295,28 @@ static void gclog_done(struct gclog *g)
 }
 
 /* What has no place in the format. */
-static void note_losses(struct gclog *g, uint64_t statics, uint64_t dependents, uint64_t ranges)
+static void note_losses(struct gclog *g, uint64_t dependents)
 {
-    write_note_loss(g->notes, statics, "static variables lose their names");
+    write_note_loss(g->notes, g->summary->statics, "static variables lose their names");
     write_note_loss(g->notes, dependents, "dependent handles become references of their keys");
-    write_note_loss(g->notes, ranges, "memory ranges of generations are not in the file");
+    write_note_loss(g->notes, g->summary->range_count, "memory ranges of generations are not in the file");
 }
 
 static gcd_status gclog_write(struct gcd_dump *d, struct gcd_sink *s, const struct gcd_write_options *options,
                               struct gcd_write_notes *notes, struct gcd_error *err)
 {
-    struct gclog g = { .alloc = gcd_alloc_or_default(options->alloc), .options = options, .dump = d, .facts = gcd_dump_facts(d), .out = s,
+    struct gclog g = { .alloc = gcd_alloc_or_default(options->alloc), .options = options, .dump = d, .summary = gcd_dump_summary(d), .out = s,
                        .notes = notes };
     gcd_idmap_init(&g.dependent, &g.alloc);
-    gcd_status st = prepare_dump(&g, err);
+    gcd_status st = number_types(&g, err);
+    if (st == GCD_OK)
+        st = prepare_dependents(&g, err);
     if (st == GCD_OK) {
         put_frame(&g, "a 2 ");
         put_types(&g);
         put_roots(&g);
         st = put_objects(&g, err);
-        note_losses(&g, gcd_dump_static_count(d), gcd_dump_dependent_count(d) - notes->dependents_dropped, gcd_dump_range_count(d));
+        note_losses(&g, gcd_dump_dependent_count(d) - notes->dependents_dropped);
     }
     if (st == GCD_OK) {
         put_frame(&g, "c ");
@@ -331,16 +327,6 @@ static gcd_status gclog_write(struct gcd_dump *d, struct gcd_sink *s, const stru
 }
 
 /* ---- the same from a graph; the node of what is unknown has no address, so nobody can refer to it ---- */
-
-static void put_graph_roots(struct gclog *g)
-{
-    for (size_t i = 0; i < gcd_graph_root_count(g->graph); i++) {
-        const struct gcd_graph_root *r = gcd_graph_root(g->graph, i);
-        uint64_t address = gcd_graph_node_address(g->graph, r->node);
-        if (r->node != gcd_graph_unknown(g->graph))
-            put_root(g, address, root_kinds[r->kind], r->flags, r->kind == GCD_ROOT_STATIC ? g->type_id[r->type] : 0);
-    }
-}
 
 static void put_node_edges(struct gclog *g, const uint32_t *edges, size_t n)
 {
@@ -385,19 +371,15 @@ static gcd_status gclog_write_graph(const struct gcd_graph *graph, struct gcd_si
                                     struct gcd_write_notes *notes, struct gcd_error *err)
 {
     struct gclog g = { .alloc = gcd_alloc_or_default(options->alloc), .options = options, .graph = graph,
-                       .facts = gcd_graph_facts(graph), .out = s, .notes = notes };
+                       .summary = gcd_graph_summary(graph), .out = s, .notes = notes };
     gcd_idmap_init(&g.dependent, &g.alloc);
-    gcd_status st = number_types(&g, gcd_graph_type_count(graph), err);
+    gcd_status st = number_types(&g, err);
     if (st == GCD_OK) {
-        for (size_t i = 0; i < gcd_graph_root_count(graph); i++)
-            if (gcd_graph_root(graph, i)->kind == GCD_ROOT_STATIC)
-                use_type(&g, gcd_graph_root(graph, i)->type);
-        use_types_of_objects(&g);
         put_frame(&g, "a 2 ");
         put_types(&g);
-        put_graph_roots(&g);
+        put_roots(&g);
         st = put_nodes(&g, err);
-        note_losses(&g, g.facts->statics, gcd_graph_dependent_count(graph), gcd_graph_range_count(graph));
+        note_losses(&g, gcd_graph_dependent_count(graph));
     }
     if (st == GCD_OK) {
         put_frame(&g, "c ");

@@ -9,7 +9,7 @@ static void note(const struct html_data *h, struct gcd_write_notes *notes)
 {
     notes->objects = gcd_graph_node_count(h->g);
     notes->edges = gcd_graph_edge_count(h->g) + gcd_graph_dependent_count(h->g);
-    notes->roots = gcd_graph_root_count(h->g);
+    notes->roots = gcd_graph_summary(h->g)->root_count;
     notes->types = h->types_with_objects;
     write_note_loss(notes, h->types_with_objects - h->type_count, "types are one row together");
 }

@@ -175,7 +175,7 @@ static void write_strings(const struct pprof *w)
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         write_string(w, always[i]);
     write_string(w, f->options->stack_by == GCD_STACK_BY_PATHS ? "stacks: shortest path from a root" : "stacks: dominators");
-    write_string(w, gcd_graph_verdict(f->g)->complete ? "complete" : "incomplete: objects or references are missing");
+    write_string(w, gcd_graph_summary(f->g)->verdict.complete ? "complete" : "incomplete: objects or references are missing");
     for (uint32_t i = 0; i < w->used; i++)
         write_string(w, stacks_frame(f, w->frame_at[i], &module));
     uint32_t next = STRING_NAMES + w->used;
@@ -187,7 +187,7 @@ static void write_strings(const struct pprof *w)
 }
 
 /* When the GC began, in ns since 1970; 0 = not known. */
-static uint64_t time_of(const struct gcd_dump_facts *f)
+static uint64_t time_of(const struct gcd_summary *f)
 {
     int64_t ns;
     if (f->trace.start_unix_ms <= 0 || __builtin_mul_overflow(f->trace.start_unix_ms, INT64_C(1000000), &ns) ||
@@ -218,7 +218,7 @@ static gcd_status write_profile(struct pprof *w, struct gcd_error *err)
     GCD_TRY(number_modules(w, err));
     write_locations(w);
     write_strings(w);
-    write_number(w->out, PROFILE_TIME_NANOS, time_of(gcd_graph_facts(w->frames.g)));
+    write_number(w->out, PROFILE_TIME_NANOS, time_of(gcd_graph_summary(w->frames.g)));
     write_value_type(w->out, PROFILE_PERIOD_TYPE, STRING_SPACE, STRING_BYTES);
     write_number(w->out, PROFILE_PERIOD, 1);
     write_number(w->out, PROFILE_COMMENT, STRING_TOOL);

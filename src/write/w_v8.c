@@ -182,10 +182,11 @@ static void put_edge(struct v8 *v, enum v8_edge_type type, uint32_t name, uint32
 
 static gcd_status put_group(struct v8 *v, enum gcd_root_group group, struct gcd_error *err)
 {
+    const struct gcd_summary *summary = gcd_graph_summary(v->g);
     uint32_t number = 0;
-    for (size_t i = 0; i < gcd_graph_root_count(v->g); i++) {
-        const struct gcd_graph_root *r = gcd_graph_root(v->g, i);
-        if (gcd_graph_root_group(r) != group)
+    for (size_t i = 0; i < summary->root_count; i++) {
+        const struct gcd_root *r = &summary->roots[i];
+        if (gcd_root_group(r) != group)
             continue;
         uint32_t to = v->first_object + r->node;
         if (group == GCD_GROUP_STATICS)
@@ -259,7 +260,7 @@ static gcd_status count_records(struct v8 *v, struct gcd_error *err)
         groups += v->names.groups[i] > 0;
     v->first_object = (uint32_t)(2 + groups);
     v->nodes = v->first_object + (uint64_t)gcd_graph_node_count(v->g);
-    v->edges = 1 + groups + gcd_graph_root_count(v->g) + gcd_graph_edge_count(v->g) + gcd_graph_dependent_count(v->g);
+    v->edges = 1 + groups + gcd_graph_summary(v->g)->root_count + gcd_graph_edge_count(v->g) + gcd_graph_dependent_count(v->g);
     if (v->nodes > MAX_NODES)
         return gcd_fail(err, GCD_E_LIMIT, "a .heapsnapshot holds at most %u nodes", (unsigned)MAX_NODES);
     if (v->edges > MAX_EDGES)
@@ -280,7 +281,7 @@ static gcd_status put_file(struct v8 *v, struct gcd_write_notes *notes, struct g
     gcd_sink_text(v->out, "}\n");
     notes->objects = gcd_graph_node_count(v->g);
     notes->edges = gcd_graph_edge_count(v->g) + gcd_graph_dependent_count(v->g);
-    notes->roots = gcd_graph_root_count(v->g);
+    notes->roots = gcd_graph_summary(v->g)->root_count;
     notes->types = v->names.type_count;
     write_note_root_losses(notes, v->g, true);
     write_note_loss(notes, notes->objects, "objects lose their addresses");

@@ -168,7 +168,7 @@ gcd_status write_check(const struct gcd_write_options *options, struct gcd_sink 
 
 const char *write_type_name(const struct gcd_write_options *options, const struct gcd_graph *g, uint32_t type)
 {
-    return options->names != NULL ? gcd_names_get(options->names, type) : gcd_graph_type(g, type)->name;
+    return options->names != NULL ? gcd_names_get(options->names, type) : gcd_graph_summary(g)->types[type].name;
 }
 
 const char *write_module_file(const char *module_path, size_t *ret_n, size_t *ret_stem)
@@ -191,10 +191,11 @@ void write_note_loss(struct gcd_write_notes *notes, uint64_t count, const char *
 
 void write_note_root_losses(struct gcd_write_notes *notes, const struct gcd_graph *g, bool weak_roots_are_there)
 {
+    const struct gcd_summary *summary = gcd_graph_summary(g);
     uint64_t weak = 0, flags = 0;
-    for (size_t i = 0; i < gcd_graph_root_count(g); i++) {
-        const struct gcd_graph_root *r = gcd_graph_root(g, i);
-        enum gcd_root_group group = gcd_graph_root_group(r);
+    for (size_t i = 0; i < summary->root_count; i++) {
+        const struct gcd_root *r = &summary->roots[i];
+        enum gcd_root_group group = gcd_root_group(r);
         uint32_t told = group == GCD_GROUP_PINNED_HANDLES ? GCD_ROOT_PINNED : group == GCD_GROUP_REFCOUNTED ? GCD_ROOT_REFCOUNTED :
                         group == GCD_GROUP_WEAK ? GCD_ROOT_WEAK : 0;
         bool there = group != GCD_GROUP_WEAK || weak_roots_are_there;
@@ -203,5 +204,5 @@ void write_note_root_losses(struct gcd_write_notes *notes, const struct gcd_grap
     }
     write_note_loss(notes, weak, "weak roots are not in the file");
     write_note_loss(notes, flags, "roots lose their flags (pinned, interior)");
-    write_note_loss(notes, gcd_graph_range_count(g), "memory ranges of generations are not in the file");
+    write_note_loss(notes, summary->range_count, "memory ranges of generations are not in the file");
 }

@@ -163,7 +163,7 @@ static void add_types(struct gcd_diff *d, const struct heap *h)
     struct gcd_diff_type types[64];
     struct gcd_error err = GCD_ERROR_INIT;
     for (uint32_t t = 0; t < h->types; t++) {
-        const struct gcd_type *type = gcd_graph_type(h->graph, t);
+        const struct gcd_type *type = &gcd_graph_summary(h->graph)->types[t];
         types[t] = (struct gcd_diff_type){ type->name, type->module_path, { type->objects, type->bytes, 0 } };
     }
     if (gcd_diff_add(d, types, h->types, &err) != GCD_OK)
@@ -200,7 +200,7 @@ static void make(struct heap *h, const uint8_t *data, size_t size, const struct 
     failalloc_init(&h->graph_memory);
     h->graph = graph_gen(&o);
     h->nodes = gcd_graph_node_count(h->graph);
-    h->types = gcd_graph_type_count(h->graph);
+    h->types = gcd_graph_summary(h->graph)->type_count;
     h->roots = graph_roots(h->graph, &h->root_count);
     graph_mark(h->graph, h->roots, h->root_count, NULL, h->alive);
     if (h->nodes > NODES + 1 || h->types >= 64)

@@ -24,7 +24,7 @@ static void write_graph(const struct gcd_graph *g, const struct gcd_alloc *alloc
     struct gcd_write_notes notes;
     if (run_graph_write("gclog", g, alloc, ret, &notes, &err) != GCD_OK)
         fuzz_fail("what was read can be written", err.msg);
-    if (notes.objects != gcd_graph_node_count(g) || notes.edges != gcd_graph_edge_count(g) || notes.roots != gcd_graph_root_count(g))
+    if (notes.objects != gcd_graph_node_count(g) || notes.edges != gcd_graph_edge_count(g) || notes.roots != gcd_graph_summary(g)->root_count)
         fuzz_fail("what was read is written", "not all of it");
 }
 
@@ -49,8 +49,8 @@ static void check_round_trip(const struct gcd_graph *g)
     write_graph(g, &f.alloc, &once);
     if (run_graph_read(&gcd_r_gclog, once.p, once.n, &(struct gcd_graph_options){ .alloc = &f.alloc }, &back, &err) != GCD_OK)
         fuzz_fail("what was written can be read", err.msg);
-    if (!gcd_graph_verdict(back)->complete)
-        fuzz_fail("what was written is whole", gcd_graph_verdict(back)->reasons[0].text);
+    if (!gcd_graph_summary(back)->verdict.complete)
+        fuzz_fail("what was written is whole", gcd_graph_summary(back)->verdict.reasons[0].text);
     const char *differs = graph_eq(g, back, MAY_DIFFER);
     if (differs != NULL)
         fuzz_fail("a round trip changes nothing", differs);

@@ -184,7 +184,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                            .max_nodes = (hash >> 24) % 4 == 0 ? NODES : FEW_NODES, .name_bytes = (hash >> 8) % 32 == 0 ? 0 : 300 };
     struct gcd_graph *g = graph_gen(&o);
     struct gcd_names *names = NULL;
-    if (data[1] & 16 && gcd_names_of_graph(g, data[1] & 32 ? GCD_NAMES_RAW : GCD_NAMES_CSHARP, NULL, &names, NULL) != GCD_OK)
+    if (data[1] & 16 && gcd_names_new(gcd_graph_summary(g), data[1] & 32 ? GCD_NAMES_RAW : GCD_NAMES_CSHARP, NULL, &names, NULL) != GCD_OK)
         fuzz_fail("types have names", "");
     struct job j = { .format = format, .graph = g,
                      .options = { .names = names, .name = data[1] & 64 ? "Pro\"gram" : NULL,

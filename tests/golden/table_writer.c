@@ -30,8 +30,9 @@ static void put_hex(const char *s)
 
 static int print_tables(const struct gcd_graph *g, const struct gcd_names *names)
 {
-    for (uint32_t i = 0; i < gcd_graph_type_count(g); i++) {
-        const struct gcd_type *t = gcd_graph_type(g, i);
+    const struct gcd_summary *summary = gcd_graph_summary(g);
+    for (uint32_t i = 0; i < summary->type_count; i++) {
+        const struct gcd_type *t = &summary->types[i];
         printf("types %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u %d %d", i, t->objects, t->bytes, t->id, t->module, t->name_token,
                t->flags, t->described, t->named);
         put_hex(t->name);
@@ -46,16 +47,16 @@ static int print_tables(const struct gcd_graph *g, const struct gcd_names *names
         for (size_t k = 0; k < n.edge_count; k++)
             printf("edges %u %zu %u\n", i, k, n.edges[k]);
     }
-    for (size_t i = 0; i < gcd_graph_root_count(g); i++) {
-        const struct gcd_graph_root *r = gcd_graph_root(g, i);
+    for (size_t i = 0; i < summary->root_count; i++) {
+        const struct gcd_root *r = &summary->roots[i];
         printf("roots %zu %u %u %" PRIu64 " %u %u", i, r->kind, r->flags, r->id, r->node, r->type);
         put_hex(r->name);
         putchar('\n');
     }
     for (size_t i = 0; i < gcd_graph_dependent_count(g); i++)
         printf("dependent_handles %zu %u %u\n", i, gcd_graph_dependent(g, i)->key, gcd_graph_dependent(g, i)->value);
-    for (size_t i = 0; i < gcd_graph_range_count(g); i++) {
-        const struct gcd_range *r = gcd_graph_range(g, i);
+    for (size_t i = 0; i < summary->range_count; i++) {
+        const struct gcd_range *r = &summary->ranges[i];
         printf("ranges %zu %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", i, r->generation, r->start, r->used_bytes, r->reserved_bytes);
     }
     struct gcd_dominators *d;
@@ -115,7 +116,7 @@ int main(int argc, char **argv)
     if (g == NULL)
         return 1;
     struct gcd_names *names = NULL;
-    int status = gcd_names_of_graph(g, GCD_NAMES_CSHARP, NULL, &names, &err) != GCD_OK ? fail() :
+    int status = gcd_names_new(gcd_graph_summary(g), GCD_NAMES_CSHARP, NULL, &names, &err) != GCD_OK ? fail() :
                  strcmp(argv[1], "graph") == 0 ? print_tables(g, names) : write_place(argv[1], argv[2], g, names);
     gcd_names_free(names);
     gcd_graph_free(g);

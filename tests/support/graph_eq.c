@@ -32,13 +32,14 @@ static const char *eq_type(const struct gcd_type *a, const struct gcd_type *b, u
 
 static const char *eq_types(const struct gcd_graph *a, const struct gcd_graph *b, unsigned may)
 {
-    uint32_t n = gcd_graph_type_count(a);
+    const struct gcd_summary *summary = gcd_graph_summary(b);
+    uint32_t n = gcd_graph_summary(a)->type_count;
     if ((may & GRAPH_EQ_UNUSED_TYPES) != 0)
         return NULL;
-    if (n != gcd_graph_type_count(b))
-        return differ("%" PRIu32 " types, %" PRIu32, n, gcd_graph_type_count(b));
+    if (n != summary->type_count)
+        return differ("%" PRIu32 " types, %" PRIu32, n, summary->type_count);
     for (uint32_t i = 0; i < n; i++) {
-        const struct gcd_type *s = gcd_graph_type(a, i), *t = gcd_graph_type(b, i);
+        const struct gcd_type *s = &gcd_graph_summary(a)->types[i], *t = &summary->types[i];
         const char *d = eq_type(s, t, may);
         if (d != NULL)
             return d;
@@ -79,7 +80,8 @@ static const char *eq_nodes(const struct gcd_graph *a, const struct gcd_graph *b
         bool big = (may & GRAPH_EQ_BIG_SIZES) != 0 && s.size_bytes >= INT32_MAX;
         if (s.size_bytes != t.size_bytes && !big)
             return differ("node %" PRIu32 " of %" PRIu64 " bytes, %" PRIu64, i, s.size_bytes, t.size_bytes);
-        const char *d = (may & GRAPH_EQ_UNUSED_TYPES) != 0 ? eq_type(gcd_graph_type(a, s.type), gcd_graph_type(b, t.type), may) :
+        const struct gcd_type *s_type = &gcd_graph_summary(a)->types[s.type], *t_type = &gcd_graph_summary(b)->types[t.type];
+        const char *d = (may & GRAPH_EQ_UNUSED_TYPES) != 0 ? eq_type(s_type, t_type, may) :
                         s.type != t.type ? differ("node %" PRIu32 " of type %" PRIu32 ", %" PRIu32, i, s.type, t.type) : NULL;
         if (d != NULL)
             return d;
@@ -95,10 +97,10 @@ static const char *eq_nodes(const struct gcd_graph *a, const struct gcd_graph *b
 
 static int by_node(const void *x, const void *y)
 {
-    const struct gcd_graph_root *a = *(const struct gcd_graph_root *const *)x, *b = *(const struct gcd_graph_root *const *)y;
+    const struct gcd_root *a = *(const struct gcd_root *const *)x, *b = *(const struct gcd_root *const *)y;
     if (a->node != b->node)
         return a->node < b->node ? -1 : 1;
-    enum gcd_root_group g = gcd_graph_root_group(a), h = gcd_graph_root_group(b);
+    enum gcd_root_group g = gcd_root_group(a), h = gcd_root_group(b);
     if (g != h)
         return g < h ? -1 : 1;
     int names = strcmp(a->name, b->name);
@@ -106,13 +108,14 @@ static int by_node(const void *x, const void *y)
 }
 
 /* Those that count, in an order that does not depend on the file. */
-static const struct gcd_graph_root **roots_of(const struct gcd_graph *g, unsigned may, size_t *ret_n)
+static const struct gcd_root **roots_of(const struct gcd_graph *g, unsigned may, size_t *ret_n)
 {
+    const struct gcd_summary *summary = gcd_graph_summary(g);
     size_t n = 0;
-    const struct gcd_graph_root **roots = calloc(gcd_graph_root_count(g) + 1, sizeof *roots);
-    for (size_t i = 0; i < gcd_graph_root_count(g); i++) {
-        const struct gcd_graph_root *r = gcd_graph_root(g, i);
-        if ((may & GRAPH_EQ_WEAK_ROOTS) == 0 || gcd_graph_root_group(r) != GCD_GROUP_WEAK)
+    const struct gcd_root **roots = calloc(summary->root_count + 1, sizeof *roots);
+    for (size_t i = 0; i < summary->root_count; i++) {
+        const struct gcd_root *r = &summary->roots[i];
+        if ((may & GRAPH_EQ_WEAK_ROOTS) == 0 || gcd_root_group(r) != GCD_GROUP_WEAK)
             roots[n++] = r;
     }
     if ((may & GRAPH_EQ_ROOT_ORDER) != 0)
@@ -125,14 +128,14 @@ static const char *eq_roots(const struct gcd_graph *a, const struct gcd_graph *b
 {
     size_t n, m;
     const char *d = NULL;
-    const struct gcd_graph_root **s = roots_of(a, may, &n), **t = roots_of(b, may, &m);
+    const struct gcd_root **s = roots_of(a, may, &n), **t = roots_of(b, may, &m);
     if (n != m)
         d = differ("%zu roots, %zu", n, m);
     for (size_t i = 0; i < n && d == NULL; i++) {
         if (s[i]->node != t[i]->node)
             d = differ("root %zu leads to %" PRIu32 ", %" PRIu32, i, s[i]->node, t[i]->node);
-        else if ((may & GRAPH_EQ_ROOT_KINDS) == 0 && gcd_graph_root_group(s[i]) != gcd_graph_root_group(t[i]))
-            d = differ("root %zu of group %d, %d", i, gcd_graph_root_group(s[i]), gcd_graph_root_group(t[i]));
+        else if ((may & GRAPH_EQ_ROOT_KINDS) == 0 && gcd_root_group(s[i]) != gcd_root_group(t[i]))
+            d = differ("root %zu of group %d, %d", i, gcd_root_group(s[i]), gcd_root_group(t[i]));
         else if ((may & GRAPH_EQ_ROOT_FLAGS) == 0 && (s[i]->flags != t[i]->flags || s[i]->kind != t[i]->kind))
             d = differ("root %zu of kind %u, flags %" PRIx32 "; %u, %" PRIx32, i, s[i]->kind, s[i]->flags, t[i]->kind, t[i]->flags);
         else if ((may & GRAPH_EQ_ROOT_NAMES) == 0 && (strcmp(s[i]->name, t[i]->name) != 0 || s[i]->id != t[i]->id || s[i]->type != t[i]->type))
@@ -145,7 +148,8 @@ static const char *eq_roots(const struct gcd_graph *a, const struct gcd_graph *b
 
 static const char *eq_rest(const struct gcd_graph *a, const struct gcd_graph *b, unsigned may)
 {
-    const struct gcd_dump_facts *f = gcd_graph_facts(a), *g = gcd_graph_facts(b);
+    const struct gcd_summary *summary = gcd_graph_summary(a);
+    const struct gcd_summary *f = summary, *g = gcd_graph_summary(b);
     if ((may & GRAPH_EQ_DEPENDENTS) == 0) {
         if (gcd_graph_dependent_count(a) != gcd_graph_dependent_count(b))
             return differ("%zu dependent handles, %zu", gcd_graph_dependent_count(a), gcd_graph_dependent_count(b));
@@ -155,10 +159,10 @@ static const char *eq_rest(const struct gcd_graph *a, const struct gcd_graph *b,
                 return differ("dependent handle %zu", i);
     }
     if ((may & GRAPH_EQ_RANGES) == 0) {
-        if (gcd_graph_range_count(a) != gcd_graph_range_count(b))
-            return differ("%zu ranges, %zu", gcd_graph_range_count(a), gcd_graph_range_count(b));
-        for (size_t i = 0; i < gcd_graph_range_count(a); i++) {
-            const struct gcd_range *r = gcd_graph_range(a, i), *s = gcd_graph_range(b, i);
+        if (summary->range_count != gcd_graph_summary(b)->range_count)
+            return differ("%zu ranges, %zu", summary->range_count, gcd_graph_summary(b)->range_count);
+        for (size_t i = 0; i < summary->range_count; i++) {
+            const struct gcd_range *r = &summary->ranges[i], *s = &gcd_graph_summary(b)->ranges[i];
             if (r->start != s->start || r->used_bytes != s->used_bytes || r->reserved_bytes != s->reserved_bytes ||
                 r->generation != s->generation)
                 return differ("range %zu", i);
@@ -168,7 +172,7 @@ static const char *eq_rest(const struct gcd_graph *a, const struct gcd_graph *b,
                                         strcmp(f->runtime_version, g->runtime_version) != 0 ||
                                         f->trace.start_unix_ms != g->trace.start_unix_ms))
         return differ("facts of process %" PRIu64 " %.100s, %" PRIu64 " %.100s", f->process, f->process_name, g->process, g->process_name);
-    if ((may & GRAPH_EQ_VERDICT) == 0 && gcd_graph_verdict(a)->complete != gcd_graph_verdict(b)->complete)
+    if ((may & GRAPH_EQ_VERDICT) == 0 && summary->verdict.complete != gcd_graph_summary(b)->verdict.complete)
         return differ("the verdict");
     return NULL;
 }

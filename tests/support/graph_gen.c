@@ -147,7 +147,7 @@ static bool make_roots(struct gen *g)
     static const unsigned order[] = { GCD_ROOT_STATIC, GCD_ROOT_ALL_KINDS, GCD_ROOT_COM };   /* the second: any of the GC's */
     for (size_t k = 0; k < 3 && g->nodes > 0; k++)
         for (uint64_t n = below(g, 8); n > 0; n--) {
-            struct gcd_graph_root r = { .id = 8 * below(g, 1 << 20), .node = any_node(g), .kind = order[k] };
+            struct gcd_root r = { .id = 8 * below(g, 1 << 20), .node = any_node(g), .kind = order[k] };
             if (r.kind == GCD_ROOT_ALL_KINDS) {
                 r.kind = (unsigned)below(g, GCD_ROOT_KINDS);
                 r.flags = flags[below(g, sizeof flags / sizeof *flags)];
@@ -177,12 +177,12 @@ static bool make_roots(struct gen *g)
 
 static bool make_facts(struct gen *g)
 {
-    struct gcd_dump_facts *f = gcd_build_facts(g->b);
+    struct gcd_summary *f = gcd_build_summary(g->b);
     f->process = 1 + below(g, 100000);
     f->trace.ptr_bytes = 8;
     f->trace.start_unix_ms = (int64_t)(1700000000000u + below(g, 1000000) * 1000);
     f->gc_start_ns = (int64_t)below(g, 1000) * 1000000;
-    gcd_build_verdict(g->b)->complete = true;
+    gcd_build_summary(g->b)->verdict.complete = true;
     return !failed(g, gcd_build_text(g->b, "shop", 4, &f->process_name, &g->err)) &&
            !failed(g, gcd_build_text(g->b, "10.0.12", 7, &f->runtime_version, &g->err));
 }

@@ -39,12 +39,13 @@ void graph_mark(const struct gcd_graph *g, const uint32_t *from, size_t n, const
 
 uint32_t *graph_roots(const struct gcd_graph *g, size_t *ret_n)
 {
-    uint32_t nodes = gcd_graph_node_count(g), *roots = malloc((nodes + gcd_graph_root_count(g) + 1) * sizeof *roots);
+    const struct gcd_summary *summary = gcd_graph_summary(g);
+    uint32_t nodes = gcd_graph_node_count(g), *roots = malloc((nodes + summary->root_count + 1) * sizeof *roots);
     uint8_t *seen = calloc(nodes + 1, 1);
     size_t n = 0;
-    for (size_t i = 0; i < gcd_graph_root_count(g); i++)
-        if ((gcd_graph_root(g, i)->flags & GCD_ROOT_WEAK) == 0)
-            roots[n++] = gcd_graph_root(g, i)->node;
+    for (size_t i = 0; i < summary->root_count; i++)
+        if ((summary->roots[i].flags & GCD_ROOT_WEAK) == 0)
+            roots[n++] = summary->roots[i].node;
     if (n == 0) {
         for (uint32_t node = 0; node < nodes; node++) {
             bool held = false;

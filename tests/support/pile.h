@@ -26,7 +26,7 @@ struct pile {
     size_t node_count;
     struct shop_edge *edges, dependents[4];
     size_t edge_count, dependent_count;
-    struct gcd_graph_root *roots;
+    struct gcd_root *roots;
     size_t root_count;
     uint64_t used_bytes;             /* of a range around the objects, which lie 0x1000 bytes apart; 0 = none */
     unsigned generation, ptr_bytes;  /* of the range; 0 = 8 */
@@ -77,7 +77,7 @@ static inline uint32_t child(struct pile *p, uint32_t from, const char *name, ui
 static inline void root(struct pile *p, uint32_t to, unsigned kind, uint32_t flags, const char *name)
 {
     assert_true(p->root_count < PILE_MAX);
-    p->roots[p->root_count++] = (struct gcd_graph_root){ .node = to, .kind = kind, .flags = flags, .name = name };
+    p->roots[p->root_count++] = (struct gcd_root){ .node = to, .kind = kind, .flags = flags, .name = name };
 }
 
 static inline void static_root(struct pile *p, uint32_t to, const char *name)
@@ -139,7 +139,7 @@ static inline void forget(struct answer a)
 
 static inline const char *type_name(struct answer a, uint32_t type_number)
 {
-    return gcd_graph_type(a.g, type_number)->name;
+    return gcd_graph_summary(a.g)->types[type_number].name;
 }
 
 #endif

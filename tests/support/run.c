@@ -96,7 +96,7 @@ static void put_trace(struct text *t, const struct gcd_trace_info *i)
     line(t, "buffers lost %" PRIu64 " damaged %" PRIu64 " repeated %" PRIu64, i->lost_buffers, i->damaged_buffers, i->repeated_buffers);
 }
 
-static void put_facts(struct text *t, const struct gcd_dump_facts *f)
+static void put_facts(struct text *t, const struct gcd_summary *f)
 {
     put_trace(t, &f->trace);
     line(t, "process %" PRIu64 " [%s] [%s] [%s] [%s] [%s]", f->process, f->process_name, f->command_line, f->os, f->arch,
@@ -106,34 +106,30 @@ static void put_facts(struct text *t, const struct gcd_dump_facts *f)
          f->gc_number, f->gc_depth, f->gc_reason, f->gc_type, f->gc_start_seen, f->gc_end_seen, f->gc_heaps, f->gc_start_ns, f->gc_end_ns);
     line(t, "objects %" PRIu64 " bytes %" PRIu64 " edges %" PRIu64 " declared %" PRIu64, f->objects, f->bytes, f->edges, f->edges_declared);
     for (size_t i = 0; i < GCD_ROOT_KINDS; i++)
-        line(t, "roots %zu: %" PRIu64, i, f->roots[i]);
+        line(t, "roots %zu: %" PRIu64, i, f->root_counts[i]);
     line(t, "weak %" PRIu64 " pinned %" PRIu64 " null %" PRIu64, f->weak_roots, f->pinned_roots, f->null_roots);
     line(t, "statics %" PRIu64 " dependents %" PRIu64 " ccws %" PRIu64 " rcws %" PRIu64 " ranges %" PRIu64, f->statics, f->dependent_handles,
-         f->ccws, f->rcws, f->ranges);
-    line(t, "types %" PRIu64 " undescribed %" PRIu64 " objects of them %" PRIu64, f->types, f->types_undescribed, f->objects_undescribed);
+         f->ccws, f->rcws, (uint64_t)f->range_count);
+    line(t, "types %" PRIu64 " undescribed %" PRIu64 " objects of them %" PRIu64, f->types_used, f->types_undescribed, f->objects_undescribed);
 }
 
 static void put_lists(struct text *t, const struct gcd_dump *d)
 {
-    for (uint32_t i = 0; i < gcd_dump_type_count(d); i++) {
-        const struct gcd_type *x = gcd_dump_type(d, i);
+    const struct gcd_summary *summary = gcd_dump_summary(d);
+    for (uint32_t i = 0; i < summary->type_count; i++) {
+        const struct gcd_type *x = &summary->types[i];
         line(t, "type %" PRIx64 " module %" PRIx64 " [%s] [%s] %" PRIu64 " %" PRIu64 " token %" PRIx32 " flags %" PRIx32 " element %x %d",
              x->id, x->module, x->name, x->module_path, x->objects, x->bytes, x->name_token, x->flags, x->element_type, x->described);
     }
-    for (size_t i = 0; i < gcd_dump_root_count(d); i++) {
-        const struct gcd_root *x = gcd_dump_root(d, i);
-        line(t, "root %" PRIx64 " id %" PRIx64 " kind %d flags %" PRIx32, x->object, x->id, (int)x->kind, x->flags);
+    for (size_t i = 0; i < summary->root_count; i++) {
+        const struct gcd_root *x = &summary->roots[i];
+        line(t, "root %" PRIx64 " id %" PRIx64 " kind %d flags %" PRIx32 " type %" PRIu32 " [%s]", x->object, x->id, (int)x->kind, x->flags, x->type,
+             x->name);
     }
-    for (size_t i = 0; i < gcd_dump_static_count(d); i++) {
-        const struct gcd_static *x = gcd_dump_static(d, i);
-        line(t, "static %" PRIx64 " slot %" PRIx64 " type %" PRIu32 " [%s]", x->object, x->slot, x->type, x->name);
-    }
-    for (size_t i = 0; i < gcd_dump_ccw_count(d); i++)
-        line(t, "ccw %" PRIx64, gcd_dump_ccw(d, i));
     for (size_t i = 0; i < gcd_dump_dependent_count(d); i++)
         line(t, "dependent %" PRIx64 " %" PRIx64, gcd_dump_dependent(d, i)->key, gcd_dump_dependent(d, i)->value);
-    for (size_t i = 0; i < gcd_dump_range_count(d); i++) {
-        const struct gcd_range *x = gcd_dump_range(d, i);
+    for (size_t i = 0; i < summary->range_count; i++) {
+        const struct gcd_range *x = &summary->ranges[i];
         line(t, "range %" PRIx64 " used %" PRIx64 " reserved %" PRIx64 " generation %u", x->start, x->used_bytes, x->reserved_bytes,
              x->generation);
     }
@@ -144,11 +140,11 @@ static char *describe(gcd_status st, const struct gcd_error *err, const struct g
     struct text t = { NULL, 0, 0 };
     put_status(&t, st, err);
     if (st == GCD_OK) {
-        const struct gcd_verdict *v = gcd_dump_verdict(d);
+        const struct gcd_verdict *v = &gcd_dump_summary(d)->verdict;
         line(&t, "%s", v->complete ? "complete" : "incomplete");
         for (size_t i = 0; i < v->reason_count; i++)
             line(&t, "because %s %" PRIu64 ": %s", v->reasons[i].name, v->reasons[i].amount, v->reasons[i].text);
-        put_facts(&t, gcd_dump_facts(d));
+        put_facts(&t, gcd_dump_summary(d));
         put_lists(&t, d);
     }
     return t.s;
@@ -223,12 +219,12 @@ static gcd_status read_objects(struct gcd_dump *d, struct run *r)
         return st;
     struct gcd_object o;
     while ((st = gcd_objects_next(cursor, &o, &r->objects_err)) == GCD_OK) {
-        if (o.type >= gcd_dump_type_count(d))
+        if (o.type >= gcd_dump_summary(d)->type_count)
             abort();
         r->objects = more(r->objects, &r->object_cap, r->object_count + 1, sizeof *r->objects);
         struct run_object *to = &r->objects[r->object_count++];
         *to = (struct run_object){ .address = o.address, .size_bytes = o.size_bytes, .edges = o.edges,
-                                   .type_id = gcd_dump_type(d, o.type)->id, .first_target = r->target_count };
+                                   .type_id = gcd_dump_summary(d)->types[o.type].id, .first_target = r->target_count };
         const uint64_t *targets;
         size_t n;
         while ((st = gcd_objects_edges(cursor, &targets, &n, &r->objects_err)) == GCD_OK) {
@@ -283,9 +279,9 @@ void run_trace(const void *bytes, size_t n, const struct run_options *options, s
     ret->st = open_dump(in, bytes, n, o, &d, &ret->err);
     ret->text = describe(ret->st, &ret->err, d);
     if (ret->st == GCD_OK) {
-        ret->facts = *gcd_dump_facts(d);
-        ret->verdict = *gcd_dump_verdict(d);
-        ret->root_records = gcd_dump_root_count(d);
+        ret->facts = *gcd_dump_summary(d);
+        ret->verdict = gcd_dump_summary(d)->verdict;
+        ret->root_records = gcd_dump_summary(d)->root_count;
         if (!o->no_objects)
             ret->objects_st = read_objects(d, ret);
         if (!o->no_gclog)
@@ -385,7 +381,7 @@ static const char *check_failure(const struct run *r)
 static const char *check_verdict(const struct run *r)
 {
     const struct gcd_verdict *v = &r->verdict;
-    const struct gcd_dump_facts *f = &r->facts;
+    const struct gcd_summary *f = &r->facts;
     if (v->complete != (v->reason_count == 0) || v->reason_count > GCD_REASON_COUNT)
         return complaint("complete %d for %zu reasons", v->complete, v->reason_count);
     for (size_t i = 0; i < v->reason_count; i++)
@@ -407,7 +403,7 @@ static void add_saturating(uint64_t *sum, uint64_t n)
 
 static const char *check_objects(const struct run *r)
 {
-    const struct gcd_dump_facts *f = &r->facts;
+    const struct gcd_summary *f = &r->facts;
     if (r->objects_st != GCD_END)
         return complaint("reading the objects ended with %s: %s", gcd_status_name(r->objects_st), r->objects_err.msg);
     if (r->object_count != f->objects)
@@ -457,9 +453,9 @@ const char *run_check(const struct run *r)
     if (r->st != GCD_OK)
         return check_failure(r);
     const char *wrong = check_verdict(r);
-    uint64_t roots = 0;
+    uint64_t roots = r->facts.statics + r->facts.ccws;
     for (size_t i = 0; i < GCD_ROOT_KINDS; i++)
-        roots += r->facts.roots[i];
+        roots += r->facts.root_counts[i];
     if (wrong == NULL && roots != r->root_records)
         wrong = complaint("%" PRIu64 " roots counted, %" PRIu64 " there", roots, r->root_records);
     if (wrong == NULL && r->objects_st != GCD_OK)

@@ -37,7 +37,7 @@ struct run {
     gcd_status st;               /* of opening */
     struct gcd_error err;
     char *text;                  /* the status, and for a dump facts, verdict, types, roots, ...: one fact a line */
-    struct gcd_dump_facts facts; /* the texts in it are gone */
+    struct gcd_summary facts; /* the texts in it are gone */
     struct gcd_verdict verdict;
     uint64_t root_records;
 

@@ -44,13 +44,14 @@ gcd_status run_graph_write(const char *format, const struct gcd_graph *g, const 
 
 const char *run_graph_check(const struct gcd_graph *g)
 {
+    const struct gcd_summary *summary = gcd_graph_summary(g);
     uint32_t nodes = gcd_graph_node_count(g);
     uint64_t edges = 0;
     for (uint32_t n = 0; n < nodes; n++) {
         struct gcd_node node;
         gcd_graph_node(g, n, &node);
         edges += node.edge_count;
-        if (node.type >= gcd_graph_type_count(g))
+        if (node.type >= summary->type_count)
             return "an object of no type";
         for (size_t i = 0; i < node.edge_count; i++)
             if (node.edges[i] >= nodes)
@@ -58,10 +59,10 @@ const char *run_graph_check(const struct gcd_graph *g)
     }
     if (edges != gcd_graph_edge_count(g))
         return "references are not counted";
-    for (size_t i = 0; i < gcd_graph_root_count(g); i++)
-        if (gcd_graph_root(g, i)->node >= nodes || gcd_graph_root(g, i)->type >= gcd_graph_type_count(g))
+    for (size_t i = 0; i < summary->root_count; i++)
+        if (summary->roots[i].node >= nodes || summary->roots[i].type >= summary->type_count)
             return "a root that leads to no object";
-    if (!gcd_graph_verdict(g)->complete && gcd_graph_verdict(g)->reason_count == 0)
+    if (!summary->verdict.complete && summary->verdict.reason_count == 0)
         return "incomplete without a reason";
     return NULL;
 }

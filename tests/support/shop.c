@@ -21,10 +21,10 @@ struct gcd_graph *shop_build(const struct shop *s)
     struct gcd_graph *g;
     uint32_t number;
     must(gcd_build_new(&options, &b, &err), &err);
-    struct gcd_dump_facts *f = gcd_build_facts(b);
+    struct gcd_summary *f = gcd_build_summary(b);
     f->trace.ptr_bytes = s->ptr_bytes != 0 ? s->ptr_bytes : 8;
     must(gcd_build_text(b, "shop", 4, &f->process_name, &err), &err);
-    gcd_build_verdict(b)->complete = true;
+    gcd_build_summary(b)->verdict.complete = true;
     for (size_t i = 0; i < s->type_count; i++) {
         struct gcd_type t = s->types[i];
         if (t.module_path == NULL)
@@ -56,7 +56,7 @@ struct gcd_graph *shop_graph(uint64_t order_bytes, bool weak)
                    { .name = "Shop.Order", .module_path = "/app/Shop.dll", .element_type = 0x12 }),
         SHOP_NODES({ 0, 24 }, { 1, 40 }, { 2, order_bytes }),
         SHOP_EDGES({ 0, 1 }, { 1, 2 }),
-        .roots = (const struct gcd_graph_root[]){ { .name = "current", .kind = GCD_ROOT_STATIC },
+        .roots = (const struct gcd_root[]){ { .name = "current", .kind = GCD_ROOT_STATIC },
                                                   { .node = 2, .kind = GCD_ROOT_HANDLE, .flags = GCD_ROOT_WEAK } },
         .root_count = weak ? 2 : 1,
         .used_bytes = 4096,

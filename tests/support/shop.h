@@ -28,7 +28,7 @@ struct shop {
     size_t node_count;
     const struct shop_edge *edges;
     size_t edge_count;
-    const struct gcd_graph_root *roots;
+    const struct gcd_root *roots;
     size_t root_count;
     const struct shop_edge *dependents;
     size_t dependent_count;
@@ -45,7 +45,7 @@ struct gcd_graph *shop_build(const struct shop *s);
 #define SHOP_TYPES(...) SHOP_FIELDS(types, type_count, struct gcd_type, __VA_ARGS__)
 #define SHOP_NODES(...) SHOP_FIELDS(nodes, node_count, struct shop_node, __VA_ARGS__)
 #define SHOP_EDGES(...) SHOP_FIELDS(edges, edge_count, struct shop_edge, __VA_ARGS__)
-#define SHOP_ROOTS(...) SHOP_FIELDS(roots, root_count, struct gcd_graph_root, __VA_ARGS__)
+#define SHOP_ROOTS(...) SHOP_FIELDS(roots, root_count, struct gcd_root, __VA_ARGS__)
 #define SHOP_DEPENDENTS(...) SHOP_FIELDS(dependents, dependent_count, struct shop_edge, __VA_ARGS__)
 
 #endif

@@ -228,6 +228,7 @@ static bool is_name(const char *shown, const char *name)
 
 static const char *check_roots(const struct snapshot *s, const struct gcd_graph *g, uint64_t first)
 {
+    const struct gcd_summary *summary = gcd_graph_summary(g);
     static const char *const names[GCD_GROUPS] = { "[static variables]", "[local variables]", "[finalizer queue]", "[strong handles]",
                                                    "[pinned handles]", "[ref-counted handles]", "[other roots]", "[weak handles]" };
     uint64_t at = 1 + (first - 2), group = 2;
@@ -235,15 +236,15 @@ static const char *check_roots(const struct snapshot *s, const struct gcd_graph 
         return "the first two nodes";
     for (unsigned k = 0; k < GCD_GROUPS; k++) {
         uint64_t number = 0, before = at;
-        for (size_t i = 0; i < gcd_graph_root_count(g); i++) {
-            const struct gcd_graph_root *r = gcd_graph_root(g, i);
-            if (gcd_graph_root_group(r) != k)
+        for (size_t i = 0; i < summary->root_count; i++) {
+            const struct gcd_root *r = &summary->roots[i];
+            if (gcd_root_group(r) != k)
                 continue;
             const uint64_t *e = &s->edges[3 * at++];
             if (e[2] != 7 * (first + r->node) || e[0] != (k == GCD_GROUP_STATICS ? 2u : k == GCD_GROUP_WEAK ? 6u : 1u))
                 return complain("root %zu", i);
             const char *name = e[0] != 1 ? string_of(s, e[1]) : "";
-            if (k == GCD_GROUP_STATICS && strncmp(name, gcd_graph_type(g, r->type)->name, strlen(gcd_graph_type(g, r->type)->name)) != 0)
+            if (k == GCD_GROUP_STATICS && strncmp(name, summary->types[r->type].name, strlen(summary->types[r->type].name)) != 0)
                 return complain("root %zu is called %s", i, name);
             if ((k == GCD_GROUP_WEAK && strtoull(name, NULL, 10) != number) || (e[0] == 1 && e[1] != number))
                 return complain("root %zu has not number %" PRIu64, i, number);
@@ -263,13 +264,13 @@ static const char *check_roots(const struct snapshot *s, const struct gcd_graph 
 
 static const char *check_objects(const struct snapshot *s, const struct gcd_graph *g, uint64_t first)
 {
-    uint64_t at = first - 1 + gcd_graph_root_count(g);
+    uint64_t at = first - 1 + gcd_graph_summary(g)->root_count;
     size_t dependent = 0;
     for (uint32_t i = 0; i < gcd_graph_node_count(g); i++) {
         const uint64_t *n = &s->nodes[7 * (first + i)];
         struct gcd_node node;
         gcd_graph_node(g, i, &node);
-        if (n[0] != 3 || !is_name(string_of(s, n[1]), gcd_graph_type(g, node.type)->name))
+        if (n[0] != 3 || !is_name(string_of(s, n[1]), gcd_graph_summary(g)->types[node.type].name))
             return complain("object %" PRIu32 " is called %.100s", i, string_of(s, n[1]));
         if (n[3] != (node.size_bytes < UINT32_MAX ? node.size_bytes : UINT32_MAX))
             return complain("object %" PRIu32 " has %" PRIu64 " bytes", i, n[3]);
@@ -309,7 +310,7 @@ const char *v8_check(const uint8_t *file, size_t n, const struct gcd_graph *g)
     uint64_t first = s.node_count - gcd_graph_node_count(g);
     if (w == NULL && (first < 2 || first > 2 + GCD_GROUPS))
         w = "the number of nodes";
-    if (w == NULL && s.edge_count != first - 1 + gcd_graph_root_count(g) + gcd_graph_edge_count(g) + gcd_graph_dependent_count(g))
+    if (w == NULL && s.edge_count != first - 1 + gcd_graph_summary(g)->root_count + gcd_graph_edge_count(g) + gcd_graph_dependent_count(g))
         w = "the number of edges";
     if (w == NULL)
         w = check_roots(&s, g, first);

@@ -11,20 +11,13 @@
 #include "term/message.h"
 
 struct made_up {
-    struct gcd_dump_facts facts;
-    struct gcd_verdict verdict;
+    struct gcd_summary summary;
 };
 
-const struct gcd_dump_facts *__wrap_gcd_dump_facts(const struct gcd_dump *d);
-const struct gcd_dump_facts *__wrap_gcd_dump_facts(const struct gcd_dump *d)
+const struct gcd_summary *__wrap_gcd_dump_summary(const struct gcd_dump *d);
+const struct gcd_summary *__wrap_gcd_dump_summary(const struct gcd_dump *d)
 {
-    return &((const struct made_up *)d)->facts;
-}
-
-const struct gcd_verdict *__wrap_gcd_dump_verdict(const struct gcd_dump *d);
-const struct gcd_verdict *__wrap_gcd_dump_verdict(const struct gcd_dump *d)
-{
-    return &((const struct made_up *)d)->verdict;
+    return &((const struct made_up *)d)->summary;
 }
 
 static struct live_attempt attempt_of(struct made_up *m)
@@ -42,15 +35,15 @@ struct row {
 
 static bool is_better(const struct row *one, const struct row *other)
 {
-    struct made_up dumps[2] = { { .facts = { .objects = 0 } }, { .facts = { .objects = 0 } } };
+    struct made_up dumps[2] = { { .summary = { .objects = 0 } }, { .summary = { .objects = 0 } } };
     struct live_attempt a[2];
     const struct row *rows[2] = { one, other };
     for (int i = 0; i < 2; i++) {
-        dumps[i].facts.trace.lost_events = rows[i]->lost;
-        dumps[i].facts.trace.loss_verified = rows[i]->verified;
-        dumps[i].facts.objects = rows[i]->objects;
-        dumps[i].facts.edges = rows[i]->edges;
-        dumps[i].verdict.complete = rows[i]->complete;
+        dumps[i].summary.trace.lost_events = rows[i]->lost;
+        dumps[i].summary.trace.loss_verified = rows[i]->verified;
+        dumps[i].summary.objects = rows[i]->objects;
+        dumps[i].summary.edges = rows[i]->edges;
+        dumps[i].summary.verdict.complete = rows[i]->complete;
         a[i] = attempt_of(&dumps[i]);
         a[i].status = rows[i]->status;
     }
@@ -89,29 +82,29 @@ static void what_another_attempt_helps(void **state)
         GCD_REASON_DEPENDENT_EVENTS_MISSING, GCD_REASON_EDGES_UNBALANCED, GCD_REASON_NO_GC_END,
     };
     static const enum gcd_reason_code others[] = { GCD_REASON_TYPES_UNDESCRIBED, GCD_REASON_EVENTS_DAMAGED, GCD_REASON_NO_GC_START };
-    struct made_up m = { .verdict = { .complete = true } };
+    struct made_up m = { .summary = { .verdict = { .complete = true } } };
     struct live_attempt a = attempt_of(&m);
     assert_false(live_attempt_lost(&a));
-    m.verdict = (struct gcd_verdict){ .reason_count = 2, .reasons = { { .code = GCD_REASON_NO_GC_START } } };
+    m.summary.verdict = (struct gcd_verdict){ .reason_count = 2, .reasons = { { .code = GCD_REASON_NO_GC_START } } };
     for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
-        m.verdict.reasons[1].code = lost[i];
+        m.summary.verdict.reasons[1].code = lost[i];
         assert_true(live_attempt_lost(&a));
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        m.verdict.reasons[1].code = others[i];
+        m.summary.verdict.reasons[1].code = others[i];
         assert_false(live_attempt_lost(&a));
     }
     /* described to somebody else, and nothing but that */
-    m.facts.types_undescribed = 1;
+    m.summary.types_undescribed = 1;
     assert_false(live_attempt_undescribed(&a));
-    m.verdict = (struct gcd_verdict){ .reason_count = 1, .reasons = { { .code = GCD_REASON_TYPES_UNDESCRIBED } } };
+    m.summary.verdict = (struct gcd_verdict){ .reason_count = 1, .reasons = { { .code = GCD_REASON_TYPES_UNDESCRIBED } } };
     assert_true(live_attempt_undescribed(&a));
-    m.facts.types_undescribed = 0;                               /* described without a name */
+    m.summary.types_undescribed = 0;                               /* described without a name */
     assert_false(live_attempt_undescribed(&a));
-    m.facts.types_undescribed = 1;
-    m.verdict.reasons[0].code = GCD_REASON_EVENTS_LOST;
+    m.summary.types_undescribed = 1;
+    m.summary.verdict.reasons[0].code = GCD_REASON_EVENTS_LOST;
     assert_false(live_attempt_undescribed(&a));
-    m.verdict = (struct gcd_verdict){ .complete = true };
+    m.summary.verdict = (struct gcd_verdict){ .complete = true };
     assert_false(live_attempt_undescribed(&a));
 }
 
@@ -125,7 +118,7 @@ static void said(const char *line)
 static void what_it_cost(void **state)
 {
     (void)state;
-    struct made_up m = { .facts = { .objects = 1234567, .pause_ns = 1499999, .pauses = 1,
+    struct made_up m = { .summary = { .objects = 1234567, .pause_ns = 1499999, .pauses = 1,
                                     .trace = { .bytes = 3 * LIVE_MIB / 2, .loss_verified = true } } };
     struct live_attempt a = attempt_of(&m);
     struct live l = { .subject = "process 7", .memory = { .rss_bytes = 1500 * LIVE_MIB - 1 } };
@@ -141,12 +134,12 @@ static void what_it_cost(void **state)
     live_say_attempt(&l, &a);
     said("attempt 2: pause 1 ms; 1,234,567 objects in 2 MiB of events, none lost; "
          "single, CollectTracing5, buffer 64 MiB; 12.3 s");
-    m.facts.pause_ns = 1500000;                                  /* rounded to the nearest, sizes too */
-    m.facts.pauses = 2;
-    m.facts.pauses_ns = 2000499999;
-    m.facts.objects = 1;
-    m.facts.trace.bytes = LIVE_MIB / 2 - 1;
-    m.facts.trace.lost_events = 1000;
+    m.summary.pause_ns = 1500000;                                  /* rounded to the nearest, sizes too */
+    m.summary.pauses = 2;
+    m.summary.pauses_ns = 2000499999;
+    m.summary.objects = 1;
+    m.summary.trace.bytes = LIVE_MIB / 2 - 1;
+    m.summary.trace.lost_events = 1000;
     a.rss_peak = 3;
     a.rss_after = LIVE_MIB / 2;
     a.duration_ms = 50;
@@ -154,13 +147,13 @@ static void what_it_cost(void **state)
     live_say_summary(&l, &a);
     said("pause 2 ms (2 pauses while it was recorded: 2,000 ms); 1 objects in 0 MiB of events, 1,000 lost; memory 1,500 MiB, "
          "peak 1,500 MiB, after 1 MiB; drain, no session, buffer 64 MiB; 0.1 s");
-    m.facts.pause_ns = 0;
-    m.facts.trace.loss_verified = false;
+    m.summary.pause_ns = 0;
+    m.summary.trace.loss_verified = false;
     a.rss_after = 0;
     live_say_summary(&l, &a);
     said("pause unknown; 1 objects in 0 MiB of events, at least 1,000 lost; memory 1,500 MiB, peak 1,500 MiB, after unknown; "
          "drain, no session, buffer 64 MiB; 0.1 s");
-    m.facts.trace.lost_events = 0;
+    m.summary.trace.lost_events = 0;
     l.memory.rss_bytes = 0;
     live_say_summary(&l, &a);
     said("pause unknown; 1 objects in 0 MiB of events, lost ones unknown; memory unknown; drain, no session, "

@@ -64,7 +64,7 @@ static void what_did_not_fit(void **state)
             assert_int_equal(gcd_build_node(b, 16, type, 24, NULL), GCD_OK);
         *gcd_build_notes(b) = rows[i / 2].notes;
         gcd_build_notes(b)->objects_doubled = 0;                 /* they are counted */
-        gcd_build_verdict(b)->complete = complete;
+        gcd_build_summary(b)->verdict.complete = complete;
         assert_int_equal(gcd_build_seal(b, &d.graph, NULL), GCD_OK);
         cli_hold(true);
         cli_say_verdict(&d, false);

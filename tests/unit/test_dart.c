@@ -108,9 +108,9 @@ static void test_worked_example(void **state)
     struct gcd_graph *back = must_read(f.p, f.n);
     assert_null(graph_eq(g, back, GRAPH_EQ_ADDRESSES | GRAPH_EQ_ROOT_NAMES | GRAPH_EQ_RANGES | GRAPH_EQ_TYPE_IDS | GRAPH_EQ_MODULES |
                                       GRAPH_EQ_FACTS));
-    assert_string_equal(gcd_graph_type(back, 2)->module_path, "Shop.dll");
-    assert_string_equal(gcd_graph_facts(back)->process_name, "shop");
-    assert_int_equal(gcd_graph_root(back, 0)->type, 0);
+    assert_string_equal(gcd_graph_summary(back)->types[2].module_path, "Shop.dll");
+    assert_string_equal(gcd_graph_summary(back)->process_name, "shop");
+    assert_int_equal(gcd_graph_summary(back)->roots[0].type, 0);
     gcd_graph_free(back);
     gcd_graph_free(g);
     gcd_sink_free(f.sink);
@@ -167,7 +167,7 @@ static void test_modules(void **state)
         if (!contains(&f, class_text, (size_t)n))
             fail_msg("%s is not in the file of %s", uris[i], modules[i]);
         struct gcd_graph *back = must_read(f.p, f.n);
-        assert_string_equal(gcd_graph_type(back, 0)->module_path, back_modules[i]);
+        assert_string_equal(gcd_graph_summary(back)->types[0].module_path, back_modules[i]);
         gcd_graph_free(back);
         gcd_graph_free(g);
         gcd_sink_free(f.sink);
@@ -255,7 +255,8 @@ static const char *file_of(const char *path)
 static void expect_modules(const struct gcd_graph *g, const struct gcd_graph *back)
 {
     for (uint32_t i = 0; i < gcd_graph_node_count(g); i++) {
-        const struct gcd_type *a = gcd_graph_type(g, gcd_graph_node_type(g, i)), *b = gcd_graph_type(back, gcd_graph_node_type(back, i));
+        const struct gcd_type *a = &gcd_graph_summary(g)->types[gcd_graph_node_type(g, i)];
+        const struct gcd_type *b = &gcd_graph_summary(back)->types[gcd_graph_node_type(back, i)];
         assert_string_equal(file_of(a->module_path), b->module_path);
         if (a->name[0] != '\0')
             assert_string_equal(a->name, b->name);
@@ -302,18 +303,18 @@ static void test_vm(void **state)
     (void)state;
     struct gcd_graph *g = must_read(dart_sample, dart_sample_bytes);
     assert_int_equal(gcd_graph_node_count(g), 10);
-    assert_int_equal(gcd_graph_type_count(g), 4);
+    assert_int_equal(gcd_graph_summary(g)->type_count, 4);
     static const char *const names[] = { "Read-Only Pages", "Isolate", "Node", "Class 0x6" };
     static const char *const modules[] = { "", "", "package:app/src/a.dart", "core" };
     for (uint32_t i = 0; i < 4; i++) {
-        assert_string_equal(gcd_graph_type(g, i)->name, names[i]);
-        assert_string_equal(gcd_graph_type(g, i)->module_path, modules[i]);
+        assert_string_equal(gcd_graph_summary(g)->types[i].name, names[i]);
+        assert_string_equal(gcd_graph_summary(g)->types[i].module_path, modules[i]);
     }
-    assert_false(gcd_graph_type(g, 3)->named);
-    assert_int_equal(gcd_graph_root_count(g), 3);
+    assert_false(gcd_graph_summary(g)->types[3].named);
+    assert_int_equal(gcd_graph_summary(g)->root_count, 3);
     for (uint32_t i = 0; i < 3; i++) {
-        assert_int_equal(gcd_graph_root(g, i)->node, i);
-        assert_int_equal(gcd_graph_root(g, i)->kind, GCD_ROOT_OTHER);
+        assert_int_equal(gcd_graph_summary(g)->roots[i].node, i);
+        assert_int_equal(gcd_graph_summary(g)->roots[i].kind, GCD_ROOT_OTHER);
     }
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(g, 2, &n);
@@ -322,8 +323,8 @@ static void test_vm(void **state)
     assert_int_equal(edges[1], 2);
     assert_int_equal(gcd_graph_notes(g)->edges_dangling, 1);     /* to the root */
     assert_int_equal(gcd_graph_edge_count(g), 6);
-    assert_int_equal(gcd_graph_facts(g)->bytes, 0x10 + 2 * 0x18 + 6 * 8);
-    assert_true(gcd_graph_verdict(g)->complete);
+    assert_int_equal(gcd_graph_summary(g)->bytes, 0x10 + 2 * 0x18 + 6 * 8);
+    assert_true(gcd_graph_summary(g)->verdict.complete);
     gcd_graph_free(g);
 }
 
@@ -335,7 +336,7 @@ static void test_not_a_group(void **state)
     struct file f = write_dart(g);
     struct gcd_graph *back = must_read(f.p, f.n);
     assert_int_equal(gcd_graph_node_count(back), 2);
-    assert_int_equal(gcd_graph_root_count(back), 0);
+    assert_int_equal(gcd_graph_summary(back)->root_count, 0);
     gcd_graph_free(back);
     gcd_graph_free(g);
     gcd_sink_free(f.sink);
@@ -346,9 +347,9 @@ static void test_not_a_group(void **state)
         "\x04\x05" "\x01\x00\x00\x01\x02" "\x02\x00\x00\x01\x04" "\x02\x08\x00\x00" "\x03\x00\x00\x01\x05" "\x02\x00\x00\x01\x03" "\x00";
     back = must_read(file, sizeof file - 1);
     assert_int_equal(gcd_graph_node_count(back), 3);
-    assert_int_equal(gcd_graph_root_count(back), 1);
-    assert_int_equal(gcd_graph_root(back, 0)->node, 1);
-    assert_int_equal(gcd_graph_root(back, 0)->kind, GCD_ROOT_HANDLE);
+    assert_int_equal(gcd_graph_summary(back)->root_count, 1);
+    assert_int_equal(gcd_graph_summary(back)->roots[0].node, 1);
+    assert_int_equal(gcd_graph_summary(back)->roots[0].kind, GCD_ROOT_HANDLE);
     assert_int_equal(gcd_graph_edge_count(back), 2);
     gcd_graph_free(back);
 }
@@ -480,7 +481,7 @@ static void test_probe(void **state)
     struct gcd_graph *g;
     assert_int_equal(gcd_input_from_memory(example, EXAMPLE_BYTES, NULL, &in, NULL), GCD_OK);
     assert_int_equal(gcd_graph_read(in, NULL, &g, NULL), GCD_OK);
-    assert_string_equal(gcd_graph_facts(g)->trace.container, "dart");
+    assert_string_equal(gcd_graph_summary(g)->trace.container, "dart");
     gcd_graph_free(g);
     gcd_input_free(in);
     assert_true(gcd_r_dart.probe(example, 8));

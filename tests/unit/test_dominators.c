@@ -33,7 +33,7 @@ struct small {
 };
 
 static struct gcd_graph *graph_of(uint32_t nodes, const struct pair *edges, size_t edge_count, const struct pair *dependents,
-                                  size_t dependent_count, const struct gcd_graph_root *roots, size_t root_count)
+                                  size_t dependent_count, const struct gcd_root *roots, size_t root_count)
 {
     struct gcd_build *b;
     struct gcd_graph *g;
@@ -68,12 +68,12 @@ static size_t pairs(const struct pair *p, size_t max)
 
 static struct gcd_graph *small_graph(const struct small *s)
 {
-    struct gcd_graph_root roots[9] = { { .name = "" } };
+    struct gcd_root roots[9] = { { .name = "" } };
     size_t n = 0;
     for (; s->roots[n] != 0; n++)
-        roots[n] = (struct gcd_graph_root){ .node = s->roots[n] - 1, .kind = GCD_ROOT_STACK };
+        roots[n] = (struct gcd_root){ .node = s->roots[n] - 1, .kind = GCD_ROOT_STACK };
     if (s->weak != 0)
-        roots[n++] = (struct gcd_graph_root){ .node = s->weak - 1, .kind = GCD_ROOT_HANDLE, .flags = GCD_ROOT_WEAK };
+        roots[n++] = (struct gcd_root){ .node = s->weak - 1, .kind = GCD_ROOT_HANDLE, .flags = GCD_ROOT_WEAK };
     return graph_of(s->nodes, s->edges, pairs(s->edges, 16), s->dependents, pairs(s->dependents, 8), roots, n);
 }
 
@@ -159,7 +159,7 @@ static void retained_sizes_saturate(void **state)
         assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
         assert_int_equal(gcd_build_edge_nodes(b, &to, i < 2, &err), GCD_OK);
     }
-    assert_int_equal(gcd_build_root(b, &(struct gcd_graph_root){ .node = 0 }, &err), GCD_OK);
+    assert_int_equal(gcd_build_root(b, &(struct gcd_root){ .node = 0 }, &err), GCD_OK);
     assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
     struct gcd_dominators *d = dominators_of(g);
     assert_true(gcd_dominators_retained(d, 2) == UINT64_C(1) << 63);
@@ -174,8 +174,8 @@ static void retained_sizes_saturate(void **state)
 
 static bool has_strong_root(const struct gcd_graph *g)
 {
-    for (size_t i = 0; i < gcd_graph_root_count(g); i++)
-        if ((gcd_graph_root(g, i)->flags & GCD_ROOT_WEAK) == 0)
+    for (size_t i = 0; i < gcd_graph_summary(g)->root_count; i++)
+        if ((gcd_graph_summary(g)->roots[i].flags & GCD_ROOT_WEAK) == 0)
             return true;
     return false;
 }
@@ -271,7 +271,7 @@ static void flow_graphs_agree_with_brute_force(void **state)
         }
         for (size_t i = 0; i < dependent_count; i++)
             dependents[i] = (struct pair){ (uint32_t)(run_random(&s) % n), (uint32_t)(run_random(&s) % n) };
-        struct gcd_graph *g = graph_of(n, edges, edge_count, dependents, dependent_count, &(struct gcd_graph_root){ .node = 0 }, 1);
+        struct gcd_graph *g = graph_of(n, edges, edge_count, dependents, dependent_count, &(struct gcd_root){ .node = 0 }, 1);
         compare_with_brute_force(g, seed);
         gcd_graph_free(g);
     }
@@ -333,7 +333,7 @@ static void chain_with_shortcuts(bool leaves, bool list_first)
         if (i >= n && !leaves)
             assert_int_equal(gcd_build_edge_nodes(b, &i, 1, &err), GCD_OK);
     }
-    assert_int_equal(gcd_build_root(b, &(struct gcd_graph_root){ .node = 0 }, &err), GCD_OK);
+    assert_int_equal(gcd_build_root(b, &(struct gcd_root){ .node = 0 }, &err), GCD_OK);
     assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
     struct gcd_dominators *d = dominators_of(g);
     for (uint32_t i = 1; i < 2 * n; i++)

@@ -103,7 +103,7 @@ static void not_more_deferred_types_than_types(void **state)
         deferred_file(&b, 3, count);
         assert_int_equal(read_bytes(b.p, b.n, NULL), count <= 3 ? GCD_OK : GCD_E_FORMAT);
         if (count <= 3)
-            assert_string_equal(gcd_graph_type(g, 0)->name, count >= 2 ? "TypeID(0x701)" : "Type(0x1)");
+            assert_string_equal(gcd_graph_summary(g)->types[0].name, count >= 2 ? "TypeID(0x701)" : "Type(0x1)");
         tb_free(&b);
     }
 }
@@ -116,7 +116,7 @@ static void not_as_many_multipliers_as_types(void **state)
         assert_int_equal(read_with(&(struct tb_gcdump_options){ .label_bytes = 4, .version = 10, .multipliers = n }),
                          n == 0 || n == 2 ? GCD_OK : GCD_E_FORMAT);
         if (g != NULL)                   /* with them it is a sample */
-            assert_int_equal(gcd_graph_verdict(g)->complete, n == 0);
+            assert_int_equal(gcd_graph_summary(g)->verdict.complete, n == 0);
     }
 }
 
@@ -124,7 +124,7 @@ static void the_root_is_one_of_the_nodes(void **state)
 {
     (void)state;
     assert_int_equal(read_with(&(struct tb_gcdump_options){ .label_bytes = 4, .version = 10, .root = 0 }), GCD_OK);
-    assert_int_equal(gcd_graph_root_count(g), 1);
+    assert_int_equal(gcd_graph_summary(g)->root_count, 1);
     assert_int_equal(read_with(&(struct tb_gcdump_options){ .label_bytes = 4, .version = 10, .root = 1 }), GCD_E_FORMAT);
     assert_non_null(strstr(err.msg, "the root is none of the nodes"));
 }
@@ -315,7 +315,7 @@ static void versions_of_files(void **state)
             assert_int_equal(st, version >= 4 && version != 8 ? GCD_OK : GCD_E_UNSUPPORTED);
             if (st != GCD_OK)
                 continue;
-            const struct gcd_dump_facts *f = gcd_graph_facts(g);
+            const struct gcd_summary *f = gcd_graph_summary(g);
             assert_true(f->trace.format_version == version && f->process == (version >= 5 ? 5 : 0) && f->trace.process == f->process);
             assert_true(f->trace.ptr_bytes == 8 && f->dumps == 1 && f->walk_number == 1 && f->objects == 1);
         }
@@ -341,8 +341,8 @@ static void times(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct tb_gcdump_options o = { .label_bytes = 4, .version = 10, .ticks = rows[i].ticks, .log = rows[i].log };
         assert_int_equal(read_with(&o), GCD_OK);
-        if (gcd_graph_facts(g)->trace.start_unix_ms != rows[i].ms)
-            fail_msg("row %zu: %lld", i, (long long)gcd_graph_facts(g)->trace.start_unix_ms);
+        if (gcd_graph_summary(g)->trace.start_unix_ms != rows[i].ms)
+            fail_msg("row %zu: %lld", i, (long long)gcd_graph_summary(g)->trace.start_unix_ms);
     }
 }
 
@@ -357,7 +357,7 @@ static void each_line_of_our_log(void **state)
     read_log("gcdumpc: complete\ncommand line: a b: c\nos: o\narch: r\nruntime: 1.2.3\ngc number: 11\ngc depth: 12\ngc reason: 13\ngc type: 14\n"
              "gc heaps: 15\ngc start ns: 16\ngc end ns: 17\nreferences missing: 18\nreferences dangling: 19\nroots dangling: 20\n"
              "dependent handles dropped: 21\nobjects dropped: 22\n");
-    const struct gcd_dump_facts *f = gcd_graph_facts(g);
+    const struct gcd_summary *f = gcd_graph_summary(g);
     const struct gcd_graph_notes *n = gcd_graph_notes(g);
     assert_string_equal(f->command_line, "a b: c");
     assert_string_equal(f->os, "o");
@@ -367,7 +367,8 @@ static void each_line_of_our_log(void **state)
     assert_true(f->gc_start_ns == 16 && f->gc_end_ns == 17);
     assert_true(n->edges_missing == 18 && n->edges_dangling == 19 && n->roots_dangling == 20);
     assert_true(n->dependents_dropped == 21 && n->objects_dropped == 22);
-    assert_true(gcd_graph_verdict(g)->complete && !gcd_graph_verdict(g)->unverified && gcd_graph_verdict(g)->reason_count == 0);
+    const struct gcd_verdict *v = &gcd_graph_summary(g)->verdict;
+    assert_true(v->complete && !v->unverified && v->reason_count == 0);
 }
 
 static void numbers_of_our_log(void **state)
@@ -388,7 +389,7 @@ static void numbers_of_our_log(void **state)
         (void)snprintf(log, sizeof log, "gcdumpc: complete\ngc number: %s\ngc end ns: %s\nobjects dropped: %s\n"
                        "gc numbers: 7\n gc depth: 8\ngc type:9\n", rows[i].text, rows[i].text, rows[i].text);
         read_log(log);
-        const struct gcd_dump_facts *f = gcd_graph_facts(g);
+        const struct gcd_summary *f = gcd_graph_summary(g);
         assert_true(f->gc_number == rows[i].small && f->gc_end_ns == rows[i].time && gcd_graph_notes(g)->objects_dropped == rows[i].large);
         assert_true(f->gc_depth == 0 && f->gc_type == 0);
     }
@@ -408,7 +409,7 @@ static void verdicts_of_logs(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         read_log(rows[i].log);
-        const struct gcd_verdict *v = gcd_graph_verdict(g);
+        const struct gcd_verdict *v = &gcd_graph_summary(g)->verdict;
         if (v->complete != rows[i].complete || v->unverified != rows[i].unverified || v->reason_count != rows[i].reasons)
             fail_msg("row %zu: %d %d %zu", i, v->complete, v->unverified, v->reason_count);
     }
@@ -416,7 +417,7 @@ static void verdicts_of_logs(void **state)
 
 static const struct gcd_reason *reason_of(enum gcd_reason_code code)
 {
-    const struct gcd_verdict *v = gcd_graph_verdict(g);
+    const struct gcd_verdict *v = &gcd_graph_summary(g)->verdict;
     for (size_t i = 0; i < v->reason_count; i++)
         if (v->reasons[i].code == code)
             return &v->reasons[i];
@@ -468,9 +469,9 @@ static void generations_in_segments(void **state)
             { .start = 0x12000, .used_bytes = 0x1000, .generation = 0 }, { .start = 0x20000, .used_bytes = 0x8000, .generation = 3 },
             { .start = 0x30000, .used_bytes = 0x8000, .generation = 4 },
         };
-        assert_int_equal(gcd_graph_range_count(g), version == 1 ? 5 : 4);
-        for (size_t i = 0; i < gcd_graph_range_count(g); i++) {
-            const struct gcd_range *r = gcd_graph_range(g, i);
+        assert_int_equal(gcd_graph_summary(g)->range_count, version == 1 ? 5 : 4);
+        for (size_t i = 0; i < gcd_graph_summary(g)->range_count; i++) {
+            const struct gcd_range *r = &gcd_graph_summary(g)->ranges[i];
             assert_true(r->start == expected[i].start && r->used_bytes == expected[i].used_bytes && r->reserved_bytes == r->used_bytes);
             assert_int_equal(r->generation, expected[i].generation);
         }
@@ -511,8 +512,8 @@ static void kinds_of_made_up_nodes(void **state)
         tb_gcdump_file(&b, &(struct tb_gcdump_options){ .label_bytes = 4, .version = 10 }, types, 5, nodes, 4);
         assert_int_equal(read_bytes(b.p, b.n, NULL), GCD_OK);
         tb_free(&b);
-        assert_int_equal(gcd_graph_root_count(g), 1);
-        const struct gcd_graph_root *r = gcd_graph_root(g, 0);
+        assert_int_equal(gcd_graph_summary(g)->root_count, 1);
+        const struct gcd_root *r = &gcd_graph_summary(g)->roots[0];
         if (r->kind != rows[i].kind || r->flags != rows[i].flags || strcmp(r->name, rows[i].field) != 0 || r->node != 0)
             fail_msg("%s: kind %u, flags %u, \"%s\"", rows[i].name, r->kind, r->flags, r->name);
         assert_int_equal(gcd_graph_node_count(g), 1);

@@ -48,11 +48,11 @@ static void test_samples(void **state)
         print_message("%s\n", name);
         assert_true(gcd_r_gcdump.probe(b.p, READ_HEAD_BYTES));
         struct gcd_graph *g = read_ok(b.p, b.n, NULL);
-        const struct gcd_dump_facts *f = gcd_graph_facts(g);
+        const struct gcd_summary *f = gcd_graph_summary(g);
         assert_int_equal(f->objects, TB_GCDUMP_SAMPLE_OBJECTS);
         assert_int_equal(f->edges, TB_GCDUMP_SAMPLE_EDGES);
         assert_int_equal(f->bytes, 32 + 300 + 24 + UINT64_C(0x7fffffff));
-        assert_int_equal(gcd_graph_root_count(g), TB_GCDUMP_SAMPLE_ROOTS);
+        assert_int_equal(gcd_graph_summary(g)->root_count, TB_GCDUMP_SAMPLE_ROOTS);
         assert_int_equal(gcd_graph_notes(g)->edges_dangling, 1);
         assert_int_equal(gcd_graph_notes(g)->roots_dangling, 1);
         static const uint64_t addresses[] = { 0x1000, 0x1020, 0x2000, 0x3000, 0x8000000000 };
@@ -64,8 +64,8 @@ static void test_samples(void **state)
         edges = gcd_graph_node_edges(g, 3, &n);
         assert_true(n == 2 && edges[0] == 4 && edges[1] == 4);
         assert_string_equal(f->trace.container, "gcdump");
-        assert_true(gcd_graph_verdict(g)->unverified);
-        assert_int_equal(gcd_graph_verdict(g)->complete, strcmp(name, "full") != 0);     /* which is a sample */
+        assert_true(gcd_graph_summary(g)->verdict.unverified);
+        assert_int_equal(gcd_graph_summary(g)->verdict.complete, strcmp(name, "full") != 0);     /* which is a sample */
         gcd_graph_free(g);
         tb_free(&b);
     }
@@ -88,20 +88,21 @@ static void test_roots(void **state)
     struct gcd_graph *g = read_sample("plain", NULL);
     bool seen[TB_GCDUMP_SAMPLE_ROOTS] = { false };
     for (size_t i = 0; i < TB_GCDUMP_SAMPLE_ROOTS; i++) {
-        const struct gcd_graph_root *r = gcd_graph_root(g, i);
+        const struct gcd_root *r = &gcd_graph_summary(g)->roots[i];
         size_t k = 0;
         while (k < TB_GCDUMP_SAMPLE_ROOTS && (seen[k] || expected[k].kind != r->kind || expected[k].flags != r->flags ||
                expected[k].node != r->node || strcmp(expected[k].name, r->name) != 0 ||
-               strcmp(expected[k].type, gcd_graph_type(g, r->type)->name) != 0))
+               strcmp(expected[k].type, gcd_graph_summary(g)->types[r->type].name) != 0))
             k++;
         if (k == TB_GCDUMP_SAMPLE_ROOTS)
-            fail_msg("root %zu: kind %u, flags %u, node %u, %s.%s", i, r->kind, r->flags, r->node, gcd_graph_type(g, r->type)->name, r->name);
+            fail_msg("root %zu: kind %u, flags %u, node %u, %s.%s", i, r->kind, r->flags, r->node,
+                     gcd_graph_summary(g)->types[r->type].name, r->name);
         seen[k] = true;
         if (i > 0)               /* statics first, wrappers last */
-            assert_true(r->kind != GCD_ROOT_STATIC || gcd_graph_root(g, i - 1)->kind == GCD_ROOT_STATIC);
+            assert_true(r->kind != GCD_ROOT_STATIC || gcd_graph_summary(g)->roots[i - 1].kind == GCD_ROOT_STATIC);
     }
-    assert_int_equal(gcd_graph_root(g, TB_GCDUMP_SAMPLE_ROOTS - 1)->kind, GCD_ROOT_COM);
-    assert_string_equal(gcd_graph_type(g, 0)->module_path, "/app/Demo.dll");
+    assert_int_equal(gcd_graph_summary(g)->roots[TB_GCDUMP_SAMPLE_ROOTS - 1].kind, GCD_ROOT_COM);
+    assert_string_equal(gcd_graph_summary(g)->types[0].module_path, "/app/Demo.dll");
     gcd_graph_free(g);
 }
 
@@ -114,7 +115,7 @@ static void test_unknown_is_kept(void **state)
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(g, 2, &n);
     assert_true(n == 1 && edges[0] == unknown);
-    assert_int_equal(gcd_graph_root_count(g), TB_GCDUMP_SAMPLE_ROOTS + 1);
+    assert_int_equal(gcd_graph_summary(g)->root_count, TB_GCDUMP_SAMPLE_ROOTS + 1);
     gcd_graph_free(g);
 }
 
@@ -122,21 +123,21 @@ static void test_facts(void **state)
 {
     (void)state;
     struct gcd_graph *g = read_sample("full", NULL);
-    const struct gcd_dump_facts *f = gcd_graph_facts(g);
+    const struct gcd_summary *f = gcd_graph_summary(g);
     assert_string_equal(f->process_name, "demo");
     assert_int_equal(f->process, 77);
     assert_int_equal(f->trace.start_unix_ms, INT64_C(1420440520000));       /* ticks 635560373200000000: 2015-01-05 06:48:40 */
     assert_int_equal(f->trace.ptr_bytes, 4);
     assert_int_equal(f->trace.format_version, 10);
     assert_int_equal(f->rcws, 2);
-    assert_non_null(strstr(gcd_graph_verdict(g)->reasons[0].text, "sample"));
+    assert_non_null(strstr(gcd_graph_summary(g)->verdict.reasons[0].text, "sample"));
     static const struct gcd_range expected[] = {
         { 0x10000, 0x1000, 0x1000, 2 }, { 0x11000, 0x1000, 0x1000, 1 }, { 0x12000, 0x1000, 0x1000, 0 },
         { 0x20000, 0x8000, 0x8000, 3 }, { 0x30000, 0x8000, 0x8000, 4 },
     };
-    assert_int_equal(gcd_graph_range_count(g), 5);
+    assert_int_equal(gcd_graph_summary(g)->range_count, 5);
     for (size_t i = 0; i < 5; i++) {
-        const struct gcd_range *r = gcd_graph_range(g, i);
+        const struct gcd_range *r = &gcd_graph_summary(g)->ranges[i];
         assert_true(r->start == expected[i].start && r->used_bytes == expected[i].used_bytes && r->generation == expected[i].generation);
         assert_int_equal(r->reserved_bytes, expected[i].reserved_bytes);
     }
@@ -147,9 +148,9 @@ static void test_deferred_types(void **state)
 {
     (void)state;
     struct gcd_graph *g = read_sample("deferred", NULL);
-    assert_string_equal(gcd_graph_type(g, 0)->name, "TypeID(0x1231) (Bytes > 1K)");
-    assert_string_equal(gcd_graph_type(g, 1)->name, "TypeID(0x1232)");
-    assert_string_equal(gcd_graph_type(g, 0)->module_path, "/app/Demo.dll");
+    assert_string_equal(gcd_graph_summary(g)->types[0].name, "TypeID(0x1231) (Bytes > 1K)");
+    assert_string_equal(gcd_graph_summary(g)->types[1].name, "TypeID(0x1232)");
+    assert_string_equal(gcd_graph_summary(g)->types[0].module_path, "/app/Demo.dll");
     gcd_graph_free(g);
 }
 
@@ -278,11 +279,11 @@ static void test_a_long_static_name(void **state)
                    sizeof nodes / sizeof *nodes);
     struct gcd_limits limits = { .text_bytes = 2 * NAME };
     struct gcd_graph *g = read_ok(file.p, file.n, &(struct gcd_graph_options){ .limits = &limits });
-    assert_int_equal(gcd_graph_root_count(g), HOLDERS * EACH);
+    assert_int_equal(gcd_graph_summary(g)->root_count, HOLDERS * EACH);
     for (size_t i = 0; i < HOLDERS * EACH; i++) {
-        const struct gcd_graph_root *r = gcd_graph_root(g, i);
+        const struct gcd_root *r = &gcd_graph_summary(g)->roots[i];
         assert_true(r->kind == GCD_ROOT_STATIC && strlen(r->name) == NAME);
-        assert_string_equal(gcd_graph_type(g, r->type)->name, "A");
+        assert_string_equal(gcd_graph_summary(g)->types[r->type].name, "A");
     }
     gcd_graph_free(g);
     tb_free(&file);
@@ -401,8 +402,8 @@ static void test_perfview(void **state)
         if (strncmp(line, "  <NodeType ", 12) == 0) {
             assert_true(attribute(line, "Name", text, sizeof text));
             unsigned long long index = number(line, "Index");
-            if (index > 0 && index < gcd_graph_type_count(g) + 1)
-                assert_string_equal(gcd_graph_type(g, (uint32_t)index - 1)->name, text);
+            if (index > 0 && index < gcd_graph_summary(g)->type_count + 1)
+                assert_string_equal(gcd_graph_summary(g)->types[(uint32_t)index - 1].name, text);
             types++;
         }
         if (strncmp(line, "  <Node ", 8) != 0 || number(line, "Index") == 0)
@@ -433,12 +434,12 @@ static void test_perfview(void **state)
     assert_int_equal(nodes, 6481);
     assert_int_equal(types, 1994);
     assert_int_equal(gcd_graph_node_count(g), 6481);
-    assert_int_equal(gcd_graph_facts(g)->bytes, 1009270);
+    assert_int_equal(gcd_graph_summary(g)->bytes, 1009270);
     assert_int_equal(bytes, 1009270);
-    assert_int_equal(gcd_graph_type_count(g), 1992);
-    assert_int_equal(gcd_graph_root_count(g), 2);
-    assert_int_equal(gcd_graph_root(g, 0)->kind, GCD_ROOT_OTHER);
-    assert_string_equal(gcd_graph_facts(g)->process_name, "Idle");
+    assert_int_equal(gcd_graph_summary(g)->type_count, 1992);
+    assert_int_equal(gcd_graph_summary(g)->root_count, 2);
+    assert_int_equal(gcd_graph_summary(g)->roots[0].kind, GCD_ROOT_OTHER);
+    assert_string_equal(gcd_graph_summary(g)->process_name, "Idle");
     gcd_graph_free(g);
 }
 

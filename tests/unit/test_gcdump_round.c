@@ -36,12 +36,13 @@ static struct gcd_graph *round_trip(const struct gcd_graph *g, bool keep_unknown
 /* Static variables keep their order, field and class. */
 static size_t compare_statics(const struct gcd_graph *a, const struct gcd_graph *b)
 {
+    const struct gcd_summary *summary = gcd_graph_summary(a);
     size_t n = 0;
-    for (; n < gcd_graph_root_count(a) && gcd_graph_root(a, n)->kind == GCD_ROOT_STATIC; n++) {
-        const struct gcd_graph_root *r = gcd_graph_root(a, n), *s = gcd_graph_root(b, n);
+    for (; n < summary->root_count && summary->roots[n].kind == GCD_ROOT_STATIC; n++) {
+        const struct gcd_root *r = &summary->roots[n], *s = &gcd_graph_summary(b)->roots[n];
         assert_int_equal(s->kind, GCD_ROOT_STATIC);
         assert_int_equal(r->node, s->node);
-        assert_string_equal(gcd_graph_type(b, s->type)->name, gcd_graph_type(a, r->type)->name);
+        assert_string_equal(gcd_graph_summary(b)->types[s->type].name, summary->types[r->type].name);
         assert_string_equal(s->name, r->name);
     }
     return n;
@@ -61,7 +62,7 @@ static void test_random(void **state)
         if (d != NULL)
             fail_msg("seed %d: %s", (int)seed, d);
         statics += compare_statics(g, back);
-        roots += gcd_graph_root_count(back);
+        roots += gcd_graph_summary(back)->root_count;
         dependents += gcd_graph_dependent_count(g);
         nodes += gcd_graph_node_count(g);
         gcd_graph_free(g);
@@ -95,11 +96,11 @@ static void test_log(void **state)
     struct gcd_build *b;
     struct gcd_graph *g;
     assert_int_equal(gcd_build_new(NULL, &b, NULL), GCD_OK);
-    struct gcd_verdict *v = gcd_build_verdict(b);
+    struct gcd_verdict *v = &gcd_build_summary(b)->verdict;
     v->reason_count = 2;
     v->reasons[0] = (struct gcd_reason){ .code = GCD_REASON_EVENTS_LOST, .name = "events_lost", .amount = UINT64_MAX, .text = "so many\nare lost" };
     v->reasons[1] = (struct gcd_reason){ .code = GCD_REASON_NO_GC_END, .name = "no_gc_end", .text = "no end" };
-    struct gcd_dump_facts *f = gcd_build_facts(b);
+    struct gcd_summary *f = gcd_build_summary(b);
     assert_int_equal(gcd_build_text(b, "dotnet a: b\r\nc", 14, &f->command_line, NULL), GCD_OK);
     assert_int_equal(gcd_build_text(b, "Linux", 5, &f->os, NULL), GCD_OK);
     assert_int_equal(gcd_build_text(b, "x64", 3, &f->arch, NULL), GCD_OK);
@@ -121,7 +122,7 @@ static void test_log(void **state)
     assert_int_equal(gcd_build_nodes_end(b, NULL), GCD_OK);
     assert_int_equal(gcd_build_seal(b, &g, NULL), GCD_OK);
     struct gcd_graph *back = round_trip(g, false);
-    const struct gcd_verdict *w = gcd_graph_verdict(back);
+    const struct gcd_verdict *w = &gcd_graph_summary(back)->verdict;
     assert_false(w->complete);
     assert_int_equal(w->reason_count, 2);
     assert_int_equal(w->reasons[0].code, GCD_REASON_EVENTS_LOST);
@@ -130,7 +131,7 @@ static void test_log(void **state)
     assert_string_equal(w->reasons[0].text, "so many are lost");
     assert_int_equal(w->reasons[1].code, GCD_REASON_NO_GC_END);
     assert_string_equal(w->reasons[1].text, "no end");
-    const struct gcd_dump_facts *h = gcd_graph_facts(back);
+    const struct gcd_summary *h = gcd_graph_summary(back);
     assert_string_equal(h->command_line, "dotnet a: b c");
     assert_string_equal(h->os, "Linux");
     assert_string_equal(h->arch, "x64");
@@ -153,13 +154,13 @@ static void test_unverified(void **state)
         struct gcd_build *b;
         struct gcd_graph *g;
         assert_int_equal(gcd_build_new(NULL, &b, NULL), GCD_OK);
-        gcd_build_verdict(b)->complete = true;
-        gcd_build_verdict(b)->unverified = unverified;
+        gcd_build_summary(b)->verdict.complete = true;
+        gcd_build_summary(b)->verdict.unverified = unverified;
         assert_int_equal(gcd_build_nodes_end(b, NULL), GCD_OK);
         assert_int_equal(gcd_build_seal(b, &g, NULL), GCD_OK);
         struct gcd_graph *back = round_trip(g, false);
-        assert_true(gcd_graph_verdict(back)->complete);
-        assert_int_equal(gcd_graph_verdict(back)->unverified, unverified);
+        assert_true(gcd_graph_summary(back)->verdict.complete);
+        assert_int_equal(gcd_graph_summary(back)->verdict.unverified, unverified);
         gcd_graph_free(g);
         gcd_graph_free(back);
     }

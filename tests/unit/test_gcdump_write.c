@@ -14,8 +14,8 @@ static struct gcd_build *new_build(void)
 {
     struct gcd_build *b;
     assert_int_equal(gcd_build_new(NULL, &b, NULL), GCD_OK);
-    gcd_build_verdict(b)->complete = true;
-    gcd_build_facts(b)->trace.ptr_bytes = 8;
+    gcd_build_summary(b)->verdict.complete = true;
+    gcd_build_summary(b)->trace.ptr_bytes = 8;
     return b;
 }
 
@@ -54,16 +54,16 @@ static void test_bytes(void **state)
     (void)state;
     struct gcd_build *b = new_build();
     uint32_t t = add_type(b, "Demo.Node[]", "/app/Demo.dll");
-    gcd_build_facts(b)->process = 4711;
-    gcd_build_facts(b)->trace.start_unix_ms = 1000;
-    gcd_build_facts(b)->gc_start_ns = 500;
-    assert_int_equal(gcd_build_text(b, "demo", 4, &gcd_build_facts(b)->process_name, NULL), GCD_OK);
+    gcd_build_summary(b)->process = 4711;
+    gcd_build_summary(b)->trace.start_unix_ms = 1000;
+    gcd_build_summary(b)->gc_start_ns = 500;
+    assert_int_equal(gcd_build_text(b, "demo", 4, &gcd_build_summary(b)->process_name, NULL), GCD_OK);
     assert_int_equal(gcd_build_node(b, UINT64_C(0x7f0000001000), t, 32, NULL), GCD_OK);
     assert_int_equal(gcd_build_node(b, UINT64_C(0x7f0000001020), t, 300, NULL), GCD_OK);
     assert_int_equal(gcd_build_nodes_end(b, NULL), GCD_OK);
     add_edges(b, TB_LIST(uint32_t, 1, 0));
     add_edges(b, TB_LIST(uint32_t, 0));
-    assert_int_equal(gcd_build_root(b, &(struct gcd_graph_root){ .kind = GCD_ROOT_STACK }, NULL), GCD_OK);
+    assert_int_equal(gcd_build_root(b, &(struct gcd_root){ .kind = GCD_ROOT_STACK }, NULL), GCD_OK);
     struct gcd_graph *g = seal(b);
     struct tb_bytes out;
     struct gcd_write_notes notes = { 0 };
@@ -217,7 +217,7 @@ static void test_dependents(void **state)
     size_t n;
     const uint32_t *edges = gcd_graph_node_edges(back, 1, &n);
     assert_true(n == 2 && edges[0] == 2 && edges[1] == 0);
-    assert_int_equal(gcd_graph_root_count(back), 0);
+    assert_int_equal(gcd_graph_summary(back)->root_count, 0);
     tb_free(&out);
     gcd_graph_free(g);
     gcd_graph_free(back);

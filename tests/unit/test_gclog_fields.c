@@ -86,14 +86,14 @@ static void kinds_of_roots(void **state)
         char lines[100];
         (void)snprintf(lines, sizeof lines, "t 1 Object\nt 2 Holder\n%s\no 8 1 18", rows[i].line);
         read_lines(lines);
-        assert_int_equal(gcd_graph_root_count(g), 1);
-        const struct gcd_graph_root *r = gcd_graph_root(g, 0);
+        assert_int_equal(gcd_graph_summary(g)->root_count, 1);
+        const struct gcd_root *r = &gcd_graph_summary(g)->roots[0];
         if (r->kind != rows[i].kind || r->flags != rows[i].flags || damaged() != rows[i].damaged ||
-            strcmp(gcd_graph_type(g, r->type)->name, rows[i].type) != 0)
-            fail_msg("%s: kind %u, flags %u, %s", rows[i].line, r->kind, r->flags, gcd_graph_type(g, r->type)->name);
+            strcmp(gcd_graph_summary(g)->types[r->type].name, rows[i].type) != 0)
+            fail_msg("%s: kind %u, flags %u, %s", rows[i].line, r->kind, r->flags, gcd_graph_summary(g)->types[r->type].name);
     }
     read_lines("r 0 1 0\nr 10 1 0\nr 10 4 0 2\no 8 1 18\nt 2 A");
-    assert_true(gcd_graph_root_count(g) == 0 && gcd_graph_notes(g)->roots_dangling == 2 && damaged() == 0);
+    assert_true(gcd_graph_summary(g)->root_count == 0 && gcd_graph_notes(g)->roots_dangling == 2 && damaged() == 0);
 }
 
 /* ---- references ---- */
@@ -137,7 +137,7 @@ static void names_of_types(void **state)
     static const char *const names[] = { " lead", "a b ", "c", "n_ul", "Type(ab)" };
     assert_int_equal(read_bytes(text, sizeof text - 1, NULL), GCD_OK);
     for (uint32_t i = 0; i < 5; i++) {
-        const struct gcd_type *t = gcd_graph_type(g, gcd_graph_node_type(g, i));
+        const struct gcd_type *t = &gcd_graph_summary(g)->types[gcd_graph_node_type(g, i)];
         assert_string_equal(t->name, names[i]);
         assert_true(t->id == (i < 4 ? i + 1 : 0xab) && t->described == (i < 4) && t->named == (i < 4) && t->objects == 1);
     }
@@ -149,10 +149,10 @@ static void several_sections(void **state)
     (void)state;
     static const char text[] = "a 2 first 10\nt 1 A\no 8 1 18 10\nc first 10\na 2 second 20\nt 1 B\no 10 1 20 8\nc second 20\n";
     assert_int_equal(read_bytes(text, sizeof text - 1, NULL), GCD_OK);
-    assert_true(gcd_graph_node_count(g) == 2 && gcd_graph_edge_count(g) == 2 && gcd_graph_verdict(g)->complete);
-    assert_string_equal(gcd_graph_type(g, gcd_graph_node_type(g, 0))->name, "A");
-    assert_string_equal(gcd_graph_type(g, gcd_graph_node_type(g, 1))->name, "B");
-    const struct gcd_dump_facts *f = gcd_graph_facts(g);
+    assert_true(gcd_graph_node_count(g) == 2 && gcd_graph_edge_count(g) == 2 && gcd_graph_summary(g)->verdict.complete);
+    assert_string_equal(gcd_graph_summary(g)->types[gcd_graph_node_type(g, 0)].name, "A");
+    assert_string_equal(gcd_graph_summary(g)->types[gcd_graph_node_type(g, 1)].name, "B");
+    const struct gcd_summary *f = gcd_graph_summary(g);
     assert_string_equal(f->process_name, "first");
     assert_true(f->gc_start_ns == 16000000 && f->gc_end_ns == 16000000);
     static const struct { const char *end; bool same; } ends[] = {
@@ -165,7 +165,7 @@ static void several_sections(void **state)
         assert_int_equal(read_bytes(one, strlen(one), NULL), GCD_OK);
         if (damaged() != !ends[i].same)
             fail_msg("%s", ends[i].end);
-        assert_int_equal(gcd_graph_verdict(g)->complete, ends[i].same);
+        assert_int_equal(gcd_graph_summary(g)->verdict.complete, ends[i].same);
     }
 }
 
@@ -175,18 +175,18 @@ static void what_was_not_understood(void **state)
 {
     (void)state;
     read_lines("o 8 1 18\nx\nq");
-    const struct gcd_verdict *v = gcd_graph_verdict(g);
+    const struct gcd_verdict *v = &gcd_graph_summary(g)->verdict;
     assert_true(!v->complete && v->reason_count == 1 && v->reasons[0].code == GCD_REASON_TRACE_DAMAGED && v->reasons[0].amount == 2);
     assert_string_equal(v->reasons[0].text, "2 lines were not understood, the first is line 3");
     read_lines("o 8 1 18\nx");
-    v = gcd_graph_verdict(g);
+    v = &gcd_graph_summary(g)->verdict;
     assert_true(!v->complete && v->reason_count == 1 && v->reasons[0].code == GCD_REASON_TRACE_DAMAGED && v->reasons[0].amount == 1);
     read_lines("o 8 1 18");
-    v = gcd_graph_verdict(g);
+    v = &gcd_graph_summary(g)->verdict;
     assert_true(v->complete && v->reason_count == 0);
     static const char cut[] = "a 2 x 0\no 8 1 18\n";
     assert_int_equal(read_bytes(cut, sizeof cut - 1, NULL), GCD_OK);
-    v = gcd_graph_verdict(g);
+    v = &gcd_graph_summary(g)->verdict;
     assert_true(!v->complete && v->reason_count == 1 && v->reasons[0].code == GCD_REASON_TRACE_TRUNCATED && v->reasons[0].amount == 3);
     assert_string_equal(v->reasons[0].text, "the file ends before its last record, at line 3");
     static const char clr[] = "a 2 x 0\no 8 1 18\nr 0x10 1 0\n";

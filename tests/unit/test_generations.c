@@ -49,7 +49,7 @@ static void ranges_are_found_in_any_order(void **state)
     struct gcd_input *in;
     struct gcd_generations *s;
     struct gcd_dump *d = with_ranges(ranges, 6, 8, &t, &in);
-    assert_int_equal(gcd_generations_of_dump(d, NULL, &s, &err), GCD_OK);
+    assert_int_equal(gcd_generations_new(gcd_dump_summary(d), NULL, &s, &err), GCD_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (size_t hint = 0; hint < 8; hint++) {
             size_t h = hint;             /* a hint is no more than that */
@@ -78,7 +78,7 @@ static void alignment_is_that_of_the_process(void **state)
     struct gcd_input *in;
     struct gcd_generations *s;
     struct gcd_dump *d = with_ranges(&range, 1, 4, &t, &in);
-    assert_int_equal(gcd_generations_of_dump(d, NULL, &s, &err), GCD_OK);
+    assert_int_equal(gcd_generations_new(gcd_dump_summary(d), NULL, &s, &err), GCD_OK);
     gcd_generations_add(s, 0x1000, 14);
     assert_int_equal(gcd_generations_get(s, 1)->aligned_bytes, 16);
     gcd_generations_add(s, 0x1010, 12);
@@ -101,7 +101,7 @@ static void out_of_memory(void **state)
         struct gcd_generations *s = NULL;
         failalloc_init(&f);
         f.fail_at = at;
-        gcd_status st = gcd_generations_of_dump(d, &f.alloc, &s, &err);
+        gcd_status st = gcd_generations_new(gcd_dump_summary(d), &f.alloc, &s, &err);
         assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
         gcd_generations_free(s);
         assert_null(failalloc_complaint(&f));
@@ -126,20 +126,20 @@ static void a_real_heap(void **state)
         struct gcd_graph *g;
         struct gcd_generations *s;
         assert_int_equal(gcd_graph_from_dump(d, NULL, &g, &err), GCD_OK);
-        uint32_t types = gcd_graph_type_count(g);
+        uint32_t types = gcd_graph_summary(g)->type_count;
         struct gcd_length_rule *of_dump = calloc(types, sizeof *of_dump), *of_graph = calloc(types, sizeof *of_graph);
-        assert_int_equal(types, gcd_dump_type_count(d));
-        assert_int_equal(gcd_length_rules_of_dump(d, NULL, of_dump, &err), GCD_OK);
-        assert_int_equal(gcd_length_rules_of_graph(g, NULL, of_graph, &err), GCD_OK);
+        assert_int_equal(types, gcd_dump_summary(d)->type_count);
+        assert_int_equal(gcd_length_rules(gcd_dump_summary(d), NULL, of_dump, &err), GCD_OK);
+        assert_int_equal(gcd_length_rules(gcd_graph_summary(g), NULL, of_graph, &err), GCD_OK);
         for (uint32_t t = 0; t < types; t++) {
             assert_int_equal(of_dump[t].header_bytes, of_graph[t].header_bytes);
             assert_int_equal(of_dump[t].element_bytes, of_graph[t].element_bytes);
         }
-        assert_int_equal(gcd_generations_of_graph(g, NULL, &s, &err), GCD_OK);
+        assert_int_equal(gcd_generations_new(gcd_graph_summary(g), NULL, &s, &err), GCD_OK);
         for (uint32_t k = 0; k < gcd_graph_node_count(g); k++) {
             uint64_t length = 0, size = gcd_graph_node_size(g, k);
             gcd_generations_add(s, gcd_graph_node_address(g, k), size);
-            if (strcmp(gcd_graph_type(g, gcd_graph_node_type(g, k))->name, "System.String") == 0) {
+            if (strcmp(gcd_graph_summary(g)->types[gcd_graph_node_type(g, k)].name, "System.String") == 0) {
                 assert_true(gcd_length_of(&of_dump[gcd_graph_node_type(g, k)], size, &length));
                 assert_true(22 + 2 * length == size);
                 seen++;
@@ -185,7 +185,7 @@ static void headers_of_strings_and_arrays(void **state)
     for (unsigned wide = 0; wide < 2; wide++) {
         struct gcd_length_rule rules[TYPES];
         struct gcd_graph *g = shop_build(&(struct shop){ .types = types, .type_count = TYPES, .ptr_bytes = wide ? 8 : 4 });
-        assert_int_equal(gcd_length_rules_of_graph(g, NULL, rules, &err), GCD_OK);
+        assert_int_equal(gcd_length_rules(gcd_graph_summary(g), NULL, rules, &err), GCD_OK);
         for (size_t i = 0; i < TYPES; i++)
             if (rules[i].header_bytes != rows[i].rule[wide].header_bytes || rules[i].element_bytes != rows[i].rule[wide].element_bytes)
                 fail_msg("%s: %u, %u", rows[i].name, rules[i].header_bytes, rules[i].element_bytes);
@@ -209,7 +209,7 @@ static void elements_of_several_types(void **state)
             types[1 + k] = (struct gcd_type){ .id = k, .name = "Shop.Kind", .element_type = rows[i].element_types[k] };
         struct gcd_length_rule rules[4];
         struct gcd_graph *g = shop_build(&(struct shop){ .types = types, .type_count = 4 });
-        assert_int_equal(gcd_length_rules_of_graph(g, NULL, rules, &err), GCD_OK);
+        assert_int_equal(gcd_length_rules(gcd_graph_summary(g), NULL, rules, &err), GCD_OK);
         if (rules[0].element_bytes != rows[i].bytes)
             fail_msg("row %zu: %u", i, rules[0].element_bytes);
         gcd_graph_free(g);

@@ -50,8 +50,8 @@ static struct gcd_graph *small_graph(bool keep_unknown)
         assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
         assert_int_equal(gcd_build_edges(b, to, i % 4, &err), GCD_OK);
     }
-    struct gcd_graph_root weak = { .node = 2, .kind = GCD_ROOT_HANDLE, .flags = GCD_ROOT_WEAK };
-    struct gcd_graph_root lost = { .node = GCD_NODE_NONE, .kind = GCD_ROOT_STATIC, .name = "lost" };
+    struct gcd_root weak = { .node = 2, .kind = GCD_ROOT_HANDLE, .flags = GCD_ROOT_WEAK };
+    struct gcd_root lost = { .node = GCD_NODE_NONE, .kind = GCD_ROOT_STATIC, .name = "lost" };
     assert_int_equal(gcd_build_root(b, &weak, &err), GCD_OK);
     assert_int_equal(gcd_build_root(b, &lost, &err), GCD_OK);
     assert_int_equal(gcd_build_dependent(b, 9, 1, &err), GCD_OK);
@@ -88,14 +88,14 @@ static void test_what_was_put_in_comes_out(void **state)
     assert_int_equal(gcd_graph_notes(g)->edges_dangling, 6);
     assert_int_equal(gcd_graph_notes(g)->roots_dangling, 1);
     assert_int_equal(gcd_graph_notes(g)->dependents_dropped, 1);
-    assert_int_equal(gcd_graph_root_count(g), 1);
-    assert_int_equal(gcd_graph_root_group(gcd_graph_root(g, 0)), GCD_GROUP_WEAK);
+    assert_int_equal(gcd_graph_summary(g)->root_count, 1);
+    assert_int_equal(gcd_root_group(&gcd_graph_summary(g)->roots[0]), GCD_GROUP_WEAK);
     assert_int_equal(gcd_graph_dependent_count(g), 3);
     assert_int_equal(gcd_graph_dependent(g, 0)->key, 3);
     assert_int_equal(gcd_graph_dependent(g, 1)->value, 1);
     assert_int_equal(gcd_graph_dependent(g, 2)->value, 0);
-    assert_int_equal(gcd_graph_facts(g)->weak_roots, 1);
-    assert_int_equal(gcd_graph_facts(g)->objects, PLACES);
+    assert_int_equal(gcd_graph_summary(g)->weak_roots, 1);
+    assert_int_equal(gcd_graph_summary(g)->objects, PLACES);
     gcd_graph_drop_addresses(g);
     assert_int_equal(gcd_graph_find(g, places[0]), GCD_NODE_NONE);
     assert_int_equal(gcd_graph_node_address(g, 0), 0);
@@ -140,14 +140,14 @@ static void test_the_unknown_node(void **state)
     assert_int_equal(gcd_graph_node_size(g, unknown), 0);
     size_t n;
     assert_int_equal(gcd_graph_node_edges(g, 2, &n)[1], unknown);
-    assert_int_equal(gcd_graph_root(g, 1)->node, unknown);
+    assert_int_equal(gcd_graph_summary(g)->roots[1].node, unknown);
     gcd_graph_free(g);
 
     struct gcd_build *b = new_build(true);       /* nothing leads nowhere: it is not there */
     assert_int_equal(gcd_build_node(b, 8, 0, 24, &err), GCD_OK);
     assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
     assert_int_equal(gcd_graph_node_count(g), 1);
-    assert_int_equal(gcd_graph_type_count(g), 1);
+    assert_int_equal(gcd_graph_summary(g)->type_count, 1);
     assert_int_equal(gcd_graph_unknown(g), GCD_NODE_NONE);
     gcd_graph_free(g);
 }
@@ -217,7 +217,7 @@ static void test_misuse_and_damage_are_refused(void **state)
     (void)state;
     struct gcd_build *b = new_build(false);
     uint32_t far = 7;
-    struct gcd_graph_root root = { .node = 5, .kind = GCD_ROOT_STACK }, kind = { .node = 0, .kind = GCD_ROOT_ALL_KINDS };
+    struct gcd_root root = { .node = 5, .kind = GCD_ROOT_STACK }, kind = { .node = 0, .kind = GCD_ROOT_ALL_KINDS };
     assert_int_equal(gcd_build_node(b, 8, 1, 24, &err), GCD_E_FORMAT);
     assert_int_equal(gcd_build_next_node(b, &err), GCD_E_STATE);
     assert_int_equal(gcd_build_node(b, 8, 0, 24, &err), GCD_OK);
@@ -388,12 +388,12 @@ static void test_gclog_is_the_same_from_both(void **state)
         }
         assert_int_equal(a.objects, b.objects);
         assert_int_equal(a.edges, b.edges + notes->edges_dangling);
-        assert_int_equal(gcd_dump_facts(d)->bytes, gcd_graph_facts(g)->bytes);
-        assert_int_equal(gcd_dump_facts(d)->types, gcd_graph_facts(g)->types);
+        assert_int_equal(gcd_dump_summary(d)->bytes, gcd_graph_summary(g)->bytes);
+        assert_int_equal(gcd_dump_summary(d)->types_used, gcd_graph_summary(g)->types_used);
         if (notes->roots_dangling == 0)
-            assert_int_equal(gcd_dump_facts(d)->statics, gcd_graph_facts(g)->statics);
-        for (uint32_t type = 0; type < gcd_dump_type_count(d); type++)
-            assert_int_equal(gcd_dump_type(d, type)->objects, gcd_graph_type(g, type)->objects);
+            assert_int_equal(gcd_dump_summary(d)->statics, gcd_graph_summary(g)->statics);
+        for (uint32_t type = 0; type < gcd_dump_summary(d)->type_count; type++)
+            assert_int_equal(gcd_dump_summary(d)->types[type].objects, gcd_graph_summary(g)->types[type].objects);
         gcd_sink_free(s);
         gcd_sink_free(t);
         gcd_dump_free(d);                        /* the graph does not need it any more */

@@ -134,7 +134,7 @@ static void limits_of_a_graph(void **state)
             uint32_t number;
             const char *text;
             struct gcd_type type = { .name = "B", .module_path = "" };
-            struct gcd_graph_root root = { .node = 1, .kind = GCD_ROOT_STACK };
+            struct gcd_root root = { .node = 1, .kind = GCD_ROOT_STACK };
             st = kind == TYPES ? gcd_build_type(b, &type, &number, &err) : kind == OBJECTS ? gcd_build_node(b, 0x1000 + 8 * put, 0, 8, &err) :
                  kind == ROOTS ? gcd_build_root(b, &root, &err) : kind == DEPENDENTS ? gcd_build_dependent(b, 0, 1, &err) :
                  kind == RANGES ? gcd_build_range(b, &(struct gcd_range){ .start = 8 }, &err) : gcd_build_text(b, "1234", 4, &text, &err);
@@ -157,7 +157,7 @@ static void sizes_around_32_bits(void **state)
     struct gcd_graph *g = seal(b);
     for (uint32_t i = 0; i < n; i++)
         assert_true(gcd_graph_node_size(g, i) == sizes[i]);
-    assert_true(gcd_graph_facts(g)->bytes == UINT64_MAX && gcd_graph_type(g, 0)->bytes == UINT64_MAX);
+    assert_true(gcd_graph_summary(g)->bytes == UINT64_MAX && gcd_graph_summary(g)->types[0].bytes == UINT64_MAX);
     gcd_graph_free(g);
 }
 
@@ -167,7 +167,7 @@ static void records_that_lead_nowhere(void **state)
     (void)state;
     struct gcd_build *b = new_build(NULL);
     put_nodes(b, 3);
-    const struct { struct gcd_graph_root root; gcd_status st; } roots[] = {
+    const struct { struct gcd_root root; gcd_status st; } roots[] = {
         { { .node = 2, .kind = GCD_ROOT_COM }, GCD_OK },
         { { .node = 3, .kind = GCD_ROOT_STACK }, GCD_E_FORMAT },
         { { .node = 0, .kind = GCD_ROOT_COM + 1 }, GCD_E_FORMAT },
@@ -187,7 +187,7 @@ static void records_that_lead_nowhere(void **state)
     assert_int_equal(gcd_build_edge_nodes(b, &(uint32_t){ 2 }, 1, &err), GCD_OK);
     assert_int_equal(gcd_build_edge_nodes(b, &(uint32_t){ 3 }, 1, &err), GCD_E_FORMAT);
     struct gcd_graph *g = seal(b);
-    assert_true(gcd_graph_root_count(g) == 2 && gcd_graph_notes(g)->roots_dangling == 1);
+    assert_true(gcd_graph_summary(g)->root_count == 2 && gcd_graph_notes(g)->roots_dangling == 1);
     assert_true(gcd_graph_dependent_count(g) == 1 && gcd_graph_notes(g)->dependents_dropped == 2);
     gcd_graph_free(g);
     struct gcd_type none = { .name = "", .module_path = "" };
@@ -231,11 +231,11 @@ static void types_of_roots_and_their_names(void **state)
     assert_int_equal(gcd_build_node(b, 0x1000, type, 24, &err), GCD_OK);
     static const unsigned kinds[] = { GCD_ROOT_STACK, GCD_ROOT_HANDLE, GCD_ROOT_COM, GCD_ROOT_STATIC };
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(gcd_build_root(b, &(struct gcd_graph_root){ .node = 0, .kind = kinds[i], .type = 0 }, &err), GCD_OK);
+        assert_int_equal(gcd_build_root(b, &(struct gcd_root){ .node = 0, .kind = kinds[i], .type = 0 }, &err), GCD_OK);
     struct gcd_graph *g = seal(b);
-    assert_string_equal(gcd_graph_type(g, 1)->name, "First");
+    assert_string_equal(gcd_graph_summary(g)->types[1].name, "First");
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(gcd_graph_root(g, i)->type, kinds[i] == GCD_ROOT_STATIC ? 0 : 1);
+        assert_int_equal(gcd_graph_summary(g)->roots[i].type, kinds[i] == GCD_ROOT_STATIC ? 0 : 1);
     gcd_graph_free(g);
 }
 
@@ -248,12 +248,12 @@ static void a_graph_that_nobody_described(void **state)
     assert_int_equal(gcd_build_text(b, "", 0, &text, &err), GCD_OK);
     assert_string_equal(text, "");
     struct gcd_graph *g = seal(b);
-    const struct gcd_dump_facts *f = gcd_graph_facts(g);
+    const struct gcd_summary *f = gcd_graph_summary(g);
     const char *const texts[] = { f->process_name, f->command_line, f->os, f->arch, f->runtime_version, f->trace.container };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_string_equal(texts[i], "");
     assert_true(f->trace.start_unix_ms == INT64_MIN && f->objects == 0 && gcd_graph_unknown(g) == GCD_NODE_NONE);
-    assert_string_equal(gcd_graph_type(g, 0)->name, "A");
+    assert_string_equal(gcd_graph_summary(g)->types[0].name, "A");
     gcd_graph_free(g);
 }
 
@@ -308,20 +308,20 @@ static void groups_and_counts_of_roots(void **state)
     put_nodes(b, 2);
     for (unsigned kind = 0; kind < GCD_ROOT_ALL_KINDS; kind++)
         for (uint32_t flags = 0; flags < 32; flags++) {
-            struct gcd_graph_root r = { .node = flags & 1, .kind = kind, .flags = flags, .id = 100 * kind + flags };
+            struct gcd_root r = { .node = flags & 1, .kind = kind, .flags = flags, .id = 100 * kind + flags };
             assert_int_equal(gcd_build_root(b, &r, &err), GCD_OK);
         }
     struct gcd_graph *g = seal(b);
     size_t i = 0;
     for (unsigned kind = 0; kind < GCD_ROOT_ALL_KINDS; kind++)
         for (uint32_t flags = 0; flags < 32; flags++, i++) {
-            const struct gcd_graph_root *r = gcd_graph_root(g, i);
+            const struct gcd_root *r = &gcd_graph_summary(g)->roots[i];
             assert_true(r->kind == kind && r->flags == flags && r->id == 100 * kind + flags && r->node == (flags & 1));
-            assert_int_equal(gcd_graph_root_group(r), expected_group(kind, flags));
+            assert_int_equal(gcd_root_group(r), expected_group(kind, flags));
         }
-    const struct gcd_dump_facts *f = gcd_graph_facts(g);
+    const struct gcd_summary *f = gcd_graph_summary(g);
     for (unsigned kind = 0; kind < GCD_ROOT_KINDS; kind++)
-        assert_int_equal(f->roots[kind], 32);
+        assert_int_equal(f->root_counts[kind], 32);
     assert_true(f->statics == 32 && f->ccws == 32 && f->weak_roots == 16 * GCD_ROOT_KINDS && f->pinned_roots == 16 * GCD_ROOT_KINDS);
     gcd_graph_free(g);
 }
@@ -337,7 +337,7 @@ static void dependent_handles_are_sorted(void **state)
     struct gcd_graph *g = seal(b);
     for (uint32_t i = 0; i < 1000; i++)
         assert_true(gcd_graph_dependent(g, i)->key == i / 100 * 10 && gcd_graph_dependent(g, i)->value == i % 100);
-    assert_int_equal(gcd_graph_facts(g)->dependent_handles, 1000);
+    assert_int_equal(gcd_graph_summary(g)->dependent_handles, 1000);
     gcd_graph_free(g);
 }
 

@@ -118,7 +118,7 @@ static void root_kinds_and_names(void **state)
     assert_gclog("a 2 my_odd 0\nt 1 Node\nr 1000 1 5\nr 1000 2 0\nr 1000 3 1\nr 1000 5 0\nr 1000 5 100\nr 1000 3 8\n"
                  "o 1000 1 18 1000\nc my_odd 0\n");
     assert_true(r.facts.ccws == 1 && r.facts.rcws == 1 && r.facts.pinned_roots == 2);
-    assert_true(r.facts.roots[GCD_ROOT_OTHER] == 2);
+    assert_true(r.facts.root_counts[GCD_ROOT_OTHER] == 2);
 }
 
 static void types_without_name_or_record(void **state)
@@ -467,7 +467,7 @@ static void ranges_after_the_first_object_only(void **state)
     tb_gc_end(&t, 1);
     tb_close(&t);
     run();
-    assert_true(r.facts.ranges == 2);
+    assert_true(r.facts.range_count == 2);
 }
 
 static void payloads_of_later_versions_are_longer(void **state)

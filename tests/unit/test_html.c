@@ -176,7 +176,7 @@ static void check_paths(const struct html_data *h)
         size_t n;
         const struct gcd_merged_step *steps = gcd_merged_tree_steps(p->tree, &n);
         bool whole = n < HTML_PATH_NODES;
-        uint64_t objects = check_tree(p->tree, whole), of_type = gcd_graph_type(h->g, p->type)->objects;
+        uint64_t objects = check_tree(p->tree, whole), of_type = gcd_graph_summary(h->g)->types[p->type].objects;
         assert_true(whole ? objects == of_type : objects <= of_type);
         for (size_t k = 0; k < n; k++)
             assert_true(steps[k].own_count == 0 || steps[k].label == p->type
@@ -198,12 +198,12 @@ static void check_data(uint64_t seed)
     assert_int_equal(h.reachable_objects, gcd_dominators_reachable(d));
     check_large(&h, d);
     check_paths(&h);
-    for (uint32_t i = 0; i < gcd_graph_type_count(g); i++)
-        n += gcd_graph_type(g, i)->objects > 0;
+    for (uint32_t i = 0; i < gcd_graph_summary(g)->type_count; i++)
+        n += gcd_graph_summary(g)->types[i].objects > 0;
     assert_int_equal(h.type_count, n);
     assert_int_equal(h.path_count, n < HTML_PATHS ? n : HTML_PATHS);
     for (size_t i = 1; i < n; i++)
-        assert_true(gcd_graph_type(g, h.types[i])->bytes <= gcd_graph_type(g, h.types[i - 1])->bytes);
+        assert_true(gcd_graph_summary(g)->types[h.types[i]].bytes <= gcd_graph_summary(g)->types[h.types[i - 1]].bytes);
     html_data_done(&h);
     gcd_dominators_free(d);
     gcd_graph_free(g);

@@ -67,7 +67,7 @@ static void an_input_that_shrinks_is_no_complete_dump(void **state)
         uint64_t count = 0;
         assert_int_equal(gcd_input_from_memory(copy, t.out.n, NULL, &in, &err), GCD_OK);
         assert_int_equal(gcd_dump_open(in, NULL, &d, &err), GCD_OK);
-        assert_true(gcd_dump_verdict(d)->complete);
+        assert_true(gcd_dump_summary(d)->verdict.complete);
         assert_int_equal(read_objects(d, &count, &err), GCD_END);
         assert_true(count == 10);
         memset(copy + cut, 0xee, t.out.n - cut);
@@ -93,7 +93,7 @@ static void without_an_input_there_are_no_objects(void **state)
     assert_true(gcd_dump_begun(d));
     assert_int_equal(read_objects(d, &count, &err), GCD_E_STATE);
     assert_int_equal(gcd_dump_close(d, NULL, &err), GCD_OK);
-    assert_true(gcd_dump_facts(d)->objects == 10);
+    assert_true(gcd_dump_summary(d)->objects == 10);
     assert_int_equal(read_objects(d, &count, &err), GCD_E_STATE);
     assert_int_equal(gcd_dump_feed(d, "x", 1, &err), GCD_E_STATE);
     assert_string_equal(err.msg, "the dump is closed");
@@ -112,8 +112,8 @@ static void a_dump_that_is_none_is_empty(void **state)
     assert_false(gcd_dump_begun(d));
     assert_int_equal(gcd_dump_close(d, NULL, &err), GCD_E_TRUNCATED);
     assert_true(err.off == 150);
-    assert_int_equal(gcd_dump_type_count(d), 0);
-    assert_true(gcd_dump_root_count(d) == 0 && gcd_dump_static_count(d) == 0 && gcd_dump_dependent_count(d) == 0);
+    assert_int_equal(gcd_dump_summary(d)->type_count, 0);
+    assert_true(gcd_dump_summary(d)->root_count == 0 && gcd_dump_dependent_count(d) == 0);
     assert_int_equal(read_objects(d, &count, &err), GCD_E_STATE);
     gcd_dump_free(d);
 }
@@ -154,7 +154,7 @@ static void a_sum_that_is_wrong_around_a_whole_recording(void **state)
         packed.p[packed.n - 6] ^= (uint8_t)damaged;
         assert_int_equal(gcd_input_from_memory(packed.p, packed.n, NULL, &in, &err), GCD_OK);
         assert_int_equal(gcd_dump_open(in, NULL, &d, &err), GCD_OK);
-        const struct gcd_verdict *v = gcd_dump_verdict(d);
+        const struct gcd_verdict *v = &gcd_dump_summary(d)->verdict;
         assert_int_equal(v->complete, !damaged);
         assert_true(!damaged || (v->reason_count > 0 && v->reasons[0].code == GCD_REASON_INPUT_DAMAGED));
         gcd_dump_free(d);
@@ -205,8 +205,8 @@ static void what_a_graph_takes_from_a_dump(void **state)
     assert_int_equal(gcd_dump_open(in, NULL, &d, &err), GCD_OK);
     assert_int_equal(gcd_graph_from_dump(d, NULL, &g, &err), GCD_OK);
     assert_true(gcd_graph_node_count(g) == 2 && gcd_graph_notes(g)->objects_dropped == 1 && gcd_graph_notes(g)->edges_missing == 3);
-    assert_int_equal(gcd_graph_root_count(g), 3);
-    const struct gcd_graph_root *a = gcd_graph_root(g, 0), *b = gcd_graph_root(g, 1), *c = gcd_graph_root(g, 2);
+    assert_int_equal(gcd_graph_summary(g)->root_count, 3);
+    const struct gcd_root *a = &gcd_graph_summary(g)->roots[0], *b = &gcd_graph_summary(g)->roots[1], *c = &gcd_graph_summary(g)->roots[2];
     assert_true(a->kind == GCD_ROOT_STATIC && a->id == 0x77 && a->node == 0 && strcmp(a->name, "cache") == 0);
     assert_true(b->kind == 2 && b->id == 0x88 && b->node == 1 && b->flags == 1);
     assert_true(c->kind == GCD_ROOT_COM && c->node == 0 && c->flags == GCD_ROOT_REFCOUNTED);
@@ -340,8 +340,8 @@ static void objects_come_a_second_time_with_their_references(void **state)
         tb_close(&r);
         assert_int_equal(gcd_input_from_memory(r.out.p, r.out.n, NULL, &in, NULL), GCD_OK);
         assert_int_equal(gcd_dump_open(in, NULL, &d, NULL), GCD_OK);
-        holed |= !gcd_dump_verdict(d)->complete;
-        whole |= gcd_dump_verdict(d)->complete;
+        holed |= !gcd_dump_summary(d)->verdict.complete;
+        whole |= gcd_dump_summary(d)->verdict.complete;
         compare_with_counts_kept(d, seed);
         gcd_dump_free(d);
         gcd_input_free(in);

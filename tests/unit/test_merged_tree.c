@@ -45,13 +45,13 @@ static void clear(struct places *p)
 /* As the tree tells roots apart: by name and type for static variables, by group for others. */
 static void root_text(const struct gcd_graph *g, size_t root, char *text, size_t cap)
 {
-    const struct gcd_graph_root *r = root != SIZE_MAX ? gcd_graph_root(g, root) : NULL;
+    const struct gcd_root *r = root != SIZE_MAX ? &gcd_graph_summary(g)->roots[root] : NULL;
     if (r == NULL)
         (void)snprintf(text, cap, "pseudo-root");
-    else if (gcd_graph_root_group(r) == GCD_GROUP_STATICS)
+    else if (gcd_root_group(r) == GCD_GROUP_STATICS)
         (void)snprintf(text, cap, "static %s %u", r->name, (unsigned)r->type);
     else
-        (void)snprintf(text, cap, "group %d", (int)gcd_graph_root_group(r));
+        (void)snprintf(text, cap, "group %d", (int)gcd_root_group(r));
 }
 
 struct sources {
@@ -235,7 +235,7 @@ static void random_graphs_merge_as_expected(void **state)
         struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 3 + (uint32_t)(seed % 60), .plain_names = true,
                                                              .keep_unknown = seed % 3 == 0 });
         uint32_t n = gcd_graph_node_count(g), *nodes = malloc((2 * n + 1) * sizeof *nodes);
-        uint8_t *types = calloc(gcd_graph_type_count(g) + 1, 1), *wanted = calloc(n + 1, 1);
+        uint8_t *types = calloc(gcd_graph_summary(g)->type_count + 1, 1), *wanted = calloc(n + 1, 1);
         struct gcd_paths *paths;
         struct gcd_dominators *dominators;
         assert_int_equal(gcd_paths_new(g, NULL, &paths, &err), GCD_OK);
@@ -243,7 +243,7 @@ static void random_graphs_merge_as_expected(void **state)
         struct gcd_merged_tree_options o = { .node_count = 0 };
         bool to_root = run_random(&s) % 2 == 0;
         unsigned how = (unsigned)(run_random(&s) % 3);           /* all, types, nodes */
-        for (uint32_t t = 0; t < gcd_graph_type_count(g); t++)
+        for (uint32_t t = 0; t < gcd_graph_summary(g)->type_count; t++)
             types[t] = run_random(&s) % 3 == 0;
         for (uint32_t i = 0; i < n; i++) {
             wanted[i] = how == 0 || (how == 1 ? types[gcd_graph_node_type(g, i)] : run_random(&s) % 4 == 0);
@@ -301,7 +301,7 @@ static struct gcd_graph *list_of(uint32_t nodes, uint32_t types, bool leaves)
         if (i + 1 < nodes)
             assert_int_equal(gcd_build_edge_nodes(b, next + 1, 1, &err), GCD_OK);
     }
-    assert_int_equal(gcd_build_root(b, &(struct gcd_graph_root){ .node = 0, .kind = GCD_ROOT_STATIC, .name = "head" }, &err), GCD_OK);
+    assert_int_equal(gcd_build_root(b, &(struct gcd_root){ .node = 0, .kind = GCD_ROOT_STATIC, .name = "head" }, &err), GCD_OK);
     assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
     return g;
 }
@@ -333,7 +333,7 @@ static void lists_and_circles_of_types_are_short(void **state)
             if (!to_root) {
                 assert_int_equal(n, 1 + 2 * types);              /* the root, each type, leaves of each */
                 struct gcd_step_name top = gcd_merged_tree_name(t, s[0].label);
-                assert_true(top.kind == GCD_STEP_VARIABLE && strcmp(gcd_graph_root(g, top.root)->name, "head") == 0);
+                assert_true(top.kind == GCD_STEP_VARIABLE && strcmp(gcd_graph_summary(g)->roots[top.root].name, "head") == 0);
                 assert_true(s[1].label == 0 && s[1].repeats && s[1].objects == (100000 + types - 1) / types && s[1].own_count == 0);
             } else {
                 assert_true(s[0].label == types && s[0].count == 100000 && s[1].label < types);
@@ -396,7 +396,7 @@ static struct gcd_graph *statics_of(uint32_t roots)
         assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
     for (uint32_t i = 0; i < 2 * roots; i++) {
         (void)snprintf(name, sizeof name, "field%u", (unsigned)i);
-        struct gcd_graph_root r = { .node = i, .kind = i < roots ? GCD_ROOT_STATIC : GCD_ROOT_STACK, .name = i < roots ? name : "" };
+        struct gcd_root r = { .node = i, .kind = i < roots ? GCD_ROOT_STATIC : GCD_ROOT_STACK, .name = i < roots ? name : "" };
         assert_int_equal(gcd_build_root(b, &r, &err), GCD_OK);
     }
     assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);

@@ -243,7 +243,7 @@ static void types_that_look_alike_are_told_apart(void **state)
     };
     struct gcd_graph *g = graph_of(alike, sizeof alike / sizeof *alike);
     struct gcd_names *n;
-    assert_int_equal(gcd_names_of_graph(g, GCD_NAMES_CSHARP, NULL, &n, &err), GCD_OK);
+    assert_int_equal(gcd_names_new(gcd_graph_summary(g), GCD_NAMES_CSHARP, NULL, &n, &err), GCD_OK);
     for (uint32_t i = 0; i < sizeof alike / sizeof *alike; i++)
         assert_string_equal(gcd_names_get(n, i), want[i]);
     assert_int_equal(gcd_names_unknown(n), 2);
@@ -252,7 +252,7 @@ static void types_that_look_alike_are_told_apart(void **state)
     assert_string_equal(gcd_names_plain(n, 3), "List<A>");
     assert_string_equal(gcd_names_plain(n, 5), "Only");
     gcd_names_free(n);
-    assert_int_equal(gcd_names_of_graph(g, GCD_NAMES_RAW, NULL, &n, &err), GCD_OK);
+    assert_int_equal(gcd_names_new(gcd_graph_summary(g), GCD_NAMES_RAW, NULL, &n, &err), GCD_OK);
     gcd_graph_free(g);
     assert_string_equal(gcd_names_get(n, 0), "<>c");
     assert_string_equal(gcd_names_plain(n, 0), "<>c");
@@ -273,9 +273,9 @@ static void random_types_get_names_of_their_own(void **state)
         struct gcd_graph *g = graph_gen_random(seed, 4);
         struct gcd_names *n;
         const char *all[64];
-        uint32_t count = gcd_graph_type_count(g);
+        uint32_t count = gcd_graph_summary(g)->type_count;
         assert_true(count <= 64);
-        assert_int_equal(gcd_names_of_graph(g, GCD_NAMES_CSHARP, NULL, &n, &err), GCD_OK);
+        assert_int_equal(gcd_names_new(gcd_graph_summary(g), GCD_NAMES_CSHARP, NULL, &n, &err), GCD_OK);
         for (uint32_t i = 0; i < count; i++) {
             all[i] = gcd_names_get(n, i);
             assert_true(all[i][0] != '\0' && run_is_utf8(all[i], strlen(all[i])));
@@ -298,7 +298,7 @@ static void every_allocation_may_fail(void **state)
         struct gcd_names *n = NULL;
         failalloc_init(&f);
         f.fail_at = at;
-        gcd_status st = gcd_names_of_graph(g, GCD_NAMES_CSHARP, &f.alloc, &n, &err);
+        gcd_status st = gcd_names_new(gcd_graph_summary(g), GCD_NAMES_CSHARP, &f.alloc, &n, &err);
         if (st == GCD_OK) {
             assert_int_equal(f.failed, 0);
             gcd_names_free(n);
@@ -330,10 +330,10 @@ static void names_in_recordings_are_spelt_out(void **state)
         struct gcd_names *n;
         assert_int_equal(gcd_input_from_memory(p, bytes, NULL, &in, &err), GCD_OK);
         assert_int_equal(gcd_dump_open(in, NULL, &d, &err), GCD_OK);
-        assert_int_equal(gcd_names_of_dump(d, GCD_NAMES_CSHARP, NULL, &n, &err), GCD_OK);
+        assert_int_equal(gcd_names_new(gcd_dump_summary(d), GCD_NAMES_CSHARP, NULL, &n, &err), GCD_OK);
         uint32_t unknown = 0;
-        for (uint32_t t = 0; t < gcd_dump_type_count(d); t++) {
-            const char *raw = gcd_dump_type(d, t)->name, *name = gcd_names_get(n, t);
+        for (uint32_t t = 0; t < gcd_dump_summary(d)->type_count; t++) {
+            const char *raw = gcd_dump_summary(d)->types[t].name, *name = gcd_names_get(n, t);
             if (print)
                 printf("%s: %s -> %s\n", folder, raw, name);
             total++;

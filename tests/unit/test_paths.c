@@ -14,8 +14,9 @@ static struct gcd_error err = GCD_ERROR_INIT;
 /* The first strong root of NODE, SIZE_MAX = none. */
 static size_t root_of(const struct gcd_graph *g, uint32_t node)
 {
-    for (size_t i = 0; i < gcd_graph_root_count(g); i++)
-        if (gcd_graph_root(g, i)->node == node && (gcd_graph_root(g, i)->flags & GCD_ROOT_WEAK) == 0)
+    const struct gcd_summary *summary = gcd_graph_summary(g);
+    for (size_t i = 0; i < summary->root_count; i++)
+        if (summary->roots[i].node == node && (summary->roots[i].flags & GCD_ROOT_WEAK) == 0)
             return i;
     return SIZE_MAX;
 }

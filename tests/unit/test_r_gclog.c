@@ -45,16 +45,16 @@ static void test_the_example(void **state)
                                     "c shop 1a2f\n");
     size_t n;
     assert_int_equal(gcd_graph_node_count(g), 3);
-    assert_int_equal(gcd_graph_facts(g)->bytes, 96);
-    assert_string_equal(gcd_graph_facts(g)->process_name, "shop");
-    assert_int_equal(gcd_graph_facts(g)->gc_start_ns, INT64_C(6703) * 1000000);
-    assert_string_equal(gcd_graph_type(g, gcd_graph_node_type(g, 1))->name, "Shop.Order[]");
+    assert_int_equal(gcd_graph_summary(g)->bytes, 96);
+    assert_string_equal(gcd_graph_summary(g)->process_name, "shop");
+    assert_int_equal(gcd_graph_summary(g)->gc_start_ns, INT64_C(6703) * 1000000);
+    assert_string_equal(gcd_graph_summary(g)->types[gcd_graph_node_type(g, 1)].name, "Shop.Order[]");
     assert_int_equal(gcd_graph_node_edges(g, 0, &n)[0], 1);
-    assert_int_equal(gcd_graph_root_count(g), 2);
-    assert_int_equal(gcd_graph_root(g, 0)->kind, GCD_ROOT_STATIC);
-    assert_int_equal(gcd_graph_root_group(gcd_graph_root(g, 1)), GCD_GROUP_WEAK);
-    assert_true(gcd_graph_verdict(g)->complete);
-    assert_true(gcd_graph_verdict(g)->unverified);
+    assert_int_equal(gcd_graph_summary(g)->root_count, 2);
+    assert_int_equal(gcd_graph_summary(g)->roots[0].kind, GCD_ROOT_STATIC);
+    assert_int_equal(gcd_root_group(&gcd_graph_summary(g)->roots[1]), GCD_GROUP_WEAK);
+    assert_true(gcd_graph_summary(g)->verdict.complete);
+    assert_true(gcd_graph_summary(g)->verdict.unverified);
     gcd_graph_free(g);
 }
 
@@ -72,14 +72,14 @@ static void test_what_is_forgiven(void **state)
                                     "t 1 Shop.Cache`2[System.String, Shop.Order]\r\n"
                                     "c My Shop.exe");
     assert_int_equal(gcd_graph_node_count(g), 3);
-    assert_int_equal(gcd_graph_facts(g)->bytes, 96);
-    assert_string_equal(gcd_graph_facts(g)->process_name, "My Shop.exe");
-    assert_string_equal(gcd_graph_type(g, gcd_graph_node_type(g, 0))->name, "Shop.Cache`2[System.String, Shop.Order]");
+    assert_int_equal(gcd_graph_summary(g)->bytes, 96);
+    assert_string_equal(gcd_graph_summary(g)->process_name, "My Shop.exe");
+    assert_string_equal(gcd_graph_summary(g)->types[gcd_graph_node_type(g, 0)].name, "Shop.Cache`2[System.String, Shop.Order]");
     assert_int_equal(gcd_graph_edge_count(g), 2);
     assert_int_equal(gcd_graph_notes(g)->edges_dangling, 1);
     assert_int_equal(gcd_graph_notes(g)->records_damaged, 0);
-    assert_int_equal(gcd_graph_root_count(g), 1);
-    assert_true(gcd_graph_verdict(g)->complete);
+    assert_int_equal(gcd_graph_summary(g)->root_count, 1);
+    assert_true(gcd_graph_summary(g)->verdict.complete);
     gcd_graph_free(g);
 }
 
@@ -95,10 +95,10 @@ static void test_stamps(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct gcd_graph *g = read_text(cases[i].line);
-        assert_string_equal(gcd_graph_facts(g)->process_name, cases[i].name);
-        assert_int_equal(gcd_graph_facts(g)->gc_start_ns, cases[i].stamp * 1000000);
-        assert_false(gcd_graph_verdict(g)->complete);        /* no last record */
-        assert_int_equal(gcd_graph_verdict(g)->reasons[0].code, GCD_REASON_TRACE_TRUNCATED);
+        assert_string_equal(gcd_graph_summary(g)->process_name, cases[i].name);
+        assert_int_equal(gcd_graph_summary(g)->gc_start_ns, cases[i].stamp * 1000000);
+        assert_false(gcd_graph_summary(g)->verdict.complete);        /* no last record */
+        assert_int_equal(gcd_graph_summary(g)->verdict.reasons[0].code, GCD_REASON_TRACE_TRUNCATED);
         gcd_graph_free(g);
     }
 }
@@ -116,7 +116,7 @@ static void test_damaged_lines_are_counted(void **state)
         if (gcd_graph_notes(g)->records_damaged != wanted)
             fail_msg("%s: %d", lines[i], (int)gcd_graph_notes(g)->records_damaged);
         assert_int_equal(gcd_graph_notes(g)->damaged_line, strncmp(lines[i], "t 2", 3) == 0 ? 3 : 2);
-        assert_false(gcd_graph_verdict(g)->complete);
+        assert_false(gcd_graph_summary(g)->verdict.complete);
         gcd_graph_free(g);
     }
 }

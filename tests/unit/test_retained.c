@@ -59,9 +59,9 @@ static struct gcd_graph *graph_of(const struct small *s)
                 assert_int_equal(gcd_build_edge_nodes(b, &(uint32_t){ s->edges[e].to - 1 }, 1, &err), GCD_OK);
     }
     for (size_t i = 0; s->roots[i] != 0; i++)
-        assert_int_equal(gcd_build_root(b, &(struct gcd_graph_root){ .node = s->roots[i] - 1 }, &err), GCD_OK);
+        assert_int_equal(gcd_build_root(b, &(struct gcd_root){ .node = s->roots[i] - 1 }, &err), GCD_OK);
     if (s->weak != 0)
-        assert_int_equal(gcd_build_root(b, &(struct gcd_graph_root){ .node = s->weak - 1, .kind = GCD_ROOT_HANDLE, .flags = GCD_ROOT_WEAK }, &err),
+        assert_int_equal(gcd_build_root(b, &(struct gcd_root){ .node = s->weak - 1, .kind = GCD_ROOT_HANDLE, .flags = GCD_ROOT_WEAK }, &err),
                          GCD_OK);
     for (size_t i = 0; i < 2 && s->dependents[i].from != 0; i++)
         assert_int_equal(gcd_build_dependent(b, s->dependents[i].from - 1, s->dependents[i].to - 1, &err), GCD_OK);
@@ -151,7 +151,7 @@ static void random_graphs_agree_with_brute_force(void **state)
     for (uint64_t seed = 0; seed < 800; seed++) {
         struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 3 + (uint32_t)(seed % 50), .plain_names = true,
                                                              .keep_unknown = seed % 3 == 0 });
-        uint32_t types = gcd_graph_type_count(g);
+        uint32_t types = gcd_graph_summary(g)->type_count;
         uint64_t *bound = calloc(types + 1, sizeof *bound), s = seed;
         uint8_t *set = calloc(types + 1, 1), *alive = malloc(gcd_graph_node_count(g) + 1);
         size_t root_count;
@@ -180,7 +180,7 @@ static void random_graphs_agree_with_brute_force(void **state)
 /* Types by twos, but for the last one. */
 static void add_up_classes(const struct gcd_graph *g, unsigned threads, uint64_t *ret_types, uint64_t *ret_classes)
 {
-    uint32_t types = gcd_graph_type_count(g), *class = calloc(types + 1, sizeof *class);
+    uint32_t types = gcd_graph_summary(g)->type_count, *class = calloc(types + 1, sizeof *class);
     struct gcd_dominators *d;
     assert_int_equal(gcd_dominators_new(g, &(struct gcd_dominators_options){ .threads = threads }, &d, &err), GCD_OK);
     for (uint32_t t = 0; t < types; t++)
@@ -200,8 +200,8 @@ static void the_number_of_threads_does_not_matter(void **state)
     for (uint64_t seed = 0; seed < 80; seed++) {
         struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = seed % 2 == 0 ? 5000 : 400, .plain_names = true });
         uint64_t bytes[2][2][64];
-        size_t used = gcd_graph_type_count(g) * sizeof ***bytes;
-        assert_in_range(gcd_graph_type_count(g), 0, 64);
+        size_t used = gcd_graph_summary(g)->type_count * sizeof ***bytes;
+        assert_in_range(gcd_graph_summary(g)->type_count, 0, 64);
         add_up_classes(g, 1, bytes[0][0], bytes[0][1]);
         for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
             add_up_classes(g, threads[i], bytes[1][0], bytes[1][1]);
@@ -229,11 +229,11 @@ static void the_largest_objects_are_the_largest(void **state)
         struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 60, .plain_names = true, .plain_sizes = true });
         uint32_t n = gcd_graph_node_count(g), count = 0, room = (uint32_t)(run_random(&s) % (n + 3)), got_count = room;
         uint32_t *want = malloc((n + 3) * sizeof *want), *got = malloc((n + 3) * sizeof *got);
-        uint8_t *types = calloc(gcd_graph_type_count(g) + 1, 1);
+        uint8_t *types = calloc(gcd_graph_summary(g)->type_count + 1, 1);
         struct gcd_dominators *d = dominators_of(g);
         bool all = run_random(&s) % 2 == 0;
         uint64_t min = run_random(&s) % 3 == 0 ? run_random(&s) % 1000 : 0;
-        for (uint32_t t = 0; t < gcd_graph_type_count(g); t++)
+        for (uint32_t t = 0; t < gcd_graph_summary(g)->type_count; t++)
             types[t] = run_random(&s) % 3 > 0;
         for (uint32_t i = 0; i < n; i++)
             if (gcd_dominators_parent(d, i) != GCD_NODE_NONE && (all || types[gcd_graph_node_type(g, i)]) && gcd_dominators_retained(d, i) >= min)

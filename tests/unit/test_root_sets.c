@@ -23,9 +23,9 @@ static uint64_t sum(uint64_t a, uint64_t b)
 static void search(const struct gcd_graph *g, unsigned groups, bool *ret)
 {
     memset(ret, 0, NODES * sizeof *ret);
-    for (size_t i = 0; i < gcd_graph_root_count(g); i++) {
-        const struct gcd_graph_root *r = gcd_graph_root(g, i);
-        unsigned group = gcd_graph_root_group(r);
+    for (size_t i = 0; i < gcd_graph_summary(g)->root_count; i++) {
+        const struct gcd_root *r = &gcd_graph_summary(g)->roots[i];
+        unsigned group = gcd_root_group(r);
         if (group != GCD_GROUP_WEAK && (groups >> group & 1) != 0)
             ret[r->node] = true;
     }
@@ -54,8 +54,8 @@ static void expect(const struct gcd_graph *g, struct gcd_root_sets *ret)
     bool by_all[NODES], by_one[NODES], by_others[NODES], by_earlier[NODES], alone[NODES] = { false };
     *ret = (struct gcd_root_sets){ 0 };
     search(g, all, by_all);
-    for (size_t i = 0; i < gcd_graph_root_count(g); i++)
-        ret->groups[gcd_graph_root_group(gcd_graph_root(g, i))].roots++;
+    for (size_t i = 0; i < gcd_graph_summary(g)->root_count; i++)
+        ret->groups[gcd_root_group(&gcd_graph_summary(g)->roots[i])].roots++;
     for (unsigned group = 0; group < GCD_GROUPS; group++) {
         search(g, 1u << group, by_one);
         search(g, (1u << group) - 1, by_earlier);
@@ -153,7 +153,7 @@ static void a_chain_across_the_heap(void **state)
     for (uint32_t i = 0; i < N; i++)
         edges[i] = (struct shop_edge){ i, next[i] };
     const struct gcd_type type = { .id = 1, .name = "Node" };
-    const struct gcd_graph_root roots[] = { { .node = 0, .kind = GCD_ROOT_STATIC, .name = "head" }, { .node = N / 4, .kind = GCD_ROOT_STACK } };
+    const struct gcd_root roots[] = { { .node = 0, .kind = GCD_ROOT_STATIC, .name = "head" }, { .node = N / 4, .kind = GCD_ROOT_STACK } };
     struct gcd_graph *g = shop_build(&(struct shop){ .types = &type, .type_count = 1, .nodes = nodes, .node_count = N, .edges = edges,
                                                      .edge_count = N, .roots = roots, .root_count = 2 });
     struct gcd_root_sets s;

@@ -226,6 +226,7 @@ static const uint8_t *write_to(struct gcd_sink **sink, const struct gcd_graph *g
 static void slow_stack(const struct gcd_graph *g, const struct gcd_write_options *o, const struct gcd_dominators *d,
                        const struct gcd_paths *p, uint32_t node, char *text, size_t cap)
 {
+    const struct gcd_summary *summary = gcd_graph_summary(g);
     static const char *const groups[] = { "[static variables]", "[thread stacks]", "[finalizer queue]", "[strong handles]",
                                           "[pinned handles]", "[ref-counted handles]", "[other roots]" };
     uint32_t path[512];
@@ -236,18 +237,18 @@ static void slow_stack(const struct gcd_graph *g, const struct gcd_write_options
         path[n++] = up;
     }
     text[0] = '\0';
-    while (root < gcd_graph_root_count(g) && (gcd_graph_root(g, root)->node != path[n - 1] || (gcd_graph_root(g, root)->flags & GCD_ROOT_WEAK) != 0))
+    while (root < summary->root_count && (summary->roots[root].node != path[n - 1] || (summary->roots[root].flags & GCD_ROOT_WEAK) != 0))
         root++;
     bool no_roots = d != NULL ? gcd_dominators_pseudo_roots(d) > 0 : gcd_paths_pseudo_roots(p) > 0;
     if (up == GCD_NODE_NONE || no_roots)
         append(text, cap, "[not reachable from roots]");
-    else if (root == gcd_graph_root_count(g))
+    else if (root == summary->root_count)
         append(text, cap, "[several roots]");
     else
-        append(text, cap, groups[gcd_graph_root_group(gcd_graph_root(g, root))]);
-    if (up == GCD_NODE_ROOT && root < gcd_graph_root_count(g) && gcd_graph_root(g, root)->kind == GCD_ROOT_STATIC &&
-        gcd_graph_root(g, root)->name[0] != '\0')
-        append(text, cap, gcd_graph_root(g, root)->name);
+        append(text, cap, groups[gcd_root_group(&summary->roots[root])]);
+    if (up == GCD_NODE_ROOT && root < summary->root_count && summary->roots[root].kind == GCD_ROOT_STATIC &&
+        summary->roots[root].name[0] != '\0')
+        append(text, cap, summary->roots[root].name);
     uint32_t last = UINT32_MAX;
     for (unsigned depth = 0; n > 0; n--) {
         uint32_t type = gcd_graph_node_type(g, path[n - 1]);
@@ -272,7 +273,7 @@ static void compare_all(const struct gcd_graph *g, enum gcd_stack_by fold)
     struct gcd_paths *p = NULL;
     struct gcd_write_notes notes;
     size_t an, bn;
-    assert_int_equal(gcd_names_of_graph(g, GCD_NAMES_CSHARP, NULL, &names, &err), GCD_OK);
+    assert_int_equal(gcd_names_new(gcd_graph_summary(g), GCD_NAMES_CSHARP, NULL, &names, &err), GCD_OK);
     struct gcd_write_options o = { .names = names, .stack_by = fold };
     const uint8_t *ab = write_to(&a, g, "collapsed", &o, &an, &notes), *bb = write_to(&b, g, "pprof", &o, &bn, &notes);
     assert_true(notes.objects == gcd_graph_node_count(g));
@@ -304,7 +305,7 @@ static void compare_all(const struct gcd_graph *g, enum gcd_stack_by fold)
     }
     assert_int_equal(at, folded.n);
     assert_true(objects == gcd_graph_node_count(g));
-    assert_true(bytes == gcd_graph_facts(g)->bytes);
+    assert_true(bytes == gcd_graph_summary(g)->bytes);
     lines_clear(&want);
     lines_clear(&folded);
     lines_clear(&pprof);
@@ -323,8 +324,8 @@ static void random_graphs_fold_as_expected(void **state)
         struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = seed % 20 == 0 ? 400 : 30, .plain_sizes = true,
                                                              .plain_names = seed % 4 != 0, .keep_unknown = seed % 3 == 0 });
         bool long_names = false;
-        for (uint32_t i = 0; i < gcd_graph_type_count(g); i++)
-            long_names |= strlen(gcd_graph_type(g, i)->name) > 900;
+        for (uint32_t i = 0; i < gcd_graph_summary(g)->type_count; i++)
+            long_names |= strlen(gcd_graph_summary(g)->types[i].name) > 900;
         if (!long_names) {
             compare_all(g, GCD_STACK_BY_DOMINATORS);
             compare_all(g, GCD_STACK_BY_PATHS);
@@ -354,7 +355,7 @@ static struct gcd_graph *list_of(uint32_t nodes, uint32_t types, const char *nam
         assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
         assert_int_equal(gcd_build_edge_nodes(b, &next, i + 1 < nodes, &err), GCD_OK);
     }
-    assert_int_equal(gcd_build_root(b, &(struct gcd_graph_root){ .node = 0, .kind = GCD_ROOT_STATIC, .name = "head" }, &err), GCD_OK);
+    assert_int_equal(gcd_build_root(b, &(struct gcd_root){ .node = 0, .kind = GCD_ROOT_STATIC, .name = "head" }, &err), GCD_OK);
     assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
     return g;
 }
@@ -424,7 +425,7 @@ static void stacks_have_a_ceiling_and_sums_hold(void **state)
             assert_int_equal(gcd_build_edge_nodes(b, &child, child < nodes, &err), GCD_OK);
         }
     }
-    assert_int_equal(gcd_build_root(b, &(struct gcd_graph_root){ .node = 0 }, &err), GCD_OK);
+    assert_int_equal(gcd_build_root(b, &(struct gcd_root){ .node = 0 }, &err), GCD_OK);
     assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
     struct gcd_sink *s;
     struct gcd_write_notes notes;

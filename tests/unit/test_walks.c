@@ -287,11 +287,11 @@ static void ranges_of_the_layout_after_the_gc(void **state)
     tb_close(&t);
     struct gcd_input *in;
     const struct gcd_dump *d = open_dump(&in);
-    assert_int_equal(gcd_dump_range_count(d), 2);
-    const struct gcd_range *a = gcd_dump_range(d, 0), *b = gcd_dump_range(d, 1);
+    assert_int_equal(gcd_dump_summary(d)->range_count, 2);
+    const struct gcd_range *a = &gcd_dump_summary(d)->ranges[0], *b = &gcd_dump_summary(d)->ranges[1];
     assert_true(a->generation == 2 && a->start == 0x1000 && a->used_bytes == 24 && a->reserved_bytes == 64);
     assert_true(b->generation == 4 && b->start == 0x5000 && b->used_bytes == 0x10 && b->reserved_bytes == 0x20);
-    assert_int_equal(gcd_dump_facts(d)->ranges, 2);
+    assert_int_equal(gcd_dump_summary(d)->range_count, 2);
     gcd_dump_free((struct gcd_dump *)(uintptr_t)d);
     gcd_input_free(in);
 }
@@ -309,9 +309,9 @@ static void records_that_count(void **state)
     tb_close(&t);
     struct gcd_input *in;
     const struct gcd_dump *d = open_dump(&in);
-    const struct gcd_dump_facts *f = gcd_dump_facts(d);
+    const struct gcd_summary *f = gcd_dump_summary(d);
     assert_true(f->statics == 1 && f->rcws == 3 && f->ccws == 2);
-    assert_true(gcd_dump_static_count(d) == 1 && gcd_dump_static(d, 0)->slot == 0x18);
+    assert_true(f->root_count > 2 && f->roots[0].kind == GCD_ROOT_STATIC && f->roots[0].id == 0x18);
     gcd_dump_free((struct gcd_dump *)(uintptr_t)d);
     gcd_input_free(in);
 }
@@ -328,8 +328,8 @@ static void sums_of_types(void **state)
     tb_close(&t);
     struct gcd_input *in;
     const struct gcd_dump *d = open_dump(&in);
-    assert_int_equal(gcd_dump_type_count(d), 2);
-    const struct gcd_type *a = gcd_dump_type(d, 0), *b = gcd_dump_type(d, 1);
+    assert_int_equal(gcd_dump_summary(d)->type_count, 2);
+    const struct gcd_type *a = &gcd_dump_summary(d)->types[0], *b = &gcd_dump_summary(d)->types[1];
     assert_true(a->objects == 2 && a->bytes == 64 && a->edges == 3 && b->objects == 1 && b->bytes == 32 && b->edges == 0);
     gcd_dump_free((struct gcd_dump *)(uintptr_t)d);
     gcd_input_free(in);
@@ -341,7 +341,7 @@ static void expect_process(const char *command_line, const char *os, const char 
 {
     struct gcd_input *in;
     const struct gcd_dump *d = open_dump(&in);
-    const struct gcd_dump_facts *f = gcd_dump_facts(d);
+    const struct gcd_summary *f = gcd_dump_summary(d);
     assert_string_equal(f->command_line, command_line);
     assert_string_equal(f->os, os);
     assert_string_equal(f->arch, arch);
@@ -412,8 +412,8 @@ static void names_of_processes(void **state)
         tb_close(&t);
         struct gcd_input *in;
         const struct gcd_dump *d = open_dump(&in);
-        if (strcmp(gcd_dump_facts(d)->process_name, rows[i].name) != 0)
-            fail_msg("%s: %s", rows[i].line, gcd_dump_facts(d)->process_name);
+        if (strcmp(gcd_dump_summary(d)->process_name, rows[i].name) != 0)
+            fail_msg("%s: %s", rows[i].line, gcd_dump_summary(d)->process_name);
         gcd_dump_free((struct gcd_dump *)(uintptr_t)d);
         gcd_input_free(in);
     }
@@ -474,10 +474,10 @@ static void processes_by_name_and_number(void **state)
         assert_int_equal(gcd_input_from_memory(t.out.p, t.out.n, NULL, &in, NULL), GCD_OK);
         assert_int_equal(gcd_dump_open(in, &o, &d, &err), rows[i].st);
         if (d != NULL) {
-            assert_true(gcd_dump_facts(d)->process == rows[i].taken);
-            assert_int_equal(gcd_dump_process_count(d), rows[i].process == 0 ? 3 : 1);
-            for (size_t k = 0; k < gcd_dump_process_count(d); k++) {
-                const struct gcd_dump_process *p = gcd_dump_process(d, k);
+            assert_true(gcd_dump_summary(d)->process == rows[i].taken);
+            assert_int_equal(gcd_dump_summary(d)->process_count, rows[i].process == 0 ? 3 : 1);
+            for (size_t k = 0; k < gcd_dump_summary(d)->process_count; k++) {
+                const struct gcd_process *p = &gcd_dump_summary(d)->processes[k];
                 static const char *const names[] = { "one", "two", "three" };
                 assert_true(p->dumps == 1 && p->chosen == (p->process == rows[i].taken));
                 assert_string_equal(p->name, names[p->process - 100]);
@@ -523,7 +523,7 @@ static void an_input_that_says_less_than_before(void **state)
             tb_close(&t);
             assert_int_equal(gcd_input_from_memory(t.out.p, t.out.n, NULL, &in, NULL), GCD_OK);
             assert_int_equal(gcd_dump_open(in, NULL, &d, NULL), GCD_OK);
-            assert_true(gcd_dump_verdict(d)->complete);
+            assert_true(gcd_dump_summary(d)->verdict.complete);
             if (change == 1) {           /* the count of the last event, in front of its only record */
                 uint64_t last = 0xabcd00 + 72;
                 uint8_t *at = (uint8_t *)(uintptr_t)find(&last, 8, kind);

@@ -80,8 +80,9 @@ struct counts {
 
 static struct counts count(const struct gcd_graph *g)
 {
+    const struct gcd_summary *summary = gcd_graph_summary(g);
     uint32_t unknown = gcd_graph_unknown(g);
-    struct counts c = { .nodes = gcd_graph_node_count(g), .unknown = unknown != GCD_NODE_NONE, .types = gcd_graph_type_count(g) };
+    struct counts c = { .nodes = gcd_graph_node_count(g), .unknown = unknown != GCD_NODE_NONE, .types = summary->type_count };
     bool *used = calloc(c.types + 1, sizeof *used), *held = calloc(c.types + 1, sizeof *held);
     for (uint32_t i = 0; i < c.nodes; i++) {
         size_t n;
@@ -96,11 +97,11 @@ static struct counts count(const struct gcd_graph *g)
         c.dependents++;
         c.dependents_unknown += gcd_graph_dependent(g, i)->value == unknown;
     }
-    for (size_t i = 0; i < gcd_graph_root_count(g); i++) {
-        const struct gcd_graph_root *r = gcd_graph_root(g, i);
+    for (size_t i = 0; i < summary->root_count; i++) {
+        const struct gcd_root *r = &summary->roots[i];
         c.roots++;
         c.roots_unknown += r->node == unknown;
-        c.weak += gcd_graph_root_group(r) == GCD_GROUP_WEAK;
+        c.weak += gcd_root_group(r) == GCD_GROUP_WEAK;
         held[r->type] |= r->kind == GCD_ROOT_STATIC;
     }
     for (uint32_t i = 0; i < c.types; i++) {
@@ -170,7 +171,7 @@ static struct gcd_graph *large_graph(enum way way)
     for (uint32_t i = 0; i < (way == MANY_REFERENCES ? MANY : 0); i++)
         assert_int_equal(gcd_build_edge_nodes(b, &(uint32_t){ i % 10 }, 1, &err), GCD_OK);
     for (uint32_t i = 0; i < (way == MANY_ROOTS ? MANY : 1); i++)
-        assert_int_equal(gcd_build_root(b, &(struct gcd_graph_root){ .kind = GCD_ROOT_STACK, .node = i % 10 }, &err), GCD_OK);
+        assert_int_equal(gcd_build_root(b, &(struct gcd_root){ .kind = GCD_ROOT_STACK, .node = i % 10 }, &err), GCD_OK);
     assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
     return g;
 }

@@ -17,7 +17,11 @@ class Error(ctypes.Structure):                   # struct gcd_error
 class Type(ctypes.Structure):                    # struct gcd_type
     _fields_ = [("id", c_uint64), ("module", c_uint64), ("name", c_char_p), ("module_path", c_char_p), ("objects", c_uint64), ("bytes", c_uint64),
                 ("edges", c_uint64), ("name_token", c_uint32), ("flags", c_uint32), ("element_type", c_uint8), ("described", c_bool),
-                ("named", c_bool)]
+                ("named", c_bool), ("uneven_sizes", c_bool)]
+
+
+class Summary(ctypes.Structure):                 # the beginning of struct gcd_summary
+    _fields_ = [("types", POINTER(Type)), ("roots", c_void_p), ("ranges", c_void_p), ("processes", c_void_p), ("type_count", c_uint32)]
 
 
 class Columns(ctypes.Structure):                 # struct gcd_graph_columns
@@ -31,7 +35,7 @@ def library(path):
             ("gcd_dump_open", c_int, [c_void_p, c_void_p, POINTER(c_void_p), POINTER(Error)]),
             ("gcd_graph_from_dump", c_int, [c_void_p, c_void_p, POINTER(c_void_p), POINTER(Error)]),
             ("gcd_graph_node_count", c_uint32, [c_void_p]), ("gcd_graph_edge_count", c_uint64, [c_void_p]),
-            ("gcd_graph_type_count", c_uint32, [c_void_p]), ("gcd_graph_type", POINTER(Type), [c_void_p, c_uint32]),
+            ("gcd_graph_summary", POINTER(Summary), [c_void_p]),
             ("gcd_graph_columns", None, [c_void_p, POINTER(Columns)]),
             ("gcd_graph_free", None, [c_void_p]), ("gcd_dump_free", None, [c_void_p]), ("gcd_input_free", None, [c_void_p])):
         function = getattr(lib, name)
@@ -51,7 +55,8 @@ def load(lib, path):
         arrays = {"addresses": np.empty(nodes, np.uint64), "sizes_bytes": np.empty(nodes, np.uint64), "types": np.empty(nodes, np.uint32),
                   "edge_starts": np.empty(nodes + 1, np.uint64), "edges": np.empty(edges, np.uint32)}
         lib.gcd_graph_columns(graph, byref(Columns(**{name: a.ctypes.data for name, a in arrays.items()})))
-        names = [lib.gcd_graph_type(graph, i).contents.name.decode(errors="replace") for i in range(lib.gcd_graph_type_count(graph))]
+        summary = lib.gcd_graph_summary(graph).contents
+        names = [summary.types[i].name.decode(errors="replace") for i in range(summary.type_count)]
         return names, arrays
     finally:
         if graph:

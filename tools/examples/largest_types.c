@@ -24,10 +24,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", argc == 2 ? err.msg : "usage: largest_types FILE");
         return 1;
     }
-    uint32_t n = gcd_dump_type_count(dump);
+    uint32_t n = gcd_dump_summary(dump)->type_count;
     const struct gcd_type **types = calloc((size_t)n + 1, sizeof *types);
     for (uint32_t i = 0; types != NULL && i < n; i++)
-        types[i] = gcd_dump_type(dump, i);
+        types[i] = &gcd_dump_summary(dump)->types[i];
     if (types != NULL)
         qsort(types, n, sizeof *types, by_bytes);
     for (uint32_t i = 0; types != NULL && i < n && i < 10; i++)

@@ -22,8 +22,9 @@ static bool init_keys(struct live_edges *f)
 
 static bool has_strong_root(const struct gcd_graph *g)
 {
-    for (size_t i = 0; i < gcd_graph_root_count(g); i++)
-        if (gcd_graph_root_group(gcd_graph_root(g, i)) != GCD_GROUP_WEAK)
+    const struct gcd_summary *summary = gcd_graph_summary(g);
+    for (size_t i = 0; i < summary->root_count; i++)
+        if (gcd_root_group(&summary->roots[i]) != GCD_GROUP_WEAK)
             return true;
     return false;
 }

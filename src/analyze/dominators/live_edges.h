@@ -59,7 +59,7 @@ static inline uint32_t live_edges_at(const struct live_edges *f, uint32_t node, 
 /* Roots have the numbers of the graph; pseudo-roots are numbered separately. */
 static inline size_t live_edges_root_count(const struct live_edges *f)
 {
-    return f->pseudo_roots != NULL ? f->pseudo_root_count : gcd_graph_root_count(f->g);
+    return f->pseudo_roots != NULL ? f->pseudo_root_count : gcd_graph_summary(f->g)->root_count;
 }
 
 /* The node that root I keeps alive; GCD_NODE_NONE when the root is weak. */
@@ -67,8 +67,8 @@ static inline uint32_t live_edges_root(const struct live_edges *f, size_t i)
 {
     if (f->pseudo_roots != NULL)
         return f->pseudo_roots[i];
-    const struct gcd_graph_root *r = gcd_graph_root(f->g, i);
-    return gcd_graph_root_group(r) != GCD_GROUP_WEAK ? r->node : GCD_NODE_NONE;
+    const struct gcd_root *r = &gcd_graph_summary(f->g)->roots[i];
+    return gcd_root_group(r) != GCD_GROUP_WEAK ? r->node : GCD_NODE_NONE;
 }
 
 #endif

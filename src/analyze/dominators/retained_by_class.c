@@ -203,5 +203,5 @@ gcd_status gcd_retained_by_class(const struct gcd_graph *g, const struct gcd_dom
 gcd_status gcd_retained_by_type(const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_alloc *alloc,
                                 uint64_t *ret_bytes, struct gcd_error *err)
 {
-    return gcd_retained_by_class(g, d, NULL, gcd_graph_type_count(g), alloc, ret_bytes, err);
+    return gcd_retained_by_class(g, d, NULL, gcd_graph_summary(g)->type_count, alloc, ret_bytes, err);
 }

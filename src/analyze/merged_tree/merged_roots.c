@@ -6,15 +6,15 @@
 #include "base/mem.h"
 #include "base/sort.h"
 
-static bool is_static(const struct gcd_graph_root *r)
+static bool is_static(const struct gcd_root *r)
 {
-    return gcd_graph_root_group(r) == GCD_GROUP_STATICS;
+    return gcd_root_group(r) == GCD_GROUP_STATICS;
 }
 
 static int compare_variables(const void *ctx, uint32_t x, uint32_t y)
 {
     const struct merged_maker *m = ctx;
-    const struct gcd_graph_root *a = gcd_graph_root(m->g, x), *b = gcd_graph_root(m->g, y);
+    const struct gcd_root *a = &gcd_graph_summary(m->g)->roots[x], *b = &gcd_graph_summary(m->g)->roots[y];
     int by_name = strcmp(a->name, b->name);
     return by_name != 0 || m->o->stacks ? by_name : (a->type > b->type) - (a->type < b->type);
 }
@@ -22,16 +22,16 @@ static int compare_variables(const void *ctx, uint32_t x, uint32_t y)
 static gcd_status name_variables(struct merged_maker *m, struct gcd_error *err)
 {
     struct gcd_merged_tree *t = m->t;
-    size_t n = 0, roots = gcd_graph_root_count(m->g);
+    size_t n = 0, roots = gcd_graph_summary(m->g)->root_count;
     for (size_t i = 0; i < roots; i++)
-        n += is_static(gcd_graph_root(m->g, i));
+        n += is_static(&gcd_graph_summary(m->g)->roots[i]);
     t->variables = gcd_mem_new_array(&t->alloc, n, sizeof *t->variables);
     if (t->variables == NULL)
         return merged_nomem(err);
     t->variable_room = n;
     n = 0;
     for (size_t i = 0; i < roots; i++)
-        if (is_static(gcd_graph_root(m->g, i)))
+        if (is_static(&gcd_graph_summary(m->g)->roots[i]))
             t->variables[n++] = (uint32_t)i;
     if (!gcd_sort_numbers(&t->alloc, t->variables, n, compare_variables, m))
         return merged_nomem(err);
@@ -57,7 +57,7 @@ static uint32_t variable_label(const struct merged_maker *m, uint32_t root)
 
 gcd_status merged_prepare_roots(struct merged_maker *m, struct gcd_error *err)
 {
-    size_t roots = gcd_graph_root_count(m->g);
+    size_t roots = gcd_graph_summary(m->g)->root_count;
     if (roots >= UINT32_MAX)
         return gcd_fail(err, GCD_E_LIMIT, "more than 2^32 roots");
     GCD_TRY(name_variables(m, err));
@@ -65,8 +65,8 @@ gcd_status merged_prepare_roots(struct merged_maker *m, struct gcd_error *err)
         return gcd_fail(err, GCD_E_LIMIT, "more than 2^31 types and static variables");
     m->no_roots = true;
     for (size_t i = roots; i-- > 0;) {   /* backwards: the first root of a node stays */
-        const struct gcd_graph_root *r = gcd_graph_root(m->g, i);
-        if (gcd_graph_root_group(r) == GCD_GROUP_WEAK)
+        const struct gcd_root *r = &gcd_graph_summary(m->g)->roots[i];
+        if (gcd_root_group(r) == GCD_GROUP_WEAK)
             continue;
         m->place[r->node] = (uint32_t)i + 1;
         m->no_roots = false;
@@ -75,12 +75,12 @@ gcd_status merged_prepare_roots(struct merged_maker *m, struct gcd_error *err)
 }
 
 /* Stacks: a step for the group, below it one for the static variable. */
-static gcd_status begin_stack(struct merged_maker *m, const struct gcd_graph_root *r, uint32_t root, uint32_t *ret, struct gcd_error *err)
+static gcd_status begin_stack(struct merged_maker *m, const struct gcd_root *r, uint32_t root, uint32_t *ret, struct gcd_error *err)
 {
     struct merged_steps *s = &m->from_root;
     if (r == NULL)
         return merged_child(s, GCD_STEP_NONE, merged_label(m->t, m->no_roots ? MERGED_UNREACHABLE : MERGED_SEVERAL), false, ret, err);
-    GCD_TRY(merged_child(s, GCD_STEP_NONE, merged_label(m->t, MERGED_GROUP + gcd_graph_root_group(r)), false, ret, err));
+    GCD_TRY(merged_child(s, GCD_STEP_NONE, merged_label(m->t, MERGED_GROUP + gcd_root_group(r)), false, ret, err));
     if (!is_static(r) || r->name[0] == '\0')
         return GCD_OK;
     uint32_t label = variable_label(m, root);
@@ -90,10 +90,10 @@ static gcd_status begin_stack(struct merged_maker *m, const struct gcd_graph_roo
 }
 
 /* Paths: a step for each static variable, and one for each other group; once there are too many of them, one for all further variables. */
-static gcd_status begin_path(struct merged_maker *m, const struct gcd_graph_root *r, uint32_t root, uint32_t *ret, struct gcd_error *err)
+static gcd_status begin_path(struct merged_maker *m, const struct gcd_root *r, uint32_t root, uint32_t *ret, struct gcd_error *err)
 {
     struct merged_steps *s = &m->from_root;
-    uint32_t label = merged_label(m->t, r == NULL ? MERGED_PSEUDO : MERGED_GROUP + gcd_graph_root_group(r));
+    uint32_t label = merged_label(m->t, r == NULL ? MERGED_PSEUDO : MERGED_GROUP + gcd_root_group(r));
     if (r != NULL && is_static(r)) {
         uint32_t variable = variable_label(m, root);
         bool known = merged_find(s, GCD_STEP_NONE, variable) != GCD_IDMAP_NONE;
@@ -111,6 +111,6 @@ gcd_status merged_begin(struct merged_maker *m, uint32_t node, uint32_t *ret, st
         return GCD_OK;
     }
     uint32_t root = m->place[node] - 1;
-    const struct gcd_graph_root *r = m->place[node] != 0 ? gcd_graph_root(m->g, root) : NULL;
+    const struct gcd_root *r = m->place[node] != 0 ? &gcd_graph_summary(m->g)->roots[root] : NULL;
     return m->o->stacks ? begin_stack(m, r, root, ret, err) : begin_path(m, r, root, ret, err);
 }

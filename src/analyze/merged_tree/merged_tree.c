@@ -299,7 +299,7 @@ gcd_status gcd_merged_tree_new(const struct gcd_graph *g, const struct gcd_merge
         return merged_nomem(err);
     m.t->alloc = m.alloc;
     m.t->g = g;
-    m.t->types = gcd_graph_type_count(g);
+    m.t->types = gcd_graph_summary(g)->type_count;
     gcd_idmap_init(&m.t->part, &m.t->alloc);
     merged_steps_init(&m.from_root, &m.alloc);
     merged_steps_init(&m.to_root, &m.alloc);

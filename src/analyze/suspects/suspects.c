@@ -177,10 +177,10 @@ gcd_status gcd_suspects_new(const struct gcd_graph *g, const struct gcd_dominato
         return gcd_fail_nomem(err, "looking for suspects");
     s->alloc = a;
     gcd_textpool_init(&s->pool, &s->alloc, POOL_MAX);
-    s->heap_bytes = gcd_graph_facts(g)->bytes;
+    s->heap_bytes = gcd_graph_summary(g)->bytes;
     s->threshold = threshold(s->heap_bytes, share, options->min_bytes != 0 ? options->min_bytes : GCD_SUSPECTS_MIN_BYTES);
     struct suspects_work w = { .s = s, .alloc = &s->alloc, .o = options, .g = g, .d = d, .nodes = gcd_graph_node_count(g),
-                               .types = gcd_graph_type_count(g) };
+                               .types = gcd_graph_summary(g)->type_count };
     w.most = most_suspects(gcd_dominators_retained(d, GCD_NODE_ROOT), s->threshold);
     gcd_status st = run(&w, err);
     work_done(&w);

@@ -122,13 +122,14 @@ static gcd_status make_suspects(struct shapes *s, struct gcd_error *err)
 
 gcd_status suspects_collections(struct suspects_work *w, struct gcd_error *err)
 {
-    unsigned ptr_bytes = gcd_graph_facts(w->g)->trace.ptr_bytes;
+    const struct gcd_summary *summary = gcd_graph_summary(w->g);
+    unsigned ptr_bytes = summary->trace.ptr_bytes;
     struct shapes s = { .w = w, .empty_array = 3 * (ptr_bytes != 0 ? ptr_bytes : 8) };   /* header, type, length */
     gcd_idmap_init(&s.map, w->alloc);
     s.kinds = gcd_mem_new_array(w->alloc, w->types, sizeof *s.kinds);
     gcd_status st = s.kinds != NULL ? GCD_OK : gcd_fail_nomem(err, "looking at collections");
     for (uint32_t i = 0; i < w->types && st == GCD_OK; i++)
-        s.kinds[i] = (uint8_t)kind_of(gcd_graph_type(w->g, i)->name);
+        s.kinds[i] = (uint8_t)kind_of(summary->types[i].name);
     if (st == GCD_OK)
         st = gather(&s, err);
     if (st == GCD_OK)

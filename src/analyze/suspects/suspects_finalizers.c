@@ -9,9 +9,9 @@
 
 static gcd_status mark_waiting(struct suspects_work *w, struct gcd_error *err)
 {
-    for (size_t i = 0; i < gcd_graph_root_count(w->g); i++) {
-        const struct gcd_graph_root *r = gcd_graph_root(w->g, i);
-        if (gcd_graph_root_group(r) != GCD_GROUP_FINALIZER)
+    for (size_t i = 0; i < gcd_graph_summary(w->g)->root_count; i++) {
+        const struct gcd_root *r = &gcd_graph_summary(w->g)->roots[i];
+        if (gcd_root_group(r) != GCD_GROUP_FINALIZER)
             continue;
         if (w->waiting == NULL) {
             w->words = ((size_t)w->nodes + 63) / 64;

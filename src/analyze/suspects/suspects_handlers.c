@@ -27,7 +27,7 @@ static size_t handlers_of(const struct suspects_work *w, uint32_t delegate, uint
         return 0;
     uint32_t list = edges[0] != delegate ? edges[0] : edges[1], type = gcd_graph_node_type(w->g, delegate);
     if (list == delegate || gcd_dominators_parent(w->d, list) != delegate ||
-        strcmp(gcd_graph_type(w->g, gcd_graph_node_type(w->g, list))->name, "System.Object[]") != 0)
+        strcmp(gcd_graph_summary(w->g)->types[gcd_graph_node_type(w->g, list)].name, "System.Object[]") != 0)
         return 0;
     const uint32_t *handlers = gcd_graph_node_edges(w->g, list, &count);
     for (size_t i = 0; i < count; i++)

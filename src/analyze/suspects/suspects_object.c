@@ -94,7 +94,7 @@ static void make_list(struct tree *t, uint32_t last)
 /* Do two objects already make a list?  Nested arrays do not. */
 static bool is_self_typed(const struct tree *t, const struct heavy *h)
 {
-    return h->same == h->parent && !suspects_is_array(gcd_graph_type(t->w->g, gcd_graph_node_type(t->w->g, h->node))->name);
+    return h->same == h->parent && !suspects_is_array(gcd_graph_summary(t->w->g)->types[gcd_graph_node_type(t->w->g, h->node)].name);
 }
 
 static gcd_status add_record(struct tree *t, uint32_t node, uint32_t parent, struct gcd_error *err)

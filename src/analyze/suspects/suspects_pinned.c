@@ -50,23 +50,23 @@ static gcd_status prepare(struct spans *s, bool *ret_any, struct gcd_error *err)
 {
     const struct gcd_graph *g = s->w->g;
     *ret_any = false;
-    if (gcd_graph_range_count(g) == 0 || gcd_graph_notes(g)->addresses_made_up)
+    if (gcd_graph_summary(g)->range_count == 0 || gcd_graph_notes(g)->addresses_made_up)
         return GCD_OK;
     s->words = ((size_t)s->w->nodes + 63) / 64;
-    s->room = gcd_graph_range_count(g);
+    s->room = gcd_graph_summary(g)->range_count;
     s->pinned = gcd_mem_new_array(s->w->alloc, s->words, sizeof *s->pinned);
     s->items = gcd_mem_new_array(s->w->alloc, s->room, sizeof *s->items);
     if (s->pinned == NULL || s->items == NULL)
         return gcd_fail_nomem(err, "looking at pinned objects");
     for (size_t i = 0; i < s->room; i++) {
-        const struct gcd_range *r = gcd_graph_range(g, i);
+        const struct gcd_range *r = &gcd_graph_summary(g)->ranges[i];
         if (r->generation < COMPACTED_GENERATIONS && r->used_bytes > 0)
             s->items[s->count++] = (struct span){ .start = r->start, .used_bytes = r->used_bytes };
     }
     if (!gcd_sort_by_u64(s->w->alloc, s->items, s->count, sizeof *s->items))
         return gcd_fail_nomem(err, "looking at pinned objects");
-    for (size_t i = 0; i < gcd_graph_root_count(g) && s->count > 0; i++) {
-        const struct gcd_graph_root *r = gcd_graph_root(g, i);
+    for (size_t i = 0; i < gcd_graph_summary(g)->root_count && s->count > 0; i++) {
+        const struct gcd_root *r = &gcd_graph_summary(g)->roots[i];
         uint64_t address = gcd_graph_node_address(g, r->node);
         struct span *at = (r->flags & GCD_ROOT_PINNED) != 0 && address != 0 && !bits_get(s->pinned, r->node) ? find(s, address) : NULL;
         if (at == NULL)
@@ -81,7 +81,7 @@ static gcd_status prepare(struct spans *s, bool *ret_any, struct gcd_error *err)
 static gcd_status add_live(struct spans *s, struct gcd_error *err)
 {
     const struct gcd_graph *g = s->w->g;
-    uint64_t align = gcd_graph_facts(g)->trace.ptr_bytes == 4 ? 3 : 7;
+    uint64_t align = gcd_graph_summary(g)->trace.ptr_bytes == 4 ? 3 : 7;
     for (uint32_t node = 0; node < s->w->nodes; node++) {
         if (node % SUSPECTS_CHECK_EVERY == 0)
             GCD_TRY(suspects_check(s->w, err));

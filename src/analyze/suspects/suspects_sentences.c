@@ -52,7 +52,7 @@ static void put_name(struct words *s, const char *name)
 static void put_type(struct words *s, uint32_t type)
 {
     const struct gcd_names *names = s->w->o->names;
-    put_name(s, names != NULL ? gcd_names_get(names, type) : gcd_graph_type(s->w->g, type)->name);
+    put_name(s, names != NULL ? gcd_names_get(names, type) : gcd_graph_summary(s->w->g)->types[type].name);
 }
 
 /* "12,345" */
@@ -103,7 +103,7 @@ static void put_share(struct words *s, double share)
 static void put_article(struct words *s, uint32_t type)
 {
     const struct gcd_names *names = s->w->o->names;
-    const char *name = names != NULL ? gcd_names_get(names, type) : gcd_graph_type(s->w->g, type)->name;
+    const char *name = names != NULL ? gcd_names_get(names, type) : gcd_graph_summary(s->w->g)->types[type].name;
     put(s, name[0] != '\0' && strchr("AEIOaeio", name[0]) != NULL ? "An " : "A ");
 }
 
@@ -122,8 +122,8 @@ static void put_group(struct words *s, enum gcd_root_group group, bool many)
 
 static void put_root(struct words *s, size_t root)
 {
-    const struct gcd_graph_root *r = gcd_graph_root(s->w->g, root);
-    if (gcd_graph_root_group(r) == GCD_GROUP_STATICS && r->name[0] != '\0') {
+    const struct gcd_root *r = &gcd_graph_summary(s->w->g)->roots[root];
+    if (gcd_root_group(r) == GCD_GROUP_STATICS && r->name[0] != '\0') {
         put(s, "the static variable ");
         if (r->type != gcd_graph_node_type(s->w->g, r->node)) {      /* the declaring class, known for Mono */
             put_type(s, r->type);
@@ -131,7 +131,7 @@ static void put_root(struct words *s, size_t root)
         }
         put_name(s, r->name);
     } else {
-        put_group(s, gcd_graph_root_group(r), false);
+        put_group(s, gcd_root_group(r), false);
     }
 }
 
@@ -140,7 +140,7 @@ static const struct gcd_suspect_step *owner_of(const struct words *s, const stru
 {
     static const char library[] = "System.Collections.";
     for (size_t i = p->path_count - 1; i > 0; i--) {
-        const char *name = gcd_graph_type(s->w->g, p->path[i - 1].type)->name;
+        const char *name = gcd_graph_summary(s->w->g)->types[p->path[i - 1].type].name;
         if (!p->path[i - 1].skipped && !suspects_is_array(name) && strncmp(name, library, sizeof library - 1) != 0)
             return &p->path[i - 1];
     }
@@ -277,7 +277,7 @@ static void say_type(struct words *s, const struct suspect *x)
     put(s, p->alike == 1 ? " is" : " are");
     if (x->holder == SUSPECT_BY_ROOTS && p->root != SIZE_MAX) {
         put(s, " held directly by ");
-        put_group(s, gcd_graph_root_group(gcd_graph_root(s->w->g, p->root)), true);
+        put_group(s, gcd_root_group(&gcd_graph_summary(s->w->g)->roots[p->root]), true);
         put(s, ".");
     } else if (p->path_count > 1) {
         const struct gcd_suspect_step *by = &p->path[p->path_count - 2];

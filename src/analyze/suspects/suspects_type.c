@@ -131,12 +131,12 @@ static uint32_t type_suspect(const struct suspects_work *w, uint32_t node)
 static gcd_status tally_roots(struct holders *h, struct gcd_error *err)
 {
     struct suspects_work *w = h->w;
-    for (size_t i = 0; i < gcd_graph_root_count(w->g); i++) {
-        const struct gcd_graph_root *r = gcd_graph_root(w->g, i);
-        uint32_t suspect = gcd_graph_root_group(r) != GCD_GROUP_WEAK ? type_suspect(w, r->node) : UINT32_MAX;
+    for (size_t i = 0; i < gcd_graph_summary(w->g)->root_count; i++) {
+        const struct gcd_root *r = &gcd_graph_summary(w->g)->roots[i];
+        uint32_t suspect = gcd_root_group(r) != GCD_GROUP_WEAK ? type_suspect(w, r->node) : UINT32_MAX;
         if (suspect == UINT32_MAX)
             continue;
-        GCD_TRY(tally(h, suspect, SUSPECT_BY_ROOTS, gcd_graph_root_group(r), r->node, err));
+        GCD_TRY(tally(h, suspect, SUSPECT_BY_ROOTS, gcd_root_group(r), r->node, err));
         w->owner[r->node] = SUSPECTS_NOBODY;     /* so that further roots of the object do not count */
     }
     return GCD_OK;

@@ -40,7 +40,7 @@ static void row(const char *label, const char *fmt, ...)
     free(line);
 }
 
-static void print_recording(const struct gcd_dump_facts *f, const struct cli_dump *d, bool sep)
+static void print_recording(const struct gcd_summary *f, const struct cli_dump *d, bool sep)
 {
     char n[CLI_NUMBER_BYTES];
     const struct gcd_trace_info *t = &f->trace;
@@ -65,15 +65,16 @@ static void print_recording(const struct gcd_dump_facts *f, const struct cli_dum
 /* The processes of a recording of a whole machine. */
 static void print_processes(const struct gcd_dump *d)
 {
-    size_t n = gcd_dump_process_count(d);
+    const struct gcd_summary *summary = gcd_dump_summary(d);
+    size_t n = summary->process_count;
     for (size_t i = 0; n > 1 && i < n; i++) {
-        const struct gcd_dump_process *p = gcd_dump_process(d, i);
+        const struct gcd_process *p = &summary->processes[i];
         row(i == 0 ? "processes" : "", "%" PRIu64 "%s%s: %u heap dump%s%s", p->process, p->name[0] != '\0' ? ", " : "", p->name, p->dumps,
             p->dumps == 1 ? "" : "s", p->chosen ? ", this one" : "");
     }
 }
 
-static void print_gc(const struct gcd_dump_facts *f)
+static void print_gc(const struct gcd_summary *f)
 {
     static const char *const types[] = { "blocking", "background", "foreground" };
     char heaps[40] = "";
@@ -96,7 +97,7 @@ static void print_gc(const struct gcd_dump_facts *f)
         row("dumps", "%u heap dumps in the recording, this is number %u", f->dumps, f->walk_number);
 }
 
-static void print_heap(const struct gcd_dump_facts *f, bool sep)
+static void print_heap(const struct gcd_summary *f, bool sep)
 {
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES], d[CLI_NUMBER_BYTES], e[CLI_NUMBER_BYTES];
     row("objects", "%s", cli_number(f->objects, sep, a));
@@ -106,21 +107,21 @@ static void print_heap(const struct gcd_dump_facts *f, bool sep)
         row("bytes", "%" PRIu64, f->bytes);
     row("references", "%s", cli_number(f->edges, sep, a));
     if (f->types_undescribed > 0)
-        row("types", "%s, %s of them without description", cli_number(f->types, sep, a), cli_number(f->types_undescribed, sep, b));
+        row("types", "%s, %s of them without description", cli_number(f->types_used, sep, a), cli_number(f->types_undescribed, sep, b));
     else
-        row("types", "%s", cli_number(f->types, sep, a));
+        row("types", "%s", cli_number(f->types_used, sep, a));
     uint64_t roots = 0;
     for (int i = 0; i < GCD_ROOT_KINDS; i++)
-        roots += f->roots[i];
+        roots += f->root_counts[i];
     row("roots", "%s: stack %s, finalizer queue %s, handles %s, other %s", cli_number(roots, sep, a),
-        cli_number(f->roots[GCD_ROOT_STACK], sep, b), cli_number(f->roots[GCD_ROOT_FINALIZER], sep, c),
-        cli_number(f->roots[GCD_ROOT_HANDLE], sep, d), cli_number(f->roots[GCD_ROOT_OTHER], sep, e));
+        cli_number(f->root_counts[GCD_ROOT_STACK], sep, b), cli_number(f->root_counts[GCD_ROOT_FINALIZER], sep, c),
+        cli_number(f->root_counts[GCD_ROOT_HANDLE], sep, d), cli_number(f->root_counts[GCD_ROOT_OTHER], sep, e));
     row("", "of these weak %s, pinned %s", cli_number(f->weak_roots, sep, a), cli_number(f->pinned_roots, sep, b));
     row("static variables", "%s", cli_number(f->statics, sep, a));
     row("dependent handles", "%s", cli_number(f->dependent_handles, sep, a));
     if (f->ccws > 0 || f->rcws > 0)
         row("COM wrappers", "%s callable, %s runtime", cli_number(f->ccws, sep, a), cli_number(f->rcws, sep, b));
-    row("generation ranges", "%s", cli_number(f->ranges, sep, a));
+    row("generation ranges", "%s", cli_number(f->range_count, sep, a));
 }
 
 /* The estimates that --memory is compared with. */
@@ -138,13 +139,13 @@ enum cli_exit cmd_info(const struct cli_args *args)
     struct cli_dump d;
     enum cli_exit e = cli_open(args, CLI_NEED_FACTS, &d);
     if (e == CLI_DONE) {
-        const struct gcd_verdict *v = cli_verdict_of(&d);
+        const struct gcd_verdict *v = &cli_summary(&d)->verdict;
         if (args->view.json) {
             no_memory = cli_json_info(&d) != 0 && errno == ENOMEM;
         } else {
             bool sep = cli_is_terminal(stdout);
             char n[CLI_NUMBER_BYTES];
-            const struct gcd_dump_facts *f = cli_facts(&d);
+            const struct gcd_summary *f = cli_summary(&d);
             print_recording(f, &d, sep);
             if (d.dump != NULL) {
                 print_processes(d.dump);

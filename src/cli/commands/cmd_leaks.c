@@ -50,9 +50,9 @@ static const struct cli_column suspect_columns[] = {
 };
 #define SUSPECT_COLUMNS (sizeof suspect_columns / sizeof *suspect_columns)
 
-static const struct gcd_graph_root *root_of(const struct leaks *l, const struct gcd_suspect *s)
+static const struct gcd_root *root_of(const struct leaks *l, const struct gcd_suspect *s)
 {
-    return s->root != SIZE_MAX ? gcd_graph_root(l->d.graph, s->root) : NULL;
+    return s->root != SIZE_MAX ? &gcd_graph_summary(l->d.graph)->roots[s->root] : NULL;
 }
 
 static void put_root_text(const struct leaks *l, struct cli_table *t, const struct gcd_suspect *s)
@@ -281,7 +281,7 @@ static bool print_json(const struct leaks *l)
     for (size_t i = 0; i < l->shown && ok; i++)
         ok = add_details(l, json_array_get(json_object_get(o, "suspects"), i), gcd_suspects_get(l->suspects, i));
     ok = ok && attach(o, "consumers", consumers_table(l)) &&
-         json_object_set_new(o, "verdict", cli_json_verdict(cli_verdict_of(&l->d))) == 0;
+         json_object_set_new(o, "verdict", cli_json_verdict(&cli_summary(&l->d)->verdict)) == 0;
     if (ok)
         return cli_json_print(o, stdout) == 0;
     json_decref(o);
@@ -299,7 +299,7 @@ static enum cli_exit print_leaks(const struct leaks *l)
         cli_table_free(t);
     } else {
         ok = print_text(l);
-        cli_mark_incomplete(stdout, l->d.subject, cli_verdict_of(&l->d));
+        cli_mark_incomplete(stdout, l->d.subject, &cli_summary(&l->d)->verdict);
     }
     if (ok || ferror(stdout))            /* cli_flush_stdout reports failed writes */
         return CLI_DONE;

@@ -83,7 +83,7 @@ static void put(const struct tree *t, struct line l)
 
 static void put_root(const struct tree *t, struct gcd_step_name name, struct line l)
 {
-    const struct gcd_graph_root *root = name.root != SIZE_MAX ? gcd_graph_root(t->d->graph, name.root) : NULL;
+    const struct gcd_root *root = name.root != SIZE_MAX ? &gcd_graph_summary(t->d->graph)->roots[name.root] : NULL;
     const struct gcd_root_label *group = name.kind == GCD_STEP_GROUP ? gcd_root_group_label(name.group) : NULL;
     l.kind = "root";
     l.root = group != NULL ? group->key : cli_root_key(root);

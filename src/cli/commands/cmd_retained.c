@@ -56,13 +56,14 @@ static int compare_holders(const void *a, const void *b)
 /* HOLDERS[N] for NODES, sorted by node. */
 static void find_roots(const struct gcd_graph *g, const uint32_t *nodes, size_t n, struct holder *holders)
 {
+    const struct gcd_summary *summary = gcd_graph_summary(g);
     for (size_t i = 0; i < n; i++)
         holders[i] = (struct holder){ nodes[i], SIZE_MAX };
     qsort(holders, n, sizeof *holders, compare_holders);
-    for (size_t i = 0; i < gcd_graph_root_count(g); i++) {
-        const struct gcd_graph_root *root = gcd_graph_root(g, i);
+    for (size_t i = 0; i < summary->root_count; i++) {
+        const struct gcd_root *root = &summary->roots[i];
         struct holder key = { root->node, 0 }, *h = bsearch(&key, holders, n, sizeof *holders, compare_holders);
-        if (h != NULL && h->root == SIZE_MAX && gcd_graph_root_group(root) != GCD_GROUP_WEAK)
+        if (h != NULL && h->root == SIZE_MAX && gcd_root_group(root) != GCD_GROUP_WEAK)
             h->root = i;
     }
 }
@@ -80,7 +81,7 @@ static void put_holder(const struct retained *r, struct cli_table *t, uint32_t n
     struct holder key = { node, 0 };
     const struct holder *h = bsearch(&key, holders, n, sizeof *holders, compare_holders);
     if (h->root != SIZE_MAX || gcd_dominators_pseudo_roots(r->dominators) > 0) {
-        char *text = cli_root_label(g, r->names, h->root != SIZE_MAX ? gcd_graph_root(g, h->root) : NULL);
+        char *text = cli_root_label(g, r->names, h->root != SIZE_MAX ? &gcd_graph_summary(g)->roots[h->root] : NULL);
         cli_table_text(t, text);
         free(text);
     } else {
@@ -147,7 +148,7 @@ static int compare_lines(const void *pa, const void *pb)
 static enum cli_exit sort_types(const struct retained *r, struct type_line **ret, uint32_t *ret_n)
 {
     const struct gcd_graph *g = r->d.graph;
-    uint32_t count = gcd_graph_type_count(g), n = 0;
+    uint32_t count = gcd_graph_summary(g)->type_count, n = 0;
     struct gcd_error err = GCD_ERROR_INIT;
     uint64_t *bytes = calloc((size_t)count + 1, sizeof *bytes);
     struct type_line *lines = calloc((size_t)count + 1, sizeof *lines);
@@ -155,7 +156,7 @@ static enum cli_exit sort_types(const struct retained *r, struct type_line **ret
     if (e == CLI_DONE && gcd_retained_by_type(g, r->dominators, cli_alloc(), bytes, &err) != GCD_OK)
         e = cli_fail(r->d.subject, &err);
     for (uint32_t t = 0; e == CLI_DONE && t < count; t++)
-        if (gcd_graph_type(g, t)->objects > 0 && (r->types == NULL || r->types[t]))
+        if (gcd_graph_summary(g)->types[t].objects > 0 && (r->types == NULL || r->types[t]))
             lines[n++] = (struct type_line){ bytes[t], t, r };
     if (e == CLI_DONE)
         qsort(lines, n, sizeof *lines, compare_lines);
@@ -185,7 +186,7 @@ static enum cli_exit types_table(const struct retained *r, struct cli_table **re
         return e;
     *ret = cli_table_new(type_columns, sizeof type_columns / sizeof *type_columns);
     for (uint32_t i = 0; i < n && i < r->lines && lines[i].retained >= r->args->view.min_bytes; i++) {
-        const struct gcd_type *type = gcd_graph_type(r->d.graph, lines[i].type);
+        const struct gcd_type *type = &gcd_graph_summary(r->d.graph)->types[lines[i].type];
         put_type(r, *ret, lines[i].retained, type->objects, type->bytes, gcd_names_get(r->names, lines[i].type));
     }
     free(lines);
@@ -209,16 +210,17 @@ static enum cli_exit exact(const struct retained *r, const uint8_t *types, uint6
 /* One line for each of the first types, and one for all together. */
 static enum cli_exit exact_table(const struct retained *r, struct cli_table **ret)
 {
+    const struct gcd_summary *summary = gcd_graph_summary(r->d.graph);
     struct type_line *lines;
     uint32_t n;
     enum cli_exit e = sort_types(r, &lines, &n);
     if (e != CLI_DONE)
         return e;
-    uint8_t *one = calloc((size_t)gcd_graph_type_count(r->d.graph) + 1, 1);
+    uint8_t *one = calloc((size_t)summary->type_count + 1, 1);
     struct cli_table *t = *ret = one != NULL ? cli_table_new(exact_columns, sizeof exact_columns / sizeof *exact_columns) : NULL;
     uint64_t count = 0, bytes = 0;
     for (uint32_t i = 0; i < n && t != NULL && e == CLI_DONE; i++) {
-        const struct gcd_type *type = gcd_graph_type(r->d.graph, lines[i].type);
+        const struct gcd_type *type = &summary->types[lines[i].type];
         count += type->objects;
         bytes += type->bytes;
         if (i >= r->lines)
@@ -326,7 +328,7 @@ static enum cli_exit tree_table(const struct retained *r, struct cli_table **ret
 
 static json_t *json_head(const struct retained *r)
 {
-    const struct gcd_dump_facts *f = cli_facts(&r->d);
+    const struct gcd_summary *f = cli_summary(&r->d);
     uint32_t alive = gcd_dominators_reachable(r->dominators);
     json_t *o = cli_json_head(r->d.subject);
     cli_json_count(o, "objects", f->objects);

@@ -66,7 +66,8 @@ static bool add_root(struct steps *s, const struct cli_dump *d, const struct gcd
     if (parent != GCD_STEP_NONE && name.kind == GCD_STEP_GROUP)  /* there are too many of them */
         return true;
     char *text = name.kind == GCD_STEP_GROUP ? strdup(gcd_root_group_label(name.group)->one)
-                                             : cli_root_label(d->graph, names, name.root != SIZE_MAX ? gcd_graph_root(d->graph, name.root) : NULL);
+                                             : cli_root_label(d->graph, names, name.root != SIZE_MAX ?
+                                                               &gcd_graph_summary(d->graph)->roots[name.root] : NULL);
     if (text == NULL)
         return false;
     s->texts[s->text_count++] = text;
@@ -79,7 +80,7 @@ static bool convert(struct steps *s, const struct cli_dump *d, const struct gcd_
     size_t n;
     const struct gcd_merged_step *t = gcd_merged_tree_steps(tree, &n);
     struct gcd_merged_tree_totals totals = gcd_merged_tree_totals(tree);
-    uint32_t types = gcd_graph_type_count(d->graph);
+    uint32_t types = gcd_graph_summary(d->graph)->type_count;
     s->tree_steps = n;
     s->types = types;
     s->items = cli_array_new(cli_alloc(), n + 2, sizeof *s->items);

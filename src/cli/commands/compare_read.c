@@ -36,7 +36,7 @@ struct reading {
 static enum cli_exit match_types(struct reading *r, const struct cli_filter *f)
 {
     enum cli_exit e = CLI_DONE;
-    for (uint32_t i = 0; e == CLI_DONE && i < cli_type_count(&r->d); i++) {
+    for (uint32_t i = 0; e == CLI_DONE && i < cli_summary(&r->d)->type_count; i++) {
         bool matches = false;
         e = cli_filter_match(f, r->d.subject, gcd_names_plain(r->names, i), &matches);
         if (e == CLI_DONE && !matches)
@@ -53,7 +53,7 @@ static enum cli_exit measure_retained(struct reading *r)
     struct gcd_dominators_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(r->c->args),
                                               .progress = cli_progress_steps, .progress_ctx = (void *)(uintptr_t)verb };
     struct gcd_dominators *dominators = NULL;
-    uint32_t count = cli_type_count(&r->d);
+    uint32_t count = cli_summary(&r->d)->type_count;
     r->retained = calloc((size_t)count + 1, sizeof *r->retained);
     if (r->retained == NULL)
         return cli_no_memory(NULL);
@@ -76,8 +76,9 @@ static uint64_t plus(uint64_t a, uint64_t b)
 /* The value of threshold I.  The types retain more together than the sum over each. */
 static enum cli_exit measure_threshold(struct reading *r, size_t i)
 {
+    const struct gcd_summary *summary = cli_summary(&r->d);
     const struct cli_threshold *t = &r->c->thresholds[i];
-    uint32_t count = cli_type_count(&r->d);
+    uint32_t count = summary->type_count;
     uint64_t objects = 0, bytes = 0;
     enum cli_exit e = match_types(r, t->filter);
     if (e != CLI_DONE)
@@ -86,8 +87,8 @@ static enum cli_exit measure_threshold(struct reading *r, size_t i)
         if (!r->set[k])
             continue;
         r->c->threshold_met[i] = true;
-        objects = plus(objects, cli_type(&r->d, k)->objects);
-        bytes = plus(bytes, cli_type(&r->d, k)->bytes);
+        objects = plus(objects, summary->types[k].objects);
+        bytes = plus(bytes, summary->types[k].bytes);
     }
     r->side->values[i] = t->metric == CLI_METRIC_COUNT ? objects : bytes;
     if (t->metric != CLI_METRIC_RETAINED)
@@ -107,14 +108,15 @@ static enum cli_exit measure_threshold(struct reading *r, size_t i)
 /* The sum over r->set. */
 static enum cli_exit add_types(struct reading *r)
 {
+    const struct gcd_summary *summary = cli_summary(&r->d);
     struct gcd_error err = GCD_ERROR_INIT;
-    uint32_t count = cli_type_count(&r->d);
+    uint32_t count = summary->type_count;
     size_t n = 0;
     struct gcd_diff_type *types = calloc((size_t)count + 1, sizeof *types);
     if (types == NULL)
         return cli_no_memory(NULL);
     for (uint32_t i = 0; i < count; i++) {
-        const struct gcd_type *t = cli_type(&r->d, i);
+        const struct gcd_type *t = &summary->types[i];
         if (t->objects == 0 || !r->set[i])
             continue;
         types[n++] = (struct gcd_diff_type){ gcd_names_plain(r->names, i), t->module_path,
@@ -133,7 +135,7 @@ static enum cli_exit add_types(struct reading *r)
 static enum cli_exit check_patterns(const struct reading *r)
 {
     const struct cli_comparison *c = r->c;
-    uint32_t count = cli_type_count(&r->d);
+    uint32_t count = cli_summary(&r->d)->type_count;
     if (c->filter != NULL && !c->filter_met)
         return cli_filter_nothing(c->filter, NULL, r->names, count);
     for (size_t i = 0; i < c->threshold_count; i++)
@@ -144,17 +146,17 @@ static enum cli_exit check_patterns(const struct reading *r)
 
 static enum cli_exit describe(struct reading *r, const char *label)
 {
-    const struct gcd_dump_facts *f = cli_facts(&r->d);
+    const struct gcd_summary *f = cli_summary(&r->d);
     struct cli_side *s = r->side;
     s->subject = strdup(label != NULL ? label : r->d.subject);
     s->program = strdup(f->command_line[0] != '\0' ? f->command_line : f->process_name);
     s->values = calloc(r->c->threshold_count + 1, sizeof *s->values);
     s->process = f->process;
-    s->verdict = *cli_verdict_of(&r->d);
+    s->verdict = f->verdict;
     s->unix_ms = f->trace.start_unix_ms;
     if (s->unix_ms != INT64_MIN && __builtin_add_overflow(s->unix_ms, f->gc_start_ns / 1000000, &s->unix_ms))
         s->unix_ms = INT64_MIN;
-    r->set = calloc((size_t)cli_type_count(&r->d) + 1, sizeof *r->set);
+    r->set = calloc((size_t)f->type_count + 1, sizeof *r->set);
     return s->subject != NULL && s->program != NULL && s->values != NULL && r->set != NULL ? CLI_DONE : cli_no_memory(NULL);
 }
 
@@ -187,9 +189,9 @@ static enum cli_exit read_dump(struct cli_comparison *c, const struct cli_args *
     if (e == CLI_DONE && last)
         e = check_patterns(&r);
     if (e == CLI_DONE) {
-        if (!args->quiet && label == NULL && cli_facts(&r.d)->dumps > 1)
-            cli_say(r.d.subject, "the recording holds %u heap dumps, this is number %u; \"FILE#N\" chooses", cli_facts(&r.d)->dumps,
-                    cli_facts(&r.d)->walk_number);
+        if (!args->quiet && label == NULL && cli_summary(&r.d)->dumps > 1)
+            cli_say(r.d.subject, "the recording holds %u heap dumps, this is number %u; \"FILE#N\" chooses", cli_summary(&r.d)->dumps,
+                    cli_summary(&r.d)->walk_number);
         cli_say_verdict(&r.d, true);
     }
     gcd_names_free(r.names);

@@ -78,8 +78,8 @@ static void find_roots(struct finder *f)
     const struct gcd_graph *g = f->d->graph;
     if (gcd_paths_pseudo_roots(f->paths) > 0 && gcd_paths_parent(f->paths, f->object) == GCD_NODE_ROOT)
         found(f, (struct way){ SIZE_MAX, GCD_NODE_NONE, false });
-    for (size_t i = 0; i < gcd_graph_root_count(g); i++)
-        if (gcd_graph_root(g, i)->node == f->object && gcd_graph_root_group(gcd_graph_root(g, i)) != GCD_GROUP_WEAK)
+    for (size_t i = 0; i < gcd_graph_summary(g)->root_count; i++)
+        if (gcd_graph_summary(g)->roots[i].node == f->object && gcd_root_group(&gcd_graph_summary(g)->roots[i]) != GCD_GROUP_WEAK)
             found(f, (struct way){ i, GCD_NODE_NONE, false });
 }
 
@@ -135,7 +135,7 @@ static void put_head(const struct finder *f, uint32_t path, uint32_t depth, cons
     cli_table_text(f->table, kind);
 }
 
-static void put_root(const struct finder *f, uint32_t path, uint32_t depth, const struct gcd_graph_root *r)
+static void put_root(const struct finder *f, uint32_t path, uint32_t depth, const struct gcd_root *r)
 {
     char *text = cli_root_label(f->d->graph, f->names, r);
     put_head(f, path, depth, "root");
@@ -240,7 +240,7 @@ static bool put_way(const struct finder *f, struct chain *c, const struct way *w
     if (!climb(c, f, w))
         return false;
     size_t root = w->via != GCD_NODE_NONE ? gcd_paths_root(f->paths, w->via) : w->root;
-    const struct gcd_graph_root *r = root != SIZE_MAX ? gcd_graph_root(f->d->graph, root) : NULL;
+    const struct gcd_root *r = root != SIZE_MAX ? &gcd_graph_summary(f->d->graph)->roots[root] : NULL;
     size_t lines = c->n > 2 * ENDS_SHOWN + 1 ? 2 * ENDS_SHOWN + 1 : c->n;
     if (!f->args->view.to_root)
         put_root(f, path, 0, r);
@@ -294,7 +294,7 @@ enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dum
                                uint32_t object, uint32_t default_paths)
 {
     uint32_t nodes = gcd_graph_node_count(d->graph), max = args->view.max_paths != 0 ? (uint32_t)args->view.max_paths : default_paths;
-    size_t most = (size_t)nodes + gcd_graph_root_count(d->graph);
+    size_t most = (size_t)nodes + gcd_graph_summary(d->graph)->root_count;
     struct finder f = { .args = args, .d = d, .names = names, .paths = p, .object = object, .max = max < most ? max : (uint32_t)most };
     enum cli_exit e = run(&f);
     cli_array_free(cli_alloc(), f.ways, f.max, sizeof *f.ways);

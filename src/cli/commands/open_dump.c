@@ -50,7 +50,7 @@ static enum cli_exit open_live(const struct cli_args *args, const struct gcd_dum
     if (args->live.save_trace != NULL)
         cli_base_name(args->live.save_trace, ret->name, sizeof ret->name);
     e = cli_open_live(args, options, reread, spool, ret);
-    bool wanted = !args->strict || (e == CLI_DONE && gcd_dump_verdict(ret->dump)->complete);
+    bool wanted = !args->strict || (e == CLI_DONE && gcd_dump_summary(ret->dump)->verdict.complete);
     if (args->live.save_trace != NULL && ret->received && wanted) {
         enum cli_exit saved = cli_trace_write(args, ret);
         e = e == CLI_DONE ? saved : e;

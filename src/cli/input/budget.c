@@ -95,7 +95,7 @@ const char *cli_workload_name(enum gcd_workload workload)
 
 uint64_t cli_estimate(const struct cli_dump *d, enum gcd_workload workload)
 {
-    return d->dump != NULL ? gcd_estimate_of_dump(d->dump, workload) : gcd_estimate_of_graph(d->graph, workload);
+    return gcd_estimate(cli_summary(d), workload);
 }
 
 static enum gcd_workload workload_of(enum cli_need need)

@@ -29,7 +29,7 @@ static void warn_graph(const char *subject, const struct gcd_graph_notes *n)
 /* Nothing was lost, only names lack: the runtime describes a type once as long as anybody listens for types. */
 static const char *what_helps_with_names(const struct cli_dump *d)
 {
-    bool undescribed = cli_facts(d)->types_undescribed > 0;
+    bool undescribed = cli_summary(d)->types_undescribed > 0;
     if (d->live)
         return undescribed ? "; the process has described them to another tool that still listens (dotnet-trace, a monitor): stop that, "
                              "then dump again"
@@ -41,7 +41,7 @@ static const char *what_helps_with_names(const struct cli_dump *d)
 /* By the first reason: the others mostly follow from it. */
 static const char *what_helps(const struct cli_dump *d)
 {
-    const struct gcd_verdict *v = cli_verdict_of(d);
+    const struct gcd_verdict *v = &cli_summary(d)->verdict;
     switch (v->reason_count > 0 ? v->reasons[0].code : GCD_REASON_COUNT) {
     case GCD_REASON_TYPES_UNDESCRIBED:
         return v->reason_count == 1 ? what_helps_with_names(d) : "";
@@ -58,7 +58,7 @@ static const char *what_helps(const struct cli_dump *d)
 
 static void say_which_dump(const struct cli_dump *d)
 {
-    const struct gcd_dump_facts *f = cli_facts(d);
+    const struct gcd_summary *f = cli_summary(d);
     if (f->dumps <= 1)
         return;
     if (d->live)
@@ -70,13 +70,13 @@ static void say_which_dump(const struct cli_dump *d)
 
 enum cli_exit cli_judge(const struct cli_dump *d)
 {
-    return cli_verdict_of(d)->complete ? CLI_DONE : CLI_INCOMPLETE;
+    return cli_summary(d)->verdict.complete ? CLI_DONE : CLI_INCOMPLETE;
 }
 
 void cli_say_verdict(const struct cli_dump *d, bool quiet)
 {
-    const struct gcd_dump_facts *f = cli_facts(d);
-    const struct gcd_verdict *v = cli_verdict_of(d);
+    const struct gcd_summary *f = cli_summary(d);
+    const struct gcd_verdict *v = &f->verdict;
     const char *subject = d->subject;
     if (!quiet)
         say_which_dump(d);

@@ -53,10 +53,8 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
 /* Makes D->graph, unless it is there already.  On failure the message has been printed. */
 enum cli_exit cli_make_graph(const struct cli_args *args, enum cli_need need, struct cli_dump *d);
 /* What a dump is about, whether it comes from a trace or is a graph. */
-const struct gcd_dump_facts *cli_facts(const struct cli_dump *d);
-const struct gcd_verdict *cli_verdict_of(const struct cli_dump *d);
-uint32_t cli_type_count(const struct cli_dump *d);
-const struct gcd_type *cli_type(const struct cli_dump *d, uint32_t i);
+const struct gcd_summary *cli_summary(const struct cli_dump *d);
+
 /* The names of its types, in the style that ARGS ask for, else DEF.  Free with gcd_names_free. */
 enum cli_exit cli_names_of(const struct cli_args *args, const struct cli_dump *d, enum gcd_name_style def, struct gcd_names **ret);
 

@@ -139,32 +139,17 @@ struct gcd_limits cli_limits(const struct cli_args *args)
 
 /* ---- the same, wherever it comes from ---- */
 
-const struct gcd_dump_facts *cli_facts(const struct cli_dump *d)
+const struct gcd_summary *cli_summary(const struct cli_dump *d)
 {
-    return d->dump != NULL ? gcd_dump_facts(d->dump) : gcd_graph_facts(d->graph);
-}
-
-const struct gcd_verdict *cli_verdict_of(const struct cli_dump *d)
-{
-    return d->dump != NULL ? gcd_dump_verdict(d->dump) : gcd_graph_verdict(d->graph);
-}
-
-uint32_t cli_type_count(const struct cli_dump *d)
-{
-    return d->dump != NULL ? gcd_dump_type_count(d->dump) : gcd_graph_type_count(d->graph);
-}
-
-const struct gcd_type *cli_type(const struct cli_dump *d, uint32_t i)
-{
-    return d->dump != NULL ? gcd_dump_type(d->dump, i) : gcd_graph_type(d->graph, i);
+    return d->dump != NULL ? gcd_dump_summary(d->dump) : gcd_graph_summary(d->graph);
 }
 
 enum cli_exit cli_names_of(const struct cli_args *args, const struct cli_dump *d, enum gcd_name_style def, struct gcd_names **ret)
 {
     enum gcd_name_style style = args->view.names == CLI_NAMES_CSHARP ? GCD_NAMES_CSHARP : args->view.names == CLI_NAMES_RAW ? GCD_NAMES_RAW : def;
     struct gcd_error err = GCD_ERROR_INIT;
-    /* the graph may have one type more, that of what is unknown */
-    gcd_status st = d->graph != NULL ? gcd_names_of_graph(d->graph, style, cli_alloc(), ret, &err) :
-                    gcd_names_of_dump(d->dump, style, cli_alloc(), ret, &err);
+    /* the graph may have one type more, that of the unknown node */
+    const struct gcd_summary *summary = d->graph != NULL ? gcd_graph_summary(d->graph) : gcd_dump_summary(d->dump);
+    gcd_status st = gcd_names_new(summary, style, cli_alloc(), ret, &err);
     return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
 }

@@ -216,8 +216,8 @@ static void add_reason(struct job_dump *d, const char *text)
 
 static void take_facts(struct job_dump *d, const struct cli_dump *dump)
 {
-    const struct gcd_dump_facts *f = cli_facts(dump);
-    const struct gcd_verdict *v = cli_verdict_of(dump);
+    const struct gcd_summary *f = cli_summary(dump);
+    const struct gcd_verdict *v = &f->verdict;
     for (size_t i = 0; i < v->reason_count; i++)
         add_reason(d, v->reasons[i].text);
     d->facts = (struct job_facts){ .taken = true, .complete = v->complete, .objects = f->objects, .edges = f->edges,

@@ -154,7 +154,7 @@ void live_attempt_done(struct live_attempt *a)
 
 bool live_attempt_lost(const struct live_attempt *a)
 {
-    const struct gcd_verdict *v = gcd_dump_verdict(a->dump);
+    const struct gcd_verdict *v = &gcd_dump_summary(a->dump)->verdict;
     for (size_t i = 0; i < v->reason_count; i++)
         switch (v->reasons[i].code) {
         case GCD_REASON_EVENTS_LOST: case GCD_REASON_NODE_EVENTS_MISSING: case GCD_REASON_EDGE_EVENTS_MISSING:
@@ -169,16 +169,17 @@ bool live_attempt_lost(const struct live_attempt *a)
 
 bool live_attempt_undescribed(const struct live_attempt *a)
 {
-    const struct gcd_verdict *v = gcd_dump_verdict(a->dump);
-    return v->reason_count == 1 && v->reasons[0].code == GCD_REASON_TYPES_UNDESCRIBED && gcd_dump_facts(a->dump)->types_undescribed > 0;
+    const struct gcd_summary *summary = gcd_dump_summary(a->dump);
+    const struct gcd_verdict *v = &summary->verdict;
+    return v->reason_count == 1 && v->reasons[0].code == GCD_REASON_TYPES_UNDESCRIBED && summary->types_undescribed > 0;
 }
 
 bool live_attempt_better(const struct live_attempt *a, const struct live_attempt *b)
 {
     if (a->status != GCD_OK || b->status != GCD_OK)
         return a->status == GCD_OK;
-    bool a_complete = gcd_dump_verdict(a->dump)->complete, b_complete = gcd_dump_verdict(b->dump)->complete;
-    const struct gcd_dump_facts *fa = gcd_dump_facts(a->dump), *fb = gcd_dump_facts(b->dump);
+    bool a_complete = gcd_dump_summary(a->dump)->verdict.complete, b_complete = gcd_dump_summary(b->dump)->verdict.complete;
+    const struct gcd_summary *fa = gcd_dump_summary(a->dump), *fb = gcd_dump_summary(b->dump);
     if (a_complete != b_complete)
         return a_complete;
     if (fa->trace.loss_verified && fb->trace.loss_verified && fa->trace.lost_events != fb->trace.lost_events)

@@ -35,7 +35,7 @@ static void add_mebibytes(struct line *to, const char *before, uint64_t bytes, c
     add(to, "%s%s MiB%s", before, cli_number((bytes + LIVE_MIB / 2) / LIVE_MIB, true, n), behind);
 }
 
-static void add_pause(struct line *to, const struct gcd_dump_facts *f)
+static void add_pause(struct line *to, const struct gcd_summary *f)
 {
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES];
     if (f->pause_ns == 0) {
@@ -47,7 +47,7 @@ static void add_pause(struct line *to, const struct gcd_dump_facts *f)
         add(to, " (%" PRIu64 " pauses while it was recorded: %s ms)", f->pauses, cli_number((f->pauses_ns + 500000) / 1000000, true, b));
 }
 
-static void add_stream(struct line *to, const struct gcd_dump_facts *f)
+static void add_stream(struct line *to, const struct gcd_summary *f)
 {
     char n[CLI_NUMBER_BYTES];
     add(to, "; %s objects in ", cli_number(f->objects, true, n));
@@ -82,7 +82,7 @@ static void add_means(struct line *to, const struct live_attempt *a)
 void live_say_attempt(const struct live *l, const struct live_attempt *a)
 {
     struct line line = { "" };
-    const struct gcd_dump_facts *f = gcd_dump_facts(a->dump);
+    const struct gcd_summary *f = gcd_dump_summary(a->dump);
     add(&line, "attempt %u: ", a->number);
     add_pause(&line, f);
     add_stream(&line, f);
@@ -93,7 +93,7 @@ void live_say_attempt(const struct live *l, const struct live_attempt *a)
 void live_say_summary(const struct live *l, const struct live_attempt *a)
 {
     struct line line = { "" };
-    const struct gcd_dump_facts *f = gcd_dump_facts(a->dump);
+    const struct gcd_summary *f = gcd_dump_summary(a->dump);
     add_pause(&line, f);
     add_stream(&line, f);
     add_memory(&line, l, a);

@@ -149,12 +149,12 @@ enum cli_exit cli_filter_nothing(const struct cli_filter *f, const char *subject
 
 static const struct gcd_type *type_at(const struct cli_dump *d, uint32_t i)
 {
-    return d->graph != NULL ? gcd_graph_type(d->graph, i) : gcd_dump_type(d->dump, i);
+    return d->graph != NULL ? &gcd_graph_summary(d->graph)->types[i] : &gcd_dump_summary(d->dump)->types[i];
 }
 
 enum cli_exit cli_filter_types(const struct cli_filter *f, const struct cli_dump *d, const struct gcd_names *names, uint8_t **ret)
 {
-    uint32_t count = d->graph != NULL ? gcd_graph_type_count(d->graph) : gcd_dump_type_count(d->dump);
+    uint32_t count = d->graph != NULL ? gcd_graph_summary(d->graph)->type_count : gcd_dump_summary(d->dump)->type_count;
     bool matched = f == NULL, used = f == NULL;
     uint8_t *types = calloc((size_t)count + 1, 1);
     enum cli_exit e = types != NULL ? CLI_DONE : CLI_FAILED;

@@ -146,7 +146,7 @@ static json_t *trace_of(const struct gcd_trace_info *t)
     return o;
 }
 
-static json_t *process(const struct gcd_dump_facts *f)
+static json_t *process(const struct gcd_summary *f)
 {
     json_t *o = json_object();
     put(o, "pid", f->process != 0 ? cli_json_number(f->process) : json_null());
@@ -161,9 +161,10 @@ static json_t *process(const struct gcd_dump_facts *f)
 /* Processes with a heap dump. */
 static json_t *processes(const struct gcd_dump *d)
 {
+    const struct gcd_summary *summary = gcd_dump_summary(d);
     json_t *a = json_array();
-    for (size_t i = 0; i < gcd_dump_process_count(d); i++) {
-        const struct gcd_dump_process *p = gcd_dump_process(d, i);
+    for (size_t i = 0; i < summary->process_count; i++) {
+        const struct gcd_process *p = &summary->processes[i];
         json_t *o = json_object();
         put_number(o, "pid", p->process);
         put_text(o, "name", p->name);
@@ -174,7 +175,7 @@ static json_t *processes(const struct gcd_dump *d)
     return a;
 }
 
-static json_t *gc(const struct gcd_dump_facts *f)
+static json_t *gc(const struct gcd_summary *f)
 {
     json_t *o = json_object();
     put(o, "start_seen", json_boolean(f->gc_start_seen));
@@ -192,20 +193,20 @@ static json_t *gc(const struct gcd_dump_facts *f)
     return o;
 }
 
-static json_t *roots(const struct gcd_dump_facts *f)
+static json_t *roots(const struct gcd_summary *f)
 {
     json_t *o = json_object();
-    put_number(o, "stack", f->roots[GCD_ROOT_STACK]);
-    put_number(o, "finalizer", f->roots[GCD_ROOT_FINALIZER]);
-    put_number(o, "handle", f->roots[GCD_ROOT_HANDLE]);
-    put_number(o, "other", f->roots[GCD_ROOT_OTHER]);
+    put_number(o, "stack", f->root_counts[GCD_ROOT_STACK]);
+    put_number(o, "finalizer", f->root_counts[GCD_ROOT_FINALIZER]);
+    put_number(o, "handle", f->root_counts[GCD_ROOT_HANDLE]);
+    put_number(o, "other", f->root_counts[GCD_ROOT_OTHER]);
     put_number(o, "weak", f->weak_roots);
     put_number(o, "pinned", f->pinned_roots);
     put_number(o, "null", f->null_roots);
     return o;
 }
 
-static json_t *dump(const struct gcd_verdict *v, const struct gcd_dump_facts *f)
+static json_t *dump(const struct gcd_verdict *v, const struct gcd_summary *f)
 {
     json_t *o = json_object();
     put_number(o, "objects", f->objects);
@@ -217,14 +218,14 @@ static json_t *dump(const struct gcd_verdict *v, const struct gcd_dump_facts *f)
     put_number(o, "edges_lost", f->edges_lost);
     put(o, "edges_lost_exact", json_boolean(f->edges_lost_exact));
     put_number(o, "edges_dropped", f->edges_dropped);
-    put_number(o, "types", f->types);
+    put_number(o, "types", f->types_used);
     put_number(o, "types_undescribed", f->types_undescribed);
     put(o, "roots", roots(f));
     put_number(o, "statics", f->statics);
     put_number(o, "dependent_handles", f->dependent_handles);
     put_number(o, "ccws", f->ccws);
     put_number(o, "rcws", f->rcws);
-    put_number(o, "ranges", f->ranges);
+    put_number(o, "ranges", f->range_count);
     put(o, "complete", json_boolean(v->complete));
     return o;
 }
@@ -240,8 +241,8 @@ static json_t *memory(const struct cli_dump *d)
 
 int cli_json_info(const struct cli_dump *d)
 {
-    const struct gcd_dump_facts *f = cli_facts(d);
-    const struct gcd_verdict *v = cli_verdict_of(d);
+    const struct gcd_summary *f = cli_summary(d);
+    const struct gcd_verdict *v = &f->verdict;
     json_t *o = cli_json_head(d->subject);
     put(o, "trace", trace_of(&f->trace));
     put(o, "process", process(f));

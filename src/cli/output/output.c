@@ -256,6 +256,7 @@ static enum cli_exit commit(struct cli_output *out)
 enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *out, struct cli_dump *d)
 {
     static const char verb[] = "writing";
+    const struct gcd_summary *summary = cli_summary(d);
     cli_say_verdict(d, args->quiet);
     struct gcd_names *names = NULL;
     enum cli_exit e = out->format != NULL ? cli_names_of(args, d, gcd_format_names(out->format), &names) : CLI_DONE;
@@ -265,7 +266,7 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
         .cancel = &cli_canceled,
                                          .threads = cli_threads(args), .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
                                          .progress_total = gcd_input_size(d->input) };
-    struct gcd_write_notes notes = { .objects = cli_facts(d)->objects, .edges = cli_facts(d)->edges };
+    struct gcd_write_notes notes = { .objects = summary->objects, .edges = summary->edges };
     struct gcd_error err = GCD_ERROR_INIT;
     gcd_status st = write_output(out, d, &options, &notes, &err);
     gcd_names_free(names);
@@ -279,7 +280,7 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
     warn(d->subject, &notes);
     if (!args->quiet)
         say_losses(out, &notes);
-    say_written(args, out, &notes, cli_verdict_of(d));
+    say_written(args, out, &notes, &summary->verdict);
     return cli_judge(d);
 }
 

@@ -16,16 +16,16 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *cli_root_key(const struct gcd_graph_root *r)
+const char *cli_root_key(const struct gcd_root *r)
 {
-    return r != NULL ? gcd_root_group_label(gcd_graph_root_group(r))->key : "stand_in";
+    return r != NULL ? gcd_root_group_label(gcd_root_group(r))->key : "stand_in";
 }
 
-char *cli_root_label(const struct gcd_graph *g, const struct gcd_names *names, const struct gcd_graph_root *r)
+char *cli_root_label(const struct gcd_graph *g, const struct gcd_names *names, const struct gcd_root *r)
 {
     if (r == NULL)
         return strdup("(no root recorded)");
-    const char *group = gcd_root_group_label(gcd_graph_root_group(r))->one;
+    const char *group = gcd_root_group_label(gcd_root_group(r))->one;
     if (r->kind != GCD_ROOT_STATIC || r->name[0] == '\0')
         return strdup(group);
     bool declared = r->type != gcd_graph_node_type(g, r->node);
@@ -77,7 +77,7 @@ static bool print_json(json_t *o, const struct cli_dump *d, const struct cli_tit
     bool ok = o != NULL;
     for (size_t i = 0; i < n; i++)
         ok = json_object_set_new(o, tables[i].key, cli_table_json(tables[i].table)) == 0 && ok;
-    ok = json_object_set_new(o, "verdict", cli_json_verdict(cli_verdict_of(d))) == 0 && ok;
+    ok = json_object_set_new(o, "verdict", cli_json_verdict(&cli_summary(d)->verdict)) == 0 && ok;
     if (ok)
         return cli_json_print(o, stdout) == 0;
     json_decref(o);
@@ -103,7 +103,7 @@ enum cli_exit cli_print_tables(const struct cli_args *args, const struct cli_dum
         ok = cli_table_print(tables[i].table, stdout);
     }
     if (ok && !args->view.json && !args->view.csv)
-        cli_mark_incomplete(stdout, d->subject, cli_verdict_of(d));
+        cli_mark_incomplete(stdout, d->subject, &cli_summary(d)->verdict);
     if (ok || ferror(stdout))            /* cli_flush_stdout reports failed writes */
         return CLI_DONE;
     return cli_error(CLI_FAILED, d->subject, "%s", errno == ENOMEM ? "out of memory" : "cannot print the result");

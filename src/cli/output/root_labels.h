@@ -14,9 +14,9 @@
  * A root for people, "static variable Shop.Cache.items" or "thread stack"; R NULL: a pseudo-root.  Names the class of a static variable when the
  * dump knows it (Mono; CoreCLR only gives the type of the stored object).  free() it; NULL when out of memory.
  */
-char *cli_root_label(const struct gcd_graph *g, const struct gcd_names *names, const struct gcd_graph_root *r);
+char *cli_root_label(const struct gcd_graph *g, const struct gcd_names *names, const struct gcd_root *r);
 /* Its group for programs, "statics"; R NULL: "stand_in". */
-const char *cli_root_key(const struct gcd_graph_root *r);
+const char *cli_root_key(const struct gcd_root *r);
 
 /* Says that a dump has no roots and N objects serve as pseudo-roots; nothing when N is 0. */
 void cli_say_pseudo_roots(const char *subject, uint32_t n);

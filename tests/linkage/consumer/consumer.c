@@ -13,7 +13,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", err.msg);
         return 1;
     }
-    printf("%" PRIu64 " objects, version %s\n", gcd_dump_facts(dump)->objects, GCDUMPC_VERSION);
+    printf("%" PRIu64 " objects, version %s\n", gcd_dump_summary(dump)->objects, GCDUMPC_VERSION);
     gcd_dump_free(dump);
     gcd_input_free(in);
     return 0;

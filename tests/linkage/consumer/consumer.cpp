@@ -11,7 +11,7 @@ int main(int argc, char **argv)
         std::fprintf(stderr, "%s\n", err.msg);
         return 1;
     }
-    std::printf("%llu objects\n", static_cast<unsigned long long>(gcd_dump_facts(dump)->objects));
+    std::printf("%llu objects\n", static_cast<unsigned long long>(gcd_dump_summary(dump)->objects));
     gcd_dump_free(dump);
     gcd_input_free(in);
     return 0;

@@ -106,10 +106,11 @@ static enum cli_exit check(const struct cli_args *args, enum format format)
 /* Types that are wanted, and what they are in all. */
 static enum cli_exit select_types(struct report *r)
 {
+    const struct gcd_summary *summary = cli_summary(&r->d);
     enum cli_exit e = cli_filter_types(r->filter, &r->d, r->names, &r->wanted);
-    r->types = cli_type_count(&r->d);
+    r->types = summary->type_count;
     for (uint32_t i = 0; e == CLI_DONE && i < r->types; i++) {
-        const struct gcd_type *t = cli_type(&r->d, i);
+        const struct gcd_type *t = &summary->types[i];
         if (!r->wanted[i])
             continue;
         r->matched++;
@@ -156,7 +157,7 @@ static json_t *text_or_null(const char *s)
 /* What stands beside the rows; numbers are those of the whole dump. */
 static bool print_json(const struct report *r, const struct cli_table *t, FILE *to)
 {
-    const struct gcd_dump_facts *f = cli_facts(&r->d);
+    const struct gcd_summary *f = cli_summary(&r->d);
     json_t *rows = cli_table_json(t), *o = rows != NULL ? cli_json_head(r->d.subject) : NULL, *matched = json_object();
     json_object_set_new(matched, "types", json_integer(r->matched));
     json_object_set_new(matched, "objects", json_integer((json_int_t)r->count));
@@ -164,13 +165,13 @@ static bool print_json(const struct report *r, const struct cli_table *t, FILE *
     json_object_set_new(o, "by", json_string(by_names[r->args->view.by]));
     json_object_set_new(o, "objects", json_integer((json_int_t)f->objects));
     json_object_set_new(o, "bytes", json_integer(f->bytes > INT64_MAX ? INT64_MAX : (json_int_t)f->bytes));
-    json_object_set_new(o, "type_count", json_integer((json_int_t)f->types));
+    json_object_set_new(o, "type_count", json_integer((json_int_t)f->types_used));
     json_object_set_new(o, "filter", text_or_null(r->args->view.filter));
     json_object_set_new(o, "matched", matched);
     if (r->args->view.retained)
         json_object_set_new(o, "stand_ins", json_integer(r->pseudo_roots));
     json_object_set_new(o, views[r->args->view.by].key, rows);
-    json_object_set_new(o, "verdict", cli_json_verdict(cli_verdict_of(&r->d)));
+    json_object_set_new(o, "verdict", cli_json_verdict(&f->verdict));
     return cli_json_print(o, to) == 0;
 }
 
@@ -178,7 +179,7 @@ static bool print_text(const struct report *r, const struct cli_table *t, FILE *
 {
     if (!cli_table_print(t, to))
         return false;
-    cli_mark_incomplete(to, r->d.subject, cli_verdict_of(&r->d));
+    cli_mark_incomplete(to, r->d.subject, &cli_summary(&r->d)->verdict);
     return true;
 }
 

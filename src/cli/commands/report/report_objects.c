@@ -90,12 +90,12 @@ static bool add_to_generation(void *ctx, const struct gcd_object *o)
 
 enum cli_exit report_generations(struct report *r, struct gcd_generations **ret)
 {
+    const struct gcd_summary *summary = cli_summary(&r->d);
     struct gcd_error err = GCD_ERROR_INIT;
     *ret = NULL;
-    if (cli_facts(&r->d)->ranges == 0)
+    if (summary->range_count == 0)
         return CLI_DONE;
-    gcd_status st = r->d.graph != NULL ? gcd_generations_of_graph(r->d.graph, cli_alloc(), ret, &err)
-                                       : gcd_generations_of_dump(r->d.dump, cli_alloc(), ret, &err);
+    gcd_status st = gcd_generations_new(summary, cli_alloc(), ret, &err);
     return st == GCD_OK ? pass(r, add_to_generation, *ret) : cli_fail(r->d.subject, &err);
 }
 
@@ -290,8 +290,7 @@ static enum cli_exit gather_lengths(struct report *r, struct lengths *l)
         return report_no_memory(r);
     for (uint32_t i = 0; i < r->types; i++)
         l->first[i] = NO_CELL;
-    gcd_status st = r->d.graph != NULL ? gcd_length_rules_of_graph(r->d.graph, cli_alloc(), l->rules, &err)
-                                       : gcd_length_rules_of_dump(r->d.dump, cli_alloc(), l->rules, &err);
+    gcd_status st = gcd_length_rules(cli_summary(&r->d), cli_alloc(), l->rules, &err);
     return st == GCD_OK ? pass(r, add_to_length, l) : cli_fail(r->d.subject, &err);
 }
 

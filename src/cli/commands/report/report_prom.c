@@ -25,7 +25,7 @@ struct prom {
 /* Every sample says which process it is about: files of several lie side by side, and several can have one name. */
 static void begin_sample(struct prom *p)
 {
-    const char *name = cli_facts(&p->r->d)->process_name;
+    const char *name = cli_summary(&p->r->d)->process_name;
     cli_prom_label(&p->out, "process", name[0] != '\0' ? name : p->r->d.name);
     if (p->pid[0] != '\0')
         cli_prom_label(&p->out, "pid", p->pid);
@@ -46,7 +46,7 @@ static void put_one(struct prom *p, const char *name, const char *help, uint64_t
 
 /* ---- the dump ---- */
 
-static void put_info(struct prom *p, const struct gcd_dump_facts *f)
+static void put_info(struct prom *p, const struct gcd_summary *f)
 {
     cli_prom_metric(&p->out, "gcdumpc_info", "What made the dump, and of what; always 1.");
     begin_sample(p);
@@ -69,7 +69,7 @@ static void put_verdict(struct prom *p, const struct gcd_verdict *v)
     }
 }
 
-static void put_times(struct prom *p, const struct gcd_dump_facts *f)
+static void put_times(struct prom *p, const struct gcd_summary *f)
 {
     uint64_t duration = f->gc_end_ns > f->gc_start_ns ? (uint64_t)f->gc_end_ns - (uint64_t)f->gc_start_ns : 0;
     if (duration > 0)
@@ -82,12 +82,12 @@ static void put_times(struct prom *p, const struct gcd_dump_facts *f)
                      (uint64_t)ms + (uint64_t)f->gc_start_ns / 1000000, 1000);
 }
 
-static void put_totals(struct prom *p, const struct gcd_dump_facts *f)
+static void put_totals(struct prom *p, const struct gcd_summary *f)
 {
     put_one(p, "gcdumpc_heap_objects", "Objects in the heap.", f->objects);
     put_one(p, "gcdumpc_heap_bytes", "Bytes of all objects, without the gaps between them.", f->bytes);
     put_one(p, "gcdumpc_heap_references", "References between objects.", f->edges);
-    put_one(p, "gcdumpc_heap_types", "Types that have objects.", f->types);
+    put_one(p, "gcdumpc_heap_types", "Types that have objects.", f->types_used);
 }
 
 /* ---- types ---- */
@@ -112,7 +112,7 @@ static void put_types(struct prom *p, const struct report_rows *rows, enum measu
         const struct report_row *row = &rows->items[i];
         begin_sample(p);
         cli_prom_label(&p->out, "type", row->label);
-        cli_prom_label(&p->out, "module", file_name(cli_type(&p->r->d, row->index)->module_path));
+        cli_prom_label(&p->out, "module", file_name(cli_summary(&p->r->d)->types[row->index].module_path));
         cli_prom_value(&p->out, which == COUNT ? row->count : which == BYTES ? row->bytes : row->retained_bytes, 1);
     }
 }
@@ -205,12 +205,12 @@ static enum cli_exit put_roots(struct prom *p)
 
 enum cli_exit report_prometheus(struct report *r, FILE *to)
 {
-    const struct gcd_dump_facts *f = cli_facts(&r->d);
+    const struct gcd_summary *f = cli_summary(&r->d);
     struct prom p = { .r = r, .out = { .to = to } };
     if (f->process != 0)
         (void)snprintf(p.pid, sizeof p.pid, "%" PRIu64, f->process);
     put_info(&p, f);
-    put_verdict(&p, cli_verdict_of(&r->d));
+    put_verdict(&p, &f->verdict);
     put_times(&p, f);
     put_totals(&p, f);
     enum cli_exit e = put_all_types(&p);

@@ -8,17 +8,6 @@
 #include "output/root_labels.h"
 #include "signals.h"
 
-/* Of a dump without its graph: roots that hold no object are among them. */
-static void count_roots(const struct gcd_dump *d, struct gcd_root_sets *ret)
-{
-    ret->groups[GCD_GROUP_STATICS].roots = gcd_dump_static_count(d);
-    ret->groups[GCD_GROUP_REFCOUNTED].roots = gcd_dump_ccw_count(d);
-    for (size_t i = 0; i < gcd_dump_root_count(d); i++) {
-        const struct gcd_root *root = gcd_dump_root(d, i);
-        ret->groups[gcd_graph_root_group(&(struct gcd_graph_root){ .kind = root->kind, .flags = root->flags })].roots++;
-    }
-}
-
 enum cli_exit report_root_sets(struct report *r, struct gcd_root_sets *ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -27,11 +16,10 @@ enum cli_exit report_root_sets(struct report *r, struct gcd_root_sets *ret)
         if (gcd_root_sets_of(r->d.graph, cli_alloc(), &cli_canceled, ret, &err) != GCD_OK)
             return cli_fail(r->d.subject, &err);
         r->pseudo_roots = (uint32_t)ret->pseudo_roots.roots;
-    } else if (r->d.dump != NULL) {
-        count_roots(r->d.dump, ret);
-    } else {
-        for (size_t i = 0; i < gcd_graph_root_count(r->d.graph); i++)
-            ret->groups[gcd_graph_root_group(gcd_graph_root(r->d.graph, i))].roots++;
+    } else {                                 /* of a dump without its graph, roots that hold no object are among them */
+        const struct gcd_summary *s = cli_summary(&r->d);
+        for (size_t i = 0; i < s->root_count; i++)
+            ret->groups[gcd_root_group(&s->roots[i])].roots++;
     }
     return CLI_DONE;
 }
@@ -71,7 +59,7 @@ static void put_row(const struct report *r, struct cli_table *t, const struct gc
         put_pair(t, has & HAS_RETAINED, s->retained_objects, s->retained_bytes);
         put_pair(t, has & HAS_CLAIMED, s->claimed_objects, s->claimed_bytes);
         if (has & HAS_CLAIMED)
-            cli_table_share(t, s->claimed_bytes, cli_facts(&r->d)->bytes);
+            cli_table_share(t, s->claimed_bytes, cli_summary(&r->d)->bytes);
         else
             cli_table_none(t);
     }
@@ -84,7 +72,8 @@ static void put_row(const struct report *r, struct cli_table *t, const struct gc
 
 static void put_rows(const struct report *r, struct cli_table *t, const struct gcd_root_sets *s)
 {
-    uint64_t objects = cli_facts(&r->d)->objects, bytes = cli_facts(&r->d)->bytes;
+    const struct gcd_summary *summary = cli_summary(&r->d);
+    uint64_t objects = summary->objects, bytes = summary->bytes;
     struct gcd_root_set several = { .retained_objects = s->shared_objects, .retained_bytes = s->shared_bytes };
     struct gcd_root_set none = { .retained_objects = s->unreachable_objects, .retained_bytes = s->unreachable_bytes,
                                  .claimed_objects = s->unreachable_objects, .claimed_bytes = s->unreachable_bytes };

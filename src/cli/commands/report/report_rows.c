@@ -84,7 +84,7 @@ static void put_row(const struct report *r, struct cli_table *t, const struct re
 {
     cli_table_count(t, row->count);
     cli_table_count(t, row->bytes);
-    cli_table_share(t, row->bytes, cli_facts(&r->d)->bytes);
+    cli_table_share(t, row->bytes, cli_summary(&r->d)->bytes);
     if (r->args->view.retained && row->index != REPORT_REST)
         cli_table_count(t, row->retained_bytes);
     else if (r->args->view.retained)
@@ -110,7 +110,7 @@ static void put_sums(const struct report *r, struct cli_table *t, const struct r
         (void)snprintf(text, sizeof text, "total, %zu %s", rows->n, columns->plural);
     else
         (void)snprintf(text, sizeof text, "total, %zu %s; %u of %llu types", rows->n, columns->plural, r->matched,
-                       (unsigned long long)cli_facts(&r->d)->types);
+                       (unsigned long long)cli_summary(&r->d)->types_used);
     if (r->dominators != NULL)
         total.retained_bytes = gcd_dominators_retained(r->dominators, GCD_NODE_ROOT);
     put_row(r, t, columns, &total);

@@ -49,7 +49,7 @@ enum cli_exit report_type_rows(struct report *r, struct report_rows *ret)
     uint32_t *row_of = malloc(((size_t)r->types + 1) * sizeof *row_of);
     bool ok = row_of != NULL;
     for (uint32_t i = 0; i < r->types && ok; i++) {
-        const struct gcd_type *t = cli_type(&r->d, i);
+        const struct gcd_type *t = &cli_summary(&r->d)->types[i];
         row_of[i] = r->wanted[i] ? (uint32_t)ret->n : NO_ROW;
         if (r->wanted[i])
             ok = report_add_row(ret, (struct report_row){ .label = gcd_names_get(r->names, i), .count = t->objects, .bytes = t->bytes, .index = i });
@@ -73,7 +73,7 @@ static void type_cells(const void *ctx, struct cli_table *t, const struct report
             cli_table_none(t);
         return;
     }
-    const struct gcd_type *type = cli_type(&r->d, row->index);
+    const struct gcd_type *type = &cli_summary(&r->d)->types[row->index];
     cli_table_text(t, type->name);
     if (type->module_path[0] != '\0')
         cli_table_text(t, type->module_path);
@@ -115,7 +115,7 @@ static bool merge(const struct report *r, struct key *keys, size_t n, struct rep
     if (n > 1)
         qsort(keys, n, sizeof *keys, compare_keys);
     for (size_t i = 0; i < n; i++) {
-        const struct gcd_type *t = cli_type(&r->d, keys[i].type);
+        const struct gcd_type *t = &cli_summary(&r->d)->types[keys[i].type];
         if (i == 0 || compare_keys(&keys[i - 1], &keys[i]) != 0) {
             char *label = strndup(keys[i].s, keys[i].n);
             if (label == NULL || !report_add_row(ret, (struct report_row){ .label = label, .owned = label, .index = keys[i].type }))
@@ -138,7 +138,7 @@ static enum cli_exit group(struct report *r, struct key (*key_of)(const struct g
     for (uint32_t i = 0; i < r->types && ok; i++) {
         row_of[i] = NO_ROW;
         if (r->wanted[i]) {
-            keys[n] = key_of(cli_type(&r->d, i));
+            keys[n] = key_of(&cli_summary(&r->d)->types[i]);
             keys[n++].type = i;
         }
     }

@@ -1,0 +1,196 @@
+/*
+ * The summary of a heap dump: where it comes from, whether it is complete, its types, roots and memory ranges.
+ *
+ * A dump (gcd_dump_summary) and a graph (gcd_graph_summary) hand out the same structure, so code that needs no single objects works
+ * for both.  The summary and its lists belong to the dump or graph and live as long as it does; nothing in it changes.
+ */
+#ifndef GCDUMPC_SUMMARY_H
+#define GCDUMPC_SUMMARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/status.h>
+#include <gcdumpc/trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- the verdict ---- */
+
+/* code, name in JSON.  What each amount counts is said in the reason's text. */
+#define GCD_REASON_LIST(X)                                                                                             \
+    X(GCD_REASON_TRACE_TRUNCATED, "trace_truncated")           /* amount: offset of the cut */                        \
+    X(GCD_REASON_TRACE_DAMAGED, "trace_damaged")               /* amount: offset of the damage */                     \
+    X(GCD_REASON_INPUT_DAMAGED, "input_damaged")               /* the gzip data around the trace are cut or damaged */ \
+    X(GCD_REASON_EVENTS_LOST, "events_lost")                   /* amount: events dropped by the runtime */            \
+    X(GCD_REASON_LOSS_UNVERIFIED, "loss_unverified")           /* nothing says whether events were dropped */         \
+    X(GCD_REASON_BUFFERS_LOST, "buffers_lost")                 /* amount: buffers full of events that are not in the recording */ \
+    X(GCD_REASON_BUFFERS_DAMAGED, "buffers_damaged")           /* amount: buffers whose events could not all be read */ \
+    X(GCD_REASON_BUFFERS_REPEATED, "buffers_repeated")         /* amount: buffers with the number of another one, which were left out */ \
+    X(GCD_REASON_NODE_EVENTS_MISSING, "node_events_missing")   /* amount: holes in the index numbers */               \
+    X(GCD_REASON_EDGE_EVENTS_MISSING, "edge_events_missing")                                                          \
+    X(GCD_REASON_ROOT_EVENTS_MISSING, "root_events_missing")                                                          \
+    X(GCD_REASON_DEPENDENT_EVENTS_MISSING, "dependent_handle_events_missing")                                         \
+    X(GCD_REASON_EDGES_UNBALANCED, "edges_unbalanced")         /* amount: |declared - received| */                    \
+    X(GCD_REASON_OBJECTS_LOST, "objects_lost")                 /* amount: objects that did not arrive; 0 = it cannot be told */ \
+    X(GCD_REASON_EDGES_LOST, "edges_lost")                     /* amount: references that did not arrive; 0 = it cannot be told */ \
+    X(GCD_REASON_EDGES_DROPPED, "edges_dropped")               /* amount: references whose owner is lost or not certain */ \
+    X(GCD_REASON_EVENTS_DAMAGED, "events_damaged")             /* amount: heap events that could not be decoded */    \
+    X(GCD_REASON_EVENTS_UNKNOWN, "events_unknown")             /* amount: events whose description is missing */      \
+    X(GCD_REASON_EVENTS_MISPLACED, "events_misplaced")         /* amount: bulk events outside of a whole walk; 0 = some of it are out of order */ \
+    X(GCD_REASON_NO_GC_START, "no_gc_start")                   /* the walk is not inside an induced blocking full GC */ \
+    X(GCD_REASON_NO_GC_END, "no_gc_end")                       /* the walk was not seen to its end */                 \
+    X(GCD_REASON_TYPES_UNDESCRIBED, "types_undescribed")       /* amount: types without record; all when none has a name */ \
+    X(GCD_REASON_TYPES_AMBIGUOUS, "types_ambiguous")           /* amount: types whose name or module can be that of another one */
+
+enum gcd_reason_code {
+#define GCD_REASON_ENUM(code, name) code,
+    GCD_REASON_LIST(GCD_REASON_ENUM)
+#undef GCD_REASON_ENUM
+    GCD_REASON_COUNT
+};
+
+struct gcd_reason {
+    enum gcd_reason_code code;
+    const char *name;            /* static */
+    uint64_t amount;
+    char text[200];              /* one clause for people, UTF-8 */
+};
+
+/* complete, or incomplete with the reasons: in the order of the list above. */
+struct gcd_verdict {
+    bool complete;
+    bool unverified;             /* of a format that has no place for a verdict: complete then means that nothing is known to miss */
+    size_t reason_count;
+    struct gcd_reason reasons[GCD_REASON_COUNT];
+};
+
+/* ---- types, roots, ranges ---- */
+
+/* No type; no node of a graph, which has at most 2^32 - 2. */
+#define GCD_TYPE_NONE UINT32_MAX
+#define GCD_NODE_NONE UINT32_MAX
+
+struct gcd_type {
+    uint64_t id;                 /* method table address */
+    uint64_t module;             /* module id, 0 = unknown */
+    const char *name;            /* as the runtime spells it; never empty: "Type(0x…)" stands in for a missing one */
+    const char *module_path;     /* of a module made in memory its assembly's name; "" = unknown */
+    uint64_t objects, bytes;
+    uint64_t edges;              /* references that its objects should have */
+    uint32_t name_token, flags;
+    uint8_t element_type;        /* ECMA-335 element type */
+    bool described;              /* a type record was received */
+    bool named;                  /* ... and had a name */
+    bool uneven_sizes;           /* an object has a size that is not a multiple of 8 */
+};
+
+enum gcd_root_kind {
+    GCD_ROOT_STACK,              /* local variable, argument, register */
+    GCD_ROOT_FINALIZER,          /* finalizer queue */
+    GCD_ROOT_HANDLE,             /* GC handle */
+    GCD_ROOT_OTHER,              /* the runtime's own, and unknown kinds */
+    GCD_ROOT_KINDS,              /* number of kinds that the GC reports; the next two come from the runtime */
+    GCD_ROOT_STATIC = GCD_ROOT_KINDS,    /* static variable */
+    GCD_ROOT_COM,                /* COM callable wrapper: a native reference */
+    GCD_ROOT_ALL_KINDS
+};
+
+/* Flags of a root, as the runtime sends them; unknown bits are kept. */
+#define GCD_ROOT_PINNED UINT32_C(1)
+#define GCD_ROOT_WEAK UINT32_C(2)        /* does not keep its object alive */
+#define GCD_ROOT_INTERIOR UINT32_C(4)
+#define GCD_ROOT_REFCOUNTED UINT32_C(8)
+
+struct gcd_root {
+    uint64_t object;             /* address; 0 only for the unknown node of a graph */
+    uint64_t id;                 /* address of the handle or static variable, or the method, depending on the kind; 0 = unknown */
+    const char *name;            /* of a static variable, the field; "" = none */
+    uint32_t node;               /* the object in a graph; GCD_NODE_NONE in a dump */
+    uint32_t type;               /* static variable: type number of the stored object (CoreCLR) or of the declaring class (Mono);
+                                    other roots: that of the object in a graph, GCD_TYPE_NONE in a dump */
+    uint32_t flags;              /* GCD_ROOT_PINNED ... */
+    enum gcd_root_kind kind;
+};
+
+/* How people sort roots: a viewer shows these as the children of the root.  Each root belongs to exactly one group. */
+enum gcd_root_group {
+    GCD_GROUP_STATICS,           /* static variables */
+    GCD_GROUP_LOCALS,            /* local variables, arguments, registers */
+    GCD_GROUP_FINALIZER,         /* finalizer queue */
+    GCD_GROUP_STRONG_HANDLES,
+    GCD_GROUP_PINNED_HANDLES,
+    GCD_GROUP_REFCOUNTED,        /* ref-counted handles and COM wrappers */
+    GCD_GROUP_OTHER,
+    GCD_GROUP_WEAK,              /* keeps nothing alive: no analysis of live objects follows it */
+    GCD_GROUPS
+};
+GCD_API enum gcd_root_group gcd_root_group(const struct gcd_root *r);
+
+/* Memory range of a generation after the GC; 3 is the large object heap, 4 the pinned object heap. */
+struct gcd_range {
+    uint64_t start, used_bytes, reserved_bytes;
+    unsigned generation;
+};
+
+/* A process whose heap was walked in the trace, in the order of the first events; several only in traces of a whole machine. */
+struct gcd_process {
+    uint64_t process;            /* process id; for gcd_dump_options.process */
+    const char *name;            /* "" = unknown */
+    unsigned dumps;              /* heap walks with objects */
+    bool chosen;                 /* the dump is of this process */
+};
+
+/* ---- the summary ---- */
+
+struct gcd_summary {
+    /* the lists, in front so that bindings to other languages need to declare nothing else; the numbers of types are their indices */
+    const struct gcd_type *types;        /* [type_count] in the order of first use by an object of the walk; types of statics alone at the end */
+    const struct gcd_root *roots;        /* [root_count] static variables, roots of the GC, COM callable wrappers, each in the order of the
+                                            events, without null roots */
+    const struct gcd_range *ranges;      /* [range_count] in the order of the events */
+    const struct gcd_process *processes; /* [process_count] of a recording, without those that gcd_dump_options.process left out */
+    uint32_t type_count;
+    size_t root_count, range_count, process_count;
+    /* the recording */
+    struct gcd_trace_info trace;
+    uint64_t process;            /* process id, 0 = unknown */
+    const char *process_name;    /* "" = unknown, like the next four */
+    const char *command_line;
+    const char *os, *arch;
+    const char *runtime_version;
+    /* the GC */
+    unsigned dumps;              /* heap walks with objects in the trace, this one included */
+    unsigned walk_number;        /* which one this is; 1 = first */
+    unsigned processes_ignored;  /* other processes with a heap walk, at least */
+    uint32_t gc_number, gc_depth, gc_reason, gc_type;  /* as in GCStart; 0 when it was not seen */
+    bool gc_start_seen, gc_end_seen;
+    uint32_t gc_heaps;           /* more than 1: server GC; 0 = not told */
+    int64_t gc_start_ns, gc_end_ns;      /* since the start of the trace; the first and last heap event when not seen */
+    uint64_t pause_ns;           /* how long the process stood still for this GC and its heap walk; 0 = not seen */
+    uint64_t pauses, pauses_ns;  /* how often and how long it did so while it was recorded, this one included; for whatever reason */
+    /* the heap */
+    uint64_t objects, bytes;     /* sum of the exact object sizes, without the gaps between objects; saturates at 2^64-1 */
+    uint64_t edges;              /* references received */
+    uint64_t edges_declared;     /* references that the objects should have; equal in a complete dump */
+    /* what is missing; of a dump that is complete 0, exactly.  All 0 and not exact for formats that do not tell */
+    uint64_t objects_lost, edges_lost;   /* that never arrived: exactly so many, or at least */
+    bool objects_lost_exact, edges_lost_exact;
+    uint64_t edges_dropped;      /* that arrived, but belong to lost objects or not certainly to one; gcd_objects_edges leaves them out */
+    uint64_t root_counts[GCD_ROOT_KINDS];    /* strong and weak, without null roots */
+    uint64_t weak_roots, pinned_roots;   /* of these, with that flag */
+    uint64_t null_roots;
+    uint64_t statics, dependent_handles, ccws, rcws;
+    uint64_t types_used;         /* types with at least one object */
+    uint64_t types_undescribed;  /* of these, without a type record */
+    uint64_t objects_undescribed;
+    struct gcd_verdict verdict;
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif
