@@ -1,0 +1,161 @@
+"""What keeps the house in order: rooms without circles, small folders, short parameter lists, few public functions, words that people use.
+
+An exception is what was there when its rule was made.  Add none: lower or remove them.
+"""
+import importlib.machinery
+import importlib.util
+import os
+import re
+import unittest
+
+ROOT = os.environ.get("GCDUMPC_SOURCE") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+
+MOST_FILES = 25
+LARGE_FOLDERS = {"include/gcdumpc": 28, "ipc": 36, "src/base": 26, "src/write": 31}
+
+MOST_PARAMETERS = 6
+LONG_LISTS = {
+    "discover": 7, "find_folder": 8, "frame_object": 7, "frame_v6": 7, "gcd_conn_open": 10, "gcd_gunzip_step": 9, "gcd_plan_encode": 8,
+    "gcd_retained_by_class": 7, "heap_verdict": 7, "item_of": 9, "judge": 7, "keep_copy": 7, "nt_frame_next": 7, "nt_seq_event": 7, "store": 8,
+    "try_all": 7,
+}
+
+# Outside of include/gcdumpc/unstable; 160 is enough.
+PUBLIC_FUNCTIONS = 244
+
+# Earlier names that nobody could guess the meaning of, and the terms for it.
+BANNED = {
+    "belt": "bounded queue", "planted": "untrusted link", "spot": "temporary file", "manners": "priority", "purpose": "workload",
+    "stand_in": "pseudo-root", "keep_counts": "replay", "gcd_beside": "gcd_parallel_invoke",
+}
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def sources():
+    """Path from the root and text."""
+    for top in ("src", "ipc", "include"):
+        for folder, _, names in os.walk(os.path.join(ROOT, top)):
+            for name in sorted(names):
+                if name.endswith((".c", ".h")):
+                    path = os.path.join(folder, name)
+                    yield os.path.relpath(path, ROOT), read(path)
+
+
+def code(text):
+    """Without comments, strings and the preprocessor's lines."""
+    text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
+    text = re.sub(r'"(\\.|[^"\\\n])*"', '""', text)
+    return re.sub(r"^[ \t]*#(\\\n|.)*", "", text, flags=re.M)
+
+
+def check_includes():
+    loader = importlib.machinery.SourceFileLoader("check_includes", os.path.join(ROOT, "tools", "check-includes"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_includes", loader))
+    loader.exec_module(module)
+    return module
+
+
+def circle(arrows):
+    """A circle in {from: {to}} as a list that begins and ends with the same; None when there is none."""
+    done = set()
+
+    def visit(node, path):
+        if node in path:
+            return path[path.index(node):] + [node]
+        if node not in done:
+            for to in sorted(arrows.get(node, ())):
+                found = visit(to, path + [node])
+                if found:
+                    return found
+            done.add(node)
+        return None
+    return next((found for start in sorted(arrows) for found in [visit(start, [])] if found), None)
+
+
+def room(folder, header):
+    """The folder of a HEADER as a file in FOLDER includes it."""
+    if os.path.dirname(header) == "":
+        return folder
+    return ("src/cli/" if folder.startswith("src/cli") else "src/") + os.path.dirname(header)
+
+
+def problems(counts, exceptions, most):
+    """What exceeds MOST, or its exception."""
+    for name, n in sorted(counts.items()):
+        if n > exceptions.get(name, most):
+            yield f"{name}: {n}, at most {exceptions.get(name, most)}"
+
+
+FUNCTION = re.compile(r"^(?!typedef\b|return\b|else\b)[A-Za-z_][\w\s*]*?[\s*](\w+)\(((?:[^(){};]|\([^(){};]*\))*)\)\s*[{;]", re.M)
+
+
+def parameters(text):
+    """Name and number of parameters of each function that TEXT declares or defines."""
+    for m in FUNCTION.finditer(re.sub(r"GCD_PRINTF\([^()]*\)", "", code(text))):
+        flat = re.sub(r"\([^()]*\)", "", m.group(2)).strip()
+        yield m.group(1), 0 if flat in ("", "void") else flat.count(",") + 1
+
+
+def words(text):
+    for name in sorted(set(re.findall(r"[A-Za-z_]\w*", code(text)))):
+        for word, instead in BANNED.items():
+            if re.search(rf"(^|_){word}s?(_|$)", name.lower()):
+                yield f"{name}: the word for it is {instead}"
+
+
+class House(unittest.TestCase):
+    maxDiff = None
+
+    def test_no_circle_of_rooms(self):
+        """Neither in the sources nor in what tools/check-includes allows: that would be the next one."""
+        self.assertEqual(circle({"a": {"b"}, "b": {"c"}, "c": {"a"}}), ["a", "b", "c", "a"])
+        self.assertIsNone(circle({"a": {"b", "c"}, "b": {"c"}}))
+        allowed, there = {}, {}
+        for folder, others in check_includes().MAY_INCLUDE.items():
+            allowed[folder] = {room(folder, f"{other}/x.h") for other in others}
+        for path, text in sources():
+            folder = os.path.dirname(path)
+            for header in re.findall(r'^\s*#\s*include\s+"([^"]+)"', text, re.M):
+                if room(folder, header) != folder:
+                    there.setdefault(folder, set()).add(room(folder, header))
+        self.assertGreater(len(there), 10)
+        self.assertIsNone(circle(allowed))
+        self.assertIsNone(circle(there))
+
+    def test_small_folders(self):
+        self.assertEqual(list(problems({"a": 26, "b": 25, "c": 27, "d": 28}, {"c": 27, "d": 27}, 25)), ["a: 26, at most 25", "d: 28, at most 27"])
+        counts = {}
+        for path, _ in sources():
+            counts[os.path.dirname(path)] = counts.get(os.path.dirname(path), 0) + 1
+        self.assertEqual(list(problems(counts, LARGE_FOLDERS, MOST_FILES)), [])
+
+    def test_short_parameter_lists(self):
+        sample = ("GCD_API enum x\nf(int a, int b);\nGCD_API int g(void);\nvoid h(int (*f)(int, int), const char *s[2],\n    int c)\n"
+                  "{\n    i(1, 2, 3, 4);\n    return j(1, 2);\n}\n")
+        self.assertEqual(dict(parameters(sample)), {"f": 2, "g": 0, "h": 3})
+        counts, functions = {}, 0
+        for path, text in sources():
+            for name, n in parameters(text):
+                functions += 1
+                if n > MOST_PARAMETERS:
+                    counts[name] = max(n, counts.get(name, 0))
+        self.assertGreater(functions, 1000)
+        self.assertEqual(list(problems(counts, LONG_LISTS, MOST_PARAMETERS)), [])
+
+    def test_few_public_functions(self):
+        n = sum(len(re.findall(r"^GCD_API ", text, re.M)) for path, text in sources() if os.path.dirname(path) == "include/gcdumpc")
+        self.assertLessEqual(n, PUBLIC_FUNCTIONS, "a new public function must be worth it, or belongs to include/gcdumpc/unstable")
+
+    def test_words_that_people_use(self):
+        self.assertEqual(list(words("int gcd_belt_new(void); int x_stand_ins; /* belt */ int belted;")),
+                         ["gcd_belt_new: the word for it is bounded queue", "x_stand_ins: the word for it is pseudo-root"])
+        bad = [f"{path}: {w}" for path, text in sources() for w in [*words(text), *words(os.path.basename(path).split(".")[0])]]
+        self.assertEqual(bad, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
