@@ -9,11 +9,18 @@
  *     if (gcd_input_open("app.nettrace", NULL, &in, &err) == GCD_OK && gcd_dump_open(in, NULL, &dump, &err) == GCD_OK)
  *         printf("%" PRIu64 " objects\n", gcd_dump_summary(dump)->objects);
  *
- * One header a layer: status.h, alloc.h (errors, memory, limits); io.h (inputs and outputs); event.h, trace.h (events of a
- * trace); dump.h (the heap dump in it); summary.h (what is known of a dump or graph as a whole); writer.h (dumps to files).
- * A live process: ipc.h, not included here.
- *
- * A bound on the memory of all of it: spill.h; how much will be needed: estimate.h.
+ * The headers, from below:
+ *     status.h alloc.h cancel.h             errors, memory and limits, cancelling
+ *     io.h                                  inputs and outputs
+ *     event.h trace.h                       the events of a recording
+ *     dump.h summary.h                      the heap dump in it; what is known of a dump or graph as a whole
+ *     graph.h read.h names.h metadata.h     objects and references in memory, files that hold a graph, names of types
+ *     dominators.h retained.h paths.h merged_tree.h root_sets.h suspects.h generations.h lengths.h
+ *     diff.h tree_diff.h diff_page.h        several dumps side by side
+ *     writer.h                              dumps to files
+ *     spill.h estimate.h                    a bound on the memory of all of it; how much will be needed
+ *     version.h
+ * A live process: ipc.h, which needs libuv and is not included here.
  *
  * The library prints nothing, never exits, reads no environment, has no global state: one object belongs to one thread at a
  * time, different objects are independent.
@@ -33,9 +40,11 @@
 #include <gcdumpc/graph.h>
 #include <gcdumpc/io.h>
 #include <gcdumpc/lengths.h>
+#include <gcdumpc/merged_tree.h>
 #include <gcdumpc/metadata.h>
 #include <gcdumpc/names.h>
 #include <gcdumpc/paths.h>
+#include <gcdumpc/read.h>
 #include <gcdumpc/retained.h>
 #include <gcdumpc/root_sets.h>
 #include <gcdumpc/spill.h>
@@ -44,7 +53,6 @@
 #include <gcdumpc/suspects.h>
 #include <gcdumpc/trace.h>
 #include <gcdumpc/tree_diff.h>
-#include <gcdumpc/merged_tree.h>
 #include <gcdumpc/version.h>
 #include <gcdumpc/writer.h>
 
