@@ -23,6 +23,7 @@ as_root=
 [ "$(id -u)" -eq 0 ] || as_root=sudo
 echo "installing:$missing"
 export DEBIAN_FRONTEND=noninteractive
-$as_root apt-get update -qq
+# Old package lists often suffice; if they do not, the installation fails.
+$as_root apt-get update -qq || echo "install-deps.sh: the package lists could not be refreshed" >&2
 # shellcheck disable=SC2086
 $as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null

@@ -1,11 +1,27 @@
 #!/bin/sh
-# All tests, in three builds: as it is shipped; with sanitizers; without live processes.  Then an analyser: GCDUMPC_ANALYSERS of
-# tools/analyse.sh (cppcheck); and the tests with living processes, which leave much of the processors' time to the fuzzing beside them:
-# GCDUMPC_FUZZ_SECONDS for each target (60).  Installs what is missing.
+# Usage: run-tests.sh [STAGE ...], by default all of these but fast:
+#
+#     fast         unit tests, short tests of the program and style, in the build as it is shipped
+#     release      all tests without living processes, in the build as it is shipped
+#     sanitizers   most of them with sanitizers; unit tests and tests of the program without live processes compiled in; an analyser
+#     live         tests with living processes, in the builds of release and sanitizers
+#     fuzz         each fuzz target for GCDUMPC_FUZZ_SECONDS (60), beside live if both are asked for
+#
+# GCDUMPC_ANALYSERS are those of tools/analyse.sh to run (cppcheck).  Installs what is missing.
 # Ends with "N passed, N failed, N skipped"; exit status 1 when something failed.
 set -u
 cd "$(dirname "$0")/.."
+for stage; do
+    case $stage in
+        fast | release | sanitizers | live | fuzz) ;;
+        *) echo "run-tests.sh: there is no stage \"$stage\"; there is: fast release sanitizers live fuzz" >&2; exit 2 ;;
+    esac
+done
+[ $# -gt 0 ] || set -- release sanitizers live fuzz
+stages=" $* "
+wanted() { case $stages in *" $1 "*) ;; *) return 1 ;; esac; }
 sh tools/install-deps.sh --tests || exit 1
+mkdir -p build-tests
 # The .NET programs of the live tests are the same in all builds.
 export GCDUMPC_TEST_CACHE="$PWD/build-tests/live"
 passed=0 failed=0 skipped=0
@@ -46,39 +62,70 @@ build() {
 began=$(date +%s)
 minutes() { echo "$((($(date +%s) - began) / 60)) min"; }
 
-build release -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release
-run_tests release -LE live
+build_release() { build release -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release; }
+build_sanitizers() {
+    build sanitizers -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGCDUMPC_SANITIZE=address,undefined
+}
 
-# What the readers and browsers of others see does not depend on the build; the fuzzing below has sanitizers of its own; and the longest
-# tests are left to "tools/analyse.sh asan", which runs all: all of this is to take 20 minutes at most.
-build sanitizers -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGCDUMPC_SANITIZE=address,undefined
-run_tests sanitizers -LE 'live|readers|browser|install|fuzz|docs|bench|style|linkage' \
-    -E 'golden/test_formats|golden/test_devtools|sweep/sweep_(gzip|flip|dart|gcdump)|cli/test_(failing_calls|budget)'
+stage_fast() {
+    build_release
+    run_tests release -L fast
+}
 
-build no-ipc -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug -DGCDUMPC_IPC=OFF
-run_tests no-ipc -L 'unit|cli' -E 'cli/test_(failing_calls|budget|formats|threads|limits)'
+stage_release() {
+    build_release
+    run_tests release -LE live
+}
 
-echo "== analysers ($(minutes))"
-# shellcheck disable=SC2086
-if GCDUMPC_ANALYSE=build-tests/analyse sh tools/analyse.sh ${GCDUMPC_ANALYSERS:-cppcheck}; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+# What the readers and browsers of others see does not depend on the build; fuzzing has sanitizers of its own; and the longest tests are
+# left to "tools/analyse.sh asan", which runs all: all of this is to take 20 minutes at most.
+stage_sanitizers() {
+    build_sanitizers
+    run_tests sanitizers -LE 'live|readers|browser|install|fuzz|docs|bench|style|linkage' \
+        -E 'golden/test_formats|golden/test_devtools|sweep/sweep_(gzip|flip|dart|gcdump)|cli/test_(failing_calls|budget)'
+
+    build no-ipc -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug -DGCDUMPC_IPC=OFF
+    run_tests no-ipc -L 'unit|cli' -E 'cli/test_(failing_calls|budget|formats|threads|limits)'
+
+    echo "== analysers ($(minutes))"
+    # shellcheck disable=SC2086
+    if GCDUMPC_ANALYSE=build-tests/analyse sh tools/analyse.sh ${GCDUMPC_ANALYSERS:-cppcheck}; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+}
 
 # One job more than there are processors, so that nobody waits for the last.  In a session of its own, so that all of it can be ended; where
 # the scheduler divides the time by sessions, that is what has to be nice.
-setsid sh -c '{ echo 19 >/proc/self/autogroup; } 2>/dev/null; exec nice -n 19 sh tools/fuzz.sh "$@"' sh \
-    --build build-tests/fuzz --seconds "${GCDUMPC_FUZZ_SECONDS:-60}" --jobs $(($(nproc) + 1)) >build-tests/fuzzing.log 2>&1 &
-fuzzing=$!
-trap 'kill -- "-$fuzzing" 2>/dev/null' EXIT
-trap 'exit 130' INT TERM
+start_fuzz() {
+    setsid sh -c '{ echo 19 >/proc/self/autogroup; } 2>/dev/null; exec nice -n 19 sh tools/fuzz.sh "$@"' sh \
+        --build build-tests/fuzz --seconds "${GCDUMPC_FUZZ_SECONDS:-60}" --jobs $(($(nproc) + 1)) >build-tests/fuzzing.log 2>&1 &
+    fuzzing=$!
+    trap 'kill -- "-$fuzzing" 2>/dev/null' EXIT
+    trap 'exit 130' INT TERM
+}
 
 # Other .NET programs and a busy machine can get into the way of these: the log shows what failed, a second failure counts.  Most of the time
 # they wait, so twice as many run at once.
-echo "== living processes ($(minutes))"
-run_tests release -L live -j $((2 * $(nproc))) --repeat until-pass:2
-run_tests sanitizers -L live -E 'live/test_(soak|matrix|job)' -j $((2 * $(nproc))) --repeat until-pass:2
+stage_live() {
+    [ "$have_release" = yes ] || build_release
+    [ "$have_sanitizers" = yes ] || build_sanitizers
+    echo "== living processes ($(minutes))"
+    run_tests release -L live -j $((2 * $(nproc))) --repeat until-pass:2
+    run_tests sanitizers -L live -E 'live/test_(soak|matrix|job)' -j $((2 * $(nproc))) --repeat until-pass:2
+}
 
-echo "== fuzzing ($(minutes))"
-if wait "$fuzzing"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
-cat build-tests/fuzzing.log
+stage_fuzz() {
+    echo "== fuzzing ($(minutes))"
+    if wait "$fuzzing"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    cat build-tests/fuzzing.log
+}
+
+# In this order, whatever order they were named in.
+have_release=no have_sanitizers=no
+if wanted fast && ! wanted release; then stage_fast; have_release=yes; fi
+if wanted release; then stage_release; have_release=yes; fi
+if wanted sanitizers; then stage_sanitizers; have_sanitizers=yes; fi
+if wanted fuzz; then start_fuzz; fi
+if wanted live; then stage_live; fi
+if wanted fuzz; then stage_fuzz; fi
 
 echo "== done ($(minutes))"
 echo "$passed passed, $failed failed, $skipped skipped"
