@@ -141,9 +141,9 @@ struct want {
     size_t width, line, at;
 };
 
-static void placed(const struct cli_column_box *places, size_t n, size_t window, const struct want *want)
+static void placed(const struct cli_wrapped_column *places, size_t n, size_t window, const struct want *want)
 {
-    struct cli_column_box p[8];
+    struct cli_wrapped_column p[8];
     memcpy(p, places, n * sizeof *p);
     cli_wrap_columns(p, n, window);
     for (size_t i = 0; i < n; i++)
@@ -154,23 +154,23 @@ static void placed(const struct cli_column_box *places, size_t n, size_t window,
 static void layouts(void **state)
 {
     (void)state;
-    static const struct cli_column_box two[] = { { .shown = true, .width = 5 }, { .shown = true, .text = true, .width = 10 } };
+    static const struct cli_wrapped_column two[] = { { .shown = true, .width = 5 }, { .shown = true, .text = true, .width = 10 } };
     placed(two, 2, SIZE_MAX, (struct want[]){ { 5, 0, 0 }, { 10, 0, 7 } });
     placed(two, 2, 17, (struct want[]){ { 5, 0, 0 }, { 10, 0, 7 } });
     placed(two, 2, 16, (struct want[]){ { 5, 0, 0 }, { 10, 1, 2 } });
-    static const struct cli_column_box wide[] = { { .shown = true, .width = 5 }, { .width = 90 }, { .shown = true, .text = true, .width = 30 } };
+    static const struct cli_wrapped_column wide[] = { { .shown = true, .width = 5 }, { .width = 90 }, { .shown = true, .text = true, .width = 30 } };
     placed(wide, 3, 37, (struct want[]){ { 5, 0, 0 }, { 0 }, { 30, 0, 7 } });
     placed(wide, 3, 36, (struct want[]){ { 5, 0, 0 }, { 0 }, { 29, 0, 7 } });
     placed(wide, 3, 31, (struct want[]){ { 5, 0, 0 }, { 0 }, { 24, 0, 7 } });
     placed(wide, 3, 30, (struct want[]){ { 5, 0, 0 }, { 0 }, { 28, 1, 2 } });
     placed(wide, 3, 32 + 5, (struct want[]){ { 5, 0, 0 }, { 0 }, { 30, 0, 7 } });
-    static const struct cli_column_box texts[] = { { .shown = true, .text = true, .width = 30 }, { .shown = true, .text = true, .width = 60 },
+    static const struct cli_wrapped_column texts[] = { { .shown = true, .text = true, .width = 30 }, { .shown = true, .text = true, .width = 60 },
                                               { .shown = true, .text = true, .width = 24 } };
     placed(texts, 3, 106, (struct want[]){ { 30, 0, 0 }, { 48, 0, 32 }, { 24, 0, 82 } });     /* only long ones become narrower, the widest first */
     placed(texts, 3, 84, (struct want[]){ { 28, 0, 0 }, { 28, 0, 30 }, { 24, 0, 60 } });
     placed(texts, 3, 76, (struct want[]){ { 24, 0, 0 }, { 24, 0, 26 }, { 24, 0, 52 } });
     placed(texts, 3, 75, (struct want[]){ { 30, 0, 0 }, { 60, 1, 2 }, { 24, 2, 2 } });
-    static const struct cli_column_box numbers_only[] = { { .shown = true, .width = 8 }, { .shown = true, .width = 8 },
+    static const struct cli_wrapped_column numbers_only[] = { { .shown = true, .width = 8 }, { .shown = true, .width = 8 },
                                                      { .shown = true, .width = 8 } };
     placed(numbers_only, 3, 28, (struct want[]){ { 8, 0, 0 }, { 8, 0, 10 }, { 8, 0, 20 } });
     placed(numbers_only, 3, 27, (struct want[]){ { 8, 0, 0 }, { 8, 0, 10 }, { 8, 1, 2 } });

@@ -189,13 +189,13 @@ static size_t indent(const struct cell *c, enum cli_cell kind)
 }
 
 /* The width that each column needs, and its place. */
-static void place_columns(const struct cli_table *t, bool people, size_t window, struct cli_column_box *places)
+static void place_columns(const struct cli_table *t, bool people, size_t window, struct cli_wrapped_column *places)
 {
     char buf[NUMBER_BYTES];
     size_t rows = cli_table_rows(t);
     for (size_t k = 0; k < t->n; k++) {
         const struct cli_column *column = &t->columns[k];
-        struct cli_column_box *p = &places[k];
+        struct cli_wrapped_column *p = &places[k];
         p->shown = column->title != NULL;
         p->text = column->kind >= CLI_CELL_ADDRESS;
         p->width = p->shown ? strlen(column->title) : 0;
@@ -217,7 +217,7 @@ struct rest {
 };
 
 /* Numbers right-aligned, texts left-aligned.  *X is the current end of the line. */
-static void print_part(struct rest *r, const struct cli_column_box *p, size_t *x, FILE *to)
+static void print_part(struct rest *r, const struct cli_wrapped_column *p, size_t *x, FILE *to)
 {
     size_t indented = r->indent + (r->begun ? CLI_GAP : 0);
     if (indented + cli_print_cut(NULL, r->text, SIZE_MAX) > p->width && indented > p->width / 2)
@@ -233,7 +233,7 @@ static void print_part(struct rest *r, const struct cli_column_box *p, size_t *x
 }
 
 /* A row takes the lines of its places, and each of these the lines of its longest text. */
-static void print_row(const struct cli_table *t, struct rest *rests, const struct cli_column_box *places, FILE *to)
+static void print_row(const struct cli_table *t, struct rest *rests, const struct cli_wrapped_column *places, FILE *to)
 {
     size_t lines = 0;
     for (size_t k = 0; k < t->n; k++)
@@ -264,7 +264,7 @@ bool cli_table_print(const struct cli_table *t, FILE *to)
     bool people = cli_is_terminal(to);
     if (!ready(t))
         return false;
-    struct cli_column_box *places = calloc(t->n + 1, sizeof *places);
+    struct cli_wrapped_column *places = calloc(t->n + 1, sizeof *places);
     struct rest *rests = calloc(t->n + 1, sizeof *rests);
     bool ok = places != NULL && rests != NULL;
     if (ok)

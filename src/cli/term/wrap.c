@@ -6,12 +6,12 @@
 /* Columns up to this width stay whole; wider ones never get narrower than this. */
 #define TEXT_LEAST 24u
 
-static bool is_long(const struct cli_column_box *p)
+static bool is_long(const struct cli_wrapped_column *p)
 {
     return p->shown && p->text && p->width > TEXT_LEAST;
 }
 
-static void side_by_side(struct cli_column_box *places, size_t n)
+static void side_by_side(struct cli_wrapped_column *places, size_t n)
 {
     size_t at = 0;
     for (size_t i = 0; i < n; i++)
@@ -23,7 +23,7 @@ static void side_by_side(struct cli_column_box *places, size_t n)
 }
 
 /* The width of all text columns when each gets at most MOST. */
-static size_t sum_of_texts(const struct cli_column_box *places, size_t n, size_t most)
+static size_t sum_of_texts(const struct cli_wrapped_column *places, size_t n, size_t most)
 {
     size_t sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -33,7 +33,7 @@ static size_t sum_of_texts(const struct cli_column_box *places, size_t n, size_t
 }
 
 /* Text columns share ROOM: the widest shrink to the width of the next, and so on.  False when they would be too narrow. */
-static bool narrow(struct cli_column_box *places, size_t n, size_t room)
+static bool narrow(struct cli_wrapped_column *places, size_t n, size_t room)
 {
     size_t most = room;
     while (most >= TEXT_LEAST && sum_of_texts(places, n, most) > room)
@@ -44,11 +44,11 @@ static bool narrow(struct cli_column_box *places, size_t n, size_t room)
     return most >= TEXT_LEAST;
 }
 
-static void one_below_the_other(struct cli_column_box *places, size_t n, size_t window)
+static void one_below_the_other(struct cli_wrapped_column *places, size_t n, size_t window)
 {
     size_t line = 0, at = 0;
     for (size_t i = 0; i < n; i++) {
-        struct cli_column_box *p = &places[i];
+        struct cli_wrapped_column *p = &places[i];
         if (!p->shown)
             continue;
         bool alone = is_long(p);
@@ -64,7 +64,7 @@ static void one_below_the_other(struct cli_column_box *places, size_t n, size_t 
     }
 }
 
-void cli_wrap_columns(struct cli_column_box *places, size_t n, size_t window)
+void cli_wrap_columns(struct cli_wrapped_column *places, size_t n, size_t window)
 {
     size_t all = 0, fixed = 0;
     for (size_t i = 0; i < n; i++)

@@ -11,7 +11,7 @@
 /* Blanks between two columns, and before a continuation line. */
 #define CLI_GAP 2u
 
-struct cli_column_box {
+struct cli_wrapped_column {
     bool shown;
     bool text;                   /* may be wrapped; else a number */
     size_t width;                /* in characters: what the column needs; cli_wrap_columns sets what it gets */
@@ -22,7 +22,7 @@ struct cli_column_box {
  * Set line, at and width of PLACES[N] for a window of so many columns, SIZE_MAX for none.  Side by side, long texts as narrow as
  * need be; when they would become too narrow, each in a line of its own below the numbers.
  */
-void cli_wrap_columns(struct cli_column_box *places, size_t n, size_t window);
+void cli_wrap_columns(struct cli_wrapped_column *places, size_t n, size_t window);
 
 /* The bytes of S, at least 1, for a line of WIDTH characters, up to a place where a name or a sentence can be broken. */
 size_t cli_break(const char *s, size_t width);
