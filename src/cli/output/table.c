@@ -1,3 +1,7 @@
+/*
+ * Not libsmartcols, tried with 2.38.1: Debian has no static library of it, it breaks names in the middle of a word, a terminal gets U+202E as it is,
+ * and widths depend on the locale of the process.
+ */
 #include "output/table.h"
 
 #include <errno.h>
