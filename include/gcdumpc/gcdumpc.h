@@ -29,6 +29,7 @@
 #define GCDUMPC_GCDUMPC_H
 
 #include <gcdumpc/alloc.h>
+#include <gcdumpc/bundle.h>
 #include <gcdumpc/cancel.h>
 #include <gcdumpc/diff.h>
 #include <gcdumpc/diff_page.h>

@@ -1,10 +1,12 @@
 /*
- * metadata_list FILE ...: what gcdumpc/metadata.h says of assemblies.  Line for line what readers/metadata_cs prints.
+ * metadata_list FILE ...: what gcdumpc/metadata.h says of assemblies, and of those in single-file programs.  Line for line what
+ * readers/metadata_cs prints of assemblies.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include <gcdumpc/bundle.h>
 #include <gcdumpc/metadata.h>
 
 static struct gcd_error err = GCD_ERROR_INIT;
@@ -70,26 +72,54 @@ static gcd_status print(struct gcd_metadata *m)
     return st == GCD_END ? GCD_OK : st;
 }
 
+static gcd_status print_image(struct gcd_input *in, uint64_t off, uint64_t n)
+{
+    struct gcd_metadata *m = NULL;
+    gcd_status st = gcd_metadata_open(in, off, n, NULL, &m, &err);
+    if (st == GCD_OK)
+        st = print(m);
+    gcd_metadata_free(m);
+    return st;
+}
+
+static gcd_status print_bundle(struct gcd_input *in)
+{
+    struct gcd_bundle *b = NULL;
+    struct gcd_bundle_file f;
+    gcd_status st = gcd_bundle_open(in, NULL, &b, &err);
+    while (st == GCD_OK && (st = gcd_bundle_next(b, &f, &err)) == GCD_OK) {
+        struct gcd_input *plain = NULL;
+        if (f.kind != GCD_BUNDLE_ASSEMBLY)
+            continue;
+        printf("file %s\n", f.path);
+        if (f.stored_bytes == 0)
+            st = print_image(in, f.off, f.bytes);
+        else if ((st = gcd_bundle_expand(b, &f, NULL, &plain, &err)) == GCD_OK)
+            st = print_image(plain, 0, UINT64_MAX);
+        gcd_input_free(plain);
+    }
+    gcd_bundle_free(b);
+    return st == GCD_END ? GCD_OK : st;
+}
+
 int main(int argc, char **argv)
 {
     int status = 0;
     for (int i = 1; i < argc; i++) {
         const char *slash = strrchr(argv[i], '/');
         struct gcd_input *in = NULL;
-        struct gcd_metadata *m = NULL;
         printf("file %s\n", slash != NULL ? slash + 1 : argv[i]);
         gcd_status st = gcd_input_open(argv[i], NULL, &in, &err);
         if (st == GCD_OK)
-            st = gcd_metadata_open(in, 0, UINT64_MAX, NULL, &m, &err);
-        if (st == GCD_OK)
-            st = print(m);
-        if (st == GCD_E_UNSUPPORTED && m == NULL) {
+            st = print_image(in, 0, UINT64_MAX);
+        if (st == GCD_E_UNSUPPORTED)
+            st = print_bundle(in);
+        if (st == GCD_E_UNSUPPORTED) {
             puts("no metadata");
         } else if (st != GCD_OK) {
             fprintf(stderr, "%s: %s\n", argv[i], err.msg);
             status = 1;
         }
-        gcd_metadata_free(m);
         gcd_input_free(in);
     }
     return status;

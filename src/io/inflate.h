@@ -1,0 +1,20 @@
+/*
+ * Deflate data without a header (RFC 1951), as they lie in a part of an input.
+ */
+#ifndef GCD_IO_INFLATE_H
+#define GCD_IO_INFLATE_H
+
+#include <gcdumpc/io.h>
+
+struct gcd_inflate_part {
+    uint64_t off, stored, bytes;
+};
+
+/*
+ * Append what STORED bytes of IN from OFF on expand to, BYTES bytes, to SPOOL (gcd_input_new_spool).  GCD_E_FORMAT: they are damaged or expand
+ * to another number of bytes, of which not more than BYTES are ever made; GCD_E_TRUNCATED: IN ends early.
+ */
+gcd_status gcd_inflate_append(struct gcd_input *in, struct gcd_inflate_part part, struct gcd_input *spool, const struct gcd_alloc *alloc,
+                              struct gcd_error *err);
+
+#endif
