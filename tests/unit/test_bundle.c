@@ -98,6 +98,7 @@ static void test_sizes_that_lie(void **state)
         gcd_status st;
     } cases[] = {
         { false, 1000000, GCD_E_TRUNCATED }, { false, INT64_MAX, GCD_E_TRUNCATED }, { false, -1600, GCD_E_TRUNCATED },
+        { false, 200, GCD_E_TRUNCATED },     /* less than the file, and more than there is from there on */
         { true, 1, GCD_E_FORMAT }, { true, -1, GCD_E_FORMAT }, { true, (int64_t)256 << 20, GCD_E_LIMIT }, { true, 100000, GCD_E_FORMAT },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -199,6 +199,57 @@ static void test_arguments(void **state)
     pe_image_done(&p);
 }
 
+/* Each of three types adds a parameter to those it repeats. */
+static void test_three_generic_types(void **state)
+{
+    (void)state;
+    struct pe_image p;
+    struct gcd_input *in;
+    struct gcd_metadata *m;
+    const char *name = NULL;
+    pe_image_init(&p);
+    for (unsigned row = 1; row <= 3; row++) {
+        (void)pe_image_row(&p, 0x02, "4ss222", row > 1 ? 2u : 0u, row == 1 ? "A`1" : row == 2 ? "B`1" : "C`1", "", 0u, 1u, 1u);
+        if (row > 1)
+            (void)pe_image_row(&p, 0x29, "22", row, row - 1);
+        for (unsigned i = 0; i < row; i++)
+            (void)pe_image_row(&p, 0x2a, "222s", i, 0u, row << 1, i == 0 ? "T" : i == 1 ? "U" : "V");
+    }
+    pe_image_close(&p);
+    assert_int_equal(open_image(&p, NULL, &in, &m), GCD_OK);
+    assert_int_equal(gcd_metadata_name(m, 0x02000003, NULL, 0, &name, &err), GCD_OK);
+    assert_string_equal(name, "A<T>.B<U>.C<V>");
+    close_image(in, m);
+    pe_image_done(&p);
+}
+
+/* Larger than the window: pages take each other's place. */
+static void test_a_large_image(void **state)
+{
+    (void)state;
+    static char text[4001];
+    struct pe_image p = { .codeviews = 1, .sections = 1, .wide = true };
+    struct gcd_input *in;
+    struct gcd_metadata *m;
+    tb_u8(&p.strings, 0);
+    tb_u8(&p.blobs, 0);
+    (void)pe_image_row(&p, 0x00, "2sggg", 0u, "Test.dll", 0xaau, 0u, 0u);
+    for (int i = 0; i < 100; i++) {
+        memset(text, 'a' + i % 26, sizeof text - 1);
+        (void)pe_image_row(&p, 0x02, "4ss222", 0u, text, "", 0u, 1u, 1u);
+    }
+    pe_image_close(&p);
+    assert_int_equal(open_image(&p, NULL, &in, &m), GCD_OK);
+    for (uint32_t i = 0; i < 200; i++) {
+        const char *name = NULL;
+        memset(text, 'a' + (int)(i % 100) % 26, sizeof text - 1);
+        assert_int_equal(gcd_metadata_name(m, GCD_TOKEN_TYPE + 1 + i % 100, NULL, 0, &name, &err), GCD_OK);
+        assert_string_equal(name, text);
+    }
+    close_image(in, m);
+    pe_image_done(&p);
+}
+
 /* ---- bad input ---- */
 
 /* What is asked of the image, until something fails. */
@@ -240,6 +291,19 @@ static void test_nested_without_an_outer_type(void **state)
     struct pe_image p;
     pe_image_init(&p);
     (void)pe_image_row(&p, 0x02, "4ss222", 2u, "A", "", 0u, 1u, 1u);
+    assert_int_equal(all_of(&p), GCD_E_FORMAT);
+}
+
+/* Another type's row is there instead. */
+static void test_nested_without_a_row(void **state)
+{
+    (void)state;
+    struct pe_image p;
+    pe_image_init(&p);
+    (void)pe_image_row(&p, 0x02, "4ss222", 0u, "A", "", 0u, 1u, 1u);
+    (void)pe_image_row(&p, 0x02, "4ss222", 2u, "B", "", 0u, 1u, 1u);
+    (void)pe_image_row(&p, 0x02, "4ss222", 2u, "C", "", 0u, 1u, 1u);
+    (void)pe_image_row(&p, 0x29, "22", 3u, 1u);
     assert_int_equal(all_of(&p), GCD_E_FORMAT);
 }
 
@@ -287,10 +351,16 @@ static void test_signatures(void **state)
     static const char *const bad[] = {
         "", "06", "0708", "0600", "0623", "061d", "0612", "061200", "061208", "0612ff", "06120f", "06150e0501", "06151205", "0615120500",
         "061512050208", "061512057f08", "0614080000", "061408210000", "06140801ff", "0614080105", "061b00ff", "061b", "061b0001", "0615",
-        "061bdfffffff", "0613", "06ffff"
+        "061bdfffffff", "0613", "06ffff", "06151205021b0001010e"
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(with_signature(bad[i]), GCD_E_FORMAT);
+    struct pe_image p;                       /* the heap ends in the last one */
+    pe_image_init(&p);
+    (void)pe_image_row(&p, 0x02, "4ss222", 0u, "A", "", 0u, 1u, 1u);
+    (void)pe_image_row(&p, 0x04, "2sb", 0x11u, "f", "0608");
+    p.blobs.n--;
+    assert_int_equal(all_of(&p), GCD_E_FORMAT);
     assert_int_equal(with_signature("06151205010e"), GCD_OK);
     assert_int_equal(with_signature("061305"), GCD_OK);              /* a parameter that its class has not: "!5" */
     char deep[2 * 200 + 5] = "06";
@@ -346,6 +416,20 @@ static void test_headers_that_lie(void **state)
     pe_image_init(&p);
     (void)pe_image_row(&p, 0x03, "2", 1u);   /* edit and continue */
     assert_int_equal(all_of(&p), GCD_E_UNSUPPORTED);
+}
+
+/* The metadata are a byte longer than their section. */
+static void test_beyond_the_section(void **state)
+{
+    (void)state;
+    struct pe_image p;
+    struct gcd_input *in;
+    struct gcd_metadata *m;
+    shop_image(&p, false);
+    p.out.p[0x200 + 12]++;
+    assert_int_equal(open_image(&p, NULL, &in, &m), GCD_E_FORMAT);
+    close_image(in, m);
+    pe_image_done(&p);
 }
 
 /* Every prefix is refused, or says nothing else than the whole image. */
@@ -435,7 +519,11 @@ int main(void)
         cmocka_unit_test(test_public_keys),
         cmocka_unit_test(test_match),
         cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_three_generic_types),
+        cmocka_unit_test(test_a_large_image),
         cmocka_unit_test(test_types_in_a_circle),
+        cmocka_unit_test(test_nested_without_a_row),
+        cmocka_unit_test(test_beyond_the_section),
         cmocka_unit_test(test_nested_without_an_outer_type),
         cmocka_unit_test(test_tables_that_are_not_sorted),
         cmocka_unit_test(test_fields_in_no_order),
