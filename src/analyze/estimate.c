@@ -9,8 +9,8 @@
 #define INDEX_COVERS UINT64_C(65536)
 /* While the graph is made: how many references an object has. */
 #define COUNT_BYTES UINT64_C(1)
-/* Of a tree of merged paths while it is made: a step as it is found, in a map, and sorted.  type_tree.h bounds the number of steps. */
-#define STEP_BYTES UINT64_C(185)
+/* Of a tree of merged paths while it is made: a step and its place in a map.  type_tree.h bounds the number of steps. */
+#define STEP_BYTES UINT64_C(105)
 #define STEPS_MAX (UINT64_C(1) << 20)
 /* The page keeps fewer steps of its trees, and smaller ones. */
 #define PAGE_STEP_BYTES UINT64_C(16)
