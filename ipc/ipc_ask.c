@@ -4,6 +4,7 @@
 
 #include <uv.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "ipc/ipc_conn.h"
 
@@ -69,7 +70,7 @@ static void on_tick(uv_timer_t *timer)
     struct question *q = timer->data;
     if (q->a->on_tick != NULL)
         q->a->on_tick(q->a->ctx);
-    if (q->a->cancel != NULL && atomic_load(q->a->cancel))
+    if (gcd_is_canceled(q->a->cancel))
         finish(q, gcd_fail(&q->err, GCD_E_CANCELED, "canceled"), GCD_IPC_REASON_NONE);
 }
 

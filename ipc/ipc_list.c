@@ -12,6 +12,7 @@
 
 #include <uv.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "ipc/ipc_discover.h"
@@ -40,11 +41,6 @@ struct search {
     struct listener *listeners;
     size_t n_listeners, listener_room;
 };
-
-static bool canceled(const struct search *s)
-{
-    return s->options.cancel != NULL && atomic_load(s->options.cancel);
-}
 
 static void free_string(const struct gcd_alloc *alloc, char **s)
 {
@@ -129,7 +125,7 @@ static gcd_status search_proc(struct search *s, struct gcd_error *err)
         if (e->d_name[0] < '1' || e->d_name[0] > '9' || e->d_name[strspn(e->d_name, "0123456789")] != '\0')
             continue;
         unsigned long pid = strtoul(e->d_name, NULL, 10);
-        if (canceled(s))
+        if (gcd_is_canceled(s->options.cancel))
             st = gcd_fail(err, GCD_E_CANCELED, "interrupted");
         else if (pid <= UINT32_MAX)
             st = try_process(s, (uint32_t)pid, err);
@@ -239,7 +235,7 @@ static gcd_status search_dir(struct search *s, const char *path, struct gcd_erro
     if (dir == NULL)
         return GCD_OK;
     gcd_status st = GCD_OK;
-    for (struct dirent *e; st == GCD_OK && !canceled(s) && (e = readdir(dir)) != NULL;)
+    for (struct dirent *e; st == GCD_OK && !gcd_is_canceled(s->options.cancel) && (e = readdir(dir)) != NULL;)
         if ((e->d_type == DT_SOCK || e->d_type == DT_UNKNOWN) && gcd_discover_pid_of(e->d_name) != 0)
             st = try_socket(s, path, e->d_name, err);
     (void)closedir(dir);
@@ -268,7 +264,7 @@ static void ask_some(void *ctx)
 {
     struct questions *q = ctx;
     struct search *s = q->search;
-    for (size_t i; !canceled(s) && (i = atomic_fetch_add(&q->next, 1)) < s->list.count;) {
+    for (size_t i; !gcd_is_canceled(s->options.cancel) && (i = atomic_fetch_add(&q->next, 1)) < s->list.count;) {
         struct gcd_ipc_process *p = &s->list.items[i];
         struct gcd_ipc_process_info info;
         if (p->socket_path[0] == '\0')
@@ -327,7 +323,7 @@ gcd_status gcd_list_processes(const char *proc, const char *shared_dir, const st
     free_listeners(&s);
     if (st == GCD_OK)
         ask_all(&s); /* first those found through /proc */
-    if (st == GCD_OK && canceled(&s))
+    if (st == GCD_OK && gcd_is_canceled(s.options.cancel))
         st = gcd_fail(err, GCD_E_CANCELED, "interrupted");
     if (st != GCD_OK) {
         gcd_ipc_list_done(&s.list);

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "ipc/ipc_pidfd.h"
@@ -302,7 +303,7 @@ static gcd_status wait_for(struct gcd_ipc_port *port, bool for_runtime, uint64_t
 {
     uint64_t until = ms == 0 ? UINT64_MAX : now_ms() + ms;
     for (;;) {
-        if (cancel != NULL && atomic_load(cancel))
+        if (gcd_is_canceled(cancel))
             return gcd_fail(err, GCD_E_CANCELED, "canceled");
         if (for_runtime && port->has_runtime)
             return GCD_OK;

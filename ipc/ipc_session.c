@@ -22,6 +22,7 @@
 
 #include <uv.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "ipc/ipc_ask.h"
 #include "ipc/ipc_conn.h"
@@ -341,7 +342,7 @@ static void look_at_cancel_and_time(struct session *s)
     }
     if (s->status != GCD_OK || record->stream_finished)
         return;
-    if (s->o->cancel != NULL && atomic_load(s->o->cancel)) {
+    if (gcd_is_canceled(s->o->cancel)) {
         fail(s, gcd_fail(&err, GCD_E_CANCELED, "canceled"), GCD_IPC_REASON_NONE, &err);
     } else if (s->timeout_at_ms != 0 && now >= s->timeout_at_ms) {
         const char *what = is_pending(s) || !record->open ? "the runtime has not answered (it does so after the garbage collection)"
@@ -590,7 +591,7 @@ static gcd_status check(const struct gcd_ipc_collect_options *o, struct gcd_erro
     if (o->strategy > GCD_IPC_STRATEGY_DRAIN)
         return gcd_fail(err, GCD_E_ARG, "there is no strategy %u", (unsigned)o->strategy);
     GCD_TRY(gcd_plan_encode(o, GCD_IPC_STRATEGY_SINGLE, GCD_LEG_RECORD, GCD_WIRE_COLLECT_TRACING6, msg, sizeof msg, &n, err));
-    if (o->cancel != NULL && atomic_load(o->cancel))
+    if (gcd_is_canceled(o->cancel))
         return gcd_fail(err, GCD_E_CANCELED, "canceled");
     return GCD_OK;
 }

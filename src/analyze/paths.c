@@ -4,6 +4,7 @@
 
 #include "analyze/dominators/dominators.h"
 #include "analyze/dominators/live_edges.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/locked_alloc.h"
 #include "base/mem.h"
@@ -77,9 +78,7 @@ static gcd_status check(const struct gcd_paths_options *o, uint64_t done, uint64
 {
     if (o->progress != NULL)
         o->progress(o->progress_ctx, done, total);
-    if (o->cancel != NULL && atomic_load_explicit(o->cancel, memory_order_relaxed))
-        return gcd_fail(err, GCD_E_CANCELED, "interrupted");
-    return GCD_OK;
+    return gcd_check_canceled(o->cancel, err);
 }
 
 static gcd_status follow(struct search *s, const struct gcd_paths_options *o, struct gcd_error *err)

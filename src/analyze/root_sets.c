@@ -8,6 +8,7 @@
 #include <gcdumpc/root_sets.h>
 
 #include "analyze/dominators/live_edges.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -70,7 +71,7 @@ static void start(struct sets *s, struct gcd_root_sets *ret)
 
 static gcd_status check(uint64_t met, const gcd_cancel_flag *cancel, struct gcd_error *err)
 {
-    bool stop = met % CHECK_EVERY == 0 && cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed);
+    bool stop = met % CHECK_EVERY == 0 && gcd_is_canceled(cancel);
     return stop ? gcd_fail(err, GCD_E_CANCELED, "interrupted") : GCD_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"
@@ -266,11 +267,6 @@ gcd_status gcd_build_node(struct gcd_build *b, uint64_t address, uint32_t type, 
     return add_node(g, address, type, size_bytes, err);
 }
 
-static bool canceled(const struct gcd_graph *g)
-{
-    return g->options.cancel != NULL && atomic_load_explicit(g->options.cancel, memory_order_relaxed);
-}
-
 static gcd_status make_index(struct gcd_build *b, struct gcd_error *err)
 {
     struct gcd_graph *g = b->g;
@@ -281,7 +277,7 @@ static gcd_status make_index(struct gcd_build *b, struct gcd_error *err)
             run++;
         if (!graph_index_add(&g->index, g->runs[run].base + (uint64_t)g->node_offset[node] * 4, node))
             return no_memory(err);
-        if (node % CHECK_EVERY == 0 && canceled(g))
+        if (node % CHECK_EVERY == 0 && gcd_is_canceled(g->options.cancel))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
     }
     if (!graph_index_finish(&g->index))
@@ -327,7 +323,7 @@ gcd_status gcd_build_next_node(struct gcd_build *b, struct gcd_error *err)
         return gcd_fail(err, GCD_E_STATE, "references of more objects than there are");
     if (node % BLOCK_NODES == 0) {
         g->block_edges[node / BLOCK_NODES] = g->edge_count;
-        if (node % CHECK_EVERY == 0 && canceled(g))
+        if (node % CHECK_EVERY == 0 && gcd_is_canceled(g->options.cancel))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
     }
     uint64_t rel = g->edge_count - g->block_edges[node / BLOCK_NODES];

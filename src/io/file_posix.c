@@ -15,6 +15,7 @@
 
 #include <gcdumpc/io.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/safe_open.h"
 
@@ -28,11 +29,6 @@
 /* Space that must stay free on a disk. */
 #define ROOM_SHARE 64u
 #define ROOM_BYTES (UINT64_C(256) << 20)
-
-static bool canceled(const gcd_cancel_flag *cancel)
-{
-    return cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed);
-}
 
 static int open_retry(const char *path, int flags, mode_t mode)
 {
@@ -110,7 +106,7 @@ gcd_status gcd_file_read_at(int fd, uint64_t off, void *buf, size_t n, size_t *r
 gcd_status gcd_file_read_stream(int fd, const gcd_cancel_flag *cancel, void *buf, size_t n, size_t *ret_n, struct gcd_error *err)
 {
     for (;;) {
-        if (canceled(cancel))
+        if (gcd_is_canceled(cancel))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
         struct pollfd p = { .fd = fd, .events = POLLIN };
         int ready = poll(&p, 1, POLL_MS);
@@ -132,11 +128,11 @@ gcd_status gcd_file_write(int fd, const gcd_cancel_flag *cancel, const void *buf
     while (n > 0) {
         ssize_t put = write(fd, p, n);
         bool interrupted = put < 0 ? errno == EINTR : (size_t)put < n;   /* a signal can also shorten a write */
-        if (interrupted && canceled(cancel))
+        if (interrupted && gcd_is_canceled(cancel))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
         if (put < 0 && errno == EAGAIN) {    /* somebody made our standard output non-blocking */
             (void)poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1, POLL_MS);
-            if (canceled(cancel))
+            if (gcd_is_canceled(cancel))
                 return gcd_fail(err, GCD_E_CANCELED, "interrupted");
             continue;
         }
@@ -302,7 +298,7 @@ static gcd_status open_device(const char *path, const gcd_cancel_flag *cancel, b
         }
         if (fd != -ENXIO || !pipe)
             return gcd_fail_os(err, -fd, "cannot open");
-        if (canceled(cancel))
+        if (gcd_is_canceled(cancel))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
         (void)poll(NULL, 0, POLL_MS);
     }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "io/file.h"
@@ -440,7 +441,7 @@ static gcd_status copy_plain(struct gcd_input *in, int fd, uint64_t *ret_bytes, 
     GCD_TRY(gcd_reader_new(in, &r, err));
     gcd_status st;
     while ((st = gcd_reader_next(r, &p, &n, err)) == GCD_OK) {
-        if (in->cancel != NULL && atomic_load_explicit(in->cancel, memory_order_relaxed)) {
+        if (gcd_is_canceled(in->cancel)) {
             st = gcd_fail(err, GCD_E_CANCELED, "interrupted");
             break;
         }

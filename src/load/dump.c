@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sort.h"
@@ -464,8 +465,7 @@ static gcd_status read_all(struct gcd_dump *d, struct gcd_input *in, struct gcd_
 {
     for (;;) {
         struct gcd_error io = GCD_ERROR_INIT;
-        if (d->options.cancel != NULL && atomic_load_explicit(d->options.cancel, memory_order_relaxed))
-            return gcd_fail(err, GCD_E_CANCELED, "interrupted");
+        GCD_TRY(gcd_check_canceled(d->options.cancel, err));
         gcd_status st = gcd_trace_fetch(d->trace, &io);
         if (st == GCD_E_TRUNCATED || st == GCD_E_FORMAT) {
             d->input_error = io;

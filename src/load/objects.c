@@ -10,6 +10,7 @@
  * of references have a certain position (heap/heap_runs.c).  Where both have one, they are paired; anything in a gap or without a certain
  * position is skipped.
  */
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "clr/clr_ids.h"
@@ -137,8 +138,7 @@ static gcd_status next_event(struct gcd_dump *d, struct feed *f, struct gcd_even
             return GCD_END;
         if (st != GCD_NEED_MORE)
             return st;
-        if (d->options.cancel != NULL && atomic_load_explicit(d->options.cancel, memory_order_relaxed))
-            return gcd_fail(err, GCD_E_CANCELED, "interrupted");
+        GCD_TRY(gcd_check_canceled(d->options.cancel, err));
         st = gcd_trace_fetch(f->trace, err);
         if (st < 0 && st != GCD_E_TRUNCATED && st != GCD_E_FORMAT)
             return st;

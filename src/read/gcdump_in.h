@@ -146,11 +146,6 @@ struct gcdump_node {
     const uint8_t *p, *end;      /* the children; each takes at least one byte */
 };
 
-static inline bool gcdump_canceled(const struct gcdump_in *f)
-{
-    return f->options->cancel != NULL && atomic_load_explicit(f->options->cancel, memory_order_relaxed);
-}
-
 static inline bool gcdump_bit(const uint64_t *bits, uint32_t n)
 {
     return bits[n / 64] >> (n % 64) & 1;

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"
@@ -64,7 +65,7 @@ gcd_status gcdump_load(struct gcdump_in *f, struct gcd_input *in, struct gcd_err
         f->bytes = need;
         if (f->options->progress != NULL)
             f->options->progress(f->options->progress_ctx, gcd_reader_position(r), f->options->progress_total);
-        if (f->options->cancel != NULL && atomic_load_explicit(f->options->cancel, memory_order_relaxed)) {
+        if (gcd_is_canceled(f->options->cancel)) {
             st = gcd_fail(err, GCD_E_CANCELED, "interrupted");
             break;
         }

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "read/gcdump_in.h"
@@ -53,7 +54,7 @@ static gcd_status put_nodes(struct gcdump_in *f, struct gcd_build *b, struct gcd
     for (uint32_t n = 0; n < f->node_count; n++) {
         if (n % 64 == 0)
             f->kept_before[n / 64] = gcd_build_node_count(b);
-        if (n % GCDUMP_CHECK_EVERY == 0 && gcdump_canceled(f))
+        if (n % GCDUMP_CHECK_EVERY == 0 && gcd_is_canceled(f->options->cancel))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
         if (gcdump_offset(f, n) == 0)    /* mentioned, but never described */
             continue;

@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/hex.h"
 #include "base/idmap.h"
@@ -349,7 +350,7 @@ static void show_progress(const struct gclog_in *g)
 
 static bool canceled(const struct gclog_in *g)
 {
-    return g->t.line % PROGRESS_EVERY == 0 && g->options->cancel != NULL && atomic_load_explicit(g->options->cancel, memory_order_relaxed);
+    return g->t.line % PROGRESS_EVERY == 0 && gcd_is_canceled(g->options->cancel);
 }
 
 static gcd_status first_pass(struct gclog_in *g)

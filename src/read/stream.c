@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 
 /* Bytes of 64 bits, seven at a time. */
@@ -32,7 +33,7 @@ bool stream_more(struct stream *s)
     size_t n;
     if (s->st != GCD_OK)
         return false;
-    if (s->options->cancel != NULL && atomic_load_explicit(s->options->cancel, memory_order_relaxed)) {
+    if (gcd_is_canceled(s->options->cancel)) {
         keep(s, gcd_fail(s->err, GCD_E_CANCELED, "interrupted"));
         return false;
     }

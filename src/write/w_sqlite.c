@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "write/sqlite_disk.h"
@@ -161,21 +162,16 @@ static const sqlite3_module offer_module = {
 
 /* ---- the database ---- */
 
-static bool canceled(const struct gcd_write_options *options)
-{
-    return options->cancel != NULL && atomic_load_explicit(options->cancel, memory_order_relaxed);
-}
-
 static int look_at_cancel(void *ctx)
 {
-    return canceled(ctx);
+    return gcd_is_canceled(((const struct gcd_write_options *)ctx)->cancel);
 }
 
 static gcd_status failed(struct database *d, int rc, const char *doing, struct gcd_error *err)
 {
     if (rc == SQLITE_NOMEM)
         return gcd_fail_nomem(err, doing);
-    if (rc == SQLITE_INTERRUPT && canceled(d->options))
+    if (rc == SQLITE_INTERRUPT && gcd_is_canceled(d->options->cancel))
         return gcd_fail(err, GCD_E_CANCELED, "interrupted");
     if (d->disk.err.code != GCD_OK) {        /* SQLite says only that the output cannot be written */
         if (err != NULL)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -161,8 +162,7 @@ gcd_status write_check(const struct gcd_write_options *options, struct gcd_sink 
 {
     if (options->progress != NULL)
         options->progress(options->progress_ctx, done, total);
-    if (options->cancel != NULL && atomic_load_explicit(options->cancel, memory_order_relaxed))
-        return gcd_fail(err, GCD_E_CANCELED, "interrupted");
+    GCD_TRY(gcd_check_canceled(options->cancel, err));
     return s != NULL ? gcd_sink_status(s, err) : GCD_OK;
 }
 

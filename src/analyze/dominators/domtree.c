@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -10,9 +11,7 @@ gcd_status domtree_check(const struct domtree *t, uint64_t steps, struct gcd_err
     const struct gcd_dominators_options *o = t->options;
     if (o->progress != NULL)
         o->progress(o->progress_ctx, steps, t->steps_total);
-    if (o->cancel != NULL && atomic_load_explicit(o->cancel, memory_order_relaxed))
-        return gcd_fail(err, GCD_E_CANCELED, "interrupted");
-    return GCD_OK;
+    return gcd_check_canceled(o->cancel, err);
 }
 
 /* ---- depth-first search ---- */
@@ -99,7 +98,7 @@ static gcd_status search(struct domtree *t, struct gcd_error *err)
 bool domtree_part(const struct domtree *t, uint32_t count, uint32_t part, uint32_t *ret_first, uint32_t *ret_end)
 {
     parts_range(count, part, parts_count(count), ret_first, ret_end);
-    return t->options->cancel == NULL || !atomic_load_explicit(t->options->cancel, memory_order_relaxed);
+    return !gcd_is_canceled(t->options->cancel);
 }
 
 gcd_status domtree_loop(const struct domtree *t, uint32_t count, gcd_part_fn work, void *ctx, uint64_t steps, struct gcd_error *err)

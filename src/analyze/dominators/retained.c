@@ -1,6 +1,7 @@
 #include <gcdumpc/retained.h>
 
 #include "analyze/dominators/live_edges.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"
@@ -34,7 +35,7 @@ static void reach(struct walk *w, uint32_t node)
 static gcd_status follow(struct walk *w, uint32_t node, struct gcd_error *err)
 {
     uint32_t to;
-    if (w->visited++ % CHECK_EVERY == 0 && w->cancel != NULL && atomic_load_explicit(w->cancel, memory_order_relaxed))
+    if (w->visited++ % CHECK_EVERY == 0 && gcd_is_canceled(w->cancel))
         return gcd_fail(err, GCD_E_CANCELED, "interrupted");
     for (uint64_t i = 0; (to = live_edges_at(&w->live, node, i)) != GCD_NODE_NONE; i++)
         reach(w, to);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sort.h"
@@ -53,9 +54,7 @@ gcd_status suspects_add(struct suspects_work *w, enum gcd_suspect_kind kind, uin
 
 gcd_status suspects_check(const struct suspects_work *w, struct gcd_error *err)
 {
-    if (w->o->cancel != NULL && atomic_load_explicit(w->o->cancel, memory_order_relaxed))
-        return gcd_fail(err, GCD_E_CANCELED, "interrupted");
-    return GCD_OK;
+    return gcd_check_canceled(w->o->cancel, err);
 }
 
 void suspects_keep_most(struct gcd_suspect_part top[GCD_SUSPECT_PARTS], size_t *n, struct gcd_suspect_part part)
