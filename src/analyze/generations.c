@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 #include "base/sort.h"
 
 struct gcd_generations {
@@ -13,11 +14,6 @@ struct gcd_generations {
     struct gcd_generation items[GCD_GENERATIONS];
 };
 
-static uint64_t sum(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 static bool in_range(const struct gcd_range *r, uint64_t address)
 {
     return address >= r->start && address - r->start < r->used_bytes;
@@ -28,8 +24,8 @@ static void add_range(struct gcd_generations *s, const struct gcd_range *r)
     struct gcd_generation *g = &s->items[r->generation < GCD_GENERATION_NONE ? r->generation : GCD_GENERATION_NONE];
     s->ranges[s->count++] = *r;
     g->ranges++;
-    g->used_bytes = sum(g->used_bytes, r->used_bytes);
-    g->reserved_bytes = sum(g->reserved_bytes, r->reserved_bytes);
+    gcd_add_saturating(&g->used_bytes, r->used_bytes);
+    gcd_add_saturating(&g->reserved_bytes, r->reserved_bytes);
 }
 
 gcd_status gcd_generations_new(const struct gcd_summary *summary, const struct gcd_alloc *alloc, struct gcd_generations **ret,
@@ -87,10 +83,10 @@ unsigned gcd_generations_find(const struct gcd_generations *s, uint64_t address,
 void gcd_generations_add(struct gcd_generations *s, uint64_t address, uint64_t size_bytes)
 {
     struct gcd_generation *g = &s->items[gcd_generations_find(s, address, &s->hint)];
-    uint64_t aligned = sum(size_bytes, s->align_bytes - 1) & ~(uint64_t)(s->align_bytes - 1);
+    uint64_t aligned = gcd_sum_saturating(size_bytes, s->align_bytes - 1) & ~(uint64_t)(s->align_bytes - 1);
     g->objects++;
-    g->bytes = sum(g->bytes, size_bytes);
-    g->aligned_bytes = sum(g->aligned_bytes, aligned);
+    gcd_add_saturating(&g->bytes, size_bytes);
+    gcd_add_saturating(&g->aligned_bytes, aligned);
 }
 
 const struct gcd_generation *gcd_generations_get(const struct gcd_generations *s, unsigned number)

@@ -11,6 +11,7 @@
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 
 struct mark {
     uint8_t has;                 /* groups that reach it */
@@ -31,11 +32,6 @@ struct sets {
 
 /* More than eight groups would need wider sets. */
 _Static_assert(GCD_GROUPS <= 8, "a set of groups is a byte");
-
-static uint64_t sum(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
 
 static void reach(struct sets *s, uint32_t node, uint8_t groups)
 {
@@ -126,10 +122,10 @@ static void count(const struct sets *s, struct gcd_root_sets *ret)
         unsigned has = s->marks[node].has;
         if (has == 0) {
             ret->unreachable_objects++;
-            ret->unreachable_bytes = sum(ret->unreachable_bytes, bytes);
+            gcd_add_saturating(&ret->unreachable_bytes, bytes);
         } else if ((has & (has - 1)) != 0) {
             ret->shared_objects++;
-            ret->shared_bytes = sum(ret->shared_bytes, bytes);
+            gcd_add_saturating(&ret->shared_bytes, bytes);
         }
         bool claimed = false;
         for (unsigned i = 0; has >> i != 0; i++) {
@@ -137,15 +133,15 @@ static void count(const struct sets *s, struct gcd_root_sets *ret)
             if ((has >> i & 1) == 0)
                 continue;
             set->objects++;
-            set->bytes = sum(set->bytes, bytes);
+            gcd_add_saturating(&set->bytes, bytes);
             if (!claimed) {
                 set->claimed_objects++;
-                set->claimed_bytes = sum(set->claimed_bytes, bytes);
+                gcd_add_saturating(&set->claimed_bytes, bytes);
                 claimed = true;
             }
             if (has == 1u << i) {
                 set->retained_objects++;
-                set->retained_bytes = sum(set->retained_bytes, bytes);
+                gcd_add_saturating(&set->retained_bytes, bytes);
             }
         }
     }

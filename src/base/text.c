@@ -177,3 +177,16 @@ gcd_status gcd_textpool_add_utf8(struct gcd_textpool *p, const uint8_t *utf8, si
         return st;
     return take(p, o, gcd_utf8_sanitize(utf8, n, o), ret);
 }
+
+const char *gcd_module_name(const char *path, size_t *ret_n)
+{
+    const char *s = path;
+    for (const char *p = path; *p != '\0'; p++)
+        if (*p == '/' || *p == '\\')
+            s = p + 1;
+    size_t n = strlen(s);
+    if (n > 4 && (strcmp(s + n - 4, ".dll") == 0 || strcmp(s + n - 4, ".exe") == 0))
+        n -= 4;
+    *ret_n = n;
+    return s;
+}

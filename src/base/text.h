@@ -43,4 +43,7 @@ gcd_status gcd_textpool_add(struct gcd_textpool *p, const char *s, size_t n, con
 gcd_status gcd_textpool_add_utf16(struct gcd_textpool *p, const uint8_t *utf16le, size_t units, const char **ret);
 gcd_status gcd_textpool_add_utf8(struct gcd_textpool *p, const uint8_t *utf8, size_t n, const char **ret);
 
+/* The name of a module's file without folder and suffix (.dll, .exe): *RET_N bytes in PATH. */
+const char *gcd_module_name(const char *path, size_t *ret_n);
+
 #endif

@@ -60,24 +60,10 @@ static gcd_status spell(struct gcd_names *n, const struct gcd_summary *from, enu
 
 /* ---- unique names ---- */
 
-/* The name of a module's file without folder and suffix. */
-static const char *module_name(const struct gcd_type *t, size_t *ret_n)
-{
-    const char *s = t->module_path;
-    for (const char *p = s; *p != '\0'; p++)
-        if (*p == '/' || *p == '\\')
-            s = p + 1;
-    size_t n = strlen(s);
-    if (n > 4 && (strcmp(s + n - 4, ".dll") == 0 || strcmp(s + n - 4, ".exe") == 0))
-        n -= 4;
-    *ret_n = n;
-    return s;
-}
-
 static int compare_modules(const struct gcd_type *a, const struct gcd_type *b)
 {
     size_t na, nb;
-    const char *ma = module_name(a, &na), *mb = module_name(b, &nb);
+    const char *ma = gcd_module_name(a->module_path, &na), *mb = gcd_module_name(b->module_path, &nb);
     int c = memcmp(ma, mb, na < nb ? na : nb);
     return c != 0 ? c : (na > nb) - (na < nb);
 }
@@ -107,7 +93,7 @@ static int compare(const void *ctx, uint32_t a, uint32_t b)
 static gcd_status tell_apart(struct gcd_names *n, const struct gcd_type *t, uint32_t i, bool token, uint32_t number, struct csharp *room)
 {
     size_t len;
-    const char *module = module_name(t, &len);
+    const char *module = gcd_module_name(t->module_path, &len);
     char tail[48] = "";
     if (token)
         (void)snprintf(tail, sizeof tail, " 0x%08" PRIx32, t->name_token);

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 #include "write/write.h"
 
 enum dart_data { DART_NO_DATA = 0, DART_LENGTH = 7, DART_NAME = 8 };
@@ -329,10 +330,8 @@ static uint64_t capacity(const struct gcd_graph *g)
 {
     const struct gcd_summary *summary = gcd_graph_summary(g);
     uint64_t sum = 0, bytes = summary->bytes;
-    for (size_t i = 0; i < summary->range_count; i++) {
-        uint64_t used = summary->ranges[i].used_bytes;
-        sum = sum > UINT64_MAX - used ? UINT64_MAX : sum + used;
-    }
+    for (size_t i = 0; i < summary->range_count; i++)
+        gcd_add_saturating(&sum, summary->ranges[i].used_bytes);
     return sum > bytes ? sum : bytes;
 }
 

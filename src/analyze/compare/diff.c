@@ -5,6 +5,7 @@
 #include "analyze/compare/growth.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 #include "base/sort.h"
 #include "base/text.h"
 
@@ -74,25 +75,11 @@ void gcd_diff_free(struct gcd_diff *d)
 
 /* ---- adding ---- */
 
-/* The module's file name without folder and suffix, because the same program can be installed elsewhere. */
-static const char *module_name(const char *path, size_t *ret_n)
-{
-    const char *s = path;
-    for (const char *p = path; *p != '\0'; p++)
-        if (*p == '/' || *p == '\\')
-            s = p + 1;
-    size_t n = strlen(s);
-    if (n > 4 && (strcmp(s + n - 4, ".dll") == 0 || strcmp(s + n - 4, ".exe") == 0))
-        n -= 4;
-    *ret_n = n;
-    return s;
-}
-
 static gcd_status add(struct gcd_diff *d, const struct gcd_diff_type *t, const char **last_module, struct gcd_error *err)
 {
     struct entry e = { .sum = t->sum, .dump = d->dumps };
     size_t n;
-    const char *module = module_name(t->module_path, &n);
+    const char *module = gcd_module_name(t->module_path, &n);     /* the same program can be installed elsewhere */
     GCD_TRY(text_error(gcd_textpool_add(&d->text, t->name, strlen(t->name), &e.name), err));
     /* consecutive types often have the same module */
     if (*last_module == NULL || strncmp(*last_module, module, n) != 0 || (*last_module)[n] != '\0')
@@ -161,9 +148,9 @@ static gcd_status add_row(struct gcd_diff *d, const uint32_t *items, size_t n, b
     struct gcd_diff_sum *sums = d->sums + d->row_count * d->dumps;
     for (size_t i = 0; i < n; i++) {
         const struct entry *e = &d->entries[items[i]];
-        sums[e->dump].objects = growth_plus(sums[e->dump].objects, e->sum.objects);
-        sums[e->dump].bytes = growth_plus(sums[e->dump].bytes, e->sum.bytes);
-        sums[e->dump].retained_bytes = growth_plus(sums[e->dump].retained_bytes, e->sum.retained_bytes);
+        gcd_add_saturating(&sums[e->dump].objects, e->sum.objects);
+        gcd_add_saturating(&sums[e->dump].bytes, e->sum.bytes);
+        gcd_add_saturating(&sums[e->dump].retained_bytes, e->sum.retained_bytes);
     }
     d->rows[d->row_count++] = row;
     return GCD_OK;

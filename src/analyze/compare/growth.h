@@ -8,11 +8,6 @@
 
 #include <gcdumpc/diff.h>
 
-static inline uint64_t growth_plus(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 /* Compares the growth from A0 to A1 with that from B0 to B1.  Below 0: the first has grown more.  Exact for all numbers. */
 static inline int growth_compare(uint64_t a0, uint64_t a1, uint64_t b0, uint64_t b1)
 {

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/idmap.h"
 #include "base/mem.h"
+#include "base/ovf.h"
 #include "base/sort.h"
 #include "base/text.h"
 
@@ -167,8 +168,8 @@ static gcd_status place_steps(struct gcd_tree_diff *d, struct gcd_idmap *rows, s
         }
         s->parent = row;
         struct gcd_diff_sum *sum = &d->sums[row * d->dumps + dump];
-        sum->objects = growth_plus(sum->objects, s->objects);
-        sum->bytes = growth_plus(sum->bytes, s->bytes);
+        gcd_add_saturating(&sum->objects, s->objects);
+        gcd_add_saturating(&sum->bytes, s->bytes);
     }
     return GCD_OK;
 }

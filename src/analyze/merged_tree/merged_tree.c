@@ -1,6 +1,7 @@
 #include "analyze/merged_tree/merged_tree.h"
 
 #include "analyze/dominators/live_edges.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"
@@ -29,9 +30,7 @@ gcd_status merged_check(const struct merged_maker *m, uint64_t done, struct gcd_
 {
     if (m->o->progress != NULL)
         m->o->progress(m->o->progress_ctx, done, 2 * (uint64_t)m->nodes);
-    if (m->o->cancel != NULL && atomic_load_explicit(m->o->cancel, memory_order_relaxed))
-        return gcd_fail(err, GCD_E_CANCELED, "interrupted");
-    return GCD_OK;
+    return gcd_check_canceled(m->o->cancel, err);
 }
 
 static uint32_t parent_of(const struct merged_maker *m, uint32_t node)
