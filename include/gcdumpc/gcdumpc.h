@@ -14,7 +14,7 @@
  *     io.h                                  inputs and outputs
  *     event.h trace.h                       the events of a recording
  *     dump.h summary.h                      the heap dump in it; what is known of a dump or graph as a whole
- *     graph.h read.h names.h metadata.h     objects and references in memory, files that hold a graph, names of types
+ *     graph.h read.h names.h metadata.h, bundle.h     objects and references in memory, files that hold a graph, names of types
  *     dominators.h retained.h paths.h merged_tree.h root_sets.h suspects.h generations.h lengths.h
  *     diff.h tree_diff.h diff_page.h        several dumps side by side
  *     writer.h                              dumps to files
