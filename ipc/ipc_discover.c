@@ -152,7 +152,7 @@ static gcd_status judge(struct place *pl, int fd, const struct stat *sb, const c
         *ret_reason = GCD_IPC_REASON_STALE;
         return gcd_fail(err, GCD_E_NOT_FOUND,
                         "process %" PRIu32 " has no diagnostic socket: it is not a .NET process, or its diagnostics are off "
-                        "(DOTNET_EnableDiagnostics=0; only a start without it helps); %s is left over, nobody listens there",
+                        "(DOTNET_EnableDiagnostics=0; only a start without it helps); %s is stale, nobody listens there",
                         pid, path);
     }
     uint32_t peer = sock < 0 ? 0 : gcd_sock_peer_pid(sock);
@@ -335,7 +335,7 @@ static gcd_status explain(const struct gcd_procfs_target *t, const char *const *
     if (n > 0 && strlen(first) + 1 + (size_t)n >= sizeof addr.sun_path)
         return gcd_fail(err, GCD_E_NOT_FOUND,
                         "process %" PRIu32
-                        " has no diagnostic socket: its TMPDIR has %zu bytes, too many for the name of a socket",
+                        " has no diagnostic socket: its TMPDIR has %zu bytes, too long for the path of a socket",
                         t->pid, strlen(first));
     return gcd_fail(err, GCD_E_NOT_FOUND,
                     "process %" PRIu32

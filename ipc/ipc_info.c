@@ -28,7 +28,7 @@ gcd_status gcd_info_ask(const struct gcd_ask *a, struct gcd_ipc_process_info *re
     for (size_t i = 0; st == GCD_E_UNSUPPORTED && i < sizeof ladder / sizeof ladder[0]; i++)
         st = gcd_ask(a, ladder[i], on_ok, ret, &reason, &e); /* any other error is final: the command is known */
     if (st == GCD_E_UNSUPPORTED)
-        gcd_error_wrap(&e, "cannot ask the process who it is");
+        gcd_error_wrap(&e, "cannot get information about the process");
     if (ret_reason != NULL)
         *ret_reason = reason;
     if (st != GCD_OK && err != NULL)

@@ -81,7 +81,7 @@ static gcd_status lock_name(const char *name, const char *what, uid_t owner, str
             return GCD_OK;
         }
         if (r != -EADDRINUSE)
-            return gcd_fail_os(err, -r, "cannot lock out a second dump");
+            return gcd_fail_os(err, -r, "cannot prevent a second dump");
         asked = ask_holder(name, &holder);
     }
     /* a holder that cannot be asked (full queue, no listener) is not this program */

@@ -47,17 +47,17 @@ static gcd_status remove_stale(const struct gcd_portfile *f, struct gcd_error *e
     if (fstatat(f->dir_fd, name, &stale, AT_SYMLINK_NOFOLLOW) != 0)
         return errno == ENOENT ? GCD_OK : gcd_fail_os(err, errno, "cannot listen at %s", path);
     if (!S_ISSOCK(stale.st_mode))
-        return gcd_fail(err, GCD_E_IO, "cannot listen at %s: there is a file of that name, and it is no socket", path);
+        return gcd_fail(err, GCD_E_IO, "cannot listen at %s: a file with that name exists and is not a socket", path);
     /* Root could replace it, too, but a name taken by another user is not ours. */
     if (stale.st_uid != geteuid())
-        return gcd_fail(err, GCD_E_IO, "cannot listen at %s: there is a socket of another user", path);
+        return gcd_fail(err, GCD_E_IO, "cannot listen at %s: a socket of another user exists", path);
     int fd = gcd_sock_connect(path);
     if (fd >= 0)
         (void)close(fd);
     if (fd != -ECONNREFUSED)
         return gcd_fail(err, GCD_E_IO, "cannot listen at %s: another program does", path);
     if (!gcd_folder_fd_is_ours(f->dir_fd))     /* others control the names there, and could have removed any socket of ours */
-        return gcd_fail(err, GCD_E_IO, "cannot listen at %s: an old socket is there, in a folder of another user, where nothing is removed", path);
+        return gcd_fail(err, GCD_E_IO, "cannot listen at %s: an old socket exists in a folder of another user, where gcdumpc removes nothing", path);
     fresh_name(aside);
     if (renameat(f->dir_fd, name, f->dir_fd, aside) != 0)
         return errno == ENOENT ? GCD_OK : gcd_fail_os(err, errno, "cannot remove the stale socket %s", path);

@@ -184,7 +184,7 @@ gcd_status gcd_procfs_start(const char *proc, uint32_t pid, uint64_t *ret_jiffie
     if (r != 0) {
         if (r == -EACCES || r == -EPERM)
             *ret_reason = GCD_IPC_REASON_PERMISSION;
-        return gcd_fail_os(err, -r, "cannot look at process %" PRIu32 " in %s", pid, proc);
+        return gcd_fail_os(err, -r, "cannot inspect process %" PRIu32 " in %s", pid, proc);
     }
     if (!parse_stat(text, &state, ret_jiffies))
         return gcd_fail(err, GCD_E_FORMAT, "cannot read %s/%" PRIu32 "/stat: no start time in it", proc, pid);

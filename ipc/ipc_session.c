@@ -90,7 +90,7 @@ struct session {
 };
 
 static const char *const leg_names[GCD_LEG_COUNT] = {
-    [GCD_LEG_FLUSH] = "the event session that makes the runtime describe its types again",
+    [GCD_LEG_FLUSH] = "the event session that makes the runtime report its types again",
     [GCD_LEG_RECORD] = "the event session",
     [GCD_LEG_TRIGGER] = "the event session that triggers the garbage collection",
 };
@@ -324,8 +324,8 @@ static void look_at_silence(struct session *s)
     struct gcd_error err = GCD_ERROR_INIT;
     if (s->answers_after_walk && walks->open && now_ms() - s->last_data_ms >= s->graces->answer_ms)
         fail(s,
-             gcd_fail(&err, GCD_E_PEER, "the runtime has answered, but then nothing of a heap walk has come for %" PRIu64
-                      " ms: it has forced no garbage collection, or is stopped", s->graces->answer_ms),
+             gcd_fail(&err, GCD_E_PEER, "the runtime answered, but then sent nothing of a heap walk for %" PRIu64
+                      " ms: it forced no garbage collection, or is stopped", s->graces->answer_ms),
              GCD_IPC_REASON_TIMEOUT, &err);
 }
 

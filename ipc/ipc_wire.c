@@ -257,7 +257,7 @@ static uint64_t take_uint(struct in *in, unsigned bytes)
 gcd_status gcd_wire_decode_header(const uint8_t *bytes, struct gcd_wire_header *ret, struct gcd_error *err)
 {
     if (memcmp(bytes, magic, sizeof magic) != 0)
-        return gcd_fail_at(err, GCD_E_FORMAT, 0, "the answer is not one of a .NET diagnostic port: wrong magic");
+        return gcd_fail_at(err, GCD_E_FORMAT, 0, "the answer does not come from a .NET diagnostic port: wrong magic");
     struct in in = { .p = bytes + OFF_SIZE, .end = bytes + GCD_WIRE_HEADER_BYTES };
     struct gcd_wire_header h = { .size = (uint16_t)take_uint(&in, 2) };
     uint64_t set = take_uint(&in, 1);
@@ -399,7 +399,7 @@ gcd_status gcd_wire_decode_advertise(const uint8_t *bytes, struct gcd_wire_adver
 {
     static const char advertise_magic[8] = "ADVR_V1"; /* the terminating NUL is part of it */
     if (memcmp(bytes, advertise_magic, sizeof advertise_magic) != 0)
-        return gcd_fail_at(err, GCD_E_FORMAT, 0, "what connected is no .NET runtime: wrong magic");
+        return gcd_fail_at(err, GCD_E_FORMAT, 0, "the client is not a .NET runtime: wrong magic");
     struct in in = { .p = bytes + sizeof advertise_magic, .end = bytes + GCD_WIRE_ADVERTISE_BYTES };
     struct gcd_wire_advertise a = { .pid = 0 };
     memcpy(a.cookie, take(&in, sizeof a.cookie), sizeof a.cookie);

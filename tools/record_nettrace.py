@@ -55,7 +55,7 @@ def find_socket(pid):
         with open(f"/proc/{pid}/stat", "rb") as file:
             start_time = file.read().rpartition(b")")[2].split()[19].decode()
     except OSError as error:
-        raise RecordError(f"cannot look at process {pid}: {error.strerror}") from error
+        raise RecordError(f"cannot inspect process {pid}: {error.strerror}") from error
     directory = os.fsdecode(variables.get(b"TMPDIR") or b"/tmp")
     exact = os.path.join(directory, f"dotnet-diagnostic-{pid}-{start_time}-socket")
     if os.path.exists(exact):

@@ -24,11 +24,11 @@
 static void print_first_screen(FILE *to)
 {
     fputs("gcdumpc " GCDUMPC_VERSION ": .NET heap dumps outside a debugger.\n\n"
-          "  gcdumpc ps                              which processes are there?\n"
-          "  gcdumpc --pid 1234 -o shop.html         dump one: a page to look at\n"
-          "  gcdumpc --pid 1234 -o shop.nettrace     ... or a recording, to ask later:\n"
+          "  gcdumpc ps                              list the processes\n"
+          "  gcdumpc --pid 1234 -o shop.html         dump one into a page for browsers\n"
+          "  gcdumpc --pid 1234 -o shop.nettrace     ... or into a recording for later:\n"
           "  gcdumpc report shop.nettrace --top 20   objects and bytes of each type\n"
-          "  gcdumpc leaks shop.nettrace             what may be a leak, and why\n"
+          "  gcdumpc leaks shop.nettrace             possible leaks, and why\n"
           "  gcdumpc diff old.nettrace new.nettrace  what has grown\n"
           "\nAll commands: gcdumpc --help.  Options of one: gcdumpc COMMAND --help.\n", to);
 }
@@ -69,7 +69,7 @@ static void print_help(const struct cli_command *c)
         for (size_t i = 0; gcd_format_at(i) != NULL; i++)
             print_format(gcd_format_name(gcd_format_at(i)), gcd_format_suffix(gcd_format_at(i)), gcd_format_about(gcd_format_at(i)));
         if (c->bit == CLI_COLLECT)
-            print_format(CLI_RAW_FORMAT, "." CLI_RAW_FORMAT, "the event stream as it comes: a recording, no conversion");
+            print_format(CLI_RAW_FORMAT, "." CLI_RAW_FORMAT, "the event stream unchanged: a recording");
         puts("An output whose name ends in .gz is compressed with gzip.");
     }
     if (c->details[0] != '\0')
@@ -117,9 +117,9 @@ static enum cli_exit no_command(const char *word)
         if (strcmp(elsewhere[i].word, word) == 0)
             n.best = elsewhere[i].command;
     if (word[0] != '\0' && word[strspn(word, "0123456789")] == '\0')
-        cli_say(NULL, "there is no command \"%s\"; a process is dumped with: gcdumpc --pid %s -o FILE", word, word);
+        cli_say(NULL, "there is no command \"%s\"; to dump a process, use: gcdumpc --pid %s -o FILE", word, word);
     else if (n.best == NULL && access(word, F_OK) == 0)
-        cli_say(NULL, "there is no command \"%s\"; of a file tell what to do: gcdumpc report FILE, or info, convert, ...; see gcdumpc --help", word);
+        cli_say(NULL, "there is no command \"%s\"; to read a file, use gcdumpc report FILE, or info, convert, ...; see gcdumpc --help", word);
     else
         cli_say(NULL, "there is no command \"%s\"%s; see gcdumpc --help", word, cli_meant(&n, "", meant));
     return CLI_USAGE;

@@ -479,7 +479,7 @@ static bool complete_input(const struct cli_command *c, const struct cli_args *a
     else if (ways > 1)
         problem = "give one of --pid, --name, --port and --listen";
     else if (args->target.all && ways > (args->target.name != NULL))
-        problem = "--all goes alone or with --name";
+        problem = "--all can only be combined with --name";
     else if (c->bit == CLI_COLLECT && ways == 0 && !args->target.all)
         problem = "collect needs the process: --pid N, --name NAME, --port PATH, --listen ADDR or --all";
     else if ((c->bit & COMPARE) == 0 && args->input != NULL && ways > 0)
@@ -487,7 +487,7 @@ static bool complete_input(const struct cli_command *c, const struct cli_args *a
     else if ((c->bit & COMPARE) == 0 && args->input == NULL && ways == 0 && !args->target.all)
         problem = "a file is needed";
     else if (args->target.delay_s != 0 && args->target.listen == NULL)
-        problem = "--delay is for programs that connect (--listen)";
+        problem = "--delay needs --listen";
     else if (args->live.save_trace != NULL && ways == 0 && !args->target.all)
         problem = "--save-trace keeps the stream of a process, not of a file";
     else if (args->live.save_trace != NULL && same_output(args->live.save_trace, args->output.path != NULL ? args->output.path : "-"))
@@ -559,19 +559,19 @@ enum cli_exit cli_check_args(const struct cli_command *c, const struct cli_args 
     if (!complete_input(c, ret))
         return CLI_USAGE;
     if (!cli_is_live(ret) && (ret->live.timeout_s != 0 || ret->live.buffer_mb != 0 || ret->live.rundown))
-        return cli_error(CLI_USAGE, NULL, "--timeout, --buffer and --rundown are for living processes (--pid)");
+        return cli_error(CLI_USAGE, NULL, "--timeout, --buffer and --rundown are for running processes (--pid)");
     if (!cli_is_live(ret) && (ret->live.max_buffer_mb != 0 || ret->live.retries != DEFAULT_RETRIES || ret->live.keep_partial || ret->live.force))
-        return cli_error(CLI_USAGE, NULL, "--max-buffer, --retries, --keep-partial and --force are for living processes (--pid)");
+        return cli_error(CLI_USAGE, NULL, "--max-buffer, --retries, --keep-partial and --force are for running processes (--pid)");
     if (ret->live.max_buffer_mb != 0 && ret->live.buffer_mb > ret->live.max_buffer_mb)
         return cli_error(CLI_USAGE, NULL, "--buffer is larger than --max-buffer");
     const char *problem = NULL;
     if (c->bit == CLI_RETAINED && ret->view.tree != 0 && (ret->view.type != NULL || ret->view.filter != NULL ||
         ret->view.largest != CLI_LARGEST_BOTH))
-        problem = "--tree shows all types: it goes without --type, --filter and --largest";
+        problem = "--tree shows all types: it cannot be combined with --type, --filter and --largest";
     else if (c->bit == CLI_RETAINED && ret->view.type != NULL && (ret->view.filter != NULL || ret->view.largest != CLI_LARGEST_BOTH))
-        problem = "--type shows one table: it goes without --filter and --largest";
+        problem = "--type shows one table: it cannot be combined with --filter and --largest";
     else if (c->bit == CLI_PATHS && (ret->view.type != NULL) == (ret->view.object != NULL))
-        problem = "paths needs what they lead to: --type PATTERN or --object ADDRESS";
+        problem = "paths needs a target: --type PATTERN or --object ADDRESS";
     else if (ret->view.to_root && ret->view.from_root)
         problem = "give one of --to-root and --from-root";
     if (problem != NULL)
@@ -579,19 +579,19 @@ enum cli_exit cli_check_args(const struct cli_command *c, const struct cli_args 
     if (ret->view.json && ret->view.csv)
         return cli_error(CLI_USAGE, NULL, "give one of --json and --csv");
     if (ret->view.paths && (ret->view.sort != CLI_SORT_BYTES || ret->view.retained))
-        return cli_error(CLI_USAGE, NULL, "--paths goes by growth of bytes, without --sort and --retained");
+        return cli_error(CLI_USAGE, NULL, "--paths sorts by growth of bytes: it cannot be combined with --sort and --retained");
     if (ret->view.sort == CLI_SORT_RETAINED && !ret->view.retained)
         return cli_error(CLI_USAGE, NULL, "--sort retained needs --retained; see gcdumpc %s --help", c->name);
     if (ret->limits.memory_bytes != 0 && ret->limits.max_memory_bytes != 0)
-        return cli_error(CLI_USAGE, NULL, "give one of --memory, which spills what is above it, and --max-memory, which refuses it");
+        return cli_error(CLI_USAGE, NULL, "give one of --memory, which moves the excess to a file, and --max-memory, which fails");
     if (ret->live.keep_partial && ret->strict)
         return cli_error(CLI_USAGE, NULL, "give one of --keep-partial and --strict");
     if (cli_is_live(ret) && (ret->view.events || ret->dump.walk != 0 || ret->dump.process != 0 || ret->dump.process_name != NULL ||
         ret->limits.max_block_bytes != 0)) {
-        return cli_error(CLI_USAGE, NULL, "--events, --walk, --process and --max-block are for recordings, not for living processes");
+        return cli_error(CLI_USAGE, NULL, "--events, --walk, --process and --max-block are for recordings, not for running processes");
     }
     if ((c->bit & OUTPUTS) != 0 && ret->output.path == NULL)
-        return cli_error(CLI_USAGE, NULL, "%s needs a place for its output: -o FILE, or -o - for standard output; see gcdumpc %s --help", c->name,
+        return cli_error(CLI_USAGE, NULL, "%s needs an output: -o FILE, or -o - for standard output; see gcdumpc %s --help", c->name,
                          c->name);
     return CLI_DONE;
 }

@@ -56,7 +56,7 @@ static gcd_status take_clock(struct gcd_etl *e, uint32_t clock, uint64_t frequen
     if (clock == ETL_CLOCK_SYSTEM_TIME)
         frequency = 10000000;            /* FILETIME */
     if (e->part.number > 0 && frequency != e->frequency)
-        return gcd_fail(err, GCD_E_UNSUPPORTED, "file %zu has another clock than the first one: they are not of one recording",
+        return gcd_fail(err, GCD_E_UNSUPPORTED, "file %zu has a different clock than the first one: they do not belong to one recording",
                         e->part.number + 1);
     e->frequency = frequency;
     if (clock == ETL_CLOCK_CPU_CYCLES)
@@ -93,10 +93,10 @@ static gcd_status file_header(struct gcd_etl *e, const uint8_t *head, size_t n, 
         return gcd_fail_at(err, GCD_E_TRUNCATED, e->part.begin_off + n, "the file ends within its header");
     if (ptr_bytes != 4 && ptr_bytes != 8)
         return gcd_fail_at(err, GCD_E_FORMAT, ETL_BUFFER_HEADER + 0x20 + 0x2c, "the pointer size of the recording is %" PRIu32
-                           ", 4 or 8 is possible", ptr_bytes);
+                           ", not 4 or 8", ptr_bytes);
     uint32_t compression = gcd_le32(head + OFF_STATE) & 0xffff;
     if ((e->part.mode & FILE_MODE_COMPRESSED) != 0 && (compression == 2 || compression == 4))
-        return gcd_fail_at(err, GCD_E_UNSUPPORTED, OFF_STATE, "its buffers are compressed with %s; only XPRESS is known here",
+        return gcd_fail_at(err, GCD_E_UNSUPPORTED, OFF_STATE, "its buffers are compressed with %s; only XPRESS is supported",
                            compression == 2 ? "LZNT1" : "XPRESS with Huffman codes");
     GCD_TRY(take_clock(e, clock, frequency, err));
     e->unclosed = e->unclosed || e->part.written == 0;

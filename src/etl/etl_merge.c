@@ -163,7 +163,7 @@ static gcd_status allow(struct gcd_etl *e, size_t n, struct gcd_error *err)
 {
     gcd_add_saturating(&e->unpacked, n);
     if (e->unpacked > e->limits.block_bytes && (e->unpacked - e->limits.block_bytes) / RATIO > e->position)
-        return gcd_fail(err, GCD_E_LIMIT, "it is compressed by more than %u to 1: no recording is", RATIO);
+        return gcd_fail(err, GCD_E_LIMIT, "its compression ratio is above %u to 1, which no recording reaches", RATIO);
     return GCD_OK;
 }
 

@@ -144,7 +144,7 @@ gcd_status gcd_build_text(struct gcd_build *b, const char *s, size_t n, const ch
     }
     gcd_status st = gcd_textpool_add_utf8(&b->g->text, (const uint8_t *)s, n, ret);
     if (st == GCD_E_LIMIT)
-        return gcd_fail(err, GCD_E_LIMIT, "the names take more memory than is allowed");
+        return gcd_fail(err, GCD_E_LIMIT, "the names need more memory than allowed");
     return st == GCD_OK ? GCD_OK : no_memory(err);
 }
 

@@ -14,7 +14,7 @@ static void check_index(struct gcd_verdict *v, const struct heap_walk *w, enum h
 {
     uint64_t n = w->index[kind].missing;
     if (n > 0)
-        gcd_verdict_add(v, code, n, "%" PRIu64 " event%s with %s are missing (holes in their numbering)", n, plural(n), what);
+        gcd_verdict_add(v, code, n, "%" PRIu64 " event%s with %s are missing (gaps in their numbering)", n, plural(n), what);
 }
 
 /*
@@ -47,7 +47,7 @@ static void add_lost(struct gcd_verdict *v, enum gcd_reason_code code, uint64_t 
     if (n > 0)
         gcd_verdict_add(v, code, n, "%s%" PRIu64 " %s%s lost", exact ? "" : "at least ", n, what, n == 1 ? " is" : "s are");
     else if (!exact && seen)
-        gcd_verdict_add(v, code, 0, "how many %ss are lost cannot be told", what);
+        gcd_verdict_add(v, code, 0, "it is unknown how many %ss are lost", what);
 }
 
 static void check_loss(struct gcd_verdict *v, const struct heap_walk *w, const struct gcd_trace_info *trace)
@@ -59,7 +59,7 @@ static void check_loss(struct gcd_verdict *v, const struct heap_walk *w, const s
     add_lost(v, GCD_REASON_OBJECTS_LOST, l->objects, l->objects_exact, seen, "object");
     add_lost(v, GCD_REASON_EDGES_LOST, l->edges, l->edges_exact, seen, "reference");
     if (l->edges_dropped > 0)
-        gcd_verdict_add(v, GCD_REASON_EDGES_DROPPED, l->edges_dropped, "%" PRIu64 " reference%s left out: of lost objects, or not certain whose",
+        gcd_verdict_add(v, GCD_REASON_EDGES_DROPPED, l->edges_dropped, "%" PRIu64 " reference%s left out, because the owner is lost or uncertain",
                 l->edges_dropped, l->edges_dropped == 1 ? " is" : "s are");
 }
 
@@ -75,14 +75,14 @@ void heap_verdict(const struct gcd_heap *h, const struct heap_walk *w, const str
     if (input_damage_text != NULL)
         gcd_verdict_add(ret, GCD_REASON_INPUT_DAMAGED, 0, "%s", input_damage_text);
     if (trace->lost_events > 0 && trace->lost_threads == 0)  /* by any thread of any process */
-        gcd_verdict_add(ret, GCD_REASON_EVENTS_LOST, trace->lost_events, "%" PRIu64 " event%s were lost while they were recorded",
+        gcd_verdict_add(ret, GCD_REASON_EVENTS_LOST, trace->lost_events, "%" PRIu64 " event%s were lost during the recording",
                 trace->lost_events, plural(trace->lost_events));
     else if (trace->lost_events > 0)
         gcd_verdict_add(ret, GCD_REASON_EVENTS_LOST, trace->lost_events, "%s%" PRIu64 " event%s of %" PRIu64 " thread%s were lost in the target",
                 trace->loss_verified ? "" : "at least ", trace->lost_events, plural(trace->lost_events), trace->lost_threads,
                 plural(trace->lost_threads));
     else if (!trace->loss_verified && !trace->has_sequence_numbers)
-        gcd_verdict_add(ret, GCD_REASON_LOSS_UNVERIFIED, 0, "this format has no sequence numbers, so lost events cannot be seen");
+        gcd_verdict_add(ret, GCD_REASON_LOSS_UNVERIFIED, 0, "this format has no sequence numbers, so lost events cannot be detected");
     else if (!trace->loss_verified && trace->irregular_steps > 0)
         gcd_verdict_add(ret, GCD_REASON_LOSS_UNVERIFIED, trace->irregular_steps,
                 "the recording contradicts itself in %" PRIu64 " place%s, so lost events cannot be ruled out", trace->irregular_steps,
@@ -116,12 +116,12 @@ void heap_verdict(const struct gcd_heap *h, const struct heap_walk *w, const str
         gcd_verdict_add(ret, GCD_REASON_EVENTS_UNKNOWN, trace->unknown_events, "%" PRIu64 " event%s have no description", trace->unknown_events,
                 plural(trace->unknown_events));
     if (h->outside > 0)
-        gcd_verdict_add(ret, GCD_REASON_EVENTS_MISPLACED, h->outside, "%" PRIu64 " heap event%s outside of a whole heap walk", h->outside,
+        gcd_verdict_add(ret, GCD_REASON_EVENTS_MISPLACED, h->outside, "%" PRIu64 " heap event%s outside a complete heap walk", h->outside,
                 h->outside == 1 ? " lies" : "s lie");
     else if (w->disorder)
         gcd_verdict_add(ret, GCD_REASON_EVENTS_MISPLACED, 0, "events of the heap walk are not in order");
     if (w->state != HEAP_WALK_CONFIRMED)
-        gcd_verdict_add(ret, GCD_REASON_NO_GC_START, 0, w->have_start ? "the heap walk is not of an induced, blocking GC of generation 2" :
+        gcd_verdict_add(ret, GCD_REASON_NO_GC_START, 0, w->have_start ? "the heap walk does not belong to an induced, blocking GC of generation 2" :
                 "the start of the GC that walked the heap was not recorded");
     if (!w->closed)
         gcd_verdict_add(ret, GCD_REASON_NO_GC_END, 0, "the end of the heap walk was not recorded");

@@ -54,7 +54,7 @@ gcd_status gcd_file_open_read(const char *path, int *ret_fd, enum gcd_file_kind 
     if (fstat(fd, &st) != 0) {
         int e = errno;
         close(fd);
-        return gcd_fail_os(err, e, "cannot look at the file");
+        return gcd_fail_os(err, e, "cannot inspect the file");
     }
     if (S_ISDIR(st.st_mode)) {
         close(fd);
@@ -174,7 +174,7 @@ gcd_status gcd_file_keep_room(int fd, uint64_t *until, uint64_t at, size_t n, st
         *until = at + (room < GCD_ROOM_KEPT ? room : n > GCD_ROOM_KEPT ? n : GCD_ROOM_KEPT);
         return GCD_OK;
     }
-    gcd_status st = gcd_fail(err, GCD_E_IO, "cannot write: the disk has only %" PRIu64 " MiB left, of which %" PRIu64 " MiB stay free", left >> 20,
+    gcd_status st = gcd_fail(err, GCD_E_IO, "cannot write: the disk has only %" PRIu64 " MiB left, and %" PRIu64 " MiB must stay free", left >> 20,
                              kept >> 20);
     if (err != NULL)
         err->os_errno = ENOSPC;
@@ -273,7 +273,7 @@ static gcd_status check_device(int fd, struct gcd_error *err)
     if (fstat(fd, &st) != 0)
         return gcd_fail_os(err, errno, "cannot open");
     if (S_ISREG(st.st_mode))
-        return gcd_fail(err, GCD_E_IO, "has become a file while it was opened");
+        return gcd_fail(err, GCD_E_IO, "was replaced by a file while it was opened");
     if (gcd_is_untrusted_link(&st))
         return gcd_fail(err, GCD_E_IO, "is a %s of another user (%lu)", S_ISFIFO(st.st_mode) ? "pipe" : "device", (unsigned long)st.st_uid);
     return GCD_OK;
@@ -453,13 +453,13 @@ static gcd_status open_new(const char *path, bool folder, int *ret_fd, struct gc
     /* a file may replace a link, as in gcd_file_open_write */
     bool there = folder ? fstatat(temporary->dir_fd, temporary->name, &st, AT_SYMLINK_NOFOLLOW) == 0 : look_at(temporary, path, &st);
     if (there && folder && !S_ISDIR(st.st_mode))
-        return gcd_fail(err, GCD_E_IO, "exists and is no folder");
+        return gcd_fail(err, GCD_E_IO, "exists and is not a folder");
     if (there && folder && holds_something(temporary))
         return gcd_fail(err, GCD_E_IO, "is a folder that is not empty; name a new one");
     if (there && !folder && S_ISDIR(st.st_mode))
         return gcd_fail(err, GCD_E_ARG, "is a directory, a file name is needed");
     if (there && !folder && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
-        return gcd_fail(err, GCD_E_ARG, "is no regular file, and this format needs one");
+        return gcd_fail(err, GCD_E_ARG, "is not a regular file, which this format needs");
     return gcd_file_open_temporary(temporary, folder, folder ? 0700 : 0600, ret_fd, err);
 }
 

@@ -268,7 +268,7 @@ gcd_status gcd_input_keep(struct gcd_input *in, const struct gcd_input_options *
     if (in->kind != GCD_FILE_STREAM || in->spool_fd >= 0)
         return GCD_OK;
     if (in->stream_taken && in->peeked == NULL)
-        return gcd_fail(err, GCD_E_STATE, "a pipe cannot be kept when its reading has begun");
+        return gcd_fail(err, GCD_E_STATE, "a pipe cannot be kept after reading has begun");
     GCD_TRY(gcd_file_open_unlinked(spool_folder(options), &in->spool_fd, err));
     return gcd_file_write(in->spool_fd, NULL, in->early, in->early_n, err);
 }
@@ -343,7 +343,7 @@ static gcd_status next_plain(struct gcd_reader *r, const uint8_t **ret_bytes, si
         if (made > 0) {
             r->made += made;
             if (r->made > BOMB_BYTES && (r->made - BOMB_BYTES) / BOMB_RATIO > r->pos)
-                return gcd_fail(err, GCD_E_LIMIT, "it is compressed by more than %u to 1: no heap is", BOMB_RATIO);
+                return gcd_fail(err, GCD_E_LIMIT, "its compression ratio is above %u to 1, which no heap reaches", BOMB_RATIO);
             *ret_bytes = r->plain;
             *ret_n = made;
             return GCD_OK;
@@ -543,7 +543,7 @@ static gcd_status read_parts_at(struct gcd_input *in, uint64_t off, uint8_t *buf
 gcd_status gcd_input_read_at(struct gcd_input *in, uint64_t off, void *buf, size_t n, size_t *ret_n, struct gcd_error *err)
 {
     if (in->kind == GCD_FILE_STREAM)
-        return gcd_fail(err, GCD_E_STATE, "a pipe cannot be read at any place");
+        return gcd_fail(err, GCD_E_STATE, "a pipe is not seekable");
     if (in->part_count > 0)
         return read_parts_at(in, off, buf, n, ret_n, err);
     size_t done = 0;

@@ -57,7 +57,7 @@ gcd_status nt_file_header(struct gcd_nt *nt, const uint8_t *p, size_t n, size_t 
             return want_more(20, ret_want);
         uint32_t major = gcd_le32(p + 12);
         if (major != 6)
-            return gcd_fail_at(err, GCD_E_UNSUPPORTED, 12, "nettrace format %" PRIu32 " is not known, 3 to 6 are", major);
+            return gcd_fail_at(err, GCD_E_UNSUPPORTED, 12, "nettrace format %" PRIu32 " is not supported, 3 to 6 are", major);
         nt->format = 6;
         *ret_bytes = 20;
         return GCD_OK;
@@ -91,7 +91,7 @@ static gcd_status foreign_file(const uint8_t *name, uint32_t n, uint64_t off, st
 {
     static const char etlx[] = "TraceLog";
     if (n >= sizeof etlx - 1 && memcmp(name + n - (sizeof etlx - 1), etlx, sizeof etlx - 1) == 0)
-        return gcd_fail_at(err, GCD_E_UNSUPPORTED, off, "is an .etlx, which PerfView makes of a recording for itself: give the .etl or .nettrace");
+        return gcd_fail_at(err, GCD_E_UNSUPPORTED, off, "is an .etlx, PerfView's own copy of a recording: use the .etl or .nettrace instead");
     return gcd_fail_at(err, GCD_E_UNSUPPORTED, off, "is not a .nettrace recording: it holds an object of type \"%.*s\"",
                        (int)n, (const char *)name);
 }
@@ -245,7 +245,7 @@ gcd_status nt_read_trace(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error 
     if (nt->frequency == 0 || nt->frequency > INT64_MAX)
         return gcd_fail_at(err, GCD_E_FORMAT, at + 24, "the clock frequency of the trace is %" PRIu64, nt->frequency);
     if (nt->info.ptr_bytes != 4 && nt->info.ptr_bytes != 8)
-        return gcd_fail_at(err, GCD_E_FORMAT, at + 32, "the pointer size of the trace is %u, 4 or 8 is possible", nt->info.ptr_bytes);
+        return gcd_fail_at(err, GCD_E_FORMAT, at + 32, "the pointer size of the trace is %u, not 4 or 8", nt->info.ptr_bytes);
     nt->have_trace = true;
     return GCD_OK;
 }

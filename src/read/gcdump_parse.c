@@ -48,7 +48,7 @@ gcd_status gcdump_load(struct gcdump_in *f, struct gcd_input *in, struct gcd_err
     while ((st = gcd_reader_next(r, &bytes, &n, err)) == GCD_OK) {
         size_t need = gcd_size_sum(f->bytes, n);
         if (need > PLAUSIBLE_BYTES && (need - PLAUSIBLE_BYTES) / PLAUSIBLE_RATIO > gcd_reader_position(r)) {
-            st = gcd_fail(err, GCD_E_LIMIT, "it is compressed by more than %u to 1: no heap is", PLAUSIBLE_RATIO);
+            st = gcd_fail(err, GCD_E_LIMIT, "its compression ratio is above %u to 1, which no heap reaches", PLAUSIBLE_RATIO);
             break;
         }
         if (need > f->room) {            /* by an eighth: the file may have a gigabyte, and doubling would take another one */
@@ -95,7 +95,7 @@ static gcd_status report(const struct gcdump_in *f, struct gcd_error *err)
     if (f->why == NULL && !f->closed)
         return gcd_fail_at(err, GCD_E_TRUNCATED, c->err_off, "the .gcdump ends early, at byte %zu", f->bytes);
     if (c->err == GCD_E_FORMAT)
-        return gcdump_bad(c->err_off, f->why != NULL ? f->why : "a length is larger than what is left", err);
+        return gcdump_bad(c->err_off, f->why != NULL ? f->why : "a length exceeds the remaining bytes", err);
     return gcd_fail_at(err, c->err, c->err_off, "%s", f->why);
 }
 
@@ -132,13 +132,13 @@ static void go_forward(struct gcdump_in *f, uint32_t index)
     if (f->cur.err != GCD_OK)
         return;
     if (!f->closed) {
-        lie(f, GCD_E_TRUNCATED, "the .gcdump ends early: the table at its end is missing, and it needs that one");
+        lie(f, GCD_E_TRUNCATED, "the .gcdump ends early: the table at its end is missing, which it needs");
         return;
     }
     uint64_t to = index < gcd_le32(f->file + f->forward_table) ?
         load_label(f, (size_t)f->forward_table + 4 + (size_t)index * f->label_bytes) : 0;
     if (to < now || to > f->forward_table)
-        lie(f, GCD_E_FORMAT, "the end of a region is not behind its beginning");
+        lie(f, GCD_E_FORMAT, "a region ends before it begins");
     else
         gcd_cur_skip(&f->cur, (size_t)(to - now));
 }
@@ -376,9 +376,9 @@ static void parse_graph(struct gcdump_in *f)
     uint64_t addresses = read_count(f);
     f->addresses = read_array(f, addresses, 8);
     if (c->err == GCD_OK && (addresses != nodes || nodes >= GCD_NODE_NONE))
-        lie(f, GCD_E_FORMAT, "there are not as many addresses as nodes");
+        lie(f, GCD_E_FORMAT, "the number of addresses differs from the number of nodes");
     if (c->err == GCD_OK && f->root >= nodes)
-        lie(f, GCD_E_FORMAT, "the root is none of the nodes");
+        lie(f, GCD_E_FORMAT, "the root is not one of the nodes");
     f->node_count = (uint32_t)nodes;
     if (next_is(f, TAG_BYTE)) {
         gcd_cur_skip(c, 1);
@@ -405,7 +405,7 @@ static void parse_segments(struct gcdump_in *f)
     for (uint32_t i = 0; i < f->segment_count && c->err == GCD_OK; i++) {
         const struct gcdump_class *k = begin_object(f, CLASS_SEGMENT);
         if (k == NULL) {
-            lie(f, GCD_E_FORMAT, "there is no segment where one is announced");
+            lie(f, GCD_E_FORMAT, "an announced segment is missing");
             return;
         }
         for (unsigned w = 0; w < GCDUMP_SEGMENT_WORDS; w++)
@@ -478,7 +478,7 @@ static void parse_facts(struct gcdump_in *f)
     parse_process(f);
     uint32_t multipliers = gcd_cur_u32(c);
     if (multipliers != 0 && multipliers != f->type_count)
-        lie(f, GCD_E_FORMAT, "there are not as many multipliers as types");
+        lie(f, GCD_E_FORMAT, "the number of multipliers differs from the number of types");
     (void)gcd_cur_array(c, multipliers, 4);
     f->sampled = f->sampled || multipliers > 0;
     if (next_is(f, TAG_SKIP)) {
@@ -559,7 +559,7 @@ gcd_status gcdump_get_node(const struct gcdump_in *f, uint32_t n, struct gcdump_
     uint32_t off = gcdump_offset(f, n);
     const uint8_t *blob = f->file + f->blob;
     if (off >= f->blob_bytes)
-        return gcdump_bad(f->offsets + (size_t)n * 4, "a node lies outside of the block of nodes", err);
+        return gcdump_bad(f->offsets + (size_t)n * 4, "a node is outside the block of nodes", err);
     ret->p = blob + off;
     ret->end = blob + f->blob_bytes;
     int32_t type, children;

@@ -32,7 +32,7 @@ static void to_utf16le(const uint8_t *p, uint32_t units, uint8_t *out)
 gcd_status gcdump_text(struct gcdump_in *f, const struct gcdump_string *s, char **text, size_t *room, struct gcd_error *err)
 {
     if (s->units > f->text_limit)
-        return gcd_fail(err, GCD_E_LIMIT, "the names take more memory than is allowed");
+        return gcd_fail(err, GCD_E_LIMIT, "the names need more memory than allowed");
     /* UTF-8 at the start, UTF-16 at the end: three bytes are written only after two have been read */
     size_t units = s->units, need = gcd_size_sum(gcd_size_product(units, 5), 1);
     if (!gcd_vec_reserve(&f->alloc, text, room, need, 1, SIZE_MAX / 2))
@@ -261,7 +261,7 @@ gcd_status gcdump_put_facts(struct gcdump_in *f, struct gcd_build *b, struct gcd
     if (!ours) {
         v->complete = v->unverified = true;
         if (f->sampled)
-            gcd_verdict_add(v, GCD_REASON_LOSS_UNVERIFIED, 0, "the file holds a sample of the objects only");
+            gcd_verdict_add(v, GCD_REASON_LOSS_UNVERIFIED, 0, "the file contains only a sample of the objects");
     }
     to->trace = (struct gcd_trace_info){
         .container = "gcdump", .format_version = f->version, .ptr_bytes = f->is_64bit ? 8 : 4, .process = f->process,

@@ -105,7 +105,7 @@ gcd_status gcdump_find_tree(struct gcdump_in *f, struct gcd_error *err)
         GCD_TRY(gcdump_get_node(f, self, &node, err));
         children += node.children;
         if (children > f->blob_bytes)
-            return gcdump_bad(f->blob, "the nodes lie one upon the other", err);
+            return gcdump_bad(f->blob, "the nodes overlap", err);
         for (uint32_t k = 0; k < node.children; k++) {
             uint32_t child;
             struct gcdump_node c;

@@ -74,7 +74,7 @@ struct dart_object {
 
 static gcd_status changed(struct dart *d)
 {
-    return gcd_fail(d->err, GCD_E_FORMAT, "the input has changed since it was read first");
+    return gcd_fail(d->err, GCD_E_FORMAT, "the input has changed since it was first read");
 }
 
 /* ---- strings ---- */
@@ -85,7 +85,7 @@ static gcd_status read_text(struct dart *d, size_t *ret_n)
     uint64_t n = stream_uleb(&d->s), max = gcd_limit_or(d->options->limits != NULL ? d->options->limits->text_bytes : 0, DEFAULT_TEXT);
     size_t have = 0;
     if (n > max)
-        return gcd_fail(d->err, GCD_E_LIMIT, "a name of %" PRIu64 " bytes is longer than is allowed", n);
+        return gcd_fail(d->err, GCD_E_LIMIT, "a name of %" PRIu64 " bytes is longer than allowed", n);
     while (have < n && d->s.st == GCD_OK) {
         const uint8_t *p;
         size_t part = stream_part(&d->s, n - have, &p);
@@ -108,7 +108,7 @@ static gcd_status keep_text(struct dart *d, const char *s, size_t n, const char 
 {
     gcd_status st = gcd_textpool_add_utf8(&d->text, (const uint8_t *)s, n, ret);
     if (st == GCD_E_LIMIT)
-        return gcd_fail(d->err, GCD_E_LIMIT, "the names take more memory than is allowed");
+        return gcd_fail(d->err, GCD_E_LIMIT, "the names need more memory than allowed");
     return st == GCD_OK ? GCD_OK : gcd_fail_nomem(d->err, "reading the names");
 }
 
@@ -214,7 +214,7 @@ static gcd_status read_header(struct dart *d)
     for (size_t i = 0; i < MAGIC_BYTES; i++) {
         const uint8_t *p;
         if (stream_part(s, 1, &p) == 1 && *p != (uint8_t)magic[i])
-            stream_fail(s, i, "this is no Dart heap snapshot");
+            stream_fail(s, i, "this is not a Dart heap snapshot");
     }
     (void)stream_uleb(s);
     size_t n;
@@ -327,7 +327,7 @@ static gcd_status use_class(struct dart *d, uint64_t id, uint32_t *ret)
 static gcd_status read_nodes(struct dart *d, uint64_t input_bytes)
 {
     if (d->object_count > GCD_NODE_NONE)
-        return gcd_fail(d->err, GCD_E_LIMIT, "%" PRIu64 " objects are more than a graph holds", d->object_count);
+        return gcd_fail(d->err, GCD_E_LIMIT, "%" PRIu64 " objects are too many for a graph", d->object_count);
     if (input_bytes != UINT64_MAX && d->object_count <= input_bytes / OBJECT_BYTES_MIN && d->object_count > 1)
         GCD_TRY(gcd_build_reserve(d->b, d->object_count - 1, 0, d->err));
     for (uint64_t id = 1; id <= d->object_count; id++) {

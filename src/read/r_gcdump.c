@@ -61,7 +61,7 @@ static gcd_status put_nodes(struct gcdump_in *f, struct gcd_build *b, struct gcd
         GCD_TRY(gcdump_get_node(f, n, &node, err));
         edges += node.children;
         if (edges > f->blob_bytes)       /* otherwise a small file could demand any number of references */
-            return gcdump_bad(f->blob, "the nodes lie one upon the other", err);
+            return gcdump_bad(f->blob, "the nodes overlap", err);
         if (!is_object(f, n, node.type, gcd_build_notes(b)))
             continue;
         GCD_TRY(gcdump_put_type(f, b, node.type, err));

@@ -34,7 +34,7 @@ gcd_status gcd_graph_read(struct gcd_input *in, const struct gcd_graph_options *
         options = &defaults;
     GCD_TRY(find_reader(in, &r, err));
     if (r == NULL)
-        return gcd_fail(err, GCD_E_NOT_FOUND, "this is no file with an object graph that is known here");
+        return gcd_fail(err, GCD_E_NOT_FOUND, "this is not a file with a known kind of object graph");
     GCD_TRY(gcd_build_new(options, &b, err));
     gcd_build_summary(b)->trace.container = r->name;
     gcd_status st = r->read(in, options, b, err);

@@ -43,7 +43,7 @@ gcd_status gcd_trace_open(struct gcd_input *in, const struct gcd_alloc *alloc, c
     while (containers[i]->probe != NULL && !containers[i]->probe(head, n))
         i++;
     if (gcd_input_part_count(in) > 1 && !containers[i]->joins_files)
-        return gcd_fail(err, GCD_E_UNSUPPORTED, "several files are one recording only when they are .etl");
+        return gcd_fail(err, GCD_E_UNSUPPORTED, "only .etl recordings can have several files");
     return open_as(containers[i], in, alloc, limits, ret, err);
 }
 

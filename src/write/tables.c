@@ -20,13 +20,13 @@ static void number(struct table_value *v, uint64_t n)
     *v = (struct table_value){ .kind = TABLE_NUMBER, .number = n };
 }
 
-/* 0 = not known */
+/* 0 = unknown */
 static void address(struct table_value *v, uint64_t a)
 {
     *v = (struct table_value){ .kind = a != 0 ? TABLE_ADDRESS : TABLE_NONE, .number = a };
 }
 
-/* "" = not known */
+/* "" = unknown */
 static void text(struct table_value *v, const char *s)
 {
     *v = (struct table_value){ .kind = s[0] != '\0' ? TABLE_TEXT : TABLE_NONE, .text = s };
@@ -226,7 +226,7 @@ static uint64_t dominator_rows(const struct tables *t)
     return t->dominators != NULL ? gcd_dominators_reachable(t->dominators) : 0;
 }
 
-/* The next node that a root leads to. */
+/* Finds the next node of a root. */
 static void dominator_settle(struct table_cursor *c)
 {
     c->node += c->row != 0;
@@ -247,7 +247,7 @@ static void dominator_value(struct table_cursor *c, size_t column, struct table_
         number(ret, parent);
 }
 
-/* ---- all ---- */
+/* ---- list ---- */
 
 #define TABLE(name_, x) .name = name_, .columns = x##_columns, .column_count = sizeof x##_columns / sizeof *x##_columns, \
                         .rows = x##_rows, .value = x##_value

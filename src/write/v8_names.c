@@ -120,7 +120,7 @@ gcd_status v8_names_init(struct v8_names *n, const struct gcd_alloc *alloc, cons
     uint32_t types = gcd_graph_summary(g)->type_count;
     size_t roots = gcd_graph_summary(g)->root_count;
     if (roots > UINT32_MAX / 2 || types > UINT32_MAX / 4)
-        return gcd_fail(err, GCD_E_LIMIT, "%zu roots are more than this format can name", roots);
+        return gcd_fail(err, GCD_E_LIMIT, "%zu roots are too many for this format", roots);
     for (size_t i = 0; i < roots; i++)
         n->groups[gcd_root_group(&gcd_graph_summary(g)->roots[i])]++;
     n->count = 2;

@@ -1,17 +1,17 @@
 /*
- * .gcdump: a graph in a FastSerialization container, as dotnet-gcdump and PerfView write it.
+ * .gcdump: a graph in a FastSerialization container, as written by dotnet-gcdump and PerfView.
  *
  *     "!FastSerialization.1", then one object GCHeapDump: {
  *         the object Graphs.MemoryGraph: { total size, number of the root node,
  *             types: name, size, module;                 offset in the blob of each node;
- *             blob: per node type, size unless it is the type's, number of children, each child less the number of the node;
+ *             blob: per node type, size unless equal to the type's, number of children, each child minus the number of the node;
  *             address of each node; 64 bit? }
  *         log, time, process ... }
  *     table of forward references (one), trailer
  *
- * Offsets stand before the blob and lengths before what they measure, so the graph is walked several times, the walk over the
- * references once to count and once to write; nothing is held per object.  Node 0 is the root, node 1 + i is object i, then come the
- * made-up nodes that sort the roots.  README.md beside this file says what is left out and why.
+ * Offsets come before the blob and lengths before their data, so the graph is walked several times, the references once to count and once
+ * to write; nothing is stored per object.  Node 0 is the root, node 1 + i is object i, then come the made-up nodes that group the roots.
+ * README.md in this folder says what is left out and why.
  */
 #include <string.h>
 
@@ -24,7 +24,7 @@ const struct gcdump_limits gcdump_limits = {
     .nodes = INT32_MAX, .types = (UINT32_C(1) << 30) - 1, .blob_bytes = INT32_MAX, .file_bytes = UINT32_MAX,
 };
 
-/* The made-up nodes, which dotnet-gcdump calls the same.  A parent stands before its children. */
+/* The made-up nodes, with the names used by dotnet-gcdump.  A parent comes before its children. */
 enum place {
     PLACE_ROOT, PLACE_STATICS, PLACE_LOCALS, PLACE_OTHER_ROOTS, PLACE_COM,
     PLACE_STRONG, PLACE_PINNING, PLACE_FINALIZER, PLACE_REFCOUNTED, PLACE_OTHER, PLACES
@@ -52,23 +52,23 @@ struct gcdump {
     const struct gcdump_limits *limits;
     struct gcd_write_notes *notes;
     struct gcdump_out out;
-    uint32_t objects;            /* nodes of the graph, the unknown one among them */
+    uint32_t objects;            /* nodes of the graph, including the unknown one */
     uint32_t unknown;
-    uint32_t types;              /* of the graph; type t is number 1 + t here, the made-up ones follow */
-    int32_t *type_size;          /* [types] that of the first object, -1 = there is none */
+    uint32_t types;              /* of the graph; type t has number 1 + t here, the made-up ones follow */
+    int32_t *type_size;          /* [types] the size of the first object, -1 = none */
     uint64_t total_size;
     uint64_t blob_bytes;         /* counted or written so far */
     uint64_t clamped;            /* objects */
-    size_t dependent;            /* the first one whose key has not been met in this walk */
+    size_t dependent;            /* the first one whose key was not reached yet in this walk */
     /* made-up nodes */
-    uint32_t place_node[PLACES]; /* node number; 0 = not used, except of the root */
+    uint32_t place_node[PLACES]; /* node number; 0 = unused, except for the root */
     uint32_t place_type[PLACES];
     uint64_t place_children[PLACES];
     uint32_t node_count, type_count;
     uint32_t first_static, first_static_type;    /* node and type of the first "[static var ...]" */
 };
 
-/* ---- which roots hang where ---- */
+/* ---- where roots belong ---- */
 
 /* PLACES: left out, because it keeps nothing alive. */
 static enum place place_of(const struct gcd_root *r)
@@ -99,9 +99,9 @@ static gcd_status number_places(struct gcdump *w, struct gcd_error *err)
         w->place_children[PLACE_ROOT] += w->place_children[p] > 0;
     uint64_t statics = w->place_children[PLACE_STATICS];
     if (node > w->limits->nodes || statics > w->limits->nodes || node + statics + PLACES > w->limits->nodes)
-        return gcd_fail(err, GCD_E_LIMIT, "the format gcdump ends at %llu nodes", (unsigned long long)w->limits->nodes);
+        return gcd_fail(err, GCD_E_LIMIT, "the gcdump format is limited to %llu nodes", (unsigned long long)w->limits->nodes);
     if (type > w->limits->types || statics > w->limits->types || type + statics + PLACES > w->limits->types)
-        return gcd_fail(err, GCD_E_LIMIT, "the format gcdump ends at %llu types", (unsigned long long)w->limits->types);
+        return gcd_fail(err, GCD_E_LIMIT, "the gcdump format is limited to %llu types", (unsigned long long)w->limits->types);
     for (int p = PLACE_ROOT; p < PLACES; p++)
         if (p == PLACE_ROOT || w->place_children[p] > 0) {
             w->place_node[p] = p == PLACE_ROOT ? 0 : (uint32_t)node++;
@@ -114,7 +114,7 @@ static gcd_status number_places(struct gcdump *w, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* ---- nodes: one description for counting and for writing, so that both always agree ---- */
+/* ---- nodes: the same code counts and writes, so that both always agree ---- */
 
 #define BOTH_WAYS static inline __attribute__((always_inline)) void
 
@@ -131,8 +131,8 @@ static int32_t stored_size(uint64_t size_bytes)
 }
 
 /*
- * The value of a dependent handle is a child of its key, because that is what keeps it alive.  (dotnet-gcdump hangs it below a root,
- * as if it lived for ever.)
+ * The value of a dependent handle is a child of its key, because the key keeps it alive.  (dotnet-gcdump puts it below a root, as if it
+ * lived forever.)
  */
 BOTH_WAYS object(struct gcdump *w, bool write, uint32_t n)
 {
@@ -147,7 +147,7 @@ BOTH_WAYS object(struct gcdump *w, bool write, uint32_t n)
     size_t all = gcd_graph_dependent_count(w->graph);
     while (w->dependent + dependents < all && gcd_graph_dependent(w->graph, w->dependent + dependents)->key == n)
         dependents++;
-    /* more than an int32 holds fit into no blob either, which is checked */
+    /* more than an int32 would not fit into the blob either, which is checked */
     cint(w, write, (int32_t)(uint32_t)(edges + dependents));
     for (size_t i = 0; i < edges; i++)
         cint(w, write, (int64_t)edge[i] - n);
@@ -157,7 +157,7 @@ BOTH_WAYS object(struct gcdump *w, bool write, uint32_t n)
         w->notes->edges += edges;
 }
 
-/* The beginning of a made-up node: their types are met once each, so that the size 0 of the type is theirs. */
+/* The beginning of a made-up node: each of their types occurs once, so that its size 0 is theirs. */
 BOTH_WAYS made_up(struct gcdump *w, bool write, uint32_t type, uint64_t children)
 {
     cint(w, write, (int64_t)type << 1);
@@ -199,12 +199,12 @@ static gcd_status check(struct gcdump *w, enum walk walk, uint32_t n, struct gcd
     if (n % WRITE_CHECK_EVERY != 0)
         return GCD_OK;
     if (w->blob_bytes > w->limits->blob_bytes)
-        return gcd_fail(err, GCD_E_LIMIT, "the format gcdump ends at %llu bytes of nodes and references",
+        return gcd_fail(err, GCD_E_LIMIT, "the gcdump format is limited to %llu bytes of nodes and references",
                         (unsigned long long)w->limits->blob_bytes);
     return write_check(w->options, w->out.sink, (uint64_t)walk * w->objects + n, (uint64_t)WALKS * w->objects, err);
 }
 
-/* The size of a type is that of its first object: readers count on it, dotnet-gcdump report shows it. */
+/* The size of a type is that of its first object: readers rely on it, and dotnet-gcdump report shows it. */
 static gcd_status walk_sizes(struct gcdump *w, struct gcd_error *err)
 {
     for (uint32_t t = 0; t < w->types; t++)
@@ -223,7 +223,7 @@ static gcd_status walk_sizes(struct gcdump *w, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* Bytes of the undefined node, with which a blob begins: so that offset 0 can mean "never described". */
+/* Size of the undefined node at the start of a blob, so that offset 0 can mean "never described". */
 #define UNDEFINED_BYTES 2
 
 static gcd_status walk_offsets(struct gcdump *w, struct gcd_error *err)
@@ -249,7 +249,7 @@ static gcd_status walk_offsets(struct gcdump *w, struct gcd_error *err)
             gcdump_put_u32(&w->out, (uint32_t)w->blob_bytes);
             static_var(w, false, &summary->roots[i], (uint32_t)k++);
         }
-    return check(w, WALK_BLOB, 0, err);  /* which comes next: progress does not go back */
+    return check(w, WALK_BLOB, 0, err);  /* progress does not go back */
 }
 
 static gcd_status walk_blob(struct gcdump *w, struct gcd_error *err)
@@ -328,7 +328,7 @@ static void put_types(struct gcdump *w)
     }
 }
 
-/* 100 ns since the year 1, UTC, of the GC; 0 = unknown.  Outside of the calendar .NET refuses the whole file. */
+/* 100 ns since the year 1, UTC, of the GC; 0 = unknown.  .NET refuses the whole file if this is outside its calendar. */
 static uint64_t collected_ticks(const struct gcd_summary *f)
 {
     const int64_t unix_epoch = INT64_C(621355968000000000), last = INT64_C(3155378975999999999);
@@ -341,13 +341,13 @@ static uint64_t collected_ticks(const struct gcd_summary *f)
 
 #define ONE_AS_FLOAT UINT32_C(0x3f800000)
 
-/* What follows the graph. */
+/* Everything after the graph. */
 static gcd_status put_facts(struct gcdump *w, unsigned is_64bit, struct gcd_error *err)
 {
     struct gcdump_out *o = &w->out;
     const struct gcd_summary *f = gcd_graph_summary(w->graph);
     gcdump_put_u8(o, is_64bit);
-    gcdump_put_u32(o, ONE_AS_FLOAT);         /* objects and bytes are all of them: not sampled */
+    gcdump_put_u32(o, ONE_AS_FLOAT);         /* fraction of objects and bytes: all, not sampled */
     gcdump_put_u32(o, ONE_AS_FLOAT);
     gcdump_put_u8(o, GCDUMP_NULL);           /* JSHeapInfo */
     gcdump_put_u8(o, GCDUMP_NULL);           /* DotNetHeapInfo */
@@ -375,9 +375,9 @@ static gcd_status put_file(struct gcdump *w, struct gcd_error *err)
     put_types(w);
     gcdump_put_u32(o, w->node_count);
     GCD_TRY(walk_offsets(w, err));
-    /* said now, not after gigabytes have been written; what follows the addresses is checked at the end */
+    /* fail here, before gigabytes are written; the part after the addresses is checked at the end */
     if (gcdump_out_offset(o) + w->blob_bytes + UINT64_C(8) * w->node_count > w->limits->file_bytes)
-        return gcd_fail(err, GCD_E_LIMIT, "the format gcdump ends at %llu bytes", (unsigned long long)w->limits->file_bytes);
+        return gcd_fail(err, GCD_E_LIMIT, "the gcdump format is limited to %llu bytes", (unsigned long long)w->limits->file_bytes);
     gcdump_put_u32(o, (uint32_t)w->blob_bytes);
     GCD_TRY(walk_blob(w, err));
     gcdump_put_u32(o, w->node_count);
@@ -424,7 +424,7 @@ gcd_status gcdump_write(const struct gcd_graph *g, struct gcd_sink *s, const str
     GCD_TRY(st);
     write_note_root_losses(notes, g, false);
     write_note_loss(notes, gcd_graph_dependent_count(g), "dependent handles become references of their keys");
-    write_note_loss(notes, w.clamped, "objects are larger than 2 GiB, which is all that a gcdump can say: they count as 2147483647 bytes");
+    write_note_loss(notes, w.clamped, "objects are larger than the 2 GiB that a gcdump can store: they count as 2147483647 bytes");
     return gcd_sink_status(s, err);
 }
 

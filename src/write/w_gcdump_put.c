@@ -60,7 +60,7 @@ static void put_unit(struct gcdump_out *o, uint32_t c)
     }
 }
 
-/* The length counts UTF-16 code units, and each of them is encoded by itself: a character above U+FFFF takes twice three bytes. */
+/* The length counts UTF-16 code units, and each is encoded separately: a character above U+FFFF takes two times three bytes. */
 void gcdump_put_text(struct gcdump_out *o, const struct gcdump_text *parts, size_t count)
 {
     uint64_t units = 0;
@@ -127,7 +127,7 @@ static void log_text(struct gcd_sink *s, const char *key, const char *v)
         return;
     gcd_sink_text(s, key);
     gcd_sink_text(s, ": ");
-    for (const char *end; *v != '\0'; v = end) {     /* a fact is one line */
+    for (const char *end; *v != '\0'; v = end) {     /* a fact has one line */
         end = v + strcspn(v, "\r\n");
         gcd_sink_write(s, v, (size_t)(end - v));
         if (*end != '\0')

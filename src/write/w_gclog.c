@@ -1,15 +1,15 @@
 /*
- * RPM GC log: text, one record a line, all numbers hexadecimal.
+ * RPM GC log: text, one record per line, all numbers hexadecimal.
  *
- *     a 2 NAME STAMP                        the dump begins
- *     t TYPE NAME                           all types that are used, numbered in the order of first use
+ *     a 2 NAME STAMP                        start of the dump
+ *     t TYPE NAME                           all used types, numbered in order of first use
  *     r OBJECT KIND FLAGS [TYPE]            static variables, then roots, then COM callable wrappers
  *     o OBJECT TYPE SIZE [OBJECT …]         in the order of the heap walk; values of dependent handles as last references
- *     c NAME STAMP                          the dump ends
+ *     c NAME STAMP                          end of the dump
  *
- * The only public description is a vendor article ("Write your own GC Heap Viewer for the .Net Compact Framework"); where it is
- * silent, README.md beside this file says what is written.  Root kinds are those of the profiling interface, one higher than
- * the kinds of the GCBulkRootEdge event.
+ * The only public description is a vendor article ("Write your own GC Heap Viewer for the .Net Compact Framework"); where it leaves a
+ * question open, README.md in this folder says what is written.  Root kinds are those of the profiling interface, one higher than the kinds
+ * of the GCBulkRootEdge event.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -25,27 +25,27 @@ enum gclog_root { GCLOG_ROOT_STACK = 1, GCLOG_ROOT_FINALIZER, GCLOG_ROOT_HANDLE,
 /* Room for a letter and three numbers with their spaces: the beginning of any record. */
 #define OBJECT_BYTES (3 * (GCD_HEX_MAX + 1) + 16)
 #define EDGES_AT_ONCE ((size_t)2048)
-/* Targets that are looked up together: whether an object is there. */
+/* Targets whose existence is checked together. */
 #define CHECK_AT_ONCE 256u
 
 struct gclog {
     struct gcd_alloc alloc;
     const struct gcd_write_options *options;
-    struct gcd_dump *dump;       /* one of these two */
+    struct gcd_dump *dump;       /* exactly one of the two is set */
     const struct gcd_graph *graph;
     const struct gcd_summary *summary;
     struct gcd_sink *out;
     struct gcd_write_notes *notes;
     uint32_t *type_id;           /* by type number; 0 = not used */
     uint32_t *type_at;           /* type number by type id - 1 */
-    uint32_t type_count;         /* ids given */
-    uint32_t types;              /* numbers */
+    uint32_t type_count;         /* number of ids */
+    uint32_t types;              /* number of types */
     struct gcd_idmap dependent;  /* key -> index of its first dependent handle */
     uint64_t unchecked[CHECK_AT_ONCE];
     size_t unchecked_count;
 };
 
-/* N bytes of a name with what would break a line replaced. */
+/* Writes N bytes of a name, replacing characters that would break a line. */
 static void put_name(struct gcd_sink *out, const char *s, size_t n)
 {
     while (n > 0) {
@@ -59,7 +59,7 @@ static void put_name(struct gcd_sink *out, const char *s, size_t n)
     }
 }
 
-/* "a 2 NAME STAMP" or "c NAME STAMP".  A name must not be empty or begin or end with spaces, or nobody could read it back. */
+/* "a 2 NAME STAMP" or "c NAME STAMP".  A name must not be empty or begin or end with spaces, otherwise nobody could read it back. */
 static void put_frame(struct gclog *g, const char *letter)
 {
     const char *name = g->summary->process_name;
@@ -149,7 +149,7 @@ static void check_targets(struct gclog *g)
     g->unchecked_count = 0;
 }
 
-/* References are written even when nothing is there: the file then says what the process said. */
+/* References are written even when they have no target: the file then says what the process said. */
 static void put_edges(struct gclog *g, const uint64_t *targets, size_t n)
 {
     g->notes->edges += n;
@@ -275,12 +275,12 @@ static gcd_status prepare_dependents(struct gclog *g, struct gcd_error *err)
 {
     size_t n = gcd_dump_dependent_count(g->dump);
     if (n >= GCD_IDMAP_NONE)
-        return gcd_fail(err, GCD_E_LIMIT, "%zu dependent handles are more than this format can take", n);
+        return gcd_fail(err, GCD_E_LIMIT, "%zu dependent handles are too many for this format", n);
     for (size_t i = 0; i < n; i++)
         if (i == 0 || gcd_dump_dependent(g->dump, i)->key != gcd_dump_dependent(g->dump, i - 1)->key)
             if (!gcd_idmap_put(&g->dependent, gcd_dump_dependent(g->dump, i)->key, (uint32_t)i))
                 return gcd_fail_nomem(err, "sorting dependent handles");
-    g->notes->dependents_dropped = n;        /* until the key is met */
+    g->notes->dependents_dropped = n;        /* until the key is reached */
     bool exact;
     (void)gcd_dump_knows(g->dump, 0, &exact);
     g->notes->dangling_is_minimum = !exact;
@@ -294,12 +294,12 @@ static void gclog_done(struct gclog *g)
     gcd_mem_free(&g->alloc, g->type_at, g->types * sizeof *g->type_at);
 }
 
-/* What has no place in the format. */
+/* Notes everything that the format cannot hold. */
 static void note_losses(struct gclog *g, uint64_t dependents)
 {
     write_note_loss(g->notes, g->summary->statics, "static variables lose their names");
     write_note_loss(g->notes, dependents, "dependent handles become references of their keys");
-    write_note_loss(g->notes, g->summary->range_count, "memory ranges of generations are not in the file");
+    write_note_loss(g->notes, g->summary->range_count, "memory ranges of generations are not stored");
 }
 
 static gcd_status gclog_write(struct gcd_dump *d, struct gcd_sink *s, const struct gcd_write_options *options,
@@ -326,7 +326,7 @@ static gcd_status gclog_write(struct gcd_dump *d, struct gcd_sink *s, const stru
     return st;
 }
 
-/* ---- the same from a graph; the node of what is unknown has no address, so nobody can refer to it ---- */
+/* ---- the same from a graph; the node of unknown objects has no address, so nothing can refer to it ---- */
 
 static void put_node_edges(struct gclog *g, const uint32_t *edges, size_t n)
 {

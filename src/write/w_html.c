@@ -1,5 +1,6 @@
 /*
- * One page that shows what fills the heap and what holds it: html_data.c gathers, html_json.c writes it into the page of src/write/html.
+ * A page that shows what fills the heap and what retains it: html_data.c collects the data, html_json.c writes it into the page of
+ * src/write/html.
  */
 #include "write/html_data.h"
 #include "write/html_page.h"
@@ -11,7 +12,7 @@ static void note(const struct html_data *h, struct gcd_write_notes *notes)
     notes->edges = gcd_graph_edge_count(h->g) + gcd_graph_dependent_count(h->g);
     notes->roots = gcd_graph_summary(h->g)->root_count;
     notes->types = h->types_with_objects;
-    write_note_loss(notes, h->types_with_objects - h->type_count, "types are one row together");
+    write_note_loss(notes, h->types_with_objects - h->type_count, "types share one row");
 }
 
 static gcd_status html_write(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
@@ -35,7 +36,7 @@ const struct gcd_format gcd_w_html = {
     .suffix = ".html",
     .size_percent = 10,
     .suffix2 = ".htm",
-    .about = "one page for browsers: what fills the heap and what holds it",
+    .about = "a page for browsers: what fills the heap and what retains it",
     .text = true,
     .names = GCD_NAMES_CSHARP,
     .write_graph = html_write,

@@ -1,8 +1,8 @@
 /*
- * pprof profile (profile.proto of github.com/google/pprof), the numbers of objects and bytes of each stack.
+ * pprof profile (profile.proto of github.com/google/pprof): objects and bytes of each stack.
  *
- * Protocol buffers by hand: a field is a key, number << 3 | wire type (0 varint, 2 length and bytes), and its content; repeated
- * numbers are packed.  system_name is left out: pprof would take .NET names for mangled ones and cut them.
+ * Encodes protocol buffers itself: a field is a key, number << 3 | wire type (0 varint, 2 length and bytes), and its content; repeated
+ * numbers are packed.  system_name is omitted: pprof would treat .NET names as mangled ones and shorten them.
  */
 #include <string.h>
 
@@ -26,7 +26,7 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_FILENAME = 4 };
 #define VARINT_BYTES 10
 #define MESSAGE_BYTES ((STACKS_DEPTH + 8) * VARINT_BYTES)
 
-/* Strings that are always there, in the order of their numbers. */
+/* Strings that every profile has, in the order of their numbers. */
 enum { STRING_NONE, STRING_OBJECTS, STRING_COUNT, STRING_SPACE, STRING_BYTES, STRING_TOOL, STRING_FOLD, STRING_VERDICT, STRING_NAMES };
 
 struct pprof {
@@ -53,7 +53,7 @@ static char *put_varint(char *p, uint64_t v)
     return p;
 }
 
-/* A number; 0 is left out, as is usual. */
+/* A number; 0 is omitted, as usual. */
 static char *put_number(char *p, unsigned field, uint64_t v)
 {
     return v != 0 ? put_varint(put_varint(p, field << 3 | VARINT), v) : p;
@@ -127,7 +127,7 @@ static int compare_modules(const void *ctx, uint32_t a, uint32_t b)
     return strcmp(module_of(ctx, a), module_of(ctx, b));
 }
 
-/* Number the modules as strings behind those of the frames, each once. */
+/* Number the modules as strings after those of the frames, each once. */
 static gcd_status number_modules(struct pprof *w, struct gcd_error *err)
 {
     uint32_t next = STRING_NAMES + w->used;
@@ -186,7 +186,7 @@ static void write_strings(const struct pprof *w)
         }
 }
 
-/* When the GC began, in ns since 1970; 0 = not known. */
+/* Start of the GC in ns since 1970; 0 = unknown. */
 static uint64_t time_of(const struct gcd_summary *f)
 {
     int64_t ns;
@@ -238,7 +238,7 @@ static gcd_status pprof_write(const struct gcd_graph *g, struct gcd_sink *s, con
         st = write_profile(&w, err);
     if (st == GCD_OK) {
         stacks_note(g, w.tree, notes);
-        write_note_loss(notes, w.clamped, "stacks hold more than 2^63 - 1 bytes and are written with that");
+        write_note_loss(notes, w.clamped, "stacks have more than 2^63 - 1 bytes and are written as 2^63 - 1");
     }
     gcd_mem_free(&w.alloc, w.id, w.labels * sizeof *w.id);
     gcd_mem_free(&w.alloc, w.frame_at, w.labels * sizeof *w.frame_at);
@@ -252,7 +252,7 @@ const struct gcd_format gcd_w_pprof = {
     .name = "pprof",
     .needs = GCD_FOR_RETAINED,
     .suffix = ".pb",
-    .about = "pprof profile, as a rule .pb.gz",
+    .about = "pprof profile, usually .pb.gz",
     .size_percent = 10,
     .names = GCD_NAMES_CSHARP,
     .write_graph = pprof_write,

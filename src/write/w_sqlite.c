@@ -17,12 +17,12 @@
 #include "write/tables.h"
 #include "write/write.h"
 
-/* Virtual machine instructions between two looks at the cancel flag: a few milliseconds. */
+/* Virtual machine instructions between two checks of the cancel flag: a few milliseconds. */
 #define STEPS_PER_LOOK 100000
 
 struct database;
 
-/* A table, for SQLite to hand it back to the methods. */
+/* A table, passed back by SQLite to the methods. */
 struct offer {
     struct database *d;
     const struct table *table;
@@ -30,7 +30,7 @@ struct offer {
 
 struct database {
     struct tables tables;
-    struct offer offers[TABLES];     /* SQLite looks at them until the database is closed */
+    struct offer offers[TABLES];     /* SQLite uses them until the database is closed */
     struct gcd_alloc alloc;
     const struct gcd_write_options *options;
     struct sqlite_disk disk;
@@ -83,7 +83,7 @@ static int offer_disconnect(sqlite3_vtab *base)
 static int offer_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     (void)base;
-    info->estimatedCost = 1e6;           /* always the whole table */
+    info->estimatedCost = 1e6;           /* always a full scan */
     return SQLITE_OK;
 }
 
@@ -120,7 +120,7 @@ static int offer_next(sqlite3_vtab_cursor *base)
 {
     struct virtual_cursor *c = (struct virtual_cursor *)base;
     table_next(&c->c);
-    /* the cancel flag is seen by look_at_cancel, whatever SQLite is at */
+    /* look_at_cancel checks the cancel flag, whatever SQLite is doing */
     if (++c->d->done % WRITE_CHECK_EVERY == 0 && c->d->options->progress != NULL)
         c->d->options->progress(c->d->options->progress_ctx, c->d->done, c->d->total);
     return SQLITE_OK;
@@ -143,7 +143,7 @@ static int offer_column(sqlite3_vtab_cursor *base, sqlite3_context *to, int colu
         c->d->too_large += v.number > INT64_MAX;
         sqlite3_result_int64(to, v.number > INT64_MAX ? INT64_MAX : (sqlite3_int64)v.number);
         break;
-    default: sqlite3_result_int64(to, (sqlite3_int64)v.number); break;   /* of an address the bits count, not the sign */
+    default: sqlite3_result_int64(to, (sqlite3_int64)v.number); break;   /* the bits of an address count, not the sign */
     }
     return SQLITE_OK;
 }
@@ -154,7 +154,7 @@ static int offer_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
     return SQLITE_OK;
 }
 
-/* Without xCreate the table exists without being created, and leaves no trace in the file. */
+/* Without xCreate the table exists without being created, and leaves nothing in the file. */
 static const sqlite3_module offer_module = {
     .xConnect = offer_connect, .xBestIndex = offer_best_index, .xDisconnect = offer_disconnect, .xOpen = offer_open, .xClose = offer_close,
     .xFilter = offer_filter, .xNext = offer_next, .xEof = offer_eof, .xColumn = offer_column, .xRowid = offer_rowid,
@@ -173,7 +173,7 @@ static gcd_status failed(struct database *d, int rc, const char *doing, struct g
         return gcd_fail_nomem(err, doing);
     if (rc == SQLITE_INTERRUPT && gcd_is_canceled(d->options->cancel))
         return gcd_fail(err, GCD_E_CANCELED, "interrupted");
-    if (d->disk.err.code != GCD_OK) {        /* SQLite says only that the output cannot be written */
+    if (d->disk.err.code != GCD_OK) {        /* SQLite reports only that the output cannot be written */
         if (err != NULL)
             *err = d->disk.err;
         return d->disk.err.code;
@@ -194,9 +194,9 @@ static gcd_status run(struct database *d, const char *sql, const char *doing, st
 }
 
 /*
- * The defaults of the library on this machine may differ from those of the project, so all that matters is said.  Rows come in the order
- * of their keys: a cache would only grow.  A sort of an index has runs as large as the cache; small ones that fit a processor's are
- * faster by a third.
+ * The defaults of the installed library may differ from those of the project, so everything relevant is set.  Rows come in the order of
+ * their keys: a larger cache would not help.  Sorting for an index uses runs as large as the cache; small ones that fit into the
+ * processor's cache are a third faster.
  */
 static const char settings[] = "PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'; PRAGMA auto_vacuum = 0; PRAGMA journal_mode = OFF;"
                                "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -2000;"
@@ -252,7 +252,7 @@ static gcd_status sqlite_write(const struct gcd_graph *g, struct gcd_staged *p, 
         if (st == GCD_OK && rc != SQLITE_OK)
             st = gcd_fail(err, GCD_E_IO, "finishing the database: SQLite says \"%s\"", sqlite3_errstr(rc));
         tables_note(&d->tables, notes);
-        write_note_loss(notes, d->too_large, "numbers are larger than 2^63-1 and written as that");
+        write_note_loss(notes, d->too_large, "numbers are larger than 2^63-1 and are written as 2^63-1");
         tables_done(&d->tables);
     }
     gcd_dominators_free(dominators);
@@ -260,7 +260,7 @@ static gcd_status sqlite_write(const struct gcd_graph *g, struct gcd_staged *p, 
     return st;
 }
 
-/* One of another database that had this name would be played back into ours by the next program that opens it. */
+/* The next program that opens our database would play back a journal left by another one with this name. */
 static const char *const journals[] = { "-journal", "-wal", NULL };
 
 const struct gcd_format gcd_w_sqlite = { .name = "sqlite", .suffix = ".sqlite", .suffix2 = ".db", .names = GCD_NAMES_CSHARP,

@@ -1,11 +1,11 @@
 /*
- * V8 heap snapshot: the JSON that Chrome DevTools, VS Code and memlab show.
+ * V8 heap snapshot: the JSON for Chrome DevTools, VS Code and memlab.
  *
  *     nodes     the root "", "(GC roots)", one node for each group of roots, then the objects; 7 numbers each
  *     edges     those of node 0, of node 1, ...; 3 numbers each
  *     strings   all names, see v8_names.h
  *
- * The format has no public specification; README.md beside this file says what is written and why.
+ * The format has no public specification; README.md in this folder says what is written and why.
  */
 #include <string.h>
 
@@ -19,12 +19,12 @@ enum v8_edge_type { V8_EDGE_ELEMENT = 1, V8_EDGE_PROPERTY = 2, V8_EDGE_INTERNAL 
 
 #define NODE_FIELDS 7u
 #define EDGE_FIELDS 3u
-/* A target is NODE_FIELDS times a node number and must stay below 2^32, like the number of numbers among the edges. */
+/* A target is NODE_FIELDS times a node number and must stay below 2^32, like the total of numbers in the array of edges. */
 #define MAX_NODES (UINT32_MAX / NODE_FIELDS)
 #define MAX_EDGES (UINT32_MAX / EDGE_FIELDS)
 /* Viewers take numbers modulo 2^32. */
 #define MAX_SIZE UINT64_C(0xffffffff)
-/* The array of strings becomes one JavaScript string, and those are shorter than this. */
+/* The array of strings becomes one JavaScript string, which must be shorter than this. */
 #define MAX_STRINGS_BYTES (UINT64_C(512) << 20)
 /* Room for any row. */
 #define ROW_BYTES ((size_t)128)
@@ -48,11 +48,11 @@ struct v8 {
     struct gcd_sink *out;
     const struct gcd_write_options *options;
     struct v8_names names;
-    uint32_t first_object;       /* its node number: behind the root, "(GC roots)" and the groups */
+    uint32_t first_object;       /* its node number: after the root, "(GC roots)" and the groups */
     uint64_t nodes, edges;
-    /* the piece of the sink that is being filled */
+    /* the part of the sink being filled */
     char *begin, *p, *end;
-    uint64_t rows, rows_checked; /* written; when the sink was last looked at */
+    uint64_t rows, rows_checked; /* written; at the last check of the sink */
     uint64_t clamped;            /* objects larger than MAX_SIZE */
 };
 
@@ -65,7 +65,7 @@ static void flush_rows(struct v8 *v)
     v->begin = v->p = v->end = NULL;
 }
 
-/* Room for one more row of the array that is open. */
+/* Room for one more row of the open array. */
 static inline char *next_row(struct v8 *v)
 {
     v->rows++;
@@ -91,7 +91,7 @@ static void open_array(struct v8 *v, const char *key)
     gcd_sink_text(v->out, "[");
 }
 
-/* The comma behind the last row must not be. */
+/* No comma after the last row. */
 static void close_array(struct v8 *v)
 {
     v->p -= 2;
@@ -140,7 +140,7 @@ static inline void put_object(struct v8 *v, uint32_t node, uint64_t dependents)
     v->p = p + 5;
 }
 
-/* How many dependent handles from number *I on have the key NODE; *I moves behind them. */
+/* The number of dependent handles from *I on with the key NODE; *I moves past them. */
 static size_t count_dependents(const struct gcd_graph *g, size_t *i, uint32_t node)
 {
     size_t first = *i;
@@ -169,7 +169,7 @@ static gcd_status put_nodes(struct v8 *v, struct gcd_error *err)
 
 /* ---- edges ---- */
 
-/* To node number TO of the file. */
+/* To node TO of the file. */
 static void put_edge(struct v8 *v, enum v8_edge_type type, uint32_t name, uint32_t to)
 {
     char *p = next_row(v);

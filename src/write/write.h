@@ -1,6 +1,4 @@
-/*
- * A writer is a row: see writer.c.  It sees dump and graph only through their public headers.
- */
+/* A writer is a row in writer.c.  It uses dump and graph only through their public headers. */
 #ifndef GCD_WRITE_WRITE_H
 #define GCD_WRITE_WRITE_H
 
@@ -8,15 +6,15 @@
 
 struct gcd_format {
     const char *name, *suffix, *about;
-    const char *suffix2;         /* another one; NULL = none */
+    const char *suffix2;         /* alternative suffix; NULL = none */
     bool text;
-    bool folder;                 /* of the kind PLACE: a folder, else a file */
+    bool folder;                 /* for the kind PLACE: a folder, otherwise a file */
     enum gcd_name_style names;
-    enum gcd_workload needs;      /* of kinds GRAPH and PLACE */
+    enum gcd_workload needs;      /* for the kinds GRAPH and PLACE */
     unsigned size_percent;       /* see gcd_format_size */
     unsigned scratch_percent;
-    const char *const *journals; /* of the kind PLACE: what stands behind the names of files that would spoil it; ends with NULL; NULL = none */
-    /* The first for the kind STREAM, the second also for GRAPH, only the third for PLACE. */
+    const char *const *journals; /* for the kind PLACE: suffixes of neighbouring files that would damage the output; ends with NULL; NULL = none */
+    /* The first is for the kind STREAM, the second also for GRAPH, the third only for PLACE. */
     gcd_status (*write)(struct gcd_dump *d, struct gcd_sink *s, const struct gcd_write_options *options,
                         struct gcd_write_notes *notes, struct gcd_error *err);
     gcd_status (*write_graph)(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
@@ -28,16 +26,16 @@ struct gcd_format {
 /* Nodes between two calls of write_check. */
 #define WRITE_CHECK_EVERY UINT32_C(65536)
 
-/* What a writer of a graph does now and then in its loops: progress (DONE of TOTAL, in any unit), cancel, a full disk (S may be NULL). */
+/* Called regularly by the loops of a graph writer: progress (DONE of TOTAL, in any unit), cancel, a full disk (S may be NULL). */
 GCD_MUST_CHECK gcd_status write_check(const struct gcd_write_options *options, struct gcd_sink *s, uint64_t done, uint64_t total,
                                       struct gcd_error *err);
-/* The name of a type as the options want it. */
+/* The name of a type in the style that the options request. */
 const char *write_type_name(const struct gcd_write_options *options, const struct gcd_graph *g, uint32_t type);
-/* The file name in the path of a module: *RET_N bytes at the address returned, *RET_STEM of them without ".dll" or ".exe". */
+/* The file name in the path of a module: *RET_N bytes at the returned address, *RET_STEM of them without ".dll" or ".exe". */
 const char *write_module_file(const char *module_path, size_t *ret_n, size_t *ret_stem);
-/* The format cannot hold it: COUNT times, not noted when that is 0. */
+/* Notes that the format cannot hold something, COUNT times; does nothing if that is 0. */
 void write_note_loss(struct gcd_write_notes *notes, uint64_t count, const char *text);
-/* The same of roots and ranges, in a format that tells of a root no more than its group, and nothing of ranges. */
+/* The same for roots and ranges, in a format that stores only the group of a root, and no ranges. */
 void write_note_root_losses(struct gcd_write_notes *notes, const struct gcd_graph *g, bool weak_roots_are_there);
 
 extern const struct gcd_format gcd_w_csv, gcd_w_dart, gcd_w_folded, gcd_w_gcdump, gcd_w_gclog, gcd_w_html, gcd_w_pprof, gcd_w_v8;

@@ -28,7 +28,7 @@ const struct gcd_format *gcd_format_by_name(const char *name)
     return NULL;
 }
 
-/* Is SUFFIX (NULL = none) the end of the N bytes at PATH? */
+/* Do the N bytes at PATH end with SUFFIX (NULL = none)? */
 static bool ends_with(const char *path, size_t n, const char *suffix)
 {
     size_t k = suffix != NULL ? strlen(suffix) : 0;
@@ -116,7 +116,7 @@ gcd_status gcd_write_graph(const struct gcd_format *f, const struct gcd_graph *g
 {
     struct gcd_write_notes notes = { .objects = 0 };
     if (f->write_graph == NULL)
-        return gcd_fail(err, GCD_E_ARG, "the format %s is no stream of bytes", f->name);
+        return gcd_fail(err, GCD_E_ARG, "the format %s is not a stream of bytes", f->name);
     gcd_status st = f->write_graph(g, s, options != NULL ? options : &defaults, &notes, err);
     if (ret_notes != NULL)
         *ret_notes = notes;
@@ -134,7 +134,7 @@ gcd_status gcd_format_check_output(const struct gcd_format *f, const char *path,
             return gcd_fail_nomem(err, "opening the output");
         (void)snprintf(name, n, "%s%s", path, *journal);
         if (access(name, F_OK) == 0)
-            st = gcd_fail(err, GCD_E_IO, "an older database of that name is in use or was not closed: there is a file of its name and \"%s\"",
+            st = gcd_fail(err, GCD_E_IO, "an older database of that name is in use or was not closed: there is a file with its name and \"%s\"",
                           *journal);
         gcd_mem_free(&alloc, name, n);
     }
@@ -156,7 +156,7 @@ gcd_status gcd_write_staged(const struct gcd_format *f, const struct gcd_graph *
     return st;
 }
 
-/* ---- what writers share ---- */
+/* ---- shared by writers ---- */
 
 gcd_status write_check(const struct gcd_write_options *options, struct gcd_sink *s, uint64_t done, uint64_t total, struct gcd_error *err)
 {
@@ -202,7 +202,7 @@ void write_note_root_losses(struct gcd_write_notes *notes, const struct gcd_grap
         weak += !there;
         flags += there && (r->flags & ~told) != 0;
     }
-    write_note_loss(notes, weak, "weak roots are not in the file");
+    write_note_loss(notes, weak, "weak roots are not stored");
     write_note_loss(notes, flags, "roots lose their flags (pinned, interior)");
-    write_note_loss(notes, summary->range_count, "memory ranges of generations are not in the file");
+    write_note_loss(notes, summary->range_count, "memory ranges of generations are not stored");
 }

@@ -19,11 +19,11 @@ class BadOutput(CliTest):
 
     def test_missing_folder(self):
         for output, folder in (("no/out", "no/"), ("no/such/out.gz", "no/such/"), ("/no/out", "/no/")):
-            self.refused(1, rf'{output}: .*folder "{folder}": No such file or directory; make that folder .*', "convert", "in", "-o", output)
+            self.refused(1, rf'{output}: .*folder "{folder}": No such file or directory; create that folder .*', "convert", "in", "-o", output)
 
     def test_missing_folder_with_a_pipe(self):
         """The copy of the pipe would go there, too, but it is the output that is wrong."""
-        self.refused(1, r'no/out: .*folder "no/": No such file or directory; make that folder .*', "convert", "-", "-o", "no/out",
+        self.refused(1, r'no/out: .*folder "no/": No such file or directory; create that folder .*', "convert", "-", "-o", "no/out",
                      data=small_trace())
 
     def test_a_file_as_folder(self):

@@ -58,7 +58,7 @@ class ConnectTest(CliTest):
         s = self.connect()
         self.assertEqual(self.asked(s), INFO)
         s.sendall(b"HTTP/1.1 400 Bad Request\r\n")
-        self.finish_resumed(p, 1, rb"not one of a .NET diagnostic port")
+        self.finish_resumed(p, 1, rb"not come from a .NET diagnostic port")
 
     def test_gone_before_the_start(self):
         """There is nobody to let start, and nobody is waited for."""

@@ -12,7 +12,7 @@ from trace_bytes import Ev, Payloads, V4File
 
 # objects of the two dumps are equal in number, see traces/README.md
 TWO_DUMPS = "net8-wks-two-dumps"
-LOSSES = r"in the format gclog \d+ static variables lose their names; \d+ dependent handles become references of their keys"
+LOSSES = r"in the gclog format, \d+ static variables lose their names; \d+ dependent handles become references of their keys"
 
 
 def feed(pipe, pieces):
@@ -257,7 +257,7 @@ class Messages(CliTest):
         """A gclog has no counts of its own: nobody knows whether something is missing."""
         self.done("convert", self.link("net10-wks"), "-o", "x.gclog", "-q")
         run = self.done("convert", "x.gclog", "-o", "x.heapsnapshot")
-        self.assertRegex(run.lines[-1], r"\Agcdumpc: x\.heapsnapshot: .* written, whether complete the input does not tell\Z")
+        self.assertRegex(run.lines[-1], r"\Agcdumpc: x\.heapsnapshot: .* written, the input does not say whether it is complete\Z")
 
     def test_a_profile_says_whether_it_is_complete(self):
         for name, comment, code in (("net10-wks", b"complete", 0), ("net10-wks-lossy", b"incomplete: objects or references are missing", 3)):
@@ -322,7 +322,7 @@ class Strict(CliTest):
             before = self.folder()
             run = self.done("convert", name, "-o", output, "--strict", code=1)
             self.assertRegex(run.err.decode(), r"\Agcdumpc: net10-wks-lossy.nettrace.gz: the dump is incomplete: 171 events .*\n"
-                             r"gcdumpc: net10-wks-lossy.nettrace.gz: refused, nothing is written or shown \(--strict\)\n\Z")
+                             r"gcdumpc: net10-wks-lossy.nettrace.gz: refused by --strict: nothing is written or shown\n\Z")
             self.assertEqual((run.out, self.folder()), (b"", before))
 
     def test_without_it_the_incomplete_is_written(self):

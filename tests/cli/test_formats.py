@@ -83,7 +83,7 @@ class Cut(FormatTest):
 
     def test_dart(self):
         """At the end are identity hash codes, 4 bytes for each of 3 objects, their root and its groups; old files have none."""
-        self.needs_nearly_all(self.small["dart"], 4 * 6, r"(the data end early|is no recording).*")
+        self.needs_nearly_all(self.small["dart"], 4 * 6, r"(the data end early|is neither a recording).*")
         for n in (30, 5000, len(self.real["dart"]) // 2):
             self.refused_by_all(self.real["dart"][:n], rf"the data end early \(at byte {n}\)")
 
@@ -118,7 +118,7 @@ class OtherFiles(FormatTest):
         self.put("in", small_trace())
         for name, data in self.converted("in", **{n: s for n, s in FORMATS.items() if n not in (*READ, "csv")}).items():
             for command in (["info"], ["report"], ["convert", "-o", "new.gclog"]):
-                self.refused(1, rf"{name}: is no recording \(\.nettrace, \.etl\) and no dump .*", *command, self.put(name, data))
+                self.refused(1, rf"{name}: is neither a recording \(\.nettrace, \.etl\) nor a dump .*", *command, self.put(name, data))
 
     def test_a_folder_of_tables(self):
         self.done("convert", trace("net10-wks"), "-o", "x.csv")
@@ -128,7 +128,7 @@ class OtherFiles(FormatTest):
         for suffix in READ.values():
             self.done("convert", trace("net10-wks"), "-o", f"x.{suffix}")
             for words in (["--walk", "2"], ["--process", "5"]):
-                self.refused(1, rf"x\.{suffix}: holds one dump; .*", "report", f"x.{suffix}", *words)
+                self.refused(1, rf"x\.{suffix}: contains only one dump; .*", "report", f"x.{suffix}", *words)
 
 
 class Odd(FormatTest):
@@ -182,7 +182,7 @@ class Odd(FormatTest):
         said = {}
         for kind, suffix in FORMATS.items():
             run = self.done("convert", name, "-o", f"out.{suffix}")
-            said[kind] = [line for line in run.lines if f"in the format {kind} " in line]
+            said[kind] = [line for line in run.lines if f"in the {kind} format, " in line]
         self.assertEqual({k for k, lines in said.items() if lines}, {"gcdump", "v8", "dart", "pprof", *(["sqlite"] if HAVE_SQLITE else [])})
         self.assertEqual({len(lines) for lines in said.values()}, {0, 1})
         self.assertRegex(said["v8"][0], "1 objects are larger than 4 GiB")
@@ -207,15 +207,15 @@ class Options(FormatTest):
         for option in ([], ["--keep-unknown"]):
             for suffix in ("csv", *READ.values()):
                 run = self.done("convert", "in.gclog", "-o", f"out{len(option)}.{suffix}", *option)
-                self.assertEqual(run.lines[:2], ["gcdumpc: in.gclog: 1 references lead to addresses where no object is",
-                                                 "gcdumpc: in.gclog: 1 roots hold addresses where no object is"])
+                self.assertEqual(run.lines[:2], ["gcdumpc: in.gclog: 1 references lead to addresses without an object",
+                                                 "gcdumpc: in.gclog: 1 roots hold addresses without an object"])
             with open(self.path(f"out{len(option)}.csv", "edges.csv"), encoding="utf-8") as f:
                 counts[len(option)] = f.read().splitlines()[1:]
             for suffix in READ.values():
                 self.assertRegex(self.done("report", f"out{len(option)}.{suffix}").text, r"\n +2 +48 .*total, 1 types\n\Z")
         self.assertEqual(counts, {0: ["0,0,1"], 1: ["0,0,2", "0,1,1"]})
         self.assertEqual(self.get("out0.gclog"), self.get("out1.gclog"))
-        self.assertRegex(self.gcdumpc("report", "out1.gcdump").err.decode(), r"2 references lead to addresses where no object is")
+        self.assertRegex(self.gcdumpc("report", "out1.gcdump").err.decode(), r"2 references lead to addresses without an object")
 
     def test_names(self):
         shown = {}
@@ -238,13 +238,13 @@ class Options(FormatTest):
 
     def test_losses(self):
         """In one line, with amounts, and not at all when there is none."""
-        weak, flags = "20 weak roots are not in the file; ", "2 roots lose their flags (pinned, interior)"
+        weak, flags = "20 weak roots are not stored; ", "2 roots lose their flags (pinned, interior)"
         handles, statics = "7 dependent handles become references of their keys", "314 static variables lose their names; "
         expected = {"gclog": statics + handles, "gcdump": f"{weak}{flags}; {handles}", "dart": f"{weak}{flags}; {statics}{handles}",
                     "v8": f"{flags}; 17646 objects lose their addresses"}
         for name, suffix in FORMATS.items():
             run = self.done("convert", trace("net10-wks"), "-o", f"out.{suffix}")
-            losses = [f"gcdumpc: out.{suffix}: in the format {name} {expected[name]}"] if name in expected else []
+            losses = [f"gcdumpc: out.{suffix}: in the {name} format, {expected[name]}"] if name in expected else []
             self.assertEqual(run.lines[:-1], losses)
 
 
@@ -261,9 +261,9 @@ class WrongOutput(FormatTest):
 
     def test_suffixes(self):
         for wrong in ("out.foo", "out.gcdump.bak", "out.csv.gz", "out.sqlite.gz"):
-            self.refused(2, rf'the format of "{re.escape(wrong)}" cannot be told from its name; use --format with one of: .*',
+            self.refused(2, rf'the name "{re.escape(wrong)}" does not tell the format; use --format with one of: .*',
                          "convert", "in", "-o", wrong)
-        self.refused(2, r'no format of dumps has the suffix of "out\.json"; tables are made by gcdumpc report .*',
+        self.refused(2, r'no dump format has the suffix of "out\.json"; gcdumpc report .*',
                      "convert", "in", "-o", "out.json")
         for name, output in (("gcdump", "out.foo"), ("v8", "out.gcdump"), ("csv", "out.gclog")):
             run = self.done("convert", "in", "-o", output, "-f", name)
@@ -276,10 +276,10 @@ class WrongOutput(FormatTest):
 
     def test_places_are_no_streams(self):
         for name in PLACES:
-            self.refused(2, rf"{name} is no stream of bytes; give a name with -o", "convert", "in", "-o", "-", "-f", name)
-        self.refused(1, r"/dev/full: exists and is no folder", "convert", "in", "-o", "/dev/full", "-f", "csv")
+            self.refused(2, rf"{name} is not a stream of bytes; give a name with -o", "convert", "in", "-o", "-", "-f", name)
+        self.refused(1, r"/dev/full: exists and is not a folder", "convert", "in", "-o", "/dev/full", "-f", "csv")
         if HAVE_SQLITE:
-            self.refused(1, r"/dev/full: is no regular file, .*", "convert", "in", "-o", "/dev/full", "-f", "sqlite")
+            self.refused(1, r"/dev/full: is not a regular file, .*", "convert", "in", "-o", "/dev/full", "-f", "sqlite")
 
     def test_folders_that_are_there(self):
         """An empty one is as good as none; of the others nothing is lost."""
@@ -290,16 +290,16 @@ class WrongOutput(FormatTest):
         for output in ("x.csv", "x.csv/", "./x.csv"):
             self.refused(1, rf"{re.escape(output)}: is a folder that is not empty; name a new one", "convert", "in", "-o", output)
         self.put("y.csv", b"a file")
-        self.refused(1, r"y\.csv: exists and is no folder", "convert", "in", "-o", "y.csv")
+        self.refused(1, r"y\.csv: exists and is not a folder", "convert", "in", "-o", "y.csv")
         os.symlink("x.csv", self.path("link.csv"))
-        self.refused(1, r"link\.csv: exists and is no folder", "convert", "in", "-o", "link.csv")
+        self.refused(1, r"link\.csv: exists and is not a folder", "convert", "in", "-o", "link.csv")
         for output in (".", "..", "/"):
             self.refused(1, rf"{re.escape(output)}: names no folder of its own", "convert", "in", "-o", output, "-f", "csv")
         self.assertEqual({k: v for k, v in self.tree().items() if k in whole}, whole)
 
     def test_missing_folders(self):
         for suffix in FORMATS.values():
-            self.refused(1, rf'no/x\.{suffix}: cannot create a f\w+ in the folder "no/": No such file or directory; make that folder .*',
+            self.refused(1, rf'no/x\.{suffix}: cannot create a f\w+ in the folder "no/": No such file or directory; create that folder .*',
                          "convert", "in", "-o", f"no/x.{suffix}")
 
     def test_folders_that_may_not_be_written(self):

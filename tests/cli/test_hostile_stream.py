@@ -248,7 +248,7 @@ class Disk(HostileStream):
         for deaf in (False, True):
             run = self.on_a_disk(64, *self.flood(self.begun, piece=self.endless(self.begun), deaf=deaf), "-o", "x.gclog")
             self.assertEqual((run.code, run.out), (1, b""), run.err)
-            self.assertRegex(run.err, rb"temporary copy of the stream: cannot write: the disk has only 1 MiB left, of which 1 MiB stay free; .* --force\n")
+            self.assertRegex(run.err, rb"temporary copy of the stream: cannot write: the disk has only 1 MiB left, and 1 MiB must stay free; .* --force\n")
         run = self.on_a_disk(64, *self.flood(self.begun, piece=self.endless(self.begun)), "-o", "x.gclog", "--force")
         self.assertEqual((run.code, run.out), (1, b""), run.err)
         self.assertRegex(run.err, rb"temporary copy of the stream: cannot write: No space left on device")

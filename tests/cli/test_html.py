@@ -124,7 +124,7 @@ class Html(CliTest):
                  *(f"o {i * 0x10000:x} {i:x} {24 + i:x}" for i in types), "c shop 0"]
         self.put("many.gclog", "\n".join(lines).encode() + b"\n")
         run = self.done("convert", "many.gclog", "-o", "x.html")
-        self.assertRegex(run.err.decode(), r"15000 types are one row together")
+        self.assertRegex(run.err.decode(), r"15000 types share one row")
         page = self.get("x.html")
         self.assertLess(len(page), MOST_BYTES)
         data = json.loads(parts(page)[1])
@@ -174,8 +174,8 @@ class Diff(CliTest):
 
     def test_what_it_is_not(self):
         names = self.link("net8-wks"), self.link("net9-wks")
-        self.refused(2, 'what diff writes with -o is a page for browsers: call it FILE.html, not "d.csv"', "diff", *names, "-o", "d.csv")
-        self.refused(2, "--json is for tables, and -o for a page", "diff", *names, "-o", "d.html", "--json")
+        self.refused(2, 'diff -o writes a page for browsers: name it FILE.html, not "d.csv"', "diff", *names, "-o", "d.csv")
+        self.refused(2, "--json is for tables, but -o writes a page", "diff", *names, "-o", "d.html", "--json")
         self.refused(1, r"no/d.html: .*", "diff", *names, "-o", "no/d.html")
 
     def test_very_many_rows(self):

@@ -93,7 +93,7 @@ class Job(CliTest):
                 name = self.path(f"{target.pid}.gclog")
                 make()
                 line, = self.collect("--pid", target.pid, *words, "--timeout", "9", code=1)
-                self.assertRegex(line["reason"], "exists and is no regular file")
+                self.assertRegex(line["reason"], "exists and is not a regular file")
                 self.assertEqual(os.listdir(self.dir), [f"{target.pid}.gclog"])
                 os.unlink(name)
 

@@ -23,7 +23,7 @@ class Strict(CliTest):
             before = self.folder()
             run = self.done(*self.words(words, LOSSY), "--strict", code=1)
             self.assertEqual(run.out, b"", words)
-            self.assertRegex(run.lines[-1], r"\Agcdumpc: net10-wks-lossy\.nettrace\.gz: refused, nothing is written or shown \(--strict\)\Z")
+            self.assertRegex(run.lines[-1], r"\Agcdumpc: net10-wks-lossy\.nettrace\.gz: refused by --strict: nothing is written or shown\Z")
             self.assertRegex(run.lines[0], r"171 events", words)
             self.assertEqual(self.folder().items() - before.items(), {(n, m) for n, m in self.folder().items() if n not in before})
 
@@ -119,7 +119,7 @@ class Bombs(CliTest):
         self.put("bomb.nettrace.gz", gzip.compress(small_trace()) + zeros * 256)
         self.assertLess(os.path.getsize(self.path("bomb.nettrace.gz")), 8 << 20)
         for words in (("report",), ("convert", "-o", "x")):
-            self.refused(1, r"bomb\.nettrace\.gz: it is compressed by more than 512 to 1: no heap is", words[0], "bomb.nettrace.gz", *words[1:])
+            self.refused(1, r"bomb\.nettrace\.gz: its compression ratio is above 512 to 1, which no heap reaches", words[0], "bomb.nettrace.gz", *words[1:])
 
     def test_half_a_gigabyte_of_nothing_is_none(self):
         self.put("odd.nettrace.gz", gzip.compress(small_trace()) + gzip.compress(bytes(16 << 20), 9) * 32)

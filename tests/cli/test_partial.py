@@ -166,7 +166,7 @@ class PartialTest(CliTest):
     def test_a_program_that_collects_garbage_itself(self):
         """Two walks in one session: there is no --walk to choose with."""
         run = self.done(*self.runtime(trace_bytes("net8-wks-two-dumps"), silent=True), "-o", "x.gclog")
-        self.assertRegex(run.err, rb"port: the heap was walked 2 times, a pause each: [^\n]*; this is walk number 1\n")
+        self.assertRegex(run.err, rb"port: the heap was walked 2 times, each with a pause: [^\n]*; this is walk number 1\n")
         self.assertNotIn(b"--walk", run.err)
 
 

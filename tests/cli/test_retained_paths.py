@@ -397,8 +397,8 @@ class Both(Held):
 
     def test_wrong_use(self):
         self.put("shop", shop()[0])
-        self.refused(2, "paths needs what they lead to: --type PATTERN or --object ADDRESS; .*", "paths", "shop")
-        self.refused(2, "paths needs what they lead to: .*", "paths", "shop", "--type", "x", "--object", "1")
+        self.refused(2, "paths needs a target: --type PATTERN or --object ADDRESS; .*", "paths", "shop")
+        self.refused(2, "paths needs a target: .*", "paths", "shop", "--type", "x", "--object", "1")
         self.refused(2, "give one of --to-root and --from-root; .*", "paths", "shop", "--type", "x", "--to-root", "--from-root")
         for words in (("--filter", "x"), ("--type", "x"), ("--largest", "types")):
             self.refused(2, "--tree shows all types: .*", "retained", "shop", "--tree", "2", *words)
@@ -414,10 +414,10 @@ class Both(Held):
         for words in (("retained", "--filter"), ("retained", "--type"), ("paths", "--type")):
             self.refused(1, 'shop: no type matches "Shop.Itme"; near it: "Shop.Item".*', *words, "Shop.Itme", "shop")
             self.put("unused", b"a 2 app 5\nt 1 Shop.Used\nt 2 Shop.Unused\nr 100 1 0\no 100 1 18\nc app 5\n")
-            self.refused(1, r'unused: there are no objects of types like "Shop\.Un\*"; gcdumpc report lists .*', *words, "Shop.Un*", "unused")
+            self.refused(1, r'unused: no type with objects matches "Shop\.Un\*"; gcdumpc report lists .*', *words, "Shop.Un*", "unused")
             self.refused(1, 'shop: no type matches "Zzyzx123"; gcdumpc report lists all types', *words, "Zzyzx123", "shop")
-            self.refused(2, r'"/\(/" is no regular expression: .*', *words, "/(/", "shop")
-            self.refused(2, "a pattern for names is empty; .*", *words, "", "shop")
+            self.refused(2, r'"/\(/" is not a regular expression: .*', *words, "/(/", "shop")
+            self.refused(2, "a name pattern is empty; .*", *words, "", "shop")
 
     def test_incomplete(self):
         for words in (("retained",), ("retained", "--tree", "3"), ("paths", "--type", "*")):

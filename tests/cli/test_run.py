@@ -39,7 +39,7 @@ class Run(CliTest):
         """A comment is a line of its own: behind a value a semicolon or a # belongs to it."""
         for value in ("%s ;x.gclog", "%s\t;x.gclog", "%s #x.gclog", "a = b %s.gclog", "[%s].gclog", '"%s".gclog', "%s : x.gclog"):
             self.assertEqual(self.check(f"[a]\npid=1\noutput = {value}\n").text, "x.conf: job a: ok\n", value)
-            self.wrong("x.conf: job a: the format of .* cannot be told from its name.*", f"[a]\npid=1\noutput = {value}x\n")
+            self.wrong("x.conf: job a: the name .* does not tell the format.*", f"[a]\npid=1\noutput = {value}x\n")
         self.assertEqual(self.check("; keep = x\n# keep = x\n  ; keep = x\n[a]\npid=1\noutput=%s.gclog\n").text, "x.conf: job a: ok\n")
 
     @NO_PROCESSES
@@ -50,15 +50,15 @@ class Run(CliTest):
         self.wrong("x.conf: line 2: collect has no option \"help\"; .*", "[a]\nhelp = true\n")
         self.wrong("x.conf: line 2: is neither \\[NAME\\] nor OPTION = VALUE", "[a]\nstrict\n")
         self.wrong("x.conf: line 1: is neither .*", "[a\n")
-        self.wrong("x.conf: line 3: the same option has been given before, or the line is indented", "[a]\npid = 1\n  output = x\n")
-        self.wrong("x.conf: line 6: the job has been described before", "[a]\npid=1\n[b]\npid=1\n[a]\nkeep=2\n")
-        self.wrong("x.conf: line 2: it is too long, or has a NUL in it", "[a]\noutput = " + "x" * 9000)
-        self.wrong("x.conf: line 2: it is too long, or has a NUL in it", "[a]\npid = 1\0\nkeep = 2")
+        self.wrong("x.conf: line 3: the option is already set, or the line is indented", "[a]\npid = 1\n  output = x\n")
+        self.wrong("x.conf: line 6: the job is already defined", "[a]\npid=1\n[b]\npid=1\n[a]\nkeep=2\n")
+        self.wrong("x.conf: line 2: it is too long, or contains a NUL", "[a]\noutput = " + "x" * 9000)
+        self.wrong("x.conf: line 2: it is too long, or contains a NUL", "[a]\npid = 1\0\nkeep = 2")
         self.wrong("x.conf: job a: collect needs the process: .*", "[a]\noutput = x.gclog\n")
         self.wrong("x.conf: job a: --keep, --keep-days and --max-total need a name with .*", "[a]\npid=1\noutput = x.gclog\nkeep=1\n")
         self.wrong("x.conf: job a: several processes need a name with %p in it.*", "[a]\nall=true\noutput = %s.gclog\n")
         self.wrong("x.conf: job a: \"%q.gclog\": after % comes one of .*", "[a]\npid=1\noutput = %q.gclog\n")
-        self.wrong("x.conf: job a: the format of \"x.y\" cannot be told from its name; .*", "[a]\npid=1\noutput = x.y\n")
+        self.wrong("x.conf: job a: the name \"x.y\" does not tell the format; .*", "[a]\npid=1\noutput = x.y\n")
         self.wrong("x.conf: a job is needed; there is: none", "# nothing\n")
         self.wrong("x.conf: has no job of that name; there is: a, b", "[a]\npid=1\n[b]\npid=1\n", "c")
 
@@ -69,7 +69,7 @@ class Run(CliTest):
     def test_files_that_cannot_be_trusted(self):
         self.refused(1, r"nothing\.conf: cannot open: No such file .*; --config names another file, .*", "run", "a", "--config", "nothing.conf")
         os.mkdir(self.path("folder"))
-        self.refused(1, r"folder: is no regular file", "run", "a", "--config", "folder")
+        self.refused(1, r"folder: is not a regular file", "run", "a", "--config", "folder")
         self.config("[a]\npid=1\n")
         for mode in (0o620, 0o602):
             os.chmod(self.path("x.conf"), mode)

@@ -107,7 +107,7 @@ class Planted(CliTest):
         try:
             os.read(ready[0], 1)
             root = f"/proc/{child}/root"
-            self.refused(1, rf'.*cannot create a file in the folder "{root}/way/": No such file or directory; make that folder first, or name another',
+            self.refused(1, rf'.*cannot create a file in the folder "{root}/way/": No such file or directory; create that folder first, or choose another',
                          "convert", "in", "-o", f"{root}/way/out.gclog")
             self.assertEqual(os.listdir(self.path("target")), [])
             os.makedirs(self.path("root") + self.path("target"))

@@ -32,9 +32,9 @@ class Meant(CliTest):
             self.meant(right, wrong)
 
     def test_what_is_no_command_at_all(self):
-        self.refused(2, r'there is no command "1234"; a process is dumped with: gcdumpc --pid 1234 -o FILE', "1234")
+        self.refused(2, r'there is no command "1234"; to dump a process, use: gcdumpc --pid 1234 -o FILE', "1234")
         name = self.put("x.nettrace", small_trace())
-        self.refused(2, rf'there is no command "{name}"; of a file tell what to do: gcdumpc report FILE, .*', name)
+        self.refused(2, rf'there is no command "{name}"; to read a file, use gcdumpc report FILE, .*', name)
 
     def test_options(self):
         for wrong, right in (("--tpo", "--top"), ("--filtre=x", "--filter"), ("--sotr", "--sort"), ("--Json", "--json"),
@@ -92,7 +92,7 @@ class Meant(CliTest):
 class NextStep(CliTest):
     """Every complaint leads on: it names an option or a command, or what would be right."""
 
-    LEADS = re.compile(r"gcdumpc \S+|--[a-z]{3,}|-o |\(did you mean|; (?:name|choose|give|record|copy|make) |from \d+ to \d+|call it|is expected|"
+    LEADS = re.compile(r"gcdumpc \S+|--[a-z]{3,}|-o |\(did you mean|; (?:name|choose|give|record|copy|make|create|use) |from \d+ to \d+|call it|is expected|"
                        r"takes (?:the path|an address)|comes one of|is needed|can be read only once|/REGEX/ are|"
                        r"without the slashes|with the keyword|are written only|there is: ")
 

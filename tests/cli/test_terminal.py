@@ -159,11 +159,11 @@ class OnTerminal(CliTest):
             self.assertEqual(run.code, 0, name)
             seen = process.terminal.shown(process) if name != "pipe" else run.err.decode()
             if name == "terminal":
-                self.assertRegex(seen, r"\A(\r(reading|writing): +\d.*?\x1b\[K)+\r\x1b\[Kgcdumpc: standard output: in the format [^\r]*\Z")
+                self.assertRegex(seen, r"\A(\r(reading|writing): +\d.*?\x1b\[K)+\r\x1b\[Kgcdumpc: standard output: in the [a-z0-9]+ format, [^\r]*\Z")
             elif name == "quiet":
                 self.assertEqual(seen, "", name)
             else:
-                self.assertRegex(seen, r"\Agcdumpc: standard output: in the format [^\n]*\n\Z")
+                self.assertRegex(seen, r"\Agcdumpc: standard output: in the [a-z0-9]+ format, [^\n]*\n\Z")
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ class Thresholds(CliTest):
                 ("bytes > 1.2.3", 12, "the end"), ("bytes > 3 && count > 2", 11, "the end")):
             rest = ', not ".+"' if position <= len(text) else ""
             self.refused(2, rf'--fail-if ".*": {expected} is expected at character {position}{rest}', "diff", "a", "b", "--fail-if", text)
-        self.refused(2, r'"/\(/" is no regular expression: .*', "diff", "a", "b", "--fail-if", "bytes(/(/) > 3")
+        self.refused(2, r'"/\(/" is not a regular expression: .*', "diff", "a", "b", "--fail-if", "bytes(/(/) > 3")
         self.refused(2, r"a pattern for names is longer than 1000 characters", "diff", "a", "b", "--fail-if", f"bytes({'x' * 1001}) > 3")
         self.refused(2, r'--fail-if "\?\[m": .*', "diff", "a", "b", "--fail-if", "\x1b[m")
 

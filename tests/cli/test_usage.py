@@ -130,20 +130,20 @@ class WrongUse(CliTest):
             for words in (["--pid", "1", "--name", "a"], ["--name", "a", "--port", "b"], ["--port", "b", "--pid", "1"], ["--listen", "c", "--pid", "1"]):
                 self.refused(2, rf"give one of --pid, --name, --port and --listen; see gcdumpc {command} --help", command, *words, "-q")
             self.refused(2, rf"--name needs a name; see gcdumpc {command} --help", command, "--name", "")
-            self.refused(2, rf"--delay is for programs that connect \(--listen\); see gcdumpc {command} --help", command, "--pid", "1", "--delay", "1")
+            self.refused(2, rf"--delay needs --listen; see gcdumpc {command} --help", command, "--pid", "1", "--delay", "1")
         self.refused(2, r'ps does not know what to do with "x"; see gcdumpc ps --help', "ps", "x")
 
     def test_what_is_for_processes_only(self):
         for words in (["--max-buffer", "5"], ["--retries", "0"], ["--retries", "7"], ["--keep-partial"], ["--force"]):
             for command in ("info", "report"):
-                self.refused(2, r"--max-buffer, --retries, --keep-partial and --force are for living processes \(--pid\)", command, "f", *words)
+                self.refused(2, r"--max-buffer, --retries, --keep-partial and --force are for running processes \(--pid\)", command, "f", *words)
             self.refused(2, rf'convert has no option "{words[0]}" \(an option of .*diff\); .*', "convert", "f", "-o", "x", *words)
         self.refused(2, r"--buffer is larger than --max-buffer", "info", "--pid", "1", "--buffer", "6", "--max-buffer", "5")
         self.refused(2, r"give one of --keep-partial and --strict", "--pid", "1", "-o", "x", "--keep-partial", "--strict")
 
     @unittest.skipIf(os.environ.get("GCDUMPC_IPC") == "OFF", "this build has no support for living processes")
     def test_names_with_fields(self):
-        self.refused(2, r"names with fields .* need --pid, --name or --all.*", "--port", "x", "-o", "%p-%s.gclog")
+        self.refused(2, r"names with fields, .* need --pid, --name or --all.*", "--port", "x", "-o", "%p-%s.gclog")
         self.refused(2, r"several processes need a name with %p in it.*", "--all", "-o", "%s.gclog")
         self.refused(2, r"several processes need a --save-trace with %p in it.*", "--all", "-o", "%p-%s.gclog", "--save-trace", "x.nettrace")
         self.refused(2, r"--if-grown compares with .*; it needs a name with fields.*", "--pid", "1", "-o", "x.gclog", "--if-grown", "10%")
@@ -156,7 +156,7 @@ class WrongUse(CliTest):
     def test_recordings(self):
         name = self.put("small.nettrace", small_trace())
         for output in (["x.nettrace"], ["x.nettrace.gz"], ["x", "-f", "nettrace"], ["-", "--format=nettrace"]):
-            self.refused(2, r'".*" would be a recording again, and only of a living process one is written \(gcdumpc collect\); .*',
+            self.refused(2, r'".*" would be a recording again, which only gcdumpc collect writes; .*',
                          "convert", name, "-o", *output)
         self.done("convert", name, "-o", "x.nettrace", "-f", "gclog")    # who says so, gets it
         self.refused(2, r'there is no format "bogus"; there is: gclog, .*, nettrace', "--pid", "1", "-o", "x", "--format", "bogus")
@@ -172,7 +172,7 @@ class WrongUse(CliTest):
     def test_outputs(self):
         for words in (["convert", "f"], ["convert", "-"], ["collect", "-p", "1"], ["--pid", "1"]):
             command = words[0] if words[0] != "--pid" else "collect"
-            self.refused(2, rf"{command} needs a place for its output: -o FILE, .*; see gcdumpc {command} --help", *words)
+            self.refused(2, rf"{command} needs an output: -o FILE, .*; see gcdumpc {command} --help", *words)
 
     def test_no_such_process(self):
         self.refused(1, r"there is no process 4294967295; .+", "--pid", "4294967295", "-o", "x")
@@ -182,12 +182,12 @@ class WrongUse(CliTest):
         self.refused(1, r'no \.NET process is called "no such\?program".*; see gcdumpc ps', "--name", "no such\nprogram", "-o", "x")
         for form in ("missing", "unix:missing"):
             self.refused(1, r"missing: .*there is no diagnostic socket missing; gcdumpc ps .*", "--port", form, "-o", "x")
-        self.refused(1, r"file: is no socket; gcdumpc ps .*", "report", "--port", self.put("file", b""))
+        self.refused(1, r"file: is not a socket; gcdumpc ps .*", "report", "--port", self.put("file", b""))
         for form in ("", "unix:", "x" * 5000):
             self.refused(2, r"--port takes the path of a socket, not \".*\"", "info", "--port", form)
         for form in ("", "unix:", "x" * 5000, "a,suspend", "a;b"):
             self.refused(2, r'--listen takes the path of a socket, without "," and ";", not ".*"', "info", "--listen", form)
-        self.refused(1, r"cannot listen at file: there is a file of that name, and it is no socket", "report", "--listen", "unix:file")
+        self.refused(1, r"cannot listen at file: a file with that name exists and is not a socket", "report", "--listen", "unix:file")
 
 
 class Forms(CliTest):
@@ -229,7 +229,7 @@ class Forms(CliTest):
     def test_words_after_the_double_dash(self):
         os.rename(self.path("in"), self.path("--in"))
         self.assertEqual(self.done("convert", "-o", "-", "--", "--in").out, self.whole)
-        self.refused(2, r"convert needs a place for its output: .*", "convert", "--", "--in", "-o", "out")
+        self.refused(2, r"convert needs an output: .*", "convert", "--", "--in", "-o", "out")
 
     def test_numbers(self):
         rows = self.done("report", "in", "--top=1").text

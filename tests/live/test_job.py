@@ -208,12 +208,12 @@ class Names(JobTest):
         for make in (lambda: os.symlink("/dev/null", path), lambda: os.symlink(self.path("new"), path), lambda: os.mkfifo(path)):
             make()
             r = self.gcdumpc("--pid", self.pid, "-o", name, "--timeout", 9, status=1)
-            self.assertIn("exists and is no regular file", r.stderr)
+            self.assertIn("exists and is not a regular file", r.stderr)
             os.unlink(path)
         self.assertFalse(os.path.exists(self.path("new")))
         os.symlink("/dev/null", path)
         r = self.gcdumpc("--pid", self.pid, "-o", self.path("%p.gclog"), "--save-trace", self.path("out/%n-%p.gclog"), status=1)
-        self.assertIn("exists and is no regular file", r.stderr)
+        self.assertIn("exists and is not a regular file", r.stderr)
 
     def test_a_link_among_the_folders(self):
         os.makedirs(self.path("out"))
@@ -339,7 +339,7 @@ class Conditions(JobTest):
         self.assertRegex(self.skipped("--if-rss-above", "1000G"), r"^it has \d+ MiB, not more than")
         self.assertRegex(self.skipped("--if-free-disk", "1000000G"), r"^its disk has \d+ MiB left")
         self.assertRegex(self.skipped("--if-free-memory", "1000000G"), r"has \d+ MiB of memory left")
-        self.assertRegex(self.skipped("--max-pause-estimate", "1"), r"^it would stand still for about \d+ ms \(by its memory, 2 ms for each MiB\)")
+        self.assertRegex(self.skipped("--max-pause-estimate", "1"), r"^it would pause for about \d+ ms \(by its memory, 2 ms for each MiB\)")
         self.assertFalse(os.path.exists(self.path("out")))
         self.assertEqual(self.log("--if-rss-above", "1M", "--if-free-disk", "1M", "--if-free-memory", "1M", "--max-pause-estimate", "60000",
                                   "--if-grown", "10%", "--min-interval", "1h")["status"], "done")

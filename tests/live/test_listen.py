@@ -120,7 +120,7 @@ class Reverse(ReverseTest):
             s.listen()
             refused(self.path("live"), r"cannot listen at .*live: another program does")
         with open(self.path("file"), "wb"):
-            refused(self.path("file"), r"cannot listen at .*file: there is a file of that name, and it is no socket")
+            refused(self.path("file"), r"cannot listen at .*file: a file with that name exists and is not a socket")
         refused(self.path("none/port"), r"cannot listen at .*port: there is no such folder")
         refused("a,b", r"--listen takes the path of a socket", 2)
         # "live" is stale by now
@@ -153,7 +153,7 @@ class Limits(ReverseTest):
     def test_the_largest_buffer(self):
         target, err = self.collect("--buffer", "2", "--max-buffer", "3", "--retries", "5", status=3)
         self.assertIn("attempt 2 with a buffer of 3 MiB", err)
-        self.assertIn("no further attempt: the buffer had the largest size already (3 MiB, --max-buffer)", err)
+        self.assertIn("no further attempt: the buffer already had the largest size (3 MiB, --max-buffer)", err)
         self.check_sessions(target)
 
     def test_the_summary_has_the_memory(self):

@@ -174,10 +174,10 @@ static void the_first_reason(void **state)
     remember(BEGUN - 7, 100 * MIB, 0);
     d.rss_bytes = 100 * MIB;
     args.job.max_pause_ms = 1;
-    skipped_because("it would stand still for about 200 ms (by its memory, 2 ms for each MiB), not at most 1 ms");
+    skipped_because("it would pause for about 200 ms (by its memory, 2 ms for each MiB), not at most 1 ms");
     args.job.min_interval_s = 7;
     assert_false(wanted());
-    assert_non_null(strstr(d.reason, "stand still"));
+    assert_non_null(strstr(d.reason, "pause for about"));
     args.job.min_interval_s = 8;
     skipped_because("the last dump is 7 s old, not 8 s");
     args.job.if_grown = 10;
@@ -306,7 +306,7 @@ static void pauses(void **state)
     d.rss_bytes = 100 * MIB + MIB / 2 - 1;
     assert_true(wanted());
     d.rss_bytes = 100 * MIB + MIB / 2;
-    skipped_because("it would stand still for about 202 ms (by its memory, 2 ms for each MiB), not at most 200 ms");
+    skipped_because("it would pause for about 202 ms (by its memory, 2 ms for each MiB), not at most 200 ms");
     d.rss_bytes = 10000 * MIB;
     args.job.max_pause_ms = 20000;
     assert_true(wanted());
@@ -315,7 +315,7 @@ static void pauses(void **state)
     d.rss_bytes = 100 * MIB;
     assert_true(wanted());
     d.rss_bytes = 101 * MIB;
-    skipped_because("it would stand still for about 202 ms (by its memory and the last dump), not at most 200 ms");
+    skipped_because("it would pause for about 202 ms (by its memory and the last dump), not at most 200 ms");
     remember(BEGUN - 10, 1000000, 1000000);      /* the least that is believed: 1 ms for 1 MB */
     d.rss_bytes = 200000000;
     assert_true(wanted());
@@ -380,7 +380,7 @@ static void free_disk(void **state)
     }
     disk.failure = EIO;
     assert_int_equal(job_room(&d), CLI_FAILED);
-    assert_string_equal(cli_last_said(), "how much room is left cannot be told: Input/output error");
+    assert_string_equal(cli_last_said(), "the free space is unknown: Input/output error");
     disk.from = ".";                             /* the last one that is asked */
     assert_int_equal(job_room(&d), CLI_FAILED);
 }

@@ -47,11 +47,11 @@ static void what_did_not_fit(void **state)
     (void)state;
     static const struct { struct gcd_graph_notes notes; const char *said; } rows[] = {
         { { .edges_dangling = 0 }, "" },
-        { { .edges_dangling = 1 }, "1 references lead to addresses where no object is" },
-        { { .roots_dangling = 2 }, "2 roots hold addresses where no object is" },
-        { { .dependents_dropped = 3 }, "3 dependent handles were dropped: their key or value is no object" },
+        { { .edges_dangling = 1 }, "1 references lead to addresses without an object" },
+        { { .roots_dangling = 2 }, "2 roots hold addresses without an object" },
+        { { .dependents_dropped = 3 }, "3 dependent handles were dropped: their key or value is not an object" },
         { { .objects_dropped = 4 }, "4 objects without an address were dropped" },
-        { { .objects_doubled = 1 }, "1 objects lie where another one is" },
+        { { .objects_doubled = 1 }, "1 objects have the address of another one" },
     };
     for (size_t i = 0; i < 2 * (sizeof rows / sizeof *rows); i++) {
         bool complete = i % 2 == 0;

@@ -127,7 +127,7 @@ static void at_the_edges(void **state)
     left_here = LIKELY;
     check(w, CLI_DONE, "could need up to 160 MiB in F, where 80 MiB are free");
     left_here = LIKELY - 1;
-    check(w, CLI_FAILED, "needs about 80 MiB in F, where 79 MiB are free; --force goes on all the same");
+    check(w, CLI_FAILED, "needs about 80 MiB in F, where 79 MiB are free; --force continues anyway");
     w.force = true;
     check(w, CLI_DONE, "needs about 80 MiB in F, where 79 MiB are free");
 }
@@ -141,7 +141,7 @@ static void compressed(void **state)
     left_here = 19;
     check(w, CLI_DONE, "could need up to 20 MiB in F, where 19 MiB are free");
     left_here = 9;
-    check(w, CLI_FAILED, "needs about 10 MiB in F, where 9 MiB are free; --force goes on all the same");
+    check(w, CLI_FAILED, "needs about 10 MiB in F, where 9 MiB are free; --force continues anyway");
 }
 
 /* What goes to one disk is added up, whatever folders it goes to. */
@@ -156,11 +156,11 @@ static void disks(void **state)
     check(same, CLI_DONE, "could need up to 320 MiB in F, where 319 MiB are free");
     check(spooled, CLI_DONE, "could need up to 480 MiB in F, where 319 MiB are free");
     left_here = 159;
-    check(same, CLI_FAILED, "needs about 160 MiB in F, where 159 MiB are free; --force goes on all the same");
+    check(same, CLI_FAILED, "needs about 160 MiB in F, where 159 MiB are free; --force continues anyway");
     left_here = left_elsewhere = 160;
     check(two, CLI_DONE, NULL);
     left_elsewhere = 79;
-    check(two, CLI_FAILED, "needs about 80 MiB in " ELSEWHERE ", where 79 MiB are free; --force goes on all the same");
+    check(two, CLI_FAILED, "needs about 80 MiB in " ELSEWHERE ", where 79 MiB are free; --force continues anyway");
 }
 
 /* No more is taken than --max-bytes allows. */
@@ -174,7 +174,7 @@ static void limited(void **state)
     check(w, CLI_DONE, "could need up to 100 MiB in F, where 99 MiB are free");
     w.max_mib = 40;
     left_here = 39;
-    check(w, CLI_FAILED, "needs about 40 MiB in F, where 39 MiB are free; --force goes on all the same");
+    check(w, CLI_FAILED, "needs about 40 MiB in F, where 39 MiB are free; --force continues anyway");
 }
 
 static void what_takes_no_room(void **state)

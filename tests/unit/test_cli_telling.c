@@ -209,7 +209,7 @@ static void metrics(void **state)
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0644);                  /* node_exporter is another user */
     static const char first[] =
-        "# HELP gcdumpc_run_timestamp_seconds When the dump was begun, or would have been.\n"
+        "# HELP gcdumpc_run_timestamp_seconds When the dump started, or would have started.\n"
         "# TYPE gcdumpc_run_timestamp_seconds gauge\n"
         "gcdumpc_run_timestamp_seconds{name=\"Shop\",pid=\"4711\"} 1795279385\n"
         "gcdumpc_run_timestamp_seconds{name=\"Shop\",pid=\"12\"} 1795279385\n"
@@ -435,13 +435,13 @@ static void words(void **state)
             strcat(command, "x ");
         args.job.on_success = command;
         assert_int_equal(run_hook(), n <= 63 ? CLI_DONE : CLI_FAILED);
-        assert_string_equal(held, n <= 63 ? "" : "gcdumpc: a command to run has no word, or more than 63\n");
+        assert_string_equal(held, n <= 63 ? "" : "gcdumpc: a command to run has no words, or more than 63\n");
         (void)snprintf(want, sizeof want, "%u\n", n <= 63 ? n - 2 : 61);
         assert_string_equal(content("count"), want);
     }
     args.job.on_success = " \t ";
     assert_int_equal(run_hook(), CLI_FAILED);
-    assert_string_equal(held, "gcdumpc: a command to run has no word, or more than 63\n");
+    assert_string_equal(held, "gcdumpc: a command to run has no words, or more than 63\n");
 }
 
 /* After a signal to us it still hears of that, for three seconds; one that comes while it runs ends it. */

@@ -549,7 +549,7 @@ static void files_with_different_clocks(void **state)
         decode_both(file.n, &second);
         assert_int_equal(seen.st, rows[i].same ? GCD_END : GCD_E_UNSUPPORTED);
         if (!rows[i].same)
-            assert_string_equal(seen.err.msg, "file 2 has another clock than the first one: they are not of one recording");
+            assert_string_equal(seen.err.msg, "file 2 has a different clock than the first one: they do not belong to one recording");
     }
     tb_free(&second);
 }

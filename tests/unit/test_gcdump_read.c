@@ -208,7 +208,7 @@ static void test_overlapping_nodes(void **state)
     offsets -= 40 * 4;
     for (size_t i = 0; i < 40; i++)
         memcpy(offsets + 4 * i, offsets + 39 * 4, 4);
-    expect(b.p, b.n, GCD_E_FORMAT, "one upon the other");
+    expect(b.p, b.n, GCD_E_FORMAT, "nodes overlap");
     tb_free(&b);
 }
 

@@ -249,7 +249,7 @@ static void test_limits(void **state)
         gcd_status st = gcdump_write(g, s, &options, &l, &notes, &err);
         assert_int_equal(st, which == 0 ? GCD_OK : GCD_E_LIMIT);
         if (which > 0)
-            assert_non_null(strstr(err.msg, "the format gcdump ends at "));
+            assert_non_null(strstr(err.msg, "the gcdump format is limited to "));
         gcd_sink_free(s);
     }
     gcd_graph_free(g);

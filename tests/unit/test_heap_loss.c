@@ -85,7 +85,7 @@ static void whether_events_are_lost(void **state)
 {
     (void)state;
     trace.lost_events = 1;
-    expect("1 event were lost while they were recorded");
+    expect("1 event were lost during the recording");
     trace.lost_events = 2;
     trace.lost_threads = 1;
     expect("2 events of 1 thread were lost in the target");
@@ -95,7 +95,7 @@ static void whether_events_are_lost(void **state)
     expect("at least 2 events of 2 threads were lost in the target");
     trace.loss_verified = trace.has_sequence_numbers = false;
     trace.irregular_steps = 1;
-    expect("this format has no sequence numbers, so lost events cannot be seen");
+    expect("this format has no sequence numbers, so lost events cannot be detected");
     trace.loss_verified = false;
     trace.irregular_steps = 1;
     expect("the recording contradicts itself in 1 place, so lost events cannot be ruled out");
@@ -128,14 +128,14 @@ static void buffers_and_numbers(void **state)
                "2 buffers of events with the number of another one are left out");
         for (size_t k = 0; k < HEAP_BULKS; k++) {
             w.index[k].missing = n;
-            (void)snprintf(text, sizeof text, "%u event%s with %s are missing (holes in their numbering)", n, n == 1 ? "" : "s", kinds[k]);
+            (void)snprintf(text, sizeof text, "%u event%s with %s are missing (gaps in their numbering)", n, n == 1 ? "" : "s", kinds[k]);
             expect(text);
         }
         trace.unknown_events = n;
         expect(n == 1 ? "1 event have no description" : "2 events have no description");
         h.outside = n;
         w.disorder = n == 2;             /* is said once */
-        expect(n == 1 ? "1 heap event lies outside of a whole heap walk" : "2 heap events lie outside of a whole heap walk");
+        expect(n == 1 ? "1 heap event lies outside a complete heap walk" : "2 heap events lie outside a complete heap walk");
         w.damaged = n - 1;
         h.damaged_outside = 1;
         expect(n == 1 ? "1 heap event could not be decoded" : "2 heap events could not be decoded");
@@ -159,11 +159,11 @@ static void what_the_walk_lacks(void **state)
     w.loss = (struct heap_loss){ .objects = 2, .edges = 1 };
     expect("at least 2 objects are lost; at least 1 reference is lost");
     w.loss.edges_dropped = 1;
-    expect("1 reference is left out: of lost objects, or not certain whose");
+    expect("1 reference is left out, because the owner is lost or uncertain");
     w.loss.edges_dropped = 2;
-    expect("2 references are left out: of lost objects, or not certain whose");
+    expect("2 references are left out, because the owner is lost or uncertain");
     w.state = HEAP_WALK_OTHER;
-    expect("the heap walk is not of an induced, blocking GC of generation 2");
+    expect("the heap walk does not belong to an induced, blocking GC of generation 2");
     w.state = HEAP_WALK_UNDECIDED;
     w.have_start = false;
     expect("the start of the GC that walked the heap was not recorded");
@@ -176,9 +176,9 @@ static void how_many_cannot_be_told(void **state)
 {
     (void)state;
     static const char *const reasons[] = {
-        "", "1 event were lost while they were recorded", "1 buffer of events is missing", "1 buffer of events is damaged",
+        "", "1 event were lost during the recording", "1 buffer of events is missing", "1 buffer of events is damaged",
         "1 buffer of events with the number of another one is left out", "the recording ends early, at byte 9",
-        "1 event with objects are missing (holes in their numbering)", "1 event with references are missing (holes in their numbering)",
+        "1 event with objects are missing (gaps in their numbering)", "1 event with references are missing (gaps in their numbering)",
     };
     for (size_t row = 0; row < sizeof reasons / sizeof *reasons; row++) {
         char text[300];
@@ -191,12 +191,12 @@ static void how_many_cannot_be_told(void **state)
         trace.damage_off = 9;
         w.index[HEAP_NODES].missing = row == 6;
         w.index[HEAP_EDGES].missing = row == 7;
-        (void)snprintf(text, sizeof text, "%s; how many objects are lost cannot be told; how many references are lost cannot be told", reasons[row]);
+        (void)snprintf(text, sizeof text, "%s; it is unknown how many objects are lost; it is unknown how many references are lost", reasons[row]);
         expect(row == 0 ? "" : text);
     }
     w.loss.objects_exact = w.loss.edges_exact = false;
     w.damaged = 1;
-    expect("how many objects are lost cannot be told; how many references are lost cannot be told; 1 heap event could not be decoded");
+    expect("it is unknown how many objects are lost; it is unknown how many references are lost; 1 heap event could not be decoded");
 }
 
 static void what_is_known_of_types(void **state)

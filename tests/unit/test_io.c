@@ -357,7 +357,7 @@ static void a_pipe_that_becomes_a_file(void **state)
     meanwhile(replace_the_pipe);
     assert_int_equal(gcd_sink_open(in_folder("pipe"), NULL, &s, &err), GCD_E_IO);
     meanwhile(NULL);
-    assert_string_equal(err.msg, "has become a file while it was opened");
+    assert_string_equal(err.msg, "was replaced by a file while it was opened");
     FILE *f = fopen(in_folder("pipe"), "rb");
     assert_non_null(f);
     assert_int_equal(fread(back, 1, sizeof back, f), 4);

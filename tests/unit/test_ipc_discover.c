@@ -267,7 +267,7 @@ static void test_missing_and_long_tmpdir(void **state)
     char env[160] = "TMPDIR=/";
     memset(env + strlen(env), 'd', 99);
     add_process_as(w, 9, 'S', NULL, env, sizeof env);
-    expect_failure(w, 9, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "its TMPDIR has 100 bytes, too many");
+    expect_failure(w, 9, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "its TMPDIR has 100 bytes, too long");
 }
 
 /* Only the name of the socket of a dead process with the same number. */
@@ -276,7 +276,7 @@ static void test_stale(void **state)
     struct world *w = *state;
     add_process(w, 4242);
     add_stale(w->tmp, name_of(4242, "", 11));
-    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_STALE, "-4242-11-socket is left over, nobody listens there");
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_STALE, "-4242-11-socket is stale, nobody listens there");
     expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_STALE, "its diagnostics are off (DOTNET_EnableDiagnostics=0;");
 }
 

@@ -243,7 +243,7 @@ static void test_others_go_on_after_the_stop(void **state)
         c.answer_ms = 1000;
         gcd_status st = collect(&c, t);
         expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT,
-                       "cannot stop the event session that makes the runtime describe its types again: no answer within 1000 ms, the process "
+                       "cannot stop the event session that makes the runtime report its types again: no answer within 1000 ms, the process "
                        "is stopped, or busy with another client");
         fake_target_stop(t);
     }
@@ -257,7 +257,7 @@ static void test_flush_fails(void **state)
         c.plan.flush = true;
         gcd_status st = collect(&c, t);
         expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_REFUSED,
-                       "cannot start the event session that makes the runtime describe its types again: the runtime refused: it "
+                       "cannot start the event session that makes the runtime report its types again: the runtime refused: it "
                        "could not read the request (BAD_ENCODING, 0x80131384)");
         assert_int_equal(fake_target_accepted(t), 1);
         assert_null(c.result.command);
@@ -424,7 +424,7 @@ static void test_silent_flush(void **state)
     (void)state;
     START(mute);
     c.plan.flush = true;
-    expect_silence(&c, t, "start the event session that makes the runtime describe its types again");
+    expect_silence(&c, t, "start the event session that makes the runtime report its types again");
 }
 
 static void test_silent_flush_stop(void **state)
@@ -432,7 +432,7 @@ static void test_silent_flush_stop(void **state)
     (void)state;
     START(flush, mute);
     c.plan.flush = true;
-    expect_silence(&c, t, "stop the event session that makes the runtime describe its types again");
+    expect_silence(&c, t, "stop the event session that makes the runtime report its types again");
 }
 
 static void test_silent_record(void **state)
@@ -471,7 +471,7 @@ static void test_no_walk(void **state)
     c.plan.answers_after_walk = true;
     gcd_status st = collect(&c, t);
     expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT,
-                   "the runtime has answered, but then nothing of a heap walk has come for 300 ms: it has forced no garbage collection, or is "
+                   "the runtime answered, but then sent nothing of a heap walk for 300 ms: it has forced no garbage collection, or is "
                    "stopped");
     assert_true(c.result.stopped && c.result.stream_ended);
     fake_target_stop(t);

@@ -108,7 +108,7 @@ static void test_none_known(void **state)
     (void)state;
     static const struct fake_act *const scripts[] = { unknown, unknown, unknown };
     EXPECT_FAILURE(scripts, 0, GCD_E_UNSUPPORTED, GCD_IPC_REASON_REFUSED,
-                   "cannot ask the process who it is: the runtime refused: it does not know the command "
+                   "cannot get information about the process: the runtime refused: it does not know the command "
                    "(UNKNOWN_COMMAND, 0x80131385)");
 }
 
@@ -130,7 +130,7 @@ static void test_final_errors(void **state)
                                                { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } };
     static const struct fake_act *const stranger[] = { strange };
     EXPECT_FAILURE(stranger, 0, GCD_E_FORMAT, GCD_IPC_REASON_NONE,
-                   "the answer is not one of a .NET diagnostic port: wrong magic");
+                   "the answer does not come from a .NET diagnostic port: wrong magic");
     static const struct fake_act wrong[] = { { .op = FAKE_RECV },
                                              FAKE_SEND_LITERAL(FAKE_MAGIC "\x44\x00\xff\x00\x00\x00" INFO1),
                                              { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } };

@@ -548,10 +548,10 @@ static void test_file(void **state)
     gcd_ipc_port_free(f->port);
     f->port = NULL;
     assert_int_equal(stat(f->path, &sb), 0);
-    expect_refused(f, f->path, "there is a file of that name, and it is no socket");
+    expect_refused(f, f->path, "a file with that name exists and is not a socket");
     assert_int_equal(unlink(f->path), 0);
     assert_int_equal(symlink("/dev/null", f->path), 0);
-    expect_refused(f, f->path, "there is a file of that name, and it is no socket");
+    expect_refused(f, f->path, "a file with that name exists and is not a socket");
     assert_int_equal(unlink(f->path), 0);
     expect_refused(f, "/nonexistent/port", "there is no such folder");
     gcd_ipc_port_free(NULL);
@@ -620,7 +620,7 @@ static void test_stale_file_of_another_user(void **state)
     assert_int_equal(bind(fd, (const struct sockaddr *)&addr, sizeof addr), 0);
     (void)close(fd);
     assert_int_equal(chown(f->path, 65534, (gid_t)-1), 0);
-    expect_refused(f, f->path, "there is a socket of another user");
+    expect_refused(f, f->path, "a socket of another user exists");
     assert_int_equal(stat(f->path, &sb), 0);
     assert_int_equal(sb.st_uid, 65534);
 }
@@ -638,7 +638,7 @@ static void test_stale_file_in_a_folder_of_another_user(void **state)
     assert_int_equal(bind(fd, (const struct sockaddr *)&addr, sizeof addr), 0);
     (void)close(fd);
     assert_int_equal(chown(f->dir, 65534, (gid_t)-1), 0);
-    expect_refused(f, f->path, "an old socket is there, in a folder of another user, where nothing is removed");
+    expect_refused(f, f->path, "an old socket exists in a folder of another user, where gcdumpc removes nothing");
     assert_int_equal(stat(f->path, &sb), 0);
     assert_int_equal(chown(f->dir, 0, (gid_t)-1), 0);
     listen_at(f);

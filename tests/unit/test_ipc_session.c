@@ -293,7 +293,7 @@ static void test_refused(void **state)
         { BYTES(FAKE_MAGIC "\x14\x00\x02\x01\x00\x00"), GCD_E_FORMAT, GCD_IPC_REASON_NONE,
           "cannot start the event session: the answer is neither OK nor an error: command 0x0201" },
         { BYTES("HTTP/1.1 400 Bad Request\r\n"), GCD_E_FORMAT, GCD_IPC_REASON_NONE,
-          "cannot start the event session: the answer is not one of a .NET diagnostic port: wrong magic" },
+          "cannot start the event session: the answer does not come from a .NET diagnostic port: wrong magic" },
         { BYTES(FAKE_MAGIC "\x0a\x00\xff\x00\x00\x00"), GCD_E_FORMAT, GCD_IPC_REASON_NONE,
           "cannot start the event session: the answer claims a size of 10 bytes: its header alone has 20" },
     };
@@ -726,7 +726,7 @@ static void test_nothing_after_the_walk(void **state)
     c.answer_ms = 300;
     gcd_status st = collect(&c, t);
     expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT,
-                   "the runtime has answered, but then nothing of a heap walk has come for 300 ms: it has forced no garbage collection, or is "
+                   "the runtime answered, but then sent nothing of a heap walk for 300 ms: it has forced no garbage collection, or is "
                    "stopped");
     expect_stop_request(t);
     assert_true(c.result.stopped);

@@ -288,7 +288,7 @@ static void test_decode_header(void **state)
 
     assert_int_equal(decode_header("DOTNET_IPC_V2\0\x1c\x00\xff\x00\x00\x00", &h, &err), GCD_E_FORMAT);
     assert_int_equal(err.off, 0);
-    assert_string_equal(err.msg, "the answer is not one of a .NET diagnostic port: wrong magic");
+    assert_string_equal(err.msg, "the answer does not come from a .NET diagnostic port: wrong magic");
     assert_int_equal(decode_header("DOTNET_IPC_V1 \x1c\x00\xff\x00\x00\x00", &h, &err), GCD_E_FORMAT);
     assert_int_equal(decode_header(MAGIC "\x13\x00\xff\x00\x00\x00", &h, &err), GCD_E_FORMAT);
     assert_int_equal(err.off, 14);

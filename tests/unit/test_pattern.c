@@ -196,8 +196,8 @@ static void test_refused(void **state)
 {
     (void)state;
     static const char *const patterns[][2] = {
-        { "(", "a \"(\" is not closed" }, { "[a", "a \"[\" is not closed" }, { "a\\", "a backslash at its end" }, { "*", "nothing stands before" },
-        { "(|*)", "nothing stands before" }, { "a{2,1}", "numbers in braces" }, { "a{32768}", "numbers in braces" }, { "a{4294967297}", "numbers" },
+        { "(", "a \"(\" is not closed" }, { "[a", "a \"[\" is not closed" }, { "a\\", "a backslash at its end" }, { "*", "one of * + ? {" },
+        { "(|*)", "one of * + ? {" }, { "a{2,1}", "numbers in braces" }, { "a{32768}", "numbers in braces" }, { "a{4294967297}", "numbers" },
         { "a{x}", "braces repeat" }, { "[b-a]", "a range in brackets" }, { "[a-b-c]", "a \"-\" in brackets" }, { "[[:letter:]]", "a class" },
         { "[[.ab.]]", "[= and [. name" }, { "(a)\\1", "\\1 to \\9" }, { "a{32767}{3}", "it is too large" },
         { "(((a{99}){99}){99}){99}", "it is too large" },

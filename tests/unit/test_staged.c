@@ -244,14 +244,14 @@ static void places_that_cannot_be(void **state)
         gcd_status st;
         const char *text;
     } bad[] = {
-        { "file", GCD_STAGED_FOLDER, GCD_E_IO, "is no folder" },
-        { "link", GCD_STAGED_FOLDER, GCD_E_IO, "is no folder" },
+        { "file", GCD_STAGED_FOLDER, GCD_E_IO, "is not a folder" },
+        { "link", GCD_STAGED_FOLDER, GCD_E_IO, "is not a folder" },
         { ".", GCD_STAGED_FOLDER, GCD_E_ARG, "of its own" },
         { "..", GCD_STAGED_FOLDER, GCD_E_ARG, "of its own" },
         { "no/such/folder", GCD_STAGED_FOLDER, GCD_E_IO, "no/such/" },
         { "no/such/file", GCD_STAGED_FILE, GCD_E_IO, "no/such/" },
         { "x/", GCD_STAGED_FILE, GCD_E_ARG, "of its own" },
-        { "../../dev/null", GCD_STAGED_FILE, GCD_E_ARG, "no regular file" },
+        { "../../dev/null", GCD_STAGED_FILE, GCD_E_ARG, "not a regular file" },
         { "../../tmp", GCD_STAGED_FILE, GCD_E_ARG, "is a directory" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

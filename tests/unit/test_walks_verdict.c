@@ -286,7 +286,7 @@ static void texts_about_lost_events(void **state)
     small_walk(24);
     tb_gc_end(&t, 1);
     tb_close(&t);
-    expect_reason(GCD_REASON_LOSS_UNVERIFIED, 0, "this format has no sequence numbers, so lost events cannot be seen");
+    expect_reason(GCD_REASON_LOSS_UNVERIFIED, 0, "this format has no sequence numbers, so lost events cannot be detected");
 }
 
 static void texts_about_what_was_not_read(void **state)

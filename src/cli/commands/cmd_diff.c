@@ -150,7 +150,7 @@ static bool is_page(const struct cli_args *args)
     const struct gcd_format *f = gcd_format_by_path(args->output.path);
     if ((f != NULL && strcmp(gcd_format_name(f), "html") == 0) || strcmp(args->output.path, "-") == 0)
         return true;
-    cli_say(NULL, "what diff writes with -o is a page for browsers: call it FILE.html, not \"%s\"", args->output.path);
+    cli_say(NULL, "diff -o writes a page for browsers: name it FILE.html, not \"%s\"", args->output.path);
     return false;
 }
 
@@ -163,7 +163,7 @@ static enum cli_exit diff_page(const struct cli_args *args)
     struct gcd_error err = GCD_ERROR_INIT;
     char n[CLI_NUMBER_BYTES];
     if (args->view.json || args->view.csv)
-        return cli_error(CLI_USAGE, NULL, "--%s is for tables, and -o for a page", args->view.json ? "json" : "csv");
+        return cli_error(CLI_USAGE, NULL, "--%s is for tables, but -o writes a page", args->view.json ? "json" : "csv");
     if (!is_page(args))
         return CLI_USAGE;
     all.view.paths = all.view.retained = true;

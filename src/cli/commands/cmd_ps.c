@@ -187,8 +187,8 @@ enum cli_exit cmd_ps(const struct cli_args *args)
     if (e != CLI_DONE)
         cli_say(NULL, "out of memory");
     if (l.count == 0 && !args->quiet)
-        cli_say(NULL, "there is no .NET process with a diagnostic socket that can be seen from here; look as its user or as root, and where "
-                "DOTNET_EnableDiagnostics is not 0; of containers from the host");
+        cli_say(NULL, "no .NET process with a diagnostic socket is visible from here; run gcdumpc as its user or as root, for containers "
+                "on the host, and without DOTNET_EnableDiagnostics=0 in the process");
     gcd_ipc_list_done(&l);
     return e == CLI_DONE ? flushed : e;
 }

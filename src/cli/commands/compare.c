@@ -22,7 +22,7 @@ static void warn_of_processes(const struct cli_side *a, const struct cli_side *b
     if (programs)
         cli_say(b->subject, "comes from a different program than %s: \"%s\", not \"%s\"", a->subject, b->program, a->program);
     else if (processes)
-        cli_say(b->subject, "is of another process than %s: %" PRIu64 ", not %" PRIu64, a->subject, b->process, a->process);
+        cli_say(b->subject, "comes from a different process than %s: %" PRIu64 ", not %" PRIu64, a->subject, b->process, a->process);
 }
 
 static void warn(const struct cli_comparison *c)
@@ -38,7 +38,7 @@ static void warn(const struct cli_comparison *c)
             cli_say(s->subject, "is older than %s", s[-1].subject);
     }
     if (complete > 0 && complete < c->side_count)
-        cli_say(NULL, "only %zu of %zu dumps are complete: what seems to have grown or gone can have been lost", complete, c->side_count);
+        cli_say(NULL, "only %zu of %zu dumps are complete: apparent changes may be lost data", complete, c->side_count);
 }
 
 /* ---- opening ---- */

@@ -133,7 +133,7 @@ enum cli_exit cli_paths_add(const struct cli_args *args, struct gcd_tree_diff *t
     if (converted)
         st = gcd_tree_diff_add(to, s.names, s.name_count, s.items, s.count, &err);
     if (converted && gcd_merged_tree_totals(tree).cut_count > 0)
-        cli_say(d->subject, "%" PRIu64 " objects lie deeper than merged paths go and are counted higher up", gcd_merged_tree_totals(tree).cut_count);
+        cli_say(d->subject, "%" PRIu64 " objects are deeper than the merged paths and are counted higher up", gcd_merged_tree_totals(tree).cut_count);
     if (converted)
         cli_say_pseudo_roots(d->subject, gcd_paths_pseudo_roots(paths));
     steps_done(&s);

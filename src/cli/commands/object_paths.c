@@ -40,7 +40,7 @@ enum cli_exit cli_find_object(const char *which, const struct cli_dump *d, uint3
     if (*ret != GCD_NODE_NONE)
         return CLI_DONE;
     if (is_address)
-        cli_say(d->subject, "there is no object at %s; gcdumpc retained shows addresses, they are of one dump only", which);
+        cli_say(d->subject, "there is no object at %s; gcdumpc retained shows addresses, which differ between dumps", which);
     else
         cli_say(d->subject, "there is no object %s; they are numbered from 0 to %" PRIu32, which, gcd_graph_node_count(d->graph) - 1);
     return CLI_FAILED;

@@ -15,15 +15,15 @@
 static void warn_graph(const char *subject, const struct gcd_graph_notes *n)
 {
     if (n->edges_dangling > 0)
-        cli_say(subject, "%" PRIu64 " references lead to addresses where no object is", n->edges_dangling);
+        cli_say(subject, "%" PRIu64 " references lead to addresses without an object", n->edges_dangling);
     if (n->roots_dangling > 0)
-        cli_say(subject, "%" PRIu64 " roots hold addresses where no object is", n->roots_dangling);
+        cli_say(subject, "%" PRIu64 " roots hold addresses without an object", n->roots_dangling);
     if (n->dependents_dropped > 0)
-        cli_say(subject, "%" PRIu64 " dependent handles were dropped: their key or value is no object", n->dependents_dropped);
+        cli_say(subject, "%" PRIu64 " dependent handles were dropped: their key or value is not an object", n->dependents_dropped);
     if (n->objects_dropped > 0)
         cli_say(subject, "%" PRIu64 " objects without an address were dropped", n->objects_dropped);
     if (n->objects_doubled > 0)
-        cli_say(subject, "%" PRIu64 " objects lie where another one is", n->objects_doubled);
+        cli_say(subject, "%" PRIu64 " objects have the address of another one", n->objects_doubled);
 }
 
 /* Nothing was lost, only names lack: the runtime describes a type once as long as anybody listens for types. */
@@ -31,11 +31,11 @@ static const char *what_helps_with_names(const struct cli_dump *d)
 {
     bool undescribed = cli_summary(d)->types_undescribed > 0;
     if (d->live)
-        return undescribed ? "; the process has described them to another tool that still listens (dotnet-trace, a monitor): stop that, "
+        return undescribed ? "; the process has reported them to another tool that is still connected (dotnet-trace, a monitor): stop it, "
                              "then dump again"
-                           : "; a program that was compiled ahead of time (Native AOT) sends none";
-    return undescribed ? "; it was recorded without keyword 0x80000, or while another tool had that"
-                       : "; it was recorded without keyword 0x1000000, or of a program that sends none (Native AOT)";
+                           : "; a program compiled ahead of time (Native AOT) sends none";
+    return undescribed ? "; it was recorded without keyword 0x80000, or while another tool used it"
+                       : "; it was recorded without keyword 0x1000000, or from a program that sends none (Native AOT)";
 }
 
 /* By the first reason: the others mostly follow from it. */
@@ -50,7 +50,7 @@ static const char *what_helps(const struct cli_dump *d)
     case GCD_REASON_TRACE_TRUNCATED:
     case GCD_REASON_TRACE_DAMAGED:
     case GCD_REASON_INPUT_DAMAGED:
-        return d->live ? "; dump it again" : "; copy it again if the original is whole, or record it again";
+        return d->live ? "; dump it again" : "; copy it again if the original is intact, or record it again";
     default:
         return "";
     }
@@ -62,7 +62,7 @@ static void say_which_dump(const struct cli_dump *d)
     if (f->dumps <= 1)
         return;
     if (d->live)
-        cli_say(d->subject, "the heap was walked %u times, a pause each: the program, or another tool, forces garbage collections itself; "
+        cli_say(d->subject, "the heap was walked %u times, each with a pause: the program or another tool forces garbage collections; "
                 "this is walk number %u", f->dumps, f->walk_number);
     else
         cli_say(d->subject, "the recording holds %u heap dumps, this is number %u; --walk N chooses", f->dumps, f->walk_number);
@@ -98,7 +98,7 @@ void cli_say_verdict(const struct cli_dump *d, bool quiet)
 
 enum cli_exit cli_refuse(const char *subject)
 {
-    return cli_error(CLI_FAILED, subject, "refused, nothing is written or shown (--strict)");
+    return cli_error(CLI_FAILED, subject, "refused by --strict: nothing is written or shown");
 }
 
 void cli_mark_incomplete(FILE *to, const char *subject, const struct gcd_verdict *v)

@@ -14,11 +14,11 @@
 static const char *what_next(const struct gcd_error *err, char memory[CLI_MEMORY_HINT_BYTES])
 {
     static const char *const reasons[] = {
-        [GCD_ERROR_NO_FOLDER] = "; make that folder first, or name another",
+        [GCD_ERROR_NO_FOLDER] = "; create that folder first, or choose another",
         [GCD_ERROR_DISK_RESERVE] = "; make room, write to another disk (TMPDIR moves temporary files), or insist with --force",
         [GCD_ERROR_BLOCK_LIMIT] = "; --max-block raises it",
         [GCD_ERROR_OBJECT_LIMIT] = "; --max-objects raises it",
-        [GCD_ERROR_NO_SUCH_PROCESS] = "; gcdumpc info lists those that are there",
+        [GCD_ERROR_NO_SUCH_PROCESS] = "; gcdumpc info lists the dumps in it",
         [GCD_ERROR_NO_SUCH_WALK] = "; choose with --walk",
     };
     static const struct {
@@ -39,7 +39,7 @@ static const char *what_next(const struct gcd_error *err, char memory[CLI_MEMORY
     if (err->code == GCD_E_TRUNCATED && err->off == 0)
         return "; record it again";
     if (err->code == GCD_E_NOMEM)
-        return "; info, report without --retained and gclog need little of it";
+        return "; info, report without --retained and gclog need little memory";
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         if (err->os_errno == steps[i].os_errno)
             return steps[i].text;

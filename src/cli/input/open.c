@@ -58,7 +58,7 @@ static enum cli_exit open_graph(const struct cli_args *args, const struct gcd_in
 {
     struct gcd_error err = GCD_ERROR_INIT;
     if (args->dump.walk > 1 || args->dump.process != 0 || args->dump.process_name != NULL)
-        return cli_error(CLI_FAILED, ret->subject, "holds one dump; --walk and --process choose among those of a recording");
+        return cli_error(CLI_FAILED, ret->subject, "contains only one dump; --walk and --process are for recordings with several");
     enum cli_exit e = cli_memory_plan(args, ret, CLI_NEED_GRAPH);
     if (e != CLI_DONE)
         return e;
@@ -120,15 +120,15 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
         return cli_error(CLI_USAGE, ret->subject, "is the input and the output; choose another name for -o");
     gcd_status st = gcd_graph_probe(ret->input, &graph_format, &err);
     if (st == GCD_OK && graph_format != NULL && args->more_count > 0)
-        return cli_error(CLI_FAILED, ret->subject, "several files are one recording only when they are .etl; give one, or compare with gcdumpc diff "
+        return cli_error(CLI_FAILED, ret->subject, "only .etl recordings can have several files; give one, or compare with gcdumpc diff "
                          "or trend");
     if (st == GCD_OK && graph_format != NULL)
         return open_graph(args, &input_options, ret);
     if (st == GCD_OK)
         st = gcd_dump_open(ret->input, options, &ret->dump, &err);
     if (st == GCD_E_UNSUPPORTED && err.off == 0)
-        return cli_error(CLI_FAILED, ret->subject, "is no recording (.nettrace, .etl) and no dump in .gclog, .gcdump or .dartheap; other formats "
-                         "are written only, and core dumps are not read");
+        return cli_error(CLI_FAILED, ret->subject, "is neither a recording (.nettrace, .etl) nor a dump in .gclog, .gcdump or "
+                         ".dartheap; other formats are written only, and core dumps are not read");
     return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
 }
 

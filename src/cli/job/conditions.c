@@ -90,7 +90,7 @@ static bool pause(struct job_dump *d, const struct run_state *last)
     expected = known ? (uint64_t)((double)last->pause_ns / 1e6 * (double)d->rss_bytes / (double)last->rss_bytes) : mib * PAUSE_US_PER_MIB / 1000;
     if (expected <= most)
         return true;
-    return skip(d, "it would stand still for about %" PRIu64 " ms (%s), not at most %" PRIu64 " ms", expected,
+    return skip(d, "it would pause for about %" PRIu64 " ms (%s), not at most %" PRIu64 " ms", expected,
                 known ? "by its memory and the last dump" : "by its memory, 2 ms for each MiB", most);
 }
 
@@ -129,7 +129,7 @@ enum cli_exit job_room(struct job_dump *d)
     if (!memory_of_machine(d) || d->args->job.if_free_disk == 0)
         return CLI_DONE;
     if (!free_bytes(d->file, &room))
-        return cli_error(CLI_FAILED, d->file, "how much room is left cannot be told: %s", strerror(errno));
+        return cli_error(CLI_FAILED, d->file, "the free space is unknown: %s", strerror(errno));
     if (room < d->args->job.if_free_disk)
         (void)skip(d, "its disk has %" PRIu64 " MiB left, not %" PRIu64 " MiB", mebibytes(room), mebibytes(d->args->job.if_free_disk));
     return CLI_DONE;

@@ -62,7 +62,7 @@ static char *next_line(char *buf, int n, void *ctx)
         return NULL;
     c->line++;
     if (strchr(buf, '\n') == NULL && !feof(c->file)) {
-        (void)bad(c, "it is too long, or has a NUL in it");
+        (void)bad(c, "it is too long, or contains a NUL");
         return NULL;
     }
     return buf;
@@ -73,7 +73,7 @@ static bool open_section(struct job_config *c, const char *name)
     for (size_t i = 0; i < c->section_count; i++)
         if (strcmp(c->sections[i], name) == 0) {
             if (i + 1 < c->section_count)
-                (void)bad(c, "the job has been described before");
+                (void)bad(c, "the job is already defined");
             return i + 1 == c->section_count;
         }
     char **all = realloc(c->sections, (c->section_count + 1) * sizeof *all), *copy = strdup(name);
@@ -93,7 +93,7 @@ static bool add(struct job_config *c, const char *name, const char *value)
     size_t section = c->section_count - 1;
     for (size_t i = c->count; i-- > 0 && c->entries[i].section == section;)
         if (strcmp(c->entries[i].name, name) == 0) {
-            (void)bad(c, "the same option has been given before, or the line is indented");
+            (void)bad(c, "the option is already set, or the line is indented");
             return false;
         }
     if (c->count == ENTRIES_MAX) {
@@ -130,9 +130,10 @@ static enum cli_exit check_owner(const char *path, int fd)
 {
     struct stat st;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-        return cli_error(CLI_FAILED, path, "is no regular file");
+        return cli_error(CLI_FAILED, path, "is not a regular file");
     if (st.st_uid != 0 && st.st_uid != geteuid())
-        return cli_error(CLI_FAILED, path, "belongs to another user (%lu); it has to be root or who runs it (chown)", (unsigned long)st.st_uid);
+        return cli_error(CLI_FAILED, path, "belongs to another user (%lu); its owner must be root or the user who runs it (chown)",
+                         (unsigned long)st.st_uid);
     if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
         return cli_error(CLI_FAILED, path, "others may write it; chmod go-w");
     return CLI_DONE;
@@ -144,7 +145,7 @@ enum cli_exit job_config_read(const char *path, struct job_config **ret)
     struct gcd_error err = GCD_ERROR_INIT;
     int fd;
     if (gcd_path_open(path, &fd, &err) != GCD_OK) {      /* whoever makes the link chooses which jobs run */
-        return cli_error(CLI_FAILED, path, "%s; --config names another file, what it holds says gcdumpc run --help", err.msg);
+        return cli_error(CLI_FAILED, path, "%s; --config names another file, see gcdumpc run --help", err.msg);
     }
     enum cli_exit e = check_owner(path, fd);
     struct job_config *c = e == CLI_DONE ? calloc(1, sizeof *c) : NULL;

@@ -163,7 +163,7 @@ static enum cli_exit run(char **words, char **env)
     if (e != 0)
         return cli_error(CLI_FAILED, words[0], "cannot be run: %s", strerror(e));
     if (!wait_for(pid, &status)) {
-        cli_say(words[0], interrupted() ? "was stopped with us" : "was stopped, it took too long");
+        cli_say(words[0], interrupted() ? "was stopped with us" : "was stopped because it took too long");
         return interrupted() ? CLI_INTERRUPTED : CLI_FAILED;
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
@@ -191,7 +191,7 @@ enum cli_exit job_hook(const struct job_dump *d)
     if (text == NULL || env == NULL)
         cli_say(NULL, "out of memory");
     else if (n == 0 || n == WORDS_MAX)
-        cli_say(NULL, "a command to run has no word, or more than %u", WORDS_MAX - 1);
+        cli_say(NULL, "a command to run has no words, or more than %u", WORDS_MAX - 1);
     else
         e = run(words, env->all);
     if (env != NULL)

@@ -87,7 +87,7 @@ static enum cli_exit parse_names(struct job *j)
     bool kept = a->job.keep != 0 || a->job.keep_days != 0 || a->job.max_total_bytes != 0;
     enum cli_exit e = CLI_DONE;
     if (a->target.pid == 0 && a->target.name == NULL && !a->target.all)
-        return usage("names with fields and what is for unattended dumps need --pid, --name or --all");
+        return usage("names with fields, and options for unattended dumps, need --pid, --name or --all");
     if (strchr(a->output.path, '%') != NULL)
         e = cli_template_new(a->output.path, &j->output);
     if (e == CLI_DONE && a->live.save_trace != NULL && strchr(a->live.save_trace, '%') != NULL)
@@ -158,7 +158,7 @@ static enum cli_exit identify(struct job_dump *d, const struct cli_args *args)
         return e;
     gcd_status st = gcd_ipc_process_info(path, patience, &info, NULL, &err);
     if (st != GCD_OK && st != GCD_E_UNSUPPORTED)
-        return cli_error(CLI_FAILED, target.subject, "what it is called cannot be told: %s", err.msg);
+        return cli_error(CLI_FAILED, target.subject, "its name is unknown: %s", err.msg);
     if (st == GCD_OK && info.entry_assembly[0] != '\0')
         (void)snprintf(d->name, sizeof d->name, "%s", info.entry_assembly);
     if (st == GCD_OK)
@@ -334,7 +334,7 @@ static enum cli_exit check_name(const char *path)
     struct stat st;
     if (lstat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))     /* the format knows whether it can be a folder */
         return CLI_DONE;
-    return cli_error(CLI_FAILED, path, "exists and is no regular file; a name with fields is for a new file or a regular one");
+    return cli_error(CLI_FAILED, path, "exists and is not a regular file; a name with fields needs a new or a regular file");
 }
 
 static void prepare(const struct job *j, struct job_dump *d)

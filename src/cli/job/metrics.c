@@ -31,15 +31,15 @@ static const struct metric {
     uint64_t unit;               /* VALUE units make 1 unit of the metric */
     bool of_dump;                /* absent without a dump */
 } metrics[] = {
-    { "gcdumpc_run_timestamp_seconds", "When the dump was begun, or would have been.", begun, 1, false },
-    { "gcdumpc_run_success", "1 when the dump is whole or was rightly skipped.", success, 1, false },
-    { "gcdumpc_run_skipped", "1 when a condition said that there shall be no dump.", skipped, 1, false },
-    { "gcdumpc_run_duration_seconds", "How long it took, waiting included.", milliseconds, 1000, false },
-    { "gcdumpc_run_resident_bytes", "Resident memory of the process before.", rss_bytes, 1, false },
-    { "gcdumpc_run_complete", "1 when nothing is missing in the dump.", complete, 1, true },
+    { "gcdumpc_run_timestamp_seconds", "When the dump started, or would have started.", begun, 1, false },
+    { "gcdumpc_run_success", "1 if the dump is complete or was skipped by a condition.", success, 1, false },
+    { "gcdumpc_run_skipped", "1 if a condition prevented the dump.", skipped, 1, false },
+    { "gcdumpc_run_duration_seconds", "How long it took, including waiting.", milliseconds, 1000, false },
+    { "gcdumpc_run_resident_bytes", "Resident memory of the process before the dump.", rss_bytes, 1, false },
+    { "gcdumpc_run_complete", "1 if nothing is missing in the dump.", complete, 1, true },
     { "gcdumpc_run_objects", "Objects alive.", objects, 1, true },
     { "gcdumpc_run_heap_bytes", "Their sizes.", heap_bytes, 1, true },
-    { "gcdumpc_run_pause_seconds", "How long the process stood still.", pause_ns, 1000000000, true },
+    { "gcdumpc_run_pause_seconds", "How long the process was paused.", pause_ns, 1000000000, true },
     { "gcdumpc_run_lost_events", "Events that the process could not deliver.", lost_events, 1, true },
     { "gcdumpc_run_file_bytes", "Size of the file.", file_bytes, 1, true },
 };

@@ -28,7 +28,7 @@
 static void say_where(const char *path)
 {
     char *folder = path[0] == '/' ? NULL : getcwd(NULL, 0);
-    cli_say(NULL, "waiting for a program that is started with DOTNET_DiagnosticPorts=%s%s%s", folder != NULL ? folder : "",
+    cli_say(NULL, "waiting for a program started with DOTNET_DiagnosticPorts=%s%s%s", folder != NULL ? folder : "",
             folder != NULL ? "/" : "", path);
     free(folder);
 }

@@ -42,7 +42,7 @@ static uint32_t next_buffer(const struct live *l, const struct live_attempt *a)
         cli_say(l->subject, "events were lost, but no further attempt: %s cannot give more than %" PRIu32 " MiB for the buffer",
                 budget.limit == GCD_IPC_LIMIT_CGROUP ? "the cgroup of the process" : "the machine", budget.max_buffer_mb);
     else if (mb == 0)
-        cli_say(l->subject, "events were lost, but no further attempt: the buffer had the largest size already (%" PRIu32 " MiB%s)", a->buffer_mb,
+        cli_say(l->subject, "events were lost, but no further attempt: the buffer already had the largest size (%" PRIu32 " MiB%s)", a->buffer_mb,
                 l->args->live.max_buffer_mb != 0 ? ", --max-buffer" : "");
     else if (time_left_ms(l) == 0)
         cli_say(l->subject, "events were lost, but no further attempt: the time is up (--timeout)");
@@ -117,11 +117,11 @@ static void attempts(const struct live *l, uint32_t buffer_mb, struct live_attem
         if (figures && number == 1 && buffer_mb != 0)    /* else the summary says the same */
             live_say_attempt(l, &now);
         if (buffer_mb != 0 && now.status != GCD_OK)
-            cli_say(l->subject, "the process has closed the connections, but lives; attempt %u", number + 1);
+            cli_say(l->subject, "the process closed the connections but is still running; attempt %u", number + 1);
         else if (buffer_mb != 0 && live_attempt_lost(&now))
             cli_say(l->subject, "events were lost; attempt %u with a buffer of %" PRIu32 " MiB", number + 1, buffer_mb);
         else if (buffer_mb != 0)
-            cli_say(l->subject, "the types had been described to somebody who has gone now; attempt %u", number + 1);
+            cli_say(l->subject, "the types had been reported to another tool that is now gone; attempt %u", number + 1);
         if (number == 1 || now.status == GCD_E_CANCELED || live_attempt_better(&now, best))
             swap(best, &now);
         else if (now.status != GCD_OK)

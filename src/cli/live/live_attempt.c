@@ -66,7 +66,7 @@ static void tell_silence(struct progress *p, enum gcd_ipc_step step, uint64_t by
         return;
     p->told = true;
     bool stopped = p->l->pid != 0 && gcd_ipc_stopped(p->l->pid);
-    const char *what = stopped ? "it is stopped, by a signal or a debugger, and has to go on first" :
+    const char *what = stopped ? "it is stopped by a signal or a debugger, and must continue first" :
                        step == GCD_IPC_STEP_GC ? "it answers after the garbage collection and the heap walk, which take minutes with a large heap" :
                        "still waiting for an answer";
     cli_say(p->l->subject, "has been silent for %u s: %s (--timeout: %" PRIu64 " s)", PATIENCE_MS / 1000, what, cli_timeout_ms(p->l->args) / 1000);

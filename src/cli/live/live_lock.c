@@ -38,11 +38,11 @@ enum cli_exit live_lock_take(const struct cli_args *args, const char *subject, u
     }
     /* The owner of the process could hold its lock forever; that must not keep root out. */
     if (st == GCD_E_STATE && args->live.force)
-        cli_say(subject, "%s; going on all the same (--force)", err.msg);
+        cli_say(subject, "%s; continuing anyway (--force)", err.msg);
     else if (st != GCD_OK)
         return cli_fail(subject, &err);
     if (ret->process.usurped || ret->machine.usurped)
-        cli_say(subject, "the name that keeps two dumps apart is taken by somebody else; going on without it");
+        cli_say(subject, "somebody else holds the name that prevents two dumps at once; continuing without it");
     return CLI_DONE;
 }
 

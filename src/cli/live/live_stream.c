@@ -44,7 +44,7 @@ static gcd_status check_before(const struct live *l, struct live_attempt *a, str
     uint64_t asked = l->args->live.max_bytes, most = asked != 0 ? asked : explained_bytes(l, a);
     char size[CLI_NUMBER_BYTES];
     if (a->over)
-        return refuse(err, GCD_E_FORMAT, "the process goes on sending after the end of the recording; that was not read");
+        return refuse(err, GCD_E_FORMAT, "the process keeps sending after the end of the recording; the rest was not read");
     if (a->result.stream_bytes <= most)
         return GCD_OK;
     if (asked != 0)

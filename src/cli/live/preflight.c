@@ -43,7 +43,7 @@ static enum cli_exit memory(struct live *l, uint32_t *ret_buffer_mb)
         uint64_t room = l->memory.room_bytes / LIVE_MIB;
         if (!args->live.force)
             return cli_error(CLI_FAILED, l->subject, "%s has only %" PRIu64 " MiB of memory left, too little for an event buffer in the process; "
-                             "--force goes on all the same", limit_name(l->memory.limit), room);
+                             "--force continues anyway", limit_name(l->memory.limit), room);
         if (*ret_buffer_mb == 0)
             *ret_buffer_mb = FORCED_BUFFER_MB;
         cli_say(l->subject, "%s has only %" PRIu64 " MiB of memory left", limit_name(l->memory.limit), room);
@@ -165,7 +165,7 @@ static enum cli_exit disk(const struct live *l)
         (void)cli_number((left < p->likely ? p->likely : p->most) / LIVE_MIB, true, n);
         (void)cli_number(left / LIVE_MIB, true, m);
         if (left < p->likely && !l->args->live.force)
-            return cli_error(CLI_FAILED, l->subject, "the dump needs about %s MiB in %s, where %s MiB are free; --force goes on all the same", n,
+            return cli_error(CLI_FAILED, l->subject, "the dump needs about %s MiB in %s, where %s MiB are free; --force continues anyway", n,
                              p->folder, m);
         cli_say(l->subject, "the dump %s %s MiB in %s, where %s MiB are free", left < p->likely ? "needs about" : "could need up to", n,
                 p->folder, m);

@@ -135,7 +135,7 @@ static enum cli_exit by_port(const char *port, struct cli_dump *d, char *ret_pat
     if (e == ENOENT)
         return cli_error(CLI_FAILED, path, "there is no diagnostic socket %s; gcdumpc ps lists the processes that have one", path);
     if (e == 0 && !S_ISSOCK(sb.st_mode) && !S_ISLNK(sb.st_mode))
-        return cli_error(CLI_FAILED, path, "is no socket; gcdumpc ps lists the processes that have one");
+        return cli_error(CLI_FAILED, path, "is not a socket; gcdumpc ps lists the processes that have one");
     memcpy(ret_path, path, strlen(path) + 1);
     return CLI_DONE;
 }
@@ -167,7 +167,7 @@ enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, c
 
 enum cli_exit cli_no_ipc(const char *subject)
 {
-    return cli_error(CLI_FAILED, subject, "this build of gcdumpc cannot talk to living processes (it was made with GCDUMPC_IPC=OFF)");
+    return cli_error(CLI_FAILED, subject, "this build of gcdumpc cannot talk to running processes (it was built with GCDUMPC_IPC=OFF)");
 }
 
 #endif

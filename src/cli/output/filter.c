@@ -30,7 +30,7 @@ enum cli_exit cli_filter_new(const char *pattern, struct cli_filter **ret)
     size_t n = strlen(pattern);
     *ret = NULL;
     if (n == 0 || n > PATTERN_MAX)
-        return cli_error(CLI_USAGE, NULL, n == 0 ? "a pattern for names is empty; Shop.* or /REGEX/ are some" :
+        return cli_error(CLI_USAGE, NULL, n == 0 ? "a name pattern is empty; use for example Shop.* or /REGEX/" :
                          "a pattern for names is longer than %u characters", PATTERN_MAX);
     struct cli_filter *f = calloc(1, sizeof *f);
     const char *wrong = NULL;
@@ -44,7 +44,7 @@ enum cli_exit cli_filter_new(const char *pattern, struct cli_filter **ret)
         return CLI_DONE;
     }
     if (wrong != NULL)
-        cli_say(NULL, "\"%s\" is no regular expression: %s; without the slashes only * and ? are special", pattern, wrong);
+        cli_say(NULL, "\"%s\" is not a regular expression: %s; without the slashes only * and ? are special", pattern, wrong);
     else
         cli_say(NULL, "out of memory");
     cli_filter_free(f);
@@ -170,7 +170,7 @@ enum cli_exit cli_filter_types(const struct cli_filter *f, const struct cli_dump
     if (e == CLI_DONE && !matched) {
         e = cli_filter_nothing(f, d->subject, names, count);
     } else if (e == CLI_DONE && !used) {
-        cli_say(d->subject, "there are no objects of types like \"%s\"; gcdumpc report lists those that have some", f->text);
+        cli_say(d->subject, "no type with objects matches \"%s\"; gcdumpc report lists the types with objects", f->text);
         e = CLI_FAILED;
     }
     if (e == CLI_DONE)

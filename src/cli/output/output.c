@@ -71,9 +71,9 @@ static enum cli_exit no_format(const struct cli_args *args)
     if (args->output.format != NULL)
         return cli_error(CLI_USAGE, NULL, "there is no format \"%s\"%s; there is: %s", args->output.format, cli_meant(&near, "", meant), known);
     if (dot != NULL && (strcmp(dot, ".json") == 0 || strcmp(dot, ".txt") == 0 || strcmp(dot, ".prom") == 0))
-        return cli_error(CLI_USAGE, NULL, "no format of dumps has the suffix of \"%s\"; tables are made by gcdumpc report -o %s, dumps by --format "
-                         "with one of: %s", args->output.path, args->output.path, known);
-    return cli_error(CLI_USAGE, NULL, "the format of \"%s\" cannot be told from its name%s; use --format with one of: %s", args->output.path,
+        return cli_error(CLI_USAGE, NULL, "no dump format has the suffix of \"%s\"; gcdumpc report -o %s writes tables, "
+                         "and --format chooses a dump format: %s", args->output.path, args->output.path, known);
+    return cli_error(CLI_USAGE, NULL, "the name \"%s\" does not tell the format%s; use --format with one of: %s", args->output.path,
                      cli_meant(&near, "", meant), known);
 }
 
@@ -85,7 +85,7 @@ static enum cli_exit choose_format(const struct cli_args *args, const struct gcd
     if (raw && cli_is_live(args))
         return CLI_DONE;
     if (raw)
-        return cli_error(CLI_USAGE, NULL, "\"%s\" would be a recording again, and only of a living process one is written (gcdumpc collect); copy "
+        return cli_error(CLI_USAGE, NULL, "\"%s\" would be a recording again, which only gcdumpc collect writes; copy "
                          "it with cp or gzip, or choose another name or --format", args->output.path);
     const struct gcd_format *f = args->output.format != NULL ? gcd_format_by_name(args->output.format) : gcd_format_by_path(args->output.path);
     if (f == NULL && args->output.format == NULL && !has_suffix(args->output.path))
@@ -145,13 +145,13 @@ static gcd_status copy_stream(struct gcd_input *in, struct gcd_sink *to, struct 
 static void warn(const char *subject, const struct gcd_write_notes *n)
 {
     if (n->edges_dangling > 0)
-        cli_say(subject, "%s%" PRIu64 " references lead to addresses where no object is", n->dangling_is_minimum ? "at least " : "",
+        cli_say(subject, "%s%" PRIu64 " references lead to addresses without an object", n->dangling_is_minimum ? "at least " : "",
                 n->edges_dangling);
     if (n->roots_dangling > 0)
-        cli_say(subject, "%s%" PRIu64 " roots hold addresses where no object is", n->dangling_is_minimum ? "at least " : "",
+        cli_say(subject, "%s%" PRIu64 " roots hold addresses without an object", n->dangling_is_minimum ? "at least " : "",
                 n->roots_dangling);
     if (n->dependents_dropped > 0)
-        cli_say(subject, "%" PRIu64 " dependent handles were dropped: their key is no object", n->dependents_dropped);
+        cli_say(subject, "%" PRIu64 " dependent handles were dropped: their key is not an object", n->dependents_dropped);
     if (n->objects_dropped > 0)
         cli_say(subject, "%" PRIu64 " objects without an address were dropped", n->objects_dropped);
 }
@@ -160,7 +160,7 @@ static void warn(const char *subject, const struct gcd_write_notes *n)
 static enum cli_exit open_place(const struct cli_args *args, struct cli_output *ret)
 {
     if (strcmp(args->output.path, "-") == 0)
-        return cli_error(CLI_USAGE, NULL, "%s is no stream of bytes; give a name with -o", gcd_format_name(ret->format));
+        return cli_error(CLI_USAGE, NULL, "%s is not a stream of bytes; give a name with -o", gcd_format_name(ret->format));
     struct gcd_error err = GCD_ERROR_INIT;
     cli_temporary_comes();
     gcd_status st = gcd_format_check_output(ret->format, args->output.path, &err);
@@ -220,13 +220,13 @@ static void say_losses(const struct cli_output *out, const struct gcd_write_note
         (void)snprintf(all + k, sizeof all - k, "%s%" PRIu64 " %s", i == 0 ? "" : "; ", n->losses[i].count, n->losses[i].text);
     }
     if (n->loss_count > 0)
-        cli_say(out->name, "in the format %s %s", gcd_format_name(out->format), all);
+        cli_say(out->name, "in the %s format, %s", gcd_format_name(out->format), all);
 }
 
 static void say_written(const struct cli_args *args, const struct cli_output *out, const struct gcd_write_notes *notes,
                         const struct gcd_verdict *v)
 {
-    const char *complete = !v->complete ? "INCOMPLETE" : v->unverified ? "whether complete the input does not tell" : "complete";
+    const char *complete = !v->complete ? "INCOMPLETE" : v->unverified ? "the input does not say whether it is complete" : "complete";
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES];
     char references[CLI_NUMBER_BYTES + 16] = "";
     const char *format = out->format != NULL ? gcd_format_name(out->format) : CLI_RAW_FORMAT;

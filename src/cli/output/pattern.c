@@ -165,7 +165,7 @@ static bool set_of_class(struct parser *r, struct cli_byteset *s, const unsigned
                 set_add(s, (unsigned char)c);
         return true;
     }
-    return fail(r, "a class in brackets is none; there are [:alpha:], [:digit:], [:alnum:], [:upper:], [:lower:], [:space:] and some more");
+    return fail(r, "a class in brackets is unknown; there are [:alpha:], [:digit:], [:alnum:], [:upper:], [:lower:], [:space:] and some more");
 }
 
 /* [:NAME:], [=NAME=] or [.NAME.] behind the "[" that was read; KIND is its second character. */
@@ -230,7 +230,7 @@ static bool bracket(struct parser *r)
         if (*r->p == ']' && !first)
             break;
         if (*r->p == '-' && !first && r->end - r->p >= 2 && r->p[1] != ']')
-            return fail(r, "a \"-\" in brackets stands for itself at the beginning and at the end only");
+            return fail(r, "a \"-\" in brackets means itself only at the beginning and at the end");
         if (!bracket_member(r, &s, &from))
             return false;
         if (from < 0)
@@ -338,7 +338,7 @@ static bool escape(struct parser *r, bool *ret_repeats)
         { '`', OP_BEGIN }, { '\'', OP_END }, { '<', OP_WORD_BEGIN }, { '>', OP_WORD_END }, { 'b', OP_WORD_EDGE }, { 'B', OP_NO_WORD_EDGE },
     };
     if (r->p == r->end)
-        return fail(r, "a backslash at its end stands for nothing; \\\\ is the character");
+        return fail(r, "a backslash at its end means nothing; \\\\ is the character");
     unsigned char c = *r->p++;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (c == (unsigned char)places[i].c) {
@@ -346,7 +346,7 @@ static bool escape(struct parser *r, bool *ret_repeats)
             return append(r, places[i].op);
         }
     if (c >= '1' && c <= '9')
-        return fail(r, "\\1 to \\9 (what a group has matched) are not known here");
+        return fail(r, "\\1 to \\9 (what a group has matched) are not supported");
     if (memchr("wWsS", c, 4) == NULL)
         return append_byte(r, c);
     struct cli_byteset s = { { 0 } };
@@ -373,7 +373,7 @@ static bool piece(struct parser *r)
     case '+':
     case '?':
     case '{':
-        return fail(r, "nothing stands before one of * + ? { that it could repeat");
+        return fail(r, "one of * + ? { has nothing before it to repeat");
     case '^':
     case '$':
         return append(r, c == '^' ? OP_BEGIN : OP_END);

@@ -37,7 +37,7 @@ char *cli_root_label(const struct gcd_graph *g, const struct gcd_names *names, c
 void cli_say_pseudo_roots(const char *subject, uint32_t n)
 {
     if (n > 0)
-        cli_say(subject, "the dump has no roots; %" PRIu32 " objects that nothing else refers to serve as pseudo-roots: what holds what is a guess",
+        cli_say(subject, "the dump has no roots; %" PRIu32 " objects that nothing else refers to serve as pseudo-roots, so the results are a guess",
                 n);
 }
 

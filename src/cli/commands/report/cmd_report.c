@@ -93,7 +93,7 @@ static enum cli_exit check(const struct cli_args *args, enum format format)
              args->view.sort != CLI_SORT_BYTES))
         problem = "--filter, --min-bytes, --top and --sort are not for --by root";
     else if (format == FORMAT_PROMETHEUS && args->view.by != CLI_BY_TYPE)
-        problem = "--format prometheus has types, generations and roots, and no --by";
+        problem = "--format prometheus always shows types, generations and roots, without --by";
     else if (format == FORMAT_PROMETHEUS && args->view.names == CLI_NAMES_RAW)
         problem = "--format prometheus needs different names for different types, and raw ones may be equal";
     if (problem != NULL)

@@ -164,7 +164,7 @@ enum cli_exit report_by_generation(struct report *r, struct cli_table **ret)
     struct report_rows rows = { .items = NULL };
     enum cli_exit e = report_generations(r, &all);
     if (e == CLI_DONE && all == NULL) {
-        cli_say(r->d.subject, "no memory ranges are in it, so generations are not known; a recording has them with the keyword 0x400000");
+        cli_say(r->d.subject, "it has no memory ranges, so generations are unknown; a recording with the keyword 0x400000 has them");
         e = CLI_FAILED;
     }
     if (e == CLI_DONE) {

@@ -48,7 +48,7 @@ static void put_one(struct prom *p, const char *name, const char *help, uint64_t
 
 static void put_info(struct prom *p, const struct gcd_summary *f)
 {
-    cli_prom_metric(&p->out, "gcdumpc_info", "What made the dump, and of what; always 1.");
+    cli_prom_metric(&p->out, "gcdumpc_info", "The program that wrote the dump, and its source; always 1.");
     begin_sample(p);
     cli_prom_label(&p->out, "version", GCDUMPC_VERSION);
     cli_prom_label(&p->out, "runtime", f->runtime_version);
@@ -57,11 +57,11 @@ static void put_info(struct prom *p, const struct gcd_summary *f)
 
 static void put_verdict(struct prom *p, const struct gcd_verdict *v)
 {
-    put_one(p, "gcdumpc_dump_complete", "1 when nothing is missing in the dump.", v->complete);
-    put_one(p, "gcdumpc_dump_unverified", "1 when the input cannot tell whether something is missing.", v->unverified);
+    put_one(p, "gcdumpc_dump_complete", "1 if nothing is missing in the dump.", v->complete);
+    put_one(p, "gcdumpc_dump_unverified", "1 if the input cannot tell whether something is missing.", v->unverified);
     if (v->reason_count == 0)
         return;
-    cli_prom_metric(&p->out, "gcdumpc_dump_incomplete", "Why the dump is incomplete, with the amount; what that counts depends on the reason.");
+    cli_prom_metric(&p->out, "gcdumpc_dump_incomplete", "Why the dump is incomplete; what the amount counts depends on the reason.");
     for (size_t i = 0; i < v->reason_count; i++) {
         begin_sample(p);
         cli_prom_label(&p->out, "reason", v->reasons[i].name);
@@ -75,7 +75,7 @@ static void put_times(struct prom *p, const struct gcd_summary *f)
     if (duration > 0)
         put_quotient(p, "gcdumpc_dump_duration_seconds", "From the start of the collection to the end of the heap walk.", duration, 1000000000);
     if (f->pause_ns > 0)
-        put_quotient(p, "gcdumpc_dump_pause_seconds", "How long the process stood still for the dump.", f->pause_ns, 1000000000);
+        put_quotient(p, "gcdumpc_dump_pause_seconds", "How long the process was paused for the dump.", f->pause_ns, 1000000000);
     int64_t ms = f->trace.start_unix_ms;
     if (ms > 0 && f->gc_start_ns >= 0)
         put_quotient(p, "gcdumpc_dump_timestamp_seconds", "When the dump was taken, in seconds since 1970.",
@@ -128,8 +128,8 @@ static enum cli_exit put_all_types(struct prom *p)
                 rows.items[kept++] = rows.items[i];
         rows.n = kept;
         report_sort_rows(&rows, p->r->args->view.sort);
-        put_types(p, &rows, COUNT, "gcdumpc_type_objects", "Objects of a type, of the types that have most.");
-        put_types(p, &rows, BYTES, "gcdumpc_type_bytes", "Bytes of the objects of a type, of the types that have most.");
+        put_types(p, &rows, COUNT, "gcdumpc_type_objects", "Objects of a type, for the types with the most.");
+        put_types(p, &rows, BYTES, "gcdumpc_type_bytes", "Bytes of the objects of a type, for the types with the most.");
         if (p->r->args->view.retained)
             put_types(p, &rows, RETAINED, "gcdumpc_type_retained_bytes", "What the objects of a type keep alive together, a lower bound.");
     }
@@ -145,7 +145,7 @@ static const struct {
     { "gcdumpc_generation_objects", "Objects in a generation." },
     { "gcdumpc_generation_bytes", "Bytes of the objects in a generation." },
     { "gcdumpc_generation_used_bytes", "Memory of a generation up to the end of the last object of each range." },
-    { "gcdumpc_generation_free_bytes", "What of the used bytes is no object." },
+    { "gcdumpc_generation_free_bytes", "Used bytes that are not objects." },
     { "gcdumpc_generation_reserved_bytes", "Address space of a generation." },
 };
 
@@ -182,8 +182,8 @@ static const struct {
     const char *name, *help;
 } root_metrics[] = {
     { "gcdumpc_roots", "Roots by kind." },
-    { "gcdumpc_root_retained_bytes", "What the roots of a kind, and of no other, keep alive." },
-    { "gcdumpc_root_claimed_bytes", "What the roots of a kind, and of none before it, keep alive: each object once." },
+    { "gcdumpc_root_retained_bytes", "Bytes kept alive by the roots of a kind and of no other." },
+    { "gcdumpc_root_claimed_bytes", "Bytes kept alive by the roots of a kind and of none before it: each object once." },
 };
 
 static enum cli_exit put_roots(struct prom *p)
