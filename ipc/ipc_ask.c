@@ -4,7 +4,6 @@
 
 #include <uv.h>
 
-#include "base/cancel.h"
 #include "base/error.h"
 #include "ipc/ipc_conn.h"
 

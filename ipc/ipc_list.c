@@ -12,7 +12,6 @@
 
 #include <uv.h>
 
-#include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "ipc/ipc_discover.h"

@@ -22,7 +22,6 @@
 
 #include <uv.h>
 
-#include "base/cancel.h"
 #include "base/error.h"
 #include "ipc/ipc_ask.h"
 #include "ipc/ipc_conn.h"

@@ -4,7 +4,6 @@
 
 #include "analyze/dominators/dominators.h"
 #include "analyze/dominators/live_edges.h"
-#include "base/cancel.h"
 #include "base/error.h"
 #include "base/locked_alloc.h"
 #include "base/mem.h"

@@ -8,7 +8,6 @@
 #include <gcdumpc/root_sets.h>
 
 #include "analyze/dominators/live_edges.h"
-#include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"

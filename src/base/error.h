@@ -2,6 +2,10 @@
 #ifndef GCD_BASE_ERROR_H
 #define GCD_BASE_ERROR_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <gcdumpc/cancel.h>
 #include <gcdumpc/status.h>
 
 /* Record CODE and the message and return CODE.  ERR may be NULL.  Overwrites an earlier error. */
@@ -44,5 +48,17 @@ static inline gcd_status gcd_not_ok(gcd_status st)
         if (gcd_try_st_ != GCD_OK)                                                                                     \
             return gcd_try_st_;                                                                                        \
     } while (0)
+
+/* CANCEL may be NULL: then never. */
+static inline bool gcd_is_canceled(const gcd_cancel_flag *cancel)
+{
+    return cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed);
+}
+
+/* GCD_OK or GCD_E_CANCELED. */
+static inline gcd_status gcd_check_canceled(const gcd_cancel_flag *cancel, struct gcd_error *err)
+{
+    return gcd_is_canceled(cancel) ? gcd_fail(err, GCD_E_CANCELED, "interrupted") : GCD_OK;
+}
 
 #endif

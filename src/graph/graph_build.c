@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"

@@ -15,7 +15,6 @@
 
 #include <gcdumpc/io.h>
 
-#include "base/cancel.h"
 #include "base/error.h"
 #include "base/safe_open.h"
 

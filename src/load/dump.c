@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sort.h"

@@ -10,7 +10,6 @@
  * of references have a certain position (heap/heap_runs.c).  Where both have one, they are paired; anything in a gap or without a certain
  * position is skipped.
  */
-#include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "clr/clr_ids.h"

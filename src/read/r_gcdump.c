@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "read/gcdump_in.h"

@@ -9,7 +9,6 @@
  */
 #include <string.h>
 
-#include "base/cancel.h"
 #include "base/error.h"
 #include "base/hex.h"
 #include "base/idmap.h"

@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/cancel.h"
 #include "base/error.h"
 
 /* Bytes of 64 bits, seven at a time. */

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "write/sqlite_disk.h"

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
 

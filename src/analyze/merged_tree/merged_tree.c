@@ -1,7 +1,6 @@
 #include "analyze/merged_tree/merged_tree.h"
 
 #include "analyze/dominators/live_edges.h"
-#include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"
