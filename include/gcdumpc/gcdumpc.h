@@ -16,6 +16,7 @@
  *     dump.h summary.h                      the heap dump in it; what is known of a dump or graph as a whole
  *     graph.h read.h names.h metadata.h, bundle.h     objects and references in memory, files that hold a graph, names of types
  *     dominators.h retained.h paths.h merged_tree.h root_sets.h suspects.h generations.h lengths.h
+ *     histogram.h                           objects and bytes by type, module, kind, length ...
  *     diff.h tree_diff.h diff_page.h        several dumps side by side
  *     writer.h                              dumps to files
  *     spill.h estimate.h                    a bound on the memory of all of it; how much will be needed
@@ -39,6 +40,7 @@
 #include <gcdumpc/event.h>
 #include <gcdumpc/generations.h>
 #include <gcdumpc/graph.h>
+#include <gcdumpc/histogram.h>
 #include <gcdumpc/io.h>
 #include <gcdumpc/lengths.h>
 #include <gcdumpc/merged_tree.h>

@@ -11,7 +11,6 @@
 #include <gcdumpc/gcdumpc.h>
 
 enum cli_sort { CLI_SORT_BYTES, CLI_SORT_COUNT, CLI_SORT_NAME, CLI_SORT_RETAINED };
-enum cli_by { CLI_BY_TYPE, CLI_BY_MODULE, CLI_BY_NAMESPACE, CLI_BY_KIND, CLI_BY_GENERATION, CLI_BY_LENGTH, CLI_BY_ROOT };
 enum cli_largest { CLI_LARGEST_BOTH, CLI_LARGEST_OBJECTS, CLI_LARGEST_TYPES };
 enum cli_names { CLI_NAMES_DEFAULT, CLI_NAMES_CSHARP, CLI_NAMES_RAW };
 enum cli_log { CLI_LOG_NONE, CLI_LOG_TEXT, CLI_LOG_JSON };
@@ -67,7 +66,7 @@ struct cli_view_args {
     enum cli_names names;
     uint64_t top;                /* 0 = all */
     enum cli_sort sort;
-    enum cli_by by;
+    enum gcd_histogram_by by;
     bool retained, events, paths;
     const char *filter;          /* NULL = all */
     uint64_t min_bytes;

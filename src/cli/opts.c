@@ -38,7 +38,7 @@ struct option_row {
 /* Words for the values of an enum, in its order; NULL after the last. */
 static const char *const choices[][8] = {
     [OPT_SORT] = { "bytes", "count", "name", "retained", NULL },     /* enum cli_sort */
-    [OPT_BY] = { "type", "module", "namespace", "kind", "generation", "length", "root", NULL },      /* enum cli_by */
+    [OPT_BY] = { "type", "module", "namespace", "kind", "generation", "length", "root", NULL },      /* enum gcd_histogram_by */
     [OPT_STRATEGY] = { "auto", "single", "drain", NULL },    /* enum cli_strategy */
     [OPT_NAMES] = { "default", "csharp", "raw", NULL },      /* enum cli_names */
     [OPT_LARGEST] = { "both", "objects", "types", NULL },    /* enum cli_largest */

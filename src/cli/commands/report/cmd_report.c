@@ -23,14 +23,18 @@
 #include "term/progress.h"
 #include "term/suggest.h"
 
-static const struct report_view views[] = {
-    [CLI_BY_TYPE] = { "types", CLI_NEED_FACTS, report_by_type },
-    [CLI_BY_MODULE] = { "modules", CLI_NEED_FACTS, report_by_module },
-    [CLI_BY_NAMESPACE] = { "namespaces", CLI_NEED_FACTS, report_by_namespace },
-    [CLI_BY_KIND] = { "kinds", CLI_NEED_FACTS, report_by_kind },
-    [CLI_BY_GENERATION] = { "generations", CLI_NEED_STREAM, report_by_generation },
-    [CLI_BY_LENGTH] = { "lengths", CLI_NEED_STREAM, report_by_length },
-    [CLI_BY_ROOT] = { "roots", CLI_NEED_FACTS, report_by_root },
+static const struct report_view {
+    const char *key;             /* in JSON */
+    enum cli_need need;
+    const struct report_columns *columns;        /* NULL by root */
+} views[] = {
+    [GCD_BY_TYPE] = { "types", CLI_NEED_FACTS, &report_type_columns },
+    [GCD_BY_MODULE] = { "modules", CLI_NEED_FACTS, &report_module_columns },
+    [GCD_BY_NAMESPACE] = { "namespaces", CLI_NEED_FACTS, &report_namespace_columns },
+    [GCD_BY_KIND] = { "kinds", CLI_NEED_FACTS, &report_kind_columns },
+    [GCD_BY_GENERATION] = { "generations", CLI_NEED_STREAM, &report_generation_columns },
+    [GCD_BY_LENGTH] = { "lengths", CLI_NEED_STREAM, &report_length_columns },
+    [GCD_BY_ROOT] = { "roots", CLI_NEED_FACTS, NULL },
 };
 /* The names of the views as --by has them. */
 static const char *const by_names[] = { "type", "module", "namespace", "kind", "generation", "length", "root" };
@@ -85,14 +89,14 @@ static enum cli_exit choose_format(const struct cli_args *args, enum format *ret
 /* Options that mean nothing together. */
 static enum cli_exit check(const struct cli_args *args, enum format format)
 {
-    bool of_objects = args->view.by == CLI_BY_GENERATION || args->view.by == CLI_BY_LENGTH;
+    bool of_objects = args->view.by == GCD_BY_GENERATION || args->view.by == GCD_BY_LENGTH;
     const char *problem = NULL;
     if (args->view.retained && of_objects)
         problem = "--retained is for types and what they have in common, and for roots";
-    else if (args->view.by == CLI_BY_ROOT && (args->view.filter != NULL || args->view.min_bytes > 0 || args->view.top > 0 ||
+    else if (args->view.by == GCD_BY_ROOT && (args->view.filter != NULL || args->view.min_bytes > 0 || args->view.top > 0 ||
              args->view.sort != CLI_SORT_BYTES))
         problem = "--filter, --min-bytes, --top and --sort are not for --by root";
-    else if (format == FORMAT_PROMETHEUS && args->view.by != CLI_BY_TYPE)
+    else if (format == FORMAT_PROMETHEUS && args->view.by != GCD_BY_TYPE)
         problem = "--format prometheus always shows types, generations and roots, without --by";
     else if (format == FORMAT_PROMETHEUS && args->view.names == CLI_NAMES_RAW)
         problem = "--format prometheus needs different names for different types, and raw ones may be equal";
@@ -103,30 +107,13 @@ static enum cli_exit check(const struct cli_args *args, enum format format)
 
 /* ---- the dump ---- */
 
-/* Types that are wanted, and what they are in all. */
-static enum cli_exit select_types(struct report *r)
-{
-    const struct gcd_summary *summary = cli_summary(&r->d);
-    enum cli_exit e = cli_filter_types(r->filter, &r->d, r->names, &r->wanted);
-    r->types = summary->type_count;
-    for (uint32_t i = 0; e == CLI_DONE && i < r->types; i++) {
-        const struct gcd_type *t = &summary->types[i];
-        if (!r->wanted[i])
-            continue;
-        r->matched++;
-        r->count += t->objects;
-        r->bytes = r->bytes > UINT64_MAX - t->bytes ? UINT64_MAX : r->bytes + t->bytes;
-    }
-    return e;
-}
-
 static enum cli_exit find_dominators(struct report *r)
 {
     static const char verb[] = "finding what retains what";
     struct gcd_dominators_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(r->args),
                                               .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb };
     struct gcd_error err = GCD_ERROR_INIT;
-    if (!r->args->view.retained || r->args->view.by == CLI_BY_ROOT)
+    if (!r->args->view.retained || r->args->view.by == GCD_BY_ROOT)
         return CLI_DONE;
     if (gcd_dominators_new(r->d.graph, &options, &r->dominators, &err) != GCD_OK)
         return cli_fail(r->d.subject, &err);
@@ -138,13 +125,34 @@ static enum cli_exit load(struct report *r, enum format format)
 {
     enum cli_need need = format == FORMAT_PROMETHEUS ? CLI_NEED_STREAM : views[r->args->view.by].need;
     if (r->args->view.retained)               /* what roots lead to is found without dominators */
-        need = r->args->view.by == CLI_BY_ROOT ? CLI_NEED_GRAPH : CLI_NEED_RETAINED;
+        need = r->args->view.by == GCD_BY_ROOT ? CLI_NEED_GRAPH : CLI_NEED_RETAINED;
     enum cli_exit e = cli_open(r->args, need, &r->d);
     if (e == CLI_DONE)
         e = cli_names_of(r->args, &r->d, GCD_NAMES_CSHARP, &r->names);
     if (e == CLI_DONE)
-        e = select_types(r);
+        e = cli_filter_types(r->filter, &r->d, r->names, &r->wanted);
     return e == CLI_DONE ? find_dominators(r) : e;
+}
+
+enum cli_exit report_histogram(struct report *r, enum gcd_histogram_by by, const struct gcd_histogram **ret)
+{
+    static const char verb[] = "reading";
+    struct gcd_error err = GCD_ERROR_INIT;
+    bool of_types = by == GCD_BY_TYPE || by == GCD_BY_MODULE || by == GCD_BY_NAMESPACE || by == GCD_BY_KIND;
+    struct gcd_histogram_options options = {
+        .by = by, .dump = r->d.dump, .graph = r->d.graph, .wanted = r->wanted, .dominators = of_types ? r->dominators : NULL,
+        .root_sets = r->args->view.retained, .alloc = cli_alloc(), .cancel = &cli_canceled, .progress = cli_progress,
+        .progress_ctx = (void *)(uintptr_t)verb, .progress_total = r->d.input != NULL ? gcd_input_size(r->d.input) : 0,
+    };
+    if (by == GCD_BY_GENERATION && cli_summary(&r->d)->range_count == 0)
+        return cli_error(CLI_FAILED, r->d.subject,
+                         "it has no memory ranges, so generations are unknown; a recording with the keyword 0x400000 has them");
+    gcd_status st = gcd_histogram_new(&options, ret, &err);
+    if (st != GCD_OK)
+        return cli_fail(r->d.subject, &err);
+    if (by == GCD_BY_ROOT && options.root_sets)
+        r->pseudo_roots = (uint32_t)(*ret)->root_sets.pseudo_roots.roots;
+    return CLI_DONE;
 }
 
 /* ---- the output ---- */
@@ -159,9 +167,9 @@ static bool print_json(const struct report *r, const struct cli_table *t, FILE *
 {
     const struct gcd_summary *f = cli_summary(&r->d);
     json_t *rows = cli_table_json(t), *o = rows != NULL ? cli_json_head(r->d.subject) : NULL, *matched = json_object();
-    json_object_set_new(matched, "types", json_integer(r->matched));
-    json_object_set_new(matched, "objects", json_integer((json_int_t)r->count));
-    json_object_set_new(matched, "bytes", json_integer(r->bytes > INT64_MAX ? INT64_MAX : (json_int_t)r->bytes));
+    json_object_set_new(matched, "types", json_integer(r->h->types));
+    json_object_set_new(matched, "objects", json_integer((json_int_t)r->h->objects));
+    json_object_set_new(matched, "bytes", json_integer(r->h->bytes > INT64_MAX ? INT64_MAX : (json_int_t)r->h->bytes));
     json_object_set_new(o, "by", json_string(by_names[r->args->view.by]));
     json_object_set_new(o, "objects", json_integer((json_int_t)f->objects));
     json_object_set_new(o, "bytes", json_integer(f->bytes > INT64_MAX ? INT64_MAX : (json_int_t)f->bytes));
@@ -195,7 +203,10 @@ static enum cli_exit print(struct report *r, enum format format, FILE *to)
     struct cli_table *t = NULL;
     if (format == FORMAT_PROMETHEUS)
         return report_prometheus(r, to);
-    enum cli_exit e = views[r->args->view.by].make(r, &t);
+    const struct report_columns *columns = views[r->args->view.by].columns;
+    enum cli_exit e = report_histogram(r, r->args->view.by, &r->h);
+    if (e == CLI_DONE)
+        e = columns != NULL ? report_table(r, columns, &t) : report_root_table(r, &t);
     if (e == CLI_DONE)
         e = print_table(r, t, format, to);
     cli_table_free(t);
@@ -255,6 +266,7 @@ enum cli_exit cmd_report(const struct cli_args *args)
         e = run(&r, format, sink);
     gcd_sink_free(sink);
     cli_temporary(CLI_SLOT_OUTPUT, NULL);
+    gcd_histogram_free(r.h);
     gcd_dominators_free(r.dominators);
     gcd_names_free(r.names);
     free(r.wanted);

@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <gcdumpc/gcdumpc.h>
 
@@ -104,36 +105,38 @@ static const char *file_name(const char *path)
 
 enum measure { COUNT, BYTES, RETAINED };
 
-static void put_types(struct prom *p, const struct report_rows *rows, enum measure which, const char *name, const char *help)
+static void put_types(struct prom *p, const struct report_row *rows, size_t n, enum measure which, const char *name, const char *help)
 {
-    uint64_t top = p->r->args->view.top != 0 ? p->r->args->view.top : TYPES_DEFAULT;
     cli_prom_metric(&p->out, name, help);
-    for (size_t i = 0; i < rows->n && i < top; i++) {
-        const struct report_row *row = &rows->items[i];
+    for (size_t i = 0; i < n; i++) {
+        const struct gcd_histogram_row *v = &rows[i].v;
         begin_sample(p);
-        cli_prom_label(&p->out, "type", row->label);
-        cli_prom_label(&p->out, "module", file_name(cli_summary(&p->r->d)->types[row->index].module_path));
-        cli_prom_value(&p->out, which == COUNT ? row->count : which == BYTES ? row->bytes : row->retained_bytes, 1);
+        cli_prom_label(&p->out, "type", rows[i].label);
+        cli_prom_label(&p->out, "module", file_name(cli_summary(&p->r->d)->types[v->index].module_path));
+        cli_prom_value(&p->out, which == COUNT ? v->objects : which == BYTES ? v->bytes : v->retained_bytes, 1);
     }
 }
 
 static enum cli_exit put_all_types(struct prom *p)
 {
-    struct report_rows rows = { .items = NULL };
-    enum cli_exit e = report_type_rows(p->r, &rows);
-    if (e == CLI_DONE) {
-        size_t kept = 0;
-        for (size_t i = 0; i < rows.n; i++)
-            if (rows.items[i].bytes >= p->r->args->view.min_bytes)
-                rows.items[kept++] = rows.items[i];
-        rows.n = kept;
-        report_sort_rows(&rows, p->r->args->view.sort);
-        put_types(p, &rows, COUNT, "gcdumpc_type_objects", "Objects of a type, for the types with the most.");
-        put_types(p, &rows, BYTES, "gcdumpc_type_bytes", "Bytes of the objects of a type, for the types with the most.");
-        if (p->r->args->view.retained)
-            put_types(p, &rows, RETAINED, "gcdumpc_type_retained_bytes", "What the objects of a type keep alive together, a lower bound.");
+    const struct cli_view_args *view = &p->r->args->view;
+    const struct gcd_histogram *h = NULL;
+    enum cli_exit e = report_histogram(p->r, GCD_BY_TYPE, &h);
+    struct report_row *rows = e == CLI_DONE ? report_rows(p->r, h) : NULL;
+    size_t n = 0, top = view->top != 0 ? view->top : TYPES_DEFAULT;
+    for (size_t i = 0; rows != NULL && i < h->row_count && n < top; i++)
+        if (rows[i].v.bytes >= view->min_bytes)
+            rows[n++] = rows[i];
+    if (rows != NULL) {
+        put_types(p, rows, n, COUNT, "gcdumpc_type_objects", "Objects of a type, for the types with the most.");
+        put_types(p, rows, n, BYTES, "gcdumpc_type_bytes", "Bytes of the objects of a type, for the types with the most.");
+        if (view->retained)
+            put_types(p, rows, n, RETAINED, "gcdumpc_type_retained_bytes", "What the objects of a type keep alive together, a lower bound.");
+    } else if (e == CLI_DONE) {
+        e = report_no_memory(p->r);
     }
-    report_rows_done(&rows);
+    free(rows);
+    gcd_histogram_free(h);
     return e;
 }
 
@@ -157,24 +160,24 @@ static uint64_t generation_value(const struct gcd_generation *g, size_t metric)
 
 static enum cli_exit put_generations(struct prom *p)
 {
-    struct gcd_generations *all = NULL;
-    enum cli_exit e = report_generations(p->r, &all);
-    for (size_t k = 0; k < sizeof generation_metrics / sizeof *generation_metrics && e == CLI_DONE && all != NULL; k++) {
+    const struct gcd_histogram *h = NULL;
+    if (cli_summary(&p->r->d)->range_count == 0)
+        return CLI_DONE;
+    enum cli_exit e = report_histogram(p->r, GCD_BY_GENERATION, &h);
+    for (size_t k = 0; k < sizeof generation_metrics / sizeof *generation_metrics && e == CLI_DONE; k++) {
         bool of_ranges = k >= 2;
         if (of_ranges && p->r->filter != NULL)
             break;                       /* what other types leave is not free */
         cli_prom_metric(&p->out, generation_metrics[k].name, generation_metrics[k].help);
-        for (unsigned i = 0; i < GCD_GENERATIONS; i++) {
-            const struct gcd_generation *g = gcd_generations_get(all, i);
-            char name[REPORT_GENERATION_BYTES];
-            if (g->ranges == 0 && (g->objects == 0 || of_ranges))
+        for (size_t i = 0; i < h->row_count; i++) {
+            if (of_ranges && h->rows[i].generation->ranges == 0)
                 continue;
             begin_sample(p);
-            cli_prom_label(&p->out, "generation", report_generation_name(i, name));
-            cli_prom_value(&p->out, generation_value(g, k), 1);
+            cli_prom_label(&p->out, "generation", h->rows[i].label);
+            cli_prom_value(&p->out, generation_value(h->rows[i].generation, k), 1);
         }
     }
-    gcd_generations_free(all);
+    gcd_histogram_free(h);
     return e;
 }
 
@@ -188,18 +191,20 @@ static const struct {
 
 static enum cli_exit put_roots(struct prom *p)
 {
-    struct gcd_root_sets sets;
-    enum cli_exit e = report_root_sets(p->r, &sets);
+    const struct gcd_histogram *h = NULL;
+    enum cli_exit e = report_histogram(p->r, GCD_BY_ROOT, &h);
     size_t n = p->r->args->view.retained ? sizeof root_metrics / sizeof *root_metrics : 1;
     for (size_t k = 0; k < n && e == CLI_DONE; k++) {
         cli_prom_metric(&p->out, root_metrics[k].name, root_metrics[k].help);
         for (unsigned i = 0; i < GCD_GROUPS; i++) {
-            const uint64_t values[] = { sets.groups[i].roots, sets.groups[i].retained_bytes, sets.groups[i].claimed_bytes };
+            const struct gcd_root_set *set = &h->root_sets.groups[i];
+            const uint64_t values[] = { set->roots, set->retained_bytes, set->claimed_bytes };
             begin_sample(p);
             cli_prom_label(&p->out, "kind", gcd_root_group_label((enum gcd_root_group)i)->key);
             cli_prom_value(&p->out, values[k], 1);
         }
     }
+    gcd_histogram_free(h);
     return e;
 }
 

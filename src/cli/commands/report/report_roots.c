@@ -2,27 +2,8 @@
 
 #include "commands/report/report.h"
 #include "exit.h"
-#include "input/fail.h"
 #include "input/input.h"
-#include "input/memory.h"
 #include "output/root_labels.h"
-#include "signals.h"
-
-enum cli_exit report_root_sets(struct report *r, struct gcd_root_sets *ret)
-{
-    struct gcd_error err = GCD_ERROR_INIT;
-    *ret = (struct gcd_root_sets){ .shared_objects = 0 };
-    if (r->args->view.retained) {
-        if (gcd_root_sets_of(r->d.graph, cli_alloc(), &cli_canceled, ret, &err) != GCD_OK)
-            return cli_fail(r->d.subject, &err);
-        r->pseudo_roots = (uint32_t)ret->pseudo_roots.roots;
-    } else {                                 /* of a dump without its graph, roots that hold no object are among them */
-        const struct gcd_summary *s = cli_summary(&r->d);
-        for (size_t i = 0; i < s->root_count; i++)
-            ret->groups[gcd_root_group(&s->roots[i])].roots++;
-    }
-    return CLI_DONE;
-}
 
 static const struct cli_column columns[] = {
     { "roots", "Roots", CLI_CELL_COUNT }, { "objects", NULL, CLI_CELL_COUNT }, { "bytes", "Reached", CLI_CELL_BYTES },
@@ -94,17 +75,13 @@ static void put_rows(const struct report *r, struct cli_table *t, const struct g
     put_row(r, t, &total, HAS_ALL, NULL, "total");
 }
 
-enum cli_exit report_by_root(struct report *r, struct cli_table **ret)
+enum cli_exit report_root_table(struct report *r, struct cli_table **ret)
 {
-    struct gcd_root_sets sets;
-    enum cli_exit e = report_root_sets(r, &sets);
     size_t n = 0;
-    if (e != CLI_DONE)
-        return e;
     for (size_t i = 0; i < COLUMN_COUNT; i++)
         if (r->args->view.retained || i < RETAINED_FIRST || i > RETAINED_LAST)
             r->columns[n++] = columns[i];
     *ret = cli_table_new(r->columns, n);
-    put_rows(r, *ret, &sets);
+    put_rows(r, *ret, &r->h->root_sets);
     return CLI_DONE;
 }

@@ -6,30 +6,13 @@
 
 #include "args.h"
 #include "commands/report/report.h"
+#include "exit.h"
 #include "input/input.h"
+#include "term/message.h"
 
-bool report_add_row(struct report_rows *rows, struct report_row row)
+enum cli_exit report_no_memory(const struct report *r)
 {
-    if (rows->n == rows->room) {
-        size_t room = rows->room > 0 ? 2 * rows->room : 64;
-        struct report_row *items = room < SIZE_MAX / sizeof *items ? realloc(rows->items, room * sizeof *items) : NULL;
-        if (items == NULL) {
-            free(row.owned);
-            return false;
-        }
-        rows->items = items;
-        rows->room = room;
-    }
-    rows->items[rows->n++] = row;
-    return true;
-}
-
-void report_rows_done(struct report_rows *rows)
-{
-    for (size_t i = 0; i < rows->n; i++)
-        free(rows->items[i].owned);
-    free(rows->items);
-    *rows = (struct report_rows){ .items = NULL };
+    return cli_error(CLI_FAILED, r->d.subject, "out of memory");
 }
 
 /* ---- order ---- */
@@ -42,97 +25,106 @@ static int descending(uint64_t a, uint64_t b)
 /* Ties are broken until nothing is left to chance: the same dump gives the same report. */
 static int first_of(int a, int b, int c, const struct report_row *x, const struct report_row *y)
 {
-    return a != 0 ? a : b != 0 ? b : c != 0 ? c : x->index < y->index ? -1 : x->index > y->index;
+    return a != 0 ? a : b != 0 ? b : c != 0 ? c : x->at < y->at ? -1 : x->at > y->at;
 }
 
 static int by_bytes(const void *a, const void *b)
 {
     const struct report_row *x = a, *y = b;
-    return first_of(descending(x->bytes, y->bytes), descending(x->count, y->count), strcmp(x->label, y->label), x, y);
+    return first_of(descending(x->v.bytes, y->v.bytes), descending(x->v.objects, y->v.objects), strcmp(x->label, y->label), x, y);
 }
 
 static int by_count(const void *a, const void *b)
 {
     const struct report_row *x = a, *y = b;
-    return first_of(descending(x->count, y->count), descending(x->bytes, y->bytes), strcmp(x->label, y->label), x, y);
+    return first_of(descending(x->v.objects, y->v.objects), descending(x->v.bytes, y->v.bytes), strcmp(x->label, y->label), x, y);
 }
 
 static int by_name(const void *a, const void *b)
 {
     const struct report_row *x = a, *y = b;
-    return first_of(strcmp(x->label, y->label), descending(x->bytes, y->bytes), descending(x->count, y->count), x, y);
+    return first_of(strcmp(x->label, y->label), descending(x->v.bytes, y->v.bytes), descending(x->v.objects, y->v.objects), x, y);
 }
 
 static int by_retained(const void *a, const void *b)
 {
     const struct report_row *x = a, *y = b;
-    return first_of(descending(x->retained_bytes, y->retained_bytes), descending(x->bytes, y->bytes), strcmp(x->label, y->label), x, y);
+    return first_of(descending(x->v.retained_bytes, y->v.retained_bytes), descending(x->v.bytes, y->v.bytes), strcmp(x->label, y->label), x, y);
 }
 
-void report_sort_rows(struct report_rows *rows, enum cli_sort sort)
+struct report_row *report_rows(const struct report *r, const struct gcd_histogram *h)
 {
     static int (*const orders[])(const void *, const void *) = {
         [CLI_SORT_BYTES] = by_bytes, [CLI_SORT_COUNT] = by_count, [CLI_SORT_NAME] = by_name, [CLI_SORT_RETAINED] = by_retained,
     };
-    if (rows->n > 1)
-        qsort(rows->items, rows->n, sizeof *rows->items, orders[sort]);
+    struct report_row *rows = calloc(h->row_count + 1, sizeof *rows);
+    for (size_t i = 0; rows != NULL && i < h->row_count; i++) {
+        const struct gcd_histogram_row *v = &h->rows[i];
+        rows[i] = (struct report_row){ .label = v->label != NULL ? v->label : gcd_names_get(r->names, v->index), .at = i, .v = *v };
+    }
+    if (rows != NULL && h->row_count > 1)
+        qsort(rows, h->row_count, sizeof *rows, orders[r->args->view.sort]);
+    return rows;
 }
 
 /* ---- the table ---- */
 
 static void put_row(const struct report *r, struct cli_table *t, const struct report_columns *columns, const struct report_row *row)
 {
-    cli_table_count(t, row->count);
-    cli_table_count(t, row->bytes);
-    cli_table_share(t, row->bytes, cli_summary(&r->d)->bytes);
-    if (r->args->view.retained && row->index != REPORT_REST)
-        cli_table_count(t, row->retained_bytes);
+    cli_table_count(t, row->v.objects);
+    cli_table_count(t, row->v.bytes);
+    cli_table_share(t, row->v.bytes, cli_summary(&r->d)->bytes);
+    if (r->args->view.retained && row->at != REPORT_REST)
+        cli_table_count(t, row->v.retained_bytes);
     else if (r->args->view.retained)
         cli_table_none(t);               /* what sets of objects keep alive does not add up */
-    columns->cells(columns->ctx, t, row);
+    columns->cells(r, t, row);
 }
 
-static void put_sums(const struct report *r, struct cli_table *t, const struct report_columns *columns, const struct report_rows *rows, size_t shown)
+/* REST: of the histogram without the rows that are shown. */
+static void put_sums(const struct report *r, struct cli_table *t, const struct report_columns *columns, const struct report_row *rest, size_t shown)
 {
     char text[100];
-    struct report_row rest = { .label = text, .count = r->count, .bytes = r->bytes, .index = REPORT_REST };
-    struct report_row total = { .label = text, .count = r->count, .bytes = r->bytes, .index = REPORT_TOTAL };
-    for (size_t i = 0; i < shown; i++) {
-        rest.count -= rows->items[i].count;
-        rest.bytes -= rows->items[i].bytes < rest.bytes ? rows->items[i].bytes : rest.bytes;     /* sums saturate */
-    }
+    const struct gcd_histogram *h = r->h;
+    struct report_row total = { .label = text, .at = REPORT_TOTAL, .v = { .objects = h->objects, .bytes = h->bytes } };
     cli_table_sums(t);
-    if (shown < rows->n) {
-        (void)snprintf(text, sizeof text, "(%zu more %s)", rows->n - shown, columns->plural);
-        put_row(r, t, columns, &rest);
+    if (shown < h->row_count) {
+        struct report_row row = *rest;
+        (void)snprintf(text, sizeof text, "(%zu more %s)", h->row_count - shown, columns->plural);
+        row.label = text;
+        put_row(r, t, columns, &row);
     }
     if (r->filter == NULL)
-        (void)snprintf(text, sizeof text, "total, %zu %s", rows->n, columns->plural);
+        (void)snprintf(text, sizeof text, "total, %zu %s", h->row_count, columns->plural);
     else
-        (void)snprintf(text, sizeof text, "total, %zu %s; %u of %llu types", rows->n, columns->plural, r->matched,
+        (void)snprintf(text, sizeof text, "total, %zu %s; %u of %llu types", h->row_count, columns->plural, h->types,
                        (unsigned long long)cli_summary(&r->d)->types_used);
     if (r->dominators != NULL)
-        total.retained_bytes = gcd_dominators_retained(r->dominators, GCD_NODE_ROOT);
+        total.v.retained_bytes = gcd_dominators_retained(r->dominators, GCD_NODE_ROOT);
     put_row(r, t, columns, &total);
 }
 
-struct cli_table *report_table(struct report *r, struct report_rows *rows, const struct report_columns *columns)
+enum cli_exit report_table(struct report *r, const struct report_columns *columns, struct cli_table **ret)
 {
     static const struct cli_column first[] = { { "count", "Count", CLI_CELL_COUNT }, { "bytes", "Bytes", CLI_CELL_BYTES },
                                                { "share", "Share", CLI_CELL_SHARE }, { "retained_bytes", "Retained >=", CLI_CELL_BYTES } };
     size_t n = 3 + r->args->view.retained, shown = 0;
+    struct report_row rest = { .at = REPORT_REST, .v = { .objects = r->h->objects, .bytes = r->h->bytes } }, *rows = report_rows(r, r->h);
+    if (rows == NULL)
+        return report_no_memory(r);
     memcpy(r->columns, first, n * sizeof *first);
     memcpy(r->columns + n, columns->items, columns->n * sizeof *first);
-    struct cli_table *t = cli_table_new(r->columns, n + columns->n);
-    report_sort_rows(rows, r->args->view.sort);
-    for (size_t i = 0; i < rows->n; i++) {
-        if (rows->items[i].bytes < r->args->view.min_bytes || (r->args->view.top != 0 && shown == r->args->view.top))
+    *ret = cli_table_new(r->columns, n + columns->n);
+    for (size_t i = 0; i < r->h->row_count; i++) {
+        const struct gcd_histogram_row *v = &rows[i].v;
+        if (v->bytes < r->args->view.min_bytes || (r->args->view.top != 0 && shown == r->args->view.top))
             continue;
-        struct report_row row = rows->items[i];
-        rows->items[i] = rows->items[shown];         /* the shown ones move to the front */
-        rows->items[shown++] = row;
-        put_row(r, t, columns, &row);
+        shown++;
+        rest.v.objects -= v->objects;
+        rest.v.bytes -= v->bytes < rest.v.bytes ? v->bytes : rest.v.bytes;       /* sums saturate */
+        put_row(r, *ret, columns, &rows[i]);
     }
-    put_sums(r, t, columns, rows, shown);
-    return t;
+    put_sums(r, *ret, columns, &rest, shown);
+    free(rows);
+    return CLI_DONE;
 }

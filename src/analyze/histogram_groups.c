@@ -1,0 +1,62 @@
+#include "analyze/histogram_groups.h"
+
+#include <string.h>
+
+static struct histogram_label label(const char *s)
+{
+    return (struct histogram_label){ s, strlen(s) };
+}
+
+/*
+ * The runtime's spelling tells a namespace from an outer type, C#'s does not.  What stands before the last dot that is not behind
+ * generic arguments, brackets of an array or a nested type.
+ */
+static struct histogram_label namespace_of(const struct gcd_type *t)
+{
+    size_t end = strcspn(t->name, "`[<+*&,( ");
+    while (end > 0 && t->name[end - 1] != '.')
+        end--;
+    return end > 1 && t->named ? (struct histogram_label){ t->name, end - 1 } : label("(none)");
+}
+
+/* Flags of a type record. */
+#define TYPE_DELEGATE 1u
+#define TYPE_FINALIZABLE 2u
+#define TYPE_COM 4u
+#define TYPE_ARRAY 8u
+
+/* ECMA-335 II.23.1.16: primitives (enums among them), value types, typed references, native integers.  On the heap they are boxed. */
+static bool is_value(uint8_t element_type)
+{
+    return (element_type >= 0x02 && element_type <= 0x0d) || element_type == 0x11 || element_type == 0x16 || element_type == 0x18 ||
+           element_type == 0x19;
+}
+
+/* Files of graphs have names only, which tell strings and arrays. */
+static const char *kind_of(const struct gcd_type *t)
+{
+    size_t n = strlen(t->name);
+    if (t->element_type == 0x0e || strcmp(t->name, "System.String") == 0)
+        return "string";
+    if ((t->flags & TYPE_ARRAY) != 0 || t->element_type == 0x14 || t->element_type == 0x1d || (t->named && n > 2 && t->name[n - 1] == ']' &&
+                                                                                             strchr("[,*", t->name[n - 2]) != NULL))
+        return "array";
+    if ((t->flags & TYPE_DELEGATE) != 0)
+        return "delegate";
+    if ((t->flags & TYPE_COM) != 0)
+        return "COM wrapper";
+    if (is_value(t->element_type))
+        return "boxed value";
+    if (t->element_type == 0)
+        return t->named ? "object" : "unknown";
+    return (t->flags & TYPE_FINALIZABLE) != 0 ? "finalizable class" : "class";
+}
+
+struct histogram_label histogram_label_of(enum gcd_histogram_by by, const struct gcd_type *t)
+{
+    if (by == GCD_BY_NAMESPACE)
+        return namespace_of(t);
+    if (by == GCD_BY_MODULE)
+        return label(t->module_path[0] != '\0' ? t->module_path : "(unknown)");
+    return label(kind_of(t));
+}
