@@ -7,6 +7,7 @@
 #ifndef GCDUMPC_PATHS_H
 #define GCDUMPC_PATHS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -59,6 +60,39 @@ GCD_API uint32_t gcd_paths_pseudo_roots(const struct gcd_paths *p);
 /* Reachable nodes: how many, and all of them by the length of their paths, so each after its parent.  [gcd_paths_reachable()] */
 GCD_API uint32_t gcd_paths_reachable(const struct gcd_paths *p);
 GCD_API const uint32_t *gcd_paths_order(const struct gcd_paths *p);
+
+/* ---- all that holds one object ---- */
+
+/* One path for each root that holds the object, then one for each node that refers to it, the shortest first.  None goes through the object twice. */
+struct gcd_object_paths;
+
+struct gcd_object_paths_options {
+    uint32_t object;             /* a node */
+    uint32_t max;                /* paths to keep; the others are only counted */
+    const struct gcd_alloc *alloc;   /* may be NULL, and so may the next one */
+    const gcd_cancel_flag *cancel;
+};
+
+/* G and P, its paths, must outlive the result.  GCD_E_NOMEM, GCD_E_CANCELED.  Memory while it runs: 2 bits a node. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_object_paths_new(const struct gcd_graph *g, const struct gcd_paths *p,
+                                                       const struct gcd_object_paths_options *options, struct gcd_object_paths **ret,
+                                                       struct gcd_error *err);
+GCD_API void gcd_object_paths_free(struct gcd_object_paths *o);
+
+/* How many there are to get; *RET_MORE: how many more there would be. */
+GCD_API size_t gcd_object_paths_count(const struct gcd_object_paths *o, uint64_t *ret_more);
+
+struct gcd_object_step {
+    uint32_t node;
+    bool dependent;              /* a dependent handle keeps it alive, not a reference */
+};
+struct gcd_object_path {
+    size_t root;                 /* SIZE_MAX: a pseudo-root */
+    const struct gcd_object_step *steps;     /* [count] from the object to the node that the root holds; valid until the next call */
+    size_t count;
+};
+/* I is below the count.  GCD_E_NOMEM. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_object_paths_get(struct gcd_object_paths *o, size_t i, struct gcd_object_path *ret, struct gcd_error *err);
 
 #ifdef __cplusplus
 }

@@ -34,7 +34,7 @@ static const struct shop_node nodes[] = { { 0, 10 }, { 1, 20 }, { 2, 30 }, { 4, 
 
 static struct gcd_graph *by_hand(void)
 {
-    static const struct gcd_graph_root roots[] = { { .name = "it", .kind = GCD_ROOT_STATIC }, { .name = "", .kind = GCD_ROOT_STACK, .node = 1 },
+    static const struct gcd_root roots[] = { { .name = "it", .kind = GCD_ROOT_STATIC }, { .name = "", .kind = GCD_ROOT_STACK, .node = 1 },
                                                    { .name = "", .kind = GCD_ROOT_STACK, .node = 2 } };
     return shop_build(&(struct shop){ .types = types, .type_count = COUNT(types), .nodes = nodes, .node_count = COUNT(nodes), .roots = roots,
                                       .root_count = COUNT(roots), .used_bytes = 0x3100, .generation = 3 });

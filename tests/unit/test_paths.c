@@ -161,6 +161,105 @@ static void it_can_be_stopped(void **state)
     gcd_graph_free(g);
 }
 
+/* ---- all that holds one object ---- */
+
+static bool is_behind(const struct gcd_paths *p, uint32_t node, uint32_t object)
+{
+    while (node != GCD_NODE_ROOT && node != object)
+        node = gcd_paths_parent(p, node);
+    return node == object;
+}
+
+static size_t count_holds(const struct gcd_graph *g, const struct gcd_paths *p, uint32_t object)
+{
+    size_t n = gcd_paths_pseudo_roots(p) > 0 && gcd_paths_parent(p, object) == GCD_NODE_ROOT;
+    for (size_t i = 0; i < gcd_graph_summary(g)->root_count; i++)
+        n += gcd_graph_summary(g)->roots[i].node == object && (gcd_graph_summary(g)->roots[i].flags & GCD_ROOT_WEAK) == 0;
+    for (uint32_t i = 0; i < gcd_graph_node_count(g); i++)
+        n += gcd_paths_parent(p, i) != GCD_NODE_NONE && graph_leads(g, i, object) && !is_behind(p, i, object);
+    return n;
+}
+
+/* Every step is one of the graph, the last node is held by the root, and the object occurs once. */
+static void check_path(const struct gcd_graph *g, const struct gcd_paths *p, uint32_t object, const struct gcd_object_path *path)
+{
+    assert_true(path->count > 0 && path->steps[0].node == object);
+    for (size_t k = 0; k + 1 < path->count; k++) {
+        uint32_t node = path->steps[k].node, by = path->steps[k + 1].node;
+        assert_true(by != object && graph_leads(g, by, node));
+        assert_true(path->steps[k].dependent == !gcd_graph_refers(g, by, node));
+    }
+    uint32_t last = path->steps[path->count - 1].node;
+    assert_false(path->steps[path->count - 1].dependent);
+    if (path->root != SIZE_MAX)
+        assert_true(gcd_graph_summary(g)->roots[path->root].node == last && (gcd_graph_summary(g)->roots[path->root].flags & GCD_ROOT_WEAK) == 0);
+    else
+        assert_true(gcd_paths_pseudo_roots(p) > 0 && gcd_paths_parent(p, last) == GCD_NODE_ROOT);
+}
+
+static void paths_to_one_object(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 30, .plain_names = true });
+        struct gcd_paths *p;
+        assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
+        for (uint32_t object = 0; object < gcd_graph_node_count(g); object++)
+            for (uint32_t max = 0; max < 100; max += 33) {
+                struct gcd_object_paths_options o = { .object = object, .max = max };
+                struct gcd_object_paths *all;
+                struct gcd_object_path path;
+                uint64_t more;
+                size_t before = 0, holds = count_holds(g, p, object);
+                assert_int_equal(gcd_object_paths_new(g, p, &o, &all, &err), GCD_OK);
+                size_t n = gcd_object_paths_count(all, &more);
+                assert_true(n == (holds < max ? holds : max) && n + more == holds);
+                for (size_t i = 0; i < n; i++) {
+                    assert_int_equal(gcd_object_paths_get(all, i, &path, &err), GCD_OK);
+                    check_path(g, p, object, &path);
+                    assert_true(path.count >= before);
+                    before = path.count;
+                }
+                gcd_object_paths_free(all);
+            }
+        gcd_paths_free(p);
+        gcd_graph_free(g);
+    }
+}
+
+static void paths_to_one_object_fail(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = graph_gen_random(3, 40);
+    struct gcd_paths *p;
+    gcd_cancel_flag stop = true;
+    struct gcd_object_paths *all = NULL;
+    struct gcd_object_path path;
+    assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
+    uint32_t object = gcd_paths_order(p)[gcd_paths_reachable(p) - 1];
+    struct gcd_object_paths_options o = { .object = object, .max = 10, .cancel = &stop };
+    assert_int_equal(gcd_object_paths_new(g, p, &o, &all, &err), GCD_E_CANCELED);
+    assert_null(all);
+    o.cancel = NULL;
+    for (uint64_t at = 1;; at++) {
+        struct failalloc f;
+        failalloc_init(&f);
+        f.fail_at = at;
+        o.alloc = &f.alloc;
+        all = NULL;
+        gcd_status st = gcd_object_paths_new(g, p, &o, &all, &err);
+        if (st == GCD_OK)
+            st = gcd_object_paths_get(all, 0, &path, &err);
+        assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
+        gcd_object_paths_free(all);
+        assert_null(failalloc_complaint(&f));
+        if (f.failed == 0)
+            break;
+    }
+    gcd_paths_free(p);
+    gcd_graph_free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +268,8 @@ int main(void)
         cmocka_unit_test(they_are_the_same_beside_dominators),
         cmocka_unit_test(every_allocation_may_fail_beside_dominators),
         cmocka_unit_test(it_can_be_stopped),
+        cmocka_unit_test(paths_to_one_object),
+        cmocka_unit_test(paths_to_one_object_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
