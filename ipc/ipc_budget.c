@@ -9,6 +9,7 @@
  * The buffer is therefore sized for the densest heap, even when it is drained during the walk.
  */
 #include <gcdumpc/ipc.h>
+#include <gcdumpc/unstable/ipc_target.h>
 
 #define MIB (UINT64_C(1) << 20)
 #define BUFFER_MB_MAX UINT64_C(4095)

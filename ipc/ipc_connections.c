@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <gcdumpc/ipc.h>
+#include <gcdumpc/unstable/ipc_target.h>
 
 #include "base/safe_open.h"
 

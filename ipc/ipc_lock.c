@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include <gcdumpc/ipc.h>
+#include <gcdumpc/unstable/ipc_target.h>
 
 #include "base/error.h"
 #include "base/safe_open.h"

@@ -16,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <gcdumpc/unstable/ipc_target.h>
+
 #include "base/safe_open.h"
 #include "ipc/ipc_procfs.h"
 

@@ -14,14 +14,15 @@
  *     io.h                                  inputs and outputs
  *     event.h trace.h                       the events of a recording
  *     dump.h summary.h                      the heap dump in it; what is known of a dump or graph as a whole
- *     graph.h read.h names.h metadata.h, bundle.h     objects and references in memory, files that hold a graph, names of types
- *     dominators.h retained.h paths.h merged_tree.h root_sets.h suspects.h generations.h lengths.h
+ *     graph.h read.h names.h                objects and references in memory, files that hold a graph, names of types
+ *     dominators.h retained.h paths.h merged_tree.h root_sets.h suspects.h generations.h
  *     histogram.h                           objects and bytes by type, module, kind, length ...
- *     diff.h tree_diff.h diff_page.h        several dumps side by side
+ *     diff.h                                several dumps side by side
  *     writer.h                              dumps to files
- *     spill.h estimate.h                    a bound on the memory of all of it; how much will be needed
  *     version.h
  * A live process: ipc.h, which needs libuv and is not included here.
+ *
+ * The headers in unstable/ serve the program gcdumpc.  They are installed, but any release may change them, and they are not included here.
  *
  * The library prints nothing, never exits, reads no environment, has no global state: one object belongs to one thread at a
  * time, different objects are independent.
@@ -30,32 +31,25 @@
 #define GCDUMPC_GCDUMPC_H
 
 #include <gcdumpc/alloc.h>
-#include <gcdumpc/bundle.h>
 #include <gcdumpc/cancel.h>
 #include <gcdumpc/diff.h>
-#include <gcdumpc/diff_page.h>
 #include <gcdumpc/dominators.h>
 #include <gcdumpc/dump.h>
-#include <gcdumpc/estimate.h>
 #include <gcdumpc/event.h>
 #include <gcdumpc/generations.h>
 #include <gcdumpc/graph.h>
 #include <gcdumpc/histogram.h>
 #include <gcdumpc/io.h>
-#include <gcdumpc/lengths.h>
 #include <gcdumpc/merged_tree.h>
-#include <gcdumpc/metadata.h>
 #include <gcdumpc/names.h>
 #include <gcdumpc/paths.h>
 #include <gcdumpc/read.h>
 #include <gcdumpc/retained.h>
 #include <gcdumpc/root_sets.h>
-#include <gcdumpc/spill.h>
 #include <gcdumpc/status.h>
 #include <gcdumpc/summary.h>
 #include <gcdumpc/suspects.h>
 #include <gcdumpc/trace.h>
-#include <gcdumpc/tree_diff.h>
 #include <gcdumpc/version.h>
 #include <gcdumpc/writer.h>
 

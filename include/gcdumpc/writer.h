@@ -10,7 +10,6 @@
 
 #include <gcdumpc/cancel.h>
 #include <gcdumpc/dump.h>
-#include <gcdumpc/estimate.h>
 #include <gcdumpc/graph.h>
 #include <gcdumpc/io.h>
 #include <gcdumpc/names.h>
@@ -38,27 +37,13 @@ enum gcd_format_kind {
     GCD_FORMAT_STREAM,           /* from a dump with gcd_write, in memory that does not depend on the number of objects; from a
                                     graph as well, with the same bytes */
     GCD_FORMAT_GRAPH,            /* from a graph with gcd_write_graph */
-    GCD_FORMAT_PLACE             /* from a graph to a folder or database file with gcd_write_staged */
+    GCD_FORMAT_STAGED             /* from a graph to a folder or database file with gcd_write_staged */
 };
 GCD_API enum gcd_format_kind gcd_format_kind(const struct gcd_format *f);
-/* Of the kind PLACE: of what kind? */
-/* What it does with a graph when profiles are folded by dominators. */
-GCD_API enum gcd_workload gcd_format_workload(const struct gcd_format *f);
+/* For GCD_FORMAT_STAGED: file or folder. */
 GCD_API enum gcd_staged_kind gcd_format_staged_kind(const struct gcd_format *f);
-/*
- * Of the kind PLACE: does nothing stand beside PATH that would spoil an output of that name, like the journal of an older database?  To be
- * asked before the work is done for nothing; gcd_write_staged asks, too.  GCD_E_IO, GCD_E_NOMEM.
- */
-GCD_API GCD_MUST_CHECK gcd_status gcd_format_check_output(const struct gcd_format *f, const char *path, struct gcd_error *err);
 /* The style of names that its readers expect. */
 GCD_API enum gcd_name_style gcd_format_names(const struct gcd_format *f);
-
-/* What an output takes on disk in bytes, without gzip, when it is made of STREAM_BYTES of events.  Measured: see src/write/README.md. */
-struct gcd_format_size {
-    uint64_t file;
-    uint64_t scratch;            /* meanwhile, in the folder where SQLite sorts: SQLITE_TMPDIR, TMPDIR or /var/tmp */
-};
-GCD_API struct gcd_format_size gcd_format_size(const struct gcd_format *f, uint64_t stream_bytes);
 
 /* How flame graphs and profiles stack objects up. */
 enum gcd_stack_by {
@@ -115,7 +100,7 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_write_graph(const struct gcd_format *f, co
                                                   struct gcd_error *err);
 
 /*
- * Write G to P, opened as gcd_format_staged_kind says, in format F of the kind PLACE (else GCD_E_ARG); the caller commits P.  RET_NOTES as of
+ * Write G to P, opened as gcd_format_staged_kind says, in format F of kind GCD_FORMAT_STAGED (else GCD_E_ARG); the caller commits P.  RET_NOTES as of
  * gcd_write_graph.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_write_staged(const struct gcd_format *f, const struct gcd_graph *g, struct gcd_staged *p,

@@ -2,7 +2,7 @@
  * How much memory will be needed.  The figures are those of the arrays: src/graph/README.md has the graph, domtree.h, suspects.h and paths.h
  * the others.  Fractions of a byte are left out: it is an estimate.
  */
-#include <gcdumpc/estimate.h>
+#include <gcdumpc/unstable/estimate.h>
 
 /* Of the index: a page of 128 words, its place in two tables, and the heap that it covers. */
 #define INDEX_PAGE UINT64_C(1650)

@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <gcdumpc/lengths.h>
+#include <gcdumpc/unstable/lengths.h>
 #include <gcdumpc/names.h>
 #include <gcdumpc/retained.h>
+#include <gcdumpc/generations.h>
+#include <gcdumpc/root_sets.h>
 
 #include "analyze/histogram_groups.h"
 #include "base/error.h"

@@ -1,4 +1,4 @@
-#include <gcdumpc/lengths.h>
+#include <gcdumpc/unstable/lengths.h>
 
 #include <string.h>
 

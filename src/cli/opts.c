@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/spill.h>
 
 #include "args.h"
 #include "commands/commands.h"

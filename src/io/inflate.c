@@ -4,6 +4,8 @@
 #include "base/mem.h"
 #include "io/gunzip.h"
 
+#include <gcdumpc/unstable/spool.h>
+
 #define PIECE_BYTES ((size_t)64 * 1024)
 
 struct inflating {

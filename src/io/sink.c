@@ -1,4 +1,5 @@
 #include <gcdumpc/io.h>
+#include <gcdumpc/unstable/folders.h>
 
 #include <limits.h>
 #include <stdatomic.h>

@@ -2,7 +2,7 @@
  * The allocator with a bound on memory.  A block of GCD_SPILL_BLOCK bytes and more is a mapping of its own, anonymous as long as the budget
  * lasts, else of a file of its own.  The mapping keeps the file, so no descriptor stays open, and the file goes with the block.
  */
-#include <gcdumpc/spill.h>
+#include <gcdumpc/unstable/spill.h>
 
 #include <pthread.h>
 #include <stdatomic.h>

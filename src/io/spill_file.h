@@ -1,5 +1,5 @@
 /*
- * What the operating system does for gcdumpc/spill.h: memory in files without names.
+ * What the operating system does for gcdumpc/unstable/spill.h: memory in files without names.
  */
 #ifndef GCD_IO_SPILL_FILE_H
 #define GCD_IO_SPILL_FILE_H

@@ -1,4 +1,5 @@
 #include <gcdumpc/io.h>
+#include <gcdumpc/unstable/staged_file.h>
 
 #include <limits.h>
 #include <string.h>

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <gcdumpc/io.h>
+#include <gcdumpc/unstable/folders.h>
 
 #include "base/error.h"
 #include "base/safe_open.h"

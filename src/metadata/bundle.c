@@ -6,7 +6,8 @@
  * compressed size i64, kind u8, path text.  A text has its length in front, seven bits a byte.  Compressed data are deflate without a header.
  * Inferred from bundles that the SDKs of .NET 8 to 10 made.
  */
-#include <gcdumpc/bundle.h>
+#include <gcdumpc/unstable/bundle.h>
+#include <gcdumpc/unstable/spool.h>
 
 #include <string.h>
 

@@ -3,6 +3,8 @@
  */
 #include <string.h>
 
+#include <gcdumpc/unstable/metadata.h>
+
 #include "base/cur.h"
 #include "metadata/meta_impl.h"
 

@@ -6,6 +6,8 @@
  */
 #include <string.h>
 
+#include <gcdumpc/unstable/metadata.h>
+
 #include "base/mem.h"
 #include "metadata/meta_impl.h"
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/metadata.h>
+
 #include "base/cur.h"
 #include "metadata/meta_impl.h"
 

@@ -1,4 +1,4 @@
-#include <gcdumpc/metadata.h>
+#include <gcdumpc/unstable/metadata.h>
 
 #include <string.h>
 

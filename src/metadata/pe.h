@@ -4,7 +4,7 @@
 #ifndef GCD_METADATA_PE_H
 #define GCD_METADATA_PE_H
 
-#include <gcdumpc/metadata.h>
+#include <gcdumpc/unstable/metadata.h>
 
 #include "metadata/meta_window.h"
 

@@ -3,8 +3,9 @@
  */
 #include <string.h>
 
-#include <gcdumpc/diff_page.h>
+#include <gcdumpc/unstable/diff_page.h>
 #include <gcdumpc/version.h>
+#include <gcdumpc/unstable/tree_diff.h>
 
 #include "base/error.h"
 #include "write/html_page.h"

@@ -5,6 +5,7 @@
 
 #include <gcdumpc/names.h>
 #include <gcdumpc/version.h>
+#include <gcdumpc/generations.h>
 
 #include "base/error.h"
 #include "base/mem.h"

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/staged_file.h>
+
 enum { SECTOR_BYTES = 4096 };
 
 /* The database as SQLite has it open. */

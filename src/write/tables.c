@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <gcdumpc/names.h>
+#include <gcdumpc/generations.h>
 
 #include "base/error.h"
 #include "base/mem.h"

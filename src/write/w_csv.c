@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/staged_file.h>
+
 #include "base/dec.h"
 #include "base/error.h"
 #include "base/hex.h"

@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include <gcdumpc/lengths.h>
+#include <gcdumpc/unstable/lengths.h>
 
 #include "base/error.h"
 #include "base/mem.h"

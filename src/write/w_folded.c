@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/estimate.h>
+
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sort.h"

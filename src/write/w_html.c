@@ -6,6 +6,8 @@
 #include "write/html_page.h"
 #include "write/write.h"
 
+#include <gcdumpc/unstable/estimate.h>
+
 static void note(const struct html_data *h, struct gcd_write_notes *notes)
 {
     notes->objects = gcd_graph_node_count(h->g);

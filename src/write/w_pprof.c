@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <gcdumpc/version.h>
+#include <gcdumpc/unstable/estimate.h>
 
 #include "base/error.h"
 #include "base/mem.h"

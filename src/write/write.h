@@ -3,6 +3,7 @@
 #define GCD_WRITE_WRITE_H
 
 #include <gcdumpc/writer.h>
+#include <gcdumpc/unstable/estimate.h>
 
 struct gcd_format {
     const char *name, *suffix, *about;

@@ -4,6 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <gcdumpc/unstable/estimate.h>
+#include <gcdumpc/unstable/format_plan.h>
+#include <gcdumpc/unstable/staged_file.h>
+
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -43,7 +47,7 @@ const struct gcd_format *gcd_format_by_path(const char *path)
         size_t n = all;
         while (f->folder && n > 0 && path[n - 1] == '/')
             n--;
-        if (gzip && gcd_format_kind(f) != GCD_FORMAT_PLACE)
+        if (gzip && gcd_format_kind(f) != GCD_FORMAT_STAGED)
             n -= 3;
         if (ends_with(path, n, f->suffix) || ends_with(path, n, f->suffix2))
             return f;
@@ -78,7 +82,7 @@ bool gcd_format_is_text(const struct gcd_format *f)
 
 enum gcd_format_kind gcd_format_kind(const struct gcd_format *f)
 {
-    return f->write != NULL ? GCD_FORMAT_STREAM : f->write_graph != NULL ? GCD_FORMAT_GRAPH : GCD_FORMAT_PLACE;
+    return f->write != NULL ? GCD_FORMAT_STREAM : f->write_graph != NULL ? GCD_FORMAT_GRAPH : GCD_FORMAT_STAGED;
 }
 
 enum gcd_staged_kind gcd_format_staged_kind(const struct gcd_format *f)

@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include <gcdumpc/io.h>
+#include <gcdumpc/unstable/spool.h>
 
 #include "fuzz/fuzz.h"
 #include "support/failalloc.h"

@@ -9,6 +9,8 @@
 #include "support/failalloc.h"
 #include "support/shop_image.h"
 
+#include <gcdumpc/unstable/metadata.h>
+
 #define MEMORY_MAX ((size_t)600 * 1024)
 
 static void check_text(const struct tb_bytes *text)

@@ -133,7 +133,7 @@ static void write_failing(struct job j, uint64_t fail_at)
     failalloc_init(&f);
     f.fail_at = fail_at;
     j.options.alloc = &f.alloc;
-    gcd_status st = gcd_format_kind(j.format) == GCD_FORMAT_PLACE ? write_place(&j, &err) : write_sink(&j, &b, &err);
+    gcd_status st = gcd_format_kind(j.format) == GCD_FORMAT_STAGED ? write_place(&j, &err) : write_sink(&j, &b, &err);
     if (st != GCD_OK && (st != GCD_E_NOMEM || f.failed == 0))
         fuzz_fail("a writer takes every graph", err.msg);
     if (failalloc_complaint(&f) != NULL)
@@ -162,7 +162,7 @@ static void write_twice(struct job *j, bool plain)
 /* A database takes a hundred times as long as any other format, a page with all it brings along ten times: one input in so many. */
 static unsigned one_in(const struct gcd_format *format)
 {
-    if (gcd_format_kind(format) == GCD_FORMAT_PLACE)
+    if (gcd_format_kind(format) == GCD_FORMAT_STAGED)
         return gcd_format_staged_kind(format) == GCD_STAGED_FILE ? 64 : 16;
     return strcmp(gcd_format_name(format), "html") == 0 ? 8 : 1;
 }
@@ -189,7 +189,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct job j = { .format = format, .graph = g,
                      .options = { .names = names, .name = data[1] & 64 ? "Pro\"gram" : NULL,
                                   .stack_by = data[1] & 128 ? GCD_STACK_BY_PATHS : GCD_STACK_BY_DOMINATORS } };
-    if (gcd_format_kind(j.format) == GCD_FORMAT_PLACE || hash >> 16 & 1)
+    if (gcd_format_kind(j.format) == GCD_FORMAT_STAGED || hash >> 16 & 1)
         write_failing(j, data[2]);
     else
         /* where references are addresses, two objects at one are the same, and the node of what is unknown has none */

@@ -1,13 +1,13 @@
 /*
- * metadata_list FILE ...: what gcdumpc/metadata.h says of assemblies, and of those in single-file programs.  Line for line what
+ * metadata_list FILE ...: what gcdumpc/unstable/metadata.h says of assemblies, and of those in single-file programs.  Line for line what
  * readers/metadata_cs prints of assemblies.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <gcdumpc/bundle.h>
-#include <gcdumpc/metadata.h>
+#include <gcdumpc/unstable/bundle.h>
+#include <gcdumpc/unstable/metadata.h>
 
 static struct gcd_error err = GCD_ERROR_INIT;
 

@@ -11,7 +11,7 @@ import unittest
 ROOT = os.environ.get("GCDUMPC_SOURCE") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 MOST_FILES = 25
-LARGE_FOLDERS = {"include/gcdumpc": 28, "ipc": 36, "src/base": 26, "src/write": 31}
+LARGE_FOLDERS = {"ipc": 36, "src/base": 26, "src/write": 31}
 
 MOST_PARAMETERS = 6
 LONG_LISTS = {
@@ -20,8 +20,8 @@ LONG_LISTS = {
     "try_all": 7,
 }
 
-# Outside of include/gcdumpc/unstable; 160 is enough.
-PUBLIC_FUNCTIONS = 220
+# Outside of include/gcdumpc/unstable: 158 of libgcdumpc, 14 of libgcdumpc_ipc.
+PUBLIC_FUNCTIONS = 172
 
 # Earlier names that nobody could guess the meaning of, and the terms for it.
 BANNED = {

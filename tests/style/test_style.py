@@ -59,7 +59,9 @@ class Style(unittest.TestCase):
         sample = "/* f */\nGCD_API int gcd_a(void);\n\n/* Two. */\nGCD_API int gcd_b(void);\nGCD_API int gcd_c(void);\n"
         self.assertEqual(undocumented(sample), ["gcd_a"])
         functions, include = 0, os.path.join(ROOT, "include", "gcdumpc")
-        for header in sorted(os.listdir(include)):
+        for header in sorted(os.listdir(include)) + sorted("unstable/" + n for n in os.listdir(os.path.join(include, "unstable"))):
+            if not header.endswith((".h", ".h.in")):
+                continue
             text = read(os.path.join(include, header))
             self.assertEqual(undocumented(text), [], header)
             self.assertEqual(documented(text)[0], "/** @file", header)
@@ -84,7 +86,7 @@ class Style(unittest.TestCase):
         folder = os.path.join(ROOT, "include/gcdumpc")
         text = read(os.path.join(folder, "gcdumpc.h"))
         headers = {re.sub(r"\.in$", "", n) for n in os.listdir(folder) if n.endswith((".h", ".h.in"))} - {"gcdumpc.h", "ipc.h"}
-        self.assertGreater(len(headers), 20)
+        self.assertGreater(len(headers), 15)
         self.assertEqual(set(re.findall(r"#include <gcdumpc/(\w+\.h)>", text)), headers)
         self.assertEqual(set(re.findall(r"\b(\w+\.h)\b", text[:text.index("*/")])) - {"ipc.h"}, headers)
 
@@ -93,7 +95,7 @@ class Style(unittest.TestCase):
         for top in ("src", "ipc", "include"):
             for folder, _, names in os.walk(os.path.join(ROOT, top)):
                 for n in names:
-                    if n.endswith((".c", ".h")) and not folder.endswith("include/gcdumpc"):
+                    if n.endswith((".c", ".h")) and "include/gcdumpc" not in folder:
                         self.assertNotIn(n, seen, f"{folder}/{n} and {seen.get(n)}")
                         seen[n] = folder
 

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/metadata.h>
+
 #define ENOUGH_BYTES ((size_t)1 << 20)       /* a small image can have many long names */
 
 /* A type that is nested in a type of this row; not all compilers give the marks. */

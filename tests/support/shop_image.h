@@ -1,10 +1,10 @@
 /*
- * An assembly with one of each thing that gcdumpc/metadata.h tells, and all that it tells of one, as text.
+ * An assembly with one of each thing that gcdumpc/unstable/metadata.h tells, and all that it tells of one, as text.
  */
 #ifndef SHOP_IMAGE_H
 #define SHOP_IMAGE_H
 
-#include <gcdumpc/metadata.h>
+#include <gcdumpc/unstable/metadata.h>
 
 #include "support/pe_image.h"
 

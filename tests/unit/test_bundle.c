@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gcdumpc/bundle.h>
+#include <gcdumpc/unstable/bundle.h>
+#include <gcdumpc/unstable/metadata.h>
 
 #include "support/bundle_file.h"
 #include "support/failalloc.h"

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <gcdumpc/ipc.h>
+#include <gcdumpc/unstable/ipc_target.h>
 
 #include "args.h"
 #include "exit.h"

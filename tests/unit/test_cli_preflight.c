@@ -9,6 +9,7 @@
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
+#include <gcdumpc/unstable/ipc_target.h>
 
 #include "live/live.h"
 #include "support/check.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include <gcdumpc/generations.h>
-#include <gcdumpc/lengths.h>
+#include <gcdumpc/unstable/lengths.h>
 
 #include "support/check.h"
 #include "support/failalloc.h"

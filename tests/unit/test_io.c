@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include <gcdumpc/io.h>
+#include <gcdumpc/unstable/folders.h>
+#include <gcdumpc/unstable/spool.h>
 
 #include "support/check.h"
 #include "support/meanwhile.h"

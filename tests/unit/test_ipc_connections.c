@@ -18,6 +18,7 @@
 
 #include "ipc/ipc_connections.h"
 #include <gcdumpc/ipc.h>
+#include <gcdumpc/unstable/ipc_target.h>
 
 static char dir[64], path[128];
 

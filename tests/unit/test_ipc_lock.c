@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include <gcdumpc/ipc.h>
+#include <gcdumpc/unstable/ipc_target.h>
 
 static char folder[64], path[128];
 

@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include <gcdumpc/unstable/ipc_target.h>
+
 #include "ipc/ipc_memory.h"
 #include "support/folder.h"
 

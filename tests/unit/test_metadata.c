@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/metadata.h>
+
 #include "support/failalloc.h"
 #include "support/shop_image.h"
 

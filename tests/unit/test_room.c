@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include <gcdumpc/io.h>
+#include <gcdumpc/unstable/spool.h>
+#include <gcdumpc/unstable/staged_file.h>
 
 #include "io/file.h"
 #include "support/check.h"

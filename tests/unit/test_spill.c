@@ -15,7 +15,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <gcdumpc/spill.h>
+#include <gcdumpc/unstable/spill.h>
 
 #include "io/spill_file.h"
 #include "support/check.h"

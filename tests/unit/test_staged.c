@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <gcdumpc/io.h>
+#include <gcdumpc/unstable/staged_file.h>
 
 #include "support/check.h"
 #include "support/failalloc.h"

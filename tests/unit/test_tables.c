@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <gcdumpc/writer.h>
+#include <gcdumpc/unstable/format_plan.h>
+#include <gcdumpc/unstable/staged_file.h>
 
 #include "support/check.h"
 #include "support/failalloc.h"
@@ -51,7 +53,7 @@ static size_t entries(void)
 static const struct gcd_format *place_format(size_t i)
 {
     for (size_t k = 0; gcd_format_at(k) != NULL; k++)
-        if (gcd_format_kind(gcd_format_at(k)) == GCD_FORMAT_PLACE && i-- == 0)
+        if (gcd_format_kind(gcd_format_at(k)) == GCD_FORMAT_STAGED && i-- == 0)
             return gcd_format_at(k);
     return NULL;
 }
@@ -74,7 +76,7 @@ static void formats_by_path(void **state)
     (void)state;
     const struct gcd_format *csv = gcd_format_by_name("csv"), *sqlite = gcd_format_by_name("sqlite"), *gclog = gcd_format_by_name("gclog");
     assert_non_null(csv);
-    assert_int_equal(gcd_format_kind(csv), GCD_FORMAT_PLACE);
+    assert_int_equal(gcd_format_kind(csv), GCD_FORMAT_STAGED);
     assert_int_equal(gcd_format_staged_kind(csv), GCD_STAGED_FOLDER);
     assert_ptr_equal(gcd_format_by_path("a/b.csv"), csv);
     assert_ptr_equal(gcd_format_by_path("a/b.csv//"), csv);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gcdumpc/tree_diff.h>
+#include <gcdumpc/unstable/tree_diff.h>
 
 #include "support/check.h"
 #include "support/failalloc.h"

@@ -59,7 +59,7 @@ static void no_byte_is_left_to_chance(void **state)
         for (size_t i = 0; (f = gcd_format_at(i)) != NULL; i++) {
             uint8_t *one, *other;
             size_t one_n, other_n;
-            if (gcd_format_kind(f) == GCD_FORMAT_PLACE)
+            if (gcd_format_kind(f) == GCD_FORMAT_STAGED)
                 continue;
             write_dirty(f, g, 0x00, &one, &one_n);
             write_dirty(f, g, 0xa5, &other, &other_n);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/estimate.h>
 
 #include "args.h"
 #include "commands/commands.h"

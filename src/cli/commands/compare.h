@@ -4,6 +4,8 @@
 #ifndef GCD_CLI_COMPARE_H
 #define GCD_CLI_COMPARE_H
 
+#include <gcdumpc/unstable/tree_diff.h>
+
 #include "args.h"
 #include "commands/threshold.h"
 #include "exit.h"

@@ -4,6 +4,8 @@
 #ifndef GCD_CLI_COMPARE_PATHS_H
 #define GCD_CLI_COMPARE_PATHS_H
 
+#include <gcdumpc/unstable/tree_diff.h>
+
 #include "args.h"
 #include "commands/compare.h"
 #include "exit.h"

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/estimate.h>
+#include <gcdumpc/unstable/spill.h>
 
 #include "args.h"
 #include "exit.h"

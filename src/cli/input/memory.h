@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include <gcdumpc/alloc.h>
-#include <gcdumpc/estimate.h>
+#include <gcdumpc/unstable/estimate.h>
 
 #include "args.h"
 #include "exit.h"

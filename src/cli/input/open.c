@@ -6,6 +6,7 @@
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/read.h>
+#include <gcdumpc/unstable/spool.h>
 
 #include "args.h"
 #include "exit.h"

@@ -77,7 +77,7 @@ static enum cli_exit usage(const char *problem)
 static bool is_folder(const struct cli_args *a)
 {
     const struct gcd_format *f = a->output.format != NULL ? gcd_format_by_name(a->output.format) : gcd_format_by_path(a->output.path);
-    return f != NULL && gcd_format_kind(f) == GCD_FORMAT_PLACE && gcd_format_staged_kind(f) == GCD_STAGED_FOLDER;
+    return f != NULL && gcd_format_kind(f) == GCD_FORMAT_STAGED && gcd_format_staged_kind(f) == GCD_STAGED_FOLDER;
 }
 
 /* Checks that the option parser cannot make, because it knows no templates. */

@@ -1,4 +1,5 @@
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/folders.h>
 
 #include "exit.h"
 #include "job/template.h"

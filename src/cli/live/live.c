@@ -4,6 +4,7 @@
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
+#include <gcdumpc/unstable/ipc_target.h>
 
 #include "args.h"
 #include "exit.h"

@@ -12,6 +12,7 @@
 #define GCD_CLI_LIVE_H
 
 #include <gcdumpc/ipc.h>
+#include <gcdumpc/unstable/ipc_target.h>
 
 #include "args.h"
 #include "exit.h"

@@ -1,5 +1,7 @@
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
+#include <gcdumpc/unstable/ipc_target.h>
+#include <gcdumpc/unstable/spool.h>
 
 #include "args.h"
 #include "input/memory.h"

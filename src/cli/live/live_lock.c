@@ -1,5 +1,6 @@
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
+#include <gcdumpc/unstable/ipc_target.h>
 
 #include "args.h"
 #include "exit.h"

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include <gcdumpc/ipc.h>
+#include <gcdumpc/unstable/ipc_target.h>
 
 #include "args.h"
 #include "exit.h"

@@ -3,6 +3,8 @@
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
+#include <gcdumpc/unstable/ipc_target.h>
+#include <gcdumpc/unstable/spool.h>
 
 #include "live/live.h"
 #include "term/term.h"

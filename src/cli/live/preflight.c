@@ -3,6 +3,8 @@
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
+#include <gcdumpc/unstable/format_plan.h>
+#include <gcdumpc/unstable/ipc_target.h>
 
 #include "args.h"
 #include "exit.h"

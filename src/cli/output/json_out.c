@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/estimate.h>
 
 #include "input/input.h"
 #include "input/memory.h"

@@ -6,6 +6,10 @@
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/read.h>
+#include <gcdumpc/unstable/estimate.h>
+#include <gcdumpc/unstable/folders.h>
+#include <gcdumpc/unstable/format_plan.h>
+#include <gcdumpc/unstable/staged_file.h>
 
 #include "args.h"
 #include "exit.h"
@@ -192,7 +196,7 @@ enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *re
     if (e != CLI_DONE)
         return e;
     ret->need = need_of(ret->format);
-    if (ret->format != NULL && gcd_format_kind(ret->format) == GCD_FORMAT_PLACE)
+    if (ret->format != NULL && gcd_format_kind(ret->format) == GCD_FORMAT_STAGED)
         return open_place(args, ret);
     bool binary = ret->format == NULL || !gcd_format_is_text(ret->format);
     return open_sink(args, args->output.path, binary, CLI_SLOT_OUTPUT, &ret->sink);

@@ -20,6 +20,8 @@
 #include "output/filter.h"
 #include "output/table.h"
 
+#include <gcdumpc/generations.h>
+
 struct report {
     const struct cli_args *args;
     struct cli_dump d;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/generations.h>
 
 #include "commands/report/report.h"
 #include "input/input.h"

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/generations.h>
+#include <gcdumpc/root_sets.h>
 
 #include "commands/report/report.h"
 #include "exit.h"

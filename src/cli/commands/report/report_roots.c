@@ -1,4 +1,5 @@
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/root_sets.h>
 
 #include "commands/report/report.h"
 #include "exit.h"

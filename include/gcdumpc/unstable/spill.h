@@ -19,8 +19,8 @@
  *
  * Several threads may use it.
  */
-#ifndef GCDUMPC_SPILL_H
-#define GCDUMPC_SPILL_H
+#ifndef GCDUMPC_UNSTABLE_SPILL_H
+#define GCDUMPC_UNSTABLE_SPILL_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /*
  * What has grown between two dumps as one page for browsers, in the manner of the format html.
  */
-#ifndef GCDUMPC_DIFF_PAGE_H
-#define GCDUMPC_DIFF_PAGE_H
+#ifndef GCDUMPC_UNSTABLE_DIFF_PAGE_H
+#define GCDUMPC_UNSTABLE_DIFF_PAGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 #include <gcdumpc/dump.h>
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
-#include <gcdumpc/tree_diff.h>
+#include <gcdumpc/unstable/tree_diff.h>
 
 #ifdef __cplusplus
 extern "C" {

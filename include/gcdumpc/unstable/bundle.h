@@ -8,8 +8,8 @@
  *         else if ((st = gcd_bundle_expand(b, &f, NULL, &plain, &err)) == GCD_OK)
  *             st = gcd_metadata_open(plain, 0, UINT64_MAX, NULL, &m, &err);
  */
-#ifndef GCDUMPC_BUNDLE_H
-#define GCDUMPC_BUNDLE_H
+#ifndef GCDUMPC_UNSTABLE_BUNDLE_H
+#define GCDUMPC_UNSTABLE_BUNDLE_H
 
 #include <stdint.h>
 

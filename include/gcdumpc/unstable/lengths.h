@@ -5,8 +5,8 @@
  * known when it is a primitive, an enum or a reference; that of other value types is not.  Of an array of several dimensions it is the
  * number of all elements.
  */
-#ifndef GCDUMPC_LENGTHS_H
-#define GCDUMPC_LENGTHS_H
+#ifndef GCDUMPC_UNSTABLE_LENGTHS_H
+#define GCDUMPC_UNSTABLE_LENGTHS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * Steps are compared by the names on the way from the top: the objects behind them can be others.  Steps of one parent that have the same name
  * are one row.  In each row are all steps below it, too.
  */
-#ifndef GCDUMPC_TREE_DIFF_H
-#define GCDUMPC_TREE_DIFF_H
+#ifndef GCDUMPC_UNSTABLE_TREE_DIFF_H
+#define GCDUMPC_UNSTABLE_TREE_DIFF_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -12,8 +12,8 @@
  *         gcd_metadata_free(m);
  *     }
  */
-#ifndef GCDUMPC_METADATA_H
-#define GCDUMPC_METADATA_H
+#ifndef GCDUMPC_UNSTABLE_METADATA_H
+#define GCDUMPC_UNSTABLE_METADATA_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  * references are circular.  A tree of merged paths grows with the number of different paths, which the first pass does not know: GCD_FOR_PATHS
  * assumes as many as such a tree can have, so most heaps need less.  tests/bench/README.md compares.
  */
-#ifndef GCDUMPC_ESTIMATE_H
-#define GCDUMPC_ESTIMATE_H
+#ifndef GCDUMPC_UNSTABLE_ESTIMATE_H
+#define GCDUMPC_UNSTABLE_ESTIMATE_H
 
 #include <stdint.h>
 

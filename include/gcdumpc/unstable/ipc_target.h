@@ -1,0 +1,90 @@
+/*
+ * What a dump costs its target, and locks against two dumps at the same time.  Part of libgcdumpc_ipc.
+ */
+#ifndef GCDUMPC_UNSTABLE_IPC_TARGET_H
+#define GCDUMPC_UNSTABLE_IPC_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The limit that is reached first when a process takes more memory. */
+enum gcd_ipc_limit { GCD_IPC_LIMIT_NONE, GCD_IPC_LIMIT_CGROUP, GCD_IPC_LIMIT_MACHINE };
+
+struct gcd_ipc_memory {
+    uint64_t rss_bytes;      /* resident; 0 = unknown */
+    uint64_t room_bytes;     /* growth possible before a limit (its cgroup, an enclosing one, the machine); UINT64_MAX = unknown */
+    enum gcd_ipc_limit limit; /* the closest limit */
+    uint64_t away_bytes;     /* memory that does not count as resident: swapped out, or in huge pages */
+    uint64_t machine_bytes;  /* memory of the machine including swap; 0 = unknown */
+};
+
+/* The memory of the process PID; 0 for one that is not visible: then only the machine counts. */
+GCD_API void gcd_ipc_memory(uint32_t pid, struct gcd_ipc_memory *ret);
+/* rss_bytes alone, for sampling. */
+GCD_API uint64_t gcd_ipc_resident(uint32_t pid);
+/* Has a signal (SIGSTOP) or a debugger stopped the process PID?  It answers nothing until it continues.  False when unknown. */
+GCD_API bool gcd_ipc_stopped(uint32_t pid);
+
+/*
+ * Open connections at SOCKET_PATH of the process PID, including ours: other tools, and connections the process has not closed yet.
+ * GCD_IPC_UNKNOWN when they cannot be counted.
+ */
+#define GCD_IPC_UNKNOWN UINT32_MAX
+GCD_API uint32_t gcd_ipc_connections(uint32_t pid, const char *socket_path);
+
+/* The estimated cost of a heap walk, from the memory of the process, and the buffer it can get. */
+struct gcd_ipc_budget {
+    uint64_t likely_bytes;   /* size of the event stream for a typical heap; 0 = unknown */
+    uint64_t most_bytes;     /* for a heap of small objects and references only; 0 = unknown */
+    uint32_t buffer_mb;      /* a buffer that should suffice, at most max_buffer_mb */
+    uint32_t max_buffer_mb;  /* the largest that the process has room for; 0 = not even a small one */
+    enum gcd_ipc_limit limit; /* the limit behind max_buffer_mb; NONE: the caller, or the protocol */
+};
+
+/* MAX_BUFFER_MB: the caller's own limit, 0 = 4095. */
+GCD_API struct gcd_ipc_budget gcd_ipc_budget(const struct gcd_ipc_memory *memory, uint32_t max_buffer_mb);
+
+/*
+ * The buffer for the next attempt, after an attempt with BUFFER_MB lost LOST_EVENTS (0 = unknown) and delivered STREAM_BYTES: at least
+ * twice as large, within the budget; 0 when the budget allows no more than BUFFER_MB.
+ */
+GCD_API uint32_t gcd_ipc_budget_after_loss(const struct gcd_ipc_budget *budget, uint32_t buffer_mb, uint64_t stream_bytes,
+                                           uint64_t lost_events);
+
+/*
+ * The largest event stream that MEMORY explains: four times the memory of the process, resident or not, plus 1 GiB.  If that is unknown,
+ * the same for the machine; UINT64_MAX when both are unknown.  A larger stream is not a heap walk.
+ */
+GCD_API uint64_t gcd_ipc_stream_max(const struct gcd_ipc_memory *memory);
+
+/*
+ * Prevents two dumps of one process at the same time.  The lock is a kernel name (an abstract unix socket) that disappears with its holder;
+ * it is not visible from another network namespace.  Zeroed before first use.
+ */
+struct gcd_ipc_lock {
+    int fds[2];              /* private, each + 1 */
+    uint32_t holder_pid;     /* the process that has it instead of us; 0 = nobody, or not visible */
+    bool usurped;            /* the name is taken by a user unrelated to the process: we continue without a lock */
+};
+
+/*
+ * Lock the process PID (0 = unknown) and the socket SOCKET_PATH (NULL = none).
+ * GCD_OK, also when usurped; GCD_E_STATE: another instance of ours, run by root or the process's user, is dumping it: HOLDER_PID.  Always
+ * release with gcd_ipc_unlock.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_lock(uint32_t pid, const char *socket_path, struct gcd_ipc_lock *ret, struct gcd_error *err);
+/* The same for all processes of the machine that use this lock and run as this user or root. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_lock_machine(struct gcd_ipc_lock *ret, struct gcd_error *err);
+GCD_API void gcd_ipc_unlock(struct gcd_ipc_lock *lock);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
