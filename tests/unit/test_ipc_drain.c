@@ -471,7 +471,7 @@ static void test_no_walk(void **state)
     c.plan.answers_after_walk = true;
     gcd_status st = collect(&c, t);
     expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT,
-                   "the runtime answered, but then sent nothing of a heap walk for 300 ms: it has forced no garbage collection, or is "
+                   "the runtime answered, but then sent nothing of a heap walk for 300 ms: it forced no garbage collection, or is "
                    "stopped");
     assert_true(c.result.stopped && c.result.stream_ended);
     fake_target_stop(t);
