@@ -1,7 +1,5 @@
 #include "graph/graph_resolve.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 #include "base/parallel.h"
 

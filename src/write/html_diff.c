@@ -1,7 +1,6 @@
 /*
  * The page of two dumps side by side: the same page as of one, with other data.
  */
-#include <string.h>
 
 #include <gcdumpc/unstable/diff_page.h>
 #include <gcdumpc/version.h>

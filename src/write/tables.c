@@ -1,7 +1,5 @@
 #include "write/tables.h"
 
-#include <string.h>
-
 #include <gcdumpc/names.h>
 #include <gcdumpc/generations.h>
 

@@ -1,6 +1,5 @@
 /* The table of facts.  Uses the names of the JSON reports for the same facts. */
 #include <stdio.h>
-#include <string.h>
 
 #include <gcdumpc/version.h>
 

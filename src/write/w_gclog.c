@@ -11,7 +11,6 @@
  * question open, README.md in this folder says what is written.  Root kinds are those of the profiling interface, one higher than the kinds
  * of the GCBulkRootEdge event.
  */
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"

@@ -1,11 +1,43 @@
 #include "analyze/merged_tree/merged_tree.h"
 
-#include <string.h>
-
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"
 #include "base/sort.h"
+
+gcd_status merged_nomem(struct gcd_error *err)
+{
+    return gcd_fail_nomem(err, "merging paths");
+}
+
+gcd_status merged_check(const struct merged_maker *m, uint64_t done, struct gcd_error *err)
+{
+    if (m->o->progress != NULL)
+        m->o->progress(m->o->progress_ctx, done, 2 * (uint64_t)m->nodes);
+    return gcd_check_canceled(m->o->cancel, err);
+}
+
+struct gcd_step_name gcd_merged_tree_name(const struct gcd_merged_tree *t, uint32_t label)
+{
+    static const enum gcd_step_kind fixed[] = { [MERGED_PSEUDO] = GCD_STEP_PSEUDO_ROOTS, [MERGED_SEVERAL] = GCD_STEP_SEVERAL_ROOTS,
+                                                [MERGED_UNREACHABLE] = GCD_STEP_UNREACHABLE, [MERGED_DEEPER] = GCD_STEP_DEEPER };
+    struct gcd_step_name n = { .kind = GCD_STEP_TYPE, .type = label, .root = SIZE_MAX };
+    if (label < t->types)
+        return n;
+    label -= t->types;
+    n.type = GCD_STEP_NONE;
+    if (label < GCD_GROUPS) {
+        n.kind = GCD_STEP_GROUP;
+        n.group = (enum gcd_root_group)label;
+    } else if (label < MERGED_FIXED) {
+        n.kind = fixed[label];
+    } else {
+        n.kind = GCD_STEP_VARIABLE;
+        n.group = GCD_GROUP_STATICS;
+        n.root = t->variables[label - MERGED_FIXED];
+    }
+    return n;
+}
 
 void merged_steps_init(struct merged_steps *s, const struct gcd_alloc *a)
 {

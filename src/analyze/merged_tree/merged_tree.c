@@ -20,18 +20,6 @@ struct batch {
     size_t count;
 };
 
-gcd_status merged_nomem(struct gcd_error *err)
-{
-    return gcd_fail_nomem(err, "merging paths");
-}
-
-gcd_status merged_check(const struct merged_maker *m, uint64_t done, struct gcd_error *err)
-{
-    if (m->o->progress != NULL)
-        m->o->progress(m->o->progress_ctx, done, 2 * (uint64_t)m->nodes);
-    return gcd_check_canceled(m->o->cancel, err);
-}
-
 static uint32_t parent_of(const struct merged_maker *m, uint32_t node)
 {
     return m->o->paths != NULL ? gcd_paths_parent(m->o->paths, node) : gcd_dominators_parent(m->o->dominators, node);
@@ -333,28 +321,6 @@ const struct gcd_merged_step *gcd_merged_tree_steps(const struct gcd_merged_tree
 uint32_t gcd_merged_tree_label_count(const struct gcd_merged_tree *t)
 {
     return merged_label(t, MERGED_FIXED) + (uint32_t)t->variable_count;
-}
-
-struct gcd_step_name gcd_merged_tree_name(const struct gcd_merged_tree *t, uint32_t label)
-{
-    static const enum gcd_step_kind fixed[] = { [MERGED_PSEUDO] = GCD_STEP_PSEUDO_ROOTS, [MERGED_SEVERAL] = GCD_STEP_SEVERAL_ROOTS,
-                                                [MERGED_UNREACHABLE] = GCD_STEP_UNREACHABLE, [MERGED_DEEPER] = GCD_STEP_DEEPER };
-    struct gcd_step_name n = { .kind = GCD_STEP_TYPE, .type = label, .root = SIZE_MAX };
-    if (label < t->types)
-        return n;
-    label -= t->types;
-    n.type = GCD_STEP_NONE;
-    if (label < GCD_GROUPS) {
-        n.kind = GCD_STEP_GROUP;
-        n.group = (enum gcd_root_group)label;
-    } else if (label < MERGED_FIXED) {
-        n.kind = fixed[label];
-    } else {
-        n.kind = GCD_STEP_VARIABLE;
-        n.group = GCD_GROUP_STATICS;
-        n.root = t->variables[label - MERGED_FIXED];
-    }
-    return n;
 }
 
 struct gcd_merged_tree_totals gcd_merged_tree_totals(const struct gcd_merged_tree *t)

@@ -1,7 +1,5 @@
 #include "analyze/suspects/suspects.h"
 
-#include <string.h>
-
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sort.h"
@@ -33,37 +31,6 @@ const char *gcd_suspect_kind_name(enum gcd_suspect_kind kind)
 const char *gcd_suspect_kind_title(enum gcd_suspect_kind kind)
 {
     return kinds[kind].title;
-}
-
-/* ---- for the searches ---- */
-
-gcd_status suspects_add(struct suspects_work *w, enum gcd_suspect_kind kind, uint32_t node, uint32_t type, struct suspect **ret,
-                        struct gcd_error *err)
-{
-    struct gcd_suspects *s = w->s;
-    if (s->count == w->most)
-        return gcd_fail(err, GCD_E_LIMIT, "more than %zu suspects: the sizes of the objects cannot be true", w->most);
-    if (!gcd_vec_reserve(&s->alloc, &s->items, &s->room, s->count + 1, sizeof *s->items, SUSPECTS_MAX))
-        return gcd_fail_nomem(err, "looking for suspects");
-    *ret = &s->items[s->count++];
-    **ret = (struct suspect){ .pub = { .kind = kind, .node = node, .type = type, .root = SIZE_MAX },
-                              .container = kind == GCD_SUSPECT_OBJECT ? node : GCD_NODE_NONE };
-    return GCD_OK;
-}
-
-gcd_status suspects_check(const struct suspects_work *w, struct gcd_error *err)
-{
-    return gcd_check_canceled(w->o->cancel, err);
-}
-
-void suspects_keep_most(struct gcd_suspect_part top[GCD_SUSPECT_PARTS], size_t *n, struct gcd_suspect_part part)
-{
-    size_t i = *n < GCD_SUSPECT_PARTS ? (*n)++ : GCD_SUSPECT_PARTS;
-    for (; i > 0 && top[i - 1].bytes < part.bytes; i--)
-        if (i < GCD_SUSPECT_PARTS)
-            top[i] = top[i - 1];
-    if (i < GCD_SUSPECT_PARTS)
-        top[i] = part;
 }
 
 /* ---- the whole ---- */

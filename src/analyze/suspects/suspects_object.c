@@ -15,8 +15,6 @@
  */
 #include "analyze/suspects/suspects.h"
 
-#include <string.h>
-
 #include "base/error.h"
 #include "base/mem.h"
 

@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/estimate.h>

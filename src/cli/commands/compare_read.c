@@ -13,7 +13,6 @@
 #include "term/message.h"
 #include "term/progress.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,7 @@
 /*
- * --memory: the allocator of everything that grows with the objects, and its messages.
+ * --memory: opens the budget, compares it with the estimate, says what it does.
  */
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/estimate.h>
@@ -17,42 +15,7 @@
 #include "term/message.h"
 #include "term/term.h"
 
-static struct gcd_spill *spill;  /* NULL = no budget */
 static uint64_t budget;
-
-const struct gcd_alloc *cli_alloc(void)
-{
-    return spill != NULL ? gcd_spill_alloc(spill) : cli_limited_alloc();
-}
-
-static void *resize(const struct gcd_alloc *a, void *items, size_t old_bytes, size_t new_bytes)
-{
-    return a != NULL ? a->resize(a->ctx, items, old_bytes, new_bytes) : realloc(items, new_bytes);
-}
-
-void *cli_array_grow(const struct gcd_alloc *alloc, void *items, size_t old_count, size_t new_count, size_t item_bytes)
-{
-    size_t bytes;
-    if (__builtin_mul_overflow(new_count > 0 ? new_count : 1, item_bytes, &bytes))
-        return NULL;
-    return resize(alloc, items, items != NULL ? old_count * item_bytes : 0, bytes);
-}
-
-void *cli_array_new(const struct gcd_alloc *alloc, size_t count, size_t item_bytes)
-{
-    void *items = cli_array_grow(alloc, NULL, 0, count, item_bytes);
-    if (items != NULL)
-        memset(items, 0, count * item_bytes);
-    return items;
-}
-
-void cli_array_free(const struct gcd_alloc *alloc, void *items, size_t count, size_t item_bytes)
-{
-    if (alloc == NULL)
-        free(items);
-    else if (items != NULL)
-        (void)alloc->resize(alloc->ctx, items, (count > 0 ? count : 1) * item_bytes, 0);
-}
 
 enum cli_exit cli_memory_open(const struct cli_args *args)
 {
@@ -60,7 +23,7 @@ enum cli_exit cli_memory_open(const struct cli_args *args)
     const char *tmpdir = getenv("TMPDIR");
     size_t n = 0;
     struct gcd_error err = GCD_ERROR_INIT;
-    if (args->limits.memory_bytes == 0 || spill != NULL)
+    if (args->limits.memory_bytes == 0 || cli_memory_spill() != NULL)
         return CLI_DONE;
     if (args->limits.spill_dir != NULL) {
         folders[n++] = args->limits.spill_dir;
@@ -72,19 +35,11 @@ enum cli_exit cli_memory_open(const struct cli_args *args)
     folders[n] = NULL;
     budget = args->limits.memory_bytes;
     struct gcd_spill_options options = { .budget_bytes = budget, .folders = folders };
-    return gcd_spill_new(&options, &spill, &err) == GCD_OK ? CLI_DONE : cli_fail(NULL, &err);
-}
-
-void cli_memory_close(void)
-{
-    gcd_spill_free(spill);
-    spill = NULL;
-}
-
-const char *cli_memory_problem(void)
-{
-    static struct gcd_error err;
-    return spill != NULL && gcd_spill_status(spill, &err) != GCD_OK ? err.msg : NULL;
+    struct gcd_spill *spill;
+    if (gcd_spill_new(&options, &spill, &err) != GCD_OK)
+        return cli_fail(NULL, &err);
+    cli_memory_use(spill);
+    return CLI_DONE;
 }
 
 const char *cli_workload_name(enum gcd_workload workload)
@@ -121,6 +76,7 @@ enum cli_exit cli_memory_plan(const struct cli_args *args, const struct cli_dump
     struct gcd_error err = GCD_ERROR_INIT;
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES];
     const char *folder;
+    struct gcd_spill *spill = cli_memory_spill();
     if (spill == NULL || d->dump == NULL)        /* the objects of a graph file are not counted before they are read */
         return CLI_DONE;
     uint64_t bytes = cli_estimate(d, workload_of(need));

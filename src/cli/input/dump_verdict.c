@@ -109,8 +109,3 @@ void cli_mark_incomplete(FILE *to, const char *subject, const struct gcd_verdict
     cli_print_sanitized(to, subject);
     fputs(")\n", to);
 }
-
-const char *cli_input_name(const struct cli_args *args)
-{
-    return args->input == NULL ? "" : strcmp(args->input, "-") == 0 ? "standard input" : args->input;
-}

@@ -19,7 +19,5 @@ enum cli_exit cli_judge(const struct cli_dump *d);
 void cli_mark_incomplete(FILE *to, const char *subject, const struct gcd_verdict *v);
 /* It is incomplete, which has been said, and --strict was given. */
 enum cli_exit cli_refuse(const char *subject);
-/* How messages call an input. */
-const char *cli_input_name(const struct cli_args *args);
 
 #endif

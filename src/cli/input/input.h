@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/read.h>
@@ -53,7 +54,16 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
 /* Makes D->graph, unless it is there already.  On failure the message has been printed. */
 enum cli_exit cli_make_graph(const struct cli_args *args, enum cli_need need, struct cli_dump *d);
 /* What a dump is about, whether it comes from a trace or is a graph. */
-const struct gcd_summary *cli_summary(const struct cli_dump *d);
+static inline const struct gcd_summary *cli_summary(const struct cli_dump *d)
+{
+    return d->dump != NULL ? gcd_dump_summary(d->dump) : gcd_graph_summary(d->graph);
+}
+
+/* The name of an input in messages. */
+static inline const char *cli_input_name(const struct cli_args *args)
+{
+    return args->input == NULL ? "" : strcmp(args->input, "-") == 0 ? "standard input" : args->input;
+}
 
 /* The names of its types, in the style that ARGS ask for, else DEF.  Free with gcd_names_free. */
 enum cli_exit cli_names_of(const struct cli_args *args, const struct cli_dump *d, enum gcd_name_style def, struct gcd_names **ret);

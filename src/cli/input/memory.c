@@ -1,13 +1,15 @@
 /*
- * --max-memory: all memory of the library comes from here, and when that is more than allowed there is none.  What stands outside:
- * the program itself, its tables and texts, some megabytes at most.
+ * The allocators of everything that grows with the objects.  --memory: a budget whose rest lies in files.  --max-memory: a limit on all memory of
+ * the library; the program itself, its tables and texts, takes some megabytes more.
  */
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/spill.h>
 
 #include "input/memory.h"
 
@@ -15,10 +17,11 @@
 
 static uint64_t most;                    /* 0 = no wall */
 static _Atomic uint64_t used;            /* the library may work in several threads */
+static struct gcd_spill *spill;          /* NULL = no --memory */
 static _Atomic uint64_t refused;         /* what the last request that was refused would have made of it */
 
 /* More may be taken for a moment than is kept: a block that grows exists twice. */
-static void *resize(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes)
+static void *resize_within(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes)
 {
     (void)ctx;
     uint64_t more = new_bytes > old_bytes ? new_bytes - old_bytes : 0;
@@ -37,7 +40,7 @@ static void *resize(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes)
     return p;
 }
 
-static const struct gcd_alloc wall = { .resize = resize };
+static const struct gcd_alloc wall = { .resize = resize_within };
 
 void cli_memory_limit(uint64_t bytes)
 {
@@ -57,4 +60,60 @@ const char *cli_memory_hint(char buf[CLI_MEMORY_HINT_BYTES])
         (void)snprintf(buf, CLI_MEMORY_HINT_BYTES, "; %" PRIu64 " MiB at least would be needed, and --max-memory allows %" PRIu64
                        ": allow more, or take what needs no object graph (info, report, convert to gclog)", (need + MIB - 1) / MIB, most / MIB);
     return buf;
+}
+
+void cli_memory_use(struct gcd_spill *s)
+{
+    spill = s;
+}
+
+struct gcd_spill *cli_memory_spill(void)
+{
+    return spill;
+}
+
+void cli_memory_close(void)
+{
+    gcd_spill_free(spill);
+    spill = NULL;
+}
+
+const char *cli_memory_problem(void)
+{
+    static struct gcd_error err;
+    return spill != NULL && gcd_spill_status(spill, &err) != GCD_OK ? err.msg : NULL;
+}
+
+const struct gcd_alloc *cli_alloc(void)
+{
+    return spill != NULL ? gcd_spill_alloc(spill) : cli_limited_alloc();
+}
+
+static void *resize(const struct gcd_alloc *a, void *items, size_t old_bytes, size_t new_bytes)
+{
+    return a != NULL ? a->resize(a->ctx, items, old_bytes, new_bytes) : realloc(items, new_bytes);
+}
+
+void *cli_array_grow(const struct gcd_alloc *alloc, void *items, size_t old_count, size_t new_count, size_t item_bytes)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(new_count > 0 ? new_count : 1, item_bytes, &bytes))
+        return NULL;
+    return resize(alloc, items, items != NULL ? old_count * item_bytes : 0, bytes);
+}
+
+void *cli_array_new(const struct gcd_alloc *alloc, size_t count, size_t item_bytes)
+{
+    void *items = cli_array_grow(alloc, NULL, 0, count, item_bytes);
+    if (items != NULL)
+        memset(items, 0, count * item_bytes);
+    return items;
+}
+
+void cli_array_free(const struct gcd_alloc *alloc, void *items, size_t count, size_t item_bytes)
+{
+    if (alloc == NULL)
+        free(items);
+    else if (items != NULL)
+        (void)alloc->resize(alloc->ctx, items, (count > 0 ? count : 1) * item_bytes, 0);
 }

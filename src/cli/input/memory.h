@@ -14,6 +14,8 @@
 #include "exit.h"
 #include "input/input.h"
 
+struct gcd_spill;
+
 /* From here on the library gets so many bytes at most; before it has got any.  0 = as many as there are. */
 void cli_memory_limit(uint64_t bytes);
 /* The allocator with that limit; NULL = no limit. */
@@ -32,6 +34,9 @@ void *cli_array_new(const struct gcd_alloc *alloc, size_t count, size_t item_byt
 void *cli_array_grow(const struct gcd_alloc *alloc, void *items, size_t old_count, size_t new_count, size_t item_bytes);
 void cli_array_free(const struct gcd_alloc *alloc, void *items, size_t count, size_t item_bytes);
 
+/* The spill of --memory, NULL = none; cli_memory_close frees it. */
+void cli_memory_use(struct gcd_spill *s);
+struct gcd_spill *cli_memory_spill(void);
 /* The budget of ARGS begins, unless there is one.  CLI_USAGE or CLI_FAILED after a line. */
 enum cli_exit cli_memory_open(const struct cli_args *args);
 /* The objects of D are counted, and NEED is to be done with them: does it fit, is it spilled, or is there no room?  CLI_FAILED after a line. */

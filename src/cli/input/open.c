@@ -1,4 +1,3 @@
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,11 +138,6 @@ struct gcd_limits cli_limits(const struct cli_args *args)
 }
 
 /* ---- the same, wherever it comes from ---- */
-
-const struct gcd_summary *cli_summary(const struct cli_dump *d)
-{
-    return d->dump != NULL ? gcd_dump_summary(d->dump) : gcd_graph_summary(d->graph);
-}
 
 enum cli_exit cli_names_of(const struct cli_args *args, const struct cli_dump *d, enum gcd_name_style def, struct gcd_names **ret)
 {

@@ -7,7 +7,6 @@
 #include "input/memory.h"
 #include "live/clock.h"
 #include "live/live.h"
-#include "live/target.h"
 #include "signals.h"
 #include "term/message.h"
 #include "term/progress.h"

@@ -2,7 +2,6 @@
  * Reports for programs.  Fields are added, never renamed or retyped; addresses are hexadecimal strings, bytes plain integers.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -134,33 +134,7 @@ static enum cli_exit load(struct report *r, enum format format)
     return e == CLI_DONE ? find_dominators(r) : e;
 }
 
-enum cli_exit report_histogram(struct report *r, enum gcd_histogram_by by, const struct gcd_histogram **ret)
-{
-    static const char verb[] = "reading";
-    struct gcd_error err = GCD_ERROR_INIT;
-    bool of_types = by == GCD_BY_TYPE || by == GCD_BY_MODULE || by == GCD_BY_NAMESPACE || by == GCD_BY_KIND;
-    struct gcd_histogram_options options = {
-        .by = by, .dump = r->d.dump, .graph = r->d.graph, .wanted = r->wanted, .dominators = of_types ? r->dominators : NULL,
-        .root_sets = r->args->view.retained, .alloc = cli_alloc(), .cancel = &cli_canceled, .progress = cli_progress,
-        .progress_ctx = (void *)(uintptr_t)verb, .progress_total = r->d.input != NULL ? gcd_input_size(r->d.input) : 0,
-    };
-    if (by == GCD_BY_GENERATION && cli_summary(&r->d)->range_count == 0)
-        return cli_error(CLI_FAILED, r->d.subject,
-                         "it has no memory ranges, so generations are unknown; a recording with the keyword 0x400000 has them");
-    gcd_status st = gcd_histogram_new(&options, ret, &err);
-    if (st != GCD_OK)
-        return cli_fail(r->d.subject, &err);
-    if (by == GCD_BY_ROOT && options.root_sets)
-        r->pseudo_roots = (uint32_t)(*ret)->root_sets.pseudo_roots.roots;
-    return CLI_DONE;
-}
-
 /* ---- the output ---- */
-
-static json_t *text_or_null(const char *s)
-{
-    return s != NULL ? json_string(s) : json_null();
-}
 
 /* What stands beside the rows; numbers are those of the whole dump. */
 static bool print_json(const struct report *r, const struct cli_table *t, FILE *to)
@@ -174,7 +148,7 @@ static bool print_json(const struct report *r, const struct cli_table *t, FILE *
     json_object_set_new(o, "objects", json_integer((json_int_t)f->objects));
     json_object_set_new(o, "bytes", json_integer(f->bytes > INT64_MAX ? INT64_MAX : (json_int_t)f->bytes));
     json_object_set_new(o, "type_count", json_integer((json_int_t)f->types_used));
-    json_object_set_new(o, "filter", text_or_null(r->args->view.filter));
+    json_object_set_new(o, "filter", cli_json_text_or_null(r->args->view.filter != NULL ? r->args->view.filter : ""));
     json_object_set_new(o, "matched", matched);
     if (r->args->view.retained)
         json_object_set_new(o, "stand_ins", json_integer(r->pseudo_roots));
