@@ -18,6 +18,15 @@ def run(*args, **kw):
     return r.stdout
 
 
+def headers():
+    """Name and text of each public header, unstable ones included."""
+    for folder, _, names in os.walk(os.path.join(ROOT, "include", "gcdumpc")):
+        for name in names:
+            if name.endswith(".h"):
+                with open(os.path.join(folder, name), encoding="utf-8") as f:
+                    yield name, f.read()
+
+
 class Linkage(unittest.TestCase):
     def test_installed_package(self):
         with tempfile.TemporaryDirectory() as d:
@@ -79,10 +88,9 @@ class Linkage(unittest.TestCase):
         self.assertIn("[libgcdumpc.so.0]", run("readelf", "-dW", library))
         exported = {line.split()[-1] for line in run("nm", "-D", "--defined-only", library).split("\n") if line}
         declared = set()
-        for h in os.listdir(os.path.join(ROOT, "include", "gcdumpc")):
-            if h.endswith(".h") and h != "ipc.h":        # that is the program's: the library has no libuv
-                with open(os.path.join(ROOT, "include", "gcdumpc", h), encoding="utf-8") as f:
-                    text = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
+        for name, text in headers():
+            if name not in ("ipc.h", "ipc_target.h"):    # of the other library, which needs libuv
+                text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
                 declared |= {m[1] for m in re.finditer(r"GCD_API[^;]*?\b(gcd_\w+)\(", text)}
         self.assertGreater(len(declared), 100)
         self.assertEqual(exported, declared)
@@ -107,11 +115,7 @@ class Linkage(unittest.TestCase):
     def test_only_the_public_interface_is_visible(self):
         symbols = [line.split() for line in run("nm", "-g", "--defined-only", os.path.join(BUILD, "libgcdumpc.a")).split("\n")]
         names = {w[2] for w in symbols if len(w) == 3}
-        public = set()
-        for h in os.listdir(os.path.join(ROOT, "include", "gcdumpc")):
-            with open(os.path.join(ROOT, "include", "gcdumpc", h), encoding="utf-8") as f:
-                public.add(f.read())
-        text = "\n".join(public)
+        text = "\n".join(text for _, text in headers())
         hidden = run("readelf", "-Ws", os.path.join(BUILD, "libgcdumpc.a"))
         for name in names:
             if f" {name}(" in text or f"*{name}(" in text:
