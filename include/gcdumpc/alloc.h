@@ -1,5 +1,5 @@
 /*
- * Memory and the ceilings on it.
+ * Memory and limits on it.
  */
 #ifndef GCDUMPC_ALLOC_H
 #define GCDUMPC_ALLOC_H
@@ -14,10 +14,9 @@ extern "C" {
 #endif
 
 /*
- * One function does all: PTR NULL allocates, NEW_BYTES 0 frees (and returns NULL), else the block is resized and OLD_BYTES
- * of it kept.  OLD_BYTES is always the true size of the block.  Alignment as malloc.  Returns NULL when out of memory, the
- * old block then stays as it was.  Constructors that take a struct gcd_alloc take NULL for malloc, realloc and free.
- * The structure must outlive every object made with it.
+ * One function does everything: PTR NULL allocates, NEW_BYTES 0 frees (and returns NULL), otherwise it resizes the block and keeps its content.
+ * OLD_BYTES is always the true size of the block.  Alignment as malloc.  Returns NULL when out of memory; the old block then stays as it was.
+ * Constructors that take a struct gcd_alloc take NULL for malloc, realloc and free.  The structure must outlive every object made with it.
  */
 struct gcd_alloc {
     void *(*resize)(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes);
@@ -25,8 +24,8 @@ struct gcd_alloc {
 };
 
 /*
- * Ceilings for what an input may make us hold.  Reaching one is GCD_E_LIMIT with a message that says which; nothing is ever cut
- * silently: a trace whose container reaches one (block, threads, metadata) is read up to there and the dump is incomplete.
+ * Limits on what an input can make the library hold.  Reaching one is GCD_E_LIMIT with a message that names it; nothing is ever cut silently: a
+ * trace that reaches a limit of the container (block, threads, metadata) is read up to there, and the dump is incomplete.
  * Zero means the default in the comment.
  */
 struct gcd_limits {
@@ -35,7 +34,7 @@ struct gcd_limits {
     uint64_t roots;         /* records of roots, statics, ranges, ..., each;  default 64 Mi */
     uint64_t text_bytes;    /* all names together;                           default 1 GiB */
     uint64_t threads;       /* capture threads with a sequence number;       default 256 Ki */
-    uint64_t objects;       /* of one dump;                                  default: as many as there are */
+    uint64_t objects;       /* of one dump;                                  default: no limit */
     uint64_t metadata;      /* event descriptions, label lists of a trace;   default 1 Mi */
 };
 

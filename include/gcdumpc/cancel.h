@@ -1,5 +1,5 @@
 /*
- * How a long call is told to stop: a flag that another thread or a signal handler sets.  The call then ends with GCD_E_CANCELED.
+ * A flag that another thread or a signal handler sets to stop a long call, which then ends with GCD_E_CANCELED.
  */
 #ifndef GCDUMPC_CANCEL_H
 #define GCDUMPC_CANCEL_H

@@ -1,5 +1,5 @@
 /*
- * What has grown: the types of several dumps side by side.
+ * The types of several dumps side by side: what has grown.
  *
  *     struct gcd_diff *d;
  *     gcd_diff_new(NULL, &d, &err);
@@ -9,11 +9,11 @@
  *     for (size_t i = 0; i < gcd_diff_row_count(d); i++)
  *         printf("%s: %" PRIu64 "\n", gcd_diff_row(d, i)->name, gcd_diff_row(d, i)->sums[1].objects);
  *
- * Objects have no identity between dumps, and method tables lie elsewhere in another process: only types are compared, by their names.
- * All the types of one name are one row, unless a dump has that name in several modules: then each module has a row of its own,
- * provided that the modules of all of them are known.  A module is known by its file name, wherever it lies.
+ * Objects have no identity across dumps, and method tables have other addresses in another process, so types are compared by name.  All types of
+ * one name are one row, unless a dump has the name in several modules: then each module has its own row, provided all modules are known.  The
+ * file name identifies a module, not its folder.
  *
- * Whatever has a name and sums can be compared like this: a caller may add namespaces, modules or roots instead of types.
+ * Anything with a name and sums can be compared: callers may add namespaces, modules or roots instead of types.
  */
 #ifndef GCDUMPC_DIFF_H
 #define GCDUMPC_DIFF_H
@@ -33,35 +33,34 @@ struct gcd_diff;
 
 struct gcd_diff_sum {
     uint64_t objects, bytes;
-    uint64_t retained_bytes;     /* 0 when nobody has computed it */
+    uint64_t retained_bytes;     /* 0 = not computed */
 };
 
 /* A type of one dump. */
 struct gcd_diff_type {
-    const char *name;            /* what it is matched by: gcd_names_plain */
+    const char *name;            /* the name to match: gcd_names_plain */
     const char *module_path;     /* as in struct gcd_type; "" = unknown */
-    struct gcd_diff_sum sum;     /* one without objects is left out */
+    struct gcd_diff_sum sum;     /* types without objects are skipped */
 };
 
 struct gcd_diff_row {
-    const char *name;            /* with the module, "<>c [Shop]", when another row has the same name without it */
-    const char *module;          /* its file name without folder and suffix; "" = unknown, or there are several */
-    const struct gcd_diff_sum *sums;     /* [gcd_diff_dumps()], of the types in it, saturating; objects 0: not in this dump */
+    const char *name;            /* with the module, "<>c [Shop]", if another row would have the same name */
+    const char *module;          /* its file name without folder and suffix; "" = unknown or several */
+    const struct gcd_diff_sum *sums;     /* [gcd_diff_dumps()] sums of its types, saturating; objects 0: not in this dump */
 };
 
 /* ALLOC may be NULL.  GCD_E_NOMEM. */
 GCD_API GCD_MUST_CHECK gcd_status gcd_diff_new(const struct gcd_alloc *alloc, struct gcd_diff **ret, struct gcd_error *err);
 GCD_API void gcd_diff_free(struct gcd_diff *d);
 
-/* The next dump, oldest first.  TYPES[COUNT] are copied.  GCD_E_NOMEM, GCD_E_LIMIT; GCD_E_STATE after gcd_diff_match. */
+/* Adds the next dump, oldest first.  Copies TYPES[COUNT].  GCD_E_NOMEM, GCD_E_LIMIT; GCD_E_STATE after gcd_diff_match. */
 GCD_API GCD_MUST_CHECK gcd_status gcd_diff_add(struct gcd_diff *d, const struct gcd_diff_type *types, size_t count, struct gcd_error *err);
 
-/* Make the rows of all dumps added.  GCD_E_NOMEM, GCD_E_LIMIT; GCD_E_STATE when it has been called before. */
+/* Makes the rows of all added dumps.  GCD_E_NOMEM, GCD_E_LIMIT; GCD_E_STATE on a second call. */
 GCD_API GCD_MUST_CHECK gcd_status gcd_diff_match(struct gcd_diff *d, struct gcd_error *err);
 
 /*
- * After gcd_diff_match: the rows, those first whose bytes have grown most from the first dump to the last, then by objects and name.
- * They live as long as D.
+ * After gcd_diff_match: the rows by growth of bytes from the first dump to the last, then of objects, then by name.  Valid as long as D.
  */
 GCD_API size_t gcd_diff_dumps(const struct gcd_diff *d);
 GCD_API size_t gcd_diff_row_count(const struct gcd_diff *d);
@@ -71,17 +70,17 @@ GCD_API const struct gcd_diff_row *gcd_diff_row(const struct gcd_diff *d, size_t
 
 enum gcd_trend {
     GCD_TREND_STEADY,            /* always the same */
-    GCD_TREND_GROWS,             /* never less than before, and more at last */
-    GCD_TREND_SHRINKS,           /* never more than before, and less at last */
+    GCD_TREND_GROWS,             /* never less than before, and more at the end */
+    GCD_TREND_SHRINKS,           /* never more than before, and less at the end */
     GCD_TREND_VARIES
 };
 
-/* VALUES[N], oldest first; steady when there are fewer than two. */
+/* VALUES[N], oldest first; steady for fewer than two. */
 GCD_API enum gcd_trend gcd_trend_of(const uint64_t *values, size_t n);
 
 /*
- * Growth per hour, by the line that fits best (least squares).  UNIX_MS[N]: when each dump was made, INT64_MIN = not known, then its
- * value is left out.  False when fewer than two different times are known.
+ * Growth per hour by linear regression (least squares).  UNIX_MS[N]: the time of each dump; INT64_MIN = unknown, and its value is skipped.  False
+ * with fewer than two distinct times.
  */
 GCD_API bool gcd_trend_slope(const int64_t *unix_ms, const uint64_t *values, size_t n, double *ret_per_hour);
 

@@ -1,12 +1,12 @@
 /*
- * A histogram: how many objects and bytes there are by type, by what types have in common, by generation, by length, or by root.
+ * A histogram: objects and bytes by type, module, namespace, kind, generation, length or root.
  *
  *     struct gcd_histogram_options options = { .by = GCD_BY_MODULE, .dump = dump };
  *     if (gcd_histogram_new(&options, &h, &err) == GCD_OK)
  *         for (size_t i = 0; i < h->row_count; i++)
  *             printf("%s %" PRIu64 "\n", h->rows[i].label, h->rows[i].bytes);
  *
- * A dump is read object by object, and only for generations and lengths: the memory does not depend on the number of objects.
+ * Only generations and lengths read the objects of a dump, one by one; the memory does not depend on their number.
  */
 #ifndef GCDUMPC_HISTOGRAM_H
 #define GCDUMPC_HISTOGRAM_H
@@ -40,23 +40,23 @@ enum gcd_histogram_by {
 
 struct gcd_histogram_options {
     enum gcd_histogram_by by;
-    struct gcd_dump *dump;       /* one of both.  Rereadable for generations and lengths */
+    struct gcd_dump *dump;       /* this or GRAPH; must be rereadable for generations and lengths */
     const struct gcd_graph *graph;
-    const uint8_t *wanted;       /* [types] 0 leaves out the objects of a type; NULL = none.  No meaning by root */
-    const struct gcd_dominators *dominators;     /* of GRAPH: fill retained_bytes of rows of types; NULL = do not */
+    const uint8_t *wanted;       /* [types] 0 = skip the objects of a type; NULL = all.  Ignored by root */
+    const struct gcd_dominators *dominators;     /* of GRAPH: fills retained_bytes of rows of types; NULL = none */
     bool root_sets;              /* by root: also what roots keep alive; needs GRAPH */
     const struct gcd_alloc *alloc;   /* may be NULL, and so may the next three */
     const gcd_cancel_flag *cancel;
     gcd_progress_fn progress;    /* while a dump is read */
     void *progress_ctx;
-    uint64_t progress_total;     /* handed to PROGRESS */
+    uint64_t progress_total;     /* passed to PROGRESS */
 };
 
 /* Sums saturate. */
 struct gcd_histogram_row {
-    const char *label;           /* NULL: that of a type */
+    const char *label;           /* NULL: the row is a type */
     uint32_t index;              /* by type and length: the type; by generation: its number; by root: the group; else the first type in it */
-    uint64_t objects, bytes;     /* by root: that the group leads to, with root_sets; other groups may lead there, too */
+    uint64_t objects, bytes;     /* by root, with root_sets: reached by the group, possibly also by others */
     uint64_t retained_bytes;     /* a lower bound, with dominators; by root exact, with root_sets */
     uint64_t length_min, length_max;             /* by length; label NULL */
     const struct gcd_generation *generation;     /* by generation; else NULL */
@@ -66,9 +66,9 @@ struct gcd_histogram_row {
 struct gcd_histogram {
     const struct gcd_histogram_row *rows;        /* [row_count] by type in their order, else by label; lengths as they occur */
     size_t row_count;
-    uint32_t types;              /* wanted types that have objects, */
-    uint64_t objects, bytes;     /* and their objects */
-    struct gcd_root_sets root_sets;      /* by root; without root_sets only the numbers of roots.  Of a dump those of no object count, too */
+    uint32_t types;              /* wanted types with objects */
+    uint64_t objects, bytes;     /* of these */
+    struct gcd_root_sets root_sets;      /* by root; without root_sets only the numbers of roots.  For a dump, including roots without an object */
 };
 
 /*

@@ -4,7 +4,7 @@
  *     System.Collections.Generic.Dictionary`2[System.String,System.Int32[]]
  *     System.Collections.Generic.Dictionary<System.String, System.Int32[]>
  *
- * The one place that makes them; tables, files and reports ask here.  So they do for the labels of root groups.
+ * All tables, files and reports get names, and the labels of root groups, from here.
  */
 #ifndef GCDUMPC_NAMES_H
 #define GCDUMPC_NAMES_H
@@ -27,9 +27,9 @@ enum gcd_name_style {
 struct gcd_names;
 
 /*
- * Names for all types of a dump or of a graph, by type number.  In the C# style a type without a name is "UNKNOWN 0x<id>", and
- * types that would look alike get their module, " [Module]", when that tells them apart, else also their token; raw names are left
- * alone, placeholders like "Type(0x<id>)" among them.
+ * Makes names for all types of a dump or graph, by type number.  In the C# style a type without a name is "UNKNOWN 0x<id>", and types of the same
+ * name get their module, " [Module]", and also their token if the module is the same.  Raw names stay as they are, including placeholders
+ * like "Type(0x<id>)".
  * The names are copies: the dump or graph may be freed.  ALLOC may be NULL.  GCD_E_NOMEM, GCD_E_LIMIT.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_names_new(const struct gcd_summary *summary, enum gcd_name_style style, const struct gcd_alloc *alloc,
@@ -38,14 +38,14 @@ GCD_API void gcd_names_free(struct gcd_names *n);
 
 /* The name of type number TYPE; valid UTF-8, never empty, may hold any character but NUL. */
 GCD_API const char *gcd_names_get(const struct gcd_names *n, uint32_t type);
-/* The same without what tells it from types that look alike: of all of them the same, also in another dump. */
+/* The same without module and token, so types of one name have one plain name, also in another dump. */
 GCD_API const char *gcd_names_plain(const struct gcd_names *n, uint32_t type);
-/* How many types have no name. */
+/* The number of types without a name. */
 GCD_API uint32_t gcd_names_unknown(const struct gcd_names *n);
 
 /*
- * The labels of a group of roots in every report and format that has no words of its own.  A thread stack holds local variables, arguments,
- * registers, and with them thread-static variables.  The texts are constants.
+ * The labels of a group of roots, in every report and in every format without its own words.  A thread stack holds local variables, arguments and
+ * registers, and through them thread-static variables.  The texts are constants.
  */
 struct gcd_root_label {
     const char *key;             /* for programs: "statics" */

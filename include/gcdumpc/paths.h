@@ -1,8 +1,8 @@
 /*
- * Shortest paths from the roots: why is it still there?
+ * Shortest paths from the roots: why is an object still alive?
  *
- * Breadth-first over all roots but weak ones at once; a dependent handle leads from its key to its value.  Of paths of the same length the
- * one is taken that is found first: by the order of the roots, then by that of the references.  Same graph, same paths.
+ * A breadth-first search from all roots except weak ones; a dependent handle is an edge from its key to its value.  Among paths of the same length
+ * the first one counts, by the order of the roots, then of the references.  The same graph gives the same paths.
  */
 #ifndef GCDUMPC_PATHS_H
 #define GCDUMPC_PATHS_H
@@ -27,59 +27,59 @@ struct gcd_paths;
 struct gcd_paths_options {
     const struct gcd_alloc *alloc;
     const gcd_cancel_flag *cancel;   /* may be NULL; ends with GCD_E_CANCELED */
-    unsigned threads;            /* 0 and 1: none but the caller's.  The result does not depend on it */
-    gcd_progress_fn progress;    /* may be NULL; steps done and steps in all, no bytes */
+    unsigned threads;            /* 0 and 1: only the caller's thread.  The result does not depend on it */
+    gcd_progress_fn progress;    /* may be NULL; gets steps done and total steps, not bytes */
     void *progress_ctx;
 };
 
 /*
- * G must outlive the result.  OPTIONS may be NULL.  GCD_E_NOMEM, GCD_E_CANCELED.  Memory while it runs: 8 bytes a node, and 4 for each that
- * refers to others; 8 bytes a node are kept.
+ * G must outlive the result.  OPTIONS may be NULL.  GCD_E_NOMEM, GCD_E_CANCELED.  Memory during the call: 8 bytes per node, and 4 per node with
+ * references; the result keeps 8 bytes per node.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_paths_new(const struct gcd_graph *g, const struct gcd_paths_options *options,
                                                 struct gcd_paths **ret, struct gcd_error *err);
 GCD_API void gcd_paths_free(struct gcd_paths *p);
 
 /*
- * Dominators and paths, at the same time when OPTIONS allow two threads: the search for dominators leaves the second one idle for half of
- * the time.  Progress is that of the dominators; the allocator is called by one thread at a time.  Neither *RET on failure; errors as of
+ * Dominators and paths, in parallel if OPTIONS allow two threads: the search for dominators leaves the second thread idle half of the time.
+ * Progress is that of the dominators; only one thread at a time calls the allocator.  On failure neither *RET is set; errors as for
  * gcd_dominators_new.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_paths_with_dominators_new(const struct gcd_graph *g, const struct gcd_dominators_options *options,
                                                                 struct gcd_dominators **ret_dominators, struct gcd_paths **ret_paths,
                                                                 struct gcd_error *err);
 
-/* The node before NODE on its path, GCD_NODE_ROOT when a root holds NODE itself, GCD_NODE_NONE when no root leads to it. */
+/* The node before NODE on its path, GCD_NODE_ROOT when a root holds NODE itself, GCD_NODE_NONE when NODE is unreachable. */
 GCD_API uint32_t gcd_paths_parent(const struct gcd_paths *p, uint32_t node);
-/* The number of the root that NODE's path begins with (gcd_summary.roots); SIZE_MAX when there is none.  Looks through path and roots. */
+/* The number of the root of NODE's path (gcd_summary.roots), SIZE_MAX = none.  Takes time: walks the path and searches the roots. */
 GCD_API size_t gcd_paths_root(const struct gcd_paths *p, uint32_t node);
 
-/* As gcd_dominators_pseudo_roots.  gcd_paths_root knows no number for them. */
+/* As gcd_dominators_pseudo_roots.  gcd_paths_root has no number for pseudo-roots. */
 GCD_API uint32_t gcd_paths_pseudo_roots(const struct gcd_paths *p);
 
-/* Reachable nodes: how many, and all of them by the length of their paths, so each after its parent.  [gcd_paths_reachable()] */
+/* The number of reachable nodes, and all of them by path length, so each follows its parent.  [gcd_paths_reachable()] */
 GCD_API uint32_t gcd_paths_reachable(const struct gcd_paths *p);
 GCD_API const uint32_t *gcd_paths_order(const struct gcd_paths *p);
 
-/* ---- all that holds one object ---- */
+/* ---- everything that holds one object ---- */
 
-/* One path for each root that holds the object, then one for each node that refers to it, the shortest first.  None goes through the object twice. */
+/* One path for each root that holds the object, then for each node that refers to it, the shortest first.  No path visits the object twice. */
 struct gcd_object_paths;
 
 struct gcd_object_paths_options {
     uint32_t object;             /* a node */
-    uint32_t max;                /* paths to keep; the others are only counted */
+    uint32_t max;                /* paths to keep; others are only counted */
     const struct gcd_alloc *alloc;   /* may be NULL, and so may the next one */
     const gcd_cancel_flag *cancel;
 };
 
-/* G and P, its paths, must outlive the result.  GCD_E_NOMEM, GCD_E_CANCELED.  Memory while it runs: 2 bits a node. */
+/* G and its paths P must outlive the result.  GCD_E_NOMEM, GCD_E_CANCELED.  Memory during the call: 2 bits per node. */
 GCD_API GCD_MUST_CHECK gcd_status gcd_object_paths_new(const struct gcd_graph *g, const struct gcd_paths *p,
                                                        const struct gcd_object_paths_options *options, struct gcd_object_paths **ret,
                                                        struct gcd_error *err);
 GCD_API void gcd_object_paths_free(struct gcd_object_paths *o);
 
-/* How many there are to get; *RET_MORE: how many more there would be. */
+/* The number of kept paths; *RET_MORE: the number of others. */
 GCD_API size_t gcd_object_paths_count(const struct gcd_object_paths *o, uint64_t *ret_more);
 
 struct gcd_object_step {
@@ -91,7 +91,7 @@ struct gcd_object_path {
     const struct gcd_object_step *steps;     /* [count] from the object to the node that the root holds; valid until the next call */
     size_t count;
 };
-/* I is below the count.  GCD_E_NOMEM. */
+/* Path I, which is below the count.  GCD_E_NOMEM. */
 GCD_API GCD_MUST_CHECK gcd_status gcd_object_paths_get(struct gcd_object_paths *o, size_t i, struct gcd_object_path *ret, struct gcd_error *err);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /*
- * Files that hold an object graph already: what this program and others have written.  Recognised by content, never by name.
+ * Files that already hold an object graph, written by this program or others.  Recognised by content, never by name.
  */
 #ifndef GCDUMPC_READ_H
 #define GCDUMPC_READ_H
@@ -13,15 +13,15 @@ extern "C" {
 #endif
 
 /*
- * The format of IN by its first bytes: "gclog", "gcdump", "dart"; NULL for everything else, recordings among it.  IN must be
- * rereadable or unread; its next reader begins at the start all the same.
+ * The format of IN by its first bytes: "gclog", "gcdump", "dart"; NULL for everything else, including recordings.  IN must be rereadable or
+ * unread; its next reader still begins at the start.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_graph_probe(struct gcd_input *in, const char **ret_format, struct gcd_error *err);
 
 /*
- * The graph in IN, which must be rereadable.  OPTIONS may be NULL.  A file that ends early gives what there is of it, when that can be
- * told apart from damage; the verdict then says so.
- * GCD_E_NOT_FOUND: no format that is known here; GCD_E_UNSUPPORTED: a relative of one; GCD_E_FORMAT, GCD_E_TRUNCATED, GCD_E_LIMIT,
+ * Reads the graph in IN, which must be rereadable.  OPTIONS may be NULL.  If a file ends early without other damage, the graph holds the part that
+ * is there, and the verdict says so.
+ * GCD_E_NOT_FOUND: not a known format; GCD_E_UNSUPPORTED: a variant that cannot be read; GCD_E_FORMAT, GCD_E_TRUNCATED, GCD_E_LIMIT,
  * GCD_E_NOMEM, GCD_E_CANCELED; errors of the input.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_graph_read(struct gcd_input *in, const struct gcd_graph_options *options,

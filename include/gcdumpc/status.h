@@ -1,8 +1,8 @@
 /*
  * What went wrong, as a number and as a sentence.
  *
- * Every function that can fail returns a gcd_status and, when the caller passed a struct gcd_error, leaves there what a
- * person needs to read: what could not be done, then the facts.  Nothing here allocates or has global state.
+ * Every function that can fail returns a gcd_status and fills the caller's struct gcd_error, if any, with a message for people: what could not be
+ * done, then the facts.  Nothing here allocates or has global state.
  */
 #ifndef GCDUMPC_STATUS_H
 #define GCDUMPC_STATUS_H
@@ -23,7 +23,7 @@ extern "C" {
 #define GCD_PRINTF(fmt, args)
 #endif
 
-/* name, value, text.  0 is success, positive values are news and not errors, negative ones are errors. */
+/* name, value, text.  0 is success, positive values are not errors, negative ones are errors. */
 #define GCD_STATUS_LIST(X)                                                                                             \
     X(GCD_OK, 0, "success")                                                                                            \
     X(GCD_END, 1, "end of data")                                                                                       \
@@ -47,8 +47,8 @@ typedef enum gcd_status {
 } gcd_status;
 
 /*
- * What a caller may want to tell apart within one status, for instance to say what to do about it.  Messages may be reworded at any time;
- * code decides by the status and by this.
+ * Distinguishes errors of one status, for instance to say what to do about them.  Code decides by the status and by this, because messages may
+ * change at any time.
  */
 enum gcd_error_reason {
     GCD_ERROR_OTHER,            /* nothing more is known than the status */
@@ -65,8 +65,8 @@ enum gcd_error_reason {
 #define GCD_OFF_NONE UINT64_MAX
 
 /*
- * On the caller's stack; GCD_ERROR_INIT before first use.  msg is complete enough to be printed as it stands; it is
- * UTF-8 without control characters and never names the file, which only the caller knows.
+ * Lives on the caller's stack; initialise it with GCD_ERROR_INIT.  msg can be printed as it is: UTF-8 without control characters.  It never names
+ * the file, which only the caller knows.
  */
 struct gcd_error {
     gcd_status code;

@@ -20,7 +20,7 @@ extern "C" {
 
 /* ---- the verdict ---- */
 
-/* code, name in JSON.  What each amount counts is said in the reason's text. */
+/* code, name in JSON.  The text of a reason says what its amount counts. */
 #define GCD_REASON_LIST(X)                                                                                             \
     X(GCD_REASON_TRACE_TRUNCATED, "trace_truncated")           /* amount: offset of the cut */                        \
     X(GCD_REASON_TRACE_DAMAGED, "trace_damaged")               /* amount: offset of the damage */                     \
@@ -63,7 +63,7 @@ struct gcd_reason {
 /* complete, or incomplete with the reasons: in the order of the list above. */
 struct gcd_verdict {
     bool complete;
-    bool unverified;             /* of a format that has no place for a verdict: complete then means that nothing is known to miss */
+    bool unverified;             /* the format cannot store a verdict: complete only means that nothing is known to be missing */
     size_t reason_count;
     struct gcd_reason reasons[GCD_REASON_COUNT];
 };
@@ -78,7 +78,7 @@ struct gcd_type {
     uint64_t id;                 /* method table address */
     uint64_t module;             /* module id, 0 = unknown */
     const char *name;            /* as the runtime spells it; never empty: "Type(0x…)" stands in for a missing one */
-    const char *module_path;     /* of a module made in memory its assembly's name; "" = unknown */
+    const char *module_path;     /* for a module made in memory, the name of its assembly; "" = unknown */
     uint64_t objects, bytes;
     uint64_t edges;              /* references that its objects should have */
     uint32_t name_token, flags;
@@ -89,10 +89,10 @@ struct gcd_type {
 };
 
 enum gcd_root_kind {
-    GCD_ROOT_STACK,              /* local variable, argument, register */
+    GCD_ROOT_STACK,              /* local variable, argument or register */
     GCD_ROOT_FINALIZER,          /* finalizer queue */
     GCD_ROOT_HANDLE,             /* GC handle */
-    GCD_ROOT_OTHER,              /* the runtime's own, and unknown kinds */
+    GCD_ROOT_OTHER,              /* roots of the runtime itself, and unknown kinds */
     GCD_ROOT_KINDS,              /* number of kinds that the GC reports; the next two come from the runtime */
     GCD_ROOT_STATIC = GCD_ROOT_KINDS,    /* static variable */
     GCD_ROOT_COM,                /* COM callable wrapper: a native reference */
@@ -108,7 +108,7 @@ enum gcd_root_kind {
 struct gcd_root {
     uint64_t object;             /* address; 0 only for the unknown node of a graph */
     uint64_t id;                 /* address of the handle or static variable, or the method, depending on the kind; 0 = unknown */
-    const char *name;            /* of a static variable, the field; "" = none */
+    const char *name;            /* static variable: the field; "" = none */
     uint32_t node;               /* the object in a graph; GCD_NODE_NONE in a dump */
     uint32_t type;               /* static variable: type number of the stored object (CoreCLR) or of the declaring class (Mono);
                                     other roots: that of the object in a graph, GCD_TYPE_NONE in a dump */
@@ -116,7 +116,7 @@ struct gcd_root {
     enum gcd_root_kind kind;
 };
 
-/* How people sort roots: a viewer shows these as the children of the root.  Each root belongs to exactly one group. */
+/* Groups of roots for people; a viewer shows them as the children of the root.  Each root belongs to exactly one group. */
 enum gcd_root_group {
     GCD_GROUP_STATICS,           /* static variables */
     GCD_GROUP_LOCALS,            /* local variables, arguments, registers */
@@ -130,13 +130,13 @@ enum gcd_root_group {
 };
 GCD_API enum gcd_root_group gcd_root_group(const struct gcd_root *r);
 
-/* Memory range of a generation after the GC; 3 is the large object heap, 4 the pinned object heap. */
+/* The memory range of a generation after the GC; 3 is the large object heap, 4 the pinned object heap. */
 struct gcd_range {
     uint64_t start, used_bytes, reserved_bytes;
     unsigned generation;
 };
 
-/* A process whose heap was walked in the trace, in the order of the first events; several only in traces of a whole machine. */
+/* A process with a heap walk in the trace, in the order of the first events; several only in traces of a whole machine. */
 struct gcd_process {
     uint64_t process;            /* process id; for gcd_dump_options.process */
     const char *name;            /* "" = unknown */
@@ -147,7 +147,7 @@ struct gcd_process {
 /* ---- the summary ---- */
 
 struct gcd_summary {
-    /* the lists, in front so that bindings to other languages need to declare nothing else; the numbers of types are their indices */
+    /* the lists come first, so that bindings to other languages need to declare nothing else; type numbers are indices */
     const struct gcd_type *types;        /* [type_count] in the order of first use by an object of the walk; types of statics alone at the end */
     const struct gcd_root *roots;        /* [root_count] static variables, roots of the GC, COM callable wrappers, each in the order of the
                                             events, without null roots */
@@ -164,22 +164,22 @@ struct gcd_summary {
     const char *runtime_version;
     /* the GC */
     unsigned dumps;              /* heap walks with objects in the trace, this one included */
-    unsigned walk_number;        /* which one this is; 1 = first */
+    unsigned walk_number;        /* the number of this one; 1 = first */
     unsigned processes_ignored;  /* other processes with a heap walk, at least */
-    uint32_t gc_number, gc_depth, gc_reason, gc_type;  /* as in GCStart; 0 when it was not seen */
+    uint32_t gc_number, gc_depth, gc_reason, gc_type;  /* as in GCStart; 0 = not seen */
     bool gc_start_seen, gc_end_seen;
-    uint32_t gc_heaps;           /* more than 1: server GC; 0 = not told */
-    int64_t gc_start_ns, gc_end_ns;      /* since the start of the trace; the first and last heap event when not seen */
-    uint64_t pause_ns;           /* how long the process stood still for this GC and its heap walk; 0 = not seen */
-    uint64_t pauses, pauses_ns;  /* how often and how long it did so while it was recorded, this one included; for whatever reason */
+    uint32_t gc_heaps;           /* more than 1: server GC; 0 = unknown */
+    int64_t gc_start_ns, gc_end_ns;      /* since the start of the trace; of the first and last heap event when not seen */
+    uint64_t pause_ns;           /* pause of the process for this GC and its heap walk; 0 = not seen */
+    uint64_t pauses, pauses_ns;  /* number and length of all pauses in the recording, including this one, for any reason */
     /* the heap */
     uint64_t objects, bytes;     /* sum of the exact object sizes, without the gaps between objects; saturates at 2^64-1 */
     uint64_t edges;              /* references received */
-    uint64_t edges_declared;     /* references that the objects should have; equal in a complete dump */
-    /* what is missing; of a dump that is complete 0, exactly.  All 0 and not exact for formats that do not tell */
-    uint64_t objects_lost, edges_lost;   /* that never arrived: exactly so many, or at least */
+    uint64_t edges_declared;     /* references the objects should have; equal in a complete dump */
+    /* missing objects; 0 and exact in a complete dump.  0 and not exact for formats that do not tell */
+    uint64_t objects_lost, edges_lost;   /* references that never arrived: exact, or a lower bound */
     bool objects_lost_exact, edges_lost_exact;
-    uint64_t edges_dropped;      /* that arrived, but belong to lost objects or not certainly to one; gcd_objects_edges leaves them out */
+    uint64_t edges_dropped;      /* references of lost or uncertain objects; gcd_objects_edges leaves them out */
     uint64_t root_counts[GCD_ROOT_KINDS];    /* strong and weak, without null roots */
     uint64_t weak_roots, pinned_roots;   /* of these, with that flag */
     uint64_t null_roots;

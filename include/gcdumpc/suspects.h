@@ -6,8 +6,8 @@
  *         for (size_t i = 0; i < gcd_suspects_count(s); i++)
  *             puts(gcd_suspects_get(s, i)->sentence);
  *
- * Suspected is what keeps more than a share of the heap alive, and more than some bytes in any case: a small healthy program has no
- * suspects.  What has grown is another question, for two dumps.
+ * A suspect keeps at least a share of the heap alive, and at least a number of bytes, so a small healthy program has no suspects.  Growth is
+ * another question, for two dumps.
  */
 #ifndef GCDUMPC_SUSPECTS_H
 #define GCDUMPC_SUSPECTS_H
@@ -32,11 +32,10 @@ extern "C" {
 /*
  * The kinds, their names for programs and for people.
  *
- * OBJECT      one object below which the memory spreads, the container: reached from the root by always following the object that
- *             keeps nearly all; a long list or tree of objects of one type is one container
- * HANDLERS    the same, or just very long: the list of handlers of an event
- * TYPE        objects of one type that only together are large and that nothing but the roots together holds
- * FINALIZERS  objects that wait for their finalizer
+ * OBJECT      one object, the container below which the memory spreads out; a long list or tree of objects of one type is one container
+ * HANDLERS    the list of handlers of an event, large or just very long
+ * TYPE        objects of one type that are large only together, and that no single object holds
+ * FINALIZERS  objects that wait for their finalizers
  * PINNED      free memory between pinned objects, which the collector could not give back (needs ranges and addresses)
  * COLLECTIONS very many collections of one type and size, mostly small or empty
  */
@@ -58,55 +57,55 @@ enum gcd_suspect_kind {
 GCD_API const char *gcd_suspect_kind_name(enum gcd_suspect_kind kind);
 GCD_API const char *gcd_suspect_kind_title(enum gcd_suspect_kind kind);
 
-/* Objects of one type, with their shallow or retained bytes, as the place says. */
+/* Objects of one type, with their shallow or retained bytes, depending on the list. */
 struct gcd_suspect_part {
     uint32_t type;
     uint64_t objects;
     uint64_t bytes;
 };
 
-/* A step of a path: one object, or REPEATS of one type one behind the other, of which NODE is the first. */
+/* A step of a path: one object, or REPEATS consecutive objects of one type, NODE being the first. */
 struct gcd_suspect_step {
     uint32_t node;
     uint32_t type;
     uint64_t repeats;            /* 1 = one object */
     bool dependent;              /* held by the step before through a dependent handle */
-    bool skipped;                /* stands for REPEATS objects of any types that are left out; NODE is the first of them */
+    bool skipped;                /* REPEATS omitted objects of any types; NODE is the first of them */
 };
 
 #define GCD_SUSPECT_PARTS 5
 
 struct gcd_suspect {
     enum gcd_suspect_kind kind;
-    const char *sentence;        /* what, how much, where: one or two sentences, UTF-8, names as in the options */
+    const char *sentence;        /* what, how much, where: one or two sentences in UTF-8, with the names of the options */
 
     /*
-     * The numbers.  BYTES of OBJECT, HANDLERS, TYPE and FINALIZERS do not overlap unless OVERLAPS is set: what one of them keeps alive
-     * is not counted again with the one around it.  Bytes saturate.
+     * BYTES of OBJECT, HANDLERS, TYPE and FINALIZERS do not overlap unless OVERLAPS is set: what a suspect keeps alive does not count again for a
+     * suspect around it.  Bytes saturate.
      */
-    uint64_t bytes;              /* kept alive, without what other suspects in it keep; of PINNED: free bytes */
-    uint64_t retained_bytes;     /* kept alive, with them */
-    uint64_t shallow_bytes;      /* of the objects that are suspected themselves */
-    uint64_t objects;            /* how many are suspected: 1, a list's, a type's, handlers, the waiting, the pinned, collections */
-    double share;                /* BYTES of all bytes of the heap, 0 ... 1; of PINNED 0: free bytes are no objects' */
+    uint64_t bytes;              /* kept alive, without other suspects inside; PINNED: free bytes */
+    uint64_t retained_bytes;     /* kept alive, with other suspects inside */
+    uint64_t shallow_bytes;      /* of the suspected objects themselves */
+    uint64_t objects;            /* suspected objects: 1, or the number in a list, of a type, of handlers, waiting, pinned, collections */
+    double share;                /* BYTES as a share of the heap, 0 ... 1; 0 for PINNED, because free bytes are not objects */
     bool overlaps;
 
-    /* The object (OBJECT, HANDLERS) or one that is typical (TYPE, FINALIZERS, COLLECTIONS; GCD_NODE_NONE if none). */
+    /* The object (OBJECT, HANDLERS) or a typical one (TYPE, FINALIZERS, COLLECTIONS; GCD_NODE_NONE = none). */
     uint32_t node;
     uint32_t type;
 
-    /* How that is held: from the root to it, that included.  A shortest path; others may exist. */
+    /* A shortest path from the root to that object, including it; others may exist. */
     size_t root;                 /* number of the root (gcd_summary.roots), SIZE_MAX = not known */
     const struct gcd_suspect_step *path;     /* the suspects' */
     size_t path_count;           /* 0 = not known */
-    uint64_t alike;              /* of TYPE: so many of the objects are held by the same object, by objects of the same type or by roots of
-                                    the same group */
+    uint64_t alike;              /* TYPE: number of objects held by the same object, by objects of the same type, or by roots of the same
+                                    group */
 
-    /* What it holds directly: types of the objects below it in the dominator tree, with what these retain, the largest first. */
+    /* What it holds directly: types of its children in the dominator tree, with their retained bytes, the largest first. */
     struct gcd_suspect_part held[GCD_SUSPECT_PARTS];
     size_t held_count;
     uint64_t held_objects;       /* of all types */
-    /* All that it keeps alive by type, with shallow bytes, the largest first; not for PINNED and COLLECTIONS. */
+    /* Everything it keeps alive by type, with shallow bytes, the largest first; not for PINNED and COLLECTIONS. */
     struct gcd_suspect_part content[GCD_SUSPECT_PARTS];
     size_t content_count;
     uint64_t content_objects;    /* of all types; their bytes are BYTES */
@@ -117,13 +116,13 @@ struct gcd_suspects;
 struct gcd_suspects_options {
     const struct gcd_alloc *alloc;
     const gcd_cancel_flag *cancel;   /* may be NULL; ends with GCD_E_CANCELED */
-    unsigned threads;            /* 0 and 1: none but the caller's.  The result does not depend on it */
-    gcd_progress_fn progress;    /* may be NULL; steps done and steps in all, no bytes */
+    unsigned threads;            /* 0 and 1: only the caller's thread.  The result does not depend on it */
+    gcd_progress_fn progress;    /* may be NULL; gets steps done and total steps, not bytes */
     void *progress_ctx;
-    double share;                /* of the heap's bytes that makes a suspect, 0.001 ... 1; 0 = 0.1 */
-    uint64_t min_bytes;          /* and at least so many bytes; 0 = 4 MiB */
+    double share;                /* share of the heap's bytes that makes a suspect, 0.001 ... 1; 0 = 0.1 */
+    uint64_t min_bytes;          /* and at least this many bytes; 0 = 4 MiB */
     const struct gcd_names *names;   /* for the sentences; NULL = the types' own.  Only used during the call */
-    const struct gcd_paths *paths;   /* when the caller has them; NULL = found here when there is a suspect */
+    const struct gcd_paths *paths;   /* NULL = computed when there is a suspect */
 };
 #define GCD_SUSPECTS_SHARE 0.1
 #define GCD_SUSPECTS_SHARE_MIN 0.001
@@ -131,8 +130,8 @@ struct gcd_suspects_options {
 
 /*
  * The suspects of G with its dominators D; both must outlive the result.  OPTIONS may be NULL.  GCD_E_NOMEM, GCD_E_CANCELED, GCD_E_ARG;
- * GCD_E_LIMIT when there are more suspects than shares of the heap, so that the sizes of the objects cannot be true.
- * Memory while it runs: 8 bytes a node, 40 for each object that retains more than half of what makes a suspect, and 8 bytes a node for
+ * GCD_E_LIMIT for more suspects than the heap has shares, which means that object sizes are wrong.
+ * Memory during the call: 8 bytes per node, 40 for each object that retains more than half of a suspect's share, and 8 bytes per node for
  * paths.  No recursion.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_suspects_new(const struct gcd_graph *g, const struct gcd_dominators *d,
@@ -140,17 +139,17 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_suspects_new(const struct gcd_graph *g, co
                                                    struct gcd_error *err);
 GCD_API void gcd_suspects_free(struct gcd_suspects *s);
 
-/* In descending order of bytes, those that overlap behind those that do not. */
+/* In descending order of bytes, overlapping ones last. */
 GCD_API size_t gcd_suspects_count(const struct gcd_suspects *s);
 GCD_API const struct gcd_suspect *gcd_suspects_get(const struct gcd_suspects *s, size_t i);
 
-/* The bytes of the heap that shares refer to, and what makes a suspect. */
+/* The bytes of the heap that shares refer to, and the bytes that make a suspect. */
 GCD_API uint64_t gcd_suspects_heap_bytes(const struct gcd_suspects *s);
 GCD_API uint64_t gcd_suspects_threshold(const struct gcd_suspects *s);
 
 /*
- * The largest consumers, also without any suspect: objects that nothing but the roots together holds, by type, with the bytes that they
- * retain, largest first.  They do not overlap: all of them together keep alive all that is alive.
+ * The largest consumers, also without any suspect: objects that no single object dominates, by type, with the bytes they retain, the largest
+ * first.  They do not overlap, and together retain the whole live heap.
  */
 GCD_API size_t gcd_suspects_consumer_count(const struct gcd_suspects *s);
 GCD_API const struct gcd_suspect_part *gcd_suspects_consumer(const struct gcd_suspects *s, size_t i);

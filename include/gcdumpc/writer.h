@@ -1,5 +1,5 @@
 /*
- * Dumps to files.  Formats are rows of one table; a program finds them by name or by the name of the output.
+ * Writes dumps to files.  Formats are rows of one table, found by their name or by the name of the output.
  */
 #ifndef GCDUMPC_WRITER_H
 #define GCDUMPC_WRITER_H
@@ -24,15 +24,15 @@ struct gcd_format;
 /* Format number I of the table, NULL after the last. */
 GCD_API const struct gcd_format *gcd_format_at(size_t i);
 GCD_API const struct gcd_format *gcd_format_by_name(const char *name);
-/* By the suffix of a path, of a folder with or without a slash behind it; a ".gz" behind that of a stream is ignored.  NULL when none fits. */
+/* By the suffix of a path.  Ignores a slash after a folder, and ".gz" after the suffix of a stream.  NULL = none. */
 GCD_API const struct gcd_format *gcd_format_by_path(const char *path);
 
 GCD_API const char *gcd_format_name(const struct gcd_format *f);     /* for --format */
-GCD_API const char *gcd_format_suffix(const struct gcd_format *f);   /* with its dot; the usual one when it has several */
+GCD_API const char *gcd_format_suffix(const struct gcd_format *f);   /* with its dot; the usual one of several */
 GCD_API const char *gcd_format_about(const struct gcd_format *f);    /* a few words */
 GCD_API bool gcd_format_is_text(const struct gcd_format *f);
 
-/* What it is written from and to. */
+/* The source and target of a format. */
 enum gcd_format_kind {
     GCD_FORMAT_STREAM,           /* from a dump with gcd_write, in memory that does not depend on the number of objects; from a
                                     graph as well, with the same bytes */
@@ -42,10 +42,10 @@ enum gcd_format_kind {
 GCD_API enum gcd_format_kind gcd_format_kind(const struct gcd_format *f);
 /* For GCD_FORMAT_STAGED: file or folder. */
 GCD_API enum gcd_staged_kind gcd_format_staged_kind(const struct gcd_format *f);
-/* The style of names that its readers expect. */
+/* The style of names that readers of the format expect. */
 GCD_API enum gcd_name_style gcd_format_names(const struct gcd_format *f);
 
-/* How flame graphs and profiles stack objects up. */
+/* How flame graphs and profiles stack objects. */
 enum gcd_stack_by {
     GCD_STACK_BY_DOMINATORS,         /* along the dominator tree: what keeps it alive */
     GCD_STACK_BY_PATHS               /* along the shortest path from a root */
@@ -53,38 +53,38 @@ enum gcd_stack_by {
 
 struct gcd_write_options {
     const struct gcd_alloc *alloc;
-    const char *name;            /* of the program that was dumped, when the dump does not know it; NULL = none */
-    const struct gcd_names *names;   /* of its types; NULL = as the runtime spells them */
+    const char *name;            /* of the dumped program, if the dump does not know it; NULL = none */
+    const struct gcd_names *names;   /* names of its types; NULL = as the runtime spells them */
     enum gcd_stack_by stack_by;
     const gcd_cancel_flag *cancel;   /* may be NULL; polled every 64 Ki objects, ends with GCD_E_CANCELED */
-    unsigned threads;            /* 0 and 1: none but the caller's.  The result does not depend on it */
+    unsigned threads;            /* 0 and 1: only the caller's thread.  The result does not depend on it */
     gcd_progress_fn progress;    /* may be NULL */
     void *progress_ctx;
-    uint64_t progress_total;     /* handed to PROGRESS */
+    uint64_t progress_total;     /* passed to PROGRESS */
 };
 
-/* Something that the format has no place for. */
+/* Something that the format cannot store. */
 struct gcd_write_loss {
     const char *text;            /* static, a clause that goes on after the number; "objects are larger than 4 GiB and ..." */
     uint64_t count;
 };
 #define GCD_WRITE_LOSSES 8
 
-/* What the writer noticed in the data, for a warning.  All zero in a sound dump. */
+/* What the writer noticed in the data, for warnings.  All zero for a sound dump. */
 struct gcd_write_notes {
     uint64_t objects, edges, roots, types;   /* records written; dependent handles count as edges */
-    uint64_t edges_missing;          /* references that objects declare and nobody received or could be matched */
-    uint64_t edges_dangling;         /* to addresses where no object is; written all the same */
-    bool dangling_is_minimum;        /* there may be more of them: the heap is too large for an exact count */
+    uint64_t edges_missing;          /* declared references that were not received or not matched */
+    uint64_t edges_dangling;         /* references to addresses without an object; written nevertheless */
+    bool dangling_is_minimum;        /* there may be more: the heap is too large for an exact count */
     uint64_t roots_dangling;
-    uint64_t dependents_dropped;     /* dependent handles whose key is no object */
-    uint64_t objects_dropped;        /* with address 0 */
+    uint64_t dependents_dropped;     /* dependent handles whose key is not an object */
+    uint64_t objects_dropped;        /* objects with address 0 */
     struct gcd_write_loss losses[GCD_WRITE_LOSSES];
     size_t loss_count;
 };
 
 /*
- * Write D to S in format F; the caller commits S.  D must be rereadable (gcd_objects_new).  OPTIONS may be NULL, RET_NOTES too.
+ * Writes D to S in format F; the caller commits S.  D must be rereadable (gcd_objects_new).  OPTIONS and RET_NOTES may be NULL.
  * Memory does not depend on the number of objects.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_write(const struct gcd_format *f, struct gcd_dump *d, struct gcd_sink *s,
@@ -92,15 +92,15 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_write(const struct gcd_format *f, struct g
                                             struct gcd_error *err);
 
 /*
- * Write G to S in format F (of the kind STREAM or GRAPH, else GCD_E_ARG); the caller commits S.  RET_NOTES counts what the writer met, not
- * what was lost on the way into the graph (gcd_graph_notes).
+ * Writes G to S in format F (of kind STREAM or GRAPH, else GCD_E_ARG); the caller commits S.  RET_NOTES counts what the writer met, not what was
+ * lost when the graph was built (gcd_graph_notes).
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_write_graph(const struct gcd_format *f, const struct gcd_graph *g, struct gcd_sink *s,
                                                   const struct gcd_write_options *options, struct gcd_write_notes *ret_notes,
                                                   struct gcd_error *err);
 
 /*
- * Write G to P, opened as gcd_format_staged_kind says, in format F of kind GCD_FORMAT_STAGED (else GCD_E_ARG); the caller commits P.  RET_NOTES as of
+ * Writes G to P, opened as gcd_format_staged_kind says, in format F (of kind STAGED, else GCD_E_ARG); the caller commits P.  RET_NOTES as for
  * gcd_write_graph.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_write_staged(const struct gcd_format *f, const struct gcd_graph *g, struct gcd_staged *p,

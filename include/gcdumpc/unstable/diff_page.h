@@ -1,5 +1,5 @@
 /*
- * What has grown between two dumps as one page for browsers, in the manner of the format html.
+ * The growth between two dumps as one page for browsers, in the style of the format html.
  */
 #ifndef GCDUMPC_UNSTABLE_DIFF_PAGE_H
 #define GCDUMPC_UNSTABLE_DIFF_PAGE_H
@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* What the page says of a dump as a whole. */
+/* What the page says about a dump as a whole. */
 struct gcd_diff_page_side {
     const char *name;            /* of its file, UTF-8 */
     const char *program;         /* "" = unknown */
@@ -35,7 +35,7 @@ struct gcd_diff_page {
 };
 
 /*
- * Write it to S; the caller commits S.  At most 5 MB: what has changed least becomes one row.  Texts need not be well-formed UTF-8.
+ * Writes the page to S; the caller commits S.  At most 5 MB: the smallest changes become one row.  Texts need not be well-formed UTF-8.
  * GCD_E_ARG: not two dumps; errors of the sink.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_write_diff_page(const struct gcd_diff_page *page, struct gcd_sink *s, struct gcd_error *err);

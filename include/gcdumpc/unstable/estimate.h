@@ -1,10 +1,10 @@
 /*
- * How much memory a graph of a dump and what is done with it will take, told from the counts of the first pass.
+ * Estimates the memory of a graph and of the work on it, from the counts of the first pass.
  *
- * It is the sum of the largest arrays that are there at the same time, with what the reading of a recording takes (GCD_ESTIMATE_BASE).  What
- * only the objects themselves tell is assumed: that an object keeps something alive when its type has references, and that few
- * references are circular.  A tree of merged paths grows with the number of different paths, which the first pass does not know: GCD_FOR_PATHS
- * assumes as many as such a tree can have, so most heaps need less.  tests/bench/README.md compares.
+ * Adds up the largest arrays that exist at the same time, and what reading a recording takes (GCD_ESTIMATE_BASE).  Assumes what only the objects
+ * tell: that objects of types with references keep something alive, and that few references are cyclic.  A tree of merged paths grows with the
+ * number of different paths, which the first pass does not know: GCD_FOR_PATHS assumes the largest possible tree, so most heaps need less.
+ * tests/bench/README.md compares.
  */
 #ifndef GCDUMPC_UNSTABLE_ESTIMATE_H
 #define GCDUMPC_UNSTABLE_ESTIMATE_H
@@ -21,7 +21,7 @@ extern "C" {
 /* The program, its libraries, buffers of inputs and outputs. */
 #define GCD_ESTIMATE_BASE (UINT64_C(4) << 20)
 
-/* What is done with a graph, from less to more. */
+/* The work on a graph, from less to more. */
 enum gcd_workload {
     GCD_FOR_GRAPH,               /* nothing: formats that list objects and references */
     GCD_FOR_PATHS,               /* paths from the roots, merged by type */

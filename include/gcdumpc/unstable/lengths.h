@@ -1,9 +1,8 @@
 /*
- * How many elements an array or characters a string has, where that follows from its size.
+ * Lengths of arrays and strings, where they follow from the size.
  *
- * CoreCLR tells exact sizes: a header that depends on rank and pointer size, then elements without a gap.  The size of an element is
- * known when it is a primitive, an enum or a reference; that of other value types is not.  Of an array of several dimensions it is the
- * number of all elements.
+ * CoreCLR reports exact sizes: a header that depends on rank and pointer size, then elements without gaps.  The element size is known for
+ * primitives, enums and references, but not for other value types.  The length of a multi-dimensional array is the number of all elements.
  */
 #ifndef GCDUMPC_UNSTABLE_LENGTHS_H
 #define GCDUMPC_UNSTABLE_LENGTHS_H
@@ -19,20 +18,20 @@
 extern "C" {
 #endif
 
-/* How the objects of a type are laid out. */
+/* The layout of the objects of a type. */
 struct gcd_length_rule {
     uint16_t header_bytes;
-    uint8_t element_bytes;       /* 0: its objects have no length, or nobody can tell it */
+    uint8_t element_bytes;       /* 0: its objects have no length, or it is unknown */
 };
 
 /*
- * Fill RET_RULES, one a type of the dump or graph; all with element_bytes 0 when the sizes are not exact (Mono rounds them up).
+ * Fills RET_RULES, one per type of the dump or graph; all have element_bytes 0 when sizes are not exact (Mono rounds them up).
  * ALLOC may be NULL.  GCD_E_NOMEM.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_length_rules(const struct gcd_summary *summary, const struct gcd_alloc *alloc,
                                                    struct gcd_length_rule *ret_rules, struct gcd_error *err);
 
-/* Does an object of SIZE_BYTES have a length?  Then it is *RET. */
+/* Does an object of SIZE_BYTES have a length?  If so, *RET is the length. */
 static inline bool gcd_length_of(const struct gcd_length_rule *rule, uint64_t size_bytes, uint64_t *ret)
 {
     if (rule->element_bytes == 0 || size_bytes < rule->header_bytes || (size_bytes - rule->header_bytes) % rule->element_bytes != 0)
