@@ -61,6 +61,10 @@ class Report(CliTest):
                 checked += 1
         self.assertGreater(checked, 50)
 
+    def test_a_filter_that_is_no_utf8(self):
+        text = b"/[^\xff]/".decode(errors="surrogateescape")
+        self.assertEqual(json.loads(self.report("net10-wks", "--json", "--filter", text))["filter"], "/[^?]/")
+
     def test_top(self):
         rows, _, total = parsed(self.report())
         for n in (1, 5, len(rows) - 1):
