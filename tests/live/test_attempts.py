@@ -80,8 +80,8 @@ class Attempts(LiveTest):
             self.assertLessEqual(number(f["after"]), number(f["peak"]))
             self.assertAlmostEqual(number(f["after"]) * 2**20 / 1e6, resident_mb(target.pid), delta=30)
             # by its socket alone the process is not known
-            sockets = [s for s in os.listdir("/tmp") if s.startswith(f"dotnet-diagnostic-{target.pid}-")]
-            r = self.gcdumpc("info", "--port", "/tmp/" + sockets[0])
+            sockets = [s for s in os.listdir(target.temporary) if s.startswith(f"dotnet-diagnostic-{target.pid}-")]
+            r = self.gcdumpc("info", "--port", os.path.join(target.temporary, sockets[0]))
             self.assertRegex(r.stderr, r"none lost; memory unknown; drain, CollectTracing\d, buffer \d+ MiB")
 
     def test_the_time_is_shared_by_the_attempts(self):
@@ -103,8 +103,8 @@ class Together(LiveTest):
                                      stderr=subprocess.PIPE, text=True)
             try:
                 self.wait_for_lock(target)
-                port = [s for s in os.listdir("/tmp") if s.startswith(f"dotnet-diagnostic-{target.pid}-")][0]
-                for way in (("--pid", target.pid), ("--port", "/tmp/" + port)):
+                port = [s for s in os.listdir(target.temporary) if s.startswith(f"dotnet-diagnostic-{target.pid}-")][0]
+                for way in (("--pid", target.pid), ("--port", os.path.join(target.temporary, port))):
                     r = self.gcdumpc("info", *way, status=1)
                     self.assertRegex(r.stderr, rf"\Agcdumpc: [^\n]*: another dump of it is under way, by process {first.pid}\n\Z")
             finally:

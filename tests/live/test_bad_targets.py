@@ -78,7 +78,7 @@ class BadTargets(LiveTest):
             try:
                 self.refused(r"has not answered within 10000 ms: it is stopped", "--pid", target.pid, "--quiet")
                 r = self.gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"), status=1)
-                self.assertRegex(r.stderr, r"silent for 8 s: it is stopped, by a signal or a debugger.*3600 s")
+                self.assertRegex(r.stderr, r"silent for 8 s: it is stopped by a signal or a debugger.*3600 s")
             finally:
                 os.kill(target.pid, signal.SIGCONT)
             self.check_untouched(target)
