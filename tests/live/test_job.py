@@ -139,7 +139,7 @@ class Names(JobTest):
         target, name = self.lab()
         target.process.send_signal(signal.SIGSTOP)
         r = self.gcdumpc("--name", name, "-o", self.out(), "--timeout", 3, status=1)
-        self.assertIn("what it is called cannot be told", r.stderr)
+        self.assertIn("its name is unknown", r.stderr)
         self.assertEqual(self.files(), ["bin"])
         timer = threading.Timer(3, target.process.send_signal, [signal.SIGCONT])
         timer.start()
