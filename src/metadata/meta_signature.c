@@ -176,7 +176,7 @@ static uint32_t array_shape(struct reading *r)
 static void end_arrays(struct reading *r)
 {
     static const char commas[] = ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,";
-    uint32_t rank[META_DEPTH_MAX], n = 0;
+    uint32_t rank[META_DEPTH_MAX] = { 0 }, n = 0;
     while (r->depth > 0 && (r->open[r->depth - 1].element == ELEMENT_SZARRAY || r->open[r->depth - 1].element == ELEMENT_ARRAY))
         rank[n++] = r->open[--r->depth].element == ELEMENT_ARRAY ? array_shape(r) : 0;
     while (n-- > 0) {

@@ -175,7 +175,7 @@ class WrongUse(CliTest):
             self.refused(2, rf"{command} needs an output: -o FILE, .*; see gcdumpc {command} --help", *words)
 
     def test_no_such_process(self):
-        self.refused(1, r"there is no process 4294967295; .+", "--pid", "4294967295", "-o", "x")
+        self.refused(1, r"(?:there is no process 4294967295; .+|process 4294967295: this build .+)", "--pid", "4294967295", "-o", "x")
 
     @unittest.skipIf(os.environ.get("GCDUMPC_IPC") == "OFF", "this build cannot talk to processes")
     def test_no_such_name_or_port(self):

@@ -278,8 +278,7 @@ static enum cli_exit type_paths(const struct cli_args *args, const struct cli_du
         struct cli_titled titled = { .key = "paths", .table = t.table };
         e = cli_print_tables(args, d, args->view.json ? json_head(&t, gcd_paths_pseudo_roots(p)) : NULL, &titled, 1);
     } else {
-        cli_say(d->subject, "out of memory");
-        e = CLI_FAILED;
+        e = cli_no_memory(d->subject);
     }
     cli_array_free(cli_alloc(), t.shown, t.count, sizeof *t.shown);
     cli_table_free(t.table);

@@ -19,7 +19,6 @@
 #include "output/root_labels.h"
 #include "signals.h"
 #include "term/message.h"
-#include "term/progress.h"
 #include "term/term.h"
 
 #define DEFAULT_LINES 20u
@@ -377,13 +376,9 @@ static enum cli_exit run(struct retained *r)
         e = cli_match_types(pattern, &r->d, r->names, &r->types);
     if (e != CLI_DONE)
         return e;
-    static const char verb[] = "finding dominators";
-    struct gcd_dominators_options o = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(r->args),
-                                        .progress = cli_progress_steps, .progress_ctx = (void *)(uintptr_t)verb };
-    struct gcd_error err = GCD_ERROR_INIT;
-    if (gcd_dominators_new(r->d.graph, &o, &r->dominators, &err) != GCD_OK)
-        return cli_fail(r->d.subject, &err);
-    cli_progress_end();
+    e = cli_find_dominators(r->args, &r->d, &r->dominators);
+    if (e != CLI_DONE)
+        return e;
     r->alive_bytes = gcd_dominators_retained(r->dominators, GCD_NODE_ROOT);
     e = print(r);
     enum cli_exit flushed = cli_flush_stdout();

@@ -7,6 +7,7 @@
 #include "commands/commands.h"
 #include "commands/compare.h"
 #include "exit.h"
+#include "input/fail.h"
 #include "term/message.h"
 
 /* The quantities: people see one of these, chosen by --sort; programs get all. */
@@ -164,8 +165,7 @@ enum cli_exit cmd_trend(const struct cli_args *args)
     struct trend t = { .c = &c, .metrics = c.retained ? METRICS : RETAINED };
     t.shown = args->view.sort == CLI_SORT_COUNT ? COUNT : args->view.sort == CLI_SORT_RETAINED ? RETAINED : BYTES;
     if (e == CLI_DONE && !(prepare(&t) && fill(&t))) {
-        cli_say(NULL, "out of memory");
-        e = CLI_FAILED;
+        e = cli_no_memory(NULL);
     }
     if (e == CLI_DONE)
         e = cli_compare_print(&c, "types", t.table);

@@ -142,9 +142,7 @@ enum cli_exit cli_paths_add(const struct cli_args *args, struct gcd_tree_diff *t
     gcd_paths_free(paths);
     if (st != GCD_OK)
         return cli_fail(d->subject, &err);
-    if (!converted)
-        cli_say(d->subject, "out of memory");
-    return converted ? CLI_DONE : CLI_FAILED;
+    return converted ? CLI_DONE : cli_no_memory(d->subject);
 }
 
 /* ---- printing ---- */

@@ -11,7 +11,6 @@
 #include "input/memory.h"
 #include "signals.h"
 #include "term/message.h"
-#include "term/progress.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,23 +47,19 @@ static enum cli_exit match_types(struct reading *r, const struct cli_filter *f)
 static enum cli_exit measure_retained(struct reading *r)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    static const char verb[] = "finding dominators";
-    struct gcd_dominators_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(r->c->args),
-                                              .progress = cli_progress_steps, .progress_ctx = (void *)(uintptr_t)verb };
     struct gcd_dominators *dominators = NULL;
-    uint32_t count = cli_summary(&r->d)->type_count;
-    r->retained = calloc((size_t)count + 1, sizeof *r->retained);
+    r->retained = calloc((size_t)cli_summary(&r->d)->type_count + 1, sizeof *r->retained);
     if (r->retained == NULL)
         return cli_no_memory(NULL);
-    gcd_status st = gcd_dominators_new(r->d.graph, &options, &dominators, &err);
-    if (st == GCD_OK)
-        st = gcd_retained_by_type(r->d.graph, dominators, cli_alloc(), r->retained, &err);
-    if (st == GCD_OK) {
+    enum cli_exit e = cli_find_dominators(r->c->args, &r->d, &dominators);
+    if (e == CLI_DONE && gcd_retained_by_type(r->d.graph, dominators, cli_alloc(), r->retained, &err) != GCD_OK)
+        e = cli_fail(r->d.subject, &err);
+    if (e == CLI_DONE) {
         r->side->retained_bytes = gcd_dominators_retained(dominators, GCD_NODE_ROOT);
         cli_say_pseudo_roots(r->d.subject, gcd_dominators_pseudo_roots(dominators));
     }
     gcd_dominators_free(dominators);
-    return st == GCD_OK ? CLI_DONE : cli_fail(r->d.subject, &err);
+    return e;
 }
 
 static uint64_t plus(uint64_t a, uint64_t b)

@@ -53,6 +53,8 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
                             struct cli_dump *ret);
 /* Makes D->graph, unless it is there already.  On failure the message has been printed. */
 enum cli_exit cli_make_graph(const struct cli_args *args, enum cli_need need, struct cli_dump *d);
+/* Computes the dominators of D->graph.  On failure the message has been printed. */
+enum cli_exit cli_find_dominators(const struct cli_args *args, const struct cli_dump *d, struct gcd_dominators **ret);
 /* What a dump is about, whether it comes from a trace or is a graph. */
 static inline const struct gcd_summary *cli_summary(const struct cli_dump *d)
 {

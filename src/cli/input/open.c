@@ -53,6 +53,18 @@ enum cli_exit cli_make_graph(const struct cli_args *args, enum cli_need need, st
     return gcd_graph_from_dump(d->dump, &options, &d->graph, &err) == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
 }
 
+enum cli_exit cli_find_dominators(const struct cli_args *args, const struct cli_dump *d, struct gcd_dominators **ret)
+{
+    static const char verb[] = "finding dominators";
+    struct gcd_dominators_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(args),
+                                              .progress = cli_progress_steps, .progress_ctx = (void *)(uintptr_t)verb };
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (gcd_dominators_new(d->graph, &options, ret, &err) != GCD_OK)
+        return cli_fail(d->subject, &err);
+    cli_progress_end();
+    return CLI_DONE;
+}
+
 /* A file that is a graph already: it is read several times, a pipe too. */
 static enum cli_exit open_graph(const struct cli_args *args, const struct gcd_input_options *input_options, struct cli_dump *ret)
 {

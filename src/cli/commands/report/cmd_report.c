@@ -20,7 +20,6 @@
 #include "output/root_labels.h"
 #include "signals.h"
 #include "term/message.h"
-#include "term/progress.h"
 #include "term/suggest.h"
 
 static const struct report_view {
@@ -107,20 +106,6 @@ static enum cli_exit check(const struct cli_args *args, enum format format)
 
 /* ---- the dump ---- */
 
-static enum cli_exit find_dominators(struct report *r)
-{
-    static const char verb[] = "finding what retains what";
-    struct gcd_dominators_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(r->args),
-                                              .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb };
-    struct gcd_error err = GCD_ERROR_INIT;
-    if (!r->args->view.retained || r->args->view.by == GCD_BY_ROOT)
-        return CLI_DONE;
-    if (gcd_dominators_new(r->d.graph, &options, &r->dominators, &err) != GCD_OK)
-        return cli_fail(r->d.subject, &err);
-    r->pseudo_roots = gcd_dominators_pseudo_roots(r->dominators);
-    return CLI_DONE;
-}
-
 static enum cli_exit load(struct report *r, enum format format)
 {
     enum cli_need need = format == FORMAT_PROMETHEUS ? CLI_NEED_STREAM : views[r->args->view.by].need;
@@ -131,7 +116,11 @@ static enum cli_exit load(struct report *r, enum format format)
         e = cli_names_of(r->args, &r->d, GCD_NAMES_CSHARP, &r->names);
     if (e == CLI_DONE)
         e = cli_filter_types(r->filter, &r->d, r->names, &r->wanted);
-    return e == CLI_DONE ? find_dominators(r) : e;
+    if (e == CLI_DONE && r->args->view.retained && r->args->view.by != GCD_BY_ROOT)
+        e = cli_find_dominators(r->args, &r->d, &r->dominators);
+    if (r->dominators != NULL)
+        r->pseudo_roots = gcd_dominators_pseudo_roots(r->dominators);
+    return e;
 }
 
 /* ---- the output ---- */
@@ -169,7 +158,7 @@ static enum cli_exit print_table(const struct report *r, const struct cli_table 
 {
     errno = 0;
     bool ok = format == FORMAT_JSON ? print_json(r, t, to) : format == FORMAT_CSV ? cli_table_csv(t, to) : print_text(r, t, to);
-    return ok || errno != ENOMEM ? CLI_DONE : report_no_memory(r);   /* what could not be written is found when it is flushed */
+    return ok || errno != ENOMEM ? CLI_DONE : cli_no_memory(r->d.subject);   /* what could not be written is found when it is flushed */
 }
 
 static enum cli_exit print(struct report *r, enum format format, FILE *to)
@@ -200,9 +189,9 @@ static enum cli_exit print_to_file(struct report *r, enum format format, struct 
     char *text = NULL;
     size_t n = 0;
     FILE *to = open_memstream(&text, &n);
-    enum cli_exit e = to != NULL ? print(r, format, to) : report_no_memory(r);
+    enum cli_exit e = to != NULL ? print(r, format, to) : cli_no_memory(r->d.subject);
     if (to != NULL && fclose(to) != 0 && e == CLI_DONE)
-        e = report_no_memory(r);
+        e = cli_no_memory(r->d.subject);
     if (e == CLI_DONE)
         e = write_file(r->args->output.path, sink, text, n);
     free(text);

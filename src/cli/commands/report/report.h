@@ -34,9 +34,6 @@ struct report {
     struct cli_column columns[16];       /* of the table */
 };
 
-/* "out of memory" about the dump; CLI_FAILED. */
-enum cli_exit report_no_memory(const struct report *r);
-
 /* The objects of wanted types.  By generation it fails when the dump has no memory ranges.  The message has been printed then. */
 enum cli_exit report_histogram(struct report *r, enum gcd_histogram_by by, const struct gcd_histogram **ret);
 

@@ -12,6 +12,7 @@
 
 #include "commands/report/report.h"
 #include "exit.h"
+#include "input/fail.h"
 #include "input/input.h"
 #include "output/prom.h"
 #include "output/root_labels.h"
@@ -135,7 +136,7 @@ static enum cli_exit put_all_types(struct prom *p)
         if (view->retained)
             put_types(p, rows, n, RETAINED, "gcdumpc_type_retained_bytes", "What the objects of a type keep alive together, a lower bound.");
     } else if (e == CLI_DONE) {
-        e = report_no_memory(p->r);
+        e = cli_no_memory(p->r->d.subject);
     }
     free(rows);
     gcd_histogram_free(h);

@@ -14,11 +14,6 @@
 #include "term/message.h"
 #include "term/progress.h"
 
-enum cli_exit report_no_memory(const struct report *r)
-{
-    return cli_error(CLI_FAILED, r->d.subject, "out of memory");
-}
-
 enum cli_exit report_histogram(struct report *r, enum gcd_histogram_by by, const struct gcd_histogram **ret)
 {
     static const char verb[] = "reading";
@@ -136,7 +131,7 @@ enum cli_exit report_table(struct report *r, const struct report_columns *column
     size_t n = 3 + r->args->view.retained, shown = 0;
     struct report_row rest = { .at = REPORT_REST, .v = { .objects = r->h->objects, .bytes = r->h->bytes } }, *rows = report_rows(r, r->h);
     if (rows == NULL)
-        return report_no_memory(r);
+        return cli_no_memory(r->d.subject);
     memcpy(r->columns, first, n * sizeof *first);
     memcpy(r->columns + n, columns->items, columns->n * sizeof *first);
     *ret = cli_table_new(r->columns, n + columns->n);
