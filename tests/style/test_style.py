@@ -45,7 +45,7 @@ class Style(unittest.TestCase):
     def test_public_headers_stand_alone_in_c_and_cpp(self):
         include = os.path.join(ROOT, "include")
         generated = os.path.join(BUILD, "include")
-        headers = [os.path.join(include, "gcdumpc", h) for h in sorted(os.listdir(os.path.join(include, "gcdumpc"))) if h.endswith(".h")]
+        headers = [os.path.join(folder, h) for folder, _, names in os.walk(include) for h in sorted(names) if h.endswith(".h")]
         self.assertGreater(len(headers), 5)
         for header in headers:
             for c in (["cc", "-std=c11", "-x", "c"], ["c++", "-std=c++17", "-x", "c++"]):
