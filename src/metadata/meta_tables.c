@@ -87,9 +87,9 @@ static uint8_t column_bytes(const struct meta_tables *t, uint8_t column, uint8_t
     case COLUMN_BLOB:
         return heaps & WIDE_BLOBS ? 4 : 2;
     default:
-        if (column < META_TABLES)
-            return t->table[column].rows > UINT16_MAX ? 4 : 2;
-        return coded_bytes(t, (enum coded)(column - COLUMN_CODED));
+        if (column >= COLUMN_CODED)
+            return coded_bytes(t, (enum coded)(column - COLUMN_CODED));
+        return column < META_TABLES && t->table[column].rows > UINT16_MAX ? 4 : 2;
     }
 }
 
