@@ -73,12 +73,16 @@ struct gcd_verdict {
 /* No type; no node of a graph, which has at most 2^32 - 2. */
 #define GCD_TYPE_NONE UINT32_MAX
 #define GCD_NODE_NONE UINT32_MAX
+#define GCD_MODULE_NONE UINT32_MAX
 
 struct gcd_type {
     uint64_t id;                 /* method table address */
     uint64_t module;             /* module id, 0 = unknown */
-    const char *name;            /* as the runtime spells it; never empty: "Type(0x…)" stands in for a missing one */
+    const char *name;            /* in the runtime's spelling, with the outer types of a nested type where they are known
+                                    (unstable/full_names.h); never empty: "Type(0x…)" stands in for a missing one */
+    const char *raw_name;        /* as the runtime sent it: a nested type has no outer types.  The same pointer when nothing was added */
     const char *module_path;     /* for a module made in memory, the name of its assembly; "" = unknown */
+    uint32_t module_number;      /* index in gcd_summary.modules; GCD_MODULE_NONE without a list */
     uint64_t objects, bytes;
     uint64_t edges;              /* references that its objects should have */
     uint32_t name_token, flags;
@@ -109,6 +113,8 @@ struct gcd_root {
     uint64_t object;             /* address; 0 only for the unknown node of a graph */
     uint64_t id;                 /* address of the handle or static variable, or the method, depending on the kind; 0 = unknown */
     const char *name;            /* static variable: the field; "" = none */
+    const char *class_name;      /* static variable: the type that declares it, in the runtime's spelling; "" = not known, or several possible */
+    const char *label;           /* static variable, for people: "Shop.OrderCache.s_items", "Shop.A.s_items or Shop.B.s_items", the field alone */
     uint32_t node;               /* the object in a graph; GCD_NODE_NONE in a dump */
     uint32_t type;               /* static variable: type number of the stored object (CoreCLR) or of the declaring class (Mono);
                                     other roots: that of the object in a graph, GCD_TYPE_NONE in a dump */
@@ -129,6 +135,35 @@ enum gcd_root_group {
     GCD_GROUPS
 };
 GCD_API enum gcd_root_group gcd_root_group(const struct gcd_root *r);
+
+/* What is known of the names in the file of a module. */
+enum gcd_module_state {
+    GCD_MODULE_NOT_READ,         /* nobody looked */
+    GCD_MODULE_READ,             /* its file was found, is the one that was loaded, and was read */
+    GCD_MODULE_RECORDED,         /* the recording holds its names */
+    GCD_MODULE_NO_PATH,          /* the recording does not say which file it is, or it was made in memory */
+    GCD_MODULE_NOT_FOUND,        /* no file */
+    GCD_MODULE_REPLACED,         /* there is a file, but it is not the one that was loaded */
+    GCD_MODULE_UNREADABLE,       /* damaged, no regular file, no permission ...: see problem */
+    GCD_MODULE_STATES
+};
+
+/* A loaded module: an assembly, nearly always.  One that was loaded several times, in different contexts, is in the list as often. */
+struct gcd_module {
+    uint64_t id;
+    const char *path;            /* as the runtime sent it, "" = made in memory or unknown */
+    const char *assembly;        /* simple name, "" = unknown */
+    uint8_t pdb_guid[16];        /* of the CodeView record that the runtime reported; zeros = unknown */
+    uint32_t pdb_age;
+    uint32_t flags;              /* of the module event */
+    bool described;              /* a module event was received: else only its types name it */
+    /* from its file */
+    enum gcd_module_state state;
+    const char *problem;         /* one clause for people: why its names are not known; "" = none */
+    bool has_public_key;
+    uint8_t public_key_token[8];
+    uint8_t mvid[16];            /* zeros = unknown */
+};
 
 /* The memory range of a generation after the GC; 3 is the large object heap, 4 the pinned object heap. */
 struct gcd_range {
@@ -153,8 +188,9 @@ struct gcd_summary {
                                             events, without null roots */
     const struct gcd_range *ranges;      /* [range_count] in the order of the events */
     const struct gcd_process *processes; /* [process_count] of a recording, without those that gcd_dump_options.process left out */
+    const struct gcd_module *modules;    /* [module_count] those that events describe, in their order, then those that only types refer to */
     uint32_t type_count;
-    size_t root_count, range_count, process_count;
+    size_t root_count, range_count, process_count, module_count;
     /* the recording */
     struct gcd_trace_info trace;
     uint64_t process;            /* process id, 0 = unknown */

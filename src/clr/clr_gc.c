@@ -201,11 +201,24 @@ gcd_status gcd_clr_module(const struct gcd_event *ev, struct gcd_clr_module *ret
     struct gcd_cur c = gcd_clr_payload(ev);
     struct gcd_clr_module m = { .id = gcd_cur_u64(&c) };
     m.assembly = gcd_cur_u64(&c);
-    gcd_cur_skip(&c, 8);                 /* flags u32, reserved u32 */
+    m.flags = gcd_cur_u32(&c);
+    gcd_cur_skip(&c, 4);
     m.path = gcd_cur_utf16z(&c, &m.path_units);
-    if (c.err == GCD_OK)
+    gcd_status st = c.err;
+    if (st == GCD_OK && ev->version >= 2) {
+        size_t units;
+        (void)gcd_cur_utf16z(&c, &units);
+        gcd_cur_skip(&c, 2);
+        const uint8_t *guid = gcd_cur_bytes(&c, sizeof m.pdb_guid);
+        uint32_t age = gcd_cur_u32(&c);
+        if (c.err == GCD_OK) {           /* a short one is as good as an old one */
+            memcpy(m.pdb_guid, guid, sizeof m.pdb_guid);
+            m.pdb_age = age;
+        }
+    }
+    if (st == GCD_OK)
         *ret = m;
-    return c.err;
+    return st;
 }
 
 gcd_status gcd_clr_assembly(const struct gcd_event *ev, struct gcd_clr_assembly *ret)

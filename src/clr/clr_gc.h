@@ -126,11 +126,17 @@ gcd_status gcd_clr_range(const struct gcd_event *ev, struct gcd_clr_range *ret);
 /* GCGlobalHeapHistory: the number of heaps; more than one means server GC. */
 gcd_status gcd_clr_heap_count(const struct gcd_event *ev, uint32_t *ret_heaps);
 
-/* Module events {module, assembly u64; flags, reserved u32; IL path z, ...}. */
+/*
+ * Module events {module, assembly u64; flags, reserved u32; IL path z, native path z, instance u16}; from version 2 on also {GUID, age u32, path z}
+ * of the symbol file of the IL, and of the native code.
+ */
 struct gcd_clr_module {
     uint64_t id, assembly;
+    uint32_t flags;
     const uint8_t *path;         /* UTF-16LE */
     size_t path_units;
+    uint8_t pdb_guid[16];        /* zeros: version 0 or 1, or the file has no CodeView record */
+    uint32_t pdb_age;
 };
 gcd_status gcd_clr_module(const struct gcd_event *ev, struct gcd_clr_module *ret);
 

@@ -34,6 +34,7 @@ void gcd_graph_free(struct gcd_graph *g)
     drop(g, g->types, g->types_room, sizeof *g->types);
     drop(g, g->roots, g->root_room, sizeof *g->roots);
     drop(g, g->dependents, g->dependent_room, sizeof *g->dependents);
+    drop(g, g->modules, g->module_room, sizeof *g->modules);
     drop(g, g->ranges, g->range_room, sizeof *g->ranges);
     gcd_textpool_done(&g->text);
     struct gcd_alloc a = g->alloc;
@@ -46,7 +47,7 @@ uint64_t gcd_graph_memory(const struct gcd_graph *g)
            (g->type_room + g->size_room + g->offset_room + g->edges_room + g->edge_room) * sizeof(uint32_t) +
            g->block_room * sizeof *g->block_edges + g->big_room * sizeof *g->bigs + g->run_room * sizeof *g->runs +
            g->types_room * sizeof *g->types + g->root_room * sizeof *g->roots + g->dependent_room * sizeof *g->dependents +
-           g->range_room * sizeof *g->ranges;
+           g->module_room * sizeof *g->modules + g->range_room * sizeof *g->ranges;
 }
 
 const struct gcd_summary *gcd_graph_summary(const struct gcd_graph *g)

@@ -160,7 +160,12 @@ gcd_status gcd_build_type(struct gcd_build *b, const struct gcd_type *t, uint32_
     *to = *t;
     to->objects = to->bytes = to->edges = 0;
     to->uneven_sizes = false;
+    if (to->module_number >= g->module_count)
+        to->module_number = GCD_MODULE_NONE;
     GCD_TRY(gcd_build_text(b, t->name, strlen(t->name), &to->name, err));
+    to->raw_name = to->name;
+    if (t->raw_name != NULL && t->raw_name != t->name)
+        GCD_TRY(gcd_build_text(b, t->raw_name, strlen(t->raw_name), &to->raw_name, err));
     if (b->last_module == NULL || strcmp(b->last_module, t->module_path) != 0)
         GCD_TRY(gcd_build_text(b, t->module_path, strlen(t->module_path), &b->last_module, err));
     to->module_path = b->last_module;
@@ -175,7 +180,9 @@ gcd_status gcd_build_type_name(struct gcd_build *b, uint32_t type, const char *n
     if (t->described)
         return GCD_OK;
     t->described = t->named = true;
-    return gcd_build_text(b, name, n, &t->name, err);
+    GCD_TRY(gcd_build_text(b, name, n, &t->name, err));
+    t->raw_name = t->name;
+    return GCD_OK;
 }
 
 /* ---- nodes ---- */
@@ -392,6 +399,10 @@ gcd_status gcd_build_root_kept(struct gcd_build *b, const struct gcd_root *r, st
     if (!is_static)
         root.type = g->node_type[root.node];
     root.object = gcd_graph_node_address(g, root.node);
+    if (root.class_name == NULL)
+        root.class_name = "";
+    if (root.label == NULL)
+        root.label = root.name;
     GCD_TRY(one_more(g, &g->roots, &g->root_room, g->root_count, sizeof *g->roots, err));
     g->roots[g->root_count++] = root;
     return GCD_OK;
@@ -402,6 +413,12 @@ gcd_status gcd_build_root(struct gcd_build *b, const struct gcd_root *r, struct 
     struct gcd_root root = *r;
     const char *name = r->name != NULL ? r->name : "";
     GCD_TRY(gcd_build_text(b, name, strlen(name), &root.name, err));
+    root.class_name = "";
+    if (r->class_name != NULL && r->class_name[0] != '\0')
+        GCD_TRY(gcd_build_text(b, r->class_name, strlen(r->class_name), &root.class_name, err));
+    root.label = root.name;
+    if (r->label != NULL && r->label != r->name)
+        GCD_TRY(gcd_build_text(b, r->label, strlen(r->label), &root.label, err));
     return gcd_build_root_kept(b, &root, err);
 }
 
@@ -417,6 +434,18 @@ gcd_status gcd_build_dependent(struct gcd_build *b, uint32_t key, uint32_t value
                         (unsigned)g->node_count);
     GCD_TRY(one_more(g, &b->keyed, &b->keyed_room, b->keyed_count, sizeof *b->keyed, err));
     b->keyed[b->keyed_count++] = (struct keyed){ .key = key, .value = value };
+    return GCD_OK;
+}
+
+gcd_status gcd_build_module(struct gcd_build *b, const struct gcd_module *m, struct gcd_error *err)
+{
+    struct gcd_graph *g = b->g;
+    struct gcd_module copy = *m;
+    const char **const texts[] = { &copy.path, &copy.assembly, &copy.problem };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        GCD_TRY(gcd_build_text(b, *texts[i], strlen(*texts[i]), texts[i], err));
+    GCD_TRY(one_more(g, &g->modules, &g->module_room, g->module_count, sizeof *g->modules, err));
+    g->modules[g->module_count++] = copy;
     return GCD_OK;
 }
 
@@ -517,6 +546,8 @@ static void summarize(struct gcd_graph *g)
     f->root_count = g->root_count;
     f->ranges = g->ranges;
     f->range_count = g->range_count;
+    f->modules = g->modules;
+    f->module_count = g->module_count;
     f->processes = NULL;
     f->process_count = 0;
 }

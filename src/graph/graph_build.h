@@ -65,6 +65,8 @@ GCD_MUST_CHECK gcd_status gcd_build_root(struct gcd_build *b, const struct gcd_r
 GCD_MUST_CHECK gcd_status gcd_build_root_kept(struct gcd_build *b, const struct gcd_root *r, struct gcd_error *err);
 /* With GCD_NODE_NONE as key or value it is counted and dropped. */
 GCD_MUST_CHECK gcd_status gcd_build_dependent(struct gcd_build *b, uint32_t key, uint32_t value, struct gcd_error *err);
+/* Adds a module, before the types that refer to it by number; copies its strings. */
+GCD_MUST_CHECK gcd_status gcd_build_module(struct gcd_build *b, const struct gcd_module *m, struct gcd_error *err);
 GCD_MUST_CHECK gcd_status gcd_build_range(struct gcd_build *b, const struct gcd_range *r, struct gcd_error *err);
 
 /* Objects without a call of gcd_build_next_node have no references.  B is freed, *RET set only on success. */

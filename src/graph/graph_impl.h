@@ -55,6 +55,8 @@ struct gcd_graph {
     size_t root_count, root_room;
     struct gcd_graph_dependent *dependents;
     size_t dependent_count, dependent_room;
+    struct gcd_module *modules;
+    size_t module_count, module_room;
     struct gcd_range *ranges;
     size_t range_count, range_room;
 };

@@ -120,7 +120,9 @@ struct heap_type {
 struct heap_module {
     struct heap_known known;
     const char *path;            /* "" for a module created in memory */
-    uint64_t assembly;
+    uint64_t id, assembly;
+    uint32_t flags, pdb_age;
+    uint8_t pdb_guid[16];
 };
 
 struct heap_assembly {
@@ -236,8 +238,10 @@ gcd_status heap_type_index(struct gcd_heap *h, uint64_t id, uint32_t *ret, struc
 gcd_status heap_bulk_type(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
 gcd_status heap_module(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
 gcd_status heap_assembly(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
-/* The path of a module, or the name of its assembly if it has no path; "" when unknown.  After heap_bind, like the next function. */
+/* The path of a module, or the name of its assembly if it has no path; "" when unknown.  After heap_bind, like the next two functions. */
 const char *heap_module_path(const struct gcd_heap *h, uint64_t module);
+/* The simple name of an assembly; "" when unknown. */
+const char *heap_assembly_name(const struct gcd_heap *h, uint64_t assembly);
 /* May the name or module of T belong to another type? */
 bool heap_type_doubtful(const struct gcd_heap *h, const struct heap_type *t);
 gcd_status heap_runtime_info(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);

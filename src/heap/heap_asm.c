@@ -156,6 +156,8 @@ static gcd_status add_root(struct gcd_heap *h, struct heap_walk *w, struct gcd_r
         r.name = "";
         r.type = GCD_TYPE_NONE;
     }
+    r.class_name = "";
+    r.label = r.name;
     w->roots[w->root_count++] = r;
     return GCD_OK;
 }

@@ -173,7 +173,11 @@ gcd_status heap_module(struct gcd_heap *h, const struct gcd_event *ev, struct gc
     }
     heap_known_begin(&to->known, ev->time_ns, hash, moment_of(ev));
     to->path = "";
+    to->id = m.id;
     to->assembly = m.assembly;
+    to->flags = m.flags;
+    memcpy(to->pdb_guid, m.pdb_guid, sizeof to->pdb_guid);
+    to->pdb_age = m.pdb_age;
     return heap_text_utf16(h, m.path, m.path_units, &to->path, err);
 }
 
@@ -205,15 +209,18 @@ gcd_status heap_assembly(struct gcd_heap *h, const struct gcd_event *ev, struct 
     return heap_text_utf16(h, a.name, n, &to->name, err);
 }
 
+const char *heap_assembly_name(const struct gcd_heap *h, uint64_t assembly)
+{
+    uint32_t a = gcd_idmap_get(&h->assembly_by_id, assembly);
+    return a != GCD_IDMAP_NONE ? h->assemblies[a].name : "";
+}
+
 const char *heap_module_path(const struct gcd_heap *h, uint64_t module)
 {
     uint32_t m = gcd_idmap_get(&h->module_by_id, module);
     if (m == GCD_IDMAP_NONE)
         return "";
-    if (h->modules[m].path[0] != '\0')
-        return h->modules[m].path;
-    uint32_t a = gcd_idmap_get(&h->assembly_by_id, h->modules[m].assembly);
-    return a != GCD_IDMAP_NONE ? h->assemblies[a].name : "";
+    return h->modules[m].path[0] != '\0' ? h->modules[m].path : heap_assembly_name(h, h->modules[m].assembly);
 }
 
 bool heap_type_doubtful(const struct gcd_heap *h, const struct heap_type *t)

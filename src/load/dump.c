@@ -51,6 +51,7 @@ void gcd_dump_free(struct gcd_dump *d)
         heap_free(d->heaps[i]);
     gcd_mem_free(&d->alloc, d->heaps, d->heap_cap * sizeof *d->heaps);
     gcd_mem_free(&d->alloc, d->types, d->type_cap * sizeof *d->types);
+    gcd_mem_free(&d->alloc, d->modules, d->module_room * sizeof *d->modules);
     gcd_mem_free(&d->alloc, d->roots, d->root_room * sizeof *d->roots);
     gcd_mem_free(&d->alloc, d->type_number, d->type_number_count * sizeof *d->type_number);
     load_process_start_done(&d->started);
@@ -192,6 +193,7 @@ static gcd_status add_type(struct gcd_dump *d, uint32_t heap_index, struct gcd_e
     t->module_path = heap_module_path(h, t->module);
     if (!t->described)
         GCD_TRY(name_undescribed(d, t, err));
+    t->raw_name = t->name;
     d->type_number[heap_index] = d->type_count++;
     return GCD_OK;
 }
@@ -451,6 +453,7 @@ gcd_status gcd_dump_close(struct gcd_dump *d, struct gcd_input *in, struct gcd_e
     heap_bind(d->heap);
     GCD_TRY(collect_types(d, err));
     GCD_TRY(collect_roots(d, err));
+    GCD_TRY(load_modules(d, err));
     GCD_TRY(sort_dependents(d, err));
     GCD_TRY(collect_summary(d, err));
     GCD_TRY(collect_processes(d, err));

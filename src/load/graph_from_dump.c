@@ -25,6 +25,8 @@ static gcd_status copy_summary(struct gcd_build *b, struct gcd_dump *d, struct g
 
 static gcd_status add_types(struct gcd_build *b, const struct gcd_summary *s, struct gcd_error *err)
 {
+    for (size_t i = 0; i < s->module_count; i++)
+        GCD_TRY(gcd_build_module(b, &s->modules[i], err));
     for (uint32_t i = 0; i < s->type_count; i++) {
         uint32_t number;                     /* equal to the number in the dump */
         GCD_TRY(gcd_build_type(b, &s->types[i], &number, err));

@@ -2,6 +2,7 @@
  * Combines an input, a trace and a heap: see gcdumpc/dump.h.
  *
  *     dump.c            the first pass: which GC counts, types, roots, the verdict
+ *     modules.c         the list of modules
  *     objects.c         the second one: objects and their references
  *     process_start.c   the command line of each process of a machine
  */
@@ -46,6 +47,8 @@ struct gcd_dump {
     struct gcd_root *roots;          /* [root_room] */
     size_t root_room;
     struct load_process_start started;
+    struct gcd_module *modules;      /* [module_room] */
+    size_t module_room;
     struct gcd_process *processes;   /* those with a dump */
     size_t process_count, process_cap;
 };
@@ -58,6 +61,9 @@ struct gcd_dump {
 GCD_MUST_CHECK gcd_status gcd_objects_keep_for_replay(struct gcd_objects *o, struct gcd_error *err);
 void gcd_objects_replay(struct gcd_objects *o);
 GCD_MUST_CHECK gcd_status gcd_objects_replay_next(struct gcd_objects *o, bool *ret_has_address, uint64_t *ret_edges, struct gcd_error *err);
+
+/* modules.c: the modules of the summary, and the module number of each type. */
+GCD_MUST_CHECK gcd_status load_modules(struct gcd_dump *d, struct gcd_error *err);
 
 /* process_start.c */
 void load_process_start_init(struct load_process_start *s, const struct gcd_alloc *a, uint64_t max_text_bytes);
