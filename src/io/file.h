@@ -12,12 +12,16 @@
 
 #include <gcdumpc/cancel.h>
 #include <gcdumpc/status.h>
+#include <gcdumpc/unstable/regular_file.h>
 
 enum gcd_file_kind { GCD_FILE_REGULAR, GCD_FILE_STREAM, GCD_FILE_DIRECTORY };
 
 /* Open for reading; "-" is a duplicate of standard input.  RET_BASE: the starting offset in a regular file. */
 gcd_status gcd_file_open_read(const char *path, int *ret_fd, enum gcd_file_kind *ret_kind, uint64_t *ret_base,
                               uint64_t *ret_size, struct gcd_error *err);
+
+/* gcd_input_open_regular. */
+gcd_status gcd_file_open_regular(const char *path, int *ret_fd, struct gcd_regular_file *ret, struct gcd_error *err);
 
 /* A file of mode 0600 in DIR without a name; it disappears when closed. */
 gcd_status gcd_file_open_unlinked(const char *dir, int *ret_fd, struct gcd_error *err);

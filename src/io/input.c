@@ -106,6 +106,24 @@ gcd_status gcd_input_open(const char *path, const struct gcd_input_options *opti
     return GCD_OK;
 }
 
+gcd_status gcd_input_open_regular(const char *path, const struct gcd_alloc *alloc, struct gcd_input **ret, struct gcd_regular_file *ret_file,
+                                  struct gcd_error *err)
+{
+    struct gcd_regular_file file;
+    struct gcd_input *in = NULL;
+    GCD_TRY(input_new(&(struct gcd_input_options){ .alloc = alloc }, &in, err));
+    gcd_status st = gcd_file_open_regular(path, &in->fd, &file, err);
+    if (st != GCD_OK) {
+        gcd_input_free(in);
+        return st;
+    }
+    in->size = file.bytes;
+    if (ret_file != NULL)
+        *ret_file = file;
+    *ret = in;
+    return GCD_OK;
+}
+
 gcd_status gcd_input_new_spool(const struct gcd_input_options *options, struct gcd_input **ret, struct gcd_error *err)
 {
     struct gcd_input *in = NULL;
