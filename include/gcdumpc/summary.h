@@ -143,7 +143,7 @@ enum gcd_module_state {
     GCD_MODULE_RECORDED,         /* the recording holds its names */
     GCD_MODULE_NO_PATH,          /* the recording does not say which file it is, or it was made in memory */
     GCD_MODULE_NOT_FOUND,        /* no file */
-    GCD_MODULE_REPLACED,         /* there is a file, but it is not the one that was loaded */
+    GCD_MODULE_REPLACED,         /* there is a file, but not the one that was loaded, or nothing says that it is */
     GCD_MODULE_UNREADABLE,       /* damaged, no regular file, no permission ...: see problem */
     GCD_MODULE_STATES
 };

@@ -115,6 +115,7 @@ enum heap_moment { HEAP_SEEN, HEAP_LOADED, HEAP_UNLOADED };
 struct heap_type {
     struct heap_known known;
     struct gcd_type type;        /* the sums unused */
+    uint64_t element;            /* id of the type that it is an array of, or a pointer to; 0 = none */
 };
 
 struct heap_module {

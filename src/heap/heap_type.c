@@ -102,6 +102,8 @@ static gcd_status describe_type(struct gcd_heap *h, uint32_t i, const struct gcd
     to->type.name_token = t->name_token;
     to->type.flags = t->flags;
     to->type.element_type = t->element_type;
+    /* an array or a pointer is no definition of its module, and its only parameter is what it is of */
+    to->element = (t->name_token & 0xffffff) == 0 && t->parameter_count == 1 ? gcd_le64(t->parameters) : 0;
     to->type.described = true;
     if (to->type.named)
         return heap_text_utf16(h, t->name, t->name_units, &to->type.name, err);

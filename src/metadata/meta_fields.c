@@ -84,12 +84,26 @@ static bool find_static(struct gcd_metadata *m, struct gcd_static_field *f)
     return false;
 }
 
+/* The signature of field ROW, behind its kind. */
+static bool field_signature(struct gcd_metadata *m, uint32_t row, struct gcd_cur *ret)
+{
+    size_t n;
+    const uint8_t *p = meta_blob(&m->t, meta_cell(&m->t, META_FIELD, row, FIELD_SIGNATURE), &n);
+    *ret = gcd_cur_make(p, n, 0);
+    if (gcd_cur_u8(ret) != SIGNATURE_FIELD)
+        meta_fail(&m->w, GCD_E_FORMAT, GCD_OFF_NONE, "the signature of a field is of something else");
+    return m->w.st == GCD_OK;
+}
+
 gcd_status gcd_metadata_next_static(struct gcd_metadata *m, struct gcd_static_field *f, struct gcd_error *err)
 {
     struct gcd_static_field next = *f;
     meta_begin(m);
     if (m->t.table[META_TYPE_DEF].rows == 0 || !find_static(m, &next))
         return m->w.st == GCD_OK ? GCD_END : meta_end(m, err);
+    struct gcd_cur c;
+    if (field_signature(m, next.token & 0xffffff, &c))
+        next.element_type = meta_element_type(&c);
     next.thread_static = has_thread_static(m, next.token & 0xffffff);
     const char *name = meta_string(&m->t, meta_cell(&m->t, META_FIELD, next.token & 0xffffff, FIELD_NAME));
     if (m->w.st == GCD_OK) {
@@ -102,13 +116,10 @@ gcd_status gcd_metadata_next_static(struct gcd_metadata *m, struct gcd_static_fi
 
 gcd_status gcd_metadata_field_type(struct gcd_metadata *m, const struct gcd_static_field *f, const char **ret, struct gcd_error *err)
 {
-    size_t n;
+    struct gcd_cur c;
     meta_begin(m);
-    const uint8_t *p = meta_blob(&m->t, meta_cell(&m->t, META_FIELD, f->token & 0xffffff, FIELD_SIGNATURE), &n);
-    struct gcd_cur c = gcd_cur_make(p, n, 0);
-    if (gcd_cur_u8(&c) != SIGNATURE_FIELD)
-        meta_fail(&m->w, GCD_E_FORMAT, GCD_OFF_NONE, "the signature of a field is of something else");
-    meta_signature(m, &c, f->class_token & 0xffffff);
+    if (field_signature(m, f->token & 0xffffff, &c))
+        meta_signature(m, &c, f->class_token & 0xffffff);
     meta_put(m, "");
     if (m->w.st == GCD_OK)
         *ret = m->text;

@@ -51,8 +51,14 @@ uint32_t meta_outer(struct gcd_metadata *m, uint32_t row);
 void meta_name_begin(struct gcd_metadata *m, struct meta_name *n, uint32_t token, uint32_t n_args);
 bool meta_name_next(struct gcd_metadata *m, struct meta_name *n);
 
-/* Write the type at *C (ECMA-335 II.23.2.12); its type parameters are those of type definition ROW, 0 = of nothing. */
+/* Write the name of TOKEN as reflection spells it; returns where the name of the type itself begins. */
+size_t meta_reflection_name(struct gcd_metadata *m, uint32_t token);
+
 struct gcd_cur;
+/* The first element type of the field at *C, without its modifiers; of a generic type that of its definition. */
+uint8_t meta_element_type(struct gcd_cur *c);
+
+/* Write the type at *C (ECMA-335 II.23.2.12); its type parameters are those of type definition ROW, 0 = of nothing. */
 void meta_signature(struct gcd_metadata *m, struct gcd_cur *c, uint32_t row);
 
 /* The last 8 bytes of the SHA-1 of a public key, back to front (II.6.3). */

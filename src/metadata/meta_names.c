@@ -170,3 +170,45 @@ bool meta_name_next(struct gcd_metadata *m, struct meta_name *n)
     meta_put(m, ">");
     return put_links(m, n, n->link + 1);
 }
+
+/* What meta_string has read, with a backslash before each character that has a meaning. */
+static void put_escaped(struct gcd_metadata *m)
+{
+    char piece[2 * 64 + 1];
+    size_t n = 0;
+    for (const char *p = m->t.string; *p != '\0'; p++) {
+        if (strchr(",[]&*+\\", *p) != NULL)
+            piece[n++] = '\\';
+        piece[n++] = *p;
+        if (n >= sizeof piece - 2) {
+            piece[n] = '\0';
+            meta_put(m, piece);
+            n = 0;
+        }
+    }
+    piece[n] = '\0';
+    meta_put(m, piece);
+}
+
+size_t meta_reflection_name(struct gcd_metadata *m, uint32_t token)
+{
+    struct meta_name *n = &m->frames[0];
+    size_t last = 0;
+    find_links(m, n, token);
+    for (uint32_t i = 0; i < n->links && m->w.st == GCD_OK; i++) {
+        uint32_t row = n->token[i] & 0xffffff;
+        bool definition = is_definition(n->token[i]);
+        last = i > 0 ? m->text_n + 1 : 0;
+        if (i > 0)
+            meta_put(m, "+");
+        if (meta_string(&m->t, definition ? meta_cell(&m->t, META_TYPE_DEF, row, TYPE_DEF_NAMESPACE)
+                                          : meta_cell(&m->t, META_TYPE_REF, row, TYPE_REF_NAMESPACE))[0] != '\0') {
+            put_escaped(m);
+            meta_put(m, ".");
+        }
+        (void)meta_string(&m->t, definition ? meta_cell(&m->t, META_TYPE_DEF, row, TYPE_DEF_NAME)
+                                            : meta_cell(&m->t, META_TYPE_REF, row, TYPE_REF_NAME));
+        put_escaped(m);
+    }
+    return last;
+}

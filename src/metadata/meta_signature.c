@@ -208,6 +208,16 @@ static bool end_types(struct reading *r)
     return false;
 }
 
+uint8_t meta_element_type(struct gcd_cur *c)
+{
+    uint8_t element = gcd_cur_u8(c);
+    while (c->err == GCD_OK && (element == ELEMENT_CMOD_REQD || element == ELEMENT_CMOD_OPT)) {
+        (void)compressed(c);
+        element = gcd_cur_u8(c);
+    }
+    return element == ELEMENT_GENERICINST ? gcd_cur_u8(c) : element;
+}
+
 void meta_signature(struct gcd_metadata *m, struct gcd_cur *c, uint32_t row)
 {
     struct reading r = { .m = m, .c = c, .row = row };

@@ -191,6 +191,24 @@ static void put_definition(struct gcd_metadata *m, uint32_t row, const char *con
     }
 }
 
+gcd_status gcd_metadata_reflection_name(struct gcd_metadata *m, uint32_t token, const char **ret, size_t *ret_last, struct gcd_error *err)
+{
+    uint32_t table = token >> 24, row = token & 0xffffff;
+    size_t last = 0;
+    meta_begin(m);
+    if ((table != META_TYPE_REF && table != META_TYPE_DEF) || row == 0 || row > m->t.table[table].rows)
+        meta_fail(&m->w, GCD_E_ARG, GCD_OFF_NONE, "the module has no such type");
+    else
+        last = meta_reflection_name(m, token);
+    meta_put(m, "");
+    if (m->w.st == GCD_OK) {
+        *ret = m->text;
+        if (ret_last != NULL)
+            *ret_last = last;
+    }
+    return meta_end(m, err);
+}
+
 static void put_specification(struct gcd_metadata *m, uint32_t row)
 {
     size_t n;

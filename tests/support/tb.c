@@ -720,6 +720,11 @@ void tb_range(struct tb *t, unsigned generation, uint64_t start, uint64_t used_b
 
 void tb_module(struct tb *t, uint64_t id, const char *path)
 {
+    tb_module_symbols(t, id, path, 0, 0);
+}
+
+void tb_module_symbols(struct tb *t, uint64_t id, const char *path, unsigned guid, uint32_t age)
+{
     struct tb_bytes *b = payload(t);
     tb_u64(b, id);
     tb_u64(b, 0xa55e);
@@ -728,9 +733,11 @@ void tb_module(struct tb *t, uint64_t id, const char *path)
     tb_utf16z(b, path);
     tb_utf16z(b, "");
     tb_u16(b, 0);
-    tb_zeros(b, 20);         /* signature and age of the symbol file */
+    for (int i = 0; i < 16; i++)
+        tb_u8(b, guid);
+    tb_u32(b, age);
     tb_utf16z(b, "");
-    tb_zeros(b, 20);
+    tb_zeros(b, 20);         /* of the native code */
     tb_utf16z(b, "");
     emit(t, TB_RUNDOWN, 154, 2);
 }

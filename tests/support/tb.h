@@ -170,6 +170,8 @@ void tb_ccws(struct tb *t, const uint64_t *objects, size_t n);
 void tb_rcws(struct tb *t, const uint64_t *objects, size_t n);
 void tb_range(struct tb *t, unsigned generation, uint64_t start, uint64_t used_bytes, uint64_t reserved_bytes);
 void tb_module(struct tb *t, uint64_t id, const char *path);
+/* The same with a symbol file whose GUID has this byte 16 times. */
+void tb_module_symbols(struct tb *t, uint64_t id, const char *path, unsigned guid, uint32_t age);
 void tb_runtime_info(struct tb *t, unsigned major, unsigned minor, unsigned patch, const char *command_line);
 void tb_process_info(struct tb *t, const char *command_line, const char *os, const char *arch);
 

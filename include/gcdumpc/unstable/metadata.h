@@ -113,12 +113,21 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_interface(struct gcd_metadata *m,
 GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_name(struct gcd_metadata *m, uint32_t token, const char *const *args, size_t n_args,
                                                     const char **ret, struct gcd_error *err);
 
+/*
+ * The same of a definition or a reference as reflection spells it, without arguments: "System.Collections.Generic.Dictionary`2+Entry".  *RET_LAST
+ * (may be NULL) is where the name of the type itself begins, behind its outer types: all that the runtime sends.  Characters with a meaning in
+ * this spelling have a backslash before them.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_metadata_reflection_name(struct gcd_metadata *m, uint32_t token, const char **ret, size_t *ret_last,
+                                                               struct gcd_error *err);
+
 /* ---- static fields ---- */
 
 struct gcd_static_field {
     uint32_t token;              /* of the field; 0 to begin with */
     uint32_t class_token;        /* of the type that declares it */
     uint32_t flags;              /* FieldAttributes, ECMA-335 II.23.1.5 */
+    uint8_t element_type;        /* first of its signature, ECMA-335 II.23.1.16; of a generic type 0x11 or 0x12, value type or class */
     bool thread_static;          /* [ThreadStatic]: a slot for each thread */
     const char *name;            /* valid until the next call of gcd_metadata_next_static on M */
 };

@@ -1,0 +1,57 @@
+/*
+ * Names as they stand in the source: the outer types of a nested type, and the class of a static variable.
+ *
+ * The runtime sends neither (docs of GCBulkType and GCBulkRootStaticVar; measured, .NET 8 to 10); the files of the loaded modules have both.
+ * The caller finds files, the library decides whether a file is the module that was loaded, and reads it:
+ *
+ *     struct gcd_module_files files = { .ctx = &folders, .open = open_file, .close = close_file };
+ *     st = gcd_dump_resolve(dump, &files, &err);         then name, class_name and label in the summary are complete
+ *
+ * A recording can hold the names itself; then they are in the summary from the beginning, and no file is asked for.
+ */
+#ifndef GCDUMPC_UNSTABLE_FULL_NAMES_H
+#define GCDUMPC_UNSTABLE_FULL_NAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <gcdumpc/dump.h>
+#include <gcdumpc/io.h>
+#include <gcdumpc/status.h>
+#include <gcdumpc/summary.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A file that may be the one of a module. */
+struct gcd_module_file {
+    struct gcd_input *input;     /* readable at any place */
+    uint64_t off, bytes;         /* where the image lies in it; 0, UINT64_MAX = all of it */
+    bool certain;                /* it is what the process has loaded, as far as anything but the identity can tell: the process maps it, or it
+                                    has been there, unchanged, since before the process began.  Decides when the identity cannot */
+    void *ctx;                   /* the caller's */
+};
+
+/* How files are found. */
+struct gcd_module_files {
+    void *ctx;
+    /*
+     * Candidate number N = 0, 1, 2 … for the file of MODULE, best first.  GCD_OK; GCD_END: there are no more; any error: this candidate is there
+     * but cannot be used, and ERR says why in one clause that names the file.  GCD_E_NOMEM and GCD_E_CANCELED end the search.
+     */
+    gcd_status (*open)(void *ctx, const struct gcd_module *module, unsigned n, struct gcd_module_file *ret, struct gcd_error *err);
+    void (*close)(void *ctx, struct gcd_module_file *file);
+};
+
+/*
+ * Completes the names in the summary of D, which must be closed; call it before gcd_graph_from_dump and gcd_names_new.  What a file cannot tell stays
+ * as it is, and gcd_module.state and problem say why: a missing, damaged or replaced file is no failure.
+ * GCD_E_NOMEM, GCD_E_CANCELED, GCD_E_STATE.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_dump_resolve(struct gcd_dump *d, const struct gcd_module_files *files, struct gcd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,220 @@
+/*
+ * The modules of a dump, one after another: which file is the one that was loaded, and what it says.
+ *
+ * First all modules are read for the names of types, then again for static variables, whose candidates need the names of all types.  A module is open
+ * only while it is read, so memory does not depend on their number.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "resolve/resolve.h"
+
+#define CANDIDATES_PER_MODULE 64u
+#define PROBLEM_BYTES sizeof ((struct gcd_error *)0)->msg
+
+/* An open file of a module. */
+struct opened {
+    struct gcd_module_file file;
+    struct gcd_metadata *m;
+};
+
+static void close_file(const struct resolve *r, struct opened *o)
+{
+    gcd_metadata_free(o->m);
+    r->files->close(r->files->ctx, &o->file);
+    o->m = NULL;
+}
+
+/* Candidate N of module MODULE. */
+static gcd_status open_candidate(const struct resolve *r, uint32_t module, unsigned n, struct opened *ret, struct gcd_error *err)
+{
+    *ret = (struct opened){ .file = { .bytes = UINT64_MAX } };
+    gcd_status st = r->files->open(r->files->ctx, &r->d->modules[module], n, &ret->file, err);
+    if (st != GCD_OK)
+        return st;
+    st = gcd_metadata_open(ret->file.input, ret->file.off, ret->file.bytes, r->alloc, &ret->m, err);
+    if (st != GCD_OK)
+        close_file(r, ret);
+    return st == GCD_END ? GCD_E_FORMAT : st;
+}
+
+/* Is the open file the module that was loaded?  *RET_PROBLEM: why not. */
+static gcd_status judge(struct resolve *r, uint32_t module, const struct opened *o, const char **ret_problem, struct gcd_error *err)
+{
+    struct gcd_module *to = &r->d->modules[module];
+    struct gcd_loaded_module loaded = { .pdb_age = to->pdb_age };
+    uint32_t checked, differ;
+    memcpy(loaded.pdb_guid.bytes, to->pdb_guid, sizeof to->pdb_guid);
+    enum gcd_module_match match = gcd_metadata_match(gcd_metadata_identity(o->m), &loaded);
+    *ret_problem = match == GCD_MODULE_OTHER ? "the file is not the one that was loaded" :
+                   match == GCD_MODULE_UNKNOWN && !o->file.certain ? "nothing says whether the file is the one that was loaded" : NULL;
+    if (match != GCD_MODULE_UNKNOWN || !o->file.certain)
+        return GCD_OK;
+    GCD_TRY(resolve_types_differ(r, module, o->m, &checked, &differ, err));
+    *ret_problem = differ > 0 ? "the types of the file are not those that were loaded" : NULL;
+    return GCD_OK;
+}
+
+static void accept(struct resolve *r, uint32_t module, unsigned n, const struct opened *o)
+{
+    const struct gcd_module_identity *id = gcd_metadata_identity(o->m);
+    struct gcd_module *to = &r->d->modules[module];
+    to->state = GCD_MODULE_READ;
+    to->problem = "";
+    to->has_public_key = id->has_public_key;
+    memcpy(to->public_key_token, id->public_key_token, sizeof to->public_key_token);
+    memcpy(to->mvid, id->mvid.bytes, sizeof to->mvid);
+    r->candidate_of_module[module] = n;
+}
+
+static gcd_status set_problem(struct resolve *r, uint32_t module, enum gcd_module_state state, const char *problem, struct gcd_error *err)
+{
+    struct gcd_module *to = &r->d->modules[module];
+    to->state = state;
+    return heap_text(r->d->heap, problem, strlen(problem), &to->problem, err);
+}
+
+/* Finds the file of a module; OPENED->m is NULL when there is none. */
+static gcd_status find_file(struct resolve *r, uint32_t module, struct opened *ret, struct gcd_error *err)
+{
+    struct gcd_module *to = &r->d->modules[module];
+    char problem[PROBLEM_BYTES] = "";
+    const char *other = NULL;
+    to->state = to->path[0] == '\0' ? GCD_MODULE_NO_PATH : GCD_MODULE_NOT_FOUND;
+    ret->m = NULL;
+    for (unsigned n = 0; n < CANDIDATES_PER_MODULE; n++) {
+        struct gcd_error own = GCD_ERROR_INIT;
+        const char *refused = NULL;
+        gcd_status st = open_candidate(r, module, n, ret, &own);
+        if (st == GCD_END)
+            break;
+        if (st == GCD_OK)
+            st = judge(r, module, ret, &refused, &own);
+        if (st == GCD_OK && refused == NULL) {
+            accept(r, module, n, ret);
+            return GCD_OK;
+        }
+        if (st == GCD_OK)
+            other = refused;
+        else if (problem[0] == '\0')
+            (void)snprintf(problem, sizeof problem, "%s", own.msg);
+        if (ret->m != NULL)
+            close_file(r, ret);
+        if (resolve_is_fatal(st) && err != NULL)
+            *err = own;
+        if (resolve_is_fatal(st))
+            return st;
+    }
+    if (other != NULL)
+        return set_problem(r, module, GCD_MODULE_REPLACED, other, err);
+    return problem[0] != '\0' ? set_problem(r, module, GCD_MODULE_UNREADABLE, problem, err) : GCD_OK;
+}
+
+/* A file that was fine and now is not has changed: what it said so far is right or the name of something else, nothing worse. */
+static gcd_status note_failure(struct resolve *r, uint32_t module, gcd_status st, const struct gcd_error *own, struct gcd_error *err)
+{
+    if (st == GCD_OK)
+        return GCD_OK;
+    if (resolve_is_fatal(st)) {
+        if (err != NULL)
+            *err = *own;
+        return st;
+    }
+    return set_problem(r, module, GCD_MODULE_UNREADABLE, own->msg, err);
+}
+
+static gcd_status read_types(struct resolve *r, uint32_t module, struct gcd_error *err)
+{
+    struct opened o;
+    struct gcd_error own = GCD_ERROR_INIT;
+    GCD_TRY(find_file(r, module, &o, err));
+    if (o.m == NULL)
+        return GCD_OK;
+    gcd_status st = resolve_types_name(r, module, o.m, &own);
+    if (st == GCD_OK)
+        st = resolve_statics_ancestors(r, module, o.m, &own);
+    close_file(r, &o);
+    return note_failure(r, module, st, &own, err);
+}
+
+static gcd_status read_statics(struct resolve *r, uint32_t module, struct gcd_error *err)
+{
+    struct opened o;
+    struct gcd_error own = GCD_ERROR_INIT;
+    const struct gcd_module *from = &r->d->modules[module];
+    gcd_status st = open_candidate(r, module, r->candidate_of_module[module], &o, &own);
+    if (st == GCD_OK) {
+        bool same = memcmp(from->mvid, gcd_metadata_identity(o.m)->mvid.bytes, sizeof from->mvid) == 0;
+        st = same ? resolve_statics_add(r, module, o.m, &own) : gcd_fail(&own, GCD_E_FORMAT, "the file has changed while it was read");
+        close_file(r, &o);
+    }
+    return note_failure(r, module, st == GCD_END ? GCD_E_FORMAT : st, &own, err);
+}
+
+static gcd_status read_modules(struct resolve *r, struct gcd_error *err)
+{
+    const gcd_cancel_flag *cancel = r->d->options.cancel;
+    GCD_TRY(resolve_types_begin(r, err));
+    GCD_TRY(resolve_statics_begin(r, err));
+    for (uint32_t i = 0; i < r->module_count; i++) {
+        GCD_TRY(gcd_check_canceled(cancel, err));
+        if (r->d->modules[i].state != GCD_MODULE_RECORDED)
+            GCD_TRY(read_types(r, i, err));
+    }
+    GCD_TRY(resolve_statics_names(r, err));
+    for (uint32_t i = 0; i < r->module_count && r->variable_count > 0; i++) {
+        GCD_TRY(gcd_check_canceled(cancel, err));
+        if (r->d->modules[i].state == GCD_MODULE_READ)
+            GCD_TRY(read_statics(r, i, err));
+    }
+    return resolve_statics_end(r, err);
+}
+
+static gcd_status number_modules(struct resolve *r, struct gcd_error *err)
+{
+    r->module_count = r->d->summary.module_count;
+    r->types_of_module = gcd_mem_new_array(r->alloc, r->module_count, sizeof *r->types_of_module);
+    r->stored_of_module = gcd_mem_new_array(r->alloc, r->module_count, sizeof *r->stored_of_module);
+    r->candidate_of_module = gcd_mem_new_array(r->alloc, r->module_count, sizeof *r->candidate_of_module);
+    bool room = r->types_of_module != NULL && r->stored_of_module != NULL && r->candidate_of_module != NULL;
+    for (uint32_t i = 0; i < r->module_count && room; i++) {
+        r->types_of_module[i] = r->stored_of_module[i] = RESOLVE_NONE;
+        room = gcd_idmap_put(&r->module_by_id, r->d->modules[i].id, i);
+    }
+    return room ? GCD_OK : gcd_fail_nomem(err, "completing names");
+}
+
+static void done(struct resolve *r)
+{
+    for (size_t i = 0; i < r->stored_count; i++)
+        gcd_mem_free(r->alloc, r->stored[i].ancestors, r->stored[i].ancestor_cap * sizeof *r->stored[i].ancestors);
+    gcd_mem_free(r->alloc, r->stored, r->stored_cap * sizeof *r->stored);
+    gcd_mem_free(r->alloc, r->types, r->type_count * sizeof *r->types);
+    gcd_mem_free(r->alloc, r->variables, (size_t)r->d->summary.statics * sizeof *r->variables);
+    gcd_mem_free(r->alloc, r->candidates, r->candidate_cap * sizeof *r->candidates);
+    gcd_mem_free(r->alloc, r->types_of_module, r->module_count * sizeof *r->types_of_module);
+    gcd_mem_free(r->alloc, r->stored_of_module, r->module_count * sizeof *r->stored_of_module);
+    gcd_mem_free(r->alloc, r->candidate_of_module, r->module_count * sizeof *r->candidate_of_module);
+    gcd_idmap_done(&r->variable_by_name);
+    gcd_idmap_done(&r->module_by_id);
+    csharp_done(&r->spelling);
+    gcd_textpool_done(&r->text);
+}
+
+gcd_status gcd_dump_resolve(struct gcd_dump *d, const struct gcd_module_files *files, struct gcd_error *err)
+{
+    if (!d->closed || d->heap == NULL)
+        return gcd_fail(err, GCD_E_STATE, "the dump is not closed");
+    struct resolve r = { .d = d, .files = files, .alloc = &d->alloc };
+    gcd_textpool_init(&r.text, r.alloc, d->heap->limits.text_bytes);
+    csharp_init(&r.spelling, r.alloc);
+    gcd_idmap_init(&r.module_by_id, r.alloc);
+    gcd_idmap_init(&r.variable_by_name, r.alloc);
+    gcd_status st = number_modules(&r, err);
+    if (st == GCD_OK)
+        st = read_modules(&r, err);
+    done(&r);
+    return st;
+}

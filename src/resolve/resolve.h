@@ -1,0 +1,126 @@
+/*
+ * Completes the names of a dump with what the files of its modules say: see gcdumpc/unstable/full_names.h.
+ *
+ *     resolve.c          the modules one by one, and whether a file is the module that was loaded
+ *     resolve_types.c    outer types of nested types
+ *     resolve_statics.c  which static fields a static variable can be
+ *     resolve_order.c    which of these the order of the events leaves
+ *     resolve_holds.c    can a field hold an object of a type?
+ */
+#ifndef GCD_RESOLVE_RESOLVE_H
+#define GCD_RESOLVE_RESOLVE_H
+
+#include <gcdumpc/unstable/full_names.h>
+#include <gcdumpc/unstable/metadata.h>
+
+#include "base/idmap.h"
+#include "base/text.h"
+#include "load/load.h"
+#include "names/csharp.h"
+
+#define RESOLVE_NONE UINT32_MAX
+
+/* ---- resolve_types.c ---- */
+
+/* A type of the summary: which definition its name comes from. */
+struct resolve_type {
+    const struct gcd_type *definition;       /* itself; of an array or a pointer, what it is one of in the end; NULL = not known */
+    uint32_t module;                         /* number of the definition's module, GCD_MODULE_NONE = not known */
+    uint32_t next;                           /* the next type of the same module, RESOLVE_NONE = none */
+};
+
+/* ---- resolve_holds.c ---- */
+
+/* The type of an object in a static variable. */
+struct resolve_stored {
+    uint32_t type;                           /* type number */
+    uint32_t next;                           /* the next one of the same module, RESOLVE_NONE = none */
+    const char *name;                        /* C# */
+    uint64_t hash;                           /* of NAME */
+    uint64_t *ancestors;                     /* [ancestor_count] hashes of the keys of what it extends and implements */
+    size_t ancestor_count, ancestor_cap;
+    bool all_ancestors;                      /* it has no others */
+    bool bare;                               /* outer types may be missing in NAME */
+    bool array, delegate;
+    bool holds_values;                       /* an array of values: no array of another type can be taken for it */
+};
+
+/* ---- resolve_statics.c ---- */
+
+/* A static field that a static variable can be. */
+struct resolve_candidate {
+    uint32_t module, token;                  /* of the field */
+    uint32_t variable;                       /* index in resolve.variables */
+    const char *class_name;                  /* as reflection spells it, in resolve.text */
+    bool gone;                               /* the order of the events excludes it */
+};
+
+/* A static variable: a root without a class yet. */
+struct resolve_variable {
+    struct gcd_root *root;
+    uint32_t stored;                         /* index in resolve.stored */
+    uint32_t next;                           /* the next one of the same name, RESOLVE_NONE = none */
+    uint32_t first, count;                   /* its candidates, when they are sorted */
+};
+
+struct resolve {
+    struct gcd_dump *d;
+    const struct gcd_module_files *files;
+    const struct gcd_alloc *alloc;           /* that of D */
+    struct gcd_textpool text;                /* until the end of the call */
+    struct csharp spelling;
+    struct gcd_idmap module_by_id;
+
+    struct resolve_type *types;              /* [type_count] */
+    size_t type_count;
+    uint32_t *types_of_module;               /* [module_count] first type, RESOLVE_NONE = none */
+    uint32_t *stored_of_module;              /* [module_count] the same for STORED */
+    unsigned *candidate_of_module;           /* [module_count] which candidate its file was */
+    size_t module_count;
+
+    struct resolve_stored *stored;
+    size_t stored_count, stored_cap;
+    struct resolve_variable *variables;      /* [variable_count] in the order of the events */
+    size_t variable_count;
+    struct gcd_idmap variable_by_name;       /* hash of the name -> first of the variables */
+    struct resolve_candidate *candidates;
+    size_t candidate_count, candidate_cap;
+    uint64_t work;                           /* comparisons that may still be made: a hostile file must not take for ever */
+};
+
+/* The definition of each type, and the types of each module. */
+gcd_status resolve_types_begin(struct resolve *r, struct gcd_error *err);
+/*
+ * How many types of MODULE have another name in M, or are not in it: 0 for the file that was loaded.  *RET_CHECKED: how many were compared.
+ */
+gcd_status resolve_types_differ(struct resolve *r, uint32_t module, struct gcd_metadata *m, uint32_t *ret_checked, uint32_t *ret_differ,
+                                struct gcd_error *err);
+/* Puts the outer types before the names of the types of MODULE, whose file is M. */
+gcd_status resolve_types_name(struct resolve *r, uint32_t module, struct gcd_metadata *m, struct gcd_error *err);
+
+/* The static variables, and the types of the objects in them. */
+gcd_status resolve_statics_begin(struct resolve *r, struct gcd_error *err);
+/* Notes what those of MODULE, whose file is M, extend and implement. */
+gcd_status resolve_statics_ancestors(struct resolve *r, uint32_t module, struct gcd_metadata *m, struct gcd_error *err);
+/* All types have their names. */
+gcd_status resolve_statics_names(struct resolve *r, struct gcd_error *err);
+/* Adds the static fields of MODULE, whose file is M, to the candidates. */
+gcd_status resolve_statics_add(struct resolve *r, uint32_t module, struct gcd_metadata *m, struct gcd_error *err);
+/* Decides, and writes class and label of each variable. */
+gcd_status resolve_statics_end(struct resolve *r, struct gcd_error *err);
+
+/* Marks the candidates that the order of the events excludes; they are sorted by variable. */
+gcd_status resolve_order(struct resolve *r, struct gcd_error *err);
+
+/* Notes what the stored type S, defined as TOKEN of M, extends and implements. */
+gcd_status resolve_holds_ancestors(struct resolve *r, struct resolve_stored *s, struct gcd_metadata *m, uint32_t token, struct gcd_error *err);
+/* Can field F, declared with type NAME in C#, hold an object of type S?  False is certain. */
+bool resolve_holds(const struct gcd_static_field *f, const char *name, const struct resolve_stored *s);
+
+/* A status of metadata that says nothing about the file. */
+static inline bool resolve_is_fatal(gcd_status st)
+{
+    return st == GCD_E_NOMEM || st == GCD_E_CANCELED;
+}
+
+#endif

@@ -1,0 +1,109 @@
+/*
+ * Outer types of nested types.  The runtime sends "Entry[System.String,Shop.Item][]": the name of the definition alone, the arguments complete,
+ * the dimensions (measured, .NET 8 to 10).  So all that has to change is what stands before the arguments.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "resolve/resolve.h"
+
+#define DIMENSIONS_MAX 32u               /* arrays of arrays that are followed to their element */
+
+static const struct heap_type *type_of_id(const struct resolve *r, uint64_t id)
+{
+    uint32_t i = gcd_idmap_get(&r->d->heap->type_by_id, id);
+    return i != GCD_IDMAP_NONE ? &r->d->heap->types[i] : NULL;
+}
+
+/* The type whose definition the name of T begins with; NULL when it is not known. */
+static const struct gcd_type *definition_of(const struct resolve *r, const struct gcd_type *t)
+{
+    const struct heap_type *h = type_of_id(r, t->id);
+    for (unsigned i = 0; h != NULL && h->element != 0 && i < DIMENSIONS_MAX; i++)
+        h = type_of_id(r, h->element);
+    bool found = h != NULL && h->type.described && h->type.named && (h->type.name_token & 0xffffff) != 0;
+    return found ? &h->type : NULL;
+}
+
+gcd_status resolve_types_begin(struct resolve *r, struct gcd_error *err)
+{
+    r->type_count = r->d->type_count;
+    r->types = gcd_mem_new_array(r->alloc, r->type_count, sizeof *r->types);
+    if (r->types == NULL)
+        return gcd_fail_nomem(err, "completing names");
+    for (uint32_t i = 0; i < r->type_count; i++) {
+        struct resolve_type *t = &r->types[i];
+        t->definition = definition_of(r, &r->d->types[i]);
+        t->module = t->definition != NULL ? gcd_idmap_get(&r->module_by_id, t->definition->module) : GCD_MODULE_NONE;
+        t->next = RESOLVE_NONE;
+        if (t->module != GCD_MODULE_NONE) {
+            t->next = r->types_of_module[t->module];
+            r->types_of_module[t->module] = i;
+        }
+    }
+    return GCD_OK;
+}
+
+/* How many characters of RAW, as the runtime spells it, are NAME, as reflection spells it; 0 when RAW does not begin with it. */
+static size_t head_length(const char *raw, const char *name)
+{
+    size_t n = 0;
+    for (; *name != '\0'; name++, n++) {
+        if (*name == '\\' && name[1] != '\0' && raw[n] != '\\')
+            name++;
+        if (raw[n] != *name)
+            return 0;
+    }
+    return raw[n] == '\0' || strchr("[*&", raw[n]) != NULL ? n : 0;
+}
+
+/* GCD_OK with *RET_DIFFERS, unless it is fatal. */
+static gcd_status compare(const struct gcd_type *t, struct gcd_metadata *m, bool *ret_differs, struct gcd_error *err)
+{
+    const char *name;
+    size_t last;
+    struct gcd_error own = GCD_ERROR_INIT;
+    gcd_status st = gcd_metadata_reflection_name(m, t->name_token, &name, &last, &own);
+    if (resolve_is_fatal(st) && err != NULL)
+        *err = own;
+    *ret_differs = st != GCD_OK || head_length(t->name, name + last) == 0;
+    return resolve_is_fatal(st) ? st : GCD_OK;
+}
+
+gcd_status resolve_types_differ(struct resolve *r, uint32_t module, struct gcd_metadata *m, uint32_t *ret_checked, uint32_t *ret_differ,
+                                struct gcd_error *err)
+{
+    *ret_checked = *ret_differ = 0;
+    for (uint32_t i = r->types_of_module[module]; i != RESOLVE_NONE; i = r->types[i].next) {
+        bool differs;
+        GCD_TRY(compare(r->types[i].definition, m, &differs, err));
+        ++*ret_checked;
+        *ret_differ += differs;
+    }
+    return GCD_OK;
+}
+
+/* The name of T with OUTER[N], the outer types and the "+", before it. */
+static gcd_status put_before(struct resolve *r, struct gcd_type *t, const char *outer, size_t n, struct gcd_error *err)
+{
+    r->spelling.n = 0;
+    if (!csharp_put(&r->spelling, outer, n) || !csharp_put(&r->spelling, t->raw_name, strlen(t->raw_name)))
+        return gcd_fail_nomem(err, "completing names");
+    return heap_text(r->d->heap, r->spelling.out, r->spelling.n, &t->name, err);
+}
+
+gcd_status resolve_types_name(struct resolve *r, uint32_t module, struct gcd_metadata *m, struct gcd_error *err)
+{
+    for (uint32_t i = r->types_of_module[module]; i != RESOLVE_NONE; i = r->types[i].next) {
+        struct gcd_type *t = &r->d->types[i];
+        const char *name;
+        size_t last;
+        gcd_status st = gcd_metadata_reflection_name(m, r->types[i].definition->name_token, &name, &last, err);
+        if (resolve_is_fatal(st))
+            return st;
+        if (st == GCD_OK && last > 0 && head_length(t->raw_name, name + last) > 0)
+            GCD_TRY(put_before(r, t, name, last, err));
+    }
+    return GCD_OK;
+}

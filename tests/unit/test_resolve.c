@@ -1,0 +1,348 @@
+#include "support/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <gcdumpc/unstable/full_names.h>
+
+#include "support/failalloc.h"
+#include "support/pe_image.h"
+#include "support/tb.h"
+
+static struct gcd_error err;
+
+/* ---- assemblies ---- */
+
+#define OBJECT "06" "1c"
+#define STRING "06" "0e"
+
+static void field(struct pe_image *p, const char *name, const char *signature)
+{
+    (void)pe_image_row(p, 0x04, "2sb", 0x11u, name, signature);
+}
+
+/* A class that extends System.Object; its fields begin at row FIELDS. */
+static void class(struct pe_image *p, const char *space, const char *name, uint32_t nested_in, unsigned fields)
+{
+    uint32_t row = pe_image_row(p, 0x02, "4ss222", nested_in != 0 ? 0x100002u : 0x100001u, name, space, 1u << 2 | 1, fields, 1u);
+    if (nested_in != 0)
+        (void)pe_image_row(p, 0x29, "22", row, nested_in);
+}
+
+/* Tokens: 2 Store`1, 3 its Node, 4 its Node's Deep, 5 Item, 6 Other, 7 Special. */
+static void shop(struct pe_image *p)
+{
+    pe_image_init(p);
+    (void)pe_image_row(p, 0x01, "2ss", 1u << 2 | 2, "Object", "System");
+    (void)pe_image_row(p, 0x02, "4ss222", 0u, "<Module>", "", 0u, 1u, 1u);
+    class(p, "Shop", "Store`1", 0, 1);
+    class(p, "", "Node", 2, 2);
+    class(p, "", "Deep+er", 3, 4);
+    class(p, "Shop", "Item", 0, 5);
+    class(p, "Shop", "Other", 0, 7);
+    (void)pe_image_row(p, 0x02, "4ss222", 0x100001u, "Special", "Shop", 5u << 2, 9u, 1u);       /* extends Item */
+    field(p, "s_all", OBJECT);           /* 1: of Store`1, which is generic */
+    field(p, "s_all", OBJECT);           /* 2: of Node */
+    field(p, "s_lock", OBJECT);
+    field(p, "s_deep", STRING);          /* 4: of Deep+er */
+    field(p, "s_first", "06" "12" "14"); /* 5: of Item, an Item */
+    field(p, "s_lock", OBJECT);
+    field(p, "s_first", "06" "12" "18"); /* 7: of Other, an Other */
+    field(p, "s_lock", OBJECT);
+    (void)pe_image_row(p, 0x20, "422224bss", 0x8004u, 1u, 0u, 0u, 0u, 0u, "", "Shop", "");
+    (void)pe_image_row(p, 0x2a, "222s", 0u, 0u, 2u << 1, "T");
+    pe_image_close(p);
+}
+
+/* Token 2 Tools.Kit with s_lock and s_kit. */
+static void tools(struct pe_image *p)
+{
+    pe_image_init(p);
+    p->codeviews = 0;
+    (void)pe_image_row(p, 0x01, "2ss", 1u << 2 | 2, "Object", "System");
+    (void)pe_image_row(p, 0x02, "4ss222", 0u, "<Module>", "", 0u, 1u, 1u);
+    class(p, "Tools", "Kit", 0, 1);
+    field(p, "s_lock", OBJECT);
+    field(p, "s_kit", OBJECT);
+    field(p, "s_lock", OBJECT);
+    pe_image_close(p);
+}
+
+/* ---- where they are ---- */
+
+struct folder {
+    struct { const char *path; const struct pe_image *image; bool certain; } files[6];
+    gcd_status failure;                  /* of each candidate, GCD_OK = none */
+    unsigned opened, closed;
+    size_t cut;                          /* bytes that are missing at the end of each file */
+};
+
+static gcd_status open_file(void *ctx, const struct gcd_module *m, unsigned n, struct gcd_module_file *ret, struct gcd_error *e)
+{
+    struct folder *f = ctx;
+    for (size_t i = 0; m != NULL && i < 6 && f->files[i].path != NULL; i++)
+        if (strcmp(f->files[i].path, m->path) == 0 && n-- == 0) {
+            if (f->failure != GCD_OK) {
+                *e = (struct gcd_error){ .code = f->failure, .msg = "no permission" };
+                return f->failure;
+            }
+            ret->certain = f->files[i].certain;
+            f->opened++;
+            return gcd_input_from_memory(f->files[i].image->out.p, f->files[i].image->out.n - f->cut, NULL, &ret->input, e);
+        }
+    return GCD_END;
+}
+
+static void close_file(void *ctx, struct gcd_module_file *file)
+{
+    ((struct folder *)ctx)->closed++;
+    gcd_input_free(file->input);
+}
+
+/* ---- dumps ---- */
+
+#define SHOP UINT64_C(0x5000)
+#define KIT UINT64_C(0x6000)
+#define CORE UINT64_C(0x7000)
+
+/* A dump with one object of each of the types and these static variables, of which all hold an object of their type. */
+static struct gcd_dump *dump(const struct tb_static *statics, size_t n, const struct gcd_alloc *alloc, struct gcd_input **in)
+{
+    static struct tb t;
+    static const struct tb_type types[] = {
+        { .id = 0x100, .module = SHOP, .token = 0x02000003, .element_type = 0x12, .name = "Node[System.String]" },
+        { .id = 0x200, .module = SHOP, .token = 0x02000000, .flags = 8, .element_type = 0x1d, .name = "Node[System.String][]", .parameter = 0x100 },
+        { .id = 0x300, .module = SHOP, .token = 0x02000004, .element_type = 0x12, .name = "Deep+er[System.Int32]" },
+        { .id = 0x400, .module = SHOP, .token = 0x02000005, .element_type = 0x12, .name = "Shop.Item" },
+        { .id = 0x500, .module = KIT, .token = 0x02000002, .element_type = 0x12, .name = "Tools.Kit" },
+        { .id = 0x600, .module = CORE, .token = 0x02000009, .element_type = 0x0e, .name = "System.String" },
+        { .id = 0x700, .module = SHOP, .token = 0x02000007, .element_type = 0x12, .name = "Shop.Special" },
+        { .id = 0x800, .module = SHOP, .token = 0x02000000, .flags = 8, .element_type = 0x1d, .name = "Node[System.String][][]", .parameter = 0x200 },
+        { .id = 0x900, .module = CORE, .token = 0x0200000a, .element_type = 0x1c, .name = "System.Object" },
+        { .id = 0xa00, .module = SHOP, .token = 0x02000006, .element_type = 0x12, .name = "Shop.Other" },
+    };
+    enum { TYPES = sizeof types / sizeof *types };
+    tb_init(&t, TB_V4, 8);
+    tb_types(&t, types, TYPES);
+    tb_gc_start(&t, 1);
+    if (n > 0)
+        tb_statics(&t, statics, n);
+    for (unsigned i = 0; i < TYPES; i++)
+        tb_nodes(&t, TB_LIST(struct tb_node, { types[i].id + 0x10000, 24, types[i].id, 0 }));
+    tb_gc_end(&t, 1);
+    tb_module_symbols(&t, SHOP, "/app/Shop.dll", 0xc0, 1);
+    tb_module(&t, KIT, "/app/Tools.dll");
+    tb_module(&t, CORE, "/app/Core.dll");
+    tb_close(&t);
+    struct gcd_dump_options options = { .alloc = alloc };
+    struct gcd_dump *d = NULL;
+    assert_int_equal(gcd_input_from_memory(t.out.p, t.out.n, NULL, in, &err), GCD_OK);
+    if (gcd_dump_open(*in, &options, &d, &err) != GCD_OK)
+        assert_int_equal(err.code, GCD_E_NOMEM);
+    tb_done(&t);
+    return d;
+}
+
+static struct pe_image shop_file, tools_file;
+
+static struct folder everything(void)
+{
+    return (struct folder){ .files = { { "/app/Shop.dll", &shop_file, false }, { "/app/Tools.dll", &tools_file, true } } };
+}
+
+static gcd_status resolve(struct gcd_dump *d, struct folder *f)
+{
+    struct gcd_module_files files = { .ctx = f, .open = open_file, .close = close_file };
+    gcd_status st = gcd_dump_resolve(d, &files, &err);
+    assert_int_equal(f->opened, f->closed);
+    return st;
+}
+
+static const struct gcd_type *type(const struct gcd_dump *d, uint64_t id)
+{
+    const struct gcd_summary *s = gcd_dump_summary(d);
+    for (uint32_t i = 0; i < s->type_count; i++)
+        if (s->types[i].id == id)
+            return &s->types[i];
+    fail_msg("no type %x", (unsigned)id);
+    return NULL;
+}
+
+static const struct gcd_module *module(const struct gcd_dump *d, uint64_t id)
+{
+    const struct gcd_summary *s = gcd_dump_summary(d);
+    for (size_t i = 0; i < s->module_count; i++)
+        if (s->modules[i].id == id)
+            return &s->modules[i];
+    fail_msg("no module %x", (unsigned)id);
+    return NULL;
+}
+
+static void done(struct gcd_dump *d, struct gcd_input *in)
+{
+    gcd_dump_free(d);
+    gcd_input_free(in);
+}
+
+static void test_outer_types(void **state)
+{
+    (void)state;
+    struct gcd_input *in;
+    struct folder f = everything();
+    struct gcd_dump *d = dump(NULL, 0, NULL, &in);
+    assert_int_equal(resolve(d, &f), GCD_OK);
+    assert_string_equal(type(d, 0x100)->name, "Shop.Store`1+Node[System.String]");
+    assert_string_equal(type(d, 0x100)->raw_name, "Node[System.String]");
+    assert_string_equal(type(d, 0x200)->name, "Shop.Store`1+Node[System.String][]");
+    assert_string_equal(type(d, 0x800)->name, "Shop.Store`1+Node[System.String][][]");
+    assert_string_equal(type(d, 0x300)->name, "Shop.Store`1+Node+Deep+er[System.Int32]");
+    assert_ptr_equal(type(d, 0x400)->name, type(d, 0x400)->raw_name);
+    assert_int_equal(module(d, SHOP)->state, GCD_MODULE_READ);
+    assert_int_equal(module(d, SHOP)->mvid[3], 0xaa);
+    assert_int_equal(module(d, KIT)->state, GCD_MODULE_READ);
+    assert_int_equal(module(d, CORE)->state, GCD_MODULE_NOT_FOUND);
+    done(d, in);
+}
+
+/* Another build of the same name, a damaged one, and one behind a closed door: names stay as they were, and why is known. */
+static void test_wrong_files(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *problem;
+        enum gcd_module_state state;
+        const struct pe_image *image;
+        bool certain;
+        gcd_status failure;
+        size_t cut;
+    } cases[] = {
+        { "nothing says whether the file is the one that was loaded", GCD_MODULE_REPLACED, &tools_file, false, GCD_OK, 0 },
+        { "the types of the file are not those that were loaded", GCD_MODULE_REPLACED, &shop_file, true, GCD_OK, 0 },
+        { "no permission", GCD_MODULE_UNREADABLE, &shop_file, true, GCD_E_IO, 0 },
+        { NULL, GCD_MODULE_UNREADABLE, &tools_file, true, GCD_OK, 300 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct gcd_input *in;
+        struct folder f = { .files = { { "/app/Tools.dll", cases[i].image, cases[i].certain } }, .failure = cases[i].failure, .cut = cases[i].cut };
+        struct gcd_dump *d = dump(NULL, 0, NULL, &in);
+        assert_int_equal(resolve(d, &f), GCD_OK);
+        assert_int_equal(module(d, KIT)->state, cases[i].state);
+        if (cases[i].problem != NULL)
+            assert_string_equal(module(d, KIT)->problem, cases[i].problem);
+        assert_true(module(d, KIT)->problem[0] != '\0');
+        done(d, in);
+    }
+    struct gcd_input *in;
+    struct pe_image other;
+    struct folder f = { .files = { { "/app/Shop.dll", &other, true }, { "/app/Shop.dll", &shop_file, false } } };
+    shop(&other);
+    for (size_t k = 0; k + 4 <= other.out.n; k++)
+        if (memcmp(other.out.p + k, "RSDS", 4) == 0)
+            other.out.p[k + 4] ^= 1;             /* the GUID of another build */
+    struct gcd_dump *d = dump(NULL, 0, NULL, &in);
+    assert_int_equal(resolve(d, &f), GCD_OK);
+    assert_int_equal(module(d, SHOP)->state, GCD_MODULE_READ);   /* the second candidate */
+    done(d, in);
+    f.files[1].path = NULL;
+    d = dump(NULL, 0, NULL, &in);
+    assert_int_equal(resolve(d, &f), GCD_OK);
+    assert_int_equal(module(d, SHOP)->state, GCD_MODULE_REPLACED);
+    assert_string_equal(module(d, SHOP)->problem, "the file is not the one that was loaded");
+    assert_string_equal(type(d, 0x100)->name, "Node[System.String]");
+    done(d, in);
+    pe_image_done(&other);
+}
+
+/* Labels, a line each; a class in brackets when it is certain. */
+static void labels(const struct gcd_dump *d, char *ret, size_t cap)
+{
+    const struct gcd_summary *s = gcd_dump_summary(d);
+    size_t n = 0;
+    for (size_t i = 0; i < s->root_count && n < cap; i++) {
+        const struct gcd_root *r = &s->roots[i];
+        bool certain = r->class_name[0] != '\0';
+        n += (size_t)snprintf(ret + n, cap - n, "%s%s%s%s\n", r->label, certain ? " [" : "", r->class_name, certain ? "]" : "");
+    }
+}
+
+static void check_labels(const struct tb_static *statics, size_t n, const char *expected)
+{
+    char text[2000] = "";
+    struct gcd_input *in;
+    struct folder f = everything();
+    struct gcd_dump *d = dump(statics, n, NULL, &in);
+    assert_int_equal(resolve(d, &f), GCD_OK);
+    labels(d, text, sizeof text);
+    assert_string_equal(text, expected);
+    done(d, in);
+}
+
+#define OF(type, name) { (type) + 0x10000, 0x9000, type, name }
+
+static void test_classes_of_statics(void **state)
+{
+    (void)state;
+    /* by what a field can hold: a Special is an Item, not an Other; Store`1 is generic; names alone are not enough for s_lock */
+    check_labels(TB_LIST(struct tb_static, OF(0x400, "s_first")), "Shop.Item.s_first [Shop.Item]\n");
+    check_labels(TB_LIST(struct tb_static, OF(0x700, "s_first")), "Shop.Item.s_first [Shop.Item]\n");
+    check_labels(TB_LIST(struct tb_static, OF(0xa00, "s_first")), "Shop.Other.s_first [Shop.Other]\n");
+    check_labels(TB_LIST(struct tb_static, OF(0x500, "s_first")), "s_first\n");
+    check_labels(TB_LIST(struct tb_static, OF(0x400, "s_all")), "Shop.Store<>.Node.s_all [Shop.Store`1+Node]\n");
+    check_labels(TB_LIST(struct tb_static, OF(0x900, "s_lock")), "Shop.Store<>.Node.s_lock or one of 3 others\n");
+    check_labels(TB_LIST(struct tb_static, OF(0x600, "s_none")), "s_none\n");
+    /* a module without a file can have a field of that name, too, unless there is a witness */
+    check_labels(TB_LIST(struct tb_static, OF(0x900, "s_kit")), "Tools.Kit.s_kit or another\n");
+    check_labels(TB_LIST(struct tb_static, OF(0x500, "s_kit")), "Tools.Kit.s_kit [Tools.Kit]\n");
+}
+
+static void test_order_of_statics(void **state)
+{
+    (void)state;
+    /* tokens rise within a module: between s_deep (4) and s_first of Other (7) there is only Item's lock (6); behind it only Other's (8) */
+    check_labels(TB_LIST(struct tb_static, OF(0x600, "s_deep"), OF(0x900, "s_lock"), OF(0xa00, "s_first"), OF(0x900, "s_lock"), OF(0x500, "s_kit")),
+                 "Shop.Store<>.Node.Deep\\+er.s_deep [Shop.Store`1+Node+Deep\\+er]\n"
+                 "Shop.Item.s_lock [Shop.Item]\n"
+                 "Shop.Other.s_first [Shop.Other]\n"
+                 "Shop.Other.s_lock or Tools.Kit.s_lock\n"
+                 "Tools.Kit.s_kit [Tools.Kit]\n");
+    /* the variables of a module stand together */
+    check_labels(TB_LIST(struct tb_static, OF(0x500, "s_kit"), OF(0x900, "s_lock"), OF(0x400, "s_first")),
+                 "Tools.Kit.s_kit [Tools.Kit]\nShop.Store<>.Node.s_lock or Tools.Kit.s_lock\nShop.Item.s_first [Shop.Item]\n");
+    /* in another order than any runtime's, it excludes nothing */
+    check_labels(TB_LIST(struct tb_static, OF(0x400, "s_first"), OF(0x500, "s_kit"), OF(0x900, "s_lock"), OF(0xa00, "s_first")),
+                 "Shop.Item.s_first [Shop.Item]\nTools.Kit.s_kit [Tools.Kit]\nShop.Store<>.Node.s_lock or one of 3 others\n"
+                 "Shop.Other.s_first [Shop.Other]\n");
+}
+
+static void test_every_allocation(void **state)
+{
+    (void)state;
+    for (uint64_t n = 1;; n++) {
+        struct failalloc f;
+        struct folder files = everything();
+        struct gcd_input *in;
+        failalloc_init(&f);
+        f.fail_at = n;
+        struct gcd_dump *d = dump(TB_LIST(struct tb_static, OF(0x400, "s_first"), OF(0x900, "s_lock")), &f.alloc, &in);
+        gcd_status st = d != NULL ? resolve(d, &files) : GCD_E_NOMEM;
+        done(d, in);
+        assert_null(failalloc_complaint(&f));
+        if (f.failed == 0)
+            break;
+        assert_int_equal(st, GCD_E_NOMEM);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_outer_types), cmocka_unit_test(test_wrong_files), cmocka_unit_test(test_classes_of_statics),
+        cmocka_unit_test(test_order_of_statics), cmocka_unit_test(test_every_allocation),
+    };
+    shop(&shop_file);
+    tools(&tools_file);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    pe_image_done(&shop_file);
+    pe_image_done(&tools_file);
+    return failed;
+}
