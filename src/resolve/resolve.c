@@ -14,50 +14,43 @@
 #define CANDIDATES_PER_MODULE 64u
 #define PROBLEM_BYTES sizeof ((struct gcd_error *)0)->msg
 
-/* An open file of a module. */
-struct opened {
-    struct gcd_module_file file;
-    struct gcd_metadata *m;
-};
-
-static void close_file(const struct resolve *r, struct opened *o)
+void resolve_close(const struct resolve *r, struct resolve_file *f)
 {
-    gcd_metadata_free(o->m);
-    r->files->close(r->files->ctx, &o->file);
-    o->m = NULL;
+    gcd_metadata_free(f->m);
+    r->files->close(r->files->ctx, &f->file);
+    f->m = NULL;
 }
 
-/* Candidate N of module MODULE. */
-static gcd_status open_candidate(const struct resolve *r, uint32_t module, unsigned n, struct opened *ret, struct gcd_error *err)
+gcd_status resolve_open(const struct resolve *r, const struct gcd_module *module, unsigned n, struct resolve_file *ret, struct gcd_error *err)
 {
-    *ret = (struct opened){ .file = { .bytes = UINT64_MAX } };
-    gcd_status st = r->files->open(r->files->ctx, &r->d->modules[module], n, &ret->file, err);
+    *ret = (struct resolve_file){ .file = { .bytes = UINT64_MAX, .path = "" } };
+    gcd_status st = r->files->open(r->files->ctx, module, n, &ret->file, err);
     if (st != GCD_OK)
         return st;
     st = gcd_metadata_open(ret->file.input, ret->file.off, ret->file.bytes, r->alloc, &ret->m, err);
     if (st != GCD_OK)
-        close_file(r, ret);
+        resolve_close(r, ret);
     return st == GCD_END ? GCD_E_FORMAT : st;
 }
 
 /* Is the open file the module that was loaded?  *RET_PROBLEM: why not. */
-static gcd_status judge(struct resolve *r, uint32_t module, const struct opened *o, const char **ret_problem, struct gcd_error *err)
+static gcd_status judge(struct resolve *r, uint32_t module, const struct resolve_file *o, const char **ret_problem, struct gcd_error *err)
 {
     struct gcd_module *to = &r->d->modules[module];
     struct gcd_loaded_module loaded = { .pdb_age = to->pdb_age };
-    uint32_t checked, differ;
+    bool differ;
     memcpy(loaded.pdb_guid.bytes, to->pdb_guid, sizeof to->pdb_guid);
     enum gcd_module_match match = gcd_metadata_match(gcd_metadata_identity(o->m), &loaded);
     *ret_problem = match == GCD_MODULE_OTHER ? "the file is not the one that was loaded" :
                    match == GCD_MODULE_UNKNOWN && !o->file.certain ? "nothing says whether the file is the one that was loaded" : NULL;
     if (match != GCD_MODULE_UNKNOWN || !o->file.certain)
         return GCD_OK;
-    GCD_TRY(resolve_types_differ(r, module, o->m, &checked, &differ, err));
-    *ret_problem = differ > 0 ? "the types of the file are not those that were loaded" : NULL;
+    GCD_TRY(resolve_types_differ(r, module, o->m, &differ, err));
+    *ret_problem = differ ? "the types of the file are not those that were loaded" : NULL;
     return GCD_OK;
 }
 
-static void accept(struct resolve *r, uint32_t module, unsigned n, const struct opened *o)
+void resolve_accept(struct resolve *r, uint32_t module, unsigned n, const struct resolve_file *o)
 {
     const struct gcd_module_identity *id = gcd_metadata_identity(o->m);
     struct gcd_module *to = &r->d->modules[module];
@@ -66,7 +59,7 @@ static void accept(struct resolve *r, uint32_t module, unsigned n, const struct 
     to->has_public_key = id->has_public_key;
     memcpy(to->public_key_token, id->public_key_token, sizeof to->public_key_token);
     memcpy(to->mvid, id->mvid.bytes, sizeof to->mvid);
-    r->candidate_of_module[module] = n;
+    r->modules[module].candidate = n;
 }
 
 static gcd_status set_problem(struct resolve *r, uint32_t module, enum gcd_module_state state, const char *problem, struct gcd_error *err)
@@ -76,8 +69,20 @@ static gcd_status set_problem(struct resolve *r, uint32_t module, enum gcd_modul
     return heap_text(r->d->heap, problem, strlen(problem), &to->problem, err);
 }
 
+/* The file that the module was found to be. */
+static gcd_status open_again(struct resolve *r, uint32_t module, struct resolve_file *ret, struct gcd_error *err)
+{
+    const struct resolve_module *from = &r->modules[module];
+    const struct gcd_module *to = &r->d->modules[module];
+    GCD_TRY(resolve_open(r, from->loaded ? NULL : to, from->candidate, ret, err));
+    if (memcmp(to->mvid, gcd_metadata_identity(ret->m)->mvid.bytes, sizeof to->mvid) == 0)
+        return GCD_OK;
+    resolve_close(r, ret);
+    return gcd_fail(err, GCD_E_FORMAT, "the file has changed while it was read");
+}
+
 /* Finds the file of a module; OPENED->m is NULL when there is none. */
-static gcd_status find_file(struct resolve *r, uint32_t module, struct opened *ret, struct gcd_error *err)
+static gcd_status find_file(struct resolve *r, uint32_t module, struct resolve_file *ret, struct gcd_error *err)
 {
     struct gcd_module *to = &r->d->modules[module];
     char problem[PROBLEM_BYTES] = "";
@@ -87,13 +92,13 @@ static gcd_status find_file(struct resolve *r, uint32_t module, struct opened *r
     for (unsigned n = 0; n < CANDIDATES_PER_MODULE; n++) {
         struct gcd_error own = GCD_ERROR_INIT;
         const char *refused = NULL;
-        gcd_status st = open_candidate(r, module, n, ret, &own);
+        gcd_status st = resolve_open(r, to, n, ret, &own);
         if (st == GCD_END)
             break;
         if (st == GCD_OK)
             st = judge(r, module, ret, &refused, &own);
         if (st == GCD_OK && refused == NULL) {
-            accept(r, module, n, ret);
+            resolve_accept(r, module, n, ret);
             return GCD_OK;
         }
         if (st == GCD_OK)
@@ -101,7 +106,7 @@ static gcd_status find_file(struct resolve *r, uint32_t module, struct opened *r
         else if (problem[0] == '\0')
             (void)snprintf(problem, sizeof problem, "%s", own.msg);
         if (ret->m != NULL)
-            close_file(r, ret);
+            resolve_close(r, ret);
         if (resolve_is_fatal(st) && err != NULL)
             *err = own;
         if (resolve_is_fatal(st))
@@ -127,28 +132,32 @@ static gcd_status note_failure(struct resolve *r, uint32_t module, gcd_status st
 
 static gcd_status read_types(struct resolve *r, uint32_t module, struct gcd_error *err)
 {
-    struct opened o;
+    struct resolve_file o;
     struct gcd_error own = GCD_ERROR_INIT;
-    GCD_TRY(find_file(r, module, &o, err));
-    if (o.m == NULL)
-        return GCD_OK;
+    if (r->modules[module].loaded) {
+        gcd_status st = open_again(r, module, &o, &own);
+        if (st != GCD_OK)
+            return note_failure(r, module, st, &own, err);
+    } else {
+        GCD_TRY(find_file(r, module, &o, err));
+        if (o.m == NULL)
+            return GCD_OK;
+    }
     gcd_status st = resolve_types_name(r, module, o.m, &own);
     if (st == GCD_OK)
         st = resolve_statics_ancestors(r, module, o.m, &own);
-    close_file(r, &o);
+    resolve_close(r, &o);
     return note_failure(r, module, st, &own, err);
 }
 
 static gcd_status read_statics(struct resolve *r, uint32_t module, struct gcd_error *err)
 {
-    struct opened o;
+    struct resolve_file o;
     struct gcd_error own = GCD_ERROR_INIT;
-    const struct gcd_module *from = &r->d->modules[module];
-    gcd_status st = open_candidate(r, module, r->candidate_of_module[module], &o, &own);
+    gcd_status st = open_again(r, module, &o, &own);
     if (st == GCD_OK) {
-        bool same = memcmp(from->mvid, gcd_metadata_identity(o.m)->mvid.bytes, sizeof from->mvid) == 0;
-        st = same ? resolve_statics_add(r, module, o.m, &own) : gcd_fail(&own, GCD_E_FORMAT, "the file has changed while it was read");
-        close_file(r, &o);
+        st = resolve_statics_add(r, module, o.m, &own);
+        resolve_close(r, &o);
     }
     return note_failure(r, module, st == GCD_END ? GCD_E_FORMAT : st, &own, err);
 }
@@ -158,6 +167,7 @@ static gcd_status read_modules(struct resolve *r, struct gcd_error *err)
     const gcd_cancel_flag *cancel = r->d->options.cancel;
     GCD_TRY(resolve_types_begin(r, err));
     GCD_TRY(resolve_statics_begin(r, err));
+    GCD_TRY(resolve_loaded(r, err));
     for (uint32_t i = 0; i < r->module_count; i++) {
         GCD_TRY(gcd_check_canceled(cancel, err));
         if (r->d->modules[i].state != GCD_MODULE_RECORDED)
@@ -172,18 +182,22 @@ static gcd_status read_modules(struct resolve *r, struct gcd_error *err)
     return resolve_statics_end(r, err);
 }
 
+gcd_status resolve_add_module(struct resolve *r, struct gcd_error *err)
+{
+    if (!gcd_vec_reserve(r->alloc, &r->modules, &r->module_cap, r->module_count + 1, sizeof *r->modules, RESOLVE_NONE))
+        return gcd_fail_nomem(err, "completing names");
+    r->modules[r->module_count++] = (struct resolve_module){ .first_type = RESOLVE_NONE, .first_stored = RESOLVE_NONE };
+    return GCD_OK;
+}
+
 static gcd_status number_modules(struct resolve *r, struct gcd_error *err)
 {
-    r->module_count = r->d->summary.module_count;
-    r->types_of_module = gcd_mem_new_array(r->alloc, r->module_count, sizeof *r->types_of_module);
-    r->stored_of_module = gcd_mem_new_array(r->alloc, r->module_count, sizeof *r->stored_of_module);
-    r->candidate_of_module = gcd_mem_new_array(r->alloc, r->module_count, sizeof *r->candidate_of_module);
-    bool room = r->types_of_module != NULL && r->stored_of_module != NULL && r->candidate_of_module != NULL;
-    for (uint32_t i = 0; i < r->module_count && room; i++) {
-        r->types_of_module[i] = r->stored_of_module[i] = RESOLVE_NONE;
-        room = gcd_idmap_put(&r->module_by_id, r->d->modules[i].id, i);
+    for (uint32_t i = 0; i < r->d->summary.module_count; i++) {
+        GCD_TRY(resolve_add_module(r, err));
+        if (!gcd_idmap_put(&r->module_by_id, r->d->modules[i].id, i))
+            return gcd_fail_nomem(err, "completing names");
     }
-    return room ? GCD_OK : gcd_fail_nomem(err, "completing names");
+    return GCD_OK;
 }
 
 static void done(struct resolve *r)
@@ -194,9 +208,7 @@ static void done(struct resolve *r)
     gcd_mem_free(r->alloc, r->types, r->type_count * sizeof *r->types);
     gcd_mem_free(r->alloc, r->variables, (size_t)r->d->summary.statics * sizeof *r->variables);
     gcd_mem_free(r->alloc, r->candidates, r->candidate_cap * sizeof *r->candidates);
-    gcd_mem_free(r->alloc, r->types_of_module, r->module_count * sizeof *r->types_of_module);
-    gcd_mem_free(r->alloc, r->stored_of_module, r->module_count * sizeof *r->stored_of_module);
-    gcd_mem_free(r->alloc, r->candidate_of_module, r->module_count * sizeof *r->candidate_of_module);
+    gcd_mem_free(r->alloc, r->modules, r->module_cap * sizeof *r->modules);
     gcd_idmap_done(&r->variable_by_name);
     gcd_idmap_done(&r->module_by_id);
     csharp_done(&r->spelling);

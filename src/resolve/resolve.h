@@ -2,6 +2,7 @@
  * Completes the names of a dump with what the files of its modules say: see gcdumpc/unstable/full_names.h.
  *
  *     resolve.c          the modules one by one, and whether a file is the module that was loaded
+ *     resolve_loaded.c   modules that no event describes
  *     resolve_types.c    outer types of nested types
  *     resolve_statics.c  which static fields a static variable can be
  *     resolve_order.c    which of these the order of the events leaves
@@ -19,6 +20,8 @@
 #include "names/csharp.h"
 
 #define RESOLVE_NONE UINT32_MAX
+
+struct resolve;
 
 /* ---- resolve_types.c ---- */
 
@@ -44,6 +47,36 @@ struct resolve_stored {
     bool array, delegate;
     bool holds_values;                       /* an array of values: no array of another type can be taken for it */
 };
+
+/* ---- resolve.c, resolve_loaded.c ---- */
+
+struct resolve_module {
+    uint32_t first_type, first_stored;       /* the lists of its types, RESOLVE_NONE = none */
+    unsigned candidate;                      /* which candidate its file was, */
+    bool loaded;                             /* of those for any module: all that the process has loaded */
+    unsigned fits;                           /* files among these that it can be */
+    struct gcd_module_guid mvid;             /* of the first of them */
+};
+
+/* An open file of a module. */
+struct resolve_file {
+    struct gcd_module_file file;
+    struct gcd_metadata *m;
+};
+
+/* Candidate N of MODULE, NULL = of any module.  GCD_END: there is none. */
+gcd_status resolve_open(const struct resolve *r, const struct gcd_module *module, unsigned n, struct resolve_file *ret, struct gcd_error *err);
+void resolve_close(const struct resolve *r, struct resolve_file *f);
+/* F, candidate N of MODULE, is its file. */
+void resolve_accept(struct resolve *r, uint32_t module, unsigned n, const struct resolve_file *f);
+/* Room for one more module, whose lists are empty. */
+gcd_status resolve_add_module(struct resolve *r, struct gcd_error *err);
+
+/*
+ * For a process whose modules no event describes: finds out which of the files that it has loaded they are, and adds the other files to the list of
+ * modules.
+ */
+gcd_status resolve_loaded(struct resolve *r, struct gcd_error *err);
 
 /* ---- resolve_statics.c ---- */
 
@@ -73,10 +106,8 @@ struct resolve {
 
     struct resolve_type *types;              /* [type_count] */
     size_t type_count;
-    uint32_t *types_of_module;               /* [module_count] first type, RESOLVE_NONE = none */
-    uint32_t *stored_of_module;              /* [module_count] the same for STORED */
-    unsigned *candidate_of_module;           /* [module_count] which candidate its file was */
-    size_t module_count;
+    struct resolve_module *modules;          /* [module_count], by number */
+    size_t module_count, module_cap;
 
     struct resolve_stored *stored;
     size_t stored_count, stored_cap;
@@ -90,11 +121,8 @@ struct resolve {
 
 /* The definition of each type, and the types of each module. */
 gcd_status resolve_types_begin(struct resolve *r, struct gcd_error *err);
-/*
- * How many types of MODULE have another name in M, or are not in it: 0 for the file that was loaded.  *RET_CHECKED: how many were compared.
- */
-gcd_status resolve_types_differ(struct resolve *r, uint32_t module, struct gcd_metadata *m, uint32_t *ret_checked, uint32_t *ret_differ,
-                                struct gcd_error *err);
+/* Does a type of MODULE have another name in M, or is it not in it?  No: it can be the file that was loaded. */
+gcd_status resolve_types_differ(struct resolve *r, uint32_t module, struct gcd_metadata *m, bool *ret_differ, struct gcd_error *err);
 /* Puts the outer types before the names of the types of MODULE, whose file is M. */
 gcd_status resolve_types_name(struct resolve *r, uint32_t module, struct gcd_metadata *m, struct gcd_error *err);
 

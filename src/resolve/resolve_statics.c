@@ -32,8 +32,8 @@ static void describe_stored(struct resolve *r, uint32_t stored, uint32_t type)
     s->array = t->element_type == 0x1d || t->element_type == 0x14;
     s->holds_values = s->array && definition != NULL && definition->element_type != 0x12;
     if (module != GCD_MODULE_NONE && !s->array) {
-        s->next = r->stored_of_module[module];
-        r->stored_of_module[module] = stored;
+        s->next = r->modules[module].first_stored;
+        r->modules[module].first_stored = stored;
     }
 }
 
@@ -92,7 +92,7 @@ gcd_status resolve_statics_names(struct resolve *r, struct gcd_error *err)
 
 gcd_status resolve_statics_ancestors(struct resolve *r, uint32_t module, struct gcd_metadata *m, struct gcd_error *err)
 {
-    for (uint32_t i = r->stored_of_module[module]; i != RESOLVE_NONE; i = r->stored[i].next)
+    for (uint32_t i = r->modules[module].first_stored; i != RESOLVE_NONE; i = r->stored[i].next)
         GCD_TRY(resolve_holds_ancestors(r, &r->stored[i], m, r->types[r->stored[i].type].definition->name_token, err));
     return GCD_OK;
 }

@@ -38,8 +38,9 @@ gcd_status resolve_types_begin(struct resolve *r, struct gcd_error *err)
         t->module = t->definition != NULL ? gcd_idmap_get(&r->module_by_id, t->definition->module) : GCD_MODULE_NONE;
         t->next = RESOLVE_NONE;
         if (t->module != GCD_MODULE_NONE) {
-            t->next = r->types_of_module[t->module];
-            r->types_of_module[t->module] = i;
+            uint32_t *first = &r->modules[t->module].first_type;
+            t->next = *first;
+            *first = i;
         }
     }
     return GCD_OK;
@@ -71,16 +72,11 @@ static gcd_status compare(const struct gcd_type *t, struct gcd_metadata *m, bool
     return resolve_is_fatal(st) ? st : GCD_OK;
 }
 
-gcd_status resolve_types_differ(struct resolve *r, uint32_t module, struct gcd_metadata *m, uint32_t *ret_checked, uint32_t *ret_differ,
-                                struct gcd_error *err)
+gcd_status resolve_types_differ(struct resolve *r, uint32_t module, struct gcd_metadata *m, bool *ret_differ, struct gcd_error *err)
 {
-    *ret_checked = *ret_differ = 0;
-    for (uint32_t i = r->types_of_module[module]; i != RESOLVE_NONE; i = r->types[i].next) {
-        bool differs;
-        GCD_TRY(compare(r->types[i].definition, m, &differs, err));
-        ++*ret_checked;
-        *ret_differ += differs;
-    }
+    *ret_differ = false;
+    for (uint32_t i = r->modules[module].first_type; i != RESOLVE_NONE && !*ret_differ; i = r->types[i].next)
+        GCD_TRY(compare(r->types[i].definition, m, ret_differ, err));
     return GCD_OK;
 }
 
@@ -95,7 +91,7 @@ static gcd_status put_before(struct resolve *r, struct gcd_type *t, const char *
 
 gcd_status resolve_types_name(struct resolve *r, uint32_t module, struct gcd_metadata *m, struct gcd_error *err)
 {
-    for (uint32_t i = r->types_of_module[module]; i != RESOLVE_NONE; i = r->types[i].next) {
+    for (uint32_t i = r->modules[module].first_type; i != RESOLVE_NONE; i = r->types[i].next) {
         struct gcd_type *t = &r->d->types[i];
         const char *name;
         size_t last;

@@ -73,13 +73,18 @@ static void tools(struct pe_image *p)
 struct folder {
     struct { const char *path; const struct pe_image *image; bool certain; } files[6];
     gcd_status failure;                  /* of each candidate, GCD_OK = none */
-    unsigned opened, closed;
+    unsigned opened, closed, loaded;     /* so many of the files are what the process has loaded */
     size_t cut;                          /* bytes that are missing at the end of each file */
 };
 
 static gcd_status open_file(void *ctx, const struct gcd_module *m, unsigned n, struct gcd_module_file *ret, struct gcd_error *e)
 {
     struct folder *f = ctx;
+    if (m == NULL && n < f->loaded) {
+        f->opened++;
+        ret->path = f->files[n].path;
+        return gcd_input_from_memory(f->files[n].image->out.p, f->files[n].image->out.n, NULL, &ret->input, e);
+    }
     for (size_t i = 0; m != NULL && i < 6 && f->files[i].path != NULL; i++)
         if (strcmp(f->files[i].path, m->path) == 0 && n-- == 0) {
             if (f->failure != GCD_OK) {
@@ -104,6 +109,8 @@ static void close_file(void *ctx, struct gcd_module_file *file)
 #define SHOP UINT64_C(0x5000)
 #define KIT UINT64_C(0x6000)
 #define CORE UINT64_C(0x7000)
+
+static bool no_modules;                  /* the runtime does not name them */
 
 /* A dump with one object of each of the types and these static variables, of which all hold an object of their type. */
 static struct gcd_dump *dump(const struct tb_static *statics, size_t n, const struct gcd_alloc *alloc, struct gcd_input **in)
@@ -130,9 +137,11 @@ static struct gcd_dump *dump(const struct tb_static *statics, size_t n, const st
     for (unsigned i = 0; i < TYPES; i++)
         tb_nodes(&t, TB_LIST(struct tb_node, { types[i].id + 0x10000, 24, types[i].id, 0 }));
     tb_gc_end(&t, 1);
-    tb_module_symbols(&t, SHOP, "/app/Shop.dll", 0xc0, 1);
-    tb_module(&t, KIT, "/app/Tools.dll");
-    tb_module(&t, CORE, "/app/Core.dll");
+    if (!no_modules) {
+        tb_module_symbols(&t, SHOP, "/app/Shop.dll", 0xc0, 1);
+        tb_module(&t, KIT, "/app/Tools.dll");
+        tb_module(&t, CORE, "/app/Core.dll");
+    }
     tb_close(&t);
     struct gcd_dump_options options = { .alloc = alloc };
     struct gcd_dump *d = NULL;
@@ -314,6 +323,49 @@ static void test_order_of_statics(void **state)
                  "Shop.Other.s_first [Shop.Other]\n");
 }
 
+/* Without module events: a file is a module when it alone has all its types, and what else is loaded can have the class of a variable. */
+static void test_modules_without_events(void **state)
+{
+    (void)state;
+    struct gcd_input *in;
+    struct pe_image again, empty;
+    struct folder f = { .loaded = 3, .files = { { "/app/Empty.dll", &empty, false }, { "/app/Shop.dll", &shop_file, false },
+                                                { "/app/Tools.dll", &tools_file, false } } };
+    pe_image_init(&empty);
+    (void)pe_image_row(&empty, 0x02, "4ss222", 0u, "<Module>", "", 0u, 1u, 1u);
+    memset(empty.guids.p, 0xbb, 16);
+    pe_image_close(&empty);
+    no_modules = true;
+    struct gcd_dump *d = dump(TB_LIST(struct tb_static, OF(0x400, "s_first")), NULL, &in);
+    assert_int_equal(resolve(d, &f), GCD_OK);
+    assert_string_equal(type(d, 0x800)->name, "Shop.Store`1+Node[System.String][][]");
+    assert_string_equal(type(d, 0x800)->module_path, "/app/Shop.dll");
+    assert_string_equal(module(d, SHOP)->assembly, "Shop");
+    assert_int_equal(module(d, KIT)->state, GCD_MODULE_READ);
+    assert_int_equal(module(d, CORE)->state, GCD_MODULE_NO_PATH);
+    assert_string_equal(module(d, 0)->path, "/app/Empty.dll");
+    assert_string_equal(gcd_dump_summary(d)->roots[0].class_name, "Shop.Item");
+    done(d, in);
+    /* two different files fit: neither is taken.  A copy of the same is no other file */
+    shop(&again);
+    f.files[0].image = &again;
+    d = dump(NULL, 0, NULL, &in);
+    assert_int_equal(resolve(d, &f), GCD_OK);
+    assert_int_equal(module(d, SHOP)->state, GCD_MODULE_READ);
+    done(d, in);
+    for (size_t k = 0; k + 16 <= again.out.n; k++)
+        if (memcmp(again.out.p + k, "\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa", 8) == 0)
+            again.out.p[k] ^= 1;
+    d = dump(NULL, 0, NULL, &in);
+    assert_int_equal(resolve(d, &f), GCD_OK);
+    assert_int_equal(module(d, SHOP)->state, GCD_MODULE_NO_PATH);
+    assert_int_equal(module(d, KIT)->state, GCD_MODULE_READ);
+    done(d, in);
+    no_modules = false;
+    pe_image_done(&again);
+    pe_image_done(&empty);
+}
+
 static void test_every_allocation(void **state)
 {
     (void)state;
@@ -337,7 +389,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_outer_types), cmocka_unit_test(test_wrong_files), cmocka_unit_test(test_classes_of_statics),
-        cmocka_unit_test(test_order_of_statics), cmocka_unit_test(test_every_allocation),
+        cmocka_unit_test(test_order_of_statics), cmocka_unit_test(test_modules_without_events), cmocka_unit_test(test_every_allocation),
     };
     shop(&shop_file);
     tools(&tools_file);

@@ -30,6 +30,7 @@ struct gcd_module_file {
     uint64_t off, bytes;         /* where the image lies in it; 0, UINT64_MAX = all of it */
     bool certain;                /* it is what the process has loaded, as far as anything but the identity can tell: the process maps it, or it
                                     has been there, unchanged, since before the process began.  Decides when the identity cannot */
+    const char *path;            /* as the process sees it, "" = unknown; valid until it is closed.  Only asked for where the runtime named none */
     void *ctx;                   /* the caller's */
 };
 
@@ -39,6 +40,8 @@ struct gcd_module_files {
     /*
      * Candidate number N = 0, 1, 2 … for the file of MODULE, best first.  GCD_OK; GCD_END: there are no more; any error: this candidate is there
      * but cannot be used, and ERR says why in one clause that names the file.  GCD_E_NOMEM and GCD_E_CANCELED end the search.
+     * MODULE NULL: file number N of all that the process has loaded, in any order.  It is asked for when no event describes a module (before
+     * .NET 9 that is the default); which module a file is follows from the types in it.
      */
     gcd_status (*open)(void *ctx, const struct gcd_module *module, unsigned n, struct gcd_module_file *ret, struct gcd_error *err);
     void (*close)(void *ctx, struct gcd_module_file *file);
