@@ -21,7 +21,8 @@ extern "C" {
 
 enum gcd_name_style {
     GCD_NAMES_CSHARP,
-    GCD_NAMES_RAW                /* as the runtime (or the file) spells them */
+    GCD_NAMES_RAW,               /* gcd_type.raw_name: as the runtime (or the file) sent them, so nested types lack their outer types */
+    GCD_NAMES_RUNTIME            /* gcd_type.name: in the runtime's spelling, with the outer types where they are known */
 };
 
 struct gcd_names;

@@ -54,7 +54,7 @@ enum gcd_stack_by {
 struct gcd_write_options {
     const struct gcd_alloc *alloc;
     const char *name;            /* of the dumped program, if the dump does not know it; NULL = none */
-    const struct gcd_names *names;   /* names of its types; NULL = as the runtime spells them */
+    const struct gcd_names *names;   /* names of its types; NULL = GCD_NAMES_RUNTIME */
     enum gcd_stack_by stack_by;
     const gcd_cancel_flag *cancel;   /* may be NULL; polled every 64 Ki objects, ends with GCD_E_CANCELED */
     unsigned threads;            /* 0 and 1: only the caller's thread.  The result does not depend on it */

@@ -1,4 +1,5 @@
 #include <gcdumpc/names.h>
+#include <gcdumpc/unstable/static_names.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,12 +14,19 @@
 /* For all names together.  A spelling can be slightly longer than the text limit of the input. */
 #define TEXT_BYTES_MAX (UINT64_C(4) << 30)
 
+/* A class that declares static variables: it need not be among the types. */
+struct class_name {
+    const char *raw, *name;
+};
+
 struct gcd_names {
     struct gcd_alloc alloc;
     struct gcd_textpool text;
     const char **name;           /* [count] */
     const char **plain;          /* [count], in the C# style, before they were made unique */
     uint32_t count, unknown;
+    struct class_name *classes;  /* [class_count] sorted by RAW */
+    size_t class_count, class_room;
 };
 
 static gcd_status text_error(gcd_status st, struct gcd_error *err)
@@ -38,7 +46,7 @@ static gcd_status spell(struct gcd_names *n, const struct gcd_summary *from, enu
     for (uint32_t i = 0; i < from->type_count && st == GCD_OK; i++) {
         const struct gcd_type *t = &from->types[i];
         char unknown[32];
-        const char *s = t->name;
+        const char *s = style == GCD_NAMES_RAW ? t->raw_name : t->name;
         size_t len = strlen(s);
         bool nameless = !t->named || len == 0;
         n->unknown += nameless;
@@ -56,6 +64,86 @@ static gcd_status spell(struct gcd_names *n, const struct gcd_summary *from, enu
     }
     csharp_done(&c);
     return text_error(st, err);
+}
+
+/* ---- classes of static variables ---- */
+
+static bool has_class(const struct gcd_root *r)
+{
+    return r->kind == GCD_ROOT_STATIC && r->class_name[0] != '\0';
+}
+
+static int compare_raw(const void *ctx, uint32_t a, uint32_t b)
+{
+    const char *const *raw = ctx;
+    return strcmp(raw[a], raw[b]);
+}
+
+static gcd_status add_class(struct gcd_names *n, const char *raw, enum gcd_name_style style, struct csharp *c)
+{
+    struct class_name *add = &n->classes[n->class_count];
+    gcd_status st = gcd_textpool_add_utf8(&n->text, (const uint8_t *)raw, strlen(raw), &add->raw);
+    add->name = add->raw;
+    if (st == GCD_OK && style == GCD_NAMES_CSHARP)
+        st = csharp_name(c, raw, true);
+    if (st == GCD_OK && style == GCD_NAMES_CSHARP)
+        st = gcd_textpool_add_utf8(&n->text, (const uint8_t *)c->out, c->n, &add->name);
+    n->class_count += st == GCD_OK;
+    return st;
+}
+
+/* RAW[COUNT]: the classes, repeated. */
+static gcd_status add_classes(struct gcd_names *n, const char *const *raw, size_t count, enum gcd_name_style style)
+{
+    uint32_t *order = gcd_sort_order(&n->alloc, count, compare_raw, raw);
+    gcd_status st = order != NULL && gcd_vec_reserve(&n->alloc, &n->classes, &n->class_room, count, sizeof *n->classes, UINT32_MAX) ? GCD_OK
+                                                                                                                                  : GCD_E_NOMEM;
+    struct csharp c;
+    csharp_init(&c, &n->alloc);
+    for (size_t i = 0; i < count && st == GCD_OK; i++)
+        if (i == 0 || strcmp(raw[order[i]], raw[order[i - 1]]) != 0)
+            st = add_class(n, raw[order[i]], style, &c);
+    csharp_done(&c);
+    gcd_mem_free(&n->alloc, order, count * sizeof *order);
+    return st;
+}
+
+static gcd_status spell_classes(struct gcd_names *n, const struct gcd_summary *from, enum gcd_name_style style, struct gcd_error *err)
+{
+    const char **raw = NULL;
+    size_t count = 0, room = 0;
+    gcd_status st = GCD_OK;
+    for (size_t i = 0; i < from->root_count && st == GCD_OK; i++) {
+        const struct gcd_root *r = &from->roots[i];
+        if (!has_class(r) || (count > 0 && strcmp(raw[count - 1], r->class_name) == 0))
+            continue;
+        if (gcd_vec_reserve(&n->alloc, &raw, &room, count + 1, sizeof *raw, UINT32_MAX))
+            raw[count++] = r->class_name;
+        else
+            st = GCD_E_NOMEM;
+    }
+    if (count > 0 && st == GCD_OK)
+        st = add_classes(n, raw, count, style);
+    gcd_mem_free(&n->alloc, raw, room * sizeof *raw);
+    return text_error(st, err);
+}
+
+const char *gcd_names_class(const struct gcd_names *n, const struct gcd_root *r)
+{
+    if (!has_class(r))
+        return "";
+    size_t low = 0, high = n->class_count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        int c = strcmp(n->classes[mid].raw, r->class_name);
+        if (c == 0)
+            return n->classes[mid].name;
+        if (c < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return r->class_name;                /* of another dump */
 }
 
 /* ---- unique names ---- */
@@ -167,6 +255,8 @@ gcd_status gcd_names_new(const struct gcd_summary *from, enum gcd_name_style sty
     if (st == GCD_OK && style == GCD_NAMES_CSHARP)
         st = make_unique(n, from, err);
     if (st == GCD_OK)
+        st = spell_classes(n, from, style, err);
+    if (st == GCD_OK)
         *ret = n;
     else
         gcd_names_free(n);
@@ -181,6 +271,7 @@ void gcd_names_free(struct gcd_names *n)
     gcd_textpool_done(&n->text);
     gcd_mem_free(&a, n->name, n->count * sizeof *n->name);
     gcd_mem_free(&a, n->plain, n->count * sizeof *n->plain);
+    gcd_mem_free(&a, n->classes, n->class_room * sizeof *n->classes);
     gcd_mem_free(&a, n, sizeof *n);
 }
 

@@ -183,6 +183,21 @@ static gcd_status add_extra(struct gcdump_in *f, struct gcd_build *b, size_t off
     return GCD_OK;
 }
 
+/* Outside brackets; SIZE_MAX: there is none. */
+static size_t last_dot(const uint8_t *p, size_t n)
+{
+    int depth = 0;
+    for (size_t i = n; i-- > 0;) {
+        if (p[i] == '>' || p[i] == ']')
+            depth++;
+        else if ((p[i] == '<' || p[i] == '[') && depth > 0)
+            depth--;
+        else if (p[i] == '.' && depth == 0)
+            return i;
+    }
+    return SIZE_MAX;
+}
+
 /*
  * The dot between class and field: the last one after a known class, otherwise the last one outside brackets, because generic classes and
  * compiler-generated fields have dots inside.  SIZE_MAX: there is none.
@@ -200,20 +215,30 @@ static size_t find_dot(const struct gcdump_in *f, size_t off, size_t n, uint32_t
             dot = i;
         }
     }
-    int depth = 0;
-    for (size_t i = n; i-- > 0 && dot == SIZE_MAX;) {
-        if (p[i] == '>' || p[i] == ']')
-            depth++;
-        else if ((p[i] == '<' || p[i] == '[') && depth > 0)
-            depth--;
-        else if (p[i] == '.' && depth == 0)
-            dot = i;
-    }
-    return dot;
+    return dot != SIZE_MAX ? dot : last_dot(p, n);
 }
 
 /* No class name is longer: longer names are never compared, because a small file could demand many such comparisons. */
 #define CLASS_BYTES_MAX 4096
+
+static gcd_status keep_text(struct gcdump_in *f, struct gcd_build *b, size_t off, size_t n, const char **ret, struct gcd_error *err)
+{
+    struct gcdump_string s = part(f, off, n);
+    GCD_TRY(gcdump_text(f, &s, &f->text, &f->text_room, err));
+    return gcd_build_text(b, f->text, strlen(f->text), ret, err);
+}
+
+/* "[static var TYPE.FIELD or TYPE.FIELD]", as our writer has it.  RET->label stays NULL when it is another name. */
+static gcd_status read_several(struct gcdump_in *f, struct gcd_build *b, size_t off, size_t n, struct gcdump_static *ret, struct gcd_error *err)
+{
+    static const char between[] = " or ";
+    const uint8_t *p = f->file + off, *end = memmem(p, n, between, sizeof between - 1);
+    size_t dot = end != NULL ? last_dot(p, (size_t)(end - p)) : SIZE_MAX;
+    if (dot == SIZE_MAX)
+        return GCD_OK;
+    GCD_TRY(keep_text(f, b, off + dot + 1, (size_t)(end - p) - dot - 1, &ret->field, err));
+    return keep_text(f, b, off, n, &ret->label, err);
+}
 
 /* "[static var TYPE.FIELD]".  TYPE is that of the object or the declaring class, as known to the program that wrote the file. */
 static gcd_status read_static(struct gcdump_in *f, struct gcd_build *b, uint32_t name_type, struct gcdump_static *ret, struct gcd_error *err)
@@ -221,6 +246,9 @@ static gcd_status read_static(struct gcdump_in *f, struct gcd_build *b, uint32_t
     size_t prefix = static_prefix(f, name_type);
     size_t off = f->types[name_type].name.off + prefix, n = f->types[name_type].name.bytes - prefix - 1;
     *ret = (struct gcdump_static){ .field = "", .class_off = off, .asked = GCDUMP_NONE };
+    GCD_TRY(read_several(f, b, off, n, ret, err));
+    if (ret->label != NULL)
+        return GCD_OK;
     if (!f->names_hashed)
         GCD_TRY(hash_names(f, err));
     size_t dot = find_dot(f, off, n, &ret->known);
@@ -235,9 +263,7 @@ static gcd_status read_static(struct gcdump_in *f, struct gcd_build *b, uint32_t
         GCD_TRY(add_extra(f, b, off, dot, &ret->number, err));
     }
     size_t skip = dot == SIZE_MAX ? 0 : dot + 1;
-    struct gcdump_string field = part(f, off + skip, n - skip);
-    GCD_TRY(gcdump_text(f, &field, &f->text, &f->text_room, err));
-    return gcd_build_text(b, f->text, strlen(f->text), &ret->field, err);
+    return keep_text(f, b, off + skip, n - skip, &ret->field, err);
 }
 
 /* Once for each name: any number of nodes can have it.  *RET is valid until the next call. */
@@ -290,7 +316,9 @@ static gcd_status put_root(struct gcdump_in *f, struct gcd_build *b, const struc
     }
     if (name != NULL) {
         r.name = name->field;
-        GCD_TRY(choose_class(f, b, name, object_type, &r, err));
+        r.label = name->label;
+        if (name->label == NULL)
+            GCD_TRY(choose_class(f, b, name, object_type, &r, err));
     }
     return gcd_build_root_kept(b, &r, err);
 }

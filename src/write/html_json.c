@@ -282,7 +282,7 @@ static void put_suspect_path(struct page *p, const struct gcd_suspect *s)
         return;
     if (root != NULL) {
         json_put_number(&p->j, "root_group", gcd_root_group(root));
-        json_put_text(&p->j, "root_name", root->name, TEXT_BYTES);
+        json_put_text(&p->j, "root_name", root->label, TEXT_BYTES);
     }
     json_put_open(&p->j, "path", '[');
     for (size_t i = 0; i < s->path_count; i++) {

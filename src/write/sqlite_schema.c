@@ -10,7 +10,8 @@ const char sqlite_schema_tables[] =
     "CREATE TABLE edges(from_id INTEGER NOT NULL REFERENCES objects(id), slot INTEGER NOT NULL,"
     " to_id INTEGER NOT NULL REFERENCES objects(id), PRIMARY KEY(from_id, slot)) WITHOUT ROWID;"
     "CREATE TABLE roots(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, root_group TEXT NOT NULL, flags INTEGER NOT NULL, name TEXT,"
-    " address INTEGER, object_id INTEGER NOT NULL REFERENCES objects(id), type_id INTEGER NOT NULL REFERENCES types(id));"
+    " address INTEGER, object_id INTEGER NOT NULL REFERENCES objects(id), type_id INTEGER NOT NULL REFERENCES types(id),"
+    " class TEXT, label TEXT);"
     "CREATE TABLE dependent_handles(id INTEGER PRIMARY KEY, key_id INTEGER NOT NULL REFERENCES objects(id),"
     " value_id INTEGER NOT NULL REFERENCES objects(id));"
     "CREATE TABLE ranges(id INTEGER PRIMARY KEY, generation INTEGER NOT NULL, start INTEGER, used_bytes INTEGER NOT NULL,"
@@ -47,7 +48,7 @@ const char sqlite_schema_views[] =
     " GROUP BY r.root_group, r.kind ORDER BY roots DESC, r.root_group, r.kind;"
 
     "CREATE VIEW v_roots AS"
-    " SELECT r.id, r.root_group, r.kind, r.name, r.object_id, t.name AS type, o.size_bytes, d.retained_bytes FROM roots r"
+    " SELECT r.id, r.root_group, r.kind, r.name, r.object_id, t.name AS type, o.size_bytes, d.retained_bytes, r.class, r.label FROM roots r"
     " JOIN objects o ON o.id = r.object_id JOIN types t ON t.id = o.type_id LEFT JOIN dominators d ON d.object_id = r.object_id;"
 
     "CREATE VIEW v_who_references AS"
@@ -57,7 +58,7 @@ const char sqlite_schema_views[] =
     " SELECT h.value_id, 'dependent_handle', h.key_id, NULL, t.name, o.size_bytes"
     " FROM dependent_handles h JOIN objects o ON o.id = h.key_id JOIN types t ON t.id = o.type_id"
     " UNION ALL"
-    " SELECT r.object_id, 'root', NULL, NULL, r.root_group || coalesce(' ' || r.name, ''), NULL FROM roots r;"
+    " SELECT r.object_id, 'root', NULL, NULL, r.root_group || coalesce(' ' || r.label, ''), NULL FROM roots r;"
 
     "CREATE VIEW v_dominated AS"
     " SELECT d.parent_id AS object_id, d.object_id AS dominated_id, t.name AS type, o.size_bytes, d.retained_bytes"

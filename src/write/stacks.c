@@ -15,7 +15,7 @@ const char *stacks_frame(const struct frames *f, uint32_t label, const char **re
     case GCD_STEP_GROUP:
         return gcd_root_group_label(n.group)->frame;
     case GCD_STEP_VARIABLE:
-        return gcd_graph_summary(f->g)->roots[n.root].name;
+        return gcd_graph_summary(f->g)->roots[n.root].label;
     case GCD_STEP_SEVERAL_ROOTS:
         return "[several roots]";
     case GCD_STEP_PSEUDO_ROOTS:

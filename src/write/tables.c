@@ -2,6 +2,9 @@
 
 #include <gcdumpc/names.h>
 #include <gcdumpc/generations.h>
+#include <gcdumpc/unstable/static_names.h>
+
+#include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -68,7 +71,7 @@ static void type_value(struct table_cursor *c, size_t column, struct table_value
     switch (column) {
     case TYPE_ID: number(ret, n); break;
     case TYPE_NAME: *ret = (struct table_value){ .kind = TABLE_TEXT, .text = write_type_name(c->tables->options, c->tables->graph, n) }; break;
-    case TYPE_RAW_NAME: *ret = (struct table_value){ .kind = t->named ? TABLE_TEXT : TABLE_NONE, .text = t->name }; break;
+    case TYPE_RAW_NAME: *ret = (struct table_value){ .kind = t->named ? TABLE_TEXT : TABLE_NONE, .text = t->raw_name }; break;
     case TYPE_MODULE: text(ret, t->module_path); break;
     case TYPE_MODULE_ID: address(ret, t->module); break;
     case TYPE_TABLE: address(ret, t->id); break;
@@ -150,8 +153,9 @@ static void edge_value(struct table_cursor *c, size_t column, struct table_value
 
 /* ---- roots ---- */
 
-enum { ROOT_ID, ROOT_KIND, ROOT_GROUP, ROOT_FLAGS, ROOT_NAME, ROOT_ADDRESS, ROOT_OBJECT, ROOT_TYPE };
-static const char *const root_columns[] = { "id", "kind", "root_group", "flags", "name", "address", "object_id", "type_id" };
+enum { ROOT_ID, ROOT_KIND, ROOT_GROUP, ROOT_FLAGS, ROOT_NAME, ROOT_ADDRESS, ROOT_OBJECT, ROOT_TYPE, ROOT_CLASS, ROOT_LABEL };
+static const char *const root_columns[] = { "id", "kind", "root_group", "flags", "name", "address", "object_id", "type_id", "class",
+                                            "label" };
 static const char *const root_kinds[GCD_ROOT_ALL_KINDS] = {
     [GCD_ROOT_STACK] = "stack", [GCD_ROOT_FINALIZER] = "finalizer", [GCD_ROOT_HANDLE] = "handle", [GCD_ROOT_OTHER] = "other",
     [GCD_ROOT_STATIC] = "static", [GCD_ROOT_COM] = "com",
@@ -164,7 +168,8 @@ static uint64_t root_rows(const struct tables *t)
 
 static void root_value(struct table_cursor *c, size_t column, struct table_value *ret)
 {
-    const struct gcd_root *r = &gcd_graph_summary(c->tables->graph)->roots[(size_t)c->row];
+    const struct tables *t = c->tables;
+    const struct gcd_root *r = &gcd_graph_summary(t->graph)->roots[(size_t)c->row];
     switch (column) {
     case ROOT_ID: number(ret, c->row); break;
     case ROOT_KIND: text(ret, root_kinds[r->kind]); break;
@@ -173,7 +178,9 @@ static void root_value(struct table_cursor *c, size_t column, struct table_value
     case ROOT_NAME: text(ret, r->name); break;
     case ROOT_ADDRESS: address(ret, r->id); break;
     case ROOT_OBJECT: number(ret, r->node); break;
-    default: number(ret, r->type); break;
+    case ROOT_TYPE: number(ret, r->type); break;
+    case ROOT_CLASS: text(ret, gcd_static_words(t->graph, t->options->names, r).class_name); break;
+    default: text(ret, c->row < t->label_count && t->labels[c->row] != NULL ? t->labels[c->row] : r->kind == GCD_ROOT_STATIC ? r->label : ""); break;
     }
 }
 
@@ -275,19 +282,57 @@ void table_next(struct table_cursor *c)
         c->table->settle(c);
 }
 
+/* Labels that consist of several texts: those of Mono. */
+static gcd_status join_labels(struct tables *t, struct gcd_error *err)
+{
+    const struct gcd_summary *summary = gcd_graph_summary(t->graph);
+    gcd_status st = GCD_OK;
+    for (size_t i = 0; i < summary->root_count && st == GCD_OK; i++) {
+        const struct gcd_static_words w = gcd_static_words(t->graph, t->options->names, &summary->roots[i]);
+        char *joined;
+        size_t n[3] = { strlen(w.label[0]), strlen(w.label[1]), strlen(w.label[2]) }, all = n[0] + n[1] + n[2];
+        if (n[1] == 0)
+            continue;
+        size_t before = t->label_count;
+        if (!gcd_vec_reserve(&t->alloc, &t->labels, &t->label_room, i + 1, sizeof *t->labels, SIZE_MAX) ||
+            (joined = gcd_mem_new(&t->alloc, all)) == NULL)
+            return gcd_fail_nomem(err, "joining classes and fields");
+        memset(t->labels + before, 0, (i - before) * sizeof *t->labels);
+        memcpy(joined, w.label[0], n[0]);
+        memcpy(joined + n[0], w.label[1], n[1]);
+        memcpy(joined + n[0] + n[1], w.label[2], n[2]);
+        st = gcd_textpool_add(&t->text, joined, all, &t->labels[i]);
+        gcd_mem_free(&t->alloc, joined, all);
+        t->label_count = st == GCD_OK ? i + 1 : before;
+    }
+    if (st == GCD_E_LIMIT)
+        return gcd_fail(err, st, "the labels of static variables take more than 4 GiB");
+    return st == GCD_OK ? GCD_OK : gcd_fail_nomem(err, "joining classes and fields");
+}
+
 gcd_status tables_init(struct tables *t, const struct gcd_graph *g, const struct gcd_dominators *dominators,
                        const struct gcd_write_options *options, struct gcd_error *err)
 {
     *t = (struct tables){ .alloc = gcd_alloc_or_default(options->alloc), .graph = g, .options = options, .dominators = dominators };
-    GCD_TRY(gcd_generations_new(gcd_graph_summary(g), &t->alloc, &t->generations, err));
-    tables_add_facts(t);
-    return GCD_OK;
+    gcd_textpool_init(&t->text, &t->alloc, UINT32_MAX);
+    gcd_status st = gcd_generations_new(gcd_graph_summary(g), &t->alloc, &t->generations, err);
+    if (st == GCD_OK)
+        st = join_labels(t, err);
+    if (st == GCD_OK)
+        tables_add_facts(t);
+    else
+        tables_done(t);
+    return st;
 }
 
 void tables_done(struct tables *t)
 {
     gcd_generations_free(t->generations);
     t->generations = NULL;
+    gcd_mem_free(&t->alloc, t->labels, t->label_room * sizeof *t->labels);
+    t->labels = NULL;
+    t->label_count = t->label_room = 0;
+    gcd_textpool_done(&t->text);
 }
 
 void tables_note(const struct tables *t, struct gcd_write_notes *notes)

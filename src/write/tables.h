@@ -14,6 +14,8 @@
 #include <gcdumpc/generations.h>
 #include <gcdumpc/writer.h>
 
+#include "base/text.h"
+
 enum table_value_kind {
     TABLE_NONE,                  /* unknown, or does not exist */
     TABLE_NUMBER,
@@ -42,6 +44,9 @@ struct tables {
     struct gcd_generations *generations;
     struct table_fact facts[TABLE_FACTS_MAX];
     size_t fact_count;
+    const char **labels;         /* [label_count] by root, NULL = gcd_root.label */
+    size_t label_count, label_room;
+    struct gcd_textpool text;
 };
 
 /* The graph and the dominators must outlive the tables.  GCD_E_NOMEM. */

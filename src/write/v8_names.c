@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <gcdumpc/unstable/static_names.h>
+
 #include "base/dec.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -198,10 +200,14 @@ static void put_static(const struct v8_names *n, struct gcd_sink *s, const struc
 {
     const char *type = write_type_name(n->options, n->g, r->type);
     gcd_sink_text(s, ",\"");
-    put_json(s, type, strlen(type));
-    if (r->name[0] != '\0') {
-        gcd_sink_text(s, ".");
-        put_json(s, r->name, strlen(r->name));
+    if (gcd_static_is_labelled(r)) {
+        put_json(s, r->label, strlen(r->label));
+    } else {
+        put_json(s, type, strlen(type));
+        if (r->name[0] != '\0') {
+            gcd_sink_text(s, ".");
+            put_json(s, r->name, strlen(r->name));
+        }
     }
     gcd_sink_text(s, "\"");
 }

@@ -15,6 +15,8 @@
  */
 #include <string.h>
 
+#include <gcdumpc/unstable/static_names.h>
+
 #include "base/error.h"
 #include "base/mem.h"
 #include "write/gcdump_put.h"
@@ -302,6 +304,18 @@ static struct gcdump_text text(const char *s)
     return (struct gcdump_text){ s, strlen(s) };
 }
 
+/* As dotnet-gcdump: "[static var TYPE.FIELD]".  It has the type of the object there, which stays when the class is not known. */
+static void put_static(struct gcdump *w, const struct gcd_root *r)
+{
+    const struct gcd_static_words known = gcd_static_words(w->graph, w->options->names, r);
+    const char *type = known.class_name[0] != '\0' ? known.class_name : write_type_name(w->options, w->graph, r->type);
+    bool several = known.class_name[0] == '\0' && gcd_static_is_labelled(r);
+    const struct gcdump_text name[] = {
+        text("[static var "), text(several ? r->label : type), text(several ? "" : "."), text(several ? "" : r->name), text("]"),
+    };
+    put_type(w, name, sizeof name / sizeof *name, 0, "");
+}
+
 static void put_types(struct gcdump *w)
 {
     const struct gcd_summary *summary = gcd_graph_summary(w->graph);
@@ -318,13 +332,8 @@ static void put_types(struct gcdump *w)
             put_type(w, &name, 1, 0, "");
         }
     for (size_t i = 0; i < summary->root_count; i++) {
-        const struct gcd_root *r = &summary->roots[i];
-        if (place_of(r) != PLACE_STATICS)
-            continue;
-        const struct gcdump_text name[] = {
-            text("[static var "), text(write_type_name(w->options, w->graph, r->type)), text("."), text(r->name), text("]"),
-        };
-        put_type(w, name, sizeof name / sizeof *name, 0, "");
+        if (place_of(&summary->roots[i]) == PLACE_STATICS)
+            put_static(w, &summary->roots[i]);
     }
 }
 

@@ -13,10 +13,13 @@
  */
 #include <string.h>
 
+#include <gcdumpc/unstable/static_names.h>
+
 #include "base/error.h"
 #include "base/hex.h"
 #include "base/idmap.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "write/write.h"
 
 enum gclog_root { GCLOG_ROOT_STACK = 1, GCLOG_ROOT_FINALIZER, GCLOG_ROOT_HANDLE, GCLOG_ROOT_STATIC, GCLOG_ROOT_OTHER };
@@ -35,10 +38,14 @@ struct gclog {
     const struct gcd_summary *summary;
     struct gcd_sink *out;
     struct gcd_write_notes *notes;
-    uint32_t *type_id;           /* by type number; 0 = not used */
-    uint32_t *type_at;           /* type number by type id - 1 */
+    uint32_t *type_id;           /* [numbers] by number; 0 = not used */
+    uint32_t *type_at;           /* [numbers] number by type id - 1 */
     uint32_t type_count;         /* number of ids */
     uint32_t types;              /* number of types */
+    uint32_t numbers;            /* types, then classes */
+    const char **classes;        /* [class_count] that declare static variables and are no type of the dump; number TYPES and up */
+    size_t class_count, class_room;
+    struct gcd_idmap named;      /* hash of a name -> number; filled only when the class of a static variable is known */
     struct gcd_idmap dependent;  /* key -> index of its first dependent handle */
     uint64_t unchecked[CHECK_AT_ONCE];
     size_t unchecked_count;
@@ -82,6 +89,41 @@ static void put_frame(struct gclog *g, const char *letter)
     gcd_sink_advance(g->out, (size_t)(q - p));
 }
 
+static const char *name_of(const struct gclog *g, uint32_t number)
+{
+    if (number >= g->types)
+        return g->classes[number - g->types];
+    return g->options->names != NULL ? gcd_names_get(g->options->names, number) : g->summary->types[number].name;
+}
+
+/* "" = not known. */
+static const char *class_of(const struct gclog *g, const struct gcd_root *r)
+{
+    return r->kind != GCD_ROOT_STATIC || g->options->names == NULL ? r->class_name : gcd_names_class(g->options->names, r);
+}
+
+/* GCD_IDMAP_NONE: it has none, or its hash is that of another name. */
+static uint32_t number_of_name(const struct gclog *g, const char *name)
+{
+    uint32_t number = gcd_idmap_get(&g->named, gcd_text_hash(name, strlen(name), GCD_TEXT_HASH));
+    return number != GCD_IDMAP_NONE && strcmp(name_of(g, number), name) == 0 ? number : GCD_IDMAP_NONE;
+}
+
+static bool add_name(struct gclog *g, uint32_t number)
+{
+    const char *name = name_of(g, number);
+    uint64_t hash = gcd_text_hash(name, strlen(name), GCD_TEXT_HASH);
+    return gcd_idmap_get(&g->named, hash) != GCD_IDMAP_NONE || gcd_idmap_put(&g->named, hash, number);
+}
+
+/* The class that declares a static variable; otherwise what the runtime has sent: the type of the object, or on Mono that of the class. */
+static uint32_t container_of(const struct gclog *g, const struct gcd_root *r)
+{
+    const char *name = class_of(g, r);
+    uint32_t number = name[0] != '\0' ? number_of_name(g, name) : GCD_IDMAP_NONE;
+    return number != GCD_IDMAP_NONE ? number : r->type;
+}
+
 static void use_type(struct gclog *g, uint32_t number)
 {
     if (g->type_id[number] != 0)
@@ -99,8 +141,7 @@ static void put_types(struct gclog *g)
         q = gcd_hex_put(q, id);
         *q++ = ' ';
         gcd_sink_advance(g->out, (size_t)(q - p));
-        uint32_t number = g->type_at[id - 1];
-        const char *name = g->options->names != NULL ? gcd_names_get(g->options->names, number) : g->summary->types[number].name;
+        const char *name = name_of(g, g->type_at[id - 1]);
         put_name(g->out, name, strlen(name));
         gcd_sink_text(g->out, "\n");
     }
@@ -138,7 +179,7 @@ static void put_roots(struct gclog *g)
     for (size_t i = 0; i < g->summary->root_count; i++) {
         const struct gcd_root *r = &g->summary->roots[i];
         if (g->graph == NULL || r->node != gcd_graph_unknown(g->graph))
-            put_root(g, r->object, root_kinds[r->kind], r->flags, r->kind == GCD_ROOT_STATIC ? g->type_id[r->type] : 0);
+            put_root(g, r->object, root_kinds[r->kind], r->flags, r->kind == GCD_ROOT_STATIC ? g->type_id[container_of(g, r)] : 0);
     }
 }
 
@@ -254,17 +295,41 @@ static void use_types_of_objects(struct gclog *g)
             use_type(g, i);
 }
 
+/* Numbers the class that declares R, unless it is a type of the dump or has a number. */
+static bool add_class(struct gclog *g, const struct gcd_root *r)
+{
+    const char *name = class_of(g, r);
+    if (name[0] == '\0')
+        return true;
+    bool first = g->named.used == 0;
+    for (uint32_t i = 0; i < g->types && first; i++)
+        if (!add_name(g, i))
+            return false;
+    if (number_of_name(g, name) != GCD_IDMAP_NONE)
+        return true;
+    if (!gcd_vec_reserve(&g->alloc, &g->classes, &g->class_room, g->class_count + 1, sizeof *g->classes, UINT32_MAX - g->types))
+        return false;
+    g->classes[g->class_count++] = name;
+    return add_name(g, g->types + (uint32_t)g->class_count - 1);
+}
+
 /* Type numbers in the order of first use in the file: static variables come first. */
 static gcd_status number_types(struct gclog *g, struct gcd_error *err)
 {
+    bool room = true;
     g->types = g->summary->type_count;
-    g->type_id = gcd_mem_new_array(&g->alloc, g->types, sizeof *g->type_id);
-    g->type_at = gcd_mem_new_array(&g->alloc, g->types, sizeof *g->type_at);
+    for (size_t i = 0; i < g->summary->root_count && room; i++)
+        room = add_class(g, &g->summary->roots[i]);
+    g->numbers = g->types + (uint32_t)g->class_count;
+    if (room) {
+        g->type_id = gcd_mem_new_array(&g->alloc, g->numbers, sizeof *g->type_id);
+        g->type_at = gcd_mem_new_array(&g->alloc, g->numbers, sizeof *g->type_at);
+    }
     if (g->type_id == NULL || g->type_at == NULL)
         return gcd_fail_nomem(err, "numbering the types");
     for (size_t i = 0; i < g->summary->root_count; i++)
         if (g->summary->roots[i].kind == GCD_ROOT_STATIC)
-            use_type(g, g->summary->roots[i].type);
+            use_type(g, container_of(g, &g->summary->roots[i]));
     use_types_of_objects(g);
     return GCD_OK;
 }
@@ -289,8 +354,10 @@ static gcd_status prepare_dependents(struct gclog *g, struct gcd_error *err)
 static void gclog_done(struct gclog *g)
 {
     gcd_idmap_done(&g->dependent);
-    gcd_mem_free(&g->alloc, g->type_id, g->types * sizeof *g->type_id);
-    gcd_mem_free(&g->alloc, g->type_at, g->types * sizeof *g->type_at);
+    gcd_mem_free(&g->alloc, g->type_id, g->numbers * sizeof *g->type_id);
+    gcd_mem_free(&g->alloc, g->type_at, g->numbers * sizeof *g->type_at);
+    gcd_mem_free(&g->alloc, g->classes, g->class_room * sizeof *g->classes);
+    gcd_idmap_done(&g->named);
 }
 
 /* Notes everything that the format cannot hold. */
@@ -307,6 +374,7 @@ static gcd_status gclog_write(struct gcd_dump *d, struct gcd_sink *s, const stru
     struct gclog g = { .alloc = gcd_alloc_or_default(options->alloc), .options = options, .dump = d, .summary = gcd_dump_summary(d), .out = s,
                        .notes = notes };
     gcd_idmap_init(&g.dependent, &g.alloc);
+    gcd_idmap_init(&g.named, &g.alloc);
     gcd_status st = number_types(&g, err);
     if (st == GCD_OK)
         st = prepare_dependents(&g, err);
@@ -372,6 +440,7 @@ static gcd_status gclog_write_graph(const struct gcd_graph *graph, struct gcd_si
     struct gclog g = { .alloc = gcd_alloc_or_default(options->alloc), .options = options, .graph = graph,
                        .summary = gcd_graph_summary(graph), .out = s, .notes = notes };
     gcd_idmap_init(&g.dependent, &g.alloc);
+    gcd_idmap_init(&g.named, &g.alloc);
     gcd_status st = number_types(&g, err);
     if (st == GCD_OK) {
         put_frame(&g, "a 2 ");
@@ -394,7 +463,7 @@ const struct gcd_format gcd_w_gclog = {
     .about = "RPM GC log (text)",
     .size_percent = 90,
     .text = true,
-    .names = GCD_NAMES_RAW,
+    .names = GCD_NAMES_RUNTIME,
     .write = gclog_write,
     .write_graph = gclog_write_graph,
 };

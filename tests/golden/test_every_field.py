@@ -149,8 +149,11 @@ def expected_tables(heap):
               1, t["objects"], t["bytes"]] for i, t in enumerate(heap.types_rows())]
     objects = [[n, heap.type_of(n), size, heap.addresses[n], heap.generation(n)] for n, size in enumerate(heap.sizes)]
     edges = [[n, slot, to] for n, targets in enumerate(heap.graph_edges()) for slot, to in enumerate(targets)]
-    roots = [[i, kind, group(kind, flags), flags, name or None, slot or None, n, kinds(t)]
-             for i, (kind, flags, name, slot, n, t) in enumerate(heap.roots())]
+    # a static variable whose type is not that of its object: the class, as Mono has it
+    classes = [types[kinds(t)][1] if kind == "static" and kinds(t) != heap.type_of(n) else None for kind, _, _, _, n, t in heap.roots()]
+    roots = [[i, kind, group(kind, flags), flags, name or None, slot or None, n, kinds(t), of,
+              ".".join(filter(None, (of, name))) if kind == "static" and name else None]
+             for i, ((kind, flags, name, slot, n, t), of) in enumerate(zip(heap.roots(), classes))]
     dependents = [[i, key, value] for i, (key, value) in enumerate(heap.dependents())]
     ranges = [[i, generation, heap.base + start, used, reserved] for i, (generation, start, used, reserved) in enumerate(RANGES)]
     return {"types": types, "objects": objects, "edges": edges, "roots": roots, "dependent_handles": dependents, "ranges": ranges}
@@ -264,8 +267,8 @@ class Tables(Case):
         self.assertEqual(one("SELECT * FROM v_roots_summary"), sorted(((g, k, len(ns), len(set(ns))) for (g, k), ns in summary.items()),
                                                                       key=lambda r: (-r[2], r[0], r[1])))
         self.assertEqual(one("SELECT * FROM v_roots ORDER BY id"), [
-            (i, group(kind, flags), kind, name or None, n, names[heap.type_of(n)], heap.sizes[n], dominators.get(n, (None, None))[1])
-            for i, (kind, flags, name, _, n, _) in enumerate(heap.roots())])
+            (i, group(kind, flags), kind, name or None, n, names[heap.type_of(n)], heap.sizes[n], dominators.get(n, (None, None))[1], *row[8:])
+            for (i, (kind, flags, name, _, n, _)), row in zip(enumerate(heap.roots()), expected_tables(heap)["roots"])])
         who = [(to, "edge", n, slot, names[heap.type_of(n)], heap.sizes[n])
                for n, targets in enumerate(heap.graph_edges()) for slot, to in enumerate(targets)]
         who += [(value, "dependent_handle", key, None, names[heap.type_of(key)], heap.sizes[key]) for key, value in heap.dependents()]

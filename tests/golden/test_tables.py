@@ -62,8 +62,12 @@ def expected(t):
                   for i, n, size, table, mid, token, flags, described, named, name, module, shown in t["types"]]
     e["objects"] = [[i, type_, size, address or None, generation(t["ranges"], address)] for i, type_, size, address in t["objects"]]
     e["edges"] = t["edges"]
-    e["roots"] = [[i, KINDS[k], group(KINDS[k], flags), flags, name or None, slot or None, node, type_]
-                  for i, k, flags, slot, node, type_, name in t["roots"]]
+    e["roots"] = []
+    for i, k, flags, slot, node, type_, name in t["roots"]:
+        # a static variable whose type is not that of its object: the class, as Mono has it
+        class_name = t["types"][type_][-1] if KINDS[k] == "static" and type_ != t["objects"][node][1] else None
+        label = ".".join(filter(None, (class_name, name))) if KINDS[k] == "static" and name else None
+        e["roots"].append([i, KINDS[k], group(KINDS[k], flags), flags, name or None, slot or None, node, type_, class_name, label])
     e["dependent_handles"] = t["dependent_handles"]
     e["ranges"] = [[i, g, start or None, used, reserved] for i, g, start, used, reserved in t["ranges"]]
     e["dominators"] = [[i, None if p < 0 else p, size] for i, p, size in t["dominators"]]

@@ -461,6 +461,9 @@ static void what_is_a_collection(void **state)
         { "System.Collections.Generic.Lis`1[X]", false }, { "System.Collections.Generic.LinkedListNode`1[X]", false }, { "List`1[X]", false },
         { "System.Collections.Generic.List+Enumerator`1[X]", false }, { "System.Collection.Generic.List`1[X]", false },
         { "My.System.Collections.Generic.List`1[X]", false }, { "System.Collections.Specialized.List`1[X]", false },
+        { "System.Collections.Generic.Dictionary`2+KeyCollection[X,Y]", false }, { "System.Collections.Generic.List`1+Enumerator", false },
+        { "System.Collections.Generic.Dictionary<X, Y>.KeyCollection", false }, { "System.Collections.Generic.List<A.B<X>>", true },
+        { "System.Collections.Generic.Dictionary<X, Y>.View<Z>", false }, { "System.Collections.Generic.List`1", true },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (is_found(ask(collections(10000, rows[i].name, 32, NULL, 0), 0.5), GCD_SUSPECT_COLLECTIONS) != rows[i].is)

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <gcdumpc/unstable/static_names.h>
+
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sort.h"
@@ -15,8 +17,13 @@ static int compare_variables(const void *ctx, uint32_t x, uint32_t y)
 {
     const struct merged_maker *m = ctx;
     const struct gcd_root *a = &gcd_graph_summary(m->g)->roots[x], *b = &gcd_graph_summary(m->g)->roots[y];
-    int by_name = strcmp(a->name, b->name);
-    return by_name != 0 || m->o->stacks ? by_name : (a->type > b->type) - (a->type < b->type);
+    int by_label = strcmp(a->label, b->label);
+    if (by_label != 0 || m->o->stacks)
+        return by_label;
+    bool a_known = gcd_static_is_labelled(a), b_known = gcd_static_is_labelled(b);
+    if (a_known || b_known)              /* the class tells them apart; what they refer to may differ, as in instances of a generic class */
+        return a_known - b_known;
+    return (a->type > b->type) - (a->type < b->type);
 }
 
 static gcd_status name_variables(struct merged_maker *m, struct gcd_error *err)
@@ -81,7 +88,7 @@ static gcd_status begin_stack(struct merged_maker *m, const struct gcd_root *r, 
     if (r == NULL)
         return merged_child(s, GCD_STEP_NONE, merged_label(m->t, m->no_roots ? MERGED_UNREACHABLE : MERGED_SEVERAL), false, ret, err);
     GCD_TRY(merged_child(s, GCD_STEP_NONE, merged_label(m->t, MERGED_GROUP + gcd_root_group(r)), false, ret, err));
-    if (!is_static(r) || r->name[0] == '\0')
+    if (!is_static(r) || r->label[0] == '\0')
         return GCD_OK;
     uint32_t label = variable_label(m, root);
     if (s->count >= m->max_steps && merged_find(s, *ret, label) == GCD_IDMAP_NONE)

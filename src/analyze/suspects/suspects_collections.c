@@ -26,6 +26,25 @@ struct shapes {
     size_t count, room;
 };
 
+/*
+ * Does NAME end with the name of the type that WORD is the beginning of, with its arguments or without?  Else it is one nested in that type:
+ * "Dictionary`2+KeyCollection[...]", in C# "Dictionary<...>.KeyCollection".
+ */
+static bool is_whole(const char *after_word)
+{
+    const char *p = after_word;
+    int depth = 0;
+    if (*p == '`')
+        p += 1 + strspn(p + 1, "0123456789");
+    while (*p != '\0') {
+        depth += (*p == '[' || *p == '<') - (*p == ']' || *p == '>');
+        p++;
+        if (depth <= 0)
+            break;
+    }
+    return *p == '\0' && depth == 0;
+}
+
 static enum shape_kind kind_of(const char *name)
 {
     static const char *const spaces[] = { "Generic.", "Concurrent.", "ObjectModel.", "" };
@@ -46,7 +65,7 @@ static enum shape_kind kind_of(const char *name)
     size_t word = strcspn(name, "`<[");
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strlen(words[i]) == word && memcmp(name, words[i], word) == 0)
-            return COLLECTION;
+            return is_whole(name + word) ? COLLECTION : NO_SHAPE;
     return NO_SHAPE;
 }
 

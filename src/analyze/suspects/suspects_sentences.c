@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <gcdumpc/names.h>
+#include <gcdumpc/unstable/static_names.h>
 
 #include "base/error.h"
 
@@ -123,13 +124,11 @@ static void put_group(struct words *s, enum gcd_root_group group, bool many)
 static void put_root(struct words *s, size_t root)
 {
     const struct gcd_root *r = &gcd_graph_summary(s->w->g)->roots[root];
-    if (gcd_root_group(r) == GCD_GROUP_STATICS && r->name[0] != '\0') {
+    const struct gcd_static_words w = gcd_static_words(s->w->g, s->w->o->names, r);
+    if (gcd_root_group(r) == GCD_GROUP_STATICS && w.label[0][0] != '\0') {
         put(s, "the static variable ");
-        if (r->type != gcd_graph_node_type(s->w->g, r->node)) {      /* the declaring class, known for Mono */
-            put_type(s, r->type);
-            put(s, ".");
-        }
-        put_name(s, r->name);
+        for (size_t i = 0; i < sizeof w.label / sizeof *w.label; i++)
+            put_name(s, w.label[i]);
     } else {
         put_group(s, gcd_root_group(r), false);
     }

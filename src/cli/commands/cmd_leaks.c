@@ -46,7 +46,8 @@ static const struct cli_column suspect_columns[] = {
     { "overlaps", NULL, CLI_CELL_COUNT },         { "type", "Type", CLI_CELL_TEXT },
     { "node", NULL, CLI_CELL_COUNT },             { "address", NULL, CLI_CELL_ADDRESS },
     { "root_kind", NULL, CLI_CELL_TEXT },         { "root", NULL, CLI_CELL_TEXT },
-    { "sentence", NULL, CLI_CELL_TEXT },
+    { "sentence", NULL, CLI_CELL_TEXT },          { "field", NULL, CLI_CELL_TEXT },
+    { "class", NULL, CLI_CELL_TEXT },             { "label", NULL, CLI_CELL_TEXT },
 };
 #define SUSPECT_COLUMNS (sizeof suspect_columns / sizeof *suspect_columns)
 
@@ -95,6 +96,8 @@ static struct cli_table *suspects_table(const struct leaks *l)
             cli_table_none(t);
         }
         cli_table_text(t, s->sentence);
+        cli_field_cell(t, root_of(l, s));
+        cli_static_cells(t, l->d.graph, l->names, root_of(l, s));
     }
     return t;
 }

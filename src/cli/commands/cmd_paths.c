@@ -42,6 +42,7 @@ static const struct cli_column columns[] = {
     { "bytes", "Bytes", CLI_CELL_BYTES }, { "share", "Share", CLI_CELL_SHARE }, { "objects", "Through", CLI_CELL_COUNT },
     { NULL, "Path", CLI_CELL_TREE }, { "type", NULL, CLI_CELL_TEXT }, { "root", NULL, CLI_CELL_TEXT }, { "field", NULL, CLI_CELL_TEXT },
     { "own_count", NULL, CLI_CELL_COUNT }, { "own_bytes", NULL, CLI_CELL_BYTES }, { "flags", NULL, CLI_CELL_TEXT },
+    { "class", NULL, CLI_CELL_TEXT }, { "label", NULL, CLI_CELL_TEXT },
 };
 
 struct line {
@@ -49,7 +50,8 @@ struct line {
     const char *kind;            /* "root", "type", "rest", "dead" */
     uint64_t count, bytes, objects, own_count, own_bytes;
     char *text;                  /* for people; freed with the line */
-    const char *type, *root, *field, *flags;     /* for programs; NULL = none */
+    const char *type, *root, *flags;     /* for programs; NULL = none */
+    const struct gcd_root *of_root;      /* NULL = none */
 };
 
 static void put_text(struct cli_table *t, const char *text)
@@ -74,10 +76,11 @@ static void put(const struct tree *t, struct line l)
     cli_table_branch(t->table, l.depth, l.text);
     put_text(t->table, l.type);
     put_text(t->table, l.root);
-    put_text(t->table, l.field);
+    cli_field_cell(t->table, l.of_root);
     cli_table_count(t->table, l.own_count);
     cli_table_count(t->table, l.own_bytes);
     put_text(t->table, l.flags);
+    cli_static_cells(t->table, t->d->graph, t->names, l.of_root);
     free(l.text);
 }
 
@@ -91,7 +94,7 @@ static void put_root(const struct tree *t, struct gcd_step_name name, struct lin
         l.text = strdup(name.group == GCD_GROUP_STATICS ? group->many : group->one);
     else
         l.text = cli_root_label(t->d->graph, t->names, root);
-    l.field = root != NULL ? root->name : NULL;
+    l.of_root = root;
     put(t, l);
 }
 

@@ -39,6 +39,7 @@ static const struct cli_column object_columns[] = {
     { "retained", "Retained", CLI_CELL_BYTES }, { "share", "Share", CLI_CELL_SHARE }, { "bytes", "Bytes", CLI_CELL_BYTES },
     { "object", "Object", CLI_CELL_TEXT }, { "address", NULL, CLI_CELL_ADDRESS }, { "node", NULL, CLI_CELL_COUNT },
     { "type", "Type", CLI_CELL_TEXT }, { "held_by", "Held by", CLI_CELL_TEXT }, { "dominator", NULL, CLI_CELL_COUNT },
+    { "field", NULL, CLI_CELL_TEXT }, { "class", NULL, CLI_CELL_TEXT }, { "label", NULL, CLI_CELL_TEXT },
 };
 
 struct holder {
@@ -75,18 +76,23 @@ static void put_holder(const struct retained *r, struct cli_table *t, uint32_t n
     if (parent != GCD_NODE_ROOT) {
         cli_table_text(t, gcd_names_get(r->names, gcd_graph_node_type(g, parent)));
         cli_table_count(t, parent);
+        cli_field_cell(t, NULL);
+        cli_static_cells(t, g, r->names, NULL);
         return;
     }
     struct holder key = { node, 0 };
     const struct holder *h = bsearch(&key, holders, n, sizeof *holders, compare_holders);
-    if (h->root != SIZE_MAX || gcd_dominators_pseudo_roots(r->dominators) > 0) {
-        char *text = cli_root_label(g, r->names, h->root != SIZE_MAX ? &gcd_graph_summary(g)->roots[h->root] : NULL);
+    const struct gcd_root *root = h->root != SIZE_MAX ? &gcd_graph_summary(g)->roots[h->root] : NULL;
+    if (root != NULL || gcd_dominators_pseudo_roots(r->dominators) > 0) {
+        char *text = cli_root_label(g, r->names, root);
         cli_table_text(t, text);
         free(text);
     } else {
         cli_table_text(t, "(several)");
     }
     cli_table_none(t);
+    cli_field_cell(t, root);
+    cli_static_cells(t, g, r->names, root);
 }
 
 static struct cli_table *objects_table(const struct retained *r)

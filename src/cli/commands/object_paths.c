@@ -63,7 +63,7 @@ static const struct cli_column columns[] = {
     { "path", "#", CLI_CELL_COUNT }, { "depth", NULL, CLI_CELL_COUNT }, { "kind", NULL, CLI_CELL_TEXT }, { "bytes", "Bytes", CLI_CELL_BYTES },
     { NULL, "Object", CLI_CELL_TEXT }, { NULL, "Path", CLI_CELL_TREE }, { "type", NULL, CLI_CELL_TEXT }, { "address", NULL, CLI_CELL_ADDRESS },
     { "node", NULL, CLI_CELL_COUNT }, { "root", NULL, CLI_CELL_TEXT }, { "field", NULL, CLI_CELL_TEXT }, { "flags", NULL, CLI_CELL_TEXT },
-    { "more", NULL, CLI_CELL_COUNT },
+    { "more", NULL, CLI_CELL_COUNT }, { "class", NULL, CLI_CELL_TEXT }, { "label", NULL, CLI_CELL_TEXT },
 };
 
 static void put_none(const struct shown *f, unsigned n)
@@ -87,11 +87,9 @@ static void put_root(const struct shown *f, uint32_t path, uint32_t depth, const
     cli_table_branch(f->table, depth, text);
     put_none(f, 3);
     cli_table_text(f->table, cli_root_key(r));
-    if (r != NULL && r->kind == GCD_ROOT_STATIC && r->name[0] != '\0')
-        cli_table_text(f->table, r->name);
-    else
-        cli_table_none(f->table);
+    cli_field_cell(f->table, r);
     put_none(f, 2);
+    cli_static_cells(f->table, f->d->graph, f->names, r);
     free(text);
 }
 
@@ -114,7 +112,7 @@ static void put_object(const struct shown *f, uint32_t path, uint32_t depth, uin
         cli_table_text(f->table, "dependent");
     else
         cli_table_none(f->table);
-    cli_table_none(f->table);
+    put_none(f, 3);
     free(text);
 }
 
@@ -127,6 +125,7 @@ static void put_rest(const struct shown *f, uint32_t path, uint32_t depth, uint6
     cli_table_branch(f->table, depth, text);
     put_none(f, 6);
     cli_table_count(f->table, more);
+    put_none(f, 2);
 }
 
 /* ---- paths ---- */

@@ -1,4 +1,5 @@
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/static_names.h>
 
 #include "args.h"
 #include "exit.h"
@@ -14,6 +15,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *cli_root_key(const struct gcd_root *r)
@@ -26,12 +28,42 @@ char *cli_root_label(const struct gcd_graph *g, const struct gcd_names *names, c
     if (r == NULL)
         return strdup("(no root recorded)");
     const char *group = gcd_root_group_label(gcd_root_group(r))->one;
-    if (r->kind != GCD_ROOT_STATIC || r->name[0] == '\0')
+    const struct gcd_static_words w = gcd_static_words(g, names, r);
+    if (w.label[0][0] == '\0')
         return strdup(group);
-    bool declared = r->type != gcd_graph_node_type(g, r->node);
     char *text = NULL;
-    int n = asprintf(&text, "%s %s%s%s", group, declared ? gcd_names_get(names, r->type) : "", declared ? "." : "", r->name);
+    int n = asprintf(&text, "%s %s%s%s", group, w.label[0], w.label[1], w.label[2]);
     return n >= 0 ? text : NULL;
+}
+
+static void put_text(struct cli_table *t, const char *text)
+{
+    if (text[0] != '\0')
+        cli_table_text(t, text);
+    else
+        cli_table_none(t);
+}
+
+void cli_static_cells(struct cli_table *t, const struct gcd_graph *g, const struct gcd_names *names, const struct gcd_root *r)
+{
+    struct gcd_static_words w = { "", { "", "", "" } };
+    char *label = NULL;
+    if (r != NULL)
+        w = gcd_static_words(g, names, r);
+    put_text(t, w.class_name);
+    if (w.label[0][0] == '\0') {
+        cli_table_none(t);
+        return;
+    }
+    if (asprintf(&label, "%s%s%s", w.label[0], w.label[1], w.label[2]) < 0)
+        label = NULL;
+    cli_table_text(t, label);
+    free(label);
+}
+
+void cli_field_cell(struct cli_table *t, const struct gcd_root *r)
+{
+    put_text(t, r != NULL && r->kind == GCD_ROOT_STATIC ? r->name : "");
 }
 
 void cli_say_pseudo_roots(const char *subject, uint32_t n)

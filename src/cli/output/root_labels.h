@@ -11,10 +11,14 @@
 #include "term/term.h"
 
 /*
- * A root for people, "static variable Shop.Cache.items" or "thread stack"; R NULL: a pseudo-root.  Names the class of a static variable when the
- * dump knows it (Mono; CoreCLR only gives the type of the stored object).  free() it; NULL when out of memory.
+ * A root for people, "static variable Shop.Cache.items" or "thread stack"; R NULL: a pseudo-root.  Names the class of a static variable when it
+ * is known (unstable/static_names.h).  free() it; NULL when out of memory.
  */
 char *cli_root_label(const struct gcd_graph *g, const struct gcd_names *names, const struct gcd_root *r);
+/* Cells "class" and "label" for programs; absent when R is NULL or no static variable, or when they are not known. */
+void cli_static_cells(struct cli_table *t, const struct gcd_graph *g, const struct gcd_names *names, const struct gcd_root *r);
+/* A cell "field", likewise. */
+void cli_field_cell(struct cli_table *t, const struct gcd_root *r);
 /* Its group for programs, "statics"; R NULL: "stand_in". */
 const char *cli_root_key(const struct gcd_root *r);
 

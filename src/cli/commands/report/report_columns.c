@@ -41,7 +41,7 @@ static void type_cells(const struct report *r, struct cli_table *t, const struct
         return;
     }
     const struct gcd_type *type = &cli_summary(&r->d)->types[row->v.index];
-    cli_table_text(t, type->name);
+    cli_table_text(t, type->raw_name);
     if (type->module_path[0] != '\0')
         cli_table_text(t, type->module_path);
     else

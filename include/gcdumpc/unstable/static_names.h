@@ -1,0 +1,38 @@
+/*
+ * Static variables in words: one place for all outputs, so that a variable has the same name everywhere.
+ *
+ * What is known of its class differs.  On CoreCLR, the file of the module says it (gcd_root.class_name), or leaves several possible.  Mono
+ * sends it as the type of the root.  Otherwise the field is all there is.
+ */
+#ifndef GCDUMPC_UNSTABLE_STATIC_NAMES_H
+#define GCDUMPC_UNSTABLE_STATIC_NAMES_H
+
+#include <stdbool.h>
+
+#include <gcdumpc/graph.h>
+#include <gcdumpc/names.h>
+#include <gcdumpc/status.h>
+#include <gcdumpc/summary.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* R->class_name in the style of N, which was made from the summary that R belongs to; "" = not known, or R is no static variable. */
+GCD_API const char *gcd_names_class(const struct gcd_names *n, const struct gcd_root *r);
+
+/* Does the label say more than the field?  Then it can stand alone, and no type has to stand in front of it. */
+GCD_API bool gcd_static_is_labelled(const struct gcd_root *r);
+
+struct gcd_static_words {
+    const char *class_name;      /* the type that declares it; "" = not known, or several possible */
+    const char *label[3];        /* for people, one after the other: "Shop.OrderCache.s_items", "Shop.A.s_items or Shop.B.s_items", "s_items";
+                                    all "" when it has no name */
+};
+/* The static variable R of G.  NAMES may be NULL: names as the runtime spells them.  Valid as long as G and NAMES. */
+GCD_API struct gcd_static_words gcd_static_words(const struct gcd_graph *g, const struct gcd_names *names, const struct gcd_root *r);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
