@@ -22,8 +22,8 @@ static const struct gcd_type *definition_of(const struct resolve *r, const struc
     const struct heap_type *h = type_of_id(r, t->id);
     for (unsigned i = 0; h != NULL && h->element != 0 && i < DIMENSIONS_MAX; i++)
         h = type_of_id(r, h->element);
-    bool found = h != NULL && h->type.described && h->type.named && (h->type.name_token & 0xffffff) != 0;
-    return found ? &h->type : NULL;
+    bool found = h != NULL && h->type.described && h->type.named && (h->type.name_token & 0xffffff) != 0 && h->element == 0;
+    return found && strchr("*&", h->type.name[strlen(h->type.name) - 1]) == NULL ? &h->type : NULL;
 }
 
 gcd_status resolve_types_begin(struct resolve *r, struct gcd_error *err)

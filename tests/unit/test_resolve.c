@@ -125,6 +125,8 @@ static struct gcd_dump *dump(const struct tb_static *statics, size_t n, const st
         { .id = 0x600, .module = CORE, .token = 0x02000009, .element_type = 0x0e, .name = "System.String" },
         { .id = 0x700, .module = SHOP, .token = 0x02000007, .element_type = 0x12, .name = "Shop.Special" },
         { .id = 0x800, .module = SHOP, .token = 0x02000000, .flags = 8, .element_type = 0x1d, .name = "Node[System.String][][]", .parameter = 0x200 },
+        { .id = 0xb00, .module = SHOP, .token = 0x02001234, .element_type = 0x0f, .name = "Node[System.String]*", .parameter = 0x100 },
+        { .id = 0xc00, .module = SHOP, .token = 0x02000000, .flags = 8, .element_type = 0x1d, .name = "Node[System.String]*[]", .parameter = 0xb00 },
         { .id = 0x900, .module = CORE, .token = 0x0200000a, .element_type = 0x1c, .name = "System.Object" },
         { .id = 0xa00, .module = SHOP, .token = 0x02000006, .element_type = 0x12, .name = "Shop.Other" },
     };
@@ -204,6 +206,7 @@ static void test_outer_types(void **state)
     assert_string_equal(type(d, 0x100)->raw_name, "Node[System.String]");
     assert_string_equal(type(d, 0x200)->name, "Shop.Store`1+Node[System.String][]");
     assert_string_equal(type(d, 0x800)->name, "Shop.Store`1+Node[System.String][][]");
+    assert_string_equal(type(d, 0xc00)->name, "Shop.Store`1+Node[System.String]*[]");
     assert_string_equal(type(d, 0x300)->name, "Shop.Store`1+Node+Deep+er[System.Int32]");
     assert_ptr_equal(type(d, 0x400)->name, type(d, 0x400)->raw_name);
     assert_int_equal(module(d, SHOP)->state, GCD_MODULE_READ);
