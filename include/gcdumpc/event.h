@@ -19,7 +19,8 @@ enum gcd_provider {
     GCD_PROVIDER_RUNTIME,    /* Microsoft-Windows-DotNETRuntime */
     GCD_PROVIDER_RUNDOWN,    /* Microsoft-Windows-DotNETRuntimeRundown */
     GCD_PROVIDER_EVENTPIPE,  /* Microsoft-DotNETCore-EventPipe */
-    GCD_PROVIDER_WINDOWS     /* the Windows kernel: names of processes */
+    GCD_PROVIDER_WINDOWS,    /* the Windows kernel: names of processes */
+    GCD_PROVIDER_NAMES       /* gcdumpc: names from the files of modules, added to a recording (unstable/recording.h) */
 };
 
 /* A misplaced event: its number or time goes back, or its thread id has had a new owner since the previous event. */

@@ -35,4 +35,28 @@ struct gcd_container {
     bool (*get_thread)(const struct gcd_trace *t, size_t i, uint64_t *ret_thread, uint64_t *ret_events, uint64_t *ret_lost);
 };
 
+/* ---- events that gcdumpc writes into a recording ---- */
+
+/* The kinds of fields, with the numbers that .nettrace has for them (System.TypeCode; 17 is a GUID). */
+enum gcd_field_kind { GCD_FIELD_UINT32 = 10, GCD_FIELD_UINT64 = 12, GCD_FIELD_GUID = 17, GCD_FIELD_TEXT = 18 };
+
+struct gcd_new_field {
+    enum gcd_field_kind kind;
+    const char *name;            /* ASCII */
+};
+
+struct gcd_new_event {
+    uint32_t id, version;
+    const char *name;            /* ASCII */
+    const struct gcd_new_field *fields;
+    size_t field_count;
+};
+
+/* All events of PROVIDER. */
+struct gcd_new_events {
+    enum gcd_provider provider;
+    const struct gcd_new_event *events;
+    size_t count;
+};
+
 #endif

@@ -4,6 +4,8 @@
  * It keeps the first failure (status and file offset), empties the window and makes every later read return zero.  So a parser reads a
  * whole record and checks once, before first use.  Lengths are compared with what is left, never added to a pointer.  A shortage inside a
  * window is GCD_E_FORMAT: the code that creates a window ensures that all its bytes are present.
+ *
+ * struct gcd_put is the reverse: fields into a buffer of a known size.  What does not fit sets FULL, and the caller checks once, at the end.
  */
 #ifndef GCD_BASE_CUR_H
 #define GCD_BASE_CUR_H
@@ -14,6 +16,8 @@
 #include <string.h>
 
 #include <gcdumpc/status.h>
+
+#include "base/text.h"
 
 struct gcd_cur {
     const uint8_t *p, *end;
@@ -182,6 +186,70 @@ static inline struct gcd_cur gcd_cur_sub(struct gcd_cur *c, size_t n)
         s.err_off = c->err_off;
     }
     return s;
+}
+
+/* ---- writing ---- */
+
+struct gcd_put {
+    uint8_t *begin, *p, *end;
+    bool full;
+};
+
+static inline struct gcd_put gcd_put_make(uint8_t *buffer, size_t n)
+{
+    return (struct gcd_put){ .begin = buffer, .p = buffer, .end = buffer + n };
+}
+
+static inline size_t gcd_put_bytes_done(const struct gcd_put *w)
+{
+    return (size_t)(w->p - w->begin);
+}
+
+static inline void gcd_put_bytes(struct gcd_put *w, const void *bytes, size_t n)
+{
+    w->full = w->full || n > (size_t)(w->end - w->p);
+    if (w->full || n == 0)
+        return;
+    memcpy(w->p, bytes, n);
+    w->p += n;
+}
+
+/* The lowest BYTES <= 8 bytes of V, little-endian. */
+static inline void gcd_put_le(struct gcd_put *w, uint64_t v, size_t bytes)
+{
+    uint8_t raw[8];
+    for (size_t i = 0; i < sizeof raw; i++)
+        raw[i] = (uint8_t)(v >> 8 * i);
+    gcd_put_bytes(w, raw, bytes);
+}
+
+/* Seven bits a byte, the lowest first. */
+static inline void gcd_put_varuint(struct gcd_put *w, uint64_t v)
+{
+    for (; v >= 0x80; v >>= 7)
+        gcd_put_le(w, v | 0x80, 1);
+    gcd_put_le(w, v, 1);
+}
+
+/* N bytes of UTF-8 as UTF-16LE with a zero unit at the end; what is not well-formed becomes U+FFFD. */
+static inline void gcd_put_utf16z(struct gcd_put *w, const char *s, size_t n)
+{
+    while (n > 0 && !w->full) {
+        uint32_t c = 0xfffd;
+        size_t k = gcd_utf8_next((const uint8_t *)s, n, &c);
+        if (k == 0) {
+            c = 0xfffd;
+            k = 1;
+        }
+        if (c >= 0x10000) {
+            gcd_put_le(w, 0xd800 + ((c - 0x10000) >> 10), 2);
+            c = 0xdc00 + (c & 0x3ff);
+        }
+        gcd_put_le(w, c, 2);
+        s += k;
+        n -= k;
+    }
+    gcd_put_le(w, 0, 2);
 }
 
 #endif

@@ -9,6 +9,7 @@
  *     heap_runs.c    which references belong to which object when events are missing
  *     heap_loss.c    the verdict
  *     heap_addr.c    a set of object addresses in bounded memory
+ *     heap_recorded.c  names that gcdumpc added to the recording
  */
 #ifndef GCD_HEAP_HEAP_H
 #define GCD_HEAP_HEAP_H
@@ -19,6 +20,7 @@
 #include "base/idmap.h"
 #include "base/text.h"
 #include "clr/clr_gc.h"
+#include "recorded/recorded_names.h"
 
 /* The bulk events with an index: 0, 1, 2 … per kind and walk. */
 enum heap_bulk { HEAP_ROOTS, HEAP_DEPENDENTS, HEAP_NODES, HEAP_EDGES, HEAP_BULKS };
@@ -131,6 +133,27 @@ struct heap_assembly {
     const char *name;            /* simple */
 };
 
+/* The names of one heap walk that gcdumpc added to the recording; see src/recorded. */
+struct heap_batch {
+    struct recorded_start start;
+    size_t first[RECORDED_KINDS];        /* its items in the lists of struct heap_recorded */
+    size_t counts[RECORDED_KINDS];       /* items received */
+};
+
+struct heap_recorded_item {
+    uint64_t id;                 /* as in struct recorded_item, like the texts */
+    const char *text[3];
+    uint8_t mvid[16], public_key_token[8];
+    bool has_public_key;
+};
+
+struct heap_recorded {
+    struct heap_batch *batches;
+    size_t batch_count, batch_cap;
+    struct heap_recorded_item *items[RECORDED_KINDS];
+    size_t counts[RECORDED_KINDS], caps[RECORDED_KINDS];
+};
+
 /* One heap walk: the bulk events written by one thread up to a GCEnd. */
 struct heap_walk {
     uint64_t thread;
@@ -188,6 +211,7 @@ struct gcd_heap {
     struct heap_assembly *assemblies;
     size_t assembly_count, assembly_cap;
     struct gcd_idmap assembly_by_id;
+    struct heap_recorded recorded;
     const char *command_line, *os, *arch, *runtime_version;
 
     struct heap_gc_start starts[HEAP_GC_STARTS];
@@ -259,6 +283,12 @@ void heap_known_begin(struct heap_known *k, int64_t ns, uint64_t text_hash, enum
 void heap_known_extend(struct heap_known *k, int64_t ns, enum heap_moment moment);
 /* The chosen walk is known: binds each id to the description that is valid for it. */
 void heap_bind(struct gcd_heap *h);
+
+/* heap_recorded.c */
+gcd_status heap_recorded_event(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
+void heap_recorded_free(struct gcd_heap *h);
+/* The names of the chosen walk; NULL: none.  *RET_WHOLE: all of them have arrived. */
+const struct heap_batch *heap_recorded_batch(const struct gcd_heap *h, bool *ret_whole);
 
 /* heap_pause.c */
 gcd_status heap_pause_mark(struct gcd_heap *h, const struct gcd_event *ev, bool restart, struct gcd_error *err);

@@ -50,6 +50,7 @@ void heap_free(struct gcd_heap *h)
     gcd_idmap_done(&h->module_by_id);
     gcd_idmap_done(&h->assembly_by_id);
     gcd_idmap_done(&h->open_by_thread);
+    heap_recorded_free(h);
     gcd_textpool_done(&h->text);
     struct gcd_alloc a = h->alloc;
     gcd_mem_free(&a, h, sizeof *h);
@@ -382,6 +383,8 @@ gcd_status heap_event(struct gcd_heap *h, const struct gcd_event *ev, struct gcd
         st = rundown_event(h, ev, err);
     else if (ev->provider == GCD_PROVIDER_EVENTPIPE && ev->id == GCD_EP_PROCESS_INFO)
         st = heap_process_info(h, ev, err);
+    else if (ev->provider == GCD_PROVIDER_NAMES)
+        st = heap_recorded_event(h, ev, err);
     if (st != GCD_E_FORMAT)
         return st;
     /* a payload that is too short: acceptable damage if it is reported */

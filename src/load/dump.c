@@ -454,6 +454,7 @@ gcd_status gcd_dump_close(struct gcd_dump *d, struct gcd_input *in, struct gcd_e
     GCD_TRY(collect_types(d, err));
     GCD_TRY(collect_roots(d, err));
     GCD_TRY(load_modules(d, err));
+    GCD_TRY(load_recorded_names(d, err));
     GCD_TRY(sort_dependents(d, err));
     GCD_TRY(collect_summary(d, err));
     GCD_TRY(collect_processes(d, err));

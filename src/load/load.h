@@ -3,6 +3,8 @@
  *
  *     dump.c            the first pass: which GC counts, types, roots, the verdict
  *     modules.c         the list of modules
+ *     recorded_apply.c  names that the recording holds
+ *     recording.c       a copy of the recording, with names added
  *     objects.c         the second one: objects and their references
  *     process_start.c   the command line of each process of a machine
  */
@@ -64,6 +66,9 @@ GCD_MUST_CHECK gcd_status gcd_objects_replay_next(struct gcd_objects *o, bool *r
 
 /* modules.c: the modules of the summary, and the module number of each type. */
 GCD_MUST_CHECK gcd_status load_modules(struct gcd_dump *d, struct gcd_error *err);
+
+/* recorded_apply.c: names that the recording holds for its types, static variables and modules. */
+GCD_MUST_CHECK gcd_status load_recorded_names(struct gcd_dump *d, struct gcd_error *err);
 
 /* process_start.c */
 void load_process_start_init(struct load_process_start *s, const struct gcd_alloc *a, uint64_t max_text_bytes);

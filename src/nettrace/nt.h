@@ -6,6 +6,7 @@
  *     nt_meta.c    metadata records -> names of events; threads and labels of format 6
  *     nt_seq.c     sequence numbers -> how many events were lost
  *     nt_decode.c  input, leftover bytes, the main loop
+ *     nt_append.c  further events for a recording that has ended
  *
  * Specification: microsoft/perfview, src/TraceEvent/EventPipe/NetPerfFormat.md (3), NetTraceFormat_v5.md (4 and 5), NetTraceFormat.md (6).
  * Where runtimes deviate from it, the code follows the runtimes and says so.
@@ -130,6 +131,7 @@ struct gcd_nt {
     struct nt_meta *metas;
     size_t meta_count, meta_cap;
     struct gcd_idmap meta_by_id;
+    uint32_t highest_meta;       /* of all ids */
     const char *last_provider;   /* most records repeat the previous provider */
     char *text_buffer;           /* scratch for names */
     size_t text_cap;

@@ -10,6 +10,7 @@ static const char *const provider_names[] = {
     [GCD_PROVIDER_RUNDOWN] = "Microsoft-Windows-DotNETRuntimeRundown",
     [GCD_PROVIDER_EVENTPIPE] = "Microsoft-DotNETCore-EventPipe",
     [GCD_PROVIDER_WINDOWS] = "Windows Kernel",
+    [GCD_PROVIDER_NAMES] = "gcdumpc",
 };
 
 const char *gcd_provider_name(enum gcd_provider p)
@@ -27,8 +28,8 @@ static gcd_status store(struct gcd_nt *nt, uint32_t meta_id, const char *provide
                         uint32_t version, uint64_t off, struct gcd_error *err)
 {
     struct nt_meta m = { .event_id = event_id, .version = version };
-    for (unsigned p = GCD_PROVIDER_RUNTIME; p <= GCD_PROVIDER_EVENTPIPE; p++)
-        if (strlen(provider_names[p]) == n && memcmp(provider_names[p], provider, n) == 0) {
+    for (unsigned p = GCD_PROVIDER_RUNTIME; p <= GCD_PROVIDER_NAMES; p++)
+        if (p != GCD_PROVIDER_WINDOWS && strlen(provider_names[p]) == n && memcmp(provider_names[p], provider, n) == 0) {
             m.provider = p;
             m.provider_name = provider_names[p];
         }
@@ -56,6 +57,7 @@ static gcd_status store(struct gcd_nt *nt, uint32_t meta_id, const char *provide
         i = (uint32_t)nt->meta_count++;
     }
     nt->metas[i] = m;
+    nt->highest_meta = meta_id > nt->highest_meta ? meta_id : nt->highest_meta;
     return GCD_OK;
 }
 

@@ -1,0 +1,48 @@
+/*
+ * A recording with the names that were found for it.
+ *
+ * gcd_dump_resolve (full_names.h) reads names from the files of the modules.  They are written into the recording, so that another machine, or
+ * this one after the next update of the program, needs no files.  gcd_dump_open and gcd_dump_close find them there.
+ */
+#ifndef GCDUMPC_UNSTABLE_RECORDING_H
+#define GCDUMPC_UNSTABLE_RECORDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <gcdumpc/cancel.h>
+#include <gcdumpc/dump.h>
+#include <gcdumpc/io.h>
+#include <gcdumpc/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct gcd_recording_options {
+    bool plain;                  /* the bytes as they are, without names */
+    const gcd_cancel_flag *cancel;   /* may be NULL */
+    gcd_progress_fn progress;    /* may be NULL */
+    void *progress_ctx;
+};
+
+/* What gcd_recording_write can do for a dump. */
+enum gcd_recording_names {
+    GCD_RECORDING_NAMES_NEW,     /* it adds names */
+    GCD_RECORDING_NAMES_SAME,    /* the recording already has all that are known, or none are known */
+    GCD_RECORDING_NAMES_NO_ROOM  /* the recording is cut, damaged or in another format than runtimes send: nothing is added */
+};
+GCD_API enum gcd_recording_names gcd_recording_names(const struct gcd_dump *d);
+
+/*
+ * Copies the recording IN to TO, gzip undone, with the names that D has found since.  D is the dump of IN, closed, or NULL: without names.
+ * Does not commit TO.  *RET_NAMES (may be NULL): the number of names added, of types and static variables.
+ * GCD_E_FORMAT: IN has changed since it was read; GCD_E_CANCELED; errors of IN and TO.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_recording_write(struct gcd_dump *d, struct gcd_input *in, struct gcd_sink *to,
+                                                      const struct gcd_recording_options *options, uint64_t *ret_names, struct gcd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

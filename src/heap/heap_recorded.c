@@ -1,0 +1,95 @@
+/*
+ * Names that gcdumpc added to the recording.  They come in batches, each for one heap walk.  A batch that is not whole is not used: half of the
+ * names would be worse than none, because a name without its outer type looks like that of another type.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "heap/heap.h"
+
+/* A recording gets one each time that somebody finds more names. */
+#define MAX_BATCHES 1024u
+
+static gcd_status begin(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
+{
+    struct heap_recorded *r = &h->recorded;
+    struct recorded_start start;
+    gcd_status st = recorded_read_start(ev, &start);
+    if (st != GCD_OK)
+        return st;
+    if (!gcd_vec_reserve(&h->alloc, &r->batches, &r->batch_cap, r->batch_count + 1, sizeof *r->batches, MAX_BATCHES))
+        return r->batch_count >= MAX_BATCHES ? GCD_OK : gcd_fail_nomem(err, "reading recorded names");
+    struct heap_batch *b = &r->batches[r->batch_count++];
+    *b = (struct heap_batch){ .start = start };
+    memcpy(b->first, r->counts, sizeof b->first);
+    return GCD_OK;
+}
+
+/* An item beyond the limits is left out, which leaves its batch incomplete. */
+static gcd_status add(struct gcd_heap *h, struct heap_batch *b, const struct gcd_event *ev, struct gcd_error *err)
+{
+    struct heap_recorded *r = &h->recorded;
+    enum recorded_kind kind = (enum recorded_kind)(ev->id - RECORDED_MODULE);
+    uint64_t most = kind == RECORDED_STATICS ? h->limits.roots : h->limits.types;
+    struct recorded_item from;
+    gcd_status st = recorded_read_item(ev, &from);
+    if (st != GCD_OK)
+        return st;
+    if (r->counts[kind] >= most || b->counts[kind] >= b->start.counts[kind])
+        return GCD_OK;
+    if (!gcd_vec_reserve(&h->alloc, &r->items[kind], &r->caps[kind], r->counts[kind] + 1, sizeof *r->items[kind], SIZE_MAX))
+        return gcd_fail_nomem(err, "reading recorded names");
+    struct heap_recorded_item to = { .id = from.id, .text = { "", "", "" }, .has_public_key = from.has_public_key };
+    for (size_t i = 0; i < sizeof to.text / sizeof *to.text; i++)
+        if (from.text[i].units > 0)
+            GCD_TRY(heap_text_utf16(h, from.text[i].p, from.text[i].units, &to.text[i], err));
+    memcpy(to.mvid, from.mvid, sizeof to.mvid);
+    memcpy(to.public_key_token, from.public_key_token, sizeof to.public_key_token);
+    r->items[kind][r->counts[kind]++] = to;
+    b->counts[kind]++;
+    return GCD_OK;
+}
+
+/* Names say nothing about the heap, so damage among them does not count as damage of the dump. */
+gcd_status heap_recorded_event(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
+{
+    struct heap_recorded *r = &h->recorded;
+    gcd_status st = GCD_OK;
+    if (ev->id == RECORDED_START)
+        st = begin(h, ev, err);
+    else if (ev->id > RECORDED_START && ev->id < RECORDED_END && r->batch_count > 0)
+        st = add(h, &r->batches[r->batch_count - 1], ev, err);
+    return st == GCD_E_FORMAT ? GCD_OK : st;
+}
+
+void heap_recorded_free(struct gcd_heap *h)
+{
+    struct heap_recorded *r = &h->recorded;
+    gcd_mem_free(&h->alloc, r->batches, r->batch_cap * sizeof *r->batches);
+    for (size_t i = 0; i < RECORDED_KINDS; i++)
+        gcd_mem_free(&h->alloc, r->items[i], r->caps[i] * sizeof *r->items[i]);
+}
+
+static bool is_whole(const struct heap_batch *b)
+{
+    bool all = true;
+    for (size_t i = 0; i < RECORDED_KINDS; i++)
+        all = all && b->counts[i] == b->start.counts[i];
+    return all;
+}
+
+/* The last whole one: each contains the names of those before it. */
+const struct heap_batch *heap_recorded_batch(const struct gcd_heap *h, bool *ret_whole)
+{
+    const struct heap_recorded *r = &h->recorded;
+    const struct heap_batch *best = NULL;
+    for (size_t i = 0; i < r->batch_count; i++) {
+        const struct heap_batch *b = &r->batches[i];
+        bool same = b->start.walk_number == h->chosen->number && b->start.gc_number == h->chosen->gc_number;
+        if (same && (best == NULL || is_whole(b) || !is_whole(best)))
+            best = b;
+    }
+    *ret_whole = best != NULL && is_whole(best);
+    return best;
+}

@@ -1,0 +1,114 @@
+/* A copy of a recording, with names added in front of its end mark. */
+#include <gcdumpc/unstable/recording.h>
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "load/load.h"
+#include "nettrace/nt_append.h"
+
+_Static_assert(RECORDED_PAYLOAD_MAX <= NT_APPEND_PAYLOAD_MAX, "a payload fits into a block");
+
+static bool has_new_names(const struct gcd_dump *d)
+{
+    for (size_t i = 0; i < d->summary.module_count; i++)
+        if (d->summary.modules[i].state == GCD_MODULE_READ)
+            return true;
+    return false;
+}
+
+static enum gcd_recording_names names_of(const struct gcd_dump *d, struct nt_tail *ret)
+{
+    if (d == NULL || d->heap == NULL || !has_new_names(d))
+        return GCD_RECORDING_NAMES_SAME;
+    bool room = d->input_error.code == GCD_OK && nt_tail_of(d->trace, ret);
+    return room ? GCD_RECORDING_NAMES_NEW : GCD_RECORDING_NAMES_NO_ROOM;
+}
+
+enum gcd_recording_names gcd_recording_names(const struct gcd_dump *d)
+{
+    struct nt_tail tail;
+    return names_of(d, &tail);
+}
+
+/* The names of S as events; BUFFER[RECORDED_PAYLOAD_MAX]. */
+static void append_all(const struct gcd_summary *s, struct nt_append *a, uint8_t *buffer, uint64_t *ret_names)
+{
+    struct recorded_start start = { .gc_number = s->gc_number, .walk_number = s->walk_number };
+    struct recorded_pass count = { .summary = s }, write = { .summary = s };
+    enum recorded_kind kind;
+    size_t n;
+    while (recorded_put_next(&count, buffer, &kind) > 0)
+        start.counts[kind]++;
+    nt_append_event(a, 0, buffer, recorded_put_start(buffer, &start));
+    while ((n = recorded_put_next(&write, buffer, &kind)) > 0)
+        nt_append_event(a, (size_t)kind + 1, buffer, n);
+    nt_append_end(a);
+    *ret_names = (uint64_t)start.counts[RECORDED_TYPES] + start.counts[RECORDED_STATICS];
+}
+
+static gcd_status append_names(struct gcd_dump *d, const struct nt_tail *tail, struct gcd_sink *to, uint64_t *ret_names, struct gcd_error *err)
+{
+    struct nt_append *a = NULL;
+    uint8_t *buffer = gcd_mem_new(&d->alloc, RECORDED_PAYLOAD_MAX);
+    gcd_status st = buffer != NULL ? nt_append_new(&d->alloc, tail, &recorded_events, to, &a, err) :
+                    gcd_fail_nomem(err, "adding names to the recording");
+    if (st == GCD_OK)
+        append_all(&d->summary, a, buffer, ret_names);
+    nt_append_free(a);
+    gcd_mem_free(&d->alloc, buffer, RECORDED_PAYLOAD_MAX);
+    return st;
+}
+
+struct source {
+    struct gcd_input *input;
+    struct gcd_reader *reader;
+    const uint8_t *p;            /* bytes that were read and not yet written */
+    size_t n;
+};
+
+/* The next N bytes.  GCD_END when there are fewer. */
+static gcd_status copy(struct source *from, struct gcd_sink *to, uint64_t n, const struct gcd_recording_options *o, struct gcd_error *err)
+{
+    for (;;) {
+        size_t take = from->n < n ? from->n : (size_t)n;
+        if (take > 0)
+            gcd_sink_write(to, from->p, take);
+        from->p += take;
+        from->n -= take;
+        n -= take;
+        GCD_TRY(gcd_sink_status(to, err));
+        GCD_TRY(gcd_check_canceled(o->cancel, err));
+        if (n == 0)
+            return GCD_OK;
+        GCD_TRY(gcd_reader_next(from->reader, &from->p, &from->n, err));
+        if (o->progress != NULL)
+            o->progress(o->progress_ctx, gcd_reader_position(from->reader), gcd_input_size(from->input));
+    }
+}
+
+gcd_status gcd_recording_write(struct gcd_dump *d, struct gcd_input *in, struct gcd_sink *to, const struct gcd_recording_options *options,
+                               uint64_t *ret_names, struct gcd_error *err)
+{
+    static const struct gcd_recording_options defaults;
+    const struct gcd_recording_options *o = options != NULL ? options : &defaults;
+    struct nt_tail tail = { .end_off = 0 };
+    bool add = !o->plain && names_of(d, &tail) == GCD_RECORDING_NAMES_NEW;
+    struct source from = { .input = in };
+    uint64_t names = 0;
+    GCD_TRY(gcd_reader_new(in, &from.reader, err));
+    gcd_status st = add ? copy(&from, to, tail.end_off, o, err) : GCD_OK;
+    if (st == GCD_END)
+        st = gcd_fail(err, GCD_E_FORMAT, "the input changed while it was read");
+    if (st == GCD_OK && add)
+        st = append_names(d, &tail, to, &names, err);
+    if (st == GCD_OK)
+        st = copy(&from, to, UINT64_MAX, o, err);
+    gcd_reader_free(from.reader);
+    if (st != GCD_OK && st != GCD_END)
+        return st;
+    if (ret_names != NULL)
+        *ret_names = names;
+    return GCD_OK;
+}

@@ -1,0 +1,49 @@
+/*
+ * Adds events to a recording in format 4 that has ended: blocks for the place of its end mark.
+ *
+ * A reader finds them in order: they are younger than all others, come from a thread of their own with numbers from 1 on, and a sequence point
+ * after them tells that none is missing.  So they change no count of losses.
+ */
+#ifndef GCD_NETTRACE_NT_APPEND_H
+#define GCD_NETTRACE_NT_APPEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/io.h>
+#include <gcdumpc/trace.h>
+
+#include "base/container.h"
+
+/* Where a recording ends, and what is free in it. */
+struct nt_tail {
+    uint64_t end_off;            /* of its end mark */
+    uint32_t meta_id;            /* this one and the larger ones */
+    uint64_t thread;
+    uint64_t ticks;              /* no event is younger */
+};
+/* Bit 31 is a flag, and some room is left. */
+#define NT_META_ID_MAX UINT32_C(0x7fff0000)
+
+/*
+ * The end of T, which has been read.  False when nothing can be added: another format, cut or damaged, no sequence point at the end, which
+ * would make losses look verified, or no free number.
+ */
+bool nt_tail_of(const struct gcd_trace *t, struct nt_tail *ret);
+
+struct nt_append;
+
+/* The largest payload, so that a block stays below what runtimes write. */
+#define NT_APPEND_PAYLOAD_MAX ((size_t)32768)
+
+/* Describes EVENTS.  TO is at offset TAIL->end_off of the recording. */
+GCD_MUST_CHECK gcd_status nt_append_new(const struct gcd_alloc *alloc, const struct nt_tail *tail, const struct gcd_new_events *events,
+                                        struct gcd_sink *to, struct nt_append **ret, struct gcd_error *err);
+/* An event of EVENTS[I] with a payload of N <= NT_APPEND_PAYLOAD_MAX bytes. */
+void nt_append_event(struct nt_append *a, size_t i, const uint8_t *payload, size_t n);
+/* All events have been added. */
+void nt_append_end(struct nt_append *a);
+void nt_append_free(struct nt_append *a);
+
+#endif

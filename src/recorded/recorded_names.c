@@ -1,0 +1,169 @@
+#include "recorded/recorded_names.h"
+
+#include <string.h>
+
+#include "base/cur.h"
+
+#define TOKEN_DIGITS 16u
+
+/* ---- what the events look like ---- */
+
+static const struct gcd_new_field start_fields[] = {
+    { GCD_FIELD_UINT32, "GCNumber" },    { GCD_FIELD_UINT32, "WalkNumber" },      { GCD_FIELD_UINT32, "Modules" },
+    { GCD_FIELD_UINT32, "NestedTypes" }, { GCD_FIELD_UINT32, "StaticVariables" },
+};
+static const struct gcd_new_field module_fields[] = {
+    { GCD_FIELD_UINT64, "ModuleID" },     { GCD_FIELD_GUID, "Mvid" },       { GCD_FIELD_TEXT, "AssemblyName" },
+    { GCD_FIELD_TEXT, "PublicKeyToken" }, { GCD_FIELD_TEXT, "ModulePath" },
+};
+static const struct gcd_new_field type_fields[] = { { GCD_FIELD_UINT64, "TypeID" }, { GCD_FIELD_TEXT, "DeclaringType" } };
+static const struct gcd_new_field static_fields[] = {
+    { GCD_FIELD_UINT64, "Address" },     { GCD_FIELD_TEXT, "Field" },
+    { GCD_FIELD_TEXT, "DeclaringType" }, { GCD_FIELD_TEXT, "Label" },
+};
+
+#define EVENT(number, text, list) { .id = (number), .version = 1, .name = (text), .fields = (list), .field_count = sizeof(list) / sizeof *(list) }
+
+static const struct gcd_new_event events[] = {
+    EVENT(RECORDED_START, "Names", start_fields), EVENT(RECORDED_MODULE, "Module", module_fields),
+    EVENT(RECORDED_TYPE, "NestedType", type_fields), EVENT(RECORDED_STATIC, "StaticVariable", static_fields),
+};
+
+const struct gcd_new_events recorded_events = { .provider = GCD_PROVIDER_NAMES, .events = events, .count = sizeof events / sizeof *events };
+
+/* ---- reading ---- */
+
+static struct recorded_text read_text(struct gcd_cur *c)
+{
+    struct recorded_text t;
+    t.p = gcd_cur_utf16z(c, &t.units);
+    return t;
+}
+
+/* Sixteen hexadecimal digits; anything else is no token. */
+static bool read_token(const struct recorded_text *t, uint8_t ret[8])
+{
+    for (size_t i = 0; i < TOKEN_DIGITS; i++) {
+        unsigned c = t->units == TOKEN_DIGITS ? gcd_le16(t->p + 2 * i) : 0;
+        bool number = c >= '0' && c <= '9', letter = c >= 'a' && c <= 'f';
+        if (!number && !letter)
+            return false;
+        unsigned digit = number ? c - '0' : c - 'a' + 10;
+        ret[i / 2] = (uint8_t)(i % 2 == 0 ? digit << 4 : ret[i / 2] | digit);
+    }
+    return true;
+}
+
+gcd_status recorded_read_start(const struct gcd_event *ev, struct recorded_start *ret)
+{
+    struct gcd_cur c = gcd_cur_make(ev->payload, ev->payload_bytes, ev->off);
+    struct recorded_start s = { .gc_number = gcd_cur_u32(&c) };
+    s.walk_number = gcd_cur_u32(&c);
+    for (size_t i = 0; i < RECORDED_KINDS; i++)
+        s.counts[i] = gcd_cur_u32(&c);
+    if (c.err == GCD_OK)
+        *ret = s;
+    return c.err;
+}
+
+gcd_status recorded_read_item(const struct gcd_event *ev, struct recorded_item *ret)
+{
+    struct gcd_cur c = gcd_cur_make(ev->payload, ev->payload_bytes, ev->off);
+    struct recorded_item item = { .id = gcd_cur_u64(&c) };
+    if (ev->id == RECORDED_MODULE) {
+        const uint8_t *mvid = gcd_cur_bytes(&c, sizeof item.mvid);
+        if (mvid != NULL)
+            memcpy(item.mvid, mvid, sizeof item.mvid);
+        item.text[0] = read_text(&c);
+        struct recorded_text token = read_text(&c);
+        item.text[1] = read_text(&c);
+        item.has_public_key = c.err == GCD_OK && read_token(&token, item.public_key_token);
+    } else {
+        size_t n = ev->id == RECORDED_TYPE ? 1 : 3;
+        for (size_t i = 0; i < n; i++)
+            item.text[i] = read_text(&c);
+    }
+    if (c.err == GCD_OK)
+        *ret = item;
+    return c.err;
+}
+
+/* ---- writing ---- */
+
+/* The payload, or nothing at all. */
+static size_t size_of(const struct gcd_put *w)
+{
+    return w->full ? 0 : gcd_put_bytes_done(w);
+}
+
+size_t recorded_put_start(uint8_t *buffer, const struct recorded_start *s)
+{
+    struct gcd_put w = gcd_put_make(buffer, RECORDED_PAYLOAD_MAX);
+    gcd_put_le(&w, s->gc_number, 4);
+    gcd_put_le(&w, s->walk_number, 4);
+    for (size_t i = 0; i < RECORDED_KINDS; i++)
+        gcd_put_le(&w, s->counts[i], 4);
+    return size_of(&w);
+}
+
+static void put_text(struct gcd_put *w, const char *s)
+{
+    gcd_put_utf16z(w, s, strlen(s));
+}
+
+/* Only modules whose names are known; the reader looks for the files of all others. */
+static size_t put_module(uint8_t *buffer, const struct gcd_module *m)
+{
+    struct gcd_put w = gcd_put_make(buffer, RECORDED_PAYLOAD_MAX);
+    char token[TOKEN_DIGITS + 1] = "";
+    if (m->id == 0 || (m->state != GCD_MODULE_READ && m->state != GCD_MODULE_RECORDED))
+        return 0;
+    for (size_t i = 0; i < TOKEN_DIGITS && m->has_public_key; i++)
+        token[i] = "0123456789abcdef"[m->public_key_token[i / 2] >> (i % 2 == 0 ? 4 : 0) & 15];
+    gcd_put_le(&w, m->id, 8);
+    gcd_put_bytes(&w, m->mvid, sizeof m->mvid);
+    put_text(&w, m->assembly);
+    put_text(&w, token);
+    put_text(&w, m->path);
+    return size_of(&w);
+}
+
+/* The name of a nested type is DECLARING+RAW: without type arguments, which follow the raw name. */
+static size_t put_type(uint8_t *buffer, const struct gcd_type *t)
+{
+    struct gcd_put w = gcd_put_make(buffer, RECORDED_PAYLOAD_MAX);
+    size_t n = strlen(t->name), raw = strlen(t->raw_name);
+    if (t->id == 0 || n <= raw + 1 || t->name[n - raw - 1] != '+' || memcmp(t->name + n - raw, t->raw_name, raw) != 0)
+        return 0;
+    gcd_put_le(&w, t->id, 8);
+    gcd_put_utf16z(&w, t->name, n - raw - 1);
+    return size_of(&w);
+}
+
+static size_t put_static(uint8_t *buffer, const struct gcd_root *r)
+{
+    struct gcd_put w = gcd_put_make(buffer, RECORDED_PAYLOAD_MAX);
+    if (r->kind != GCD_ROOT_STATIC || r->id == 0 || (r->class_name[0] == '\0' && strcmp(r->label, r->name) == 0))
+        return 0;
+    gcd_put_le(&w, r->id, 8);
+    put_text(&w, r->name);
+    put_text(&w, r->class_name);
+    put_text(&w, r->label);
+    return size_of(&w);
+}
+
+size_t recorded_put_next(struct recorded_pass *pass, uint8_t *buffer, enum recorded_kind *ret_kind)
+{
+    const struct gcd_summary *s = pass->summary;
+    const size_t counts[RECORDED_KINDS] = { s->module_count, s->type_count, s->root_count };
+    for (; pass->kind < RECORDED_KINDS; pass->kind++, pass->next = 0)
+        while (pass->next < counts[pass->kind]) {
+            size_t i = pass->next++;
+            *ret_kind = pass->kind;
+            size_t n = pass->kind == RECORDED_MODULES ? put_module(buffer, &s->modules[i]) :
+                       pass->kind == RECORDED_TYPES ? put_type(buffer, &s->types[i]) : put_static(buffer, &s->roots[i]);
+            if (n > 0)
+                return n;
+        }
+    return 0;
+}

@@ -1,0 +1,68 @@
+/*
+ * The payloads of the events with names that gcdumpc adds to a recording; README.md has the fields.
+ */
+#ifndef GCD_RECORDED_RECORDED_NAMES_H
+#define GCD_RECORDED_RECORDED_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/event.h>
+#include <gcdumpc/summary.h>
+
+#include "base/container.h"
+
+/* Event numbers. */
+enum { RECORDED_START = 1, RECORDED_MODULE, RECORDED_TYPE, RECORDED_STATIC, RECORDED_END };
+/* The kinds of items between the start and the end of a batch; the kind of an event is its number - RECORDED_MODULE. */
+enum recorded_kind { RECORDED_MODULES, RECORDED_TYPES, RECORDED_STATICS, RECORDED_KINDS };
+
+/* A payload is never larger; readers take events of up to 64 KiB. */
+#define RECORDED_PAYLOAD_MAX ((size_t)32768)
+
+/* What they look like, in the order of their numbers from RECORDED_START on. */
+extern const struct gcd_new_events recorded_events;
+
+/* ---- reading ---- */
+
+struct recorded_start {
+    uint32_t gc_number, walk_number;
+    uint32_t counts[RECORDED_KINDS];
+};
+
+/* UTF-16LE, not NULL. */
+struct recorded_text {
+    const uint8_t *p;
+    size_t units;
+};
+
+/* An item of any kind; texts live as long as the payload. */
+struct recorded_item {
+    uint64_t id;                 /* of the module, of the type, or the address of the variable */
+    struct recorded_text text[3];        /* module: assembly, path; type: declaring type; variable: field, declaring type, label */
+    uint8_t mvid[16];            /* module */
+    bool has_public_key;
+    uint8_t public_key_token[8];
+};
+
+/* GCD_OK, or GCD_E_FORMAT when the payload is too short. */
+gcd_status recorded_read_start(const struct gcd_event *ev, struct recorded_start *ret);
+/* EV has a number from RECORDED_MODULE to RECORDED_STATIC. */
+gcd_status recorded_read_item(const struct gcd_event *ev, struct recorded_item *ret);
+
+/* ---- writing ---- */
+
+/* One pass over the names of a summary. */
+struct recorded_pass {
+    const struct gcd_summary *summary;
+    enum recorded_kind kind;     /* of the next item, */
+    size_t next;                 /* and its place in the list */
+};
+
+/* The payload of the event that begins a batch, in BUFFER[RECORDED_PAYLOAD_MAX]; returns its size. */
+size_t recorded_put_start(uint8_t *buffer, const struct recorded_start *s);
+/* The next payload, of an item of *RET_KIND; returns its size, 0 = no more.  Names too long for an event are left out. */
+size_t recorded_put_next(struct recorded_pass *pass, uint8_t *buffer, enum recorded_kind *ret_kind);
+
+#endif
