@@ -6,12 +6,25 @@
 #include <string.h>
 
 #define COMPARED "Types are compared by name; objects have no identity between dumps.  Types that have not changed are left out.\n"
+/* What --filter and --type take. */
+#define PATTERNS                                                                                                       \
+    "\nIn a PATTERN * matches any text and ? one character, and the whole name must match, namespace included;\n"      \
+    "brackets have no special meaning.  For example:\n"                                                                \
+    "  Shop.*                  all types of the namespace, also nested ones\n"                                         \
+    "  Shop.Cache+Entry        a nested type, also Shop.Cache.Entry\n"                                                 \
+    "  byte[], *.List<string>  with the words of C#\n"                                                                 \
+    "  /^Shop\\.(Order|Item)$/  a regular expression, which may match anywhere in the name\n"                          \
+    "  module(Shop*)           the types of modules, by file name (with or without .dll) or assembly\n"                \
+    "A name that was copied from any output works, in C# or in the runtime's spelling.  A nested type also has\n"      \
+    "the name that the runtime gives it, without namespace and outer types.  \"<>c\" means all types of that name,\n"  \
+    "\"<>c [Shop]\" those of one module.\n"
 #define THRESHOLDS                                                                                                     \
     "\n--fail-if takes METRIC(PATTERN) > LIMIT, for example:\n"                                                        \
     "  bytes(MyApp.*) > +10%        these types have grown by more than a tenth\n"                                     \
     "  count(MyApp.Session) > 500   there are more than 500 in the last dump\n"                                        \
     "  retained(MyApp.Cache) > +8M  the objects of this type together retain over 8 MiB more than before\n"             \
     "  bytes > +64MiB               the whole heap has grown by more than 64 MiB\n"                                    \
+    "  bytes(module(Shop*)) > 10M   the types of these modules have more than 10 MiB in the last dump\n"               \
     "METRIC is count, bytes or retained, PATTERN as for --filter.  With a sign, LIMIT is the growth from the first\n"  \
     "dump to the last, in percent or not; >=, < and <= work, too.\n"                                                   \
     "retained(PATTERN) is exact, like retained --type.  --retained shows a lower bound for each type: it leaves out\n" \
@@ -41,22 +54,20 @@ static const struct cli_command commands[] = {
       "  length      strings and arrays by powers of two of their length, computed from their size\n"
       "  root        kinds of roots; with --retained also the objects reached from them, those reached from no other\n"
       "              kind, and each object once, under the first kind that reaches it\n\n"
-      "--filter: in a PATTERN * matches any text and ? one character, and the whole name must match; brackets have\n"
-      "no special meaning.  Between slashes it is a regular expression that may match anywhere.\n\n"
       "--retained: a lower bound, except with --by root: it leaves out objects that several objects of a line retain\n"
       "only together.  \"gcdumpc retained --type PATTERN\" shows the exact size.\n\n"
       "--format is text, json, csv or prometheus (for node_exporter's textfile collector; 20 types unless --top\n"
-      "is given).  Without --format the suffix of -o decides: .json, .csv, .prom, otherwise text.\n" },
+      "is given).  Without --format the suffix of -o decides: .json, .csv, .prom, otherwise text.\n" PATTERNS },
     { "retained", "FILE", "show what retains the most memory: objects, types, the dominator tree", CLI_RETAINED,
       "The retained size of an object is the memory that would be freed with it.  For a type, it is the memory that\n"
       "its objects keep alive together; the table of all types shows a lower bound, --type PATTERN the exact size.\n"
       "--csv prints one table, that of the objects unless --largest types is given.  In the tree, siblings of one\n"
       "type share a line, and lines below 1 % of the total, or below --min-bytes, are combined.  Tables have 20\n"
-      "lines unless --top is given.\n" },
+      "lines unless --top is given.\n" PATTERNS },
     { "paths", "FILE", "show what keeps objects alive: the shortest paths from the roots", CLI_PATHS,
       "--type merges the paths to all objects of a type into one tree of types; a path that returns to a type is\n"
       "merged there, so lists and cycles are short.  --object shows the objects on the paths to one object, one path\n"
-      "for each object that refers to it.\n" },
+      "for each object that refers to it.\n" PATTERNS },
     { "leaks", "FILE", "find possible leaks, and explain them", CLI_LEAKS,
       "A suspect retains at least a share of the heap (--share), and at least 4 MiB (--min-bytes): a single object\n"
       "that holds many others, the handlers of an event, objects of one type that are large only together, the\n"
@@ -66,9 +77,9 @@ static const struct cli_command commands[] = {
       COMPARED
       "--paths compares step by step, by the names on the path from the root; steps that changed by less than 1 % of\n"
       "the largest change, less than the 200 largest, or less than --min-bytes, are combined.\n"
-      "FILE#N is dump number N of a recording that contains several; NEW-FILE can be a running process (--pid).\n" THRESHOLDS },
+      "FILE#N is dump number N of a recording that contains several; NEW-FILE can be a running process (--pid).\n" PATTERNS THRESHOLDS },
     { "trend", "FILE FILE...", "show which types grow over several dumps", CLI_TREND,
-      COMPARED "FILE#N is dump number N of a recording that contains several.\n" THRESHOLDS },
+      COMPARED "FILE#N is dump number N of a recording that contains several.\n" PATTERNS THRESHOLDS },
     { "run", "JOB", "create dumps as a configuration file describes, for example from cron", CLI_RUN,
       "Each section of the file is a job: \"[nightly]\", followed by long options of \"gcdumpc collect\" without their\n"
       "dashes: \"name = Shop\", \"keep = 7\", \"strict = true\".  Options before the first section apply to all jobs.  A\n"

@@ -1,5 +1,6 @@
 #include <gcdumpc/names.h>
 #include <gcdumpc/unstable/static_names.h>
+#include <gcdumpc/unstable/type_names.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,9 +25,11 @@ struct gcd_names {
     struct gcd_textpool text;
     const char **name;           /* [count] */
     const char **plain;          /* [count], in the C# style, before they were made unique */
+    const char **runtime;        /* [count], in the C# style, as the runtime calls them; NULL = as plain */
     uint32_t count, unknown;
     struct class_name *classes;  /* [class_count] sorted by RAW */
     size_t class_count, class_room;
+    enum gcd_name_style style;
 };
 
 static gcd_status text_error(gcd_status st, struct gcd_error *err)
@@ -146,6 +149,49 @@ const char *gcd_names_class(const struct gcd_names *n, const struct gcd_root *r)
     return r->class_name;                /* of another dump */
 }
 
+/* The runtime's names of the types that have got outer types, in C# spelling. */
+static gcd_status spell_runtime(struct gcd_names *n, const struct gcd_summary *from, struct gcd_error *err)
+{
+    uint32_t i = 0;
+    while (i < n->count && from->types[i].raw_name == from->types[i].name)
+        i++;
+    if (i == n->count)
+        return GCD_OK;
+    n->runtime = gcd_mem_new_array(&n->alloc, n->count, sizeof *n->runtime);
+    if (n->runtime == NULL)
+        return text_error(GCD_E_NOMEM, err);
+    memcpy(n->runtime, n->plain, n->count * sizeof *n->plain);
+    struct csharp c;
+    gcd_status st = GCD_OK;
+    csharp_init(&c, &n->alloc);
+    for (; i < n->count && st == GCD_OK; i++) {
+        const struct gcd_type *t = &from->types[i];
+        if (t->raw_name == t->name || t->raw_name[0] == '\0')
+            continue;
+        st = csharp_name(&c, t->raw_name, t->element_type != 0);
+        if (st == GCD_OK)
+            st = gcd_textpool_add_utf8(&n->text, (const uint8_t *)c.out, c.n, &n->runtime[i]);
+    }
+    csharp_done(&c);
+    return text_error(st, err);
+}
+
+gcd_status gcd_name_csharp(const char *raw, bool runtime, char *ret, size_t cap)
+{
+    struct gcd_alloc a = gcd_alloc_or_default(NULL);
+    struct csharp c;
+    csharp_init(&c, &a);
+    gcd_status st = csharp_name(&c, raw, runtime);
+    if (st == GCD_OK && c.n >= cap)
+        st = GCD_E_LIMIT;
+    if (st == GCD_OK) {
+        memcpy(ret, c.out, c.n);
+        ret[c.n] = '\0';
+    }
+    csharp_done(&c);
+    return st;
+}
+
 /* ---- unique names ---- */
 
 static int compare_modules(const struct gcd_type *a, const struct gcd_type *b)
@@ -249,11 +295,14 @@ gcd_status gcd_names_new(const struct gcd_summary *from, enum gcd_name_style sty
         return text_error(GCD_E_NOMEM, err);
     n->alloc = a;
     n->count = from->type_count;
+    n->style = style;
     gcd_textpool_init(&n->text, &n->alloc, TEXT_BYTES_MAX);
     n->name = gcd_mem_new_array(&n->alloc, n->count, sizeof *n->name);
     gcd_status st = n->name != NULL ? spell(n, from, style, err) : text_error(GCD_E_NOMEM, err);
     if (st == GCD_OK && style == GCD_NAMES_CSHARP)
         st = make_unique(n, from, err);
+    if (st == GCD_OK && style == GCD_NAMES_CSHARP)
+        st = spell_runtime(n, from, err);
     if (st == GCD_OK)
         st = spell_classes(n, from, style, err);
     if (st == GCD_OK)
@@ -272,6 +321,7 @@ void gcd_names_free(struct gcd_names *n)
     gcd_mem_free(&a, n->name, n->count * sizeof *n->name);
     gcd_mem_free(&a, n->plain, n->count * sizeof *n->plain);
     gcd_mem_free(&a, n->classes, n->class_room * sizeof *n->classes);
+    gcd_mem_free(&a, n->runtime, n->count * sizeof *n->runtime);
     gcd_mem_free(&a, n, sizeof *n);
 }
 
@@ -283,6 +333,16 @@ const char *gcd_names_get(const struct gcd_names *n, uint32_t type)
 const char *gcd_names_plain(const struct gcd_names *n, uint32_t type)
 {
     return n->plain != NULL ? n->plain[type] : n->name[type];
+}
+
+const char *gcd_names_runtime(const struct gcd_names *n, uint32_t type)
+{
+    return n->runtime != NULL ? n->runtime[type] : gcd_names_plain(n, type);
+}
+
+enum gcd_name_style gcd_names_style(const struct gcd_names *n)
+{
+    return n->style;
 }
 
 uint32_t gcd_names_unknown(const struct gcd_names *n)

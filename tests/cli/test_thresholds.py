@@ -92,7 +92,7 @@ class Thresholds(CliTest):
             rest = ', not ".+"' if position <= len(text) else ""
             self.refused(2, rf'--fail-if ".*": {expected} is expected at character {position}{rest}', "diff", "a", "b", "--fail-if", text)
         self.refused(2, r'"/\(/" is not a regular expression: .*', "diff", "a", "b", "--fail-if", "bytes(/(/) > 3")
-        self.refused(2, r"a pattern for names is longer than 1000 characters", "diff", "a", "b", "--fail-if", f"bytes({'x' * 1001}) > 3")
+        self.refused(2, r"a pattern for names is longer than 10000 characters", "diff", "a", "b", "--fail-if", f"bytes({'x' * 10001}) > 3")
         self.refused(2, r'--fail-if "\?\[m": .*', "diff", "a", "b", "--fail-if", "\x1b[m")
 
     def test_how_many(self):

@@ -27,22 +27,8 @@ struct reading {
     struct gcd_names *names;
     struct cli_side *side;
     uint64_t *retained;          /* [types], or NULL */
-    uint8_t *set;                /* [types] */
+    uint8_t *set;                /* [types, also that of the unknown node] */
 };
-
-/* Puts the types that match F into r->set.  Also matches names with a module, as shown when several types have the same name. */
-static enum cli_exit match_types(struct reading *r, const struct cli_filter *f)
-{
-    enum cli_exit e = CLI_DONE;
-    for (uint32_t i = 0; e == CLI_DONE && i < cli_summary(&r->d)->type_count; i++) {
-        bool matches = false;
-        e = cli_filter_match(f, r->d.subject, gcd_names_plain(r->names, i), &matches);
-        if (e == CLI_DONE && !matches)
-            e = cli_filter_match(f, r->d.subject, gcd_names_get(r->names, i), &matches);
-        r->set[i] = matches;
-    }
-    return e;
-}
 
 static enum cli_exit measure_retained(struct reading *r)
 {
@@ -74,7 +60,7 @@ static enum cli_exit measure_threshold(struct reading *r, size_t i)
     const struct cli_threshold *t = &r->c->thresholds[i];
     uint32_t count = summary->type_count;
     uint64_t objects = 0, bytes = 0;
-    enum cli_exit e = match_types(r, t->filter);
+    enum cli_exit e = cli_filter_select(t->filter, &r->d, r->names, r->set);
     if (e != CLI_DONE)
         return e;
     for (uint32_t k = 0; k < count; k++) {
@@ -129,12 +115,11 @@ static enum cli_exit add_types(struct reading *r)
 static enum cli_exit check_patterns(const struct reading *r)
 {
     const struct cli_comparison *c = r->c;
-    uint32_t count = cli_summary(&r->d)->type_count;
     if (c->filter != NULL && !c->filter_met)
-        return cli_filter_nothing(c->filter, NULL, r->names, count);
+        return cli_filter_nothing(c->filter, NULL, &r->d, r->names);
     for (size_t i = 0; i < c->threshold_count; i++)
         if (c->thresholds[i].filter != NULL && !c->threshold_met[i])
-            return cli_filter_nothing(c->thresholds[i].filter, NULL, r->names, count);
+            return cli_filter_nothing(c->thresholds[i].filter, NULL, &r->d, r->names);
     return CLI_DONE;
 }
 
@@ -150,7 +135,7 @@ static enum cli_exit describe(struct reading *r, const char *label)
     s->unix_ms = f->trace.start_unix_ms;
     if (s->unix_ms != INT64_MIN && __builtin_add_overflow(s->unix_ms, f->gc_start_ns / 1000000, &s->unix_ms))
         s->unix_ms = INT64_MIN;
-    r->set = calloc((size_t)f->type_count + 1, sizeof *r->set);
+    r->set = calloc((size_t)cli_type_summary(&r->d)->type_count + 1, sizeof *r->set);
     return s->subject != NULL && s->program != NULL && s->values != NULL && r->set != NULL ? CLI_DONE : cli_no_memory(NULL);
 }
 
@@ -175,7 +160,7 @@ static enum cli_exit read_dump(struct cli_comparison *c, const struct cli_args *
     for (size_t i = 0; i < c->threshold_count && e == CLI_DONE; i++)
         e = measure_threshold(&r, i);
     if (e == CLI_DONE)
-        e = match_types(&r, c->filter);
+        e = cli_filter_select(c->filter, &r.d, r.names, r.set);
     if (e == CLI_DONE)
         e = add_types(&r);
     if (e == CLI_DONE && c->paths != NULL)

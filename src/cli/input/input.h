@@ -61,6 +61,12 @@ static inline const struct gcd_summary *cli_summary(const struct cli_dump *d)
     return d->dump != NULL ? gcd_dump_summary(d->dump) : gcd_graph_summary(d->graph);
 }
 
+/* The same with all types that objects can have: a graph may have one more, that of the unknown node.  Names are of these. */
+static inline const struct gcd_summary *cli_type_summary(const struct cli_dump *d)
+{
+    return d->graph != NULL ? gcd_graph_summary(d->graph) : gcd_dump_summary(d->dump);
+}
+
 /* The name of an input in messages. */
 static inline const char *cli_input_name(const struct cli_args *args)
 {

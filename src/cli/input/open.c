@@ -155,8 +155,6 @@ enum cli_exit cli_names_of(const struct cli_args *args, const struct cli_dump *d
 {
     enum gcd_name_style style = args->view.names == CLI_NAMES_CSHARP ? GCD_NAMES_CSHARP : args->view.names == CLI_NAMES_RAW ? GCD_NAMES_RAW : def;
     struct gcd_error err = GCD_ERROR_INIT;
-    /* the graph may have one type more, that of the unknown node */
-    const struct gcd_summary *summary = d->graph != NULL ? gcd_graph_summary(d->graph) : gcd_dump_summary(d->dump);
-    gcd_status st = gcd_names_new(summary, style, cli_alloc(), ret, &err);
+    gcd_status st = gcd_names_new(cli_type_summary(d), style, cli_alloc(), ret, &err);
     return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
 }

@@ -3,6 +3,7 @@
 #include "exit.h"
 #include "input/fail.h"
 #include "input/input.h"
+#include "input/memory.h"
 #include "output/filter.h"
 #include "signals.h"
 #include "term/message.h"
@@ -11,61 +12,79 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/pattern.h"
+#include <gcdumpc/unstable/type_names.h>
+
+#include "output/name_variants.h"
+#include "output/type_pattern.h"
 #include "term/suggest.h"
 
-#define PATTERN_MAX 1000u        /* longer than any name that people type */
+/* Longer than what people type, and than what they copy.  The time for a regular expression is its length times that of a name. */
+#define REGEX_MAX 1000u
+#define PATTERN_MAX 10000u
 /* For suggestions: their number, and their largest length. */
 #define NEAR_MAX 3u
 #define NEAR_NAME 300u
 
 struct cli_filter {
     const char *text;            /* as given */
-    bool is_regex;
-    struct cli_pattern *pattern;
+    struct cli_type_pattern *pattern;
 };
 
 enum cli_exit cli_filter_new(const char *pattern, struct cli_filter **ret)
 {
     size_t n = strlen(pattern);
+    bool regex = n > 2 && pattern[0] == '/' && pattern[n - 1] == '/';
+    unsigned most = regex ? REGEX_MAX : PATTERN_MAX;
     *ret = NULL;
-    if (n == 0 || n > PATTERN_MAX)
+    if (n == 0 || n > most)
         return cli_error(CLI_USAGE, NULL, n == 0 ? "a name pattern is empty; use for example Shop.* or /REGEX/" :
-                         "a pattern for names is longer than %u characters", PATTERN_MAX);
+                         "a pattern for names is longer than %u characters", most);
     struct cli_filter *f = calloc(1, sizeof *f);
     const char *wrong = NULL;
     if (f != NULL) {
         f->text = pattern;
-        f->is_regex = n > 2 && pattern[0] == '/' && pattern[n - 1] == '/';
-        wrong = f->is_regex ? cli_pattern_regex(pattern + 1, n - 2, &f->pattern) : cli_pattern_glob(pattern, n, &f->pattern);
+        wrong = cli_type_pattern_new(pattern, &f->pattern);
     }
     if (f != NULL && f->pattern != NULL) {
         *ret = f;
         return CLI_DONE;
     }
-    if (wrong != NULL)
-        cli_say(NULL, "\"%s\" is not a regular expression: %s; without the slashes only * and ? are special", pattern, wrong);
-    else
-        cli_say(NULL, "out of memory");
     cli_filter_free(f);
-    return wrong != NULL ? CLI_USAGE : CLI_FAILED;
+    if (wrong == NULL)
+        return cli_no_memory(NULL);
+    if (!regex)
+        return cli_error(CLI_USAGE, NULL, "\"%s\" is not a pattern: %s", pattern, wrong);
+    return cli_error(CLI_USAGE, NULL, "\"%s\" is not a regular expression: %s; without the slashes only * and ? are special", pattern, wrong);
 }
 
 void cli_filter_free(struct cli_filter *f)
 {
     if (f == NULL)
         return;
-    cli_pattern_free(f->pattern);
+    cli_type_pattern_free(f->pattern);
     free(f);
 }
 
-enum cli_exit cli_filter_match(const struct cli_filter *f, const char *subject, const char *name, bool *ret)
+enum cli_exit cli_filter_select(const struct cli_filter *f, const struct cli_dump *d, const struct gcd_names *names, uint8_t *ret)
 {
-    enum cli_match m = f != NULL ? cli_pattern_match(f->pattern, name, &cli_canceled) : CLI_MATCH;
+    struct cli_type_names n = { .summary = cli_type_summary(d), .shown = names, .csharp = names };
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_names *own = NULL;
+    enum cli_match m = CLI_MATCH;
+    if (f == NULL) {
+        memset(ret, 1, n.summary->type_count);
+        return CLI_DONE;
+    }
+    if (gcd_names_style(names) != GCD_NAMES_CSHARP) {
+        if (gcd_names_new(n.summary, GCD_NAMES_CSHARP, cli_alloc(), &own, &err) != GCD_OK)
+            return cli_fail(d->subject, &err);
+        n.csharp = own;
+    }
+    m = cli_type_pattern_select(f->pattern, &n, &cli_canceled, ret);
+    gcd_names_free(own);
     if (m == CLI_MATCH_CANCELED)
-        return cli_fail(subject, &(struct gcd_error){ .code = GCD_E_CANCELED, .off = GCD_OFF_NONE });
-    *ret = m == CLI_MATCH;
-    return CLI_DONE;
+        return cli_fail(d->subject, &(struct gcd_error){ .code = GCD_E_CANCELED, .off = GCD_OFF_NONE });
+    return m == CLI_MATCH_NO_MEMORY ? cli_no_memory(d->subject) : CLI_DONE;
 }
 
 /* ---- suggestions ---- */
@@ -75,20 +94,35 @@ struct suggestion {
     unsigned distance;
 };
 
-/* The literal part of a pattern: without wildcards, or the longest run of plain characters of a regular expression. */
-static void plain_part(const struct cli_filter *f, char ret[CLI_NEAR_LENGTH + 1])
+/* The longest run of plain characters of TEXT. */
+static void plain_part(const char *text, const char *special, char ret[CLI_NEAR_LENGTH + 1])
 {
     size_t longest = 0, start = 0;
-    const char *s = f->text, *special = f->is_regex ? "/^$.*+?()[]{}|\\" : "*?";
-    for (size_t i = 0; s[i] != '\0'; i += s[i] != '\0') {
-        size_t n = strcspn(s + i, special);
+    for (size_t i = 0; text[i] != '\0'; i += text[i] != '\0') {
+        size_t n = strcspn(text + i, special);
         if (n > longest) {
             longest = n;
             start = i;
         }
         i += n;
     }
-    (void)snprintf(ret, CLI_NEAR_LENGTH + 1, "%.*s", (int)(longest < CLI_NEAR_LENGTH ? longest : CLI_NEAR_LENGTH), s + start);
+    (void)snprintf(ret, CLI_NEAR_LENGTH + 1, "%.*s", (int)(longest < CLI_NEAR_LENGTH ? longest : CLI_NEAR_LENGTH), text + start);
+}
+
+/* The literal part of a pattern, in C# spelling.  Without memory for that, as it is. */
+static void wanted_part(const struct cli_filter *f, char ret[CLI_NEAR_LENGTH + 1])
+{
+    struct cli_variants v;
+    const char *paren = strchr(f->text, '(');
+    if (cli_type_pattern_is_module(f->pattern) && paren != NULL) {
+        plain_part(paren + 1, "*?()/", ret);
+    } else if (cli_type_pattern_is_regex(f->pattern)) {
+        plain_part(f->text, "/^$.*+?()[]{}|\\", ret);
+    } else {
+        bool ok = cli_variants_of(f->text, strlen(f->text), &v);
+        plain_part(ok ? v.text[v.n - 1] : f->text, "*?", ret);
+        cli_variants_done(&v);
+    }
 }
 
 /* The distance of WANTED to NAME or its last part; MOST + 1: more than MOST. */
@@ -108,10 +142,13 @@ static unsigned distance(const char *wanted, const char *name, unsigned most)
     return found;
 }
 
-/* Keeps the nearest; among equals, the shortest. */
+/* Keeps the nearest, each once; among equals, the shortest. */
 static void consider(struct suggestion *best, size_t *n, struct suggestion s)
 {
     size_t at = *n;
+    for (size_t i = 0; i < *n; i++)
+        if (strcmp(best[i].name, s.name) == 0)
+            return;
     while (at > 0 && (s.distance < best[at - 1].distance ||
                       (s.distance == best[at - 1].distance && strlen(s.name) < strlen(best[at - 1].name))))
         at--;
@@ -122,22 +159,39 @@ static void consider(struct suggestion *best, size_t *n, struct suggestion s)
     best[at] = s;
 }
 
-enum cli_exit cli_filter_nothing(const struct cli_filter *f, const char *subject, const struct gcd_names *names, uint32_t count)
+/* Of type or module NAME, which is also called OTHER, to WANTED. */
+static struct suggestion suggestion_of(const char *wanted, const char *name, const char *other, unsigned most)
+{
+    struct suggestion s = { name, most + 1 };
+    if (strnlen(name, NEAR_NAME + 1) <= NEAR_NAME)
+        s.distance = distance(wanted, name, most);
+    if (other != name && strnlen(name, NEAR_NAME + 1) <= NEAR_NAME && strnlen(other, NEAR_NAME + 1) <= NEAR_NAME) {
+        unsigned d = distance(wanted, other, most);
+        s.distance = d < s.distance ? d : s.distance;
+    }
+    return s;
+}
+
+enum cli_exit cli_filter_nothing(const struct cli_filter *f, const char *subject, const struct cli_dump *d, const struct gcd_names *names)
 {
     char wanted[CLI_NEAR_LENGTH + 1], text[NEAR_MAX * (NEAR_NAME + 8) + 16] = "";
     struct suggestion best[NEAR_MAX];
+    const struct gcd_summary *summary = cli_type_summary(d);
+    bool modules = cli_type_pattern_is_module(f->pattern);
     size_t n = 0;
-    plain_part(f, wanted);
+    wanted_part(f, wanted);
     unsigned most = cli_edit_most(strlen(wanted));
-    for (uint32_t i = 0; i < count && strlen(wanted) > 1; i++) {
-        struct suggestion s = { gcd_names_get(names, i), most + 1 };
-        if (strnlen(s.name, NEAR_NAME + 1) <= NEAR_NAME)
-            s.distance = distance(wanted, s.name, most);
+    for (uint32_t i = 0; i < summary->type_count && strlen(wanted) > 1; i++) {
+        const char *name = modules ? cli_module_file(&summary->types[i]) : gcd_names_get(names, i);
+        char stem[NEAR_NAME + 1];
+        if (modules)
+            (void)snprintf(stem, sizeof stem, "%.*s", (int)(strlen(name) <= NEAR_NAME ? cli_module_stem(name) : 0), name);
+        struct suggestion s = suggestion_of(wanted, name, modules ? stem : gcd_names_runtime(names, i), most);
         if (s.distance <= most)
             consider(best, &n, s);
     }
     if (n == 0)
-        (void)snprintf(text, sizeof text, "; gcdumpc report lists all types");
+        (void)snprintf(text, sizeof text, "; gcdumpc report%s lists all %s", modules ? " --by module" : "", modules ? "modules" : "types");
     for (size_t i = 0; i < n; i++) {
         size_t used = strlen(text);
         (void)snprintf(text + used, sizeof text - used, "%s\"%s\"", i == 0 ? "; near it: " : ", ", best[i].name);
@@ -147,32 +201,21 @@ enum cli_exit cli_filter_nothing(const struct cli_filter *f, const char *subject
 
 /* ---- types ---- */
 
-static const struct gcd_type *type_at(const struct cli_dump *d, uint32_t i)
-{
-    return d->graph != NULL ? &gcd_graph_summary(d->graph)->types[i] : &gcd_dump_summary(d->dump)->types[i];
-}
-
 enum cli_exit cli_filter_types(const struct cli_filter *f, const struct cli_dump *d, const struct gcd_names *names, uint8_t **ret)
 {
-    uint32_t count = d->graph != NULL ? gcd_graph_summary(d->graph)->type_count : gcd_dump_summary(d->dump)->type_count;
+    const struct gcd_summary *summary = cli_type_summary(d);
     bool matched = f == NULL, used = f == NULL;
-    uint8_t *types = calloc((size_t)count + 1, 1);
-    enum cli_exit e = types != NULL ? CLI_DONE : CLI_FAILED;
-    if (types == NULL)
-        cli_say(d->subject, "out of memory");
-    for (uint32_t i = 0; e == CLI_DONE && i < count; i++) {
-        bool matches = false;
-        e = cli_filter_match(f, d->subject, gcd_names_get(names, i), &matches);
-        types[i] = matches && type_at(d, i)->objects > 0;
-        matched = matched || matches;
+    uint8_t *types = calloc((size_t)summary->type_count + 1, 1);
+    enum cli_exit e = types != NULL ? cli_filter_select(f, d, names, types) : cli_no_memory(d->subject);
+    for (uint32_t i = 0; e == CLI_DONE && i < summary->type_count; i++) {
+        matched = matched || types[i] != 0;
+        types[i] = types[i] != 0 && summary->types[i].objects > 0;
         used = used || types[i] != 0;
     }
-    if (e == CLI_DONE && !matched) {
-        e = cli_filter_nothing(f, d->subject, names, count);
-    } else if (e == CLI_DONE && !used) {
-        cli_say(d->subject, "no type with objects matches \"%s\"; gcdumpc report lists the types with objects", f->text);
-        e = CLI_FAILED;
-    }
+    if (e == CLI_DONE && !matched)
+        e = cli_filter_nothing(f, d->subject, d, names);
+    else if (e == CLI_DONE && !used)
+        e = cli_error(CLI_FAILED, d->subject, "no type with objects matches \"%s\"; gcdumpc report lists the types with objects", f->text);
     if (e == CLI_DONE)
         *ret = types;
     else

@@ -426,6 +426,40 @@ static const char *finish(struct parser *r, struct cli_pattern **ret)
     return NULL;
 }
 
+static bool append_one_of(struct parser *r, const char *bytes)
+{
+    struct cli_byteset s = { { 0 } };
+    for (; *bytes != '\0'; bytes++)
+        set_add(&s, (unsigned char)*bytes);
+    return append_set(r, &s);
+}
+
+/* The bytes of a character after its first one. */
+static bool append_continuation(struct parser *r)
+{
+    struct cli_byteset s = { { 0 } };
+    for (unsigned c = 0x80; c < 0xc0; c++)
+        set_add(&s, (unsigned char)c);
+    return append_set(r, &s) && repeat_any(r, r->to->length - 1);
+}
+
+/* A character of a glob.  Formats that break lines and stacks at "\n" and ";" write "_" and ":" in their place. */
+static bool glob_char(struct parser *r, char c)
+{
+    switch (c) {
+    case '?':
+        return append(r, OP_ANY) && append_continuation(r);
+    case '*':
+        return append(r, OP_ANY) && repeat_any(r, r->to->length - 1);
+    case '_':
+        return append_one_of(r, "_\n\r");
+    case ':':
+        return append_one_of(r, ":;");
+    default:
+        return append_byte(r, (unsigned char)c);
+    }
+}
+
 const char *cli_pattern_glob(const char *text, size_t n, struct cli_pattern **ret)
 {
     struct parser r = { .to = calloc(1, sizeof *r.to) };
@@ -433,11 +467,8 @@ const char *cli_pattern_glob(const char *text, size_t n, struct cli_pattern **re
     if (r.to == NULL)
         return NULL;
     bool ok = append(&r, OP_BEGIN);
-    for (size_t i = 0; ok && i < n; i++) {
-        ok = text[i] == '?' || text[i] == '*' ? append(&r, OP_ANY) : append_byte(&r, (unsigned char)text[i]);
-        if (ok && text[i] == '*')
-            ok = repeat_any(&r, r.to->length - 1);
-    }
+    for (size_t i = 0; ok && i < n; i++)
+        ok = (text[i] == '*' && i > 0 && text[i - 1] == '*') || glob_char(&r, text[i]);
     if (ok)
         (void)append(&r, OP_END);
     return finish(&r, ret);

@@ -1,0 +1,36 @@
+/*
+ * Names that people write, and names that they read: what --filter needs besides names.h.
+ */
+#ifndef GCDUMPC_UNSTABLE_TYPE_NAMES_H
+#define GCDUMPC_UNSTABLE_TYPE_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/names.h>
+#include <gcdumpc/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The style that they were made in. */
+GCD_API enum gcd_name_style gcd_names_style(const struct gcd_names *n);
+
+/*
+ * What the runtime calls type number TYPE: as gcd_names_plain, but a nested type has no outer types even where they are known.  Dumps without
+ * full names have this name.
+ */
+GCD_API const char *gcd_names_runtime(const struct gcd_names *n, uint32_t type);
+
+/*
+ * RAW in C# spelling, with a NUL, in RET[CAP]; RAW itself when it is no name.  RUNTIME: RAW is known to come from the runtime, so the dimensions of
+ * an array of arrays are reversed.  GCD_E_LIMIT: it does not fit; GCD_E_NOMEM.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_name_csharp(const char *raw, bool runtime, char *ret, size_t cap);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
