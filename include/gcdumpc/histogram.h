@@ -30,7 +30,7 @@ extern "C" {
 
 enum gcd_histogram_by {
     GCD_BY_TYPE,
-    GCD_BY_MODULE,               /* "(unknown)" without one */
+    GCD_BY_MODULE,               /* its path, or the name of its assembly; "(unknown)" without either */
     GCD_BY_NAMESPACE,            /* "(none)" without one */
     GCD_BY_KIND,                 /* string, array, delegate, COM wrapper, boxed value, finalizable class, class; object, unknown */
     GCD_BY_GENERATION,           /* "gen0", "loh", "poh", "nongc"; all "nongc" when the dump has no memory ranges */

@@ -127,7 +127,7 @@ static gcd_status group_types(struct maker *m, struct gcd_error *err)
 {
     struct histogram_label *labels = gcd_mem_new_array(&m->alloc, m->types, sizeof *labels);
     for (uint32_t i = 0; labels != NULL && i < m->types; i++)
-        labels[i] = histogram_label_of(m->o.by, type_at(m, i));
+        labels[i] = histogram_label_of(m->o.by, m->summary, type_at(m, i));
     uint32_t *order = labels != NULL ? gcd_sort_order(&m->alloc, m->types, compare_labels, labels) : NULL;
     gcd_status st = order != NULL ? add_groups(m, labels, order, err) : m->types > 0 ? no_memory(err) : GCD_OK;
     gcd_mem_free(&m->alloc, order, m->types * sizeof *order);

@@ -52,11 +52,20 @@ static const char *kind_of(const struct gcd_type *t)
     return (t->flags & TYPE_FINALIZABLE) != 0 ? "finalizable class" : "class";
 }
 
-struct histogram_label histogram_label_of(enum gcd_histogram_by by, const struct gcd_type *t)
+/* Its path; otherwise the name of its assembly, which its file may have said. */
+static const char *module_of(const struct gcd_summary *s, const struct gcd_type *t)
+{
+    const struct gcd_module *m = t->module_number < s->module_count ? &s->modules[t->module_number] : NULL;
+    if (t->module_path[0] != '\0')
+        return t->module_path;
+    return m != NULL && m->assembly[0] != '\0' ? m->assembly : "(unknown)";
+}
+
+struct histogram_label histogram_label_of(enum gcd_histogram_by by, const struct gcd_summary *s, const struct gcd_type *t)
 {
     if (by == GCD_BY_NAMESPACE)
         return namespace_of(t);
     if (by == GCD_BY_MODULE)
-        return label(t->module_path[0] != '\0' ? t->module_path : "(unknown)");
+        return label(module_of(s, t));
     return label(kind_of(t));
 }

@@ -12,7 +12,7 @@ struct histogram_label {
     size_t n;
 };
 
-/* BY: module, namespace or kind. */
-struct histogram_label histogram_label_of(enum gcd_histogram_by by, const struct gcd_type *t);
+/* T is a type of S.  BY: module, namespace or kind. */
+struct histogram_label histogram_label_of(enum gcd_histogram_by by, const struct gcd_summary *s, const struct gcd_type *t);
 
 #endif

@@ -32,6 +32,8 @@ struct shop {
     size_t root_count;
     const struct shop_edge *dependents;
     size_t dependent_count;
+    const struct gcd_module *modules;
+    size_t module_count;
     uint64_t used_bytes;         /* of a memory range; 0 = none */
     unsigned generation;         /* of that */
     unsigned ptr_bytes;          /* 0 = 8 */
@@ -47,5 +49,6 @@ struct gcd_graph *shop_build(const struct shop *s);
 #define SHOP_EDGES(...) SHOP_FIELDS(edges, edge_count, struct shop_edge, __VA_ARGS__)
 #define SHOP_ROOTS(...) SHOP_FIELDS(roots, root_count, struct gcd_root, __VA_ARGS__)
 #define SHOP_DEPENDENTS(...) SHOP_FIELDS(dependents, dependent_count, struct shop_edge, __VA_ARGS__)
+#define SHOP_MODULES(...) SHOP_FIELDS(modules, module_count, struct gcd_module, __VA_ARGS__)
 
 #endif

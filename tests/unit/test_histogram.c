@@ -82,6 +82,29 @@ static void what_types_have_in_common(void **state)
     gcd_graph_free(g);
 }
 
+/* With names and modules from files. */
+static void names_as_in_the_source(void **state)
+{
+    (void)state;
+    static const struct expected modules[] = { { "(unknown)", 1, 2 }, { "/a.dll", 1, 1 }, { "Memory", 1, 4 } };
+    static const struct expected spaces[] = { { "Shop", 2, 3 }, { "Shop.Data", 1, 4 } };
+    struct gcd_graph *g = shop_build(&(struct shop){
+        SHOP_MODULES({ .path = "/a.dll", .assembly = "A", .problem = "" }, { .path = "", .assembly = "", .problem = "" },
+                     { .path = "", .assembly = "Memory", .problem = "" }),
+        SHOP_TYPES({ .name = "Shop.Outer+Inner`1[Other.Space.X]", .raw_name = "Inner`1[Other.Space.X]", .module_path = "/a.dll", .named = true },
+                   { .name = "Shop.Orders+<>c", .raw_name = "<>c", .module_number = 1, .named = true },
+                   { .name = "Shop.Data.Row`1+Cell[A]", .raw_name = "Cell[A]", .module_number = 2, .named = true }),
+        SHOP_NODES({ 0, 1 }, { 1, 2 }, { 2, 4 }),
+    });
+    const struct gcd_histogram *h = ask((struct gcd_histogram_options){ .by = GCD_BY_MODULE, .graph = g });
+    check(h, modules, COUNT(modules));
+    gcd_histogram_free(h);
+    h = ask((struct gcd_histogram_options){ .by = GCD_BY_NAMESPACE, .graph = g });
+    check(h, spaces, COUNT(spaces));
+    gcd_histogram_free(h);
+    gcd_graph_free(g);
+}
+
 static void types_generations_and_roots(void **state)
 {
     (void)state;
@@ -224,6 +247,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_types_have_in_common), cmocka_unit_test(types_generations_and_roots), cmocka_unit_test(lengths_by_powers_of_two),
+        cmocka_unit_test(names_as_in_the_source),
         cmocka_unit_test(only_wanted_types),         cmocka_unit_test(interrupted),                 cmocka_unit_test(out_of_memory),
         cmocka_unit_test(real_heaps),
     };

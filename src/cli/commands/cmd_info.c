@@ -16,6 +16,7 @@
 #include "input/input.h"
 #include "input/memory.h"
 #include "output/json_out.h"
+#include "output/names_known.h"
 #include "output/output.h"
 #include "term/message.h"
 #include "term/term.h"
@@ -124,6 +125,30 @@ static void print_heap(const struct gcd_summary *f, bool sep)
     row("generation ranges", "%s", cli_number(f->range_count, sep, a));
 }
 
+/* Which names stand as in the source, and why the others do not. */
+static void print_names(const struct gcd_summary *f, bool sep)
+{
+    char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES], d[CLI_NUMBER_BYTES], e[CLI_NUMBER_BYTES];
+    static const enum gcd_module_state problems[] = { GCD_MODULE_NOT_FOUND, GCD_MODULE_REPLACED, GCD_MODULE_UNREADABLE, GCD_MODULE_NO_PATH };
+    struct cli_names_known k;
+    if (!cli_names_known(f, &k))
+        return;
+    if (k.modules[GCD_MODULE_NOT_READ] == f->module_count) {
+        row("full names", "none: no module was looked for");
+        return;
+    }
+    row("full names", "%s of %s types, %s of %s static variables%s%s%s", cli_number(k.types_known, sep, a), cli_number(k.types, sep, b),
+        cli_number(k.statics_known, sep, c), cli_number(k.statics, sep, d), k.statics_several > 0 ? ", of " : "",
+        k.statics_several > 0 ? cli_number(k.statics_several, sep, e) : "", k.statics_several > 0 ? " several classes are possible" : "");
+    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
+        char *text = k.modules[problems[i]] > 0 ? cli_module_problem(f, &k, problems[i]) : NULL;
+        if (text != NULL)
+            row("", "%s", text);
+        no_memory = no_memory || (text == NULL && k.modules[problems[i]] > 0);
+        free(text);
+    }
+}
+
 /* The estimates that --memory is compared with. */
 static void print_needs(const struct cli_dump *d, bool sep)
 {
@@ -152,6 +177,7 @@ enum cli_exit cmd_info(const struct cli_args *args)
                 print_gc(f);
             }
             print_heap(f, sep);
+            print_names(f, sep);
             print_needs(&d, sep);
             if (d.graph != NULL)
                 row("graph", "%s bytes of memory", cli_number(gcd_graph_memory(d.graph), sep, n));

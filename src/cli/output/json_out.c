@@ -13,6 +13,7 @@
 #include "input/input.h"
 #include "input/memory.h"
 #include "output/json_out.h"
+#include "output/names_known.h"
 
 /*
  * Jansson reports exhausted memory at each call, and reports have very many calls.  So the allocator notes it, and then nothing is printed.
@@ -251,6 +252,7 @@ int cli_json_info(const struct cli_dump *d)
     put_number(o, "dumps", f->dumps);
     if (d->dump != NULL)
         put(o, "processes", processes(d->dump));
+    put(o, "names", cli_json_names(f));
     put(o, "memory", memory(d));
     put(o, "verdict", cli_json_verdict(v));
     return cli_json_print(o, stdout);

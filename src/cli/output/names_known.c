@@ -1,0 +1,148 @@
+#include <gcdumpc/summary.h>
+#include <gcdumpc/unstable/static_names.h>
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/json_out.h"
+#include "output/names_known.h"
+
+static bool is_known(const struct gcd_module *m)
+{
+    return m->state == GCD_MODULE_READ || m->state == GCD_MODULE_RECORDED;
+}
+
+static void count_types(const struct gcd_summary *s, struct cli_names_known *k)
+{
+    for (uint32_t i = 0; i < s->type_count; i++) {
+        const struct gcd_type *t = &s->types[i];
+        if (t->objects == 0)
+            continue;
+        k->types++;
+        k->types_known += t->module_number < s->module_count && is_known(&s->modules[t->module_number]);
+    }
+}
+
+static void count_statics(const struct gcd_summary *s, struct cli_names_known *k)
+{
+    for (size_t i = 0; i < s->root_count; i++) {
+        const struct gcd_root *r = &s->roots[i];
+        if (r->kind != GCD_ROOT_STATIC)
+            continue;
+        bool known = r->class_name[0] != '\0';
+        k->statics++;
+        k->statics_known += known;
+        k->statics_several += !known && gcd_static_is_labelled(r);
+    }
+}
+
+static void count_modules(const struct gcd_summary *s, struct cli_names_known *k)
+{
+    for (size_t i = 0; i < s->module_count; i++) {
+        enum gcd_module_state state = s->modules[i].state;
+        if (k->modules[state] < CLI_MODULES_NAMED)
+            k->first[state][k->modules[state]] = i;
+        k->modules[state]++;
+    }
+}
+
+bool cli_names_known(const struct gcd_summary *s, struct cli_names_known *ret)
+{
+    *ret = (struct cli_names_known){ .types = 0 };
+    count_types(s, ret);
+    count_statics(s, ret);
+    count_modules(s, ret);
+    return s->module_count > 0;
+}
+
+static const char *module_state(enum gcd_module_state state)
+{
+    static const char *const names[GCD_MODULE_STATES] = {
+        [GCD_MODULE_NOT_READ] = "not_read", [GCD_MODULE_READ] = "read", [GCD_MODULE_RECORDED] = "recorded", [GCD_MODULE_NO_PATH] = "no_path",
+        [GCD_MODULE_NOT_FOUND] = "not_found", [GCD_MODULE_REPLACED] = "replaced", [GCD_MODULE_UNREADABLE] = "unreadable",
+    };
+    return names[state];
+}
+
+static const char *label_of(const struct gcd_module *m)
+{
+    return m->path[0] != '\0' ? m->path : m->assembly[0] != '\0' ? m->assembly : "without a name";
+}
+
+char *cli_module_problem(const struct gcd_summary *s, const struct cli_names_known *k, enum gcd_module_state state)
+{
+    static const struct {
+        const char *one, *many;
+    } words[GCD_MODULE_STATES] = {
+        [GCD_MODULE_NO_PATH] = { "module has no file, or it is not known which", "modules have no file, or it is not known which" },
+        [GCD_MODULE_NOT_FOUND] = { "module was not found", "modules were not found" },
+        [GCD_MODULE_REPLACED] = { "module was replaced after it was loaded", "modules were replaced after they were loaded" },
+        [GCD_MODULE_UNREADABLE] = { "module cannot be read", "modules cannot be read" },
+    };
+    char *text = NULL;
+    size_t n;
+    FILE *to = open_memstream(&text, &n);
+    if (to == NULL)
+        return NULL;
+    uint64_t count = k->modules[state];
+    (void)fprintf(to, "%" PRIu64 " %s: ", count, count == 1 ? words[state].one : words[state].many);
+    for (size_t i = 0; i < count && i < CLI_MODULES_NAMED; i++) {
+        const struct gcd_module *m = &s->modules[k->first[state][i]];
+        const char *label = label_of(m), *problem = state == GCD_MODULE_UNREADABLE ? m->problem : "";
+        if (strstr(problem, label) != NULL)
+            (void)fprintf(to, "%s%s", i > 0 ? ", " : "", problem);
+        else
+            (void)fprintf(to, "%s%s%s%s%s", i > 0 ? ", " : "", label, problem[0] != '\0' ? " (" : "", problem, problem[0] != '\0' ? ")" : "");
+    }
+    if (count > CLI_MODULES_NAMED)
+        (void)fprintf(to, " and %" PRIu64 " more", count - CLI_MODULES_NAMED);
+    if (fclose(to) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* ---- JSON ---- */
+
+static bool is_problem(enum gcd_module_state state)
+{
+    return state == GCD_MODULE_NO_PATH || state == GCD_MODULE_NOT_FOUND || state == GCD_MODULE_REPLACED || state == GCD_MODULE_UNREADABLE;
+}
+
+static json_t *problems(const struct gcd_summary *s)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < s->module_count; i++) {
+        const struct gcd_module *m = &s->modules[i];
+        if (!is_problem(m->state))
+            continue;
+        json_t *o = json_object();
+        json_object_set_new(o, "path", cli_json_text_or_null(m->path));
+        json_object_set_new(o, "assembly", cli_json_text_or_null(m->assembly));
+        json_object_set_new(o, "state", json_string(module_state(m->state)));
+        json_object_set_new(o, "why", cli_json_text_or_null(m->problem));
+        json_array_append_new(all, o);
+    }
+    return all;
+}
+
+json_t *cli_json_names(const struct gcd_summary *s)
+{
+    struct cli_names_known k;
+    if (!cli_names_known(s, &k))
+        return json_null();
+    json_t *o = json_object(), *modules = json_object();
+    json_object_set_new(o, "types", cli_json_number(k.types));
+    json_object_set_new(o, "types_resolved", cli_json_number(k.types_known));
+    json_object_set_new(o, "statics", cli_json_number(k.statics));
+    json_object_set_new(o, "statics_resolved", cli_json_number(k.statics_known));
+    json_object_set_new(o, "statics_ambiguous", cli_json_number(k.statics_several));
+    for (int i = 0; i < GCD_MODULE_STATES; i++)
+        json_object_set_new(modules, module_state((enum gcd_module_state)i), cli_json_number(k.modules[i]));
+    json_object_set_new(o, "modules", modules);
+    json_object_set_new(o, "problems", problems(s));
+    return o;
+}

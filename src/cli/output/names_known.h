@@ -1,0 +1,31 @@
+/* Which names stand as in the source, and why the others do not: the modules of a dump, counted. */
+#ifndef GCD_CLI_NAMES_KNOWN_H
+#define GCD_CLI_NAMES_KNOWN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include <gcdumpc/summary.h>
+
+#define CLI_MODULES_NAMED 3u
+
+struct cli_names_known {
+    uint64_t types, types_known;         /* with objects; of a module whose names are known */
+    uint64_t statics, statics_known, statics_several;    /* whose class is known; that can belong to several classes */
+    uint64_t modules[GCD_MODULE_STATES];
+    size_t first[GCD_MODULE_STATES][CLI_MODULES_NAMED];  /* numbers of the first of them */
+};
+
+/* False: no modules are known, as in the file of a graph. */
+bool cli_names_known(const struct gcd_summary *s, struct cli_names_known *ret);
+
+/* One clause: how many modules have a STATE without names, and the first of them.  free() it; NULL when out of memory. */
+char *cli_module_problem(const struct gcd_summary *s, const struct cli_names_known *k, enum gcd_module_state state);
+
+/* All of it for programs; null when no modules are known. */
+json_t *cli_json_names(const struct gcd_summary *s);
+
+#endif
