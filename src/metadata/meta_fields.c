@@ -103,7 +103,7 @@ gcd_status gcd_metadata_next_static(struct gcd_metadata *m, struct gcd_static_fi
         return m->w.st == GCD_OK ? GCD_END : meta_end(m, err);
     struct gcd_cur c;
     if (field_signature(m, next.token & 0xffffff, &c))
-        next.element_type = meta_element_type(&c);
+        next.element_type = meta_element_type(m, &c, &next.type_token);
     next.thread_static = has_thread_static(m, next.token & 0xffffff);
     const char *name = meta_string(&m->t, meta_cell(&m->t, META_FIELD, next.token & 0xffffff, FIELD_NAME));
     if (m->w.st == GCD_OK) {

@@ -55,8 +55,8 @@ bool meta_name_next(struct gcd_metadata *m, struct meta_name *n);
 size_t meta_reflection_name(struct gcd_metadata *m, uint32_t token);
 
 struct gcd_cur;
-/* The first element type of the field at *C, without its modifiers; of a generic type that of its definition. */
-uint8_t meta_element_type(struct gcd_cur *c);
+/* The first element type of the field at *C behind its modifiers, of a generic type that of its definition.  *RET_TOKEN: class or value type. */
+uint8_t meta_element_type(struct gcd_metadata *m, struct gcd_cur *c, uint32_t *ret_token);
 
 /* Write the type at *C (ECMA-335 II.23.2.12); its type parameters are those of type definition ROW, 0 = of nothing. */
 void meta_signature(struct gcd_metadata *m, struct gcd_cur *c, uint32_t row);

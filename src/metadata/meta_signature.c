@@ -208,14 +208,17 @@ static bool end_types(struct reading *r)
     return false;
 }
 
-uint8_t meta_element_type(struct gcd_cur *c)
+uint8_t meta_element_type(struct gcd_metadata *m, struct gcd_cur *c, uint32_t *ret_token)
 {
     uint8_t element = gcd_cur_u8(c);
     while (c->err == GCD_OK && (element == ELEMENT_CMOD_REQD || element == ELEMENT_CMOD_OPT)) {
         (void)compressed(c);
         element = gcd_cur_u8(c);
     }
-    return element == ELEMENT_GENERICINST ? gcd_cur_u8(c) : element;
+    if (element == ELEMENT_GENERICINST)
+        element = gcd_cur_u8(c);
+    *ret_token = element == ELEMENT_CLASS || element == ELEMENT_VALUETYPE ? meta_type_token(&m->t, compressed(c)) : 0;
+    return element;
 }
 
 void meta_signature(struct gcd_metadata *m, struct gcd_cur *c, uint32_t row)

@@ -142,8 +142,8 @@ gcd_status resolve_order(struct resolve *r, struct gcd_error *err);
 
 /* Notes what the stored type S, defined as TOKEN of M, extends and implements. */
 gcd_status resolve_holds_ancestors(struct resolve *r, struct resolve_stored *s, struct gcd_metadata *m, uint32_t token, struct gcd_error *err);
-/* Can field F, declared with type NAME in C#, hold an object of type S?  False is certain. */
-bool resolve_holds(const struct gcd_static_field *f, const char *name, const struct resolve_stored *s);
+/* Can field F, declared with type NAME in C#, hold an object of type S?  False is certain.  SEALED: nothing extends its class. */
+bool resolve_holds(const struct gcd_static_field *f, const char *name, bool sealed, const struct resolve_stored *s);
 
 /* A status of metadata that says nothing about the file. */
 static inline bool resolve_is_fatal(gcd_status st)

@@ -141,7 +141,7 @@ static bool class_holds(const char *name, const struct resolve_stored *s)
     return s->delegate || key_of(name) != key_of(s->name);
 }
 
-bool resolve_holds(const struct gcd_static_field *f, const char *name, const struct resolve_stored *s)
+bool resolve_holds(const struct gcd_static_field *f, const char *name, bool sealed, const struct resolve_stored *s)
 {
     if (s->bare && (f->element_type == ELEMENT_VALUETYPE || f->element_type == ELEMENT_CLASS || f->element_type == ELEMENT_SZARRAY))
         return true;
@@ -155,7 +155,7 @@ bool resolve_holds(const struct gcd_static_field *f, const char *name, const str
     case ELEMENT_ARRAY:
         return is_same(name, s) || (s->array && !s->holds_values);   /* a derived array can be there */
     case ELEMENT_CLASS:
-        return class_holds(name, s);
+        return sealed && !s->delegate ? is_same(name, s) : class_holds(name, s);
     default:                             /* numbers, pointers: the runtime reports no such variable; type parameters: see resolve_statics.c */
         return false;
     }

@@ -12,6 +12,7 @@
 #include "base/sort.h"
 #include "resolve/resolve.h"
 
+#define TYPE_SEALED 0x100u               /* ECMA-335 II.23.1.15 */
 #define CANDIDATES_MAX ((size_t)1 << 20)
 #define WORK_MAX (UINT64_C(1) << 26)
 #define NAMED_MAX 3u                     /* classes of one variable that a label names */
@@ -109,6 +110,13 @@ static gcd_status add_candidate(struct resolve *r, const struct resolve_candidat
     return GCD_OK;
 }
 
+/* A sealed class holds objects of itself only.  False when it is defined elsewhere. */
+static bool is_sealed(struct gcd_metadata *m, uint32_t token)
+{
+    struct gcd_type_definition d;
+    return token >> 24 == GCD_TOKEN_TYPE >> 24 && gcd_metadata_type(m, token, &d, NULL) == GCD_OK && (d.flags & TYPE_SEALED) != 0;
+}
+
 /* The variables that can be field F, the first of that name being number V. */
 static gcd_status add_field(struct resolve *r, struct gcd_metadata *m, const struct gcd_static_field *f, uint32_t v, struct resolve_candidate *c,
                             struct gcd_error *err)
@@ -117,11 +125,12 @@ static gcd_status add_field(struct resolve *r, struct gcd_metadata *m, const str
     if (gcd_textpool_add(&r->text, f->name, strlen(f->name), &field) != GCD_OK)
         return gcd_fail_nomem(err, "completing names");
     GCD_TRY(gcd_metadata_field_type(m, f, &declared, err));
+    bool sealed = is_sealed(m, f->type_token);
     if (gcd_textpool_add(&r->text, declared, strlen(declared), &declared) != GCD_OK)
         return gcd_fail_nomem(err, "completing names");
     c->class_name = NULL;
     for (; v != RESOLVE_NONE && r->work > 0; v = r->variables[v].next, r->work--) {
-        if (strcmp(r->variables[v].root->name, field) != 0 || !resolve_holds(f, declared, &r->stored[r->variables[v].stored]))
+        if (strcmp(r->variables[v].root->name, field) != 0 || !resolve_holds(f, declared, sealed, &r->stored[r->variables[v].stored]))
             continue;
         if (c->class_name == NULL) {
             const char *name;

@@ -46,6 +46,15 @@ static gcd_status ask(struct gcd_input *in, const struct gcd_alloc *alloc, struc
             if (gcd_metadata_name(m, table << 24 | row, NULL, 0, &name, &err) == GCD_OK)
                 tb_put(text, name, strlen(name));
         }
+    for (uint32_t row = 1; row <= 16; row++) {
+        const char *name;
+        size_t last;
+        if (gcd_metadata_reflection_name(m, (row & 1 ? GCD_TOKEN_TYPE : UINT32_C(0x01000000)) | row / 2, &name, &last, &err) != GCD_OK)
+            continue;
+        if (last > strlen(name))
+            fuzz_fail("the last name is in the name", name);
+        tb_put(text, name, strlen(name));
+    }
     st = metadata_text(m, text, &err);
     check_status(st, &err);
     gcd_metadata_free(m);

@@ -6,67 +6,9 @@
 #include <gcdumpc/unstable/full_names.h>
 
 #include "support/failalloc.h"
-#include "support/pe_image.h"
-#include "support/tb.h"
+#include "support/resolve_sample.h"
 
 static struct gcd_error err;
-
-/* ---- assemblies ---- */
-
-#define OBJECT "06" "1c"
-#define STRING "06" "0e"
-
-static void field(struct pe_image *p, const char *name, const char *signature)
-{
-    (void)pe_image_row(p, 0x04, "2sb", 0x11u, name, signature);
-}
-
-/* A class that extends System.Object; its fields begin at row FIELDS. */
-static void class(struct pe_image *p, const char *space, const char *name, uint32_t nested_in, unsigned fields)
-{
-    uint32_t row = pe_image_row(p, 0x02, "4ss222", nested_in != 0 ? 0x100002u : 0x100001u, name, space, 1u << 2 | 1, fields, 1u);
-    if (nested_in != 0)
-        (void)pe_image_row(p, 0x29, "22", row, nested_in);
-}
-
-/* Tokens: 2 Store`1, 3 its Node, 4 its Node's Deep, 5 Item, 6 Other, 7 Special. */
-static void shop(struct pe_image *p)
-{
-    pe_image_init(p);
-    (void)pe_image_row(p, 0x01, "2ss", 1u << 2 | 2, "Object", "System");
-    (void)pe_image_row(p, 0x02, "4ss222", 0u, "<Module>", "", 0u, 1u, 1u);
-    class(p, "Shop", "Store`1", 0, 1);
-    class(p, "", "Node", 2, 2);
-    class(p, "", "Deep+er", 3, 4);
-    class(p, "Shop", "Item", 0, 5);
-    class(p, "Shop", "Other", 0, 7);
-    (void)pe_image_row(p, 0x02, "4ss222", 0x100001u, "Special", "Shop", 5u << 2, 9u, 1u);       /* extends Item */
-    field(p, "s_all", OBJECT);           /* 1: of Store`1, which is generic */
-    field(p, "s_all", OBJECT);           /* 2: of Node */
-    field(p, "s_lock", OBJECT);
-    field(p, "s_deep", STRING);          /* 4: of Deep+er */
-    field(p, "s_first", "06" "12" "14"); /* 5: of Item, an Item */
-    field(p, "s_lock", OBJECT);
-    field(p, "s_first", "06" "12" "18"); /* 7: of Other, an Other */
-    field(p, "s_lock", OBJECT);
-    (void)pe_image_row(p, 0x20, "422224bss", 0x8004u, 1u, 0u, 0u, 0u, 0u, "", "Shop", "");
-    (void)pe_image_row(p, 0x2a, "222s", 0u, 0u, 2u << 1, "T");
-    pe_image_close(p);
-}
-
-/* Token 2 Tools.Kit with s_lock and s_kit. */
-static void tools(struct pe_image *p)
-{
-    pe_image_init(p);
-    p->codeviews = 0;
-    (void)pe_image_row(p, 0x01, "2ss", 1u << 2 | 2, "Object", "System");
-    (void)pe_image_row(p, 0x02, "4ss222", 0u, "<Module>", "", 0u, 1u, 1u);
-    class(p, "Tools", "Kit", 0, 1);
-    field(p, "s_lock", OBJECT);
-    field(p, "s_kit", OBJECT);
-    field(p, "s_lock", OBJECT);
-    pe_image_close(p);
-}
 
 /* ---- where they are ---- */
 
@@ -106,51 +48,18 @@ static void close_file(void *ctx, struct gcd_module_file *file)
 
 /* ---- dumps ---- */
 
-#define SHOP UINT64_C(0x5000)
-#define KIT UINT64_C(0x6000)
-#define CORE UINT64_C(0x7000)
-
 static bool no_modules;                  /* the runtime does not name them */
 
-/* A dump with one object of each of the types and these static variables, of which all hold an object of their type. */
 static struct gcd_dump *dump(const struct tb_static *statics, size_t n, const struct gcd_alloc *alloc, struct gcd_input **in)
 {
-    static struct tb t;
-    static const struct tb_type types[] = {
-        { .id = 0x100, .module = SHOP, .token = 0x02000003, .element_type = 0x12, .name = "Node[System.String]" },
-        { .id = 0x200, .module = SHOP, .token = 0x02000000, .flags = 8, .element_type = 0x1d, .name = "Node[System.String][]", .parameter = 0x100 },
-        { .id = 0x300, .module = SHOP, .token = 0x02000004, .element_type = 0x12, .name = "Deep+er[System.Int32]" },
-        { .id = 0x400, .module = SHOP, .token = 0x02000005, .element_type = 0x12, .name = "Shop.Item" },
-        { .id = 0x500, .module = KIT, .token = 0x02000002, .element_type = 0x12, .name = "Tools.Kit" },
-        { .id = 0x600, .module = CORE, .token = 0x02000009, .element_type = 0x0e, .name = "System.String" },
-        { .id = 0x700, .module = SHOP, .token = 0x02000007, .element_type = 0x12, .name = "Shop.Special" },
-        { .id = 0x800, .module = SHOP, .token = 0x02000000, .flags = 8, .element_type = 0x1d, .name = "Node[System.String][][]", .parameter = 0x200 },
-        { .id = 0xb00, .module = SHOP, .token = 0x02001234, .element_type = 0x0f, .name = "Node[System.String]*", .parameter = 0x100 },
-        { .id = 0xc00, .module = SHOP, .token = 0x02000000, .flags = 8, .element_type = 0x1d, .name = "Node[System.String]*[]", .parameter = 0xb00 },
-        { .id = 0x900, .module = CORE, .token = 0x0200000a, .element_type = 0x1c, .name = "System.Object" },
-        { .id = 0xa00, .module = SHOP, .token = 0x02000006, .element_type = 0x12, .name = "Shop.Other" },
-    };
-    enum { TYPES = sizeof types / sizeof *types };
-    tb_init(&t, TB_V4, 8);
-    tb_types(&t, types, TYPES);
-    tb_gc_start(&t, 1);
-    if (n > 0)
-        tb_statics(&t, statics, n);
-    for (unsigned i = 0; i < TYPES; i++)
-        tb_nodes(&t, TB_LIST(struct tb_node, { types[i].id + 0x10000, 24, types[i].id, 0 }));
-    tb_gc_end(&t, 1);
-    if (!no_modules) {
-        tb_module_symbols(&t, SHOP, "/app/Shop.dll", 0xc0, 1);
-        tb_module(&t, KIT, "/app/Tools.dll");
-        tb_module(&t, CORE, "/app/Core.dll");
-    }
-    tb_close(&t);
+    static struct tb_bytes trace;
     struct gcd_dump_options options = { .alloc = alloc };
     struct gcd_dump *d = NULL;
-    assert_int_equal(gcd_input_from_memory(t.out.p, t.out.n, NULL, in, &err), GCD_OK);
+    tb_free(&trace);
+    sample_trace(statics, n, no_modules, &trace);
+    assert_int_equal(gcd_input_from_memory(trace.p, trace.n, NULL, in, &err), GCD_OK);
     if (gcd_dump_open(*in, &options, &d, &err) != GCD_OK)
         assert_int_equal(err.code, GCD_E_NOMEM);
-    tb_done(&t);
     return d;
 }
 
@@ -209,10 +118,10 @@ static void test_outer_types(void **state)
     assert_string_equal(type(d, 0xc00)->name, "Shop.Store`1+Node[System.String]*[]");
     assert_string_equal(type(d, 0x300)->name, "Shop.Store`1+Node+Deep+er[System.Int32]");
     assert_ptr_equal(type(d, 0x400)->name, type(d, 0x400)->raw_name);
-    assert_int_equal(module(d, SHOP)->state, GCD_MODULE_READ);
-    assert_int_equal(module(d, SHOP)->mvid[3], 0xaa);
-    assert_int_equal(module(d, KIT)->state, GCD_MODULE_READ);
-    assert_int_equal(module(d, CORE)->state, GCD_MODULE_NOT_FOUND);
+    assert_int_equal(module(d, SAMPLE_SHOP)->state, GCD_MODULE_READ);
+    assert_int_equal(module(d, SAMPLE_SHOP)->mvid[3], 0xaa);
+    assert_int_equal(module(d, SAMPLE_KIT)->state, GCD_MODULE_READ);
+    assert_int_equal(module(d, SAMPLE_CORE)->state, GCD_MODULE_NOT_FOUND);
     done(d, in);
 }
 
@@ -238,28 +147,28 @@ static void test_wrong_files(void **state)
         struct folder f = { .files = { { "/app/Tools.dll", cases[i].image, cases[i].certain } }, .failure = cases[i].failure, .cut = cases[i].cut };
         struct gcd_dump *d = dump(NULL, 0, NULL, &in);
         assert_int_equal(resolve(d, &f), GCD_OK);
-        assert_int_equal(module(d, KIT)->state, cases[i].state);
+        assert_int_equal(module(d, SAMPLE_KIT)->state, cases[i].state);
         if (cases[i].problem != NULL)
-            assert_string_equal(module(d, KIT)->problem, cases[i].problem);
-        assert_true(module(d, KIT)->problem[0] != '\0');
+            assert_string_equal(module(d, SAMPLE_KIT)->problem, cases[i].problem);
+        assert_true(module(d, SAMPLE_KIT)->problem[0] != '\0');
         done(d, in);
     }
     struct gcd_input *in;
     struct pe_image other;
     struct folder f = { .files = { { "/app/Shop.dll", &other, true }, { "/app/Shop.dll", &shop_file, false } } };
-    shop(&other);
+    sample_shop(&other);
     for (size_t k = 0; k + 4 <= other.out.n; k++)
         if (memcmp(other.out.p + k, "RSDS", 4) == 0)
             other.out.p[k + 4] ^= 1;             /* the GUID of another build */
     struct gcd_dump *d = dump(NULL, 0, NULL, &in);
     assert_int_equal(resolve(d, &f), GCD_OK);
-    assert_int_equal(module(d, SHOP)->state, GCD_MODULE_READ);   /* the second candidate */
+    assert_int_equal(module(d, SAMPLE_SHOP)->state, GCD_MODULE_READ);   /* the second candidate */
     done(d, in);
     f.files[1].path = NULL;
     d = dump(NULL, 0, NULL, &in);
     assert_int_equal(resolve(d, &f), GCD_OK);
-    assert_int_equal(module(d, SHOP)->state, GCD_MODULE_REPLACED);
-    assert_string_equal(module(d, SHOP)->problem, "the file is not the one that was loaded");
+    assert_int_equal(module(d, SAMPLE_SHOP)->state, GCD_MODULE_REPLACED);
+    assert_string_equal(module(d, SAMPLE_SHOP)->problem, "the file is not the one that was loaded");
     assert_string_equal(type(d, 0x100)->name, "Node[System.String]");
     done(d, in);
     pe_image_done(&other);
@@ -298,7 +207,7 @@ static void test_classes_of_statics(void **state)
     check_labels(TB_LIST(struct tb_static, OF(0x400, "s_first")), "Shop.Item.s_first [Shop.Item]\n");
     check_labels(TB_LIST(struct tb_static, OF(0x700, "s_first")), "Shop.Item.s_first [Shop.Item]\n");
     check_labels(TB_LIST(struct tb_static, OF(0xa00, "s_first")), "Shop.Other.s_first [Shop.Other]\n");
-    check_labels(TB_LIST(struct tb_static, OF(0x500, "s_first")), "s_first\n");
+    check_labels(TB_LIST(struct tb_static, OF(0x500, "s_first")), "Shop.Item.s_first or Shop.Other.s_first\n");     /* Shut is sealed */
     check_labels(TB_LIST(struct tb_static, OF(0x400, "s_all")), "Shop.Store<>.Node.s_all [Shop.Store`1+Node]\n");
     check_labels(TB_LIST(struct tb_static, OF(0x900, "s_lock")), "Shop.Store<>.Node.s_lock or one of 3 others\n");
     check_labels(TB_LIST(struct tb_static, OF(0x600, "s_none")), "s_none\n");
@@ -317,10 +226,16 @@ static void test_order_of_statics(void **state)
                  "Shop.Other.s_first [Shop.Other]\n"
                  "Shop.Other.s_lock or Tools.Kit.s_lock\n"
                  "Tools.Kit.s_kit [Tools.Kit]\n");
-    /* the variables of a module stand together */
-    check_labels(TB_LIST(struct tb_static, OF(0x500, "s_kit"), OF(0x900, "s_lock"), OF(0x400, "s_first")),
-                 "Tools.Kit.s_kit [Tools.Kit]\nShop.Store<>.Node.s_lock or Tools.Kit.s_lock\nShop.Item.s_first [Shop.Item]\n");
+    /* the variables of a module stand together: Other's lock, or the first of the kit */
+    check_labels(TB_LIST(struct tb_static, OF(0xa00, "s_first"), OF(0x900, "s_lock"), OF(0x500, "s_kit")),
+                 "Shop.Other.s_first [Shop.Other]\nShop.Other.s_lock or Tools.Kit.s_lock\nTools.Kit.s_kit [Tools.Kit]\n");
+    check_labels(TB_LIST(struct tb_static, OF(0x500, "s_kit"), OF(0x900, "s_lock")), "Tools.Kit.s_kit [Tools.Kit]\nTools.Kit.s_lock [Tools.Kit]\n");
+    /* modules come in the order of the rundown: what is before Shop's first is Shop's */
+    check_labels(TB_LIST(struct tb_static, OF(0x900, "s_lock"), OF(0x400, "s_first")),
+                 "Shop.Store<>.Node.s_lock [Shop.Store`1+Node]\nShop.Item.s_first [Shop.Item]\n");
     /* in another order than any runtime's, it excludes nothing */
+    check_labels(TB_LIST(struct tb_static, OF(0x500, "s_kit"), OF(0x900, "s_lock"), OF(0x400, "s_first")),
+                 "Tools.Kit.s_kit [Tools.Kit]\nShop.Store<>.Node.s_lock or one of 3 others\nShop.Item.s_first [Shop.Item]\n");
     check_labels(TB_LIST(struct tb_static, OF(0x400, "s_first"), OF(0x500, "s_kit"), OF(0x900, "s_lock"), OF(0xa00, "s_first")),
                  "Shop.Item.s_first [Shop.Item]\nTools.Kit.s_kit [Tools.Kit]\nShop.Store<>.Node.s_lock or one of 3 others\n"
                  "Shop.Other.s_first [Shop.Other]\n");
@@ -343,26 +258,26 @@ static void test_modules_without_events(void **state)
     assert_int_equal(resolve(d, &f), GCD_OK);
     assert_string_equal(type(d, 0x800)->name, "Shop.Store`1+Node[System.String][][]");
     assert_string_equal(type(d, 0x800)->module_path, "/app/Shop.dll");
-    assert_string_equal(module(d, SHOP)->assembly, "Shop");
-    assert_int_equal(module(d, KIT)->state, GCD_MODULE_READ);
-    assert_int_equal(module(d, CORE)->state, GCD_MODULE_NO_PATH);
+    assert_string_equal(module(d, SAMPLE_SHOP)->assembly, "Shop");
+    assert_int_equal(module(d, SAMPLE_KIT)->state, GCD_MODULE_READ);
+    assert_int_equal(module(d, SAMPLE_CORE)->state, GCD_MODULE_NO_PATH);
     assert_string_equal(module(d, 0)->path, "/app/Empty.dll");
     assert_string_equal(gcd_dump_summary(d)->roots[0].class_name, "Shop.Item");
     done(d, in);
     /* two different files fit: neither is taken.  A copy of the same is no other file */
-    shop(&again);
+    sample_shop(&again);
     f.files[0].image = &again;
     d = dump(NULL, 0, NULL, &in);
     assert_int_equal(resolve(d, &f), GCD_OK);
-    assert_int_equal(module(d, SHOP)->state, GCD_MODULE_READ);
+    assert_int_equal(module(d, SAMPLE_SHOP)->state, GCD_MODULE_READ);
     done(d, in);
     for (size_t k = 0; k + 16 <= again.out.n; k++)
         if (memcmp(again.out.p + k, "\xaa\xaa\xaa\xaa\xaa\xaa\xaa\xaa", 8) == 0)
             again.out.p[k] ^= 1;
     d = dump(NULL, 0, NULL, &in);
     assert_int_equal(resolve(d, &f), GCD_OK);
-    assert_int_equal(module(d, SHOP)->state, GCD_MODULE_NO_PATH);
-    assert_int_equal(module(d, KIT)->state, GCD_MODULE_READ);
+    assert_int_equal(module(d, SAMPLE_SHOP)->state, GCD_MODULE_NO_PATH);
+    assert_int_equal(module(d, SAMPLE_KIT)->state, GCD_MODULE_READ);
     done(d, in);
     no_modules = false;
     pe_image_done(&again);
@@ -394,8 +309,8 @@ int main(void)
         cmocka_unit_test(test_outer_types), cmocka_unit_test(test_wrong_files), cmocka_unit_test(test_classes_of_statics),
         cmocka_unit_test(test_order_of_statics), cmocka_unit_test(test_modules_without_events), cmocka_unit_test(test_every_allocation),
     };
-    shop(&shop_file);
-    tools(&tools_file);
+    sample_shop(&shop_file);
+    sample_tools(&tools_file);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     pe_image_done(&shop_file);
     pe_image_done(&tools_file);

@@ -128,6 +128,7 @@ struct gcd_static_field {
     uint32_t class_token;        /* of the type that declares it */
     uint32_t flags;              /* FieldAttributes, ECMA-335 II.23.1.5 */
     uint8_t element_type;        /* first of its signature, ECMA-335 II.23.1.16; of a generic type 0x11 or 0x12, value type or class */
+    uint32_t type_token;         /* the class or value type that it is declared with, of a generic type its definition; 0 = another type */
     bool thread_static;          /* [ThreadStatic]: a slot for each thread */
     const char *name;            /* valid until the next call of gcd_metadata_next_static on M */
 };
