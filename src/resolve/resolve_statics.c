@@ -266,8 +266,8 @@ static gcd_status decide(struct resolve *r, uint32_t v, bool unread, struct gcd_
     const char *classes[NAMED_MAX];
     struct gcd_root *root = r->variables[v].root;
     size_t n = classes_of(r, &r->variables[v], classes);
-    bool more = n == 1 && unread && !has_witness(r, v);
-    if (n == 0)
+    bool more = n == 1 && unread && !has_witness(r, v), recorded = strcmp(root->label, root->name) != 0;
+    if (n == 0 || (recorded && (n > 1 || more)))     /* who recorded the process knew more */
         return GCD_OK;
     if (spell_label(r, root, classes, n, more) != GCD_OK)
         return gcd_fail_nomem(err, "completing names");
