@@ -18,6 +18,10 @@ enum cli_strategy { CLI_STRATEGY_AUTO, CLI_STRATEGY_SINGLE, CLI_STRATEGY_DRAIN }
 
 #define CLI_THRESHOLDS_MAX 32
 
+/* The format of a recording, the only one that is no conversion, and a line about it. */
+#define CLI_RAW_FORMAT "nettrace"
+#define CLI_RAW_ABOUT "a recording, with names from the files of its modules"
+
 /* PerfView writes four files for one recording. */
 #define CLI_MORE_INPUTS 7u
 
@@ -42,6 +46,7 @@ struct cli_live_args {
     uint64_t max_bytes;          /* of the event stream; 0 = as many as the memory of the process can explain */
     uint64_t wait_s;             /* for the end of another dump */
     enum cli_strategy strategy;
+    bool plain;                  /* recordings without names */
     bool no_ranges, rundown, keep_partial, force, exclusive;
     const struct live_lock *lock;        /* not an option: the caller holds the lock; NULL: the dump takes its own */
 };

@@ -68,8 +68,7 @@ static void print_help(const struct cli_command *c)
         puts("\nFormats:");
         for (size_t i = 0; gcd_format_at(i) != NULL; i++)
             print_format(gcd_format_name(gcd_format_at(i)), gcd_format_suffix(gcd_format_at(i)), gcd_format_about(gcd_format_at(i)));
-        if (c->bit == CLI_COLLECT)
-            print_format(CLI_RAW_FORMAT, "." CLI_RAW_FORMAT, "the event stream unchanged: a recording");
+        print_format(CLI_RAW_FORMAT, "." CLI_RAW_FORMAT, CLI_RAW_ABOUT);
         puts("An output whose name ends in .gz is compressed with gzip.");
     }
     if (c->details[0] != '\0')

@@ -74,6 +74,7 @@ static const struct option_row rows[] = {
       FIELD(output.path), 0, 0 },
     { "format", 'f', "NAME", "format of the output (default: by its suffix)", OUTPUTS | CLI_REPORT, OPT_TEXT, FIELD(output.format), 0, 0 },
     { "save-trace", 0, "FILE", "also keep the event stream, as .nettrace or .nettrace.gz", LIVE, OPT_TEXT, FIELD(live.save_trace), 0, 0 },
+    { "plain", 0, NULL, "record the event stream as it came, without names from the files of its modules", LIVE, OPT_FLAG, FIELD(live.plain), 0, 0 },
     { "names", 0, "STYLE", "spelling of type names: csharp, raw (as the runtime), or default",
       OUTPUTS | CLI_REPORT | HOLDERS | COMPARE, OPT_NAMES, FIELD(view.names), 0, 0 },
     { "stack-by", 0, "HOW", "stack profiles by dominators (default) or paths", OUTPUTS, OPT_STACK_BY, FIELD(output.stack_by), 0, 0 },

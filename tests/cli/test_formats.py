@@ -254,7 +254,7 @@ class WrongOutput(FormatTest):
         self.put("in", small_trace())
 
     def test_names_of_formats(self):
-        there = ", ".join(FORMATS)
+        there = ", ".join((*FORMATS, "nettrace"))
         for wrong in ("xml", "GCDUMP", "gcdump ", "heapsnapshot", ""):
             self.refused(2, rf'there is no format "{wrong}"(?: \(did you mean "\w+"\?\))?; there is: {there}',
                          "convert", "in", "-o", "out", "-f", wrong)

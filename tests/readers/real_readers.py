@@ -2,6 +2,7 @@
 
     read_heapsnapshot(path, largest=0, ids=(), graph=False)     DevTools, memlab, v8-heapsnapshot
     read_gcdump(path, graph=False)                              FastSerialization (C#), gcdump_read.py
+    read_nettrace(path)                                         TraceEvent (C#)
     read_dart(path, graph=False)                                dart_read.py
     read_pprof(path, graph=False)                               pprof-format
     gcdump_report(path)                                         dotnet-gcdump report
@@ -29,8 +30,8 @@ import gcdump_read
 from byte_cursor import BadInput
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-NODE_SOURCE, GCDUMP_SOURCE, METADATA_SOURCE, TOOLS_SOURCE = (os.path.join(HERE, name)
-                                                               for name in ("node", "gcdump_cs", "metadata_cs", "dotnet_tools"))
+NODE_SOURCE, GCDUMP_SOURCE, METADATA_SOURCE, NETTRACE_SOURCE, TOOLS_SOURCE = (
+    os.path.join(HERE, name) for name in ("node", "gcdump_cs", "metadata_cs", "nettrace_cs", "dotnet_tools"))
 OLDEST_NODE, OLDEST_SDK = 18, 8
 SKIP = 77
 SECONDS = 900                   # for an installation or a read that hangs
@@ -180,6 +181,14 @@ def need_metadata_reader():
 
 
 @_once
+def need_nettrace_reader():
+    """The C# reader of recordings, installed; Missing without .NET."""
+    build = ("dotnet", "build", "NettraceRead.csproj", "--configuration", "Release", "--output", "bin", "--nologo", "--verbosity", "quiet",
+             "-p:RestoreLockedMode=true", "-p:UseSharedCompilation=false", "-nodeReuse:false")
+    return os.path.join(_installed("nettrace_cs", NETTRACE_SOURCE, _sdk(), [(build, DOTNET_ENVIRONMENT)]), "bin", "NettraceRead.dll")
+
+
+@_once
 def need_dotnet_gcdump():
     """The folder in which `dotnet dotnet-gcdump` runs; Missing without .NET, or where NuGet does not have the tool."""
     sdk = _sdk()
@@ -195,7 +204,7 @@ def install(folder):
     """Installs what can be installed into `folder`, and makes it the one in use.  Returns what is missing, as a list of texts."""
     os.environ["GCDUMPC_READERS"] = os.path.abspath(folder)
     missing = []
-    for each in (need_node, need_gcdump_reader, need_dotnet_gcdump):
+    for each in (need_node, need_gcdump_reader, need_nettrace_reader, need_dotnet_gcdump):
         try:
             each()
         except Missing as reason:
@@ -291,6 +300,11 @@ def read_gcdump(path, graph=False):
     _compare(path, ("the C# reader", "gcdump_read.py"), theirs, ours, theirs)
     theirs["container"] = ours["container"]
     return theirs
+
+
+def read_nettrace(path):
+    """What TraceEvent says of a recording: counts of events, losses, and the fields of the events with names."""
+    return _json_of("dotnet", need_nettrace_reader(), path)
 
 
 def read_dart(path, graph=False):

@@ -11,6 +11,7 @@
 #include "load/load.h"
 #include "nettrace/nt_append.h"
 #include "support/check.h"
+#include "support/invent_names.h"
 #include "support/run.h"
 #include "support/tb.h"
 #include "support/tb_names.h"
@@ -35,37 +36,6 @@ static void done(struct opened *o)
 {
     gcd_dump_free(o->d);
     gcd_input_free(o->in);
-}
-
-static bool gets_outer(const struct gcd_type *t)
-{
-    return t->named && t->id % 3 == 0;
-}
-
-/* As if the files of all modules had been read: every third type is nested, every second static has a class. */
-static void invent_names(struct gcd_dump *d, const char *outer)
-{
-    for (size_t i = 0; i < d->summary.module_count; i++) {
-        struct gcd_module *m = &d->modules[i];
-        m->state = GCD_MODULE_READ;
-        memset(m->mvid, (int)(i + 1), sizeof m->mvid);
-        m->has_public_key = i % 2 == 0;
-        memset(m->public_key_token, m->has_public_key ? (int)(0xa0 + i % 90) : 0, sizeof m->public_key_token);
-    }
-    for (uint32_t i = 0; i < d->type_count; i++) {
-        size_t n = strlen(outer) + strlen(d->types[i].raw_name) + 2;
-        char *s = malloc(n);
-        assert_non_null(s);
-        (void)snprintf(s, n, "%s+%s", outer, d->types[i].raw_name);
-        if (gets_outer(&d->types[i]))
-            assert_int_equal(heap_text(d->heap, s, strlen(s), &d->types[i].name, NULL), GCD_OK);
-        free(s);
-    }
-    for (size_t i = 0; i < d->summary.root_count; i++)
-        if (d->roots[i].kind == GCD_ROOT_STATIC && i % 2 == 0) {
-            d->roots[i].class_name = "Tests.\xc3\x84+\xf0\x9f\x98\x80";
-            d->roots[i].label = "Tests.\xc3\x84.\xf0\x9f\x98\x80.field";
-        }
 }
 
 /* The copy of O in memory; free() it. */
@@ -114,7 +84,7 @@ static bool same_name(const struct gcd_type *t, const struct gcd_type *was, cons
 {
     char wanted[4096];
     (void)snprintf(wanted, sizeof wanted, "%s+%s", outer, was->name);
-    return strcmp(t->name, outer != NULL && gets_outer(was) ? wanted : was->name) == 0 && strcmp(t->raw_name, was->name) == 0;
+    return strcmp(t->name, outer != NULL && invent_outer(was) ? wanted : was->name) == 0 && strcmp(t->raw_name, was->name) == 0;
 }
 
 /* NAMED is BARE with the names of invent_names; OUTER NULL: without them. */
@@ -126,8 +96,8 @@ static void check_names(const struct gcd_summary *named, const struct gcd_summar
         const struct gcd_root *r = &named->roots[i];
         bool known = outer != NULL && r->kind == GCD_ROOT_STATIC && i % 2 == 0;
         assert_string_equal(r->name, bare->roots[i].name);
-        assert_string_equal(r->class_name, known ? "Tests.\xc3\x84+\xf0\x9f\x98\x80" : "");
-        assert_string_equal(r->label, known ? "Tests.\xc3\x84.\xf0\x9f\x98\x80.field" : r->name);
+        assert_string_equal(r->class_name, known ? INVENTED_CLASS : "");
+        assert_string_equal(r->label, known ? INVENTED_LABEL : r->name);
     }
     for (size_t i = 0; i < bare->module_count; i++) {
         const struct gcd_module *m = &named->modules[i];
@@ -320,6 +290,40 @@ static void names_can_be_too_long(void **state)
     tb_done(&t);
 }
 
+/* Only what was read from files is recorded: the next reader looks for the rest itself. */
+static void what_is_not_known_is_not_recorded(void **state)
+{
+    (void)state;
+    static const enum gcd_module_state states[] = { GCD_MODULE_NOT_READ, GCD_MODULE_READ, GCD_MODULE_NO_PATH, GCD_MODULE_NOT_FOUND,
+                                                    GCD_MODULE_REPLACED, GCD_MODULE_UNREADABLE };
+    const size_t count = sizeof states / sizeof *states;
+    size_t k;
+    tb_init(&t, TB_V4, 8);
+    tb_gc_start(&t, 1);
+    for (uint64_t i = 0; i < count; i++) {
+        tb_types(&t, TB_LIST(struct tb_type, { .id = 0x300 + i, .module = 0x7000 + i, .name = "Node" }));
+        tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000 + 24 * i, 24, 0x300 + i, 0 }));
+    }
+    tb_gc_end(&t, 1);
+    tb_close(&t);
+    struct opened o = open_walk(t.out.p, t.out.n, 0);
+    for (size_t i = 0; i < count; i++)
+        o.d->modules[i].state = states[i];
+    o.d->types[0].name = "A-Node";               /* not what a nested type is called */
+    o.d->types[1].name = "+Node";
+    o.d->types[2].name = "A+Leaf";
+    uint64_t names;
+    uint8_t *copy = copy_of(&o, false, &k, &names);
+    assert_int_equal(names, 0);
+    done(&o);
+    o = open_walk(copy, k, 0);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(gcd_dump_summary(o.d)->modules[i].state, states[i] == GCD_MODULE_READ ? GCD_MODULE_RECORDED : GCD_MODULE_NOT_READ);
+    done(&o);
+    free(copy);
+    tb_done(&t);
+}
+
 /* Cut anywhere: all names or none, and what was there before. */
 static void a_cut_leaves_all_names_or_none(void **state)
 {
@@ -462,7 +466,8 @@ static void tokens_are_sixteen_digits(void **state)
         const char *text;
         bool valid;
     } rows[] = { { "0123456789abcdef", true }, { "", false }, { "0123456789abcdeF", false }, { "0123456789abcde", false },
-                 { "0123456789abcdef0", false }, { "/123456789abcdef", false }, { "0123456789abcde:", false }, { "0123456789abcde`", false } };
+                 { "0123456789abcdef0", false }, { "/123456789abcdef", false }, { "0123456789abcde:", false }, { "0123456789abcde`", false },
+                 { "0123456789abcdeg", false } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         static const uint8_t token[8] = { 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef };
         small_heap();
@@ -506,6 +511,7 @@ int main(void)
         cmocka_unit_test(names_can_be_added_again),
         cmocka_unit_test(names_fill_several_blocks),
         cmocka_unit_test(names_can_be_too_long),
+        cmocka_unit_test(what_is_not_known_is_not_recorded),
         cmocka_unit_test(a_cut_leaves_all_names_or_none),
         cmocka_unit_test(damage_among_names_does_not_reach_the_heap),
         cmocka_unit_test(a_batch_must_be_whole),

@@ -156,6 +156,9 @@ static void formats_page(void)
         man_words("B", gcd_format_name(f), "R", " (", "R", gcd_format_suffix(f), "R", ")");
         put_sentence(gcd_format_about(f));
     }
+    man_line(".TP");
+    man_words("B", CLI_RAW_FORMAT, "R", " (", "R", "." CLI_RAW_FORMAT, "R", ")");
+    put_sentence(CLI_RAW_ABOUT);
     man_line(PROSE);
     man_line(".SH SEE ALSO");
     man_line(".BR gcdumpc\\-collect (1),\n.BR gcdumpc\\-convert (1)");

@@ -9,6 +9,7 @@
 #include <gcdumpc/unstable/estimate.h>
 #include <gcdumpc/unstable/folders.h>
 #include <gcdumpc/unstable/format_plan.h>
+#include <gcdumpc/unstable/recording.h>
 #include <gcdumpc/unstable/staged_file.h>
 
 #include "args.h"
@@ -67,11 +68,9 @@ static enum cli_exit no_format(const struct cli_args *args)
         (void)snprintf(known + n, sizeof known - n, "%s%s", i == 0 ? "" : ", ", gcd_format_name(f));
         cli_nearest_try(&near, args->output.format != NULL ? gcd_format_name(f) : gcd_format_suffix(f));
     }
-    if (cli_is_live(args)) {
-        size_t n = strlen(known);
-        (void)snprintf(known + n, sizeof known - n, ", %s", CLI_RAW_FORMAT);
-        cli_nearest_try(&near, args->output.format != NULL ? CLI_RAW_FORMAT : "." CLI_RAW_FORMAT);
-    }
+    size_t end = strlen(known);
+    (void)snprintf(known + end, sizeof known - end, ", %s", CLI_RAW_FORMAT);
+    cli_nearest_try(&near, args->output.format != NULL ? CLI_RAW_FORMAT : "." CLI_RAW_FORMAT);
     if (args->output.format != NULL)
         return cli_error(CLI_USAGE, NULL, "there is no format \"%s\"%s; there is: %s", args->output.format, cli_meant(&near, "", meant), known);
     if (dot != NULL && (strcmp(dot, ".json") == 0 || strcmp(dot, ".txt") == 0 || strcmp(dot, ".prom") == 0))
@@ -81,16 +80,13 @@ static enum cli_exit no_format(const struct cli_args *args)
                      cli_meant(&near, "", meant), known);
 }
 
-/* RET NULL: the stream as it comes. */
+/* RET NULL: a recording. */
 static enum cli_exit choose_format(const struct cli_args *args, const struct gcd_format **ret)
 {
     bool raw = args->output.format != NULL ? strcmp(args->output.format, CLI_RAW_FORMAT) == 0 : is_recording(args->output.path);
     *ret = NULL;
-    if (raw && cli_is_live(args))
-        return CLI_DONE;
     if (raw)
-        return cli_error(CLI_USAGE, NULL, "\"%s\" would be a recording again, which only gcdumpc collect writes; copy "
-                         "it with cp or gzip, or choose another name or --format", args->output.path);
+        return CLI_DONE;
     const struct gcd_format *f = args->output.format != NULL ? gcd_format_by_name(args->output.format) : gcd_format_by_path(args->output.path);
     if (f == NULL && args->output.format == NULL && !has_suffix(args->output.path))
         f = gcd_format_at(0);            /* a pipe or device has no suffix */
@@ -124,26 +120,20 @@ enum cli_exit cli_output_check(const struct cli_args *args)
     return choose_format(args, &f);
 }
 
-/* Copies the bytes of IN. */
-static gcd_status copy_stream(struct gcd_input *in, struct gcd_sink *to, struct gcd_error *err)
+/* The recording of D with the names that were found, unless --plain. */
+static gcd_status write_recording(const struct cli_args *args, struct cli_dump *d, struct gcd_sink *to, uint64_t *ret_names, struct gcd_error *err)
 {
     static const char verb[] = "writing";
-    struct gcd_reader *r = NULL;
-    gcd_status st = gcd_reader_new(in, &r, err);
-    while (st == GCD_OK) {
-        const uint8_t *bytes;
-        size_t n;
-        st = gcd_reader_next(r, &bytes, &n, err);
-        if (st != GCD_OK)
-            break;
-        gcd_sink_write(to, bytes, n);
-        cli_progress((void *)(uintptr_t)verb, gcd_reader_position(r), gcd_input_size(in));
-        st = gcd_sink_status(to, err);
-        if (st == GCD_OK && atomic_load(&cli_canceled))
-            st = err->code = GCD_E_CANCELED;
-    }
-    gcd_reader_free(r);
-    return st == GCD_END ? GCD_OK : st;
+    struct gcd_recording_options options = { .plain = args->live.plain, .cancel = &cli_canceled, .progress = cli_progress,
+                                             .progress_ctx = (void *)(uintptr_t)verb };
+    return gcd_recording_write(d->dump, d->input, to, &options, ret_names, err);
+}
+
+/* Says why names that were found are not in a recording. */
+static void say_names(const struct cli_args *args, const struct cli_dump *d, const char *name)
+{
+    if (!args->quiet && !args->live.plain && d->dump != NULL && gcd_recording_names(d->dump) == GCD_RECORDING_NAMES_NO_ROOM)
+        cli_say(name, "without the names from the files of its modules: the recording is cut or damaged, or not in the format of .NET 8 to 10");
 }
 
 static void warn(const char *subject, const struct gcd_write_notes *n)
@@ -206,8 +196,6 @@ enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *re
 static gcd_status write_output(struct cli_output *out, struct cli_dump *d, const struct gcd_write_options *options,
                                struct gcd_write_notes *notes, struct gcd_error *err)
 {
-    if (out->format == NULL)
-        return copy_stream(d->input, out->sink, err);
     if (out->staged != NULL)
         return gcd_write_staged(out->format, d->graph, out->staged, options, notes, err);
     if (d->graph != NULL)
@@ -232,15 +220,17 @@ static void say_written(const struct cli_args *args, const struct cli_output *ou
 {
     const char *complete = !v->complete ? "INCOMPLETE" : v->unverified ? "the input does not say whether it is complete" : "complete";
     char a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES];
-    char references[CLI_NUMBER_BYTES + 16] = "";
+    char references[CLI_NUMBER_BYTES + 16] = "", names[CLI_NUMBER_BYTES + 16] = "";
     const char *format = out->format != NULL ? gcd_format_name(out->format) : CLI_RAW_FORMAT;
     if (args->quiet || strcmp(args->output.path, "-") == 0)
         return;
     if (notes->edges > 0)                /* profiles have no references */
         (void)snprintf(references, sizeof references, ", %s references", cli_number(notes->edges, true, b));
+    if (out->names > 0)
+        (void)snprintf(names, sizeof names, " with %s names", cli_number(out->names, true, b));
     if (out->sink != NULL)
-        cli_say(out->name, "%s objects%s, %s bytes of %s written, %s", cli_number(notes->objects, true, a), references,
-                cli_number(gcd_sink_bytes(out->sink), true, c), format, complete);
+        cli_say(out->name, "%s objects%s, %s bytes of %s%s written, %s", cli_number(notes->objects, true, a), references,
+                cli_number(gcd_sink_bytes(out->sink), true, c), format, names, complete);
     else
         cli_say(out->name, "%s objects%s written as %s, %s", cli_number(notes->objects, true, a), references, format, complete);
 }
@@ -261,6 +251,8 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
 {
     static const char verb[] = "writing";
     const struct gcd_summary *summary = cli_summary(d);
+    if (out->format == NULL && (d->dump == NULL || strcmp(summary->trace.container, CLI_RAW_FORMAT) != 0))
+        return cli_error(CLI_USAGE, d->subject, "is no .nettrace recording, and cannot become one; choose another name or --format");
     cli_say_verdict(d, args->quiet);
     struct gcd_names *names = NULL;
     enum cli_exit e = out->format != NULL ? cli_names_of(args, d, gcd_format_names(out->format), &names) : CLI_DONE;
@@ -272,7 +264,7 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
                                          .progress_total = gcd_input_size(d->input) };
     struct gcd_write_notes notes = { .objects = summary->objects, .edges = summary->edges };
     struct gcd_error err = GCD_ERROR_INIT;
-    gcd_status st = write_output(out, d, &options, &notes, &err);
+    gcd_status st = out->format == NULL ? write_recording(args, d, out->sink, &out->names, &err) : write_output(out, d, &options, &notes, &err);
     gcd_names_free(names);
     if (st != GCD_OK) {                  /* did writing or reading fail? */
         bool written = out->sink == NULL || gcd_sink_status(out->sink, NULL) != GCD_OK || d->graph != NULL;
@@ -284,6 +276,8 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
     warn(d->subject, &notes);
     if (!args->quiet)
         say_losses(out, &notes);
+    if (out->format == NULL)
+        say_names(args, d, out->name);
     say_written(args, out, &notes, &summary->verdict);
     return cli_judge(d);
 }
@@ -322,7 +316,7 @@ enum cli_exit cli_trace_write(const struct cli_args *args, struct cli_dump *d)
     const char *name = strcmp(args->live.save_trace, "-") == 0 ? "standard output" : args->live.save_trace;
     char n[CLI_NUMBER_BYTES];
     struct gcd_error err = GCD_ERROR_INIT;
-    gcd_status st = copy_stream(d->input, d->trace, &err);
+    gcd_status st = write_recording(args, d, d->trace, NULL, &err);
     if (st != GCD_OK)
         return cli_fail(gcd_sink_status(d->trace, NULL) != GCD_OK ? name : d->subject, &err);
     if (gcd_sink_commit(d->trace, &err) != GCD_OK)
@@ -330,5 +324,6 @@ enum cli_exit cli_trace_write(const struct cli_args *args, struct cli_dump *d)
     d->trace_written = true;
     if (!args->quiet && strcmp(args->live.save_trace, "-") != 0)
         cli_say(name, "%s bytes of %s written", cli_number(gcd_sink_bytes(d->trace), true, n), CLI_RAW_FORMAT);
+    say_names(args, d, name);
     return CLI_DONE;
 }

@@ -16,11 +16,12 @@
 
 /* The output of ARGS: file and format. */
 struct cli_output {
-    const struct gcd_format *format; /* NULL: the event stream as received */
+    const struct gcd_format *format; /* NULL: a recording: the event stream, with names */
     enum cli_need need;          /* the input to open for it */
     struct gcd_sink *sink;       /* or, when the format is a folder or a database: */
     struct gcd_staged *staged;
     const char *name;            /* for messages */
+    uint64_t names;              /* that were added to the recording */
     void (*ready)(void *ctx, uint64_t bytes);    /* NULL, or called once everything is on the disk and only the final name is missing */
     void *ready_ctx;
 };
@@ -35,8 +36,6 @@ void cli_output_close(struct cli_output *out);
 /* --save-trace: the same in two steps, for a copy of the stream that INPUT keeps. */
 enum cli_exit cli_trace_open(const struct cli_args *args, struct cli_dump *d);
 enum cli_exit cli_trace_write(const struct cli_args *args, struct cli_dump *d);
-/* The format without conversion, only for living processes. */
-#define CLI_RAW_FORMAT "nettrace"
 /* Writes a small file, whole or not at all; FOR_ALL: readable for all.  TEXT NULL: out of memory.  CLI_FAILED after a message. */
 enum cli_exit cli_write_text(const char *path, bool for_all, const char *text);
 /* Opens PATH for an output that a second signal removes.  On failure the message has been printed. */

@@ -1,0 +1,95 @@
+"""Recordings as outputs, and the names in them: what convert adds nothing to stays byte for byte the same."""
+import gzip
+import json
+import os
+import struct
+
+from cli_support import CliTest, main, small_trace
+from sample_heaps import DEFINED, shop_events
+from trace_bytes import Ev, V4File, numbered, z16
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ETL = os.path.join(HERE, "..", "fuzz", "corpus", "fuzz_etl", "v4-plain.etl")
+NAMES = "gcdumpc"
+START, MODULE, TYPE, STATIC = range(201, 205)       # metadata ids
+
+
+def named_trace(*names, gc=1, counts=None, later=b""):
+    """The heap of the shop; then as gcdumpc writes them, NAMES: (TYPE, id, outer), (STATIC, address, field, class, label)."""
+    file = V4File()
+    file.define(*((kind, *row) for kind, row in DEFINED.items()))
+    events = numbered(shop_events())
+    file.events(*events)
+    file.sequence_point(events[-1].time + 1, tuple({event.thread: event.number for event in events}.items()))
+    file.define(*((START + i, NAMES, 1 + i, 1) for i in range(4)))
+    number = struct.pack("<5I", gc, 1, 0, *(counts or [sum(name[0] == kind for name in names) for kind in (TYPE, STATIC)]))
+    payloads = [(START, number)] + [(kind, struct.pack("<Q", key) + b"".join(map(z16, texts))) for kind, key, *texts in names]
+    last = events[-1].time + 1
+    file.events(*numbered([Ev(kind, last, payload, thread=0x7fffffff) for kind, payload in payloads]))
+    file.sequence_point(last, ((0x7fffffff, len(payloads)),))
+    return file.end() + later
+
+
+OUTER = (TYPE, 0x71, "Shop.Outer`1"), (TYPE, 0x72, "Shop.Lists")
+
+
+class Names(CliTest):
+    def names(self, data):
+        self.put("in.nettrace", data)
+        report = json.loads(self.done("report", "in.nettrace", "--json").text)
+        self.assertTrue(report["verdict"]["complete"])
+        return {t["id"]: t["name"] for t in report["types"]}
+
+    def test_they_are_shown(self):
+        self.assertEqual(self.names(named_trace(*OUTER)),
+                         {"0x71": "Shop.Outer<>.Shop.Store", "0x72": "Shop.Lists.Shop.Order[]", "0x73": "Shop.Order"})
+
+    def test_not_those_of_another_walk_or_half_of_them(self):
+        bare = self.names(small_trace())
+        for data in (named_trace(*OUTER, gc=2), named_trace(*OUTER, counts=(3, 0)), named_trace(OUTER[0], counts=(2, 0))):
+            self.assertEqual(self.names(data), bare)
+
+    def test_events_are_listed(self):
+        self.put("in.nettrace", named_trace(*OUTER))
+        self.assertRegex(self.done("info", "in.nettrace", "--events").text, rf"(?m)^ *2 .*\b{NAMES}\b")
+
+
+class Copies(CliTest):
+    def test_a_recording_stays_as_it_is(self):
+        for data in (small_trace(), named_trace(*OUTER), named_trace(*OUTER, later=b"behind the end")):
+            self.put("in.nettrace", data)
+            for words in (["out.nettrace"], ["out", "-f", "nettrace"]):
+                run = self.done("convert", "in.nettrace", "-o", *words)
+                self.assertEqual(self.get(words[0]), data)
+                self.assertRegex(run.lines[-1], rf"\Agcdumpc: {words[0]}: 3 objects, 2 references, [\d,]+ bytes of nettrace written, complete\Z")
+            self.assertEqual(self.done("convert", "in.nettrace", "-o", "-", "-f", "nettrace").out, data)
+
+    def test_gzip_is_undone_and_done(self):
+        data = named_trace(*OUTER)
+        self.put("in", gzip.compress(data))
+        self.done("convert", "in", "-o", "out.nettrace")
+        self.done("convert", "in", "-o", "out.nettrace.gz")
+        self.assertEqual(self.get("out.nettrace"), data)
+        self.assertEqual(gzip.decompress(self.get("out.nettrace.gz")), data)
+
+    def test_pipe(self):
+        data = named_trace(*OUTER)
+        self.done("convert", "-", "-o", "out.nettrace", data=data)
+        self.assertEqual(self.get("out.nettrace"), data)
+
+    def test_a_cut_one(self):
+        data = named_trace(*OUTER)[:-1]
+        self.put("in.nettrace", data)
+        self.done("convert", "in.nettrace", "-o", "out.nettrace", code=3)
+        self.assertEqual(self.get("out.nettrace"), data)
+
+    def test_other_files_cannot_become_one(self):
+        self.put("in.nettrace", small_trace())
+        self.done("convert", "in.nettrace", "-o", "in.gclog")
+        for name in ("in.gclog", ETL):
+            self.refused(2, r".*: is no .nettrace recording, and cannot become one; choose another name or --format", "convert", name,
+                         "-o", "out.nettrace", "-q")
+
+
+if __name__ == "__main__":
+    main()
