@@ -14,16 +14,17 @@ NAMES = "gcdumpc"
 START, MODULE, TYPE, STATIC = range(201, 205)       # metadata ids
 
 
-def named_trace(*names, gc=1, counts=None, later=b""):
-    """The heap of the shop; then as gcdumpc writes them, NAMES: (TYPE, id, outer), (STATIC, address, field, class, label)."""
+def named_trace(*names, gc=1, counts=None, later=b"", heap=None):
+    """The heap of the shop, or HEAP; then as gcdumpc writes them, NAMES: (MODULE, id, MVID, assembly, token, path), (TYPE, id, outer),
+    (STATIC, address, field, class, label)."""
     file = V4File()
     file.define(*((kind, *row) for kind, row in DEFINED.items()))
-    events = numbered(shop_events())
+    events = numbered(heap or shop_events())
     file.events(*events)
     file.sequence_point(events[-1].time + 1, tuple({event.thread: event.number for event in events}.items()))
     file.define(*((START + i, NAMES, 1 + i, 1) for i in range(4)))
-    number = struct.pack("<5I", gc, 1, 0, *(counts or [sum(name[0] == kind for name in names) for kind in (TYPE, STATIC)]))
-    payloads = [(START, number)] + [(kind, struct.pack("<Q", key) + b"".join(map(z16, texts))) for kind, key, *texts in names]
+    number = struct.pack("<5I", gc, 1, *(counts or [sum(name[0] == kind for name in names) for kind in (MODULE, TYPE, STATIC)]))
+    payloads = [(START, number)] + [(kind, struct.pack("<Q", key) + b"".join(t if isinstance(t, bytes) else z16(t) for t in texts)) for kind, key, *texts in names]
     last = events[-1].time + 1
     file.events(*numbered([Ev(kind, last, payload, thread=0x7fffffff) for kind, payload in payloads]))
     file.sequence_point(last, ((0x7fffffff, len(payloads)),))
@@ -46,7 +47,7 @@ class Names(CliTest):
 
     def test_not_those_of_another_walk_or_half_of_them(self):
         bare = self.names(small_trace())
-        for data in (named_trace(*OUTER, gc=2), named_trace(*OUTER, counts=(3, 0)), named_trace(OUTER[0], counts=(2, 0))):
+        for data in (named_trace(*OUTER, gc=2), named_trace(*OUTER, counts=(0, 3, 0)), named_trace(OUTER[0], counts=(0, 2, 0))):
             self.assertEqual(self.names(data), bare)
 
     def test_events_are_listed(self):

@@ -113,7 +113,7 @@ static void fill(const struct cli_comparison *c, struct cli_table *t)
     put_rest(t, &more, c->retained, "more types");
     put_rest(t, &same, c->retained, "unchanged");
     for (int i = BEFORE; i <= AFTER; i++)
-        total[i] = (struct gcd_diff_sum){ c->sides[i].objects, c->sides[i].bytes, c->sides[i].retained_bytes };
+        total[i] = (struct gcd_diff_sum){ c->sides[i].sum.objects, c->sides[i].sum.bytes, c->sides[i].retained_bytes };
     (void)snprintf(text, sizeof text, "total, %zu types", n);
     put_summary(t, total, !c->retained ? RETAINED_NO_COLUMNS : c->filter == NULL ? RETAINED_KNOWN : RETAINED_UNKNOWN, text);
 }
@@ -137,7 +137,7 @@ static gcd_status write_page(const struct cli_comparison *c, struct gcd_sink *s,
         const struct cli_side *side = &c->sides[i];
         page.sides[i] = (struct gcd_diff_page_side){
             .name = cli_path_name(side->subject), .program = side->program, .process = side->process, .unix_ms = side->unix_ms,
-            .verdict = &side->verdict, .sum = { side->objects, side->bytes, side->retained_bytes },
+            .verdict = &side->verdict, .sum = { side->sum.objects, side->sum.bytes, side->retained_bytes },
         };
     }
     gcd_status st = gcd_write_diff_page(&page, s, err);

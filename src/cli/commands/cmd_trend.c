@@ -123,7 +123,7 @@ static bool put_summary(struct trend *t, const struct gcd_diff_sum *rest, size_t
     char text[80];
     struct gcd_diff_sum *total = calloc(c->side_count, sizeof *total);
     for (size_t i = 0; total != NULL && i < c->side_count; i++)
-        total[i] = (struct gcd_diff_sum){ c->sides[i].objects, c->sides[i].bytes, c->sides[i].retained_bytes };
+        total[i] = (struct gcd_diff_sum){ c->sides[i].sum.objects, c->sides[i].sum.bytes, c->sides[i].retained_bytes };
     if (total == NULL)
         return false;
     (void)snprintf(text, sizeof text, "(%zu more types)", rest_count);

@@ -55,48 +55,6 @@ static enum cli_exit parse_patterns(struct cli_comparison *c)
     return e;
 }
 
-/* The context of qsort, which has no context argument in C11; the program has one thread. */
-static const struct gcd_diff *sort_diff;
-static enum cli_sort sort_key;
-
-static uint64_t sorted_by(const struct gcd_diff_sum *s)
-{
-    return sort_key == CLI_SORT_COUNT ? s->objects : s->retained_bytes;
-}
-
-/* By growth; equal rows keep their order. */
-static int compare_rows(const void *pa, const void *pb)
-{
-    uint32_t x = *(const uint32_t *)pa, y = *(const uint32_t *)pb;
-    const struct gcd_diff_row *a = gcd_diff_row(sort_diff, x), *b = gcd_diff_row(sort_diff, y);
-    size_t last = gcd_diff_dumps(sort_diff) - 1;
-    int c = sort_key == CLI_SORT_NAME ? strcmp(a->name, b->name) : 0;
-    if (sort_key != CLI_SORT_NAME) {
-        double grown_a = (double)sorted_by(&a->sums[last]) - (double)sorted_by(&a->sums[0]);
-        double grown_b = (double)sorted_by(&b->sums[last]) - (double)sorted_by(&b->sums[0]);
-        c = (grown_a < grown_b) - (grown_a > grown_b);
-    }
-    return c != 0 ? c : (x > y) - (x < y);
-}
-
-static enum cli_exit match(struct cli_comparison *c)
-{
-    struct gcd_error err = GCD_ERROR_INIT;
-    if (gcd_diff_match(c->diff, &err) != GCD_OK || (c->paths != NULL && gcd_tree_diff_match(c->paths, &err) != GCD_OK))
-        return cli_fail(NULL, &err);
-    size_t n = gcd_diff_row_count(c->diff);
-    c->order = calloc(n + 1, sizeof *c->order);
-    if (c->order == NULL)
-        return cli_no_memory(NULL);
-    for (size_t i = 0; i < n; i++)
-        c->order[i] = (uint32_t)i;
-    sort_diff = c->diff;
-    sort_key = c->args->view.sort;
-    if (sort_key != CLI_SORT_BYTES)
-        qsort(c->order, n, sizeof *c->order, compare_rows);
-    return CLI_DONE;
-}
-
 enum cli_exit cli_compare_open(const struct cli_args *args, struct cli_comparison *ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -106,11 +64,13 @@ enum cli_exit cli_compare_open(const struct cli_args *args, struct cli_compariso
         e = cli_memory_open(args);       /* allocate what outlives the dumps before the first one is opened */
     if (e != CLI_DONE)
         return e;
-    if (gcd_diff_new(cli_alloc(), &ret->diff, &err) != GCD_OK || (args->view.paths && gcd_tree_diff_new(cli_alloc(), &ret->paths, &err) != GCD_OK))
-        return cli_fail(NULL, &err);
+    for (size_t i = 0; i < CLI_MATCHED_BYS; i++)
+        if (gcd_diff_new(cli_alloc(), &ret->matchings[i].diff, &err) != GCD_OK ||
+            (args->view.paths && gcd_tree_diff_new(cli_alloc(), &ret->matchings[i].paths, &err) != GCD_OK))
+            return cli_fail(NULL, &err);
     e = cli_compare_read(ret);
     if (e == CLI_DONE)
-        e = match(ret);
+        e = cli_compare_match(ret);
     if (e == CLI_DONE)
         warn(ret);
     return e;
@@ -121,13 +81,16 @@ void cli_compare_close(struct cli_comparison *c)
     for (size_t i = 0; i < c->side_count; i++) {
         free(c->sides[i].subject);
         free(c->sides[i].program);
-        free(c->sides[i].values);
+        for (size_t k = 0; k < CLI_MATCHED_BYS; k++)
+            free(c->sides[i].measured[k].values);
     }
     for (size_t i = 0; i < c->threshold_count; i++)
         cli_threshold_done(&c->thresholds[i]);
     free(c->sides);
     free(c->order);
     cli_filter_free(c->filter);
-    gcd_diff_free(c->diff);
-    gcd_tree_diff_free(c->paths);
+    for (size_t i = 0; i < CLI_MATCHED_BYS; i++) {
+        gcd_diff_free(c->matchings[i].diff);
+        gcd_tree_diff_free(c->matchings[i].paths);
+    }
 }

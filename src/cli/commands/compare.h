@@ -11,6 +11,30 @@
 #include "exit.h"
 #include "output/table.h"
 
+/*
+ * By which names the types of several dumps are matched.  One dump may know the outer types of nested types and the classes of static variables,
+ * another one not.  Nobody knows that before the last dump is read, so everything is kept for both.
+ */
+enum cli_matched_by {
+    CLI_BY_NAME,
+    CLI_BY_RAW_NAME,             /* as the runtime sends them: what all dumps know */
+    CLI_MATCHED_BYS
+};
+
+/* The types of an open dump by the names in question. */
+struct cli_view {
+    enum cli_matched_by by;
+    const struct gcd_summary *summary;
+    struct gcd_names *names;
+    uint8_t *set;                /* [types, also that of the unknown node] those that pass --filter */
+};
+
+/* Types that pass --filter, and the values of the thresholds. */
+struct cli_measured {
+    uint64_t objects, bytes, types;
+    uint64_t *values;            /* [threshold_count] */
+};
+
 /* What is kept of a closed dump. */
 struct cli_side {
     char *subject;               /* for messages */
@@ -18,23 +42,32 @@ struct cli_side {
     uint64_t process;            /* 0 = unknown */
     int64_t unix_ms;             /* when it was made; INT64_MIN = unknown */
     struct gcd_verdict verdict;
-    uint64_t objects, bytes, types;      /* that pass --filter */
+    struct cli_measured measured[CLI_MATCHED_BYS], sum;  /* SUM: the one that counts; no copy of its values */
     uint64_t retained_bytes;     /* all live objects; 0 unless requested */
-    uint64_t *values;            /* [threshold_count] the values of the thresholds */
+    bool has_modules;            /* it tells whether it has full names */
+    bool has_names;              /* it has full names, or some */
+};
+
+/* What all dumps together have, matched in one way. */
+struct cli_matching {
+    struct gcd_diff *diff;
+    struct gcd_tree_diff *paths; /* NULL unless --paths */
+    bool threshold_met[CLI_THRESHOLDS_MAX];      /* its pattern matches a type of any dump */
+    bool filter_met;
 };
 
 struct cli_comparison {
     const struct cli_args *args;
+    struct cli_matching matchings[CLI_MATCHED_BYS];
+    enum cli_matched_by by;      /* the one that counts, and its parts: */
     struct gcd_diff *diff;       /* matched */
     struct gcd_tree_diff *paths; /* matched; NULL unless --paths */
     struct cli_side *sides;      /* [side_count], oldest first */
     size_t side_count;
     struct cli_filter *filter;   /* NULL = all types */
     struct cli_threshold thresholds[CLI_THRESHOLDS_MAX];
-    bool threshold_met[CLI_THRESHOLDS_MAX];      /* its pattern matches a type of any dump */
     size_t threshold_count;
     bool retained;               /* retained sizes are requested */
-    bool filter_met;
     uint32_t *order;             /* [gcd_diff_row_count()] rows in the order of --sort */
 };
 
@@ -42,8 +75,11 @@ struct cli_comparison {
 enum cli_exit cli_compare_open(const struct cli_args *args, struct cli_comparison *ret);
 void cli_compare_close(struct cli_comparison *c);
 
-/* compare_read.c: the part of cli_compare_open that reads the dumps and fills sides, diff and paths. */
+/* compare_read.c: the part of cli_compare_open that reads the dumps and fills sides and matchings. */
 enum cli_exit cli_compare_read(struct cli_comparison *c);
+
+/* compare_match.c: the part that decides how dumps are matched, and matches them. */
+enum cli_exit cli_compare_match(struct cli_comparison *c);
 
 /* Does any dump differ in the row, in the requested quantities?  By at least --min-bytes? */
 bool cli_compare_changed(const struct cli_comparison *c, const struct gcd_diff_row *row);

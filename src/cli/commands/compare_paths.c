@@ -51,8 +51,19 @@ static uint32_t add_name(struct steps *s, const char *name)
     return s->name_count++;
 }
 
+/* R as all dumps know it. */
+static char *label_of(const struct cli_dump *d, const struct cli_view *v, const struct gcd_root *r)
+{
+    if (r == NULL || v->by == CLI_BY_NAME)
+        return cli_root_label(d->graph, v->names, r);
+    struct gcd_root bare = *r;
+    bare.class_name = "";
+    bare.label = bare.name;
+    return cli_root_label(d->graph, v->names, &bare);
+}
+
 /* Adds a root below its kind. */
-static bool add_root(struct steps *s, const struct cli_dump *d, const struct gcd_names *names, struct gcd_step_name name,
+static bool add_root(struct steps *s, const struct cli_dump *d, const struct cli_view *v, struct gcd_step_name name,
                      const struct gcd_merged_step *t, uint32_t *ret)
 {
     uint32_t parent = GCD_STEP_NONE;
@@ -67,8 +78,7 @@ static bool add_root(struct steps *s, const struct cli_dump *d, const struct gcd
     if (parent != GCD_STEP_NONE && name.kind == GCD_STEP_GROUP)  /* there are too many of them */
         return true;
     char *text = name.kind == GCD_STEP_GROUP ? strdup(gcd_root_group_label(name.group)->one)
-                                             : cli_root_label(d->graph, names, name.root != SIZE_MAX ?
-                                                               &gcd_graph_summary(d->graph)->roots[name.root] : NULL);
+                                             : label_of(d, v, name.root != SIZE_MAX ? &gcd_graph_summary(d->graph)->roots[name.root] : NULL);
     if (text == NULL)
         return false;
     s->texts[s->text_count++] = text;
@@ -76,7 +86,7 @@ static bool add_root(struct steps *s, const struct cli_dump *d, const struct gcd
     return true;
 }
 
-static bool convert(struct steps *s, const struct cli_dump *d, const struct gcd_names *names, const struct gcd_merged_tree *tree)
+static bool convert(struct steps *s, const struct cli_dump *d, const struct cli_view *v, const struct gcd_merged_tree *tree)
 {
     size_t n;
     const struct gcd_merged_step *t = gcd_merged_tree_steps(tree, &n);
@@ -91,12 +101,12 @@ static bool convert(struct steps *s, const struct cli_dump *d, const struct gcd_
     if (s->items == NULL || s->names == NULL || s->texts == NULL || s->place == NULL)
         return false;
     for (uint32_t i = 0; i < types; i++)
-        add_name(s, gcd_names_plain(names, i));
+        add_name(s, gcd_names_plain(v->names, i));
     for (size_t i = 0; i < n; i++) {
         struct gcd_step_name name = gcd_merged_tree_name(tree, t[i].label);
         if (name.kind == GCD_STEP_TYPE)
             s->place[i] = add_step(s, t[i].parent == GCD_STEP_NONE ? GCD_STEP_NONE : s->place[t[i].parent], name.type, t[i].count, t[i].bytes);
-        else if (!add_root(s, d, names, name, &t[i], &s->place[i]))
+        else if (!add_root(s, d, v, name, &t[i], &s->place[i]))
             return false;
     }
     if (totals.dead_count > 0)
@@ -114,35 +124,61 @@ static void steps_done(struct steps *s)
     cli_array_free(cli_alloc(), s->place, s->tree_steps, sizeof *s->place);
 }
 
-enum cli_exit cli_paths_add(const struct cli_args *args, struct gcd_tree_diff *to, const struct cli_dump *d, const struct gcd_names *names,
-                             const uint8_t *types)
+static enum cli_exit add_view(const struct cli_comparison *c, const struct cli_dump *d, const struct cli_view *v, const struct gcd_merged_tree *tree)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    static const char finding[] = "finding paths", merging[] = "merging paths";
-    struct gcd_paths_options paths_options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(args),
-                                               .progress = cli_progress_steps, .progress_ctx = (void *)(uintptr_t)finding };
-    struct gcd_merged_tree_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .types = types, .progress = cli_progress_steps,
-                                             .progress_ctx = (void *)(uintptr_t)merging };
-    struct gcd_paths *paths = NULL;
-    struct gcd_merged_tree *tree = NULL;
     struct steps s = { .statics = GCD_STEP_NONE };
-    gcd_status st = gcd_paths_new(d->graph, &paths_options, &paths, &err);
-    options.paths = paths;
-    if (st == GCD_OK)
-        st = gcd_merged_tree_new(d->graph, &options, &tree, &err);
-    bool converted = st == GCD_OK && convert(&s, d, names, tree);
+    gcd_status st = GCD_OK;
+    bool converted = convert(&s, d, v, tree);
     if (converted)
-        st = gcd_tree_diff_add(to, s.names, s.name_count, s.items, s.count, &err);
-    if (converted && gcd_merged_tree_totals(tree).cut_count > 0)
-        cli_say(d->subject, "%" PRIu64 " objects are deeper than the merged paths and are counted higher up", gcd_merged_tree_totals(tree).cut_count);
-    if (converted)
-        cli_say_pseudo_roots(d->subject, gcd_paths_pseudo_roots(paths));
+        st = gcd_tree_diff_add(c->matchings[v->by].paths, s.names, s.name_count, s.items, s.count, &err);
     steps_done(&s);
-    gcd_merged_tree_free(tree);
-    gcd_paths_free(paths);
     if (st != GCD_OK)
         return cli_fail(d->subject, &err);
     return converted ? CLI_DONE : cli_no_memory(d->subject);
+}
+
+/* The next view nearly always has the same types: then it needs no other tree. */
+static enum cli_exit add_views(const struct cli_comparison *c, const struct cli_dump *d, const struct cli_view *views, const struct gcd_paths *paths)
+{
+    static const char merging[] = "merging paths";
+    struct gcd_merged_tree *tree = NULL;
+    enum cli_exit e = CLI_DONE;
+    for (size_t i = 0; i < CLI_MATCHED_BYS && e == CLI_DONE; i++) {
+        const struct cli_view *v = &views[i];
+        struct gcd_error err = GCD_ERROR_INIT;
+        struct gcd_merged_tree_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .types = v->set, .progress = cli_progress_steps,
+                                                   .progress_ctx = (void *)(uintptr_t)merging, .paths = paths };
+        if (i == 0 || memcmp(v->set, v[-1].set, v->summary->type_count) != 0) {
+            gcd_merged_tree_free(tree);
+            tree = NULL;
+            if (gcd_merged_tree_new(d->graph, &options, &tree, &err) != GCD_OK)
+                e = cli_fail(d->subject, &err);
+        }
+        if (e == CLI_DONE)
+            e = add_view(c, d, v, tree);
+        if (e == CLI_DONE && i == 0 && gcd_merged_tree_totals(tree).cut_count > 0)
+            cli_say(d->subject, "%" PRIu64 " objects are deeper than the merged paths and are counted higher up",
+                    gcd_merged_tree_totals(tree).cut_count);
+    }
+    gcd_merged_tree_free(tree);
+    return e;
+}
+
+enum cli_exit cli_paths_add(const struct cli_comparison *c, const struct cli_dump *d, const struct cli_view *views)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    static const char finding[] = "finding paths";
+    struct gcd_paths_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(c->args),
+                                         .progress = cli_progress_steps, .progress_ctx = (void *)(uintptr_t)finding };
+    struct gcd_paths *paths = NULL;
+    if (gcd_paths_new(d->graph, &options, &paths, &err) != GCD_OK)
+        return cli_fail(d->subject, &err);
+    enum cli_exit e = add_views(c, d, views, paths);
+    if (e == CLI_DONE)
+        cli_say_pseudo_roots(d->subject, gcd_paths_pseudo_roots(paths));
+    gcd_paths_free(paths);
+    return e;
 }
 
 /* ---- printing ---- */
@@ -252,7 +288,7 @@ static void put_totals(const struct cli_comparison *c, struct cli_table *t)
 {
     struct gcd_diff_sum total[2];
     for (int i = 0; i < 2; i++)
-        total[i] = (struct gcd_diff_sum){ .objects = c->sides[i].objects, .bytes = c->sides[i].bytes };
+        total[i] = (struct gcd_diff_sum){ .objects = c->sides[i].sum.objects, .bytes = c->sides[i].sum.bytes };
     if (!c->args->view.json && !c->args->view.csv)
         put_row(t, total, 0, "total");
 }

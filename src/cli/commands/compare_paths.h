@@ -11,9 +11,11 @@
 #include "exit.h"
 #include "input/input.h"
 
-/* Adds the paths to all objects of D whose type is set in TYPES.  CLI_FAILED, CLI_INTERRUPTED after a message. */
-enum cli_exit cli_paths_add(const struct cli_args *args, struct gcd_tree_diff *to, const struct cli_dump *d, const struct gcd_names *names,
-                             const uint8_t *types);
+/*
+ * Adds the paths to all objects of D whose type is set, by each of VIEWS[CLI_MATCHED_BYS] to the matching of its own.  CLI_FAILED, CLI_INTERRUPTED
+ * after a message.
+ */
+enum cli_exit cli_paths_add(const struct cli_comparison *c, const struct cli_dump *d, const struct cli_view *views);
 
 /* Prints the changed paths of C, as cli_compare_print does. */
 enum cli_exit cli_paths_print(const struct cli_comparison *c);

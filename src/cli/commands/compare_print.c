@@ -86,10 +86,10 @@ static struct cli_table *table_of_dumps(const struct cli_comparison *c)
             cli_table_text(t, when);
         else
             cli_table_none(t);
-        cli_table_count(t, s->objects);
-        cli_table_count(t, s->bytes);
+        cli_table_count(t, s->sum.objects);
+        cli_table_count(t, s->sum.bytes);
         put_if(t, c->retained, s->retained_bytes);
-        cli_table_count(t, s->types);
+        cli_table_count(t, s->sum.types);
         put_if(t, s->process != 0, s->process);
         cli_table_text(t, s->subject);
     }
@@ -98,7 +98,7 @@ static struct cli_table *table_of_dumps(const struct cli_comparison *c)
 
 static bool exceeded(const struct cli_comparison *c, size_t i)
 {
-    return cli_threshold_exceeded(&c->thresholds[i], c->sides[0].values[i], c->sides[c->side_count - 1].values[i]);
+    return cli_threshold_exceeded(&c->thresholds[i], c->sides[0].sum.values[i], c->sides[c->side_count - 1].sum.values[i]);
 }
 
 static json_t *json_of_thresholds(const struct cli_comparison *c)
@@ -107,8 +107,8 @@ static json_t *json_of_thresholds(const struct cli_comparison *c)
     for (size_t i = 0; i < c->threshold_count; i++) {
         json_t *row = json_object();
         json_object_set_new(row, "expression", cli_json_text(c->thresholds[i].text));
-        json_object_set_new(row, "before", cli_json_number(c->sides[0].values[i]));
-        json_object_set_new(row, "after", cli_json_number(c->sides[c->side_count - 1].values[i]));
+        json_object_set_new(row, "before", cli_json_number(c->sides[0].sum.values[i]));
+        json_object_set_new(row, "after", cli_json_number(c->sides[c->side_count - 1].sum.values[i]));
         json_object_set_new(row, "exceeded", json_boolean(exceeded(c, i)));
         json_array_append_new(rows, row);
     }
@@ -123,6 +123,7 @@ static bool print_json(const struct cli_comparison *c, const struct cli_table *d
         json_object_set_new(json_array_get(sides, i), "verdict", cli_json_verdict(&c->sides[i].verdict));
     json_object_set_new(o, "schema", json_integer(CLI_JSON_SCHEMA));
     json_object_set_new(o, "dumps", sides);
+    json_object_set_new(o, "matched_by", json_string(c->by == CLI_BY_NAME ? "name" : "raw_name"));
     json_object_set_new(o, key, list);
     json_object_set_new(o, "thresholds", json_of_thresholds(c));
     if (ok)
@@ -157,7 +158,7 @@ enum cli_exit cli_compare_print(const struct cli_comparison *c, const char *key,
 
 static void say_exceeded(const struct cli_comparison *c, size_t i)
 {
-    uint64_t before = c->sides[0].values[i], after = c->sides[c->side_count - 1].values[i];
+    uint64_t before = c->sides[0].sum.values[i], after = c->sides[c->side_count - 1].sum.values[i];
     char share[40] = "";
     if (before > 0)
         (void)snprintf(share, sizeof share, ", %+.2f%%", 100 * ((double)after - (double)before) / (double)before);

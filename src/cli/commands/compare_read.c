@@ -24,10 +24,12 @@
 struct reading {
     struct cli_comparison *c;
     struct cli_dump d;
-    struct gcd_names *names;
     struct cli_side *side;
     uint64_t *retained;          /* [types], or NULL */
-    uint8_t *set;                /* [types, also that of the unknown node] */
+    struct cli_view views[CLI_MATCHED_BYS];
+    bool alike;                  /* both views are the same: it has no full names */
+    struct gcd_summary raw;      /* with raw names in place of names */
+    struct gcd_type *raw_types;
 };
 
 static enum cli_exit measure_retained(struct reading *r)
@@ -53,60 +55,69 @@ static uint64_t plus(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* The value of threshold I.  The types retain more together than the sum over each. */
-static enum cli_exit measure_threshold(struct reading *r, size_t i)
+/* What the types of V that are set retain together: less than the sum over each. */
+static enum cli_exit measure_set(struct reading *r, const struct cli_view *v, uint64_t *ret)
 {
-    const struct gcd_summary *summary = cli_summary(&r->d);
-    const struct cli_threshold *t = &r->c->thresholds[i];
-    uint32_t count = summary->type_count;
-    uint64_t objects = 0, bytes = 0;
-    enum cli_exit e = cli_filter_select(t->filter, &r->d, r->names, r->set);
-    if (e != CLI_DONE)
-        return e;
-    for (uint32_t k = 0; k < count; k++) {
-        if (!r->set[k])
-            continue;
-        r->c->threshold_met[i] = true;
-        objects = plus(objects, summary->types[k].objects);
-        bytes = plus(bytes, summary->types[k].bytes);
-    }
-    r->side->values[i] = t->metric == CLI_METRIC_COUNT ? objects : bytes;
-    if (t->metric != CLI_METRIC_RETAINED)
-        return CLI_DONE;
-    r->side->values[i] = r->side->retained_bytes;
-    if (t->filter == NULL)
-        return CLI_DONE;
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_retained_set set;
-    gcd_status st = gcd_retained_set(r->d.graph, r->set, cli_alloc(), &cli_canceled, &set, &err);
+    gcd_status st = gcd_retained_set(r->d.graph, v->set, cli_alloc(), &cli_canceled, &set, &err);
     if (st != GCD_OK)
         return cli_fail(r->d.subject, &err);
-    r->side->values[i] = set.retained_bytes;
+    *ret = set.retained_bytes;
     return CLI_DONE;
 }
 
-/* The sum over r->set. */
-static enum cli_exit add_types(struct reading *r)
+/* The value of threshold I by the names of V. */
+static enum cli_exit measure_threshold(struct reading *r, const struct cli_view *v, size_t i)
 {
-    const struct gcd_summary *summary = cli_summary(&r->d);
+    const struct cli_threshold *t = &r->c->thresholds[i];
+    uint64_t objects = 0, bytes = 0, *value = &r->side->measured[v->by].values[i];
+    enum cli_exit e = cli_filter_select(t->filter, r->d.subject, v->summary, v->names, v->set);
+    if (e != CLI_DONE)
+        return e;
+    for (uint32_t k = 0; k < v->summary->type_count; k++) {
+        if (!v->set[k])
+            continue;
+        r->c->matchings[v->by].threshold_met[i] = true;
+        objects = plus(objects, v->summary->types[k].objects);
+        bytes = plus(bytes, v->summary->types[k].bytes);
+    }
+    *value = t->metric == CLI_METRIC_COUNT ? objects : bytes;
+    if (t->metric != CLI_METRIC_RETAINED)
+        return CLI_DONE;
+    *value = r->side->retained_bytes;
+    if (t->filter == NULL)
+        return CLI_DONE;
+    if (v->by != CLI_BY_NAME && memcmp(v->set, r->views[CLI_BY_NAME].set, v->summary->type_count) == 0) {
+        *value = r->side->measured[CLI_BY_NAME].values[i];
+        return CLI_DONE;
+    }
+    return measure_set(r, v, value);
+}
+
+/* The sum over the types of V that are set. */
+static enum cli_exit add_types(struct reading *r, const struct cli_view *v)
+{
     struct gcd_error err = GCD_ERROR_INIT;
-    uint32_t count = summary->type_count;
+    struct cli_measured *sum = &r->side->measured[v->by];
+    struct cli_matching *to = &r->c->matchings[v->by];
+    uint32_t count = v->summary->type_count;
     size_t n = 0;
     struct gcd_diff_type *types = calloc((size_t)count + 1, sizeof *types);
     if (types == NULL)
         return cli_no_memory(NULL);
     for (uint32_t i = 0; i < count; i++) {
-        const struct gcd_type *t = &summary->types[i];
-        if (t->objects == 0 || !r->set[i])
+        const struct gcd_type *t = &v->summary->types[i];
+        if (t->objects == 0 || !v->set[i])
             continue;
-        types[n++] = (struct gcd_diff_type){ gcd_names_plain(r->names, i), t->module_path,
+        types[n++] = (struct gcd_diff_type){ gcd_names_plain(v->names, i), t->module_path,
                                              { t->objects, t->bytes, r->retained != NULL ? r->retained[i] : 0 } };
-        r->side->objects = plus(r->side->objects, t->objects);
-        r->side->bytes = plus(r->side->bytes, t->bytes);
+        sum->objects = plus(sum->objects, t->objects);
+        sum->bytes = plus(sum->bytes, t->bytes);
     }
-    r->side->types = n;
-    r->c->filter_met = r->c->filter_met || n > 0;
-    gcd_status st = gcd_diff_add(r->c->diff, types, n, &err);
+    sum->types = n;
+    to->filter_met = to->filter_met || n > 0;
+    gcd_status st = gcd_diff_add(to->diff, types, n, &err);
     free(types);
     return st == GCD_OK ? CLI_DONE : cli_fail(r->d.subject, &err);
 }
@@ -115,11 +126,13 @@ static enum cli_exit add_types(struct reading *r)
 static enum cli_exit check_patterns(const struct reading *r)
 {
     const struct cli_comparison *c = r->c;
-    if (c->filter != NULL && !c->filter_met)
-        return cli_filter_nothing(c->filter, NULL, &r->d, r->names);
+    const struct cli_matching *m = c->matchings;
+    const struct gcd_names *names = r->views[CLI_BY_NAME].names;
+    if (c->filter != NULL && !m[CLI_BY_NAME].filter_met && !m[CLI_BY_RAW_NAME].filter_met)
+        return cli_filter_nothing(c->filter, NULL, &r->d, names);
     for (size_t i = 0; i < c->threshold_count; i++)
-        if (c->thresholds[i].filter != NULL && !c->threshold_met[i])
-            return cli_filter_nothing(c->thresholds[i].filter, NULL, &r->d, r->names);
+        if (c->thresholds[i].filter != NULL && !m[CLI_BY_NAME].threshold_met[i] && !m[CLI_BY_RAW_NAME].threshold_met[i])
+            return cli_filter_nothing(c->thresholds[i].filter, NULL, &r->d, names);
     return CLI_DONE;
 }
 
@@ -129,21 +142,89 @@ static enum cli_exit describe(struct reading *r, const char *label)
     struct cli_side *s = r->side;
     s->subject = strdup(label != NULL ? label : r->d.subject);
     s->program = strdup(f->command_line[0] != '\0' ? f->command_line : f->process_name);
-    s->values = calloc(r->c->threshold_count + 1, sizeof *s->values);
     s->process = f->process;
     s->verdict = f->verdict;
     s->unix_ms = f->trace.start_unix_ms;
     if (s->unix_ms != INT64_MIN && __builtin_add_overflow(s->unix_ms, f->gc_start_ns / 1000000, &s->unix_ms))
         s->unix_ms = INT64_MIN;
-    r->set = calloc((size_t)cli_type_summary(&r->d)->type_count + 1, sizeof *r->set);
-    return s->subject != NULL && s->program != NULL && s->values != NULL && r->set != NULL ? CLI_DONE : cli_no_memory(NULL);
+    bool room = s->subject != NULL && s->program != NULL;
+    for (size_t i = 0; i < CLI_MATCHED_BYS && room; i++)
+        room = (s->measured[i].values = calloc(r->c->threshold_count + 1, sizeof *s->measured->values)) != NULL;
+    return room ? CLI_DONE : cli_no_memory(NULL);
+}
+
+/* ---- both ways to name its types ---- */
+
+static void look_for_names(struct reading *r, const struct gcd_summary *s)
+{
+    r->alike = true;
+    for (uint32_t i = 0; i < s->type_count && r->alike; i++)
+        r->alike = strcmp(s->types[i].name, s->types[i].raw_name) == 0;
+    r->side->has_modules = s->module_count > 0;
+    r->side->has_names = !r->alike;
+    for (size_t i = 0; i < s->module_count && !r->side->has_names; i++)
+        r->side->has_names = s->modules[i].state == GCD_MODULE_READ || s->modules[i].state == GCD_MODULE_RECORDED;
+}
+
+static enum cli_exit use_raw_names(struct reading *r, const struct gcd_summary *s)
+{
+    r->raw_types = calloc((size_t)s->type_count + 1, sizeof *r->raw_types);
+    if (r->raw_types == NULL)
+        return cli_no_memory(NULL);
+    memcpy(r->raw_types, s->types, s->type_count * sizeof *r->raw_types);
+    for (uint32_t i = 0; i < s->type_count; i++)
+        r->raw_types[i].name = r->raw_types[i].raw_name;
+    r->raw = *s;
+    r->raw.types = r->raw_types;
+    return CLI_DONE;
+}
+
+static enum cli_exit make_names(const struct cli_args *args, const char *subject, const struct gcd_summary *s, struct gcd_names **ret)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    gcd_status st = gcd_names_new(s, args->view.names == CLI_NAMES_RAW ? GCD_NAMES_RAW : GCD_NAMES_CSHARP, cli_alloc(), ret, &err);
+    return st == GCD_OK ? CLI_DONE : cli_fail(subject, &err);
+}
+
+static enum cli_exit make_views(struct reading *r, const struct cli_args *args)
+{
+    const struct gcd_summary *s = cli_type_summary(&r->d);
+    look_for_names(r, s);
+    enum cli_exit e = r->alike ? CLI_DONE : use_raw_names(r, s);
+    for (size_t i = 0; i < CLI_MATCHED_BYS && e == CLI_DONE; i++) {
+        struct cli_view *v = &r->views[i];
+        v->by = (enum cli_matched_by)i;
+        v->summary = i == CLI_BY_RAW_NAME && !r->alike ? &r->raw : s;
+        v->set = calloc((size_t)s->type_count + 1, sizeof *v->set);
+        e = v->set != NULL ? make_names(args, r->d.subject, v->summary, &v->names) : cli_no_memory(NULL);
+    }
+    return e;
+}
+
+static void views_done(struct reading *r)
+{
+    for (size_t i = 0; i < CLI_MATCHED_BYS; i++) {
+        gcd_names_free(r->views[i].names);
+        free(r->views[i].set);
+    }
+    free(r->raw_types);
+}
+
+static enum cli_exit measure(struct reading *r, const struct cli_view *v)
+{
+    enum cli_exit e = CLI_DONE;
+    for (size_t i = 0; i < r->c->threshold_count && e == CLI_DONE; i++)
+        e = measure_threshold(r, v, i);
+    if (e == CLI_DONE)
+        e = cli_filter_select(r->c->filter, r->d.subject, v->summary, v->names, v->set);
+    return e == CLI_DONE ? add_types(r, v) : e;
 }
 
 static enum cli_need need_of(const struct cli_comparison *c)
 {
-    if (c->retained && c->paths != NULL)
+    if (c->retained && c->matchings->paths != NULL)
         return CLI_NEED_PAGE;
-    return c->retained ? CLI_NEED_RETAINED : c->paths != NULL ? CLI_NEED_PATHS : CLI_NEED_FACTS;
+    return c->retained ? CLI_NEED_RETAINED : c->matchings->paths != NULL ? CLI_NEED_PATHS : CLI_NEED_FACTS;
 }
 
 /* Reads the one input of ARGS, named LABEL in tables (NULL: as in messages). */
@@ -152,19 +233,15 @@ static enum cli_exit read_dump(struct cli_comparison *c, const struct cli_args *
     struct reading r = { .c = c, .side = &c->sides[c->side_count++] };
     enum cli_exit e = cli_open(args, need_of(c), &r.d);
     if (e == CLI_DONE)
-        e = cli_names_of(args, &r.d, GCD_NAMES_CSHARP, &r.names);
+        e = make_views(&r, args);
     if (e == CLI_DONE)
         e = describe(&r, label);
     if (e == CLI_DONE && c->retained)
         e = measure_retained(&r);
-    for (size_t i = 0; i < c->threshold_count && e == CLI_DONE; i++)
-        e = measure_threshold(&r, i);
-    if (e == CLI_DONE)
-        e = cli_filter_select(c->filter, &r.d, r.names, r.set);
-    if (e == CLI_DONE)
-        e = add_types(&r);
-    if (e == CLI_DONE && c->paths != NULL)
-        e = cli_paths_add(c->args, c->paths, &r.d, r.names, r.set);
+    for (size_t i = 0; i < CLI_MATCHED_BYS && e == CLI_DONE; i++)
+        e = measure(&r, &r.views[i]);
+    if (e == CLI_DONE && c->matchings->paths != NULL)
+        e = cli_paths_add(c, &r.d, r.views);
     if (e == CLI_DONE && last)
         e = check_patterns(&r);
     if (e == CLI_DONE) {
@@ -173,9 +250,8 @@ static enum cli_exit read_dump(struct cli_comparison *c, const struct cli_args *
                     cli_summary(&r.d)->walk_number);
         cli_say_verdict(&r.d, true);
     }
-    gcd_names_free(r.names);
+    views_done(&r);
     free(r.retained);
-    free(r.set);
     cli_close(&r.d);
     return e;
 }

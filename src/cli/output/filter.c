@@ -65,9 +65,10 @@ void cli_filter_free(struct cli_filter *f)
     free(f);
 }
 
-enum cli_exit cli_filter_select(const struct cli_filter *f, const struct cli_dump *d, const struct gcd_names *names, uint8_t *ret)
+enum cli_exit cli_filter_select(const struct cli_filter *f, const char *subject, const struct gcd_summary *summary, const struct gcd_names *names,
+                                uint8_t *ret)
 {
-    struct cli_type_names n = { .summary = cli_type_summary(d), .shown = names, .csharp = names };
+    struct cli_type_names n = { .summary = summary, .shown = names, .csharp = names };
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_names *own = NULL;
     enum cli_match m = CLI_MATCH;
@@ -77,14 +78,14 @@ enum cli_exit cli_filter_select(const struct cli_filter *f, const struct cli_dum
     }
     if (gcd_names_style(names) != GCD_NAMES_CSHARP) {
         if (gcd_names_new(n.summary, GCD_NAMES_CSHARP, cli_alloc(), &own, &err) != GCD_OK)
-            return cli_fail(d->subject, &err);
+            return cli_fail(subject, &err);
         n.csharp = own;
     }
     m = cli_type_pattern_select(f->pattern, &n, &cli_canceled, ret);
     gcd_names_free(own);
     if (m == CLI_MATCH_CANCELED)
-        return cli_fail(d->subject, &(struct gcd_error){ .code = GCD_E_CANCELED, .off = GCD_OFF_NONE });
-    return m == CLI_MATCH_NO_MEMORY ? cli_no_memory(d->subject) : CLI_DONE;
+        return cli_fail(subject, &(struct gcd_error){ .code = GCD_E_CANCELED, .off = GCD_OFF_NONE });
+    return m == CLI_MATCH_NO_MEMORY ? cli_no_memory(subject) : CLI_DONE;
 }
 
 /* ---- suggestions ---- */
@@ -206,7 +207,7 @@ enum cli_exit cli_filter_types(const struct cli_filter *f, const struct cli_dump
     const struct gcd_summary *summary = cli_type_summary(d);
     bool matched = f == NULL, used = f == NULL;
     uint8_t *types = calloc((size_t)summary->type_count + 1, 1);
-    enum cli_exit e = types != NULL ? cli_filter_select(f, d, names, types) : cli_no_memory(d->subject);
+    enum cli_exit e = types != NULL ? cli_filter_select(f, d->subject, cli_type_summary(d), names, types) : cli_no_memory(d->subject);
     for (uint32_t i = 0; e == CLI_DONE && i < summary->type_count; i++) {
         matched = matched || types[i] != 0;
         types[i] = types[i] != 0 && summary->types[i].objects > 0;

@@ -21,10 +21,11 @@ enum cli_exit cli_filter_new(const char *pattern, struct cli_filter **ret);
 void cli_filter_free(struct cli_filter *f);
 
 /*
- * RET[types of D]: 1 for those that F means, F NULL: all.  NAMES: as the output has them.  CLI_FAILED after a message: out of memory; after an
+ * RET[types of SUMMARY]: 1 for those that F means, F NULL: all.  NAMES: as the output has them.  CLI_FAILED after a message: out of memory; after an
  * interrupt or --timeout: its exit status, after a message.
  */
-enum cli_exit cli_filter_select(const struct cli_filter *f, const struct cli_dump *d, const struct gcd_names *names, uint8_t *ret);
+enum cli_exit cli_filter_select(const struct cli_filter *f, const char *subject, const struct gcd_summary *summary, const struct gcd_names *names,
+                                uint8_t *ret);
 
 /*
  * [types of D] 1 for those with objects that F means.  CLI_FAILED after a message: out of memory; no type, or no object of one;

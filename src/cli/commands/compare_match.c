@@ -1,0 +1,124 @@
+/*
+ * By which names the dumps are matched: by their names, unless one has full names and another one has not.
+ */
+#include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/tree_diff.h>
+
+#include "args.h"
+#include "commands/compare.h"
+#include "exit.h"
+#include "input/fail.h"
+#include "term/message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the choice ---- */
+
+/* Rows of D with objects of dump J and of one that has full names. */
+static size_t common_rows(const struct cli_comparison *c, const struct gcd_diff *d, size_t j)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < gcd_diff_row_count(d); i++) {
+        const struct gcd_diff_row *row = gcd_diff_row(d, i);
+        bool common = false;
+        for (size_t k = 0; k < c->side_count && !common; k++)
+            common = c->sides[k].has_names && row->sums[k].objects > 0;
+        n += common && row->sums[j].objects > 0;
+    }
+    return n;
+}
+
+/*
+ * The first dump that does not know the full names.  A recording says so.  The file of a graph does not: it has those that more of its types have
+ * in common with the others.
+ */
+static const struct cli_side *without_names(const struct cli_comparison *c)
+{
+    bool named = false;
+    for (size_t i = 0; i < c->side_count; i++)
+        named = named || c->sides[i].has_names;
+    for (size_t i = 0; i < c->side_count && named; i++) {
+        const struct cli_side *s = &c->sides[i];
+        const struct gcd_diff *full = c->matchings[CLI_BY_NAME].diff, *raw = c->matchings[CLI_BY_RAW_NAME].diff;
+        if (!s->has_names && (s->has_modules || common_rows(c, raw, i) > common_rows(c, full, i)))
+            return s;
+    }
+    return NULL;
+}
+
+/* A pattern of an outer type matches nothing any more: a threshold that can never be exceeded. */
+static enum cli_exit check_patterns(const struct cli_comparison *c)
+{
+    static const char text[] = "no type matches \"%s\" by the names that all dumps know";
+    const struct cli_matching *m = &c->matchings[c->by];
+    if (c->filter != NULL && !m->filter_met)
+        return cli_error(CLI_FAILED, NULL, text, c->args->view.filter);
+    for (size_t i = 0; i < c->threshold_count; i++)
+        if (c->thresholds[i].filter != NULL && !m->threshold_met[i])
+            return cli_error(CLI_FAILED, NULL, text, c->thresholds[i].pattern);
+    return CLI_DONE;
+}
+
+static enum cli_exit choose(struct cli_comparison *c)
+{
+    const struct cli_side *s = without_names(c);
+    c->by = s != NULL ? CLI_BY_RAW_NAME : CLI_BY_NAME;
+    c->diff = c->matchings[c->by].diff;
+    c->paths = c->matchings[c->by].paths;
+    for (size_t i = 0; i < c->side_count; i++)
+        c->sides[i].sum = c->sides[i].measured[c->by];
+    if (s != NULL)
+        cli_say(s->subject, "does not know the outer types of nested types, so all dumps are compared without them");
+    return check_patterns(c);
+}
+
+/* ---- the order of the rows ---- */
+
+/* The context of qsort, which has no context argument in C11; the program has one thread. */
+static const struct gcd_diff *sort_diff;
+static enum cli_sort sort_key;
+
+static uint64_t sorted_by(const struct gcd_diff_sum *s)
+{
+    return sort_key == CLI_SORT_COUNT ? s->objects : s->retained_bytes;
+}
+
+/* By growth; equal rows keep their order. */
+static int compare_rows(const void *pa, const void *pb)
+{
+    uint32_t x = *(const uint32_t *)pa, y = *(const uint32_t *)pb;
+    const struct gcd_diff_row *a = gcd_diff_row(sort_diff, x), *b = gcd_diff_row(sort_diff, y);
+    size_t last = gcd_diff_dumps(sort_diff) - 1;
+    int c = sort_key == CLI_SORT_NAME ? strcmp(a->name, b->name) : 0;
+    if (sort_key != CLI_SORT_NAME) {
+        double grown_a = (double)sorted_by(&a->sums[last]) - (double)sorted_by(&a->sums[0]);
+        double grown_b = (double)sorted_by(&b->sums[last]) - (double)sorted_by(&b->sums[0]);
+        c = (grown_a < grown_b) - (grown_a > grown_b);
+    }
+    return c != 0 ? c : (x > y) - (x < y);
+}
+
+enum cli_exit cli_compare_match(struct cli_comparison *c)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    for (size_t i = 0; i < CLI_MATCHED_BYS; i++)
+        if (gcd_diff_match(c->matchings[i].diff, &err) != GCD_OK)
+            return cli_fail(NULL, &err);
+    enum cli_exit e = choose(c);
+    if (e != CLI_DONE)
+        return e;
+    if (c->paths != NULL && gcd_tree_diff_match(c->paths, &err) != GCD_OK)
+        return cli_fail(NULL, &err);
+    size_t n = gcd_diff_row_count(c->diff);
+    c->order = calloc(n + 1, sizeof *c->order);
+    if (c->order == NULL)
+        return cli_no_memory(NULL);
+    for (size_t i = 0; i < n; i++)
+        c->order[i] = (uint32_t)i;
+    sort_diff = c->diff;
+    sort_key = c->args->view.sort;
+    if (sort_key != CLI_SORT_BYTES)
+        qsort(c->order, n, sizeof *c->order, compare_rows);
+    return CLI_DONE;
+}

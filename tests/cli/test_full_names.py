@@ -1,0 +1,161 @@
+"""Names as they stand in the source, in every output; and dumps that have them beside dumps that have not."""
+import csv
+import io
+import json
+import re
+
+from cli_support import CliTest, main
+from sample_heaps import write
+from test_recording import MODULE, STATIC, TYPE, named_trace
+from trace_bytes import Ev, Payloads, V4File
+
+BASE = 0x7F0000001000
+STORE, LIST_NODE, TREE_NODE, ORDER = 0x71, 0x72, 0x73, 0x74
+NAMES = ((MODULE, 0x30, bytes(range(16)), "Shop", "", "/srv/Shop.dll"), (TYPE, LIST_NODE, "Shop.Lists`1"), (TYPE, TREE_NODE, "Shop.Trees"),
+         (STATIC, 0xF10, "s_all", "Shop.Cache", "Shop.Cache.s_all"))
+SEVERAL = NAMES[:3] + ((STATIC, 0xF10, "s_all", "", "Shop.A.s_all or Shop.B.s_all"),)
+
+
+def heap(lists=1, trees=1):
+    """A store, which a static variable holds; it refers to LISTS and TREES nodes, which have one name, and to an order."""
+    p, start = Payloads(8), 1_000_000
+    rows = [(BASE, 0x18, STORE, lists + trees + 1), (BASE + 0x18, 0x20, ORDER, 0)]
+    rows += [(BASE + 0x40 + 0x30 * i, 0x30, LIST_NODE if i < lists else TREE_NODE, 0) for i in range(lists + trees)]
+    return [Ev(1, start, p.gc_start()), Ev(38, start + 1, p.statics((BASE, STORE, "s_all"))), Ev(18, start + 2, p.nodes(0, *rows)),
+            Ev(19, start + 3, p.edges(0, *(row[0] for row in rows[1:]))),
+            Ev(15, start + 4, p.types((STORE, "Shop.Store"), (LIST_NODE, "Node[System.Int32]"), (TREE_NODE, "Node[System.Int32]"),
+                                      (ORDER, "Shop.Order"))),
+            Ev(2, start + 5, p.gc_end()), Ev(99, start + 6, p.process_info("dotnet /srv/shop.dll"))]
+
+
+class FullNames(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.put("bare", write(V4File(), heap(2, 1)))
+        self.put("named", named_trace(*NAMES, heap=heap(3, 1)))
+        self.put("more", named_trace(*NAMES, heap=heap(9, 2)))
+        self.put("several", named_trace(*SEVERAL, heap=heap(1, 1)))
+
+    def json(self, *words, code=0):
+        return json.loads(self.done(*words, "--json", "-q", code=code).text)
+
+
+class Shown(FullNames):
+    def test_types(self):
+        rows = {r["name"]: (r["raw_name"], r["count"]) for r in self.json("report", "named")["types"]}
+        self.assertEqual(rows, {"Shop.Lists<System.Int32>.Node": ("Node[System.Int32]", 3), "Shop.Trees.Node<System.Int32>": ("Node[System.Int32]", 1),
+                                "Shop.Store": ("Shop.Store", 1), "Shop.Order": ("Shop.Order", 1)})
+        self.assertEqual([r["name"] for r in self.json("report", "named", "--names", "raw")["types"][:1]], ["Node[System.Int32]"])
+
+    def test_namespaces(self):
+        self.assertEqual({r["namespace"]: r["count"] for r in self.json("report", "bare", "--by", "namespace")["namespaces"]}, {"(none)": 3, "Shop": 2})
+        self.assertEqual({r["namespace"]: r["count"] for r in self.json("report", "named", "--by", "namespace")["namespaces"]}, {"Shop": 6})
+
+    def test_static_variables(self):
+        for name, of, label in (("bare", None, "s_all"), ("named", "Shop.Cache", "Shop.Cache.s_all"), ("several", None, "Shop.A.s_all or Shop.B.s_all")):
+            text = f"static variable {label}"
+            for words in (["--object", f"{BASE + 0x18:#x}"], ["--type", "Shop.Order"]):
+                root = [r for r in self.json("paths", name, *words)["paths"] if r["kind"] == "root"]
+                self.assertEqual([(r["root"], r["field"], r["class"], r["label"]) for r in root], [("statics", "s_all", of, label)])
+                self.assertRegex(self.done("paths", name, *words, "-q").text, rf" {re.escape(text)}\n")
+            held = self.json("retained", name)["largest_objects"][0]
+            self.assertEqual((held["held_by"], held["field"], held["class"], held["label"]), (text, "s_all", of, label))
+            suspect = self.json("leaks", name, "--min-bytes", "1", "--share", "1")["suspects"][0]
+            self.assertEqual((suspect["root"], suspect["field"], suspect["class"], suspect["label"]), (text, "s_all", of, label))
+            self.assertIn(f"the static variable {label}", suspect["sentence"])
+            self.done("convert", name, "-o", f"{name}.csv", "-q")
+            roots = list(csv.DictReader(io.StringIO(self.get(f"{name}.csv/roots.csv").decode())))
+            self.assertEqual([(r["name"], r["class"], r["label"]) for r in roots], [("s_all", of or "", label)])
+            self.done("convert", name, "-o", "x.html", "-q")
+            self.assertIn(label, self.get("x.html").decode())
+
+    def test_formats(self):
+        for suffix, words in (("heapsnapshot", [b'"Shop.Cache.s_all"', b'"Shop.Lists<System.Int32>.Node"']),
+                              ("folded", [b";Shop.Cache.s_all;Shop.Store;Shop.Lists<System.Int32>.Node "]),
+                              ("gcdump", [b"[static var Shop.Cache.s_all]", b"Shop.Lists<System.Int32>.Node"]),
+                              ("gclog", [b"t 1 Shop.Cache\n", b"Shop.Lists`1+Node[System.Int32]\n", b" 4 0 1\n"]),
+                              ("dartheap", [b"Shop.Lists<System.Int32>.Node"]),
+                              ("prom", [b'type="Shop.Lists<System.Int32>.Node"'])):
+            command = ("report", "named") if suffix == "prom" else ("convert", "named")
+            self.done(*command, "-o", f"x.{suffix}", "-q")
+            for word in words:
+                self.assertIn(word, self.get(f"x.{suffix}"), suffix)
+
+    def test_info(self):
+        text = self.done("info", "named").text
+        self.assertRegex(text, r"(?m)^full names +4 of 4 types, 1 of 1 static variables$")
+        self.assertRegex(self.done("info", "several").text, r"(?m)^full names +4 of 4 types, 0 of 1 static variables, of 1 several classes are possible$")
+        self.assertRegex(self.done("info", "bare").text, r"(?m)^full names +none: no module was looked for$")
+        names = self.json("info", "named")["names"]
+        self.assertEqual((names["types_resolved"], names["statics_resolved"], names["modules"]["recorded"], names["problems"]), (4, 1, 1, []))
+
+
+class Mixed(FullNames):
+    NOTE = "gcdumpc: {}: does not know the outer types of nested types, so all dumps are compared without them"
+
+    def rows(self, *words, key="types"):
+        """matched_by, {name: (before, after)}, notes on standard error."""
+        run = self.done(*words, "--json")
+        got = json.loads(run.text)
+        return got["matched_by"], {r["name"]: (r["count_before"], r["count_after"]) for r in got[key]}, [n for n in run.lines if "nested" in n]
+
+    def test_full_names_on_both_sides(self):
+        self.assertEqual(self.rows("diff", "named", "more"),
+                         ("name", {"Shop.Lists<System.Int32>.Node": (3, 9), "Shop.Trees.Node<System.Int32>": (1, 2)}, []))
+
+    def test_without_any(self):
+        self.put("bare2", write(V4File(), heap(5, 1)))
+        self.assertEqual(self.rows("diff", "bare", "bare2"), ("name", {"Node<System.Int32>": (3, 6)}, []))
+
+    def test_only_on_one_side(self):
+        self.assertEqual(self.rows("diff", "bare", "more"), ("raw_name", {"Node<System.Int32>": (3, 11)}, [self.NOTE.format("bare")]))
+        self.assertEqual(self.rows("diff", "more", "bare"), ("raw_name", {"Node<System.Int32>": (11, 3)}, [self.NOTE.format("bare")]))
+        self.assertEqual(self.rows("diff", "bare", "more", "--names", "raw")[1], {"Node[System.Int32]": (3, 11)})
+        self.assertEqual(self.rows("diff", "bare", "more", "--retained")[1]["Node<System.Int32>"], (3, 11))
+
+    def test_trend(self):
+        run = self.done("trend", "named", "bare", "more", "--json")
+        got = json.loads(run.text)
+        self.assertEqual((got["matched_by"], [(r["name"], r["count_1"], r["count_2"], r["count_3"]) for r in got["types"]]),
+                         ("raw_name", [("Node<System.Int32>", 4, 3, 11)]))
+        self.assertEqual(run.lines.count(self.NOTE.format("bare")), 1)
+        self.assertEqual(json.loads(self.done("trend", "named", "more", "--json").text)["matched_by"], "name")
+
+    def test_paths(self):
+        by, rows, notes = self.rows("diff", "bare", "more", "--paths", key="paths")
+        self.assertEqual((by, set(rows), notes), ("raw_name", {"static variables", "static variable s_all", "Shop.Store", "Node<System.Int32>"},
+                                                  [self.NOTE.format("bare")]))
+        by, rows, notes = self.rows("diff", "named", "more", "--paths", key="paths")
+        self.assertEqual((by, set(rows), notes), ("name", {"static variables", "static variable Shop.Cache.s_all", "Shop.Store",
+                                                           "Shop.Lists<System.Int32>.Node", "Shop.Trees.Node<System.Int32>"}, []))
+
+    def test_thresholds_count_what_all_know(self):
+        limit = "--fail-if=bytes(Shop.Lists*) > +10%"
+        self.done("diff", "named", "more", limit, code=4)
+        run = self.done("diff", "bare", "more", limit, code=1)
+        self.assertIn('gcdumpc: no type matches "Shop.Lists*" by the names that all dumps know', run.lines)
+        run = self.done("diff", "bare", "more", "--filter", "Shop.Lists*", code=1)
+        self.assertIn('gcdumpc: no type matches "Shop.Lists*" by the names that all dumps know', run.lines)
+        for metric, value in (("count", (3, 11)), ("bytes", (3 * 0x30, 11 * 0x30)), ("retained", (3 * 0x30, 11 * 0x30))):
+            got = json.loads(self.done("diff", "bare", "more", f"--fail-if={metric}(Node*) > +1000%", "--json").text)["thresholds"][0]
+            self.assertEqual((got["before"], got["after"]), value, metric)
+        got = json.loads(self.done("diff", "bare", "more", "--fail-if=bytes(Shop.*) > +1000%", "--json").text)["thresholds"][0]
+        self.assertEqual((got["before"], got["after"]), (0x38, 0x38))
+
+    def test_files_of_graphs(self):
+        """They do not say whether their names are full."""
+        self.put("bare", write(V4File(), heap(2, 0)))
+        for suffix in ("gcdump", "gclog", "dartheap"):
+            for name in ("bare", "named"):
+                self.done("convert", name, "-o", f"{name}.{suffix}", "-q")
+            self.assertEqual(self.rows("diff", f"named.{suffix}", "more")[0], "name", suffix)
+            self.assertEqual(self.rows("diff", f"bare.{suffix}", "more")[0], "raw_name", suffix)
+
+    def test_the_page(self):
+        self.done("diff", "bare", "more", "-o", "x.html")
+        page = self.get("x.html").decode()
+        self.assertIn("static variable s_all", page)
+        self.assertNotIn("Shop.Cache.s_all", page)
+
+
+main()
