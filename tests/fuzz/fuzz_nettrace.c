@@ -2,12 +2,17 @@
  * A trace of any bytes, the whole way: fed at once and in slices, its objects read, written as gclog.
  *
  * Both ways give the same; sums hold; what is called complete is; memory is bounded by the limits and the size of the input, and
- * all of it comes back.
+ * all of it comes back.  A recording with names added has the same heap.
  */
+#include <string.h>
+
+#include <gcdumpc/unstable/recording.h>
+
 #include "clr/clr_gc.h"
 #include "clr/clr_ids.h"
 #include "fuzz/fuzz.h"
 #include "support/failalloc.h"
+#include "support/invent_names.h"
 #include "support/run.h"
 
 /* What a run needs at least, and per byte of input: a record of 28 bytes can take a page of 16 KiB of the address set. */
@@ -73,6 +78,56 @@ static void run_short_of_memory(const uint8_t *data, size_t size, uint64_t hash,
     run_done(&r);
 }
 
+static struct gcd_dump *open_walk(struct gcd_input *in, unsigned walk)
+{
+    struct gcd_dump_options options = { .walk_number = walk };
+    struct gcd_dump *d = NULL;
+    return gcd_dump_open(in, &options, &d, NULL) == GCD_OK ? d : NULL;
+}
+
+static const char *compare_named(const struct gcd_summary *a, const struct gcd_summary *b)
+{
+    if (a->objects != b->objects || a->edges != b->edges || a->type_count != b->type_count || a->root_count != b->root_count)
+        return "the heap is another one";
+    if (a->verdict.complete != b->verdict.complete || a->verdict.reason_count != b->verdict.reason_count ||
+        a->trace.lost_events != b->trace.lost_events || a->trace.irregular_steps != b->trace.irregular_steps || !b->trace.loss_verified)
+        return "the verdict is another one";
+    for (uint32_t i = 0; i < a->type_count; i++)
+        if (strcmp(a->types[i].name, b->types[i].name) != 0 && strlen(a->types[i].name) < 4000 && a->types[i].id != 0)
+            return "a name is not there";
+    return NULL;
+}
+
+/* Names that are added change nothing else, and are there. */
+static void run_named(const uint8_t *data, size_t size, unsigned walk)
+{
+    struct gcd_input *in, *copy = NULL;
+    struct gcd_sink *s = NULL;
+    if (gcd_input_from_memory(data, size, NULL, &in, NULL) != GCD_OK)
+        abort();
+    struct gcd_dump *d = open_walk(in, walk), *named = NULL;
+    if (d != NULL)
+        invent_names(d, "Outer");
+    if (d != NULL && gcd_recording_names(d) == GCD_RECORDING_NAMES_NEW) {
+        size_t n;
+        if (gcd_sink_new_memory(NULL, &s, NULL) != GCD_OK || gcd_recording_write(d, in, s, NULL, NULL, NULL) != GCD_OK ||
+            gcd_sink_commit(s, NULL) != GCD_OK)
+            fuzz_fail("names are written", "an error");
+        const uint8_t *p = gcd_sink_memory(s, &n);
+        if (gcd_input_from_memory(p, n, NULL, &copy, NULL) != GCD_OK)
+            abort();
+        named = open_walk(copy, walk);
+        const char *wrong = named == NULL ? "it cannot be opened" : compare_named(gcd_dump_summary(d), gcd_dump_summary(named));
+        if (wrong != NULL)
+            fuzz_fail("names change nothing else", wrong);
+    }
+    gcd_dump_free(named);
+    gcd_dump_free(d);
+    gcd_input_free(copy);
+    gcd_input_free(in);
+    gcd_sink_free(s);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     /* each input the whole way once; some of them, as their bytes have it, with what takes as long again */
@@ -89,6 +144,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             fuzz_fail("slices change nothing", differs);
         run_done(&other);
     }
+    if ((hash >> 40) % 4 == 0)
+        run_named(data, size, o.walk_number);
     if (short_of_memory)
         run_short_of_memory(data, size, hash >> 36, o);
     run_done(&one);

@@ -14,7 +14,6 @@
 #include "support/fake_target.h"
 #include "support/tb.h"
 #include "support/tb_gcdump.h"
-#include "support/tb_names.h"
 
 static const char *folder;
 
@@ -102,27 +101,6 @@ static void trace_v6(void)
     write_trace("v6-all.nettrace", &t);
 }
 
-/* Names for the walk: a whole batch, then one that is not. */
-static void trace_names(void)
-{
-    struct tb t;
-    tb_init(&t, TB_V4, 8);
-    tb_gc_start(&t, 1);
-    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x300, .module = 0x7000, .name = "Node" }, { .id = 0x400, .module = 0x7000, .name = "Leaf[]" }));
-    tb_statics(&t, TB_LIST(struct tb_static, { .slot = 0x5000, .object = 0x1000, .type = 0x300, .name = "s_it" }));
-    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 24, 0x300, 0 }, { 0x1020, 24, 0x400, 0 }));
-    tb_gc_end(&t, 1);
-    for (uint32_t missing = 0; missing < 2; missing++) {
-        tb_names(&t, 1, 1, 1, 2, 1 + missing);
-        tb_named_module(&t, 0x7000, "Lib", "0123456789abcdef");
-        tb_named_type(&t, 0x300, "Shop.Outer", 0);
-        tb_named_type(&t, 0x400, "Shop.Outer`1+Inner", 0);
-        tb_named_static(&t, 0x5000, "s_it", "Shop.Holder", "Shop.Holder.s_it");
-    }
-    tb_close(&t);
-    write_trace("v4-names.nettrace", &t);
-}
-
 static void corpus_nettrace(void)
 {
     struct tb_bytes b;
@@ -134,7 +112,6 @@ static void corpus_nettrace(void)
         tb_free(&b);
     }
     trace_restart();
-    trace_names();
     trace_losses();
     trace_v6();
 }

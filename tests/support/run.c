@@ -118,13 +118,18 @@ static void put_lists(struct text *t, const struct gcd_dump *d)
     const struct gcd_summary *summary = gcd_dump_summary(d);
     for (uint32_t i = 0; i < summary->type_count; i++) {
         const struct gcd_type *x = &summary->types[i];
-        line(t, "type %" PRIx64 " module %" PRIx64 " [%s] [%s] %" PRIu64 " %" PRIu64 " token %" PRIx32 " flags %" PRIx32 " element %x %d",
-             x->id, x->module, x->name, x->module_path, x->objects, x->bytes, x->name_token, x->flags, x->element_type, x->described);
+        line(t, "type %" PRIx64 " module %" PRIx64 " [%s] [%s] %" PRIu64 " %" PRIu64 " token %" PRIx32 " flags %" PRIx32 " element %x %d [%s]",
+             x->id, x->module, x->name, x->module_path, x->objects, x->bytes, x->name_token, x->flags, x->element_type, x->described, x->raw_name);
     }
     for (size_t i = 0; i < summary->root_count; i++) {
         const struct gcd_root *x = &summary->roots[i];
-        line(t, "root %" PRIx64 " id %" PRIx64 " kind %d flags %" PRIx32 " type %" PRIu32 " [%s]", x->object, x->id, (int)x->kind, x->flags, x->type,
-             x->name);
+        line(t, "root %" PRIx64 " id %" PRIx64 " kind %d flags %" PRIx32 " type %" PRIu32 " [%s] [%s] [%s]", x->object, x->id, (int)x->kind, x->flags,
+             x->type, x->name, x->class_name, x->label);
+    }
+    for (size_t i = 0; i < summary->module_count; i++) {
+        const struct gcd_module *x = &summary->modules[i];
+        line(t, "module %" PRIx64 " [%s] [%s] [%s] state %d flags %" PRIx32 " key %d %02x mvid %02x", x->id, x->path, x->assembly, x->problem,
+             (int)x->state, x->flags, x->has_public_key, x->public_key_token[7], x->mvid[15]);
     }
     for (size_t i = 0; i < gcd_dump_dependent_count(d); i++)
         line(t, "dependent %" PRIx64 " %" PRIx64, gcd_dump_dependent(d, i)->key, gcd_dump_dependent(d, i)->value);

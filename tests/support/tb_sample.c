@@ -2,6 +2,7 @@
  * The ready-made traces of tb.h.
  */
 #include "tb.h"
+#include "tb_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,21 @@ static void sample_processes(struct tb *t)
     tb_gc_end(t, 1);
 }
 
+/* Names from the files of modules: a whole batch, then one that lacks a variable. */
+static void sample_names(struct tb *t)
+{
+    sample_dump(t, 1);
+    t->thread = 98;
+    for (uint32_t missing = 0; missing < 2; missing++) {
+        tb_names(t, 1, 1, 1, 2, 1 + missing);
+        tb_named_module(t, MODULE, "Shop", "0123456789abcdef");
+        tb_named_type(t, TYPE(0), "Shop.Outer", 0);
+        tb_named_type(t, TYPE(2), "Größen`1+Inner", 0);
+        tb_named_static(t, 0x5000, "s_all", "Shop.Holder", "Shop.Holder.s_all");
+    }
+    t->thread = 7;
+}
+
 const struct tb_sample *tb_sample(size_t i, struct tb_bytes *ret)
 {
     static const struct {
@@ -138,6 +154,7 @@ const struct tb_sample *tb_sample(size_t i, struct tb_bytes *ret)
         { { "v6-plain", SAMPLE_OBJECTS, SAMPLE_EDGES, true }, TB_V6_PLAIN, 8, NULL },
         { { "v6-two-dumps", SAMPLE_OBJECTS, SAMPLE_EDGES, true }, TB_V6, 8, sample_two },
         { { "v6-two-processes", SAMPLE_OBJECTS, SAMPLE_EDGES, true }, TB_V6, 8, sample_processes },
+        { { "v4-names", SAMPLE_OBJECTS, SAMPLE_EDGES, true }, TB_V4, 8, sample_names },
     };
     if (i >= sizeof samples / sizeof *samples)
         return NULL;
