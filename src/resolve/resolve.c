@@ -72,9 +72,10 @@ static gcd_status set_problem(struct resolve *r, uint32_t module, enum gcd_modul
 /* The file that the module was found to be. */
 static gcd_status open_again(struct resolve *r, uint32_t module, struct resolve_file *ret, struct gcd_error *err)
 {
-    const struct resolve_module *from = &r->modules[module];
+    uint32_t owner = r->modules[module].same_as;
+    const struct resolve_module *from = &r->modules[owner];
     const struct gcd_module *to = &r->d->modules[module];
-    GCD_TRY(resolve_open(r, from->loaded ? NULL : to, from->candidate, ret, err));
+    GCD_TRY(resolve_open(r, from->loaded ? NULL : &r->d->modules[owner], from->candidate, ret, err));
     if (memcmp(to->mvid, gcd_metadata_identity(ret->m)->mvid.bytes, sizeof to->mvid) == 0)
         return GCD_OK;
     resolve_close(r, ret);
@@ -134,7 +135,7 @@ static gcd_status read_types(struct resolve *r, uint32_t module, struct gcd_erro
 {
     struct resolve_file o;
     struct gcd_error own = GCD_ERROR_INIT;
-    if (r->modules[module].loaded) {
+    if (r->d->modules[module].state == GCD_MODULE_READ) {        /* its file is known already */
         gcd_status st = open_again(r, module, &o, &own);
         if (st != GCD_OK)
             return note_failure(r, module, st, &own, err);
@@ -162,6 +163,40 @@ static gcd_status read_statics(struct resolve *r, uint32_t module, struct gcd_er
     return note_failure(r, module, st == GCD_END ? GCD_E_FORMAT : st, &own, err);
 }
 
+/* A module from a stream or a deleted file is the same as another one with its symbol file, which has a file. */
+static gcd_status share_files(struct resolve *r, struct gcd_error *err)
+{
+    static const uint8_t none[sizeof r->d->modules->pdb_guid];
+    struct gcd_idmap by_guid;
+    bool room = true;
+    gcd_status st = GCD_OK;
+    gcd_idmap_init(&by_guid, r->alloc);
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < r->module_count && room && st == GCD_OK; i++) {
+            struct gcd_module *m = &r->d->modules[i];
+            uint64_t hash = gcd_text_hash((const char *)m->pdb_guid, sizeof m->pdb_guid, m->pdb_age);
+            if (memcmp(m->pdb_guid, none, sizeof none) == 0 || m->state == GCD_MODULE_RECORDED)
+                continue;
+            if (m->state == GCD_MODULE_READ && pass == 0) {
+                room = gcd_idmap_put(&by_guid, hash, i);
+            } else if (m->state != GCD_MODULE_READ && pass == 1) {
+                uint32_t other = gcd_idmap_get(&by_guid, hash);
+                const struct gcd_module *o = &r->d->modules[other != GCD_IDMAP_NONE ? other : i];
+                if (o == m || memcmp(o->pdb_guid, m->pdb_guid, sizeof m->pdb_guid) != 0 || o->pdb_age != m->pdb_age)
+                    continue;
+                r->modules[i].same_as = r->modules[other].same_as;
+                m->state = GCD_MODULE_READ;
+                m->problem = "";
+                m->has_public_key = o->has_public_key;
+                memcpy(m->public_key_token, o->public_key_token, sizeof m->public_key_token);
+                memcpy(m->mvid, o->mvid, sizeof m->mvid);
+                st = read_types(r, i, err);
+            }
+        }
+    gcd_idmap_done(&by_guid);
+    return room ? st : gcd_fail_nomem(err, "completing names");
+}
+
 static gcd_status read_modules(struct resolve *r, struct gcd_error *err)
 {
     const gcd_cancel_flag *cancel = r->d->options.cancel;
@@ -173,6 +208,7 @@ static gcd_status read_modules(struct resolve *r, struct gcd_error *err)
         if (r->d->modules[i].state != GCD_MODULE_RECORDED)
             GCD_TRY(read_types(r, i, err));
     }
+    GCD_TRY(share_files(r, err));
     GCD_TRY(resolve_statics_names(r, err));
     for (uint32_t i = 0; i < r->module_count && r->variable_count > 0; i++) {
         GCD_TRY(gcd_check_canceled(cancel, err));
@@ -187,6 +223,7 @@ gcd_status resolve_add_module(struct resolve *r, struct gcd_error *err)
     if (!gcd_vec_reserve(r->alloc, &r->modules, &r->module_cap, r->module_count + 1, sizeof *r->modules, RESOLVE_NONE))
         return gcd_fail_nomem(err, "completing names");
     r->modules[r->module_count++] = (struct resolve_module){ .first_type = RESOLVE_NONE, .first_stored = RESOLVE_NONE };
+    r->modules[r->module_count - 1].same_as = (uint32_t)r->module_count - 1;
     return GCD_OK;
 }
 

@@ -52,6 +52,7 @@ struct resolve_stored {
 
 struct resolve_module {
     uint32_t first_type, first_stored;       /* the lists of its types, RESOLVE_NONE = none */
+    uint32_t same_as;                        /* the module whose file it is, too; itself, mostly */
     unsigned candidate;                      /* which candidate its file was, */
     bool loaded;                             /* of those for any module: all that the process has loaded */
     unsigned fits;                           /* files among these that it can be */
@@ -94,6 +95,8 @@ struct resolve_variable {
     uint32_t stored;                         /* index in resolve.stored */
     uint32_t next;                           /* the next one of the same name, RESOLVE_NONE = none */
     uint32_t first, count;                   /* its candidates, when they are sorted */
+    uint32_t before, behind;                 /* the nearest ones that are no other field, RESOLVE_NONE = none */
+    bool open;                               /* it can be a field of a module without a file, too */
 };
 
 struct resolve {
@@ -137,7 +140,7 @@ gcd_status resolve_statics_add(struct resolve *r, uint32_t module, struct gcd_me
 /* Decides, and writes class and label of each variable. */
 gcd_status resolve_statics_end(struct resolve *r, struct gcd_error *err);
 
-/* Marks the candidates that the order of the events excludes; they are sorted by variable. */
+/* Marks the candidates that the order of the events excludes, which are sorted by variable, and the variables that are open. */
 gcd_status resolve_order(struct resolve *r, struct gcd_error *err);
 
 /* Notes what the stored type S, defined as TOKEN of M, extends and implements. */

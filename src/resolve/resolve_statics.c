@@ -223,7 +223,7 @@ static gcd_status spell_label(struct resolve *r, const struct gcd_root *root, co
         room = csharp_name(&r->spelling, classes[i], true) == GCD_OK && (i == 0 || csharp_put(&label, " or ", 4)) &&
                csharp_put(&label, r->spelling.out, r->spelling.n) && csharp_put(&label, ".", 1) &&
                csharp_put(&label, root->name, strlen(root->name));
-    if (n > named)
+    if (n > named && !more)
         (void)snprintf(rest, sizeof rest, " or one of %zu others", n - named);
     else if (more)
         (void)snprintf(rest, sizeof rest, " or another");
@@ -234,39 +234,23 @@ static gcd_status spell_label(struct resolve *r, const struct gcd_root *root, co
     return room ? GCD_OK : GCD_E_NOMEM;
 }
 
-/*
- * Can the only class of V be believed, although a module without a file may have a field of that name, too?  Yes, if the object in it is of a type of
- * that module, or if the variable before or behind it is certainly one of that module: the variables of a module stand together.
- */
-static bool has_witness(const struct resolve *r, uint32_t v)
+/* The object in it is of a type of the assembly of its only candidates: nobody else has a field of that name for it. */
+static bool has_witness(const struct resolve *r, const struct resolve_variable *v)
 {
-    const struct resolve_variable *self = &r->variables[v];
-    uint32_t module = GCD_MODULE_NONE;
-    for (uint32_t i = self->first; i < self->first + self->count; i++)
-        module = r->candidates[i].gone ? module : r->candidates[i].module;
-    if (r->types[r->stored[self->stored].type].module == module)
-        return true;
-    for (int side = -1; side <= 1; side += 2) {
-        uint32_t other = side < 0 ? v - 1 : v + 1;
-        if (other >= r->variable_count)
-            continue;
-        uint32_t here = 0, elsewhere = 0;
-        for (uint32_t i = r->variables[other].first; i < r->variables[other].first + r->variables[other].count; i++) {
-            here += !r->candidates[i].gone && r->candidates[i].module == module;
-            elsewhere += !r->candidates[i].gone && r->candidates[i].module != module;
-        }
-        if (here > 0 && elsewhere == 0)
-            return true;
-    }
-    return false;
+    uint32_t home = r->types[r->stored[v->stored].type].module;
+    const struct gcd_module *modules = r->d->modules;
+    bool same = home != GCD_MODULE_NONE;
+    for (uint32_t i = v->first; i < v->first + v->count && same; i++)
+        same = r->candidates[i].gone || memcmp(modules[r->candidates[i].module].mvid, modules[home].mvid, sizeof modules->mvid) == 0;
+    return same;
 }
 
-static gcd_status decide(struct resolve *r, uint32_t v, bool unread, struct gcd_error *err)
+static gcd_status decide(struct resolve *r, const struct resolve_variable *v, struct gcd_error *err)
 {
     const char *classes[NAMED_MAX];
-    struct gcd_root *root = r->variables[v].root;
-    size_t n = classes_of(r, &r->variables[v], classes);
-    bool more = n == 1 && unread && !has_witness(r, v), recorded = strcmp(root->label, root->name) != 0;
+    struct gcd_root *root = v->root;
+    size_t n = classes_of(r, v, classes);
+    bool more = v->open && !has_witness(r, v), recorded = strcmp(root->label, root->name) != 0;
     if (n == 0 || (recorded && (n > 1 || more)))     /* who recorded the process knew more */
         return GCD_OK;
     if (spell_label(r, root, classes, n, more) != GCD_OK)
@@ -277,14 +261,11 @@ static gcd_status decide(struct resolve *r, uint32_t v, bool unread, struct gcd_
 
 gcd_status resolve_statics_end(struct resolve *r, struct gcd_error *err)
 {
-    bool unread = false;
     if (r->candidate_count == 0 || r->work == 0)     /* more than any program has: nothing is certain */
         return GCD_OK;
-    for (size_t i = 0; i < r->d->summary.module_count; i++)
-        unread = unread || r->d->modules[i].state != GCD_MODULE_READ;
     GCD_TRY(sort_candidates(r, err));
     GCD_TRY(resolve_order(r, err));
     for (uint32_t v = 0; v < r->variable_count; v++)
-        GCD_TRY(decide(r, v, unread, err));
+        GCD_TRY(decide(r, &r->variables[v], err));
     return GCD_OK;
 }

@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (unsigned i = 0; i < 2; i++)
             sample_trace(TB_LIST(struct tb_static, { 0x10400, 1, 0x400, "s_first" }, { 0x10900, 2, 0x900, "s_lock" }, { 0x10500, 3, 0x500, "s_kit" },
                                  { 0x10900, 4, 0x900, "s_all" }, { 0x10900, 5, 0x900, "s_lock" }, { 0x10600, 6, 0x600, "s_deep" }),
-                         i == 1, &traces[i]);
+                         i == 1 ? SAMPLE_NO_MODULES : SAMPLE_AND_STREAM, &traces[i]);
     failalloc_init(&f);
     f.max_bytes = (size_t)64 << 20;
     struct gcd_dump_options options = { .alloc = &f.alloc };

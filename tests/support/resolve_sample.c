@@ -1,5 +1,7 @@
 #include "support/resolve_sample.h"
 
+#include <string.h>
+
 /* ---- assemblies ---- */
 
 #define OBJECT "06" "1c"
@@ -49,6 +51,7 @@ void sample_tools(struct pe_image *p)
 {
     pe_image_init(p);
     p->codeviews = 0;
+    memset(p->guids.p, 0xbb, 16);
     (void)pe_image_row(p, 0x01, "2ss", 1u << 2 | 2, "Machine", "Elsewhere");
     (void)pe_image_row(p, 0x02, "4ss222", 0u, "<Module>", "", 0u, 1u, 1u);
     class(p, "Tools", "Kit", 0, 1);
@@ -60,7 +63,7 @@ void sample_tools(struct pe_image *p)
 
 /* ---- the dump ---- */
 
-void sample_trace(const struct tb_static *statics, size_t n, bool nameless, struct tb_bytes *ret)
+void sample_trace(const struct tb_static *statics, size_t n, enum sample_modules modules, struct tb_bytes *ret)
 {
     static const struct tb_type types[] = {
         { .id = 0x100, .module = SAMPLE_SHOP, .token = 0x02000003, .element_type = 0x12, .name = "Node[System.String]" },
@@ -78,21 +81,25 @@ void sample_trace(const struct tb_static *statics, size_t n, bool nameless, stru
           .name = "Node[System.String]*[]", .parameter = 0xb00 },
         { .id = 0x900, .module = SAMPLE_CORE, .token = 0x0200000a, .element_type = 0x1c, .name = "System.Object" },
         { .id = 0xa00, .module = SAMPLE_SHOP, .token = 0x02000006, .element_type = 0x12, .name = "Shop.Other" },
+        /* the last one is of the stream */
+        { .id = 0xd00, .module = SAMPLE_STREAM, .token = 0x02000003, .element_type = 0x12, .name = "Node[System.Guid]" },
     };
-    enum { TYPES = sizeof types / sizeof *types };
+    size_t n_types = sizeof types / sizeof *types - (modules == SAMPLE_AND_STREAM ? 0 : 1);
     struct tb t;
     tb_init(&t, TB_V4, 8);
-    tb_types(&t, types, TYPES);
+    tb_types(&t, types, n_types);
     tb_gc_start(&t, 1);
     if (n > 0)
         tb_statics(&t, statics, n);
-    for (unsigned i = 0; i < TYPES; i++)
+    for (size_t i = 0; i < n_types; i++)
         tb_nodes(&t, TB_LIST(struct tb_node, { types[i].id + 0x10000, 24, types[i].id, 0 }));
     tb_gc_end(&t, 1);
-    if (!nameless) {
+    if (modules != SAMPLE_NO_MODULES) {
         tb_module_symbols(&t, SAMPLE_SHOP, "/app/Shop.dll", 0xc0, 1);
         tb_module(&t, SAMPLE_KIT, "/app/Tools.dll");
         tb_module(&t, SAMPLE_CORE, "/app/Core.dll");
+        if (modules == SAMPLE_AND_STREAM)
+            tb_module_symbols(&t, SAMPLE_STREAM, "", 0xc0, 1);
     }
     tb_close(&t);
     *ret = t.out;
