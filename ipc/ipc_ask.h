@@ -28,7 +28,6 @@ typedef gcd_status (*gcd_ask_fn)(void *ctx, enum gcd_wire_command command, const
  * COMMAND has no payload.  ON_OK may be NULL.  GCD_E_UNSUPPORTED: the runtime does not know the command; GCD_E_PEER: it refused (REFUSED),
  * did not answer in time (TIMEOUT) or went away (GONE); otherwise the errors of gcd_dial_connect, or GCD_E_CANCELED.
  */
-GCD_MUST_CHECK gcd_status gcd_ask(const struct gcd_ask *a, enum gcd_wire_command command, gcd_ask_fn on_ok, void *ctx,
-                                  enum gcd_ipc_reason *ret_reason, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_ask(const struct gcd_ask *a, enum gcd_wire_command command, gcd_ask_fn on_ok, void *ctx, struct gcd_error *err);
 
 #endif

@@ -39,14 +39,14 @@ void gcd_conn_close(struct gcd_conn *c)
     uv_close((uv_handle_t *)&c->pipe, on_closed);
 }
 
-static void end(struct gcd_conn *c, gcd_status st, enum gcd_ipc_reason reason, const struct gcd_error *err)
+static void end(struct gcd_conn *c, gcd_status st, const struct gcd_error *err)
 {
     if (c->state != GCD_CONN_CLOSING) { /* already closing if reading could not be started */
         c->state = GCD_CONN_ENDED;
         if (c->has_pipe)
             (void)uv_read_stop((uv_stream_t *)&c->pipe);
     }
-    c->ops->on_end(c, st, reason, err);
+    c->ops->on_end(c, st, err);
 }
 
 static void on_alloc(uv_handle_t *handle, size_t suggested_bytes, uv_buf_t *buf)
@@ -81,7 +81,7 @@ static void header_complete(struct gcd_conn *c)
             st = gcd_fail_nomem(&err, "reading an answer of the runtime");
     }
     if (st != GCD_OK) {
-        end(c, st, GCD_IPC_REASON_NONE, &err);
+        end(c, st, &err);
         return;
     }
     c->n_have = 0;
@@ -109,7 +109,7 @@ static void ended_early(struct gcd_conn *c)
     else
         (void)gcd_fail(&err, GCD_E_PEER, "the answer is cut off after %zu bytes of its %s: the process has ended",
                        c->n_have, c->state == GCD_CONN_HEADER ? "header" : "payload");
-    end(c, GCD_E_PEER, GCD_IPC_REASON_GONE, &err);
+    end(c, gcd_because(&err, GCD_ERROR_GONE, GCD_E_PEER), &err);
 }
 
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
@@ -122,14 +122,13 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
     }
     struct gcd_error err = GCD_ERROR_INIT;
     if (n != UV_EOF && n != UV_ECONNRESET && n != UV_EPIPE)
-        end(c, gcd_fail(&err, GCD_E_IO, "cannot read from the diagnostic socket: %s", uv_strerror((int)n)),
-            GCD_IPC_REASON_NONE, &err);
+        end(c, gcd_fail(&err, GCD_E_IO, "cannot read from the diagnostic socket: %s", uv_strerror((int)n)), &err);
     else if (c->state != GCD_CONN_STREAM)
         ended_early(c);
     else if (n == UV_EOF)
-        end(c, GCD_END, GCD_IPC_REASON_NONE, &err);
+        end(c, GCD_END, &err);
     else
-        end(c, gcd_fail(&err, GCD_E_PEER, "the connection broke: the process has ended"), GCD_IPC_REASON_GONE, &err);
+        end(c, gcd_because(&err, GCD_ERROR_GONE, gcd_fail(&err, GCD_E_PEER, "the connection broke: the process has ended")), &err);
 }
 
 /* A failed open only has to close the descriptor; everything after uv_pipe_open belongs to the handle. */
@@ -156,7 +155,7 @@ static gcd_status start_reading(struct gcd_conn *c, int fd, struct gcd_error *er
 }
 
 /* Takes ownership of FD.  On failure the state says what is left to release. */
-static gcd_status start(struct gcd_conn *c, int fd, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+static gcd_status start(struct gcd_conn *c, int fd, struct gcd_error *err)
 {
     int r = gcd_sock_send_whole(fd, c->request, c->request_bytes);
     if (r == 0)
@@ -164,31 +163,29 @@ static gcd_status start(struct gcd_conn *c, int fd, enum gcd_ipc_reason *ret_rea
     (void)close(fd);
     if (r != -EPIPE && r != -ECONNRESET)
         return gcd_fail_os(err, -r, "cannot send a request to the runtime");
-    *ret_reason = GCD_IPC_REASON_GONE;
-    return gcd_fail(err, GCD_E_PEER, "cannot send a request: the process ended or closed its diagnostic port");
+    return gcd_because(err, GCD_ERROR_GONE,
+                       gcd_fail(err, GCD_E_PEER, "cannot send a request: the process ended or closed its diagnostic port"));
 }
 
-static void on_fd(struct gcd_dial_waiter *w, int fd, gcd_status st, enum gcd_ipc_reason reason, const struct gcd_error *err)
+static void on_fd(struct gcd_dial_waiter *w, int fd, gcd_status st, const struct gcd_error *err)
 {
     struct gcd_conn *c = w->owner;
     struct gcd_error e = *err;
     c->state = GCD_CONN_UNUSED;
     if (st == GCD_OK)
-        st = start(c, fd, &reason, &e);
+        st = start(c, fd, &e);
     if (st != GCD_OK)
-        end(c, st, reason, &e);
+        end(c, st, &e);
 }
 
-gcd_status gcd_conn_open(struct gcd_conn *c, uv_loop_t *loop, struct gcd_dial *dial, const uint8_t *msg, size_t n,
-                         size_t read_bytes, const struct gcd_conn_ops *ops, void *owner,
-                         enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+gcd_status gcd_conn_open(struct gcd_conn *c, const struct gcd_conn_setup *setup, const uint8_t *msg, size_t n, struct gcd_error *err)
 {
     struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
-    *c = (struct gcd_conn){ .owner = owner, .ops = ops, .loop = loop, .dial = dial, .buf_bytes = read_bytes, .request_bytes = n };
+    *c = (struct gcd_conn){ .owner = setup->owner, .ops = setup->ops, .loop = setup->loop, .dial = setup->dial,
+                            .buf_bytes = setup->read_bytes, .request_bytes = n };
     c->waiter = (struct gcd_dial_waiter){ .owner = c, .on_fd = on_fd };
-    *ret_reason = GCD_IPC_REASON_NONE;
     /* Allocate before connecting: once connected, the request has to go out immediately. */
-    c->buf = gcd_mem_new(&alloc, read_bytes);
+    c->buf = gcd_mem_new(&alloc, c->buf_bytes);
     c->request = gcd_mem_new(&alloc, n);
     if (c->buf == NULL || c->request == NULL) {
         release(c);
@@ -196,11 +193,11 @@ gcd_status gcd_conn_open(struct gcd_conn *c, uv_loop_t *loop, struct gcd_dial *d
     }
     memcpy(c->request, msg, n);
     int fd = -1;
-    gcd_status st = gcd_dial_connect(dial, &c->waiter, &fd, ret_reason, err);
+    gcd_status st = gcd_dial_connect(c->dial, &c->waiter, &fd, err);
     if (st == GCD_OK && fd < 0)
         c->state = GCD_CONN_WAITING;
     else if (st == GCD_OK)
-        st = start(c, fd, ret_reason, err);
+        st = start(c, fd, err);
     if (st != GCD_OK && c->state == GCD_CONN_UNUSED) /* otherwise on_closed releases it */
         release(c);
     return st;

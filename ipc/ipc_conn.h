@@ -32,7 +32,7 @@ struct gcd_conn_ops {
     /* Bytes after the reply, valid during the call.  NULL discards them. */
     void (*on_data)(struct gcd_conn *c, const uint8_t *bytes, size_t n);
     /* The last call, made at most once: GCD_END when the peer closed after a complete reply, otherwise the error. */
-    void (*on_end)(struct gcd_conn *c, gcd_status st, enum gcd_ipc_reason reason, const struct gcd_error *err);
+    void (*on_end)(struct gcd_conn *c, gcd_status st, const struct gcd_error *err);
 };
 
 enum gcd_conn_state {
@@ -67,14 +67,21 @@ struct gcd_conn {
     size_t n_have; /* bytes received of the header, then of the payload */
 };
 
+/* What a connection needs besides its request; LOOP, DIAL and OPS must outlive it. */
+struct gcd_conn_setup {
+    uv_loop_t *loop;
+    struct gcd_dial *dial;
+    const struct gcd_conn_ops *ops;
+    void *owner;
+    size_t read_bytes; /* size of the buffer for reading */
+};
+
 /*
- * Get a connection from DIAL, now or when the runtime connects, send the request MSG of N bytes and start reading with a buffer of
- * READ_BYTES.  On failure nothing stays open, but a handle may still be closing: always run the loop to its end.  DIAL must outlive the
- * connection.
+ * Get a connection, now or when the runtime connects, send the request MSG of N bytes and start reading.  On failure nothing stays open,
+ * but a handle may still be closing: always run the loop to its end.
  */
-GCD_MUST_CHECK gcd_status gcd_conn_open(struct gcd_conn *c, uv_loop_t *loop, struct gcd_dial *dial, const uint8_t *msg,
-                                        size_t n, size_t read_bytes, const struct gcd_conn_ops *ops, void *owner,
-                                        enum gcd_ipc_reason *ret_reason, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_conn_open(struct gcd_conn *c, const struct gcd_conn_setup *setup, const uint8_t *msg, size_t n,
+                                        struct gcd_error *err);
 
 /* May be called repeatedly and in any state. */
 void gcd_conn_close(struct gcd_conn *c);

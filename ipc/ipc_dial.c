@@ -11,11 +11,6 @@ bool gcd_peer_is_valid(const struct gcd_peer *peer)
 
 static void on_poll(uv_poll_t *poll, int status, int events);
 
-static enum gcd_ipc_reason reason_of(gcd_status st)
-{
-    return st == GCD_E_PEER ? GCD_IPC_REASON_GONE : GCD_IPC_REASON_NONE;
-}
-
 static struct gcd_dial_waiter *pop(struct gcd_dial *d)
 {
     struct gcd_dial_waiter *w = d->first;
@@ -49,7 +44,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         if (st == GCD_OK && fd < 0)
             break;
         struct gcd_dial_waiter *w = pop(d);
-        w->on_fd(w, fd, st, reason_of(st), &err);
+        w->on_fd(w, fd, st, &err);
     }
     watch(d);
 }
@@ -74,19 +69,14 @@ void gcd_dial_close(struct gcd_dial *d)
     d->polls = false;
 }
 
-gcd_status gcd_dial_connect(struct gcd_dial *d, struct gcd_dial_waiter *w, int *ret_fd, enum gcd_ipc_reason *ret_reason,
-                            struct gcd_error *err)
+gcd_status gcd_dial_connect(struct gcd_dial *d, struct gcd_dial_waiter *w, int *ret_fd, struct gcd_error *err)
 {
-    *ret_reason = GCD_IPC_REASON_NONE;
     if (d->peer.port == NULL)
-        return gcd_sock_open(d->peer.socket_path, ret_fd, ret_reason, err);
+        return gcd_sock_open(d->peer.socket_path, ret_fd, err);
     *ret_fd = -1;
     /* Others are queued first: taking a connection here would take theirs without telling them. */
     if (d->first == NULL) {
-        gcd_status st = gcd_port_serve(d->peer.port, err);
-        *ret_reason = reason_of(st);
-        if (st != GCD_OK)
-            return st;
+        GCD_TRY(gcd_port_serve(d->peer.port, err));
         *ret_fd = gcd_port_take(d->peer.port);
     }
     if (*ret_fd >= 0)

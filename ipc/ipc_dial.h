@@ -20,8 +20,8 @@ bool gcd_peer_is_valid(const struct gcd_peer *peer);
 /* A waiter for one connection.  The caller provides the memory, zeroed before first use. */
 struct gcd_dial_waiter {
     void *owner;
-    /* Called once, from the loop.  FD now belongs to the waiter; -1: no connection will come, for the reason given. */
-    void (*on_fd)(struct gcd_dial_waiter *w, int fd, gcd_status st, enum gcd_ipc_reason reason, const struct gcd_error *err);
+    /* Called once, from the loop.  FD now belongs to the waiter; -1: no connection will come. */
+    void (*on_fd)(struct gcd_dial_waiter *w, int fd, gcd_status st, const struct gcd_error *err);
     struct gcd_dial_waiter *next;
 };
 
@@ -41,8 +41,7 @@ void gcd_dial_close(struct gcd_dial *d);
  * Get a connection.  GCD_OK with *RET_FD: it is ready.  GCD_OK with -1: W is told when it arrives; gcd_dial_leave stops waiting.  Errors as
  * gcd_sock_open, and GCD_E_PEER (GONE) when the runtime of the port has ended.
  */
-GCD_MUST_CHECK gcd_status gcd_dial_connect(struct gcd_dial *d, struct gcd_dial_waiter *w, int *ret_fd,
-                                           enum gcd_ipc_reason *ret_reason, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_dial_connect(struct gcd_dial *d, struct gcd_dial_waiter *w, int *ret_fd, struct gcd_error *err);
 void gcd_dial_leave(struct gcd_dial *d, const struct gcd_dial_waiter *w);
 
 #endif

@@ -106,13 +106,12 @@ static gcd_status join(const char *dir, const char *name, char *ret_path, struct
     return GCD_OK;
 }
 
-static gcd_status not_ours(uint32_t pid, uid_t owner, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+static gcd_status not_ours(uint32_t pid, uid_t owner, struct gcd_error *err)
 {
-    *ret_reason = GCD_IPC_REASON_PERMISSION;
-    return gcd_fail_os(err, EACCES,
-                       "the diagnostic socket of process %" PRIu32
-                       " belongs to user %lu; only that user and root may use it",
-                       pid, (unsigned long)owner);
+    return gcd_because(err, GCD_ERROR_PERMISSION,
+                       gcd_fail_os(err, EACCES,
+                                   "the diagnostic socket of process %" PRIu32 " belongs to user %lu; only that user and root may use it", pid,
+                                   (unsigned long)owner));
 }
 
 /*
@@ -124,11 +123,11 @@ static bool is_of_the_process(const struct gcd_procfs_target *t, uid_t owner)
     return !t->uids_known || owner == 0 || owner == t->uid || owner == t->saved_uid;
 }
 
-static gcd_status of_another(uint32_t pid, const char *path, const char *whose, unsigned long number, enum gcd_ipc_reason *ret_reason,
-                             struct gcd_error *err)
+static gcd_status of_another(uint32_t pid, const char *path, const char *whose, unsigned long number, struct gcd_error *err)
 {
-    *ret_reason = GCD_IPC_REASON_NO_SOCKET;
-    return gcd_fail(err, GCD_E_NOT_FOUND, "process %" PRIu32 " has no diagnostic socket: %s belongs to %s %lu", pid, path, whose, number);
+    return gcd_because(err, GCD_ERROR_NO_SOCKET,
+                       gcd_fail(err, GCD_E_NOT_FOUND, "process %" PRIu32 " has no diagnostic socket: %s belongs to %s %lu", pid, path, whose,
+                                number));
 }
 
 /*
@@ -136,36 +135,33 @@ static gcd_status of_another(uint32_t pid, const char *path, const char *whose, 
  * always is: it belongs to a killed process with the same number or, in a shared directory, to a process in another container.  Connecting
  * shows who listens there.  FD is the socket, opened with O_PATH so that nobody can swap it between these checks; SB says who owns it.
  */
-static gcd_status judge(struct place *pl, int fd, const struct stat *sb, const char *path, bool exact, enum gcd_ipc_reason *ret_reason,
-                        struct gcd_error *err)
+static gcd_status judge(struct place *pl, int fd, const struct stat *sb, const char *path, bool exact, struct gcd_error *err)
 {
     uint32_t pid = pl->target->pid;
     if (!is_of_the_process(pl->target, sb->st_uid))
-        return of_another(pid, path, "user", sb->st_uid, ret_reason, err);
+        return of_another(pid, path, "user", sb->st_uid, err);
     int sock = gcd_sock_connect_to(fd);
     if (sock == -EACCES || sock == -EPERM) { /* the runtime creates the file with mode 0600 and checks nothing else */
         pl->foreign = pl->foreign || exact;
-        return not_ours(pid, sb->st_uid, ret_reason, err);
+        return not_ours(pid, sb->st_uid, err);
     }
     /* EAGAIN: its queue is full, so it is alive.  If an exact one does not answer, the real connection attempt reports why. */
-    if (sock < 0 && sock != -EAGAIN && !exact) {
-        *ret_reason = GCD_IPC_REASON_STALE;
-        return gcd_fail(err, GCD_E_NOT_FOUND,
-                        "process %" PRIu32 " has no diagnostic socket: it is not a .NET process, or its diagnostics are off "
-                        "(DOTNET_EnableDiagnostics=0; only a start without it helps); %s is stale, nobody listens there",
-                        pid, path);
-    }
+    if (sock < 0 && sock != -EAGAIN && !exact)
+        return gcd_because(err, GCD_ERROR_STALE_SOCKET,
+                           gcd_fail(err, GCD_E_NOT_FOUND,
+                                    "process %" PRIu32 " has no diagnostic socket: it is not a .NET process, or its diagnostics are off "
+                                    "(DOTNET_EnableDiagnostics=0; only a start without it helps); %s is stale, nobody listens there",
+                                    pid, path));
     uint32_t peer = sock < 0 ? 0 : gcd_sock_peer_pid(sock);
     if (sock >= 0)
         (void)close(sock);
     /* A process that has ended may have left the socket to a child that inherited it. */
     if (peer != 0 && peer != pid && gcd_procfs_exists(pl->proc, peer))
-        return of_another(pid, path, "process", peer, ret_reason, err);
+        return of_another(pid, path, "process", peer, err);
     return GCD_OK;
 }
 
-static gcd_status try_out(struct place *pl, const struct candidate *c, bool exact, char *ret_path, enum gcd_ipc_reason *ret_reason,
-                          struct gcd_error *err)
+static gcd_status try_out(struct place *pl, const struct candidate *c, bool exact, char *ret_path, struct gcd_error *err)
 {
     char path[GCD_IPC_PATH_MAX];
     struct stat sb;
@@ -177,7 +173,7 @@ static gcd_status try_out(struct place *pl, const struct candidate *c, bool exac
             (void)close(fd);
         return gcd_fail_os(err, e, "cannot use the diagnostic socket of process %" PRIu32, pl->target->pid);
     }
-    gcd_status st = judge(pl, fd, &sb, path, exact, ret_reason, err);
+    gcd_status st = judge(pl, fd, &sb, path, exact, err);
     (void)close(fd);
     if (st == GCD_OK)
         memcpy(ret_path, path, strlen(path) + 1);
@@ -185,24 +181,20 @@ static gcd_status try_out(struct place *pl, const struct candidate *c, bool exac
 }
 
 /* The newest candidate that belongs to the process; otherwise the problem of the newest one. */
-static gcd_status try_all(struct place *pl, struct candidate *list, size_t n, bool exact, char *ret_path, enum gcd_ipc_reason *ret_reason,
-                          struct gcd_error *err)
+static gcd_status try_all(struct place *pl, struct candidate *list, size_t n, bool exact, char *ret_path, struct gcd_error *err)
 {
     gcd_status st = GCD_E_NOT_FOUND;
     if (n > 1)
         qsort(list, n, sizeof *list, newest_first);
     for (size_t i = 0; i < n; i++) {
         struct gcd_error e = GCD_ERROR_INIT;
-        enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
-        gcd_status one = try_out(pl, &list[i], exact, ret_path, &reason, &e);
+        gcd_status one = try_out(pl, &list[i], exact, ret_path, &e);
         if (one != GCD_OK && i > 0)
             continue;
         st = one;
-        *ret_reason = reason;
-        if (err != NULL)
-            *err = e;
         if (one == GCD_OK)
             break;
+        *err = e;
     }
     return st;
 }
@@ -210,25 +202,21 @@ static gcd_status try_all(struct place *pl, struct candidate *list, size_t n, bo
 /* ---- one directory ---- */
 
 /* GCD_E_NOT_FOUND with this reason: this directory has nothing to report, explain() finds out why. */
-static gcd_status nothing_here(enum gcd_ipc_reason *ret_reason)
+static gcd_status nothing_here(struct gcd_error *err)
 {
-    *ret_reason = GCD_IPC_REASON_NONE;
-    return GCD_E_NOT_FOUND;
+    return gcd_because(err, GCD_ERROR_OTHER, GCD_E_NOT_FOUND);
 }
 
-static gcd_status cannot_look(const struct place *pl, int os_errno, enum gcd_ipc_reason *ret_reason,
-                              struct gcd_error *err)
+static gcd_status cannot_look(const struct place *pl, int os_errno, struct gcd_error *err)
 {
     if (os_errno == ENOENT || os_errno == ENOTDIR)
-        return nothing_here(ret_reason);
-    if (os_errno == EACCES || os_errno == EPERM)
-        *ret_reason = GCD_IPC_REASON_PERMISSION;
-    return gcd_fail_os(err, os_errno, "cannot look for the diagnostic socket of process %" PRIu32 " in %s",
-                       pl->target->pid, pl->dir);
+        return nothing_here(err);
+    return gcd_because(err, os_errno == EACCES || os_errno == EPERM ? GCD_ERROR_PERMISSION : GCD_ERROR_OTHER,
+                       gcd_fail_os(err, os_errno, "cannot look for the diagnostic socket of process %" PRIu32 " in %s",
+                                   pl->target->pid, pl->dir));
 }
 
-static gcd_status search_others(struct place *pl, char *ret_path, enum gcd_ipc_reason *ret_reason,
-                                struct gcd_error *err)
+static gcd_status search_others(struct place *pl, char *ret_path, struct gcd_error *err)
 {
     struct gcd_alloc alloc = gcd_alloc_or_default(NULL);
     struct candidate *list = NULL;
@@ -240,7 +228,7 @@ static gcd_status search_others(struct place *pl, char *ret_path, enum gcd_ipc_r
         int e = errno;
         if (fd >= 0)
             (void)close(fd);
-        return cannot_look(pl, e, ret_reason, err);
+        return cannot_look(pl, e, err);
     }
     for (struct dirent *e; mem_ok && (e = readdir(dir)) != NULL;) {
         struct candidate c;
@@ -251,16 +239,16 @@ static gcd_status search_others(struct place *pl, char *ret_path, enum gcd_ipc_r
             list[n++] = c;
     }
     (void)closedir(dir);
-    gcd_status st = nothing_here(ret_reason);
+    gcd_status st = nothing_here(err);
     if (!mem_ok)
         st = gcd_fail_nomem(err, "looking for a diagnostic socket");
     else if (n > 0)
-        st = try_all(pl, list, n, false, ret_path, ret_reason, err);
+        st = try_all(pl, list, n, false, ret_path, err);
     gcd_mem_free(&alloc, list, cap * sizeof *list);
     return st;
 }
 
-static gcd_status search_dir(struct place *pl, char *ret_path, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+static gcd_status search_dir(struct place *pl, char *ret_path, struct gcd_error *err)
 {
     struct candidate found[N_PREFIXES];
     size_t n = 0;
@@ -277,22 +265,22 @@ static gcd_status search_dir(struct place *pl, char *ret_path, enum gcd_ipc_reas
     }
     if (n > 0) {
         /* dsrouter is a .NET program and has two; the reference client also takes the newer one. */
-        gcd_status st = try_all(pl, found, n, true, ret_path, ret_reason, err);
-        if (st == GCD_OK || *ret_reason != GCD_IPC_REASON_NO_SOCKET)
+        gcd_status st = try_all(pl, found, n, true, ret_path, err);
+        if (st == GCD_OK || err->reason != GCD_ERROR_NO_SOCKET)
             return st;
         failed = 0; /* somebody else took the name; the process may have another */
     }
     if (failed != 0)
-        return cannot_look(pl, failed, ret_reason, err);
-    return search_others(pl, ret_path, ret_reason, err);
+        return cannot_look(pl, failed, err);
+    return search_others(pl, ret_path, err);
 }
 
-static gcd_status search_place(struct place *pl, char *ret_path, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+static gcd_status search_place(struct place *pl, char *ret_path, struct gcd_error *err)
 {
     pl->dir_fd = gcd_safe_open(pl->dir[0] == '\0' ? "/" : pl->dir, O_PATH | O_DIRECTORY, NULL);
     if (pl->dir_fd < 0)
-        return cannot_look(pl, -pl->dir_fd, ret_reason, err);
-    gcd_status st = search_dir(pl, ret_path, ret_reason, err);
+        return cannot_look(pl, -pl->dir_fd, err);
+    gcd_status st = search_dir(pl, ret_path, err);
     (void)close(pl->dir_fd);
     return st;
 }
@@ -317,8 +305,7 @@ static bool make_place(const char *proc, const char *base, bool inside, struct p
 }
 
 /* The advice depends on what could be read. */
-static gcd_status explain(const struct gcd_procfs_target *t, const char *const *bases, size_t n_bases,
-                          struct gcd_error *err)
+static gcd_status explain(const struct gcd_procfs_target *t, const char *const *bases, size_t n_bases, struct gcd_error *err)
 {
     const char *first = bases[0];
     if (!t->env_known)
@@ -346,14 +333,14 @@ static gcd_status explain(const struct gcd_procfs_target *t, const char *const *
 }
 
 /* Of several failures, the most informative one is reported. */
-static int telling(gcd_status st, enum gcd_ipc_reason reason)
+static int telling(gcd_status st, const struct gcd_error *err)
 {
-    switch (reason) {
-    case GCD_IPC_REASON_NO_SOCKET: /* belongs to another process */
+    switch (err->reason) {
+    case GCD_ERROR_NO_SOCKET: /* belongs to another process */
         return 1;
-    case GCD_IPC_REASON_STALE:
+    case GCD_ERROR_STALE_SOCKET:
         return 2;
-    case GCD_IPC_REASON_PERMISSION:
+    case GCD_ERROR_PERMISSION:
         return 3;
     default:
         return st == GCD_E_NOT_FOUND ? 0 : 4;
@@ -364,8 +351,7 @@ static int telling(gcd_status st, enum gcd_ipc_reason reason)
  * A process in another pid namespace certainly has another root directory.  A process in ours may still have another /tmp: a unit with
  * PrivateTmp, or containers that share their pid namespace.  So the second search, through its root, is done for every process.
  */
-static gcd_status search_all(const char *proc, struct place *pl, const char *own_tmpdir, char *ret_path,
-                             enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+static gcd_status search_all(const char *proc, struct place *pl, const char *own_tmpdir, char *ret_path, struct gcd_error *err)
 {
     const struct gcd_procfs_target *t = pl->target;
     const char *bases[2];
@@ -379,71 +365,55 @@ static gcd_status search_all(const char *proc, struct place *pl, const char *own
 
     struct gcd_error best_err = GCD_ERROR_INIT;
     gcd_status best = GCD_E_NOT_FOUND;
-    enum gcd_ipc_reason best_reason = GCD_IPC_REASON_NONE;
     for (int inside = t->nested; inside < 2; inside++) {
         for (size_t i = 0; i < n_bases; i++) {
             struct gcd_error e = GCD_ERROR_INIT;
-            enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
             if (!make_place(proc, bases[i], inside, pl))
                 continue;
-            gcd_status st = search_place(pl, ret_path, &reason, &e);
-            if (st == GCD_OK) {
-                *ret_reason = GCD_IPC_REASON_NONE;
+            gcd_status st = search_place(pl, ret_path, &e);
+            if (st == GCD_OK)
                 return GCD_OK;
-            }
             /* A refused /proc/PID/root means nothing when the socket is usually elsewhere. */
-            if (inside && !t->nested && reason == GCD_IPC_REASON_PERMISSION)
+            if (inside && !t->nested && e.reason == GCD_ERROR_PERMISSION)
                 continue;
-            if (telling(st, reason) > telling(best, best_reason)) {
+            if (telling(st, &e) > telling(best, &best_err)) {
                 best = st;
-                best_reason = reason;
                 best_err = e;
             }
         }
     }
-    if (telling(best, best_reason) == 0) {
-        *ret_reason = GCD_IPC_REASON_NO_SOCKET;
-        return explain(t, bases, n_bases, err);
-    }
-    *ret_reason = best_reason;
+    if (telling(best, &best_err) == 0)
+        return gcd_because(err, GCD_ERROR_NO_SOCKET, explain(t, bases, n_bases, err));
     if (err != NULL)
         *err = best_err;
     return best;
 }
 
-static gcd_status discover(const char *proc, uint32_t pid, const char *own_tmpdir, char *ret_path, enum gcd_ipc_reason *ret_reason,
+static gcd_status discover(const char *proc, uint32_t pid, const char *own_tmpdir, char *ret_path,
                            bool *ret_foreign, struct gcd_error *err)
 {
     struct gcd_procfs_target target;
     struct place pl = { .proc = proc, .target = &target };
-    *ret_reason = GCD_IPC_REASON_NONE;
-    gcd_status st = gcd_procfs_read(proc, pid, &target, ret_reason, err);
+    gcd_status st = gcd_procfs_read(proc, pid, &target, err);
     if (st == GCD_OK)
-        st = search_all(proc, &pl, own_tmpdir, ret_path, ret_reason, err);
+        st = search_all(proc, &pl, own_tmpdir, ret_path, err);
     *ret_foreign = st != GCD_OK && pl.foreign;
     return st;
 }
 
-gcd_status gcd_discover_socket(const char *proc, uint32_t pid, const char *own_tmpdir, char *ret_path,
-                               enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+gcd_status gcd_discover_socket(const char *proc, uint32_t pid, const char *own_tmpdir, char *ret_path, struct gcd_error *err)
 {
-    enum gcd_ipc_reason reason;
     bool foreign;
-    gcd_status st = discover(proc, pid, own_tmpdir, ret_path, &reason, &foreign, err);
-    if (ret_reason != NULL)
-        *ret_reason = reason;
-    return st;
+    return discover(proc, pid, own_tmpdir, ret_path, &foreign, err);
 }
 
 gcd_status gcd_discover_listed(const char *proc, uint32_t pid, const char *own_tmpdir, char *ret_path, bool *ret_foreign,
                                struct gcd_error *err)
 {
-    enum gcd_ipc_reason reason;
-    return discover(proc, pid, own_tmpdir, ret_path, &reason, ret_foreign, err);
+    return discover(proc, pid, own_tmpdir, ret_path, ret_foreign, err);
 }
 
-gcd_status gcd_ipc_find_socket(uint32_t pid, const char *own_tmpdir, char *ret_path, enum gcd_ipc_reason *ret_reason,
-                               struct gcd_error *err)
+gcd_status gcd_ipc_find_socket(uint32_t pid, const char *own_tmpdir, char *ret_path, struct gcd_error *err)
 {
-    return gcd_discover_socket("/proc", pid, own_tmpdir, ret_path, ret_reason, err);
+    return gcd_discover_socket("/proc", pid, own_tmpdir, ret_path, err);
 }

@@ -8,8 +8,7 @@
 #include <gcdumpc/status.h>
 
 /* gcd_ipc_find_socket with PROC instead of "/proc". */
-GCD_MUST_CHECK gcd_status gcd_discover_socket(const char *proc, uint32_t pid, const char *own_tmpdir, char *ret_path,
-                                              enum gcd_ipc_reason *ret_reason, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_discover_socket(const char *proc, uint32_t pid, const char *own_tmpdir, char *ret_path, struct gcd_error *err);
 
 /* For lists: also reports whether this process has a socket that the caller may not use. */
 GCD_MUST_CHECK gcd_status gcd_discover_listed(const char *proc, uint32_t pid, const char *own_tmpdir, char *ret_path,

@@ -67,15 +67,16 @@ static char *copy(const struct search *s, const char *text)
     return gcd_mem_strndup(&s->alloc, text, strlen(text));
 }
 
-/* Adds PID with what /proc says about it and the socket to ask. */
+/* Adds PID with what /proc says about it and the socket to ask; "" when the caller may not use it. */
 static gcd_status add(struct search *s, uint32_t pid, const struct gcd_procfs_facts *facts, const char *socket_path,
-                      enum gcd_ipc_reason reason, struct gcd_error *err)
+                      struct gcd_error *err)
 {
     struct gcd_ipc_process_list *l = &s->list;
     if (!gcd_vec_reserve(&s->alloc, &l->items, &l->room, l->count + 1, sizeof *l->items, SIZE_MAX / sizeof *l->items))
         return gcd_fail_nomem(err, "listing processes");
     struct gcd_ipc_process *p = &l->items[l->count++];
-    *p = (struct gcd_ipc_process){ .pid = pid, .uid = facts->uid, .rss_bytes = facts->rss_bytes, .reason = reason };
+    *p = (struct gcd_ipc_process){ .pid = pid, .uid = facts->uid, .rss_bytes = facts->rss_bytes,
+                                   .reason = socket_path[0] == '\0' ? GCD_ERROR_PERMISSION : GCD_ERROR_OTHER };
     if (facts->start_jiffies != 0)
         p->uptime_ms = gcd_procfs_uptime_ms(s->proc, facts->start_jiffies);
     size_t cap = 0;
@@ -107,10 +108,10 @@ static gcd_status try_process(struct search *s, uint32_t pid, struct gcd_error *
     if (st == GCD_E_NOMEM)
         return gcd_fail_nomem(err, "looking for diagnostic sockets");
     if (st == GCD_OK)
-        return add(s, pid, &facts, path, GCD_IPC_REASON_NONE, err);
+        return add(s, pid, &facts, path, err);
     /* An unreadable directory proves nothing; an unusable socket proves that the process exists. */
     if (foreign)
-        return add(s, pid, &facts, "", GCD_IPC_REASON_PERMISSION, err);
+        return add(s, pid, &facts, "", err);
     return GCD_OK;
 }
 
@@ -215,7 +216,7 @@ static gcd_status add_listeners(struct search *s, struct gcd_error *err)
             continue;
         if (l->pid != 0)
             (void)gcd_procfs_facts(s->proc, l->pid, &facts);
-        st = add(s, l->pid, &facts, l->path, GCD_IPC_REASON_NONE, err);
+        st = add(s, l->pid, &facts, l->path, err);
     }
     return st;
 }
@@ -271,14 +272,14 @@ static void ask_some(void *ctx)
         uint64_t ms = s->options.answer_ms != 0 ? s->options.answer_ms : DEFAULT_ANSWER_MS, now_ns = uv_hrtime();
         uint64_t left_ms = now_ns < q->until_ns ? (q->until_ns - now_ns) / 1000000 : 0;
         if (left_ms == 0) {
-            p->reason = GCD_IPC_REASON_TIMEOUT;
+            p->reason = GCD_ERROR_TIMEOUT;
             continue;
         }
         ms = ms < left_ms ? ms : left_ms;
-        gcd_status st = gcd_ipc_process_info(p->socket_path, ms, &info, &p->reason, NULL);
-        if (st != GCD_OK) {
-            if (p->reason == GCD_IPC_REASON_NONE)
-                p->reason = GCD_IPC_REASON_REFUSED;
+        struct gcd_error e = GCD_ERROR_INIT;
+        p->answered = gcd_ipc_process_info(p->socket_path, ms, &info, &e) == GCD_OK;
+        if (!p->answered) {
+            p->reason = e.reason;
             continue;
         }
         take(s, &p->entry_assembly, info.entry_assembly);

@@ -101,10 +101,9 @@ static gcd_status lock_process(uint32_t pid, struct gcd_ipc_lock *ret, struct gc
 {
     struct gcd_procfs_target target;
     struct gcd_procfs_facts facts;
-    enum gcd_ipc_reason reason;
     struct stat sb;
     char name[100], path[64];
-    GCD_TRY(gcd_procfs_read("/proc", pid, &target, &reason, err));
+    GCD_TRY(gcd_procfs_read("/proc", pid, &target, err));
     uid_t owner = gcd_procfs_facts("/proc", pid, &facts) ? facts.uid : (uid_t)-1;
     (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/ns/pid", pid);
     uint64_t ns = stat(path, &sb) == 0 ? (uint64_t)sb.st_ino : 0;

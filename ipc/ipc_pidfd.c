@@ -15,8 +15,7 @@ static const char proc[] = "/proc";
 static bool has_ended(const struct gcd_pidfd *p)
 {
     uint64_t start = 0;
-    enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
-    gcd_status st = gcd_procfs_start(proc, p->pid, &start, &reason, NULL);
+    gcd_status st = gcd_procfs_start(proc, p->pid, &start, NULL);
     return st == GCD_E_NOT_FOUND || (st == GCD_OK && start != p->start_jiffies);
 }
 
@@ -24,8 +23,7 @@ static bool has_ended(const struct gcd_pidfd *p)
 static int clock_of(struct gcd_pidfd *p)
 {
     static const struct itimerspec ticks = { .it_value = { .tv_nsec = TICK_NS }, .it_interval = { .tv_nsec = TICK_NS } };
-    enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
-    if (gcd_procfs_start(proc, p->pid, &p->start_jiffies, &reason, NULL) != GCD_OK)
+    if (gcd_procfs_start(proc, p->pid, &p->start_jiffies, NULL) != GCD_OK)
         return -1;
     int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     if (fd >= 0 && timerfd_settime(fd, 0, &ticks, NULL) != 0) {

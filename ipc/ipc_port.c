@@ -260,7 +260,7 @@ static gcd_status serve(struct gcd_ipc_port *port, int wait_ms, struct gcd_error
         }
     }
     drop_silent(port);
-    return port->gone ? gcd_fail(err, GCD_E_PEER, "the process has ended") : GCD_OK;
+    return port->gone ? gcd_because(err, GCD_ERROR_GONE, gcd_fail(err, GCD_E_PEER, "the process has ended")) : GCD_OK;
 }
 
 int gcd_port_fd(const struct gcd_ipc_port *port)
@@ -314,29 +314,26 @@ static gcd_status wait_for(struct gcd_ipc_port *port, bool for_runtime, uint64_t
 }
 
 gcd_status gcd_ipc_port_wait(struct gcd_ipc_port *port, uint64_t timeout_ms, const gcd_cancel_flag *cancel,
-                             struct gcd_ipc_runtime *ret, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+                             struct gcd_ipc_runtime *ret, struct gcd_error *err)
 {
     gcd_status st = wait_for(port, true, timeout_ms, cancel, err);
-    if (ret_reason != NULL)
-        *ret_reason = st == GCD_END ? GCD_IPC_REASON_TIMEOUT : st == GCD_E_PEER ? GCD_IPC_REASON_GONE : GCD_IPC_REASON_NONE;
     if (st == GCD_END && port->strangers > 0)
-        return gcd_fail(err, GCD_E_PEER, "no runtime has connected within %" PRIu64 " ms, only %u others that do not speak its protocol",
-                        timeout_ms, port->strangers);
-    if (st == GCD_END)
-        return gcd_fail(err, GCD_E_PEER, "no runtime has connected within %" PRIu64 " ms", timeout_ms);
-    if (st != GCD_OK)
+        st = gcd_fail(err, GCD_E_PEER, "no runtime has connected within %" PRIu64 " ms, only %u others that do not speak its protocol",
+                      timeout_ms, port->strangers);
+    else if (st == GCD_END)
+        st = gcd_fail(err, GCD_E_PEER, "no runtime has connected within %" PRIu64 " ms", timeout_ms);
+    else if (st != GCD_OK)
         return st;
+    if (st != GCD_OK)
+        return gcd_because(err, GCD_ERROR_TIMEOUT, st);
     *ret = (struct gcd_ipc_runtime){ .pid = port->pid, .visible = port->visible };
     memcpy(ret->cookie, port->chosen.cookie, sizeof ret->cookie);
     return GCD_OK;
 }
 
-gcd_status gcd_ipc_port_pause(struct gcd_ipc_port *port, uint64_t ms, const gcd_cancel_flag *cancel,
-                              enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+gcd_status gcd_ipc_port_pause(struct gcd_ipc_port *port, uint64_t ms, const gcd_cancel_flag *cancel, struct gcd_error *err)
 {
     gcd_status st = ms == 0 ? GCD_END : wait_for(port, false, ms, cancel, err);
-    if (ret_reason != NULL)
-        *ret_reason = st == GCD_E_PEER ? GCD_IPC_REASON_GONE : GCD_IPC_REASON_NONE;
     return st == GCD_END ? GCD_OK : st;
 }
 

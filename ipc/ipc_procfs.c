@@ -172,35 +172,29 @@ static bool read_tmpdir(const char *proc, uint32_t pid, char *ret, size_t cap)
     return found || n >= 0;
 }
 
-gcd_status gcd_procfs_start(const char *proc, uint32_t pid, uint64_t *ret_jiffies, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+gcd_status gcd_procfs_start(const char *proc, uint32_t pid, uint64_t *ret_jiffies, struct gcd_error *err)
 {
     char text[8192];
     char state = '\0';
     int r = read_small(proc, pid, "stat", text, sizeof text);
-    if (r == -ENOENT || r == -ESRCH) {
-        *ret_reason = GCD_IPC_REASON_NO_PROCESS;
-        return gcd_fail(err, GCD_E_NOT_FOUND, "there is no process %" PRIu32, pid);
-    }
-    if (r != 0) {
-        if (r == -EACCES || r == -EPERM)
-            *ret_reason = GCD_IPC_REASON_PERMISSION;
-        return gcd_fail_os(err, -r, "cannot inspect process %" PRIu32 " in %s", pid, proc);
-    }
+    if (r == -ENOENT || r == -ESRCH)
+        return gcd_because(err, GCD_ERROR_NO_PROCESS, gcd_fail(err, GCD_E_NOT_FOUND, "there is no process %" PRIu32, pid));
+    if (r != 0)
+        return gcd_because(err, r == -EACCES || r == -EPERM ? GCD_ERROR_PERMISSION : GCD_ERROR_OTHER,
+                           gcd_fail_os(err, -r, "cannot inspect process %" PRIu32 " in %s", pid, proc));
     if (!parse_stat(text, &state, ret_jiffies))
         return gcd_fail(err, GCD_E_FORMAT, "cannot read %s/%" PRIu32 "/stat: no start time in it", proc, pid);
-    if (state == 'Z' || state == 'X') {
-        *ret_reason = GCD_IPC_REASON_NO_PROCESS;
-        return gcd_fail(err, GCD_E_NOT_FOUND, "process %" PRIu32 " has ended; its parent has not noticed yet", pid);
-    }
+    if (state == 'Z' || state == 'X')
+        return gcd_because(err, GCD_ERROR_NO_PROCESS,
+                           gcd_fail(err, GCD_E_NOT_FOUND, "process %" PRIu32 " has ended; its parent has not noticed yet", pid));
     return GCD_OK;
 }
 
-gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_target *ret,
-                           enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_target *ret, struct gcd_error *err)
 {
     char text[8192];
     uint64_t start = 0;
-    GCD_TRY(gcd_procfs_start(proc, pid, &start, ret_reason, err));
+    GCD_TRY(gcd_procfs_start(proc, pid, &start, err));
 
     uint32_t inner = pid;
     unsigned n_ns = 1;
@@ -209,11 +203,9 @@ gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_tar
         /* /proc/TID exists for every thread, although the directory does not list it. */
         uint32_t tgid = pid;
         const char *line = status_line(text, "Tgid");
-        if (line != NULL && status_numbers(line, &tgid) == 1 && tgid != pid) {
-            *ret_reason = GCD_IPC_REASON_NO_PROCESS;
-            return gcd_fail(err, GCD_E_NOT_FOUND, "%" PRIu32 " is not a process but a thread of process %" PRIu32, pid,
-                            tgid);
-        }
+        if (line != NULL && status_numbers(line, &tgid) == 1 && tgid != pid)
+            return gcd_because(err, GCD_ERROR_NO_PROCESS,
+                               gcd_fail(err, GCD_E_NOT_FOUND, "%" PRIu32 " is not a process but a thread of process %" PRIu32, pid, tgid));
         line = status_line(text, "Uid");
         ret->uids_known = line != NULL && sscanf(line, UID_LINE, &ret->uid, &ret->saved_uid) == 2;
         /* Outermost namespace first.  Missing before Linux 4.1. */

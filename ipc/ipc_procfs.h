@@ -27,15 +27,13 @@ struct gcd_procfs_target {
  * When PID started, since boot; together with PID this distinguishes a process from a later one with the same number.  GCD_E_NOT_FOUND: no
  * such process, or it has ended; GCD_E_IO; GCD_E_FORMAT.
  */
-GCD_MUST_CHECK gcd_status gcd_procfs_start(const char *proc, uint32_t pid, uint64_t *ret_jiffies, enum gcd_ipc_reason *ret_reason,
-                                           struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_procfs_start(const char *proc, uint32_t pid, uint64_t *ret_jiffies, struct gcd_error *err);
 
 /*
  * Read PROC/PID/{stat,status,environ}.  The errors of gcd_procfs_start, and GCD_E_NOT_FOUND when PID is a thread.  An unreadable
  * environment is not an error.
  */
-GCD_MUST_CHECK gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_target *ret,
-                                          enum gcd_ipc_reason *ret_reason, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_procfs_read(const char *proc, uint32_t pid, struct gcd_procfs_target *ret, struct gcd_error *err);
 
 /* What a list of processes shows.  Unreadable values are 0 or empty. */
 struct gcd_procfs_facts {

@@ -122,13 +122,12 @@ static void close_all(struct session *s)
 }
 
 /* Only the first failure is reported; the others are its consequences. */
-static void note(struct session *s, gcd_status st, enum gcd_ipc_reason reason, const struct gcd_error *err)
+static void note(struct session *s, gcd_status st, const struct gcd_error *err)
 {
     if (s->status != GCD_OK)
         return;
     s->status = st;
     s->err = *err;
-    s->ret->reason = reason;
 }
 
 static bool is_opening(const struct leg *l)
@@ -202,10 +201,10 @@ static void stop_ended(struct leg *l)
     go_on(l->s);
 }
 
-static void stop_failed(struct leg *l, gcd_status st, enum gcd_ipc_reason reason, struct gcd_error *err)
+static void stop_failed(struct leg *l, gcd_status st, struct gcd_error *err)
 {
     gcd_error_wrap(err, "cannot stop %s", leg_names[l->kind]);
-    note(l->s, st, reason, err);
+    note(l->s, st, err);
     stop_ended(l); /* a process that ends by itself still writes its stream to the end */
 }
 
@@ -215,7 +214,6 @@ static void on_stop_reply(struct gcd_conn *c, const struct gcd_wire_header *head
     struct gcd_error err = GCD_ERROR_INIT;
     uint64_t id = 0;
     gcd_status st = gcd_wire_check_reply(header, payload, n, NULL, &err);
-    enum gcd_ipc_reason reason = st == GCD_OK || st == GCD_E_FORMAT ? GCD_IPC_REASON_NONE : GCD_IPC_REASON_REFUSED;
     if (st == GCD_OK)
         st = gcd_wire_decode_session_id(payload, n, &id, &err);
     if (st == GCD_OK && id != l->id)
@@ -224,15 +222,15 @@ static void on_stop_reply(struct gcd_conn *c, const struct gcd_wire_header *head
         l->stopped = true;
         stop_ended(l);
     } else {
-        stop_failed(l, st, reason, &err);
+        stop_failed(l, st, &err);
     }
 }
 
-static void on_stop_end(struct gcd_conn *c, gcd_status st, enum gcd_ipc_reason reason, const struct gcd_error *err)
+static void on_stop_end(struct gcd_conn *c, gcd_status st, const struct gcd_error *err)
 {
     /* The connection is closed once it has its reply, so this is an end without one. */
     struct gcd_error e = *err;
-    stop_failed(c->owner, st, reason, &e);
+    stop_failed(c->owner, st, &e);
 }
 
 static const struct gcd_conn_ops stop_ops = { .on_reply = on_stop_reply, .on_end = on_stop_end };
@@ -243,25 +241,23 @@ static void ask_stop(struct leg *l)
     uint8_t msg[GCD_WIRE_REQUEST_MAX];
     size_t n = 0;
     struct gcd_error err = GCD_ERROR_INIT;
-    enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
     if (!l->open || l->stop_asked || l->stream_finished)
         return;
     l->stop_asked = true;
     if (l->kind != GCD_LEG_FLUSH)
         set_step(s, GCD_IPC_STEP_STOP);
     gcd_status st = gcd_wire_encode_stop(l->id, msg, sizeof msg, &n, &err);
+    struct gcd_conn_setup setup = { .loop = &s->loop, .dial = &s->dial, .ops = &stop_ops, .owner = l, .read_bytes = SMALL_READ_BYTES };
     if (st == GCD_OK)
-        st = gcd_conn_open(&l->stop, &s->loop, &s->dial, msg, n, SMALL_READ_BYTES, &stop_ops, l, &reason, &err);
+        st = gcd_conn_open(&l->stop, &setup, msg, n, &err);
     if (st == GCD_OK) {
         bound_the_farewell(s);
         return;
     }
     /* The port of a session that was just open is gone, so the process is gone. */
-    if (reason == GCD_IPC_REASON_STALE || reason == GCD_IPC_REASON_NO_SOCKET) {
-        reason = GCD_IPC_REASON_GONE;
-        st = gcd_fail(&err, GCD_E_PEER, "the process has ended");
-    }
-    stop_failed(l, st, reason, &err);
+    if (err.reason == GCD_ERROR_STALE_SOCKET || err.reason == GCD_ERROR_NO_SOCKET)
+        st = gcd_because(&err, GCD_ERROR_GONE, gcd_fail(&err, GCD_E_PEER, "the process has ended"));
+    stop_failed(l, st, &err);
 }
 
 /*
@@ -282,11 +278,11 @@ static void stop_if_whole(struct session *s)
 }
 
 /* The collection has failed: leave, but stop the sessions in the runtime first. */
-static void fail(struct session *s, gcd_status st, enum gcd_ipc_reason reason, const struct gcd_error *err)
+static void fail(struct session *s, gcd_status st, const struct gcd_error *err)
 {
     if (s->status != GCD_OK || s->closing)
         return;
-    note(s, st, reason, err);
+    note(s, st, err);
     s->discard = true;
     bound_the_farewell(s);
     ask_stops(s);
@@ -311,7 +307,7 @@ static void give_up(struct session *s)
                            is_opening(l) ? "start" : "stop", leg_names[l->kind], s->graces->answer_ms);
         else
             (void)gcd_fail(&err, GCD_E_PEER, "the event stream did not end after the session was stopped");
-        note(s, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT, &err);
+        note(s, gcd_because(&err, GCD_ERROR_TIMEOUT, GCD_E_PEER), &err);
     }
     close_all(s);
 }
@@ -323,9 +319,10 @@ static void look_at_silence(struct session *s)
     struct gcd_error err = GCD_ERROR_INIT;
     if (s->answers_after_walk && walks->open && now_ms() - s->last_data_ms >= s->graces->answer_ms)
         fail(s,
-             gcd_fail(&err, GCD_E_PEER, "the runtime answered, but then sent nothing of a heap walk for %" PRIu64
-                      " ms: it forced no garbage collection, or is stopped", s->graces->answer_ms),
-             GCD_IPC_REASON_TIMEOUT, &err);
+             gcd_because(&err, GCD_ERROR_TIMEOUT,
+                         gcd_fail(&err, GCD_E_PEER, "the runtime answered, but then sent nothing of a heap walk for %" PRIu64
+                                  " ms: it forced no garbage collection, or is stopped", s->graces->answer_ms)),
+             &err);
 }
 
 static void look_at_cancel_and_time(struct session *s)
@@ -342,13 +339,12 @@ static void look_at_cancel_and_time(struct session *s)
     if (s->status != GCD_OK || record->stream_finished)
         return;
     if (gcd_is_canceled(s->o->cancel)) {
-        fail(s, gcd_fail(&err, GCD_E_CANCELED, "canceled"), GCD_IPC_REASON_NONE, &err);
+        fail(s, gcd_fail(&err, GCD_E_CANCELED, "canceled"), &err);
     } else if (s->timeout_at_ms != 0 && now >= s->timeout_at_ms) {
         const char *what = is_pending(s) || !record->open ? "the runtime has not answered (it does so after the garbage collection)"
                            : !record->stop_asked          ? "the heap walk was not over"
                                                           : "the event stream had not ended";
-        fail(s, gcd_fail(&err, GCD_E_PEER, "%s within %" PRIu64 " ms", what, s->o->timeout_ms), GCD_IPC_REASON_TIMEOUT,
-             &err);
+        fail(s, gcd_because(&err, GCD_ERROR_TIMEOUT, gcd_fail(&err, GCD_E_PEER, "%s within %" PRIu64 " ms", what, s->o->timeout_ms)), &err);
     }
 }
 
@@ -394,19 +390,22 @@ static gcd_status ended_early(const struct session *s, struct gcd_error *err)
 {
     uint64_t bytes = s->ret->stream_bytes;
     if (is_opening(&s->legs[GCD_LEG_TRIGGER]))
-        return gcd_fail(err, GCD_E_PEER, "the process ended during the %s, after %" PRIu64 " bytes of events",
-                        bytes > s->bytes_before_gc ? "heap walk" : "garbage collection", bytes);
-    return gcd_fail(err, GCD_E_PEER, "the event stream ended after %" PRIu64 " bytes, before the heap walk was over: the process has ended", bytes);
+        (void)gcd_fail(err, GCD_E_PEER, "the process ended during the %s, after %" PRIu64 " bytes of events",
+                       bytes > s->bytes_before_gc ? "heap walk" : "garbage collection", bytes);
+    else
+        (void)gcd_fail(err, GCD_E_PEER, "the event stream ended after %" PRIu64 " bytes, before the heap walk was over: the process has ended",
+                       bytes);
+    return gcd_because(err, GCD_ERROR_GONE, GCD_E_PEER);
 }
 
-static void not_opened(struct leg *l, gcd_status st, enum gcd_ipc_reason reason, struct gcd_error *err)
+static void not_opened(struct leg *l, gcd_status st, struct gcd_error *err)
 {
-    if (l->kind == GCD_LEG_TRIGGER && reason == GCD_IPC_REASON_GONE)
+    if (l->kind == GCD_LEG_TRIGGER && err->reason == GCD_ERROR_GONE)
         (void)ended_early(l->s, err);
     else
         gcd_error_wrap(err, "cannot start %s", leg_names[l->kind]);
     l->stream_finished = true;
-    fail(l->s, st, reason, err);
+    fail(l->s, st, err);
     go_on(l->s); /* fail does nothing if there was an earlier failure */
 }
 
@@ -416,14 +415,13 @@ static void on_stream_reply(struct gcd_conn *c, const struct gcd_wire_header *he
     struct session *s = l->s;
     struct gcd_error err = GCD_ERROR_INIT;
     gcd_status st = gcd_wire_check_reply(header, payload, n, NULL, &err);
-    enum gcd_ipc_reason reason = st == GCD_OK || st == GCD_E_FORMAT ? GCD_IPC_REASON_NONE : GCD_IPC_REASON_REFUSED;
     if (st == GCD_OK)
         st = gcd_wire_decode_session_id(payload, n, &l->id, &err);
     if (st != GCD_OK) {
         /* Close it ourselves: measured, .NET 9 and 10 keep it open after BAD_ENCODING, which blocks the port. */
         gcd_conn_close(c);
         if (st != GCD_E_UNSUPPORTED || !step_down(l))
-            not_opened(l, st, reason, &err);
+            not_opened(l, st, &err);
         return;
     }
     l->open = true;
@@ -459,7 +457,7 @@ static void on_record_data(struct session *s, const uint8_t *bytes, size_t n)
         if (err.code != st) /* no message, or a stale one */
             (void)gcd_fail(&err, st, "%s", gcd_status_text(st));
         s->discard = true; /* even after another failure */
-        fail(s, st, GCD_IPC_REASON_NONE, &err);
+        fail(s, st, &err);
         return;
     }
     if (st == GCD_END) {
@@ -488,14 +486,14 @@ static void on_stream_data(struct gcd_conn *c, const uint8_t *bytes, size_t n)
         set_step(s, s->step);
 }
 
-static void on_stream_end(struct gcd_conn *c, gcd_status st, enum gcd_ipc_reason reason, const struct gcd_error *err)
+static void on_stream_end(struct gcd_conn *c, gcd_status st, const struct gcd_error *err)
 {
     struct leg *l = c->owner;
     struct session *s = l->s;
     struct gcd_error e = *err;
     gcd_conn_close(c); /* a session that is still open notices this at its next write */
     if (!l->open) {
-        not_opened(l, st, reason, &e);
+        not_opened(l, st, &e);
         return;
     }
     l->stream_finished = true;
@@ -503,10 +501,10 @@ static void on_stream_end(struct gcd_conn *c, gcd_status st, enum gcd_ipc_reason
         /* It is done. */
     } else if (st != GCD_END) {
         gcd_error_wrap(&e, "cannot read the event stream to its end");
-        note(s, st, reason, &e);
+        note(s, st, &e);
     } else if (!l->stop_asked) {
         st = ended_early(s, &e);
-        note(s, st, GCD_IPC_REASON_GONE, &e);
+        note(s, st, &e);
     } else if (l->kind == GCD_LEG_RECORD) {
         s->ret->stream_ended = true;
     }
@@ -533,7 +531,6 @@ static void open_leg(struct session *s, enum gcd_leg kind)
     uint8_t msg[GCD_WIRE_REQUEST_MAX];
     size_t n = 0;
     struct gcd_error err = GCD_ERROR_INIT;
-    enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
     bool walks = kind == GCD_LEG_TRIGGER || (kind == GCD_LEG_RECORD && s->strategy == GCD_IPC_STRATEGY_SINGLE);
     l->asked = true;
     s->give_up_at_ms = walks ? 0 : now_ms() + s->graces->answer_ms;
@@ -541,13 +538,13 @@ static void open_leg(struct session *s, enum gcd_leg kind)
     s->ret->strategy = s->strategy;
     gcd_status st = gcd_plan_encode(s->o, s->strategy, kind, s->command, msg, sizeof msg, &n, &err);
     if (st == GCD_OK) {
-        struct gcd_conn *c = &l->streams[l->n_tries++];
-        size_t read_bytes = kind == GCD_LEG_RECORD ? STREAM_READ_BYTES : SMALL_READ_BYTES;
-        st = gcd_conn_open(c, &s->loop, &s->dial, msg, n, read_bytes, &stream_ops, l, &reason, &err);
+        struct gcd_conn_setup setup = { .loop = &s->loop, .dial = &s->dial, .ops = &stream_ops, .owner = l,
+                                        .read_bytes = kind == GCD_LEG_RECORD ? STREAM_READ_BYTES : SMALL_READ_BYTES };
+        st = gcd_conn_open(&l->streams[l->n_tries++], &setup, msg, n, &err);
     }
     if (st != GCD_OK) {
         l->stream_finished = true;
-        fail(s, st, reason, &err);
+        fail(s, st, &err);
         return;
     }
     s->bytes_before_gc = s->ret->stream_bytes;
@@ -575,7 +572,7 @@ static void run(struct session *s, const struct gcd_plan *plan)
     if (st == GCD_OK)
         open_leg(s, plan->flush ? GCD_LEG_FLUSH : GCD_LEG_RECORD);
     else
-        fail(s, st, GCD_IPC_REASON_NONE, &err);
+        fail(s, st, &err);
     (void)uv_run(&s->loop, UV_RUN_DEFAULT); /* until every handle is closed */
 }
 
@@ -652,7 +649,7 @@ gcd_status gcd_ipc_collect(const struct gcd_ipc_collect_options *options, struct
     if (options->timeout_ms != 0 && options->timeout_ms < question.timeout_ms)
         question.timeout_ms = options->timeout_ms;
     on_question_tick(question.ctx);
-    gcd_status st = gcd_info_ask(&question, &info, &ret->reason, &info_err);
+    gcd_status st = gcd_info_ask(&question, &info, &info_err);
     if (st != GCD_OK && st != GCD_E_UNSUPPORTED) {
         if (err != NULL)
             *err = info_err;

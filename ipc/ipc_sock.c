@@ -79,9 +79,8 @@ int gcd_sock_connect(const char *path)
     return r;
 }
 
-gcd_status gcd_sock_open(const char *path, int *ret_fd, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+gcd_status gcd_sock_open(const char *path, int *ret_fd, struct gcd_error *err)
 {
-    *ret_reason = GCD_IPC_REASON_NONE;
     int fd = gcd_sock_connect(path);
     if (fd >= 0) {
         *ret_fd = fd;
@@ -90,19 +89,19 @@ gcd_status gcd_sock_open(const char *path, int *ret_fd, enum gcd_ipc_reason *ret
     switch (-fd) {
     case ENOENT:
     case ENOTDIR:
-        *ret_reason = GCD_IPC_REASON_NO_SOCKET;
-        return gcd_fail(err, GCD_E_NOT_FOUND, "cannot connect: there is no diagnostic socket %s", path);
+        return gcd_because(err, GCD_ERROR_NO_SOCKET,
+                           gcd_fail(err, GCD_E_NOT_FOUND, "cannot connect: there is no diagnostic socket %s", path));
     case ECONNREFUSED:
-        *ret_reason = GCD_IPC_REASON_STALE;
-        return gcd_fail(err, GCD_E_NOT_FOUND, "cannot connect: nobody listens at %s, its process has ended", path);
+        return gcd_because(err, GCD_ERROR_STALE_SOCKET,
+                           gcd_fail(err, GCD_E_NOT_FOUND, "cannot connect: nobody listens at %s, its process has ended", path));
     case EACCES:
     case EPERM:
-        *ret_reason = GCD_IPC_REASON_PERMISSION;
-        return gcd_fail_os(err, -fd, "cannot connect to %s (only the owner of the process and root may)", path);
+        return gcd_because(err, GCD_ERROR_PERMISSION,
+                           gcd_fail_os(err, -fd, "cannot connect to %s (only the owner of the process and root may)", path));
     case EAGAIN:
         /* The queue of the listening socket is full (255 entries, dotnet/runtime ds-ipc-pal-socket.c). */
-        *ret_reason = GCD_IPC_REASON_TIMEOUT;
-        return gcd_fail(err, GCD_E_PEER, "cannot connect: too many other clients are waiting at %s", path);
+        return gcd_because(err, GCD_ERROR_TIMEOUT,
+                           gcd_fail(err, GCD_E_PEER, "cannot connect: too many other clients are waiting at %s", path));
     default:
         return gcd_fail_os(err, -fd, "cannot connect to %s", path);
     }

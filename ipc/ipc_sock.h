@@ -20,9 +20,8 @@ int gcd_sock_connect_to(int socket_fd);
 /* Bind the socket FD to the new file NAME in the open folder DIR_FD; PATH is the full path.  0 or a negated errno. */
 int gcd_sock_bind(int fd, int dir_fd, const char *name, const char *path);
 
-/* gcd_sock_connect with a status, a reason for programs and a message. */
-GCD_MUST_CHECK gcd_status gcd_sock_open(const char *path, int *ret_fd, enum gcd_ipc_reason *ret_reason,
-                                        struct gcd_error *err);
+/* gcd_sock_connect with a status, a reason and a message. */
+GCD_MUST_CHECK gcd_status gcd_sock_open(const char *path, int *ret_fd, struct gcd_error *err);
 
 /* Send all N bytes with one call and without SIGPIPE.  0 or a negated errno; EMSGSIZE when only a part could be sent. */
 int gcd_sock_send_whole(int fd, const uint8_t *bytes, size_t n);

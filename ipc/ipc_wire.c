@@ -219,8 +219,7 @@ gcd_status gcd_wire_encode_stop(uint64_t session_id, uint8_t *buf, size_t cap, s
     return message_end(&o, GCD_WIRE_STOP_TRACING, ret_n, err);
 }
 
-gcd_status gcd_wire_encode_plain(enum gcd_wire_command command, uint8_t *buf, size_t cap, size_t *ret_n,
-                                 struct gcd_error *err)
+gcd_status gcd_wire_encode_plain(enum gcd_wire_command command, uint8_t *buf, size_t cap, size_t *ret_n, struct gcd_error *err)
 {
     struct out o = message_begin(command, buf, cap);
     return message_end(&o, command, ret_n, err);
@@ -315,9 +314,9 @@ gcd_status gcd_wire_check_reply(const struct gcd_wire_header *header, const uint
     gcd_status st = code == HRESULT_UNKNOWN_COMMAND ? GCD_E_UNSUPPORTED : GCD_E_PEER;
     for (size_t i = 0; i < sizeof hresults / sizeof hresults[0]; i++)
         if (hresults[i].code == code)
-            return gcd_fail(err, st, "the runtime refused: %s (%s, 0x%08" PRIx32 ")", hresults[i].text,
-                            hresults[i].name, code);
-    return gcd_fail(err, st, "the runtime refused with the error 0x%08" PRIx32, code);
+            return gcd_because(err, GCD_ERROR_REFUSED, gcd_fail(err, st, "the runtime refused: %s (%s, 0x%08" PRIx32 ")", hresults[i].text,
+                                                                hresults[i].name, code));
+    return gcd_because(err, GCD_ERROR_REFUSED, gcd_fail(err, st, "the runtime refused with the error 0x%08" PRIx32, code));
 }
 
 gcd_status gcd_wire_decode_session_id(const uint8_t *payload, size_t n, uint64_t *ret_session_id, struct gcd_error *err)

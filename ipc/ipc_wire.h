@@ -105,8 +105,7 @@ struct gcd_wire_header {
 };
 
 /* BYTES: GCD_WIRE_HEADER_BYTES of them.  GCD_E_FORMAT with the offset of the wrong field. */
-GCD_MUST_CHECK gcd_status gcd_wire_decode_header(const uint8_t *bytes, struct gcd_wire_header *ret,
-                                                 struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_wire_decode_header(const uint8_t *bytes, struct gcd_wire_header *ret, struct gcd_error *err);
 
 /*
  * Did the runtime accept the request?  GCD_OK; GCD_E_UNSUPPORTED when it does not know the command (the only error after which an older
@@ -142,7 +141,6 @@ struct gcd_wire_advertise {
 };
 
 /* BYTES: GCD_WIRE_ADVERTISE_BYTES of them.  GCD_E_FORMAT: not an advertise message. */
-GCD_MUST_CHECK gcd_status gcd_wire_decode_advertise(const uint8_t *bytes, struct gcd_wire_advertise *ret,
-                                                    struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_wire_decode_advertise(const uint8_t *bytes, struct gcd_wire_advertise *ret, struct gcd_error *err);
 
 #endif

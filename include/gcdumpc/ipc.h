@@ -4,6 +4,8 @@
  * Part of the library gcdumpc_ipc, which needs libuv and is left out of a build with GCDUMPC_IPC=OFF.  The functions here block (each runs
  * its own event loop), print nothing and install no signal handler.  The protocol is described in the dotnet/diagnostics repository,
  * documentation/design-docs/ipc-protocol.md.
+ *
+ * A word in capitals beside a status, such as "GCD_E_PEER (GONE)", is the reason in struct gcd_error: GCD_ERROR_GONE.
  */
 #ifndef GCDUMPC_IPC_H
 #define GCDUMPC_IPC_H
@@ -26,18 +28,6 @@ extern "C" {
 /* sun_path holds 108 bytes on Linux; a path through /proc/PID/root may be longer and is still usable. */
 #define GCD_IPC_PATH_MAX 4096
 
-/* Why the socket of a process could not be found or used; refines the GCD_E_* status for programs. */
-enum gcd_ipc_reason {
-    GCD_IPC_REASON_NONE,
-    GCD_IPC_REASON_NO_PROCESS,  /* no process with this number */
-    GCD_IPC_REASON_NO_SOCKET,   /* the process has no diagnostic socket: not .NET, or diagnostics are off */
-    GCD_IPC_REASON_PERMISSION,  /* the socket belongs to another user */
-    GCD_IPC_REASON_STALE,       /* a socket file without a listener */
-    GCD_IPC_REASON_REFUSED,     /* the runtime answered with an error */
-    GCD_IPC_REASON_TIMEOUT,     /* no answer in time */
-    GCD_IPC_REASON_GONE         /* the process ended during the dump */
-};
-
 /*
  * Find the diagnostic socket of the process PID (as seen by the caller).  Searches the target's TMPDIR (from /proc/PID/environ when
  * readable, otherwise our OWN_TMPDIR, otherwise /tmp) for dotnet-diagnostic-PID-KEY-socket; KEY is the process start time.  A process in
@@ -46,11 +36,10 @@ enum gcd_ipc_reason {
  * the process or to root, and the listener, if visible, must be PID: anybody can listen under any name.
  * OWN_TMPDIR: the caller's TMPDIR, or NULL.  RET_PATH: GCD_IPC_PATH_MAX bytes, NUL-terminated on success.  Pass a path below /proc/PID/root
  * only to the functions here: its links belong to the process, and for others they may lead out of its root.
- * GCD_E_NOT_FOUND: NO_PROCESS (also for a zombie, and for the number of a thread), NO_SOCKET, STALE; GCD_E_IO: PERMISSION, or another
- * failure to read; GCD_E_FORMAT.  *RET_REASON (may be NULL) is always set, RET_PATH only on success.
+ * GCD_E_NOT_FOUND: NO_PROCESS (also for a zombie, and for the number of a thread), NO_SOCKET, STALE_SOCKET; GCD_E_IO: PERMISSION, or
+ * another failure to read; GCD_E_FORMAT.  RET_PATH is set only on success.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_find_socket(uint32_t pid, const char *own_tmpdir, char *ret_path,
-                                                      enum gcd_ipc_reason *ret_reason, struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_find_socket(uint32_t pid, const char *own_tmpdir, char *ret_path, struct gcd_error *err);
 
 /* What the process says about itself.  All strings UTF-8, NUL-terminated, empty when unknown (older runtimes). */
 struct gcd_ipc_process_info {
@@ -69,7 +58,7 @@ struct gcd_ipc_process_info {
  * gcd_ipc_collect.  Free with gcd_ipc_process_info_done.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_process_info(const char *socket_path, uint64_t timeout_ms,
-                                                       struct gcd_ipc_process_info *ret, enum gcd_ipc_reason *ret_reason,
+                                                       struct gcd_ipc_process_info *ret,
                                                        struct gcd_error *err);
 GCD_API void gcd_ipc_process_info_done(struct gcd_ipc_process_info *info);
 
@@ -96,27 +85,27 @@ GCD_API void gcd_ipc_port_free(struct gcd_ipc_port *port);
 
 /*
  * Wait for a runtime.  The first one that identifies itself is chosen for good; a second call returns the same one.  Other runtimes wait,
- * unharmed, until the port is freed.  TIMEOUT_MS: 0 = no bound.  CANCEL, RET_REASON may be NULL.
+ * unharmed, until the port is freed.  TIMEOUT_MS: 0 = no bound.  CANCEL may be NULL.
  * GCD_E_PEER: nobody connected (TIMEOUT), or the chosen runtime has ended (GONE); GCD_E_CANCELED; GCD_E_IO.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_port_wait(struct gcd_ipc_port *port, uint64_t timeout_ms, const gcd_cancel_flag *cancel,
-                                                    struct gcd_ipc_runtime *ret, enum gcd_ipc_reason *ret_reason,
+                                                    struct gcd_ipc_runtime *ret,
                                                     struct gcd_error *err);
 
 /* gcd_ipc_process_info of the runtime that gcd_ipc_port_wait returned.  May be called repeatedly. */
 GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_port_process_info(struct gcd_ipc_port *port, uint64_t timeout_ms,
                                                             const gcd_cancel_flag *cancel, struct gcd_ipc_process_info *ret,
-                                                            enum gcd_ipc_reason *ret_reason, struct gcd_error *err);
+                                                            struct gcd_error *err);
 /*
  * Let the runtime start if it waits for that ("suspend", the default).  Has no effect on a running one.  A runtime that has not started yet
  * forces no GC for gcd_ipc_collect; this lasts for some milliseconds after the resume (measured, .NET 8 to 10).  Errors as
  * gcd_ipc_process_info, and GCD_E_CANCELED.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_port_resume(struct gcd_ipc_port *port, uint64_t timeout_ms, const gcd_cancel_flag *cancel,
-                                                      enum gcd_ipc_reason *ret_reason, struct gcd_error *err);
+                                                      struct gcd_error *err);
 /* Wait MS while serving the port.  GCD_OK: the time has passed; GCD_E_PEER (GONE): the process has ended; GCD_E_CANCELED, GCD_E_IO. */
 GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_port_pause(struct gcd_ipc_port *port, uint64_t ms, const gcd_cancel_flag *cancel,
-                                                     enum gcd_ipc_reason *ret_reason, struct gcd_error *err);
+                                                     struct gcd_error *err);
 /* The number of other runtimes that are waiting. */
 GCD_API size_t gcd_ipc_port_others(const struct gcd_ipc_port *port);
 
@@ -133,7 +122,8 @@ struct gcd_ipc_process {
     char *entry_assembly;    /* this and the next two come from the process itself */
     char *runtime_version;
     char *arch;
-    enum gcd_ipc_reason reason; /* why those three are unknown: PERMISSION, TIMEOUT, REFUSED, GONE ...; NONE = it answered */
+    bool answered;           /* those three are known */
+    enum gcd_error_reason reason; /* why not: PERMISSION, TIMEOUT, REFUSED, GONE ... */
 };
 
 struct gcd_ipc_process_list {
@@ -218,7 +208,6 @@ struct gcd_ipc_collect_result {
     uint64_t stream_bytes;
     bool stopped;             /* the runtime confirmed the end of every session it had opened */
     bool stream_ended;        /* the stream ended properly, after the stop was requested */
-    enum gcd_ipc_reason reason;
 };
 
 /*
@@ -238,7 +227,7 @@ struct gcd_ipc_collect_result {
  * may be false when the runtime is slow to confirm).
  * GCD_E_PEER: refused (REFUSED); no answer in time (TIMEOUT); went away (GONE), also when the stream ended before a stop was requested.  If
  * ret->stream_ended is set then, everything the runtime had to say was still delivered.
- * GCD_E_NOT_FOUND: nobody listens at the socket (NO_SOCKET, STALE).  GCD_E_IO: also no permission (PERMISSION).
+ * GCD_E_NOT_FOUND: nobody listens at the socket (NO_SOCKET, STALE_SOCKET).  GCD_E_IO: also no permission (PERMISSION).
  * GCD_E_UNSUPPORTED: the runtime knows none of the commands (REFUSED).  GCD_E_FORMAT: the other end does not speak the protocol.
  * GCD_E_CANCELED, GCD_E_ARG (a value that must never be sent to a runtime), or the status of on_data, with its message.  RET is always
  * filled; ERR is untouched on GCD_OK.

@@ -51,14 +51,22 @@ typedef enum gcd_status {
  * change at any time.
  */
 enum gcd_error_reason {
-    GCD_ERROR_OTHER,            /* nothing more is known than the status */
-    GCD_ERROR_NO_FILE,          /* GCD_E_IO: the input to open does not exist */
-    GCD_ERROR_NO_FOLDER,        /* GCD_E_IO: the folder of the output does not exist */
-    GCD_ERROR_DISK_RESERVE,     /* GCD_E_IO: the write would use the part of the disk that stays free */
-    GCD_ERROR_BLOCK_LIMIT,      /* GCD_E_LIMIT: gcd_limits.block_bytes */
-    GCD_ERROR_OBJECT_LIMIT,     /* GCD_E_LIMIT: gcd_limits.objects */
-    GCD_ERROR_NO_SUCH_PROCESS,  /* GCD_E_NOT_FOUND: the recording has dumps of other processes only */
-    GCD_ERROR_NO_SUCH_WALK      /* GCD_E_NOT_FOUND: the recording has fewer dumps than the number asked for */
+    GCD_ERROR_OTHER,                /* nothing more is known than the status */
+    GCD_ERROR_NO_FILE,              /* GCD_E_IO: the input to open does not exist */
+    GCD_ERROR_NO_FOLDER,            /* GCD_E_IO: the folder of the output does not exist */
+    GCD_ERROR_DISK_RESERVE,         /* GCD_E_IO: the write would use the part of the disk that stays free */
+    GCD_ERROR_BLOCK_LIMIT,          /* GCD_E_LIMIT: gcd_limits.block_bytes */
+    GCD_ERROR_OBJECT_LIMIT,         /* GCD_E_LIMIT: gcd_limits.objects */
+    GCD_ERROR_PROCESS_NOT_RECORDED, /* GCD_E_NOT_FOUND: the recording has dumps of other processes only */
+    GCD_ERROR_WALK_NOT_RECORDED,    /* GCD_E_NOT_FOUND: the recording has fewer dumps than the number asked for */
+    /* Why a running process could not be dumped (gcdumpc/ipc.h). */
+    GCD_ERROR_NO_PROCESS,           /* GCD_E_NOT_FOUND: no process with this number */
+    GCD_ERROR_NO_SOCKET,            /* GCD_E_NOT_FOUND: the process has no diagnostic socket: not .NET, or diagnostics are off */
+    GCD_ERROR_STALE_SOCKET,         /* GCD_E_NOT_FOUND: a socket file without a listener */
+    GCD_ERROR_PERMISSION,           /* GCD_E_IO: the socket belongs to another user */
+    GCD_ERROR_REFUSED,              /* GCD_E_PEER, GCD_E_UNSUPPORTED: the runtime answered with an error */
+    GCD_ERROR_TIMEOUT,              /* GCD_E_PEER: no answer in time */
+    GCD_ERROR_GONE                  /* GCD_E_PEER: the process ended during the dump */
 };
 
 /* No byte offset is known. */

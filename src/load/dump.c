@@ -419,13 +419,13 @@ static gcd_status choose_heap(struct gcd_dump *d, struct gcd_error *err)
     if (d->heap != NULL)
         return GCD_OK;
     if (dumps > 0)
-        return gcd_because(err, GCD_ERROR_NO_SUCH_WALK, gcd_fail(err, GCD_E_NOT_FOUND, "has %u heap dump%s, number %u was asked for", dumps,
+        return gcd_because(err, GCD_ERROR_WALK_NOT_RECORDED, gcd_fail(err, GCD_E_NOT_FOUND, "has %u heap dump%s, number %u was asked for", dumps,
                                                                  dumps == 1 ? "" : "s", d->options.walk_number));
     if (others > 0)
-        return gcd_because(err, GCD_ERROR_NO_SUCH_PROCESS,
+        return gcd_because(err, GCD_ERROR_PROCESS_NOT_RECORDED,
                            gcd_fail(err, GCD_E_NOT_FOUND, "contains no heap dump of a process \"%s\", but of others", d->options.process_name));
     if (d->has_other_process)
-        return gcd_because(err, GCD_ERROR_NO_SUCH_PROCESS,
+        return gcd_because(err, GCD_ERROR_PROCESS_NOT_RECORDED,
                            gcd_fail(err, GCD_E_NOT_FOUND, "contains no heap dump of process %" PRIu64 ", but one of process %" PRIu64,
                                     d->options.process, d->other_process));
     return gcd_fail(err, GCD_E_NOT_FOUND, "contains no heap dump: a recording needs the provider %s with keywords 0x1980001, level 4",

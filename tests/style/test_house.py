@@ -15,9 +15,8 @@ LARGE_FOLDERS = {"ipc": 36, "src/base": 26, "src/write": 31}
 
 MOST_PARAMETERS = 6
 LONG_LISTS = {
-    "discover": 7, "find_folder": 8, "frame_object": 7, "frame_v6": 7, "gcd_conn_open": 10, "gcd_gunzip_step": 9, "gcd_plan_encode": 8,
-    "gcd_retained_by_class": 7, "heap_verdict": 7, "item_of": 9, "judge": 7, "keep_copy": 7, "nt_frame_next": 7, "nt_seq_event": 7, "store": 8,
-    "try_all": 7,
+    "find_folder": 8, "frame_object": 7, "frame_v6": 7, "gcd_gunzip_step": 9, "gcd_plan_encode": 8, "gcd_retained_by_class": 7, "heap_verdict": 7,
+    "item_of": 9, "keep_copy": 7, "nt_frame_next": 7, "nt_seq_event": 7, "store": 8,
 }
 
 # Outside of include/gcdumpc/unstable: 158 of libgcdumpc, 14 of libgcdumpc_ipc.

@@ -18,7 +18,7 @@ static char *text(const char *s)
 static struct gcd_ipc_process process(uint32_t pid, const char *name, const char *exe, const char *assembly)
 {
     return (struct gcd_ipc_process){ .pid = pid, .name = text(name), .exe = text(exe), .entry_assembly = text(assembly), .command_line = text(""),
-                                     .socket_path = text(pid % 2 == 0 ? "/tmp/even" : "/tmp/odd") };
+                                     .socket_path = text(pid % 2 == 0 ? "/tmp/even" : "/tmp/odd"), .answered = true };
 }
 
 static struct gcd_ipc_process_list listed;

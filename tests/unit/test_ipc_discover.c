@@ -177,29 +177,26 @@ static void expect_found(const struct world *w, uint32_t pid, const char *own_tm
 {
     char path[GCD_IPC_PATH_MAX] = "";
     char want[GCD_IPC_PATH_MAX];
-    enum gcd_ipc_reason reason = GCD_IPC_REASON_GONE;
     struct gcd_error err = GCD_ERROR_INIT;
-    gcd_status st = gcd_discover_socket(w->proc, pid, own_tmpdir, path, &reason, &err);
+    gcd_status st = gcd_discover_socket(w->proc, pid, own_tmpdir, path, &err);
     if (st != GCD_OK)
         fail_msg("%s: %s", gcd_status_name(st), err.msg);
     (void)snprintf(want, sizeof want, "%s/%s", dir, name);
     assert_string_equal(path, want);
-    assert_int_equal(reason, GCD_IPC_REASON_NONE);
     assert_int_equal(err.code, GCD_OK);
 }
 
 static void expect_failure(const struct world *w, uint32_t pid, const char *own_tmpdir, gcd_status want,
-                           enum gcd_ipc_reason want_reason, const char *text)
+                           enum gcd_error_reason want_reason, const char *text)
 {
     char path[GCD_IPC_PATH_MAX] = "untouched";
-    enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
     struct gcd_error err = GCD_ERROR_INIT;
-    gcd_status st = gcd_discover_socket(w->proc, pid, own_tmpdir, path, &reason, &err);
+    gcd_status st = gcd_discover_socket(w->proc, pid, own_tmpdir, path, &err);
     if (strstr(err.msg, text) == NULL)
         fail_msg("\"%s\" is not in \"%s\"", text, err.msg);
     assert_int_equal(st, want);
     assert_int_equal(err.code, want);
-    assert_int_equal(reason, want_reason);
+    assert_int_equal(err.reason, want_reason);
     assert_string_equal(path, "untouched");
 }
 
@@ -213,20 +210,20 @@ static void test_exact_name(void **state)
     expect_found(w, 4242, NULL, w->tmp, name_of(4242, "", KEY));
     /* NULL for what the caller does not want. */
     char path[GCD_IPC_PATH_MAX];
-    assert_int_equal(gcd_discover_socket(w->proc, 4242, NULL, path, NULL, NULL), GCD_OK);
-    assert_int_equal(gcd_discover_socket(w->proc, 1, NULL, path, NULL, NULL), GCD_E_NOT_FOUND);
+    assert_int_equal(gcd_discover_socket(w->proc, 4242, NULL, path, NULL), GCD_OK);
+    assert_int_equal(gcd_discover_socket(w->proc, 1, NULL, path, NULL), GCD_E_NOT_FOUND);
 }
 
 static void test_no_process(void **state)
 {
     struct world *w = *state;
-    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_PROCESS, "there is no process 4242");
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_PROCESS, "there is no process 4242");
     add_process_as(w, 5, 'Z', NULL, "", 0);
-    expect_failure(w, 5, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_PROCESS, "process 5 has ended");
+    expect_failure(w, 5, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_PROCESS, "process 5 has ended");
     add_process_as(w, 6, 'S', NULL, "", 0);
     static const char thread[] = "Name:\tx\nTgid:\t5\nPid:\t6\n";
     proc_file(w, 6, "status", thread, sizeof thread - 1);
-    expect_failure(w, 6, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_PROCESS, "6 is not a process but a thread of process 5");
+    expect_failure(w, 6, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_PROCESS, "6 is not a process but a thread of process 5");
 }
 
 static void test_damaged_stat(void **state)
@@ -237,7 +234,7 @@ static void test_damaged_stat(void **state)
     add_process_as(w, 7, 'S', NULL, "", 0);
     for (size_t i = 0; i < sizeof stats / sizeof stats[0]; i++) {
         proc_file(w, 7, "stat", stats[i], strlen(stats[i]));
-        expect_failure(w, 7, NULL, GCD_E_FORMAT, GCD_IPC_REASON_NONE, "/7/stat: no start time in it");
+        expect_failure(w, 7, NULL, GCD_E_FORMAT, GCD_ERROR_OTHER, "/7/stat: no start time in it");
     }
 }
 
@@ -245,7 +242,7 @@ static void test_no_socket(void **state)
 {
     struct world *w = *state;
     add_process(w, 4242);
-    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET,
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET,
                    "it is not a .NET process, or its diagnostics are off (DOTNET_EnableDiagnostics=0 or");
     /* Other kinds of file, and names that only look alike. */
     char path[256];
@@ -255,7 +252,7 @@ static void test_no_socket(void **state)
     add_listener(w, w->tmp, "dotnet-diagnostic-4242-1x-socket");
     add_listener(w, w->tmp, "dotnet-diagnostic-4242-1-socket2");
     add_listener(w, w->tmp, "dotnet-diagnostic-42424-1-socket");
-    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "process 4242 has no diagnostic socket in /tmp/gcd-");
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "process 4242 has no diagnostic socket in /tmp/gcd-");
 }
 
 static void test_missing_and_long_tmpdir(void **state)
@@ -263,11 +260,11 @@ static void test_missing_and_long_tmpdir(void **state)
     struct world *w = *state;
     static const char missing[] = "TMPDIR=/nonexistent/x";
     add_process_as(w, 8, 'S', NULL, missing, sizeof missing);
-    expect_failure(w, 8, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "in /nonexistent/x: it is not");
+    expect_failure(w, 8, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "in /nonexistent/x: it is not");
     char env[160] = "TMPDIR=/";
     memset(env + strlen(env), 'd', 99);
     add_process_as(w, 9, 'S', NULL, env, sizeof env);
-    expect_failure(w, 9, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "its TMPDIR has 100 bytes, too long");
+    expect_failure(w, 9, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "its TMPDIR has 100 bytes, too long");
 }
 
 /* Only the name of the socket of a dead process with the same number. */
@@ -276,8 +273,8 @@ static void test_stale(void **state)
     struct world *w = *state;
     add_process(w, 4242);
     add_stale(w->tmp, name_of(4242, "", 11));
-    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_STALE, "-4242-11-socket is stale, nobody listens there");
-    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_STALE, "its diagnostics are off (DOTNET_EnableDiagnostics=0;");
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_STALE_SOCKET, "-4242-11-socket is stale, nobody listens there");
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_STALE_SOCKET, "its diagnostics are off (DOTNET_EnableDiagnostics=0;");
 }
 
 /* The key differs (a time namespace): the newest socket that somebody listens at, if it is the process asked for. */
@@ -359,7 +356,7 @@ static void test_socket_of_another_process(void **state)
     add_process(w, (uint32_t)getpid());
     add_listener(w, w->tmp, name_of(4242, "", 11));
     (void)snprintf(text, sizeof text, "-4242-11-socket belongs to process %d", (int)getpid());
-    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, text);
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, text);
 }
 
 /* Anybody can listen under the very name of a process, and root would take a forged dump for its own. */
@@ -372,7 +369,7 @@ static void test_forged_name(void **state)
     add_process(w, self);
     add_listener(w, w->tmp, name_of(4242, "", KEY));
     (void)snprintf(text, sizeof text, "-4242-%d-socket belongs to process %u", KEY, (unsigned)self);
-    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, text);
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, text);
     bool foreign = true;
     char path[GCD_IPC_PATH_MAX];
     assert_int_equal(gcd_discover_listed(w->proc, 4242, NULL, path, &foreign, NULL), GCD_E_NOT_FOUND);
@@ -403,7 +400,7 @@ static void test_owner_of_the_file(void **state)
             expect_found(w, pid, NULL, w->tmp, name_of(pid, "", key));
         }
         set_file_owner(w->tmp, name_of(pid, "", key), 2);
-        expect_failure(w, pid, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "-socket belongs to user 2");
+        expect_failure(w, pid, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "-socket belongs to user 2");
         char path[256];
         (void)snprintf(path, sizeof path, "%s/%s", w->tmp, name_of(pid, "", key));
         assert_int_equal(unlink(path), 0);
@@ -431,13 +428,13 @@ static void test_environment_not_readable(void **state)
     (void)snprintf(own, sizeof own, "%s//", w->tmp);
     add_listener(w, w->tmp, name_of(4242, "", KEY));
     expect_found(w, 4242, own, w->tmp, name_of(4242, "", KEY));
-    expect_failure(w, 4242, "/nonexistent", GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET,
+    expect_failure(w, 4242, "/nonexistent", GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET,
                    "in /nonexistent and /tmp: it is not a .NET process, its diagnostics are off, or it has another TMPDIR");
-    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "no diagnostic socket in /tmp: ");
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "no diagnostic socket in /tmp: ");
     /* With a readable environment our own TMPDIR does not matter. */
     add_process_as(w, 4243, 'S', NULL, "A=b", 4);
     add_listener(w, w->tmp, name_of(4243, "", KEY));
-    expect_failure(w, 4243, own, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "no diagnostic socket in /tmp: ");
+    expect_failure(w, 4243, own, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "no diagnostic socket in /tmp: ");
 }
 
 /* TMPDIR in the second of the pieces the file is read in, across their border, and without its NUL. */
@@ -478,9 +475,9 @@ static void test_other_pid_namespace(void **state)
     char dir[256];
     add_process_as(w, 4242, 'S', "17\t3", mytmp, sizeof mytmp);
     make_root(w, 4242, dir, sizeof dir);
-    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "process 4242 has no diagnostic socket in /mytmp");
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "process 4242 has no diagnostic socket in /mytmp");
     add_listener(w, dir, name_of(4242, "", KEY));
-    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "process 4242 has no diagnostic socket in /mytmp");
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "process 4242 has no diagnostic socket in /mytmp");
     add_listener(w, dir, name_of(3, "", KEY));
     expect_found(w, 4242, NULL, dir, name_of(3, "", KEY));
 }
@@ -552,10 +549,10 @@ static void test_links_stay_inside(void **state)
     add_listener(w, w->tmp, name_of(3, "", KEY));
     assert_int_equal(connect_to(w->tmp, name_of(3, "", KEY)), 0);
     assert_int_equal(connect_to(linked, name_of(3, "", KEY)), -ENOENT);
-    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "no diagnostic socket in /a/link/");
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "no diagnostic socket in /a/link/");
     assert_int_equal(unlink(outside), 0);
     make_link(w, "b", "b");
-    expect_failure(w, 4242, NULL, GCD_E_IO, GCD_IPC_REASON_NONE, "cannot look for the diagnostic socket of process 4242");
+    expect_failure(w, 4242, NULL, GCD_E_IO, GCD_ERROR_OTHER, "cannot look for the diagnostic socket of process 4242");
 }
 
 /* What was looked at is what is connected to, whatever has its name by then. */
@@ -586,7 +583,7 @@ static void test_link_instead_of_a_socket(void **state)
     (void)snprintf(target, sizeof target, "%s/other", w->tmp);
     (void)snprintf(name, sizeof name, "%s/%s", w->tmp, name_of(4242, "", KEY));
     assert_int_equal(symlink(target, name), 0);
-    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "process 4242 has no diagnostic socket");
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "process 4242 has no diagnostic socket");
 }
 
 static char swapped[256], target[256];
@@ -617,7 +614,7 @@ static void test_link_after_the_look(void **state)
     (void)snprintf(swapped, sizeof swapped, "%s/%s", w->tmp, name_of(4242, "", KEY));
     expect_found(w, 4242, NULL, w->tmp, name_of(4242, "", KEY));
     meanwhile(put_a_link);
-    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "process 4242 has no diagnostic socket");
+    expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "process 4242 has no diagnostic socket");
 }
 
 /* Runs CHECK as a user who owns nothing, so only when the test runs as root. */
@@ -640,26 +637,25 @@ static void as_nobody(const struct world *w, void (*check)(const struct world *)
 }
 
 /* Without cmocka: its state in the child is not its own. */
-static void check_failure(const struct world *w, uint32_t pid, gcd_status want, enum gcd_ipc_reason want_reason,
+static void check_failure(const struct world *w, uint32_t pid, gcd_status want, enum gcd_error_reason want_reason,
                           const char *text, int exit_code)
 {
     char path[GCD_IPC_PATH_MAX];
-    enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
     struct gcd_error err = GCD_ERROR_INIT;
-    gcd_status st = gcd_discover_socket(w->proc, pid, NULL, path, &reason, &err);
-    if (st != want || reason != want_reason || strstr(err.msg, text) == NULL) {
-        fprintf(stderr, "%s, reason %d: %s\n", gcd_status_name(st), (int)reason, err.msg);
+    gcd_status st = gcd_discover_socket(w->proc, pid, NULL, path, &err);
+    if (st != want || err.reason != want_reason || strstr(err.msg, text) == NULL) {
+        fprintf(stderr, "%s, reason %d: %s\n", gcd_status_name(st), (int)err.reason, err.msg);
         _exit(exit_code);
     }
 }
 
 static void check_permission(const struct world *w)
 {
-    check_failure(w, 4242, GCD_E_IO, GCD_IPC_REASON_PERMISSION,
+    check_failure(w, 4242, GCD_E_IO, GCD_ERROR_PERMISSION,
                   "the diagnostic socket of process 4242 belongs to user 0; only that user and root may use it", 1);
-    check_failure(w, 4243, GCD_E_IO, GCD_IPC_REASON_PERMISSION, "the diagnostic socket of process 4243 belongs to user 0", 2);
-    check_failure(w, 4244, GCD_E_IO, GCD_IPC_REASON_PERMISSION, "cannot look for the diagnostic socket of process 4244 in", 3);
-    check_failure(w, 4245, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, "process 4245 has no diagnostic socket in /mytmp", 4);
+    check_failure(w, 4243, GCD_E_IO, GCD_ERROR_PERMISSION, "the diagnostic socket of process 4243 belongs to user 0", 2);
+    check_failure(w, 4244, GCD_E_IO, GCD_ERROR_PERMISSION, "cannot look for the diagnostic socket of process 4244 in", 3);
+    check_failure(w, 4245, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "process 4245 has no diagnostic socket in /mytmp", 4);
 }
 
 static void test_permission(void **state)
@@ -709,16 +705,15 @@ static void test_long_path(void **state)
     assert_int_equal(gcd_sock_peer_pid(fd), getpid());
     close(fd);
 
-    enum gcd_ipc_reason reason;
     struct gcd_error err = GCD_ERROR_INIT;
     strcat(path, "x");
-    assert_int_equal(gcd_sock_open(path, &fd, &reason, &err), GCD_E_NOT_FOUND);
-    assert_int_equal(reason, GCD_IPC_REASON_NO_SOCKET);
+    assert_int_equal(gcd_sock_open(path, &fd, &err), GCD_E_NOT_FOUND);
+    assert_int_equal(err.reason, GCD_ERROR_NO_SOCKET);
     (void)snprintf(path, sizeof path, "%s/%0120d", dir, 1); /* its last component does not fit into sun_path either */
-    assert_int_equal(gcd_sock_open(path, &fd, &reason, &err), GCD_E_NOT_FOUND);
+    assert_int_equal(gcd_sock_open(path, &fd, &err), GCD_E_NOT_FOUND);
     memset(path, 'a', sizeof path - 1);
     path[sizeof path - 1] = '\0';
-    assert_int_equal(gcd_sock_open(path, &fd, &reason, &err), GCD_E_IO);
+    assert_int_equal(gcd_sock_open(path, &fd, &err), GCD_E_IO);
 }
 
 /* Against the true /proc: this test is not a .NET process. */
@@ -726,16 +721,15 @@ static void test_this_process(void **state)
 {
     (void)state;
     char path[GCD_IPC_PATH_MAX];
-    enum gcd_ipc_reason reason;
     struct gcd_error err = GCD_ERROR_INIT;
-    assert_int_equal(gcd_ipc_find_socket((uint32_t)getpid(), NULL, path, &reason, &err), GCD_E_NOT_FOUND);
+    assert_int_equal(gcd_ipc_find_socket((uint32_t)getpid(), NULL, path, &err), GCD_E_NOT_FOUND);
     /* a killed .NET process of the same number may have left its socket */
-    assert_true(reason == GCD_IPC_REASON_NO_SOCKET || reason == GCD_IPC_REASON_STALE);
-    assert_int_equal(gcd_ipc_find_socket(0, NULL, path, &reason, &err), GCD_E_NOT_FOUND);
-    assert_int_equal(reason, GCD_IPC_REASON_NO_PROCESS);
+    assert_true(err.reason == GCD_ERROR_NO_SOCKET || err.reason == GCD_ERROR_STALE_SOCKET);
+    assert_int_equal(gcd_ipc_find_socket(0, NULL, path, &err), GCD_E_NOT_FOUND);
+    assert_int_equal(err.reason, GCD_ERROR_NO_PROCESS);
     assert_string_equal(err.msg, "there is no process 0");
-    assert_int_equal(gcd_ipc_find_socket(UINT32_MAX, NULL, path, &reason, &err), GCD_E_NOT_FOUND);
-    assert_int_equal(reason, GCD_IPC_REASON_NO_PROCESS);
+    assert_int_equal(gcd_ipc_find_socket(UINT32_MAX, NULL, path, &err), GCD_E_NOT_FOUND);
+    assert_int_equal(err.reason, GCD_ERROR_NO_PROCESS);
 }
 
 #define IN_WORLD(f) cmocka_unit_test_setup_teardown(f, setup, teardown)

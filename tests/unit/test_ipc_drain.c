@@ -99,11 +99,11 @@ static gcd_status collect(struct client *c, struct fake_target *t)
     return gcd_session_collect(&c->options, &c->plan, &graces, &c->result, &c->err);
 }
 
-static void expect_failure(const struct client *c, gcd_status st, gcd_status want, enum gcd_ipc_reason reason, const char *text)
+static void expect_failure(const struct client *c, gcd_status st, gcd_status want, enum gcd_error_reason reason, const char *text)
 {
     assert_string_equal(c->err.msg, text);
     assert_int_equal(st, want);
-    assert_int_equal(c->result.reason, reason);
+    assert_int_equal(c->err.reason, reason);
 }
 
 static void expect_stop(struct fake_target *t, size_t i, const char *want)
@@ -160,7 +160,6 @@ static void test_whole(void **state)
     assert_string_equal(c.result.command, "CollectTracing2");
     assert_int_equal(c.result.session_id, 0xa1);
     assert_int_equal(c.result.stream_bytes, 15);
-    assert_int_equal(c.result.reason, GCD_IPC_REASON_NONE);
     fake_target_stop(t);
 }
 
@@ -242,7 +241,7 @@ static void test_others_go_on_after_the_stop(void **state)
         c.plan.flush = true;
         c.answer_ms = 1000;
         gcd_status st = collect(&c, t);
-        expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT,
+        expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT,
                        "cannot stop the event session that makes the runtime report its types again: no answer within 1000 ms, the process "
                        "is stopped, or busy with another client");
         fake_target_stop(t);
@@ -256,7 +255,7 @@ static void test_flush_fails(void **state)
         START(refusal);
         c.plan.flush = true;
         gcd_status st = collect(&c, t);
-        expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_REFUSED,
+        expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_REFUSED,
                        "cannot start the event session that makes the runtime report its types again: the runtime refused: it "
                        "could not read the request (BAD_ENCODING, 0x80131384)");
         assert_int_equal(fake_target_accepted(t), 1);
@@ -310,7 +309,7 @@ static void test_no_step_is_known(void **state)
     START(unknown, unknown, unknown, unknown, unknown, unknown);
     c.plan.command = GCD_WIRE_COLLECT_TRACING6;
     gcd_status st = collect(&c, t);
-    expect_failure(&c, st, GCD_E_UNSUPPORTED, GCD_IPC_REASON_REFUSED,
+    expect_failure(&c, st, GCD_E_UNSUPPORTED, GCD_ERROR_REFUSED,
                    "cannot start the event session: the runtime refused: it does not know the command (UNKNOWN_COMMAND, 0x80131385)");
     assert_int_equal(fake_target_accepted(t), 6);
     assert_false(c.result.stopped);
@@ -340,7 +339,7 @@ static void test_trigger_refused(void **state)
     (void)state;
     START(record_only, refusal, stop_a);
     gcd_status st = collect(&c, t);
-    expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_REFUSED,
+    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_REFUSED,
                    "cannot start the event session that triggers the garbage collection: the runtime refused: it could not read "
                    "the request (BAD_ENCODING, 0x80131384)");
     assert_true(fake_target_client_closed(t, 1));
@@ -357,7 +356,7 @@ static void test_record_lost(void **state)
     static const struct fake_act lost[] = { RECV, OK(ID_A), TEXT("head"), WAIT(GC), CLOSE };
     START(lost, trigger, stop_b);
     gcd_status st = collect(&c, t);
-    expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_GONE,
+    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_GONE,
                    "the process ended during the garbage collection, after 4 bytes of events");
     expect_stop(t, 2, STOP(ID_B));
     assert_int_equal(fake_target_accepted(t), 3);
@@ -386,7 +385,7 @@ static void test_process_dies_in_gc(void **state)
     START(record_only, dying);
     gcd_status st = collect(&c, t);
     assert_int_equal(st, GCD_E_PEER);
-    assert_int_equal(c.result.reason, GCD_IPC_REASON_GONE);
+    assert_int_equal(c.err.reason, GCD_ERROR_GONE);
     assert_string_equal(c.err.msg, "the process ended during the garbage collection, after 4 bytes of events");
     assert_false(c.result.stopped);
     fake_target_stop(t);
@@ -400,7 +399,7 @@ static void test_process_dies_in_walk(void **state)
     START(walking, dying, stop_a);
     c.answer_ms = c.grace_ms = 200;
     gcd_status st = collect(&c, t);
-    expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_GONE, "the process ended during the heap walk, after 9 bytes of events");
+    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_GONE, "the process ended during the heap walk, after 9 bytes of events");
     fake_target_stop(t);
 }
 
@@ -414,7 +413,7 @@ static void expect_silence(struct client *c, struct fake_target *t, const char *
     c->answer_ms = 300;
     gcd_status st = collect(c, t);
     (void)snprintf(all, sizeof all, "cannot %s: no answer within 300 ms, the process is stopped, or busy with another client", text);
-    expect_failure(c, st, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT, all);
+    expect_failure(c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT, all);
     assert_false(c->result.stopped);
     fake_target_stop(t);
 }
@@ -470,7 +469,7 @@ static void test_no_walk(void **state)
     c.answer_ms = 300;
     c.plan.answers_after_walk = true;
     gcd_status st = collect(&c, t);
-    expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT,
+    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT,
                    "the runtime answered, but then sent nothing of a heap walk for 300 ms: it forced no garbage collection, or is "
                    "stopped");
     assert_true(c.result.stopped && c.result.stream_ended);
@@ -485,7 +484,7 @@ static void test_cancel_in_gc(void **state)
     START(record_only, slow_trigger, stop_a, stop_b);
     c.cancel_in_gc = true;
     gcd_status st = collect(&c, t);
-    expect_failure(&c, st, GCD_E_CANCELED, GCD_IPC_REASON_NONE, "canceled");
+    expect_failure(&c, st, GCD_E_CANCELED, GCD_ERROR_OTHER, "canceled");
     expect_stop(t, 2, STOP(ID_A));
     expect_stop(t, 3, STOP(ID_B));
     assert_true(c.result.stopped);
@@ -500,7 +499,7 @@ static void test_timeout_in_gc(void **state)
     c.options.timeout_ms = 300;
     c.grace_ms = 200;
     gcd_status st = collect(&c, t);
-    expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT,
+    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT,
                    "the runtime has not answered (it does so after the garbage collection) within 300 ms");
     assert_true(fake_target_client_closed(t, 1));
     expect_stop(t, 2, STOP(ID_A));
@@ -529,7 +528,7 @@ static void test_trigger_cannot_be_stopped(void **state)
     START(record, held, stop_a, refusal);
     c.grace_ms = 300;
     gcd_status st = collect(&c, t);
-    expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_REFUSED,
+    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_REFUSED,
                    "cannot stop the event session that triggers the garbage collection: the runtime refused: it could not read the "
                    "request (BAD_ENCODING, 0x80131384)");
     assert_string_equal(c.seen, "head walk$ tail");

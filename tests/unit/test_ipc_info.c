@@ -42,12 +42,10 @@ static void expect_asked(struct fake_target *t, size_t i, char command)
 static void expect_info(struct fake_target *t, const char *entry, const char *version)
 {
     struct gcd_ipc_process_info info;
-    enum gcd_ipc_reason reason = GCD_IPC_REASON_GONE;
     struct gcd_error err = GCD_ERROR_INIT;
-    gcd_status st = gcd_ipc_process_info(fake_target_path(t), 2000, &info, &reason, &err);
+    gcd_status st = gcd_ipc_process_info(fake_target_path(t), 2000, &info, &err);
     assert_string_equal(err.msg, "");
     assert_int_equal(st, GCD_OK);
-    assert_int_equal(reason, GCD_IPC_REASON_NONE);
     assert_int_equal(info.pid, 12345);
     assert_memory_equal(info.cookie, COOKIE, 16);
     assert_string_equal(info.command_line, "c");
@@ -86,17 +84,16 @@ static void test_step_down(void **state)
 }
 
 static void expect_failure(const struct fake_act *const *scripts, size_t n, uint64_t timeout_ms, gcd_status want,
-                           enum gcd_ipc_reason want_reason, const char *text)
+                           enum gcd_error_reason want_reason, const char *text)
 {
     struct fake_target *t = fake_target_start(scripts, n);
     struct gcd_ipc_process_info info = { .pid = 99 };
-    enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
     struct gcd_error err = GCD_ERROR_INIT;
-    gcd_status st = gcd_ipc_process_info(fake_target_path(t), timeout_ms, &info, &reason, &err);
+    gcd_status st = gcd_ipc_process_info(fake_target_path(t), timeout_ms, &info, &err);
     assert_string_equal(err.msg, text);
     assert_int_equal(st, want);
     assert_int_equal(err.code, want);
-    assert_int_equal(reason, want_reason);
+    assert_int_equal(err.reason, want_reason);
     assert_int_equal(info.pid, 99); /* untouched */
     assert_int_equal(fake_target_accepted(t), n);
     fake_target_stop(t);
@@ -107,7 +104,7 @@ static void test_none_known(void **state)
 {
     (void)state;
     static const struct fake_act *const scripts[] = { unknown, unknown, unknown };
-    EXPECT_FAILURE(scripts, 0, GCD_E_UNSUPPORTED, GCD_IPC_REASON_REFUSED,
+    EXPECT_FAILURE(scripts, 0, GCD_E_UNSUPPORTED, GCD_ERROR_REFUSED,
                    "cannot get information about the process: the runtime refused: it does not know the command "
                    "(UNKNOWN_COMMAND, 0x80131385)");
 }
@@ -119,23 +116,23 @@ static void test_final_errors(void **state)
     static const struct fake_act refuse[] = { { .op = FAKE_RECV }, FAKE_BAD_ENCODING, { .op = FAKE_HOLD },
                                               { .op = FAKE_CLOSE } };
     static const struct fake_act *const refused[] = { refuse };
-    EXPECT_FAILURE(refused, 0, GCD_E_PEER, GCD_IPC_REASON_REFUSED,
+    EXPECT_FAILURE(refused, 0, GCD_E_PEER, GCD_ERROR_REFUSED,
                    "the runtime refused: it could not read the request (BAD_ENCODING, 0x80131384)");
     static const struct fake_act cut[] = { { .op = FAKE_RECV }, FAKE_SEND(FAKE_MAGIC "\x54\x00\xff\x00\x00\x00", 19),
                                            { .op = FAKE_CLOSE } };
     static const struct fake_act *const cut_off[] = { cut };
-    EXPECT_FAILURE(cut_off, 0, GCD_E_PEER, GCD_IPC_REASON_GONE,
+    EXPECT_FAILURE(cut_off, 0, GCD_E_PEER, GCD_ERROR_GONE,
                    "the answer is cut off after 19 bytes of its header: the process has ended");
     static const struct fake_act strange[] = { { .op = FAKE_RECV }, FAKE_SEND_LITERAL("220 smtp.example.com ready\r\n"),
                                                { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } };
     static const struct fake_act *const stranger[] = { strange };
-    EXPECT_FAILURE(stranger, 0, GCD_E_FORMAT, GCD_IPC_REASON_NONE,
+    EXPECT_FAILURE(stranger, 0, GCD_E_FORMAT, GCD_ERROR_OTHER,
                    "the answer does not come from a .NET diagnostic port: wrong magic");
     static const struct fake_act wrong[] = { { .op = FAKE_RECV },
                                              FAKE_SEND_LITERAL(FAKE_MAGIC "\x44\x00\xff\x00\x00\x00" INFO1),
                                              { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } };
     static const struct fake_act *const too_short[] = { wrong };
-    EXPECT_FAILURE(too_short, 0, GCD_E_FORMAT, GCD_IPC_REASON_NONE, "the ProcessInfo3 answer is cut off: 48 bytes are too few");
+    EXPECT_FAILURE(too_short, 0, GCD_E_FORMAT, GCD_ERROR_OTHER, "the ProcessInfo3 answer is cut off: 48 bytes are too few");
 }
 
 static void test_timeout(void **state)
@@ -143,13 +140,13 @@ static void test_timeout(void **state)
     (void)state;
     static const struct fake_act silent[] = { { .op = FAKE_RECV }, { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } };
     static const struct fake_act *const first[] = { silent };
-    EXPECT_FAILURE(first, 100, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT,
+    EXPECT_FAILURE(first, 100, GCD_E_PEER, GCD_ERROR_TIMEOUT,
                    "the runtime has not answered within 100 ms: it is stopped, or busy with another client");
     /* The bound is for all steps together. */
     static const struct fake_act slow[] = { { .op = FAKE_RECV }, { FAKE_SLEEP, 200, 0, 0, 0 }, FAKE_UNKNOWN_COMMAND,
                                             { .op = FAKE_CLOSE } };
     static const struct fake_act *const second[] = { slow, slow };
-    EXPECT_FAILURE(second, 300, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT,
+    EXPECT_FAILURE(second, 300, GCD_E_PEER, GCD_ERROR_TIMEOUT,
                    "the runtime has not answered within 300 ms: it is stopped, or busy with another client");
 }
 
@@ -157,12 +154,11 @@ static void test_nobody_there(void **state)
 {
     (void)state;
     struct gcd_ipc_process_info info;
-    enum gcd_ipc_reason reason = GCD_IPC_REASON_NONE;
     struct gcd_error err = GCD_ERROR_INIT;
-    assert_int_equal(gcd_ipc_process_info("/nonexistent/socket", 0, &info, &reason, &err), GCD_E_NOT_FOUND);
-    assert_int_equal(reason, GCD_IPC_REASON_NO_SOCKET);
+    assert_int_equal(gcd_ipc_process_info("/nonexistent/socket", 0, &info, &err), GCD_E_NOT_FOUND);
+    assert_int_equal(err.reason, GCD_ERROR_NO_SOCKET);
     assert_string_equal(err.msg, "cannot connect: there is no diagnostic socket /nonexistent/socket");
-    assert_int_equal(gcd_ipc_process_info(NULL, 0, &info, NULL, NULL), GCD_E_ARG);
+    assert_int_equal(gcd_ipc_process_info(NULL, 0, &info, NULL), GCD_E_ARG);
 }
 
 int main(void)

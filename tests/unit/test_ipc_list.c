@@ -160,7 +160,7 @@ static void test_what_is_known(void **state)
     assert_string_equal(p->entry_assembly, "e");
     assert_string_equal(p->runtime_version, "v");
     assert_string_equal(p->arch, "a");
-    assert_int_equal(p->reason, GCD_IPC_REASON_NONE);
+    assert_true(p->answered);
     assert_true(fake_target_client_closed(t, 1));
     gcd_ipc_list_done(&l);
     gcd_ipc_list_done(&l);
@@ -189,7 +189,7 @@ static void test_side_by_side(void **state)
     struct gcd_ipc_process_list l = list(w, NULL, ENOUGH_MS);
     assert_int_equal(l.count, COUNT);
     for (size_t i = 0; i < COUNT; i++)
-        assert_int_equal(l.items[i].reason, GCD_IPC_REASON_NONE);
+        assert_true(l.items[i].answered);
     gcd_ipc_list_done(&l);
     fake_target_stop(t);
 }
@@ -211,8 +211,8 @@ static void test_who_does_not_answer(void **state)
         assert_int_equal(l.items[i].pid, 100 + i);
         assert_string_equal(l.items[i].command_line, "/opt/shop --port 80");
         assert_string_equal(l.items[i].runtime_version, i == 0 ? "v" : "");
-        assert_int_equal(l.items[i].reason, i == 0 ? GCD_IPC_REASON_NONE : i == 1 ? GCD_IPC_REASON_REFUSED :
-                         GCD_IPC_REASON_TIMEOUT);
+        assert_int_equal(l.items[i].answered, i == 0);
+        assert_int_equal(l.items[i].reason, i == 0 ? GCD_ERROR_OTHER : i == 1 ? GCD_ERROR_REFUSED : GCD_ERROR_TIMEOUT);
         assert_true(i < 2 || fake_target_client_closed(t[i], 1));
     }
     gcd_ipc_list_done(&l);
@@ -244,7 +244,7 @@ static void test_answers_that_are_none(void **state)
     struct gcd_ipc_process_list l = list(w, NULL, ENOUGH_MS);
     assert_int_equal(l.count, COUNT);
     for (uint32_t i = 0; i < COUNT; i++) {
-        assert_true(l.items[i].reason != GCD_IPC_REASON_NONE);
+        assert_false(l.items[i].answered);
         assert_string_equal(l.items[i].runtime_version, "");
     }
     gcd_ipc_list_done(&l);
@@ -267,7 +267,7 @@ static void test_time_of_all(void **state)
     struct gcd_ipc_list_options options = { .answer_ms = 8000, .total_ms = 200 };
     assert_int_equal(gcd_list_processes(w->proc, w->shared, &options, &l, NULL), GCD_OK);
     assert_int_equal(l.count, 1);
-    assert_int_equal(l.items[0].reason, GCD_IPC_REASON_TIMEOUT);
+    assert_int_equal(l.items[0].reason, GCD_ERROR_TIMEOUT);
     gcd_ipc_list_done(&l);
     fake_target_stop(t);
 }

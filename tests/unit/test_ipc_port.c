@@ -43,7 +43,6 @@ struct fixture {
     char path[96];
     struct gcd_ipc_port *port;
     struct gcd_error err;
-    enum gcd_ipc_reason reason;
 };
 
 static int set_up(void **state)
@@ -76,10 +75,9 @@ static void listen_at(struct fixture *f)
 static void expect_runtime(struct fixture *f)
 {
     struct gcd_ipc_runtime r;
-    gcd_status st = gcd_ipc_port_wait(f->port, 10000, NULL, &r, &f->reason, &f->err);
+    gcd_status st = gcd_ipc_port_wait(f->port, 10000, NULL, &r, &f->err);
     assert_string_equal(f->err.msg, "");
     assert_int_equal(st, GCD_OK);
-    assert_int_equal(f->reason, GCD_IPC_REASON_NONE);
     assert_memory_equal(r.cookie, COOKIE, 16);
     assert_int_equal(r.pid, getpid()); /* what the kernel says, not the 12345 of the message */
 }
@@ -87,7 +85,7 @@ static void expect_runtime(struct fixture *f)
 static void expect_info(struct fixture *f)
 {
     struct gcd_ipc_process_info info;
-    gcd_status st = gcd_ipc_port_process_info(f->port, 5000, NULL, &info, &f->reason, &f->err);
+    gcd_status st = gcd_ipc_port_process_info(f->port, 5000, NULL, &info, &f->err);
     assert_string_equal(f->err.msg, "");
     assert_int_equal(st, GCD_OK);
     assert_int_equal(info.pid, 12345);
@@ -120,11 +118,11 @@ static void test_info_and_resume(void **state)
     listen_at(f);
     expect_runtime(f);
     expect_info(f);
-    assert_int_equal(gcd_ipc_port_resume(f->port, 5000, NULL, &f->reason, &f->err), GCD_OK);
+    assert_int_equal(gcd_ipc_port_resume(f->port, 5000, NULL, &f->err), GCD_OK);
     assert_true(fake_target_client_closed(t, 1));
     expect_info(f);
     expect_runtime(f); /* again the same */
-    assert_int_equal(gcd_ipc_port_pause(f->port, 20, NULL, NULL, &f->err), GCD_OK);
+    assert_int_equal(gcd_ipc_port_pause(f->port, 20, NULL, &f->err), GCD_OK);
     assert_int_equal(gcd_ipc_port_others(f->port), 0);
     expect_command(t, 0, 0x04, 0x08);
     expect_command(t, 1, 0x04, 0x01);
@@ -144,14 +142,14 @@ static void test_refused(void **state)
     listen_at(f);
     struct fake_target *t = fake_target_connect(f->path, scripts, 2);
     expect_runtime(f);
-    assert_int_equal(gcd_ipc_port_resume(f->port, 5000, NULL, &f->reason, &f->err), GCD_E_PEER);
-    assert_int_equal(f->reason, GCD_IPC_REASON_REFUSED);
-    assert_int_equal(gcd_ipc_port_resume(f->port, 50, NULL, &f->reason, &f->err), GCD_E_PEER);
-    assert_int_equal(f->reason, GCD_IPC_REASON_TIMEOUT);
+    assert_int_equal(gcd_ipc_port_resume(f->port, 5000, NULL, &f->err), GCD_E_PEER);
+    assert_int_equal(f->err.reason, GCD_ERROR_REFUSED);
+    assert_int_equal(gcd_ipc_port_resume(f->port, 50, NULL, &f->err), GCD_E_PEER);
+    assert_int_equal(f->err.reason, GCD_ERROR_TIMEOUT);
     struct gcd_ipc_process_info none; /* and one that never connects anew */
     fake_target_stop(t);
-    assert_int_equal(gcd_ipc_port_process_info(f->port, 50, NULL, &none, &f->reason, &f->err), GCD_E_PEER);
-    assert_int_equal(f->reason, GCD_IPC_REASON_TIMEOUT);
+    assert_int_equal(gcd_ipc_port_process_info(f->port, 50, NULL, &none, &f->err), GCD_E_PEER);
+    assert_int_equal(f->err.reason, GCD_ERROR_TIMEOUT);
 }
 
 /* ---- collections ---- */
@@ -240,9 +238,9 @@ static void test_strangers(void **state)
     listen_at(f);
     gcd_port_set_patience(f->port, 100);
     struct fake_target *t = fake_target_connect(f->path, scripts, 4);
-    assert_int_equal(gcd_ipc_port_wait(f->port, 1000, NULL, &r, &f->reason, &f->err), GCD_E_PEER);
+    assert_int_equal(gcd_ipc_port_wait(f->port, 1000, NULL, &r, &f->err), GCD_E_PEER);
     assert_string_equal(f->err.msg, "no runtime has connected within 1000 ms, only 3 others that do not speak its protocol");
-    assert_int_equal(f->reason, GCD_IPC_REASON_TIMEOUT);
+    assert_int_equal(f->err.reason, GCD_ERROR_TIMEOUT);
     assert_true(fake_target_client_closed(t, 0));
     assert_true(fake_target_client_closed(t, 2));
     fake_target_stop(t);
@@ -263,7 +261,7 @@ static void test_two_runtimes(void **state)
     expect_runtime(f);
     struct fake_target *o = fake_target_connect(f->path, others, 1);
     for (int i = 0; i < 500 && gcd_ipc_port_others(f->port) == 0; i++)
-        assert_int_equal(gcd_ipc_port_pause(f->port, 10, NULL, NULL, &f->err), GCD_OK);
+        assert_int_equal(gcd_ipc_port_pause(f->port, 10, NULL, &f->err), GCD_OK);
     assert_int_equal(gcd_ipc_port_others(f->port), 1);
     expect_info(f);
     expect_info(f);
@@ -426,9 +424,8 @@ struct caller {
     int fd;
 };
 
-static void on_fd(struct gcd_dial_waiter *w, int fd, gcd_status st, enum gcd_ipc_reason reason, const struct gcd_error *err)
+static void on_fd(struct gcd_dial_waiter *w, int fd, gcd_status st, const struct gcd_error *err)
 {
-    (void)reason;
     (void)err;
     assert_int_equal(st, GCD_OK);
     ((struct caller *)w)->fd = fd;
@@ -447,15 +444,15 @@ static void test_nobody_waits(void **state)
     struct gcd_peer peer = { .port = f->port };
     assert_int_equal(gcd_dial_open(&d, &loop, &peer, &f->err), GCD_OK);
     assert_int_equal(uv_run(&loop, UV_RUN_NOWAIT), 0);
-    assert_int_equal(gcd_dial_connect(&d, &a.waiter, &fd, &f->reason, &f->err), GCD_OK);
-    assert_int_equal(gcd_dial_connect(&d, &b.waiter, &fd, &f->reason, &f->err), GCD_OK);
+    assert_int_equal(gcd_dial_connect(&d, &a.waiter, &fd, &f->err), GCD_OK);
+    assert_int_equal(gcd_dial_connect(&d, &b.waiter, &fd, &f->err), GCD_OK);
     assert_int_equal(fd, -1);
     assert_true(uv_run(&loop, UV_RUN_NOWAIT) != 0);
     gcd_dial_leave(&d, &a.waiter);
     assert_true(uv_run(&loop, UV_RUN_NOWAIT) != 0);
     gcd_dial_leave(&d, &b.waiter);
     assert_int_equal(uv_run(&loop, UV_RUN_NOWAIT), 0);
-    assert_int_equal(gcd_dial_connect(&d, &a.waiter, &fd, &f->reason, &f->err), GCD_OK);
+    assert_int_equal(gcd_dial_connect(&d, &a.waiter, &fd, &f->err), GCD_OK);
     int runtime = guest(f, our_words, WORDS);
     for (int i = 0; i < 1000 && a.fd < 0; i++)
         (void)uv_run(&loop, UV_RUN_ONCE);
@@ -483,17 +480,17 @@ static void test_process_ends(void **state)
         _exit(0);
     }
     assert_true(child > 0);
-    assert_int_equal(gcd_ipc_port_wait(f->port, 10000, NULL, &r, &f->reason, &f->err), GCD_OK);
+    assert_int_equal(gcd_ipc_port_wait(f->port, 10000, NULL, &r, &f->err), GCD_OK);
     assert_int_equal(r.pid, child);
-    assert_int_equal(gcd_ipc_port_process_info(f->port, 0, NULL, &none, &f->reason, &f->err), GCD_E_PEER);
-    assert_int_equal(f->reason, GCD_IPC_REASON_GONE);
+    assert_int_equal(gcd_ipc_port_process_info(f->port, 0, NULL, &none, &f->err), GCD_E_PEER);
+    assert_int_equal(f->err.reason, GCD_ERROR_GONE);
     assert_int_equal(waitpid(child, NULL, 0), child);
     /* And who waits for it to connect again, without a bound, is told. */
-    assert_int_equal(gcd_ipc_port_process_info(f->port, 0, NULL, &none, &f->reason, &f->err), GCD_E_PEER);
-    assert_int_equal(f->reason, GCD_IPC_REASON_GONE);
+    assert_int_equal(gcd_ipc_port_process_info(f->port, 0, NULL, &none, &f->err), GCD_E_PEER);
+    assert_int_equal(f->err.reason, GCD_ERROR_GONE);
     assert_string_equal(f->err.msg, "the process has ended");
-    assert_int_equal(gcd_ipc_port_pause(f->port, 60000, NULL, &f->reason, &f->err), GCD_E_PEER);
-    assert_int_equal(f->reason, GCD_IPC_REASON_GONE);
+    assert_int_equal(gcd_ipc_port_pause(f->port, 60000, NULL, &f->err), GCD_E_PEER);
+    assert_int_equal(f->err.reason, GCD_ERROR_GONE);
 }
 
 static void test_cancel(void **state)
@@ -504,16 +501,16 @@ static void test_cancel(void **state)
     struct gcd_ipc_runtime r;
     struct gcd_ipc_process_info none;
     listen_at(f);
-    assert_int_equal(gcd_ipc_port_wait(f->port, 0, &cancel, &r, &f->reason, &f->err), GCD_E_CANCELED);
+    assert_int_equal(gcd_ipc_port_wait(f->port, 0, &cancel, &r, &f->err), GCD_E_CANCELED);
     atomic_store(&cancel, false);
     struct fake_target *t = fake_target_connect(f->path, scripts, 1);
-    assert_int_equal(gcd_ipc_port_wait(f->port, 0, &cancel, &r, &f->reason, &f->err), GCD_OK);
+    assert_int_equal(gcd_ipc_port_wait(f->port, 0, &cancel, &r, &f->err), GCD_OK);
     f->err = (struct gcd_error)GCD_ERROR_INIT;
     expect_info(f);
     atomic_store(&cancel, true);
-    assert_int_equal(gcd_ipc_port_process_info(f->port, 0, &cancel, &none, &f->reason, &f->err), GCD_E_CANCELED);
-    assert_int_equal(gcd_ipc_port_pause(f->port, 60000, &cancel, &f->reason, &f->err), GCD_E_CANCELED);
-    assert_int_equal(gcd_ipc_port_resume(NULL, 0, NULL, &f->reason, &f->err), GCD_E_ARG);
+    assert_int_equal(gcd_ipc_port_process_info(f->port, 0, &cancel, &none, &f->err), GCD_E_CANCELED);
+    assert_int_equal(gcd_ipc_port_pause(f->port, 60000, &cancel, &f->err), GCD_E_CANCELED);
+    assert_int_equal(gcd_ipc_port_resume(NULL, 0, NULL, &f->err), GCD_E_ARG);
     fake_target_stop(t);
 }
 
@@ -692,7 +689,7 @@ static void test_no_descriptors(void **state)
     none.rlim_cur = (rlim_t)next;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
     (void)getrusage(RUSAGE_THREAD, &before);
-    gcd_status st = gcd_ipc_port_pause(f->port, 350, NULL, &f->reason, &f->err);
+    gcd_status st = gcd_ipc_port_pause(f->port, 350, NULL, &f->err);
     (void)getrusage(RUSAGE_THREAD, &after);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
     assert_string_equal(f->err.msg, "");

@@ -103,14 +103,14 @@ static gcd_status collect(struct client *c, struct fake_target *t)
     return gcd_session_collect(&c->options, &c->plan, &graces, &c->result, &c->err);
 }
 
-static void expect_failure(const struct client *c, gcd_status st, gcd_status want, enum gcd_ipc_reason reason,
+static void expect_failure(const struct client *c, gcd_status st, gcd_status want, enum gcd_error_reason reason,
                            const char *text)
 {
     if (strcmp(c->err.msg, text) != 0)
         fail_msg("message \"%s\" instead of \"%s\"", c->err.msg, text);
     assert_int_equal(st, want);
     assert_int_equal(c->err.code, want);
-    assert_int_equal(c->result.reason, reason);
+    assert_int_equal(c->err.reason, reason);
     assert_int_equal(c->steps[GCD_IPC_STEP_DONE], 0);
 }
 
@@ -143,7 +143,6 @@ static void test_whole(void **state)
     assert_int_equal(c.result.stream_bytes, 19);
     assert_true(c.result.stopped);
     assert_true(c.result.stream_ended);
-    assert_int_equal(c.result.reason, GCD_IPC_REASON_NONE);
     assert_int_equal(c.err.code, GCD_OK);
     for (size_t i = 0; i < 5; i++)
         assert_true(c.steps[i] > 0);
@@ -250,7 +249,7 @@ struct bad_reply {
     const char *bytes;
     size_t n;
     gcd_status status;
-    enum gcd_ipc_reason reason;
+    enum gcd_error_reason reason;
     const char *text;
 };
 #define BYTES(s) (s), sizeof(s) - 1
@@ -281,20 +280,20 @@ static void test_refused(void **state)
 {
     (void)state;
     static const struct bad_reply replies[] = {
-        { BYTES(FAKE_BAD_ENCODING_BYTES), GCD_E_PEER, GCD_IPC_REASON_REFUSED,
+        { BYTES(FAKE_BAD_ENCODING_BYTES), GCD_E_PEER, GCD_ERROR_REFUSED,
           "cannot start the event session: the runtime refused: it could not read the request (BAD_ENCODING, 0x80131384)" },
-        { BYTES(FAKE_ERROR_BYTES("\x05\x40\x00\x80")), GCD_E_PEER, GCD_IPC_REASON_REFUSED,
+        { BYTES(FAKE_ERROR_BYTES("\x05\x40\x00\x80")), GCD_E_PEER, GCD_ERROR_REFUSED,
           "cannot start the event session: the runtime refused: it could not start a session, perhaps because all 64 are "
           "taken (FAIL, 0x80004005)" },
-        { BYTES(FAKE_MAGIC "\x14\x00\xff\xff\x00\x00"), GCD_E_FORMAT, GCD_IPC_REASON_NONE,
+        { BYTES(FAKE_MAGIC "\x14\x00\xff\xff\x00\x00"), GCD_E_FORMAT, GCD_ERROR_OTHER,
           "cannot start the event session: the runtime refused, but the error code is missing" },
-        { BYTES(FAKE_MAGIC "\x14\x00\xff\x00\x00\x00"), GCD_E_FORMAT, GCD_IPC_REASON_NONE,
+        { BYTES(FAKE_MAGIC "\x14\x00\xff\x00\x00\x00"), GCD_E_FORMAT, GCD_ERROR_OTHER,
           "cannot start the event session: the answer has no session number: 0 bytes of 8" },
-        { BYTES(FAKE_MAGIC "\x14\x00\x02\x01\x00\x00"), GCD_E_FORMAT, GCD_IPC_REASON_NONE,
+        { BYTES(FAKE_MAGIC "\x14\x00\x02\x01\x00\x00"), GCD_E_FORMAT, GCD_ERROR_OTHER,
           "cannot start the event session: the answer is neither OK nor an error: command 0x0201" },
-        { BYTES("HTTP/1.1 400 Bad Request\r\n"), GCD_E_FORMAT, GCD_IPC_REASON_NONE,
+        { BYTES("HTTP/1.1 400 Bad Request\r\n"), GCD_E_FORMAT, GCD_ERROR_OTHER,
           "cannot start the event session: the answer does not come from a .NET diagnostic port: wrong magic" },
-        { BYTES(FAKE_MAGIC "\x0a\x00\xff\x00\x00\x00"), GCD_E_FORMAT, GCD_IPC_REASON_NONE,
+        { BYTES(FAKE_MAGIC "\x0a\x00\xff\x00\x00\x00"), GCD_E_FORMAT, GCD_ERROR_OTHER,
           "cannot start the event session: the answer claims a size of 10 bytes: its header alone has 20" },
     };
     for (size_t i = 0; i < sizeof replies / sizeof replies[0]; i++) {
@@ -307,13 +306,13 @@ static void test_cut_off(void **state)
 {
     (void)state;
     static const struct bad_reply replies[] = {
-        { BYTES(""), GCD_E_PEER, GCD_IPC_REASON_GONE,
+        { BYTES(""), GCD_E_PEER, GCD_ERROR_GONE,
           "cannot start the event session: no answer: the process ended or closed its diagnostic port" },
-        { BYTES("DOTNET_"), GCD_E_PEER, GCD_IPC_REASON_GONE,
+        { BYTES("DOTNET_"), GCD_E_PEER, GCD_ERROR_GONE,
           "cannot start the event session: the answer is cut off after 7 bytes of its header: the process has ended" },
-        { BYTES(FAKE_MAGIC "\x1c\x00\xff\x00\x00\x00"), GCD_E_PEER, GCD_IPC_REASON_GONE,
+        { BYTES(FAKE_MAGIC "\x1c\x00\xff\x00\x00\x00"), GCD_E_PEER, GCD_ERROR_GONE,
           "cannot start the event session: the answer is cut off after 0 bytes of its payload: the process has ended" },
-        { FAKE_OK_SESSION_BYTES, 27, GCD_E_PEER, GCD_IPC_REASON_GONE,
+        { FAKE_OK_SESSION_BYTES, 27, GCD_E_PEER, GCD_ERROR_GONE,
           "cannot start the event session: the answer is cut off after 7 bytes of its payload: the process has ended" },
     };
     for (size_t i = 0; i < sizeof replies / sizeof replies[0]; i++)
@@ -332,7 +331,7 @@ static void test_silent_until_timeout(void **state)
     c.options.timeout_ms = 150;
     c.grace_ms = 100;
     gcd_status st = collect(&c, t);
-    expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT,
+    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT,
                    "the runtime has not answered (it does so after the garbage collection) within 150 ms");
     assert_true(fake_target_client_closed(t, 0));
     assert_int_equal(fake_target_accepted(t), 1);
@@ -348,7 +347,7 @@ static void test_silent_until_cancel(void **state)
     c.cancel_in_gc = true;
     c.grace_ms = 100;
     gcd_status st = collect(&c, t);
-    expect_failure(&c, st, GCD_E_CANCELED, GCD_IPC_REASON_NONE, "canceled");
+    expect_failure(&c, st, GCD_E_CANCELED, GCD_ERROR_OTHER, "canceled");
     assert_true(fake_target_client_closed(t, 0));
     fake_target_stop(t);
 }
@@ -367,7 +366,7 @@ static void test_reply_after_cancel(void **state)
     client_init(&c);
     c.cancel_in_gc = true;
     gcd_status st = collect(&c, t);
-    expect_failure(&c, st, GCD_E_CANCELED, GCD_IPC_REASON_NONE, "canceled");
+    expect_failure(&c, st, GCD_E_CANCELED, GCD_ERROR_OTHER, "canceled");
     expect_stop_request(t);
     assert_int_equal(c.n_seen, 0);
     assert_true(c.result.stopped && c.result.stream_ended);
@@ -382,7 +381,7 @@ static void test_canceled_before_start(void **state)
     client_init(&c);
     atomic_store(&c.cancel, true);
     gcd_status st = collect(&c, t);
-    expect_failure(&c, st, GCD_E_CANCELED, GCD_IPC_REASON_NONE, "canceled");
+    expect_failure(&c, st, GCD_E_CANCELED, GCD_ERROR_OTHER, "canceled");
     assert_int_equal(fake_target_accepted(t), 0);
     fake_target_stop(t);
 }
@@ -400,14 +399,14 @@ static void test_nobody_there(void **state)
     c.options.socket_path = addr.sun_path;
     gcd_status st = collect(&c, NULL);
     (void)snprintf(text, sizeof text, "cannot connect: there is no diagnostic socket %s", addr.sun_path);
-    expect_failure(&c, st, GCD_E_NOT_FOUND, GCD_IPC_REASON_NO_SOCKET, text);
+    expect_failure(&c, st, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, text);
 
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     assert_int_equal(bind(fd, (const struct sockaddr *)&addr, sizeof addr), 0);
     close(fd);
     st = collect(&c, NULL);
     (void)snprintf(text, sizeof text, "cannot connect: nobody listens at %s, its process has ended", addr.sun_path);
-    expect_failure(&c, st, GCD_E_NOT_FOUND, GCD_IPC_REASON_STALE, text);
+    expect_failure(&c, st, GCD_E_NOT_FOUND, GCD_ERROR_STALE_SOCKET, text);
     assert_int_equal(unlink(addr.sun_path), 0);
     assert_int_equal(rmdir(dir), 0);
 }
@@ -418,14 +417,14 @@ static void test_arguments(void **state)
     struct client c;
     client_init(&c);
     gcd_status st = collect(&c, NULL);
-    expect_failure(&c, st, GCD_E_ARG, GCD_IPC_REASON_NONE, "a collection needs a socket and somebody to take the events");
+    expect_failure(&c, st, GCD_E_ARG, GCD_ERROR_OTHER, "a collection needs a socket and somebody to take the events");
     c.options.socket_path = "/nonexistent";
     c.options.on_data = NULL;
     assert_int_equal(collect(&c, NULL), GCD_E_ARG);
     c.options.on_data = on_data;
     c.options.buffer_mb = 4096;
     st = collect(&c, NULL);
-    expect_failure(&c, st, GCD_E_ARG, GCD_IPC_REASON_NONE,
+    expect_failure(&c, st, GCD_E_ARG, GCD_ERROR_OTHER,
                    "cannot ask for an event buffer of 4096 MB: the size must be 1 to 4095");
     c.options.buffer_mb = 0;
     c.options.level = 6;
@@ -463,7 +462,7 @@ static void test_cancel_in_stream(void **state)
     client_init(&c);
     c.cancel_at_hash = true;
     gcd_status st = collect_and_stop(&c);
-    expect_failure(&c, st, GCD_E_CANCELED, GCD_IPC_REASON_NONE, "canceled");
+    expect_failure(&c, st, GCD_E_CANCELED, GCD_ERROR_OTHER, "canceled");
 }
 
 static void test_timeout_in_stream(void **state)
@@ -473,7 +472,7 @@ static void test_timeout_in_stream(void **state)
     client_init(&c);
     c.options.timeout_ms = 400;
     gcd_status st = collect_and_stop(&c);
-    expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT, "the heap walk was not over within 400 ms");
+    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT, "the heap walk was not over within 400 ms");
 }
 
 static void test_caller_fails(void **state)
@@ -484,11 +483,11 @@ static void test_caller_fails(void **state)
     c.bad = GCD_E_LIMIT;
     c.bad_text = "too large a block";
     gcd_status st = collect_and_stop(&c);
-    expect_failure(&c, st, GCD_E_LIMIT, GCD_IPC_REASON_NONE, "too large a block");
+    expect_failure(&c, st, GCD_E_LIMIT, GCD_ERROR_OTHER, "too large a block");
     client_init(&c);
     c.bad = GCD_E_FORMAT;
     st = collect_and_stop(&c);
-    expect_failure(&c, st, GCD_E_FORMAT, GCD_IPC_REASON_NONE, "the data are damaged");
+    expect_failure(&c, st, GCD_E_FORMAT, GCD_ERROR_OTHER, "the data are damaged");
 }
 
 /* A failure in the tail: the stop is on its way already. */
@@ -505,7 +504,7 @@ static void test_caller_fails_after_stop(void **state)
     client_init(&c);
     c.bad = GCD_E_NOMEM;
     gcd_status st = collect(&c, t);
-    expect_failure(&c, st, GCD_E_NOMEM, GCD_IPC_REASON_NONE, "out of memory");
+    expect_failure(&c, st, GCD_E_NOMEM, GCD_ERROR_OTHER, "out of memory");
     assert_string_equal(c.seen, "$!");
     assert_true(c.result.stopped && c.result.stream_ended);
     assert_int_equal(fake_target_accepted(t), 2);
@@ -527,7 +526,7 @@ static void test_caller_fails_after_another_failure(void **state)
     client_init(&c);
     c.bad = GCD_E_LIMIT;
     gcd_status st = collect(&c, t);
-    expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_GONE,
+    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_GONE,
                    "cannot stop the event session: no answer: the process ended or closed its diagnostic port");
     assert_string_equal(c.seen, "$!");
     fake_target_stop(t);
@@ -546,7 +545,7 @@ static void test_end_before_stop(void **state)
         struct client c;
         client_init(&c);
         gcd_status st = collect(&c, t);
-        expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_GONE,
+        expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_GONE,
                        "the event stream ended after 8 bytes, before the heap walk was over: the process has ended");
         assert_string_equal(c.seen, "Nettrace");
         assert_false(c.result.stopped);
@@ -570,7 +569,7 @@ static void test_gone_before_stop(void **state)
     client_init(&c);
     c.nap_ms = 500;
     gcd_status st = collect(&c, t);
-    expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_GONE, "cannot stop the event session: the process has ended");
+    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_GONE, "cannot stop the event session: the process has ended");
     assert_string_equal(c.seen, "$tail");
     assert_false(c.result.stopped);
     assert_true(c.result.stream_ended);
@@ -608,20 +607,20 @@ static void test_stop_goes_wrong(void **state)
                                              FAKE_OK_SESSION, { .op = FAKE_CLOSE } };
     struct client c;
     gcd_status st = collect_stop(&c, refusing, FAKE_CLOSE, 4000);
-    expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_REFUSED,
+    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_REFUSED,
                    "cannot stop the event session: the runtime refused: it could not read the request "
                    "(BAD_ENCODING, 0x80131384)");
     assert_true(c.result.stream_ended && !c.result.stopped);
     st = collect_stop(&c, mistaken, FAKE_CLOSE, 4000);
-    expect_failure(&c, st, GCD_E_FORMAT, GCD_IPC_REASON_NONE,
+    expect_failure(&c, st, GCD_E_FORMAT, GCD_ERROR_OTHER,
                    "cannot stop the event session: the runtime stopped session 0x1 instead of 0x123456789abcdef");
     st = collect_stop(&c, mute, FAKE_CLOSE, 4000);
-    expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_GONE,
+    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_GONE,
                    "cannot stop the event session: no answer: the process ended or closed its diagnostic port");
     assert_true(c.result.stream_ended && !c.result.stopped);
     /* Nobody could be told to stop, and the stream goes on. */
     st = collect_stop(&c, mute, FAKE_HOLD, 200);
-    expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_GONE,
+    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_GONE,
                    "cannot stop the event session: no answer: the process ended or closed its diagnostic port");
     assert_true(!c.result.stream_ended && !c.result.stopped);
     /* The dump is whole when the stream is; a runtime that is slow to confirm does not spoil it. */
@@ -629,7 +628,7 @@ static void test_stop_goes_wrong(void **state)
     assert_int_equal(st, GCD_OK);
     assert_true(c.result.stream_ended && !c.result.stopped);
     st = collect_stop(&c, brief, FAKE_HOLD, 200);
-    expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT, "the event stream did not end after the session was stopped");
+    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT, "the event stream did not end after the session was stopped");
     assert_true(!c.result.stream_ended && c.result.stopped);
 }
 
@@ -645,7 +644,7 @@ static void test_timeout_in_stop(void **state)
     c.options.timeout_ms = 400;
     c.grace_ms = 100;
     gcd_status st = collect(&c, t);
-    expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT, "the event stream had not ended within 400 ms");
+    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT, "the event stream had not ended within 400 ms");
     assert_true(fake_target_client_closed(t, 0));
     assert_true(fake_target_client_closed(t, 1));
     fake_target_stop(t);
@@ -663,7 +662,7 @@ static void test_stop_is_not_answered(void **state)
     client_init(&c);
     c.answer_ms = 300;
     gcd_status st = collect(&c, t);
-    expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT,
+    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT,
                    "cannot stop the event session: no answer within 300 ms, the process is stopped, or busy with another client");
     assert_true(!c.result.stream_ended && !c.result.stopped);
     fake_target_stop(t);
@@ -706,7 +705,7 @@ static void test_goes_on_after_the_stop(void **state)
         c.answer_ms = c.grace_ms = 1000;
         c.farewell_ms = 1500;
         gcd_status st = collect(&c, t);
-        expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT, "the event stream did not end within 1500 ms after the session was stopped");
+        expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT, "the event stream did not end within 1500 ms after the session was stopped");
         assert_true(c.n_seen > 1 && !c.result.stream_ended);
         fake_target_stop(t);
     }
@@ -725,7 +724,7 @@ static void test_nothing_after_the_walk(void **state)
     c.plan.answers_after_walk = true;
     c.answer_ms = 300;
     gcd_status st = collect(&c, t);
-    expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT,
+    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT,
                    "the runtime answered, but then sent nothing of a heap walk for 300 ms: it forced no garbage collection, or is "
                    "stopped");
     expect_stop_request(t);
@@ -743,7 +742,7 @@ static void test_first_question(void **state)
     c.options.socket_path = fake_target_path(t);
     c.options.timeout_ms = 500;
     gcd_status st = gcd_ipc_collect(&c.options, &c.result, &c.err);
-    expect_failure(&c, st, GCD_E_PEER, GCD_IPC_REASON_TIMEOUT,
+    expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_TIMEOUT,
                    "the runtime has not answered within 500 ms: it is stopped, or busy with another client");
     assert_true(c.steps[GCD_IPC_STEP_CONNECT] >= 2);
     fake_target_stop(t);

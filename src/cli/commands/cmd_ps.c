@@ -62,14 +62,14 @@ static const char *user_name(uint32_t uid, char *buf, size_t cap)
     return buf;
 }
 
-static const char *answer(enum gcd_ipc_reason reason)
+static const char *answer(const struct gcd_ipc_process *p)
 {
-    switch (reason) {
-    case GCD_IPC_REASON_NONE:
+    if (p->answered)
         return "ok";
-    case GCD_IPC_REASON_PERMISSION:
+    switch (p->reason) {
+    case GCD_ERROR_PERMISSION:
         return "no access";
-    case GCD_IPC_REASON_TIMEOUT:
+    case GCD_ERROR_TIMEOUT:
         return "no answer";
     default:
         return "failed";
@@ -87,7 +87,7 @@ static int print_json(const struct gcd_ipc_process_list *l)
         json_object_set_new(row, "user", cli_json_text_or_null(user_name(p->uid, user, sizeof user)));
         json_object_set_new(row, "uid", p->uid != UINT32_MAX ? cli_json_number(p->uid) : json_null());
         json_object_set_new(row, "name", cli_json_text_or_null(p->exe[0] != '\0' ? p->exe : p->name));
-        json_object_set_new(row, "answer", cli_json_text_or_null(answer(p->reason)));
+        json_object_set_new(row, "answer", cli_json_text_or_null(answer(p)));
         json_object_set_new(row, "runtime_version", cli_json_text_or_null(p->runtime_version));
         json_object_set_new(row, "architecture", cli_json_text_or_null(p->arch));
         json_object_set_new(row, "entry_assembly", cli_json_text_or_null(p->entry_assembly));
@@ -105,9 +105,9 @@ static int print_json(const struct gcd_ipc_process_list *l)
 /* The version, or the reason why it is unknown. */
 static const char *runtime_of(const struct gcd_ipc_process *p)
 {
-    if (p->reason == GCD_IPC_REASON_PERMISSION)
+    if (p->reason == GCD_ERROR_PERMISSION)
         return "(no access)";
-    if (p->reason == GCD_IPC_REASON_TIMEOUT)
+    if (p->reason == GCD_ERROR_TIMEOUT)
         return "(no answer)";
     return p->runtime_version[0] != '\0' ? p->runtime_version : "?";
 }

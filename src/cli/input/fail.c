@@ -18,8 +18,8 @@ static const char *what_next(const struct gcd_error *err, char memory[CLI_MEMORY
         [GCD_ERROR_DISK_RESERVE] = "; make room, write to another disk (TMPDIR moves temporary files), or insist with --force",
         [GCD_ERROR_BLOCK_LIMIT] = "; --max-block raises it",
         [GCD_ERROR_OBJECT_LIMIT] = "; --max-objects raises it",
-        [GCD_ERROR_NO_SUCH_PROCESS] = "; gcdumpc info lists the dumps in it",
-        [GCD_ERROR_NO_SUCH_WALK] = "; choose with --walk",
+        [GCD_ERROR_PROCESS_NOT_RECORDED] = "; gcdumpc info lists the dumps in it",
+        [GCD_ERROR_WALK_NOT_RECORDED] = "; choose with --walk",
     };
     static const struct {
         int os_errno;

@@ -127,7 +127,7 @@ static void describe(struct job *j, const struct gcd_ipc_process *p)
 {
     struct job_dump *d = add(j, p->pid);
     d->rss_bytes = p->rss_bytes;
-    d->known = d->known || p->reason == GCD_IPC_REASON_NONE;
+    d->known = d->known || p->answered;
     if (p->entry_assembly[0] != '\0')
         (void)snprintf(d->name, sizeof d->name, "%s", p->entry_assembly);
     else
@@ -156,7 +156,7 @@ static enum cli_exit identify(struct job_dump *d, const struct cli_args *args)
     enum cli_exit e = cli_find_target(args, &target, path);
     if (e != CLI_DONE)
         return e;
-    gcd_status st = gcd_ipc_process_info(path, patience, &info, NULL, &err);
+    gcd_status st = gcd_ipc_process_info(path, patience, &info, &err);
     if (st != GCD_OK && st != GCD_E_UNSUPPORTED)
         return cli_error(CLI_FAILED, target.subject, "its name is unknown: %s", err.msg);
     if (st == GCD_OK && info.entry_assembly[0] != '\0')

@@ -43,11 +43,11 @@ static bool has_assembly(const struct gcd_ipc_process_info *info)
 }
 
 /* Asks the process for its name.  *RET: it has started. */
-static gcd_status look(struct cli_dump *d, bool tell, bool *ret, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+static gcd_status look(struct cli_dump *d, bool tell, bool *ret, struct gcd_error *err)
 {
     struct gcd_ipc_process_info info;
     *ret = false;
-    gcd_status st = gcd_ipc_port_process_info(d->port, ANSWER_MS, &cli_canceled, &info, ret_reason, err);
+    gcd_status st = gcd_ipc_port_process_info(d->port, ANSWER_MS, &cli_canceled, &info, err);
     if (st != GCD_OK)
         return st;
     if (tell)
@@ -58,14 +58,14 @@ static gcd_status look(struct cli_dump *d, bool tell, bool *ret, enum gcd_ipc_re
 }
 
 /* A program with its own host never reports an assembly; once the time is up, it has started as well. */
-static gcd_status wait_for_start(struct cli_dump *d, enum gcd_ipc_reason *ret_reason, struct gcd_error *err)
+static gcd_status wait_for_start(struct cli_dump *d, struct gcd_error *err)
 {
     bool started = false;
     gcd_status st = GCD_OK;
     for (unsigned ms = 0; st == GCD_OK && !started && ms < START_MS; ms += START_STEP_MS) {
-        st = gcd_ipc_port_pause(d->port, START_STEP_MS, &cli_canceled, ret_reason, err);
+        st = gcd_ipc_port_pause(d->port, START_STEP_MS, &cli_canceled, err);
         if (st == GCD_OK)
-            st = look(d, false, &started, ret_reason, err);
+            st = look(d, false, &started, err);
     }
     return st;
 }
@@ -74,23 +74,22 @@ static gcd_status wait_for_start(struct cli_dump *d, enum gcd_ipc_reason *ret_re
 static void resume_all_the_same(struct cli_dump *d)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    gcd_status ignored = gcd_ipc_port_resume(d->port, FAREWELL_MS, NULL, NULL, &err);
+    gcd_status ignored = gcd_ipc_port_resume(d->port, FAREWELL_MS, NULL, &err);
     (void)ignored;
 }
 
 static enum cli_exit connected(const struct cli_args *args, struct cli_dump *d, struct gcd_error *err)
 {
-    enum gcd_ipc_reason reason;
     bool started = false;
-    gcd_status st = look(d, !args->quiet, &started, &reason, err);
+    gcd_status st = look(d, !args->quiet, &started, err);
     if (st == GCD_OK)
-        st = gcd_ipc_port_resume(d->port, ANSWER_MS, &cli_canceled, &reason, err);
-    if (st != GCD_OK && reason != GCD_IPC_REASON_GONE)
+        st = gcd_ipc_port_resume(d->port, ANSWER_MS, &cli_canceled, err);
+    if (st != GCD_OK && err->reason != GCD_ERROR_GONE)
         resume_all_the_same(d);
     if (st == GCD_OK && !started)
-        st = wait_for_start(d, &reason, err);
+        st = wait_for_start(d, err);
     if (st == GCD_OK)
-        st = gcd_ipc_port_pause(d->port, args->target.delay_s * 1000, &cli_canceled, &reason, err);
+        st = gcd_ipc_port_pause(d->port, args->target.delay_s * 1000, &cli_canceled, err);
     return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, err);
 }
 
@@ -108,7 +107,7 @@ enum cli_exit cli_listen_open(const struct cli_args *args, struct cli_dump *d)
     cli_temporary(CLI_SLOT_PORT, path);
     if (!args->quiet)
         say_where(path);
-    st = gcd_ipc_port_wait(d->port, cli_timeout_ms(args), &cli_canceled, &runtime, NULL, &err);
+    st = gcd_ipc_port_wait(d->port, cli_timeout_ms(args), &cli_canceled, &runtime, &err);
     if (st != GCD_OK)
         return cli_fail(path, &err);
     cli_name_process(d, runtime.pid);

@@ -76,7 +76,7 @@ static bool others_have_gone(const struct live *l)
  */
 static bool lives_on(const struct live *l, const struct live_attempt *a)
 {
-    if (a->status != GCD_E_PEER || a->result.reason != GCD_IPC_REASON_GONE || l->pid == 0 || l->port != NULL)
+    if (a->status != GCD_E_PEER || a->err.reason != GCD_ERROR_GONE || l->pid == 0 || l->port != NULL)
         return false;
     (void)nanosleep(&(struct timespec){ .tv_nsec = GONE_MS / 5 * 1000000L }, NULL);      /* a dying process is still there for a moment */
     return gcd_ipc_resident(l->pid) > 0;

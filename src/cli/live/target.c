@@ -78,7 +78,7 @@ static enum cli_exit choose(const struct gcd_ipc_process_list *l, const char *na
             found = &l->items[i];
             n++;
         }
-        silent += l->items[i].reason != GCD_IPC_REASON_NONE;
+        silent += !l->items[i].answered;
     }
     if (n == 0)
         return nobody(l, name, silent);
@@ -156,10 +156,9 @@ enum cli_exit cli_find_target(const struct cli_args *args, struct cli_dump *d, c
     }
     cli_name_process(d, pid);
     struct gcd_error err = GCD_ERROR_INIT;
-    enum gcd_ipc_reason reason;
-    if (gcd_ipc_find_socket(pid, getenv("TMPDIR"), ret_path, &reason, &err) == GCD_OK)
+    if (gcd_ipc_find_socket(pid, getenv("TMPDIR"), ret_path, &err) == GCD_OK)
         return CLI_DONE;
-    if (reason != GCD_IPC_REASON_NO_PROCESS && reason != GCD_IPC_REASON_NO_SOCKET)
+    if (err.reason != GCD_ERROR_NO_PROCESS && err.reason != GCD_ERROR_NO_SOCKET)
         return cli_fail(d->subject, &err);
     return cli_error(CLI_FAILED, NULL, "%s; gcdumpc ps lists what can be dumped", err.msg);
 }
