@@ -57,7 +57,8 @@ static const struct cli_command commands[] = {
       "--retained: a lower bound, except with --by root: it leaves out objects that several objects of a line retain\n"
       "only together.  \"gcdumpc retained --type PATTERN\" shows the exact size.\n\n"
       "--format is text, json, csv or prometheus (for node_exporter's textfile collector; 20 types unless --top\n"
-      "is given).  Without --format the suffix of -o decides: .json, .csv, .prom, otherwise text.\n" PATTERNS },
+      "is given).  Without --format the suffix of -o decides: .json, .csv, .prom, otherwise text;\n"
+      "the suffix of a dump, as .gcdump or .html, is refused.\n" PATTERNS },
     { "retained", "FILE", "show what retains the most memory: objects, types, the dominator tree", CLI_RETAINED,
       "The retained size of an object is the memory that would be freed with it.  For a type, it is the memory that\n"
       "its objects keep alive together; the table of all types shows a lower bound, --type PATTERN the exact size.\n"

@@ -430,6 +430,21 @@ class Output(ReportTest):
         self.assertEqual(self.get("b.json"), self.get("a.csv"))
         self.assertEqual(self.done("report", trace("net10-wks-ranges"), "-o", "-").out, self.get("a.txt"))
 
+    def test_no_table_replaces_a_dump(self):
+        """The name says dump, the command table: nothing is read or written until the user says which."""
+        names = ["y.gclog", "y.gcdump", "y.gcdump.gz", "y.html", "y.htm", "y.heapsnapshot", "y.dartheap", "y.pb.gz", "y.folded", "y.csv/",
+                 "y.nettrace", "y.nettrace.gz", "y.netperf", "y.etl"] + ["y.sqlite", "y.db"] * HAVE_SQLITE
+        for name in names:
+            if not name.endswith("/"):
+                self.put(name, b"a dump")
+            self.refused(2, rf'report writes tables, and "{re.escape(name)}" is the name of a dump \([a-z0-9]+\); .*: text, json, csv, prometheus',
+                         "report", "missing", "-o", name)
+            if not name.endswith("/"):
+                self.assertEqual(self.get(name), b"a dump")
+        for words in (("--json",), ("--csv",), ("-f", "text"), ("-f", "prometheus")):
+            self.done("report", trace("net10-wks-ranges"), "-o", "y.gcdump", *words)
+        self.done("report", trace("net10-wks-ranges"), "-o", "html")
+
     def test_modes(self):
         """A report is private; metrics are read by somebody else."""
         for umask, name, mode in ((0o022, "a.json", 0o600), (0o022, "a.prom", 0o644), (0o077, "b.prom", 0o600)):

@@ -35,14 +35,33 @@ enum cli_exit cli_flush_stdout(void)
     return cli_fail("standard output", &err);
 }
 
-/* FILE.nettrace or FILE.nettrace.gz */
-static bool is_recording(const char *path)
+/* Does PATH end with SUFFIX, or with SUFFIX and ".gz"? */
+static bool ends_with(const char *path, const char *suffix)
 {
-    static const char suffix[] = "." CLI_RAW_FORMAT;
-    size_t n = strlen(path), k = sizeof suffix - 1;
+    size_t n = strlen(path), k = strlen(suffix);
     if (n >= 3 && strcmp(path + n - 3, ".gz") == 0)
         n -= 3;
     return n >= k && memcmp(path + n - k, suffix, k) == 0;
+}
+
+static bool is_recording(const char *path)
+{
+    return ends_with(path, "." CLI_RAW_FORMAT);
+}
+
+const char *cli_dump_format_of(const char *path)
+{
+    static const char *const recordings[] = { CLI_RAW_FORMAT, "netperf", "etl" };
+    const struct gcd_format *f = gcd_format_by_path(path);
+    if (f != NULL)
+        return gcd_format_name(f);
+    for (size_t i = 0; i < sizeof recordings / sizeof *recordings; i++) {
+        char suffix[16];
+        (void)snprintf(suffix, sizeof suffix, ".%s", recordings[i]);
+        if (ends_with(path, suffix))
+            return recordings[i];
+    }
+    return NULL;
 }
 
 /* A dot in the name, other than a first one and that of ".gz". */

@@ -25,6 +25,8 @@ struct cli_output {
     void (*ready)(void *ctx, uint64_t bytes);    /* NULL, or called once everything is on the disk and only the final name is missing */
     void *ready_ctx;
 };
+/* The format of dumps or recordings that the suffix of PATH stands for; NULL = none. */
+const char *cli_dump_format_of(const char *path);
 /* Finds its format.  CLI_USAGE after a message. */
 enum cli_exit cli_output_check(const struct cli_args *args);
 /* Opens it, before a recording is read or a process disturbed for nothing.  On failure the message has been printed. */

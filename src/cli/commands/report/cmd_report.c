@@ -58,31 +58,46 @@ const char *cli_report_format(size_t i)
     return i < FORMATS ? formats[i].name : NULL;
 }
 
+/* The format by the suffix of an output.  A name that says "dump" is a mistake, and the file may be one: no table replaces it. */
+static enum cli_exit format_of_path(const char *path, enum format *ret)
+{
+    for (int i = 0; i < FORMATS; i++)
+        if (has_suffix(path, formats[i].suffix)) {
+            *ret = (enum format)i;
+            return CLI_DONE;
+        }
+    const char *dump = cli_dump_format_of(path);
+    *ret = FORMAT_TEXT;
+    if (dump == NULL)
+        return CLI_DONE;
+    return cli_error(CLI_USAGE, NULL, "report writes tables, and \"%s\" is the name of a dump (%s); gcdumpc convert or collect writes dumps, "
+                     "and --format chooses a table: text, json, csv, prometheus", path, dump);
+}
+
+static enum cli_exit format_by_name(const char *name, enum format *ret)
+{
+    char meant[CLI_MEANT_BYTES];
+    struct cli_nearest near;
+    cli_nearest_begin(&near, name);
+    for (int i = 0; i < FORMATS; i++) {
+        *ret = (enum format)i;
+        if (strcmp(name, formats[i].name) == 0)
+            return CLI_DONE;
+        cli_nearest_try(&near, formats[i].name);
+    }
+    return cli_error(CLI_USAGE, NULL, "there is no format \"%s\" of reports%s; there is: text, json, csv, prometheus", name,
+                     cli_meant(&near, "", meant));
+}
+
 /* --json and --csv are short for --format; the suffix of an output decides when nothing else does. */
 static enum cli_exit choose_format(const struct cli_args *args, enum format *ret)
 {
     *ret = args->view.json ? FORMAT_JSON : args->view.csv ? FORMAT_CSV : FORMAT_TEXT;
     if (args->view.json + args->view.csv + (args->output.format != NULL) > 1)
         return cli_error(CLI_USAGE, NULL, "give one of --json, --csv and --format");
-    if (args->output.format == NULL && !args->view.json && !args->view.csv && args->output.path != NULL)
-        for (int i = 0; i < FORMATS; i++)
-            if (has_suffix(args->output.path, formats[i].suffix))
-                *ret = (enum format)i;
-    for (int i = 0; args->output.format != NULL; i++) {
-        if (i == FORMATS) {
-            char meant[CLI_MEANT_BYTES];
-            struct cli_nearest near;
-            cli_nearest_begin(&near, args->output.format);
-            for (int k = 0; k < FORMATS; k++)
-                cli_nearest_try(&near, formats[k].name);
-            return cli_error(CLI_USAGE, NULL, "there is no format \"%s\" of reports%s; there is: text, json, csv, prometheus", args->output.format,
-                             cli_meant(&near, "", meant));
-        }
-        *ret = (enum format)i;
-        if (strcmp(args->output.format, formats[i].name) == 0)
-            break;
-    }
-    return CLI_DONE;
+    if (args->output.format != NULL)
+        return format_by_name(args->output.format, ret);
+    return *ret == FORMAT_TEXT && args->output.path != NULL ? format_of_path(args->output.path, ret) : CLI_DONE;
 }
 
 /* Options that mean nothing together. */
