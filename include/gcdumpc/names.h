@@ -22,15 +22,17 @@ extern "C" {
 enum gcd_name_style {
     GCD_NAMES_CSHARP,
     GCD_NAMES_RAW,               /* gcd_type.raw_name: as the runtime (or the file) sent them, so nested types lack their outer types */
-    GCD_NAMES_RUNTIME            /* gcd_type.name: in the runtime's spelling, with the outer types where they are known */
+    GCD_NAMES_RUNTIME,           /* gcd_type.name: in the runtime's spelling, with the outer types where they are known */
+    GCD_NAMES_SEPARATE_LOADS     /* as CSHARP, and the loads of a type that is loaded several times have different names */
 };
 
 struct gcd_names;
 
 /*
  * Makes names for all types of a dump or graph, by type number.  In the C# style a type without a name is "UNKNOWN 0x<id>", and types of the same
- * name get their module, " [Module]", and also their token if the module is the same.  Raw names stay as they are, including placeholders
- * like "Type(0x<id>)".
+ * name get their module, " [Module]", and also their token if the module is the same, and a number if nothing else tells them apart.  A type that is
+ * loaded several times, in different load contexts, is one type with one name, unless the style is SEPARATE_LOADS.  Raw names stay as they are,
+ * including placeholders like "Type(0x<id>)".
  * The names are copies: the dump or graph may be freed.  ALLOC may be NULL.  GCD_E_NOMEM, GCD_E_LIMIT.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_names_new(const struct gcd_summary *summary, enum gcd_name_style style, const struct gcd_alloc *alloc,

@@ -73,6 +73,7 @@ struct cli_view_args {
     enum cli_sort sort;
     enum gcd_histogram_by by;
     bool retained, events, paths;
+    bool separate_loads;         /* a type that is loaded several times is several */
     const char *filter;          /* NULL = all */
     uint64_t min_bytes;
     const char *type, *object;   /* the subject of the question */

@@ -93,6 +93,8 @@ static const struct option_row rows[] = {
     { "share", 0, "PERCENT", "suspect whatever retains at least this share of the heap (10)", CLI_LEAKS, OPT_NUMBER,
       FIELD(view.share_percent), 1, 100 },
     { "filter", 0, "PATTERN", "only types like Shop.*, byte[], /REGEX/", CLI_REPORT | CLI_RETAINED | COMPARE, OPT_TEXT, FIELD(view.filter), 0, 0 },
+    { "separate-loads", 0, NULL, "tell apart the types of an assembly that is loaded several times",
+      CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_LEAKS, OPT_FLAG, FIELD(view.separate_loads), 0, 0 },
     { "min-bytes", 0, "SIZE", "only lines with at least this many bytes", CLI_REPORT | CLI_RETAINED | CLI_LEAKS, OPT_SIZE,
       FIELD(view.min_bytes), 0, INT64_MAX },
     { "sort", 's', "KEY", "order of the lines: bytes (default), count, name or retained", CLI_REPORT, OPT_SORT, FIELD(view.sort), 0, 0 },

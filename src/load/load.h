@@ -3,6 +3,7 @@
  *
  *     dump.c            the first pass: which GC counts, types, roots, the verdict
  *     modules.c         the list of modules
+ *     merge_loads.c     types that are loaded several times become one
  *     recorded_apply.c  names that the recording holds
  *     recording.c       a copy of the recording, with names added
  *     objects.c         the second one: objects and their references

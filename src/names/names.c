@@ -1,4 +1,5 @@
 #include <gcdumpc/names.h>
+#include <gcdumpc/unstable/loads.h>
 #include <gcdumpc/unstable/static_names.h>
 #include <gcdumpc/unstable/type_names.h>
 
@@ -39,6 +40,11 @@ static gcd_status text_error(gcd_status st, struct gcd_error *err)
     return st == GCD_OK ? st : gcd_fail_nomem(err, "spelling the names of types");
 }
 
+static bool is_csharp(enum gcd_name_style style)
+{
+    return style == GCD_NAMES_CSHARP || style == GCD_NAMES_SEPARATE_LOADS;
+}
+
 /* ---- spelling ---- */
 
 static gcd_status spell(struct gcd_names *n, const struct gcd_summary *from, enum gcd_name_style style, struct gcd_error *err)
@@ -53,10 +59,10 @@ static gcd_status spell(struct gcd_names *n, const struct gcd_summary *from, enu
         size_t len = strlen(s);
         bool nameless = !t->named || len == 0;
         n->unknown += nameless;
-        if (len == 0 || (nameless && style == GCD_NAMES_CSHARP)) {
+        if (len == 0 || (nameless && is_csharp(style))) {
             s = unknown;
             len = (size_t)snprintf(unknown, sizeof unknown, "UNKNOWN 0x%" PRIx64, t->id);
-        } else if (style == GCD_NAMES_CSHARP) {
+        } else if (is_csharp(style)) {
             /* only the runtime reports element types: names in files may already be C# */
             st = csharp_name(&c, s, t->element_type != 0);
             s = c.out;
@@ -87,9 +93,9 @@ static gcd_status add_class(struct gcd_names *n, const char *raw, enum gcd_name_
     struct class_name *add = &n->classes[n->class_count];
     gcd_status st = gcd_textpool_add_utf8(&n->text, (const uint8_t *)raw, strlen(raw), &add->raw);
     add->name = add->raw;
-    if (st == GCD_OK && style == GCD_NAMES_CSHARP)
+    if (st == GCD_OK && is_csharp(style))
         st = csharp_name(c, raw, true);
-    if (st == GCD_OK && style == GCD_NAMES_CSHARP)
+    if (st == GCD_OK && is_csharp(style))
         st = gcd_textpool_add_utf8(&n->text, (const uint8_t *)c->out, c->n, &add->name);
     n->class_count += st == GCD_OK;
     return st;
@@ -210,9 +216,10 @@ static int compare_tokens(const struct gcd_type *a, const struct gcd_type *b)
 struct order {
     const struct gcd_names *names;
     const struct gcd_summary *from;
+    const uint32_t *first;       /* [types] the first load of each; itself for SEPARATE_LOADS */
 };
 
-/* Sorts by name, module, token, so that equal names are adjacent. */
+/* Sorts by name, module, token, so that equal names are adjacent, and the loads of a type among them. */
 static int compare(const void *ctx, uint32_t a, uint32_t b)
 {
     const struct order *o = ctx;
@@ -220,7 +227,9 @@ static int compare(const void *ctx, uint32_t a, uint32_t b)
     const struct gcd_type *ta = &o->from->types[a], *tb = &o->from->types[b];
     if (c == 0)
         c = compare_modules(ta, tb);
-    return c != 0 ? c : compare_tokens(ta, tb);
+    if (c == 0)
+        c = compare_tokens(ta, tb);
+    return c != 0 ? c : (o->first[a] > o->first[b]) - (o->first[a] < o->first[b]);
 }
 
 /* Writes "NAME [MODULE 0xTOKEN #NUMBER]" without the unknown or unnecessary parts. */
@@ -241,6 +250,16 @@ static gcd_status tell_apart(struct gcd_names *n, const struct gcd_type *t, uint
         !csharp_put(room, rest, strlen(rest)) || !csharp_put(room, "]", 1))
         return GCD_E_NOMEM;
     return gcd_textpool_add_utf8(&n->text, (const uint8_t *)room->out, room->n, &n->name[i]);
+}
+
+/* Removes further loads from items[0 .. n); the number of those left. */
+static size_t keep_first(const struct order *o, uint32_t *items, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || o->first[items[i]] != o->first[items[kept - 1]])
+            items[kept++] = items[i];
+    return kept;
 }
 
 /* The types items[0 .. n) have equal names. */
@@ -266,24 +285,50 @@ static gcd_status tell_group_apart(struct gcd_names *names, const struct gcd_sum
     return st;
 }
 
-static gcd_status make_unique(struct gcd_names *n, const struct gcd_summary *from, struct gcd_error *err)
+/* ITEMS: the types, sorted. */
+static gcd_status tell_all_apart(struct gcd_names *n, const struct order *o, uint32_t *items, struct csharp *room)
 {
-    uint32_t *items = gcd_sort_order(&n->alloc, n->count, compare, &(struct order){ n, from });
-    struct csharp room;
-    n->plain = gcd_mem_new_array(&n->alloc, n->count, sizeof *n->plain);
-    gcd_status st = items != NULL && n->plain != NULL ? GCD_OK : GCD_E_NOMEM;
-    csharp_init(&room, &n->alloc);
-    if (st == GCD_OK)
-        memcpy(n->plain, n->name, n->count * sizeof *n->plain);
+    gcd_status st = GCD_OK;
     for (size_t i = 0, end; i < n->count && st == GCD_OK; i = end) {
         for (end = i + 1; end < n->count && strcmp(n->name[items[i]], n->name[items[end]]) == 0;)
             end++;
-        if (end - i > 1)
-            st = tell_group_apart(n, from, items + i, end - i, &room);
+        size_t kept = keep_first(o, items + i, end - i);
+        if (kept > 1)
+            st = tell_group_apart(n, o->from, items + i, kept, room);
+    }
+    for (uint32_t i = 0; i < n->count && st == GCD_OK; i++)
+        n->name[i] = n->name[o->first[i]];
+    return st;
+}
+
+/* FIRST[types], for the style of N. */
+static gcd_status make_unique(struct gcd_names *n, const struct gcd_summary *from, uint32_t *first, struct gcd_error *err)
+{
+    bool some;
+    struct csharp room;
+    GCD_TRY(gcd_same_types(from, &n->alloc, first, &some, err));
+    for (uint32_t i = 0; n->style == GCD_NAMES_SEPARATE_LOADS && i < n->count; i++)
+        first[i] = i;
+    struct order o = { n, from, first };
+    uint32_t *items = gcd_sort_order(&n->alloc, n->count, compare, &o);
+    n->plain = gcd_mem_new_array(&n->alloc, n->count, sizeof *n->plain);
+    gcd_status st = items != NULL && n->plain != NULL ? GCD_OK : GCD_E_NOMEM;
+    csharp_init(&room, &n->alloc);
+    if (st == GCD_OK) {
+        memcpy(n->plain, n->name, n->count * sizeof *n->plain);
+        st = tell_all_apart(n, &o, items, &room);
     }
     csharp_done(&room);
     gcd_mem_free(&n->alloc, items, n->count * sizeof *items);
     return text_error(st, err);
+}
+
+static gcd_status make_names_unique(struct gcd_names *n, const struct gcd_summary *from, struct gcd_error *err)
+{
+    uint32_t *first = gcd_mem_new_array(&n->alloc, n->count, sizeof *first);
+    gcd_status st = first != NULL ? make_unique(n, from, first, err) : text_error(GCD_E_NOMEM, err);
+    gcd_mem_free(&n->alloc, first, n->count * sizeof *first);
+    return st;
 }
 
 gcd_status gcd_names_new(const struct gcd_summary *from, enum gcd_name_style style, const struct gcd_alloc *alloc, struct gcd_names **ret,
@@ -299,9 +344,9 @@ gcd_status gcd_names_new(const struct gcd_summary *from, enum gcd_name_style sty
     gcd_textpool_init(&n->text, &n->alloc, TEXT_BYTES_MAX);
     n->name = gcd_mem_new_array(&n->alloc, n->count, sizeof *n->name);
     gcd_status st = n->name != NULL ? spell(n, from, style, err) : text_error(GCD_E_NOMEM, err);
-    if (st == GCD_OK && style == GCD_NAMES_CSHARP)
-        st = make_unique(n, from, err);
-    if (st == GCD_OK && style == GCD_NAMES_CSHARP)
+    if (st == GCD_OK && is_csharp(style))
+        st = make_names_unique(n, from, err);
+    if (st == GCD_OK && is_csharp(style))
         st = spell_runtime(n, from, err);
     if (st == GCD_OK)
         st = spell_classes(n, from, style, err);

@@ -47,7 +47,7 @@ def bundled():
 def differences(trace):
     """What gcdumpc and the reference reader say differently of a recording with a heap dump."""
     info, status = gcdumpc_json("info", trace)
-    report, _ = gcdumpc_json("report", trace)
+    report, _ = gcdumpc_json("report", trace, "--separate-loads")
     ref = reference(trace)
     dump, ours = info["dump"], info["trace"]
     pairs = [

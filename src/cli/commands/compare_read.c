@@ -182,7 +182,10 @@ static enum cli_exit use_raw_names(struct reading *r, const struct gcd_summary *
 static enum cli_exit make_names(const struct cli_args *args, const char *subject, const struct gcd_summary *s, struct gcd_names **ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    gcd_status st = gcd_names_new(s, args->view.names == CLI_NAMES_RAW ? GCD_NAMES_RAW : GCD_NAMES_CSHARP, cli_alloc(), ret, &err);
+    enum gcd_name_style style = args->view.names == CLI_NAMES_RAW ? GCD_NAMES_RAW : GCD_NAMES_CSHARP;
+    if (style == GCD_NAMES_CSHARP && cli_separates_loads(args))
+        style = GCD_NAMES_SEPARATE_LOADS;
+    gcd_status st = gcd_names_new(s, style, cli_alloc(), ret, &err);
     return st == GCD_OK ? CLI_DONE : cli_fail(subject, &err);
 }
 

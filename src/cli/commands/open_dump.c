@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/loads.h>
 
 #include "args.h"
 #include "commands/open_dump.h"
 #include "exit.h"
 #include "input/dump_verdict.h"
+#include "input/fail.h"
 #include "input/input.h"
 #include "input/memory.h"
 #include "live/target.h"
@@ -68,6 +70,13 @@ static enum cli_exit refuse(const struct cli_args *args, struct cli_dump *d)
     return cli_refuse(d->subject);
 }
 
+/* A type that is loaded several times becomes one. */
+static enum cli_exit merge_loads(const struct cli_dump *d)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    return gcd_dump_merge_loads(d->dump, &err) == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
+}
+
 enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct cli_dump *ret)
 {
     *ret = (struct cli_dump){ .input = NULL };
@@ -97,6 +106,8 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
     }
     if (e == CLI_DONE)
         e = refuse(args, ret);
+    if (e == CLI_DONE && ret->dump != NULL && !cli_separates_loads(args))
+        e = merge_loads(ret);
     return e == CLI_DONE && need >= CLI_NEED_GRAPH ? cli_make_graph(args, need, ret) : e;
 }
 

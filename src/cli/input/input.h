@@ -73,6 +73,10 @@ static inline const char *cli_input_name(const struct cli_args *args)
     return args->input == NULL ? "" : strcmp(args->input, "-") == 0 ? "standard input" : args->input;
 }
 
+/*
+ * Are the types of an assembly that is loaded several times told apart?  With --separate-loads, and when a pattern names one of them: "X [Shop #2]".
+ */
+bool cli_separates_loads(const struct cli_args *args);
 /* The names of its types, in the style that ARGS ask for, else DEF.  Free with gcd_names_free. */
 enum cli_exit cli_names_of(const struct cli_args *args, const struct cli_dump *d, enum gcd_name_style def, struct gcd_names **ret);
 

@@ -151,10 +151,28 @@ struct gcd_limits cli_limits(const struct cli_args *args)
 
 /* ---- the same, wherever it comes from ---- */
 
+/* Does PATTERN end with the number of a load, "#2]"? */
+static bool has_number(const char *pattern)
+{
+    const char *s = pattern != NULL ? strrchr(pattern, '#') : NULL;
+    size_t n = s != NULL ? strspn(s + 1, "0123456789") : 0;
+    return n > 0 && s[1 + n] == ']';
+}
+
+bool cli_separates_loads(const struct cli_args *args)
+{
+    bool separate = args->view.separate_loads || has_number(args->view.filter) || has_number(args->view.type);
+    for (size_t i = 0; i < CLI_THRESHOLDS_MAX && args->view.fail_if[i] != NULL; i++)
+        separate = separate || has_number(args->view.fail_if[i]);
+    return separate;
+}
+
 enum cli_exit cli_names_of(const struct cli_args *args, const struct cli_dump *d, enum gcd_name_style def, struct gcd_names **ret)
 {
     enum gcd_name_style style = args->view.names == CLI_NAMES_CSHARP ? GCD_NAMES_CSHARP : args->view.names == CLI_NAMES_RAW ? GCD_NAMES_RAW : def;
     struct gcd_error err = GCD_ERROR_INIT;
+    if (style == GCD_NAMES_CSHARP && cli_separates_loads(args))
+        style = GCD_NAMES_SEPARATE_LOADS;
     gcd_status st = gcd_names_new(cli_type_summary(d), style, cli_alloc(), ret, &err);
     return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
 }

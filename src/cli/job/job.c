@@ -301,8 +301,10 @@ static enum cli_exit dump(struct job_dump *d, struct cli_args *args)
         e = take_lock(d, args, &lock);
     args->live.lock = &lock;
     if (e == CLI_DONE && d->status != JOB_SKIPPED) {
+        struct cli_args input = *args;
         struct cli_dump dump;
-        e = cli_open(args, out.need, &dump);
+        input.view.separate_loads = out.separate_loads;
+        e = cli_open(&input, out.need, &dump);
         if (dump.dump != NULL && (e == CLI_DONE || dump.refused))
             take_facts(d, &dump);
         d->asked = dump.asked;

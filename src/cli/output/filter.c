@@ -76,8 +76,8 @@ enum cli_exit cli_filter_select(const struct cli_filter *f, const char *subject,
         memset(ret, 1, n.summary->type_count);
         return CLI_DONE;
     }
-    if (gcd_names_style(names) != GCD_NAMES_CSHARP) {
-        if (gcd_names_new(n.summary, GCD_NAMES_CSHARP, cli_alloc(), &own, &err) != GCD_OK)
+    if (gcd_names_style(names) != GCD_NAMES_CSHARP && gcd_names_style(names) != GCD_NAMES_SEPARATE_LOADS) {
+        if (gcd_names_new(n.summary, GCD_NAMES_SEPARATE_LOADS, cli_alloc(), &own, &err) != GCD_OK)
             return cli_fail(subject, &err);
         n.csharp = own;
     }

@@ -205,6 +205,7 @@ enum cli_exit cli_output_open(const struct cli_args *args, struct cli_output *re
     if (e != CLI_DONE)
         return e;
     ret->need = need_of(ret->format);
+    ret->separate_loads = ret->format == NULL || gcd_format_kind(ret->format) != GCD_FORMAT_GRAPH;
     if (ret->format != NULL && gcd_format_kind(ret->format) == GCD_FORMAT_STAGED)
         return open_place(args, ret);
     bool binary = ret->format == NULL || !gcd_format_is_text(ret->format);

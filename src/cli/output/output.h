@@ -18,6 +18,7 @@
 struct cli_output {
     const struct gcd_format *format; /* NULL: a recording: the event stream, with names */
     enum cli_need need;          /* the input to open for it */
+    bool separate_loads;         /* types that are loaded several times stay several: it does not show types by their names */
     struct gcd_sink *sink;       /* or, when the format is a folder or a database: */
     struct gcd_staged *staged;
     const char *name;            /* for messages */
