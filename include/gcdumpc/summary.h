@@ -82,10 +82,10 @@ struct gcd_type {
                                     (unstable/full_names.h); never empty: "Type(0x…)" stands in for a missing one */
     const char *raw_name;        /* as the runtime sent it: a nested type has no outer types.  The same pointer when nothing was added */
     const char *module_path;     /* for a module made in memory, the name of its assembly; "" = unknown */
-    uint32_t module_number;      /* index in gcd_summary.modules; GCD_MODULE_NONE without a list */
     uint64_t objects, bytes;
     uint64_t edges;              /* references that its objects should have */
     uint32_t name_token, flags;
+    uint32_t module_number;      /* index in gcd_summary.modules; GCD_MODULE_NONE without a list */
     uint8_t element_type;        /* ECMA-335 element type */
     bool described;              /* a type record was received */
     bool named;                  /* ... and had a name */

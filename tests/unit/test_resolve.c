@@ -255,6 +255,12 @@ static void test_order_of_statics(void **state)
     /* what is out of order is of a module without a file */
     check_labels(TB_LIST(struct tb_static, OF(0x400, "s_first"), OF(0x500, "s_kit"), OF(0x400, "s_first")),
                  "Shop.Item.s_first [Shop.Item]\nTools.Kit.s_kit [Tools.Kit]\ns_first\n");
+    /* only one of the second and the third is in order: nothing says which */
+    check_labels(TB_LIST(struct tb_static, OF(0x600, "s_deep"), OF(0x600, "s_kit"), OF(0x400, "s_first"), OF(0x900, "s_lock")),
+                 "Shop.Store<>.Node.Deep\\+er.s_deep [Shop.Store`1+Node+Deep\\+er]\n"
+                 "Tools.Kit.s_kit or another\n"
+                 "Shop.Item.s_first [Shop.Item]\n"
+                 "Shop.Item.s_lock or Shop.Other.s_lock or Tools.Kit.s_lock or another\n");
     /* two of the three are in order: the lock with either of the others */
     check_labels(TB_LIST(struct tb_static, OF(0x500, "s_kit"), OF(0x900, "s_lock"), OF(0x400, "s_first")),
                  "Tools.Kit.s_kit [Tools.Kit]\nShop.Store<>.Node.s_lock or Tools.Kit.s_lock or another\nShop.Item.s_first [Shop.Item]\n");
@@ -273,7 +279,7 @@ static void test_modules_without_events(void **state)
     memset(empty.guids.p, 0xcc, 16);
     pe_image_close(&empty);
     described = SAMPLE_NO_MODULES;
-    struct gcd_dump *d = dump(TB_LIST(struct tb_static, OF(0x400, "s_first")), NULL, &in);
+    struct gcd_dump *d = dump(TB_LIST(struct tb_static, OF(0x400, "s_first"), OF(0x900, "s_kit")), NULL, &in);
     assert_int_equal(resolve(d, &f), GCD_OK);
     assert_string_equal(type(d, 0x800)->name, "Shop.Store`1+Node[System.String][][]");
     assert_string_equal(type(d, 0x800)->module_path, "/app/Shop.dll");
@@ -282,6 +288,7 @@ static void test_modules_without_events(void **state)
     assert_int_equal(module(d, SAMPLE_CORE)->state, GCD_MODULE_NO_PATH);
     assert_string_equal(module(d, 0)->path, "/app/Empty.dll");
     assert_string_equal(gcd_dump_summary(d)->roots[0].class_name, "Shop.Item");
+    assert_string_equal(gcd_dump_summary(d)->roots[1].label, "Tools.Kit.s_kit or another");      /* nothing says where Core has its variables */
     done(d, in);
     /* two different files fit: neither is taken.  A copy of the same is no other file */
     sample_shop(&again);

@@ -11,17 +11,18 @@ import numpy as np
 
 
 class Error(ctypes.Structure):                   # struct gcd_error
-    _fields_ = [("code", c_int), ("off", c_uint64), ("os_errno", c_int), ("msg", c_char * 512)]
+    _fields_ = [("code", c_int), ("reason", c_int), ("off", c_uint64), ("os_errno", c_int), ("msg", c_char * 512)]
 
 
 class Type(ctypes.Structure):                    # struct gcd_type
-    _fields_ = [("id", c_uint64), ("module", c_uint64), ("name", c_char_p), ("module_path", c_char_p), ("objects", c_uint64), ("bytes", c_uint64),
-                ("edges", c_uint64), ("name_token", c_uint32), ("flags", c_uint32), ("element_type", c_uint8), ("described", c_bool),
+    _fields_ = [("id", c_uint64), ("module", c_uint64), ("name", c_char_p), ("raw_name", c_char_p), ("module_path", c_char_p),
+                ("objects", c_uint64), ("bytes", c_uint64),
+                ("edges", c_uint64), ("name_token", c_uint32), ("flags", c_uint32), ("module_number", c_uint32), ("element_type", c_uint8), ("described", c_bool),
                 ("named", c_bool), ("uneven_sizes", c_bool)]
 
 
 class Summary(ctypes.Structure):                 # the beginning of struct gcd_summary
-    _fields_ = [("types", POINTER(Type)), ("roots", c_void_p), ("ranges", c_void_p), ("processes", c_void_p), ("type_count", c_uint32)]
+    _fields_ = [("types", POINTER(Type)), ("roots", c_void_p), ("ranges", c_void_p), ("processes", c_void_p), ("modules", c_void_p), ("type_count", c_uint32)]
 
 
 class Columns(ctypes.Structure):                 # struct gcd_graph_columns
