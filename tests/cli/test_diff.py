@@ -369,6 +369,30 @@ class Trend(Compare):
         self.expected("trend-count.txt", self.done("trend", "old", "new", "third", "--sort", "count").text)
         self.expected("trend.csv", self.done("trend", "old", "new", "third", "--csv").text)
 
+    def test_retained_as_text(self):
+        """The figures of --json, in columns that say what they are, whatever --sort is."""
+        files = [trace("net10-wks"), trace("net8-wks"), trace("net10-wks-ranges")]
+        got = self.json("trend", *files, "--retained", "-q")
+        of_type = {t["name"]: t for t in got["types"]}
+        for sort, first in (("bytes", "Bytes"), ("count", "Count"), ("retained", "Bytes"), ("name", "Bytes")):
+            text = self.done("trend", *files, "--retained", "-q", "--sort", sort).text
+            titles, rows = rows_of(text)
+            self.assertEqual(titles, [f"{w} {what}" if what != "hour" else f"{w}/hour" for w in (first, "Retained")
+                                      for what in ("1", "2", "3", "+/-", "hour", "trend")] + ["Type"])
+            found = 0
+            for row in rows:
+                cells = row.split(maxsplit=12)
+                if cells[-1] not in of_type or not cells[6].isdigit():
+                    continue
+                t, found = of_type[cells[-1]], found + 1
+                self.assertEqual([int(c) for c in cells[:5]], [t[f"{first.lower()}_{k}"] for k in ("1", "2", "3", "delta", "per_hour")], row)
+                self.assertEqual([int(c) for c in cells[6:11]], [t[f"retained_{k}"] for k in ("1", "2", "3", "delta", "per_hour")], row)
+                self.assertEqual((cells[5], cells[11]), (t[f"{first.lower()}_trend"], t["retained_trend"]))
+            self.assertGreater(found, 30)
+            dumps = [line.split() for line in text.split("\n\n")[0].splitlines()]
+            self.assertEqual(dumps[0], ["Dump", "Time", "Count", "Bytes", "Retained", "Types", "File"])
+            self.assertEqual([int(d[4]) for d in dumps[1:]], [d["retained"] for d in got["dumps"]])
+
     def test_values(self):
         got = self.json("trend", "old", "new", "third")
         rows = {t["name"]: t for t in got["types"]}
@@ -389,7 +413,7 @@ class Trend(Compare):
         for name in ("old", "new"):
             self.done("convert", name, "-o", name + ".gclog")
         run = self.done("trend", "old.gclog", "new.gclog")
-        self.assertNotIn("Per hour", run.text)
+        self.assertNotIn("/hour", run.text)
         got = self.json("trend", "old.gclog", "new.gclog")
         self.assertEqual([d["time"] for d in got["dumps"]], [None, None])
         self.assertIsNone(got["types"][0]["bytes_per_hour"])

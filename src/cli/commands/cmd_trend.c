@@ -10,16 +10,29 @@
 #include "input/fail.h"
 #include "term/message.h"
 
-/* The quantities: people see one of these, chosen by --sort; programs get all. */
+/* The quantities.  Programs get all; people see bytes, or counts with --sort count, and with --retained also what is retained. */
 enum { COUNT, BYTES, RETAINED, METRICS };
-static const char *const metric_keys[METRICS] = { "count", "bytes", "retained" };
+
+/* Keys and titles of columns.  Each title names its quantity: two of them can stand side by side. */
+static const struct metric {
+    const char *key, *title;
+    const char *delta, *delta_title, *slope, *slope_title, *trend, *trend_title;
+} metrics[METRICS] = {
+    { "count", "Count", "count_delta", "Count +/-", "count_per_hour", "Count/hour", "count_trend", "Count trend" },
+    { "bytes", "Bytes", "bytes_delta", "Bytes +/-", "bytes_per_hour", "Bytes/hour", "bytes_trend", "Bytes trend" },
+    { "retained", "Retained", "retained_delta", "Retained +/-", "retained_per_hour", "Retained/hour", "retained_trend", "Retained trend" },
+};
+
+/* The key of a column, or its title. */
+typedef char column_text[32];
 
 struct trend {
     const struct cli_comparison *c;
-    int metrics, shown;          /* their number; the one that people see */
+    int metrics;                 /* their number */
+    bool shown[METRICS];         /* to people */
     struct cli_column *columns;
     size_t column_count;
-    char (*texts)[32];           /* keys and titles of columns, one for each of the next two */
+    column_text *keys, *titles;  /* [metrics * dumps] */
     uint64_t *values;            /* [dumps] one quantity of one row */
     int64_t *unix_ms;            /* [dumps] */
     struct cli_table *table;
@@ -35,39 +48,38 @@ static void add_column(struct trend *t, const char *key, const char *title, enum
     t->columns[t->column_count++] = (struct cli_column){ key, title, kind };
 }
 
-/* "bytes_1" is called "1". */
+/* "bytes_1" is called "Bytes 1". */
 static void add_value_column(struct trend *t, int metric, size_t dump)
 {
-    char *key = t->texts[(size_t)metric * t->c->side_count + dump];
-    int n = snprintf(key, sizeof *t->texts, "%s_%zu", metric_keys[metric], dump + 1);
-    size_t number = (size_t)n - (size_t)snprintf(NULL, 0, "%zu", dump + 1);
-    add_column(t, key, metric == t->shown ? key + number : NULL, metric == COUNT ? CLI_CELL_COUNT : CLI_CELL_BYTES);
+    size_t i = (size_t)metric * t->c->side_count + dump;
+    (void)snprintf(t->keys[i], sizeof t->keys[i], "%s_%zu", metrics[metric].key, dump + 1);
+    (void)snprintf(t->titles[i], sizeof t->titles[i], "%s %zu", metrics[metric].title, dump + 1);
+    add_column(t, t->keys[i], t->shown[metric] ? t->titles[i] : NULL, metric == COUNT ? CLI_CELL_COUNT : CLI_CELL_BYTES);
 }
 
 static bool prepare(struct trend *t)
 {
     const struct cli_comparison *c = t->c;
     t->columns = calloc((size_t)t->metrics * (c->side_count + 3) + 2, sizeof *t->columns);
-    t->texts = calloc((size_t)METRICS * (c->side_count + 1), sizeof *t->texts);
+    t->keys = calloc((size_t)t->metrics * c->side_count, sizeof *t->keys);
+    t->titles = calloc((size_t)t->metrics * c->side_count, sizeof *t->titles);
     t->values = calloc(c->side_count, sizeof *t->values);
     t->unix_ms = calloc(c->side_count, sizeof *t->unix_ms);
-    if (t->columns == NULL || t->texts == NULL || t->values == NULL || t->unix_ms == NULL)
+    if (t->columns == NULL || t->keys == NULL || t->titles == NULL || t->values == NULL || t->unix_ms == NULL)
         return false;
-    static const char *const deltas[METRICS] = { "count_delta", "bytes_delta", "retained_delta" };
-    static const char *const trends[METRICS] = { "count_trend", "bytes_trend", "retained_trend" };
-    static const char *const slopes[METRICS] = { "count_per_hour", "bytes_per_hour", "retained_per_hour" };
     bool hours = false;
     for (size_t i = 0; i < c->side_count; i++) {
         t->unix_ms[i] = c->sides[i].unix_ms;
         hours = hours || (t->unix_ms[i] != INT64_MIN && t->unix_ms[0] != INT64_MIN && t->unix_ms[i] != t->unix_ms[0]);
     }
     for (int m = 0; m < t->metrics; m++) {
+        const struct metric *names = &metrics[m];
         enum cli_cell delta = m == COUNT ? CLI_CELL_DELTA : CLI_CELL_BYTES_DELTA;
         for (size_t i = 0; i < c->side_count; i++)
             add_value_column(t, m, i);
-        add_column(t, deltas[m], m == t->shown ? "+/-" : NULL, delta);
-        add_column(t, slopes[m], m == t->shown && hours ? "Per hour" : NULL, delta);
-        add_column(t, trends[m], m == t->shown ? "" : NULL, CLI_CELL_TEXT);
+        add_column(t, names->delta, t->shown[m] ? names->delta_title : NULL, delta);
+        add_column(t, names->slope, t->shown[m] && hours ? names->slope_title : NULL, delta);
+        add_column(t, names->trend, t->shown[m] ? names->trend_title : NULL, CLI_CELL_TEXT);
     }
     add_column(t, "name", "Type", CLI_CELL_TEXT);
     add_column(t, "module", NULL, CLI_CELL_TEXT);
@@ -163,7 +175,8 @@ enum cli_exit cmd_trend(const struct cli_args *args)
     struct cli_comparison c;
     enum cli_exit e = cli_compare_open(args, &c);
     struct trend t = { .c = &c, .metrics = c.retained ? METRICS : RETAINED };
-    t.shown = args->view.sort == CLI_SORT_COUNT ? COUNT : args->view.sort == CLI_SORT_RETAINED ? RETAINED : BYTES;
+    t.shown[args->view.sort == CLI_SORT_COUNT ? COUNT : BYTES] = true;
+    t.shown[RETAINED] = c.retained;
     if (e == CLI_DONE && !(prepare(&t) && fill(&t))) {
         e = cli_no_memory(NULL);
     }
@@ -173,7 +186,8 @@ enum cli_exit cmd_trend(const struct cli_args *args)
         e = cli_compare_end(&c);
     cli_table_free(t.table);
     free(t.columns);
-    free(t.texts);
+    free(t.keys);
+    free(t.titles);
     free(t.values);
     free(t.unix_ms);
     cli_compare_close(&c);

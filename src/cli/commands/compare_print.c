@@ -61,11 +61,13 @@ void cli_compare_put_change(struct cli_table *t, const struct gcd_diff_sum sums[
 
 /* ---- printing ---- */
 
-static const struct cli_column dump_columns[] = {
-    { "dump", "Dump", CLI_CELL_COUNT }, { "time", "Time", CLI_CELL_TEXT }, { "count", "Count", CLI_CELL_COUNT },
-    { "bytes", "Bytes", CLI_CELL_BYTES }, { "retained", NULL, CLI_CELL_BYTES }, { "types", "Types", CLI_CELL_COUNT },
-    { "process", NULL, CLI_CELL_COUNT }, { "recording", "File", CLI_CELL_TEXT },
-};
+/* RETAINED: its title; NULL = only for programs, which have the column always. */
+#define DUMP_COLUMNS(retained) {                                                                                       \
+    { "dump", "Dump", CLI_CELL_COUNT }, { "time", "Time", CLI_CELL_TEXT }, { "count", "Count", CLI_CELL_COUNT },       \
+    { "bytes", "Bytes", CLI_CELL_BYTES }, { "retained", retained, CLI_CELL_BYTES }, { "types", "Types", CLI_CELL_COUNT }, \
+    { "process", NULL, CLI_CELL_COUNT }, { "recording", "File", CLI_CELL_TEXT },                                       \
+}
+static const struct cli_column dump_columns[] = DUMP_COLUMNS(NULL), dump_columns_retained[] = DUMP_COLUMNS("Retained");
 
 static void put_if(struct cli_table *t, bool known, uint64_t n)
 {
@@ -77,7 +79,7 @@ static void put_if(struct cli_table *t, bool known, uint64_t n)
 
 static struct cli_table *table_of_dumps(const struct cli_comparison *c)
 {
-    struct cli_table *t = cli_table_new(dump_columns, sizeof dump_columns / sizeof *dump_columns);
+    struct cli_table *t = cli_table_new(c->retained ? dump_columns_retained : dump_columns, sizeof dump_columns / sizeof *dump_columns);
     char when[CLI_TIME_BYTES];
     for (size_t i = 0; i < c->side_count; i++) {
         const struct cli_side *s = &c->sides[i];
