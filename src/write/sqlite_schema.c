@@ -65,7 +65,8 @@ const char sqlite_schema_views[] =
     " FROM dominators d JOIN objects o ON o.id = d.object_id JOIN types t ON t.id = o.type_id;"
 
     "CREATE VIEW v_generations AS"
-    " SELECT CASE generation WHEN 3 THEN 'LOH' WHEN 4 THEN 'POH' ELSE coalesce('gen' || generation, 'unknown') END AS generation,"
+    " SELECT CASE generation WHEN 3 THEN 'loh' WHEN 4 THEN 'poh' ELSE coalesce('gen' || generation,"
+    " iif(EXISTS (SELECT 1 FROM ranges), 'nongc', 'unknown')) END AS generation,"
     " count(*) AS objects, CAST(total(size_bytes) AS INTEGER) AS bytes FROM objects GROUP BY objects.generation ORDER BY objects.generation;"
 
     "CREATE VIEW v_unreachable AS"

@@ -209,7 +209,7 @@ class Page(PageTest):
         self.assertEqual((roots["Static variables"][1], roots["Pinned handles"][1], roots["Weak handles"][1:3]), ("314", "3", ["20", "0 bytes"]))
         generations = {row[0]: row[1] for row in self.rows("generations")}
         self.assertEqual(generations, {"Generation 0": "0", "Generation 1": "36", "Generation 2": "16,994", "Large objects": "5",
-                                       "Pinned objects": "3", "Frozen, or in no range": "608"})
+                                       "Pinned objects": "3", "nongc: frozen, or in no range": "608"})
 
     def test_without_ranges(self):
         page = self.show("net10-wks")

@@ -276,7 +276,7 @@ class Tables(Case):
         self.assertEqual(sorted(map(repr, one("SELECT * FROM v_who_references"))), sorted(map(repr, who)))
         self.assertEqual(sorted(one("SELECT * FROM v_dominated WHERE object_id IS NOT NULL")), sorted(
             (parent, n, names[heap.type_of(n)], heap.sizes[n], size) for n, (parent, size) in dominators.items() if parent is not None))
-        label = {None: "unknown", 0: "gen0", 1: "gen1", 2: "gen2", 3: "LOH", 4: "POH"}
+        label = {None: "nongc", 0: "gen0", 1: "gen1", 2: "gen2", 3: "loh", 4: "poh"}
         where = [heap.generation(n) for n in range(len(heap.sizes))]
         self.assertEqual(one("SELECT * FROM v_generations"), [
             (label[g], where.count(g), sum(s for s, w in zip(heap.sizes, where) if w == g)) for g in (None, 0, 1, 2, 3, 4) if g in where])

@@ -200,6 +200,9 @@ class Sqlite(Case):
                              db.execute("SELECT value FROM facts WHERE key = 'edges'").fetchone()[0])
             self.assertEqual(db.execute("SELECT sum(objects) FROM types").fetchone(), db.execute("SELECT count(*) FROM objects").fetchone())
             self.assertEqual(db.execute("SELECT sum(objects) FROM v_generations").fetchone()[0] or 0, len(e["objects"]))
+            words = {row[0] for row in db.execute("SELECT generation FROM v_generations")}
+            self.assertEqual({"unknown", "nongc"} & words, {"nongc" if e["ranges"] else "unknown"} if e["objects"] and None in
+                             {row[4] for row in e["objects"]} else set())
             db.close()
         self.assertGreater(clamped, 0)
 

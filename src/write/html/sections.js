@@ -220,7 +220,7 @@ function rootSection() {
 }
 
 function generationSection() {
-  const names = ["Generation 0", "Generation 1", "Generation 2", "Large objects", "Pinned objects", "Frozen, or in no range"];
+  const names = ["Generation 0", "Generation 1", "Generation 2", "Large objects", "Pinned objects", "nongc: frozen, or in no range"];
   if (data.generations.length === 0) {
     section("generations", "Generations", "The recording does not tell where the generations lie, so nothing can be said about them.");
     return;
