@@ -85,6 +85,14 @@ struct cli_view_args {
     const char *fail_if[CLI_THRESHOLDS_MAX];     /* in the given order; NULL after the last */
 };
 
+#define CLI_MODULE_FOLDERS_MAX 32
+
+/* Where the files of the modules are, which have the names that a recording lacks. */
+struct cli_module_args {
+    const char *folders[CLI_MODULE_FOLDERS_MAX];     /* in the given order; NULL after the last */
+    bool off;
+};
+
 /* Limits for the input and the program. */
 struct cli_limit_args {
     uint64_t max_block_bytes, max_objects, max_memory_bytes;
@@ -118,6 +126,7 @@ struct cli_args {
     struct cli_target_args target;
     struct cli_live_args live;
     struct cli_dump_args dump;
+    struct cli_module_args modules;
     struct cli_output_args output;
     struct cli_view_args view;
     struct cli_limit_args limits;

@@ -123,6 +123,9 @@ static const struct option_row rows[] = {
     { "force", 0, NULL, "continue even if memory or disk seem too small or another dump is running", LIVE, OPT_FLAG, FIELD(live.force), 0, 0 },
     { "walk", 'd', "N", "which heap walk, if the recording holds several (1)", FILE_ONE, OPT_NUMBER, FIELD(dump.walk), 1, 65536 },
     { "process", 0, "PID|NAME", "which process, if the recording holds several", FILES, OPT_PROCESS, FIELD(dump.process), 1, UINT32_MAX },
+    { "modules", 0, "FOLDER", "look for the program's files there, for full names; can be repeated", DUMPS, OPT_LIST, FIELD(modules.folders),
+      0, CLI_MODULE_FOLDERS_MAX },
+    { "no-modules", 0, NULL, "do not read the program's files: names stay as the runtime sends them", DUMPS, OPT_FLAG, FIELD(modules.off), 0, 0 },
     { "strict", 0, NULL, "refuse incomplete data: write and show nothing, exit with status 1", DUMPS, OPT_FLAG, FIELD(strict), 0, 0 },
     { "max-block", 0, "SIZE", "largest block to accept in a recording (16M)", FILES, OPT_SIZE, FIELD(limits.max_block_bytes), 1024,
       UINT64_C(1) << 30 },
@@ -588,6 +591,8 @@ enum cli_exit cli_check_args(const struct cli_command *c, const struct cli_args 
         return cli_error(CLI_USAGE, NULL, "--sort retained needs --retained; see gcdumpc %s --help", c->name);
     if (ret->limits.memory_bytes != 0 && ret->limits.max_memory_bytes != 0)
         return cli_error(CLI_USAGE, NULL, "give one of --memory, which moves the excess to a file, and --max-memory, which fails");
+    if (ret->modules.off && ret->modules.folders[0] != NULL)
+        return cli_error(CLI_USAGE, NULL, "give one of --modules and --no-modules");
     if (ret->live.keep_partial && ret->strict)
         return cli_error(CLI_USAGE, NULL, "give one of --keep-partial and --strict");
     if (cli_is_live(ret) && (ret->view.events || ret->dump.walk != 0 || ret->dump.process != 0 || ret->dump.process_name != NULL ||

@@ -113,6 +113,15 @@ class WrongUse(CliTest):
             self.refused(2, rf'--strategy takes auto, single or drain, not "{value}".*', "report", "--strategy", value, "--pid", "1")
         self.refused(2, r'there is no format "bogus"; there is: gclog.*', "convert", "f", "-o", "x", "--format", "bogus")
 
+    def test_folders_of_modules(self):
+        name = self.put("small.nettrace", small_trace())
+        self.refused(2, r"give one of --modules and --no-modules", "report", name, "--modules", ".", "--no-modules")
+        self.refused(1, r"nowhere: cannot search the folder of --modules: No such file or directory", "report", name, "--modules", ".",
+                     "--modules", "nowhere")
+        self.refused(1, rf"{name}: cannot search the folder of --modules: Not a directory", "diff", name, name, "--modules", name)
+        self.refused(1, r"nowhere: cannot search .*", "info", "--pid", "1", "--modules", "nowhere")
+        self.done("report", name, "--modules", ".", "--modules", self.tmp)
+
     def test_files(self):
         for command in ("convert", "info", "report"):
             self.refused(2, rf"a file is needed; see gcdumpc {command} --help", command)

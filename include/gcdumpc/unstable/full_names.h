@@ -39,7 +39,8 @@ struct gcd_module_files {
     void *ctx;
     /*
      * Candidate number N = 0, 1, 2 … for the file of MODULE, best first.  GCD_OK; GCD_END: there are no more; any error: this candidate is there
-     * but cannot be used, and ERR says why in one clause that names the file.  GCD_E_NOMEM and GCD_E_CANCELED end the search.
+     * but cannot be used, and ERR says why in one clause, which names the file unless it is at the path of MODULE.  GCD_E_NOMEM and
+     * GCD_E_CANCELED end the search.
      * MODULE NULL: file number N of all that the process has loaded, in any order.  It is asked for when no event describes a module (before
      * .NET 9 that is the default); which module a file is follows from the types in it.
      */

@@ -18,6 +18,7 @@
 #include "input/input.h"
 #include "input/memory.h"
 #include "live/target.h"
+#include "modules/module_names.h"
 #include "output/output.h"
 #include "signals.h"
 #include "term/path.h"
@@ -53,6 +54,8 @@ static enum cli_exit open_live(const struct cli_args *args, const struct gcd_dum
         cli_base_name(args->live.save_trace, ret->name, sizeof ret->name);
     e = cli_open_live(args, options, reread, spool, ret);
     bool wanted = !args->strict || (e == CLI_DONE && gcd_dump_summary(ret->dump)->verdict.complete);
+    if (e == CLI_DONE)                   /* all sessions have ended: the process runs */
+        e = cli_read_modules(args, ret);
     if (args->live.save_trace != NULL && ret->received && wanted) {
         enum cli_exit saved = cli_trace_write(args, ret);
         e = e == CLI_DONE ? saved : e;
@@ -81,6 +84,8 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
 {
     *ret = (struct cli_dump){ .input = NULL };
     enum cli_exit e = cli_memory_open(args);
+    if (e == CLI_DONE)
+        e = cli_check_module_folders(args);
     if (e != CLI_DONE)
         return e;
     bool reread = need >= CLI_NEED_STREAM;
@@ -103,6 +108,8 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
         e = open_live(args, &options, reread, spool, ret);
     } else {
         e = cli_open_file(args, &options, reread, spool, ret);
+        if (e == CLI_DONE)
+            e = cli_read_modules(args, ret);
     }
     if (e == CLI_DONE)
         e = refuse(args, ret);

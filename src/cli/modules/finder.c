@@ -1,0 +1,431 @@
+#include "modules/finder.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include <gcdumpc/unstable/regular_file.h>
+
+#include "input/memory.h"
+#include "modules/folder_index.h"
+#include "modules/mapped_files.h"
+#include "modules/program_bundle.h"
+#include "signals.h"
+#include "term/path.h"
+
+#define BUNDLES_MAX 16u
+#define EXPANDED_IN_MEMORY ((size_t)4 << 20)
+#define NS_PER_MS INT64_C(1000000)
+#define COARSE_MS 20                 /* times of files lag behind by up to 10 ms, and so does the start of a process */
+#define CLOCKS_APART_MS 2000         /* the recording's clock and this one's */
+
+struct module_finder {
+    const struct module_search *search;
+    bool visible;                /* the process can be looked at */
+    int64_t start_ns;
+    struct mapped_files mapped;
+    size_t *loaded, loaded_count;        /* numbers of the mapped files that are modules */
+    struct folder_index index;
+    bool indexed;
+    struct program_bundle bundles[BUNDLES_MAX];  /* own_bundles of the process, then those below the folders */
+    size_t own_bundles, bundle_count;
+    bool own_tried, hosts_tried;
+    struct gcd_error damage;     /* of the process's bundle: candidates may be missing */
+    /* the candidates of the module that was asked for last */
+    const struct gcd_module *module;
+    unsigned given;              /* so many */
+    unsigned stage;
+    size_t bundle, next;         /* in the stage */
+};
+
+/* Paths of a Windows program have backslashes. */
+static const char *file_name(const char *path)
+{
+    const char *name = cli_path_name(path), *backslash = path[0] != '/' ? strrchr(name, '\\') : NULL;
+    return backslash != NULL ? backslash + 1 : name;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), k = strlen(end);
+    return n >= k && strcasecmp(text + n - k, end) == 0;
+}
+
+static bool is_module(const char *path)
+{
+    return ends_with(path, ".dll") || ends_with(path, ".exe");
+}
+
+/* Puts the name of a file that is not where the module says in front of ERR. */
+static gcd_status named(const char *path, gcd_status st, struct gcd_error *err)
+{
+    char msg[sizeof err->msg];
+    memcpy(msg, err->msg, sizeof msg);
+    (void)snprintf(err->msg, sizeof err->msg, "%.255s%s: %.200s", path, strlen(path) > 255 ? "..." : "", msg);
+    return st;
+}
+
+/* ---- stages: GCD_OK; GCD_END: the stage is over; GCD_E_NOT_FOUND: this candidate is not there; any other error ---- */
+
+static gcd_status no_memory(struct gcd_error *err)
+{
+    (void)snprintf(err->msg, sizeof err->msg, "out of memory");
+    return err->code = GCD_E_NOMEM;
+}
+
+static gcd_status open_path(const char *path, struct gcd_module_file *ret, struct gcd_regular_file *ret_about, struct gcd_error *err)
+{
+    struct gcd_input *in;
+    gcd_status st = gcd_input_open_regular(path, cli_alloc(), &in, ret_about, err);
+    if (st == GCD_OK)
+        *ret = (struct gcd_module_file){ .input = in, .bytes = UINT64_MAX, .ctx = in };
+    return st == GCD_E_IO && err->reason == GCD_ERROR_NO_FILE ? GCD_E_NOT_FOUND : st;
+}
+
+static bool is_before(int64_t time_ns, const struct module_finder *f)
+{
+    return time_ns < f->start_ns - COARSE_MS * NS_PER_MS;
+}
+
+/* Does the process map the file at PATH with INODE?  Its name in the list can differ, because no link is in that. */
+static bool is_mapped(const struct module_finder *f, const char *path, uint64_t inode)
+{
+    for (size_t i = mapped_files_find(&f->mapped, path); i < f->mapped.count && strcmp(f->mapped.items[i].path, path) == 0; i++)
+        if (!f->mapped.items[i].deleted)
+            return true;
+    for (size_t i = 0; i < f->mapped.count; i++)
+        if (!f->mapped.items[i].deleted && f->mapped.items[i].inode == inode &&
+            strcmp(cli_path_name(f->mapped.items[i].path), cli_path_name(path)) == 0)
+            return true;
+    return false;
+}
+
+static gcd_status open_in_root(const struct module_finder *f, const char *seen, struct gcd_module_file *ret, struct gcd_error *err)
+{
+    struct gcd_regular_file about;
+    char *path = NULL;
+    if (asprintf(&path, "/proc/%" PRIu32 "/root%s", f->search->pid, seen) < 0)
+        return no_memory(err);
+    gcd_status st = open_path(path, ret, &about, err);
+    free(path);
+    if (st == GCD_OK)
+        ret->certain = is_before(about.modified_ns, f) && is_before(about.changed_ns, f) && is_mapped(f, seen, about.inode);
+    return st;
+}
+
+/* The path of the module, as the process sees it. */
+static gcd_status in_root(struct module_finder *f, const struct gcd_module *module, struct gcd_module_file *ret, struct gcd_error *err)
+{
+    return f->visible && module->path[0] == '/' && f->next++ == 0 ? open_in_root(f, module->path, ret, err) : GCD_END;
+}
+
+static gcd_status open_deleted(const struct module_finder *f, const struct mapped_file *m, struct gcd_module_file *ret, struct gcd_error *err)
+{
+    struct gcd_regular_file about;
+    char path[96];
+    (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, f->search->pid, m->start, m->end);
+    gcd_status st = open_path(path, ret, &about, err);
+    if (st == GCD_OK)
+        ret->certain = is_before(about.modified_ns, f);  /* deleting it has changed the other time */
+    if (st != GCD_E_IO || (err->os_errno != EPERM && err->os_errno != EACCES))
+        return st;
+    if (f->given > 0)            /* the file that has its name now says more */
+        return GCD_E_NOT_FOUND;
+    (void)snprintf(err->msg, sizeof err->msg, "was deleted or replaced, and only root can still read what the process maps");
+    return st;
+}
+
+/* What was deleted or replaced since, but is mapped. */
+static gcd_status deleted(struct module_finder *f, const struct gcd_module *module, struct gcd_module_file *ret, struct gcd_error *err)
+{
+    size_t i = mapped_files_find(&f->mapped, module->path) + f->next;
+    for (; i < f->mapped.count && strcmp(f->mapped.items[i].path, module->path) == 0; i++) {
+        f->next++;
+        if (f->mapped.items[i].deleted)
+            return open_deleted(f, &f->mapped.items[i], ret, err);
+    }
+    return GCD_END;
+}
+
+static gcd_status add_bundle(struct module_finder *f, const char *path, const char *folder, struct gcd_error *err)
+{
+    struct program_bundle *b = &f->bundles[f->bundle_count];
+    gcd_status st = program_bundle_open(path, folder, b, err);
+    if (b->count > 0)
+        f->bundle_count++;
+    else
+        program_bundle_done(b);
+    return st;
+}
+
+/* The program that the process runs, if it is a bundle. */
+static gcd_status add_own_bundle(struct module_finder *f, struct gcd_error *err)
+{
+    char path[32], folder[PATH_MAX] = "";
+    if (f->own_tried || !f->visible)
+        return GCD_OK;
+    (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/exe", f->search->pid);
+    ssize_t n = readlink(path, folder, sizeof folder - 1);
+    folder[n > 0 ? n : 0] = '\0';
+    folder[cli_path_name(folder) - folder] = '\0';
+    gcd_status st = add_bundle(f, path, folder, err);
+    f->own_tried = true;
+    f->own_bundles = f->bundle_count;
+    if (st < 0 && st != GCD_E_NOMEM) {
+        f->damage = *err;
+        (void)named("the program", st, &f->damage);
+    }
+    return st == GCD_E_NOMEM ? st : GCD_OK;
+}
+
+/* An entry of a bundle, which is certain if it is the process's own. */
+static gcd_status open_entry(const struct module_finder *f, struct program_bundle *b, const struct bundle_entry *e, struct gcd_module_file *ret,
+                             struct gcd_error *err)
+{
+    const char *tmpdir = getenv("TMPDIR");
+    struct gcd_input_options options = { .alloc = cli_alloc(), .spool_memory_bytes = EXPANDED_IN_MEMORY, .cancel = &cli_canceled,
+                                         .spool_dir = tmpdir != NULL && tmpdir[0] != '\0' ? tmpdir : NULL };
+    struct bundle_view view;
+    gcd_status st = program_bundle_view(b, e, &options, &view, err);
+    if (st != GCD_OK)
+        return st == GCD_E_NOMEM ? st : named(e->full, st, err);
+    *ret = (struct gcd_module_file){ .input = view.input, .off = view.off, .bytes = view.bytes, .path = e->full, .ctx = view.own ? view.input : NULL,
+                                     .certain = b < f->bundles + f->own_bundles };
+    return GCD_OK;
+}
+
+/* One entry of the bundles from F->bundle to END. */
+static gcd_status in_bundles(struct module_finder *f, const struct gcd_module *module, size_t end, struct gcd_module_file *ret, struct gcd_error *err)
+{
+    const char *name = file_name(module->path);
+    for (; f->bundle < end; f->bundle++, f->next = 0) {
+        struct program_bundle *b = &f->bundles[f->bundle];
+        size_t i = program_bundle_find(b, name) + f->next++;
+        if (i >= b->count || strcasecmp(b->items[i].name, name) != 0)
+            continue;
+        gcd_status st = open_entry(f, b, &b->items[i], ret, err);
+        /* files in different folders of it can have the same name */
+        ret->certain = st == GCD_OK && ret->certain && strcmp(module->path, b->items[i].full) == 0;
+        return st;
+    }
+    return GCD_END;
+}
+
+static gcd_status in_own_bundle(struct module_finder *f, const struct gcd_module *module, struct gcd_module_file *ret, struct gcd_error *err)
+{
+    gcd_status st = add_own_bundle(f, err);
+    return st == GCD_OK ? in_bundles(f, module, f->own_bundles, ret, err) : st;
+}
+
+static gcd_status make_index(struct module_finder *f, struct gcd_error *err)
+{
+    for (size_t i = 0; i < f->search->folder_count && !f->indexed; i++)
+        if (!folder_index_add(&f->index, f->search->folders[i], (unsigned)i))
+            return no_memory(err);
+    if (!f->indexed)
+        folder_index_sort(&f->index);
+    f->indexed = true;
+    return GCD_OK;
+}
+
+static gcd_status below_folders(struct module_finder *f, const struct gcd_module *module, struct gcd_module_file *ret, struct gcd_error *err)
+{
+    gcd_status st = make_index(f, err);
+    if (st != GCD_OK)
+        return st;
+    const char *name = file_name(module->path);
+    size_t i = folder_index_find(&f->index, name) + f->next++;
+    if (i >= f->index.count || strcasecmp(f->index.items[i].name, name) != 0)
+        return GCD_END;
+    st = open_path(f->index.items[i].path, ret, NULL, err);
+    return st < 0 && st != GCD_E_NOMEM && st != GCD_E_NOT_FOUND ? named(f->index.items[i].path, st, err) : st;
+}
+
+/* The files below the folders with the NAME[N] of a program.  GCD_E_NOMEM; a damaged bundle gives the entries that can be read. */
+static gcd_status add_hosts(struct module_finder *f, const char *name, size_t n, struct gcd_error *err)
+{
+    static const char *const ends[] = { "", ".exe" };
+    char host[256];
+    for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
+        if (n == 0 || (size_t)snprintf(host, sizeof host, "%.*s%s", (int)(n < sizeof host ? n : sizeof host), name, ends[e]) >= sizeof host)
+            continue;
+        for (size_t i = folder_index_find(&f->index, host); i < f->index.count && strcasecmp(f->index.items[i].name, host) == 0; i++) {
+            bool known = f->bundle_count == BUNDLES_MAX;
+            for (size_t k = f->own_bundles; k < f->bundle_count && !known; k++)
+                known = strcmp(f->bundles[k].path, f->index.items[i].path) == 0;
+            if (!known && add_bundle(f, f->index.items[i].path, "", err) == GCD_E_NOMEM)
+                return GCD_E_NOMEM;
+        }
+    }
+    return GCD_OK;
+}
+
+/* A single-file program has the name of one of its modules, the entry assembly. */
+static gcd_status find_hosts(struct module_finder *f, struct gcd_error *err)
+{
+    const struct gcd_summary *s = f->search->summary;
+    size_t n = strcspn(s->command_line, " ");
+    while (n > 0 && s->command_line[n - 1] != '/' && s->command_line[n - 1] != '\\')
+        n--;
+    gcd_status st = add_hosts(f, s->command_line + n, strcspn(s->command_line + n, " "), err);
+    if (st == GCD_OK)
+        st = add_hosts(f, s->process_name, strlen(s->process_name), err);
+    for (size_t i = 0; i < s->module_count && st == GCD_OK; i++) {
+        const char *name = file_name(s->modules[i].path);
+        st = add_hosts(f, name, strlen(name) - (is_module(name) ? strlen(".dll") : 0), err);
+    }
+    return st;
+}
+
+static gcd_status below_folders_in_bundles(struct module_finder *f, const struct gcd_module *module, struct gcd_module_file *ret,
+                                           struct gcd_error *err)
+{
+    if (!f->hosts_tried && f->search->folder_count > 0) {
+        gcd_status st = find_hosts(f, err);
+        if (st != GCD_OK)
+            return st;
+        f->hosts_tried = true;
+    }
+    if (f->next == 0 && f->bundle < f->own_bundles)
+        f->bundle = f->own_bundles;
+    return in_bundles(f, module, f->bundle_count, ret, err);
+}
+
+/* On this machine: as good as a folder of --modules when the process cannot be looked at. */
+static gcd_status at_recorded_path(struct module_finder *f, const struct gcd_module *module, struct gcd_module_file *ret, struct gcd_error *err)
+{
+    if (f->visible || module->path[0] != '/' || f->next++ > 0)
+        return GCD_END;
+    return open_path(module->path, ret, NULL, err);
+}
+
+typedef gcd_status stage(struct module_finder *f, const struct gcd_module *module, struct gcd_module_file *ret, struct gcd_error *err);
+static stage *const stages[] = { in_own_bundle, in_root, deleted, below_folders, below_folders_in_bundles, at_recorded_path };
+#define STAGES (sizeof stages / sizeof *stages)
+
+static void close_candidate(void *ctx, struct gcd_module_file *file)
+{
+    (void)ctx;
+    gcd_input_free(file->ctx);
+    *file = (struct gcd_module_file){ .input = NULL };
+}
+
+/* The next candidate for the file of F->module. */
+static gcd_status open_next(struct module_finder *f, struct gcd_module_file *ret, struct gcd_error *err)
+{
+    bool known = f->module->path[0] != '\0';
+    while (known && f->stage < STAGES) {
+        if (cli_canceled) {
+            (void)snprintf(err->msg, sizeof err->msg, "interrupted");
+            return err->code = GCD_E_CANCELED;
+        }
+        *err = (struct gcd_error)GCD_ERROR_INIT;
+        gcd_status st = stages[f->stage](f, f->module, ret, err);
+        if (st == GCD_END) {
+            f->stage++;
+            f->bundle = f->next = 0;
+        } else if (st != GCD_E_NOT_FOUND) {
+            f->given++;
+            return st;
+        }
+    }
+    *err = (struct gcd_error)GCD_ERROR_INIT;
+    if (!known || f->given > 0 || f->damage.code == GCD_OK)
+        return GCD_END;
+    f->given++;
+    *err = f->damage;
+    return err->code;
+}
+
+/* File N of all that the process has loaded: what it maps, then what is in its bundle, loaded or not. */
+static gcd_status open_loaded(struct module_finder *f, unsigned n, struct gcd_module_file *ret, struct gcd_error *err)
+{
+    gcd_status st = add_own_bundle(f, err);
+    if (st != GCD_OK)
+        return st;
+    if (n < f->loaded_count) {
+        const struct mapped_file *m = &f->mapped.items[f->loaded[n]];
+        st = m->deleted ? open_deleted(f, m, ret, err) : open_in_root(f, m->path, ret, err);
+        ret->path = m->path;
+        return st;
+    }
+    size_t i = n - f->loaded_count;
+    return f->own_bundles > 0 && i < f->bundles[0].count ? open_entry(f, &f->bundles[0], &f->bundles[0].items[i], ret, err) : GCD_END;
+}
+
+static gcd_status open_candidate(void *ctx, const struct gcd_module *module, unsigned n, struct gcd_module_file *ret, struct gcd_error *err)
+{
+    struct module_finder *f = ctx;
+    gcd_status st = GCD_OK;
+    if (module == NULL)
+        return open_loaded(f, n, ret, err);
+    if (n == 0 || module != f->module || n < f->given) {
+        f->module = module;
+        f->given = f->stage = 0;
+        f->bundle = f->next = 0;
+    }
+    while (f->given < n) {               /* a second look at one that was found */
+        st = open_next(f, ret, err);
+        if (st == GCD_OK)
+            close_candidate(f, ret);
+        else if (st == GCD_END || st == GCD_E_NOMEM || st == GCD_E_CANCELED)
+            return st;
+    }
+    return open_next(f, ret, err);
+}
+
+static bool list_loaded(struct module_finder *f)
+{
+    if (!mapped_files_read(f->search->pid, &f->mapped))
+        return false;
+    f->loaded = calloc(f->mapped.count + 1, sizeof *f->loaded);
+    for (size_t i = 0; i < f->mapped.count && f->loaded != NULL; i++)
+        if (is_module(f->mapped.items[i].path))
+            f->loaded[f->loaded_count++] = i;
+    return f->loaded != NULL;
+}
+
+struct module_finder *module_finder_new(const struct module_search *search)
+{
+    struct module_finder *f = calloc(1, sizeof *f);
+    if (f == NULL)
+        return NULL;
+    f->search = search;
+    f->damage = (struct gcd_error)GCD_ERROR_INIT;
+    int64_t recorded_ms = search->summary->trace.start_unix_ms;
+    f->start_ns = search->pid != 0 ? process_start_ns(search->pid) : INT64_MIN;
+    /* one that began after the recording has only the same number */
+    f->visible = f->start_ns != INT64_MIN && (recorded_ms == INT64_MIN || f->start_ns / NS_PER_MS <= recorded_ms + CLOCKS_APART_MS);
+    if (f->visible && !list_loaded(f)) {
+        module_finder_free(f);
+        return NULL;
+    }
+    return f;
+}
+
+struct gcd_module_files module_finder_files(struct module_finder *f)
+{
+    return (struct gcd_module_files){ .ctx = f, .open = open_candidate, .close = close_candidate };
+}
+
+bool module_finder_cut(const struct module_finder *f)
+{
+    return f->index.cut;
+}
+
+void module_finder_free(struct module_finder *f)
+{
+    if (f == NULL)
+        return;
+    for (size_t i = 0; i < f->bundle_count; i++)
+        program_bundle_done(&f->bundles[i]);
+    free(f->loaded);
+    mapped_files_done(&f->mapped);
+    folder_index_done(&f->index);
+    free(f);
+}

@@ -1,0 +1,37 @@
+/*
+ * Candidates for the file of a module, best first:
+ *
+ *     of a process    the bundle that is its program, its path as the process sees it, that file deleted but still mapped
+ *     of everything   the folders of --modules, bundles in them
+ *     of a recording  its path on this machine
+ *
+ * A file of the first group that has not changed since the process began is certain.  Of all others the identity decides, in the library.
+ */
+#ifndef GCD_CLI_MODULES_FINDER_H
+#define GCD_CLI_MODULES_FINDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/summary.h>
+#include <gcdumpc/unstable/full_names.h>
+
+struct module_search {
+    uint32_t pid;                        /* the process of the dump, as this machine calls it; 0 = a recording, or not known */
+    const char *const *folders;          /* [folder_count] --modules */
+    size_t folder_count;
+    const struct gcd_summary *summary;   /* of the dump */
+};
+
+struct module_finder;
+
+/* SEARCH and what it refers to must outlive the finder.  NULL: no memory. */
+struct module_finder *module_finder_new(const struct module_search *search);
+/* For gcd_dump_resolve; valid as long as the finder. */
+struct gcd_module_files module_finder_files(struct module_finder *f);
+/* Are there more files below the folders than were looked at? */
+bool module_finder_cut(const struct module_finder *f);
+void module_finder_free(struct module_finder *f);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * A single-file program: the assemblies in it, found by name.
+ */
+#ifndef GCD_CLI_MODULES_PROGRAM_BUNDLE_H
+#define GCD_CLI_MODULES_PROGRAM_BUNDLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/io.h>
+#include <gcdumpc/status.h>
+#include <gcdumpc/unstable/bundle.h>
+
+#define BUNDLE_ENTRIES_MAX ((size_t)100000)
+
+struct bundle_entry {
+    char *full;                  /* the folder of the program, and */
+    const char *path;            /* the path below it */
+    const char *name;            /* its last part */
+    uint64_t off, bytes, stored_bytes;
+};
+
+struct program_bundle {
+    char *path;                  /* of the program */
+    struct gcd_input *input;
+    struct gcd_bundle *bundle;   /* NULL: it is none */
+    struct bundle_entry *items;  /* [count] by name, upper and lower case alike, then by path */
+    size_t count, room;
+};
+
+/*
+ * Opens PATH if it is a single-file program, which runs in FOLDER ("/app/", or "" when that is not known).  GCD_OK; GCD_END: it is something
+ * else, or nothing; GCD_E_NOMEM; any other error: it is one, but damaged, and RET has the entries in front of the damage.  Call
+ * program_bundle_done in any case.
+ */
+gcd_status program_bundle_open(const char *path, const char *folder, struct program_bundle *ret, struct gcd_error *err);
+/* The first entry with NAME or behind it in the order; count when there is none. */
+size_t program_bundle_find(const struct program_bundle *b, const char *name);
+/* A file of a bundle for reading. */
+struct bundle_view {
+    struct gcd_input *input;
+    uint64_t off, bytes;
+    bool own;                    /* the input is a copy, because it was compressed: to be freed */
+};
+/* OPTIONS: of the copy. */
+gcd_status program_bundle_view(struct program_bundle *b, const struct bundle_entry *e, const struct gcd_input_options *options,
+                               struct bundle_view *ret, struct gcd_error *err);
+void program_bundle_done(struct program_bundle *b);
+
+#endif
