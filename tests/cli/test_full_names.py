@@ -158,4 +158,5 @@ class Mixed(FullNames):
         self.assertNotIn("Shop.Cache.s_all", page)
 
 
-main()
+if __name__ == "__main__":
+    main()

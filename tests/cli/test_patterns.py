@@ -5,6 +5,10 @@ import json
 import re
 
 from cli_support import CliTest, main, trace, types_trace
+from sample_heaps import write
+from test_full_names import NAMES, heap
+from test_recording import named_trace
+from trace_bytes import V4File
 
 HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
                     "\u2028\u2029\ufff9-\ufffb\U000e0000-\U000e007f]")
@@ -56,6 +60,34 @@ class WhatPeopleWrite(PatternTest):
 
     def test_suggestions_know_the_words_of_csharp(self):
         self.refused(1, r'.*; near it: .*"System\.Collections\.Generic\.List<System\.Char>".*', "report", trace("net10-wks"), "--filter=List<char>")
+
+
+class FullNames(PatternTest):
+    """Nested types by their names as in the source, and by those that the runtime gives them, which is all that older scripts know."""
+
+    def setUp(self):
+        super().setUp()
+        self.put("bare", write(V4File(), heap(2, 1)))
+        self.put("named", named_trace(*NAMES, heap=heap(3, 1)))
+        self.put("more", named_trace(*NAMES, heap=heap(9, 2)))
+
+    def test_of_nested_types(self):
+        lists, trees = "Shop.Lists<System.Int32>.Node", "Shop.Trees.Node<System.Int32>"
+        for pattern, wanted in (("Shop.Lists<int>.Node", [lists]), ("Shop.Lists<int>+Node", [lists]), ("Shop.Lists`1+Node[System.Int32]", [lists]),
+                                ("Shop.Lists`1+*", [lists]), ("Shop.Trees+*", [trees]), ("/^Shop.*Node/", [lists, trees]),
+                                ("Node<System.Int32>", [lists, trees]), ("Node<int>", [lists, trees]), ("Node[System.Int32]", [lists, trees]),
+                                ("/^Node</", [lists, trees]), ("Node*", [lists, trees]), ("*.Node*", [lists, trees]), ("Node", []),
+                                ("Lists<int>.Node", []), ("Shop.*", [lists, "Shop.Order", "Shop.Store", trees])):
+            self.assertEqual(self.means("named", pattern), wanted, pattern)
+            self.assertEqual(len(self.means("bare", pattern)) > 0, pattern in ("Node<System.Int32>", "Node<int>", "Node[System.Int32]", "/^Node</",
+                                                                              "Node*", "Shop.*"), pattern)
+
+    def test_of_thresholds(self):
+        """What a namespace holds has grown, though its own types have not: nested ones belong to it, too."""
+        for pattern, code in (("Shop.*", 4), ("Shop.Lists<*", 4), ("Shop.Order", 0), ("Node<*", 4), ("Shop.Lists`1+Node[int]", 4)):
+            self.done("diff", "named", "more", "-q", "--fail-if", f"bytes({pattern}) > +10%", code=code)
+        self.refused(1, r'.*no type matches "Shop.List<int>.Node"; near it: "Shop.Lists<System.Int32>.Node".*', "report", "named",
+                     "--filter=Shop.List<int>.Node")
 
 
 def text(name):
