@@ -5,7 +5,7 @@
  * when an allocation fails.  A request that could be built is a sound message of the length that its header says.
  */
 #include "fuzz/fuzz.h"
-#include "ipc/ipc_wire.h"
+#include "ipc/wire/ipc_wire.h"
 #include "support/failalloc.h"
 #include "support/run.h"
 

@@ -3,7 +3,7 @@
  */
 #include <inttypes.h>
 
-#include "ipc/ipc_wire.h"
+#include "ipc/wire/ipc_wire.h"
 #include "support/failalloc.h"
 #include "support/fake_target.h"
 #include "sweep/sweep.h"

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "ipc/ipc_connections.h"
+#include "ipc/process/ipc_connections.h"
 #include <gcdumpc/ipc.h>
 #include <gcdumpc/unstable/ipc_target.h>
 

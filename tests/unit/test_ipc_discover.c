@@ -19,8 +19,8 @@
 
 #include <cmocka.h>
 
-#include "ipc/ipc_discover.h"
-#include "ipc/ipc_sock.h"
+#include "ipc/process/ipc_discover.h"
+#include "ipc/wire/ipc_sock.h"
 #include "support/folder.h"
 #include "support/meanwhile.h"
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "ipc/ipc_session.h"
+#include "ipc/session/ipc_session.h"
 #include "support/fake_target.h"
 
 /* Session A records, B triggers, F flushes. */

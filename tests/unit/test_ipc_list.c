@@ -15,9 +15,9 @@
 
 #include <cmocka.h>
 
-#include "ipc/ipc_discover.h"
-#include "ipc/ipc_list.h"
-#include "ipc/ipc_procfs.h"
+#include "ipc/process/ipc_discover.h"
+#include "ipc/session/ipc_list.h"
+#include "ipc/process/ipc_procfs.h"
 #include "support/fake_target.h"
 #include "support/folder.h"
 

@@ -17,7 +17,7 @@
 
 #include <gcdumpc/unstable/ipc_target.h>
 
-#include "ipc/ipc_memory.h"
+#include "ipc/process/ipc_memory.h"
 #include "support/folder.h"
 
 #define MIB (UINT64_C(1) << 20)

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ipc/ipc_pidfd.h"
+#include "ipc/process/ipc_pidfd.h"
 #include "support/check.h"
 
 enum { RIGHT = 0, SKIPPED = 77, WAIT_MS = 20000 };

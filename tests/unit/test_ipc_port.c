@@ -16,10 +16,10 @@
 
 #include <gcdumpc/ipc.h>
 
-#include "ipc/ipc_dial.h"
-#include "ipc/ipc_port.h"
-#include "ipc/ipc_session.h"
-#include "ipc/ipc_sock.h"
+#include "ipc/connect/ipc_dial.h"
+#include "ipc/connect/ipc_port.h"
+#include "ipc/session/ipc_session.h"
+#include "ipc/wire/ipc_sock.h"
 #include "support/check.h"
 #include "support/fake_target.h"
 #include "support/meanwhile.h"

@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
-#include "ipc/ipc_session.h"
-#include "ipc/ipc_sock.h"
+#include "ipc/session/ipc_session.h"
+#include "ipc/wire/ipc_sock.h"
 #include "support/fake_target.h"
 
 #define STOP_REQUEST FAKE_MAGIC "\x1c\x00\x02\x01\x00\x00" "\xef\xcd\xab\x89\x67\x45\x23\x01"

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "ipc/ipc_text.h"
-#include "ipc/ipc_wire.h"
+#include "ipc/wire/ipc_text.h"
+#include "ipc/wire/ipc_wire.h"
 
 #define MAGIC "DOTNET_IPC_V1\0"
 

@@ -1,8 +1,8 @@
-#include "ipc/ipc_dial.h"
+#include "ipc/connect/ipc_dial.h"
 
 #include "base/error.h"
-#include "ipc/ipc_port.h"
-#include "ipc/ipc_sock.h"
+#include "ipc/connect/ipc_port.h"
+#include "ipc/wire/ipc_sock.h"
 
 bool gcd_peer_is_valid(const struct gcd_peer *peer)
 {

@@ -1,4 +1,4 @@
-#include "ipc/ipc_portfile.h"
+#include "ipc/connect/ipc_portfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/safe_open.h"
-#include "ipc/ipc_sock.h"
+#include "ipc/wire/ipc_sock.h"
 
 enum { TRIES = 3 };
 

@@ -1,4 +1,4 @@
-#include "ipc/ipc_port.h"
+#include "ipc/connect/ipc_port.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,10 +14,10 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "ipc/ipc_pidfd.h"
-#include "ipc/ipc_portfile.h"
-#include "ipc/ipc_sock.h"
-#include "ipc/ipc_wire.h"
+#include "ipc/process/ipc_pidfd.h"
+#include "ipc/connect/ipc_portfile.h"
+#include "ipc/wire/ipc_sock.h"
+#include "ipc/wire/ipc_wire.h"
 
 enum {
     GUESTS = 64,       /* connections kept at once */

@@ -1,4 +1,4 @@
-#include "ipc/ipc_procfs.h"
+#include "ipc/process/ipc_procfs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,8 +8,8 @@
 #include <gcdumpc/ipc.h>
 #include <gcdumpc/status.h>
 
-#include "ipc/ipc_dial.h"
-#include "ipc/ipc_wire.h"
+#include "ipc/connect/ipc_dial.h"
+#include "ipc/wire/ipc_wire.h"
 
 /* Settings shared by a series of questions. */
 struct gcd_ask {

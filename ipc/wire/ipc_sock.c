@@ -1,4 +1,4 @@
-#include "ipc/ipc_sock.h"
+#include "ipc/wire/ipc_sock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -16,17 +16,17 @@
  * The collection is over when every stream has ended and every stop was answered, or when time is up.  Only the answer to the request that
  * forces the GC may take any time: all other waits are bounded.
  */
-#include "ipc/ipc_session.h"
+#include "ipc/session/ipc_session.h"
 
 #include <inttypes.h>
 
 #include <uv.h>
 
 #include "base/error.h"
-#include "ipc/ipc_ask.h"
-#include "ipc/ipc_conn.h"
-#include "ipc/ipc_info.h"
-#include "ipc/ipc_wire.h"
+#include "ipc/session/ipc_ask.h"
+#include "ipc/connect/ipc_conn.h"
+#include "ipc/session/ipc_info.h"
+#include "ipc/wire/ipc_wire.h"
 
 enum {
     TICK_MS = 100, /* how often cancel and time are checked, besides every read */

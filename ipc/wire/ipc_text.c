@@ -1,4 +1,4 @@
-#include "ipc/ipc_text.h"
+#include "ipc/wire/ipc_text.h"
 
 #include <string.h>
 

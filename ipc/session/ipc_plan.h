@@ -10,7 +10,7 @@
 
 #include <gcdumpc/ipc.h>
 
-#include "ipc/ipc_wire.h"
+#include "ipc/wire/ipc_wire.h"
 
 struct gcd_plan {
     enum gcd_ipc_strategy strategy; /* SINGLE or DRAIN */

@@ -1,4 +1,4 @@
-#include "ipc/ipc_conn.h"
+#include "ipc/connect/ipc_conn.h"
 
 #include <errno.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "ipc/ipc_sock.h"
+#include "ipc/wire/ipc_sock.h"
 
 /* The only place that frees a connection's memory; never while libuv still knows the handle. */
 static void release(struct gcd_conn *c)

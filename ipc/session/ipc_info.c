@@ -1,12 +1,12 @@
 /* Asks a runtime for process information, newest command first. */
-#include "ipc/ipc_info.h"
+#include "ipc/session/ipc_info.h"
 
 #include <uv.h>
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "ipc/ipc_ask.h"
-#include "ipc/ipc_wire.h"
+#include "ipc/session/ipc_ask.h"
+#include "ipc/wire/ipc_wire.h"
 
 static gcd_status on_ok(void *ctx, enum gcd_wire_command command, const uint8_t *payload, size_t n, struct gcd_error *err)
 {

@@ -1,5 +1,5 @@
 /* Lists the processes that can be dumped. */
-#include "ipc/ipc_list.h"
+#include "ipc/session/ipc_list.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,9 +14,9 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "ipc/ipc_discover.h"
-#include "ipc/ipc_procfs.h"
-#include "ipc/ipc_sock.h"
+#include "ipc/process/ipc_discover.h"
+#include "ipc/process/ipc_procfs.h"
+#include "ipc/wire/ipc_sock.h"
 
 /*
  * A silent process costs half a second, so all are asked in parallel; the threads only wait.  Anybody can create silent sockets, so the

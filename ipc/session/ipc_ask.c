@@ -1,11 +1,11 @@
-#include "ipc/ipc_ask.h"
+#include "ipc/session/ipc_ask.h"
 
 #include <inttypes.h>
 
 #include <uv.h>
 
 #include "base/error.h"
-#include "ipc/ipc_conn.h"
+#include "ipc/connect/ipc_conn.h"
 
 enum { READ_BYTES = 64 * 1024, TICK_MS = 100 };
 

@@ -23,7 +23,7 @@
 
 #include "base/error.h"
 #include "base/safe_open.h"
-#include "ipc/ipc_procfs.h"
+#include "ipc/process/ipc_procfs.h"
 
 /* For a few moments nobody answers: between bind and listen, and between the death of a holder and our next try. */
 #define TRIES 20

@@ -2,7 +2,7 @@
  * Counts the connections to a diagnostic socket.  An accepted connection carries the name of the listening socket, and PROC/PID/net/unix
  * shows all sockets in the network namespace of the process to everybody.
  */
-#include "ipc/ipc_connections.h"
+#include "ipc/process/ipc_connections.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -1,11 +1,11 @@
-#include "ipc/ipc_pidfd.h"
+#include "ipc/process/ipc_pidfd.h"
 
 #include <errno.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "ipc/ipc_procfs.h"
+#include "ipc/process/ipc_procfs.h"
 
 enum { TICK_NS = 200 * 1000 * 1000 };
 

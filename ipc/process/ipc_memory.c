@@ -6,7 +6,7 @@
  * mount is the folder below that mount.  This also holds for a process in another container, whose name begins with "/..": there the mount
  * in its own namespace, below /proc/PID/root, matches.
  */
-#include "ipc/ipc_memory.h"
+#include "ipc/process/ipc_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include <gcdumpc/unstable/ipc_target.h>
 
 #include "base/safe_open.h"
-#include "ipc/ipc_procfs.h"
+#include "ipc/process/ipc_procfs.h"
 
 /* A line of mountinfo or cgroup; longer lines are not about cgroups. */
 #define LINE_BYTES 8192

@@ -1,11 +1,11 @@
-#include "ipc/ipc_wire.h"
+#include "ipc/wire/ipc_wire.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "ipc/ipc_text.h"
+#include "ipc/wire/ipc_text.h"
 
 static const char magic[14] = "DOTNET_IPC_V1"; /* the terminating NUL is part of it */
 

@@ -1,4 +1,4 @@
-#include "ipc/ipc_discover.h"
+#include "ipc/process/ipc_discover.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,8 +14,8 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/safe_open.h"
-#include "ipc/ipc_procfs.h"
-#include "ipc/ipc_sock.h"
+#include "ipc/process/ipc_procfs.h"
+#include "ipc/wire/ipc_sock.h"
 
 /* dotnet-diagnostic-PID-KEY-socket, and the name dsrouter uses for a device; KEY is the start time. */
 static const char *const prefixes[] = { "dotnet-diagnostic-", "dotnet-diagnostic-dsrouter-" };
