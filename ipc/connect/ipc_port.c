@@ -14,8 +14,8 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "ipc/process/ipc_pidfd.h"
 #include "ipc/connect/ipc_portfile.h"
+#include "ipc/process/ipc_pidfd.h"
 #include "ipc/wire/ipc_sock.h"
 #include "ipc/wire/ipc_wire.h"
 

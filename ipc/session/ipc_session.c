@@ -23,8 +23,8 @@
 #include <uv.h>
 
 #include "base/error.h"
-#include "ipc/session/ipc_ask.h"
 #include "ipc/connect/ipc_conn.h"
+#include "ipc/session/ipc_ask.h"
 #include "ipc/session/ipc_info.h"
 #include "ipc/wire/ipc_wire.h"
 

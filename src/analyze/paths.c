@@ -5,9 +5,9 @@
 #include "analyze/dominators/dominators.h"
 #include "analyze/dominators/live_edges.h"
 #include "base/error.h"
-#include "base/locked_alloc.h"
 #include "base/mem.h"
-#include "base/parallel.h"
+#include "base/threads/locked_alloc.h"
+#include "base/threads/parallel.h"
 
 #define CHECK_EVERY UINT32_C(65536)
 #define FAR_AHEAD 24u

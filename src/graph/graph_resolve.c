@@ -1,7 +1,7 @@
 #include "graph/graph_resolve.h"
 
 #include "base/mem.h"
-#include "base/parallel.h"
+#include "base/threads/parallel.h"
 
 /* Large enough that the handover cost is negligible, small enough for the second-level cache. */
 #define SLOT_TARGETS ((size_t)16384)

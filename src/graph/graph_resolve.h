@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-#include "base/queue.h"
+#include "base/threads/queue.h"
 #include "graph/graph_impl.h"
 
 /* More threads would wait for the reader. */

@@ -5,10 +5,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/queue.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/parallel.h"
+#include "base/threads/parallel.h"
+#include "base/threads/queue.h"
 #include "io/file.h"
 #include "io/gunzip.h"
 

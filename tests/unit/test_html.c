@@ -10,7 +10,7 @@
 #include "support/check.h"
 #include "support/failalloc.h"
 #include "support/graph_gen.h"
-#include "write/html_data.h"
+#include "write/html/html_data.h"
 #include "write/json_put.h"
 
 static struct gcd_error err = GCD_ERROR_INIT;

@@ -16,8 +16,8 @@
 #include <cmocka.h>
 
 #include "ipc/process/ipc_discover.h"
-#include "ipc/session/ipc_list.h"
 #include "ipc/process/ipc_procfs.h"
+#include "ipc/session/ipc_list.h"
 #include "support/fake_target.h"
 #include "support/folder.h"
 

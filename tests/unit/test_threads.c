@@ -12,10 +12,10 @@
 
 #include <gcdumpc/io.h>
 
-#include "base/queue.h"
-#include "base/locked_alloc.h"
 #include "base/mem.h"
-#include "base/parallel.h"
+#include "base/threads/locked_alloc.h"
+#include "base/threads/parallel.h"
+#include "base/threads/queue.h"
 #include "support/failalloc.h"
 
 #define PARTS 1000u

@@ -1,11 +1,11 @@
 /*
- * Loops over the nodes of a graph on several threads (base/parallel.h).  The parts are the same for any number of threads, so sums by part
+ * Loops over the nodes of a graph on several threads (base/threads/parallel.h).  The parts are the same for any number of threads, so sums by part
  * do not depend on it.
  */
 #ifndef GCD_ANALYZE_PARTS_H
 #define GCD_ANALYZE_PARTS_H
 
-#include "base/parallel.h"
+#include "base/threads/parallel.h"
 
 #define PARTS_MAX 256u
 /* No two parts share a word of a set of nodes. */

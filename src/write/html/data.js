@@ -1,4 +1,4 @@
-// The data of the page and views of its trees.  What gcdumpc wrote (src/write/html_json.c):
+// The data of the page and views of its trees.  What gcdumpc wrote (src/write/html/html_json.c):
 //
 // "kind" is "heap", or "diff" for two dumps side by side (html_diff.c; what that has: diff.js).  Of a heap:
 //

@@ -1,4 +1,4 @@
-// Two dumps side by side.  What gcdumpc wrote (src/write/html_diff.c):
+// Two dumps side by side.  What gcdumpc wrote (src/write/html/html_diff.c):
 //
 //   sides       older and newer: {name, program, process, unix_ms, objects, bytes, retained, verdict}
 //   retained    are retained sizes known?

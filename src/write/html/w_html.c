@@ -2,8 +2,8 @@
  * A page that shows what fills the heap and what retains it: html_data.c collects the data, html_json.c writes it into the page of
  * src/write/html.
  */
-#include "write/html_data.h"
-#include "write/html_page.h"
+#include "write/html/html_data.h"
+#include "write/html/html_page.h"
 #include "write/write.h"
 
 #include <gcdumpc/unstable/estimate.h>

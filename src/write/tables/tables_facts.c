@@ -3,7 +3,7 @@
 
 #include <gcdumpc/version.h>
 
-#include "write/tables.h"
+#include "write/tables/tables.h"
 
 /* Raised when a table or column changes its meaning or is removed; not for additions. */
 #define TABLES_SCHEMA 1

@@ -1,4 +1,4 @@
-#include "base/locked_alloc.h"
+#include "base/threads/locked_alloc.h"
 
 static void *resize(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes)
 {

@@ -1,4 +1,4 @@
-#include "base/queue.h"
+#include "base/threads/queue.h"
 
 #include "base/mem.h"
 

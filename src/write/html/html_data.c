@@ -1,4 +1,4 @@
-#include "write/html_data.h"
+#include "write/html/html_data.h"
 
 #include <string.h>
 
@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/parallel.h"
 #include "base/sort.h"
+#include "base/threads/parallel.h"
 #include "write/write.h"
 
 /* Steps of the merged trees; what leaves the paths that are there is in frames "...". */

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/hex.h"
 #include "base/mem.h"
-#include "write/tables.h"
+#include "write/tables/tables.h"
 #include "write/write.h"
 
 /* Room for any value other than text, with its separator. */

@@ -9,7 +9,7 @@
 #include <gcdumpc/suspects.h>
 #include <gcdumpc/writer.h>
 
-#include "base/locked_alloc.h"
+#include "base/threads/locked_alloc.h"
 #include "write/stacks.h"
 
 #define HTML_TYPES 5000          /* rows of the table of types; the rest is one row */

@@ -1,4 +1,4 @@
-#include "write/tables.h"
+#include "write/tables/tables.h"
 
 #include <gcdumpc/names.h>
 #include <gcdumpc/generations.h>

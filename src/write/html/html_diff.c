@@ -7,7 +7,7 @@
 #include <gcdumpc/unstable/tree_diff.h>
 
 #include "base/error.h"
-#include "write/html_page.h"
+#include "write/html/html_page.h"
 #include "write/json_put.h"
 
 /* Rows of types: those that have grown most, and those that have shrunk most. */

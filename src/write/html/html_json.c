@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "write/html_data.h"
+#include "write/html/html_data.h"
 #include "write/json_put.h"
 #include "write/write.h"
 

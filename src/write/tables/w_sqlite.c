@@ -13,9 +13,9 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "write/sqlite_disk.h"
-#include "write/sqlite_schema.h"
-#include "write/tables.h"
+#include "write/tables/sqlite_disk.h"
+#include "write/tables/sqlite_schema.h"
+#include "write/tables/tables.h"
 #include "write/write.h"
 
 /* Virtual machine instructions between two checks of the cancel flag: a few milliseconds. */

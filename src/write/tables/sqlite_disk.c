@@ -3,7 +3,7 @@
  * that the link shows, so between the two calls somebody else can put another file there or replace a folder on the path.  It also fails for
  * paths above 512 bytes, for a file without a name, and where /proc is not mounted.  And writes would pass by gcd_staged_keep_room.
  */
-#include "write/sqlite_disk.h"
+#include "write/tables/sqlite_disk.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "write/sqlite_schema.h"
+#include "write/tables/sqlite_schema.h"
 
 const char sqlite_schema_tables[] =
     "CREATE TABLE facts(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
