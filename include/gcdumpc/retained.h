@@ -25,13 +25,16 @@ extern "C" {
 GCD_API GCD_MUST_CHECK gcd_status gcd_retained_by_type(const struct gcd_graph *g, const struct gcd_dominators *d,
                                                        const struct gcd_alloc *alloc, uint64_t *ret_bytes, struct gcd_error *err);
 
-/*
- * The same for classes of types, such as the types of a module: CLASS_OF_TYPE[type_count of G] is the class of each type, below CLASSES, or
- * GCD_CLASS_NONE.  NULL: each type is a class.  RET_BYTES[CLASSES].
- */
 #define GCD_CLASS_NONE UINT32_MAX
-GCD_API GCD_MUST_CHECK gcd_status gcd_retained_by_class(const struct gcd_graph *g, const struct gcd_dominators *d, const uint32_t *class_of_type,
-                                                        uint32_t classes, const struct gcd_alloc *alloc, uint64_t *ret_bytes, struct gcd_error *err);
+
+struct gcd_type_classes {
+    const uint32_t *of_type;     /* [type_count of the graph] below COUNT, or GCD_CLASS_NONE; NULL: each type is a class */
+    uint32_t count;
+};
+/* The same for classes of types, such as the types of a module.  RET_BYTES[CLASSES->count]. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_retained_by_class(const struct gcd_graph *g, const struct gcd_dominators *d,
+                                                        const struct gcd_type_classes *classes, const struct gcd_alloc *alloc,
+                                                        uint64_t *ret_bytes, struct gcd_error *err);
 
 /*
  * Exactly what all objects of some types keep alive together: everything that no root reaches without going through them, including the objects

@@ -150,15 +150,20 @@ static uint64_t room_in(const char *folder, const struct files *f)
     return limit > usage ? limit - usage : 0;
 }
 
-/* The smallest room of FOLDER and its parents, up to the first N_TOP bytes of its name. */
-static uint64_t room_up_from(char *folder, size_t n_top, const struct files *f)
+struct folder {
+    char path[GCD_IPC_PATH_MAX];
+    size_t top;                  /* length of the mount's part of the path */
+};
+
+/* The smallest room of FOLDER and its parents, up to the top of the mount. */
+static uint64_t room_up_from(struct folder *folder, const struct files *f)
 {
     uint64_t room = UINT64_MAX;
     for (;;) {
-        uint64_t here = room_in(folder, f);
+        uint64_t here = room_in(folder->path, f);
         room = here < room ? here : room;
-        char *slash = strrchr(folder, '/');
-        if (slash == NULL || (size_t)(slash - folder) < n_top)
+        char *slash = strrchr(folder->path, '/');
+        if (slash == NULL || (size_t)(slash - folder->path) < folder->top)
             return room;
         *slash = '\0';
     }
@@ -172,12 +177,8 @@ static bool can_be_read(const char *folder)
     return fd >= 0;
 }
 
-/*
- * Finds the folder of cgroup NAME as we see it, using PROC/WHOSE/mountinfo; INSIDE: below the root folder of that process.
- * *RET_TOP: length of the mount's part of the path.
- */
-static bool find_folder(const char *proc, const char *whose, bool inside, enum version version, const char *name, char *ret, size_t cap,
-                        size_t *ret_top)
+/* Finds the folder of cgroup NAME as we see it, using PROC/WHOSE/mountinfo; INSIDE: below the root folder of that process. */
+static bool find_folder(const char *proc, const char *whose, bool inside, enum version version, const char *name, struct folder *ret)
 {
     char path[GCD_IPC_PATH_MAX], line[LINE_BYTES], *root, *point;
     int n = snprintf(path, sizeof path, "%s/%s/mountinfo", proc, whose);
@@ -188,9 +189,9 @@ static bool find_folder(const char *proc, const char *whose, bool inside, enum v
         const char *rest = parse_mount(line, version, &root, &point) ? below(name, root) : NULL;
         if (rest == NULL)
             continue;
-        n = snprintf(ret, cap, "%s%s%s", inside ? path : "", point, rest);
-        *ret_top = (size_t)n - strlen(rest);
-        found = n >= 0 && (size_t)n < cap && can_be_read(ret);
+        n = snprintf(ret->path, sizeof ret->path, "%s%s%s", inside ? path : "", point, rest);
+        ret->top = (size_t)n - strlen(rest);
+        found = n >= 0 && (size_t)n < sizeof ret->path && can_be_read(ret->path);
     }
     if (f != NULL)
         (void)fclose(f);
@@ -199,12 +200,11 @@ static bool find_folder(const char *proc, const char *whose, bool inside, enum v
 
 static uint64_t room_of_hierarchy(const char *proc, uint32_t pid, enum version version, const char *name)
 {
-    char folder[GCD_IPC_PATH_MAX], whose[16];
-    size_t top;
+    struct folder folder;
+    char whose[16];
     (void)snprintf(whose, sizeof whose, "%" PRIu32, pid);
-    if (find_folder(proc, "self", false, version, name, folder, sizeof folder, &top) ||
-        find_folder(proc, whose, true, version, name, folder, sizeof folder, &top))
-        return room_up_from(folder, top, &files[version]);
+    if (find_folder(proc, "self", false, version, name, &folder) || find_folder(proc, whose, true, version, name, &folder))
+        return room_up_from(&folder, &files[version]);
     return UINT64_MAX;
 }
 

@@ -59,7 +59,7 @@ struct gcd_plan gcd_plan_make(const struct gcd_ipc_collect_options *options, con
 }
 
 gcd_status gcd_plan_encode(const struct gcd_ipc_collect_options *options, enum gcd_ipc_strategy strategy, enum gcd_leg leg,
-                           enum gcd_wire_command command, uint8_t *buf, size_t cap, size_t *ret_n, struct gcd_error *err)
+                           enum gcd_wire_command command, struct gcd_plan_request *ret, struct gcd_error *err)
 {
     struct gcd_wire_provider provider = { .level = 4, .name = GCD_WIRE_RUNTIME_PROVIDER };
     struct gcd_wire_collect collect = { .buffer_mb = 1, .format = GCD_WIRE_FORMAT_NETTRACE, .providers = &provider, .n_providers = 1 };
@@ -91,5 +91,5 @@ gcd_status gcd_plan_encode(const struct gcd_ipc_collect_options *options, enum g
         collect.block = true;
         break;
     }
-    return gcd_wire_encode_collect(command, &collect, buf, cap, ret_n, err);
+    return gcd_wire_encode_collect(command, &collect, ret->bytes, sizeof ret->bytes, &ret->n, err);
 }

@@ -27,9 +27,13 @@ struct gcd_plan gcd_plan_make(const struct gcd_ipc_collect_options *options, con
 /* The sessions of a collection, in the order in which they are opened and stopped. */
 enum gcd_leg { GCD_LEG_FLUSH, GCD_LEG_RECORD, GCD_LEG_TRIGGER, GCD_LEG_COUNT };
 
+struct gcd_plan_request {
+    uint8_t bytes[GCD_WIRE_REQUEST_MAX];
+    size_t n;
+};
+
 /* Encodes the request that opens session LEG with COMMAND; as gcd_wire_encode_collect. */
-GCD_MUST_CHECK gcd_status gcd_plan_encode(const struct gcd_ipc_collect_options *options, enum gcd_ipc_strategy strategy,
-                                          enum gcd_leg leg, enum gcd_wire_command command, uint8_t *buf, size_t cap,
-                                          size_t *ret_n, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status gcd_plan_encode(const struct gcd_ipc_collect_options *options, enum gcd_ipc_strategy strategy, enum gcd_leg leg,
+                                          enum gcd_wire_command command, struct gcd_plan_request *ret, struct gcd_error *err);
 
 #endif

@@ -528,19 +528,18 @@ static const struct gcd_conn_ops stream_ops = {
 static void open_leg(struct session *s, enum gcd_leg kind)
 {
     struct leg *l = &s->legs[kind];
-    uint8_t msg[GCD_WIRE_REQUEST_MAX];
-    size_t n = 0;
+    struct gcd_plan_request request;
     struct gcd_error err = GCD_ERROR_INIT;
     bool walks = kind == GCD_LEG_TRIGGER || (kind == GCD_LEG_RECORD && s->strategy == GCD_IPC_STRATEGY_SINGLE);
     l->asked = true;
     s->give_up_at_ms = walks ? 0 : now_ms() + s->graces->answer_ms;
     s->latest_at_ms = 0;
     s->ret->strategy = s->strategy;
-    gcd_status st = gcd_plan_encode(s->o, s->strategy, kind, s->command, msg, sizeof msg, &n, &err);
+    gcd_status st = gcd_plan_encode(s->o, s->strategy, kind, s->command, &request, &err);
     if (st == GCD_OK) {
         struct gcd_conn_setup setup = { .loop = &s->loop, .dial = &s->dial, .ops = &stream_ops, .owner = l,
                                         .read_bytes = kind == GCD_LEG_RECORD ? STREAM_READ_BYTES : SMALL_READ_BYTES };
-        st = gcd_conn_open(&l->streams[l->n_tries++], &setup, msg, n, &err);
+        st = gcd_conn_open(&l->streams[l->n_tries++], &setup, request.bytes, request.n, &err);
     }
     if (st != GCD_OK) {
         l->stream_finished = true;
@@ -579,14 +578,13 @@ static void run(struct session *s, const struct gcd_plan *plan)
 /* Checks everything that can be refused on our side before the runtime is contacted. */
 static gcd_status check(const struct gcd_ipc_collect_options *o, struct gcd_error *err)
 {
-    uint8_t msg[GCD_WIRE_REQUEST_MAX];
-    size_t n = 0;
+    struct gcd_plan_request request;
     struct gcd_peer peer = peer_of(o);
     if (!gcd_peer_is_valid(&peer) || o->on_data == NULL)
         return gcd_fail(err, GCD_E_ARG, "a collection needs a socket and somebody to take the events");
     if (o->strategy > GCD_IPC_STRATEGY_DRAIN)
         return gcd_fail(err, GCD_E_ARG, "there is no strategy %u", (unsigned)o->strategy);
-    GCD_TRY(gcd_plan_encode(o, GCD_IPC_STRATEGY_SINGLE, GCD_LEG_RECORD, GCD_WIRE_COLLECT_TRACING6, msg, sizeof msg, &n, err));
+    GCD_TRY(gcd_plan_encode(o, GCD_IPC_STRATEGY_SINGLE, GCD_LEG_RECORD, GCD_WIRE_COLLECT_TRACING6, &request, err));
     if (gcd_is_canceled(o->cancel))
         return gcd_fail(err, GCD_E_CANCELED, "canceled");
     return GCD_OK;

@@ -141,7 +141,8 @@ static gcd_status add_retained(struct maker *m, struct gcd_error *err)
     uint64_t *bytes = gcd_mem_new_array(&m->alloc, room, sizeof *bytes);
     if (bytes == NULL)
         return no_memory(err);
-    gcd_status st = gcd_retained_by_class(m->o.graph, m->o.dominators, m->row_of, (uint32_t)m->count, &m->alloc, bytes, err);
+    struct gcd_type_classes rows = { .of_type = m->row_of, .count = (uint32_t)m->count };
+    gcd_status st = gcd_retained_by_class(m->o.graph, m->o.dominators, &rows, &m->alloc, bytes, err);
     for (size_t i = 0; i < m->count && st == GCD_OK; i++)
         m->rows[i].retained_bytes = bytes[i];
     gcd_mem_free(&m->alloc, bytes, room * sizeof *bytes);

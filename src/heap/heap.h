@@ -313,11 +313,11 @@ enum heap_certain {
 void heap_runs_place(struct heap_walk *w, enum heap_certain certain);
 
 /*
- * heap_loss.c.  THREAD_CLOSED: result of gcd_trace_thread_closed for the walk's thread.  DAMAGE_TEXT: of the trace, used if its end was
- * damaged.  INPUT_DAMAGE_TEXT: NULL when the input around the trace was intact.
+ * heap_loss.c, on the chosen walk.  THREAD_CLOSED: result of gcd_trace_thread_closed for its thread.  DAMAGE_TEXT: of the trace, used if its
+ * end was damaged.  INPUT_DAMAGE_TEXT: NULL when the input around the trace was intact.
  */
-void heap_verdict(const struct gcd_heap *h, const struct heap_walk *w, const struct gcd_trace_info *trace,
-                  bool thread_closed, const char *damage_text, const char *input_damage_text, struct gcd_verdict *ret);
+void heap_verdict(const struct gcd_heap *h, const struct gcd_trace_info *trace, bool thread_closed, const char *damage_text,
+                  const char *input_damage_text, struct gcd_verdict *ret);
 
 /*
  * heap_addr.c: see gcd_dump_knows.  A set takes pages of 16 KiB, at most 1024, while *PAGES_LEFT allows; all sets of a trace share that

@@ -63,9 +63,10 @@ static void check_loss(struct gcd_verdict *v, const struct heap_walk *w, const s
                 l->edges_dropped, l->edges_dropped == 1 ? " is" : "s are");
 }
 
-void heap_verdict(const struct gcd_heap *h, const struct heap_walk *w, const struct gcd_trace_info *trace,
-                  bool thread_closed, const char *damage_text, const char *input_damage_text, struct gcd_verdict *ret)
+void heap_verdict(const struct gcd_heap *h, const struct gcd_trace_info *trace, bool thread_closed, const char *damage_text,
+                  const char *input_damage_text, struct gcd_verdict *ret)
 {
+    const struct heap_walk *w = h->chosen;
     *ret = (struct gcd_verdict){ .complete = true };
     if (trace->end == GCD_TRACE_TRUNCATED)
         gcd_verdict_add(ret, GCD_REASON_TRACE_TRUNCATED, trace->damage_off, "the recording ends early, at byte %" PRIu64, trace->damage_off);

@@ -57,21 +57,43 @@ static uint64_t hash_of(const uint8_t *utf16, size_t units, uint64_t module)
     return units > 0 ? gcd_text_hash((const char *)utf16, 2 * units, h) | 1 : 0;
 }
 
-/* Item I of a table gets a new description: moves the old one to a further item. */
-static gcd_status keep_copy(struct gcd_heap *h, void *items, size_t *cap, size_t *count, size_t item_bytes, uint32_t i, struct gcd_error *err)
+/* Types, modules or assemblies: each item begins with a struct heap_known. */
+struct table {
+    void *items;                 /* points to the pointer to the items */
+    size_t *cap, *count, item_bytes;
+    struct gcd_idmap *by_id;
+};
+
+static struct table types_of(struct gcd_heap *h)
+{
+    return (struct table){ &h->types, &h->type_cap, &h->type_count, sizeof *h->types, NULL };
+}
+
+static struct table modules_of(struct gcd_heap *h)
+{
+    return (struct table){ &h->modules, &h->module_cap, &h->module_count, sizeof *h->modules, &h->module_by_id };
+}
+
+static struct table assemblies_of(struct gcd_heap *h)
+{
+    return (struct table){ &h->assemblies, &h->assembly_cap, &h->assembly_count, sizeof *h->assemblies, &h->assembly_by_id };
+}
+
+/* Item I of T gets a new description: moves the old one to a further item. */
+static gcd_status keep_copy(struct gcd_heap *h, struct table t, uint32_t i, struct gcd_error *err)
 {
     char *base;
     struct heap_known *known;
-    if (*count >= h->limits.types)
-        return gcd_fail(err, GCD_E_LIMIT, "more than %zu types or modules", *count);
-    if (!gcd_vec_reserve(&h->alloc, items, cap, *count + 1, item_bytes, GCD_IDMAP_NONE))
+    if (*t.count >= h->limits.types)
+        return gcd_fail(err, GCD_E_LIMIT, "more than %zu types or modules", *t.count);
+    if (!gcd_vec_reserve(&h->alloc, t.items, t.cap, *t.count + 1, t.item_bytes, GCD_IDMAP_NONE))
         return gcd_fail_nomem(err, "reading the type table");
-    memcpy(&base, items, sizeof base);
-    memcpy(base + *count * item_bytes, base + i * item_bytes, item_bytes);
-    known = (struct heap_known *)(base + *count * item_bytes);
+    memcpy(&base, t.items, sizeof base);
+    memcpy(base + *t.count * t.item_bytes, base + i * t.item_bytes, t.item_bytes);
+    known = (struct heap_known *)(base + *t.count * t.item_bytes);
     known->copy = true;
-    known = (struct heap_known *)(base + i * item_bytes);
-    known->before = (uint32_t)(*count)++;
+    known = (struct heap_known *)(base + i * t.item_bytes);
+    known->before = (uint32_t)(*t.count)++;
     return GCD_OK;
 }
 
@@ -100,7 +122,7 @@ static gcd_status describe_type(struct gcd_heap *h, uint32_t i, const struct gcd
         to->known.text_hash = hash;
     } else {
         if (to->type.described)
-            GCD_TRY(keep_copy(h, &h->types, &h->type_cap, &h->type_count, sizeof *h->types, i, err));
+            GCD_TRY(keep_copy(h, types_of(h), i, err));
         to = &h->types[i];
         heap_known_begin(&to->known, ns, hash, HEAP_SEEN);
     }
@@ -135,19 +157,18 @@ gcd_status heap_bulk_type(struct gcd_heap *h, const struct gcd_event *ev, struct
     return GCD_OK;
 }
 
-/* The item of ID in a table, created if new. */
-static gcd_status item_of(struct gcd_heap *h, struct gcd_idmap *by_id, uint64_t id, void *items, size_t *cap, size_t *count,
-                          size_t item_bytes, uint32_t *ret, struct gcd_error *err)
+/* The item of ID in T, created if new. */
+static gcd_status item_of(struct gcd_heap *h, struct table t, uint64_t id, uint32_t *ret, struct gcd_error *err)
 {
-    *ret = gcd_idmap_get(by_id, id);
+    *ret = gcd_idmap_get(t.by_id, id);
     if (*ret != GCD_IDMAP_NONE)
         return GCD_OK;
-    if (*count >= h->limits.types)
-        return gcd_fail(err, GCD_E_LIMIT, "more than %zu modules", *count);
-    if (!gcd_vec_reserve(&h->alloc, items, cap, *count + 1, item_bytes, GCD_IDMAP_NONE) ||
-        !gcd_idmap_put(by_id, id, (uint32_t)*count))
+    if (*t.count >= h->limits.types)
+        return gcd_fail(err, GCD_E_LIMIT, "more than %zu modules", *t.count);
+    if (!gcd_vec_reserve(&h->alloc, t.items, t.cap, *t.count + 1, t.item_bytes, GCD_IDMAP_NONE) ||
+        !gcd_idmap_put(t.by_id, id, (uint32_t)*t.count))
         return gcd_fail_nomem(err, "reading module names");
-    *ret = (uint32_t)(*count)++;
+    *ret = (uint32_t)(*t.count)++;
     return GCD_OK;
 }
 
@@ -168,7 +189,7 @@ gcd_status heap_module(struct gcd_heap *h, const struct gcd_event *ev, struct gc
         return st;
     uint64_t hash = hash_of(m.path, m.path_units, 0);
     size_t before = h->module_count;
-    GCD_TRY(item_of(h, &h->module_by_id, m.id, &h->modules, &h->module_cap, &h->module_count, sizeof *h->modules, &i, err));
+    GCD_TRY(item_of(h, modules_of(h), m.id, &i, err));
     struct heap_module *to = &h->modules[i];
     if (h->module_count > before) {
         to->known.before = GCD_IDMAP_NONE;
@@ -176,7 +197,7 @@ gcd_status heap_module(struct gcd_heap *h, const struct gcd_event *ev, struct gc
         heap_known_extend(&to->known, ev->time_ns, moment_of(ev));
         return GCD_OK;
     } else {
-        GCD_TRY(keep_copy(h, &h->modules, &h->module_cap, &h->module_count, sizeof *h->modules, i, err));
+        GCD_TRY(keep_copy(h, modules_of(h), i, err));
         to = &h->modules[i];
     }
     heap_known_begin(&to->known, ev->time_ns, hash, moment_of(ev));
@@ -201,7 +222,7 @@ gcd_status heap_assembly(struct gcd_heap *h, const struct gcd_event *ev, struct 
     while (n < a.name_units && gcd_le16(a.name + 2 * n) != ',')
         n++;
     uint64_t hash = hash_of(a.name, n, 0);
-    GCD_TRY(item_of(h, &h->assembly_by_id, a.id, &h->assemblies, &h->assembly_cap, &h->assembly_count, sizeof *h->assemblies, &i, err));
+    GCD_TRY(item_of(h, assemblies_of(h), a.id, &i, err));
     struct heap_assembly *to = &h->assemblies[i];
     if (h->assembly_count > before) {
         to->known.before = GCD_IDMAP_NONE;
@@ -209,7 +230,7 @@ gcd_status heap_assembly(struct gcd_heap *h, const struct gcd_event *ev, struct 
         heap_known_extend(&to->known, ev->time_ns, moment_of(ev));
         return GCD_OK;
     } else {
-        GCD_TRY(keep_copy(h, &h->assemblies, &h->assembly_cap, &h->assembly_count, sizeof *h->assemblies, i, err));
+        GCD_TRY(keep_copy(h, assemblies_of(h), i, err));
         to = &h->assemblies[i];
     }
     heap_known_begin(&to->known, ev->time_ns, hash, moment_of(ev));

@@ -52,14 +52,14 @@ void gcd_gunzip_done(struct gcd_gunzip *g)
     g->open = false;
 }
 
-gcd_status gcd_gunzip_step(struct gcd_gunzip *g, const uint8_t *in, size_t n, bool at_end, uint8_t *out, size_t cap,
-                           size_t *ret_used, size_t *ret_made, struct gcd_error *err)
+gcd_status gcd_gunzip_step(struct gcd_gunzip *g, struct gcd_gunzip_io *io, struct gcd_error *err)
 {
-    *ret_used = *ret_made = 0;
+    size_t n = io->in_bytes;
+    io->used = io->made = 0;
     if (g->damaged)
         return gcd_fail(err, GCD_E_FORMAT, "the gzip data are damaged: %s", g->z.msg != NULL ? g->z.msg : "no reason given");
     if (g->between_members && n > 0) {
-        if (in[0] != 0x1f) {
+        if (io->in[0] != 0x1f) {
             g->done = true;
         } else {
             (void)inflateReset(&g->z);
@@ -67,20 +67,20 @@ gcd_status gcd_gunzip_step(struct gcd_gunzip *g, const uint8_t *in, size_t n, bo
         }
     }
     if (g->done || (g->between_members && n == 0)) {
-        *ret_used = n;
-        return at_end || g->done ? GCD_END : GCD_OK;
+        io->used = n;
+        return io->at_end || g->done ? GCD_END : GCD_OK;
     }
-    if (n == 0 && at_end)
+    if (n == 0 && io->at_end)
         return gcd_fail(err, GCD_E_TRUNCATED, "the gzip data end early");
     if (n > UINT_MAX)
         n = UINT_MAX;
-    g->z.next_in = (z_const Bytef *)(uintptr_t)in;
+    g->z.next_in = (z_const Bytef *)(uintptr_t)io->in;
     g->z.avail_in = (uInt)n;
-    g->z.next_out = out;
-    g->z.avail_out = (uInt)cap;
+    g->z.next_out = io->out;
+    g->z.avail_out = (uInt)io->out_bytes;
     int z = inflate(&g->z, Z_NO_FLUSH);
-    *ret_used = n - g->z.avail_in;
-    *ret_made = cap - g->z.avail_out;
+    io->used = n - g->z.avail_in;
+    io->made = io->out_bytes - g->z.avail_out;
     if (z == Z_STREAM_END)
         g->between_members = true;
     else if (z == Z_MEM_ERROR)

@@ -20,11 +20,17 @@ struct gcd_gunzip {
 gcd_status gcd_gunzip_init(struct gcd_gunzip *g, const struct gcd_alloc *a, struct gcd_error *err);
 void gcd_gunzip_done(struct gcd_gunzip *g);
 
-/*
- * Decompress from IN (N bytes, *RET_USED of them consumed) into OUT (CAP bytes, *RET_MADE produced).  AT_END: no more input will come.
- * GCD_OK; GCD_END after the last member; GCD_E_TRUNCATED; GCD_E_FORMAT.
- */
-gcd_status gcd_gunzip_step(struct gcd_gunzip *g, const uint8_t *in, size_t n, bool at_end, uint8_t *out, size_t cap,
-                           size_t *ret_used, size_t *ret_made, struct gcd_error *err);
+/* From where to where a step decompresses. */
+struct gcd_gunzip_io {
+    const uint8_t *in;
+    size_t in_bytes;
+    bool at_end;            /* no more input will come */
+    uint8_t *out;
+    size_t out_bytes;
+    size_t used, made;      /* results: how many bytes were consumed and produced */
+};
+
+/* Decompresses a part.  GCD_OK; GCD_END after the last member; GCD_E_TRUNCATED; GCD_E_FORMAT. */
+gcd_status gcd_gunzip_step(struct gcd_gunzip *g, struct gcd_gunzip_io *io, struct gcd_error *err);
 
 #endif

@@ -354,16 +354,16 @@ static gcd_status next_plain(struct gcd_reader *r, const uint8_t **ret_bytes, si
             if (st < 0)
                 return st;
         }
-        size_t used, made;
-        gcd_status st = gcd_gunzip_step(&r->gunzip, r->raw_p, r->raw_n, r->raw_ended, r->plain, READ_BYTES, &used, &made, err);
-        r->raw_p += used;
-        r->raw_n -= used;
-        if (made > 0) {
-            r->made += made;
+        struct gcd_gunzip_io io = { .in = r->raw_p, .in_bytes = r->raw_n, .at_end = r->raw_ended, .out = r->plain, .out_bytes = READ_BYTES };
+        gcd_status st = gcd_gunzip_step(&r->gunzip, &io, err);
+        r->raw_p += io.used;
+        r->raw_n -= io.used;
+        if (io.made > 0) {
+            r->made += io.made;
             if (r->made > BOMB_BYTES && (r->made - BOMB_BYTES) / BOMB_RATIO > r->pos)
                 return gcd_fail(err, GCD_E_LIMIT, "its compression ratio is above %u to 1, which no heap reaches", BOMB_RATIO);
             *ret_bytes = r->plain;
-            *ret_n = made;
+            *ret_n = io.made;
             return GCD_OK;
         }
         if (st == GCD_END && r->from_stream && !r->raw_ended) {

@@ -146,11 +146,10 @@ struct gcd_nt {
 
 /* nt_frame.c */
 /*
- * The next block at the start of P[0..N), which is at offset OFF.  GCD_OK; GCD_NEED_MORE: call again with *RET_WANT bytes (more than N);
+ * The next block at the start of P[0..N), which is at nt->off.  GCD_OK; GCD_NEED_MORE: call again with *RET_WANT bytes (more than N);
  * RET is then filled as far as known; or an error.
  */
-gcd_status nt_frame_next(struct gcd_nt *nt, const uint8_t *p, size_t n, uint64_t off, struct nt_frame *ret,
-                         size_t *ret_want, struct gcd_error *err);
+gcd_status nt_frame_next(struct gcd_nt *nt, const uint8_t *p, size_t n, struct nt_frame *ret, size_t *ret_want, struct gcd_error *err);
 /* The body of the Trace block. */
 gcd_status nt_read_trace(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err);
 /* The file header: GCD_OK with *RET_BYTES to drop and nt->format set; GCD_NEED_MORE with *RET_WANT. */
@@ -173,9 +172,14 @@ gcd_status nt_labels_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *
 /* nt_seq.c */
 void nt_seq_init(struct nt_seq *s, const struct gcd_alloc *a, uint64_t max_threads);
 void nt_seq_done(struct nt_seq *s, const struct gcd_alloc *a);
-/* An event with number NUMBER at TICKS; *RET_GAP as in struct gcd_event.  False when out of memory. */
-bool nt_seq_event(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, uint32_t number, uint64_t ticks, uint64_t reported,
-                  uint32_t *ret_gap);
+struct nt_numbered {
+    uint64_t thread;
+    uint64_t reported;           /* what gcd_event calls the thread */
+    uint64_t ticks;
+    uint32_t number;
+};
+/* Counts the event E; *RET_GAP as in struct gcd_event.  False when out of memory. */
+bool nt_seq_event(struct nt_seq *s, const struct gcd_alloc *a, const struct nt_numbered *e, uint32_t *ret_gap);
 /* The event is not handed out: its GAP moves to the next event of its thread. */
 void nt_seq_pass_on(struct nt_seq *s, uint32_t gap);
 /* A sequence point gives NUMBER for THREAD.  False when out of memory. */

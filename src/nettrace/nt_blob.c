@@ -178,7 +178,8 @@ static gcd_status take_blob(struct gcd_nt *nt, struct gcd_cur *payload, struct g
     bool thread_known;
     set_thread(nt, &who, &thread_known);
     uint32_t gap = 0;
-    if (h->has_sequence && !nt_seq_event(&nt->seq, &nt->alloc, h->capture_thread, h->sequence, h->ticks, who.thread, &gap))
+    struct nt_numbered numbered = { .thread = h->capture_thread, .reported = who.thread, .ticks = h->ticks, .number = h->sequence };
+    if (h->has_sequence && !nt_seq_event(&nt->seq, &nt->alloc, &numbered, &gap))
         return gcd_fail_nomem(err, "counting events");
     if (m == GCD_IDMAP_NONE || nt->metas[m].contradicted) {
         nt->info.unknown_events++;

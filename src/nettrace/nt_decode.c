@@ -169,7 +169,7 @@ static gcd_status cut_off(struct gcd_nt *nt, const uint8_t *p, size_t n, struct 
     struct nt_frame f;
     size_t want;
     if (nt->format != 0 && nt->have_trace && n > 0 && !nt->block_cut &&
-        nt_frame_next(nt, p, n, nt->off, &f, &want, NULL) == GCD_NEED_MORE && f.body != NULL &&
+        nt_frame_next(nt, p, n, &f, &want, NULL) == GCD_NEED_MORE && f.body != NULL &&
         (f.kind == NT_EVENTS || f.kind == NT_METADATA)) {
         size_t have = n - (size_t)(f.body - p);
         if (have > f.body_bytes)
@@ -203,7 +203,7 @@ static gcd_status step(struct gcd_nt *nt, struct gcd_error *err)
         if (st == GCD_OK)
             nt->info.container = "nettrace";
     } else if (n > 0) {
-        st = nt_frame_next(nt, p, n, nt->off, &f, &want, err);
+        st = nt_frame_next(nt, p, n, &f, &want, err);
         if (st == GCD_OK)
             st = take_frame(nt, &f, err);
     }

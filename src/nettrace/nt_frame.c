@@ -100,9 +100,9 @@ static gcd_status foreign_file(const uint8_t *name, uint32_t n, uint64_t off, st
  * 05 05 01 | version i32 | minimum reader i32 | name length i32 | name | 06 | body | 06.  The body of a block is size i32 | zero bytes up
  * to a multiple of 4 of the file offset | size bytes.  A null tag instead ends the file.
  */
-static gcd_status frame_object(struct gcd_nt *nt, const uint8_t *p, size_t n, uint64_t off, struct nt_frame *ret,
-                               size_t *ret_want, struct gcd_error *err)
+static gcd_status frame_object(struct gcd_nt *nt, const uint8_t *p, size_t n, struct nt_frame *ret, size_t *ret_want, struct gcd_error *err)
 {
+    uint64_t off = nt->off;
     if (n < 1)
         return want_more(1, ret_want);
     if (p[0] == TAG_NULL) {
@@ -159,8 +159,7 @@ static gcd_status frame_object(struct gcd_nt *nt, const uint8_t *p, size_t n, ui
 }
 
 /* u32: low 24 bits size, high 8 bits kind; no padding. */
-static gcd_status frame_v6(struct gcd_nt *nt, const uint8_t *p, size_t n, uint64_t off, struct nt_frame *ret,
-                           size_t *ret_want, struct gcd_error *err)
+static gcd_status frame_v6(struct gcd_nt *nt, const uint8_t *p, size_t n, struct nt_frame *ret, size_t *ret_want, struct gcd_error *err)
 {
     static const enum nt_kind kinds[] = { NT_END, NT_TRACE, NT_EVENTS, NT_METADATA, NT_SEQUENCE_POINT, NT_STACKS,
                                           NT_THREADS, NT_REMOVE_THREADS, NT_LABELS };
@@ -169,19 +168,18 @@ static gcd_status frame_v6(struct gcd_nt *nt, const uint8_t *p, size_t n, uint64
     uint32_t x = gcd_le32(p);
     uint32_t body_bytes = x & 0xffffff, kind = x >> 24;
     if (body_bytes > nt->limits.block_bytes)
-        return too_large(nt, body_bytes, off, "", err);
+        return too_large(nt, body_bytes, nt->off, "", err);
     *ret = (struct nt_frame){ .kind = kind < sizeof kinds / sizeof *kinds ? kinds[kind] : NT_UNKNOWN, .body = p + 4,
-                              .body_bytes = body_bytes, .body_off = off + 4, .total_bytes = 4 + (size_t)body_bytes };
+                              .body_bytes = body_bytes, .body_off = nt->off + 4, .total_bytes = 4 + (size_t)body_bytes };
     if (!nt->have_trace && ret->kind != NT_TRACE)
-        return gcd_fail_at(err, GCD_E_FORMAT, off, "expected the trace block first, found a block of kind %" PRIu32, kind);
+        return gcd_fail_at(err, GCD_E_FORMAT, nt->off, "expected the trace block first, found a block of kind %" PRIu32, kind);
     return n < ret->total_bytes ? want_more(ret->total_bytes, ret_want) : GCD_OK;
 }
 
-gcd_status nt_frame_next(struct gcd_nt *nt, const uint8_t *p, size_t n, uint64_t off, struct nt_frame *ret,
-                         size_t *ret_want, struct gcd_error *err)
+gcd_status nt_frame_next(struct gcd_nt *nt, const uint8_t *p, size_t n, struct nt_frame *ret, size_t *ret_want, struct gcd_error *err)
 {
     *ret = (struct nt_frame){ .kind = NT_UNKNOWN };
-    return nt->format == 6 ? frame_v6(nt, p, n, off, ret, ret_want, err) : frame_object(nt, p, n, off, ret, ret_want, err);
+    return nt->format == 6 ? frame_v6(nt, p, n, ret, ret_want, err) : frame_object(nt, p, n, ret, ret_want, err);
 }
 
 /* Days since 1970-01-01 of a date in the proleptic Gregorian calendar (algorithm of H. Hinnant's public notes on dates). */

@@ -24,10 +24,19 @@ static bool differs(const struct nt_meta *a, const struct nt_meta *b)
            strcmp(a->provider_name, b->provider_name) != 0;
 }
 
-static gcd_status store(struct gcd_nt *nt, uint32_t meta_id, const char *provider, size_t n, uint32_t event_id,
-                        uint32_t version, uint64_t off, struct gcd_error *err)
+/* A record as it is in the file, at OFF. */
+struct description {
+    uint64_t off;
+    uint32_t meta_id, event_id, version;
+    const char *provider;        /* UTF-8 */
+    size_t provider_bytes;
+};
+
+static gcd_status store(struct gcd_nt *nt, const struct description *d, struct gcd_error *err)
 {
-    struct nt_meta m = { .event_id = event_id, .version = version };
+    const char *provider = d->provider;
+    size_t n = d->provider_bytes;
+    struct nt_meta m = { .event_id = d->event_id, .version = d->version };
     for (unsigned p = GCD_PROVIDER_RUNTIME; p <= GCD_PROVIDER_NAMES; p++)
         if (p != GCD_PROVIDER_WINDOWS && strlen(provider_names[p]) == n && memcmp(provider_names[p], provider, n) == 0) {
             m.provider = p;
@@ -39,25 +48,25 @@ static gcd_status store(struct gcd_nt *nt, uint32_t meta_id, const char *provide
             if (st == GCD_E_NOMEM)
                 return gcd_fail_nomem(err, "reading event descriptions");
             if (st != GCD_OK)
-                return gcd_fail_at(err, st, off, "the names of the event providers exceed the limit for text");
+                return gcd_fail_at(err, st, d->off, "the names of the event providers exceed the limit for text");
         }
         m.provider_name = nt->last_provider;
     }
-    uint32_t i = gcd_idmap_get(&nt->meta_by_id, meta_id);
+    uint32_t i = gcd_idmap_get(&nt->meta_by_id, d->meta_id);
     if (i != GCD_IDMAP_NONE && differs(&nt->metas[i], &m)) {
         nt->seq.irregular++;
         m.contradicted = true;
     }
     if (i == GCD_IDMAP_NONE) {
         if (nt->meta_count >= nt->limits.metadata)
-            return gcd_fail_at(err, GCD_E_LIMIT, off, "more than %zu event descriptions", nt->meta_count);
+            return gcd_fail_at(err, GCD_E_LIMIT, d->off, "more than %zu event descriptions", nt->meta_count);
         if (!gcd_vec_reserve(&nt->alloc, &nt->metas, &nt->meta_cap, nt->meta_count + 1, sizeof *nt->metas, GCD_IDMAP_NONE) ||
-            !gcd_idmap_put(&nt->meta_by_id, meta_id, (uint32_t)nt->meta_count))
+            !gcd_idmap_put(&nt->meta_by_id, d->meta_id, (uint32_t)nt->meta_count))
             return gcd_fail_nomem(err, "reading event descriptions");
         i = (uint32_t)nt->meta_count++;
     }
     nt->metas[i] = m;
-    nt->highest_meta = meta_id > nt->highest_meta ? meta_id : nt->highest_meta;
+    nt->highest_meta = d->meta_id > nt->highest_meta ? d->meta_id : nt->highest_meta;
     return GCD_OK;
 }
 
@@ -73,20 +82,22 @@ static char *text_buffer(struct gcd_nt *nt, size_t n)
  */
 gcd_status nt_meta_record(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_error *err)
 {
-    uint64_t off = gcd_cur_off(c);
+    struct description d = { .off = gcd_cur_off(c) };
     size_t provider_units, name_units;
-    uint32_t meta_id = gcd_cur_u32(c);
+    d.meta_id = gcd_cur_u32(c);
     const uint8_t *provider = gcd_cur_utf16z(c, &provider_units);
-    uint32_t event_id = gcd_cur_u32(c);
+    d.event_id = gcd_cur_u32(c);
     (void)gcd_cur_utf16z(c, &name_units);
     gcd_cur_skip(c, 8);                  /* keywords */
-    uint32_t version = gcd_cur_u32(c);
+    d.version = gcd_cur_u32(c);
     if (c->err != GCD_OK)
         return GCD_OK;
     char *utf8 = text_buffer(nt, 3 * provider_units);
     if (utf8 == NULL)
         return gcd_fail_nomem(err, "reading event descriptions");
-    return store(nt, meta_id, utf8, gcd_utf16le_to_utf8(provider, provider_units, utf8), event_id, version, off, err);
+    d.provider = utf8;
+    d.provider_bytes = gcd_utf16le_to_utf8(provider, provider_units, utf8);
+    return store(nt, &d, err);
 }
 
 /* Format 6, optional part of a record: only the version matters.  The default is 0. */
@@ -125,11 +136,11 @@ gcd_status nt_meta_block_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_err
     gcd_cur_skip(c, gcd_cur_u16(c));     /* header; here its size does not include itself */
     while (c->err == GCD_OK && gcd_cur_left(c) > 0) {
         struct gcd_cur row = gcd_cur_sub(c, gcd_cur_u16(c));
-        uint64_t off = gcd_cur_off(&row);
-        uint32_t meta_id = gcd_cur_varuint32(&row);
+        struct description d = { .off = gcd_cur_off(&row) };
+        d.meta_id = gcd_cur_varuint32(&row);
         size_t provider_bytes = gcd_cur_varuint32(&row);
         const uint8_t *provider = gcd_cur_bytes(&row, provider_bytes);
-        uint32_t event_id = gcd_cur_varuint32(&row);
+        d.event_id = gcd_cur_varuint32(&row);
         gcd_cur_skip(&row, gcd_cur_varuint32(&row));         /* event name */
         uint16_t fields = gcd_cur_u16(&row);
         for (uint16_t i = 0; i < fields; i++)
@@ -140,7 +151,10 @@ gcd_status nt_meta_block_v6(struct gcd_nt *nt, struct gcd_cur *c, struct gcd_err
         char *utf8 = text_buffer(nt, 3 * provider_bytes);
         if (utf8 == NULL)
             return gcd_fail_nomem(err, "reading event descriptions");
-        GCD_TRY(store(nt, meta_id, utf8, gcd_utf8_sanitize(provider, provider_bytes, utf8), event_id, version_v6(&optional), off, err));
+        d.version = version_v6(&optional);
+        d.provider = utf8;
+        d.provider_bytes = gcd_utf8_sanitize(provider, provider_bytes, utf8);
+        GCD_TRY(store(nt, &d, err));
     }
     return c->err == GCD_OK || nt->block_cut ? GCD_OK : nt_cur_error(c, "a metadata block", err);
 }

@@ -99,31 +99,30 @@ static uint32_t next_event(struct nt_seq *s, struct nt_thread *t, uint32_t numbe
     return gap;
 }
 
-bool nt_seq_event(struct nt_seq *s, const struct gcd_alloc *a, uint64_t thread, uint32_t number, uint64_t ticks, uint64_t reported,
-                  uint32_t *ret_gap)
+bool nt_seq_event(struct nt_seq *s, const struct gcd_alloc *a, const struct nt_numbered *e, uint32_t *ret_gap)
 {
     struct nt_thread *t;
     *ret_gap = GCD_GAP_DISORDER;
-    if (!entry(s, a, thread, &t))
+    if (!entry(s, a, e->thread, &t))
         return false;
-    s->irregular += ticks < s->point_ticks;
-    s->latest_ticks = ticks > s->latest_ticks ? ticks : s->latest_ticks;
+    s->irregular += e->ticks < s->point_ticks;
+    s->latest_ticks = e->ticks > s->latest_ticks ? e->ticks : s->latest_ticks;
     if (t == NULL)
         return true;
     if (t->seen) {
-        *ret_gap = next_event(s, t, number, ticks);
+        *ret_gap = next_event(s, t, e->number, e->ticks);
     } else {
-        *ret_gap = number - 1;
-        count_lost(s, t, number - 1);
+        *ret_gap = e->number - 1;
+        count_lost(s, t, e->number - 1);
         t->seen = true;
-        t->last = number;
+        t->last = e->number;
     }
     *ret_gap = add_gaps(*ret_gap, t->told);
     t->told = 0;
-    t->ticks = ticks > t->ticks ? ticks : t->ticks;
+    t->ticks = e->ticks > t->ticks ? e->ticks : t->ticks;
     t->events++;
     t->closed = false;
-    t->reported = reported;
+    t->reported = e->reported;
     return true;
 }
 

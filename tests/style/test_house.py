@@ -1,6 +1,6 @@
 """What keeps the house in order: rooms without circles, small folders, short parameter lists, few public functions, words that people use.
 
-An exception is what was there when its rule was made.  Add none: lower or remove them.
+No rule has an exception.  Make none: a struct or a folder is soon made.
 """
 import importlib.machinery
 import importlib.util
@@ -13,10 +13,6 @@ ROOT = os.environ.get("GCDUMPC_SOURCE") or os.path.join(os.path.dirname(os.path.
 MOST_FILES = 25
 
 MOST_PARAMETERS = 6
-LONG_LISTS = {
-    "find_folder": 8, "frame_object": 7, "frame_v6": 7, "gcd_gunzip_step": 9, "gcd_plan_encode": 8, "gcd_retained_by_class": 7, "heap_verdict": 7,
-    "item_of": 9, "keep_copy": 7, "nt_frame_next": 7, "nt_seq_event": 7, "store": 8,
-}
 
 # Outside of include/gcdumpc/unstable: 158 of libgcdumpc, 14 of libgcdumpc_ipc.
 PUBLIC_FUNCTIONS = 172
@@ -144,7 +140,7 @@ class House(unittest.TestCase):
                 if n > MOST_PARAMETERS:
                     counts[name] = max(n, counts.get(name, 0))
         self.assertGreater(functions, 1000)
-        self.assertEqual(list(problems(counts, LONG_LISTS, MOST_PARAMETERS)), [])
+        self.assertEqual(list(problems(counts, {}, MOST_PARAMETERS)), [])
 
     def test_few_public_functions(self):
         n = sum(len(re.findall(r"^GCD_API ", text, re.M)) for path, text in sources() if os.path.dirname(path) == "include/gcdumpc")

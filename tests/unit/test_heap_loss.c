@@ -37,7 +37,7 @@ static int setup(void **state)
 {
     (void)state;
     alloc = gcd_alloc_or_default(NULL);
-    h = (struct gcd_heap){ .types = &type, .type_count = 1 };
+    h = (struct gcd_heap){ .types = &type, .type_count = 1, .chosen = &w };
     gcd_idmap_init(&h.module_by_id, &alloc);
     gcd_idmap_init(&h.assembly_by_id, &alloc);
     anew();
@@ -49,7 +49,7 @@ static void expect(const char *reasons)
 {
     struct gcd_verdict v;
     char texts[2048] = "";
-    heap_verdict(&h, &w, &trace, thread_closed, "an odd byte", input_damage, &v);
+    heap_verdict(&h, &trace, thread_closed, "an odd byte", input_damage, &v);
     for (size_t i = 0; i < v.reason_count; i++) {
         size_t n = strlen(texts);
         (void)snprintf(texts + n, sizeof texts - n, "%s%s", i > 0 ? "; " : "", v.reasons[i].text);

@@ -92,17 +92,16 @@ static uint64_t number(const uint8_t *p, size_t n)
 static void expect_request(const struct gcd_ipc_collect_options *o, enum gcd_ipc_strategy strategy, enum gcd_leg leg,
                            uint64_t keywords, uint32_t buffer_mb, uint64_t rundown, int only, uint32_t n_ids)
 {
-    uint8_t buf[GCD_WIRE_REQUEST_MAX];
-    size_t n = 0;
-    assert_int_equal(gcd_plan_encode(o, strategy, leg, GCD_WIRE_COLLECT_TRACING5, buf, sizeof buf, &n, NULL), GCD_OK);
-    assert_int_equal(number(buf + OFF_BUFFER, 4), buffer_mb);
-    assert_int_equal(number(buf + OFF_RUNDOWN, 8), rundown);
-    assert_int_equal(buf[OFF_STACKS], 0);
-    assert_int_equal(number(buf + OFF_KEYWORDS, 8), keywords);
-    assert_int_equal(number(buf + OFF_LEVEL, 4), 4);
-    assert_int_equal(buf[OFF_FILTER], only);
-    assert_int_equal(number(buf + OFF_FILTER + 1, 4), n_ids);
-    assert_int_equal(n, OFF_FILTER + 5 + 4 * n_ids);
+    struct gcd_plan_request r;
+    assert_int_equal(gcd_plan_encode(o, strategy, leg, GCD_WIRE_COLLECT_TRACING5, &r, NULL), GCD_OK);
+    assert_int_equal(number(r.bytes + OFF_BUFFER, 4), buffer_mb);
+    assert_int_equal(number(r.bytes + OFF_RUNDOWN, 8), rundown);
+    assert_int_equal(r.bytes[OFF_STACKS], 0);
+    assert_int_equal(number(r.bytes + OFF_KEYWORDS, 8), keywords);
+    assert_int_equal(number(r.bytes + OFF_LEVEL, 4), 4);
+    assert_int_equal(r.bytes[OFF_FILTER], only);
+    assert_int_equal(number(r.bytes + OFF_FILTER + 1, 4), n_ids);
+    assert_int_equal(r.n, OFF_FILTER + 5 + 4 * n_ids);
 }
 
 static void test_requests(void **state)
@@ -127,13 +126,12 @@ static void test_wanted_events(void **state)
     (void)state;
     static const uint32_t ids[] = { 1, 2, 3, 4, 9, 15, 16, 17, 18, 19, 23, 36, 37, 38, 152, 154, 187, 205 };
     struct gcd_ipc_collect_options o = { .level = 5 };
-    uint8_t buf[GCD_WIRE_REQUEST_MAX];
-    size_t n = 0;
-    assert_int_equal(gcd_plan_encode(&o, GCD_IPC_STRATEGY_SINGLE, GCD_LEG_RECORD, GCD_WIRE_COLLECT_TRACING5, buf, sizeof buf, &n, NULL), GCD_OK);
-    assert_int_equal(number(buf + OFF_LEVEL, 4), 5);
-    assert_int_equal(number(buf + OFF_FILTER + 1, 4), sizeof ids / sizeof *ids);
+    struct gcd_plan_request r;
+    assert_int_equal(gcd_plan_encode(&o, GCD_IPC_STRATEGY_SINGLE, GCD_LEG_RECORD, GCD_WIRE_COLLECT_TRACING5, &r, NULL), GCD_OK);
+    assert_int_equal(number(r.bytes + OFF_LEVEL, 4), 5);
+    assert_int_equal(number(r.bytes + OFF_FILTER + 1, 4), sizeof ids / sizeof *ids);
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
-        assert_int_equal(number(buf + OFF_FILTER + 5 + 4 * i, 4), ids[i]);
+        assert_int_equal(number(r.bytes + OFF_FILTER + 5 + 4 * i, 4), ids[i]);
 }
 
 /* The full rundown only where nothing else can be had, and only when it is wanted. */
@@ -142,15 +140,12 @@ static void test_rundown_of_old_runtimes(void **state)
     (void)state;
     for (int rundown = 0; rundown <= 1; rundown++) {
         const struct gcd_ipc_collect_options o = { .rundown = rundown != 0 };
-        uint8_t buf[GCD_WIRE_REQUEST_MAX];
-        size_t n = 0;
-        assert_int_equal(gcd_plan_encode(&o, GCD_IPC_STRATEGY_DRAIN, GCD_LEG_RECORD, GCD_WIRE_COLLECT_TRACING2, buf,
-                                         sizeof buf, &n, NULL), GCD_OK);
-        assert_int_equal(n, 117);
-        assert_int_equal(buf[28], rundown);
-        assert_int_equal(gcd_plan_encode(&o, GCD_IPC_STRATEGY_DRAIN, GCD_LEG_TRIGGER, GCD_WIRE_COLLECT_TRACING2, buf,
-                                         sizeof buf, &n, NULL), GCD_OK);
-        assert_int_equal(buf[28], 0);
+        struct gcd_plan_request r;
+        assert_int_equal(gcd_plan_encode(&o, GCD_IPC_STRATEGY_DRAIN, GCD_LEG_RECORD, GCD_WIRE_COLLECT_TRACING2, &r, NULL), GCD_OK);
+        assert_int_equal(r.n, 117);
+        assert_int_equal(r.bytes[28], rundown);
+        assert_int_equal(gcd_plan_encode(&o, GCD_IPC_STRATEGY_DRAIN, GCD_LEG_TRIGGER, GCD_WIRE_COLLECT_TRACING2, &r, NULL), GCD_OK);
+        assert_int_equal(r.bytes[28], 0);
     }
 }
 

@@ -30,7 +30,8 @@ static uint64_t ticks;
 static uint32_t event(uint64_t thread, uint32_t number)
 {
     uint32_t gap;
-    assert_true(nt_seq_event(&seq, &alloc, thread, number, ticks++, thread, &gap));
+    struct nt_numbered e = { .thread = thread, .reported = thread, .ticks = ticks++, .number = number };
+    assert_true(nt_seq_event(&seq, &alloc, &e, &gap));
     return gap;
 }
 

@@ -186,7 +186,8 @@ static void add_up_classes(const struct gcd_graph *g, unsigned threads, uint64_t
     for (uint32_t t = 0; t < types; t++)
         class[t] = t + 1 < types ? t / 2 : GCD_CLASS_NONE;
     assert_int_equal(gcd_retained_by_type(g, d, NULL, ret_types, &err), GCD_OK);
-    assert_int_equal(gcd_retained_by_class(g, d, class, types, NULL, ret_classes, &err), GCD_OK);
+    struct gcd_type_classes classes = { .of_type = class, .count = types };
+    assert_int_equal(gcd_retained_by_class(g, d, &classes, NULL, ret_classes, &err), GCD_OK);
     for (uint32_t t = 0; t < types && gcd_graph_node_count(g) < 500; t++)
         compare_bound(g, d, t, ret_types[t]);
     gcd_dominators_free(d);

@@ -177,11 +177,11 @@ static uint32_t part_count(const struct classes *c)
     return (uint32_t)(wanted < most ? wanted : most);
 }
 
-gcd_status gcd_retained_by_class(const struct gcd_graph *g, const struct gcd_dominators *d, const uint32_t *class_of_type, uint32_t classes,
+gcd_status gcd_retained_by_class(const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_type_classes *classes,
                                  const struct gcd_alloc *alloc, uint64_t *ret_bytes, struct gcd_error *err)
 {
     struct gcd_alloc a = gcd_alloc_or_default(alloc);
-    struct classes c = { .g = g, .d = d, .of_type = class_of_type, .count = classes };
+    struct classes c = { .g = g, .d = d, .of_type = classes->of_type, .count = classes->count };
     c.parts = part_count(&c);
     size_t nodes = (size_t)d->inner + 1, cells = row(&c, c.parts);
     c.end = gcd_mem_new_uncleared(&a, nodes, sizeof *c.end);
@@ -203,5 +203,6 @@ gcd_status gcd_retained_by_class(const struct gcd_graph *g, const struct gcd_dom
 gcd_status gcd_retained_by_type(const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_alloc *alloc,
                                 uint64_t *ret_bytes, struct gcd_error *err)
 {
-    return gcd_retained_by_class(g, d, NULL, gcd_graph_summary(g)->type_count, alloc, ret_bytes, err);
+    struct gcd_type_classes classes = { .count = gcd_graph_summary(g)->type_count };
+    return gcd_retained_by_class(g, d, &classes, alloc, ret_bytes, err);
 }
