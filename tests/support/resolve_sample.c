@@ -79,6 +79,8 @@ void sample_trace(const struct tb_static *statics, size_t n, enum sample_modules
         { .id = 0xb00, .module = SAMPLE_SHOP, .token = 0x02001234, .element_type = 0x0f, .name = "Node[System.String]*", .parameter = 0x100 },
         { .id = 0xc00, .module = SAMPLE_SHOP, .token = 0x02000000, .flags = 8, .element_type = 0x1d,
           .name = "Node[System.String]*[]", .parameter = 0xb00 },
+        { .id = 0xe00, .module = SAMPLE_SHOP, .token = 0x02001234, .element_type = 0x1b, .name = "FNPTR" },
+        { .id = 0xf00, .module = SAMPLE_SHOP, .token = 0x02000000, .flags = 8, .element_type = 0x1d, .name = "FNPTR[]", .parameter = 0xe00 },
         { .id = 0x900, .module = SAMPLE_CORE, .token = 0x0200000a, .element_type = 0x1c, .name = "System.Object" },
         { .id = 0xa00, .module = SAMPLE_SHOP, .token = 0x02000006, .element_type = 0x12, .name = "Shop.Other" },
         /* the last one is of the stream */

@@ -116,6 +116,7 @@ static void test_outer_types(void **state)
     assert_string_equal(type(d, 0x200)->name, "Shop.Store`1+Node[System.String][]");
     assert_string_equal(type(d, 0x800)->name, "Shop.Store`1+Node[System.String][][]");
     assert_string_equal(type(d, 0xc00)->name, "Shop.Store`1+Node[System.String]*[]");
+    assert_string_equal(type(d, 0xf00)->name, "FNPTR[]");
     assert_string_equal(type(d, 0x300)->name, "Shop.Store`1+Node+Deep+er[System.Int32]");
     assert_ptr_equal(type(d, 0x400)->name, type(d, 0x400)->raw_name);
     assert_int_equal(module(d, SAMPLE_SHOP)->state, GCD_MODULE_READ);
