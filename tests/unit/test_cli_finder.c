@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -33,6 +32,8 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
+    if (getuid() == 0 && geteuid() != 0)         /* a check failed before it gave this back */
+        (void)syscall(SYS_setresuid, -1, 0, -1);
     return remove_folder(folder);
 }
 
@@ -324,7 +325,7 @@ static pid_t start(const char *name)
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);  /* when a check fails, nobody else ends it */
+        (void)alarm(60);                 /* when a check fails, nobody else ends it */
         (void)dup2(ready[1], STDOUT_FILENO);
         (void)execl(in_folder(name), name, "--wait", (char *)NULL);
         _exit(1);
