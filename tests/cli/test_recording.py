@@ -6,10 +6,14 @@ import struct
 
 from cli_support import CliTest, main, small_trace
 from sample_heaps import DEFINED, shop_events
-from trace_bytes import Ev, V4File, numbered, z16
+from trace_bytes import Ev, Payloads, V4File, numbered, z16
 
+RUNDOWN = "Microsoft-Windows-DotNETRuntimeRundown"
 HERE = os.path.dirname(os.path.abspath(__file__))
-ETL = os.path.join(HERE, "..", "fuzz", "corpus", "fuzz_etl", "v4-plain.etl")
+CORPUS = os.path.join(HERE, "..", "fuzz", "corpus")
+ETL = os.path.join(CORPUS, "fuzz_etl", "v4-plain.etl")
+ASSEMBLY = os.path.join(CORPUS, "fuzz_metadata", "compiled.dll")     # its CodeView record:
+PDB, AGE = bytes.fromhex("f37bd787c03f0e479053d4f2754f6bb1"), 1
 NAMES = "gcdumpc"
 START, MODULE, TYPE, STATIC = range(201, 205)       # metadata ids
 
@@ -90,6 +94,75 @@ class Copies(CliTest):
         for name in ("in.gclog", ETL):
             self.refused(2, r".*: is no .nettrace recording, and cannot become one; choose another name or --format", "convert", name,
                          "-o", "out.nettrace", "-q")
+
+
+def seed_trace(guid=PDB):
+    """A heap of compiled.dll, whose module event has the identity GUID."""
+    p, store, leaf = Payloads(), 0x1000, 0x1018
+    module = (struct.pack("<QQII", 0x30, 0x40, 0, 0) + z16("/srv/seed/compiled.dll") + z16("") + struct.pack("<H", 9) + guid
+              + struct.pack("<I", AGE) + z16("") + bytes(20) + z16(""))
+    file = V4File()
+    file.define(*((kind, *row) for kind, row in DEFINED.items()), (154, RUNDOWN, 154, 2))
+    events = numbered([
+        Ev(1, 2000, p.gc_start()),
+        Ev(38, 2001, p.statics((leaf, 0x73, "s_leaf"))),
+        Ev(18, 2002, p.nodes(0, (store, 24, 0x71, 1), (leaf, 24, 0x73, 0))),
+        Ev(19, 2003, p.edges(0, leaf)),
+        Ev(15, 2004, p.types((0x71, "<>c__DisplayClass5_0", 0, 0x02000007, ()),
+                             (0x73, "Leaf`2[Shop.Entry,Shop.Box`1+Node[Shop.Entry],System.Int32[,,]]", 0, 0x0200000a, ()))),
+        Ev(2, 2005, p.gc_end()),
+        Ev(154, 2006, module)])
+    file.events(*events)
+    file.sequence_point(2007, ((7, len(events)),))
+    return file.end()
+
+
+class FromFiles(CliTest):
+    """Names from an assembly go into the recording, and the report of it needs no files any more."""
+
+    def setUp(self):
+        super().setUp()
+        os.mkdir(self.path("bin"))
+        with open(ASSEMBLY, "rb") as f:
+            self.put("bin/compiled.dll", f.read())
+
+    def report(self, name, *words):
+        report = json.loads(self.done("report", name, "--json", *words).text)
+        return {t["name"]: t["raw_name"] for t in report["types"]}
+
+    def test_convert_adds_them(self):
+        self.put("in.nettrace", seed_trace())
+        run = self.done("convert", "in.nettrace", "-o", "out.nettrace", "--modules", "bin")
+        self.assertRegex(run.lines[-1], r": 2 objects, 1 references, [\d,]+ bytes of nettrace with 3 names written, complete\Z")
+        self.assertTrue(self.get("out.nettrace").startswith(seed_trace()[:-1]))
+        full = self.report("in.nettrace", "--modules", "bin")
+        self.assertIn("Shop.Orders.<>c__DisplayClass5_0", full)
+        self.assertEqual(self.report("out.nettrace", "--no-modules"), full)
+        self.assertNotEqual(self.report("in.nettrace", "--no-modules"), full)
+        self.done("convert", "in.nettrace", "-o", "out.nettrace.gz", "--modules", "bin")
+        self.assertEqual(gzip.decompress(self.get("out.nettrace.gz")), self.get("out.nettrace"))
+        for words in ([], ["--modules", "bin"], ["--no-modules"]):
+            self.done("convert", "out.nettrace", "-o", "again.nettrace", *words)
+            self.assertEqual(self.get("again.nettrace"), self.get("out.nettrace"))
+
+    def test_the_class_of_a_static_variable(self):
+        self.put("in.nettrace", seed_trace())
+        self.done("convert", "in.nettrace", "-o", "out.nettrace", "--modules", "bin")
+        run = self.done("paths", "out.nettrace", "--object", "0x1018", "--no-modules")
+        self.assertIn("static variable Shop.Orders.s_leaf", run.text)
+
+    def test_without_files_nothing_is_added(self):
+        for guid, words in ((PDB, ["--no-modules"]), (PDB, []), (bytes(15) + b"x", ["--modules", "bin"])):
+            self.put("in.nettrace", seed_trace(guid))
+            self.done("convert", "in.nettrace", "-o", "out.nettrace", *words)
+            self.assertEqual(self.get("out.nettrace"), seed_trace(guid))
+
+    def test_a_cut_one_stays_as_it_is(self):
+        self.put("in.nettrace", seed_trace()[:-1])
+        run = self.done("convert", "in.nettrace", "-o", "out.nettrace", "--modules", "bin", code=3)
+        self.assertEqual(self.get("out.nettrace"), seed_trace()[:-1])
+        self.assertIn("gcdumpc: out.nettrace: without the names from the files of its modules: the recording is cut or damaged, "
+                      "or not in the format of .NET 8 to 10", run.lines)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import tempfile
 import unittest
 import zipfile
 
-from golden_support import BUILD, READERS, ROOT, bundled, gcdumpc, gcdumpc_json, run
+from golden_support import BUILD, NAMED, READERS, ROOT, bundled, gcdumpc, gcdumpc_json, run
 
 sys.path.insert(0, READERS)
 from sample_heaps import shop_events, write                              # noqa: E402
@@ -138,6 +138,8 @@ class Wrapped(Folder):
 
     def test_every_bundled_recording(self):
         for name, path in bundled():
+            if name in NAMED:                # an .etl has none
+                continue
             with gzip.open(path) as packed, open(self.path("heap.nettrace"), "wb") as f:
                 f.write(packed.read())
             whole = self.gclog(path)

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import unittest
 
-from golden_support import READERS, ROOT, bundled, gcdumpc, gcdumpc_json
+from golden_support import NAMED, READERS, ROOT, bundled, gcdumpc, gcdumpc_json
 
 sys.path.insert(0, READERS)
 import real_readers                                                  # noqa: E402
@@ -329,6 +329,8 @@ class ReadBack(Case):
     @each_heap()
     def test_gclog_by_way_of_a_gcdump(self, heap):
         """The same but for weak roots, flags of roots and what the type of a static variable is called."""
+        if heap.name in NAMED:               # --names raw leaves the names out that the gclog has
+            return
         for suffix, names in (("raw.gcdump", "raw"), ("way.gclog", "raw")):
             source = heap.path if suffix == "raw.gcdump" else heap.file("raw.gcdump")
             r = gcdumpc("convert", source, "--names", names, "-o", heap.file(suffix))

@@ -11,6 +11,7 @@
 #include "load/load.h"
 #include "nettrace/nt_append.h"
 #include "support/check.h"
+#include "support/failalloc.h"
 #include "support/invent_names.h"
 #include "support/run.h"
 #include "support/tb.h"
@@ -502,6 +503,36 @@ static void an_input_that_shrinks_is_not_copied(void **state)
     tb_done(&t);
 }
 
+/* Each allocation of writing fails once: the answer is that, and nothing is left. */
+static void memory_that_ends(void **state)
+{
+    (void)state;
+    uint64_t failed = 0;
+    begin(3);
+    for (uint64_t n = 1; failed == n - 1; n++) {
+        struct failalloc f;
+        struct gcd_sink *s;
+        struct gcd_error err = GCD_ERROR_INIT;
+        failalloc_init(&f);
+        struct gcd_dump_options options = { .alloc = &f.alloc };
+        struct opened o;
+        assert_int_equal(gcd_input_from_memory(t.out.p, t.out.n, NULL, &o.in, NULL), GCD_OK);
+        assert_int_equal(gcd_dump_open(o.in, &options, &o.d, NULL), GCD_OK);
+        invent_names(o.d, OUTER);
+        assert_int_equal(gcd_sink_new_memory(NULL, &s, NULL), GCD_OK);
+        f.fail_at = f.calls + n;
+        gcd_status st = gcd_recording_write(o.d, o.in, s, NULL, NULL, &err);
+        failed += f.failed;
+        assert_int_equal(st, f.failed > 0 ? GCD_E_NOMEM : GCD_OK);
+        assert_true(st == GCD_OK || strstr(err.msg, "names") != NULL);
+        gcd_sink_free(s);
+        done(&o);
+        assert_null(failalloc_complaint(&f));
+    }
+    assert_int_equal(failed, 2);
+    tb_done(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -518,6 +549,7 @@ int main(void)
         cmocka_unit_test(the_last_whole_batch_counts),
         cmocka_unit_test(names_for_others_change_nothing),
         cmocka_unit_test(tokens_are_sixteen_digits),
+        cmocka_unit_test(memory_that_ends),
         cmocka_unit_test(an_input_that_shrinks_is_not_copied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
