@@ -6,8 +6,10 @@
  *         for (size_t i = 0; i < gcd_suspects_count(s); i++)
  *             puts(gcd_suspects_get(s, i)->sentence);
  *
- * A suspect keeps at least a share of the heap alive, and at least a number of bytes, so a small healthy program has no suspects.  Growth is
- * another question, for two dumps.
+ * A suspect keeps at least a share of the heap alive, and at least a number of bytes, so a small healthy program has no suspects.  Exceptions,
+ * unless ONLY_LARGE is set: 1,000 handlers of one event, and 10,000 objects that wait for their finalizers, are suspects of any size; and of an
+ * object that retains the threshold, the suspect may be the container below it that retains four fifths of that.  Growth is another question,
+ * for two dumps.
  */
 #ifndef GCDUMPC_SUSPECTS_H
 #define GCDUMPC_SUSPECTS_H
@@ -123,6 +125,7 @@ struct gcd_suspects_options {
     uint64_t min_bytes;          /* and at least this many bytes; 0 = 4 MiB */
     const struct gcd_names *names;   /* for the sentences; NULL = the types' own.  Only used during the call */
     const struct gcd_paths *paths;   /* NULL = computed when there is a suspect */
+    bool only_large;             /* no suspect has fewer BYTES than the threshold */
 };
 #define GCD_SUSPECTS_SHARE 0.1
 #define GCD_SUSPECTS_SHARE_MIN 0.001

@@ -73,7 +73,8 @@ static const struct cli_command commands[] = {
       "A suspect retains at least a share of the heap (--share), and at least 4 MiB (--min-bytes): a single object\n"
       "that holds many others, the handlers of an event, objects of one type that are large only together, the\n"
       "finalizer queue, free memory around pinned objects, very many small collections.  Each is shown with the path\n"
-      "from its root.  Without suspects, the largest consumers are shown.\n" },
+      "from its root.  1,000 handlers of one event, or 10,000 objects in the finalizer queue, are suspects of any\n"
+      "size, unless --share or --min-bytes is given.  Without suspects, the largest consumers are shown.\n" },
     { "diff", "OLD-FILE NEW-FILE", "show which types have grown from one dump to the next", CLI_DIFF,
       COMPARED
       "--paths compares step by step, by the names on the path from the root; steps that changed by less than 1 % of\n"

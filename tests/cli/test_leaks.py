@@ -36,13 +36,18 @@ class Leaks(CliTest):
         for name in RECORDINGS:
             code = 3 if name in INCOMPLETE else 0
             run = self.done("leaks", trace(name), code=code)
-            self.assertTrue(run.text.startswith("No suspects: nothing keeps 4194304 bytes alive,"), run.text[:100])
+            self.assertTrue(run.text.startswith("Nothing keeps 4194304 bytes alive, which is what makes a suspect "), run.text[:100])
             got = self.json(trace(name), "--top", "1000000", code=code)
             self.assertEqual((got["suspect_count"], got["suspects"], got["threshold_bytes"]), (0, [], 4 * MIB))
             self.assertLessEqual(sum(c["bytes"] for c in got["consumers"]), got["heap_bytes"])
             self.assertGreater(sum(c["bytes"] for c in got["consumers"]), 0.9 * got["heap_bytes"] if code == 0 else 0)
             sizes = [c["bytes"] for c in got["consumers"]]
             self.assertEqual(sizes, sorted(sizes, reverse=True))
+            largest = got["largest"]
+            self.assertGreaterEqual(largest["bytes"], 0.64 * sizes[0])
+            self.assertEqual(largest["path"][-1]["type"], largest["type"])
+            self.assertIn(f" 1. {largest['sentence']} ", " ".join(run.text.split()))
+            self.assertIn("\nThe largest consumers by type:\n", run.text)
 
     def test_text(self):
         self.expected("leaks-net10-wks.txt", self.done("leaks", self.link("net10-wks")).text)
@@ -95,6 +100,21 @@ class Leaks(CliTest):
                             (("--share", "x"), "--share takes .*"), (("--min-bytes", "x"), "--min-bytes takes .*"),
                             (("--json", "--csv"), "give one of --json and --csv")):
             self.refused(2, what + ".*", "leaks", "in", *words)
+
+    def test_a_limit_that_is_given_holds_for_all(self):
+        """A thousand handlers are suspicious at any size, but who asks for 30 % gets 30 %."""
+        objects = {"event": ("System.Action", 64, ["event", "list"]), "big": ("Shop.Big", 5_000_000, []),
+                   "list": ("System.Object[]", 8024, [f"handler{i}" for i in range(1000)])}
+        objects.update({f"handler{i}": ("System.Action", 64, [f"to{i}"]) for i in range(1000)})
+        objects.update({f"to{i}": ("Shop.Listener", 24, []) for i in range(1000)})
+        self.put("in", heap(objects, [("event", "s_event"), ("big", "s_big")])[0])
+        for words, kinds in (((), ["object", "handlers"]), (("--share", "10"), ["object"]), (("--min-bytes", "1M"), ["object"]),
+                             (("--share", "1", "--min-bytes", "50K"), ["object", "handlers"]), (("--share", "99"), [])):
+            got = self.json("in", *words)
+            self.assertEqual([s["kind"] for s in got["suspects"]], kinds, words)
+            self.assertEqual((got["largest"] or {}).get("type"), None if kinds else "Shop.Big")
+            for s in got["suspects"] if words else ():
+                self.assertGreaterEqual(s["bytes"], got["threshold_bytes"])
 
     def test_top(self):
         objects = {f"big{i}": ("System.Byte[]", 3_000_000 - i, []) for i in range(4)}

@@ -97,8 +97,8 @@ struct answer {
     struct gcd_suspects *s;
 };
 
-/* The suspects of P, which is freed: SHARE of the heap, at least MIN_BYTES.  Without suspects when that fails. */
-static inline gcd_status try_to_ask(struct pile *p, double share, uint64_t min_bytes, struct answer *ret, struct gcd_error *err)
+/* The suspects of P, which is freed.  Without suspects when that fails. */
+static inline gcd_status ask_how(struct pile *p, const struct gcd_suspects_options *how, struct answer *ret, struct gcd_error *err)
 {
     struct answer a = { 0 };
     qsort(p->edges, p->edge_count, sizeof *p->edges, by_from);
@@ -107,13 +107,19 @@ static inline gcd_status try_to_ask(struct pile *p, double share, uint64_t min_b
                                      .dependents = p->dependents, .dependent_count = p->dependent_count, .used_bytes = p->used_bytes,
                                      .generation = p->generation, .ptr_bytes = p->ptr_bytes });
     assert_int_equal(gcd_dominators_new(a.g, NULL, &a.d, err), GCD_OK);
-    gcd_status st = gcd_suspects_new(a.g, a.d, &(struct gcd_suspects_options){ .share = share, .min_bytes = min_bytes }, &a.s, err);
+    gcd_status st = gcd_suspects_new(a.g, a.d, how, &a.s, err);
     free(p->nodes);
     free(p->edges);
     free(p->roots);
     free(p);
     *ret = a;
     return st;
+}
+
+/* SHARE of the heap, at least MIN_BYTES. */
+static inline gcd_status try_to_ask(struct pile *p, double share, uint64_t min_bytes, struct answer *ret, struct gcd_error *err)
+{
+    return ask_how(p, &(struct gcd_suspects_options){ .share = share, .min_bytes = min_bytes }, ret, err);
 }
 
 static inline struct answer ask_with(struct pile *p, double share, uint64_t min_bytes)

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/largest_consumer.h>
+
 #include "analyze/suspects/suspects.h"
 #include "support/check.h"
 #include "support/pile.h"
@@ -45,6 +47,69 @@ static void shares_and_minima(void **state)
         struct answer a = ask_with(p, rows[i].share, rows[i].min);
         assert_int_equal(gcd_suspects_threshold(a.s), rows[i].threshold);
         assert_int_equal(gcd_suspects_count(a.s), rows[i].threshold <= 1000);
+        forget(a);
+    }
+}
+
+/* A list of many small handlers, a long queue, and a container just below the threshold. */
+static void nothing_below_the_threshold(void **state)
+{
+    (void)state;
+    for (int only_large = 0; only_large < 2; only_large++) {
+        struct pile *p = pile_new();
+        uint32_t top = node(p, "Top", 5000000), delegate = node(p, "Action", 64), list = child(p, delegate, "System.Object[]", 16016);
+        child(p, top, "Container", 45000000);
+        static_root(p, top, "s_top");
+        static_root(p, delegate, "s_event");
+        edge(p, delegate, delegate);
+        for (int i = 0; i < 2000; i++)
+            child(p, child(p, list, "Action", 64), "Listener", 24);
+        for (int i = 0; i < 10000; i++)
+            root(p, node(p, "Waiting", 24), GCD_ROOT_FINALIZER, 0, "");
+        struct gcd_error err = GCD_ERROR_INIT;
+        struct answer a;
+        assert_int_equal(ask_how(p, &(struct gcd_suspects_options){ .min_bytes = 50000000, .only_large = only_large != 0 }, &a, &err), GCD_OK);
+        assert_int_equal(gcd_suspects_count(a.s), only_large ? 1 : 3);
+        assert_string_equal(type_name(a, gcd_suspects_get(a.s, 0)->type), only_large ? "Top" : "Container");
+        for (size_t i = 0; i < gcd_suspects_count(a.s) && only_large; i++)
+            assert_true(gcd_suspects_get(a.s, i)->bytes >= gcd_suspects_threshold(a.s));
+        forget(a);
+    }
+}
+
+/* What to show when there are no suspects. */
+static void the_largest_consumer(void **state)
+{
+    (void)state;
+    struct gcd_suspects_options o = { .share = 0.1 };
+    /* a container, objects of one type, nothing, handles and a queue: each has only half of the largest type */
+    for (int shape = 0; shape < 4; shape++) {
+        struct pile *p = pile_new();
+        uint32_t list = node(p, "List", 24), array = child(p, list, "Order[]", 100);
+        if (shape == 0)
+            static_root(p, list, "s_list");
+        for (int i = 0; i < 20; i++)
+            child(p, array, "Order", 100);
+        for (int i = 0; i < 20 && shape == 1; i++)
+            root(p, array + 1 + (uint32_t)i, GCD_ROOT_HANDLE, 0, "");
+        for (int i = 0; i < 4 && shape == 3; i++)
+            root(p, array + 1 + (uint32_t)i, i < 2 ? GCD_ROOT_FINALIZER : GCD_ROOT_HANDLE, 0, "");
+        if (shape == 2)
+            static_root(p, node(p, "Nothing", 0), "s_nothing");
+        struct gcd_error err = GCD_ERROR_INIT;
+        struct gcd_suspects *largest = NULL;
+        struct answer a;
+        assert_int_equal(ask_how(p, &o, &a, &err), GCD_OK);
+        assert_int_equal(gcd_suspects_count(a.s), 0);
+        assert_int_equal(gcd_largest_consumer(a.g, a.d, &o, a.s, &largest, &err), GCD_OK);
+        assert_true((largest != NULL) == (shape < 2));
+        if (largest != NULL) {
+            const struct gcd_suspect *s = gcd_suspects_get(largest, 0);
+            assert_string_equal(type_name(a, s->type), shape == 0 ? "Order[]" : "Order");
+            assert_int_equal(s->bytes, shape == 0 ? 2100 : 2000);
+            assert_int_equal(s->path_count, shape == 0 ? 2 : 1);
+        }
+        gcd_suspects_free(largest);
         forget(a);
     }
 }
@@ -632,6 +697,7 @@ static void by_way_of(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_below_the_threshold), cmocka_unit_test(the_largest_consumer),
         cmocka_unit_test(shares_and_minima), cmocka_unit_test(how_far_down), cmocka_unit_test(what_is_left), cmocka_unit_test(what_makes_a_list),
         cmocka_unit_test(together_as_large_as_a_suspect), cmocka_unit_test(together_without_the_large_ones), cmocka_unit_test(who_holds_most),
         cmocka_unit_test(held_by_roots), cmocka_unit_test(large_consumers_first), cmocka_unit_test(objects_that_wait),

@@ -1,5 +1,7 @@
 #include "analyze/suspects/suspects.h"
 
+#include <gcdumpc/unstable/largest_consumer.h>
+
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sort.h"
@@ -125,6 +127,25 @@ static size_t most_suspects(uint64_t alive_bytes, uint64_t threshold_bytes)
 {
     uint64_t shares = alive_bytes / threshold_bytes;
     return SUSPECTS_OF_A_SHARE * (size_t)(shares < SHARES_MAX ? shares : SHARES_MAX) + SUSPECTS_BESIDE;
+}
+
+gcd_status gcd_largest_consumer(const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_suspects_options *options,
+                                const struct gcd_suspects *none, struct gcd_suspects **ret, struct gcd_error *err)
+{
+    struct gcd_suspects_options o = *options;
+    struct gcd_suspects *s = NULL;
+    *ret = NULL;
+    if (none->consumer_count == 0 || none->consumers[0].bytes == 0)
+        return GCD_OK;
+    o.share = GCD_SUSPECTS_SHARE_MIN;
+    o.min_bytes = none->consumers[0].bytes - none->consumers[0].bytes / 5;
+    o.only_large = false;
+    GCD_TRY(gcd_suspects_new(g, d, &o, &s, err));
+    if (s->count > 0 && !gcd_suspects_get(s, 0)->overlaps)
+        *ret = s;
+    else
+        gcd_suspects_free(s);
+    return GCD_OK;
 }
 
 gcd_status gcd_suspects_new(const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_suspects_options *options,

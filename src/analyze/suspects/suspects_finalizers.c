@@ -52,7 +52,7 @@ gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err)
         if (suspects_waits(w, node) && gcd_graph_node_type(w->g, node) == sum.type)
             sum.node = node;
     gcd_mem_free(w->alloc, of_type, (size_t)w->types * sizeof *of_type);
-    if (sum.bytes < w->s->threshold && sum.objects < SUSPECTS_WAITING)
+    if (sum.bytes < w->s->threshold && (w->o->only_large || sum.objects < SUSPECTS_WAITING))
         return GCD_OK;
     struct suspect *x;
     GCD_TRY(suspects_add(w, GCD_SUSPECT_FINALIZERS, sum.node, sum.type, &x, err));

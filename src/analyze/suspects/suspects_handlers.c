@@ -143,7 +143,7 @@ gcd_status suspects_handlers(struct suspects_work *w, struct gcd_error *err)
     for (size_t i = 0; i < l.n; i++) {
         const struct event_list *e = &l.items[i];
         struct suspect *x;
-        if (e->count == 0)
+        if (e->count == 0 || (w->o->only_large && gcd_dominators_retained(w->d, e->delegate) < w->s->threshold))
             continue;
         GCD_TRY(suspects_add(w, GCD_SUSPECT_HANDLERS, e->delegate, gcd_graph_node_type(w->g, e->delegate), &x, err));
         x->pub.overlaps = true;

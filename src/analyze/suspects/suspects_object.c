@@ -154,11 +154,11 @@ static gcd_status make_records(struct tree *t, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* The container at the end of the branch below record I. */
+/* The container at the end of the branch below record I; what lies below retains less than the threshold. */
 static uint32_t descend(const struct tree *t, uint32_t i)
 {
     uint64_t start = retained(t, i);
-    while (!is_list(t, i) && t->items[i].largest != NONE) {
+    while (!t->w->o->only_large && !is_list(t, i) && t->items[i].largest != NONE) {
         uint64_t next = retained(t, t->items[i].largest);
         if (next < retained(t, i) - retained(t, i) / 10 || next < start - start / 5)
             break;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/largest_consumer.h>
 
 #include "args.h"
 #include "commands/commands.h"
@@ -33,6 +34,7 @@ struct leaks {
     struct gcd_dominators *dominators;
     struct gcd_paths *paths;     /* NULL: made once there are suspects */
     struct gcd_suspects *suspects;
+    struct gcd_suspects *largest;        /* the first of these is the largest consumer, when there are no suspects; NULL = unknown */
     size_t shown;                /* suspects, by --top */
 };
 
@@ -63,11 +65,12 @@ static void put_root_text(const struct leaks *l, struct cli_table *t, const stru
     free(text);
 }
 
-static struct cli_table *suspects_table(const struct leaks *l)
+/* The first N. */
+static struct cli_table *suspects_table(const struct leaks *l, const struct gcd_suspects *suspects, size_t n)
 {
     struct cli_table *t = cli_table_new(suspect_columns, SUSPECT_COLUMNS);
-    for (size_t i = 0; i < l->shown; i++) {
-        const struct gcd_suspect *s = gcd_suspects_get(l->suspects, i);
+    for (size_t i = 0; i < n; i++) {
+        const struct gcd_suspect *s = gcd_suspects_get(suspects, i);
         cli_table_count(t, i + 1);
         cli_table_text(t, gcd_suspect_kind_name(s->kind));
         cli_table_text(t, gcd_suspect_kind_title(s->kind));
@@ -216,9 +219,9 @@ static bool print_sentence(size_t n, const char *text)
     return true;
 }
 
-static bool print_suspect(const struct leaks *l, size_t i)
+static bool print_suspect(const struct leaks *l, const struct gcd_suspects *suspects, size_t i)
 {
-    const struct gcd_suspect *s = gcd_suspects_get(l->suspects, i);
+    const struct gcd_suspect *s = gcd_suspects_get(suspects, i);
     bool ok = print_sentence(i + 1, s->sentence);
     if (s->path_count > 0 && ok) {
         putchar('\n');
@@ -231,22 +234,31 @@ static bool print_suspect(const struct leaks *l, size_t i)
     return ok;
 }
 
+static bool print_consumers(const struct leaks *l)
+{
+    char a[CLI_NUMBER_BYTES];
+    uint64_t least = gcd_suspects_threshold(l->suspects);
+    bool people = cli_is_terminal(stdout), ok = true;
+    printf("Nothing keeps %s%s alive, which is what makes a suspect (--share, --min-bytes).\n",
+           people ? cli_size(least, a) : cli_number(least, false, a), people ? "" : " bytes");
+    if (l->largest != NULL) {
+        puts("\nThe largest consumer:");
+        ok = print_suspect(l, l->largest, 0);
+    }
+    puts("\nThe largest consumers by type:");
+    return ok && print_and_free(consumers_table(l));
+}
+
 static bool print_text(const struct leaks *l)
 {
     size_t n = gcd_suspects_count(l->suspects);
-    char a[CLI_NUMBER_BYTES];
-    if (n == 0) {
-        uint64_t least = gcd_suspects_threshold(l->suspects);
-        bool people = cli_is_terminal(stdout);
-        printf("No suspects: nothing keeps %s%s alive, which is what it takes (--share, --min-bytes).\n\nLargest consumers:\n",
-               people ? cli_size(least, a) : cli_number(least, false, a), people ? "" : " bytes");
-        return print_and_free(consumers_table(l));
-    }
-    bool ok = print_and_free(suspects_table(l));
+    if (n == 0)
+        return print_consumers(l);
+    bool ok = print_and_free(suspects_table(l, l->suspects, l->shown));
     if (l->shown < n)
         printf("(%zu more suspects)\n", n - l->shown);
     for (size_t i = 0; i < l->shown && ok; i++)
-        ok = print_suspect(l, i);
+        ok = print_suspect(l, l->suspects, i);
     return ok;
 }
 
@@ -274,16 +286,38 @@ static bool add_details(const struct leaks *l, json_t *row, const struct gcd_sus
     return ok;
 }
 
+/* The first N of SUSPECTS as an array; NULL when memory was exhausted. */
+static json_t *json_of(const struct leaks *l, const struct gcd_suspects *suspects, size_t n)
+{
+    struct cli_table *t = suspects_table(l, suspects, n);
+    json_t *rows = cli_table_json(t);
+    bool ok = rows != NULL;
+    cli_table_free(t);
+    for (size_t i = 0; i < n && ok; i++)
+        ok = add_details(l, json_array_get(rows, i), gcd_suspects_get(suspects, i));
+    if (ok)
+        return rows;
+    json_decref(rows);
+    return NULL;
+}
+
+/* "largest": null when there are suspects, or nothing is known. */
+static bool add_largest(const struct leaks *l, json_t *o)
+{
+    json_t *rows = l->largest != NULL ? json_of(l, l->largest, 1) : json_pack("[n]");
+    bool ok = json_object_set(o, "largest", json_array_get(rows, 0)) == 0;
+    json_decref(rows);
+    return ok;
+}
+
 static bool print_json(const struct leaks *l)
 {
     json_t *o = cli_json_head(l->d.subject);
     cli_json_count(o, "heap_bytes", gcd_suspects_heap_bytes(l->suspects));
     cli_json_count(o, "threshold_bytes", gcd_suspects_threshold(l->suspects));
     cli_json_count(o, "suspect_count", gcd_suspects_count(l->suspects));
-    bool ok = attach(o, "suspects", suspects_table(l));
-    for (size_t i = 0; i < l->shown && ok; i++)
-        ok = add_details(l, json_array_get(json_object_get(o, "suspects"), i), gcd_suspects_get(l->suspects, i));
-    ok = ok && attach(o, "consumers", consumers_table(l)) &&
+    bool ok = json_object_set_new(o, "suspects", json_of(l, l->suspects, l->shown)) == 0 && add_largest(l, o) &&
+              attach(o, "consumers", consumers_table(l)) &&
          json_object_set_new(o, "verdict", cli_json_verdict(&cli_summary(&l->d)->verdict)) == 0;
     if (ok)
         return cli_json_print(o, stdout) == 0;
@@ -297,7 +331,7 @@ static enum cli_exit print_leaks(const struct leaks *l)
     if (l->args->view.json) {
         ok = print_json(l);
     } else if (l->args->view.csv) {
-        struct cli_table *t = suspects_table(l);
+        struct cli_table *t = suspects_table(l, l->suspects, l->shown);
         ok = cli_table_csv(t, stdout);
         cli_table_free(t);
     } else {
@@ -326,10 +360,13 @@ static enum cli_exit analyse(struct leaks *l)
         .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(l->args), .progress = cli_progress_steps, .progress_ctx = looking,
         .names = l->names, .min_bytes = l->args->view.min_bytes, .paths = l->paths,
         .share = (double)l->args->view.share_percent / 100,
+        .only_large = l->args->view.share_percent != 0 || l->args->view.min_bytes != 0,      /* a limit that was given holds for all kinds */
     };
     if (st != GCD_OK || gcd_suspects_new(l->d.graph, l->dominators, &options, &l->suspects, &err) != GCD_OK)
         return cli_fail(l->d.subject, &err);
     size_t n = gcd_suspects_count(l->suspects);
+    if (n == 0 && !l->args->view.csv && gcd_largest_consumer(l->d.graph, l->dominators, &options, l->suspects, &l->largest, &err) != GCD_OK)
+        return cli_fail(l->d.subject, &err);
     l->shown = l->args->view.top != 0 && l->args->view.top < n ? (size_t)l->args->view.top : n;
     cli_progress_end();
     cli_say_pseudo_roots(l->d.subject, gcd_dominators_pseudo_roots(l->dominators));
@@ -354,6 +391,7 @@ enum cli_exit cmd_leaks(const struct cli_args *args)
             e = cli_judge(&l.d);
         }
     }
+    gcd_suspects_free(l.largest);
     gcd_suspects_free(l.suspects);
     gcd_paths_free(l.paths);
     gcd_dominators_free(l.dominators);

@@ -4,6 +4,7 @@
 
 #include <gcdumpc/generations.h>
 #include <gcdumpc/retained.h>
+#include <gcdumpc/unstable/largest_consumer.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -269,6 +270,8 @@ static gcd_status merge_paths(struct html_data *h, const struct gcd_paths *p, st
     uint32_t wanted[HTML_PATHS];
     size_t n = 0;
     GCD_TRY(gcd_suspects_new(h->g, h->dominators, &s, &h->suspects, err));
+    if (gcd_suspects_count(h->suspects) == 0)
+        GCD_TRY(gcd_largest_consumer(h->g, h->dominators, &s, h->suspects, &h->consumer, err));
     GCD_TRY(choose_types(h, wanted, &n, err));
     return merge_paths_to(h, p, wanted, n, err);
 }
@@ -317,6 +320,7 @@ gcd_status html_data_make(struct html_data *h, const struct gcd_graph *g, const 
 
 void html_data_done(struct html_data *h)
 {
+    gcd_suspects_free(h->consumer);
     gcd_suspects_free(h->suspects);
     gcd_dominators_free(h->dominators);
     gcd_mem_free(&h->alloc, h->retained, gcd_graph_summary(h->g)->type_count * sizeof *h->retained);

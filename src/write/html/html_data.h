@@ -33,6 +33,7 @@ struct html_data {
     const struct gcd_write_options *options;
     struct gcd_dominators *dominators;
     struct gcd_suspects *suspects;
+    struct gcd_suspects *consumer;       /* the first of these is shown when there are no suspects; NULL = nothing to show */
     struct gcd_merged_tree *by_paths;    /* with the names of all labels */
     uint64_t *retained;          /* [types of the graph] */
     uint32_t *types;             /* [type_room] the first type_count are shown, by bytes */

@@ -46,10 +46,11 @@ static void use_tree(struct page *p, const struct gcd_merged_tree *t)
         use(p, steps[i].label);
 }
 
-static void use_suspects(struct page *p)
+/* The first N. */
+static void use_suspects(struct page *p, const struct gcd_suspects *all, size_t n)
 {
-    for (size_t i = 0; i < gcd_suspects_count(p->h->suspects) && i < HTML_SUSPECTS; i++) {
-        const struct gcd_suspect *s = gcd_suspects_get(p->h->suspects, i);
+    for (size_t i = 0; i < gcd_suspects_count(all) && i < n; i++) {
+        const struct gcd_suspect *s = gcd_suspects_get(all, i);
         for (size_t k = 0; k < s->path_count; k++)
             use(p, s->path[k].type);
         for (size_t k = 0; k < s->held_count; k++)
@@ -71,7 +72,9 @@ static void use_all(struct page *p)
         use_tree(p, h->paths[i].tree);
     for (size_t i = 0; i < h->path_count; i++)
         use(p, h->paths[i].type);
-    use_suspects(p);
+    use_suspects(p, h->suspects, HTML_SUSPECTS);
+    if (h->consumer != NULL)
+        use_suspects(p, h->consumer, 1);
 }
 
 static const char *name_of(const struct page *p, size_t i)
@@ -297,11 +300,11 @@ static void put_suspect_path(struct page *p, const struct gcd_suspect *s)
     json_put_close(&p->j, ']');
 }
 
-static void put_suspects(struct page *p)
+/* The first N. */
+static void put_suspects(struct page *p, const char *key, const struct gcd_suspects *all, size_t n)
 {
-    const struct gcd_suspects *all = p->h->suspects;
-    json_put_open(&p->j, "suspects", '[');
-    for (size_t i = 0; i < gcd_suspects_count(all) && i < HTML_SUSPECTS; i++) {
+    json_put_open(&p->j, key, '[');
+    for (size_t i = 0; all != NULL && i < gcd_suspects_count(all) && i < n; i++) {
         const struct gcd_suspect *s = gcd_suspects_get(all, i);
         json_put_open(&p->j, NULL, '{');
         json_put_text(&p->j, "title", gcd_suspect_kind_title(s->kind), TEXT_BYTES);
@@ -315,7 +318,6 @@ static void put_suspects(struct page *p)
         json_put_close(&p->j, '}');
     }
     json_put_close(&p->j, ']');
-    json_put_number(&p->j, "suspect_bytes", gcd_suspects_threshold(all));
 }
 
 /* Nothing when no ranges were recorded. */
@@ -349,7 +351,9 @@ static void put_all(struct page *p)
     put_tree(p, "tree", p->h->tree);
     put_large(p);
     put_paths(p);
-    put_suspects(p);
+    put_suspects(p, "suspects", p->h->suspects, HTML_SUSPECTS);
+    put_suspects(p, "consumer", p->h->consumer, 1);
+    json_put_number(&p->j, "suspect_bytes", gcd_suspects_threshold(p->h->suspects));
     put_generations(p);
     json_put_close(&p->j, '}');
 }

@@ -87,23 +87,27 @@ function suspectParts(title, parts) {
     el("li", {}, named({name: nameOf(number), kind: "t"}), el("span", {class: "muted"}, ` ${bytes(size)} in ${plural(objects, "object")}`)))));
 }
 
+function suspectArticle(s, i) {
+  return el("article", {class: "suspect", "aria-labelledby": `suspect-${i}`},
+    el("h3", {id: `suspect-${i}`}, `${i + 1}. ${s.title}`,
+       el("span", {class: "muted"}, ` ${bytes(s.bytes)}, ${share(s.bytes, data.totals.bytes)}`)),
+    el("p", {}, el("bdi", {dir: "ltr"}, visible(s.sentence))),
+    el("details", {open: i === 0}, el("summary", {}, "Details"), el("div", {class: "columns"},
+      s.path ? suspectPath(s) : null,
+      s.held.length > 0 ? suspectParts("Directly below it", s.held) : null,
+      s.content.length > 0 ? suspectParts("All that it keeps, by type", s.content) : null)));
+}
+
 function suspectSection() {
   const limit = bytes(data.suspect_bytes);
   if (data.suspects.length === 0) {
     section("suspects", "Suspects", `Nothing keeps so much alive that it looks like a leak (${limit} or more). ` +
-            "What grows slowly shows when two dumps are compared.");
+            "What grows slowly shows when two dumps are compared." + (data.consumer.length > 0 ? " The largest consumer is:" : ""),
+      ...data.consumer.map(suspectArticle));
     return;
   }
   section("suspects", "Suspects", `What may be a leak: things that keep ${limit} or more alive, the largest first. ` +
-          "Whether they should is for you to say.",
-    ...data.suspects.map((s, i) => el("article", {class: "suspect", "aria-labelledby": `suspect-${i}`},
-      el("h3", {id: `suspect-${i}`}, `${i + 1}. ${s.title}`,
-         el("span", {class: "muted"}, ` ${bytes(s.bytes)}, ${share(s.bytes, data.totals.bytes)}`)),
-      el("p", {}, el("bdi", {dir: "ltr"}, visible(s.sentence))),
-      el("details", {open: i === 0}, el("summary", {}, "Details"), el("div", {class: "columns"},
-        s.path ? suspectPath(s) : null,
-        s.held.length > 0 ? suspectParts("Directly below it", s.held) : null,
-        s.content.length > 0 ? suspectParts("All that it keeps, by type", s.content) : null)))));
+          "Whether they should is for you to say.", ...data.suspects.map(suspectArticle));
 }
 
 function mapSection() {
