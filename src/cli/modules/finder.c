@@ -35,7 +35,7 @@ struct module_finder {
     struct program_bundle bundles[BUNDLES_MAX];  /* own_bundles of the process, then those below the folders */
     size_t own_bundles, bundle_count;
     bool own_tried, hosts_tried;
-    struct gcd_error damage;     /* of the process's bundle: candidates may be missing */
+    struct gcd_error damage;     /* of the process's bundle, or no permission: candidates may be missing */
     /* the candidates of the module that was asked for last */
     const struct gcd_module *module;
     unsigned given;              /* so many */
@@ -379,6 +379,18 @@ static gcd_status open_candidate(void *ctx, const struct gcd_module *module, uns
     return open_next(f, ret, err);
 }
 
+/* Without the permission to look at the process its paths may still be those of this machine: the identity decides, as for a recording. */
+static void check_permission(struct module_finder *f)
+{
+    char path[32], root[8];
+    (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/root", f->search->pid);
+    if (!f->visible || readlink(path, root, sizeof root) >= 0)
+        return;
+    f->visible = false;
+    f->damage.code = GCD_E_IO;
+    (void)snprintf(f->damage.msg, sizeof f->damage.msg, "cannot look at the files of the process: %s", strerror(errno));
+}
+
 static bool list_loaded(struct module_finder *f)
 {
     if (!mapped_files_read(f->search->pid, &f->mapped))
@@ -401,6 +413,7 @@ struct module_finder *module_finder_new(const struct module_search *search)
     f->start_ns = search->pid != 0 ? process_start_ns(search->pid) : INT64_MIN;
     /* one that began after the recording has only the same number */
     f->visible = f->start_ns != INT64_MIN && (recorded_ms == INT64_MIN || f->start_ns / NS_PER_MS <= recorded_ms + CLOCKS_APART_MS);
+    check_permission(f);
     if (f->visible && !list_loaded(f)) {
         module_finder_free(f);
         return NULL;

@@ -3,7 +3,7 @@
  *
  *     of a process    the bundle that is its program, its path as the process sees it, that file deleted but still mapped
  *     of everything   the folders of --modules, bundles in them
- *     of a recording  its path on this machine
+ *     of a recording  its path on this machine; also of a process that may not be looked at
  *
  * A file of the first group that has not changed since the process began is certain.  Of all others the identity decides, in the library.
  */
