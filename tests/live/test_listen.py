@@ -141,7 +141,7 @@ class Limits(ReverseTest):
         return target, err
 
     def test_two_attempts_at_one_port(self):
-        target, err = self.collect("--buffer", "4")
+        target, err = self.collect("--buffer", "4", "--names", "raw")
         self.assertRegex(err, rf"process {target.pid}: attempt 1: .* [1-9][\d,]* lost; drain, CollectTracing\d, buffer 4 MiB")
         self.assertRegex(err, r"events were lost; attempt 2 with a buffer of \d{3,} MiB")
         self.assertRegex(err, r"attempt 2: .* none lost; drain")

@@ -13,7 +13,7 @@ from record_nettrace import PROVIDER
 class Live(LiveTest):
     def test_workstation_gc(self):
         with Process() as target:
-            r = self.gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"))
+            r = self.gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"), "--names", "raw")
             self.assertIn("complete", r.stderr)
             found, roots = gclog_sums(self.path("a.gclog"))
             wanted = target.wanted()
