@@ -38,7 +38,7 @@ class Missing(Exception):
 
 
 @contextlib.contextmanager
-def _made_once(name):
+def made_once(name):
     """A folder CACHE/NAME and whether it is there.  If not, the caller fills what it is given, and that becomes the folder."""
     os.makedirs(CACHE, exist_ok=True)
     folder = os.path.join(CACHE, name)
@@ -54,12 +54,17 @@ def _made_once(name):
 
 
 @functools.cache
-def heaplab(runtime=None):
-    """Path of HeapLab for .NET RUNTIME (default: that of the SDK), built at most once for the same sources."""
+def sdk_version():
     try:
-        sdk = subprocess.run(["dotnet", "--version"], capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(["dotnet", "--version"], capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         raise Missing("no .NET SDK (dotnet) on this machine") from None
+
+
+@functools.cache
+def heaplab(runtime=None):
+    """Path of HeapLab for .NET RUNTIME (default: that of the SDK), built at most once for the same sources."""
+    sdk = sdk_version()
     own = int(sdk.split(".")[0])
     runtime = runtime or own
     options = ["--framework", f"net{runtime}.0", *([] if runtime == own else ["--self-contained"])]
@@ -68,7 +73,7 @@ def heaplab(runtime=None):
         with open(path, "rb") as f:
             digest.update(f.read())
     name = f"net{runtime}-{digest.hexdigest()[:12]}"
-    with _made_once(name) as (folder, there):
+    with made_once(name) as (folder, there):
         if not there:
             r = subprocess.run(["sh", os.path.join(TARGET, "build.sh"), *options, folder], capture_output=True, text=True)
             if r.returncode == SKIP:
@@ -82,7 +87,7 @@ def heaplab(runtime=None):
 @functools.cache
 def dotnet_tool(name):
     """Path of a diagnostics tool of Microsoft's, from NuGet."""
-    with _made_once(name) as (folder, there):
+    with made_once(name) as (folder, there):
         if not there:
             try:
                 r = subprocess.run(["dotnet", "tool", "install", name, "--tool-path", folder], capture_output=True, text=True)

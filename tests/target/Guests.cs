@@ -23,8 +23,11 @@ static class Guests
             lab.Keep(new Guest { Friend = lab });
         ledger.Own("HeapLab.Guest", 10, 10 * 24, 10);
 
+        string file = typeof(Guests).Assembly.Location;
+        if (file == "")
+            return;                                     // published as a single file: there is none to load
         var context = lab.Keep(new AssemblyLoadContext("heaplab-guests", isCollectible: true));
-        Assembly again = context.LoadFromAssemblyPath(typeof(Guests).Assembly.Location);
+        Assembly again = context.LoadFromAssemblyPath(file);
         Type type = again.GetType("HeapLab.Guest", throwOnError: true)!;
         for (int i = 0; i < 5; i++)
             lab.Keep(Activator.CreateInstance(type)!);
