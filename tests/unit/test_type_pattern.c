@@ -151,6 +151,26 @@ static void test_types(void **state)
     gcd_names_free(n);
 }
 
+/* Nothing of one dump is left when the pattern meets the next one, which may lie at the same place in memory. */
+static void test_another_dump(void **state)
+{
+    static const struct gcd_module others[] = { { .path = SHOP, .assembly = "Other" } };
+    struct gcd_summary s = { .types = some + 1, .type_count = 1, .modules = modules, .module_count = 1 };
+    struct cli_type_pattern *p;
+    struct gcd_names *n;
+    uint8_t found;
+    (void)state;
+    assert_int_equal(gcd_names_new(&s, GCD_NAMES_CSHARP, NULL, &n, &err), GCD_OK);
+    assert_null(cli_type_pattern_new("module(Contoso.Shop)", &p));
+    assert_int_equal(cli_type_pattern_select(p, &(struct cli_type_names){ &s, n, n }, &canceled, &found), CLI_MATCH);
+    assert_int_equal(found, 1);
+    s.modules = others;
+    assert_int_equal(cli_type_pattern_select(p, &(struct cli_type_names){ &s, n, n }, &canceled, &found), CLI_MATCH);
+    assert_int_equal(found, 0);
+    cli_type_pattern_free(p);
+    gcd_names_free(n);
+}
+
 /* Shown raw, the names still mean what they mean in C#, and what is shown is a name, too. */
 static void test_raw_names(void **state)
 {
@@ -215,7 +235,8 @@ static void test_bundled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_variants), cmocka_unit_test(test_types), cmocka_unit_test(test_raw_names), cmocka_unit_test(test_bundled),
+        cmocka_unit_test(test_variants), cmocka_unit_test(test_types), cmocka_unit_test(test_another_dump),
+        cmocka_unit_test(test_raw_names), cmocka_unit_test(test_bundled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
