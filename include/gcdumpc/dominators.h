@@ -11,8 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <gcdumpc/alloc.h>
-#include <gcdumpc/cancel.h>
+#include <gcdumpc/context.h>
 #include <gcdumpc/dump.h>
 #include <gcdumpc/graph.h>
 #include <gcdumpc/status.h>
@@ -23,21 +22,12 @@ extern "C" {
 
 struct gcd_dominators;
 
-struct gcd_dominators_options {
-    const struct gcd_alloc *alloc;
-    const gcd_cancel_flag *cancel;   /* may be NULL; ends with GCD_E_CANCELED */
-    unsigned threads;            /* 0 and 1: only the caller's thread; also for later queries (retained.h).  The result does not
-                                    depend on it */
-    gcd_progress_fn progress;    /* may be NULL; gets steps done and total steps, not bytes */
-    void *progress_ctx;
-};
-
 /*
- * G must outlive the result.  OPTIONS may be NULL.  GCD_E_NOMEM, GCD_E_CANCELED; GCD_E_LIMIT when 4096 neighbouring objects have more than 2^32
- * references to or from them.  Memory during the call: at most 37 bytes per node and 8 per edge; the result keeps 20 bytes per node.  No
- * recursion; near-linear time for any shape.
+ * G must outlive the result.  CONTEXT may be NULL; later queries (retained.h) use its threads, too.  GCD_E_NOMEM, GCD_E_CANCELED;
+ * GCD_E_LIMIT when 4096 neighbouring objects have more than 2^32 references to or from them.  Memory during the call: at most 37 bytes per
+ * node and 8 per edge; the result keeps 20 bytes per node.  No recursion; near-linear time for any shape.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_dominators_new(const struct gcd_graph *g, const struct gcd_dominators_options *options,
+GCD_API GCD_MUST_CHECK gcd_status gcd_dominators_new(const struct gcd_graph *g, const struct gcd_context *context,
                                                      struct gcd_dominators **ret, struct gcd_error *err);
 GCD_API void gcd_dominators_free(struct gcd_dominators *d);
 

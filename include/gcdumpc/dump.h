@@ -15,8 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <gcdumpc/alloc.h>
-#include <gcdumpc/cancel.h>
+#include <gcdumpc/context.h>
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
 #include <gcdumpc/summary.h>
@@ -28,20 +27,13 @@ extern "C" {
 
 struct gcd_dump;
 
-/* Called about once per slice of input, with the position (gcd_reader_position) for progress. */
-typedef void (*gcd_progress_fn)(void *ctx, uint64_t done_bytes, uint64_t total_bytes);
-
 struct gcd_dump_options {
-    const struct gcd_alloc *alloc;
-    const struct gcd_limits *limits;
+    struct gcd_context context;
     uint64_t process;            /* take the dump of this process; 0 = the first process with a dump */
     const char *process_name;    /* only processes with this name, as in the summary; NULL = any.  Must outlive the dump */
     unsigned walk_number;        /* which heap walk with objects: 1 = first; 0 = the first requested and whole one */
     bool check_references;       /* collect object addresses for gcd_dump_knows: at most 16 MiB, 48 MiB while several
                                     dumps are still candidates */
-    const gcd_cancel_flag *cancel;   /* may be NULL; polled per slice, ends with GCD_E_CANCELED */
-    gcd_progress_fn progress;    /* may be NULL */
-    void *progress_ctx;
 };
 
 /*

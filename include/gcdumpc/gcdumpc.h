@@ -10,7 +10,7 @@
  *         printf("%" PRIu64 " objects\n", gcd_dump_summary(dump)->objects);
  *
  * The headers, from below:
- *     status.h alloc.h cancel.h             errors, memory and limits, cancelling
+ *     status.h alloc.h cancel.h context.h   errors, memory and limits, cancelling, what long calls share
  *     io.h                                  inputs and outputs
  *     event.h trace.h                       the events of a recording
  *     dump.h summary.h                      the heap dump in it; what is known of a dump or graph as a whole
@@ -32,6 +32,7 @@
 
 #include <gcdumpc/alloc.h>
 #include <gcdumpc/cancel.h>
+#include <gcdumpc/context.h>
 #include <gcdumpc/diff.h>
 #include <gcdumpc/dominators.h>
 #include <gcdumpc/dump.h>

@@ -22,8 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <gcdumpc/alloc.h>
-#include <gcdumpc/cancel.h>
+#include <gcdumpc/context.h>
 #include <gcdumpc/dump.h>
 #include <gcdumpc/status.h>
 #include <gcdumpc/summary.h>
@@ -35,14 +34,9 @@ extern "C" {
 struct gcd_graph;
 
 struct gcd_graph_options {
-    const struct gcd_alloc *alloc;
-    const struct gcd_limits *limits;
+    struct gcd_context context;
     bool keep_unknown;           /* references and roots without an object point to one artificial node of size 0, the
                                     last one; else they are dropped.  Counted in any case */
-    const gcd_cancel_flag *cancel;   /* may be NULL; ends with GCD_E_CANCELED */
-    unsigned threads;            /* 0 and 1: only the caller's thread.  The result does not depend on it */
-    gcd_progress_fn progress;    /* may be NULL */
-    void *progress_ctx;
     uint64_t progress_total;     /* passed to PROGRESS */
 };
 

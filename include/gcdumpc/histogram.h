@@ -15,8 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <gcdumpc/alloc.h>
-#include <gcdumpc/cancel.h>
+#include <gcdumpc/context.h>
 #include <gcdumpc/dominators.h>
 #include <gcdumpc/dump.h>
 #include <gcdumpc/generations.h>
@@ -39,16 +38,13 @@ enum gcd_histogram_by {
 };
 
 struct gcd_histogram_options {
+    struct gcd_context context;
     enum gcd_histogram_by by;
     struct gcd_dump *dump;       /* this or GRAPH; must be rereadable for generations and lengths */
     const struct gcd_graph *graph;
     const uint8_t *wanted;       /* [types] 0 = skip the objects of a type; NULL = all.  Ignored by root */
     const struct gcd_dominators *dominators;     /* of GRAPH: fills retained_bytes of rows of types; NULL = none */
     bool root_sets;              /* by root: also what roots keep alive; needs GRAPH */
-    const struct gcd_alloc *alloc;   /* may be NULL, and so may the next three */
-    const gcd_cancel_flag *cancel;
-    gcd_progress_fn progress;    /* while a dump is read */
-    void *progress_ctx;
     uint64_t progress_total;     /* passed to PROGRESS */
 };
 

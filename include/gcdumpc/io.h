@@ -11,8 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <gcdumpc/alloc.h>
-#include <gcdumpc/cancel.h>
+#include <gcdumpc/context.h>
 #include <gcdumpc/status.h>
 
 #ifdef __cplusplus
@@ -28,11 +27,10 @@ struct gcd_reader;
 #define GCD_SPOOL_MEMORY_BYTES ((size_t)32 << 20)
 
 struct gcd_input_options {
-    const struct gcd_alloc *alloc;
+    struct gcd_context context;
     bool reread;             /* several readers will be made, one after another or at the same time */
     const char *spool_dir;   /* folder for the copy of a pipe that must be read again; NULL = /tmp */
     size_t spool_memory_bytes;   /* for gcd_input_new_spool: limit of what stays in memory; 0 = GCD_SPOOL_MEMORY_BYTES */
-    const gcd_cancel_flag *cancel;   /* may be NULL; checked while a pipe is silent, ends with GCD_E_CANCELED */
     bool keep_room;          /* for gcd_input_new_spool: see struct gcd_sink_options */
 };
 
@@ -101,9 +99,7 @@ GCD_API uint64_t gcd_reader_position(const struct gcd_reader *r);
 struct gcd_sink;
 
 struct gcd_sink_options {
-    const struct gcd_alloc *alloc;
-    const gcd_cancel_flag *cancel;   /* may be NULL; checked when a signal interrupts a write, ends with GCD_E_CANCELED */
-    unsigned threads;            /* 2 or more: another thread compresses and writes the file, which takes 1 MiB more */
+    struct gcd_context context;  /* 2 threads: another one compresses and writes the file, which takes 1 MiB more */
     /*
      * For outputs whose size others decide: writing fails (GCD_E_IO, ENOSPC) while 1/64 of the disk, at most 256 MiB, is still free.  The first 4 MiB
      * of a file are always written.  Only regular files are checked.

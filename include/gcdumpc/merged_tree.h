@@ -25,8 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <gcdumpc/alloc.h>
-#include <gcdumpc/cancel.h>
+#include <gcdumpc/context.h>
 #include <gcdumpc/dominators.h>
 #include <gcdumpc/dump.h>
 #include <gcdumpc/graph.h>
@@ -74,10 +73,7 @@ struct gcd_merged_step {
 };
 
 struct gcd_merged_tree_options {
-    const struct gcd_alloc *alloc;
-    const gcd_cancel_flag *cancel;   /* may be NULL; ends with GCD_E_CANCELED */
-    gcd_progress_fn progress;    /* may be NULL; steps done and steps in all, no bytes */
-    void *progress_ctx;
+    struct gcd_context context;
     const struct gcd_paths *paths;   /* one of these two; it must outlive the call only */
     const struct gcd_dominators *dominators;
     const uint8_t *types;        /* [gcd_summary.type_count] wanted are the objects of those that are not 0 */

@@ -11,8 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <gcdumpc/alloc.h>
-#include <gcdumpc/cancel.h>
+#include <gcdumpc/context.h>
 #include <gcdumpc/dominators.h>
 #include <gcdumpc/dump.h>
 #include <gcdumpc/graph.h>
@@ -24,28 +23,20 @@ extern "C" {
 
 struct gcd_paths;
 
-struct gcd_paths_options {
-    const struct gcd_alloc *alloc;
-    const gcd_cancel_flag *cancel;   /* may be NULL; ends with GCD_E_CANCELED */
-    unsigned threads;            /* 0 and 1: only the caller's thread.  The result does not depend on it */
-    gcd_progress_fn progress;    /* may be NULL; gets steps done and total steps, not bytes */
-    void *progress_ctx;
-};
-
 /*
- * G must outlive the result.  OPTIONS may be NULL.  GCD_E_NOMEM, GCD_E_CANCELED.  Memory during the call: 8 bytes per node, and 4 per node with
+ * G must outlive the result.  CONTEXT may be NULL.  GCD_E_NOMEM, GCD_E_CANCELED.  Memory during the call: 8 bytes per node, and 4 per node with
  * references; the result keeps 8 bytes per node.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_paths_new(const struct gcd_graph *g, const struct gcd_paths_options *options,
+GCD_API GCD_MUST_CHECK gcd_status gcd_paths_new(const struct gcd_graph *g, const struct gcd_context *context,
                                                 struct gcd_paths **ret, struct gcd_error *err);
 GCD_API void gcd_paths_free(struct gcd_paths *p);
 
 /*
- * Dominators and paths, in parallel if OPTIONS allow two threads: the search for dominators leaves the second thread idle half of the time.
+ * Dominators and paths, in parallel if CONTEXT allows two threads: the search for dominators leaves the second thread idle half of the time.
  * Progress is that of the dominators; only one thread at a time calls the allocator.  On failure neither *RET is set; errors as for
  * gcd_dominators_new.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_paths_with_dominators_new(const struct gcd_graph *g, const struct gcd_dominators_options *options,
+GCD_API GCD_MUST_CHECK gcd_status gcd_paths_with_dominators_new(const struct gcd_graph *g, const struct gcd_context *context,
                                                                 struct gcd_dominators **ret_dominators, struct gcd_paths **ret_paths,
                                                                 struct gcd_error *err);
 
@@ -67,10 +58,9 @@ GCD_API const uint32_t *gcd_paths_order(const struct gcd_paths *p);
 struct gcd_object_paths;
 
 struct gcd_object_paths_options {
+    struct gcd_context context;
     uint32_t object;             /* a node */
     uint32_t max;                /* paths to keep; others are only counted */
-    const struct gcd_alloc *alloc;   /* may be NULL, and so may the next one */
-    const gcd_cancel_flag *cancel;
 };
 
 /* G and its paths P must outlive the result.  GCD_E_NOMEM, GCD_E_CANCELED.  Memory during the call: 2 bits per node. */

@@ -6,8 +6,7 @@
 
 #include <stdint.h>
 
-#include <gcdumpc/alloc.h>
-#include <gcdumpc/cancel.h>
+#include <gcdumpc/context.h>
 #include <gcdumpc/dominators.h>
 #include <gcdumpc/graph.h>
 #include <gcdumpc/status.h>
@@ -44,9 +43,9 @@ struct gcd_retained_set {
     uint64_t objects, bytes;     /* live objects of the types */
     uint64_t retained_objects, retained_bytes;   /* including those; bytes saturate */
 };
-/* TYPES[type_count of G]: not 0 = wanted.  ALLOC and CANCEL may be NULL.  Memory: 4.3 bytes per node.  GCD_E_NOMEM, GCD_E_CANCELED. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_retained_set(const struct gcd_graph *g, const uint8_t *types, const struct gcd_alloc *alloc,
-                                                   const gcd_cancel_flag *cancel, struct gcd_retained_set *ret, struct gcd_error *err);
+/* TYPES[type_count of G]: not 0 = wanted.  CONTEXT may be NULL.  Memory: 4.3 bytes per node.  GCD_E_NOMEM, GCD_E_CANCELED. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_retained_set(const struct gcd_graph *g, const uint8_t *types, const struct gcd_context *context,
+                                                   struct gcd_retained_set *ret, struct gcd_error *err);
 
 /*
  * The objects of TYPES (as above; NULL = all) that retain at least MIN_BYTES, the largest first, equal ones by number.  *N is the capacity of

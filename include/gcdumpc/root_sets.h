@@ -6,8 +6,7 @@
 
 #include <stdint.h>
 
-#include <gcdumpc/alloc.h>
-#include <gcdumpc/cancel.h>
+#include <gcdumpc/context.h>
 #include <gcdumpc/dump.h>
 #include <gcdumpc/graph.h>
 #include <gcdumpc/status.h>
@@ -35,10 +34,10 @@ struct gcd_root_sets {
 };
 
 /*
- * Exact, without a dominator tree, because roots of one group often share what they hold.  ALLOC and CANCEL may be NULL.  GCD_E_NOMEM,
+ * Exact, without a dominator tree, because roots of one group often share what they hold.  CONTEXT may be NULL.  GCD_E_NOMEM,
  * GCD_E_CANCELED.  Memory during the call: 6 bytes per node, 11 without roots.  No recursion; visits a node at most once per group.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_root_sets_of(const struct gcd_graph *g, const struct gcd_alloc *alloc, const gcd_cancel_flag *cancel,
+GCD_API GCD_MUST_CHECK gcd_status gcd_root_sets_of(const struct gcd_graph *g, const struct gcd_context *context,
                                                    struct gcd_root_sets *ret, struct gcd_error *err);
 
 #ifdef __cplusplus

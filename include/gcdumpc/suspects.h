@@ -18,8 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <gcdumpc/alloc.h>
-#include <gcdumpc/cancel.h>
+#include <gcdumpc/context.h>
 #include <gcdumpc/dominators.h>
 #include <gcdumpc/dump.h>
 #include <gcdumpc/graph.h>
@@ -116,11 +115,7 @@ struct gcd_suspect {
 struct gcd_suspects;
 
 struct gcd_suspects_options {
-    const struct gcd_alloc *alloc;
-    const gcd_cancel_flag *cancel;   /* may be NULL; ends with GCD_E_CANCELED */
-    unsigned threads;            /* 0 and 1: only the caller's thread.  The result does not depend on it */
-    gcd_progress_fn progress;    /* may be NULL; gets steps done and total steps, not bytes */
-    void *progress_ctx;
+    struct gcd_context context;
     double share;                /* share of the heap's bytes that makes a suspect, 0.001 ... 1; 0 = 0.1 */
     uint64_t min_bytes;          /* and at least this many bytes; 0 = 4 MiB */
     const struct gcd_names *names;   /* for the sentences; NULL = the types' own.  Only used during the call */

@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <gcdumpc/alloc.h>
+#include <gcdumpc/context.h>
 #include <gcdumpc/event.h>
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
@@ -34,17 +34,16 @@ extern "C" {
 
 struct gcd_trace;
 
-/* ALLOC and LIMITS may be NULL. */
-GCD_API GCD_MUST_CHECK gcd_status gcd_trace_new(const struct gcd_alloc *alloc, const struct gcd_limits *limits,
-                                                struct gcd_trace **ret, struct gcd_error *err);
+/* Of CONTEXT, which may be NULL, memory and limits. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_trace_new(const struct gcd_context *context, struct gcd_trace **ret, struct gcd_error *err);
 GCD_API void gcd_trace_free(struct gcd_trace *t);
 
 /*
  * Opens the trace in IN; the content decides the container.  IN must outlive it, and becomes seekable for an .etl (gcd_input_make_seekable).
  * Errors of the input; GCD_E_UNSUPPORTED for an archive around a trace.
  */
-GCD_API GCD_MUST_CHECK gcd_status gcd_trace_open(struct gcd_input *in, const struct gcd_alloc *alloc, const struct gcd_limits *limits,
-                                                 struct gcd_trace **ret, struct gcd_error *err);
+GCD_API GCD_MUST_CHECK gcd_status gcd_trace_open(struct gcd_input *in, const struct gcd_context *context, struct gcd_trace **ret,
+                                                 struct gcd_error *err);
 
 /*
  * Fetches the next bytes of the input.  Call it when gcd_trace_next returns GCD_NEED_MORE, and at the end until it no longer returns GCD_OK, so

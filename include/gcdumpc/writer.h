@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <gcdumpc/cancel.h>
+#include <gcdumpc/context.h>
 #include <gcdumpc/dump.h>
 #include <gcdumpc/graph.h>
 #include <gcdumpc/io.h>
@@ -52,14 +52,10 @@ enum gcd_stack_by {
 };
 
 struct gcd_write_options {
-    const struct gcd_alloc *alloc;
+    struct gcd_context context;
     const char *name;            /* of the dumped program, if the dump does not know it; NULL = none */
     const struct gcd_names *names;   /* names of its types; NULL = GCD_NAMES_RUNTIME */
     enum gcd_stack_by stack_by;
-    const gcd_cancel_flag *cancel;   /* may be NULL; polled every 64 Ki objects, ends with GCD_E_CANCELED */
-    unsigned threads;            /* 0 and 1: only the caller's thread.  The result does not depend on it */
-    gcd_progress_fn progress;    /* may be NULL */
-    void *progress_ctx;
     uint64_t progress_total;     /* passed to PROGRESS */
 };
 

@@ -1,6 +1,5 @@
 #include <gcdumpc/histogram.h>
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include <gcdumpc/root_sets.h>
 
 #include "analyze/histogram_groups.h"
+#include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"
@@ -171,8 +171,8 @@ static gcd_status each_of_graph(struct maker *m, object_fn object, struct gcd_er
     const struct gcd_graph *g = m->o.graph;
     for (uint32_t i = 0, n = gcd_graph_node_count(g); i < n; i++) {
         struct gcd_object o = { .address = gcd_graph_node_address(g, i), .size_bytes = gcd_graph_node_size(g, i), .type = gcd_graph_node_type(g, i) };
-        if (i % CHECK_EVERY == 0 && m->o.cancel != NULL && atomic_load(m->o.cancel))
-            return gcd_fail(err, GCD_E_CANCELED, "interrupted");
+        if (i % CHECK_EVERY == 0)
+            GCD_TRY(gcd_check_canceled(m->o.context.cancel, err));
         if (is_wanted(m, o.type))
             GCD_TRY(object(m, &o, err));
     }
@@ -185,8 +185,8 @@ static gcd_status each_of_dump(struct maker *m, object_fn object, struct gcd_err
     struct gcd_object o;
     gcd_status st = gcd_objects_new(m->o.dump, &cursor, err);
     for (uint64_t i = 0; st == GCD_OK && (st = gcd_objects_next(cursor, &o, err)) == GCD_OK; i++) {
-        if (i % CHECK_EVERY == 0 && m->o.progress != NULL)
-            m->o.progress(m->o.progress_ctx, gcd_objects_position(cursor), m->o.progress_total);
+        if (i % CHECK_EVERY == 0)
+            gcd_context_report(&m->o.context, gcd_objects_position(cursor), m->o.progress_total);
         if (is_wanted(m, o.type))
             st = object(m, &o, err);
     }
@@ -296,7 +296,7 @@ static gcd_status by_root(struct maker *m, struct gcd_error *err)
 {
     struct gcd_root_sets *sets = &m->pub.root_sets;
     if (m->o.root_sets)
-        GCD_TRY(gcd_root_sets_of(m->o.graph, &m->alloc, m->o.cancel, sets, err));
+        GCD_TRY(gcd_root_sets_of(m->o.graph, &m->o.context, sets, err));
     else
         for (size_t i = 0; i < m->summary->root_count; i++)
             sets->groups[gcd_root_group(&m->summary->roots[i])].roots++;
@@ -350,7 +350,7 @@ static void free_arrays(struct maker *m)
 
 gcd_status gcd_histogram_new(const struct gcd_histogram_options *options, const struct gcd_histogram **ret, struct gcd_error *err)
 {
-    struct gcd_alloc a = gcd_alloc_or_default(options->alloc);
+    struct gcd_alloc a = gcd_alloc_or_default(options->context.alloc);
     struct maker *m = gcd_mem_new(&a, sizeof *m);
     if (m == NULL)
         return no_memory(err);

@@ -4,6 +4,7 @@
 
 #include "analyze/dominators/dominators.h"
 #include "analyze/dominators/live_edges.h"
+#include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/threads/locked_alloc.h"
@@ -73,14 +74,7 @@ static void find_inner(struct search *s)
     }
 }
 
-static gcd_status check(const struct gcd_paths_options *o, uint64_t done, uint64_t total, struct gcd_error *err)
-{
-    if (o->progress != NULL)
-        o->progress(o->progress_ctx, done, total);
-    return gcd_check_canceled(o->cancel, err);
-}
-
-static gcd_status follow(struct search *s, const struct gcd_paths_options *o, struct gcd_error *err)
+static gcd_status follow(struct search *s, const struct gcd_context *context, struct gcd_error *err)
 {
     const struct gcd_paths *p = s->p;
     for (size_t i = 0; i < live_edges_root_count(&p->live); i++) {
@@ -93,17 +87,17 @@ static gcd_status follow(struct search *s, const struct gcd_paths_options *o, st
         size_t n;
         fetch_ahead(s, at);
         if (at % CHECK_EVERY == 0)
-            GCD_TRY(check(o, at, s->inner, err));
+            GCD_TRY(gcd_context_step(context, at, s->inner, err));
         const uint32_t *edges = gcd_graph_node_edges(p->live.g, node, &n);
         for (size_t i = 0; i < n; i++)
             reach(s, edges[i], node);
         for (uint64_t i = n; (to = live_edges_at(&p->live, node, i)) != GCD_NODE_NONE; i++)
             reach(s, to, node);
     }
-    return check(o, s->inner, s->inner, err);
+    return gcd_context_step(context, s->inner, s->inner, err);
 }
 
-static gcd_status run(struct gcd_paths *p, const struct gcd_paths_options *o, struct gcd_error *err)
+static gcd_status run(struct gcd_paths *p, const struct gcd_context *context, struct gcd_error *err)
 {
     struct search s = { .p = p, .words = ((size_t)p->node_count + 63) / 64 };
     p->parent = gcd_mem_new_uncleared(&p->alloc, p->node_count, sizeof *p->parent);
@@ -118,25 +112,23 @@ static gcd_status run(struct gcd_paths *p, const struct gcd_paths_options *o, st
     find_inner(&s);
     size_t room = (size_t)s.inner + 1;   /* one is written before it is dropped */
     s.queue = gcd_mem_new_uncleared(&p->alloc, room, sizeof *s.queue);
-    gcd_status st = s.queue != NULL ? follow(&s, o, err) : gcd_fail_nomem(err, "finding shortest paths");
+    gcd_status st = s.queue != NULL ? follow(&s, context, err) : gcd_fail_nomem(err, "finding shortest paths");
     gcd_mem_free(&p->alloc, s.queue, room * sizeof *s.queue);
     gcd_mem_free(&p->alloc, s.is_inner, s.words * sizeof *s.is_inner);
     return st;
 }
 
-gcd_status gcd_paths_new(const struct gcd_graph *g, const struct gcd_paths_options *options, struct gcd_paths **ret, struct gcd_error *err)
+gcd_status gcd_paths_new(const struct gcd_graph *g, const struct gcd_context *context, struct gcd_paths **ret, struct gcd_error *err)
 {
-    static const struct gcd_paths_options defaults;
-    if (options == NULL)
-        options = &defaults;
-    struct gcd_alloc a = gcd_alloc_or_default(options->alloc);
+    context = gcd_context_or_default(context);
+    struct gcd_alloc a = gcd_alloc_or_default(context->alloc);
     struct gcd_paths *p = gcd_mem_new(&a, sizeof *p);
     if (p == NULL)
         return gcd_fail_nomem(err, "finding shortest paths");
     p->alloc = a;
     p->live.g = g;
     p->node_count = gcd_graph_node_count(g);
-    gcd_status st = run(p, options, err);
+    gcd_status st = run(p, context, err);
     live_edges_done(&p->live);
     if (st == GCD_OK)
         *ret = p;
@@ -149,7 +141,7 @@ gcd_status gcd_paths_new(const struct gcd_graph *g, const struct gcd_paths_optio
 
 struct both {
     const struct gcd_graph *g;
-    struct gcd_dominators_options options;
+    struct gcd_context context;
     struct gcd_dominators *dominators;
     struct gcd_paths *paths;
     gcd_status here, beside;
@@ -159,27 +151,26 @@ struct both {
 static void find_dominators(void *ctx)
 {
     struct both *b = ctx;
-    b->here = gcd_dominators_new(b->g, &b->options, &b->dominators, b->err);
+    b->here = gcd_dominators_new(b->g, &b->context, &b->dominators, b->err);
 }
 
 static void find_paths(void *ctx)
 {
     struct both *b = ctx;
-    struct gcd_paths_options o = { .alloc = b->options.alloc, .cancel = b->options.cancel, .threads = b->options.threads };
-    if (o.threads > 1 || b->here == GCD_OK)
-        b->beside = gcd_paths_new(b->g, &o, &b->paths, &b->beside_err);
+    struct gcd_context c = b->context;
+    c.progress = NULL;
+    if (c.threads > 1 || b->here == GCD_OK)
+        b->beside = gcd_paths_new(b->g, &c, &b->paths, &b->beside_err);
 }
 
-gcd_status gcd_paths_with_dominators_new(const struct gcd_graph *g, const struct gcd_dominators_options *options,
+gcd_status gcd_paths_with_dominators_new(const struct gcd_graph *g, const struct gcd_context *context,
                                          struct gcd_dominators **ret_dominators, struct gcd_paths **ret_paths, struct gcd_error *err)
 {
-    struct both b = { .g = g, .err = err, .beside_err = GCD_ERROR_INIT };
-    if (options != NULL)
-        b.options = *options;
+    struct both b = { .g = g, .context = *gcd_context_or_default(context), .err = err, .beside_err = GCD_ERROR_INIT };
     struct gcd_locked_alloc locked;
-    struct gcd_alloc user = gcd_alloc_or_default(b.options.alloc), a = gcd_locked_alloc_init(&locked, &user);
-    b.options.alloc = &a;
-    gcd_parallel_invoke(b.options.threads, find_dominators, find_paths, &b);
+    struct gcd_alloc user = gcd_alloc_or_default(b.context.alloc), a = gcd_locked_alloc_init(&locked, &user);
+    b.context.alloc = &a;
+    gcd_parallel_invoke(b.context.threads, find_dominators, find_paths, &b);
     if (b.dominators != NULL)            /* end of the lock */
         b.dominators->alloc = user;
     if (b.paths != NULL)

@@ -87,12 +87,12 @@ static gcd_status find(struct gcd_object_paths *o, const gcd_cancel_flag *cancel
 gcd_status gcd_object_paths_new(const struct gcd_graph *g, const struct gcd_paths *p, const struct gcd_object_paths_options *options,
                                 struct gcd_object_paths **ret, struct gcd_error *err)
 {
-    struct gcd_alloc a = gcd_alloc_or_default(options->alloc);
+    struct gcd_alloc a = gcd_alloc_or_default(options->context.alloc);
     struct gcd_object_paths *o = gcd_mem_new(&a, sizeof *o);
     if (o == NULL)
         return gcd_fail_nomem(err, "looking for what holds the object");
     *o = (struct gcd_object_paths){ .alloc = a, .g = g, .p = p, .object = options->object, .max = options->max };
-    gcd_status st = find(o, options->cancel, err);
+    gcd_status st = find(o, options->context.cancel, err);
     if (st == GCD_OK)
         *ret = o;
     else

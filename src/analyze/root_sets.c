@@ -8,6 +8,7 @@
 #include <gcdumpc/root_sets.h>
 
 #include "analyze/dominators/live_edges.h"
+#include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"
@@ -154,10 +155,10 @@ static void done(struct sets *s)
     live_edges_done(&s->live);
 }
 
-gcd_status gcd_root_sets_of(const struct gcd_graph *g, const struct gcd_alloc *alloc, const gcd_cancel_flag *cancel,
-                            struct gcd_root_sets *ret, struct gcd_error *err)
+gcd_status gcd_root_sets_of(const struct gcd_graph *g, const struct gcd_context *context, struct gcd_root_sets *ret, struct gcd_error *err)
 {
-    struct gcd_alloc a = gcd_alloc_or_default(alloc);
+    context = gcd_context_or_default(context);
+    struct gcd_alloc a = gcd_alloc_or_default(context->alloc);
     struct sets s = { .nodes = gcd_graph_node_count(g) };
     struct gcd_root_sets result = { 0 };
     bool ready = live_edges_init(&s.live, g, &a);
@@ -168,7 +169,7 @@ gcd_status gcd_root_sets_of(const struct gcd_graph *g, const struct gcd_alloc *a
     gcd_status st = ready ? GCD_OK : gcd_fail_nomem(err, "following the roots");
     if (st == GCD_OK) {
         start(&s, &result);
-        st = spread(&s, cancel, err);
+        st = spread(&s, context->cancel, err);
     }
     if (st == GCD_OK) {
         count(&s, &result);

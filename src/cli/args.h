@@ -95,8 +95,9 @@ struct cli_module_args {
 
 /* Limits for the input and the program. */
 struct cli_limit_args {
-    uint64_t max_block_bytes, max_objects, max_memory_bytes;
-    uint64_t threads;            /* 0: cli_threads */
+    struct gcd_limits input;     /* --max-block, --max-objects */
+    uint64_t max_memory_bytes;
+    uint64_t threads;            /* 0: all cores */
     uint64_t memory_bytes;       /* 0 = no limit */
     const char *spill_dir;
 };

@@ -127,9 +127,9 @@ static const struct option_row rows[] = {
       0, CLI_MODULE_FOLDERS_MAX },
     { "no-modules", 0, NULL, "do not read the program's files: names stay as the runtime sends them", DUMPS, OPT_FLAG, FIELD(modules.off), 0, 0 },
     { "strict", 0, NULL, "refuse incomplete data: write and show nothing, exit with status 1", DUMPS, OPT_FLAG, FIELD(strict), 0, 0 },
-    { "max-block", 0, "SIZE", "largest block to accept in a recording (16M)", FILES, OPT_SIZE, FIELD(limits.max_block_bytes), 1024,
+    { "max-block", 0, "SIZE", "largest block to accept in a recording (16M)", FILES, OPT_SIZE, FIELD(limits.input.block_bytes), 1024,
       UINT64_C(1) << 30 },
-    { "max-objects", 0, "N", "refuse a dump with more objects", DUMPS, OPT_NUMBER, FIELD(limits.max_objects), 1, UINT64_MAX },
+    { "max-objects", 0, "N", "refuse a dump with more objects", DUMPS, OPT_NUMBER, FIELD(limits.input.objects), 1, UINT64_MAX },
     { "max-memory", 0, "SIZE", "fail rather than use more memory", DUMPS, OPT_SIZE, FIELD(limits.max_memory_bytes), UINT64_C(1) << 20, UINT64_MAX },
     { "threads", 0, "N", "use at most N processor cores (all)", ALL & ~(CLI_PS | CLI_RUN), OPT_NUMBER, FIELD(limits.threads), 1,
       CLI_THREADS_MAX },
@@ -596,7 +596,7 @@ enum cli_exit cli_check_args(const struct cli_command *c, const struct cli_args 
     if (ret->live.keep_partial && ret->strict)
         return cli_error(CLI_USAGE, NULL, "give one of --keep-partial and --strict");
     if (cli_is_live(ret) && (ret->view.events || ret->dump.walk != 0 || ret->dump.process != 0 || ret->dump.process_name != NULL ||
-        ret->limits.max_block_bytes != 0)) {
+        ret->limits.input.block_bytes != 0)) {
         return cli_error(CLI_USAGE, NULL, "--events, --walk, --process and --max-block are for recordings, not for running processes");
     }
     if ((c->bit & OUTPUTS) != 0 && ret->output.path == NULL)

@@ -90,7 +90,7 @@ gcd_status gcd_build_new(const struct gcd_graph_options *options, struct gcd_bui
     static const struct gcd_graph_options defaults;
     if (options == NULL)
         options = &defaults;
-    struct gcd_alloc a = gcd_alloc_or_default(options->alloc);
+    struct gcd_alloc a = gcd_alloc_or_default(options->context.alloc);
     struct gcd_build *b = gcd_mem_new(&a, sizeof *b);
     struct gcd_graph *g = gcd_mem_new(&a, sizeof *g);
     if (b == NULL || g == NULL) {
@@ -99,8 +99,8 @@ gcd_status gcd_build_new(const struct gcd_graph_options *options, struct gcd_bui
         return no_memory(err);
     }
     g->alloc = a;
-    if (options->limits != NULL)
-        g->limits = *options->limits;
+    if (options->context.limits != NULL)
+        g->limits = *options->context.limits;
     g->options = *options;
     g->unknown = GCD_NODE_NONE;
     gcd_textpool_init(&g->text, &g->alloc, gcd_limit_or(g->limits.text_bytes, DEFAULT_TEXT));
@@ -283,7 +283,7 @@ static gcd_status make_index(struct gcd_build *b, struct gcd_error *err)
             run++;
         if (!graph_index_add(&g->index, g->runs[run].base + (uint64_t)g->node_offset[node] * 4, node))
             return no_memory(err);
-        if (node % CHECK_EVERY == 0 && gcd_is_canceled(g->options.cancel))
+        if (node % CHECK_EVERY == 0 && gcd_is_canceled(g->options.context.cancel))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
     }
     if (!graph_index_finish(&g->index))
@@ -329,7 +329,7 @@ gcd_status gcd_build_next_node(struct gcd_build *b, struct gcd_error *err)
         return gcd_fail(err, GCD_E_STATE, "references of more objects than there are");
     if (node % BLOCK_NODES == 0) {
         g->block_edges[node / BLOCK_NODES] = g->edge_count;
-        if (node % CHECK_EVERY == 0 && gcd_is_canceled(g->options.cancel))
+        if (node % CHECK_EVERY == 0 && gcd_is_canceled(g->options.context.cancel))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
     }
     uint64_t rel = g->edge_count - g->block_edges[node / BLOCK_NODES];
@@ -578,7 +578,7 @@ gcd_status gcd_build_seal(struct gcd_build *b, struct gcd_graph **ret, struct gc
     shrink(g, &g->node_edges, &g->edges_room, g->node_count, sizeof *g->node_edges);
     shrink(g, &g->edges, &g->edge_room, g->edge_count, sizeof *g->edges);
     summarize(g);
-    g->options.cancel = NULL;            /* belongs to the caller, and is no longer needed */
+    g->options.context.cancel = NULL;    /* belongs to the caller, and is no longer needed */
     b->g = NULL;
     struct gcd_alloc a = g->alloc;
     gcd_mem_free(&a, b->keyed, b->keyed_room * sizeof *b->keyed);

@@ -40,7 +40,7 @@ static void *resolve_all(void *ctx)
 /* Without threads the caller resolves. */
 static void start_threads(struct graph_resolver *r)
 {
-    unsigned most = r->g->options.threads;
+    unsigned most = r->g->options.context.threads;
     if (most < 2 || !gcd_queue_init(&r->queue, &r->g->alloc, SLOT_TARGETS * sizeof(uint64_t)))
         return;
     while (r->thread_count < RESOLVE_THREADS && r->thread_count + 1 < most &&

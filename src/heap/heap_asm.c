@@ -10,13 +10,13 @@
 gcd_status heap_new(const struct gcd_dump_options *options, uint64_t process, uint32_t *addr_pages_left, struct gcd_heap **ret,
                     struct gcd_error *err)
 {
-    struct gcd_alloc a = gcd_alloc_or_default(options->alloc);
+    struct gcd_alloc a = gcd_alloc_or_default(options->context.alloc);
     struct gcd_heap *h = gcd_mem_new(&a, sizeof *h);
     if (h == NULL)
         return gcd_fail_nomem(err, "opening a dump");
     h->alloc = a;
-    if (options->limits != NULL)
-        h->limits = *options->limits;
+    if (options->context.limits != NULL)
+        h->limits = *options->context.limits;
     h->limits.types = gcd_limit_or(h->limits.types, UINT64_C(2) << 20);
     h->limits.roots = gcd_limit_or(h->limits.roots, UINT64_C(64) << 20);
     h->limits.text_bytes = gcd_limit_or(h->limits.text_bytes, UINT64_C(1) << 30);

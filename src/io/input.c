@@ -66,14 +66,14 @@ struct gcd_reader {
 /* An empty input. */
 static gcd_status input_new(const struct gcd_input_options *options, struct gcd_input **ret, struct gcd_error *err)
 {
-    struct gcd_alloc a = gcd_alloc_or_default(options != NULL ? options->alloc : NULL);
+    struct gcd_alloc a = gcd_alloc_or_default(options != NULL ? options->context.alloc : NULL);
     struct gcd_input *in = gcd_mem_new(&a, sizeof *in);
     if (in == NULL)
         return gcd_fail_nomem(err, "opening the input");
     in->alloc = a;
     in->fd = in->spool_fd = in->origin_fd = -1;
     in->kind = GCD_FILE_REGULAR;
-    in->cancel = options != NULL ? options->cancel : NULL;
+    in->cancel = options != NULL ? options->context.cancel : NULL;
     if (options != NULL && options->spool_dir != NULL) {
         in->spool_dir = gcd_mem_strndup(&a, options->spool_dir, strlen(options->spool_dir));
         if (in->spool_dir == NULL) {
@@ -111,7 +111,7 @@ gcd_status gcd_input_open_regular(const char *path, const struct gcd_alloc *allo
 {
     struct gcd_regular_file file;
     struct gcd_input *in = NULL;
-    GCD_TRY(input_new(&(struct gcd_input_options){ .alloc = alloc }, &in, err));
+    GCD_TRY(input_new(&(struct gcd_input_options){ .context.alloc = alloc }, &in, err));
     gcd_status st = gcd_file_open_regular(path, &in->fd, &file, err);
     if (st != GCD_OK) {
         gcd_input_free(in);

@@ -180,8 +180,8 @@ static void join_thread(struct gcd_sink *s)
 gcd_status gcd_sink_open(const char *path, const struct gcd_sink_options *options, struct gcd_sink **ret, struct gcd_error *err)
 {
     struct gcd_sink *s = NULL;
-    GCD_TRY(sink_new(options != NULL ? options->alloc : NULL, &s, err));
-    s->cancel = options != NULL ? options->cancel : NULL;
+    GCD_TRY(sink_new(options != NULL ? options->context.alloc : NULL, &s, err));
+    s->cancel = options != NULL ? options->context.cancel : NULL;
     s->room_until = options != NULL && options->keep_room ? GCD_ROOM_KEPT : GCD_ROOM_UNKEPT;
     size_t len = strlen(path);
     gcd_status st = GCD_OK;
@@ -197,7 +197,7 @@ gcd_status gcd_sink_open(const char *path, const struct gcd_sink_options *option
         return st;
     }
     gcd_temporary_path(&s->temporary, path, s->temp, PATH_MAX);
-    if (options != NULL && options->threads > 1 && is_file(s))
+    if (options != NULL && options->context.threads > 1 && is_file(s))
         start_thread(s);
     *ret = s;
     return GCD_OK;

@@ -15,20 +15,21 @@ static gcd_status dump_new(struct gcd_input *in, const struct gcd_dump_options *
     static const struct gcd_dump_options defaults;
     if (options == NULL)
         options = &defaults;
-    struct gcd_alloc a = gcd_alloc_or_default(options->alloc);
+    struct gcd_alloc a = gcd_alloc_or_default(options->context.alloc);
     struct gcd_dump *d = gcd_mem_new(&a, sizeof *d);
     if (d == NULL)
         return gcd_fail_nomem(err, "opening a dump");
     d->alloc = a;
-    if (options->limits != NULL)
-        d->limits = *options->limits;
+    if (options->context.limits != NULL)
+        d->limits = *options->context.limits;
     d->options = *options;
     d->addr_pages_left = HEAP_ADDR_PAGES;
     load_process_start_init(&d->started, &d->alloc, gcd_limit_or(d->limits.text_bytes, UINT64_C(1) << 30));
     d->failure = d->trace_error = d->input_error = (struct gcd_error)GCD_ERROR_INIT;
-    d->options.alloc = &d->alloc;
-    d->options.limits = &d->limits;
-    gcd_status st = in != NULL ? gcd_trace_open(in, &a, &d->limits, &d->trace, err) : gcd_trace_new(&a, &d->limits, &d->trace, err);
+    d->options.context.alloc = &d->alloc;
+    d->options.context.limits = &d->limits;
+    const struct gcd_context *context = &d->options.context;
+    gcd_status st = in != NULL ? gcd_trace_open(in, context, &d->trace, err) : gcd_trace_new(context, &d->trace, err);
     if (st != GCD_OK) {
         gcd_dump_free(d);
         return st;
@@ -468,7 +469,7 @@ static gcd_status read_all(struct gcd_dump *d, struct gcd_input *in, struct gcd_
 {
     for (;;) {
         struct gcd_error io = GCD_ERROR_INIT;
-        GCD_TRY(gcd_check_canceled(d->options.cancel, err));
+        GCD_TRY(gcd_check_canceled(d->options.context.cancel, err));
         gcd_status st = gcd_trace_fetch(d->trace, &io);
         if (st == GCD_E_TRUNCATED || st == GCD_E_FORMAT) {
             d->input_error = io;
@@ -479,8 +480,8 @@ static gcd_status read_all(struct gcd_dump *d, struct gcd_input *in, struct gcd_
         if (st != GCD_OK)
             return st;
         st = drain(d, err);
-        if (d->options.progress != NULL)
-            d->options.progress(d->options.progress_ctx, gcd_trace_position(d->trace), gcd_input_size(in));
+        if (d->options.context.progress != NULL)
+            d->options.context.progress(d->options.context.progress_ctx, gcd_trace_position(d->trace), gcd_input_size(in));
         if (st < 0)
             return st;
     }

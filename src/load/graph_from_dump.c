@@ -1,6 +1,7 @@
 /* A graph from a trace: first all objects, then their references, which can be resolved at once. */
 #include <string.h>
 
+#include "base/context.h"
 #include "base/error.h"
 #include "graph/graph_build.h"
 #include "load/load.h"
@@ -36,8 +37,8 @@ static gcd_status add_types(struct gcd_build *b, const struct gcd_summary *s, st
 
 static void show_progress(const struct gcd_graph_options *o, const struct gcd_objects *cursor, uint64_t i)
 {
-    if (i % PROGRESS_EVERY == 0 && o->progress != NULL)
-        o->progress(o->progress_ctx, gcd_objects_position(cursor), o->progress_total);
+    if (i % PROGRESS_EVERY == 0)
+        gcd_context_report(&o->context, gcd_objects_position(cursor), o->progress_total);
 }
 
 static gcd_status add_nodes(struct gcd_build *b, struct gcd_objects *cursor, const struct gcd_graph_options *o, struct gcd_error *err)

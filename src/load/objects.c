@@ -89,7 +89,7 @@ static gcd_status feed_open(struct gcd_dump *d, struct feed *f, uint32_t event_i
     f->event_id = event_id;
     if (event_id == GCD_EV_BULK_EDGE)
         f->place = place_begin(d, HEAP_RUNS_EDGES);
-    return gcd_trace_open(d->input, &d->alloc, &d->limits, &f->trace, err);
+    return gcd_trace_open(d->input, &d->options.context, &f->trace, err);
 }
 
 static void feed_close(struct feed *f)
@@ -137,7 +137,7 @@ static gcd_status next_event(struct gcd_dump *d, struct feed *f, struct gcd_even
             return GCD_END;
         if (st != GCD_NEED_MORE)
             return st;
-        GCD_TRY(gcd_check_canceled(d->options.cancel, err));
+        GCD_TRY(gcd_check_canceled(d->options.context.cancel, err));
         st = gcd_trace_fetch(f->trace, err);
         if (st < 0 && st != GCD_E_TRUNCATED && st != GCD_E_FORMAT)
             return st;

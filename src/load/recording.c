@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "load/load.h"
@@ -79,12 +80,11 @@ static gcd_status copy(struct source *from, struct gcd_sink *to, uint64_t n, con
         from->n -= take;
         n -= take;
         GCD_TRY(gcd_sink_status(to, err));
-        GCD_TRY(gcd_check_canceled(o->cancel, err));
+        GCD_TRY(gcd_check_canceled(o->context.cancel, err));
         if (n == 0)
             return GCD_OK;
         GCD_TRY(gcd_reader_next(from->reader, &from->p, &from->n, err));
-        if (o->progress != NULL)
-            o->progress(o->progress_ctx, gcd_reader_position(from->reader), gcd_input_size(from->input));
+        gcd_context_report(&o->context, gcd_reader_position(from->reader), gcd_input_size(from->input));
     }
 }
 

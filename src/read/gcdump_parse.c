@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"
@@ -62,12 +63,9 @@ gcd_status gcdump_load(struct gcdump_in *f, struct gcd_input *in, struct gcd_err
         }
         memcpy(f->file + f->bytes, bytes, n);
         f->bytes = need;
-        if (f->options->progress != NULL)
-            f->options->progress(f->options->progress_ctx, gcd_reader_position(r), f->options->progress_total);
-        if (gcd_is_canceled(f->options->cancel)) {
-            st = gcd_fail(err, GCD_E_CANCELED, "interrupted");
+        st = gcd_context_step(&f->options->context, gcd_reader_position(r), f->options->progress_total, err);
+        if (st != GCD_OK)
             break;
-        }
     }
     gcd_reader_free(r);
     return st == GCD_END ? GCD_OK : st;

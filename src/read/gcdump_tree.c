@@ -333,7 +333,7 @@ static gcd_status put_children(struct gcdump_in *f, struct gcd_build *b, const s
     for (uint32_t k = 0; k < node.children; k++) {
         uint32_t child;
         GCD_TRY(gcdump_next_child(f, m->node, &node, &child, err));
-        if (k % GCDUMP_CHECK_EVERY == 0 && gcd_is_canceled(f->options->cancel))
+        if (k % GCDUMP_CHECK_EVERY == 0 && gcd_is_canceled(f->options->context.cancel))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
         if (!gcdump_bit(f->in_tree, child))
             GCD_TRY(put_root(f, b, m, name, child, err));
@@ -348,7 +348,7 @@ static gcd_status put_roots_of(struct gcdump_in *f, struct gcd_build *b, unsigne
         const struct gcdump_made_up *m = &f->tree[i];
         if (m->kind < first_kind || m->kind > last_kind)
             continue;
-        if (gcd_is_canceled(f->options->cancel))
+        if (gcd_is_canceled(f->options->context.cancel))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
         GCD_TRY(put_children(f, b, m, err));
     }

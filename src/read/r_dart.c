@@ -82,7 +82,8 @@ static gcd_status changed(struct dart *d)
 /* Reads a string of the file into d->bytes. */
 static gcd_status read_text(struct dart *d, size_t *ret_n)
 {
-    uint64_t n = stream_uleb(&d->s), max = gcd_limit_or(d->options->limits != NULL ? d->options->limits->text_bytes : 0, DEFAULT_TEXT);
+    const struct gcd_limits *limits = d->options->context.limits;
+    uint64_t n = stream_uleb(&d->s), max = gcd_limit_or(limits != NULL ? limits->text_bytes : 0, DEFAULT_TEXT);
     size_t have = 0;
     if (n > max)
         return gcd_fail(d->err, GCD_E_LIMIT, "a name of %" PRIu64 " bytes is longer than allowed", n);
@@ -183,7 +184,7 @@ static gcd_status read_class(struct dart *d, struct dart_class *c)
 
 static gcd_status read_classes(struct dart *d)
 {
-    uint64_t max = gcd_limit_or(d->options->limits != NULL ? d->options->limits->types : 0, DEFAULT_TYPES);
+    uint64_t max = gcd_limit_or(d->options->context.limits != NULL ? d->options->context.limits->types : 0, DEFAULT_TYPES);
     for (uint64_t i = 0; i < d->class_count && d->s.st == GCD_OK; i++) {
         if (d->again) {
             (void)stream_uleb(&d->s);
@@ -432,8 +433,8 @@ static gcd_status dart_read(struct gcd_input *in, const struct gcd_graph_options
 {
     static const struct gcd_graph_options defaults;
     struct dart d = { .options = options != NULL ? options : &defaults, .b = b, .err = err };
-    d.alloc = gcd_alloc_or_default(d.options->alloc);
-    gcd_textpool_init(&d.text, &d.alloc, gcd_limit_or(d.options->limits != NULL ? d.options->limits->text_bytes : 0, DEFAULT_TEXT));
+    d.alloc = gcd_alloc_or_default(d.options->context.alloc);
+    gcd_textpool_init(&d.text, &d.alloc, gcd_limit_or(d.options->context.limits != NULL ? d.options->context.limits->text_bytes : 0, DEFAULT_TEXT));
     gcd_status st = read_once(&d, in);
     d.again = true;
     if (st == GCD_OK)

@@ -53,7 +53,7 @@ static gcd_status put_nodes(struct gcdump_in *f, struct gcd_build *b, struct gcd
     for (uint32_t n = 0; n < f->node_count; n++) {
         if (n % 64 == 0)
             f->kept_before[n / 64] = gcd_build_node_count(b);
-        if (n % GCDUMP_CHECK_EVERY == 0 && gcd_is_canceled(f->options->cancel))
+        if (n % GCDUMP_CHECK_EVERY == 0 && gcd_is_canceled(f->options->context.cancel))
             return gcd_fail(err, GCD_E_CANCELED, "interrupted");
         if (gcdump_offset(f, n) == 0)    /* mentioned, but never described */
             continue;
@@ -148,8 +148,8 @@ static gcd_status read_gcdump(struct gcd_input *in, const struct gcd_graph_optio
 {
     static const struct gcd_graph_options defaults;
     struct gcdump_in f = { .options = options != NULL ? options : &defaults };
-    f.alloc = gcd_alloc_or_default(f.options->alloc);
-    f.text_limit = gcd_limit_or(f.options->limits != NULL ? f.options->limits->text_bytes : 0, UINT64_C(1) << 30);
+    f.alloc = gcd_alloc_or_default(f.options->context.alloc);
+    f.text_limit = gcd_limit_or(f.options->context.limits != NULL ? f.options->context.limits->text_bytes : 0, UINT64_C(1) << 30);
     gcd_idmap_init(&f.module_at, &f.alloc);
     gcd_idmap_init(&f.type_by_name, &f.alloc);
     gcd_idmap_init(&f.static_of_type, &f.alloc);

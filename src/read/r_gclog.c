@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "base/context.h"
 #include "base/error.h"
 #include "base/hex.h"
 #include "base/idmap.h"
@@ -343,13 +344,13 @@ static gcd_status start(struct gclog_in *g, struct gcd_input *in)
 
 static void show_progress(const struct gclog_in *g)
 {
-    if (g->options->progress != NULL && g->t.line % PROGRESS_EVERY == 0)
-        g->options->progress(g->options->progress_ctx, gcd_reader_position(g->t.reader), g->options->progress_total);
+    if (g->t.line % PROGRESS_EVERY == 0)
+        gcd_context_report(&g->options->context, gcd_reader_position(g->t.reader), g->options->progress_total);
 }
 
 static bool canceled(const struct gclog_in *g)
 {
-    return g->t.line % PROGRESS_EVERY == 0 && gcd_is_canceled(g->options->cancel);
+    return g->t.line % PROGRESS_EVERY == 0 && gcd_is_canceled(g->options->context.cancel);
 }
 
 static gcd_status first_pass(struct gclog_in *g)
@@ -433,7 +434,7 @@ static void judge(struct gclog_in *g)
 
 static gcd_status gclog_read(struct gcd_input *in, const struct gcd_graph_options *options, struct gcd_build *b, struct gcd_error *err)
 {
-    struct gclog_in g = { .alloc = gcd_alloc_or_default(options->alloc), .options = options, .b = b, .err = err };
+    struct gclog_in g = { .alloc = gcd_alloc_or_default(options->context.alloc), .options = options, .b = b, .err = err };
     gcd_idmap_init(&g.types, &g.alloc);
     gcd_status st = start(&g, in);
     if (st == GCD_OK)

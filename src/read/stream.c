@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/context.h"
 #include "base/error.h"
 
 /* Bytes of 64 bits, seven at a time. */
@@ -32,15 +33,10 @@ bool stream_more(struct stream *s)
     size_t n;
     if (s->st != GCD_OK)
         return false;
-    if (gcd_is_canceled(s->options->cancel)) {
-        keep(s, gcd_fail(s->err, GCD_E_CANCELED, "interrupted"));
-        return false;
-    }
-    if (s->options->progress != NULL) {
-        uint64_t total = s->options->progress_total;
-        s->options->progress(s->options->progress_ctx, (total / s->passes) * s->pass + gcd_reader_position(s->reader) / s->passes, total);
-    }
-    gcd_status st = gcd_reader_next(s->reader, &s->p, &n, s->err);
+    uint64_t total = s->options->progress_total;
+    gcd_status st = gcd_context_step(&s->options->context, (total / s->passes) * s->pass + gcd_reader_position(s->reader) / s->passes, total, s->err);
+    if (st == GCD_OK)
+        st = gcd_reader_next(s->reader, &s->p, &n, s->err);
     if (st != GCD_OK) {
         s->p = s->end = NULL;
         if (st != GCD_END)

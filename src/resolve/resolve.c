@@ -199,7 +199,7 @@ static gcd_status share_files(struct resolve *r, struct gcd_error *err)
 
 static gcd_status read_modules(struct resolve *r, struct gcd_error *err)
 {
-    const gcd_cancel_flag *cancel = r->d->options.cancel;
+    const gcd_cancel_flag *cancel = r->d->options.context.cancel;
     GCD_TRY(resolve_types_begin(r, err));
     GCD_TRY(resolve_statics_begin(r, err));
     GCD_TRY(resolve_loaded(r, err));

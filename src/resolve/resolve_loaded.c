@@ -56,7 +56,7 @@ static gcd_status visit(struct resolve *r, gcd_status (*file)(struct resolve *r,
     for (unsigned n = 0; n < FILES_MAX; n++) {
         struct gcd_error own = GCD_ERROR_INIT;
         struct resolve_file f;
-        GCD_TRY(gcd_check_canceled(r->d->options.cancel, err));
+        GCD_TRY(gcd_check_canceled(r->d->options.context.cancel, err));
         gcd_status st = resolve_open(r, NULL, n, &f, &own);
         if (st == GCD_END)
             break;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/container.h"
+#include "base/context.h"
 #include "base/error.h"
 #include "etl/etl.h"
 #include "nettrace/nt.h"
@@ -16,23 +17,23 @@
 /* A new container is a row here; the last one has no probe. */
 static const struct gcd_container *const containers[] = { &etl_container, &nt_container };
 
-static gcd_status open_as(const struct gcd_container *c, struct gcd_input *in, const struct gcd_alloc *alloc, const struct gcd_limits *limits,
-                          struct gcd_trace **ret, struct gcd_error *err)
+static gcd_status open_as(const struct gcd_container *c, struct gcd_input *in, const struct gcd_context *context, struct gcd_trace **ret,
+                          struct gcd_error *err)
 {
-    GCD_TRY(c->open(alloc, limits, in, ret, err));
+    context = gcd_context_or_default(context);
+    GCD_TRY(c->open(context->alloc, context->limits, in, ret, err));
     (*ret)->container = c;
     (*ret)->fed = in == NULL;
     return GCD_OK;
 }
 
 /* What runtimes send is nettrace. */
-gcd_status gcd_trace_new(const struct gcd_alloc *alloc, const struct gcd_limits *limits, struct gcd_trace **ret, struct gcd_error *err)
+gcd_status gcd_trace_new(const struct gcd_context *context, struct gcd_trace **ret, struct gcd_error *err)
 {
-    return open_as(&nt_container, NULL, alloc, limits, ret, err);
+    return open_as(&nt_container, NULL, context, ret, err);
 }
 
-gcd_status gcd_trace_open(struct gcd_input *in, const struct gcd_alloc *alloc, const struct gcd_limits *limits, struct gcd_trace **ret,
-                          struct gcd_error *err)
+gcd_status gcd_trace_open(struct gcd_input *in, const struct gcd_context *context, struct gcd_trace **ret, struct gcd_error *err)
 {
     static const char zip[4] = { 'P', 'K', 3, 4 };
     uint8_t head[HEAD_BYTES];
@@ -44,7 +45,7 @@ gcd_status gcd_trace_open(struct gcd_input *in, const struct gcd_alloc *alloc, c
         i++;
     if (gcd_input_part_count(in) > 1 && !containers[i]->joins_files)
         return gcd_fail(err, GCD_E_UNSUPPORTED, "only .etl recordings can have several files");
-    return open_as(containers[i], in, alloc, limits, ret, err);
+    return open_as(containers[i], in, context, ret, err);
 }
 
 void gcd_trace_free(struct gcd_trace *t)

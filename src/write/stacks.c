@@ -2,6 +2,7 @@
 
 #include <gcdumpc/names.h>
 
+#include "base/context.h"
 #include "write/write.h"
 
 /* No new paths when there are this many. */
@@ -32,7 +33,7 @@ const char *stacks_frame(const struct frames *f, uint32_t label, const char **re
 
 /* The analysis is the first half of the work, merging the second. */
 struct half {
-    const struct gcd_write_options *options;
+    const struct gcd_context *all;
     double first;
 };
 
@@ -41,25 +42,25 @@ static void half_progress(void *ctx, uint64_t done, uint64_t total)
     const struct half *h = ctx;
     const uint64_t steps = 1000000;
     if (total > 0)
-        h->options->progress(h->options->progress_ctx, (uint64_t)((h->first + (double)done / (double)total) / 2 * (double)steps), steps);
+        gcd_context_report(h->all, (uint64_t)((h->first + (double)done / (double)total) / 2 * (double)steps), steps);
 }
 
 gcd_status stacks_new(const struct gcd_graph *g, const struct gcd_write_options *o, struct gcd_merged_tree **ret, struct gcd_error *err)
 {
-    struct half first = { o, 0 }, second = { o, 1 };
-    gcd_progress_fn progress = o->progress != NULL ? half_progress : NULL;
+    struct half half = { &o->context, 0 };
+    struct gcd_context context = o->context;
     struct gcd_dominators *d = NULL;
     struct gcd_paths *p = NULL;
     gcd_status st;
-    struct gcd_paths_options paths = { .alloc = o->alloc, .cancel = o->cancel, .threads = o->threads, .progress = progress, .progress_ctx = &first };
-    struct gcd_dominators_options dominators = { .alloc = o->alloc, .cancel = o->cancel, .threads = o->threads, .progress = progress,
-                                                 .progress_ctx = &first };
+    context.progress = half_progress;
+    context.progress_ctx = &half;
     if (o->stack_by == GCD_STACK_BY_PATHS)
-        st = gcd_paths_new(g, &paths, &p, err);
+        st = gcd_paths_new(g, &context, &p, err);
     else
-        st = gcd_dominators_new(g, &dominators, &d, err);
-    struct gcd_merged_tree_options merge = { .alloc = o->alloc, .cancel = o->cancel, .progress = progress, .progress_ctx = &second, .paths = p,
-                                             .dominators = d, .stacks = true, .max_depth = STACKS_DEPTH, .max_steps = STACKS_MAX };
+        st = gcd_dominators_new(g, &context, &d, err);
+    half.first = 1;
+    struct gcd_merged_tree_options merge = { .context = context, .paths = p, .dominators = d, .stacks = true, .max_depth = STACKS_DEPTH,
+                                             .max_steps = STACKS_MAX };
     if (st == GCD_OK)
         st = gcd_merged_tree_new(g, &merge, ret, err);
     gcd_dominators_free(d);

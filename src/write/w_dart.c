@@ -378,7 +378,7 @@ static void note(const struct dart *d, struct gcd_write_notes *notes)
 static gcd_status dart_write(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
                              struct gcd_write_notes *notes, struct gcd_error *err)
 {
-    struct dart d = { .alloc = gcd_alloc_or_default(options->alloc), .g = g, .out = s, .options = options };
+    struct dart d = { .alloc = gcd_alloc_or_default(options->context.alloc), .g = g, .out = s, .options = options };
     gcd_status st = prepare(&d, err);
     if (st == GCD_OK)
         st = put_file(&d, err);

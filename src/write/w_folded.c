@@ -138,7 +138,7 @@ static gcd_status put_stacks(const struct folded *f, struct gcd_sink *out, const
 static gcd_status folded_write(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
                                struct gcd_write_notes *notes, struct gcd_error *err)
 {
-    struct folded f = { .alloc = gcd_alloc_or_default(options->alloc) };
+    struct folded f = { .alloc = gcd_alloc_or_default(options->context.alloc) };
     gcd_status st = stacks_new(g, options, &f.tree, err);
     if (st == GCD_OK) {
         f.frames = (struct frames){ g, options, f.tree };

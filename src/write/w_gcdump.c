@@ -360,7 +360,7 @@ static gcd_status put_facts(struct gcdump *w, unsigned is_64bit, struct gcd_erro
     gcdump_put_u32(o, ONE_AS_FLOAT);
     gcdump_put_u8(o, GCDUMP_NULL);           /* JSHeapInfo */
     gcdump_put_u8(o, GCDUMP_NULL);           /* DotNetHeapInfo */
-    GCD_TRY(gcdump_put_log(o, w->graph, w->options->alloc, err));
+    GCD_TRY(gcdump_put_log(o, w->graph, w->options->context.alloc, err));
     gcdump_put_u64(o, collected_ticks(f));
     gcdump_put_string_or_null(o, "");        /* machine */
     gcdump_put_string_or_null(o, f->process_name[0] == '\0' && w->options->name != NULL ? w->options->name : f->process_name);
@@ -421,7 +421,7 @@ gcd_status gcdump_write(const struct gcd_graph *g, struct gcd_sink *s, const str
         .graph = g, .options = options, .limits = limits, .notes = notes,
         .objects = gcd_graph_node_count(g), .unknown = gcd_graph_unknown(g), .types = gcd_graph_summary(g)->type_count,
     };
-    struct gcd_alloc alloc = gcd_alloc_or_default(options->alloc);
+    struct gcd_alloc alloc = gcd_alloc_or_default(options->context.alloc);
     GCD_TRY(number_places(&w, err));
     w.type_size = gcd_mem_new_array(&alloc, w.types, sizeof *w.type_size);
     if (w.type_size == NULL)

@@ -371,7 +371,7 @@ static void note_losses(struct gclog *g, uint64_t dependents)
 static gcd_status gclog_write(struct gcd_dump *d, struct gcd_sink *s, const struct gcd_write_options *options,
                               struct gcd_write_notes *notes, struct gcd_error *err)
 {
-    struct gclog g = { .alloc = gcd_alloc_or_default(options->alloc), .options = options, .dump = d, .summary = gcd_dump_summary(d), .out = s,
+    struct gclog g = { .alloc = gcd_alloc_or_default(options->context.alloc), .options = options, .dump = d, .summary = gcd_dump_summary(d), .out = s,
                        .notes = notes };
     gcd_idmap_init(&g.dependent, &g.alloc);
     gcd_idmap_init(&g.named, &g.alloc);
@@ -437,7 +437,7 @@ static gcd_status put_nodes(struct gclog *g, struct gcd_error *err)
 static gcd_status gclog_write_graph(const struct gcd_graph *graph, struct gcd_sink *s, const struct gcd_write_options *options,
                                     struct gcd_write_notes *notes, struct gcd_error *err)
 {
-    struct gclog g = { .alloc = gcd_alloc_or_default(options->alloc), .options = options, .graph = graph,
+    struct gclog g = { .alloc = gcd_alloc_or_default(options->context.alloc), .options = options, .graph = graph,
                        .summary = gcd_graph_summary(graph), .out = s, .notes = notes };
     gcd_idmap_init(&g.dependent, &g.alloc);
     gcd_idmap_init(&g.named, &g.alloc);

@@ -232,7 +232,7 @@ static gcd_status write_profile(struct pprof *w, struct gcd_error *err)
 static gcd_status pprof_write(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
                               struct gcd_write_notes *notes, struct gcd_error *err)
 {
-    struct pprof w = { .out = s, .alloc = gcd_alloc_or_default(options->alloc) };
+    struct pprof w = { .out = s, .alloc = gcd_alloc_or_default(options->context.alloc) };
     gcd_status st = stacks_new(g, options, &w.tree, err);
     w.frames = (struct frames){ g, options, w.tree };
     if (st == GCD_OK)

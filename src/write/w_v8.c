@@ -294,7 +294,7 @@ static gcd_status v8_write(const struct gcd_graph *g, struct gcd_sink *s, const 
                            struct gcd_write_notes *notes, struct gcd_error *err)
 {
     struct v8 v = { .g = g, .out = s, .options = options };
-    struct gcd_alloc alloc = gcd_alloc_or_default(options->alloc);
+    struct gcd_alloc alloc = gcd_alloc_or_default(options->context.alloc);
     gcd_status st = v8_names_init(&v.names, &alloc, g, options, err);
     if (st == GCD_OK)
         st = put_file(&v, notes, err);

@@ -8,6 +8,7 @@
 #include <gcdumpc/unstable/format_plan.h>
 #include <gcdumpc/unstable/staged_file.h>
 
+#include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
 
@@ -163,9 +164,7 @@ gcd_status gcd_write_staged(const struct gcd_format *f, const struct gcd_graph *
 
 gcd_status write_check(const struct gcd_write_options *options, struct gcd_sink *s, uint64_t done, uint64_t total, struct gcd_error *err)
 {
-    if (options->progress != NULL)
-        options->progress(options->progress_ctx, done, total);
-    GCD_TRY(gcd_check_canceled(options->cancel, err));
+    GCD_TRY(gcd_context_step(&options->context, done, total, err));
     return s != NULL ? gcd_sink_status(s, err) : GCD_OK;
 }
 

@@ -102,13 +102,13 @@ static void check_sets(const struct heap *h, const struct gcd_dominators *d)
         for (uint32_t n = 0; n < h->nodes; n++)
             gone[n] = gcd_graph_node_type(h->graph, n) == t;
         uint64_t bytes = kept(h, gone, &count);
-        if (gcd_retained_set(h->graph, wanted, NULL, NULL, &set, &err) != GCD_OK)
+        if (gcd_retained_set(h->graph, wanted, NULL, &set, &err) != GCD_OK)
             fuzz_fail("what a type retains", err.msg);
         if (set.retained_bytes != bytes || set.retained_objects != count || lower[t] > bytes)
             fuzz_fail("what would go with a type is its retained size", "another");
         wanted[t] = 0;
     }
-    if (gcd_root_sets_of(h->graph, NULL, NULL, &roots, &err) != GCD_OK)
+    if (gcd_root_sets_of(h->graph, NULL, &roots, &err) != GCD_OK)
         fuzz_fail("sets of roots", err.msg);
     uint64_t sum = roots.shared_objects + roots.unreachable_objects + roots.pseudo_roots.retained_objects;
     for (size_t i = 0; i < GCD_GROUPS; i++)
@@ -137,7 +137,7 @@ static void check_tree(struct gcd_merged_tree *t, uint64_t wanted)
 
 static void check_suspects(const struct heap *h, const struct gcd_dominators *d, const struct gcd_paths *p)
 {
-    struct gcd_suspects_options o = { .share = 0.001, .min_bytes = 1, .paths = p, .alloc = h->alloc };
+    struct gcd_suspects_options o = { .share = 0.001, .min_bytes = 1, .paths = p, .context.alloc = h->alloc };
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_suspects *s;
     gcd_status st = gcd_suspects_new(h->graph, d, &o, &s, &err);
@@ -222,11 +222,11 @@ static void check_memory(const struct heap *h, const struct failalloc *f)
     struct gcd_dominators *d = NULL;
     struct gcd_paths *p = NULL;
     struct gcd_merged_tree *t = NULL;
-    gcd_status st = gcd_dominators_new(h->graph, &(struct gcd_dominators_options){ .alloc = h->alloc }, &d, &err);
+    gcd_status st = gcd_dominators_new(h->graph, &(struct gcd_context){ .alloc = h->alloc }, &d, &err);
     if (st == GCD_OK)
-        st = gcd_paths_new(h->graph, &(struct gcd_paths_options){ .alloc = h->alloc }, &p, &err);
+        st = gcd_paths_new(h->graph, &(struct gcd_context){ .alloc = h->alloc }, &p, &err);
     if (st == GCD_OK)
-        st = gcd_merged_tree_new(h->graph, &(struct gcd_merged_tree_options){ .paths = p, .alloc = h->alloc }, &t, &err);
+        st = gcd_merged_tree_new(h->graph, &(struct gcd_merged_tree_options){ .paths = p, .context.alloc = h->alloc }, &t, &err);
     if (st == GCD_OK)
         check_suspects(h, d, p);
     else if (st != GCD_E_NOMEM || f->failed == 0)
@@ -241,11 +241,11 @@ static void check_retained(const struct heap *h)
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_dominators *d;
     struct gcd_merged_tree *t;
-    if (gcd_dominators_new(h->graph, &(struct gcd_dominators_options){ .alloc = h->alloc }, &d, &err) != GCD_OK)
+    if (gcd_dominators_new(h->graph, &(struct gcd_context){ .alloc = h->alloc }, &d, &err) != GCD_OK)
         fuzz_fail("every graph has dominators", err.msg);
     check_dominators(h, d);
     check_sets(h, d);
-    if (gcd_merged_tree_new(h->graph, &(struct gcd_merged_tree_options){ .dominators = d, .alloc = h->alloc }, &t, &err) != GCD_OK)
+    if (gcd_merged_tree_new(h->graph, &(struct gcd_merged_tree_options){ .dominators = d, .context.alloc = h->alloc }, &t, &err) != GCD_OK)
         fuzz_fail("the dominator tree can be merged", err.msg);
     check_tree(t, h->nodes);
     gcd_dominators_free(d);
@@ -256,11 +256,12 @@ static void check_paths_and_trees(const struct heap *h)
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_paths *p;
     struct gcd_merged_tree *t;
-    if (gcd_paths_new(h->graph, &(struct gcd_paths_options){ .alloc = h->alloc }, &p, &err) != GCD_OK)
+    if (gcd_paths_new(h->graph, &(struct gcd_context){ .alloc = h->alloc }, &p, &err) != GCD_OK)
         fuzz_fail("every graph has paths", err.msg);
     check_paths(h, p);
     for (int to_root = 0; to_root < 2; to_root++) {
-        if (gcd_merged_tree_new(h->graph, &(struct gcd_merged_tree_options){ .paths = p, .to_root = to_root, .alloc = h->alloc }, &t, &err) != GCD_OK)
+        struct gcd_merged_tree_options o = { .context.alloc = h->alloc, .paths = p, .to_root = to_root };
+        if (gcd_merged_tree_new(h->graph, &o, &t, &err) != GCD_OK)
             fuzz_fail("paths can be merged", err.msg);
         check_tree(t, h->nodes);
     }

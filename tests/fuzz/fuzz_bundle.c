@@ -41,7 +41,7 @@ static void open_assembly(struct gcd_input *in, struct gcd_bundle *b, const stru
     if (f->stored_bytes != 0 && f->bytes > EXPANDED_MAX)
         return;
     if (f->stored_bytes != 0)
-        st = gcd_bundle_expand(b, f, &(struct gcd_input_options){ .alloc = alloc }, &plain, &err);
+        st = gcd_bundle_expand(b, f, &(struct gcd_input_options){ .context.alloc = alloc }, &plain, &err);
     check_status(st, &err);
     if (st == GCD_OK && plain != NULL && gcd_input_size(plain) != f->bytes)
         fuzz_fail("an expanded file has the size that the bundle says", f->path);

@@ -33,7 +33,7 @@ static void check_graph(const struct gcd_graph *g)
         fuzz_fail("the v8 file is sound", wrong);
     tb_free(&out);
     write_graph("dart", g, &f.alloc, &out);
-    if (run_graph_read(&gcd_r_dart, out.p, out.n, &(struct gcd_graph_options){ .alloc = &f.alloc }, &again, &err) != GCD_OK)
+    if (run_graph_read(&gcd_r_dart, out.p, out.n, &(struct gcd_graph_options){ .context.alloc = &f.alloc }, &again, &err) != GCD_OK)
         fuzz_fail("what is written can be read", err.msg);
     /* a module may be a part of a path now, a class of nobody's one of ours */
     wrong = graph_eq(g, again, GRAPH_EQ_ADDRESSES | GRAPH_EQ_TYPE_IDS | GRAPH_EQ_MODULES | GRAPH_EQ_ROOT_ORDER);
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > 0 && data[0] == 0x1f)         /* gzip: fuzz_gzip's; and what comes out may be larger than what goes in */
         return 0;
     failalloc_init(&f);
-    gcd_status st = run_graph_read(&gcd_r_dart, data, size, &(struct gcd_graph_options){ .alloc = &f.alloc }, &g, &err);
+    gcd_status st = run_graph_read(&gcd_r_dart, data, size, &(struct gcd_graph_options){ .context.alloc = &f.alloc }, &g, &err);
     if (st == GCD_OK) {
         check_graph(g);
         gcd_graph_free(g);

@@ -41,7 +41,7 @@ static void check_round_trip(const struct gcd_graph *g)
     failalloc_init(&f);
     if (run_graph_write("gcdump", g, &f.alloc, &out, &notes, &err) != GCD_OK)
         fuzz_fail("what was read can be written", err.msg);
-    if (run_graph_read(&gcd_r_gcdump, out.p, out.n, &(struct gcd_graph_options){ .alloc = &f.alloc }, &back, &err) != GCD_OK)
+    if (run_graph_read(&gcd_r_gcdump, out.p, out.n, &(struct gcd_graph_options){ .context.alloc = &f.alloc }, &back, &err) != GCD_OK)
         fuzz_fail("what was written can be read", err.msg);
     const char *differs = graph_eq(g, back, MAY_DIFFER);
     if (differs != NULL)
@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     failalloc_init(&f);
     if ((hash >> 24) % 4 == 0)
         f.fail_at = 1 + (hash >> 32) % 40;
-    struct gcd_graph_options o = { .alloc = &f.alloc, .limits = hash % 8 == 0 ? &narrow : &wide };
+    struct gcd_graph_options o = { .context.alloc = &f.alloc, .context.limits = hash % 8 == 0 ? &narrow : &wide };
     gcd_status st = run_graph_read(&gcd_r_gcdump, data, size, &o, &g, &err);
     if (st != GCD_OK && (err.code != st || err.msg[0] == '\0'))
         fuzz_fail("an error says so", gcd_status_name(st));

@@ -47,7 +47,7 @@ static void check_round_trip(const struct gcd_graph *g)
     struct failalloc f;
     failalloc_init(&f);
     write_graph(g, &f.alloc, &once);
-    if (run_graph_read(&gcd_r_gclog, once.p, once.n, &(struct gcd_graph_options){ .alloc = &f.alloc }, &back, &err) != GCD_OK)
+    if (run_graph_read(&gcd_r_gclog, once.p, once.n, &(struct gcd_graph_options){ .context.alloc = &f.alloc }, &back, &err) != GCD_OK)
         fuzz_fail("what was written can be read", err.msg);
     if (!gcd_graph_summary(back)->verdict.complete)
         fuzz_fail("what was written is whole", gcd_graph_summary(back)->verdict.reasons[0].text);
@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     failalloc_init(&f);
     if ((hash >> 24) % 4 == 0)
         f.fail_at = 1 + (hash >> 32) % 40;
-    struct gcd_graph_options o = { .alloc = &f.alloc, .limits = hash % 8 == 0 ? &narrow : NULL };
+    struct gcd_graph_options o = { .context.alloc = &f.alloc, .context.limits = hash % 8 == 0 ? &narrow : NULL };
     gcd_status st = run_graph_read(&gcd_r_gclog, data, size, &o, &g, &err);
     if (st != GCD_OK && (err.code != st || err.msg[0] == '\0'))
         fuzz_fail("an error says so", gcd_status_name(st));

@@ -137,7 +137,7 @@ static uint8_t *compress_members(const uint8_t *p, size_t size, uint64_t hash, s
 /* An input in memory, or for some the same bytes in a spool file. */
 static struct gcd_input *make_input(const uint8_t *p, size_t size, bool spool, const struct gcd_alloc *alloc)
 {
-    struct gcd_input_options options = { .alloc = alloc, .reread = true };
+    struct gcd_input_options options = { .context.alloc = alloc, .reread = true };
     struct gcd_input *in;
     struct gcd_error err = GCD_ERROR_INIT;
     gcd_status st = spool ? gcd_input_new_spool(&options, &in, &err) : gcd_input_from_memory(p, size, &options, &in, &err);

@@ -30,7 +30,7 @@ static uint64_t count_null_edges(const uint8_t *data, size_t size, const struct 
     struct gcd_trace *t;
     struct gcd_event ev;
     uint64_t nulls = 0;
-    if (gcd_trace_new(NULL, limits, &t, NULL) != GCD_OK || gcd_trace_feed(t, data, size, NULL) != GCD_OK)
+    if (gcd_trace_new(&(struct gcd_context){ .limits = limits }, &t, NULL) != GCD_OK || gcd_trace_feed(t, data, size, NULL) != GCD_OK)
         abort();
     while (gcd_trace_next(t, &ev, NULL) == GCD_OK) {
         struct gcd_clr_bulk b;

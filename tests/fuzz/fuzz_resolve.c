@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                          i == 1 ? SAMPLE_NO_MODULES : SAMPLE_AND_STREAM, &traces[i]);
     failalloc_init(&f);
     f.max_bytes = (size_t)64 << 20;
-    struct gcd_dump_options options = { .alloc = &f.alloc };
+    struct gcd_dump_options options = { .context.alloc = &f.alloc };
     if (gcd_input_from_memory(trace->p, trace->n, NULL, &in, &err) != GCD_OK || gcd_dump_open(in, &options, &d, &err) != GCD_OK)
         fuzz_fail("the sample is a dump", err.msg);
     uint32_t types = gcd_dump_summary(d)->type_count;

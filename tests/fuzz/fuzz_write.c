@@ -38,7 +38,7 @@ static gcd_status write_sink(struct job *j, struct tb_bytes *ret, struct gcd_err
 {
     struct gcd_sink *s;
     size_t n;
-    gcd_status st = gcd_sink_new_memory(j->options.alloc, &s, err);
+    gcd_status st = gcd_sink_new_memory(j->options.context.alloc, &s, err);
     if (st != GCD_OK)
         return st;
     st = gcd_write_graph(j->format, j->graph, s, &j->options, &j->notes, err);
@@ -76,7 +76,7 @@ static gcd_status write_place(struct job *j, struct gcd_error *err)
     if (mkdtemp(folder) == NULL)
         abort();
     (void)snprintf(path, sizeof path, "%s/out", folder);
-    gcd_status st = gcd_staged_open(path, gcd_format_staged_kind(j->format), j->options.alloc, &p, err);
+    gcd_status st = gcd_staged_open(path, gcd_format_staged_kind(j->format), j->options.context.alloc, &p, err);
     if (st == GCD_OK)
         st = gcd_write_staged(j->format, j->graph, p, &j->options, &j->notes, err);
     if (st == GCD_OK)
@@ -96,7 +96,7 @@ static void check_again(const struct graph_reader *reader, const struct job *j, 
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_graph *back;
-    if (run_graph_read(reader, b->p, b->n, &(struct gcd_graph_options){ .alloc = j->options.alloc }, &back, &err) != GCD_OK)
+    if (run_graph_read(reader, b->p, b->n, &(struct gcd_graph_options){ .context.alloc = j->options.context.alloc }, &back, &err) != GCD_OK)
         fuzz_fail("what was written can be read", err.msg);
     const char *wrong = run_graph_check(back);
     if (wrong == NULL)
@@ -132,7 +132,7 @@ static void write_failing(struct job j, uint64_t fail_at)
     struct failalloc f;
     failalloc_init(&f);
     f.fail_at = fail_at;
-    j.options.alloc = &f.alloc;
+    j.options.context.alloc = &f.alloc;
     gcd_status st = gcd_format_kind(j.format) == GCD_FORMAT_STAGED ? write_place(&j, &err) : write_sink(&j, &b, &err);
     if (st != GCD_OK && (st != GCD_E_NOMEM || f.failed == 0))
         fuzz_fail("a writer takes every graph", err.msg);
@@ -147,7 +147,7 @@ static void write_twice(struct job *j, bool plain)
     struct tb_bytes once = { NULL, 0, 0 }, twice = { NULL, 0, 0 };
     struct failalloc f;
     failalloc_init(&f);
-    j->options.alloc = &f.alloc;
+    j->options.context.alloc = &f.alloc;
     if (write_sink(j, &once, &err) != GCD_OK || write_sink(j, &twice, &err) != GCD_OK)
         fuzz_fail("a writer takes every graph", err.msg);
     if (once.n != twice.n || (once.n > 0 && memcmp(once.p, twice.p, once.n) != 0))

@@ -190,7 +190,7 @@ static bool make_facts(struct gen *g)
 struct gcd_graph *graph_gen(const struct graph_gen *options)
 {
     struct gen g = { .o = options, .state = options->seed, .err = GCD_ERROR_INIT };
-    struct gcd_graph_options go = { .alloc = options->alloc, .keep_unknown = options->keep_unknown };
+    struct gcd_graph_options go = { .context.alloc = options->alloc, .keep_unknown = options->keep_unknown };
     struct gcd_graph *graph = NULL;
     if (failed(&g, gcd_build_new(&go, &g.b, &g.err)))
         return NULL;

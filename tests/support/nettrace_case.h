@@ -64,7 +64,7 @@ static inline void decode_bytes(const uint8_t *p, size_t n)
     struct gcd_trace *trace;
     seen.count = 0;
     seen.err = (struct gcd_error)GCD_ERROR_INIT;
-    assert_int_equal(gcd_trace_new(NULL, &limits, &trace, &seen.err), GCD_OK);
+    assert_int_equal(gcd_trace_new(&(struct gcd_context){ .limits = &limits }, &trace, &seen.err), GCD_OK);
     assert_int_equal(gcd_trace_feed(trace, p, n, &seen.err), GCD_OK);
     gcd_trace_finish(trace);
     struct gcd_event ev;

@@ -185,7 +185,7 @@ static gcd_status feed(struct gcd_dump *d, const uint8_t *bytes, size_t n, const
 static gcd_status open_dump(struct gcd_input *in, const void *bytes, size_t n, const struct run_options *o, struct gcd_dump **ret,
                             struct gcd_error *err)
 {
-    struct gcd_dump_options options = { .alloc = o->alloc, .limits = o->limits, .process = o->process,
+    struct gcd_dump_options options = { .context.alloc = o->alloc, .context.limits = o->limits, .process = o->process,
                                         .walk_number = o->walk_number, .check_references = o->check_references };
     if (o->input)
         return gcd_dump_open(in, &options, ret, err);
@@ -254,7 +254,7 @@ static gcd_status write_gclog(struct gcd_dump *d, const struct gcd_alloc *alloc,
     gcd_status st = gcd_sink_new_memory(alloc, &s, &r->write_err);
     if (st != GCD_OK)
         return st;
-    struct gcd_write_options options = { .alloc = alloc };
+    struct gcd_write_options options = { .context.alloc = alloc };
     st = gcd_write(gcd_format_by_name("gclog"), d, s, &options, &r->notes, &r->write_err);
     if (st == GCD_OK)
         st = gcd_sink_commit(s, &r->write_err);
@@ -275,7 +275,7 @@ void run_trace(const void *bytes, size_t n, const struct run_options *options, s
     ret->err = ret->objects_err = ret->write_err = (struct gcd_error)GCD_ERROR_INIT;
     struct gcd_input *in;
     struct gcd_dump *d = NULL;
-    struct gcd_input_options in_options = { .alloc = o->alloc };
+    struct gcd_input_options in_options = { .context.alloc = o->alloc };
     ret->st = gcd_input_from_memory(bytes, n, &in_options, &in, &ret->err);
     if (ret->st != GCD_OK) {
         ret->text = describe(ret->st, &ret->err, NULL);

@@ -6,10 +6,10 @@ gcd_status run_graph_read(const struct graph_reader *reader, const void *bytes, 
     static const struct gcd_graph_options defaults;
     if (options == NULL)
         options = &defaults;
-    const struct gcd_alloc *alloc = options->alloc;
+    const struct gcd_alloc *alloc = options->context.alloc;
     struct gcd_input *in = NULL;
     struct gcd_build *b = NULL;
-    gcd_status st = gcd_input_from_memory(bytes, n, &(struct gcd_input_options){ .alloc = alloc }, &in, err);
+    gcd_status st = gcd_input_from_memory(bytes, n, &(struct gcd_input_options){ .context.alloc = alloc }, &in, err);
     if (st == GCD_OK)
         st = gcd_build_new(options, &b, err);
     if (st == GCD_OK)
@@ -29,7 +29,7 @@ gcd_status run_graph_write(const char *format, const struct gcd_graph *g, const 
     gcd_status st = gcd_sink_new_memory(alloc, &s, err);
     if (st != GCD_OK)
         return st;
-    st = gcd_write_graph(gcd_format_by_name(format), g, s, &(struct gcd_write_options){ .alloc = alloc }, notes, err);
+    st = gcd_write_graph(gcd_format_by_name(format), g, s, &(struct gcd_write_options){ .context.alloc = alloc }, notes, err);
     if (st == GCD_OK)
         st = gcd_sink_commit(s, err);
     if (st == GCD_OK) {

@@ -48,13 +48,13 @@ static gcd_status convert(const char *from, const char *to, struct failalloc *f,
     struct gcd_input *in = NULL;
     struct gcd_dump *d = NULL;
     struct gcd_sink *s = NULL;
-    gcd_status st = gcd_input_open(from, &(struct gcd_input_options){ .alloc = &f->alloc, .reread = true }, &in, err);
+    gcd_status st = gcd_input_open(from, &(struct gcd_input_options){ .context.alloc = &f->alloc, .reread = true }, &in, err);
     if (st == GCD_OK)
-        st = gcd_dump_open(in, &(struct gcd_dump_options){ .alloc = &f->alloc }, &d, err);
+        st = gcd_dump_open(in, &(struct gcd_dump_options){ .context.alloc = &f->alloc }, &d, err);
     if (st == GCD_OK)
-        st = gcd_sink_open(to, &(struct gcd_sink_options){ .alloc = &f->alloc }, &s, err);
+        st = gcd_sink_open(to, &(struct gcd_sink_options){ .context.alloc = &f->alloc }, &s, err);
     if (st == GCD_OK)
-        st = gcd_write(gcd_format_by_path(to), d, s, &(struct gcd_write_options){ .alloc = &f->alloc }, NULL, err);
+        st = gcd_write(gcd_format_by_path(to), d, s, &(struct gcd_write_options){ .context.alloc = &f->alloc }, NULL, err);
     if (st == GCD_OK)
         st = gcd_sink_commit(s, err);
     gcd_sink_free(s);

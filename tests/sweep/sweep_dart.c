@@ -16,12 +16,12 @@ typedef gcd_status (*dart_decoder)(const uint8_t *p, size_t n, const struct gcd_
 static gcd_status decode(const uint8_t *p, size_t n, const struct gcd_alloc *alloc, struct gcd_graph **ret, struct gcd_error *err)
 {
     *err = (struct gcd_error)GCD_ERROR_INIT;
-    return run_graph_read(&gcd_r_dart, p, n, &(struct gcd_graph_options){ .alloc = alloc }, ret, err);
+    return run_graph_read(&gcd_r_dart, p, n, &(struct gcd_graph_options){ .context.alloc = alloc }, ret, err);
 }
 
 static gcd_status encode(const char *format, const struct gcd_graph *g, const struct gcd_alloc *alloc, struct gcd_sink **ret, struct gcd_error *err)
 {
-    struct gcd_write_options options = { .alloc = alloc };
+    struct gcd_write_options options = { .context.alloc = alloc };
     *ret = NULL;
     gcd_status st = gcd_sink_new_memory(alloc, ret, err);
     if (st == GCD_OK)

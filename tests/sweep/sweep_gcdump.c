@@ -48,7 +48,7 @@ static void try_bytes(reader read, const char *name, size_t at, const uint8_t *p
     struct gcd_error err = GCD_ERROR_INIT;
     failalloc_init(&f);
     f.max_bytes = (size_t)8 << 20;
-    gcd_status st = read(p, n, &(struct gcd_graph_options){ .alloc = &f.alloc }, &g, &err);
+    gcd_status st = read(p, n, &(struct gcd_graph_options){ .context.alloc = &f.alloc }, &g, &err);
     const char *wrong = check(st, g, &err);
     if (wrong == NULL && st == GCD_OK && whole != NULL)
         wrong = graph_eq(whole, g, 0);
@@ -123,7 +123,7 @@ static gcd_status read_and_write(const uint8_t *p, size_t n, struct failalloc *f
     struct gcd_graph *g;
     struct tb_bytes out = { NULL, 0, 0 };
     struct gcd_write_notes notes;
-    gcd_status st = run_graph_read(&gcd_r_gcdump, p, n, &(struct gcd_graph_options){ .alloc = &f->alloc }, &g, err);
+    gcd_status st = run_graph_read(&gcd_r_gcdump, p, n, &(struct gcd_graph_options){ .context.alloc = &f->alloc }, &g, err);
     if (st != GCD_OK)
         return st;
     st = run_graph_write("gcdump", g, &f->alloc, &out, &notes, err);
@@ -166,7 +166,7 @@ static gcd_status read_silent(const void *bytes, size_t n, const struct gcd_grap
 /* Forgets a block. */
 static gcd_status read_leaking(const void *bytes, size_t n, const struct gcd_graph_options *o, struct gcd_graph **ret, struct gcd_error *err)
 {
-    struct failalloc *f = o->alloc->ctx;
+    struct failalloc *f = o->context.alloc->ctx;
     gcd_status st = read_right(bytes, n, o, ret, err);
     if (st != GCD_OK)
         (void)snprintf(f->wrong, sizeof f->wrong, "blocks left");
@@ -180,7 +180,7 @@ static gcd_status read_other(const void *bytes, size_t n, const struct gcd_graph
     if (st != GCD_OK)
         return st;
     gcd_graph_free(*ret);
-    *ret = graph_gen(&(struct graph_gen){ .seed = 1, .max_nodes = 100, .alloc = o->alloc });
+    *ret = graph_gen(&(struct graph_gen){ .seed = 1, .max_nodes = 100, .alloc = o->context.alloc });
     return GCD_OK;
 }
 

@@ -12,7 +12,7 @@ typedef gcd_status (*reader)(const uint8_t *p, size_t n, const struct gcd_alloc 
 
 static gcd_status read_right(const uint8_t *p, size_t n, const struct gcd_alloc *alloc, struct gcd_graph **ret, struct gcd_error *err)
 {
-    return run_graph_read(&gcd_r_gclog, p, n, &(struct gcd_graph_options){ .alloc = alloc }, ret, err);
+    return run_graph_read(&gcd_r_gclog, p, n, &(struct gcd_graph_options){ .context.alloc = alloc }, ret, err);
 }
 
 /* File number I, NULL after the last. */

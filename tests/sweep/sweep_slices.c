@@ -57,7 +57,7 @@ static struct digest digest_events(const uint8_t *bytes, size_t n, size_t slice)
     struct digest d = { GCD_NEED_MORE, 0, 0 };
     struct gcd_trace *t;
     struct gcd_error err = GCD_ERROR_INIT;
-    assert_int_equal(gcd_trace_new(NULL, NULL, &t, &err), GCD_OK);
+    assert_int_equal(gcd_trace_new(NULL, &t, &err), GCD_OK);
     uint8_t *buffer = malloc(slice);
     assert_non_null(buffer);
     for (size_t at = 0; at < n && d.st == GCD_NEED_MORE; at += slice) {

@@ -19,7 +19,7 @@ static gcd_status assembly_of(struct gcd_input *in, struct gcd_bundle *b, const 
     struct gcd_metadata *m = NULL;
     gcd_status st = GCD_OK;
     if (f->stored_bytes != 0)
-        st = gcd_bundle_expand(b, f, &(struct gcd_input_options){ .alloc = alloc }, &plain, &err);
+        st = gcd_bundle_expand(b, f, &(struct gcd_input_options){ .context.alloc = alloc }, &plain, &err);
     if (st == GCD_OK)
         st = gcd_metadata_open(plain != NULL ? plain : in, plain != NULL ? 0 : f->off, plain != NULL ? UINT64_MAX : f->bytes, alloc, &m, &err);
     if (st == GCD_OK)

@@ -412,23 +412,23 @@ static void test_limits(void **state)
     struct gcd_graph *g;
     struct gcd_error err;
     struct gcd_limits types = { .types = 12 }, text = { .text_bytes = 100 };
-    assert_int_equal(read_dart(example, EXAMPLE_BYTES, &(struct gcd_graph_options){ .limits = &types }, &g, &err), GCD_E_LIMIT);
-    assert_int_equal(read_dart(example, EXAMPLE_BYTES, &(struct gcd_graph_options){ .limits = &text }, &g, &err), GCD_E_LIMIT);
+    assert_int_equal(read_dart(example, EXAMPLE_BYTES, &(struct gcd_graph_options){ .context.limits = &types }, &g, &err), GCD_E_LIMIT);
+    assert_int_equal(read_dart(example, EXAMPLE_BYTES, &(struct gcd_graph_options){ .context.limits = &text }, &g, &err), GCD_E_LIMIT);
     text.text_bytes = 3;                 /* "shop" */
-    assert_int_equal(read_dart(example, EXAMPLE_BYTES, &(struct gcd_graph_options){ .limits = &text }, &g, &err), GCD_E_LIMIT);
+    assert_int_equal(read_dart(example, EXAMPLE_BYTES, &(struct gcd_graph_options){ .context.limits = &text }, &g, &err), GCD_E_LIMIT);
     assert_string_equal(err.msg, "a name of 4 bytes is longer than allowed");
     text.text_bytes = 4;                 /* but not "[static variables]" */
-    assert_int_equal(read_dart(example, EXAMPLE_BYTES, &(struct gcd_graph_options){ .limits = &text }, &g, &err), GCD_E_LIMIT);
+    assert_int_equal(read_dart(example, EXAMPLE_BYTES, &(struct gcd_graph_options){ .context.limits = &text }, &g, &err), GCD_E_LIMIT);
     assert_string_equal(err.msg, "a name of 18 bytes is longer than allowed");
     types.types = 13;
-    assert_int_equal(read_dart(example, EXAMPLE_BYTES, &(struct gcd_graph_options){ .limits = &types }, &g, &err), GCD_OK);
+    assert_int_equal(read_dart(example, EXAMPLE_BYTES, &(struct gcd_graph_options){ .context.limits = &types }, &g, &err), GCD_OK);
     gcd_graph_free(g);
     struct gcd_limits none = { .types = UINT64_C(1) << 32, .text_bytes = UINT64_C(1) << 32 };     /* 0 where size_t has 32 bits */
-    assert_int_equal(read_dart(example, EXAMPLE_BYTES, &(struct gcd_graph_options){ .limits = &none }, &g, &err), GCD_OK);
+    assert_int_equal(read_dart(example, EXAMPLE_BYTES, &(struct gcd_graph_options){ .context.limits = &none }, &g, &err), GCD_OK);
     gcd_graph_free(g);
     gcd_cancel_flag cancel;
     atomic_init(&cancel, true);
-    assert_int_equal(read_dart(example, EXAMPLE_BYTES, &(struct gcd_graph_options){ .cancel = &cancel }, &g, &err), GCD_E_CANCELED);
+    assert_int_equal(read_dart(example, EXAMPLE_BYTES, &(struct gcd_graph_options){ .context.cancel = &cancel }, &g, &err), GCD_E_CANCELED);
 }
 
 /* Somebody writes to the file between the two readings. */
@@ -462,7 +462,8 @@ static void test_input_that_changes(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint8_t p[EXAMPLE_BYTES];
         struct writer w = { .at = p + rows[i].at, .bytes = rows[i].bytes, .n = rows[i].n };
-        struct gcd_graph_options o = { .progress = write_before_the_second_reading, .progress_ctx = &w, .progress_total = PROGRESS_TOTAL };
+        struct gcd_graph_options o = { .context = { .progress = write_before_the_second_reading, .progress_ctx = &w },
+                                       .progress_total = PROGRESS_TOTAL };
         struct gcd_graph *g = NULL;
         struct gcd_error err;
         memcpy(p, example, EXAMPLE_BYTES);

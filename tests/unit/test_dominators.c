@@ -286,7 +286,7 @@ static void the_number_of_threads_does_not_matter(void **state)
         struct gcd_dominators *one = dominators_of(g);
         for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
             struct gcd_dominators *many;
-            assert_int_equal(gcd_dominators_new(g, &(struct gcd_dominators_options){ .threads = threads[i] }, &many, &err), GCD_OK);
+            assert_int_equal(gcd_dominators_new(g, &(struct gcd_context){ .threads = threads[i] }, &many, &err), GCD_OK);
             assert_int_equal(gcd_dominators_reachable(one), gcd_dominators_reachable(many));
             assert_memory_equal(gcd_dominators_order(one), gcd_dominators_order(many), gcd_dominators_reachable(one) * sizeof(uint32_t));
             assert_true(gcd_dominators_retained(one, ROOT) == gcd_dominators_retained(many, ROOT));
@@ -358,7 +358,7 @@ static void every_allocation_may_fail_of(const struct small *small)
         struct gcd_dominators *d = NULL;
         failalloc_init(&f);
         f.fail_at = at;
-        gcd_status st = gcd_dominators_new(g, &(struct gcd_dominators_options){ .alloc = &f.alloc }, &d, &err);
+        gcd_status st = gcd_dominators_new(g, &(struct gcd_context){ .alloc = &f.alloc }, &d, &err);
         assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
         assert_int_equal(d != NULL, st == GCD_OK);
         gcd_dominators_free(d);
@@ -398,7 +398,7 @@ static void it_tells_how_far_it_is_and_can_be_stopped(void **state)
     (void)state;
     struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = 3, .max_nodes = 100, .plain_names = true });
     struct calls c = { .count = 0 };
-    struct gcd_dominators_options o = { .progress = progress, .progress_ctx = &c, .cancel = &c.stop };
+    struct gcd_context o = { .progress = progress, .progress_ctx = &c, .cancel = &c.stop };
     struct gcd_dominators *d = NULL;
     assert_int_equal(gcd_dominators_new(g, &o, &d, &err), GCD_OK);
     assert_true(c.count > 0 && c.last == c.total && c.total > 0);

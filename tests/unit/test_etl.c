@@ -189,7 +189,7 @@ static void put_event(struct file *f, size_t cpu, uint64_t ticks, unsigned type,
 static void open_file(const struct file *f, struct gcd_input **ret_in, struct gcd_trace **ret)
 {
     assert_int_equal(gcd_input_from_memory(f->bytes.p, f->bytes.n, NULL, ret_in, NULL), GCD_OK);
-    assert_int_equal(gcd_trace_open(*ret_in, NULL, NULL, ret, NULL), GCD_OK);
+    assert_int_equal(gcd_trace_open(*ret_in, NULL, ret, NULL), GCD_OK);
 }
 
 static gcd_status next(struct gcd_trace *t, struct gcd_event *ev, struct gcd_error *err)
@@ -283,7 +283,7 @@ static void test_two_ways(void **state)
     gcd_trace_free(t);
     gcd_input_free(in);
     tb_free(&f.bytes);
-    assert_int_equal(gcd_trace_new(NULL, NULL, &t, NULL), GCD_OK);
+    assert_int_equal(gcd_trace_new(NULL, &t, NULL), GCD_OK);
     assert_int_equal(gcd_trace_fetch(t, NULL), GCD_E_STATE);
     gcd_trace_free(t);
 }
@@ -330,8 +330,8 @@ static gcd_status read_claims(uint32_t room, uint32_t claim, unsigned n, struct 
     for (unsigned i = 0; i < n; i++)
         put_claim(&b, claim, i + 1, i);
     failalloc_init(alloc);
-    assert_int_equal(gcd_input_from_memory(b.p, b.n, &(struct gcd_input_options){ .alloc = &alloc->alloc }, &in, NULL), GCD_OK);
-    assert_int_equal(gcd_trace_open(in, &alloc->alloc, &limits, &t, NULL), GCD_OK);
+    assert_int_equal(gcd_input_from_memory(b.p, b.n, &(struct gcd_input_options){ .context.alloc = &alloc->alloc }, &in, NULL), GCD_OK);
+    assert_int_equal(gcd_trace_open(in, &(struct gcd_context){ .alloc = &alloc->alloc, .limits = &limits }, &t, NULL), GCD_OK);
     while ((st = next(t, &ev, &err)) == GCD_OK)
         continue;
     gcd_trace_get_info(t, ret_info);
@@ -441,7 +441,7 @@ static void play(const struct deck *d, struct outcome *ret)
     struct gcd_event ev;
     *ret = (struct outcome){ .count = 0 };
     assert_int_equal(gcd_input_from_memory(d->buffers, d->count * sizeof *d->buffers, NULL, &in, NULL), GCD_OK);
-    assert_int_equal(gcd_trace_open(in, NULL, NULL, &t, NULL), GCD_OK);
+    assert_int_equal(gcd_trace_open(in, NULL, &t, NULL), GCD_OK);
     while ((ret->st = next(t, &ev, NULL)) == GCD_OK)
         if (ev.provider == GCD_PROVIDER_OTHER) {
             assert_true(ret->count < sizeof ret->tags);

@@ -66,7 +66,7 @@ static void decode_input(struct gcd_input *in, const struct gcd_limits *limits)
     struct gcd_event ev;
     seen.count = 0;
     seen.err = (struct gcd_error)GCD_ERROR_INIT;
-    assert_int_equal(gcd_trace_open(in, NULL, limits, &t, NULL), GCD_OK);
+    assert_int_equal(gcd_trace_open(in, &(struct gcd_context){ .limits = limits }, &t, NULL), GCD_OK);
     for (;;) {
         seen.st = gcd_trace_next(t, &ev, &seen.err);
         if (seen.st == GCD_NEED_MORE) {
@@ -271,7 +271,7 @@ static void more_providers_than_there_can_be(void **state)
     gcd_status st;
     unsigned count = 0;
     assert_int_equal(gcd_input_from_memory(file.p, file.n, NULL, &in, NULL), GCD_OK);
-    assert_int_equal(gcd_trace_open(in, NULL, NULL, &t, NULL), GCD_OK);
+    assert_int_equal(gcd_trace_open(in, NULL, &t, NULL), GCD_OK);
     while ((st = gcd_trace_next(t, &ev, &err)) == GCD_OK || st == GCD_NEED_MORE)
         if (st == GCD_OK)
             count++;
@@ -345,7 +345,7 @@ static void the_order_of_many_processors(void **state)
     uint64_t last_time = 0;
     unsigned last_cpu = 0, next[CPUS] = { 0 }, count = 0;
     assert_int_equal(gcd_input_from_memory(file.p, file.n, NULL, &in, NULL), GCD_OK);
-    assert_int_equal(gcd_trace_open(in, NULL, NULL, &t, NULL), GCD_OK);
+    assert_int_equal(gcd_trace_open(in, NULL, &t, NULL), GCD_OK);
     while ((st = gcd_trace_next(t, &ev, NULL)) == GCD_OK || st == GCD_NEED_MORE) {
         if (st == GCD_NEED_MORE) {
             assert_int_equal(gcd_trace_fetch(t, NULL), GCD_OK);
@@ -615,7 +615,7 @@ static void a_file_that_becomes_shorter(void **state)
     assert_int_equal(file.n, 5 * BUFFER);
     assert_true(fd >= 0 && write(fd, file.p, file.n) == (ssize_t)file.n);
     assert_int_equal(gcd_input_open(path, NULL, &in, NULL), GCD_OK);
-    assert_int_equal(gcd_trace_open(in, NULL, NULL, &t, NULL), GCD_OK);
+    assert_int_equal(gcd_trace_open(in, NULL, &t, NULL), GCD_OK);
     assert_int_equal(gcd_trace_fetch(t, NULL), GCD_OK);
     assert_int_equal(gcd_trace_next(t, &ev, NULL), GCD_NEED_MORE);       /* all headers have been read */
     assert_int_equal(ftruncate(fd, 3 * BUFFER + RECORD_AT + 20), 0);

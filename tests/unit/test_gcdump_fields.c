@@ -148,7 +148,7 @@ static void expect_no_room_for(const struct tb_bytes *b, const uint8_t *at, uint
     struct gcd_alloc alloc = { .resize = note_largest, .ctx = &largest };
     for (unsigned i = 0; i < 4; i++)
         b->p[off + i] = (uint8_t)(count >> 8 * i);
-    assert_int_equal(read_bytes(b->p, b->n, &(struct gcd_graph_options){ .alloc = &alloc }), GCD_E_FORMAT);
+    assert_int_equal(read_bytes(b->p, b->n, &(struct gcd_graph_options){ .context.alloc = &alloc }), GCD_E_FORMAT);
     if (largest > 3 * b->n)
         fail_msg("count %u: %zu bytes for a file of %zu", (unsigned)count, largest, b->n);
 }

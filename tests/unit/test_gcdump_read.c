@@ -278,7 +278,7 @@ static void test_a_long_static_name(void **state)
     tb_gcdump_file(&file, &(struct tb_gcdump_options){ .label_bytes = 4, .version = 10, .is_64bit = true }, types, 4, nodes,
                    sizeof nodes / sizeof *nodes);
     struct gcd_limits limits = { .text_bytes = 2 * NAME };
-    struct gcd_graph *g = read_ok(file.p, file.n, &(struct gcd_graph_options){ .limits = &limits });
+    struct gcd_graph *g = read_ok(file.p, file.n, &(struct gcd_graph_options){ .context.limits = &limits });
     assert_int_equal(gcd_graph_summary(g)->root_count, HOLDERS * EACH);
     for (size_t i = 0; i < HOLDERS * EACH; i++) {
         const struct gcd_root *r = &gcd_graph_summary(g)->roots[i];
@@ -299,7 +299,7 @@ static void test_limits(void **state)
     for (size_t i = 0; i < 3; i++) {
         struct gcd_graph *g = NULL;
         struct gcd_error err = GCD_ERROR_INIT;
-        assert_int_equal(run_graph_read(&gcd_r_gcdump, b.p, b.n, &(struct gcd_graph_options){ .limits = &limits[i] }, &g, &err), GCD_E_LIMIT);
+        assert_int_equal(run_graph_read(&gcd_r_gcdump, b.p, b.n, &(struct gcd_graph_options){ .context.limits = &limits[i] }, &g, &err), GCD_E_LIMIT);
     }
     tb_free(&b);
 }

@@ -233,7 +233,7 @@ static void progress_and_cancellation(void **state)
         tb_put(&b, "o 8 1 18\n", 9);
     tb_put(&b, "c x 0\n", 6);
     struct looks l = { .stop = false };
-    struct gcd_graph_options o = { .progress = look, .progress_ctx = &l, .progress_total = 12345, .cancel = &l.cancel };
+    struct gcd_graph_options o = { .context.progress = look, .context.progress_ctx = &l, .progress_total = 12345, .context.cancel = &l.cancel };
     assert_int_equal(read_bytes(b.p, b.n, &o), GCD_OK);
     assert_true(l.calls >= 6 && gcd_graph_node_count(g) == 200000);      /* three in each reading */
     l.stop = true;

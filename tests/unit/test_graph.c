@@ -418,7 +418,7 @@ static void test_dump_out_of_memory(void **state)
         failalloc_init(&f);
         f.fail_at = k;
         struct gcd_graph *g = NULL;
-        gcd_status st = gcd_graph_from_dump(d, &(struct gcd_graph_options){ .alloc = &f.alloc }, &g, &err);
+        gcd_status st = gcd_graph_from_dump(d, &(struct gcd_graph_options){ .context.alloc = &f.alloc }, &g, &err);
         assert_int_equal(st, g == NULL ? GCD_E_NOMEM : GCD_OK);      /* giving back what is too much may fail silently */
         gcd_graph_free(g);
         assert_null(failalloc_complaint(&f));

@@ -73,7 +73,7 @@ static void references_survive_that_they_are_moved(void **state)
     enum { NODES = 50000, PIECE = 16384, PIECES = 60 };
     static uint64_t targets[PIECE];
     struct gcd_alloc moving = { .resize = moving_resize };
-    struct gcd_build *b = new_build(&(struct gcd_graph_options){ .alloc = &moving, .threads = 4 });
+    struct gcd_build *b = new_build(&(struct gcd_graph_options){ .context.alloc = &moving, .context.threads = 4 });
     put_nodes(b, NODES);
     assert_int_equal(gcd_build_nodes_end(b, &err), GCD_OK);
     assert_int_equal(gcd_build_next_node(b, &err), GCD_OK);
@@ -125,7 +125,7 @@ static void limits_of_a_graph(void **state)
         struct gcd_limits limits = { .types = 0 };
         uint64_t *limit = kind == TYPES ? &limits.types : kind == OBJECTS ? &limits.objects : kind == TEXT ? &limits.text_bytes : &limits.roots;
         *limit = kind == TEXT ? 17 : 3;
-        struct gcd_build *b = new_build(&(struct gcd_graph_options){ .limits = &limits });
+        struct gcd_build *b = new_build(&(struct gcd_graph_options){ .context.limits = &limits });
         if (kind != OBJECTS)
             put_nodes(b, 5);
         gcd_status st = GCD_OK;

@@ -173,7 +173,7 @@ static void interrupted(void **state)
     const struct gcd_histogram *h = NULL;
     atomic_init(&cancel, true);
     struct gcd_graph *g = by_hand();
-    struct gcd_histogram_options o = { .by = GCD_BY_LENGTH, .graph = g, .cancel = &cancel };
+    struct gcd_histogram_options o = { .by = GCD_BY_LENGTH, .graph = g, .context.cancel = &cancel };
     assert_int_equal(gcd_histogram_new(&o, &h, &err), GCD_E_CANCELED);
     assert_null(h);
     gcd_graph_free(g);
@@ -189,7 +189,7 @@ static void out_of_memory(void **state)
             const struct gcd_histogram *h = NULL;
             failalloc_init(&f);
             f.fail_at = at;
-            struct gcd_histogram_options o = { .by = by, .graph = g, .root_sets = true, .alloc = &f.alloc };
+            struct gcd_histogram_options o = { .by = by, .graph = g, .root_sets = true, .context.alloc = &f.alloc };
             gcd_status st = gcd_histogram_new(&o, &h, &err);
             assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
             gcd_histogram_free(h);

@@ -264,7 +264,7 @@ static void every_allocation_may_fail_with(const struct gcd_graph *g, unsigned t
         struct gcd_sink *s;
         failalloc_init(&f);
         f.fail_at = at;
-        struct gcd_write_options o = { .alloc = &f.alloc, .threads = threads };
+        struct gcd_write_options o = { .context.alloc = &f.alloc, .context.threads = threads };
         assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);
         gcd_status st = gcd_write_graph(gcd_format_by_name("html"), g, s, &o, NULL, &err);
         assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
@@ -292,7 +292,7 @@ static void canceled(void **state)
     struct gcd_sink *s;
     gcd_cancel_flag cancel = true;
     for (unsigned threads = 1; threads <= 2; threads++) {
-        struct gcd_write_options o = { .cancel = &cancel, .threads = threads };
+        struct gcd_write_options o = { .context.cancel = &cancel, .context.threads = threads };
         assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);
         assert_int_equal(gcd_write_graph(gcd_format_by_name("html"), g, s, &o, NULL, &err), GCD_E_CANCELED);
         gcd_sink_free(s);
@@ -316,7 +316,7 @@ static void progress_goes_forward(void **state)
         struct gcd_sink *s;
         double last = 0;
         assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);
-        struct gcd_write_options o = { .threads = threads, .progress = forward, .progress_ctx = &last };
+        struct gcd_write_options o = { .context.threads = threads, .context.progress = forward, .context.progress_ctx = &last };
         assert_int_equal(gcd_write_graph(gcd_format_by_name("html"), g, s, &o, NULL, &err), GCD_OK);
         assert_true(last == 1);
         gcd_sink_free(s);

@@ -172,9 +172,9 @@ static void who_is_told_to_stop_stops(void **state)
     struct gcd_dump *d;
     uint64_t count;
     assert_int_equal(gcd_input_from_memory(t.out.p, t.out.n, NULL, &in, &err), GCD_OK);
-    assert_int_equal(gcd_dump_open(in, &(struct gcd_dump_options){ .cancel = &stop }, &d, &err), GCD_E_CANCELED);
+    assert_int_equal(gcd_dump_open(in, &(struct gcd_dump_options){ .context.cancel = &stop }, &d, &err), GCD_E_CANCELED);
     atomic_store(&stop, false);
-    assert_int_equal(gcd_dump_open(in, &(struct gcd_dump_options){ .cancel = &stop }, &d, &err), GCD_OK);
+    assert_int_equal(gcd_dump_open(in, &(struct gcd_dump_options){ .context.cancel = &stop }, &d, &err), GCD_OK);
     atomic_store(&stop, true);
     assert_int_equal(read_objects(d, &count, &err), GCD_E_CANCELED);
     gcd_dump_free(d);

@@ -91,7 +91,7 @@ static struct gcd_dump *dump(const struct gcd_alloc *alloc, struct gcd_input **i
     tb_module_symbols(&t, 0xb0, "/app/Shop.dll", 0xc0, 1);
     tb_module_symbols(&t, 0xc0, "/app/Tools.dll", 0xc0, 1);
     tb_close(&t);
-    struct gcd_dump_options options = { .alloc = alloc };
+    struct gcd_dump_options options = { .context.alloc = alloc };
     struct gcd_dump *d = NULL;
     assert_int_equal(gcd_input_from_memory(t.out.p, t.out.n, NULL, in, &err), GCD_OK);
     if (gcd_dump_open(*in, &options, &d, &err) != GCD_OK)

@@ -442,8 +442,8 @@ static void every_allocation_may_fail(void **state)
             struct gcd_merged_tree *t = NULL;
             failalloc_init(&f);
             f.fail_at = at;
-            struct gcd_merged_tree_options o = { .alloc = &f.alloc, .paths = p, .to_root = seed % 2 == 0, .nodes = seed % 3 == 0 ? &node : NULL,
-                                               .node_count = gcd_graph_node_count(g) > 0 };
+            struct gcd_merged_tree_options o = { .context.alloc = &f.alloc, .paths = p, .to_root = seed % 2 == 0,
+                                                 .nodes = seed % 3 == 0 ? &node : NULL, .node_count = gcd_graph_node_count(g) > 0 };
             gcd_status st = gcd_merged_tree_new(g, &o, &t, &err);
             assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
             assert_int_equal(t != NULL, st == GCD_OK);
@@ -465,7 +465,7 @@ static void it_can_be_stopped(void **state)
     struct gcd_merged_tree *t = NULL;
     gcd_cancel_flag stop = true;
     assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
-    assert_int_equal(gcd_merged_tree_new(g, &(struct gcd_merged_tree_options){ .paths = p, .cancel = &stop }, &t, &err), GCD_E_CANCELED);
+    assert_int_equal(gcd_merged_tree_new(g, &(struct gcd_merged_tree_options){ .paths = p, .context.cancel = &stop }, &t, &err), GCD_E_CANCELED);
     assert_null(t);
     gcd_merged_tree_free(NULL);
     gcd_paths_free(p);

@@ -46,7 +46,7 @@ static void decode(void)
     struct gcd_trace *trace;
     struct gcd_event ev;
     seen.err = (struct gcd_error)GCD_ERROR_INIT;
-    assert_int_equal(gcd_trace_new(NULL, &limits, &trace, &seen.err), GCD_OK);
+    assert_int_equal(gcd_trace_new(&(struct gcd_context){ .limits = &limits }, &trace, &seen.err), GCD_OK);
     assert_int_equal(gcd_trace_feed(trace, t.out.p, t.out.n, &seen.err), GCD_OK);
     gcd_trace_finish(trace);
     do

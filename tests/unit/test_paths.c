@@ -78,7 +78,7 @@ static void every_allocation_may_fail(void **state)
         struct gcd_paths *p = NULL;
         failalloc_init(&f);
         f.fail_at = at;
-        gcd_status st = gcd_paths_new(g, &(struct gcd_paths_options){ .alloc = &f.alloc }, &p, &err);
+        gcd_status st = gcd_paths_new(g, &(struct gcd_context){ .alloc = &f.alloc }, &p, &err);
         assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
         assert_int_equal(p != NULL, st == GCD_OK);
         gcd_paths_free(p);
@@ -102,7 +102,7 @@ static void they_are_the_same_beside_dominators(void **state)
         assert_int_equal(gcd_paths_new(g, NULL, &alone, &err), GCD_OK);
         assert_int_equal(gcd_dominators_new(g, NULL, &dominators, &err), GCD_OK);
         for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
-            struct gcd_dominators_options o = { .threads = threads[i] };
+            struct gcd_context o = { .threads = threads[i] };
             assert_int_equal(gcd_paths_with_dominators_new(g, &o, &d, &p, &err), GCD_OK);
             assert_int_equal(gcd_paths_reachable(alone), gcd_paths_reachable(p));
             assert_memory_equal(gcd_paths_order(alone), gcd_paths_order(p), gcd_paths_reachable(p) * sizeof(uint32_t));
@@ -130,7 +130,7 @@ static void every_allocation_may_fail_beside_dominators(void **state)
             struct gcd_dominators *d = NULL;
             failalloc_init(&f);
             f.fail_at = at;
-            struct gcd_dominators_options o = { .alloc = &f.alloc, .threads = threads };
+            struct gcd_context o = { .alloc = &f.alloc, .threads = threads };
             gcd_status st = gcd_paths_with_dominators_new(g, &o, &d, &p, &err);
             assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
             assert_int_equal(err.code, st == GCD_OK ? err.code : GCD_E_NOMEM);
@@ -150,11 +150,11 @@ static void it_can_be_stopped(void **state)
     struct gcd_graph *g = graph_gen_random(3, 40);
     gcd_cancel_flag stop = true;
     struct gcd_paths *p = NULL;
-    assert_int_equal(gcd_paths_new(g, &(struct gcd_paths_options){ .cancel = &stop }, &p, &err), GCD_E_CANCELED);
+    assert_int_equal(gcd_paths_new(g, &(struct gcd_context){ .cancel = &stop }, &p, &err), GCD_E_CANCELED);
     assert_null(p);
     struct gcd_dominators *d = NULL;
     for (unsigned threads = 1; threads <= 2; threads++) {
-        struct gcd_dominators_options o = { .cancel = &stop, .threads = threads };
+        struct gcd_context o = { .cancel = &stop, .threads = threads };
         assert_int_equal(gcd_paths_with_dominators_new(g, &o, &d, &p, &err), GCD_E_CANCELED);
         assert_true(p == NULL && d == NULL);
     }
@@ -237,15 +237,15 @@ static void paths_to_one_object_fail(void **state)
     struct gcd_object_path path;
     assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
     uint32_t object = gcd_paths_order(p)[gcd_paths_reachable(p) - 1];
-    struct gcd_object_paths_options o = { .object = object, .max = 10, .cancel = &stop };
+    struct gcd_object_paths_options o = { .object = object, .max = 10, .context.cancel = &stop };
     assert_int_equal(gcd_object_paths_new(g, p, &o, &all, &err), GCD_E_CANCELED);
     assert_null(all);
-    o.cancel = NULL;
+    o.context.cancel = NULL;
     for (uint64_t at = 1;; at++) {
         struct failalloc f;
         failalloc_init(&f);
         f.fail_at = at;
-        o.alloc = &f.alloc;
+        o.context.alloc = &f.alloc;
         all = NULL;
         gcd_status st = gcd_object_paths_new(g, p, &o, &all, &err);
         if (st == GCD_OK)

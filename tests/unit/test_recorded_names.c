@@ -514,7 +514,7 @@ static void memory_that_ends(void **state)
         struct gcd_sink *s;
         struct gcd_error err = GCD_ERROR_INIT;
         failalloc_init(&f);
-        struct gcd_dump_options options = { .alloc = &f.alloc };
+        struct gcd_dump_options options = { .context.alloc = &f.alloc };
         struct opened o;
         assert_int_equal(gcd_input_from_memory(t.out.p, t.out.n, NULL, &o.in, NULL), GCD_OK);
         assert_int_equal(gcd_dump_open(o.in, &options, &o.d, NULL), GCD_OK);

@@ -53,7 +53,7 @@ static enum sample_modules described;
 static struct gcd_dump *dump(const struct tb_static *statics, size_t n, const struct gcd_alloc *alloc, struct gcd_input **in)
 {
     static struct tb_bytes trace;
-    struct gcd_dump_options options = { .alloc = alloc };
+    struct gcd_dump_options options = { .context.alloc = alloc };
     struct gcd_dump *d = NULL;
     tb_free(&trace);
     sample_trace(statics, n, described, &trace);

@@ -96,7 +96,7 @@ static void known_graphs_have_known_sizes(void **state)
         assert_int_equal(gcd_retained_by_type(g, d, NULL, bound, &err), GCD_OK);
         for (uint32_t t = 0; t < 3; t++) {
             struct gcd_retained_set set;
-            assert_int_equal(gcd_retained_set(g, (uint8_t[3]){ t == 0, t == 1, t == 2 }, NULL, NULL, &set, &err), GCD_OK);
+            assert_int_equal(gcd_retained_set(g, (uint8_t[3]){ t == 0, t == 1, t == 2 }, NULL, &set, &err), GCD_OK);
             if (bound[t] != known[i].bound[t] || set.retained_bytes != known[i].exact[t])
                 fail_msg("graph %zu, type %u: %llu, %llu", i, (unsigned)t, (unsigned long long)bound[t], (unsigned long long)set.retained_bytes);
         }
@@ -123,7 +123,7 @@ static void compare_set(const struct gcd_graph *g, const uint8_t *types, const u
         want.retained_objects += alive[i] && !seen[i];
         want.retained_bytes = add(want.retained_bytes, alive[i] && !seen[i] ? size : 0);
     }
-    assert_int_equal(gcd_retained_set(g, types, NULL, NULL, &got, &err), GCD_OK);
+    assert_int_equal(gcd_retained_set(g, types, NULL, &got, &err), GCD_OK);
     assert_memory_equal(&got, &want, sizeof got);
     assert_true(!single || (bound <= got.retained_bytes && bound >= got.bytes));
     free(without);
@@ -182,7 +182,7 @@ static void add_up_classes(const struct gcd_graph *g, unsigned threads, uint64_t
 {
     uint32_t types = gcd_graph_summary(g)->type_count, *class = calloc(types + 1, sizeof *class);
     struct gcd_dominators *d;
-    assert_int_equal(gcd_dominators_new(g, &(struct gcd_dominators_options){ .threads = threads }, &d, &err), GCD_OK);
+    assert_int_equal(gcd_dominators_new(g, &(struct gcd_context){ .threads = threads }, &d, &err), GCD_OK);
     for (uint32_t t = 0; t < types; t++)
         class[t] = t + 1 < types ? t / 2 : GCD_CLASS_NONE;
     assert_int_equal(gcd_retained_by_type(g, d, NULL, ret_types, &err), GCD_OK);
@@ -267,7 +267,7 @@ static void every_allocation_may_fail(void **state)
             failalloc_init(&f);
             f.fail_at = at;
             gcd_status st = which == 0 ? gcd_retained_by_type(g, d, &f.alloc, bound, &err)
-                                       : gcd_retained_set(g, (uint8_t[3]){ 1 }, &f.alloc, NULL, &set, &err);
+                                       : gcd_retained_set(g, (uint8_t[3]){ 1 }, &(struct gcd_context){ .alloc = &f.alloc }, &set, &err);
             assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
             assert_true(which == 0 || (set.objects == 99) == (st != GCD_OK));
             assert_null(failalloc_complaint(&f));
@@ -284,7 +284,7 @@ static void it_can_be_stopped(void **state)
     struct gcd_graph *g = graph_of(&known[0]);
     gcd_cancel_flag stop = true;
     struct gcd_retained_set set;
-    assert_int_equal(gcd_retained_set(g, (uint8_t[3]){ 1 }, NULL, &stop, &set, &err), GCD_E_CANCELED);
+    assert_int_equal(gcd_retained_set(g, (uint8_t[3]){ 1 }, &(struct gcd_context){ .cancel = &stop }, &set, &err), GCD_E_CANCELED);
     gcd_graph_free(g);
 }
 
@@ -298,7 +298,7 @@ static void an_empty_heap_retains_nothing(void **state)
     struct gcd_retained_set set;
     assert_int_equal(gcd_retained_by_type(g, d, NULL, bound, &err), GCD_OK);
     assert_true(bound[0] == 0 && bound[2] == 0);
-    assert_int_equal(gcd_retained_set(g, (uint8_t[3]){ 1, 1, 1 }, NULL, NULL, &set, &err), GCD_OK);
+    assert_int_equal(gcd_retained_set(g, (uint8_t[3]){ 1, 1, 1 }, NULL, &set, &err), GCD_OK);
     assert_true(set.retained_objects == 0 && set.retained_bytes == 0);
     gcd_retained_largest(g, d, NULL, 0, nodes, &n);
     assert_int_equal(n, 0);

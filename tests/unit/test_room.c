@@ -102,7 +102,7 @@ static void a_sink(void **state)
         skip();
     for (int kind = 0; kind < 8; kind++) {
         bool keep = (kind & 1) != 0;
-        struct gcd_sink_options options = { .keep_room = keep, .threads = (kind & 2) != 0 ? 2 : 1 };
+        struct gcd_sink_options options = { .keep_room = keep, .context.threads = (kind & 2) != 0 ? 2 : 1 };
         struct gcd_sink *s = NULL;
         assert_int_equal(gcd_sink_open(in_folder((kind & 4) != 0 ? "f.gz" : "f"), &options, &s, &err), GCD_OK);
         gcd_status st = GCD_OK;

@@ -108,7 +108,7 @@ static void random_graphs_agree_with_a_search(void **state)
         assert_true(gcd_graph_node_count(g) <= NODES);
         expect(g, &wanted);
         without_roots += no_strong_root(&wanted) ? pseudo_roots(g, &wanted) : 0;
-        assert_int_equal(gcd_root_sets_of(g, NULL, NULL, &got, &err), GCD_OK);
+        assert_int_equal(gcd_root_sets_of(g, NULL, &got, &err), GCD_OK);
         assert_memory_equal(&got, &wanted, sizeof got);
         shared += got.shared_objects;
         unreachable += got.unreachable_objects;
@@ -127,7 +127,7 @@ static void a_list_with_two_ends(void **state)
         SHOP_ROOTS({ .node = 0, .kind = GCD_ROOT_STATIC, .name = "head" }, { .node = 2, .kind = GCD_ROOT_STACK },
                    { .node = 2, .kind = GCD_ROOT_STACK }, { .node = 4, .kind = GCD_ROOT_HANDLE, .flags = GCD_ROOT_WEAK }) });
     struct gcd_root_sets s;
-    assert_int_equal(gcd_root_sets_of(g, NULL, NULL, &s, &err), GCD_OK);
+    assert_int_equal(gcd_root_sets_of(g, NULL, &s, &err), GCD_OK);
     const struct gcd_root_set statics = { 1, 4, 150, 2, 30, 4, 150 }, locals = { 2, 2, 120, 0, 0, 0, 0 }, weak = { 1, 0, 0, 0, 0, 0, 0 };
     assert_memory_equal(&s.groups[GCD_GROUP_STATICS], &statics, sizeof statics);
     assert_memory_equal(&s.groups[GCD_GROUP_LOCALS], &locals, sizeof locals);
@@ -157,7 +157,7 @@ static void a_chain_across_the_heap(void **state)
     struct gcd_graph *g = shop_build(&(struct shop){ .types = &type, .type_count = 1, .nodes = nodes, .node_count = N, .edges = edges,
                                                      .edge_count = N, .roots = roots, .root_count = 2 });
     struct gcd_root_sets s;
-    assert_int_equal(gcd_root_sets_of(g, NULL, NULL, &s, &err), GCD_OK);
+    assert_int_equal(gcd_root_sets_of(g, NULL, &s, &err), GCD_OK);
     assert_int_equal(s.groups[GCD_GROUP_STATICS].objects, N);
     assert_int_equal(s.groups[GCD_GROUP_STATICS].retained_objects, N / 2);
     assert_int_equal(s.groups[GCD_GROUP_LOCALS].objects, N / 2);
@@ -174,7 +174,7 @@ static void every_allocation_may_fail(void **state)
         struct gcd_root_sets sets;
         failalloc_init(&f);
         f.fail_at = at;
-        gcd_status st = gcd_root_sets_of(g, &f.alloc, NULL, &sets, &err);
+        gcd_status st = gcd_root_sets_of(g, &(struct gcd_context){ .alloc = &f.alloc }, &sets, &err);
         assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
         assert_null(failalloc_complaint(&f));
         if (f.failed == 0)
@@ -189,7 +189,7 @@ static void it_can_be_stopped(void **state)
     struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = 3, .max_nodes = 40, .plain_names = true });
     gcd_cancel_flag stop = true;
     struct gcd_root_sets sets;
-    assert_int_equal(gcd_root_sets_of(g, NULL, &stop, &sets, &err), GCD_E_CANCELED);
+    assert_int_equal(gcd_root_sets_of(g, &(struct gcd_context){ .cancel = &stop }, &sets, &err), GCD_E_CANCELED);
     gcd_graph_free(g);
 }
 

@@ -466,7 +466,7 @@ static void every_allocation_may_fail(void **state)
         for (uint64_t at = 1;; at++) {
             struct failalloc f;
             struct gcd_sink *s;
-            struct gcd_write_options o = { .alloc = &f.alloc, .stack_by = k / 2 == 0 ? GCD_STACK_BY_DOMINATORS : GCD_STACK_BY_PATHS };
+            struct gcd_write_options o = { .context.alloc = &f.alloc, .stack_by = k / 2 == 0 ? GCD_STACK_BY_DOMINATORS : GCD_STACK_BY_PATHS };
             failalloc_init(&f);
             f.fail_at = at;
             assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);

@@ -261,7 +261,7 @@ static void formats_need_memory(void **state)
         failalloc_init(&f);
         f.fail_at = at;
         assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);
-        gcd_status st = gcd_write_graph(gcd_format_by_name("gclog"), g, s, &(struct gcd_write_options){ .alloc = &f.alloc }, NULL, &err);
+        gcd_status st = gcd_write_graph(gcd_format_by_name("gclog"), g, s, &(struct gcd_write_options){ .context.alloc = &f.alloc }, NULL, &err);
         assert_int_equal(st, f.failed > 0 ? GCD_E_NOMEM : GCD_OK);
         gcd_sink_free(s);
         assert_null(failalloc_complaint(&f));

@@ -663,7 +663,8 @@ static void every_allocation_may_fail(void **state)
             failalloc_init(&f);
             f.fail_at = at;
             s = NULL;
-            gcd_status st = gcd_suspects_new(g, d, &(struct gcd_suspects_options){ .alloc = &f.alloc, .share = 0.05, .min_bytes = 1 }, &s, &err);
+            struct gcd_suspects_options o = { .context.alloc = &f.alloc, .share = 0.05, .min_bytes = 1 };
+            gcd_status st = gcd_suspects_new(g, d, &o, &s, &err);
             assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
             assert_int_equal(s != NULL, st == GCD_OK);
             gcd_suspects_free(s);
@@ -684,7 +685,7 @@ static void it_can_be_stopped(void **state)
     struct gcd_suspects *s = NULL;
     gcd_cancel_flag stop = true;
     assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
-    assert_int_equal(gcd_suspects_new(g, d, &(struct gcd_suspects_options){ .cancel = &stop }, &s, &err), GCD_E_CANCELED);
+    assert_int_equal(gcd_suspects_new(g, d, &(struct gcd_suspects_options){ .context.cancel = &stop }, &s, &err), GCD_E_CANCELED);
     assert_null(s);
     gcd_dominators_free(d);
     gcd_graph_free(g);

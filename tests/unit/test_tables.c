@@ -158,7 +158,7 @@ static void no_memory(void **state)
             failalloc_init(&f);
             f.fail_at = n / 2;
             gcd_status st = write_to(place_format(i), gcd_format_staged_kind(place_format(i)), g,
-                                     &(struct gcd_write_options){ .alloc = &f.alloc }, n % 2 == 0 ? &err : NULL);
+                                     &(struct gcd_write_options){ .context.alloc = &f.alloc }, n % 2 == 0 ? &err : NULL);
             assert_int_equal(st, f.failed > 0 ? GCD_E_NOMEM : GCD_OK);
             assert_null(failalloc_complaint(&f));
             if (f.failed == 0)
@@ -200,7 +200,7 @@ static void canceled_in_the_midst(void **state)
     for (size_t i = 0; place_format(i) != NULL; i++) {
         const struct gcd_format *f = place_format(i);
         struct watch w = { .cancel_at = 0 };
-        struct gcd_write_options o = { .cancel = &w.cancel, .progress = on_progress, .progress_ctx = &w };
+        struct gcd_write_options o = { .context.cancel = &w.cancel, .context.progress = on_progress, .context.progress_ctx = &w };
         assert_int_equal(write_to(f, gcd_format_staged_kind(f), g, &o, &err), GCD_OK);
         assert_true(w.calls >= 4);
         uint64_t calls = w.calls;

@@ -196,7 +196,7 @@ static void write_lines(const char *path, unsigned threads)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_sink *s;
-    assert_int_equal(gcd_sink_open(path, &(struct gcd_sink_options){ .threads = threads }, &s, &err), GCD_OK);
+    assert_int_equal(gcd_sink_open(path, &(struct gcd_sink_options){ .context.threads = threads }, &s, &err), GCD_OK);
     for (unsigned i = 0; i < 200000; i++) {
         char *to = gcd_sink_reserve(s, 32);
         gcd_sink_advance(s, (size_t)snprintf(to, 32, "line %u\n", i * 2654435761u));
@@ -241,7 +241,7 @@ static void a_threaded_output_has_the_same_bytes(void **state)
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_sink *s;
     (void)snprintf(one, sizeof one, "%s/one", folder);
-    assert_int_equal(gcd_sink_open(one, &(struct gcd_sink_options){ .threads = 2 }, &s, &err), GCD_OK);
+    assert_int_equal(gcd_sink_open(one, &(struct gcd_sink_options){ .context.threads = 2 }, &s, &err), GCD_OK);
     for (unsigned i = 0; i < 300000; i++)
         gcd_sink_text(s, "something ");
     gcd_sink_free(s);

@@ -49,7 +49,7 @@ static gcd_status open_bytes(const void *p, size_t n, struct gcd_input **ret_in,
 {
     *ret = NULL;
     assert_int_equal(gcd_input_from_memory(p, n, NULL, ret_in, &err), GCD_OK);
-    return gcd_trace_open(*ret_in, NULL, NULL, ret, &err);
+    return gcd_trace_open(*ret_in, NULL, ret, &err);
 }
 
 /* All events, and all of the input behind them; how each of both ended. */
@@ -100,7 +100,7 @@ static void several_files(void **state)
             for (size_t i = 0; i < n; i++)
                 assert_int_equal(gcd_input_from_memory(kind == 0 ? plain.p : etl.p, kind == 0 ? plain.n : etl.n, NULL, &parts[i], &err), GCD_OK);
             assert_int_equal(gcd_input_join(parts, n, NULL, &in, &err), GCD_OK);
-            assert_int_equal(gcd_trace_open(in, NULL, NULL, &t, &err), kind == 0 && n == 2 ? GCD_E_UNSUPPORTED : GCD_OK);
+            assert_int_equal(gcd_trace_open(in, NULL, &t, &err), kind == 0 && n == 2 ? GCD_E_UNSUPPORTED : GCD_OK);
             gcd_trace_free(t);
             gcd_input_free(in);
         }
@@ -124,7 +124,7 @@ static void fed_or_fetched(void **state)
     assert_true(gcd_trace_position(t) == plain.n);
     gcd_trace_free(t);
     gcd_input_free(in);
-    assert_int_equal(gcd_trace_new(NULL, NULL, &t, &err), GCD_OK);
+    assert_int_equal(gcd_trace_new(NULL, &t, &err), GCD_OK);
     assert_int_equal(gcd_trace_fetch(t, &err), GCD_E_STATE);
     assert_int_equal(gcd_trace_feed(t, plain.p, 40, &err), GCD_OK);
     assert_int_equal(gcd_trace_next(t, &ev, &err), GCD_NEED_MORE);

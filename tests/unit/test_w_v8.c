@@ -195,7 +195,8 @@ static void test_cancel(void **state)
     struct gcd_graph *g = shop_build(&(struct shop){ SHOP_TYPES({ .name = "A" }), .nodes = nodes, .node_count = NODES });
     struct gcd_sink *s;
     assert_int_equal(gcd_sink_new_memory(NULL, &s, NULL), GCD_OK);
-    assert_int_equal(gcd_write_graph(gcd_format_by_name("v8"), g, s, &(struct gcd_write_options){ .cancel = &cancel }, NULL, NULL), GCD_E_CANCELED);
+    struct gcd_write_options options = { .context.cancel = &cancel };
+    assert_int_equal(gcd_write_graph(gcd_format_by_name("v8"), g, s, &options, NULL, NULL), GCD_E_CANCELED);
     gcd_sink_free(s);
     gcd_graph_free(g);
 }

@@ -40,7 +40,7 @@ static void write_dirty(const struct gcd_format *f, const struct gcd_graph *g, i
     struct gcd_alloc dirty = { .resize = dirty_resize, .ctx = &fill };
     struct gcd_sink *s;
     assert_int_equal(gcd_sink_new_memory(&dirty, &s, &err), GCD_OK);
-    assert_int_equal(gcd_write_graph(f, g, s, &(struct gcd_write_options){ .alloc = &dirty, .threads = 1 }, NULL, &err), GCD_OK);
+    assert_int_equal(gcd_write_graph(f, g, s, &(struct gcd_write_options){ .context.alloc = &dirty, .context.threads = 1 }, NULL, &err), GCD_OK);
     assert_int_equal(gcd_sink_commit(s, &err), GCD_OK);
     const uint8_t *bytes = gcd_sink_memory(s, ret_n);
     *ret = malloc(*ret_n + 1);
@@ -198,7 +198,7 @@ static gcd_status write_large(const struct gcd_format *f, const struct gcd_graph
     l->cancel = false;
     l->last = 0;
     l->calls = 0;
-    struct gcd_write_options o = { .cancel = &l->cancel, .progress = look, .progress_ctx = l, .threads = 1 };
+    struct gcd_write_options o = { .context.cancel = &l->cancel, .context.progress = look, .context.progress_ctx = l, .context.threads = 1 };
     assert_int_equal(gcd_sink_new_memory(of_sink, &s, &err), GCD_OK);
     gcd_status st = gcd_write_graph(f, g, s, &o, NULL, &err);
     l->bytes = gcd_sink_bytes(s);

@@ -43,7 +43,7 @@ static bool peek_info(const char *path, struct gcd_trace_info *ret, struct gcd_e
     struct gcd_input *in = NULL;
     struct gcd_trace *trace = NULL;
     struct gcd_event ev;
-    bool ok = gcd_input_open(path, NULL, &in, err) == GCD_OK && gcd_trace_open(in, NULL, NULL, &trace, err) == GCD_OK &&
+    bool ok = gcd_input_open(path, NULL, &in, err) == GCD_OK && gcd_trace_open(in, NULL, &trace, err) == GCD_OK &&
               gcd_trace_fetch(trace, err) == GCD_OK && gcd_trace_next(trace, &ev, err) >= GCD_OK;
     if (ok)
         gcd_trace_get_info(trace, ret);
@@ -56,7 +56,7 @@ static bool wrap_file(const struct target *to, size_t input, const char *path, s
 {
     struct gcd_input *in = NULL;
     struct gcd_trace *trace = NULL;
-    bool ok = gcd_input_open(path, NULL, &in, err) == GCD_OK && gcd_trace_open(in, NULL, NULL, &trace, err) == GCD_OK &&
+    bool ok = gcd_input_open(path, NULL, &in, err) == GCD_OK && gcd_trace_open(in, NULL, &trace, err) == GCD_OK &&
               wrap_trace(to, input, trace, err);
     gcd_trace_free(trace);
     gcd_input_free(in);

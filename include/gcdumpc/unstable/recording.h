@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <gcdumpc/cancel.h>
+#include <gcdumpc/context.h>
 #include <gcdumpc/dump.h>
 #include <gcdumpc/io.h>
 #include <gcdumpc/status.h>
@@ -20,10 +20,8 @@ extern "C" {
 #endif
 
 struct gcd_recording_options {
+    struct gcd_context context;
     bool plain;                  /* the bytes as they are, without names */
-    const gcd_cancel_flag *cancel;   /* may be NULL */
-    gcd_progress_fn progress;    /* may be NULL */
-    void *progress_ctx;
 };
 
 /* What gcd_recording_write can do for a dump. */

@@ -5,7 +5,7 @@
  *     const char *const folders[] = { "/var/tmp", NULL };
  *     struct gcd_spill_options o = { .budget_bytes = UINT64_C(300) << 20, .folders = folders };
  *     if (gcd_spill_new(&o, &s, &err) == GCD_OK) {
- *         struct gcd_graph_options options = { .alloc = gcd_spill_alloc(s) };
+ *         struct gcd_graph_options options = { .context.alloc = gcd_spill_alloc(s) };
  *         ...
  *     }
  *

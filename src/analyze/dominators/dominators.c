@@ -6,6 +6,7 @@
 
 #include "analyze/dominators/dominators.h"
 #include "analyze/dominators/domtree.h"
+#include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"
@@ -225,20 +226,18 @@ static gcd_status run(struct gcd_dominators *d, struct domtree *t, const struct 
     return finish(d, t, err);
 }
 
-gcd_status gcd_dominators_new(const struct gcd_graph *g, const struct gcd_dominators_options *options, struct gcd_dominators **ret,
+gcd_status gcd_dominators_new(const struct gcd_graph *g, const struct gcd_context *context, struct gcd_dominators **ret,
                               struct gcd_error *err)
 {
-    static const struct gcd_dominators_options defaults;
-    if (options == NULL)
-        options = &defaults;
-    struct gcd_alloc a = gcd_alloc_or_default(options->alloc);
+    context = gcd_context_or_default(context);
+    struct gcd_alloc a = gcd_alloc_or_default(context->alloc);
     struct gcd_dominators *d = gcd_mem_new(&a, sizeof *d);
     if (d == NULL)
         return gcd_fail_nomem(err, "finding dominators");
     d->alloc = a;
-    d->threads = options->threads;
+    d->threads = context->threads;
     d->node_count = gcd_graph_node_count(g);
-    struct domtree t = { .alloc = a, .options = options, .steps_total = 4 * (uint64_t)d->node_count, .node_count = d->node_count };
+    struct domtree t = { .alloc = a, .context = context, .steps_total = 4 * (uint64_t)d->node_count, .node_count = d->node_count };
     gcd_status st = run(d, &t, g, err);
     domtree_done(&t);
     if (st == GCD_OK)

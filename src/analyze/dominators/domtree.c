@@ -2,15 +2,13 @@
 
 #include <string.h>
 
+#include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
 
 gcd_status domtree_check(const struct domtree *t, uint64_t steps, struct gcd_error *err)
 {
-    const struct gcd_dominators_options *o = t->options;
-    if (o->progress != NULL)
-        o->progress(o->progress_ctx, steps, t->steps_total);
-    return gcd_check_canceled(o->cancel, err);
+    return gcd_context_step(t->context, steps, t->steps_total, err);
 }
 
 /* ---- depth-first search ---- */
@@ -97,12 +95,12 @@ static gcd_status search(struct domtree *t, struct gcd_error *err)
 bool domtree_part(const struct domtree *t, uint32_t count, uint32_t part, uint32_t *ret_first, uint32_t *ret_end)
 {
     parts_range(count, part, parts_count(count), ret_first, ret_end);
-    return !gcd_is_canceled(t->options->cancel);
+    return !gcd_is_canceled(t->context->cancel);
 }
 
 gcd_status domtree_loop(const struct domtree *t, uint32_t count, gcd_part_fn work, void *ctx, uint64_t steps, struct gcd_error *err)
 {
-    gcd_parallel(t->options->threads, parts_count(count), work, ctx);
+    gcd_parallel(t->context->threads, parts_count(count), work, ctx);
     return domtree_check(t, steps, err);
 }
 
@@ -333,7 +331,7 @@ gcd_status domtree_build(struct domtree *t, const struct gcd_graph *g, struct gc
     const struct gcd_alloc *a = &t->alloc;
     if (!live_edges_init(&t->live, g, a))
         return no_memory(err);
-    GCD_TRY(inner_init(&t->inner, &t->live, t->options->threads, a, err));
+    GCD_TRY(inner_init(&t->inner, &t->live, t->context->threads, a, err));
     t->room = (size_t)t->inner.count + 1;
     t->blocks = (t->room >> INNER_BLOCK_SHIFT) + 1;
     t->above = gcd_mem_new_uncleared(a, t->room, sizeof *t->above);

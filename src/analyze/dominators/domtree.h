@@ -57,7 +57,7 @@ union domtree_cell {
 
 struct domtree {
     struct gcd_alloc alloc;
-    const struct gcd_dominators_options *options;
+    const struct gcd_context *context;
     uint64_t steps_total;        /* for progress; the tree takes 3 a node */
     uint32_t node_count;
     struct live_edges live;

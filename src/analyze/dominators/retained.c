@@ -1,6 +1,7 @@
 #include <gcdumpc/retained.h>
 
 #include "analyze/dominators/live_edges.h"
+#include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"
@@ -64,11 +65,12 @@ static gcd_status walk(struct walk *w, struct gcd_error *err)
     return GCD_OK;
 }
 
-gcd_status gcd_retained_set(const struct gcd_graph *g, const uint8_t *types, const struct gcd_alloc *alloc, const gcd_cancel_flag *cancel,
-                            struct gcd_retained_set *ret, struct gcd_error *err)
+gcd_status gcd_retained_set(const struct gcd_graph *g, const uint8_t *types, const struct gcd_context *context, struct gcd_retained_set *ret,
+                            struct gcd_error *err)
 {
-    struct gcd_alloc a = gcd_alloc_or_default(alloc);
-    struct walk w = { .types = types, .cancel = cancel, .nodes = gcd_graph_node_count(g) };
+    context = gcd_context_or_default(context);
+    struct gcd_alloc a = gcd_alloc_or_default(context->alloc);
+    struct walk w = { .types = types, .cancel = context->cancel, .nodes = gcd_graph_node_count(g) };
     size_t words = ((size_t)w.nodes + 63) / 64;
     w.seen = gcd_mem_new_array(&a, words, sizeof *w.seen);
     w.stack = gcd_mem_new_uncleared(&a, w.nodes, sizeof *w.stack);

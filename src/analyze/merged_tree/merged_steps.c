@@ -1,5 +1,6 @@
 #include "analyze/merged_tree/merged_tree.h"
 
+#include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"
@@ -12,9 +13,7 @@ gcd_status merged_nomem(struct gcd_error *err)
 
 gcd_status merged_check(const struct merged_maker *m, uint64_t done, struct gcd_error *err)
 {
-    if (m->o->progress != NULL)
-        m->o->progress(m->o->progress_ctx, done, 2 * (uint64_t)m->nodes);
-    return gcd_check_canceled(m->o->cancel, err);
+    return gcd_context_step(&m->o->context, done, 2 * (uint64_t)m->nodes, err);
 }
 
 struct gcd_step_name gcd_merged_tree_name(const struct gcd_merged_tree *t, uint32_t label)

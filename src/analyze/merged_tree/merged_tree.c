@@ -276,7 +276,7 @@ gcd_status gcd_merged_tree_new(const struct gcd_graph *g, const struct gcd_merge
                                struct gcd_error *err)
 {
     uint32_t depth = options->max_depth, steps = options->max_steps;
-    struct merged_maker m = { .g = g, .o = options, .alloc = gcd_alloc_or_default(options->alloc), .nodes = gcd_graph_node_count(g) };
+    struct merged_maker m = { .g = g, .o = options, .alloc = gcd_alloc_or_default(options->context.alloc), .nodes = gcd_graph_node_count(g) };
     m.words = ((size_t)m.nodes + 63) / 64;
     m.max_depth = depth > 0 && depth < DEPTH_MAX ? depth : DEPTH_MAX;
     m.max_steps = steps > 0 && steps < GCD_IDMAP_NONE / 2 ? steps : DEFAULT_STEPS;

@@ -2,6 +2,7 @@
 
 #include <gcdumpc/unstable/largest_consumer.h>
 
+#include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sort.h"
@@ -42,7 +43,9 @@ static gcd_status find_paths(struct suspects_work *w, struct gcd_error *err)
     w->paths = w->o->paths;
     if (w->paths != NULL)
         return GCD_OK;
-    GCD_TRY(gcd_paths_new(w->g, &(struct gcd_paths_options){ .alloc = w->alloc, .cancel = w->o->cancel }, &w->own_paths, err));
+    struct gcd_context silent = w->o->context;
+    silent.progress = NULL;
+    GCD_TRY(gcd_paths_new(w->g, &silent, &w->own_paths, err));
     w->paths = w->own_paths;
     return GCD_OK;
 }
@@ -95,14 +98,11 @@ static const struct {
 static gcd_status run(struct suspects_work *w, struct gcd_error *err)
 {
     for (size_t i = 0; i < STEP_COUNT; i++) {
-        if (w->o->progress != NULL)
-            w->o->progress(w->o->progress_ctx, i, STEP_COUNT);
-        GCD_TRY(suspects_check(w, err));
+        GCD_TRY(gcd_context_step(&w->o->context, i, STEP_COUNT, err));
         if (w->s->count > 0 || !steps[i].of_suspects)
             GCD_TRY(steps[i].run(w, err));
     }
-    if (w->o->progress != NULL)
-        w->o->progress(w->o->progress_ctx, STEP_COUNT, STEP_COUNT);
+    gcd_context_report(&w->o->context, STEP_COUNT, STEP_COUNT);
     return GCD_OK;
 }
 
@@ -157,7 +157,7 @@ gcd_status gcd_suspects_new(const struct gcd_graph *g, const struct gcd_dominato
     double share = options->share == 0 ? GCD_SUSPECTS_SHARE : options->share;
     if (!(share >= GCD_SUSPECTS_SHARE_MIN && share <= 1))
         return gcd_fail(err, GCD_E_ARG, "the share that makes a suspect must be from %g to 1, not %g", GCD_SUSPECTS_SHARE_MIN, share);
-    struct gcd_alloc a = gcd_alloc_or_default(options->alloc);
+    struct gcd_alloc a = gcd_alloc_or_default(options->context.alloc);
     struct gcd_suspects *s = gcd_mem_new(&a, sizeof *s);
     if (s == NULL)
         return gcd_fail_nomem(err, "looking for suspects");

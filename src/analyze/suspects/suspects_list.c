@@ -19,7 +19,7 @@ gcd_status suspects_add(struct suspects_work *w, enum gcd_suspect_kind kind, uin
 
 gcd_status suspects_check(const struct suspects_work *w, struct gcd_error *err)
 {
-    return gcd_check_canceled(w->o->cancel, err);
+    return gcd_check_canceled(w->o->context.cancel, err);
 }
 
 void suspects_keep_most(struct gcd_suspect_part top[GCD_SUSPECT_PARTS], size_t *n, struct gcd_suspect_part part)

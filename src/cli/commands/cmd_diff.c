@@ -10,7 +10,6 @@
 #include "exit.h"
 #include "input/fail.h"
 #include "input/input.h"
-#include "input/memory.h"
 #include "output/output.h"
 #include "signals.h"
 #include "term/message.h"
@@ -167,7 +166,7 @@ static enum cli_exit diff_page(const struct cli_args *args)
     if (!is_page(args))
         return CLI_USAGE;
     all.view.paths = all.view.retained = true;
-    struct gcd_sink_options output = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(args) };
+    struct gcd_sink_options output = { .context = cli_context(args, NULL) };
     enum cli_exit e = cli_sink_open(args->output.path, &output, CLI_SLOT_OUTPUT, &s);
     if (e == CLI_DONE)
         e = cli_compare_open(&all, &c);

@@ -15,7 +15,6 @@
 #include "input/dump_verdict.h"
 #include "input/fail.h"
 #include "input/input.h"
-#include "input/memory.h"
 #include "output/json_out.h"
 #include "output/output.h"
 #include "signals.h"
@@ -184,15 +183,15 @@ enum cli_exit cmd_events(const struct cli_args *args)
 {
     const char *subject = cli_input_name(args);
     struct gcd_error input_err = GCD_ERROR_INIT;
-    struct gcd_limits limits = cli_limits(args);
+    struct gcd_context context = cli_context(args, NULL);
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_input *in = NULL;
     struct gcd_trace *trace = NULL;
     struct table t = { .slot_count = 4 * MAX_KINDS };
     enum cli_exit e = CLI_FAILED;
-    if (cli_open_input(args, &(struct gcd_input_options){ .alloc = cli_alloc(), .cancel = &cli_canceled }, &in) != CLI_DONE)
+    if (cli_open_input(args, &(struct gcd_input_options){ .context = context }, &in) != CLI_DONE)
         return CLI_FAILED;
-    gcd_status st = gcd_trace_open(in, cli_alloc(), &limits, &trace, &err);
+    gcd_status st = gcd_trace_open(in, &context, &trace, &err);
     if (st == GCD_OK) {
         t.kinds = calloc(MAX_KINDS, sizeof *t.kinds);
         t.slots = calloc(t.slot_count, sizeof *t.slots);

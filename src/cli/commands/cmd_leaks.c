@@ -14,11 +14,9 @@
 #include "input/dump_verdict.h"
 #include "input/fail.h"
 #include "input/input.h"
-#include "input/memory.h"
 #include "output/json_out.h"
 #include "output/output.h"
 #include "output/root_labels.h"
-#include "signals.h"
 #include "term/message.h"
 #include "term/progress.h"
 #include "term/term.h"
@@ -347,18 +345,15 @@ static enum cli_exit print_leaks(const struct leaks *l)
 
 static enum cli_exit analyse(struct leaks *l)
 {
-    static char verb[] = "finding dominators", looking[] = "looking for suspects";
     struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_dominators_options dominators = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(l->args),
-                                                 .progress = cli_progress_steps, .progress_ctx = verb };
+    struct gcd_context context = cli_context_steps(l->args, "finding dominators");
     gcd_status st;
-    if (dominators.threads > 1)          /* it is not known yet whether they are needed, but they take almost no extra time */
-        st = gcd_paths_with_dominators_new(l->d.graph, &dominators, &l->dominators, &l->paths, &err);
+    if (context.threads > 1)             /* it is not known yet whether they are needed, but they take almost no extra time */
+        st = gcd_paths_with_dominators_new(l->d.graph, &context, &l->dominators, &l->paths, &err);
     else
-        st = gcd_dominators_new(l->d.graph, &dominators, &l->dominators, &err);
+        st = gcd_dominators_new(l->d.graph, &context, &l->dominators, &err);
     struct gcd_suspects_options options = {
-        .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(l->args), .progress = cli_progress_steps, .progress_ctx = looking,
-        .names = l->names, .min_bytes = l->args->view.min_bytes, .paths = l->paths,
+        .context = cli_context_steps(l->args, "looking for suspects"), .names = l->names, .min_bytes = l->args->view.min_bytes, .paths = l->paths,
         .share = (double)l->args->view.share_percent / 100,
         .only_large = l->args->view.share_percent != 0 || l->args->view.min_bytes != 0,      /* a limit that was given holds for all kinds */
     };

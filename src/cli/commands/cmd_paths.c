@@ -17,7 +17,6 @@
 #include "output/json_out.h"
 #include "output/output.h"
 #include "output/root_labels.h"
-#include "signals.h"
 #include "term/message.h"
 #include "term/progress.h"
 
@@ -261,10 +260,8 @@ static json_t *json_head(const struct tree *t, uint32_t pseudo_roots)
 static enum cli_exit type_paths(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, const struct gcd_paths *p,
                                 const uint8_t *types)
 {
-    static const char verb[] = "merging paths";
-    struct gcd_merged_tree_options o = { .alloc = cli_alloc(), .cancel = &cli_canceled, .progress = cli_progress_steps,
-                                       .progress_ctx = (void *)(uintptr_t)verb, .paths = p,
-                                       .types = types, .to_root = args->view.to_root };
+    struct gcd_merged_tree_options o = { .context = cli_context_steps(args, "merging paths"), .paths = p, .types = types,
+                                         .to_root = args->view.to_root };
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_merged_tree *tree;
     size_t n;
@@ -292,12 +289,10 @@ static enum cli_exit type_paths(const struct cli_args *args, const struct cli_du
 static enum cli_exit find_paths(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, const uint8_t *types,
                                 uint32_t object)
 {
-    static const char verb[] = "finding paths";
-    struct gcd_paths_options o = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(args), .progress = cli_progress_steps,
-                                   .progress_ctx = (void *)(uintptr_t)verb };
+    struct gcd_context context = cli_context_steps(args, "finding paths");
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_paths *p;
-    if (gcd_paths_new(d->graph, &o, &p, &err) != GCD_OK)
+    if (gcd_paths_new(d->graph, &context, &p, &err) != GCD_OK)
         return cli_fail(d->subject, &err);
     cli_progress_end();
     enum cli_exit e = types != NULL ? type_paths(args, d, names, p, types) : cli_object_paths(args, d, names, p, object, DEFAULT_PATHS);

@@ -17,7 +17,6 @@
 #include "output/json_out.h"
 #include "output/output.h"
 #include "output/root_labels.h"
-#include "signals.h"
 #include "term/message.h"
 #include "term/term.h"
 
@@ -205,7 +204,8 @@ static enum cli_exit exact(const struct retained *r, const uint8_t *types, uint6
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_retained_set set;
-    if (gcd_retained_set(r->d.graph, types, cli_alloc(), &cli_canceled, &set, &err) != GCD_OK)
+    struct gcd_context context = cli_context(r->args, NULL);
+    if (gcd_retained_set(r->d.graph, types, &context, &set, &err) != GCD_OK)
         return cli_fail(r->d.subject, &err);
     if (set.retained_bytes >= r->args->view.min_bytes)
         put_type(r, t, set.retained_bytes, count, bytes, name);
@@ -315,7 +315,7 @@ static void fill_tree(const struct retained *r, const struct gcd_merged_step *s,
 static enum cli_exit tree_table(const struct retained *r, struct cli_table **ret)
 {
     /* one level more than shown, so that the level below the last does not count as part of it */
-    struct gcd_merged_tree_options o = { .alloc = cli_alloc(), .cancel = &cli_canceled, .dominators = r->dominators,
+    struct gcd_merged_tree_options o = { .context = cli_context(r->args, NULL), .dominators = r->dominators,
                                          .max_depth = (uint32_t)r->args->view.tree + 1 };
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_merged_tree *tree;

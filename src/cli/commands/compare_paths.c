@@ -7,9 +7,7 @@
 #include "input/fail.h"
 #include "input/input.h"
 #include "input/memory.h"
-#include "signals.h"
 #include "term/message.h"
-#include "term/progress.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -141,14 +139,12 @@ static enum cli_exit add_view(const struct cli_comparison *c, const struct cli_d
 /* The next view nearly always has the same types: then it needs no other tree. */
 static enum cli_exit add_views(const struct cli_comparison *c, const struct cli_dump *d, const struct cli_view *views, const struct gcd_paths *paths)
 {
-    static const char merging[] = "merging paths";
     struct gcd_merged_tree *tree = NULL;
     enum cli_exit e = CLI_DONE;
     for (size_t i = 0; i < CLI_MATCHED_BYS && e == CLI_DONE; i++) {
         const struct cli_view *v = &views[i];
         struct gcd_error err = GCD_ERROR_INIT;
-        struct gcd_merged_tree_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .types = v->set, .progress = cli_progress_steps,
-                                                   .progress_ctx = (void *)(uintptr_t)merging, .paths = paths };
+        struct gcd_merged_tree_options options = { .context = cli_context_steps(c->args, "merging paths"), .types = v->set, .paths = paths };
         if (i == 0 || memcmp(v->set, v[-1].set, v->summary->type_count) != 0) {
             gcd_merged_tree_free(tree);
             tree = NULL;
@@ -168,11 +164,9 @@ static enum cli_exit add_views(const struct cli_comparison *c, const struct cli_
 enum cli_exit cli_paths_add(const struct cli_comparison *c, const struct cli_dump *d, const struct cli_view *views)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    static const char finding[] = "finding paths";
-    struct gcd_paths_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(c->args),
-                                         .progress = cli_progress_steps, .progress_ctx = (void *)(uintptr_t)finding };
+    struct gcd_context context = cli_context_steps(c->args, "finding paths");
     struct gcd_paths *paths = NULL;
-    if (gcd_paths_new(d->graph, &options, &paths, &err) != GCD_OK)
+    if (gcd_paths_new(d->graph, &context, &paths, &err) != GCD_OK)
         return cli_fail(d->subject, &err);
     enum cli_exit e = add_views(c, d, views, paths);
     if (e == CLI_DONE)

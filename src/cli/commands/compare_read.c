@@ -9,7 +9,6 @@
 #include "input/fail.h"
 #include "input/input.h"
 #include "input/memory.h"
-#include "signals.h"
 #include "term/message.h"
 
 #include <stdio.h>
@@ -60,7 +59,8 @@ static enum cli_exit measure_set(struct reading *r, const struct cli_view *v, ui
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_retained_set set;
-    gcd_status st = gcd_retained_set(r->d.graph, v->set, cli_alloc(), &cli_canceled, &set, &err);
+    struct gcd_context context = cli_context(r->c->args, NULL);
+    gcd_status st = gcd_retained_set(r->d.graph, v->set, &context, &set, &err);
     if (st != GCD_OK)
         return cli_fail(r->d.subject, &err);
     *ret = set.retained_bytes;

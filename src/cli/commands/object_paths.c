@@ -5,9 +5,7 @@
 #include "exit.h"
 #include "input/fail.h"
 #include "input/input.h"
-#include "input/memory.h"
 #include "output/json_out.h"
-#include "signals.h"
 #include "term/message.h"
 #include "term/term.h"
 
@@ -187,7 +185,7 @@ enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dum
                                uint32_t object, uint32_t default_paths)
 {
     uint32_t max = args->view.max_paths != 0 ? (uint32_t)args->view.max_paths : default_paths;
-    struct gcd_object_paths_options options = { .object = object, .max = max, .alloc = cli_alloc(), .cancel = &cli_canceled };
+    struct gcd_object_paths_options options = { .context = cli_context(args, NULL), .object = object, .max = max };
     struct shown f = { .args = args, .d = d, .names = names, .paths = p, .object = object };
     struct gcd_error err = GCD_ERROR_INIT;
     gcd_status st = gcd_object_paths_new(d->graph, p, &options, &f.all, &err);

@@ -22,7 +22,6 @@
 #include "output/output.h"
 #include "signals.h"
 #include "term/path.h"
-#include "term/progress.h"
 
 /* Copies of streams go beside the output, where room is needed anyway, or where the user says. */
 static void spool_folder(const struct cli_args *args, char *ret, size_t cap)
@@ -89,14 +88,11 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
     if (e != CLI_DONE)
         return e;
     bool reread = need >= CLI_NEED_STREAM;
-    static const char verb[] = "reading";
     char spool[4096];
     spool_folder(args, spool, sizeof spool);
-    struct gcd_limits limits = cli_limits(args);
     struct gcd_dump_options options = {
-        .alloc = cli_alloc(), .limits = &limits, .process = args->dump.process, .process_name = args->dump.process_name,
-        .walk_number = (unsigned)args->dump.walk,
-        .check_references = need == CLI_NEED_OBJECTS, .cancel = &cli_canceled, .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
+        .context = cli_context(args, "reading"), .process = args->dump.process, .process_name = args->dump.process_name,
+        .walk_number = (unsigned)args->dump.walk, .check_references = need == CLI_NEED_OBJECTS,
     };
     if (cli_is_live(args)) {
         ret->live = true;

@@ -42,8 +42,6 @@ enum cli_need {
     CLI_NEED_PAGE                /* all of these */
 };
 
-/* --max-block, --max-objects */
-struct gcd_limits cli_limits(const struct cli_args *args);
 /* The file that ARGS name, or the several as one.  The message has been printed when it fails. */
 enum cli_exit cli_open_input(const struct cli_args *args, const struct gcd_input_options *options, struct gcd_input **ret);
 /* The name of the file PATH without its folder and the suffixes of recordings, in RET[CAP]. */
@@ -80,8 +78,12 @@ bool cli_separates_loads(const struct cli_args *args);
 /* The names of its types, in the style that ARGS ask for, else DEF.  Free with gcd_names_free. */
 enum cli_exit cli_names_of(const struct cli_args *args, const struct cli_dump *d, enum gcd_name_style def, struct gcd_names **ret);
 
-/* threads.c: how many threads ARGS allow, or as many as there are cores for this process. */
+/*
+ * context.c: what long calls share, by ARGS, which must outlive them.  Without --threads as many threads as there are cores for this process.
+ * VERB says what is done, with progress in bytes of the input, or in steps; NULL: without progress.
+ */
 #define CLI_THREADS_MAX 64
-unsigned cli_threads(const struct cli_args *args);
+struct gcd_context cli_context(const struct cli_args *args, const char *verb);
+struct gcd_context cli_context_steps(const struct cli_args *args, const char *verb);
 
 #endif

@@ -13,7 +13,6 @@
 #include "input/fail.h"
 #include "input/input.h"
 #include "input/memory.h"
-#include "signals.h"
 #include "term/message.h"
 #include "term/path.h"
 #include "term/progress.h"
@@ -32,12 +31,10 @@ void cli_base_name(const char *path, char *ret, size_t cap)
     (void)snprintf(ret, cap, "%.*s", (int)(n < cap ? n : cap - 1), base);
 }
 
-static struct gcd_graph_options graph_options(const struct cli_args *args, const struct gcd_limits *limits, const struct gcd_input *in)
+static struct gcd_graph_options graph_options(const struct cli_args *args, const struct gcd_input *in)
 {
-    static const char verb[] = "building the graph";
-    return (struct gcd_graph_options){ .alloc = cli_alloc(), .limits = limits, .keep_unknown = args->output.keep_unknown,
-                                       .cancel = &cli_canceled, .threads = cli_threads(args),
-                                       .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb, .progress_total = gcd_input_size(in) };
+    return (struct gcd_graph_options){ .context = cli_context(args, "building the graph"), .keep_unknown = args->output.keep_unknown,
+                                       .progress_total = gcd_input_size(in) };
 }
 
 enum cli_exit cli_make_graph(const struct cli_args *args, enum cli_need need, struct cli_dump *d)
@@ -48,18 +45,15 @@ enum cli_exit cli_make_graph(const struct cli_args *args, enum cli_need need, st
     enum cli_exit e = cli_memory_plan(args, d, need);
     if (e != CLI_DONE)
         return e;
-    struct gcd_limits limits = cli_limits(args);
-    struct gcd_graph_options options = graph_options(args, &limits, d->input);
+    struct gcd_graph_options options = graph_options(args, d->input);
     return gcd_graph_from_dump(d->dump, &options, &d->graph, &err) == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
 }
 
 enum cli_exit cli_find_dominators(const struct cli_args *args, const struct cli_dump *d, struct gcd_dominators **ret)
 {
-    static const char verb[] = "finding dominators";
-    struct gcd_dominators_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(args),
-                                              .progress = cli_progress_steps, .progress_ctx = (void *)(uintptr_t)verb };
+    struct gcd_context context = cli_context_steps(args, "finding dominators");
     struct gcd_error err = GCD_ERROR_INIT;
-    if (gcd_dominators_new(d->graph, &options, ret, &err) != GCD_OK)
+    if (gcd_dominators_new(d->graph, &context, ret, &err) != GCD_OK)
         return cli_fail(d->subject, &err);
     cli_progress_end();
     return CLI_DONE;
@@ -74,8 +68,7 @@ static enum cli_exit open_graph(const struct cli_args *args, const struct gcd_in
     enum cli_exit e = cli_memory_plan(args, ret, CLI_NEED_GRAPH);
     if (e != CLI_DONE)
         return e;
-    struct gcd_limits limits = cli_limits(args);
-    struct gcd_graph_options options = graph_options(args, &limits, ret->input);
+    struct gcd_graph_options options = graph_options(args, ret->input);
     gcd_status st = gcd_input_keep(ret->input, input_options, &err);
     if (st == GCD_OK)
         st = gcd_graph_read(ret->input, &options, &ret->graph, &err);
@@ -121,7 +114,7 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
 {
     ret->subject = cli_input_name(args);
     cli_base_name(args->input, ret->name, sizeof ret->name);
-    struct gcd_input_options input_options = { .alloc = cli_alloc(), .reread = reread, .spool_dir = spool, .cancel = &cli_canceled };
+    struct gcd_input_options input_options = { .context = cli_context(args, NULL), .reread = reread, .spool_dir = spool };
     struct gcd_error err = GCD_ERROR_INIT;
     const char *graph_format = NULL;
     enum cli_exit opened = cli_open_input(args, &input_options, &ret->input);
@@ -142,11 +135,6 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
         return cli_error(CLI_FAILED, ret->subject, "is neither a recording (.nettrace, .etl) nor a dump in .gclog, .gcdump or "
                          ".dartheap; other formats are written only, and core dumps are not read");
     return st == GCD_OK ? CLI_DONE : cli_fail(ret->subject, &err);
-}
-
-struct gcd_limits cli_limits(const struct cli_args *args)
-{
-    return (struct gcd_limits){ .block_bytes = args->limits.max_block_bytes, .objects = args->limits.max_objects };
 }
 
 /* ---- the same, wherever it comes from ---- */

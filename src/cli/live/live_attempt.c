@@ -86,11 +86,11 @@ static void on_step(void *ctx, enum gcd_ipc_step step, uint64_t bytes)
 
 static gcd_status prepare(const struct live *l, struct live_attempt *a)
 {
-    struct gcd_input_options spool = { .alloc = cli_alloc(), .reread = true, .spool_dir = l->spool_dir,
+    struct gcd_input_options spool = { .context = { .alloc = cli_alloc() }, .reread = true, .spool_dir = l->spool_dir,
                                        .keep_room = cli_keeps_room(l->args) };
     gcd_status st = l->spool_dir != NULL ? gcd_input_new_spool(&spool, &a->spool, &a->err) : GCD_OK;
     if (st == GCD_OK)
-        st = gcd_trace_new(l->options->alloc, l->options->limits, &a->decoder, &a->err);
+        st = gcd_trace_new(&l->options->context, &a->decoder, &a->err);
     return st == GCD_OK ? gcd_dump_new(l->options, &a->dump, &a->err) : st;
 }
 

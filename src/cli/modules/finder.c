@@ -188,7 +188,7 @@ static gcd_status open_entry(const struct module_finder *f, struct program_bundl
                              struct gcd_error *err)
 {
     const char *tmpdir = getenv("TMPDIR");
-    struct gcd_input_options options = { .alloc = cli_alloc(), .spool_memory_bytes = EXPANDED_IN_MEMORY, .cancel = &cli_canceled,
+    struct gcd_input_options options = { .context = { .alloc = cli_alloc(), .cancel = &cli_canceled }, .spool_memory_bytes = EXPANDED_IN_MEMORY,
                                          .spool_dir = tmpdir != NULL && tmpdir[0] != '\0' ? tmpdir : NULL };
     struct bundle_view view;
     gcd_status st = program_bundle_view(b, e, &options, &view, err);

@@ -22,7 +22,6 @@
 #include "signals.h"
 #include "term/message.h"
 #include "term/path.h"
-#include "term/progress.h"
 #include "term/suggest.h"
 #include "term/term.h"
 
@@ -129,8 +128,7 @@ static enum cli_exit open_sink(const struct cli_args *args, const char *path, bo
     if (to_stdout && isatty(STDOUT_FILENO)) {    /* names in a dump are raw and could command the terminal */
         return cli_error(CLI_USAGE, NULL, "a %s is not written to a terminal; name a file, or use a pipe", binary ? "recording" : "dump");
     }
-    return cli_sink_open(path, &(struct gcd_sink_options){ .alloc = cli_alloc(), .cancel = &cli_canceled, .threads = cli_threads(args),
-                                                           .keep_room = cli_keeps_room(args) }, slot, ret);
+    return cli_sink_open(path, &(struct gcd_sink_options){ .context = cli_context(args, NULL), .keep_room = cli_keeps_room(args) }, slot, ret);
 }
 
 enum cli_exit cli_output_check(const struct cli_args *args)
@@ -142,9 +140,7 @@ enum cli_exit cli_output_check(const struct cli_args *args)
 /* The recording of D with the names that were found, unless --plain. */
 static gcd_status write_recording(const struct cli_args *args, struct cli_dump *d, struct gcd_sink *to, uint64_t *ret_names, struct gcd_error *err)
 {
-    static const char verb[] = "writing";
-    struct gcd_recording_options options = { .plain = args->live.plain, .cancel = &cli_canceled, .progress = cli_progress,
-                                             .progress_ctx = (void *)(uintptr_t)verb };
+    struct gcd_recording_options options = { .context = cli_context(args, "writing"), .plain = args->live.plain };
     return gcd_recording_write(d->dump, d->input, to, &options, ret_names, err);
 }
 
@@ -269,7 +265,6 @@ static enum cli_exit commit(struct cli_output *out)
 
 enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *out, struct cli_dump *d)
 {
-    static const char verb[] = "writing";
     const struct gcd_summary *summary = cli_summary(d);
     if (out->format == NULL && (d->dump == NULL || strcmp(summary->trace.container, CLI_RAW_FORMAT) != 0))
         return cli_error(CLI_USAGE, d->subject, "is no .nettrace recording, and cannot become one; choose another name or --format");
@@ -278,9 +273,7 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
     enum cli_exit e = out->format != NULL ? cli_names_of(args, d, gcd_format_names(out->format), &names) : CLI_DONE;
     if (e != CLI_DONE)
         return e;
-    struct gcd_write_options options = { .name = d->name, .names = names, .stack_by = args->output.stack_by, .alloc = cli_alloc(),
-        .cancel = &cli_canceled,
-                                         .threads = cli_threads(args), .progress = cli_progress, .progress_ctx = (void *)(uintptr_t)verb,
+    struct gcd_write_options options = { .context = cli_context(args, "writing"), .name = d->name, .names = names, .stack_by = args->output.stack_by,
                                          .progress_total = gcd_input_size(d->input) };
     struct gcd_write_notes notes = { .objects = summary->objects, .edges = summary->edges };
     struct gcd_error err = GCD_ERROR_INIT;
@@ -317,7 +310,7 @@ enum cli_exit cli_write_text(const char *path, bool for_all, const char *text)
     struct gcd_sink *to = NULL;
     if (text == NULL)
         return cli_no_memory(path);
-    gcd_status st = gcd_sink_open(path, &(struct gcd_sink_options){ .alloc = cli_alloc(), .for_all = for_all }, &to, &err);
+    gcd_status st = gcd_sink_open(path, &(struct gcd_sink_options){ .context = { .alloc = cli_alloc() }, .for_all = for_all }, &to, &err);
     if (st == GCD_OK) {
         gcd_sink_text(to, text);
         st = gcd_sink_commit(to, &err);

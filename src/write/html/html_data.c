@@ -6,6 +6,7 @@
 #include <gcdumpc/retained.h>
 #include <gcdumpc/unstable/largest_consumer.h>
 
+#include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sort.h"
@@ -20,7 +21,7 @@
 
 /* Progress of one analysis as a part of all: from FIRST to FIRST + SHARE, both of 4. */
 struct stage {
-    const struct gcd_write_options *all;
+    const struct gcd_context *all;
     double first, share;
 };
 
@@ -30,8 +31,7 @@ static void stage_progress(void *ctx, uint64_t done, uint64_t total)
 {
     const struct stage *s = ctx;
     if (total > 0)
-        s->all->progress(s->all->progress_ctx, (uint64_t)((s->first + s->share * (double)done / (double)total) / 4 * (double)STAGE_STEPS),
-                         STAGE_STEPS);
+        gcd_context_report(s->all, (uint64_t)((s->first + s->share * (double)done / (double)total) / 4 * (double)STAGE_STEPS), STAGE_STEPS);
 }
 
 /* ---- the largest single objects ---- */
@@ -194,27 +194,26 @@ struct analysis {
     struct gcd_error *err, beside_err;   /* the former may be NULL */
 };
 
-/* Options for one stage of the work, whose progress is that of the page; of what is done beside another one it is not told. */
-static struct gcd_write_options staged(const struct html_data *h, struct stage *stage, bool beside)
+/* For one stage of the work, which reports its part of the progress, unless it runs beside another one. */
+static struct gcd_context staged(const struct html_data *h, struct stage *stage, bool beside)
 {
-    struct gcd_write_options options = *h->options;
-    options.alloc = &h->alloc;
-    options.progress = options.progress != NULL && !(beside && options.threads > 1) ? stage_progress : NULL;
-    options.progress_ctx = stage;
-    return options;
+    struct gcd_context c = h->options->context;
+    stage->all = &h->options->context;
+    c.alloc = &h->alloc;
+    c.progress = beside && c.threads > 1 ? NULL : stage_progress;
+    c.progress_ctx = stage;
+    return c;
 }
 
-static struct gcd_merged_tree_options merging(const struct gcd_write_options *o, uint32_t max_steps)
+static struct gcd_merged_tree_options merging(struct gcd_context context, uint32_t max_steps)
 {
-    return (struct gcd_merged_tree_options){ .alloc = o->alloc, .cancel = o->cancel, .progress = o->progress, .progress_ctx = o->progress_ctx,
-                                             .stacks = true, .max_depth = STACKS_DEPTH, .max_steps = max_steps };
+    return (struct gcd_merged_tree_options){ .context = context, .stacks = true, .max_depth = STACKS_DEPTH, .max_steps = max_steps };
 }
 
 static gcd_status merge_dominators(struct html_data *h, struct gcd_error *err)
 {
-    struct stage stage = { h->options, 2, h->options->threads > 1 ? 2 : 1 };
-    struct gcd_write_options options = staged(h, &stage, false);
-    struct gcd_merged_tree_options merge = merging(&options, STEPS_OF_TREE);
+    struct stage stage = { .first = 2, .share = h->options->context.threads > 1 ? 2 : 1 };
+    struct gcd_merged_tree_options merge = merging(staged(h, &stage, false), STEPS_OF_TREE);
     struct gcd_merged_tree *t;
     uint32_t large[HTML_LARGE], found[HTML_LARGE];
     find_large(h, h->dominators);
@@ -241,9 +240,8 @@ static void along_dominators(void *ctx)
 /* For each wanted type the tree of its shortest paths. */
 static gcd_status merge_paths_to(struct html_data *h, const struct gcd_paths *p, const uint32_t *wanted, size_t n, struct gcd_error *err)
 {
-    struct stage stage = { h->options, 3, 1 };
-    struct gcd_write_options options = staged(h, &stage, true);
-    struct gcd_merged_tree_options merge = merging(&options, STEPS_OF_PATHS);
+    struct stage stage = { .first = 3, .share = 1 };
+    struct gcd_merged_tree_options merge = merging(staged(h, &stage, true), STEPS_OF_PATHS);
     size_t types = gcd_graph_summary(h->g)->type_count;
     uint8_t *set = gcd_mem_new(&h->alloc, types);
     if (set == NULL)
@@ -265,8 +263,9 @@ static gcd_status merge_paths_to(struct html_data *h, const struct gcd_paths *p,
 
 static gcd_status merge_paths(struct html_data *h, const struct gcd_paths *p, struct gcd_error *err)
 {
-    const struct gcd_write_options *o = h->options;
-    struct gcd_suspects_options s = { .alloc = &h->alloc, .cancel = o->cancel, .threads = o->threads, .names = o->names, .paths = p };
+    struct gcd_suspects_options s = { .context = h->options->context, .names = h->options->names, .paths = p };
+    s.context.alloc = &h->alloc;
+    s.context.progress = NULL;
     uint32_t wanted[HTML_PATHS];
     size_t n = 0;
     GCD_TRY(gcd_suspects_new(h->g, h->dominators, &s, &h->suspects, err));
@@ -279,16 +278,15 @@ static gcd_status merge_paths(struct html_data *h, const struct gcd_paths *p, st
 static void along_paths(void *ctx)
 {
     struct analysis *a = ctx;
-    if (a->h->options->threads > 1 || a->here == GCD_OK)
+    if (a->h->options->context.threads > 1 || a->here == GCD_OK)
         a->beside = merge_paths(a->h, a->paths, &a->beside_err);
 }
 
 static gcd_status analyze(struct html_data *h, struct analysis *a)
 {
-    struct stage stage = { h->options, 0, 2 };
-    struct gcd_write_options o = staged(h, &stage, false);
-    struct gcd_dominators_options d = { .alloc = o.alloc, .cancel = o.cancel, .threads = o.threads, .progress = o.progress, .progress_ctx = &stage };
-    GCD_TRY(gcd_paths_with_dominators_new(h->g, &d, &h->dominators, &a->paths, a->err));
+    struct stage stage = { .first = 0, .share = 2 };
+    struct gcd_context context = staged(h, &stage, false);
+    GCD_TRY(gcd_paths_with_dominators_new(h->g, &context, &h->dominators, &a->paths, a->err));
     h->pseudo_roots = gcd_dominators_pseudo_roots(h->dominators);
     h->reachable_objects = gcd_dominators_reachable(h->dominators);
     h->reachable_bytes = gcd_dominators_retained(h->dominators, GCD_NODE_ROOT);
@@ -296,7 +294,7 @@ static gcd_status analyze(struct html_data *h, struct analysis *a)
     if (h->retained == NULL)
         return gcd_fail_nomem(a->err, "adding up retained sizes");
     GCD_TRY(gcd_retained_by_type(h->g, h->dominators, &h->alloc, h->retained, a->err));
-    gcd_parallel_invoke(h->options->threads, along_dominators, along_paths, a);
+    gcd_parallel_invoke(h->options->context.threads, along_dominators, along_paths, a);
     if (a->here == GCD_OK && a->beside != GCD_OK && a->err != NULL)
         *a->err = a->beside_err;
     GCD_TRY(a->here != GCD_OK ? a->here : a->beside);
@@ -306,7 +304,7 @@ static gcd_status analyze(struct html_data *h, struct analysis *a)
 gcd_status html_data_make(struct html_data *h, const struct gcd_graph *g, const struct gcd_write_options *options, struct gcd_error *err)
 {
     memset(h, 0, sizeof *h);
-    struct gcd_alloc user = gcd_alloc_or_default(options->alloc);
+    struct gcd_alloc user = gcd_alloc_or_default(options->context.alloc);
     h->alloc = gcd_locked_alloc_init(&h->locked, &user);
     h->g = g;
     h->options = options;

@@ -313,7 +313,7 @@ static gcd_status join_labels(struct tables *t, struct gcd_error *err)
 gcd_status tables_init(struct tables *t, const struct gcd_graph *g, const struct gcd_dominators *dominators,
                        const struct gcd_write_options *options, struct gcd_error *err)
 {
-    *t = (struct tables){ .alloc = gcd_alloc_or_default(options->alloc), .graph = g, .options = options, .dominators = dominators };
+    *t = (struct tables){ .alloc = gcd_alloc_or_default(options->context.alloc), .graph = g, .options = options, .dominators = dominators };
     gcd_textpool_init(&t->text, &t->alloc, UINT32_MAX);
     gcd_status st = gcd_generations_new(gcd_graph_summary(g), &t->alloc, &t->generations, err);
     if (st == GCD_OK)

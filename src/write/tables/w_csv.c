@@ -102,8 +102,9 @@ static gcd_status put_file(struct csv *w, const struct table *table, struct gcd_
         return gcd_fail_nomem(err, "opening the output");
     (void)snprintf(path, n, "%s/%s.csv", folder, table->name);
     struct gcd_sink *out = NULL;
-    gcd_status st = gcd_sink_open(path, &(struct gcd_sink_options){ .alloc = w->options->alloc, .cancel = w->options->cancel,
-                                                                       .keep_room = gcd_staged_keeps_room(w->staged) }, &out, err);
+    struct gcd_sink_options options = { .context = w->options->context, .keep_room = gcd_staged_keeps_room(w->staged) };
+    options.context.threads = 0;         /* most tables are small */
+    gcd_status st = gcd_sink_open(path, &options, &out, err);
     gcd_mem_free(a, path, n);
     if (st == GCD_OK)
         st = put_table(w, table, out, err);
@@ -118,7 +119,7 @@ static gcd_status put_file(struct csv *w, const struct table *table, struct gcd_
 static gcd_status csv_write(const struct gcd_graph *g, struct gcd_staged *p, const struct gcd_write_options *options,
                             struct gcd_write_notes *notes, struct gcd_error *err)
 {
-    struct gcd_alloc a = gcd_alloc_or_default(options->alloc);
+    struct gcd_alloc a = gcd_alloc_or_default(options->context.alloc);
     struct csv *w = gcd_mem_new(&a, sizeof *w);
     if (w == NULL)
         return gcd_fail_nomem(err, "writing tables");

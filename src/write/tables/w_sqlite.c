@@ -11,6 +11,7 @@
 
 #include <gcdumpc/unstable/estimate.h>
 
+#include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "write/tables/sqlite_disk.h"
@@ -122,8 +123,8 @@ static int offer_next(sqlite3_vtab_cursor *base)
     struct virtual_cursor *c = (struct virtual_cursor *)base;
     table_next(&c->c);
     /* look_at_cancel checks the cancel flag, whatever SQLite is doing */
-    if (++c->d->done % WRITE_CHECK_EVERY == 0 && c->d->options->progress != NULL)
-        c->d->options->progress(c->d->options->progress_ctx, c->d->done, c->d->total);
+    if (++c->d->done % WRITE_CHECK_EVERY == 0)
+        gcd_context_report(&c->d->options->context, c->d->done, c->d->total);
     return SQLITE_OK;
 }
 
@@ -165,14 +166,14 @@ static const sqlite3_module offer_module = {
 
 static int look_at_cancel(void *ctx)
 {
-    return gcd_is_canceled(((const struct gcd_write_options *)ctx)->cancel);
+    return gcd_is_canceled(((const struct gcd_write_options *)ctx)->context.cancel);
 }
 
 static gcd_status failed(struct database *d, int rc, const char *doing, struct gcd_error *err)
 {
     if (rc == SQLITE_NOMEM)
         return gcd_fail_nomem(err, doing);
-    if (rc == SQLITE_INTERRUPT && gcd_is_canceled(d->options->cancel))
+    if (rc == SQLITE_INTERRUPT && gcd_is_canceled(d->options->context.cancel))
         return gcd_fail(err, GCD_E_CANCELED, "interrupted");
     if (d->disk.err.code != GCD_OK) {        /* SQLite reports only that the output cannot be written */
         if (err != NULL)
@@ -236,15 +237,16 @@ static gcd_status fill(struct database *d, struct gcd_staged *p, struct gcd_erro
 static gcd_status sqlite_write(const struct gcd_graph *g, struct gcd_staged *p, const struct gcd_write_options *options,
                                struct gcd_write_notes *notes, struct gcd_error *err)
 {
-    struct gcd_alloc a = gcd_alloc_or_default(options->alloc);
-    struct gcd_dominators_options dominators_options = { .alloc = options->alloc, .cancel = options->cancel, .threads = options->threads };
+    struct gcd_alloc a = gcd_alloc_or_default(options->context.alloc);
+    struct gcd_context silent = options->context;
+    silent.progress = NULL;              /* that of the rows is reported */
     struct gcd_dominators *dominators = NULL;
     struct database *d = gcd_mem_new(&a, sizeof *d);
     if (d == NULL)
         return gcd_fail_nomem(err, "writing a database");
     d->alloc = a;
     d->options = options;
-    gcd_status st = gcd_dominators_new(g, &dominators_options, &dominators, err);
+    gcd_status st = gcd_dominators_new(g, &silent, &dominators, err);
     if (st == GCD_OK)
         st = tables_init(&d->tables, g, dominators, options, err);
     if (st == GCD_OK) {

@@ -237,7 +237,7 @@ enum cli_exit cmd_report(const struct cli_args *args)
     if (e == CLI_DONE && args->view.filter != NULL)
         e = cli_filter_new(args->view.filter, &r.filter);
     /* node_exporter runs as another user, and metrics are there to be published */
-    struct gcd_sink_options options = { .alloc = cli_alloc(), .cancel = &cli_canceled, .for_all = format == FORMAT_PROMETHEUS };
+    struct gcd_sink_options options = { .context = { .alloc = cli_alloc(), .cancel = &cli_canceled }, .for_all = format == FORMAT_PROMETHEUS };
     if (e == CLI_DONE && args->output.path != NULL && strcmp(args->output.path, "-") != 0)
         e = cli_sink_open(args->output.path, &options, CLI_SLOT_OUTPUT, &sink);
     if (e == CLI_DONE)

@@ -9,20 +9,16 @@
 #include "exit.h"
 #include "input/fail.h"
 #include "input/input.h"
-#include "input/memory.h"
-#include "signals.h"
 #include "term/message.h"
-#include "term/progress.h"
 
 enum cli_exit report_histogram(struct report *r, enum gcd_histogram_by by, const struct gcd_histogram **ret)
 {
-    static const char verb[] = "reading";
     struct gcd_error err = GCD_ERROR_INIT;
     bool of_types = by == GCD_BY_TYPE || by == GCD_BY_MODULE || by == GCD_BY_NAMESPACE || by == GCD_BY_KIND;
     struct gcd_histogram_options options = {
-        .by = by, .dump = r->d.dump, .graph = r->d.graph, .wanted = r->wanted, .dominators = of_types ? r->dominators : NULL,
-        .root_sets = r->args->view.retained, .alloc = cli_alloc(), .cancel = &cli_canceled, .progress = cli_progress,
-        .progress_ctx = (void *)(uintptr_t)verb, .progress_total = r->d.input != NULL ? gcd_input_size(r->d.input) : 0,
+        .context = cli_context(r->args, "reading"), .by = by,
+        .dump = r->d.dump, .graph = r->d.graph, .wanted = r->wanted, .dominators = of_types ? r->dominators : NULL,
+        .root_sets = r->args->view.retained, .progress_total = r->d.input != NULL ? gcd_input_size(r->d.input) : 0,
     };
     if (by == GCD_BY_GENERATION && cli_summary(&r->d)->range_count == 0)
         return cli_error(CLI_FAILED, r->d.subject,

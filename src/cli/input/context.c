@@ -1,0 +1,30 @@
+#include <sched.h>
+
+#include "args.h"
+#include "input/input.h"
+#include "input/memory.h"
+#include "signals.h"
+#include "term/progress.h"
+
+static unsigned thread_count(const struct cli_args *args)
+{
+    cpu_set_t ours;
+    if (args->limits.threads != 0)
+        return (unsigned)args->limits.threads;
+    /* of a machine with more than 1024 the call fails: none of what is done here wants as many */
+    int cores = sched_getaffinity(0, sizeof ours, &ours) == 0 ? CPU_COUNT(&ours) : CLI_THREADS_MAX;
+    return cores < CLI_THREADS_MAX ? (unsigned)cores : CLI_THREADS_MAX;
+}
+
+struct gcd_context cli_context(const struct cli_args *args, const char *verb)
+{
+    return (struct gcd_context){ .alloc = cli_alloc(), .limits = &args->limits.input, .cancel = &cli_canceled, .threads = thread_count(args),
+                                 .progress = verb != NULL ? cli_progress : NULL, .progress_ctx = (void *)(uintptr_t)verb };
+}
+
+struct gcd_context cli_context_steps(const struct cli_args *args, const char *verb)
+{
+    struct gcd_context c = cli_context(args, verb);
+    c.progress = cli_progress_steps;
+    return c;
+}
