@@ -25,8 +25,8 @@
 #define FILES_MAX UINT32_C(1000000)
 #define EXPAND_MAX ((uint64_t)256 << 20)
 
-/* SHA-256 of ".net core bundle\n"; every byte one off here, so that a program with this code is no bundle; volatile, else a compiler works it out. */
-static const volatile uint8_t mark_plus_one[MARK_BYTES] = {
+/* SHA-256 of ".net core bundle\n"; every byte one off here, so that a program with this code is no bundle. */
+static const uint8_t mark_plus_one[MARK_BYTES] = {
     0x8c, 0x13, 0x03, 0xba, 0x6b, 0x62, 0x21, 0x39, 0x73, 0x7c, 0x94, 0x03, 0x15, 0xd8, 0xa1, 0x33,
     0x14, 0xf6, 0xba, 0xe7, 0xf0, 0xaf, 0x34, 0x19, 0xef, 0x3c, 0x2e, 0xcf, 0x25, 0xb4, 0x6b, 0xaf
 };
@@ -42,9 +42,10 @@ struct gcd_bundle {
 /* Where the mark begins in N bytes, or NULL. */
 static const uint8_t *find_mark(const uint8_t *p, size_t n)
 {
+    const volatile uint8_t *from = mark_plus_one;    /* else a compiler works it out */
     uint8_t mark[MARK_BYTES];
     for (size_t i = 0; i < MARK_BYTES; i++)
-        mark[i] = (uint8_t)(mark_plus_one[i] - 1);
+        mark[i] = (uint8_t)(from[i] - 1);
     return memmem(p, n, mark, sizeof mark);
 }
 
