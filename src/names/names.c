@@ -191,7 +191,8 @@ gcd_status gcd_name_csharp(const char *raw, bool runtime, char *ret, size_t cap)
     if (st == GCD_OK && c.n >= cap)
         st = GCD_E_LIMIT;
     if (st == GCD_OK) {
-        memcpy(ret, c.out, c.n);
+        if (c.n > 0)
+            memcpy(ret, c.out, c.n);
         ret[c.n] = '\0';
     }
     csharp_done(&c);

@@ -55,7 +55,7 @@ static void test_variants(void **state)
         { "Shop.int", "Shop.System.Int32" }, { "interval", "System.Int32erval" }, { "string*", "System.String*" }, { "int2", "System.Int322" },
         { "*[*]", "*<*>" }, { "*[Shop]", "*<Shop>" }, { "A[*]", "A<*>" }, { "<>c [Shop]", "<>c<Shop>" },
         { "int?x", "System.Nullable<System.Int32>x" },
-        { "A\\ud83dB", "A\xf0\x9f\x90\x80" "B" }, { "A\\u0000B", "A" }, { "...", "*" },
+        { "A\\ud83dB", "A\xf0\x9f\x90\x80" "B" }, { "A\\u0000B", "A" }, { "...", "*" }, { "'", "" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
@@ -64,6 +64,21 @@ static void test_variants(void **state)
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         if (has_variant(none[i][0], none[i][1]))
             fail_msg("%s is %s", none[i][0], none[i][1]);
+}
+
+static void test_csharp(void **state)
+{
+    char text[16];
+    (void)state;
+    assert_int_equal(gcd_name_csharp("List`1[A,B]", true, text, 10), GCD_E_LIMIT);
+    assert_int_equal(gcd_name_csharp("List`1[A,B]", true, text, 11), GCD_OK);
+    assert_string_equal(text, "List<A, B>");
+    assert_int_equal(gcd_name_csharp("A[][,]", true, text, sizeof text), GCD_OK);
+    assert_string_equal(text, "A[,][]");
+    assert_int_equal(gcd_name_csharp("A[][,]", false, text, sizeof text), GCD_OK);
+    assert_string_equal(text, "A[][,]");
+    assert_int_equal(gcd_name_csharp("", true, text, sizeof text), GCD_OK);
+    assert_string_equal(text, "");
 }
 
 /* ---- types ---- */
@@ -235,7 +250,7 @@ static void test_bundled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_variants), cmocka_unit_test(test_types), cmocka_unit_test(test_another_dump),
+        cmocka_unit_test(test_variants), cmocka_unit_test(test_csharp), cmocka_unit_test(test_types), cmocka_unit_test(test_another_dump),
         cmocka_unit_test(test_raw_names), cmocka_unit_test(test_bundled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -262,7 +262,7 @@ bool cli_variants_of(const char *text, size_t n, struct cli_variants *v)
     for (size_t i = 0; ok && i < sizeof readings / sizeof *readings; i++) {
         struct text to = { room, 0 };
         readings[i](own, &to);
-        ok = strcmp(room, own) == 0 || add_spellings(v, room);
+        ok = to.n == 0 || strcmp(room, own) == 0 || add_spellings(v, room);
     }
     free(own);
     free(room);
