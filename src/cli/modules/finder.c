@@ -19,7 +19,7 @@
 #include "term/path.h"
 
 #define BUNDLES_MAX 16u
-#define EXPANDED_IN_MEMORY ((size_t)4 << 20)
+#define EXPANDED_IN_MEMORY ((size_t)16 << 10)        /* many are kept at the same time */
 #define NS_PER_MS INT64_C(1000000)
 #define COARSE_MS 20                 /* times of files lag behind by up to 10 ms, and so does the start of a process */
 #define CLOCKS_APART_MS 2000         /* the recording's clock and this one's */
@@ -184,7 +184,7 @@ static gcd_status add_own_bundle(struct module_finder *f, struct gcd_error *err)
 }
 
 /* An entry of a bundle, which is certain if it is the process's own. */
-static gcd_status open_entry(const struct module_finder *f, struct program_bundle *b, const struct bundle_entry *e, struct gcd_module_file *ret,
+static gcd_status open_entry(const struct module_finder *f, struct program_bundle *b, struct bundle_entry *e, struct gcd_module_file *ret,
                              struct gcd_error *err)
 {
     const char *tmpdir = getenv("TMPDIR");

@@ -10,6 +10,9 @@
 #include "input/memory.h"
 #include "term/path.h"
 
+/* Of the assemblies of a compressed program: most have 50 to 150 MB, in files without a name when they are large. */
+#define KEPT_BYTES_MAX ((uint64_t)256 << 20)
+
 /* False: no memory. */
 static bool add(struct program_bundle *b, const char *folder, const struct gcd_bundle_file *f)
 {
@@ -82,22 +85,33 @@ size_t program_bundle_find(const struct program_bundle *b, const char *name)
     return low;
 }
 
-gcd_status program_bundle_view(struct program_bundle *b, const struct bundle_entry *e, const struct gcd_input_options *options,
+gcd_status program_bundle_view(struct program_bundle *b, struct bundle_entry *e, const struct gcd_input_options *options,
                                struct bundle_view *ret, struct gcd_error *err)
 {
     *ret = (struct bundle_view){ .input = b->input, .off = e->off, .bytes = e->bytes };
     if (e->stored_bytes == 0)
         return GCD_OK;
+    if (e->expanded != NULL) {
+        *ret = (struct bundle_view){ .input = e->expanded, .bytes = UINT64_MAX };
+        return GCD_OK;
+    }
     struct gcd_bundle_file f = { .path = e->path, .off = e->off, .bytes = e->bytes, .stored_bytes = e->stored_bytes };
     gcd_status st = gcd_bundle_expand(b->bundle, &f, options, &ret->input, err);
-    *ret = (struct bundle_view){ .input = ret->input, .bytes = UINT64_MAX, .own = st == GCD_OK };
+    bool keep = st == GCD_OK && b->expanded_bytes + e->bytes <= KEPT_BYTES_MAX;
+    if (keep) {
+        e->expanded = ret->input;
+        b->expanded_bytes += e->bytes;
+    }
+    *ret = (struct bundle_view){ .input = ret->input, .bytes = UINT64_MAX, .own = st == GCD_OK && !keep };
     return st;
 }
 
 void program_bundle_done(struct program_bundle *b)
 {
-    for (size_t i = 0; i < b->count; i++)
+    for (size_t i = 0; i < b->count; i++) {
+        gcd_input_free(b->items[i].expanded);
         free(b->items[i].full);
+    }
     free(b->items);
     gcd_bundle_free(b->bundle);
     gcd_input_free(b->input);

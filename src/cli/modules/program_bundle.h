@@ -19,6 +19,7 @@ struct bundle_entry {
     const char *path;            /* the path below it */
     const char *name;            /* its last part */
     uint64_t off, bytes, stored_bytes;
+    struct gcd_input *expanded;  /* a copy that is kept, because a file is looked at several times; NULL = none */
 };
 
 struct program_bundle {
@@ -27,6 +28,7 @@ struct program_bundle {
     struct gcd_bundle *bundle;   /* NULL: it is none */
     struct bundle_entry *items;  /* [count] by name, upper and lower case alike, then by path */
     size_t count, room;
+    uint64_t expanded_bytes;     /* of all kept copies */
 };
 
 /*
@@ -41,10 +43,10 @@ size_t program_bundle_find(const struct program_bundle *b, const char *name);
 struct bundle_view {
     struct gcd_input *input;
     uint64_t off, bytes;
-    bool own;                    /* the input is a copy, because it was compressed: to be freed */
+    bool own;                    /* the input is a copy that is not kept: to be freed */
 };
-/* OPTIONS: of the copy. */
-gcd_status program_bundle_view(struct program_bundle *b, const struct bundle_entry *e, const struct gcd_input_options *options,
+/* OPTIONS: of the copy of a compressed file. */
+gcd_status program_bundle_view(struct program_bundle *b, struct bundle_entry *e, const struct gcd_input_options *options,
                                struct bundle_view *ret, struct gcd_error *err);
 void program_bundle_done(struct program_bundle *b);
 
