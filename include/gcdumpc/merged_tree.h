@@ -90,7 +90,7 @@ struct gcd_merged_tree_options {
 
 /*
  * G must outlive the tree.  GCD_E_NOMEM, GCD_E_CANCELED, GCD_E_LIMIT (2^32 roots, 2^31 types and static variables).  Memory while it runs:
- * 4.4 bytes a node.
+ * 4.4 bytes a node; 8.5 with stacks of dominators, when there are roots that are late in the order of roots (enum gcd_root_group).
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_merged_tree_new(const struct gcd_graph *g, const struct gcd_merged_tree_options *options,
                                                       struct gcd_merged_tree **ret, struct gcd_error *err);

@@ -2,7 +2,8 @@
  * Shortest paths from the roots: why is an object still alive?
  *
  * A breadth-first search from all roots except weak ones; a dependent handle is an edge from its key to its value.  Among paths of the same length
- * the first one counts, by the order of the roots, then of the references.  The same graph gives the same paths.
+ * the first one counts, by the group of the root (enum gcd_root_group), then by the order of the roots, then of the references.  Paths from a late
+ * group lead only to what no group before it reaches, however short they are.  The same graph gives the same paths.
  */
 #ifndef GCDUMPC_PATHS_H
 #define GCDUMPC_PATHS_H
@@ -48,13 +49,16 @@ GCD_API size_t gcd_paths_root(const struct gcd_paths *p, uint32_t node);
 /* As gcd_dominators_pseudo_roots.  gcd_paths_root has no number for pseudo-roots. */
 GCD_API uint32_t gcd_paths_pseudo_roots(const struct gcd_paths *p);
 
-/* The number of reachable nodes, and all of them by path length, so each follows its parent.  [gcd_paths_reachable()] */
+/* The number of reachable nodes, and all of them: by path length, late groups at the end; each follows its parent [gcd_paths_reachable()] */
 GCD_API uint32_t gcd_paths_reachable(const struct gcd_paths *p);
 GCD_API const uint32_t *gcd_paths_order(const struct gcd_paths *p);
 
 /* ---- everything that holds one object ---- */
 
-/* One path for each root that holds the object, then for each node that refers to it, the shortest first.  No path visits the object twice. */
+/*
+ * One path for each root that holds the object, in the order of roots, then for each node that refers to it, in that of gcd_paths_order.  No path
+ * visits the object twice.
+ */
 struct gcd_object_paths;
 
 struct gcd_object_paths_options {

@@ -122,15 +122,21 @@ struct gcd_root {
     enum gcd_root_kind kind;
 };
 
-/* Groups of roots for people; a viewer shows them as the children of the root.  Each root belongs to exactly one group. */
+/*
+ * Groups of roots for people; a viewer shows them as the children of the root.  Each root belongs to exactly one group.
+ *
+ * They stand in the order of roots, which decides what is said to hold an object that several roots reach, in all analyses and outputs.  Among the
+ * groups before GCD_GROUP_REFCOUNTED the shortest path counts; of equal ones the first in this order.  The groups from there on are late: each counts
+ * only for objects that no group before it reaches.  What waits for its finalizer can be in use all the same, and is a leak only by whoever uses it.
+ */
 enum gcd_root_group {
     GCD_GROUP_STATICS,           /* static variables */
     GCD_GROUP_LOCALS,            /* local variables, arguments, registers */
-    GCD_GROUP_FINALIZER,         /* finalizer queue */
     GCD_GROUP_STRONG_HANDLES,
     GCD_GROUP_PINNED_HANDLES,
-    GCD_GROUP_REFCOUNTED,        /* ref-counted handles and COM wrappers */
     GCD_GROUP_OTHER,
+    GCD_GROUP_REFCOUNTED,        /* ref-counted handles and COM wrappers: the first that counts only when no other does */
+    GCD_GROUP_FINALIZER,         /* finalizer queue */
     GCD_GROUP_WEAK,              /* keeps nothing alive: no analysis of live objects follows it */
     GCD_GROUPS
 };

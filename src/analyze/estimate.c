@@ -51,8 +51,8 @@ static uint64_t dominator_bytes(const struct shape *s)
     uint64_t further = edges > i ? edges - i : 0, lists = edges / 4;
     uint64_t searched = 4 * n + n / 4 + 28 * i + 4 * (further + lists);
     uint64_t placed = 16 * n + n / 4 + 16 * i;
-    uint64_t by_type = 24 * n;
-    return larger(searched, larger(placed, by_type));
+    uint64_t merged = 29 * n;                /* along the tree, with the objects that late roots leave to others; by type it is less */
+    return larger(searched, larger(placed, merged));
 }
 
 /* At worst each object has a path of its own. */
@@ -75,7 +75,7 @@ static uint64_t estimate(const struct shape *s, enum gcd_workload workload)
         besides = larger(dominator_bytes(s), 40 * s->objects);
         break;
     case GCD_FOR_PAGE:                       /* the same, and what is merged along both at the same time */
-        besides = larger(dominator_bytes(s), 46 * s->objects) + PAGE_STEP_BYTES * most_steps(s);
+        besides = larger(dominator_bytes(s), 50 * s->objects) + PAGE_STEP_BYTES * most_steps(s);
         break;
     default:
         break;

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <gcdumpc/unstable/root_order.h>
+
 #include "analyze/dominators/dominators.h"
 #include "analyze/dominators/live_edges.h"
 #include "base/context.h"
@@ -74,16 +76,20 @@ static void find_inner(struct search *s)
     }
 }
 
-static gcd_status follow(struct search *s, const struct gcd_context *context, struct gcd_error *err)
+static void reach_roots(struct search *s, enum gcd_root_group group)
+{
+    const struct live_edges *f = &s->p->live;
+    for (size_t i = 0; i < live_edges_root_count(f); i++)
+        if (live_edges_root_group(f, i) == group)
+            reach(s, live_edges_root(f, i), GCD_NODE_ROOT);
+}
+
+/* Empties the queue, of which the first *DONE have been followed. */
+static gcd_status follow(struct search *s, uint32_t *done, const struct gcd_context *context, struct gcd_error *err)
 {
     const struct gcd_paths *p = s->p;
-    for (size_t i = 0; i < live_edges_root_count(&p->live); i++) {
-        uint32_t node = live_edges_root(&p->live, i);
-        if (node != GCD_NODE_NONE)
-            reach(s, node, GCD_NODE_ROOT);
-    }
-    for (uint32_t at = 0; at < s->waiting; at++) {
-        uint32_t node = s->queue[at], to;
+    for (; *done < s->waiting; ++*done) {
+        uint32_t at = *done, node = s->queue[at], to;
         size_t n;
         fetch_ahead(s, at);
         if (at % CHECK_EVERY == 0)
@@ -94,6 +100,19 @@ static gcd_status follow(struct search *s, const struct gcd_context *context, st
         for (uint64_t i = n; (to = live_edges_at(&p->live, node, i)) != GCD_NODE_NONE; i++)
             reach(s, to, node);
     }
+    return GCD_OK;
+}
+
+/* In the order of roots: a late group begins when the groups before it have reached all they can. */
+static gcd_status search(struct search *s, const struct gcd_context *context, struct gcd_error *err)
+{
+    uint32_t done = 0;
+    for (unsigned group = 0; group < GCD_GROUP_WEAK; group++) {
+        if (gcd_group_is_late((enum gcd_root_group)group))
+            GCD_TRY(follow(s, &done, context, err));
+        reach_roots(s, (enum gcd_root_group)group);
+    }
+    GCD_TRY(follow(s, &done, context, err));
     return gcd_context_step(context, s->inner, s->inner, err);
 }
 
@@ -112,7 +131,7 @@ static gcd_status run(struct gcd_paths *p, const struct gcd_context *context, st
     find_inner(&s);
     size_t room = (size_t)s.inner + 1;   /* one is written before it is dropped */
     s.queue = gcd_mem_new_uncleared(&p->alloc, room, sizeof *s.queue);
-    gcd_status st = s.queue != NULL ? follow(&s, context, err) : gcd_fail_nomem(err, "finding shortest paths");
+    gcd_status st = s.queue != NULL ? search(&s, context, err) : gcd_fail_nomem(err, "finding shortest paths");
     gcd_mem_free(&p->alloc, s.queue, room * sizeof *s.queue);
     gcd_mem_free(&p->alloc, s.is_inner, s.words * sizeof *s.is_inner);
     return st;
@@ -209,10 +228,12 @@ size_t gcd_paths_root(const struct gcd_paths *p, uint32_t node)
 {
     while (p->parent[node] < GCD_NODE_ROOT)
         node = p->parent[node];
-    size_t i = 0, n = p->parent[node] == GCD_NODE_ROOT ? gcd_graph_summary(p->live.g)->root_count : 0;
-    while (i < n && live_edges_root(&p->live, i) != node)
-        i++;
-    return i < n ? i : SIZE_MAX;
+    size_t n = p->parent[node] == GCD_NODE_ROOT ? gcd_graph_summary(p->live.g)->root_count : 0, best = SIZE_MAX;
+    for (size_t i = 0; i < n; i++)
+        if (live_edges_root(&p->live, i) == node &&
+            (best == SIZE_MAX || live_edges_root_group(&p->live, i) < live_edges_root_group(&p->live, best)))
+            best = i;
+    return best;
 }
 
 uint32_t gcd_paths_reachable(const struct gcd_paths *p)

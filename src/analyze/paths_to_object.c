@@ -44,10 +44,10 @@ static gcd_status add_roots(struct gcd_object_paths *o, struct gcd_error *err)
     if (gcd_paths_pseudo_roots(o->p) > 0 && gcd_paths_parent(o->p, o->object) == GCD_NODE_ROOT)
         GCD_TRY(add(o, (struct hold){ SIZE_MAX, GCD_NODE_NONE, false }, err));
     const struct gcd_summary *s = gcd_graph_summary(o->g);
-    for (size_t i = 0; i < s->root_count; i++) {
-        if (s->roots[i].node == o->object && gcd_root_group(&s->roots[i]) != GCD_GROUP_WEAK)
-            GCD_TRY(add(o, (struct hold){ i, GCD_NODE_NONE, false }, err));
-    }
+    for (unsigned group = 0; group < GCD_GROUP_WEAK; group++)
+        for (size_t i = 0; i < s->root_count; i++)
+            if (s->roots[i].node == o->object && gcd_root_group(&s->roots[i]) == group)
+                GCD_TRY(add(o, (struct hold){ i, GCD_NODE_NONE, false }, err));
     return GCD_OK;
 }
 

@@ -67,7 +67,8 @@ static const struct cli_command commands[] = {
       "lines unless --top is given.\n" PATTERNS },
     { "paths", "FILE", "show what keeps objects alive: the shortest paths from the roots", CLI_PATHS,
       "--type merges the paths to all objects of a type into one tree of types; a path that returns to a type is\n"
-      "merged there, so lists and cycles are short.  --object shows the objects on the paths to one object, one path\n"
+      "merged there, so lists and cycles are short.  The finalizer queue and ref-counted handles are shown only for\n"
+      "objects that no other root reaches.  --object shows the objects on the paths to one object, one path\n"
       "for each object that refers to it.\n" PATTERNS },
     { "leaks", "FILE", "find possible leaks, and explain them", CLI_LEAKS,
       "A suspect retains at least a share of the heap (--share), and at least 4 MiB (--min-bytes): a single object\n"

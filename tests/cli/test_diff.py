@@ -343,7 +343,7 @@ class Paths(Compare):
         lines = rows_of(self.done(*words).text)[1]
         shown = [line for line in lines if " more)" not in line]
         self.assertLessEqual(len(shown), 201)
-        self.assertGreater(len(shown), 50)
+        self.assertGreater(len(shown), 20)
 
     def test_the_same_twice(self):
         self.assertEqual(self.json("diff", trace("net10-wks"), trace("net10-wks"), "--paths")["paths"], [])

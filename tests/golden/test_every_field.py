@@ -26,8 +26,8 @@ HAVE_SQLITE = os.environ.get("GCDUMPC_SQLITE", "ON") not in ("OFF", "0", "FALSE"
 MAX63, MAX64 = 2 ** 63 - 1, 2 ** 64 - 1
 CONTAINERS = {"3": V3File, "4": V4File, "4 plain": lambda **more: V4File(compressed=False, **more), "6": V6File,
               "6 plain": lambda **more: V6File(compressed=False, **more)}
-LABELS = ("[static variables]", "[local variables]", "[finalizer queue]", "[strong handles]", "[pinned handles]", "[ref-counted handles]",
-          "[other roots]", "[weak handles]")
+LABELS = ("[static variables]", "[local variables]", "[strong handles]", "[pinned handles]", "[other roots]", "[ref-counted handles]",
+          "[finalizer queue]", "[weak handles]")
 
 
 class Case(unittest.TestCase):

@@ -10,10 +10,12 @@ SMALL = 20_000
 EXPECTED = {
     "list": [("object", "HeapLab.LeakedOrder[]", 1, "s_orders", "It holds 100,000 objects, all HeapLab.LeakedOrder.")],
     "chain": [("object", "HeapLab.LeakedOrder", ORDERS, "s_first", "A list or tree of 100,000 HeapLab.LeakedOrder objects")],
-    "cache": [("object", None, 1, "s_cache", "It holds 20,000 objects, all Node<System.Int32, System.Byte[]>.")],
+    "cache": [("object", None, 1, "s_cache",
+               "It holds 20,000 objects, all System.Collections.Concurrent.ConcurrentDictionary<System.Int32, System.Byte[]>.Node.")],
     "events": [("handlers", "System.Action", SMALL, "s_ticker",
                 "has 20,000 handlers, all methods of HeapLab.Subscriber objects; what has subscribed")],
     "finalizers": [("finalizers", "HeapLab.Unfinished", None, "finalizer queue", "wait for their finalizers, mostly HeapLab.Unfinished (20,000)")],
+    "timers": [("type", "HeapLab.Session", 5_000, "s_store", "All of them are in one HeapLab.Session[], among others.")],
     "handles": [("type", "HeapLab.LeakedOrder", ORDERS, "strong handle", "All of them are held directly by strong handles.")],
     "pinned": [("type", "System.Byte[]", 10_000, "pinned handle", "All of them are held directly by pinned handles."),
                ("pinned", "System.Byte[]", None, "pinned handle", "the collector cannot move them to close the gaps.")],
@@ -59,7 +61,7 @@ class Leaks(LiveTest):
                 program = heaplab(runtime)
             except Missing as missing:
                 self.skipTest(str(missing))
-            for kind in ("list", "events", "finalizers", "handles"):
+            for kind in ("list", "events", "finalizers", "timers", "handles"):
                 with self.subTest(kind, runtime=runtime):
                     self.check(kind, program)
 

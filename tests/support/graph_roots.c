@@ -37,6 +37,35 @@ void graph_mark(const struct gcd_graph *g, const uint32_t *from, size_t n, const
     free(stack);
 }
 
+int graph_root_rank(const struct gcd_graph *g, size_t root)
+{
+    const struct gcd_root *r = &gcd_graph_summary(g)->roots[root];
+    if (r->kind == GCD_ROOT_STATIC || r->kind == GCD_ROOT_STACK)
+        return r->kind == GCD_ROOT_STATIC ? 0 : 1;
+    if (r->kind == GCD_ROOT_COM || (r->flags & GCD_ROOT_REFCOUNTED) != 0)
+        return 5;
+    if (r->kind == GCD_ROOT_HANDLE)
+        return (r->flags & GCD_ROOT_PINNED) != 0 ? 3 : 2;
+    return r->kind == GCD_ROOT_FINALIZER ? 6 : 4;
+}
+
+size_t graph_root_of(const struct gcd_graph *g, uint32_t node)
+{
+    const struct gcd_summary *summary = gcd_graph_summary(g);
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < summary->root_count; i++)
+        if (summary->roots[i].node == node && (summary->roots[i].flags & GCD_ROOT_WEAK) == 0 &&
+            (best == SIZE_MAX || graph_root_rank(g, i) < graph_root_rank(g, best)))
+            best = i;
+    return best;
+}
+
+int graph_root_tier(const struct gcd_graph *g, size_t root)
+{
+    int rank = root != SIZE_MAX ? graph_root_rank(g, root) : 0;
+    return rank < 5 ? 0 : rank - 4;
+}
+
 uint32_t *graph_roots(const struct gcd_graph *g, size_t *ret_n)
 {
     const struct gcd_summary *summary = gcd_graph_summary(g);

@@ -12,6 +12,13 @@
 /* The nodes that strong roots hold, in their order, some several times; without any the objects that serve as pseudo-roots.  free() it. */
 uint32_t *graph_roots(const struct gcd_graph *g, size_t *ret_n);
 
+/* The order of roots, said once more: the rank of strong root ROOT, and of the strong roots of NODE the first in that order; SIZE_MAX = none. */
+int graph_root_rank(const struct gcd_graph *g, size_t root);
+size_t graph_root_of(const struct gcd_graph *g, uint32_t node);
+
+/* Roots of a higher tier lead only to what those of lower ones do not reach.  ROOT SIZE_MAX: 0. */
+int graph_root_tier(const struct gcd_graph *g, size_t root);
+
 /* Does a reference, or a dependent handle, lead from FROM to TO? */
 bool graph_leads(const struct gcd_graph *g, uint32_t from, uint32_t to);
 

@@ -4,6 +4,7 @@ using System.Collections.Concurrent;
 using System.Collections.Generic;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using System.Threading;
 
 namespace HeapLab;
 
@@ -41,12 +42,24 @@ sealed class Customer
     public readonly List<Customer> Friends = new(4);
 }
 
+sealed class Session
+{
+    public readonly byte[] State = new byte[4000];
+}
+
+/// <summary>One step more than the timers have.</summary>
+sealed class SessionStore
+{
+    public readonly List<Session> Sessions = new();
+}
+
 /// <summary>Tens of megabytes each, leaked as programs do it.</summary>
 static class Leaks
 {
     static readonly List<LeakedOrder> s_orders = new();
     static readonly ConcurrentDictionary<int, byte[]> s_cache = new();
     static readonly Ticker s_ticker = new();
+    static readonly SessionStore s_store = new();
     static readonly List<Customer> s_customers = new();
     static readonly ConditionalWeakTable<object, byte[]> s_notes = new();
     static readonly object s_key = new();
@@ -59,6 +72,7 @@ static class Leaks
         ["cache"] = Cache,
         ["events"] = Events,
         ["finalizers"] = Finalizers,
+        ["timers"] = Timers,
         ["handles"] = Handles,
         ["pinned"] = Pinned,
         ["collections"] = SmallCollections,
@@ -108,6 +122,17 @@ static class Leaks
         Finalizing.Block();
         for (int i = 0; i < 20_000; i++)
             _ = new Unfinished();
+    }
+
+    // Held by a list, and by timers that nobody keeps: the queue has these as long as no finalizer runs.
+    static void Timers()
+    {
+        Finalizing.Block();
+        for (int i = 0; i < 5_000; i++)
+        {
+            s_store.Sessions.Add(new Session());
+            _ = new Timer(session => GC.KeepAlive(session), s_store.Sessions[i], Timeout.Infinite, Timeout.Infinite);
+        }
     }
 
     static void Handles()

@@ -11,6 +11,7 @@
 #include "support/graph_gen.h"
 #include "support/graph_roots.h"
 #include "support/run.h"
+#include "support/shop.h"
 
 static struct gcd_error err = GCD_ERROR_INIT;
 
@@ -472,6 +473,40 @@ static void it_can_be_stopped(void **state)
     gcd_graph_free(g);
 }
 
+/* The tree of dominators for profiles: what the queue holds and a static variable reaches, too, is held by several roots. */
+static void late_roots_leave_to_others(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = shop_build(&(struct shop){
+        SHOP_TYPES({ .id = 1, .name = "A" }, { .id = 2, .name = "B" }, { .id = 3, .name = "C" }, { .id = 4, .name = "D" }),
+        SHOP_NODES({ 0, 10 }, { 1, 20 }, { 2, 40 }, { 3, 80 }),
+        SHOP_EDGES({ 0, 1 }, { 3, 2 }),
+        SHOP_ROOTS({ .node = 1, .kind = GCD_ROOT_FINALIZER }, { .node = 2, .kind = GCD_ROOT_FINALIZER }, { .node = 3, .kind = GCD_ROOT_COM },
+                   { .node = 0, .kind = GCD_ROOT_STATIC, .name = "s" }, { .node = 3, .kind = GCD_ROOT_FINALIZER }) });
+    static const struct { enum gcd_step_kind kind; enum gcd_root_group group; } tops[] = {
+        { GCD_STEP_GROUP, GCD_GROUP_STATICS }, { GCD_STEP_SEVERAL_ROOTS, 0 }, { GCD_STEP_SEVERAL_ROOTS, 0 }, { GCD_STEP_GROUP, GCD_GROUP_REFCOUNTED },
+    };
+    uint32_t all[] = { 0, 1, 2, 3 }, found[4];
+    struct gcd_dominators *d;
+    struct gcd_merged_tree *t;
+    size_t n;
+    assert_int_equal(gcd_dominators_new(g, NULL, &d, &err), GCD_OK);
+    assert_int_equal(gcd_merged_tree_new(g, &(struct gcd_merged_tree_options){ .dominators = d, .stacks = true, .find = all, .find_count = 4,
+                                                                               .ret_found = found }, &t, &err), GCD_OK);
+    const struct gcd_merged_step *steps = gcd_merged_tree_steps(t, &n);
+    for (size_t i = 0; i < 4; i++) {
+        uint32_t top = found[i];
+        while (steps[top].parent != GCD_STEP_NONE)
+            top = steps[top].parent;
+        struct gcd_step_name name = gcd_merged_tree_name(t, steps[top].label);
+        assert_int_equal(name.kind, tops[i].kind);
+        assert_true(name.kind != GCD_STEP_GROUP || name.group == tops[i].group);
+    }
+    gcd_merged_tree_free(t);
+    gcd_dominators_free(d);
+    gcd_graph_free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -479,6 +514,7 @@ int main(void)
         cmocka_unit_test(lists_and_circles_of_types_are_short),
         cmocka_unit_test(what_is_too_deep_is_counted_higher_up),
         cmocka_unit_test(roots_are_told_apart_or_taken_together),
+        cmocka_unit_test(late_roots_leave_to_others),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(it_can_be_stopped),
     };

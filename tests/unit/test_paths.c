@@ -8,23 +8,15 @@
 #include "support/failalloc.h"
 #include "support/graph_gen.h"
 #include "support/graph_roots.h"
+#include "support/shop.h"
 
 static struct gcd_error err = GCD_ERROR_INIT;
-
-/* The first strong root of NODE, SIZE_MAX = none. */
-static size_t root_of(const struct gcd_graph *g, uint32_t node)
-{
-    const struct gcd_summary *summary = gcd_graph_summary(g);
-    for (size_t i = 0; i < summary->root_count; i++)
-        if (summary->roots[i].node == node && (summary->roots[i].flags & GCD_ROOT_WEAK) == 0)
-            return i;
-    return SIZE_MAX;
-}
 
 static void random_graphs_agree_with_relaxation(void **state)
 {
     (void)state;
-    uint32_t distance[64], got[64];
+    uint32_t distance[64], got[64], from_late = 0;
+    int tier[64];
     for (uint64_t seed = 0; seed < 1500; seed++) {
         struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = 40, .plain_names = true, .keep_unknown = seed % 3 == 0 });
         struct gcd_paths *p;
@@ -32,15 +24,21 @@ static void random_graphs_agree_with_relaxation(void **state)
         assert_true(n <= 64);
         size_t root_count;
         uint32_t *roots = graph_roots(g, &root_count);
-        for (uint32_t i = 0; i < n; i++)
+        for (uint32_t i = 0; i < n; i++) {
             distance[i] = UINT32_MAX - 1;
-        for (size_t i = 0; i < root_count; i++)
+            tier[i] = 3;
+        }
+        for (size_t i = 0; i < root_count; i++) {
             distance[roots[i]] = 0;
-        for (uint32_t round = 0; round < n; round++)             /* Bellman and Ford */
+            tier[roots[i]] = graph_root_tier(g, graph_root_of(g, roots[i]));
+        }
+        for (uint32_t round = 0; round < 3 * n; round++)         /* Bellman and Ford: first the roots that come first, then the shortest path */
             for (uint32_t i = 0; i < n; i++)
                 for (uint32_t k = 0; k < n; k++)
-                    if (distance[i] + 1 < distance[k] && graph_leads(g, i, k))
+                    if ((tier[i] < tier[k] || (tier[i] == tier[k] && distance[i] + 1 < distance[k])) && distance[i] < n && graph_leads(g, i, k)) {
                         distance[k] = distance[i] + 1;
+                        tier[k] = tier[i];
+                    }
         assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
         for (uint32_t i = 0; i < n; i++)
             reachable += distance[i] < n;
@@ -51,12 +49,14 @@ static void random_graphs_agree_with_relaxation(void **state)
             assert_true(parent == GCD_NODE_ROOT || graph_leads(g, parent, node));
             got[node] = parent == GCD_NODE_ROOT ? 0 : got[parent] + 1;
             assert_int_equal(got[node], distance[node]);
-            assert_true(i == 0 || got[node] >= got[gcd_paths_order(p)[i - 1]]);
+            uint32_t before = i > 0 ? gcd_paths_order(p)[i - 1] : node;
+            assert_true(tier[node] > tier[before] || (tier[node] == tier[before] && got[node] >= got[before]));
+            from_late += tier[node] > 0;
             while (parent != GCD_NODE_ROOT) {
                 node = parent;
                 parent = gcd_paths_parent(p, node);
             }
-            assert_true(gcd_paths_root(p, gcd_paths_order(p)[i]) == root_of(g, node));
+            assert_true(gcd_paths_root(p, gcd_paths_order(p)[i]) == graph_root_of(g, node));
         }
         for (uint32_t i = 0; i < n; i++) {
             assert_int_equal(gcd_paths_parent(p, i) == GCD_NODE_NONE, distance[i] >= n);
@@ -67,6 +67,40 @@ static void random_graphs_agree_with_relaxation(void **state)
         gcd_paths_free(p);
         gcd_graph_free(g);
     }
+    assert_true(from_late > 100);                                 /* else the test shows nothing */
+}
+
+/* A static variable far away, a queue that holds the object, handles beside it. */
+static void late_roots_count_last(void **state)
+{
+    (void)state;
+    struct gcd_graph *g = shop_build(&(struct shop){
+        SHOP_TYPES({ .id = 1, .name = "Node" }), SHOP_NODES({ 0, 10 }, { 0, 10 }, { 0, 10 }, { 0, 10 }, { 0, 10 }, { 0, 10 }),
+        SHOP_EDGES({ 0, 1 }, { 1, 2 }, { 2, 3 }, { 4, 3 }, { 4, 5 }),
+        SHOP_ROOTS({ .node = 0, .kind = GCD_ROOT_STATIC, .name = "far" }, { .node = 2, .kind = GCD_ROOT_FINALIZER },
+                   { .node = 3, .kind = GCD_ROOT_COM }, { .node = 4, .kind = GCD_ROOT_FINALIZER },
+                   { .node = 4, .kind = GCD_ROOT_HANDLE, .flags = GCD_ROOT_REFCOUNTED },
+                   { .node = 5, .kind = GCD_ROOT_FINALIZER }, { .node = 0, .kind = GCD_ROOT_STACK }) });
+    static const uint32_t parents[] = { GCD_NODE_ROOT, 0, 1, 2, GCD_NODE_ROOT, 4 };
+    static const size_t roots[] = { 0, 0, 0, 0, 4, 4 };
+    struct gcd_paths *p;
+    struct gcd_object_paths *all;
+    struct gcd_object_path path;
+    uint64_t more;
+    assert_int_equal(gcd_paths_new(g, NULL, &p, &err), GCD_OK);
+    for (uint32_t i = 0; i < 6; i++) {
+        assert_int_equal(gcd_paths_parent(p, i), parents[i]);
+        assert_int_equal(gcd_paths_root(p, i), roots[i]);
+    }
+    assert_int_equal(gcd_object_paths_new(g, p, &(struct gcd_object_paths_options){ .object = 4, .max = 9 }, &all, &err), GCD_OK);
+    assert_int_equal(gcd_object_paths_count(all, &more), 2);
+    for (size_t i = 0; i < 2; i++) {                     /* the handle first, which comes later in the dump */
+        assert_int_equal(gcd_object_paths_get(all, i, &path, &err), GCD_OK);
+        assert_int_equal(path.root, i == 0 ? 4 : 3);
+    }
+    gcd_object_paths_free(all);
+    gcd_paths_free(p);
+    gcd_graph_free(g);
 }
 
 static void every_allocation_may_fail(void **state)
@@ -211,13 +245,20 @@ static void paths_to_one_object(void **state)
                 struct gcd_object_path path;
                 uint64_t more;
                 size_t before = 0, holds = count_holds(g, p, object);
+                int before_rank = 0;
                 assert_int_equal(gcd_object_paths_new(g, p, &o, &all, &err), GCD_OK);
                 size_t n = gcd_object_paths_count(all, &more);
                 assert_true(n == (holds < max ? holds : max) && n + more == holds);
                 for (size_t i = 0; i < n; i++) {
                     assert_int_equal(gcd_object_paths_get(all, i, &path, &err), GCD_OK);
                     check_path(g, p, object, &path);
-                    assert_true(path.count >= before);
+                    /* those that hold it themselves, by rank; then by tier, and in a tier by length */
+                    int rank = path.count > 1 ? graph_root_tier(g, path.root) : path.root != SIZE_MAX ? graph_root_rank(g, path.root) : 0;
+                    if (before > 1)
+                        assert_true(rank > before_rank || (rank == before_rank && path.count >= before));
+                    else
+                        assert_true(path.count > 1 || rank >= before_rank);
+                    before_rank = rank;
                     before = path.count;
                 }
                 gcd_object_paths_free(all);
@@ -263,7 +304,7 @@ static void paths_to_one_object_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_graphs_agree_with_relaxation),
+        cmocka_unit_test(random_graphs_agree_with_relaxation), cmocka_unit_test(late_roots_count_last),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(they_are_the_same_beside_dominators),
         cmocka_unit_test(every_allocation_may_fail_beside_dominators),

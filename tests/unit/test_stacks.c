@@ -12,6 +12,7 @@
 #include "support/check.h"
 #include "support/failalloc.h"
 #include "support/graph_gen.h"
+#include "support/graph_roots.h"
 #include "support/run.h"
 
 static struct gcd_error err = GCD_ERROR_INIT;
@@ -222,30 +223,47 @@ static const uint8_t *write_to(struct gcd_sink **sink, const struct gcd_graph *g
     return gcd_sink_memory(*sink, ret_n);
 }
 
+/* Does a root of a lower tier than ROOT reach NODE? */
+static bool is_left_to_others(const struct gcd_graph *g, size_t root, uint32_t node)
+{
+    const struct gcd_summary *summary = gcd_graph_summary(g);
+    uint8_t *seen = malloc(gcd_graph_node_count(g) + 1);
+    bool ret = false;
+    for (size_t i = 0; i < summary->root_count && !ret; i++) {
+        if ((summary->roots[i].flags & GCD_ROOT_WEAK) != 0 || graph_root_tier(g, i) >= graph_root_tier(g, root))
+            continue;
+        graph_mark(g, &summary->roots[i].node, 1, NULL, seen);
+        ret = seen[node] != 0;
+    }
+    free(seen);
+    return ret;
+}
+
 /* The path of one node, the slow way. */
 static void slow_stack(const struct gcd_graph *g, const struct gcd_write_options *o, const struct gcd_dominators *d,
                        const struct gcd_paths *p, uint32_t node, char *text, size_t cap)
 {
     const struct gcd_summary *summary = gcd_graph_summary(g);
-    static const char *const groups[] = { "[static variables]", "[thread stacks]", "[finalizer queue]", "[strong handles]",
-                                          "[pinned handles]", "[ref-counted handles]", "[other roots]" };
+    static const char *const groups[] = { "[static variables]", "[thread stacks]", "[strong handles]", "[pinned handles]",
+                                          "[other roots]", "[ref-counted handles]", "[finalizer queue]" };
     uint32_t path[512];
-    size_t n = 0, root = 0;
+    size_t n = 0, root;
     uint32_t up = node;
     for (; up < GCD_NODE_ROOT; up = d != NULL ? gcd_dominators_parent(d, up) : gcd_paths_parent(p, up)) {
         assert_true(n < 512);
         path[n++] = up;
     }
     text[0] = '\0';
-    while (root < summary->root_count && (summary->roots[root].node != path[n - 1] || (summary->roots[root].flags & GCD_ROOT_WEAK) != 0))
-        root++;
+    root = graph_root_of(g, path[n - 1]);
+    if (root == SIZE_MAX || (d != NULL && is_left_to_others(g, root, path[n - 1])))
+        root = summary->root_count;
     bool no_roots = d != NULL ? gcd_dominators_pseudo_roots(d) > 0 : gcd_paths_pseudo_roots(p) > 0;
     if (up == GCD_NODE_NONE || no_roots)
         append(text, cap, "[not reachable from roots]");
     else if (root == summary->root_count)
         append(text, cap, "[several roots]");
     else
-        append(text, cap, groups[gcd_root_group(&summary->roots[root])]);
+        append(text, cap, groups[graph_root_rank(g, root)]);
     if (up == GCD_NODE_ROOT && root < summary->root_count && summary->roots[root].kind == GCD_ROOT_STATIC &&
         summary->roots[root].name[0] != '\0')
         append(text, cap, summary->roots[root].name);

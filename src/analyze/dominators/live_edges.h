@@ -24,6 +24,11 @@ static inline void bits_set(uint64_t *bits, uint32_t node)
     bits[node >> 6] |= UINT64_C(1) << (node & 63);
 }
 
+static inline void bits_clear(uint64_t *bits, uint32_t node)
+{
+    bits[node >> 6] &= ~(UINT64_C(1) << (node & 63));
+}
+
 struct live_edges {
     struct gcd_alloc alloc;
     const struct gcd_graph *g;
@@ -60,6 +65,12 @@ static inline uint32_t live_edges_at(const struct live_edges *f, uint32_t node, 
 static inline size_t live_edges_root_count(const struct live_edges *f)
 {
     return f->pseudo_roots != NULL ? f->pseudo_root_count : gcd_graph_summary(f->g)->root_count;
+}
+
+/* The group of root I; pseudo-roots are all in the first one. */
+static inline enum gcd_root_group live_edges_root_group(const struct live_edges *f, size_t i)
+{
+    return f->pseudo_roots != NULL ? GCD_GROUP_STATICS : gcd_root_group(&gcd_graph_summary(f->g)->roots[i]);
 }
 
 /* The node that root I keeps alive; GCD_NODE_NONE when the root is weak. */

@@ -2,8 +2,10 @@
 
 #include <string.h>
 
+#include <gcdumpc/unstable/root_order.h>
 #include <gcdumpc/unstable/static_names.h>
 
+#include "analyze/dominators/live_edges.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sort.h"
@@ -62,6 +64,33 @@ static uint32_t variable_label(const struct merged_maker *m, uint32_t root)
     return merged_label(t, MERGED_FIXED) + (uint32_t)low;
 }
 
+static enum gcd_root_group group_of(const struct merged_maker *m, uint32_t root)
+{
+    return gcd_root_group(&gcd_graph_summary(m->g)->roots[root]);
+}
+
+/*
+ * Paths begin at the right root by themselves, but the tree of dominators has an object that several roots reach at its top.  There a root of a late
+ * GROUP does not count for what the groups before it reach, too: nothing holds that alone.
+ */
+static gcd_status leave_to_others(struct merged_maker *m, enum gcd_root_group group, struct gcd_error *err)
+{
+    size_t roots = gcd_graph_summary(m->g)->root_count, first = 0, words = ((size_t)m->nodes + 63) / 64;
+    while (first < roots && group_of(m, (uint32_t)first) != group)
+        first++;
+    if (first == roots)
+        return GCD_OK;
+    uint64_t *reached = gcd_mem_new_array(&m->alloc, words, sizeof *reached);
+    gcd_status st = reached != NULL ? gcd_reached_before(m->g, group, &m->o->context, reached, err) : merged_nomem(err);
+    for (size_t i = first; i < roots && st == GCD_OK; i++) {
+        uint32_t node = gcd_graph_summary(m->g)->roots[i].node;
+        if (m->place[node] == (uint32_t)i + 1 && group_of(m, (uint32_t)i) == group && bits_get(reached, node))
+            m->place[node] = 0;
+    }
+    gcd_mem_free(&m->alloc, reached, words * sizeof *reached);
+    return st;
+}
+
 gcd_status merged_prepare_roots(struct merged_maker *m, struct gcd_error *err)
 {
     size_t roots = gcd_graph_summary(m->g)->root_count;
@@ -71,13 +100,18 @@ gcd_status merged_prepare_roots(struct merged_maker *m, struct gcd_error *err)
     if ((uint64_t)m->t->types + MERGED_FIXED + m->t->variable_count >= MERGED_DEPENDENT)
         return gcd_fail(err, GCD_E_LIMIT, "more than 2^31 types and static variables");
     m->no_roots = true;
-    for (size_t i = roots; i-- > 0;) {   /* backwards: the first root of a node stays */
+    for (size_t i = roots; i-- > 0;) {   /* backwards: of the first group the first root of a node stays */
         const struct gcd_root *r = &gcd_graph_summary(m->g)->roots[i];
+        uint32_t *place = &m->place[r->node];
         if (gcd_root_group(r) == GCD_GROUP_WEAK)
             continue;
-        m->place[r->node] = (uint32_t)i + 1;
+        if (*place == 0 || gcd_root_group(r) <= group_of(m, *place - 1))
+            *place = (uint32_t)i + 1;
         m->no_roots = false;
     }
+    for (unsigned group = 0; group < GCD_GROUP_WEAK && m->o->stacks && m->o->paths == NULL; group++)
+        if (gcd_group_is_late((enum gcd_root_group)group))
+            GCD_TRY(leave_to_others(m, (enum gcd_root_group)group, err));
     return GCD_OK;
 }
 

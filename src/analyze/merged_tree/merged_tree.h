@@ -66,7 +66,7 @@ struct merged_maker {
     uint64_t *wanted;            /* a bit a node: in options->nodes; NULL without */
     uint64_t *passed;            /* a bit a node: on the path of a wanted object, with stacks: parent of an object; NULL = all that are reachable */
     uint64_t *by_handle;         /* a bit a node: its path comes through a dependent handle; NULL = none does */
-    uint32_t *place;             /* [nodes] the step of each; before, 1 + the first root that holds it, 0 = none */
+    uint32_t *place;             /* [nodes] the step of each; before, 1 + the root that holds it, by the order of roots, 0 = none */
 };
 
 static inline uint32_t merged_label(const struct gcd_merged_tree *t, enum merged_fixed fixed)

@@ -38,9 +38,8 @@ const char *gcd_suspect_kind_title(enum gcd_suspect_kind kind)
 
 /* ---- the whole ---- */
 
-static gcd_status find_paths(struct suspects_work *w, struct gcd_error *err)
+gcd_status suspects_find_paths(struct suspects_work *w, struct gcd_error *err)
 {
-    w->paths = w->o->paths;
     if (w->paths != NULL)
         return GCD_OK;
     struct gcd_context silent = w->o->context;
@@ -90,7 +89,7 @@ static const struct {
     bool of_suspects;            /* not needed without suspects */
 } steps[] = {
     { suspects_containers, false }, { suspects_finalizers, false }, { suspects_types, false },   { suspects_handlers, false },
-    { suspects_pinned, false },     { suspects_collections, false }, { suspects_content, true }, { find_paths, true },
+    { suspects_pinned, false },     { suspects_collections, false }, { suspects_content, true }, { suspects_find_paths, true },
     { suspects_holders, true },     { describe, true },              { sort, true },
 };
 #define STEP_COUNT (sizeof steps / sizeof *steps)
@@ -165,7 +164,7 @@ gcd_status gcd_suspects_new(const struct gcd_graph *g, const struct gcd_dominato
     gcd_textpool_init(&s->pool, &s->alloc, POOL_MAX);
     s->heap_bytes = gcd_graph_summary(g)->bytes;
     s->threshold = threshold(s->heap_bytes, share, options->min_bytes != 0 ? options->min_bytes : GCD_SUSPECTS_MIN_BYTES);
-    struct suspects_work w = { .s = s, .alloc = &s->alloc, .o = options, .g = g, .d = d, .nodes = gcd_graph_node_count(g),
+    struct suspects_work w = { .s = s, .alloc = &s->alloc, .o = options, .paths = options->paths, .g = g, .d = d, .nodes = gcd_graph_node_count(g),
                                .types = gcd_graph_summary(g)->type_count };
     w.most = most_suspects(gcd_dominators_retained(d, GCD_NODE_ROOT), s->threshold);
     gcd_status st = run(&w, err);

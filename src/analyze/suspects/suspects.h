@@ -64,11 +64,11 @@ struct suspects_work {
     const struct gcd_suspects_options *o;
     const struct gcd_graph *g;
     const struct gcd_dominators *d;
-    const struct gcd_paths *paths;       /* NULL until the first suspect is known */
+    const struct gcd_paths *paths;       /* NULL until somebody needs them */
     struct gcd_paths *own_paths;
     uint32_t nodes, types;
     size_t most;                         /* the largest possible number of suspects */
-    uint64_t *waiting;                   /* one bit per node: held by the finalizer queue; NULL = no such object */
+    uint64_t *waiting;                   /* one bit per node: held by the finalizer queue alone; NULL = the queue is empty */
     size_t words;
     uint16_t *owner;                     /* [nodes] 1 + number of the suspect that an object counts for, or: */
     struct suspects_top *top;            /* [types] */
@@ -101,6 +101,8 @@ static inline bool suspects_waits(const struct suspects_work *w, uint32_t node)
 
 /* suspects_object.c: OBJECT, the containers of the dominator tree. */
 gcd_status suspects_containers(struct suspects_work *w, struct gcd_error *err);
+/* suspects.c: w->paths, if they are not known yet. */
+gcd_status suspects_find_paths(struct suspects_work *w, struct gcd_error *err);
 /* suspects_finalizers.c: w->waiting and FINALIZERS. */
 gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err);
 /* suspects_type.c: w->top, the consumers and TYPE; what holds the objects of TYPE, once paths are known. */

@@ -7,6 +7,19 @@
 #include "base/mem.h"
 #include "base/ovf.h"
 
+/* The queue is the last in the order of roots: an object that another root reaches does not wait. */
+static gcd_status leave_to_others(struct suspects_work *w, struct gcd_error *err)
+{
+    const struct gcd_summary *summary = gcd_graph_summary(w->g);
+    GCD_TRY(suspects_find_paths(w, err));
+    for (size_t i = 0; i < summary->root_count; i++) {
+        const struct gcd_root *r = &summary->roots[i];
+        if (gcd_root_group(r) < GCD_GROUP_FINALIZER || gcd_paths_parent(w->paths, r->node) != GCD_NODE_ROOT)
+            bits_clear(w->waiting, r->node);
+    }
+    return GCD_OK;
+}
+
 static gcd_status mark_waiting(struct suspects_work *w, struct gcd_error *err)
 {
     for (size_t i = 0; i < gcd_graph_summary(w->g)->root_count; i++) {
@@ -21,7 +34,7 @@ static gcd_status mark_waiting(struct suspects_work *w, struct gcd_error *err)
         }
         bits_set(w->waiting, r->node);
     }
-    return GCD_OK;
+    return w->waiting != NULL ? leave_to_others(w, err) : GCD_OK;
 }
 
 gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err)

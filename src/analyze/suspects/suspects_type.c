@@ -128,15 +128,18 @@ static uint32_t type_suspect(const struct suspects_work *w, uint32_t node)
     return i != SUSPECTS_NOBODY && w->s->items[i - 1].pub.kind == GCD_SUSPECT_TYPE && is_grouped(w, node) ? i - 1 : UINT32_MAX;
 }
 
-static gcd_status tally_roots(struct holders *h, struct gcd_error *err)
+/* The objects whose paths begin at a root of GROUP. */
+static gcd_status tally_roots(struct holders *h, enum gcd_root_group group, struct gcd_error *err)
 {
     struct suspects_work *w = h->w;
     for (size_t i = 0; i < gcd_graph_summary(w->g)->root_count; i++) {
         const struct gcd_root *r = &gcd_graph_summary(w->g)->roots[i];
-        uint32_t suspect = gcd_root_group(r) != GCD_GROUP_WEAK ? type_suspect(w, r->node) : UINT32_MAX;
+        if (gcd_root_group(r) != group || gcd_paths_parent(w->paths, r->node) != GCD_NODE_ROOT)
+            continue;
+        uint32_t suspect = type_suspect(w, r->node);
         if (suspect == UINT32_MAX)
             continue;
-        GCD_TRY(tally(h, suspect, SUSPECT_BY_ROOTS, gcd_root_group(r), r->node, err));
+        GCD_TRY(tally(h, suspect, SUSPECT_BY_ROOTS, group, r->node, err));
         w->owner[r->node] = SUSPECTS_NOBODY;     /* so that further roots of the object do not count */
     }
     return GCD_OK;
@@ -192,7 +195,9 @@ gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err)
         return GCD_OK;
     struct holders h = { .w = w };
     gcd_idmap_init(&h.map, w->alloc);
-    gcd_status st = tally_roots(&h, err);
+    gcd_status st = GCD_OK;
+    for (unsigned group = 0; group < GCD_GROUP_WEAK && st == GCD_OK; group++)
+        st = tally_roots(&h, (enum gcd_root_group)group, err);
     if (st == GCD_OK)
         st = tally_objects(&h, err);
     for (size_t i = 0; i < h.count && st == GCD_OK; i++) {

@@ -30,7 +30,7 @@ struct leaks {
     struct cli_dump d;
     struct gcd_names *names;
     struct gcd_dominators *dominators;
-    struct gcd_paths *paths;     /* NULL: made once there are suspects */
+    struct gcd_paths *paths;
     struct gcd_suspects *suspects;
     struct gcd_suspects *largest;        /* the first of these is the largest consumer, when there are no suspects; NULL = unknown */
     size_t shown;                /* suspects, by --top */
@@ -347,11 +347,7 @@ static enum cli_exit analyse(struct leaks *l)
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_context context = cli_context_steps(l->args, "finding dominators");
-    gcd_status st;
-    if (context.threads > 1)             /* it is not known yet whether they are needed, but they take almost no extra time */
-        st = gcd_paths_with_dominators_new(l->d.graph, &context, &l->dominators, &l->paths, &err);
-    else
-        st = gcd_dominators_new(l->d.graph, &context, &l->dominators, &err);
+    gcd_status st = gcd_paths_with_dominators_new(l->d.graph, &context, &l->dominators, &l->paths, &err);
     struct gcd_suspects_options options = {
         .context = cli_context_steps(l->args, "looking for suspects"), .names = l->names, .min_bytes = l->args->view.min_bytes, .paths = l->paths,
         .share = (double)l->args->view.share_percent / 100,

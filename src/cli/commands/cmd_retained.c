@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/root_order.h>
 
 #include "args.h"
 #include "commands/commands.h"
@@ -43,7 +44,7 @@ static const struct cli_column object_columns[] = {
 
 struct holder {
     uint32_t node;
-    size_t root;                 /* the first root that holds it, SIZE_MAX = none */
+    size_t root;                 /* the root that holds it, by the order of roots; SIZE_MAX = none */
 };
 
 static int compare_holders(const void *a, const void *b)
@@ -52,19 +53,54 @@ static int compare_holders(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* HOLDERS[N] for NODES, sorted by node. */
-static void find_roots(const struct gcd_graph *g, const uint32_t *nodes, size_t n, struct holder *holders)
+static enum gcd_root_group group_of(const struct gcd_graph *g, size_t root)
 {
+    return gcd_root_group(&gcd_graph_summary(g)->roots[root]);
+}
+
+/* A root of a late GROUP is not said to hold what the groups before it reach, too. */
+static enum cli_exit leave_to_others(const struct retained *r, enum gcd_root_group group, struct holder *holders, size_t n)
+{
+    const struct gcd_graph *g = r->d.graph;
+    struct gcd_error err = GCD_ERROR_INIT;
+    size_t words = ((size_t)gcd_graph_node_count(g) + 63) / 64, first = 0;
+    while (first < n && (holders[first].root == SIZE_MAX || group_of(g, holders[first].root) != group))
+        first++;
+    if (first == n)
+        return CLI_DONE;
+    struct gcd_context context = cli_context(r->args, NULL);
+    uint64_t *reached = calloc(words, sizeof *reached);
+    if (reached == NULL)
+        return cli_no_memory(r->d.subject);
+    gcd_status st = gcd_reached_before(g, group, &context, reached, &err);
+    for (size_t i = first; i < n && st == GCD_OK; i++) {
+        struct holder *h = &holders[i];
+        if (h->root != SIZE_MAX && group_of(g, h->root) == group && (reached[h->node / 64] >> h->node % 64 & 1) != 0)
+            h->root = SIZE_MAX;
+    }
+    free(reached);
+    return st == GCD_OK ? CLI_DONE : cli_fail(r->d.subject, &err);
+}
+
+/* HOLDERS[N] for NODES, sorted by node. */
+static enum cli_exit find_roots(const struct retained *r, const uint32_t *nodes, size_t n, struct holder *holders)
+{
+    const struct gcd_graph *g = r->d.graph;
     const struct gcd_summary *summary = gcd_graph_summary(g);
+    enum cli_exit e = CLI_DONE;
     for (size_t i = 0; i < n; i++)
         holders[i] = (struct holder){ nodes[i], SIZE_MAX };
     qsort(holders, n, sizeof *holders, compare_holders);
     for (size_t i = 0; i < summary->root_count; i++) {
         const struct gcd_root *root = &summary->roots[i];
         struct holder key = { root->node, 0 }, *h = bsearch(&key, holders, n, sizeof *holders, compare_holders);
-        if (h != NULL && h->root == SIZE_MAX && gcd_root_group(root) != GCD_GROUP_WEAK)
+        if (h != NULL && gcd_root_group(root) != GCD_GROUP_WEAK && (h->root == SIZE_MAX || gcd_root_group(root) < group_of(g, h->root)))
             h->root = i;
     }
+    for (unsigned group = 0; group < GCD_GROUP_WEAK && e == CLI_DONE; group++)
+        if (gcd_group_is_late((enum gcd_root_group)group))
+            e = leave_to_others(r, (enum gcd_root_group)group, holders, n);
+    return e;
 }
 
 /* The object that dominates it, the root that holds it, or a note that several paths lead to it. */
@@ -94,18 +130,19 @@ static void put_holder(const struct retained *r, struct cli_table *t, uint32_t n
     cli_static_cells(t, g, r->names, root);
 }
 
-static struct cli_table *objects_table(const struct retained *r)
+static enum cli_exit objects_table(const struct retained *r, struct cli_table **ret)
 {
     const struct gcd_graph *g = r->d.graph;
     uint32_t nodes = gcd_graph_node_count(g), n = r->lines < nodes ? r->lines : nodes;
     uint32_t *largest = calloc((size_t)n + 1, sizeof *largest);
     struct holder *holders = calloc((size_t)n + 1, sizeof *holders);
     struct cli_table *t = largest != NULL && holders != NULL ? cli_table_new(object_columns, sizeof object_columns / sizeof *object_columns) : NULL;
-    if (t != NULL) {
+    enum cli_exit e = t != NULL ? CLI_DONE : cli_no_memory(r->d.subject);
+    if (e == CLI_DONE) {
         gcd_retained_largest(g, r->dominators, r->types, r->args->view.min_bytes, largest, &n);
-        find_roots(g, largest, n, holders);
+        e = find_roots(r, largest, n, holders);
     }
-    for (uint32_t i = 0; t != NULL && i < n; i++) {
+    for (uint32_t i = 0; e == CLI_DONE && i < n; i++) {
         char buf[CLI_NUMBER_BYTES];
         uint64_t retained = gcd_dominators_retained(r->dominators, largest[i]);
         cli_table_count(t, retained);
@@ -119,7 +156,8 @@ static struct cli_table *objects_table(const struct retained *r)
     }
     free(largest);
     free(holders);
-    return t;
+    *ret = t;
+    return e;
 }
 
 /* ---- the largest types ---- */
@@ -358,9 +396,11 @@ static enum cli_exit print(const struct retained *r)
         e = exact_table(r, &tables[0].table);
     } else {
         bool both = args->view.largest == CLI_LARGEST_BOTH && !args->view.csv;
-        if (args->view.largest != CLI_LARGEST_TYPES)
-            tables[n++] = (struct cli_titled){ "largest_objects", both ? "Objects that retain most:" : NULL, objects_table(r) };
-        if (both || args->view.largest == CLI_LARGEST_TYPES) {
+        if (args->view.largest != CLI_LARGEST_TYPES) {
+            tables[n++] = (struct cli_titled){ .key = "largest_objects", .title = both ? "Objects that retain most:" : NULL };
+            e = objects_table(r, &tables[n - 1].table);
+        }
+        if (e == CLI_DONE && (both || args->view.largest == CLI_LARGEST_TYPES)) {
             tables[n++] = (struct cli_titled){ .key = "largest_types", .title = both ? "Types that retain most:" : NULL };
             e = types_table(r, &tables[n - 1].table);
         }
