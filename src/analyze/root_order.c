@@ -7,28 +7,63 @@
 
 #define CHECK_EVERY UINT32_C(65536)
 
+/* Nearly all time is spent waiting for memory: the references of this many nodes are on their way. */
+#define AHEAD 16u
+
 struct walk {
     struct live_edges live;
+    uint32_t nodes;
+    size_t words;
     uint64_t *reached;
-    uint32_t *stack;             /* [nodes]: each node enters it once */
-    size_t depth;
+    uint64_t *is_inner;          /* one bit per node: keeps others alive */
+    uint32_t *queue;             /* [inner + 1]: each of these enters it once; one more is written before it is dropped */
+    uint32_t inner, waiting;     /* their number; how many have entered it */
 };
+
+static bool init(struct walk *w, const struct gcd_graph *g, const struct gcd_alloc *a)
+{
+    size_t n;
+    w->nodes = gcd_graph_node_count(g);
+    w->words = ((size_t)w->nodes + 63) / 64;
+    w->is_inner = gcd_mem_new_array(a, w->words, sizeof *w->is_inner);
+    if (w->is_inner == NULL || !live_edges_init(&w->live, g, a))
+        return false;
+    for (uint32_t node = 0; node < w->nodes; node++) {
+        (void)gcd_graph_node_edges(g, node, &n);
+        if (n > 0 || (w->live.is_key != NULL && bits_get(w->live.is_key, node))) {
+            bits_set(w->is_inner, node);
+            w->inner++;
+        }
+    }
+    w->queue = gcd_mem_new_uncleared(a, (size_t)w->inner + 1, sizeof *w->queue);
+    return w->queue != NULL;
+}
+
+static void done(struct walk *w, const struct gcd_alloc *a)
+{
+    gcd_mem_free(a, w->queue, ((size_t)w->inner + 1) * sizeof *w->queue);
+    gcd_mem_free(a, w->is_inner, w->words * sizeof *w->is_inner);
+    live_edges_done(&w->live);
+}
 
 static void reach(struct walk *w, uint32_t node)
 {
     if (bits_get(w->reached, node))
         return;
     bits_set(w->reached, node);
-    w->stack[w->depth++] = node;
+    w->queue[w->waiting] = node;
+    w->waiting += bits_get(w->is_inner, node);
 }
 
 static gcd_status follow(struct walk *w, const gcd_cancel_flag *cancel, struct gcd_error *err)
 {
-    for (uint64_t met = 0; w->depth > 0; met++) {
-        uint32_t node = w->stack[--w->depth], to;
+    for (uint32_t at = 0; at < w->waiting; at++) {
+        uint32_t node = w->queue[at], to;
         size_t n;
+        if (w->waiting - at > AHEAD)
+            __builtin_prefetch(gcd_graph_node_edges(w->live.g, w->queue[at + AHEAD], &n));
         const uint32_t *edges = gcd_graph_node_edges(w->live.g, node, &n);
-        if (met % CHECK_EVERY == 0)
+        if (at % CHECK_EVERY == 0)
             GCD_TRY(gcd_check_canceled(cancel, err));
         for (size_t i = 0; i < n; i++)
             reach(w, edges[i]);
@@ -43,19 +78,15 @@ gcd_status gcd_reached_before(const struct gcd_graph *g, enum gcd_root_group lim
 {
     context = gcd_context_or_default(context);
     struct gcd_alloc a = gcd_alloc_or_default(context->alloc);
-    struct walk w = { .reached = reached };
-    uint32_t nodes = gcd_graph_node_count(g);
-    if (nodes == 0)
+    struct walk w = { .live = { .alloc = a }, .reached = reached };
+    if (gcd_graph_node_count(g) == 0)
         return GCD_OK;
-    bool ready = live_edges_init(&w.live, g, &a);
-    w.stack = ready ? gcd_mem_new_uncleared(&a, nodes, sizeof *w.stack) : NULL;
-    gcd_status st = w.stack != NULL ? GCD_OK : gcd_fail_nomem(err, "following the roots");
-    for (size_t i = 0; i < live_edges_root_count(&w.live) && st == GCD_OK; i++)
+    gcd_status st = init(&w, g, &a) ? GCD_OK : gcd_fail_nomem(err, "following the roots");
+    for (size_t i = 0; st == GCD_OK && i < live_edges_root_count(&w.live); i++)
         if (live_edges_root_group(&w.live, i) < limit)
             reach(&w, live_edges_root(&w.live, i));
     if (st == GCD_OK)
         st = follow(&w, context->cancel, err);
-    gcd_mem_free(&a, w.stack, (size_t)nodes * sizeof *w.stack);
-    live_edges_done(&w.live);
+    done(&w, &a);
     return st;
 }

@@ -8,6 +8,7 @@
 #include <gcdumpc/root_sets.h>
 #include <gcdumpc/suspects.h>
 #include <gcdumpc/merged_tree.h>
+#include <gcdumpc/unstable/root_order.h>
 
 #include "fuzz/fuzz.h"
 #include "support/failalloc.h"
@@ -71,20 +72,31 @@ static void check_paths(const struct heap *h, const struct gcd_paths *p)
 {
     const uint32_t *order = gcd_paths_order(p);
     uint32_t length[NODES + 2];
+    int tier[NODES + 2];
     for (uint32_t i = 0; i < gcd_paths_reachable(p); i++) {
-        uint32_t n = order[i], parent = gcd_paths_parent(p, n);
+        uint32_t n = order[i], parent = gcd_paths_parent(p, n), before = order[i > 0 ? i - 1 : 0];
         length[n] = parent == GCD_NODE_ROOT ? 0 : length[parent] + 1;
+        tier[n] = parent == GCD_NODE_ROOT ? graph_root_tier(h->graph, graph_root_of(h->graph, n)) : tier[parent];
         if (parent != GCD_NODE_ROOT && !graph_leads(h->graph, parent, n))
             fuzz_fail("a path follows references", "it does not");
-        if (i > 0 && length[n] < length[order[i - 1]])
-            fuzz_fail("paths come by their length", "they do not");
+        if (tier[n] < tier[before] || (tier[n] == tier[before] && length[n] < length[before]))
+            fuzz_fail("paths come by the order of their roots, then by their length", "they do not");
+    }
+    uint64_t reached[NODES / 64 + 2] = { 0 };            /* by one tier, then by two: the second call goes on from the first */
+    for (int limit = 1; limit < 3; limit++) {
+        struct gcd_error err = GCD_ERROR_INIT;
+        if (gcd_reached_before(h->graph, limit == 1 ? GCD_GROUP_REFCOUNTED : GCD_GROUP_FINALIZER, NULL, reached, &err) != GCD_OK)
+            fuzz_fail("what some roots reach", err.msg);
+        for (uint32_t n = 0; n < h->nodes; n++)
+            if (((reached[n / 64] >> n % 64 & 1) != 0) != (h->alive[n] != 0 && tier[n] < limit))
+                fuzz_fail("paths from late roots lead to what no others reach", "they do not");
     }
     for (uint32_t n = 0; n < h->nodes; n++) {
         if ((gcd_paths_parent(p, n) != GCD_NODE_NONE) != (h->alive[n] != 0))
             fuzz_fail("what is alive has a path", "or has not");
         for (uint32_t to = 0; h->alive[n] && to < h->nodes; to++)
-            if (h->alive[to] && length[to] > length[n] + 1 && graph_leads(h->graph, n, to))
-                fuzz_fail("paths are the shortest", "they are not");
+            if (h->alive[to] && (tier[to] > tier[n] || (tier[to] == tier[n] && length[to] > length[n] + 1)) && graph_leads(h->graph, n, to))
+                fuzz_fail("paths are from the first roots, and the shortest", "they are not");
     }
 }
 

@@ -23,8 +23,9 @@ static inline bool gcd_group_is_late(enum gcd_root_group group)
 }
 
 /*
- * Sets the bits of all nodes in REACHED[(nodes + 63) / 64] that roots of the groups before LIMIT lead to; further bits stay.  CONTEXT may be
- * NULL; no progress.  GCD_E_NOMEM, GCD_E_CANCELED.  Memory during the call: 4 bytes per node.  No recursion.
+ * Sets the bits of all nodes in REACHED[(nodes + 63) / 64] that roots of the groups before LIMIT lead to.  Before, all are 0, or it is the answer for
+ * a group before LIMIT, from where it goes on.  CONTEXT may be NULL; no progress.  GCD_E_NOMEM, GCD_E_CANCELED.  Memory during the call: 4 bytes per
+ * node with references, 1 bit per node.  No recursion.
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_reached_before(const struct gcd_graph *g, enum gcd_root_group limit, const struct gcd_context *context,
                                                      uint64_t *reached, struct gcd_error *err);

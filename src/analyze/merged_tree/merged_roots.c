@@ -73,21 +73,29 @@ static enum gcd_root_group group_of(const struct merged_maker *m, uint32_t root)
  * Paths begin at the right root by themselves, but the tree of dominators has an object that several roots reach at its top.  There a root of a late
  * GROUP does not count for what the groups before it reach, too: nothing holds that alone.
  */
-static gcd_status leave_to_others(struct merged_maker *m, enum gcd_root_group group, struct gcd_error *err)
+static gcd_status leave_to_others(struct merged_maker *m, enum gcd_root_group group, uint64_t *reached, struct gcd_error *err)
 {
-    size_t roots = gcd_graph_summary(m->g)->root_count, first = 0, words = ((size_t)m->nodes + 63) / 64;
+    size_t roots = gcd_graph_summary(m->g)->root_count, first = 0;
     while (first < roots && group_of(m, (uint32_t)first) != group)
         first++;
-    if (first == roots)
-        return GCD_OK;
-    uint64_t *reached = gcd_mem_new_array(&m->alloc, words, sizeof *reached);
-    gcd_status st = reached != NULL ? gcd_reached_before(m->g, group, &m->o->context, reached, err) : merged_nomem(err);
-    for (size_t i = first; i < roots && st == GCD_OK; i++) {
+    if (first < roots)
+        GCD_TRY(gcd_reached_before(m->g, group, &m->o->context, reached, err));
+    for (size_t i = first; i < roots; i++) {
         uint32_t node = gcd_graph_summary(m->g)->roots[i].node;
         if (m->place[node] == (uint32_t)i + 1 && group_of(m, (uint32_t)i) == group && bits_get(reached, node))
             m->place[node] = 0;
     }
-    gcd_mem_free(&m->alloc, reached, words * sizeof *reached);
+    return GCD_OK;
+}
+
+static gcd_status leave_late_to_others(struct merged_maker *m, struct gcd_error *err)
+{
+    uint64_t *reached = gcd_mem_new_array(&m->alloc, m->words, sizeof *reached);
+    gcd_status st = reached != NULL ? GCD_OK : merged_nomem(err);
+    for (unsigned group = 0; group < GCD_GROUP_WEAK && st == GCD_OK; group++)
+        if (gcd_group_is_late((enum gcd_root_group)group))
+            st = leave_to_others(m, (enum gcd_root_group)group, reached, err);
+    gcd_mem_free(&m->alloc, reached, m->words * sizeof *reached);
     return st;
 }
 
@@ -109,10 +117,7 @@ gcd_status merged_prepare_roots(struct merged_maker *m, struct gcd_error *err)
             *place = (uint32_t)i + 1;
         m->no_roots = false;
     }
-    for (unsigned group = 0; group < GCD_GROUP_WEAK && m->o->stacks && m->o->paths == NULL; group++)
-        if (gcd_group_is_late((enum gcd_root_group)group))
-            GCD_TRY(leave_to_others(m, (enum gcd_root_group)group, err));
-    return GCD_OK;
+    return m->o->stacks && m->o->paths == NULL ? leave_late_to_others(m, err) : GCD_OK;
 }
 
 /* Stacks: a step for the group, below it one for the static variable. */

@@ -59,27 +59,24 @@ static enum gcd_root_group group_of(const struct gcd_graph *g, size_t root)
 }
 
 /* A root of a late GROUP is not said to hold what the groups before it reach, too. */
-static enum cli_exit leave_to_others(const struct retained *r, enum gcd_root_group group, struct holder *holders, size_t n)
+static enum cli_exit leave_to_others(const struct retained *r, enum gcd_root_group group, uint64_t *reached, struct holder *holders, size_t n)
 {
     const struct gcd_graph *g = r->d.graph;
     struct gcd_error err = GCD_ERROR_INIT;
-    size_t words = ((size_t)gcd_graph_node_count(g) + 63) / 64, first = 0;
+    size_t first = 0;
     while (first < n && (holders[first].root == SIZE_MAX || group_of(g, holders[first].root) != group))
         first++;
     if (first == n)
         return CLI_DONE;
     struct gcd_context context = cli_context(r->args, NULL);
-    uint64_t *reached = calloc(words, sizeof *reached);
-    if (reached == NULL)
-        return cli_no_memory(r->d.subject);
-    gcd_status st = gcd_reached_before(g, group, &context, reached, &err);
-    for (size_t i = first; i < n && st == GCD_OK; i++) {
+    if (gcd_reached_before(g, group, &context, reached, &err) != GCD_OK)
+        return cli_fail(r->d.subject, &err);
+    for (size_t i = first; i < n; i++) {
         struct holder *h = &holders[i];
         if (h->root != SIZE_MAX && group_of(g, h->root) == group && (reached[h->node / 64] >> h->node % 64 & 1) != 0)
             h->root = SIZE_MAX;
     }
-    free(reached);
-    return st == GCD_OK ? CLI_DONE : cli_fail(r->d.subject, &err);
+    return CLI_DONE;
 }
 
 /* HOLDERS[N] for NODES, sorted by node. */
@@ -87,7 +84,8 @@ static enum cli_exit find_roots(const struct retained *r, const uint32_t *nodes,
 {
     const struct gcd_graph *g = r->d.graph;
     const struct gcd_summary *summary = gcd_graph_summary(g);
-    enum cli_exit e = CLI_DONE;
+    uint64_t *reached = calloc(((size_t)gcd_graph_node_count(g) + 63) / 64 + 1, sizeof *reached);
+    enum cli_exit e = reached != NULL ? CLI_DONE : cli_no_memory(r->d.subject);
     for (size_t i = 0; i < n; i++)
         holders[i] = (struct holder){ nodes[i], SIZE_MAX };
     qsort(holders, n, sizeof *holders, compare_holders);
@@ -99,7 +97,8 @@ static enum cli_exit find_roots(const struct retained *r, const uint32_t *nodes,
     }
     for (unsigned group = 0; group < GCD_GROUP_WEAK && e == CLI_DONE; group++)
         if (gcd_group_is_late((enum gcd_root_group)group))
-            e = leave_to_others(r, (enum gcd_root_group)group, holders, n);
+            e = leave_to_others(r, (enum gcd_root_group)group, reached, holders, n);
+    free(reached);
     return e;
 }
 
