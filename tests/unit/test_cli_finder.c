@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <gcdumpc/gcdumpc.h>
@@ -445,5 +446,7 @@ int main(int argc, char **argv)
         (void)pause();
         return 0;
     }
+    /* what is written in the first moments of a process counts as older than it */
+    (void)nanosleep(&(struct timespec){ .tv_nsec = 50 * 1000000L }, NULL);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

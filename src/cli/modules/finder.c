@@ -21,7 +21,11 @@
 #define BUNDLES_MAX 16u
 #define EXPANDED_IN_MEMORY ((size_t)16 << 10)        /* many are kept at the same time */
 #define NS_PER_MS INT64_C(1000000)
-#define COARSE_MS 20                 /* times of files lag behind by up to 10 ms, and so does the start of a process */
+/*
+ * Times of files lag behind by up to 10 ms, and so does the start of a process, which reads no assembly in its first 20 ms: it has to find, load and
+ * start the runtime before (40 ms and more, measured).  So a program may be copied and started at once.
+ */
+#define FIRST_MS 10
 #define CLOCKS_APART_MS 2000         /* the recording's clock and this one's */
 
 struct module_finder {
@@ -89,7 +93,7 @@ static gcd_status open_path(const char *path, struct gcd_module_file *ret, struc
 
 static bool is_before(int64_t time_ns, const struct module_finder *f)
 {
-    return time_ns < f->start_ns - COARSE_MS * NS_PER_MS;
+    return time_ns < f->start_ns + FIRST_MS * NS_PER_MS;
 }
 
 /* Does the process map the file at PATH with INODE?  Its name in the list can differ, because no link is in that. */
