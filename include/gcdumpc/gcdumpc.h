@@ -15,7 +15,7 @@
  *     event.h trace.h                       the events of a recording
  *     dump.h summary.h                      the heap dump in it; what is known of a dump or graph as a whole
  *     graph.h read.h names.h                objects and references in memory, files that hold a graph, names of types
- *     dominators.h retained.h paths.h merged_tree.h root_sets.h suspects.h generations.h
+ *     dominators.h retained.h paths.h root_sets.h suspects.h generations.h
  *     histogram.h                           objects and bytes by type, module, kind, length ...
  *     diff.h                                several dumps side by side
  *     writer.h                              dumps to files
@@ -41,7 +41,6 @@
 #include <gcdumpc/graph.h>
 #include <gcdumpc/histogram.h>
 #include <gcdumpc/io.h>
-#include <gcdumpc/merged_tree.h>
 #include <gcdumpc/names.h>
 #include <gcdumpc/paths.h>
 #include <gcdumpc/read.h>

@@ -1,6 +1,7 @@
 #include "write/stacks.h"
 
 #include <gcdumpc/names.h>
+#include <gcdumpc/unstable/merged_tree.h>
 
 #include "base/context.h"
 #include "write/write.h"

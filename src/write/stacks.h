@@ -7,7 +7,7 @@
 #ifndef GCD_WRITE_STACKS_H
 #define GCD_WRITE_STACKS_H
 
-#include <gcdumpc/merged_tree.h>
+#include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/writer.h>
 
 #define STACKS_DEPTH 64

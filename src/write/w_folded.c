@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/estimate.h>
+#include <gcdumpc/unstable/merged_tree.h>
 
 #include "base/error.h"
 #include "base/mem.h"

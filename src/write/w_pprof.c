@@ -6,8 +6,9 @@
  */
 #include <string.h>
 
-#include <gcdumpc/version.h>
 #include <gcdumpc/unstable/estimate.h>
+#include <gcdumpc/unstable/merged_tree.h>
+#include <gcdumpc/version.h>
 
 #include "base/error.h"
 #include "base/mem.h"

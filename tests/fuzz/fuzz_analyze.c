@@ -7,7 +7,7 @@
 #include <gcdumpc/retained.h>
 #include <gcdumpc/root_sets.h>
 #include <gcdumpc/suspects.h>
-#include <gcdumpc/merged_tree.h>
+#include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/root_order.h>
 
 #include "fuzz/fuzz.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gcdumpc/merged_tree.h>
 #include <gcdumpc/paths.h>
+#include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/writer.h>
 
 #include "support/check.h"

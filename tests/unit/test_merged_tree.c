@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gcdumpc/merged_tree.h>
+#include <gcdumpc/unstable/merged_tree.h>
 
 #include "graph/graph_build.h"
 #include "support/check.h"

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <gcdumpc/merged_tree.h>
 #include <gcdumpc/names.h>
 #include <gcdumpc/suspects.h>
+#include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/static_names.h>
 
 #include "read/read.h"

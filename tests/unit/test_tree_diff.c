@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/tree_diff.h>
 
 #include "support/check.h"

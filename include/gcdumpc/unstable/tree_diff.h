@@ -13,7 +13,7 @@
 #include <gcdumpc/alloc.h>
 #include <gcdumpc/diff.h>
 #include <gcdumpc/status.h>
-#include <gcdumpc/merged_tree.h>
+#include <gcdumpc/unstable/merged_tree.h>
 
 #ifdef __cplusplus
 extern "C" {

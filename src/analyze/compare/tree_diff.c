@@ -2,6 +2,7 @@
  * Collects the steps of all dumps first.  Then equal names get equal numbers, and each step finds or makes its row by the row of its parent
  * and its name; so a row always has a higher number than its parent.  Finally the rows are sorted.
  */
+#include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/tree_diff.h>
 
 #include <string.h>

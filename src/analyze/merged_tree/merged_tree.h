@@ -5,7 +5,7 @@
 #ifndef GCD_ANALYZE_MERGED_TREE_H
 #define GCD_ANALYZE_MERGED_TREE_H
 
-#include <gcdumpc/merged_tree.h>
+#include <gcdumpc/unstable/merged_tree.h>
 
 #include "base/idmap.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/merged_tree.h>
 
 #include "args.h"
 #include "commands/commands.h"

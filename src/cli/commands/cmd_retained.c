@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/root_order.h>
 
 #include "args.h"

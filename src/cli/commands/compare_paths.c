@@ -1,4 +1,5 @@
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/tree_diff.h>
 
 #include "args.h"

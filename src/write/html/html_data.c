@@ -5,6 +5,7 @@
 #include <gcdumpc/generations.h>
 #include <gcdumpc/retained.h>
 #include <gcdumpc/unstable/largest_consumer.h>
+#include <gcdumpc/unstable/merged_tree.h>
 
 #include "base/context.h"
 #include "base/error.h"

@@ -7,6 +7,7 @@
 #include <gcdumpc/dominators.h>
 #include <gcdumpc/generations.h>
 #include <gcdumpc/suspects.h>
+#include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/writer.h>
 
 #include "base/threads/locked_alloc.h"

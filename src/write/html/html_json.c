@@ -3,9 +3,10 @@
  */
 #include <string.h>
 
-#include <gcdumpc/names.h>
-#include <gcdumpc/version.h>
 #include <gcdumpc/generations.h>
+#include <gcdumpc/names.h>
+#include <gcdumpc/unstable/merged_tree.h>
+#include <gcdumpc/version.h>
 
 #include "base/error.h"
 #include "base/mem.h"

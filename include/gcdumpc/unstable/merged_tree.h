@@ -18,8 +18,8 @@
  * With STACKS the tree has what profiles and flame graphs need: all objects, each below the group of its root and the name of its static
  * variable, also those that no root reaches; what lies too deep is in steps of its own.
  */
-#ifndef GCDUMPC_MERGED_TREE_H
-#define GCDUMPC_MERGED_TREE_H
+#ifndef GCDUMPC_UNSTABLE_MERGED_TREE_H
+#define GCDUMPC_UNSTABLE_MERGED_TREE_H
 
 #include <stdbool.h>
 #include <stddef.h>
