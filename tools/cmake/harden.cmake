@@ -2,10 +2,20 @@
 # have checks of their own, which _FORTIFY_SOURCE would hide.
 include(CheckCCompilerFlag)
 include(CheckCSourceCompiles)
+include(CheckCSourceRuns)
 include(CheckLinkerFlag)
 include(CheckPIESupported)
 
 check_linker_flag(C -static-pie GCDUMPC_HAS_STATIC_PIE)
+# A static program relocates itself: 100 KB less of it, if its libc can read the short form (glibc 2.36, musl 1.2.4).
+if(GCDUMPC_STATIC AND GCDUMPC_HAS_STATIC_PIE AND NOT CMAKE_CROSSCOMPILING)
+    set(CMAKE_REQUIRED_FLAGS "-fPIE")
+    set(CMAKE_REQUIRED_LINK_OPTIONS -static-pie -Wl,--fatal-warnings -Wl,-z,pack-relative-relocs)
+    check_c_source_runs("static int a, b; int *const volatile table[] = { &a, &b, &a };
+        int main(void) { return !(table[0] == &a && table[1] == &b && table[2] == &a); }" GCDUMPC_HAS_PACKED_RELOCATIONS)
+    unset(CMAKE_REQUIRED_FLAGS)
+    unset(CMAKE_REQUIRED_LINK_OPTIONS)
+endif()
 check_pie_supported(LANGUAGES C)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
