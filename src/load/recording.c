@@ -74,9 +74,10 @@ static gcd_status copy(struct source *from, struct gcd_sink *to, uint64_t n, con
 {
     for (;;) {
         size_t take = from->n < n ? from->n : (size_t)n;
-        if (take > 0)
+        if (take > 0) {                  /* at first there are no bytes, nor a place of them */
             gcd_sink_write(to, from->p, take);
-        from->p += take;
+            from->p += take;
+        }
         from->n -= take;
         n -= take;
         GCD_TRY(gcd_sink_status(to, err));

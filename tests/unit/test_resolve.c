@@ -262,6 +262,11 @@ static void test_order_of_statics(void **state)
                  "Tools.Kit.s_kit or another\n"
                  "Shop.Item.s_first [Shop.Item]\n"
                  "Shop.Item.s_lock or Shop.Other.s_lock or Tools.Kit.s_lock or another\n");
+    check_labels(TB_LIST(struct tb_static, OF(0x600, "s_deep"), OF(0x600, "s_kit"), OF(0x900, "s_first"), OF(0x900, "s_lock")),
+                 "Shop.Store<>.Node.Deep\\+er.s_deep [Shop.Store`1+Node+Deep\\+er]\n"
+                 "Tools.Kit.s_kit or another\n"
+                 "Shop.Item.s_first or Shop.Other.s_first or Shop.Shut.s_first or another\n"
+                 "Shop.Item.s_lock or Shop.Other.s_lock or Tools.Kit.s_lock or another\n");
     /* two of the three are in order: the lock with either of the others */
     check_labels(TB_LIST(struct tb_static, OF(0x500, "s_kit"), OF(0x900, "s_lock"), OF(0x400, "s_first")),
                  "Tools.Kit.s_kit [Tools.Kit]\nShop.Store<>.Node.s_lock or Tools.Kit.s_lock or another\nShop.Item.s_first [Shop.Item]\n");
