@@ -5,7 +5,7 @@
 #     release      all tests without living processes, in the build as it is shipped
 #     sanitizers   most of them with sanitizers; unit tests and tests of the program without live processes compiled in; an analyser
 #     live         tests with living processes, in the builds of release and sanitizers
-#     fuzz         each fuzz target for GCDUMPC_FUZZ_SECONDS (60), beside live if both are asked for
+#     fuzz         each fuzz target for GCDUMPC_FUZZ_SECONDS (40), beside live if both are asked for
 #
 # GCDUMPC_ANALYSERS are those of tools/analyse.sh to run (cppcheck).  Installs what is missing.
 # Ends with "N passed, N failed, N skipped"; exit status 1 when something failed.
@@ -96,7 +96,7 @@ stage_sanitizers() {
 # the scheduler divides the time by sessions, that is what has to be nice.
 start_fuzz() {
     setsid sh -c '{ echo 19 >/proc/self/autogroup; } 2>/dev/null; exec nice -n 19 sh tools/fuzz.sh "$@"' sh \
-        --build build-tests/fuzz --seconds "${GCDUMPC_FUZZ_SECONDS:-60}" --jobs $(($(nproc) + 1)) >build-tests/fuzzing.log 2>&1 &
+        --build build-tests/fuzz --seconds "${GCDUMPC_FUZZ_SECONDS:-40}" --jobs $(($(nproc) + 1)) >build-tests/fuzzing.log 2>&1 &
     fuzzing=$!
     trap 'kill -- "-$fuzzing" 2>/dev/null' EXIT
     trap 'exit 130' INT TERM
