@@ -31,7 +31,7 @@ extern "C" {
 #endif
 
 /*
- * The kinds, their names for programs and for people.
+ * The kinds.
  *
  * OBJECT      one object, the container below which the memory spreads out; a long list or tree of objects of one type is one container
  * HANDLERS    the list of handlers of an event, large or just very long
@@ -40,18 +40,13 @@ extern "C" {
  * PINNED      free memory between pinned objects, which the collector could not give back (needs ranges and addresses)
  * COLLECTIONS very many collections of one type and size, mostly small or empty
  */
-#define GCD_SUSPECT_LIST(X)                                                                                            \
-    X(GCD_SUSPECT_OBJECT, "object", "One object")                                                                      \
-    X(GCD_SUSPECT_HANDLERS, "handlers", "Event handlers")                                                              \
-    X(GCD_SUSPECT_TYPE, "type", "Objects of one type")                                                                 \
-    X(GCD_SUSPECT_FINALIZERS, "finalizers", "Finalizer queue")                                                         \
-    X(GCD_SUSPECT_PINNED, "pinned", "Pinned objects")                                                                  \
-    X(GCD_SUSPECT_COLLECTIONS, "collections", "Small collections")
-
 enum gcd_suspect_kind {
-#define GCD_SUSPECT_ENUM(kind, name, title) kind,
-    GCD_SUSPECT_LIST(GCD_SUSPECT_ENUM)
-#undef GCD_SUSPECT_ENUM
+    GCD_SUSPECT_OBJECT,
+    GCD_SUSPECT_HANDLERS,
+    GCD_SUSPECT_TYPE,
+    GCD_SUSPECT_FINALIZERS,
+    GCD_SUSPECT_PINNED,
+    GCD_SUSPECT_COLLECTIONS,
     GCD_SUSPECT_KINDS
 };
 /* For programs ("object") and for people ("One object"); static. */
@@ -79,6 +74,7 @@ struct gcd_suspect_step {
 struct gcd_suspect {
     enum gcd_suspect_kind kind;
     const char *sentence;        /* what, how much, where: one or two sentences in UTF-8, with the names of the options */
+    const char *advice;          /* what to look at next: one sentence; "" = nothing that the sentence does not say */
 
     /*
      * BYTES of OBJECT, HANDLERS, TYPE and FINALIZERS do not overlap unless OVERLAPS is set: what a suspect keeps alive does not count again for a

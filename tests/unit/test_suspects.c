@@ -423,7 +423,8 @@ static void very_many_handlers_are_suspicious_by_themselves(void **state)
             assert_int_equal(s->node, 2);
             assert_int_equal(s->held[0].objects, 1000);
             assert_int_equal(s->held[0].bytes, 0);
-            assert_non_null(strstr(s->sentence, "has 1,000 handlers, all methods of Listener objects;"));
+            assert_non_null(strstr(s->sentence, "has 1,000 handlers, all methods of Listener objects."));
+            assert_string_equal(s->advice, "Look for a += without its -= in Listener.");
         }
         forget(a);
     }

@@ -18,24 +18,6 @@
 #define SUSPECTS_BESIDE 64u
 #define SUSPECTS_MAX (SUSPECTS_OF_A_SHARE * SHARES_MAX + SUSPECTS_BESIDE)        /* must fit into w->owner */
 
-static const struct {
-    const char *name, *title;
-} kinds[GCD_SUSPECT_KINDS] = {
-#define SUSPECT_TEXT(kind, name, title) [kind] = { name, title },
-    GCD_SUSPECT_LIST(SUSPECT_TEXT)
-#undef SUSPECT_TEXT
-};
-
-const char *gcd_suspect_kind_name(enum gcd_suspect_kind kind)
-{
-    return kinds[kind].name;
-}
-
-const char *gcd_suspect_kind_title(enum gcd_suspect_kind kind)
-{
-    return kinds[kind].title;
-}
-
 /* ---- the whole ---- */
 
 gcd_status suspects_find_paths(struct suspects_work *w, struct gcd_error *err)

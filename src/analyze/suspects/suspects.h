@@ -118,7 +118,7 @@ gcd_status suspects_collections(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_content(struct suspects_work *w, struct gcd_error *err);
 /* suspects_path.c: path and root of one suspect. */
 gcd_status suspects_path(const struct suspects_work *w, struct suspect *x, struct gcd_error *err);
-/* suspects_sentences.c: the sentence of one suspect. */
+/* suspects_kinds.c: sentence and advice of one suspect. */
 gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x, struct gcd_error *err);
 
 #endif

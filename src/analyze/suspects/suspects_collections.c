@@ -3,6 +3,7 @@
  * counts as a collection.
  */
 #include "analyze/suspects/suspects.h"
+#include "analyze/suspects/suspects_words.h"
 
 #include <string.h>
 
@@ -157,4 +158,25 @@ gcd_status suspects_collections(struct suspects_work *w, struct gcd_error *err)
     gcd_mem_free(w->alloc, s.kinds, w->types * sizeof *s.kinds);
     gcd_mem_free(w->alloc, s.items, s.room * sizeof *s.items);
     return st;
+}
+
+void suspects_say_collections(struct suspect_words *s, const struct suspect *x)
+{
+    const struct gcd_suspect *p = &x->pub;
+    suspects_put_typed(s, p->objects, p->type);
+    suspects_put(s, x->is_array ? " without any element take " : " of the same size, ");
+    if (!x->is_array) {
+        suspects_put_bytes(s, x->each_bytes);
+        suspects_put(s, " each with their arrays, take ");
+    }
+    suspects_put_bytes(s, p->bytes);
+    suspects_put(s, ", ");
+    suspects_put_share(s, p->share);
+    if (!x->is_array) {
+        suspects_put(s, "; their arrays refer to ");
+        suspects_put_count(s, x->references, "object", "objects");
+        suspects_put(s, " in all");
+    }
+    suspects_put(s, ".");
+    suspects_put_held_by(s, x, "One of them is");
 }

@@ -2,6 +2,7 @@
  * Objects that wait for their finalizers form one suspect; an object that retains the share by itself belongs to another suspect.
  */
 #include "analyze/suspects/suspects.h"
+#include "analyze/suspects/suspects_words.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -75,4 +76,26 @@ gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err)
     x->pub.bytes = sum.bytes;
     x->type_objects = most;
     return GCD_OK;
+}
+
+void suspects_say_finalizers(struct suspect_words *s, const struct suspect *x)
+{
+    const struct gcd_suspect *p = &x->pub;
+    suspects_put_count(s, p->objects, "object waits for its finalizer", "objects wait for their finalizers");
+    suspects_put(s, p->objects == x->type_objects ? ", all " : ", mostly ");
+    suspects_put_type(s, p->type);
+    if (p->objects != x->type_objects) {
+        suspects_put(s, " (");
+        suspects_put_number(s, x->type_objects);
+        suspects_put(s, ")");
+    }
+    suspects_put(s, ", and");
+    suspects_put_kept(s, p, p->objects != 1);
+    suspects_put(s, ".");
+}
+
+void suspects_advise_finalizers(struct suspect_words *s, const struct suspect *x)
+{
+    (void)x;
+    suspects_put(s, "A finalizer is slow or blocked, unless they died just before the dump: look at the stack of the finalizer thread.");
 }

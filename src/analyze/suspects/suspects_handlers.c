@@ -5,6 +5,7 @@
  * for that shape, because events do not tell base types.
  */
 #include "analyze/suspects/suspects.h"
+#include "analyze/suspects/suspects_words.h"
 
 #include <string.h>
 
@@ -151,4 +152,33 @@ gcd_status suspects_handlers(struct suspects_work *w, struct gcd_error *err)
         GCD_TRY(describe(w, x, e->delegate, e->list, err));
     }
     return GCD_OK;
+}
+
+void suspects_say_handlers(struct suspect_words *s, const struct suspect *x)
+{
+    const struct gcd_suspect *p = &x->pub;
+    suspects_put(s, "An event or delegate of type ");
+    suspects_put_type(s, p->type);
+    suspects_put(s, " has ");
+    suspects_put_number(s, p->objects);
+    suspects_put(s, " handlers");
+    if (p->held_count > 0) {
+        suspects_put(s, p->held[0].objects == p->objects ? ", all methods of " : ", mostly methods of ");
+        suspects_put_type(s, p->held[0].type);
+        suspects_put(s, " objects");
+    }
+    suspects_put(s, ". It");
+    suspects_put_kept(s, p, false);
+    suspects_put(s, ".");
+    suspects_put_held_by(s, x, "It is");
+}
+
+void suspects_advise_handlers(struct suspect_words *s, const struct suspect *x)
+{
+    suspects_put(s, "Look for a += without its -=");
+    if (x->pub.held_count > 0) {
+        suspects_put(s, " in ");
+        suspects_put_type(s, x->pub.held[0].type);
+    }
+    suspects_put(s, ".");
 }

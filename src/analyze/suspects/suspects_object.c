@@ -14,6 +14,7 @@
  * millions has as many records as a list of twenty.
  */
 #include "analyze/suspects/suspects.h"
+#include "analyze/suspects/suspects_words.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -205,4 +206,40 @@ gcd_status suspects_containers(struct suspects_work *w, struct gcd_error *err)
     gcd_mem_free(w->alloc, t.items, t.room * sizeof *t.items);
     gcd_mem_free(w->alloc, t.waiting, t.waiting_room * sizeof *t.waiting);
     return st;
+}
+
+void suspects_say_object(struct suspect_words *s, const struct suspect *x)
+{
+    const struct gcd_suspect *p = &x->pub;
+    if (x->recursive && p->objects > 1) {
+        suspects_put(s, "A list or tree of ");
+        suspects_put_typed(s, p->objects, p->type);
+        suspects_put_kept(s, p, false);
+        suspects_put(s, ".");
+    } else if (p->shallow_bytes == p->bytes) {
+        suspects_put_article(s, p->type);
+        suspects_put_type(s, p->type);
+        suspects_put(s, " is ");
+        suspects_put_bytes(s, p->bytes);
+        suspects_put(s, " large, ");
+        suspects_put_share(s, p->share);
+        suspects_put(s, ".");
+    } else if (p->shallow_bytes >= p->bytes / 2) {
+        suspects_put_article(s, p->type);
+        suspects_put_type(s, p->type);
+        suspects_put(s, " of ");
+        suspects_put_bytes(s, p->shallow_bytes);
+        suspects_put_kept(s, p, false);
+        suspects_put(s, ", most of it itself.");
+    } else {
+        suspects_put_article(s, p->type);
+        suspects_put_type(s, p->type);
+        suspects_put_kept(s, p, false);
+        if (p->held_count > 0) {
+            suspects_put(s, ". It holds ");
+            suspects_put_parts(s, p->held_objects, &p->held[0]);
+        }
+        suspects_put(s, ".");
+    }
+    suspects_put_held_by(s, x, "It is");
 }

@@ -5,6 +5,7 @@
 #include "analyze/suspects/suspects.h"
 
 #include "analyze/dominators/live_edges.h"
+#include "analyze/suspects/suspects_words.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/ovf.h"
@@ -158,4 +159,19 @@ gcd_status suspects_pinned(struct suspects_work *w, struct gcd_error *err)
     gcd_mem_free(w->alloc, s.items, s.room * sizeof *s.items);
     gcd_mem_free(w->alloc, s.pinned, s.words * sizeof *s.pinned);
     return st;
+}
+
+void suspects_say_pinned(struct suspect_words *s, const struct suspect *x)
+{
+    const struct gcd_suspect *p = &x->pub;
+    suspects_put_bytes(s, p->bytes);
+    suspects_put(s, " of ");
+    suspects_put_bytes(s, x->around_bytes);
+    suspects_put(s, " are free around ");
+    suspects_put_number(s, p->objects);
+    suspects_put(s, " pinned objects");
+    suspects_put(s, p->objects == x->type_objects ? ", all " : ", mostly ");
+    suspects_put_type(s, p->type);
+    suspects_put(s, ": the collector cannot move them to close the gaps.");
+    suspects_put_held_by(s, x, "One of them is");
 }

@@ -5,6 +5,7 @@
  * suspects_object.c finds that one.  An object that a root holds directly is always among them.
  */
 #include "analyze/suspects/suspects.h"
+#include "analyze/suspects/suspects_words.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -211,4 +212,33 @@ gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err)
     gcd_idmap_done(&h.map);
     gcd_mem_free(w->alloc, h.items, h.room * sizeof *h.items);
     return st;
+}
+
+void suspects_say_type(struct suspect_words *s, const struct suspect *x)
+{
+    const struct gcd_suspect *p = &x->pub;
+    suspects_put_typed(s, p->objects, p->type);
+    suspects_put(s, " together");
+    suspects_put_kept(s, p, true);
+    suspects_put(s, "; no single object holds them all.");
+    if (p->alike == 0 || p->path_count == 0)
+        return;
+    suspects_put(s, p->alike == p->objects ? " All of them" : " ");
+    if (p->alike != p->objects) {
+        suspects_put_number(s, p->alike);
+        suspects_put(s, " of them");
+    }
+    suspects_put(s, p->alike == 1 ? " is" : " are");
+    if (x->holder == SUSPECT_BY_ROOTS && p->root != SIZE_MAX) {
+        suspects_put(s, " held directly by ");
+        suspects_put_group(s, gcd_root_group(&gcd_graph_summary(s->w->g)->roots[p->root]), true);
+        suspects_put(s, ".");
+    } else if (p->path_count > 1) {
+        const struct gcd_suspect_step *by = &p->path[p->path_count - 2];
+        suspects_put(s, x->holder == SUSPECT_BY_OBJECT ? " in one " : " in ");
+        suspects_put_type(s, by->type);
+        suspects_put(s, x->holder == SUSPECT_BY_OBJECT ? ", among others." : " objects, among others.");
+    } else {
+        suspects_put(s, " held in this way.");
+    }
 }

@@ -48,6 +48,7 @@ static const struct cli_column suspect_columns[] = {
     { "root_kind", NULL, CLI_CELL_TEXT },         { "root", NULL, CLI_CELL_TEXT },
     { "sentence", NULL, CLI_CELL_TEXT },          { "field", NULL, CLI_CELL_TEXT },
     { "class", NULL, CLI_CELL_TEXT },             { "label", NULL, CLI_CELL_TEXT },
+    { "advice", NULL, CLI_CELL_TEXT },
 };
 #define SUSPECT_COLUMNS (sizeof suspect_columns / sizeof *suspect_columns)
 
@@ -99,6 +100,7 @@ static struct cli_table *suspects_table(const struct leaks *l, const struct gcd_
         cli_table_text(t, s->sentence);
         cli_field_cell(t, root_of(l, s));
         cli_static_cells(t, l->d.graph, l->names, root_of(l, s));
+        cli_table_text(t, s->advice);
     }
     return t;
 }
@@ -191,12 +193,11 @@ static bool print_and_free(struct cli_table *t)
     return ok;
 }
 
-/* Prints "N. TEXT", wrapped between words. */
-static bool print_sentence(size_t n, const char *text)
+/* Prints TEXT after what is on the line already, INDENT columns, wrapped between words. */
+static bool print_wrapped(int indent, const char *text)
 {
     char *copy = strdup(text);
-    int indent = printf("\n%zu.", n);
-    size_t column = (size_t)indent - 1, window = cli_window_columns(stdout), columns = window < SENTENCE_COLUMNS ? window : SENTENCE_COLUMNS;
+    size_t column = (size_t)indent, window = cli_window_columns(stdout), columns = window < SENTENCE_COLUMNS ? window : SENTENCE_COLUMNS;
     if (copy == NULL)
         return false;
     for (char *word = copy, *end; word != NULL; word = end != NULL ? end + 1 : NULL) {
@@ -204,13 +205,13 @@ static bool print_sentence(size_t n, const char *text)
         if (end != NULL)
             *end = '\0';
         size_t w = cli_print_cut(NULL, word, SIZE_MAX);
-        bool fits = column + 1 + w <= columns || column < (size_t)indent;
+        bool fits = column + 1 + w <= columns || column <= (size_t)indent;
         if (fits)
             putchar(' ');
         else
-            printf("\n%*s", indent, "");
+            printf("\n%*s", indent + 1, "");
         cli_print_sanitized(stdout, word);
-        column = (fits ? column + 1 : (size_t)indent) + w;
+        column = (fits ? column : (size_t)indent) + 1 + w;
     }
     putchar('\n');
     free(copy);
@@ -220,7 +221,13 @@ static bool print_sentence(size_t n, const char *text)
 static bool print_suspect(const struct leaks *l, const struct gcd_suspects *suspects, size_t i)
 {
     const struct gcd_suspect *s = gcd_suspects_get(suspects, i);
-    bool ok = print_sentence(i + 1, s->sentence);
+    putchar('\n');
+    int indent = printf("%zu.", i + 1);
+    bool ok = print_wrapped(indent, s->sentence);
+    if (s->advice[0] != '\0') {
+        printf("%*s", indent, "");
+        ok = print_wrapped(indent, s->advice) && ok;
+    }
     if (s->path_count > 0 && ok) {
         putchar('\n');
         ok = print_and_free(path_table(l, s));

@@ -8,7 +8,7 @@
 //   tree             [parent row or -1, name, own objects, own bytes, objects and bytes with all below], parents first
 //   largest          [name, bytes, retained, address or null, [names from the root on]]
 //   paths            {type: name, tree: as above; own is what of that type ends here}
-//   suspects         {title, sentence, objects, bytes, retained, held and content: [name, objects, bytes] of the types below,
+//   suspects         {title, sentence, advice, objects, bytes, retained, held and content: [name, objects, bytes] of the types below,
 //                    root_group, root_name, path: [name or -1, repeats, retained, held by a dependent handle] from the root on}
 //   consumer         without suspects the largest consumer, in the same form
 //   generations      [objects, bytes, ranges, free bytes, reserved bytes] of 0, 1, 2, large, pinned, and outside of ranges

@@ -92,6 +92,7 @@ function suspectArticle(s, i) {
     el("h3", {id: `suspect-${i}`}, `${i + 1}. ${s.title}`,
        el("span", {class: "muted"}, ` ${bytes(s.bytes)}, ${share(s.bytes, data.totals.bytes)}`)),
     el("p", {}, el("bdi", {dir: "ltr"}, visible(s.sentence))),
+    s.advice ? el("p", {}, el("bdi", {dir: "ltr"}, visible(s.advice))) : null,
     el("details", {open: i === 0}, el("summary", {}, "Details"), el("div", {class: "columns"},
       s.path ? suspectPath(s) : null,
       s.held.length > 0 ? suspectParts("Directly below it", s.held) : null,

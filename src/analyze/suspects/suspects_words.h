@@ -1,0 +1,52 @@
+/*
+ * Plain English for suspects, so that every kind and every output says the same thing in the same words.  Each kind writes its own sentence
+ * (suspects_say_…) in the file that searches for it.
+ */
+#ifndef GCD_ANALYZE_SUSPECTS_WORDS_H
+#define GCD_ANALYZE_SUSPECTS_WORDS_H
+
+#include "analyze/suspects/suspects.h"
+
+#define SUSPECT_WORDS_BYTES 4096u
+
+/* A text in the making. */
+struct suspect_words {
+    const struct suspects_work *w;
+    char text[SUSPECT_WORDS_BYTES];
+    size_t n;
+};
+
+/* Drops what does not fit; with names of limited length everything fits. */
+void suspects_put(struct suspect_words *s, const char *fmt, ...) GCD_PRINTF(2, 3);
+
+/* A name, cut when it is very long; the name of a type. */
+void suspects_put_name(struct suspect_words *s, const char *name);
+void suspects_put_type(struct suspect_words *s, uint32_t type);
+/* "12,345"; "1 object", "2 objects"; "2 Shop.Order objects"; "12.3 MiB"; "8.1 % of the heap". */
+void suspects_put_number(struct suspect_words *s, uint64_t n);
+void suspects_put_count(struct suspect_words *s, uint64_t n, const char *one, const char *many);
+void suspects_put_typed(struct suspect_words *s, uint64_t n, uint32_t type);
+void suspects_put_bytes(struct suspect_words *s, uint64_t bytes);
+void suspects_put_share(struct suspect_words *s, double share);
+/* "A " or "An ", by the first letter of the name of TYPE. */
+void suspects_put_article(struct suspect_words *s, uint32_t type);
+/* "a static variable", or with MANY "static variables". */
+void suspects_put_group(struct suspect_words *s, enum gcd_root_group group, bool many);
+/* " SUBJECT held by ROOT by way of OWNER.": the path to X in short; nothing without a path.  SUBJECT is "It is" or the like. */
+void suspects_put_held_by(struct suspect_words *s, const struct suspect *x, const char *subject);
+/* " keeps 12.3 MiB alive, 8.1 % of the heap"; MANY: " keep". */
+void suspects_put_kept(struct suspect_words *s, const struct gcd_suspect *p, bool many);
+/* "12 objects, mostly Shop.Order (9)". */
+void suspects_put_parts(struct suspect_words *s, uint64_t objects, const struct gcd_suspect_part *most);
+
+/* One pair for each kind, in the file that searches for it. */
+void suspects_say_object(struct suspect_words *s, const struct suspect *x);
+void suspects_say_handlers(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_handlers(struct suspect_words *s, const struct suspect *x);
+void suspects_say_type(struct suspect_words *s, const struct suspect *x);
+void suspects_say_finalizers(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_finalizers(struct suspect_words *s, const struct suspect *x);
+void suspects_say_pinned(struct suspect_words *s, const struct suspect *x);
+void suspects_say_collections(struct suspect_words *s, const struct suspect *x);
+
+#endif
