@@ -21,7 +21,7 @@ SAME = ("CMAKE_GENERATOR", "CMAKE_C_COMPILER", "CMAKE_BUILD_TYPE", "CMAKE_C_FLAG
 def objects(build):
     """Path below the build folder -> bytes, of the objects of library and program."""
     found = {}
-    for folder in ("gcdumpc_obj.dir", "gcdumpc_ipc.dir", "gcdumpc.dir"):
+    for folder in ("gcdumpc_obj.dir", "gcdumpc_ipc.dir", "gcdumpc_cli.dir", "gcdumpc.dir"):
         top = os.path.join(build, "CMakeFiles", folder)
         for path in glob.glob(os.path.join(top, "**", "*.o"), recursive=True):
             with open(path, "rb") as f:
