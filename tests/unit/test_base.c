@@ -265,7 +265,7 @@ static void errors_are_printable_and_chained(void **state)
     gcd_error_wrap(&e, "%s", big);
     assert_int_equal(strlen(e.msg), sizeof e.msg - 1);
     gcd_error_wrap(NULL, "nothing");
-    static const char *const shown[][2] = {      /* what a terminal obeys is not shown, what is beside it is */
+    static const char *const shown[][2] = {      /* control characters are dropped, the text around them stays */
         { "\x1f", "?" }, { " ", " " }, { "~", "~" }, { "\x7f", "?" }, { "\xc2\x80", "??" }, { "\xc2\x9f", "??" }, { "\xc2\xa0", "\xc2\xa0" },
         { "\xff", "?" }, { "\xe2\x82", "??" },
     };
@@ -273,7 +273,7 @@ static void errors_are_printable_and_chained(void **state)
         (void)gcd_fail(&e, GCD_E_ARG, "%s", shown[i][0]);
         assert_string_equal(e.msg, shown[i][1]);
     }
-    /* as much of the cause stays as there is room for */
+    /* the cause is cut to fit */
     for (size_t n = sizeof e.msg - 6; n <= sizeof e.msg - 1; n++) {
         char outer[sizeof e.msg + 1], want[2 * sizeof e.msg];
         memset(outer, 'o', n);

@@ -29,7 +29,7 @@ static gcd_status assembly_of(struct gcd_input *in, struct gcd_bundle *b, const 
     return st;
 }
 
-/* All files of a bundle of N bytes, whose assemblies are opened; *RET_FILES is how many there were until something failed. */
+/* Walks a bundle of N bytes and opens its assemblies; *RET_FILES counts the files up to the first failure. */
 static gcd_status read_all(const uint8_t *p, size_t n, const struct gcd_alloc *alloc, unsigned *ret_files)
 {
     struct gcd_input *in;
@@ -99,7 +99,7 @@ static void test_sizes_that_lie(void **state)
         gcd_status st;
     } cases[] = {
         { false, 1000000, GCD_E_TRUNCATED }, { false, INT64_MAX, GCD_E_TRUNCATED }, { false, -1600, GCD_E_TRUNCATED },
-        { false, 200, GCD_E_TRUNCATED },     /* less than the file, and more than there is from there on */
+        { false, 200, GCD_E_TRUNCATED },     /* smaller than the file, but larger than what is left behind its offset */
         { true, 1, GCD_E_FORMAT }, { true, -1, GCD_E_FORMAT }, { true, (int64_t)256 << 20, GCD_E_LIMIT }, { true, 100000, GCD_E_FORMAT },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -1,4 +1,4 @@
-/* Which of two attempts is kept, when there is another one, and what is said of each.  The dumps are made up. */
+/* Which of two attempts is kept, when there is another one, and what the program says about each.  The dumps are fakes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,11 +55,11 @@ static void the_better_one(void **state)
     (void)state;
     /* the first of each is better than the second, and the second not better than the first */
     static const struct row pairs[][2] = {
-        { { GCD_OK, false, true, 9, 1, 1 }, { GCD_E_PEER, true, true, 0, 5, 5 } },       /* one that broke off never is */
-        { { GCD_OK, true, true, 0, 1, 1 }, { GCD_OK, false, true, 0, 5, 5 } },           /* complete, whatever is in the other one */
+        { { GCD_OK, false, true, 9, 1, 1 }, { GCD_E_PEER, true, true, 0, 5, 5 } },       /* an attempt that broke off is never better */
+        { { GCD_OK, true, true, 0, 1, 1 }, { GCD_OK, false, true, 0, 5, 5 } },           /* complete beats anything */
         { { GCD_OK, true, false, 3, 1, 1 }, { GCD_OK, false, true, 0, 5, 5 } },
         { { GCD_OK, false, true, 2, 1, 1 }, { GCD_OK, false, true, 3, 5, 5 } },          /* fewer lost events */
-        { { GCD_OK, false, false, 3, 5, 6 }, { GCD_OK, false, true, 2, 5, 5 } },         /* which are not known of both: more of the heap */
+        { { GCD_OK, false, false, 3, 5, 6 }, { GCD_OK, false, true, 2, 5, 5 } },         /* if unknown for one of them: more of the heap */
         { { GCD_OK, false, true, 3, 5, 6 }, { GCD_OK, false, false, 2, 5, 5 } },
         { { GCD_OK, false, true, 2, 5, 6 }, { GCD_OK, false, true, 2, 5, 5 } },
         { { GCD_OK, false, true, 2, 6, 5 }, { GCD_OK, false, true, 2, 5, 5 } },
@@ -68,7 +68,7 @@ static void the_better_one(void **state)
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         assert_true(is_better(&pairs[i][0], &pairs[i][1]));
         assert_false(is_better(&pairs[i][1], &pairs[i][0]));
-        assert_false(is_better(&pairs[i][0], &pairs[i][0]));     /* of two equal ones the first is kept */
+        assert_false(is_better(&pairs[i][0], &pairs[i][0]));     /* if both are equal, the first is kept */
     }
     static const struct row broken = { GCD_E_PEER, true, true, 0, 5, 5 }, fewer = { GCD_E_IO, false, true, 9, 1, 1 };
     assert_false(is_better(&broken, &fewer));
@@ -94,12 +94,12 @@ static void what_another_attempt_helps(void **state)
         m.summary.verdict.reasons[1].code = others[i];
         assert_false(live_attempt_lost(&a));
     }
-    /* described to somebody else, and nothing but that */
+    /* only because the types went to another session */
     m.summary.types_undescribed = 1;
     assert_false(live_attempt_undescribed(&a));
     m.summary.verdict = (struct gcd_verdict){ .reason_count = 1, .reasons = { { .code = GCD_REASON_TYPES_UNDESCRIBED } } };
     assert_true(live_attempt_undescribed(&a));
-    m.summary.types_undescribed = 0;                               /* described without a name */
+    m.summary.types_undescribed = 0;                               /* described, but without a name */
     assert_false(live_attempt_undescribed(&a));
     m.summary.types_undescribed = 1;
     m.summary.verdict.reasons[0].code = GCD_REASON_EVENTS_LOST;

@@ -1,4 +1,4 @@
-/* Each condition of a job at its edge, and what is remembered of the last dump. */
+/* Each condition of a job at its limit, and the notes about the last dump. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -27,14 +27,14 @@
 #define PID 4711u
 #define MIB (UINT64_C(1) << 20)
 
-/* ---- memory and disk, as a test wants them ---- */
+/* ---- fake memory and disk ---- */
 
 static struct gcd_ipc_memory memory;
 static struct {
     uint64_t available, unit;
-    const char *from;                /* the folder that is there; those below it are not */
-    int failure;                     /* 0, or what statvfs says of FROM */
-    char asked[PATH_MAX];            /* the last path */
+    const char *from;                /* the only folder that exists */
+    int failure;                     /* errno of statvfs for FROM, or 0 */
+    char asked[PATH_MAX];            /* the last path that was asked for */
 } disk;
 
 void __wrap_gcd_ipc_memory(uint32_t pid, struct gcd_ipc_memory *ret);
@@ -71,7 +71,7 @@ int __wrap_statvfs64(const char *path, struct statvfs *ret)
     return __wrap_statvfs(path, ret);
 }
 
-/* ---- a dump that may be wanted ---- */
+/* ---- a dump that may be skipped ---- */
 
 static char folder[64];
 static struct cli_args args;
@@ -125,7 +125,7 @@ static void put(const char *name, const char *text, time_t changed)
 
 #define NOTE ".Shop.gcdumpc-last"
 
-/* What is remembered of the last dump of this process. */
+/* Writes a note about the last dump of this process. */
 static void remember(uint64_t time, uint64_t rss, uint64_t pause_ns)
 {
     char text[400];
@@ -167,7 +167,7 @@ static void without_conditions(void **state)
     assert_string_equal(disk.asked, "");
 }
 
-/* The first that says no is the reason. */
+/* The first condition that fails is the reason. */
 static void the_first_reason(void **state)
 {
     (void)state;
@@ -216,7 +216,7 @@ static void growth(void **state)
 {
     (void)state;
     static const struct {
-        uint64_t before, percent, enough;        /* least memory that has grown so much */
+        uint64_t before, percent, enough;        /* the smallest memory that has grown this much */
     } rows[] = {
         { 1000000, 20, 1200000 }, { 1000000, 1, 1010000 }, { 1000000, 100, 2000000 }, { 1000000, 900, 10000000 }, { 50000000000, 10, 55000000000 },
         { 10000, 1000000, 100010000 },
@@ -236,7 +236,7 @@ static void growth(void **state)
     args.job.if_grown = 50;
     d.rss_bytes = 149 * MIB;
     skipped_because("it has 149 MiB, after 100 MiB at the last dump; that is not 50 % more");
-    remember(BEGUN - 10, 0, 0);                  /* not known: so it may have */
+    remember(BEGUN - 10, 0, 0);                  /* unknown, so it may have grown */
     assert_true(wanted());
     char path[PATH_MAX];
     path_in(path, NOTE);
@@ -253,7 +253,7 @@ static void interval(void **state)
         bool wanted;
     } rows[] = {
         { 3600, 3600, true }, { 3601, 3600, true }, { 3599, 3600, false }, { 0, 1, false }, { 1, 1, true },
-        { -1, 3600, true }, { -2, UINT64_MAX, true }, { -1000000, UINT64_MAX, true },    /* a clock that was ahead says nothing */
+        { -1, 3600, true }, { -2, UINT64_MAX, true }, { -1000000, UINT64_MAX, true },    /* a note from the future does not count */
     };
     use_template("%n-%s.gclog");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -265,11 +265,11 @@ static void interval(void **state)
     args.job.min_interval_s = 8;
     skipped_because("the last dump is 7 s old, not 8 s");
     remember(0, 5, 0);
-    args.job.min_interval_s = UINT32_MAX;            /* 1970 is longer ago than that only with no dump at all */
+    args.job.min_interval_s = UINT32_MAX;            /* only "no dump at all" is older than this */
     assert_true(wanted());
 }
 
-/* Files tell of dumps, too: newer ones than the note, and of any process of the name when there is no note. */
+/* Files count as dumps, too: those newer than the note, and without a note those of any process with this name. */
 static void interval_of_files(void **state)
 {
     (void)state;
@@ -282,7 +282,7 @@ static void interval_of_files(void **state)
     assert_true(wanted());
     put("Shop-12-20260101.gclog", "x", now - 300);
     assert_false(wanted());
-    remember((uint64_t)now - 5000, 5, 0);        /* with a note only its own count */
+    remember((uint64_t)now - 5000, 5, 0);        /* with a note, only this process's own files count */
     assert_true(wanted());
     put("Shop-4711-20260101.gclog", "x", now - 500);
     skipped_because("the last dump is 500 s old, not 1000 s");
@@ -312,12 +312,12 @@ static void pauses(void **state)
     args.job.max_pause_ms = 20000;
     assert_true(wanted());
     args.job.max_pause_ms = 200;
-    remember(BEGUN - 10, 50 * MIB, 100000000);   /* 100 ms of half the memory: in proportion */
+    remember(BEGUN - 10, 50 * MIB, 100000000);   /* 100 ms for half the memory, so 200 ms now */
     d.rss_bytes = 100 * MIB;
     assert_true(wanted());
     d.rss_bytes = 101 * MIB;
     skipped_because("it would pause for about 202 ms (by its memory and the last dump), not at most 200 ms");
-    remember(BEGUN - 10, 1000000, 1000000);      /* the least that is believed: 1 ms for 1 MB */
+    remember(BEGUN - 10, 1000000, 1000000);      /* the smallest pause that is believed: 1 ms for 1 MB */
     d.rss_bytes = 200000000;
     assert_true(wanted());
     d.rss_bytes = 201000000;
@@ -382,11 +382,11 @@ static void free_disk(void **state)
     disk.failure = EIO;
     assert_int_equal(job_room(&d), CLI_FAILED);
     assert_string_equal(cli_last_said(), "the free space is unknown: Input/output error");
-    disk.from = ".";                             /* the last one that is asked */
+    disk.from = ".";                             /* the last folder asked for */
     assert_int_equal(job_room(&d), CLI_FAILED);
 }
 
-/* ---- what is remembered ---- */
+/* ---- notes about the last dump ---- */
 
 static uint32_t a_process_that_has_gone(void)
 {
@@ -415,12 +415,12 @@ static void written_and_read(void **state)
     assert_true(S_ISREG(st.st_mode) && (st.st_mode & 07777) == 0600);
     assert_true(run_state_read(&d, &last));
     assert_true(last.time == BEGUN && last.rss_bytes == 11 && last.heap_bytes == 12 && last.pause_ns == 13 && last.duration_ms == 14);
-    /* one of the same name whose own dump is not noted: 4711 does not live, so it may be this one started anew */
+    /* same name, no note of its own: 4711 has ended, so this may be its restart */
     d.pid = (uint32_t)getpid();
     bool gone = kill((pid_t)PID, 0) != 0 && errno == ESRCH;
     assert_true(run_state_read(&d, &last));
     assert_true((last.rss_bytes == 11) == gone);
-    /* beside its own note that of a living one stays, that of a dead one goes */
+    /* a note about a living process stays, one about a dead process goes */
     d.rss_bytes = 21;
     assert_int_equal(run_state_write(&d), CLI_DONE);
     d.pid = a_process_that_has_gone();
@@ -434,7 +434,7 @@ static void written_and_read(void **state)
     assert_int_equal(json_object_size(json_object_get(o, "processes")), gone ? 1 : 2);
     assert_int_equal(json_integer_value(json_object_get(o, "pid")), getpid());
     json_decref(o);
-    d.pid = 1;                                   /* another one that lives: the last dump was not its own */
+    d.pid = 1;                                   /* 4711 lives, so its dump was not ours */
     assert_true(run_state_read(&d, &last));
     assert_true(last.time == 0 && last.rss_bytes == 0);
 }
@@ -453,7 +453,7 @@ static void of_one_that_has_gone(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         (void)snprintf(text, sizeof text, "{\"pid\": %lld, \"time\": 5, \"rss_bytes\": -3, \"pause_ns\": \"x\", \"processes\": {}}", rows[i].pid);
         put(NOTE, text, 0);
-        errno = ESRCH;                           /* of something else */
+        errno = ESRCH;                           /* not one of our notes */
         assert_true(run_state_read(&d, &last));
         assert_true(last.time == (rows[i].gone ? 5 : 0) && last.rss_bytes == 0 && last.pause_ns == 0);
     }
@@ -485,7 +485,7 @@ static void notes_that_are_none(void **state)
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rename(other, path), 0);
     assert_true(run_state_read(&d, &last));
-    if (geteuid() == 0) {                                /* that of another user */
+    if (geteuid() == 0) {                                /* owned by another user */
         assert_int_equal(chown(path, 12345, 12345), 0);
         assert_false(run_state_read(&d, &last));
     }
@@ -494,7 +494,7 @@ static void notes_that_are_none(void **state)
     assert_int_equal(before, after);                     /* nothing is left open */
 }
 
-/* A note of very many processes is bounded, so that it can be read again. */
+/* A note with very many processes stays small enough to be read again. */
 static void notes_of_many(void **state)
 {
     (void)state;
@@ -503,7 +503,7 @@ static void notes_of_many(void **state)
     use_template("%n-%s.gclog");
     path_in(path, NOTE);
     json_t *o = json_object(), *all = json_object();
-    for (unsigned i = 0; i < 320; i++) {                 /* all of one process that lives */
+    for (unsigned i = 0; i < 320; i++) {                 /* every entry of one living process */
         char key[40];
         (void)snprintf(key, sizeof key, "%ld x%u", (long)getpid(), i);
         json_object_set_new(all, key, json_pack("{s:i}", "time", 5));
@@ -519,7 +519,7 @@ static void notes_of_many(void **state)
     assert_true(run_state_read(&d, &last) && last.time == BEGUN);
 }
 
-/* No template, no note; and one for all folders with fields. */
+/* Without a template there is no note; all folders made from fields share one. */
 static void where_notes_are(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Which candidates there are for the file of a module, in which order, and which are certain.  The process is this one, or a child. */
+/* The candidates for the file of a module, their order, and which are certain.  The process is this one or a child. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -33,7 +33,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    if (getuid() == 0 && geteuid() != 0)         /* a check failed before it gave this back */
+    if (getuid() == 0 && geteuid() != 0)         /* if a check failed before the mapping was released */
         (void)syscall(SYS_setresuid, -1, 0, -1);
     return remove_folder(folder);
 }
@@ -60,7 +60,7 @@ static void put_text(const char *name, const char *text)
     put(in_folder(name), text, strlen(text));
 }
 
-/* As if it had been there for years; only the time that every change sets is new. */
+/* Makes it years old; only its ctime, which every change sets, is new. */
 static void make_old(const char *name)
 {
     assert_int_equal(utimensat(AT_FDCWD, in_folder(name), (struct timespec[2]){ { 1000, 0 }, { 1000, 0 } }, 0), 0);
@@ -81,7 +81,7 @@ static void describe(gcd_status st, struct gcd_module_file *file, const struct g
     files->close(files->ctx, file);
 }
 
-/* The folder of the test becomes F. */
+/* The folder of the test is printed as F. */
 static void shorten(char *text)
 {
     for (char *p; (p = strstr(text, folder)) != NULL;) {
@@ -111,7 +111,7 @@ static void check(struct module_finder *f, const char *path, const char *want)
     assert_string_equal(again, one);
 }
 
-/* All that the process has loaded, as far as it lies in the folder; with the path. */
+/* Every module of the process that lies in the folder, with its path. */
 static void check_loaded(struct module_finder *f, const char *want)
 {
     struct gcd_module_files files = module_finder_files(f);
@@ -168,16 +168,16 @@ static void files_of_a_process(void **state)
     struct module_finder *f = finder_of(&search);
     check(f, self, "\x7f" "ELF\x02\x01\x01!");
     check(f, in_folder("New.dll"), "new");
-    check(f, in_folder("Old.dll"), "old");       /* its content is older than the process, but it was put there since */
+    check(f, in_folder("Old.dll"), "old");       /* its content is older than the process, but it was moved there later */
     check(f, in_folder("Unmapped.dll"), "unmapped");
     check(f, in_folder("Link.dll"), "new");
     check(f, in_folder("Pipe.dll"), "[is a pipe, not a file]");
     check(f, in_folder("Missing.dll"), "");
     check(f, folder, "[is a folder, not a file]");
-    check(f, "New.dll", "");                     /* relative to what? */
+    check(f, "New.dll", "");                     /* nobody knows relative to which folder */
     check(f, "", "");
     check_loaded(f, "F/New.dll=new F/Old.dll=old");
-    /* older than the process, but not mapped: a link can have led elsewhere when the module was loaded */
+    /* older than the process, but not mapped: a link may have pointed elsewhere when the module was loaded */
     struct gcd_module_files files = module_finder_files(f);
     struct gcd_module_file file;
     assert_int_equal(files.open(files.ctx, &(struct gcd_module){ .path = "/etc/passwd" }, 0, &file, &err), GCD_OK);
@@ -234,7 +234,7 @@ static void files_that_were_deleted(void **state)
         (void)munmap(mapped[i], 1);
 }
 
-/* The number of a process is used again: the recording is older than the process. */
+/* The pid was reused: the recording is older than the process. */
 static void another_process_with_this_number(void **state)
 {
     (void)state;
@@ -255,7 +255,7 @@ static void another_process_with_this_number(void **state)
     module_finder_free(f);
 }
 
-/* Process 1 is root's.  Its paths can be those of this machine. */
+/* Process 1 belongs to root.  Its paths may exist on this machine. */
 static void a_process_behind_a_closed_door(void **state)
 {
     (void)state;
@@ -323,7 +323,7 @@ static pid_t start(const char *name)
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        (void)alarm(60);                 /* when a check fails, nobody else ends it */
+        (void)alarm(60);                 /* if a check fails, nothing else ends it */
         (void)dup2(ready[1], STDOUT_FILENO);
         (void)execl(in_folder(name), name, "--wait", (char *)NULL);
         _exit(1);
@@ -347,7 +347,7 @@ static void a_single_file_program(void **state)
     pid_t pid = start("Shop");
     struct module_search search = { .pid = (uint32_t)pid, .summary = &nothing };
     struct module_finder *f = finder_of(&search);
-    put_text("Shop.dll", "stale");               /* of an earlier deployment, not a single file */
+    put_text("Shop.dll", "stale");               /* from an earlier deployment that was not a single file */
     check(f, in_folder("Shop.dll"), "shop! stale");
     check(f, in_folder("de/Shop.resources.dll"), "german! french");
     check(f, in_folder("fr/Shop.resources.dll"), "german french!");
@@ -358,7 +358,7 @@ static void a_single_file_program(void **state)
     stop(pid);
 }
 
-/* The manifest is at the end of the file; what is before the damage can be used. */
+/* The manifest is at the end of the file; the files in front of the damage are still readable. */
 static void a_damaged_single_file_program(void **state)
 {
     (void)state;
@@ -392,7 +392,7 @@ static void folders_in_order(void **state)
     struct module_finder *f = finder_of(&search);
     check(f, in_folder("Shop.dll"), "first deep second here");
     check(f, "C:\\shop\\bin\\Shop.dll", "first deep second");
-    check(f, "/srv/a\\Shop.dll", "");            /* a file's name can have a backslash elsewhere */
+    check(f, "/srv/a\\Shop.dll", "");            /* on Linux a file name may contain a backslash */
     check(f, "C:\\shop\\Pipe.dll", "[F/second/Pipe.dll: is a pipe, not a file]");
     check_loaded(f, "");
     assert_false(module_finder_cut(f));
@@ -417,7 +417,7 @@ static void bundles_in_folders(void **state)
     check(f, "C:\\x\\de\\Shop.resources.dll", "german french");
     check(f, "C:\\x\\Other.dll", "");
     module_finder_free(f);
-    /* neither the command line nor the process has its name, but one of the modules; and a bundle is the last resort */
+    /* its name comes from a module, not from the command line; a bundle is the last resort */
     assert_int_equal(rename(in_folder("Store"), in_folder("shop.exe")), 0);
     put_text("Shop.dll", "plain");
     f = finder_of(&search);
@@ -446,7 +446,7 @@ int main(int argc, char **argv)
         (void)pause();
         return 0;
     }
-    /* what is written in the first moments of a process counts as older than it */
+    /* files written in the first moments of a process count as older */
     (void)nanosleep(&(struct timespec){ .tv_nsec = 50 * 1000000L }, NULL);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

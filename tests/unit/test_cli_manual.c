@@ -8,7 +8,7 @@
 
 static char printed[4096];
 
-/* What MAN_TEXT, or for NULL man_put_words with WORDS, prints. */
+/* The output of MAN_TEXT; if that is NULL, of man_put_words with WORDS. */
 static const char *roff(const char *text, const char *const *words)
 {
     FILE *f = tmpfile();
@@ -40,14 +40,14 @@ static void check(const struct row *rows, size_t n)
 }
 #define CHECK(rows) check(rows, sizeof(rows) / sizeof *(rows))
 
-/* What roff would take for an escape, or print as another character. */
+/* Characters that roff would take for an escape or print differently. */
 static void characters(void **state)
 {
     (void)state;
     static const struct row rows[] = {
         { "a\\b", "a\\eb\n" }, { "it's", "it\\(aqs\n" }, { "`x`", "\\(gax\\(ga\n" }, { "^x", "\\(hax\n" }, { "~/x", "\\(ti/x\n" },
         { "a \"b\" c", "a \"b\" c\n" },
-        /* a dash that is typed, and one that only joins two words */
+        /* a dash to be typed, and a hyphen between two words */
         { "--pid and -p", "\\-\\-pid and \\-p\n" }, { "well-known", "well-known\n" },
         { "(--a-b) \"-c\" [--d]", "(\\-\\-a\\-b) \"\\-c\" [\\-\\-d]\n" },
         { "a (b-c)", "a (b-c)\n" },
@@ -65,7 +65,7 @@ static void what_looks_like_a_macro(void **state)
     CHECK(rows);
 }
 
-/* A line ends with a sentence, not with an abbreviation, and before it gets long. */
+/* A line ends after a sentence but not after an abbreviation, and before it gets long. */
 static void lines(void **state)
 {
     (void)state;
@@ -93,7 +93,7 @@ static void blocks(void **state)
         { "  --a\n      what it is\n", ".TP\n\\-\\-a\nwhat it is\n" },
         { "  --a   one\n  --b   two\n", ".TP\n\\-\\-a\none\n.TP\n\\-\\-b\ntwo\n" },
         { "  gcdumpc -p 1\n", ".RS 4\n.EX\ngcdumpc \\-p 1\n.EE\n.RE\n" },
-        /* what follows a list is no part of its last item, with an empty line between them or without */
+        /* text behind a list is not part of its last item, with or without an empty line between them */
         { "  --a   one\nText\n", ".TP\n\\-\\-a\none\n.PP\nText\n" }, { "  --a   one\n\nText\n", ".TP\n\\-\\-a\none\n.PP\nText\n" },
         { "Text\n  --a   one\n", "Text\n.TP\n\\-\\-a\none\n" },
     };

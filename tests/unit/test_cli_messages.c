@@ -1,4 +1,4 @@
-/* What is said of an error and of a dump, and the status that follows. */
+/* Messages about errors and dumps, and the exit status that follows. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void errors(void **state)
     cli_hold(false);
 }
 
-/* Each alone: objects that do not fit into the graph are told, and whether a dump is complete is another matter. */
+/* Each problem alone: objects that do not fit into the graph are reported, and that does not make a dump incomplete. */
 static void what_did_not_fit(void **state)
 {
     (void)state;

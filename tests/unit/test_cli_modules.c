@@ -1,4 +1,4 @@
-/* The lists in which files of modules are found, and what is said of those that cannot be used. */
+/* The lists that are searched for files of modules, and the messages about files that cannot be used. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,7 +131,7 @@ static void this_process(void **state)
     assert_true(i < m.count);
     assert_string_equal(m.items[i].path, self);
     mapped_files_done(&m);
-    /* older than this moment, younger than its program */
+    /* before now, after its program was written */
     struct stat st;
     struct timespec now;
     int64_t start_ns = process_start_ns((uint32_t)getpid());
@@ -140,7 +140,7 @@ static void this_process(void **state)
     assert_true(start_ns > (int64_t)st.st_mtim.tv_sec * 1000000000);
     assert_true(start_ns < (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
     assert_true(start_ns > ((int64_t)now.tv_sec - 600) * 1000000000);
-    /* nobody has this number */
+    /* no process has this pid */
     assert_true(mapped_files_read(UINT32_MAX, &m));
     assert_int_equal(m.count, 0);
     assert_int_equal(process_start_ns(UINT32_MAX), INT64_MIN);
@@ -182,7 +182,7 @@ static void files_below_folders(void **state)
     assert_true(folder_index_add(&x, in_folder("a/Other.dll"), 3));
     folder_index_sort(&x);
     assert_false(x.cut);
-    /* the folder that was named first, then what is nearer to it */
+    /* first the folder named first, then the file nearer to its top */
     index_of(&x, "SHOP.dll", (const char *const[]){ "b/Shop.dll", "a/Shop.dll", "a/deep/shop.DLL", NULL });
     index_of(&x, "Other.dll", (const char *const[]){ "a/Other.dll", NULL });
     index_of(&x, "Low.dll", (const char *const[]){ "b/1/2/3/4/5/6/7/8/Low.dll", NULL });
@@ -191,7 +191,7 @@ static void files_below_folders(void **state)
     index_of(&x, "Linked.dll", (const char *const[]){ "a/Linked.dll", NULL });
     index_of(&x, "Pipe.dll", (const char *const[]){ NULL });
     folder_index_done(&x);
-    /* a link that the user names himself is followed */
+    /* a link named by the user is followed */
     assert_true(folder_index_add(&x, in_folder("a/link"), 0));
     assert_int_equal(x.count, 1);
     folder_index_done(&x);
@@ -241,7 +241,7 @@ static void make_dump(unsigned guid, struct cli_dump *ret)
     tb_done(&t);
 }
 
-/* NAME of the first type, and what is SAID, with F for the folder. */
+/* NAME of the first type, and the message SAID, with F for the folder. */
 static void check_names(const struct cli_args *args, unsigned guid, const char *name, const char *said)
 {
     struct cli_dump d;

@@ -1,4 +1,4 @@
-/* What `info` says about the names: how many are as in the source, and why the others are not. */
+/* What `info` says about names: how many are spelt as in the source, and why the others are not. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

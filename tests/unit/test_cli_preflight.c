@@ -1,4 +1,4 @@
-/* Is there room for a dump?  What is asked of each disk, and what is said when it has less. */
+/* Is there room for a dump?  How much each disk must have, and the message when it has less. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "support/folder.h"
 #include "term/message.h"
 
-#define LIKELY 80                    /* MiB that the stream is estimated to have */
+#define LIKELY 80                    /* estimated MiB of the stream */
 #define MOST 160
 #define ELSEWHERE "/proc"            /* another device */
 
@@ -98,7 +98,7 @@ static const char *path_of(const char *name, char path[static PATH_MAX])
     return path;
 }
 
-/* WANT: what is said, with F for the folder; NULL: nothing. */
+/* WANT: the message, with F for the folder; NULL: none. */
 static void check(struct what w, enum cli_exit exit, const char *want)
 {
     char output[PATH_MAX], trace[PATH_MAX], text[1024] = "nothing";
@@ -145,7 +145,7 @@ static void compressed(void **state)
     check(w, CLI_FAILED, "needs about 10 MiB in F, where 9 MiB are free; --force continues anyway");
 }
 
-/* What goes to one disk is added up, whatever folders it goes to. */
+/* Outputs on one disk are added up, even in different folders. */
 static void disks(void **state)
 {
     (void)state;
@@ -185,7 +185,7 @@ static void what_takes_no_room(void **state)
     left_here = 0;
     assert_int_equal(mkfifo(path_of("pipe", path), 0600), 0);
     check((struct what){ .output = "-", .trace = "pipe" }, CLI_DONE, NULL);
-    check((struct what){ .output = "no-such-folder/x.gclog" }, CLI_DONE, NULL);          /* its opening has the better message */
+    check((struct what){ .output = "no-such-folder/x.gclog" }, CLI_DONE, NULL);          /* opening it gives the better message */
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* Which process a name means.  The list of processes is made up. */
+/* Which process a name means.  The list of processes is a fake. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,13 +8,13 @@
 #include "support/check.h"
 #include "term/message.h"
 
-/* The list's strings are its own, so they could be changed; here nobody does. */
+/* The list owns its strings, hence not const; nothing changes them here. */
 static char *text(const char *s)
 {
     return (char *)(uintptr_t)s;
 }
 
-/* Names of the kernel, of the program, of its assembly. */
+/* Name in the kernel, of the program, of its assembly. */
 static struct gcd_ipc_process process(uint32_t pid, const char *name, const char *exe, const char *assembly)
 {
     return (struct gcd_ipc_process){ .pid = pid, .name = text(name), .exe = text(exe), .entry_assembly = text(assembly), .command_line = text(""),
@@ -45,7 +45,7 @@ static void how_well_a_name_fits(void **state)
         { "a", "b", "c", "a", 2 }, { "a", "b", "c", "b", 2 }, { "a", "b", "c", "c", 2 }, { "a", "b", "c", "d", 0 }, { "a", "b", "c", "A", 0 },
         { "shop", "dotnet", "Shop.Web", "Shop.*", 1 }, { "shop", "dotnet", "Shop.Web", "s*p", 1 }, { "shop", "dotnet", "Shop.Web", "?otnet", 1 },
         { "shop", "dotnet", "Shop.Web", "Shop", 0 }, { "shop", "dotnet", "Shop.Web", "hop*", 0 }, { "shop", "dotnet", "", "*", 1 },
-        { "", "", "", "*", 0 }, { "", "", "", "", 0 },           /* what is not known is no name */
+        { "", "", "", "*", 0 }, { "", "", "", "", 0 },           /* an unknown name matches nothing */
         { "s[1]", "", "", "s[1]", 2 }, { "s1", "", "", "s[1]", 1 }, { "s1", "s[1]", "", "s[1]", 2 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -1,4 +1,4 @@
-/* What is told of a dump: lines for logs, metrics, a program that is run. */
+/* Reports about a dump: log lines, metrics, hooks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -72,7 +72,7 @@ static int teardown(void **state)
 
 static int saved_stderr;
 
-/* From here to captured() what goes to standard error is kept. */
+/* Keeps standard error from here to captured(). */
 static void capture(void)
 {
     char path[PATH_MAX];
@@ -123,7 +123,7 @@ static void text_lines(void **state)
     told(TIME " gcdumpc skipped name=x pid=1 seconds=0.0 reason=\"no process\"\n");
 }
 
-/* A value never ends early, nor begins another one. */
+/* A value never ends early and never starts another one. */
 static void quoted_values(void **state)
 {
     (void)state;
@@ -173,7 +173,7 @@ static void json_lines(void **state)
          "\"seconds\": 0.0, \"removed\": 0, \"file\": null, \"reason\": null}\n");
 }
 
-/* Without a log only what was skipped is worth a line: failures have said what they are. */
+/* Without a log only skipped dumps get a line: failures have printed their message. */
 static void without_a_log(void **state)
 {
     (void)state;
@@ -215,7 +215,7 @@ static void metrics(void **state)
         "gcdumpc_run_timestamp_seconds{name=\"Shop\",pid=\"12\"} 1795279385\n"
         "gcdumpc_run_timestamp_seconds{name=\"a\\\"b\\\\c\\nd\",pid=\"13\"} 5\n";
     assert_memory_equal(content("m.prom"), first, sizeof first - 1);
-    static const char *const want[][4] = {       /* of the three; NULL: there is none */
+    static const char *const want[][4] = {       /* one of the three; NULL: no dump */
         { "success", "1", "0", "1" }, { "skipped", "0", "0", "1" }, { "duration_seconds", "2.05", "1", "0.001" },
         { "resident_bytes", "300", "300", "6" },
         { "complete", "1", "0", NULL }, { "objects", "5", "1", NULL }, { "heap_bytes", "800", "2", NULL },
@@ -237,7 +237,7 @@ static void metrics(void **state)
     for (const char *s = held; (s = strchr(s, '\n')) != NULL; s++)
         lines--;
     assert_int_equal(lines, 0);
-    /* no dump at all: no metric of one, not even its description */
+    /* no dump: no metric about one, not even its description */
     assert_int_equal(job_metrics(&args, all + 2, 1), CLI_DONE);
     assert_null(strstr(content("m.prom"), "gcdumpc_run_complete"));
     path_in(path, "none/m.prom");
@@ -301,7 +301,7 @@ static void environment(void **state)
     };
     char *all, first[] = "GCDUMP_FIRST=1";
     args.job.on_success = script("tr '\\0' '\\n' </proc/self/environ >$1/env\n");
-    /* those of an outer run say nothing about this dump, whatever they are called; all others are passed on */
+    /* variables of an outer run do not describe this dump; all others are passed on */
     assert_int_equal(setenv("GCDUMPC_REASON", "from outside", 1), 0);
     assert_int_equal(setenv("GCDUMPC_OTHER", "from outside", 1), 0);
     assert_int_equal(setenv("GCDUMP_OTHER", "passed on", 1), 0);
@@ -341,7 +341,7 @@ static void which_one_is_run(void **state)
     (void)state;
     static const struct {
         enum job_status status;
-        enum cli_exit of_success, of_failure;    /* CLI_FAILED: it was run, for it is "false" */
+        enum cli_exit of_success, of_failure;    /* CLI_FAILED proves that it ran, because it is "false" */
     } rows[] = { { JOB_DONE, CLI_FAILED, CLI_DONE }, { JOB_INCOMPLETE, CLI_DONE, CLI_FAILED }, { JOB_FAILED, CLI_DONE, CLI_FAILED },
                  { JOB_SKIPPED, CLI_DONE, CLI_DONE } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -372,7 +372,7 @@ static void what_it_inherits(void **state)
     (void)fflush(stdout);
     (void)dup2(input, STDIN_FILENO);
     (void)dup2(output, STDOUT_FILENO);
-    (void)sigaction(SIGPIPE, &ignore, &before[0]);       /* as the program has it */
+    (void)sigaction(SIGPIPE, &ignore, &before[0]);       /* as in the program */
     (void)sigaction(SIGXFSZ, &ignore, &before[1]);
     sigemptyset(&hup);
     sigaddset(&hup, SIGUSR1);
@@ -429,7 +429,7 @@ static void words(void **state)
 {
     (void)state;
     char command[600] = "", want[8];
-    for (unsigned n = 62; n <= 65; n++) {        /* 63 words and no more */
+    for (unsigned n = 62; n <= 65; n++) {        /* at most 63 words */
         (void)snprintf(command, sizeof command, "%s", script("echo $# >$1/count\n"));
         for (unsigned i = 3; i < n; i++)
             strcat(command, "x ");
@@ -444,7 +444,7 @@ static void words(void **state)
     assert_string_equal(held, "gcdumpc: a command to run has no words, or more than 63\n");
 }
 
-/* After a signal to us it still hears of that, for three seconds; one that comes while it runs ends it. */
+/* A hook started after a signal to us gets three seconds; a signal that arrives while it runs ends it. */
 static void when_we_are_stopped(void **state)
 {
     (void)state;
@@ -460,7 +460,7 @@ static void when_we_are_stopped(void **state)
     e = run_hook();
     assert_int_equal(e, CLI_INTERRUPTED);
     assert_string_equal(held, "gcdumpc: sh: was stopped with us\n");
-    atomic_store(&cli_timed_out, true);          /* that is another reason: it is not told of as an interruption */
+    atomic_store(&cli_timed_out, true);          /* a different reason: not reported as an interruption */
     atomic_store(&cli_canceled, false);
     atomic_store(&cli_timed_out, false);
     assert_string_equal(content("ended"), "ended\n");

@@ -1,4 +1,4 @@
-/* Fields of names at their edges, and which of earlier dumps stay, at a time that the test says. */
+/* Fields of names at their limits, and which earlier dumps are kept; the test sets the clock. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -84,7 +84,7 @@ static uint64_t apply(const char *text, struct cli_keep keep, uint64_t coming)
     return removed;
 }
 
-/* Is NAME one that TEMPLATE can have written? */
+/* Could TEMPLATE have produced NAME? */
 static bool fits(const char *template, const char *name)
 {
     put(name, 1, NOW - 10);
@@ -117,7 +117,7 @@ static void fields(void **state)
     }
 }
 
-/* Of this process alone: its number and nothing around it. */
+/* Only this process: its pid with no digit beside it. */
 static void the_number_of_a_process(void **state)
 {
     (void)state;
@@ -134,12 +134,12 @@ static void the_number_of_a_process(void **state)
     assert_true(cli_keep_newest(t, &own, &st) && st.st_mtim.tv_sec == NOW - 7);
     put("x4711.a", 1, NOW);
     assert_true(cli_keep_newest(t, &own, &st) && st.st_mtim.tv_sec == NOW);
-    put("x4711.a", 1, NOW + 1);                          /* of the future: it is none */
+    put("x4711.a", 1, NOW + 1);                          /* in the future: not an earlier dump */
     assert_false(cli_keep_newest(t, &own, &st));
     cli_template_free(t);
 }
 
-/* A number goes on behind it: the file is of a process with a longer one. */
+/* More digits follow: the file belongs to a process with a longer pid. */
 static void a_number_behind_it(void **state)
 {
     (void)state;
@@ -147,14 +147,14 @@ static void a_number_behind_it(void **state)
     struct cli_template *t = in_folder("x%p%s");
     struct stat st;
     own.this_process = true;
-    put("x47111795279000", 1, NOW - 10);         /* of 4711 at 1795279000 or of 47111 at 795279000: nobody knows */
+    put("x47111795279000", 1, NOW - 10);         /* 4711 at 1795279000 or 47111 at 795279000: ambiguous */
     put("x4711171795279000", 1, NOW - 5);
     assert_true(cli_keep_newest(t, &values, &st) && st.st_mtim.tv_sec == NOW - 5);
     assert_false(cli_keep_newest(t, &own, &st));
     cli_template_free(t);
 }
 
-/* Whoever may write where our dumps lie can give his own file such a name. */
+/* Anybody who can write to the folder can give his own file such a name. */
 static void files_of_others(void **state)
 {
     (void)state;
@@ -170,11 +170,11 @@ static void files_of_others(void **state)
     assert_int_equal(apply("x%p", (struct cli_keep){ .files = 1 }, 1), 0);
     assert_true(there("x1"));
     put("x2", 1, NOW - 10);
-    assert_int_equal(apply("x%p", (struct cli_keep){ .files = 2 }, 1), 0);       /* nor does it hold a place */
+    assert_int_equal(apply("x%p", (struct cli_keep){ .files = 2 }, 1), 0);       /* and it does not count */
     cli_template_free(t);
 }
 
-/* The newest, whatever the order in which the folder has them. */
+/* The newest, in whatever order the folder lists them. */
 static void the_newest(void **state)
 {
     (void)state;
@@ -189,14 +189,14 @@ static void the_newest(void **state)
     cli_template_free(t);
 }
 
-/* As old as --keep-days says stays; a second more, and it goes. */
+/* A file exactly --keep-days old stays; one second older goes. */
 static void days(void **state)
 {
     (void)state;
     for (uint64_t d = 1; d <= 3; d++) {
         put("x1", 1, NOW - (time_t)d * DAY);
         put("x2", 1, NOW - (time_t)d * DAY - 1);
-        put("x3", 1, NOW + DAY + 1);                     /* nobody knows how old it is */
+        put("x3", 1, NOW + DAY + 1);                     /* its age is unknown */
         assert_int_equal(apply("x%p", (struct cli_keep){ .days = d }, 1), 1);
         assert_true(there("x1") && !there("x2") && there("x3"));
     }
@@ -230,7 +230,7 @@ static void sizes(void **state)
     }
 }
 
-/* Very many of them, the oldest first; those of the run stay, all of them. */
+/* Very many files: the oldest go first, those of this run all stay. */
 static void many(void **state)
 {
     (void)state;
@@ -252,7 +252,7 @@ static void many(void **state)
         (void)snprintf(name, sizeof name, "x%d", i);
         assert_true(there(name) == ((i * 7) % 300 >= 202 || i == 0 || i == 43));
     }
-    /* another file of the same number on another disk is not meant */
+    /* the same inode number on another disk is a different file */
     own[0].device++;
     assert_int_equal(apply("x%p", (struct cli_keep){ .files = 2, .own = own, .own_count = 2 }, 1), 99);
     assert_true(there("x43") && !there("x0"));
@@ -267,7 +267,7 @@ static void nothing_is_asked(void **state)
     assert_int_equal(apply("x%p", (struct cli_keep){ .days = 1 }, 1), 1);
 }
 
-/* The room for a name: the last byte is the end. */
+/* The buffer for a name: the last byte is the terminator. */
 static void how_long(void **state)
 {
     (void)state;

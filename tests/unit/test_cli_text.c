@@ -1,4 +1,4 @@
-/* How the program writes numbers, sizes, times, names and lines that do not fit: each rule at its edge. */
+/* How the program prints numbers, sizes, times, names and lines that do not fit: each rule at its limit. */
 #include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@ static void times(void **state)
         assert_string_equal(cli_time(rows[i].ms, buf), rows[i].text);
 }
 
-/* What is printed of S by PRINT-like calls, in memory. */
+/* The output of a print function for S. */
 static char *printed(const char *s, size_t columns)
 {
     static char buf[400];
@@ -88,7 +88,7 @@ static const char *utf8(uint32_t c)
     return s;
 }
 
-/* The edges of all that a terminal would obey. */
+/* First and last of each range of characters that a terminal would obey. */
 static void characters(void **state)
 {
     (void)state;
@@ -107,7 +107,7 @@ static void characters(void **state)
     static const uint32_t shown[] = { 0x7ff, 0x800, 0xd7ff, 0xe000, 0xfffd, 0xffff, 0x10000, 0x10ffff };
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
         assert_string_equal(printed(utf8(shown[i]), SIZE_MAX), utf8(shown[i]));
-    static const char *const rows[][2] = {               /* each byte that is no UTF-8 is one question mark */
+    static const char *const rows[][2] = {               /* each invalid byte becomes one question mark */
         { "\xc1\xbf", "??" }, { "\xc2", "?" }, { "\xc2" "a", "?a" }, { "\xe0\x9f\xbf", "???" }, { "\xe0\xa0\x80", "\xe0\xa0\x80" },
         { "\xed\xa0\x80", "???" }, { "\xed\xbf\xbf", "???" }, { "\xf0\x8f\xbf\xbf", "????" }, { "\xf4\x90\x80\x80", "????" },
         { "\xf5\x80\x80\x80", "????" },
@@ -126,7 +126,7 @@ static void lines_that_are_broken(void **state)
     (void)state;
     static const struct { const char *s; size_t width, at, at_words; } rows[] = {
         { "abcdef", 3, 3, 3 }, { "abcdef", 6, 6, 6 }, { "abcdef", 7, 6, 6 }, { "ab cdef", 5, 2, 2 }, { "ab,cdef", 5, 3, 5 }, { "ab.cdef", 5, 3, 5 },
-        { "a bcdefgh", 6, 6, 6 }, { "a bcdefgh", 5, 1, 1 },      /* a third of the line is filled, or not */
+        { "a bcdefgh", 6, 6, 6 }, { "a bcdefgh", 5, 1, 1 },      /* just a third of the line is filled, then a little less */
         { "abc def", 3, 3, 3 }, { "abc  def", 6, 3, 3 }, { "abc   ", 4, 3, 3 }, { "\xc3\xa4\xc3\xb6\xc3\xbc", 2, 4, 4 },
         { "Shop.A<B>+C/D;E", 13, 12, 13 },
         { "x", 0, 1, 1 },
@@ -166,7 +166,7 @@ static void layouts(void **state)
     placed(wide, 3, 32 + 5, (struct want[]){ { 5, 0, 0 }, { 0 }, { 30, 0, 7 } });
     static const struct cli_wrapped_column texts[] = { { .shown = true, .text = true, .width = 30 }, { .shown = true, .text = true, .width = 60 },
                                               { .shown = true, .text = true, .width = 24 } };
-    placed(texts, 3, 106, (struct want[]){ { 30, 0, 0 }, { 48, 0, 32 }, { 24, 0, 82 } });     /* only long ones become narrower, the widest first */
+    placed(texts, 3, 106, (struct want[]){ { 30, 0, 0 }, { 48, 0, 32 }, { 24, 0, 82 } });     /* only wide columns shrink, the widest first */
     placed(texts, 3, 84, (struct want[]){ { 28, 0, 0 }, { 28, 0, 30 }, { 24, 0, 60 } });
     placed(texts, 3, 76, (struct want[]){ { 24, 0, 0 }, { 24, 0, 26 }, { 24, 0, 52 } });
     placed(texts, 3, 75, (struct want[]){ { 30, 0, 0 }, { 60, 1, 2 }, { 24, 2, 2 } });

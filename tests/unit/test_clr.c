@@ -1,5 +1,5 @@
 /*
- * Payloads of events as records: every field with a value of its own, for both sizes of pointers, cut at every byte.
+ * Payloads of events decoded into records: every field has a different value, both pointer sizes, cut at every byte.
  */
 #include "support/check.h"
 
@@ -34,7 +34,7 @@ static void pointer(unsigned ptr_bytes, uint64_t v)
         tb_u32(&body, (uint32_t)v);
 }
 
-/* The first N bytes of the body, in memory of just that size. */
+/* The first N bytes of the body, in a block of exactly that size. */
 static struct gcd_event event(uint32_t version, unsigned ptr_bytes, size_t n)
 {
     static uint8_t *copy;
@@ -172,7 +172,7 @@ static gcd_status take_any(unsigned id, const struct gcd_event *ev, uint32_t *re
     return st;
 }
 
-/* COUNT is what the payload says, and TWO records of the shortest kind are there; of ID below KINDS those with an index. */
+/* The payload claims COUNT records and holds two of the shortest kind; ids below KINDS have an index. */
 static void put_two(unsigned id, uint32_t count)
 {
     static const size_t head[] = { [15] = 2, [36] = 2, [37] = 2, [38] = 10 }, record[] = { [15] = 31, [36] = 44, [37] = 40, [38] = 30 };
@@ -188,7 +188,7 @@ static void put_two(unsigned id, uint32_t count)
             tb_zeros(&body, record[id]);
 }
 
-/* Version 0 has nothing behind its records; a later one may have, and nobody knows what. */
+/* Version 0 ends after its records; a later version may append anything. */
 static void nothing_stands_behind_version_0(void **state)
 {
     (void)state;
@@ -402,7 +402,7 @@ static void processes_of_windows(void **state)
                 assert_true(p.process == 0x12345678 && p.image_bytes == 8 && p.command_line_units == 8);
                 assert_memory_equal(p.image, "shop.exe", 8);
                 assert_memory_equal(p.command_line, "s\0h\0o\0p\0 \0-\0-\0x\0", 16);
-                size_t shortest = body.n - 18;           /* without the command line, which may be cut */
+                size_t shortest = body.n - 18;           /* not the command line, which may be cut */
                 for (size_t n = 0; n < shortest; n++) {
                     ev = event(version, ptr_bytes, n);
                     assert_int_equal(gcd_windows_process(&ev, &p), GCD_E_FORMAT);

@@ -1,6 +1,6 @@
 /*
- * Dart heap snapshots: the worked example byte for byte, what becomes of roots, modules and lengths, files of a Dart VM, and files
- * that cannot be read.
+ * Dart heap snapshots: the worked example byte for byte, how roots, modules and lengths are stored, files from a Dart VM, and
+ * files that cannot be read.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ static struct gcd_graph *must_read(const void *p, size_t n)
     return g;
 }
 
-/* The example of the format reference, with the decoys that it does not have. */
+/* The example of the format reference, plus decoys. */
 static const uint8_t example[] =
     "dartheap\x00\x04shop\xec\x02\x80\x20\x00"
     "\x0d"
@@ -122,7 +122,7 @@ static bool contains(const struct file *f, const char *text, size_t n)
 }
 #define CONTAINS(f, text) contains(f, text, sizeof text - 1)
 
-/* Losses, the groups and their order; a weak root alone makes no group. */
+/* Losses, the groups of roots and their order; weak roots alone get no group. */
 static void test_roots(void **state)
 {
     (void)state;
@@ -206,7 +206,7 @@ static void test_lengths(void **state)
     EXPECT_LENGTH("\x07\x0c\x00", SHOP_TYPES({ .name = "System.Int32[,]" }), SHOP_NODES({ 0, 88 }));
     EXPECT_LENGTH("\x00\x00", SHOP_TYPES({ .name = "System.Int32[,]" }), SHOP_NODES({ 0, 88 }), .ptr_bytes = 4);
     EXPECT_LENGTH("\x00\x00", SHOP_TYPES({ .name = "System.Int32[*]" }), SHOP_NODES({ 0, 88 }));
-    /* an enum tells its size, a structure does not, and a name without namespace may be another type's */
+    /* an enum has a known size, a structure does not, and a name without a namespace may belong to another type */
     EXPECT_LENGTH("\x07\x10\x00", SHOP_TYPES({ .name = "N.Color[]" }, { .name = "N.Color", .element_type = 5 }), SHOP_NODES({ 0, 40 }));
     EXPECT_LENGTH("\x00\x00", SHOP_TYPES({ .name = "N.Pair[]" }, { .name = "N.Pair", .element_type = 0x11 }), SHOP_NODES({ 0, 40 }));
     EXPECT_LENGTH("\x00\x00", SHOP_TYPES({ .name = "Entry[]" }, { .name = "Entry", .element_type = 0x12 }), SHOP_NODES({ 0, 40 }));
@@ -214,7 +214,7 @@ static void test_lengths(void **state)
                   SHOP_NODES({ 0, 40 }));
     EXPECT_LENGTH("\x00\x00", SHOP_TYPES({ .name = "N.X[]" }, { .name = "N.X", .element_type = 0x11 }, { .name = "N.X", .element_type = 0x12 }),
                   SHOP_NODES({ 0, 40 }));
-    /* sizes that no whole number of elements gives */
+    /* sizes that are no whole number of elements */
     EXPECT_LENGTH("\x00\x00", SHOP_TYPES({ .name = "System.Int32[]" }), SHOP_NODES({ 0, 41 }));
     EXPECT_LENGTH("\x00\x00", SHOP_TYPES({ .name = "System.String" }), SHOP_NODES({ 0, 20 }));
     /* Mono rounds up */
@@ -222,7 +222,7 @@ static void test_lengths(void **state)
     EXPECT_LENGTH("\x00\x00", SHOP_TYPES({ .name = "System.Byte[]" }, { .name = "System.String" }), SHOP_NODES({ 0, 40 }, { 1, 24 }));
 }
 
-/* A reference that leads nowhere is 0 in the file, and the made-up node for it is not there. */
+/* A dangling reference is 0 in the file, and the node that stands for its target is left out. */
 static void test_unknown(void **state)
 {
     (void)state;
@@ -281,7 +281,7 @@ static void test_random(void **state)
         if (wrong != NULL)
             fail_msg("seed %u: %s", (unsigned)seed, wrong);
         expect_modules(g, back);
-        struct file again = write_dart(back);            /* what can be lost is lost now */
+        struct file again = write_dart(back);            /* everything that this format loses is lost by now */
         struct gcd_graph *third;
         if (read_dart(again.p, again.n, &(struct gcd_graph_options){ .keep_unknown = keep }, &third, &err) != GCD_OK)
             fail_msg("seed %u, once more: %s", (unsigned)seed, err.msg);
@@ -328,7 +328,7 @@ static void test_vm(void **state)
     gcd_graph_free(g);
 }
 
-/* Objects that only look like groups of roots: of a type of that name, behind another object, of a size. */
+/* Objects that only look like groups of roots: their type has such a name, but they lie below another object or have a size. */
 static void test_not_a_group(void **state)
 {
     (void)state;
@@ -354,7 +354,7 @@ static void test_not_a_group(void **state)
     gcd_graph_free(back);
 }
 
-/* Files of 2019 have neither properties' hash codes nor anything else behind the properties. */
+/* Files written in 2019 end after the properties: no hash codes, nothing else. */
 static void test_without_hash_codes(void **state)
 {
     (void)state;
@@ -431,7 +431,7 @@ static void test_limits(void **state)
     assert_int_equal(read_dart(example, EXAMPLE_BYTES, &(struct gcd_graph_options){ .context.cancel = &cancel }, &g, &err), GCD_E_CANCELED);
 }
 
-/* Somebody writes to the file between the two readings. */
+/* The file changes between the two passes. */
 struct writer {
     uint8_t *at;
     const char *bytes;
@@ -453,10 +453,10 @@ static void test_input_that_changes(void **state)
     const size_t order = EXAMPLE_BYTES - 20 - 1 - 5, array = order - 6, store = array - 5, group = store - 12, root = group - 5, counts = root - 2;
     const struct { size_t at, n; const char *bytes, *why; } rows[] = {
         { array, 6, "\x04\x28\x07\x02\x01\x05", NULL },                                   /* as it is */
-        { array, 6, "\x04\xa8\x00\x07\x02\x00", "the input has changed since" },         /* a reference less */
+        { array, 6, "\x04\xa8\x00\x07\x02\x00", "the input has changed since" },         /* one reference fewer */
         { counts, 1, "\x05", "the input has changed since" },
         { counts + 1, 1, "\x04", "the input has changed since" },
-        { group, 1, "\x03", "the input has changed since" },                               /* no group of roots any more */
+        { group, 1, "\x03", "the input has changed since" },                               /* no longer a group of roots */
         { order, 5, "\x05\x02\x00\x01\x01", "more than the announced 4 references" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -490,7 +490,7 @@ static void test_probe(void **state)
     assert_false(gcd_r_dart.probe((const uint8_t *)"Nettrace", 8));
 }
 
-/* Numbers and names that lie across the slices of a file, and a pipe that is read twice. */
+/* Numbers and names that cross slice boundaries, and a pipe that is read twice. */
 static void test_pipe(void **state)
 {
     (void)state;

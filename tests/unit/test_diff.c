@@ -23,7 +23,7 @@ static struct gcd_diff *diff_of(const struct gcd_diff_type *a, size_t na, const 
     return d;
 }
 
-/* Row I is NAME of MODULE with these objects and bytes before and after. */
+/* Checks row I: NAME in MODULE, objects and bytes before and after. */
 static void row_is(const struct gcd_diff *d, size_t i, const char *name, const char *module, uint64_t n0, uint64_t b0, uint64_t n1, uint64_t b1)
 {
     assert_true(i < gcd_diff_row_count(d));
@@ -60,7 +60,7 @@ static void rows_are_sorted_by_growth(void **state)
     gcd_diff_free(d);
 }
 
-/* What has grown alike comes by name, whatever the order in the dumps. */
+/* Types with equal growth are sorted by name, whatever their order in the dumps. */
 static void the_same_growth(void **state)
 {
     (void)state;
@@ -157,7 +157,7 @@ static const char *short_name(const char *module)
     return module[0] == '\0' ? "" : strstr(module, "x.dll") != NULL ? "x" : module[0] == 'y' ? "y" : "z";
 }
 
-/* By the definition: is NAME split, and what is its sum in DUMP, of one MODULE or, for NULL, of all? */
+/* By definition: is NAME split by module, and its sum in DUMP, for one MODULE or (NULL) for all? */
 static bool is_split(const struct tables *t, const char *name)
 {
     bool collide = false;
@@ -188,7 +188,7 @@ static struct gcd_diff_sum sum_of(const struct tables *t, size_t dump, const cha
     return sum;
 }
 
-/* There is exactly one row that is called NAME, of MODULE when it is split, with the right sums; 1, or 0 when it shall not be there. */
+/* Checks that exactly one row is called NAME (and has MODULE when split) with the right sums.  Returns 1, or 0 if there must be none. */
 static size_t check_row(const struct tables *t, const struct gcd_diff *d, const char *name, const char *module)
 {
     struct gcd_diff_sum want[DUMPS];

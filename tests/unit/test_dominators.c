@@ -90,23 +90,23 @@ static const struct small known[] = {
     { .nodes = 4, .edges = { { 0, 1 }, { 0, 2 }, { 1, 3 }, { 2, 3 } }, .roots = { 2, 3 }, .parents = { NONE, ROOT, ROOT, ROOT } },
     { .nodes = 3, .edges = { { 0, 1 }, { 1, 2 }, { 2, 0 } }, .roots = { 1 }, .parents = { ROOT, 0, 1 } },         /* a cycle through a root */
     { .nodes = 3, .edges = { { 0, 1 }, { 1, 2 }, { 2, 0 } }, .roots = { 1, 3 }, .parents = { ROOT, 0, ROOT } },
-    /* without roots: what nothing refers to stands in for them, be it held by a weak handle; of a circle the first; not who refers to itself */
+    /* without roots: pseudo-roots are objects that only themselves or weak handles refer to, and the first of a cycle */
     { .nodes = 3, .edges = { { 0, 1 }, { 1, 2 }, { 2, 1 } }, .parents = { ROOT, 0, 1 } },
     { .nodes = 5, .edges = { { 1, 1 }, { 1, 2 }, { 3, 4 }, { 4, 3 } }, .weak = 3, .parents = { ROOT, ROOT, 1, ROOT, 3 } },
     { .nodes = 3, .edges = { { 0, 1 } }, .dependents = { { 0, 2 } }, .parents = { ROOT, 0, 0 } },
     { .nodes = 3, .edges = { { 2, 1 }, { 2, 2 } }, .parents = { ROOT, 2, ROOT } },
     { .nodes = 4, .edges = { { 0, 1 }, { 2, 3 }, { 3, 2 } }, .roots = { 1, 1 }, .parents = { ROOT, 0, NONE, NONE } },     /* an island */
     { .nodes = 2, .edges = { { 0, 0 }, { 0, 1 }, { 1, 1 }, { 0, 1 } }, .roots = { 1 }, .parents = { ROOT, 0 } },  /* self edges, double edges */
-    { .nodes = 3, .edges = { { 0, 1 }, { 1, 2 } }, .roots = { 2 }, .weak = 1, .parents = { NONE, ROOT, 1 } },     /* a weak root holds nothing */
-    { .nodes = 3, .edges = { { 0, 1 } }, .roots = { 1 }, .dependents = { { 0, 2 } }, .parents = { ROOT, 0, 0 } }, /* a value lives with its key */
-    /* a dead key holds nothing */
+    { .nodes = 3, .edges = { { 0, 1 }, { 1, 2 } }, .roots = { 2 }, .weak = 1, .parents = { NONE, ROOT, 1 } },     /* weak roots keep nothing alive */
+    { .nodes = 3, .edges = { { 0, 1 } }, .roots = { 1 }, .dependents = { { 0, 2 } }, .parents = { ROOT, 0, 0 } }, /* a live key holds its value */
+    /* a dead key keeps nothing alive */
     { .nodes = 3, .edges = { { 0, 1 } }, .roots = { 1 }, .dependents = { { 2, 1 } }, .parents = { ROOT, 0, NONE } },
     { .nodes = 4, .edges = { { 0, 1 } }, .roots = { 1 }, .dependents = { { 1, 2 }, { 2, 3 } }, .parents = { ROOT, 0, 1, 2 } },    /* a chain */
     { .nodes = 3, .edges = { { 0, 1 }, { 0, 2 } }, .roots = { 1 }, .dependents = { { 1, 2 } }, .parents = { ROOT, 0, 0 } },
     { .nodes = 4, .edges = { { 0, 3 } }, .roots = { 1 }, .dependents = { { 0, 1 }, { 0, 2 }, { 1, 3 } }, .parents = { ROOT, 0, 0, 0 } },
     /* the dominator is neither the parent nor the semidominator: 0 -> 1 -> 2 -> 3 -> 4, 0 -> 2, 1 -> 4 */
     { .nodes = 5, .edges = { { 0, 1 }, { 1, 2 }, { 2, 3 }, { 3, 4 }, { 0, 2 }, { 1, 4 } }, .roots = { 1 }, .parents = { ROOT, 0, 0, 2, 0 } },
-    /* not reducible: two ways into a cycle */
+    /* irreducible: two entries into a cycle */
     { .nodes = 4, .edges = { { 0, 1 }, { 0, 2 }, { 1, 2 }, { 2, 1 }, { 2, 3 } }, .roots = { 1 }, .parents = { ROOT, 0, 0, 2 } },
 };
 
@@ -180,7 +180,7 @@ static bool has_strong_root(const struct gcd_graph *g)
     return false;
 }
 
-/* D dominates N exactly when D is N's parent, or its parent's, ... */
+/* D dominates N if and only if D is an ancestor of N in the tree. */
 static void compare_with_brute_force(const struct gcd_graph *g, uint64_t seed)
 {
     uint32_t n = gcd_graph_node_count(g);
@@ -253,7 +253,7 @@ static void random_graphs_agree_with_brute_force(void **state)
     }
 }
 
-/* One root, sparse and dense, few back edges and many: what the general generator rarely makes. */
+/* One root, sparse and dense, few and many back edges: shapes that the general generator rarely produces. */
 static void flow_graphs_agree_with_brute_force(void **state)
 {
     (void)state;
@@ -301,11 +301,11 @@ static void the_number_of_threads_does_not_matter(void **state)
     }
 }
 
-/* ---- shapes that break recursion and what is quadratic ---- */
+/* ---- shapes that break recursive or quadratic code ---- */
 
 /*
- * A list of N nodes, each with a reference back to the first, then a fan of N nodes that hang below its last node and are also held
- * by the first: a walk up the list for each of them would take N * N steps.
+ * A list of N nodes, each with a reference back to the first, then a fan of N nodes that both the last and the first node refer
+ * to: a walk up the list for each of them would take N * N steps.
  */
 static void chain_with_shortcuts(bool leaves, bool list_first)
 {

@@ -1,5 +1,5 @@
 /*
- * The parts of the .etl decoder: decompression, records of all kinds, times, files put together by hand.
+ * The parts of the .etl decoder: decompression, all kinds of records, times, files built by hand.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static void check_stream(const char *packed, size_t n, const char *plain, size_t
     assert_false(etl_xpress((const uint8_t *)packed, n, out, plain_n + 1));
 }
 
-/* Streams written down by hand from the description: each way of telling a length. */
+/* Streams written by hand from the specification: every encoding of a length. */
 static void test_xpress_streams(void **state)
 {
     (void)state;
@@ -54,8 +54,8 @@ static void test_xpress_refuses(void **state)
         const char *packed;
         size_t n;
     } bad[] = {
-        { "\xff\xff\xff\x7f" "a\x08\x00", 7 },                           /* from before the beginning */
-        { "\xff\xff\xff\x7f" "a\x07\x00\x0f\xff\x15\x00", 11 },          /* a length that fits into a shorter form */
+        { "\xff\xff\xff\x7f" "a\x08\x00", 7 },                           /* a copy from before the start */
+        { "\xff\xff\xff\x7f" "a\x07\x00\x0f\xff\x15\x00", 11 },          /* a length that has a shorter encoding */
         { "\xff\xff\xff\x7f" "a\x07\x00\x0f\xff\x00\x00\xff\xff\xff\xff", 15 },  /* 4 GiB */
         { "\xff\xff\xff", 3 },
     };
@@ -66,7 +66,7 @@ static void test_xpress_refuses(void **state)
     assert_true(etl_xpress((const uint8_t *)"", 0, out, 0));
 }
 
-/* A compressor of our own and back: texts of many lengths, repeats near and far. */
+/* Round trip with our own compressor: texts of many lengths, near and far repeats. */
 static void test_xpress_round(void **state)
 {
     (void)state;
@@ -110,7 +110,7 @@ static void test_record_sizes(void **state)
             r[2] = (uint8_t)kinds[i].type;
             r[3] = 0xc0;
             put64(r + kinds[i].ticks_at, 0x123456789abcdef0);
-            /* exactly as many bytes as it takes, and one less */
+            /* exactly the bytes it needs, and one fewer */
             struct gcd_cur c = cursor(r, size < 8 ? 8 : size);
             bool ok = etl_record_next(&c, &record);
             assert_int_equal(ok, size >= kinds[i].least);
@@ -200,7 +200,7 @@ static gcd_status next(struct gcd_trace *t, struct gcd_event *ev, struct gcd_err
     return st;
 }
 
-/* Three processors, written one after another; order is that of time, then of the processors. */
+/* Three processors, written one after another; events are ordered by time, then by processor. */
 static void test_order(void **state)
 {
     (void)state;
@@ -269,7 +269,7 @@ static void test_event_fields(void **state)
     tb_free(&f.bytes);
 }
 
-/* A trace that reads an input is not fed, one without an input does not fetch. */
+/* A trace with an input cannot be fed, one without an input cannot fetch. */
 static void test_two_ways(void **state)
 {
     (void)state;
@@ -288,11 +288,11 @@ static void test_two_ways(void **state)
     gcd_trace_free(t);
 }
 
-/* ---- buffers that say that they hold much ---- */
+/* ---- buffers that claim to hold a lot ---- */
 
-#define HEADER_SAYS 0x68u        /* where the header of the file tells the size of its buffers */
+#define HEADER_SAYS 0x68u        /* offset of the buffer size in the file header */
 
-/* A compressed buffer of some 50 bytes behind its header that makes CLAIM bytes with header, of which the first record is real. */
+/* A compressed buffer of about 50 bytes behind its header that expands to CLAIM bytes with header; its first record is real. */
 static void put_claim(struct tb_bytes *b, uint32_t claim, unsigned number, unsigned cpu)
 {
     uint8_t head[ETL_BUFFER_HEADER] = { 0 }, record[0x18] = { 0 };
@@ -312,7 +312,7 @@ static void put_claim(struct tb_bytes *b, uint32_t claim, unsigned number, unsig
     tb_u32(b, claim - ETL_BUFFER_HEADER - (uint32_t)sizeof record - 3);
 }
 
-/* How N such buffers of as many processors end, in a file whose buffers have room for ROOM bytes. */
+/* The result for N such buffers of N processors in a file whose header declares buffers of ROOM bytes. */
 static gcd_status read_claims(uint32_t room, uint32_t claim, unsigned n, struct failalloc *alloc, struct gcd_trace_info *ret_info)
 {
     const struct gcd_limits limits = { .block_bytes = 1 << 20 };
@@ -343,7 +343,7 @@ static gcd_status read_claims(uint32_t room, uint32_t claim, unsigned n, struct 
     return st;
 }
 
-/* No more than the header of the file has room for; without a word of it the largest block is the measure. */
+/* A buffer is at most as large as the file header declares; if it declares nothing, the maximum block size is the limit. */
 static void test_larger_than_a_buffer(void **state)
 {
     (void)state;
@@ -359,7 +359,7 @@ static void test_larger_than_a_buffer(void **state)
     }
 }
 
-/* Few bytes of a file never become many, neither at the same time nor one after another; buffers of a usual size may hold anything. */
+/* A small file never expands to much, at once or in sequence; buffers of a usual size may hold anything. */
 static void test_compressed_by_too_much(void **state)
 {
     (void)state;
@@ -373,7 +373,7 @@ static void test_compressed_by_too_much(void **state)
     assert_int_equal(info.damaged_buffers, 0);
 }
 
-/* ---- buffers that are not where, or not as often, as they should be ---- */
+/* ---- buffers that are misplaced, missing or doubled ---- */
 
 #define AT_SEQUENCE 0x18u
 #define AT_PROCESSOR 0x28u
@@ -382,7 +382,7 @@ static void test_compressed_by_too_much(void **state)
 #define MODE_CIRCULAR 2u
 #define MODE_SHARED_BUFFERS 0x10000000u
 
-/* Buffers of a file one by one, in any order and as often as one likes; the first is that of the header. */
+/* Picks buffers of a file, in any order, repeated or not; the first is the header's. */
 struct deck {
     uint8_t buffers[32][1024];
     size_t count;
@@ -426,7 +426,7 @@ static void swap_bytes(struct deck *d, size_t a, size_t b, size_t at, size_t n)
     memcpy(d->buffers[b] + at, copy, n);
 }
 
-/* What came out: the tags in their order, and what the trace says of itself. */
+/* The result: the tags in order, and what the trace reports about itself. */
 struct outcome {
     uint8_t tags[400];
     size_t count;
@@ -461,7 +461,7 @@ static bool is_whole(const struct outcome *o)
     return o->count == 120;
 }
 
-/* Nothing says that something is wrong. */
+/* The trace reports no problem. */
 static bool is_trusted(const struct outcome *o)
 {
     const struct gcd_trace_info *i = &o->info;
@@ -479,7 +479,7 @@ static bool has_no_tag_twice(const struct outcome *o)
     return true;
 }
 
-/* Each buffer a second time, at each place. */
+/* Each buffer a second time, at every position. */
 static void test_doubled_buffer(void **state)
 {
     (void)state;
@@ -498,7 +498,7 @@ static void test_doubled_buffer(void **state)
         }
 }
 
-/* Each buffer in the place of each other one: there are as many buffers as there should be. */
+/* Each buffer replaced by each other one: the number of buffers is right. */
 static void test_doubled_hides_none(void **state)
 {
     (void)state;
@@ -516,7 +516,7 @@ static void test_doubled_hides_none(void **state)
         }
 }
 
-/* The place in the file means nothing. */
+/* The position in the file does not matter. */
 static void test_swapped_places(void **state)
 {
     (void)state;
@@ -531,7 +531,7 @@ static void test_swapped_places(void **state)
         }
 }
 
-/* Numbers, or processors, that are those of another buffer: either the order of time is kept, or it is noticed. */
+/* Buffers with the number or the processor of another one: the events stay in order, or the trace reports it. */
 static void test_swapped_identities(void **state)
 {
     (void)state;
@@ -554,7 +554,7 @@ static void test_swapped_identities(void **state)
     assert_true(noticed > 12);
 }
 
-/* A copy that has got a number of its own, and a header that counts it. */
+/* A copy with a number of its own, and a header that counts it. */
 static void test_copy_with_its_own_number(void **state)
 {
     (void)state;
@@ -587,7 +587,7 @@ static void test_lost_buffers(void **state)
         put32(d.buffers[0] + AT_WRITTEN, 12);
         play(&d, &o);
         assert_int_equal(o.info.lost_buffers, at < 12);
-        copy_to(&d, 1, 12);                  /* as long as it should be */
+        copy_to(&d, 1, 12);                  /* the right length */
         put32(d.buffers[0] + AT_WRITTEN, 13);
         play(&d, &o);
         assert_int_equal(o.st, GCD_END);
@@ -597,7 +597,7 @@ static void test_lost_buffers(void **state)
     }
 }
 
-/* The number of one buffer is another one: that is a hole, and a double, or a number that the header does not know. */
+/* One buffer has a wrong number: that leaves a hole, and a duplicate or a number that the header does not know. */
 static void test_changed_number(void **state)
 {
     (void)state;
@@ -614,7 +614,7 @@ static void test_changed_number(void **state)
         }
 }
 
-/* Different buffers with one number, at different places of the file: none of them is taken. */
+/* Different buffers with the same number, at different positions: none of them is used. */
 static void test_one_number_of_different_buffers(void **state)
 {
     (void)state;
@@ -633,7 +633,7 @@ static void test_one_number_of_different_buffers(void **state)
         }
 }
 
-/* The header knows fewer buffers than there are. */
+/* The header counts fewer buffers than there are. */
 static void test_more_than_written(void **state)
 {
     (void)state;
@@ -645,7 +645,7 @@ static void test_more_than_written(void **state)
     assert_true(o.st == GCD_END && !o.info.loss_verified && is_whole(&o));
 }
 
-/* A ring keeps its header and the youngest buffers. */
+/* A circular file keeps its header and the newest buffers. */
 static void test_circular_numbers(void **state)
 {
     (void)state;
@@ -659,7 +659,7 @@ static void test_circular_numbers(void **state)
         play(&d, &o);
         assert_true(is_trusted(&o) && o.count == 120 - 10 * forgotten);
         size_t left = d.count - 1;
-        remove_at(&d, d.count - 1);          /* the youngest is not what a ring forgets */
+        remove_at(&d, d.count - 1);          /* a circular file never drops the newest */
         play(&d, &o);
         assert_int_equal(o.info.lost_buffers, left > 1 ? 1 : 12);
         if (left == 1)

@@ -1,5 +1,5 @@
 /*
- * The .etl decoder field by field: what headers of records, buffers and files say, with values that differ and at the edge of what is valid.
+ * The .etl decoder field by field: headers of records, buffers and files, with different values and at the limits of what is valid.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 #define BUFFER 1024u
 #define MAX_SEEN 24
-/* Of a buffer's header, and of the record that describes the file. */
+/* Offsets in a buffer's header, and in the record that describes the file. */
 enum { PROCESSOR_AT = 0x28, STATE_AT = 0x2c, FLAGS_AT = 0x34 };
 enum { RECORD_AT = 0x48, VERSION_AT = RECORD_AT + 0x24, PROCESSORS_AT = RECORD_AT + 0x2c, MODE_AT = RECORD_AT + 0x40, POINTER_AT = RECORD_AT + 0x4c,
        LOST_EVENTS_AT = RECORD_AT + 0x50, FREQUENCY_AT = RECORD_AT + 0x120, START_AT = RECORD_AT + 0x128, CLOCK_AT = RECORD_AT + 0x130,
@@ -52,7 +52,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* No more records: FILE is what was written. */
+/* Ends the records; FILE gets what was written. */
 static void finish(void)
 {
     assert_true(out_end(&out));
@@ -99,7 +99,7 @@ static void decode(void)
     decode_within(NULL);
 }
 
-/* A record: what all kinds have in common, N bytes of payload behind HEADER bytes. */
+/* A record with the fields common to all kinds and N bytes of payload behind HEADER bytes. */
 static void put_record(size_t cpu, unsigned type, size_t header, const void *payload, size_t n, uint64_t ticks)
 {
     uint8_t r[BUFFER] = { 0 };
@@ -181,7 +181,7 @@ static void fields_of_all_records(void **state)
     assert_true(seen.info.events == at && seen.info.damaged_buffers == 0);
 }
 
-/* Items between the header of an event and its payload, as many as say that one more follows. */
+/* Items between the header of an event and its payload; each says whether another one follows. */
 static void items_before_the_payload(void **state)
 {
     (void)state;
@@ -251,7 +251,7 @@ static void providers_by_guid(void **state)
     }
 }
 
-/* One for each GUID, in whatever order they come and come again. */
+/* One provider for each GUID, whatever the order and repetition. */
 static void more_providers_than_there_can_be(void **state)
 {
     (void)state;
@@ -260,7 +260,7 @@ static void more_providers_than_there_can_be(void **state)
     put32(r, 0xc0130050);
     for (unsigned i = 0; i < 2 * MOST + 1; i++) {
         put64(r + 0x10, OUT_FIRST_TICKS + i);
-        put32(r + 0x18, i < 2 * MOST ? 1 + i * 7919 % MOST : 0);     /* a number without common divisor: each GUID twice, then a new one */
+        put32(r + 0x18, i < 2 * MOST ? 1 + i * 7919 % MOST : 0);     /* a coprime step: each GUID twice, then a new one */
         out_record(&out, 0, r, sizeof r);
     }
     finish();
@@ -284,11 +284,11 @@ static void more_providers_than_there_can_be(void **state)
     gcd_input_free(in);
 }
 
-/* ---- whose buffer is it ---- */
+/* ---- which processor a buffer belongs to ---- */
 
 /*
- * Two buffers, the one that was filled first with the younger record: of one processor they would come in the order of their numbers, of two
- * in that of time.
+ * Two buffers; the first one filled has the newer record.  If both belong to one processor they are ordered by number, otherwise by
+ * time.
  */
 static bool one_processor(unsigned flags, unsigned first, unsigned second)
 {
@@ -321,7 +321,7 @@ static void processors_of_buffers(void **state)
     assert_false(one_processor(0, 0x0106, 0x0105));
 }
 
-/* Many processors, times that meet: the older first, of equal ones the smaller number; each processor's own order stays. */
+/* Many processors with overlapping times: the older event first, of equal times the smaller processor; each processor keeps its order. */
 static void the_order_of_many_processors(void **state)
 {
     (void)state;
@@ -457,7 +457,7 @@ static void times(void **state)
     finish();
 }
 
-/* Only what begins with a header buffer, and in it the record of one. */
+/* A file must begin with a header buffer that contains a header record. */
 static void first_bytes(void **state)
 {
     (void)state;
@@ -501,7 +501,7 @@ static void copy_file(struct tb_bytes *ret)
     tb_put(ret, file.p, file.n);
 }
 
-/* The first one says what holds for all; what was lost adds up. */
+/* The first file describes all of them; losses are added up. */
 static void the_header_of_the_first_file_counts(void **state)
 {
     (void)state;
@@ -554,7 +554,7 @@ static void files_with_different_clocks(void **state)
     tb_free(&second);
 }
 
-/* The next file is no remedy for the end of one. */
+/* The next file does not make up for a cut end. */
 static void a_file_that_ends_before_the_next(void **state)
 {
     (void)state;
@@ -568,7 +568,7 @@ static void a_file_that_ends_before_the_next(void **state)
         assert_true(seen.st == GCD_E_TRUNCATED && seen.err.off == n);
         assert_string_equal(seen.err.msg, "the file ends within its header");
     }
-    tb_zeros(&file, 2 * RECORD_AT);                  /* as much is room that was never written to, less is the beginning of a header */
+    tb_zeros(&file, 2 * RECORD_AT);                  /* exactly this much is unused space, less is the start of a header */
     for (size_t rest = 0; rest < 2 * RECORD_AT; rest += 4) {
         decode_both(second.n + rest, &second);
         assert_true(seen.count == 4);
@@ -578,9 +578,9 @@ static void a_file_that_ends_before_the_next(void **state)
     tb_free(&second);
 }
 
-/* ---- limits, and bytes that go away ---- */
+/* ---- limits, and inputs that shrink ---- */
 
-/* A buffer of each processor is held: 16 blocks are enough for all of them together. */
+/* One buffer is kept for each processor: 16 blocks are enough for all of them. */
 static void buffers_of_many_processors(void **state)
 {
     (void)state;
@@ -596,7 +596,7 @@ static void buffers_of_many_processors(void **state)
     }
 }
 
-/* Buffers that were there when the file was looked through, and are not when it is their turn: none has the records of another one. */
+/* Buffers that exist when the file is indexed and are gone when it is their turn: none gets the records of another one. */
 static void a_file_that_becomes_shorter(void **state)
 {
     (void)state;

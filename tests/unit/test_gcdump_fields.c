@@ -1,5 +1,5 @@
 /*
- * The reader of .gcdump field by field: counts that lie, the log of our own files, times, generations, versions, at the edge of what is valid.
+ * The reader of .gcdump field by field: false counts, the log in our own files, times, generations, versions, at the limits of what is valid.
  */
 #include "support/check.h"
 
@@ -23,7 +23,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Into G, instead of what was there. */
+/* Writes into G, over what was there. */
 static gcd_status read_bytes(const void *p, size_t n, const struct gcd_graph_options *options)
 {
     gcd_graph_free(g);
@@ -46,7 +46,7 @@ static gcd_status read_with(const struct tb_gcdump_options *o)
 
 /* ---- counts ---- */
 
-/* A file of TYPES types without names and COUNT entries that tell them later; all of them are there. */
+/* A file with TYPES types without names and COUNT entries that name them later; all entries are present. */
 static void deferred_file(struct tb_bytes *ret, uint32_t types, uint32_t count)
 {
     struct tb_gcdump f;
@@ -108,7 +108,7 @@ static void not_more_deferred_types_than_types(void **state)
     }
 }
 
-/* Each count or length that is one too large, by the place in a file of which everything else is right. */
+/* Each count or length that is one too large, by its position; everything else in the file is right. */
 static void not_as_many_multipliers_as_types(void **state)
 {
     (void)state;
@@ -141,7 +141,7 @@ static void *note_largest(void *ctx, void *p, size_t old_bytes, size_t new_bytes
     return NULL;
 }
 
-/* A count that says more than the bytes behind it can hold gets no memory: the u32 at AT, of a large file. */
+/* A count larger than the bytes behind it could hold gets no memory: the u32 at AT, in a large file. */
 static void expect_no_room_for(const struct tb_bytes *b, const uint8_t *at, uint32_t count)
 {
     size_t largest = 0, off = (size_t)(at - b->p);
@@ -183,7 +183,7 @@ static void counts_beyond_the_file_get_no_memory(void **state)
 /* Nodes of two_types without children, the offset of the first one at *RET_OFFSET in B. */
 static void node_file(struct tb_bytes *b, uint32_t *ret_blob_bytes, uint8_t **ret_offset)
 {
-    static const char nodes[] = "\x02\0\0\0\x04\0\0\0\x06\0\0\0\0\0\x02\0\x02\0";      /* two offsets, the size of the block, the block */
+    static const char nodes[] = "\x02\0\0\0\x04\0\0\0\x06\0\0\0\0\0\x02\0\x02\0";      /* two offsets, the size of the blob, the blob */
     const struct tb_gcdump_node two[] = { one_node, { .type = 1, .size = -1, .address = 16 } };
     tb_gcdump_file(b, &(struct tb_gcdump_options){ .label_bytes = 4, .version = 10 }, two_types, 2, two, 2);
     *ret_blob_bytes = 6;
@@ -234,7 +234,7 @@ static void sizes_of_nodes(void **state)
     }
 }
 
-/* What was mentioned and never described is no object, and none that was left out. */
+/* A node that is referred to but never described is no object, and is not counted as skipped. */
 static void nodes_without_description(void **state)
 {
     (void)state;
@@ -252,7 +252,7 @@ static void nodes_without_description(void **state)
     }
 }
 
-/* Made-up nodes that share one description are found out on the way, not when all of them have been looked at. */
+/* Nodes that share one description are detected early, not after all of them have been read. */
 static void made_up_nodes_one_upon_the_other(void **state)
 {
     (void)state;
@@ -263,7 +263,7 @@ static void made_up_nodes_one_upon_the_other(void **state)
         nodes[i] = (struct tb_gcdump_node){ .type = 1, .size = -1 };
     nodes[0].child_count = CHILDREN;
     for (uint32_t i = 0; i < CHILDREN; i++)
-        nodes[0].children[i] = 1;                    /* the next one: of the last node that is none */
+        nodes[0].children[i] = 1;                    /* the next one: if it belongs to the last node, none */
     struct tb_bytes b;
     tb_gcdump_file(&b, &(struct tb_gcdump_options){ .label_bytes = 4, .version = 10, .no_addresses = true }, types, 2, nodes, NODES);
     assert_int_equal(read_bytes(b.p, b.n, NULL), GCD_OK);
@@ -279,7 +279,7 @@ static void made_up_nodes_one_upon_the_other(void **state)
 
 /* ---- compressed files ---- */
 
-/* A file is held in memory, so no more of it than the bytes that have been read allow: 256 MiB, and 64 to 1 beyond that. */
+/* The file is kept in memory, so its size is bounded by the bytes read: 256 MiB, beyond that 64 to 1. */
 static void compressed_by_too_much(void **state)
 {
     (void)state;
@@ -321,7 +321,7 @@ static void versions_of_files(void **state)
         }
 }
 
-/* ---- what is known of the process ---- */
+/* ---- the process ---- */
 
 static void times(void **state)
 {
@@ -335,7 +335,7 @@ static void times(void **state)
         { last, NULL, INT64_C(253402300799999) },
         { last + 1, NULL, INT64_MIN },
         { UINT64_MAX, NULL, INT64_MIN },
-        { epoch + 12345678, "gcdumpc: complete\ngc start ns: 1000000000\n", 234 },       /* the GC, of the recording the start is earlier */
+        { epoch + 12345678, "gcdumpc: complete\ngc start ns: 1000000000\n", 234 },       /* time of the GC; the recording started earlier */
         { epoch + 12345678, "gc start ns: 1000000000\n", 1234 },                         /* not our log */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -425,7 +425,7 @@ static const struct gcd_reason *reason_of(enum gcd_reason_code code)
     return NULL;
 }
 
-/* Somebody else's text: without what moves the cursor of a terminal, cut between two characters. */
+/* Text from other tools: without control characters, cut between two characters. */
 static void reasons_of_logs(void **state)
 {
     (void)state;
@@ -438,7 +438,7 @@ static void reasons_of_logs(void **state)
     assert_string_equal(r->name, "events_lost");
     r = reason_of(GCD_REASON_EDGES_LOST);
     assert_true(r->amount == UINT64_MAX);
-    assert_string_equal(r->text, "edges_lost");              /* no line says more */
+    assert_string_equal(r->text, "edges_lost");              /* no further line */
     assert_string_equal(reason_of(GCD_REASON_NO_GC_END)->text, "");
     const size_t room = sizeof r->text - 1;
     for (size_t before = room - 4; before <= room; before++) {
@@ -478,7 +478,7 @@ static void generations_in_segments(void **state)
     }
 }
 
-/* ---- what is a root, and of which kind ---- */
+/* ---- roots and their kinds ---- */
 
 static void kinds_of_made_up_nodes(void **state)
 {

@@ -1,5 +1,5 @@
 /*
- * The reader of .gcdump: what each kind of file has ever held, and what is refused.
+ * The reader of .gcdump: everything that each kind of file has ever contained, and what is refused.
  */
 #include "support/check.h"
 
@@ -189,7 +189,7 @@ static void test_bad_nodes(void **state)
     expect_nodes(TB_LIST(struct tb_gcdump_node, { .undefined = true }), GCD_E_FORMAT, "the root is not described");
 }
 
-/* Nodes that share one description would ask for references without end. */
+/* Nodes that share one description would multiply their references without limit. */
 static void test_overlapping_nodes(void **state)
 {
     (void)state;
@@ -237,7 +237,7 @@ static void test_other_files(void **state)
     expect("", 0, GCD_E_UNSUPPORTED, "not a .gcdump");
 }
 
-/* The trailer may be missing, as long as nobody asks for it. */
+/* The trailer may be missing as long as nothing refers to it. */
 static void test_cut(void **state)
 {
     (void)state;
@@ -304,7 +304,7 @@ static void test_limits(void **state)
     tb_free(&b);
 }
 
-/* Gives nothing, and knows the smallest block that was asked for. */
+/* Gives no memory and records the smallest block that was requested. */
 static void *refuse(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes)
 {
     (void)ptr;
@@ -314,7 +314,7 @@ static void *refuse(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes)
     return NULL;
 }
 
-/* Five bytes for each unit are more than a size_t of 32 bits can count: the name gets no memory, and never a block that is too small. */
+/* Five bytes for each unit overflow a 32-bit size_t: the name gets no memory, and never a block that is too small. */
 static void test_a_name_of_gigabytes(void **state)
 {
     (void)state;
@@ -325,13 +325,13 @@ static void test_a_name_of_gigabytes(void **state)
         struct gcdump_string name = { .bytes = units[i], .units = units[i] };
         struct gcd_error err = GCD_ERROR_INIT;
         assert_int_equal(gcdump_text(&f, &name, &f.text, &f.text_room, &err), GCD_E_NOMEM);
-        assert_true(least == SIZE_MAX || least / 5 >= units[i]);     /* not asked at all, or for enough */
+        assert_true(least == SIZE_MAX || least / 5 >= units[i]);     /* no request, or one that is large enough */
     }
 }
 
-/* ---- a real file, against what PerfView says about it ---- */
+/* ---- a real file, compared with PerfView's view of it ---- */
 
-/* The file's text as it is between quotes or tags, XML undone. */
+/* The text between quotes or tags, with XML entities decoded. */
 static void xml_text(const char *p, const char *end, char *out, size_t size)
 {
     static const struct { const char *entity; char c; } entities[] = {

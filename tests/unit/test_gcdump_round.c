@@ -11,7 +11,7 @@
 
 #define SEEDS 400
 
-/* What the format has no place for, and nothing else. */
+/* Only what the format cannot store. */
 #define NOT_KEPT (GRAPH_EQ_BIG_SIZES | GRAPH_EQ_ROOT_FLAGS | GRAPH_EQ_ROOT_ORDER | GRAPH_EQ_ROOT_NAMES | GRAPH_EQ_WEAK_ROOTS | \
                   GRAPH_EQ_DEPENDENTS | GRAPH_EQ_RANGES | GRAPH_EQ_TYPE_IDS | GRAPH_EQ_UNUSED_TYPES)
 
@@ -71,7 +71,7 @@ static void test_random(void **state)
     assert_true(nodes > 10000 && statics > 500 && roots > statics + 500 && dependents > 100);
 }
 
-/* With ordinary types nothing about types and their numbers changes either; what is read is written the same way. */
+/* With ordinary types, types and their numbers stay the same too; writing the result again gives the same bytes. */
 static void test_stable(void **state)
 {
     (void)state;
@@ -89,7 +89,7 @@ static void test_stable(void **state)
     }
 }
 
-/* The verdict and the facts of the dump go the way of the log. */
+/* The verdict and the facts of the dump are stored in the log. */
 static void test_log(void **state)
 {
     (void)state;
@@ -146,7 +146,7 @@ static void test_log(void **state)
     gcd_graph_free(back);
 }
 
-/* What nobody knows does not become certain by being written. */
+/* Writing does not make an unknown fact certain. */
 static void test_unverified(void **state)
 {
     (void)state;

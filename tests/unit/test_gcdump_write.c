@@ -46,8 +46,8 @@ static void add_node(struct gcd_build *b, uint64_t size)
 }
 
 /*
- * The annotated example of the format's description: an array that refers to the other one and to itself, and another of 300 bytes.  Only
- * the root's children differ, being what we make of a root, and the root's place in the block, which is free: ours comes first.
+ * The annotated example of the format description: an array that refers to the other one and to itself, and another of 300 bytes.
+ * Two things differ: the children of the root, which depend on the writer, and the position of the root in the blob: ours is first.
  */
 static void test_bytes(void **state)
 {
@@ -119,7 +119,7 @@ static void test_bytes(void **state)
     gcd_graph_free(g);
 }
 
-/* Compressed ints against those of the test's own builder, at all ends of their ranges. */
+/* Compressed integers compared with the test's own builder, at the ends of all ranges. */
 static void test_cint(void **state)
 {
     (void)state;
@@ -151,7 +151,7 @@ static void test_cint(void **state)
     gcd_sink_free(s);
 }
 
-/* Lengths count UTF-16 units, characters above U+FFFF are two surrogates, what is no UTF-8 is U+FFFD. */
+/* Lengths count UTF-16 units, characters above U+FFFF are two surrogates, invalid UTF-8 becomes U+FFFD. */
 static void test_string(void **state)
 {
     (void)state;
@@ -173,7 +173,7 @@ static void test_string(void **state)
     gcd_sink_free(s);
 }
 
-/* More than 2 GiB is clamped and said; the sum is that of what is stored, as every reader adds it up. */
+/* Sizes above 2 GiB are clamped, with a note; the total is the sum of the stored sizes, as every reader computes it. */
 static void test_large_sizes(void **state)
 {
     (void)state;
@@ -195,7 +195,7 @@ static void test_large_sizes(void **state)
     gcd_graph_free(g);
 }
 
-/* The value of a dependent handle is a child of its key, behind its references, and no root. */
+/* The value of a dependent handle is a child of its key, after the references, and not a root. */
 static void test_dependents(void **state)
 {
     (void)state;
@@ -223,7 +223,7 @@ static void test_dependents(void **state)
     gcd_graph_free(back);
 }
 
-/* One below what a graph needs is an error that names the limit; exactly that much is enough. */
+/* A limit one below what a graph needs gives an error that names the limit; exactly enough works. */
 static void test_limits(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /*
- * Records of gclog files at their edge: numbers, kinds of roots, long lines, sections, first bytes, progress.
+ * Records of gclog files at their limits: numbers, kinds of roots, long lines, sections, first bytes, progress.
  */
 #include "support/check.h"
 
@@ -98,7 +98,7 @@ static void kinds_of_roots(void **state)
 
 /* ---- references ---- */
 
-/* Any number of them, null and what is no number among them. */
+/* Any number of references, including null and words that are not numbers. */
 static void lines_with_many_references(void **state)
 {
     (void)state;
@@ -121,7 +121,7 @@ static void lines_with_many_references(void **state)
             for (unsigned i = 0; i < n; i++)
                 assert_int_equal(edges[i], i % 2);
             assert_int_equal(damaged(), odd == 2 && counts[c] > 300);
-            assert_true(gcd_graph_notes(g)->edges_dangling == 0);        /* null is none that leads nowhere */
+            assert_true(gcd_graph_notes(g)->edges_dangling == 0);        /* null does not count as dangling */
             (void)gcd_graph_node_edges(g, 1, &n);
             assert_int_equal(n, 0);
             tb_free(&b);
@@ -169,7 +169,7 @@ static void several_sections(void **state)
     }
 }
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 static void what_was_not_understood(void **state)
 {

@@ -1,4 +1,4 @@
-/* Generations from memory ranges, lengths from sizes: of a recording, its graph, and ranges as they cannot be. */
+/* Generations from memory ranges, lengths from sizes: for a recording, its graph, and impossible ranges. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static struct gcd_dump *open_dump(const void *bytes, size_t n, struct gcd_input 
     return d;
 }
 
-/* A type of one object and the given ranges in between; PTR_BYTES as of the process. */
+/* One object of one type among the given ranges; PTR_BYTES is the process's. */
 static struct gcd_dump *with_ranges(const struct gcd_range *ranges, size_t n, unsigned ptr_bytes, struct tb *t, struct gcd_input **ret_in)
 {
     tb_init(t, TB_V4, ptr_bytes);
@@ -52,7 +52,7 @@ static void ranges_are_found_in_any_order(void **state)
     assert_int_equal(gcd_generations_new(gcd_dump_summary(d), NULL, &s, &err), GCD_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (size_t hint = 0; hint < 8; hint++) {
-            size_t h = hint;             /* a hint is no more than that */
+            size_t h = hint;             /* the hint does not change the result */
             assert_int_equal(gcd_generations_find(s, cases[i].address, &h), cases[i].number);
         }
     gcd_generations_add(s, 0x3000, 22);
@@ -172,7 +172,7 @@ static void a_real_heap(void **state)
 static void headers_of_strings_and_arrays(void **state)
 {
     (void)state;
-    static const struct { const char *name; struct gcd_length_rule rule[2]; } rows[] = {     /* of 4 bytes a pointer, of 8 */
+    static const struct { const char *name; struct gcd_length_rule rule[2]; } rows[] = {     /* pointers of 4 bytes, of 8 */
         { "System.String", { { 14, 2 }, { 22, 2 } } },       { "System.Int32[]", { { 12, 4 }, { 24, 4 } } },
         { "System.Object[]", { { 12, 4 }, { 24, 8 } } },     { "System.Byte[][]", { { 12, 4 }, { 24, 8 } } },
         { "System.Int16[,]", { { 0, 0 }, { 40, 2 } } },      { "System.Double[,,]", { { 0, 0 }, { 48, 8 } } },
@@ -193,7 +193,7 @@ static void headers_of_strings_and_arrays(void **state)
     }
 }
 
-/* Types of several modules can have one name: nobody knows which of them an array has, unless all are of one size. */
+/* Types of several modules can share a name: the element type of an array is ambiguous unless all have the same size. */
 static void elements_of_several_types(void **state)
 {
     (void)state;

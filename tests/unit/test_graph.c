@@ -33,7 +33,7 @@ static struct gcd_build *new_build(bool keep_unknown)
     return b;
 }
 
-/* Addresses that are what they are: two regions, the second before the first, large, misaligned and 4-aligned ones. */
+/* Odd addresses: two regions, the second below the first; large, misaligned and 4-aligned addresses. */
 static const uint64_t places[] = { 0x7f0000010000, 0x7f0000010018, 0x7f0000010020, 0x7f0000018000, 0x7effff000008, 0x7effff000010,
                                    0x7f0000010010, 0x7f0000010024, 0x7f0000010029, 0x10, UINT64_MAX - 7, 0x7f1000000000 };
 #define PLACES (sizeof places / sizeof *places)
@@ -73,7 +73,7 @@ static void test_what_was_put_in_comes_out(void **state)
         assert_int_equal(n.address, places[i]);
         assert_int_equal(gcd_graph_find(g, places[i]), i);
         assert_int_equal(n.size_bytes, i == 3 ? UINT64_C(5) << 32 : i == 4 ? UINT32_MAX : 24 + i);
-        size_t wanted = i % 4 == 0 ? 0 : i % 4 == 3 ? 2 : 1;     /* one of them leads nowhere */
+        size_t wanted = i % 4 == 0 ? 0 : i % 4 == 3 ? 2 : 1;     /* one of them is dangling */
         assert_int_equal(n.edge_count, wanted);
         if (wanted > 0)
             assert_int_equal(n.edges[0], (i + 1) % PLACES);
@@ -143,7 +143,7 @@ static void test_the_unknown_node(void **state)
     assert_int_equal(gcd_graph_summary(g)->roots[1].node, unknown);
     gcd_graph_free(g);
 
-    struct gcd_build *b = new_build(true);       /* nothing leads nowhere: it is not there */
+    struct gcd_build *b = new_build(true);       /* nothing dangles, so the node does not exist */
     assert_int_equal(gcd_build_node(b, 8, 0, 24, &err), GCD_OK);
     assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
     assert_int_equal(gcd_graph_node_count(g), 1);
@@ -152,13 +152,13 @@ static void test_the_unknown_node(void **state)
     gcd_graph_free(g);
 }
 
-/* More objects than share a start, more references than are looked up together, some by number between those by address. */
+/* More objects than share one base address, more references than one batch resolves, some by number among those by address. */
 static void test_references_keep_their_order(void **state)
 {
     (void)state;
     enum { N = 9000, MOST = 7 };
     static uint32_t wanted[N * (MOST + 1)];
-    for (unsigned kind = 0; kind < 3; kind++) {      /* no dangling ones, some, some that lead to the unknown node */
+    for (unsigned kind = 0; kind < 3; kind++) {      /* none dangling, some, some to the unknown node */
         struct gcd_build *b = new_build(kind == 2);
         struct gcd_graph *g;
         uint64_t seed = kind, dangling = 0;
@@ -181,7 +181,7 @@ static void test_references_keep_their_order(void **state)
                 if (!lost || kind == 2)
                     wanted[count++] = lost ? N : to;
             }
-            wanted[count++] = i;                     /* so that it is seen where one object ends */
+            wanted[count++] = i;                     /* to see where one object ends */
             assert_int_equal(gcd_build_edge_nodes(b, &i, 1, &err), GCD_OK);
         }
         assert_int_equal(gcd_build_seal(b, &g, &err), GCD_OK);
@@ -267,7 +267,7 @@ static void test_two_objects_at_one_address(void **state)
     gcd_graph_free(g);
 }
 
-/* Against a list: dense, sparse, descending, and so strewn that there are not enough pages. */
+/* Compared with a list: dense, sparse, descending, and so scattered that the pages run out. */
 static void test_index_against_a_list(void **state)
 {
     (void)state;
@@ -396,7 +396,7 @@ static void test_gclog_is_the_same_from_both(void **state)
             assert_int_equal(gcd_dump_summary(d)->types[type].objects, gcd_graph_summary(g)->types[type].objects);
         gcd_sink_free(s);
         gcd_sink_free(t);
-        gcd_dump_free(d);                        /* the graph does not need it any more */
+        gcd_dump_free(d);                        /* the graph no longer needs the dump */
         gcd_input_free(in);
         free(bytes);
         gcd_graph_free(g);
@@ -419,7 +419,7 @@ static void test_dump_out_of_memory(void **state)
         f.fail_at = k;
         struct gcd_graph *g = NULL;
         gcd_status st = gcd_graph_from_dump(d, &(struct gcd_graph_options){ .context.alloc = &f.alloc }, &g, &err);
-        assert_int_equal(st, g == NULL ? GCD_E_NOMEM : GCD_OK);      /* giving back what is too much may fail silently */
+        assert_int_equal(st, g == NULL ? GCD_E_NOMEM : GCD_OK);      /* shrinking may fail silently */
         gcd_graph_free(g);
         assert_null(failalloc_complaint(&f));
         if (f.failed == 0)

@@ -1,5 +1,5 @@
 /*
- * The builder of graphs at its limits, and what a graph says of roots; tables of cases at the edge of each condition.
+ * The graph builder at its limits, and the roots of a graph; tables of cases at the limit of each condition.
  */
 #include "support/check.h"
 
@@ -43,7 +43,7 @@ static void put_nodes(struct gcd_build *b, uint32_t n)
 
 #define BIG_BLOCK ((size_t)64 << 10)
 
-/* Large blocks always move; what was there before is lost, but stays until the end, so that who still writes to it does no other harm. */
+/* Large blocks always move; the old block stays allocated until the end, so that a late write to it harms nothing else. */
 static void *graveyard[4096];
 static size_t graves;
 
@@ -66,7 +66,7 @@ static void *moving_resize(void *ctx, void *old, size_t old_bytes, size_t bytes)
     return p;
 }
 
-/* Each call hands over a whole piece of work, and the next one wants the array to grow. */
+/* Each call hands over a whole batch, and the next call has to grow the array. */
 static void references_survive_that_they_are_moved(void **state)
 {
     (void)state;
@@ -93,7 +93,7 @@ static void references_survive_that_they_are_moved(void **state)
         free(graveyard[--graves]);
 }
 
-/* References by address and by number one after the other: those before must be resolved. */
+/* References by address, then by number: the earlier ones must be resolved. */
 static void references_by_address_and_by_number(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void sizes_around_32_bits(void **state)
     gcd_graph_free(g);
 }
 
-/* What a reader may claim, and what it may not. */
+/* Claims that a reader may make, and those it may not. */
 static void records_that_lead_nowhere(void **state)
 {
     (void)state;
@@ -200,7 +200,7 @@ static void records_that_lead_nowhere(void **state)
     gcd_build_free(b);
 }
 
-/* The object that stands for all that is missing is nobody's to name. */
+/* A caller cannot use the node that stands for missing objects. */
 static void references_to_the_unknown(void **state)
 {
     (void)state;
@@ -215,7 +215,7 @@ static void references_to_the_unknown(void **state)
     gcd_graph_free(g);
 }
 
-/* A static variable has a type of its own, each other root that of its object.  The first name of a type stays. */
+/* A static variable has a type of its own, every other root has its object's type.  The first name of a type is kept. */
 static void types_of_roots_and_their_names(void **state)
 {
     (void)state;
@@ -239,7 +239,7 @@ static void types_of_roots_and_their_names(void **state)
     gcd_graph_free(g);
 }
 
-/* Nothing is known of it, and nothing is NULL. */
+/* Nothing is known about it, and no pointer is NULL. */
 static void a_graph_that_nobody_described(void **state)
 {
     (void)state;
@@ -257,7 +257,7 @@ static void a_graph_that_nobody_described(void **state)
     gcd_graph_free(g);
 }
 
-/* Addresses are kept as distances from the first one of a run, which ends where they step back, are odd or too far away. */
+/* Addresses are stored as offsets from the first one of a run; a run ends when an address is lower, odd or too far away. */
 static void runs_of_addresses(void **state)
 {
     (void)state;
@@ -277,7 +277,7 @@ static void runs_of_addresses(void **state)
     assert_int_equal(g->run_count, 1);
     assert_true(gcd_graph_memory(g) < 100000 * 24);
     gcd_graph_free(g);
-    b = new_build(NULL);                 /* of a 32-bit process, at multiples of 4: all are in the bitmap of the index, too */
+    b = new_build(NULL);                 /* a 32-bit process, multiples of 4: the bitmap of the index has all of them, too */
     for (uint32_t i = 0; i < 1000; i++)
         assert_int_equal(gcd_build_node(b, 0x10000 + 12 * (uint64_t)i, 0, 12, &err), GCD_OK);
     g = seal(b);
@@ -326,7 +326,7 @@ static void groups_and_counts_of_roots(void **state)
     gcd_graph_free(g);
 }
 
-/* Of one key in the order in which they came. */
+/* Values of one key keep their order. */
 static void dependent_handles_are_sorted(void **state)
 {
     (void)state;
@@ -341,7 +341,7 @@ static void dependent_handles_are_sorted(void **state)
     gcd_graph_free(g);
 }
 
-/* References that dangle are taken out of the others, also where a block of 4096 objects ends. */
+/* Dangling references are removed, also at the end of a block of 4096 objects. */
 static void holes_at_the_ends_of_blocks(void **state)
 {
     (void)state;
@@ -378,7 +378,7 @@ static void holes_at_the_ends_of_blocks(void **state)
 
 /* ---- more than a format can hold ---- */
 
-/* A graph that says so; nobody can have one of that size in a test. */
+/* A graph that claims this size; a real one does not fit into a test. */
 static gcd_status write_pretended(const char *format, uint32_t nodes, size_t edges)
 {
     struct gcd_graph *g = seal(new_build(NULL));

@@ -1,5 +1,5 @@
 /*
- * Which walk is the dump, what belongs to it, what the verdict says: event orders that files really have, and a few that damage makes.
+ * Which walk is the dump, what belongs to it, and its verdict: event orders found in real files, and a few caused by damage.
  */
 #include <stdio.h>
 #include <string.h>
@@ -97,7 +97,7 @@ static void dependent_handles_are_references_of_their_key(void **state)
     tb_close(&t);
     run();
     assert_gclog("a 2 unknown 0\nt 1 Node\no 1000 1 18 1000 2000 2008\no 2000 1 18 1000\nc unknown 0\n");
-    assert_true(r.facts.dependent_handles == 4);     /* without the dead one and the one that names its key twice */
+    assert_true(r.facts.dependent_handles == 4);     /* without the dead one and the duplicate */
     assert_true(r.notes.dependents_dropped == 1);
     assert_true(r.notes.edges_dangling == 1);        /* 2008 */
 }
@@ -156,7 +156,7 @@ static void no_type_has_a_name(void **state)
     assert_true(because(GCD_REASON_TYPES_UNDESCRIBED) && r.verdict.reasons[0].amount == 2);
 }
 
-/* One that is too long for the runtime. */
+/* A name too long for the runtime. */
 static void a_single_empty_name_is_no_loss(void **state)
 {
     (void)state;
@@ -164,7 +164,7 @@ static void a_single_empty_name_is_no_loss(void **state)
     assert_true(r.verdict.complete);
 }
 
-/* Server GC: another thread writes GCStart, and its buffer comes behind the whole walk. */
+/* Server GC: another thread writes GCStart, and its buffer comes after the whole walk. */
 static void the_start_can_lie_behind_the_walk(void **state)
 {
     (void)state;
@@ -196,7 +196,7 @@ static void a_start_that_is_younger_is_another_one(void **state)
     assert_true(because(GCD_REASON_NO_GC_START));
 }
 
-/* The walk of a GC that is not the induced one does not count, also when it comes first. */
+/* The walk of a GC that was not induced does not count, even if it comes first. */
 static void other_walks_are_passed_over(void **state)
 {
     (void)state;
@@ -246,7 +246,7 @@ static void a_walk_without_its_end(void **state)
     assert_int_equal(r.object_count, 1);
 }
 
-/* The end of the first walk was lost: the numbers begin anew, and the second walk is not mixed into the first. */
+/* The end of the first walk was lost: the numbers start again, and the second walk is not mixed into the first. */
 static void numbers_that_begin_anew_are_another_walk(void **state)
 {
     (void)state;
@@ -261,7 +261,7 @@ static void numbers_that_begin_anew_are_another_walk(void **state)
     assert_true(r.facts.objects == 1 && r.facts.dumps == 2);
 }
 
-/* ... and the second reading must not take objects of the next walk for its own. */
+/* ... and the second pass must not take objects of the next walk. */
 static void both_readings_see_the_same_walk(void **state)
 {
     (void)state;
@@ -276,7 +276,7 @@ static void both_readings_see_the_same_walk(void **state)
     assert_int_equal(r.objects_st, GCD_END);
 }
 
-/* A closing sequence point that does not list the thread of the walk says nothing about it. */
+/* A final sequence point that does not list the thread of the walk confirms nothing about it. */
 static void a_count_without_the_thread_of_the_walk(void **state)
 {
     (void)state;
@@ -290,7 +290,7 @@ static void a_count_without_the_thread_of_the_walk(void **state)
     assert_true(because(GCD_REASON_LOSS_UNVERIFIED));
 }
 
-/* The same seen by time: what has no numbers of its own belongs to the GC that began last. */
+/* The same by time: events without a GC number belong to the GC that started last. */
 static void static_variables_of_the_next_walk(void **state)
 {
     (void)state;
@@ -305,7 +305,7 @@ static void static_variables_of_the_next_walk(void **state)
     assert_true(because(GCD_REASON_NO_GC_END));
 }
 
-/* Many walks that do not count must not push out the one that does, nor be kept. */
+/* Many walks that do not count neither displace the one that does nor use memory. */
 static void the_right_walk_after_many_others(void **state)
 {
     (void)state;
@@ -335,7 +335,7 @@ static void a_name_that_comes_later_counts(void **state)
     assert_gclog("a 2 unknown 0\nt 1 Node\no 1000 1 18 1000\nc unknown 0\n");
 }
 
-/* Rundown events of the other provider have the same ids with other layouts. */
+/* Events of the rundown provider have the same ids but other layouts. */
 static void modules_and_assemblies(void **state)
 {
     (void)state;
@@ -384,7 +384,7 @@ static void holes_are_found_by_kind(void **state)
     assert_false(because(GCD_REASON_EDGES_UNBALANCED));
     assert_true(r.verdict.reasons[0].amount == 2);
     assert_int_equal(r.object_count, 2);
-    assert_true(r.objects[0].targets == 1 && r.objects[1].targets == 0);     /* nobody knows whose the last reference is */
+    assert_true(r.objects[0].targets == 1 && r.objects[1].targets == 0);     /* the owner of the last reference is unknown */
     assert_true(r.notes.edges_missing == 1);
 }
 
@@ -400,7 +400,7 @@ static void lost_events_and_unbalanced_references(void **state)
     run();
     assert_true(because(GCD_REASON_EVENTS_LOST) && because(GCD_REASON_EDGES_UNBALANCED));
     assert_true(r.facts.trace.lost_events == 4);
-    assert_int_equal(r.objects[0].targets, 2);       /* those that came are his */
+    assert_int_equal(r.objects[0].targets, 2);       /* it gets those that arrived */
 }
 
 static void without_a_final_sequence_point_nothing_is_certain(void **state)
@@ -415,7 +415,7 @@ static void without_a_final_sequence_point_nothing_is_certain(void **state)
     assert_true(because(GCD_REASON_LOSS_UNVERIFIED));
 }
 
-/* References of one object in many events, and many objects without any: how far the two run apart does not matter. */
+/* References of one object in many events, and many objects without any: the distance between the two does not matter. */
 static void references_and_objects_run_apart(void **state)
 {
     (void)state;
@@ -509,7 +509,7 @@ static void payloads_that_are_too_short_are_told(void **state)
     assert_true(r.facts.objects == 1);
 }
 
-/* One reference more than the payload says: in version 0 something is damaged, in a later one it may be anything. */
+/* One record more than the payload declares: damage in version 0, possibly something new in a later one. */
 static void payloads_of_version_0_that_are_too_long_are_told(void **state)
 {
     (void)state;
@@ -556,7 +556,7 @@ static void a_trace_without_a_dump_says_what_is_needed(void **state)
     assert_non_null(strstr(r.err.msg, "Microsoft-Windows-DotNETRuntime"));
 }
 
-/* Format 6 can hold several processes: their ids must not be mixed. */
+/* Format 6 can hold several processes: their ids must be kept apart. */
 static void one_process_of_several(void **state)
 {
     (void)state;

@@ -33,7 +33,7 @@ static void pointers_of_four_bytes(void **state)
     heap_addrs_free(s, &a);
 }
 
-/* More than the pages can hold apart: no object may be denied, and exactness must not be claimed. */
+/* More addresses than the pages can tell apart: no object may be denied, and the answer must not claim to be exact. */
 static void large_heaps_never_deny_an_object(void **state)
 {
     (void)state;
@@ -51,7 +51,7 @@ static void large_heaps_never_deny_an_object(void **state)
     heap_addrs_free(s, &a);
 }
 
-/* Without a single page every address may be an object; what is given back can be had again. */
+/* Without a page every address may be an object; released memory can be used again. */
 static void without_pages_nothing_is_denied(void **state)
 {
     (void)state;
@@ -84,7 +84,7 @@ static void odd_addresses_cost_exactness(void **state)
     heap_addrs_free(s, &a);
 }
 
-/* Many at once are as many as one by one, whatever their number. */
+/* A batch of any size counts the same as single look-ups. */
 static void as_many_are_missing_as_there_are(void **state)
 {
     (void)state;
@@ -105,7 +105,7 @@ static void as_many_are_missing_as_there_are(void **state)
     uint32_t none = 0;
     s = heap_addrs_new(&a, 8, &none);
     assert_true(heap_addrs_add(s, &a, 0x1000));
-    assert_true(heap_addrs_missing(s, addresses, 200) == 0);         /* nobody knows */
+    assert_true(heap_addrs_missing(s, addresses, 200) == 0);         /* unknown */
     heap_addrs_free(s, &a);
 }
 

@@ -1,6 +1,6 @@
 /*
- * Blocks and events that are doubled, misplaced or torn off: what must not be called complete, and whose references are left out.  sweep_damage.c
- * does this by the thousand; here each way stands alone.
+ * Doubled, misplaced and cut blocks and events: what must not be called complete, and which references are dropped.  sweep_damage.c
+ * tries thousands of combinations; here each kind of damage is alone.
  */
 #include <string.h>
 
@@ -60,7 +60,7 @@ static void one_object(void)
     tb_edges(&t, TB_LIST(uint64_t, 0x1000));
 }
 
-/* The first block of the walk twice: its numbers begin with 1 again, as those of a thread with a reused id do, but its times do not go on. */
+/* The first block of the walk twice: its numbers start at 1 again, as for a thread with a reused id, but its times step back. */
 static void the_first_block_twice(void **state)
 {
     (void)state;
@@ -84,7 +84,7 @@ static void the_first_block_twice(void **state)
     assert_true(r.facts.trace.irregular_steps > 0);
 }
 
-/* Really reused: the new owner's events are younger than all of the old one's.  How many the old one has sent must be told before it is forgotten. */
+/* An id that is really reused: the new owner's events are later than the old one's.  The old one's count must be known before it is dropped. */
 static void a_reused_thread_id_stays_complete(void **state)
 {
     (void)state;
@@ -110,7 +110,7 @@ static void a_reused_thread_id_stays_complete(void **state)
     }
 }
 
-/* Format 6: the block that says which thread an index is comes too late. */
+/* Format 6: the block that defines a thread index comes too late. */
 static void an_index_without_a_thread(void **state)
 {
     (void)state;
@@ -120,7 +120,7 @@ static void an_index_without_a_thread(void **state)
     one_object();
     tb_gc_end(&t, 1);
     tb_close(&t);
-    for (size_t at = 20; at + 4 < t.out.n;) {            /* the kind of thread blocks becomes one that nobody knows */
+    for (size_t at = 20; at + 4 < t.out.n;) {            /* thread blocks get an unknown kind */
         uint32_t x = (uint32_t)t.out.p[at] | (uint32_t)t.out.p[at + 1] << 8 | (uint32_t)t.out.p[at + 2] << 16;
         if (t.out.p[at + 3] == 6)
             t.out.p[at + 3] = 99;
@@ -130,7 +130,7 @@ static void an_index_without_a_thread(void **state)
     assert_true(because(GCD_REASON_LOSS_UNVERIFIED) && because(GCD_REASON_EVENTS_MISPLACED));
 }
 
-/* Behind a sequence point all is younger than before it. */
+/* Everything behind a sequence point is later than everything before it. */
 static void an_event_older_than_the_sequence_point(void **state)
 {
     (void)state;
@@ -182,8 +182,8 @@ static void full_edges(uint64_t target)
 }
 
 /*
- * Two walks of one thread; lost are the second half of the first and the first half of the next one, GCEnd and GCStart among them.  The index numbers
- * fit together, but the objects of one walk must not get the references of the other.
+ * Two walks of one thread; the second half of the first and the first half of the next one are lost, with GCEnd and GCStart.  The index
+ * numbers fit together, but the objects of one walk must not get the references of the other.
  */
 static void one_loss_over_the_end_of_a_walk(void **state)
 {
@@ -208,7 +208,7 @@ static void one_loss_over_the_end_of_a_walk(void **state)
     }
 }
 
-/* An index that jumps although no number is missing is wrong, and so can be all behind it. */
+/* If the index jumps although no event number is missing, it and everything behind it may be wrong. */
 static void a_hole_that_is_none(void **state)
 {
     (void)state;
@@ -227,8 +227,8 @@ static void a_hole_that_is_none(void **state)
 }
 
 /*
- * Objects behind a hole keep their references as long as the loss explains the hole and nothing else is wrong: two references each of the last ten
- * objects, which are placed by the end.
+ * Objects behind a hole keep their references if the loss explains the hole and nothing else is wrong: here two references for each of the
+ * last ten objects, whose position follows from the end.
  */
 static void objects_behind_a_hole(void **state)
 {
@@ -274,7 +274,7 @@ static void objects_behind_a_hole(void **state)
     }
 }
 
-/* An .etl numbers nothing: the front of a walk without its end is certain only while nothing is lost. */
+/* An .etl has no event numbers: the front of a walk without its end is certain only if nothing is lost. */
 static void the_front_of_a_walk_in_an_etl(void **state)
 {
     (void)state;
@@ -298,7 +298,7 @@ static void the_front_of_a_walk_in_an_etl(void **state)
     }
 }
 
-/* Blocks of another thread lie between those of the walk: neither reading takes its objects. */
+/* Blocks of another thread between those of the walk: neither pass takes its objects. */
 static void another_thread_in_between(void **state)
 {
     (void)state;
@@ -323,7 +323,7 @@ static void another_thread_in_between(void **state)
         assert_true(r.objects[i].targets == 1 && r.targets[r.objects[i].first_target] == r.objects[i].address);
 }
 
-/* A walk without its end beside the one that is taken: what is in it can have been torn off. */
+/* A walk without its end beside the chosen one: its events may have been torn off the chosen one. */
 static void events_outside_of_the_walk(void **state)
 {
     (void)state;
@@ -338,7 +338,7 @@ static void events_outside_of_the_walk(void **state)
     assert_true(r.verdict.reasons[0].amount == 1 && r.facts.statics == 0);
 }
 
-/* Server GC with short intervals: the GCStart events of several walks come behind all of them. */
+/* Server GC with short intervals: the GCStart events of several walks come after all of them. */
 static void starts_behind_several_walks(void **state)
 {
     (void)state;
@@ -361,7 +361,7 @@ static void starts_behind_several_walks(void **state)
     assert_true(r.verdict.complete && r.facts.dumps == 3 && r.facts.gc_number == 1);
 }
 
-/* An event of the walk is doubled: what comes after it is not certain, and the walk is not whole although it has its start and its end. */
+/* An event of the walk is doubled: everything after it is uncertain, and the walk is incomplete although it has its start and its end. */
 static void a_doubled_event_in_a_walk(void **state)
 {
     (void)state;
@@ -383,10 +383,10 @@ static void a_doubled_event_in_a_walk(void **state)
     run();
     assert_true(because(GCD_REASON_LOSS_UNVERIFIED) && because(GCD_REASON_EVENTS_MISPLACED));
     for (size_t i = 0; i < r.object_count; i++)
-        assert_int_equal(r.objects[i].targets, 0);       /* the references come behind it */
+        assert_int_equal(r.objects[i].targets, 0);       /* the references come after it */
 }
 
-/* The index numbers begin anew within one GC: of two walks that claim it neither can be believed. */
+/* The index numbers start again within one GC: if two walks claim the GC, neither can be trusted. */
 static void two_walks_of_one_gc(void **state)
 {
     (void)state;
@@ -403,7 +403,7 @@ static void two_walks_of_one_gc(void **state)
     assert_true(r.object_count == 1 && (r.objects[0].address != 0x2000 || r.objects[0].targets == 0));
 }
 
-/* Format 3 numbers nothing: a walk that was cut off keeps its front, one whose GCStart does not fit keeps nothing. */
+/* Format 3 has no event numbers: a walk that was cut keeps its front, one whose GCStart does not fit keeps nothing. */
 static void a_walk_without_numbers(void **state)
 {
     (void)state;
@@ -430,7 +430,7 @@ static void cut(uint32_t id, size_t bytes)
     run();
 }
 
-/* Whatever is read of the runtime is missed when it is cut. */
+/* A cut is noticed in every event of the runtime that is read. */
 static void events_that_are_cut(void **state)
 {
     (void)state;
@@ -442,7 +442,7 @@ static void events_that_are_cut(void **state)
     }
 }
 
-/* Two descriptions of one event id: blocks of another recording, and nobody knows what the events are. */
+/* Two descriptions of one event id: blocks come from another recording, and the meaning of the events is unknown. */
 static void contradicting_descriptions(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
- * Ids of types, modules and assemblies that are used again: each walk gets the description that held when it ended, and says so when nobody can
- * tell which one that was.
+ * Reused ids of types, modules and assemblies: each walk gets the description that was valid when it ended, and reports it when that is
+ * ambiguous.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #define WALKS 3u
 
 static struct tb t;
-static uint64_t assembly_id;     /* of the events to come */
+static uint64_t assembly_id;     /* time of the next event */
 static struct run r;
 static struct run_options how;
 
@@ -37,10 +37,10 @@ static int teardown(void **state)
 }
 
 /* Walk N lasts from N * 10000 to N * 10000 + 900 ns. */
-/* Events of one thread are in the order of time. */
+/* Events of one thread are ordered by time. */
 static uint64_t other_thread = 100;
 
-/* The last sequence point is younger than all events. */
+/* The last sequence point is later than all events. */
 static void end(void)
 {
     t.time_ns = 1000000;
@@ -83,7 +83,7 @@ static void say(const struct said *s, uint64_t thread)
     tb_types(&t, TB_LIST(struct tb_type, { .id = TYPE, .module = MODULE, .token = s->token, .name = s->name }));
 }
 
-/* The dump of walk N: is its type called "[NAME] [PATH]", and is that certain? */
+/* Checks the dump of walk N: its type is called "[NAME] [PATH]", and that is CERTAIN or not. */
 static void check(uint32_t n, const char *names, bool certain, const char *what)
 {
     how.walk_number = n;
@@ -97,7 +97,7 @@ static void check(uint32_t n, const char *names, bool certain, const char *what)
     bool ambiguous = false;
     for (size_t i = 0; i < r.verdict.reason_count; i++)
         ambiguous = ambiguous || r.verdict.reasons[i].code == GCD_REASON_TYPES_AMBIGUOUS;
-    /* a walk without its end makes the others incomplete, too, but not their names */
+    /* a walk without its end makes the others incomplete too, but their names stay certain */
     bool sound = r.verdict.complete || (r.verdict.reason_count == 1 && r.verdict.reasons[0].code == GCD_REASON_EVENTS_MISPLACED);
     if (ambiguous == certain || sound != certain)
         fail_msg("%s, walk %u: %s in\n%s", what, (unsigned)n, certain ? "said to be ambiguous" : "taken for certain", r.text);
@@ -157,7 +157,7 @@ static void types_that_are_used_again(void **state)
     }
 }
 
-/* Types of two contexts with one name: the rest of what is said counts, too. */
+/* Types of two load contexts with one name: the other fields count, too. */
 static void the_whole_description_counts(void **state)
 {
     static const struct tb_type first = { .id = TYPE, .module = MODULE, .token = 1, .flags = 3, .element_type = 0x12, .name = "T" };
@@ -191,7 +191,7 @@ static void the_whole_description_counts(void **state)
     }
 }
 
-/* One name in two modules at one time: whose module is it? */
+/* One name in two modules at the same time: which module is it? */
 static void a_name_in_two_modules(void **state)
 {
     (void)state;
@@ -205,7 +205,7 @@ static void a_name_in_two_modules(void **state)
     assert_string_equal(r.verdict.reasons[0].text, "1 type may have the name or module of another one that had the same id");
 }
 
-/* The end of a walk is lost: what was described at its end, nobody knows. */
+/* The end of a walk is lost: the descriptions valid at its end are unknown. */
 static void a_walk_without_its_end(void **state)
 {
     (void)state;
@@ -242,7 +242,7 @@ static void say_module(const struct module_said *m)
     tb_u64(&b, assembly_id);
     tb_u64(&b, 0);
     tb_utf16z(&b, m->path);
-    t.thread = other_thread++;       /* the order in the file is not that of time */
+    t.thread = other_thread++;       /* the file is not ordered by time */
     t.time_ns = m->ns;
     if (m->path != NULL)
         tb_event(&t, events[m->kind].provider, events[m->kind].module, 2, b.p, b.n);
@@ -318,7 +318,7 @@ static void modules_that_are_used_again(void **state)
         check_modules(&rows[i]);
 }
 
-/* Modules without a path are called as their assembly. */
+/* Modules without a path are named after their assembly. */
 static void assemblies_that_are_used_again(void **state)
 {
     static const struct module_row rows[] = {
@@ -337,7 +337,7 @@ static void assemblies_that_are_used_again(void **state)
         check_modules(&rows[i]);
 }
 
-/* The next module with that id, without a path as the first one, is of another assembly. */
+/* The next module with that id belongs to another assembly; like the first one it has no path. */
 static void a_module_of_another_assembly(void **state)
 {
     (void)state;
@@ -353,7 +353,7 @@ static void a_module_of_another_assembly(void **state)
     check(2, "[T] [B]", true, "the second assembly");
 }
 
-/* A type of the module was replaced after the walk: the module that is there at the end is another one. */
+/* A type of the module was replaced after the walk: at the end the id means another module. */
 static void modules_whose_types_were_replaced(void **state)
 {
     static const struct module_row rows[] = {
@@ -379,7 +379,7 @@ static void modules_whose_types_were_replaced(void **state)
         check_modules(&rows[i]);
 }
 
-/* Descriptions without end: each is kept, and counts against the limit. */
+/* Unlimited descriptions: each is kept, and counts against the limit. */
 static void limits_are_kept(void **state)
 {
     (void)state;

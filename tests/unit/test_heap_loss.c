@@ -1,5 +1,5 @@
 /*
- * The verdict, rule by rule: a dump that lacks nothing, and one thing that is wrong with it.
+ * The verdict, rule by rule: a flawless dump, and one thing wrong with it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* The verdict is these reasons, no more, "; " between two; then all is well again. */
+/* Checks that the verdict has exactly these reasons, separated by "; "; then resets everything. */
 static void expect(const char *reasons)
 {
     struct gcd_verdict v;
@@ -107,7 +107,7 @@ static void whether_events_are_lost(void **state)
     thread_closed = false;
     expect("the final count of events leaves out the thread that walked the heap");
     thread_closed = false;
-    trace.lost_events = trace.lost_threads = 1;      /* worse, and so enough */
+    trace.lost_events = trace.lost_threads = 1;      /* worse, so it is reported alone */
     expect("1 event of 1 thread were lost in the target");
 }
 
@@ -134,7 +134,7 @@ static void buffers_and_numbers(void **state)
         trace.unknown_events = n;
         expect(n == 1 ? "1 event have no description" : "2 events have no description");
         h.outside = n;
-        w.disorder = n == 2;             /* is said once */
+        w.disorder = n == 2;             /* reported once */
         expect(n == 1 ? "1 heap event lies outside a complete heap walk" : "2 heap events lie outside a complete heap walk");
         w.damaged = n - 1;
         h.damaged_outside = 1;
@@ -171,7 +171,7 @@ static void what_the_walk_lacks(void **state)
     expect("the end of the heap walk was not recorded");
 }
 
-/* Numbers that are not exact are of interest when something is known to be lost, whatever it is. */
+/* Inexact numbers matter only if something is known to be lost, whatever it is. */
 static void how_many_cannot_be_told(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /*
- * How long the process stood still: orders in the file that are not those of time, marks that are missing.
+ * How long the process was suspended: files not ordered by time, missing events.
  */
 #include "support/check.h"
 #include "support/run.h"
@@ -112,7 +112,7 @@ static void the_file_need_not_be_in_order(void **state)
     expect(89000, 89700, 2);
 }
 
-/* A thread that is not stopped by the GC asks for a pause of its own and waits for it. */
+/* A thread that the GC does not suspend requests a pause of its own and waits for it. */
 static void who_waits_during_a_pause_does_not_cut_it(void **state)
 {
     (void)state;
@@ -147,7 +147,7 @@ static void marks_that_are_missing(void **state)
     expect(0, 0, 0);
 }
 
-/* Mono describes the heap when the threads run again. */
+/* Mono describes the heap after the threads run again. */
 static void a_walk_that_is_told_later(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /*
- * Where the runs between lost events belong, by hand: the sizes are those of a 64-bit runtime, 2008 objects and 5354 references an event.
+ * Where the runs between lost events belong, computed by hand: sizes of a 64-bit runtime, 2008 objects and 5354 references an event.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@ enum { NODES_FULL = 2008, EDGES_FULL = 5354 };
 static struct gcd_alloc alloc;
 static struct heap_walk w;
 
-/* Events that the numbers of the thread miss so far. */
+/* Events missing so far by the numbers of the thread. */
 static uint64_t gaps;
 
 static int setup(void **state)
@@ -32,7 +32,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* As heap_asm.c counts them. */
+/* Counted as in heap_asm.c. */
 static void event(enum heap_bulk kind, uint32_t index, uint32_t count, uint64_t edges)
 {
     bool nodes = kind == HEAP_NODES;
@@ -120,7 +120,7 @@ static void between_two_holes_nothing_is_certain(void **state)
     expect_loss(2 * NODES_FULL, true, 0, true, EDGES_FULL + 1000 - 3020);
 }
 
-/* Other events are missing, none of these: the runs before and behind the gap are one after the other. */
+/* Other events are missing, none of these: the runs before and after the gap are contiguous. */
 static void a_gap_without_a_hole(void **state)
 {
     (void)state;
@@ -138,7 +138,7 @@ static void a_gap_without_a_hole(void **state)
     assert_false(w.runs[HEAP_RUNS_NODES].doubtful || w.runs[HEAP_RUNS_EDGES].doubtful);
 }
 
-/* The same with several events in the first run, and without an end by which the second could be placed. */
+/* The same with several events in the first run, and without an end that could place the second. */
 static void a_gap_without_a_hole_or_an_end(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void a_gap_without_a_hole_or_an_end(void **state)
     assert_true(edge_start(0) == 0 && edge_start(1) == 2 * EDGES_FULL);
 }
 
-/* The gap is seen behind the hole: both runs behind it are placed by the end. */
+/* The gap shows after the hole: both runs after it are placed by the end. */
 static void a_gap_behind_a_hole(void **state)
 {
     (void)state;
@@ -169,7 +169,7 @@ static void a_gap_behind_a_hole(void **state)
     assert_true(w.runs[HEAP_RUNS_NODES].count == 3 && node_start(0) == 0 && node_start(1) == total - 2020 && node_start(2) == total - 20);
 }
 
-/* Of a walk that is not whole only what comes before the first missing event is certain, of one without numbers nothing. */
+/* In an incomplete walk only the events before the first missing one are certain; without event numbers, nothing is. */
 static void only_the_front(void **state)
 {
     (void)state;
@@ -203,11 +203,11 @@ static void a_front_behind_a_gap_is_none(void **state)
     assert_true(node_start(0) == HEAP_UNPLACED && edge_start(0) == HEAP_UNPLACED);
 }
 
-/* A full event behind a hole is in a new buffer, whose number shows all of the hole; a short one may be in the old buffer. */
+/* A full event after a hole is in a new buffer, whose number shows the whole hole; a short one may be in the old buffer. */
 static void a_hole_shows_in_the_numbers(void **state)
 {
     (void)state;
-    nodes(2, NODES_FULL, 1000);              /* the gap can have shown before the walk */
+    nodes(2, NODES_FULL, 1000);              /* the gap may have appeared before the walk */
     assert_false(w.runs[HEAP_RUNS_NODES].doubtful);
     gaps = 2;
     nodes(5, NODES_FULL, 1000);
@@ -242,7 +242,7 @@ static void without_a_last_event_the_end_is_not_known(void **state)
     heap_runs_place(&w, HEAP_CERTAIN_ALL);
     assert_true(node_start(1) == HEAP_UNPLACED);
     expect_loss(NODES_FULL, false, 0, true, EDGES_FULL + 4000 - 5000);
-    heap_runs_place(&w, HEAP_CERTAIN_HOLES);               /* but the numbers of the trace say that nothing else is missing */
+    heap_runs_place(&w, HEAP_CERTAIN_HOLES);               /* but by the numbers of the trace nothing else is missing */
     assert_true(node_start(1) == EDGES_FULL + 4000 - 1000);
     expect_loss(NODES_FULL, true, 0, true, EDGES_FULL + 4000 - 6000);
 }
@@ -260,7 +260,7 @@ static void events_of_other_sizes_are_placed_by_the_end_alone(void **state)
     expect_loss(0, true, 50, true, 60);
 }
 
-/* One event in between that is not full: how many fit into a lost one is not known, although another one is full. */
+/* One event in between is not full: the capacity of a lost one is unknown, although another event is full. */
 static void a_short_event_between_others(void **state)
 {
     (void)state;
@@ -273,7 +273,7 @@ static void a_short_event_between_others(void **state)
     expect_loss(1, false, 2, false, EDGES_FULL - 1 + EDGES_FULL + 40);
 }
 
-/* The numbers of the thread say how many events are lost, nothing says how many objects were in them. */
+/* The numbers of the thread tell how many events are lost, but not how many objects they held. */
 static void lost_events_of_unknown_size(void **state)
 {
     (void)state;
@@ -288,7 +288,7 @@ static void lost_events_of_unknown_size(void **state)
 static void a_short_event_alone_proves_nothing(void **state)
 {
     (void)state;
-    nodes(1, 10, 100);                       /* of another runtime it may be as many as fit */
+    nodes(1, 10, 100);                       /* in another runtime it may be full */
     edges(0, 100);
     heap_runs_place(&w, HEAP_CERTAIN_ALL);
     assert_true(node_start(0) == HEAP_UNPLACED);

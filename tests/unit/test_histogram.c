@@ -1,4 +1,4 @@
-/* Histograms of a heap made by hand, and of real ones: of the dump, of its graph, and added up the slow way. */
+/* Histograms of a hand-made heap and of real ones: from the dump, from its graph, and by slow addition. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +82,7 @@ static void what_types_have_in_common(void **state)
     gcd_graph_free(g);
 }
 
-/* With names and modules from files. */
+/* With names and modules read from files. */
 static void names_as_in_the_source(void **state)
 {
     (void)state;
@@ -214,7 +214,7 @@ static void same_rows(const struct gcd_histogram *a, const struct gcd_histogram 
     assert_true(objects == a->objects);
 }
 
-/* Read from the recording, or from the graph of it: no object is counted twice, and none is forgotten. */
+/* From the recording or from its graph: every object is counted exactly once. */
 static void real_heaps(void **state)
 {
     (void)state;

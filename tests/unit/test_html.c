@@ -1,4 +1,4 @@
-/* The page: what it shows against the graph, and the JSON that it is written as. */
+/* The page: its data compared with the graph, and its JSON. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +67,7 @@ static void texts_are_escaped(void **state)
     check_json(&j, "\"\\u003c/script>\\u003c!--\"");
 }
 
-/* The first and the last of each range of characters that are obeyed, and their neighbours, which are not; what is no UTF-8. */
+/* First and last of each range of control characters, their printable neighbours, and invalid UTF-8. */
 static void what_is_obeyed_is_escaped(void **state)
 {
     (void)state;
@@ -113,7 +113,7 @@ static uint64_t add(uint64_t a, uint64_t b)
     return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
 }
 
-/* Parents come first; what a step holds is its own and that of its children.  Returns the sum of the objects at the top. */
+/* Parents come first; a step's total is its own plus its children's.  Returns the sum of the objects at the top. */
 static uint64_t check_tree(const struct gcd_merged_tree *t, bool whole)
 {
     uint64_t top = 0;
@@ -145,7 +145,7 @@ static bool is_outermost(const struct gcd_graph *g, const struct gcd_dominators 
     return parent != GCD_NODE_NONE && (parent == GCD_NODE_ROOT || gcd_graph_node_type(g, parent) != gcd_graph_node_type(g, node));
 }
 
-/* The list has the largest: nobody outside of it is larger than its last. */
+/* The list has the largest objects: none outside of it is larger than its last. */
 static void check_large(const struct html_data *h, const struct gcd_dominators *d)
 {
     size_t outermost = 0;
@@ -168,7 +168,7 @@ static void check_large(const struct html_data *h, const struct gcd_dominators *
     assert_int_equal(h->large_count, outermost < HTML_LARGE ? outermost : HTML_LARGE);
 }
 
-/* The objects of a type on its paths are all of it; the frames that end with it say so. */
+/* The paths of a type hold all of its objects: the sum of the frames that end with it. */
 static void check_paths(const struct html_data *h)
 {
     for (size_t i = 0; i < h->path_count; i++) {
@@ -216,7 +216,7 @@ static void the_page_shows_the_graph(void **state)
         check_data(seed);
 }
 
-/* A tree that has to leave something out keeps the largest, and no step without its parent. */
+/* A tree that is too large keeps the largest steps, and no step without its parent. */
 static void check_largest(const struct gcd_merged_tree *whole, size_t max)
 {
     struct gcd_merged_tree *part;
@@ -300,7 +300,7 @@ static void canceled(void **state)
     gcd_graph_free(g);
 }
 
-/* Progress of all stages together goes forward, and ends with all of it. */
+/* The progress of all stages together only rises, and ends at the total. */
 static void forward(void *ctx, uint64_t done, uint64_t total)
 {
     double *last = ctx, now = (double)done / (double)total;

@@ -39,7 +39,7 @@ static int setup(void **state)
     return mkdtemp(folder) == NULL;
 }
 
-/* Removes what the tests made, and nothing else may be there. */
+/* Removes what the tests made; nothing else may exist. */
 static int teardown(void **state)
 {
     (void)state;
@@ -69,7 +69,7 @@ static void put_file(const char *name, const void *bytes, size_t n)
     assert_int_equal(fclose(f), 0);
 }
 
-/* All bytes of a new reader; *RET_STATUS is what ended it. */
+/* All bytes of a new reader; *RET_STATUS is the status that ended it. */
 static size_t read_all(struct gcd_input *in, char *to, size_t cap, gcd_status *ret_status)
 {
     struct gcd_reader *r;
@@ -193,7 +193,7 @@ int __wrap_close(int fd)
     return -1;
 }
 
-/* What has no name of its own is not synced, so its end may be lost as late as that; a file is synced before it gets its name. */
+/* A device or pipe is not synced, so close may report the loss; a file is synced before it gets its name. */
 static void an_error_at_the_end(void **state)
 {
     (void)state;
@@ -287,7 +287,7 @@ static void a_large_file_does_not_stay_in_memory(void **state)
     assert_int_equal(munmap(map, (size_t)ALL * MIB), 0);
     close(fd);
     assert_int_equal(unlink(in_folder("large")), 0);
-    if (fs.f_type != 0xef53 && fs.f_type != 0x58465342)          /* ext4, xfs; of others, such as tmpfs, nobody knows */
+    if (fs.f_type != 0xef53 && fs.f_type != 0x58465342)          /* ext4, xfs; unknown for others, such as tmpfs */
         skip();
     assert_true(in_cache <= (size_t)LEFT * MIB);
 }
@@ -304,7 +304,7 @@ static void outputs_that_cannot_be(void **state)
     assert_int_equal(gcd_sink_open("", NULL, &s, &err), GCD_E_ARG);
 }
 
-/* The message says why, whatever there is behind the link. */
+/* The message gives the reason, whatever the link points to. */
 static void folders_behind_a_link_of_another_user(void **state)
 {
     (void)state;
@@ -339,7 +339,7 @@ static void folders_behind_a_link_of_another_user(void **state)
 
 static unsigned looks;
 
-/* After the look that sees a pipe, before its opening. */
+/* Between the stat that sees a pipe and its opening. */
 static void replace_the_pipe(enum meanwhile_call call, const char *name, int flags)
 {
     (void)flags;
@@ -347,7 +347,7 @@ static void replace_the_pipe(enum meanwhile_call call, const char *name, int fla
         (void)rename(in_folder("precious"), in_folder("pipe"));
 }
 
-/* It looked like a pipe, and what is written into a pipe overwrites nothing. */
+/* It looked like a pipe, which would not overwrite anything. */
 static void a_pipe_that_becomes_a_file(void **state)
 {
     (void)state;
@@ -371,7 +371,7 @@ static bool take_the_temporary;
 int __real_flock(int fd, int operation);
 int __wrap_flock(int fd, int operation);
 
-/* Another program of ours gets the lock first, takes the file for a left-over, and removes it. */
+/* Another gcdumpc gets the lock first, takes the file for a left-over, and removes it. */
 int __wrap_flock(int fd, int operation)
 {
     char path[64], name[sizeof folder + 300];
@@ -397,7 +397,7 @@ static void a_temporary_that_is_taken(void **state)
     assert_int_equal(access(in_folder("taken"), F_OK), 0);
 }
 
-/* By what it is, neither by its name nor by its size. */
+/* Compared by identity, not by name or size. */
 static void the_same_file(void **state)
 {
     (void)state;
@@ -425,7 +425,7 @@ static void inputs_that_cannot_be(void **state)
     assert_non_null(strstr(err.msg, "No such file"));
 }
 
-/* A gzip file that was cut gives what it has and then says so; one with rubbish behind it is whole. */
+/* A cut gzip file gives its data and then an error; one with garbage behind it is complete. */
 static void gzip_that_is_not_whole(void **state)
 {
     (void)state;
@@ -505,7 +505,7 @@ static void a_pipe_is_kept_for_the_second_reading(void **state)
     close(old_stdin);
 }
 
-/* Before the one reader of a pipe has come to its end there is no copy of it that could be read. */
+/* No copy of a pipe can be read before its first reader has reached the end. */
 static void a_pipe_that_is_not_over(void **state)
 {
     (void)state;
@@ -540,7 +540,7 @@ static void a_pipe_that_is_not_over(void **state)
     close(old_stdin);
 }
 
-/* A file as standard input begins where whoever started us has stopped to read. */
+/* A file as standard input is read from its current offset. */
 static void a_file_that_has_been_read_in_part(void **state)
 {
     (void)state;
@@ -567,7 +567,7 @@ static void a_file_that_has_been_read_in_part(void **state)
     assert_int_equal(unlink(in_folder("part")), 0);
 }
 
-/* Only after a look into it somebody knows that a pipe has to be read again: what the look has taken is kept, too. */
+/* Only after probing a pipe is it known that it must be read again: the probed bytes are kept, too. */
 static void a_pipe_is_kept_after_a_look(void **state)
 {
     (void)state;
@@ -605,7 +605,7 @@ static void a_pipe_is_kept_after_a_look(void **state)
     }
 }
 
-/* TEXT must be what IN holds, wherever one begins. */
+/* IN must hold TEXT, from every offset. */
 static void expect_at_any_place(struct gcd_input *in, const char *text)
 {
     size_t n = strlen(text), got;
@@ -670,7 +670,7 @@ static void any_place_can_be_read(void **state)
     close(old_stdin);
 }
 
-/* What comes before the damage can be read. */
+/* The bytes before the damage can be read. */
 static void any_place_of_damaged_gzip(void **state)
 {
     (void)state;
@@ -712,7 +712,7 @@ static void several_are_one(void **state)
     gcd_input_free(in);
 }
 
-/* Blocks of the folder's file system cannot be counted here; the descriptor that a spool holds can. */
+/* The blocks of the file system cannot be counted here, but the size of the spool's descriptor can. */
 static uint64_t bytes_on_disk(void)
 {
     char link[64], target[sizeof folder + 300];
@@ -769,7 +769,7 @@ static void a_spool_moves_to_the_disk_when_it_is_large(void **state)
     free(text);
 }
 
-/* What was kept before the disk was full can still be read, and nothing else. */
+/* What was kept before the disk became full can still be read, and nothing else. */
 static void a_spool_without_room_keeps_what_it_has(void **state)
 {
     (void)state;

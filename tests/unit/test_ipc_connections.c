@@ -1,5 +1,5 @@
 /*
- * Connections at a diagnostic socket: a made-up list of sockets, and a real one.
+ * Connections at a diagnostic socket: a fake list of sockets, and a real one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -79,7 +79,7 @@ static void a_real_socket(void **state)
     assert_true(accepted >= 0);
     assert_int_equal(gcd_ipc_connections(pid, a.sun_path), 1);
     assert_int_equal(close(client), 0);
-    assert_int_equal(gcd_ipc_connections(pid, a.sun_path), 1);   /* not closed on the side of the process */
+    assert_int_equal(gcd_ipc_connections(pid, a.sun_path), 1);   /* the process has not closed its end */
     assert_int_equal(close(accepted), 0);
     assert_int_equal(gcd_ipc_connections(pid, a.sun_path), 0);
     assert_int_equal(close(listener), 0);

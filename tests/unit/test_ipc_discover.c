@@ -1,5 +1,5 @@
 /*
- * Finding the socket of a process, in a made-up /proc.
+ * Finding the socket of a process, in a fake /proc.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@
 
 enum { KEY = 98765, MAX_LISTENERS = 8 };
 
-/* A directory of its own for each test: tmp/ is the TMPDIR, proc/ the made-up /proc. */
+/* A directory of its own for each test: tmp/ is the TMPDIR, proc/ the fake /proc. */
 struct world {
     char dir[64];
     char proc[96];
@@ -57,7 +57,7 @@ static int setup(void **state)
     (void)snprintf(w->dir, sizeof w->dir, "/tmp/gcd-disc-XXXXXX");
     if (mkdtemp(w->dir) == NULL)
         return -1;
-    (void)chmod(w->dir, 0755); /* tests look at it as another user, too */
+    (void)chmod(w->dir, 0755); /* some tests read it as another user */
     (void)snprintf(w->proc, sizeof w->proc, "%s/proc", w->dir);
     (void)snprintf(w->tmp, sizeof w->tmp, "%s/tmp", w->dir);
     make_dir(w->proc);
@@ -83,14 +83,14 @@ static void proc_file(const struct world *w, uint32_t pid, const char *name, con
     write_file(path, bytes, n);
 }
 
-/* ENVIRON NULL: not readable.  NSPID: the numbers of that line, or NULL for the pid alone. */
+/* ENVIRON NULL: not readable.  NSPID: the pids of that line, or NULL for just PID. */
 static void add_process_as(const struct world *w, uint32_t pid, char state, const char *nspid, const char *environ_,
                            size_t n_environ)
 {
     char text[512];
     (void)snprintf(text, sizeof text, "%s/%u", w->proc, (unsigned)pid);
     make_dir(text);
-    /* A name like this is what counting from the left, or from the first ')', trips over. */
+    /* A name that breaks parsers that count fields from the left or stop at the first ')'. */
     int n = snprintf(text, sizeof text, "%u (a) b (c 1 2) %c 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 %d 20 21\n",
                      (unsigned)pid, state, KEY);
     proc_file(w, pid, "stat", text, (size_t)n);
@@ -147,7 +147,7 @@ static void set_mtime(const char *dir, const char *name, time_t t)
     assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
-/* What the process runs as, and has run as. */
+/* The uids that the process has and had. */
 static void set_owner(const struct world *w, uint32_t pid, unsigned uid, unsigned saved)
 {
     char text[128];
@@ -205,10 +205,10 @@ static void test_exact_name(void **state)
     struct world *w = *state;
     add_process(w, 4242);
     add_listener(w, w->tmp, name_of(4242, "", KEY));
-    add_listener(w, w->tmp, name_of(4242, "", KEY + 1)); /* newer, but not this process */
+    add_listener(w, w->tmp, name_of(4242, "", KEY + 1)); /* newer, but of another process */
     add_listener(w, w->tmp, name_of(424, "", KEY));
     expect_found(w, 4242, NULL, w->tmp, name_of(4242, "", KEY));
-    /* NULL for what the caller does not want. */
+    /* Pass NULL for unwanted results. */
     char path[GCD_IPC_PATH_MAX];
     assert_int_equal(gcd_discover_socket(w->proc, 4242, NULL, path, NULL), GCD_OK);
     assert_int_equal(gcd_discover_socket(w->proc, 1, NULL, path, NULL), GCD_E_NOT_FOUND);
@@ -244,7 +244,7 @@ static void test_no_socket(void **state)
     add_process(w, 4242);
     expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET,
                    "it is not a .NET process, or its diagnostics are off (DOTNET_EnableDiagnostics=0 or");
-    /* Other kinds of file, and names that only look alike. */
+    /* Other kinds of files, and similar names. */
     char path[256];
     (void)snprintf(path, sizeof path, "%s/%s", w->tmp, name_of(4242, "", KEY));
     write_file(path, "", 0);
@@ -267,7 +267,7 @@ static void test_missing_and_long_tmpdir(void **state)
     expect_failure(w, 9, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "its TMPDIR has 100 bytes, too long");
 }
 
-/* Only the name of the socket of a dead process with the same number. */
+/* Only the socket file of a dead process with the same pid is left. */
 static void test_stale(void **state)
 {
     struct world *w = *state;
@@ -277,7 +277,7 @@ static void test_stale(void **state)
     expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_STALE_SOCKET, "its diagnostics are off (DOTNET_EnableDiagnostics=0;");
 }
 
-/* The key differs (a time namespace): the newest socket that somebody listens at, if it is the process asked for. */
+/* The key differs (a time namespace): the newest socket with a listener wins, if the listener is the wanted process. */
 static void test_newest_that_answers(void **state)
 {
     struct world *w = *state;
@@ -293,7 +293,7 @@ static void test_newest_that_answers(void **state)
     expect_found(w, pid, NULL, w->tmp, name_of(pid, "", 12));
 }
 
-/* Sockets of one second, told apart by less than that. */
+/* Sockets made within one second, ordered by nanoseconds. */
 static void test_newest_of_one_second(void **state)
 {
     struct world *w = *state;
@@ -310,7 +310,7 @@ static void test_newest_of_one_second(void **state)
     expect_found(w, pid, NULL, w->tmp, name_of(pid, "", 12));
 }
 
-/* One whose queue is full does not answer, but lives: it is no left-over. */
+/* A socket with a full queue does not answer, but it is alive and no left-over. */
 static void test_queue_that_is_full(void **state)
 {
     struct world *w = *state;
@@ -331,7 +331,7 @@ static void test_queue_that_is_full(void **state)
     close(fd);
 }
 
-/* Somebody else has taken the very name; the process has another socket. */
+/* Another process took the exact name; the wanted process has another socket. */
 static void test_taken_name_and_another(void **state)
 {
     struct world *w = *state;
@@ -347,7 +347,7 @@ static void test_taken_name_and_another(void **state)
     expect_found(w, pid, NULL, w->tmp, name_of(pid, "", KEY + 1));
 }
 
-/* A directory shared with another container: the number fits, the listener is somebody else. */
+/* A directory shared with another container: the pid matches, but another process listens. */
 static void test_socket_of_another_process(void **state)
 {
     struct world *w = *state;
@@ -359,7 +359,7 @@ static void test_socket_of_another_process(void **state)
     expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, text);
 }
 
-/* Anybody can listen under the very name of a process, and root would take a forged dump for its own. */
+/* Anybody can listen under the exact name of a process, and root would accept a forged dump. */
 static void test_forged_name(void **state)
 {
     struct world *w = *state;
@@ -374,7 +374,7 @@ static void test_forged_name(void **state)
     char path[GCD_IPC_PATH_MAX];
     assert_int_equal(gcd_discover_listed(w->proc, 4242, NULL, path, &foreign, NULL), GCD_E_NOT_FOUND);
     assert_false(foreign);
-    /* Newer, under the name of a dsrouter: that of the process is found nevertheless. */
+    /* A dsrouter's socket is newer: the one of the process is found nevertheless. */
     add_listener(w, w->tmp, name_of(self, "", KEY));
     add_stale(w->tmp, name_of(self, "dsrouter-", KEY));
     set_owner(w, self, 1, 1);
@@ -385,7 +385,7 @@ static void test_forged_name(void **state)
     expect_found(w, self, NULL, w->tmp, name_of(self, "", KEY));
 }
 
-/* The process of user 1 that has been user 3 before: its sockets are of one of both, or of root. */
+/* A process of user 1 that was user 3 before: its sockets belong to either user, or to root. */
 static void test_owner_of_the_file(void **state)
 {
     struct world *w = *state;
@@ -431,13 +431,13 @@ static void test_environment_not_readable(void **state)
     expect_failure(w, 4242, "/nonexistent", GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET,
                    "in /nonexistent and /tmp: it is not a .NET process, its diagnostics are off, or it has another TMPDIR");
     expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "no diagnostic socket in /tmp: ");
-    /* With a readable environment our own TMPDIR does not matter. */
+    /* If the environment is readable, our own TMPDIR does not matter. */
     add_process_as(w, 4243, 'S', NULL, "A=b", 4);
     add_listener(w, w->tmp, name_of(4243, "", KEY));
     expect_failure(w, 4243, own, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "no diagnostic socket in /tmp: ");
 }
 
-/* TMPDIR in the second of the pieces the file is read in, across their border, and without its NUL. */
+/* TMPDIR in the second chunk of the file, across the chunk border, and without its NUL. */
 static void test_long_environment(void **state)
 {
     struct world *w = *state;
@@ -524,7 +524,7 @@ static int connect_to(const char *dir, const char *name)
     return fd < 0 ? fd : 0;
 }
 
-/* Links of a container are read as it sees them, and lead to nothing outside. */
+/* Links in a container are resolved inside its root and never leave it. */
 static void test_links_stay_inside(void **state)
 {
     struct world *w = *state;
@@ -535,14 +535,14 @@ static void test_links_stay_inside(void **state)
     make_root(w, 4242, dir, sizeof dir);
     (void)snprintf(outside, sizeof outside, "%s/4242/root/a", w->proc);
     make_dir(outside);
-    /* Absolute, with too many "..": the root of the process. */
+    /* Absolute, with too many "..": stops at the root of the process. */
     make_link(w, "/../../b", "a/link");
     make_link(w, "../.././../mytmp/.", "b");
     add_listener(w, dir, name_of(3, "", KEY));
     expect_found(w, 4242, NULL, linked, name_of(3, "", KEY));
     assert_int_equal(connect_to(linked, name_of(3, "", KEY)), 0);
 
-    /* The way to a directory of ours ends at the border, also when it has been found before. */
+    /* A path into our own directory stops at the process's root, even if the directory was found before. */
     (void)snprintf(outside, sizeof outside, "%s/4242/root/b", w->proc);
     assert_int_equal(unlink(outside), 0);
     make_link(w, w->tmp, "b");
@@ -555,7 +555,7 @@ static void test_links_stay_inside(void **state)
     expect_failure(w, 4242, NULL, GCD_E_IO, GCD_ERROR_OTHER, "cannot look for the diagnostic socket of process 4242");
 }
 
-/* What was looked at is what is connected to, whatever has its name by then. */
+/* The connection goes to the socket that was checked, whatever has its name by then. */
 static void test_replaced_after_the_look(void **state)
 {
     struct world *w = *state;
@@ -588,7 +588,7 @@ static void test_link_instead_of_a_socket(void **state)
 
 static char swapped[256], target[256];
 
-/* A link of somebody else takes the place of the socket that was just looked at. */
+/* Another user's link replaces the socket that was just checked. */
 static void put_a_link(enum meanwhile_call call, const char *name, int flags)
 {
     if (call != MEANWHILE_OPEN || strstr(swapped, name) == NULL || strstr(name, "dotnet-diagnostic-") == NULL)
@@ -600,7 +600,7 @@ static void put_a_link(enum meanwhile_call call, const char *name, int flags)
     assert_int_equal(lchown(swapped, 2, 2), 0);
 }
 
-/* It is the link that is judged, not what it leads to: root would talk to a socket of another user's choice. */
+/* The owner of the link matters, not that of its target: else another user could choose the socket that root talks to. */
 static void test_link_after_the_look(void **state)
 {
     struct world *w = *state;
@@ -617,7 +617,7 @@ static void test_link_after_the_look(void **state)
     expect_failure(w, 4242, NULL, GCD_E_NOT_FOUND, GCD_ERROR_NO_SOCKET, "process 4242 has no diagnostic socket");
 }
 
-/* Runs CHECK as a user who owns nothing, so only when the test runs as root. */
+/* Runs CHECK as a user who owns nothing; only if the test runs as root. */
 static void as_nobody(const struct world *w, void (*check)(const struct world *))
 {
     if (geteuid() != 0)
@@ -628,7 +628,7 @@ static void as_nobody(const struct world *w, void (*check)(const struct world *)
         if (setgid(65534) != 0 || setuid(65534) != 0)
             _exit(99);
         check(w);
-        _exit(0); /* a failed assertion does not come here */
+        _exit(0); /* not reached after a failed assertion */
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -636,7 +636,7 @@ static void as_nobody(const struct world *w, void (*check)(const struct world *)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* Without cmocka: its state in the child is not its own. */
+/* Without cmocka, whose state in the child is a copy. */
 static void check_failure(const struct world *w, uint32_t pid, gcd_status want, enum gcd_error_reason want_reason,
                           const char *text, int exit_code)
 {
@@ -666,16 +666,16 @@ static void test_permission(void **state)
     add_listener(w, w->tmp, name_of(4242, "", KEY));
     (void)snprintf(path, sizeof path, "%s/%s", w->tmp, name_of(4242, "", KEY));
     assert_int_equal(chmod(path, 0600), 0);
-    add_process(w, 4243); /* found by the search, not by its exact name */
+    add_process(w, 4243); /* found by search, not by its exact name */
     add_listener(w, w->tmp, name_of(4243, "", 1));
     (void)snprintf(path, sizeof path, "%s/%s", w->tmp, name_of(4243, "", 1));
     assert_int_equal(chmod(path, 0600), 0);
-    char dir[256]; /* a container of another user: no way in */
+    char dir[256]; /* another user's container: not accessible */
     add_process_as(w, 4244, 'S', "1", mytmp, sizeof mytmp);
     make_root(w, 4244, dir, sizeof dir);
     (void)snprintf(path, sizeof path, "%s/4244/root", w->proc);
     assert_int_equal(chmod(path, 0700), 0);
-    /* In our pid namespace its root directory is only a second guess. */
+    /* In our pid namespace, its root directory is only tried second. */
     add_process_as(w, 4245, 'S', NULL, mytmp, sizeof mytmp);
     make_root(w, 4245, dir, sizeof dir);
     (void)snprintf(path, sizeof path, "%s/4245/root", w->proc);
@@ -683,14 +683,14 @@ static void test_permission(void **state)
     as_nobody(w, check_permission);
 }
 
-/* A path longer than sun_path is found, and can be connected to. */
+/* A socket whose path is longer than sun_path is found and can be connected to. */
 static void test_long_path(void **state)
 {
     struct world *w = *state;
     char dir[300], env[320], link[128];
     (void)snprintf(dir, sizeof dir, "%s/%0100d", w->dir, 1);
     make_dir(dir);
-    (void)snprintf(link, sizeof link, "%s/l", w->dir); /* how a socket gets there in the first place */
+    (void)snprintf(link, sizeof link, "%s/l", w->dir); /* the way a socket gets there */
     assert_int_equal(symlink(dir, link), 0);
     add_listener(w, link, name_of(4242, "", KEY));
     int n = snprintf(env, sizeof env, "TMPDIR=%s", dir);
@@ -716,14 +716,14 @@ static void test_long_path(void **state)
     assert_int_equal(gcd_sock_open(path, &fd, &err), GCD_E_IO);
 }
 
-/* Against the true /proc: this test is not a .NET process. */
+/* With the real /proc: this test is not a .NET process. */
 static void test_this_process(void **state)
 {
     (void)state;
     char path[GCD_IPC_PATH_MAX];
     struct gcd_error err = GCD_ERROR_INIT;
     assert_int_equal(gcd_ipc_find_socket((uint32_t)getpid(), NULL, path, &err), GCD_E_NOT_FOUND);
-    /* a killed .NET process of the same number may have left its socket */
+    /* a killed .NET process with the same pid may have left its socket */
     assert_true(err.reason == GCD_ERROR_NO_SOCKET || err.reason == GCD_ERROR_STALE_SOCKET);
     assert_int_equal(gcd_ipc_find_socket(0, NULL, path, &err), GCD_E_NOT_FOUND);
     assert_int_equal(err.reason, GCD_ERROR_NO_PROCESS);

@@ -1,6 +1,6 @@
 /*
- * Collections of several event sessions from a scripted runtime: who is asked what, in which order, and that every way out stops
- * all of them.  What a single session can do wrong is in test_ipc_session.c.
+ * Collections with several event sessions from a scripted runtime: which requests, in which order, and that every exit stops all
+ * sessions.  Failures of a single session are in test_ipc_session.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ struct client {
     char seen[256];
     size_t n_seen;
     bool cancel_in_gc; /* when the trigger has been sent */
-    bool idle;         /* the stream says nothing of its end */
+    bool idle;         /* the stream does not report the end of the walk */
     uint64_t whole_ms, stop_ms;
     atomic_bool cancel;
     uint64_t grace_ms, answer_ms, farewell_ms;
@@ -153,7 +153,7 @@ static void test_whole(void **state)
     expect_collect(t, 1, GCD_WIRE_COLLECT_TRACING2, 0x800000);
     expect_stop(t, 2, STOP(ID_A)); /* on .NET 8 and 9 the other order describes the heap twice */
     expect_stop(t, 3, STOP(ID_B));
-    assert_true(c.stop_ms >= c.whole_ms + 200); /* not before the trigger has its answer */
+    assert_true(c.stop_ms >= c.whole_ms + 200); /* not before the trigger was answered */
     assert_int_equal(fake_target_accepted(t), 4);
     assert_true(c.result.stopped && c.result.stream_ended);
     assert_int_equal(c.result.strategy, GCD_IPC_STRATEGY_DRAIN);
@@ -163,7 +163,7 @@ static void test_whole(void **state)
     fake_target_stop(t);
 }
 
-/* The end of the walk was lost: silence, counted from the trigger's answer, tells. */
+/* The end of the walk was lost: silence since the trigger's answer ends it. */
 static void test_silence(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void test_silence(void **state)
     fake_target_stop(t);
 }
 
-/* A runtime that keeps the head of the stream back is triggered all the same. */
+/* A runtime that sends no stream header yet is triggered nevertheless. */
 static void test_no_head(void **state)
 {
     (void)state;
@@ -192,7 +192,7 @@ static void test_no_head(void **state)
     fake_target_stop(t);
 }
 
-/* Somebody else's dump is as good: no GC is asked for. */
+/* A dump triggered by another tool will do: no GC is requested. */
 static void test_dump_of_another(void **state)
 {
     (void)state;
@@ -219,7 +219,7 @@ static void test_flush(void **state)
     fake_target_stop(t);
 }
 
-/* Only the session that records has something to say: the bytes of the others are no reason to wait for their stop. */
+/* Only the recording session matters: the bytes of the others do not delay their stop. */
 static void test_others_go_on_after_the_stop(void **state)
 {
     (void)state;
@@ -267,7 +267,7 @@ static void test_flush_fails(void **state)
         static const struct fake_act late[] = { RECV, SLEEP(50), OK(ID_F), CLOSE };
         START(broken, late, record, trigger, stop_a, stop_b);
         c.plan.flush = true;
-        assert_int_equal(collect(&c, t), GCD_OK); /* it was stopped, that is all it was for */
+        assert_int_equal(collect(&c, t), GCD_OK); /* it was stopped, which is all that is needed */
         fake_target_stop(t);
     }
 }
@@ -283,12 +283,12 @@ static void test_step_down(void **state)
     expect_collect(t, 0, GCD_WIRE_COLLECT_TRACING6, 0x1180001);
     expect_collect(t, 1, GCD_WIRE_COLLECT_TRACING5, 0x1180001);
     expect_collect(t, 2, GCD_WIRE_COLLECT_TRACING4, 0x1180001);
-    expect_collect(t, 3, GCD_WIRE_COLLECT_TRACING4, 0x800000); /* known by now */
+    expect_collect(t, 3, GCD_WIRE_COLLECT_TRACING4, 0x800000); /* known from the first attempt */
     assert_string_equal(c.result.command, "CollectTracing4");
     fake_target_stop(t);
 }
 
-/* Without the mode that lets the runtime wait for us, one session is not the better way. */
+/* Without the blocking mode, one session is no better. */
 static void test_block_is_missing(void **state)
 {
     (void)state;
@@ -330,7 +330,7 @@ static void test_other_refusals_are_final(void **state)
     fake_target_stop(t);
 }
 
-/* ---- what goes wrong between two sessions ---- */
+/* ---- failures between two sessions ---- */
 
 static const struct fake_act record_only[] = { RECV, OK(ID_A), TEXT("head"), WAIT(STOP_A), TEXT(" tail"), SET(END_A), CLOSE };
 
@@ -364,7 +364,7 @@ static void test_record_lost(void **state)
     fake_target_stop(t);
 }
 
-/* The trigger has done its work when it has its answer. */
+/* The trigger has done its work once it is answered. */
 static void test_trigger_ends_by_itself(void **state)
 {
     (void)state;
@@ -403,7 +403,7 @@ static void test_process_dies_in_walk(void **state)
     fake_target_stop(t);
 }
 
-/* ---- who does not answer ---- */
+/* ---- no answer ---- */
 
 static const struct fake_act mute[] = { RECV, HOLD, CLOSE };
 
@@ -449,7 +449,7 @@ static void test_silent_stop(void **state)
     expect_silence(&c, t, "stop the event session");
 }
 
-/* What a GC is needed for takes as long as that. */
+/* An answer that needs a GC takes as long as the GC. */
 static void test_long_walk(void **state)
 {
     (void)state;
@@ -476,7 +476,7 @@ static void test_no_walk(void **state)
     fake_target_stop(t);
 }
 
-/* The recording session's stop is sent at once and served after the walk; the trigger's when it has its answer. */
+/* The stop of the recording session is sent at once and served after the walk; the trigger's after its answer. */
 static void test_cancel_in_gc(void **state)
 {
     (void)state;
@@ -520,7 +520,7 @@ static void test_caller_fails_in_walk(void **state)
     fake_target_stop(t);
 }
 
-/* A whole dump, but a session that may be left behind: that is said. */
+/* A complete dump, but a session may be left behind: that is reported. */
 static void test_trigger_cannot_be_stopped(void **state)
 {
     (void)state;

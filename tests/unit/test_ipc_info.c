@@ -1,5 +1,5 @@
 /*
- * Asking a scripted runtime who it is.
+ * Process information from a scripted runtime.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -142,7 +142,7 @@ static void test_timeout(void **state)
     static const struct fake_act *const first[] = { silent };
     EXPECT_FAILURE(first, 100, GCD_E_PEER, GCD_ERROR_TIMEOUT,
                    "the runtime has not answered within 100 ms: it is stopped, or busy with another client");
-    /* The bound is for all steps together. */
+    /* The timeout is for all steps together. */
     static const struct fake_act slow[] = { { .op = FAKE_RECV }, { FAKE_SLEEP, 200, 0, 0, 0 }, FAKE_UNKNOWN_COMMAND,
                                             { .op = FAKE_CLOSE } };
     static const struct fake_act *const second[] = { slow, slow };

@@ -1,5 +1,5 @@
 /*
- * The list of processes, in a made-up /proc, with scripted runtimes.
+ * The list of processes, in a fake /proc, with scripted runtimes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@
 
 #define ANSWER FAKE_SEND_LITERAL(FAKE_MAGIC "\x60\x00\xff\x00\x00\x00" INFO3)
 
-/* More than any answer takes, and what tests of those who do not answer wait. */
+/* Longer than any answer takes; tests without an answer wait this long. */
 enum { ENOUGH_MS = 4000, SHORT_MS = 500 };
 
 static const struct fake_act answer[] = { { .op = FAKE_RECV }, ANSWER, { .op = FAKE_HOLD }, { .op = FAKE_CLOSE } };
@@ -133,7 +133,7 @@ static struct fake_target *start(const struct fake_act *const *script)
     return fake_target_start(script, 2);
 }
 
-/* Each is looked at first: who listens there? */
+/* First each socket is checked for its listener. */
 static const struct fake_act *const answers[] = { close_now, answer }, *const is_silent[] = { close_now, silent },
                              *const refuses[] = { close_now, refuse };
 
@@ -220,7 +220,7 @@ static void test_who_does_not_answer(void **state)
         fake_target_stop(t[i]);
 }
 
-/* Whatever is wrong with an answer, nobody takes its sender for one that can be dumped. */
+/* After a wrong answer, of whatever kind, the process does not count as one that can be dumped. */
 static void test_answers_that_are_none(void **state)
 {
     struct world *w = *state;
@@ -252,7 +252,7 @@ static void test_answers_that_are_none(void **state)
         fake_target_stop(t[i]);
 }
 
-/* All of them together have no more time than that, whatever each of them has. */
+/* The total timeout holds, whatever the timeout for each. */
 static void test_time_of_all(void **state)
 {
     struct world *w = *state;
@@ -272,7 +272,7 @@ static void test_time_of_all(void **state)
     fake_target_stop(t);
 }
 
-/* Who listens there is this test, whatever number the name has: one process, even when there are several sockets. */
+/* The listener is this test, whatever pid the name has: one process, even with several sockets. */
 static void test_sockets_without_a_process(void **state)
 {
     struct world *w = *state;
@@ -290,7 +290,7 @@ static void test_sockets_without_a_process(void **state)
     fake_target_stop(second);
 }
 
-/* By number, whether /proc led to them or their sockets. */
+/* Sorted by pid, whether found in /proc or by socket. */
 static void test_in_order(void **state)
 {
     struct world *w = *state;
@@ -308,7 +308,7 @@ static void test_in_order(void **state)
     fake_target_stop(second);
 }
 
-/* Both letters say that it does not answer: stopped by a signal, and by a debugger. */
+/* Both letters mean no answer: stopped by a signal, stopped by a debugger. */
 static void test_states(void **state)
 {
     struct world *w = *state;

@@ -1,5 +1,5 @@
 /*
- * One dump of a process at a time: who is refused, who is not, and what becomes of the lock when its holder dies.
+ * One dump of a process at a time: who is refused, who is not, and what happens to the lock when its holder dies.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +46,7 @@ static int teardown(void **state)
     return rmdir(folder);
 }
 
-/* A process that takes the lock, or what ACT does, and lives until it is killed.  *RET: what it answered. */
+/* A process that runs ACT (which takes the lock) and lives until it is killed.  *RET: its answer. */
 static pid_t other(bool (*act)(void), bool *ret)
 {
     int fds[2];
@@ -55,7 +55,7 @@ static pid_t other(bool (*act)(void), bool *ret)
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* also when the test fails */
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* even if the test fails */
         answer = act() ? 'y' : 'n';
         (void)!write(fds[1], &answer, 1);
         (void)close(fds[0]);
@@ -127,7 +127,7 @@ static void the_second_is_refused_until_the_first_is_dead(void **state)
     expect_free((uint32_t)getppid(), NULL);
     end(holder);
     expect_free(locked_pid, path);
-    /* known by its socket only: so does who knows the number as well */
+    /* found by its socket only: the same as with its pid */
     holder = other(lock_socket_only, &got);
     assert_true(got);
     expect_refused(locked_pid, path, holder);
@@ -183,7 +183,7 @@ static void a_stranger_cannot_block(void **state)
     end(holder);
 }
 
-/* Takes the name and never listens, so that nobody can ask who it is. */
+/* Binds the name and never listens, so that nobody can ask for its owner. */
 static bool squat_silently(void)
 {
     struct stat sb;

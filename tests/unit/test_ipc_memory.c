@@ -1,5 +1,5 @@
 /*
- * What memory a process bears: limits of made-up cgroups in a made-up /proc; the buffer that follows from it.
+ * How much memory a process can take: limits of fake cgroups in a fake /proc; the buffer size that follows.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ static int teardown(void **state)
     return remove_folder(dir);
 }
 
-/* The file NAME below the folder of the test, with its folders; "%" in TEXT is that folder. */
+/* Writes the file NAME below the test's folder and makes its folders; "%" in TEXT is the test's folder. */
 static void put(const char *name, const char *text)
 {
     char path[512];
@@ -109,18 +109,18 @@ static void version_2_up_to_the_root(void **state)
     expect(600000000, GCD_IPC_LIMIT_CGROUP);
     put("cg v2/a/b/c/memory.high", "900000000\n");
     expect(500000000, GCD_IPC_LIMIT_CGROUP);
-    /* pages of files give way */
+    /* the page cache can be reclaimed */
     put("cg v2/a/b/c/memory.stat", "anon 1\nfile 150000000\nactive_file 7\ninactive_file 100000000\nslab 1\n");
     expect(600000000, GCD_IPC_LIMIT_CGROUP);
     put("cg v2/a/b/c/memory.stat", "inactive_file 999999999999\n");
     expect(900000000, GCD_IPC_LIMIT_CGROUP);
-    /* a slice above is shared with others */
+    /* a parent slice is shared with others */
     put("cg v2/a/memory.max", "3000000000\n");
     put("cg v2/a/memory.current", "2900000000\n");
     expect(100000000, GCD_IPC_LIMIT_CGROUP);
     put("cg v2/a/memory.current", "3000000001\n");
     expect(0, GCD_IPC_LIMIT_CGROUP);
-    /* without its usage a limit says nothing; what is no number neither */
+    /* a limit without usage does not count, nor does one that is no number */
     put("cg v2/a/memory.current", "much\n");
     expect(900000000, GCD_IPC_LIMIT_CGROUP);
     put("cg v2/a/b/c/memory.max", "-5\n");
@@ -165,7 +165,7 @@ static void version_1_and_both(void **state)
     expect(20000000, GCD_IPC_LIMIT_CGROUP);
 }
 
-/* The process is in a container beside ours: its cgroup is seen through its own mounts. */
+/* The process is in another container: its cgroup is read through its own mounts. */
 static void through_the_root_of_the_process(void **state)
 {
     (void)state;
@@ -187,7 +187,7 @@ static void odd_lines(void **state)
         "31 22 0:28 / %/cg rw - cgroup2\n");
     put("cg/here", "");
     expect(available, GCD_IPC_LIMIT_MACHINE);
-    /* a pipe that nobody writes */
+    /* a pipe without a writer */
     char path[512];
     put("proc/42/cgroup", "0::/\n");
     (void)snprintf(path, sizeof path, "%s/cg/memory.max", dir);
@@ -209,7 +209,7 @@ static void the_buffer_follows_the_memory(void **state)
         uint32_t max, buffer, max_buffer;
         enum gcd_ipc_limit limit;
     } want[] = {
-        /* enough of everything: twice the memory, never too little */
+        /* enough memory: twice that of the process, with a minimum */
         { 50 * MIB, UINT64_MAX, 0, 256, 4095, GCD_IPC_LIMIT_NONE },
         { 800 * MIB, UINT64_MAX, 0, 1601, 4095, GCD_IPC_LIMIT_NONE },
         { 9000 * MIB, UINT64_MAX, 0, 4095, 4095, GCD_IPC_LIMIT_NONE },
@@ -241,8 +241,8 @@ static void the_buffer_after_a_loss(void **state)
     (void)state;
     struct gcd_ipc_budget b = budget(50 * MIB, UINT64_MAX, 1000);
     assert_int_equal(b.buffer_mb, 256);
-    assert_int_equal(gcd_ipc_budget_after_loss(&b, 4, 0, 0), 256);           /* what it should have been at once */
-    assert_int_equal(gcd_ipc_budget_after_loss(&b, 256, 300 * MIB, 3), 512); /* a few: twice */
+    assert_int_equal(gcd_ipc_budget_after_loss(&b, 4, 0, 0), 256);           /* the right size from the start */
+    assert_int_equal(gcd_ipc_budget_after_loss(&b, 256, 300 * MIB, 3), 512); /* few lost events: double */
     assert_int_equal(gcd_ipc_budget_after_loss(&b, 64, 64 * MIB, 8000), 706); /* 8000 events of 64 KB, a quarter on top */
     assert_int_equal(gcd_ipc_budget_after_loss(&b, 64, 64 * MIB, UINT64_MAX), 1000);
     assert_int_equal(gcd_ipc_budget_after_loss(&b, 64, UINT64_MAX, 1), 1000);

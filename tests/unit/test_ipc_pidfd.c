@@ -1,5 +1,5 @@
 /*
- * The end of a process as a descriptor, with pidfds and where a kernel or a container has none.
+ * Waiting for the end of a process, with pidfds and where a kernel or a container has none.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -23,7 +23,7 @@ static pid_t start_child(void)
 {
     pid_t child = fork();
     if (child == 0) {
-        (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* when a test fails */
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* if a test fails */
         for (;;)
             (void)pause();
     }
@@ -37,7 +37,7 @@ static bool readable(const struct gcd_pidfd *p, int wait_ms)
     return poll(&f, 1, wait_ms) == 1;
 }
 
-/* Looks as often as the descriptor says, until it is over. */
+/* Polls the descriptor until the process has ended. */
 static bool ends(const struct gcd_pidfd *p)
 {
     for (int i = 0; i < 100 && readable(p, WAIT_MS); i++)
@@ -46,7 +46,7 @@ static bool ends(const struct gcd_pidfd *p)
     return false;
 }
 
-/* While it lives, when it has ended and nobody has noticed, and when its parent has.  0, or the number of the first that is wrong. */
+/* While it lives, as a zombie, and after its parent has reaped it.  0, or the number of the first wrong answer. */
 static int watch(bool clock)
 {
     struct gcd_pidfd p, late;
@@ -60,14 +60,14 @@ static int watch(bool clock)
     gcd_pidfd_close(&p);
     if (p.fd != -1 || waitpid(child, NULL, 0) != child)
         return 4;
-    /* One that was never seen may be hidden, as far as /proc tells. */
+    /* A process that was never seen may be hidden by /proc. */
     if (gcd_pidfd_open(&late, (uint32_t)child) != clock || late.fd != -1)
         return 5;
     gcd_pidfd_close(&late);
     return RIGHT;
 }
 
-/* Another process of the same number, and one that was there and is gone. */
+/* Another process with the same pid, and one that has ended. */
 static int number_of_another(void)
 {
     struct gcd_pidfd p;
@@ -88,7 +88,7 @@ static int number_of_another(void)
 static void without_pidfd(int error, int (*look)(void))
 {
     int status = 0;
-    (void)fflush(NULL); /* or both write it */
+    (void)fflush(NULL); /* else both processes write the buffered output */
     pid_t alone = fork();
     if (alone == 0) {
         struct sock_filter no_pidfd[] = {

@@ -1,5 +1,5 @@
 /*
- * How a collection is done, by the runtime's version; what the three kinds of sessions ask for.
+ * The plan of a collection for each runtime version; what the three kinds of sessions request.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static void test_versions(void **state)
         { "10.0.12", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING5, true, false, true },
         { "11.0.0-preview.3.1", GCD_IPC_STRATEGY_SINGLE, GCD_WIRE_COLLECT_TRACING6, true, true, false },
         { "12.1.0", GCD_IPC_STRATEGY_SINGLE, GCD_WIRE_COLLECT_TRACING6, true, true, false },
-        /* not a version: from the top, and the way that suits most */
+        /* not a version: the newest command, and the plan that suits most runtimes */
         { "main", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING6, false, false, false },
         { "10", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING6, false, false, false },
         { "99999999999999999999999.1", GCD_IPC_STRATEGY_DRAIN, GCD_WIRE_COLLECT_TRACING6, false, false, false },
@@ -55,7 +55,7 @@ static void test_versions(void **state)
     assert_string_equal(gcd_ipc_strategy_name(GCD_IPC_STRATEGY_DRAIN), "drain");
 }
 
-/* One session when all fits into the buffer, but only where a second one costs GCs, and only when the caller leaves the choice. */
+/* One session if everything fits into the buffer, but only where a second one costs GCs, and only if the caller leaves the choice. */
 static void test_what_fits_needs_no_draining(void **state)
 {
     (void)state;
@@ -120,7 +120,7 @@ static void test_requests(void **state)
     expect_request(&o, GCD_IPC_STRATEGY_DRAIN, GCD_LEG_RECORD, 1, 1024, 8, 0, 0);
 }
 
-/* What is asked for, event by event: one that is left out is never missed by the runtime. */
+/* The requested events, one by one: the runtime would not complain about one that is missing. */
 static void test_wanted_events(void **state)
 {
     (void)state;
@@ -134,7 +134,7 @@ static void test_wanted_events(void **state)
         assert_int_equal(number(r.bytes + OFF_FILTER + 5 + 4 * i, 4), ids[i]);
 }
 
-/* The full rundown only where nothing else can be had, and only when it is wanted. */
+/* The full rundown only where there is nothing better, and only on request. */
 static void test_rundown_of_old_runtimes(void **state)
 {
     (void)state;

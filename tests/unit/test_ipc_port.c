@@ -1,5 +1,5 @@
 /*
- * Scripted runtimes that connect to a port of ours.
+ * Scripted runtimes that connect to our port.
  */
 #include <errno.h>
 #include <signal.h>
@@ -79,7 +79,7 @@ static void expect_runtime(struct fixture *f)
     assert_string_equal(f->err.msg, "");
     assert_int_equal(st, GCD_OK);
     assert_memory_equal(r.cookie, COOKIE, 16);
-    assert_int_equal(r.pid, getpid()); /* what the kernel says, not the 12345 of the message */
+    assert_int_equal(r.pid, getpid()); /* from the kernel, not the 12345 of the message */
 }
 
 static void expect_info(struct fixture *f)
@@ -102,7 +102,7 @@ static void expect_command(struct fake_target *t, size_t i, char set, char id)
     assert_int_equal(request[17], id);
 }
 
-/* A runtime makes its next connection when it has served the last. */
+/* A runtime makes its next connection after it has served the last one. */
 static const struct fake_act info_pieces[] = {
     FAKE_SEND_PIECES(FAKE_ADVERTISE_BYTES(COOKIE, PID), 34, 1, 1), { .op = FAKE_RECV }, OK_INFO, { .op = FAKE_CLOSE },
 };
@@ -146,7 +146,7 @@ static void test_refused(void **state)
     assert_int_equal(f->err.reason, GCD_ERROR_REFUSED);
     assert_int_equal(gcd_ipc_port_resume(f->port, 50, NULL, &f->err), GCD_E_PEER);
     assert_int_equal(f->err.reason, GCD_ERROR_TIMEOUT);
-    struct gcd_ipc_process_info none; /* and one that never connects anew */
+    struct gcd_ipc_process_info none; /* and one that never connects again */
     fake_target_stop(t);
     assert_int_equal(gcd_ipc_port_process_info(f->port, 50, NULL, &none, &f->err), GCD_E_PEER);
     assert_int_equal(f->err.reason, GCD_ERROR_TIMEOUT);
@@ -202,12 +202,12 @@ static void test_several_collections(void **state)
     fake_target_stop(t);
 }
 
-/* Both stops are asked for at once, and each waits for a connection of its own, in the right order. */
+/* Both stops are requested at once, and each waits for its own connection, in the right order. */
 static void test_stops_in_order(void **state)
 {
     struct fixture *f = *state;
     static const struct fake_act record[] = RECORD(0, 1), stop_record[] = STOP_RECORD(1);
-    /* The connection of the first stop is there before that is asked for. */
+    /* The connection for the first stop arrives before the stop is requested. */
     static const struct fake_act trigger[] = { ADVERTISE, { .op = FAKE_RECV }, { .op = FAKE_NEXT }, { FAKE_SLEEP, 100, NULL, 0, 0 },
                                                OK_ID, SET(0), WAIT(4), { .op = FAKE_CLOSE } };
     static const struct fake_act stop_trigger[] = { ADVERTISE, { .op = FAKE_RECV }, SET(4), OK_ID, { .op = FAKE_CLOSE } };
@@ -334,7 +334,7 @@ static bool is_cut(int fd)
     return recv(fd, &c, 1, MSG_DONTWAIT) >= 0;
 }
 
-/* Who is cut off when there is no room: the silent before those who have said who they are, and these before the runtime that is wanted. */
+/* Who is dropped when there is no room: silent connections first, then those that have advertised, the wanted runtime last. */
 static void test_flood_behind_the_runtime(void **state)
 {
     struct fixture *f = *state;
@@ -369,7 +369,7 @@ static void test_flood_behind_the_runtime(void **state)
     (void)close(wanted);
 }
 
-/* A runtime may have several connections: they are taken in the order in which they came, wherever there was a place for them. */
+/* Connections of one runtime are used in the order of their arrival, whatever slot they are in. */
 static void test_the_oldest_is_taken_first(void **state)
 {
     struct fixture *f = *state;
@@ -383,7 +383,7 @@ static void test_the_oldest_is_taken_first(void **state)
         fds[i] = guest(f, our_words, WORDS);
         serve(f);
         if (i == 0)
-            (void)close(before);                 /* the second one gets this place */
+            (void)close(before);                 /* the second one gets this slot */
     }
     for (int i = 0; i < COUNT; i++) {
         int fd = gcd_port_take(f->port);
@@ -397,7 +397,7 @@ static void test_the_oldest_is_taken_first(void **state)
     assert_int_equal(gcd_port_take(f->port), -1);
 }
 
-/* One that has said who it is, and more already, is kept until it goes, and what it has said too early is there for whoever takes it. */
+/* A connection that sent more than its advertisement is kept until it closes, and the early bytes are there for its user. */
 static void test_words_that_come_too_early(void **state)
 {
     struct fixture *f = *state;
@@ -431,7 +431,7 @@ static void on_fd(struct gcd_dial_waiter *w, int fd, gcd_status st, const struct
     ((struct caller *)w)->fd = fd;
 }
 
-/* The port is looked after while somebody waits, and no longer: a loop in which nothing else is to be done has nothing to wait for. */
+/* The port is served only while somebody waits: otherwise it does not keep the loop alive. */
 static void test_nobody_waits(void **state)
 {
     struct fixture *f = *state;
@@ -485,7 +485,7 @@ static void test_process_ends(void **state)
     assert_int_equal(gcd_ipc_port_process_info(f->port, 0, NULL, &none, &f->err), GCD_E_PEER);
     assert_int_equal(f->err.reason, GCD_ERROR_GONE);
     assert_int_equal(waitpid(child, NULL, 0), child);
-    /* And who waits for it to connect again, without a bound, is told. */
+    /* A caller that waits without a timeout for the next connection gets an error. */
     assert_int_equal(gcd_ipc_port_process_info(f->port, 0, NULL, &none, &f->err), GCD_E_PEER);
     assert_int_equal(f->err.reason, GCD_ERROR_GONE);
     assert_string_equal(f->err.msg, "the process has ended");
@@ -537,7 +537,7 @@ static void test_file(void **state)
     assert_true(S_ISSOCK(sb.st_mode));
     assert_int_equal(sb.st_mode & 07777, 0600);
     expect_refused(f, f->path, "another program does");
-    /* The file of somebody else is left alone. */
+    /* Another program's file is left alone. */
     assert_int_equal(unlink(f->path), 0);
     FILE *file = fopen(f->path, "w");
     assert_non_null(file);
@@ -573,7 +573,7 @@ static void test_stale_file(void **state)
 
 static char stale_path[96], new_path[96];
 
-/* Somebody else has seen the stale socket, too, and is quicker. */
+/* Another process has seen the stale socket, too, and is quicker. */
 static void replace_the_stale(enum meanwhile_call call, const char *name, int flags)
 {
     (void)flags;
@@ -581,7 +581,7 @@ static void replace_the_stale(enum meanwhile_call call, const char *name, int fl
         assert_int_equal(rename(new_path, stale_path), 0);
 }
 
-/* What was taken aside, and is not what was looked at, gets its name back. */
+/* A file that was moved aside, and is not the one that was checked, gets its name back. */
 static void test_stale_file_is_replaced_meanwhile(void **state)
 {
     struct fixture *f = *state;
@@ -604,7 +604,7 @@ static void test_stale_file_is_replaced_meanwhile(void **state)
     gcd_ipc_port_free(quicker);
 }
 
-/* What another user has left is not taken over, by root either. */
+/* Another user's stale socket is not taken over, not even by root. */
 static void test_stale_file_of_another_user(void **state)
 {
     struct fixture *f = *state;
@@ -622,7 +622,7 @@ static void test_stale_file_of_another_user(void **state)
     assert_int_equal(sb.st_uid, 65534);
 }
 
-/* Nor one of ours, where another user gives the names. */
+/* Nor our own, in a folder of another user. */
 static void test_stale_file_in_a_folder_of_another_user(void **state)
 {
     struct fixture *f = *state;
@@ -641,7 +641,7 @@ static void test_stale_file_in_a_folder_of_another_user(void **state)
     listen_at(f);
 }
 
-/* The socket had another name when it began to listen: /proc/net/unix shows the one that was bound.  Nothing else is left (tear_down). */
+/* The socket was renamed after bind: /proc/net/unix shows the bound name.  Nothing else is left (tear_down). */
 static void test_listens_before_it_is_found(void **state)
 {
     struct fixture *f = *state;
@@ -666,7 +666,7 @@ static void test_listens_before_it_is_found(void **state)
     (void)close(fd);
 }
 
-/* No descriptor is left for who connects: that ends nothing, and he gets in when there is one again. */
+/* Out of descriptors for a new connection: nothing ends, and it is accepted when one is free again. */
 static void test_no_descriptors(void **state)
 {
     struct fixture *f = *state;
@@ -676,7 +676,7 @@ static void test_no_descriptors(void **state)
     struct rusage before, after;
     const char *preload = getenv("LD_PRELOAD");
     if (preload != NULL && strstr(preload, "vgpreload") != NULL)
-        skip(); /* valgrind accepts the connection and closes it then */
+        skip(); /* valgrind accepts the connection, then closes it */
     listen_at(f);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     (void)snprintf(addr.sun_path, sizeof addr.sun_path, "%s", f->path);
@@ -694,7 +694,7 @@ static void test_no_descriptors(void **state)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
     assert_string_equal(f->err.msg, "");
     assert_int_equal(st, GCD_OK);
-    assert_true(after.ru_nvcsw - before.ru_nvcsw >= 3); /* it has slept: a loop that finds the socket ready does not */
+    assert_true(after.ru_nvcsw - before.ru_nvcsw >= 3); /* it has slept, so the loop was not busy */
     expect_runtime(f);
     (void)close(fd);
 }
@@ -715,7 +715,7 @@ static void test_long_path(void **state)
     assert_int_equal(rmdir(dir), 0);
 }
 
-/* Names of all lengths about the 108 bytes that an address has room for. */
+/* Names of all lengths around the 108 bytes of an address. */
 static void test_paths_of_all_lengths(void **state)
 {
     struct fixture *f = *state;
@@ -734,7 +734,7 @@ static void test_paths_of_all_lengths(void **state)
     }
 }
 
-/* All or nothing: part of a request is worse than none.  And who has gone is no signal. */
+/* All or nothing: part of a request is worse than none.  A closed connection raises no signal. */
 static void test_whole_requests(void **state)
 {
     (void)state;
@@ -751,7 +751,7 @@ static void test_whole_requests(void **state)
     (void)signal(SIGPIPE, old);
 }
 
-/* Its folder gets another name, and a link has its own: what goes at the end is our file, and nothing elsewhere. */
+/* Its folder is renamed and a link takes the old name: in the end only our file is removed, nothing elsewhere. */
 static void test_the_way_is_changed(void **state)
 {
     struct fixture *f = *state;
@@ -772,7 +772,7 @@ static void test_the_way_is_changed(void **state)
     gcd_ipc_port_free(port);
     assert_true(access(inside, F_OK) != 0);
     assert_int_equal(unlink(victim), 0);
-    /* a link of ours leads to the folder, one of another user does not */
+    /* our own link to the folder is followed, another user's is not */
     assert_int_equal(gcd_ipc_port_listen(path, &port, &f->err), GCD_OK);
     assert_int_equal(access(victim, F_OK), 0);
     gcd_ipc_port_free(port);

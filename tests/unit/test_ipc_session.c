@@ -1,5 +1,5 @@
 /*
- * Collections from a scripted runtime: every way one can go, and go wrong.
+ * Collections from a scripted runtime: every way one can succeed or fail.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@
 
 #define STOP_REQUEST FAKE_MAGIC "\x1c\x00\x02\x01\x00\x00" "\xef\xcd\xab\x89\x67\x45\x23\x01"
 
-/* What the test does with the stream, and what it saw. */
+/* What the test does with the stream, and what it received. */
 struct client {
     char seen[256]; /* the beginning of what was delivered */
     size_t n_seen;  /* all of it */
@@ -36,9 +36,9 @@ struct client {
     atomic_bool cancel;
     int steps[5];
     enum gcd_ipc_step last_step;
-    uint64_t grace_ms; /* how long the library waits for a farewell */
+    uint64_t grace_ms; /* how long the library waits for the stop's answer */
     uint64_t answer_ms; /* and for an answer that needs no heap walk */
-    uint64_t farewell_ms; /* for all of it while bytes come */
+    uint64_t farewell_ms; /* in total, while bytes arrive */
     struct gcd_ipc_collect_options options;
     struct gcd_plan plan;
     struct gcd_ipc_collect_result result;
@@ -122,7 +122,7 @@ static void expect_request(struct fake_target *t, size_t i, const char *bytes, s
 }
 #define expect_stop_request(t) expect_request((t), 1, STOP_REQUEST, sizeof STOP_REQUEST - 1)
 
-/* The stop connection of a runtime that behaves: flag 0 tells the stream, flag 1 comes back when it has ended. */
+/* The stop connection of a correct runtime: flag 0 tells the stream, flag 1 is set when the stream has ended. */
 static const struct fake_act good_stop[] = { { .op = FAKE_RECV }, { FAKE_SET, 0, 0, 0, 0 }, { FAKE_WAIT, 1, 0, 0, 0 },
                                              FAKE_OK_SESSION,     { .op = FAKE_CLOSE } };
 
@@ -179,7 +179,7 @@ static void test_byte_by_byte(void **state)
     fake_target_stop(t);
 }
 
-/* A longer reply than known, then everything at once: the stream begins behind what the header says. */
+/* A reply longer than expected, then everything at once: the stream begins after the length in the header. */
 static void test_longer_reply(void **state)
 {
     (void)state;
@@ -226,7 +226,7 @@ static void test_reply_before_end(void **state)
     (void)state;
     static const struct fake_act stream[] = {
         { .op = FAKE_RECV }, FAKE_OK_SESSION, FAKE_SEND("$", 1), { FAKE_WAIT, 0, 0, 0, 0 },
-        FAKE_SEND_PIECES("the tail", 8, 1, 80), /* together longer than the grace, each piece is not */
+        FAKE_SEND_PIECES("the tail", 8, 1, 80), /* longer than the grace in total, but not each piece */
         { .op = FAKE_SHUT_WR }, { .op = FAKE_HOLD }, { .op = FAKE_CLOSE },
     };
     static const struct fake_act stop[] = { { .op = FAKE_RECV }, { FAKE_SET, 0, 0, 0, 0 }, FAKE_OK_SESSION,
@@ -239,7 +239,7 @@ static void test_reply_before_end(void **state)
     assert_int_equal(collect(&c, t), GCD_OK);
     assert_string_equal(c.seen, "$the tail");
     assert_true(c.result.stopped && c.result.stream_ended);
-    assert_true(fake_target_client_closed(t, 0)); /* half-closed by the peer: closed by us */
+    assert_true(fake_target_client_closed(t, 0)); /* the peer half-closed it, so we closed it */
     fake_target_stop(t);
 }
 
@@ -352,7 +352,7 @@ static void test_silent_until_cancel(void **state)
     fake_target_stop(t);
 }
 
-/* The answer comes within the grace after all: then there is a session, and it is stopped. */
+/* The answer arrives within the grace: then there is a session, and it is stopped. */
 static void test_reply_after_cancel(void **state)
 {
     (void)state;
@@ -434,7 +434,7 @@ static void test_arguments(void **state)
     assert_int_equal(gcd_ipc_collect(&c.options, &c.result, NULL), GCD_E_NOT_FOUND);
 }
 
-/* ---- a session that fails: it is stopped all the same ---- */
+/* ---- a session that fails is stopped nevertheless ---- */
 
 /* STREAM, then a good stop; C has its options.  The tail comes after the stop and must be read, but not delivered. */
 static gcd_status collect_and_stop(struct client *c)
@@ -490,7 +490,7 @@ static void test_caller_fails(void **state)
     expect_failure(&c, st, GCD_E_FORMAT, GCD_ERROR_OTHER, "the data are damaged");
 }
 
-/* A failure in the tail: the stop is on its way already. */
+/* A failure in the tail: the stop was already sent. */
 static void test_caller_fails_after_stop(void **state)
 {
     (void)state;
@@ -511,7 +511,7 @@ static void test_caller_fails_after_stop(void **state)
     fake_target_stop(t);
 }
 
-/* The same when nobody answers the stop: that failed first, and is what is told. */
+/* The same without an answer to the stop: that failed first, so it is reported. */
 static void test_caller_fails_after_another_failure(void **state)
 {
     (void)state;
@@ -556,7 +556,7 @@ static void test_end_before_stop(void **state)
 
 /* ---- a stop that fails ---- */
 
-/* The process ends while the caller thinks: there is nobody to stop.  What was in the pipe is delivered. */
+/* The process ends while the caller is busy: nothing to stop.  Bytes in the pipe are delivered. */
 static void test_gone_before_stop(void **state)
 {
     (void)state;
@@ -618,12 +618,12 @@ static void test_stop_goes_wrong(void **state)
     expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_GONE,
                    "cannot stop the event session: no answer: the process ended or closed its diagnostic port");
     assert_true(c.result.stream_ended && !c.result.stopped);
-    /* Nobody could be told to stop, and the stream goes on. */
+    /* The stop cannot be delivered, and the stream goes on. */
     st = collect_stop(&c, mute, FAKE_HOLD, 200);
     expect_failure(&c, st, GCD_E_PEER, GCD_ERROR_GONE,
                    "cannot stop the event session: no answer: the process ended or closed its diagnostic port");
     assert_true(!c.result.stream_ended && !c.result.stopped);
-    /* The dump is whole when the stream is; a runtime that is slow to confirm does not spoil it. */
+    /* A complete stream is a complete dump, even if the runtime is slow to confirm the stop. */
     st = collect_stop(&c, quiet, FAKE_CLOSE, 200);
     assert_int_equal(st, GCD_OK);
     assert_true(c.result.stream_ended && !c.result.stopped);
@@ -668,7 +668,7 @@ static void test_stop_is_not_answered(void **state)
     fake_target_stop(t);
 }
 
-/* It answers nothing, but it sends: that is no silence. */
+/* It does not answer, but it sends: that is not silence. */
 static void test_stop_is_answered_late(void **state)
 {
     (void)state;
@@ -687,7 +687,7 @@ static void test_stop_is_answered_late(void **state)
     fake_target_stop(t);
 }
 
-/* It goes on sending, whether the stop is answered or not: for so long, and no longer. */
+/* It goes on sending, whether the stop is answered or not: for a limited time only. */
 static void test_goes_on_after_the_stop(void **state)
 {
     (void)state;
@@ -711,7 +711,7 @@ static void test_goes_on_after_the_stop(void **state)
     }
 }
 
-/* The answer says that the walk is over, and nothing comes of it. */
+/* The answer means that the walk is over, but no event arrives. */
 static void test_nothing_after_the_walk(void **state)
 {
     (void)state;
@@ -732,7 +732,7 @@ static void test_nothing_after_the_walk(void **state)
     fake_target_stop(t);
 }
 
-/* The entrance: its first question is a step, too, and is told to whoever shows progress. */
+/* gcd_ipc_collect: its first request is a step that progress shows, too. */
 static void test_first_question(void **state)
 {
     (void)state;

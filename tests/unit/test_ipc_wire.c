@@ -183,7 +183,7 @@ static void test_request_too_large(void **state)
     assert_int_equal(gcd_wire_encode_plain(GCD_WIRE_PROCESS_INFO, small, 3, &n, &err), GCD_E_ARG);
     assert_int_equal(n, 77);
 
-    /* The size field ends at 65535, whatever room there is. */
+    /* The size field ends at 65535, however large the buffer is. */
     enum { ROOM = 1 << 18, TEXT = 40000 };
     uint8_t *buf = malloc(ROOM);
     char *text = malloc(TEXT + 1);
@@ -315,13 +315,13 @@ static void test_check_reply(void **state)
     assert_int_equal(check_error("\x84\x13\x13\x80", 4, &hr, &err), GCD_E_PEER);
     assert_int_equal(hr, 0x80131384);
     assert_string_equal(err.msg, "the runtime refused: it could not read the request (BAD_ENCODING, 0x80131384)");
-    /* Only this one may be followed by an older command. */
+    /* Only this error may lead to an older command. */
     assert_int_equal(check_error("\x85\x13\x13\x80", 4, &hr, &err), GCD_E_UNSUPPORTED);
     assert_string_equal(err.msg, "the runtime refused: it does not know the command (UNKNOWN_COMMAND, 0x80131385)");
     assert_int_equal(check_error("\x05\x40\x00\x80", 4, &hr, &err), GCD_E_PEER);
     assert_string_equal(err.msg, "the runtime refused: it could not start a session, perhaps because all 64 are taken "
                                  "(FAIL, 0x80004005)");
-    /* Longer than known: the protocol text once shows 28 bytes. */
+    /* Longer than expected: one example in the protocol text has 28 bytes. */
     assert_int_equal(check_error("\x01\x00\x00\x80****", 8, &hr, &err), GCD_E_PEER);
     assert_int_equal(hr, 0x80000001);
     assert_string_equal(err.msg, "the runtime refused with the error 0x80000001");

@@ -1,4 +1,4 @@
-/* Names of outputs with fields, and what of earlier outputs stays. */
+/* Names of outputs with fields, and which earlier outputs are kept. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -82,7 +82,7 @@ static void names(void **state)
     expect("%h", &v, "100%25");
 }
 
-/* Nothing is cut: a process of another name could have the same beginning. */
+/* Names are never cut: two processes could share the same prefix. */
 static void names_that_are_too_long(void **state)
 {
     (void)state;
@@ -115,7 +115,7 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/* Of all short names of letters that mean something no two are spelt the same. */
+/* No two short names of special characters get the same spelling. */
 static void every_name_has_a_spelling_of_its_own(void **state)
 {
     (void)state;
@@ -247,7 +247,7 @@ static void the_oldest_go(void **state)
     assert_true(!there("Shop-2-20260102.gclog") && there("Shop-3-20260103.gclog"));
     assert_int_equal(apply(TEXT, (struct cli_keep){ .total_bytes = 5 }, UINT64_MAX), 1);
     assert_false(there("Shop-3-20260103.gclog"));
-    /* a small one does not stay in the place of a large one that is younger */
+    /* a small old file is not kept instead of a newer large one */
     put("Shop-4-20260103.gclog", 1, 20);
     put("Shop-5-20260103.gclog", 100, 10);
     assert_int_equal(apply(TEXT, (struct cli_keep){ .total_bytes = 50 }, 1), 2);
@@ -260,7 +260,7 @@ static void the_oldest_go(void **state)
     assert_false(there("Shop-6-20260104.gclog"));
 }
 
-/* Of this run, here "2": it counts, but it stays. */
+/* A file of this run, here "2": it counts, but it stays. */
 static void those_of_the_run_stay(void **state)
 {
     (void)state;
@@ -281,7 +281,7 @@ static void those_of_the_run_stay(void **state)
     assert_true(!there("Shop-4-20260104.gclog") && there("Shop-2-20260102.gclog"));
 }
 
-/* A clock was wrong: they hold no place that a later dump needs, and are no newest one. */
+/* Files from the future: they take no later dump's place, and are never the newest. */
 static void those_of_the_future(void **state)
 {
     (void)state;
@@ -324,7 +324,7 @@ static void names_of_programs(void **state)
     assert_string_equal(name, "a-name-longer-t");
 }
 
-/* A process chooses its name; the dumps of others are none of its business. */
+/* A process chooses its name, but cannot remove the dumps of others by it. */
 static void dumps_of_other_names_stay(void **state)
 {
     (void)state;
@@ -369,7 +369,7 @@ static void strangers_stay(void **state)
     assert_true(there("Shop-2-20260101.gclog/Shop-1-20260101.gclog") && there("Shop-3-20260101.gclog"));
 }
 
-/* A link among the folders with fields leads nowhere; before them it is as good as a folder. */
+/* A link among the folders with fields is not followed; in front of them it is. */
 static void folders_and_links(void **state)
 {
     (void)state;
@@ -404,7 +404,7 @@ static void folders_and_links(void **state)
     cli_template_free(t);
 }
 
-/* Links of others lead to no folder: none is made there, and nothing goes. */
+/* Other users' links are not followed: nothing is made or removed behind them. */
 static void links_of_others(void **state)
 {
     (void)state;
@@ -436,7 +436,7 @@ static void links_of_others(void **state)
     cli_template_free(t);
 }
 
-/* What was killed on another day, in a folder that nothing is written into any more. */
+/* Left-overs of a run killed on another day, in a folder that gets no more files. */
 static void left_overs(void **state)
 {
     (void)state;
@@ -462,7 +462,7 @@ static void left_overs(void **state)
     assert_true(!there("2024/11") && there("2024/12"));
 }
 
-/* Who gives the names there could have given them to any file of ours in a folder of ours. */
+/* In another user's folder, any name can stand for any file of ours. */
 static void folders_of_others(void **state)
 {
     (void)state;

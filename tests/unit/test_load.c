@@ -1,5 +1,5 @@
 /*
- * Two readings of one input: what happens when the second one finds something else, or cannot be.
+ * Two passes over one input: what happens if the second one finds something else or is impossible.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Reads all objects of D; what ended them. */
+/* Reads all objects of D; returns the final status. */
 static gcd_status read_objects(struct gcd_dump *d, uint64_t *ret_count, struct gcd_error *err)
 {
     struct gcd_objects *o;
@@ -134,7 +134,7 @@ static void a_walk_is_whole_when_its_gc_ends(void **state)
     gcd_dump_free(d);
 }
 
-/* A recording that is whole in gzip data that are not: nobody knows whether it is what was written. */
+/* A complete recording in incomplete gzip data: its contents are not verified. */
 static void a_sum_that_is_wrong_around_a_whole_recording(void **state)
 {
     (void)state;
@@ -215,7 +215,7 @@ static void what_a_graph_takes_from_a_dump(void **state)
     gcd_input_free(in);
 }
 
-/* ---- how the processes of a machine were started ---- */
+/* ---- command lines of all processes of a machine ---- */
 
 static void tell_process(struct load_process_start *s, unsigned id, uint32_t process, const char *image, const char *line)
 {
@@ -231,7 +231,7 @@ static void tell_process(struct load_process_start *s, unsigned id, uint32_t pro
     tb_free(&b);
 }
 
-/* What runs already is told once; a start is of a new process, which can have an old number. */
+/* A running process is reported once; a start means a new process, which may have a reused pid. */
 static void the_line_that_a_process_was_started_with(void **state)
 {
     (void)state;
@@ -255,7 +255,7 @@ static void the_line_that_a_process_was_started_with(void **state)
 
 /* ---- objects first, then their references ---- */
 
-/* The references of O's object, one hash for all. */
+/* A hash of all references of O's object. */
 static uint64_t hash_edges(struct gcd_objects *o, struct gcd_error *err)
 {
     const uint64_t *targets;
@@ -299,7 +299,7 @@ static void compare_with_counts_kept(struct gcd_dump *d, uint64_t seed)
     gcd_objects_free(b);
 }
 
-/* Counts of one byte to ten, objects without an address, lost events of either kind. */
+/* Counts of one to ten bytes, objects without an address, lost events of both kinds. */
 static void objects_come_a_second_time_with_their_references(void **state)
 {
     (void)state;

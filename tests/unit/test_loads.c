@@ -1,4 +1,4 @@
-/* Assemblies that are loaded several times: which types are the same, what they are called, and what becomes of a dump when they become one. */
+/* Assemblies loaded several times: which types are the same, their names, and what merging them does to a dump. */
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
@@ -129,7 +129,7 @@ static void test_merged(void **state)
     assert_int_equal(gcd_dump_summary(d)->types_used, 3);
     assert_int_equal(gcd_dump_merge_loads(d, &err), GCD_OK);
     check_types(gcd_dump_summary(d));
-    assert_int_equal(gcd_dump_merge_loads(d, &err), GCD_OK);     /* once more changes nothing */
+    assert_int_equal(gcd_dump_merge_loads(d, &err), GCD_OK);     /* a second time changes nothing */
     check_types(gcd_dump_summary(d));
     assert_int_equal(gcd_objects_new(d, &cursor, &err), GCD_OK);
     for (size_t i = 0; i < 4; i++) {

@@ -1,4 +1,4 @@
-/* Merged paths and dominator trees: against a slow second computation, and what they promise about themselves. */
+/* Merged paths and dominator trees: compared with a slow second computation, and their invariants. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 static struct gcd_error err = GCD_ERROR_INIT;
 
-/* ---- places as texts: "root/type/type", a type "~" in front when a dependent handle leads to it ---- */
+/* ---- paths as texts: "root/type/type", with "~" in front of a type that a dependent handle leads to ---- */
 
 struct place {
     char *text;
@@ -43,7 +43,7 @@ static void clear(struct places *p)
         free(p->items[--p->n].text);
 }
 
-/* As the tree tells roots apart: by name and type for static variables, by group for others. */
+/* The key of a root in the tree: name and type for static variables, the group for others. */
 static void root_text(const struct gcd_graph *g, size_t root, char *text, size_t cap)
 {
     const struct gcd_root *r = root != SIZE_MAX ? &gcd_graph_summary(g)->roots[root] : NULL;
@@ -79,7 +79,7 @@ static bool refers(const struct gcd_graph *g, uint32_t from, uint32_t to)
 
 #define LONGEST 300
 
-/* The place of NODE, which is reachable. */
+/* The path of NODE, which is reachable. */
 static void place_text(const struct sources *s, uint32_t node, bool to_root, char *text, size_t cap)
 {
     uint32_t way[LONGEST], n = 0, stack[LONGEST], depth = 0;
@@ -91,7 +91,7 @@ static void place_text(const struct sources *s, uint32_t node, bool to_root, cha
     for (uint32_t i = n; i-- > 0;) {
         uint32_t type = gcd_graph_node_type(s->g, way[i]), at = 0;
         if (s->paths == NULL && depth > 0)
-            at = depth - 1;              /* dominators: only what follows directly is one step */
+            at = depth - 1;              /* dominators: only direct repetitions merge into one step */
         while (at < depth && stack[at] != type)
             at++;
         if (at == depth) {
@@ -219,7 +219,7 @@ static void compare(const struct sources *s, const struct gcd_merged_tree *t, co
         struct place *p = place_at(&got, want.items[i].text);
         if (p->count != want.items[i].count || p->bytes != want.items[i].bytes)
             fail_msg("%s: %llu, not %llu", want.items[i].text, (unsigned long long)p->count, (unsigned long long)want.items[i].count);
-        /* a place that is passed may be left out: the way came back to one above it */
+        /* a step may be absent from the tree: its path returned to a step above it */
         assert_true(p->objects == want.items[i].objects || (p->objects == 0 && p->count == 0));
     }
     for (size_t i = 0; i < got.n; i++)
@@ -282,7 +282,7 @@ static void random_graphs_merge_as_expected(void **state)
 
 /* ---- shapes ---- */
 
-/* A list whose types come round and round; each node also holds a leaf of type LEAF when that is a type. */
+/* A list whose types repeat in turn; each node also holds a leaf of type LEAF, if that is a type. */
 static struct gcd_graph *list_of(uint32_t nodes, uint32_t types, bool leaves)
 {
     struct gcd_build *b;
@@ -363,7 +363,7 @@ static void what_is_too_deep_is_counted_higher_up(void **state)
     s = gcd_merged_tree_steps(t, &n);
     assert_true(n > 20 && n <= 40 && s[0].own_count == 282 && s[0].cut && gcd_merged_tree_totals(t).count == 300);
     gcd_merged_tree_free(t);
-    t = paths_tree(g, (struct gcd_merged_tree_options){ 0 });     /* 256 whatever is wished */
+    t = paths_tree(g, (struct gcd_merged_tree_options){ 0 });     /* 256, whatever the options say */
     (void)gcd_merged_tree_steps(t, &n);
     assert_int_equal(n, 257);
     gcd_merged_tree_free(t);
@@ -381,7 +381,7 @@ static void what_is_too_deep_is_counted_higher_up(void **state)
     gcd_graph_free(g);
 }
 
-/* ROOTS static variables, each with a name and an object of its own, then thread stacks. */
+/* ROOTS static variables, each with its own name and object, then thread stacks. */
 static struct gcd_graph *statics_of(uint32_t roots)
 {
     struct gcd_build *b;
@@ -416,7 +416,7 @@ static void roots_are_told_apart_or_taken_together(void **state)
         groups += gcd_merged_tree_name(t, s[i].label).kind == GCD_STEP_GROUP;
     }
     assert_true(tops == 51 && groups == 1);
-    assert_true(gcd_merged_tree_name(t, s[0].label).kind == GCD_STEP_GROUP && s[0].count == 50);      /* all stacks are one */
+    assert_true(gcd_merged_tree_name(t, s[0].label).kind == GCD_STEP_GROUP && s[0].count == 50);      /* all stacks share one step */
     gcd_merged_tree_free(t);
     t = paths_tree(g, (struct gcd_merged_tree_options){ .max_steps = 20 });
     s = gcd_merged_tree_steps(t, &n);
@@ -473,7 +473,7 @@ static void it_can_be_stopped(void **state)
     gcd_graph_free(g);
 }
 
-/* The tree of dominators for profiles: what the queue holds and a static variable reaches, too, is held by several roots. */
+/* The dominator tree for profiles: objects held by the finalizer queue and also by a static variable are held by several roots. */
 static void late_roots_leave_to_others(void **state)
 {
     (void)state;

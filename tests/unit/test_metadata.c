@@ -11,7 +11,7 @@
 
 static struct gcd_error err;
 
-/* The image of P, which is closed; the status of opening it. */
+/* Closes P and opens its image; returns the status. */
 static gcd_status open_image(const struct pe_image *p, const struct gcd_alloc *alloc, struct gcd_input **in, struct gcd_metadata **m)
 {
     err = (struct gcd_error)GCD_ERROR_INIT;
@@ -26,7 +26,7 @@ static void close_image(struct gcd_input *in, struct gcd_metadata *m)
     gcd_input_free(in);
 }
 
-/* ---- what it says ---- */
+/* ---- contents ---- */
 
 static const char shop_text[] =
     "1 <Module>\n"
@@ -119,7 +119,7 @@ static void test_identity(void **state)
     pe_image_done(&p);
 }
 
-/* Keys of all lengths around a block of SHA-1; the tokens are those of sha1sum. */
+/* Keys of all lengths around a SHA-1 block; the tokens come from sha1sum. */
 static void test_public_keys(void **state)
 {
     (void)state;
@@ -201,7 +201,7 @@ static void test_arguments(void **state)
     pe_image_done(&p);
 }
 
-/* Each of three types adds a parameter to those it repeats. */
+/* Each of three nested types repeats the parameters of the outer one and adds one. */
 static void test_three_generic_types(void **state)
 {
     (void)state;
@@ -225,7 +225,7 @@ static void test_three_generic_types(void **state)
     pe_image_done(&p);
 }
 
-/* Larger than the window: pages take each other's place. */
+/* Larger than the window: pages are replaced. */
 static void test_a_large_image(void **state)
 {
     (void)state;
@@ -254,7 +254,7 @@ static void test_a_large_image(void **state)
 
 /* ---- bad input ---- */
 
-/* What is asked of the image, until something fails. */
+/* Queries the image until something fails. */
 static gcd_status all_of(struct pe_image *p)
 {
     struct gcd_input *in;
@@ -296,7 +296,7 @@ static void test_nested_without_an_outer_type(void **state)
     assert_int_equal(all_of(&p), GCD_E_FORMAT);
 }
 
-/* Another type's row is there instead. */
+/* The row of another type takes its place. */
 static void test_nested_without_a_row(void **state)
 {
     (void)state;
@@ -309,7 +309,7 @@ static void test_nested_without_a_row(void **state)
     assert_int_equal(all_of(&p), GCD_E_FORMAT);
 }
 
-/* A search would miss rows: names would be wrong and nothing would tell. */
+/* A search would miss rows: names would be wrong without any error. */
 static void test_tables_that_are_not_sorted(void **state)
 {
     (void)state;
@@ -364,7 +364,7 @@ static void test_signatures(void **state)
     p.blobs.n--;
     assert_int_equal(all_of(&p), GCD_E_FORMAT);
     assert_int_equal(with_signature("06151205010e"), GCD_OK);
-    assert_int_equal(with_signature("061305"), GCD_OK);              /* a parameter that its class has not: "!5" */
+    assert_int_equal(with_signature("061305"), GCD_OK);              /* a parameter that its class does not have: "!5" */
     char deep[2 * 200 + 5] = "06";
     for (int n = 0; n < 40; n++) {
         (void)strcat(deep, "15120501");
@@ -420,7 +420,7 @@ static void test_headers_that_lie(void **state)
     assert_int_equal(all_of(&p), GCD_E_UNSUPPORTED);
 }
 
-/* The metadata are a byte longer than their section. */
+/* The metadata is one byte longer than its section. */
 static void test_beyond_the_section(void **state)
 {
     (void)state;
@@ -434,7 +434,7 @@ static void test_beyond_the_section(void **state)
     pe_image_done(&p);
 }
 
-/* Every prefix is refused, or says nothing else than the whole image. */
+/* Every prefix is refused or gives the same as the whole image. */
 static void test_truncated(void **state)
 {
     (void)state;
@@ -458,7 +458,7 @@ static void test_truncated(void **state)
     pe_image_done(&p);
 }
 
-/* Nothing is left behind, and memory does not depend on what the image says. */
+/* Nothing is leaked, and memory use does not depend on numbers in the image. */
 static void test_changed_bytes(void **state)
 {
     (void)state;

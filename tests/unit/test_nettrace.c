@@ -1,6 +1,6 @@
 /*
- * The blocks of .nettrace field by field: headers, blobs, descriptions, counts of lost events, each with values that differ and at the
- * edge of what is valid.  They are put together here, byte by byte.
+ * The blocks of .nettrace field by field: headers, blobs, descriptions, counts of lost events, each with different values and at the
+ * limits of what is valid.  They are built here, byte by byte.
  */
 #include "support/nettrace_case.h"
 
@@ -67,7 +67,7 @@ static void headers_of_blocks(void **state)
     }
 }
 
-/* What is left out of a header is as before; what is there is read in its order. */
+/* Fields missing in a header keep their value; those present are read in order. */
 static void fields_of_compressed_headers(void **state)
 {
     (void)state;
@@ -102,11 +102,11 @@ static void fields_of_compressed_headers(void **state)
     tb_zeros(&body, 16);
     tb_varuint(&body, 5);
     tb_put(&body, "stuvw", 5);
-    tb_u8(&body, 0x40);                              /* "sorted" says nothing to us */
+    tb_u8(&body, 0x40);                              /* the "sorted" flag does not matter */
     tb_varuint(&body, 70);
     tb_put(&body, "xyz12", 5);
     put_block();
-    block_header(20, 1);                             /* all begins anew in the next block: numbers, too */
+    block_header(20, 1);                             /* everything is reset in the next block, numbers too */
     full_blob(1, 12, 0x1234567890, 2000, "new");
     put_block();
     close_with(0x1234567890, 15);
@@ -231,7 +231,7 @@ static void fields_of_format_3(void **state)
     assert_true(seen.events[0].version == 6 && seen.events[0].ptr_bytes == 4 && seen.events[0].process == 1234);
 }
 
-/* A recording that ends in a block gives the events that are whole, and says where it ended. */
+/* A recording cut inside a block gives its complete events and the place of the cut. */
 static void a_block_that_is_cut(void **state)
 {
     (void)state;
@@ -264,7 +264,7 @@ static void a_block_that_is_cut(void **state)
     }
 }
 
-/* A block that claims more bytes than the file has: what does not look like its events is none. */
+/* A block that claims more bytes than the file has: bytes that do not look like events are not decoded. */
 static void a_block_that_lies_at_the_end(void **state)
 {
     (void)state;
@@ -284,7 +284,7 @@ static void a_block_that_lies_at_the_end(void **state)
 
 /* ---- descriptions ---- */
 
-/* An id may be described again; what is described differently is nobody's from then on. */
+/* An id may be described again; with a different description its later events are unknown. */
 static void descriptions_that_come_again(void **state)
 {
     (void)state;
@@ -331,7 +331,7 @@ static void providers_by_name(void **state)
     block_header(20, 1);
     for (uint32_t i = 0; i < n; i++)
         full_blob(i + 1, 0, 7, 500, "x");
-    full_blob(n + 1, 0, 7, 500, "x");                /* that nobody described */
+    full_blob(n + 1, 0, 7, 500, "x");                /* without a description */
     put_block();
     close_with(7, n + 1);
     decode();
@@ -348,7 +348,7 @@ static void providers_by_name(void **state)
     assert_int_equal(seen.st, GCD_E_LIMIT);
 }
 
-/* The version may stand behind anything else that a record can have. */
+/* The version may follow any other optional field of a record. */
 static void optional_parts_of_format_6(void **state)
 {
     (void)state;
@@ -380,7 +380,7 @@ static void optional_parts_of_format_6(void **state)
     }
 }
 
-/* An event in front of any description has no number of its own (NetTraceFormat.md, "Header compression"): nothing is lost, and nothing certain. */
+/* An event in front of any description has no sequence number (NetTraceFormat.md, "Header compression"): nothing is lost, and nothing is certain. */
 static void an_event_without_a_number(void **state)
 {
     (void)state;
@@ -407,7 +407,7 @@ static void an_event_without_a_number(void **state)
 
 /* ---- is the count of lost events final? ---- */
 
-/* Two threads, of which only LIMIT are followed. */
+/* Two threads, but only LIMIT are tracked. */
 static void threads_beyond_the_limit(void **state)
 {
     (void)state;

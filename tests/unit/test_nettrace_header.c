@@ -1,5 +1,5 @@
 /*
- * What stands at the beginning of a .nettrace, at the edge of what is valid: versions, dates, clocks, sizes of pointers.
+ * The header of a .nettrace at the limits of what is valid: versions, dates, clocks, pointer sizes.
  */
 #include <string.h>
 
@@ -81,7 +81,7 @@ static void an_object_for_later_readers(void **state)
 
 /* ---- the trace's own header ---- */
 
-/* The same serializer holds other things, too. */
+/* Other files use the same serializer. */
 static void files_of_other_programs(void **state)
 {
     (void)state;
@@ -114,7 +114,7 @@ static void versions_of_format_6(void **state)
         }
 }
 
-/* Names of objects, sizes of blocks, and the mark at their end. */
+/* Names of objects, sizes of blocks, and their end tags. */
 static void frames_of_blocks(void **state)
 {
     (void)state;
@@ -220,7 +220,7 @@ static void key_values_of_format_6(void **state)
     }
 }
 
-/* When the trace was started, of calendars with and without a 29th of February. */
+/* When the trace was started, in years with and without February 29. */
 static void start_of_the_trace(void **state)
 {
     (void)state;
@@ -239,7 +239,7 @@ static void start_of_the_trace(void **state)
         struct tb_bytes b = { NULL, 0, 0 };
         tb_u16(&b, times[i].year);
         tb_u16(&b, times[i].month);
-        tb_u16(&b, 6);                   /* day of the week: not looked at */
+        tb_u16(&b, 6);                   /* day of the week: ignored */
         tb_u16(&b, times[i].day);
         tb_u16(&b, times[i].hour);
         tb_u16(&b, times[i].minute);
@@ -253,7 +253,7 @@ static void start_of_the_trace(void **state)
     }
 }
 
-/* Ticks of any clock as ns since the start. */
+/* Ticks of any clock, converted to ns since the start. */
 static void times_of_events(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /*
- * Threads, labels and sequence points of .nettrace format 6, field by field and at the edge of what is valid.
+ * Threads, labels and sequence points of .nettrace format 6, field by field and at the limits of what is valid.
  */
 #include "support/nettrace_case.h"
 
@@ -70,12 +70,12 @@ static void labels_of_format_6(void **state)
     tb_put(&body, "\x06\x01" "k" "\x90\x01\x8a\x68", 7);                 /* 43 */
     tb_put(&body, "\x07\x01\x08" "12345678" "\x89\x05", 13);             /* 44: none */
     tb_put(&body, "\x0a\x6a\x89\x01", 4);                                /* 45: version 106, then a level */
-    tb_put(&body, "\x8a\x6d", 2);                                        /* behind the last list */
+    tb_put(&body, "\x8a\x6d", 2);                                        /* after the last list */
     tb_block_v6(&t, V6_LABELS, body.p, body.n);
     body.n = 0;
     tb_u32(&body, 50);
     tb_u32(&body, 2);
-    tb_put(&body, "\x0a\x6b\x8b\x6b\x8a\x6c", 6);                        /* what is not known ends the block, and its list is none */
+    tb_put(&body, "\x0a\x6b\x8b\x6b\x8a\x6c", 6);                        /* an unknown part ends the block, and its list is dropped */
     tb_block_v6(&t, V6_LABELS, body.p, body.n);
     static const uint32_t lists[] = { 39, 40, 41, 42, 43, 44, 45, 46, 50, 51, 0 }, versions[] = { 2, 101, 102, 103, 104, 2, 106, 2, 2, 2, 2 };
     for (unsigned round = 0; round < 2; round++) {
@@ -113,7 +113,7 @@ static void labels_of_format_6(void **state)
     assert_int_equal(seen.st, GCD_E_LIMIT);
 }
 
-/* An event of LIST by the thread with index THREAD, number NUMBER. */
+/* An event with label list LIST, thread index THREAD and sequence number NUMBER. */
 static void blob_of_list(uint32_t number, uint64_t thread, uint64_t ticks, uint32_t list)
 {
     block_header(20, 1);
@@ -129,13 +129,13 @@ static void blob_of_list(uint32_t number, uint64_t thread, uint64_t ticks, uint3
     put_block();
 }
 
-/* An event with an unknown label list or thread: the block that describes it is lost or misplaced.  Other providers do not matter. */
+/* An event with an unknown label list or thread: the block that defines it is lost or misplaced.  Other providers do not matter. */
 static void events_of_the_runtime_that_lack_something(void **state)
 {
     (void)state;
     static const struct { uint32_t list; uint64_t thread; size_t lists; bool doubtful; } rows[] = {
         { 0, 7, 0, false }, { 40, 7, 0, false }, { 41, 7, 0, false }, { 42, 7, 0, true }, { 39, 7, 0, true }, { 0, 8, 0, true }, { 40, 8, 0, true },
-        { 41, 7, 1, false },             /* more lists than are remembered, those without a version left out */
+        { 41, 7, 1, false },             /* more lists than are remembered, not counting those without a version */
     };
     for (unsigned other = 0; other < 2; other++)
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -157,7 +157,7 @@ static void events_of_the_runtime_that_lack_something(void **state)
         }
 }
 
-/* An index stands for one thread until it has ended. */
+/* An index means one thread until that thread has ended. */
 static void an_index_for_two_threads(void **state)
 {
     (void)state;
@@ -212,7 +212,7 @@ static void sequence_points_that_forget(void **state)
         decode();
         assert_int_equal(seen.st, GCD_END);
         assert_int_equal(seen.info.unknown_events, flags >> 1);
-        /* numbers of a new owner of the index begin with 1 */
+        /* the numbers of the new owner start at 1 */
         assert_true(seen.info.irregular_steps == 0 && seen.info.lost_events == 2 * (flags & 1));
         assert_true(seen.events[0].thread == 10 && seen.events[0].process == 9);
         if (flags == 0)
@@ -245,7 +245,7 @@ static void ended_threads_of_format_6(void **state)
     assert_true(seen.info.lost_events == 7 && seen.info.lost_threads == 2 && seen.info.irregular_steps == 0 && seen.info.loss_verified);
 }
 
-/* Blocks of format 6 that end in the middle of a field, or with a row longer than they are. */
+/* Blocks of format 6 that end inside a field, or with a row longer than the block. */
 static void blocks_that_end_early(void **state)
 {
     (void)state;

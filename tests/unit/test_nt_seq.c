@@ -69,7 +69,7 @@ static void the_tail_shows_in_the_sequence_point(void **state)
     point(7, 584);
     point(9, 6);             /* a thread whose events were all dropped */
     assert_true(seq.lost == 583 + 6);
-    point(7, 584);           /* said again: counted once */
+    point(7, 584);           /* reported again: counted once */
     event(7, 585);
     assert_true(seq.lost == 589);
 }
@@ -119,7 +119,7 @@ static void time_never_steps_back(void **state)
     assert_true(seq.irregular == 1);
 }
 
-/* What a sequence point or an event that was not given out tells is before the next event. */
+/* A loss reported by a sequence point or by a skipped event counts before the next event. */
 static void gaps_are_passed_on(void **state)
 {
     (void)state;
@@ -134,7 +134,7 @@ static void gaps_are_passed_on(void **state)
     assert_int_equal(event(7, 18), GCD_GAP_DISORDER);
 }
 
-/* Whether all owners of an id were seen to their ends. */
+/* Is the end of every owner of an id known? */
 static void owners_are_closed(void **state)
 {
     (void)state;
@@ -152,7 +152,7 @@ static void owners_are_closed(void **state)
     assert_true(!seq.threads[1].closed && seq.threads[1].old_closed);
 }
 
-/* Both owners have sent equally many: the first entry of a point is that of the dead one, the second that of the living one. */
+/* Both owners sent the same number: the first entry of a point belongs to the dead one, the second to the living one. */
 static void owners_of_equal_length_are_closed(void **state)
 {
     (void)state;

@@ -32,7 +32,7 @@ static void random_graphs_agree_with_relaxation(void **state)
             distance[roots[i]] = 0;
             tier[roots[i]] = graph_root_tier(g, graph_root_of(g, roots[i]));
         }
-        for (uint32_t round = 0; round < 3 * n; round++)         /* Bellman and Ford: first the roots that come first, then the shortest path */
+        for (uint32_t round = 0; round < 3 * n; round++)         /* Bellman-Ford: roots of lower rank first, then the shortest path */
             for (uint32_t i = 0; i < n; i++)
                 for (uint32_t k = 0; k < n; k++)
                     if ((tier[i] < tier[k] || (tier[i] == tier[k] && distance[i] + 1 < distance[k])) && distance[i] < n && graph_leads(g, i, k)) {
@@ -70,7 +70,7 @@ static void random_graphs_agree_with_relaxation(void **state)
     assert_true(from_late > 100);                                 /* else the test shows nothing */
 }
 
-/* A static variable far away, a queue that holds the object, handles beside it. */
+/* A distant static variable, a queue that holds the object, and handles. */
 static void late_roots_count_last(void **state)
 {
     (void)state;
@@ -214,7 +214,7 @@ static size_t count_holds(const struct gcd_graph *g, const struct gcd_paths *p, 
     return n;
 }
 
-/* Every step is one of the graph, the last node is held by the root, and the object occurs once. */
+/* Every step is an edge of the graph, the root holds the last node, and the object occurs once. */
 static void check_path(const struct gcd_graph *g, const struct gcd_paths *p, uint32_t object, const struct gcd_object_path *path)
 {
     assert_true(path->count > 0 && path->steps[0].node == object);
@@ -252,7 +252,7 @@ static void paths_to_one_object(void **state)
                 for (size_t i = 0; i < n; i++) {
                     assert_int_equal(gcd_object_paths_get(all, i, &path, &err), GCD_OK);
                     check_path(g, p, object, &path);
-                    /* those that hold it themselves, by rank; then by tier, and in a tier by length */
+                    /* roots that hold it directly, by rank; then by tier, within a tier by length */
                     int rank = path.count > 1 ? graph_root_tier(g, path.root) : path.root != SIZE_MAX ? graph_root_rank(g, path.root) : 0;
                     if (before > 1)
                         assert_true(rank > before_rank || (rank == before_rank && path.count >= before));

@@ -1,5 +1,5 @@
 /*
- * Patterns for names: what they mean is what regexec and fnmatch of the C library say of random ones, what they cost does not depend on luck.
+ * Patterns for names: random ones match the same as in regexec and fnmatch of the C library, and their cost is bounded.
  */
 #include <fnmatch.h>
 #include <regex.h>
@@ -58,7 +58,7 @@ static void test_names(void **state)
     expect(regex("[^ -~]"), "Demo.Stra\xc3\x9f" "e", true);
     expect(regex(""), "", true);
     expect(regex("a\nb"), "a\nb", true);
-    expect(regex("^b"), "a\nb", false);      /* lines are nothing to it */
+    expect(regex("^b"), "a\nb", false);      /* line ends are ordinary characters */
     expect(glob("Shop.*"), "Shop.Order", true);
     expect(glob("Shop.*"), "Shop.", true);
     expect(glob("Shop.*"), "My.Shop.Order", false);
@@ -69,7 +69,7 @@ static void test_names(void **state)
     expect(glob("?"), "", false);
 }
 
-/* ---- as the C library has it ---- */
+/* ---- compared with the C library ---- */
 
 #define TEXTS 12
 
@@ -97,7 +97,7 @@ static void compare(const char *text, uint64_t *seed, unsigned *ret_refused)
     *ret_refused += refused;
     for (size_t i = 0; !refused && i < TEXTS; i++) {
         char s[12];
-        random_text(s, sizeof s, "abcA _.-]}\t\xc3(){", seed);       /* for a line feed theirs has rules of its own */
+        random_text(s, sizeof s, "abcA _.-]}\t\xc3(){", seed);       /* theirs treats a line feed specially */
         if (has(ours, s) != (regexec(&theirs, s, 0, NULL, 0) == 0))
             fail_msg("%s: \"%s\" is not the same", text, s);
     }
@@ -118,7 +118,7 @@ static void test_as_regexec(void **state)
         "{2,1}", "{", "{1", "{x}", "{1,2", "{}", "{,}", "}", "]", "[", "[a", "[[:x:]]", "[[:a", "[c-a]", "[a-b-c]", "[a-[:alpha:]]", "[[.ab.]]",
         "[[==]]", "\\",
     };
-    const size_t sound = sizeof pieces / sizeof *pieces - 22;        /* which nearly all are patterns */
+    const size_t sound = sizeof pieces / sizeof *pieces - 22;        /* nearly all of which are valid patterns */
     uint64_t seed = 18;
     unsigned refused = 0;
     for (unsigned k = 0; k < 40000; k++) {
@@ -156,7 +156,7 @@ static void test_as_fnmatch(void **state)
 
 /* ---- what it costs ---- */
 
-/* Of a million bytes, with or without something else at the end.  By the square of that they would take hours. */
+/* A million bytes, with or without something else at the end.  Quadratic time would be hours. */
 static void test_long_names(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void test_long_names(void **state)
     free(s);
 }
 
-/* Given up, it says so: neither a match nor none. */
+/* A canceled match returns an error: neither true nor false. */
 static void test_canceled(void **state)
 {
     (void)state;

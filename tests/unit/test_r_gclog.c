@@ -1,4 +1,4 @@
-/* Reading gclog files: the worked examples, what is forgiven, what is not, and back again. */
+/* Reading gclog files: the worked examples, what is tolerated and what is not, and round trips. */
 #include "support/check.h"
 
 #include <stdio.h>
@@ -112,7 +112,7 @@ static void test_damaged_lines_are_counted(void **state)
         char text[256];
         (void)snprintf(text, sizeof text, "a 2 x 0\n%s\nc x 0\n", lines[i]);
         struct gcd_graph *g = read_text(text);
-        unsigned wanted = lines[i][0] == 'c' ? 2 : 1;        /* then the right end comes without a beginning */
+        unsigned wanted = lines[i][0] == 'c' ? 2 : 1;        /* then the real end follows without a start */
         if (gcd_graph_notes(g)->records_damaged != wanted)
             fail_msg("%s: %d", lines[i], (int)gcd_graph_notes(g)->records_damaged);
         assert_int_equal(gcd_graph_notes(g)->damaged_line, strncmp(lines[i], "t 2", 3) == 0 ? 3 : 2);

@@ -1,5 +1,5 @@
 /*
- * Names in a recording: written in front of its end mark, read again, and never at the cost of anything else in it.
+ * Names in a recording: written in front of its end mark, read back, without damage to anything else in it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void done(struct opened *o)
     gcd_input_free(o->in);
 }
 
-/* The copy of O in memory; free() it. */
+/* A copy of O in memory; free() it. */
 static uint8_t *copy_of(struct opened *o, bool plain, size_t *ret_n, uint64_t *ret_names)
 {
     struct gcd_sink *s;
@@ -151,7 +151,7 @@ static uint8_t *bundled(const char *wanted, size_t *ret_n)
     return NULL;
 }
 
-/* What cannot take names, or shall not, stays byte for byte the same. */
+/* A recording that cannot or must not take names stays the same, byte for byte. */
 static void the_rest_is_copied(void **state)
 {
     (void)state;
@@ -192,7 +192,7 @@ static void names_of_other_walks_are_not_taken(void **state)
     free(bytes);
 }
 
-/* More names for the same walk: those that were there stay, and the new ones come after them. */
+/* More names for the same walk: the existing ones stay, the new ones follow. */
 static void names_can_be_added_again(void **state)
 {
     (void)state;
@@ -264,7 +264,7 @@ static void names_fill_several_blocks(void **state)
     }
 }
 
-/* A name that no event can take is left out, and the others are there. */
+/* A name that does not fit into an event is left out, the others are written. */
 static void names_can_be_too_long(void **state)
 {
     (void)state;
@@ -291,7 +291,7 @@ static void names_can_be_too_long(void **state)
     tb_done(&t);
 }
 
-/* Only what was read from files is recorded: the next reader looks for the rest itself. */
+/* Only names read from files are recorded: the next reader computes the rest. */
 static void what_is_not_known_is_not_recorded(void **state)
 {
     (void)state;
@@ -325,7 +325,7 @@ static void what_is_not_known_is_not_recorded(void **state)
     tb_done(&t);
 }
 
-/* Cut anywhere: all names or none, and what was there before. */
+/* Cut anywhere: all names or none, and everything that was there before. */
 static void a_cut_leaves_all_names_or_none(void **state)
 {
     (void)state;
@@ -350,7 +350,7 @@ static void a_cut_leaves_all_names_or_none(void **state)
     tb_done(&t);
 }
 
-/* Every byte of the added part changed: the heap is the same, or the trace is known to be damaged. */
+/* Each byte of the added part changed: the heap is the same, or the trace counts as damaged. */
 static void damage_among_names_does_not_reach_the_heap(void **state)
 {
     (void)state;
@@ -372,7 +372,7 @@ static void damage_among_names_does_not_reach_the_heap(void **state)
     tb_done(&t);
 }
 
-/* ---- events as somebody else might write them ---- */
+/* ---- events as other programs might write them ---- */
 
 /* One object, one static variable; GC number 1, walk 1. */
 static void small_heap(void)
@@ -385,7 +385,7 @@ static void small_heap(void)
     tb_gc_end(&t, 1);
 }
 
-/* Closes the trace: is the type called NAME, the variable LABEL, and the module in STATE? */
+/* Closes the trace and checks the name of the type, the label of the variable and the state of the module. */
 static void expect(const char *name, const char *label, enum gcd_module_state module, const char *problem)
 {
     tb_close(&t);
@@ -429,7 +429,7 @@ static void a_batch_must_be_whole(void **state)
     }
 }
 
-/* The last whole batch counts, an unfinished one after it does not. */
+/* The last complete batch counts, an unfinished one after it does not. */
 static void the_last_whole_batch_counts(void **state)
 {
     (void)state;
@@ -485,7 +485,7 @@ static void tokens_are_sixteen_digits(void **state)
     }
 }
 
-/* The recording becomes shorter between reading and copying. */
+/* The recording shrinks between reading and copying. */
 static void an_input_that_shrinks_is_not_copied(void **state)
 {
     (void)state;
@@ -503,7 +503,7 @@ static void an_input_that_shrinks_is_not_copied(void **state)
     tb_done(&t);
 }
 
-/* Each allocation of writing fails once: the answer is that, and nothing is left. */
+/* Each allocation of the writer fails once: the status says so, and nothing is leaked. */
 static void memory_that_ends(void **state)
 {
     (void)state;

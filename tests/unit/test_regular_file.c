@@ -1,4 +1,4 @@
-/* Files of others: only regular ones are opened, and nothing waits. */
+/* Other users' files: only regular ones are opened, and nothing blocks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

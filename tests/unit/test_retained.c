@@ -72,7 +72,7 @@ static struct gcd_graph *graph_of(const struct small *s)
 static const struct small known[] = {
     /* a diamond: the two B hold C only together */
     { .types = "ABBC", .edges = { { 1, 2 }, { 1, 3 }, { 2, 4 }, { 3, 4 } }, .roots = { 1 }, .bound = { 15, 6, 8 }, .exact = { 15, 14, 8 } },
-    /* a list: what is below another of the type counts once */
+    /* a list: objects below another one of their type count once */
     { .types = "AAAB", .edges = { { 1, 2 }, { 2, 3 }, { 3, 4 } }, .roots = { 1 }, .bound = { 15, 8 }, .exact = { 15, 8 } },
     /* A below B below A, and one A beside */
     { .types = "ABAA", .edges = { { 1, 2 }, { 2, 3 } }, .roots = { 1, 4 }, .bound = { 15, 6 }, .exact = { 15, 6 } },
@@ -177,7 +177,7 @@ static void random_graphs_agree_with_brute_force(void **state)
     }
 }
 
-/* Types by twos, but for the last one. */
+/* Types in pairs, except the last one. */
 static void add_up_classes(const struct gcd_graph *g, unsigned threads, uint64_t *ret_types, uint64_t *ret_classes)
 {
     uint32_t types = gcd_graph_summary(g)->type_count, *class = calloc(types + 1, sizeof *class);

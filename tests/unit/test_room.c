@@ -1,4 +1,4 @@
-/* Outputs and copies whose size others decide leave the disk some room.  The disk is a small one of the test's own, which only root can have. */
+/* Outputs and copies whose size others decide leave some room on the disk.  The test mounts a small disk, which needs root. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -44,7 +44,7 @@ static int teardown(void **state)
     return remove_folder(folder);
 }
 
-/* False when there can be none. */
+/* False if it cannot be mounted. */
 static bool disk(void)
 {
     bool there = unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
@@ -61,7 +61,7 @@ static size_t left(void)
     return (size_t)(fs.f_bavail * fs.f_frsize);
 }
 
-/* It failed in time when it had to keep room; else the system says when. */
+/* If it had to keep room it failed in time; else the system refused the write. */
 static void check(gcd_status st, bool keep)
 {
     assert_int_equal(st, GCD_E_IO);
@@ -135,7 +135,7 @@ static void a_place(void **state)
     }
 }
 
-/* The last byte that may be taken; nobody looks at the first 4 MiB, nor again before what was found is used up. */
+/* The last byte that may be used; the first 4 MiB are not checked, and the next check comes when the room found is used up. */
 static void the_edge(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void the_edge(void **state)
     assert_int_equal(gcd_file_keep_room(fd, &until, 4 * MIB - 1, 2, &err), GCD_OK);
     assert_true(until == 8 * MIB - 1);
     assert_int_equal(posix_fallocate(fd, 0, (off_t)(room - MIB)), 0);
-    assert_int_equal(gcd_file_keep_room(fd, &until, 8 * MIB - 2, 1, &err), GCD_OK);      /* not looked at */
+    assert_int_equal(gcd_file_keep_room(fd, &until, 8 * MIB - 2, 1, &err), GCD_OK);      /* not checked */
     assert_true(until == 8 * MIB - 1);
     assert_int_equal(gcd_file_keep_room(fd, &until, 8 * MIB - 2, 2, &err), GCD_OK);
     assert_true(until == 9 * MIB - 2);
@@ -165,7 +165,7 @@ static void the_edge(void **state)
     assert_int_equal(gcd_file_keep_room(fd, &until, 0, 4 * MIB + 1, &err), GCD_E_IO);
     assert_int_equal(gcd_file_keep_room(fd, &unkept, 0, 99 * MIB, &err), GCD_OK);
     assert_int_equal(close(fd), 0);
-    assert_int_equal(gcd_file_keep_room(-1, &until, 0, 5 * MIB, &err), GCD_OK);  /* a file system that does not tell */
+    assert_int_equal(gcd_file_keep_room(-1, &until, 0, 5 * MIB, &err), GCD_OK);  /* a file system that does not report its size */
 }
 
 int main(void)

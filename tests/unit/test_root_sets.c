@@ -1,4 +1,4 @@
-/* What the roots of a group keep alive, against a search for every set of groups. */
+/* What the roots of a group keep alive, compared with a search for every set of groups. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static uint64_t sum(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* By relaxation: the nodes that the roots of GROUPS lead to. */
+/* By relaxation: the nodes reachable from the roots of GROUPS. */
 static void search(const struct gcd_graph *g, unsigned groups, bool *ret)
 {
     memset(ret, 0, NODES * sizeof *ret);
@@ -47,7 +47,7 @@ static void add(const struct gcd_graph *g, uint32_t node, uint64_t *objects, uin
     *bytes = sum(*bytes, gcd_graph_node_size(g, node));
 }
 
-/* "Retained" is what no other group leads to: taken literally, with one search without each group. */
+/* "Retained" means not reachable from other groups: computed literally, with one search without each group. */
 static void expect(const struct gcd_graph *g, struct gcd_root_sets *ret)
 {
     const unsigned all = (1u << GCD_GROUPS) - 1;
@@ -86,7 +86,7 @@ static bool no_strong_root(const struct gcd_root_sets *s)
     return n == 0;
 }
 
-/* Without strong roots everything is held by what stands in for them; what that is, is tested with the dominators. */
+/* Without strong roots, pseudo-roots hold everything; test_dominators tests which objects these are. */
 static size_t pseudo_roots(const struct gcd_graph *g, struct gcd_root_sets *ret)
 {
     size_t n;
@@ -117,7 +117,7 @@ static void random_graphs_agree_with_a_search(void **state)
     assert_true(shared > 0 && unreachable > 0 && without_roots > 0);      /* else the test shows nothing */
 }
 
-/* A list that a static variable holds at its head and a local variable in the middle, twice; a weak root to a node of its own. */
+/* A list held at its head by a static variable and in the middle by a local variable, twice; a weak root with its own node. */
 static void a_list_with_two_ends(void **state)
 {
     (void)state;
@@ -137,7 +137,7 @@ static void a_list_with_two_ends(void **state)
     gcd_graph_free(g);
 }
 
-/* A chain that jumps to and fro, so that no sweep gets far along it. */
+/* A chain that jumps back and forth, so that no sweep gets far along it. */
 static void a_chain_across_the_heap(void **state)
 {
     (void)state;

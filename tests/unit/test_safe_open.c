@@ -1,4 +1,4 @@
-/* Opening files by names that others can change: links of others, and the root of a process in a made-up /proc. */
+/* Opening files by names that others can change: other users' links, and the root of a process in a fake /proc. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -18,7 +18,7 @@ enum { STRANGER = 12345 };
 
 static char folder[256];
 
-/* NAME in the folder of the tests, which stands for "%", too. */
+/* NAME in the folder of the tests; "%" stands for that folder, too. */
 static const char *at(const char *name)
 {
     static char path[4][8192];
@@ -49,7 +49,7 @@ static void link_to(const char *target, const char *name, unsigned owner)
         assert_int_equal(lchown(at(name), owner, owner), 0);
 }
 
-/* That PATH is the file that was put as NAME; "" for a folder. */
+/* Checks that PATH is the file put as NAME; "" for a folder. */
 static void leads_to(const char *path, const char *name, bool *untrusted)
 {
     char text[64] = "";
@@ -127,7 +127,7 @@ static void ordinary_names(void **state)
         leads_to(".", "", p);
         leads_to("..", "", p);
         leads_to("/../..", "", p);
-        leads_to("/proc/self/cwd/..", "", p);            /* a link that is no name */
+        leads_to("/proc/self/cwd/..", "", p);            /* a link whose text is not a path */
         fails("", O_RDONLY, p, -ENOENT);
         fails("%a/none", O_RDONLY, p, -ENOENT);
         fails("%a/file/x", O_RDONLY, p, -ENOTDIR);
@@ -140,7 +140,7 @@ static void ordinary_names(void **state)
     assert_int_equal(chdir("/"), 0);
 }
 
-/* What /proc has for an open file is the file, whatever its name. */
+/* A link in /proc to an open file opens that file, whatever its name. */
 static void links_that_are_no_names(void **state)
 {
     (void)state;
@@ -219,7 +219,7 @@ static void in_the_root_of_a_process(void **state)
     fails("%proc/7/root/file", O_RDONLY | O_DIRECTORY, NULL, -ENOTDIR);
     assert_int_equal(mkfifo(at("%proc/7/root/pipe"), 0600), 0);
     fails("%proc/7/root/pipe", O_RDONLY | O_NONBLOCK, NULL, -EINVAL);
-    /* only what is spelt so is the root of a process */
+    /* only this spelling means the root of a process */
     link_to("%out", "%proc/7/rooted", geteuid());
     leads_to("%proc/7/rooted", "%out", NULL);
     assert_false(gcd_is_in_process_root("/x/proc/7/rooted/y"));
@@ -272,7 +272,7 @@ static void too_long(void **state)
     while (n < 4000)
         n += (size_t)snprintf(path + n, sizeof path - n, "/.");
     fails(path, O_RDONLY, NULL, -ENAMETOOLONG);
-    /* deeper than there is room for, inside; as deep as one likes elsewhere */
+    /* inside, deeper than the limit; elsewhere, any depth */
     const char *top[] = { "%proc/7/root/in/deep", "%a/b" };
     for (int k = 0; k < 2; k++) {
         n = (size_t)snprintf(path, sizeof path, "%s", top[k]);
@@ -287,7 +287,7 @@ static void too_long(void **state)
     }
 }
 
-/* An open that would have to wait says EAGAIN, which is not "the way goes on". */
+/* An open that would block returns EAGAIN, which must not be taken for "continue". */
 static void a_file_that_is_leased(void **state)
 {
     (void)state;
@@ -305,7 +305,7 @@ static void a_file_that_is_leased(void **state)
     leads_to("%out", "%out", &untrusted);
 }
 
-/* Between the look at a file and its opening another one takes its name. */
+/* Another file takes the name between the check and the opening. */
 static void swap(enum meanwhile_call call, const char *name, int flags)
 {
     if (call != MEANWHILE_OPEN || strcmp(name, "swapped") != 0 || (flags & O_PATH) != 0)
@@ -326,7 +326,7 @@ static void another_one_by_now(void **state)
             put("%other");
         else
             link_to(i == 1 ? "%out" : "%seen", "%other", geteuid());
-        if (i == 2)                              /* what was looked at, reached by a link */
+        if (i == 2)                              /* the checked file, reached by a link */
             assert_true(rename(at("%swapped"), at("%seen")) == 0 && link(at("%seen"), at("%swapped")) == 0);
         leads_to("%swapped", "%swapped", &untrusted);
         meanwhile(swap);
@@ -337,7 +337,7 @@ static void another_one_by_now(void **state)
     assert_false(untrusted);
 }
 
-/* Who may have created a link: neither root nor ourselves. */
+/* A link owned by neither root nor ourselves. */
 static void whose_it_is(void **state)
 {
     (void)state;
@@ -395,7 +395,7 @@ static bool ours(const char *name)
     return ret;
 }
 
-/* A folder, those it is in, up to the root: who owns them, and who may rename what is in them. */
+/* A folder and its parents up to the root: who owns them, and who may rename entries in them. */
 static void folders_of_ours(void **state)
 {
     (void)state;
@@ -414,7 +414,7 @@ static void folders_of_ours(void **state)
     assert_false(gcd_folder_fd_is_ours(-1));
     int fd = open(at("%f/g/h"), O_PATH | O_DIRECTORY | O_CLOEXEC);
     assert_int_equal(rmdir(at("%f/g/h")), 0);
-    (void)gcd_folder_fd_is_ours(fd);                           /* one that is gone: whatever the answer is, there is one */
+    (void)gcd_folder_fd_is_ours(fd);                           /* a removed folder: any answer will do, but there is one */
     assert_int_equal(close(fd), 0);
     dir("%f/g/h");
     if (geteuid() != 0)

@@ -1,5 +1,5 @@
 /*
- * The allocator with a bound on memory: which blocks go to files, contents survive every change of size, a full disk is an error, no file is left.
+ * The allocator with a memory limit: which blocks go to files, contents survive every resize, a full disk is an error, no file is left.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 
 #define MIB ((size_t)1 << 20)
 #define BUDGET ((uint64_t)32 * MIB)
-#define HEAD ((size_t)64)                /* what the allocator puts in front of a large block */
+#define HEAD ((size_t)64)                /* the allocator's header of a large block */
 
 static const char *const folders[] = { "/var/tmp", NULL };
 
@@ -74,7 +74,7 @@ static bool in_file(const void *at)
     return strstr(line, " /var/tmp/") != NULL && strstr(line, " (deleted)") != NULL;
 }
 
-/* An allocator whose memory is used up, so that all large blocks go to files, and the block that has used it up. */
+/* An allocator with its memory used up, so that all large blocks go to files, and the block that uses it up. */
 struct full {
     struct gcd_spill *s;
     void *block;
@@ -105,7 +105,7 @@ static void test_small_budget(void **state)
     assert_null(s);
 }
 
-/* What fits is memory, to the last byte; small blocks count, and freed memory counts again. */
+/* Blocks stay in memory up to the last byte of the budget; small blocks count, and freed memory is available again. */
 static void test_what_is_spilled(void **state)
 {
     (void)state;
@@ -117,7 +117,7 @@ static void test_what_is_spilled(void **state)
     void *d = resize(s, NULL, 0, GCD_SPILL_BLOCK - 1);       /* above the budget, but small */
     assert_true(d != NULL && !in_file(d));
     assert_null(resize(s, b, 12 * MIB - HEAD, 0));
-    b = resize(s, NULL, 0, 12 * MIB - HEAD);                 /* D takes its place */
+    b = resize(s, NULL, 0, 12 * MIB - HEAD);                 /* D takes its memory */
     assert_true(in_file(b));
     assert_null(resize(s, b, 12 * MIB - HEAD, 0));
     assert_null(resize(s, d, GCD_SPILL_BLOCK - 1, 0));
@@ -152,7 +152,7 @@ static void test_growth_above_the_budget(void **state)
     gcd_spill_free(s);
 }
 
-/* Through all sizes, with another block behind it or not, up and down again, and across the border to small blocks. */
+/* All sizes, with or without another block behind it, growing and shrinking, and across the limit to small blocks. */
 static void test_resize(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void test_resize(void **state)
     full_free(&f);
 }
 
-/* A new file is empty: nobody finds what another block left. */
+/* A new file is zeroed: no block sees the contents of another one. */
 static void test_no_left_overs(void **state)
 {
     (void)state;
@@ -195,7 +195,7 @@ static void test_no_left_overs(void **state)
     full_free(&f);
 }
 
-/* What the file of a block takes on the disk. */
+/* Disk space used by the file of a block. */
 static uint64_t disk_bytes(const void *at)
 {
     char line[PATH_MAX], path[64];
@@ -205,14 +205,14 @@ static uint64_t disk_bytes(const void *at)
     return stat(path, &st) == 0 ? (uint64_t)st.st_blocks * 512 : UINT64_MAX;
 }
 
-/* The room is taken when the block is made, before anybody writes to it; a smaller block returns the rest to the disk. */
+/* The disk space is reserved when the block is made, before any write; shrinking returns the rest. */
 static void test_room_is_reserved(void **state)
 {
     (void)state;
     struct full f = full_new();
     char *a = resize(f.s, NULL, 0, 8 * MIB);
     uint64_t most = disk_bytes(a);
-    if (most == UINT64_MAX) {            /* only root may look */
+    if (most == UINT64_MAX) {            /* needs root */
         (void)resize(f.s, a, 8 * MIB, 0);
         full_free(&f);
         skip();
@@ -227,7 +227,7 @@ static void test_room_is_reserved(void **state)
     full_free(&f);
 }
 
-/* Blocks keep no descriptor, so their number has no such limit. */
+/* Blocks keep no descriptor, so the descriptor limit does not apply. */
 static void test_descriptors(void **state)
 {
     (void)state;
@@ -261,7 +261,7 @@ int __wrap_fstatvfs64(int fd, struct statvfs *ret)
     return __wrap_fstatvfs(fd, ret);
 }
 
-/* Room on the disk and the limit for the size of files, at their edges. */
+/* Free disk space and RLIMIT_FSIZE, at their limits. */
 static void test_the_room_of_a_file(void **state)
 {
     (void)state;
@@ -325,7 +325,7 @@ static void test_threads(void **state)
     full_free(&f);
 }
 
-/* As on a full disk: the block stays as it was, the reason is told, and no signal comes. */
+/* On a full disk the block stays unchanged, the reason is reported, and there is no signal. */
 static void test_full(void **state)
 {
     (void)state;
@@ -361,7 +361,7 @@ static void test_check(void **state)
     assert_null(folder);
     assert_int_equal(gcd_spill_check(s, BUDGET + 1, &folder, &err), GCD_OK);
     assert_string_equal(folder, "/var/tmp");
-    blocks_left = 10;                    /* only what is above the budget goes to files */
+    blocks_left = 10;                    /* only blocks above the budget go to files */
     assert_int_equal(gcd_spill_check(s, BUDGET + 40959, &folder, &err), GCD_OK);
     assert_int_equal(gcd_spill_check(s, BUDGET + 40960, &folder, &err), GCD_E_IO);
     assert_null(folder);
@@ -370,7 +370,7 @@ static void test_check(void **state)
     gcd_spill_free(s);
 }
 
-/* A folder that is missing, then one in memory, then one that is fit; without the last there is an error. */
+/* A missing folder, then one in memory, then a usable one; without the last there is an error. */
 static void test_folders(void **state)
 {
     (void)state;
@@ -394,7 +394,7 @@ static void test_folders(void **state)
     gcd_spill_free(s);
 }
 
-/* Sizes that no system has, as new blocks and as larger ones. */
+/* Impossible sizes, for new blocks and for resizing. */
 static void test_huge_sizes(void **state)
 {
     (void)state;
@@ -416,7 +416,7 @@ static void test_huge_sizes(void **state)
 
 int main(void)
 {
-    (void)signal(SIGXFSZ, SIG_DFL);      /* a test that is started by Python inherits that it is ignored */
+    (void)signal(SIGXFSZ, SIG_DFL);      /* a test started by Python inherits SIGXFSZ ignored */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small_budget), cmocka_unit_test(test_what_is_spilled), cmocka_unit_test(test_growth_above_the_budget),
         cmocka_unit_test(test_resize), cmocka_unit_test(test_no_left_overs), cmocka_unit_test(test_room_is_reserved),

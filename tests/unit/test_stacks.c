@@ -1,4 +1,4 @@
-/* Profiles: pprof and collapsed stacks against each other, against the graph, and against a slow computation. */
+/* Profiles: pprof and collapsed stacks compared with each other, with the graph, and with a slow computation. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,7 +155,7 @@ static void decode(const uint8_t *bytes, size_t n, struct profile *ret)
     assert_memory_equal(ret->strings[ret->default_type].p, "inuse_space", 11);
     for (size_t i = 1; i <= ret->function_count; i++)
         assert_true(ret->name_of[i] < ret->string_count && ret->file_of[i] < ret->string_count && ret->function_of[i] == i);
-    for (size_t i = 8 + ret->function_count; i < ret->string_count; i++)     /* modules are there once */
+    for (size_t i = 8 + ret->function_count; i < ret->string_count; i++)     /* each module occurs once */
         for (size_t k = 8 + ret->function_count; k < i; k++)
             assert_false(ret->strings[i].end - ret->strings[i].p == ret->strings[k].end - ret->strings[k].p &&
                          memcmp(ret->strings[i].p, ret->strings[k].p, (size_t)(ret->strings[i].end - ret->strings[i].p)) == 0);
@@ -223,7 +223,7 @@ static const uint8_t *write_to(struct gcd_sink **sink, const struct gcd_graph *g
     return gcd_sink_memory(*sink, ret_n);
 }
 
-/* Does a root of a lower tier than ROOT reach NODE? */
+/* Does a root of a lower tier than ROOT's reach NODE? */
 static bool is_left_to_others(const struct gcd_graph *g, size_t root, uint32_t node)
 {
     const struct gcd_summary *summary = gcd_graph_summary(g);
@@ -338,7 +338,7 @@ static void random_graphs_fold_as_expected(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 600; seed++) {
-        /* odd names, but none so long that a line cuts it: that has a test of its own */
+        /* odd names, but none long enough to be cut: another test does that */
         struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = seed, .max_nodes = seed % 20 == 0 ? 400 : 30, .plain_sizes = true,
                                                              .plain_names = seed % 4 != 0, .keep_unknown = seed % 3 == 0 });
         bool long_names = false;
@@ -352,7 +352,7 @@ static void random_graphs_fold_as_expected(void **state)
     }
 }
 
-/* A list of NODES nodes whose types come round and round. */
+/* A list of NODES nodes whose types repeat in turn. */
 static struct gcd_graph *list_of(uint32_t nodes, uint32_t types, const char *name)
 {
     struct gcd_build *b;

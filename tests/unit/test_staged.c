@@ -1,4 +1,4 @@
-/* Outputs that others fill: a file or a folder that appears whole or not at all. */
+/* Staged outputs: a file or a folder that appears whole or not at all. */
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static int setup(void **state)
     return mkdtemp(folder) == NULL;
 }
 
-/* A test removes what it made. */
+/* Each test removes what it made. */
 static int teardown(void **state)
 {
     (void)state;
@@ -166,7 +166,7 @@ static void a_folder_takes_the_place_of_an_empty_one(void **state)
     assert_int_equal(rmdir(at("d")), 0);
 }
 
-/* Somebody was faster between the opening and the commit. */
+/* Another program made it between the opening and the commit. */
 static void a_folder_that_has_filled_meanwhile_is_kept(void **state)
 {
     (void)state;
@@ -188,7 +188,7 @@ static void opened_sink(const char *name, struct gcd_sink **ret)
     gcd_sink_text(*ret, "ours");
 }
 
-/* The folder gets another name, and a link that leads elsewhere has its own: the outputs stay where they were begun. */
+/* The folder is renamed and a link elsewhere takes its name: the outputs stay in the original folder. */
 static void the_way_is_changed_meanwhile(void **state)
 {
     (void)state;
@@ -290,7 +290,7 @@ static void no_memory(void **state)
     }
 }
 
-/* A folder as a killed process leaves it. */
+/* A folder left by a killed process. */
 static void put_folder(const char *name)
 {
     char inside[300];
@@ -308,7 +308,7 @@ static void sweep(void)
     gcd_sink_free(s);
 }
 
-/* What a killed process left: known by its name, ours, and nobody holds its lock. */
+/* Left-overs of a killed process: recognised by name, owned by us, not locked. */
 static void what_was_left_over_goes(void **state)
 {
     (void)state;
@@ -324,7 +324,7 @@ static void what_was_left_over_goes(void **state)
     assert_int_equal(symlink("aim", at(".link.1-0.gcdumpc-tmp")), 0);
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++)
         put(at(strangers[i]), "not ours");
-    size_t n = sizeof strangers / sizeof *strangers + 4;         /* besides: those alive, aim, link */
+    size_t n = sizeof strangers / sizeof *strangers + 4;         /* besides: the live ones, aim, link */
     assert_int_equal(entries(folder), n + 4);
     sweep();
     assert_int_equal(entries(folder), n);
@@ -339,7 +339,7 @@ static void what_was_left_over_goes(void **state)
     assert_int_equal(unlink(at("aim")), 0);
 }
 
-/* The name alone says nothing: each of these is of this user and called like a left-over, but cannot be one. */
+/* The name alone proves nothing: each of these belongs to this user and is named like a left-over, but cannot be one. */
 static void what_only_has_the_name_stays(void **state)
 {
     (void)state;
@@ -356,7 +356,7 @@ static void what_only_has_the_name_stays(void **state)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         put(at(files[i]), "kept");
     assert_int_equal(link(at("linked"), at(".f.1-0.gcdumpc-tmp")), 0);           /* somebody else can make a hard link */
-    assert_int_equal(chmod(at(".g.1-0.gcdumpc-tmp"), 0755), 0);                  /* ours nobody may look into */
+    assert_int_equal(chmod(at(".g.1-0.gcdumpc-tmp"), 0755), 0);                  /* ours are mode 0700 */
     assert_int_equal(chmod(at(".h.1-0.gcdumpc-tmp/gcdumpc-folder"), 0770), 0);
     assert_int_equal(symlink("../precious", at(".i.1-0.gcdumpc-tmp/gcdumpc-folder")), 0);
     sweep();
@@ -370,7 +370,7 @@ static void what_only_has_the_name_stays(void **state)
         assert_int_equal(rmdir(at(folders[i])), 0);
 }
 
-/* Somebody else can have given it to a file of his. */
+/* Another user may have given the name to his own file. */
 static void files_of_others_stay(void **state)
 {
     (void)state;
@@ -388,7 +388,7 @@ static void files_of_others_stay(void **state)
     }
 }
 
-/* There somebody else gives the names, and could give this one to any folder of ours in it. */
+/* In another user's folder, this name can be given to any folder of ours. */
 static void in_folders_of_others_nothing_goes(void **state)
 {
     (void)state;
@@ -407,7 +407,7 @@ static void in_folders_of_others_nothing_goes(void **state)
         sweep();
         assert_int_equal(entries(folder), n);
         assert_file(at(".x.1-1.gcdumpc-tmp/gcdumpc-folder/objects.csv"), "half");
-        struct gcd_staged *p = opened("d", GCD_STAGED_FOLDER);     /* what is made there now goes, of course */
+        struct gcd_staged *p = opened("d", GCD_STAGED_FOLDER);     /* what this test makes there is removed, of course */
         gcd_staged_free(p);
         p = opened("d", GCD_STAGED_FOLDER);
         assert_int_equal(gcd_staged_commit(p, &err), GCD_OK);

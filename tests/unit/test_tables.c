@@ -1,4 +1,4 @@
-/* Formats of the kind PLACE: which paths they take, and that a failure in the midst leaves nothing. */
+/* Formats that write to a path (kind PLACE): which paths they take, and that a failure half-way leaves nothing. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    return rmdir(folder);        /* fails when something is left */
+    return rmdir(folder);        /* fails if something is left */
 }
 
 static size_t entries(void)
@@ -92,7 +92,7 @@ static void formats_by_path(void **state)
         assert_int_equal(gcd_format_staged_kind(sqlite), GCD_STAGED_FILE);
 }
 
-/* RET_ERR may be NULL, as for every function: the status alone has to say that it failed. */
+/* RET_ERR may be NULL, as for every function: then the status alone reports the failure. */
 static gcd_status write_to(const struct gcd_format *f, enum gcd_staged_kind kind, const struct gcd_graph *g,
                            const struct gcd_write_options *options, struct gcd_error *ret_err)
 {
@@ -104,7 +104,7 @@ static gcd_status write_to(const struct gcd_format *f, enum gcd_staged_kind kind
     return st;
 }
 
-/* Whoever owns the folder can put something else under the name of the temporary file, a link to what only we may write for one. */
+/* The owner of the folder can replace the temporary file, for example by a link to a file that only we may write. */
 static void the_name_of_the_file_does_not_matter(void **state)
 {
     (void)state;

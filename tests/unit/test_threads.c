@@ -1,4 +1,4 @@
-/* Loops and belts between threads; outputs that a thread of their own packs and writes. */
+/* Parallel loops, bounded queues between threads, outputs that a separate thread compresses and writes. */
 #include "support/check.h"
 
 #include <fcntl.h>
@@ -46,7 +46,7 @@ static void *take_mask(void *ctx)
     return (void *)(intptr_t)pthread_sigmask(SIG_SETMASK, NULL, ctx);
 }
 
-/* The program that uses the library handles its signals in threads of its own, and those see as many as before. */
+/* A program using the library handles signals in its own threads, and they get as many as before. */
 static void signals_go_to_other_threads(void **state)
 {
     (void)state;
@@ -94,7 +94,7 @@ struct two {
     unsigned here, beside;       /* what each allocated */
 };
 
-/* The allocators of the tests bear one thread only: ThreadSanitizer would tell. */
+/* The test allocators support one thread only: ThreadSanitizer would report more. */
 static unsigned allocate(const struct gcd_alloc *a)
 {
     unsigned n = 0;
@@ -136,7 +136,7 @@ static void two_pieces_of_work_are_both_done(void **state)
     }
 }
 
-/* ---- belts ---- */
+/* ---- bounded queues ---- */
 
 struct taker {
     struct gcd_queue queue;
@@ -237,7 +237,7 @@ static void a_threaded_output_has_the_same_bytes(void **state)
         unlink(one);
         unlink(two);
     }
-    /* thrown away half way */
+    /* discarded half-way */
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_sink *s;
     (void)snprintf(one, sizeof one, "%s/one", folder);

@@ -1,5 +1,5 @@
 /*
- * The public face of the containers: which one it is, what is fed and what is fetched, inputs that are damaged around the trace.
+ * The public interface of the containers: detection, feeding and fetching, damage around the trace.
  */
 #include "support/check.h"
 
@@ -52,7 +52,7 @@ static gcd_status open_bytes(const void *p, size_t n, struct gcd_input **ret_in,
     return gcd_trace_open(*ret_in, NULL, ret, &err);
 }
 
-/* All events, and all of the input behind them; how each of both ended. */
+/* Reads all events and all of the input behind them, with the final status of both. */
 static size_t read_all(struct gcd_trace *t, gcd_status *ret_trace, gcd_status *ret_input)
 {
     struct gcd_event ev;
@@ -63,7 +63,7 @@ static size_t read_all(struct gcd_trace *t, gcd_status *ret_trace, gcd_status *r
         if (*ret_trace == GCD_NEED_MORE && *ret_input == GCD_OK)
             *ret_input = gcd_trace_fetch(t, &err);
         else if (*ret_trace == GCD_NEED_MORE && asked++ > 3)
-            break;                       /* it waits for more, and nothing will come */
+            break;                       /* it waits for more, but nothing follows */
     }
     while (*ret_input == GCD_OK)
         *ret_input = gcd_trace_fetch(t, &err);
@@ -108,7 +108,7 @@ static void several_files(void **state)
     tb_free(&etl);
 }
 
-/* Who reads an input is not fed, who is fed does not fetch. */
+/* A trace with an input cannot be fed; a trace that is fed cannot fetch. */
 static void fed_or_fetched(void **state)
 {
     (void)state;
@@ -136,7 +136,7 @@ static void fed_or_fetched(void **state)
     tb_free(&plain);
 }
 
-/* Gzip data that end early or are wrong: what came before is given, then both say so. */
+/* Gzip data that ends early or is wrong: the bytes before it are delivered, then both report it. */
 static void damage_around_a_trace(void **state)
 {
     (void)state;
@@ -167,7 +167,7 @@ static void damage_around_a_trace(void **state)
         }
 }
 
-/* A thread by the number that its events have, whatever the container calls it. */
+/* A thread is found by the number in its events, whatever the container calls it. */
 static void threads_that_are_closed(void **state)
 {
     (void)state;
@@ -195,7 +195,7 @@ static void threads_that_are_closed(void **state)
         }
 }
 
-/* A thread that a sequence point names, and that has sent nothing, is no thread of any event. */
+/* A thread that only a sequence point names has no events. */
 static void threads_without_events(void **state)
 {
     (void)state;
@@ -217,7 +217,7 @@ static void threads_without_events(void **state)
     tb_done(&t);
 }
 
-/* An .etl counts for the whole recording, not for each thread. */
+/* An .etl counts losses for the whole recording, not for each thread. */
 static void threads_of_an_etl(void **state)
 {
     (void)state;

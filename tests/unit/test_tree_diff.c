@@ -1,4 +1,4 @@
-/* Merged paths of several dumps side by side, against sums by the whole path as a text. */
+/* Merged paths of several dumps side by side, compared with sums by the whole path as a text. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +74,7 @@ static void wrong_numbers_are_refused(void **state)
     gcd_tree_diff_free(d);
 }
 
-/* A chain as long as nothing could recurse down. */
+/* A chain too long for recursion. */
 static void a_long_chain(void **state)
 {
     (void)state;

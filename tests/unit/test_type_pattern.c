@@ -1,4 +1,4 @@
-/* Which types a pattern means: all spellings of their names, modules, what tells equal names apart. */
+/* Which types a pattern means: all spellings of their names, modules, suffixes for equal names. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,7 +166,7 @@ static void test_types(void **state)
     gcd_names_free(n);
 }
 
-/* Nothing of one dump is left when the pattern meets the next one, which may lie at the same place in memory. */
+/* No state of one dump is left for the next one, which may have the same address in memory. */
 static void test_another_dump(void **state)
 {
     static const struct gcd_module others[] = { { .path = SHOP, .assembly = "Other" } };
@@ -186,7 +186,7 @@ static void test_another_dump(void **state)
     gcd_names_free(n);
 }
 
-/* Shown raw, the names still mean what they mean in C#, and what is shown is a name, too. */
+/* With raw names shown, C# names keep their meaning, and the shown names match, too. */
 static void test_raw_names(void **state)
 {
     struct gcd_summary s = { .types = some, .type_count = SOME, .modules = modules, .module_count = sizeof modules / sizeof *modules };
@@ -204,13 +204,13 @@ static void test_raw_names(void **state)
 
 /* ---- bundled recordings ---- */
 
-/* The types that have the same name as number I, in the way of HOW. */
+/* The types with the same name as number I, in spelling HOW. */
 static const char *name_of(const struct gcd_summary *s, const struct gcd_names *n, uint32_t i, int how)
 {
     return how == 0 ? gcd_names_get(n, i) : how == 1 ? gcd_names_plain(n, i) : how == 2 ? gcd_names_runtime(n, i) : s->types[i].raw_name;
 }
 
-/* Each name in each spelling means the types of that name and no other; one with a "*", as in Item[*], means itself and more. */
+/* Each name in each spelling means exactly the types of that name; one with a "*", as in Item[*], may mean more. */
 static void check_names(const struct gcd_summary *s, const struct gcd_names *n, const char *which)
 {
     for (uint32_t i = 0; i < s->type_count; i++)

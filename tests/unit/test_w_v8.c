@@ -13,7 +13,7 @@
 #include "support/shop.h"
 #include "support/v8_check.h"
 
-/* What is written; free with gcd_sink_free. */
+/* The bytes written; free with gcd_sink_free. */
 static const uint8_t *write_v8(const struct gcd_graph *g, const struct gcd_write_options *options, struct gcd_write_notes *notes,
                                struct gcd_sink **ret_sink, size_t *ret_n)
 {
@@ -132,7 +132,7 @@ static void test_same_names(void **state)
     gcd_graph_free(g);
 }
 
-/* "A" of module B and the type "A [B]" look the same, whichever comes first. */
+/* "A" of module B and the type "A [B]" look the same, in either order. */
 static void test_same_labels(void **state)
 {
     (void)state;
@@ -172,7 +172,7 @@ static void test_roots(void **state)
     gcd_graph_free(g);
 }
 
-/* References and roots that lead nowhere have a node. */
+/* Dangling references and roots have a node. */
 static void test_unknown(void **state)
 {
     (void)state;

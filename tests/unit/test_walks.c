@@ -1,11 +1,11 @@
 /*
- * What comes out of a heap walk: tables of cases at the edge of each condition.  Only what callers see: facts, roots, objects, references.
+ * The results of a heap walk: tables of cases at the limit of each condition.  Only what callers see: facts, roots, objects, references.
  */
 #include "support/walk_case.h"
 
 /* ---- which GC ---- */
 
-/* Only a blocking, induced GC of generation 2 has walked a heap that somebody asked for. */
+/* Only the walk of a blocking, induced GC of generation 2 was requested. */
 static void kinds_of_gcs(void **state)
 {
     (void)state;
@@ -26,7 +26,7 @@ static void kinds_of_gcs(void **state)
             }
 }
 
-/* Of several walks the first one of the right kind, or the first of all when there is none. */
+/* The first walk of the right kind is taken, without one the first of all. */
 static void which_walk_is_taken(void **state)
 {
     (void)state;
@@ -54,7 +54,7 @@ static void which_walk_is_taken(void **state)
     }
 }
 
-/* A walk that is not over has no number yet: its GC is the one that began last. */
+/* An unfinished walk has no number yet: it belongs to the GC that started last. */
 static void the_start_of_a_walk_without_an_end(void **state)
 {
     (void)state;
@@ -70,7 +70,7 @@ static void the_start_of_a_walk_without_an_end(void **state)
     }
 }
 
-/* As many walks at the same time as are kept with their details. */
+/* The largest number of simultaneous walks that keep their details. */
 static void open_walks(const uint64_t *threads, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -79,7 +79,7 @@ static void open_walks(const uint64_t *threads, size_t n)
     }
 }
 
-/* Who asks for the first dump gets none rather than the second, when the first could not be kept. */
+/* If the first dump could not be kept, asking for it gives none rather than the second. */
 static void the_walk_that_was_asked_for(void **state)
 {
     (void)state;
@@ -100,7 +100,7 @@ static void the_walk_that_was_asked_for(void **state)
     }
 }
 
-/* Room is made by a walk that is over, not by one whose objects are still to come. */
+/* A finished walk makes room, not one whose objects are still to come. */
 static void the_walk_that_gives_way(void **state)
 {
     (void)state;
@@ -110,7 +110,7 @@ static void the_walk_that_gives_way(void **state)
     t.thread = 8;
     tb_gc_start(&t, 2);
     open_walks((const uint64_t[]){ 8, 9 }, 2);
-    tb_gc_end(&t, 99);                               /* of a GC whose start nobody knows */
+    tb_gc_end(&t, 99);                               /* of a GC with an unknown start */
     open_walks((const uint64_t[]){ 10 }, 1);
     t.thread = 8;
     small_walk(200);
@@ -118,7 +118,7 @@ static void the_walk_that_gives_way(void **state)
     tb_close(&t);
     run();
     assert_true(r.facts.bytes == 200 && r.facts.gc_number == 2 && r.facts.statics == 1 && !because(GCD_REASON_NO_GC_START));
-    anew(TB_V4);                                     /* nor by the only one that has any */
+    anew(TB_V4);                                     /* nor by the only one with objects */
     tb_gc_start_full(&t, 1, 2, 0, 0);
     small_walk(100);
     tb_gc_end(&t, 1);
@@ -128,7 +128,7 @@ static void the_walk_that_gives_way(void **state)
     assert_true(r.facts.bytes == 100 && r.facts.gc_number == 1);
 }
 
-/* By number and time, not by place. */
+/* By number and time, not by position. */
 static void the_start_that_belongs_to_a_walk(void **state)
 {
     (void)state;
@@ -159,7 +159,7 @@ static void the_start_that_belongs_to_a_walk(void **state)
         }
 }
 
-/* The number of heaps is that of the walk's own GC. */
+/* The number of heaps comes from the walk's own GC. */
 static void heaps_of_the_gc(void **state)
 {
     (void)state;
@@ -198,7 +198,7 @@ static void mark(bool restart, uint64_t thread, int64_t time_ns)
     tb_event(&t, TB_RUNTIME, restart ? 3 : 9, 1, payload, restart ? 2 : 10);
 }
 
-/* Of equal times the suspension is first, wherever it lies: a pause of no length is one. */
+/* With equal times the suspension comes first, whatever its position: a pause may have length zero. */
 static void pauses_of_no_length(void **state)
 {
     (void)state;
@@ -218,7 +218,7 @@ static void pauses_of_no_length(void **state)
     }
 }
 
-/* A pause holds the GCs that begin at its first and at its last moment. */
+/* A pause includes GCs that start at its first and at its last moment. */
 static void the_pause_of_the_walk(void **state)
 {
     (void)state;
@@ -238,7 +238,7 @@ static void the_pause_of_the_walk(void **state)
     }
 }
 
-/* ---- what belongs to it ---- */
+/* ---- what belongs to a walk ---- */
 
 static const struct gcd_dump *open_dump(struct gcd_input **ret_in)
 {
@@ -248,7 +248,7 @@ static const struct gcd_dump *open_dump(struct gcd_input **ret_in)
     return d;
 }
 
-/* Sorted by key; of one key in the order of the events, also of several events. */
+/* Sorted by key; the values of one key keep the order of the events, also across events. */
 static void dependent_handles_are_in_order(void **state)
 {
     (void)state;
@@ -271,7 +271,7 @@ static void dependent_handles_are_in_order(void **state)
     gcd_input_free(in);
 }
 
-/* Ranges that come before the first object are those of the layout before the GC. */
+/* Ranges before the first object describe the layout before the GC. */
 static void ranges_of_the_layout_after_the_gc(void **state)
 {
     (void)state;
@@ -296,7 +296,7 @@ static void ranges_of_the_layout_after_the_gc(void **state)
     gcd_input_free(in);
 }
 
-/* Static variables that hold nothing are none; of wrappers each record counts. */
+/* Static variables that are null do not count; of wrappers each record counts. */
 static void records_that_count(void **state)
 {
     (void)state;
@@ -316,7 +316,7 @@ static void records_that_count(void **state)
     gcd_input_free(in);
 }
 
-/* What the dump says of a type is the sum of its objects. */
+/* The totals of a type are the sums of its objects. */
 static void sums_of_types(void **state)
 {
     (void)state;
@@ -335,7 +335,7 @@ static void sums_of_types(void **state)
     gcd_input_free(in);
 }
 
-/* ---- who it is ---- */
+/* ---- process and runtime ---- */
 
 static void expect_process(const char *command_line, const char *os, const char *arch, const char *runtime, const char *name)
 {
@@ -351,7 +351,7 @@ static void expect_process(const char *command_line, const char *os, const char 
     gcd_input_free(in);
 }
 
-/* The process says more than its runtime, in whatever order they come; what is missing changes nothing. */
+/* The process event overrides the runtime's, in either order; missing fields change nothing. */
 static void what_the_process_says(void **state)
 {
     (void)state;
@@ -382,7 +382,7 @@ static void what_the_process_says(void **state)
     struct tb_bytes b = { NULL, 0, 0 };
     tb_utf16z(&b, "line");
     tb_utf16z(&b, "os");
-    tb_event(&t, TB_EVENTPIPE, 1, 1, b.p, b.n);              /* nothing about the machine */
+    tb_event(&t, TB_EVENTPIPE, 1, 1, b.p, b.n);              /* no event about the machine */
     tb_event(&t, TB_EVENTPIPE, 2, 1, b.p, b.n);              /* another event */
     tb_free(&b);
     tb_close(&t);
@@ -431,7 +431,7 @@ static void walk_of(uint32_t process, uint32_t reason, uint64_t size)
     tb_flush(&t);
 }
 
-/* The first one with a walk that was asked for, else the first one with any. */
+/* The first process with a requested walk, else the first one with any walk. */
 static void which_process_is_taken(void **state)
 {
     (void)state;
@@ -488,7 +488,7 @@ static void processes_by_name_and_number(void **state)
     }
 }
 
-/* ---- the second reading ---- */
+/* ---- the second pass ---- */
 
 static const uint8_t *find(const void *needle, size_t n, size_t nth)
 {
@@ -499,7 +499,7 @@ static const uint8_t *find(const void *needle, size_t n, size_t nth)
     return NULL;
 }
 
-/* An event of either kind that holds less than when it was counted. */
+/* An event of each kind that holds less than in the first pass. */
 static void an_input_that_says_less_than_before(void **state)
 {
     (void)state;

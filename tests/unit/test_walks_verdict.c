@@ -1,11 +1,11 @@
 /*
- * When a heap walk is called complete, and what the verdict says otherwise: tables of cases at the edge of each condition.
+ * When a heap walk is complete, and the reasons when it is not: tables of cases at the limit of each condition.
  */
 #include "support/walk_case.h"
 
 /* ---- what makes it incomplete ---- */
 
-/* An event that is too short to be read is one that is missing; those that nobody reads do not matter. */
+/* An event too short to be read counts as missing; events that are never read do not matter. */
 static void events_that_are_too_short(void **state)
 {
     (void)state;
@@ -36,14 +36,14 @@ static void events_that_are_too_short(void **state)
         }
 }
 
-/* A record that is announced and not there, in each event with records. */
+/* A record that is announced but absent, for each kind of event with records. */
 static void records_that_are_not_there(void **state)
 {
     (void)state;
     static const struct { uint32_t id; size_t count_at, records; } rows[] = {
         { 15, 0, 6 }, { 16, 4, 10 }, { 17, 4, 10 }, { 18, 4, 10 }, { 19, 4, 10 }, { 36, 0, 6 }, { 38, 0, 14 },
     };
-    static const size_t sizes[] = { 31, 21, 24, 32, 12, 44, 30 };        /* of the smallest record */
+    static const size_t sizes[] = { 31, 21, 24, 32, 12, 44, 30 };        /* size of the smallest record */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (size_t have = sizes[i] - 1; have <= sizes[i]; have++) {
             uint8_t payload[128] = { 0 };
@@ -62,7 +62,7 @@ static void records_that_are_not_there(void **state)
         }
 }
 
-/* Holes in the numbering of each kind, at its beginning, in the middle; the amount is the number of events. */
+/* Holes in the numbers of each kind, at the start and in the middle; the amount is the number of events. */
 static void holes_of_each_kind(void **state)
 {
     (void)state;
@@ -95,7 +95,7 @@ static void holes_of_each_kind(void **state)
         }
 }
 
-/* A count is exact when all that was lost is in the holes, and at least that when something else was lost, too. */
+/* A count is exact if all losses are in the holes, and a minimum if something else was lost, too. */
 static void losses_that_are_accounted_for(void **state)
 {
     (void)state;
@@ -135,7 +135,7 @@ static void references_that_do_not_add_up(void **state)
     }
 }
 
-/* Counts of one event whose sum does not fit into 64 bits are not those of an object without references. */
+/* Counts of one event whose sum overflows 64 bits must not look like "no references". */
 static void references_beyond_all_sums(void **state)
 {
     (void)state;
@@ -148,7 +148,7 @@ static void references_beyond_all_sums(void **state)
     assert_true(because(GCD_REASON_EDGES_UNBALANCED) && r.facts.edges_declared == UINT64_MAX);
 }
 
-/* Numbers of one kind that come twice, step back or begin too late. */
+/* Numbers of one kind that repeat, step back or start too late. */
 static void numbers_out_of_order(void **state)
 {
     (void)state;
@@ -207,12 +207,12 @@ static void limits_of_a_walk(void **state)
         }
 }
 
-/* A live session may be stopped when the GC has ended, not when the first objects are there. */
+/* A live session may be stopped once the GC has ended, not at the first objects. */
 static void when_a_walk_is_whole(void **state)
 {
     (void)state;
     struct gcd_dump *d;
-    tb_gc_start_full(&t, 1, 2, 0, 0);                /* nobody asked for this one */
+    tb_gc_start_full(&t, 1, 2, 0, 0);                /* not requested */
     small_walk(24);
     tb_gc_end(&t, 1);
     tb_gc_start(&t, 2);
@@ -233,7 +233,7 @@ static void when_a_walk_is_whole(void **state)
     gcd_dump_free(d);
 }
 
-/* ---- what the reasons say ---- */
+/* ---- texts of the reasons ---- */
 
 static void expect_reason(enum gcd_reason_code code, uint64_t amount, const char *text)
 {
@@ -248,7 +248,7 @@ static void expect_reason(enum gcd_reason_code code, uint64_t amount, const char
     fail_msg("no reason: %s", text);
 }
 
-/* A walk, and events of other threads of which some are lost. */
+/* A walk, and events of other threads, some of them lost. */
 static void walk_with_losses(uint32_t first, uint32_t second, bool closed)
 {
     anew(TB_V4);

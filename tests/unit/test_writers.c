@@ -1,6 +1,6 @@
 /*
- * What all writers have in common: they look at progress, cancel flag and output whatever the heap is made of, and write no byte that they
- * have not set.
+ * What all writers have in common: they check progress, cancel flag and output whatever the heap consists of, and write no uninitialised
+ * byte.
  */
 #include "support/check.h"
 
@@ -13,14 +13,14 @@
 #include "support/failalloc.h"
 #include "support/graph_gen.h"
 
-/* Records between two looks, and how many of a kind a large heap has. */
+/* Records between two checks, and records of one kind in a large heap. */
 #define EVERY 65536u
 #define LOOKS 3u
 #define MANY (LOOKS * EVERY)
 
 static struct gcd_error err = GCD_ERROR_INIT;
 
-/* ---- memory that is not clean ---- */
+/* ---- uninitialised memory ---- */
 
 static void *dirty_resize(void *ctx, void *old, size_t old_bytes, size_t bytes)
 {
@@ -72,7 +72,7 @@ static void no_byte_is_left_to_chance(void **state)
     }
 }
 
-/* ---- what is said about a file ---- */
+/* ---- notes about a file ---- */
 
 struct counts {
     uint64_t nodes, unknown, edges, edges_unknown, dependents, dependents_unknown, roots, roots_unknown, weak, types, types_of_objects, static_types;
@@ -146,7 +146,7 @@ static void notes_say_what_is_in_the_file(void **state)
     assert_true(seen_unknown);
 }
 
-/* ---- large in one way ---- */
+/* ---- many records of one kind ---- */
 
 enum way { MANY_OBJECTS, MANY_REFERENCES, MANY_ROOTS, MANY_TYPES, WAYS };
 static const char *const way_names[WAYS] = { "objects", "references", "roots", "types" };
@@ -206,7 +206,7 @@ static gcd_status write_large(const struct gcd_format *f, const struct gcd_graph
     return st;
 }
 
-/* How often a writer at least looks up while it writes so many records of a kind; what takes an analysis, looks up there, too. */
+/* The minimum number of checks for so many records of a kind; writers that need an analysis check there, too. */
 static const struct {
     const char *format;
     unsigned looks[WAYS];
