@@ -30,7 +30,7 @@ gcd_status resolve_open(const struct resolve *r, const struct gcd_module *module
     st = gcd_metadata_open(ret->file.input, ret->file.off, ret->file.bytes, r->alloc, &ret->m, err);
     if (st != GCD_OK)
         resolve_close(r, ret);
-    return st == GCD_END ? GCD_E_FORMAT : st;
+    return st;
 }
 
 /* Is the open file the module that was loaded?  *RET_PROBLEM: why not. */
@@ -75,7 +75,11 @@ static gcd_status open_again(struct resolve *r, uint32_t module, struct resolve_
     uint32_t owner = r->modules[module].same_as;
     const struct resolve_module *from = &r->modules[owner];
     const struct gcd_module *to = &r->d->modules[module];
-    GCD_TRY(resolve_open(r, from->loaded ? NULL : &r->d->modules[owner], from->candidate, ret, err));
+    gcd_status st = resolve_open(r, from->loaded ? NULL : &r->d->modules[owner], from->candidate, ret, err);
+    if (st == GCD_END)
+        return gcd_fail(err, GCD_E_IO, "the file is gone: it was there when the types were read");
+    if (st != GCD_OK)
+        return st;
     if (memcmp(to->mvid, gcd_metadata_identity(ret->m)->mvid.bytes, sizeof to->mvid) == 0)
         return GCD_OK;
     resolve_close(r, ret);
@@ -160,7 +164,7 @@ static gcd_status read_statics(struct resolve *r, uint32_t module, struct gcd_er
         st = resolve_statics_add(r, module, o.m, &own);
         resolve_close(r, &o);
     }
-    return note_failure(r, module, st == GCD_END ? GCD_E_FORMAT : st, &own, err);
+    return note_failure(r, module, st, &own, err);
 }
 
 /* A module from a stream or a deleted file is the same as another one with its symbol file, which has a file. */

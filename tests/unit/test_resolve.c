@@ -17,11 +17,14 @@ struct folder {
     gcd_status failure;                  /* of each candidate, GCD_OK = none */
     unsigned opened, closed, loaded;     /* so many of the files are what the process has loaded */
     size_t cut;                          /* bytes that are missing at the end of each file */
+    unsigned gone_after;                 /* so many files are opened, then there is none any more; 0 = it stays that way */
 };
 
 static gcd_status open_file(void *ctx, const struct gcd_module *m, unsigned n, struct gcd_module_file *ret, struct gcd_error *e)
 {
     struct folder *f = ctx;
+    if (f->gone_after != 0 && f->opened >= f->gone_after)
+        return GCD_END;
     if (m == NULL && n < f->loaded) {
         f->opened++;
         ret->path = f->files[n].path;
@@ -208,6 +211,22 @@ static void test_wrong_files(void **state)
     pe_image_done(&other);
 }
 
+/* Each file is opened for the types and again for the static variables: one that is gone by then is a module that could not be read. */
+static void test_a_file_that_goes(void **state)
+{
+    (void)state;
+    struct gcd_input *in;
+    struct folder f = everything();
+    f.gone_after = 2;
+    struct gcd_dump *d = dump(TB_LIST(struct tb_static, OF(0x400, "s_first")), NULL, &in);
+    assert_int_equal(resolve(d, &f), GCD_OK);
+    assert_int_equal(module(d, SAMPLE_SHOP)->state, GCD_MODULE_UNREADABLE);
+    assert_string_equal(module(d, SAMPLE_SHOP)->problem, "the file is gone: it was there when the types were read");
+    assert_string_equal(type(d, 0x100)->name, "Shop.Store`1+Node[System.String]");
+    assert_string_equal(gcd_dump_summary(d)->roots[0].class_name, "");
+    done(d, in);
+}
+
 static void check_labels(const struct tb_static *statics, size_t n, const char *expected)
 {
     char text[2000] = "";
@@ -339,6 +358,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_outer_types), cmocka_unit_test(test_same_assembly_again), cmocka_unit_test(test_wrong_files),
+        cmocka_unit_test(test_a_file_that_goes),
         cmocka_unit_test(test_classes_of_statics),
         cmocka_unit_test(test_order_of_statics), cmocka_unit_test(test_modules_without_events), cmocka_unit_test(test_every_allocation),
     };
