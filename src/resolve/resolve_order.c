@@ -86,7 +86,7 @@ static uint32_t below(const struct order *o, uint64_t key)
 static void lengthen(struct order *o, uint32_t v, uint32_t *lengths, uint64_t flip)
 {
     const struct resolve *r = o->r;
-    uint32_t end = r->variables[v].first + r->variables[v].count, longest = o->longest;
+    uint32_t end = r->variables[v].first + r->variables[v].count;
     for (uint32_t c = r->variables[v].first; c < end; c++)
         if (o->rank[r->candidates[c].module] != RESOLVE_NONE)
             lengths[c] = below(o, key_of(o, &r->candidates[c]) ^ flip) + 1;
@@ -96,8 +96,7 @@ static void lengthen(struct order *o, uint32_t v, uint32_t *lengths, uint64_t fl
         if (n == 0 || (n <= o->longest && o->ends[n - 1] <= key))
             continue;
         o->ends[n - 1] = key;
-        longest = n > longest ? n : longest;
-        o->longest = longest;
+        o->longest = n > o->longest ? n : o->longest;
     }
 }
 
