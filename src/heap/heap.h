@@ -118,6 +118,7 @@ struct heap_type {
     struct heap_known known;
     struct gcd_type type;        /* the sums unused */
     uint64_t element;            /* id of the type that it is an array of, or a pointer to; 0 = none */
+    bool definition;             /* its name begins with that of a definition, which has its token; not of arrays and pointers */
 };
 
 struct heap_module {

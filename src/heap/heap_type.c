@@ -8,6 +8,7 @@
 #include "heap/heap.h"
 
 #define TYPE_FLAG_ARRAY UINT32_C(8)
+#define ELEMENT_FNPTR 0x1b
 
 static gcd_status text_error(gcd_status st, struct gcd_error *err)
 {
@@ -104,11 +105,11 @@ static bool is_same_type(const struct heap_type *a, const struct gcd_clr_type *b
            a->type.element_type == b->element_type && (a->known.text_hash == hash || a->known.text_hash == 0 || hash == 0);
 }
 
-/* An array has the token 0, a pointer any number (measured, .NET 10); the only parameter of both is what they are of. */
+/* An array has the token 0, a pointer or a function pointer any (measured, .NET 10); the only parameter of the first two is what they are of. */
 static bool is_definition(const struct gcd_clr_type *t)
 {
     uint16_t last = t->name_units > 0 ? gcd_le16(t->name + 2 * (t->name_units - 1)) : 0;
-    return (t->name_token & 0xffffff) != 0 && last != '*' && last != '&';
+    return (t->name_token & 0xffffff) != 0 && t->element_type != ELEMENT_FNPTR && last != '*' && last != '&';
 }
 
 static gcd_status describe_type(struct gcd_heap *h, uint32_t i, const struct gcd_clr_type *t, int64_t ns, struct gcd_error *err)
@@ -131,7 +132,8 @@ static gcd_status describe_type(struct gcd_heap *h, uint32_t i, const struct gcd
     to->type.name_token = t->name_token;
     to->type.flags = t->flags;
     to->type.element_type = t->element_type;
-    to->element = is_definition(t) || t->parameter_count != 1 ? 0 : gcd_le64(t->parameters);
+    to->definition = is_definition(t);
+    to->element = to->definition || t->parameter_count != 1 ? 0 : gcd_le64(t->parameters);
     to->type.described = true;
     if (to->type.named)
         return heap_text_utf16(h, t->name, t->name_units, &to->type.name, err);

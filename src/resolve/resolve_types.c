@@ -9,7 +9,6 @@
 #include "resolve/resolve.h"
 
 #define DIMENSIONS_MAX 32u               /* arrays of arrays that are followed to their element */
-#define ELEMENT_FNPTR 0x1b               /* a pointer to a function, of any type: its token means nothing (measured, .NET 10) */
 
 static const struct heap_type *type_of_id(const struct resolve *r, uint64_t id)
 {
@@ -23,9 +22,7 @@ static const struct gcd_type *definition_of(const struct resolve *r, const struc
     const struct heap_type *h = type_of_id(r, t->id);
     for (unsigned i = 0; h != NULL && h->element != 0 && i < DIMENSIONS_MAX; i++)
         h = type_of_id(r, h->element);
-    bool found = h != NULL && h->type.described && h->type.named && (h->type.name_token & 0xffffff) != 0 && h->element == 0;
-    found = found && h->type.element_type != ELEMENT_FNPTR;
-    return found && strchr("*&", h->type.name[strlen(h->type.name) - 1]) == NULL ? &h->type : NULL;
+    return h != NULL && h->definition && h->type.named ? &h->type : NULL;
 }
 
 gcd_status resolve_types_begin(struct resolve *r, struct gcd_error *err)
