@@ -12,6 +12,8 @@
 #ifndef GCD_LOAD_LOAD_H
 #define GCD_LOAD_LOAD_H
 
+#include <string.h>
+
 #include <gcdumpc/dump.h>
 
 #include "heap/heap.h"
@@ -67,6 +69,16 @@ GCD_MUST_CHECK gcd_status gcd_objects_replay_next(struct gcd_objects *o, bool *r
 
 /* modules.c: the modules of the summary, and the module number of each type. */
 GCD_MUST_CHECK gcd_status load_modules(struct gcd_dump *d, struct gcd_error *err);
+
+/* What the file of module M says about itself; TOKEN NULL = it has no public key. */
+static inline void load_identify(struct gcd_module *m, enum gcd_module_state state, const uint8_t mvid[16], const uint8_t *token)
+{
+    m->state = state;
+    memcpy(m->mvid, mvid, sizeof m->mvid);
+    m->has_public_key = token != NULL;
+    if (token != NULL)
+        memcpy(m->public_key_token, token, sizeof m->public_key_token);
+}
 
 /* recorded_apply.c: names that the recording holds for its types, static variables and modules. */
 GCD_MUST_CHECK gcd_status load_recorded_names(struct gcd_dump *d, struct gcd_error *err);

@@ -34,14 +34,11 @@ static void apply_module(struct gcd_module *m, const struct heap_recorded_item *
         m->problem = "its names in the recording are not complete";
         return;
     }
-    m->state = GCD_MODULE_RECORDED;
+    load_identify(m, GCD_MODULE_RECORDED, from->mvid, from->has_public_key ? from->public_key_token : NULL);
     if (m->assembly[0] == '\0')
         m->assembly = from->text[0];
     if (m->path[0] == '\0')
         m->path = from->text[1];
-    memcpy(m->mvid, from->mvid, sizeof m->mvid);
-    m->has_public_key = from->has_public_key;
-    memcpy(m->public_key_token, from->public_key_token, sizeof m->public_key_token);
 }
 
 /* Types take the path from their module, which may have got it just now. */

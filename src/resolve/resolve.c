@@ -50,16 +50,11 @@ static gcd_status judge(struct resolve *r, uint32_t module, const struct resolve
     return GCD_OK;
 }
 
-void resolve_accept(struct resolve *r, uint32_t module, unsigned n, const struct resolve_file *o)
+void resolve_accept(struct resolve *r, uint32_t module, const struct resolve_file *o)
 {
     const struct gcd_module_identity *id = gcd_metadata_identity(o->m);
-    struct gcd_module *to = &r->d->modules[module];
-    to->state = GCD_MODULE_READ;
-    to->problem = "";
-    to->has_public_key = id->has_public_key;
-    memcpy(to->public_key_token, id->public_key_token, sizeof to->public_key_token);
-    memcpy(to->mvid, id->mvid.bytes, sizeof to->mvid);
-    r->modules[module].candidate = n;
+    load_identify(&r->d->modules[module], GCD_MODULE_READ, id->mvid.bytes, id->has_public_key ? id->public_key_token : NULL);
+    r->d->modules[module].problem = "";
 }
 
 static gcd_status set_problem(struct resolve *r, uint32_t module, enum gcd_module_state state, const char *problem, struct gcd_error *err)
@@ -69,18 +64,18 @@ static gcd_status set_problem(struct resolve *r, uint32_t module, enum gcd_modul
     return heap_text(r->d->heap, problem, strlen(problem), &to->problem, err);
 }
 
-/* The file that the module was found to be. */
+/* The file that the module, or the one whose file it shares, was found to be. */
 static gcd_status open_again(struct resolve *r, uint32_t module, struct resolve_file *ret, struct gcd_error *err)
 {
     uint32_t owner = r->modules[module].same_as;
     const struct resolve_module *from = &r->modules[owner];
-    const struct gcd_module *to = &r->d->modules[module];
-    gcd_status st = resolve_open(r, from->loaded ? NULL : &r->d->modules[owner], from->candidate, ret, err);
+    const struct gcd_module *found = &r->d->modules[owner];
+    gcd_status st = resolve_open(r, from->loaded ? NULL : found, from->candidate, ret, err);
     if (st == GCD_END)
         return gcd_fail(err, GCD_E_IO, "the file is gone: it was there when the types were read");
     if (st != GCD_OK)
         return st;
-    if (memcmp(to->mvid, gcd_metadata_identity(ret->m)->mvid.bytes, sizeof to->mvid) == 0)
+    if (memcmp(found->mvid, gcd_metadata_identity(ret->m)->mvid.bytes, sizeof found->mvid) == 0)
         return GCD_OK;
     resolve_close(r, ret);
     return gcd_fail(err, GCD_E_FORMAT, "the file has changed while it was read");
@@ -103,7 +98,8 @@ static gcd_status find_file(struct resolve *r, uint32_t module, struct resolve_f
         if (st == GCD_OK)
             st = judge(r, module, ret, &refused, &own);
         if (st == GCD_OK && refused == NULL) {
-            resolve_accept(r, module, n, ret);
+            resolve_accept(r, module, ret);
+            r->modules[module].candidate = n;
             return GCD_OK;
         }
         if (st == GCD_OK)
@@ -139,10 +135,11 @@ static gcd_status read_types(struct resolve *r, uint32_t module, struct gcd_erro
 {
     struct resolve_file o;
     struct gcd_error own = GCD_ERROR_INIT;
-    if (r->d->modules[module].state == GCD_MODULE_READ) {        /* its file is known already */
+    if (r->d->modules[r->modules[module].same_as].state == GCD_MODULE_READ) {        /* its file is known already */
         gcd_status st = open_again(r, module, &o, &own);
         if (st != GCD_OK)
             return note_failure(r, module, st, &own, err);
+        resolve_accept(r, module, &o);
     } else {
         GCD_TRY(find_file(r, module, &o, err));
         if (o.m == NULL)
@@ -167,37 +164,42 @@ static gcd_status read_statics(struct resolve *r, uint32_t module, struct gcd_er
     return note_failure(r, module, st, &own, err);
 }
 
+static uint64_t symbols_hash(const struct gcd_module *m)
+{
+    return gcd_text_hash((const char *)m->pdb_guid, sizeof m->pdb_guid, m->pdb_age);
+}
+
+/* The module with the symbol file of module MODULE that has a file; RESOLVE_NONE = there is none, or it is MODULE. */
+static uint32_t find_owner(const struct resolve *r, const struct gcd_idmap *by_symbols, uint32_t module)
+{
+    static const uint8_t none[sizeof r->d->modules->pdb_guid];
+    const struct gcd_module *m = &r->d->modules[module];
+    uint32_t owner = gcd_idmap_get(by_symbols, symbols_hash(m));
+    if (owner == GCD_IDMAP_NONE || owner == module || memcmp(m->pdb_guid, none, sizeof none) == 0)
+        return RESOLVE_NONE;
+    const struct gcd_module *o = &r->d->modules[owner];
+    return memcmp(o->pdb_guid, m->pdb_guid, sizeof m->pdb_guid) == 0 && o->pdb_age == m->pdb_age ? r->modules[owner].same_as : RESOLVE_NONE;
+}
+
 /* A module from a stream or a deleted file is the same as another one with its symbol file, which has a file. */
 static gcd_status share_files(struct resolve *r, struct gcd_error *err)
 {
-    static const uint8_t none[sizeof r->d->modules->pdb_guid];
-    struct gcd_idmap by_guid;
+    struct gcd_idmap by_symbols;
     bool room = true;
     gcd_status st = GCD_OK;
-    gcd_idmap_init(&by_guid, r->alloc);
-    for (int pass = 0; pass < 2; pass++)
-        for (uint32_t i = 0; i < r->module_count && room && st == GCD_OK; i++) {
-            struct gcd_module *m = &r->d->modules[i];
-            uint64_t hash = gcd_text_hash((const char *)m->pdb_guid, sizeof m->pdb_guid, m->pdb_age);
-            if (memcmp(m->pdb_guid, none, sizeof none) == 0 || m->state == GCD_MODULE_RECORDED)
-                continue;
-            if (m->state == GCD_MODULE_READ && pass == 0) {
-                room = gcd_idmap_put(&by_guid, hash, i);
-            } else if (m->state != GCD_MODULE_READ && pass == 1) {
-                uint32_t other = gcd_idmap_get(&by_guid, hash);
-                const struct gcd_module *o = &r->d->modules[other != GCD_IDMAP_NONE ? other : i];
-                if (o == m || memcmp(o->pdb_guid, m->pdb_guid, sizeof m->pdb_guid) != 0 || o->pdb_age != m->pdb_age)
-                    continue;
-                r->modules[i].same_as = r->modules[other].same_as;
-                m->state = GCD_MODULE_READ;
-                m->problem = "";
-                m->has_public_key = o->has_public_key;
-                memcpy(m->public_key_token, o->public_key_token, sizeof m->public_key_token);
-                memcpy(m->mvid, o->mvid, sizeof m->mvid);
-                st = read_types(r, i, err);
-            }
-        }
-    gcd_idmap_done(&by_guid);
+    gcd_idmap_init(&by_symbols, r->alloc);
+    for (uint32_t i = 0; i < r->module_count && room; i++)
+        if (r->d->modules[i].state == GCD_MODULE_READ)
+            room = gcd_idmap_put(&by_symbols, symbols_hash(&r->d->modules[i]), i);
+    for (uint32_t i = 0; i < r->module_count && room && st == GCD_OK; i++) {
+        bool known = r->d->modules[i].state == GCD_MODULE_READ || r->d->modules[i].state == GCD_MODULE_RECORDED;
+        uint32_t owner = known ? RESOLVE_NONE : find_owner(r, &by_symbols, i);
+        if (owner == RESOLVE_NONE)
+            continue;
+        r->modules[i].same_as = owner;
+        st = read_types(r, i, err);
+    }
+    gcd_idmap_done(&by_symbols);
     return room ? st : gcd_fail_nomem(err, "completing names");
 }
 

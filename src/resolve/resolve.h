@@ -68,8 +68,8 @@ struct resolve_file {
 /* Candidate N of MODULE, NULL = of any module.  GCD_END: there is none. */
 gcd_status resolve_open(const struct resolve *r, const struct gcd_module *module, unsigned n, struct resolve_file *ret, struct gcd_error *err);
 void resolve_close(const struct resolve *r, struct resolve_file *f);
-/* F, candidate N of MODULE, is its file. */
-void resolve_accept(struct resolve *r, uint32_t module, unsigned n, const struct resolve_file *f);
+/* F is the file of MODULE. */
+void resolve_accept(struct resolve *r, uint32_t module, const struct resolve_file *f);
 /* Room for one more module, whose lists are empty. */
 gcd_status resolve_add_module(struct resolve *r, struct gcd_error *err);
 

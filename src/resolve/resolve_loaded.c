@@ -82,7 +82,7 @@ static gcd_status take(struct resolve *r, uint32_t to, unsigned n, const struct 
     r->modules[to].candidate = n;
     GCD_TRY(heap_text(r->d->heap, f->file.path, strlen(f->file.path), &m->path, err));
     GCD_TRY(heap_text(r->d->heap, id->assembly_name, strlen(id->assembly_name), &m->assembly, err));
-    resolve_accept(r, to, n, f);
+    resolve_accept(r, to, f);
     for (uint32_t i = 0; i < r->type_count; i++)
         if (r->d->types[i].module_number == to)
             r->d->types[i].module_path = m->path[0] != '\0' ? m->path : m->assembly;
