@@ -2,7 +2,7 @@
  * Combines an input, a trace and a heap: see gcdumpc/dump.h.
  *
  *     dump.c            the first pass: which GC counts, types, roots, the verdict
- *     modules.c         the list of modules
+ *     modules.c         the list of modules; types with their outer types
  *     merge_loads.c     types that are loaded several times become one
  *     recorded_apply.c  names that the recording holds
  *     recording.c       a copy of the recording, with names added
@@ -67,8 +67,9 @@ GCD_MUST_CHECK gcd_status gcd_objects_keep_for_replay(struct gcd_objects *o, str
 void gcd_objects_replay(struct gcd_objects *o);
 GCD_MUST_CHECK gcd_status gcd_objects_replay_next(struct gcd_objects *o, bool *ret_has_address, uint64_t *ret_edges, struct gcd_error *err);
 
-/* modules.c: the modules of the summary, and the module number of each type. */
+/* modules.c: the modules of the summary, and the module number of each type; the name of T gets the outer type OUTER[N] unless N is 0. */
 GCD_MUST_CHECK gcd_status load_modules(struct gcd_dump *d, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status load_nest(struct gcd_dump *d, struct gcd_type *t, const char *outer, size_t n, struct gcd_error *err);
 
 /* What the file of module M says about itself; TOKEN NULL = it has no public key. */
 static inline void load_identify(struct gcd_module *m, enum gcd_module_state state, const uint8_t mvid[16], const uint8_t *token)

@@ -46,3 +46,19 @@ gcd_status load_modules(struct gcd_dump *d, struct gcd_error *err)
     d->summary.modules = d->modules;
     return st;
 }
+
+gcd_status load_nest(struct gcd_dump *d, struct gcd_type *t, const char *outer, size_t n, struct gcd_error *err)
+{
+    size_t raw = strlen(t->raw_name);
+    if (n == 0 || !t->named)
+        return GCD_OK;
+    char *s = gcd_mem_new(&d->alloc, n + 1 + raw);
+    if (s == NULL)
+        return gcd_fail_nomem(err, "completing names");
+    memcpy(s, outer, n);
+    s[n] = '+';
+    memcpy(s + n + 1, t->raw_name, raw);
+    gcd_status st = heap_text(d->heap, s, n + 1 + raw, &t->name, err);
+    gcd_mem_free(&d->alloc, s, n + 1 + raw);
+    return st;
+}

@@ -1,8 +1,9 @@
 /* Puts the names that the recording holds into the summary. */
 #include <string.h>
 
+#include <gcdumpc/unstable/loads.h>
+
 #include "base/error.h"
-#include "base/mem.h"
 #include "load/load.h"
 
 /* The items of KIND in batch B. */
@@ -46,23 +47,7 @@ static void apply_path(const struct gcd_dump *d, struct gcd_type *t)
 {
     const struct gcd_module *m = t->module_number != GCD_MODULE_NONE ? &d->modules[t->module_number] : NULL;
     if (m != NULL && m->state == GCD_MODULE_RECORDED && t->module_path[0] == '\0')
-        t->module_path = m->path[0] != '\0' ? m->path : m->assembly;
-}
-
-static gcd_status apply_type(struct gcd_dump *d, struct gcd_type *t, const struct heap_recorded_item *from, struct gcd_error *err)
-{
-    size_t outer = strlen(from->text[0]), raw = strlen(t->raw_name);
-    if (outer == 0 || !t->named)
-        return GCD_OK;
-    char *s = gcd_mem_new(&d->alloc, outer + 1 + raw);
-    if (s == NULL)
-        return gcd_fail_nomem(err, "reading recorded names");
-    memcpy(s, from->text[0], outer);
-    s[outer] = '+';
-    memcpy(s + outer + 1, t->raw_name, raw);
-    gcd_status st = heap_text(d->heap, s, outer + 1 + raw, &t->name, err);
-    gcd_mem_free(&d->alloc, s, outer + 1 + raw);
-    return st;
+        t->module_path = gcd_module_label(m);
 }
 
 static void apply_static(struct gcd_root *r, const struct heap_recorded_item *from)
@@ -82,7 +67,7 @@ static gcd_status apply(struct gcd_dump *d, struct items in[RECORDED_KINDS], boo
     for (uint32_t i = 0; i < d->type_count && whole; i++) {
         apply_path(d, &d->types[i]);
         if ((from = find(&in[RECORDED_TYPES], d->types[i].id)) != NULL)
-            GCD_TRY(apply_type(d, &d->types[i], from, err));
+            GCD_TRY(load_nest(d, &d->types[i], from->text[0], strlen(from->text[0]), err));
     }
     for (size_t i = 0; i < d->summary.root_count && whole; i++)
         if (d->roots[i].kind == GCD_ROOT_STATIC && (from = find(&in[RECORDED_STATICS], d->roots[i].id)) != NULL)

@@ -17,15 +17,10 @@ struct same {
 
 /* ---- modules ---- */
 
-static const char *file_of(const struct gcd_module *m)
-{
-    return m->path[0] != '\0' ? m->path : m->assembly;
-}
-
 static int compare_modules(const void *ctx, uint32_t a, uint32_t b)
 {
     const struct gcd_module *x = &((const struct gcd_module *)ctx)[a], *y = &((const struct gcd_module *)ctx)[b];
-    int c = strcmp(file_of(x), file_of(y));
+    int c = strcmp(gcd_module_label(x), gcd_module_label(y));
     if (c == 0)
         c = memcmp(x->pdb_guid, y->pdb_guid, sizeof x->pdb_guid);
     return c != 0 ? c : (x->pdb_age > y->pdb_age) - (x->pdb_age < y->pdb_age);
@@ -37,7 +32,7 @@ static void number_files(struct same *s, const uint32_t *items)
     const struct gcd_module *modules = s->from->modules;
     for (size_t i = 0; i < s->from->module_count; i++) {
         bool again = i > 0 && compare_modules(modules, items[i - 1], items[i]) == 0;
-        bool known = file_of(&modules[items[i]])[0] != '\0';
+        bool known = gcd_module_label(&modules[items[i]])[0] != '\0';
         s->file[items[i]] = !known ? UNKNOWN : again ? s->file[items[i - 1]] : items[i];
         s->repeated = s->repeated || (known && again);
     }

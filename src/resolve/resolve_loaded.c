@@ -5,6 +5,8 @@
  */
 #include <string.h>
 
+#include <gcdumpc/unstable/loads.h>
+
 #include "base/error.h"
 #include "base/mem.h"
 #include "resolve/resolve.h"
@@ -85,7 +87,7 @@ static gcd_status take(struct resolve *r, uint32_t to, unsigned n, const struct 
     resolve_accept(r, to, f);
     for (uint32_t i = 0; i < r->type_count; i++)
         if (r->d->types[i].module_number == to)
-            r->d->types[i].module_path = m->path[0] != '\0' ? m->path : m->assembly;
+            r->d->types[i].module_path = gcd_module_label(m);
     return GCD_OK;
 }
 

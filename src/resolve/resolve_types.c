@@ -79,15 +79,6 @@ gcd_status resolve_types_differ(struct resolve *r, uint32_t module, struct gcd_m
     return GCD_OK;
 }
 
-/* The name of T with OUTER[N], the outer types and the "+", before it. */
-static gcd_status put_before(struct resolve *r, struct gcd_type *t, const char *outer, size_t n, struct gcd_error *err)
-{
-    r->spelling.n = 0;
-    if (!csharp_put(&r->spelling, outer, n) || !csharp_put(&r->spelling, t->raw_name, strlen(t->raw_name)))
-        return gcd_fail_nomem(err, "completing names");
-    return heap_text(r->d->heap, r->spelling.out, r->spelling.n, &t->name, err);
-}
-
 gcd_status resolve_types_name(struct resolve *r, uint32_t module, struct gcd_metadata *m, struct gcd_error *err)
 {
     for (uint32_t i = r->modules[module].first_type; i != RESOLVE_NONE; i = r->types[i].next) {
@@ -98,7 +89,7 @@ gcd_status resolve_types_name(struct resolve *r, uint32_t module, struct gcd_met
         if (resolve_is_fatal(st))
             return st;
         if (st == GCD_OK && last > 0 && head_length(t->raw_name, name + last) > 0)
-            GCD_TRY(put_before(r, t, name, last, err));
+            GCD_TRY(load_nest(r->d, t, name, last - 1, err));    /* before the "+" */
     }
     return GCD_OK;
 }

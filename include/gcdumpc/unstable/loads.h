@@ -19,6 +19,12 @@
 extern "C" {
 #endif
 
+/* What tells the file of M from others: its path, or the name of an assembly made in memory; "" = unknown.  Lives as long as the summary. */
+static inline const char *gcd_module_label(const struct gcd_module *m)
+{
+    return m->path[0] != '\0' ? m->path : m->assembly;
+}
+
 /*
  * RET_FIRST[type_count]: for each type the first one that it is a load of, its own number when there is no other.  *RET_SOME: is there any other?
  * ALLOC may be NULL.  GCD_E_NOMEM.

@@ -1,4 +1,5 @@
 #include <gcdumpc/summary.h>
+#include <gcdumpc/unstable/loads.h>
 #include <gcdumpc/unstable/static_names.h>
 
 #include <inttypes.h>
@@ -69,7 +70,8 @@ static const char *module_state(enum gcd_module_state state)
 
 static const char *label_of(const struct gcd_module *m)
 {
-    return m->path[0] != '\0' ? m->path : m->assembly[0] != '\0' ? m->assembly : "without a name";
+    const char *label = gcd_module_label(m);
+    return label[0] != '\0' ? label : "without a name";
 }
 
 char *cli_module_problem(const struct gcd_summary *s, const struct cli_names_known *k, enum gcd_module_state state)
