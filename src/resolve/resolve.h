@@ -55,8 +55,6 @@ struct resolve_module {
     uint32_t same_as;                        /* the module whose file it is, too; itself, mostly */
     unsigned candidate;                      /* which candidate its file was, */
     bool loaded;                             /* of those for any module: all that the process has loaded */
-    unsigned fits;                           /* files among these that it can be */
-    struct gcd_module_guid mvid;             /* of the first of them */
 };
 
 /* An open file of a module. */

@@ -13,58 +13,100 @@
 
 #define FILES_MAX 4096u
 
-static bool is_unknown(const struct gcd_module *m)
-{
-    return !m->described && m->id != 0 && m->state != GCD_MODULE_RECORDED;
-}
+/* A file that the process has loaded. */
+struct loaded_file {
+    unsigned n;                          /* which candidate it is */
+    uint32_t first;                      /* the first copy of it, mostly itself */
+    bool taken;                          /* of the first copy: it is a module of the dump */
+    struct gcd_module module;            /* what it becomes: path, assembly, identity */
+};
 
-/* Begins with the type that is least likely to be in another file, too: the last one of the tables. */
-static gcd_status fits(struct resolve *r, uint32_t module, struct gcd_metadata *m, bool *ret, struct gcd_error *err)
-{
-    uint32_t last = 0;
-    *ret = false;
-    for (uint32_t i = r->modules[module].first_type; i != RESOLVE_NONE; i = r->types[i].next)
-        last = r->types[i].definition->name_token > last ? r->types[i].definition->name_token : last;
-    if (last == 0 || (last & 0xffffff) > gcd_metadata_type_count(m))
-        return GCD_OK;
-    bool differ;
-    GCD_TRY(resolve_types_differ(r, module, m, &differ, err));
-    *ret = !differ;
-    return GCD_OK;
-}
+/* A module that no event describes. */
+struct unknown {
+    uint32_t module;
+    uint32_t last;                       /* the last one of its types in the tables of its file */
+    unsigned fits;                       /* files that it can be; copies of one file are one */
+    uint32_t file;                       /* the first of these */
+};
 
-/* Notes file N with the unknown modules that it can be; copies of one file are one. */
-static gcd_status compare_file(struct resolve *r, unsigned n, const struct resolve_file *f, struct gcd_error *err)
+struct loaded {
+    struct resolve *r;
+    struct unknown *unknown;
+    size_t unknown_count, unknown_cap;
+    struct loaded_file *files;
+    size_t file_count, file_cap;
+    struct gcd_idmap by_mvid;            /* hash -> first copy */
+};
+
+static gcd_status find_unknown(struct loaded *l, struct gcd_error *err)
 {
-    const struct gcd_module_guid *mvid = &gcd_metadata_identity(f->m)->mvid;
-    for (uint32_t i = 0; i < r->d->summary.module_count; i++) {
-        struct resolve_module *m = &r->modules[i];
-        bool fit;
-        if (!is_unknown(&r->d->modules[i]) || m->fits > 1)
+    struct resolve *r = l->r;
+    for (uint32_t i = 0; i < r->module_count; i++) {
+        const struct gcd_module *m = &r->d->modules[i];
+        if (m->described || m->id == 0 || m->state == GCD_MODULE_RECORDED)
             continue;
-        GCD_TRY(fits(r, i, f->m, &fit, err));
-        if (!fit || (m->fits == 1 && memcmp(&m->mvid, mvid, sizeof *mvid) == 0))
+        struct unknown u = { .module = i };
+        for (uint32_t t = r->modules[i].first_type; t != RESOLVE_NONE; t = r->types[t].next)
+            u.last = r->types[t].definition->name_token > u.last ? r->types[t].definition->name_token : u.last;
+        if (u.last == 0)
             continue;
-        m->fits++;
-        m->mvid = *mvid;
-        m->candidate = n;
+        if (!gcd_vec_reserve(r->alloc, &l->unknown, &l->unknown_cap, l->unknown_count + 1, sizeof *l->unknown, RESOLVE_NONE))
+            return gcd_fail_nomem(err, "completing names");
+        l->unknown[l->unknown_count++] = u;
     }
     return GCD_OK;
 }
 
-static gcd_status visit(struct resolve *r, gcd_status (*file)(struct resolve *r, unsigned n, const struct resolve_file *f, struct gcd_error *err),
-                        struct gcd_error *err)
+/* Notes for which unknown modules M can be FILE. */
+static gcd_status compare_file(struct loaded *l, uint32_t file, struct gcd_metadata *m, struct gcd_error *err)
+{
+    for (size_t i = 0; i < l->unknown_count; i++) {
+        struct unknown *u = &l->unknown[i];
+        bool differ = (u->last & 0xffffff) > gcd_metadata_type_count(m);
+        if (u->fits > 1)
+            continue;
+        if (!differ)
+            GCD_TRY(resolve_types_differ(l->r, u->module, m, &differ, err));
+        if (!differ && u->fits++ == 0)
+            u->file = file;
+    }
+    return GCD_OK;
+}
+
+/* Adds F, candidate N, to the files. */
+static gcd_status note_file(struct loaded *l, unsigned n, const struct resolve_file *f, struct gcd_error *err)
+{
+    const struct gcd_module_identity *id = gcd_metadata_identity(f->m);
+    struct gcd_heap *heap = l->r->d->heap;
+    uint32_t self = (uint32_t)l->file_count;
+    uint64_t hash = gcd_text_hash((const char *)id->mvid.bytes, sizeof id->mvid.bytes, GCD_TEXT_HASH);
+    uint32_t first = gcd_idmap_get(&l->by_mvid, hash);
+    struct gcd_module m = { .problem = "" };
+    GCD_TRY(heap_text(heap, f->file.path, strlen(f->file.path), &m.path, err));
+    GCD_TRY(heap_text(heap, id->assembly_name, strlen(id->assembly_name), &m.assembly, err));
+    load_identify(&m, GCD_MODULE_READ, id->mvid.bytes, id->has_public_key ? id->public_key_token : NULL);
+    if (!gcd_vec_reserve(l->r->alloc, &l->files, &l->file_cap, l->file_count + 1, sizeof *l->files, FILES_MAX))
+        return gcd_fail_nomem(err, "completing names");
+    if (first == GCD_IDMAP_NONE || memcmp(l->files[first].module.mvid, m.mvid, sizeof m.mvid) != 0)
+        first = self;
+    if (first == self && !gcd_idmap_put(&l->by_mvid, hash, self))
+        return gcd_fail_nomem(err, "completing names");
+    l->files[l->file_count++] = (struct loaded_file){ .n = n, .first = first, .module = m };
+    return first == self ? compare_file(l, self, f->m, err) : GCD_OK;
+}
+
+static gcd_status visit_files(struct loaded *l, struct gcd_error *err)
 {
     for (unsigned n = 0; n < FILES_MAX; n++) {
         struct gcd_error own = GCD_ERROR_INIT;
         struct resolve_file f;
-        GCD_TRY(gcd_check_canceled(r->d->options.context.cancel, err));
-        gcd_status st = resolve_open(r, NULL, n, &f, &own);
+        GCD_TRY(gcd_check_canceled(l->r->d->options.context.cancel, err));
+        gcd_status st = resolve_open(l->r, NULL, n, &f, &own);
         if (st == GCD_END)
             break;
         if (st == GCD_OK) {
-            st = file(r, n, &f, &own);
-            resolve_close(r, &f);
+            st = note_file(l, n, &f, &own);
+            resolve_close(l->r, &f);
         }
         if (resolve_is_fatal(st)) {
             if (err != NULL)
@@ -75,51 +117,61 @@ static gcd_status visit(struct resolve *r, gcd_status (*file)(struct resolve *r,
     return GCD_OK;
 }
 
-/* File N becomes module TO. */
-static gcd_status take(struct resolve *r, uint32_t to, unsigned n, const struct resolve_file *f, struct gcd_error *err)
+/* F becomes module TO. */
+static void take(struct resolve *r, uint32_t to, const struct loaded_file *f)
 {
-    const struct gcd_module_identity *id = gcd_metadata_identity(f->m);
     struct gcd_module *m = &r->d->modules[to];
+    uint64_t id = m->id;
+    *m = f->module;
+    m->id = id;
     r->modules[to].loaded = true;
-    r->modules[to].candidate = n;
-    GCD_TRY(heap_text(r->d->heap, f->file.path, strlen(f->file.path), &m->path, err));
-    GCD_TRY(heap_text(r->d->heap, id->assembly_name, strlen(id->assembly_name), &m->assembly, err));
-    resolve_accept(r, to, f);
-    for (uint32_t i = 0; i < r->type_count; i++)
-        if (r->d->types[i].module_number == to)
-            r->d->types[i].module_path = gcd_module_label(m);
-    return GCD_OK;
+    r->modules[to].candidate = f->n;
 }
 
 /* A file that is none of the modules in the dump has static fields, too. */
-static gcd_status take_file(struct resolve *r, unsigned n, const struct resolve_file *f, struct gcd_error *err)
+static gcd_status add_file(struct resolve *r, const struct loaded_file *f, struct gcd_error *err)
 {
     struct gcd_dump *d = r->d;
-    bool taken = false;
-    for (uint32_t i = 0; i < r->module_count; i++) {
-        if (r->modules[i].fits != 1 || memcmp(&r->modules[i].mvid, &gcd_metadata_identity(f->m)->mvid, sizeof r->modules[i].mvid) != 0)
-            continue;
-        if (r->modules[i].candidate == n)
-            GCD_TRY(take(r, i, n, f, err));
-        taken = true;
-    }
-    if (taken)
-        return GCD_OK;
     if (!gcd_vec_reserve(&d->alloc, &d->modules, &d->module_room, d->summary.module_count + 1, sizeof *d->modules, GCD_MODULE_NONE))
         return gcd_fail_nomem(err, "completing names");
     d->summary.modules = d->modules;
     GCD_TRY(resolve_add_module(r, err));
-    d->modules[d->summary.module_count] = (struct gcd_module){ .path = "", .assembly = "", .problem = "" };
-    return take(r, (uint32_t)d->summary.module_count++, n, f, err);
+    d->modules[d->summary.module_count] = (struct gcd_module){ .id = 0 };
+    take(r, (uint32_t)d->summary.module_count++, f);
+    return GCD_OK;
+}
+
+static gcd_status take_files(struct loaded *l, struct gcd_error *err)
+{
+    for (size_t i = 0; i < l->unknown_count; i++) {
+        const struct unknown *u = &l->unknown[i];
+        if (u->fits != 1)
+            continue;
+        take(l->r, u->module, &l->files[u->file]);
+        l->files[u->file].taken = true;
+    }
+    for (size_t i = 0; i < l->file_count; i++)
+        if (!l->files[l->files[i].first].taken)
+            GCD_TRY(add_file(l->r, &l->files[i], err));
+    for (uint32_t i = 0; i < l->r->type_count; i++) {
+        struct gcd_type *t = &l->r->d->types[i];
+        if (t->module_number != GCD_MODULE_NONE && l->r->modules[t->module_number].loaded)
+            t->module_path = gcd_module_label(&l->r->d->modules[t->module_number]);
+    }
+    return GCD_OK;
 }
 
 gcd_status resolve_loaded(struct resolve *r, struct gcd_error *err)
 {
-    bool any = false;
-    for (uint32_t i = 0; i < r->module_count; i++)
-        any = any || (is_unknown(&r->d->modules[i]) && r->modules[i].first_type != RESOLVE_NONE);
-    if (!any)
-        return GCD_OK;
-    GCD_TRY(visit(r, compare_file, err));
-    return visit(r, take_file, err);
+    struct loaded l = { .r = r };
+    gcd_idmap_init(&l.by_mvid, r->alloc);
+    gcd_status st = find_unknown(&l, err);
+    if (st == GCD_OK && l.unknown_count > 0)
+        st = visit_files(&l, err);
+    if (st == GCD_OK)
+        st = take_files(&l, err);
+    gcd_idmap_done(&l.by_mvid);
+    gcd_mem_free(r->alloc, l.files, l.file_cap * sizeof *l.files);
+    gcd_mem_free(r->alloc, l.unknown, l.unknown_cap * sizeof *l.unknown);
+    return st;
 }
