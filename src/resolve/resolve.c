@@ -12,6 +12,9 @@
 #include "resolve/resolve.h"
 
 #define CANDIDATES_PER_MODULE 64u
+/* What no program needs; a hostile recording could ask for far more. */
+#define FILES_MAX 16384u
+#define COMPARISONS_MAX (UINT64_C(1) << 22)
 #define PROBLEM_BYTES sizeof ((struct gcd_error *)0)->msg
 
 void resolve_close(const struct resolve *r, struct resolve_file *f)
@@ -81,6 +84,14 @@ static gcd_status open_again(struct resolve *r, uint32_t module, struct resolve_
     return gcd_fail(err, GCD_E_FORMAT, "the file has changed while it was read");
 }
 
+static gcd_status count_file(struct resolve *r, struct gcd_error *err)
+{
+    if (r->files_left == 0)
+        return gcd_fail(err, GCD_E_LIMIT, "%u other files were read before, which is the limit", FILES_MAX);
+    r->files_left--;
+    return GCD_OK;
+}
+
 /* Finds the file of a module; OPENED->m is NULL when there is none. */
 static gcd_status find_file(struct resolve *r, uint32_t module, struct resolve_file *ret, struct gcd_error *err)
 {
@@ -92,9 +103,11 @@ static gcd_status find_file(struct resolve *r, uint32_t module, struct resolve_f
     for (unsigned n = 0; n < CANDIDATES_PER_MODULE; n++) {
         struct gcd_error own = GCD_ERROR_INIT;
         const char *refused = NULL;
-        gcd_status st = resolve_open(r, to, n, ret, &own);
-        if (st == GCD_END)
+        gcd_status st = count_file(r, &own);
+        if (st == GCD_OK && (st = resolve_open(r, to, n, ret, &own)) == GCD_END) {
+            r->files_left++;
             break;
+        }
         if (st == GCD_OK)
             st = judge(r, module, ret, &refused, &own);
         if (st == GCD_OK && refused == NULL) {
@@ -136,7 +149,9 @@ static gcd_status read_types(struct resolve *r, uint32_t module, struct gcd_erro
     struct resolve_file o;
     struct gcd_error own = GCD_ERROR_INIT;
     if (r->d->modules[r->modules[module].same_as].state == GCD_MODULE_READ) {        /* its file is known already */
-        gcd_status st = open_again(r, module, &o, &own);
+        gcd_status st = count_file(r, &own);
+        if (st == GCD_OK)
+            st = open_again(r, module, &o, &own);
         if (st != GCD_OK)
             return note_failure(r, module, st, &own, err);
         resolve_accept(r, module, &o);
@@ -262,7 +277,7 @@ gcd_status gcd_dump_resolve(struct gcd_dump *d, const struct gcd_module_files *f
 {
     if (!d->closed || d->heap == NULL)
         return gcd_fail(err, GCD_E_STATE, "the dump is not closed");
-    struct resolve r = { .d = d, .files = files, .alloc = &d->alloc };
+    struct resolve r = { .d = d, .files = files, .alloc = &d->alloc, .files_left = FILES_MAX, .comparisons_left = COMPARISONS_MAX };
     gcd_textpool_init(&r.text, r.alloc, d->heap->limits.text_bytes);
     csharp_init(&r.spelling, r.alloc);
     gcd_idmap_init(&r.module_by_id, r.alloc);

@@ -109,6 +109,8 @@ struct resolve {
     size_t type_count;
     struct resolve_module *modules;          /* [module_count], by number */
     size_t module_count, module_cap;
+    unsigned files_left;                     /* that may still be opened to find those of the modules */
+    uint64_t comparisons_left;               /* of types with files */
 
     struct resolve_stored *stored;
     size_t stored_count, stored_cap;
@@ -122,7 +124,10 @@ struct resolve {
 
 /* The definition of each type, and the types of each module. */
 gcd_status resolve_types_begin(struct resolve *r, struct gcd_error *err);
-/* Does a type of MODULE have another name in M, or is it not in it?  No: it can be the file that was loaded. */
+/*
+ * Does a type of MODULE have another name in M, or is it not in it?  No: it can be the file that was loaded.
+ * GCD_E_LIMIT: more comparisons than any program needs.
+ */
 gcd_status resolve_types_differ(struct resolve *r, uint32_t module, struct gcd_metadata *m, bool *ret_differ, struct gcd_error *err);
 /* Puts the outer types before the names of the types of MODULE, whose file is M. */
 gcd_status resolve_types_name(struct resolve *r, uint32_t module, struct gcd_metadata *m, struct gcd_error *err);

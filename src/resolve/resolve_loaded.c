@@ -57,7 +57,7 @@ static gcd_status find_unknown(struct loaded *l, struct gcd_error *err)
     return GCD_OK;
 }
 
-/* Notes for which unknown modules M can be FILE. */
+/* Notes for which unknown modules M can be FILE.  Each look at one counts as a comparison, too. */
 static gcd_status compare_file(struct loaded *l, uint32_t file, struct gcd_metadata *m, struct gcd_error *err)
 {
     for (size_t i = 0; i < l->unknown_count; i++) {
@@ -65,7 +65,8 @@ static gcd_status compare_file(struct loaded *l, uint32_t file, struct gcd_metad
         bool differ = (u->last & 0xffffff) > gcd_metadata_type_count(m);
         if (u->fits > 1)
             continue;
-        if (!differ)
+        l->r->comparisons_left -= l->r->comparisons_left > 0;
+        if (!differ || l->r->comparisons_left == 0)
             GCD_TRY(resolve_types_differ(l->r, u->module, m, &differ, err));
         if (!differ && u->fits++ == 0)
             u->file = file;
@@ -145,7 +146,7 @@ static gcd_status take_files(struct loaded *l, struct gcd_error *err)
 {
     for (size_t i = 0; i < l->unknown_count; i++) {
         const struct unknown *u = &l->unknown[i];
-        if (u->fits != 1)
+        if (u->fits != 1 || l->r->comparisons_left == 0)         /* or not all files were compared */
             continue;
         take(l->r, u->module, &l->files[u->file]);
         l->files[u->file].taken = true;

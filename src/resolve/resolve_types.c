@@ -74,8 +74,12 @@ static gcd_status compare(const struct gcd_type *t, struct gcd_metadata *m, bool
 gcd_status resolve_types_differ(struct resolve *r, uint32_t module, struct gcd_metadata *m, bool *ret_differ, struct gcd_error *err)
 {
     *ret_differ = false;
-    for (uint32_t i = r->modules[module].first_type; i != RESOLVE_NONE && !*ret_differ; i = r->types[i].next)
+    for (uint32_t i = r->modules[module].first_type; i != RESOLVE_NONE && !*ret_differ; i = r->types[i].next) {
+        if (r->comparisons_left == 0)
+            return gcd_fail(err, GCD_E_LIMIT, "it would take more comparisons of types and files than the limit");
+        r->comparisons_left--;
         GCD_TRY(compare(r->types[i].definition, m, ret_differ, err));
+    }
     return GCD_OK;
 }
 

@@ -17,6 +17,7 @@ struct folder {
     gcd_status failure;                  /* of each candidate, GCD_OK = none */
     unsigned opened, closed, loaded;     /* so many of the files are what the process has loaded */
     size_t cut;                          /* bytes that are missing at the end of each file */
+    bool recompiled;                     /* the last of the loaded files is there in any number, each compiled anew */
     unsigned gone_after;                 /* so many files are opened, then there is none any more; 0 = it stays that way */
 };
 
@@ -25,6 +26,15 @@ static gcd_status open_file(void *ctx, const struct gcd_module *m, unsigned n, s
     struct folder *f = ctx;
     if (f->gone_after != 0 && f->opened >= f->gone_after)
         return GCD_END;
+    if (m == NULL && f->recompiled && n + 1 >= f->loaded) {
+        struct tb_bytes *image = &((struct pe_image *)f->files[f->loaded - 1].image)->out;
+        for (size_t i = 0; i + 16 <= image->n; i++)
+            if (memcmp(image->p + i, "\xbb\xbb\xbb\xbb\xbb\xbb\xbb\xbb", 8) == 0) {
+                memcpy(image->p + i + 8, &n, sizeof n);      /* in the MVID */
+                break;
+            }
+        n = f->loaded - 1;
+    }
     if (m == NULL && n < f->loaded) {
         f->opened++;
         ret->path = f->files[n].path;
@@ -335,6 +345,74 @@ static void test_modules_without_events(void **state)
     pe_image_done(&empty);
 }
 
+/* ---- bounds: what no program has, a hostile recording can claim ---- */
+
+static struct gcd_dump *close_trace(struct tb *t, struct gcd_input **in)
+{
+    struct gcd_dump_options options = { .check_references = false };
+    struct gcd_dump *d;
+    tb_gc_end(t, 1);
+    tb_close(t);
+    assert_int_equal(gcd_input_from_memory(t->out.p, t->out.n, NULL, in, &err), GCD_OK);
+    assert_int_equal(gcd_dump_open(*in, &options, &d, &err), GCD_OK);
+    return d;
+}
+
+static void put_object(struct tb *t, uint64_t id, uint64_t module, uint32_t token, const char *name)
+{
+    tb_types(t, TB_LIST(struct tb_type, { .id = id, .module = module, .token = token, .element_type = 0x12, .name = name }));
+    tb_nodes(t, TB_LIST(struct tb_node, { id + 0x10000000, 24, id, 0 }));
+}
+
+/* One file for 16,385 modules: it is read for all but the last. */
+static void test_too_many_modules(void **state)
+{
+    (void)state;
+    enum { MODULES = 16385 };
+    struct tb t;
+    struct gcd_input *in;
+    struct folder f = everything();
+    tb_init(&t, TB_V4, 8);
+    tb_gc_start(&t, 1);
+    put_object(&t, 0x100, 0x900000, 0x02000002, "Tools.Kit");
+    for (unsigned i = 0; i < MODULES; i++)
+        tb_module(&t, 0x900000 + 0x100 * (uint64_t)i, "/app/Tools.dll");
+    struct gcd_dump *d = close_trace(&t, &in);
+    assert_int_equal(resolve(d, &f), GCD_OK);
+    assert_int_equal(f.opened, MODULES - 1);
+    const struct gcd_summary *s = gcd_dump_summary(d);
+    assert_int_equal(s->module_count, MODULES);
+    assert_int_equal(s->modules[MODULES - 2].state, GCD_MODULE_READ);
+    assert_int_equal(s->modules[MODULES - 1].state, GCD_MODULE_UNREADABLE);
+    assert_string_equal(s->modules[MODULES - 1].problem, "16384 other files were read before, which is the limit");
+    done(d, in);
+    tb_done(&t);
+}
+
+/* 1,100 modules that can be any of 4,096 files: nothing is compared for ever, and nothing is certain. */
+static void test_too_many_comparisons(void **state)
+{
+    (void)state;
+    for (unsigned modules = 100; modules <= 1100; modules += 1000) {
+        struct tb t;
+        struct gcd_input *in;
+        struct pe_image kit;
+        struct folder f = { .loaded = 2, .recompiled = true, .files = { { "/app/Shop.dll", &shop_file, false }, { "/app/Kit.dll", &kit, false } } };
+        sample_tools(&kit);
+        tb_init(&t, TB_V4, 8);
+        tb_gc_start(&t, 1);
+        put_object(&t, 0x100, SAMPLE_SHOP, 0x02000005, "Shop.Item");
+        for (uint64_t i = 1; i < modules; i++)
+            put_object(&t, 0x100 + 0x10 * i, 0x900000 + 0x100 * i, 0x02000002, "Tools.Other");
+        struct gcd_dump *d = close_trace(&t, &in);
+        assert_int_equal(resolve(d, &f), GCD_OK);
+        assert_int_equal(module(d, SAMPLE_SHOP)->state, modules == 100 ? GCD_MODULE_READ : GCD_MODULE_NO_PATH);
+        done(d, in);
+        tb_done(&t);
+        pe_image_done(&kit);
+    }
+}
+
 static void test_every_allocation(void **state)
 {
     (void)state;
@@ -361,6 +439,8 @@ int main(void)
         cmocka_unit_test(test_a_file_that_goes),
         cmocka_unit_test(test_classes_of_statics),
         cmocka_unit_test(test_order_of_statics), cmocka_unit_test(test_modules_without_events), cmocka_unit_test(test_every_allocation),
+        cmocka_unit_test(test_too_many_modules),
+        cmocka_unit_test(test_too_many_comparisons),
     };
     sample_shop(&shop_file);
     sample_tools(&tools_file);
