@@ -193,22 +193,28 @@ static gcd_status sort_candidates(struct resolve *r, struct gcd_error *err)
     return order != NULL && sorted != NULL ? GCD_OK : gcd_fail_nomem(err, "completing names");
 }
 
-/* The different classes among the candidates of V: how many, the first of them in RET. */
-static size_t classes_of(const struct resolve *r, const struct resolve_variable *v, const char *ret[NAMED_MAX])
+/* The different classes among the candidates of V: how many, the first of them in RET.  SEEN: room for this, hash of a name -> candidate. */
+static gcd_status classes_of(const struct resolve *r, const struct resolve_variable *v, struct gcd_idmap *seen, const char *ret[NAMED_MAX],
+                             size_t *ret_n)
 {
     size_t n = 0;
+    gcd_idmap_clear(seen);
     for (uint32_t i = v->first; i < v->first + v->count; i++) {
         const struct resolve_candidate *c = &r->candidates[i];
-        bool again = c->gone;
-        for (uint32_t k = v->first; k < i && !again; k++)
-            again = !r->candidates[k].gone && strcmp(r->candidates[k].class_name, c->class_name) == 0;
-        if (again)
+        if (c->gone)
             continue;
+        uint64_t hash = hash_of(c->class_name);
+        uint32_t same = gcd_idmap_get(seen, hash);
+        if (same != GCD_IDMAP_NONE && strcmp(r->candidates[same].class_name, c->class_name) == 0)
+            continue;
+        if (!gcd_idmap_put(seen, hash, i))
+            return GCD_E_NOMEM;
         if (n < NAMED_MAX)
             ret[n] = c->class_name;
         n++;
     }
-    return n;
+    *ret_n = n;
+    return GCD_OK;
 }
 
 /* "Shop.A.s_items or Shop.B.s_items" in r->spelling */
@@ -245,11 +251,13 @@ static bool has_witness(const struct resolve *r, const struct resolve_variable *
     return same;
 }
 
-static gcd_status decide(struct resolve *r, const struct resolve_variable *v, struct gcd_error *err)
+static gcd_status decide(struct resolve *r, const struct resolve_variable *v, struct gcd_idmap *seen, struct gcd_error *err)
 {
     const char *classes[NAMED_MAX];
     struct gcd_root *root = v->root;
-    size_t n = classes_of(r, v, classes);
+    size_t n;
+    if (classes_of(r, v, seen, classes, &n) != GCD_OK)
+        return gcd_fail_nomem(err, "completing names");
     bool more = v->open && !has_witness(r, v), recorded = strcmp(root->label, root->name) != 0;
     if (n == 0 || (recorded && (n > 1 || more)))     /* who recorded the process knew more */
         return GCD_OK;
@@ -265,7 +273,11 @@ gcd_status resolve_statics_end(struct resolve *r, struct gcd_error *err)
         return GCD_OK;
     GCD_TRY(sort_candidates(r, err));
     GCD_TRY(resolve_order(r, err));
-    for (uint32_t v = 0; v < r->variable_count; v++)
-        GCD_TRY(decide(r, &r->variables[v], err));
-    return GCD_OK;
+    struct gcd_idmap seen;
+    gcd_status st = GCD_OK;
+    gcd_idmap_init(&seen, r->alloc);
+    for (uint32_t v = 0; v < r->variable_count && st == GCD_OK; v++)
+        st = decide(r, &r->variables[v], &seen, err);
+    gcd_idmap_done(&seen);
+    return st;
 }

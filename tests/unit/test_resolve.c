@@ -413,6 +413,41 @@ static void test_too_many_comparisons(void **state)
     }
 }
 
+/* A file with 60,000 classes that have a field of that name: a variable can be any of them.  Slow when they are compared with each other. */
+static void test_too_many_classes(void **state)
+{
+    (void)state;
+    enum { CLASSES = 60000, VARIABLES = 16 };
+    struct tb t;
+    struct gcd_input *in;
+    struct pe_image many = { .codeviews = 0, .sections = 1, .wide = true };
+    struct folder f = { .files = { { "/app/Tools.dll", &many, true } } };
+    char name[20];
+    tb_u8(&many.strings, 0);
+    tb_u8(&many.blobs, 0);
+    (void)pe_image_row(&many, 0x00, "2sggg", 0, "Test.dll", 0xaa, 0, 0);
+    (void)pe_image_row(&many, 0x02, "4ss422", 0u, "<Module>", "", 0u, 1u, 1u);
+    for (unsigned i = 1; i <= CLASSES; i++) {
+        (void)snprintf(name, sizeof name, "C%u", i);
+        (void)pe_image_row(&many, 0x02, "4ss422", 0x100001u, name, "", 0u, i, 1u);
+        (void)pe_image_row(&many, 0x04, "2sb", 0x11u, "s_one", "061c");
+    }
+    pe_image_close(&many);
+    tb_init(&t, TB_V4, 8);
+    tb_gc_start(&t, 1);
+    put_object(&t, 0x100, SAMPLE_KIT, 0x02000002, "C1");
+    for (uint64_t i = 0; i < VARIABLES; i++)
+        tb_statics(&t, TB_LIST(struct tb_static, { 0x10000100, 0x9000 + i, 0x100, "s_one" }));
+    tb_module(&t, SAMPLE_KIT, "/app/Tools.dll");
+    struct gcd_dump *d = close_trace(&t, &in);
+    assert_int_equal(resolve(d, &f), GCD_OK);
+    assert_int_equal(module(d, SAMPLE_KIT)->state, GCD_MODULE_READ);
+    assert_string_equal(gcd_dump_summary(d)->roots[0].label, "C1.s_one or one of 59984 others");
+    done(d, in);
+    tb_done(&t);
+    pe_image_done(&many);
+}
+
 static void test_every_allocation(void **state)
 {
     (void)state;
@@ -439,7 +474,7 @@ int main(void)
         cmocka_unit_test(test_a_file_that_goes),
         cmocka_unit_test(test_classes_of_statics),
         cmocka_unit_test(test_order_of_statics), cmocka_unit_test(test_modules_without_events), cmocka_unit_test(test_every_allocation),
-        cmocka_unit_test(test_too_many_modules),
+        cmocka_unit_test(test_too_many_modules), cmocka_unit_test(test_too_many_classes),
         cmocka_unit_test(test_too_many_comparisons),
     };
     sample_shop(&shop_file);
