@@ -97,21 +97,29 @@ struct answer {
     struct gcd_suspects *s;
 };
 
-/* The suspects of P, which is freed.  Without suspects when that fails. */
-static inline gcd_status ask_how(struct pile *p, const struct gcd_suspects_options *how, struct answer *ret, struct gcd_error *err)
+/* The graph of P, which is freed. */
+static inline struct gcd_graph *pile_graph(struct pile *p)
 {
-    struct answer a = { 0 };
     qsort(p->edges, p->edge_count, sizeof *p->edges, by_from);
-    a.g = shop_build(&(struct shop){ .types = p->types, .type_count = p->type_count, .nodes = p->nodes, .node_count = p->node_count,
-                                     .edges = p->edges, .edge_count = p->edge_count, .roots = p->roots, .root_count = p->root_count,
-                                     .dependents = p->dependents, .dependent_count = p->dependent_count, .used_bytes = p->used_bytes,
-                                     .generation = p->generation, .ptr_bytes = p->ptr_bytes });
-    assert_int_equal(gcd_dominators_new(a.g, NULL, &a.d, err), GCD_OK);
-    gcd_status st = gcd_suspects_new(a.g, a.d, how, &a.s, err);
+    struct gcd_graph *g = shop_build(&(struct shop){ .types = p->types, .type_count = p->type_count, .nodes = p->nodes,
+                                                     .node_count = p->node_count, .edges = p->edges, .edge_count = p->edge_count,
+                                                     .roots = p->roots, .root_count = p->root_count, .dependents = p->dependents,
+                                                     .dependent_count = p->dependent_count, .used_bytes = p->used_bytes,
+                                                     .generation = p->generation, .ptr_bytes = p->ptr_bytes });
     free(p->nodes);
     free(p->edges);
     free(p->roots);
     free(p);
+    return g;
+}
+
+/* The suspects of P, which is freed.  Without suspects when that fails. */
+static inline gcd_status ask_how(struct pile *p, const struct gcd_suspects_options *how, struct answer *ret, struct gcd_error *err)
+{
+    struct answer a = { 0 };
+    a.g = pile_graph(p);
+    assert_int_equal(gcd_dominators_new(a.g, NULL, &a.d, err), GCD_OK);
+    gcd_status st = gcd_suspects_new(a.g, a.d, how, &a.s, err);
     *ret = a;
     return st;
 }

@@ -1,0 +1,134 @@
+/*
+ * Collections as people know them: which objects are lists, dictionaries, channels ..., how many elements they have, and which other objects are
+ * only their inside.
+ *
+ *     gcd_collections_new(graph, NULL, &c, &err);
+ *     if (gcd_collections_kind(c, gcd_graph_node_type(graph, node)) != GCD_COLLECTION_NONE)
+ *         st = gcd_collection_describe(c, node, &it, &err);
+ *
+ * Events have no fields: no count of a list, no null reference.  Nodes of a dictionary can be counted, and references of an array; lengths follow
+ * from sizes where the size of an element is known (unstable/lengths.h).  So the number of elements is a range, often of one number.
+ */
+#ifndef GCDUMPC_UNSTABLE_COLLECTIONS_H
+#define GCDUMPC_UNSTABLE_COLLECTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/context.h>
+#include <gcdumpc/graph.h>
+#include <gcdumpc/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The kinds, their names for programs and for people. */
+#define GCD_COLLECTION_LIST_OF_KINDS(X)                                                                                \
+    X(GCD_COLLECTION_NONE, "none", "no collection")                                                                    \
+    X(GCD_COLLECTION_ARRAY, "array", "array")                                                                          \
+    X(GCD_COLLECTION_LIST, "list", "List")                                                                             \
+    X(GCD_COLLECTION_DICTIONARY, "dictionary", "Dictionary")                                                           \
+    X(GCD_COLLECTION_SET, "set", "HashSet")                                                                            \
+    X(GCD_COLLECTION_QUEUE, "queue", "Queue")                                                                          \
+    X(GCD_COLLECTION_STACK, "stack", "Stack")                                                                          \
+    X(GCD_COLLECTION_PRIORITY_QUEUE, "priority_queue", "PriorityQueue")                                                \
+    X(GCD_COLLECTION_LINKED_LIST, "linked_list", "LinkedList")                                                         \
+    X(GCD_COLLECTION_SORTED_DICTIONARY, "sorted_dictionary", "SortedDictionary")                                       \
+    X(GCD_COLLECTION_SORTED_SET, "sorted_set", "SortedSet")                                                            \
+    X(GCD_COLLECTION_SORTED_LIST, "sorted_list", "SortedList")                                                         \
+    X(GCD_COLLECTION_CONCURRENT_DICTIONARY, "concurrent_dictionary", "ConcurrentDictionary")                           \
+    X(GCD_COLLECTION_CONCURRENT_QUEUE, "concurrent_queue", "ConcurrentQueue")                                          \
+    X(GCD_COLLECTION_CONCURRENT_STACK, "concurrent_stack", "ConcurrentStack")                                          \
+    X(GCD_COLLECTION_CONCURRENT_BAG, "concurrent_bag", "ConcurrentBag")                                                \
+    X(GCD_COLLECTION_BLOCKING, "blocking_collection", "BlockingCollection")                                            \
+    X(GCD_COLLECTION_CHANNEL, "channel", "Channel")                                                                    \
+    X(GCD_COLLECTION_IMMUTABLE, "immutable", "immutable collection")                                                   \
+    X(GCD_COLLECTION_FROZEN, "frozen", "frozen collection")                                                            \
+    X(GCD_COLLECTION_WRAPPER, "wrapper", "wrapped collection")                                                         \
+    X(GCD_COLLECTION_CACHE, "cache", "MemoryCache")                                                                    \
+    X(GCD_COLLECTION_WEAK_TABLE, "weak_table", "ConditionalWeakTable")                                                 \
+    X(GCD_COLLECTION_TEXT, "text", "StringBuilder")                                                                    \
+    X(GCD_COLLECTION_HANDLERS, "handlers", "delegate with several handlers")                                           \
+    X(GCD_COLLECTION_CHAIN, "chain", "chain of objects of one type")
+
+enum gcd_collection_kind {
+#define GCD_COLLECTION_ENUM(kind, name, title) kind,
+    GCD_COLLECTION_LIST_OF_KINDS(GCD_COLLECTION_ENUM)
+#undef GCD_COLLECTION_ENUM
+    GCD_COLLECTION_KINDS
+};
+/* For programs ("concurrent_dictionary") and for people ("ConcurrentDictionary"); static. */
+GCD_API const char *gcd_collection_kind_name(enum gcd_collection_kind kind);
+GCD_API const char *gcd_collection_kind_title(enum gcd_collection_kind kind);
+
+struct gcd_collections;
+
+/*
+ * Finds the types of collections in G, which must outlive the result.  CONTEXT may be NULL.  Takes 10 bytes per type and, when collections are
+ * described, 1 bit per node and 12 bytes per object inside of the largest.  GCD_E_NOMEM.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_collections_new(const struct gcd_graph *g, const struct gcd_context *context, struct gcd_collections **ret,
+                                                      struct gcd_error *err);
+GCD_API void gcd_collections_free(struct gcd_collections *c);
+
+/*
+ * The kind of the objects of TYPE, by its name.  GCD_COLLECTION_NONE for all others, and for delegates and chains: those are known by their shape,
+ * only gcd_collection_describe finds them.
+ */
+GCD_API enum gcd_collection_kind gcd_collections_kind(const struct gcd_collections *c, uint32_t type);
+
+/*
+ * Can an object of type INNER be a part of how a collection of type OUTER stores its elements: its array, nodes, tables, segments?  In a path, the
+ * objects from the first one after a collection on, as long as it says yes, are the collection.
+ */
+GCD_API bool gcd_collections_is_inside(struct gcd_collections *c, uint32_t outer, uint32_t inner);
+
+/*
+ * PATH[N] are objects from the root's side on, each referring to the next.  The number of objects after PATH[I] that are inside of it;
+ * 0 when it is no collection, or what follows is an element or something else.
+ */
+GCD_API size_t gcd_collections_inside(struct gcd_collections *c, const uint32_t *path, size_t n, size_t i);
+
+/* Not known: a length, or a bound of the number of elements. */
+#define GCD_COUNT_UNKNOWN UINT64_MAX
+#define GCD_COLLECTION_PARTS 3
+
+/* Elements of one type; only those that are objects. */
+struct gcd_collection_part {
+    uint32_t type;
+    uint64_t objects;
+};
+
+struct gcd_collection {
+    enum gcd_collection_kind kind;
+    uint32_t node;
+    uint64_t elements;           /* the best number: exact if AT_LEAST = AT_MOST, else the one of these that it equals, else near it */
+    uint64_t at_least;           /* there are not fewer; 0 = not known */
+    uint64_t at_most;            /* nor more; GCD_COUNT_UNKNOWN */
+    uint64_t capacity;           /* room for so many without growing, of all its arrays; GCD_COUNT_UNKNOWN.  Collections of nodes have none */
+    uint64_t references;         /* to elements, keys and values: null ones and values that are no objects do not count */
+    /* the most frequent types of elements, or values; and of keys, where they can be told apart */
+    struct gcd_collection_part elements_of[GCD_COLLECTION_PARTS], keys_of[GCD_COLLECTION_PARTS];
+    size_t elements_of_count, keys_of_count;
+    /* the collection itself with all objects that are only its inside, but no elements */
+    uint64_t structure_objects, structure_bytes;
+};
+
+static inline bool gcd_collection_is_exact(const struct gcd_collection *it)
+{
+    return it->at_least == it->at_most;
+}
+
+/*
+ * Describes the collection NODE; time is linear in the objects inside and their references.  Not from several threads at once with one C.
+ * GCD_OK; GCD_END: it is no collection, or its inside does not look like one; GCD_E_NOMEM, GCD_E_CANCELED.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_collection_describe(struct gcd_collections *c, uint32_t node, struct gcd_collection *ret,
+                                                          struct gcd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

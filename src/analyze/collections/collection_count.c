@@ -1,0 +1,284 @@
+/*
+ * How many elements a collection has, from the objects and references inside.  Null references leave no trace, so most rules give two bounds.
+ */
+#include "analyze/collections/collections.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/ovf.h"
+
+/* More wrappers around each other are a circle. */
+#define WRAPPERS 8u
+
+struct bounds {
+    uint64_t least, most;
+    uint64_t capacity;
+    bool about;                  /* of COUNT_SEGMENTS: the references are nearer than the bounds */
+};
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* So many structs, with at most EACH references in one, have N references. */
+static uint64_t structs_with(uint64_t n, uint64_t each)
+{
+    return each > 0 ? n / each + (n % each > 0) : n > 0;
+}
+
+static struct bounds count_items(struct gcd_collections *c, const struct inside *in)
+{
+    struct arg arg = collections_arg(c, in->type, 0);
+    uint64_t places = in->places;
+    struct bounds b = { .least = in->references, .most = places, .capacity = places };
+    if (in->arrays == 0)
+        return (struct bounds){ 0, GCD_COUNT_UNKNOWN, GCD_COUNT_UNKNOWN, false };
+    if (arg.name.n > 0 && arg.nature != ARG_REFERENCE && arg.nature != ARG_PLAIN)
+        b.least = in->references > 0;        /* structs perhaps, of unknown size, each with several references */
+    return b;
+}
+
+/* The largest number of references that a value has, which takes at most BYTES with what is around it. */
+static uint64_t references_in(const struct gcd_collections *c, const struct arg *arg, uint64_t bytes)
+{
+    return arg->nature == ARG_PLAIN ? 0 : arg->nature == ARG_REFERENCE ? 1 : bytes / c->ptr_bytes;
+}
+
+/* May a value of type ARG be a string?  Only what it derives from, and what it implements, can be. */
+static bool may_be_string(const struct arg *arg)
+{
+    static const char system[] = "System.";
+    return arg->nature != ARG_REFERENCE || collection_text_is(arg->name, "System.String") || collection_text_is(arg->name, "System.Object") ||
+           (arg->name.n > sizeof system && memcmp(arg->name.s, system, sizeof system - 1) == 0 && memchr(arg->name.s, 'I', arg->name.n) != NULL);
+}
+
+static bool is_string(const struct gcd_collections *c, uint32_t node)
+{
+    return strcmp(c->summary->types[gcd_graph_node_type(c->g, node)].name, "System.String") == 0;
+}
+
+/*
+ * Entries with a string as key and an object as value: key, value, key, value ..., without those values that are null.  What is no string is the
+ * value of the string before it; of N strings in a row, each may be the value of the one before.
+ */
+static struct bounds count_strings(struct gcd_collections *c, const struct inside *in, const struct arg *value)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(c->g, in->entries, &n);
+    bool strings_are_keys = !may_be_string(value);
+    uint64_t row = 0;
+    struct bounds b = { 0, 0, 0, false };
+    for (size_t i = 0; i <= n; i++) {
+        bool string = i < n && is_string(c, edges[i]);
+        row += string;
+        if (string)
+            continue;
+        uint64_t keys = row - (i < n && row > 0);        /* the last one in the row has the value that is no string */
+        b.least += (strings_are_keys ? keys : keys - keys / 2) + (i < n && row > 0);
+        b.most += row;
+        row = 0;
+    }
+    return b;
+}
+
+static uint64_t stride_of(const struct gcd_collections *c, const struct inside *in, uint64_t places)
+{
+    uint64_t bytes = gcd_graph_node_size(c->g, in->entries), header = 3 * c->ptr_bytes;
+    return places > 0 && bytes > header && (bytes - header) % places == 0 ? (bytes - header) / places : 0;
+}
+
+static struct bounds count_table(struct gcd_collections *c, const struct inside *in)
+{
+    uint64_t places = in->buckets, n = in->references;
+    struct arg key = collections_arg(c, in->type, 0), value = collections_arg(c, in->type, 1);
+    struct bounds b = { .least = 0, .most = places, .capacity = places };
+    if (in->entries == GCD_NODE_NONE)
+        return (struct bounds){ 0, 0, 0, false };
+    uint64_t stride = places == GCD_COUNT_UNKNOWN ? 0 : stride_of(c, in, places);
+    if (stride < 8)
+        return (struct bounds){ n > 0, GCD_COUNT_UNKNOWN, GCD_COUNT_UNKNOWN, false };
+    uint64_t key_bytes = key.nature == ARG_REFERENCE || key.nature == ARG_PLAIN ? key.bytes : 0;
+    uint64_t in_value = references_in(c, &value, stride - 8 > key_bytes ? stride - 8 - key_bytes : 0);
+    if (key.nature == ARG_REFERENCE) {
+        if (value.nature == ARG_REFERENCE && collection_text_is(key.name, "System.String"))
+            b = count_strings(c, in, &value);
+        else
+            b = (struct bounds){ .least = structs_with(n, 1 + in_value), .most = n };
+    } else {
+        b.least = structs_with(n, key.nature == ARG_PLAIN ? in_value : (stride - 8) / c->ptr_bytes);
+    }
+    b.most = smaller(b.most, places);
+    b.least = smaller(b.least, b.most);
+    b.capacity = places;
+    return b;
+}
+
+static struct bounds count_set(struct gcd_collections *c, const struct inside *in)
+{
+    struct arg arg = collections_arg(c, in->type, 0);
+    uint64_t places = in->buckets, stride = in->entries == GCD_NODE_NONE || places == GCD_COUNT_UNKNOWN ? 0 : stride_of(c, in, places);
+    if (in->entries == GCD_NODE_NONE)
+        return (struct bounds){ 0, 0, 0, false };
+    if (stride < 8)
+        return (struct bounds){ in->references > 0, GCD_COUNT_UNKNOWN, GCD_COUNT_UNKNOWN, false };
+    struct bounds b = { .least = structs_with(in->references, references_in(c, &arg, stride - 8)), .most = places, .capacity = places };
+    if (arg.nature == ARG_REFERENCE)
+        b.most = smaller(places, in->references + 1);
+    b.least = smaller(b.least, b.most);
+    return b;
+}
+
+/* Structs in the beginning of an array, of two arguments: a PriorityQueue. */
+static struct bounds count_tuples(struct gcd_collections *c, const struct inside *in)
+{
+    struct arg a = collections_arg(c, in->type, 0), b = collections_arg(c, in->type, 1);
+    uint64_t n = in->references, bytes = in->entries == GCD_NODE_NONE ? 0 : gcd_graph_node_size(c->g, in->entries), header = 3 * c->ptr_bytes;
+    if (in->entries == GCD_NODE_NONE)
+        return (struct bounds){ 0, 0, 0, false };
+    bool known = (a.nature == ARG_REFERENCE || a.nature == ARG_PLAIN) && (b.nature == ARG_REFERENCE || b.nature == ARG_PLAIN);
+    bool references = a.nature == ARG_REFERENCE || b.nature == ARG_REFERENCE;
+    if (!known || !references)
+        return (struct bounds){ n > 0, GCD_COUNT_UNKNOWN, GCD_COUNT_UNKNOWN, false };
+    uint64_t stride = (uint64_t)a.bytes + b.bytes + c->ptr_bytes - 1;
+    stride -= stride % c->ptr_bytes;
+    uint64_t places = bytes > header ? (bytes - header) / stride : 0;
+    return (struct bounds){ structs_with(n, a.nature == b.nature ? 2 : 1), places, places, false };
+}
+
+static struct bounds count_keys(struct gcd_collections *c, const struct inside *in)
+{
+    struct arg key = collections_arg(c, in->type, 0), value = collections_arg(c, in->type, 1);
+    bool same = in->key_arrays > 1;      /* arrays of one type: both are arrays of keys */
+    uint64_t places = in->key_places == GCD_COUNT_UNKNOWN || !same ? in->key_places : in->key_places / in->key_arrays;
+    if (places == GCD_COUNT_UNKNOWN)
+        places = in->places;
+    if (in->key_arrays == 0)
+        return (struct bounds){ 0, GCD_COUNT_UNKNOWN, GCD_COUNT_UNKNOWN, false };
+    if (key.nature == ARG_REFERENCE && !same)
+        return (struct bounds){ in->keys, in->keys, places, false };
+    if (key.nature == ARG_REFERENCE)
+        return (struct bounds){ structs_with(in->keys, 2), smaller(in->keys, places), places, false };
+    return (struct bounds){ value.nature == ARG_REFERENCE ? in->references : in->references > 0, places, places, false };
+}
+
+/* Arrays without room for more; one of several has a known length. */
+static struct bounds count_length(const struct inside *in)
+{
+    uint64_t n = in->arrays > 0 && in->places != GCD_COUNT_UNKNOWN ? in->places / in->arrays
+                 : in->key_arrays > 0 && in->key_places != GCD_COUNT_UNKNOWN ? in->key_places / in->key_arrays : in->buckets;
+    return (struct bounds){ n == GCD_COUNT_UNKNOWN ? 0 : n, n, n, false };
+}
+
+static struct bounds exactly(uint64_t n)
+{
+    return (struct bounds){ n, n, GCD_COUNT_UNKNOWN, false };
+}
+
+static struct bounds count(struct gcd_collections *c, const struct inside *in)
+{
+    switch ((enum inner_rule)in->known->rule) {
+    case COUNT_ITEMS: return count_items(c, in);
+    case COUNT_LENGTH: return count_length(in);
+    case COUNT_TABLE: return count_table(c, in);
+    case COUNT_SET: return count_set(c, in);
+    case COUNT_TUPLES: return count_tuples(c, in);
+    case COUNT_KEYS: return count_keys(c, in);
+    case COUNT_NODES: return exactly(in->nodes);
+    case COUNT_BRANCHES: return exactly(in->branches);
+    case COUNT_CHAINED: return exactly(in->chained);
+    case COUNT_OBJECT_PAIRS: return (struct bounds){ structs_with(in->references, 2), in->references, GCD_COUNT_UNKNOWN, false };
+    case COUNT_SEGMENTS: return (struct bounds){ 0, GCD_COUNT_UNKNOWN, GCD_COUNT_UNKNOWN, true };
+    case COUNT_CAPACITY: return (struct bounds){ 0, in->buckets, in->buckets, false };
+    case COUNT_NOTHING: case COUNT_WRAPPED: break;
+    }
+    return (struct bounds){ 0, GCD_COUNT_UNKNOWN, GCD_COUNT_UNKNOWN, false };
+}
+
+/* ---- the description ---- */
+
+static void keep_most(struct gcd_collection_part *parts, size_t *n, struct gcd_collection_part part)
+{
+    size_t i = *n < GCD_COLLECTION_PARTS ? (*n)++ : GCD_COLLECTION_PARTS;
+    for (; i > 0 && parts[i - 1].objects < part.objects; i--)
+        if (i < GCD_COLLECTION_PARTS)
+            parts[i] = parts[i - 1];
+    if (i < GCD_COLLECTION_PARTS)
+        parts[i] = part;
+}
+
+static void take_parts(const struct gcd_collections *c, struct gcd_collection *it)
+{
+    for (size_t i = 0; i < c->counted_count[0]; i++)
+        keep_most(it->elements_of, &it->elements_of_count, (struct gcd_collection_part){ c->counted[0][i], c->counts[0][c->counted[0][i]] });
+    for (size_t i = 0; i < c->counted_count[1]; i++)
+        keep_most(it->keys_of, &it->keys_of_count, (struct gcd_collection_part){ c->counted[1][i], c->counts[1][c->counted[1][i]] });
+}
+
+/* Types of the elements of arrays of structs: keys and values take turns when each entry has both. */
+static gcd_status tally_entries(struct gcd_collections *c, const struct inside *in, const struct bounds *b, struct gcd_error *err)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(c->g, in->entries, &n);
+    bool both = in->keyed && b->least == b->most && b->least == n / 2 && n % 2 == 0;
+    bool only_keys = in->keyed && b->least == n;
+    for (size_t i = 0; i < n; i++)
+        GCD_TRY(collections_tally(c, only_keys || (both && i % 2 == 0), edges[i], err));
+    return GCD_OK;
+}
+
+static void set_bounds(struct gcd_collection *it, const struct bounds *b)
+{
+    it->at_least = b->least;
+    it->at_most = b->most;
+    it->capacity = b->capacity;
+    it->elements = b->about ? it->references : b->least > 0 || b->most == GCD_COUNT_UNKNOWN ? b->least : b->most;
+}
+
+/* An array's elements are all there, null or not. */
+static struct bounds count_array(const struct inside *in)
+{
+    if (in->places == GCD_COUNT_UNKNOWN)
+        return (struct bounds){ in->references > 0, GCD_COUNT_UNKNOWN, GCD_COUNT_UNKNOWN, false };
+    return (struct bounds){ in->places, in->places, in->places, false };
+}
+
+/* The first collection that the wrapper NODE refers to. */
+static uint32_t wrapped_by(const struct gcd_collections *c, uint32_t node)
+{
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(c->g, node, &n);
+    for (size_t i = 0; i < n; i++)
+        if (gcd_collections_kind(c, gcd_graph_node_type(c->g, edges[i])) != GCD_COLLECTION_NONE)
+            return edges[i];
+    return GCD_NODE_NONE;
+}
+
+gcd_status gcd_collection_describe(struct gcd_collections *c, uint32_t node, struct gcd_collection *ret, struct gcd_error *err)
+{
+    struct gcd_collection it = { .node = node, .kind = gcd_collections_kind(c, gcd_graph_node_type(c->g, node)) };
+    uint64_t wrappers = 0, bytes = 0;
+    uint32_t at = node;
+    if (it.kind == GCD_COLLECTION_NONE)
+        return GCD_END;
+    while (c->known[gcd_graph_node_type(c->g, at)] != 0 &&
+           gcd_collection_types[c->known[gcd_graph_node_type(c->g, at)] - 1].rule == COUNT_WRAPPED) {
+        gcd_add_saturating(&bytes, gcd_graph_node_size(c->g, at));
+        at = wrapped_by(c, at);
+        if (at == GCD_NODE_NONE || ++wrappers > WRAPPERS)
+            return GCD_END;
+    }
+    struct inside in;
+    GCD_TRY(collections_walk(c, at, &in, err));
+    it.references = in.references;
+    it.structure_objects = in.objects + wrappers;
+    it.structure_bytes = gcd_sum_saturating(bytes, in.bytes);
+    struct bounds b = in.known == NULL ? count_array(&in) : count(c, &in);
+    set_bounds(&it, &b);
+    if (in.entries != GCD_NODE_NONE)
+        GCD_TRY(tally_entries(c, &in, &b, err));
+    take_parts(c, &it);
+    *ret = it;
+    return GCD_OK;
+}

@@ -1,0 +1,249 @@
+#include "analyze/collections/collections.h"
+
+#include <string.h>
+
+#include "base/context.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+static const struct {
+    const char *name, *title;
+} kinds[GCD_COLLECTION_KINDS] = {
+#define COLLECTION_TEXT(kind, name, title) [kind] = { name, title },
+    GCD_COLLECTION_LIST_OF_KINDS(COLLECTION_TEXT)
+#undef COLLECTION_TEXT
+};
+
+const char *gcd_collection_kind_name(enum gcd_collection_kind kind)
+{
+    return kinds[kind].name;
+}
+
+const char *gcd_collection_kind_title(enum gcd_collection_kind kind)
+{
+    return kinds[kind].title;
+}
+
+gcd_status collections_nomem(struct gcd_error *err)
+{
+    return gcd_fail_nomem(err, "looking at collections");
+}
+
+/* ---- types ---- */
+
+static bool is_named(struct text base, const char *name)
+{
+    size_t n = strlen(name);
+    if (n > 0 && name[n - 1] == '*')
+        return base.n >= n && memcmp(base.s, name, n - 1) == 0 &&
+               (memmem(base.s, base.n, "FrozenDictionary", 16) != NULL || memmem(base.s, base.n, "FrozenSet", 9) != NULL);
+    return collection_text_is(base, name);
+}
+
+static uint8_t find_known(const struct type_parts *p)
+{
+    static const char system[] = "System.", extensions[] = "Microsoft.";
+    if (p->dims > 0 || (strncmp(p->base.s, system, sizeof system - 1) != 0 && strncmp(p->base.s, extensions, sizeof extensions - 1) != 0))
+        return 0;
+    for (size_t i = 0; i < gcd_collection_type_count; i++)
+        if (is_named(p->base, gcd_collection_types[i].name))
+            return (uint8_t)(i + 1);
+    return 0;
+}
+
+/* Names of which several types have different element types; the runtime names nested types without the outer ones. */
+#define AMBIGUOUS 0u
+
+static bool remember_element_type(struct gcd_collections *c, const struct gcd_type *t)
+{
+    uint64_t hash = gcd_text_hash(t->name, strlen(t->name), GCD_TEXT_HASH);
+    uint32_t before = gcd_idmap_get(&c->element_types, hash);
+    return gcd_idmap_put(&c->element_types, hash, before == GCD_IDMAP_NONE || before == t->element_type ? t->element_type : AMBIGUOUS);
+}
+
+static gcd_status look_at_types(struct gcd_collections *c, struct gcd_error *err)
+{
+    for (uint32_t i = 0; i < c->summary->type_count; i++) {
+        struct type_parts p = collection_name_parts(c->summary->types[i].name);
+        c->is_array[i] = p.dims > 0;
+        c->known[i] = find_known(&p);
+        if (!remember_element_type(c, &c->summary->types[i]))
+            return collections_nomem(err);
+    }
+    return gcd_length_rules(c->summary, &c->alloc, c->lengths, err);
+}
+
+gcd_status gcd_collections_new(const struct gcd_graph *g, const struct gcd_context *context, struct gcd_collections **ret, struct gcd_error *err)
+{
+    context = gcd_context_or_default(context);
+    struct gcd_alloc a = gcd_alloc_or_default(context->alloc);
+    struct gcd_collections *c = gcd_mem_new(&a, sizeof *c);
+    if (c == NULL)
+        return collections_nomem(err);
+    c->alloc = a;
+    c->context = *context;
+    c->g = g;
+    c->summary = gcd_graph_summary(g);
+    c->ptr_bytes = c->summary->trace.ptr_bytes == 4 ? 4 : 8;
+    c->words = ((size_t)gcd_graph_node_count(g) + 63) / 64;
+    gcd_idmap_init(&c->element_types, &c->alloc);
+    gcd_idmap_init(&c->roles, &c->alloc);
+    size_t types = c->summary->type_count;
+    c->known = gcd_mem_new_array(&a, types, sizeof *c->known);
+    c->is_array = gcd_mem_new_array(&a, types, sizeof *c->is_array);
+    c->lengths = gcd_mem_new_array(&a, types, sizeof *c->lengths);
+    gcd_status st = c->known != NULL && c->is_array != NULL && c->lengths != NULL ? look_at_types(c, err) : collections_nomem(err);
+    if (st == GCD_OK)
+        *ret = c;
+    else
+        gcd_collections_free(c);
+    return st;
+}
+
+void gcd_collections_free(struct gcd_collections *c)
+{
+    if (c == NULL)
+        return;
+    struct gcd_alloc a = c->alloc;
+    size_t types = c->summary->type_count;
+    gcd_idmap_done(&c->element_types);
+    gcd_idmap_done(&c->roles);
+    gcd_mem_free(&a, c->known, types * sizeof *c->known);
+    gcd_mem_free(&a, c->is_array, types * sizeof *c->is_array);
+    gcd_mem_free(&a, c->lengths, types * sizeof *c->lengths);
+    gcd_mem_free(&a, c->seen, c->words * sizeof *c->seen);
+    gcd_mem_free(&a, c->inside, c->inside_room * sizeof *c->inside);
+    for (unsigned i = 0; i < 2; i++) {
+        gcd_mem_free(&a, c->counts[i], types * sizeof *c->counts[i]);
+        gcd_mem_free(&a, c->counted[i], c->counted_room[i] * sizeof *c->counted[i]);
+    }
+    gcd_mem_free(&a, c, sizeof *c);
+}
+
+enum gcd_collection_kind gcd_collections_kind(const struct gcd_collections *c, uint32_t type)
+{
+    if (c->known[type] != 0)
+        return (enum gcd_collection_kind)gcd_collection_types[c->known[type] - 1].kind;
+    return c->is_array[type] ? GCD_COLLECTION_ARRAY : GCD_COLLECTION_NONE;
+}
+
+/* ---- the inside ---- */
+
+static bool has_args(const struct inner_type *inner, struct text args, struct text outer)
+{
+    static const char pair[] = "System.Collections.Generic.KeyValuePair`2[";
+    size_t n = sizeof pair - 1;
+    switch ((enum inner_args)inner->args) {
+    case ARGS_ANY:
+        return true;
+    case ARGS_SAME:
+        return args.n == outer.n && memcmp(args.s, outer.s, outer.n) == 0;
+    case ARGS_PAIR:
+        return args.n == n + outer.n + 1 && memcmp(args.s, pair, n) == 0 && memcmp(args.s + n, outer.s, outer.n) == 0;
+    }
+    return false;
+}
+
+/* Is type NAME, in parts P, an array of argument number I of OUTER_ARGS? */
+static bool is_array_of_arg(const char *name, const struct type_parts *p, struct text outer_args, unsigned i)
+{
+    struct text arg, element = { name, strlen(name) - 2 };
+    return p->dims > 0 && collection_name_arg(outer_args, i, &arg) && collection_same_type(element, arg);
+}
+
+static bool is_inner(const struct inner_type *inner, const char *name, const struct type_parts *p, struct text outer_args)
+{
+    if (!p->plain_dims)
+        return false;
+    if (inner->name[0] == '\0')
+        return is_array_of_arg(name, p, outer_args, inner->arg);
+    return p->dims == inner->dims && (collection_text_is(p->simple, inner->name) || collection_text_is(p->base, inner->name)) &&
+           has_args(inner, p->args, outer_args);
+}
+
+static enum inner_role role_in(const struct collection_type *known, struct text outer_args, const char *name, const struct type_parts *p)
+{
+    for (size_t i = 0; i < INNER_TYPES && known->inner[i].name != NULL; i++)
+        if (is_inner(&known->inner[i], name, p, outer_args))
+            return (enum inner_role)known->inner[i].role;
+    return INNER_NONE;
+}
+
+static enum inner_role find_role(const struct gcd_collections *c, uint32_t outer, uint32_t type)
+{
+    const struct collection_type *known = &gcd_collection_types[c->known[outer] - 1];
+    struct text args = collection_name_parts(c->summary->types[outer].name).args;
+    const char *name = c->summary->types[type].name;
+    struct type_parts p = collection_name_parts(name);
+    if (known->rule != COUNT_WRAPPED)
+        return role_in(known, args, name, &p);
+    if (c->known[type] != 0)
+        return p.args.n == args.n && memcmp(p.args.s, args.s, args.n) == 0 ? INNER_HOLDER : INNER_NONE;
+    for (size_t i = 0; i < gcd_collection_type_count; i++) {
+        enum inner_role role = role_in(&gcd_collection_types[i], args, name, &p);
+        if (role != INNER_NONE && gcd_collection_types[i].inner[0].args != ARGS_ANY)
+            return role;
+    }
+    return is_array_of_arg(name, &p, args, 0) && p.plain_dims ? INNER_ITEMS : INNER_NONE;
+}
+
+enum inner_role collections_role(struct gcd_collections *c, uint32_t outer, uint32_t type)
+{
+    if (c->known[outer] == 0)
+        return INNER_NONE;
+    uint64_t id = (uint64_t)outer << 32 | type;
+    uint32_t known = gcd_idmap_get(&c->roles, id);
+    if (known != GCD_IDMAP_NONE)
+        return (enum inner_role)known;
+    enum inner_role role = find_role(c, outer, type);
+    (void)gcd_idmap_put(&c->roles, id, role);    /* without memory it is found again the next time */
+    return role;
+}
+
+bool gcd_collections_is_inside(struct gcd_collections *c, uint32_t outer, uint32_t inner)
+{
+    return collections_role(c, outer, inner) != INNER_NONE;
+}
+
+size_t gcd_collections_inside(struct gcd_collections *c, const uint32_t *path, size_t n, size_t i)
+{
+    uint32_t outer = gcd_graph_node_type(c->g, path[i]);
+    size_t inside = 0;
+    while (i + inside + 1 < n && gcd_collections_is_inside(c, outer, gcd_graph_node_type(c->g, path[i + inside + 1])))
+        inside++;
+    return inside;
+}
+
+/* ---- arguments ---- */
+
+static const struct {
+    const char *name;
+    uint8_t bytes;
+} plain_types[] = {
+    { "System.Boolean", 1 }, { "System.Byte", 1 }, { "System.SByte", 1 }, { "System.Char", 2 }, { "System.Int16", 2 }, { "System.UInt16", 2 },
+    { "System.Half", 2 }, { "System.Int32", 4 }, { "System.UInt32", 4 }, { "System.Single", 4 }, { "System.DateOnly", 4 },
+    { "System.Int64", 8 }, { "System.UInt64", 8 }, { "System.Double", 8 }, { "System.DateTime", 8 }, { "System.TimeSpan", 8 },
+    { "System.TimeOnly", 8 }, { "System.Guid", 16 }, { "System.Decimal", 16 }, { "System.DateTimeOffset", 16 }, { "System.Int128", 16 },
+    { "System.UInt128", 16 },
+};
+
+struct arg collections_arg(const struct gcd_collections *c, uint32_t type, unsigned i)
+{
+    struct arg arg = { .name = { "", 0 } };
+    struct type_parts p = collection_name_parts(c->summary->types[type].name);
+    if (!collection_name_arg(p.args, i, &arg.name))
+        return arg;
+    if (arg.name.s[arg.name.n - 1] == ']' && arg.name.n > 2 && (arg.name.s[arg.name.n - 2] == '[' || arg.name.s[arg.name.n - 2] == ','))
+        return (struct arg){ arg.name, ARG_REFERENCE, c->ptr_bytes };
+    for (size_t k = 0; k < sizeof plain_types / sizeof *plain_types; k++)
+        if (collection_text_is(arg.name, plain_types[k].name))
+            return (struct arg){ arg.name, ARG_PLAIN, plain_types[k].bytes };
+    uint32_t element_type = gcd_idmap_get(&c->element_types, gcd_text_hash(arg.name.s, arg.name.n, GCD_TEXT_HASH));
+    if (element_type == 0x0e || element_type == 0x12 || element_type == 0x1c || collection_text_is(arg.name, "System.String") ||
+        collection_text_is(arg.name, "System.Object"))
+        return (struct arg){ arg.name, ARG_REFERENCE, c->ptr_bytes };
+    if (element_type == 0x11)
+        arg.nature = ARG_VALUE;
+    return arg;
+}

@@ -1,0 +1,226 @@
+/* Collections: kinds by name, elements by shape. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <gcdumpc/unstable/collections.h>
+
+#include "support/check.h"
+#include "support/pile.h"
+
+static struct gcd_error err = GCD_ERROR_INIT;
+
+#define GENERIC "System.Collections.Generic."
+#define CONCURRENT "System.Collections.Concurrent."
+#define CLASS 0x12
+
+static struct gcd_collection describe(struct pile *p, uint32_t node)
+{
+    struct gcd_graph *g = pile_graph(p);
+    struct gcd_collections *c;
+    struct gcd_collection it;
+    assert_int_equal(gcd_collections_new(g, NULL, &c, &err), GCD_OK);
+    assert_int_equal(gcd_collection_describe(c, node, &it, &err), GCD_OK);
+    struct gcd_collection again;
+    assert_int_equal(gcd_collection_describe(c, node, &again, &err), GCD_OK);
+    assert_int_equal(again.elements, it.elements);
+    assert_int_equal(again.references, it.references);
+    gcd_collections_free(c);
+    gcd_graph_free(g);
+    return it;
+}
+
+static void a_list_has_at_least_what_it_refers_to(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t list = node(p, GENERIC "List`1[Shop.Order]", 32), items = child(p, list, "Shop.Order[]", 24 + 8 * 8);
+    for (int i = 0; i < 5; i++)
+        child(p, items, "Shop.Order", 24);
+    p->types[type(p, "Shop.Order")].element_type = CLASS;
+    static_root(p, list, "s_orders");
+    struct gcd_collection it = describe(p, list);
+    assert_int_equal(it.kind, GCD_COLLECTION_LIST);
+    assert_int_equal(it.at_least, 5);
+    assert_int_equal(it.at_most, 8);
+    assert_int_equal(it.elements, 5);
+    assert_int_equal(it.capacity, 8);
+    assert_int_equal(it.structure_objects, 2);
+    assert_int_equal(it.structure_bytes, 32 + 88);
+    assert_int_equal(it.elements_of_count, 1);
+    assert_int_equal(it.elements_of[0].objects, 5);
+}
+
+/* "kov": a key, another object, a key that is its own value. */
+static struct gcd_collection dictionary(const char *type_name, const char *entries, const char *references)
+{
+    struct pile *p = pile_new();
+    uint32_t d = node(p, type_name, 80);
+    child(p, d, "System.Int32[]", 24 + 4 * 17);
+    uint32_t array = child(p, d, entries, 24 + 24 * 17);
+    for (const char *r = references; *r != '\0'; r++)
+        child(p, array, *r == 'k' ? "System.String" : "Shop.Order", 30);
+    node(p, "Shop.Order", 24);
+    p->types[type(p, "Shop.Order")].element_type = CLASS;
+    static_root(p, d, "s_orders");
+    return describe(p, d);
+}
+
+static void keys_of_a_dictionary_are_counted_where_they_are_strings(void **state)
+{
+    (void)state;
+    struct gcd_collection it = dictionary(GENERIC "Dictionary`2[System.String,Shop.Order]", "Entry[System.String,Shop.Order][]", "kokkokk");
+    assert_int_equal(it.at_least, 5);
+    assert_int_equal(it.at_most, 5);
+    assert_int_equal(it.capacity, 17);
+    assert_int_equal(it.references, 7);
+    assert_int_equal(it.structure_objects, 3);
+    /* with full names */
+    it = dictionary(GENERIC "Dictionary`2[System.String,Shop.Order]", GENERIC "Dictionary`2+Entry[System.String,Shop.Order][]", "koko");
+    assert_int_equal(it.at_least, 2);
+    assert_int_equal(it.at_most, 2);
+    assert_int_equal(it.keys_of[0].objects, 2);
+    assert_int_equal(it.elements_of[0].objects, 2);
+    /* each string may be the value of the one before */
+    it = dictionary(GENERIC "Dictionary`2[System.String,System.Object]", "Entry[System.String,System.Object][]", "kokkkok");
+    assert_int_equal(it.at_least, 1 + 1 + 1 + 1);
+    assert_int_equal(it.at_most, 5);
+    it = dictionary(GENERIC "Dictionary`2[System.String,System.String]", "Entry[System.String,System.String][]", "kkkkk");
+    assert_int_equal(it.at_least, 3);
+    assert_int_equal(it.at_most, 5);
+    it = dictionary(GENERIC "Dictionary`2[System.Int32,Shop.Order]", "Entry[System.Int32,Shop.Order][]", "ooo");
+    assert_int_equal(it.at_least, 3);
+    assert_int_equal(it.at_most, 17);
+    it = dictionary(GENERIC "Dictionary`2[System.Int32,System.Int32]", "Entry[System.Int32,System.Int32][]", "");
+    assert_int_equal(it.at_least, 0);
+    assert_int_equal(it.elements, 17);
+}
+
+static void nodes_are_counted_once_in_any_shape(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t list = node(p, GENERIC "LinkedList`1[Shop.Order]", 40), other = node(p, GENERIC "LinkedList`1[Shop.Order]", 40), first = 0, last = 0;
+    for (int i = 0; i < 7; i++) {
+        uint32_t at = i == 0 ? child(p, list, GENERIC "LinkedListNode`1[Shop.Order]", 48) : node(p, GENERIC "LinkedListNode`1[Shop.Order]", 48);
+        edge(p, at, list);
+        if (i > 0) {
+            edge(p, last, at);
+            edge(p, at, last);
+        } else {
+            first = at;
+        }
+        last = at;
+    }
+    edge(p, last, first);
+    edge(p, first, last);
+    uint32_t foreign = child(p, other, GENERIC "LinkedListNode`1[Shop.Order]", 48);
+    edge(p, foreign, other);
+    edge(p, first, foreign);             /* pretends */
+    static_root(p, list, "s_list");
+    struct gcd_collection it = describe(p, list);
+    assert_int_equal(it.kind, GCD_COLLECTION_LINKED_LIST);
+    assert_int_equal(it.at_least, 7);
+    assert_int_equal(it.at_most, 7);
+}
+
+static void tables_lead_to_nodes(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t d = node(p, CONCURRENT "ConcurrentDictionary`2[System.Guid,Shop.Order]", 40);
+    uint32_t tables = child(p, d, "Tables[System.Guid,Shop.Order]", 48);
+    uint32_t buckets = child(p, tables, "VolatileNode[System.Guid,Shop.Order][]", 24 + 8 * 31);
+    for (int i = 0; i < 6; i++) {
+        uint32_t at = child(p, buckets, "Node[System.Guid,Shop.Order]", 56);
+        child(p, at, "Shop.Order", 24);
+        child(p, child(p, at, "Node[System.Guid,Shop.Order]", 56), "Shop.Order", 24);
+    }
+    child(p, buckets, "Node[System.Int32,Shop.Order]", 56);      /* of something else */
+    uint32_t path[4] = { d, tables, buckets, buckets + 1 };
+    static_root(p, d, "s_orders");
+    struct gcd_graph *g = pile_graph(p);
+    struct gcd_collections *c;
+    struct gcd_collection it;
+    assert_int_equal(gcd_collections_new(g, NULL, &c, &err), GCD_OK);
+    assert_int_equal(gcd_collection_describe(c, d, &it, &err), GCD_OK);
+    assert_int_equal(it.at_least, 12);
+    assert_int_equal(it.at_most, 12);
+    assert_int_equal(it.structure_objects, 3 + 12);
+    assert_int_equal(it.elements_of[0].objects, 12);
+    assert_int_equal(gcd_collections_inside(c, path, 4, 0), 3);
+    assert_int_equal(gcd_collections_inside(c, path, 3, 0), 2);
+    assert_int_equal(gcd_collections_inside(c, path, 4, 1), 0);
+    assert_int_equal(gcd_collection_describe(c, path[3], &it, &err), GCD_END);
+    gcd_collections_free(c);
+    gcd_graph_free(g);
+}
+
+static void a_wrapper_has_the_elements_of_what_it_wraps(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t channel = node(p, "System.Threading.Channels.UnboundedChannel`1[Shop.Order]", 88);
+    uint32_t queue = child(p, channel, CONCURRENT "ConcurrentQueue`1[Shop.Order]", 40), at = queue;
+    for (int i = 0; i < 3; i++) {
+        at = child(p, at, CONCURRENT "ConcurrentQueueSegment`1[Shop.Order]", 232);
+        uint32_t slots = child(p, at, "Slot[Shop.Order][]", 24 + 16 * 32);
+        for (int k = 0; k < 10; k++)
+            child(p, slots, "Shop.Order", 24);
+    }
+    static_root(p, channel, "s_channel");
+    struct gcd_collection it = describe(p, channel);
+    assert_int_equal(it.kind, GCD_COLLECTION_CHANNEL);
+    assert_int_equal(it.elements, 30);
+    assert_int_equal(it.structure_objects, 2 + 6);
+    /* around itself */
+    p = pile_new();
+    channel = node(p, "System.Collections.ObjectModel.Collection`1[Shop.Order]", 88);
+    edge(p, channel, channel);
+    struct gcd_graph *g = pile_graph(p);
+    struct gcd_collections *c;
+    assert_int_equal(gcd_collections_new(g, NULL, &c, &err), GCD_OK);
+    assert_int_equal(gcd_collection_describe(c, channel, &it, &err), GCD_END);
+    gcd_collections_free(c);
+    gcd_graph_free(g);
+}
+
+static void names_are_taken_whole(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        enum gcd_collection_kind kind;
+    } cases[] = {
+        { GENERIC "List`1[X]", GCD_COLLECTION_LIST }, { GENERIC "List`1[X][]", GCD_COLLECTION_ARRAY },
+        { GENERIC "List`1+Enumerator[X]", GCD_COLLECTION_NONE }, { GENERIC "List`1", GCD_COLLECTION_LIST },
+        { "Shop.List`1[X]", GCD_COLLECTION_NONE }, { "X[,]", GCD_COLLECTION_ARRAY }, { "[]", GCD_COLLECTION_NONE },
+        { GENERIC "Dictionary`2[X,Y]", GCD_COLLECTION_DICTIONARY }, { GENERIC "Dictionary`2+KeyCollection[X,Y]", GCD_COLLECTION_NONE },
+        { "System.Collections.Frozen.EmptyFrozenSet`1[X]", GCD_COLLECTION_FROZEN },
+        { "System.Collections.Frozen.KeyAnalyzer", GCD_COLLECTION_NONE }, { "]", GCD_COLLECTION_NONE }, { "a]]", GCD_COLLECTION_NONE },
+        { "System.Collections.Hashtable", GCD_COLLECTION_DICTIONARY },
+    };
+    struct pile *p = pile_new();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        node(p, cases[i].name, 24);
+    struct gcd_graph *g = pile_graph(p);
+    struct gcd_collections *c;
+    assert_int_equal(gcd_collections_new(g, NULL, &c, &err), GCD_OK);
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(gcd_collection_kind_name(gcd_collections_kind(c, i)), gcd_collection_kind_name(cases[i].kind));
+    assert_string_equal(gcd_collection_kind_title(GCD_COLLECTION_CACHE), "MemoryCache");
+    gcd_collections_free(c);
+    gcd_graph_free(g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_list_has_at_least_what_it_refers_to),
+        cmocka_unit_test(keys_of_a_dictionary_are_counted_where_they_are_strings),
+        cmocka_unit_test(nodes_are_counted_once_in_any_shape),
+        cmocka_unit_test(tables_lead_to_nodes),
+        cmocka_unit_test(a_wrapper_has_the_elements_of_what_it_wraps),
+        cmocka_unit_test(names_are_taken_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
