@@ -1,7 +1,7 @@
-"""What the README promises: every command that it shows is run here, and prints what it shows; links and options exist.
+"""The README holds: every command in it runs and prints what it shows; links and options exist.
 
-A command is a line that begins with "$ " in an indented block, its output what follows.  Those about bundled recordings have to match to
-the letter.  Those about a living process are run with HeapLab, and compared word by word with every number replaced: nothing else may
+A command is a line that begins with "$ " in an indented block; its output follows.  Commands on bundled recordings must match
+exactly.  Commands on a living process run with HeapLab and are compared word by word with every number replaced: nothing else may
 differ.
 """
 import getpass
@@ -23,8 +23,8 @@ from cli_support import BUILD, COMMANDS, PROGRAM, SANITIZED, main       # noqa: 
 import live_support                                                     # noqa: E402
 
 PID, PROCESS = "1234", ("--leak", "events")      # in the README, and what it shows
-LIVE = (PID, "HeapLab", "lab.nettrace", " ps")   # a command with one of these is about the process, or what came of it
-STATUS = (("--fail-if", 4),)                     # a command with this option ends so, all others with 0
+LIVE = (PID, "HeapLab", "lab.nettrace", " ps")   # a command with one of these uses the process, or a dump of it
+STATUS = (("--fail-if", 4),)                     # a command with this option has this exit status, all others 0
 SCRIPTS = ("sh tools/quickstart.sh", "sh tools/run-tests.sh")
 MOST_LINES = 250
 NUMBER = re.compile(r"0x[0-9a-f]+|\d{8}T\d{6}Z|\d[\d,.:]*")
@@ -109,7 +109,7 @@ class Commands(unittest.TestCase):
                 command = command.replace(PID, str(target.pid)).replace("--name HeapLab", f"--pid {target.pid}")
                 with self.subTest(command):
                     got = self.run_one(command)
-                    if command.endswith(" ps"):          # others may live here, too, and another user may look
+                    if command.endswith(" ps"):          # other processes may run here, and another user may run the test
                         got = "\n".join(line for i, line in enumerate(got.splitlines()) if i == 0 or line.split()[0] == str(target.pid))
                         shown = shown.replace("root", getpass.getuser())
                     self.assertEqual(loose(got), loose(shown), got)
@@ -130,7 +130,7 @@ class Scripts(unittest.TestCase):
             subprocess.run(["sh", "-n", os.path.join(SOURCE, command.split()[1])], check=True)
 
     def test_quickstart(self):
-        """From a copy of the sources, without the right to install anything."""
+        """From a copy of the sources, without the permission to install anything."""
         with tempfile.TemporaryDirectory(prefix="gcdumpc-quickstart-") as folder:
             copy = os.path.join(folder, "gcdumpc")
             shutil.copytree(SOURCE, copy, symlinks=True, ignore=shutil.ignore_patterns(".git", "build*", "__pycache__"))

@@ -18,7 +18,7 @@ def run(*args, **kw):
 
 
 def gcdumpc(*args, **kw):
-    """The result must not depend on what else is on this machine, such as the program that traces/ were recorded of."""
+    """The result must not depend on other files of this machine, such as the program recorded in traces/."""
     return run(PROGRAM, *args, *["--no-modules"] * (args[0] in ("convert", "info", "report", "paths")), **kw)
 
 
@@ -48,7 +48,7 @@ def bundled():
 
 
 def differences(trace):
-    """What gcdumpc and the reference reader say differently of a recording with a heap dump."""
+    """The differences between gcdumpc and the reference reader for a recording with a heap dump."""
     info, status = gcdumpc_json("info", trace)
     report, _ = gcdumpc_json("report", trace, "--separate-loads")
     ref = reference(trace)

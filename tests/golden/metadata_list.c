@@ -1,6 +1,6 @@
 /*
- * metadata_list FILE ...: what gcdumpc/unstable/metadata.h says of assemblies, and of those in single-file programs.  Line for line what
- * readers/metadata_cs prints of assemblies.
+ * metadata_list FILE ...: prints what gcdumpc/unstable/metadata.h reports about assemblies, also in single-file programs, in the same
+ * lines as readers/metadata_cs.
  */
 #include <inttypes.h>
 #include <stdio.h>

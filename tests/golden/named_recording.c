@@ -1,6 +1,6 @@
 /*
- * named_recording IN OUT OUTER WALK: a recording with made-up names for a walk (support/invent_names.h), which need no files of modules.  Prints the
- * names that another reader should find in it, a line for each event: tab-separated fields.
+ * named_recording IN OUT OUTER WALK: adds made-up names for a walk to a recording (support/invent_names.h), without files of modules.  Prints the
+ * names that another reader should find in it, one line for each event with tab-separated fields.
  */
 #include <inttypes.h>
 #include <stdio.h>

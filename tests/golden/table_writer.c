@@ -1,7 +1,7 @@
 /*
- * The formats of the kind PLACE without the program: table_writer FORMAT PATH SEED NODES writes a random graph (support/graph_gen.h),
+ * Writes the formats of kind PLACE without the program: table_writer FORMAT PATH SEED NODES writes a random graph (support/graph_gen.h),
  * table_writer FORMAT PATH RECORDING that of a recording.  FORMAT "graph" prints what is in it, names as hexadecimal bytes, for a reader
- * that shall not trust any format: a line begins with the name of its table.
+ * that must not depend on any format: a line begins with the name of its table.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-"""The recordings of traces/: what the target printed, what an independent reader finds, what gcdumpc says must be one."""
+"""The recordings of traces/: the target's own line, an independent reader and gcdumpc must agree."""
 import gzip
 import hashlib
 import os
@@ -9,7 +9,7 @@ import unittest
 from golden_support import NAMED, ROOT, READERS, TRACES, bundled, differences, gcdumpc, gcdumpc_json, python
 
 TARGET = os.path.join(ROOT, "tests", "target")
-# recordings that are incomplete on purpose: what of the dump is still whole
+# recordings that are incomplete on purpose: the parts of the dump that are still complete
 LOSSY = {"net10-wks-lossy"}
 UNCLOSED = {"net10-wks-killed"}
 NAMELESS = {"net10-wks-nonames"}

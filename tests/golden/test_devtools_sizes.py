@@ -1,4 +1,4 @@
-"""What objects retain: the program's own answer beside that of the model of Chrome DevTools for the same heap as .heapsnapshot."""
+"""Retained sizes: the program's own answer compared with Chrome DevTools' model of the same heap as .heapsnapshot."""
 import os
 import sys
 import tempfile
@@ -19,7 +19,7 @@ class DevTools(unittest.TestCase):
             gcdumpc("convert", recording, "-o", snapshot, "-q", check=True)
             seen = read_heapsnapshot(snapshot, largest=LARGEST)
         ours, _ = gcdumpc_json("retained", recording, "--largest", "objects", "--top", "1000000000")
-        made_up = seen["nodes"] - ours["objects"]                # in front: the root and the groups of roots
+        made_up = seen["nodes"] - ours["objects"]                # first the root and the groups of roots
         retained = {o["node"]: o["retained"] for o in ours["largest_objects"]}
         compared = 0
         for theirs in seen["retained"]:

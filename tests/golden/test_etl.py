@@ -49,7 +49,7 @@ ETL_IDS = IDS | {
     KERNEL + "Image/Unload": (0x1402,), KERNEL + "Image/DCStart": (0x1403,), KERNEL + "Image/DCStop": (0x1404,), KERNEL + "Image/Load": (0x030a,),
     KERNEL + "Thread/Start": (0x0501,), KERNEL + "Thread/Stop": (0x0502,), KERNEL + "UdpIp/Send": (0x080a,),
 }
-# What the files do not name.
+# Providers without a name in the files.
 GUIDS = {PRIVATE: "{763fd754-7086-4dfe-95eb-c01a46faf4ca}", "solar_system/": "{d3dd3dd4-aac2-4e2a-8dd4-a8fb61b77615}"}
 ETL_IDS["solar_system/PrimitiveTypesTest"] = (0,)
 RECORDS = {"gcevents": 71, "gcrundownevents": 112, "net.4.5.2.x64": 179474, "primitive-types": 7}
@@ -108,7 +108,7 @@ class OfWindows(Folder):
                     ids = ETL_IDS.get(event)
                     provider = event.split("/")[0]
                     if ids is None:
-                        # nothing of the runtime may be left out, whatever else Windows records
+                        # no event of the runtime may be missing, whatever else Windows records
                         self.assertNotIn(provider + "/", (CLR, RUNDOWN), event)
                         continue
                     provider = GUIDS.get(provider + "/", provider)
@@ -188,7 +188,7 @@ class Wrapped(Folder):
 
     @staticmethod
     def started(data, *processes):
-        """DATA with a further buffer: the kernel tells of processes, rows (id, image, command line, event, version, user)."""
+        """DATA with one more buffer: kernel events about processes, rows (id, image, command line, event, version, user)."""
         records = b""
         for pid, image, line, event, version, user in processes:
             payload = (bytes(8) + struct.pack("<4I", pid, 4, 0, 0) + bytes(8) + (bytes(4) if version >= 4 else b"") + user
@@ -205,7 +205,7 @@ class Wrapped(Folder):
         return data[:0x8c] + (number + 1).to_bytes(4, "little") + data[0x90:] + buffer
 
     def test_names_of_processes(self):
-        # the runtime itself has not told its command line in this recording
+        # in this recording the runtime itself has not sent its command line
         path = dict(bundled())["net10-wks-killed"]
         self.wrap(path, self.path("heap.etl"))
         with open(self.path("heap.etl"), "rb") as f:
@@ -259,7 +259,7 @@ class Wrapped(Folder):
         r = gcdumpc("info", files[0], self.path("none"))
         self.assertEqual((r.returncode, r.stdout), (1, b""))
         self.assertRegex(r.stderr.decode(), r"none: ")
-        # the first one ends early: the second one is read all the same
+        # the first one ends early, the second one is still read
         with open(files[0], "rb") as f:
             data = f.read()
         with open(self.path("cut.etl"), "wb") as f:
@@ -297,7 +297,7 @@ class Wrapped(Folder):
 
 
 class Damaged(Folder):
-    """What is missing is said, and the exit status is 3."""
+    """The loss is reported, and the exit status is 3."""
 
     def setUp(self):
         super().setUp()
@@ -429,7 +429,7 @@ class Damaged(Folder):
             self.incomplete(data, "loss_unverified", "lost events cannot be ruled out")
 
     def test_circular(self):
-        # two buffers forgotten, the header stays; the numbers go on without a hole
+        # two buffers dropped, the header stays; the numbers continue without a hole
         data = self.etl("--tight", "--buffer", "70000")
         found = self.buffers(data)
         self.assertGreater(len(found), 4)

@@ -1,5 +1,5 @@
-"""Each field of each format against a heap in which no two values are alike (readers/field_heap.py): by readers of our own, so that nothing
-has to be installed, and by comparing all that is in a file, not only its sums."""
+"""Each field of each format, with a heap in which all values differ (readers/field_heap.py): by readers of our own, so that nothing
+has to be installed, and by comparing everything in a file, not only its sums."""
 import csv
 import datetime
 import gzip
@@ -48,7 +48,7 @@ class Case(unittest.TestCase):
         return path
 
     def convert(self, heap, name, *options):
-        """The path of the file and what was said about it."""
+        """The path of the file and the messages about it."""
         done = gcdumpc("convert", self.record(heap), "-o", self.path(name), *options)
         self.assertEqual(done.returncode, 0, done.stderr)
         return self.path(name), done.stderr.decode()
@@ -70,7 +70,7 @@ LOST_HANDLES = ["4 dependent handles become references of their keys"]
 
 
 def losses(said):
-    """What the program says that the format cannot hold."""
+    """The program's notes about what the format cannot store."""
     match = re.search(r"in the \w+ format, (.*)", said)
     return match[1].split("; ") if match else []
 
@@ -86,7 +86,7 @@ def pauses():
 
 
 class Decoded(Case):
-    """What the program says of the recording, in every container and for both sizes of pointers."""
+    """The program's output for the recording, in every container and for both pointer sizes."""
 
     def expected(self, heap, version):
         first, walk = pauses()
@@ -143,7 +143,7 @@ class Decoded(Case):
 
 
 def expected_tables(heap):
-    """table -> rows, None for what is not known; addresses and texts as in Python."""
+    """table -> rows, None for unknown values; addresses and texts as in Python."""
     kinds = heap.type_ids.index
     types = [[i, t["name"], t["raw"] if t["named"] else None, t["module"] or None, t["module_id"], t["id"], t["token"], t["flags"], t["element"],
               1, t["objects"], t["bytes"]] for i, t in enumerate(heap.types_rows())]
@@ -178,7 +178,7 @@ def expected_facts(heap):
 
 
 def read_csv(folder, table):
-    """Rows with their kinds: a quoted cell is text, 0x and digits an address, nothing is None.  Read here, not by the csv module, which
+    """Rows with their kinds: a quoted cell is text, 0x and digits an address, nothing is None.  Parsed here, not by the csv module, which
     does not tell quotes."""
     with open(os.path.join(folder, table + ".csv"), encoding="utf-8", newline="") as file:
         text = file.read()
@@ -213,7 +213,7 @@ class Tables(Case):
             self.assertIn(f"{len(heap.sizes)} objects, {sum(map(len, heap.graph_edges())) + 4} references", said)
 
     def test_csv_guards(self):
-        """A text that a spreadsheet would calculate, as it is in the file."""
+        """A text that a spreadsheet would take for a formula, as stored in the file."""
         with open(os.path.join(self.convert(Heap(), "g.csv")[0], "types.csv"), "rb") as file:
             text = file.read()
         self.assertIn(b'\n7,"\'=Only.Static","\'=Only.Static",,0x5400,0xa80,33554456,128,24,1,0,0\n', text)
@@ -290,7 +290,7 @@ def one_line(name):
 
 class GcLog(Case):
     def expected(self, heap, streamed):
-        """STREAMED: from the recording, with references that lead nowhere; of a graph without them."""
+        """STREAMED: from the recording, with dangling references; from a graph, without them."""
         ids = list(dict.fromkeys([t for n, _, t, _ in STATICS if n is not NULL and (streamed or n != NOWHERE)] + heap.type_ids))
         names = {t["id"]: one_line(t["raw"]) for t in heap.types_rows()}
         kinds = {"stack": 1, "finalizer": 2, "handle": 3, "static": 4, "other": 5, "com": 3}
@@ -324,7 +324,7 @@ class GcLog(Case):
             self.assertIn(f"{len(sizes)} objects, {references} references, ", said)
 
     def test_of_a_graph(self):
-        """By way of a file that keeps names, sizes below 2^31 and kinds of roots; flags and weak roots it does not keep."""
+        """Through a file that keeps names, sizes below 2^31 and kinds of roots, but not flags and weak roots."""
         heap = Heap()
         self.convert(heap, "x.gcdump", "--names", "raw")
         done = gcdumpc("convert", self.path("x.gcdump"), "-o", self.path("y.gclog"), "--names", "raw")
@@ -402,7 +402,7 @@ class GcDumpFormat(Case):
                                             "they count as 2147483647 bytes"])
 
     def test_read_back(self):
-        """The program's own reader: what a .gcdump keeps, it gives back."""
+        """The program's own reader returns everything that a .gcdump stores."""
         heap = Heap()
         path, _ = self.convert(heap, "x.gcdump")
         seen, live = self.json("info", path), self.json("info", self.record(heap))
@@ -473,11 +473,11 @@ class Dart(Case):
 
 
 class ReadBack(Case):
-    """A gclog and a Dart snapshot by the program's own readers: what they keep, in the order of the file."""
+    """A gclog and a Dart snapshot by the program's own readers: everything they store, in the order of the file."""
 
     @staticmethod
     def renamed(name):
-        """As a gclog makes it, which has no modules and the runtime's names."""
+        """As in a gclog, which has no modules and uses the runtime's names."""
         name = one_line(name).replace("UNKNOWN 0xa70", "Type(0x2000017)")
         return name.replace("Store [Shop]", "Store [#1]").replace("Store [AZaz09._~-@[`{:,é]", "Store [#2]")
 
@@ -490,7 +490,7 @@ class ReadBack(Case):
 
     @staticmethod
     def edges(heap):
-        """With those of dependent handles behind them."""
+        """Followed by those of dependent handles."""
         follow = [list(targets) for targets in heap.graph_edges()]
         for key, value in heap.dependents():
             follow[key].append(value)
@@ -771,7 +771,7 @@ class Html(Case):
 
     @staticmethod
     def retained(heap, type_index):
-        """What would go with all objects of the type: the sum over those that no other of the type dominates."""
+        """The retained size of the type: the sum over its objects that no other object of the type dominates."""
         dominators, total = heap.dominators(), 0
         for n, (parent, size) in dominators.items():
             above = parent
@@ -806,7 +806,7 @@ class Html(Case):
 
 
 class Nameless(Case):
-    """A process that did not say its name is called like the recording."""
+    """A process without a name is named after the recording."""
 
     def test_all_formats(self):
         heap = Heap(nameless=True)

@@ -1,4 +1,4 @@
-"""Every bundled recording in every format, read by the readers that users have: the same counts, bytes, types, roots, retained sizes."""
+"""Every bundled recording in every format, read by the readers that people use: the same counts, bytes, types, roots, retained sizes."""
 import collections
 import csv
 import functools
@@ -50,8 +50,8 @@ def without_made_up(types):
 
 
 def plain_name(name):
-    """NAME without what a format adds to tell types apart, or takes away because readers would stumble over it.  Of arrays of arrays
-    the order of brackets: a gclog does not say whether its names are the runtime's or C#."""
+    """NAME without parts that a format adds to tell types apart or removes because readers cannot take them.  For arrays of arrays
+    the order of brackets is unified: a gclog does not tell whether its names are the runtime's or C#."""
     name = re.sub(r" ?\[[^\[\],]+\]$", "", name)
     name = name.replace(" ", "") if name.startswith("<") else name
     return re.sub(r"(\[,*\])+$", lambda m: "".join(sorted(re.findall(r"\[,*\]", m[0]))), name)
@@ -67,7 +67,7 @@ def plain(types):
 
 
 def each_heap(needed=None):
-    """The test gets each recording, and fails for all that it fails for.  NEEDED skips it where a reader is missing."""
+    """Runs the test with each recording and reports every failure.  NEEDED: skips it if a reader is missing."""
     def decorate(test):
         @functools.wraps(test)
         def tested(self):
@@ -93,7 +93,7 @@ class Tables:
         return self.read[table]
 
     def graph(self):
-        """Type and size of each object, the numbers of its targets (values of dependent handles last), and the roots that hold something."""
+        """Type and size of each object, the numbers of its targets (values of dependent handles last), and the roots that are not null."""
         names = [plain_name(t["name"]) for t in self.of("types")]
         edges = collections.defaultdict(list)
         for e in self.of("edges"):
@@ -106,7 +106,7 @@ class Tables:
 
 
 class Heap:
-    """What gcdumpc itself says of a recording, and the recording in all formats."""
+    """gcdumpc's own output for a recording, and the recording in all formats."""
 
     def __init__(self, name, path, folder):
         self.name, self.path, self.folder = name, path, os.path.join(folder, name)
@@ -181,12 +181,12 @@ class Converted(Case):
             return
         for reader in (seen, seen["memlab"]):
             theirs = {(r["id"] - 1) // 2 - first: r["retained"] for r in reader["retained"] if r["type"] == "object"}
-            reached = {i: size for i, size in theirs.items() if i in retained}       # of the others the readers have opinions of their own
+            reached = {i: size for i, size in theirs.items() if i in retained}       # for the others the readers differ
             self.assertLessEqual(set(chosen), set(reached))
             self.assertEqual(reached, {i: retained[i] for i in reached})
             most = 30 - (len(theirs) - len(reached))
             self.assertEqual(sorted(reached.values(), reverse=True)[:most], sorted(retained.values(), reverse=True)[:most])
-            if heap.name not in INCOMPLETE:          # in those most objects hang on references that were lost
+            if heap.name not in INCOMPLETE:          # in those most objects were reachable through lost references
                 self.assertGreater(most, 20)
 
     @each_heap()
@@ -221,7 +221,7 @@ class Converted(Case):
         self.assertEqual(seen["nodes"], 1 + len(heap.expected_groups(1)) + heap.dump["objects"])
         self.assertEqual(plain(without_made_up(seen["types"])), plain(heap.types))
         self.assertEqual({r["name"]: r["edges"] for r in seen["roots"]}, heap.expected_groups(1))
-        first = 2 + len(seen["roots"])               # number of the first object; the tables, too, have a witness here
+        first = 2 + len(seen["roots"])               # number of the first object; the tables are checked here, too
         seen = [(str(size), tuple(str(to - first) for to in targets)) for _, size, _, targets in seen["graph"][first - 1:]]
         expected = [(size, targets) for _, size, targets in heap.tables.graph()[0]]
         self.assertTrue(seen == expected, first_difference(seen, expected))
@@ -258,7 +258,7 @@ class Converted(Case):
     @unittest.skipUnless(HAVE_SQLITE, "built without SQLite")
     @each_heap()
     def test_sqlite(self, heap):
-        """The documented questions have answers, and those of them that the report has, too, are its answers."""
+        """The documented questions have answers, the same as in the report where it has them."""
         with open(os.path.join(ROOT, "src", "write", "README.md"), encoding="utf-8") as f:
             questions = [q for block in re.findall(r"```sql\n(.*?)```", f.read(), re.S) for q in block.strip().split("\n")]
         self.assertGreater(len(questions), 12)
@@ -328,7 +328,7 @@ class ReadBack(Case):
 
     @each_heap()
     def test_gclog_by_way_of_a_gcdump(self, heap):
-        """The same but for weak roots, flags of roots and what the type of a static variable is called."""
+        """The same except for weak roots, flags of roots and type names of static variables."""
         if heap.name in NAMED:               # --names raw leaves the names out that the gclog has
             return
         for suffix, names in (("raw.gcdump", "raw"), ("way.gclog", "raw")):
@@ -350,7 +350,7 @@ class ReadBack(Case):
                     objects.append((words[1], names[words[2]], *words[3:]))
                 elif words[0] == "r" and not int(words[3], 16) & 2:
                     roots[words[1], words[2]] += 1
-        known = {o[0] for o in objects}              # a graph has no references that lead nowhere
+        known = {o[0] for o in objects}              # a graph has no dangling references
         objects = [(*o[:3], *(to for to in o[3:] if to in known)) for o in objects]
         return objects, {r: n for r, n in roots.items() if r[0] in known}
 
@@ -375,7 +375,7 @@ class ReadBack(Case):
 
 
 class Odd(unittest.TestCase):
-    """Heaps that no program should have, for the readers of others."""
+    """Extreme heaps for other programs' readers."""
     NAMES = ['say "hi"\\ there', "two\nlines", "lone\ud800 surrogate", "N" * 65000, "=cmd", "'quote", "a;b,c", "\x01\x1b[31m", "\U0001d4b3.Big",
              "<script>", "x [y]", "\u2028</script>", "Dictionary`2[[System.String, mscorlib],[A`1[B]]]"]
 
@@ -385,7 +385,7 @@ class Odd(unittest.TestCase):
         self.folder = folder.name
 
     def seen(self, data):
-        """DATA by way of each format, and the report of it."""
+        """DATA through each format, and its report."""
         source = os.path.join(self.folder, "source")
         with open(source, "wb") as f:
             f.write(data)

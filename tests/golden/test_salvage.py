@@ -1,7 +1,7 @@
-"""What is saved of a dump that lost events.  The truth is the same recording without the losses.
+"""What is recovered from a dump that lost events, compared with the same recording without losses.
 
-A reference is certain when the data determine whose it is (src/heap/README.md).  Here that is worked out from which events were
-dropped, not from what arrived: objects before the first and behind the last lost event of objects, references in events that came.
+A reference is certain if the data determines its owner (src/heap/README.md).  Here that is computed from the dropped events and
+not from those that arrived: objects before the first and after the last lost event of objects, references in events that arrived.
 """
 import csv
 import json
@@ -39,7 +39,7 @@ class Truth:
         self.objects = [(address, list(edges)) for address, _, _, edges in heap.objects()]
 
     def certain(self, lost, tail_seen):
-        """address -> the references that are certain, when LOST (kind -> numbers of events) did not come."""
+        """address -> the references that are certain if LOST (kind -> numbers of events) is missing."""
         node_of, edge_lost = [], []
         for number, count in enumerate(self.counts[NODE]):
             node_of += [number] * count
@@ -56,7 +56,7 @@ class Truth:
 
 
 def gclog_objects(path):
-    """address -> references, in their order.  The generator is asked for no dependent handles."""
+    """address -> references, in order.  The generator makes no dependent handles here."""
     result = {}
     with open(path, encoding="utf-8") as lines:
         for line in lines:
@@ -67,7 +67,7 @@ def gclog_objects(path):
 
 
 def csv_objects(folder):
-    """The same of a graph, where references to objects that were lost have no place."""
+    """The same for a graph, which has no references to lost objects."""
     def rows(name):
         with open(os.path.join(folder, name), encoding="utf-8", newline="") as file:
             yield from csv.reader(file)
@@ -107,7 +107,7 @@ class Salvage(unittest.TestCase):
         """One lossy recording: objects and references of the stream and of the graph, and the numbers of the verdict."""
         facts = self.generate("lossy", options + [w for d in drops for w in ("--drop", d)])
         tail_seen = all(len(truth.counts[k]) - 1 not in lost[k] for k in (NODE, EDGE))
-        # without its GCEnd nobody knows where the walk ends, and what lies behind the first loss can be another one
+        # without its GCEnd the end of the walk is unknown, and events after the first loss may belong to another walk
         ended = tail_seen and "gcend:0" not in drops
         certain = truth.certain(lost, ended)
         info, _ = gcdumpc_json("info", self.path("lossy"))
@@ -147,7 +147,7 @@ class Salvage(unittest.TestCase):
                          if lost["objects"] == 0 else dump["types_undescribed"])
 
     def drop(self, rng, truth, kinds):
-        """Some events, by the way the generator takes them and by kind."""
+        """Random events, as an option of the generator and by kind."""
         drops, lost = [], {NODE: set(), EDGE: set()}
         for word, kind in (("node", NODE), ("edge", EDGE)):
             n = len(truth.counts[kind])
@@ -177,7 +177,7 @@ class Salvage(unittest.TestCase):
         print(f"kept {self.kept} of {self.sure} certain references", file=sys.stderr)
 
     def test_one_gap_of_each_kind_costs_nothing_else(self):
-        """What is between the gaps and the ends keeps all of its references, although both sequences have holes."""
+        """Objects between the gaps and the ends keep all their references, although both sequences have holes."""
         options = ["-n", 40000, "--shape", "mix", "--seed", 7]
         self.generate("whole", options)
         truth = Truth(self.path("whole"))
@@ -201,7 +201,7 @@ class Salvage(unittest.TestCase):
         self.assertEqual([between[a] for a in addresses[4 * 2008:9 * 2008]], [[]] * (5 * 2008))
 
     def test_cut_anywhere(self):
-        """The beginning of a recording is as certain as the whole."""
+        """The start of a recording is as certain as the whole."""
         options = ["-n", 30000, "--shape", "mix", "--seed", 11]
         facts = self.generate("whole", options)
         truth = Truth(self.path("whole"))

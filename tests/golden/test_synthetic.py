@@ -1,4 +1,4 @@
-"""Generated recordings of every container form, event order and loss, against the truth and the independent reader."""
+"""Generated recordings in every container format, with every event order and loss, compared with the truth and the independent reader."""
 import json
 import os
 import tempfile
@@ -8,7 +8,7 @@ from golden_support import BUILD, READERS, differences, gcdumpc, gcdumpc_json, p
 
 GENHEAP = os.path.join(BUILD, "genheap")
 
-# every form of the container, then what can happen in it
+# every container format, then events that can happen in it
 FORMS = {
     "v4": [], "v4-uncompressed": ["--uncompressed"], "v4-32bit": ["--pointer", "4"], "v4-server": ["--server"],
     "v4-noise": ["--noise"], "v4-server-noise-32bit-uncompressed": ["--server", "--noise", "--pointer", "4", "--uncompressed"],
@@ -20,7 +20,7 @@ FORMS = {
     "empty-names": ["--empty-names"], "tree": ["--shape", "tree"], "list": ["--shape", "list"], "fan": ["--shape", "fan"], "mix": ["--shape", "mix"],
     "random": ["--shape", "random"], "three-dumps": ["--dumps", "3"],
 }
-# what holds the heap: little, much, and handles that go across
+# roots: few, many, and dependent handles across the heap
 HOLDS = {"main": ["--roots", "1", "--statics", "0", "--dependent", "0"], "usual": [], "roots": ["--roots", "3000"],
          "handles": ["--roots", "2", "--statics", "1", "--dependent", "2000"]}
 SHAPES = ("mix", "tree", "list", "fan", "random")
@@ -59,7 +59,7 @@ class Synthetic(unittest.TestCase):
                 info, status = gcdumpc_json("info", trace)
                 report, _ = gcdumpc_json("report", trace)
                 dump = info["dump"]
-                # format 3 has no sequence numbers: nobody can say that nothing was lost
+                # format 3 has no sequence numbers: losses cannot be ruled out
                 whole = not name.startswith("v3") and name != "empty-names"
                 self.assertEqual((dump["complete"], status), (True, 0) if whole else (False, 3))
                 for key in ("objects", "bytes", "edges"):

@@ -1,4 +1,4 @@
-"""The formats csv and sqlite hold what the graph holds: random graphs with hostile names, a bundled recording, and failures."""
+"""The formats csv and sqlite have the contents of the graph: random graphs with hostile names, a bundled recording, and failures."""
 import csv
 import os
 import re
@@ -42,7 +42,7 @@ def truth(*source):
 
 
 def generation(ranges, address):
-    """The range with the highest start that is not above the address decides; of equal ones the last."""
+    """The range with the highest start not above the address counts; the last of equal ones."""
     below = [r for r in sorted(ranges, key=lambda r: r[2]) if r[2] <= address]
     return below[-1][1] if address and below and address - below[-1][2] < below[-1][3] else None
 
@@ -56,7 +56,7 @@ def group(kind, flags):
 
 
 def expected(t):
-    """The truth in the columns of the formats.  None: empty; addresses as they are."""
+    """The truth in the columns of the formats.  None: empty; addresses unchanged."""
     e = {}
     e["types"] = [[i, shown, name if named else None, module or None, mid or None, table or None, token, flags, 0, described, n, size]
                   for i, n, size, table, mid, token, flags, described, named, name, module, shown in t["types"]]
@@ -75,7 +75,7 @@ def expected(t):
 
 
 def read_csv(folder, name):
-    """(columns, rows) with the types that quotes tell: a quoted cell is text."""
+    """(columns, rows) with types by quotes: a quoted cell is text."""
     with open(os.path.join(folder, name + ".csv"), encoding="utf-8", newline="") as f:
         columns, *rows = list(csv.reader(f, strict=True))
     return columns, rows
@@ -121,7 +121,7 @@ class Csv(Case):
                     self.assertTrue(got == want, f"seed {seed} {table} {columns}: {got!s:.500} instead of {want!s:.500}")
             seen.update(r[2] for r in e["types"])
         hostile = {"=cmd()", "+1", "-1", "@x", " spaces ", "line\nbreak", 'a"b', "'quote'", "comma, semicolon; tab\t"}
-        self.assertEqual(hostile - seen, set())      # else this test says nothing about them
+        self.assertEqual(hostile - seen, set())      # else this test does not cover them
         self.assertGreater(max(len(s or "") for s in seen), 60000)
 
     def test_generations(self):
@@ -133,7 +133,7 @@ class Csv(Case):
         self.assertTrue(got == want)
 
     def test_bytes(self):
-        """What a reader of the csv module would forgive."""
+        """Details that the csv module would tolerate."""
         for seed in SEEDS:
             write("csv", self.path(f"{seed}.csv"), seed, 50)
             for table in TABLES:
@@ -226,7 +226,7 @@ class Sqlite(Case):
         db = sqlite3.connect(self.path("a.sqlite"))
         views = {r[0] for r in db.execute("SELECT name FROM sqlite_master WHERE type = 'view'")}
         indexes = {r[0] for r in db.execute("SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")}
-        # an object that has everything: a referrer, a reference, and something that it keeps alive
+        # an object with everything: a referrer, a reference, and an object that it keeps alive
         some = db.execute("SELECT parent_id FROM dominators d WHERE EXISTS (SELECT 1 FROM edges WHERE to_id = d.parent_id) AND "
                           "EXISTS (SELECT 1 FROM edges WHERE from_id = d.parent_id) LIMIT 1").fetchone()[0]
         db.close()
@@ -307,7 +307,7 @@ class Failures(Case):
     FORMATS = ["csv", "sqlite"] if HAVE_SQLITE else ["csv"]
 
     def test_folder_that_cannot_be_written(self):
-        """For root: as somebody else."""
+        """For root: as another user."""
         os.chmod(self.dir.name, 0o755)
         os.mkdir(self.path("d"), 0o555)
         who = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
@@ -330,7 +330,7 @@ class Failures(Case):
             subprocess.run(["umount", disk], check=True)
 
     def test_killed(self):
-        """At most a temporary is left, and the old output is what it was."""
+        """At most a temporary file is left, and the old output is unchanged."""
         for f in self.FORMATS:
             target = self.path("x")
             if f == "sqlite":

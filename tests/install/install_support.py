@@ -1,4 +1,4 @@
-"""What the tests of installation and packages share."""
+"""Shared by the tests of installation and packages."""
 import os
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
 
 
 def run(*args, status=0, **kw):
-    """Standard output of a program that must end with STATUS."""
+    """Runs a program that must end with STATUS; returns its standard output."""
     r = subprocess.run([str(a) for a in args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600, check=False, **kw)
     if r.returncode != status:
         raise AssertionError(f"{' '.join(map(str, args))}: exit {r.returncode}\n{r.stdout[-3000:]}\n{r.stderr[-3000:]}")

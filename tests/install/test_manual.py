@@ -1,4 +1,4 @@
-"""Manual pages and completions know what the program knows, and real readers and shells take them."""
+"""Manual pages and completions cover everything in the program, and real readers and shells accept them."""
 import glob
 import os
 import pty
@@ -30,7 +30,7 @@ def page(name):
 
 
 def plain(name):
-    """A page without roff: for words."""
+    """A page without roff, for searching words."""
     return re.sub(r"\\f[BIR]", "", page(name)).replace("\\-", "-").replace("\\(aq", "'").replace("\\&", "").replace("\\e", "\\")
 
 
@@ -71,7 +71,7 @@ class Pages(unittest.TestCase):
             self.assertEqual(run("gzip", "-dc", path + ".gz").decode(), page(os.path.basename(path)))
 
     def test_examples_are_understood(self):
-        """They fail, because their files and processes are not there, but are no wrong usage."""
+        """They fail because their files and processes do not exist, but not with a usage error."""
         found = 0
         with tempfile.TemporaryDirectory() as d:
             for path in PAGES:
@@ -96,7 +96,7 @@ class Pages(unittest.TestCase):
 
 
 class Completion(unittest.TestCase):
-    """The same questions to each shell; answers are sets of words."""
+    """The same requests to each shell; answers are sets of words."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

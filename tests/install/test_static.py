@@ -1,4 +1,4 @@
-"""The static program: small, the same bytes wherever it is built, and enough by itself, in an empty root folder and beside a container."""
+"""The static program: small, reproducible in any folder, and self-contained, in an empty root folder and beside a container."""
 import contextlib
 import glob
 import json
@@ -14,7 +14,7 @@ from install_support import BUILD, PROGRAM, ROOT, TRACE, cached, main, need_tool
 MOST_BYTES = 4_000_000
 NOBODY = 65534
 OUTPUT = ("-q", "-f", "nettrace", "-o", "-")
-# of the build under test; the rest is the same by default
+# taken from the build under test; the rest has the same default
 SAME = ("CMAKE_GENERATOR", "CMAKE_C_COMPILER", "CMAKE_BUILD_TYPE", "CMAKE_C_FLAGS", "GCDUMPC_WERROR", "GCDUMPC_SQLITE", "GCDUMPC_HARDEN")
 
 
@@ -65,10 +65,10 @@ class Static(unittest.TestCase):
     def test_the_same_bytes_in_other_folders(self):
         here, there = objects(BUILD), objects(self.build)
         self.assertGreater(len(here), 100)
-        # a build folder that is used again keeps the objects of sources that are gone
+        # an old build folder keeps the objects of removed sources
         gone = {name for name in set(here) - set(there) if not os.path.exists(os.path.join(ROOT, name.partition(".dir/")[2].removesuffix(".o")))}
         self.assertEqual(set(here) - gone, set(there))
-        # asks no name service when it is static
+        # uses no name service in a static program
         differ = [name for name in there if here[name] != there[name] and not name.endswith("/cmd_ps.c.o")]
         self.assertEqual(differ, [])
         with open(os.path.join(BUILD, "libgcdumpc.a"), "rb") as a, open(os.path.join(self.build, "libgcdumpc.a"), "rb") as b:
@@ -126,7 +126,7 @@ class Static(unittest.TestCase):
         unshare = ["unshare", "--fork", "--kill-child", "--mount", "--propagation", "private", *namespaces]
         if subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode != 0:
             self.skipTest("no namespaces of mounts and processes here")
-        shutil.copytree(program, os.path.join(shared, "lab"))        # seen whatever /tmp is, and by other users
+        shutil.copytree(program, os.path.join(shared, "lab"))        # visible whatever /tmp is, and to other users
         run("chmod", "-R", "a+rX", os.path.join(shared, "lab"))
         p = subprocess.Popen([*unshare, "sh", "-c", f'mount --bind "$1" /mnt && {script} && exec {user} /mnt/lab/HeapLab', "sh", shared],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -143,13 +143,13 @@ class Static(unittest.TestCase):
         return d
 
     def beside(self, mounts, *args, namespaces=("--pid",), userspec=""):
-        """The static program in a root folder of its own, after MOUNTS there."""
+        """The static program in its own root folder, after MOUNTS there."""
         script = f"{mounts}exec chroot {userspec}. /gcdumpc \"$@\""
         return run("unshare", "--fork", "--kill-child", "--mount", "--propagation", "private", *namespaces, "sh", "-c", script, "sh", *args,
                    env={"PATH": os.environ["PATH"]}, cwd=self.root)
 
     def check(self, recording, counts):
-        """The whole heap, by the target's own line."""
+        """The complete heap, compared with the target's own line."""
         import check_counts
         path = os.path.join(self.dir, "live.nettrace")
         with open(path, "wb") as f:
@@ -171,7 +171,7 @@ class Static(unittest.TestCase):
             self.check(dump, counts)
 
     def test_shared_processes(self):
-        """As by kubectl debug --target: its processes are seen, its /tmp only through them."""
+        """As in kubectl debug --target: its processes are visible, its /tmp only through them."""
         with self.target("mount -t tmpfs none /tmp", self.shared(), namespaces=()) as (counts, p):
             pid = int(text("ps", "-o", "pid=", "--ppid", str(p.pid)))
             ps = self.beside("mount -t proc proc proc && ", "ps", "--json", namespaces=())
@@ -180,18 +180,18 @@ class Static(unittest.TestCase):
             self.check(dump, counts)
 
     def test_shared_processes_without_capabilities(self):
-        """The same as the program's user, with no right that it has not."""
+        """The same as the program's user, without any capability."""
         user = f"setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups --inh-caps=-all --bounding-set=-all"
         with self.target("mount -t tmpfs none /tmp", self.shared(), namespaces=(), user=user, HOME="/tmp") as (counts, p):
             pid = int(text("ps", "-o", "pid=", "--ppid", str(p.pid)))
             self.assertEqual(os.stat(f"/proc/{pid}").st_uid, NOBODY)
-            # chroot gives all capabilities away with the user
+            # chroot drops all capabilities with the user
             dump = self.beside("mount -t proc proc proc && ", "--pid", pid, *OUTPUT, namespaces=(),
                                userspec=f"--userspec={NOBODY}:{NOBODY} --groups= ")
             self.check(dump, counts)
 
     def test_port_in_a_shared_folder(self):
-        """No diagnostic socket is seen: the program comes to gcdumpc, as soon as that listens."""
+        """No diagnostic socket is visible: the program connects to gcdumpc once that listens."""
         shared = self.shared()
         with self.target("mount -t tmpfs none /tmp", shared, DOTNET_DiagnosticPorts="/mnt/heap.sock,nosuspend") as (counts, _):
             dump = self.beside(f"mount --bind {shared} tmp && ", "--listen", "/tmp/heap.sock", *OUTPUT)

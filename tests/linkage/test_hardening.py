@@ -1,4 +1,4 @@
-"""The program as it was built: what GCDUMPC_HARDEN promises is in the ELF file.  install/test_static runs this for the static program, too."""
+"""The program as built: the promises of GCDUMPC_HARDEN hold in the ELF file.  install/test_static runs this for the static program, too."""
 import os
 import platform
 import re

@@ -1,4 +1,4 @@
-"""The installed package serves somebody who has nothing else, and the library keeps its promises as a library."""
+"""The installed package is enough to build programs, and the library keeps its promises as a library."""
 import os
 import re
 import subprocess
@@ -44,13 +44,13 @@ class Linkage(unittest.TestCase):
             self.assertIn("17646", run(os.path.join(prefix, "bin", "gcdumpc"), "report", TRACE))
 
     def flags(self, prefix, *options):
-        """Of pkg-config, and where the library is."""
+        """The flags from pkg-config, and the folder of the library."""
         lib = next(f for f, _, names in os.walk(prefix) if "gcdumpc.pc" in names)
         out = run("pkg-config", *options, "--cflags", "--libs", "gcdumpc", env={**os.environ, "PKG_CONFIG_PATH": lib}).split()
         return out, os.path.realpath(os.path.join(lib, ".."))
 
     def by_pkg_config(self, d, prefix):
-        """The .pc file is right wherever the tree lies; with --static it names what the archive needs."""
+        """The .pc file works wherever the tree is; with --static it lists the libraries that the archive needs."""
         out, source = os.path.join(d, "by-pkg-config"), os.path.join(ROOT, "tests", "linkage", "consumer", "consumer.c")
         flags, lib = self.flags(prefix)
         self.assertNotIn("-lz", flags)
@@ -62,7 +62,7 @@ class Linkage(unittest.TestCase):
         self.assertIn("17646 objects", run(out, TRACE))
 
     def examples(self, d, prefix):
-        """As installed; both name the ten types that the program's report names."""
+        """As installed; both list the same ten types as the program's report."""
         folder = os.path.join(prefix, "share", "doc", "libgcdumpc-dev", "examples")
         report = run(os.path.join(prefix, "bin", "gcdumpc"), "report", TRACE, "--names", "raw", "--csv", "--top", "10")
         wanted = sorted(tuple(line.split(",")[:2]) for line in report.strip().split("\n")[1:])
@@ -83,7 +83,7 @@ class Linkage(unittest.TestCase):
         print("skipped: linkage/test_linkage: the example for numpy: no Python with numpy on this machine")
 
     def test_the_shared_library_exports_what_the_headers_declare(self):
-        """And nothing else: every gcd_ function of every public header, with its name and version."""
+        """Exactly that: every gcd_ function of every public header, with its name and version."""
         library = os.path.join(BUILD, "libgcdumpc.so")
         self.assertIn("[libgcdumpc.so.0]", run("readelf", "-dW", library))
         exported = {line.split()[-1] for line in run("nm", "-D", "--defined-only", library).split("\n") if line}

@@ -1,14 +1,14 @@
 /*
- * Preloaded (LD_PRELOAD), it lets calls of the program into the C library fail, as GCDUMPC_FAIL says:
+ * Preloaded (LD_PRELOAD), it makes calls of the program into the C library fail as GCDUMPC_FAIL says:
  *
  *     read:3:5        the third read ends with errno 5 (EIO)
- *     write:2+:28     the second and all behind it with errno 28 (ENOSPC)
+ *     write:2+:28     the second and all later ones with errno 28 (ENOSPC)
  *     read:short      each read gets 7 bytes at most, each write takes no more
  *     open:again      every other call ends with EINTR
  *     alloc:9:0       the ninth allocation gets nothing
  *
- * KINDS below has the names of the calls.  GCDUMPC_FAIL_REPORT names a file that is there and gets two numbers of 8 bytes: calls of that
- * kind, and how many of them were made to fail.  Calls that the C library makes for itself (stdio) pass.
+ * KINDS below lists the calls.  GCDUMPC_FAIL_REPORT names an existing file that gets two numbers of 8 bytes: calls of that kind, and how
+ * many of them failed.  Calls made by the C library itself (stdio) pass.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -39,7 +39,7 @@ static uint64_t fail_at;
 static int fail_with;
 static atomic_ullong counted, *calls = &counted, none_failed, *failed = &none_failed;
 
-/* Before main, and with no call of a kind that could be wanted later on. */
+/* Runs before main and uses no call of these kinds. */
 __attribute__((constructor)) static void prepare(void)
 {
     const char *how = getenv("GCDUMPC_FAIL"), *report = getenv("GCDUMPC_FAIL_REPORT");
@@ -70,7 +70,7 @@ __attribute__((constructor)) static void prepare(void)
     wanted = k;                          /* armed */
 }
 
-/* Shall this call of KIND fail?  Then errno is set. */
+/* Must this call of KIND fail?  If so, sets errno. */
 static bool refused(enum kind kind)
 {
     if (kind != wanted || kind == NONE)
@@ -89,14 +89,14 @@ static size_t most(enum kind kind, size_t n)
     return kind == wanted && shortened && n > SHORT_BYTES ? SHORT_BYTES : n;
 }
 
-/* Not what wakes up a thread or a loop (eventfd, a pipe of libuv): such a write cannot fail. */
+/* Not for writes that wake up a thread or a loop (eventfd, a pipe of libuv): these cannot fail. */
 static bool is_file(int fd)
 {
     struct stat sb;
     return fstat(fd, &sb) == 0 && (S_ISREG(sb.st_mode) || S_ISCHR(sb.st_mode) || S_ISSOCK(sb.st_mode));
 }
 
-/* The next definition behind this one, as a pointer to a function of the same type. */
+/* The next definition after this one, as a pointer to a function of the same type. */
 #define NEXT(name)                                                                                                     \
     static __typeof__(&name) next;                                                                                     \
     if (next == NULL)                                                                                                  \
@@ -139,14 +139,14 @@ PASS(SEEK, -1, off64_t, lseek64, (int fd, off64_t off, int from), (fd, off, from
 PASS(MAP, MAP_FAILED, void *, mmap, (void *at, size_t n, int prot, int flags, int fd, off_t off), (at, n, prot, flags, fd, off))
 PASS(MAP, MAP_FAILED, void *, mmap64, (void *at, size_t n, int prot, int flags, int fd, off64_t off), (at, n, prot, flags, fd, off))
 
-/* It returns its error. */
+/* Returns its error instead of setting errno. */
 int pthread_create(pthread_t *ret, const pthread_attr_t *attributes, void *(*run)(void *), void *arg)
 {
     NEXT(pthread_create);
     return refused(THREAD) ? errno : next(ret, attributes, run, arg);
 }
 
-/* What is closed is closed, also when that fails. */
+/* The descriptor is closed even if close fails. */
 int close(int fd)
 {
     NEXT(close);
@@ -154,7 +154,7 @@ int close(int fd)
     return refused(CLOSE) ? -1 : r;
 }
 
-/* MODE is there only with some flags; on this ABI it can be passed on in any case. */
+/* MODE exists only with some flags; on this ABI it can always be passed on. */
 #define PASS_OPEN(name, parameters, arguments, last)                                                                   \
     int name parameters;                                                                                               \
     int name parameters                                                                                                \
@@ -171,7 +171,7 @@ PASS_OPEN(open64, (const char *path, int flags, ...), (path, flags, mode), flags
 PASS_OPEN(openat64, (int fd, const char *path, int flags, ...), (fd, path, flags, mode), flags)
 PASS(OPEN, -1, int, mkostemp64, (char *name, int flags), (name, flags))
 
-/* Under names that need no search: that would allocate. */
+/* Bound directly: a look-up would allocate. */
 extern void *__libc_malloc(size_t n);
 extern void *__libc_calloc(size_t count, size_t n);
 extern void *__libc_realloc(void *p, size_t n);

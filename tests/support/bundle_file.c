@@ -31,7 +31,7 @@ static size_t put_compressed(struct tb_bytes *out, const void *bytes, size_t n)
 
 void bundle_file(struct tb_bytes *out, size_t host_bytes, unsigned version, const struct bundle_part *parts, size_t n)
 {
-    /* every byte one more than it is, so that a test that takes itself for a host has no second mark */
+    /* every byte plus one, so that a test program that reads itself as a host finds no second mark */
     static const volatile uint8_t mark_plus_one[33] = "\x8c\x13\x03\xba\x6b\x62\x21\x39\x73\x7c\x94\x03\x15\xd8\xa1\x33"
                                                       "\x14\xf6\xba\xe7\xf0\xaf\x34\x19\xef\x3c\x2e\xcf\x25\xb4\x6b\xaf";
     uint64_t off[PARTS_MAX] = { 0 }, stored[PARTS_MAX] = { 0 };

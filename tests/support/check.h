@@ -1,5 +1,5 @@
 /*
- * cmocka with what it needs before it.
+ * cmocka, and the headers that it needs first.
  */
 #ifndef GCD_TESTS_CHECK_H
 #define GCD_TESTS_CHECK_H

@@ -78,7 +78,7 @@ void damage_none(const struct damage *d, struct tb_bytes *ret)
 
 /* ---- a case ---- */
 
-/* What is damaged: a copy whose payloads are the original's, but for those in OWN. */
+/* The recording being damaged: a copy that shares the payloads of the original, except those in OWN. */
 struct hurt {
     struct damage d;
     const struct damage *other;
@@ -113,7 +113,7 @@ static void copy_block(struct damage *to, const struct damage_block *b)
     damage_add_block(to, &copy);
 }
 
-/* Bytes that can be changed, in the place of P. */
+/* A writable copy that replaces P. */
 static uint8_t *own_copy(struct hurt *h, const uint8_t **p, size_t n)
 {
     uint8_t *copy = malloc(n + 1);
@@ -198,7 +198,7 @@ static void move_block(struct hurt *h)
     put_block(h, to, &b);
 }
 
-/* Its end is gone. */
+/* Cuts its end. */
 static void cut_block(struct hurt *h)
 {
     size_t i = draw_block(h);
@@ -208,7 +208,7 @@ static void cut_block(struct hurt *h)
     if (b->is_events) {
         b->event_count = draw(h, b->event_count + 1);
         note(h, " cut block %zu behind %zu events;", i, b->event_count);
-    } else if (damage_is_etl(&h->d)) {   /* only the file can end early, and what says so */
+    } else if (damage_is_etl(&h->d)) {   /* only the file can end early, and the blocks that show it */
         while (h->d.count > i + 1)
             free(take_block(h, h->d.count - 1).events);
         b->body_bytes = draw(h, b->body_bytes);
@@ -270,13 +270,13 @@ static struct where event_at(const struct hurt *h, size_t n)
     return w;
 }
 
-/* Events that a dump is made of: GCStart, GCEnd, bulk events, ranges. */
+/* The events of a dump: GCStart, GCEnd, bulk events, ranges. */
 static bool is_heap_event(const struct damage_event *e)
 {
     return e->id == 1 || e->id == 2 || (e->id >= 15 && e->id <= 19) || e->id == 23 || e->id == 38;
 }
 
-/* The number of an event, often of one that matters. */
+/* The number of a random event, mostly one of a dump. */
 static size_t draw_event(struct hurt *h)
 {
     size_t total = event_total(h), n = draw(h, total);
@@ -374,7 +374,7 @@ static void cut_event(struct hurt *h)
         bytes = 7;
     if (e->id == 2 && bytes >= 4)
         bytes = 3;
-    if (e->id == 23 && bytes >= e->payload_bytes - 2)    /* the rest is not of interest */
+    if (e->id == 23 && bytes >= e->payload_bytes - 2)    /* the rest does not matter */
         bytes = e->payload_bytes - 3;
     note(h, " cut event %zu of id %u from %zu to %zu bytes;", n, e->id, e->payload_bytes, bytes);
     e->payload_bytes = bytes;
@@ -392,8 +392,8 @@ static void renumber_event(struct hurt *h)
 }
 
 /*
- * The index of a bulk event or the number of a GC, which both come first.  Only alone: with a loss beside it that fits, the picture can be without
- * contradiction, and nobody can tell.
+ * Changes the index of a bulk event or the number of a GC, both the first field.  Only alone: with a matching loss the result can be
+ * consistent, so that it cannot be detected.
  */
 static void reindex_event(struct hurt *h)
 {
@@ -408,8 +408,8 @@ static void reindex_event(struct hurt *h)
 }
 
 /*
- * The runtime has no new buffer for a thread: from here on what fits into the rest of the old one is written, with numbers that go on
- * as if nothing was missing, the rest is lost; until there is memory again.
+ * The runtime gets no new buffer for a thread: from here on events that fit into the old buffer are written, with numbers that continue
+ * as if nothing was missing, and the others are lost; until there is memory again.
  */
 static void starve(struct hurt *h)
 {
@@ -435,7 +435,7 @@ static void starve(struct hurt *h)
             e->number = number++;
             n++;
         } else {
-            rest -= draw(h, rest / 8 + 1);       /* other things are written, too */
+            rest -= draw(h, rest / 8 + 1);       /* events of other threads are written */
             remove_events(h, n, n + 1);
             total--;
             lost++;
@@ -448,7 +448,7 @@ typedef void (*damage_fn)(struct hurt *);
 
 static const damage_fn of_blocks[] = { drop_block, double_block, swap_blocks, move_block, cut_block };
 static const damage_fn of_buffers[] = { drop_block, double_block, swap_blocks, move_block };
-/* Alone: the generated recordings have the same times, so a block of one in the place of a lost one of another would not be told. */
+/* Alone: the generated recordings have the same times, so a block of one could replace a lost one of another unnoticed. */
 static const damage_fn alone[] = { merge_blocks, merge_blocks, reindex_event };
 static const damage_fn of_events[] = { drop_events, drop_events, double_event, swap_events, move_event, cut_event, renumber_event,
                                        starve };
@@ -473,7 +473,7 @@ void damage_make(const struct damage *d, const struct damage *other, uint64_t se
         else
             of_events[draw(&h, sizeof of_events / sizeof *of_events)](&h);
     }
-    if (etl && draw(&h, 5) == 0)         /* a file is cut at its end, after all else */
+    if (etl && draw(&h, 5) == 0)         /* a file is cut last of all */
         cut_block(&h);
     join(&h.d, ret);
     for (size_t i = 0; i < h.d.count; i++)

@@ -1,5 +1,5 @@
 /*
- * Recordings taken apart into blocks and events, damaged, and put together again: a whole container around contents that no longer agree.
+ * Recordings split into blocks and events, damaged, and joined again: a valid container with inconsistent contents.
  *
  *     struct damage *d = damage_open(bytes, n);
  *     struct damage_notes notes;
@@ -19,23 +19,23 @@
 
 struct damage;
 
-/* BYTES stay with the caller and must outlive it.  Aborts when they are not a whole recording. */
+/* BYTES stay owned by the caller and must outlive it.  Aborts if they are not a complete recording. */
 struct damage *damage_open(const uint8_t *bytes, size_t n);
 void damage_free(struct damage *d);
 bool damage_is_etl(const struct damage *d);
 
 struct damage_notes {
-    char text[400];              /* what was done, for a complaint */
+    char text[400];              /* description of the damage, for a complaint */
     bool merged;                 /* blocks of OTHER are in it */
 };
 
 /*
- * D with one to three damages that SEED draws, into RET (tb_free).  OTHER, a recording of the same container, lends blocks; it may be
- * NULL.
+ * D with one to three random damages chosen by SEED, into RET (tb_free).  OTHER, a recording in the same container, supplies blocks; it
+ * may be NULL.
  */
 void damage_make(const struct damage *d, const struct damage *other, uint64_t seed, struct tb_bytes *ret, struct damage_notes *notes);
 
-/* D without damage, but taken apart and put together like all others. */
+/* D without damage, but split and joined like all others. */
 void damage_none(const struct damage *d, struct tb_bytes *ret);
 
 #endif

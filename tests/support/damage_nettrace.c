@@ -34,9 +34,9 @@ static uint64_t varuint(struct reader *r)
     }
 }
 
-/* ---- what an event is ---- */
+/* ---- kinds of events ---- */
 
-/* Ids of the runtime provider by metadata id; what is larger is not of interest. */
+/* Event ids of the runtime provider by metadata id; larger ids do not matter. */
 #define METAS 4096u
 
 struct metas {
@@ -158,7 +158,7 @@ static void read_events(unsigned format, struct damage_block *b, struct metas *m
 
 /* ---- blocks ---- */
 
-/* Does a whole object begin at P[0..N), OFF bytes from the start?  Not at the end mark, and not where a killed process left off. */
+/* Does a whole object begin at P[0..N), OFF bytes from the start?  Not at the end tag, and not where a killed process stopped writing. */
 static bool whole_object(const uint8_t *p, size_t n, size_t off)
 {
     if (n < 20 || *p == 1)
@@ -218,7 +218,7 @@ static void split_v6(struct damage *d, const uint8_t *p, size_t n, struct metas 
             metas_v6(m, (struct reader){ b.body, b.body + b.body_bytes });
         if (b.is_events)
             read_events(6, &b, m);
-        b.head = b.body - 4;             /* so that it is no part of the file header */
+        b.head = b.body - 4;             /* not part of the file header */
         damage_add_block(d, &b);
     }
 }

@@ -1,12 +1,12 @@
 /*
- * What damage.c damages, and damage_nettrace.c and damage_etl.c take apart and put together.
+ * The parts that damage.c damages, and that damage_nettrace.c and damage_etl.c split and join.
  */
 #ifndef DAMAGE_PARTS_H
 #define DAMAGE_PARTS_H
 
 #include "support/damage.h"
 
-/* An event of a .nettrace, whatever its header looked like.  It is written with the long header. */
+/* An event of a .nettrace, with any header; it is written with the long header. */
 struct damage_event {
     uint32_t meta;               /* bit 31: not sorted */
     uint32_t number, processor, stack, labels;
@@ -25,7 +25,7 @@ struct damage_block {
     const uint8_t *body;
     size_t body_bytes;
     bool fixed;                  /* header, trace object, end: stays where it is */
-    bool is_events;              /* EVENTS count, and not the body behind its header */
+    bool is_events;              /* EVENTS are valid, not the body */
     struct damage_event *events;
     size_t event_count, event_cap;
 };
@@ -44,7 +44,7 @@ void damage_join_nettrace(const struct damage *d, struct tb_bytes *ret);
 void damage_split_etl(struct damage *d, const uint8_t *p, size_t n);
 void damage_join_etl(const struct damage *d, struct tb_bytes *ret);
 
-/* Ends the program when the recording is not what it should be. */
+/* Ends the program if the recording is invalid. */
 void damage_need(bool ok, const char *what);
 
 #endif

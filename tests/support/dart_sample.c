@@ -14,7 +14,7 @@ const uint8_t dart_sample[] =
     "\x02\x10\x00\x00"
     "\x03\x00\x08\x04main\x02\x04\x00"
     "\x05\x18\x00\x03\x05\x00\x04"
-    "\x05\x18\x01\x01\x01"                                                             /* null; leads to the root, as no VM would write */
+    "\x05\x18\x01\x01\x01"                                                             /* null; refers to the root, which no VM would write */
     "\x06\x08\x02\x01\x00"                                                             /* bool */
     "\x06\x08\x03\x80\x80\x80\x80\x80\x80\x80\x80\x80\x7f\x00"                          /* the least integer, signed */
     "\x06\x08\x04" "12345678\x00"                                                      /* double */

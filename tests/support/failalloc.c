@@ -22,14 +22,14 @@ struct head {
 };
 #define MARK UINT64_C(0x6761746865726572)
 #define HEAD_BYTES ((size_t)16)
-/* So much of a block is made unlike zero: to touch all of a large one costs more than the test. */
+/* Bytes of a block that are filled with a non-zero value: filling all of a large one would cost more than the test. */
 #define FILLED_BYTES ((size_t)16 * 1024)
 
 _Static_assert(sizeof(struct head) <= HEAD_BYTES, "the head fits in front of a block");
 
 /*
- * AddressSanitizer maps and unmaps each block of more than 128 KiB, and most of the time of a small test goes into that.  So large ones are
- * kept for the next that is as large, and are poisoned until then: who uses them still is caught.
+ * AddressSanitizer maps and unmaps each block above 128 KiB, which takes most of the time of a small test.  So large blocks are kept for
+ * the next request of this size, and are poisoned until then: a use after free is still caught.
  */
 #if ASAN
 #define KEPT_FROM ((size_t)32 * 1024)
@@ -107,7 +107,7 @@ static void *resize(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes)
         block -= HEAD_BYTES;
         memcpy(&h, block, sizeof h);
         if (h.mark != MARK) {
-            /* freeing it would make things worse than losing it */
+            /* leaking it does less harm than freeing it */
             wrong(f, "a block that was not allocated here", old_bytes, 0);
             return NULL;
         }
@@ -123,7 +123,7 @@ static void *resize(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes)
     }
     if (refused(f, h.bytes, new_bytes) || new_bytes > SIZE_MAX - HEAD_BYTES)
         return NULL;
-    /* a new block each time: nobody gets away with using the old one */
+    /* always a new block: use of the old one is caught */
     char *to = new_block(HEAD_BYTES + new_bytes);
     if (to == NULL)
         return NULL;

@@ -1,5 +1,5 @@
 /*
- * An allocator that counts, checks what it is told, and fails on demand.
+ * An allocator that counts, checks its arguments, and fails on demand.
  *
  *     struct failalloc f;
  *     for (uint64_t n = 1; ; n++) {
@@ -8,10 +8,10 @@
  *         ... use &f.alloc ...
  *         if (failalloc_complaint(&f) != NULL) ...
  *         if (f.failed == 0)
- *             break;           every allocation has had its turn
+ *             break;           every allocation has failed once
  *     }
  *
- * All memory is checked by its neighbours: the size of a block is kept in front of it and compared with what the library says.
+ * The size of a block is stored in front of it and compared with the size that the library passes.
  */
 #ifndef FAILALLOC_H
 #define FAILALLOC_H
@@ -27,11 +27,11 @@ struct failalloc {
 
     /* set them at any time */
     uint64_t fail_at;            /* the call with this number (1 = first) gets no memory; 0 = none */
-    bool fail_on;                /* ... and all behind it neither */
-    size_t max_bytes;            /* more in all gets no memory; 0 = no ceiling */
+    bool fail_on;                /* ... and no later call either */
+    size_t max_bytes;            /* no memory above this total; 0 = no limit */
 
-    /* look at them */
-    uint64_t calls;              /* that ask for memory: new blocks and resizing */
+    /* read them */
+    uint64_t calls;              /* calls for memory: new blocks and resizing */
     uint64_t failed;             /* of these */
     size_t blocks, bytes;        /* alive */
     size_t peak_bytes;
@@ -40,7 +40,7 @@ struct failalloc {
 
 void failalloc_init(struct failalloc *f);
 
-/* NULL, or what is wrong: a false old size, a block that is not ours, blocks left.  To be asked when everything is freed. */
+/* NULL, or the defect: a wrong old size, a foreign block, a leak.  Call it after everything was freed. */
 const char *failalloc_complaint(struct failalloc *f);
 
 #endif

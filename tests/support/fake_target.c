@@ -31,10 +31,10 @@ struct fake_target {
     size_t n_scripts;
     char dir[64];
     char path[96];
-    int listen_fd; /* -1 when vanished, and of one that connects */
+    int listen_fd; /* -1 after FAKE_VANISH, and for a runtime that connects */
     int wake[2];   /* ends the accept thread */
     pthread_t acceptor; /* or the thread that connects */
-    pthread_mutex_t lock; /* guards what is below, and the fields of the connections */
+    pthread_mutex_t lock; /* guards the fields below and those of the connections */
     pthread_cond_t changed;
     unsigned n_accepted;
     uint32_t flags;
@@ -72,7 +72,7 @@ static void set_flag(struct fake_target *t, unsigned flag)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* Until a flag of MASK is set, MS have passed or the target is stopped. */
+/* Waits until a flag of MASK is set, MS have passed or the target is stopped. */
 static void wait_flags(struct fake_target *t, uint32_t mask, unsigned ms)
 {
     struct timespec until = from_now(ms);
@@ -123,7 +123,7 @@ static void send_pieces(struct fake_conn *c, int fd, const struct fake_act *a)
         ssize_t r = send(fd, a->bytes + off, want, MSG_NOSIGNAL);
         if (r < 0 && errno == EINTR)
             continue;
-        if (r < 0) /* the client has closed: its good right */
+        if (r < 0) /* the client may close */
             return;
         off += (size_t)r;
         if (a->arg != 0 && off < a->n)
@@ -262,7 +262,7 @@ static int connect_to(const struct fake_target *t)
     return -1;
 }
 
-/* Until connection I lets the next one be made; false: there is none to make. */
+/* Waits until connection I allows the next one; false: there is none. */
 static bool wait_turn(struct fake_target *t, size_t i)
 {
     struct timespec until = from_now(MAX_WAIT_S * 1000);
@@ -359,7 +359,7 @@ void fake_target_stop(struct fake_target *t)
         (void)close(t->listen_fd);
     (void)close(t->wake[0]);
     (void)close(t->wake[1]);
-    if (t->dir[0] != '\0') { /* else the socket is not ours */
+    if (t->dir[0] != '\0') { /* otherwise the socket is not ours */
         (void)unlink(t->path);
         (void)rmdir(t->dir);
     }

@@ -1,6 +1,6 @@
 /*
- * A runtime that plays its side of the diagnostic protocol from a script.  Threads of the test program: one that accepts, one
- * for each connection.  No wait lasts longer than 10 s, so a test that goes wrong fails instead of hanging.
+ * A runtime that follows a script of the diagnostic protocol.  It uses threads of the test program: one that accepts, one for each
+ * connection.  No wait lasts longer than 10 s, so a broken test fails instead of hanging.
  *
  * The script of a connection is an array of acts; the first connection gets the first script and so on, further ones are
  * closed at once.
@@ -25,7 +25,7 @@ enum fake_op {
     FAKE_WAIT,    /* until flag ARG is set */
     FAKE_HOLD,    /* keep the connection until the client closes it */
     FAKE_SHUT_WR, /* half-close: the client reads the end of file, but may still send */
-    FAKE_NEXT,    /* a runtime that connects: make the next connection now, not only when this one is over */
+    FAKE_NEXT,    /* a runtime that connects: make the next connection now, without waiting for the end of this one */
     FAKE_VANISH   /* as if killed: listener and all connections are closed, the socket file stays */
 };
 
@@ -40,7 +40,7 @@ struct fake_act {
 #define FAKE_SEND(bytes_, n_) { FAKE_BYTES, 0, (bytes_), (n_), 0 }
 #define FAKE_SEND_PIECES(bytes_, n_, chunk_, ms_) { FAKE_BYTES, (ms_), (bytes_), (n_), (chunk_) }
 
-/* Replies as bytes; one string literal each, so that tests can cut and join them. */
+/* Replies as bytes; each is one string literal, so that tests can cut and join them. */
 #define FAKE_MAGIC "DOTNET_IPC_V1\0"
 #define FAKE_OK_SESSION_BYTES FAKE_MAGIC "\x1c\x00\xff\x00\x00\x00" "\xef\xcd\xab\x89\x67\x45\x23\x01"
 #define FAKE_SESSION UINT64_C(0x0123456789abcdef)
@@ -58,12 +58,12 @@ struct fake_act {
 
 struct fake_target;
 
-/* SCRIPTS[n_scripts] and what they point to must live until fake_target_stop.  Ends the program when it cannot start. */
+/* SCRIPTS[n_scripts] and what they point to must live until fake_target_stop.  Ends the program if it cannot start. */
 struct fake_target *fake_target_start(const struct fake_act *const *scripts, size_t n_scripts);
 
 /*
- * A runtime that connects to PATH instead, again and again until somebody listens: one connection a script, the next one
- * when the script before says FAKE_NEXT or is over.
+ * A runtime that connects to PATH instead and retries until somebody listens: one connection for each script, the next one
+ * when a script reaches FAKE_NEXT or ends.
  */
 struct fake_target *fake_target_connect(const char *path, const struct fake_act *const *scripts, size_t n_scripts);
 
@@ -79,7 +79,7 @@ unsigned fake_target_accepted(struct fake_target *t);
 /* The request connection I received; its length, 0 when none came.  Valid until fake_target_stop. */
 size_t fake_target_request(struct fake_target *t, size_t i, const uint8_t **ret_bytes);
 
-/* In FAKE_HOLD of connection I the client closed (waits for it). */
+/* Did the client close connection I in its FAKE_HOLD?  Waits for it. */
 bool fake_target_client_closed(struct fake_target *t, size_t i);
 
 #endif

@@ -49,7 +49,7 @@ static const char *eq_types(const struct gcd_graph *a, const struct gcd_graph *b
     return NULL;
 }
 
-/* The references of NODE and, when they may be mixed, its dependents. */
+/* The references of NODE and, if they may be mixed, its dependents. */
 static size_t targets_of(const struct gcd_graph *g, uint32_t node, bool with_dependents, size_t *at, uint32_t *out, size_t cap)
 {
     size_t n;
@@ -107,7 +107,7 @@ static int by_node(const void *x, const void *y)
     return names != 0 ? names : a->kind < b->kind ? -1 : a->kind > b->kind;
 }
 
-/* Those that count, in an order that does not depend on the file. */
+/* The roots that count, in an order that does not depend on the file. */
 static const struct gcd_root **roots_of(const struct gcd_graph *g, unsigned may, size_t *ret_n)
 {
     const struct gcd_summary *summary = gcd_graph_summary(g);

@@ -34,7 +34,7 @@ static bool chance(struct gen *g, unsigned percent)
     return below(g, 100) < percent;
 }
 
-/* The allocator said no; everything else is a mistake of ours. */
+/* Out of memory is expected; everything else is a defect of the test. */
 static bool failed(struct gen *g, gcd_status st)
 {
     if (st == GCD_OK)

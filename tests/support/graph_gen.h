@@ -1,5 +1,5 @@
 /*
- * Random graphs for property tests: small, and with everything that a real heap has next to nothing of.
+ * Random graphs for property tests: small, with all the rare features of real heaps.
  */
 #ifndef GRAPH_GEN_H
 #define GRAPH_GEN_H
@@ -9,26 +9,26 @@
 
 #include <gcdumpc/graph.h>
 
-/* What a graph may hold; all false: as much as any format can take. */
+/* What a graph may contain; all false: only what every format can store. */
 struct graph_gen {
     uint64_t seed;
-    const uint8_t *bytes;        /* [byte_count] decide first, the generator behind SEED after them: for a fuzzer that wants to steer */
+    const uint8_t *bytes;        /* [byte_count] bytes decide first, then the generator from SEED: for a fuzzer */
     size_t byte_count;
-    uint32_t max_nodes;          /* at least 0 and at most so many */
+    uint32_t max_nodes;          /* at most this many */
     bool plain_names;            /* letters and dots only; else also quotes, line ends, commas, brackets, other alphabets, very long ones */
     bool plain_sizes;            /* below 2^31; else up to 2^64 - 1, now and then */
     bool no_addresses;           /* made up by the builder */
-    uint32_t name_bytes;         /* that the longest names have, 1 in 100; 0 = 65,535, as many as any format takes */
-    bool keep_unknown;           /* with references and roots that lead nowhere */
+    uint32_t name_bytes;         /* bytes of the longest names (1 in 100); 0 = 65,535, the most that every format takes */
+    bool keep_unknown;           /* with dangling references and roots */
     const struct gcd_alloc *alloc;
 };
 
 /* Same options, same graph.  NULL only when the allocator of the options fails; any other failure aborts. */
 struct gcd_graph *graph_gen(const struct graph_gen *options);
-/* With all that can be there. */
+/* Options with everything enabled. */
 struct gcd_graph *graph_gen_random(uint64_t seed, uint32_t max_nodes);
 
-/* What may differ between two graphs that are called equal. */
+/* Allowed differences between two equal graphs. */
 #define GRAPH_EQ_ADDRESSES 1u
 #define GRAPH_EQ_BIG_SIZES 2u        /* sizes of 2^31 - 1 and more */
 #define GRAPH_EQ_ROOT_FLAGS 4u
@@ -36,7 +36,7 @@ struct gcd_graph *graph_gen_random(uint64_t seed, uint32_t max_nodes);
 #define GRAPH_EQ_ROOT_ORDER 16u
 #define GRAPH_EQ_WEAK_ROOTS 32u      /* they may be missing */
 #define GRAPH_EQ_ROOT_KINDS 64u
-#define GRAPH_EQ_DEPENDENTS 128u     /* in B they may be references, after those of the key */
+#define GRAPH_EQ_DEPENDENTS 128u     /* in B they may be references, after the key's own */
 #define GRAPH_EQ_RANGES 256u
 #define GRAPH_EQ_TYPE_IDS 512u       /* id, token, flags, element type, described */
 #define GRAPH_EQ_MODULES 1024u

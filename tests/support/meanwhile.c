@@ -1,4 +1,4 @@
-/* Not in test_support: it takes the place of what the C library has for the whole program, under all names that a build may use. */
+/* Not in test_support: it replaces functions of the C library for the whole program, under all names that a build may use. */
 #include "support/meanwhile.h"
 
 #include <dlfcn.h>

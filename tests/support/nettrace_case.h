@@ -1,5 +1,5 @@
 /*
- * For tests that put a .nettrace together field by field: the pieces of one file, and what a trace makes of it.
+ * For tests that build a .nettrace field by field: the pieces of a file, and what a trace reads from it.
  */
 #ifndef TEST_SUPPORT_NETTRACE_CASE_H
 #define TEST_SUPPORT_NETTRACE_CASE_H
@@ -15,14 +15,14 @@
 enum { V6_EVENTS = 2, V6_METADATA, V6_SEQUENCE_POINT, V6_STACKS, V6_THREADS, V6_REMOVED, V6_LABELS };
 
 #define MAX_SEEN 32
-/* Ticks of the last sequence point: no event before it is younger. */
+/* Ticks of the last sequence point: no event before it is later. */
 #define CLOSED_AT 1000000u
 
 static struct tb t;
 static struct tb_bytes body;
 static struct gcd_limits limits;
 
-/* What a trace gave. */
+/* The result of reading a trace. */
 static struct {
     struct gcd_event events[MAX_SEEN];
     uint8_t payloads[MAX_SEEN][8];
@@ -112,7 +112,7 @@ static inline void describe(uint32_t meta, const char *provider, uint32_t id, ui
     tb_free(&b);
 }
 
-/* The same in format 6, OPTIONAL being what follows the fields. */
+/* The same in format 6; OPTIONAL follows the fields. */
 static inline void describe_v6(uint32_t meta, const char *provider, uint32_t id, const void *optional, size_t n)
 {
     struct tb_bytes row = { NULL, 0, 0 }, b = { NULL, 0, 0 };
@@ -153,7 +153,7 @@ static inline void put_block(void)
         tb_object(&t, "EventBlock", 2, 2, body.p, body.n);
 }
 
-/* A blob with all that a compressed header can say. */
+/* A blob whose compressed header has every field. */
 static inline void full_blob(uint32_t meta, uint32_t number_delta, uint64_t capture, uint64_t ticks, const char *payload)
 {
     bool v6 = t.format == TB_V6;
@@ -169,7 +169,7 @@ static inline void full_blob(uint32_t meta, uint32_t number_delta, uint64_t capt
     tb_put(&body, payload, strlen(payload));
 }
 
-/* As the last block: the thread CAPTURE has sent NUMBER events. */
+/* The last block: thread CAPTURE has sent NUMBER events. */
 static inline void close_with(uint64_t capture, uint32_t number)
 {
     struct tb_bytes b = { NULL, 0, 0 };

@@ -1,5 +1,5 @@
 /*
- * Assemblies for tests, built in memory: rows, texts and signatures as they are given, nothing is checked.
+ * Assemblies for tests, built in memory from rows, texts and signatures; nothing is checked.
  *
  *     struct pe_image p;
  *     pe_image_init(&p);
@@ -15,12 +15,12 @@
 
 struct pe_image {
     struct tb_bytes out;
-    /* to be set before pe_image_close */
+    /* set before pe_image_close */
     bool pe32;               /* the optional header of 32 bits */
     bool wide;               /* indexes into heaps have four bytes; before the first row */
     unsigned codeviews;      /* records in the debug directory, default 1: GUID of bytes 0xc0 + number, age number + 1 */
     uint16_t sections;       /* default 1 */
-    uint32_t extra_rows;     /* each table is said to have so many more */
+    uint32_t extra_rows;     /* added to the declared row count of each table */
     /* the pieces */
     struct tb_bytes strings, blobs, guids, rows[64];
     uint32_t row_count[64];
@@ -30,8 +30,8 @@ struct pe_image {
 /* With a row for the module "Test.dll". */
 void pe_image_init(struct pe_image *p);
 /*
- * COLUMNS has a letter for each value: 2 and 4 bytes of a number (unsigned), s a text, b a signature as hexadecimal digits, g a GUID all of
- * whose bytes are the number.  Returns the number of the row.
+ * COLUMNS has a letter for each value: 2 or 4 = bytes of an unsigned number, s = a text, b = a signature as hexadecimal digits, g = a GUID
+ * with all bytes equal to the number.  Returns the number of the row.
  */
 uint32_t pe_image_row(struct pe_image *p, unsigned table, const char *columns, ...);
 void pe_image_close(struct pe_image *p);

@@ -1,5 +1,5 @@
 /*
- * Graphs for leak suspects that grow object by object, and what is suspected in them.
+ * Graphs for leak suspects, built object by object, and the suspects found in them.
  *
  *     struct pile *p = pile_new();
  *     uint32_t list = node(p, "List", 32), array = child(p, list, "Order[]", 64);
@@ -113,7 +113,7 @@ static inline struct gcd_graph *pile_graph(struct pile *p)
     return g;
 }
 
-/* The suspects of P, which is freed.  Without suspects when that fails. */
+/* The suspects of P, which is freed.  Without suspects if it fails. */
 static inline gcd_status ask_how(struct pile *p, const struct gcd_suspects_options *how, struct answer *ret, struct gcd_error *err)
 {
     struct answer a = { 0 };
@@ -138,7 +138,7 @@ static inline struct answer ask_with(struct pile *p, double share, uint64_t min_
     return a;
 }
 
-/* With 1 byte as the least. */
+/* With a minimum of 1 byte. */
 static inline struct answer ask(struct pile *p, double share)
 {
     return ask_with(p, share, 1);

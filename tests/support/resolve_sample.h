@@ -1,5 +1,5 @@
 /*
- * A dump whose names are to be completed, and the assemblies of its modules.
+ * A dump with incomplete names, and the assemblies of its modules.
  */
 #ifndef RESOLVE_SAMPLE_H
 #define RESOLVE_SAMPLE_H
@@ -17,14 +17,14 @@
 
 /* Tokens: 2 Store`1, 3 its Node, 4 its Node's Deep, 5 Item, 6 Other, 7 Special, 8 Shut. */
 void sample_shop(struct pe_image *p);
-/* Token 2 Tools.Kit with s_lock and s_kit; what it extends is in no file. */
+/* Token 2 Tools.Kit with s_lock and s_kit; its base class is in no file. */
 void sample_tools(struct pe_image *p);
 
 /*
- * A trace with one object of each type of these modules, 0x10000 behind the id of the type, and these static variables.
+ * A trace with one object of each type of these modules, at the type's id + 0x10000, and these static variables.
  */
 enum sample_modules {
-    SAMPLE_MODULES,                      /* that events describe: three */
+    SAMPLE_MODULES,                      /* described by events: three */
     SAMPLE_AND_STREAM,                   /* ... and one that was loaded from a stream */
     SAMPLE_NO_MODULES
 };

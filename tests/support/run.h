@@ -1,6 +1,6 @@
 /*
- * A whole trace from memory through the public interface: opened, its objects read, written as gclog.  The result is kept
- * in a form that can be compared.
+ * Runs a whole trace from memory through the public interface: opens it, reads its objects, writes a gclog.  The result is
+ * stored in a comparable form.
  */
 #ifndef RUN_H
 #define RUN_H
@@ -17,7 +17,7 @@
 struct run_options {
     size_t slice;                /* bytes fed at once; 0 = all, RUN_RANDOM = drawn from SEED, 0 included */
     uint64_t seed;
-    bool input;                  /* read by gcd_dump_open instead of fed; undoes gzip */
+    bool input;                  /* read by gcd_dump_open instead of fed; decompresses gzip */
     bool no_objects, no_gclog;
     const struct gcd_alloc *alloc;
     const struct gcd_limits *limits;
@@ -37,11 +37,11 @@ struct run {
     gcd_status st;               /* of opening */
     struct gcd_error err;
     char *text;                  /* the status, and for a dump facts, verdict, types, roots, ...: one fact a line */
-    struct gcd_summary facts; /* the texts in it are gone */
+    struct gcd_summary facts; /* its texts are freed */
     struct gcd_verdict verdict;
     uint64_t root_records;
 
-    gcd_status objects_st;       /* GCD_END when they were read to the end */
+    gcd_status objects_st;       /* GCD_END if they were read to the end */
     struct gcd_error objects_err;
     struct run_object *objects;
     size_t object_count, object_cap;
@@ -60,16 +60,16 @@ struct run {
 void run_trace(const void *bytes, size_t n, const struct run_options *options, struct run *ret);
 void run_done(struct run *r);
 
-/* NULL when both are the same, else what differs (in a static buffer). */
+/* NULL if both are the same, else the difference (in a static buffer). */
 const char *run_diff(const struct run *a, const struct run *b);
 
 /*
- * NULL, or what is inconsistent within a result, whatever its input was: a status that cannot be, a message that is not well-formed,
- * sums that do not hold, "complete" without grounds.  In a static buffer.
+ * NULL, or an inconsistency within a result, whatever its input was: an impossible status, an invalid message, wrong sums, an
+ * unfounded "complete".  In a static buffer.
  */
 const char *run_check(const struct run *r);
 
-/* A file, gzip undone by zlib and not by us; abort when it cannot be read.  free() it. */
+/* A file, decompressed by zlib and not by our code; aborts if it cannot be read.  free() it. */
 uint8_t *run_load(const char *path, size_t *ret_n);
 /* The bundled trace number I, decompressed; NULL after the last.  *RET_NAME is the folder below traces/. */
 uint8_t *run_bundled(const char *source_dir, size_t i, const char **ret_name, size_t *ret_n);
@@ -77,7 +77,7 @@ uint8_t *run_bundled(const char *source_dir, size_t i, const char **ret_name, si
 /* A small generator with the same sequence everywhere (SplitMix64). */
 uint64_t run_random(uint64_t *state);
 
-/* Is it UTF-8 (Unicode standard, table 3-7)?  Written apart from the library's own. */
+/* Is it UTF-8 (Unicode standard, table 3-7)?  Independent of the library's own check. */
 bool run_is_utf8(const char *s, size_t n);
 
 #endif

@@ -13,13 +13,13 @@
 /* ORDER_BYTES: of the Shop.Order; WEAK: it has a weak handle, too. */
 struct gcd_graph *shop_graph(uint64_t order_bytes, bool weak);
 
-/* A graph in short: types and nodes, then edges as pairs, roots.  Aborts when something is not taken. */
+/* A compact description of a graph: types and nodes, then edges as pairs, roots.  Aborts if the builder refuses something. */
 struct shop_node {
     uint32_t type;
     uint64_t size_bytes;
 };
 struct shop_edge {
-    uint32_t from, to;           /* in ascending order of FROM; GCD_NODE_NONE leads nowhere */
+    uint32_t from, to;           /* in ascending order of FROM; GCD_NODE_NONE dangles */
 };
 struct shop {
     const struct gcd_type *types;

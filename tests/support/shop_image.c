@@ -7,7 +7,7 @@
 
 #define ENOUGH_BYTES ((size_t)1 << 20)       /* a small image can have many long names */
 
-/* A type that is nested in a type of this row; not all compilers give the marks. */
+/* A type nested in the type of this row; not all compilers add the arity marks. */
 static void type(struct pe_image *p, const char *space, const char *name, unsigned extends, uint32_t nested_in, unsigned fields)
 {
     uint32_t row = pe_image_row(p, 0x02, "4ss222", nested_in != 0 ? 0x100002u : 0x100001u, name, space, extends, fields, 1u);
@@ -21,7 +21,7 @@ static void parameters(struct pe_image *p, unsigned row, unsigned n, const char 
         (void)pe_image_row(p, 0x2a, "222s", i, 0u, row << 1, names[i]);
 }
 
-/* Field signatures: what each is written as is in test_metadata.c. */
+/* Field signatures; test_metadata.c has the expected spelling of each. */
 static void fields(struct pe_image *p)
 {
     static const struct {

@@ -148,7 +148,7 @@ void tb_block_v6(struct tb *t, uint32_t kind, const void *body, size_t n)
     tb_put(&t->out, body, n);
 }
 
-/* What both kinds of headers have in common: 2024-05-07 10:00:00.000 UTC, clock, frequency, pointer size. */
+/* The fields common to both kinds of headers: 2024-05-07 10:00:00.000 UTC, clock, frequency, pointer size. */
 static void trace_begin(struct tb_bytes *b, unsigned ptr_bytes)
 {
     static const uint16_t when[8] = { 2024, 5, 2, 7, 10, 0, 0, 0 };
@@ -225,8 +225,8 @@ void tb_lose(struct tb *t, uint32_t n)
 }
 
 /*
- * The writer's conditions for what may be left out (dotnet/runtime, src/native/eventpipe/ep-block.c): so the blobs look like
- * those of a runtime, 0xcf and 0x8f at the start of a block and 0x80, 0x81 or 0 behind it.
+ * Omits header fields under the same conditions as the runtime (dotnet/runtime, src/native/eventpipe/ep-block.c), so the blobs
+ * look the same: 0xcf and 0x8f at the start of a block and 0x80, 0x81 or 0 after it.
  */
 static void blob_compressed(struct tb *t, bool is_meta, uint32_t meta_id, uint32_t number, uint64_t ticks, const void *payload, size_t n)
 {
@@ -437,7 +437,7 @@ void tb_flush(struct tb *t)
         announce_threads(t);
         if (t->metas.n > 0) {
             struct tb_bytes b = { NULL, 0, 0 };
-            tb_u16(&b, 2);       /* a header of two bytes that nobody knows */
+            tb_u16(&b, 2);       /* two unknown header bytes */
             tb_u16(&b, 0xeeee);
             tb_put(&b, t->metas.p, t->metas.n);
             tb_block_v6(t, V6_METADATA, b.p, b.n);

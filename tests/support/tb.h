@@ -1,5 +1,5 @@
 /*
- * Traces for tests, built in memory, byte by byte: nothing here is shared with the decoder.
+ * Traces for tests, built in memory byte by byte; no code is shared with the decoder.
  *
  *     struct tb t;
  *     tb_init(&t, TB_V4, 8);
@@ -13,8 +13,8 @@
  *     use(t.out.p, t.out.n);
  *     tb_done(&t);
  *
- * Event descriptions, thread records, sequence numbers, index numbers and times take care of themselves; the fields of struct
- * tb that are meant to be set change them.  Out of memory ends the program.
+ * Event descriptions, thread records, sequence numbers, index numbers and times are set automatically; the settable fields of
+ * struct tb change them.  Out of memory ends the program.
  */
 #ifndef TB_H
 #define TB_H
@@ -37,7 +37,7 @@ void tb_u16(struct tb_bytes *b, unsigned v);
 void tb_u32(struct tb_bytes *b, uint32_t v);
 void tb_u64(struct tb_bytes *b, uint64_t v);
 void tb_varuint(struct tb_bytes *b, uint64_t v);
-/* UTF-16LE of well-formed UTF-8, with terminator.  NULL: nothing at all, as the runtime writes a missing string. */
+/* UTF-16LE of valid UTF-8, with terminator.  NULL: no bytes, as the runtime writes a missing string. */
 void tb_utf16z(struct tb_bytes *b, const char *utf8);
 /* Format 6: length and UTF-8. */
 void tb_utf8(struct tb_bytes *b, const char *utf8);
@@ -77,16 +77,16 @@ struct tb_meta {
 struct tb {
     struct tb_bytes out;     /* the trace so far, without what is pending until tb_flush */
 
-    /* set them at any time, for what follows */
+    /* may be set at any time, for later events */
     uint64_t thread;         /* who writes; 7 at first.  Format 6: a thread index */
     uint32_t process;        /* format 6: of threads that are new; 1234 */
     uint32_t labels;         /* format 6: label list of the next events; 0 = none */
-    int64_t time_ns;         /* of the next event, since the start of the trace; 1000 at first */
-    int64_t step_ns;         /* to the event after it; 1000 */
+    int64_t time_ns;         /* ns of the next event since the start of the trace; initially 1000 */
+    int64_t step_ns;         /* ns to the event after it; 1000 */
     size_t block_bytes;      /* a block with more is flushed; 100 KiB like the runtime's */
     uint32_t index[TB_BULKS]; /* of the next bulk event; all go back to 0 with tb_gc_end */
 
-    /* look at them */
+    /* read them */
     enum tb_format format;
     unsigned ptr_bytes;
     struct tb_bytes payload; /* of the last event */
@@ -111,13 +111,13 @@ void tb_event_by_meta(struct tb *t, uint32_t meta_id, const void *payload, size_
 /* The next N events of the current thread are lost in the target. */
 void tb_lose(struct tb *t, uint32_t n);
 
-/* What is pending becomes blocks. */
+/* Writes everything pending as blocks. */
 void tb_flush(struct tb *t);
 /* FLAGS are of format 6: 1 forgets the threads, 2 the descriptions.  Nothing in format 3, which has none. */
 void tb_sequence_point(struct tb *t, uint32_t flags);
-/* The end mark alone, after what is pending. */
+/* Only the end tag, after everything pending. */
 void tb_end(struct tb *t);
-/* As the runtime ends a trace: sequence point and end mark. */
+/* Ends a trace like the runtime: sequence point and end tag. */
 void tb_close(struct tb *t);
 
 /* Any object of format 3 and 4 with a block body, any block of format 6. */
@@ -155,7 +155,7 @@ struct tb_dependent {
     uint64_t key, value;
 };
 
-/* An induced, blocking GC of generation 2; the other one says everything. */
+/* An induced, blocking GC of generation 2; tb_gc_start_full sets every field. */
 void tb_gc_start(struct tb *t, uint32_t number);
 void tb_gc_start_full(struct tb *t, uint32_t number, uint32_t depth, uint32_t reason, uint32_t type);
 void tb_gc_end(struct tb *t, uint32_t number);

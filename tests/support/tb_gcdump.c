@@ -164,7 +164,7 @@ static void put_deferred(struct tb_gcdump *g, const struct tb_gcdump_type *types
         }
         tb_gcdump_string(g, i % 2 == 0 ? NULL : " (Bytes > 1K)");
     }
-    tb_u8(&g->out, 0x77);        /* something that only a later version knows */
+    tb_u8(&g->out, 0x77);        /* something of a later version */
     tb_gcdump_region_end(g, region);
 }
 
@@ -239,7 +239,7 @@ static void put_facts(struct tb_gcdump *g, const struct tb_gcdump_options *o)
     tb_gcdump_region_end(g, region);
     tb_u8(&g->out, 13);
     tb_gcdump_string(g, "dotnet-gcdump");
-    tb_u8(&g->out, 10);          /* something that only a later version knows */
+    tb_u8(&g->out, 10);          /* something of a later version */
     tb_u32(&g->out, 99);
 }
 

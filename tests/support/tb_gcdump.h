@@ -1,5 +1,5 @@
 /*
- * .gcdump files for tests, byte by byte; nothing here is shared with reader or writer.
+ * .gcdump files for tests, built byte by byte; no code is shared with reader or writer.
  *
  *     struct tb_gcdump g;
  *     tb_gcdump_init(&g, 4);                    labels of 4 bytes
@@ -74,7 +74,7 @@ struct tb_gcdump_options {
 void tb_gcdump_file(struct tb_bytes *ret, const struct tb_gcdump_options *o, const struct tb_gcdump_type *types, size_t type_count,
                     const struct tb_gcdump_node *nodes, size_t node_count);
 
-/* Small files with everything in them that some program has ever written: number I into RET (tb_free), its name; NULL after the last. */
+/* Small files with every feature that any program has written: number I into RET (tb_free), its name; NULL after the last. */
 const char *tb_gcdump_sample(size_t i, struct tb_bytes *ret);
 /* Of each sample: objects, references, roots. */
 #define TB_GCDUMP_SAMPLE_OBJECTS 5

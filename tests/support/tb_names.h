@@ -1,5 +1,5 @@
 /*
- * Names in a trace, as gcdumpc writes them and as nobody would: src/recorded/README.md has the events.
+ * Names in a trace, valid and invalid ones: src/recorded/README.md has the events.
  */
 #ifndef TB_NAMES_H
 #define TB_NAMES_H

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAP 0x10100u        /* first address of the heap: no change of one byte makes one of them null */
+#define HEAP 0x10100u        /* first address of the heap: changing one byte never gives null */
 #define OBJECT(i) (HEAP + 0x20u * (i))
 #define TYPE(i) (0x7000u + 0x10u * (i))
 #define MODULE 0x6000u
@@ -90,7 +90,7 @@ static void sample_two(struct tb *t)
 }
 
 /*
- * Another process in the same file, with a walk of its own at the same time, on a thread that ends.  The GCStart says version 2 in its
+ * Another process in the same file, with its own walk at the same time, on a thread that ends.  The GCStart has version 2 in its
  * description, and version 0 in its label: {count, reason}.
  */
 static void sample_processes(struct tb *t)

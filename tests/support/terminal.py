@@ -1,4 +1,4 @@
-"""A terminal for a program that a test starts, and all that the program shows there."""
+"""A terminal for a program started by a test, and everything that the program prints there."""
 import fcntl
 import os
 import pty
@@ -10,9 +10,9 @@ import termios
 class Terminal:
     """Give `theirs` to the program; shown() reads to its end.
 
-    The other end stays open here until the program has ended, and a mark of ours says where its text ends: a kernel looks for
-    text first and then whether the other end is closed, so a reader that meets a program writing and ending in between is told
-    the end (EIO), and the text is lost (Linux 6.18: about one program in 100,000).
+    The other end stays open here until the program has ended, and our own mark shows where its text ends: the kernel checks for
+    text first and then for a closed other end, so a reader between a program's last write and its exit can get the end (EIO)
+    without the text (Linux 6.18: about one program in 100,000).
     """
     END = b"\x04the program has ended\x04"
 

@@ -41,7 +41,7 @@ static void *must_have(void *p)
     return p;
 }
 
-/* ---- JSON, as far as it occurs ---- */
+/* ---- the parts of JSON that occur ---- */
 
 static void skip_space(struct snapshot *s)
 {
@@ -49,7 +49,7 @@ static void skip_space(struct snapshot *s)
         s->p++;
 }
 
-/* WANT without white space, in which the file may have some between its parts. */
+/* WANT has no white space; the file may have some between tokens. */
 static bool take(struct snapshot *s, const char *want)
 {
     for (; *want != '\0'; want++) {
@@ -88,7 +88,7 @@ static bool take_numbers(struct snapshot *s, uint64_t **ret, size_t *ret_n)
     }
 }
 
-/* "XXXX" behind "\\u" of a character that has to be written so, and for one of two units the second; to UTF-8 in TO. */
+/* "XXXX" after "\\u" of a character that must be escaped, and its second surrogate if there is one; to UTF-8 in TO. */
 static bool take_escape(struct snapshot *s, struct text *to)
 {
     unsigned code, second;
@@ -210,7 +210,7 @@ static const char *string_of(const struct snapshot *s, uint64_t number)
     return s->strings[number].p;
 }
 
-/* Is SHOWN the NAME, without what DevTools would cut and perhaps with a module behind it? */
+/* Is SHOWN the NAME, without the part that DevTools would cut, perhaps followed by a module? */
 static bool is_name(const char *shown, const char *name)
 {
     size_t head = strncmp(name, "Detached <", 10) == 0 ? 9 : 0;
@@ -289,7 +289,7 @@ static const char *check_objects(const struct snapshot *s, const struct gcd_grap
     return NULL;
 }
 
-/* Classes are told apart by the number of the name: one name has one number among the objects. */
+/* Classes are distinguished by string number: each name has one number among the objects. */
 static const char *check_classes(const struct snapshot *s, uint64_t first)
 {
     for (uint64_t i = first; i < s->node_count; i++)

@@ -1,6 +1,6 @@
 /*
- * A strict reader of .heapsnapshot files, written apart from the writer: keys in their order, counts, grouping, targets, string numbers,
- * JSON escapes, and that all of it says what the graph says.
+ * A strict reader of .heapsnapshot files, independent of the writer: order of keys, counts, grouping, targets, string numbers, JSON
+ * escapes, and the same contents as the graph.
  */
 #ifndef V8_CHECK_H
 #define V8_CHECK_H

@@ -1,5 +1,5 @@
 /*
- * For tests of heap walks: the trace that is put together, and what callers see of its dump.
+ * For tests of heap walks: the trace being built, and its dump as callers see it.
  */
 #ifndef TEST_SUPPORT_WALK_CASE_H
 #define TEST_SUPPORT_WALK_CASE_H

@@ -1,5 +1,5 @@
 /*
- * Small .etl files: the traces of tb.h, wrapped.
+ * Small .etl files: the traces of tb.h, wrapped as .etl.
  */
 #ifndef WRAPPED_H
 #define WRAPPED_H
@@ -22,7 +22,7 @@ const struct tb_etl_way *tb_etl_way(size_t row);
 /* The events of the trace in BYTES, into RET (tb_free).  Aborts when it is damaged. */
 void tb_etl(const void *bytes, size_t n, const struct tb_etl_way *way, struct tb_bytes *ret);
 
-/* All that was written to F, which is closed then.  Streams in memory cannot be patched, so a temporary file is used. */
+/* All bytes written to F; closes F.  Memory streams cannot be patched, so F is a temporary file. */
 void tb_take_file(FILE *f, struct tb_bytes *ret);
 
 #endif

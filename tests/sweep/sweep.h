@@ -1,5 +1,5 @@
 /*
- * What the sweeps share.  A sweep runs a decoder over very many inputs and has a checker that returns a complaint or NULL.  Both
+ * Shared by the sweeps.  A sweep runs a decoder over very many inputs and has a checker that returns a complaint or NULL.  Both
  * are arguments, so that each sweep can be run with a decoder broken on purpose: then it must complain.
  */
 #ifndef SWEEP_H
@@ -16,7 +16,7 @@
 #include "support/run.h"
 #include "support/tb.h"
 
-/* The whole way from bytes to a result: run_trace, or something worse. */
+/* From bytes to a result: run_trace, or a broken version of it. */
 typedef void (*sweep_decoder)(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret);
 
 static inline void sweep_decode(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
@@ -41,8 +41,8 @@ static inline void tally_complain(struct tally *t, const char *fmt, ...)
 }
 
 /*
- * Change number K of the byte AT of an input: in a header every bit alone and all at once, elsewhere those of FEW[N], which can be too many for
- * every byte already.  To be xored; 0 after the last.
+ * Change number K of the byte AT of an input, as a mask for xor: in a header every single bit and all of them, elsewhere only FEW[N] to
+ * save time.  0 after the last.
  */
 static inline uint8_t sweep_change(size_t at, size_t k, const uint8_t *few, size_t n)
 {
@@ -52,11 +52,11 @@ static inline uint8_t sweep_change(size_t at, size_t k, const uint8_t *few, size
     return k < n ? few[k] : 0;
 }
 
-/* Something done to P[N] with the memory of F; the first status that is no success. */
+/* A job on P[N] with the memory of F; returns the first failure. */
 typedef gcd_status (*sweep_job)(const uint8_t *p, size_t n, struct failalloc *f, struct gcd_error *err);
 
 enum { SWEEP_FAIL_ON = 1,        /* memory stays short after the first failure */
-       SWEEP_CAN_DO_WITHOUT = 2  /* of what a job asks for some may fail without harm, giving back what is not needed for one */ };
+       SWEEP_CAN_DO_WITHOUT = 2  /* some requests may fail without harm, for example shrinking */ };
 
 static inline const char *sweep_check_outcome(gcd_status st, const struct gcd_error *err, unsigned how, struct failalloc *f)
 {
@@ -72,7 +72,7 @@ static inline const char *sweep_check_outcome(gcd_status st, const struct gcd_er
     return strstr(err->msg, "out of memory") != NULL ? NULL : "the message does not say it";
 }
 
-/* Each allocation of RUN fails in turn, until a run gets all that it asks for. */
+/* Each allocation of RUN fails in turn, until one run gets all its memory. */
 static inline void sweep_allocations(sweep_job run, const char *name, const uint8_t *p, size_t n, unsigned how, struct tally *t)
 {
     for (uint64_t k = 1;; k++) {
@@ -96,7 +96,7 @@ static inline void sweep_allocations(sweep_job run, const char *name, const uint
     }
 }
 
-/* The end of a test proper: nothing to complain about, and something was run. */
+/* Ends a test: no complaint, and at least one run. */
 static inline void tally_expect_none(const struct tally *t)
 {
     if (t->complaints > 0)

@@ -1,5 +1,5 @@
 /*
- * Every allocation fails in turn: the answer is "out of memory", and nothing is left behind.
+ * Every allocation fails in turn: the status is "out of memory", and nothing is leaked.
  */
 #include <unistd.h>
 
@@ -152,21 +152,21 @@ static void test_bundled(void **state)
 
 /* ---- jobs broken on purpose ---- */
 
-/* Takes a failed allocation for an empty result. */
+/* Treats a failed allocation as an empty result. */
 static gcd_status job_careless(const uint8_t *p, size_t n, struct failalloc *f, struct gcd_error *err)
 {
     gcd_status st = job_open(p, n, f, err);
     return f->fail_at == 20 && st == GCD_E_NOMEM ? GCD_OK : st;
 }
 
-/* Calls it damage. */
+/* Reports damage instead. */
 static gcd_status job_confused(const uint8_t *p, size_t n, struct failalloc *f, struct gcd_error *err)
 {
     gcd_status st = job_open(p, n, f, err);
     return f->fail_at == 20 && st == GCD_E_NOMEM ? GCD_E_FORMAT : st;
 }
 
-/* Leaves a block behind when it fails. */
+/* Leaks a block on failure. */
 static gcd_status job_leaking(const uint8_t *p, size_t n, struct failalloc *f, struct gcd_error *err)
 {
     gcd_status st = job_open(p, n, f, err);
@@ -181,7 +181,7 @@ static gcd_status job_leaking(const uint8_t *p, size_t n, struct failalloc *f, s
     return st;
 }
 
-/* Says a false size when it frees. */
+/* Passes a wrong size when it frees. */
 static gcd_status job_lying(const uint8_t *p, size_t n, struct failalloc *f, struct gcd_error *err)
 {
     void *block = f->alloc.resize(f->alloc.ctx, NULL, 0, 8);
@@ -203,7 +203,7 @@ static void test_self(void **state)
         sweep_samples(broken[i], &t);
         tally_expect_some(&t);
     }
-    /* resizing keeps what was there, and the ceiling holds */
+    /* resizing keeps the contents, and the limit holds */
     struct failalloc f;
     failalloc_init(&f);
     f.max_bytes = 100;

@@ -1,6 +1,6 @@
 /*
- * Recordings damaged by blocks and events, and compared with the undamaged ones: whatever is called complete equals the original, and no
- * object is given a reference that is not its own, whatever the verdict.
+ * Recordings with damaged blocks and events, compared with the undamaged ones: a complete result equals the original, and no object gets
+ * a reference that is not its own, whatever the verdict.
  *
  * GCDUMPC_DAMAGE_CASES: cases a group (1000); GCDUMPC_TEST_SEED: the first seed (1).  A complaint names its seed.
  */
@@ -11,7 +11,7 @@
 #include "support/wrapped.h"
 #include "sweep/sweep.h"
 
-/* For one case that takes some milliseconds. */
+/* Limit for one case, which takes some milliseconds. */
 #define SECONDS 60
 
 /* ---- recordings ---- */
@@ -21,8 +21,8 @@ struct recording {
     uint8_t *bytes;
     size_t n;
     struct damage *parts;
-    struct run whole;            /* what the undamaged one says */
-    /* the objects of all its walks, by address; TARGETS of each lie in its walk */
+    struct run whole;            /* the result of the undamaged one */
+    /* the objects of all its walks, by address; their TARGETS lie in the walk */
     struct known *known;
     size_t known_count, known_cap;
     struct run walks[4];
@@ -53,7 +53,7 @@ static void learn_walk(struct recording *r, const struct run *walk)
     }
 }
 
-/* BYTES become its own. */
+/* Takes ownership of BYTES. */
 static void learn(struct recording *r, const char *name, uint8_t *bytes, size_t n)
 {
     struct run_options how = { .input = true, .no_gclog = true };
@@ -78,7 +78,7 @@ static void forget(struct recording *r)
     free(r->bytes);
 }
 
-/* What genheap writes with OPTIONS. */
+/* The output of genheap with OPTIONS. */
 static uint8_t *generate(const char *options, size_t *ret_n)
 {
     char command[1000];
@@ -95,9 +95,9 @@ static uint8_t *generate(const char *options, size_t *ret_n)
     return b.p;
 }
 
-/* ---- what must hold ---- */
+/* ---- invariants ---- */
 
-/* From here on the text of a run says what is in the dump, not how it was recorded. */
+/* From this line on, the text of a run describes the dump and not how it was recorded. */
 static char *contents(char *text)
 {
     char *p = strstr(text, "\nobjects ");
@@ -112,7 +112,7 @@ static const char *not_equal(const struct run *hurt, const struct run *whole)
     return run_diff(&a, &b);
 }
 
-/* Is PART what is left of ALL when some are left out? */
+/* Is PART a subsequence of ALL? */
 static bool is_left_of(const uint64_t *part, size_t n, const uint64_t *all, size_t count)
 {
     size_t found = 0;
@@ -178,7 +178,7 @@ static void try_case(sweep_decoder decode, const struct recording *r, const stru
     struct tb_bytes bytes;
     struct run hurt;
     damage_make(r->parts, other != NULL ? other->parts : NULL, seed, &bytes, &notes);
-    const char *keep = getenv("GCDUMPC_DAMAGE_KEEP");        /* the case as a file, for whoever looks into it */
+    const char *keep = getenv("GCDUMPC_DAMAGE_KEEP");        /* keeps the case as a file, for debugging */
     FILE *f = keep != NULL ? fopen(keep, "wb") : NULL;
     if (f != NULL)
         (void)(fwrite(bytes.p, 1, bytes.n, f) + (size_t)fclose(f));
@@ -237,7 +237,7 @@ static size_t learn_bundled(struct recording *all, bool etl)
     size_t n, count = 0;
     uint8_t *p;
     for (size_t i = 0; i < RECORDINGS_MAX / 2 && (p = run_bundled(GCDUMPC_SOURCE, i, &name, &n)) != NULL; i++) {
-        if (etl && strstr(name, "lossy") != NULL) {      /* an .etl of it would say that nothing is lost */
+        if (etl && strstr(name, "lossy") != NULL) {      /* as an .etl it would report no loss */
             free(p);
             continue;
         }
@@ -314,7 +314,7 @@ static void test_etl(void **state)
     expect_group(".etl", genheap_v4, true, true);
 }
 
-/* Taking apart and putting together alone changes nothing. */
+/* Splitting and joining alone changes nothing. */
 static void test_undamaged(void **state)
 {
     (void)state;

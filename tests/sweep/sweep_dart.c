@@ -1,5 +1,5 @@
 /*
- * Dart heap snapshots that end early, have a changed byte, or meet an allocator that says no.
+ * Dart heap snapshots that are cut, have a changed byte, or run out of memory.
  */
 #include <gcdumpc/writer.h>
 
@@ -53,7 +53,7 @@ static uint8_t *sample(size_t i, size_t *ret_n)
     return copy;
 }
 
-/* Whatever the input was: what can be read can be written, and says the same then. */
+/* For any input: a readable snapshot can be written and read back unchanged. */
 static const char *check_graph(const struct gcd_graph *g)
 {
     struct gcd_sink *s;
@@ -88,7 +88,7 @@ static const char *check_graph(const struct gcd_graph *g)
 
 static void run_one(dart_decoder d, const uint8_t *p, size_t n, const struct gcd_graph *whole, size_t cut, size_t at, struct tally *t)
 {
-    /* a block of its own, so that a sanitizer sees what is read behind the end */
+    /* its own block, so that a sanitizer sees reads past the end */
     uint8_t *copy = malloc(n + 1);
     assert_non_null(copy);
     memcpy(copy + 1, p, n);
@@ -201,7 +201,7 @@ static void test_alloc(void **state)
 
 /* ---- decoders broken on purpose ---- */
 
-/* Takes what is missing for zeros. */
+/* Treats missing bytes as zeros. */
 static gcd_status decode_padded(const uint8_t *p, size_t n, const struct gcd_alloc *alloc, struct gcd_graph **ret, struct gcd_error *err)
 {
     uint8_t *padded = calloc(1, n + 1000);
@@ -212,7 +212,7 @@ static gcd_status decode_padded(const uint8_t *p, size_t n, const struct gcd_all
     return st;
 }
 
-/* Calls everything it does not understand an argument of the caller. */
+/* Reports every damage as an invalid argument. */
 static gcd_status decode_rude(const uint8_t *p, size_t n, const struct gcd_alloc *alloc, struct gcd_graph **ret, struct gcd_error *err)
 {
     gcd_status st = decode(p, n, alloc, ret, err);

@@ -1,6 +1,6 @@
 /*
- * Event Trace Logs that end early, at every byte, or have one byte changed, at every byte: the answer holds together, and what was cut is never
- * called complete.
+ * Event Trace Logs cut at every byte, or with one byte changed, at every byte: the result is consistent, and a cut file is never
+ * complete.
  */
 #include <inttypes.h>
 
@@ -10,7 +10,7 @@
 static const struct run_options from_input = { .input = true };
 static const struct run_options without_gclog = { .input = true, .no_gclog = true };
 
-/* Every STEPth byte: decoders that are broken on purpose need not be asked about each. */
+/* Every STEPth byte: decoders broken on purpose need not be tried at each. */
 static size_t step = 1;
 
 static void decode(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
@@ -40,7 +40,7 @@ static void expect_whole(sweep_decoder d, const char *name, const struct tb_byte
     struct run r;
     d(etl->p, etl->n, &from_input, &r);
     const char *wrong = run_check(&r);
-    /* what the samples lack on purpose */
+    /* events that the samples lack on purpose */
     bool sound = r.verdict.complete || (r.verdict.reason_count == 1 && r.verdict.reasons[0].code == GCD_REASON_TYPES_UNDESCRIBED);
     if (wrong != NULL || r.st != GCD_OK || r.facts.objects != s->objects || r.target_count != s->edges || !sound)
         tally_complain(t, "%s: %s; %s", name, wrong != NULL ? wrong : "not the whole dump", r.text);
@@ -68,7 +68,7 @@ static void cut_everywhere(sweep_decoder d, const char *name, const struct tb_by
 {
     (void)s;
     for (size_t len = 0; len < etl->n; len += step) {
-        uint8_t *copy = malloc(len + 1);             /* a block of its own, so that a sanitizer sees what is read behind the cut */
+        uint8_t *copy = malloc(len + 1);             /* its own block, so that a sanitizer sees reads past the cut */
         struct run r;
         assert_non_null(copy);
         memcpy(copy + 1, etl->p, len);
@@ -127,7 +127,7 @@ static void test_every_byte(void **state)
 
 /* ---- decoders broken on purpose ---- */
 
-/* Takes the end of the bytes for the end of the trace. */
+/* Treats the end of the bytes as the end of the trace. */
 static void decode_trusting(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
 {
     run_trace(bytes, n, options, ret);

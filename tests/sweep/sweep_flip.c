@@ -1,5 +1,5 @@
 /*
- * Every byte of small traces changed: nothing crashes or hangs, memory stays bounded, and what is called complete holds together.
+ * Every byte of small traces changed: no crash, no hang, bounded memory, and a complete result is consistent.
  */
 #include <inttypes.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 /* A few times what the unchanged samples need. */
 #define MEMORY_BYTES ((size_t)4 << 20)
-/* For one run that takes well below a millisecond. */
+/* Limit for one run, which takes well below a millisecond. */
 #define SECONDS 20
 
 static const char *check_flipped(const struct run *r, struct failalloc *f)
@@ -21,7 +21,7 @@ static const char *check_flipped(const struct run *r, struct failalloc *f)
         return wrong;
     if (f->peak_bytes > MEMORY_BYTES)
         return "more memory than a small trace can need";
-    /* no change of one byte makes a reference null, so every one that is counted is also given */
+    /* changing one byte never makes a reference null, so every reference that is counted is also returned */
     if (r->st == GCD_OK && r->verdict.complete && r->target_count != r->facts.edges_declared)
         return "complete, but not all references are given";
     return NULL;
@@ -56,7 +56,7 @@ static void sweep_samples(sweep_decoder decode, size_t step, struct tally *t)
     const struct tb_sample *s;
     for (size_t i = 0; (s = tb_sample(i, &b)) != NULL; i++) {
         for (size_t at = 0; at < b.n; at += step) {
-            /* writing needs more memory, and so time, than all the rest: every eighth byte must do */
+            /* writing needs more memory and time than the rest, so only every eighth byte */
             struct run_options light = { .no_gclog = true }, full = { .check_references = true };
             try_flip(decode, s->name, b.p, b.n, at, b.p[at] ^ 1, at % 8 == 0 ? &full : &light, t);
             try_flip(decode, s->name, b.p, b.n, at, b.p[at] ^ 0x80, &light, t);
@@ -78,7 +78,7 @@ static void test_every_byte(void **state)
     tally_expect_none(&t);
 }
 
-/* Bytes of real traces, drawn: there are far too many for all of them. */
+/* Random bytes of real traces: there are far too many to try all. */
 static void test_bundled(void **state)
 {
     (void)state;
@@ -145,7 +145,7 @@ static void decode_miscounting(const uint8_t *bytes, size_t n, const struct run_
         ret->facts.objects++;
 }
 
-/* Believes an announced size. */
+/* Trusts a declared size. */
 static void decode_greedy(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
 {
     size_t size = bytes[0] != 'N' ? MEMORY_BYTES + 1 : 1;
@@ -154,7 +154,7 @@ static void decode_greedy(const uint8_t *bytes, size_t n, const struct run_optio
     (void)options->alloc->resize(options->alloc->ctx, p, size, 0);
 }
 
-/* Loses a block when there is damage. */
+/* Leaks a block on damage. */
 static void decode_leaking(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
 {
     run_trace(bytes, n, options, ret);

@@ -1,5 +1,5 @@
 /*
- * .gcdump files cut at every byte, with every byte changed, with every allocation failing: a clean error or a sound graph.
+ * .gcdump files cut at every byte, with every byte changed, with every allocation failing: a clean error or a consistent graph.
  */
 #include "sweep/sweep.h"
 
@@ -16,7 +16,7 @@ static gcd_status read_right(const void *bytes, size_t n, const struct gcd_graph
     return run_graph_read(&gcd_r_gcdump, bytes, n, o, ret, err);
 }
 
-/* A file of our own with all that a graph can hold, behind those of tb_gcdump.c. */
+/* After the files of tb_gcdump.c, one written by us with everything that a graph can hold. */
 static const char *sample(size_t i, struct tb_bytes *ret)
 {
     const char *name = tb_gcdump_sample(i, ret);
@@ -31,7 +31,7 @@ static const char *sample(size_t i, struct tb_bytes *ret)
     return "our own";
 }
 
-/* NULL, or what is wrong with the answer. */
+/* NULL, or the defect of the result. */
 static const char *check(gcd_status st, const struct gcd_graph *g, const struct gcd_error *err)
 {
     if (st != GCD_OK)
@@ -40,7 +40,7 @@ static const char *check(gcd_status st, const struct gcd_graph *g, const struct 
     return run_graph_check(g);
 }
 
-/* WHOLE: what the file holds, NULL when that may have changed. */
+/* WHOLE: the graph in the file, NULL if it may have changed. */
 static void try_bytes(reader read, const char *name, size_t at, const uint8_t *p, size_t n, const struct gcd_graph *whole, struct tally *t)
 {
     struct failalloc f;
@@ -62,7 +62,7 @@ static void try_bytes(reader read, const char *name, size_t at, const uint8_t *p
     t->runs++;
 }
 
-/* In a block of its own, so that a sanitizer sees the first byte behind it being read. */
+/* In its own block, so that a sanitizer sees reads past the end. */
 static void sweep_cuts(reader read, struct tally *t)
 {
     struct tb_bytes b;
@@ -148,14 +148,14 @@ static void test_allocations(void **state)
 
 /* ---- readers broken on purpose ---- */
 
-/* Takes a damaged file for one that cannot be read. */
+/* Reports damage as a read error. */
 static gcd_status read_confused(const void *bytes, size_t n, const struct gcd_graph_options *o, struct gcd_graph **ret, struct gcd_error *err)
 {
     gcd_status st = read_right(bytes, n, o, ret, err);
     return st == GCD_E_FORMAT || st == GCD_E_TRUNCATED ? (err->code = GCD_E_IO) : st;
 }
 
-/* Does not say what is wrong. */
+/* Leaves the message empty. */
 static gcd_status read_silent(const void *bytes, size_t n, const struct gcd_graph_options *o, struct gcd_graph **ret, struct gcd_error *err)
 {
     gcd_status st = read_right(bytes, n, o, ret, err);
@@ -163,7 +163,7 @@ static gcd_status read_silent(const void *bytes, size_t n, const struct gcd_grap
     return st;
 }
 
-/* Forgets a block. */
+/* Leaks a block. */
 static gcd_status read_leaking(const void *bytes, size_t n, const struct gcd_graph_options *o, struct gcd_graph **ret, struct gcd_error *err)
 {
     struct failalloc *f = o->context.alloc->ctx;

@@ -1,6 +1,6 @@
 /*
- * gclog files cut at every byte, with every bit changed, with every allocation failing: lines that mean nothing are left out, and what is
- * read is sound.
+ * gclog files cut at every byte, with every bit changed, with every allocation failing: lines without meaning are skipped, and the
+ * result is consistent.
  */
 #include "sweep/sweep.h"
 
@@ -33,10 +33,10 @@ static const char *sample(size_t i, struct tb_bytes *ret)
     return "our own";
 }
 
-/* OBJECTS: at most so many can be in it; 0 = any number. */
+/* OBJECTS: the most that it can contain; 0 = any number. */
 static const char *check(gcd_status st, const struct gcd_graph *g, const struct gcd_error *err, uint32_t objects)
 {
-    if (st != GCD_OK)                    /* a CLRProfiler log begins as one of ours may after a change */
+    if (st != GCD_OK)                    /* a changed byte can make it look like a CLRProfiler log */
         return st == GCD_E_UNSUPPORTED && err->code == st && err->msg[0] != '\0' ? NULL : "an error that no line can be";
     if (objects > 0 && gcd_graph_node_count(g) > objects)
         return "more objects than before the cut";
@@ -48,7 +48,7 @@ static void try_bytes(reader read, const char *name, size_t at, const uint8_t *p
     struct failalloc f;
     struct gcd_graph *g = NULL;
     struct gcd_error err = GCD_ERROR_INIT;
-    uint8_t *copy = malloc(n + 1);           /* a sanitizer sees what is read behind it */
+    uint8_t *copy = malloc(n + 1);           /* a sanitizer sees reads past the end */
     assert_non_null(copy);
     memcpy(copy + 1, p, n);
     failalloc_init(&f);
@@ -140,7 +140,7 @@ static void test_allocations(void **state)
 
 /* ---- readers broken on purpose ---- */
 
-/* Calls a line that it does not understand damage. */
+/* Reports an unknown line as damage. */
 static gcd_status read_strict(const uint8_t *p, size_t n, const struct gcd_alloc *alloc, struct gcd_graph **ret, struct gcd_error *err)
 {
     gcd_status st = read_right(p, n, alloc, ret, err);
@@ -150,7 +150,7 @@ static gcd_status read_strict(const uint8_t *p, size_t n, const struct gcd_alloc
     return GCD_E_FORMAT;
 }
 
-/* Reads on behind the end. */
+/* Reads past the end. */
 static gcd_status read_more(const uint8_t *p, size_t n, const struct gcd_alloc *alloc, struct gcd_graph **ret, struct gcd_error *err)
 {
     struct tb_bytes b = { NULL, 0, 0 };

@@ -1,6 +1,6 @@
 /*
- * Compressed traces that are cut or changed.  What zlib itself makes of the same bytes is the measure; a trace out of damaged gzip data
- * is never called complete.
+ * Compressed traces that are cut or changed, compared with zlib's own result for the same bytes; a trace from damaged gzip data is
+ * never complete.
  */
 #include <inttypes.h>
 
@@ -60,7 +60,7 @@ static struct tb_bytes wrap(const struct wrapping *w, const uint8_t *p, size_t n
     return to;
 }
 
-/* What zlib makes of N bytes: the content, and how it ends. */
+/* zlib's result for N bytes: the content, and the final status. */
 enum ending { WHOLE, CUT, DAMAGED };
 
 struct reference {
@@ -97,12 +97,12 @@ static struct reference unwrap(const uint8_t *p, size_t n)
     return r;
 }
 
-/* The kind of the damage is told, and not mistaken for the other. */
+/* Cut and changed data are told apart. */
 static const char *check_ending(const struct run *r, enum ending ending)
 {
-    const char *text = r->err.msg;       /* when there is no dump, it stands before the message */
+    const char *text = r->err.msg;       /* without a dump, it is in front of the message */
     if (r->st != GCD_OK && r->st != GCD_E_TRUNCATED)
-        return NULL;                     /* the content is no trace: that ends the reading before the damage is met */
+        return NULL;                     /* the content is no trace: reading ends before the damage */
     if (r->st == GCD_OK) {
         text = NULL;
         for (size_t i = 0; i < r->verdict.reason_count; i++)
@@ -140,7 +140,7 @@ static const char *check_wrapped(const struct run *whole, const struct run *r, c
                                       memcmp(r->targets, plain.targets, r->target_count * sizeof *r->targets) != 0)))
         wrong = "not the same objects as from zlib's bytes";
     else if (ref.ending == WHOLE && ref.content.n > 0)
-        wrong = run_diff(&plain, r);     /* not damaged: equal in all */
+        wrong = run_diff(&plain, r);     /* not damaged: everything is equal */
     if (wrong == NULL)
         wrong = check_ending(r, ref.ending);
     run_done(&plain);
@@ -151,7 +151,7 @@ static const char *check_wrapped(const struct run *whole, const struct run *r, c
 static void try_bytes(sweep_decoder decode, const char *name, const struct run *whole, const uint8_t *p, size_t n, const char *what,
                       size_t at, struct tally *t)
 {
-    /* a block of its own, so that a sanitizer sees what is read behind the cut */
+    /* its own block, so that a sanitizer sees reads past the cut */
     uint8_t *copy = malloc(n + 1);
     assert_non_null(copy);
     memcpy(copy + 1, p, n);
@@ -167,7 +167,7 @@ static void try_bytes(sweep_decoder decode, const char *name, const struct run *
 
 enum change { TRUNCATE, FLIP };
 
-/* Every STEPth byte of some samples (what is inside matters little here), wrapped in one way. */
+/* Every STEPth byte of some samples (the content matters little here), wrapped in one way. */
 static void sweep_samples(sweep_decoder decode, const struct wrapping *w, enum change change, size_t step, struct tally *t)
 {
     struct tb_bytes b;
@@ -217,7 +217,7 @@ static void test_flip(void **state)
     tally_expect_none(&t);
 }
 
-/* Large members, and pieces that end where the reader's buffers do. */
+/* Large members, and pieces that end at the reader's buffer limits. */
 static void test_bundled(void **state)
 {
     (void)state;
@@ -261,7 +261,7 @@ static void decode_first_member(const uint8_t *bytes, size_t n, const struct run
     run_trace(bytes, end, options, ret);
 }
 
-/* Does not mind how the gzip data end. */
+/* Ignores how the gzip data ends. */
 static void decode_trusting(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
 {
     struct reference ref = unwrap(bytes, n);
@@ -271,7 +271,7 @@ static void decode_trusting(const uint8_t *bytes, size_t n, const struct run_opt
     tb_free(&ref.content);
 }
 
-/* Takes damage for a cut. */
+/* Reports damage as a cut. */
 static void decode_confused(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
 {
     run_trace(bytes, n, options, ret);
@@ -280,7 +280,7 @@ static void decode_confused(const uint8_t *bytes, size_t n, const struct run_opt
             (void)strcpy(ret->verdict.reasons[i].text, "the gzip data end early");
 }
 
-/* Keeps nothing of what comes before the damage. */
+/* Drops everything before the damage. */
 static void decode_strict(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
 {
     struct reference ref = unwrap(bytes, n);

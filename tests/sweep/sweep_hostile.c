@@ -1,5 +1,5 @@
 /*
- * Traces that are made to cost more than their size: time and memory stay in proportion, and within the limits.
+ * Traces designed to cost more than their size: time and memory stay proportional, and within the limits.
  */
 #include <inttypes.h>
 #include <time.h>
@@ -8,13 +8,13 @@
 #include "sweep/sweep.h"
 
 /*
- * Processor time for a trace of some MB.  In proportion to the size it takes 0.1 s, and about 2 s in a build with sanitizers; in proportion
- * to its square some took a minute.
+ * Limit of processor time for a trace of some MB.  Linear work takes 0.1 s, and about 2 s in a build with sanitizers; quadratic work took
+ * a minute.
  */
 #define SECONDS 6.0
-/* Beside what is in proportion to the input: 48 MiB for the addresses of objects (gcd_dump_options), and what a sample needs. */
+/* In addition to memory proportional to the input: 48 MiB for the addresses of objects (gcd_dump_options), and the needs of a sample. */
 #define BASE_BYTES ((size_t)56 << 20)
-/* An entry of a half-filled table, old and new one while it grows, for a record of two bytes. */
+/* An entry of a half-filled table, in the old and the new one while it grows, for a record of two bytes. */
 #define BYTES_PER_BYTE ((size_t)32)
 
 struct job {
@@ -37,7 +37,7 @@ static void sequence_points(struct tb *t, unsigned n, uint32_t flags)
     tb_free(&b);
 }
 
-/* A table of labels that stays large when it is emptied, and is emptied by every sequence point. */
+/* A table of labels that stays large when it is cleared, and is cleared by every sequence point. */
 static void build_labels(struct tb *t)
 {
     struct tb_bytes b = { NULL, 0, 0 };
@@ -104,7 +104,7 @@ static void build_walks(struct tb *t)
     }
 }
 
-/* None of them is the one that is looked for. */
+/* None of them is the wanted one. */
 static void build_other_walks(struct tb *t)
 {
     for (uint32_t i = 0; i < 60000; i++) {
@@ -113,7 +113,7 @@ static void build_other_walks(struct tb *t)
     }
 }
 
-/* All wait for a GCStart, one after another; then they come. */
+/* All wait for a GCStart, one after another; then the GCStart events come. */
 static void build_waiting_walks(struct tb *t)
 {
     t->time_ns = 1000000000;
@@ -126,7 +126,7 @@ static void build_waiting_walks(struct tb *t)
         tb_gc_start(t, i);
 }
 
-/* Walks that begin anew again and again, on threads of their own. */
+/* Walks that restart again and again, each on its own thread. */
 static void build_threads_of_walks(struct tb *t)
 {
     for (uint32_t i = 0; i < 40000; i++) {
@@ -136,7 +136,7 @@ static void build_threads_of_walks(struct tb *t)
     }
 }
 
-/* Each object in another piece of the address space, in as many walks as are kept at the same time. */
+/* Each object in a different page of the address space, in the largest number of simultaneous walks. */
 static void build_scattered(struct tb *t)
 {
     uint64_t address = 0x100000;
@@ -162,8 +162,8 @@ static void build_processes(struct tb *t)
 }
 
 /*
- * The address sets of one process take the whole budget, then give it back while another process is in the middle of a walk: the objects
- * that came in between must not be denied.
+ * The address sets of one process use the whole budget, then release it while another process is in the middle of a walk: the objects
+ * in between must not be denied.
  */
 static void build_budget(struct tb *t)
 {
@@ -199,7 +199,7 @@ static void build_types(struct tb *t)
     }
 }
 
-/* Ids that differ in their highest bits only: whatever a table is seeded with, a weak hash puts them all into one chain. */
+/* Ids that differ only in their highest bits: with any seed, a weak hash puts them all into one chain. */
 static void build_collisions(struct tb *t)
 {
     static struct tb_node nodes[2048];
@@ -211,7 +211,7 @@ static void build_collisions(struct tb *t)
     tb_gc_end(t, 1);
 }
 
-/* Long names for one and the same thing. */
+/* Long names for the same type. */
 static void build_names(struct tb *t)
 {
     char path[30001];
@@ -282,7 +282,7 @@ static void test_cost(void **state)
 
 /* ---- decoders broken on purpose ---- */
 
-/* Sleeps on the job. */
+/* Wastes time. */
 static void decode_slow(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
 {
     clock_t start = clock();

@@ -1,5 +1,5 @@
 /*
- * Messages of a runtime cut at every byte, with every bit changed, with every allocation failing: taken, or refused with a reason.
+ * Messages of a runtime cut at every byte, with every bit changed, with every allocation failing: accepted, or refused with a reason.
  */
 #include <inttypes.h>
 
@@ -93,7 +93,7 @@ static void test_process_info(void **state)
     tally_expect_none(&t);
 }
 
-/* What is not what a runtime sends is no header, session id or greeting; each has a fixed size, so none can be cut. */
+/* A header, session id or advertisement must be what a runtime sends; each has a fixed size, so no prefix is valid. */
 static void test_fixed_messages(void **state)
 {
     (void)state;

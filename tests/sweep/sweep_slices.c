@@ -1,5 +1,5 @@
 /*
- * The size of the slices in which a trace arrives changes nothing: not the events, not the dump, not the output.
+ * The slice size in which a trace arrives changes nothing: neither events nor dump nor output.
  */
 #include <inttypes.h>
 
@@ -49,8 +49,8 @@ static gcd_status drain(struct gcd_trace *t, struct digest *d)
 }
 
 /*
- * All events of the trace fed in slices of SLICE bytes, as one number.  The slices lie in a buffer that is overwritten after each of
- * them: an event that keeps a view into a slice that is gone has another digest.
+ * A digest of all events of the trace fed in slices of SLICE bytes.  Each slice is overwritten after use: an event that keeps a
+ * pointer into an old slice gets another digest.
  */
 static struct digest digest_events(const uint8_t *bytes, size_t n, size_t slice)
 {
@@ -78,7 +78,7 @@ static struct digest digest_events(const uint8_t *bytes, size_t n, size_t slice)
     return d;
 }
 
-/* Every slice size from 1 to 64, a few behind it, some odd ones. */
+/* Every slice size from 1 to 64, and some larger and odd ones. */
 static const size_t larger[] = { 65, 100, 127, 128, 129, 255, 256, 257, 1000, 4095, 4096, 4097, 65535, 65536, 102401 };
 #define SIZES (64 + sizeof larger / sizeof *larger)
 
@@ -114,7 +114,7 @@ static void try_slice(sweep_decoder decode, const char *name, const uint8_t *p, 
     run_done(&r);
 }
 
-/* All slice sizes, and RANDOM runs with sizes that change. */
+/* All slice sizes, and RANDOM runs with changing sizes. */
 static void sweep_dump(sweep_decoder decode, const char *name, const uint8_t *p, size_t n, size_t random, struct tally *t)
 {
     struct run whole;
@@ -160,7 +160,7 @@ static void test_sample_events(void **state)
     tally_expect_none(&t);
 }
 
-/* The events in every slice size; the whole way, of which only the first pass can see slices, in a few. */
+/* The events in every slice size; whole runs, in which only the first pass sees slices, in a few. */
 static void test_bundled(void **state)
 {
     (void)state;
@@ -184,7 +184,7 @@ static void test_bundled(void **state)
 
 /* ---- decoders broken on purpose ---- */
 
-/* Loses the last byte of each slice of 7, but not the one that ends the trace. */
+/* Loses the last byte of each slice of 7, except at the end of the trace. */
 static void decode_leaky(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
 {
     uint8_t *copy = malloc(n);
@@ -197,7 +197,7 @@ static void decode_leaky(const uint8_t *bytes, size_t n, const struct run_option
     free(copy);
 }
 
-/* Has one byte wrong in the middle when slices are small: the sum of two objects' sizes may still be the same. */
+/* Corrupts one byte in the middle if slices are small: the sum of two objects' sizes may stay the same. */
 static void decode_smudged(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
 {
     run_trace(bytes, n, options, ret);
@@ -205,7 +205,7 @@ static void decode_smudged(const uint8_t *bytes, size_t n, const struct run_opti
         ret->gclog[50] ^= 1;
 }
 
-/* Forgets a reference when the sizes change. */
+/* Drops a reference if the sizes change. */
 static void decode_forgetful(const uint8_t *bytes, size_t n, const struct run_options *options, struct run *ret)
 {
     run_trace(bytes, n, options, ret);

@@ -1,5 +1,5 @@
 /*
- * Traces that end early, at every byte: what comes before the cut is found, nothing else is, and the cut is told.
+ * Traces cut at every byte: everything before the cut is found, nothing else, and the cut is reported.
  */
 #include <inttypes.h>
 

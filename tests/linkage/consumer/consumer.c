@@ -1,4 +1,4 @@
-/* The ten lines of somebody who only has the installed package. */
+/* Ten lines that need only the installed package. */
 #include <inttypes.h>
 #include <stdio.h>
 
