@@ -10,6 +10,7 @@ from live_support import CACHE, ROOT, TARGET, Missing, made_once, sdk_version
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = {"HeapLab": TARGET, "WebLab": os.path.join(HERE, "web_lab"), "WebLab.Plugin": os.path.join(HERE, "web_lab_plugin"),
+           "Shop": os.path.join(HERE, "planted"), "Shop.Pricing": os.path.join(HERE, "planted_plugin"),
            "FullNames": os.path.join(ROOT, "tests", "readers", "full_names_cs")}
 # how a program is published -> options of dotnet publish; None: as it is built, for the SDK's own runtime
 FLAVOURS = {
@@ -47,7 +48,7 @@ def _build(name, *options):
 
 @functools.cache
 def program(name, runtime, flavour):
-    """Path of HeapLab or WebLab for .NET RUNTIME."""
+    """Path of HeapLab, WebLab or Shop for .NET RUNTIME."""
     framework = [f"-p:{'HeapLabFramework' if name == 'HeapLab' else 'LabFramework'}=net{runtime}.0"]
     options = FLAVOURS[flavour]
     words = ["build"] if options is None else ["publish", "--use-current-runtime", "--self-contained", "true"]
@@ -55,8 +56,8 @@ def program(name, runtime, flavour):
 
 
 @functools.cache
-def plugin():
-    return os.path.join(_build("WebLab.Plugin", "build"), "WebLab.Plugin.dll")
+def plugin(name="WebLab.Plugin"):
+    return os.path.join(_build(name, "build"), name + ".dll")
 
 
 @functools.cache

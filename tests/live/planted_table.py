@@ -1,0 +1,173 @@
+"""What a user must find for each leak of Shop (planted/), one line an expectation.
+
+    first(SCENARIO, WORDS ..., kind=, path=)    the first suspect: its sentence, with its advice, has all WORDS; its path a type with each of PATH
+    finding(SCENARIO, WORDS ..., kind=)         some suspect or finding has all WORDS
+
+A word is a regular expression; the names of the user's types and numbers are exact, spelling of the framework's types is not.
+MISS: the reason why it does not hold yet.  Such a line must fail, and goes when it holds.
+"""
+import collections
+import re
+
+Expectation = collections.namedtuple("Expectation", "scenario what words kind path miss")
+EXPECTATIONS = []
+HEALTHY = [
+    "healthy-console", "healthy-worker", "healthy-web", "healthy-web-load", "healthy-web-busy", "healthy-web-ef", "healthy-cache",
+    "healthy-configuration", "healthy-compiler", "healthy-timers", "healthy-pipeline", "healthy-tables", "healthy-json", "healthy-pool",
+    "healthy-parallel", "healthy-events", "healthy-regexes",
+]
+
+
+def first(scenario, *words, kind=None, path=(), miss=None):
+    EXPECTATIONS.append(Expectation(scenario, "first", words, kind, path, miss))
+
+
+def finding(scenario, *words, kind=None, miss=None):
+    EXPECTATIONS.append(Expectation(scenario, "finding", words, kind, (), miss))
+
+
+def whole(word):
+    """The regular expression of a WORD that is not part of another name or number."""
+    return rf"(?<![\w,]){word}(?![\w]|,\d)"
+
+
+# -- collections ----------------------------------------------------------------------------------------------------------------------
+first("concurrent-dictionary", "SessionStore", "5,041", "UserSession", "ConcurrentDictionary<", miss="collections are not recognised")
+first("static-list", "OrderArchive", "30,000", "Order", "List<")
+first("dictionary", "CustomerIndex", "10,000", "Customer", "Dictionary<")
+first("nested-dictionary", "PriceBook", "80,000|400", "Price", "Dictionary<")
+first("sorted-dictionary", "DeliveryPlan", "20,000", "Order", "SortedDictionary<", miss="collections are not recognised")
+first("sorted-set", "Ranking", "20,000", "Score", "SortedSet<")
+first("sorted-list", "PriceHistory", "80,000", "Price", "SortedList<", miss="collections are not recognised")
+first("hash-set", "VisitorLog", "15,000", "Visitor", "HashSet<")
+first("linked-list", "RecentlySeen", "10,000", "Customer", "LinkedList<", miss="collections are not recognised")
+first("queue", "PrintQueue", "25,000", "Order", "Queue<", miss="collections are not recognised")
+first("stack", "UndoHistory", "15,000", "Edit", "Stack<", miss="collections are not recognised")
+first("priority-queue", "Dispatcher", "25,000", "Order", "PriorityQueue<", miss="collections are not recognised")
+first("concurrent-queue", "OutgoingMail", "6,000", "Mail", "ConcurrentQueue<", miss="collections are not recognised")
+first("concurrent-bag", "ParseResults", "9,000", "Invoice", "ConcurrentBag<", miss="collections are not recognised")
+first("concurrent-stack", "Calls", "25,000", "Order", "ConcurrentStack<")
+first("blocking-collection", "UploadQueue", "3,000", "Upload", "BlockingCollection<|ConcurrentQueue<", miss="collections are not recognised")
+first("immutable-dictionary", "StockVersions", "12,001", "ImmutableDictionary<", "StockItem", miss="collections are not recognised")
+first("immutable-list", "Timeline", "12,000", "Post", "ImmutableList<")
+first("frozen-dictionary", "CountryTable", "10,000", "Customer", "FrozenDictionary<", miss="collections are not recognised")
+first("byte-arrays", "Gallery", "120", r"[Bb]yte\[\]", "List<", miss="collections are not recognised")
+first("string-builder", "AuditLog", "StringBuilder")
+first("strings", "SearchHistory", "120,000", "[Ss]tring", "List<", miss="collections are not recognised")
+first("sparse-array", "SeatMap", r"Seat\[\]")
+finding("sparse-array", "SeatMap", r"Seat\[\]", "2,000,000", "100|99.*empty", miss="no finding of this kind")
+first("over-capacity", "RoutePlanner", "15,000", "Route", "List<", miss="collections are not recognised")
+finding("over-capacity", "15,000", "List<.*Stop>", "empty", miss="no finding of this kind")
+first("sparse-dictionary", "BookingCalendar", "Order", "Dictionary<")
+finding("sparse-dictionary", "BookingCalendar", "200", "empty", miss="no finding of this kind")
+first("boxed-values", "Measurements", "400,000", "Double|double", "ArrayList", miss="collections are not recognised")
+finding("boxed-values", "400,000", "Double|double", "boxed", miss="no finding of this kind")
+first("boxed-cells", "Spreadsheet", "30,000", "CellRow", "List<", miss="collections are not recognised")
+finding("boxed-cells", "360,000", "Int32|int", "boxed", miss="no finding of this kind")
+first("own-chain", "Ledger", "30,000", "LedgerEntry")
+first("own-tree", "Catalog", "19,531", "Category", miss="collections are not recognised")
+first("observable-collection", "Board", "10,000", "Customer", "ObservableCollection<", miss="collections are not recognised")
+first("jagged-array", "Terrain", "1,000", "[Dd]ouble")
+first("keys-without-equals", "QueryCache", "6,000", "QueryResult", "Dictionary<")
+first("lazy", "ReportList", "5,000", "Lazy<", "Report", "List<", miss="collections are not recognised")
+
+# -- events ---------------------------------------------------------------------------------------------------------------------------
+first("event", "PriceFeed", "5,040", "PriceListener", kind="handlers")
+first("static-event", "Bus.OrderPlaced", "3,000", "OrderView", kind="handlers")
+first("framework-event", "AppDomain", "3,00.", "TempFolder", kind="handlers")
+first("framework-event-tasks", "TaskScheduler.UnobservedTaskException", "3,000", "FailureMonitor", kind="handlers")
+first("property-changed", "BasketModel", "3,000", "BasketView", kind="handlers")
+first("closure-event", "PriceFeed", "3,000", "ImportWizard", kind="handlers")
+first("observable", "StockTicker", "3,000", "PriceAlarm", "List<", miss="collections are not recognised")
+first("change-token", "3,000", "FeatureFlags", "registration|handler|callback", miss="the user's type is not named")
+first("file-watcher", "ImportFolder", "60", "FileSystemWatcher")
+first("weak-bus", "WeakBus", "3,000", "ProductView", miss="the user's type is not named")
+
+# -- timers and what flows into them --------------------------------------------------------------------------------------------------
+first("timer", "3,000", "PollJob", "[Tt]imer", miss="the callback's own type is not named")
+first("system-timers", "3,000", "HeartbeatService", "[Tt]imer", miss="the callback's own type is not named")
+first("periodic-timer", "3,000", "CleanupLoop", "[Tt]imer", miss="the callback's own type is not named")
+first("task-delay", "3,000", "ReminderService", "[Tt]imer|Delay", miss="the callback's own type is not named")
+first("timeout-not-cancelled", "3,000", "PaymentRequest", "[Tt]imer|Delay", miss="the callback's own type is not named")
+first("async-local", "3,000", "RequestContext", "[Tt]imer", miss="the callback's own type is not named")
+first("static-and-timers", "ChatRooms", "3,000", "LiveChat", "List<", miss="the user's type is not named")
+first("registered-wait", "3,000", "CallbackServer", miss="the user's type is not named")
+
+# -- tasks, cancellation, threads -----------------------------------------------------------------------------------------------------
+first("completion-sources", "PendingReplies", "3,000", "RpcClient|TaskCompletionSource<.*Reply>", "ConcurrentDictionary<")
+first("semaphore", "Checkout", "3,000", "SemaphoreSlim")
+first("cancellation-registrations", "Lifetime", "3,000", "DownloadJob", "registration|callback", miss="the user's type is not named")
+first("cancellation-links", "Lifetime", "5,000", "ReportJob", miss="the user's type is not named")
+first("finished-tasks", "ExportQueue", "3,000", "Task<.*ExportResult>", "List<", miss="collections are not recognised")
+first("continuations", "StartUp", "3,000", "WarmUp", miss="the user's type is not named")
+first("task-chain", "SaveChain", "3,000", "SaveAfter")
+first("channel", "TelemetryPipe", "100,000", "Telemetry", "Channel<", miss="collections are not recognised")
+first("channel-readers", "ConnectionTable", "3,000", "ClientConnection", "ConcurrentDictionary<")
+first("when-all", "StartUp", "3,000", "Aggregator", miss="the user's type is not named")
+first("thread-stack", "10,000|10", "Customer", "thread stack")
+first("thread-static", "12", "ParseBuffer", "thread", miss="no finding of this kind")
+first("thread-local", "12", "Formatter", "FormatState", "ThreadLocal<", miss="no finding of this kind")
+
+# -- caches, code made at run time, weak references -----------------------------------------------------------------------------------
+first("memory-cache", "ProductCache", "5,000", "ProductPage", "MemoryCache", miss="collections are not recognised")
+first("weak-table", "4,000", "Order", "Thumbnail", miss="the user's type is not named")
+first("static-closure", "Discounts", "10,000", "Customer")
+first("compiled-expressions", "RuleEngine", "5,000", "Dictionary<", "Func<")
+first("compiled-regexes", "Patterns", "800", "Regex", "ConcurrentDictionary<", miss="collections are not recognised")
+finding("xml-serializers", "40", "Microsoft.GeneratedCode|InvoiceWriter|XmlSerializer", miss="no finding of this kind")
+first("scripts", "ScriptHost", "200", "ScriptState", "List<")
+first("plugin-copies", "TenantHost|PriceRules", "20", "Shop.Pricing", "loaded", miss="no finding of this kind")
+first("http-clients", "8,000", "ApiClient", "List<")
+first("dead-weak-references", "Glossary", "250,000", "WeakReference<.*Customer>", "List<")
+first("weak-and-strong", "TicketCache", "4,000", "Ticket", "List<", miss="collections are not recognised")
+first("interned-strings", "80,000", "[Ss]tring", "intern", miss="no finding of this kind")
+
+# -- handles, finalizers, fragmentation -----------------------------------------------------------------------------------------------
+first("strong-handles", "3,000", "ScannerCallback", "strong handle")
+first("pinned-handles", "VideoFrame", "1,500", "List<", miss="the user's type is not named")
+finding("pinned-handles", "1,50.", r"[Bb]yte\[\]", kind="pinned")
+first("pinned-arrays", "SensorBuffer", "1,500", "List<")
+first("finalizer-backlog", "15,000", "ImageFile", kind="finalizers")
+first("rented-arrays", "UploadBuffer", "150", "List<")
+first("fragmented-documents", "DocumentStore", "200", r"[Bb]yte\[\]", "List<", miss="collections are not recognised")
+finding("fragmented-documents", "MiB", "free", "large", miss="no finding of this kind")
+
+# -- hosts, services, data ------------------------------------------------------------------------------------------------------------
+first("service-provider", "BasketStore", "5,041", "UserSession", "ConcurrentDictionary<", miss="collections are not recognised")
+first("captured-transients", "5,000", "ReportExporter", "[Ss]ervice ?[Pp]rovider")
+first("scopes", "MessageHandler", "3,000", "UnitOfWork|IServiceScope", "List<", miss="collections are not recognised")
+first("options-monitor", "3,000", "PriceFormat", "OptionsMonitor<|PriceOptions", miss="the user's type is not named")
+first("hosted-service", "MailSender", "9,999", "WorkItem", "Channel<", miss="collections are not recognised")
+first("log-scopes", "20,000", "ImportRound", "[Ss]cope", miss="the user's type is not named")
+first("log-lines", "LogWindow", "50,0..", "LogLine", "ConcurrentQueue<", miss="collections are not recognised")
+first("ef-tracker", "ArticleReader|ShopContext", "10,000", "Article", miss="the user's type is not named")
+first("activities", "15,000", "Activity")
+
+# -- web ------------------------------------------------------------------------------------------------------------------------------
+first("web-sessions", "BasketStore", "2,500", "UserSession", "ConcurrentDictionary<", miss="collections are not recognised")
+first("web-middleware", "RequestStatistics", "2,500", "PathStatistics", "ConcurrentDictionary<", miss="collections are not recognised")
+first("web-request-services", "RequestJournal", "2,000", "List<", miss="collections are not recognised")
+first("web-long-polling", "60", "LongPolling")
+first("web-distributed-cache", "2,500", "MemoryCache|MemoryDistributedCache", miss="collections are not recognised")
+
+
+def problems(expectation, suspects):
+    """Why none of the SUSPECTS (the first, or all with findings) meets the EXPECTATION; empty if one does."""
+    if not suspects:
+        return ["no suspect" if expectation.what == "first" else "no finding"]
+    each = [_problems(expectation, s) for s in (suspects[:1] if expectation.what == "first" else suspects)]
+    return min(each, key=len)
+
+
+def _problems(expectation, suspect):
+    said = suspect["sentence"] + " " + (suspect.get("advice") or "")
+    missing = [f"no {word} in it" for word in expectation.words if re.search(_spelled(word), said) is None]
+    if expectation.kind is not None and suspect["kind"] != expectation.kind:
+        missing.append(f"{suspect['kind']} instead of {expectation.kind}")
+    types = [step["type"] or "" for step in suspect.get("path") or []]
+    return missing + [f"no {want} on the path" for want in expectation.path if not any(re.search(want, t) for t in types)]
+
+
+def _spelled(word):
+    """Alternatives apart: each a whole name or number."""
+    return "|".join(whole(w) if re.fullmatch(r"[\w,.]+", w) else w for w in word.split("|"))
