@@ -6,6 +6,7 @@
 #include "job/config.h"
 #include "opts.h"
 #include "output/output.h"
+#include "term/lists.h"
 #include "term/message.h"
 
 #include <errno.h>
@@ -101,15 +102,9 @@ static bool add(struct job_config *c, const char *name, const char *value)
         (void)bad(c, "too many options");
         return false;
     }
-    if (c->count == c->cap) {
-        size_t cap = c->cap == 0 ? 32 : 2 * c->cap;
-        struct entry *entries = realloc(c->entries, cap * sizeof *entries);
-        if (entries == NULL) {
-            no_memory(c);
-            return false;
-        }
-        c->entries = entries;
-        c->cap = cap;
+    if (!cli_list_grow(&c->entries, c->count, &c->cap, sizeof *c->entries)) {
+        no_memory(c);
+        return false;
     }
     struct entry *e = &c->entries[c->count];
     *e = (struct entry){ .name = strdup(name), .value = strdup(value), .section = section, .line = c->line };

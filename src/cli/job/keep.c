@@ -3,6 +3,7 @@
 
 #include "exit.h"
 #include "job/keep.h"
+#include "term/lists.h"
 #include "term/message.h"
 
 #include <errno.h>
@@ -39,14 +40,8 @@ static bool collect(void *ctx, int dir_fd, const char *name, const struct stat *
     struct files *f = ctx;
     (void)dir_fd;
     (void)name;
-    if (f->count == f->cap) {
-        size_t cap = f->cap == 0 ? 64 : 2 * f->cap;
-        struct file *items = realloc(f->items, cap * sizeof *items);
-        if (items == NULL)
-            return false;
-        f->items = items;
-        f->cap = cap;
-    }
+    if (!cli_list_grow(&f->items, f->count, &f->cap, sizeof *f->items))
+        return false;
     f->items[f->count++] = file_of(st, f->now);
     return true;
 }

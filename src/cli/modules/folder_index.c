@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "term/lists.h"
 #include "term/path.h"
 
 /* The folders from the one that was named to the one that is being read. */
@@ -30,15 +31,9 @@ static char *join(const char *folder, const char *name)
 /* Takes PATH.  False: no memory. */
 static bool add_file(struct folder_index *x, char *path, unsigned order)
 {
-    if (x->count == x->room) {
-        size_t room = x->room == 0 ? 256 : 2 * x->room;
-        struct indexed_file *items = realloc(x->items, room * sizeof *items);
-        if (items == NULL) {
-            free(path);
-            return false;
-        }
-        x->items = items;
-        x->room = room;
+    if (!cli_list_grow(&x->items, x->count, &x->room, sizeof *x->items)) {
+        free(path);
+        return false;
     }
     x->items[x->count++] = (struct indexed_file){ .path = path, .name = cli_path_name(path), .order = order };
     return true;
@@ -133,17 +128,14 @@ void folder_index_sort(struct folder_index *x)
         qsort(x->items, x->count, sizeof *x->items, by_name);
 }
 
+static int compare_name(const void *item, const char *name)
+{
+    return strcasecmp(((const struct indexed_file *)item)->name, name);
+}
+
 size_t folder_index_find(const struct folder_index *x, const char *name)
 {
-    size_t low = 0, high = x->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcasecmp(x->items[middle].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return cli_list_find(x->items, x->count, sizeof *x->items, name, compare_name);
 }
 
 void folder_index_done(struct folder_index *x)

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "term/lists.h"
+
 #define NS_PER_S INT64_C(1000000000)
 
 /* Of a path in /proc/PID/maps: "\012" is a line feed.  No other character is written in this way. */
@@ -42,14 +44,8 @@ static bool add(struct mapped_files *m, const struct mapped_file *file)
 {
     if (m->count >= MAPPED_FILES_MAX || (m->count > 0 && same_file(&m->items[m->count - 1], file)))      /* its sections lie side by side */
         return true;
-    if (m->count == m->room) {
-        size_t room = m->room == 0 ? 256 : 2 * m->room;
-        struct mapped_file *items = realloc(m->items, room * sizeof *items);
-        if (items == NULL)
-            return false;
-        m->items = items;
-        m->room = room;
-    }
+    if (!cli_list_grow(&m->items, m->count, &m->room, sizeof *m->items))
+        return false;
     m->items[m->count] = *file;
     m->items[m->count].path = strdup(file->path);
     return m->items[m->count].path != NULL && ++m->count > 0;
@@ -117,17 +113,14 @@ bool mapped_files_read(uint32_t pid, struct mapped_files *ret)
     return enough;
 }
 
+static int compare_path(const void *item, const char *path)
+{
+    return strcmp(((const struct mapped_file *)item)->path, path);
+}
+
 size_t mapped_files_find(const struct mapped_files *m, const char *path)
 {
-    size_t low = 0, high = m->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcmp(m->items[middle].path, path) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return cli_list_find(m->items, m->count, sizeof *m->items, path, compare_path);
 }
 
 void mapped_files_done(struct mapped_files *m)

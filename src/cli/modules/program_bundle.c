@@ -8,6 +8,7 @@
 #include <gcdumpc/unstable/regular_file.h>
 
 #include "input/memory.h"
+#include "term/lists.h"
 #include "term/path.h"
 
 /* Of the assemblies of a compressed program: most have 50 to 150 MB, in files without a name when they are large. */
@@ -18,14 +19,8 @@ static bool add(struct program_bundle *b, const char *folder, const struct gcd_b
 {
     if (f->kind != GCD_BUNDLE_ASSEMBLY && f->kind != GCD_BUNDLE_UNKNOWN)
         return true;
-    if (b->count == b->room) {
-        size_t room = b->room == 0 ? 256 : 2 * b->room;
-        struct bundle_entry *items = realloc(b->items, room * sizeof *items);
-        if (items == NULL)
-            return false;
-        b->items = items;
-        b->room = room;
-    }
+    if (!cli_list_grow(&b->items, b->count, &b->room, sizeof *b->items))
+        return false;
     struct bundle_entry *e = &b->items[b->count];
     *e = (struct bundle_entry){ .off = f->off, .bytes = f->bytes, .stored_bytes = f->stored_bytes };
     if (asprintf(&e->full, "%s%s", folder, f->path) < 0)
@@ -72,17 +67,14 @@ gcd_status program_bundle_open(const char *path, const char *folder, struct prog
     return st;
 }
 
+static int compare_name(const void *item, const char *name)
+{
+    return strcasecmp(((const struct bundle_entry *)item)->name, name);
+}
+
 size_t program_bundle_find(const struct program_bundle *b, const char *name)
 {
-    size_t low = 0, high = b->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcasecmp(b->items[middle].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return cli_list_find(b->items, b->count, sizeof *b->items, name, compare_name);
 }
 
 gcd_status program_bundle_view(struct program_bundle *b, struct bundle_entry *e, const struct gcd_input_options *options,
