@@ -1,6 +1,16 @@
 #ifndef FOLDER_H
 #define FOLDER_H
 
+#include <stddef.h>
+
+#define FOLDER_BYTES 64
+
+/* Makes a new folder, whose path is RET.  0, or -1 and errno. */
+int make_folder(char ret[FOLDER_BYTES]);
+/* FOLDER/NAME; valid until the eighth call from now. */
+const char *path_in_folder(const char *folder, const char *name);
+/* A new file at PATH with these bytes, instead of the one that may be there; fails the test. */
+void fill_file(const char *path, const void *bytes, size_t n);
 /* Removes the folder PATH with everything in it; links are not followed.  0, or -1 and errno. */
 int remove_folder(const char *path);
 

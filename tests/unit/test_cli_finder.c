@@ -20,14 +20,13 @@
 #include "support/folder.h"
 #include "support/tb.h"
 
-static char folder[64];
+static char folder[FOLDER_BYTES];
 static struct gcd_error err;
 
 static int setup(void **state)
 {
     (void)state;
-    (void)snprintf(folder, sizeof folder, "/tmp/gcd-finder-XXXXXX");
-    return mkdtemp(folder) == NULL;
+    return make_folder(folder);
 }
 
 static int teardown(void **state)
@@ -40,24 +39,12 @@ static int teardown(void **state)
 
 static const char *in_folder(const char *name)
 {
-    static char path[8][256];
-    static unsigned which;
-    char *p = path[which++ % 8];
-    (void)snprintf(p, sizeof path[0], "%s/%s", folder, name);
-    return p;
-}
-
-static void put(const char *path, const void *bytes, size_t n)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, bytes, n), n);
-    assert_int_equal(close(fd), 0);
+    return path_in_folder(folder, name);
 }
 
 static void put_text(const char *name, const char *text)
 {
-    put(in_folder(name), text, strlen(text));
+    fill_file(in_folder(name), text, strlen(text));
 }
 
 /* Makes it years old; only its ctime, which every change sets, is new. */
@@ -309,7 +296,7 @@ static void make_program(const char *name, size_t cut)
     read_all("/proc/self/exe", &self);
     bundle_file(&all, self.n, 6, parts, PARTS);
     memcpy(all.p, self.p, self.n);
-    put(in_folder(name), all.p, all.n - cut);
+    fill_file(in_folder(name), all.p, all.n - cut);
     assert_int_equal(chmod(in_folder(name), 0700), 0);
     tb_free(&self);
     tb_free(&all);

@@ -19,14 +19,13 @@
 #include "support/tb.h"
 #include "term/message.h"
 
-static char folder[64];
+static char folder[FOLDER_BYTES];
 
 static int setup(void **state)
 {
     (void)state;
-    (void)snprintf(folder, sizeof folder, "/tmp/gcd-modules-XXXXXX");
     cli_hold(true);
-    return mkdtemp(folder) == NULL;
+    return make_folder(folder);
 }
 
 static int teardown(void **state)
@@ -37,19 +36,12 @@ static int teardown(void **state)
 
 static const char *in_folder(const char *name)
 {
-    static char path[4][256];
-    static unsigned which;
-    char *p = path[which++ % 4];
-    (void)snprintf(p, sizeof path[0], "%s/%s", folder, name);
-    return p;
+    return path_in_folder(folder, name);
 }
 
 static void put(const char *name, const void *bytes, size_t n)
 {
-    int fd = open(in_folder(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, bytes, n), n);
-    assert_int_equal(close(fd), 0);
+    fill_file(in_folder(name), bytes, n);
 }
 
 static void folder_in(const char *name)

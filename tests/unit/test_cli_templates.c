@@ -26,15 +26,14 @@ time_t __wrap_time(time_t *ret)
     return NOW;
 }
 
-static char folder[64];
+static char folder[FOLDER_BYTES];
 static const struct cli_template_values values = { .name = "Shop", .pid = 4711, .host = "web1", .time = NOW };
 
 static int setup(void **state)
 {
     (void)state;
-    (void)snprintf(folder, sizeof folder, "/tmp/gcd-names-XXXXXX");
     cli_hold(true);
-    return mkdtemp(folder) == NULL;
+    return make_folder(folder);
 }
 
 static int teardown(void **state)

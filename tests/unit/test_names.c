@@ -9,8 +9,8 @@
 #include "graph/graph_build.h"
 #include "names/csharp.h"
 #include "support/check.h"
-#include "support/failalloc.h"
 #include "support/graph_gen.h"
+#include "support/names_memory.h"
 #include "support/run.h"
 
 static struct gcd_error err = GCD_ERROR_INIT;
@@ -293,24 +293,7 @@ static void every_allocation_may_fail(void **state)
 {
     (void)state;
     struct gcd_graph *g = graph_of(alike, sizeof alike / sizeof *alike);
-    struct failalloc f;
-    for (uint64_t at = 1;; at++) {
-        struct gcd_names *n = NULL;
-        failalloc_init(&f);
-        f.fail_at = at;
-        gcd_status st = gcd_names_new(gcd_graph_summary(g), GCD_NAMES_CSHARP, &f.alloc, &n, &err);
-        if (st == GCD_OK) {
-            assert_int_equal(f.failed, 0);
-            gcd_names_free(n);
-        } else {
-            assert_int_equal(st, GCD_E_NOMEM);
-            assert_null(n);
-        }
-        assert_null(failalloc_complaint(&f));
-        if (f.failed == 0)
-            break;
-        assert_true(at < 1000);
-    }
+    check_names_memory(gcd_graph_summary(g));
     gcd_graph_free(g);
 }
 

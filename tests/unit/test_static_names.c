@@ -10,6 +10,7 @@
 #include "read/read.h"
 #include "support/check.h"
 #include "support/failalloc.h"
+#include "support/names_memory.h"
 #include "support/run_graph.h"
 #include "support/shop.h"
 
@@ -79,19 +80,7 @@ static void names_of_classes_need_memory(void **state)
 {
     (void)state;
     struct gcd_graph *g = graph();
-    struct failalloc f;
-    for (uint64_t at = 1;; at++) {
-        struct gcd_names *n = NULL;
-        failalloc_init(&f);
-        f.fail_at = at;
-        gcd_status st = gcd_names_new(gcd_graph_summary(g), GCD_NAMES_CSHARP, &f.alloc, &n, &err);
-        assert_int_equal(st, f.failed > 0 ? GCD_E_NOMEM : GCD_OK);
-        gcd_names_free(n);
-        assert_null(failalloc_complaint(&f));
-        if (f.failed == 0)
-            break;
-        assert_true(at < 1000);
-    }
+    check_names_memory(gcd_graph_summary(g));
     gcd_graph_free(g);
 }
 

@@ -1,0 +1,9 @@
+#ifndef NAMES_MEMORY_H
+#define NAMES_MEMORY_H
+
+#include <gcdumpc/summary.h>
+
+/* Makes the names of a summary with each allocation failing in turn; fails the test when one of them ends in anything but GCD_E_NOMEM or a leak. */
+void check_names_memory(const struct gcd_summary *summary);
+
+#endif
