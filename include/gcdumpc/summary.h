@@ -75,6 +75,9 @@ struct gcd_verdict {
 #define GCD_NODE_NONE UINT32_MAX
 #define GCD_MODULE_NONE UINT32_MAX
 
+/* Type arguments whose element type is kept. */
+#define GCD_TYPE_PARAMETERS 4
+
 struct gcd_type {
     uint64_t id;                 /* method table address */
     uint64_t module;             /* module id, 0 = unknown */
@@ -87,6 +90,7 @@ struct gcd_type {
     uint32_t name_token, flags;
     uint32_t module_number;      /* index in gcd_summary.modules; GCD_MODULE_NONE without a list */
     uint8_t element_type;        /* ECMA-335 element type */
+    uint8_t parameters[GCD_TYPE_PARAMETERS];     /* the same of its first type arguments, of an array of its elements; 0 = none, or not known */
     bool described;              /* a type record was received */
     bool named;                  /* ... and had a name */
     bool uneven_sizes;           /* an object has a size that is not a multiple of 8 */

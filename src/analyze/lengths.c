@@ -119,10 +119,8 @@ static struct gcd_length_rule rule_of_type(const struct elements *e, const struc
     unsigned rank = array_rank(t->name, n, &element);
     if (rank == 0 || (rank > 1 && !wide))
         return (struct gcd_length_rule){ 0 };
-    return (struct gcd_length_rule){
-        .header_bytes = (uint16_t)(rank > 1 ? 24 + 8 * rank : wide ? 24u : 12u),
-        .element_bytes = (uint8_t)element_bytes(e, t->name, element),
-    };
+    unsigned bytes = t->parameters[0] != 0 ? bytes_of_element_type(t->parameters[0], e->ptr_bytes) : element_bytes(e, t->name, element);
+    return (struct gcd_length_rule){ .header_bytes = (uint16_t)(rank > 1 ? 24 + 8 * rank : wide ? 24u : 12u), .element_bytes = (uint8_t)bytes };
 }
 
 static gcd_status make_rules(const struct gcd_summary *from, const struct gcd_alloc *alloc, struct gcd_length_rule *ret, struct gcd_error *err)

@@ -118,6 +118,7 @@ struct heap_type {
     struct heap_known known;
     struct gcd_type type;        /* the sums unused */
     uint64_t element;            /* id of the type that it is an array of, or a pointer to; 0 = none */
+    uint64_t parameters[GCD_TYPE_PARAMETERS];    /* ids of its first type arguments; 0 = none */
     bool definition;             /* its name begins with that of a definition, which has its token; not of arrays and pointers */
 };
 
@@ -269,6 +270,8 @@ const char *heap_module_path(const struct gcd_heap *h, uint64_t module);
 /* The simple name of an assembly; "" when unknown. */
 const char *heap_assembly_name(const struct gcd_heap *h, uint64_t assembly);
 /* May the name or module of T belong to another type? */
+/* The element type of type ID; 0 = not known, or there were two types with this id. */
+uint8_t heap_element_type(const struct gcd_heap *h, uint64_t id);
 bool heap_type_doubtful(const struct gcd_heap *h, const struct heap_type *t);
 gcd_status heap_runtime_info(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);
 gcd_status heap_process_info(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err);

@@ -134,6 +134,8 @@ static gcd_status describe_type(struct gcd_heap *h, uint32_t i, const struct gcd
     to->type.element_type = t->element_type;
     to->definition = is_definition(t);
     to->element = to->definition || t->parameter_count != 1 ? 0 : gcd_le64(t->parameters);
+    for (uint32_t k = 0; k < GCD_TYPE_PARAMETERS; k++)
+        to->parameters[k] = k < t->parameter_count ? gcd_le64(t->parameters + 8 * k) : 0;
     to->type.described = true;
     if (to->type.named)
         return heap_text_utf16(h, t->name, t->name_units, &to->type.name, err);
@@ -252,6 +254,12 @@ const char *heap_module_path(const struct gcd_heap *h, uint64_t module)
     if (m == GCD_IDMAP_NONE)
         return "";
     return h->modules[m].path[0] != '\0' ? h->modules[m].path : heap_assembly_name(h, h->modules[m].assembly);
+}
+
+uint8_t heap_element_type(const struct gcd_heap *h, uint64_t id)
+{
+    uint32_t i = id == 0 ? GCD_IDMAP_NONE : gcd_idmap_get(&h->type_by_id, id);
+    return i == GCD_IDMAP_NONE || h->types[i].known.before != GCD_IDMAP_NONE ? 0 : h->types[i].type.element_type;
 }
 
 bool heap_type_doubtful(const struct gcd_heap *h, const struct heap_type *t)

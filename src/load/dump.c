@@ -192,6 +192,8 @@ static gcd_status add_type(struct gcd_dump *d, uint32_t heap_index, struct gcd_e
         t->uneven_sizes = h->chosen->counts[heap_index].size_bits % 8 != 0;
     }
     t->module_path = heap_module_path(h, t->module);
+    for (unsigned i = 0; i < GCD_TYPE_PARAMETERS; i++)
+        t->parameters[i] = heap_element_type(h, h->types[heap_index].parameters[i]);
     if (!t->described)
         GCD_TRY(name_undescribed(d, t, err));
     t->raw_name = t->name;

@@ -214,6 +214,9 @@ static void test_lengths(void **state)
                   SHOP_NODES({ 0, 40 }));
     EXPECT_LENGTH("\x00\x00", SHOP_TYPES({ .name = "N.X[]" }, { .name = "N.X", .element_type = 0x11 }, { .name = "N.X", .element_type = 0x12 }),
                   SHOP_NODES({ 0, 40 }));
+    /* a recording says what the elements are */
+    EXPECT_LENGTH("\x07\x02\x00", SHOP_TYPES({ .name = "N.IThing[]", .parameters = { 0x12 } }), SHOP_NODES({ 0, 40 }));
+    EXPECT_LENGTH("\x00\x00", SHOP_TYPES({ .name = "Entry[]", .parameters = { 0x11 } }), SHOP_NODES({ 0, 40 }));
     /* sizes that are no whole number of elements */
     EXPECT_LENGTH("\x00\x00", SHOP_TYPES({ .name = "System.Int32[]" }), SHOP_NODES({ 0, 41 }));
     EXPECT_LENGTH("\x00\x00", SHOP_TYPES({ .name = "System.String" }), SHOP_NODES({ 0, 20 }));

@@ -232,6 +232,32 @@ static void tell_process(struct load_process_start *s, unsigned id, uint32_t pro
 }
 
 /* A running process is reported once; a start means a new process, which may have a reused pid. */
+static void a_type_knows_what_its_parameters_are(void **state)
+{
+    (void)state;
+    struct gcd_error err = GCD_ERROR_INIT;
+    struct gcd_input *in;
+    struct gcd_dump *d;
+    tb_done(&t);
+    tb_init(&t, TB_V4, 8);
+    tb_types(&t, TB_LIST(struct tb_type, { .id = 0x100, .name = "N.I[]", .parameter = 0x200 }, { .id = 0x300, .name = "N.X[]", .parameter = 0x400 },
+                         { .id = 0x200, .element_type = 0x12, .name = "N.I" }, { .id = 0x500, .name = "N.Y" }));
+    tb_gc_start(&t, 1);
+    tb_nodes(&t, TB_LIST(struct tb_node, { 0x1000, 40, 0x100, 0 }, { 0x1040, 40, 0x300, 0 }, { 0x1080, 24, 0x500, 0 }));
+    tb_gc_end(&t, 1);
+    tb_close(&t);
+    assert_int_equal(gcd_input_from_memory(t.out.p, t.out.n, NULL, &in, &err), GCD_OK);
+    assert_int_equal(gcd_dump_open(in, NULL, &d, &err), GCD_OK);
+    const struct gcd_type *types = gcd_dump_summary(d)->types;
+    assert_int_equal(gcd_dump_summary(d)->type_count, 3);
+    assert_int_equal(types[0].parameters[0], 0x12);
+    assert_int_equal(types[0].parameters[1], 0);
+    assert_int_equal(types[1].parameters[0], 0);         /* never described */
+    assert_int_equal(types[2].parameters[0], 0);         /* none */
+    gcd_dump_free(d);
+    gcd_input_free(in);
+}
+
 static void the_line_that_a_process_was_started_with(void **state)
 {
     (void)state;
@@ -357,6 +383,7 @@ int main(void)
         TEST(an_input_that_shrinks_is_no_complete_dump), TEST(without_an_input_there_are_no_objects),
         TEST(a_dump_that_is_none_is_empty), TEST(a_walk_is_whole_when_its_gc_ends),
         TEST(a_sum_that_is_wrong_around_a_whole_recording), TEST(who_is_told_to_stop_stops), TEST(what_a_graph_takes_from_a_dump),
+        cmocka_unit_test_setup_teardown(a_type_knows_what_its_parameters_are, setup, teardown),
         cmocka_unit_test(the_line_that_a_process_was_started_with),
         cmocka_unit_test(objects_come_a_second_time_with_their_references),
     };

@@ -2,7 +2,8 @@
  * Lengths of arrays and strings, where they follow from the size.
  *
  * CoreCLR reports exact sizes: a header that depends on rank and pointer size, then elements without gaps.  The element size is known for
- * primitives, enums and references, but not for other value types.  The length of a multi-dimensional array is the number of all elements.
+ * primitives, enums and references, but not for other value types.  Recordings say what elements are (gcd_type.parameters); in other dumps names
+ * do.  The length of a multi-dimensional array is the number of all elements.
  */
 #ifndef GCDUMPC_UNSTABLE_LENGTHS_H
 #define GCDUMPC_UNSTABLE_LENGTHS_H

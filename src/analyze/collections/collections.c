@@ -228,22 +228,45 @@ static const struct {
     { "System.UInt128", 16 },
 };
 
+/* ECMA-335 II.23.1.16: what a type argument is, by its element type; sizes of values are those of plain_types. */
+static enum arg_nature nature_of(uint32_t element_type)
+{
+    switch (element_type) {
+    case 0x0e: case 0x12: case 0x14: case 0x1c: case 0x1d:       /* string, class, array, object, szarray */
+        return ARG_REFERENCE;
+    case 0x11:
+        return ARG_VALUE;
+    default:
+        return ARG_UNKNOWN;
+    }
+}
+
+static unsigned plain_bytes(const struct gcd_collections *c, uint32_t element_type)
+{
+    static const uint8_t bytes[] = { [0x02] = 1, [0x03] = 2, 1, 1, 2, 2, 4, 4, 8, 8, 4, [0x0d] = 8 };
+    if (element_type == 0x18 || element_type == 0x19)
+        return c->ptr_bytes;
+    return element_type < sizeof bytes ? bytes[element_type] : 0;
+}
+
 struct arg collections_arg(const struct gcd_collections *c, uint32_t type, unsigned i)
 {
     struct arg arg = { .name = { "", 0 } };
-    struct type_parts p = collection_name_parts(c->summary->types[type].name);
+    const struct gcd_type *t = &c->summary->types[type];
+    struct type_parts p = collection_name_parts(t->name);
     if (!collection_name_arg(p.args, i, &arg.name))
         return arg;
-    if (arg.name.s[arg.name.n - 1] == ']' && arg.name.n > 2 && (arg.name.s[arg.name.n - 2] == '[' || arg.name.s[arg.name.n - 2] == ','))
-        return (struct arg){ arg.name, ARG_REFERENCE, c->ptr_bytes };
+    uint32_t element_type = i < GCD_TYPE_PARAMETERS ? t->parameters[i] : 0;
+    if (element_type == 0)
+        element_type = gcd_idmap_get(&c->element_types, gcd_text_hash(arg.name.s, arg.name.n, GCD_TEXT_HASH));
     for (size_t k = 0; k < sizeof plain_types / sizeof *plain_types; k++)
         if (collection_text_is(arg.name, plain_types[k].name))
             return (struct arg){ arg.name, ARG_PLAIN, plain_types[k].bytes };
-    uint32_t element_type = gcd_idmap_get(&c->element_types, gcd_text_hash(arg.name.s, arg.name.n, GCD_TEXT_HASH));
-    if (element_type == 0x0e || element_type == 0x12 || element_type == 0x1c || collection_text_is(arg.name, "System.String") ||
-        collection_text_is(arg.name, "System.Object"))
-        return (struct arg){ arg.name, ARG_REFERENCE, c->ptr_bytes };
-    if (element_type == 0x11)
-        arg.nature = ARG_VALUE;
+    if (plain_bytes(c, element_type) > 0)
+        return (struct arg){ arg.name, ARG_PLAIN, plain_bytes(c, element_type) };
+    bool is_array = arg.name.n > 2 && arg.name.s[arg.name.n - 1] == ']' && (arg.name.s[arg.name.n - 2] == '[' || arg.name.s[arg.name.n - 2] == ',');
+    arg.nature = is_array || collection_text_is(arg.name, "System.String") || collection_text_is(arg.name, "System.Object") ? ARG_REFERENCE
+                                                                                                                       : nature_of(element_type);
+    arg.bytes = arg.nature == ARG_REFERENCE ? c->ptr_bytes : 0;
     return arg;
 }
