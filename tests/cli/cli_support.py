@@ -1,4 +1,4 @@
-"""Running the program as a user would, and looking at all it leaves behind: exit status, both outputs, the folder.
+"""Runs the program as a user would, and checks everything it leaves behind: exit status, both outputs, the folder.
 
 Every test has a folder of its own that is also the working directory of the program, so that messages name files without a
 machine's paths.  Temporary files of the program go to a second folder, which must be empty after each test.
@@ -32,9 +32,9 @@ from trace_bytes import Ev, Payloads, V4File, numbered               # noqa: E40
 
 COMMANDS = ("collect", "convert", "info", "report", "retained", "paths", "leaks", "diff", "trend", "run", "ps")
 INCOMPLETE = ("net10-wks-lossy", "net10-wks-killed", "net10-wks-nonames")      # of the bundled recordings
-SANITIZER_EXIT = 99              # no status of ours: a sanitizer's finding never looks like a refusal
+SANITIZER_EXIT = 99              # not one of our statuses, so a sanitizer report never looks like a refusal
 NO_ROOM = "cannot write: No space left on device; make room, or write to another disk (TMPDIR moves temporary files)"
-SECONDS = 60                     # for anything that should come to an end by itself
+SECONDS = 60                     # for anything that should end by itself
 
 
 # -- recordings ------------------------------------------------------------------------------------------------------
@@ -51,12 +51,12 @@ def trace_bytes(name):
 
 
 def small_trace(process_name=True):
-    """Three objects, complete.  Without the process's name the program has to find another one."""
+    """Three objects, complete.  Without the process's name the program must choose another one."""
     return write(V4File(), [e for e in shop_events() if process_name or e.kind != 99])
 
 
 def types_trace(*types, command_line="dotnet /srv/shop.dll"):
-    """A complete recording; TYPES are rows (name, objects, bytes of each), in the order of the walk."""
+    """A complete recording; TYPES are rows (name, objects, bytes of each object), in the order of the walk."""
     p, nodes = Payloads(), []
     for i, (_, objects, size) in enumerate(types):
         nodes += [(0x1000 + 0x10 * (len(nodes) + n), size, 0x70 + i, 0) for n in range(objects)]
@@ -66,7 +66,7 @@ def types_trace(*types, command_line="dotnet /srv/shop.dll"):
 
 
 def big_trace(objects):
-    """A complete recording of OBJECTS objects (a multiple of 2,000) that takes the program a while but is made quickly."""
+    """A complete recording of OBJECTS objects (a multiple of 2,000) that is slow to process but fast to make."""
     p, at_once = Payloads(), 2000
     nodes = p.nodes(0, *((0x1000 + 24 * i, 24, 0x70 + i % 50, 0) for i in range(at_once)))
     events = numbered([Ev(1, 2000, p.gc_start())]
@@ -81,7 +81,7 @@ def big_trace(objects):
 
 
 def genheap(folder):
-    """The generator of recordings: that of the build, else compiled into FOLDER; a skip when neither is possible."""
+    """The generator of recordings: from the build, else compiled into FOLDER; skips the test if neither is possible."""
     built = os.path.join(BUILD, "genheap")
     if os.access(built, os.X_OK):
         return built
@@ -101,7 +101,7 @@ def compiled(folder, name, *sources):
 # -- the program -----------------------------------------------------------------------------------------------------
 
 def digest(data):
-    """DATA for comparisons: unittest takes minutes to print how two large texts differ."""
+    """A short form of DATA for comparisons: unittest needs minutes to print the difference of two large texts."""
     return data if len(data) < 200 else f"{len(data)} bytes, sha256 {hashlib.sha256(data).hexdigest()[:16]}"
 
 
@@ -140,7 +140,7 @@ class CliTest(unittest.TestCase):
         return os.path.join(self.dir, *names)
 
     def put(self, name, data):
-        """Make a file; returns its name."""
+        """Makes a file; returns its name."""
         with open(self.path(name), "wb") as f:
             f.write(data)
         return name
@@ -157,7 +157,7 @@ class CliTest(unittest.TestCase):
         return os.path.basename(target)
 
     def folder(self):
-        """Everything in the test's folder, for comparisons: names with (digests of) contents, or the kind of what is no file."""
+        """Everything in the test's folder, for comparisons: names with (digests of) contents, or the kind if it is no file."""
         found = {}
         for name in sorted(os.listdir(self.dir)):
             path = self.path(name)
@@ -203,19 +203,19 @@ class CliTest(unittest.TestCase):
         return run
 
     def gcdumpc(self, *args, data=None, **options):
-        """Run to the end.  DATA go to standard input through a pipe."""
+        """Runs to the end.  DATA goes to standard input through a pipe."""
         if data is not None:
             options["stdin"] = subprocess.PIPE
         return self.finish(self.start(*args, **options), data)
 
     def done(self, *args, code=0, **options):
-        """The same, with the exit status it must have."""
+        """The same, and checks the exit status."""
         run = self.gcdumpc(*args, **options)
         self.assertEqual(run.code, code, run.err.decode(errors="replace"))
         return run
 
     def refused(self, code, pattern, *args, **options):
-        """It fails with CODE and one line that matches PATTERN entirely; no output, the folder is as it was."""
+        """Fails with CODE and one line that matches PATTERN entirely; no output, the folder is unchanged."""
         before = self.folder()
         run = self.gcdumpc(*args, **options)
         what = f"gcdumpc {' '.join(map(str, args))[:200]}"
@@ -244,7 +244,7 @@ class CliTest(unittest.TestCase):
             time.sleep(0.002)
 
     def as_nobody(self):
-        """Options of start() for a user whom permissions mean something.  Root gives up what it is."""
+        """Options of start() for a user bound by permissions: root drops its rights."""
         if os.geteuid() != 0:
             return {}
         for folder in (os.path.dirname(self.dir), self.dir, self.tmp):
@@ -263,7 +263,7 @@ def main():
     if not os.access(PROGRAM, os.X_OK):
         print("skipped: the program gcdumpc is missing; its path is expected in the environment variable GCDUMPC")
         sys.exit(77)
-    # A test started in the background or by nohup would hand down what it ignores.
+    # A test started in the background or by nohup would pass on its ignored signals.
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,4 +1,4 @@
-"""A process that answers like a runtime of .NET, for tests that need the number of one: started with a recording, which it sends to all who ask."""
+"""A process that answers like a .NET runtime, for tests that need the pid of one: started with a recording, which it sends to every client."""
 import os
 import subprocess
 import sys
@@ -10,7 +10,7 @@ SECONDS = 60
 
 
 class SameTrace(list):
-    """As many streams as somebody asks for."""
+    """Sends a stream to each client."""
     def __init__(self, data):
         super().__init__([data])
 
@@ -25,7 +25,7 @@ def socket_name():
 
 
 class FakeProcess:
-    """It looks like a .NET process whose TMPDIR is FOLDER, where its socket lies; --name knows it by NAME."""
+    """Makes it look like a .NET process with TMPDIR=FOLDER, where its socket is; --name finds it as NAME."""
 
     def __init__(self, folder, recording, name="fake"):
         self.process = subprocess.Popen([sys.executable, "-B", os.path.abspath(__file__), recording, name], env={**os.environ, "TMPDIR": folder},

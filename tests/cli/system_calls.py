@@ -1,10 +1,10 @@
-"""What the program asks of the system, as strace sees it: one line for each call, without numbers of processes and descriptors."""
+"""The system calls of the program, from strace: one line for each, without numbers of processes and descriptors."""
 import re
 import shutil
 import subprocess
 import unittest
 
-# What makes or opens something, gives it a name, removes it, puts it on the disk.  Not what reads and writes.
+# Calls that create, open, name, remove or sync.  Not those that read and write.
 CALLS = ("open,openat,openat2,creat,mkdir,mkdirat,rename,renameat,renameat2,link,linkat,unlink,unlinkat,rmdir,symlink,symlinkat,chmod,fchmod,"
          "fchmodat,chown,fchown,fchownat,truncate,ftruncate,fallocate,fsync,fdatasync,sync_file_range,fadvise64,flock,mknod,mknodat,socket,"
          "socketpair,bind,listen,accept,accept4,connect,epoll_create,epoll_create1,timerfd_create,eventfd,eventfd2,pipe,pipe2,memfd_create,"
@@ -13,12 +13,12 @@ CALLS = ("open,openat,openat2,creat,mkdir,mkdirat,rename,renameat,renameat2,link
 
 
 def command(output):
-    """What stands before the program's name."""
+    """The command in front of the program's name."""
     return ["strace", "-f", "--seccomp-bpf", "-qq", "-y", "-s", "4096", "-e", "signal=none", "-e", "trace=" + ",".join(f"?{c}" for c in CALLS.split(",")), "-o", output]
 
 
 def need_strace():
-    """A skip where processes cannot be traced."""
+    """Skips the test where processes cannot be traced."""
     if shutil.which("strace") is None:
         raise unittest.SkipTest("strace is not here")
     r = subprocess.run([*command("/dev/null"), "true"], capture_output=True, text=True, check=False)
@@ -27,7 +27,7 @@ def need_strace():
 
 
 def joined(text):
-    """The lines of strace; what another thread has interrupted in one piece, in the place where it ended."""
+    """The lines of strace; a call interrupted by another thread is joined, at the place where it ended."""
     begun = {}
     for line in text.splitlines():
         pid, rest = re.match(r"(\d+) +(.*)", line).groups()
@@ -40,13 +40,13 @@ def joined(text):
 
 def calls(text, folders):
     """
-    Lines "NAME ARGUMENTS -> RESULT" of the text of strace.  FOLDERS: path -> what stands for it.  A descriptor is what it is of, in angle
-    brackets; temporary names have # for their number; a result is a descriptor, an errno, or nothing.
+    Lines "NAME ARGUMENTS -> RESULT" of the text of strace.  FOLDERS: path -> its replacement.  A descriptor is shown as its file, in angle
+    brackets; temporary names have # for their number; a result is a descriptor, an errno, or empty.
     """
     for line in joined(text):
         found = re.match(r"(\w+)\((.*)\) += (-?\d+|0x[0-9a-f]+|\?)(.*)$", line)
         if not found:
-            continue                     # a signal, an end
+            continue                     # a signal, or the end of a process
         name, arguments, result, rest = found.groups()
         fd = re.match(r"<(.*)>$", rest)
         error = re.match(r" (E[A-Z0-9]+) ", rest)

@@ -1,4 +1,4 @@
-"""Inputs that are no recordings, or damaged ones: one clear line, the right exit status, nothing left behind."""
+"""Inputs that are no recordings or damaged: one clear line, the right exit status, nothing left behind."""
 import gzip
 import os
 import random
@@ -116,7 +116,7 @@ class NoDump(BadInput):
         self.data_refused("header.nettrace", HEADER_V4 + b"\x01", self.NEEDS)
 
     def test_events_without_a_heap_walk(self):
-        """The numbers of heap events from another provider, and a GC that walks nothing."""
+        """Events of another provider with the ids of heap events, and a GC without a walk."""
         file = V4File()
         file.define((1, "Other-Provider", 18, 0), (2, "Other-Provider", 15, 0), (3, "Microsoft-Windows-DotNETRuntime", 1, 2))
         events = numbered([Ev(kind, 2000 + i, bytes(50)) for i, kind in enumerate((1, 1, 2, 3))])
@@ -131,7 +131,7 @@ class NoDump(BadInput):
 
 
 class Cut(BadInput):
-    """What ends early: exit 1 as long as there is no object in it, then 3."""
+    """Cut inputs: exit status 1 as long as they have no object, then 3."""
 
     def test_in_the_header(self):
         for n in (1, 7, 8, 9, 11, 12, 13, 31):
@@ -177,7 +177,7 @@ class Cut(BadInput):
             self.assertRegex(run.err.decode(), r"cut.gz: the dump is incomplete: .*(gzip|ends early)")
 
     def test_gzip_without_its_check_sum(self):
-        """All of the recording is there, but nobody can say that it is undamaged."""
+        """The whole recording is there, but it cannot be verified."""
         with open(trace("net10-wks"), "rb") as f:
             packed = f.read()
         for n in (len(packed) - 8, len(packed) - 1):
@@ -233,7 +233,7 @@ class Damaged(BadInput):
         self.assertRegex(run.err.decode(), r"damaged.gz: the dump is incomplete: the recording (is damaged|ends early)")
 
     def test_gzip_with_a_wrong_check_sum(self):
-        """Some byte of the recording is not what it was: it must not be called complete."""
+        """One byte of the recording is changed: it must not be called complete."""
         for place in (-8, -1):
             packed = bytearray(gzip.compress(small_trace()))
             packed[place] ^= 0x01
@@ -247,7 +247,7 @@ class Damaged(BadInput):
         self.assertEqual((run.text, run.err), (expected, b"gcdumpc: more: 6 bytes after the end of the recording are ignored\n"))
 
     def test_any_byte(self):
-        """Nothing that is flipped leads to a crash, to a file without an end or to a failure that says nothing."""
+        """No flipped byte leads to a crash, an endless file or a failure without a message."""
         chance = random.Random(1)
         for whole, times in ((small_trace(), 150), (trace_bytes("net10-wks"), 50)):
             for _ in range(times):

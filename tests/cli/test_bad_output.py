@@ -1,4 +1,4 @@
-"""Outputs that cannot be written: one clear line, exit 1, no temporary file, what was there stays."""
+"""Outputs that cannot be written: one clear line, exit status 1, no temporary file, existing files stay."""
 import os
 import re
 import resource
@@ -22,7 +22,7 @@ class BadOutput(CliTest):
             self.refused(1, rf'{output}: .*folder "{folder}": No such file or directory; create that folder .*', "convert", "in", "-o", output)
 
     def test_missing_folder_with_a_pipe(self):
-        """The copy of the pipe would go there, too, but it is the output that is wrong."""
+        """The copy of the pipe would go there, too, but the message is about the output."""
         self.refused(1, r'no/out: .*folder "no/": No such file or directory; create that folder .*', "convert", "-", "-o", "no/out",
                      data=small_trace())
 
@@ -54,7 +54,7 @@ class BadOutput(CliTest):
         self.assertEqual(os.listdir(self.path("locked")), ["old"])
 
     def test_a_pipe_in_a_folder_that_may_not_be_written(self):
-        """Then the copy of an input that is a pipe, too, goes elsewhere."""
+        """The copy of an input pipe then goes elsewhere, too."""
         os.mkdir(self.path("locked"))
         os.mkfifo(self.path("locked/pipe"))
         os.chmod(self.path("locked/pipe"), 0o666)
@@ -73,7 +73,7 @@ class BadOutput(CliTest):
             self.refused(1, rf"{name}: .*name (is )?too long", "convert", "in", "-o", name)
 
     def test_wrong_outputs_are_noticed_before_the_input_is_read(self):
-        """Nobody waits minutes, or pauses a program, for an output that could not have been written from the beginning."""
+        """An output that cannot be written is refused before minutes of work and before a program is paused."""
         os.mkdir(self.path("folder"))
         self.put("a.db-wal", b"pages")
         journal = ["a.db"] if HAVE_SQLITE else []
@@ -98,7 +98,7 @@ class BadOutput(CliTest):
                 self.refused(1, f"standard output: {FULL}", *words, stdout=full)
 
     def test_closed_pipe(self):
-        """Nobody reads: a message, no death by SIGPIPE."""
+        """No reader: a message, not death by SIGPIPE."""
         for name in ("in", trace("net10-wks")):
             for command in TO_STDOUT:
                 reading, writing = os.pipe()
@@ -123,12 +123,12 @@ class BadOutput(CliTest):
         self.refused(1, "standard output: cannot .*: Bad file descriptor", "--version", **closed)
 
     def test_closed_standard_output_and_a_pipe(self):
-        """The copy of the pipe must not take the place of standard output and swallow the result."""
+        """The copy of the pipe must not become descriptor 1 and swallow the result."""
         self.refused(1, "standard output: cannot .*: Bad file descriptor", "convert", "-", "-o", "-", data=small_trace(),
                      preexec_fn=lambda: os.close(1))
 
     def test_messages_do_not_get_into_the_output(self):
-        """Whatever is closed, no file of the program takes the place of standard error."""
+        """Whichever descriptors are closed, no file of the program becomes standard error."""
         name = self.link("net10-wks-lossy")
         self.done("convert", name, "-o", "whole", code=3)
         for number in range(1, 8):
@@ -157,7 +157,7 @@ class BadOutput(CliTest):
         self.assertRegex(err, rb"\Agcdumpc: standard input: temporary copy of the pipe: cannot write: File too large; " + re.escape(LIMIT) + rb"\n\Z")
 
     def test_little_memory(self):
-        """Whatever memory there is: the whole result, or one line that says what is missing."""
+        """With any amount of memory: the whole result, or one line with the reason."""
         if SANITIZED:
             self.skipTest("sanitizers need address space")
         self.put("big", big_trace(200000))

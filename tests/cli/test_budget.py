@@ -1,4 +1,4 @@
-"""--memory: the same answers in less memory, and an error beforehand when that is impossible."""
+"""--memory: the same output in less memory, or an error before the work if that is impossible."""
 import json
 import os
 import re
@@ -13,10 +13,10 @@ import unittest
 from cli_support import PROGRAM, SANITIZED, CliTest, compiled, digest, genheap, main
 from test_memory import MEASURE
 
-OBJECTS = 300_000                # what is done with their graph takes more than the budget,
-LARGE = 500_000                  # and of these the graph alone
-HUGE = 1_000_000                 # and of these three times the budget
-BUDGET = "16M"                   # the least
+OBJECTS = 300_000                # commands whose analysis takes more than the budget,
+LARGE = 500_000                  # of these, the graph alone
+HUGE = 1_000_000                 # of these, three times the budget
+BUDGET = "16M"                   # the minimum
 FORMATS = ("gclog", "gcdump", "v8", "dart", "pprof", "collapsed", "html")
 LONG = 600                       # seconds on a busy machine, with sanitizers
 
@@ -44,7 +44,7 @@ class Budget(CliTest):
         return self.finish(self.start(*words, **options), seconds=LONG)
 
     def same(self, *words):
-        """Standard output with a budget is what it is without."""
+        """Standard output is the same with and without a budget."""
         free = self.run_long(*words, "-q")
         self.assertIn(free.code, (0, 4), free.err)
         bound = self.run_long(*words, *self.budget("-q"))
@@ -94,7 +94,7 @@ class Budget(CliTest):
         self.assertEqual(*dumps)
 
     def test_graph_file(self):
-        """What a graph in a file needs is not known before it is read."""
+        """The memory for a graph in a file is not known before it is read."""
         self.assertEqual(self.run_long("convert", self.old, "-o", "x.gcdump", "-q").code, 0)
         self.same("retained", "x.gcdump")
         with open(self.old, "rb") as f:
@@ -116,7 +116,7 @@ class Budget(CliTest):
         self.assertTrue(16 * OBJECTS < info["graph"] < info["retained"] < info["page"] < 120 * OBJECTS, info)
 
     def anonymous(self, *words):
-        """The most MiB of anonymous memory that anybody saw while the program ran."""
+        """The largest observed anonymous memory of the program, in MiB."""
         most = 0
         process = self.start(*words, "-q", stdout=subprocess.DEVNULL)
         while process.poll() is None:
@@ -127,15 +127,15 @@ class Budget(CliTest):
 
     @unittest.skipIf(SANITIZED, "sanitizers take memory of their own")
     def test_anonymous_memory(self):
-        """Nobody keeps the budget but the allocator, so it holds for all commands and any number of threads."""
+        """Only the allocator enforces the budget, so it holds for all commands and any number of threads."""
         for words in (("retained",), ("leaks",), ("paths", "--type", "*"), ("report", "--retained"), ("convert", "--format", "v8", "-o", "/dev/null"),
                       ("convert", "--format", "html", "-o", "/dev/null")):
             with self.subTest(words):
                 self.assertLessEqual(self.anonymous(*words, self.huge, "--threads", "2", *self.budget()), 16 + 8)
-        self.assertGreater(self.anonymous("retained", self.huge), 32)        # so it is seen
+        self.assertGreater(self.anonymous("retained", self.huge), 32)        # long enough to be observed
 
     def test_estimate(self):
-        """Close to what is measured; for merged paths the most that they can take, which random references nearly do."""
+        """Close to the measured value; for merged paths the maximum, which random references nearly reach."""
         if SANITIZED:
             self.skipTest("sanitizers take memory of their own")
         needs = json.loads(self.run_long("info", self.old, "--json").out)["memory"]
@@ -145,7 +145,7 @@ class Budget(CliTest):
             self.assertAlmostEqual(int(run.stderr.split()[1]) * 1024 / needs[purpose], 1, delta=0.15, msg=purpose)
 
     def test_refused(self):
-        """No room, no folder, too little: said before the work begins, and nothing is written."""
+        """No room, no folder, too little memory: reported before the work begins, and nothing is written."""
         self.refused(1, r".*needs about .* cannot be spilled: the folder /dev/shm is in memory itself", "retained", self.old, "--memory", BUDGET,
                      "--spill-dir", "/dev/shm")
         self.refused(1, r".*cannot be spilled: cannot make a temporary file in /nowhere.*", "retained", self.old, "--memory", BUDGET,
@@ -153,11 +153,11 @@ class Budget(CliTest):
         self.refused(2, r"--memory takes a number.*", "retained", self.old, "--memory", "15M")
         self.refused(1, r".*needs about.*", "convert", self.large, "-o", "x.gcdump", "--memory", BUDGET, "--spill-dir", "/nowhere")
         self.assertEqual(self.folder(), {})
-        # who needs no file has no use for a folder either
+        # without a file, no folder is needed either
         self.assertEqual(self.run_long("retained", self.old, "--memory", "1G", "--spill-dir", "/nowhere", "-q").code, 0)
 
     def test_full(self):
-        """The disk gets full on the way."""
+        """The disk fills up during the work."""
         def small_files():
             resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
         run = self.run_long("retained", self.old, *self.budget("-q"), preexec_fn=small_files)

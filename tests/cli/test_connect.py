@@ -1,4 +1,4 @@
-"""--listen with a scripted runtime: what becomes of a program that waits to be let start when we give up."""
+"""--listen with a scripted runtime: a program waiting for its start is resumed when gcdumpc gives up."""
 import os
 import signal
 import socket
@@ -17,7 +17,7 @@ class ConnectTest(CliTest):
             cls.skipTest(cls, "this build has no support for living processes (GCDUMPC_IPC=OFF)")
 
     def connect(self):
-        """A connection of the runtime, which has said who it is."""
+        """A connection of the runtime that has advertised."""
         s = socket.socket(socket.AF_UNIX)
         self.addCleanup(s.close)
         s.settimeout(SECONDS)
@@ -26,7 +26,7 @@ class ConnectTest(CliTest):
         return s
 
     def asked(self, s):
-        """The command that comes: set and number."""
+        """The received command: set and number."""
         header = s.recv(20, socket.MSG_WAITALL)
         self.assertEqual(len(header), 20)
         self.assertEqual(header[:14], b"DOTNET_IPC_V1\0")
@@ -38,7 +38,7 @@ class ConnectTest(CliTest):
         return p
 
     def finish_resumed(self, p, code, pattern):
-        """The next thing that is asked is to let it start; only then P ends."""
+        """The next command is to resume it; only then P ends."""
         s = self.connect()
         self.assertEqual(self.asked(s), RESUME)
         self.assertIsNone(p.poll())
@@ -61,7 +61,7 @@ class ConnectTest(CliTest):
         self.finish_resumed(p, 1, rb"not come from a .NET diagnostic port")
 
     def test_gone_before_the_start(self):
-        """There is nobody to let start, and nobody is waited for."""
+        """No runtime to resume: gcdumpc does not wait."""
         p = self.listening()
         s = self.connect()
         self.assertEqual(self.asked(s), INFO)

@@ -1,4 +1,4 @@
-"""convert: every way in and out gives the same bytes, and an existing file is replaced only by a whole one."""
+"""convert: every kind of input and output gives the same bytes, and an existing file is replaced only by a complete one."""
 import gzip
 import json
 import os
@@ -10,13 +10,13 @@ from cli_support import CliTest, big_trace, digest, main, small_trace, trace, tr
 from sample_heaps import shop_events, write
 from trace_bytes import Ev, Payloads, V4File
 
-# objects of the two dumps are equal in number, see traces/README.md
+# both dumps have the same number of objects, see traces/README.md
 TWO_DUMPS = "net8-wks-two-dumps"
 LOSSES = r"in the gclog format, \d+ static variables lose their names; \d+ dependent handles become references of their keys"
 
 
 def feed(pipe, pieces):
-    """Write PIECES one after another from a thread, then close."""
+    """Writes PIECES one after another from a thread, then closes."""
     def run():
         with pipe:
             for piece in pieces:
@@ -28,7 +28,7 @@ def feed(pipe, pieces):
 
 
 class WaysIn(CliTest):
-    """The process's name is in the recording, so the name of the file has no influence."""
+    """The recording has the process's name, so the file name does not matter."""
 
     @classmethod
     def setUpClass(cls):
@@ -101,7 +101,7 @@ class WaysIn(CliTest):
         self.assertEqual((run.code, digest(run.out)), (0, digest(self.whole)))
 
     def test_the_writer_of_a_pipe_is_not_killed(self):
-        """What follows the end of a compressed recording is read, too."""
+        """Bytes after the end of a compressed recording are read, too."""
         process = self.start("convert", "-", "-o", "-", stdin=subprocess.PIPE)
         run = self.finish(process, self.packed + bytes(1 << 20))
         self.assertEqual(run.out, self.whole)
@@ -200,7 +200,7 @@ class WaysOut(CliTest):
         self.assertEqual(self.folder(), {"brother": b"old", "out": digest(self.whole)})
 
     def test_copy_of_a_pipe_goes_beside_the_output(self):
-        """So that a small /tmp is no obstacle; the folder named by TMPDIR is for outputs that have no folder."""
+        """So that a small /tmp does not matter; TMPDIR is for outputs without a folder."""
         data = trace_bytes("net10-wks")
         nowhere = {"TMPDIR": self.path("nowhere")}
         self.done("convert", "-", "-o", "out", data=data, env=nowhere)
@@ -210,7 +210,7 @@ class WaysOut(CliTest):
 
 
 class Name(CliTest):
-    """What the program is called: the recording knows best, then the name of the file."""
+    """The program's name: from the recording, else from the file name."""
 
     def first(self, name, **options):
         return self.done("convert", name, "-o", "-", "-q", **options).text.splitlines()[0]
@@ -254,7 +254,7 @@ class Messages(CliTest):
         self.assertEqual(self.get("out").splitlines()[-1], b"c HeapLab 0")
 
     def test_what_the_input_does_not_tell(self):
-        """A gclog has no counts of its own: nobody knows whether something is missing."""
+        """A gclog has no counts, so losses are unknown."""
         self.done("convert", self.link("net10-wks"), "-o", "x.gclog", "-q")
         run = self.done("convert", "x.gclog", "-o", "x.heapsnapshot")
         self.assertRegex(run.lines[-1], r"\Agcdumpc: x\.heapsnapshot: .* written, the input does not say whether it is complete\Z")
@@ -265,7 +265,7 @@ class Messages(CliTest):
             self.assertTrue(bytes([len(comment)]) + comment in gzip.decompress(self.get("x.pb.gz")), comment)
 
     def test_an_object_without_an_address(self):
-        """In a gclog nobody could refer to it."""
+        """A gclog could not refer to it."""
         p = Payloads()
         nodes = p.nodes(0, (0, 24, 0x70, 0), (0x1000, 24, 0x70, 0))
         self.put("in.nettrace", write(V4File(), [Ev(1, 2000, p.gc_start()), Ev(18, 2001, nodes), Ev(15, 2002, p.types((0x70, "T"))),
@@ -275,19 +275,19 @@ class Messages(CliTest):
         self.assertEqual([line for line in run.out.splitlines() if line[:2] == b"o "], [b"o 1000 1 18"])
 
     def test_the_largest_number_of_a_process(self):
-        """A .gcdump has 31 bits for it; what they cannot hold is not known."""
+        """A .gcdump has 31 bits for it; larger values become unknown."""
         for number, told in ((0x7fffffff, 0x7fffffff), (-0x80000000, None)):         # the field of a recording has a sign, too
             self.put("in.nettrace", write(V4File(pid=number), shop_events()))
             self.done("convert", "in.nettrace", "-q", "-o", "x.gcdump")
             self.assertEqual(json.loads(self.done("info", "x.gcdump", "--json").text)["process"]["pid"], told)
 
     def test_an_input_that_changes_meanwhile(self):
-        """It is read a second time while the output is written, and it is what the message is about."""
+        """It is read a second time while the output is written; the message names the input."""
         self.put("in.nettrace", big_trace(400000))
         os.mkfifo(self.path("pipe"))
         process = self.start("convert", "in.nettrace", "-o", "pipe", "-f", "gclog")
         with open(self.path("pipe"), "rb") as pipe:
-            self.assertEqual(pipe.read(1), b"a")         # more than a pipe holds is to come
+            self.assertEqual(pipe.read(1), b"a")         # more follows than a pipe holds
             os.truncate(self.path("in.nettrace"), 1000)
             while pipe.read(1 << 20):
                 pass

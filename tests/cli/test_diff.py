@@ -1,4 +1,4 @@
-"""diff and trend: the sums add up, every way to print says the same, and nothing is compared that cannot be."""
+"""diff and trend: the sums add up, all output formats agree, and incomparable inputs are refused."""
 import csv
 import io
 import json
@@ -15,7 +15,7 @@ NEW = (("New", 2, 500), ("Same", 2, 24), ("Shrunk", 3, 40), ("Grown", 4, 100), (
 
 
 def at(data, hour, minute=0):
-    """The recording as if it had been made on that day at another time."""
+    """The recording with another time on the same day."""
     assert data.count(START) == 1
     return data.replace(START, struct.pack("<8H", 2024, 5, 2, 7, hour, minute, 0, 0))
 
@@ -42,7 +42,7 @@ class Compare(CliTest):
         return json.loads(self.done(*words, "--json", code=code).text)
 
     def types(self, name, *words, code=0):
-        """{name: (count, bytes)} by the command report, types that look alike in one module together."""
+        """{name: (count, bytes)} from the command report; types with one name in one module are added up."""
         found = {}
         for t in json.loads(self.done("report", name, *words, "--json", "-q", code=code).text)["types"]:
             name = t["name"].split(" 0x0")[0] + ("]" if " 0x0" in t["name"] else "")
@@ -75,7 +75,7 @@ class Diff(Compare):
             self.assertEqual(t["growth"], t["bytes_delta"] / t["bytes_before"] if t["bytes_before"] else None)
 
     def test_sums(self):
-        """What is shown, what is not, and what has not changed are the whole."""
+        """The rows shown, those not shown and the unchanged ones add up to the total."""
         for words in ((), ("--top=1",), ("--min-bytes=91",), ("--filter=*r*",), ("--top=1", "--filter=?[hr]*"), ("--filter=/n$/",)):
             titles, rows = rows_of(self.done("diff", "old", "new", *words).text) if words != ("--top=1", "--filter=?[hr]*") else ([], [])
             if not rows:
@@ -86,7 +86,7 @@ class Diff(Compare):
                 self.assertEqual(sum(n[column] for n in numbers[:-1]), numbers[-1][column], (words, column))
 
     def test_recordings(self):
-        """Against the reports of the two, name by name."""
+        """Compared with the two reports, name by name."""
         for old, new, code in (("net8-wks", "net10-wks", 0), ("net10-wks", "net10-wks-lossy", 3), ("net10-wks-killed", "net10-wks", 3)):
             before = self.types(trace(old), code=3 if old.endswith("killed") else 0)
             after = self.types(trace(new), code=3 if new.endswith("lossy") else 0)
@@ -116,7 +116,7 @@ class Diff(Compare):
         self.assertEqual([(d["count"], d["bytes"], d["types"]) for d in got["dumps"]], [(4, 190, 2), (4, 400, 1)])
 
     def test_types_that_look_alike(self):
-        """A pattern means them with and without what tells them apart."""
+        """A pattern matches them with and without the suffix that tells them apart."""
         for pattern, types in (("<>c", 3), ("<>c [*]", 3), ("<>c [System.Console]", 1)):
             got = self.json("diff", trace("net8-wks"), trace("net10-wks"), "--filter", pattern)
             self.assertEqual(got["dumps"][1]["types"], types, pattern)
@@ -144,15 +144,15 @@ class Diff(Compare):
         self.assertEqual(self.json("diff", "old", "evil", "--filter", "*cmd*")["types"][0]["name"], evil)
 
     def test_formats(self):
-        """A dump and what it was converted to are the same, but for names that no file spells without doubt (src/names)."""
+        """A dump equals its conversion, except for names that have no unambiguous spelling in a file (src/names)."""
         self.link("net10-wks")
         for name in ("x.gclog", "x.gcdump", "x.dartheap"):
             self.done("convert", "net10-wks.nettrace.gz", "-o", name)
             got = self.json("diff", "net10-wks.nettrace.gz", name)
             self.assertEqual([d["count"] for d in got["dumps"]], [17646, 17646], name)
-            if name != "x.dartheap":     # has only such names as nobody else has
+            if name != "x.dartheap":     # has only unique names
                 names = {t["name"] for t in got["types"] if "," not in t["name"]}
-                alike = {n for n in names if " [" in n}      # written to the file with what tells them apart
+                alike = {n for n in names if " [" in n}      # written to the file with the suffix that tells them apart
                 self.assertEqual(names - alike - {n.split(" [")[0] for n in alike}, set(), name)
 
     def test_from_a_pipe(self):
@@ -190,7 +190,7 @@ class Diff(Compare):
 
 
 class Odd(Compare):
-    """What people should be told before they believe a difference."""
+    """Warnings that people need before they trust a difference."""
 
     def test_programs_and_processes(self):
         self.put("other", types_trace(*NEW, command_line="dotnet /srv/bank.dll"))
@@ -238,7 +238,7 @@ class Odd(Compare):
 
 class Retained(Compare):
     def test_recordings(self):
-        """What a type keeps alive is not less than its living objects, and all types together keep all alive."""
+        """The retained size of a type is at least its live bytes, and all types together retain everything."""
         old, new = trace("net8-wks"), trace("net10-wks")
         got = self.json("diff", old, new, "--retained", "--fail-if", "retained > +1G", "--fail-if", "retained(*) > +1G")
         for t in got["types"]:
@@ -255,7 +255,7 @@ class Retained(Compare):
         self.assertIn(f" {total['after']} ", rows[-1])
 
     def test_of_a_threshold(self):
-        """Asks for it by itself; of a pattern it is what the types retain together, not the sum."""
+        """Computes retained sizes when needed; a pattern gets the size its types retain together, not the sum."""
         got = self.json("diff", trace("net8-wks"), trace("net10-wks"), "--fail-if", "retained(HeapLab.*) > 1G")
         sums = sum(t["retained_after"] for t in got["types"] if t["name"].startswith("HeapLab."))
         self.assertLess(got["thresholds"][0]["after"], 1378569)
@@ -272,7 +272,7 @@ class Paths(Compare):
     PAIR = ("net8-wks", "net10-wks")
 
     def steps(self, name):
-        """{names on the way: (objects, bytes)} by the command paths, as it tells them to programs."""
+        """{names along the path: (objects, bytes)} from the command paths, in its format for programs."""
         groups = {"statics": "static variables", "strong_handles": "strong handle", "pinned_handles": "pinned handle", "finalizer": "finalizer queue",
                   "locals": "thread stack", "other": "other root", "refcounted": "ref-counted handle", None: "(not reachable)"}
         found, way = {}, []
@@ -370,7 +370,7 @@ class Trend(Compare):
         self.expected("trend.csv", self.done("trend", "old", "new", "third", "--csv").text)
 
     def test_retained_as_text(self):
-        """The figures of --json, in columns that say what they are, whatever --sort is."""
+        """The figures of --json, in named columns, whatever --sort is."""
         files = [trace("net10-wks"), trace("net8-wks"), trace("net10-wks-ranges")]
         got = self.json("trend", *files, "--retained", "-q")
         of_type = {t["name"]: t for t in got["types"]}

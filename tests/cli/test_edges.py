@@ -1,4 +1,4 @@
-"""--min-bytes, --share and what text is made of numbers, where a line just is shown, and where it just is not; alike in all outputs."""
+"""--min-bytes, --share and rounding of numbers at the limit between shown and hidden; the same in all outputs."""
 import csv
 import io
 import json
@@ -17,7 +17,7 @@ class Edges(CliTest):
         return list(csv.DictReader(io.StringIO(self.done(*words, "--csv", "-q").text, newline="")))
 
     def both(self, show, sizes):
-        """SHOW(least) -> what is shown with --min-bytes of LEAST.  SIZES: what there is -> its bytes."""
+        """SHOW(least) -> the names shown with --min-bytes LEAST.  SIZES: name -> bytes."""
         for name, size in sizes.items():
             for least in (size - 1, size, size + 1):
                 with self.subTest(name, least=least):
@@ -65,7 +65,7 @@ class Edges(CliTest):
         self.both(self.tree, {"A": 11100, "B": 11000, "C": 10000})
 
     def test_compare(self):
-        """By how much it has changed, in either direction."""
+        """The size of the change, in either direction."""
         self.put("old", types_trace(("A", 1, 1000), ("B", 5, 100), ("C", 1, 64)))
         self.put("in", types_trace(("A", 1, 1300), ("B", 3, 100), ("C", 1, 64)))
         changed = {"A": 300, "B": 200}
@@ -73,7 +73,7 @@ class Edges(CliTest):
             self.both(lambda least, c=command: {r["name"] for r in self.rows(c, "old", "in", "--min-bytes", least)}, changed)
 
     def test_leaks(self):
-        """The least that is suspected, as a size and as a share of the heap."""
+        """The smallest suspect, as a size and as a share of the heap."""
         data, _ = cache(10, 1_000_000 - 64)
         self.put("in", data)
         total = json.loads(self.done("leaks", "in", "--json", "--min-bytes", "1").text)["heap_bytes"]

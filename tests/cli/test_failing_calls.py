@@ -1,7 +1,7 @@
-"""Every call into the system fails in turn, every allocation, and all are interrupted or cut short: each command and format answers with a
-status and a line, leaves no temporary file, and does not touch the old output.  See tests/preload/fail_calls.c.
+"""Every system call and every allocation fails in turn, and all are interrupted or cut short: each command and format ends with a
+status and a line, leaves no temporary file, and keeps the old output.  See tests/preload/fail_calls.c.
 
-GCDUMPC_SWEEP_POINTS: how many failing calls of one kind are tried for one command, spread over all of them (40, with
+GCDUMPC_SWEEP_POINTS: how many failing calls of one kind to try for one command, spread over all of them (40, with
 sanitizers 12; 0 = every one).
 """
 import errno
@@ -17,7 +17,7 @@ from test_partial import Runtime
 
 LIBRARY = os.path.join(BUILD, "tests", "fail_calls.so")
 POINTS = int(os.environ.get("GCDUMPC_SWEEP_POINTS") or (12 if SANITIZED else 40))
-# what a call of each kind may meet
+# errors that a call of each kind may return
 WAYS = {"open": (errno.EMFILE, errno.EACCES), "read": (errno.EIO,), "write": (errno.ENOSPC, errno.EIO), "sync": (errno.EIO,),
         "rename": (errno.EACCES,), "truncate": (errno.ENOSPC,), "mkdir": (errno.ENOSPC,), "close": (errno.EIO,), "stat": (errno.EIO,),
         "lock": (errno.ENOLCK,), "seek": (errno.EIO,), "map": (errno.ENOMEM,), "thread": (errno.EAGAIN,)}
@@ -30,7 +30,7 @@ TABLES = (["info"], ["info", "--events"], ["info", "--json"], ["report"], ["repo
 
 
 class SameTrace(list):
-    """As many streams as somebody asks for."""
+    """Sends a stream to each client."""
     def __init__(self, data):
         super().__init__([data])
 
@@ -63,7 +63,7 @@ class FailingCalls(CliTest):
         return run, calls, failed
 
     def content(self):
-        """As folder(), and what is in folders."""
+        """Like folder(), including the contents of folders."""
         found = self.folder()
         for name in os.listdir(self.dir):
             if os.path.isdir(self.path(name)):
@@ -71,7 +71,7 @@ class FailingCalls(CliTest):
         return found
 
     def reset(self, before):
-        """Away with the outputs, as far as there are new ones."""
+        """Removes the new outputs."""
         if self.content() == before:
             return
         for name in os.listdir(self.dir):
@@ -83,7 +83,7 @@ class FailingCalls(CliTest):
             self.put("old", b"old")
 
     def complaint(self, run, whole, before, after):
-        """None, or what is wrong with the answer.  WHOLE is the undisturbed run, AFTER what the folder looks like then."""
+        """None, or the defect of the result.  WHOLE is the undisturbed run, AFTER the folder after it."""
         if b"Sanitizer" in run.stderr or b"runtime error:" in run.stderr:
             return "a sanitizer has found something"
         if os.listdir(self.tmp):
@@ -110,7 +110,7 @@ class FailingCalls(CliTest):
             step = max(1, calls // points) if points > 0 else 1
             for n in range(1, calls + 1, step):
                 for way in ways:
-                    # a file system has locks or has none
+                    # a file system may lack locks
                     run, _, failed = self.failing(f"{kind}:{n}{'+' if kind == 'lock' else ''}:{way}", *args, data=data)
                     wrong = self.complaint(run, whole, before, after)
                     if aborts and run.returncode == -signal.SIGABRT and not run.stderr:
@@ -123,7 +123,7 @@ class FailingCalls(CliTest):
                         self.assertTrue(failed <= 1 or kind == "lock", failed)
 
     def same(self, how, *args, data=None):
-        """What is only interrupted or cut short changes nothing."""
+        """Calls that are only interrupted or cut short change nothing."""
         before = self.content()
         whole, _, _ = self.failing("none:0:0", *args, data=data)
         after = self.content()
@@ -134,7 +134,7 @@ class FailingCalls(CliTest):
         self.reset(before)
 
     def inputs(self):
-        """The same small heap in every format that is read."""
+        """The same small heap in every input format."""
         names = ["in.nettrace", "in.gclog", "in.gcdump", "in.dartheap"]
         for name in names[1:]:
             self.done("convert", "in.nettrace", "-q", "-o", name)
@@ -182,7 +182,7 @@ class FailingCalls(CliTest):
         self.sweep(WAYS, "diff", "in.nettrace", "in.nettrace", "-o", "out.html")
 
     def test_a_disk_that_fails(self):
-        """An output that is not on the disk does not get its name; only the folder need not be synced, and a file that cannot be."""
+        """An output that is not on the disk does not get its name; only syncing the folder may fail, or a file without fsync."""
         self.put("old", b"old")
         self.put("big.nettrace", big_trace(800000))          # its output goes to the disk while it is written
         for words in (("convert", "in.nettrace", "-q", "--format", "gclog", "-o", "old"), ("report", "in.nettrace", "-f", "prometheus", "-o", "old"),
@@ -219,7 +219,7 @@ class FailingCalls(CliTest):
         self.sweep(WAYS, "convert", "-", "-q", "-o", "out.gcdump", data=small_trace())
 
     def runtime(self):
-        """The options that name one; it answers all requests."""
+        """The options that name a process; it answers all requests."""
         path = self.path("..", "port")
         target = Runtime(path, [], silent=True)
         target.streams = SameTrace(small_trace())
@@ -233,7 +233,7 @@ class FailingCalls(CliTest):
         self.sweep(LIVE_WAYS, *port, "-o", "out.nettrace", points=10)
         self.sweep(LIVE_WAYS, "report", *port, points=10)
         if not SANITIZED:
-            # libuv ends the program when it gets no memory for its own tables
+            # libuv ends the program if it gets no memory for its own tables
             self.sweep({"alloc": (0,)}, *port, "-o", "out.gcdump", aborts=True)
 
     def test_interrupted_and_cut_short(self):
@@ -255,7 +255,7 @@ class FailingCalls(CliTest):
         for words in TABLES:
             self.sweep(memory, words[0], "in.nettrace", *words[1:])
         for name in self.inputs()[1:]:
-            self.sweep(memory, "report", name)       # not info, which tells memory: what cannot be given back is no mistake
+            self.sweep(memory, "report", name)       # not info, which prints memory: a block that cannot shrink is no defect
         self.sweep(memory, "diff", "in.nettrace", "in.nettrace", "-o", "out.html")
         self.sweep(memory, "diff", "in.nettrace", "in.nettrace", "--paths", "--json")
         self.sweep(memory, "trend", "in.nettrace", "in.nettrace", "--json")

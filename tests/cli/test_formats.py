@@ -1,4 +1,4 @@
-"""Formats as a user meets them: dumps that are cut or odd, outputs that cannot be, full disks, Ctrl-C in the midst of each writer."""
+"""Formats as a user sees them: cut and odd dumps, impossible outputs, full disks, Ctrl-C during each writer."""
 import contextlib
 import csv
 import gzip
@@ -32,7 +32,7 @@ class FormatTest(CliTest):
 
     @staticmethod
     def size_of(path):
-        """0 when it has gone: the program may be at work."""
+        """0 if it has gone: the program may be running."""
         with contextlib.suppress(FileNotFoundError):
             return os.path.getsize(path)
         return 0
@@ -44,7 +44,7 @@ class FormatTest(CliTest):
 
 
 class Cut(FormatTest):
-    """Dumps that end early.  What is binary is refused; of a gclog the lines that are there are taken, with exit status 3."""
+    """Cut dumps.  Binary files are refused; the complete lines of a gclog are used, with exit status 3."""
 
     def setUp(self):
         super().setUp()
@@ -56,7 +56,7 @@ class Cut(FormatTest):
         return sorted({*range(1, min(len(whole), 64)), *range(64, len(whole), step), len(whole) - 2, len(whole) - 1})
 
     def needs_nearly_all(self, whole, most, pattern):
-        """Without the last bytes, MOST at most, nothing is missing in the report; without more the dump is refused."""
+        """Without up to MOST last bytes the report is still complete; if more is missing, the dump is refused."""
         text = self.done("report", "-", data=whole).text
         for n in self.cuts(whole, 5):
             run = self.gcdumpc("report", "-", data=whole[:n])
@@ -132,7 +132,7 @@ class OtherFiles(FormatTest):
 
 
 class Odd(FormatTest):
-    """Whatever is in a heap, all formats can be written, and what can be read says the same again."""
+    """Any heap can be written in all formats, and the readable ones give the same heap again."""
     LONG = "N" * 65000
     NAMES = ['say "hi"\\ there', "lone\ud800 surrogate", LONG, "=cmd", "'quote", "a;b,c", "\x01\x1b[31m", "\U0001d4b3.Big",
              "<script> x", "Detached <b>", "x [y]", "Root", "[handles]"]
@@ -177,7 +177,7 @@ class Odd(FormatTest):
         self.assertIn(b"[not reachable from roots];Ring 56", self.get("out.folded"))
 
     def test_an_object_of_8_eib(self):
-        """What cannot hold it says so, once."""
+        """Formats that cannot store it say so, once."""
         name = self.gclog("t 1 Big", "r 10 1 0", "o 10 1 8000000000000000 20", "o 20 1 18")
         said = {}
         for kind, suffix in FORMATS.items():
@@ -191,7 +191,7 @@ class Odd(FormatTest):
             self.assertRegex(self.done("report", f"out.{READ[kind]}").text, rf"2 +{total} ")
 
     def test_cycles_and_lies(self):
-        """Types without end, references to nothing, numbers that are too large: counted, not followed."""
+        """Very many types, dangling references, too large numbers: counted, not followed."""
         name = self.gclog("t 1 A", "t 1 B", "o 10 1 20 10 10 30", "o 10 1 20", "o 20 9 18", "r 99 1 0", "o 40 1 10000000000000000", "x")
         for suffix in FORMATS.values():
             run = self.gcdumpc("convert", name, "-o", f"out.{suffix}")
@@ -201,7 +201,7 @@ class Odd(FormatTest):
 
 class Options(FormatTest):
     def test_references_to_nowhere(self):
-        """Counted and left out, or kept as one object that no format counts among the others."""
+        """Counted and dropped, or kept as one object that no format counts with the others."""
         self.put("in.gclog", b"a 2 x 0\nt 1 A\nr 99 1 0\no 10 1 18 88 20\no 20 1 18\nc x 0\n")
         counts = {}
         for option in ([], ["--keep-unknown"]):
@@ -237,7 +237,7 @@ class Options(FormatTest):
         self.refused(2, '--stack-by takes dominators or paths, not "up"', "convert", "paths.folded", "-o", "new.folded", "--stack-by", "up")
 
     def test_losses(self):
-        """In one line, with amounts, and not at all when there is none."""
+        """One line with amounts, and no line without losses."""
         weak, flags = "20 weak roots are not stored; ", "2 roots lose their flags (pinned, interior)"
         handles, statics = "7 dependent handles become references of their keys", "314 static variables lose their names; "
         expected = {"gclog": statics + handles, "gcdump": f"{weak}{flags}; {handles}", "dart": f"{weak}{flags}; {statics}{handles}",
@@ -282,7 +282,7 @@ class WrongOutput(FormatTest):
             self.refused(1, r"/dev/full: is not a regular file, .*", "convert", "in", "-o", "/dev/full", "-f", "sqlite")
 
     def test_folders_that_are_there(self):
-        """An empty one is as good as none; of the others nothing is lost."""
+        """An empty name counts as none; the others lose nothing."""
         os.mkdir(self.path("x.csv"))
         self.done("convert", "in", "-o", "x.csv")
         whole = self.tree()
@@ -324,7 +324,7 @@ class WrongOutput(FormatTest):
 
 
 class FullDisk(FormatTest):
-    """One line, exit 1, nothing left; an output of another day stays."""
+    """One line, exit status 1, nothing left; an older output stays."""
 
     def test_full_device(self):
         for name in STREAMS:
@@ -342,7 +342,7 @@ class FullDisk(FormatTest):
                          preexec_fn=limit)
 
     def test_small_disk(self):
-        """A file system of 100 KB, in a mount namespace of the program's own."""
+        """A file system of 100 KB, in the program's own mount namespace."""
         script = ('mount -t tmpfs -o size=100k none "$1" || exit 77; cd "$1"; echo other >"old.$2"; "$3" convert "$4" -o "new.$2"; status=$?\n'
                   '"$3" convert "$4" -o "old.$2" -f "$5" 2>/dev/null && exit 99; ls -A; exit $status')
         os.mkdir(self.path("disk"))
@@ -359,7 +359,7 @@ class FullDisk(FormatTest):
 
 
 class Interrupted(FormatTest):
-    """Ctrl-C while the graph is built, while the output is written, and at any other moment; once or twice."""
+    """Ctrl-C while the graph is built, while the output is written, and at any other time; once or twice."""
 
     @classmethod
     def setUpClass(cls):
@@ -380,7 +380,7 @@ class Interrupted(FormatTest):
         return any("-tmp" in name for name in os.listdir(self.dir))
 
     def stopped(self, process, condition):
-        """PROCESS has been halted when CONDITION held; False: it was done before."""
+        """Stops PROCESS when CONDITION holds; False: it finished before that."""
         self.wait_until(lambda: process.poll() is not None or condition(), "the moment to interrupt")
         process.send_signal(signal.SIGSTOP)
         self.wait_until(lambda: process.poll() is not None or self.state(process) == "T", "the stop")
@@ -419,18 +419,18 @@ class Interrupted(FormatTest):
 
     def test_while_it_is_written(self):
         for name, suffix in FORMATS.items():
-            if name not in ("pprof", "collapsed", "html"):                   # those are written in one piece
+            if name not in ("pprof", "collapsed", "html"):                   # these are written at once
                 run = self.ends(self.caught(suffix, lambda: sum(self.temporary()) > 100_000), signal.SIGINT)
                 self.assertRegex(run.err.decode(), rf"\Agcdumpc: (in|out\.{suffix}): (.*: )?interrupted\n\Z")
 
     def test_twice(self):
-        """Who asks twice is not made to wait, and still finds nothing."""
+        """A second Ctrl-C ends at once, and still leaves nothing."""
         for name, suffix in FORMATS.items():
             moment = self.begun if name in ("pprof", "collapsed", "html") else lambda: sum(self.temporary()) > 100_000
             self.ends(self.caught(suffix, moment), signal.SIGINT, signal.SIGTERM)
 
     def test_at_any_moment(self):
-        """It is done, or nothing is there."""
+        """Either it is finished, or nothing is there."""
         for suffix in FORMATS.values():
             for part in range(1, 8):
                 process = self.start("convert", "in", "-o", f"out.{suffix}")

@@ -1,4 +1,4 @@
-"""Names as they stand in the source, in every output; and dumps that have them beside dumps that have not."""
+"""Names as in the source, in every output; and dumps with such names compared with dumps without."""
 import csv
 import io
 import json
@@ -17,7 +17,7 @@ SEVERAL = NAMES[:3] + ((STATIC, 0xF10, "s_all", "", "Shop.A.s_all or Shop.B.s_al
 
 
 def heap(lists=1, trees=1):
-    """A store, which a static variable holds; it refers to LISTS and TREES nodes, which have one name, and to an order."""
+    """A store held by a static variable; it refers to LISTS and TREES nodes, which share a name, and to an order."""
     p, start = Payloads(8), 1_000_000
     rows = [(BASE, 0x18, STORE, lists + trees + 1), (BASE + 0x18, 0x20, ORDER, 0)]
     rows += [(BASE + 0x40 + 0x30 * i, 0x30, LIST_NODE if i < lists else TREE_NODE, 0) for i in range(lists + trees)]
@@ -143,7 +143,7 @@ class Mixed(FullNames):
         self.assertEqual((got["before"], got["after"]), (0x38, 0x38))
 
     def test_files_of_graphs(self):
-        """They do not say whether their names are full."""
+        """They do not tell whether their names are full."""
         self.put("bare", write(V4File(), heap(2, 0)))
         for suffix in ("gcdump", "gclog", "dartheap"):
             for name in ("bare", "named"):

@@ -1,4 +1,4 @@
-"""A process that sends what is no dump, or more than any dump has: the stream is left as soon as that is seen, and does not fill the disk."""
+"""A process that sends no dump, or more than any dump: the stream is closed as soon as that shows, and does not fill the disk."""
 import os
 import re
 import socket
@@ -16,8 +16,8 @@ PIECE = b"\xff" * MIB
 
 class Flood:
     """
-    A runtime of .NET Core 3 at PATH: it answers the request for a session with HEAD, and then PIECE again and again: COUNT times, or for ever.
-    It answers the stop, and the stream ends then, unless it is DEAF: then it reads nothing and goes on as long as somebody listens.
+    A runtime of .NET Core 3 at PATH: it answers the request for a session with HEAD, and then repeats PIECE COUNT times, or endlessly.
+    It answers the stop and ends the stream, unless it is DEAF: then it reads nothing and goes on while there is a listener.
     """
 
     def __init__(self, path, head, piece=PIECE, count=None, deaf=False):
@@ -101,15 +101,15 @@ class HostileStream(CliTest):
 
     @staticmethod
     def endless(head):
-        """A block that can follow HEAD again and again, in .nettrace 4: of a kind that nobody knows."""
+        """A block that can follow HEAD any number of times, in .nettrace 4: of an unknown kind."""
         kind, body = b"NobodysBlock", MIB
         at = (len(head) + 20 + len(kind)) % 4
         pad = (4 - at) % 4
-        body -= (20 + len(kind) + pad + 1) % 4           # the next one begins where this one does
+        body -= (20 + len(kind) + pad + 1) % 4           # the next one has the same alignment
         return (b"\5\5\1" + struct.pack("<III", 1, 1, len(kind)) + kind + b"\6" + struct.pack("<I", body) + b"\0" * pad + b"\0" * body + b"\6")
 
     def flood(self, head, **how):
-        """The options that name it; the one before ends."""
+        """The options that name it; ends the previous one."""
         self.end()
         self.port = os.path.join(self.tmp, "port")
         self.target = Flood(self.port, head, **how)
@@ -127,7 +127,7 @@ class HostileStream(CliTest):
 
 class Undecodable(HostileStream):
     def incomplete(self, run):
-        """Exit status 3, and one line that says where it ends."""
+        """Exit status 3, and one line with the place of the cut."""
         self.assertEqual(run.code, 3, run.err)
         lines = [line for line in run.lines if "damaged" in line or "decoded" in line]
         self.assertEqual(len(lines), 1, run.err)
@@ -172,7 +172,7 @@ class Undecodable(HostileStream):
         self.assertNotIn("x.gclog", self.folder())
 
     def test_behind_the_end(self):
-        """The recording is whole, and has its end mark; nothing that comes then belongs to it."""
+        """The recording is complete, with its end tag; later bytes do not belong to it."""
         for deaf in (False, True):
             run = self.gcdumpc(*self.flood(self.whole, deaf=deaf), "-o", "x.gclog", "--save-trace", "x.nettrace")
             self.assertEqual(run.code, 0, run.err)
@@ -181,7 +181,7 @@ class Undecodable(HostileStream):
 
 
 class TooMuch(HostileStream):
-    """Blocks of a kind that is not known can go on for ever; the decoder skips them."""
+    """Blocks of an unknown kind can continue endlessly; the decoder skips them."""
 
     def test_more_than_asked_for(self):
         begun = ("--max-bytes", "4M", *self.flood(self.begun, piece=self.endless(self.begun), deaf=True))
@@ -197,7 +197,7 @@ class TooMuch(HostileStream):
         self.done("convert", "x.nettrace", "-o", "y.gclog", code=3)
 
     def test_after_the_walk(self):
-        """What was asked for is there, but not the end of the recording, which would say whether events were lost."""
+        """The requested data is there, but not the end of the recording, which would show lost events."""
         run = self.gcdumpc("--max-bytes", "4M", *self.flood(self.walked, piece=self.endless(self.walked), deaf=True), "-o", "x.gclog",
                            "--save-trace", "x.nettrace")
         self.assertEqual(run.code, 3, run.err)
@@ -211,7 +211,7 @@ class TooMuch(HostileStream):
         self.refused(1, r".*--max-bytes.*", "--max-bytes", len(self.whole) - 1, *self.flood(self.whole, piece=b""), "-o", "y.gclog")
 
     def test_more_than_its_memory_explains(self):
-        """Of a process of some megabytes that is 1 GiB and a little; of one that is not visible, four times the machine."""
+        """For a process of some megabytes the limit is a little over 1 GiB; for an invisible one, four times the machine's memory."""
         self.put("head", self.begun)
         self.put("piece", self.endless(self.begun))
         target = subprocess.Popen([sys.executable, "-B", os.path.abspath(__file__), "flood-as", self.path("head"), self.path("piece")],
@@ -228,7 +228,7 @@ class TooMuch(HostileStream):
 
 
 class Disk(HostileStream):
-    """The disk fills up while the stream, or what becomes of it, is written; others on it are left some room."""
+    """The disk fills up while the stream or its output is written; some room is left for others."""
 
     def on_a_disk(self, megabytes, *words):
         """gcdumpc in the empty folder of a file system of that size; what it left is listed on standard output."""
@@ -272,7 +272,7 @@ class Disk(HostileStream):
 
 
 def flood_as(head, piece):
-    """Be a process with a socket in TMPDIR."""
+    """Runs as a process with a socket in TMPDIR."""
     with open("/proc/self/stat", encoding="utf-8", errors="replace") as f:
         start = f.read().rpartition(")")[2].split()[19]
     path = os.path.join(os.environ["TMPDIR"], f"dotnet-diagnostic-{os.getpid()}-{start}-socket")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The format html as a file: what is in it, how large it gets, that it loads nothing.  How it behaves in a browser: tests/browser."""
+"""The format html as a file: its contents, its size, no external resources.  For its behaviour in a browser see tests/browser."""
 import base64
 import hashlib
 import json
@@ -32,7 +32,7 @@ class Html(CliTest):
         return json.loads(parts(self.page(*args, **options))[1])
 
     def check_tree(self, rows, whole=True):
-        """Parents come first, and hold what they are and what their children hold; more than that when something was left out."""
+        """Parents come first; a total is at least the step's own plus its children's, and more only if something was left out."""
         sums = [[row[2], row[3]] for row in rows]
         for number, (parent, _, _, _, objects, size) in reversed(list(enumerate(rows))):
             self.assertLess(parent, number)
@@ -89,7 +89,7 @@ class Html(CliTest):
         node = data["names"].index("HeapLab.Node")
         self.assertEqual(next(t[2:] for t in data["types"] if t[0] == node), [5000, 160000, 160000])
         rows = [o for o in data["largest"] if o[0] == node]
-        self.assertEqual([o[2] for o in rows], [160000])             # once, not for each link
+        self.assertEqual([o[2] for o in rows], [160000])             # once, not once for each link
         holders = [data["names"][n] for n in rows[0][4]]
         self.assertEqual((holders[:3], holders[-1]), (["[static variables]", "s_lab", "HeapLab.Lab"], "HeapLab.Node"))
         self.assertEqual(rows[0][1], 32)

@@ -1,4 +1,4 @@
-"""Dumps that nobody watches, of processes that only answer like a runtime: what becomes of several, of earlier files, and the exit status."""
+"""Unattended dumps of processes that only answer like a runtime: several at once, earlier files, and the exit status."""
 import json
 import os
 import re
@@ -19,7 +19,7 @@ class Job(CliTest):
         self.name = f"job-{os.getpid()}"         # --all must not reach the processes of other tests, or of anybody
 
     def process(self, recording):
-        """It sends RECORDING to all who ask."""
+        """Sends RECORDING to every client."""
         target = FakeProcess(self.tmp, self.path(self.put("in", recording)), self.name)
         os.unlink(self.path("in"))
         self.targets.append(target)
@@ -39,7 +39,7 @@ class Job(CliTest):
         return [json.loads(line) for line in run.lines]
 
     def old(self, *names):
-        """Earlier files, the oldest first."""
+        """Makes earlier files, the oldest first."""
         for i, name in enumerate(names):
             os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
             self.put(name, b"old")
@@ -63,7 +63,7 @@ class Job(CliTest):
         self.assertEqual(os.listdir(self.dir), [])
 
     def test_recordings_are_kept_like_outputs(self):
-        """As many of both, with the new one."""
+        """The same number of both, including the new one."""
         target = self.process(small_trace())
         self.old(*(f"{folder}/{i}.{folder}" for folder in ("gclog", "nettrace") for i in range(4)))
         self.collect("--pid", target.pid, "-o", "gclog/%s.gclog", "--save-trace", "nettrace/%s.nettrace", "--keep", "3")
@@ -72,7 +72,7 @@ class Job(CliTest):
             self.assertEqual((left[0], left[1], len(left)), (f"2.{folder}", f"3.{folder}", 3), left)
 
     def test_earlier_ones_that_cannot_be_removed(self):
-        """The new one is there all the same, but whoever has asked for room has to hear of it."""
+        """The new one is there, but the failed removal must be reported."""
         self.old("out/2020/1.gclog")
         os.chmod(self.path("out/2020"), 0o500)
         if os.geteuid() == 0:
@@ -98,7 +98,7 @@ class Job(CliTest):
                 os.unlink(name)
 
     def test_the_reason_is_the_error(self):
-        """What is printed after the error, here that the recording was saved, is not why there is no dump."""
+        """A line after the error, here that the recording was saved, is not the reason of the failure."""
         target = self.process(trace_bytes("net10-wks")[:2000])
         words = ("collect", "--pid", target.pid, "-o", "x.gclog", "--save-trace", "x.nettrace", "--keep-partial", "--timeout", "2", "--on-failure",
                  "printenv GCDUMPC_REASON")
@@ -107,7 +107,7 @@ class Job(CliTest):
         self.assertRegex(run.lines[-1], r"\Athe heap walk was not over within 2000 ms\Z")
 
     def test_what_others_did_while_it_waited(self):
-        """The dump that it waits for makes its own one too early."""
+        """After the dump that it waits for, its own would come too early."""
         target, other = self.process(small_trace()), self.process(small_trace())
         other.process.send_signal(signal.SIGSTOP)
         first = self.start("info", "--pid", other.pid, "--exclusive", "--wait", "60")       # another test may have the machine
@@ -129,7 +129,7 @@ class Job(CliTest):
         return re.search(rf"@gcdumpc/process/\d+/{pid}/", names) and "@gcdumpc/machine" in names
 
     def test_it_does_not_dump_itself(self):
-        """Even when there is a socket that says it could."""
+        """Even if there is a socket that could answer."""
         def listen():
             s = socket.socket(socket.AF_UNIX)
             s.bind(os.path.join(self.tmp, socket_name()))
@@ -139,7 +139,7 @@ class Job(CliTest):
         process = self.start("collect", "--all", "--name", "gcdumpc", "-o", "%p.gclog", "--timeout", "2", preexec_fn=listen, close_fds=False)
         run = self.finish(process)
         self.assertEqual(run.code, 1)
-        # other processes of the machine may have something said of them
+        # there may be messages about other processes of the machine
         self.assertNotIn(f"process {process.pid}:", run.err.decode())
         self.assertEqual(os.listdir(self.dir), [])
         for name in os.listdir(self.tmp):

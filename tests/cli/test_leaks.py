@@ -102,7 +102,7 @@ class Leaks(CliTest):
             self.refused(2, what + ".*", "leaks", "in", *words)
 
     def test_a_limit_that_is_given_holds_for_all(self):
-        """A thousand handlers are suspicious at any size, but who asks for 30 % gets 30 %."""
+        """A thousand handlers are suspicious at any size, but an explicit 30 % is respected."""
         objects = {"event": ("System.Action", 64, ["event", "list"]), "big": ("Shop.Big", 5_000_000, []),
                    "list": ("System.Object[]", 8024, [f"handler{i}" for i in range(1000)])}
         objects.update({f"handler{i}": ("System.Action", 64, [f"to{i}"]) for i in range(1000)})
@@ -163,7 +163,7 @@ class Leaks(CliTest):
         self.assertEqual(self.json("in")["suspects"][0]["root_kind"], "stand_in")
 
     def test_other_inputs(self):
-        """The same suspects from every format that keeps what they need."""
+        """The same suspects from every format that stores the needed data."""
         self.put("in.nettrace", cache()[0])
         want = self.json("in.nettrace")["suspects"]
         for suffix in ("gclog", "gcdump", "dartheap"):

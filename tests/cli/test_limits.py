@@ -1,4 +1,4 @@
-"""Refusals that the user asks for, --strict, --max-objects and --max-memory, and gzip bombs."""
+"""Refusals requested by the user, --strict, --max-objects and --max-memory, and gzip bombs."""
 import gzip
 import os
 import subprocess
@@ -14,7 +14,7 @@ ANSWERS = (("info",), ("info", "--json"), ("info", "--events"), ("report",), ("r
 
 class Strict(CliTest):
     def words(self, words, name):
-        """COMMAND with the recording NAME behind it, and another one for what compares."""
+        """COMMAND followed by the recording NAME, and by another one for commands that compare."""
         command, *rest = words
         return [command, self.link(name), *(self.link(WHOLE) if w == "ALSO" else w for w in rest)]
 
@@ -32,7 +32,7 @@ class Strict(CliTest):
             self.assertEqual(self.done(*self.words(words, WHOLE), "--strict").out, self.done(*self.words(words, WHOLE)).out, words)
 
     def test_notices_are_printed_once(self):
-        """--strict judges before it writes anything, and prints what is to be known of a recording no more often than without it."""
+        """--strict decides before it writes anything, and prints each notice as often as without it."""
         for words in (*ANSWERS, ("convert", "-o", "x.gcdump")):
             plain, strict = (self.done(*self.words(words, "net8-wks-two-dumps"), *more) for more in ((), ("--strict",)))
             self.assertEqual(strict.err, plain.err, words)
@@ -93,7 +93,7 @@ class Memory(CliTest):
                          words[0], "big.nettrace", *words[1:], "--max-memory", "6M")
 
     def test_the_graph_is_not_the_end_of_it(self):
-        """Whatever is done with it takes its memory from the same purse."""
+        """Everything done with the graph counts against the same limit."""
         os.symlink(self.big, self.path("big.nettrace"))
         self.refused(1, r"big\.nettrace: out of memory while finding dominators; .*--max-memory allows 28: .*", "retained", "big.nettrace", "--max-memory", "28M")
 
@@ -114,7 +114,7 @@ class Memory(CliTest):
 @unittest.skipIf(SANITIZED, "two gigabytes take too long")
 class Bombs(CliTest):
     def test_a_bomb_is_refused(self):
-        """Behind the end of a recording everything is read, for its length: nothing else would stop it."""
+        """Everything after the end of a recording is read to find its length: the limit is the only bound."""
         zeros = gzip.compress(bytes(16 << 20), 9)
         self.put("bomb.nettrace.gz", gzip.compress(small_trace()) + zeros * 256)
         self.assertLess(os.path.getsize(self.path("bomb.nettrace.gz")), 8 << 20)

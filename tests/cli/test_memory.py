@@ -9,7 +9,7 @@ from cli_support import PROGRAM, SANITIZED, CliTest, compiled, genheap, main
 MIB = 1024                       # in KiB, as the system counts
 MOST = 64 * MIB
 SAME = 4 * MIB
-# What the system counts for a child includes the size that its parent had when it forked: a small parent is needed.
+# The peak counted for a child includes its parent's size at the fork: so a small parent is needed.
 MEASURE = """
 #include <stdio.h>
 #include <sys/resource.h>
@@ -53,7 +53,7 @@ class Memory(CliTest):
             subprocess.run([generator, "--objects", str(objects), cls.traces[objects]], check=True)
 
     def peak(self, objects, *words, data=False):
-        """KiB that the program took at most.  DATA: the recording comes through a pipe."""
+        """Peak memory of the program in KiB.  DATA: the recording comes through a pipe."""
         words = [self.traces[objects] if w == "TRACE" else w for w in words]
         command = [self.measure, PROGRAM, *words, "-q"]
         if data:

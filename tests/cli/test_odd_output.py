@@ -15,7 +15,7 @@ class OddOutput(CliTest):
         self.whole = self.get("whole")
 
     def test_a_link_to_standard_output(self):
-        """The link stays, and the text goes where the user has sent it, also into a file."""
+        """The link stays, and the text goes to the redirected output, even into a file."""
         os.symlink("/dev/stdout", self.path("link"))
         with open(self.path("redirected"), "wb") as out:
             process = self.start("convert", "in", "-q", "-o", "link", stdout=out)
@@ -44,7 +44,7 @@ class OddOutput(CliTest):
         self.assertGreater(len(text), 700000)
 
     def test_the_input_as_standard_output(self):
-        """-o - into the very recording that is read would destroy it."""
+        """-o - redirected into the input recording would destroy it."""
         before = self.get("in")
         with open(self.path("in"), "r+b") as out:
             process = self.start("convert", "in", "-o", "-", stdout=out)

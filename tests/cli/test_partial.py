@@ -1,4 +1,4 @@
-"""A dump that breaks off: a scripted runtime stops in the middle of its stream, ends or falls silent.  With and without --keep-partial."""
+"""A dump that breaks off: a scripted runtime stops in the middle of its stream, ends or goes silent.  With and without --keep-partial."""
 import os
 import signal
 import socket
@@ -17,8 +17,8 @@ def reply(command, payload):
 
 class Runtime:
     """
-    A runtime of .NET Core 3 at PATH: it knows no process information, or INFO and no other, so it is asked for one session.  Each stream is
-    answered with the next of STREAMS; behind it the connection is closed, or stays silent until somebody stops it.  That is answered with STOPPED.
+    A runtime of .NET Core 3 at PATH: it has no process information, or only INFO, so gcdumpc opens one session.  Each stream is
+    answered with the next of STREAMS; then the connection is closed, or stays silent until a stop.  The stop is answered with STOPPED.
     """
 
     def __init__(self, path, streams, silent=False, info=None, stopped=reply(OK, struct.pack("<Q", 7))):
@@ -105,7 +105,7 @@ class PartialTest(CliTest):
         self.assertEqual(self.get("x.gclog"), self.get("y.gclog"))
 
     def test_a_strict_one_leaves_no_recording_either(self):
-        """--strict: nothing is written of a dump that is incomplete, however far it came; of one that is complete both are."""
+        """--strict: an incomplete dump writes nothing, however far it came; a complete one writes both files."""
         for stream, code in ((trace_bytes("net10-wks-lossy"), 1), (self.whole, 0)):
             run = self.gcdumpc(*self.runtime(stream, silent=True), "-o", "x.gclog", "--save-trace", "x.nettrace", "--strict", "--retries", "0")
             self.assertEqual(run.code, code, run.err)
@@ -138,7 +138,7 @@ class PartialTest(CliTest):
         self.assertEqual(self.folder(), self.before)
 
     def test_a_stop_that_fails_costs_nothing(self):
-        """The walk is there, all of it, and so is the end of the stream."""
+        """The whole walk is there, and so is the end of the stream."""
         for stopped, message in ((reply(ERROR, struct.pack("<I", 0x80004005)), rb"port: cannot stop the event session: .*0x80004005"),
                                  (b"", rb"port: cannot stop the event session: no answer: the process ended or closed its diagnostic port")):
             run = self.done(*self.runtime(self.whole, silent=True, stopped=stopped), "-o", "x.gclog", "--save-trace", "x.nettrace")

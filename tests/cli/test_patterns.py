@@ -1,4 +1,4 @@
-"""Patterns for names of types: what people write, and what they copy from an output."""
+"""Patterns for names of types: typed by people, and copied from an output."""
 import csv
 import io
 import json
@@ -21,11 +21,11 @@ ODD = ("Shop.Order", "Shop.Map`2[System.String,Shop.Order]", "Entry[System.Int32
 
 class PatternTest(CliTest):
     def types(self, source, *words):
-        """Of the types that match: {id: row}."""
+        """The types that match: {id: row}."""
         return {row["id"]: row for row in json.loads(self.done("report", source, "--json", *words).out)["types"]}
 
     def means(self, source, pattern):
-        """The names of the types that PATTERN means; none: an empty list."""
+        """The names of the types that PATTERN matches, perhaps an empty list."""
         run = self.gcdumpc("report", source, "--json", f"--filter={pattern}")
         self.assertIn(run.code, (0, 1), (pattern, run.err))
         return sorted(row["name"] for row in json.loads(run.out)["types"]) if run.code == 0 else []
@@ -63,7 +63,7 @@ class WhatPeopleWrite(PatternTest):
 
 
 class FullNames(PatternTest):
-    """Nested types by their names as in the source, and by those that the runtime gives them, which is all that older scripts know."""
+    """Nested types by their names as in the source, and by the runtime's names, which older scripts use."""
 
     def setUp(self):
         super().setUp()
@@ -83,7 +83,7 @@ class FullNames(PatternTest):
                                                                               "Node*", "Shop.*"), pattern)
 
     def test_of_thresholds(self):
-        """What a namespace holds has grown, though its own types have not: nested ones belong to it, too."""
+        """A namespace has grown although its own types have not: nested types belong to it, too."""
         for pattern, code in (("Shop.*", 4), ("Shop.Lists<*", 4), ("Shop.Order", 0), ("Node<*", 4), ("Shop.Lists`1+Node[int]", 4)):
             self.done("diff", "named", "more", "-q", "--fail-if", f"bytes({pattern}) > +10%", code=code)
         self.refused(1, r'.*no type matches "Shop.List<int>.Node"; near it: "Shop.Lists<System.Int32>.Node".*', "report", "named",
@@ -152,7 +152,7 @@ class WhatIsCopied(PatternTest):
         self.check("odd", 1)
 
     def test_other_files_of_the_same_dump(self):
-        """A name of the recording in a file made of it, and the other way round."""
+        """A name from the recording used with its conversion, and the other way round."""
         for form in ("gcdump", "dartheap", "gclog"):
             self.done("convert", trace("net10-wks"), "-q", "-o", f"x.{form}")
             here, there = self.types(trace("net10-wks")), self.types(f"x.{form}")

@@ -1,4 +1,4 @@
-"""Recordings as outputs, and the names in them: what convert adds nothing to stays byte for byte the same."""
+"""Recordings as outputs, and the names in them: without names to add, convert copies byte for byte."""
 import gzip
 import json
 import os
@@ -118,7 +118,7 @@ def seed_trace(guid=PDB):
 
 
 class FromFiles(CliTest):
-    """Names from an assembly go into the recording, and the report of it needs no files any more."""
+    """Names from an assembly go into the recording, and its report no longer needs any file."""
 
     def setUp(self):
         super().setUp()

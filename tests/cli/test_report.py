@@ -1,4 +1,4 @@
-"""report and info: the numbers add up, text and JSON say the same, the order is the one that was asked for."""
+"""report and info: the numbers add up, text and JSON agree, the order is as requested."""
 import json
 import os
 import re
@@ -179,7 +179,7 @@ class Info(CliTest):
             self.assertEqual(got["dumps"], 2 if name == "net8-wks-two-dumps" else 1)
 
     def test_nothing_known(self):
-        """What the recording does not tell is null, not empty or zero."""
+        """Unknown values are null, not empty or zero."""
         got = json.loads(self.done("info", self.put("nameless", small_trace(process_name=False)), "--json").text)
         self.assertEqual(got["process"], {"pid": 1234, "name": None, "command_line": None, "os": None, "architecture": None,
                                           "runtime_version": None})
@@ -192,7 +192,7 @@ class Info(CliTest):
         self.assertIn("recorded           1960-05-07T10:00:00.007Z\n", self.done("info", "old").text)
 
     def test_long_path(self):
-        """A path is never shortened where a program reads it."""
+        """A path is never shortened in output for programs."""
         folder = "/".join(["f" * 200] * 3)
         os.makedirs(self.path(folder))
         name = self.put(f"{folder}/größe.nettrace", small_trace())

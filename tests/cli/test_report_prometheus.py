@@ -1,4 +1,4 @@
-"""report --format prometheus, read by a parser of the text format as strict as Prometheus' own, and by promtool where there is one.
+"""report --format prometheus, read by a parser as strict as Prometheus' own, and by promtool if there is one.
 
 The format: https://prometheus.io/docs/instrumenting/exposition_formats/ (text, version 0.0.4).
 """
@@ -17,7 +17,7 @@ EVIL = ('a"b', "a\\b", "a\nb", "a\\nb", "a{b}", "a,b=\"c\"", "#a", "ä😀", "a\
 
 
 def parsed(text):
-    """metric -> {frozenset of labels: value}; fails on anything that Prometheus would not take."""
+    """metric -> {frozenset of labels: value}; fails on anything that Prometheus would reject."""
     metrics, helped, typed, current = {}, set(), set(), None
     assert text.endswith("\n")
     for line in text.removesuffix("\n").split("\n"):
@@ -66,7 +66,7 @@ class Prometheus(CliTest):
 
     @staticmethod
     def one(metrics, name, process="HeapLab"):
-        """The only sample; it has no labels but those of the process."""
+        """The only sample; it has only the labels of the process."""
         (labels, value), = metrics["gcdumpc_" + name].items()
         labels = dict(labels)
         assert labels.pop("process") == process and set(labels) <= {"pid"}, metrics["gcdumpc_" + name]
@@ -105,7 +105,7 @@ class Prometheus(CliTest):
                 self.assertEqual(self.one(m, "dump_pause_seconds", process), gc["pause_ns"] / 10**9)
             taken = facts["trace"]["start_unix_ms"] / 1000 + gc["start_ns"] / 10**9
             self.assertAlmostEqual(self.one(m, "dump_timestamp_seconds", process), taken, delta=0.0021)
-            for metric, samples in m.items():             # two processes of one name have no sample in common
+            for metric, samples in m.items():             # two processes with the same name share no sample
                 self.assertFalse(metric.startswith("gcdumpc_run_"), metric)      # those of collect --metrics
                 self.assertEqual({dict(labels)["pid"] for labels in samples}, {str(facts["process"]["pid"])}, metric)
             self.assertEqual(self.by(m, "info", "runtime"), {facts["process"]["runtime_version"] or "": 1})
@@ -172,13 +172,13 @@ class Prometheus(CliTest):
         self.assertEqual(len(self.metrics("equal")["gcdumpc_type_bytes"]), 3)
 
     def test_process_without_a_name(self):
-        """Then it is called as the file, if that is text."""
+        """Then it is named after the file, if that is valid text."""
         for name, label in (("plain", "plain"), (b'a\xff"\\b.nettrace'.decode(errors="surrogateescape"), 'a?"\\b')):
             self.put(name, types_trace(("A", 1, 24), command_line=""))
             self.assertEqual(self.one(self.metrics(name), "heap_bytes", label), 24)
 
     def test_empty_heap_of_the_filter(self):
-        """--min-bytes that nothing reaches: metrics without samples, which is legal."""
+        """Nothing reaches --min-bytes: metrics without samples, which is valid."""
         m = self.metrics("net10-wks-ranges", "--min-bytes=1G")
         self.assertEqual((m["gcdumpc_type_bytes"], self.one(m, "heap_objects")), ({}, 17646))
 

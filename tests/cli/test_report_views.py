@@ -1,4 +1,4 @@
-"""report --by, --filter, --retained and the like: sums, and the same numbers by another way."""
+"""report --by, --filter, --retained and similar options: sums, and the same numbers computed another way."""
 import collections
 import csv
 import gzip
@@ -13,7 +13,7 @@ import unittest
 from cli_support import HAVE_SQLITE, INCOMPLETE, NO_ROOM, CliTest, Ev, Payloads, V4File, main, small_trace, trace, types_trace, write
 
 RECORDINGS = ("net8-wks", "net9-svr", "net10-wks-ranges", "net10-wks-nonames", "net10-wks-lossy", "net10-wks-killed")
-# --by, the name of the rows in JSON, the column that says what a row is about
+# --by, the name of the rows in JSON, the column that names a row
 VIEWS = (("type", "types", "name"), ("module", "modules", "module"), ("namespace", "namespaces", "namespace"), ("kind", "kinds", "kind"),
          ("generation", "generations", "generation"), ("length", "lengths", "name"))
 EVIL = ("=cmd|x", "A\x1b[31mred", "B\nC,\"D\"", "Größe`1[数据]", "E\x9b31m.F", "+1.G", "'H", "I;J", ".", "..K", "<>c", "a.")
@@ -49,7 +49,7 @@ class Views(ReportTest):
         return [v for v in VIEWS if v[0] != "generation" or name == "net10-wks-ranges"]
 
     def test_sums(self):
-        """Whatever a line is about, all lines together are the heap."""
+        """Whatever the grouping, all lines add up to the heap."""
         for name in RECORDINGS:
             for by, key, _ in self.views(name):
                 got = self.json(name, "--by", by)
@@ -100,7 +100,7 @@ class Views(ReportTest):
                 self.assertEqual(got, dict(wanted))
 
     def test_kinds(self):
-        """As the program in the recording is written (tests/target)."""
+        """By the source of the recorded program (tests/target)."""
         for pattern, kind in (("System.String", "string"), ("System.Byte[]", "array"), ("HeapLab.Sample[,]", "array"),
                               ("HeapLab.Item[*]", "array"), ("System.Action", "delegate"), ("HeapLab.Colour", "boxed value"),
                               ("HeapLab.Point", "boxed value"), ("System.Int32", "boxed value"), ("HeapLab.Pending", "finalizable class"),
@@ -110,7 +110,7 @@ class Views(ReportTest):
         self.assertEqual({r["kind"]: r["count"] for r in self.json("net10-wks-nonames", "--by=kind")["kinds"]}, kinds)   # flags, not names
 
     def test_files_of_graphs(self):
-        """Less is known of them, and is called so."""
+        """Less is known about them, and the output says so."""
         for name in ("x.gclog", "x.gcdump", "x.dartheap"):
             self.done("convert", trace("net10-wks-ranges"), "-o", name, "-q")
             kinds = {r["kind"]: r["count"] for r in self.json(name, "--by=kind")["kinds"]}
@@ -143,7 +143,7 @@ class Generations(ReportTest):
             self.assertLessEqual(r["used_bytes"], r["reserved_bytes"])
 
     def test_known_ranges(self):
-        """Two ranges, holes, a range without objects, an object outside, a generation that nobody has heard of."""
+        """Two ranges, holes, a range without objects, an object outside, an unknown generation."""
         self.put("r", traced(("A", 3, 20), ("B", 1, 40), nodes=((0x9000, 24, 0x71, 0), (0x5000, 100, 0x70, 0)),
                              ranges=((2, 0x1000, 100), (4, 0x5000, 200), (2, 0x7000, 50), (9, 0x8000, 0))))
         rows = {r["generation"]: r for r in self.json("r", "--by", "generation")["generations"]}
@@ -154,7 +154,7 @@ class Generations(ReportTest):
         self.assertEqual(total[:6], ["6", "224", "100.00%", "350", "134", "38.29%"])
 
     def test_filtered(self):
-        """What other types leave is not free."""
+        """Space used by other types is not free."""
         self.put("r", traced(("A", 3, 20), ("B", 1, 40), ranges=((2, 0x1000, 200),)))
         (row,) = self.json("r", "--by", "generation", "--filter", "A")["generations"]
         self.assertEqual((row["count"], row["bytes"], row["used_bytes"], row["free_bytes"], row["free_share"]), (3, 60, 200, None, None))
@@ -205,7 +205,7 @@ class Roots(ReportTest):
             self.assertEqual(got, {"statics": 314, "locals": 16, "finalizer": 20, "strong_handles": 17, "pinned_handles": 3, "weak": 20})
 
     def test_what_they_lead_to(self):
-        """Against a search of our own in the tables."""
+        """Compared with our own search in the tables."""
         self.done("convert", trace("net10-wks-ranges"), "-o", "t", "-f", "csv", "-q")
         tables = {}
         for table in ("objects", "edges", "roots", "dependent_handles"):
@@ -261,7 +261,7 @@ class Roots(ReportTest):
 class Retained(ReportTest):
     @unittest.skipUnless(HAVE_SQLITE, "the dominators are read from a database")
     def test_against_the_dominators(self):
-        """The objects of a group that have none of the same group above them, added up."""
+        """The sum over the objects of a group without an ancestor in the same group."""
         self.done("convert", trace("net10-wks-ranges"), "-o", "d.sqlite", "-q")
         db = sqlite3.connect(self.path("d.sqlite"))
         types = {i: (name, module) for i, name, module in db.execute("SELECT id, name, module FROM types")}
@@ -345,7 +345,7 @@ class Choice(ReportTest):
         self.refused(1, ".*missing: cannot open: .*", "report", "missing", "--filter", "?" * 10000)
 
     def test_a_long_name(self):
-        """All of it is looked at, and once only: by the square of its length these would take hours."""
+        """Every character is read once: quadratic time would take hours."""
         self.put("s", small_trace())
         self.done("convert", "s", "-o", "s.gclog")
         name = "a" * 2_000_000
@@ -405,7 +405,7 @@ class Hostile(ReportTest):
         self.assertEqual(names, {"(none)", "E\x9b31m", "+1", ".", "a"} - {"+1"})
 
     def test_many_lengths(self):
-        """Each type of array with an object of its own length."""
+        """Each array type with one object, all lengths different."""
         nodes = tuple((0x1000 + 64 * i, 24 + 8 * i, 0x70 + i, 0) for i in range(2000))
         self.put("many", traced(*((f"N.T{i}[]", 0, 0, 8) for i in range(2000)), nodes=nodes))
         got = self.json("many", "--by", "length")
@@ -446,7 +446,7 @@ class Output(ReportTest):
         self.done("report", trace("net10-wks-ranges"), "-o", "html")
 
     def test_modes(self):
-        """A report is private; metrics are read by somebody else."""
+        """A report is private; metrics are read by another user."""
         for umask, name, mode in ((0o022, "a.json", 0o600), (0o022, "a.prom", 0o644), (0o077, "b.prom", 0o600)):
             self.done("report", trace("net10-wks-ranges"), "-o", name, preexec_fn=lambda u=umask: os.umask(u))
             self.assertEqual(stat.S_IMODE(os.stat(self.path(name)).st_mode), mode)

@@ -1,4 +1,4 @@
-"""retained and paths: known answers on a heap made by hand, sums everywhere, text, JSON and CSV say the same."""
+"""retained and paths: known answers on a hand-made heap, sums everywhere, text, JSON and CSV agree."""
 import csv
 import io
 import json
@@ -85,7 +85,7 @@ class Held(CliTest):
 
 class Incomplete(Held):
     def test_what_is_sent_to_somebody(self):
-        """Without standard error.  The last line of a text tells; formats for programs have the verdict, or the exit status only."""
+        """Without standard error.  The last line of text has the verdict; formats for programs have it as data, or only as exit status."""
         whole, lossy = self.link("net10-wks"), self.link("net10-wks-lossy")
         mark = f"(INCOMPLETE dump: {lossy})"
         one = (("report",), ("report", "--by", "root"), ("retained",), ("retained", "--tree", "2"), ("paths", "--type", "System.String"), ("leaks",))
@@ -160,7 +160,7 @@ class Retained(Held):
             self.assertLessEqual(got["types"][-1]["retained"], got["alive_bytes"])
 
     def tables(self, name):
-        """Objects (type, bytes), what each leads to, the objects of strong roots: from the CSV tables of convert."""
+        """Objects (type, bytes), their references, the objects of strong roots: from the CSV tables of convert."""
         self.done("convert", trace(name), "-o", "heap.csv", "-q")
 
         def rows(table):
@@ -176,7 +176,7 @@ class Retained(Held):
         return objects, leads, {int(r["object_id"]) for r in rows("roots") if r["root_group"] != "weak"}
 
     def test_against_its_definition(self):
-        """What is not reached any more without an object, or without those of a type, in a real heap."""
+        """The objects that become unreachable without one object, or without those of a type, in a real heap."""
         objects, leads, roots = self.tables("net10-wks")
 
         def alive(without):
@@ -391,7 +391,7 @@ class Paths(Held):
 
 
 class Both(Held):
-    """What retained and paths have in common."""
+    """Common to retained and paths."""
     COMMANDS = (("retained",), ("retained", "--tree", "3"), ("retained", "--type", "Shop.Item"), ("paths", "--type", "Shop.Item"),
                 ("paths", "--object", "2"))
 
@@ -429,7 +429,7 @@ class Both(Held):
     def test_without_roots(self):
         data, at = heap({**SHOP, "ring": ("Ring", 8, ["ring2"]), "ring2": ("Ring", 8, ["ring"])}, roots=[("dead", HANDLE, WEAK)])
         self.put("rootless", data)
-        # cache, late, extra, pin and lost are held by nobody; of the circles dead (a weak root is none), head and ring come first
+        # nothing refers to cache, late, extra, pin and lost; of the cycles dead (weak roots do not count), head and ring come first
         for words in self.COMMANDS:
             run = self.done(*words, "rootless", "-q")
             self.assertEqual(len(run.lines), 1)
@@ -471,7 +471,7 @@ class Both(Held):
             self.assertNotRegex(row["type"], r"\A *[=+@-]")
 
     def test_inputs(self):
-        """A pipe, gclog, gcdump and dartheap give the same as the recording, as far as they can hold it."""
+        """A pipe, gclog, gcdump and dartheap give the same as the recording, as far as they can store it."""
         with open(trace("net10-wks"), "rb") as f:
             data = f.read()
         for words in (("retained", "--largest", "types"), ("paths", "--type", "HeapLab.Extra")):

@@ -1,4 +1,4 @@
-"""The order of roots: what a static variable reaches is not said to be held by the finalizer queue, in no output."""
+"""The order of roots: no output shows an object reachable from a static variable as held by the finalizer queue."""
 import json
 import os
 
@@ -44,7 +44,7 @@ class RootOrder(CliTest):
         self.assertEqual([line.split("  ")[-1].strip() for line in tops], ["static variable s_app", "finalizer queue"])
         self.assertEqual([line.split()[1] for line in tops], [str(SESSIONS * EACH), str(EACH)])     # and one that only the queue holds
         text = self.done("paths", "in", "--object", f"{self.at['session10']:#x}").text
-        self.assertLess(text.index("finalizer queue"), text.index("static variable s_app"))  # what holds it itself, then what refers to it
+        self.assertLess(text.index("finalizer queue"), text.index("static variable s_app"))  # its own roots, then its referrers
         self.assertLess(text.index("Shop.Session[]"), text.index("TimerHolder"))
 
     def test_report(self):
@@ -81,7 +81,7 @@ class RootOrder(CliTest):
         self.assertIn("[several roots]", tops)
 
     def test_every_group(self):
-        """One object that all kinds of roots hold, less and less of them."""
+        """One object held by all kinds of roots, which are removed one by one."""
         roots = [("x", FINALIZER, 0), ("x", HANDLE, REFCOUNTED), ("x", 3, 0), ("x", HANDLE, PINNED), ("x", HANDLE, 0), ("x", STACK, 0), ("x", HANDLE, WEAK)]
         words = ["finalizer queue", "ref-counted handle", "other root", "pinned handle", "strong handle", "thread stack"]
         for n in range(1, len(words) + 1):

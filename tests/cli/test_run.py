@@ -1,4 +1,4 @@
-"""gcdumpc run: files with jobs, and what an administrator installs.  Nothing is dumped here."""
+"""gcdumpc run: configuration files with jobs, and the samples for administrators.  Nothing is dumped here."""
 import os
 import re
 import shutil
@@ -31,12 +31,12 @@ class Run(CliTest):
                          "format = gclog\nquiet = off\n# one more\n")
         self.assertEqual(run.text, "x.conf: job a: ok\nx.conf: job b c: ok\n")
         self.assertEqual(self.check("[a]\npid=1\noutput=x.gclog\n[b]\npid=zero\n", "a").text, "x.conf: job a: ok\n")
-        # what is for all can be said otherwise by one
+        # a job can override a common option
         self.assertEqual(self.check("keep = 0\npid = 1\n[a]\nkeep = 1\noutput=%s.gclog").text, "x.conf: job a: ok\n")
 
     @NO_PROCESSES
     def test_values_are_taken_as_they_are(self):
-        """A comment is a line of its own: behind a value a semicolon or a # belongs to it."""
+        """A comment is a line of its own: after a value, a semicolon or # is part of the value."""
         for value in ("%s ;x.gclog", "%s\t;x.gclog", "%s #x.gclog", "a = b %s.gclog", "[%s].gclog", '"%s".gclog', "%s : x.gclog"):
             self.assertEqual(self.check(f"[a]\npid=1\noutput = {value}\n").text, "x.conf: job a: ok\n", value)
             self.wrong("x.conf: job a: the name .* does not tell the format.*", f"[a]\npid=1\noutput = {value}x\n")
@@ -80,7 +80,7 @@ class Run(CliTest):
             self.refused(1, r"x\.conf: belongs to another user \(12345\); .*", "run", "a", "--config", "x.conf")
 
     def test_links_to_one_that_can_be_trusted(self):
-        """Whoever makes the link chooses among all files that root has written; root's own links are as good as the file."""
+        """The creator of a link could choose any file written by root; root's own links are followed."""
         os.mkdir(self.path("etc"))
         self.config("[a]\npid=1\noutput=x.gclog\n")
         os.rename(self.path("x.conf"), self.path("etc/x.conf"))

@@ -1,4 +1,4 @@
-"""What others on the machine can do to the program: planted links and pipes, names that would command the terminal or a reader of a file."""
+"""Attacks by other users: planted links and pipes, names that contain terminal escapes or formulas."""
 import csv
 import ctypes
 import io
@@ -17,14 +17,14 @@ from terminal import Terminal
 
 KINDS = ("gclog", "csv") + (("sqlite",) if HAVE_SQLITE else ())      # a stream, a folder, a file that others write
 KINDS_OF_REPORT = ("module", "namespace", "kind", "length", "root")
-STRANGER = 12345                 # a user that is neither root nor the one of the tests
+STRANGER = 12345                 # a user other than root and the one of the tests
 # right-to-left override and its end, isolate, marks, line separator, tag, annotation; a lone C1 byte cannot be in the UTF-16 of a recording
 BIDI = "pay\u202etxt.\u202c\u2066x\u2069\u200e\u200f\u061c\u2028y\U000e0041\ufff9z"
 FORMULAS = ("=1+1", "+1", "-1+1", "@SUM(1)", "\t=1", "\r=1", "\n=1", " =1", "'=1", '=cmd|" /c calc"!A1')
 
 
 class Planted(CliTest):
-    """In a folder where everybody may write, as /tmp is."""
+    """In a folder where everybody may write, like /tmp."""
 
     def setUp(self):
         super().setUp()
@@ -70,7 +70,7 @@ class Planted(CliTest):
         self.done("convert", "in", "-q", "-o", "shared/out.gclog")
         self.assertEqual(os.listdir(self.path("target")), [])
         self.plant("shared/dir", self.path("target"))
-        os.symlink("shared/dir", self.path("own"))               # leads to it by another link
+        os.symlink("shared/dir", self.path("own"))               # reaches it by another link
         self.refused(1, r'.*a link of another user leads to the folder "own/".*', "convert", "in", "-o", "own/out.gclog")
         os.chmod(self.path("shared"), 0o777)                     # where the kernel would follow, whatever fs.protected_symlinks is
         for name in [f"out.{kind}" for kind in KINDS] + ["deeper/../out.gclog"]:
@@ -78,7 +78,7 @@ class Planted(CliTest):
         self.assertEqual(os.listdir(self.path("target")), [])
 
     def test_a_pipe_of_another_user(self):
-        """He would read the dump."""
+        """The other user could read the dump."""
         os.mkfifo(self.path("shared/out.gclog"))
         os.chown(self.path("shared/out.gclog"), STRANGER, STRANGER)
         reader = os.open(self.path("shared/out.gclog"), os.O_RDONLY | os.O_NONBLOCK)
@@ -92,10 +92,10 @@ class Planted(CliTest):
         self.secret_is_safe()
 
     def test_an_output_in_the_root_of_a_process(self):
-        """What is a link to /etc there, is not ours."""
+        """A link to /etc in there does not mean our /etc."""
         os.mkdir(self.path("root"))
         os.mkdir(self.path("target"))
-        os.symlink(self.path("target"), self.path("root/way"))           # as root in a container makes it
+        os.symlink(self.path("target"), self.path("root/way"))           # as made by root in a container
         ready, go = os.pipe(), os.pipe()
         child = os.fork()
         if child == 0:
@@ -120,7 +120,7 @@ class Planted(CliTest):
             os.waitpid(child, 0)
 
     def test_temporary_names_that_are_taken(self):
-        """Whatever the numbers will be: nothing that lies under a temporary name is used."""
+        """Whatever the numbers: an existing file with a temporary name is never used."""
         for format in KINDS:
             process = subprocess.Popen(["/bin/sh", "-c", 'read go; exec "$0" "$@"', PROGRAM, "convert", "in", "-q", "-o", f"shared/o.{format}"],
                                        stdin=subprocess.PIPE, cwd=self.path(""))
@@ -141,7 +141,7 @@ class Planted(CliTest):
 
 
     def test_a_folder_of_ours_that_looks_like_a_left_over(self):
-        """Its owner may rename what is in his folder; he must not have us empty it."""
+        """Its owner may rename entries in his folder, but must not make us empty it."""
         os.chown(self.path("shared"), STRANGER, STRANGER)
         os.chmod(self.path("shared"), 0o755)
         name = "shared/.out.csv.1-0.gcdumpc-tmp"
@@ -154,14 +154,14 @@ class Planted(CliTest):
             for file in ("precious", "gcdumpc-folder/precious"):
                 self.assertEqual(self.get(os.path.join(name, file)), b"kept")
         self.assertEqual(sorted(os.listdir(self.path("shared"))), sorted([os.path.basename(name), *(f"out.{kind}" for kind in KINDS)]))
-        os.chown(self.path("shared"), 0, 0)              # also where it is ours, one that was not made here stays
+        os.chown(self.path("shared"), 0, 0)              # even our own folder stays if it was not made here
         os.unlink(self.path(name, "gcdumpc-folder/precious"))
         os.rmdir(self.path(name, "gcdumpc-folder"))
         self.done("convert", "in", "-q", "-o", "shared/out.gclog")
         self.assertEqual(self.get(os.path.join(name, "precious")), b"kept")
 
     def test_the_temporary_folder_is_swapped(self):
-        """While it is filled its name may be given to another folder of ours: nothing goes into that, and nothing of it goes."""
+        """While it is filled, its name may be moved to another folder of ours: nothing is written there and nothing removed."""
         os.chown(self.path("shared"), STRANGER, STRANGER)
         os.chmod(self.path("shared"), 0o755)
         os.mkdir(self.path("shared/precious"))
@@ -187,7 +187,7 @@ class Planted(CliTest):
 
 class NamesTest(CliTest):
     def on_terminal(self, *words, errors=False, **env):
-        """The run, and what the terminal got; ERRORS: messages, too."""
+        """The run, and the text on the terminal; ERRORS: messages, too."""
         terminal = Terminal()
         self.addCleanup(terminal.close)
         process = self.start(*words, stdout=terminal.theirs, env={"TERM": "xterm", "NO_COLOR": "1", **env},
@@ -200,7 +200,7 @@ class NamesTest(CliTest):
         self.assertEqual([c for c in text if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp")], [])
 
     def clean_on_terminal(self, *words, status=0, **env):
-        """Data and messages of one command; headings are bold, and progress goes back to the beginning of the line."""
+        """Data and messages of one command; headings are bold, and progress returns to the start of the line."""
         code, text = self.on_terminal(*words, errors=True, **env)
         with self.subTest(words=words):
             self.assertEqual(code, status, text)
@@ -210,7 +210,7 @@ class NamesTest(CliTest):
 
 class Names(NamesTest):
     def whole_evil_trace(self, version):
-        """A recording of a real program whose names of types, modules, statics and files have become others of the same length."""
+        """A recording of a real program with its names of types, modules, statics and files replaced by others of the same length."""
         data = trace_bytes(version)
         for old, new in (("HeapLab", "H\x1b[3m\u009b\u202e"), ("s_lab", "\x1b]0;\x07"), ("System", "S\n\r\b\u2028\x7f"), ("Extra", "=\u2066\u200f\x1b\ud800")):
             old, new = (name.encode("utf-16-le", "surrogatepass") for name in (old, new))
@@ -252,7 +252,7 @@ class Names(NamesTest):
         self.assertIn("pay?txt.??x?????y??z\n", self.done("report", "evil", "--names=raw").text)
 
     def test_bytes_that_are_no_utf8(self):
-        """0x9b alone begins a command for terminals that do not speak UTF-8."""
+        """0x9b alone starts an escape sequence on terminals without UTF-8."""
         name = os.fsdecode(b"a\x9b31m\xc2\x9b\xe0\x82\x9b\xff\xf0\x9f")
         self.put(name, types_trace(("A", 1, 24)))
         for words in (("info", name), ("convert", name, "-o", "out.gclog"), ("info", name + "missing"), ("report", name, "--top", name)):
@@ -261,7 +261,7 @@ class Names(NamesTest):
         self.assertIn("a?31m?", self.gcdumpc("info", name).text)
 
     def test_no_dump_on_a_terminal(self):
-        """Names in it are as they are."""
+        """Names in it are unchanged."""
         self.put("evil", types_trace(("A\x1b[31m", 1, 24)))
         for format in ("gclog", "folded", "html", "heapsnapshot", "gcdump"):
             run, text = self.on_terminal("convert", "evil", "--format", {"folded": "collapsed", "heapsnapshot": "v8"}.get(format, format), "-o", "-")
@@ -275,7 +275,7 @@ class Names(NamesTest):
             self.clean(text.replace("\x1b[1m", "", 1).replace("\x1b[0m", "", 1))       # our own: headings are bold
 
     def test_json(self):
-        """What is escaped is read back as it was."""
+        """Escaped names are read back unchanged."""
         names = ['"', "\\", '\\"},{"', "\x01\x1b\x7f\u009b\n\r\t", BIDI, "</script>", *FORMULAS]
         self.put("evil", types_trace(*((f"{name}{i}", 1, 24) for i, name in enumerate(names)), command_line=names[2]))
         report = json.loads(self.done("report", "evil", "--json", "--names=raw").text)
@@ -283,7 +283,7 @@ class Names(NamesTest):
         self.assertEqual(json.loads(self.done("info", "evil", "--json").text)["process"]["command_line"], names[2])
 
     def test_json_elsewhere(self):
-        """A pipe leads to a terminal, a log or a page in the end: the same as on a terminal, and in files of JSON, too."""
+        """A pipe may end at a terminal, a log or a page: the same rules as on a terminal, also in JSON files."""
         self.put("old", self.whole_evil_trace("net8-wks"))
         self.put("evil", self.whole_evil_trace("net10-wks"))
         for words in (("info",), ("info", "--events"), ("report",), *(("report", "--by", kind) for kind in KINDS_OF_REPORT), ("retained",),
@@ -299,7 +299,7 @@ class Names(NamesTest):
             self.done("convert", "names", "-q", "-o", f"out.{suffix}")
             text = self.get(f"out.{suffix}").decode()
             self.clean(text)
-            self.assertIn("\u00e9\u4e2d\U0001f600", text)       # what is only to be read stays as it is
+            self.assertIn("\u00e9\u4e2d\U0001f600", text)       # plain data stays unchanged
             self.assertIn("\\u009bpay\\u202etxt", text)
             self.assertIn("\\udb40\\udc41", text)
 
@@ -319,7 +319,7 @@ EVIL = "e\x1b]0;x\x07\x9b31m\u009b1m" + BIDI
 
 
 def live_as(name, arguments, stream):
-    """Be a process called NAME, with a socket in TMPDIR that answers everything with such names."""
+    """Runs as a process called NAME, with a socket in TMPDIR that answers every request with such names."""
     ctypes.CDLL(None).prctl(15, os.fsencode(name), 0, 0, 0)          # PR_SET_NAME
     with open("/proc/self/stat", encoding="utf-8", errors="replace") as f:
         start = f.read().rpartition(")")[2].split()[19]
@@ -336,7 +336,7 @@ def live_as(name, arguments, stream):
 
 
 class Process(NamesTest):
-    """A living process whose name, arguments and answers would command the terminal."""
+    """A living process whose name, arguments and answers contain terminal escapes."""
 
     def setUp(self):
         super().setUp()

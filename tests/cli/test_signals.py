@@ -1,4 +1,4 @@
-"""Ctrl-C and its relatives: exit 130 within two seconds, nothing left behind, an existing output as it was."""
+"""Ctrl-C and similar signals: exit status 130 within two seconds, nothing left behind, an existing output unchanged."""
 import fcntl
 import os
 import re
@@ -10,12 +10,12 @@ import threading
 from cli_support import CliTest, big_trace, main, small_trace, trace, trace_bytes
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-PROMPT = 20                      # seconds; it takes a fraction of one, but not on a busy machine
+PROMPT = 20                      # seconds; a fraction of one, except on a busy machine
 TEMPORARY = re.compile(r"\.old(\.gz)?\.\d+-\d+\.gcdumpc-tmp")
 
 
 def unread(pipe):
-    """Bytes in a pipe that nobody has read."""
+    """Unread bytes in a pipe."""
     return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), "little")
 
 
@@ -54,11 +54,11 @@ class SignalTest(CliTest):
         return [n for n in os.listdir(self.dir) if n.endswith("-tmp")]
 
     def begun(self):
-        """Something has been written to the temporary file."""
+        """The temporary file has contents."""
         return any(os.path.getsize(self.path(n)) > 0 for n in self.temporary())
 
     def writing(self, name, output="old.gz"):
-        """A conversion that is just writing its output, stopped by SIGSTOP: none of the tests below is a race."""
+        """A conversion stopped by SIGSTOP while it writes its output, so that the tests below have no race."""
         for _ in range(20):
             process = self.start("convert", name, "-o", output)
             self.wait_until(lambda p=process: p.poll() is not None or self.begun(), "the first output")
@@ -72,12 +72,12 @@ class SignalTest(CliTest):
 
     @staticmethod
     def state(process):
-        """Letter of the process's state, as in ps."""
+        """The state of the process, a letter as in ps."""
         with open(f"/proc/{process.pid}/stat", encoding="utf-8") as f:
             return f.read().rsplit(")", 1)[1].split()[0]
 
     def sleeps(self, process):
-        """It is past its beginning (it has a handler for SIGINT) and waits for something."""
+        """It has started (it has a handler for SIGINT) and is waiting."""
         with open(f"/proc/{process.pid}/status", encoding="utf-8") as f:
             caught = int(re.search(r"^SigCgt:\s*(\w+)", f.read(), re.M)[1], 16)
         return caught >> (signal.SIGINT - 1) & 1 and self.state(process) == "S"
@@ -133,7 +133,7 @@ class WhileReading(SignalTest):
 
 class WhileMatching(SignalTest):
     def test_a_long_name(self):
-        """Where a pattern that takes its time and a long name meet, for more than a minute."""
+        """Inside the match of a slow pattern and a long name, which takes more than a minute."""
         self.put("s", small_trace())
         self.done("convert", "s", "-o", "s.gclog")
         self.put("long.gclog", self.get("s.gclog").replace(b"Shop.Order", b"a" * 4_000_000))
@@ -145,7 +145,7 @@ class WhileMatching(SignalTest):
 
     @staticmethod
     def seconds(process):
-        """Of the processor."""
+        """Processor seconds."""
         with open(f"/proc/{process.pid}/stat", encoding="utf-8") as f:
             return sum(map(int, f.read().rsplit(")", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
 
@@ -166,7 +166,7 @@ class WhileWriting(SignalTest):
             self.ends_interrupted(process, number)
 
     def test_two_signals_at_once(self):
-        """A shell and a wrapper often send one each."""
+        """A shell and a wrapper often send one signal each."""
         process = self.writing("in")
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGTERM)
@@ -175,7 +175,7 @@ class WhileWriting(SignalTest):
         self.unchanged()
 
     def test_kill(self):
-        """Nobody can clean up after that, but what was there is whole, and the next run does."""
+        """SIGKILL allows no clean-up, but existing files are intact, and the next run cleans up."""
         process = self.writing("in")
         process.kill()
         process.wait()

@@ -1,4 +1,4 @@
-"""A word that is wrong comes with the one that was meant; what is near nothing, comes with none."""
+"""A misspelt word gets a suggestion; a word that resembles nothing gets none."""
 import os
 import re
 import shlex
@@ -90,7 +90,7 @@ class Meant(CliTest):
 
 
 class NextStep(CliTest):
-    """Every complaint leads on: it names an option or a command, or what would be right."""
+    """Every error leads further: it names an option, a command or the valid values."""
 
     LEADS = re.compile(r"gcdumpc \S+|--[a-z]{3,}|-o |\(did you mean|; (?:name|choose|give|record|copy|make|create|use) |from \d+ to \d+|call it|is expected|"
                        r"takes (?:the path|an address)|comes one of|is needed|can be read only once|/REGEX/ are|"

@@ -1,6 +1,6 @@
 """
-What no output shows: that an output is on the disk before it gets its name, that nothing is opened through a link, that nobody else may read
-it or gets it from us.  Each command runs under strace; TABLE has what it must ask of the system, and in which order.
+Invisible in any output: an output is on the disk before it gets its name, nothing is opened through a link, nobody else can read it
+or inherits it from us.  Each command runs under strace; TABLE has the required system calls in order.
 """
 import os
 import re
@@ -19,7 +19,7 @@ SPOOL = "O_CLOEXEC|O_EXCL|O_RDWR|O_TMPFILE, 0600"
 
 
 def begun(name, folder="DIR", mode="0600"):
-    """A temporary file of nobody else's, locked."""
+    """A private temporary file, locked."""
     temporary = f".{name}.#.gcdumpc-tmp"
     return [f'openat <{folder}>, "{temporary}", {NEW}, {mode} -> <{folder}/{temporary}>', f"flock <{folder}/{temporary}>, LOCK_EX|LOCK_NB"]
 
@@ -29,7 +29,7 @@ def synced(name, folder="DIR"):
 
 
 def published(name, folder="DIR"):
-    """On the disk first, then the name, then that on the disk."""
+    """Sync the file, rename it, sync the folder."""
     return [*synced(name, folder), f'renameat <{folder}>, ".{name}.#.gcdumpc-tmp", <{folder}>, "{name}"', f"fsync <{folder}>"]
 
 
@@ -39,7 +39,7 @@ def file(name, **how):
 
 
 def inner(name):
-    """A temporary folder holds one folder, by whose name it is known as ours."""
+    """A temporary folder holds one folder whose name marks it as ours."""
     return f".{name}.#.gcdumpc-tmp/gcdumpc-folder"
 
 
@@ -67,7 +67,7 @@ def members(folder, *names):
 
 CSV = [f"{name}.csv" for name in ("facts", "types", "objects", "edges", "roots", "dependent_handles", "ranges")]
 CONVERT = ("convert", "in.nettrace", "-q", "-o")
-# arguments, and what they do to files
+# arguments, and their effects on files
 TABLE = [
     *[((*CONVERT, name), file(name)) for name in ("out.gclog", "out.gclog.gz", "out.gcdump", "out.heapsnapshot", "out.dartheap", "out.pb.gz", "out.folded",
                                                   "out.html", *(["out.db"] if HAVE_SQLITE else []))],
@@ -80,13 +80,13 @@ TABLE = [
     (("retained", "in.nettrace", "--json"), [READ]),
     (("info", "in.nettrace"), [READ]),
 ]
-# what fails leaves nothing: the same until the name would be given
+# a failure leaves nothing: the same calls up to the rename
 FAILING = [
     ((*CONVERT, "out.gclog"), [*begun("out.gclog"), READ, 'unlinkat <DIR>, ".out.gclog.#.gcdumpc-tmp", 0']),
     ((*CONVERT, "out.csv/"), [*folder_begun("out.csv"), READ, *folder_removed("out.csv")]),
     (("report", "in.nettrace", "-o", "out.prom"), [*begun("out.prom", mode="0644"), READ, 'unlinkat <DIR>, ".out.prom.#.gcdumpc-tmp", 0']),
 ]
-# calls that make a descriptor, and what keeps it from programs that we start
+# calls that make a descriptor, and the flag that closes it in programs that we start
 KEPT = {"openat": "O_CLOEXEC", "socket": "SOCK_CLOEXEC", "accept4": "SOCK_CLOEXEC", "socketpair": "SOCK_CLOEXEC", "epoll_create1": "EPOLL_CLOEXEC",
         "timerfd_create": "TFD_CLOEXEC", "eventfd2": "EFD_CLOEXEC", "pipe2": "O_CLOEXEC", "dup3": "O_CLOEXEC", "memfd_create": "MFD_CLOEXEC",
         "inotify_init1": "IN_CLOEXEC"}
@@ -123,13 +123,13 @@ class SystemCalls(CliTest):
         return lines
 
     def check_rules(self, lines):
-        """What holds for each call of each command."""
+        """Rules for each call of each command."""
         for line in lines[1:]:
             name = line.split(" ")[0]
             if name == "execve":
-                break                    # a program that we start has its own manners
+                break                    # a program that we start has its own rules
             if line.startswith('openat "/dev/'):
-                continue                 # of libraries, and what becomes the input of such a program
+                continue                 # from libraries, and the input of such a program
             with self.subTest(line):
                 self.assertNotIn(name, INHERITED)
                 self.assertIn(KEPT.get(name, ""), line)
@@ -137,14 +137,14 @@ class SystemCalls(CliTest):
                     self.assertNotRegex(line, "F_DUPFD,")
                 if name == "openat" and "O_CREAT" in line:
                     self.assertIn("O_EXCL|O_NOFOLLOW", line)
-                # one step of a way, unless it is a link of /proc that is no name
+                # one step of a path, unless it is a magic link of /proc
                 step = re.match(r'openat <(.*?)>, "([^/"]+)", (\S+)', line)
                 if step and "O_PATH" in step[3] and step[2] not in (".", "..") and not step[1].startswith("/proc"):
                     self.assertIn("O_NOFOLLOW", step[3])
 
     @staticmethod
     def files(lines):
-        """What happens to files and folders of the test, without what only finds folders; the same twice in a row counts once."""
+        """Effects on files and folders of the test, without calls that only look up folders; repeated calls count once."""
         def of_interest(line):
             name = line.split(" ")[0]
             if name in ("fcntl", "execve", "mmap", "madvise", "fadvise64", "connect") or not re.search("[<\"](DIR|TMP)", line):
@@ -169,7 +169,7 @@ class SystemCalls(CliTest):
                 self.check_files(self.traced(*args, "--strict", code=1), expected)
 
     def test_what_comes_through_a_pipe(self):
-        """It is kept in a file without a name that only we can read, where the output goes, else in TMPDIR."""
+        """It is kept in an unnamed file that only we can read, in the folder of the output, else in TMPDIR."""
         self.put("in.nettrace", small_trace())
         with open(self.path("in.nettrace"), "rb") as f:
             data = f.read()
@@ -178,7 +178,7 @@ class SystemCalls(CliTest):
         self.check_files(self.traced("retained", "-", input=data), [f'openat "TMP", {SPOOL}'])
 
     def test_a_way(self):
-        """Each step by itself, and none through a link of somebody else."""
+        """Each step is opened separately, and none through another user's link."""
         os.makedirs(self.path("a", "b"))
         lines = self.traced(*CONVERT, self.path("a", "b", "out.gclog"))
         self.assertEqual([line for line in lines if re.match(r'openat <DIR(/a)?>, "[ab]"', line)],
@@ -187,7 +187,7 @@ class SystemCalls(CliTest):
         self.assertIn('renameat <DIR/a/b>, ".out.gclog.#.gcdumpc-tmp", <DIR/a/b>, "out.gclog"', lines)
 
     def test_a_large_output(self):
-        """It goes to the disk while it is written, and does not push what others need out of the page cache."""
+        """It is written back early and does not displace other data from the page cache."""
         self.put("in.nettrace", big_trace(3200000))
         lines = [line for line in self.traced(*CONVERT, "out.csv/") if "/.objects.csv" in line]
         part, parts, temporary = 8 << 20, os.path.getsize(self.path("out.csv", "objects.csv")) >> 23, f"<DIR/{inner('out.csv')}/.objects.csv.#.gcdumpc-tmp>"
@@ -203,7 +203,7 @@ class SystemCalls(CliTest):
 
     @IPC
     def test_a_port(self):
-        """It listens before it gets its name, only we may connect, and it goes with us."""
+        """It listens before it gets its name, only we may connect, and it is removed at the end."""
         lines = [line for line in self.traced("info", "--listen", "port", "--timeout", "1", "-q", code=1)
                  if line.startswith(("socket ", "fchmod", "bind", "listen", "linkat", "unlinkat"))]
         lines = [re.sub(r", (110|4096|128)$", "", re.sub(r"socket:\[\d+\]|/proc/self/fd/\d+", "PORT", line)) for line in lines]
@@ -213,7 +213,7 @@ class SystemCalls(CliTest):
 
     @IPC
     def test_a_job(self):
-        """The new dump is on the disk before the old one goes, and gets its name after that."""
+        """The new dump is on the disk before the old one is removed, and gets its name after that."""
         self.put("hook", b"#!/bin/sh\nexit 0\n")
         os.chmod(self.path("hook"), 0o700)
         target = FakeProcess(self.tmp, self.path("in.nettrace"))
@@ -232,17 +232,17 @@ class SystemCalls(CliTest):
 
     @IPC
     def test_manners(self):
-        """They come before anything that could be in the way of others."""
+        """Priorities are set before any work that could disturb others."""
         lines = self.traced("collect", "--name", "Nobody", "-o", "%s.gclog", "--nice", "7", "--io-idle", "--timeout", "9", code=1)
         asked = [i for i, line in enumerate(lines) if line.startswith(("setpriority", "ioprio_set", "setitimer"))]
         self.assertEqual([lines[i] for i in asked], ["setpriority PRIO_PROCESS, 0, 7",
                                                      "ioprio_set IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0)",
-                                                     # again each second: a call that it has to interrupt may begin just after the first one
+                                                     # repeated each second: the call to be interrupted may start just after the first one
                                                      "setitimer ITIMER_REAL, {it_interval={tv_sec=1, tv_usec=0}, it_value={tv_sec=9, tv_usec=0}}, NULL"])
         self.assertFalse([line for line in lines[:asked[-1]] if '"/proc"' in line])
 
     def renamed(self, lines, pid):
-        """With words for what is another one in each run."""
+        """With placeholders for parts that change in each run."""
         program = next(name for name in os.listdir(self.path("dumps")) if name[0] != ".")
         for line in lines:
             if not line.startswith('openat "'):

@@ -1,4 +1,4 @@
-"""What a person sees: progress, separators, and nothing of a recording that would command the terminal."""
+"""Output on a terminal: progress, separators, and no escape sequence from a recording."""
 import json
 import re
 import select
@@ -15,7 +15,7 @@ FINE = ("Größe`1[数据]", "Лаборатория", "a b <c> & \"d\" 'e'", "�
 
 
 class Commands(CliTest):
-    """Characters of a recording or of a command line that would command a terminal."""
+    """Characters of a recording or a command line that a terminal would obey."""
 
     def clean(self, data, lines=None):
         text = data.decode()
@@ -70,7 +70,7 @@ class Commands(CliTest):
 
 class OnTerminal(CliTest):
     def terminal(self, *words, stream="stdout", columns=None, env=None, **options):
-        """The program with STREAM on a terminal; what arrived there comes with process.terminal.shown()."""
+        """The program with STREAM on a terminal; process.terminal.shown() returns its text."""
         terminal = Terminal(columns)
         self.addCleanup(terminal.close)
         process = self.start(*words, env=env or {"TERM": "xterm"}, **{stream: terminal.theirs}, **options)
@@ -78,14 +78,14 @@ class OnTerminal(CliTest):
         return process
 
     def seen(self, *words, code=0, **options):
-        """All that it shows there."""
+        """Everything shown there."""
         process = self.terminal(*words, **options)
         text = process.terminal.shown(process)
         self.assertEqual(self.finish(process).code, code)
         return text
 
     def test_separators(self):
-        """For people only: a number that a script reads has neither separators nor units."""
+        """For people only: numbers for scripts have neither separators nor units."""
         for command, number in (("report", "17,646    1.3 MiB  100.00%"), ("info", "bytes              1,378,569 (1.3 MiB)\n")):
             self.assertIn(number, self.seen(command, trace("net10-wks")))
             piped = self.done(command, trace("net10-wks")).text
@@ -93,7 +93,7 @@ class OnTerminal(CliTest):
             self.assertEqual(self.seen(command, trace("net10-wks"), env={"TERM": "dumb"}), piped)
 
     def test_windows(self):
-        """Whatever the width: nothing is cut, no line is longer, and a wide window has a line for each row."""
+        """At any width nothing is cut and no line is longer, and a wide window has one line for each row."""
         for words in (("report", trace("net10-wks"), "--names=csharp"), ("paths", trace("net10-wks"), "--type", "HeapLab.Node")):
             rows = self.done(*words).text.count("\n")
             whole = self.in_window(1000, *words)
@@ -105,7 +105,7 @@ class OnTerminal(CliTest):
                 self.assertEqual("".join(text.split()), "".join(whole.split()), columns)
 
     def test_colour(self):
-        """Headings are bold where that means something, and nobody has said no."""
+        """Headings are bold on a terminal that supports it, unless disabled."""
         words = ("report", trace("net10-wks"), "--top=1")
         for env, bold in (({}, True), ({"NO_COLOR": ""}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)):
             text = self.in_window(80, *words, **{"TERM": "xterm", "NO_COLOR": "", **env})
@@ -139,7 +139,7 @@ class OnTerminal(CliTest):
         return self.seen(*words, columns=columns, stream=stream, code=code, env=env or {"TERM": "xterm", "NO_COLOR": "1"})
 
     def test_progress(self):
-        """After a second of work, on a terminal, and gone in the end; never elsewhere."""
+        """After a second of work, only on a terminal, and erased at the end."""
         data = trace_bytes("net10-wks")
         words = ("convert", "-", "-o", "-")
         ways = {"terminal": self.terminal(*words, stream="stderr", stdin=subprocess.PIPE),
@@ -147,7 +147,7 @@ class OnTerminal(CliTest):
                 "dumb": self.terminal(*words, stream="stderr", stdin=subprocess.PIPE, env={"TERM": "dumb"}),
                 "pipe": self.start(*words, stdin=subprocess.PIPE)}
         shows = [ways["terminal"].terminal.ours]
-        piece = len(data) // 1000                    # a little at a time, so that there is work until it is shown, however slow the machine
+        piece = len(data) // 1000                    # in small pieces, so that the work lasts until progress is shown, however slow the machine
         for at in range(0, len(data), piece):
             for process in ways.values():
                 process.stdin.write(data[at:at + piece])

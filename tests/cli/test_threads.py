@@ -1,4 +1,4 @@
-"""--threads: whatever their number, the result is the same, byte for byte."""
+"""--threads: the result is the same for any number, byte for byte."""
 import os
 import resource
 import signal
@@ -8,7 +8,7 @@ from cli_support import CliTest, genheap, main, trace
 from test_formats import FORMATS
 
 NUMBERS = (1, 2, 8)
-# More objects and references than one thread would keep to itself; two heaps with losses and odd things.
+# Enough objects and references for several threads; two heaps with losses and odd features.
 HEAPS = {"mix": ["-n", "120000", "--server", "--heaps", "4", "--ranges"], "random": ["-n", "60000", "--shape", "random", "--drop-random", "30"],
          "list": ["-n", "70000", "--shape", "list"]}
 ANSWERS = (["report"], ["report", "--retained"], ["report", "--by", "kind"], ["retained"], ["retained", "--tree", "3"],
@@ -25,7 +25,7 @@ class Threads(CliTest):
         subprocess.run([genheap(self.dir), *options, self.path(name)], check=True)
 
     def files(self, name):
-        """All that is in the file or folder NAME, which is removed."""
+        """The contents of the file or folder NAME, which is removed."""
         path = self.path(name)
         paths = [os.path.join(top, n) for top, _, names in os.walk(path) for n in names] if os.path.isdir(path) else [path]
         found = {}
@@ -73,7 +73,7 @@ class Threads(CliTest):
             self.same_for_all(make, " ".join(command))
 
     def test_a_full_disk_is_found_by_the_thread_that_writes(self):
-        """Of a file, with the old one kept; the heap is larger than what lies between the threads."""
+        """For a file; the old one is kept.  The heap is larger than the queue between the threads."""
         def small_files():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (3 << 20, 3 << 20))

@@ -1,4 +1,4 @@
-"""--fail-if: what is understood, what is exceeded, and which exit status comes of it."""
+"""--fail-if: syntax, comparisons, and the exit status."""
 import json
 
 from cli_support import CliTest, main, trace, types_trace
@@ -11,7 +11,7 @@ class Thresholds(CliTest):
         self.put("new", types_trace(("Shop.Order", 11, 100), ("Shop.Item", 2, 50), ("List`1[Shop.Order]", 1, 32), ("New", 3, 8)))
 
     def exceeded(self, *expressions):
-        """One answer for each of them; the status and the messages agree."""
+        """One result for each threshold; status and messages agree."""
         words = [w for e in expressions for w in ("--fail-if", e)]
         run = self.gcdumpc("diff", "old", "new", "--json", *words)
         self.assertIn(run.code, (0, 4), run.err)
@@ -39,7 +39,7 @@ class Thresholds(CliTest):
         self.assertEqual(self.exceeded(yes[-1]), [False])        # three more are not less than one more
 
     def test_units(self):
-        """Of a type with just so many bytes: it is not more than that, but not less either."""
+        """A type with exactly this many bytes: neither more nor less."""
         for unit, size in (("", 1), ("B", 1), ("K", 1 << 10), ("KiB", 1 << 10), ("KB", 1000), ("M", 1 << 20), ("MiB", 1 << 20), ("MB", 10 ** 6),
                            ("G", 1 << 30), ("GiB", 1 << 30), ("GB", 10 ** 9)):
             self.put("new", types_trace(("Shop.Order", 3, size)))
@@ -73,7 +73,7 @@ class Thresholds(CliTest):
         self.done("trend", "old", "old", "new", "--fail-if", "count(New) > +2", code=4)
 
     def test_types_that_are_not_there(self):
-        """A threshold with a slip of the pen would never be exceeded."""
+        """A misspelt threshold would never be exceeded."""
         self.refused(1, r'no type matches "Shop.Ordre"; near it: "Shop.Order"', "diff", "old", "new", "--fail-if", "bytes(Shop.Ordre) > +1%")
 
     def test_what_is_wrong_and_where(self):

@@ -23,7 +23,7 @@ class Help(CliTest):
                 self.assertEqual((run.text, run.err), (text, b""), words)
 
     def test_every_status_is_told(self):
-        """By the program all that src/cli/exit.h has; by a command those that it can end with."""
+        """The program lists all of src/cli/exit.h; a command lists those that it can return."""
         with open(os.path.join(SOURCE, "src", "cli", "exit.h"), encoding="utf-8") as f:
             every = set(re.findall(r"\bCLI_[A-Z]+ = (\d+)", f.read()))
         self.assertIn("4", every)
@@ -42,7 +42,7 @@ class Help(CliTest):
         self.assertEqual(run.out, b"")
         self.assertLessEqual(text.count("\n"), 12)
         self.assertLessEqual(max(map(len, text.splitlines())), 80)
-        for words in re.findall(r"^  gcdumpc (.*?)  ", text, re.M):       # no line shows what is not there
+        for words in re.findall(r"^  gcdumpc (.*?)  ", text, re.M):       # no line shows a missing feature
             command = words.split()[0]
             self.assertIn("collect" if command == "--pid" else command, COMMANDS)
         for command in ("ps", "--pid", "report", "leaks", "diff", "--help"):
@@ -165,7 +165,7 @@ class WrongUse(CliTest):
     def test_recordings(self):
         name = self.put("small.nettrace", small_trace())
         self.refused(2, r'convert has no option "--plain".*', "convert", name, "-o", "x.nettrace", "--plain")
-        self.done("convert", name, "-o", "x.nettrace", "-f", "gclog")    # who says so, gets it
+        self.done("convert", name, "-o", "x.nettrace", "-f", "gclog")    # available on request
         self.refused(2, r'there is no format "bogus"; there is: gclog, .*, nettrace', "--pid", "1", "-o", "x", "--format", "bogus")
         for command in ("info", "report"):
             self.refused(2, rf"--save-trace keeps the stream of a process, not of a file; see gcdumpc {command} --help",
@@ -224,7 +224,7 @@ class Forms(CliTest):
         self.written("x.png", "in", "-o", "x.png", "--format", "gclog")
 
     def test_names_of_earlier_releases(self):
-        """They mean the same, and no help shows them."""
+        """They work the same, and no help shows them."""
         for old, new, words in (("--dump", "--walk", ("info", trace("net10-wks"), "{}", "1")), ("--dump=1", "--walk=1", ("info", trace("net10-wks"), "{}")),
                                 ("--fold", "--stack-by", ("convert", trace("net10-wks"), "-f", "collapsed", "-o", "-", "-q", "{}", "paths"))):
             runs = [self.done(*(w.replace("{}", name) for w in words)) for name in (old, new)]
