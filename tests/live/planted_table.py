@@ -74,7 +74,7 @@ first("lazy", "ReportList", "5,000", "Lazy<", "Report", "List<", miss="collectio
 # -- events ---------------------------------------------------------------------------------------------------------------------------
 first("event", "PriceFeed", "5,040", "PriceListener", kind="handlers")
 first("static-event", "Bus.OrderPlaced", "3,000", "OrderView", kind="handlers")
-first("framework-event", "AppDomain", "3,00.", "TempFolder", kind="handlers")
+first("framework-event", "AppDomain|AppContext.ProcessExit", "3,00.", "TempFolder", kind="handlers")
 first("framework-event-tasks", "TaskScheduler.UnobservedTaskException", "3,000", "FailureMonitor", kind="handlers")
 first("property-changed", "BasketModel", "3,000", "BasketView", kind="handlers")
 first("closure-event", "PriceFeed", "3,000", "ImportWizard", kind="handlers")
@@ -136,6 +136,7 @@ finding("fragmented-documents", "MiB", "free", "large", miss="no finding of this
 first("service-provider", "BasketStore", "5,041", "UserSession", "ConcurrentDictionary<", miss="collections are not recognised")
 first("captured-transients", "5,000", "ReportExporter", "[Ss]ervice ?[Pp]rovider")
 first("scopes", "MessageHandler", "3,000", "UnitOfWork|IServiceScope", "List<", miss="collections are not recognised")
+first("cancellation-timeouts", "5,000", "ExportJob", miss="the user's type is not named")
 first("options-monitor", "3,000", "PriceFormat", "OptionsMonitor<|PriceOptions", miss="the user's type is not named")
 first("hosted-service", "MailSender", "9,999", "WorkItem", "Channel<", miss="collections are not recognised")
 first("log-scopes", "20,000", "ImportRound", "[Ss]cope", miss="the user's type is not named")

@@ -44,6 +44,19 @@ public sealed class MessageHandler(IServiceScopeFactory scopes)
     }
 }
 
+/// <summary>A source each, linked to the end of the program and with a time-out, never disposed: no single object holds them.</summary>
+public sealed class ExportJob
+{
+    readonly byte[] _rows = new byte[3000];
+
+    public ExportJob(IHostApplicationLifetime lifetime)
+    {
+        var source = CancellationTokenSource.CreateLinkedTokenSource(lifetime.ApplicationStopping);
+        source.Token.Register(() => _rows[0]++);
+        source.CancelAfter(TimeSpan.FromHours(1));
+    }
+}
+
 public sealed class PriceOptions
 {
     public int Digits { get; set; }
@@ -146,6 +159,7 @@ static class Hosting
         ("service-provider", () => Serve(s => s.AddSingleton<BasketStore>(), p => Fill<BasketStore>(p, 5_041, (s, i) => s.Add(i)))),
         ("captured-transients", () => Serve(s => s.AddTransient<ReportExporter>(), p => Stores.Fill(5_000, _ => p.GetService<ReportExporter>()))),
         ("scopes", () => Serve(s => s.AddScoped<UnitOfWork>().AddSingleton<MessageHandler>(), Receive)),
+        ("cancellation-timeouts", () => Serve(s => s.AddTransient<ExportJob>(), p => Stores.Fill(5_000, _ => p.GetService<ExportJob>()))),
         ("options-monitor", () => Serve(s => s.AddTransient<PriceFormat>(), p => Stores.Fill(3_000, _ => p.GetService<PriceFormat>()))),
         ("hosted-service", () => Serve(s => s.AddSingleton<MailSender>().AddHostedService(p => p.GetRequiredService<MailSender>()),
                                        p => Fill<MailSender>(p, 10_000, (s, i) => s.Add(i)))),
