@@ -1,12 +1,12 @@
-# Puts src/write/html together as two C arrays: the page before its data and behind.
+# Puts src/write/html/page together as two C arrays: the page before its data and behind.
 #
-#     cmake -D SOURCE=src/write/html -D OUTPUT=html_page.c -P html-page.cmake
+#     cmake -D SOURCE=src/write/html/page -D OUTPUT=html_page.c -P html-page.cmake
 #
-# Style sheet and script go into page.html where @STYLE@ and @SCRIPT@ are; the data will be where @DATA@ is.  The policy of the page lets
-# only these two run, by their digests, so nothing that gets into the page from a dump ever could.
+# Style sheet and script (main.js with all modules that it needs) go into page.html where @STYLE@ and @SCRIPT@ are; the data will be where
+# @DATA@ is.  The policy of the page lets only these two run, by their digests, so nothing that gets into the page from a dump ever could.
 cmake_minimum_required(VERSION 3.25)
 
-set(scripts data.js text.js table.js tree.js treemap.js sections.js diff.js main.js)
+include(${CMAKE_CURRENT_LIST_DIR}/page-script.cmake)
 
 # The SHA-256 of TEXT in base64, as a policy wants it.
 function(digest text result)
@@ -41,11 +41,8 @@ endfunction()
 # Brackets and semicolons mean something to CMake's lists; texts are only ever handled in quotes.
 file(READ ${SOURCE}/page.html page)
 file(READ ${SOURCE}/style.css style)
-set(script "\"use strict\";\n")
-foreach(name ${scripts})
-    file(READ ${SOURCE}/${name} part)
-    string(APPEND script "${part}")
-endforeach()
+string(REGEX REPLACE "\n +" "\n" style "${style}")
+page_script(${SOURCE} main.js script)
 digest("${style}" style_digest)
 digest("${script}" script_digest)
 string(REPLACE "@POLICY@" "default-src 'none'; style-src '${style_digest}'; script-src '${script_digest}'; base-uri 'none'; form-action 'none'"

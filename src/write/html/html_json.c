@@ -1,5 +1,5 @@
 /*
- * The data of the page as JSON, for the scripts in src/write/html.  Rows are arrays; what their columns are is said in data.js.
+ * The data of the page as JSON, for the modules in src/write/html/page.  Rows are arrays; what their columns are is said in page/data.js.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
- * The page around the data, made from src/write/html by tools/cmake/html-page.cmake.
+ * The page around the data, made from src/write/html/page by tools/cmake/html-page.cmake.
  */
 #ifndef GCD_WRITE_HTML_PAGE_H
 #define GCD_WRITE_HTML_PAGE_H

@@ -1,0 +1,60 @@
+// @ts-check
+// The data of the page as gcdumpc wrote it (html_json.c for one dump, html_diff.c for two side by side).
+
+/**
+ * A row of a tree: parent row or -1, name, own objects, own bytes, objects and bytes with all below.  Parents come first.
+ * @typedef {[parent: number, name: number, ownObjects: number, ownBytes: number, objects: number, bytes: number]} TreeRow
+ */
+
+/** @typedef {[name: number, module: string, objects: number, bytes: number, retained: number]} TypeRow */
+/** @typedef {[name: number, bytes: number, retained: number, address: string | null, holders: number[]]} LargeRow  holders: from the root on */
+/** @typedef {[type: number, objects: number, bytes: number]} PartRow */
+/** @typedef {[name: number, repeats: number, retained: number, dependent: boolean]} StepRow  name -1: objects that are left out */
+
+/**
+ * Held and content are types below it; path leads from the root to it.
+ * @typedef {{title: string, sentence: string, advice: string, objects: number, bytes: number, retained: number, held: PartRow[],
+ *            content: PartRow[], root_group?: number, root_name?: string, path?: StepRow[]}} Suspect
+ */
+
+/** @typedef {{complete: boolean, unverified: boolean, reasons: string[]}} Verdict */
+/** @typedef {{name: string, pid: number, command_line: string, os: string, architecture: string, runtime_version: string}} Process */
+/** @typedef {{start_unix_ms?: number, start_ns: number, pause_ns: number, number: number, heaps: number}} Collection */
+
+/**
+ * @typedef {{objects: number, bytes: number, references: number, types: number, roots: number, dependent_handles: number,
+ *            reachable_objects: number, reachable_bytes: number, stand_ins: number}} Totals
+ */
+
+/** @typedef {[objects: number, bytes: number, ranges: number, free: number, reserved: number]} GenerationRow */
+
+/**
+ * One dump.  names and kinds: texts and what they name, "t" a type, "s" a static variable, "r" a group of roots and the like.
+ * other_types: number, objects and bytes of those that are not in types.  consumer: without suspects the largest consumer.
+ * roots: how many of each group of root_groups.  generations: 0, 1, 2, large, pinned, and outside of ranges.
+ * paths: what of a type is reached on which way; own numbers are what ends there.
+ * @typedef {{kind: "heap", gcdumpc: string, verdict: Verdict, process: Process, gc: Collection, totals: Totals, root_groups: string[],
+ *            roots: number[], names: string[], kinds: string[], types: TypeRow[], other_types: [number, number, number], tree: TreeRow[],
+ *            largest: LargeRow[], paths: {type: number, tree: TreeRow[]}[], suspects: Suspect[], consumer: Suspect[],
+ *            suspect_bytes: number, generations: GenerationRow[]}} Heap
+ */
+
+/**
+ * @typedef {{name: string, program: string, process: number, unix_ms?: number, objects: number, bytes: number, retained: number,
+ *            verdict: Verdict}} Side
+ */
+
+/**
+ * Two dumps.  sides: the older and the newer one.  rows: type, objects, bytes (and with retained the retained size) before, the same after.
+ * other_rows: types, objects and bytes before and after that are not in rows.  steps: depth, name, objects and bytes before, and after, each
+ * before those below it; changes of less than least_step bytes are left out.
+ * @typedef {{kind: "diff", gcdumpc: string, sides: [Side, Side], retained: boolean, has_steps: boolean, rows: [string, ...number[]][],
+ *            other_rows: number[], steps: [depth: number, name: string, ...numbers: number[]][], least_step: number}} Diff
+ */
+
+/** @type {Heap | Diff} */
+export const data = JSON.parse(/** @type {HTMLElement} */ (document.getElementById("data")).textContent);
+
+// Which of the two it is decides main.js; no view is asked for the other one.
+export const heap = /** @type {Heap} */ (data);
+export const diff = /** @type {Diff} */ (data);

@@ -1,0 +1,102 @@
+// @ts-check
+// Elements.  Text gets into the page by text nodes and attributes only, never as markup.
+import {bytes, count, exactBytes, share} from "./numbers.js";
+
+/**
+ * Attributes that are functions are listeners; those that are false, null or undefined are left out, and so are children that are null.
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag
+ * @param {Record<string, any>} [attributes]
+ * @param {...(globalThis.Node | string | null)} children
+ * @returns {HTMLElementTagNameMap[K]}
+ */
+export function el(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (typeof value === "function") {
+      element.addEventListener(name, value);
+    } else if (value !== false && value !== null && value !== undefined) {
+      element.setAttribute(name, value === true ? "" : value);
+    }
+  }
+  element.append(...children.filter(child => child !== null));
+  return element;
+}
+
+/**
+ * The element of page.html with this id.
+ * @param {string} id
+ */
+export function byId(id) {
+  return /** @type {HTMLElement} */ (document.getElementById(id));
+}
+
+/**
+ * The name of something in a dump: written from left to right, whatever it contains.
+ * @param {{name: string, kind: string}} node
+ */
+export function named(node) {
+  return el("bdi", {class: `name kind-${node.kind}`, dir: "ltr"}, node.name);
+}
+
+/**
+ * A bar that shows PART of WHOLE; the number beside it says the same.
+ * @param {number} part
+ * @param {number} whole
+ */
+export function bar(part, whole) {
+  const filled = el("span", {class: "filled"});
+  filled.style.width = `${whole > 0 ? Math.min(100, 100 * part / whole) : 0}%`;
+  return el("span", {class: "bar", "aria-hidden": "true"}, filled);
+}
+
+/**
+ * What a colour of a chart stands for.
+ * @param {string} kind
+ * @param {string} meaning
+ */
+export function swatch(kind, meaning) {
+  return el("span", {}, el("span", {class: `swatch ${kind}`}), meaning);
+}
+
+/** @param {number} n */
+export function bytesCell(n) {
+  return el("td", {class: "number", title: exactBytes(n)}, bytes(n));
+}
+
+/** @param {number} n */
+export function countCell(n) {
+  return el("td", {class: "number"}, count(n));
+}
+
+/**
+ * @param {number} part
+ * @param {number} whole
+ */
+export function shareCell(part, whole) {
+  return el("td", {class: "share"}, bar(part, whole), el("span", {class: "percent"}, share(part, whole)));
+}
+
+/**
+ * Left out where there is no room.
+ * @param {HTMLTableCellElement} cell
+ */
+export function roomy(cell) {
+  cell.classList.add("roomy");
+  return cell;
+}
+
+/**
+ * A card with a heading, in the list of sections at the top, too.
+ * @param {string} id
+ * @param {string} title
+ * @param {string | null} explanation
+ * @param {...(globalThis.Node | string | null)} children
+ */
+export function section(id, title, explanation, ...children) {
+  byId("sections").append(el("li", {}, el("a", {href: `#${id}`}, title)));
+  const card = el("section", {id, class: "card", "aria-labelledby": `${id}-title`},
+                  el("h2", {id: `${id}-title`}, title), explanation ? el("p", {class: "muted explanation"}, explanation) : null, ...children);
+  byId("content").append(card);
+  return card;
+}

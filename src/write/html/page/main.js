@@ -1,0 +1,28 @@
+// @ts-check
+import {data} from "./data.js";
+import {diffHeading, diffPaths, diffSummary, diffTypes} from "./diff.js";
+import {generationSection, largestSection, rootSection} from "./heap_tables.js";
+import {mapSection, treeSection} from "./held.js";
+import {makeDominatorTree} from "./nodes.js";
+import {heading, summarySection} from "./summary.js";
+import {suspectSection} from "./suspects.js";
+import {pathSection, typeSection} from "./types.js";
+
+if (data.kind === "diff") {
+  diffHeading();
+  diffSummary();
+  diffTypes();
+  diffPaths();
+} else {
+  const dominatorTree = makeDominatorTree();
+  heading();
+  summarySection();
+  suspectSection();
+  mapSection(dominatorTree);
+  typeSection();
+  treeSection(dominatorTree);
+  largestSection();
+  pathSection();
+  rootSection();
+  generationSection();
+}

@@ -1,0 +1,175 @@
+// @ts-check
+// Trees of what is in a dump, as their views show them.
+import {heap} from "./data.js";
+import {colourOf, nameOf, namespaceOf} from "./names.js";
+import {sum} from "./numbers.js";
+
+/** @typedef {import("./data.js").TreeRow} TreeRow */
+/** @typedef {Rows | Group} Node */
+/** @typedef {{rows: TreeRow[], below: number[][], top: number[]}} Tree  rows with the numbers of the rows below each of them */
+
+// Rows of one name side by side, folded into one.  children() is made when somebody looks.
+export class Rows {
+  /**
+   * @param {Tree} tree
+   * @param {number[]} rows
+   */
+  constructor(tree, rows) {
+    this.tree = tree;
+    this.rows = rows;
+    this.number = tree.rows[rows[0]][1];
+    this.kind = heap.kinds[this.number];
+    this.name = nameOf(this.number);
+    this.colour = this.kind === "t" ? colourOf(namespaceOf(this.number)) : "colour-none";
+    this.ownObjects = sum(rows, r => tree.rows[r][2]);
+    this.ownBytes = sum(rows, r => tree.rows[r][3]);
+    this.objects = sum(rows, r => tree.rows[r][4]);
+    this.bytes = sum(rows, r => tree.rows[r][5]);
+    /** @type {Node[] | null} */
+    this.made = null;
+  }
+
+  children() {
+    this.made ??= withRest(this, folded(this.tree, this.rows.flatMap(r => this.tree.below[r])));
+    return this.made;
+  }
+}
+
+// A node that is made up: a namespace, all that is left out below another one.
+export class Group {
+  /**
+   * @param {string} name
+   * @param {string} kind
+   * @param {{objects: number, bytes: number, ownObjects?: number, ownBytes?: number}} sizes
+   * @param {Node[]} children
+   */
+  constructor(name, kind, sizes, children) {
+    this.name = name;
+    this.kind = kind;
+    this.number = -1;
+    this.objects = sizes.objects;
+    this.bytes = sizes.bytes;
+    this.ownObjects = sizes.ownObjects ?? 0;
+    this.ownBytes = sizes.ownBytes ?? 0;
+    this.colour = kind === "n" ? colourOf(name) : "colour-none";
+    this.made = children;
+  }
+
+  children() {
+    return this.made;
+  }
+}
+
+/**
+ * Something without parts.
+ * @param {string} name
+ * @param {string} kind
+ * @param {number} objects
+ * @param {number} bytes
+ */
+export function leaf(name, kind, objects, bytes) {
+  return new Group(name, kind, {objects, bytes, ownObjects: objects, ownBytes: bytes}, []);
+}
+
+/** @param {Node[]} nodes */
+function total(nodes) {
+  return {objects: sum(nodes, n => n.objects), bytes: sum(nodes, n => n.bytes)};
+}
+
+/** @param {Node[]} nodes */
+export function largestFirst(nodes) {
+  return nodes.sort((a, b) => b.bytes - a.bytes || b.objects - a.objects);
+}
+
+/**
+ * @param {Tree} tree
+ * @param {number[]} rows
+ * @returns {Node[]}
+ */
+function folded(tree, rows) {
+  return largestFirst([...groupBy(rows, r => tree.rows[r][1]).values()].map(same => new Rows(tree, same)));
+}
+
+/**
+ * @template T, K
+ * @param {T[]} items
+ * @param {(item: T) => K} key
+ * @returns {Map<K, T[]>}
+ */
+function groupBy(items, key) {
+  const groups = new Map();
+  for (const item of items) {
+    const same = groups.get(key(item));
+    if (same === undefined) {
+      groups.set(key(item), [item]);
+    } else {
+      same.push(item);
+    }
+  }
+  return groups;
+}
+
+/**
+ * The file holds the largest nodes only; what is missing to the sums of NODE is one more child.
+ * @param {Node} node
+ * @param {Node[]} children
+ */
+function withRest(node, children) {
+  const bytes = node.bytes - node.ownBytes - sum(children, c => c.bytes);
+  const objects = node.objects - node.ownObjects - sum(children, c => c.objects);
+  if (bytes > 0 && objects > 0) {
+    children.push(leaf(children.length > 0 ? "(smaller ones)" : "(in detail not listed)", "o", objects, bytes));
+  }
+  return children;
+}
+
+/**
+ * @param {TreeRow[]} rows
+ * @returns {Tree}
+ */
+function treeOf(rows) {
+  /** @type {Tree} */
+  const tree = {rows, below: rows.map(() => []), top: []};
+  rows.forEach((row, i) => (row[0] < 0 ? tree.top : tree.below[row[0]]).push(i));
+  return tree;
+}
+
+/**
+ * @param {TreeRow[]} rows
+ * @param {string} name
+ */
+export function wholeTree(rows, name) {
+  const tree = treeOf(rows);
+  const top = folded(tree, tree.top);
+  return new Group(name, "o", total(top), top);
+}
+
+/** @param {Node[]} nodes */
+function wholeHeap(nodes) {
+  const all = new Group("All objects", "o", heap.totals, nodes);
+  withRest(all, nodes);
+  return all;
+}
+
+export function makeDominatorTree() {
+  return wholeHeap(wholeTree(heap.tree, "").children());
+}
+
+// The outermost types of the dominator tree by namespace: each with all that it keeps alive.
+export function byNamespace() {
+  const tree = treeOf(heap.tree);
+  const isType = (/** @type {number} */ row) => row >= 0 && heap.kinds[tree.rows[row][1]] === "t";
+  const outermost = tree.rows.flatMap((row, i) => isType(i) && !isType(row[0]) ? [i] : []);
+  return wholeHeap(largestFirst([...groupBy(outermost, r => namespaceOf(tree.rows[r][1]))].map(([name, rows]) => {
+    const types = folded(tree, rows);
+    return new Group(name, "n", total(types), types);
+  })));
+}
+
+// All types by namespace: each with its own bytes.
+export function byOwnSize() {
+  return wholeHeap(largestFirst([...groupBy(heap.types, t => namespaceOf(t[0]))].map(([name, rows]) => {
+    const types = rows.map(t => Object.assign(leaf(nameOf(t[0]), "t", t[2], t[3]), {colour: colourOf(name), number: t[0]}));
+    return new Group(name, "n", total(types), largestFirst(types));
+  })));
+}

@@ -1,0 +1,83 @@
+// @ts-check
+// Numbers for people.  Every number of the page is rounded here and nowhere else, so one thing has one number.
+
+const UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+
+/** @param {number} n */
+export function count(n) {
+  return n.toLocaleString("en-US");
+}
+
+/** @param {number} n */
+export function bytes(n) {
+  let unit = 0;
+  let value = Math.abs(n);
+  while (value >= 1023.95 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  const digits = unit === 0 ? 0 : 1;
+  return `${n < 0 ? "\u2212" : ""}${value.toFixed(digits)} ${UNITS[unit]}`;
+}
+
+/** @param {number} n */
+export function exactBytes(n) {
+  return `${count(n)} bytes`;
+}
+
+/**
+ * @param {number} part
+ * @param {number} whole
+ */
+export function share(part, whole) {
+  const percent = whole > 0 ? 100 * part / whole : 0;
+  return percent > 0 && percent < 0.1 ? "< 0.1 %" : `${percent.toFixed(1)} %`;
+}
+
+/**
+ * @param {number} n
+ * @param {string} one
+ */
+export function plural(n, one, many = one + "s") {
+  return `${count(n)} ${n === 1 ? one : many}`;
+}
+
+/**
+ * @param {number} n
+ * @param {(n: number) => string} text
+ */
+export function signed(n, text) {
+  return n > 0 ? `+${text(n)}` : n < 0 ? `\u2212${text(-n)}` : "0";
+}
+
+/** @param {number} ns */
+export function milliseconds(ns) {
+  return `${count(Math.round(ns / 1e6))} ms`;
+}
+
+/**
+ * Of what was 1 and is now 1 + GROWTH; infinite when it is new or gone.
+ * @param {number} growth
+ */
+export function growthText(growth) {
+  if (!Number.isFinite(growth)) {
+    return growth > 0 ? "new" : "gone";
+  }
+  return growth >= 10 ? `\u00d7 ${count(Math.round(growth + 1))}`
+    : `${growth < 0 ? "\u2212" : growth > 0 ? "+" : ""}${(100 * Math.abs(growth)).toFixed(1)} %`;
+}
+
+/** @param {number} ms  since 1970 */
+export function timeText(ms) {
+  const time = new Date(ms);
+  return Number.isNaN(time.getTime()) ? "" : `${time.toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}
+
+/**
+ * @template T
+ * @param {T[]} items
+ * @param {(item: T) => number} value
+ */
+export function sum(items, value) {
+  return items.reduce((total, item) => total + value(item), 0);
+}

@@ -1,0 +1,45 @@
+# Joins the ES modules of a page into one script: page_script(FOLDER main.js result).
+#
+# A module becomes a function that returns what it exports, an import takes names out of that.  What modules may use is what these expressions
+# understand, and tests/browser/test_source.py checks it: an import is one line and names a file beside it; what is exported is a function, a
+# class or a constant, and declared there; comments have lines of their own, but for types; no text goes over two lines.
+
+# Everything that the module NAME imports, and then NAME, into the list page_modules.  PATH: the modules that lead to it.
+function(page_collect folder name path)
+    if(name IN_LIST path)
+        message(FATAL_ERROR "modules of the page import each other: ${path} ${name}")
+    endif()
+    list(APPEND path ${name})
+    file(READ ${folder}/${name} text)
+    string(REGEX MATCHALL "\nimport [^\n]* from \"\\./[a-z_]+\\.js\"" imports "${text}")
+    foreach(import IN LISTS imports)
+        string(REGEX REPLACE ".*\"\\./([a-z_]+)\\.js\"$" "\\1.js" other "${import}")
+        if(NOT other IN_LIST page_modules)
+            page_collect(${folder} ${other} "${path}")
+        endif()
+    endforeach()
+    list(APPEND page_modules ${name})
+    set(page_modules "${page_modules}" PARENT_SCOPE)
+endfunction()
+
+# Brackets and semicolons mean something to CMake's lists; texts are only ever handled in quotes.
+function(page_script folder name result)
+    set(page_modules "")
+    page_collect(${folder} ${name} "")
+    set(script "\"use strict\";")
+    foreach(module IN LISTS page_modules)
+        file(READ ${folder}/${module} text)
+        string(REPLACE ".js" "" module ${module})
+        string(REGEX MATCHALL "\nexport (function|class|const) [A-Za-z_0-9]+" exports "${text}")
+        string(REGEX REPLACE "\nexport (function|class|const) " "" exports "${exports}")
+        string(REPLACE ";" ", " exports "${exports}")
+        string(REGEX REPLACE "\nimport [*] as ([a-z_]+) from \"\\./([a-z_]+)\\.js\"" "\nconst \\1 = \\2Module" text "\n${text}")
+        string(REGEX REPLACE "\nimport ([^\n]*) from \"\\./([a-z_]+)\\.js\"" "\nconst \\1 = \\2Module" text "${text}")
+        string(REGEX REPLACE "\nexport " "\n" text "${text}")
+        string(APPEND script "\nconst ${module}Module = (() => {${text}return {${exports}};\n})();")
+    endforeach()
+    string(REGEX REPLACE "/[*][*]([^*]|[*]+[^*/])*[*]+/" "" script "${script}")
+    string(REGEX REPLACE "\n[ ]*//[^\n]*" "" script "${script}")
+    string(REGEX REPLACE "\n[ \n]+" "\n" script "${script}")
+    set(${result} "${script}\n" PARENT_SCOPE)
+endfunction()
