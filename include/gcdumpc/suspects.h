@@ -91,6 +91,10 @@ struct gcd_suspect {
     uint32_t node;
     uint32_t type;
 
+    /* OBJECT that is a collection (unstable/collections.h): its kind, and the number of its elements; exact when both bounds are equal */
+    const char *collection;      /* NULL = none, "list", "channel" ... */
+    uint64_t elements, elements_at_least, elements_at_most;  /* the best number; UINT64_MAX = no upper bound */
+
     /* A shortest path from the root to that object, including it; others may exist. */
     size_t root;                 /* number of the root (gcd_summary.roots), SIZE_MAX = not known */
     const struct gcd_suspect_step *path;     /* the suspects' */

@@ -69,6 +69,7 @@ class Leaks(CliTest):
             "number": 1, "kind": "object", "title": "One object", "objects": 1, "shallow_bytes": 824, "bytes": 824 + 10_003_200,
             "retained_bytes": 824 + 10_003_200, "overlaps": False, "type": "Shop.Order[]", "node": 3, "address": f"{at['array']:#x}",
             "root_kind": "statics", "root": "static variable s_app", "field": "s_app", "class": None, "label": "s_app",
+            "collection": None, "elements": None, "elements_at_least": None, "elements_at_most": None,
             "advice": "", "sentence": "A Shop.Order[] keeps 9.5 MiB alive, 100.0 % of the heap. It holds 100 objects, all Shop.Order. "
                         "It is held by the static variable s_app by way of Shop.Cache."})
         self.assertEqual([(p["depth"], p["type"], p["address"], p["repeats"], p["dependent"]) for p in path],

@@ -1,5 +1,5 @@
 /*
- * Lists the collections of a recording for tests: collections_list FILE prints a line for each object that is one,
+ * Lists the collections of a dump for tests: collections_list FILE prints a line for each object that is one,
  *     ADDRESS KIND ELEMENTS AT_LEAST AT_MOST CAPACITY REFERENCES STRUCTURE_OBJECTS STRUCTURE_BYTES TYPE
  * with "-" for what is not known.
  */
@@ -43,6 +43,18 @@ static gcd_status list(const struct gcd_graph *g, struct gcd_collections *c, str
     return GCD_OK;
 }
 
+static gcd_status open_graph(const char *path, struct gcd_input **ret_in, struct gcd_dump **ret_dump, struct gcd_graph **ret, struct gcd_error *err)
+{
+    const char *format;
+    gcd_status st = gcd_input_open(path, NULL, ret_in, err);
+    if (st != GCD_OK)
+        return st;
+    if (gcd_graph_probe(*ret_in, &format, err) == GCD_OK && format != NULL)
+        return gcd_graph_read(*ret_in, NULL, ret, err);
+    st = gcd_dump_open(*ret_in, NULL, ret_dump, err);
+    return st == GCD_OK ? gcd_graph_from_dump(*ret_dump, NULL, ret, err) : st;
+}
+
 int main(int argc, char **argv)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -52,11 +64,7 @@ int main(int argc, char **argv)
     struct gcd_collections *c = NULL;
     if (argc != 2)
         return 2;
-    gcd_status st = gcd_input_open(argv[1], NULL, &in, &err);
-    if (st == GCD_OK)
-        st = gcd_dump_open(in, NULL, &dump, &err);
-    if (st == GCD_OK)
-        st = gcd_graph_from_dump(dump, NULL, &g, &err);
+    gcd_status st = open_graph(argv[1], &in, &dump, &g, &err);
     if (st == GCD_OK)
         st = gcd_collections_new(g, NULL, &c, &err);
     if (st == GCD_OK)

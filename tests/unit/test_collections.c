@@ -87,6 +87,15 @@ static void keys_of_a_dictionary_are_counted_where_they_are_strings(void **state
     it = dictionary(GENERIC "Dictionary`2[System.String,System.String]", "Entry[System.String,System.String][]", "kkkkk");
     assert_int_equal(it.at_least, 3);
     assert_int_equal(it.at_most, 5);
+    /* in the spelling of C# */
+    it = dictionary(GENERIC "Dictionary<System.String, Shop.Order>", GENERIC "Dictionary<System.String, Shop.Order>.Entry[]", "kokok");
+    assert_int_equal(it.at_least, 3);
+    assert_int_equal(it.structure_objects, 3);
+    it = dictionary(GENERIC "Dictionary<System.String, Shop.Order>", "Entry<System.String, Shop.Order>[]", "kok");
+    assert_int_equal(it.at_most, 2);
+    assert_int_equal(it.structure_objects, 3);
+    it = dictionary(GENERIC "Dictionary<System.String, Shop.Order>", "Entry<System.String, Shop.Item>[]", "kok");
+    assert_int_equal(it.structure_objects, 2);
     it = dictionary(GENERIC "Dictionary`2[System.Int32,Shop.Order]", "Entry[System.Int32,Shop.Order][]", "ooo");
     assert_int_equal(it.at_least, 3);
     assert_int_equal(it.at_most, 17);

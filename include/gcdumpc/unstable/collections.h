@@ -79,17 +79,31 @@ GCD_API void gcd_collections_free(struct gcd_collections *c);
  */
 GCD_API enum gcd_collection_kind gcd_collections_kind(const struct gcd_collections *c, uint32_t type);
 
+/* Are the objects of TYPE collections that consist of several objects? */
+static inline bool gcd_collections_has_inside(const struct gcd_collections *c, uint32_t type)
+{
+    enum gcd_collection_kind kind = gcd_collections_kind(c, type);
+    return kind != GCD_COLLECTION_NONE && kind != GCD_COLLECTION_ARRAY;
+}
+
 /*
- * Can an object of type INNER be a part of how a collection of type OUTER stores its elements: its array, nodes, tables, segments?  In a path, the
- * objects from the first one after a collection on, as long as it says yes, are the collection.
+ * Can an object of type INNER be a part of how a collection of type OUTER stores its elements: its array, nodes, tables, segments?  PARENT is the
+ * type of the object that refers to it, another part or the collection itself.  In a path, the objects from the first one after a collection on,
+ * as long as it says yes, are the collection.
  */
-GCD_API bool gcd_collections_is_inside(struct gcd_collections *c, uint32_t outer, uint32_t inner);
+GCD_API bool gcd_collections_is_inside(struct gcd_collections *c, uint32_t outer, uint32_t parent, uint32_t inner);
 
 /*
  * PATH[N] are objects from the root's side on, each referring to the next.  The number of objects after PATH[I] that are inside of it;
  * 0 when it is no collection, or what follows is an element or something else.
  */
 GCD_API size_t gcd_collections_inside(struct gcd_collections *c, const uint32_t *path, size_t n, size_t i);
+
+/*
+ * The array of the handlers of NODE, a delegate with more than one; their number.  GCD_NODE_NONE when it is none.  CoreCLR keeps several in a
+ * delegate that is its own target and holds an Object[] of delegates of its own type; events do not tell base types, so that is how it is known.
+ */
+GCD_API uint32_t gcd_collections_handlers(const struct gcd_collections *c, uint32_t node, size_t *ret_count);
 
 /* Not known: a length, or a bound of the number of elements. */
 #define GCD_COUNT_UNKNOWN UINT64_MAX
@@ -127,6 +141,8 @@ static inline bool gcd_collection_is_exact(const struct gcd_collection *it)
  */
 GCD_API GCD_MUST_CHECK gcd_status gcd_collection_describe(struct gcd_collections *c, uint32_t node, struct gcd_collection *ret,
                                                           struct gcd_error *err);
+/* Object number I < structure_objects of the collection that was described last. */
+GCD_API uint32_t gcd_collection_object(const struct gcd_collections *c, uint64_t i);
 
 #ifdef __cplusplus
 }

@@ -28,6 +28,15 @@ static uint64_t structs_with(uint64_t n, uint64_t each)
     return each > 0 ? n / each + (n % each > 0) : n > 0;
 }
 
+/* Is an element of type NAME itself?  Then the elements are references, also where the file does not say so. */
+static bool has_element_named(const struct gcd_collections *c, struct text name)
+{
+    for (size_t i = 0; i < c->counted_count[0]; i++)
+        if (collection_text_is(name, c->summary->types[c->counted[0][i]].name))
+            return true;
+    return false;
+}
+
 static struct bounds count_items(struct gcd_collections *c, const struct inside *in)
 {
     struct arg arg = collections_arg(c, in->type, 0);
@@ -35,7 +44,7 @@ static struct bounds count_items(struct gcd_collections *c, const struct inside 
     struct bounds b = { .least = in->references, .most = places, .capacity = places };
     if (in->arrays == 0)
         return (struct bounds){ 0, GCD_COUNT_UNKNOWN, GCD_COUNT_UNKNOWN, false };
-    if (arg.name.n > 0 && arg.nature != ARG_REFERENCE && arg.nature != ARG_PLAIN)
+    if (arg.name.n > 0 && arg.nature != ARG_REFERENCE && arg.nature != ARG_PLAIN && !(arg.nature == ARG_UNKNOWN && has_element_named(c, arg.name)))
         b.least = in->references > 0;        /* structs perhaps, of unknown size, each with several references */
     return b;
 }
@@ -255,25 +264,53 @@ static uint32_t wrapped_by(const struct gcd_collections *c, uint32_t node)
     return GCD_NODE_NONE;
 }
 
+static bool is_wrapper(const struct gcd_collections *c, uint32_t node)
+{
+    uint8_t known = c->known[gcd_graph_node_type(c->g, node)];
+    return known != 0 && gcd_collection_types[known - 1].rule == COUNT_WRAPPED;
+}
+
+static gcd_status describe_handlers(struct gcd_collections *c, struct gcd_collection *it, struct gcd_collection *ret, struct gcd_error *err)
+{
+    size_t count;
+    struct inside in;
+    uint32_t list = gcd_collections_handlers(c, it->node, &count);
+    if (list == GCD_NODE_NONE)
+        return GCD_END;
+    GCD_TRY(collections_walk(c, list, &in, err));
+    GCD_TRY(collections_add_object(c, &in, it->node, err));
+    it->kind = GCD_COLLECTION_HANDLERS;
+    it->references = it->elements = it->at_least = it->at_most = count;
+    it->capacity = in.places;
+    it->structure_objects = in.objects;
+    it->structure_bytes = in.bytes;
+    take_parts(c, it);
+    *ret = *it;
+    return GCD_OK;
+}
+
 gcd_status gcd_collection_describe(struct gcd_collections *c, uint32_t node, struct gcd_collection *ret, struct gcd_error *err)
 {
     struct gcd_collection it = { .node = node, .kind = gcd_collections_kind(c, gcd_graph_node_type(c->g, node)) };
-    uint64_t wrappers = 0, bytes = 0;
-    uint32_t at = node;
+    uint32_t at = node, wrappers[WRAPPERS];
+    size_t n = 0;
     if (it.kind == GCD_COLLECTION_NONE)
-        return GCD_END;
-    while (c->known[gcd_graph_node_type(c->g, at)] != 0 &&
-           gcd_collection_types[c->known[gcd_graph_node_type(c->g, at)] - 1].rule == COUNT_WRAPPED) {
-        gcd_add_saturating(&bytes, gcd_graph_node_size(c->g, at));
+        return describe_handlers(c, &it, ret, err);
+    while (is_wrapper(c, at)) {
+        if (n == WRAPPERS)
+            return GCD_END;
+        wrappers[n++] = at;
         at = wrapped_by(c, at);
-        if (at == GCD_NODE_NONE || ++wrappers > WRAPPERS)
+        if (at == GCD_NODE_NONE)
             return GCD_END;
     }
     struct inside in;
     GCD_TRY(collections_walk(c, at, &in, err));
+    while (n > 0)
+        GCD_TRY(collections_add_object(c, &in, wrappers[--n], err));
     it.references = in.references;
-    it.structure_objects = in.objects + wrappers;
-    it.structure_bytes = gcd_sum_saturating(bytes, in.bytes);
+    it.structure_objects = in.objects;
+    it.structure_bytes = in.bytes;
     struct bounds b = in.known == NULL ? count_array(&in) : count(c, &in);
     set_bounds(&it, &b);
     if (in.entries != GCD_NODE_NONE)
@@ -281,4 +318,9 @@ gcd_status gcd_collection_describe(struct gcd_collections *c, uint32_t node, str
     take_parts(c, &it);
     *ret = it;
     return GCD_OK;
+}
+
+uint32_t gcd_collection_object(const struct gcd_collections *c, uint64_t i)
+{
+    return i < c->inside_count ? c->inside[i].node : GCD_NODE_NONE;
 }

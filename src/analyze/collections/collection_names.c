@@ -7,14 +7,20 @@ bool collection_text_is(struct text t, const char *s)
     return strlen(s) == t.n && memcmp(s, t.s, t.n) == 0;
 }
 
-/* The rest of T behind the last '+' outside of brackets: a nested type without its outer types. */
+/* +1 for a bracket that opens, -1 for one that closes, in either spelling. */
+static int depth_of(char c)
+{
+    return (c == '[' || c == '<') - (c == ']' || c == '>');
+}
+
+/* The rest of T behind the last '+', or '.' behind arguments, outside of brackets: a nested type without its outer types. */
 static struct text innermost(struct text t)
 {
     size_t from = 0;
     int depth = 0;
     for (size_t i = 0; i < t.n; i++) {
-        depth += (t.s[i] == '[') - (t.s[i] == ']');
-        if (t.s[i] == '+' && depth == 0)
+        depth += depth_of(t.s[i]);
+        if (depth == 0 && (t.s[i] == '+' || (t.s[i] == '.' && i > 0 && t.s[i - 1] == '>')))
             from = i + 1;
     }
     return (struct text){ t.s + from, t.n - from };
@@ -26,7 +32,7 @@ static bool cut_dims(struct text *t, bool *ret_plain)
     size_t i = t->n;
     if (i < 3 || t->s[--i] != ']')
         return false;
-    while (i > 1 && (t->s[i - 1] == ',' || t->s[i - 1] == '*'))
+    while (i > 1 && t->s[i - 1] == ',')
         i--;
     if (i < 2 || t->s[i - 1] != '[')
         return false;
@@ -35,20 +41,44 @@ static bool cut_dims(struct text *t, bool *ret_plain)
     return true;
 }
 
+/* Where the last pair of brackets of T begins, which ends at LAST; T.n when it has no beginning. */
+static size_t opens_at(struct text t, size_t last)
+{
+    int depth = 0;
+    for (size_t i = last + 1; i-- > 0;) {
+        depth += depth_of(t.s[i]);
+        if (depth == 0)
+            return i;
+    }
+    return t.n;
+}
+
+static struct text without_arity(struct text t)
+{
+    size_t n = t.n;
+    while (n > 0 && t.s[n - 1] >= '0' && t.s[n - 1] <= '9')
+        n--;
+    return n > 0 && n < t.n && t.s[n - 1] == '`' ? (struct text){ t.s, n - 1 } : t;
+}
+
 struct type_parts collection_name_parts(const char *name)
 {
     struct text t = { name, strlen(name) };
-    struct type_parts p = { .dims = 0, .plain_dims = true };
+    struct type_parts p = { .dims = 0, .plain_dims = true, .args = { "", 0 } };
     while (cut_dims(&t, &p.plain_dims))
         p.dims++;
-    const char *bracket = t.n > 0 && t.s[t.n - 1] == ']' ? memchr(t.s, '[', t.n) : NULL;
+    size_t last = t.n;
+    bool is_last = t.n > 0 && depth_of(t.s[t.n - 1]) < 0;
+    while (last > 0 && t.s[last - 1] != '>' && !is_last)     /* "Outer<A>.Inner" has the arguments of its outer type */
+        last--;
+    size_t from = last > 0 ? opens_at(t, last - 1) : t.n;
     p.base = t;
-    p.args = (struct text){ "", 0 };
-    if (bracket != NULL) {
-        p.base.n = (size_t)(bracket - t.s);
-        p.args = (struct text){ bracket + 1, t.n - p.base.n - 2 };
+    if (from < t.n) {
+        p.args = (struct text){ t.s + from + 1, last - from - 2 };
+        p.base.n = is_last ? from : t.n;
     }
-    p.simple = innermost(p.base);
+    p.simple = without_arity(innermost(p.base));
+    p.base = without_arity(p.base);
     return p;
 }
 
@@ -58,11 +88,11 @@ bool collection_name_arg(struct text args, unsigned i, struct text *ret)
     int depth = 0;
     for (size_t at = 0; at <= args.n; at++) {
         if (at < args.n && (args.s[at] != ',' || depth != 0)) {
-            depth += (args.s[at] == '[') - (args.s[at] == ']');
+            depth += depth_of(args.s[at]);
             continue;
         }
-        bool is_last = at == args.n;
-        if (i == 0 || (i == LAST_ARG && is_last)) {
+        if (i == 0 || (i == LAST_ARG && at == args.n)) {
+            from += from < at && args.s[from] == ' ';
             *ret = (struct text){ args.s + from, at - from };
             return ret->n > 0;
         }

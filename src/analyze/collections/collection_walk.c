@@ -28,17 +28,25 @@ gcd_status collections_tally(struct gcd_collections *c, unsigned which, uint32_t
     return GCD_OK;
 }
 
+gcd_status collections_add_object(struct gcd_collections *c, struct inside *in, uint32_t node, struct gcd_error *err)
+{
+    if (!gcd_vec_reserve(&c->alloc, &c->inside, &c->inside_room, in->objects + 1, sizeof *c->inside, UINT32_MAX))
+        return collections_nomem(err);
+    c->inside[in->objects++] = (struct inner_object){ .node = node, .role = INNER_NONE };
+    c->inside_count = in->objects;
+    gcd_add_saturating(&in->bytes, gcd_graph_node_size(c->g, node));
+    return GCD_OK;
+}
+
 /* NODE is inside, in ROLE; each only once. */
 static gcd_status enter(struct gcd_collections *c, struct inside *in, uint32_t node, enum inner_role role, struct gcd_error *err)
 {
     uint64_t *word = &c->seen[node / 64], bit = UINT64_C(1) << node % 64;
     if ((*word & bit) != 0)
         return GCD_OK;
-    if (!gcd_vec_reserve(&c->alloc, &c->inside, &c->inside_room, in->objects + 1, sizeof *c->inside, UINT32_MAX))
-        return collections_nomem(err);
+    GCD_TRY(collections_add_object(c, in, node, err));
     *word |= bit;
-    c->inside[in->objects++] = (struct inner_object){ node, (uint8_t)role };
-    gcd_add_saturating(&in->bytes, gcd_graph_node_size(c->g, node));
+    c->inside[in->objects - 1].role = (uint8_t)role;
     return GCD_OK;
 }
 
@@ -87,7 +95,7 @@ static gcd_status look_at_node(struct gcd_collections *c, struct inside *in, uin
         if (edges[i] == in->node)
             continue;
         uint32_t to = gcd_graph_node_type(c->g, edges[i]);
-        enum inner_role role = to == type ? INNER_NODE : collections_role(c, in->type, to);
+        enum inner_role role = collections_role_below(c, in->type, type, INNER_NODE, to);
         below += to == type;
         if (role == INNER_NONE) {
             GCD_TRY(collections_tally(c, in->keyed && others == 0, edges[i], err));
@@ -155,8 +163,7 @@ gcd_status collections_walk(struct gcd_collections *c, uint32_t node, struct ins
         c->seen = gcd_mem_new_array(&c->alloc, c->words, sizeof *c->seen);
     if (c->seen == NULL)
         return collections_nomem(err);
-    enum inner_role own = in.known == NULL ? INNER_ITEMS : collections_role(c, type, type) == INNER_NODE ? INNER_NODE : INNER_HOLDER;
-    gcd_status st = enter(c, &in, node, own, err);
+    gcd_status st = enter(c, &in, node, collections_own_role(c, type), err);
     for (size_t i = 0; i < in.objects && st == GCD_OK; i++) {
         if (i % CHECK_EVERY == 0)
             st = gcd_check_canceled(c->context.cancel, err);

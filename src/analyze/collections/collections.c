@@ -130,17 +130,35 @@ enum gcd_collection_kind gcd_collections_kind(const struct gcd_collections *c, u
 
 /* ---- the inside ---- */
 
+/* Is ARG a KeyValuePair of these OUTER arguments? */
+static bool is_pair(struct text arg, struct text outer)
+{
+    static const char *const begins[] = { "System.Collections.Generic.KeyValuePair`2[", "System.Collections.Generic.KeyValuePair<" };
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+        size_t n = strlen(begins[i]);
+        if (arg.n == n + outer.n + 1 && memcmp(arg.s, begins[i], n) == 0 && memcmp(arg.s + n, outer.s, outer.n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Is it a type NAME, or one nested in another where C# separates the two by a dot, too? */
+static bool is_called(const struct type_parts *p, const char *name)
+{
+    size_t n = strlen(name);
+    return collection_text_is(p->simple, name) || collection_text_is(p->base, name) ||
+           (p->base.n > n && p->base.s[p->base.n - n - 1] == '.' && memcmp(p->base.s + p->base.n - n, name, n) == 0);
+}
+
 static bool has_args(const struct inner_type *inner, struct text args, struct text outer)
 {
-    static const char pair[] = "System.Collections.Generic.KeyValuePair`2[";
-    size_t n = sizeof pair - 1;
     switch ((enum inner_args)inner->args) {
     case ARGS_ANY:
         return true;
     case ARGS_SAME:
         return args.n == outer.n && memcmp(args.s, outer.s, outer.n) == 0;
     case ARGS_PAIR:
-        return args.n == n + outer.n + 1 && memcmp(args.s, pair, n) == 0 && memcmp(args.s + n, outer.s, outer.n) == 0;
+        return is_pair(args, outer);
     }
     return false;
 }
@@ -158,8 +176,7 @@ static bool is_inner(const struct inner_type *inner, const char *name, const str
         return false;
     if (inner->name[0] == '\0')
         return is_array_of_arg(name, p, outer_args, inner->arg);
-    return p->dims == inner->dims && (collection_text_is(p->simple, inner->name) || collection_text_is(p->base, inner->name)) &&
-           has_args(inner, p->args, outer_args);
+    return p->dims == inner->dims && is_called(p, inner->name) && has_args(inner, p->args, outer_args);
 }
 
 static enum inner_role role_in(const struct collection_type *known, struct text outer_args, const char *name, const struct type_parts *p)
@@ -201,18 +218,63 @@ enum inner_role collections_role(struct gcd_collections *c, uint32_t outer, uint
     return role;
 }
 
-bool gcd_collections_is_inside(struct gcd_collections *c, uint32_t outer, uint32_t inner)
+enum inner_role collections_role_below(struct gcd_collections *c, uint32_t outer, uint32_t parent, enum inner_role parent_role, uint32_t type)
 {
-    return collections_role(c, outer, inner) != INNER_NONE;
+    enum inner_role role;
+    switch (parent_role) {
+    case INNER_HOLDER:
+        return collections_role(c, outer, type);
+    case INNER_NODE:             /* a value of a dictionary can be an array like those of the structure */
+        role = type == parent ? INNER_NODE : collections_role(c, outer, type);
+        return role == INNER_NODE || (role == INNER_OTHER && gcd_collections_kind(c, outer) == GCD_COLLECTION_CACHE) ? role : INNER_NONE;
+    default:
+        return INNER_NONE;
+    }
+}
+
+enum inner_role collections_own_role(struct gcd_collections *c, uint32_t type)
+{
+    return c->known[type] == 0 ? INNER_ITEMS : collections_role(c, type, type) == INNER_NODE ? INNER_NODE : INNER_HOLDER;
+}
+
+bool gcd_collections_is_inside(struct gcd_collections *c, uint32_t outer, uint32_t parent, uint32_t inner)
+{
+    if (c->known[outer] == 0)
+        return false;
+    enum inner_role role = parent == outer ? collections_own_role(c, outer) : collections_role(c, outer, parent);
+    return collections_role_below(c, outer, parent, role, inner) != INNER_NONE;
 }
 
 size_t gcd_collections_inside(struct gcd_collections *c, const uint32_t *path, size_t n, size_t i)
 {
-    uint32_t outer = gcd_graph_node_type(c->g, path[i]);
+    uint32_t outer = gcd_graph_node_type(c->g, path[i]), parent = outer;
     size_t inside = 0;
-    while (i + inside + 1 < n && gcd_collections_is_inside(c, outer, gcd_graph_node_type(c->g, path[i + inside + 1])))
+    while (i + inside + 1 < n) {
+        uint32_t type = gcd_graph_node_type(c->g, path[i + inside + 1]);
+        if (!gcd_collections_is_inside(c, outer, parent, type))
+            break;
+        parent = type;
         inside++;
+    }
     return inside;
+}
+
+uint32_t gcd_collections_handlers(const struct gcd_collections *c, uint32_t node, size_t *ret_count)
+{
+    size_t n, count;
+    const uint32_t *edges = gcd_graph_node_edges(c->g, node, &n);
+    if (n != 2 || (edges[0] != node && edges[1] != node) || edges[0] == edges[1])
+        return GCD_NODE_NONE;
+    uint32_t list = edges[0] != node ? edges[0] : edges[1], type = gcd_graph_node_type(c->g, node);
+    if (!c->is_array[gcd_graph_node_type(c->g, list)] ||
+        strcmp(c->summary->types[gcd_graph_node_type(c->g, list)].name, "System.Object[]") != 0)
+        return GCD_NODE_NONE;
+    const uint32_t *handlers = gcd_graph_node_edges(c->g, list, &count);
+    for (size_t i = 0; i < count; i++)
+        if (gcd_graph_node_type(c->g, handlers[i]) != type)
+            return GCD_NODE_NONE;
+    *ret_count = count;
+    return count > 1 ? list : GCD_NODE_NONE;
 }
 
 /* ---- arguments ---- */

@@ -68,9 +68,12 @@ struct text {
     size_t n;
 };
 
-/* A type's name taken apart: "A.B`1+C`1[X,Y][][]" is base A.B`1+C`1, args "X,Y", dims 2. */
+/*
+ * A type's name taken apart, in the runtime's spelling or that of C#: "A.B`1+C`1[X,Y][][]" is base A.B`1+C, simple C, args "X,Y", dims 2; so is
+ * "A.B<X, Y>.C[][]", but its base is A.B<X, Y>.C.
+ */
 struct type_parts {
-    struct text base, simple, args;      /* SIMPLE: without the outer types */
+    struct text base, simple, args;      /* without the number of arguments; SIMPLE: without the outer types */
     unsigned dims;
     bool plain_dims;             /* all of them "[]" */
 };
@@ -104,13 +107,16 @@ struct gcd_collections {
     uint64_t *seen;              /* [words] one bit per node */
     size_t words;
     struct inner_object *inside;
-    size_t inside_room;
+    size_t inside_room, inside_count;    /* the latter: of the collection described last */
     uint64_t *counts[2];         /* [types] of elements and keys */
     uint32_t *counted[2];        /* types whose counts are not 0 */
     size_t counted_room[2], counted_count[2];
 };
 
 enum inner_role collections_role(struct gcd_collections *c, uint32_t outer, uint32_t type);
+/* The role of an object of TYPE that an object of type PARENT, in PARENT_ROLE, refers to; of the collection itself. */
+enum inner_role collections_role_below(struct gcd_collections *c, uint32_t outer, uint32_t parent, enum inner_role parent_role, uint32_t type);
+enum inner_role collections_own_role(struct gcd_collections *c, uint32_t type);
 struct arg collections_arg(const struct gcd_collections *c, uint32_t type, unsigned i);
 
 struct inner_object {
@@ -131,6 +137,8 @@ struct inside {
     uint64_t buckets;
     uint32_t entries;            /* the largest array of entries */
 };
+/* Adds NODE, a wrapper, to the objects of IN. */
+gcd_status collections_add_object(struct gcd_collections *c, struct inside *in, uint32_t node, struct gcd_error *err);
 gcd_status collections_walk(struct gcd_collections *c, uint32_t node, struct inside *ret, struct gcd_error *err);
 /* Counts one more element (0) or key (1) of NODE's type. */
 gcd_status collections_tally(struct gcd_collections *c, unsigned which, uint32_t node, struct gcd_error *err);

@@ -78,6 +78,7 @@ static const struct {
 
 static gcd_status run(struct suspects_work *w, struct gcd_error *err)
 {
+    GCD_TRY(gcd_collections_new(w->g, &w->o->context, &w->collections, err));
     for (size_t i = 0; i < STEP_COUNT; i++) {
         GCD_TRY(gcd_context_step(&w->o->context, i, STEP_COUNT, err));
         if (w->s->count > 0 || !steps[i].of_suspects)
@@ -90,6 +91,8 @@ static gcd_status run(struct suspects_work *w, struct gcd_error *err)
 static void work_done(struct suspects_work *w)
 {
     gcd_paths_free(w->own_paths);
+    gcd_collections_free(w->collections);
+    gcd_mem_free(w->alloc, w->inside, w->words * sizeof *w->inside);
     gcd_mem_free(w->alloc, w->waiting, w->words * sizeof *w->waiting);
     gcd_mem_free(w->alloc, w->owner, (size_t)w->nodes * sizeof *w->owner);
     gcd_mem_free(w->alloc, w->top, (size_t)w->types * sizeof *w->top);
@@ -148,6 +151,7 @@ gcd_status gcd_suspects_new(const struct gcd_graph *g, const struct gcd_dominato
     s->threshold = threshold(s->heap_bytes, share, options->min_bytes != 0 ? options->min_bytes : GCD_SUSPECTS_MIN_BYTES);
     struct suspects_work w = { .s = s, .alloc = &s->alloc, .o = options, .paths = options->paths, .g = g, .d = d, .nodes = gcd_graph_node_count(g),
                                .types = gcd_graph_summary(g)->type_count };
+    w.words = ((size_t)w.nodes + 63) / 64;
     w.most = most_suspects(gcd_dominators_retained(d, GCD_NODE_ROOT), s->threshold);
     gcd_status st = run(&w, err);
     work_done(&w);

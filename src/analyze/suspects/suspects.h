@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <gcdumpc/suspects.h>
+#include <gcdumpc/unstable/collections.h>
 
 #include "analyze/dominators/live_edges.h"
 #include "base/idmap.h"
@@ -33,6 +34,7 @@ struct suspect {
     bool recursive;              /* OBJECT: the first object of a list or tree of its own type */
     enum suspect_holder holder;  /* TYPE, when pub.alike > 0 */
     uint32_t container;          /* OBJECT, and HANDLERS found as one: the suspect owns what this object dominates; else GCD_NODE_NONE */
+    struct gcd_collection collection;    /* OBJECT that is one; else its kind is GCD_COLLECTION_NONE */
     uint64_t type_objects;       /* FINALIZERS, PINNED: suspected objects of pub.type */
     uint64_t references;         /* COLLECTIONS: objects in their arrays */
     uint64_t each_bytes;         /* COLLECTIONS: size of one */
@@ -68,6 +70,8 @@ struct suspects_work {
     struct gcd_paths *own_paths;
     uint32_t nodes, types;
     size_t most;                         /* the largest possible number of suspects */
+    struct gcd_collections *collections;
+    uint64_t *inside;                    /* one bit per node: inside of a collection that is suspected; NULL = there is none */
     uint64_t *waiting;                   /* one bit per node: held by the finalizer queue alone; NULL = the queue is empty */
     size_t words;
     uint16_t *owner;                     /* [nodes] 1 + number of the suspect that an object counts for, or: */
@@ -99,6 +103,8 @@ static inline bool suspects_waits(const struct suspects_work *w, uint32_t node)
     return w->waiting != NULL && bits_get(w->waiting, node);
 }
 
+/* suspects_content.c: describes X, the suspected collection x->pub.node. */
+gcd_status suspects_add_elements(struct suspects_work *w, struct suspect *x, struct gcd_error *err);
 /* suspects_object.c: OBJECT, the containers of the dominator tree. */
 gcd_status suspects_containers(struct suspects_work *w, struct gcd_error *err);
 /* suspects.c: w->paths, if they are not known yet. */

@@ -27,47 +27,10 @@ struct shapes {
     size_t count, room;
 };
 
-/*
- * Does NAME end with the name of the type that WORD is the beginning of, with its arguments or without?  Else it is one nested in that type:
- * "Dictionary`2+KeyCollection[...]", in C# "Dictionary<...>.KeyCollection".
- */
-static bool is_whole(const char *after_word)
+static enum shape_kind kind_of(const struct suspects_work *w, uint32_t type)
 {
-    const char *p = after_word;
-    int depth = 0;
-    if (*p == '`')
-        p += 1 + strspn(p + 1, "0123456789");
-    while (*p != '\0') {
-        depth += (*p == '[' || *p == '<') - (*p == ']' || *p == '>');
-        p++;
-        if (depth <= 0)
-            break;
-    }
-    return *p == '\0' && depth == 0;
-}
-
-static enum shape_kind kind_of(const char *name)
-{
-    static const char *const spaces[] = { "Generic.", "Concurrent.", "ObjectModel.", "" };
-    static const char *const words[] = { "List", "Dictionary", "HashSet", "Queue", "Stack", "SortedDictionary", "SortedList", "SortedSet",
-                                         "LinkedList", "ConcurrentDictionary", "ConcurrentQueue", "ConcurrentStack", "ConcurrentBag",
-                                         "Collection", "ObservableCollection", "ArrayList", "Hashtable" };
-    static const char root[] = "System.Collections.";
-    if (suspects_is_array(name))
-        return ARRAY;
-    if (strncmp(name, root, sizeof root - 1) != 0)
-        return NO_SHAPE;
-    name += sizeof root - 1;
-    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-        if (strncmp(name, spaces[i], strlen(spaces[i])) == 0) {
-            name += strlen(spaces[i]);
-            break;
-        }
-    size_t word = strcspn(name, "`<[");
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strlen(words[i]) == word && memcmp(name, words[i], word) == 0)
-            return is_whole(name + word) ? COLLECTION : NO_SHAPE;
-    return NO_SHAPE;
+    enum gcd_collection_kind kind = gcd_collections_kind(w->collections, type);
+    return kind == GCD_COLLECTION_ARRAY ? ARRAY : kind != GCD_COLLECTION_NONE ? COLLECTION : NO_SHAPE;
 }
 
 /* The size of NODE with its arrays; RET: the objects that these refer to. */
@@ -149,7 +112,7 @@ gcd_status suspects_collections(struct suspects_work *w, struct gcd_error *err)
     s.kinds = gcd_mem_new_array(w->alloc, w->types, sizeof *s.kinds);
     gcd_status st = s.kinds != NULL ? GCD_OK : gcd_fail_nomem(err, "looking at collections");
     for (uint32_t i = 0; i < w->types && st == GCD_OK; i++)
-        s.kinds[i] = (uint8_t)kind_of(summary->types[i].name);
+        s.kinds[i] = (uint8_t)kind_of(w, i);
     if (st == GCD_OK)
         st = gather(&s, err);
     if (st == GCD_OK)

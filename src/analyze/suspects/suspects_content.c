@@ -29,6 +29,35 @@ static bool has_content(const struct suspect *x)
     return !x->pub.overlaps;
 }
 
+gcd_status suspects_add_elements(struct suspects_work *w, struct suspect *x, struct gcd_error *err)
+{
+    gcd_status st = gcd_collection_describe(w->collections, x->pub.node, &x->collection, err);
+    if (st == GCD_END)
+        return GCD_OK;
+    if (st == GCD_OK && w->inside == NULL)
+        w->inside = gcd_mem_new_array(w->alloc, w->words, sizeof *w->inside);
+    if (st == GCD_OK && w->inside == NULL)
+        return gcd_fail_nomem(err, "looking at collections");
+    for (uint64_t i = 0; st == GCD_OK && i < x->collection.structure_objects; i++)
+        bits_set(w->inside, gcd_collection_object(w->collections, i));
+    x->pub.elements = x->collection.elements;
+    x->pub.elements_at_least = x->collection.at_least;
+    x->pub.elements_at_most = x->collection.at_most;
+    x->pub.collection = gcd_collection_kind_name(x->collection.kind);
+    return st;
+}
+
+/* Is NODE, which counts for X, held directly: by the object, or by what is inside of a collection? */
+static bool is_held(const struct suspects_work *w, const struct suspect *x, uint32_t node)
+{
+    uint32_t up = gcd_dominators_parent(w->d, node);
+    if (x->recursive)
+        return false;
+    if (x->collection.kind == GCD_COLLECTION_NONE)
+        return up == x->container;
+    return up < GCD_NODE_ROOT && bits_get(w->inside, up) && !bits_get(w->inside, node);
+}
+
 /* Marks the objects at which the content of suspects begins. */
 static gcd_status mark_first(struct suspects_work *w, struct gcd_error *err)
 {
@@ -96,7 +125,7 @@ static gcd_status add_up(struct parts *p, struct gcd_error *err)
         part->objects++;
         gcd_add_saturating(&part->bytes, gcd_graph_node_size(w->g, node));
         const struct suspect *x = &w->s->items[owner - 1u];
-        if (gcd_dominators_parent(w->d, node) == x->container && !x->recursive) {
+        if (is_held(w, x, node)) {
             part->held_objects++;
             gcd_add_saturating(&part->held_bytes, gcd_dominators_retained(w->d, node));
         }

@@ -28,7 +28,6 @@ static gcd_status mark_waiting(struct suspects_work *w, struct gcd_error *err)
         if (gcd_root_group(r) != GCD_GROUP_FINALIZER)
             continue;
         if (w->waiting == NULL) {
-            w->words = ((size_t)w->nodes + 63) / 64;
             w->waiting = gcd_mem_new_array(w->alloc, w->words, sizeof *w->waiting);
             if (w->waiting == NULL)
                 return gcd_fail_nomem(err, "looking at the finalizer queue");

@@ -1,9 +1,4 @@
-/*
- * Event handlers: a delegate with an invocation list.
- *
- * CoreCLR keeps several handlers in a delegate that is its own target and holds an Object[] of delegates of its own type.  The search looks
- * for that shape, because events do not tell base types.
- */
+/* Event handlers: a delegate with an invocation list. */
 #include "analyze/suspects/suspects.h"
 #include "analyze/suspects/suspects_words.h"
 
@@ -22,20 +17,12 @@
  */
 static size_t handlers_of(const struct suspects_work *w, uint32_t delegate, uint32_t *ret_list)
 {
-    size_t n, count;
-    const uint32_t *edges = gcd_graph_node_edges(w->g, delegate, &n);
-    if (n != 2 || (edges[0] != delegate && edges[1] != delegate))
+    size_t count;
+    uint32_t list = gcd_collections_handlers(w->collections, delegate, &count);
+    if (list == GCD_NODE_NONE || gcd_dominators_parent(w->d, list) != delegate)
         return 0;
-    uint32_t list = edges[0] != delegate ? edges[0] : edges[1], type = gcd_graph_node_type(w->g, delegate);
-    if (list == delegate || gcd_dominators_parent(w->d, list) != delegate ||
-        strcmp(gcd_graph_summary(w->g)->types[gcd_graph_node_type(w->g, list)].name, "System.Object[]") != 0)
-        return 0;
-    const uint32_t *handlers = gcd_graph_node_edges(w->g, list, &count);
-    for (size_t i = 0; i < count; i++)
-        if (gcd_graph_node_type(w->g, handlers[i]) != type)
-            return 0;
     *ret_list = list;
-    return count > 1 ? count : 0;
+    return count;
 }
 
 /* The types of the target objects, with what the objects retain when only their handler holds them. */

@@ -10,6 +10,9 @@
  * the way down with the same types between (a node, its array of children, the next node), the objects from the first one on count as one
  * container.
  *
+ * The inside of a collection, as its tables, nodes and segments (unstable/collections.h), belongs to the collection, which is one container
+ * with its elements below it.  A list as above can consist of objects and collections by turns.
+ *
  * Objects that retain at least half of a suspect's share get a record, each after its parent.  Objects of a known list need none: a list of
  * millions has as many records as a list of twenty.
  */
@@ -31,6 +34,7 @@ struct heavy {
     uint32_t head;               /* the first object of its list; itself when it is the first */
     uint32_t last;               /* of a head: a record further down at which the list continues */
     uint32_t largest;            /* child */
+    bool collection;             /* what is inside of it has no record of its own */
     uint64_t rest;               /* without heavy children; modulo 2^64 during the summation */
 };
 
@@ -59,17 +63,28 @@ static bool is_list(const struct tree *t, uint32_t i)
     return t->items[i].head != NONE;
 }
 
-/* Does TYPE occur in the known part of HEAD's list, between two objects of the head's type? */
-static bool belongs(const struct tree *t, uint32_t head, uint32_t type)
+/* Is NODE, whose parent in the dominator tree is UP, inside of the collection of record I, which UP is or is inside of? */
+static bool is_inside(const struct tree *t, uint32_t i, uint32_t up, uint32_t node)
 {
-    uint32_t first = type_of(t, head), i = t->items[head].last;
-    if (type == first)
+    const struct suspects_work *w = t->w;
+    return t->items[i].collection &&
+           gcd_collections_is_inside(w->collections, type_of(t, i), gcd_graph_node_type(w->g, up), gcd_graph_node_type(w->g, node));
+}
+
+/*
+ * Does the type of NODE, below UP, occur in the known part of HEAD's list, between two objects of the head's type?  Or is it inside of a
+ * collection there?
+ */
+static bool belongs(const struct tree *t, uint32_t head, uint32_t up, uint32_t node)
+{
+    uint32_t type = gcd_graph_node_type(t->w->g, node), first = type_of(t, head), i = t->items[head].last;
+    if (type == first || is_inside(t, head, up, node))
         return true;
     for (uint32_t n = 0; i != head && n < PERIOD; n++) {
         i = t->items[i].parent;
         if (type_of(t, i) == first)
             break;
-        if (type_of(t, i) == type)
+        if (type_of(t, i) == type || is_inside(t, i, up, node))
             return true;
     }
     return false;
@@ -90,10 +105,10 @@ static void make_list(struct tree *t, uint32_t last)
     t->items[head].last = last;
 }
 
-/* Do two objects already make a list?  Nested arrays do not. */
+/* Do two objects already make a list?  Nested arrays and collections do not, except those that are nodes of themselves. */
 static bool is_self_typed(const struct tree *t, const struct heavy *h)
 {
-    return h->same == h->parent && !suspects_is_array(gcd_graph_summary(t->w->g)->types[gcd_graph_node_type(t->w->g, h->node)].name);
+    return h->same == h->parent && gcd_collections_kind(t->w->collections, gcd_graph_node_type(t->w->g, h->node)) == GCD_COLLECTION_NONE;
 }
 
 static gcd_status add_record(struct tree *t, uint32_t node, uint32_t parent, struct gcd_error *err)
@@ -102,8 +117,9 @@ static gcd_status add_record(struct tree *t, uint32_t node, uint32_t parent, str
         return gcd_fail_nomem(err, "looking for containers");
     uint32_t number = (uint32_t)t->count++, type = gcd_graph_node_type(t->w->g, node);
     struct heavy *h = &t->items[number];
-    *h = (struct heavy){ .node = node, .parent = parent, .same = NONE, .repeats = 1,
-                         .head = NONE, .last = NONE, .largest = NONE, .rest = gcd_dominators_retained(t->w->d, node) };
+    *h = (struct heavy){ .node = node, .parent = parent, .same = NONE, .repeats = 1, .head = NONE, .last = NONE, .largest = NONE,
+                         .rest = gcd_dominators_retained(t->w->d, node),
+                         .collection = gcd_collections_has_inside(t->w->collections, type) };
     t->record[node] = number + 1;
     if (parent == NONE)
         return GCD_OK;
@@ -127,8 +143,12 @@ static gcd_status add_record(struct tree *t, uint32_t node, uint32_t parent, str
 static gcd_status make_record(struct tree *t, uint32_t node, struct gcd_error *err)
 {
     uint32_t up = gcd_dominators_parent(t->w->d, node), parent = up == GCD_NODE_ROOT ? NONE : t->record[up] - 1;
-    if (parent != NONE && is_list(t, parent) && belongs(t, t->items[parent].head, gcd_graph_node_type(t->w->g, node))) {
+    if (parent != NONE && is_list(t, parent) && belongs(t, t->items[parent].head, up, node)) {
         t->record[node] = t->items[parent].head + 1;
+        return GCD_OK;
+    }
+    if (parent != NONE && is_inside(t, parent, up, node)) {
+        t->record[node] = parent + 1;
         return GCD_OK;
     }
     return add_record(t, node, parent, err);
@@ -185,6 +205,8 @@ static gcd_status make_suspects(struct tree *t, struct gcd_error *err)
         struct suspect *x;
         GCD_TRY(suspects_add(t->w, GCD_SUSPECT_OBJECT, node, gcd_graph_node_type(t->w->g, node), &x, err));
         x->recursive = is_list(t, at);
+        if (t->items[at].collection && !x->recursive)
+            GCD_TRY(suspects_add_elements(t->w, x, err));
         x->pub.retained_bytes = retained(t, at);
         x->pub.bytes = at == i ? rest : retained(t, at);
         x->pub.shallow_bytes = gcd_graph_node_size(t->w->g, node);
@@ -211,6 +233,7 @@ gcd_status suspects_containers(struct suspects_work *w, struct gcd_error *err)
 void suspects_say_object(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
+    uint64_t own = x->collection.kind == GCD_COLLECTION_NONE ? p->shallow_bytes : x->collection.structure_bytes;
     if (x->recursive && p->objects > 1) {
         suspects_put(s, "A list or tree of ");
         suspects_put_typed(s, p->objects, p->type);
@@ -224,16 +247,19 @@ void suspects_say_object(struct suspect_words *s, const struct suspect *x)
         suspects_put(s, " large, ");
         suspects_put_share(s, p->share);
         suspects_put(s, ".");
-    } else if (p->shallow_bytes >= p->bytes / 2) {
+    } else if (own >= p->bytes / 2) {
         suspects_put_article(s, p->type);
         suspects_put_type(s, p->type);
-        suspects_put(s, " of ");
-        suspects_put_bytes(s, p->shallow_bytes);
+        suspects_put_elements(s, &x->collection);
+        suspects_put(s, x->collection.kind == GCD_COLLECTION_NONE ? " of " : ", ");
+        suspects_put_bytes(s, own);
+        suspects_put(s, x->collection.kind == GCD_COLLECTION_NONE ? "" : " large,");
         suspects_put_kept(s, p, false);
         suspects_put(s, ", most of it itself.");
     } else {
         suspects_put_article(s, p->type);
         suspects_put_type(s, p->type);
+        suspects_put_elements(s, &x->collection);
         suspects_put_kept(s, p, false);
         if (p->held_count > 0) {
             suspects_put(s, ". It holds ");

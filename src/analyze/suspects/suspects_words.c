@@ -93,6 +93,16 @@ void suspects_put_article(struct suspect_words *s, uint32_t type)
     suspects_put(s, name[0] != '\0' && strchr("AEIOaeio", name[0]) != NULL ? "An " : "A ");
 }
 
+void suspects_put_elements(struct suspect_words *s, const struct gcd_collection *it)
+{
+    if (it->kind == GCD_COLLECTION_NONE || (it->at_least == 0 && it->at_most == GCD_COUNT_UNKNOWN && it->elements == 0))
+        return;
+    suspects_put(s, " with ");
+    if (!gcd_collection_is_exact(it))
+        suspects_put(s, it->elements == it->at_least ? "at least " : it->elements == it->at_most ? "at most " : "about ");
+    suspects_put_count(s, it->elements, "element", "elements");
+}
+
 /* ---- roots ---- */
 
 /* "a static variable" or "static variables"; there is one finalizer queue. */

@@ -36,6 +36,8 @@ void suspects_put_group(struct suspect_words *s, enum gcd_root_group group, bool
 void suspects_put_held_by(struct suspect_words *s, const struct suspect *x, const char *subject);
 /* " keeps 12.3 MiB alive, 8.1 % of the heap"; MANY: " keep". */
 void suspects_put_kept(struct suspect_words *s, const struct gcd_suspect *p, bool many);
+/* " with 12 elements", " with at least 12 elements" ...; nothing when nothing is known. */
+void suspects_put_elements(struct suspect_words *s, const struct gcd_collection *it);
 /* "12 objects, mostly Shop.Order (9)". */
 void suspects_put_parts(struct suspect_words *s, uint64_t objects, const struct gcd_suspect_part *most);
 

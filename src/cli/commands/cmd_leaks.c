@@ -48,7 +48,9 @@ static const struct cli_column suspect_columns[] = {
     { "root_kind", NULL, CLI_CELL_TEXT },         { "root", NULL, CLI_CELL_TEXT },
     { "sentence", NULL, CLI_CELL_TEXT },          { "field", NULL, CLI_CELL_TEXT },
     { "class", NULL, CLI_CELL_TEXT },             { "label", NULL, CLI_CELL_TEXT },
-    { "advice", NULL, CLI_CELL_TEXT },
+    { "advice", NULL, CLI_CELL_TEXT },            { "collection", NULL, CLI_CELL_TEXT },
+    { "elements", NULL, CLI_CELL_COUNT },         { "elements_at_least", NULL, CLI_CELL_COUNT },
+    { "elements_at_most", NULL, CLI_CELL_COUNT },
 };
 #define SUSPECT_COLUMNS (sizeof suspect_columns / sizeof *suspect_columns)
 
@@ -62,6 +64,20 @@ static void put_root_text(const struct leaks *l, struct cli_table *t, const stru
     char *text = cli_root_label(l->d.graph, l->names, root_of(l, s));
     cli_table_text(t, text);
     free(text);
+}
+
+static void put_elements(struct cli_table *t, const struct gcd_suspect *s)
+{
+    const uint64_t numbers[] = { s->elements, s->elements_at_least, s->elements_at_most };
+    if (s->collection != NULL)
+        cli_table_text(t, s->collection);
+    else
+        cli_table_none(t);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (s->collection != NULL && numbers[i] != UINT64_MAX)
+            cli_table_count(t, numbers[i]);
+        else
+            cli_table_none(t);
 }
 
 /* The first N. */
@@ -101,6 +117,7 @@ static struct cli_table *suspects_table(const struct leaks *l, const struct gcd_
         cli_field_cell(t, root_of(l, s));
         cli_static_cells(t, l->d.graph, l->names, root_of(l, s));
         cli_table_text(t, s->advice);
+        put_elements(t, s);
     }
     return t;
 }

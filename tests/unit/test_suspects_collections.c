@@ -1,0 +1,167 @@
+/* Suspects that are collections: one for each, with all that is inside. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gcdumpc/suspects.h>
+
+#include "support/check.h"
+#include "support/pile.h"
+
+#define GENERIC "System.Collections.Generic."
+#define CONCURRENT "System.Collections.Concurrent."
+#define CLASS 0x12
+
+/* A ConcurrentQueue below PARENT with SEGMENTS full of orders of 100 bytes, the last of them its tail, too. */
+static uint32_t add_queue(struct pile *p, uint32_t parent, int segments, int each)
+{
+    uint32_t queue = child(p, parent, CONCURRENT "ConcurrentQueue`1[Shop.Order]", 40), at = queue;
+    for (int i = 0; i < segments; i++) {
+        at = child(p, at, CONCURRENT "ConcurrentQueueSegment`1[Shop.Order]", 232);
+        uint32_t slots = child(p, at, "Slot[Shop.Order][]", 24 + 16 * (uint64_t)each);
+        for (int k = 0; k < each; k++)
+            child(p, slots, "Shop.Order", 100);
+    }
+    edge(p, queue, at);
+    return queue;
+}
+
+static void a_channel_is_one_suspect(void **state)
+{
+    (void)state;
+    for (int segments = 1; segments <= 30; segments += 29) {
+        struct pile *p = pile_new();
+        uint32_t store = node(p, "Shop.Store", 24), channel = child(p, store, "System.Threading.Channels.UnboundedChannel`1[Shop.Order]", 88);
+        add_queue(p, channel, segments, 32);
+        static_root(p, store, "s_store");
+        struct answer a = ask(p, segments == 1 ? 0.1 : 0.01);
+        assert_int_equal(gcd_suspects_count(a.s), 1);
+        const struct gcd_suspect *s = gcd_suspects_get(a.s, 0);
+        assert_int_equal(s->kind, GCD_SUSPECT_OBJECT);
+        assert_int_equal(s->node, channel);
+        assert_string_equal(s->collection, "channel");
+        assert_int_equal(s->elements, segments * 32);
+        assert_int_equal(s->held_count, 1);
+        assert_int_equal(s->held_objects, segments * 32);
+        assert_string_equal(type_name(a, s->held[0].type), "Shop.Order");
+        assert_int_equal(s->path_count, 2);
+        assert_int_equal(s->bytes, s->retained_bytes);
+        assert_non_null(strstr(s->sentence, segments == 1 ? " with about 32 elements keeps " : " with about 960 elements keeps "));
+        forget(a);
+    }
+}
+
+static void an_element_that_keeps_nearly_all_is_the_suspect(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t d = node(p, CONCURRENT "ConcurrentDictionary`2[System.String,System.Int32[]]", 40);
+    uint32_t buckets = child(p, child(p, d, "Tables[System.String,System.Int32[]]", 48), "VolatileNode[System.String,System.Int32[]][]", 280);
+    uint32_t first = child(p, buckets, "Node[System.String,System.Int32[]]", 48);
+    uint32_t value = child(p, first, "System.Int32[]", 100000);
+    static_root(p, d, "s_buffers");
+    struct answer a = ask(p, 0.3);
+    assert_int_equal(gcd_suspects_count(a.s), 1);
+    assert_int_equal(gcd_suspects_get(a.s, 0)->node, value);
+    assert_null(gcd_suspects_get(a.s, 0)->collection);
+    forget(a);
+}
+
+static void what_is_large_in_a_collection_is_a_suspect_of_its_own(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t list = node(p, GENERIC "List`1[Shop.Order]", 32), items = child(p, list, "Shop.Order[]", 824), large = 0;
+    for (int i = 0; i < 50; i++)
+        child(p, items, "Shop.Order", 100);
+    large = child(p, items, "Shop.Order", 100);
+    child(p, large, "System.Byte[]", 9000);
+    static_root(p, list, "s_orders");
+    struct answer a = ask(p, 0.3);
+    assert_int_equal(gcd_suspects_count(a.s), 2);
+    const struct gcd_suspect *outer = gcd_suspects_get(a.s, 1);
+    assert_int_equal(outer->node, list);
+    assert_string_equal(outer->collection, "list");
+    assert_int_equal(outer->bytes, 32 + 824 + 5100);
+    assert_int_equal(outer->held_objects, 51);           /* with the large one, which is a suspect itself */
+    forget(a);
+}
+
+/* A node, its list of children, their array, the next node ...: the collections are links of the chain. */
+static void a_tree_by_way_of_collections_is_one_suspect(void **state)
+{
+    (void)state;
+    for (int turns = 0; turns < 2; turns++) {
+        struct pile *p = pile_new();
+        uint32_t owner = node(p, "Shop.Owner", 24), at = owner, first = 0;
+        static_root(p, owner, "s_tree");
+        for (int i = 0; i < 3000; i++) {
+            uint32_t next = child(p, at, "Shop.Node", 40);
+            first = first == 0 ? next : first;
+            if (turns == 0) {
+                at = child(p, child(p, next, GENERIC "List`1[Shop.Node]", 32), "Shop.Node[]", 56);
+            } else {
+                uint32_t tables = child(p, child(p, next, CONCURRENT "ConcurrentDictionary`2[System.Int32,Shop.Node]", 40),
+                                        "Tables[System.Int32,Shop.Node]", 48);
+                at = child(p, child(p, tables, "VolatileNode[System.Int32,Shop.Node][]", 56), "Node[System.Int32,Shop.Node]", 48);
+            }
+        }
+        struct answer a = ask(p, 0.1);
+        assert_int_equal(gcd_suspects_count(a.s), 1);
+        const struct gcd_suspect *s = gcd_suspects_get(a.s, 0);
+        assert_int_equal(s->node, first);
+        assert_int_equal(s->objects, 3000);
+        assert_null(s->collection);
+        assert_non_null(strstr(s->sentence, "A list or tree of 3,000 Shop.Node objects keeps "));
+        forget(a);
+    }
+}
+
+/* Lists in lists are no chain, however deep, until they are as deep as no program makes them. */
+static void two_lists_are_no_chain(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t outer = node(p, GENERIC "List`1[System.Object]", 32), items = child(p, outer, "System.Object[]", 124);
+    static_root(p, outer, "s_lists");
+    for (int i = 0; i < 2; i++) {
+        uint32_t inner = child(p, child(p, items, GENERIC "List`1[System.Object]", 32), "System.Object[]", 824);
+        for (int k = 0; k < 100; k++)
+            child(p, inner, "Shop.Order", 100);
+    }
+    struct answer a = ask(p, 0.3);
+    assert_int_equal(gcd_suspects_count(a.s), 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_string_equal(gcd_suspects_get(a.s, i)->collection, "list");
+        assert_int_equal(gcd_suspects_get(a.s, i)->elements, 100);
+    }
+    forget(a);
+}
+
+static void lists_in_lists_end(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t owner = node(p, "Shop.Owner", 24), at = owner;
+    static_root(p, owner, "s_lists");
+    for (int i = 0; i < 20000; i++)
+        at = child(p, child(p, at, GENERIC "List`1[System.Object]", 32), "System.Object[]", 56);
+    struct answer a = ask(p, 0.01);
+    assert_int_equal(gcd_suspects_count(a.s), 2);
+    assert_int_equal(gcd_suspects_get(a.s, 1)->kind, GCD_SUSPECT_COLLECTIONS);
+    assert_int_equal(gcd_suspects_get(a.s, 0)->objects, 20000);
+    forget(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_channel_is_one_suspect),
+        cmocka_unit_test(an_element_that_keeps_nearly_all_is_the_suspect),
+        cmocka_unit_test(what_is_large_in_a_collection_is_a_suspect_of_its_own),
+        cmocka_unit_test(a_tree_by_way_of_collections_is_one_suspect),
+        cmocka_unit_test(two_lists_are_no_chain),
+        cmocka_unit_test(lists_in_lists_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
