@@ -11,7 +11,8 @@ from live_support import CACHE, ROOT, TARGET, Missing, made_once, sdk_version
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = {"HeapLab": TARGET, "WebLab": os.path.join(HERE, "web_lab"), "WebLab.Plugin": os.path.join(HERE, "web_lab_plugin"),
            "Shop": os.path.join(HERE, "planted"), "Shop.Pricing": os.path.join(HERE, "planted_plugin"),
-           "FullNames": os.path.join(ROOT, "tests", "readers", "full_names_cs")}
+           "FullNames": os.path.join(ROOT, "tests", "readers", "full_names_cs"),
+           "CollectionCounts": os.path.join(ROOT, "tests", "readers", "collection_counts_cs")}
 # how a program is published -> options of dotnet publish; None: as it is built, for the SDK's own runtime
 FLAVOURS = {
     "built": None,
@@ -61,8 +62,8 @@ def plugin(name="WebLab.Plugin"):
 
 
 @functools.cache
-def oracle():
-    return os.path.join(_build("FullNames", "build"), "FullNames.dll")
+def oracle(name="FullNames"):
+    return os.path.join(_build(name, "build"), name + ".dll")
 
 
 @functools.cache

@@ -1,0 +1,88 @@
+"""Elements of the collections of living processes (planted/), as ClrMD reads them from their fields.
+
+What is exact must be equal, what is a range must contain the number.  The collections of the shop itself must be recognized, and their best number right;
+exceptions are few and have a reason.  planted_runs.py says how to choose scenarios and runtimes.
+"""
+import collections
+import os
+
+from lab_programs import dac, oracle
+from live_support import BUILD, LiveTest, main, need
+from planted_runs import each, gcdumpc, output
+
+SCENARIOS = [
+    "concurrent-dictionary", "static-list", "dictionary", "nested-dictionary", "sorted-dictionary", "sorted-set", "sorted-list", "hash-set",
+    "linked-list", "queue", "stack", "priority-queue", "concurrent-queue", "concurrent-bag", "concurrent-stack", "blocking-collection",
+    "immutable-dictionary", "immutable-list", "byte-arrays", "strings", "sparse-dictionary", "boxed-values", "observable-collection",
+    "keys-without-equals", "event", "channel", "channel-readers", "memory-cache", "weak-table", "hosted-service", "ef-tracker", "web-sessions",
+    "web-distributed-cache", "healthy-web-load", "healthy-tables",
+]
+LARGE = 100
+# The count is a number in a field: of characters; of entries whose keys live.
+INSIDE = "System.Collections.Generic.TreeSet<"           # of a SortedDictionary
+NO_BEST_NUMBER = ("System.Text.StringBuilder", "System.Runtime.CompilerServices.ConditionalWeakTable<")
+
+Collection = collections.namedtuple("Collection", "elements at_least at_most")
+
+
+def number(word, unknown):
+    return unknown if word == "-" else int(word)
+
+
+def counted(text):
+    """Address -> what tests/collections_list says, without arrays."""
+    found = {}
+    for line in text.splitlines():
+        address, kind, elements, at_least, at_most, *_ = line.split(" ", 9)
+        if kind != "array":
+            found[int(address, 16)] = Collection(int(elements), number(at_least, 0), number(at_most, float("inf")))
+    return found
+
+
+def read(text):
+    """Address -> (elements, type) by ClrMD."""
+    found = {int(address, 16): (int(n), name) for address, n, name in (line.split(" ", 2) for line in text.splitlines())}
+    return {address: it for address, it in found.items() if not it[1].startswith(INSIDE)}
+
+
+class Counts(LiveTest):
+    def both(self, *words):
+        """Again if the garbage collector has moved the objects between the two looks."""
+        for _ in range(3):
+            got, truth = self.both_once(*words)
+            if not [1 for address, (n, name) in truth.items() if n >= LARGE and "Shop." in name and address not in got]:
+                break
+        return got, truth
+
+    def both_once(self, target, scenario, runtime, flavour):
+        dump = self.path(f"{runtime}-{scenario}.nettrace")
+        gcdumpc("collect", "--pid", target.pid, "-o", dump)
+        truth = read(output("dotnet", need(oracle, "CollectionCounts"), target.pid, need(dac, runtime, flavour)))
+        got = counted(output(os.path.join(BUILD, "tests", "collections_list"), dump))
+        os.unlink(dump)
+        return got, truth
+
+    def test_counts(self):
+        sums = collections.Counter()
+        for runtime, scenario, result in each(SCENARIOS, self.both):
+            with self.subTest(scenario=scenario, runtime=runtime):
+                got, truth = result()
+                self.assertGreater(len(truth), 10)
+                wrong = [f"{name} at {address:x} has {n}: {got.get(address)}" for address, (n, name) in truth.items()
+                         if not self.right(n, name, got.get(address), sums)]
+                self.assertEqual(wrong, [])
+        self.assertLess(sums["not recognized"], 0.02 * sum(sums.values()) + 5)
+        print(", ".join(f"{n} {what}" for what, n in sorted(sums.items())), flush=True)
+
+    def right(self, n, name, got, sums):
+        if got is None:
+            sums["not recognized"] += 1
+            return n < LARGE or "Shop." not in name
+        exact = got.at_least == got.at_most
+        sums["exact" if exact else "the best number of a range" if got.elements == n else "in a range"] += 1
+        best = n < LARGE or "Shop." not in name or name.startswith(NO_BEST_NUMBER)
+        return got.at_least <= n <= got.at_most and (got.elements == n or best and not exact)
+
+
+if __name__ == "__main__":
+    main()
