@@ -1,11 +1,11 @@
-"""A browser without a screen, driven through its own debugging protocol: JSON over two pipes, so nothing else is needed.
+"""A headless browser, driven through its own debugging protocol: JSON over two pipes, no other library.
 
     with Browser() as browser:
         page = browser.open(path, width=1280, dark=False)
-        page.run("document.title")            a value out of the page
+        page.run("document.title")            a value from the page
         page.click("#types .sort")            with the mouse, as a user would
         page.key("ArrowDown")
-        page.complaints                       what the page printed, threw, or wanted from a network
+        page.complaints                       what the page printed, threw, or requested from a network
 """
 import fcntl
 import json
@@ -31,7 +31,7 @@ KEYS = {"Enter": (13, "\r"), " ": (32, " "), "Tab": (9, ""), "Escape": (27, ""),
 
 
 def find_browser():
-    """Path of the browser; a skip when there is none."""
+    """Path of the browser; skips the test if there is none."""
     for name in (os.environ.get("GCDUMPC_BROWSER"), *PROGRAMS):
         path = shutil.which(name) if name else None
         if path is not None:
@@ -45,7 +45,7 @@ class Browser:
         self.profile = tempfile.mkdtemp(prefix="gcdumpc-browser-")
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
         (read_commands, self.commands), (self.answers, write_answers) = os.pipe(), os.pipe()
-        # copies with high numbers: 3 and 4 are to be free
+        # copies with high numbers: 3 and 4 must be free
         theirs = [fcntl.fcntl(fd, fcntl.F_DUPFD, 10) for fd in (read_commands, write_answers)]
         self.process = subprocess.Popen([sys.executable, "-c", START, *map(str, theirs), program, *OPTIONS, *sandbox,
                                          f"--user-data-dir={self.profile}"],
@@ -73,7 +73,7 @@ class Browser:
         shutil.rmtree(self.profile, ignore_errors=True)
 
     def call(self, method, session=None, **parameters):
-        """The result of a command; what else comes meanwhile goes to the pages."""
+        """The result of a command; other messages go to the pages."""
         self.number += 1
         number, command = self.number, {"id": self.number, "method": method, "params": parameters}
         if session is not None:
@@ -149,7 +149,7 @@ class Page:
         return result["result"].get("value")
 
     def settle(self):
-        """Until the page has been drawn with all changes so far."""
+        """Waits until the page has been drawn with all changes so far."""
         self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     def text(self, selector):
@@ -162,7 +162,7 @@ class Page:
         return self.run(f"document.querySelectorAll({json.dumps(selector)}).length")
 
     def click(self, selector, at=0):
-        """With the mouse, in the middle of what is visible of the element."""
+        """With the mouse, in the middle of the visible part of the element."""
         box = self.run(f"(() => {{ const e = document.querySelectorAll({json.dumps(selector)})[{at}]; e.scrollIntoView({{block: 'center'}});"
                        "const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + Math.min(b.height / 2, 9)]; })()")
         self.settle()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The page of the format html in a real browser: with the mouse, with keys only, narrow, dark, and with names that want to be markup."""
+"""The page of the format html in a real browser: with the mouse, with keys only, narrow, dark, and with names that contain markup."""
 import json
 import os
 import re
@@ -135,7 +135,7 @@ class Page(PageTest):
         page.key("Backspace")
         page.key("Escape")                              # nothing is further out
         self.assertEqual(page.texts("#map .crumbs li"), ["All objects"])
-        for _ in range(200):                            # in any direction the focus moves or stays, and comes to the rim
+        for _ in range(200):                            # in any direction the focus moves or stays, and reaches the border
             page.run("document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true}))")
         right = page.run("[document.activeElement.offsetLeft + document.activeElement.offsetWidth, document.querySelector('#map .map').clientWidth]")
         self.assertGreater(right[0], right[1] - 60)
@@ -264,7 +264,7 @@ class Diff(PageTest):
         page.run("document.querySelector('#paths tr[tabindex=\"0\"]').focus()")
         at = lambda: page.run("[...document.activeElement.cells].slice(0, 2).map(c => c.textContent)")
         self.assertEqual(at(), ["static variables", "+209.3 KiB"])
-        page.key("ArrowRight")                          # is open already: to what is in it
+        page.key("ArrowRight")                          # already open: to its first child
         self.assertEqual(at(), ["static variable Log", "+202.3 KiB"])
         self.assertEqual(page.run("document.activeElement.ariaLevel"), "2")
 

@@ -1,4 +1,4 @@
-"""The programs of test_full_names, published in all the ways people publish, and the oracle that reads the names in a living process."""
+"""The programs of test_full_names in all common ways of publishing, and the oracle that reads the names in a living process."""
 import functools
 import glob
 import hashlib
@@ -13,7 +13,7 @@ SOURCES = {"HeapLab": TARGET, "WebLab": os.path.join(HERE, "web_lab"), "WebLab.P
            "Shop": os.path.join(HERE, "planted"), "Shop.Pricing": os.path.join(HERE, "planted_plugin"),
            "FullNames": os.path.join(ROOT, "tests", "readers", "full_names_cs"),
            "CollectionCounts": os.path.join(ROOT, "tests", "readers", "collection_counts_cs")}
-# how a program is published -> options of dotnet publish; None: as it is built, for the SDK's own runtime
+# way of publishing -> options of dotnet publish; None: only built, for the SDK's own runtime
 FLAVOURS = {
     "built": None,
     "contained": [],
@@ -23,7 +23,7 @@ FLAVOURS = {
     "compressed": ["-p:PublishSingleFile=true", "-p:EnableCompressionInSingleFile=true"],
     "trimmed": ["-p:PublishTrimmed=true"],
 }
-NOT_THERE = ("NU1301", "NU1101", "NU1102")       # the server cannot be reached; it does not have the package
+NOT_THERE = ("NU1301", "NU1101", "NU1102")       # server not reachable; package missing there
 
 
 def _build(name, *options):
@@ -68,7 +68,7 @@ def oracle(name="FullNames"):
 
 @functools.cache
 def dac(runtime, flavour):
-    """Path of the library with which ClrMD reads processes of this runtime; a program in a single file has none beside it, but it is the same."""
+    """Path of the library that ClrMD needs for this runtime; a single-file program has none beside it, but uses the same one."""
     if flavour != "built":
         return os.path.join(os.path.dirname(program("HeapLab", runtime, "contained")), "libmscordaccore.so")
     listed = subprocess.run(["dotnet", "--list-runtimes"], capture_output=True, text=True, check=True).stdout

@@ -1,4 +1,4 @@
-"""What the live tests share: HeapLab on each runtime, a second client of its port, and running gcdumpc against it."""
+"""Shared by the live tests: HeapLab on each runtime, a second client of its port, and running gcdumpc on it."""
 import contextlib
 import fcntl
 import functools
@@ -19,11 +19,11 @@ ROOT = os.environ.get("GCDUMPC_SOURCE") or os.path.abspath(os.path.join(os.path.
 BUILD = os.environ.get("GCDUMPC_BUILD", os.path.join(ROOT, "build"))
 PROGRAM = os.environ.get("GCDUMPC", os.path.join(BUILD, "gcdumpc"))
 TARGET = os.path.join(ROOT, "tests", "target")
-# Built programs, shared by all builds that are given the same folder.
+# Built programs, shared by all builds that use the same folder.
 CACHE = os.environ.get("GCDUMPC_TEST_CACHE") or os.path.join(BUILD, "heaplab")
 RUNTIMES = (8, 9, 10)
 SKIP = 77
-SECONDS = 120                    # for anything that should come to an end by itself
+SECONDS = 120                    # for anything that should end by itself
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}     # keywords of subprocess
 
 sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "tests", "support"), TARGET]
@@ -34,16 +34,16 @@ import record_nettrace           # noqa: E402
 # -- programs ----------------------------------------------------------------------------------------------------------
 
 class Missing(Exception):
-    """Something that the test needs is not on this machine; the text says what."""
+    """This machine lacks something that the test needs; the text says what."""
 
 
 @contextlib.contextmanager
 def made_once(name):
-    """A folder CACHE/NAME and whether it is there.  If not, the caller fills what it is given, and that becomes the folder."""
+    """A folder CACHE/NAME and whether it exists.  If not, the caller fills the returned folder, which becomes CACHE/NAME."""
     os.makedirs(CACHE, exist_ok=True)
     folder = os.path.join(CACHE, name)
     with open(os.path.join(CACHE, "lock"), "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)                 # tests run side by side
+        fcntl.flock(lock, fcntl.LOCK_EX)                 # tests run in parallel
         if os.path.isdir(folder):
             yield folder, True
             return
@@ -86,7 +86,7 @@ def heaplab(runtime=None):
 
 @functools.cache
 def dotnet_tool(name):
-    """Path of a diagnostics tool of Microsoft's, from NuGet."""
+    """Path of a Microsoft diagnostics tool from NuGet."""
     with made_once(name) as (folder, there):
         if not there:
             try:
@@ -101,7 +101,7 @@ def dotnet_tool(name):
 # -- HeapLab at work ---------------------------------------------------------------------------------------------------
 
 class Process:
-    """HeapLab, up to its line of counts.  PROGRAM runs in place of the SDK's, ARGV0 is what it believes to be called."""
+    """Starts HeapLab and reads its line of counts.  PROGRAM replaces the one built by the SDK, ARGV0 is its argv[0]."""
 
     def __init__(self, *args, program=None, argv0=None, **environment):
         program = program or heaplab()
@@ -118,7 +118,7 @@ class Process:
     def __exit__(self, *_):
         self.process.kill()
         self.process.communicate()
-        for kind in ("clr-debug-pipe", "dotnet-diagnostic"):     # what a killed runtime leaves behind
+        for kind in ("clr-debug-pipe", "dotnet-diagnostic"):     # left behind by a killed runtime
             for left in glob.glob(f"{glob.escape(self.temporary)}/{kind}-{self.pid}-*"):
                 os.unlink(left)
 
@@ -126,7 +126,7 @@ class Process:
         return json.loads(self.line)
 
     def wanted(self):
-        """Type name -> objects, of the types that nobody else makes objects of."""
+        """Type name -> objects, for types that only HeapLab uses."""
         sums = {}
         for t in self.counts()["types"]:
             if "count" in t:
@@ -134,7 +134,7 @@ class Process:
         return sums
 
     def session_threads(self):
-        """Open event sessions, from outside: each has a thread that sends, next to the thread of the port."""
+        """Open event sessions, seen from outside: each has a sending thread in addition to the thread of the port."""
         threads, tasks = 0, f"/proc/{self.pid}/task"
         for task in os.listdir(tasks):
             with contextlib.suppress(OSError), open(f"{tasks}/{task}/comm", encoding="utf-8") as f:
@@ -142,7 +142,7 @@ class Process:
         return threads - 1
 
     def sessions(self):
-        """The same or the connections, next to the socket of the port, whichever are more."""
+        """The same or the connections other than the socket of the port, whichever is larger."""
         connections, files = 0, f"/proc/{self.pid}/fd"
         for file in os.listdir(files):
             with contextlib.suppress(OSError):
@@ -160,7 +160,7 @@ REFUSED = 0x80004005
 
 
 def session(target, provider, keywords, arguments="", buffer_mb=16):
-    """A session of another client, whose stream is read and thrown away; stop() ends it."""
+    """A session of another client, whose stream is read and discarded; stop() ends it."""
     payload = (struct.pack("<IIBIQI", buffer_mb, 1, 0, 1, keywords, 4) + record_nettrace.wire_string(provider)
                + record_nettrace.wire_string(arguments))
     return record_nettrace.Session(record_nettrace.find_socket(target.pid), [(record_nettrace.COLLECT2, payload)], None, SECONDS)
@@ -176,7 +176,7 @@ def open_session(*args, **kw):
 
 
 def free_sessions(target):
-    """How many sessions the runtime still grants, by asking until it refuses.  Slow: each stop takes 0.1 s."""
+    """How many sessions the runtime still grants, by opening them until it refuses.  Slow: each stop takes 0.1 s."""
     opened = []
     try:
         while len(opened) <= MOST_SESSIONS:
@@ -233,7 +233,7 @@ class LiveTest(unittest.TestCase):
         return sorted(os.listdir(self.folder))
 
     def run_gcdumpc(self, *args, **kw):
-        """Whatever comes of it."""
+        """Whatever the result."""
         return subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, timeout=SECONDS, **kw)
 
     def gcdumpc(self, *args, status=0, **kw):
@@ -242,7 +242,7 @@ class LiveTest(unittest.TestCase):
         return r
 
     def lossy(self, *args, **kw):
-        """A dump that must lose events.  The one place that knows what keeps gcdumpc from trying again."""
+        """A dump that must lose events.  The only place that knows how to keep gcdumpc from trying again."""
         return self.gcdumpc(*args, "--retries", 0, status=3, **kw)
 
     def start_gcdumpc(self, *args):
@@ -262,14 +262,14 @@ class LiveTest(unittest.TestCase):
         self.assertTrue(info["verdict"]["complete"])
 
     def check_sessions(self, target, count=0):
-        """COUNT sessions are open in the target, or soon will be: it closes a connection after its last word on it."""
+        """COUNT sessions are open in the target, perhaps after a moment: it closes a connection after the last answer."""
         end = time.monotonic() + 10
         while target.sessions() != count and time.monotonic() < end:
             time.sleep(0.01)
         self.assertEqual(target.sessions(), count)
 
     def need_other_user(self):
-        """To be another user who can run the program."""
+        """Options to run the program as another user."""
         if os.geteuid() != 0:
             self.skipTest("needs root, to be another user")
         r = subprocess.run([PROGRAM, "--version"], capture_output=True, check=False, **NOBODY) if self._reachable() else None
@@ -286,7 +286,7 @@ class LiveTest(unittest.TestCase):
 
 
 def need(function, *args):
-    """FUNCTION(*ARGS), or the test is skipped with a line that says what is missing."""
+    """FUNCTION(*ARGS), or skips the test with a line that says what is missing."""
     try:
         return function(*args)
     except Missing as missing:
@@ -294,7 +294,7 @@ def need(function, *args):
 
 
 def main():
-    """unittest.main, with a line for everything that was skipped; 77 if that was all."""
+    """unittest.main, with a line for each skipped test; 77 if all were skipped."""
     name = "live/" + os.path.splitext(os.path.basename(sys.argv[0]))[0]
     reason = None
     if os.environ.get("GCDUMPC_IPC") == "OFF":

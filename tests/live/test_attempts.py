@@ -1,4 +1,4 @@
-"""Attempts, limits and what is left when something breaks: gcdumpc on a real .NET process.  Needs the .NET SDK; without it the test is skipped."""
+"""Attempts, limits and left-overs after a failure: gcdumpc on a real .NET process.  Needs the .NET SDK; without it the test is skipped."""
 import json
 import os
 import re
@@ -33,7 +33,7 @@ class Attempts(LiveTest):
             self.assertRegex(r.stderr, r"attempt 2: .* none lost; drain")
             figures = self.summary(r.stderr)
             self.assertGreater(number(figures["objects"]), 1000000)
-            # the recording is that of the attempt that was kept
+            # the recording belongs to the attempt that was kept
             kept = json.loads(self.gcdumpc("info", self.path("a.nettrace"), "--json").stdout)
             self.assertEqual(kept["dump"]["objects"], number(figures["objects"]))
             self.gcdumpc("convert", self.path("a.nettrace"), "-o", self.path("b.gclog"))
@@ -45,7 +45,7 @@ class Attempts(LiveTest):
             r = self.gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"), "--buffer", 4, "--retries", 0, status=3)
             self.assertNotIn("attempt", r.stderr)
             self.assertGreater(number(self.summary(r.stderr)["lost"]), 0)
-            # quiet: what is missing is said, what it cost is not
+            # quiet: losses are reported, costs are not
             r = self.gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"), "--buffer", 4, "--retries", 0, "--quiet", status=3)
             self.assertRegex(r.stderr, r"the dump is incomplete: .* lost")
             self.assertNotIn("pause", r.stderr)
@@ -79,7 +79,7 @@ class Attempts(LiveTest):
             self.assertLessEqual(number(f["before"]), number(f["peak"]))
             self.assertLessEqual(number(f["after"]), number(f["peak"]))
             self.assertAlmostEqual(number(f["after"]) * 2**20 / 1e6, resident_mb(target.pid), delta=30)
-            # by its socket alone the process is not known
+            # the socket alone does not identify the process
             sockets = [s for s in os.listdir(target.temporary) if s.startswith(f"dotnet-diagnostic-{target.pid}-")]
             r = self.gcdumpc("info", "--port", os.path.join(target.temporary, sockets[0]))
             self.assertRegex(r.stderr, r"none lost; memory unknown; drain, CollectTracing\d, buffer \d+ MiB")
@@ -91,7 +91,7 @@ class Attempts(LiveTest):
 
 
 def lock_name(target):
-    """Without the time at which it was started."""
+    """Without its start time."""
     return f"gcdumpc/process/{os.stat(f'/proc/{target.pid}/ns/pid').st_ino}/{target.pid}"
 
 
@@ -114,7 +114,7 @@ class Together(LiveTest):
             self.gcdumpc("info", "--pid", target.pid)    # the lock is gone
 
     def test_force_goes_past_the_lock(self):
-        """Whoever has the user of the process could hold it for ever."""
+        """Any process of the same user could hold it forever."""
         with Process() as target:
             with open(f"/proc/{target.pid}/stat", encoding="ascii") as f:
                 start = f.read().rsplit(")", 1)[1].split()[19]
@@ -150,11 +150,11 @@ class Together(LiveTest):
 
 class Breaks(LiveTest):
     def broken_off(self, target, *args):
-        """gcdumpc, while the process is killed as soon as bytes of the heap walk have arrived; its exit status and messages."""
+        """Kills the process once bytes of the heap walk have arrived; gcdumpc's exit status and messages."""
         p = subprocess.Popen([PROGRAM, "--pid", str(target.pid), "--timeout", "60", *map(str, args)], stderr=subprocess.PIPE, text=True)
         fd = None
         deadline = time.monotonic() + 20
-        # the spool leaves the memory when 32 MiB of it are there
+        # the spool moves to disk at 32 MiB
         while time.monotonic() < deadline and p.poll() is None:
             try:
                 for fd in os.listdir(f"/proc/{p.pid}/fd"):
@@ -189,7 +189,7 @@ class Breaks(LiveTest):
                 self.assertEqual(sum(line.startswith("o ") for line in f), info["dump"]["objects"])
 
     def test_without_a_heap_walk_only_the_recording_is_kept(self):
-        # Stopped by the timeout before anything was recorded; a process that does not answer has nothing to keep at all.
+        # Stopped by the timeout before anything was recorded; without any answer there is nothing to keep.
         with Process() as target:
             os.kill(target.pid, signal.SIGSTOP)
             r = self.gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"), "--timeout", 1, "--keep-partial", status=1)
@@ -211,7 +211,7 @@ class Breaks(LiveTest):
 
 class Room(LiveTest):
     def on_a_small_disk(self, megabytes, *args):
-        """gcdumpc with -o on a file system of that size, in a mount namespace of its own; what it left is listed on standard output."""
+        """gcdumpc with -o on a file system of this size, in its own mount namespace; lists the files left on standard output."""
         if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:
             self.skipTest("a small file system needs root and unshare")
         script = ('mount -t tmpfs -o size="$1"m none "$2" || exit 77; cd "$2"; shift 2; "$@"; status=$?; ls -A; exit $status')
@@ -254,7 +254,7 @@ class Room(LiveTest):
 
 class Limits(LiveTest):
     def cgroup(self, limit_mb):
-        """A cgroup of version 1 with that limit, or a skipped test."""
+        """A cgroup of version 1 with this limit, or skips the test."""
         path = f"/sys/fs/cgroup/memory/gcdumpc-test-{os.getpid()}"
         try:
             os.mkdir(path)
@@ -275,7 +275,7 @@ class Limits(LiveTest):
             with open(path + "/memory.limit_in_bytes", "w", encoding="ascii") as f:
                 f.write(str(120 << 20))
             r = self.gcdumpc("info", "--pid", target.pid, "--buffer", 4)
-            # memory of before stays charged where it was: the group is all but empty, an eighth of it stays free
+            # earlier memory stays charged to the old group: this one is almost empty, an eighth of it stays free
             retry = re.search(r"attempt 2 with a buffer of (\d+) MiB", r.stderr)
             self.assertTrue(60 < int(retry[1]) <= 105, r.stderr)
             r = self.gcdumpc("info", "--pid", target.pid, "--buffer", 500)

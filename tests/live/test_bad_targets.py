@@ -1,4 +1,4 @@
-"""What cannot be dumped: one line that says why and what to do, exit status 1, nothing left behind, the target as it was."""
+"""Processes that cannot be dumped: one line with the reason and a hint, exit status 1, nothing left behind, the target unharmed."""
 import os
 import signal
 import socket
@@ -10,7 +10,7 @@ from record_nettrace import find_socket
 
 class BadTargets(LiveTest):
     def refused(self, pattern, *target, output="a.gclog", **kw):
-        """PATTERN must fit the only line."""
+        """PATTERN must match the only line."""
         before = self.files()
         r = self.gcdumpc(*target, "-o", self.path(output), status=1, **kw)
         self.assertEqual(r.stdout, "")
@@ -64,7 +64,7 @@ class BadTargets(LiveTest):
             try:
                 self.refused(r"no diagnostic socket", "--pid", target.pid)
                 with socket.socket(socket.AF_UNIX) as s:
-                    s.bind(path)                     # its owner never listens, as after a kill
+                    s.bind(path)                     # its owner never listens, like after a kill
                 self.refused(r"nobody listens", "--pid", target.pid)
                 self.refused(r"nobody listens", "--port", path)
                 os.unlink(path)
@@ -85,13 +85,13 @@ class BadTargets(LiveTest):
 
     def test_port_is_held(self):
         with Process() as target, socket.socket(socket.AF_UNIX) as idle:
-            idle.connect(find_socket(target.pid))    # and says nothing: the runtime reads its request for ever
+            idle.connect(find_socket(target.pid))    # and sends nothing: the runtime waits for its request forever
             self.refused(r"has not answered within 10000 ms: .*busy with another client", "--pid", target.pid, "--quiet")
             idle.close()
             self.check_untouched(target)
 
     def test_forged_socket(self):
-        """Somebody else listens under the name of the process: nobody, root least of all, must take that for its heap."""
+        """Another process listens under the name of the process: nobody, least of all root, may accept its data."""
         with Process() as target, socket.socket(socket.AF_UNIX) as forged:
             path = find_socket(target.pid)
             os.rename(path, path + ".kept")

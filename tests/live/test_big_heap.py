@@ -1,4 +1,4 @@
-"""Ten million objects: draining is complete with a buffer of half the events, and a far too small one is found out."""
+"""Ten million objects: draining is complete with a buffer of half the events, and a far too small one is reported."""
 import json
 
 from live_support import LiveTest, Process, main
@@ -10,7 +10,7 @@ class BigHeap(LiveTest):
     def test_ten_million_objects(self):
         with Process("--objects", str(OBJECTS)) as target:
             drain = ("info", "--pid", target.pid, "--json", "--strategy", "drain")
-            for attempt in range(3):     # a machine that is busy with something else may keep us from reading
+            for attempt in range(3):     # on a busy machine we may read too slowly
                 r = self.run_gcdumpc(*drain, "--buffer", "256")
                 self.assertIn(r.returncode, (0, 3), r.stderr)
                 if r.returncode == 0:

@@ -1,4 +1,4 @@
-"""Names as they stand in the source, against ClrMD attached to the same living process.
+"""Names as in the source, compared with ClrMD attached to the same living process.
 
 Every type of the heap has the same full name.  Every static variable that is given a class has that class, and where several are named, the right one
 is among them.  ClrMD reads the metadata in the memory of the process, gcdumpc the files: nothing is shared.
@@ -29,7 +29,7 @@ def runs():
         if flavour == "built" and runtime != own:
             continue                                    # the SDK's own runtime only
         if f"{runtime}/{flavour}" in (CHOSEN or (f"{own}/built",)) or CHOSEN == ["all"]:
-            if flavour != "composite":                  # takes minutes to publish
+            if flavour != "composite":                  # publishing takes minutes
                 yield "HeapLab", runtime, flavour
             yield "WebLab", runtime, flavour
 
@@ -37,7 +37,7 @@ def runs():
 # -- the two sides ------------------------------------------------------------------------------------------------------
 
 class Oracle:
-    """What ClrMD says about process PID."""
+    """The answers of ClrMD about process PID."""
 
     def __init__(self, pid, runtime, flavour):
         self.modules, self.types, self.statics, self.of_threads = {}, {}, {}, {}
@@ -61,13 +61,13 @@ class Oracle:
 
 
 def csharp(name):
-    """ClrMD's spelling in that of C#: outer types before a point, and the ranks of arrays of arrays from the outside to the inside."""
+    """Converts ClrMD's spelling to C#: outer types in front of a point, and the ranks of nested arrays from outside to inside."""
     name = name.replace("+", ".").replace("<*>", "[*]")
     return re.sub(r"(\[[,*]*\]){2,}", lambda m: "".join(re.findall(r"\[[,*]*\]", m[0])[::-1]), name)
 
 
 def without_module(name):
-    """Without what tells types of one name apart."""
+    """Without the suffix that tells types of one name apart."""
     return re.sub(r" \[[^\[\]<>]+\]$", "", name)
 
 
@@ -87,7 +87,7 @@ def definition_name(name):
 
 
 def dump(test, pid, *options):
-    """The dump of a process as a database, with the recording beside it; what was said."""
+    """Dumps a process as a database and as a recording; returns the messages."""
     database, recording = test.path(f"{pid}.sqlite"), test.path(f"{pid}.nettrace")
     r = test.gcdumpc("collect", "--pid", pid, "-o", database, "--save-trace", recording, *options)
     return database, recording, r.stderr
@@ -106,7 +106,7 @@ def statics_of(database):
 # -- compared -----------------------------------------------------------------------------------------------------------
 
 class Compared:
-    """WITHOUT: names of files that gcdumpc must not use, or a folder.  TOLD: the runtime has sent which file a module is."""
+    """WITHOUT: names of files that gcdumpc must not use, or a folder.  TOLD: the runtime has sent the files of the modules."""
 
     def __init__(self, database, truth, without=(), told=True):
         self.without, self.told = without, told
@@ -166,7 +166,7 @@ class Compared:
 
 class FullNames(LiveTest):
     def start(self, name, runtime, flavour, file=None, before=()):
-        """The program, at work; FILE: started from there."""
+        """The running program; FILE: started from there."""
         file = file or need(program, name, runtime, flavour)
         args = [need(plugin)] if name == "WebLab" else []
         if before:
@@ -183,7 +183,7 @@ class FullNames(LiveTest):
 
     def compare(self, what, target, runtime, flavour, *options):
         database, recording, said = dump(self, target.pid, *options)
-        # else a module of which the heap has one closure, say, can be one of several files
+        # else a module with, say, one closure in the heap may be any of several files
         got = Compared(database, Oracle(target.pid, runtime, flavour), told=runtime > 8 or "--rundown" in options)
         self.say(what, runtime, flavour, got)
         # The oracle has seen the same process.
@@ -194,13 +194,13 @@ class FullNames(LiveTest):
         return got, database, recording, said
 
     def check_whole(self, got):
-        """Nearly everything is named, and of the variables most with certainty."""
+        """Nearly everything is named, and most variables with certainty."""
         self.assertGreater(got.share("types equal", of="types"), 0.99)
         self.assertGreater(got.share("statics certain", of="statics"), 0.85)
         self.assertGreater(got.share("statics certain", "statics with or", of="statics"), 0.98)
 
     def check_recorded(self, database, recording):
-        """The recording keeps the names: without the files the same come out."""
+        """The recording keeps the names: without the files it gives the same."""
         again = recording + ".sqlite"
         self.gcdumpc("convert", recording, "-o", again, "--no-modules")
         self.assertEqual(types_of(again), types_of(database))
@@ -217,13 +217,13 @@ class FullNames(LiveTest):
                     got, *_ = self.compare(f"{name} with a rundown", self.start(name, runtime, flavour), runtime, flavour, "--rundown")
                     self.check_whole(got)
 
-    # -- places: where the files are, and what happened to them -------------------------------------------------------
+    # -- places: where the files are, and changes to them -------------------------------------------------------
 
     def copied(self, runtime, flavour):
-        """WebLab and its folder, which the test may change."""
+        """WebLab and its folder, which the test may modify."""
         folder = self.path(f"app-{flavour}-{runtime}")
         shutil.copytree(os.path.dirname(need(program, "WebLab", runtime, flavour)), folder)
-        time.sleep(2)                                    # a file without identity counts if it is older than the process, by its seconds
+        time.sleep(2)                                    # a file without identity counts if it is older than the process, in whole seconds
         return os.path.join(folder, "WebLab"), folder
 
     def each(self, check, *args):
@@ -234,7 +234,7 @@ class FullNames(LiveTest):
                     check(runtime, flavour, *args)
 
     def test_deleted(self):
-        """The files go while the program runs: what it maps, only root can still read; the plugin is where it was."""
+        """The files are deleted while the program runs: only root can still read its mapped files; the plugin stays."""
         self.each(self.check_deleted)
 
     def check_deleted(self, runtime, flavour):
@@ -248,7 +248,7 @@ class FullNames(LiveTest):
             self.assertRegex(said, "only root")
 
     def test_replaced(self):
-        """By another build of the same sources: its types have the same tokens, only the identity differs."""
+        """Replaced by another build of the same sources: same tokens, only the identity differs."""
         def other_identity(content):
             at = content.find(b"RSDS")
             while at >= 0:
@@ -258,7 +258,7 @@ class FullNames(LiveTest):
         self.each(self.check_replaced, other_identity)
 
     def test_replaced_by_something_else(self):
-        """By a file without a record that would identify it."""
+        """Replaced by a file without an identifying record."""
         with open(need(program, "HeapLab", int(need(sdk_version).split(".")[0]), "built") + ".dll", "rb") as f:
             other = f.read()
         self.each(self.check_replaced, lambda _: other)
@@ -275,18 +275,18 @@ class FullNames(LiveTest):
             with open(path + ".new", "wb") as f:
                 f.write(change(content))
             os.rename(path + ".new", path)               # as a deployment does it
-        # From a recording there are only the paths: the files are refused, and said once.
+        # A recording only has the paths: the files are refused, with one message.
         recording = self.path(f"{target.pid}-plain.nettrace")
         self.gcdumpc("collect", "--pid", target.pid, "-o", recording, "--plain", "--rundown")
         r = self.gcdumpc("convert", recording, "-o", recording + ".sqlite")
         truth = Oracle(target.pid, runtime, flavour)
-        # what has been trimmed has no identity
+        # trimmed assemblies have no identity
         got = Compared(recording + ".sqlite", truth, without=folder if alone or flavour == "trimmed" else files)
         self.say("refused", runtime, flavour, got)
         self.assertGreater(got.n["types bare"], 20)
         if not alone and flavour != "trimmed":
             self.assertEqual(len(re.findall(r"WebLab\.dll|EntityFrameworkCore\.dll", r.stderr)), 1, r.stderr)
-        # What the process maps, root can still read.
+        # Root can still read the files that the process maps.
         if os.geteuid() == 0:
             got, *_ = self.compare("replaced", target, runtime, flavour)
             self.check_whole(got)
@@ -296,7 +296,7 @@ class FullNames(LiveTest):
             self.skipTest("needs root and unshare")
 
     def test_mount_namespace(self):
-        """The path of the program means something else outside: nothing, or another file."""
+        """Outside, the path of the program means another file or none."""
         self.need_root()
         self.each(self.check_mount_namespace)
 
@@ -312,7 +312,7 @@ class FullNames(LiveTest):
         self.check_whole(got)
 
     def test_other_root(self):
-        """A container, as far as files go: the root folder is another one."""
+        """Like a container, for files: another root folder."""
         self.need_root()
         self.each(self.check_other_root)
 

@@ -1,4 +1,4 @@
-"""Ctrl-C, kill and a target that dies, at random moments: nothing stays behind, neither in the folder nor in the target."""
+"""Ctrl-C, kill and a target that dies, at random moments: nothing is left behind, neither in the folder nor in the target."""
 import os
 import random
 import signal
@@ -55,7 +55,7 @@ class Interrupts(LiveTest):
                 _, err = p.communicate(timeout=SECONDS)
                 stopped += target.session_threads() == 0
                 with self.subTest(delay=delay, status=p.returncode):
-                    # Before the program has its handlers, the signal itself ends it.
+                    # Before the program has installed its handlers, the signal itself ends it.
                     self.assertIn(p.returncode, (0, 130, -signal.SIGINT, -signal.SIGTERM), err)
                     self.check_sessions(target)
                     if p.returncode == 0:
@@ -63,8 +63,8 @@ class Interrupts(LiveTest):
                         os.unlink(self.path("a.gclog"))
                     self.assertEqual(self.files(), [])
                 statuses.append(p.returncode)
-            self.assertGreater(statuses.count(130), SIGNALS // 5, statuses)      # the others were done already
-            # The runtime notices a closed connection, too, but later than we end: most must have been stopped, and waited for.
+            self.assertGreater(statuses.count(130), SIGNALS // 5, statuses)      # the others had finished
+            # The runtime also notices a closed connection, but only after we have ended: most sessions must have been stopped properly.
             self.assertGreater(stopped, SIGNALS * 3 // 4)
             self.assertEqual(free_sessions(target), MOST_SESSIONS)
             self.check_next_dump(target)
@@ -91,7 +91,7 @@ class Interrupts(LiveTest):
                     os.unlink(self.path(name))
 
     def test_the_target_is_stopped(self):
-        """It comes to an end by itself when the stop comes after the answer to the trigger, else with --timeout; and never in silence."""
+        """It ends by itself if the stop follows the trigger's answer, else by --timeout; always with a message."""
         with Process("--objects", str(OBJECTS)) as target:
             seconds = self.usual_seconds(target)
             for delay in self.moments(STOPS, seconds):
@@ -122,13 +122,13 @@ class Interrupts(LiveTest):
                 with self.subTest(delay=delay, status=p.returncode):
                     with open(self.path("a.gclog"), encoding="utf-8") as f:
                         old = f.read() == "of an earlier dump\n"
-                    if p.returncode == 0 or not old:                 # it may have died after the last thing that it did
+                    if p.returncode == 0 or not old:                 # it may have died after its last action
                         self.check_whole("a.gclog", target)
                     self.assertTrue(p.returncode != 0 or not old)
                     self.assertLessEqual(len(self.files()), 2)
                     self.check_next_dump(target)
-                    self.assertEqual(self.files(), ["a.gclog"])      # it has removed what was left
-            # what died has no session left after the next dumps
+                    self.assertEqual(self.files(), ["a.gclog"])      # it has removed the left-overs
+            # killed clients have no session left after the next dumps
             self.check_sessions(target)
             self.assertEqual(free_sessions(target), MOST_SESSIONS)
 

@@ -1,4 +1,4 @@
-"""Dumps that nobody watches, of real .NET processes: names, what is kept, conditions, locks, deadlines, what is told.  Needs the .NET SDK."""
+"""Unattended dumps of real .NET processes: names, retention, conditions, locks, deadlines, reports.  Needs the .NET SDK."""
 import json
 import os
 import re
@@ -69,7 +69,7 @@ class Names(JobTest):
         self.gcdumpc("info", self.path(f"raw/{host}/{recording}"))
 
     def lab(self):
-        """HeapLab under a name of its own: --all must not reach the processes of other tests, or of anybody."""
+        """HeapLab under a unique name: --all must not reach other processes."""
         bin_folder, name = os.path.dirname(heaplab()), f"Job{os.getpid()}"
         folder = self.path("bin")
         if not os.path.isdir(folder):
@@ -92,7 +92,7 @@ class Names(JobTest):
             text = f.read()
         for pid in both:
             self.assertRegex(text, rf'(?m)^gcdumpc_run_complete{{name="HeapLab",pid="{pid}"}} 1$')
-        # a pattern whose dumps can be told apart needs no --all; without that it is a question
+        # a pattern with distinct output names needs no --all; otherwise the program asks for it
         r = self.gcdumpc("--name", name[:-1] + "*", "-o", self.out(), "--log", "text")
         self.assertEqual({int(pid) for pid in re.findall(r" pid=(\d+) ", r.stderr)}, both)
         r = self.gcdumpc("--name", name[:-1] + "*", "-o", self.path("%n-%s.gclog"), status=2)
@@ -195,7 +195,7 @@ class Names(JobTest):
         self.assertRegex(r.stderr, r'failed name=.* reason="the diagnostic socket of process .* Permission denied.*"$')
         self.assertEqual(self.files(), [])
         os.makedirs(self.path("out/HeapLab"))
-        os.chown(self.path("out"), 65534, 65534)         # root can write there, and removes nothing of theirs
+        os.chown(self.path("out"), 65534, 65534)         # root can write there, but must not remove their files
         foreign = self.put("HeapLab-1-20260101T000000Z.gclog.gz", age=100)
         os.chown(foreign, 65534, 65534)
         self.assertEqual(self.log("--keep", "1")["removed"], 0)
@@ -358,7 +358,7 @@ class Conditions(JobTest):
                 f.write(text)
             self.assertEqual(self.log("--if-grown", "1%")["status"], "done")
             time.sleep(1)
-        # a clock that was ahead: the last dump is of the future
+        # a clock that was ahead: the last dump is in the future
         with open(last, "w", encoding="utf-8") as f:
             json.dump({"time": int(time.time()) + 10 ** 6, "rss_bytes": 1}, f)
         for name in self.dumps():
@@ -367,7 +367,7 @@ class Conditions(JobTest):
 
 
     def test_a_link_of_another_user_to_what_is_remembered(self):
-        """He would decide whether there is a dump."""
+        """The other user could decide whether there is a dump."""
         if os.geteuid() != 0:
             self.skipTest("only root can make links of another user")
         self.log()
@@ -391,7 +391,7 @@ class Others(JobTest):
         try:
             line = self.log("--exclusive", status=1)
             self.assertEqual(line["reason"], f"another dump on this machine is under way, by process {first.pid}")
-            self.assertEqual(self.log()["status"], "done")               # who does not ask for it is not kept
+            self.assertEqual(self.log()["status"], "done")               # without --wait nothing is kept back
             r = self.run_gcdumpc("info", "--pid", other.pid, "--wait", 1)
             self.assertEqual(r.returncode, 1)
             self.assertIn(f"another dump of it is under way, by process {first.pid}", r.stderr)
@@ -416,7 +416,7 @@ class Others(JobTest):
         self.assertEqual([n for n in os.listdir(self.path("late")) if n[0] != "."], ["HeapLab-1.gclog"])
 
     def test_the_interval_after_waiting(self):
-        """Two runs at once, the second waits: there is one dump, however long the first one takes to write."""
+        """Two runs at once, the second waits: there is one dump, however long the first one writes."""
         with Process("--objects", "300000") as big:
             runs = [self.start_gcdumpc("--pid", big.pid, "-o", self.path("out/%n-%s.sqlite"), "--wait", SECONDS, "--min-interval", "1h", "--log", "json")
                     for _ in range(2)]
@@ -471,7 +471,7 @@ class Telling(Others):
             time.sleep(1)                        # another name
 
     def test_a_hook_that_does_not_end(self):
-        """It and what it has started, both deaf to SIGTERM, do not outlive us, and do not keep us."""
+        """The hook and its child ignore SIGTERM; they neither outlive us nor delay us."""
         script = self.script(f"""
 import os, signal, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -492,7 +492,7 @@ time.sleep({2 * SECONDS})
                 time.sleep(0.05)
             run.send_signal(signal.SIGTERM)
             try:
-                _, err = run.communicate(timeout=SECONDS)        # until nobody has the other end any more
+                _, err = run.communicate(timeout=SECONDS)        # until the other end is closed
             except subprocess.TimeoutExpired:
                 with open(self.path("pids"), encoding="ascii") as f:
                     for pid in f.read().split():
@@ -576,7 +576,7 @@ class Run(JobTest):
 
 class Cron(JobTest):
     def test_a_real_cron(self):
-        """In a mount namespace of its own, so that no crontab of the machine is seen or changed."""
+        """In its own mount namespace, so that no crontab of the machine is read or changed."""
         if os.geteuid() != 0 or shutil.which("cron") is None or shutil.which("unshare") is None:
             self.skipTest("needs root, cron and unshare")
         os.makedirs(self.path("cron.d"))

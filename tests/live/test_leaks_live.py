@@ -6,7 +6,7 @@ from live_support import RUNTIMES, LiveTest, Missing, Process, heaplab, main
 ORDERS = 100_000
 SMALL = 20_000
 
-# Of each leak: what must be among its suspects; the first of them is the first of all.  (kind, type, objects, root, words of the sentence)
+# For each leak: its expected suspects, the first one also first in the output.  (kind, type, objects, root, words of the sentence)
 EXPECTED = {
     "list": [("object", "HeapLab.LeakedOrder[]", 1, "s_orders", "It holds 100,000 objects, all HeapLab.LeakedOrder.")],
     "chain": [("object", "HeapLab.LeakedOrder", ORDERS, "s_first", "A list or tree of 100,000 HeapLab.LeakedOrder objects")],

@@ -47,14 +47,14 @@ class Reverse(ReverseTest):
                     self.assertRegex(err, rf"process {target.pid}: has connected: {re.escape(heaplab())}")
                     self.check_whole(target, out)
                     self.assertIsNone(target.process.poll())
-                    # it lives on, and both ways lead to it
+                    # it lives on, and both ways reach it
                     self.check_whole(target, self.gcdumpc("report", "--pid", target.pid, "--json").stdout)
                     out, err = self.finish(self.start("--json", "-q", "--strategy", "single"))
                     self.assertEqual(err, "")
                     self.check_whole(target, out)
 
     def test_at_once(self):
-        # Without a delay the dump is of a program that has hardly begun, but it is one.
+        # Without a delay the program has hardly started, but the dump is valid.
         for mode in ("suspend", "nosuspend"):
             p = self.start("-o", self.path("a.gclog"), command="collect")
             with Process(DOTNET_DiagnosticPorts=f"{self.path('port')},{mode}") as target:
@@ -130,10 +130,10 @@ class Reverse(ReverseTest):
 
 
 class Limits(ReverseTest):
-    """What a dump by --pid has, one by --listen has, too: the process is known."""
+    """A dump by --listen has everything that one by --pid has: the process is known."""
 
     def collect(self, *options, status=0):
-        """A dump by --listen into a.gclog, its target while it still runs, and the messages."""
+        """Dumps by --listen into a.gclog; returns the running target and the messages."""
         p = self.start("-o", self.path("a.gclog"), "--delay", "2", *options, command="collect")
         target = Process("--objects", "1000000", DOTNET_DiagnosticPorts=self.path("port"))
         self.addCleanup(target.__exit__)

@@ -23,7 +23,7 @@ class Live(LiveTest):
             self.assertGreaterEqual(sum(r[1] == "4" for r in roots), len(target.counts()["statics"]))
             with open(self.path("a.gclog"), encoding="utf-8") as f:
                 self.assertRegex(f.readline(), r"^a 2 HeapLab [0-9a-f]+$")
-            # a second and a third time: all names are there again
+            # a second and a third time: all names are present again
             self.check_counts(target)
             self.assertEqual(os.listdir(self.folder).count("a.gclog"), 1)
 
@@ -80,7 +80,7 @@ class Live(LiveTest):
             size = ("--buffer", "100")
             single = json.loads(self.lossy("info", "--pid", target.pid, "--json", "--strategy", "single", *size).stdout)
             self.assertGreater(single["trace"]["lost_events"], 0)
-            for attempt in range(3):     # a machine that is busy with something else may keep us from reading
+            for attempt in range(3):     # on a busy machine we may read too slowly
                 r = self.run_gcdumpc("info", "--pid", target.pid, "--json", "--strategy", "drain", *size)
                 self.assertIn(r.returncode, (0, 3), r.stderr)
                 if r.returncode == 0:

@@ -1,4 +1,4 @@
-"""Each runtime with each garbage collector: every dump complete, with its names, whoever else listens."""
+"""Each runtime with each garbage collector: every dump is complete and has names, whatever other sessions exist."""
 import json
 import os
 import signal
@@ -11,7 +11,7 @@ from record_nettrace import PROVIDER
 
 STRATEGIES = ("drain", "single")
 COLLECTORS = {"workstation": {"DOTNET_gcServer": "0"}, "server": {"DOTNET_gcServer": "1", "DOTNET_GCHeapCount": "2"}}
-GC, LOADER, TYPES, MOST = 0x1, 0x8, 0x80000, 0x14C14FCCBD      # the last one: what dotnet-trace asks for by itself
+GC, LOADER, TYPES, MOST = 0x1, 0x8, 0x80000, 0x14C14FCCBD      # the last one: the default of dotnet-trace
 
 
 class Matrix:
@@ -35,7 +35,7 @@ class Matrix:
             with self.subTest(strategy=strategy):
                 report = self.report(target, "--strategy", strategy)
                 self.assertFalse([t["name"] for t in report["types"] if t["name"].startswith("UNKNOWN 0x")])
-                # The runtime's own objects come and go.
+                # The number of the runtime's own objects varies.
                 ours = {n: c for n, c in type_counts(report).items() if n in target.wanted()}
                 self.assertEqual(first or ours, ours)
                 first = ours
@@ -68,7 +68,7 @@ class Matrix:
             unnamed = [t for t in report["types"] if t["name"].startswith("UNKNOWN 0x")]
             self.assertGreater(len(unnamed), 90)
             self.assertEqual(sum(type_counts(report).get(n, 0) for n in target.wanted()), 0)
-            # all objects are there, and what happened is said, and what to do
+            # all objects are there, with a message and a hint
             self.assertGreaterEqual(report["objects"], target.counts()["objects"]["min"])
             self.assertRegex(r.stderr, rf"^gcdumpc: process {target.pid}: the dump is incomplete: {len(unnamed)} types of [^\n]* no name; [^\n]*another tool[^\n]*\n$")
             info = json.loads(self.gcdumpc("info", "--pid", target.pid, "--json", "--quiet", status=3).stdout)
@@ -76,19 +76,19 @@ class Matrix:
         self.check_same_names(target)            # it has gone, and the names are back
 
     def test_types_described_to_somebody_who_has_gone(self):
-        """A client that was killed keeps its session until the runtime sends something to it."""
+        """The session of a killed client stays until the runtime sends something to it."""
         target = self.process()
         other = session(target, PROVIDER, GC | TYPES)
         self.report(target)
         other.connection.shutdown(socket.SHUT_RDWR)
         other.wait_end()
-        # the walk tells the runtime; when that is too late for the names, it was the first attempt
+        # the walk shows it to the runtime; if too late for the names, only in the first attempt
         r = self.gcdumpc("report", "--pid", target.pid, "--json")
         self.assertEqual([], list(check_counts.check_types(target.counts(), json.loads(r.stdout), False)))
         self.assertNotIn("incomplete", r.stderr)
 
     def wait_until_recording(self, dotnet_trace):
-        """Its output then has a first line about what it records; nothing more is read before its end."""
+        """Its output then starts with a line about what it records; the rest is read only at the end."""
         line = ""
         while "Output File" not in line:
             line = dotnet_trace.stdout.readline()

@@ -17,7 +17,7 @@ class PsTest(LiveTest):
         return {p["pid"]: p for p in json.loads(self.gcdumpc("ps", "--json", **kw).stdout)["processes"]}
 
     def other_name(self, name):
-        """HeapLab again, the file of its executable being called NAME."""
+        """HeapLab with an executable file called NAME."""
         if not os.path.exists(self.path("bin")):
             shutil.copytree(os.path.dirname(heaplab()), self.path("bin"))
         shutil.copy(heaplab(), self.path("bin/" + name))
@@ -79,7 +79,7 @@ class Ps(PsTest):
             self.assertTrue(any(len(t) == 90 and t.split()[0] == str(a.pid) for t in lines), lines)
 
     def check_container(self, options, script, folder, **environment):
-        """HeapLab behind namespaces of its own, made by unshare OPTIONS and SCRIPT, its socket in FOLDER, which nobody else sees."""
+        """HeapLab in its own namespaces, made by unshare OPTIONS and SCRIPT, with its socket in FOLDER, which others cannot see."""
         if os.geteuid() != 0:
             self.skipTest("needs root, to make namespaces")
         unshare = ["unshare", "--fork", "--kill-child", "--mount", "--propagation", "private", *options]
@@ -112,7 +112,7 @@ class Ps(PsTest):
         new, program = self.path("new"), os.path.realpath(os.path.dirname(self.other_name(f"Inner{os.getpid()}")))
         os.mkdir(new)
         script = f"mount -t tmpfs none {new}"
-        if os.path.commonpath([program, "/tmp"]) == "/tmp":      # what hides /tmp must not hide the program
+        if os.path.commonpath([program, "/tmp"]) == "/tmp":      # hiding /tmp must not hide the program
             inside = os.path.join(new, os.path.relpath(program, "/tmp"))
             script += f" && mkdir -p {inside} && mount --bind {program} {inside}"
         script += f" && mount --rbind {new} /tmp"
@@ -120,7 +120,7 @@ class Ps(PsTest):
 
 
 class Name(PsTest):
-    """Other tests may run at the same time, so only the names given here are this test's own."""
+    """Other tests may run at the same time, so only processes with these names belong to this test."""
 
     def test_exact_before_pattern(self):
         name = f"Shop{os.getpid()}"
@@ -170,7 +170,7 @@ class Recordings(PsTest):
         return gzip.decompress(data) if name.endswith(".gz") else data
 
     def check_equal(self, target, *options, status=0, suffix=""):
-        """The conversion of what was kept is the conversion that was made."""
+        """Converting the kept recording gives the same output."""
         a, b, t = self.path("a.gclog"), self.path("b.gclog"), self.path("t.nettrace" + suffix)
         r = self.gcdumpc("--pid", target.pid, "-o", a, "--save-trace", t, *options, status=status)
         self.gcdumpc("convert", t, "-o", b, status=status)
@@ -237,7 +237,7 @@ class Recordings(PsTest):
             self.assertEqual(len(os.listdir(self.folder)), 2)        # temporary files
             p.send_signal(signal.SIGINT)
             p.send_signal(signal.SIGINT)
-            p.send_signal(signal.SIGTERM)                            # who asks twice is not made to wait
+            p.send_signal(signal.SIGTERM)                            # a second Ctrl-C does not wait
             _, err = p.communicate(timeout=30)
             self.assertEqual((p.returncode, os.listdir(self.folder)), (130, []), err)
             target.process.send_signal(signal.SIGCONT)

@@ -1,4 +1,4 @@
-"""Names that were found while a process was dumped are in its recording.  Needs the .NET SDK; without it the test is skipped."""
+"""Names found while a process is dumped are in its recording.  Needs the .NET SDK; without it the test is skipped."""
 import json
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Every kind of report of a real process: what needs the stream again, or the object graph, has it."""
+"""Every kind of report of a real process: reports that need a second pass or the object graph have it."""
 import json
 import os
 import stat

@@ -1,4 +1,4 @@
-"""Types, modules and assemblies whose ids are used again: HeapLab --reload unloads and loads while it is dumped several times into one recording."""
+"""Reused ids of types, modules and assemblies: HeapLab --reload unloads and loads while it is dumped several times into one recording."""
 import itertools
 import json
 import os
@@ -7,8 +7,8 @@ import subprocess
 
 from live_support import SECONDS, LiveTest, heaplab, main, need, record_nettrace
 
-LIMIT = 1400 << 20               # of the address space: else ids come again after some 16,000 contexts only
-# What the collector reserves must fit.
+LIMIT = 1400 << 20               # limit of the address space: else ids repeat only after some 16,000 contexts
+# The collector's reservation must fit.
 SMALL = {"DOTNET_GCHeapHardLimit": "0x4000000", "DOTNET_GCRegionRange": "0x10000000", "DOTNET_GCRegionSize": "0x100000"}
 RECORD, LOADER, COLLECT = 0x1180001, 0x8, 0x800000
 ROUNDS = 4
@@ -43,7 +43,7 @@ class Reuse(LiveTest):
         return record_nettrace.Session(path, requests, file, SECONDS)
 
     def record(self, path, keywords):
-        """A recording with a walk for each of several types that have the same id: the lines of those."""
+        """A recording with a walk for each of several types with the same id; returns their lines."""
         lines = []
         with open(path, "wb") as file:
             recorder = self.session(keywords, 16, "full", file)
@@ -68,7 +68,7 @@ class Reuse(LiveTest):
             others = {t["raw_name"] for t in rows if any(x in t["raw_name"] for x in ("Red", "Green", "Blue"))}
             self.assertEqual(others, {name, name + "[]", f"System.Collections.Generic.List`1[{name}]"})
             found.append((name, mine[0]["module"]))
-        # .NET 8 and 9 dump once more when the session ends that asked for the dump
+        # .NET 8 and 9 dump once more when the requesting session ends
         return [key for key, _ in itertools.groupby(found)]
 
     def test_names_are_those_of_the_walk(self):
@@ -77,7 +77,7 @@ class Reuse(LiveTest):
         lines = self.record(path, RECORD)
         found = self.dumps(path)
         self.assertEqual([name for name, _ in found], [line[0] for line in lines])
-        # modules are told at the end only, when the last of them is there
+        # modules are described only at the end, when only the last one exists
         self.assertEqual([module for _, module in found[:-1]], [None] * (ROUNDS - 1))
         self.assertEqual(found[-1][1], lines[-1][2])
 

@@ -1,4 +1,4 @@
-"""A target that is dumped again and again, by a gcdumpc that is often killed: what stays is what --keep says.  Needs the .NET SDK."""
+"""A target dumped again and again by a gcdumpc that is often killed: exactly the files of --keep stay.  Needs the .NET SDK."""
 import os
 import random
 import subprocess
@@ -9,7 +9,7 @@ from live_support import MOST_SESSIONS, PROGRAM, SECONDS, LiveTest, Process, fre
 
 DUMPS = int(os.environ.get("GCDUMPC_TEST_SOAK") or 30)
 KEEP = 5
-WARM = 10                        # dumps after which the memory of the target is what it will be
+WARM = 10                        # dumps until the memory of the target is stable
 OBJECTS = 100000
 
 
@@ -49,12 +49,12 @@ class Soak(LiveTest):
             else:
                 shortest = min(shortest, time.monotonic() - begun)
             self.assertLessEqual(len(self.dumps()), KEEP)
-            if i == DUMPS // 2:                          # it starts anew, under another number
+            if i == DUMPS // 2:                          # it restarts with another pid
                 target.__exit__()
                 target, memory = Process("--objects", str(OBJECTS)), []
             memory.append(resident_mb(target.pid))
         self.assertGreater(killed, DUMPS // 10)
-        time.sleep(1)                                    # another name: it shall not replace the last one
+        time.sleep(1)                                    # another name: it must not replace the last one
         self.collect(target)
         names = self.dumps()
         self.assertEqual(len(names), KEEP)

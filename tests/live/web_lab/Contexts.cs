@@ -5,7 +5,7 @@ using System.Runtime.Loader;
 
 namespace WebLab;
 
-/// <summary>One assembly in several contexts, with and without a file, contexts that came and went, and assemblies made in memory.</summary>
+/// <summary>One assembly in several contexts, with and without a file, unloaded contexts, and assemblies made in memory.</summary>
 static class Contexts
 {
     public static void Build(List<object> kept, string? plugin)

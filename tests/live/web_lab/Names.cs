@@ -30,7 +30,7 @@ namespace WebLab
 
     namespace Deep.Down
     {
-        // Names that other places have, too.
+        // Names that also exist elsewhere.
         public class Node { public object? Next; }
         public class Outer { public class Node { public object? Next; } }
         public class Pair<T> { public class Node { public T? Key; } }
