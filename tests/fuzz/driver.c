@@ -38,7 +38,7 @@ struct input {
 static struct input seeds[SEEDS];
 static size_t seed_count;
 
-/* ---- when it crashes ---- */
+/* ---- crashes ---- */
 
 static char crash_path[PATH_MAX];
 static const uint8_t *current;
@@ -50,7 +50,7 @@ static void say(const char *s)
     (void)ignored;
 }
 
-/* Only what may be done in a signal handler. */
+/* Only async-signal-safe calls. */
 static void keep_input(void)
 {
     if (current == NULL)
@@ -80,7 +80,7 @@ static void on_signal(int sig)
     (void)raise(sig);
 }
 
-/* Sanitizers end the program themselves, and report better than a handler of ours would let them. */
+/* Sanitizers end the program themselves, with better reports than our handler would allow. */
 extern void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
 static void watch(void)
@@ -98,7 +98,7 @@ static void watch(void)
         (void)sigaction(fatal[i], &action, NULL);
 }
 
-/* P is handed over in a block of its own size, so that reading one byte too many is seen. */
+/* Copies P to a block of exactly its size, so that reading one byte too many is detected. */
 static void run_one(const uint8_t *p, size_t n)
 {
     uint8_t *copy = malloc(n == 0 ? 1 : n);
@@ -140,7 +140,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The files of a folder in the order of their names: the same on every system. */
+/* The files of a folder sorted by name: the same order on every system. */
 static bool add_folder(const char *path)
 {
     DIR *d = opendir(path);
@@ -180,7 +180,7 @@ static size_t below(size_t n)
     return n == 0 ? 0 : (size_t)(run_random(&state) % n);
 }
 
-/* Numbers at which something may tip over, in 1, 2, 4 or 8 bytes. */
+/* Boundary values, in 1, 2, 4 or 8 bytes. */
 static void put_edge(uint8_t *p, size_t room)
 {
     static const uint64_t edges[] = { 0, 1, 2, 4, 7, 8, 16, 20, 32, 64, 127, 128, 255, 256, 1000, 4096, 32767, 32768, 65535, 65536,
@@ -192,7 +192,7 @@ static void put_edge(uint8_t *p, size_t room)
         p[i] = (uint8_t)(v >> 8 * i);
 }
 
-/* Move the tail at AT so that N bytes fit in before it; returns how many do. */
+/* Moves the tail at AT so that N bytes fit in before it; returns how many do. */
 static size_t open_gap(struct input *in, size_t at, size_t n)
 {
     if (n > INPUT_BYTES - in->n)
@@ -233,7 +233,7 @@ static void mutate(struct input *in)
         memmove(in->p + at, in->p + at + n, left - n);
         in->n -= n;
         break;
-    case 7: {                            /* double a piece, behind itself or elsewhere */
+    case 7: {                            /* duplicate a piece, behind itself or elsewhere */
         size_t from = below(in->n), to = below(2) == 0 ? from : below(in->n);
         uint8_t piece[4128];
         n = n < in->n - from ? n : in->n - from;
@@ -313,7 +313,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < seed_count; i++)
         run_one(seeds[i].p, seeds[i].n);
     size_t replayed = seed_count;
-    if (seed_count < SEEDS) {        /* nothing at all is an input, too, and the only one without files */
+    if (seed_count < SEEDS) {        /* the empty input counts, too, and is the only one without files */
         seeds[seed_count] = (struct input){ malloc(INPUT_BYTES), 0 };
         if (seeds[seed_count++].p == NULL)
             abort();

@@ -1,5 +1,5 @@
 /*
- * What the fuzz targets share.
+ * Shared by the fuzz targets.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -12,7 +12,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A property does not hold: say which one, and crash as fuzzers expect it. */
+/* Reports a violated property and crashes, as fuzzers expect. */
 static inline _Noreturn void fuzz_fail(const char *property, const char *detail)
 {
     (void)fprintf(stderr, "property: %s: %s\n", property, detail);

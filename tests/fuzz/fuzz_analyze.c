@@ -1,5 +1,5 @@
 /*
- * Analyses of random graphs, which the bytes make: they agree with what the definition says, worked out the slow way, and with each other.
+ * Analyses of random graphs generated from the bytes: they equal a slow computation by definition, and agree with each other.
  */
 #include <gcdumpc/diff.h>
 #include <gcdumpc/dominators.h>
@@ -34,7 +34,7 @@ static uint64_t plus(uint64_t a, uint64_t b)
     return b > UINT64_MAX - a ? UINT64_MAX : a + b;
 }
 
-/* Bytes of what is alive, and is not without the nodes marked in GONE. */
+/* Bytes of live objects that die without the nodes marked in GONE. */
 static uint64_t kept(const struct heap *h, const uint8_t *gone, uint64_t *ret_count)
 {
     uint8_t still[NODES + 2];
@@ -82,7 +82,7 @@ static void check_paths(const struct heap *h, const struct gcd_paths *p)
         if (tier[n] < tier[before] || (tier[n] == tier[before] && length[n] < length[before]))
             fuzz_fail("paths come by the order of their roots, then by their length", "they do not");
     }
-    uint64_t reached[NODES / 64 + 2] = { 0 };            /* by one tier, then by two: the second call goes on from the first */
+    uint64_t reached[NODES / 64 + 2] = { 0 };            /* one tier, then two: the second call continues from the first */
     for (int limit = 1; limit < 3; limit++) {
         struct gcd_error err = GCD_ERROR_INIT;
         if (gcd_reached_before(h->graph, limit == 1 ? GCD_GROUP_REFCOUNTED : GCD_GROUP_FINALIZER, NULL, reached, &err) != GCD_OK)
@@ -227,7 +227,7 @@ static void done(struct heap *h)
         fuzz_fail("memory", failalloc_complaint(&h->graph_memory));
 }
 
-/* All of it with little memory: it says so, and leaves nothing behind. */
+/* Everything with little memory: it fails cleanly, without a leak. */
 static void check_memory(const struct heap *h, const struct failalloc *f)
 {
     struct gcd_error err = GCD_ERROR_INIT;
@@ -291,7 +291,7 @@ static void check_two(const uint8_t *data, size_t size)
     done(&b);
 }
 
-/* The bytes choose what is checked; all of it at once would be done with a quarter of the inputs in the same time. */
+/* The bytes choose the checks; all checks for each input would be four times slower. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct heap h;

@@ -1,7 +1,7 @@
 /*
  * Any bytes as a single-file program, whose assemblies are opened.
  *
- * Errors have a reason; files lie in the bundle; a name has no NUL and is well-formed; memory is bounded whatever sizes are said; all of it is freed.
+ * Errors have a reason; files lie in the bundle; a name is valid UTF-8 without NUL; memory is bounded whatever the declared sizes; no leak.
  */
 #include "base/text.h"
 #include "fuzz/fuzz.h"

@@ -1,7 +1,7 @@
 /*
- * What a user can write: a configuration file, the name of an output with fields, a pattern, a threshold.  The first byte says which.
+ * User input: a configuration file, the name of an output with fields, a pattern, a threshold.  The first byte chooses.
  *
- * It is understood, or refused with a line that says why; what is understood can be used.
+ * It is accepted, or refused with a line that says why; accepted input can be used.
  */
 #include <stdio.h>
 #include <sys/mman.h>
@@ -41,7 +41,7 @@ static size_t slashes(const char *path)
     return n;
 }
 
-/* What a process calls itself leads nowhere: the output has as many parts as with any other name, and is in the folder of all of them. */
+/* The name of a process cannot change the path: the output has as many parts as with any other name, in the same folder. */
 static void check_template(const char *text)
 {
     struct cli_template_values values = { .name = "../Sh\x01op", .pid = 4711, .host = "web1", .time = 1795279385 };
@@ -79,7 +79,7 @@ static bool means(const char *text, const struct cli_type_names *names)
     return other || found != 0;
 }
 
-/* The type of this name is what it means, and so does the name that is shown. */
+/* A name matches its own type, and so does the name that is shown. */
 static void check_filter(const char *text)
 {
     struct cli_filter *f = NULL;
@@ -110,7 +110,7 @@ static void check_threshold(const char *text)
     expect_line(e, true);
     if (e != CLI_DONE)
         return;
-    /* what grows further does not come back below a limit */
+    /* a larger value does not fall below the limit again */
     if (!t.below && cli_threshold_exceeded(&t, 1000, 2000) && !cli_threshold_exceeded(&t, 1000, 3000))
         fuzz_fail("more exceeds a limit, too", text);
     cli_threshold_done(&t);
@@ -130,7 +130,7 @@ static void check_config(const uint8_t *data, size_t size)
     (void)close(fd);
     if (e != CLI_DONE)
         return;
-    /* one job of them: each option that is none is compared with all that are, which takes long */
+    /* only one job: each unknown option is compared with all known ones, which is slow */
     size_t jobs = job_config_count(c), one = jobs > 0 ? (size_t)(fuzz_hash(data, size) % jobs) : 0;
     for (size_t i = 0; i < jobs; i++)
         if (job_config_name(c, i) == NULL)
@@ -151,7 +151,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t n = size - 1 < sizeof text ? size - 1 : sizeof text - 1;
     memcpy(text, data + 1, n);
     text[n] = '\0';
-    cli_hold(true);                      /* lines are kept, not printed */
+    cli_hold(true);                      /* lines are collected, not printed */
     switch (data[0]) {
     case 't':
         check_template(text);
@@ -162,7 +162,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     case '>':
         check_threshold(text);
         break;
-    default:                             /* the whole file: it need not know of this byte */
+    default:                             /* the whole file, which need not depend on this byte */
         check_config(data, size);
     }
     return 0;

@@ -1,8 +1,8 @@
 /*
- * The reader of Dart heap snapshots gets any bytes.
+ * Any bytes as a Dart heap snapshot.
  *
- * Memory is bounded by the size of the input and all of it is freed; what can be read has references to objects that exist, can be
- * written as dart and v8, and the dart file says the same.
+ * Memory is bounded by the input size and nothing is leaked; a readable snapshot has no dangling reference and can be written as dart
+ * and v8, and the dart file has the same contents.
  */
 #include "fuzz/fuzz.h"
 #include "support/failalloc.h"
@@ -35,7 +35,7 @@ static void check_graph(const struct gcd_graph *g)
     write_graph("dart", g, &f.alloc, &out);
     if (run_graph_read(&gcd_r_dart, out.p, out.n, &(struct gcd_graph_options){ .context.alloc = &f.alloc }, &again, &err) != GCD_OK)
         fuzz_fail("what is written can be read", err.msg);
-    /* a module may be a part of a path now, a class of nobody's one of ours */
+    /* a module may have become part of a path, a foreign class one of ours */
     wrong = graph_eq(g, again, GRAPH_EQ_ADDRESSES | GRAPH_EQ_TYPE_IDS | GRAPH_EQ_MODULES | GRAPH_EQ_ROOT_ORDER);
     if (wrong != NULL)
         fuzz_fail("the dart file says the same", wrong);
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct failalloc f;
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_graph *g;
-    if (size > 0 && data[0] == 0x1f)         /* gzip: fuzz_gzip's; and what comes out may be larger than what goes in */
+    if (size > 0 && data[0] == 0x1f)         /* gzip: left to fuzz_gzip; and the output may be larger than the input */
         return 0;
     failalloc_init(&f);
     gcd_status st = run_graph_read(&gcd_r_dart, data, size, &(struct gcd_graph_options){ .context.alloc = &f.alloc }, &g, &err);

@@ -1,14 +1,14 @@
 /*
- * An .etl of any bytes, the whole way, and its decompression alone.
+ * Any bytes as an .etl, processed completely, and its decompression alone.
  *
- * Results hold together; reading twice gives the same; memory is bounded by the limits and the size of the input, and all of it comes back.
+ * Results are consistent; reading twice gives the same; memory is bounded by the limits and the input size; no leak.
  */
 #include "etl/etl.h"
 #include "fuzz/fuzz.h"
 #include "support/failalloc.h"
 #include "support/run.h"
 
-/* 16 blocks of the buffers of processors, one compressed one, and what the records need. */
+/* 16 blocks for the buffers of processors, a compressed one, and memory for the records. */
 #define BASE_BYTES ((size_t)24 << 20)
 #define BYTES_PER_BYTE ((size_t)700)
 #define UNPACKED_BYTES 65536u
@@ -17,7 +17,7 @@ static const struct gcd_limits wide = { .block_bytes = 1 << 20, .types = 2000, .
 /* So low that files of a few KiB reach them. */
 static const struct gcd_limits narrow = { .block_bytes = 1000, .types = 3, .roots = 4, .text_bytes = 60 };
 
-/* The same with room for less must fail, and never write beyond it. */
+/* With a smaller output buffer it must fail, and never write past it. */
 static void unpack(const uint8_t *data, size_t size)
 {
     static uint8_t out[UNPACKED_BYTES];
@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             fuzz_fail("reading twice gives the same", wrong);
         run_done(&b);
     }
-    if ((hash >> 24) % 8 == 0) {             /* memory ends somewhere */
+    if ((hash >> 24) % 8 == 0) {             /* fails at some allocation */
         failalloc_init(&g);
         g.fail_at = 1 + (hash >> 32) % 80;
         run_trace(data, size, &o, &b);

@@ -1,22 +1,22 @@
 /*
  * Any bytes as a .gcdump: read, written, read again.
  *
- * What is a graph holds together and survives its own writer; memory is in proportion to the file; a failing allocation is the answer
- * and leaves nothing behind.
+ * A graph is consistent and survives its own writer; memory is in proportion to the file; a failing allocation is reported and leaks
+ * nothing.
  */
 #include "fuzz/fuzz.h"
 #include "support/failalloc.h"
 #include "support/graph_gen.h"
 #include "support/run_graph.h"
 
-/* Tables of types and nodes, and what the builder reserves at least. */
+/* Tables of types and nodes, and the builder's minimum. */
 #define BASE_BYTES ((size_t)4 << 20)
 #define BYTES_PER_BYTE ((size_t)200)
 
 static const struct gcd_limits wide = { .types = 5000, .roots = 100000, .text_bytes = 1 << 20 };
 static const struct gcd_limits narrow = { .types = 4, .roots = 3, .text_bytes = 60 };
 
-/* Roots count what leads nowhere only in what is read from the file, types without objects move behind the others. */
+/* Dangling roots are counted only when read from the file; types without objects move behind the others. */
 #define MAY_DIFFER (GRAPH_EQ_ROOT_ORDER | GRAPH_EQ_ROOT_NAMES | GRAPH_EQ_UNUSED_TYPES | GRAPH_EQ_TYPE_IDS | GRAPH_EQ_RANGES | \
                     GRAPH_EQ_FACTS | GRAPH_EQ_VERDICT | GRAPH_EQ_ADDRESSES)
 

@@ -1,21 +1,21 @@
 /*
  * Any bytes as a gclog file: read, written, read again, written again.
  *
- * The graph is sound and survives its own writer, which writes the same bytes the second time; memory is in proportion to the file; a
- * failing allocation is the answer and leaves nothing behind.
+ * The graph is consistent and survives its own writer, which writes the same bytes the second time; memory is in proportion to the file;
+ * a failing allocation is reported and leaks nothing.
  */
 #include "fuzz/fuzz.h"
 #include "support/failalloc.h"
 #include "support/graph_gen.h"
 #include "support/run_graph.h"
 
-/* What the builder reserves at least; "t 1 a" is a type with its name and its places in two tables. */
+/* The builder's minimum; "t 1 a" is a type with its name and entries in two tables. */
 #define BASE_BYTES ((size_t)4 << 20)
 #define BYTES_PER_BYTE ((size_t)200)
 
 static const struct gcd_limits narrow = { .types = 4, .roots = 3, .text_bytes = 60 };
 
-/* What gclog cannot hold; all that is left of a type is its name, which loses control characters. */
+/* What gclog cannot store: of a type only the name is left, without control characters. */
 #define MAY_DIFFER (GRAPH_EQ_ROOT_NAMES | GRAPH_EQ_TYPE_IDS | GRAPH_EQ_UNUSED_TYPES | GRAPH_EQ_FACTS | GRAPH_EQ_VERDICT | GRAPH_EQ_NAMES)
 
 static void write_graph(const struct gcd_graph *g, const struct gcd_alloc *alloc, struct tb_bytes *ret)
@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct failalloc f;
     struct gcd_graph *g = NULL;
     struct gcd_error err = GCD_ERROR_INIT;
-    if (size > 0 && data[0] == 0x1f)         /* gzip: fuzz_gzip's; and what comes out may be larger than what goes in */
+    if (size > 0 && data[0] == 0x1f)         /* gzip: left to fuzz_gzip; and the output may be larger than the input */
         return 0;
     failalloc_init(&f);
     if ((hash >> 24) % 4 == 0)

@@ -1,8 +1,8 @@
 /*
  * The input layer: any bytes as an input in memory, and any bytes compressed and read back.
  *
- * Two readers of one input give the same; what they give is what zlib's own inflate gives, member by member; wrapping and
- * unwrapping changes nothing, however the bytes are divided into members.
+ * Two readers of one input give the same, equal to zlib's own inflate member by member; compressing and decompressing
+ * changes nothing, however the bytes are divided into members.
  */
 #include <zlib.h>
 
@@ -12,14 +12,14 @@
 #include "fuzz/fuzz.h"
 #include "support/failalloc.h"
 
-/* Of what comes out: a small file can hold very much. */
+/* Limit of the output: a small file can expand to very much. */
 #define ENOUGH ((size_t)1 << 20)
 #define MEMBERS ((size_t)32)
 
 struct plain {
     uint8_t p[ENOUGH];
     size_t n;
-    gcd_status st;               /* GCD_END, an error, or GCD_OK when there was enough */
+    gcd_status st;               /* GCD_END, an error, or GCD_OK at the limit */
 };
 
 static void *need(void *p)
@@ -70,7 +70,7 @@ static void read_input(struct gcd_input *in, struct plain *r)
 /* The same with zlib alone, from one block of memory. */
 static void reference(const uint8_t *p, size_t size, struct plain *r)
 {
-    static z_stream z;                   /* kept from input to input, as is the other one: to make one takes longer than to use it */
+    static z_stream z;                   /* kept between inputs, like the other one: making one takes longer than using it */
     static uint8_t out[8192];
     r->n = 0;
     r->st = GCD_END;
@@ -175,7 +175,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint64_t hash = fuzz_hash(data, size);
     reference(data, size, &expected);
     try_bytes(data, size, hash, &expected);
-    /* to compress takes the longest by far: one input in four, and all that are gzip, which it is about */
+    /* compressing is by far the slowest: one input in four, and all gzip inputs */
     if (size > 0 && size < ENOUGH && (data[0] == 0x1f || (hash >> 24) % 4 == 0)) {
         size_t n;
         uint8_t *packed = compress_members(data, size, hash, &n);

@@ -1,8 +1,8 @@
 /*
- * Any bytes as a message of a runtime: a reply, who it is, what it says when it connects; and any text in a request of ours.
+ * Any bytes as a message from a runtime: a reply, process information, an advertisement; and any text in our requests.
  *
- * A message is taken or refused with a reason; texts are well-formed; memory is in proportion to the message and all of it comes back, also
- * when an allocation fails.  A request that could be built is a sound message of the length that its header says.
+ * A message is accepted, or refused with a reason; texts are valid UTF-8; memory is in proportion to the message and never leaked, even
+ * if an allocation fails.  A request that could be built is a valid message of the length in its header.
  */
 #include "fuzz/fuzz.h"
 #include "ipc/wire/ipc_wire.h"
@@ -51,7 +51,7 @@ static void check_info(enum gcd_wire_command command, const uint8_t *payload, si
         fuzz_fail("memory", failalloc_complaint(&f));
 }
 
-/* As a connection does it: the header, then as many bytes as it says. */
+/* Like a connection: the header, then the number of bytes in it. */
 static void check_reply(const uint8_t *data, size_t size, uint64_t hash)
 {
     static const enum gcd_wire_command infos[] = { GCD_WIRE_PROCESS_INFO, GCD_WIRE_PROCESS_INFO2, GCD_WIRE_PROCESS_INFO3, GCD_WIRE_OK };

@@ -1,8 +1,8 @@
 /*
- * Any bytes as an assembly, asked for everything.
+ * Any bytes as an assembly, with every query.
  *
- * Errors have a reason; names are well-formed UTF-8; memory is bounded whatever the image says, all of it is freed, and a failing allocation
- * leaves nothing behind; asking again gives the same.
+ * Errors have a reason; names are valid UTF-8; memory is bounded whatever the image declares, and never leaked, even if an allocation
+ * fails; a second query gives the same.
  */
 #include "base/text.h"
 #include "fuzz/fuzz.h"
@@ -40,7 +40,7 @@ static gcd_status ask(struct gcd_input *in, const struct gcd_alloc *alloc, struc
     check_status(st, &err);
     if (st != GCD_OK)
         return st;
-    for (uint32_t table = 1; table <= 0x1b; table += 0x1a)       /* references and specifications, those that nothing refers to, too */
+    for (uint32_t table = 1; table <= 0x1b; table += 0x1a)       /* references and specifications, including unused ones */
         for (uint32_t row = 1; row <= 8; row++) {
             const char *name;
             if (gcd_metadata_name(m, table << 24 | row, NULL, 0, &name, &err) == GCD_OK)

@@ -1,8 +1,8 @@
 /*
- * A trace of any bytes, the whole way: fed at once and in slices, its objects read, written as gclog.
+ * Any bytes as a trace, processed completely: fed at once and in slices, its objects read, written as gclog.
  *
- * Both ways give the same; sums hold; what is called complete is; memory is bounded by the limits and the size of the input, and
- * all of it comes back.  A recording with names added has the same heap.
+ * Both ways give the same; sums agree; a complete dump is complete; memory is bounded by the limits and the input size, without
+ * leaks.  A recording with names added has the same heap.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #include "support/invent_names.h"
 #include "support/run.h"
 
-/* What a run needs at least, and per byte of input: a record of 28 bytes can take a page of 16 KiB of the address set. */
+/* Memory of a run: a minimum, and per byte of input: a record of 28 bytes can use a page of 16 KiB of the address set. */
 #define BASE_BYTES ((size_t)4 << 20)
 #define BYTES_PER_BYTE ((size_t)700)
 
@@ -61,7 +61,7 @@ static void run_checked(const uint8_t *data, size_t size, struct run_options o, 
         fuzz_fail("complete", "not all references are given");
 }
 
-/* Memory ends somewhere: that must be the answer, and nothing may be left. */
+/* One allocation fails: that must be the status, without a leak. */
 static void run_short_of_memory(const uint8_t *data, size_t size, uint64_t hash, struct run_options o)
 {
     struct failalloc f;
@@ -98,7 +98,7 @@ static const char *compare_named(const struct gcd_summary *a, const struct gcd_s
     return NULL;
 }
 
-/* Names that are added change nothing else, and are there. */
+/* Added names are there and change nothing else. */
 static void run_named(const uint8_t *data, size_t size, unsigned walk)
 {
     struct gcd_input *in, *copy = NULL;
@@ -130,7 +130,7 @@ static void run_named(const uint8_t *data, size_t size, unsigned walk)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    /* each input the whole way once; some of them, as their bytes have it, with what takes as long again */
+    /* each input completely once; some, chosen by their bytes, with another check that takes as long again */
     uint64_t hash = fuzz_hash(data, size);
     bool slices = (hash >> 24) % 4 == 0, compare = (hash >> 28) % 4 == 0, short_of_memory = (hash >> 32) % 8 == 0;
     struct run_options o = { .limits = hash % 8 == 0 ? &narrow : &wide, .walk_number = (hash >> 8) % 8 == 0 ? 2 : 1, .seed = hash,

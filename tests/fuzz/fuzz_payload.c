@@ -1,5 +1,5 @@
 /*
- * Heap events with any payload, in any order, from a trace that is otherwise in order; and whole blocks with any content.
+ * Heap events with any payload, in any order, in an otherwise valid trace; and whole blocks with any content.
  *
  * Input: one byte (bit 0: 4-byte pointers; the rest: format of the trace), then any number of
  *     kind u8 | flags u8 | length u16 | payload
@@ -48,7 +48,7 @@ static void inside(const struct gcd_event *ev, const void *p, size_t n)
         fuzz_fail("views lie in the payload", "one does not");
 }
 
-/* The decoders alone, each on every payload: whatever they accept lies in it. */
+/* The decoders alone, each on every payload: all accepted views lie in it. */
 static void decode_all(const uint8_t *p, size_t n, unsigned ptr_bytes, uint32_t version)
 {
     static gcd_status (*const bulks[])(const struct gcd_event *, struct gcd_clr_bulk *) = {
@@ -97,7 +97,7 @@ static void raw_block(struct tb *t, unsigned kind, const void *p, size_t n)
         tb_object(t, names[kind % 5], 2, 2, p, n);
 }
 
-/* False when blocks of the input's own are in the trace: it need not be sound then. */
+/* False if the input adds its own blocks to the trace: it may be invalid then. */
 static bool build(struct tb *t, const uint8_t *data, size_t size)
 {
     bool sound = true;

@@ -1,7 +1,7 @@
 /*
  * Any bytes as the file of each module of a dump.
  *
- * The dump stays what it was but for its names; memory and work are bounded whatever the file says, and a failing allocation leaves nothing behind.
+ * Only names of the dump change; memory and work are bounded whatever the file declares, and a failing allocation leaks nothing.
  */
 #include "fuzz/fuzz.h"
 #include "support/failalloc.h"

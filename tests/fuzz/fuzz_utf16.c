@@ -1,6 +1,6 @@
 /*
- * Text conversion: the result is well-formed UTF-8, nothing is written behind the room that is promised to be enough, and decoding
- * the result gives the input back, with U+FFFD where it was not well-formed or would have ended a C string.
+ * Text conversion: the result is valid UTF-8, nothing is written past the documented buffer size, and decoding the result gives the
+ * input back, with U+FFFD where it was invalid or would have ended a C string.
  */
 #include "base/mem.h"
 #include "base/text.h"
@@ -15,7 +15,7 @@ static void *need(void *p)
     return p;
 }
 
-/* One code point of text that run_is_utf8 has found good. */
+/* One code point of text accepted by run_is_utf8. */
 static uint32_t next_code_point(const char **s)
 {
     const uint8_t *p = (const uint8_t *)*s;
@@ -60,7 +60,7 @@ static void check_utf8(const uint8_t *p, size_t n)
         fuzz_fail("claimed UTF-8 becomes UTF-8", "not well-formed, or too long");
     if (run_is_utf8((const char *)p, n) && (m != n || memcmp(out, p, n) != 0))
         fuzz_fail("UTF-8 stays as it is", "changed");
-    /* cleaning twice changes nothing more */
+    /* cleaning twice changes nothing */
     char *twice = need(malloc(3 * m + (m == 0)));
     if (gcd_utf8_sanitize((const uint8_t *)out, m, twice) != m || memcmp(out, twice, m) != 0)
         fuzz_fail("clean text is clean", "changed again");
@@ -68,7 +68,7 @@ static void check_utf8(const uint8_t *p, size_t n)
     free(out);
 }
 
-/* Strings of lengths that depend on the bytes, all kept in one pool with a ceiling. */
+/* Strings whose lengths depend on the bytes, all in one pool with a limit. */
 static void check_pool(const uint8_t *p, size_t n)
 {
     struct failalloc f;

@@ -1,8 +1,8 @@
 /*
  * Random graphs in every format: the first byte chooses the format, the next ones options, the rest makes the graph.
  *
- * A writer takes every graph, says how much it wrote, and gives back all memory, also when an allocation fails; the same graph gives the
- * same bytes.  What can be read again says the same as far as the format goes; text is well-formed.
+ * A writer accepts every graph, returns how much it wrote, and leaks no memory, even if an allocation fails; the same graph gives the
+ * same bytes.  Readable formats give the same graph as far as they can store it; text is valid UTF-8.
  */
 #include <dirent.h>
 #include <sys/stat.h>
@@ -18,7 +18,7 @@
 #define NODES 60u
 #define FEW_NODES 12u
 
-/* What the formats that can be read do not hold, of any graph: the round trips of tests/unit look closer. */
+/* What the readable formats cannot store: the round trips in tests/unit are stricter. */
 #define NOT_IN_GCLOG (GRAPH_EQ_ROOT_NAMES | GRAPH_EQ_DEPENDENTS | GRAPH_EQ_RANGES | GRAPH_EQ_TYPE_IDS | GRAPH_EQ_MODULES | GRAPH_EQ_UNUSED_TYPES | \
                       GRAPH_EQ_FACTS | GRAPH_EQ_VERDICT | GRAPH_EQ_NAMES | GRAPH_EQ_ROOT_FLAGS)
 #define NOT_IN_GCDUMP (GRAPH_EQ_BIG_SIZES | GRAPH_EQ_ROOT_FLAGS | GRAPH_EQ_ROOT_ORDER | GRAPH_EQ_ROOT_NAMES | GRAPH_EQ_WEAK_ROOTS | \
@@ -52,7 +52,7 @@ static gcd_status write_sink(struct job *j, struct tb_bytes *ret, struct gcd_err
     return st;
 }
 
-/* Removes PATH and the files in it; how many there were. */
+/* Removes PATH and the files in it; returns their number. */
 static size_t clear(const char *path)
 {
     size_t files = 0;
@@ -65,13 +65,13 @@ static size_t clear(const char *path)
     return files;
 }
 
-/* A folder or a database: that it appears whole or not at all is what can be said without reading it. */
+/* A folder or a database: without reading it, only that it appears completely or not at all. */
 static gcd_status write_place(struct job *j, struct gcd_error *err)
 {
     char folder[64], path[80];
     struct gcd_staged *p = NULL;
     struct stat sb;
-    /* in memory if there is such a place: each output is flushed to the disk */
+    /* in memory if possible: each output is flushed to the disk */
     (void)snprintf(folder, sizeof folder, "%s/gcdumpc-fuzz-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     if (mkdtemp(folder) == NULL)
         abort();
@@ -106,7 +106,7 @@ static void check_again(const struct graph_reader *reader, const struct job *j, 
     gcd_graph_free(back);
 }
 
-/* PLAIN: the graph has nothing that only some formats can hold. */
+/* PLAIN: every format can store the graph. */
 static void check_bytes(const struct job *j, const struct tb_bytes *b, bool plain)
 {
     const char *name = gcd_format_name(j->format);
@@ -159,7 +159,7 @@ static void write_twice(struct job *j, bool plain)
         fuzz_fail("memory", failalloc_complaint(&f));
 }
 
-/* A database takes a hundred times as long as any other format, a page with all it brings along ten times: one input in so many. */
+/* A database takes a hundred times as long as other formats, a page ten times: so only one input in that many. */
 static unsigned one_in(const struct gcd_format *format)
 {
     if (gcd_format_kind(format) == GCD_FORMAT_STAGED)
@@ -192,7 +192,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (gcd_format_kind(j.format) == GCD_FORMAT_STAGED || hash >> 16 & 1)
         write_failing(j, data[2]);
     else
-        /* where references are addresses, two objects at one are the same, and the node of what is unknown has none */
+        /* if references are addresses, two objects at one address are the same, and the unknown node has none */
         write_twice(&j, plain && names == NULL && gcd_graph_notes(g)->objects_doubled == 0 && gcd_graph_unknown(g) == GCD_NODE_NONE);
     gcd_names_free(names);
     gcd_graph_free(g);

@@ -1,5 +1,5 @@
 /*
- * Writes the seed files of the fuzz targets: make_corpus FOLDER, for what the README says.  The same files each time.
+ * Writes the seed files of the fuzz targets: make_corpus FOLDER (see README.md).  The same files each time.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void write_trace(const char *name, struct tb *t)
     tb_done(t);
 }
 
-/* A walk that begins anew without an end, behind another one that is closed. */
+/* A walk that restarts without an end, after a closed one. */
 static void trace_restart(void)
 {
     struct tb t;
@@ -58,7 +58,7 @@ static void trace_restart(void)
     write_trace("v4-restart.nettrace", &t);
 }
 
-/* Lost events, an event without description, a thread id that is used again, holes in the numbering, a block nobody knows. */
+/* Lost events, an event without description, a reused thread id, holes in the numbers, an unknown block. */
 static void trace_losses(void)
 {
     struct tb t;
@@ -79,7 +79,7 @@ static void trace_losses(void)
     write_trace("v4-losses.nettrace", &t);
 }
 
-/* What only format 6 has: labels that prescribe a version, threads that end, caches that are flushed. */
+/* Features of format 6: labels that set a version, threads that end, flushed caches. */
 static void trace_v6(void)
 {
     static const uint8_t labels[] = { 1, 0, 0, 0, 2, 0, 0, 0, 0x8a, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 0x87, 3 };
@@ -219,7 +219,7 @@ static void corpus_gzip(const char *name, int level, size_t members, bool bad_ch
 
 /* ---- fuzz_dart ---- */
 
-/* Groups of roots, fields, a length, a module that is percent-encoded; sizes as w_dart.c writes them. */
+/* Groups of roots, fields, a length, a percent-encoded module; sizes as written by w_dart.c. */
 static void corpus_dart(void)
 {
     static const char own[] =
@@ -249,7 +249,7 @@ static void corpus_gcdump(void)
 
 /* ---- fuzz_gclog ---- */
 
-/* The worked example; then all that is forgiven: two sections, a mark, CRLF, tabs, late types, bad lines, no end. */
+/* The worked example; then everything tolerated: two sections, a byte order mark, CRLF, tabs, late types, bad lines, no end. */
 static void corpus_gclog(void)
 {
     static const char own[] =
@@ -266,7 +266,7 @@ static void corpus_gclog(void)
 
 /* ---- fuzz_ipc ---- */
 
-/* Replies as runtimes send them, with the texts of ProcessInfo3, and what they say when they connect. */
+/* Replies of runtimes, with the texts of ProcessInfo3, and their advertisements. */
 static void corpus_ipc(void)
 {
     static const char session[] = FAKE_OK_SESSION_BYTES, refused[] = FAKE_BAD_ENCODING_BYTES, unknown[] = FAKE_UNKNOWN_COMMAND_BYTES;
@@ -319,17 +319,17 @@ static void corpus_config(void)
     write_text("fuzz_config", "threshold-unit", ">retained(A<B>) > -64 MiB");
 }
 
-/* ---- fuzz_write, fuzz_analyze: what a generator makes of any bytes is a graph ---- */
+/* ---- fuzz_write, fuzz_analyze: a generator turns any bytes into a graph ---- */
 
 static void corpus_graphs(void)
 {
     uint8_t bytes[404];
-    for (size_t i = 0; i < 12; i++) {    /* as many as there are formats, or more */
+    for (size_t i = 0; i < 12; i++) {    /* at least the number of formats */
         char name[40];
         for (size_t k = 0; k < sizeof bytes; k++)
             bytes[k] = (uint8_t)(fuzz_hash((const uint8_t[]){ (uint8_t)i, (uint8_t)k, (uint8_t)(k >> 8) }, 3) >> 40);
         bytes[0] = (uint8_t)i;
-        bytes[1] = i % 2 == 0;           /* nothing that only some formats can hold */
+        bytes[1] = i % 2 == 0;           /* only what every format can store */
         bytes[2] = 0;
         (void)snprintf(name, sizeof name, "format-%zu", i);
         write_file("fuzz_write", name, bytes, sizeof bytes);
