@@ -76,6 +76,15 @@ static const struct cli_command commands[] = {
       "finalizer queue, free memory around pinned objects, very many small collections.  Each is shown with the path\n"
       "from its root.  1,000 handlers of one event, or 10,000 objects in the finalizer queue, are suspects of any\n"
       "size, unless --share or --min-bytes is given.  Without suspects, the largest consumers are shown.\n" },
+    { "async", "FILE", "show what asynchronous operations wait for", CLI_ASYNC,
+      "Shows stacks of async methods that are not over, like the stacks of threads: first what is awaited, such as\n"
+      "Task.Delay, a socket or a TaskCompletionSource, then the methods that wait for it, the innermost first.  Stacks\n"
+      "that read the same are one, with their number.  Nobody waits for the last method of a stack.\n\n"
+      "Retained: what only these operations keep alive; an object counts once.  Old: stacks whose last method had\n"
+      "survived a garbage collection before the one of the dump.  \"(probably)\": the objects leave it open whether it\n"
+      "waits for the frame above.  Tasks that are over but still in memory follow the stacks.\n\n"
+      "--filter takes a pattern for the names of frames: * is any text, ? one character, /REGEX/ may match anywhere.\n"
+      "20 stacks are shown unless --top is given; --json and --csv have all.  Works with .NET 8 to 10.\n" },
     { "diff", "OLD-FILE NEW-FILE", "show which types have grown from one dump to the next", CLI_DIFF,
       COMPARED
       "--paths compares step by step, by the names on the path from the root; steps that changed by less than 1 % of\n"
@@ -115,7 +124,7 @@ const char *cli_about_files(const struct cli_command *c)
 {
     if ((c->bit & (CLI_DIFF | CLI_TREND)) != 0)
         return FILES_TEXT;
-    if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_LEAKS)) != 0)
+    if ((c->bit & (CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_LEAKS | CLI_ASYNC)) != 0)
         return FILES_TEXT "If a recording has several .etl files, give all of them.\n";
     return "";
 }

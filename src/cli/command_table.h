@@ -25,6 +25,7 @@ struct cli_command {
 #define CLI_DIFF 256u
 #define CLI_TREND 512u
 #define CLI_LEAKS 1024u
+#define CLI_ASYNC 2048u
 
 /* The command collect. */
 const struct cli_command *cli_collect(void);

@@ -48,7 +48,7 @@ static const char *const choices[][8] = {
 };
 #define CHOICE_TYPES (sizeof choices / sizeof *choices)
 
-#define HOLDERS (CLI_RETAINED | CLI_PATHS | CLI_LEAKS)
+#define HOLDERS (CLI_RETAINED | CLI_PATHS | CLI_LEAKS | CLI_ASYNC)
 #define COMPARE (CLI_DIFF | CLI_TREND)
 #define ALL (CLI_COLLECT | CLI_CONVERT | CLI_INFO | CLI_REPORT | CLI_PS | CLI_RUN | HOLDERS | COMPARE)
 #define FILE_ONE (CLI_CONVERT | CLI_INFO | CLI_REPORT | HOLDERS)
@@ -76,7 +76,7 @@ static const struct option_row rows[] = {
     { "save-trace", 0, "FILE", "also keep the event stream, as .nettrace or .nettrace.gz", LIVE, OPT_TEXT, FIELD(live.save_trace), 0, 0 },
     { "plain", 0, NULL, "record the event stream as it came, without names from the files of its modules", LIVE, OPT_FLAG, FIELD(live.plain), 0, 0 },
     { "names", 0, "STYLE", "spelling of type names: csharp, raw (as the runtime), or default",
-      OUTPUTS | CLI_REPORT | HOLDERS | COMPARE, OPT_NAMES, FIELD(view.names), 0, 0 },
+      OUTPUTS | CLI_REPORT | (HOLDERS & ~CLI_ASYNC) | COMPARE, OPT_NAMES, FIELD(view.names), 0, 0 },
     { "stack-by", 0, "HOW", "stack profiles by dominators (default) or paths", OUTPUTS, OPT_STACK_BY, FIELD(output.stack_by), 0, 0 },
     { "keep-unknown", 0, NULL, "keep references to unknown objects, as a made-up object", OUTPUTS, OPT_FLAG,
       FIELD(output.keep_unknown), 0, 0 },
@@ -92,13 +92,15 @@ static const struct option_row rows[] = {
     { "tree", 0, "N", "the first N levels of the dominator tree instead", CLI_RETAINED, OPT_NUMBER, FIELD(view.tree), 1, 255 },
     { "share", 0, "PERCENT", "suspect whatever retains at least this share of the heap (10)", CLI_LEAKS, OPT_NUMBER,
       FIELD(view.share_percent), 1, 100 },
+    { "filter", 0, "PATTERN", "only stacks with a frame like Shop.*, /REGEX/", CLI_ASYNC, OPT_TEXT, FIELD(view.filter), 0, 0 },
     { "filter", 0, "PATTERN", "only types like Shop.*, byte[], /REGEX/", CLI_REPORT | CLI_RETAINED | COMPARE, OPT_TEXT, FIELD(view.filter), 0, 0 },
     { "separate-loads", 0, NULL, "tell apart the types of an assembly that is loaded several times",
       CLI_REPORT | CLI_RETAINED | CLI_PATHS | CLI_LEAKS, OPT_FLAG, FIELD(view.separate_loads), 0, 0 },
-    { "min-bytes", 0, "SIZE", "only lines with at least this many bytes", CLI_REPORT | CLI_RETAINED | CLI_LEAKS, OPT_SIZE,
+    { "min-bytes", 0, "SIZE", "only lines with at least this many bytes", CLI_REPORT | CLI_RETAINED | CLI_LEAKS | CLI_ASYNC, OPT_SIZE,
       FIELD(view.min_bytes), 0, INT64_MAX },
     { "sort", 's', "KEY", "order of the lines: bytes (default), count, name or retained", CLI_REPORT, OPT_SORT, FIELD(view.sort), 0, 0 },
-    { "top", 'n', "N", "only the first N lines", CLI_REPORT | CLI_RETAINED | CLI_LEAKS | COMPARE, OPT_NUMBER, FIELD(view.top), 1, UINT32_MAX },
+    { "top", 'n', "N", "only the first N lines", CLI_REPORT | CLI_RETAINED | CLI_LEAKS | CLI_ASYNC | COMPARE, OPT_NUMBER,
+      FIELD(view.top), 1, UINT32_MAX },
     { "paths", 0, NULL, "compare paths from the roots, merged by type, instead of types", CLI_DIFF, OPT_FLAG,
       FIELD(view.paths), 0, 0 },
     { "min-bytes", 0, "SIZE", "only lines whose bytes changed by at least this many", COMPARE, OPT_SIZE, FIELD(view.min_bytes), 0, INT64_MAX },

@@ -1,0 +1,160 @@
+/*
+ * The parts of gcdumpc/unstable/async.h, in the order in which they run:
+ *
+ *     async_kinds     what the types are, by their names
+ *     async_objects   the operations that are not over
+ *     async_wakers    what tasks and lists of continuations resume
+ *     async_waits     what each operation waits for
+ *     async_bytes     what only operations keep alive
+ *     async_stacks    merged stacks
+ */
+#ifndef GCD_ANALYZE_ASYNC_ASYNC_H
+#define GCD_ANALYZE_ASYNC_ASYNC_H
+
+#include <gcdumpc/names.h>
+#include <gcdumpc/unstable/async.h>
+
+#include "base/idmap.h"
+#include "base/text.h"
+
+/* What a type is; from TASK up to, not including, SOURCE they are tasks. */
+enum async_type {
+    TYPE_ANY,
+    TYPE_MACHINE,                /* the state machine of an async method, if it is a class */
+    TYPE_ACTION,                 /* System.Action */
+    TYPE_ACTION_OBJECT,          /* System.Action<object> */
+    TYPE_CONTEXT,                /* ExecutionContext */
+    TYPE_WRAPPER,                /* ...AwaitTaskContinuation: an Action, and where it is to run */
+    TYPE_CONTINUATION,           /* ContinueWithTaskContinuation: leads to its task */
+    TYPE_LIST, TYPE_ARRAY,       /* List<object>, object[] */
+    TYPE_TASK_LIST, TYPE_TASK_ARRAY,     /* lists and arrays of tasks */
+    TYPE_SCHEDULER,              /* a task with one has a delegate to run */
+    TYPE_OBJECT,                 /* System.Object: what a completed task has in place of continuations */
+    TYPE_QUEUE, TYPE_STEALING_QUEUE,     /* of the thread pool: an array, or an object with one */
+    TYPE_RUNTIME_ASYNC,
+    TYPE_THREAD,                 /* SetOnInvokeMres: resumes a thread */
+    TYPE_TASK,                   /* Task and Task<T> themselves, and tasks that nothing more is known of */
+    TYPE_BOX,
+    TYPE_WHEN_ALL, TYPE_WHEN_ANY, TYPE_UNWRAP, TYPE_CONTINUE_WITH, TYPE_WAIT_ASYNC, TYPE_AS_TASK,
+    TYPE_DELAY, TYPE_SEMAPHORE,
+    TYPE_SOURCE,                 /* what a ValueTask may stand for */
+    TYPE_POOLED_BOX,
+};
+
+static inline bool type_is_task(enum async_type t)
+{
+    return t >= TYPE_TASK && t < TYPE_SOURCE;
+}
+
+static inline bool type_is_box(enum async_type t)
+{
+    return t == TYPE_BOX || t == TYPE_POOLED_BOX;
+}
+
+/* Is an object of it an operation made of others? */
+static inline bool type_is_combined(enum async_type t)
+{
+    return t == TYPE_THREAD || (t >= TYPE_WHEN_ALL && t <= TYPE_AS_TASK);
+}
+
+/* A frame's text, the same for all types that read the same. */
+struct async_label {
+    const char *name;
+    enum gcd_async_kind kind;
+    uint32_t type;
+};
+
+/* Numbers of labels that no type has: the first ones. */
+enum { LABEL_QUEUED, LABEL_RUNNING, LABEL_READY, LABEL_CIRCLE, LABEL_UNKNOWN, LABEL_DELEGATE, LABELS_FIXED };
+
+#define OP_NONE UINT32_MAX
+#define LABEL_NONE UINT32_MAX
+
+enum { OP_PROBABLE = 1, OP_QUEUED = 2, OP_RUNNING = 4, OP_DONE = 8 };
+
+/* An operation that is not over. */
+struct async_op {
+    uint32_t node;
+    uint32_t machine;            /* of a box: the object with its state, mostly itself */
+    uint32_t waker;              /* the task whose list of continuations has it; GCD_NODE_NONE = none */
+    uint32_t awaits;             /* of a box: the operation it waits for; OP_NONE: LEAF */
+    uint32_t leaf;               /* a label; of an operation made of others, which waits for those in pairs: LABEL_NONE */
+    uint8_t type, flags;         /* enum async_type */
+};
+
+/* Operation OP, made of others, waits for CHILD. */
+struct async_pair {
+    uint32_t op, child;          /* child: a node */
+    bool probable;
+};
+
+struct async {
+    const struct gcd_graph *g;
+    const struct gcd_context *context;
+    struct gcd_alloc alloc;
+    struct gcd_textpool *texts;  /* of the result */
+    uint32_t nodes;
+
+    struct gcd_names *names;
+    uint8_t *types;              /* [type_count] enum async_type */
+    uint32_t *label_of;          /* [type_count] LABEL_NONE = none */
+    uint32_t type_count;
+    struct async_label *labels;
+    size_t label_count, label_room;
+
+    struct async_op *ops;        /* by node */
+    size_t op_count, op_room;
+    uint64_t *is_op;             /* one bit per node */
+    uint32_t *ops_before;        /* [words + 1] operations before the 64 nodes of a word */
+    size_t words;
+    uint64_t *list_seen;         /* one bit per node: a list of continuations that has been read */
+    struct async_pair *pairs;    /* by op, then by child */
+    size_t pair_count, pair_room;
+    uint64_t *bytes;             /* [op_count] what only it keeps alive */
+};
+
+static inline enum async_type async_type_of(const struct async *a, uint32_t node)
+{
+    return (enum async_type)a->types[gcd_graph_node_type(a->g, node)];
+}
+
+/* The number of the operation that is NODE, or whose state machine NODE is; OP_NONE = none. */
+uint32_t async_op_of(const struct async *a, uint32_t node);
+
+/* The references of NODE, at most MAX of them. */
+const uint32_t *async_refs(const struct async *a, uint32_t node, size_t max, size_t *ret_n);
+
+/* Is NODE a task that is over? */
+bool async_is_over(const struct async *a, uint32_t node);
+
+/*
+ * The reference of a box in the place of its continuation; GCD_NODE_NONE = none.  Without a continuation the first field of the state machine
+ * stands there, so whoever asks checks what it is.
+ */
+uint32_t async_continuation(const struct async *a, uint32_t box);
+
+#define RESUMED_MAX 32u
+
+/* The boxes that ACTION, an Action or something that wraps one, resumes: operations in RET, at most RESUMED_MAX.  Returns how many. */
+size_t async_resumed(const struct async *a, uint32_t action, uint32_t *ret);
+
+/* The first pair of operation OP, and how many it has. */
+const struct async_pair *async_pairs(const struct async *a, uint32_t op, size_t *ret_n);
+
+/* The label of TYPE as something that is awaited. */
+gcd_status async_label(struct async *a, uint32_t type, uint32_t *ret, struct gcd_error *err);
+
+gcd_status async_kinds(struct async *a, struct gcd_error *err);
+gcd_status async_objects(struct async *a, struct gcd_async_completed **completed, size_t *ret_n, struct gcd_async_totals *totals,
+                         struct gcd_error *err);
+gcd_status async_wakers(struct async *a, struct gcd_error *err);
+gcd_status async_waits(struct async *a, struct gcd_error *err);
+gcd_status async_bytes(struct async *a, struct gcd_error *err);
+
+struct async_frames {
+    struct gcd_async_frame *items;
+    size_t count, room;
+};
+gcd_status async_stacks(struct async *a, struct async_frames *ret, struct gcd_async_totals *totals, struct gcd_error *err);
+
+#endif

@@ -1,0 +1,198 @@
+#include <gcdumpc/unstable/async_names.h>
+
+#include <string.h>
+
+#define RUNTIME "System.Runtime.CompilerServices."
+
+/* A piece of a name. */
+struct piece {
+    const char *p;
+    size_t n;
+};
+
+static bool equals(struct piece x, const char *text)
+{
+    return x.n == strlen(text) && memcmp(x.p, text, x.n) == 0;
+}
+
+static bool begins(struct piece x, const char *text)
+{
+    size_t n = strlen(text);
+    return x.n >= n && memcmp(x.p, text, n) == 0;
+}
+
+static struct piece from(struct piece x, size_t at)
+{
+    return (struct piece){ x.p + at, x.n - at };
+}
+
+/* How C is counted when brackets are matched. */
+static int step(char c)
+{
+    return (c == '<' || c == '[') - (c == '>' || c == ']');
+}
+
+/* Where the last segment of X begins: behind the last point or plus outside of brackets; 0 = there is only one. */
+static size_t last_segment(struct piece x)
+{
+    size_t start = 0;
+    int depth = 0;
+    for (size_t i = 0; i < x.n; i++) {
+        depth += step(x.p[i]);
+        if (depth == 0 && (x.p[i] == '.' || x.p[i] == '+'))
+            start = i + 1;
+    }
+    return start;
+}
+
+/* Where the bracket that closes the first character of X is; X.n = nowhere. */
+static size_t closing(struct piece x)
+{
+    int depth = 0;
+    for (size_t i = 0; i < x.n; i++) {
+        depth += step(x.p[i]);
+        if (depth == 0)
+            return i;
+    }
+    return x.n;
+}
+
+/* ---- boxes ---- */
+
+/* Where the type arguments open that X ends with; X.n = it ends with none. */
+static size_t opening(struct piece x)
+{
+    int depth = 0;
+    for (size_t i = x.n; i-- > 0 && (depth < 0 || i + 1 == x.n);) {
+        depth += step(x.p[i]);
+        if (depth == 0)
+            return x.p[i] == '<' ? i : x.n;
+    }
+    return x.n;
+}
+
+bool gcd_async_machine(const char *type, const char **ret_machine, size_t *ret_n)
+{
+    struct piece all = { type, strlen(type) };
+    size_t open = opening(all), start;
+    if (open == all.n)
+        return false;
+    struct piece head = { type, open }, own;
+    start = last_segment(head);
+    own = from(head, start);
+    if (!equals(own, "AsyncStateMachineBox") && !equals(own, "StateMachineBox") && !equals(own, "DebugFinalizableAsyncStateMachineBox"))
+        return false;
+    if (start > 0 && !begins(head, RUNTIME))
+        return false;
+    struct piece last = { type + open + 1, all.n - open - 2 };
+    int depth = 0;
+    for (size_t i = last.n; i-- > 0;) {                  /* behind the last comma outside of brackets */
+        depth += step(last.p[i]);
+        if (depth == 0 && last.p[i] == ',') {
+            last = from(last, i + 1);
+            break;
+        }
+    }
+    while (last.n > 0 && last.p[0] == ' ')
+        last = from(last, 1);
+    *ret_machine = last.p;
+    *ret_n = last.n;
+    return last.n > 0;
+}
+
+/* ---- methods ---- */
+
+struct text {
+    char *p;
+    size_t n, cap;
+};
+
+static void put(struct text *t, struct piece x)
+{
+    size_t room = t->cap - 1 - t->n, n = x.n < room ? x.n : room;
+    while (n < x.n && n > 0 && ((unsigned char)x.p[n] & 0xc0) == 0x80)   /* not within a character */
+        n--;
+    if (n > 0)
+        memcpy(t->p + t->n, x.p, n);
+    t->n += n;
+    t->p[t->n] = '\0';
+}
+
+static void put_text(struct text *t, const char *s)
+{
+    put(t, (struct piece){ s, strlen(s) });
+}
+
+/* The class of a method: without the classes that the compiler makes for lambdas. */
+static struct piece real_class(struct piece outer)
+{
+    for (;;) {
+        size_t start = last_segment(outer);
+        if (!begins(from(outer, start), "<>c"))
+            return outer;
+        outer.n = start > 0 ? start - 1 : 0;
+    }
+}
+
+/* Splits "<NAME>REST" into both; false when X has another form. */
+static bool split(struct piece x, struct piece *name, struct piece *rest)
+{
+    size_t close = x.n > 0 && x.p[0] == '<' ? closing(x) : x.n;
+    if (close >= x.n || close < 2)
+        return false;
+    *rest = from(x, close + 1);
+    *name = (struct piece){ x.p + 1, close - 1 };
+    return true;
+}
+
+static size_t find(struct piece x, char c)
+{
+    const char *p = x.n > 0 ? memchr(x.p, c, x.n) : NULL;
+    return p != NULL ? (size_t)(p - x.p) : x.n;
+}
+
+/* NAME of a method: "Plant"; "<Plant>b__0" a lambda in it, "<Plant>g__Local|0_1" a function in it, "<Main>$" top-level statements. */
+static void put_method(struct text *t, struct piece name)
+{
+    struct piece inner, rest;
+    if (!split(name, &inner, &rest)) {
+        put(t, from(name, last_segment(name)));          /* without the interface that it implements */
+        return;
+    }
+    put(t, from(inner, last_segment(inner)));
+    if (begins(rest, "g__")) {
+        put_text(t, ".");
+        put(t, (struct piece){ rest.p + 3, find(from(rest, 3), '|') });
+    } else if (begins(rest, "b__")) {
+        put_text(t, " (lambda)");
+    }
+}
+
+static void put_visual_basic(struct text *t, struct piece outer, struct piece own)
+{
+    struct piece number = from(own, strlen("VB$StateMachine_"));
+    put(t, real_class(outer));
+    put_text(t, ".");
+    put(t, from(number, find(number, '_') < number.n ? find(number, '_') + 1 : 0));
+}
+
+void gcd_async_method(const char *machine, size_t n, char *ret, size_t cap)
+{
+    struct piece all = { machine, n }, name, rest;
+    struct text t = { ret, 0, cap };
+    size_t start = last_segment(all);
+    struct piece outer = { machine, start > 0 ? start - 1 : 0 }, own = from(all, start);
+    ret[0] = '\0';
+    if (begins(own, "VB$StateMachine_")) {
+        put_visual_basic(&t, outer, own);
+    } else if (!split(own, &name, &rest)) {
+        put(&t, all);
+    } else {
+        outer = real_class(outer);
+        put(&t, outer);
+        if (outer.n > 0)
+            put_text(&t, ".");
+        put_method(&t, name);
+        put(&t, from(rest, find(rest, '<')));            /* type arguments of the method */
+    }
+}

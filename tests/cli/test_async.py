@@ -1,0 +1,113 @@
+"""async: stacks of asynchronous operations with known numbers; text, JSON and CSV say the same; what is refused."""
+import csv
+import io
+import json
+
+from cli_support import CliTest, main, trace
+from test_retained_paths import heap
+
+BUILDER = "System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1+AsyncStateMachineBox`1"
+CALL, SEND = f"{BUILDER}[System.Int32,Shop.Rpc+<Call>d__1]", f"{BUILDER}[System.Int32,Shop.Rpc+<Send>d__2]"
+TASK = "System.Threading.Tasks.Task"
+
+
+def shop(calls=5):
+    """CALLS calls that wait for replies, two that wait for all of two delays, one that is over, one that probably waits for a bell."""
+    objects = {"app": ("Shop.App", 40, []), "over": (CALL, 96, ["sentinel"]), "sentinel": ("System.Object", 24, []),
+               "bell": ("Shop.Bell", 24, ["action"]), "action": ("System.Action", 64, ["rings"]),
+               "rings": (f"{BUILDER}[System.Int32,Shop.Door+<RingAsync>d__0]", 112, ["action", "bell", "rings"])}
+    kept = ["over", "bell"]
+    for i in range(calls):
+        objects[f"call{i}"] = (CALL, 120, [f"text{i}", f"call{i}", f"send{i}"])
+        objects[f"send{i}"] = (SEND, 130, [f"call{i}", f"text{i}", f"send{i}", f"task{i}"])
+        objects[f"task{i}"] = (f"{TASK}`1[Shop.Reply]", 72, [f"send{i}"])
+        objects[f"text{i}"] = ("System.String", 1000 + i, [])
+        kept += [f"call{i}", f"task{i}"]
+    for i in range(2):
+        objects[f"all{i}"] = (f"{BUILDER}[System.Int32,Shop.Batch+<>c+<<RunAsync>b__3>d]", 104, [f"all{i}", f"promise{i}"])
+        objects[f"promise{i}"] = (f"{TASK}+WhenAllPromise", 72, [f"all{i}"])
+        for k in "ab":
+            objects[f"delay{i}{k}"] = (f"{TASK}+DelayPromise", 72, [f"promise{i}"])
+            kept.append(f"delay{i}{k}")
+    objects["app"] = ("Shop.App", 40, kept)
+    return heap(objects, [("app", "s_app")])[0]
+
+
+STACKS = [
+    {"count": 5, "old": None, "bytes": 5 * (120 + 130 + 1000) + 10, "certain": True, "cut": False, "frames": [
+        {"name": "TaskCompletionSource<Shop.Reply>", "kind": "task_source", "certain": True, "repeats": False},
+        {"name": "Shop.Rpc.Send", "kind": "method", "certain": True, "repeats": False},
+        {"name": "Shop.Rpc.Call", "kind": "method", "certain": True, "repeats": False}]},
+    {"count": 4, "old": None, "bytes": 2 * (104 + 72), "certain": True, "cut": False, "frames": [
+        {"name": "Task.Delay", "kind": "delay", "certain": True, "repeats": False},
+        {"name": "Task.WhenAll", "kind": "when_all", "certain": True, "repeats": False},
+        {"name": "Shop.Batch.RunAsync (lambda)", "kind": "method", "certain": True, "repeats": False}]},
+    {"count": 1, "old": None, "bytes": 112, "certain": False, "cut": False, "frames": [
+        {"name": "Shop.Bell", "kind": "other", "certain": True, "repeats": False},
+        {"name": "Shop.Door.RingAsync", "kind": "method", "certain": False, "repeats": False}]},
+]
+
+
+class Async(CliTest):
+    def json(self, *words, code=0):
+        got = json.loads(self.done("async", *words, "--json", "-q", code=code).text)
+        self.assertEqual(got["schema"], 1)
+        return got
+
+    def test_json(self):
+        self.put("in", shop())
+        got = self.json("in")
+        self.assertEqual(got.pop("stacks"), STACKS)
+        self.assertEqual(got.pop("completed"), [{"name": "Shop.Rpc.Call", "count": 1, "bytes": 96}])
+        self.assertTrue(got.pop("verdict")["complete"])
+        del got["schema"], got["recording"]
+        heap_bytes = 40 + 96 + 24 + 24 + 64 + 112 + 5 * (120 + 130 + 72 + 1000) + 10 + 2 * (104 + 3 * 72)
+        self.assertEqual(got, {"heap_bytes": heap_bytes, "operations": 15, "stack_count": 10, "old_stacks": None, "probable_stacks": 1,
+                               "bytes": sum(s["bytes"] for s in STACKS), "different": 3, "completed_count": 1, "completed_bytes": 96,
+                               "runtime_async_objects": 0})
+
+    def test_text(self):
+        self.put("in", shop())
+        self.expected("async.txt", self.done("async", "in").text)
+        self.expected("async-top.txt", self.done("async", "in", "--top", "1").text)
+        self.expected("async-net10-wks-ranges.txt", self.done("async", self.link("net10-wks-ranges")).text)
+        self.put("none", heap({"app": ("Shop.App", 40, [])}, [("app", "s_app")])[0])
+        self.assertEqual(self.done("async", "none").text, "No asynchronous operation waits.\n")
+
+    def test_csv(self):
+        self.put("in", shop())
+        rows = list(csv.DictReader(io.StringIO(self.done("async", "in", "--csv", "-q").text, newline="")))
+        self.assertEqual([{"count": str(s["count"]), "old": "", "bytes": str(s["bytes"]), "certain": "yes" if s["certain"] else "no",
+                           "waits_for": s["frames"][0]["name"], "kind": s["frames"][0]["kind"], "depth": str(len(s["frames"])),
+                           "stack": " < ".join(f["name"] for f in s["frames"])} for s in STACKS], rows)
+
+    def test_chosen(self):
+        """By a pattern for any of the frames, by bytes, by number."""
+        self.put("in", shop())
+        for words, wanted in (("--filter=Shop.Rpc.*",), [0]), (("--filter=/WhenAll$/",), [1]), (("--filter=Task.Delay",), [1]), \
+                (("--filter=Shop.*",), [0, 1, 2]), (("--filter=Shop.Rpc",), []), (("--min-bytes=300",), [0, 1]), (("--top=2",), [0, 1]), \
+                (("--filter=Shop.*", "--top=1", "--min-bytes=112"), [0]):
+            got = self.json("in", *words)
+            self.assertEqual(got["stacks"], [STACKS[i] for i in wanted], words)
+            self.assertEqual(got["operations"], 15)
+        self.refused(2, '--filter /\\(/: a "\\(" is not closed', "async", "in", "--filter", "/(/")
+        self.refused(2, "give one of --json and --csv", "async", "in", "--json", "--csv")
+        self.refused(2, "a file is needed; see gcdumpc async --help", "async")
+        self.refused(2, r'there is no command "dumpasync" \(did you mean "async"\?\); see gcdumpc --help', "dumpasync", "in")
+
+    def test_recordings(self):
+        """Each of HeapLab's heaps has one method that waits."""
+        for name in "net8-wks", "net8-svr", "net9-wks", "net10-svr", "net10-wks-names", "net10-wks-ranges":
+            got = self.json(trace(name))
+            self.assertEqual([[f["name"] for f in s["frames"]] for s in got["stacks"]], [["TaskCompletionSource<HeapLab.Point>", "HeapLab.Machines.WaitFor"]])
+            self.assertEqual(got["old_stacks"], 1 if name.endswith(("names", "ranges")) else None)
+
+    def test_damaged(self):
+        got = self.json(trace("net10-wks-lossy"), code=3)
+        self.assertFalse(got["verdict"]["complete"])
+        self.assertIn("INCOMPLETE", self.done("async", trace("net10-wks-lossy"), code=3).text)
+        self.assertEqual(self.done("async", trace("net10-wks-lossy"), "--strict", code=1).text, "")
+
+
+if __name__ == "__main__":
+    main()

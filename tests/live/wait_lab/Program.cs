@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+using System.Globalization;
+
+namespace WaitLab;
+
+/// <summary>
+/// Operations that wait, each kind a known number of times, until standard input ends.
+///
+///     WaitLab [web]        web: also an ASP.NET Core server whose requests wait
+///
+/// Prints "ready" once all of them wait.
+/// </summary>
+static class Program
+{
+    static readonly List<object> s_kept = new();
+
+    static async Task Main(string[] args)
+    {
+        Calls.Plant(s_kept);
+        Waits.Plant(s_kept);
+        Combined.Plant(s_kept);
+        Sources.Plant(s_kept);
+        Shapes.Plant(s_kept);
+        if (args.Contains("web"))
+            await Web.StartAsync(int.Parse(args[^1], CultureInfo.InvariantCulture));
+        await Task.Delay(1500);
+        GC.Collect();
+        GC.Collect();
+        Console.WriteLine("ready");
+        var lines = new TaskCompletionSource();
+        new Thread(() => { while (Console.ReadLine() != null) { } lines.SetResult(); }) { IsBackground = true }.Start();
+        await lines.Task;
+        GC.KeepAlive(s_kept);
+    }
+}
