@@ -49,6 +49,12 @@ class Planted(LiveTest):
             with self.subTest(scenario=scenario, runtime=runtime):
                 self.assertEqual([s["sentence"] for s in result()["suspects"]], [])
 
+    def test_every_line_can_fail(self):
+        """Each asks for a type or word of its own, and a word is not a part of another."""
+        said = {"kind": "none", "sentence": "One object keeps 9.3 GiB alive. It holds 15,0001 MyOrders, Order2 and 30,000,000 others."}
+        self.assertEqual([e.scenario for e in EXPECTATIONS if len(problems(e, [said])) < len(e.words)], [])
+        self.assertEqual([e.scenario for e in EXPECTATIONS if not problems(e, [])], [])
+
     def test_all_scenarios_are_expected(self):
         """What the program can do and the table do not drift apart."""
         runtime, flavour = next(runtimes())
