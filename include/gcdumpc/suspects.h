@@ -39,6 +39,20 @@ extern "C" {
  * FINALIZERS  objects that wait for their finalizers
  * PINNED      free memory between pinned objects, which the collector could not give back (needs ranges and addresses)
  * COLLECTIONS very many collections of one type and size, mostly small or empty
+ *
+ * Findings: many objects of types that mean something to the framework.  HELD is then who is behind them, with the number of these objects:
+ * the nearest type of the program below each, or above.
+ *
+ * TIMERS        timers that are set
+ * CANCELLATION  callbacks registered with one CancellationTokenSource
+ * CONTINUATIONS what waits for one task
+ * TASKS         tasks of one type that have not completed, with something that waits for them
+ * ASYNC         calls of one asynchronous method that have not ended
+ * BOXED         boxed values of one type
+ * TRACKER       entities that one DbContext of Entity Framework tracks
+ * HTTP          handlers of HTTP requests, each with its own connections
+ * CODE          methods compiled at run time
+ * WAITS         callbacks that the thread pool runs when a handle is signalled
  */
 enum gcd_suspect_kind {
     GCD_SUSPECT_OBJECT,
@@ -47,6 +61,16 @@ enum gcd_suspect_kind {
     GCD_SUSPECT_FINALIZERS,
     GCD_SUSPECT_PINNED,
     GCD_SUSPECT_COLLECTIONS,
+    GCD_SUSPECT_TIMERS,
+    GCD_SUSPECT_CANCELLATION,
+    GCD_SUSPECT_CONTINUATIONS,
+    GCD_SUSPECT_TASKS,
+    GCD_SUSPECT_ASYNC,
+    GCD_SUSPECT_BOXED,
+    GCD_SUSPECT_TRACKER,
+    GCD_SUSPECT_HTTP,
+    GCD_SUSPECT_CODE,
+    GCD_SUSPECT_WAITS,
     GCD_SUSPECT_KINDS
 };
 /* For programs ("object") and for people ("One object"); static. */

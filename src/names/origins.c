@@ -292,7 +292,7 @@ gcd_status gcd_origins_new(const struct gcd_summary *summary, const struct gcd_o
     o->type_count = summary->type_count;
     o->chosen = options != NULL && options->mine != NULL;
     o->types = gcd_mem_new_array(&a, o->type_count, 1);
-    uint8_t *modules = gcd_mem_new_array(&a, summary->module_count, 1);
+    uint8_t *modules = summary->module_count > 0 ? gcd_mem_new_array(&a, summary->module_count, 1) : NULL;
     bool ok = (o->types != NULL || o->type_count == 0) && (modules != NULL || summary->module_count == 0);
     if (ok) {
         const struct gcd_module *entry = entry_of(summary);

@@ -15,7 +15,7 @@
  */
 #define SHARES_MAX 1000u         /* of GCD_SUSPECTS_SHARE_MIN */
 #define SUSPECTS_OF_A_SHARE 8u
-#define SUSPECTS_BESIDE 64u
+#define SUSPECTS_BESIDE 112u
 #define SUSPECTS_MAX (SUSPECTS_OF_A_SHARE * SHARES_MAX + SUSPECTS_BESIDE)        /* must fit into w->owner */
 
 /* ---- the whole ---- */
@@ -71,8 +71,8 @@ static const struct {
     bool of_suspects;            /* not needed without suspects */
 } steps[] = {
     { suspects_containers, false }, { suspects_finalizers, false }, { suspects_types, false },   { suspects_handlers, false },
-    { suspects_pinned, false },     { suspects_collections, false }, { suspects_content, true }, { suspects_find_paths, true },
-    { suspects_holders, true },     { describe, true },              { sort, true },
+    { suspects_pinned, false },     { suspects_collections, false }, { suspects_findings, false }, { suspects_content, true },
+    { suspects_find_paths, true },  { suspects_holders, true },     { describe, true },          { sort, true },
 };
 #define STEP_COUNT (sizeof steps / sizeof *steps)
 
@@ -95,6 +95,7 @@ static void work_done(struct suspects_work *w)
     gcd_mem_free(w->alloc, w->inside, w->words * sizeof *w->inside);
     gcd_mem_free(w->alloc, w->waiting, w->words * sizeof *w->waiting);
     gcd_mem_free(w->alloc, w->owner, (size_t)w->nodes * sizeof *w->owner);
+    gcd_mem_free(w->alloc, w->owned, w->owned_room * sizeof *w->owned);
     gcd_mem_free(w->alloc, w->top, (size_t)w->types * sizeof *w->top);
 }
 

@@ -40,6 +40,8 @@ struct suspect {
     uint64_t each_bytes;         /* COLLECTIONS: size of one */
     bool is_array;               /* COLLECTIONS: arrays without elements */
     uint64_t around_bytes;       /* PINNED: ranges with the free bytes */
+    uint32_t owner_type;         /* TRACKER: of the DbContext; else GCD_TYPE_NONE */
+    uint32_t heaviest_type;      /* findings: what keeps most of the bytes, other than who is behind; else GCD_TYPE_NONE */
 };
 
 /* Sums by type over objects that only the roots together hold. */
@@ -60,6 +62,11 @@ struct gcd_suspects {
     size_t consumer_count, consumer_room;
 };
 
+/* An object that counts for suspect number SUSPECT, with all it keeps alive. */
+struct suspects_owned {
+    uint32_t node, suspect;
+};
+
 struct suspects_work {
     struct gcd_suspects *s;
     const struct gcd_alloc *alloc;       /* that of s */
@@ -76,6 +83,8 @@ struct suspects_work {
     size_t words;
     uint16_t *owner;                     /* [nodes] 1 + number of the suspect that an object counts for, or: */
     struct suspects_top *top;            /* [types] */
+    struct suspects_owned *owned;        /* of findings */
+    size_t owned_count, owned_room;
 };
 
 /* Not known yet; counts for no suspect. */
@@ -120,6 +129,8 @@ gcd_status suspects_handlers(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_pinned(struct suspects_work *w, struct gcd_error *err);
 /* suspects_collections.c: COLLECTIONS. */
 gcd_status suspects_collections(struct suspects_work *w, struct gcd_error *err);
+/* findings/findings.c: the kinds of findings. */
+gcd_status suspects_findings(struct suspects_work *w, struct gcd_error *err);
 /* suspects_content.c: the owner of each object (w->owner), held and content of OBJECT, TYPE, FINALIZERS. */
 gcd_status suspects_content(struct suspects_work *w, struct gcd_error *err);
 /* suspects_path.c: path and root of one suspect. */

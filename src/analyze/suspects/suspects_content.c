@@ -74,6 +74,8 @@ static gcd_status mark_first(struct suspects_work *w, struct gcd_error *err)
     for (uint32_t node = 0; node < w->nodes; node++)
         if (gcd_dominators_parent(w->d, node) == GCD_NODE_ROOT && gcd_dominators_retained(w->d, node) < w->s->threshold)
             w->owner[node] = suspects_waits(w, node) ? waiting : of_type[gcd_graph_node_type(w->g, node)];
+    for (size_t i = 0; i < w->owned_count; i++)
+        w->owner[w->owned[i].node] = (uint16_t)(w->owned[i].suspect + 1);
     for (size_t i = 0; i < w->s->count; i++)
         if (w->s->items[i].container != GCD_NODE_NONE)
             w->owner[w->s->items[i].container] = (uint16_t)(i + 1);

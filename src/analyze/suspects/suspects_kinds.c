@@ -16,6 +16,16 @@ static const struct {
     [GCD_SUSPECT_FINALIZERS] = { "finalizers", "Finalizer queue", suspects_say_finalizers, suspects_advise_finalizers },
     [GCD_SUSPECT_PINNED] = { "pinned", "Pinned objects", suspects_say_pinned, NULL },
     [GCD_SUSPECT_COLLECTIONS] = { "collections", "Small collections", suspects_say_collections, NULL },
+    [GCD_SUSPECT_TIMERS] = { "timers", "Timers", suspects_say_timers, suspects_advise_timers },
+    [GCD_SUSPECT_CANCELLATION] = { "cancellation", "Cancellation callbacks", suspects_say_cancellation, suspects_advise_cancellation },
+    [GCD_SUSPECT_CONTINUATIONS] = { "continuations", "Continuations of one task", suspects_say_continuations, suspects_advise_continuations },
+    [GCD_SUSPECT_TASKS] = { "tasks", "Tasks that do not complete", suspects_say_tasks, suspects_advise_tasks },
+    [GCD_SUSPECT_ASYNC] = { "async", "Asynchronous calls", suspects_say_async, suspects_advise_async },
+    [GCD_SUSPECT_BOXED] = { "boxed", "Boxed values", suspects_say_boxed, suspects_advise_boxed },
+    [GCD_SUSPECT_TRACKER] = { "tracker", "Tracked entities", suspects_say_tracker, suspects_advise_tracker },
+    [GCD_SUSPECT_HTTP] = { "http", "HTTP handlers", suspects_say_http, suspects_advise_http },
+    [GCD_SUSPECT_CODE] = { "code", "Methods compiled at run time", suspects_say_code, suspects_advise_code },
+    [GCD_SUSPECT_WAITS] = { "waits", "Registered waits", suspects_say_waits, suspects_advise_waits },
 };
 
 const char *gcd_suspect_kind_name(enum gcd_suspect_kind kind)

@@ -13,7 +13,8 @@ gcd_status suspects_add(struct suspects_work *w, enum gcd_suspect_kind kind, uin
         return gcd_fail_nomem(err, "looking for suspects");
     *ret = &s->items[s->count++];
     **ret = (struct suspect){ .pub = { .kind = kind, .node = node, .type = type, .root = SIZE_MAX },
-                              .container = kind == GCD_SUSPECT_OBJECT ? node : GCD_NODE_NONE };
+                              .container = kind == GCD_SUSPECT_OBJECT ? node : GCD_NODE_NONE, .owner_type = GCD_TYPE_NONE,
+                              .heaviest_type = GCD_TYPE_NONE };
     return GCD_OK;
 }
 

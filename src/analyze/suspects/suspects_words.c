@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <gcdumpc/names.h>
+#include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/static_names.h>
 
 /* Names are cut after this many bytes: nested generic arguments would bury the sentence. */
@@ -197,4 +198,36 @@ void suspects_put_parts(struct suspect_words *s, uint64_t objects, const struct 
         suspects_put(s, " of type ");
         suspects_put_type(s, most->type);
     }
+}
+
+/* ---- who is behind a finding ---- */
+
+void suspects_put_who(struct suspect_words *s, uint32_t who)
+{
+    static const char lambda[] = ".<>c";
+    const char *name = s->w->o->names != NULL ? gcd_names_get(s->w->o->names, who) : gcd_graph_summary(s->w->g)->types[who].name, *found;
+    char method[NAME_MAX_BYTES + 1];
+    size_t n;
+    if (gcd_async_machine(name, &found, &n)) {
+        gcd_async_method(found, n, method, sizeof method);
+        suspects_put(s, "%s", method);
+    } else if ((found = strstr(name, lambda)) != NULL && found > name && (size_t)(found - name) < sizeof method) {
+        suspects_put(s, "a lambda in %.*s", (int)(found - name), name);
+    } else {
+        suspects_put_type(s, who);
+    }
+}
+
+void suspects_put_behind(struct suspect_words *s, const struct suspect *x, const char *how)
+{
+    const struct gcd_suspect *p = &x->pub;
+    if (p->held_count == 0)
+        return;
+    suspects_put(s, p->held[0].objects == p->objects ? ", all" : ", ");
+    if (p->held[0].objects != p->objects) {
+        suspects_put_number(s, p->held[0].objects);
+        suspects_put(s, " of them");
+    }
+    suspects_put(s, "%s", how);
+    suspects_put_who(s, p->held[0].type);
 }

@@ -41,6 +41,11 @@ void suspects_put_elements(struct suspect_words *s, const struct gcd_collection 
 /* "12 objects, mostly Shop.Order (9)". */
 void suspects_put_parts(struct suspect_words *s, uint64_t objects, const struct gcd_suspect_part *most);
 
+/* Who is behind a finding, the type WHO: an asynchronous method by its name, a lambda by the type it is in. */
+void suspects_put_who(struct suspect_words *s, uint32_t who);
+/* ", all for Shop.PollJob" or ", 2,998 of them for Shop.PollJob", with " for " as HOW; nothing when nobody is known. */
+void suspects_put_behind(struct suspect_words *s, const struct suspect *x, const char *how);
+
 /* One pair for each kind, in the file that searches for it. */
 void suspects_say_object(struct suspect_words *s, const struct suspect *x);
 void suspects_say_handlers(struct suspect_words *s, const struct suspect *x);
@@ -50,5 +55,25 @@ void suspects_say_finalizers(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_finalizers(struct suspect_words *s, const struct suspect *x);
 void suspects_say_pinned(struct suspect_words *s, const struct suspect *x);
 void suspects_say_collections(struct suspect_words *s, const struct suspect *x);
+void suspects_say_timers(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_timers(struct suspect_words *s, const struct suspect *x);
+void suspects_say_cancellation(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_cancellation(struct suspect_words *s, const struct suspect *x);
+void suspects_say_continuations(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_continuations(struct suspect_words *s, const struct suspect *x);
+void suspects_say_tasks(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_tasks(struct suspect_words *s, const struct suspect *x);
+void suspects_say_async(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_async(struct suspect_words *s, const struct suspect *x);
+void suspects_say_boxed(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_boxed(struct suspect_words *s, const struct suspect *x);
+void suspects_say_tracker(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_tracker(struct suspect_words *s, const struct suspect *x);
+void suspects_say_http(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_http(struct suspect_words *s, const struct suspect *x);
+void suspects_say_code(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_code(struct suspect_words *s, const struct suspect *x);
+void suspects_say_waits(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_waits(struct suspect_words *s, const struct suspect *x);
 
 #endif

@@ -1,0 +1,59 @@
+/*
+ * Callbacks registered with one CancellationTokenSource, those of sources linked to it among them.  They are a list: only the inner ones are counted
+ * at first, so sources with one or two callbacks, of which there may be millions, cost nothing.
+ */
+#include "analyze/findings/findings.h"
+#include "analyze/suspects/suspects_words.h"
+
+#include <string.h>
+
+#define ENDS 2u
+
+static bool is_type(const struct gcd_type *t)
+{
+    return findings_is_named(t->name, "System.Threading.", "CallbackNode");
+}
+
+static bool look(const struct findings *f, uint32_t node, struct finding_member *ret)
+{
+    size_t n, neighbours = 0;
+    const uint32_t *edges = gcd_graph_node_edges(f->w->g, node, &n);
+    for (size_t i = 0; i < n; i++)
+        neighbours += edges[i] != node && findings_is_of(f, edges[i], GCD_SUSPECT_CANCELLATION);
+    if (neighbours < (f->all ? 1 : ENDS) ||
+        !findings_is_named(f->types[gcd_graph_node_type(f->w->g, edges[0])].name, "System.Threading.", "Registrations"))
+        return false;
+    ret->group = ret->node = edges[0];
+    edges = gcd_graph_node_edges(f->w->g, edges[0], &n);
+    for (size_t i = 0; i < n && ret->node == ret->group; i++)
+        if (strstr(f->types[gcd_graph_node_type(f->w->g, edges[i])].name, "CancellationTokenSource") != NULL &&
+            !findings_is_of(f, edges[i], GCD_SUSPECT_CANCELLATION))
+            ret->node = edges[i];
+    return true;
+}
+
+const struct finding_rule finding_cancellation = {
+    .kind = GCD_SUSPECT_CANCELLATION, .least = FINDING_REGISTRATIONS, .beside = ENDS, .chained = true, .replaces = true,
+    .is_type = is_type, .look = look,
+};
+
+void suspects_say_cancellation(struct suspect_words *s, const struct suspect *x)
+{
+    suspects_put_count(s, x->pub.objects, "callback is", "callbacks are");
+    suspects_put(s, " registered with one CancellationTokenSource");
+    suspects_put_behind(s, x, " for ");
+    suspects_put(s, ". They");
+    suspects_put_kept(s, &x->pub, true);
+    suspects_put(s, ".");
+    suspects_put_held_by(s, x, "The source is");
+}
+
+void suspects_advise_cancellation(struct suspect_words *s, const struct suspect *x)
+{
+    suspects_put(s, "The source lives longer than what registers: dispose of each CancellationTokenRegistration, or of the linked source");
+    if (x->pub.held_count > 0) {
+        suspects_put(s, ", of ");
+        suspects_put_who(s, x->pub.held[0].type);
+    }
+    suspects_put(s, " when its work is done.");
+}

@@ -1,0 +1,234 @@
+/* What types are for findings, and the search for who is behind an object. */
+#include "analyze/findings/findings.h"
+
+#include <string.h>
+
+#include <gcdumpc/unstable/origins.h>
+
+#include "base/error.h"
+
+#define TYPE_DELEGATE 1u
+
+/* The search looks at this many objects, and at this many references of each: who is behind is near. */
+#define WHO_NODES 24u
+#define WHO_EDGES 16u
+/* And at this many objects above it. */
+#define HOLDER_STEPS 12u
+
+/* What follows the type arguments that P begins with, in either spelling. */
+static const char *after_arguments(const char *p)
+{
+    int depth = 0;
+    if (*p == '`')
+        p += 1 + strspn(p + 1, "0123456789");
+    while (*p == '<' || *p == '[' || depth > 0) {
+        depth += (*p == '<' || *p == '[') - (*p == '>' || *p == ']');
+        if (*p++ == '\0')
+            return p - 1;
+    }
+    return p;
+}
+
+bool findings_is_named(const char *name, const char *space, const char *last)
+{
+    size_t n = strlen(space), k = strlen(last);
+    bool in_space = strncmp(name, space, n) == 0;
+    const char *p = in_space ? name + n : name;
+    if (suspects_is_array(name))
+        return false;
+    for (;;) {                           /* outer types */
+        size_t end = strcspn(p, "+.`[<");
+        const char *next = after_arguments(p + end);
+        if (*next != '+' && *next != '.')
+            return end == k && memcmp(p, last, k) == 0 && *next == '\0';
+        if (!in_space)
+            return false;
+        p = next + 1;
+    }
+}
+
+static bool begins(const char *name, const char *start)
+{
+    return strncmp(name, start, strlen(start)) == 0;
+}
+
+/* What is of the whole program, or leads everywhere. */
+static bool is_skipped(const char *name)
+{
+    static const char *const begin[] = { "System.Reflection.", "System.RuntimeType", "System.Globalization.", "System.String", "System.Version",
+                                         "System.Threading.Thread" };
+    static const char *const threading[] = { "TimerQueue", "Registrations", "ThreadPoolTaskScheduler", "SynchronizationContext" };
+    for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
+        if (begins(name, begin[i]))
+            return true;
+    for (size_t i = 0; i < sizeof threading / sizeof *threading; i++)
+        if (findings_is_named(name, "System.Threading.", threading[i]))
+            return true;
+    return begins(name, "System.Threading.Tasks.ThreadPoolTaskScheduler");
+}
+
+bool findings_is_box(const char *name)
+{
+    return findings_is_named(name, "System.Runtime.CompilerServices.", "AsyncStateMachineBox") ||
+           findings_is_named(name, "System.Runtime.CompilerServices.", "DebugFinalizableAsyncStateMachineBox");
+}
+
+static bool waits(const char *name)
+{
+    static const char *const words[] = { "ContinueWithTaskContinuation", "AwaitTaskContinuation", "SynchronizationContextAwaitTaskContinuation",
+                                         "TaskSchedulerAwaitTaskContinuation", "WhenAllPromise", "UnwrapPromise", "TwoTaskWhenAnyPromise",
+                                         "CompleteOnInvokePromise", "SetOnInvokeMres", "CancellationPromise" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (findings_is_named(name, "System.Threading.Tasks.", words[i]))
+            return true;
+    return findings_is_box(name);
+}
+
+static gcd_status mark_own(struct findings *f, struct gcd_error *err)
+{
+    struct suspects_work *w = f->w;
+    struct gcd_origins *origins;
+    GCD_TRY(gcd_origins_new(gcd_graph_summary(w->g), &(struct gcd_origins_options){ .alloc = w->alloc }, &origins, err));
+    for (uint32_t i = 0; i < w->types; i++)
+        if (gcd_origins_get(origins, i) == GCD_ORIGIN_OWN && (f->types[i].flags & TYPE_DELEGATE) == 0)
+            f->traits[i] |= FINDING_OWN;
+    gcd_origins_free(origins);
+    return GCD_OK;
+}
+
+gcd_status findings_classify(struct findings *f, struct gcd_error *err)
+{
+    for (uint32_t i = 0; i < f->w->types; i++) {
+        const struct gcd_type *t = &f->types[i];
+        if (t->objects == 0)
+            continue;
+        f->traits[i] = (uint8_t)((waits(t->name) ? FINDING_RUNS : 0) | (is_skipped(t->name) ? FINDING_SKIP : 0));
+        for (size_t r = 0; findings_rule(r) != NULL && f->rule[i] == 0; r++)
+            if (findings_rule(r)->is_type(t))
+                f->rule[i] = (uint8_t)(r + 1);
+    }
+    return mark_own(f, err);
+}
+
+bool findings_has(const struct findings *f, uint32_t node, uint8_t trait)
+{
+    return (f->traits[gcd_graph_node_type(f->w->g, node)] & trait) != 0;
+}
+
+bool findings_any(const struct findings *f, uint32_t node, struct finding_member *ret)
+{
+    (void)f;
+    (void)node;
+    (void)ret;
+    return true;
+}
+
+bool findings_is_of(const struct findings *f, uint32_t node, enum gcd_suspect_kind kind)
+{
+    uint8_t rule = f->rule[gcd_graph_node_type(f->w->g, node)];
+    return rule != 0 && findings_rule(rule - 1u)->kind == kind;
+}
+
+/* ---- who is behind ---- */
+
+struct search {
+    const struct findings *f;
+    uint32_t nodes[WHO_NODES];
+    bool exclusive[WHO_NODES];   /* nothing else keeps it alive */
+    size_t n;
+    uint32_t who, shared, first; /* types: of the first object of the program that is exclusive, that is not, and of all */
+    uint32_t heaviest;           /* of those of the program that are exclusive */
+    uint64_t heaviest_bytes;
+};
+
+/* Is NODE, which the search met, kept alive by the object where it began alone? */
+static bool is_exclusive(const struct search *s, uint32_t node)
+{
+    uint32_t up = gcd_dominators_parent(s->f->w->d, node);
+    for (size_t i = 0; i < s->n; i++)
+        if (s->nodes[i] == up)
+            return s->exclusive[i];
+    return false;
+}
+
+static bool is_known(const struct search *s, uint32_t node)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->nodes[i] == node)
+            return true;
+    return false;
+}
+
+/* Is an object of TYPE linked to the object where the search began because both are objects of one rule? */
+static bool is_neighbour(const struct search *s, uint32_t type)
+{
+    uint8_t rule = s->f->rule[gcd_graph_node_type(s->f->w->g, s->nodes[0])];
+    return rule != 0 && findings_rule(rule - 1u)->chained && s->f->rule[type] == rule;
+}
+
+/* Looks at NODE, which object number AT refers to. */
+static void meet(struct search *s, size_t at, uint32_t node)
+{
+    uint32_t type = gcd_graph_node_type(s->f->w->g, node);
+    bool own = (s->f->traits[type] & FINDING_OWN) != 0, exclusive;
+    if (is_known(s, node))
+        return;
+    exclusive = is_exclusive(s, node);
+    if (((s->f->traits[type] & FINDING_SKIP) != 0 || is_neighbour(s, type)) && !(at > 0 && exclusive))
+        return;
+    if (own && exclusive) {
+        uint64_t bytes = gcd_dominators_retained(s->f->w->d, node);
+        if (s->who == GCD_TYPE_NONE)
+            s->who = type;
+        if (bytes > s->heaviest_bytes) {
+            s->heaviest_bytes = bytes;
+            s->heaviest = type;
+        }
+    } else if (own && s->shared == GCD_TYPE_NONE) {
+        s->shared = type;
+    }
+    if (!own && s->first == GCD_TYPE_NONE && (s->f->types[type].flags & TYPE_DELEGATE) == 0)
+        s->first = type;
+    if (!own) {
+        s->nodes[s->n] = node;
+        s->exclusive[s->n++] = exclusive;
+    }
+}
+
+static struct search search_from(const struct findings *f, uint32_t node, bool whole)
+{
+    struct search s = { .f = f, .nodes = { node }, .exclusive = { true }, .n = 1, .who = GCD_TYPE_NONE, .shared = GCD_TYPE_NONE,
+                        .first = GCD_TYPE_NONE, .heaviest = GCD_TYPE_NONE };
+    for (size_t i = 0; i < s.n; i++) {
+        size_t n;
+        const uint32_t *edges = gcd_graph_node_edges(f->w->g, s.nodes[i], &n);
+        for (size_t e = 0; e < n && e < WHO_EDGES && s.n < WHO_NODES && (whole || s.who == GCD_TYPE_NONE); e++)
+            meet(&s, i, edges[e]);
+    }
+    return s;
+}
+
+uint32_t findings_who(const struct findings *f, uint32_t node)
+{
+    if (findings_has(f, node, FINDING_OWN))
+        return gcd_graph_node_type(f->w->g, node);
+    struct search s = search_from(f, node, false);
+    return s.who != GCD_TYPE_NONE ? s.who : s.shared != GCD_TYPE_NONE ? s.shared : s.first;
+}
+
+uint32_t findings_heaviest(const struct findings *f, uint32_t node, uint64_t *ret_bytes)
+{
+    struct search s = search_from(f, node, true);
+    *ret_bytes = s.heaviest_bytes;
+    return s.heaviest;
+}
+
+uint32_t findings_holder(const struct findings *f, uint32_t node)
+{
+    const struct gcd_dominators *d = f->w->d;
+    uint32_t first = gcd_dominators_parent(d, node), up = first;
+    for (unsigned n = 0; n < HOLDER_STEPS && up < GCD_NODE_ROOT; n++, up = gcd_dominators_parent(d, up))
+        if (findings_has(f, up, FINDING_OWN))
+            return gcd_graph_node_type(f->w->g, up);
+    return first < GCD_NODE_ROOT ? gcd_graph_node_type(f->w->g, first) : GCD_TYPE_NONE;
+}

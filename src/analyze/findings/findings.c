@@ -1,0 +1,413 @@
+#include "analyze/findings/findings.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/ovf.h"
+
+/* The largest groups of a rule; what is smaller says nothing new. */
+#define LARGEST 4u
+/* A suspect is made of a finding's objects if they are this near in the dominator tree. */
+#define NEAR 6u
+
+static const struct finding_rule *const rules[] = { &finding_timers, &finding_cancellation, &finding_continuations, &finding_tasks, &finding_async,
+                                                    &finding_boxed, &finding_tracker, &finding_http, &finding_code, &finding_waits };
+#define RULES (sizeof rules / sizeof *rules)
+
+const struct finding_rule *findings_rule(size_t i)
+{
+    return i < RULES ? rules[i] : NULL;
+}
+
+struct group {
+    uint32_t rule;
+    struct finding_member member;
+    uint64_t objects, bytes;     /* shallow */
+};
+
+/* Objects of a group with the same type behind them. */
+struct part {
+    uint32_t group, who, first;
+    uint64_t objects, bytes;
+};
+
+/* A group that may become a suspect. */
+struct candidate {
+    uint32_t group;
+    uint32_t *nodes;
+    size_t count, room;
+    uint64_t objects, bytes;     /* shallow */
+    uint64_t retained;
+    bool replaces;
+};
+
+struct search {
+    struct findings f;
+    struct gcd_idmap group_map, part_map;
+    struct group *groups;
+    struct part *parts;
+    size_t group_count, group_room, part_count, part_room;
+    struct candidate candidates[LARGEST * RULES];
+    size_t candidate_count;
+};
+
+/* ---- counting ---- */
+
+static gcd_status find_group(struct search *s, uint32_t rule, const struct finding_member *m, uint32_t *ret, struct gcd_error *err)
+{
+    uint64_t id = (uint64_t)rule << 32 | m->group;
+    *ret = gcd_idmap_get(&s->group_map, id);
+    if (*ret != GCD_IDMAP_NONE)
+        return GCD_OK;
+    *ret = (uint32_t)s->group_count;
+    if (!gcd_vec_reserve(s->f.w->alloc, &s->groups, &s->group_room, s->group_count + 1, sizeof *s->groups, UINT32_MAX - 1) ||
+        !gcd_idmap_put(&s->group_map, id, *ret))
+        return gcd_fail_nomem(err, "looking for findings");
+    s->groups[s->group_count++] = (struct group){ .rule = rule, .member = *m, .objects = rules[rule]->beside };
+    return GCD_OK;
+}
+
+static gcd_status add_part(struct search *s, uint32_t group, uint32_t who, uint32_t node, struct gcd_error *err)
+{
+    uint64_t id = (uint64_t)group << 32 | who;
+    uint32_t i = gcd_idmap_get(&s->part_map, id);
+    if (i == GCD_IDMAP_NONE) {
+        i = (uint32_t)s->part_count;
+        if (!gcd_vec_reserve(s->f.w->alloc, &s->parts, &s->part_room, s->part_count + 1, sizeof *s->parts, UINT32_MAX - 1) ||
+            !gcd_idmap_put(&s->part_map, id, i))
+            return gcd_fail_nomem(err, "looking for findings");
+        s->parts[s->part_count++] = (struct part){ .group = group, .who = who, .first = node };
+    }
+    s->parts[i].objects++;
+    gcd_add_saturating(&s->parts[i].bytes, gcd_graph_node_size(s->f.w->g, node));
+    return GCD_OK;
+}
+
+/* The rule that counts NODE, NULL = none. */
+static const struct finding_rule *rule_of(const struct findings *f, uint32_t node, struct finding_member *ret)
+{
+    uint8_t i = f->rule[gcd_graph_node_type(f->w->g, node)];
+    *ret = (struct finding_member){ .node = GCD_NODE_NONE, .type = gcd_graph_node_type(f->w->g, node), .list = GCD_NODE_NONE, .objects = 1 };
+    if (i == 0 || gcd_dominators_parent(f->w->d, node) == GCD_NODE_NONE || !rules[i - 1]->look(f, node, ret))
+        return NULL;
+    return rules[i - 1];
+}
+
+static gcd_status count(struct search *s, struct gcd_error *err)
+{
+    const struct suspects_work *w = s->f.w;
+    for (uint32_t node = 0; node < w->nodes; node++) {
+        struct finding_member m;
+        uint32_t group;
+        if (node % SUSPECTS_CHECK_EVERY == 0)
+            GCD_TRY(suspects_check(w, err));
+        const struct finding_rule *rule = rule_of(&s->f, node, &m);
+        if (rule == NULL)
+            continue;
+        GCD_TRY(find_group(s, (uint32_t)(s->f.rule[gcd_graph_node_type(w->g, node)] - 1), &m, &group, err));
+        s->groups[group].objects += m.objects;
+        gcd_add_saturating(&s->groups[group].bytes, gcd_graph_node_size(w->g, node));
+    }
+    return GCD_OK;
+}
+
+/* ---- the groups that matter ---- */
+
+static uint64_t least_of(const struct group *g)
+{
+    const struct finding_rule *rule = rules[g->rule];
+    return rule->replaces && rule->least > FINDING_LEAST_TO_REPLACE ? FINDING_LEAST_TO_REPLACE : rule->least;
+}
+
+static void keep_candidate(struct search *s, uint32_t group)
+{
+    struct candidate *own = s->candidates + (size_t)s->groups[group].rule * LARGEST;
+    size_t i = LARGEST;
+    while (i > 0 && (own[i - 1].group == UINT32_MAX || s->groups[own[i - 1].group].objects < s->groups[group].objects)) {
+        i--;
+        if (i + 1 < LARGEST)
+            own[i + 1].group = own[i].group;
+    }
+    if (i < LARGEST)
+        own[i].group = group;
+}
+
+static void choose(struct search *s)
+{
+    for (size_t i = 0; i < LARGEST * RULES; i++)
+        s->candidates[i].group = UINT32_MAX;
+    for (size_t i = 0; i < s->group_count; i++)
+        if (s->groups[i].objects >= least_of(&s->groups[i]))
+            keep_candidate(s, (uint32_t)i);
+    for (size_t i = 0; i < LARGEST * RULES; i++)
+        if (s->candidates[i].group != UINT32_MAX)
+            s->candidates[s->candidate_count++] = s->candidates[i];
+}
+
+static gcd_status add_who(struct search *s, const struct finding_rule *rule, uint32_t group, uint32_t node, struct gcd_error *err)
+{
+    uint32_t who = rule->who != NULL ? rule->who(&s->f, node) : findings_who(&s->f, node);
+    return who != GCD_TYPE_NONE ? add_part(s, group, who, node, err) : GCD_OK;
+}
+
+static gcd_status add_member(struct search *s, struct candidate *c, uint32_t node, const struct finding_member *m, struct gcd_error *err)
+{
+    const struct finding_rule *rule = rules[s->groups[c->group].rule];
+    if (!gcd_vec_reserve(s->f.w->alloc, &c->nodes, &c->room, c->count + 1, sizeof *c->nodes, UINT32_MAX))
+        return gcd_fail_nomem(err, "looking for findings");
+    c->nodes[c->count++] = node;
+    c->objects += m->objects;
+    gcd_add_saturating(&c->bytes, gcd_graph_node_size(s->f.w->g, node));
+    if (m->list == GCD_NODE_NONE)
+        return add_who(s, rule, c->group, node, err);
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(s->f.w->g, m->list, &n);
+    for (size_t i = 0; i < n; i++)
+        GCD_TRY(add_who(s, rule, c->group, edges[i], err));
+    return GCD_OK;
+}
+
+/* The objects of each candidate, and who is behind them. */
+static gcd_status gather(struct search *s, struct gcd_error *err)
+{
+    const struct suspects_work *w = s->f.w;
+    s->f.all = true;
+    for (uint32_t node = 0; node < w->nodes; node++) {
+        struct finding_member m;
+        if (node % SUSPECTS_CHECK_EVERY == 0)
+            GCD_TRY(suspects_check(w, err));
+        if (rule_of(&s->f, node, &m) == NULL)
+            continue;
+        uint32_t group = gcd_idmap_get(&s->group_map, (uint64_t)(s->f.rule[gcd_graph_node_type(w->g, node)] - 1) << 32 | m.group);
+        struct candidate *c = s->candidates, *end = c + s->candidate_count;
+        while (c < end && c->group != group)
+            c++;
+        if (c == end)
+            continue;
+        GCD_TRY(add_member(s, c, node, &m, err));
+    }
+    return GCD_OK;
+}
+
+/* ---- what they keep ---- */
+
+#define UNKNOWN 0u
+#define OUTSIDE 1u
+#define INSIDE 2u
+#define MEMBER 3u
+
+/* Does an object of the candidate dominate NODE?  Remembers the answer for all on the way, so each is passed once. */
+static bool is_inside(const struct gcd_dominators *d, uint8_t *state, uint32_t node)
+{
+    uint32_t start = gcd_dominators_parent(d, node), top = start;
+    while (top < GCD_NODE_ROOT && state[top] == UNKNOWN)
+        top = gcd_dominators_parent(d, top);
+    uint8_t answer = top < GCD_NODE_ROOT && state[top] != OUTSIDE ? INSIDE : OUTSIDE;
+    for (uint32_t up = start; up != top; up = gcd_dominators_parent(d, up))
+        state[up] = answer;
+    return answer == INSIDE;
+}
+
+/* The retained sizes of the topmost objects: what several keep alive only together is missing. */
+static gcd_status measure(struct search *s, struct candidate *c, struct gcd_error *err)
+{
+    const struct suspects_work *w = s->f.w;
+    uint8_t *state = gcd_mem_new_array(w->alloc, w->nodes, sizeof *state);
+    if (state == NULL)
+        return gcd_fail_nomem(err, "looking for findings");
+    uint32_t owner = s->groups[c->group].member.node;
+    for (size_t i = 0; i < c->count; i++)
+        state[c->nodes[i]] = MEMBER;
+    if (owner != GCD_NODE_NONE && state[owner] != MEMBER) {
+        state[owner] = MEMBER;
+        if (!is_inside(w->d, state, owner))
+            c->retained = gcd_dominators_retained(w->d, owner);
+    }
+    for (size_t i = 0; i < c->count; i++)
+        if (!is_inside(w->d, state, c->nodes[i]))
+            gcd_add_saturating(&c->retained, gcd_dominators_retained(w->d, c->nodes[i]));
+    gcd_mem_free(w->alloc, state, (size_t)w->nodes * sizeof *state);
+    return suspects_check(w, err);
+}
+
+/* ---- taking the place of other suspects ---- */
+
+static bool is_framework(const struct findings *f, uint32_t node)
+{
+    return (f->traits[gcd_graph_node_type(f->w->g, node)] & FINDING_OWN) == 0;
+}
+
+/* Is NODE one of the objects of rule RULE, or the owner OWNER of the group, or a part of these that is not of the program? */
+static bool belongs(const struct findings *f, uint32_t node, uint32_t rule, uint32_t owner)
+{
+    for (unsigned n = 0; n < NEAR && node < GCD_NODE_ROOT && is_framework(f, node); n++, node = gcd_dominators_parent(f->w->d, node))
+        if (node == owner || f->rule[gcd_graph_node_type(f->w->g, node)] == rule + 1)
+            return true;
+    return false;
+}
+
+/* Does NODE, which is not of the program, keep little more than what is below NODE, with BELOW near below it? */
+static bool is_around(const struct findings *f, uint32_t node, uint32_t below, uint64_t retained)
+{
+    const struct gcd_dominators *d = f->w->d;
+    uint64_t bytes = gcd_dominators_retained(d, node);
+    if (!is_framework(f, node) || bytes - bytes / 5 > retained)
+        return false;
+    for (unsigned n = 0; n < NEAR && below < GCD_NODE_ROOT; n++, below = gcd_dominators_parent(d, below))
+        if (below == node)
+            return true;
+    return false;
+}
+
+/* Is TYPE, which is not the program's, that of NODE or of an object near above it? */
+static bool is_above(const struct findings *f, uint32_t type, uint32_t node)
+{
+    for (unsigned n = 0; n < NEAR && node < GCD_NODE_ROOT; n++, node = gcd_dominators_parent(f->w->d, node))
+        if (gcd_graph_node_type(f->w->g, node) == type)
+            return is_framework(f, node);
+    return false;
+}
+
+static bool is_replaced(const struct search *s, const struct candidate *c, const struct suspect *x)
+{
+    const struct group *g = &s->groups[c->group];
+    if (x->pub.kind == GCD_SUSPECT_TYPE)
+        return is_above(&s->f, x->pub.type, c->nodes[0]);
+    if (x->pub.kind != GCD_SUSPECT_OBJECT)
+        return false;
+    return belongs(&s->f, x->pub.node, g->rule, g->member.node) ||
+           is_around(&s->f, x->pub.node, g->member.node != GCD_NODE_NONE ? g->member.node : c->nodes[0], c->retained);
+}
+
+/* Removes the suspects that C takes the place of; C->replaces: there were any. */
+static void replace(struct search *s, struct candidate *c)
+{
+    struct gcd_suspects *all = s->f.w->s;
+    size_t n = 0;
+    for (size_t i = 0; i < all->count; i++)
+        if (is_replaced(s, c, &all->items[i]))
+            c->replaces = true;
+        else
+            all->items[n++] = all->items[i];
+    all->count = n;
+}
+
+static gcd_status own_nodes(struct suspects_work *w, const struct candidate *c, uint32_t owner, struct gcd_error *err)
+{
+    size_t n = w->owned_count + c->count + 1;
+    if (!gcd_vec_reserve(w->alloc, &w->owned, &w->owned_room, n, sizeof *w->owned, SIZE_MAX))
+        return gcd_fail_nomem(err, "looking for findings");
+    if (owner != GCD_NODE_NONE)
+        w->owned[w->owned_count++] = (struct suspects_owned){ owner, (uint32_t)(w->s->count - 1) };
+    for (size_t i = 0; i < c->count; i++)
+        w->owned[w->owned_count++] = (struct suspects_owned){ c->nodes[i], (uint32_t)(w->s->count - 1) };
+    return GCD_OK;
+}
+
+/* ---- the result ---- */
+
+/* The types behind, those of most objects first. */
+static void keep_who(struct search *s, const struct candidate *c, struct suspect *x)
+{
+    for (size_t i = 0; i < s->part_count; i++) {
+        const struct part *p = &s->parts[i];
+        struct gcd_suspect_part *held = x->pub.held;
+        size_t k = GCD_SUSPECT_PARTS;
+        if (p->group != c->group)
+            continue;
+        if (x->pub.node == GCD_NODE_NONE || (s->groups[c->group].member.node == GCD_NODE_NONE && p->objects > held[0].objects))
+            x->pub.node = p->first;
+        if (x->pub.held_count < GCD_SUSPECT_PARTS)
+            k = x->pub.held_count++;
+        for (; k > 0 && held[k - 1].objects < p->objects; k--)
+            if (k < GCD_SUSPECT_PARTS)
+                held[k] = held[k - 1];
+        if (k < GCD_SUSPECT_PARTS)
+            held[k] = (struct gcd_suspect_part){ .type = p->who, .objects = p->objects, .bytes = p->bytes };
+        x->pub.held_objects += p->objects;
+    }
+}
+
+/* The type of the program that NODE, the owner of a group, refers to, as its DbContext. */
+static uint32_t owner_type(const struct findings *f, uint32_t node)
+{
+    size_t n = 0;
+    const uint32_t *edges = node != GCD_NODE_NONE ? gcd_graph_node_edges(f->w->g, node, &n) : NULL;
+    for (size_t i = 0; i < n; i++)
+        if (findings_has(f, edges[i], FINDING_OWN))
+            return gcd_graph_node_type(f->w->g, edges[i]);
+    return GCD_TYPE_NONE;
+}
+
+/* What keeps most of the bytes, when that is not who is behind: as a request that a timer's context refers to. */
+static void find_heaviest(const struct search *s, const struct candidate *c, struct suspect *x)
+{
+    uint64_t bytes;
+    uint32_t type = findings_heaviest(&s->f, x->pub.node, &bytes);
+    if (type != GCD_TYPE_NONE && x->pub.held_count > 0 && type != x->pub.held[0].type && bytes >= c->retained / c->objects / 2)
+        x->heaviest_type = type;
+}
+
+static gcd_status add(struct search *s, struct candidate *c, struct gcd_error *err)
+{
+    struct suspects_work *w = s->f.w;
+    const struct group *g = &s->groups[c->group];
+    const struct finding_rule *rule = rules[g->rule];
+    bool large = c->retained >= w->s->threshold;
+    struct suspect *x;
+    if (!large && (w->o->only_large || c->objects < rule->least))
+        return GCD_OK;
+    if (large && rule->replaces)
+        replace(s, c);
+    if (c->objects < rule->least && !c->replaces)
+        return GCD_OK;
+    GCD_TRY(suspects_add(w, rule->kind, g->member.node, g->member.type, &x, err));
+    x->pub.overlaps = !c->replaces;
+    x->pub.objects = c->objects;
+    x->pub.shallow_bytes = c->bytes;
+    x->pub.bytes = x->pub.retained_bytes = c->retained;
+    x->owner_type = owner_type(&s->f, g->member.node);
+    keep_who(s, c, x);
+    if (x->pub.node == GCD_NODE_NONE)
+        x->pub.node = c->nodes[0];
+    if (g->member.node == GCD_NODE_NONE && rule->who == NULL)
+        find_heaviest(s, c, x);
+    return c->replaces ? own_nodes(w, c, g->member.node, err) : GCD_OK;
+}
+
+static gcd_status run(struct search *s, struct gcd_error *err)
+{
+    GCD_TRY(findings_classify(&s->f, err));
+    GCD_TRY(count(s, err));
+    choose(s);
+    if (s->candidate_count == 0)
+        return GCD_OK;
+    GCD_TRY(gather(s, err));
+    for (size_t i = 0; i < s->candidate_count; i++) {
+        GCD_TRY(measure(s, &s->candidates[i], err));
+        GCD_TRY(add(s, &s->candidates[i], err));
+    }
+    return GCD_OK;
+}
+
+gcd_status suspects_findings(struct suspects_work *w, struct gcd_error *err)
+{
+    struct search *s = gcd_mem_new(w->alloc, sizeof *s);
+    if (s == NULL)
+        return gcd_fail_nomem(err, "looking for findings");
+    s->f = (struct findings){ .w = w, .types = gcd_graph_summary(w->g)->types };
+    gcd_idmap_init(&s->group_map, w->alloc);
+    gcd_idmap_init(&s->part_map, w->alloc);
+    s->f.rule = gcd_mem_new_array(w->alloc, w->types, sizeof *s->f.rule);
+    s->f.traits = gcd_mem_new_array(w->alloc, w->types, sizeof *s->f.traits);
+    gcd_status st = s->f.rule != NULL && s->f.traits != NULL ? run(s, err) : gcd_fail_nomem(err, "looking for findings");
+    gcd_idmap_done(&s->group_map);
+    gcd_idmap_done(&s->part_map);
+    for (size_t i = 0; i < LARGEST * RULES; i++)
+        gcd_mem_free(w->alloc, s->candidates[i].nodes, s->candidates[i].room * sizeof *s->candidates[i].nodes);
+    gcd_mem_free(w->alloc, s->groups, s->group_room * sizeof *s->groups);
+    gcd_mem_free(w->alloc, s->parts, s->part_room * sizeof *s->parts);
+    gcd_mem_free(w->alloc, s->f.rule, w->types * sizeof *s->f.rule);
+    gcd_mem_free(w->alloc, s->f.traits, w->types * sizeof *s->f.traits);
+    gcd_mem_free(w->alloc, s, sizeof *s);
+    return st;
+}

@@ -1,0 +1,484 @@
+/* Findings: each kind just below and at its threshold, who is behind it, and what it takes the place of. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gcdumpc/suspects.h>
+
+#include "support/check.h"
+#include "support/failalloc.h"
+#include "support/pile.h"
+
+static struct gcd_error err = GCD_ERROR_INIT;
+
+#define NOTHING_IS_LARGE (UINT64_C(1) << 50)
+
+/* The first suspect of KIND; NULL = none. */
+static const struct gcd_suspect *first_of(struct answer a, enum gcd_suspect_kind kind)
+{
+    for (size_t i = 0; i < gcd_suspects_count(a.s); i++)
+        if (gcd_suspects_get(a.s, i)->kind == kind)
+            return gcd_suspects_get(a.s, i);
+    return NULL;
+}
+
+static size_t count_of(struct answer a, enum gcd_suspect_kind kind)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < gcd_suspects_count(a.s); i++)
+        n += gcd_suspects_get(a.s, i)->kind == kind;
+    return n;
+}
+
+/* The only suspect of KIND, of N objects, for which most are NAME's. */
+static void expect(struct answer a, enum gcd_suspect_kind kind, uint64_t n, const char *name, const char *words)
+{
+    const struct gcd_suspect *s = first_of(a, kind);
+    if (s == NULL || count_of(a, kind) != 1)
+        fail_msg("%zu suspects of kind %s", count_of(a, kind), gcd_suspect_kind_name(kind));
+    assert_int_equal(s->objects, n);
+    if (name == NULL)
+        assert_int_equal(s->held_count, 0);
+    else
+        assert_string_equal(type_name(a, s->held[0].type), name);
+    if (strstr(s->sentence, words) == NULL)
+        fail_msg("%s", s->sentence);
+    assert_true(s->advice[0] != '\0');
+}
+
+/* ---- piles of each kind: N objects ---- */
+
+#define TIMER "System.Threading.TimerQueueTimer"
+#define CALLBACK "System.Threading.TimerCallback"
+
+/* A queue of N timers, each with a callback of a job of its own that takes BYTES; the queue is static. */
+static void put_timers(struct pile *p, uint32_t n, uint64_t bytes)
+{
+    uint32_t queue = node(p, "System.Threading.TimerQueue", 80), last = GCD_NODE_NONE;
+    static_root(p, queue, "s_queue");
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t timer = node(p, TIMER, 96);
+        edge(p, timer, queue);
+        edge(p, last == GCD_NODE_NONE ? queue : last, timer);
+        if (last != GCD_NODE_NONE)
+            edge(p, timer, last);
+        child(p, child(p, timer, CALLBACK, 64), "Shop.PollJob", bytes);
+        last = timer;
+    }
+}
+
+static void timers(struct pile *p, uint32_t n)
+{
+    put_timers(p, n, 24);
+}
+
+#define SOURCE "System.Threading.CancellationTokenSource"
+
+/* N callbacks of one source. */
+static void put_callbacks(struct pile *p, uint32_t n, const char *field)
+{
+    uint32_t source = node(p, SOURCE, 48), list = child(p, source, SOURCE "+Registrations", 64), last = GCD_NODE_NONE;
+    edge(p, list, source);
+    static_root(p, source, field);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t callback = node(p, SOURCE "+CallbackNode", 80);
+        edge(p, callback, list);
+        edge(p, last == GCD_NODE_NONE ? list : last, callback);
+        if (last != GCD_NODE_NONE)
+            edge(p, callback, last);
+        child(p, callback, "Shop.Download", 32);
+        last = callback;
+    }
+}
+
+static void callbacks(struct pile *p, uint32_t n)
+{
+    put_callbacks(p, n, "s_stop");
+}
+
+#define TASK "System.Threading.Tasks.Task"
+#define CONTINUATION "System.Threading.Tasks.ContinueWithTaskContinuation"
+
+static void continuations(struct pile *p, uint32_t n)
+{
+    uint32_t task = node(p, TASK, 64), array;
+    static_root(p, task, "s_loaded");
+    array = child(p, child(p, task, "System.Collections.Generic.List`1[System.Object]", 32), "System.Object[]", 24);
+    for (uint32_t i = 0; i < n; i++)
+        child(p, child(p, array, CONTINUATION, 40), "Shop.WarmUp", 24);
+}
+
+static void tasks(struct pile *p, uint32_t n)
+{
+    uint32_t all = node(p, "Shop.Rpc", 24);
+    static_root(p, all, "s_rpc");
+    for (uint32_t i = 0; i < n; i++)
+        child(p, child(p, child(p, all, TASK "`1[Shop.Reply]", 72), CONTINUATION, 40), "Shop.Caller", 24);
+}
+
+#define BOX "System.Runtime.CompilerServices.AsyncTaskMethodBuilder<System.Int32>.AsyncStateMachineBox<Shop.Rpc.<CallAsync>d__2>"
+
+static void calls(struct pile *p, uint32_t n)
+{
+    uint32_t all = node(p, "Shop.Rpc", 24);
+    static_root(p, all, "s_rpc");
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t box = child(p, all, BOX, 96);
+        edge(p, box, box);
+    }
+}
+
+static void boxed(struct pile *p, uint32_t n)
+{
+    uint32_t all = node(p, "Shop.Table", 24), array = child(p, all, "System.Object[]", 24);
+    static_root(p, all, "s_table");
+    for (uint32_t i = 0; i < n; i++)
+        child(p, array, "System.Int32", 24);
+}
+
+#define EF "Microsoft.EntityFrameworkCore.ChangeTracking.Internal."
+
+static void entities(struct pile *p, uint32_t n)
+{
+    uint32_t manager = node(p, EF "StateManager", 216);
+    static_root(p, manager, "s_manager");
+    child(p, manager, "Shop.ShopContext", 64);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t entry = child(p, manager, EF "InternalEntityEntry", 96);
+        edge(p, entry, manager);
+        child(p, entry, "Shop.Article", 32);
+    }
+}
+
+static void handlers(struct pile *p, uint32_t n)
+{
+    uint32_t all = node(p, "Shop.Api", 24);
+    static_root(p, all, "s_api");
+    for (uint32_t i = 0; i < n; i++)
+        child(p, child(p, all, "System.Net.Http.HttpClient", 80), "System.Net.Http.SocketsHttpHandler", 48);
+}
+
+static void methods(struct pile *p, uint32_t n)
+{
+    uint32_t all = node(p, "Shop.Rules", 24);
+    static_root(p, all, "s_rules");
+    for (uint32_t i = 0; i < n; i++)
+        child(p, child(p, all, "System.Func`1[System.Int32]", 64), "System.Reflection.Emit.DynamicMethod", 128);
+}
+
+static void waits(struct pile *p, uint32_t n)
+{
+    uint32_t all = node(p, "System.Threading.PortableThreadPool+WaitThread", 56);
+    root(p, all, GCD_ROOT_STACK, 0, "");
+    for (uint32_t i = 0; i < n; i++)
+        child(p, child(p, all, "System.Threading.RegisteredWaitHandle", 88), "Shop.Server", 24);
+}
+
+static const struct row {
+    enum gcd_suspect_kind kind;
+    void (*put)(struct pile *p, uint32_t n);
+    uint32_t least;
+    const char *who, *words;
+} rows[] = {
+    { GCD_SUSPECT_TIMERS, timers, 1000, "Shop.PollJob", "1,000 timers are set, all for Shop.PollJob. They keep 179.7 KiB alive" },
+    { GCD_SUSPECT_CANCELLATION, callbacks, 1000, "Shop.Download",
+      "1,000 callbacks are registered with one CancellationTokenSource, all for Shop.Download. They keep 109.5 KiB alive" },
+    { GCD_SUSPECT_CONTINUATIONS, continuations, 1000, "Shop.WarmUp",
+      "1,000 continuations wait for one System.Threading.Tasks.Task to complete, all of Shop.WarmUp." },
+    { GCD_SUSPECT_TASKS, tasks, 1000, "Shop.Caller",
+      "1,000 tasks have not completed (System.Threading.Tasks.Task`1[Shop.Reply]), and something waits for each, all waited for by Shop.Caller." },
+    { GCD_SUSPECT_ASYNC, calls, 1000, NULL, "1,000 calls of the asynchronous method Shop.Rpc.CallAsync wait. They keep 93.8 KiB alive" },
+    { GCD_SUSPECT_BOXED, boxed, 10000, "Shop.Table", "10,000 boxed System.Int32 values take 234.4 KiB, all in Shop.Table." },
+    { GCD_SUSPECT_TRACKER, entities, 1000, "Shop.Article", "One DbContext, Shop.ShopContext, tracks 1,000 entities, all Shop.Article. They keep" },
+    { GCD_SUSPECT_HTTP, handlers, 100, "Shop.Api", "100 HTTP handlers are alive, each with connections of its own, all in Shop.Api." },
+    { GCD_SUSPECT_CODE, methods, 1000, "Shop.Rules", "1,000 methods were compiled while the program ran and are still alive, all in Shop.Rules." },
+    { GCD_SUSPECT_WAITS, waits, 1000, "Shop.Server", "1,000 callbacks wait for a handle in the thread pool, all for Shop.Server." },
+};
+#define ROWS (sizeof rows / sizeof *rows)
+
+static struct answer ask_for(const struct row *row, uint32_t n, uint64_t min_bytes)
+{
+    struct pile *p = pile_new();
+    row->put(p, n);
+    return ask_with(p, 0.001, min_bytes);
+}
+
+static void each_kind_at_its_threshold(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ROWS; i++) {
+        struct answer a = ask_for(&rows[i], rows[i].least - 1, NOTHING_IS_LARGE);
+        if (gcd_suspects_count(a.s) != 0)
+            fail_msg("%s", gcd_suspects_get(a.s, 0)->sentence);
+        forget(a);
+        a = ask_for(&rows[i], rows[i].least, NOTHING_IS_LARGE);
+        expect(a, rows[i].kind, rows[i].least, rows[i].who, rows[i].words);
+        assert_int_equal(gcd_suspects_count(a.s), 1);
+        assert_true(gcd_suspects_get(a.s, 0)->overlaps);
+        forget(a);
+    }
+}
+
+/* A limit that the user gave holds for findings, too. */
+static void only_large_ones(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ROWS; i++)
+        for (unsigned large = 0; large < 2; large++) {
+            struct pile *p = pile_new();
+            struct answer a;
+            rows[i].put(p, rows[i].least);
+            struct gcd_suspects_options how = { .min_bytes = large ? 1000 : NOTHING_IS_LARGE, .only_large = true, .share = 0.001 };
+            assert_int_equal(ask_how(p, &how, &a, &err), GCD_OK);
+            if (count_of(a, rows[i].kind) != large)
+                fail_msg("%s", gcd_suspect_kind_name(rows[i].kind));
+            forget(a);
+        }
+}
+
+/* What is dead does not count. */
+static void dead_objects(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ROWS; i++) {
+        struct pile *p = pile_new();
+        rows[i].put(p, rows[i].least);
+        p->root_count = 0;
+        static_root(p, node(p, "Shop.App", 24), "s_app");
+        struct answer a = ask_with(p, 0.001, NOTHING_IS_LARGE);
+        assert_int_equal(gcd_suspects_count(a.s), 0);
+        forget(a);
+    }
+}
+
+/* ---- what takes part ---- */
+
+/* Timers without neighbours are not set; tasks that have completed refer to a plain object; a box that has completed not to itself. */
+static void what_has_ended(void **state)
+{
+    (void)state;
+    static const char *const names[][2] = { { TIMER, CALLBACK }, { TASK, "System.Object" }, { BOX, "System.Object" } };
+    for (size_t i = 0; i < 3; i++) {
+        struct pile *p = pile_new();
+        uint32_t all = node(p, "Shop.App", 24);
+        static_root(p, all, "s_app");
+        for (int k = 0; k < 2000; k++)
+            child(p, child(p, all, names[i][0], 96), names[i][1], 24);
+        struct answer a = ask_with(p, 0.001, NOTHING_IS_LARGE);
+        assert_int_equal(gcd_suspects_count(a.s), 0);
+        forget(a);
+    }
+}
+
+/* Sources with few callbacks each are none, however many they are; two with enough are two. */
+static void callbacks_of_several_sources(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    for (int i = 0; i < 400; i++)
+        put_callbacks(p, 9, "s_few");
+    put_callbacks(p, 1200, "s_one");
+    put_callbacks(p, 1100, "s_two");
+    struct answer a = ask_with(p, 0.001, NOTHING_IS_LARGE);
+    assert_int_equal(gcd_suspects_count(a.s), 2);
+    assert_int_equal(gcd_suspects_get(a.s, 0)->objects, 1200);
+    assert_int_equal(gcd_suspects_get(a.s, 1)->objects, 1100);
+    assert_non_null(strstr(gcd_suspects_get(a.s, 0)->sentence, "The source is held by the static variable s_one."));
+    forget(a);
+}
+
+/* A value type of the program's is known by its element type; a class is not boxed, whatever its name is. */
+static void boxed_by_element_type(void **state)
+{
+    (void)state;
+    static const struct { uint8_t element_type; bool found; } is[] = { { 0x11, true },  { 0x08, true },  { 0x19, true }, { 0x12, false },
+                                                                       { 0x1d, false }, { 0x0e, false }, { 0, false } };
+    for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
+        struct pile *p = pile_new();
+        uint32_t all = node(p, "Shop.Table", 24);
+        static_root(p, all, "s_table");
+        p->types[type(p, "Shop.Point")].element_type = is[i].element_type;
+        for (int k = 0; k < 10000; k++)
+            child(p, all, "Shop.Point", 32);
+        struct answer a = ask_with(p, 0.001, NOTHING_IS_LARGE);
+        assert_int_equal(count_of(a, GCD_SUSPECT_BOXED), is[i].found);
+        forget(a);
+    }
+}
+
+/* Nested types have bare names where the files of the program were not there. */
+static void how_types_are_named(void **state)
+{
+    (void)state;
+    static const struct { const char *name; bool found; } is[] = {
+        { "System.Threading.RegisteredWaitHandle", true }, { "RegisteredWaitHandle", true }, { "System.Threading.X+RegisteredWaitHandle", true },
+        { "System.Threading.X`1+RegisteredWaitHandle[System.Int32]", true }, { "System.Threading.X.RegisteredWaitHandle<T>", true },
+        { "System.Threading.X<A<B>>.RegisteredWaitHandle", true },
+        { "System.Threading.X<A", false }, { "System.Threading.", false },
+        { "Shop.RegisteredWaitHandle", false }, { "System.Threading.RegisteredWaitHandles", false },
+        { "System.Threading.RegisteredWaitHandle+X", false },
+        { "System.Threading.RegisteredWaitHandle[]", false }, { "System.Threading.List`1[RegisteredWaitHandle]", false }, { "", false },
+    };
+    for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
+        struct pile *p = pile_new();
+        uint32_t all = node(p, "Shop.App", 24);
+        static_root(p, all, "s_app");
+        for (int k = 0; k < 1000; k++)
+            child(p, all, is[i].name, 32);
+        struct answer a = ask_with(p, 0.001, NOTHING_IS_LARGE);
+        if (count_of(a, GCD_SUSPECT_WAITS) != is[i].found)
+            fail_msg("%s", is[i].name);
+        forget(a);
+    }
+}
+
+/* ---- who is behind ---- */
+
+/* What only the timer keeps comes before what it shares with others, though that is nearer. */
+static void who_is_behind(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t lambda = node(p, "Shop.Program+<>c", 24), first = (uint32_t)p->node_count + 1;
+    static_root(p, lambda, "s_lambda");
+    put_timers(p, 1000, 24);
+    for (size_t i = 0; i < p->edge_count; i++)           /* the jobs are held by contexts instead, callbacks share one target */
+        if (p->nodes[p->edges[i].to].type == type(p, "Shop.PollJob"))
+            p->edges[i].to = lambda;
+    for (uint32_t i = first; i < first + 3000; i += 3)
+        child(p, child(p, i, "System.Threading.ExecutionContext", 40), "Shop.Request", 5000);
+    struct answer a = ask_with(p, 0.001, NOTHING_IS_LARGE);
+    expect(a, GCD_SUSPECT_TIMERS, 1000, "Shop.Request", "all for Shop.Request. They keep");
+    forget(a);
+}
+
+/* Most bytes are kept by something else than who is behind. */
+static void what_is_heaviest(void **state)
+{
+    (void)state;
+    for (unsigned large = 0; large < 2; large++) {
+        struct pile *p = pile_new();
+        put_timers(p, 1000, 24);
+        for (uint32_t i = 1; i < 3001; i += 3)
+            child(p, child(p, i, "System.Threading.ExecutionContext", 40), "Shop.Request", large ? 5000 : 20);
+        struct answer a = ask_with(p, 0.001, NOTHING_IS_LARGE);
+        expect(a, GCD_SUSPECT_TIMERS, 1000, "Shop.PollJob", large ? "mostly by way of Shop.Request." : "% of the heap.");
+        forget(a);
+    }
+}
+
+/* ---- in place of others ---- */
+
+static void a_large_finding_replaces_its_objects(void **state)
+{
+    (void)state;
+    static const enum gcd_suspect_kind kinds[] = { GCD_SUSPECT_TIMERS, GCD_SUSPECT_CANCELLATION, GCD_SUSPECT_CONTINUATIONS, GCD_SUSPECT_TRACKER,
+                                                   GCD_SUSPECT_WAITS };
+    for (size_t i = 0; i < ROWS; i++) {
+        bool replaces = false;
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+            replaces = replaces || kinds[k] == rows[i].kind;
+        for (uint32_t n = 9; n <= 10 && replaces; n++) {
+            struct pile *p = pile_new();
+            rows[i].put(p, n);
+            struct answer a = ask_with(p, 0.6, 1);
+            assert_int_equal(gcd_suspects_count(a.s), 1);
+            assert_int_equal(gcd_suspects_get(a.s, 0)->kind == rows[i].kind, n == 10);
+            if (n == 10) {
+                assert_false(gcd_suspects_get(a.s, 0)->overlaps);
+                assert_int_equal(gcd_suspects_get(a.s, 0)->bytes, gcd_suspects_get(a.s, 0)->retained_bytes);
+                assert_true(gcd_suspects_get(a.s, 0)->content_count > 1);
+            }
+            forget(a);
+        }
+    }
+}
+
+/* What one object of the program keeps below a timer is a suspect of its own, and does not count for the timers. */
+static void what_lies_below_remains(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    put_timers(p, 100, 24);
+    uint32_t cache = child(p, 30, "Shop.Cache", 24);
+    for (int i = 0; i < 100; i++)
+        child(p, cache, "Shop.Page", 1000);
+    struct answer a = ask_with(p, 0.1, 1);
+    assert_int_equal(gcd_suspects_count(a.s), 2);
+    assert_int_equal(first_of(a, GCD_SUSPECT_OBJECT)->bytes, 100024);
+    assert_int_equal(first_of(a, GCD_SUSPECT_TIMERS)->bytes, 100 * (96 + 64 + 24));
+    forget(a);
+}
+
+/* ---- odd input ---- */
+
+/* Lists that are rings, lists of lists, objects that refer to themselves, and names of any length. */
+static void odd_shapes(void **state)
+{
+    (void)state;
+    static const char *const names[] = { TIMER, CALLBACK, SOURCE, SOURCE "+Registrations", SOURCE "+CallbackNode", TASK, CONTINUATION, BOX,
+                                         "System.Collections.Generic.List`1[System.Object]", "System.Object[]", EF "StateManager",
+                                         EF "InternalEntityEntry", "Shop.<>c", "AsyncStateMachineBox<", "System.Reflection.Emit.DynamicMethod", "" };
+    for (unsigned seed = 1; seed <= 60; seed++) {
+        struct pile *p = pile_new();
+        uint64_t random = seed;
+        for (int i = 0; i < 3000; i++)
+            (void)node(p, names[(random = random * 6364136223846793005u + 1442695040888963407u) >> 60], seed % 7 == 0 ? UINT64_MAX / 3 : 24);
+        for (int i = 0; i < 12000; i++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            edge(p, (uint32_t)(random >> 33) % 3000, (uint32_t)(random >> 11) % (seed % 3 == 0 ? 20 : 3000));
+        }
+        static_root(p, 0, "s_root");
+        struct answer a;
+        gcd_status st = try_to_ask(p, 0.01, 1, &a, &err);
+        assert_true(st == GCD_OK || st == GCD_E_LIMIT);
+        uint64_t bytes = 0;
+        for (size_t i = 0; st == GCD_OK && i < gcd_suspects_count(a.s); i++) {
+            const struct gcd_suspect *s = gcd_suspects_get(a.s, i);
+            assert_true(strlen(s->sentence) < 4095 && strlen(s->advice) < 4095);
+            bytes += s->overlaps ? 0 : s->bytes;
+        }
+        assert_true(seed % 7 == 0 || bytes <= 24 * 3000);
+        forget(a);
+    }
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    put_timers(p, 20, 24);
+    put_callbacks(p, 20, "s_stop");
+    continuations(p, 1000);
+    struct answer a = ask_with(p, 0.01, 1);
+    assert_true(count_of(a, GCD_SUSPECT_TIMERS) == 1 && count_of(a, GCD_SUSPECT_CANCELLATION) == 1 && count_of(a, GCD_SUSPECT_CONTINUATIONS) == 1);
+    uint64_t refused = 0;
+    for (uint64_t at = 1;; at++) {
+        struct failalloc f;
+        struct gcd_suspects *s = NULL;
+        failalloc_init(&f);
+        f.fail_at = at;
+        struct gcd_suspects_options how = { .context.alloc = &f.alloc, .share = 0.01, .min_bytes = 1 };
+        gcd_status st = gcd_suspects_new(a.g, a.d, &how, &s, &err);
+        assert_true(st == GCD_OK || (st == GCD_E_NOMEM && f.failed > 0));        /* a cache can do without */
+        refused += st == GCD_E_NOMEM;
+        gcd_suspects_free(s);
+        assert_null(failalloc_complaint(&f));
+        if (f.failed == 0)
+            break;
+    }
+    assert_true(refused > 40);
+    forget(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_kind_at_its_threshold), cmocka_unit_test(only_large_ones), cmocka_unit_test(dead_objects),
+        cmocka_unit_test(what_has_ended), cmocka_unit_test(callbacks_of_several_sources), cmocka_unit_test(boxed_by_element_type),
+        cmocka_unit_test(how_types_are_named),
+        cmocka_unit_test(who_is_behind), cmocka_unit_test(what_is_heaviest), cmocka_unit_test(a_large_finding_replaces_its_objects),
+        cmocka_unit_test(what_lies_below_remains), cmocka_unit_test(odd_shapes), cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
