@@ -86,7 +86,7 @@ class Bench(unittest.TestCase):
         self.assertEqual(shown, ["`report`, 1 thread", "`report`, 2 threads"] if has else ["`report`"])
         self.assertTrue(os.path.exists(trace))
 
-    def test_figures_that_cannot_be_kept_are_not_measured(self):
+    def test_unwritable_results_are_refused_before_measuring(self):
         path = self.changed(lambda r: r.update(version="9.9.9"), "other.json")
         r = bench("--build", BUILD, "--objects", "1000", "--output", path)
         self.assertEqual((r.returncode, r.stdout), (1, ""))

@@ -40,7 +40,7 @@ class Growth(unittest.TestCase):
             small, large = len(make(400)), len(make(1600))
             self.assertTrue(2 < large / small < 5, (name, small, large))
 
-    def test_what_grows_too_fast_is_told(self):
+    def test_excessive_growth_is_reported(self):
         commands = [Stub("straight", lambda n: n), Stub("square", lambda n: n * n), Stub("sorting", lambda n: n * math.log2(1000 * n)),
                     Stub("nothing", lambda n: n * n / 1e6)]
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as shown:

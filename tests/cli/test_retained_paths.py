@@ -84,7 +84,7 @@ class Held(CliTest):
 
 
 class Incomplete(Held):
-    def test_what_is_sent_to_somebody(self):
+    def test_streamed_output(self):
         """Without standard error.  The last line of text has the verdict; formats for programs have it as data, or only as exit status."""
         whole, lossy = self.link("net10-wks"), self.link("net10-wks-lossy")
         mark = f"(INCOMPLETE dump: {lossy})"
@@ -481,7 +481,7 @@ class Both(Held):
                 self.done("convert", trace("net10-wks"), "-o", "copy" + suffix, "-q")
                 self.assertEqual(self.done(*words, "copy" + suffix, "-q").text.count("\n"), want.count("\n"))
 
-    def test_outputs_that_cannot_be(self):
+    def test_impossible_outputs(self):
         self.put("shop", shop()[0])
         for words in self.COMMANDS:
             for more in ((), ("--json",), ("--csv",)):

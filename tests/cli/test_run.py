@@ -26,7 +26,7 @@ class Run(CliTest):
         self.assertRegex(run.lines[0], "^gcdumpc: " + pattern + "$")
 
     @NO_PROCESSES
-    def test_jobs_that_are_understood(self):
+    def test_valid_jobs(self):
         run = self.check("log = text\n; a comment\n[a]\npid=1\noutput = %n-%s;no comment.gclog\nkeep = 3\n[b c]\nall = yes\noutput=%p\n"
                          "format = gclog\nquiet = off\n# one more\n")
         self.assertEqual(run.text, "x.conf: job a: ok\nx.conf: job b c: ok\n")
@@ -43,7 +43,7 @@ class Run(CliTest):
         self.assertEqual(self.check("; keep = x\n# keep = x\n  ; keep = x\n[a]\npid=1\noutput=%s.gclog\n").text, "x.conf: job a: ok\n")
 
     @NO_PROCESSES
-    def test_jobs_that_are_not(self):
+    def test_invalid_jobs(self):
         self.wrong("x.conf: line 2: collect has no option \"keepp\" \(did you mean \"keep\"\?\); see gcdumpc collect --help", "[a]\nkeepp = 1\n")
         self.wrong("x.conf: line 3: --keep takes a number from 1 .*", "[a]\npid = 1\nkeep = 0\n")
         self.wrong("x.conf: line 2: strict is true or false, not \"maybe\"", "[a]\nstrict = maybe\n")

@@ -31,7 +31,7 @@ class Meant(CliTest):
         for wrong, right in (("list", "ps"), ("gcroot", "paths"), ("dumpheap", "report"), ("version", "--version"), ("dump", "collect")):
             self.meant(right, wrong)
 
-    def test_what_is_no_command_at_all(self):
+    def test_unknown_commands(self):
         self.refused(2, r'there is no command "1234"; to dump a process, use: gcdumpc --pid 1234 -o FILE', "1234")
         name = self.put("x.nettrace", small_trace())
         self.refused(2, rf'there is no command "{name}"; to read a file, use gcdumpc report FILE, .*', name)
@@ -152,7 +152,7 @@ class NextStep(CliTest):
                 self.assertRegex(run.lines[-1], self.LEADS)
 
     @unittest.skipIf(os.environ.get("GCDUMPC_IPC") == "OFF", "this build cannot talk to processes")
-    def test_processes_that_are_not(self):
+    def test_missing_processes(self):
         for words in (["--pid", "4294967295"], ["--name", "no such"], ["--port", "missing"], ["--port", self.put("file", b"")]):
             run = self.gcdumpc(*words, "-o", "x.gclog")
             self.assertEqual(run.code, 1)

@@ -162,13 +162,13 @@ class SystemCalls(CliTest):
                 self.check_files(self.traced(*args), expected)
         self.assertEqual(self.get("elsewhere"), b"")
 
-    def test_what_fails(self):
+    def test_failures(self):
         self.put("in.nettrace", small_trace()[:-700])
         for args, expected in FAILING:
             with self.subTest(args):
                 self.check_files(self.traced(*args, "--strict", code=1), expected)
 
-    def test_what_comes_through_a_pipe(self):
+    def test_an_input_pipe(self):
         """It is kept in an unnamed file that only we can read, in the folder of the output, else in TMPDIR."""
         self.put("in.nettrace", small_trace())
         with open(self.path("in.nettrace"), "rb") as f:
@@ -177,7 +177,7 @@ class SystemCalls(CliTest):
                          [*begun("out.gcdump"), f'openat <DIR>, ".", {SPOOL}', *published("out.gcdump")])
         self.check_files(self.traced("retained", "-", input=data), [f'openat "TMP", {SPOOL}'])
 
-    def test_a_way(self):
+    def test_the_path_of_an_output(self):
         """Each step is opened separately, and none through another user's link."""
         os.makedirs(self.path("a", "b"))
         lines = self.traced(*CONVERT, self.path("a", "b", "out.gclog"))
@@ -231,7 +231,7 @@ class SystemCalls(CliTest):
         self.assertRegex(own[0], r'^bind <socket:.*sun_path=@"gcdumpc/process/')
 
     @IPC
-    def test_manners(self):
+    def test_priorities(self):
         """Priorities are set before any work that could disturb others."""
         lines = self.traced("collect", "--name", "Nobody", "-o", "%s.gclog", "--nice", "7", "--io-idle", "--timeout", "9", code=1)
         asked = [i for i, line in enumerate(lines) if line.startswith(("setpriority", "ioprio_set", "setitimer"))]

@@ -81,7 +81,7 @@ class Threads(CliTest):
         self.put("old.gclog", b"the output of another day")
         self.refused(1, r"old\.gclog: cannot write: File too large.*", "convert", "large", "--threads", "2", "-o", "old.gclog", preexec_fn=small_files)
 
-    def test_numbers_that_are_none(self):
+    def test_invalid_numbers(self):
         for n in ("0", "65", "-1", "two", ""):
             self.assertEqual(self.gcdumpc("report", trace("net10-wks"), "--threads", n).code, 2)
 

@@ -76,7 +76,7 @@ class Thresholds(CliTest):
         """A misspelt threshold would never be exceeded."""
         self.refused(1, r'no type matches "Shop.Ordre"; near it: "Shop.Order"', "diff", "old", "new", "--fail-if", "bytes(Shop.Ordre) > +1%")
 
-    def test_what_is_wrong_and_where(self):
+    def test_errors_name_the_place(self):
         metrics, units = "count, bytes or retained", "B, K, M, G, KB, MB, GB, KiB, MiB or GiB"
         for text, position, expected in (
                 ("", 1, metrics), ("bytez > 3", 1, metrics), ("  Bytes > 3", 3, metrics),

@@ -22,7 +22,7 @@ class Help(CliTest):
                 run = self.done(*words)
                 self.assertEqual((run.text, run.err), (text, b""), words)
 
-    def test_every_status_is_told(self):
+    def test_every_status_is_documented(self):
         """The program lists all of src/cli/exit.h; a command lists those that it can return."""
         with open(os.path.join(SOURCE, "src", "cli", "exit.h"), encoding="utf-8") as f:
             every = set(re.findall(r"\bCLI_[A-Z]+ = (\d+)", f.read()))

@@ -87,7 +87,7 @@ class Synthetic(unittest.TestCase):
                         trace, truth, _ = self.generate(["--shape", shape, *options], n)
                         self.check_retained(trace, truth)
 
-    def test_nothing_is_said_of_a_heap_that_nothing_holds(self):
+    def test_a_heap_without_roots_has_no_retained_sizes(self):
         _, truth, _ = self.generate(["--roots", "0", "--statics", "0"])
         self.assertIsNone(truth["retained"])
 

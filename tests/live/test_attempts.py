@@ -25,7 +25,7 @@ class Attempts(LiveTest):
         self.assertEqual(len(found), 1, text)
         return re.search(SUMMARY, text)
 
-    def test_a_loss_is_made_good_by_a_larger_buffer(self):
+    def test_a_retry_with_a_larger_buffer_after_a_loss(self):
         with Process(*MILLION) as target:
             r = self.gcdumpc("--pid", target.pid, "-o", self.path("a.gclog"), "--save-trace", self.path("a.nettrace"), "--buffer", 4)
             self.assertRegex(r.stderr, r"attempt 1: .* [1-9][\d,]* lost; drain, CollectTracing\d, buffer 4 MiB")

@@ -148,7 +148,7 @@ class Names(JobTest):
         self.assertEqual(os.listdir(self.path("out/HeapLab"))[0][:8], "HeapLab-")
         self.check_sessions(target)
 
-    def test_nothing_is_made_for_nobody(self):
+    def test_without_a_process_no_folder_is_made(self):
         with Process() as other:
             other.process.kill()
             other.process.wait()
@@ -156,7 +156,7 @@ class Names(JobTest):
         self.assertIn("no process", r.stderr)
         self.assertEqual(self.files(), [])
 
-    def test_one_that_its_dump_kills(self):
+    def test_a_process_killed_by_its_dump(self):
         (first, name), (second, _) = sorted((self.lab(), self.lab()), key=lambda lab: lab[0].pid)
         hook = self.hook(f"kill -STOP {second.pid}\n(sleep 2; kill -9 {second.pid}) >/dev/null 2>&1 &\n")
         threading.Thread(target=second.process.wait).start()         # no zombie is left
@@ -164,7 +164,7 @@ class Names(JobTest):
         lines = [json.loads(line) for line in r.stderr.splitlines()]
         self.assertEqual([(line["pid"], line["status"]) for line in lines], [(first.pid, "done"), (second.pid, "failed")], r.stderr)
 
-    def test_those_that_were_not_tried(self):
+    def test_processes_that_were_not_tried(self):
         (first, name), (second, _) = sorted((self.lab(), self.lab()), key=lambda lab: lab[0].pid)
         for script, timeout, status, reason in (("kill -TERM $PPID\n", SECONDS, 130, "not tried: interrupted"),
                                                 ("sleep 6\n", 5, 1, "not tried: the time is up (--timeout)")):
@@ -179,7 +179,7 @@ class Names(JobTest):
         r = self.gcdumpc("--all", "--name", name, "-o", self.out(), "--on-success", self.hook("sleep 6\n"), "--timeout", 5, status=1)
         self.assertIn("2 processes: 1 dumped, 0 incomplete, 0 skipped, 1 failed", r.stderr)
 
-    def test_one_of_several_that_ends(self):
+    def test_one_of_several_ends(self):
         (first, name), (second, _) = sorted((self.lab(), self.lab()), key=lambda lab: lab[0].pid)
         hook = self.hook(f"kill -9 {second.pid}\nwhile [ -d /proc/{second.pid} ]; do sleep 0.05; done\n")
         threading.Thread(target=second.process.wait).start()         # no zombie is left
@@ -248,7 +248,7 @@ class Keeping(JobTest):
         self.put("HeapLab-2-20260101T000000Z.gclog.gz", age=3 * 86400, size=3 << 20)
         self.assertEqual(self.log("--keep-days", "2")["removed"], 1)
 
-    def test_one_that_cannot_be_removed(self):
+    def test_a_file_that_cannot_be_removed(self):
         old = [self.put(f"HeapLab-{i}-20260101T000000Z.gclog.gz", age=1000 - i) for i in range(3)]
         if os.geteuid() != 0 or subprocess.run(["mount", "--bind", old[1], old[1]], capture_output=True, check=False).returncode != 0:
             self.skipTest("needs root, for a file that cannot be removed")
@@ -269,7 +269,7 @@ class Keeping(JobTest):
             self.assertEqual([len(n) for n in os.listdir(self.path(kind)) if n[0] != "."], [4])
             self.assertFalse(os.path.exists(self.path(kind + "/2020")))
 
-    def test_what_is_remembered_cannot_be_written(self):
+    def test_notes_cannot_be_written(self):
         os.makedirs(self.path("out/.HeapLab.gcdumpc-last"))
         line = self.log()
         self.assertEqual((line["status"], line["exit"]), ("done", 0))
@@ -349,7 +349,7 @@ class Conditions(JobTest):
         r = self.collect("--min-interval", "1h", "--skip-status", "75", status=75)
         self.assertRegex(r.stderr, rf"^gcdumpc: process {self.pid}: no dump: the last dump is [^\n]*\n$")
 
-    def test_what_is_remembered_is_no_secret_to_trust(self):
+    def test_notes_of_other_users_are_ignored(self):
         self.log()
         last = self.path("out/.HeapLab.gcdumpc-last")
         self.assertEqual(stat.S_IMODE(os.stat(last).st_mode), 0o600)
@@ -366,7 +366,7 @@ class Conditions(JobTest):
         self.assertEqual(self.log("--min-interval", "1h")["status"], "done")
 
 
-    def test_a_link_of_another_user_to_what_is_remembered(self):
+    def test_a_link_of_another_user_to_the_notes(self):
         """The other user could decide whether there is a dump."""
         if os.geteuid() != 0:
             self.skipTest("only root can make links of another user")
@@ -434,7 +434,7 @@ class Others(JobTest):
         other.process.send_signal(signal.SIGCONT)
         self.check_sessions(other)
 
-    def test_manners(self):
+    def test_priorities(self):
         script = "import os,sys; print(os.getpriority(os.PRIO_PROCESS, 0), open('/proc/self/stat').read().split()[18])"
         r = self.collect("--nice", "7", "--io-idle", "--log", "none", "--quiet", "--on-success", f"{sys.executable} {self.script(script)}")
         self.assertEqual((r.stdout, r.stderr), ("", "7 7\n"))

@@ -142,7 +142,7 @@ class Live(LiveTest):
         with Process(TMPDIR=self.path("tmp")) as target:
             self.gcdumpc("--pid", target.pid, "-o", self.path("b.gclog.gz"))
 
-    def test_losses_of_a_small_buffer_are_told(self):
+    def test_losses_of_a_small_buffer_are_reported(self):
         with Process("--objects", "1000000") as target:
             r = self.lossy("--pid", target.pid, "-o", self.path("c.gclog"), "--buffer", "1")
             self.assertRegex(r.stderr, r"incomplete: \d+ events? of \d+ threads? were lost")

@@ -46,7 +46,7 @@ class Ps(PsTest):
             line = next(t for t in text if t.split()[0] == str(a.pid))
             self.assertRegex(line, rf" \d+\.\d+\.\d+\S* +00:0\d:\d\d +\d{{7,}}  HeapLab +{re.escape(heaplab())} --objects 5$")
 
-    def test_nobody_waits_for_a_stopped_process(self):
+    def test_a_stopped_process_is_not_waited_for(self):
         with Process() as a, Process() as b:
             a.process.send_signal(signal.SIGSTOP)
             try:

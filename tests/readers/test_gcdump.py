@@ -84,7 +84,7 @@ class WorkedExample(unittest.TestCase):
     def test_labels_of_8_bytes(self):
         self.assertEqual(report(GcDump(dump(width=8)))["container"], {"label_bytes": 8, "trailer_ok": True})
 
-    def test_a_damaged_trailer_is_told(self):
+    def test_a_damaged_trailer_is_reported(self):
         data = dump(end=b"")
         self.assertFalse(report(GcDump(data[:-4] + b"\0\0\0\0"))["container"]["trailer_ok"])
 
@@ -200,7 +200,7 @@ class Both(unittest.TestCase):
         with self.assertRaisesRegex(Refused, "Could not find object end tag"):
             read_gcdump(self.write(dump(end=b"\x0d" + string("me") + begin("JSHeapInfo", 0, 0) + b"\x06")))
 
-    def test_a_difference_is_told(self):
+    def test_a_difference_is_reported(self):
         read = gcdump_read.read
         self.addCleanup(setattr, gcdump_read, "read", read)
         gcdump_read.read = lambda path, graph: {**read(path, graph), "edges": 5}

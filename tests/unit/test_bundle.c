@@ -50,7 +50,7 @@ static gcd_status read_all(const uint8_t *p, size_t n, const struct gcd_alloc *a
     return st;
 }
 
-static void test_versions_and_places(void **state)
+static void test_versions_and_offsets(void **state)
 {
     (void)state;
     static const size_t hosts[] = { 0, 1000, 65536 - 48, 65536 - 40, 65536 - 20, 65536 - 8, 65536, 200000 };
@@ -163,7 +163,7 @@ static void test_truncated_and_changed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_versions_and_places),
+        cmocka_unit_test(test_versions_and_offsets),
         cmocka_unit_test(test_no_bundle),
         cmocka_unit_test(test_sizes_that_lie),
         cmocka_unit_test(test_truncated_and_changed),

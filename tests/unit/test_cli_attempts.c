@@ -74,7 +74,7 @@ static void the_better_one(void **state)
     assert_false(is_better(&broken, &fewer));
 }
 
-static void what_another_attempt_helps(void **state)
+static void when_to_try_again(void **state)
 {
     (void)state;
     static const enum gcd_reason_code lost[] = {
@@ -163,7 +163,7 @@ static void what_it_cost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_better_one), cmocka_unit_test(what_another_attempt_helps), cmocka_unit_test(what_it_cost),
+        cmocka_unit_test(the_better_one), cmocka_unit_test(when_to_try_again), cmocka_unit_test(what_it_cost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

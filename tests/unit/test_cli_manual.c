@@ -55,7 +55,7 @@ static void characters(void **state)
     CHECK(rows);
 }
 
-static void what_looks_like_a_macro(void **state)
+static void text_like_a_macro(void **state)
 {
     (void)state;
     static const struct row rows[] = {
@@ -110,7 +110,7 @@ static void words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(characters), cmocka_unit_test(what_looks_like_a_macro), cmocka_unit_test(lines), cmocka_unit_test(blocks),
+        cmocka_unit_test(characters), cmocka_unit_test(text_like_a_macro), cmocka_unit_test(lines), cmocka_unit_test(blocks),
         cmocka_unit_test(words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,7 +42,7 @@ static void errors(void **state)
 }
 
 /* Each problem alone: objects that do not fit into the graph are reported, and that does not make a dump incomplete. */
-static void what_did_not_fit(void **state)
+static void skipped_objects(void **state)
 {
     (void)state;
     static const struct { struct gcd_graph_notes notes; const char *said; } rows[] = {
@@ -77,6 +77,6 @@ static void what_did_not_fit(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(errors), cmocka_unit_test(what_did_not_fit) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(errors), cmocka_unit_test(skipped_objects) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -343,7 +343,7 @@ static void chain_with_shortcuts(bool leaves, bool list_first)
     gcd_graph_free(g);
 }
 
-static void long_chains_with_shortcuts_are_no_danger(void **state)
+static void long_chains_with_shortcuts(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 4; i++)
@@ -393,7 +393,7 @@ static void progress(void *ctx, uint64_t done, uint64_t total)
         atomic_store(&c->stop, true);
 }
 
-static void it_tells_how_far_it_is_and_can_be_stopped(void **state)
+static void it_reports_progress_and_can_be_canceled(void **state)
 {
     (void)state;
     struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = 3, .max_nodes = 100, .plain_names = true });
@@ -434,9 +434,9 @@ int main(void)
         cmocka_unit_test(random_graphs_agree_with_brute_force),
         cmocka_unit_test(flow_graphs_agree_with_brute_force),
         cmocka_unit_test(the_number_of_threads_does_not_matter),
-        cmocka_unit_test(long_chains_with_shortcuts_are_no_danger),
+        cmocka_unit_test(long_chains_with_shortcuts),
         cmocka_unit_test(every_allocation_may_fail),
-        cmocka_unit_test(it_tells_how_far_it_is_and_can_be_stopped),
+        cmocka_unit_test(it_reports_progress_and_can_be_canceled),
         cmocka_unit_test(an_empty_heap_has_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -360,7 +360,7 @@ static void test_larger_than_a_buffer(void **state)
 }
 
 /* A small file never expands to much, at once or in sequence; buffers of a usual size may hold anything. */
-static void test_compressed_by_too_much(void **state)
+static void test_too_much_compression(void **state)
 {
     (void)state;
     struct failalloc alloc;
@@ -499,7 +499,7 @@ static void test_doubled_buffer(void **state)
 }
 
 /* Each buffer replaced by each other one: the number of buffers is right. */
-static void test_doubled_hides_none(void **state)
+static void test_a_double_hides_no_loss(void **state)
 {
     (void)state;
     for (size_t from = 1; from < 13; from++)
@@ -555,7 +555,7 @@ static void test_swapped_identities(void **state)
 }
 
 /* A copy with a number of its own, and a header that counts it. */
-static void test_copy_with_its_own_number(void **state)
+static void test_copy_with_a_new_number(void **state)
 {
     (void)state;
     for (size_t from = 1; from < 13; from++) {
@@ -634,7 +634,7 @@ static void test_one_number_of_different_buffers(void **state)
 }
 
 /* The header counts fewer buffers than there are. */
-static void test_more_than_written(void **state)
+static void test_more_buffers_than_counted(void **state)
 {
     (void)state;
     struct deck d;
@@ -688,12 +688,13 @@ int main(void)
         cmocka_unit_test(test_xpress_streams), cmocka_unit_test(test_xpress_refuses), cmocka_unit_test(test_xpress_round),
         cmocka_unit_test(test_record_sizes),   cmocka_unit_test(test_record_ends),    cmocka_unit_test(test_order),
         cmocka_unit_test(test_event_fields),   cmocka_unit_test(test_two_ways),
-        cmocka_unit_test(test_larger_than_a_buffer),                                  cmocka_unit_test(test_compressed_by_too_much),
-        cmocka_unit_test(test_doubled_buffer), cmocka_unit_test(test_doubled_hides_none),
+        cmocka_unit_test(test_larger_than_a_buffer),                                  cmocka_unit_test(test_too_much_compression),
+        cmocka_unit_test(test_doubled_buffer), cmocka_unit_test(test_a_double_hides_no_loss),
         cmocka_unit_test(test_swapped_places), cmocka_unit_test(test_swapped_identities),
-        cmocka_unit_test(test_copy_with_its_own_number),
+        cmocka_unit_test(test_copy_with_a_new_number),
         cmocka_unit_test(test_lost_buffers),   cmocka_unit_test(test_changed_number),
-        cmocka_unit_test(test_one_number_of_different_buffers), cmocka_unit_test(test_more_than_written), cmocka_unit_test(test_circular_numbers),
+        cmocka_unit_test(test_one_number_of_different_buffers), cmocka_unit_test(test_more_buffers_than_counted),
+        cmocka_unit_test(test_circular_numbers),
         cmocka_unit_test(test_older_than_the_header),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

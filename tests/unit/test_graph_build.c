@@ -67,7 +67,7 @@ static void *moving_resize(void *ctx, void *old, size_t old_bytes, size_t bytes)
 }
 
 /* Each call hands over a whole batch, and the next call has to grow the array. */
-static void references_survive_that_they_are_moved(void **state)
+static void references_survive_a_moved_array(void **state)
 {
     (void)state;
     enum { NODES = 50000, PIECE = 16384, PIECES = 60 };
@@ -162,7 +162,7 @@ static void sizes_around_32_bits(void **state)
 }
 
 /* Claims that a reader may make, and those it may not. */
-static void records_that_lead_nowhere(void **state)
+static void dangling_records(void **state)
 {
     (void)state;
     struct gcd_build *b = new_build(NULL);
@@ -240,7 +240,7 @@ static void types_of_roots_and_their_names(void **state)
 }
 
 /* Nothing is known about it, and no pointer is NULL. */
-static void a_graph_that_nobody_described(void **state)
+static void an_undescribed_graph(void **state)
 {
     (void)state;
     struct gcd_build *b = new_build(NULL);
@@ -411,9 +411,9 @@ static void more_than_a_heapsnapshot_can_hold(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(references_survive_that_they_are_moved), cmocka_unit_test(references_by_address_and_by_number),
-        cmocka_unit_test(limits_of_a_graph), cmocka_unit_test(sizes_around_32_bits), cmocka_unit_test(records_that_lead_nowhere),
-        cmocka_unit_test(a_graph_that_nobody_described), cmocka_unit_test(references_to_the_unknown),
+        cmocka_unit_test(references_survive_a_moved_array), cmocka_unit_test(references_by_address_and_by_number),
+        cmocka_unit_test(limits_of_a_graph), cmocka_unit_test(sizes_around_32_bits), cmocka_unit_test(dangling_records),
+        cmocka_unit_test(an_undescribed_graph), cmocka_unit_test(references_to_the_unknown),
         cmocka_unit_test(types_of_roots_and_their_names), cmocka_unit_test(runs_of_addresses), cmocka_unit_test(groups_and_counts_of_roots),
         cmocka_unit_test(dependent_handles_are_sorted), cmocka_unit_test(holes_at_the_ends_of_blocks),
         cmocka_unit_test(more_than_a_heapsnapshot_can_hold),

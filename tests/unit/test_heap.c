@@ -197,7 +197,7 @@ static void a_start_that_is_younger_is_another_one(void **state)
 }
 
 /* The walk of a GC that was not induced does not count, even if it comes first. */
-static void other_walks_are_passed_over(void **state)
+static void other_walks_are_skipped(void **state)
 {
     (void)state;
     tb_gc_start_full(&t, 1, 1, 0, 0);
@@ -247,7 +247,7 @@ static void a_walk_without_its_end(void **state)
 }
 
 /* The end of the first walk was lost: the numbers start again, and the second walk is not mixed into the first. */
-static void numbers_that_begin_anew_are_another_walk(void **state)
+static void numbers_that_restart_are_another_walk(void **state)
 {
     (void)state;
     tb_gc_start(&t, 1);
@@ -306,7 +306,7 @@ static void static_variables_of_the_next_walk(void **state)
 }
 
 /* Many walks that do not count neither displace the one that does nor use memory. */
-static void the_right_walk_after_many_others(void **state)
+static void one_valid_walk_after_many_others(void **state)
 {
     (void)state;
     for (uint32_t n = 1; n <= 100; n++) {
@@ -416,7 +416,7 @@ static void without_a_final_sequence_point_nothing_is_certain(void **state)
 }
 
 /* References of one object in many events, and many objects without any: the distance between the two does not matter. */
-static void references_and_objects_run_apart(void **state)
+static void references_and_objects_far_apart(void **state)
 {
     (void)state;
     tb_gc_start(&t, 1);
@@ -510,7 +510,7 @@ static void payloads_that_are_too_short_are_told(void **state)
 }
 
 /* One record more than the payload declares: damage in version 0, possibly something new in a later one. */
-static void payloads_of_version_0_that_are_too_long_are_told(void **state)
+static void long_payloads_of_version_0_are_damage(void **state)
 {
     (void)state;
     for (uint32_t version = 0; version < 2; version++) {
@@ -608,15 +608,15 @@ int main(void)
         TEST(worked_example), TEST(dependent_handles_are_references_of_their_key), TEST(root_kinds_and_names),
         TEST(types_without_name_or_record), TEST(no_type_has_a_name), TEST(a_single_empty_name_is_no_loss),
         TEST(the_start_can_lie_behind_the_walk), TEST(a_start_that_is_younger_is_another_one),
-        TEST(other_walks_are_passed_over), TEST(a_walk_without_its_end), TEST(numbers_that_begin_anew_are_another_walk),
+        TEST(other_walks_are_skipped), TEST(a_walk_without_its_end), TEST(numbers_that_restart_are_another_walk),
         TEST(both_readings_see_the_same_walk), TEST(a_count_without_the_thread_of_the_walk),
-        TEST(static_variables_of_the_next_walk), TEST(the_right_walk_after_many_others),
+        TEST(static_variables_of_the_next_walk), TEST(one_valid_walk_after_many_others),
         TEST(a_name_that_comes_later_counts), TEST(modules_and_assemblies), TEST(holes_are_found_by_kind),
         TEST(lost_events_and_unbalanced_references),
-        TEST(without_a_final_sequence_point_nothing_is_certain), TEST(references_and_objects_run_apart), TEST(sizes_of_sixty_four_bits),
+        TEST(without_a_final_sequence_point_nothing_is_certain), TEST(references_and_objects_far_apart), TEST(sizes_of_sixty_four_bits),
         TEST(ranges_after_the_first_object_only), TEST(payloads_of_later_versions_are_longer),
         TEST(a_start_of_version_0_has_only_a_reason), TEST(payloads_that_are_too_short_are_told),
-        TEST(payloads_of_version_0_that_are_too_long_are_told),
+        TEST(long_payloads_of_version_0_are_damage),
         TEST(ids_of_other_providers_mean_nothing), TEST(a_trace_without_a_dump_says_what_is_needed), TEST(one_process_of_several),
         TEST(limits_are_kept),
     };

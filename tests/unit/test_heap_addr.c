@@ -85,7 +85,7 @@ static void odd_addresses_cost_exactness(void **state)
 }
 
 /* A batch of any size counts the same as single look-ups. */
-static void as_many_are_missing_as_there_are(void **state)
+static void missing_counts_are_exact(void **state)
 {
     (void)state;
     struct gcd_alloc a = gcd_alloc_or_default(NULL);
@@ -114,7 +114,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_heaps_are_exact), cmocka_unit_test(pointers_of_four_bytes),
         cmocka_unit_test(large_heaps_never_deny_an_object), cmocka_unit_test(odd_addresses_cost_exactness),
-        cmocka_unit_test(without_pages_nothing_is_denied), cmocka_unit_test(as_many_are_missing_as_there_are),
+        cmocka_unit_test(without_pages_nothing_is_denied), cmocka_unit_test(missing_counts_are_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

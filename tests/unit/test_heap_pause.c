@@ -113,7 +113,7 @@ static void the_file_need_not_be_in_order(void **state)
 }
 
 /* A thread that the GC does not suspend requests a pause of its own and waits for it. */
-static void who_waits_during_a_pause_does_not_cut_it(void **state)
+static void a_wait_during_a_pause_does_not_cut_it(void **state)
 {
     (void)state;
     suspend(GC_THREAD, 1000);
@@ -148,7 +148,7 @@ static void marks_that_are_missing(void **state)
 }
 
 /* Mono describes the heap after the threads run again. */
-static void a_walk_that_is_told_later(void **state)
+static void a_walk_described_after_the_restart(void **state)
 {
     (void)state;
     suspend(GC_THREAD, 1000);
@@ -177,10 +177,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(from_suspension_to_restart, setup, teardown),
         cmocka_unit_test_setup_teardown(further_pauses_count_in_the_sum_only, setup, teardown),
         cmocka_unit_test_setup_teardown(the_file_need_not_be_in_order, setup, teardown),
-        cmocka_unit_test_setup_teardown(who_waits_during_a_pause_does_not_cut_it, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_wait_during_a_pause_does_not_cut_it, setup, teardown),
         cmocka_unit_test_setup_teardown(a_restart_that_was_lost_is_not_waited_for, setup, teardown),
         cmocka_unit_test_setup_teardown(marks_that_are_missing, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_walk_that_is_told_later, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_walk_described_after_the_restart, setup, teardown),
         cmocka_unit_test_setup_teardown(many_pauses, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,7 +61,7 @@ static void check(const struct gcd_histogram *h, const struct expected *rows, si
                      rows[i].label);
 }
 
-static void what_types_have_in_common(void **state)
+static void types_share_names_and_modules(void **state)
 {
     (void)state;
     static const struct expected modules[] = { { "(unknown)", 4, 132 }, { "a.dll", 10, 355 }, { "b.dll", 4, 32 } };
@@ -246,7 +246,7 @@ static void real_heaps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_types_have_in_common), cmocka_unit_test(types_generations_and_roots), cmocka_unit_test(lengths_by_powers_of_two),
+        cmocka_unit_test(types_share_names_and_modules), cmocka_unit_test(types_generations_and_roots), cmocka_unit_test(lengths_by_powers_of_two),
         cmocka_unit_test(names_as_in_the_source),
         cmocka_unit_test(only_wanted_types),         cmocka_unit_test(interrupted),                 cmocka_unit_test(out_of_memory),
         cmocka_unit_test(real_heaps),

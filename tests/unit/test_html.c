@@ -68,7 +68,7 @@ static void texts_are_escaped(void **state)
 }
 
 /* First and last of each range of control characters, their printable neighbours, and invalid UTF-8. */
-static void what_is_obeyed_is_escaped(void **state)
+static void control_characters_are_escaped(void **state)
 {
     (void)state;
     static const struct { const char *text, *json; } cases[] = {
@@ -328,7 +328,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commas_are_where_they_belong),
-        cmocka_unit_test(texts_are_escaped), cmocka_unit_test(what_is_obeyed_is_escaped),
+        cmocka_unit_test(texts_are_escaped), cmocka_unit_test(control_characters_are_escaped),
         cmocka_unit_test(texts_are_cut_between_characters),
         cmocka_unit_test(the_page_shows_the_graph),
         cmocka_unit_test(small_steps_are_left_out),

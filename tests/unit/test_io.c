@@ -109,7 +109,7 @@ static void write_to(const char *name, const char *text, size_t n)
     gcd_sink_free(s);
 }
 
-static void what_is_written_is_read(void **state)
+static void round_trip(void **state)
 {
     (void)state;
     const size_t n = 1500000;
@@ -135,7 +135,7 @@ static void what_is_written_is_read(void **state)
     free(back);
 }
 
-static void two_readers_do_not_disturb_each_other(void **state)
+static void two_readers_are_independent(void **state)
 {
     (void)state;
     const size_t n = 900000;
@@ -214,7 +214,7 @@ static void an_error_at_the_end(void **state)
     assert_int_equal(unlink(in_folder("file")), 0);
 }
 
-static void finished_is_not_yet_there(void **state)
+static void an_output_appears_only_after_commit(void **state)
 {
     (void)state;
     struct gcd_error err = GCD_ERROR_INIT;
@@ -292,7 +292,7 @@ static void a_large_file_does_not_stay_in_memory(void **state)
     assert_true(in_cache <= (size_t)LEFT * MIB);
 }
 
-static void outputs_that_cannot_be(void **state)
+static void impossible_outputs(void **state)
 {
     (void)state;
     struct gcd_sink *s;
@@ -414,7 +414,7 @@ static void the_same_file(void **state)
     gcd_input_free(in);
 }
 
-static void inputs_that_cannot_be(void **state)
+static void impossible_inputs(void **state)
 {
     (void)state;
     struct gcd_input *in;
@@ -828,14 +828,14 @@ static void spool_and_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_is_read), cmocka_unit_test(two_readers_do_not_disturb_each_other),
+        cmocka_unit_test(round_trip), cmocka_unit_test(two_readers_are_independent),
         cmocka_unit_test(nothing_appears_without_commit), cmocka_unit_test(a_full_disk_is_noticed),
-        cmocka_unit_test(finished_is_not_yet_there), cmocka_unit_test(an_error_at_the_end),
+        cmocka_unit_test(an_output_appears_only_after_commit), cmocka_unit_test(an_error_at_the_end),
         cmocka_unit_test(a_large_file_does_not_stay_in_memory),
-        cmocka_unit_test(outputs_that_cannot_be), cmocka_unit_test(folders_behind_a_link_of_another_user),
+        cmocka_unit_test(impossible_outputs), cmocka_unit_test(folders_behind_a_link_of_another_user),
         cmocka_unit_test(a_pipe_that_becomes_a_file),
         cmocka_unit_test(a_temporary_that_is_taken), cmocka_unit_test(the_same_file),
-        cmocka_unit_test(inputs_that_cannot_be), cmocka_unit_test(gzip_that_is_not_whole),
+        cmocka_unit_test(impossible_inputs), cmocka_unit_test(gzip_that_is_not_whole),
         cmocka_unit_test(any_place_can_be_read), cmocka_unit_test(any_place_of_damaged_gzip), cmocka_unit_test(several_are_one),
         cmocka_unit_test(a_pipe_is_kept_for_the_second_reading), cmocka_unit_test(a_file_that_has_been_read_in_part),
         cmocka_unit_test(a_pipe_that_is_not_over),

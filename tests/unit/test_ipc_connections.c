@@ -29,7 +29,7 @@ static int setup(void **state)
     return mkdtemp(dir) == NULL ? -1 : 0;
 }
 
-static void made_up(void **state)
+static void fake_lists(void **state)
 {
     (void)state;
     static const char text[] =
@@ -94,6 +94,6 @@ static int teardown(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(made_up), cmocka_unit_test(a_real_socket) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(fake_lists), cmocka_unit_test(a_real_socket) };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

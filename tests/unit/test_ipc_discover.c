@@ -556,7 +556,7 @@ static void test_links_stay_inside(void **state)
 }
 
 /* The connection goes to the socket that was checked, whatever has its name by then. */
-static void test_replaced_after_the_look(void **state)
+static void test_replaced_after_the_check(void **state)
 {
     struct world *w = *state;
     char path[256];
@@ -757,7 +757,7 @@ int main(void)
         IN_WORLD(test_other_root_only),
         IN_WORLD(test_relative_tmpdir),
         IN_WORLD(test_links_stay_inside),
-        IN_WORLD(test_replaced_after_the_look),
+        IN_WORLD(test_replaced_after_the_check),
         IN_WORLD(test_link_instead_of_a_socket),
         IN_WORLD(test_link_after_the_look),
         IN_WORLD(test_permission),

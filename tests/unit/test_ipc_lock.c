@@ -110,7 +110,7 @@ static void expect_free(uint32_t pid, const char *socket_path)
     gcd_ipc_unlock(&lock); /* twice is fine */
 }
 
-static void the_second_is_refused_until_the_first_is_dead(void **state)
+static void the_second_is_refused_until_the_first_ends(void **state)
 {
     (void)state;
     bool got;
@@ -162,7 +162,7 @@ static bool squat(void)
 }
 
 /* A user who cannot dump the process cannot keep others from it. */
-static void a_stranger_cannot_block(void **state)
+static void another_user_cannot_block(void **state)
 {
     (void)state;
     bool got;
@@ -196,7 +196,7 @@ static bool squat_silently(void)
     return bind(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) == 0;
 }
 
-static void who_cannot_be_asked_cannot_block(void **state)
+static void an_owner_that_does_not_answer_cannot_block(void **state)
 {
     (void)state;
     bool got;
@@ -212,11 +212,11 @@ static void who_cannot_be_asked_cannot_block(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_second_is_refused_until_the_first_is_dead, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_second_is_refused_until_the_first_ends, setup, teardown),
         cmocka_unit_test_setup_teardown(a_stopped_holder_still_holds, setup, teardown),
         cmocka_unit_test_setup_teardown(no_such_process, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_stranger_cannot_block, setup, teardown),
-        cmocka_unit_test_setup_teardown(who_cannot_be_asked_cannot_block, setup, teardown),
+        cmocka_unit_test_setup_teardown(another_user_cannot_block, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_owner_that_does_not_answer_cannot_block, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

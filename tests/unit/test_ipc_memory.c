@@ -80,7 +80,7 @@ static void expect(uint64_t room, enum gcd_ipc_limit limit)
 
 static const uint64_t available = UINT64_C(8388608) * 1024;
 
-static void the_machine_alone(void **state)
+static void only_the_limit_of_the_machine(void **state)
 {
     (void)state;
     struct gcd_ipc_memory m;
@@ -277,7 +277,7 @@ static void what_the_memory_explains(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_machine_alone, setup, teardown),
+        cmocka_unit_test_setup_teardown(only_the_limit_of_the_machine, setup, teardown),
         cmocka_unit_test_setup_teardown(version_2_up_to_the_root, setup, teardown),
         cmocka_unit_test_setup_teardown(no_further_than_the_mount, setup, teardown),
         cmocka_unit_test_setup_teardown(version_1_and_both, setup, teardown),

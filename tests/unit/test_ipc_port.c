@@ -398,7 +398,7 @@ static void test_the_oldest_is_taken_first(void **state)
 }
 
 /* A connection that sent more than its advertisement is kept until it closes, and the early bytes are there for its user. */
-static void test_words_that_come_too_early(void **state)
+static void test_early_bytes(void **state)
 {
     struct fixture *f = *state;
     char back[8];
@@ -752,7 +752,7 @@ static void test_whole_requests(void **state)
 }
 
 /* Its folder is renamed and a link takes the old name: in the end only our file is removed, nothing elsewhere. */
-static void test_the_way_is_changed(void **state)
+static void test_the_folder_is_renamed(void **state)
 {
     struct fixture *f = *state;
     char dir[96], moved[96], other[96], path[128], inside[128], victim[128];
@@ -793,10 +793,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_info_and_resume), TEST(test_refused), TEST(test_several_collections), TEST(test_stops_in_order),
         TEST(test_strangers),       TEST(test_two_runtimes), TEST(test_flood),          TEST(test_process_ends),
-        TEST(test_cancel),          TEST(test_file),    TEST(test_stale_file),          TEST(test_long_path), TEST(test_the_way_is_changed),
+        TEST(test_cancel),          TEST(test_file),    TEST(test_stale_file),          TEST(test_long_path), TEST(test_the_folder_is_renamed),
         TEST(test_stale_file_of_another_user), TEST(test_stale_file_in_a_folder_of_another_user),
         TEST(test_listens_before_it_is_found), TEST(test_no_descriptors),
-        TEST(test_flood_behind_the_runtime), TEST(test_the_oldest_is_taken_first), TEST(test_words_that_come_too_early), TEST(test_nobody_waits),
+        TEST(test_flood_behind_the_runtime), TEST(test_the_oldest_is_taken_first), TEST(test_early_bytes), TEST(test_nobody_waits),
         TEST(test_paths_of_all_lengths), TEST(test_whole_requests), TEST(test_stale_file_is_replaced_meanwhile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -733,7 +733,7 @@ static void test_nothing_after_the_walk(void **state)
 }
 
 /* gcd_ipc_collect: its first request is a step that progress shows, too. */
-static void test_first_question(void **state)
+static void test_first_request(void **state)
 {
     (void)state;
     struct fake_target *t = fake_target_start(silent_script, 1);
@@ -793,7 +793,7 @@ int main(void)
         cmocka_unit_test(test_stop_is_answered_late),
         cmocka_unit_test(test_goes_on_after_the_stop),
         cmocka_unit_test(test_nothing_after_the_walk),
-        cmocka_unit_test(test_first_question),
+        cmocka_unit_test(test_first_request),
         cmocka_unit_test(test_no_sigpipe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -258,7 +258,7 @@ static void a_type_knows_what_its_parameters_are(void **state)
     gcd_input_free(in);
 }
 
-static void the_line_that_a_process_was_started_with(void **state)
+static void command_lines_of_processes(void **state)
 {
     (void)state;
     struct gcd_alloc a = gcd_alloc_or_default(NULL);
@@ -384,7 +384,7 @@ int main(void)
         TEST(a_dump_that_is_none_is_empty), TEST(a_walk_is_whole_when_its_gc_ends),
         TEST(a_sum_that_is_wrong_around_a_whole_recording), TEST(who_is_told_to_stop_stops), TEST(what_a_graph_takes_from_a_dump),
         cmocka_unit_test_setup_teardown(a_type_knows_what_its_parameters_are, setup, teardown),
-        cmocka_unit_test(the_line_that_a_process_was_started_with),
+        cmocka_unit_test(command_lines_of_processes),
         cmocka_unit_test(objects_come_a_second_time_with_their_references),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

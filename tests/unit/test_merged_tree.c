@@ -345,7 +345,7 @@ static void lists_and_circles_of_types_are_short(void **state)
         }
 }
 
-static void what_is_too_deep_is_counted_higher_up(void **state)
+static void nodes_beyond_the_depth_count_at_the_last_step(void **state)
 {
     (void)state;
     struct gcd_graph *g = list_of(300, 300, false);
@@ -458,7 +458,7 @@ static void every_allocation_may_fail(void **state)
     }
 }
 
-static void it_can_be_stopped(void **state)
+static void it_can_be_canceled(void **state)
 {
     (void)state;
     struct gcd_graph *g = list_of(10, 2, true);
@@ -474,7 +474,7 @@ static void it_can_be_stopped(void **state)
 }
 
 /* The dominator tree for profiles: objects held by the finalizer queue and also by a static variable are held by several roots. */
-static void late_roots_leave_to_others(void **state)
+static void late_roots_yield_to_earlier_ones(void **state)
 {
     (void)state;
     struct gcd_graph *g = shop_build(&(struct shop){
@@ -512,11 +512,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_graphs_merge_as_expected),
         cmocka_unit_test(lists_and_circles_of_types_are_short),
-        cmocka_unit_test(what_is_too_deep_is_counted_higher_up),
+        cmocka_unit_test(nodes_beyond_the_depth_count_at_the_last_step),
         cmocka_unit_test(roots_are_told_apart_or_taken_together),
-        cmocka_unit_test(late_roots_leave_to_others),
+        cmocka_unit_test(late_roots_yield_to_earlier_ones),
         cmocka_unit_test(every_allocation_may_fail),
-        cmocka_unit_test(it_can_be_stopped),
+        cmocka_unit_test(it_can_be_canceled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -178,7 +178,7 @@ static void every_allocation_may_fail_beside_dominators(void **state)
     gcd_graph_free(g);
 }
 
-static void it_can_be_stopped(void **state)
+static void it_can_be_canceled(void **state)
 {
     (void)state;
     struct gcd_graph *g = graph_gen_random(3, 40);
@@ -308,7 +308,7 @@ int main(void)
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(they_are_the_same_beside_dominators),
         cmocka_unit_test(every_allocation_may_fail_beside_dominators),
-        cmocka_unit_test(it_can_be_stopped),
+        cmocka_unit_test(it_can_be_canceled),
         cmocka_unit_test(paths_to_one_object),
         cmocka_unit_test(paths_to_one_object_fail),
     };

@@ -121,7 +121,7 @@ static void test_damaged_lines_are_counted(void **state)
     }
 }
 
-static void test_what_is_none(void **state)
+static void test_invalid_files(void **state)
 {
     (void)state;
     struct gcd_graph *g;
@@ -184,7 +184,7 @@ int main(void)
         cmocka_unit_test(test_what_is_forgiven),
         cmocka_unit_test(test_stamps),
         cmocka_unit_test(test_damaged_lines_are_counted),
-        cmocka_unit_test(test_what_is_none),
+        cmocka_unit_test(test_invalid_files),
         cmocka_unit_test(test_empty_and_rootless),
         cmocka_unit_test(test_there_and_back),
     };

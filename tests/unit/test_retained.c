@@ -278,7 +278,7 @@ static void every_allocation_may_fail(void **state)
     gcd_graph_free(g);
 }
 
-static void it_can_be_stopped(void **state)
+static void it_can_be_canceled(void **state)
 {
     (void)state;
     struct gcd_graph *g = graph_of(&known[0]);
@@ -314,7 +314,7 @@ int main(void)
         cmocka_unit_test(the_number_of_threads_does_not_matter),
         cmocka_unit_test(the_largest_objects_are_the_largest),
         cmocka_unit_test(every_allocation_may_fail),
-        cmocka_unit_test(it_can_be_stopped),
+        cmocka_unit_test(it_can_be_canceled),
         cmocka_unit_test(an_empty_heap_retains_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -183,7 +183,7 @@ static void every_allocation_may_fail(void **state)
     gcd_graph_free(g);
 }
 
-static void it_can_be_stopped(void **state)
+static void it_can_be_canceled(void **state)
 {
     (void)state;
     struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = 3, .max_nodes = 40, .plain_names = true });
@@ -200,7 +200,7 @@ int main(void)
         cmocka_unit_test(a_list_with_two_ends),
         cmocka_unit_test(a_chain_across_the_heap),
         cmocka_unit_test(every_allocation_may_fail),
-        cmocka_unit_test(it_can_be_stopped),
+        cmocka_unit_test(it_can_be_canceled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -338,7 +338,7 @@ static void another_one_by_now(void **state)
 }
 
 /* A link owned by neither root nor ourselves. */
-static void whose_it_is(void **state)
+static void owners_of_files(void **state)
 {
     (void)state;
     static const struct { uid_t owner, we; bool untrusted; } rows[] = {
@@ -433,7 +433,7 @@ int main(void)
         IN_FOLDER(ordinary_names), IN_FOLDER(links_that_are_no_names), IN_FOLDER(links_of_others),
         IN_FOLDER(in_the_root_of_a_process), IN_FOLDER(in_the_folder_of_a_process),
         IN_FOLDER(links_of_others_in_a_root), IN_FOLDER(too_long), IN_FOLDER(a_file_that_is_leased),
-        IN_FOLDER(the_folder_that_a_path_is_in), IN_FOLDER(another_one_by_now), IN_FOLDER(folders_of_ours), cmocka_unit_test(whose_it_is),
+        IN_FOLDER(the_folder_that_a_path_is_in), IN_FOLDER(another_one_by_now), IN_FOLDER(folders_of_ours), cmocka_unit_test(owners_of_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

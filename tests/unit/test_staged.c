@@ -167,7 +167,7 @@ static void a_folder_takes_the_place_of_an_empty_one(void **state)
 }
 
 /* Another program made it between the opening and the commit. */
-static void a_folder_that_has_filled_meanwhile_is_kept(void **state)
+static void a_folder_that_is_no_longer_empty_is_kept(void **state)
 {
     (void)state;
     struct gcd_staged *p = opened("d", GCD_STAGED_FOLDER);
@@ -189,7 +189,7 @@ static void opened_sink(const char *name, struct gcd_sink **ret)
 }
 
 /* The folder is renamed and a link elsewhere takes its name: the outputs stay in the original folder. */
-static void the_way_is_changed_meanwhile(void **state)
+static void the_folder_is_renamed_meanwhile(void **state)
 {
     (void)state;
     struct gcd_sink *given_up = NULL, *kept = NULL;
@@ -231,7 +231,7 @@ static void the_way_is_changed_meanwhile(void **state)
         assert_int_equal(rmdir(at(folders[i])), 0);
 }
 
-static void places_that_cannot_be(void **state)
+static void impossible_places(void **state)
 {
     (void)state;
     char name[300];
@@ -309,7 +309,7 @@ static void sweep(void)
 }
 
 /* Left-overs of a killed process: recognised by name, owned by us, not locked. */
-static void what_was_left_over_goes(void **state)
+static void left_overs_are_removed(void **state)
 {
     (void)state;
     static const char *const strangers[] = { ".x.gcdumpc-tmp", "x.1-0.gcdumpc-tmp", ".x.1-0.gcdumpc-tmp2", ".x.1.gcdumpc-tmp", ".x.-0.gcdumpc-tmp",
@@ -340,7 +340,7 @@ static void what_was_left_over_goes(void **state)
 }
 
 /* The name alone proves nothing: each of these belongs to this user and is named like a left-over, but cannot be one. */
-static void what_only_has_the_name_stays(void **state)
+static void look_alikes_stay(void **state)
 {
     (void)state;
     static const char *const things[] = { "precious", "precious/data", "linked", ".f.1-0.gcdumpc-tmp", ".d.1-0.gcdumpc-tmp/data",
@@ -389,7 +389,7 @@ static void files_of_others_stay(void **state)
 }
 
 /* In another user's folder, this name can be given to any folder of ours. */
-static void in_folders_of_others_nothing_goes(void **state)
+static void nothing_is_removed_in_folders_of_others(void **state)
 {
     (void)state;
     if (geteuid() != 0)
@@ -428,9 +428,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_takes_the_place_of_another), cmocka_unit_test(a_file_is_filled_in_any_order),
         cmocka_unit_test(a_folder_takes_the_place_of_an_empty_one),
-        cmocka_unit_test(a_folder_that_has_filled_meanwhile_is_kept), cmocka_unit_test(the_way_is_changed_meanwhile),
-        cmocka_unit_test(places_that_cannot_be), cmocka_unit_test(no_memory), cmocka_unit_test(what_was_left_over_goes),
-        cmocka_unit_test(what_only_has_the_name_stays), cmocka_unit_test(files_of_others_stay), cmocka_unit_test(in_folders_of_others_nothing_goes),
+        cmocka_unit_test(a_folder_that_is_no_longer_empty_is_kept), cmocka_unit_test(the_folder_is_renamed_meanwhile),
+        cmocka_unit_test(impossible_places), cmocka_unit_test(no_memory), cmocka_unit_test(left_overs_are_removed),
+        cmocka_unit_test(look_alikes_stay), cmocka_unit_test(files_of_others_stay), cmocka_unit_test(nothing_is_removed_in_folders_of_others),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -26,7 +26,7 @@ static void mark(void *ctx, uint32_t part)
     atomic_fetch_add(&done[part], 1);
 }
 
-static void each_part_is_done_once(void **state)
+static void each_range_runs_once(void **state)
 {
     (void)state;
     static const unsigned threads[] = { 0, 1, 2, 8, 1000 };
@@ -119,7 +119,7 @@ static void work_beside(void *ctx)
     t->beside = allocate(&t->alloc);
 }
 
-static void two_pieces_of_work_are_both_done(void **state)
+static void gcd_parallel_invoke_runs_both(void **state)
 {
     (void)state;
     for (unsigned threads = 0; threads < 4; threads++) {
@@ -159,7 +159,7 @@ static void *take_all(void *ctx)
     return NULL;
 }
 
-static void boxes_come_in_order(void **state)
+static void slots_arrive_in_order(void **state)
 {
     (void)state;
     struct gcd_alloc a = gcd_alloc_or_default(NULL);
@@ -251,11 +251,11 @@ static void a_threaded_output_has_the_same_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_part_is_done_once),
+        cmocka_unit_test(each_range_runs_once),
         cmocka_unit_test(signals_go_to_other_threads),
         cmocka_unit_test(ranges_cover_all),
-        cmocka_unit_test(two_pieces_of_work_are_both_done),
-        cmocka_unit_test(boxes_come_in_order),
+        cmocka_unit_test(gcd_parallel_invoke_runs_both),
+        cmocka_unit_test(slots_arrive_in_order),
         cmocka_unit_test(a_threaded_output_has_the_same_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

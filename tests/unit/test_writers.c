@@ -50,7 +50,7 @@ static void write_dirty(const struct gcd_format *f, const struct gcd_graph *g, i
     gcd_sink_free(s);
 }
 
-static void no_byte_is_left_to_chance(void **state)
+static void no_uninitialised_bytes(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -250,7 +250,7 @@ static void each_kind_of_record_is_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_byte_is_left_to_chance), cmocka_unit_test(notes_say_what_is_in_the_file),
+        cmocka_unit_test(no_uninitialised_bytes), cmocka_unit_test(notes_say_what_is_in_the_file),
         cmocka_unit_test(each_kind_of_record_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
