@@ -39,6 +39,7 @@ extern "C" {
  * FINALIZERS  objects that wait for their finalizers
  * PINNED      free memory between pinned objects, which the collector could not give back (needs ranges and addresses)
  * COLLECTIONS very many collections of one type and size, mostly small or empty
+ * SPARSE      arrays and collections of 64 KiB and more, of one type, that are three quarters empty: BYTES are those of the empty places
  *
  * Findings: many objects of types that mean something to the framework.  HELD is then who is behind them, with the number of these objects:
  * the nearest type of the program below each, or above.
@@ -61,6 +62,7 @@ enum gcd_suspect_kind {
     GCD_SUSPECT_FINALIZERS,
     GCD_SUSPECT_PINNED,
     GCD_SUSPECT_COLLECTIONS,
+    GCD_SUSPECT_SPARSE,
     GCD_SUSPECT_TIMERS,
     GCD_SUSPECT_CANCELLATION,
     GCD_SUSPECT_CONTINUATIONS,

@@ -73,9 +73,10 @@ static const struct cli_command commands[] = {
     { "leaks", "FILE", "find possible leaks, and explain them", CLI_LEAKS,
       "A suspect retains at least a share of the heap (--share), and at least 4 MiB (--min-bytes): a single object\n"
       "that holds many others, the handlers of an event, objects of one type that are large only together, the\n"
-      "finalizer queue, free memory around pinned objects, very many small collections.  Each is shown with the path\n"
-      "from its root.  1,000 handlers of one event, or 10,000 objects in the finalizer queue, are suspects of any\n"
-      "size, unless --share or --min-bytes is given.  Without suspects, the largest consumers are shown.\n" },
+      "finalizer queue, free memory around pinned objects, very many small collections, large ones that are mostly\n"
+      "empty.  Each is shown with the path from its root.  1,000 handlers of one event, or 10,000 objects in the\n"
+      "finalizer queue, are suspects of any size, unless --share or --min-bytes is given.  Without suspects, the\n"
+      "largest consumers are shown.\n" },
     { "async", "FILE", "show what asynchronous operations wait for", CLI_ASYNC,
       "Shows stacks of async methods that are not over, like the stacks of threads: first what is awaited, such as\n"
       "Task.Delay, a socket or a TaskCompletionSource, then the methods that wait for it, the innermost first.  Stacks\n"

@@ -153,6 +153,113 @@ static void lists_in_lists_end(void **state)
     forget(a);
 }
 
+/* ---- sparse ones ---- */
+
+/* COUNT arrays of LENGTH orders below a holder each, USED of them there. */
+static struct pile *sparse(const char *array, int count, uint64_t length, int used)
+{
+    struct pile *p = pile_new();
+    uint32_t all = node(p, "Shop.All", 24), order = node(p, "Shop.Order", 24);
+    static_root(p, all, "s_all");
+    static_root(p, order, "s_order");
+    for (int i = 0; i < count; i++) {
+        uint32_t one = child(p, child(p, all, "Shop.Part", 24), array, 24 + 8 * length);
+        for (int k = 0; k < used; k++)
+            edge(p, one, order);
+    }
+    p->types[type(p, "Shop.Order")].element_type = CLASS;
+    return p;
+}
+
+static const struct gcd_suspect *sparse_of(struct answer a)
+{
+    for (size_t i = 0; i < gcd_suspects_count(a.s); i++)
+        if (gcd_suspects_get(a.s, i)->kind == GCD_SUSPECT_SPARSE)
+            return gcd_suspects_get(a.s, i);
+    return NULL;
+}
+
+static void arrays_of_64_kib_that_are_three_quarters_empty(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *array;
+        uint64_t length;
+        int used;
+        bool is;
+    } rows[] = {
+        { "Shop.Order[]", 8189, 2047, true },    /* 64 KiB with the header */
+        { "Shop.Order[]", 8188, 2047, false },
+        { "Shop.Order[]", 8192, 2048, true },
+        { "Shop.Order[]", 8192, 2049, false },
+        { "System.Int64[]", 8192, 0, false },    /* numbers */
+        { "Shop.Thing[]", 8192, 10, false },     /* of what? */
+        { "Shop.Order[][]", 8192, 10, true },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct answer a = ask(sparse(rows[i].array, 3, rows[i].length, rows[i].used), 0.5);
+        const struct gcd_suspect *s = sparse_of(a);
+        if ((s != NULL) != rows[i].is)
+            fail_msg("%s %u", rows[i].array, (unsigned)i);
+        if (s != NULL) {
+            assert_int_equal(s->objects, 3);
+            assert_true(s->overlaps);
+            assert_int_equal(s->path_count, 3);
+        }
+        forget(a);
+    }
+}
+
+static void what_is_said_of_sparse_arrays(void **state)
+{
+    (void)state;
+    struct answer a = ask(sparse("Shop.Order[]", 2, 9997, 5), 0.5);
+    const struct gcd_suspect *s = sparse_of(a);
+    assert_non_null(s);
+    assert_int_equal(s->shallow_bytes, 2 * 80000);
+    assert_int_equal(s->bytes, 2 * 79959);               /* 80,000 * (1 - 5 / 9,997) */
+    assert_string_equal(s->sentence, "2 Shop.Order[] objects are 99.9 % empty: together they have 10 of 19,994 places in use, and 156.2 KiB hold "
+                                     "nothing, 99.9 % of the heap. The emptiest one is held by the static variable s_all by way of Shop.Part.");
+    forget(a);
+    assert_null(sparse_of(a = ask_with(sparse("Shop.Order[]", 2, 9997, 5), 0.5, 170000)));
+    forget(a);
+}
+
+static void a_sparse_array_counts_as_its_collection(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t d = node(p, GENERIC "Dictionary`2[System.Int32,Shop.Order]", 80), table = child(p, d, "System.Int32[]", 24 + 4 * 20000);
+    uint32_t entries = child(p, d, "Entry[System.Int32,Shop.Order][]", 24 + 24 * 20000);
+    for (int i = 0; i < 100; i++)
+        child(p, entries, "Shop.Order", 24);
+    p->types[type(p, "Shop.Order")].element_type = CLASS;
+    static_root(p, d, "s_orders");
+    (void)table;
+    struct answer a = ask(p, 0.5);
+    const struct gcd_suspect *s = sparse_of(a);
+    assert_non_null(s);
+    assert_int_equal(s->node, d);
+    assert_int_equal(s->objects, 1);
+    assert_int_equal(s->shallow_bytes, 80 + 24 + 80000 + 24 + 480000);
+    assert_non_null(strstr(s->sentence, " is 99.5 % empty: it has 100 of 20,000 places in use, and "));
+    assert_non_null(strstr(s->advice, "TrimExcess"));
+    forget(a);
+    /* once, and not again as the array */
+    p = pile_new();
+    uint32_t list = node(p, GENERIC "List`1[Shop.Order]", 32), order = child(p, child(p, list, "Shop.Order[]", 24 + 8 * 20000), "Shop.Order", 24);
+    p->types[type(p, "Shop.Order")].element_type = CLASS;
+    static_root(p, list, "s_orders");
+    (void)order;
+    a = ask(p, 0.5);
+    unsigned found = 0;
+    for (size_t i = 0; i < gcd_suspects_count(a.s); i++)
+        found += gcd_suspects_get(a.s, i)->kind == GCD_SUSPECT_SPARSE;
+    assert_int_equal(found, 1);
+    assert_int_equal(sparse_of(a)->node, list);
+    forget(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +269,9 @@ int main(void)
         cmocka_unit_test(a_tree_by_way_of_collections_is_one_suspect),
         cmocka_unit_test(two_lists_are_no_chain),
         cmocka_unit_test(lists_in_lists_end),
+        cmocka_unit_test(arrays_of_64_kib_that_are_three_quarters_empty),
+        cmocka_unit_test(what_is_said_of_sparse_arrays),
+        cmocka_unit_test(a_sparse_array_counts_as_its_collection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

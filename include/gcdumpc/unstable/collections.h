@@ -79,6 +79,9 @@ GCD_API void gcd_collections_free(struct gcd_collections *c);
  */
 GCD_API enum gcd_collection_kind gcd_collections_kind(const struct gcd_collections *c, uint32_t type);
 
+/* Is TYPE one of arrays whose elements are references? */
+GCD_API bool gcd_collections_of_references(const struct gcd_collections *c, uint32_t type);
+
 /* Are the objects of TYPE collections that consist of several objects? */
 static inline bool gcd_collections_has_inside(const struct gcd_collections *c, uint32_t type)
 {
@@ -122,6 +125,7 @@ struct gcd_collection {
     uint64_t at_least;           /* there are not fewer; 0 = not known */
     uint64_t at_most;            /* nor more; GCD_COUNT_UNKNOWN */
     uint64_t capacity;           /* room for so many without growing, of all its arrays; GCD_COUNT_UNKNOWN.  Collections of nodes have none */
+    bool only_capacity;          /* elements are values, of which no event tells how many there are: ELEMENTS is the capacity */
     uint64_t references;         /* to elements, keys and values: null ones and values that are no objects do not count */
     /* the most frequent types of elements, or values; and of keys, where they can be told apart */
     struct gcd_collection_part elements_of[GCD_COLLECTION_PARTS], keys_of[GCD_COLLECTION_PARTS];

@@ -237,12 +237,22 @@ static gcd_status tally_entries(struct gcd_collections *c, const struct inside *
     return GCD_OK;
 }
 
+/* Do references not tell how many elements there are, because elements are values? */
+static bool is_of_values(const struct gcd_collections *c, const struct inside *in)
+{
+    if (in->known == NULL || in->known->rule == COUNT_CAPACITY || in->known->kind == GCD_COLLECTION_TEXT)
+        return true;
+    struct arg first = collections_arg(c, in->type, 0), second = collections_arg(c, in->type, 1);
+    return first.name.n > 0 && first.nature != ARG_REFERENCE && second.nature != ARG_REFERENCE && in->references == 0;
+}
+
 static void set_bounds(struct gcd_collection *it, const struct bounds *b)
 {
     it->at_least = b->least;
     it->at_most = b->most;
     it->capacity = b->capacity;
-    it->elements = b->about ? it->references : b->least > 0 || b->most == GCD_COUNT_UNKNOWN ? b->least : b->most;
+    it->only_capacity &= b->least != b->most;
+    it->elements = b->about ? it->references : it->only_capacity && b->most != GCD_COUNT_UNKNOWN ? b->most : b->least;
 }
 
 /* An array's elements are all there, null or not. */
@@ -312,6 +322,7 @@ gcd_status gcd_collection_describe(struct gcd_collections *c, uint32_t node, str
     it.structure_objects = in.objects;
     it.structure_bytes = in.bytes;
     struct bounds b = in.known == NULL ? count_array(&in) : count(c, &in);
+    it.only_capacity = is_of_values(c, &in);
     set_bounds(&it, &b);
     if (in.entries != GCD_NODE_NONE)
         GCD_TRY(tally_entries(c, &in, &b, err));

@@ -128,6 +128,35 @@ enum gcd_collection_kind gcd_collections_kind(const struct gcd_collections *c, u
     return c->is_array[type] ? GCD_COLLECTION_ARRAY : GCD_COLLECTION_NONE;
 }
 
+/* ECMA-335 II.23.1.16: what a type argument is, by its element type; sizes of values are those of plain_types. */
+static enum arg_nature nature_of(uint32_t element_type)
+{
+    switch (element_type) {
+    case 0x0e: case 0x12: case 0x14: case 0x1c: case 0x1d:       /* string, class, array, object, szarray */
+        return ARG_REFERENCE;
+    case 0x11:
+        return ARG_VALUE;
+    default:
+        return ARG_UNKNOWN;
+    }
+}
+
+bool gcd_collections_of_references(const struct gcd_collections *c, uint32_t type)
+{
+    const struct gcd_type *t = &c->summary->types[type];
+    const struct gcd_length_rule *rule = &c->lengths[type];
+    if (!c->is_array[type] || rule->element_bytes != c->ptr_bytes)
+        return false;
+    if (t->parameters[0] != 0)
+        return nature_of(t->parameters[0]) == ARG_REFERENCE;
+    struct type_parts p = collection_name_parts(t->name);
+    struct text element = { t->name, strlen(t->name) - 2 };
+    if (p.dims > 1 || (p.plain_dims && (collection_text_is(element, "System.String") || collection_text_is(element, "System.Object"))))
+        return true;
+    uint32_t element_type = gcd_idmap_get(&c->element_types, gcd_text_hash(element.s, element.n, GCD_TEXT_HASH));
+    return p.plain_dims && nature_of(element_type) == ARG_REFERENCE;
+}
+
 /* ---- the inside ---- */
 
 /* Is ARG a KeyValuePair of these OUTER arguments? */
@@ -289,19 +318,6 @@ static const struct {
     { "System.TimeOnly", 8 }, { "System.Guid", 16 }, { "System.Decimal", 16 }, { "System.DateTimeOffset", 16 }, { "System.Int128", 16 },
     { "System.UInt128", 16 },
 };
-
-/* ECMA-335 II.23.1.16: what a type argument is, by its element type; sizes of values are those of plain_types. */
-static enum arg_nature nature_of(uint32_t element_type)
-{
-    switch (element_type) {
-    case 0x0e: case 0x12: case 0x14: case 0x1c: case 0x1d:       /* string, class, array, object, szarray */
-        return ARG_REFERENCE;
-    case 0x11:
-        return ARG_VALUE;
-    default:
-        return ARG_UNKNOWN;
-    }
-}
 
 static unsigned plain_bytes(const struct gcd_collections *c, uint32_t element_type)
 {

@@ -70,9 +70,9 @@ static const struct {
     gcd_status (*run)(struct suspects_work *w, struct gcd_error *err);
     bool of_suspects;            /* not needed without suspects */
 } steps[] = {
-    { suspects_containers, false }, { suspects_finalizers, false }, { suspects_types, false },   { suspects_handlers, false },
-    { suspects_pinned, false },     { suspects_collections, false }, { suspects_findings, false }, { suspects_content, true },
-    { suspects_find_paths, true },  { suspects_holders, true },     { describe, true },          { sort, true },
+    { suspects_containers, false }, { suspects_finalizers, false }, { suspects_types, false }, { suspects_handlers, false },
+    { suspects_pinned, false }, { suspects_collections, false }, { suspects_sparse, false }, { suspects_findings, false },
+    { suspects_content, true }, { suspects_find_paths, true }, { suspects_holders, true }, { describe, true }, { sort, true },
 };
 #define STEP_COUNT (sizeof steps / sizeof *steps)
 

@@ -36,7 +36,8 @@ struct suspect {
     uint32_t container;          /* OBJECT, and HANDLERS found as one: the suspect owns what this object dominates; else GCD_NODE_NONE */
     struct gcd_collection collection;    /* OBJECT that is one; else its kind is GCD_COLLECTION_NONE */
     uint64_t type_objects;       /* FINALIZERS, PINNED: suspected objects of pub.type */
-    uint64_t references;         /* COLLECTIONS: objects in their arrays */
+    uint64_t references;         /* COLLECTIONS: objects in their arrays; SPARSE: places in use */
+    uint64_t places;             /* SPARSE: all of them */
     uint64_t each_bytes;         /* COLLECTIONS: size of one */
     bool is_array;               /* COLLECTIONS: arrays without elements */
     uint64_t around_bytes;       /* PINNED: ranges with the free bytes */
@@ -129,6 +130,8 @@ gcd_status suspects_handlers(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_pinned(struct suspects_work *w, struct gcd_error *err);
 /* suspects_collections.c: COLLECTIONS. */
 gcd_status suspects_collections(struct suspects_work *w, struct gcd_error *err);
+/* suspects_sparse.c: SPARSE. */
+gcd_status suspects_sparse(struct suspects_work *w, struct gcd_error *err);
 /* findings/findings.c: the kinds of findings. */
 gcd_status suspects_findings(struct suspects_work *w, struct gcd_error *err);
 /* suspects_content.c: the owner of each object (w->owner), held and content of OBJECT, TYPE, FINALIZERS. */

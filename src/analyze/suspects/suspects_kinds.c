@@ -16,6 +16,7 @@ static const struct {
     [GCD_SUSPECT_FINALIZERS] = { "finalizers", "Finalizer queue", suspects_say_finalizers, suspects_advise_finalizers },
     [GCD_SUSPECT_PINNED] = { "pinned", "Pinned objects", suspects_say_pinned, NULL },
     [GCD_SUSPECT_COLLECTIONS] = { "collections", "Small collections", suspects_say_collections, NULL },
+    [GCD_SUSPECT_SPARSE] = { "sparse", "Sparse collections", suspects_say_sparse, suspects_advise_sparse },
     [GCD_SUSPECT_TIMERS] = { "timers", "Timers", suspects_say_timers, suspects_advise_timers },
     [GCD_SUSPECT_CANCELLATION] = { "cancellation", "Cancellation callbacks", suspects_say_cancellation, suspects_advise_cancellation },
     [GCD_SUSPECT_CONTINUATIONS] = { "continuations", "Continuations of one task", suspects_say_continuations, suspects_advise_continuations },

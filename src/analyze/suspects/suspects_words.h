@@ -55,6 +55,8 @@ void suspects_say_finalizers(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_finalizers(struct suspect_words *s, const struct suspect *x);
 void suspects_say_pinned(struct suspect_words *s, const struct suspect *x);
 void suspects_say_collections(struct suspect_words *s, const struct suspect *x);
+void suspects_say_sparse(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_sparse(struct suspect_words *s, const struct suspect *x);
 void suspects_say_timers(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_timers(struct suspect_words *s, const struct suspect *x);
 void suspects_say_cancellation(struct suspect_words *s, const struct suspect *x);

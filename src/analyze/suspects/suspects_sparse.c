@@ -1,0 +1,189 @@
+/*
+ * Arrays and collections that are large and mostly empty: the references that are there against the length that follows from the size.  Those of
+ * one type are one suspect.
+ *
+ * An array that is inside of a collection counts as the collection, so that the sentence speaks of a dictionary and not of its entries.
+ */
+#include "analyze/suspects/suspects_words.h"
+
+#include <gcdumpc/unstable/lengths.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/ovf.h"
+
+/* The least size of an array, and how many places there are for each that is used. */
+#define LARGE_BYTES (UINT64_C(64) << 10)
+#define PLACES_OF_ONE 4u
+
+struct sparse_type {
+    uint32_t type, worst;
+    uint64_t objects, bytes, empty_bytes, used, places, worst_bytes;
+};
+
+struct search {
+    struct suspects_work *w;
+    struct gcd_length_rule *lengths;     /* [types] */
+    struct gcd_idmap map;                /* type -> number in items */
+    struct sparse_type *items;
+    size_t count, room;
+};
+
+/* Of BYTES with PLACES, what is for those that are not used. */
+static uint64_t empty_part(uint64_t bytes, uint64_t used, uint64_t places)
+{
+    return (uint64_t)((double)bytes * (1 - (double)used / (double)places));
+}
+
+static gcd_status add(struct search *s, uint32_t node, uint64_t bytes, uint64_t used, uint64_t places, struct gcd_error *err)
+{
+    uint32_t type = gcd_graph_node_type(s->w->g, node), i = gcd_idmap_get(&s->map, type);
+    if (places == 0 || used > places / PLACES_OF_ONE || bytes < LARGE_BYTES)
+        return GCD_OK;
+    if (i == GCD_IDMAP_NONE) {
+        i = (uint32_t)s->count;
+        if (!gcd_vec_reserve(s->w->alloc, &s->items, &s->room, s->count + 1, sizeof *s->items, UINT32_MAX - 1) || !gcd_idmap_put(&s->map, type, i))
+            return gcd_fail_nomem(err, "looking for sparse collections");
+        s->items[s->count++] = (struct sparse_type){ .type = type, .worst = node };
+    }
+    struct sparse_type *it = &s->items[i];
+    uint64_t empty = empty_part(bytes, used, places);
+    it->objects++;
+    gcd_add_saturating(&it->bytes, bytes);
+    gcd_add_saturating(&it->empty_bytes, empty);
+    gcd_add_saturating(&it->used, used);
+    gcd_add_saturating(&it->places, places);
+    if (empty > it->worst_bytes) {
+        it->worst_bytes = empty;
+        it->worst = node;
+    }
+    return GCD_OK;
+}
+
+/* Is NODE the inside of the collection that alone holds it?  That one is looked at itself. */
+static bool is_inside(const struct suspects_work *w, uint32_t node)
+{
+    uint32_t up = gcd_dominators_parent(w->d, node);
+    if (up >= GCD_NODE_ROOT)
+        return false;
+    uint32_t outer = gcd_graph_node_type(w->g, up);
+    return gcd_collections_is_inside(w->collections, outer, outer, gcd_graph_node_type(w->g, node));
+}
+
+static gcd_status look_at_array(struct search *s, uint32_t node, struct gcd_error *err)
+{
+    const struct suspects_work *w = s->w;
+    const struct gcd_length_rule *rule = &s->lengths[gcd_graph_node_type(w->g, node)];
+    uint64_t bytes = gcd_graph_node_size(w->g, node), length;
+    size_t n;
+    (void)gcd_graph_node_edges(w->g, node, &n);
+    if (bytes < LARGE_BYTES || !gcd_collections_of_references(w->collections, gcd_graph_node_type(w->g, node)) ||
+        !gcd_length_of(rule, bytes, &length) || is_inside(w, node))
+        return GCD_OK;
+    return add(s, node, bytes, n, length, err);
+}
+
+/* Only where it refers to a large object itself: most collections are small. */
+static gcd_status look_at_collection(struct search *s, uint32_t node, struct gcd_error *err)
+{
+    const struct suspects_work *w = s->w;
+    struct gcd_collection it;
+    size_t n;
+    bool large = false;
+    const uint32_t *edges = gcd_graph_node_edges(w->g, node, &n);
+    for (size_t i = 0; i < n && !large; i++)
+        large = gcd_graph_node_size(w->g, edges[i]) >= LARGE_BYTES && gcd_dominators_parent(w->d, edges[i]) == node;
+    if (!large)
+        return GCD_OK;
+    gcd_status st = gcd_collection_describe(w->collections, node, &it, err);
+    if (st != GCD_OK || it.only_capacity || it.capacity == GCD_COUNT_UNKNOWN)
+        return st == GCD_END ? GCD_OK : st;
+    return add(s, node, it.structure_bytes, it.elements, it.capacity, err);
+}
+
+static gcd_status look_at(struct search *s, uint32_t node, struct gcd_error *err)
+{
+    struct suspects_work *w = s->w;
+    enum gcd_collection_kind kind = gcd_collections_kind(w->collections, gcd_graph_node_type(w->g, node));
+    if (kind == GCD_COLLECTION_NONE || gcd_dominators_parent(w->d, node) == GCD_NODE_NONE)
+        return GCD_OK;
+    return kind == GCD_COLLECTION_ARRAY ? look_at_array(s, node, err) : look_at_collection(s, node, err);
+}
+
+static gcd_status make_suspects(struct search *s, struct gcd_error *err)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const struct sparse_type *it = &s->items[i];
+        struct suspect *x;
+        if (it->empty_bytes < s->w->s->threshold)
+            continue;
+        GCD_TRY(suspects_add(s->w, GCD_SUSPECT_SPARSE, it->worst, it->type, &x, err));
+        x->pub.overlaps = true;
+        x->pub.objects = it->objects;
+        x->pub.bytes = it->empty_bytes;
+        x->pub.shallow_bytes = x->pub.retained_bytes = it->bytes;
+        x->references = it->used;
+        x->places = it->places;
+    }
+    return GCD_OK;
+}
+
+gcd_status suspects_sparse(struct suspects_work *w, struct gcd_error *err)
+{
+    struct search s = { .w = w };
+    gcd_idmap_init(&s.map, w->alloc);
+    s.lengths = gcd_mem_new_array(w->alloc, w->types, sizeof *s.lengths);
+    gcd_status st = s.lengths == NULL ? gcd_fail_nomem(err, "looking for sparse collections")
+                                      : gcd_length_rules(gcd_graph_summary(w->g), w->alloc, s.lengths, err);
+    for (uint32_t node = 0; node < w->nodes && st == GCD_OK; node++) {
+        if (node % SUSPECTS_CHECK_EVERY == 0)
+            st = suspects_check(w, err);
+        if (st == GCD_OK)
+            st = look_at(&s, node, err);
+    }
+    if (st == GCD_OK)
+        st = make_suspects(&s, err);
+    gcd_idmap_done(&s.map);
+    gcd_mem_free(w->alloc, s.lengths, w->types * sizeof *s.lengths);
+    gcd_mem_free(w->alloc, s.items, s.room * sizeof *s.items);
+    return st;
+}
+
+/* "99.9": rounded down, so that only what is all empty is 100 % empty. */
+static void put_percent(struct suspect_words *s, uint64_t used, uint64_t places)
+{
+    double percent = 100 * (1 - (double)used / (double)places);
+    suspects_put(s, "%.1f %%", used > 0 && percent > 99.9 ? 99.9 : percent);
+}
+
+void suspects_say_sparse(struct suspect_words *s, const struct suspect *x)
+{
+    const struct gcd_suspect *p = &x->pub;
+    if (p->objects == 1) {
+        suspects_put_article(s, p->type);
+        suspects_put_type(s, p->type);
+        suspects_put(s, " is ");
+    } else {
+        suspects_put_typed(s, p->objects, p->type);
+        suspects_put(s, " are ");
+    }
+    put_percent(s, x->references, x->places);
+    suspects_put(s, p->objects == 1 ? " empty: it has " : " empty: together they have ");
+    suspects_put_number(s, x->references);
+    suspects_put(s, " of ");
+    suspects_put_count(s, x->places, "place", "places");
+    suspects_put(s, " in use, and ");
+    suspects_put_bytes(s, p->bytes);
+    suspects_put(s, " hold nothing, ");
+    suspects_put_share(s, p->share);
+    suspects_put(s, ".");
+    suspects_put_held_by(s, x, p->objects == 1 ? "It is" : "The emptiest one is");
+}
+
+void suspects_advise_sparse(struct suspect_words *s, const struct suspect *x)
+{
+    if (gcd_collections_kind(s->w->collections, x->pub.type) == GCD_COLLECTION_ARRAY)
+        suspects_put(s, "Make the arrays as long as they are used, or keep what is there in a dictionary.");
+    else
+        suspects_put(s, "Create it without that capacity, or call TrimExcess after removing many elements.");
+}
