@@ -29,10 +29,9 @@ static struct merged_part own_of(const struct gcd_merged_tree *t, size_t i, uint
     return part != GCD_IDMAP_NONE ? t->parts[part] : (struct merged_part){ 0 };
 }
 
-/* Returns how many steps have objects. */
-static size_t rank_all(struct work *w, uint32_t type)
+/* The objects of TYPE with all below. */
+static void add_up_type(struct work *w, uint32_t type)
 {
-    size_t n = 0;
     for (size_t i = w->t->count; i-- > 0;) {
         uint32_t parent = w->t->steps[i].parent;
         struct merged_part own = own_of(w->t, i, type);
@@ -43,6 +42,16 @@ static size_t rank_all(struct work *w, uint32_t type)
         w->sums[parent].count += w->sums[i].count;
         gcd_add_saturating(&w->sums[parent].bytes, w->sums[i].bytes);
     }
+}
+
+/* Returns how many steps have objects. */
+static size_t rank_all(struct work *w, uint32_t type)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < w->t->count && type == GCD_STEP_NONE; i++)
+        w->sums[i] = (struct merged_part){ w->t->steps[i].count, w->t->steps[i].bytes };
+    if (type != GCD_STEP_NONE)
+        add_up_type(w, type);
     for (size_t i = 0; i < w->t->count; i++)
         if (w->sums[i].count > 0)
             w->ranks[n++] = (struct rank){ .rest = UINT64_MAX - w->sums[i].bytes, .step = (uint32_t)i };

@@ -246,6 +246,12 @@ static gcd_status sort_steps(struct gcd_merged_tree *t, struct gcd_error *err)
     return GCD_OK;
 }
 
+gcd_status merged_publish_as_found(struct merged_maker *m, struct gcd_error *err)
+{
+    count_deeper(m);
+    return make_public(m, &m->from_root, err);
+}
+
 gcd_status merged_publish(struct merged_maker *m, struct gcd_error *err)
 {
     bool turned = m->o->paths != NULL && m->o->to_root;

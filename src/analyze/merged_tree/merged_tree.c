@@ -272,23 +272,30 @@ static gcd_status make(struct merged_maker *m, struct gcd_error *err)
     return merged_check(m, 2 * (uint64_t)m->nodes, err);
 }
 
+gcd_status merged_maker_init(struct merged_maker *m, const struct gcd_graph *g, const struct gcd_merged_tree_options *options, struct gcd_error *err)
+{
+    uint32_t depth = options->max_depth, steps = options->max_steps;
+    *m = (struct merged_maker){ .g = g, .o = options, .alloc = gcd_alloc_or_default(options->context.alloc), .nodes = gcd_graph_node_count(g) };
+    m->words = ((size_t)m->nodes + 63) / 64;
+    m->max_depth = depth > 0 && depth < DEPTH_MAX ? depth : DEPTH_MAX;
+    m->max_steps = steps > 0 && steps < GCD_IDMAP_NONE / 2 ? steps : DEFAULT_STEPS;
+    m->t = gcd_mem_new(&m->alloc, sizeof *m->t);
+    if (m->t == NULL)
+        return merged_nomem(err);
+    m->t->alloc = m->alloc;
+    m->t->g = g;
+    m->t->types = gcd_graph_summary(g)->type_count;
+    gcd_idmap_init(&m->t->part, &m->t->alloc);
+    merged_steps_init(&m->from_root, &m->alloc);
+    merged_steps_init(&m->to_root, &m->alloc);
+    return GCD_OK;
+}
+
 gcd_status gcd_merged_tree_new(const struct gcd_graph *g, const struct gcd_merged_tree_options *options, struct gcd_merged_tree **ret,
                                struct gcd_error *err)
 {
-    uint32_t depth = options->max_depth, steps = options->max_steps;
-    struct merged_maker m = { .g = g, .o = options, .alloc = gcd_alloc_or_default(options->context.alloc), .nodes = gcd_graph_node_count(g) };
-    m.words = ((size_t)m.nodes + 63) / 64;
-    m.max_depth = depth > 0 && depth < DEPTH_MAX ? depth : DEPTH_MAX;
-    m.max_steps = steps > 0 && steps < GCD_IDMAP_NONE / 2 ? steps : DEFAULT_STEPS;
-    m.t = gcd_mem_new(&m.alloc, sizeof *m.t);
-    if (m.t == NULL)
-        return merged_nomem(err);
-    m.t->alloc = m.alloc;
-    m.t->g = g;
-    m.t->types = gcd_graph_summary(g)->type_count;
-    gcd_idmap_init(&m.t->part, &m.t->alloc);
-    merged_steps_init(&m.from_root, &m.alloc);
-    merged_steps_init(&m.to_root, &m.alloc);
+    struct merged_maker m;
+    GCD_TRY(merged_maker_init(&m, g, options, err));
     gcd_status st = make(&m, err);
     merged_steps_done(&m.from_root);
     merged_steps_done(&m.to_root);

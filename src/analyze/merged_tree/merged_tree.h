@@ -1,6 +1,7 @@
 /*
- * A merged tree in the making: labels and first steps (merged_roots.c), one pass over the objects in the order of their paths (merged_tree.c),
- * then the other direction, sums and order (merged_steps.c).  A step has always a higher number than its parent.
+ * A merged tree in the making: labels and first steps (merged_roots.c), one pass over the objects in the order of their paths (merged_tree.c)
+ * or from the heaviest step on (merged_heaviest.c), then the other direction, sums and order (merged_steps.c).  A step has always a higher
+ * number than its parent.
  */
 #ifndef GCD_ANALYZE_MERGED_TREE_H
 #define GCD_ANALYZE_MERGED_TREE_H
@@ -74,6 +75,8 @@ static inline uint32_t merged_label(const struct gcd_merged_tree *t, enum merged
     return t->types + (uint32_t)fixed;
 }
 
+/* Everything but the sets of objects.  m->t is the caller's. */
+gcd_status merged_maker_init(struct merged_maker *m, const struct gcd_graph *g, const struct gcd_merged_tree_options *options, struct gcd_error *err);
 gcd_status merged_nomem(struct gcd_error *err);
 /* Progress and cancel; DONE of two steps a node. */
 gcd_status merged_check(const struct merged_maker *m, uint64_t done, struct gcd_error *err);
@@ -93,5 +96,7 @@ uint32_t merged_find(const struct merged_steps *s, uint32_t parent, uint32_t lab
 gcd_status merged_deeper(struct merged_maker *m, uint32_t parent, uint32_t *ret, struct gcd_error *err);
 /* Make m->t->steps, sorted or as they were found. */
 gcd_status merged_publish(struct merged_maker *m, struct gcd_error *err);
+/* The same as they were found, with their own sums only. */
+gcd_status merged_publish_as_found(struct merged_maker *m, struct gcd_error *err);
 
 #endif

@@ -102,22 +102,55 @@ static void find_large(struct html_data *h, const struct gcd_dominators *d)
     sort_large(h);
 }
 
-/* FOUND[i]: the step in T of the large object I. */
+/* That of what is left out. */
+static uint32_t deeper_label(const struct gcd_merged_tree *t)
+{
+    uint32_t label = 0, n = gcd_merged_tree_label_count(t);
+    while (label < n && gcd_merged_tree_name(t, label).kind != GCD_STEP_DEEPER)
+        label++;
+    return label;
+}
+
+static gcd_status add_holder(struct html_data *h, struct html_large *l, uint32_t label, struct gcd_error *err)
+{
+    if (!gcd_vec_reserve(&h->alloc, &h->holders, &h->holder_room, h->holder_count + 1, sizeof *h->holders, SIZE_MAX))
+        return gcd_fail_nomem(err, "looking at the largest objects");
+    h->holders[h->holder_count++] = label;
+    l->holders++;
+    return GCD_OK;
+}
+
+/* The types on the way up from a large object, those side by side once; then the steps from AT on, in which its outermost dominator begins. */
+static gcd_status find_holders_of(struct html_data *h, struct html_large *l, const struct gcd_merged_tree *t, uint32_t at, struct gcd_error *err)
+{
+    size_t steps_n;
+    const struct gcd_merged_step *steps = gcd_merged_tree_steps(t, &steps_n);
+    uint32_t last = GCD_STEP_NONE;
+    l->holder = h->holder_count;
+    for (uint32_t node = l->node; node < GCD_NODE_ROOT; node = gcd_dominators_parent(h->dominators, node)) {
+        uint32_t type = gcd_graph_node_type(h->g, node);
+        if (type == last)
+            continue;
+        GCD_TRY(add_holder(h, l, l->holders < HTML_HOLDERS ? type : deeper_label(t), err));
+        last = type;
+        if (l->holders > HTML_HOLDERS)
+            break;
+    }
+    for (; at != GCD_STEP_NONE; at = steps[at].parent)
+        GCD_TRY(add_holder(h, l, steps[at].label, err));
+    for (size_t i = 0, n = l->holders; i < n / 2; i++) {
+        uint32_t *labels = h->holders + l->holder, label = labels[i];
+        labels[i] = labels[n - 1 - i];
+        labels[n - 1 - i] = label;
+    }
+    return GCD_OK;
+}
+
+/* FOUND[i]: where the outermost dominator of the large object I begins in T. */
 static gcd_status find_holders(struct html_data *h, const struct gcd_merged_tree *t, const uint32_t *found, struct gcd_error *err)
 {
-    size_t n;
-    const struct gcd_merged_step *steps = gcd_merged_tree_steps(t, &n);
-    for (size_t i = 0; i < h->large_count; i++) {
-        struct html_large *l = &h->large[i];
-        l->holder = h->holder_count;
-        l->holders = steps[found[i]].depth + 1;
-        if (!gcd_vec_reserve(&h->alloc, &h->holders, &h->holder_room, h->holder_count + l->holders, sizeof *h->holders, SIZE_MAX))
-            return gcd_fail_nomem(err, "looking at the largest objects");
-        h->holder_count += l->holders;
-        size_t to = h->holder_count;
-        for (uint32_t at = found[i]; at != GCD_STEP_NONE; at = steps[at].parent)
-            h->holders[--to] = steps[at].label;
-    }
+    for (size_t i = 0; i < h->large_count; i++)
+        GCD_TRY(find_holders_of(h, &h->large[i], t, found[i], err));
     return GCD_OK;
 }
 
@@ -224,7 +257,7 @@ static gcd_status merge_dominators(struct html_data *h, struct gcd_error *err)
     merge.find = large;
     merge.find_count = h->large_count;
     merge.ret_found = found;
-    GCD_TRY(gcd_merged_tree_new(h->g, &merge, &t, err));
+    GCD_TRY(gcd_merged_tree_heaviest(h->g, &merge, &t, err));
     gcd_status st = find_holders(h, t, found, err);
     if (st == GCD_OK)
         st = gcd_merged_tree_largest(t, GCD_STEP_NONE, HTML_TREE, &h->tree, err);

@@ -16,6 +16,7 @@
 #define HTML_TYPES 5000          /* rows of the table of types; the rest is one row */
 #define HTML_TREE 12000          /* nodes of the dominator tree */
 #define HTML_LARGE 100           /* single objects */
+#define HTML_HOLDERS 60          /* types on the way to one of them; what is further out is one name */
 #define HTML_PATHS 24            /* types whose paths are shown */
 #define HTML_PATH_NODES 400      /* nodes of each of them */
 #define HTML_SUSPECTS 20
