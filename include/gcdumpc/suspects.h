@@ -93,6 +93,8 @@ struct gcd_suspect_step {
     uint64_t repeats;            /* 1 = one object */
     bool dependent;              /* held by the step before through a dependent handle */
     bool skipped;                /* REPEATS omitted objects of any types; NODE is the first of them */
+    unsigned origin;             /* of TYPE: enum gcd_origin (unstable/origins.h) */
+    unsigned fold;               /* enum gcd_fold (unstable/origins.h): must people see it? */
 };
 
 #define GCD_SUSPECT_PARTS 5
@@ -120,6 +122,7 @@ struct gcd_suspect {
     /* OBJECT that is a collection (unstable/collections.h): its kind, and the number of its elements; exact when both bounds are equal */
     const char *collection;      /* NULL = none, "list", "channel" ... */
     uint64_t elements, elements_at_least, elements_at_most;  /* the best number; UINT64_MAX = no upper bound */
+    struct gcd_suspect_part element;     /* the most frequent type of its elements, without bytes; type GCD_TYPE_NONE = no objects */
 
     /* A shortest path from the root to that object, including it; others may exist. */
     size_t root;                 /* number of the root (gcd_summary.roots), SIZE_MAX = not known */
@@ -136,9 +139,22 @@ struct gcd_suspect {
     struct gcd_suspect_part content[GCD_SUSPECT_PARTS];
     size_t content_count;
     uint64_t content_objects;    /* of all types; their bytes are BYTES */
+
+    /*
+     * In the words of the program: OWNER is the nearest object on its path, itself included, of a type of the program's own (unstable/origins.h) that
+     * is no array and no delegate.
+     */
+    uint32_t owner_node;         /* GCD_NODE_NONE = none */
+    uint32_t owner;              /* its type; GCD_TYPE_NONE */
+    const char *owner_module;    /* file of the module of that type; "" = not known */
+    bool owner_alone;            /* nothing but OWNER_NODE leads to it */
+    /* The program's own types in it: their objects, with the bytes of these and of what is directly below them, up to other own objects. */
+    struct gcd_suspect_part own[GCD_SUSPECT_PARTS];
+    size_t own_count;
 };
 
 struct gcd_suspects;
+struct gcd_origins;
 
 struct gcd_suspects_options {
     struct gcd_context context;
@@ -147,6 +163,7 @@ struct gcd_suspects_options {
     const struct gcd_names *names;   /* for the sentences; NULL = the types' own.  Only used during the call */
     const struct gcd_paths *paths;   /* NULL = computed when there is a suspect */
     bool only_large;             /* no suspect has fewer BYTES than the threshold */
+    const struct gcd_origins *origins;   /* whose the types are (unstable/origins.h); NULL = by modules and namespaces.  Only used during the call */
 };
 #define GCD_SUSPECTS_SHARE 0.1
 #define GCD_SUSPECTS_SHARE_MIN 0.001

@@ -190,8 +190,9 @@ static void adopt_signed(uint8_t *modules, const struct gcd_summary *s, const st
 /* A file without modules.  Names without namespace are the compiler's, nested ones without their outer types, or of a small program. */
 static enum gcd_origin origin_by_name(const char *name)
 {
-    bool bare = namespace_bytes(name, outermost_bytes(name, definition_bytes(name))) == 0;
-    if (is_framework_name(name) || (bare && (name[0] == '<' || strchr(name, '`') != NULL || strpbrk(name, "[<") != NULL)))
+    size_t n = definition_bytes(name);
+    bool bare = namespace_bytes(name, outermost_bytes(name, n)) == 0, generic = name[n] != '\0' && strchr("],*", name[n + 1]) == NULL;
+    if (is_framework_name(name) || (bare && (name[0] == '<' || generic || strchr(name, '`') != NULL)))
         return GCD_ORIGIN_FRAMEWORK;
     return GCD_ORIGIN_OWN;
 }

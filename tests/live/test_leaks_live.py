@@ -8,21 +8,22 @@ SMALL = 20_000
 
 # For each leak: its expected suspects, the first one also first in the output.  (kind, type, objects, root, words of the sentence)
 EXPECTED = {
-    "list": [("object", "HeapLab.LeakedOrder[]", 1, "s_orders", "It holds 100,000 objects, all HeapLab.LeakedOrder.")],
-    "chain": [("object", "HeapLab.LeakedOrder", ORDERS, "s_first", "A list or tree of 100,000 HeapLab.LeakedOrder objects")],
+    "list": [("object", "HeapLab.LeakedOrder[]", 1, "s_orders",
+              " is held by the static variable HeapLab.Leaks.s_orders: 100,000 HeapLab.LeakedOrder in a ")],
+    "chain": [("object", "HeapLab.LeakedOrder", ORDERS, "s_first", ": a list or tree of 100,000 HeapLab.LeakedOrder objects.")],
     "cache": [("object", None, 1, "s_cache",
-               "It holds 20,000 objects, all System.Collections.Concurrent.ConcurrentDictionary<System.Int32, System.Byte[]>.Node.")],
+               ": 20,000 System.Byte[] in a System.Collections.Concurrent.ConcurrentDictionary<System.Int32, System.Byte[]>.")],
     "events": [("handlers", "System.Action", SMALL, "s_ticker",
-                "has 20,000 handlers, all methods of HeapLab.Subscriber objects; what has subscribed")],
+                "has 20,000 handlers, all methods of HeapLab.Subscriber objects.")],
     "finalizers": [("finalizers", "HeapLab.Unfinished", None, "finalizer queue", "wait for their finalizers, mostly HeapLab.Unfinished (20,000)")],
-    "timers": [("type", "HeapLab.Session", 5_000, "s_store", "All of them are in one HeapLab.Session[], among others.")],
+    "timers": [("type", "HeapLab.Session", 5_000, "s_store", "All of them are in one ")],
     "handles": [("type", "HeapLab.LeakedOrder", ORDERS, "strong handle", "All of them are held directly by strong handles.")],
     "pinned": [("type", "System.Byte[]", 10_000, "pinned handle", "All of them are held directly by pinned handles."),
                ("pinned", "System.Byte[]", None, "pinned handle", "the collector cannot move them to close the gaps.")],
-    "collections": [("object", "HeapLab.Customer[]", 1, "s_customers", "It holds 100,001 objects, all HeapLab.Customer."),
+    "collections": [("object", "HeapLab.Customer[]", 1, "s_customers", ": 100,000 HeapLab.Customer in a System.Collections.Generic.List<HeapLab.Customer>."),
                     ("collections", "System.Collections.Generic.List<HeapLab.Customer>", None, "s_customers",
                      "of the same size, 88 bytes each with their arrays")],
-    "dependent": [("object", "System.Byte[]", 1, "s_key", "through System.Object and a dependent handle.")],
+    "dependent": [("object", "System.Byte[]", 1, "s_key", "HeapLab.Leaks.s_key and a dependent handle: ")],
 }
 
 

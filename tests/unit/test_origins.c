@@ -130,6 +130,9 @@ static const struct {
     { BARE("System.Collections.Generic.List`1[Shop.Order]"), GCD_ORIGIN_FRAMEWORK, GCD_ORIGIN_FRAMEWORK },
     { BARE("Shop.Box`1[System.Int32]"), GCD_ORIGIN_OWN, GCD_ORIGIN_LIBRARY },
     { BARE("Order"), GCD_ORIGIN_OWN, GCD_ORIGIN_LIBRARY },                       /* a program without namespaces */
+    { BARE("Order[]"), GCD_ORIGIN_OWN, GCD_ORIGIN_LIBRARY },
+    { BARE("Order[,]"), GCD_ORIGIN_OWN, GCD_ORIGIN_LIBRARY },
+    { BARE("Entry<System.String>[]"), GCD_ORIGIN_FRAMEWORK, GCD_ORIGIN_FRAMEWORK },
     { BARE("Entry[System.String,Shop.Order]"), GCD_ORIGIN_FRAMEWORK, GCD_ORIGIN_FRAMEWORK },     /* of a dictionary */
     { BARE("<>c__DisplayClass1_0"), GCD_ORIGIN_FRAMEWORK, GCD_ORIGIN_FRAMEWORK },
     { BARE("Shop.Orders+<>c__DisplayClass1_0"), GCD_ORIGIN_OWN, GCD_ORIGIN_LIBRARY },
@@ -189,13 +192,14 @@ static void classes_without_objects(void **state)
         { .name = "Microsoft.Extensions.Hosting.Host", .named = true, .module_number = 1 },
         { .name = "Newtonsoft.Json.Linq.JObject", .named = true, .module_number = 2 },
         { .name = "System.Box`1+Slot[Shop.Order]", .named = true, .module_number = 0 },
-        { .name = "System.String", .named = true, .module_number = 1 },
+        { .name = "System.String", .named = true, .module_number = 1 }, { .name = "Lib.Core.A", .named = true, .module_number = 0 },
+        { .name = "Lib.Core.B", .named = true, .module_number = 2 }, { .name = "Lib.C", .named = true, .module_number = 2 },
     };
     static const struct gcd_module modules[] = {
         { .path = "/srv/Shop.dll", .assembly = "Shop", READ }, { .path = FRAMEWORK "Host.dll", .assembly = "Host" },
         { .path = "/srv/Json.dll", .assembly = "Json", SIGNED(JSON) },
     };
-    struct gcd_summary s = { .types = types, .type_count = 6, .modules = modules, .module_count = 3, .command_line = "", .process_name = "" };
+    struct gcd_summary s = { .types = types, .type_count = 9, .modules = modules, .module_count = 3, .command_line = "", .process_name = "" };
     struct gcd_origins *o = origins_of(&s, NULL);
     assert_int_equal(gcd_origins_of_name(o, "Shop.Orders"), GCD_ORIGIN_OWN);
     assert_int_equal(gcd_origins_of_name(o, "Shop.Parts.Inner+<>c"), GCD_ORIGIN_OWN);
@@ -204,6 +208,8 @@ static void classes_without_objects(void **state)
     assert_int_equal(gcd_origins_of_name(o, "System.Box`1[System.Int32]"), GCD_ORIGIN_OWN);
     assert_int_equal(gcd_origins_of_name(o, "Microsoft.Extensions.Hosting.ShopHost+Cache"), GCD_ORIGIN_OWN);
     assert_int_equal(gcd_origins_of_name(o, "Microsoft.Extensions.Hosting.Unknown"), GCD_ORIGIN_FRAMEWORK);      /* two live there */
+    assert_int_equal(gcd_origins_of_name(o, "Lib.Core.Unknown"), GCD_ORIGIN_OWN);
+    assert_int_equal(gcd_origins_of_name(o, "Lib.Unknown"), GCD_ORIGIN_LIBRARY);
     assert_int_equal(gcd_origins_of_name(o, "Program"), GCD_ORIGIN_OWN);
     gcd_origins_free(o);
 }

@@ -53,8 +53,8 @@ static void a_static_list_is_found_at_its_array(void **state)
     assert_int_equal(s->content_count, 3);
     assert_int_equal(s->content_objects, 11);
     assert_string_equal(type_name(a, s->content[0].type), "Order");
-    assert_string_equal(s->sentence, "An Order[] keeps 964 bytes alive, 88.0 % of the heap. It holds 5 objects, all Order. "
-                                     "It is held by the static variable s_orders through List.");
+    assert_string_equal(s->sentence, "88.0 % of the heap (964 bytes) is held by one List: 5 Order in an Order[]. "
+                                     "It is held by the static variable s_orders.");
     assert_int_equal(gcd_suspects_consumer_count(a.s), 2);
     assert_int_equal(gcd_suspects_consumer(a.s, 0)->bytes, 996);
     assert_int_equal(gcd_suspects_consumer(a.s, 1)->bytes, 100);
@@ -70,8 +70,8 @@ static void a_large_object_is_its_own_suspect(void **state)
     static_root(p, holder, "s_buffer");
     struct answer a = ask(p, 0.5);
     const struct gcd_suspect *s = suspect(a, 0, GCD_SUSPECT_OBJECT, "Byte[]");
-    assert_string_equal(s->sentence, "A Byte[] is 1,000 bytes large, 97.7 % of the heap. "
-                                     "It is held by the static variable s_buffer through Holder.");
+    assert_string_equal(s->sentence, "97.7 % of the heap (1,000 bytes) is held by one Holder: a Byte[] of 1,000 bytes. "
+                                     "It is held by the static variable s_buffer.");
     forget(a);
 }
 
@@ -115,7 +115,7 @@ static void a_long_list_is_one_suspect(void **state)
         assert_int_equal(s->objects, 3000 / period);
         assert_int_equal(s->shallow_bytes, 40 * 3000 / period);
         assert_int_equal(s->bytes, 40 * 3000);
-        assert_non_null(strstr(s->sentence, "A list or tree of "));
+        assert_non_null(strstr(s->sentence, " is held by one Owner: a list or tree of "));
         assert_int_equal(s->held_count, 0);
         forget(a);
     }
@@ -184,7 +184,7 @@ static void a_dependent_handle_on_the_way_is_told(void **state)
     assert_int_equal(s->path_count, 2);
     assert_false(s->path[0].dependent);
     assert_true(s->path[1].dependent);
-    assert_non_null(strstr(s->sentence, "through Key and a dependent handle."));
+    assert_non_null(strstr(s->sentence, " is held by one Key and a dependent handle: a Value of 900 bytes. "));
     forget(a);
 }
 
@@ -309,7 +309,7 @@ static void what_waits_and_is_in_use(void **state)
         assert_int_equal(s->alike, 30);
         assert_int_equal(s->path_count, 4);
         assert_string_equal(gcd_graph_summary(a.g)->roots[s->root].name, "s_app");
-        assert_non_null(strstr(s->sentence, "All of them are in one Session[], among others."));
+        assert_non_null(strstr(s->sentence, "All of them are in one Session[] of one Cache, among others. It is held by the static variable s_app."));
         forget(a);
     }
 }
@@ -345,7 +345,7 @@ static void one_that_waits_and_is_large_alone_is_an_object(void **state)
     root(p, pending, GCD_ROOT_FINALIZER, 0, "");
     struct answer a = ask(p, 0.5);
     assert_int_equal(gcd_suspects_count(a.s), 1);
-    assert_non_null(strstr(suspect(a, 0, GCD_SUSPECT_OBJECT, "Load")->sentence, "held by the finalizer queue through Pending."));
+    assert_non_null(strstr(suspect(a, 0, GCD_SUSPECT_OBJECT, "Load")->sentence, " is held by one Pending: "));
     forget(a);
 }
 
@@ -721,7 +721,8 @@ static void every_allocation_may_fail(void **state)
             s = NULL;
             struct gcd_suspects_options o = { .context.alloc = &f.alloc, .share = 0.05, .min_bytes = 1 };
             gcd_status st = gcd_suspects_new(g, d, &o, &s, &err);
-            assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
+            if (st != GCD_OK || f.failed == 0)           /* a memo may be left out */
+                assert_int_equal(st, f.failed == 0 ? GCD_OK : GCD_E_NOMEM);
             assert_int_equal(s != NULL, st == GCD_OK);
             gcd_suspects_free(s);
             assert_null(failalloc_complaint(&f));

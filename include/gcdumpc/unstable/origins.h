@@ -13,11 +13,14 @@
 #ifndef GCDUMPC_UNSTABLE_ORIGINS_H
 #define GCDUMPC_UNSTABLE_ORIGINS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <gcdumpc/alloc.h>
 #include <gcdumpc/status.h>
 #include <gcdumpc/summary.h>
+#include <gcdumpc/unstable/collections.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,6 +57,35 @@ GCD_API enum gcd_origin gcd_origins_get(const struct gcd_origins *o, uint32_t ty
  * name, of its outer types, or of those in its namespace.
  */
 GCD_API enum gcd_origin gcd_origins_of_name(const struct gcd_origins *o, const char *name);
+
+/* ---- folded paths ---- */
+
+/*
+ * What people need not see of a path: steps of libraries and the framework, and the inside of collections.
+ *
+ *     Shop.SessionStore                                   shown: the program's own
+ *     ConcurrentDictionary<System.Guid, Shop.UserSession>     shown: the collection at the end
+ *     ... .Tables, ... .VolatileNode[]                    inside: part of the line before
+ *
+ * All outputs that show paths fold them here.
+ */
+enum gcd_fold {
+    GCD_FOLD_SHOWN,
+    GCD_FOLD_INSIDE,             /* part of the collection that is the last step before it with another answer */
+    GCD_FOLD_HIDDEN              /* not the program's own; hidden steps side by side are one line */
+};
+
+struct gcd_fold_step {
+    uint32_t type;               /* GCD_TYPE_NONE: no objects of one type, always shown */
+    bool keep;                   /* must be shown */
+    enum gcd_fold fold;          /* the answer */
+};
+
+/*
+ * Answers for STEPS[N], from the root's side on; each refers to the next.  Shown are the last step, which is what the path is about, what it keeps,
+ * the program's own types, the collection whose element or inside the last step is, and a step alone between shown ones.
+ */
+GCD_API void gcd_fold_path(const struct gcd_origins *origins, struct gcd_collections *collections, struct gcd_fold_step *steps, size_t n);
 
 #ifdef __cplusplus
 }

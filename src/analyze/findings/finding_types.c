@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include <gcdumpc/unstable/origins.h>
-
 #include "base/error.h"
 
 #define TYPE_DELEGATE 1u
@@ -84,19 +82,14 @@ static bool waits(const char *name)
     return findings_is_box(name);
 }
 
-static gcd_status mark_own(struct findings *f, struct gcd_error *err)
+static void mark_own(struct findings *f)
 {
-    struct suspects_work *w = f->w;
-    struct gcd_origins *origins;
-    GCD_TRY(gcd_origins_new(gcd_graph_summary(w->g), &(struct gcd_origins_options){ .alloc = w->alloc }, &origins, err));
-    for (uint32_t i = 0; i < w->types; i++)
-        if (gcd_origins_get(origins, i) == GCD_ORIGIN_OWN && (f->types[i].flags & TYPE_DELEGATE) == 0)
+    for (uint32_t i = 0; i < f->w->types; i++)
+        if (gcd_origins_get(f->w->origins, i) == GCD_ORIGIN_OWN && (f->types[i].flags & TYPE_DELEGATE) == 0)
             f->traits[i] |= FINDING_OWN;
-    gcd_origins_free(origins);
-    return GCD_OK;
 }
 
-gcd_status findings_classify(struct findings *f, struct gcd_error *err)
+void findings_classify(struct findings *f)
 {
     for (uint32_t i = 0; i < f->w->types; i++) {
         const struct gcd_type *t = &f->types[i];
@@ -107,7 +100,7 @@ gcd_status findings_classify(struct findings *f, struct gcd_error *err)
             if (findings_rule(r)->is_type(t))
                 f->rule[i] = (uint8_t)(r + 1);
     }
-    return mark_own(f, err);
+    mark_own(f);
 }
 
 bool findings_has(const struct findings *f, uint32_t node, uint8_t trait)

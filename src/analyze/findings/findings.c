@@ -376,7 +376,7 @@ static gcd_status add(struct search *s, struct candidate *c, struct gcd_error *e
 
 static gcd_status run(struct search *s, struct gcd_error *err)
 {
-    GCD_TRY(findings_classify(&s->f, err));
+    findings_classify(&s->f);
     GCD_TRY(count(s, err));
     choose(s);
     if (s->candidate_count == 0)

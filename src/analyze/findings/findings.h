@@ -66,7 +66,7 @@ struct findings {
 /* The rules, by number; NULL after the last. */
 const struct finding_rule *findings_rule(size_t i);
 /* Fills RULE and TRAITS. */
-gcd_status findings_classify(struct findings *f, struct gcd_error *err);
+void findings_classify(struct findings *f);
 bool findings_has(const struct findings *f, uint32_t node, uint8_t trait);
 bool findings_is_of(const struct findings *f, uint32_t node, enum gcd_suspect_kind kind);
 /* The nearest type of the program below NODE, or that of NODE, else the first type that the search met; GCD_TYPE_NONE = nothing is below. */

@@ -40,6 +40,7 @@ static gcd_status describe(struct suspects_work *w, struct gcd_error *err)
             x->pub.share = (double)x->pub.bytes / (double)s->heap_bytes;
         GCD_TRY(suspects_check(w, err));
         GCD_TRY(suspects_path(w, x, err));
+        GCD_TRY(suspects_owner(w, x, err));
         GCD_TRY(suspects_sentence(w, x, err));
     }
     return GCD_OK;
@@ -79,6 +80,7 @@ static const struct {
 static gcd_status run(struct suspects_work *w, struct gcd_error *err)
 {
     GCD_TRY(gcd_collections_new(w->g, &w->o->context, &w->collections, err));
+    GCD_TRY(suspects_find_origins(w, err));
     for (size_t i = 0; i < STEP_COUNT; i++) {
         GCD_TRY(gcd_context_step(&w->o->context, i, STEP_COUNT, err));
         if (w->s->count > 0 || !steps[i].of_suspects)
@@ -92,6 +94,8 @@ static void work_done(struct suspects_work *w)
 {
     gcd_paths_free(w->own_paths);
     gcd_collections_free(w->collections);
+    gcd_origins_free(w->own_origins);
+    gcd_mem_free(w->alloc, w->is_own, w->types);
     gcd_mem_free(w->alloc, w->inside, w->words * sizeof *w->inside);
     gcd_mem_free(w->alloc, w->waiting, w->words * sizeof *w->waiting);
     gcd_mem_free(w->alloc, w->owner, (size_t)w->nodes * sizeof *w->owner);

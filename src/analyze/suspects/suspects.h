@@ -9,6 +9,7 @@
 
 #include <gcdumpc/suspects.h>
 #include <gcdumpc/unstable/collections.h>
+#include <gcdumpc/unstable/origins.h>
 
 #include "analyze/dominators/live_edges.h"
 #include "base/idmap.h"
@@ -34,7 +35,7 @@ struct suspect {
     bool recursive;              /* OBJECT: the first object of a list or tree of its own type */
     enum suspect_holder holder;  /* TYPE, when pub.alike > 0 */
     uint32_t container;          /* OBJECT, and HANDLERS found as one: the suspect owns what this object dominates; else GCD_NODE_NONE */
-    struct gcd_collection collection;    /* OBJECT that is one; else its kind is GCD_COLLECTION_NONE */
+    struct gcd_collection collection;    /* OBJECT that is one, TYPE in one; else its kind is GCD_COLLECTION_NONE */
     uint64_t type_objects;       /* FINALIZERS, PINNED: suspected objects of pub.type */
     uint64_t references;         /* COLLECTIONS: objects in their arrays; SPARSE: places in use */
     uint64_t places;             /* SPARSE: all of them */
@@ -79,6 +80,9 @@ struct suspects_work {
     uint32_t nodes, types;
     size_t most;                         /* the largest possible number of suspects */
     struct gcd_collections *collections;
+    const struct gcd_origins *origins;
+    struct gcd_origins *own_origins;
+    uint8_t *is_own;                     /* [types] of the program's own, and can be an owner: no array, no delegate */
     uint64_t *inside;                    /* one bit per node: inside of a collection that is suspected; NULL = there is none */
     uint64_t *waiting;                   /* one bit per node: held by the finalizer queue alone; NULL = the queue is empty */
     size_t words;
@@ -92,7 +96,9 @@ struct suspects_work {
 #define SUSPECTS_UNKNOWN 0u
 #define SUSPECTS_NOBODY UINT16_MAX
 
-/* Adds a suspect, all zero except KIND, NODE and TYPE; the next one added moves it.  GCD_E_NOMEM, GCD_E_LIMIT. */
+/* With nothing known but KIND, NODE and TYPE. */
+struct gcd_suspect suspects_blank(enum gcd_suspect_kind kind, uint32_t node, uint32_t type);
+/* Adds a suspect, nothing known except KIND, NODE and TYPE; the next one added moves it.  GCD_E_NOMEM, GCD_E_LIMIT. */
 gcd_status suspects_add(struct suspects_work *w, enum gcd_suspect_kind kind, uint32_t node, uint32_t type, struct suspect **ret,
                         struct gcd_error *err);
 /* Long loops call it every 2^20 steps. */
@@ -136,6 +142,9 @@ gcd_status suspects_sparse(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_findings(struct suspects_work *w, struct gcd_error *err);
 /* suspects_content.c: the owner of each object (w->owner), held and content of OBJECT, TYPE, FINALIZERS. */
 gcd_status suspects_content(struct suspects_work *w, struct gcd_error *err);
+/* suspects_owner.c: w->origins and w->is_own; owner and collection of one suspect. */
+gcd_status suspects_find_origins(struct suspects_work *w, struct gcd_error *err);
+gcd_status suspects_owner(const struct suspects_work *w, struct suspect *x, struct gcd_error *err);
 /* suspects_path.c: path and root of one suspect. */
 gcd_status suspects_path(const struct suspects_work *w, struct suspect *x, struct gcd_error *err);
 /* suspects_kinds.c: sentence and advice of one suspect. */

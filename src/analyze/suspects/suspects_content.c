@@ -1,5 +1,6 @@
 /*
- * The content of each suspect.  An object belongs to the nearest suspect above it in the dominator tree, so nothing counts twice.
+ * The content of each suspect.  An object belongs to the nearest suspect above it in the dominator tree, so nothing counts twice.  In the same way
+ * an object belongs to the nearest one of the program's own types, which says how much of a suspect is whose.
  */
 #include "analyze/suspects/suspects.h"
 
@@ -19,9 +20,12 @@ struct parts {
     struct gcd_idmap map;                /* suspect and type -> number in items */
     struct part *items;
     size_t count, room;
-    uint64_t last_id;                    /* neighbours are alike */
-    uint32_t last;
+    uint64_t last_id[2];                 /* neighbours are alike; by type, and by own type */
+    uint32_t last[2];
+    uint32_t *own;                       /* [nodes] 1 + the own type that an object belongs to; 0 = none in its suspect, or not known yet */
 };
+/* Set in the number of a suspect: sums by own type. */
+#define BY_OWN UINT32_C(0x80000000)
 
 /* Suspects whose objects count for no other suspect. */
 static bool has_content(const struct suspect *x)
@@ -59,8 +63,9 @@ static bool is_held(const struct suspects_work *w, const struct suspect *x, uint
 }
 
 /* Marks the objects at which the content of suspects begins. */
-static gcd_status mark_first(struct suspects_work *w, struct gcd_error *err)
+static gcd_status mark_first(const struct parts *p, struct gcd_error *err)
 {
+    struct suspects_work *w = p->w;
     uint16_t *of_type = gcd_mem_new_array(w->alloc, w->types, sizeof *of_type), waiting = 0;
     if (of_type == NULL)
         return gcd_fail_nomem(err, "adding up suspects");
@@ -79,6 +84,11 @@ static gcd_status mark_first(struct suspects_work *w, struct gcd_error *err)
     for (size_t i = 0; i < w->s->count; i++)
         if (w->s->items[i].container != GCD_NODE_NONE)
             w->owner[w->s->items[i].container] = (uint16_t)(i + 1);
+    for (uint32_t node = 0; node < w->nodes; node++) {
+        uint32_t type = gcd_graph_node_type(w->g, node);
+        if (w->owner[node] != SUSPECTS_UNKNOWN && w->is_own[type])
+            p->own[node] = type + 1;
+    }
     gcd_mem_free(w->alloc, of_type, (size_t)w->types * sizeof *of_type);
     return GCD_OK;
 }
@@ -86,8 +96,9 @@ static gcd_status mark_first(struct suspects_work *w, struct gcd_error *err)
 static struct part *part_of(struct parts *p, uint32_t suspect, uint32_t type)
 {
     uint64_t id = (uint64_t)suspect << 32 | type;
-    if (p->count > 0 && id == p->last_id)
-        return &p->items[p->last];
+    unsigned which = suspect >= BY_OWN;
+    if (id == p->last_id[which])
+        return &p->items[p->last[which]];
     uint32_t i = gcd_idmap_get(&p->map, id);
     if (i == GCD_IDMAP_NONE) {
         i = (uint32_t)p->count;
@@ -95,33 +106,57 @@ static struct part *part_of(struct parts *p, uint32_t suspect, uint32_t type)
             return NULL;
         p->items[p->count++] = (struct part){ .suspect = suspect, .type = type };
     }
-    p->last_id = id;
-    p->last = i;
+    p->last_id[which] = id;
+    p->last[which] = i;
     return &p->items[i];
 }
 
-/* Finds the owner of NODE at the nearest ancestor whose owner is known, and sets it for all between, so each node is passed once. */
-static uint16_t find_owner(struct suspects_work *w, uint32_t node)
+/*
+ * Finds the owner of NODE at the nearest ancestor whose owner is known, and sets it for all between, so each node is passed twice at most.  Own
+ * types change on the way down, so it goes from one of their objects to the next.
+ */
+static uint16_t find_owner(const struct parts *p, uint32_t node)
 {
+    struct suspects_work *w = p->w;
     uint32_t top = node;
     while (top < GCD_NODE_ROOT && w->owner[top] == SUSPECTS_UNKNOWN)
         top = gcd_dominators_parent(w->d, top);
     uint16_t owner = top < GCD_NODE_ROOT ? w->owner[top] : SUSPECTS_NOBODY;
-    for (uint32_t up = node; up != top; up = gcd_dominators_parent(w->d, up))
-        w->owner[up] = owner;
+    for (uint32_t up = node, at = node; up != top; at = up) {
+        while (at != top && (owner == SUSPECTS_NOBODY || !w->is_own[gcd_graph_node_type(w->g, at)]))
+            at = gcd_dominators_parent(w->d, at);
+        uint32_t own = at != top ? gcd_graph_node_type(w->g, at) + 1 : owner != SUSPECTS_NOBODY ? p->own[top] : 0;
+        uint32_t end = at != top ? gcd_dominators_parent(w->d, at) : top;
+        for (; up != end; up = gcd_dominators_parent(w->d, up)) {
+            w->owner[up] = owner;
+            p->own[up] = own;
+        }
+    }
     return owner;
+}
+
+/* Adds NODE to the sums of the own type that it belongs to. */
+static bool add_to_own(struct parts *p, uint32_t suspect, uint32_t node)
+{
+    uint32_t own = p->own[node];
+    struct part *part = own != 0 ? part_of(p, suspect | BY_OWN, own - 1) : NULL;
+    if (part == NULL)
+        return own == 0;
+    part->objects += gcd_graph_node_type(p->w->g, node) == own - 1;
+    gcd_add_saturating(&part->bytes, gcd_graph_node_size(p->w->g, node));
+    return true;
 }
 
 static gcd_status add_up(struct parts *p, struct gcd_error *err)
 {
     struct suspects_work *w = p->w;
     for (uint32_t node = 0; node < w->nodes; node++) {
-        uint16_t owner = find_owner(w, node);
+        uint16_t owner = find_owner(p, node);
         if (node % SUSPECTS_CHECK_EVERY == 0)
             GCD_TRY(suspects_check(w, err));
         if (owner == SUSPECTS_NOBODY)
             continue;
-        struct part *part = part_of(p, owner - 1u, gcd_graph_node_type(w->g, node));
+        struct part *part = add_to_own(p, owner - 1u, node) ? part_of(p, owner - 1u, gcd_graph_node_type(w->g, node)) : NULL;
         if (part == NULL)
             return gcd_fail_nomem(err, "adding up suspects");
         part->objects++;
@@ -135,35 +170,44 @@ static gcd_status add_up(struct parts *p, struct gcd_error *err)
     return GCD_OK;
 }
 
+static void keep_part(struct suspects_work *w, const struct part *part)
+{
+    struct gcd_suspect_part sum = { part->type, part->objects, part->bytes };
+    struct suspect *x = &w->s->items[part->suspect & ~BY_OWN];
+    if (part->suspect >= BY_OWN) {
+        suspects_keep_most(x->pub.own, &x->pub.own_count, sum);
+        return;
+    }
+    bool handlers = x->pub.kind == GCD_SUSPECT_HANDLERS;         /* HANDLERS have their content already: the targets */
+    gcd_add_saturating(&x->pub.bytes, part->bytes);
+    x->pub.content_objects += part->objects;
+    if (part->type == x->pub.type && x->recursive) {
+        x->pub.objects = part->objects;
+        x->pub.shallow_bytes = part->bytes;
+    }
+    suspects_keep_most(x->pub.content, &x->pub.content_count, sum);
+    if (part->held_objects > 0 && !handlers) {
+        x->pub.held_objects += part->held_objects;
+        suspects_keep_most(x->pub.held, &x->pub.held_count, (struct gcd_suspect_part){ part->type, part->held_objects, part->held_bytes });
+    }
+}
+
 gcd_status suspects_content(struct suspects_work *w, struct gcd_error *err)
 {
+    struct parts p = { .w = w, .last_id = { UINT64_MAX, UINT64_MAX } };
     w->owner = gcd_mem_new_array(w->alloc, w->nodes, sizeof *w->owner);
-    if (w->owner == NULL)
-        return gcd_fail_nomem(err, "adding up suspects");
-    GCD_TRY(mark_first(w, err));
-    struct parts p = { .w = w };
+    p.own = gcd_mem_new_array(w->alloc, w->nodes, sizeof *p.own);
     gcd_idmap_init(&p.map, w->alloc);
-    gcd_status st = add_up(&p, err);
+    gcd_status st = w->owner != NULL && p.own != NULL ? mark_first(&p, err) : gcd_fail_nomem(err, "adding up suspects");
+    if (st == GCD_OK)
+        st = add_up(&p, err);
     for (size_t i = 0; i < w->s->count && st == GCD_OK; i++)
         if (has_content(&w->s->items[i]))
             w->s->items[i].pub.bytes = 0;
-    for (size_t i = 0; i < p.count && st == GCD_OK; i++) {
-        const struct part *part = &p.items[i];
-        struct suspect *x = &w->s->items[part->suspect];
-        bool handlers = x->pub.kind == GCD_SUSPECT_HANDLERS;     /* HANDLERS have their content already: the targets */
-        gcd_add_saturating(&x->pub.bytes, part->bytes);
-        x->pub.content_objects += part->objects;
-        if (part->type == x->pub.type && x->recursive) {
-            x->pub.objects = part->objects;
-            x->pub.shallow_bytes = part->bytes;
-        }
-        suspects_keep_most(x->pub.content, &x->pub.content_count, (struct gcd_suspect_part){ part->type, part->objects, part->bytes });
-        if (part->held_objects > 0 && !handlers) {
-            x->pub.held_objects += part->held_objects;
-            suspects_keep_most(x->pub.held, &x->pub.held_count, (struct gcd_suspect_part){ part->type, part->held_objects, part->held_bytes });
-        }
-    }
+    for (size_t i = 0; i < p.count && st == GCD_OK; i++)
+        keep_part(w, &p.items[i]);
     gcd_idmap_done(&p.map);
     gcd_mem_free(w->alloc, p.items, p.room * sizeof *p.items);
+    gcd_mem_free(w->alloc, p.own, (size_t)w->nodes * sizeof *p.own);
     return st;
 }

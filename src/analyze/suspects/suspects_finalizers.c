@@ -91,6 +91,8 @@ void suspects_say_finalizers(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, ", and");
     suspects_put_kept(s, p, p->objects != 1);
     suspects_put(s, ".");
+    if (!s->w->is_own[p->type])
+        suspects_put_own(s, p);
 }
 
 void suspects_advise_finalizers(struct suspect_words *s, const struct suspect *x)

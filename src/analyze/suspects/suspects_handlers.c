@@ -141,23 +141,60 @@ gcd_status suspects_handlers(struct suspects_work *w, struct gcd_error *err)
     return GCD_OK;
 }
 
+/* "An event of one Shop.Feed (Shop.dll), a System.Action," when the object that refers to it is one that can have events. */
+static void put_event(struct suspect_words *s, const struct suspect *x)
+{
+    const struct gcd_suspect *p = &x->pub;
+    const struct gcd_suspect_step *by = p->path_count > 1 ? &p->path[p->path_count - 2] : NULL;
+    if (by != NULL && !by->skipped && by->repeats == 1 && gcd_collections_kind(s->w->collections, by->type) == GCD_COLLECTION_NONE) {
+        suspects_put(s, "An event of one ");
+        suspects_put_type(s, by->type);
+        if (by->node == p->owner_node)
+            suspects_put_module(s, p);
+    } else if (p->path_count == 1 && p->root != SIZE_MAX && suspects_is_own_static(s, p->root)) {
+        suspects_put(s, "T");
+        size_t at = s->n;
+        suspects_put_root(s, p->root);
+        memmove(s->text + at, s->text + at + 1, s->n - at);      /* "the" */
+        s->n--;
+    } else {
+        suspects_put(s, "An event or delegate of type ");
+        suspects_put_type(s, p->type);
+        return;
+    }
+    suspects_put(s, ", ");
+    suspects_put_article(s, p->type, true);
+    suspects_put_type(s, p->type);
+    suspects_put(s, ",");
+}
+
 void suspects_say_handlers(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
-    suspects_put(s, "An event or delegate of type ");
-    suspects_put_type(s, p->type);
+    put_event(s, x);
     suspects_put(s, " has ");
     suspects_put_number(s, p->objects);
     suspects_put(s, " handlers");
     if (p->held_count > 0) {
-        suspects_put(s, p->held[0].objects == p->objects ? ", all methods of " : ", mostly methods of ");
+        bool all = p->held[0].objects == p->objects;
+        suspects_put(s, all ? ", all methods of " : ", mostly methods of ");
         suspects_put_type(s, p->held[0].type);
         suspects_put(s, " objects");
+        if (!all) {
+            suspects_put(s, " (");
+            suspects_put_number(s, p->held[0].objects);
+            suspects_put(s, ")");
+        }
     }
     suspects_put(s, ". It");
     suspects_put_kept(s, p, false);
     suspects_put(s, ".");
-    suspects_put_held_by(s, x, "It is");
+    if (p->owner_node != GCD_NODE_NONE && p->root != SIZE_MAX)
+        suspects_put_lifetime(s, x, "It");
+    else if (p->path_count != 1 || p->root == SIZE_MAX || !suspects_is_own_static(s, p->root))
+        suspects_put_held_by(s, x, "It is");
+    if (p->held_count > 0 && !s->w->is_own[p->held[0].type])
+        suspects_put_own(s, p);
 }
 
 void suspects_advise_handlers(struct suspect_words *s, const struct suspect *x)

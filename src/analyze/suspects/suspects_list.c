@@ -3,6 +3,12 @@
 #include "base/error.h"
 #include "base/mem.h"
 
+struct gcd_suspect suspects_blank(enum gcd_suspect_kind kind, uint32_t node, uint32_t type)
+{
+    return (struct gcd_suspect){ .kind = kind, .node = node, .type = type, .root = SIZE_MAX, .owner_node = GCD_NODE_NONE, .owner = GCD_TYPE_NONE,
+                                 .owner_module = "", .element = { .type = GCD_TYPE_NONE } };
+}
+
 gcd_status suspects_add(struct suspects_work *w, enum gcd_suspect_kind kind, uint32_t node, uint32_t type, struct suspect **ret,
                         struct gcd_error *err)
 {
@@ -12,9 +18,8 @@ gcd_status suspects_add(struct suspects_work *w, enum gcd_suspect_kind kind, uin
     if (!gcd_vec_reserve(&s->alloc, &s->items, &s->room, s->count + 1, sizeof *s->items, w->most))
         return gcd_fail_nomem(err, "looking for suspects");
     *ret = &s->items[s->count++];
-    **ret = (struct suspect){ .pub = { .kind = kind, .node = node, .type = type, .root = SIZE_MAX },
-                              .container = kind == GCD_SUSPECT_OBJECT ? node : GCD_NODE_NONE, .owner_type = GCD_TYPE_NONE,
-                              .heaviest_type = GCD_TYPE_NONE };
+    **ret = (struct suspect){ .pub = suspects_blank(kind, node, type), .container = kind == GCD_SUSPECT_OBJECT ? node : GCD_NODE_NONE,
+                              .owner_type = GCD_TYPE_NONE, .heaviest_type = GCD_TYPE_NONE };
     return GCD_OK;
 }
 

@@ -230,42 +230,112 @@ gcd_status suspects_containers(struct suspects_work *w, struct gcd_error *err)
     return st;
 }
 
-void suspects_say_object(struct suspect_words *s, const struct suspect *x)
+/* ---- the sentence ---- */
+
+/* "96.0 % of the heap (9.3 MiB) is held by one Shop.SessionStore (Shop.dll)" */
+static void put_owner(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
-    uint64_t own = x->collection.kind == GCD_COLLECTION_NONE ? p->shallow_bytes : x->collection.structure_bytes;
-    if (x->recursive && p->objects > 1) {
-        suspects_put(s, "A list or tree of ");
-        suspects_put_typed(s, p->objects, p->type);
-        suspects_put_kept(s, p, false);
-        suspects_put(s, ".");
-    } else if (p->shallow_bytes == p->bytes) {
-        suspects_put_article(s, p->type);
+    suspects_put_share(s, p->share);
+    suspects_put(s, " (");
+    suspects_put_bytes(s, p->bytes);
+    suspects_put_nested(s, p);
+    suspects_put(s, ") is %s ", p->owner_node == GCD_NODE_NONE || p->owner_alone ? "held by" : "reached through");
+    if (p->owner_node != GCD_NODE_NONE)
+        suspects_put_owner(s, p);
+    else
+        suspects_put_root(s, p->root);
+    if (p->path[p->path_count - 1].dependent)
+        suspects_put(s, " and a dependent handle");
+}
+
+/* What X is: a list, a large object, a collection, an object that holds others.  SMALL: in the middle of a sentence. */
+static void put_what(struct suspect_words *s, const struct suspect *x, bool small)
+{
+    const struct gcd_suspect *p = &x->pub;
+    bool collection = x->collection.kind != GCD_COLLECTION_NONE;
+    uint64_t own = collection && x->collection.node == p->node ? x->collection.structure_bytes : p->shallow_bytes;
+    bool large = own >= p->bytes / 2;
+    if (x->recursive && p->objects > 1 && !collection) {
+        suspects_put(s, small ? "a list or tree of " : "A list or tree of ");
+        if (suspects_is_call(s, p->type)) {
+            suspects_put_number(s, p->objects);
+            suspects_put(s, " calls of ");
+            suspects_put_who(s, p->type);
+        } else {
+            suspects_put_typed(s, p->objects, p->type);
+        }
+    } else if (collection) {
+        suspects_put_collection(s, x, small);
+        if (large) {
+            suspects_put(s, ", which takes ");
+            suspects_put_bytes(s, own);
+            suspects_put(s, small ? " itself" : " itself and");
+        }
+    } else if (small && !large && p->owner_node == p->node && p->held_count > 0) {
+        suspects_put_parts(s, p->held_objects, &p->held[0]);
+    } else {
+        suspects_put_article(s, p->type, small);
+        suspects_put_type(s, p->type);
+        if (large) {
+            suspects_put(s, " of ");
+            suspects_put_bytes(s, p->shallow_bytes);
+        } else if (p->held_count > 0) {
+            suspects_put(s, " with ");
+            suspects_put_parts(s, p->held_objects, &p->held[0]);
+        }
+    }
+}
+
+/* Has the sentence named the own type that most of it belongs to, with about as many objects as there are? */
+static bool names_own(const struct suspect_words *s, const struct suspect *x)
+{
+    const struct gcd_suspect *p = &x->pub;
+    bool collection = x->collection.kind != GCD_COLLECTION_NONE;
+    uint32_t type = collection ? p->element.type : p->type;
+    if (type == GCD_TYPE_NONE || !s->w->is_own[type] || p->own_count == 0)
+        return p->own_count == 0;
+    uint64_t named = collection ? p->element.objects : p->objects;
+    return p->own[0].type == type && p->own[0].objects / 2 <= named;
+}
+
+static void put_kept(struct suspect_words *s, const struct suspect *x)
+{
+    const struct gcd_suspect *p = &x->pub;
+    if (p->shallow_bytes == p->bytes && x->collection.kind == GCD_COLLECTION_NONE && !x->recursive) {
+        suspects_put_article(s, p->type, false);
         suspects_put_type(s, p->type);
         suspects_put(s, " is ");
         suspects_put_bytes(s, p->bytes);
         suspects_put(s, " large, ");
         suspects_put_share(s, p->share);
-        suspects_put(s, ".");
-    } else if (own >= p->bytes / 2) {
-        suspects_put_article(s, p->type);
-        suspects_put_type(s, p->type);
-        suspects_put_elements(s, &x->collection);
-        suspects_put(s, x->collection.kind == GCD_COLLECTION_NONE ? " of " : ", ");
-        suspects_put_bytes(s, own);
-        suspects_put(s, x->collection.kind == GCD_COLLECTION_NONE ? "" : " large,");
-        suspects_put_kept(s, p, false);
-        suspects_put(s, ", most of it itself.");
     } else {
-        suspects_put_article(s, p->type);
-        suspects_put_type(s, p->type);
-        suspects_put_elements(s, &x->collection);
+        put_what(s, x, false);
         suspects_put_kept(s, p, false);
-        if (p->held_count > 0) {
-            suspects_put(s, ". It holds ");
-            suspects_put_parts(s, p->held_objects, &p->held[0]);
-        }
-        suspects_put(s, ".");
     }
-    suspects_put_held_by(s, x, "It is");
+    suspects_put(s, ".");
+}
+
+void suspects_say_object(struct suspect_words *s, const struct suspect *x)
+{
+    const struct gcd_suspect *p = &x->pub;
+    bool owned = p->owner_node != GCD_NODE_NONE || suspects_is_own_static(s, p->root);
+    if (p->path_count > 0 && owned) {
+        put_owner(s, x);
+        suspects_put(s, ": ");
+        put_what(s, x, true);
+        suspects_put(s, ".");
+        if (p->root == SIZE_MAX)
+            suspects_put_held_by(s, x, "It is");
+        else if (p->owner_node != GCD_NODE_NONE)
+            suspects_put_lifetime(s, x, "It");
+    } else {
+        put_kept(s, x);
+        if (p->path_count > 0 && p->root != SIZE_MAX && suspects_has_marker(s, x))
+            suspects_put_lifetime(s, x, "It");
+        else
+            suspects_put_held_by(s, x, "It is");
+    }
+    if (!names_own(s, x))
+        suspects_put_own(s, p);
 }

@@ -103,7 +103,8 @@ static uint64_t free_bytes(const struct span *s)
 static gcd_status make_suspect(struct spans *s, struct gcd_error *err)
 {
     struct suspects_work *w = s->w;
-    struct gcd_suspect sum = { .node = GCD_NODE_NONE, .overlaps = true };
+    struct gcd_suspect sum = suspects_blank(GCD_SUSPECT_PINNED, GCD_NODE_NONE, 0);
+    sum.overlaps = true;
     uint64_t most = 0, around = 0;
     for (size_t i = 0; i < s->count; i++)
         if (free_bytes(&s->items[i]) > 0) {
@@ -139,8 +140,6 @@ static gcd_status make_suspect(struct spans *s, struct gcd_error *err)
     if (sum.objects < SUSPECTS_PINNED)
         return GCD_OK;
     GCD_TRY(suspects_add(w, GCD_SUSPECT_PINNED, sum.node, sum.type, &x, err));
-    sum.kind = GCD_SUSPECT_PINNED;
-    sum.root = SIZE_MAX;
     x->pub = sum;
     x->type_objects = most;
     x->around_bytes = around;

@@ -160,7 +160,7 @@ void suspects_say_sparse(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
     if (p->objects == 1) {
-        suspects_put_article(s, p->type);
+        suspects_put_article(s, p->type, false);
         suspects_put_type(s, p->type);
         suspects_put(s, " is ");
     } else {

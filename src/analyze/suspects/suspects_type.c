@@ -81,46 +81,33 @@ gcd_status suspects_types(struct suspects_work *w, struct gcd_error *err)
 
 /* ---- what holds the objects of a type ---- */
 
-/* One holder of some objects of a suspect: the roots of a group, an object, or the objects of a type. */
-struct holder {
-    uint64_t objects;
-    uint32_t suspect, first;     /* number of objects; one of them */
-    enum suspect_holder kind;
+/*
+ * Objects of one type can be held in many ways, and the first one is rarely typical: of 5,000 links of a cancellation, one may belong to the
+ * configuration.  So objects are drawn at equal distances in the bytes that they retain; of paths with the same types the heaviest counts, and of
+ * these objects the one whose holder holds most.  Of few objects all are drawn.
+ */
+#define DRAWN 256u
+/* Steps of a path that are compared. */
+#define STEPS_MAX 256u
+
+struct drawn {
+    uint64_t path;               /* hash of the types on it */
+    uint64_t weight;
+    uint32_t suspect, node, by;  /* BY: its parent on the path */
 };
 
-struct holders {
+struct drawing {
     struct suspects_work *w;
-    struct gcd_idmap map;
-    struct holder *items;
+    struct drawn *items;
     size_t count, room;
+    uint32_t *order;             /* [count] */
+    struct series {
+        uint64_t seen, next, distance;   /* bytes */
+        uint64_t by_object, by_type;     /* objects with the same holder as the typical one; in BY_GROUP, of the chosen group */
+        uint64_t by_group[GCD_GROUPS], bytes[GCD_GROUPS];
+        uint32_t first[GCD_GROUPS];
+    } *series;                   /* [suspects] */
 };
-
-/* This many objects are looked up together, so that their cache misses overlap. */
-#define TOGETHER 64u
-
-struct held {
-    uint32_t node, suspect, by;
-};
-
-/* KEY is the number of the group, object or type. */
-static uint64_t holder_id(uint32_t suspect, enum suspect_holder kind, uint32_t key)
-{
-    return (uint64_t)suspect << 34 | (uint64_t)kind << 32 | key;
-}
-
-static gcd_status tally(struct holders *h, uint32_t suspect, enum suspect_holder kind, uint32_t key, uint32_t node, struct gcd_error *err)
-{
-    uint64_t id = holder_id(suspect, kind, key);
-    uint32_t i = gcd_idmap_get(&h->map, id);
-    if (i == GCD_IDMAP_NONE) {
-        i = (uint32_t)h->count;
-        if (!gcd_vec_reserve(h->w->alloc, &h->items, &h->room, h->count + 1, sizeof *h->items, UINT32_MAX - 1) || !gcd_idmap_put(&h->map, id, i))
-            return gcd_fail_nomem(err, "looking who holds the objects of a type");
-        h->items[h->count++] = (struct holder){ .suspect = suspect, .first = node, .kind = kind };
-    }
-    h->items[i].objects++;
-    return GCD_OK;
-}
 
 /* The suspect of kind TYPE that NODE belongs to; UINT32_MAX = none. */
 static uint32_t type_suspect(const struct suspects_work *w, uint32_t node)
@@ -129,89 +116,239 @@ static uint32_t type_suspect(const struct suspects_work *w, uint32_t node)
     return i != SUSPECTS_NOBODY && w->s->items[i - 1].pub.kind == GCD_SUSPECT_TYPE && is_grouped(w, node) ? i - 1 : UINT32_MAX;
 }
 
-/* The objects whose paths begin at a root of GROUP. */
-static gcd_status tally_roots(struct holders *h, enum gcd_root_group group, struct gcd_error *err)
+static uint64_t path_hash(const struct suspects_work *w, uint32_t node)
 {
-    struct suspects_work *w = h->w;
-    for (size_t i = 0; i < gcd_graph_summary(w->g)->root_count; i++) {
-        const struct gcd_root *r = &gcd_graph_summary(w->g)->roots[i];
-        if (gcd_root_group(r) != group || gcd_paths_parent(w->paths, r->node) != GCD_NODE_ROOT)
-            continue;
-        uint32_t suspect = type_suspect(w, r->node);
-        if (suspect == UINT32_MAX)
-            continue;
-        GCD_TRY(tally(h, suspect, SUSPECT_BY_ROOTS, group, r->node, err));
-        w->owner[r->node] = SUSPECTS_NOBODY;     /* so that further roots of the object do not count */
+    uint64_t hash = GCD_TEXT_HASH;
+    uint32_t last = GCD_TYPE_NONE;
+    for (unsigned n = 0; node < GCD_NODE_ROOT && n < STEPS_MAX; n++, node = gcd_paths_parent(w->paths, node)) {
+        uint32_t type = gcd_graph_node_type(w->g, node);
+        if (type != last)
+            hash = gcd_text_hash((const char *)&type, sizeof type, hash);
+        last = type;
     }
-    return GCD_OK;
+    return hash;
 }
 
-static gcd_status tally_waiting(struct holders *h, const struct held *waiting, size_t n, struct gcd_error *err)
+/* What the next object of SUSPECT counts, which retains BYTES; 0 = it is not drawn. */
+static uint64_t weigh(const struct drawing *d, uint32_t suspect, uint64_t bytes)
 {
-    for (size_t i = 0; i < n; i++)
-        gcd_idmap_fetch(&h->map, holder_id(waiting[i].suspect, SUSPECT_BY_OBJECT, waiting[i].by));
-    for (size_t i = 0; i < n; i++) {
-        const struct held *x = &waiting[i];
-        GCD_TRY(tally(h, x->suspect, SUSPECT_BY_OBJECT, x->by, x->node, err));
-        GCD_TRY(tally(h, x->suspect, SUSPECT_BY_TYPE, gcd_graph_node_type(h->w->g, x->by), x->node, err));
-    }
-    return GCD_OK;
+    struct series *s = &d->series[suspect];
+    if (d->w->s->items[suspect].pub.objects <= DRAWN)
+        return bytes > 0 ? bytes : 1;
+    gcd_add_saturating(&s->seen, bytes);
+    if (s->seen <= s->next)
+        return 0;
+    uint64_t weight = (s->seen - s->next - 1) / s->distance + 1;
+    gcd_add_saturating(&s->next, gcd_sum_saturating((weight - 1) * s->distance, s->distance));
+    return weight;
 }
 
-static gcd_status tally_objects(struct holders *h, struct gcd_error *err)
+static gcd_status draw(struct drawing *d, struct gcd_error *err)
 {
-    const struct suspects_work *w = h->w;
-    struct held waiting[TOGETHER];
-    size_t n = 0;
+    struct suspects_work *w = d->w;
     for (uint32_t node = 0; node < w->nodes; node++) {
-        uint32_t suspect = type_suspect(w, node), by = gcd_paths_parent(w->paths, node);
         if (node % SUSPECTS_CHECK_EVERY == 0)
             GCD_TRY(suspects_check(w, err));
-        if (suspect == UINT32_MAX || by >= GCD_NODE_ROOT)
+        uint32_t suspect = type_suspect(w, node);
+        if (suspect == UINT32_MAX || gcd_paths_parent(w->paths, node) == GCD_NODE_NONE)
             continue;
-        waiting[n++] = (struct held){ .node = node, .suspect = suspect, .by = by };
-        if (n == TOGETHER) {
-            GCD_TRY(tally_waiting(h, waiting, n, err));
-            n = 0;
-        }
+        uint64_t weight = weigh(d, suspect, gcd_dominators_retained(w->d, node));
+        if (weight == 0)
+            continue;
+        if (!gcd_vec_reserve(w->alloc, &d->items, &d->room, d->count + 1, sizeof *d->items, UINT32_MAX - 1))
+            return gcd_fail_nomem(err, "looking who holds the objects of a type");
+        d->items[d->count++] = (struct drawn){ .path = path_hash(w, node), .weight = weight, .suspect = suspect, .node = node,
+                                               .by = gcd_paths_parent(w->paths, node) };
     }
-    return tally_waiting(h, waiting, n, err);
+    return GCD_OK;
 }
 
-/* A type says less than an object: it counts only when nothing else holds half. */
-static bool is_better(const struct suspect *x, const struct holder *h)
+static int compare_drawn(const void *ctx, uint32_t a, uint32_t b)
 {
-    bool weak = h->kind == SUSPECT_BY_TYPE, was_weak = x->holder == SUSPECT_BY_TYPE;
-    if (x->pub.alike == 0 || weak == was_weak)
-        return h->objects > x->pub.alike;
-    return weak ? x->pub.alike < x->pub.objects / 2 && h->objects > x->pub.alike : h->objects >= x->pub.objects / 2 || h->objects >= x->pub.alike;
+    const struct drawn *x = &((const struct drawn *)ctx)[a], *y = &((const struct drawn *)ctx)[b];
+    if (x->suspect != y->suspect)
+        return x->suspect < y->suspect ? -1 : 1;
+    if (x->path != y->path)
+        return x->path < y->path ? -1 : 1;
+    return (x->by > y->by) - (x->by < y->by);
+}
+
+/* Among drawn objects that are alike, by path or by path and holder: from FIRST on, up to the result.  *RET_WEIGHT: all of them. */
+static size_t run_of(const struct drawing *d, size_t first, bool same_holder, uint64_t *ret_weight)
+{
+    const struct drawn *x = &d->items[d->order[first]];
+    size_t end = first;
+    *ret_weight = 0;
+    for (; end < d->count; end++) {
+        const struct drawn *y = &d->items[d->order[end]];
+        if (y->suspect != x->suspect || y->path != x->path || (same_holder && y->by != x->by))
+            break;
+        gcd_add_saturating(ret_weight, y->weight);
+    }
+    return end;
+}
+
+/* A path: what it weighs, its heaviest holder, an object below that. */
+struct choice {
+    uint64_t weight, holder;
+    uint32_t node;
+};
+
+static bool is_better(const struct choice *x, const struct choice *than)
+{
+    if (x->weight != than->weight)
+        return x->weight > than->weight;
+    return x->holder != than->holder ? x->holder > than->holder : x->node < than->node;
+}
+
+/* The object with the heaviest holder among those of the heaviest path becomes the typical one of its suspect. */
+static void choose(struct drawing *d)
+{
+    struct choice best = { .node = GCD_NODE_NONE };
+    uint32_t suspect = UINT32_MAX;
+    for (size_t i = 0, end; i < d->count; i = end) {
+        struct choice c = { .node = GCD_NODE_NONE };
+        uint64_t holder;
+        end = run_of(d, i, false, &c.weight);
+        for (size_t k = i, k_end; k < end; k = k_end) {
+            uint32_t node = d->items[d->order[k]].node;
+            k_end = run_of(d, k, true, &holder);
+            if (holder > c.holder || (holder == c.holder && node < c.node)) {
+                c.holder = holder;
+                c.node = node;
+            }
+        }
+        if (d->items[d->order[i]].suspect != suspect || is_better(&c, &best)) {
+            suspect = d->items[d->order[i]].suspect;
+            best = c;
+            d->w->s->items[suspect].pub.node = c.node;
+        }
+    }
+}
+
+/* The objects that roots hold directly; each counts for the first of its groups. */
+static void count_held_by_roots(struct drawing *d)
+{
+    struct suspects_work *w = d->w;
+    const struct gcd_summary *summary = gcd_graph_summary(w->g);
+    for (unsigned group = 0; group < GCD_GROUP_WEAK; group++)
+        for (size_t i = 0; i < summary->root_count; i++) {
+            const struct gcd_root *r = &summary->roots[i];
+            if ((unsigned)gcd_root_group(r) != group || gcd_paths_parent(w->paths, r->node) != GCD_NODE_ROOT)
+                continue;
+            uint32_t suspect = type_suspect(w, r->node);
+            if (suspect == UINT32_MAX)
+                continue;
+            struct series *s = &d->series[suspect];
+            s->first[group] = s->by_group[group]++ == 0 ? r->node : s->first[group];
+            gcd_add_saturating(&s->bytes[group], gcd_dominators_retained(w->d, r->node));
+            w->owner[r->node] = SUSPECTS_NOBODY;         /* so that further roots of the object do not count */
+        }
+}
+
+static gcd_status count_alike(struct drawing *d, struct gcd_error *err)
+{
+    const struct suspects_work *w = d->w;
+    for (uint32_t node = 0; node < w->nodes; node++) {
+        if (node % SUSPECTS_CHECK_EVERY == 0)
+            GCD_TRY(suspects_check(w, err));
+        uint32_t suspect = type_suspect(w, node), by = gcd_paths_parent(w->paths, node);
+        if (suspect == UINT32_MAX || by >= GCD_NODE_ROOT)
+            continue;
+        uint32_t typical = w->s->items[suspect].pub.node, typical_by = typical != GCD_NODE_NONE ? gcd_paths_parent(w->paths, typical) : GCD_NODE_NONE;
+        d->series[suspect].by_object += by == typical_by;
+        d->series[suspect].by_type += typical_by < GCD_NODE_ROOT && gcd_graph_node_type(w->g, by) == gcd_graph_node_type(w->g, typical_by);
+    }
+    return GCD_OK;
+}
+
+/* An object says more than its type, unless it holds less than half. */
+static void decide(const struct drawing *d, uint32_t suspect)
+{
+    struct suspect *x = &d->w->s->items[suspect];
+    const struct series *s = &d->series[suspect];
+    if (x->pub.kind != GCD_SUSPECT_TYPE || x->pub.node == GCD_NODE_NONE)
+        return;
+    if (gcd_paths_parent(d->w->paths, x->pub.node) == GCD_NODE_ROOT) {
+        unsigned group = 0;
+        for (unsigned i = 1; i < GCD_GROUPS; i++)
+            group = s->bytes[i] > s->bytes[group] ? i : group;
+        x->holder = SUSPECT_BY_ROOTS;
+        x->pub.alike = s->by_group[group];
+        x->pub.node = s->by_group[group] > 0 ? s->first[group] : x->pub.node;
+        return;
+    }
+    x->holder = s->by_object >= x->pub.objects / 2 || s->by_object == s->by_type ? SUSPECT_BY_OBJECT : SUSPECT_BY_TYPE;
+    x->pub.alike = x->holder == SUSPECT_BY_OBJECT ? s->by_object : s->by_type;
+}
+
+static gcd_status find_typical(struct drawing *d, struct gcd_error *err)
+{
+    const struct gcd_alloc *a = d->w->alloc;
+    GCD_TRY(draw(d, err));
+    d->order = gcd_mem_new_array(a, d->count, sizeof *d->order);
+    if (d->order == NULL && d->count > 0)
+        return gcd_fail_nomem(err, "looking who holds the objects of a type");
+    for (size_t i = 0; i < d->count; i++)
+        d->order[i] = (uint32_t)i;
+    if (!gcd_sort_numbers(a, d->order, d->count, compare_drawn, d->items))
+        return gcd_fail_nomem(err, "looking who holds the objects of a type");
+    choose(d);
+    count_held_by_roots(d);
+    return count_alike(d, err);
 }
 
 gcd_status suspects_holders(struct suspects_work *w, struct gcd_error *err)
 {
     bool wanted = false;
-    for (size_t i = 0; i < w->s->count; i++)
+    struct drawing d = { .w = w };
+    size_t n = w->s->count;
+    d.series = gcd_mem_new_array(w->alloc, n, sizeof *d.series);
+    if (d.series == NULL)
+        return gcd_fail_nomem(err, "looking who holds the objects of a type");
+    for (size_t i = 0; i < n; i++) {
+        d.series[i].distance = w->s->items[i].pub.retained_bytes / DRAWN + 1;
         wanted = wanted || w->s->items[i].pub.kind == GCD_SUSPECT_TYPE;
-    if (!wanted)
-        return GCD_OK;
-    struct holders h = { .w = w };
-    gcd_idmap_init(&h.map, w->alloc);
-    gcd_status st = GCD_OK;
-    for (unsigned group = 0; group < GCD_GROUP_WEAK && st == GCD_OK; group++)
-        st = tally_roots(&h, (enum gcd_root_group)group, err);
-    if (st == GCD_OK)
-        st = tally_objects(&h, err);
-    for (size_t i = 0; i < h.count && st == GCD_OK; i++) {
-        struct suspect *x = &w->s->items[h.items[i].suspect];
-        if (!is_better(x, &h.items[i]))
-            continue;
-        x->pub.node = h.items[i].first;
-        x->pub.alike = h.items[i].objects;
-        x->holder = h.items[i].kind;
     }
-    gcd_idmap_done(&h.map);
-    gcd_mem_free(w->alloc, h.items, h.room * sizeof *h.items);
+    gcd_status st = wanted ? find_typical(&d, err) : GCD_OK;
+    for (uint32_t i = 0; i < n && wanted && st == GCD_OK; i++)
+        decide(&d, i);
+    gcd_mem_free(w->alloc, d.items, d.room * sizeof *d.items);
+    gcd_mem_free(w->alloc, d.order, d.count * sizeof *d.order);
+    gcd_mem_free(w->alloc, d.series, n * sizeof *d.series);
     return st;
+}
+
+/* " 25 of them are", " All of them are" */
+static void put_alike(struct suspect_words *s, const struct gcd_suspect *p)
+{
+    suspects_put(s, p->alike == p->objects ? " All of them" : " ");
+    if (p->alike != p->objects) {
+        suspects_put_number(s, p->alike);
+        suspects_put(s, " of them");
+    }
+    suspects_put(s, p->alike == 1 ? " is" : " are");
+}
+
+/* " in one List<Shop.Order> of one Shop.Archive (Shop.dll)" */
+static void put_holder(struct suspect_words *s, const struct suspect *x)
+{
+    const struct gcd_suspect *p = &x->pub;
+    bool one = x->holder == SUSPECT_BY_OBJECT;
+    bool collection = x->collection.kind != GCD_COLLECTION_NONE;
+    uint32_t type = collection ? gcd_graph_node_type(s->w->g, x->collection.node) : p->path[p->path_count - 2].type;
+    if (p->owner == type && !collection && one) {
+        suspects_put(s, " in ");
+        suspects_put_owner(s, p);
+        return;
+    }
+    suspects_put(s, one ? " in one " : " in ");
+    suspects_put_type(s, type);
+    suspects_put(s, one ? "" : " objects");
+    if (p->owner_node == GCD_NODE_NONE || p->owner == type)
+        return;
+    suspects_put(s, one ? " of " : ", as that of ");
+    suspects_put_owner(s, p);
 }
 
 void suspects_say_type(struct suspect_words *s, const struct suspect *x)
@@ -221,24 +358,21 @@ void suspects_say_type(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, " together");
     suspects_put_kept(s, p, true);
     suspects_put(s, "; no single object holds them all.");
-    if (p->alike == 0 || p->path_count == 0)
-        return;
-    suspects_put(s, p->alike == p->objects ? " All of them" : " ");
-    if (p->alike != p->objects) {
-        suspects_put_number(s, p->alike);
-        suspects_put(s, " of them");
+    if (p->alike > 0 && p->path_count > 0) {
+        put_alike(s, p);
+        if (x->holder == SUSPECT_BY_ROOTS && p->root != SIZE_MAX) {
+            suspects_put(s, " held directly by ");
+            suspects_put_group(s, gcd_root_group(&gcd_graph_summary(s->w->g)->roots[p->root]), true);
+            suspects_put(s, ".");
+        } else if (p->path_count > 1) {
+            put_holder(s, x);
+            suspects_put(s, ", among others.");
+            if (p->root != SIZE_MAX && x->holder == SUSPECT_BY_OBJECT)
+                suspects_put_lifetime(s, x, "It");
+        } else {
+            suspects_put(s, " held in this way.");
+        }
     }
-    suspects_put(s, p->alike == 1 ? " is" : " are");
-    if (x->holder == SUSPECT_BY_ROOTS && p->root != SIZE_MAX) {
-        suspects_put(s, " held directly by ");
-        suspects_put_group(s, gcd_root_group(&gcd_graph_summary(s->w->g)->roots[p->root]), true);
-        suspects_put(s, ".");
-    } else if (p->path_count > 1) {
-        const struct gcd_suspect_step *by = &p->path[p->path_count - 2];
-        suspects_put(s, x->holder == SUSPECT_BY_OBJECT ? " in one " : " in ");
-        suspects_put_type(s, by->type);
-        suspects_put(s, x->holder == SUSPECT_BY_OBJECT ? ", among others." : " objects, among others.");
-    } else {
-        suspects_put(s, " held in this way.");
-    }
+    if (!s->w->is_own[p->type])
+        suspects_put_own(s, p);
 }

@@ -7,10 +7,13 @@
 
 #include <gcdumpc/names.h>
 #include <gcdumpc/unstable/async_names.h>
+#include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/unstable/static_names.h>
 
 /* Names are cut after this many bytes: nested generic arguments would bury the sentence. */
 #define NAME_MAX_BYTES 160u
+/* Of the own types in a suspect. */
+#define OWN_SHOWN 3u
 
 void suspects_put(struct suspect_words *s, const char *fmt, ...)
 {
@@ -36,10 +39,17 @@ void suspects_put_name(struct suspect_words *s, const char *name)
     suspects_put(s, "%.*s...", (int)n, name);
 }
 
+/* Of what the compiler makes of lambdas. */
+static const char closure[] = ".<>c";
+
+static const char *name_of(const struct suspect_words *s, uint32_t type)
+{
+    return s->w->o->names != NULL ? gcd_names_get(s->w->o->names, type) : gcd_graph_summary(s->w->g)->types[type].name;
+}
+
 void suspects_put_type(struct suspect_words *s, uint32_t type)
 {
-    const struct gcd_names *names = s->w->o->names;
-    suspects_put_name(s, names != NULL ? gcd_names_get(names, type) : gcd_graph_summary(s->w->g)->types[type].name);
+    suspects_put_name(s, name_of(s, type));
 }
 
 /* "12,345" */
@@ -87,21 +97,10 @@ void suspects_put_share(struct suspect_words *s, double share)
 }
 
 /* "A" or "An", by the first letter of the name. */
-void suspects_put_article(struct suspect_words *s, uint32_t type)
+void suspects_put_article(struct suspect_words *s, uint32_t type, bool small)
 {
-    const struct gcd_names *names = s->w->o->names;
-    const char *name = names != NULL ? gcd_names_get(names, type) : gcd_graph_summary(s->w->g)->types[type].name;
-    suspects_put(s, name[0] != '\0' && strchr("AEIOaeio", name[0]) != NULL ? "An " : "A ");
-}
-
-void suspects_put_elements(struct suspect_words *s, const struct gcd_collection *it)
-{
-    if (it->kind == GCD_COLLECTION_NONE || (it->at_least == 0 && it->at_most == GCD_COUNT_UNKNOWN && it->elements == 0))
-        return;
-    suspects_put(s, " with ");
-    if (!gcd_collection_is_exact(it))
-        suspects_put(s, it->elements == it->at_least ? "at least " : it->elements == it->at_most ? "at most " : "about ");
-    suspects_put_count(s, it->elements, "element", "elements");
+    const char *name = name_of(s, type);
+    suspects_put(s, name[0] != '\0' && strchr("AEIOaeio", name[0]) != NULL ? (small ? "an " : "An ") : small ? "a " : "A ");
 }
 
 /* ---- roots ---- */
@@ -117,7 +116,7 @@ void suspects_put_group(struct suspect_words *s, enum gcd_root_group group, bool
     suspects_put(s, "%s", many ? label->many : label->one);
 }
 
-static void put_root(struct suspect_words *s, size_t root)
+void suspects_put_root(struct suspect_words *s, size_t root)
 {
     const struct gcd_root *r = &gcd_graph_summary(s->w->g)->roots[root];
     const struct gcd_static_words w = gcd_static_words(s->w->g, s->w->o->names, r);
@@ -130,15 +129,16 @@ static void put_root(struct suspect_words *s, size_t root)
     }
 }
 
-/* The most telling step before the object: arrays and collections of the library are everywhere. */
+/* The most telling step before the object: the owner, else what is no array and no collection. */
 static const struct gcd_suspect_step *owner_of(const struct suspect_words *s, const struct gcd_suspect *p)
 {
-    static const char library[] = "System.Collections.";
-    for (size_t i = p->path_count - 1; i > 0; i--) {
-        const char *name = gcd_graph_summary(s->w->g)->types[p->path[i - 1].type].name;
-        if (!p->path[i - 1].skipped && !suspects_is_array(name) && strncmp(name, library, sizeof library - 1) != 0)
+    for (size_t i = p->path_count - 1; i > 0; i--)
+        if (p->path[i - 1].node == p->owner_node)
             return &p->path[i - 1];
-    }
+    for (size_t i = p->path_count - 1; i > 0; i--)
+        if (!p->path[i - 1].skipped && p->path[i - 1].fold != GCD_FOLD_INSIDE &&
+            gcd_collections_kind(s->w->collections, p->path[i - 1].type) == GCD_COLLECTION_NONE)
+            return &p->path[i - 1];
     return &p->path[p->path_count - 2];
 }
 
@@ -153,7 +153,7 @@ void suspects_put_held_by(struct suspect_words *s, const struct suspect *x, cons
         return;
     }
     suspects_put(s, " %s held by ", subject);
-    put_root(s, p->root);
+    suspects_put_root(s, p->root);
     if (p->path_count > 1) {
         suspects_put(s, p->path_count > 2 || p->path[0].repeats > 1 ? " by way of " : " through ");
         suspects_put_type(s, owner_of(s, p)->type);
@@ -165,7 +165,7 @@ void suspects_put_held_by(struct suspect_words *s, const struct suspect *x, cons
 
 /* ---- bytes and objects of a suspect ---- */
 
-static void put_nested(struct suspect_words *s, const struct gcd_suspect *p)
+void suspects_put_nested(struct suspect_words *s, const struct gcd_suspect *p)
 {
     if (p->retained_bytes > p->bytes) {
         suspects_put(s, ", beside ");
@@ -180,7 +180,7 @@ void suspects_put_kept(struct suspect_words *s, const struct gcd_suspect *p, boo
     suspects_put_bytes(s, p->bytes);
     suspects_put(s, " alive, ");
     suspects_put_share(s, p->share);
-    put_nested(s, p);
+    suspects_put_nested(s, p);
 }
 
 void suspects_put_parts(struct suspect_words *s, uint64_t objects, const struct gcd_suspect_part *most)
@@ -202,16 +202,22 @@ void suspects_put_parts(struct suspect_words *s, uint64_t objects, const struct 
 
 /* ---- who is behind a finding ---- */
 
+bool suspects_is_call(const struct suspect_words *s, uint32_t type)
+{
+    const char *found;
+    size_t n;
+    return gcd_async_machine(name_of(s, type), &found, &n);
+}
+
 void suspects_put_who(struct suspect_words *s, uint32_t who)
 {
-    static const char lambda[] = ".<>c";
-    const char *name = s->w->o->names != NULL ? gcd_names_get(s->w->o->names, who) : gcd_graph_summary(s->w->g)->types[who].name, *found;
+    const char *name = name_of(s, who), *found;
     char method[NAME_MAX_BYTES + 1];
     size_t n;
     if (gcd_async_machine(name, &found, &n)) {
         gcd_async_method(found, n, method, sizeof method);
         suspects_put(s, "%s", method);
-    } else if ((found = strstr(name, lambda)) != NULL && found > name && (size_t)(found - name) < sizeof method) {
+    } else if ((found = strstr(name, closure)) != NULL && found > name && (size_t)(found - name) < sizeof method) {
         suspects_put(s, "a lambda in %.*s", (int)(found - name), name);
     } else {
         suspects_put_type(s, who);
@@ -230,4 +236,101 @@ void suspects_put_behind(struct suspect_words *s, const struct suspect *x, const
     }
     suspects_put(s, "%s", how);
     suspects_put_who(s, p->held[0].type);
+}
+
+/* ---- owners ---- */
+
+void suspects_put_module(struct suspect_words *s, const struct gcd_suspect *p)
+{
+    if (p->owner_module[0] != '\0') {
+        suspects_put(s, " (");
+        suspects_put_name(s, p->owner_module);
+        suspects_put(s, ")");
+    }
+}
+
+void suspects_put_owner(struct suspect_words *s, const struct gcd_suspect *p)
+{
+    const char *name = name_of(s, p->owner);
+    suspects_put(s, strstr(name, closure) != NULL || suspects_is_call(s, p->owner) ? "" : "one ");
+    suspects_put_who(s, p->owner);
+    suspects_put_module(s, p);
+}
+
+void suspects_put_own(struct suspect_words *s, const struct gcd_suspect *p)
+{
+    for (size_t i = 0; i < p->own_count && i < OWN_SHOWN; i++) {
+        suspects_put(s, i == 0 ? " Your own types in it: " : ", ");
+        bool call = suspects_is_call(s, p->own[i].type);
+        suspects_put_who(s, p->own[i].type);
+        suspects_put(s, " (");
+        suspects_put_count(s, p->own[i].objects, call ? "call" : "object", call ? "calls" : "objects");
+        suspects_put(s, ", ");
+        suspects_put_bytes(s, p->own[i].bytes);
+        suspects_put(s, ")");
+    }
+    if (p->own_count > 0)
+        suspects_put(s, ".");
+}
+
+/* The elements as people count them: N of TYPE, of which TYPED are meant; TYPE GCD_TYPE_NONE = of several types. */
+struct elements {
+    uint64_t n, typed;
+    uint32_t type;
+    const char *bound;           /* of N */
+    bool text;                   /* characters */
+};
+
+static struct elements elements_of(const struct suspect *x)
+{
+    const struct gcd_collection *it = &x->collection;
+    const struct gcd_suspect_part *most = &x->pub.element;
+    bool exact = gcd_collection_is_exact(it), known = exact || it->at_least > 0 || it->at_most != GCD_COUNT_UNKNOWN;
+    struct elements e = { .n = known ? it->elements : 0, .typed = most->objects, .type = most->type, .bound = "",
+                          .text = it->kind == GCD_COLLECTION_TEXT };
+    if (e.type != GCD_TYPE_NONE && !exact && e.typed >= e.n - e.n / 10)
+        e.n = e.typed;                   /* so many of this type are there for certain */
+    else if (!exact)
+        e.bound = it->elements == it->at_least ? "at least " : it->elements == it->at_most ? "at most " : "about ";
+    return e;
+}
+
+/* "5,041 Shop.Session", "60 calls of Shop.Feed.ReadAsync", "12 elements" */
+static void put_elements(struct suspect_words *s, const struct elements *e, bool all)
+{
+    suspects_put(s, "%s", e->bound);
+    if (!all) {
+        suspects_put_count(s, e->n, e->text ? "character" : "element", e->text ? "characters" : "elements");
+        return;
+    }
+    suspects_put_number(s, e->n);
+    suspects_put(s, suspects_is_call(s, e->type) ? e->n == 1 ? " call of " : " calls of " : " ");
+    if (suspects_is_call(s, e->type))
+        suspects_put_who(s, e->type);
+    else
+        suspects_put_type(s, e->type);
+}
+
+void suspects_put_collection(struct suspect_words *s, const struct suspect *x, bool small)
+{
+    const struct elements e = elements_of(x);
+    bool all = e.type != GCD_TYPE_NONE && e.typed >= e.n - e.n / 10, most = e.type != GCD_TYPE_NONE && e.typed >= e.n / 2 && e.typed > 1;
+    uint32_t type = gcd_graph_node_type(s->w->g, x->collection.node);
+    if (e.n > 0 && small) {
+        put_elements(s, &e, all);
+        suspects_put(s, " in ");
+    }
+    suspects_put_article(s, type, small);
+    suspects_put_type(s, type);
+    if (e.n > 0 && !small) {
+        suspects_put(s, " with ");
+        put_elements(s, &e, all);
+    }
+    if (e.n > 0 && most && !all) {
+        suspects_put(s, ", mostly ");
+        suspects_put_type(s, e.type);
+        suspects_put(s, " (");
+        suspects_put_number(s, e.typed);
+        suspects_put(s, ")");
+    }
 }

@@ -28,19 +28,39 @@ void suspects_put_count(struct suspect_words *s, uint64_t n, const char *one, co
 void suspects_put_typed(struct suspect_words *s, uint64_t n, uint32_t type);
 void suspects_put_bytes(struct suspect_words *s, uint64_t bytes);
 void suspects_put_share(struct suspect_words *s, double share);
-/* "A " or "An ", by the first letter of the name of TYPE. */
-void suspects_put_article(struct suspect_words *s, uint32_t type);
+/* "A " or "An ", by the first letter of the name of TYPE; or with SMALL "a " or "an ". */
+void suspects_put_article(struct suspect_words *s, uint32_t type, bool small);
 /* "a static variable", or with MANY "static variables". */
 void suspects_put_group(struct suspect_words *s, enum gcd_root_group group, bool many);
+/* "the static variable Shop.Cache.s_items", "a thread stack"; ROOT SIZE_MAX is not allowed. */
+void suspects_put_root(struct suspect_words *s, size_t root);
+/* Is ROOT a static variable of the program's own classes, or when its class is not known, of an own type? */
+bool suspects_is_own_static(const struct suspect_words *s, size_t root);
+/*
+ * How long the owner of X, which has a path and a root, lives: " SUBJECT is registered in the service provider and lives as long as the program."
+ * SUBJECT is "It" or the like.
+ */
+void suspects_put_lifetime(struct suspect_words *s, const struct suspect *x, const char *subject);
+/* Does it say more than the root? */
+bool suspects_has_marker(const struct suspect_words *s, const struct suspect *x);
+/* "one Shop.SessionStore (Shop.dll)"; only the module. */
+void suspects_put_module(struct suspect_words *s, const struct gcd_suspect *p);
+void suspects_put_owner(struct suspect_words *s, const struct gcd_suspect *p);
+/* " Your own types in it: Shop.Order (5,041 objects, 9.2 MiB)."; nothing when there are none. */
+void suspects_put_own(struct suspect_words *s, const struct gcd_suspect *p);
 /* " SUBJECT held by ROOT by way of OWNER.": the path to X in short; nothing without a path.  SUBJECT is "It is" or the like. */
 void suspects_put_held_by(struct suspect_words *s, const struct suspect *x, const char *subject);
 /* " keeps 12.3 MiB alive, 8.1 % of the heap"; MANY: " keep". */
 void suspects_put_kept(struct suspect_words *s, const struct gcd_suspect *p, bool many);
-/* " with 12 elements", " with at least 12 elements" ...; nothing when nothing is known. */
-void suspects_put_elements(struct suspect_words *s, const struct gcd_collection *it);
+/* The collection of X: SMALL "5,041 Shop.Session in a Dictionary<...>", else "A Dictionary<...> with 5,041 Shop.Session". */
+void suspects_put_collection(struct suspect_words *s, const struct suspect *x, bool small);
+/* ", beside 3.1 MiB of other suspects in it", if there are any. */
+void suspects_put_nested(struct suspect_words *s, const struct gcd_suspect *p);
 /* "12 objects, mostly Shop.Order (9)". */
 void suspects_put_parts(struct suspect_words *s, uint64_t objects, const struct gcd_suspect_part *most);
 
+/* Is an object of TYPE a call of an asynchronous method? */
+bool suspects_is_call(const struct suspect_words *s, uint32_t type);
 /* Who is behind a finding, the type WHO: an asynchronous method by its name, a lambda by the type it is in. */
 void suspects_put_who(struct suspect_words *s, uint32_t who);
 /* ", all for Shop.PollJob" or ", 2,998 of them for Shop.PollJob", with " for " as HOW; nothing when nobody is known. */

@@ -50,7 +50,9 @@ static const struct cli_column suspect_columns[] = {
     { "class", NULL, CLI_CELL_TEXT },             { "label", NULL, CLI_CELL_TEXT },
     { "advice", NULL, CLI_CELL_TEXT },            { "collection", NULL, CLI_CELL_TEXT },
     { "elements", NULL, CLI_CELL_COUNT },         { "elements_at_least", NULL, CLI_CELL_COUNT },
-    { "elements_at_most", NULL, CLI_CELL_COUNT },
+    { "elements_at_most", NULL, CLI_CELL_COUNT }, { "element", NULL, CLI_CELL_TEXT },
+    { "owner", NULL, CLI_CELL_TEXT },             { "owner_module", NULL, CLI_CELL_TEXT },
+    { "owner_node", NULL, CLI_CELL_COUNT },
 };
 #define SUSPECT_COLUMNS (sizeof suspect_columns / sizeof *suspect_columns)
 
@@ -78,6 +80,28 @@ static void put_elements(struct cli_table *t, const struct gcd_suspect *s)
             cli_table_count(t, numbers[i]);
         else
             cli_table_none(t);
+}
+
+static void put_type(const struct leaks *l, struct cli_table *t, uint32_t type)
+{
+    if (type != GCD_TYPE_NONE)
+        cli_table_text(t, gcd_names_get(l->names, type));
+    else
+        cli_table_none(t);
+}
+
+/* Whose it is. */
+static void put_owner(const struct leaks *l, struct cli_table *t, const struct gcd_suspect *s)
+{
+    put_type(l, t, s->owner);
+    if (s->owner_module[0] != '\0')
+        cli_table_text(t, s->owner_module);
+    else
+        cli_table_none(t);
+    if (s->owner_node != GCD_NODE_NONE)
+        cli_table_count(t, s->owner_node);
+    else
+        cli_table_none(t);
 }
 
 /* The first N. */
@@ -118,6 +142,8 @@ static struct cli_table *suspects_table(const struct leaks *l, const struct gcd_
         cli_static_cells(t, l->d.graph, l->names, root_of(l, s));
         cli_table_text(t, s->advice);
         put_elements(t, s);
+        put_type(l, t, s->element.type);
+        put_owner(l, t, s);
     }
     return t;
 }
@@ -302,7 +328,7 @@ static bool add_details(const struct leaks *l, json_t *row, const struct gcd_sus
 {
     bool ok = make_bool(row, "overlaps") && attach(row, "path", path_table(l, s)) &&
               attach(row, "held", parts_table(l, s->held, s->held_count)) &&
-              attach(row, "content", parts_table(l, s->content, s->content_count));
+              attach(row, "content", parts_table(l, s->content, s->content_count)) && attach(row, "own", parts_table(l, s->own, s->own_count));
     for (size_t i = 0; i < s->path_count && ok; i++)
         ok = make_bool(json_array_get(json_object_get(row, "path"), i), "dependent");
     return ok;

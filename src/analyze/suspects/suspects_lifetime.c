@@ -1,0 +1,117 @@
+/* How long does it live?  Said by what a path passes on its way to the owner, and by its root. */
+#include "analyze/suspects/suspects_words.h"
+
+#include <gcdumpc/unstable/static_names.h>
+
+#define INJECTION "Microsoft.Extensions.DependencyInjection."
+
+/* Types that say more of a life than the root of the path; what they hold: SENTENCE with "It" or "One of them" before it, or with "it" in it. */
+static const struct marker {
+    const char *type;            /* what the name begins with */
+    const char *text;
+    bool near;                   /* only if there is nothing but collections and delegates between it and the owner */
+} markers[] = {
+    { INJECTION "ServiceLookup.ServiceProviderEngineScope", " belongs to a scope of the service provider that nobody has disposed", true },
+    { INJECTION "ServiceProvider", " is registered in the service provider and lives as long as the program", true },
+    { INJECTION "ServiceLookup.CallSite", " is registered in the service provider and lives as long as the program", true },
+    { "Microsoft.Extensions.Hosting.IHostedService", " is a hosted service and lives as long as the program", true },
+    { "Microsoft.Extensions.Hosting.BackgroundService", " is a hosted service and lives as long as the program", true },
+    { "Microsoft.AspNetCore.Http.RequestDelegate", " is part of the request pipeline and lives as long as the program", true },
+    { "System.Threading.TimerQueueTimer", " is held by a timer that is running", false },
+    { "System.Threading.CancellationTokenSource+CallbackNode", " is registered with a CancellationToken", false },
+    { "System.Threading.AsyncLocalValueMap", " is the value of an AsyncLocal", false },
+    { "System.Threading.ThreadLocal`1", " is the value of a ThreadLocal", false },
+    { "System.Runtime.CompilerServices.ConditionalWeakTable`2", " is attached to another object by a ConditionalWeakTable", false },
+};
+#define MARKERS (sizeof markers / sizeof *markers)
+
+static const char *name_at(const struct suspect_words *s, const struct gcd_suspect *p, size_t i)
+{
+    return gcd_graph_summary(s->w->g)->types[p->path[i].type].name;
+}
+
+static const struct marker *marker_of(const char *name)
+{
+    for (size_t i = 0; i < MARKERS; i++)
+        if (strncmp(name, markers[i].type, strlen(markers[i].type)) == 0)
+            return &markers[i];
+    return NULL;
+}
+
+/* How a container keeps what is in it. */
+static bool is_plumbing(const char *name)
+{
+    static const char *const begins[] = { "System.Object[]", "System.Collections.", "System.Func`", "System.Lazy`", INJECTION, "System.Action" };
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (strncmp(name, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The step of the owner, else of the object. */
+static size_t owner_step(const struct gcd_suspect *p)
+{
+    for (size_t i = p->path_count; i-- > 0;)
+        if (p->path[i].node == p->owner_node)
+            return i;
+    return p->path_count - 1;
+}
+
+/* The last one before step END that says something; NULL = none. */
+static const struct marker *find_marker(const struct suspect_words *s, const struct gcd_suspect *p, size_t end, size_t *ret_step)
+{
+    bool plumbing = true;
+    for (size_t i = end; i-- > 0;) {
+        const char *name = name_at(s, p, i);
+        const struct marker *m = marker_of(name);
+        if (m != NULL && (plumbing || !m->near)) {
+            *ret_step = i;
+            return m;
+        }
+        if (gcd_origins_get(s->w->origins, p->path[i].type) == GCD_ORIGIN_OWN)
+            return NULL;
+        plumbing = plumbing && is_plumbing(name);
+    }
+    return NULL;
+}
+
+/* The root scope belongs to the provider itself. */
+static const char *text_of(const struct suspect_words *s, const struct gcd_suspect *p, const struct marker *m, size_t step)
+{
+    if (m == &markers[0] && step > 0 && marker_of(name_at(s, p, step - 1)) == &markers[1])
+        return " is kept by the root scope of the service provider, which lives as long as the program";
+    return m->text;
+}
+
+bool suspects_is_own_static(const struct suspect_words *s, size_t root)
+{
+    if (root == SIZE_MAX)
+        return false;
+    const struct gcd_root *r = &gcd_graph_summary(s->w->g)->roots[root];
+    const struct gcd_static_words w = gcd_static_words(s->w->g, NULL, r);
+    if (gcd_root_group(r) != GCD_GROUP_STATICS || w.label[0][0] == '\0')
+        return false;
+    if (w.class_name[0] == '\0' && !gcd_static_is_labelled(r))           /* only the field: then by what is stored there */
+        return gcd_origins_get(s->w->origins, gcd_graph_node_type(s->w->g, r->node)) == GCD_ORIGIN_OWN;
+    return gcd_origins_of_name(s->w->origins, w.class_name[0] != '\0' ? w.class_name : w.label[0]) == GCD_ORIGIN_OWN;
+}
+
+bool suspects_has_marker(const struct suspect_words *s, const struct suspect *x)
+{
+    size_t step;
+    return find_marker(s, &x->pub, owner_step(&x->pub), &step) != NULL;
+}
+
+void suspects_put_lifetime(struct suspect_words *s, const struct suspect *x, const char *subject)
+{
+    const struct gcd_suspect *p = &x->pub;
+    size_t step = 0;
+    const struct marker *m = find_marker(s, p, owner_step(p), &step);
+    if (m != NULL)
+        suspects_put(s, " %s%s", subject, text_of(s, p, m, step));
+    if (m == NULL || suspects_is_own_static(s, p->root)) {
+        suspects_put(s, m == NULL ? " %s is held by " : ", below ", subject);
+        suspects_put_root(s, p->root);
+    }
+    suspects_put(s, ".");
+}

@@ -1,0 +1,143 @@
+/*
+ * Suspects in the words of the program: whose types there are, the nearest object of the program's own on a path, and the collection at its end.
+ */
+#include "analyze/suspects/suspects.h"
+
+#include <gcdumpc/unstable/origins.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+
+/* Of the type record, as the runtime sends it. */
+#define TYPE_DELEGATE 1u
+/* A collection is looked for so many steps above the object: no known one has a longer way to its elements, chains aside. */
+#define COLLECTION_STEPS 8u
+
+/* ---- types ---- */
+
+gcd_status suspects_find_origins(struct suspects_work *w, struct gcd_error *err)
+{
+    const struct gcd_summary *summary = gcd_graph_summary(w->g);
+    w->origins = w->o->origins;
+    if (w->origins == NULL) {
+        GCD_TRY(gcd_origins_new(summary, &(struct gcd_origins_options){ .alloc = w->alloc }, &w->own_origins, err));
+        w->origins = w->own_origins;
+    }
+    w->is_own = gcd_mem_new_array(w->alloc, w->types, sizeof *w->is_own);
+    if (w->is_own == NULL)
+        return gcd_fail_nomem(err, "looking for suspects");
+    for (uint32_t i = 0; i < w->types; i++)
+        w->is_own[i] = gcd_origins_get(w->origins, i) == GCD_ORIGIN_OWN && (summary->types[i].flags & TYPE_DELEGATE) == 0 &&
+                       !suspects_is_array(summary->types[i].name);
+    return GCD_OK;
+}
+
+/* ---- the collection ---- */
+
+static enum gcd_collection_kind kind_of(const struct suspects_work *w, uint32_t node)
+{
+    return gcd_collections_kind(w->collections, gcd_graph_node_type(w->g, node));
+}
+
+/* The nearest object above NODE, or NODE itself, of which the way down to NODE is the inside; of a TYPE also what it is an element of. */
+static uint32_t collection_above(const struct suspects_work *w, uint32_t node, bool element)
+{
+    uint32_t path[COLLECTION_STEPS + 1], found = kind_of(w, node) > GCD_COLLECTION_ARRAY && !element ? node : GCD_NODE_NONE;
+    size_t n = 0;
+    for (uint32_t at = node; at < GCD_NODE_ROOT && n <= COLLECTION_STEPS; at = gcd_paths_parent(w->paths, at)) {
+        size_t first = COLLECTION_STEPS - n;
+        path[first] = at;
+        n++;
+        if (n == 1 || kind_of(w, at) <= GCD_COLLECTION_ARRAY)
+            continue;
+        size_t inside = gcd_collections_inside(w->collections, &path[first], n, 0);
+        if (inside == n - 1 || (element && inside == n - 2 && inside > 0))
+            found = at;
+    }
+    return found;
+}
+
+/* A collection that is suspected is described already. */
+static gcd_status find_collection(const struct suspects_work *w, struct suspect *x, struct gcd_error *err)
+{
+    struct gcd_suspect *p = &x->pub;
+    bool element = p->kind == GCD_SUSPECT_TYPE, known = x->collection.kind != GCD_COLLECTION_NONE;
+    uint32_t node = known ? p->node : collection_above(w, p->node, element);
+    gcd_status st = known ? GCD_OK : node != GCD_NODE_NONE ? gcd_collection_describe(w->collections, node, &x->collection, err) : GCD_END;
+    if (st == GCD_END && !element && !x->recursive && p->shallow_bytes < p->bytes / 2)
+        st = gcd_collection_describe(w->collections, p->node, &x->collection, err);     /* an array that is no collection's, a chain */
+    if (st != GCD_OK)
+        return st == GCD_END ? GCD_OK : st;
+    const struct gcd_collection *it = &x->collection;
+    if (it->elements_of_count > 0)
+        p->element = (struct gcd_suspect_part){ .type = it->elements_of[0].type, .objects = it->elements_of[0].objects };
+    if (element)
+        return GCD_OK;
+    p->collection = gcd_collection_kind_name(it->kind);
+    p->elements = it->elements < p->element.objects && !gcd_collection_is_exact(it) ? p->element.objects : it->elements;
+    p->elements_at_least = it->at_least;
+    p->elements_at_most = it->at_most;
+    return GCD_OK;
+}
+
+/* ---- the owner ---- */
+
+/* Is UP on the way from NODE to the root of the dominator tree? */
+static bool dominates(const struct suspects_work *w, uint32_t up, uint32_t node)
+{
+    while (node < GCD_NODE_ROOT && node != up)
+        node = gcd_dominators_parent(w->d, node);
+    return node == up;
+}
+
+static gcd_status find_owner(const struct suspects_work *w, struct suspect *x, struct gcd_error *err)
+{
+    struct gcd_suspect *p = &x->pub;
+    bool collection = x->collection.kind != GCD_COLLECTION_NONE;
+    uint32_t steps = 0, at = collection ? x->collection.node : p->node;
+    bool itself = x->recursive || p->kind != GCD_SUSPECT_OBJECT || (p->shallow_bytes >= p->bytes / 2 && !collection);
+    if (itself)                          /* it is what is held, not who holds it */
+        at = gcd_paths_parent(w->paths, p->node);
+    for (; at < GCD_NODE_ROOT && !w->is_own[gcd_graph_node_type(w->g, at)]; at = gcd_paths_parent(w->paths, at))
+        if (++steps % SUSPECTS_CHECK_EVERY == 0)
+            GCD_TRY(suspects_check(w, err));
+    if (at >= GCD_NODE_ROOT)
+        return GCD_OK;
+    p->owner_node = at;
+    p->owner = gcd_graph_node_type(w->g, at);
+    p->owner_alone = dominates(w, at, p->node);
+    const char *path = gcd_graph_summary(w->g)->types[p->owner].module_path, *slash = path;
+    for (; *path != '\0'; path++)
+        if (*path == '/' || *path == '\\')
+            slash = path + 1;
+    p->owner_module = slash;
+    return GCD_OK;
+}
+
+/* ---- the path ---- */
+
+static gcd_status fold(const struct suspects_work *w, struct suspect *x, struct gcd_error *err)
+{
+    struct gcd_fold_step *steps = gcd_mem_new_array(w->alloc, x->pub.path_count, sizeof *steps);
+    if (steps == NULL)
+        return gcd_fail_nomem(err, "describing the path to a suspect");
+    for (size_t i = 0; i < x->pub.path_count; i++)
+        steps[i] = (struct gcd_fold_step){ .type = x->path[i].skipped ? GCD_TYPE_NONE : x->path[i].type };
+    gcd_fold_path(w->origins, w->collections, steps, x->pub.path_count);
+    for (size_t i = 0; i < x->pub.path_count; i++) {
+        x->path[i].fold = steps[i].fold;
+        x->path[i].origin = gcd_origins_get(w->origins, x->path[i].type);
+    }
+    gcd_mem_free(w->alloc, steps, x->pub.path_count * sizeof *steps);
+    return GCD_OK;
+}
+
+gcd_status suspects_owner(const struct suspects_work *w, struct suspect *x, struct gcd_error *err)
+{
+    if (x->pub.path_count == 0)
+        return GCD_OK;
+    if (x->pub.kind == GCD_SUSPECT_OBJECT || x->pub.kind == GCD_SUSPECT_TYPE)
+        GCD_TRY(find_collection(w, x, err));
+    GCD_TRY(find_owner(w, x, err));
+    return fold(w, x, err);
+}

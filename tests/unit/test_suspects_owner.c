@@ -1,0 +1,317 @@
+/* Suspects in the words of the program: who of its own objects holds them, in which collection, how long that lives, what is typical. */
+#include <string.h>
+
+#include <gcdumpc/suspects.h>
+#include <gcdumpc/unstable/origins.h>
+
+#include "support/check.h"
+#include "support/pile.h"
+
+#define LIST "System.Collections.Generic.List`1[Shop.Order]"
+#define PROVIDER "Microsoft.Extensions.DependencyInjection.ServiceProvider"
+#define SCOPE "Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope"
+
+static struct gcd_error err = GCD_ERROR_INIT;
+
+static const struct gcd_suspect *first(struct answer a)
+{
+    assert_true(gcd_suspects_count(a.s) > 0);
+    return gcd_suspects_get(a.s, 0);
+}
+
+static void said(struct answer a, const char *sentence)
+{
+    assert_string_equal(first(a)->sentence, sentence);
+    forget(a);
+}
+
+/* COUNT orders with a line of 100 bytes each in an array below AT. */
+static void fill(struct pile *p, uint32_t at, unsigned count, const char *array)
+{
+    uint32_t orders = child(p, at, array, 24 + 8 * count);
+    for (unsigned i = 0; i < count; i++)
+        child(p, child(p, orders, "Shop.Order", 100), "System.Byte[]", 100);
+}
+
+/* ---- owners ---- */
+
+static void the_nearest_own_object(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t app = node(p, "Shop.App", 24), cache = child(p, app, "Shop.Cache", 24), list = child(p, cache, LIST, 32);
+    static_root(p, app, "s_app");
+    fill(p, list, 20, "Shop.Order[]");
+    struct answer a = ask(p, 0.5);
+    const struct gcd_suspect *s = first(a);
+    assert_int_equal(s->owner_node, cache);
+    assert_string_equal(type_name(a, s->owner), "Shop.Cache");
+    assert_true(s->owner_alone);
+    assert_int_equal(s->node, list);
+    assert_string_equal(s->collection, "list");
+    assert_int_equal(s->elements, 20);
+    assert_string_equal(type_name(a, s->element.type), "Shop.Order");
+    assert_int_equal(s->element.objects, 20);
+    assert_int_equal(s->own_count, 1);           /* the bytes of the arrays below are theirs, and their own array is no owner */
+    assert_int_equal(s->own[0].objects, 20);
+    assert_int_equal(s->own[0].bytes, 20 * 200);
+    assert_int_equal(s->path[0].origin, GCD_ORIGIN_OWN);
+    assert_int_equal(s->path[2].origin, GCD_ORIGIN_FRAMEWORK);
+    assert_int_equal(s->path[2].fold, GCD_FOLD_SHOWN);
+    assert_int_equal(s->path_count, 3);          /* what is inside of the collection is no step */
+    said(a, "98.9 % of the heap (4.1 KiB) is held by one Shop.Cache: 20 Shop.Order in a " LIST ". It is held by the static variable s_app.");
+}
+
+static void it_is_not_the_only_way(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t cache = node(p, "Shop.Cache", 24), list = child(p, cache, LIST, 32), other = node(p, "System.Object", 24);
+    uint32_t far = child(p, other, "System.Object", 24);
+    root(p, cache, GCD_ROOT_HANDLE, 0, "");
+    root(p, other, GCD_ROOT_STACK, 0, "");
+    edge(p, far, list);
+    fill(p, list, 10, "Shop.Order[]");
+    struct answer a = ask(p, 0.5);
+    assert_false(first(a)->owner_alone);
+    said(a, "96.7 % of the heap (2.1 KiB) is reached through one Shop.Cache: 10 Shop.Order in a " LIST ". It is held by a strong handle.");
+}
+
+static void only_a_static_variable_is_own(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t list = node(p, LIST, 32);
+    p->roots[p->root_count++] = (struct gcd_root){ .node = list, .kind = GCD_ROOT_STATIC, .name = "s_orders", .class_name = "Shop.Archive",
+                                                   .label = "Shop.Archive.s_orders" };
+    fill(p, list, 20, "Shop.Order[]");
+    struct answer a = ask(p, 0.5);
+    assert_int_equal(first(a)->owner_node, GCD_NODE_NONE);
+    assert_int_equal(first(a)->owner, GCD_TYPE_NONE);
+    said(a, "100.0 % of the heap (4.1 KiB) is held by the static variable Shop.Archive.s_orders: 20 Shop.Order in a " LIST ".");
+}
+
+static void nothing_on_the_path_is_own(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t queue = node(p, "System.Threading.TimerQueue", 32), at = queue;
+    p->roots[p->root_count++] = (struct gcd_root){ .node = queue, .kind = GCD_ROOT_STATIC, .name = "s_all",
+                                                   .class_name = "System.Threading.TimerQueue",
+                                                   .label = "System.Threading.TimerQueue.s_all" };
+    for (unsigned i = 0; i < 40; i++) {
+        at = child(p, at, "System.Threading.Timer", 10);
+        child(p, child(p, at, "Shop.Job", 30), "System.Byte[]", 60);
+    }
+    struct answer a = ask(p, 0.5);
+    said(a, "A list or tree of 40 System.Threading.Timer objects keeps 3.9 KiB alive, 99.2 % of the heap. It is held by the static variable "
+            "System.Threading.TimerQueue.s_all through System.Threading.TimerQueue. Your own types in it: Shop.Job (40 objects, 3.5 KiB).");
+}
+
+static void what_the_caller_says_is_own(void **state)
+{
+    (void)state;
+    for (int mine = 0; mine < 2; mine++) {
+        struct pile *p = pile_new();
+        uint32_t parts = node(p, "Parts.Store", 24), list = child(p, parts, LIST, 32);
+        root(p, parts, GCD_ROOT_STACK, 0, "");
+        fill(p, list, 20, "Shop.Order[]");
+        struct gcd_summary s = { .types = p->types, .type_count = (uint32_t)p->type_count, .command_line = "", .process_name = "" };
+        uint8_t types[16] = { 0 };
+        for (size_t i = 0; i < p->type_count; i++) {
+            p->types[i].module_number = GCD_MODULE_NONE;
+            p->types[i].module_path = "";
+            types[i] = strcmp(p->types[i].name, "Parts.Store") == 0;
+        }
+        struct gcd_origins *o;
+        assert_int_equal(gcd_origins_new(&s, &(struct gcd_origins_options){ .mine = mine ? types : NULL }, &o, &err), GCD_OK);
+        struct answer a;
+        assert_int_equal(ask_how(p, &(struct gcd_suspects_options){ .share = 0.5, .min_bytes = 1, .origins = o }, &a, &err), GCD_OK);
+        assert_string_equal(type_name(a, first(a)->owner), "Parts.Store");
+        assert_int_equal(first(a)->own_count, mine ? 0 : 1);
+        forget(a);
+        gcd_origins_free(o);
+    }
+}
+
+/* Of objects inside each other each byte belongs to the nearest. */
+static void whose_bytes(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t top = node(p, "System.Object", 10), array = child(p, top, "System.Object[]", 20);
+    root(p, top, GCD_ROOT_STACK, 0, "");
+    for (int i = 0; i < 10; i++) {
+        uint32_t outer = child(p, array, "Shop.Outer", 30), gap = child(p, outer, "System.Object", 7), inner = child(p, gap, "Shop.Inner", 100);
+        child(p, inner, "System.Byte[]", 200);
+    }
+    struct answer a = ask(p, 0.5);
+    const struct gcd_suspect *s = first(a);
+    assert_int_equal(s->own_count, 2);
+    assert_string_equal(type_name(a, s->own[0].type), "Shop.Inner");
+    assert_int_equal(s->own[0].objects, 10);
+    assert_int_equal(s->own[0].bytes, 3000);
+    assert_int_equal(s->own[1].objects, 10);
+    assert_int_equal(s->own[1].bytes, 370);
+    forget(a);
+}
+
+/* ---- lifetimes ---- */
+
+/* An object that a path of TYPES leads to. */
+static struct answer held_by(const char *const *types, size_t n)
+{
+    struct pile *p = pile_new();
+    uint32_t at = node(p, types[0], 8);
+    root(p, at, GCD_ROOT_STACK, 0, "");
+    for (size_t i = 1; i < n && types[i] != NULL; i++)
+        at = child(p, at, types[i], 8);
+    fill(p, child(p, at, "Shop.Cache", 24), 20, "Shop.Order[]");
+    return ask(p, 0.5);
+}
+
+static void how_long_it_lives(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *types[5], *text;
+    } rows[] = {
+        { { "System.Object" }, " It is held by a thread stack." },
+        { { PROVIDER, "System.Func`1[System.Object]" }, " It is registered in the service provider and lives as long as the program." },
+        { { PROVIDER, SCOPE, "System.Collections.Generic.List`1[System.Object]", "System.Object[]" },
+          " It is kept by the root scope of the service provider, which lives as long as the program." },
+        { { "System.Object", SCOPE }, " It belongs to a scope of the service provider that nobody has disposed." },
+        { { PROVIDER, "System.Net.Server" }, " It is held by a thread stack." },         /* so far away it says nothing */
+        { { PROVIDER, "Shop.App" }, " It is held by a thread stack." },
+        { { "Microsoft.Extensions.Hosting.IHostedService[]" }, " It is a hosted service and lives as long as the program." },
+        { { "System.Threading.TimerQueueTimer", "System.Threading.Timer" }, " It is held by a timer that is running." },
+        { { "System.Threading.ExecutionContext", "System.Threading.AsyncLocalValueMap+One" }, " It is the value of an AsyncLocal." },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct answer a = held_by(rows[i].types, 5);
+        const char *said = first(a)->sentence;
+        size_t n = strlen(said), end = strlen(rows[i].text);
+        if (n < end || strcmp(said + n - end, rows[i].text) != 0)
+            fail_msg("%s", said);
+        forget(a);
+    }
+}
+
+/* ---- types ---- */
+
+/* Many links of 34 bytes, and before them one of a byte that the configuration holds: the path is that of the many. */
+static void a_typical_object(void **state)
+{
+    (void)state;
+    for (unsigned n = 100; n <= 3000; n += 2900) {       /* few are all looked at, of many some */
+        struct pile *p = pile_new();
+        uint32_t odd = node(p, "System.Link", 1), configuration = node(p, "System.Configuration", 8), index = node(p, "System.Index", 8);
+        uint32_t source = node(p, "Shop.Source", 8), array = child(p, source, "System.Node[]", 8);
+        static_root(p, configuration, "s_configuration");
+        static_root(p, index, "s_index");
+        static_root(p, source, "s_source");
+        edge(p, configuration, odd);
+        edge(p, index, odd);
+        for (unsigned i = 0; i < n; i++) {
+            uint32_t link = child(p, array, "System.Link", 4);
+            child(p, link, "Shop.Job", 30);
+            edge(p, index, link);
+        }
+        struct answer a = ask(p, 0.5);
+        const struct gcd_suspect *s = first(a);
+        assert_int_equal(s->kind, GCD_SUSPECT_TYPE);
+        assert_int_equal(s->objects, n + 1);
+        assert_int_equal(s->alike, n);                   /* the index has all of them, but for one as near to the configuration */
+        assert_string_equal(type_name(a, s->path[0].type), "System.Index");
+        assert_non_null(strstr(s->sentence, " Your own types in it: Shop.Job ("));
+        forget(a);
+    }
+}
+
+static void the_heaviest_way(void **state)
+{
+    (void)state;
+    for (unsigned n = 40; n <= 4000; n *= 10) {
+        struct pile *p = pile_new();
+        uint32_t index = node(p, "System.Index", 8), far = child(p, child(p, index, "System.Object", 8), "System.Index", 8);
+        uint32_t light = node(p, "Shop.Light", 8), heavy = node(p, "Shop.Heavy", 8);
+        static_root(p, index, "s_index");
+        static_root(p, light, "s_light");
+        static_root(p, heavy, "s_heavy");
+        for (unsigned i = 0; i < n; i++) {
+            bool is_heavy = i % 4 == 3;                  /* three of four are light */
+            uint32_t link = child(p, is_heavy ? heavy : light, "System.Link", 8);
+            child(p, link, "System.Byte[]", is_heavy ? 400 : 40);
+            edge(p, far, link);
+        }
+        struct answer a = ask(p, 0.5);
+        const struct gcd_suspect *s = first(a);
+        assert_int_equal(s->kind, GCD_SUSPECT_TYPE);
+        assert_int_equal(s->alike, n / 4);
+        assert_string_equal(type_name(a, s->owner), "Shop.Heavy");
+        forget(a);
+    }
+}
+
+/* ---- paths ---- */
+
+struct folded {
+    const char *types[9];
+    const char *is;              /* s shown, i inside, h hidden */
+};
+
+static void paths_fold(void **state)
+{
+    (void)state;
+    static const struct folded rows[] = {
+        { { "System.A", "System.B", "Shop.Cache" }, "hhs" },
+        { { "System.A", "Shop.Cache", "System.B" }, "sss" },                     /* a step alone takes a line in any case */
+        { { "Shop.Cache", LIST, "Shop.Order[]" }, "ssi" },
+        { { "Shop.Cache", LIST, "Shop.Order[]", "System.C" }, "ssis" },          /* what contains the object */
+        { { "Shop.Cache", LIST, "Shop.Order[]", "System.C", "System.D" }, "shhhs" },
+        { { "System.A", LIST, "Shop.Order[]", "Shop.Order" }, "ssis" },
+        { { "System.A", "System.B", LIST, "Shop.Order[]", "Shop.Order" }, "hhsis" },
+        { { LIST, "Shop.Order[]", "System.B", "System.C", "Shop.Order", "System.D", "System.E", "System.F" }, "hhhhshhs" },
+        { { "Shop.Order[]", "System.B", "System.C", "Shop.Order" }, "shhs" },
+        { { "System.A", "?", "System.B", "System.C" }, "ssss" },
+        { { "System.A", "System.A", "?", "System.B", "System.C", "System.D" }, "hhshhs" },
+        { { "System.A" }, "s" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pile *p = pile_new();
+        struct gcd_fold_step steps[9];
+        size_t n = 0;
+        static_root(p, node(p, "System.Object", 8), "s_it");
+        for (; rows[i].types[n] != NULL; n++)
+            steps[n] = (struct gcd_fold_step){ .type = rows[i].types[n][0] == '?' ? GCD_TYPE_NONE : type(p, rows[i].types[n]) };
+        struct answer a = ask(p, 0.5);
+        struct gcd_origins *o;
+        struct gcd_collections *c;
+        assert_int_equal(gcd_origins_new(gcd_graph_summary(a.g), NULL, &o, &err), GCD_OK);
+        assert_int_equal(gcd_collections_new(a.g, NULL, &c, &err), GCD_OK);
+        gcd_fold_path(o, c, steps, n);
+        for (size_t k = 0; k < n; k++)
+            if ("sih"[steps[k].fold] != rows[i].is[k])
+                fail_msg("row %zu step %zu: %c", i, k, "sih"[steps[k].fold]);
+        gcd_collections_free(c);
+        gcd_origins_free(o);
+        forget(a);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_nearest_own_object),
+        cmocka_unit_test(it_is_not_the_only_way),
+        cmocka_unit_test(only_a_static_variable_is_own),
+        cmocka_unit_test(nothing_on_the_path_is_own),
+        cmocka_unit_test(what_the_caller_says_is_own),
+        cmocka_unit_test(whose_bytes),
+        cmocka_unit_test(how_long_it_lives),
+        cmocka_unit_test(a_typical_object),
+        cmocka_unit_test(the_heaviest_way),
+        cmocka_unit_test(paths_fold),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
