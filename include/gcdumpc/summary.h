@@ -189,6 +189,20 @@ struct gcd_process {
     bool chosen;                 /* the dump is of this process */
 };
 
+/*
+ * Memory of the process as its operating system counted it right before the dump, so that neither the garbage collection nor the event buffer of
+ * the dump changes it; see unstable/process_memory.h.
+ */
+struct gcd_process_memory {
+    int64_t unix_ms;             /* when, in milliseconds since 1970 */
+    uint64_t resident_bytes;     /* 0 = not known, and then all of it */
+    uint64_t anonymous_bytes, file_bytes, shared_bytes;  /* parts of these: of the process alone; from files; shared memory */
+    uint64_t swapped_bytes;      /* besides these */
+    bool gc_known;
+    uint64_t gc_bytes;           /* if GC_KNOWN, resident in the ranges of the GC: objects, garbage and free memory; a part of ANONYMOUS_BYTES */
+    uint64_t cgroup_limit_bytes, cgroup_used_bytes;      /* of the cgroup around it that has the least room left; 0 = none, or not known */
+};
+
 /* ---- the summary ---- */
 
 struct gcd_summary {
@@ -234,6 +248,7 @@ struct gcd_summary {
     uint64_t types_undescribed;  /* of these, without a type record */
     uint64_t objects_undescribed;
     struct gcd_verdict verdict;
+    struct gcd_process_memory memory;    /* of a living process, or recorded by gcdumpc */
 };
 
 #ifdef __cplusplus

@@ -21,6 +21,9 @@
 #include "base/safe_open.h"
 #include "ipc/process/ipc_procfs.h"
 
+/* Version 1 writes no "max" but the largest number of pages. */
+#define UNLIMITED (UINT64_C(1) << 62)
+
 /* A line of mountinfo or cgroup; longer lines are not about cgroups. */
 #define LINE_BYTES 8192
 
@@ -134,8 +137,19 @@ static uint64_t read_key(const char *folder, const char *name, const char *key)
     return 0;
 }
 
-/* How much one cgroup can still grow; UINT64_MAX without a limit. */
-static uint64_t room_in(const char *folder, const struct files *f)
+/* How much a cgroup can still grow; UINT64_MAX without a limit. */
+struct room {
+    uint64_t bytes, limit, used;
+};
+
+static const struct room NO_LIMIT = { .bytes = UINT64_MAX };
+
+static struct room least(struct room a, struct room b)
+{
+    return b.bytes < a.bytes ? b : a;
+}
+
+static struct room room_in(const char *folder, const struct files *f)
 {
     uint64_t limit = UINT64_MAX, usage;
     for (size_t i = 0; i < 2 && f->limits[i] != NULL; i++) {
@@ -143,11 +157,11 @@ static uint64_t room_in(const char *folder, const struct files *f)
         if (read_number(folder, f->limits[i], &n) && n < limit)
             limit = n;
     }
-    if (limit == UINT64_MAX || !read_number(folder, f->usage, &usage))
-        return UINT64_MAX;
+    if (limit >= UNLIMITED || !read_number(folder, f->usage, &usage))
+        return NO_LIMIT;
     uint64_t reclaimable = read_key(folder, "memory.stat", f->reclaimable);
     usage -= reclaimable < usage ? reclaimable : usage;
-    return limit > usage ? limit - usage : 0;
+    return (struct room){ .bytes = limit > usage ? limit - usage : 0, .limit = limit, .used = usage };
 }
 
 struct folder {
@@ -156,12 +170,11 @@ struct folder {
 };
 
 /* The smallest room of FOLDER and its parents, up to the top of the mount. */
-static uint64_t room_up_from(struct folder *folder, const struct files *f)
+static struct room room_up_from(struct folder *folder, const struct files *f)
 {
-    uint64_t room = UINT64_MAX;
+    struct room room = NO_LIMIT;
     for (;;) {
-        uint64_t here = room_in(folder->path, f);
-        room = here < room ? here : room;
+        room = least(room, room_in(folder->path, f));
         char *slash = strrchr(folder->path, '/');
         if (slash == NULL || (size_t)(slash - folder->path) < folder->top)
             return room;
@@ -198,21 +211,21 @@ static bool find_folder(const char *proc, const char *whose, bool inside, enum v
     return found;
 }
 
-static uint64_t room_of_hierarchy(const char *proc, uint32_t pid, enum version version, const char *name)
+static struct room room_of_hierarchy(const char *proc, uint32_t pid, enum version version, const char *name)
 {
     struct folder folder;
     char whose[16];
     (void)snprintf(whose, sizeof whose, "%" PRIu32, pid);
     if (find_folder(proc, "self", false, version, name, &folder) || find_folder(proc, whose, true, version, name, &folder))
         return room_up_from(&folder, &files[version]);
-    return UINT64_MAX;
+    return NO_LIMIT;
 }
 
 /* Lines "NUMBER:CONTROLLERS:NAME"; the version 2 hierarchy has number 0 and names no controllers. */
-static uint64_t room_of_cgroups(const char *proc, uint32_t pid)
+static struct room room_of_cgroups(const char *proc, uint32_t pid)
 {
     char path[GCD_IPC_PATH_MAX], line[LINE_BYTES];
-    uint64_t room = UINT64_MAX;
+    struct room room = NO_LIMIT;
     int n = snprintf(path, sizeof path, "%s/%" PRIu32 "/cgroup", proc, pid);
     FILE *f = n > 0 && (size_t)n < sizeof path ? fopen(path, "re") : NULL;
     while (f != NULL && fgets(line, sizeof line, f) != NULL) {
@@ -222,12 +235,12 @@ static uint64_t room_of_cgroups(const char *proc, uint32_t pid)
             continue;
         *controllers++ = '\0';
         *name++ = '\0';
-        uint64_t here = UINT64_MAX;
+        struct room here = NO_LIMIT;
         if (strcmp(line, "0") == 0 && controllers[0] == '\0')
             here = room_of_hierarchy(proc, pid, V2, name);
         else if (has_word(controllers, "memory"))
             here = room_of_hierarchy(proc, pid, V1, name);
-        room = here < room ? here : room;
+        room = least(room, here);
     }
     if (f != NULL)
         (void)fclose(f);
@@ -257,9 +270,11 @@ void gcd_memory_read(const char *proc, uint32_t pid, struct gcd_ipc_memory *ret)
         ret->rss_bytes = facts.rss_bytes;
         ret->away_bytes = facts.away_bytes;
     }
-    uint64_t room = room_of_cgroups(proc, pid);
-    if (room < ret->room_bytes) {
-        ret->room_bytes = room;
+    struct room room = room_of_cgroups(proc, pid);
+    ret->cgroup_limit_bytes = room.limit;
+    ret->cgroup_used_bytes = room.used;
+    if (room.bytes < ret->room_bytes) {
+        ret->room_bytes = room.bytes;
         ret->limit = GCD_IPC_LIMIT_CGROUP;
     }
 }

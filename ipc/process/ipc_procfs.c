@@ -297,7 +297,11 @@ bool gcd_procfs_facts(const char *proc, uint32_t pid, struct gcd_procfs_facts *r
         if (line != NULL && sscanf(line, UID_LINE, &ret->uid, &saved) != 2)
             ret->uid = UINT32_MAX;
         ret->rss_bytes = status_bytes(text, "VmRSS");
-        ret->away_bytes = status_bytes(text, "VmSwap") + status_bytes(text, "HugetlbPages");
+        ret->anonymous_bytes = status_bytes(text, "RssAnon");
+        ret->file_bytes = status_bytes(text, "RssFile");
+        ret->shared_bytes = status_bytes(text, "RssShmem");
+        ret->swapped_bytes = status_bytes(text, "VmSwap");
+        ret->away_bytes = ret->swapped_bytes + status_bytes(text, "HugetlbPages");
     }
     read_exe(proc, pid, ret->exe, sizeof ret->exe);
     return true;

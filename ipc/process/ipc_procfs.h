@@ -42,6 +42,8 @@ struct gcd_procfs_facts {
     uint32_t uid;                  /* effective; UINT32_MAX = not known */
     uint64_t start_jiffies;        /* since boot */
     uint64_t rss_bytes;
+    uint64_t anonymous_bytes, file_bytes, shared_bytes;    /* parts of these; before Linux 4.5 0 */
+    uint64_t swapped_bytes;
     uint64_t away_bytes;           /* memory that is not resident: swapped out, or in its own huge pages */
     char name[64];                 /* the kernel's name for it: the first 15 bytes of the program's name */
     char exe[256];                 /* file name of the program, without its folder */

@@ -9,7 +9,7 @@
  *     heap_runs.c    which references belong to which object when events are missing
  *     heap_loss.c    the verdict
  *     heap_addr.c    a set of object addresses in bounded memory
- *     heap_recorded.c  names that gcdumpc added to the recording
+ *     heap_recorded.c  what gcdumpc added to the recording
  */
 #ifndef GCD_HEAP_HEAP_H
 #define GCD_HEAP_HEAP_H
@@ -152,6 +152,8 @@ struct heap_recorded_item {
 struct heap_recorded {
     struct heap_batch *batches;
     size_t batch_count, batch_cap;
+    struct recorded_memory *memories;
+    size_t memory_count, memory_cap;
     struct heap_recorded_item *items[RECORDED_KINDS];
     size_t counts[RECORDED_KINDS], caps[RECORDED_KINDS];
 };
@@ -293,6 +295,8 @@ gcd_status heap_recorded_event(struct gcd_heap *h, const struct gcd_event *ev, s
 void heap_recorded_free(struct gcd_heap *h);
 /* The names of the chosen walk; NULL: none.  *RET_WHOLE: all of them have arrived. */
 const struct heap_batch *heap_recorded_batch(const struct gcd_heap *h, bool *ret_whole);
+/* The memory of the process at the chosen walk; NULL = not recorded. */
+const struct gcd_process_memory *heap_recorded_memory(const struct gcd_heap *h);
 
 /* heap_pause.c */
 gcd_status heap_pause_mark(struct gcd_heap *h, const struct gcd_event *ev, bool restart, struct gcd_error *err);

@@ -1,6 +1,6 @@
 /*
- * Names that gcdumpc added to the recording.  They come in batches, each for one heap walk.  A batch that is not whole is not used: half of the
- * names would be worse than none, because a name without its outer type looks like that of another type.
+ * Names and memory that gcdumpc added to the recording.  Names come in batches, each for one heap walk.  A batch that is not whole is not used:
+ * half of the names would be worse than none, because a name without its outer type looks like that of another type.
  */
 #include <string.h>
 
@@ -51,6 +51,19 @@ static gcd_status add(struct gcd_heap *h, struct heap_batch *b, const struct gcd
     return GCD_OK;
 }
 
+static gcd_status add_memory(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
+{
+    struct heap_recorded *r = &h->recorded;
+    struct recorded_memory m;
+    gcd_status st = recorded_read_memory(ev, &m);
+    if (st != GCD_OK)
+        return st;
+    if (!gcd_vec_reserve(&h->alloc, &r->memories, &r->memory_cap, r->memory_count + 1, sizeof *r->memories, MAX_BATCHES))
+        return r->memory_count >= MAX_BATCHES ? GCD_OK : gcd_fail_nomem(err, "reading recorded memory");
+    r->memories[r->memory_count++] = m;
+    return GCD_OK;
+}
+
 /* Names say nothing about the heap, so damage among them does not count as damage of the dump. */
 gcd_status heap_recorded_event(struct gcd_heap *h, const struct gcd_event *ev, struct gcd_error *err)
 {
@@ -58,7 +71,9 @@ gcd_status heap_recorded_event(struct gcd_heap *h, const struct gcd_event *ev, s
     gcd_status st = GCD_OK;
     if (ev->id == RECORDED_START)
         st = begin(h, ev, err);
-    else if (ev->id > RECORDED_START && ev->id < RECORDED_END && r->batch_count > 0)
+    else if (ev->id == RECORDED_MEMORY)
+        st = add_memory(h, ev, err);
+    else if (ev->id > RECORDED_START && ev->id < RECORDED_MEMORY && r->batch_count > 0)
         st = add(h, &r->batches[r->batch_count - 1], ev, err);
     return st == GCD_E_FORMAT ? GCD_OK : st;
 }
@@ -67,6 +82,7 @@ void heap_recorded_free(struct gcd_heap *h)
 {
     struct heap_recorded *r = &h->recorded;
     gcd_mem_free(&h->alloc, r->batches, r->batch_cap * sizeof *r->batches);
+    gcd_mem_free(&h->alloc, r->memories, r->memory_cap * sizeof *r->memories);
     for (size_t i = 0; i < RECORDED_KINDS; i++)
         gcd_mem_free(&h->alloc, r->items[i], r->caps[i] * sizeof *r->items[i]);
 }
@@ -92,4 +108,13 @@ const struct heap_batch *heap_recorded_batch(const struct gcd_heap *h, bool *ret
     }
     *ret_whole = best != NULL && is_whole(best);
     return best;
+}
+
+const struct gcd_process_memory *heap_recorded_memory(const struct gcd_heap *h)
+{
+    const struct heap_recorded *r = &h->recorded;
+    for (size_t i = r->memory_count; i-- > 0;)
+        if (r->memories[i].walk_number == h->chosen->number && r->memories[i].gc_number == h->chosen->gc_number)
+            return &r->memories[i].memory;
+    return NULL;
 }

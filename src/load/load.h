@@ -5,7 +5,8 @@
  *     modules.c         the list of modules; types with their outer types
  *     merge_loads.c     types that are loaded several times become one
  *     recorded_apply.c  names that the recording holds
- *     recording.c       a copy of the recording, with names added
+ *     process_memory.c  the memory of the process
+ *     recording.c       a copy of the recording, with names and memory added
  *     objects.c         the second one: objects and their references
  *     process_start.c   the command line of each process of a machine
  */
@@ -44,6 +45,7 @@ struct gcd_dump {
     struct gcd_error trace_error;    /* how the trace ended, if badly */
     struct gcd_error input_error;    /* how the input ended, if it was damaged itself */
     struct gcd_summary summary;
+    bool memory_is_new;              /* that of the process is not in the recording */
     struct gcd_type *types;          /* used types only; a list of the summary, like roots and processes */
     uint32_t type_count;
     size_t type_cap;

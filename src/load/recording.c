@@ -1,4 +1,4 @@
-/* A copy of a recording, with names added in front of its end mark. */
+/* A copy of a recording, with names and memory added in front of its end mark. */
 #include <gcdumpc/unstable/recording.h>
 
 #include <string.h>
@@ -19,22 +19,27 @@ static bool has_new_names(const struct gcd_dump *d)
     return false;
 }
 
-static enum gcd_recording_names names_of(const struct gcd_dump *d, struct nt_tail *ret)
+static bool has_room(const struct gcd_dump *d, struct nt_tail *ret)
 {
-    if (d == NULL || d->heap == NULL || !has_new_names(d))
-        return GCD_RECORDING_NAMES_SAME;
-    bool room = d->input_error.code == GCD_OK && nt_tail_of(d->trace, ret);
-    return room ? GCD_RECORDING_NAMES_NEW : GCD_RECORDING_NAMES_NO_ROOM;
+    return d->input_error.code == GCD_OK && nt_tail_of(d->trace, ret);
 }
 
 enum gcd_recording_names gcd_recording_names(const struct gcd_dump *d)
 {
     struct nt_tail tail;
-    return names_of(d, &tail);
+    if (d == NULL || d->heap == NULL || !has_new_names(d))
+        return GCD_RECORDING_NAMES_SAME;
+    return has_room(d, &tail) ? GCD_RECORDING_NAMES_NEW : GCD_RECORDING_NAMES_NO_ROOM;
+}
+
+/* Is there anything to be added to the recording of D, and room for it? */
+static bool has_news(const struct gcd_dump *d, struct nt_tail *ret)
+{
+    return d != NULL && d->heap != NULL && (has_new_names(d) || d->memory_is_new) && has_room(d, ret);
 }
 
 /* The names of S as events; BUFFER[RECORDED_PAYLOAD_MAX]. */
-static void append_all(const struct gcd_summary *s, struct nt_append *a, uint8_t *buffer, uint64_t *ret_names)
+static void append_names(const struct gcd_summary *s, struct nt_append *a, uint8_t *buffer, uint64_t *ret_names)
 {
     struct recorded_start start = { .gc_number = s->gc_number, .walk_number = s->walk_number };
     struct recorded_pass count = { .summary = s }, write = { .summary = s };
@@ -45,18 +50,27 @@ static void append_all(const struct gcd_summary *s, struct nt_append *a, uint8_t
     nt_append_event(a, 0, buffer, recorded_put_start(buffer, &start));
     while ((n = recorded_put_next(&write, buffer, &kind)) > 0)
         nt_append_event(a, (size_t)kind + 1, buffer, n);
-    nt_append_end(a);
     *ret_names = (uint64_t)start.counts[RECORDED_TYPES] + start.counts[RECORDED_STATICS];
 }
 
-static gcd_status append_names(struct gcd_dump *d, const struct nt_tail *tail, struct gcd_sink *to, uint64_t *ret_names, struct gcd_error *err)
+static void append_memory(const struct gcd_summary *s, struct nt_append *a, uint8_t *buffer)
+{
+    struct recorded_memory r = { .gc_number = s->gc_number, .walk_number = s->walk_number, .memory = s->memory };
+    nt_append_event(a, RECORDED_MEMORY - RECORDED_START, buffer, recorded_put_memory(buffer, &r));
+}
+
+static gcd_status append_all(struct gcd_dump *d, const struct nt_tail *tail, struct gcd_sink *to, uint64_t *ret_names, struct gcd_error *err)
 {
     struct nt_append *a = NULL;
     uint8_t *buffer = gcd_mem_new(&d->alloc, RECORDED_PAYLOAD_MAX);
     gcd_status st = buffer != NULL ? nt_append_new(&d->alloc, tail, &recorded_events, to, &a, err) :
                     gcd_fail_nomem(err, "adding names to the recording");
+    if (st == GCD_OK && d->memory_is_new)
+        append_memory(&d->summary, a, buffer);
+    if (st == GCD_OK && has_new_names(d))
+        append_names(&d->summary, a, buffer, ret_names);
     if (st == GCD_OK)
-        append_all(&d->summary, a, buffer, ret_names);
+        nt_append_end(a);
     nt_append_free(a);
     gcd_mem_free(&d->alloc, buffer, RECORDED_PAYLOAD_MAX);
     return st;
@@ -95,7 +109,7 @@ gcd_status gcd_recording_write(struct gcd_dump *d, struct gcd_input *in, struct 
     static const struct gcd_recording_options defaults;
     const struct gcd_recording_options *o = options != NULL ? options : &defaults;
     struct nt_tail tail = { .end_off = 0 };
-    bool add = !o->plain && names_of(d, &tail) == GCD_RECORDING_NAMES_NEW;
+    bool add = !o->plain && has_news(d, &tail);
     struct source from = { .input = in };
     uint64_t names = 0;
     GCD_TRY(gcd_reader_new(in, &from.reader, err));
@@ -103,7 +117,7 @@ gcd_status gcd_recording_write(struct gcd_dump *d, struct gcd_input *in, struct 
     if (st == GCD_END)
         st = gcd_fail(err, GCD_E_FORMAT, "the input changed while it was read");
     if (st == GCD_OK && add)
-        st = append_names(d, &tail, to, &names, err);
+        st = append_all(d, &tail, to, &names, err);
     if (st == GCD_OK)
         st = copy(&from, to, UINT64_MAX, o, err);
     gcd_reader_free(from.reader);

@@ -5,6 +5,7 @@
 #include "base/cur.h"
 
 #define TOKEN_DIGITS 16u
+#define GC_UNKNOWN UINT64_MAX
 
 /* ---- what the events look like ---- */
 
@@ -22,11 +23,19 @@ static const struct gcd_new_field static_fields[] = {
     { GCD_FIELD_TEXT, "DeclaringType" }, { GCD_FIELD_TEXT, "Label" },
 };
 
+static const struct gcd_new_field memory_fields[] = {
+    { GCD_FIELD_UINT32, "GCNumber" },       { GCD_FIELD_UINT32, "WalkNumber" },      { GCD_FIELD_UINT64, "UnixMilliseconds" },
+    { GCD_FIELD_UINT64, "ResidentBytes" },  { GCD_FIELD_UINT64, "AnonymousBytes" },  { GCD_FIELD_UINT64, "FileBytes" },
+    { GCD_FIELD_UINT64, "SharedBytes" },    { GCD_FIELD_UINT64, "SwappedBytes" },    { GCD_FIELD_UINT64, "GCBytes" },
+    { GCD_FIELD_UINT64, "CGroupLimitBytes" }, { GCD_FIELD_UINT64, "CGroupUsedBytes" },
+};
+
 #define EVENT(number, text, list) { .id = (number), .version = 1, .name = (text), .fields = (list), .field_count = sizeof(list) / sizeof *(list) }
 
 static const struct gcd_new_event events[] = {
     EVENT(RECORDED_START, "Names", start_fields), EVENT(RECORDED_MODULE, "Module", module_fields),
     EVENT(RECORDED_TYPE, "NestedType", type_fields), EVENT(RECORDED_STATIC, "StaticVariable", static_fields),
+    EVENT(RECORDED_MEMORY, "ProcessMemory", memory_fields),
 };
 
 const struct gcd_new_events recorded_events = { .provider = GCD_PROVIDER_NAMES, .events = events, .count = sizeof events / sizeof *events };
@@ -88,6 +97,28 @@ gcd_status recorded_read_item(const struct gcd_event *ev, struct recorded_item *
     return c.err;
 }
 
+gcd_status recorded_read_memory(const struct gcd_event *ev, struct recorded_memory *ret)
+{
+    struct gcd_cur c = gcd_cur_make(ev->payload, ev->payload_bytes, ev->off);
+    struct recorded_memory r = { .gc_number = gcd_cur_u32(&c) };
+    struct gcd_process_memory *m = &r.memory;
+    r.walk_number = gcd_cur_u32(&c);
+    uint64_t ms = gcd_cur_u64(&c);
+    uint64_t *const sizes[] = { &m->resident_bytes, &m->anonymous_bytes, &m->file_bytes, &m->shared_bytes, &m->swapped_bytes, &m->gc_bytes,
+                                &m->cgroup_limit_bytes, &m->cgroup_used_bytes };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        *sizes[i] = gcd_cur_u64(&c);
+    if (c.err != GCD_OK)
+        return c.err;
+    m->unix_ms = ms <= INT64_MAX ? (int64_t)ms : 0;
+    m->gc_known = m->gc_bytes != GC_UNKNOWN;
+    m->gc_bytes = m->gc_known ? m->gc_bytes : 0;
+    if (m->anonymous_bytes > m->resident_bytes || m->gc_bytes > m->resident_bytes)
+        return GCD_E_FORMAT;
+    *ret = r;
+    return GCD_OK;
+}
+
 /* ---- writing ---- */
 
 /* The payload, or nothing at all. */
@@ -103,6 +134,19 @@ size_t recorded_put_start(uint8_t *buffer, const struct recorded_start *s)
     gcd_put_le(&w, s->walk_number, 4);
     for (size_t i = 0; i < RECORDED_KINDS; i++)
         gcd_put_le(&w, s->counts[i], 4);
+    return size_of(&w);
+}
+
+size_t recorded_put_memory(uint8_t *buffer, const struct recorded_memory *r)
+{
+    struct gcd_put w = gcd_put_make(buffer, RECORDED_PAYLOAD_MAX);
+    const struct gcd_process_memory *m = &r->memory;
+    const uint64_t values[] = { m->unix_ms > 0 ? (uint64_t)m->unix_ms : 0, m->resident_bytes, m->anonymous_bytes, m->file_bytes, m->shared_bytes,
+                                m->swapped_bytes, m->gc_known ? m->gc_bytes : GC_UNKNOWN, m->cgroup_limit_bytes, m->cgroup_used_bytes };
+    gcd_put_le(&w, r->gc_number, 4);
+    gcd_put_le(&w, r->walk_number, 4);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        gcd_put_le(&w, values[i], 8);
     return size_of(&w);
 }
 

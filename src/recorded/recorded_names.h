@@ -1,5 +1,5 @@
 /*
- * The payloads of the events with names that gcdumpc adds to a recording; README.md has the fields.
+ * The payloads of the events that gcdumpc adds to a recording: names, and the memory of the process.  README.md has the fields.
  */
 #ifndef GCD_RECORDED_RECORDED_NAMES_H
 #define GCD_RECORDED_RECORDED_NAMES_H
@@ -14,7 +14,7 @@
 #include "base/container.h"
 
 /* Event numbers. */
-enum { RECORDED_START = 1, RECORDED_MODULE, RECORDED_TYPE, RECORDED_STATIC, RECORDED_END };
+enum { RECORDED_START = 1, RECORDED_MODULE, RECORDED_TYPE, RECORDED_STATIC, RECORDED_MEMORY };
 /* The kinds of items between the start and the end of a batch; the kind of an event is its number - RECORDED_MODULE. */
 enum recorded_kind { RECORDED_MODULES, RECORDED_TYPES, RECORDED_STATICS, RECORDED_KINDS };
 
@@ -51,6 +51,15 @@ gcd_status recorded_read_start(const struct gcd_event *ev, struct recorded_start
 /* EV has a number from RECORDED_MODULE to RECORDED_STATIC. */
 gcd_status recorded_read_item(const struct gcd_event *ev, struct recorded_item *ret);
 
+/* The memory of the process at a heap walk. */
+struct recorded_memory {
+    uint32_t gc_number, walk_number;
+    struct gcd_process_memory memory;
+};
+
+/* GCD_OK, or GCD_E_FORMAT when the payload is too short, or says more than is possible. */
+gcd_status recorded_read_memory(const struct gcd_event *ev, struct recorded_memory *ret);
+
 /* ---- writing ---- */
 
 /* One pass over the names of a summary. */
@@ -62,6 +71,8 @@ struct recorded_pass {
 
 /* The payload of the event that begins a batch, in BUFFER[RECORDED_PAYLOAD_MAX]; returns its size. */
 size_t recorded_put_start(uint8_t *buffer, const struct recorded_start *s);
+/* The payload of the event for the memory; as above. */
+size_t recorded_put_memory(uint8_t *buffer, const struct recorded_memory *m);
 /* The next payload, of an item of *RET_KIND; returns its size, 0 = no more.  Names too long for an event are left out. */
 size_t recorded_put_next(struct recorded_pass *pass, uint8_t *buffer, enum recorded_kind *ret_kind);
 

@@ -1,6 +1,7 @@
 /*
- * named_recording IN OUT OUTER WALK: adds made-up names for a walk to a recording (support/invent_names.h), without files of modules.  Prints the
- * names that another reader should find in it, one line for each event with tab-separated fields.
+ * named_recording IN OUT OUTER WALK: adds made-up names for a walk to a recording (support/invent_names.h), without files of modules, and a made-up
+ * memory of its process: 900 MiB with a GC heap of 120.  Prints what another reader should find in it, one line for each event with tab-separated
+ * fields.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,14 +9,24 @@
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/process_memory.h>
 #include <gcdumpc/unstable/recording.h>
 
 #include "support/invent_names.h"
 
 static struct gcd_error err = GCD_ERROR_INIT;
 
+#define MIB (UINT64_C(1) << 20)
+
+static const struct gcd_process_memory memory = {
+    .unix_ms = 1795415132296, .resident_bytes = 900 * MIB, .anonymous_bytes = 800 * MIB, .file_bytes = 90 * MIB, .shared_bytes = 10 * MIB,
+    .swapped_bytes = 5 * MIB, .gc_known = true, .gc_bytes = 120 * MIB, .cgroup_limit_bytes = 1024 * MIB, .cgroup_used_bytes = 950 * MIB,
+};
+
 static void print(const struct gcd_summary *s, const char *outer)
 {
+    printf("ProcessMemory\t%" PRId64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", memory.unix_ms, memory.resident_bytes, memory.gc_bytes,
+           memory.cgroup_used_bytes);
     for (size_t i = 0; i < s->module_count; i++)
         if (s->modules[i].id != 0)
             printf("Module\t%" PRIu64 "\t%s\t%s\n", s->modules[i].id, s->modules[i].assembly, s->modules[i].path);
@@ -35,8 +46,10 @@ static gcd_status run(struct gcd_input *in, char **words)
     gcd_status st = gcd_dump_open(in, &options, &d, &err);
     if (st == GCD_OK) {
         invent_names(d, words[3]);
-        st = gcd_sink_open(words[2], NULL, &to, &err);
+        st = gcd_dump_set_process_memory(d, &memory, &err);
     }
+    if (st == GCD_OK)
+        st = gcd_sink_open(words[2], NULL, &to, &err);
     if (st == GCD_OK)
         st = gcd_recording_write(d, in, to, NULL, NULL, &err);
     if (st == GCD_OK)

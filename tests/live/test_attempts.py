@@ -12,7 +12,7 @@ from live_support import PROGRAM, LiveTest, Process, main, resident_mb
 MILLION = ("--objects", "1000000")       # 57 MB of events, in a process of 75 MB
 SUMMARY = (r"process \d+: pause (?P<pause>[\d,]+) ms(?: \(\d+ pauses [^)]*\))?; (?P<objects>[\d,]+) objects in (?P<mb>[\d,]+) MiB of events, "
            r"(?P<lost>\S+) lost; memory (?P<before>[\d,]+) MiB, peak (?P<peak>[\d,]+) MiB, after (?P<after>[\d,]+) MiB; "
-           r"(?P<strategy>single|drain), CollectTracing\d, buffer (?P<buffer>\d+) MiB; [\d.]+ s")
+           r"GC heap before (?P<gc>[\d,]+) MiB; (?P<strategy>single|drain), CollectTracing\d, buffer (?P<buffer>\d+) MiB; [\d.]+ s")
 
 
 def number(text):

@@ -60,7 +60,8 @@ class Readers(unittest.TestCase):
                 self.assertEqual((after["whole"], after["lost"]), (True, 0))
                 self.assertEqual((ours["gcdumpc/1"], sum(ours.values())), (len(walks), len(wanted) + len(walks)))
                 fields = {"Module": ("ModuleID", "AssemblyName", "ModulePath"), "NestedType": ("TypeID", "DeclaringType"),
-                          "StaticVariable": ("Address", "Field", "DeclaringType", "Label")}
+                          "StaticVariable": ("Address", "Field", "DeclaringType", "Label"),
+                          "ProcessMemory": ("UnixMilliseconds", "ResidentBytes", "GCBytes", "CGroupUsedBytes")}
                 self.assertEqual([[event["EventName"], *(event[field] for field in fields[event["EventName"]])]
                                   for event in seen if event["EventName"] != "Names"], wanted)
                 self.assertEqual([event["WalkNumber"] for event in seen if event["EventName"] == "Names"], [str(walk) for walk in walks])

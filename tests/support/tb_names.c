@@ -44,3 +44,15 @@ void tb_named_static(struct tb *t, uint64_t address, const char *field, const ch
     tb_utf16z(&b, label);
     put_event(t, 4, &b, b.n);
 }
+
+void tb_process_memory(struct tb *t, uint32_t gc, uint32_t walk, const uint64_t *values, size_t n, size_t missing)
+{
+    struct tb_bytes b = { .n = 0 };
+    tb_u32(&b, gc);
+    tb_u32(&b, walk);
+    for (size_t i = 0; i < n; i++)
+        tb_u64(&b, values[i]);
+    if (missing == SIZE_MAX)
+        tb_u64(&b, 1);
+    put_event(t, 5, &b, missing == SIZE_MAX ? b.n : b.n - missing);
+}

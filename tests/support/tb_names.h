@@ -15,5 +15,7 @@ void tb_named_module(struct tb *t, uint64_t id, const char *assembly, const char
 /* The payload lacks its last MISSING bytes. */
 void tb_named_type(struct tb *t, uint64_t id, const char *outer, size_t missing);
 void tb_named_static(struct tb *t, uint64_t address, const char *field, const char *class_name, const char *label);
+/* Nine VALUES: time, resident, anonymous, file, shared, swapped, GC, limit, used.  MISSING as above; SIZE_MAX: with eight bytes more. */
+void tb_process_memory(struct tb *t, uint32_t gc, uint32_t walk, const uint64_t *values, size_t n, size_t missing);
 
 #endif

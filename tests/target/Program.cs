@@ -10,8 +10,8 @@ namespace HeapLab;
 /// <summary>
 /// A process whose heap contents are known.  It builds them, prints one line of JSON that says what a heap dump of it
 /// must show, and waits until its standard input ends or brings a line "quit".  With --stall a line "stall" is answered
-/// with how long the process has stood still.  With --leak it leaks in one of several ways instead, with --reload it loads and
-/// unloads types.
+/// with how long the process has stood still.  With --leak it leaks in one of several ways instead, with --memory it takes memory of
+/// one kind, with --reload it loads and unloads types.
 /// </summary>
 static class Program
 {
@@ -26,6 +26,12 @@ static class Program
             Finalizing.Release();
             return 0;
         }
+        if (args.Length == 3 && args[0] == "--memory" && Memory.Start(args[1], args[2]))
+        {
+            Print(args[1]);
+            WaitForEnd();
+            return 0;
+        }
         if (args.Length == 2 && args[0] == "--reload")
         {
             Reload.Run(args[1], Print);
@@ -35,6 +41,7 @@ static class Program
         {
             Console.Error.WriteLine("usage: HeapLab [--objects N] [--stall]     N extra nodes, 0..100000000, default 5000");
             Console.Error.WriteLine("       HeapLab --leak KIND                 one of " + Leaks.Kinds);
+            Console.Error.WriteLine("       HeapLab --memory KIND MIB           one of " + Memory.Kinds);
             Console.Error.WriteLine("       HeapLab --reload FOLDER             an empty folder");
             return 2;
         }

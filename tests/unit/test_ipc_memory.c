@@ -109,6 +109,9 @@ static void version_2_up_to_the_root(void **state)
     expect(600000000, GCD_IPC_LIMIT_CGROUP);
     put("cg v2/a/b/c/memory.high", "900000000\n");
     expect(500000000, GCD_IPC_LIMIT_CGROUP);
+    struct gcd_ipc_memory m;
+    gcd_memory_read(proc, 42, &m);
+    assert_true(m.cgroup_limit_bytes == 900000000 && m.cgroup_used_bytes == 400000000);
     /* the page cache can be reclaimed */
     put("cg v2/a/b/c/memory.stat", "anon 1\nfile 150000000\nactive_file 7\ninactive_file 100000000\nslab 1\n");
     expect(600000000, GCD_IPC_LIMIT_CGROUP);

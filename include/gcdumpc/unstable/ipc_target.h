@@ -8,7 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <gcdumpc/alloc.h>
 #include <gcdumpc/status.h>
+#include <gcdumpc/summary.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,12 +25,30 @@ struct gcd_ipc_memory {
     enum gcd_ipc_limit limit; /* the closest limit */
     uint64_t away_bytes;     /* memory that does not count as resident: swapped out, or in huge pages */
     uint64_t machine_bytes;  /* memory of the machine including swap; 0 = unknown */
+    uint64_t cgroup_limit_bytes; /* of the cgroup around the process that has the least room left, 0 = there is none or it is unknown, */
+    uint64_t cgroup_used_bytes;  /* and what it uses, without files that the kernel can drop */
 };
 
 /* The memory of the process PID; 0 for one that is not visible: then only the machine counts. */
 GCD_API void gcd_ipc_memory(uint32_t pid, struct gcd_ipc_memory *ret);
 /* rss_bytes alone, for sampling. */
 GCD_API uint64_t gcd_ipc_resident(uint32_t pid);
+/*
+ * The memory of a process at one moment, with all its mappings: when the dump has told where the ranges of the GC are, what was in them then.
+ */
+struct gcd_ipc_mappings;
+/*
+ * Reads those of the process PID.  ALLOC may be NULL.  A process whose memory may not be looked at has none; gcd_ipc_mappings_problem says why.
+ * GCD_E_NOT_FOUND: it is not visible, or has ended; GCD_E_NOMEM.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_ipc_mappings_new(uint32_t pid, const struct gcd_alloc *alloc, struct gcd_ipc_mappings **ret,
+                                                       struct gcd_error *err);
+GCD_API void gcd_ipc_mappings_free(struct gcd_ipc_mappings *m);
+/* Why the mappings could not be read; "" when they were. */
+GCD_API const char *gcd_ipc_mappings_problem(const struct gcd_ipc_mappings *m);
+/* RANGES[N]: of the GC, from a dump of the process that was made after. */
+GCD_API void gcd_ipc_mappings_memory(const struct gcd_ipc_mappings *m, const struct gcd_range *ranges, size_t n, struct gcd_process_memory *ret);
+
 /* Has a signal (SIGSTOP) or a debugger stopped the process PID?  It answers nothing until it continues.  False when unknown. */
 GCD_API bool gcd_ipc_stopped(uint32_t pid);
 

@@ -1,5 +1,5 @@
 /*
- * A recording with the names that were found for it.
+ * A recording with what was found for it: names, and the memory of the process.
  *
  * gcd_dump_resolve (full_names.h) reads names from the files of the modules.  They are written into the recording, so that another machine, or
  * this one after the next update of the program, needs no files.  gcd_dump_open and gcd_dump_close find them there.
@@ -21,7 +21,7 @@ extern "C" {
 
 struct gcd_recording_options {
     struct gcd_context context;
-    bool plain;                  /* the bytes as they are, without names */
+    bool plain;                  /* the bytes as they are, without names and memory */
 };
 
 /* What gcd_recording_write can do for a dump. */
@@ -33,7 +33,8 @@ enum gcd_recording_names {
 GCD_API enum gcd_recording_names gcd_recording_names(const struct gcd_dump *d);
 
 /*
- * Copies the recording IN to TO, gzip undone, with the names that D has found since.  D is the dump of IN, closed, or NULL: without names.
+ * Copies the recording IN to TO, gzip undone, with the names that D has found since, and the memory that it got (process_memory.h).  D is the dump
+ * of IN, closed, or NULL: without both.
  * Does not commit TO.  *RET_NAMES (may be NULL): the number of names added, of types and static variables.
  * GCD_E_FORMAT: IN has changed since it was read; GCD_E_CANCELED; errors of IN and TO.
  */

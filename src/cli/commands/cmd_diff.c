@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <gcdumpc/unstable/diff_page.h>
+#include <gcdumpc/unstable/tree_diff.h>
 #include <gcdumpc/gcdumpc.h>
 
 #include "args.h"

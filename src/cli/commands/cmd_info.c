@@ -6,6 +6,7 @@
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/estimate.h>
+#include <gcdumpc/unstable/process_memory.h>
 
 #include "args.h"
 #include "commands/commands.h"
@@ -123,6 +124,28 @@ static void print_heap(const struct gcd_summary *f, bool sep)
     if (f->ccws > 0 || f->rcws > 0)
         row("COM wrappers", "%s callable, %s runtime", cli_number(f->ccws, sep, a), cli_number(f->rcws, sep, b));
     row("generation ranges", "%s", cli_number(f->range_count, sep, a));
+    uint64_t used, unused;
+    gcd_range_bytes(f, &used, &unused);
+    if (used > 0)
+        row("", "%s bytes used, of them %s free between the objects", cli_number(used, sep, a), cli_number(unused, sep, b));
+}
+
+/* The memory of the process before the dump, for recordings that gcdumpc made. */
+static void print_memory(const struct gcd_process_memory *m, bool sep)
+{
+    char text[GCD_MEMORY_TEXT_BYTES], a[CLI_NUMBER_BYTES], b[CLI_NUMBER_BYTES], c[CLI_NUMBER_BYTES], d[CLI_NUMBER_BYTES];
+    if (gcd_process_memory_text(m, text, sizeof text) == 0)
+        return;
+    row("process memory", "%s bytes resident before the dump: anonymous %s, files %s, shared %s", cli_number(m->resident_bytes, sep, a),
+        cli_number(m->anonymous_bytes, sep, b), cli_number(m->file_bytes, sep, c), cli_number(m->shared_bytes, sep, d));
+    if (m->gc_known)
+        row("", "of the anonymous memory %s in the ranges of the GC, %s native or unknown", cli_number(m->gc_bytes, sep, a),
+            cli_number(gcd_native_bytes(m), sep, b));
+    if (m->swapped_bytes > 0)
+        row("", "besides, %s bytes swapped out", cli_number(m->swapped_bytes, sep, a));
+    if (m->cgroup_limit_bytes > 0)
+        row("", "its cgroup uses %s of %s bytes", cli_number(m->cgroup_used_bytes, sep, a), cli_number(m->cgroup_limit_bytes, sep, b));
+    row("", "%s", text);
 }
 
 /* Which names stand as in the source, and why the others do not. */
@@ -177,6 +200,7 @@ enum cli_exit cmd_info(const struct cli_args *args)
                 print_gc(f);
             }
             print_heap(f, sep);
+            print_memory(&f->memory, sep);
             print_names(f, sep);
             print_needs(&d, sep);
             if (d.graph != NULL)

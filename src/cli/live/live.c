@@ -5,11 +5,13 @@
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
 #include <gcdumpc/unstable/ipc_target.h>
+#include <gcdumpc/unstable/process_memory.h>
 
 #include "args.h"
 #include "exit.h"
 #include "input/fail.h"
 #include "input/input.h"
+#include "input/memory.h"
 #include "live/clock.h"
 #include "live/live.h"
 #include "live/target.h"
@@ -146,6 +148,22 @@ static enum cli_exit take(const struct live *l, struct live_attempt *a, struct c
     return partial && a->usable ? CLI_DONE : e;
 }
 
+/* The memory of the process as it was before the first attempt, whose garbage collection and buffer change it. */
+static void keep_memory(const struct live *l, const struct live_attempt *a)
+{
+    struct gcd_process_memory m;
+    struct gcd_error err = GCD_ERROR_INIT;
+    if (l->mappings == NULL || !a->usable)
+        return;
+    const struct gcd_summary *s = gcd_dump_summary(a->dump);
+    gcd_ipc_mappings_memory(l->mappings, s->ranges, s->range_count, &m);
+    if (gcd_dump_set_process_memory(a->dump, &m, &err) != GCD_OK)
+        cli_say(l->subject, "%s", err.msg);
+    const char *problem = gcd_ipc_mappings_problem(l->mappings);
+    if (problem[0] != '\0' && !l->args->quiet)
+        cli_say(l->subject, "cannot tell how much of its memory is the GC heap: %s", problem);
+}
+
 enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_options *options, bool reread,
                             const char *spool_dir, struct cli_dump *ret)
 {
@@ -160,15 +178,19 @@ enum cli_exit cli_open_live(const struct cli_args *args, const struct gcd_dump_o
     l.pid = ret->pid;
     e = live_preflight(&l, &buffer_mb);
     if (e == CLI_DONE) {
+        if (l.pid == 0 || gcd_ipc_mappings_new(l.pid, cli_alloc(), &l.mappings, NULL) != GCD_OK)
+            l.mappings = NULL;               /* the summary says that its memory is unknown */
         l.start_ms = live_now_ms();
         ret->asked = true;
         attempts(&l, buffer_mb, &best);
+        keep_memory(&l, &best);
         if (best.usable && !args->quiet && (best.status == GCD_OK || args->live.keep_partial))
             live_say_summary(&l, &best);
         e = take(&l, &best, ret);
     }
     live_attempt_done(&best);
     live_lock_release(&l.lock);
+    gcd_ipc_mappings_free(l.mappings);
     return e;
 }
 

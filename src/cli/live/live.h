@@ -32,6 +32,7 @@ struct live {
     struct gcd_ipc_port *port;   /* for --listen; NULL = none */
     struct live_lock lock;       /* not used when the caller holds one */
     struct gcd_ipc_memory memory;        /* before the first attempt */
+    struct gcd_ipc_mappings *mappings;   /* the same moment; NULL = not known */
     struct gcd_ipc_budget budget;
     uint64_t start_ms;           /* of the first attempt */
 };

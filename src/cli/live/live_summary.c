@@ -3,6 +3,7 @@
  */
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/ipc.h>
+#include <gcdumpc/unstable/process_memory.h>
 
 #include "live/live.h"
 #include "term/message.h"
@@ -60,6 +61,7 @@ static void add_stream(struct line *to, const struct gcd_summary *f)
 
 static void add_memory(struct line *to, const struct live *l, const struct live_attempt *a)
 {
+    const struct gcd_process_memory *m = &gcd_dump_summary(a->dump)->memory;
     if (l->memory.rss_bytes == 0) {
         add(to, "; memory unknown");
         return;
@@ -70,6 +72,8 @@ static void add_memory(struct line *to, const struct live *l, const struct live_
         add_mebibytes(to, ", after ", a->rss_after, "");
     else
         add(to, ", after unknown");
+    if (m->gc_known)
+        add_mebibytes(to, "; GC heap before ", m->gc_bytes, "");
 }
 
 static void add_means(struct line *to, const struct live_attempt *a)
@@ -99,6 +103,8 @@ void live_say_summary(const struct live *l, const struct live_attempt *a)
     add_memory(&line, l, a);
     add_means(&line, a);
     cli_say(l->subject, "%s", line.text);
+    if (gcd_is_native(&f->memory) && gcd_process_memory_text(&f->memory, line.text, sizeof line.text) > 0)
+        cli_say(l->subject, "%s", line.text);
 }
 
 #endif

@@ -9,11 +9,13 @@
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/estimate.h>
+#include <gcdumpc/unstable/process_memory.h>
 
 #include "input/input.h"
 #include "input/memory.h"
 #include "output/json_out.h"
 #include "output/names_known.h"
+#include "term/term.h"
 
 /*
  * Jansson reports exhausted memory at each call, and reports have very many calls.  So the allocator notes it, and then nothing is printed.
@@ -240,6 +242,46 @@ static json_t *memory(const struct cli_dump *d)
     return o;
 }
 
+/* Null when nothing is known, like each of its members. */
+static json_t *process_memory(const struct gcd_process_memory *m)
+{
+    char text[GCD_MEMORY_TEXT_BYTES], when[CLI_TIME_BYTES];
+    json_t *o = json_object();
+    if (gcd_process_memory_text(m, text, sizeof text) == 0) {
+        json_decref(o);
+        return json_null();
+    }
+    put_text(o, "measured", cli_time(m->unix_ms, when));
+    put_number(o, "resident", m->resident_bytes);
+    put_number(o, "anonymous", m->anonymous_bytes);
+    put_number(o, "file", m->file_bytes);
+    put_number(o, "shared", m->shared_bytes);
+    put_number(o, "swapped", m->swapped_bytes);
+    put(o, "gc_heap", m->gc_known ? cli_json_number(m->gc_bytes) : json_null());
+    put(o, "native_or_unknown", m->gc_known ? cli_json_number(gcd_native_bytes(m)) : json_null());
+    put(o, "cgroup_limit", m->cgroup_limit_bytes > 0 ? cli_json_number(m->cgroup_limit_bytes) : json_null());
+    put(o, "cgroup_used", m->cgroup_limit_bytes > 0 ? cli_json_number(m->cgroup_used_bytes) : json_null());
+    put(o, "look_for_native", json_boolean(gcd_is_native(m)));
+    put_text(o, "text", text);
+    return o;
+}
+
+/* What the ranges of the GC hold after the collection; null when they are not known. */
+static json_t *gc_ranges(const struct gcd_summary *f)
+{
+    uint64_t used, unused, reserved = 0;
+    json_t *o = f->range_count > 0 ? json_object() : json_null();
+    gcd_range_bytes(f, &used, &unused);
+    if (f->range_count == 0)
+        return o;
+    for (size_t i = 0; i < f->range_count; i++)
+        reserved = reserved + f->ranges[i].reserved_bytes >= reserved ? reserved + f->ranges[i].reserved_bytes : UINT64_MAX;
+    put_number(o, "used", used);
+    put_number(o, "free", unused);
+    put_number(o, "reserved", reserved);
+    return o;
+}
+
 int cli_json_info(const struct cli_dump *d)
 {
     const struct gcd_summary *f = cli_summary(d);
@@ -254,6 +296,8 @@ int cli_json_info(const struct cli_dump *d)
         put(o, "processes", processes(d->dump));
     put(o, "names", cli_json_names(f));
     put(o, "memory", memory(d));
+    put(o, "process_memory", process_memory(&f->memory));
+    put(o, "gc_ranges", gc_ranges(f));
     put(o, "verdict", cli_json_verdict(v));
     return cli_json_print(o, stdout);
 }

@@ -2,7 +2,6 @@
  * The page of two dumps side by side: the same page as of one, with other data.
  */
 
-#include <gcdumpc/unstable/diff_page.h>
 #include <gcdumpc/version.h>
 #include <gcdumpc/unstable/tree_diff.h>
 

@@ -6,6 +6,7 @@
 #include <gcdumpc/generations.h>
 #include <gcdumpc/names.h>
 #include <gcdumpc/unstable/merged_tree.h>
+#include <gcdumpc/unstable/process_memory.h>
 #include <gcdumpc/version.h>
 
 #include "base/error.h"
@@ -148,6 +149,29 @@ static void put_gc(struct page *p)
     json_put_number(&p->j, "pause_ns", f->pause_ns);
     json_put_number(&p->j, "number", f->gc_number);
     json_put_number(&p->j, "heaps", f->gc_heaps);
+    json_put_close(&p->j, '}');
+}
+
+static void put_memory(struct page *p)
+{
+    const struct gcd_process_memory *m = &gcd_graph_summary(p->h->g)->memory;
+    char text[GCD_MEMORY_TEXT_BYTES];
+    size_t n = gcd_process_memory_text(m, text, sizeof text);
+    if (n == 0)
+        return;
+    json_put_open(&p->j, "memory", '{');
+    json_put_number(&p->j, "resident", m->resident_bytes);
+    if (m->gc_known) {
+        json_put_number(&p->j, "gc", m->gc_bytes);
+        json_put_number(&p->j, "native", gcd_native_bytes(m));
+    }
+    json_put_number(&p->j, "file", m->file_bytes);
+    json_put_number(&p->j, "shared", m->shared_bytes);
+    json_put_number(&p->j, "swapped", m->swapped_bytes);
+    json_put_number(&p->j, "cgroup_limit", m->cgroup_limit_bytes);
+    json_put_number(&p->j, "cgroup_used", m->cgroup_used_bytes);
+    json_put_bool(&p->j, "look_for_native", gcd_is_native(m));
+    json_put_text(&p->j, "text", text, n);
     json_put_close(&p->j, '}');
 }
 
@@ -348,6 +372,7 @@ static void put_all(struct page *p)
     put_process(p);
     put_gc(p);
     put_totals(p);
+    put_memory(p);
     put_names(p);
     put_types(p);
     put_tree(p, "tree", p->h->tree);

@@ -9,6 +9,7 @@
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/generations.h>
 #include <gcdumpc/root_sets.h>
+#include <gcdumpc/unstable/process_memory.h>
 
 #include "commands/report/report.h"
 #include "exit.h"
@@ -92,6 +93,33 @@ static void put_totals(struct prom *p, const struct gcd_summary *f)
     put_one(p, "gcdumpc_heap_bytes", "Bytes of all objects, without the gaps between them.", f->bytes);
     put_one(p, "gcdumpc_heap_references", "References between objects.", f->edges);
     put_one(p, "gcdumpc_heap_types", "Types that have objects.", f->types_used);
+}
+
+/* A part of the memory of the process. */
+static void put_part(struct prom *p, const char *kind, uint64_t bytes)
+{
+    begin_sample(p);
+    cli_prom_label(&p->out, "kind", kind);
+    cli_prom_value(&p->out, bytes, 1);
+}
+
+static void put_memory(struct prom *p, const struct gcd_process_memory *m)
+{
+    uint64_t native = gcd_native_bytes(m);
+    if (m->resident_bytes == 0)
+        return;
+    put_one(p, "gcdumpc_process_resident_bytes", "Resident memory of the process before the dump.", m->resident_bytes);
+    cli_prom_metric(&p->out, "gcdumpc_process_memory_bytes", "Parts of the resident memory.");
+    if (m->gc_known)
+        put_part(p, "gc_heap", m->gc_bytes);
+    put_part(p, m->gc_known ? "native_or_unknown" : "anonymous", m->gc_known ? native : m->anonymous_bytes);
+    put_part(p, "file", m->file_bytes);
+    put_part(p, "shared", m->shared_bytes);
+    put_one(p, "gcdumpc_process_swapped_bytes", "Memory of the process that is swapped out.", m->swapped_bytes);
+    if (m->cgroup_limit_bytes == 0)
+        return;
+    put_one(p, "gcdumpc_cgroup_limit_bytes", "Memory limit of the cgroup around the process that has the least room left.", m->cgroup_limit_bytes);
+    put_one(p, "gcdumpc_cgroup_used_bytes", "What that cgroup uses, without files that the kernel can drop.", m->cgroup_used_bytes);
 }
 
 /* ---- types ---- */
@@ -221,6 +249,7 @@ enum cli_exit report_prometheus(struct report *r, FILE *to)
     put_verdict(&p, &f->verdict);
     put_times(&p, f);
     put_totals(&p, f);
+    put_memory(&p, &f->memory);
     enum cli_exit e = put_all_types(&p);
     if (e == CLI_DONE)
         e = put_generations(&p);

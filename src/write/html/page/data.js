@@ -19,6 +19,11 @@
 
 /** @typedef {{complete: boolean, unverified: boolean, reasons: string[]}} Verdict */
 /** @typedef {{name: string, pid: number, command_line: string, os: string, architecture: string, runtime_version: string}} Process */
+/**
+ * Before the dump, in bytes; 0 of the cgroup: none.
+ * @typedef {{resident: number, gc?: number, native?: number, file: number, shared: number, swapped: number, cgroup_limit: number,
+ *            cgroup_used: number, look_for_native: boolean, text: string}} Memory
+ */
 /** @typedef {{start_unix_ms?: number, start_ns: number, pause_ns: number, number: number, heaps: number}} Collection */
 
 /**
@@ -33,10 +38,10 @@
  * other_types: number, objects and bytes of those that are not in types.  consumer: without suspects the largest consumer.
  * roots: how many of each group of root_groups.  generations: 0, 1, 2, large, pinned, and outside of ranges.
  * paths: what of a type is reached on which way; own numbers are what ends there.
- * @typedef {{kind: "heap", gcdumpc: string, verdict: Verdict, process: Process, gc: Collection, totals: Totals, root_groups: string[],
- *            roots: number[], names: string[], kinds: string[], types: TypeRow[], other_types: [number, number, number], tree: TreeRow[],
- *            largest: LargeRow[], paths: {type: number, tree: TreeRow[]}[], suspects: Suspect[], consumer: Suspect[],
- *            suspect_bytes: number, generations: GenerationRow[]}} Heap
+ * @typedef {{kind: "heap", gcdumpc: string, verdict: Verdict, process: Process, gc: Collection, memory?: Memory, totals: Totals,
+ *            root_groups: string[], roots: number[], names: string[], kinds: string[], types: TypeRow[],
+ *            other_types: [number, number, number], tree: TreeRow[], largest: LargeRow[], paths: {type: number, tree: TreeRow[]}[],
+ *            suspects: Suspect[], consumer: Suspect[], suspect_bytes: number, generations: GenerationRow[]}} Heap
  */
 
 /**

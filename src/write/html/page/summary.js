@@ -49,6 +49,22 @@ function rootlessBox() {
 }
 
 /**
+ * What the process had besides its objects, before the dump.
+ * @param {import("./data.js").Memory} memory
+ * @returns {[string, string][]}
+ */
+function memoryFacts({resident, gc, native, file, shared, swapped, cgroup_limit: limit, cgroup_used: used}) {
+  return [["Resident before the dump", bytes(resident)], ["GC heap", gc === undefined ? "not known" : bytes(gc)],
+          ["Native or unknown", native === undefined ? "" : bytes(native)], ["Files", bytes(file)], ["Shared memory", bytes(shared)],
+          ["Swapped out", swapped > 0 ? bytes(swapped) : ""], ["Cgroup", limit > 0 ? `${bytes(used)} of ${bytes(limit)}` : ""]];
+}
+
+/** @param {string} text */
+function nativeBox(text) {
+  return el("div", {class: "verdict unsure"}, el("p", {}, el("strong", {}, "Native memory. "), words.beforeTheDump(text)));
+}
+
+/**
  * @param {string} value
  * @param {string} label
  * @param {string | null} note
@@ -64,16 +80,18 @@ export function summarySection() {
   const strong = sum(heap.roots, n => n) - heap.roots[heap.root_groups.indexOf("weak handles")];
   const p = heap.process;
   section("summary", "Summary", null, verdictBox(heap.verdict), t.stand_ins > 0 ? rootlessBox() : null,
+    heap.memory?.look_for_native ? nativeBox(heap.memory.text) : null,
     el("dl", {class: "stats"},
       tileOf(bytes(t.bytes), "Objects take", exactBytes(t.bytes)),
       tileOf(count(t.objects), "Objects", `of ${plural(t.types, "type")}`),
       tileOf(count(t.references), "References", t.dependent_handles > 0 ? `and ${plural(t.dependent_handles, "dependent handle")}` : null),
       tileOf(count(strong), "Roots", "that keep objects alive"),
       tileOf(bytes(dead), "Not reachable", words.objectsAndShare(dead, t.bytes, t.objects - t.reachable_objects)),
+      heap.memory ? tileOf(bytes(heap.memory.resident), "Process", words.residentBefore(heap.memory.gc)) : null,
       heap.gc.pause_ns > 0 ? tileOf(milliseconds(heap.gc.pause_ns), "Pause", "for this dump") : null),
     el("details", {}, el("summary", {}, "Process and runtime"), facts([
       ["Process", visible(p.name)], ["Process id", p.pid ? String(p.pid) : ""], ["Command line", visible(p.command_line)],
       ["Runtime", visible(p.runtime_version)], ["System", visible(p.os)], ["Architecture", visible(p.architecture)], ["Time", dumpTime()],
       ["Garbage collection", heap.gc.number > 0 ? `number ${heap.gc.number}` : ""],
-      ["GC heaps", heap.gc.heaps > 0 ? String(heap.gc.heaps) : ""]])));
+      ["GC heaps", heap.gc.heaps > 0 ? String(heap.gc.heaps) : ""], ...(heap.memory ? memoryFacts(heap.memory) : [])])));
 }

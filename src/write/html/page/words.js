@@ -54,6 +54,16 @@ export function objectsAndShare(part, whole, objects) {
   return `${plural(objects, "object")}, ${share(part, whole)}`;
 }
 
+/** @param {string} text  what gcdumpc says of the memory of the process */
+export function beforeTheDump(text) {
+  return `Before the dump, ${text}.`;
+}
+
+/** @param {number | undefined} gc  bytes of the GC heap */
+export function residentBefore(gc) {
+  return gc === undefined ? "resident before the dump" : `resident before the dump, ${bytes(gc)} of it the GC heap`;
+}
+
 /** @param {number} n */
 export function repeated(n) {
   return `${count(n)} one behind the other`;

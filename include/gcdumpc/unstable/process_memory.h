@@ -1,0 +1,50 @@
+/*
+ * The managed heap against all other memory of the process: struct gcd_process_memory of the summary.
+ *
+ * The figures are those of the operating system (Linux: /proc/PID/status and smaps, and the cgroup), taken before the dump, when the garbage of
+ * the process is still there; that is why the ranges of the GC count with everything in them, and not the objects alone.  Anonymous memory
+ * outside of these ranges is native, or not known: malloc, thread stacks, compiled code, other runtimes.
+ */
+#ifndef GCDUMPC_UNSTABLE_PROCESS_MEMORY_H
+#define GCDUMPC_UNSTABLE_PROCESS_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/dump.h>
+#include <gcdumpc/status.h>
+#include <gcdumpc/summary.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The GC has less than this share of the resident memory, and at least so much is outside of it: look for native memory. */
+#define GCD_NATIVE_GC_PERCENT 50u
+#define GCD_NATIVE_BYTES (UINT64_C(100) << 20)
+
+/*
+ * Puts M into the summary of D, which must be closed; gcd_recording_write keeps it.  Call it before graphs are made of D.
+ * GCD_E_STATE.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_dump_set_process_memory(struct gcd_dump *d, const struct gcd_process_memory *m, struct gcd_error *err);
+
+/* Anonymous memory outside the ranges of the GC; 0 unless M->gc_known. */
+GCD_API uint64_t gcd_native_bytes(const struct gcd_process_memory *m);
+/* Is so much of it outside of the GC that the heap does not explain the memory of the process? */
+GCD_API bool gcd_is_native(const struct gcd_process_memory *m);
+/* Bytes of the ranges of S that the GC has used, and of these free between objects; 0 when no ranges are known. */
+GCD_API void gcd_range_bytes(const struct gcd_summary *s, uint64_t *ret_used, uint64_t *ret_free);
+
+/*
+ * A sentence for people, without a full stop: "the GC heap is 120 MiB of 900 MiB resident: look for native memory (650 MiB)".  Returns its length, 0
+ * when nothing is known; it ends early when it does not fit into CAP bytes with its NUL.
+ */
+#define GCD_MEMORY_TEXT_BYTES 160
+GCD_API size_t gcd_process_memory_text(const struct gcd_process_memory *m, char *ret, size_t cap);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,60 @@
+/* The memory of the process, beside the dump. */
+#include <gcdumpc/unstable/process_memory.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/ovf.h"
+#include "load/load.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+gcd_status gcd_dump_set_process_memory(struct gcd_dump *d, const struct gcd_process_memory *m, struct gcd_error *err)
+{
+    if (!d->closed || d->heap == NULL)
+        return gcd_fail(err, GCD_E_STATE, "the dump is not closed");
+    d->summary.memory = *m;
+    d->memory_is_new = true;
+    return GCD_OK;
+}
+
+uint64_t gcd_native_bytes(const struct gcd_process_memory *m)
+{
+    return m->gc_known && m->anonymous_bytes > m->gc_bytes ? m->anonymous_bytes - m->gc_bytes : 0;
+}
+
+bool gcd_is_native(const struct gcd_process_memory *m)
+{
+    return m->gc_known && gcd_native_bytes(m) >= GCD_NATIVE_BYTES && m->gc_bytes / GCD_NATIVE_GC_PERCENT < m->resident_bytes / 100;
+}
+
+void gcd_range_bytes(const struct gcd_summary *s, uint64_t *ret_used, uint64_t *ret_free)
+{
+    uint64_t used = 0;
+    for (size_t i = 0; i < s->range_count; i++)
+        gcd_add_saturating(&used, s->ranges[i].used_bytes);
+    *ret_used = used;
+    *ret_free = used > s->bytes ? used - s->bytes : 0;
+}
+
+static uint64_t mebibytes(uint64_t bytes)
+{
+    return bytes / MIB + (bytes % MIB >= MIB / 2);
+}
+
+size_t gcd_process_memory_text(const struct gcd_process_memory *m, char *ret, size_t cap)
+{
+    int n = 0;
+    ret[0] = '\0';
+    if (m->resident_bytes == 0)
+        return 0;
+    if (!m->gc_known)
+        n = snprintf(ret, cap, "%" PRIu64 " MiB were resident; how much of it is the GC heap is not known", mebibytes(m->resident_bytes));
+    else if (!gcd_is_native(m))
+        n = snprintf(ret, cap, "the GC heap is %" PRIu64 " MiB of %" PRIu64 " MiB resident", mebibytes(m->gc_bytes), mebibytes(m->resident_bytes));
+    else
+        n = snprintf(ret, cap, "the GC heap is %" PRIu64 " MiB of %" PRIu64 " MiB resident: look for native memory (%" PRIu64 " MiB)",
+                     mebibytes(m->gc_bytes), mebibytes(m->resident_bytes), mebibytes(gcd_native_bytes(m)));
+    return n < 0 ? 0 : (size_t)n < cap ? (size_t)n : cap - 1;
+}
