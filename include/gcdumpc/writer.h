@@ -48,7 +48,8 @@ GCD_API enum gcd_name_style gcd_format_names(const struct gcd_format *f);
 /* How flame graphs and profiles stack objects. */
 enum gcd_stack_by {
     GCD_STACK_BY_DOMINATORS,         /* along the dominator tree: what keeps it alive */
-    GCD_STACK_BY_PATHS               /* along the shortest path from a root */
+    GCD_STACK_BY_PATHS,              /* along the shortest path from a root */
+    GCD_STACK_BY_WAITS               /* no objects, but asynchronous operations: from the outermost method to what it waits for (unstable/async.h) */
 };
 
 struct gcd_write_options {

@@ -85,7 +85,8 @@ static const struct cli_command commands[] = {
       "survived a garbage collection before the one of the dump.  \"(probably)\": the objects leave it open whether it\n"
       "waits for the frame above.  Tasks that are over but still in memory follow the stacks.\n\n"
       "--filter takes a pattern for the names of frames: * is any text, ? one character, /REGEX/ may match anywhere.\n"
-      "20 stacks are shown unless --top is given; --json and --csv have all.  Works with .NET 8 to 10.\n" },
+      "20 stacks are shown unless --top is given; --json and --csv have all.  -o FILE.folded or FILE.pb.gz writes a\n"
+      "flame graph of all stacks, as \"gcdumpc convert --stack-by waits\" does.  Works with .NET 8 to 10.\n" },
     { "diff", "OLD-FILE NEW-FILE", "show which types have grown from one dump to the next", CLI_DIFF,
       COMPARED
       "--paths compares step by step, by the names on the path from the root; steps that changed by less than 1 % of\n"

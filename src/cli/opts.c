@@ -43,7 +43,7 @@ static const char *const choices[][8] = {
     [OPT_STRATEGY] = { "auto", "single", "drain", NULL },    /* enum cli_strategy */
     [OPT_NAMES] = { "default", "csharp", "raw", NULL },      /* enum cli_names */
     [OPT_LARGEST] = { "both", "objects", "types", NULL },    /* enum cli_largest */
-    [OPT_STACK_BY] = { "dominators", "paths", NULL },            /* enum gcd_stack_by */
+    [OPT_STACK_BY] = { "dominators", "paths", "waits", NULL },   /* enum gcd_stack_by */
     [OPT_LOG] = { "none", "text", "json", NULL },            /* enum cli_log */
 };
 #define CHOICE_TYPES (sizeof choices / sizeof *choices)
@@ -70,14 +70,17 @@ static const struct option_row rows[] = {
     { "delay", 0, "SECONDS", "let a program that connected run this long before the dump (0)", LIVE, OPT_NUMBER, FIELD(target.delay_s), 0,
       1000000 },
     { "output", 'o', "FILE", "where to write; \"-\" is standard output", OUTPUTS | CLI_REPORT, OPT_TEXT, FIELD(output.path), 0, 0 },
+    { "output", 'o', "FILE", "write a flame graph of the stacks: .folded, .pb or .pb.gz", CLI_ASYNC, OPT_TEXT, FIELD(output.path), 0, 0 },
     { "output", 'o', "FILE", "write a page for browsers, FILE.html, with types, retained sizes and paths", CLI_DIFF, OPT_TEXT,
       FIELD(output.path), 0, 0 },
-    { "format", 'f', "NAME", "format of the output (default: by its suffix)", OUTPUTS | CLI_REPORT, OPT_TEXT, FIELD(output.format), 0, 0 },
+    { "format", 'f', "NAME", "format of the output (default: by its suffix)",
+      OUTPUTS | CLI_REPORT | CLI_ASYNC, OPT_TEXT, FIELD(output.format), 0, 0 },
     { "save-trace", 0, "FILE", "also keep the event stream, as .nettrace or .nettrace.gz", LIVE, OPT_TEXT, FIELD(live.save_trace), 0, 0 },
     { "plain", 0, NULL, "record the event stream as it came, without names from the files of its modules", LIVE, OPT_FLAG, FIELD(live.plain), 0, 0 },
     { "names", 0, "STYLE", "spelling of type names: csharp, raw (as the runtime), or default",
       OUTPUTS | CLI_REPORT | (HOLDERS & ~CLI_ASYNC) | COMPARE, OPT_NAMES, FIELD(view.names), 0, 0 },
-    { "stack-by", 0, "HOW", "stack profiles by dominators (default) or paths", OUTPUTS, OPT_STACK_BY, FIELD(output.stack_by), 0, 0 },
+    { "stack-by", 0, "HOW", "stack profiles by dominators (default), paths, or waits (async methods)",
+      OUTPUTS, OPT_STACK_BY, FIELD(output.stack_by), 0, 0 },
     { "keep-unknown", 0, NULL, "keep references to unknown objects, as a made-up object", OUTPUTS, OPT_FLAG,
       FIELD(output.keep_unknown), 0, 0 },
     { "by", 0, "WHAT", "what each line shows: type (default) or others, see below", CLI_REPORT, OPT_BY, FIELD(view.by), 0, 0 },

@@ -4,15 +4,19 @@
 #include <gcdumpc/unstable/merged_tree.h>
 
 #include "base/context.h"
+#include "base/error.h"
+#include "base/mem.h"
 #include "write/write.h"
 
 /* No new paths when there are this many. */
 #define STACKS_MAX (UINT32_C(1) << 18)
 
-const char *stacks_frame(const struct frames *f, uint32_t label, const char **ret_module)
+const char *stacks_frame(const struct stacks *f, uint32_t label, const char **ret_module)
 {
-    struct gcd_step_name n = gcd_merged_tree_name(f->tree, label);
     *ret_module = "";
+    if (stacks_by_waits(f))
+        return f->names[label];
+    struct gcd_step_name n = gcd_merged_tree_name(f->tree, label);
     switch (n.kind) {
     case GCD_STEP_GROUP:
         return gcd_root_group_label(n.group)->frame;
@@ -46,8 +50,9 @@ static void half_progress(void *ctx, uint64_t done, uint64_t total)
         gcd_context_report(h->all, (uint64_t)((h->first + (double)done / (double)total) / 2 * (double)steps), steps);
 }
 
-gcd_status stacks_new(const struct gcd_graph *g, const struct gcd_write_options *o, struct gcd_merged_tree **ret, struct gcd_error *err)
+static gcd_status merge(struct stacks *s, struct gcd_error *err)
 {
+    const struct gcd_write_options *o = s->options;
     struct half half = { &o->context, 0 };
     struct gcd_context context = o->context;
     struct gcd_dominators *d = NULL;
@@ -56,25 +61,49 @@ gcd_status stacks_new(const struct gcd_graph *g, const struct gcd_write_options 
     context.progress = half_progress;
     context.progress_ctx = &half;
     if (o->stack_by == GCD_STACK_BY_PATHS)
-        st = gcd_paths_new(g, &context, &p, err);
+        st = gcd_paths_new(s->g, &context, &p, err);
     else
-        st = gcd_dominators_new(g, &context, &d, err);
+        st = gcd_dominators_new(s->g, &context, &d, err);
     half.first = 1;
     struct gcd_merged_tree_options merge = { .context = context, .paths = p, .dominators = d, .stacks = true, .max_depth = STACKS_DEPTH,
                                              .max_steps = STACKS_MAX };
     if (st == GCD_OK)
-        st = gcd_merged_tree_new(g, &merge, ret, err);
+        st = gcd_merged_tree_new(s->g, &merge, &s->tree, err);
     gcd_dominators_free(d);
     gcd_paths_free(p);
-    return st;
+    if (st != GCD_OK)
+        return st;
+    s->steps = gcd_merged_tree_steps(s->tree, &s->count);
+    s->labels = gcd_merged_tree_label_count(s->tree);
+    s->cut = gcd_merged_tree_totals(s->tree).cut_count;
+    return GCD_OK;
 }
 
-void stacks_note(const struct gcd_graph *g, const struct gcd_merged_tree *t, struct gcd_write_notes *notes)
+gcd_status stacks_new(const struct gcd_graph *g, const struct gcd_write_options *options, struct stacks *ret, struct gcd_error *err)
 {
-    notes->objects = gcd_graph_node_count(g);
-    notes->roots = gcd_graph_summary(g)->root_count;
-    for (uint32_t i = 0; i < gcd_graph_summary(g)->type_count; i++)
-        notes->types += gcd_graph_summary(g)->types[i].objects > 0;
-    write_note_loss(notes, gcd_merged_tree_totals(t).cut_count,
-                    "objects lie too deep, or have one path too many, and are counted in frames \"...\"");
+    *ret = (struct stacks){ .g = g, .options = options };
+    if (options->stack_by != GCD_STACK_BY_WAITS)
+        return merge(ret, err);
+    GCD_TRY(gcd_async_new(g, &options->context, &ret->async, err));
+    return stacks_of_waits(ret, err);
+}
+
+void stacks_done(struct stacks *s)
+{
+    struct gcd_alloc a = gcd_alloc_or_default(s->options->context.alloc);
+    gcd_merged_tree_free(s->tree);
+    gcd_async_free(s->async);
+    gcd_mem_free(&a, s->made, s->made_room * sizeof *s->made);
+    gcd_mem_free(&a, s->names, s->name_room * sizeof *s->names);
+}
+
+void stacks_note(const struct stacks *s, struct gcd_write_notes *notes)
+{
+    const struct gcd_summary *summary = gcd_graph_summary(s->g);
+    notes->objects = gcd_graph_node_count(s->g);
+    notes->roots = summary->root_count;
+    for (uint32_t i = 0; i < summary->type_count; i++)
+        notes->types += summary->types[i].objects > 0;
+    write_note_loss(notes, s->cut, stacks_by_waits(s) ? "stacks have more frames, and their outer ones are counted in frames \"...\"" :
+                                                        "objects lie too deep, or have one path too many, and are counted in frames \"...\"");
 }

@@ -1,5 +1,5 @@
 /*
- * Collapsed stacks: one line per stack, its frames from the root separated by ";", a space, its bytes.
+ * Collapsed stacks: one line per stack, its frames from the root separated by ";", a space, its bytes; by waits, how many wait like this.
  *
  *     [static variables];orders;Shop.Store;Shop.Order[];Shop.Order 3200
  *
@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/estimate.h>
-#include <gcdumpc/unstable/merged_tree.h>
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -24,18 +23,14 @@
 #define PATH_MAX_FRAMES (STACKS_DEPTH + 3)
 
 struct folded {
-    struct frames frames;
+    struct stacks stacks;
     struct gcd_alloc alloc;
-    struct gcd_merged_tree *tree;
-    const struct gcd_merged_step *steps;
-    size_t count;
-    uint32_t labels;
     uint32_t *rank;              /* [labels] place of a frame in the order of their texts */
     uint32_t *sorted;            /* [count] by caller, then by rank */
     uint32_t *first;             /* [count + 1] where the stacks with this caller begin; the last: those without one */
 };
 
-static const char *text_of(const struct frames *f, uint32_t label)
+static const char *text_of(const struct stacks *f, uint32_t label)
 {
     const char *module;
     return stacks_frame(f, label, &module);
@@ -49,7 +44,7 @@ static int compare_frames(const void *ctx, uint32_t a, uint32_t b)
 static int compare_stacks(const void *ctx, uint32_t a, uint32_t b)
 {
     const struct folded *f = ctx;
-    const struct gcd_merged_step *x = &f->steps[a], *y = &f->steps[b];
+    const struct gcd_merged_step *x = &f->stacks.steps[a], *y = &f->stacks.steps[b];
     if (x->parent != y->parent)
         return x->parent < y->parent ? -1 : 1;
     return (f->rank[x->label] > f->rank[y->label]) - (f->rank[x->label] < f->rank[y->label]);
@@ -58,29 +53,29 @@ static int compare_stacks(const void *ctx, uint32_t a, uint32_t b)
 /* Labels and steps are sorted in the same array, one after the other. */
 static size_t sorted_room(const struct folded *f)
 {
-    return f->labels > f->count ? f->labels : f->count;
+    return f->stacks.labels > f->stacks.count ? f->stacks.labels : f->stacks.count;
 }
 
 static gcd_status sort(struct folded *f, struct gcd_error *err)
 {
-    f->rank = gcd_mem_new_array(&f->alloc, f->labels, sizeof *f->rank);
+    f->rank = gcd_mem_new_array(&f->alloc, f->stacks.labels, sizeof *f->rank);
     f->sorted = gcd_mem_new_array(&f->alloc, sorted_room(f), sizeof *f->sorted);
-    f->first = gcd_mem_new_array(&f->alloc, f->count + 1, sizeof *f->first);
+    f->first = gcd_mem_new_array(&f->alloc, f->stacks.count + 1, sizeof *f->first);
     if (f->rank == NULL || f->sorted == NULL || f->first == NULL)
         return gcd_fail_nomem(err, "sorting stacks");
-    for (uint32_t i = 0; i < f->labels; i++)
+    for (uint32_t i = 0; i < f->stacks.labels; i++)
         f->sorted[i] = i;
-    if (!gcd_sort_numbers(&f->alloc, f->sorted, f->labels, compare_frames, &f->frames))
+    if (!gcd_sort_numbers(&f->alloc, f->sorted, f->stacks.labels, compare_frames, &f->stacks))
         return gcd_fail_nomem(err, "sorting stacks");
-    for (uint32_t i = 0; i < f->labels; i++)
+    for (uint32_t i = 0; i < f->stacks.labels; i++)
         f->rank[f->sorted[i]] = i;
-    for (uint32_t i = 0; i < f->count; i++)
+    for (uint32_t i = 0; i < f->stacks.count; i++)
         f->sorted[i] = i;
-    if (!gcd_sort_numbers(&f->alloc, f->sorted, f->count, compare_stacks, f))
+    if (!gcd_sort_numbers(&f->alloc, f->sorted, f->stacks.count, compare_stacks, f))
         return gcd_fail_nomem(err, "sorting stacks");
-    for (uint32_t i = (uint32_t)f->count; i-- > 0;) {
-        uint32_t caller = f->steps[f->sorted[i]].parent;
-        f->first[caller == GCD_STEP_NONE ? f->count : caller] = i + 1;   /* 0: nobody calls it so */
+    for (uint32_t i = (uint32_t)f->stacks.count; i-- > 0;) {
+        uint32_t caller = f->stacks.steps[f->sorted[i]].parent;
+        f->first[caller == GCD_STEP_NONE ? f->stacks.count : caller] = i + 1;   /* 0: nobody calls it so */
     }
     return GCD_OK;
 }
@@ -101,15 +96,15 @@ static void put_frame(struct gcd_sink *out, const char *text)
         gcd_sink_text(out, "...");
 }
 
-static void put_stack(struct gcd_sink *out, const struct folded *f, const uint32_t *path, size_t depth, uint64_t bytes)
+static void put_stack(struct gcd_sink *out, const struct folded *f, const uint32_t *path, size_t depth, uint64_t value)
 {
     for (size_t i = 0; i < depth; i++) {
         if (i > 0)
             gcd_sink_text(out, ";");
-        put_frame(out, text_of(&f->frames, f->steps[path[i]].label));
+        put_frame(out, text_of(&f->stacks, f->stacks.steps[path[i]].label));
     }
     char number[32];
-    (void)snprintf(number, sizeof number, " %" PRIu64 "\n", bytes);
+    (void)snprintf(number, sizeof number, " %" PRIu64 "\n", value);
     gcd_sink_text(out, number);
 }
 
@@ -118,10 +113,10 @@ static gcd_status put_stacks(const struct folded *f, struct gcd_sink *out, const
     uint32_t path[PATH_MAX_FRAMES], at[PATH_MAX_FRAMES + 1];     /* stacks; places in sorted, + 1, of the next one */
     uint64_t done = 0;
     size_t depth = 0;
-    at[0] = f->first[f->count];
+    at[0] = f->first[f->stacks.count];
     while (true) {
         uint32_t caller = depth > 0 ? path[depth - 1] : GCD_STEP_NONE;
-        if (at[depth] == 0 || at[depth] > f->count || f->steps[f->sorted[at[depth] - 1]].parent != caller) {
+        if (at[depth] == 0 || at[depth] > f->stacks.count || f->stacks.steps[f->sorted[at[depth] - 1]].parent != caller) {
             if (depth-- == 0)
                 return gcd_sink_status(out, err);
             continue;
@@ -129,8 +124,9 @@ static gcd_status put_stacks(const struct folded *f, struct gcd_sink *out, const
         uint32_t number = f->sorted[at[depth]++ - 1];
         path[depth++] = number;
         at[depth] = f->first[number];
-        if (f->steps[number].own_bytes > 0)
-            put_stack(out, f, path, depth, f->steps[number].own_bytes);
+        uint64_t value = stacks_by_waits(&f->stacks) ? f->stacks.steps[number].own_count : f->stacks.steps[number].own_bytes;
+        if (value > 0)
+            put_stack(out, f, path, depth, value);
         if (++done % 4096 == 0)          /* the analysis was all of the progress */
             GCD_TRY(write_check(options, out, 1, 1, err));
     }
@@ -140,21 +136,17 @@ static gcd_status folded_write(const struct gcd_graph *g, struct gcd_sink *s, co
                                struct gcd_write_notes *notes, struct gcd_error *err)
 {
     struct folded f = { .alloc = gcd_alloc_or_default(options->context.alloc) };
-    gcd_status st = stacks_new(g, options, &f.tree, err);
-    if (st == GCD_OK) {
-        f.frames = (struct frames){ g, options, f.tree };
-        f.steps = gcd_merged_tree_steps(f.tree, &f.count);
-        f.labels = gcd_merged_tree_label_count(f.tree);
+    gcd_status st = stacks_new(g, options, &f.stacks, err);
+    if (st == GCD_OK)
         st = sort(&f, err);
-    }
     if (st == GCD_OK)
         st = put_stacks(&f, s, options, err);
     if (st == GCD_OK)
-        stacks_note(g, f.tree, notes);
-    gcd_mem_free(&f.alloc, f.rank, f.labels * sizeof *f.rank);
+        stacks_note(&f.stacks, notes);
+    gcd_mem_free(&f.alloc, f.rank, f.stacks.labels * sizeof *f.rank);
     gcd_mem_free(&f.alloc, f.sorted, sorted_room(&f) * sizeof *f.sorted);
-    gcd_mem_free(&f.alloc, f.first, (f.count + 1) * sizeof *f.first);
-    gcd_merged_tree_free(f.tree);
+    gcd_mem_free(&f.alloc, f.first, (f.stacks.count + 1) * sizeof *f.first);
+    stacks_done(&f.stacks);
     return st;
 }
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include <gcdumpc/unstable/estimate.h>
-#include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/version.h>
 
 #include "base/error.h"
@@ -32,8 +31,7 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_FILENAME = 4 };
 enum { STRING_NONE, STRING_OBJECTS, STRING_COUNT, STRING_SPACE, STRING_BYTES, STRING_TOOL, STRING_FOLD, STRING_VERDICT, STRING_NAMES };
 
 struct pprof {
-    struct frames frames;
-    struct gcd_merged_tree *tree;
+    struct stacks stacks;
     struct gcd_alloc alloc;
     struct gcd_sink *out;
     uint32_t labels;
@@ -103,8 +101,7 @@ static uint64_t as_int64(struct pprof *w, uint64_t v)
 static void write_sample(struct pprof *w, uint32_t number)
 {
     char ids[MESSAGE_BYTES], values[2 * VARINT_BYTES], body[2 * MESSAGE_BYTES], *p = ids, *q = body;
-    size_t n;
-    const struct gcd_merged_step *steps = gcd_merged_tree_steps(w->tree, &n);
+    const struct gcd_merged_step *steps = w->stacks.steps;
     for (uint32_t i = number; i != GCD_STEP_NONE; i = steps[i].parent)
         p = put_varint(p, location(w, steps[i].label));
     q = put_varint(put_varint(q, SAMPLE_LOCATION_ID << 3 | BYTES), (uint64_t)(p - ids));
@@ -120,7 +117,7 @@ static void write_sample(struct pprof *w, uint32_t number)
 static const char *module_of(const struct pprof *w, uint32_t used)
 {
     const char *module;
-    (void)stacks_frame(&w->frames, w->frame_at[used], &module);
+    (void)stacks_frame(&w->stacks, w->frame_at[used], &module);
     return module;
 }
 
@@ -170,13 +167,15 @@ static void write_string(const struct pprof *w, const char *s)
 
 static void write_strings(const struct pprof *w)
 {
-    const struct frames *f = &w->frames;
+    const struct stacks *f = &w->stacks;
     const char *module;
-    static const char *const always[] = { "", "inuse_objects", "count", "inuse_space", "bytes", TOOL };
+    static const char *const by[] = { "stacks: dominators", "stacks: shortest path from a root", "stacks: what asynchronous operations wait for" };
+    bool waits = stacks_by_waits(f);
+    const char *always[] = { "", waits ? "waiting" : "inuse_objects", "count", waits ? "retained" : "inuse_space", "bytes", TOOL };
     _Static_assert(sizeof always / sizeof *always == STRING_FOLD, "strings in the order of their numbers");
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         write_string(w, always[i]);
-    write_string(w, f->options->stack_by == GCD_STACK_BY_PATHS ? "stacks: shortest path from a root" : "stacks: dominators");
+    write_string(w, by[f->options->stack_by]);
     write_string(w, gcd_graph_summary(f->g)->verdict.complete ? "complete" : "incomplete: objects or references are missing");
     for (uint32_t i = 0; i < w->used; i++)
         write_string(w, stacks_frame(f, w->frame_at[i], &module));
@@ -200,9 +199,9 @@ static uint64_t time_of(const struct gcd_summary *f)
 
 static gcd_status write_profile(struct pprof *w, struct gcd_error *err)
 {
-    size_t n;
-    const struct gcd_merged_step *steps = gcd_merged_tree_steps(w->tree, &n);
-    w->labels = gcd_merged_tree_label_count(w->tree);
+    const struct gcd_merged_step *steps = w->stacks.steps;
+    bool waits = stacks_by_waits(&w->stacks);
+    w->labels = w->stacks.labels;
     w->id = gcd_mem_new_array(&w->alloc, w->labels, sizeof *w->id);
     w->frame_at = gcd_mem_new_array(&w->alloc, w->labels, sizeof *w->frame_at);
     w->by_module = gcd_mem_new_array(&w->alloc, w->labels, sizeof *w->by_module);
@@ -211,7 +210,7 @@ static gcd_status write_profile(struct pprof *w, struct gcd_error *err)
         return gcd_fail_nomem(err, "numbering the frames of a profile");
     write_value_type(w->out, PROFILE_SAMPLE_TYPE, STRING_OBJECTS, STRING_COUNT);
     write_value_type(w->out, PROFILE_SAMPLE_TYPE, STRING_SPACE, STRING_BYTES);
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < w->stacks.count; i++) {
         if (steps[i].own_count > 0)
             write_sample(w, i);
         if (i % WRITE_CHECK_EVERY == 0)
@@ -220,13 +219,13 @@ static gcd_status write_profile(struct pprof *w, struct gcd_error *err)
     GCD_TRY(number_modules(w, err));
     write_locations(w);
     write_strings(w);
-    write_number(w->out, PROFILE_TIME_NANOS, time_of(gcd_graph_summary(w->frames.g)));
+    write_number(w->out, PROFILE_TIME_NANOS, time_of(gcd_graph_summary(w->stacks.g)));
     write_value_type(w->out, PROFILE_PERIOD_TYPE, STRING_SPACE, STRING_BYTES);
     write_number(w->out, PROFILE_PERIOD, 1);
     write_number(w->out, PROFILE_COMMENT, STRING_TOOL);
     write_number(w->out, PROFILE_COMMENT, STRING_FOLD);
     write_number(w->out, PROFILE_COMMENT, STRING_VERDICT);
-    write_number(w->out, PROFILE_DEFAULT_SAMPLE_TYPE, STRING_SPACE);
+    write_number(w->out, PROFILE_DEFAULT_SAMPLE_TYPE, waits ? STRING_OBJECTS : STRING_SPACE);
     return gcd_sink_status(w->out, err);
 }
 
@@ -234,19 +233,18 @@ static gcd_status pprof_write(const struct gcd_graph *g, struct gcd_sink *s, con
                               struct gcd_write_notes *notes, struct gcd_error *err)
 {
     struct pprof w = { .out = s, .alloc = gcd_alloc_or_default(options->context.alloc) };
-    gcd_status st = stacks_new(g, options, &w.tree, err);
-    w.frames = (struct frames){ g, options, w.tree };
+    gcd_status st = stacks_new(g, options, &w.stacks, err);
     if (st == GCD_OK)
         st = write_profile(&w, err);
     if (st == GCD_OK) {
-        stacks_note(g, w.tree, notes);
+        stacks_note(&w.stacks, notes);
         write_note_loss(notes, w.clamped, "stacks have more than 2^63 - 1 bytes and are written as 2^63 - 1");
     }
     gcd_mem_free(&w.alloc, w.id, w.labels * sizeof *w.id);
     gcd_mem_free(&w.alloc, w.frame_at, w.labels * sizeof *w.frame_at);
     gcd_mem_free(&w.alloc, w.by_module, w.labels * sizeof *w.by_module);
     gcd_mem_free(&w.alloc, w.file, w.labels * sizeof *w.file);
-    gcd_merged_tree_free(w.tree);
+    stacks_done(&w.stacks);
     return st;
 }
 

@@ -102,6 +102,33 @@ class Async(CliTest):
             self.assertEqual([[f["name"] for f in s["frames"]] for s in got["stacks"]], [["TaskCompletionSource<HeapLab.Point>", "HeapLab.Machines.WaitFor"]])
             self.assertEqual(got["old_stacks"], 1 if name.endswith(("names", "ranges")) else None)
 
+    def test_flame_graphs(self):
+        """Collapsed stacks count what waits, from the outermost method on; pprof has both numbers."""
+        self.put("in", shop())
+        lines = ["Shop.Batch.RunAsync (lambda);Task.WhenAll;Task.Delay 4", "Shop.Door.RingAsync;Shop.Bell 1",
+                 "Shop.Rpc.Call;Shop.Rpc.Send;TaskCompletionSource<Shop.Reply> 5"]
+        self.done("async", "in", "-o", "out.folded", "-q")
+        self.assertEqual(self.get("out.folded").decode().splitlines(), lines)
+        self.assertEqual(self.done("async", "in", "-o", "-", "--format", "collapsed").text.splitlines(), lines)
+        self.done("async", "in", "-o", "out.pb", "-q")
+        self.done("convert", "in", "--stack-by", "waits", "-o", "other.pb", "-q")
+        profile = self.get("out.pb")
+        self.assertEqual(profile, self.get("other.pb"))
+        for text in b"waiting", b"retained", b"stacks: what asynchronous operations wait for", b"Shop.Rpc.Send":
+            self.assertIn(text, profile)
+        # a sample: the locations of its three frames, the innermost first; 5 stacks with 6260 bytes
+        self.assertRegex(profile, rb"\x12\x0a\x0a\x03...\x12\x03\x05\xf4\x30")
+        deep = {"app": ("Shop.App", 40, ["delay"]), "delay": (f"{TASK}+DelayPromise", 72, ["box0"])}
+        for i in range(100):
+            above = [f"box{i + 1}"] if i < 99 else []
+            deep[f"box{i}"] = (f"{BUILDER}[System.Int32,Shop.Deep+<M{i}>d__0]", 100, [*above, f"box{i}", f"box{i - 1}" if i > 0 else "delay"])
+        self.put("deep", heap(deep, [("app", "s_app")])[0])
+        run = self.done("async", "deep", "-o", "deep.folded")
+        self.assertEqual(self.get("deep.folded").decode(), ";".join(["...", *(f"Shop.Deep.M{i}" for i in reversed(range(63))), "Task.Delay 1"]) + "\n")
+        self.assertIn("1 stacks have more frames, and their outer ones are counted in frames", run.err.decode())
+        self.refused(2, "out.html: async writes flame graphs: .*", "async", "in", "-o", "out.html")
+        self.refused(2, "async -o writes all stacks: .*", "async", "in", "-o", "out.pb", "--top", "1")
+
     def test_damaged(self):
         got = self.json(trace("net10-wks-lossy"), code=3)
         self.assertFalse(got["verdict"]["complete"])

@@ -11,6 +11,7 @@ from live_support import CACHE, ROOT, TARGET, Missing, made_once, sdk_version
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = {"HeapLab": TARGET, "WebLab": os.path.join(HERE, "web_lab"), "WebLab.Plugin": os.path.join(HERE, "web_lab_plugin"),
            "Shop": os.path.join(HERE, "planted"), "Shop.Pricing": os.path.join(HERE, "planted_plugin"),
+           "WaitLab": os.path.join(HERE, "wait_lab"), "Waits": os.path.join(ROOT, "tests", "readers", "waits_cs"),
            "FullNames": os.path.join(ROOT, "tests", "readers", "full_names_cs"),
            "CollectionCounts": os.path.join(ROOT, "tests", "readers", "collection_counts_cs")}
 # way of publishing -> options of dotnet publish; None: only built, for the SDK's own runtime
@@ -64,6 +65,19 @@ def plugin(name="WebLab.Plugin"):
 @functools.cache
 def oracle(name="FullNames"):
     return os.path.join(_build(name, "build"), name + ".dll")
+
+
+@functools.cache
+def wait_lab(runtime, configuration):
+    """Path of WaitLab for .NET RUNTIME, built as "Release" or "Debug"."""
+    words = ["build"] if runtime == int(sdk_version().split(".")[0]) else ["publish", "--use-current-runtime", "--self-contained", "true"]
+    optimize = f"-p:Optimize={'true' if configuration == 'Release' else 'false'}"
+    return os.path.join(_build("WaitLab", *words, f"-p:LabFramework=net{runtime}.0", optimize), "WaitLab")
+
+
+@functools.cache
+def waits_oracle():
+    return os.path.join(_build("Waits", "build"), "Waits.dll")
 
 
 @functools.cache

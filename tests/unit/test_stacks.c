@@ -480,11 +480,11 @@ static void every_allocation_may_fail(void **state)
 {
     (void)state;
     struct gcd_graph *g = graph_gen(&(struct graph_gen){ .seed = 11, .max_nodes = 60 });
-    for (unsigned k = 0; k < 4; k++)
+    for (unsigned k = 0; k < 6; k++)
         for (uint64_t at = 1;; at++) {
             struct failalloc f;
             struct gcd_sink *s;
-            struct gcd_write_options o = { .context.alloc = &f.alloc, .stack_by = k / 2 == 0 ? GCD_STACK_BY_DOMINATORS : GCD_STACK_BY_PATHS };
+            struct gcd_write_options o = { .context.alloc = &f.alloc, .stack_by = (enum gcd_stack_by)(k / 2) };
             failalloc_init(&f);
             f.fail_at = at;
             assert_int_equal(gcd_sink_new_memory(NULL, &s, &err), GCD_OK);

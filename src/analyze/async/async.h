@@ -141,8 +141,8 @@ size_t async_resumed(const struct async *a, uint32_t action, uint32_t *ret);
 /* The first pair of operation OP, and how many it has. */
 const struct async_pair *async_pairs(const struct async *a, uint32_t op, size_t *ret_n);
 
-/* The label of TYPE as something that is awaited. */
-gcd_status async_label(struct async *a, uint32_t type, uint32_t *ret, struct gcd_error *err);
+/* The label of NODE, which is no operation, as something that is awaited. */
+gcd_status async_leaf(struct async *a, uint32_t node, uint32_t *ret, struct gcd_error *err);
 
 gcd_status async_kinds(struct async *a, struct gcd_error *err);
 gcd_status async_objects(struct async *a, struct gcd_async_completed **completed, size_t *ret_n, struct gcd_async_totals *totals,

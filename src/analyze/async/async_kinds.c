@@ -10,6 +10,7 @@
 
 /* Longer names are cut: nobody reads them. */
 #define NAME_BYTES 2000u
+#define TASK_REFS 32u
 
 struct known {
     const char *outer;           /* all before NAME, without type arguments */
@@ -199,16 +200,38 @@ static gcd_status classify(struct naming *n, uint32_t type, struct gcd_error *er
     }
     const struct known *k = find_known(head);
     if (k == NULL) {
-        a->types[type] = is_machine_name(n, name) ? TYPE_MACHINE : TYPE_ANY;
-        return GCD_OK;
+        if (!is_machine_name(n, name))
+            return GCD_OK;
+        a->types[type] = TYPE_MACHINE;
+        return label(n, GCD_ASYNC_METHOD, type, err);    /* that of its box */
     }
     a->types[type] = (uint8_t)k->type;
+    if (k->kind == GCD_ASYNC_CHANNEL && strstr(name, "<System.Boolean>") == NULL)    /* one that waits until it can read or write has bool */
+        k = find_known(CHANNELS "BlockedReadAsyncOperation");
     set_text(n, k->label != NULL ? k->label : "", "");
     return k->label != NULL ? label(n, k->kind, type, err) : GCD_OK;
 }
 
-gcd_status async_label(struct async *a, uint32_t type, uint32_t *ret, struct gcd_error *err)
+static bool has_scheduler(const struct async *a, uint32_t task)
 {
+    size_t n;
+    const uint32_t *refs = async_refs(a, task, TASK_REFS, &n);
+    for (size_t i = 0; i < n; i++)
+        if (async_type_of(a, refs[i]) == TYPE_SCHEDULER)
+            return true;
+    return false;
+}
+
+gcd_status async_leaf(struct async *a, uint32_t node, uint32_t *ret, struct gcd_error *err)
+{
+    uint32_t type = gcd_graph_node_type(a->g, node);
+    *ret = LABEL_READY;
+    if (async_is_over(a, node) || a->types[type] == TYPE_MACHINE)
+        return GCD_OK;
+    if (a->types[type] == TYPE_TASK && has_scheduler(a, node)) {
+        *ret = LABEL_DELEGATE;
+        return GCD_OK;
+    }
     if (a->label_of[type] == LABEL_NONE) {
         a->label_of[type] = (uint32_t)a->label_count;
         GCD_TRY(add_label(a, gcd_names_plain(a->names, type), GCD_ASYNC_OTHER, type, err));

@@ -70,15 +70,16 @@ static uint32_t machine_of(const struct async *a, uint32_t node)
 {
     size_t n, k;
     const uint32_t *refs = gcd_graph_node_edges(a->g, node, &n);
-    if (contains(refs, n, node))
-        return node;
+    uint32_t label = a->label_of[gcd_graph_node_type(a->g, node)], other = GCD_NODE_NONE;
     for (size_t i = n; i-- > 0;)
         if (async_type_of(a, refs[i]) == TYPE_MACHINE) {
             const uint32_t *back = async_refs(a, refs[i], MACHINE_REFS, &k);
-            if (contains(back, k, node))
+            bool refers_back = contains(back, k, node);
+            if (refers_back && a->label_of[gcd_graph_node_type(a->g, refs[i])] == label)
                 return refs[i];
+            other = refers_back ? refs[i] : other;       /* without its outer types the name of a method tells less */
         }
-    return GCD_NODE_NONE;
+    return contains(refs, n, node) ? node : other;
 }
 
 static gcd_status add(struct async *a, uint32_t node, uint32_t machine, struct gcd_error *err)

@@ -199,7 +199,7 @@ static gcd_status begin_stacks(struct merge *m, uint32_t op, struct gcd_error *e
         uint32_t label;
         if (async_op_of(a, pairs[i].child) != OP_NONE)
             continue;
-        GCD_TRY(async_label(a, gcd_graph_node_type(a->g, pairs[i].child), &label, err));
+        GCD_TRY(async_leaf(a, pairs[i].child, &label, err));
         GCD_TRY(begin_stack(m, op, label, pairs[i].probable, err));
     }
     return GCD_OK;

@@ -83,32 +83,13 @@ static bool is_awaited(const struct async *a, uint32_t node, uint32_t op)
 
 /* ---- what it waits for ---- */
 
-static bool has_scheduler(const struct async *a, uint32_t task)
-{
-    size_t n;
-    const uint32_t *refs = async_refs(a, task, NEAR_REFS, &n);
-    for (size_t i = 0; i < n; i++)
-        if (async_type_of(a, refs[i]) == TYPE_SCHEDULER)
-            return true;
-    return false;
-}
-
-static gcd_status leaf_of(struct async *a, uint32_t node, uint32_t *ret, struct gcd_error *err)
-{
-    if (async_type_of(a, node) == TYPE_TASK && has_scheduler(a, node)) {
-        *ret = LABEL_DELEGATE;
-        return GCD_OK;
-    }
-    return async_label(a, gcd_graph_node_type(a->g, node), ret, err);
-}
-
 static gcd_status set(struct async *a, uint32_t op, uint32_t node, bool probable, struct gcd_error *err)
 {
     struct async_op *o = &a->ops[op];
     o->awaits = async_op_of(a, node);
     o->flags |= probable ? OP_PROBABLE : 0;
-    o->leaf = o->awaits == OP_NONE && async_is_over(a, node) ? LABEL_READY : LABEL_NONE;
-    return o->awaits == OP_NONE && o->leaf == LABEL_NONE ? leaf_of(a, node, &o->leaf, err) : GCD_OK;
+    o->leaf = LABEL_NONE;
+    return o->awaits == OP_NONE ? async_leaf(a, node, &o->leaf, err) : GCD_OK;
 }
 
 /* Of REFS[N] the last one that resumes OP; GCD_NODE_NONE = none.  How many different ones do. */

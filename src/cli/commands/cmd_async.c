@@ -345,8 +345,24 @@ static enum cli_exit print_all(const struct waiting *w)
     return ok || ferror(stdout) ? CLI_DONE : cli_no_memory(w->d.subject);    /* cli_flush_stdout reports failed writes */
 }
 
+/* -o: as convert --stack-by waits. */
+static enum cli_exit write_profile(const struct cli_args *args)
+{
+    struct cli_args waits = *args;
+    const struct gcd_format *f = args->output.format != NULL ? gcd_format_by_name(args->output.format) : gcd_format_by_path(args->output.path);
+    const char *name = f != NULL ? gcd_format_name(f) : "";
+    if (strcmp(name, "collapsed") != 0 && strcmp(name, "pprof") != 0)
+        return cli_error(CLI_USAGE, args->output.path, "async writes flame graphs: .folded, .pb or .pb.gz, or --format collapsed or pprof");
+    if (args->view.json || args->view.csv || args->view.filter != NULL || args->view.top != 0 || args->view.min_bytes != 0)
+        return cli_error(CLI_USAGE, NULL, "async -o writes all stacks: it cannot be combined with --json, --csv, --filter, --top and --min-bytes");
+    waits.output.stack_by = GCD_STACK_BY_WAITS;
+    return cmd_convert(&waits);
+}
+
 enum cli_exit cmd_async(const struct cli_args *args)
 {
+    if (args->output.path != NULL)
+        return write_profile(args);
     struct waiting w = { .args = args };
     enum cli_exit e = cli_open(args, CLI_NEED_RETAINED, &w.d);
     if (e == CLI_DONE)

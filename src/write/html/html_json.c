@@ -82,7 +82,7 @@ static void use_all(struct page *p)
 static const char *name_of(const struct page *p, size_t i)
 {
     const char *module;
-    return stacks_frame(&(struct frames){ p->h->g, p->h->options, p->h->by_paths }, p->labels[i], &module);
+    return stacks_frame(&(struct stacks){ .g = p->h->g, .options = p->h->options, .tree = p->h->by_paths }, p->labels[i], &module);
 }
 
 /* The longest names that fit. */

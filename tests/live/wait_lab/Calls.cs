@@ -51,6 +51,14 @@ static class Calls
             kept.Add(new ValueCalls().OuterAsync(kept).AsTask());
     }
 
+    public static void Many(List<object> kept, int calls)
+    {
+        var client = new RpcClient();
+        kept.Add(client);
+        for (int i = 0; i < calls; i++)
+            kept.Add(client.CallAsync("many"));
+    }
+
     public static Task Never(List<object> kept)
     {
         var source = new TaskCompletionSource();

@@ -6,7 +6,9 @@ namespace WaitLab;
 /// <summary>
 /// Operations that wait, each kind a known number of times, until standard input ends.
 ///
-///     WaitLab [web]        web: also an ASP.NET Core server whose requests wait
+///     WaitLab              a few of each kind
+///     WaitLab web N        also an ASP.NET Core server of which 3 * N requests wait
+///     WaitLab calls N      also N calls of one kind, for measurements
 ///
 /// Prints "ready" once all of them wait.
 /// </summary>
@@ -23,6 +25,8 @@ static class Program
         Shapes.Plant(s_kept);
         if (args.Contains("web"))
             await Web.StartAsync(int.Parse(args[^1], CultureInfo.InvariantCulture));
+        if (args.Contains("calls"))
+            Calls.Many(s_kept, int.Parse(args[^1], CultureInfo.InvariantCulture));
         await Task.Delay(1500);
         GC.Collect();
         GC.Collect();
