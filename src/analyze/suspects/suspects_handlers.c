@@ -116,17 +116,35 @@ static gcd_status rename_containers(struct suspects_work *w, struct longest *l, 
     return GCD_OK;
 }
 
+/*
+ * Looks at the lists, which are few, and not at all objects for one that may be a delegate: a list belongs to the delegate that dominates it.
+ */
+static gcd_status find_longest(struct suspects_work *w, const uint8_t *is_list, struct longest *l, struct gcd_error *err)
+{
+    for (uint32_t node = 0; node < w->nodes; node++) {
+        if (node % SUSPECTS_CHECK_EVERY == 0)
+            GCD_TRY(suspects_check(w, err));
+        if (!is_list[gcd_graph_node_type(w->g, node)])
+            continue;
+        uint32_t delegate = gcd_dominators_parent(w->d, node), list = GCD_NODE_NONE;
+        size_t count = delegate < GCD_NODE_ROOT ? handlers_of(w, delegate, &list) : 0;
+        if (count >= SUSPECTS_HANDLERS && list == node)
+            keep(l, delegate, list, count);
+    }
+    return GCD_OK;
+}
+
 gcd_status suspects_handlers(struct suspects_work *w, struct gcd_error *err)
 {
     struct longest l = { .n = 0 };
-    for (uint32_t node = 0; node < w->nodes; node++) {
-        uint32_t list;
-        if (node % SUSPECTS_CHECK_EVERY == 0)
-            GCD_TRY(suspects_check(w, err));
-        size_t count = handlers_of(w, node, &list);
-        if (count >= SUSPECTS_HANDLERS)
-            keep(&l, node, list, count);
-    }
+    uint8_t *is_list = gcd_mem_new(w->alloc, w->types);
+    if (is_list == NULL)
+        return gcd_fail_nomem(err, "looking at event handlers");
+    for (uint32_t i = 0; i < w->types; i++)
+        is_list[i] = strcmp(gcd_graph_summary(w->g)->types[i].name, "System.Object[]") == 0;
+    gcd_status st = find_longest(w, is_list, &l, err);
+    gcd_mem_free(w->alloc, is_list, w->types);
+    GCD_TRY(st);
     GCD_TRY(rename_containers(w, &l, err));
     for (size_t i = 0; i < l.n; i++) {
         const struct event_list *e = &l.items[i];
