@@ -6,9 +6,9 @@ exceptions are few and have a reason.  planted_runs.py says how to choose scenar
 import collections
 import os
 
-from lab_programs import dac, oracle
-from live_support import BUILD, LiveTest, main, need
-from planted_runs import each, gcdumpc, output
+from lab_programs import dac, oracle, program
+from live_support import BUILD, LiveTest, Process, main, need
+from planted_runs import each, gcdumpc, output, runtimes
 
 SCENARIOS = [
     "concurrent-dictionary", "static-list", "dictionary", "nested-dictionary", "sorted-dictionary", "sorted-set", "sorted-list", "hash-set",
@@ -73,6 +73,24 @@ class Counts(LiveTest):
                 self.assertEqual(wrong, [])
         self.assertLess(sums["not recognized"], 0.02 * sum(sums.values()) + 5)
         print(", ".join(f"{n} {what}" for what, n in sorted(sums.items())), flush=True)
+
+    def test_all_kinds(self):
+        """Some ten thousand collections of all kinds, empty ones, with null elements, after removals, of values (collection_lab/)."""
+        for runtime, flavour in runtimes():
+            with Process(program=need(program, "CollectionLab", runtime, flavour)) as target:
+                got, truth = self.both_once(target, "all", runtime, flavour)
+            sums = collections.Counter()
+            wrong = [f"{name} at {address:x} has {n}: {got[address]}" for address, (n, name) in truth.items()
+                     if address in got and not self.within(n, got[address], sums)]
+            self.assertEqual(wrong[:20], [], f"{len(wrong)} on .NET {runtime}")
+            missing = [name for address, (n, name) in truth.items() if address not in got]
+            self.assertLess(len(missing), 50, missing[:20])
+            self.assertGreater(sums["exact"], 8000)
+            print(f".NET {runtime}: {', '.join(f'{n} {what}' for what, n in sorted(sums.items()))}, {len(missing)} not recognized", flush=True)
+
+    def within(self, n, got, sums):
+        sums["exact" if got.at_least == got.at_most else "the best number of a range" if got.elements == n else "in a range"] += 1
+        return got.at_least <= n <= got.at_most
 
     def right(self, n, name, got, sums):
         if got is None:

@@ -193,6 +193,54 @@ static void a_wrapper_has_the_elements_of_what_it_wraps(void **state)
     gcd_graph_free(g);
 }
 
+static void a_key_that_was_removed_is_the_table_itself(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t d = node(p, "System.Collections.Hashtable", 80), buckets = child(p, d, "Bucket[]", 24 + 24 * 7);
+    for (int i = 0; i < 4; i++)
+        child(p, buckets, "System.String", 30);
+    edge(p, buckets, buckets);
+    static_root(p, d, "s_table");
+    struct gcd_collection it = describe(p, d);
+    assert_int_equal(it.at_least, 2);
+    assert_int_equal(it.at_most, 4);
+    assert_int_equal(it.capacity, 7);
+}
+
+static void a_queue_has_at_most_what_its_segments_hold(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t queue = node(p, CONCURRENT "ConcurrentQueue`1[Shop.Order]", 40);
+    uint32_t slots = child(p, child(p, queue, CONCURRENT "ConcurrentQueueSegment`1[Shop.Order]", 232), "Slot[Shop.Order][]", 24 + 16 * 32);
+    for (int i = 0; i < 5; i++)
+        child(p, slots, "Shop.Order", 24);
+    p->types[type(p, "Shop.Order")].element_type = CLASS;
+    static_root(p, queue, "s_queue");
+    struct gcd_collection it = describe(p, queue);
+    assert_int_equal(it.at_least, 0);
+    assert_int_equal(it.elements, 5);
+    assert_int_equal(it.at_most, 32);
+}
+
+/* Nothing tells how many numbers a list has, but an empty list of objects has none that can be seen. */
+static void only_the_capacity_is_known_of_values(void **state)
+{
+    (void)state;
+    for (int numbers = 0; numbers < 2; numbers++) {
+        struct pile *p = pile_new();
+        uint32_t list = node(p, numbers ? GENERIC "List`1[System.Int32]" : GENERIC "List`1[System.String]", 32);
+        child(p, list, numbers ? "System.Int32[]" : "System.String[]", numbers ? 24 + 4 * 16 : 24 + 8 * 16);
+        static_root(p, list, "s_list");
+        struct gcd_collection it = describe(p, list);
+        assert_int_equal(it.at_least, 0);
+        assert_int_equal(it.at_most, 16);
+        assert_int_equal(it.elements, numbers ? 16 : 0);
+        assert_int_equal(it.only_capacity, numbers);
+    }
+}
+
 static void names_are_taken_whole(void **state)
 {
     (void)state;
@@ -229,6 +277,9 @@ int main(void)
         cmocka_unit_test(nodes_are_counted_once_in_any_shape),
         cmocka_unit_test(tables_lead_to_nodes),
         cmocka_unit_test(a_wrapper_has_the_elements_of_what_it_wraps),
+        cmocka_unit_test(a_key_that_was_removed_is_the_table_itself),
+        cmocka_unit_test(a_queue_has_at_most_what_its_segments_hold),
+        cmocka_unit_test(only_the_capacity_is_known_of_values),
         cmocka_unit_test(names_are_taken_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

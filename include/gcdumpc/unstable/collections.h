@@ -50,8 +50,7 @@ extern "C" {
     X(GCD_COLLECTION_CACHE, "cache", "MemoryCache")                                                                    \
     X(GCD_COLLECTION_WEAK_TABLE, "weak_table", "ConditionalWeakTable")                                                 \
     X(GCD_COLLECTION_TEXT, "text", "StringBuilder")                                                                    \
-    X(GCD_COLLECTION_HANDLERS, "handlers", "delegate with several handlers")                                           \
-    X(GCD_COLLECTION_CHAIN, "chain", "chain of objects of one type")
+    X(GCD_COLLECTION_HANDLERS, "handlers", "delegate with several handlers")
 
 enum gcd_collection_kind {
 #define GCD_COLLECTION_ENUM(kind, name, title) kind,
@@ -74,8 +73,8 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_collections_new(const struct gcd_graph *g,
 GCD_API void gcd_collections_free(struct gcd_collections *c);
 
 /*
- * The kind of the objects of TYPE, by its name.  GCD_COLLECTION_NONE for all others, and for delegates and chains: those are known by their shape,
- * only gcd_collection_describe finds them.
+ * The kind of the objects of TYPE, by its name.  GCD_COLLECTION_NONE for all others, and for delegates: those with several handlers are known by
+ * their shape, only gcd_collection_describe finds them.
  */
 GCD_API enum gcd_collection_kind gcd_collections_kind(const struct gcd_collections *c, uint32_t type);
 

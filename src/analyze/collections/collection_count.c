@@ -92,10 +92,17 @@ static struct bounds count_strings(struct gcd_collections *c, const struct insid
     return b;
 }
 
+/* The bytes of the elements of array NODE. */
+static uint64_t array_bytes(const struct gcd_collections *c, uint32_t node)
+{
+    uint64_t bytes = gcd_graph_node_size(c->g, node), header = 3 * (uint64_t)c->ptr_bytes;
+    return bytes > header ? bytes - header : 0;
+}
+
 static uint64_t stride_of(const struct gcd_collections *c, const struct inside *in, uint64_t places)
 {
-    uint64_t bytes = gcd_graph_node_size(c->g, in->entries), header = 3 * c->ptr_bytes;
-    return places > 0 && bytes > header && (bytes - header) % places == 0 ? (bytes - header) / places : 0;
+    uint64_t bytes = array_bytes(c, in->entries);
+    return places > 0 && bytes % places == 0 ? bytes / places : 0;
 }
 
 static struct bounds count_table(struct gcd_collections *c, const struct inside *in)
@@ -143,7 +150,7 @@ static struct bounds count_set(struct gcd_collections *c, const struct inside *i
 static struct bounds count_tuples(struct gcd_collections *c, const struct inside *in)
 {
     struct arg a = collections_arg(c, in->type, 0), b = collections_arg(c, in->type, 1);
-    uint64_t n = in->references, bytes = in->entries == GCD_NODE_NONE ? 0 : gcd_graph_node_size(c->g, in->entries), header = 3 * c->ptr_bytes;
+    uint64_t n = in->references;
     if (in->entries == GCD_NODE_NONE)
         return (struct bounds){ 0, 0, 0, false };
     bool known = (a.nature == ARG_REFERENCE || a.nature == ARG_PLAIN) && (b.nature == ARG_REFERENCE || b.nature == ARG_PLAIN);
@@ -152,7 +159,7 @@ static struct bounds count_tuples(struct gcd_collections *c, const struct inside
         return (struct bounds){ n > 0, GCD_COUNT_UNKNOWN, GCD_COUNT_UNKNOWN, false };
     uint64_t stride = (uint64_t)a.bytes + b.bytes + c->ptr_bytes - 1;
     stride -= stride % c->ptr_bytes;
-    uint64_t places = bytes > header ? (bytes - header) / stride : 0;
+    uint64_t places = array_bytes(c, in->entries) / stride;
     return (struct bounds){ structs_with(n, a.nature == b.nature ? 2 : 1), places, places, false };
 }
 
@@ -172,6 +179,11 @@ static struct bounds count_keys(struct gcd_collections *c, const struct inside *
     return (struct bounds){ value.nature == ARG_REFERENCE ? in->references : in->references > 0, places, places, false };
 }
 
+static struct bounds exactly(uint64_t n)
+{
+    return (struct bounds){ n, n, GCD_COUNT_UNKNOWN, false };
+}
+
 /* Arrays without room for more; one of several has a known length. */
 static struct bounds count_length(const struct inside *in)
 {
@@ -180,9 +192,33 @@ static struct bounds count_length(const struct inside *in)
     return (struct bounds){ n == GCD_COUNT_UNKNOWN ? 0 : n, n, n, false };
 }
 
-static struct bounds exactly(uint64_t n)
+/*
+ * Structs of key, value and a number: a Hashtable.  A key that was removed, with others behind it, is replaced by the array itself, and its value
+ * by null.
+ */
+static struct bounds count_pairs(const struct gcd_collections *c, const struct inside *in)
 {
-    return (struct bounds){ n, n, GCD_COUNT_UNKNOWN, false };
+    size_t n;
+    uint64_t there = 0, places;
+    if (in->entries == GCD_NODE_NONE)
+        return exactly(0);
+    const uint32_t *edges = gcd_graph_node_edges(c->g, in->entries, &n);
+    for (size_t i = 0; i < n; i++)
+        there += edges[i] != in->entries;
+    places = array_bytes(c, in->entries) / (3 * (uint64_t)c->ptr_bytes);
+    return (struct bounds){ structs_with(there, 2), smaller(there, places), places, false };
+}
+
+/* Slots with a reference and a number.  Taken elements remain in them once somebody has enumerated the queue. */
+static struct bounds count_segments(struct gcd_collections *c, const struct inside *in)
+{
+    uint64_t places = 0;
+    if (collections_arg(c, in->type, 0).nature != ARG_REFERENCE)
+        return (struct bounds){ 0, GCD_COUNT_UNKNOWN, GCD_COUNT_UNKNOWN, true };
+    for (size_t i = 0; i < in->objects; i++)
+        if (c->inside[i].role == INNER_ITEMS)
+            gcd_add_saturating(&places, array_bytes(c, c->inside[i].node) / (2 * (uint64_t)c->ptr_bytes));
+    return (struct bounds){ 0, places, places, true };
 }
 
 static struct bounds count(struct gcd_collections *c, const struct inside *in)
@@ -197,8 +233,8 @@ static struct bounds count(struct gcd_collections *c, const struct inside *in)
     case COUNT_NODES: return exactly(in->nodes);
     case COUNT_BRANCHES: return exactly(in->branches);
     case COUNT_CHAINED: return exactly(in->chained);
-    case COUNT_OBJECT_PAIRS: return (struct bounds){ structs_with(in->references, 2), in->references, GCD_COUNT_UNKNOWN, false };
-    case COUNT_SEGMENTS: return (struct bounds){ 0, GCD_COUNT_UNKNOWN, GCD_COUNT_UNKNOWN, true };
+    case COUNT_OBJECT_PAIRS: return count_pairs(c, in);
+    case COUNT_SEGMENTS: return count_segments(c, in);
     case COUNT_CAPACITY: return (struct bounds){ 0, in->buckets, in->buckets, false };
     case COUNT_NOTHING: case COUNT_WRAPPED: break;
     }
