@@ -1,7 +1,7 @@
 #!/bin/sh
-# analyse.sh WHAT...: what finds defects without a test that knows them.  One line a step, "ok" or what was found; exit status 1 then.
+# analyse.sh WHAT...: finds defects without specific tests.  Prints one line for each step, "ok" or the findings; exit status 1 if there are any.
 #
-#   cppcheck clang-tidy fanalyzer    static analysers; what is no defect is excused in tools/analyse/excused.txt, with its reason
+#   cppcheck clang-tidy fanalyzer    static analysers; tools/analyse/excused.txt has the findings that are no defects, with reasons
 #   asan tsan msan valgrind          the tests under sanitizers; msan with libraries that are built for it, without live processes
 #   m32 s390x                        32 bits, big-endian (emulated): unit tests, and files that equal those of this machine byte by byte
 #   matrix                           gcc and clang, Debug and Release, each option off once: warnings and unit tests

@@ -1,10 +1,10 @@
 #!/bin/sh
-# What the tests run of the product: sh tools/coverage.sh [--build DIR] [--no-live] [--fuzzed DIR] [--report]
+# Coverage of the product by the tests: sh tools/coverage.sh [--build DIR] [--no-live] [--fuzzed DIR] [--report]
 #
-# Builds with clang's source-based coverage in --build (build-coverage), runs the tests of all folders but those that look at files with the
-# readers and browsers of others (the live ones only where there is a .NET SDK, not with --no-live), and prints the lines of each folder that
-# were run; DIR/uncovered.txt lists those that were not, with their text.  Tests that take away the program's memory, disk or rights, or let
-# its calls fail, fail here: it cannot write its profile then, and says so on standard error.
+# Builds with clang's source-based coverage in --build (build-coverage), runs the tests of all folders except those that read files
+# with other programs (the live ones only with a .NET SDK, and not with --no-live), and prints the lines of each folder that
+# were run; DIR/uncovered.txt lists those that were not, with their text.  Tests that take away the program's memory, disk or rights, or make
+# its calls fail, fail here: it cannot write its profile and reports that on standard error.
 # --fuzzed: instead of the tests each fuzz target replays its corpus and DIR/TARGET, what tools/fuzz.sh has found.  --report: runs nothing,
 # only the tables again.
 set -u
@@ -33,7 +33,7 @@ if [ -n "$run" ]; then
         exit 1
     fi
     mkdir -p "$profiles" && rm -f "$profiles"/*
-    chmod 777 "$profiles"                # for the tests that run the program as somebody else
+    chmod 777 "$profiles"                # for tests that run the program as another user
 fi
 # %4m: a few files for each program, into which all its runs merge what they did; not those that are killed
 export LLVM_PROFILE_FILE="$profiles/%4m.profraw"

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Lines of each folder that were run, and where those are that were not: coverage_report.py LCOV-FILE LIST-TO-WRITE (see coverage.sh)."""
+"""Lines of each folder that were run, and a list of those that were not: coverage_report.py LCOV-FILE LIST-TO-WRITE (see coverage.sh)."""
 import collections
 import os
 import sys
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-# What takes bytes from outside apart.
+# Code that decodes external bytes.
 DECODERS = ("src/nettrace", "src/etl", "src/clr", "src/heap", "src/read", "src/base/cur.h", "src/base/dec.h")
 
 
 def ours(path):
-    """Of the product PATH is this file: what stands before it depends on where the build folder is (-ffile-prefix-map)."""
+    """The path of a product file within the repository: its prefix depends on the build folder (-ffile-prefix-map)."""
     parts = path.split("/")
     names = ("/".join(parts[i:]) for i in range(len(parts)) if parts[i] in ("src", "ipc"))
     return next((n for n in names if os.path.exists(os.path.join(ROOT, n))), "")

@@ -82,7 +82,7 @@ struct gcd_type {
     uint64_t id;                 /* method table address */
     uint64_t module;             /* module id, 0 = unknown */
     const char *name;            /* in the runtime's spelling, with the outer types of a nested type where they are known
-                                    (unstable/full_names.h); never empty: "Type(0x…)" stands in for a missing one */
+                                    (unstable/full_names.h); never empty: "Type(0x…)" replaces a missing one */
     const char *raw_name;        /* as the runtime sent it: a nested type has no outer types.  The same pointer when nothing was added */
     const char *module_path;     /* for a module made in memory, the name of its assembly; "" = unknown */
     uint64_t objects, bytes;

@@ -21,7 +21,7 @@ struct gcd_portfile {
  * a socket of this user that nobody listens on.  GCD_E_IO: see gcd_ipc_port_listen.
  */
 GCD_MUST_CHECK gcd_status gcd_portfile_listen(struct gcd_portfile *f, int fd, struct gcd_error *err);
-/* May be called repeatedly.  A file put there by somebody else stays. */
+/* May be called repeatedly.  Another user's or program's file stays. */
 void gcd_portfile_remove(struct gcd_portfile *f);
 
 #endif

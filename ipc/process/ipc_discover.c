@@ -268,7 +268,7 @@ static gcd_status search_dir(struct place *pl, char *ret_path, struct gcd_error 
         gcd_status st = try_all(pl, found, n, true, ret_path, err);
         if (st == GCD_OK || err->reason != GCD_ERROR_NO_SOCKET)
             return st;
-        failed = 0; /* somebody else took the name; the process may have another */
+        failed = 0; /* another process took the name; ours may have a different one */
     }
     if (failed != 0)
         return cannot_look(pl, failed, err);

@@ -63,7 +63,7 @@ static void remove_temporary(char *path)
 
 /*
  * The first signal asks politely: the work in hand is given up, temporary files are removed, a session in the target is stopped.
- * Who asks twice is not made to wait.
+ * A second signal ends the program at once.
  */
 static void on_signal(int sig)
 {

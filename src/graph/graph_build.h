@@ -24,7 +24,7 @@ GCD_MUST_CHECK gcd_status gcd_build_new(const struct gcd_graph_options *options,
 /* Frees a build that was not sealed.  NULL is fine. */
 void gcd_build_free(struct gcd_build *b);
 
-/* For the reader to fill in: what is no sum and no list in the summary (strings via gcd_build_text), and the notes. */
+/* For the reader to fill in: fields of the summary other than sums and lists (strings via gcd_build_text), and the notes. */
 struct gcd_summary *gcd_build_summary(struct gcd_build *b);
 struct gcd_graph_notes *gcd_build_notes(struct gcd_build *b);
 /* Copies N bytes of claimed UTF-8 (invalid bytes become U+FFFD), NUL-terminated; valid as long as the graph. */

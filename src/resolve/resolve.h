@@ -119,7 +119,7 @@ struct resolve {
     struct gcd_idmap variable_by_name;       /* hash of the name -> first of the variables */
     struct resolve_candidate *candidates;
     size_t candidate_count, candidate_cap;
-    uint64_t work;                           /* comparisons that may still be made: a hostile file must not take for ever */
+    uint64_t work;                           /* comparisons that may still be made: a hostile file must not take forever */
 };
 
 /* The definition of each type, and the types of each module. */

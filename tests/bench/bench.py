@@ -6,9 +6,9 @@
     bench.py --render                      # the newest of tests/bench/results/ into README.md
     bench.py --compare OLD.json NEW.json
 
-genheap makes the recordings, in FOLDER; with --folder they stay there for the next time, else they are removed.  --input measures one that
+genheap makes the recordings, in FOLDER; with --folder they stay there for the next time, else they are removed.  --input measures an
 exists.  Each is read once to bring it into the page cache, then all commands run in turn, RUNS times.  Outputs go into FOLDER, too, and
-are synced to the disk like any output of the program.  The table has medians; all that is in it is said in README.md.
+are synced to the disk like any output of the program.  The table has medians; README.md explains it.
 """
 import argparse
 import datetime
@@ -26,7 +26,7 @@ from bench_measure import build, machine, measure, run
 
 SUFFIXES = {"gclog": "gclog", "gcdump": "gcdump", "dart": "dartheap", "v8": "heapsnapshot", "pprof": "pb.gz", "collapsed": "folded",
             "csv": "csv", "sqlite": "sqlite", "html": "html"}
-# what --commands calls it: words of gcdumpc; {0} is the recording
+# name for --commands: words of gcdumpc; {0} is the recording
 ANSWERS = {
     "info": ["info", "{0}"], "report": ["report", "{0}"], "retained": ["retained", "{0}"], "paths": ["paths", "--type", "System.Byte[]", "{0}"],
     "leaks": ["leaks", "{0}"], "report-retained": ["report", "--retained", "{0}"], "diff": ["diff", "{0}", "{0}"],
@@ -37,7 +37,7 @@ USUAL = ["info", "report", *SUFFIXES, "retained", "paths", "diff"]
 
 
 class Command:
-    """WORDS measured under NAME; what it leaves behind is removed.  A FOREIGN program may fail."""
+    """Measures WORDS as NAME and removes its outputs.  A FOREIGN program may fail."""
 
     def __init__(self, name, words, inputs=1, threads=None, output=None, foreign=False):
         self.name, self.words, self.inputs, self.threads, self.output, self.foreign = name, words, inputs, threads, output, foreign
@@ -123,7 +123,7 @@ def measure_all(args):
         print("this gcdumpc has no --threads, which is left out", file=sys.stderr)
         args.threads = []
     results = {"schema": 1, "version": version, "machine": machine(), "build": build(args.build), "sizes": []}
-    if args.output:                          # what cannot be kept is said before the work
+    if args.output:                          # an unwritable output is reported before the work
         bench_results.store(args.output, results)
     folder = args.folder or tempfile.mkdtemp(prefix="bench-", dir=args.build)
     try:
@@ -132,7 +132,7 @@ def measure_all(args):
             results["sizes"].append(measure_size(args, program, trace, folder))
             if not args.folder and trace not in args.input:
                 os.unlink(trace)
-            if args.output:                  # after each size: what is measured is kept
+            if args.output:                  # after each size, so that no result is lost
                 bench_results.store(args.output, results)
     finally:
         if not args.folder:

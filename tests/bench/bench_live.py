@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What a dump of a living process costs: the process, its memory, and us.
+"""The cost of a dump of a living process: for the process, its memory, and gcdumpc.
 
     bench_live.py [--build DIR] [--runtimes 8,9,10] [--gc workstation,server] [--objects 10000000] [--runs 5] [--ways NAME,...]
 
-Needs the .NET SDK; runtimes other than its own come from NuGet.  HeapLab (tests/target) is started once for each row group, and all
+Needs the .NET SDK; runtimes other than its own come from NuGet.  HeapLab (tests/target) is started once for each group of rows, and all
 ways take turns on the same process, RUNS times, after one round that does not count.  The table has medians; lost events are a range.
 
 stall: the longest time that a thread of the target which wants to run every millisecond did not run.
@@ -40,7 +40,7 @@ GCDUMP = "dotnet-gcdump"
 
 
 class Memory:
-    """Peak of the resident memory of PID while the block runs, in MB above what it was before."""
+    """Peak of the resident memory of PID while the block runs, in MB above the value before."""
 
     def __init__(self, pid):
         self.path, self.page_mb = f"/proc/{pid}/statm", os.sysconf("SC_PAGE_SIZE") / 1e6
@@ -74,7 +74,7 @@ def stall(target):
 
 def run(command, target, messages):
     """One dump: its figures, as a dictionary."""
-    time.sleep(0.3)                      # what the last one left in the target is gone
+    time.sleep(0.3)                      # left-overs of the last dump are gone
     stall(target)
     with Memory(target.pid) as memory:
         wall, _, peak_kb = measure(command, accepted=(0, 3), stderr=messages)
@@ -86,7 +86,7 @@ def run(command, target, messages):
 
 
 def stream_bytes(program, target):
-    """Of a complete dump, by the way that needs least buffer."""
+    """Size of a complete dump, taken with the smallest buffer."""
     r = subprocess.run([program, "info", "--pid", str(target.pid), "--json", "--buffer", "4095"], capture_output=True, text=True, check=True)
     return json.loads(r.stdout)["trace"]["bytes"]
 

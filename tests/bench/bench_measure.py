@@ -1,4 +1,4 @@
-"""One command: its wall time, processor time and peak memory.  And what may be said of the machine it ran on."""
+"""Wall time, processor time and peak memory of one command, and a description of the machine."""
 import os
 import platform
 import re
@@ -32,7 +32,7 @@ def run(command, stdout=None, stderr=None):
 
 
 def measure(command, accepted=(0,), stderr=None):
-    """The same for a command that has to succeed, without the status."""
+    """The same for a command that must succeed, without the status."""
     status, *figures = run(command, stderr=stderr)
     if status not in accepted:
         sys.exit(f"{' '.join(command)}: exit {status}")
@@ -40,14 +40,14 @@ def measure(command, accepted=(0,), stderr=None):
 
 
 def machine():
-    """Without names: neither of the machine, nor of its owner, nor of where things are."""
+    """Without names of the machine, its owner or its folders."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return {"architecture": platform.machine(), "system": platform.system(), "cores": len(os.sched_getaffinity(0)),
             "memory_gib": round(memory / 2**30, 1)}
 
 
 def build(folder):
-    """Compiler and build type, as CMake noted them."""
+    """Compiler and build type, from CMakeCache.txt."""
     def find(path, pattern):
         try:
             with open(path, encoding="utf-8") as f:

@@ -1,7 +1,7 @@
-"""Figures that are kept: a file of them, a table of it, the table in README.md, and old against new.
+"""Stored results: files, tables, the table in README.md, and comparisons.
 
 A file (schema 1) has the version, the machine, the build, and a list "sizes", one element a recording: its objects, references and bytes,
-and rows of medians.  All that follows from these, per object or as ratio to md5sum, is worked out when it is shown.
+and rows of medians.  Everything derived, per object or as ratio to md5sum, is computed for display.
 """
 import json
 import os
@@ -23,7 +23,7 @@ def load(path):
 
 
 def store(path, results):
-    """As JSON, or as a table when PATH ends with .md.  Sizes that PATH has already, and RESULTS has not, stay."""
+    """As JSON, or as a table when PATH ends with .md.  Sizes that only PATH has stay."""
     if path.endswith(".md"):
         text = table(results)
     else:
@@ -98,7 +98,7 @@ def rendered(text, folder=RESULTS):
 
 
 def compare(old, new):
-    """Old against new, row by row, in Markdown.  The ratios of the times are those to md5sum, so that another machine disturbs less."""
+    """Old compared with new, row by row, in Markdown.  Times are ratios to md5sum, so that another machine matters less."""
     def rows(results):
         return {(s["objects"], r["command"], r.get("threads")): (s, r) for s in results["sizes"] for r in s["rows"]}
 
@@ -115,7 +115,7 @@ def compare(old, new):
 
 
 def growth(old, new):
-    """How the processor time grew against md5sum, or plainly where one of them has no md5sum."""
+    """Growth of the processor time relative to md5sum, or absolute if one of them has no md5sum."""
     if any("wall_s" not in r for _, r in (old, new)):
         return "-"
     bases = [base_of(s) for s, _ in (old, new)]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Does anything take more than its share when the input grows?  Processor time of gcdumpc for hostile inputs of two sizes.
+"""Does anything grow faster than the input?  Processor time of gcdumpc for hostile inputs of two sizes.
 
     growth.py [--build DIR] [--elements 25000] [--factor 8] [--shapes a_list,threads] [--commands info,leaks] [--list]
 
-The inputs are those of growth_shapes.py, with --elements and with --factor times as many.  What takes more than 1.6 times what the growth of the
-file explains, and more than a quarter of a second, is measured up to three times more; what stays so is shown, and the exit status is 1.
+The inputs are those of growth_shapes.py, with --elements and with --factor times as many.  A command that takes more than 1.6 times what the growth of the
+file explains, and more than a quarter of a second, is measured up to three more times; if it stays, it is shown, and the exit status is 1.
 """
 import argparse
 import os
@@ -17,13 +17,13 @@ from bench import ANSWERS, SUFFIXES
 from bench_measure import run
 from growth_shapes import SHAPES
 
-MOST, NOTHING = 1.6, 0.25            # times the growth of the file; seconds that say nothing
-START = 0.005                        # seconds: what a program takes that has nothing to do
+MOST, NOTHING = 1.6, 0.25            # times the growth of the file; too few seconds to judge
+START = 0.005                        # seconds of a program without work
 COMPLETE, INCOMPLETE = 0, 3
-# "paths" of all objects, not of one type that is not there
+# "paths" to all objects, not to one missing type
 OTHER_ANSWERS = {"paths": ["paths", "--type", "*", "{0}"], "tree": ["retained", "--tree", "9", "{0}"],
                  "by-module": ["report", "--by", "module", "{0}"]}
-# read again what was written: inputs that another program made of the hostile one
+# reads the converted files again
 AGAIN = {f"{name}-again": name for name in ("gclog", "gcdump", "dart")}
 
 
@@ -33,7 +33,7 @@ class Command:
         self.format = AGAIN.get(name) or (name if name in SUFFIXES else None)
 
     def seconds(self, path):
-        """Of the processor; exit statuses that are neither complete nor incomplete end the program."""
+        """Processor seconds; an exit status other than complete or incomplete ends the program."""
         out = f"{path}.out.{SUFFIXES.get(self.format, '')}"
         if self.format:
             took = self.run("convert", "-q", path, "-o", out)
@@ -51,7 +51,7 @@ class Command:
 
 
 def faster(command, paths, growth):
-    """(seconds for the small input, for the large one) when that is too much, even when it is measured again; else None."""
+    """(seconds for the small input, for the large one) if that is too much, even when measured again; else None."""
     for _ in range(4):
         small, large = (command.seconds(path) for path in paths)
         if large <= NOTHING or large <= MOST * growth * max(small, START):
@@ -60,7 +60,7 @@ def faster(command, paths, growth):
 
 
 def look_at(name, elements, factor, commands, folder):
-    """Names of the commands that grew faster than the input NAME; shows them, and how."""
+    """Names of the commands that grew faster than the input NAME; prints them with their times."""
     suffix, make = SHAPES[name]
     paths, sizes, bad = [], [], {}
     for n in (elements, elements * factor):

@@ -1,7 +1,7 @@
-"""Inputs that would be slow if anything grew faster than they do: each function makes one of N elements.
+"""Inputs that are slow if anything is worse than linear: each function makes one of N elements.
 
-A shape is as hostile as its author could think of: names that are equal but for their end, addresses that share their low bits, graphs on
-which simple algorithms for dominators, paths or retained sizes go quadratic, lists of the container that are searched for each event.
+Shapes are as hostile as possible: names that differ only at their end, addresses that share their low bits, graphs on
+which simple algorithms for dominators, paths or retained sizes are quadratic, lists of the container that are searched for each event.
 """
 import os
 import random
@@ -65,7 +65,7 @@ def objects(n, edges=0, address=at):
 
 
 def graph(n, targets, roots=ROOT):
-    """TARGETS(i): numbers of objects, as many for each; those outside are brought to the ends."""
+    """TARGETS(i): numbers of objects, the same count for each; numbers out of range are clamped."""
     lists = [targets(i) for i in range(n)]
     return heap(objects(n, len(lists[0])), [at(min(max(t, 0), n - 1)) for targets_of in lists for t in targets_of], roots)
 
@@ -248,7 +248,7 @@ def random_graph(n):
 
 @shape()
 def dominators_that_jump(n):
-    """What makes Semi-NCA as published quadratic: a list, each of whose objects refers to one of a second list that runs backwards."""
+    """Makes the published Semi-NCA quadratic: a list, each of whose objects refers to one of a second list in reverse order."""
     half = n // 2
     return graph(2 * half, lambda i: (i + 1 if i < half - 1 else i, half + i) if i < half else (max(half, i - 1), i))
 

@@ -1,4 +1,4 @@
-"""The benchmark itself, at a size where its figures mean nothing: what it measures, keeps, shows and compares."""
+"""The benchmark itself, at a meaningless size: what it measures, stores, shows and compares."""
 import json
 import os
 import re
@@ -63,7 +63,7 @@ class Bench(unittest.TestCase):
             self.assertGreater(row["wall_s"], 0, row)
             self.assertGreater(row["peak_mib"], 0.5, row)
             self.assertEqual(row["inputs"], 2 if row["command"] == "diff" else 1)
-        self.assertEqual(size["rows"][-1]["exit"], 7)        # somebody else's failure is a figure, too
+        self.assertEqual(size["rows"][-1]["exit"], 7)        # a failure of another program is a result, too
         self.assertIn("dotnet-gcdump report: exit 7\n", self.made.stderr)
         self.assertEqual(set(results["machine"]), {"architecture", "system", "cores", "memory_gib"})     # no names
 
@@ -73,7 +73,7 @@ class Bench(unittest.TestCase):
         self.assertEqual(left, {f"bench-{OBJECTS}.nettrace"})
 
     def test_threads_and_a_recording_that_exists(self):
-        """A row for each number, or none where the program has no such option, which is said."""
+        """A row for each number, or a message if the program has no such option."""
         self.results()
         trace = self.path(f"bench-{OBJECTS}.nettrace")
         r = bench("--build", BUILD, "--input", trace, "--commands", "report", "--runs", "1", "--threads", "1,2", "--output", self.path("threads.md"))

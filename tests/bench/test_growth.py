@@ -1,4 +1,4 @@
-"""growth.py itself: its hostile inputs are recordings and files that gcdumpc reads, and what grows too fast is told."""
+"""growth.py itself: gcdumpc reads its hostile inputs, and excessive growth is reported."""
 import contextlib
 import io
 import math
@@ -17,7 +17,7 @@ from growth_shapes import SHAPES    # noqa: E402
 
 
 class Stub:
-    """Stands for a command that takes LAW(kilobytes) seconds."""
+    """A fake command that takes LAW(kilobytes) seconds."""
 
     def __init__(self, name, law):
         self.name, self.law, self.looks = name, law, 0
@@ -29,7 +29,7 @@ class Stub:
 
 class Growth(unittest.TestCase):
     def test_every_input_is_read(self):
-        """Else its figures say nothing: what is refused takes no time."""
+        """Else its figures mean nothing: a refused input takes no time."""
         r = subprocess.run([sys.executable, "-B", os.path.join(HERE, "growth.py"), "--build", BUILD, "--elements", "200", "--factor", "2",
                             "--commands", "report,leaks"], capture_output=True, text=True, timeout=600, check=False)
         self.assertEqual((r.returncode, r.stderr), (0, ""))
@@ -47,7 +47,7 @@ class Growth(unittest.TestCase):
             self.assertEqual(growth.look_at("a_list", 400, 8, commands, folder), ["square"])
             self.assertEqual(os.listdir(folder), [])
         self.assertRegex(shown.getvalue(), r"\Aa_list: .* times\n  square: .* s, then .* s: [\d.]+ times\n\Z")
-        self.assertEqual([c.looks for c in commands], [2, 8, 2, 2])         # what seems too much is looked at again
+        self.assertEqual([c.looks for c in commands], [2, 8, 2, 2])         # a suspicious time is measured again
 
     def test_wrong_usage(self):
         for words in (["--shapes", "a_list,nonsense"], ["--commands", "nonsense"]):

@@ -54,7 +54,7 @@ class Source(unittest.TestCase):
         return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
 
     def checked(self, change, program, *arguments):
-        """Of the page's source with a CHANGE (a file's name and what is added to it)."""
+        """Runs PROGRAM on the page's source after a CHANGE (a file name and the text to add)."""
         tools = need_page_tools()
         with tempfile.TemporaryDirectory() as folder:
             shutil.copytree(PAGE, os.path.join(folder, "page"))

@@ -18,7 +18,7 @@ COMMANDS = re.findall(r"^  ([a-z]+)  +\S", text(PROGRAM, "--help").split("Comman
 
 
 def options(command):
-    """Of --help: (letter, name, argument)."""
+    """Options in --help: (letter, name, argument)."""
     rows = re.findall(r"^  (?:-(\w),|   ) --([\w-]+)(?: ([A-Z|]+))?(?:  |$)", text(PROGRAM, command, "--help"), re.M)
     assert len(rows) > 2, command
     return rows

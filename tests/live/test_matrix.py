@@ -15,7 +15,7 @@ GC, LOADER, TYPES, MOST = 0x1, 0x8, 0x80000, 0x14C14FCCBD      # the last one: t
 
 
 class Matrix:
-    """Of RUNTIME with COLLECTOR."""
+    """Tests of RUNTIME with COLLECTOR."""
 
     @classmethod
     def setUpClass(cls):

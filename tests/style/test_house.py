@@ -1,11 +1,13 @@
-"""What keeps the house in order: rooms without circles, small folders, short parameter lists, few public functions, words that people use.
+"""The rules of the code base: folders without cycles, small folders, short parameter lists, few public functions, plain words.
 
 No rule has an exception.  Make none: a struct or a folder is soon made.
 """
 import importlib.machinery
 import importlib.util
+import io
 import os
 import re
+import tokenize
 import unittest
 
 ROOT = os.environ.get("GCDUMPC_SOURCE") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -17,10 +19,18 @@ MOST_PARAMETERS = 6
 # Outside of include/gcdumpc/unstable: 151 of libgcdumpc, 14 of libgcdumpc_ipc.
 PUBLIC_FUNCTIONS = 165
 
-# Earlier names that nobody could guess the meaning of, and the terms for it.
+# Earlier names whose meaning nobody could guess, and their replacements.
 BANNED = {
     "belt": "bounded queue", "planted": "untrusted link", "spot": "temporary file", "manners": "priority", "purpose": "workload",
     "stand_in": "pseudo-root", "keep_counts": "replay", "gcd_beside": "gcd_parallel_invoke",
+}
+
+# Phrases of comments and documents that read like a translation, and plain ones for them.
+PHRASES = {
+    r"for ever": "forever", r"leads? nowhere": "dangling", r"stands? in for": "replaces, represents", r"hangs? below": "is below",
+    r"(begins?|began|starts?|started|made|makes?|defined|written|writes) anew": "again", r"in the midst": "in the middle, during",
+    r"nobody knows": "unknown, ambiguous", r"what (comes|came) of": "the result of", r"what is no": "name the exception",
+    r"(is|are) to be": "must be", r"somebody else": "another user, another process",
 }
 
 
@@ -103,6 +113,40 @@ def words(text):
                 yield f"{name}: the word for it is {instead}"
 
 
+def prose(path, text):
+    """Comments and docstrings of a source, the whole text of a document; one string for each, with its line."""
+    if path.endswith(".md"):
+        return [(i, line) for i, line in enumerate(text.split("\n"), 1)]
+    if path.endswith(".py"):
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        return [(t.start[0], t.string) for t in tokens if t.type == tokenize.COMMENT or t.type == tokenize.STRING and t.string.startswith('"""')]
+    if path.endswith((".c", ".h", ".cs")):
+        found = re.finditer(r'"(?:\\.|[^"\\\n])*"|/\*.*?\*/|//[^\n]*', text, re.S)
+        return [(text.count("\n", 0, m.start()) + 1, m.group()) for m in found if m.group().startswith("/")]
+    return [(i, line) for i, line in enumerate(text.split("\n"), 1) if line.lstrip().startswith("#")]
+
+
+def phrases(path, text):
+    for line, s in prose(path, text):
+        plain = re.sub(r"\s+(\*|#|//)?\s*", " ", s)
+        for phrase, instead in PHRASES.items():
+            if re.search(rf"\b{phrase}\b", plain, re.I):
+                yield f"{path}:{line}: write {instead} for {phrase!r}"
+        if path.startswith(("tests/", "tools/")) and re.match(r"[\W_]*Of ", s):
+            yield f"{path}:{line}: begin with the subject, not with Of"
+
+
+def texts():
+    """Path from the root and text of everything with comments, documents of the folders included."""
+    for top in ("src", "ipc", "include", "tests", "tools"):
+        for folder, folders, names in os.walk(os.path.join(ROOT, top)):
+            folders[:] = [f for f in folders if f not in ("corpus", "expected", "results", "dictionary", "node_modules", "bin", "obj", "man", "doc")]
+            for name in sorted(names):
+                if name.endswith((".c", ".h", ".cs", ".py", ".sh", ".md", ".cmake")) or name in ("CMakeLists.txt", "tests.txt"):
+                    path = os.path.join(folder, name)
+                    yield os.path.relpath(path, ROOT), read(path)
+
+
 class House(unittest.TestCase):
     maxDiff = None
 
@@ -151,6 +195,15 @@ class House(unittest.TestCase):
                          ["gcd_belt_new: the word for it is bounded queue", "x_stand_ins: the word for it is pseudo-root"])
         bad = [f"{path}: {w}" for path, text in sources() for w in [*words(text), *words(os.path.basename(path).split(".")[0])]]
         self.assertEqual(bad, [])
+
+    def test_plain_english(self):
+        self.assertEqual([x.split(":")[1] for x in phrases("tests/a.c", '/* It waits\n * for ever. */\nint a; /* fine */ char *s = "for ever";\n// Of two\n')],
+                         ["1", "4"])
+        self.assertEqual([x.split(":")[1] for x in phrases("tools/a.py", '"""Leads nowhere."""\nx = "are to be"  # are to be\n')], ["1", "2"])
+        self.assertEqual(len(list(phrases("src/README.md", "Of these\nNobody knows.\n"))), 1)
+        every = list(texts())
+        self.assertGreater(len(every), 700)
+        self.assertEqual([bad for path, text in every if not path.endswith("test_house.py") for bad in phrases(path, text)], [])
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@
 
 #include <gcdumpc/dump.h>
 
-/* Of every second static variable. */
+/* Class and label of every second static variable. */
 #define INVENTED_CLASS "Tests.\xc3\x84+\xf0\x9f\x98\x80"
 #define INVENTED_LABEL "Tests.\xc3\x84.\xf0\x9f\x98\x80.field"
 

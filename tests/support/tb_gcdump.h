@@ -76,7 +76,7 @@ void tb_gcdump_file(struct tb_bytes *ret, const struct tb_gcdump_options *o, con
 
 /* Small files with every feature that any program has written: number I into RET (tb_free), its name; NULL after the last. */
 const char *tb_gcdump_sample(size_t i, struct tb_bytes *ret);
-/* Of each sample: objects, references, roots. */
+/* Each sample has these objects, references and roots. */
 #define TB_GCDUMP_SAMPLE_OBJECTS 5
 #define TB_GCDUMP_SAMPLE_EDGES 5
 #define TB_GCDUMP_SAMPLE_ROOTS 9

@@ -39,7 +39,7 @@ static class Collections
         ledger.Own("System.Collections.Generic.Dictionary`2[HeapLab.Key,HeapLab.Book]", 1);
         ledger.Own("Entry[HeapLab.Key,HeapLab.Book][]", 1, edges: books);
         ledger.Own("System.Collections.Generic.SortedDictionary`2[System.String,HeapLab.Book]", 1);
-        // Of SortedSet, which the sorted dictionary is made of: key, value; parents are not stored.
+        // Nodes of the SortedSet inside the sorted dictionary: key, value; parents are not stored.
         ledger.Own("Node[System.Collections.Generic.KeyValuePair`2[System.String,HeapLab.Book]]", books,
             edges: 2 * books + books - 1);
         ledger.Own("System.Collections.Generic.List`1[HeapLab.Book]", 1, edges: 1);

@@ -87,6 +87,6 @@ static class Finalizing
         }
     }
 
-    /// <summary>Without this the runtime would wait for its finalizer thread at exit, for ever.</summary>
+    /// <summary>Without this the runtime would wait for its finalizer thread at exit forever.</summary>
     public static void Release() => Plug.s_released.Set();
 }

@@ -161,7 +161,7 @@ static void files_of_a_process(void **state)
     check(f, in_folder("Pipe.dll"), "[is a pipe, not a file]");
     check(f, in_folder("Missing.dll"), "");
     check(f, folder, "[is a folder, not a file]");
-    check(f, "New.dll", "");                     /* nobody knows relative to which folder */
+    check(f, "New.dll", "");                     /* relative to an unknown folder */
     check(f, "", "");
     check_loaded(f, "F/New.dll=new F/Old.dll=old");
     /* older than the process, but not mapped: a link may have pointed elsewhere when the module was loaded */

@@ -60,7 +60,7 @@ static void walk(uint64_t thread, int64_t time_ns)
     tb_gc_end(&t, 1);
 }
 
-/* Of the walk, of all, and how many. */
+/* Checks the pause of the walk, the sum of all pauses, and their number. */
 static void expect(uint64_t pause_ns, uint64_t pauses_ns, uint64_t pauses)
 {
     struct run_options how = { .check_references = true };

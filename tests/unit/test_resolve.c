@@ -15,10 +15,10 @@ static struct gcd_error err;
 struct folder {
     struct { const char *path; const struct pe_image *image; bool certain; } files[6];
     gcd_status failure;                  /* of each candidate, GCD_OK = none */
-    unsigned opened, closed, loaded;     /* so many of the files are what the process has loaded */
+    unsigned opened, closed, loaded;     /* this many of the files are loaded by the process */
     size_t cut;                          /* bytes that are missing at the end of each file */
     bool recompiled;                     /* the last of the loaded files is there in any number, each compiled anew */
-    unsigned gone_after;                 /* so many files are opened, then there is none any more; 0 = it stays that way */
+    unsigned gone_after;                 /* this many files can be opened, then they are gone; 0 = no limit */
 };
 
 static gcd_status open_file(void *ctx, const struct gcd_module *m, unsigned n, struct gcd_module_file *ret, struct gcd_error *e)
@@ -389,7 +389,7 @@ static void test_too_many_modules(void **state)
     tb_done(&t);
 }
 
-/* 1,100 modules that can be any of 4,096 files: nothing is compared for ever, and nothing is certain. */
+/* 1,100 modules that can be any of 4,096 files: comparing ends, and nothing is certain. */
 static void test_too_many_comparisons(void **state)
 {
     (void)state;

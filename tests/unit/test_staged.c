@@ -355,7 +355,7 @@ static void look_alikes_stay(void **state)
                                          ".g.1-0.gcdumpc-tmp/gcdumpc-folder/data", ".h.1-0.gcdumpc-tmp/gcdumpc-folder/data" };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         put(at(files[i]), "kept");
-    assert_int_equal(link(at("linked"), at(".f.1-0.gcdumpc-tmp")), 0);           /* somebody else can make a hard link */
+    assert_int_equal(link(at("linked"), at(".f.1-0.gcdumpc-tmp")), 0);           /* another user can make a hard link */
     assert_int_equal(chmod(at(".g.1-0.gcdumpc-tmp"), 0755), 0);                  /* ours are mode 0700 */
     assert_int_equal(chmod(at(".h.1-0.gcdumpc-tmp/gcdumpc-folder"), 0770), 0);
     assert_int_equal(symlink("../precious", at(".i.1-0.gcdumpc-tmp/gcdumpc-folder")), 0);

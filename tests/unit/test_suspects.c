@@ -586,7 +586,7 @@ static void check_path(const struct gcd_graph *g, const struct gcd_dominators *d
             assert_true(graph_leads(g, s->path[i - 1].node, s->path[i].node));
 }
 
-/* Of the suspects that are one object: the bytes below it, without those below another one of them. */
+/* The bytes below a suspect that is one object, without those below another such suspect. */
 static uint64_t own_bytes(const struct gcd_graph *g, const struct gcd_dominators *d, const struct gcd_suspects *s, const struct gcd_suspect *of)
 {
     uint64_t bytes = 0;

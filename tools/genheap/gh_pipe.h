@@ -65,7 +65,7 @@ struct gh_thread *gh_pipe_thread(struct gh_pipe *p, uint64_t id, const char *nam
 /* Time passes. */
 void gh_pipe_wait(struct gh_pipe *p, uint64_t ns);
 
-/* From here on events belong to dump NUMBER (-1: to none); the counting of --drop starts anew. */
+/* From here on events belong to dump NUMBER (-1: to none); the counts of --drop restart. */
 void gh_pipe_dump(struct gh_pipe *p, int32_t number);
 
 /* false: the event got lost. */

@@ -20,7 +20,7 @@ struct finder {
 
 /* ---- sums by formula ------------------------------------------------------------------------------------- */
 
-/* Of the objects FIRST … END-1. */
+/* Bytes of the objects FIRST … END-1. */
 static uint64_t bytes_of(const struct gh_model *m, uint64_t first, uint64_t end)
 {
     uint64_t i, sum = 0;
@@ -34,7 +34,7 @@ static uint64_t bytes_of(const struct gh_model *m, uint64_t first, uint64_t end)
     return sum;
 }
 
-/* Of object I of shape tree and all below it: each level is a row of neighbours. */
+/* Bytes of object I of shape tree and everything below it: each level is a row of neighbours. */
 static uint64_t subtree_bytes(const struct gh_model *m, uint64_t i)
 {
     uint64_t first = i, last = i, sum = 0;
@@ -84,7 +84,7 @@ static uint32_t node_of(const struct finder *f, uint64_t i)
     return (f->all ? (uint32_t)i : core_from(f, i)) + 1;
 }
 
-/* An object that is mentioned brings its way from the root of the tree, or the one before it in the list. */
+/* An object that is referred to adds its path from the root of the tree, or the object before it in the list. */
 static uint32_t with_way(const struct gh_model *m, uint64_t i, uint64_t *to)
 {
     uint32_t n = 0;
@@ -233,7 +233,7 @@ static bool make_graph(struct finder *f)
     return true;
 }
 
-/* Own bytes of an object of the core, and of what hangs below it outside of the core. */
+/* Own bytes of an object of the core, and of everything below it outside the core. */
 static uint64_t weight(const struct finder *f, uint32_t c)
 {
     const struct gh_model *m = f->m;
@@ -288,7 +288,7 @@ static void offer_below(struct finder *f, uint64_t object, uint64_t bytes)
     case GH_SHAPE_LIST:
         if (object + 1 == m->n || in_core(f, object + 1, &at))
             break;
-        /* AT: the next one of the core.  No other way leads to it, else the object before it were of the core as well. */
+        /* AT: the next one of the core.  No other path reaches it, else the object before it would be in the core, too. */
         if (in_core(f, object, &at))
             offer(f, object + 1, bytes_of(m, object + 1, f->core[at + 1]) + f->retained[at + 2]);
         else

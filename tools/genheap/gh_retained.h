@@ -1,9 +1,9 @@
 /*
- * What the largest objects retain, worked out from the model, the roots and the dependent handles.
+ * Retained sizes of the largest objects, computed from the model, the roots and the dependent handles.
  *
- * Shapes tree, list and fan are known by formula: only the core, the objects that roots and dependent handles mention and what lies
- * between these, needs dominators; everything else hangs below the core, and is held by the one way that leads there.  Memory
- * does not grow with the heap then.  In shapes mix and random every object is of the core, up to GH_RETAINED_MAX objects.
+ * Shapes tree, list and fan are known by formula: only the core needs dominators: the objects that roots and dependent handles refer
+ * to, and those between them.  Everything else is below the core, with a single path to it.  So memory does not grow with the heap.  In
+ * shapes mix and random every object is in the core, up to GH_RETAINED_MAX objects.
  */
 #ifndef GH_RETAINED_H
 #define GH_RETAINED_H

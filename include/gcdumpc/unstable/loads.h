@@ -34,7 +34,7 @@ GCD_API GCD_MUST_CHECK gcd_status gcd_same_types(const struct gcd_summary *summa
 
 /*
  * Makes all loads of a type one: objects and static variables of any of them are those of the first one; the others stay in the list of types,
- * without objects.  D must be closed, with full names (full_names.h) if there are to be any; call it before names, graphs and objects are made
+ * without objects.  D must be closed, with full names (full_names.h) if they are wanted; call it before names, graphs and objects are made
  * of it.
  * GCD_E_NOMEM, GCD_E_STATE.
  */

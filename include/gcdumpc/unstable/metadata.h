@@ -2,7 +2,7 @@
  * What an assembly says of its types: names that the events of a dump leave out.
  *
  * The runtime names a nested type without its outer types and a static variable without its class.  The file of the module knows both
- * (ECMA-335).  It is read in small windows, each time anew: memory is independent of its size, and nothing that was checked once is
+ * (ECMA-335).  It is read in small windows, again each time: memory is independent of its size, and nothing that was checked once is
  * trusted later, so a file that changes meanwhile gives an error or a wrong name and no more.
  *
  *     struct gcd_metadata *m;

@@ -69,7 +69,7 @@ static bool is_string(const struct gcd_collections *c, uint32_t node)
 }
 
 /*
- * Entries with a string as key and an object as value: key, value, key, value ..., without those values that are null.  What is no string is the
+ * Entries with a string as key and an object as value: key, value, key, value ..., without those values that are null.  Anything but a string is the
  * value of the string before it; of N strings in a row, each may be the value of the one before.
  */
 static struct bounds count_strings(struct gcd_collections *c, const struct inside *in, const struct arg *value)

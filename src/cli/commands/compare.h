@@ -13,7 +13,7 @@
 
 /*
  * By which names the types of several dumps are matched.  One dump may know the outer types of nested types and the classes of static variables,
- * another one not.  Nobody knows that before the last dump is read, so everything is kept for both.
+ * another one not.  That is unknown until the last dump is read, so everything is kept for both.
  */
 enum cli_matched_by {
     CLI_BY_NAME,

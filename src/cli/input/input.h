@@ -22,7 +22,7 @@ struct cli_dump {
     bool trace_written;          /* and it is there, under its name */
     struct gcd_ipc_port *port;   /* for --listen */
     bool refused;                /* it is incomplete, and --strict was given */
-    bool received;               /* live: the stream came to its end, or what came of it is wanted: it can be kept */
+    bool received;               /* live: the stream ended, or a partial one is wanted: it can be kept */
     bool live;                   /* of a process, not of a file */
     bool asked;                  /* live: the dump was asked of it; before that it was not disturbed */
     const char *subject;         /* file, socket or "process 1234", for messages */

@@ -39,7 +39,7 @@ void cli_memory_use(struct gcd_spill *s);
 struct gcd_spill *cli_memory_spill(void);
 /* The budget of ARGS begins, unless there is one.  CLI_USAGE or CLI_FAILED after a line. */
 enum cli_exit cli_memory_open(const struct cli_args *args);
-/* The objects of D are counted, and NEED is to be done with them: does it fit, is it spilled, or is there no room?  CLI_FAILED after a line. */
+/* The objects of D are counted: does the work NEED fit, is it spilled, or is there no room?  CLI_FAILED after a line. */
 enum cli_exit cli_memory_plan(const struct cli_args *args, const struct cli_dump *d, enum cli_need need);
 /* What people call a workload, and how much memory it will take of D, in bytes. */
 const char *cli_workload_name(enum gcd_workload workload);

@@ -51,7 +51,7 @@ struct job_dump {
     struct job_own *own;                 /* of the run */
     enum job_status status;
     enum cli_exit exit;
-    char reason[2048];                   /* why it is not JOB_DONE, or what went wrong all the same */
+    char reason[2048];                   /* why it is not JOB_DONE, or what failed nevertheless */
     bool untidy;                         /* earlier dumps could not be removed */
     uint64_t start_ms;                   /* of a monotonic clock */
     uint64_t file_bytes, duration_ms, removed;
@@ -61,7 +61,7 @@ struct job_dump {
 /* Do ARGS have an option that only this folder handles? */
 bool job_wanted(const struct cli_args *args);
 
-/* conditions.c: set d->status to JOB_SKIPPED and d->reason when there shall be no dump. */
+/* conditions.c: set d->status to JOB_SKIPPED and d->reason if there must be no dump. */
 /* Conditions on the process and earlier dumps; call it before the first dump of a run, whose other processes may have the same name. */
 void job_conditions(struct job_dump *d);
 /* Conditions on the machine; call it right before the dump.  CLI_FAILED after a message. */

@@ -70,7 +70,7 @@ static bool is_own(const struct cli_keep *keep, const struct file *one)
     return false;
 }
 
-/* Drops from F, newest first, the files that KEEP allows beside the coming one; the rest is to be removed. */
+/* Drops from F, newest first, the files that KEEP allows beside the coming one; the rest must be removed. */
 static void choose(struct files *f, const struct cli_keep *keep, uint64_t coming)
 {
     uint64_t kept = 1, bytes = coming;

@@ -10,7 +10,7 @@
 
 /* The longest that a byte becomes: "`32" is a "<>" with 31 commas, "int?" is "System.Nullable<System.Int32>". */
 #define GROWTH 12u
-/* Stand in for * and ? while a name is parsed; a pattern that has them is not. */
+/* Replace * and ? while a name is parsed; a pattern that has them is not. */
 #define ANY_TEXT '\1'
 #define ANY_CHAR '\2'
 

@@ -2,7 +2,7 @@
  * What a pattern becomes: a program whose instructions take a byte of the text, split the way in two, or look at where they are.  pattern.c makes it,
  * pattern_match.c follows all ways at the same time, byte by byte (Thompson's construction), so no way is taken twice.
  *
- * regexec of the C library begins anew at each byte, and a name of 240 KB takes it a minute; or it makes states as it goes, and with ".*" in front
+ * regexec of the C library starts again at each byte, and a name of 240 KB takes it a minute; or it makes states as it goes, and with ".*" in front
  * of the pattern 60 KB take half a minute and 150 MB.
  */
 #ifndef GCD_CLI_PATTERN_PROGRAM_H

@@ -1,6 +1,6 @@
 /*
  * Why not /proc/self/fd/N with journal_mode=OFF: SQLite (3.40 was tried, with strace) does not open that name.  It reads the link and opens the path
- * that the link shows, so between the two calls somebody else can put another file there or replace a folder on the path.  It also fails for
+ * that the link shows, so between the two calls another user can put another file there or replace a folder on the path.  It also fails for
  * paths above 512 bytes, for a file without a name, and where /proc is not mounted.  And writes would pass by gcd_staged_keep_room.
  */
 #include "write/tables/sqlite_disk.h"

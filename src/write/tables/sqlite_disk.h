@@ -19,7 +19,7 @@ struct sqlite_disk {
 
 /*
  * Open the database in the empty file of PLACE, for one thread.  DISK and PLACE must outlive it; without journals and locks.  As sqlite3_open_v2:
- * *RET_DB is to be closed in any case.
+ * *RET_DB must be closed in any case.
  */
 int sqlite_disk_open(struct sqlite_disk *disk, struct gcd_staged *staged, sqlite3 **ret_db);
 

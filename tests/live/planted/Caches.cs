@@ -162,7 +162,7 @@ public sealed class TicketCache
 
 public sealed class TagNames
 {
-    /// <summary>Who interns what users type keeps it for ever.</summary>
+    /// <summary>Interned user input stays forever.</summary>
     public static void Add(int i) => string.Intern("a tag that a user has typed into the field, number " + i);
 }
 

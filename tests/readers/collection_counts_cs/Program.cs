@@ -79,7 +79,7 @@ static class Counts
     };
     static readonly Dictionary<string, Func<ClrObject, long?>?> s_byType = new();
 
-    /// <summary>Null for what is no collection, or none that is known.</summary>
+    /// <summary>Null unless it is a known collection.</summary>
     public static long? Of(ClrObject o) => Find(o.Type!) is { } count ? count(o) : null;
 
     static long? Known(ClrObject o) => o.Type!.IsArray ? o.AsArray().Length : Of(o);

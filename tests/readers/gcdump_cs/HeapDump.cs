@@ -33,7 +33,7 @@ public sealed class GCHeapDump : IFastSerializable, IFastSerializableVersion
         JavaScript = (JSHeapInfo?)d.ReadObject();
         Heap = (DotNetHeapInfo?)d.ReadObject();
         Log = d.ReadString();
-        // DateTime refuses what is no time, and so does every reader
+        // DateTime refuses an invalid time, and so does every reader
         TimeTicks = new DateTime(d.ReadInt64()).Ticks;
         MachineName = d.ReadString();
         ProcessName = d.ReadString();
