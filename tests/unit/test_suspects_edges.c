@@ -672,7 +672,7 @@ static void who_holds_it(void **state)
     }
 }
 
-/* Of the framework's objects on the way the nearest one that is no array and no collection of the library; else the one just above. */
+/* The nearest framework object on the path that is neither an array nor a collection of the library; else the one just above. */
 static void by_way_of(void **state)
 {
     (void)state;

@@ -134,7 +134,7 @@ static void what_the_caller_says_is_own(void **state)
     }
 }
 
-/* Of objects inside each other each byte belongs to the nearest. */
+/* If objects contain each other, each byte belongs to the nearest. */
 static void whose_bytes(void **state)
 {
     (void)state;

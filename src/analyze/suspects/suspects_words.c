@@ -129,7 +129,7 @@ void suspects_put_root(struct suspect_words *s, size_t root)
     }
 }
 
-/* The most telling step before the object: the owner, else what is no array and no collection. */
+/* The most telling step before the object: the owner, else one that is neither an array nor a collection. */
 static const struct gcd_suspect_step *owner_of(const struct suspect_words *s, const struct gcd_suspect *p)
 {
     for (size_t i = p->path_count - 1; i > 0; i--)
