@@ -1,14 +1,14 @@
 #!/bin/sh
-# Usage: run-tests.sh [STAGE ...], by default all of these but fast:
+# Usage: run-tests.sh [STAGE ...].  Without arguments it runs all stages but fast:
 #
-#     fast         unit tests, short tests of the program and style, in the build as it is shipped
-#     release      all tests without living processes, in the build as it is shipped
-#     sanitizers   most of them with sanitizers; unit tests and tests of the program without live processes compiled in; an analyser
+#     fast         unit tests, short tests of the program and style, in a release build
+#     release      all tests without living processes, in a release build
+#     sanitizers   most of them with sanitizers, the fast ones in a build without live processes, and a static analyser
 #     live         tests with living processes, in the builds of release and sanitizers
-#     fuzz         each fuzz target for GCDUMPC_FUZZ_SECONDS (40), beside live if both are asked for
+#     fuzz         each fuzz target for GCDUMPC_FUZZ_SECONDS (40); it runs beside live if both are wanted
 #
-# GCDUMPC_ANALYSERS are those of tools/analyse.sh to run (cppcheck).  Installs what is missing.
-# Ends with "N passed, N failed, N skipped"; exit status 1 when something failed.
+# GCDUMPC_ANALYSERS: the steps of tools/analyse.sh to run (cppcheck).  Installs missing packages.
+# Ends with "N passed, N failed, N skipped"; exit status 1 if something failed.
 set -u
 cd "$(dirname "$0")/.."
 for stage; do
@@ -26,30 +26,33 @@ mkdir -p build-tests
 export GCDUMPC_TEST_CACHE="$PWD/build-tests/live"
 passed=0 failed=0 skipped=0
 
-# FOLDER, ctest options; counts what came of it.
+# FOLDER, ctest options: runs tests and adds up the results.  One test more than processors at a time, because some of them wait.
 run_tests() {
     dir=build-tests/$1
     shift
     [ -e "$dir/built" ] || return
-    ctest --test-dir "$dir" --output-on-failure -j "$(nproc)" --output-junit "$PWD/$dir/result.xml" "$@"
+    echo "== tests in $dir ($(seconds))"
+    ctest --test-dir "$dir" --output-on-failure -j $(($(nproc) + 1)) --output-junit "$PWD/$dir/result.xml" "$@"
     # the one line <testsuite … tests= failures= skipped= > has the sums
     sums=$(tr '\n\t' '  ' <"$dir/result.xml" | sed 's/.*<testsuite \([^>]*\)>.*/\1/')
     value() { echo "$sums" | sed "s/.*[ \"]$1=\"\([0-9]*\)\".*/\1/"; }
     all=$(value tests) bad=$(value failures) not_run=$(value skipped)
     passed=$((passed + all - bad - not_run)) failed=$((failed + bad)) skipped=$((skipped + not_run))
-    # what was skipped says why
+    # the reasons of skipped tests
     grep -h '^skipped: ' "$dir/Testing/Temporary/LastTest.log" 2>/dev/null
 }
 
-# FOLDER, cmake options
+# FOLDER, targets, cmake options
 build() {
-    dir=build-tests/$1
-    echo "== $1 ($(minutes))"
-    shift
+    dir=build-tests/$1 targets=$2
+    echo "== build $dir ($(seconds))"
+    shift 2
     mkdir -p "$dir"
     rm -f "$dir/built"
-    # one installation of the real readers for all builds
-    if { cmake -S . -B "$dir" -DGCDUMPC_WERROR=ON -DGCDUMPC_READERS_DIR="$PWD/build-tests/readers" "$@" && cmake --build "$dir" -j "$(nproc)"; } >"$dir/build.log" 2>&1; then
+    # all builds share one installation of the real readers
+    # shellcheck disable=SC2086
+    if { cmake -S . -B "$dir" -DGCDUMPC_WERROR=ON -DGCDUMPC_READERS_DIR="$PWD/build-tests/readers" "$@" &&
+         cmake --build "$dir" -j "$(nproc)" --target $targets; } >"$dir/build.log" 2>&1; then
         touch "$dir/built"
     else
         tail -n 40 "$dir/build.log"
@@ -58,13 +61,20 @@ build() {
     fi
 }
 
-# Since the beginning
+# since the start
 began=$(date +%s)
-minutes() { echo "$((($(date +%s) - began) / 60)) min"; }
+seconds() { echo "$(($(date +%s) - began)) s"; }
 
-build_release() { build release -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release; }
+build_release() {
+    build release all -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Release
+}
+# One build for tests with sanitizers and for fuzzing: instrumenting the product for libFuzzer costs its tests 4 % (measured), a build of its own
+# 110 s of processor time.
 build_sanitizers() {
-    build sanitizers -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGCDUMPC_SANITIZE=address,undefined
+    targets=
+    if wanted sanitizers || wanted live; then targets='tests_unit tests_sweep tests_cli'; fi
+    if wanted fuzz; then targets="$targets tests_libfuzzer"; fi
+    build sanitizers "$targets" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGCDUMPC_SANITIZE=address,undefined -DGCDUMPC_FUZZ=ON
 }
 
 stage_fast() {
@@ -77,56 +87,57 @@ stage_release() {
     run_tests release -LE live
 }
 
-# What the readers and browsers of others see does not depend on the build; fuzzing has sanitizers of its own; and the longest tests are
-# left to "tools/analyse.sh asan", which runs all: all of this is to take 20 minutes at most.
+# Readers and browsers see the same files whatever the build; fuzzing has sanitizers anyway.  "tools/analyse.sh asan" runs everything;
+# left out here is what takes long and runs code that other tests here run, too: all stages together may take 20 minutes on 2 processors.
 stage_sanitizers() {
-    build_sanitizers
+    export GCDUMPC_SWEEP_STRIDE=5 GCDUMPC_DAMAGE_CASES=300       # release tries every position, and 1,000 cases for each group
     run_tests sanitizers -LE 'live|readers|browser|install|fuzz|docs|bench|style|linkage' \
-        -E 'golden/test_formats|golden/test_devtools|sweep/sweep_(gzip|flip|dart|gcdump)|cli/test_(failing_calls|budget)'
+        -E 'golden/test_(formats|devtools|salvage|tables)|cli/test_(failing_calls|budget|hostile_stream|threads)'
+    unset GCDUMPC_SWEEP_STRIDE GCDUMPC_DAMAGE_CASES
 
-    build no-ipc -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug -DGCDUMPC_IPC=OFF
-    run_tests no-ipc -L 'unit|cli' -E 'cli/test_(failing_calls|budget|formats|threads|limits)'
+    build no-ipc 'tests_unit tests_cli' -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug -DGCDUMPC_IPC=OFF
+    run_tests no-ipc -L fast -LE style
 
-    echo "== analysers ($(minutes))"
+    echo "== analysers ($(seconds))"
     # shellcheck disable=SC2086
     if GCDUMPC_ANALYSE=build-tests/analyse sh tools/analyse.sh ${GCDUMPC_ANALYSERS:-cppcheck}; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 }
 
-# One job more than there are processors, so that nobody waits for the last.  In a session of its own, so that all of it can be ended; where
-# the scheduler divides the time by sessions, that is what has to be nice.
+# One job more than processors, so that none is idle near the end.  It runs in its own session, so that all of it can be killed; where the
+# scheduler divides time by sessions, the session must be nice, too.
 start_fuzz() {
     setsid sh -c '{ echo 19 >/proc/self/autogroup; } 2>/dev/null; exec nice -n 19 sh tools/fuzz.sh "$@"' sh \
-        --build build-tests/fuzz --seconds "${GCDUMPC_FUZZ_SECONDS:-40}" --jobs $(($(nproc) + 1)) >build-tests/fuzzing.log 2>&1 &
+        --no-build --build build-tests/sanitizers --seconds "${GCDUMPC_FUZZ_SECONDS:-40}" --jobs $(($(nproc) + 1)) >build-tests/fuzzing.log 2>&1 &
     fuzzing=$!
     trap 'kill -- "-$fuzzing" 2>/dev/null' EXIT
     trap 'exit 130' INT TERM
 }
 
-# Other .NET programs and a busy machine can get into the way of these: the log shows what failed, a second failure counts.  Most of the time
-# they wait, so twice as many run at once.
+# Other .NET programs and a busy machine can disturb these tests: the log shows the failure, a second one counts.  They mostly wait, so twice as
+# many run at once.  With sanitizers only those that differ in what gcdumpc does.
 stage_live() {
     [ "$have_release" = yes ] || build_release
-    [ "$have_sanitizers" = yes ] || build_sanitizers
-    echo "== living processes ($(minutes))"
     run_tests release -L live -j $((2 * $(nproc))) --repeat until-pass:2
-    run_tests sanitizers -L live -E 'live/test_(soak|matrix|job)' -j $((2 * $(nproc))) --repeat until-pass:2
+    run_tests sanitizers -L live -R 'live/test_(attempts|bad_targets|listen|live|ps|recorded_names|report_live)' \
+        -j $((2 * $(nproc))) --repeat until-pass:2
 }
 
 stage_fuzz() {
-    echo "== fuzzing ($(minutes))"
+    echo "== fuzzing ($(seconds))"
     if wait "$fuzzing"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
     cat build-tests/fuzzing.log
 }
 
-# In this order, whatever order they were named in.
-have_release=no have_sanitizers=no
+# In this order, whatever the order of the arguments.
+have_release=no
 if wanted fast && ! wanted release; then stage_fast; have_release=yes; fi
 if wanted release; then stage_release; have_release=yes; fi
-if wanted sanitizers; then stage_sanitizers; have_sanitizers=yes; fi
+if wanted sanitizers || wanted live || wanted fuzz; then build_sanitizers; fi
+if wanted sanitizers; then stage_sanitizers; fi
 if wanted fuzz; then start_fuzz; fi
 if wanted live; then stage_live; fi
 if wanted fuzz; then stage_fuzz; fi
 
-echo "== done ($(minutes))"
+echo "== done ($(seconds))"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

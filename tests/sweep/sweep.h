@@ -24,6 +24,14 @@ static inline void sweep_decode(const uint8_t *bytes, size_t n, const struct run
     run_trace(bytes, n, options, ret);
 }
 
+/* GCDUMPC_SWEEP_STRIDE: the distance between two positions that are tried, 1 by default, for builds in which all would take too long. */
+static inline size_t sweep_stride(void)
+{
+    const char *text = getenv("GCDUMPC_SWEEP_STRIDE");
+    size_t n = text != NULL ? strtoul(text, NULL, 10) : 1;
+    return n > 0 ? n : 1;
+}
+
 struct tally {
     unsigned long runs, complaints;
     char first[1600];            /* the first complaint */

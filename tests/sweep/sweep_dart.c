@@ -127,7 +127,7 @@ static void sweep_truncate(dart_decoder d, struct tally *t)
         struct gcd_graph *whole;
         struct gcd_error err;
         assert_int_equal(decode(p, n, NULL, &whole, &err), GCD_OK);
-        for (size_t at = 0; at < n; at++)
+        for (size_t at = 0; at < n; at += sweep_stride())
             run_one(d, p, at, whole, at, at, t);
         gcd_graph_free(whole);
         free(p);
@@ -140,7 +140,7 @@ static void sweep_flip(dart_decoder d, struct tally *t)
     uint8_t *p, change;
     size_t n;
     for (size_t i = 0; (p = sample(i, &n)) != NULL; i++) {
-        for (size_t at = 0; at < n; at++)
+        for (size_t at = 0; at < n; at += sweep_stride())
             for (size_t k = 0; (change = sweep_change(at, k, masks, sizeof masks)) != 0; k++) {
                 p[at] ^= change;
                 if (at > 0 || p[0] != 0x1f)

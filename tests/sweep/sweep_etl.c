@@ -67,7 +67,7 @@ static const char *check_cut(const struct run *r, size_t len)
 static void cut_everywhere(sweep_decoder d, const char *name, const struct tb_bytes *etl, const struct tb_sample *s, struct tally *t)
 {
     (void)s;
-    for (size_t len = 0; len < etl->n; len += step) {
+    for (size_t len = 0; len < etl->n; len += step * sweep_stride()) {
         uint8_t *copy = malloc(len + 1);             /* its own block, so that a sanitizer sees reads past the cut */
         struct run r;
         assert_non_null(copy);
@@ -87,7 +87,7 @@ static void change_everywhere(sweep_decoder d, const char *name, const struct tb
     static const uint8_t changes[] = { 0x01, 0x80, 0xff };
     uint8_t change;
     (void)s;
-    for (size_t at = 0; at < etl->n; at += step)
+    for (size_t at = 0; at < etl->n; at += step * sweep_stride())
         for (size_t k = 0; (change = sweep_change(at, k, &changes[at % sizeof changes], 1)) != 0; k++) {
             struct run r;
             etl->p[at] ^= change;

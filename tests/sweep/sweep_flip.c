@@ -55,7 +55,7 @@ static void sweep_samples(sweep_decoder decode, size_t step, struct tally *t)
     struct tb_bytes b;
     const struct tb_sample *s;
     for (size_t i = 0; (s = tb_sample(i, &b)) != NULL; i++) {
-        for (size_t at = 0; at < b.n; at += step) {
+        for (size_t at = 0; at < b.n; at += step * sweep_stride()) {
             /* writing needs more memory and time than the rest, so only every eighth byte */
             struct run_options light = { .no_gclog = true }, full = { .check_references = true };
             try_flip(decode, s->name, b.p, b.n, at, b.p[at] ^ 1, at % 8 == 0 ? &full : &light, t);

@@ -183,7 +183,7 @@ static void sweep_samples(sweep_decoder decode, const struct wrapping *w, enum c
         run_trace(b.p, b.n, NULL, &whole);
         (void)snprintf(name, sizeof name, "%s %s", s->name, w->name);
         try_bytes(decode, name, &whole, z.p, z.n, "unchanged", 0, t);
-        for (size_t at = 0; at < z.n; at += step) {
+        for (size_t at = 0; at < z.n; at += step * sweep_stride()) {
             if (change == TRUNCATE) {
                 try_bytes(decode, name, &whole, z.p, at, "cut at", at, t);
                 continue;

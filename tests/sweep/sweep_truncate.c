@@ -66,7 +66,7 @@ static void sweep_samples(sweep_decoder decode, size_t step, struct tally *t)
     for (size_t i = 0; (s = tb_sample(i, &b)) != NULL; i++) {
         struct run whole;
         run_trace(b.p, b.n, NULL, &whole);
-        for (size_t len = 0; len < b.n; len += step)
+        for (size_t len = 0; len < b.n; len += step * sweep_stride())
             try_cut(decode, s->name, b.p, len, &whole,
                     &(struct run_options){ .check_references = len % 2 == 0, .no_gclog = len % 5 != 0 }, t);
         run_done(&whole);
@@ -158,7 +158,7 @@ static void test_bundled(void **state)
         struct run whole;
         run_trace(p, n, &options, &whole);
         assert_int_equal(whole.st, GCD_OK);
-        for (size_t len = 0; len < 2048; len++)
+        for (size_t len = 0; len < 2048; len += sweep_stride())
             try_cut(sweep_decode, name, p, len, &whole, &options, &t);
         size_t count = find_boundaries(p, n, boundaries, sizeof boundaries / sizeof *boundaries);
         boundary_total += count;
