@@ -64,7 +64,7 @@ def machine(box):
 
 
 def method(machine):
-    """Of "N.Outer+<Method>d__1<T>" the name "N.Outer.Method<T>"."""
+    """The name "N.Outer.Method<T>" from "N.Outer+<Method>d__1<T>"."""
     m = re.match(r"(.*?)\+?((?:<>c[^+]*\+)*)<(<(?P<in>[^<>]*)>(?P<kind>[gb$])(__(?P<local>[^|<>]*))?[^<>]*|(?P<plain>[^<>]*(<[^<>]*>[^<>]*)?))>d(__\d+)?(?P<arguments><.*>)?$", machine)
     if m is None:
         return machine.replace("+", ".")
