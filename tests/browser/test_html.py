@@ -60,6 +60,11 @@ class Page(PageTest):
             name = name.removesuffix("paths")
             self.assertEqual(objects, f"{types[name]['count']:,}", name)
 
+    def test_what_waits(self):
+        page = self.show()
+        self.assertEqual(page.texts("#waiting tbody tr li"), ["TaskCompletionSource<HeapLab.Point>", "HeapLab.Machines.WaitFor"])
+        self.assertEqual([row[1:4] for row in self.rows("waiting")], [["1", "1", "104 bytes"]])
+
     def test_sorting(self):
         page = self.show()
         objects = lambda: [int(row[1].replace(",", "")) for row in self.rows("types")]

@@ -2,6 +2,7 @@
 import csv
 import io
 import json
+import re
 
 from cli_support import CliTest, main, trace
 from test_retained_paths import heap
@@ -30,6 +31,15 @@ def shop(calls=5):
             objects[f"delay{i}{k}"] = (f"{TASK}+DelayPromise", 72, [f"promise{i}"])
             kept.append(f"delay{i}{k}")
     objects["app"] = ("Shop.App", 40, kept)
+    return heap(objects, [("app", "s_app")])[0]
+
+
+def deep():
+    """A stack with a hundred methods."""
+    objects = {"app": ("Shop.App", 40, ["delay"]), "delay": (f"{TASK}+DelayPromise", 72, ["box0"])}
+    for i in range(100):
+        above = [f"box{i + 1}"] if i < 99 else []
+        objects[f"box{i}"] = (f"{BUILDER}[System.Int32,Shop.Deep+<M{i}>d__0]", 100, [*above, f"box{i}", f"box{i - 1}" if i > 0 else "delay"])
     return heap(objects, [("app", "s_app")])[0]
 
 
@@ -118,16 +128,29 @@ class Async(CliTest):
             self.assertIn(text, profile)
         # a sample: the locations of its three frames, the innermost first; 5 stacks with 6260 bytes
         self.assertRegex(profile, rb"\x12\x0a\x0a\x03...\x12\x03\x05\xf4\x30")
-        deep = {"app": ("Shop.App", 40, ["delay"]), "delay": (f"{TASK}+DelayPromise", 72, ["box0"])}
-        for i in range(100):
-            above = [f"box{i + 1}"] if i < 99 else []
-            deep[f"box{i}"] = (f"{BUILDER}[System.Int32,Shop.Deep+<M{i}>d__0]", 100, [*above, f"box{i}", f"box{i - 1}" if i > 0 else "delay"])
-        self.put("deep", heap(deep, [("app", "s_app")])[0])
+        self.put("deep", deep())
         run = self.done("async", "deep", "-o", "deep.folded")
         self.assertEqual(self.get("deep.folded").decode(), ";".join(["...", *(f"Shop.Deep.M{i}" for i in reversed(range(63))), "Task.Delay 1"]) + "\n")
         self.assertIn("1 stacks have more frames, and their outer ones are counted in frames", run.err.decode())
         self.refused(2, "out.html: async writes flame graphs: .*", "async", "in", "-o", "out.html")
         self.refused(2, "async -o writes all stacks: .*", "async", "in", "-o", "out.pb", "--top", "1")
+
+    def page(self, source):
+        self.done("convert", source, "-o", "x.html", "-q")
+        text = self.get("x.html").decode()
+        return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])
+
+    def test_page(self):
+        """The page has the same stacks; when nothing waits it has none."""
+        self.put("in", shop())
+        rows = [[s["count"], 0, s["bytes"], 0, [[f["name"], not f["certain"], f["repeats"]] for f in s["frames"]]] for s in STACKS]
+        self.assertEqual(self.page("in")["waits"], {"operations": 15, "stacks": 10, "different": 3, "bytes": sum(s["bytes"] for s in STACKS),
+                                                    "ages": False, "rows": rows})
+        self.put("none", heap({"app": ("Shop.App", 40, [])}, [("app", "s_app")])[0])
+        self.assertNotIn("waits", self.page("none"))
+        self.put("deep", deep())
+        row, = self.page("deep")["waits"]["rows"]
+        self.assertEqual((row[3], [f[0] for f in row[4]]), (61, ["Task.Delay", *(f"Shop.Deep.M{i}" for i in range(39))]))
 
     def test_damaged(self):
         got = self.json(trace("net10-wks-lossy"), code=3)

@@ -262,6 +262,11 @@ static gcd_status merge_dominators(struct html_data *h, struct gcd_error *err)
     if (st == GCD_OK)
         st = gcd_merged_tree_largest(t, GCD_STEP_NONE, HTML_TREE, &h->tree, err);
     gcd_merged_tree_free(t);
+    struct gcd_context context = h->options->context;
+    context.alloc = &h->alloc;
+    context.progress = NULL;
+    if (st == GCD_OK)
+        st = gcd_async_new(h->g, &context, &h->async, err);
     return st == GCD_OK ? generations(h, err) : st;
 }
 
@@ -352,6 +357,7 @@ gcd_status html_data_make(struct html_data *h, const struct gcd_graph *g, const 
 
 void html_data_done(struct html_data *h)
 {
+    gcd_async_free(h->async);
     gcd_suspects_free(h->consumer);
     gcd_suspects_free(h->suspects);
     gcd_dominators_free(h->dominators);

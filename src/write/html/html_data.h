@@ -54,6 +54,7 @@ struct html_data {
     size_t path_count;
     struct gcd_generation generations[HTML_GENERATIONS];
     uint64_t roots[GCD_GROUPS];  /* how many of each group */
+    struct gcd_async *async;
 };
 
 /* All of it.  html_data_done is due in any case. */
@@ -63,5 +64,9 @@ void html_data_done(struct html_data *h);
 
 /* html_json.c */
 GCD_MUST_CHECK gcd_status html_json_write(const struct html_data *h, struct gcd_sink *s, struct gcd_error *err);
+
+/* html_waits.c: "waits", if something does. */
+struct json_put;
+void html_put_waits(const struct html_data *h, struct json_put *j);
 
 #endif

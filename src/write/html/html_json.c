@@ -382,6 +382,7 @@ static void put_all(struct page *p)
     put_suspects(p, "consumer", p->h->consumer, 1);
     json_put_number(&p->j, "suspect_bytes", gcd_suspects_threshold(p->h->suspects));
     put_generations(p);
+    html_put_waits(p->h, &p->j);
     json_put_close(&p->j, '}');
 }
 

@@ -33,6 +33,14 @@
 
 /** @typedef {[objects: number, bytes: number, ranges: number, free: number, reserved: number]} GenerationRow */
 
+/** @typedef {[name: string, probable: boolean, repeats: boolean]} WaitFrame */
+/** @typedef {[stacks: number, old: number, bytes: number, leftOut: number, frames: WaitFrame[]]} WaitRow  the innermost frame first */
+
+/**
+ * Stacks of asynchronous operations, the most frequent first.  bytes: what only these keep alive.  ages: it is known which are old.
+ * @typedef {{operations: number, stacks: number, different: number, bytes: number, ages: boolean, rows: WaitRow[]}} Waits
+ */
+
 /**
  * One dump.  names and kinds: texts and what they name, "t" a type, "s" a static variable, "r" a group of roots and the like.
  * other_types: number, objects and bytes of those that are not in types.  consumer: without suspects the largest consumer.
@@ -41,7 +49,8 @@
  * @typedef {{kind: "heap", gcdumpc: string, verdict: Verdict, process: Process, gc: Collection, memory?: Memory, totals: Totals,
  *            root_groups: string[], roots: number[], names: string[], kinds: string[], types: TypeRow[],
  *            other_types: [number, number, number], tree: TreeRow[], largest: LargeRow[], paths: {type: number, tree: TreeRow[]}[],
- *            suspects: Suspect[], consumer: Suspect[], suspect_bytes: number, generations: GenerationRow[]}} Heap
+ *            suspects: Suspect[], consumer: Suspect[], suspect_bytes: number, generations: GenerationRow[],
+ *            waits?: Waits}} Heap
  */
 
 /**

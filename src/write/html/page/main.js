@@ -7,6 +7,7 @@ import {makeDominatorTree} from "./nodes.js";
 import {heading, summarySection} from "./summary.js";
 import {suspectSection} from "./suspects.js";
 import {pathSection, typeSection} from "./types.js";
+import {waitSection} from "./waits.js";
 
 if (data.kind === "diff") {
   diffHeading();
@@ -23,6 +24,7 @@ if (data.kind === "diff") {
   treeSection(dominatorTree);
   largestSection();
   pathSection();
+  waitSection();
   rootSection();
   generationSection();
 }

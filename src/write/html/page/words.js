@@ -44,6 +44,15 @@ export function someSuspects(limit) {
   return `What may be a leak: things that keep ${bytes(limit)} or more alive, the largest first. Whether they should is for you to say.`;
 }
 
+/** @param {import("./data.js").Waits} waits */
+export function waiting({operations, stacks, different, bytes: size, rows, ages}) {
+  const left = different - rows.length;
+  return `${plural(operations, "asynchronous operation")} in ${plural(stacks, "stack")} that keep ${bytes(size)} alive. ` +
+         "Below what is awaited stands who waits for it, the innermost method first." +
+         (ages ? " Old are those that have survived an earlier collection." : "") +
+         (left > 0 ? ` The ${plural(left, "rarest form")} of stacks are left out.` : "");
+}
+
 /** @param {number} size @param {number} objects */
 export function inObjects(size, objects) {
   return `${bytes(size)} in ${plural(objects, "object")}`;
