@@ -20,6 +20,7 @@ extern "C" {
 #endif
 
 struct gcd_format;
+struct gcd_origins;
 
 /* Format number I of the table, NULL after the last. */
 GCD_API const struct gcd_format *gcd_format_at(size_t i);
@@ -58,6 +59,7 @@ struct gcd_write_options {
     const struct gcd_names *names;   /* names of its types; NULL = GCD_NAMES_RUNTIME */
     enum gcd_stack_by stack_by;
     uint64_t progress_total;     /* passed to PROGRESS */
+    const struct gcd_origins *origins;   /* whose the types are (unstable/origins.h), for the page; NULL = by modules and namespaces */
 };
 
 /* Something that the format cannot store. */

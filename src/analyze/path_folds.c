@@ -10,17 +10,15 @@ static struct unit unit_at(struct gcd_collections *c, const struct gcd_fold_step
     struct unit u = { first, first + 1 };
     uint32_t outer = steps[first].type;
     if (outer != GCD_TYPE_NONE)
-        while (u.end < n && steps[u.end].type != GCD_TYPE_NONE && gcd_collections_is_inside(c, outer, steps[u.end - 1].type, steps[u.end].type))
+        while (u.end < n && !steps[u.end].keep && steps[u.end].type != GCD_TYPE_NONE &&
+               gcd_collections_is_inside(c, outer, steps[u.end - 1].type, steps[u.end].type))
             u.end++;
     return u;
 }
 
 static bool is_shown(const struct gcd_origins *origins, const struct gcd_fold_step *steps, struct unit u)
 {
-    for (size_t i = u.first; i < u.end; i++)
-        if (steps[i].keep)
-            return true;
-    return steps[u.first].type == GCD_TYPE_NONE || gcd_origins_get(origins, steps[u.first].type) == GCD_ORIGIN_OWN;
+    return steps[u.first].keep || steps[u.first].type == GCD_TYPE_NONE || gcd_origins_get(origins, steps[u.first].type) == GCD_ORIGIN_OWN;
 }
 
 static void put(struct gcd_fold_step *steps, struct unit u, enum gcd_fold fold)

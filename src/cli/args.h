@@ -17,6 +17,7 @@ enum cli_log { CLI_LOG_NONE, CLI_LOG_TEXT, CLI_LOG_JSON };
 enum cli_strategy { CLI_STRATEGY_AUTO, CLI_STRATEGY_SINGLE, CLI_STRATEGY_DRAIN };
 
 #define CLI_THRESHOLDS_MAX 32
+#define CLI_MINE_MAX 32
 
 /* The format of a recording, the only one that is no conversion, and a line about it. */
 #define CLI_RAW_FORMAT "nettrace"
@@ -81,6 +82,8 @@ struct cli_view_args {
     uint64_t tree;               /* levels; 0 = no tree */
     uint64_t max_paths;
     bool to_root, from_root;
+    const char *mine[CLI_MINE_MAX];      /* patterns for the program's own types; NULL after the last */
+    bool full;                   /* all steps of paths */
     uint64_t share_percent;      /* share of the heap that makes a suspect */
     const char *fail_if[CLI_THRESHOLDS_MAX];     /* in the given order; NULL after the last */
 };

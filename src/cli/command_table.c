@@ -5,6 +5,10 @@
 
 #include <string.h>
 
+#define FOLDED                                                                                                         \
+    "\nSteps of libraries and the framework are one line, and so is a collection with its inside.  --full shows all\n" \
+    "steps.  What is not your own follows from modules (Microsoft's and other public keys), else from namespaces;\n"    \
+    "with --mine, all types that match are yours, and no others.\n"
 #define COMPARED "Types are compared by name; objects have no identity between dumps.  Types that have not changed are left out.\n"
 /* What --filter and --type take. */
 #define PATTERNS                                                                                                       \
@@ -69,14 +73,14 @@ static const struct cli_command commands[] = {
       "--type merges the paths to all objects of a type into one tree of types; a path that returns to a type is\n"
       "merged there, so lists and cycles are short.  The finalizer queue and ref-counted handles are shown only for\n"
       "objects that no other root reaches.  --object shows the objects on the paths to one object, one path\n"
-      "for each object that refers to it.\n" PATTERNS },
+      "for each object that refers to it.\n" FOLDED PATTERNS },
     { "leaks", "FILE", "find possible leaks, and explain them", CLI_LEAKS,
       "A suspect retains at least a share of the heap (--share), and at least 4 MiB (--min-bytes): a single object\n"
       "that holds many others, the handlers of an event, objects of one type that are large only together, the\n"
       "finalizer queue, free memory around pinned objects, very many small collections, large ones that are mostly\n"
       "empty.  Each is shown with the path from its root.  1,000 handlers of one event, or 10,000 objects in the\n"
       "finalizer queue, are suspects of any size, unless --share or --min-bytes is given.  Without suspects, the\n"
-      "largest consumers are shown.\n" },
+      "largest consumers are shown.\n" FOLDED },
     { "async", "FILE", "show what asynchronous operations wait for", CLI_ASYNC,
       "Shows stacks of async methods that are not over, like the stacks of threads: first what is awaited, such as\n"
       "Task.Delay, a socket or a TaskCompletionSource, then the methods that wait for it, the innermost first.  Stacks\n"

@@ -360,6 +360,22 @@ class Suspects(PageTest):
         page.click("#suspects summary")                 # the first is open
         self.assertFalse(page.run("document.querySelector('#suspects details').open"))
 
+    def test_steps_that_are_not_the_programs_are_folded(self):
+        lines = ["a 2 shop 0", "t 1 System.Host", "t 2 System.Engine", "t 3 Shop.Cache", "t 4 System.Collections.Generic.List`1[Shop.Order]",
+                 "t 5 Shop.Order[]", "t 6 Shop.Order", "r 1000 4 0 1", "o 1000 1 24 1100", "o 1100 2 24 1200", "o 1200 3 24 1300", "o 1300 4 32 1400",
+                 "o 1400 5 16024 " + " ".join(f"{0x10000 + 0x4000 * i:x}" for i in range(2000)),
+                 *(f"o {0x10000 + 0x4000 * i:x} 6 2800" for i in range(2000)), "c shop 0"]
+        self.put("leak.gclog", "\n".join(lines).encode() + b"\n")
+        page = self.show("leak.gclog")
+        shown = "Array.from(document.querySelectorAll('#suspects .path li')).filter(e => e.offsetParent).map(e => e.textContent.split(' keeps')[0])"
+        collection = "System.Collections.Generic.List<Shop.Order>"
+        self.assertEqual(page.run(shown), ["Static variables", "\u2026 2 steps of the framework and libraries", "Shop.Cache", collection])
+        page.click("#suspects .chip")
+        self.assertEqual(page.run(shown), ["Static variables", "System.Host", "System.Engine", "Shop.Cache", collection])
+        self.assertEqual(page.text("#suspects .chip"), "fewer steps")
+        page.click("#suspects .chip")
+        self.assertEqual(len(page.run(shown)), 4)
+
     def test_a_small_heap_has_none(self):
         page = self.show()
         self.assertEqual(page.count("#suspects article"), 1)

@@ -140,6 +140,46 @@ class Leaks(CliTest):
         self.assertEqual(sum(s["bytes"] for s in got["suspects"]), got["heap_bytes"])
         self.assertIn("All of them are held directly by pinned handles.", got["suspects"][1]["sentence"])
 
+    def deep(self):
+        """A list of the program's below some objects of the framework and of a library, in a file without modules."""
+        way = ["Microsoft.Host", "System.Func", "Parts.Engine", "System.Object", "Shop.Store"]
+        objects = {f"way{i}": (name, 24, [f"way{i + 1}"]) for i, name in enumerate(way)}
+        objects[f"way{len(way)}"] = ("System.Collections.Generic.List`1[Shop.Order]", 32, ["array"])
+        objects["array"] = ("Shop.Order[]", 24 + 800, [f"order{i}" for i in range(100)])
+        objects.update({f"order{i}": ("Shop.Order", 100_000, []) for i in range(100)})
+        self.put("recording", heap(objects, [("way0", "s_host")])[0])
+        self.done("convert", "recording", "-o", "in.gclog", "-q")
+        os.rename(self.path("in.gclog"), self.path("in"))
+        return way
+
+    def steps(self, *words):
+        text = self.done("leaks", "in", *words).text
+        lines = text[text.index("Retained  Object"):].split("\n\n")[0].splitlines()[1:]
+        return [line[26:].strip() for line in lines]
+
+    def test_paths_are_folded(self):
+        way = self.deep()
+        collection = "System.Collections.Generic.List<Shop.Order> (at least 100 elements)"
+        self.assertEqual(self.steps(), ["static variable", "... 2 framework steps", "Parts.Engine", "System.Object", "Shop.Store", collection])
+        self.assertEqual(self.steps("--mine", "Shop.*"), ["static variable", "... 4 framework and library steps", "Shop.Store", collection])
+        self.assertEqual(self.steps("--mine", "Shop.Order", "--mine", "System.Func"),
+                         ["static variable", "Microsoft.Host", "System.Func", "... 3 framework and library steps", collection])
+        self.assertEqual(self.steps("--full"), ["static variable", *way, collection])
+        (s,) = self.json("in", "--mine", "Shop.*")["suspects"]
+        self.assertEqual([(p["origin"], p["fold"]) for p in s["path"]],
+                         [("framework", "hidden"), ("framework", "hidden"), ("library", "hidden"), ("framework", "hidden"), ("own", "shown"),
+                          ("framework", "shown")])
+        self.assertEqual((s["owner"], [o["type"] for o in s["own"]]), ("Shop.Store", ["Shop.Order"]))
+        (s,) = self.json("in", "--mine", "Parts.*")["suspects"]
+        self.assertEqual((s["owner"], s["own"]), ("Parts.Engine", []))
+
+    def test_what_is_mine_is_a_pattern(self):
+        self.deep()
+        run = self.gcdumpc("leaks", "in", "--mine", "Nothing.*")
+        self.assertEqual(run.code, 0)
+        self.assertIn('in: no type matches --mine "Nothing.*"', run.err.decode())
+        self.refused(2, '"/[(]/" is not a regular expression: .*', "leaks", "in", "--mine", "/(/")
+
     def test_nobody_reads_it(self):
         self.put("in", cache()[0])
         with open("/dev/full", "wb") as full:

@@ -276,14 +276,18 @@ static void paths_fold(void **state)
         { { "System.A", "?", "System.B", "System.C" }, "ssss" },
         { { "System.A", "System.A", "?", "System.B", "System.C", "System.D" }, "hhshhs" },
         { { "System.A" }, "s" },
+        { { "System.A", "System.B", LIST, "!Shop.Order[]" }, "hhss" },           /* asked for */
+        { { "System.A", "System.B", "!System.C", "Shop.Order[]" }, "hhss" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pile *p = pile_new();
         struct gcd_fold_step steps[9];
         size_t n = 0;
         static_root(p, node(p, "System.Object", 8), "s_it");
-        for (; rows[i].types[n] != NULL; n++)
-            steps[n] = (struct gcd_fold_step){ .type = rows[i].types[n][0] == '?' ? GCD_TYPE_NONE : type(p, rows[i].types[n]) };
+        for (; rows[i].types[n] != NULL; n++) {
+            bool keep = rows[i].types[n][0] == '!';
+            steps[n] = (struct gcd_fold_step){ .type = rows[i].types[n][0] == '?' ? GCD_TYPE_NONE : type(p, rows[i].types[n] + keep), .keep = keep };
+        }
         struct answer a = ask(p, 0.5);
         struct gcd_origins *o;
         struct gcd_collections *c;

@@ -77,7 +77,7 @@ enum gcd_fold {
 
 struct gcd_fold_step {
     uint32_t type;               /* GCD_TYPE_NONE: no objects of one type, always shown */
-    bool keep;                   /* must be shown */
+    bool keep;                   /* must be shown, also inside of a collection */
     enum gcd_fold fold;          /* the answer */
 };
 

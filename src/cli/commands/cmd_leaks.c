@@ -14,6 +14,7 @@
 #include "input/dump_verdict.h"
 #include "input/fail.h"
 #include "input/input.h"
+#include "output/folded_paths.h"
 #include "output/json_out.h"
 #include "output/output.h"
 #include "output/root_labels.h"
@@ -33,6 +34,7 @@ struct leaks {
     struct gcd_paths *paths;
     struct gcd_suspects *suspects;
     struct gcd_suspects *largest;        /* the first of these is the largest consumer, when there are no suspects; NULL = unknown */
+    struct gcd_origins *origins;
     size_t shown;                /* suspects, by --top */
 };
 
@@ -153,52 +155,99 @@ static const struct cli_column path_columns[] = {
     { NULL, "Object", CLI_CELL_TEXT },            { "node", NULL, CLI_CELL_COUNT },
     { "address", NULL, CLI_CELL_ADDRESS },        { "repeats", NULL, CLI_CELL_COUNT },
     { "dependent", NULL, CLI_CELL_COUNT },        { "type", NULL, CLI_CELL_TEXT },
-    { NULL, "Path", CLI_CELL_TREE },
+    { NULL, "Path", CLI_CELL_TREE },              { "origin", NULL, CLI_CELL_TEXT },
+    { "fold", NULL, CLI_CELL_TEXT },
 };
 #define PATH_COLUMNS (sizeof path_columns / sizeof *path_columns)
 
-/* The object at the end of a step: its type, with a remark. */
-static void put_step_text(const struct leaks *l, struct cli_table *t, const struct gcd_suspect_step *step, uint32_t depth)
+/* The number of elements of the collection that S is; free() it. */
+static char *elements_text(const struct gcd_suspect *s)
 {
-    const char *type = gcd_names_get(l->names, step->type);
-    char *text = NULL;
-    int n;
+    const char *bound = s->elements_at_least == s->elements_at_most ? "" : s->elements == s->elements_at_least ? "at least "
+                      : s->elements == s->elements_at_most ? "at most " : "about ";
+    char number[CLI_NUMBER_BYTES], *text = NULL;
+    if (asprintf(&text, " (%s%s element%s)", bound, cli_number(s->elements, true, number), s->elements == 1 ? "" : "s") < 0)
+        return NULL;
+    return text;
+}
+
+/* The object at the end of a step: its type, with a remark. */
+static void put_step_text(const struct leaks *l, struct cli_table *t, const struct gcd_suspect *s, size_t i, uint32_t depth)
+{
+    const struct gcd_suspect_step *step = &s->path[i];
+    bool counted = s->collection != NULL && step->node == s->node && (s->elements > 0 || s->elements_at_least == s->elements_at_most);
+    const char *type = gcd_names_get(l->names, step->type), *remark = step->dependent ? " (dependent handle)" : "";
+    char *text = NULL, *elements = counted ? elements_text(s) : strdup("");
+    int n = -1;
     if (step->skipped)
         n = asprintf(&text, "(%" PRIu64 " more objects)", step->repeats);
     else if (step->repeats > 1)
-        n = asprintf(&text, "%s, %" PRIu64 " of them one behind the other%s", type, step->repeats, step->dependent ? " (dependent handle)" : "");
-    else
-        n = asprintf(&text, "%s%s", type, step->dependent ? " (dependent handle)" : "");
+        n = asprintf(&text, "%s, %" PRIu64 " of them one behind the other%s", type, step->repeats, remark);
+    else if (elements != NULL)
+        n = asprintf(&text, "%s%s%s", type, elements, remark);
     cli_table_branch(t, depth, n >= 0 ? text : NULL);
     if (n >= 0)
         free(text);
+    free(elements);
+}
+
+/* The hidden steps from I on are one line; returns their end. */
+static size_t put_hidden(struct cli_table *t, const struct gcd_suspect *s, size_t i, uint32_t depth)
+{
+    char buf[CLI_HIDDEN_BYTES];
+    size_t first = i;
+    uint64_t library = 0;
+    for (; i < s->path_count && s->path[i].fold == GCD_FOLD_HIDDEN; i++)
+        library += s->path[i].origin == GCD_ORIGIN_LIBRARY;
+    cli_table_count(t, depth);
+    for (size_t k = 0; k < 7; k++)
+        cli_table_none(t);
+    cli_table_branch(t, depth, cli_hidden_text(i - first, library, buf));
+    cli_table_none(t);
+    cli_table_none(t);
+    return i;
+}
+
+static void put_step(const struct leaks *l, struct cli_table *t, const struct gcd_suspect *s, size_t i, uint32_t depth)
+{
+    const struct gcd_suspect_step *step = &s->path[i];
+    char buf[CLI_NUMBER_BYTES];
+    cli_table_count(t, depth);
+    cli_table_count(t, gcd_dominators_retained(l->dominators, step->node));
+    cli_table_text(t, cli_object_text(l->d.graph, step->node, buf));
+    cli_table_count(t, step->node);
+    cli_object_address(t, l->d.graph, step->node);
+    cli_table_count(t, step->repeats);
+    cli_table_count(t, step->dependent);
+    if (step->skipped)
+        cli_table_none(t);
+    else
+        cli_table_text(t, gcd_names_get(l->names, step->type));
+    put_step_text(l, t, s, i, depth);
+    cli_fold_cells(t, l->origins, step->skipped ? GCD_TYPE_NONE : step->type, (enum gcd_fold)step->fold);
 }
 
 static struct cli_table *path_table(const struct leaks *l, const struct gcd_suspect *s)
 {
     struct cli_table *t = cli_table_new(path_columns, PATH_COLUMNS);
-    char buf[CLI_NUMBER_BYTES];
+    uint32_t depth = 0;
     if (s->path_count > 0 && !l->args->view.json) {       /* programs get it with the suspect */
         char *text = cli_root_label(l->d.graph, l->names, root_of(l, s));
-        for (size_t i = 0; i + 1 < PATH_COLUMNS; i++)
+        for (size_t i = 0; i + 3 < PATH_COLUMNS; i++)
             cli_table_none(t);
         cli_table_branch(t, 0, text);
+        cli_table_none(t);
+        cli_table_none(t);
         free(text);
     }
-    for (size_t i = 0; i < s->path_count; i++) {
-        const struct gcd_suspect_step *step = &s->path[i];
-        cli_table_count(t, i + 1);
-        cli_table_count(t, gcd_dominators_retained(l->dominators, step->node));
-        cli_table_text(t, cli_object_text(l->d.graph, step->node, buf));
-        cli_table_count(t, step->node);
-        cli_object_address(t, l->d.graph, step->node);
-        cli_table_count(t, step->repeats);
-        cli_table_count(t, step->dependent);
-        if (step->skipped)
-            cli_table_none(t);
+    for (size_t i = 0; i < s->path_count;) {
+        bool folds = cli_folds(l->args);
+        if (folds && s->path[i].fold == GCD_FOLD_HIDDEN)
+            i = put_hidden(t, s, i, ++depth);
+        else if (folds && s->path[i].fold == GCD_FOLD_INSIDE)
+            i++;
         else
-            cli_table_text(t, gcd_names_get(l->names, step->type));
-        put_step_text(l, t, step, (uint32_t)i + 1);
+            put_step(l, t, s, i++, ++depth);
     }
     return t;
 }
@@ -398,7 +447,13 @@ static enum cli_exit analyse(struct leaks *l)
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_context context = cli_context_steps(l->args, "finding dominators");
     gcd_status st = gcd_paths_with_dominators_new(l->d.graph, &context, &l->dominators, &l->paths, &err);
+    if (st == GCD_OK) {
+        enum cli_exit e = cli_origins_of(l->args, &l->d, l->names, &l->origins);
+        if (e != CLI_DONE)
+            return e;
+    }
     struct gcd_suspects_options options = {
+        .origins = l->origins,
         .context = cli_context_steps(l->args, "looking for suspects"), .names = l->names, .min_bytes = l->args->view.min_bytes, .paths = l->paths,
         .share = (double)l->args->view.share_percent / 100,
         .only_large = l->args->view.share_percent != 0 || l->args->view.min_bytes != 0,      /* a limit that was given holds for all kinds */
@@ -434,6 +489,7 @@ enum cli_exit cmd_leaks(const struct cli_args *args)
     }
     gcd_suspects_free(l.largest);
     gcd_suspects_free(l.suspects);
+    gcd_origins_free(l.origins);
     gcd_paths_free(l.paths);
     gcd_dominators_free(l.dominators);
     gcd_names_free(l.names);

@@ -15,13 +15,12 @@
 #include "input/fail.h"
 #include "input/input.h"
 #include "input/memory.h"
+#include "output/folded_paths.h"
 #include "output/json_out.h"
 #include "output/output.h"
 #include "output/root_labels.h"
 #include "term/message.h"
 #include "term/progress.h"
-
-#define DEFAULT_PATHS 10u
 
 struct tree {
     const struct cli_args *args;
@@ -31,6 +30,9 @@ struct tree {
     const struct gcd_merged_step *steps;
     uint32_t count;
     bool *shown;                 /* [count] */
+    const struct cli_folding *folding;
+    struct gcd_fold_step *folds; /* [count] of the shown ones */
+    uint32_t *depths;            /* [count] of their lines */
     struct gcd_merged_tree_totals totals;
     struct cli_table *table;
 };
@@ -42,7 +44,7 @@ static const struct cli_column columns[] = {
     { "bytes", "Bytes", CLI_CELL_BYTES }, { "share", "Share", CLI_CELL_SHARE }, { "objects", "Through", CLI_CELL_COUNT },
     { NULL, "Path", CLI_CELL_TREE }, { "type", NULL, CLI_CELL_TEXT }, { "root", NULL, CLI_CELL_TEXT }, { "field", NULL, CLI_CELL_TEXT },
     { "own_count", NULL, CLI_CELL_COUNT }, { "own_bytes", NULL, CLI_CELL_BYTES }, { "flags", NULL, CLI_CELL_TEXT },
-    { "class", NULL, CLI_CELL_TEXT }, { "label", NULL, CLI_CELL_TEXT },
+    { "class", NULL, CLI_CELL_TEXT }, { "label", NULL, CLI_CELL_TEXT }, { "origin", NULL, CLI_CELL_TEXT }, { "fold", NULL, CLI_CELL_TEXT },
 };
 
 struct line {
@@ -52,6 +54,7 @@ struct line {
     char *text;                  /* for people; freed with the line */
     const char *type, *root, *flags;     /* for programs; NULL = none */
     const struct gcd_root *of_root;      /* NULL = none */
+    const struct gcd_fold_step *fold;    /* NULL = no type */
 };
 
 static void put_text(struct cli_table *t, const char *text)
@@ -81,6 +84,7 @@ static void put(const struct tree *t, struct line l)
     cli_table_count(t->table, l.own_bytes);
     put_text(t->table, l.flags);
     cli_static_cells(t->table, t->d->graph, t->names, l.of_root);
+    cli_fold_cells(t->table, t->folding->origins, l.fold != NULL ? l.fold->type : GCD_TYPE_NONE, l.fold != NULL ? l.fold->fold : GCD_FOLD_SHOWN);
     free(l.text);
 }
 
@@ -119,13 +123,34 @@ static void put_type(const struct tree *t, const struct gcd_merged_step *s, stru
 
 static void put_step(const struct tree *t, const struct gcd_merged_step *s)
 {
-    struct line l = { .depth = s->depth, .count = s->count, .bytes = s->bytes, .objects = s->objects, .own_count = s->own_count,
+    size_t i = (size_t)(s - t->steps);
+    struct line l = { .depth = t->depths[i], .count = s->count, .bytes = s->bytes, .objects = s->objects, .own_count = s->own_count,
                       .own_bytes = s->own_bytes };
     struct gcd_step_name name = gcd_merged_tree_name(t->tree, s->label);
-    if (name.kind != GCD_STEP_TYPE)
+    if (name.kind != GCD_STEP_TYPE) {
         put_root(t, name, l);
-    else
-        put_type(t, s, l);
+        return;
+    }
+    l.fold = &t->folds[i];
+    put_type(t, s, l);
+}
+
+static bool is_hidden(const struct tree *t, uint32_t step)
+{
+    return t->folds[step].fold == GCD_FOLD_HIDDEN;
+}
+
+/* One line for hidden steps, each the only one below the one before, from FIRST on. */
+static void put_hidden(const struct tree *t, uint32_t first)
+{
+    const struct gcd_merged_step *s = &t->steps[first];
+    struct line l = { .depth = t->depths[first], .kind = "folded", .count = s->count, .bytes = s->bytes };
+    char buf[CLI_HIDDEN_BYTES];
+    uint64_t n = 0, library = 0;
+    for (uint32_t i = first; i < s->end && is_hidden(t, i); i++, n++)
+        library += gcd_origins_get(t->folding->origins, t->folds[i].type) == GCD_ORIGIN_LIBRARY;
+    l.text = strdup(cli_hidden_text(n, library, buf));
+    put(t, l);
 }
 
 /* One line for the hidden steps from FIRST up to END of the same parent, so that lines always add up. */
@@ -227,18 +252,82 @@ static bool choose(struct tree *t, uint64_t paths)
     return ok;
 }
 
+/* ---- folding ---- */
+
+/* Is the step that follows I, the only one below it, the next of the same path? */
+static bool goes_on(const struct tree *t, uint32_t i)
+{
+    return t->steps[i].own_count == 0 && i + 1 < t->steps[i].end && t->shown[i + 1] && t->steps[i + 1].end == t->steps[i].end;
+}
+
+/* Folds the steps from FIRST up to END, of which each is the only one below the one before.  ROOM[END - FIRST]: for the other direction. */
+static void fold_chain(const struct tree *t, uint32_t first, uint32_t end, struct gcd_fold_step *room)
+{
+    uint32_t n = end - first;
+    if (!t->args->view.to_root) {
+        gcd_fold_path(t->folding->origins, t->folding->collections, &t->folds[first], n);
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        room[i] = t->folds[end - 1 - i];
+    gcd_fold_path(t->folding->origins, t->folding->collections, room, n);
+    for (uint32_t i = 0; i < n; i++)
+        t->folds[end - 1 - i] = room[i];
+}
+
+/* Where the line of step I stands. */
+static uint32_t depth_of(const struct tree *t, uint32_t i)
+{
+    uint32_t up = t->steps[i].parent;
+    if (up == GCD_STEP_NONE || !cli_folds(t->args))
+        return t->steps[i].depth;
+    bool same = t->folds[i].fold == GCD_FOLD_INSIDE || (is_hidden(t, i) && is_hidden(t, up));
+    return t->depths[up] + (same ? 0 : 1);
+}
+
+static bool fold(struct tree *t)
+{
+    struct gcd_fold_step *room = cli_array_new(cli_alloc(), t->count, sizeof *room);
+    t->folds = cli_array_new(cli_alloc(), t->count, sizeof *t->folds);
+    t->depths = cli_array_new(cli_alloc(), t->count, sizeof *t->depths);
+    bool ok = room != NULL && t->folds != NULL && t->depths != NULL;
+    for (uint32_t i = 0; i < t->count && ok; i++) {
+        struct gcd_step_name name = gcd_merged_tree_name(t->tree, t->steps[i].label);
+        t->folds[i].type = name.kind == GCD_STEP_TYPE ? name.type : GCD_TYPE_NONE;
+        t->folds[i].keep = t->steps[i].own_count > 0;
+    }
+    for (uint32_t i = 0, end; i < t->count && ok; i = end) {
+        for (end = i; goes_on(t, end); end++)
+            ;
+        fold_chain(t, i, ++end, room);
+    }
+    for (uint32_t i = 0; i < t->count && ok; i++)
+        t->depths[i] = depth_of(t, i);
+    cli_array_free(cli_alloc(), room, t->count, sizeof *room);
+    return ok;
+}
+
+static void put_folded(const struct tree *t, uint32_t i)
+{
+    bool folds = cli_folds(t->args);
+    if (!folds || t->folds[i].fold == GCD_FOLD_SHOWN)
+        put_step(t, &t->steps[i]);
+    else if (is_hidden(t, i) && (t->steps[i].parent == GCD_STEP_NONE || !is_hidden(t, t->steps[i].parent)))
+        put_hidden(t, i);
+}
+
 /* In the order of the steps; after the last child of a step comes what is hidden below it. */
 static void fill(const struct tree *t)
 {
     uint32_t open = GCD_STEP_NONE;
     for (uint32_t i = 0; i <= t->count; i++) {
         while (open != GCD_STEP_NONE && i == t->steps[open].end) {
-            put_rest(t, open + 1, i, t->steps[open].depth + 1);
+            put_rest(t, open + 1, i, t->depths[open] + 1);
             open = t->steps[open].parent;
         }
         if (i == t->count || !t->shown[i])
             continue;
-        put_step(t, &t->steps[i]);
+        put_folded(t, i);
         open = i;
     }
     put_rest(t, 0, t->count, 0);
@@ -259,7 +348,7 @@ static json_t *json_head(const struct tree *t, uint32_t pseudo_roots)
 
 /* Prints the paths to all objects of TYPES. */
 static enum cli_exit type_paths(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, const struct gcd_paths *p,
-                                const uint8_t *types)
+                                const uint8_t *types, const struct cli_folding *folding)
 {
     struct gcd_merged_tree_options o = { .context = cli_context_steps(args, "merging paths"), .paths = p, .types = types,
                                          .to_root = args->view.to_root };
@@ -269,12 +358,12 @@ static enum cli_exit type_paths(const struct cli_args *args, const struct cli_du
     if (gcd_merged_tree_new(d->graph, &o, &tree, &err) != GCD_OK)
         return cli_fail(d->subject, &err);
     cli_progress_end();
-    struct tree t = { .args = args, .d = d, .names = names, .tree = tree,
+    struct tree t = { .args = args, .d = d, .names = names, .tree = tree, .folding = folding,
                       .steps = gcd_merged_tree_steps(tree, &n), .totals = gcd_merged_tree_totals(tree),
                       .table = cli_table_new(columns, sizeof columns / sizeof *columns) };
     t.count = (uint32_t)n;
     enum cli_exit e = CLI_DONE;
-    if (choose(&t, args->view.max_paths != 0 ? args->view.max_paths : DEFAULT_PATHS)) {
+    if (choose(&t, args->view.max_paths != 0 ? args->view.max_paths : CLI_DEFAULT_PATHS) && fold(&t)) {
         fill(&t);
         struct cli_titled titled = { .key = "paths", .table = t.table };
         e = cli_print_tables(args, d, args->view.json ? json_head(&t, gcd_paths_pseudo_roots(p)) : NULL, &titled, 1);
@@ -282,6 +371,8 @@ static enum cli_exit type_paths(const struct cli_args *args, const struct cli_du
         e = cli_no_memory(d->subject);
     }
     cli_array_free(cli_alloc(), t.shown, t.count, sizeof *t.shown);
+    cli_array_free(cli_alloc(), t.folds, t.count, sizeof *t.folds);
+    cli_array_free(cli_alloc(), t.depths, t.count, sizeof *t.depths);
     cli_table_free(t.table);
     gcd_merged_tree_free(tree);
     return e;
@@ -296,7 +387,11 @@ static enum cli_exit find_paths(const struct cli_args *args, const struct cli_du
     if (gcd_paths_new(d->graph, &context, &p, &err) != GCD_OK)
         return cli_fail(d->subject, &err);
     cli_progress_end();
-    enum cli_exit e = types != NULL ? type_paths(args, d, names, p, types) : cli_object_paths(args, d, names, p, object, DEFAULT_PATHS);
+    struct cli_folding folding;
+    enum cli_exit e = cli_folding_of(args, d, names, &folding);
+    if (e == CLI_DONE)
+        e = types != NULL ? type_paths(args, d, names, p, types, &folding) : cli_object_paths(args, d, names, p, object, &folding);
+    cli_folding_done(&folding);
     enum cli_exit flushed = cli_flush_stdout();
     if (e == CLI_DONE)
         e = flushed;

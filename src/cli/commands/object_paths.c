@@ -52,6 +52,7 @@ struct shown {
     const struct gcd_paths *paths;
     uint32_t object;
     struct gcd_object_paths *all;
+    const struct cli_folding *folding;
     struct cli_table *table;
 };
 
@@ -61,8 +62,16 @@ static const struct cli_column columns[] = {
     { "path", "#", CLI_CELL_COUNT }, { "depth", NULL, CLI_CELL_COUNT }, { "kind", NULL, CLI_CELL_TEXT }, { "bytes", "Bytes", CLI_CELL_BYTES },
     { NULL, "Object", CLI_CELL_TEXT }, { NULL, "Path", CLI_CELL_TREE }, { "type", NULL, CLI_CELL_TEXT }, { "address", NULL, CLI_CELL_ADDRESS },
     { "node", NULL, CLI_CELL_COUNT }, { "root", NULL, CLI_CELL_TEXT }, { "field", NULL, CLI_CELL_TEXT }, { "flags", NULL, CLI_CELL_TEXT },
-    { "more", NULL, CLI_CELL_COUNT }, { "class", NULL, CLI_CELL_TEXT }, { "label", NULL, CLI_CELL_TEXT },
+    { "more", NULL, CLI_CELL_COUNT }, { "class", NULL, CLI_CELL_TEXT }, { "label", NULL, CLI_CELL_TEXT }, { "origin", NULL, CLI_CELL_TEXT },
+    { "fold", NULL, CLI_CELL_TEXT },
 };
+
+/* One line of a path: an object, or those in the middle. */
+struct line {
+    struct gcd_object_step step; /* node GCD_NODE_NONE: MORE objects */
+    uint64_t more;
+};
+#define LINES_MAX (2 * ENDS_SHOWN + 1)
 
 static void put_none(const struct shown *f, unsigned n)
 {
@@ -88,70 +97,142 @@ static void put_root(const struct shown *f, uint32_t path, uint32_t depth, const
     cli_field_cell(f->table, r);
     put_none(f, 2);
     cli_static_cells(f->table, f->d->graph, f->names, r);
+    put_none(f, 2);
     free(text);
 }
 
-static void put_object(const struct shown *f, uint32_t path, uint32_t depth, uint32_t node, bool dependent)
+/* The number of elements, when NODE is a collection that tells; free() it. */
+static gcd_status elements_text(const struct shown *f, uint32_t node, char **ret, struct gcd_error *err)
+{
+    struct gcd_collection it;
+    char number[CLI_NUMBER_BYTES];
+    *ret = NULL;
+    if (!cli_folds(f->args) || gcd_collections_kind(f->folding->collections, gcd_graph_node_type(f->d->graph, node)) <= GCD_COLLECTION_ARRAY)
+        return GCD_OK;
+    gcd_status st = gcd_collection_describe(f->folding->collections, node, &it, err);
+    if (st != GCD_OK)
+        return st == GCD_END ? GCD_OK : st;
+    bool exact = gcd_collection_is_exact(&it);
+    const char *bound = exact ? "" : it.elements == it.at_least ? "at least " : it.elements == it.at_most ? "at most " : "about ";
+    if ((it.elements > 0 || exact) &&
+        asprintf(ret, " (%s%s element%s)", bound, cli_number(it.elements, true, number), it.elements == 1 ? "" : "s") < 0)
+        *ret = NULL;
+    return GCD_OK;
+}
+
+static gcd_status put_object(const struct shown *f, uint32_t path, uint32_t depth, const struct gcd_object_step *step, enum gcd_fold fold,
+                             struct gcd_error *err)
 {
     const struct gcd_graph *g = f->d->graph;
-    const char *type = gcd_names_get(f->names, gcd_graph_node_type(g, node));
-    char number[CLI_NUMBER_BYTES], *text = NULL;
-    if (dependent && asprintf(&text, "%s (by a dependent handle)", type) < 0)
+    const char *type = gcd_names_get(f->names, gcd_graph_node_type(g, step->node));
+    char number[CLI_NUMBER_BYTES], *text = NULL, *elements;
+    gcd_status st = elements_text(f, step->node, &elements, err);
+    if (st != GCD_OK)
+        return st;
+    if (asprintf(&text, "%s%s%s", type, elements != NULL ? elements : "", step->dependent ? " (by a dependent handle)" : "") < 0)
         text = NULL;
     put_head(f, path, depth, "object");
-    cli_table_count(f->table, gcd_graph_node_size(g, node));
-    cli_table_text(f->table, cli_object_text(g, node, number));
-    cli_table_branch(f->table, depth, dependent ? text : type);
+    cli_table_count(f->table, gcd_graph_node_size(g, step->node));
+    cli_table_text(f->table, cli_object_text(g, step->node, number));
+    cli_table_branch(f->table, depth, text);
     cli_table_text(f->table, type);
-    cli_object_address(f->table, g, node);
-    cli_table_count(f->table, node);
+    cli_object_address(f->table, g, step->node);
+    cli_table_count(f->table, step->node);
     put_none(f, 2);
-    if (dependent)
+    if (step->dependent)
         cli_table_text(f->table, "dependent");
     else
         cli_table_none(f->table);
     put_none(f, 3);
+    cli_fold_cells(f->table, f->folding->origins, gcd_graph_node_type(g, step->node), fold);
     free(text);
+    free(elements);
+    return GCD_OK;
+}
+
+static void put_text(const struct shown *f, uint32_t path, uint32_t depth, const char *text, uint64_t more)
+{
+    put_head(f, path, depth, "rest");
+    put_none(f, 2);
+    cli_table_branch(f->table, depth, text);
+    put_none(f, 6);
+    cli_table_count(f->table, more);
+    put_none(f, 4);
 }
 
 static void put_rest(const struct shown *f, uint32_t path, uint32_t depth, uint64_t more, const char *what)
 {
     char text[80];
     (void)snprintf(text, sizeof text, "(%" PRIu64 " more %s)", more, what);
-    put_head(f, path, depth, "rest");
-    put_none(f, 2);
-    cli_table_branch(f->table, depth, text);
-    put_none(f, 6);
-    cli_table_count(f->table, more);
-    put_none(f, 2);
+    put_text(f, path, depth, text, more);
 }
 
 /* ---- paths ---- */
 
-/* The objects in the order in which they are shown; the middle of a long path is one line. */
-static void put_steps(const struct shown *f, const struct gcd_object_path *p, uint32_t path, uint32_t depth)
+/* The lines of P, from the root's side on; the middle of a long path is one line. */
+static size_t lines_of(const struct gcd_object_path *p, struct line lines[LINES_MAX])
 {
-    for (size_t k = 0; k < p->count; k++, depth++) {
-        if (p->count > 2 * ENDS_SHOWN + 1 && k == ENDS_SHOWN) {
-            size_t more = p->count - 2 * ENDS_SHOWN;
-            put_rest(f, path, depth, more, "objects");
-            k += more - 1;
-            continue;
+    size_t n = 0, cut = p->count > LINES_MAX ? p->count - 2 * ENDS_SHOWN : 0;
+    for (size_t k = 0; k < p->count; k++) {
+        lines[n++] = (struct line){ .step = p->steps[p->count - 1 - k] };
+        if (cut > 0 && k + 1 == ENDS_SHOWN) {
+            lines[n++] = (struct line){ .step = { .node = GCD_NODE_NONE }, .more = cut };
+            k += cut;
         }
-        const struct gcd_object_step *step = &p->steps[f->args->view.to_root ? k : p->count - 1 - k];
-        put_object(f, path, depth, step->node, step->dependent);
     }
+    return n;
 }
 
-static void put_path(const struct shown *f, const struct gcd_object_path *p, uint32_t path)
+/* The hidden steps from line I on, in the direction of the output, are one line; returns how many. */
+static size_t put_hidden(const struct shown *f, const struct gcd_fold_step *folds, size_t n, size_t i, const uint32_t path_depth[2])
+{
+    char buf[CLI_HIDDEN_BYTES];
+    uint64_t library = 0;
+    size_t k = i;
+    for (; k < n && folds[f->args->view.to_root ? n - 1 - k : k].fold == GCD_FOLD_HIDDEN; k++)
+        library += gcd_origins_get(f->folding->origins, folds[f->args->view.to_root ? n - 1 - k : k].type) == GCD_ORIGIN_LIBRARY;
+    put_text(f, path_depth[0], path_depth[1], cli_hidden_text(k - i, library, buf), k - i);
+    return k - i;
+}
+
+/* The objects in the order in which they are shown.  *DEPTH: of the first line, then of what follows. */
+static gcd_status put_steps(const struct shown *f, const struct gcd_object_path *p, uint32_t path, uint32_t *depth, struct gcd_error *err)
+{
+    struct line lines[LINES_MAX];
+    struct gcd_fold_step folds[LINES_MAX];
+    size_t n = lines_of(p, lines);
+    bool hides = cli_folds(f->args);
+    for (size_t i = 0; i < n; i++)
+        folds[i] = (struct gcd_fold_step){ .type = lines[i].step.node != GCD_NODE_NONE ? gcd_graph_node_type(f->d->graph, lines[i].step.node)
+                                                                                        : GCD_TYPE_NONE };
+    folds[n - 1].keep = true;
+    gcd_fold_path(f->folding->origins, f->folding->collections, folds, n);
+    gcd_status st = GCD_OK;
+    for (size_t i = 0; i < n && st == GCD_OK; i++) {
+        size_t at = f->args->view.to_root ? n - 1 - i : i;
+        if (hides && folds[at].fold == GCD_FOLD_INSIDE)
+            continue;
+        if (hides && folds[at].fold == GCD_FOLD_HIDDEN)
+            i += put_hidden(f, folds, n, i, (const uint32_t[]){ path, *depth }) - 1;
+        else if (lines[at].step.node == GCD_NODE_NONE)
+            put_rest(f, path, *depth, lines[at].more, "objects");
+        else
+            st = put_object(f, path, *depth, &lines[at].step, folds[at].fold, err);
+        ++*depth;
+    }
+    return st;
+}
+
+static gcd_status put_path(const struct shown *f, const struct gcd_object_path *p, uint32_t path, struct gcd_error *err)
 {
     const struct gcd_root *r = p->root != SIZE_MAX ? &gcd_graph_summary(f->d->graph)->roots[p->root] : NULL;
-    size_t lines = p->count > 2 * ENDS_SHOWN + 1 ? 2 * ENDS_SHOWN + 1 : p->count;
+    uint32_t depth = f->args->view.to_root ? 0 : 1;
     if (!f->args->view.to_root)
         put_root(f, path, 0, r);
-    put_steps(f, p, path, f->args->view.to_root ? 0 : 1);
-    if (f->args->view.to_root)
-        put_root(f, path, (uint32_t)lines, r);
+    gcd_status st = put_steps(f, p, path, &depth, err);
+    if (f->args->view.to_root && st == GCD_OK)
+        put_root(f, path, depth, r);
+    return st;
 }
 
 static json_t *json_head(const struct shown *f)
@@ -169,8 +250,11 @@ static gcd_status put_all(const struct shown *f, struct gcd_error *err)
     size_t n = gcd_object_paths_count(f->all, &more);
     gcd_status st = GCD_OK;
     struct gcd_object_path path;
-    for (size_t i = 0; i < n && (st = gcd_object_paths_get(f->all, i, &path, err)) == GCD_OK; i++)
-        put_path(f, &path, (uint32_t)i + 1);
+    for (size_t i = 0; i < n && st == GCD_OK; i++) {
+        st = gcd_object_paths_get(f->all, i, &path, err);
+        if (st == GCD_OK)
+            st = put_path(f, &path, (uint32_t)i + 1, err);
+    }
     if (more > 0)
         put_rest(f, (uint32_t)n + 1, 0, more, "ways to hold it");
     if (n == 0) {
@@ -182,11 +266,11 @@ static gcd_status put_all(const struct shown *f, struct gcd_error *err)
 }
 
 enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, const struct gcd_paths *p,
-                               uint32_t object, uint32_t default_paths)
+                               uint32_t object, const struct cli_folding *folding)
 {
-    uint32_t max = args->view.max_paths != 0 ? (uint32_t)args->view.max_paths : default_paths;
+    uint32_t max = args->view.max_paths != 0 ? (uint32_t)args->view.max_paths : CLI_DEFAULT_PATHS;
     struct gcd_object_paths_options options = { .context = cli_context(args, NULL), .object = object, .max = max };
-    struct shown f = { .args = args, .d = d, .names = names, .paths = p, .object = object };
+    struct shown f = { .args = args, .d = d, .names = names, .paths = p, .object = object, .folding = folding };
     struct gcd_error err = GCD_ERROR_INIT;
     gcd_status st = gcd_object_paths_new(d->graph, p, &options, &f.all, &err);
     f.table = cli_table_new(columns, sizeof columns / sizeof *columns);

@@ -7,15 +7,18 @@
 #include "args.h"
 #include "exit.h"
 #include "input/input.h"
+#include "output/folded_paths.h"
+
+#define CLI_DEFAULT_PATHS 10u
 
 /* The object that WHICH names, by its address (0x...) or its number.  CLI_USAGE and CLI_FAILED after a message. */
 enum cli_exit cli_find_object(const char *which, const struct cli_dump *d, uint32_t *ret);
 
 /*
  * Print one path for each root that holds OBJECT and for each object that refers to it, the shortest first; --max-paths of them, else
- * DEFAULT_PATHS.  Paths that lead through OBJECT itself are none.
+ * CLI_DEFAULT_PATHS.  Paths that lead through OBJECT itself are none.
  */
 enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, const struct gcd_paths *p,
-                               uint32_t object, uint32_t default_paths);
+                               uint32_t object, const struct cli_folding *folding);
 
 #endif

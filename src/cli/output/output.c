@@ -18,6 +18,7 @@
 #include "input/fail.h"
 #include "input/input.h"
 #include "input/memory.h"
+#include "output/folded_paths.h"
 #include "output/output.h"
 #include "signals.h"
 #include "term/message.h"
@@ -273,12 +274,20 @@ enum cli_exit cli_output_write(const struct cli_args *args, struct cli_output *o
     enum cli_exit e = out->format != NULL ? cli_names_of(args, d, gcd_format_names(out->format), &names) : CLI_DONE;
     if (e != CLI_DONE)
         return e;
+    struct gcd_origins *origins = NULL;
+    if (out->format != NULL && args->view.mine[0] != NULL)
+        e = cli_origins_of(args, d, names, &origins);
+    if (e != CLI_DONE) {
+        gcd_names_free(names);
+        return e;
+    }
     struct gcd_write_options options = { .context = cli_context(args, "writing"), .name = d->name, .names = names, .stack_by = args->output.stack_by,
-                                         .progress_total = gcd_input_size(d->input) };
+                                         .progress_total = gcd_input_size(d->input), .origins = origins };
     struct gcd_write_notes notes = { .objects = summary->objects, .edges = summary->edges };
     struct gcd_error err = GCD_ERROR_INIT;
     gcd_status st = out->format == NULL ? write_recording(args, d, out->sink, &out->names, &err) : write_output(out, d, &options, &notes, &err);
     gcd_names_free(names);
+    gcd_origins_free(origins);
     if (st != GCD_OK) {                  /* did writing or reading fail? */
         bool written = out->sink == NULL || gcd_sink_status(out->sink, NULL) != GCD_OK || d->graph != NULL;
         return cli_fail(written ? out->name : d->subject, &err);

@@ -302,7 +302,8 @@ static gcd_status merge_paths_to(struct html_data *h, const struct gcd_paths *p,
 
 static gcd_status merge_paths(struct html_data *h, const struct gcd_paths *p, struct gcd_error *err)
 {
-    struct gcd_suspects_options s = { .context = h->options->context, .names = h->options->names, .paths = p };
+    struct gcd_suspects_options s = { .context = h->options->context, .names = h->options->names, .paths = p,
+                                      .origins = h->options->origins };
     s.context.alloc = &h->alloc;
     s.context.progress = NULL;
     uint32_t wanted[HTML_PATHS];

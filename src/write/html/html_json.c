@@ -302,7 +302,7 @@ static void put_parts(struct page *p, const char *key, const struct gcd_suspect_
     json_put_close(&p->j, ']');
 }
 
-/* A row a step: name (-1: objects that are left out), how many one behind the other, what the first of them retains. */
+/* A row a step: name (-1: objects that are left out), how many one behind the other, what the first of them retains, 0 or how it is folded. */
 static void put_suspect_path(struct page *p, const struct gcd_suspect *s)
 {
     const struct gcd_root *root = s->root != SIZE_MAX ? &gcd_graph_summary(p->h->g)->roots[s->root] : NULL;
@@ -320,6 +320,7 @@ static void put_suspect_path(struct page *p, const struct gcd_suspect *s)
         json_put_number(&p->j, NULL, step->repeats);
         json_put_number(&p->j, NULL, gcd_dominators_retained(p->h->dominators, step->node));
         json_put_bool(&p->j, NULL, step->dependent);
+        json_put_number(&p->j, NULL, step->fold);
         json_put_close(&p->j, ']');
     }
     json_put_close(&p->j, ']');

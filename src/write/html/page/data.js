@@ -9,7 +9,10 @@
 /** @typedef {[name: number, module: string, objects: number, bytes: number, retained: number]} TypeRow */
 /** @typedef {[name: number, bytes: number, retained: number, address: string | null, holders: number[]]} LargeRow  holders: from the root on */
 /** @typedef {[type: number, objects: number, bytes: number]} PartRow */
-/** @typedef {[name: number, repeats: number, retained: number, dependent: boolean]} StepRow  name -1: objects that are left out */
+/**
+ * @typedef {[name: number, repeats: number, retained: number, dependent: boolean, fold: number]} StepRow
+ * name -1: objects that are left out; fold: 0 shown, 1 inside of the collection before it, 2 hidden
+ */
 
 /**
  * Held and content are types below it; path leads from the root to it.

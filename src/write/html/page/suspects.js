@@ -8,19 +8,44 @@ import * as words from "./words.js";
 
 /** @typedef {import("./data.js").Suspect} Suspect */
 
+/** @param {import("./data.js").StepRow} step */
+function pathStep([number, repeats, retained, dependent, fold]) {
+  return el("li", {class: fold > 0 ? "folded" : null},
+    number < 0 ? el("span", {class: "muted"}, `${plural(repeats, "more object")}`) : named({name: nameOf(number), kind: "t"}),
+    number >= 0 && repeats > 1 ? el("span", {class: "muted"}, ` ${words.repeated(repeats)}`) : null,
+    dependent ? el("span", {class: "muted"}, " by a dependent handle") : null,
+    el("span", {class: "muted"}, ` ${words.keeps(retained)}`));
+}
+
 /**
- * From the root to what is suspected, one step below the other.
+ * The steps, and in front of hidden ones side by side a line that says how many.
+ * @param {import("./data.js").StepRow[]} steps
+ */
+function foldedSteps(steps) {
+  return steps.flatMap((step, i) => {
+    if (step[4] !== 2 || (i > 0 && steps[i - 1][4] === 2)) {
+      return [pathStep(step)];
+    }
+    const end = steps.findIndex((other, k) => k > i && other[4] !== 2);
+    return [el("li", {class: "fold muted"}, words.hiddenSteps((end < 0 ? steps.length : end) - i)), pathStep(step)];
+  });
+}
+
+/**
+ * From the root to what is suspected, one step below the other; a button unfolds those of the framework.
  * @param {Suspect} s
  */
 function suspectPath(s) {
   const root = s.root_group === undefined ? "Not known which root" : labelOf(heap.root_groups[s.root_group]);
-  const steps = (s.path ?? []).map(([number, repeats, retained, dependent]) => el("li", {},
-    number < 0 ? el("span", {class: "muted"}, `${plural(repeats, "more object")}`) : named({name: nameOf(number), kind: "t"}),
-    number >= 0 && repeats > 1 ? el("span", {class: "muted"}, ` ${words.repeated(repeats)}`) : null,
-    dependent ? el("span", {class: "muted"}, " by a dependent handle") : null,
-    el("span", {class: "muted"}, ` ${words.keeps(retained)}`)));
-  return el("div", {}, el("h4", {}, "Held by"), el("ol", {class: "path"}, el("li", {}, el("strong", {}, root),
-            s.root_name ? el("span", {}, " ", named({name: visible(s.root_name), kind: "s"})) : null), ...steps));
+  const steps = s.path ?? [];
+  const list = el("ol", {class: "path"}, el("li", {}, el("strong", {}, root),
+                  s.root_name ? el("span", {}, " ", named({name: visible(s.root_name), kind: "s"})) : null), ...foldedSteps(steps));
+  const toggle = el("button", {type: "button", class: "chip", "aria-expanded": "false", click: () => {
+    const all = list.classList.toggle("unfolded");
+    toggle.textContent = all ? words.FOLD : words.UNFOLD;
+    toggle.setAttribute("aria-expanded", String(all));
+  }}, words.UNFOLD);
+  return el("div", {}, el("h4", {}, "Held by", steps.some(step => step[4] > 0) ? toggle : null), list);
 }
 
 /**

@@ -73,6 +73,14 @@ export function residentBefore(gc) {
   return gc === undefined ? "resident before the dump" : `resident before the dump, ${bytes(gc)} of it the GC heap`;
 }
 
+export const UNFOLD = "all steps";
+export const FOLD = "fewer steps";
+
+/** @param {number} n */
+export function hiddenSteps(n) {
+  return `\u2026 ${plural(n, "step")} of the framework and libraries`;
+}
+
 /** @param {number} n */
 export function repeated(n) {
   return `${count(n)} one behind the other`;

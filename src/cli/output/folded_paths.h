@@ -1,0 +1,39 @@
+/*
+ * Paths for people: steps of libraries and the framework are one line, "... 8 framework steps", and so is a collection with its inside
+ * (unstable/origins.h).  --full shows all steps; programs get all of them with "origin" and "fold".
+ */
+#ifndef GCD_CLI_FOLDED_PATHS_H
+#define GCD_CLI_FOLDED_PATHS_H
+
+#include <gcdumpc/unstable/origins.h>
+
+#include "args.h"
+#include "exit.h"
+#include "input/input.h"
+#include "output/table.h"
+
+/* What folding takes: whose types there are, by --mine of the arguments; which are collections. */
+struct cli_folding {
+    struct gcd_origins *origins;
+    struct gcd_collections *collections;
+};
+
+/* CLI_USAGE, CLI_FAILED, or after an interrupt its exit status, after a message.  Free with gcd_origins_free. */
+enum cli_exit cli_origins_of(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, struct gcd_origins **ret);
+/* D has a graph.  Call cli_folding_done in any case. */
+enum cli_exit cli_folding_of(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, struct cli_folding *ret);
+void cli_folding_done(struct cli_folding *f);
+
+/* Are hidden steps left out for ARGS?  Not with --full, and not for programs. */
+static inline bool cli_folds(const struct cli_args *args)
+{
+    return !args->view.full && !args->view.json && !args->view.csv;
+}
+
+#define CLI_HIDDEN_BYTES 64
+/* The line for N hidden steps, of which LIBRARY are of libraries. */
+const char *cli_hidden_text(uint64_t n, uint64_t library, char buf[CLI_HIDDEN_BYTES]);
+/* The cells "origin" and "fold" of a step of TYPE; GCD_TYPE_NONE: both absent. */
+void cli_fold_cells(struct cli_table *t, const struct gcd_origins *o, uint32_t type, enum gcd_fold fold);
+
+#endif
