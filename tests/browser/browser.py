@@ -103,12 +103,13 @@ class Browser:
         message, _, self.buffer = self.buffer.partition(b"\0")
         return json.loads(message)
 
-    def open(self, path, width=1280, height=900, dark=False):
-        return Page(self, "file://" + os.path.abspath(path), width, height, dark)
+    def open(self, path, address="", **view):
+        """ADDRESS: what follows the name of the file; VIEW: width, height, dark, media."""
+        return Page(self, "file://" + os.path.abspath(path) + address, **view)
 
 
 class Page:
-    def __init__(self, browser, address, width, height, dark):
+    def __init__(self, browser, address, *, width=1280, height=900, dark=False, media=""):
         self.browser, self.complaints, self.requests, self.loaded = browser, [], [], False
         target = browser.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -116,14 +117,14 @@ class Page:
         for domain in ("Page", "Runtime", "Log", "Network", "Accessibility"):
             self.call(f"{domain}.enable")
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self.call("Emulation.setEmulatedMedia", media=media, features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.call("Page.navigate", url=address)
         deadline = time.monotonic() + SECONDS
         while not self.loaded:
             if time.monotonic() > deadline:
                 raise TimeoutError("the page does not load")
             self.run("0")
-        self.complaints += [f"request: {url}" for url in self.requests if url != address]
+        self.complaints += [f"request: {url}" for url in self.requests if url != address.partition("#")[0]]
         self.settle()
 
     def call(self, method, **parameters):

@@ -87,7 +87,7 @@ class Html(CliTest):
     def test_a_list_is_held_by_what_holds_it(self):
         data = self.data(self.link("net10-wks"))
         node = data["names"].index("HeapLab.Node")
-        self.assertEqual(next(t[2:] for t in data["types"] if t[0] == node), [5000, 160000, 160000])
+        self.assertEqual(next(t[2:5] for t in data["types"] if t[0] == node), [5000, 160000, 160000])
         rows = [o for o in data["largest"] if o[0] == node]
         self.assertEqual([o[2] for o in rows], [160000])             # once, not once for each link
         holders = [data["names"][n] for n in rows[0][4]]
@@ -118,17 +118,43 @@ class Html(CliTest):
         self.assertFalse(verdict["complete"])
         self.assertTrue(any("171" in reason for reason in verdict["reasons"]), verdict)
 
+    def test_what_is_known_of_single_types(self):
+        """A store that holds an array of seven items with two notes each, and a list of three links with one item each."""
+        items = [(0x10000 + 0x1000 * i, 100 + 8 * i) for i in range(7)]
+        lines = ["a 2 shop 0", "t 1 Shop.Store", "t 2 Shop.Item[]", "t 3 Shop.Item", "t 4 Shop.Note", "t 5 Shop.Link", "r 1000 4 0 1", "r 3000 4 0 1",
+                 "o 1000 1 18 2000", "o 2000 2 80 " + " ".join(f"{a:x}" for a, _ in items),
+                 *(f"o {a:x} 3 {n:x} {a + 0x400:x} {a + 0x800:x}\no {a + 0x400:x} 4 20\no {a + 0x800:x} 4 20" for a, n in items),
+                 "o 3000 5 20 3100 20000", "o 3100 5 20 3200 20400", "o 3200 5 20 20800",
+                 *(f"o {a:x} 3 {n:x}" for a, n in ((0x20000, 500), (0x20400, 30), (0x20800, 40))), "c shop 0"]
+        self.put("shop.gclog", "\n".join(lines).encode() + b"\n")
+        data = self.data("shop.gclog")
+        name = lambda n: data["names"][n] if n >= 0 else n
+        details = {name(d["type"]): {key: [[name(row[0]), *row[1:]] for row in d[key]] for key in ("above", "below", "refs")} | {"largest": d["largest"]}
+                   for d in data["details"]}
+        sizes = [n + 64 for _, n in items]
+        self.assertEqual(details["Shop.Item[]"]["below"], [["Shop.Item", 7, sum(sizes)]])
+        self.assertEqual(details["Shop.Item[]"]["refs"], [["Shop.Item", 7, 0]])
+        self.assertEqual(details["Shop.Item"]["above"], [["Shop.Item[]", 7, sum(sizes)], ["Shop.Link", 3, 570]])
+        self.assertEqual(details["Shop.Item"]["largest"], [["0x20000", 500, 500]] + [[f"0x{a:x}", n, n + 64] for a, n in items[:2:-1]])
+        self.assertEqual(details["Shop.Link"]["below"], [["Shop.Item", 3, 570]])         # not the links that follow
+        self.assertEqual(details["Shop.Link"]["refs"], [["Shop.Item", 3, 0], ["Shop.Link", 2, 0]])
+        self.assertEqual(details["Shop.Store"]["above"], [[-1, 1, 24 + 128 + sum(sizes)]])
+        for detail in data["details"]:
+            own = next(t for t in data["types"] if t[0] == detail["type"])
+            if "tree" in detail:
+                self.assertEqual(self.check_tree(detail["tree"], len(detail["tree"]) < 30), (own[2], own[3]))
+
     def test_very_many_types_with_long_names(self):
-        types = range(1, 20_001)
+        types = range(1, 30_001)
         lines = ["a 2 shop 0", *(f"t {i:x} Shop.<{'<' * 400}{i:06}" for i in types),
                  *(f"o {i * 0x10000:x} {i:x} {24 + i:x}" for i in types), "c shop 0"]
         self.put("many.gclog", "\n".join(lines).encode() + b"\n")
         run = self.done("convert", "many.gclog", "-o", "x.html")
-        self.assertRegex(run.err.decode(), r"15000 types share one row")
+        self.assertRegex(run.err.decode(), r"10000 types share one row")
         page = self.get("x.html")
         self.assertLess(len(page), MOST_BYTES)
         data = json.loads(parts(page)[1])
-        self.assertEqual((len(data["types"]), data["other_types"][0]), (5000, 15000))
+        self.assertEqual((len(data["types"]), data["other_types"][0]), (20000, 10000))
         self.assertEqual(sum(t[2] for t in data["types"]) + data["other_types"][1], data["totals"]["objects"])
         self.assertEqual(sum(t[3] for t in data["types"]) + data["other_types"][2], data["totals"]["bytes"])
         self.assertLess(max(map(len, data["names"])), 500)

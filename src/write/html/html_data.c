@@ -287,6 +287,8 @@ static gcd_status merge_paths_to(struct html_data *h, const struct gcd_paths *p,
         return gcd_fail_nomem(err, "merging paths");
     for (size_t i = 0; i < n; i++)
         set[wanted[i]] = 1;
+    for (size_t i = 0; i < h->detail_count; i++)
+        set[h->details[i].type] = 1;
     merge.paths = p;
     merge.types = set;
     gcd_status st = gcd_merged_tree_new(h->g, &merge, &h->by_paths, err);
@@ -295,7 +297,11 @@ static gcd_status merge_paths_to(struct html_data *h, const struct gcd_paths *p,
         path->type = wanted[i];
         st = gcd_merged_tree_largest(h->by_paths, wanted[i], HTML_PATH_NODES, &path->tree, err);
         h->path_count += st == GCD_OK;
+        set[wanted[i]] = 0;
     }
+    for (size_t i = 0; i < h->detail_count && st == GCD_OK; i++)
+        if (set[h->details[i].type] != 0)
+            st = gcd_merged_tree_largest(h->by_paths, h->details[i].type, HTML_DETAIL_NODES, &h->details[i].tree, err);
     gcd_mem_free(&h->alloc, set, types);
     return st;
 }
@@ -312,7 +318,10 @@ static gcd_status merge_paths(struct html_data *h, const struct gcd_paths *p, st
     if (gcd_suspects_count(h->suspects) == 0)
         GCD_TRY(gcd_largest_consumer(h->g, h->dominators, &s, h->suspects, &h->consumer, err));
     GCD_TRY(choose_types(h, wanted, &n, err));
-    return merge_paths_to(h, p, wanted, n, err);
+    GCD_TRY(html_details_choose(h, err));
+    GCD_TRY(merge_paths_to(h, p, wanted, n, err));
+    GCD_TRY(gcd_origins_new(gcd_graph_summary(h->g), &(struct gcd_origins_options){ .alloc = &h->alloc }, &h->origins, err));
+    return html_details_collect(h, err);
 }
 
 static void along_paths(void *ctx)
@@ -368,6 +377,10 @@ void html_data_done(struct html_data *h)
     gcd_merged_tree_free(h->tree);
     for (size_t i = 0; i < h->path_count; i++)
         gcd_merged_tree_free(h->paths[i].tree);
+    for (size_t i = 0; i < h->detail_count; i++)
+        gcd_merged_tree_free(h->details[i].tree);
+    gcd_mem_free(&h->alloc, h->details, HTML_DETAILS * sizeof *h->details);
+    gcd_origins_free(h->origins);
     gcd_merged_tree_free(h->by_paths);
     gcd_locked_alloc_done(&h->locked);
 }

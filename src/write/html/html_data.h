@@ -8,17 +8,23 @@
 #include <gcdumpc/generations.h>
 #include <gcdumpc/suspects.h>
 #include <gcdumpc/unstable/merged_tree.h>
+#include <gcdumpc/unstable/origins.h>
 #include <gcdumpc/writer.h>
 
 #include "base/threads/locked_alloc.h"
 #include "write/stacks.h"
 
-#define HTML_TYPES 5000          /* rows of the table of types; the rest is one row */
+#define HTML_TYPES 20000         /* rows of the table of types; the rest is one row */
 #define HTML_TREE 12000          /* nodes of the dominator tree */
 #define HTML_LARGE 100           /* single objects */
 #define HTML_HOLDERS 60          /* types on the way to one of them; what is further out is one name */
 #define HTML_PATHS 24            /* types whose paths are shown */
 #define HTML_PATH_NODES 400      /* nodes of each of them */
+#define HTML_DETAILS 1200        /* types about which more is known: the first by bytes, and those with a thousandth of all bytes */
+#define HTML_DETAILS_FIRST 500
+#define HTML_DETAIL_NODES 30     /* of their paths */
+#define HTML_PAIRS 6             /* other types in one of their lists */
+#define HTML_OBJECTS 5           /* largest objects */
 #define HTML_SUSPECTS 20
 #define HTML_GENERATIONS 6       /* 0, 1, 2, large, pinned, and objects in none of the ranges */
 
@@ -26,6 +32,31 @@ struct html_large {
     uint64_t retained;
     uint32_t node;
     size_t holder, holders;      /* in the list of holders: labels from the outermost one to that of the object */
+};
+
+/* Objects or references of a type, seen from another one.  TYPE above: GCD_NODE_ROOT = no single object, GCD_NODE_NONE = nothing holds them. */
+struct html_pair {
+    uint32_t type;
+    uint64_t count, bytes;
+};
+
+enum { HTML_ABOVE, HTML_BELOW, HTML_REFS, HTML_LISTS };
+
+struct html_object {
+    uint32_t node;
+    uint64_t retained;
+};
+
+/* The dominators of its objects by type, what they dominate and refer to, the objects that retain most, and the paths to all. */
+struct html_detail {
+    uint32_t type;
+    struct html_list {
+        struct html_pair items[HTML_PAIRS];
+        size_t count;
+    } lists[HTML_LISTS];
+    struct html_object objects[HTML_OBJECTS];
+    size_t object_count;
+    struct gcd_merged_tree *tree;        /* NULL when it is one of html_data.paths */
 };
 
 struct html_data {
@@ -52,6 +83,9 @@ struct html_data {
         struct gcd_merged_tree *tree;
     } paths[HTML_PATHS];
     size_t path_count;
+    struct html_detail *details; /* [HTML_DETAILS] */
+    size_t detail_count;
+    struct gcd_origins *origins;
     struct gcd_generation generations[HTML_GENERATIONS];
     uint64_t roots[GCD_GROUPS];  /* how many of each group */
     struct gcd_async *async;
@@ -61,6 +95,10 @@ struct html_data {
 GCD_MUST_CHECK gcd_status html_data_make(struct html_data *h, const struct gcd_graph *g, const struct gcd_write_options *options,
                                          struct gcd_error *err);
 void html_data_done(struct html_data *h);
+
+/* html_details.c: which types, when the types are sorted; then what is known about them. */
+GCD_MUST_CHECK gcd_status html_details_choose(struct html_data *h, struct gcd_error *err);
+GCD_MUST_CHECK gcd_status html_details_collect(struct html_data *h, struct gcd_error *err);
 
 /* html_json.c */
 GCD_MUST_CHECK gcd_status html_json_write(const struct html_data *h, struct gcd_sink *s, struct gcd_error *err);

@@ -16,7 +16,7 @@
 #include "write/write.h"
 
 /* All names of frames together; a hostile dump has names of megabytes. */
-#define NAMES_BYTES ((size_t)2 << 20)
+#define NAMES_BYTES ((size_t)5 << 19)
 /* Texts that occur a few times or once a type. */
 #define TEXT_BYTES ((size_t)2000)
 #define MODULE_BYTES ((size_t)120)
@@ -62,6 +62,17 @@ static void use_suspects(struct page *p, const struct gcd_suspects *all, size_t 
     }
 }
 
+static void use_detail(struct page *p, const struct html_detail *d)
+{
+    use(p, d->type);
+    for (size_t list = 0; list < HTML_LISTS; list++)
+        for (size_t i = 0; i < d->lists[list].count; i++)
+            if (d->lists[list].items[i].type < GCD_NODE_ROOT)
+                use(p, d->lists[list].items[i].type);
+    if (d->tree != NULL)
+        use_tree(p, d->tree);
+}
+
 static void use_all(struct page *p)
 {
     const struct html_data *h = p->h;
@@ -74,6 +85,8 @@ static void use_all(struct page *p)
         use_tree(p, h->paths[i].tree);
     for (size_t i = 0; i < h->path_count; i++)
         use(p, h->paths[i].type);
+    for (size_t i = 0; i < h->detail_count; i++)
+        use_detail(p, &h->details[i]);
     use_suspects(p, h->suspects, HTML_SUSPECTS);
     if (h->consumer != NULL)
         use_suspects(p, h->consumer, 1);
@@ -136,6 +149,21 @@ static void put_process(struct page *p)
     json_put_text(&p->j, "os", f->os, TEXT_BYTES);
     json_put_text(&p->j, "architecture", f->arch, TEXT_BYTES);
     json_put_text(&p->j, "runtime_version", f->runtime_version, TEXT_BYTES);
+    json_put_text(&p->j, "format", f->trace.container != NULL ? f->trace.container : "", TEXT_BYTES);
+    json_put_close(&p->j, '}');
+}
+
+/* What is missing, and which of several dumps this is. */
+static void put_loss(struct page *p)
+{
+    const struct gcd_summary *f = gcd_graph_summary(p->h->g);
+    json_put_open(&p->j, "loss", '{');
+    json_put_number(&p->j, "objects", f->objects_lost);
+    json_put_bool(&p->j, "exact", f->objects_lost_exact);
+    json_put_number(&p->j, "undescribed", f->types_undescribed);
+    json_put_text(&p->j, "first", f->verdict.reason_count > 0 ? f->verdict.reasons[0].name : "", TEXT_BYTES);
+    json_put_number(&p->j, "dumps", f->dumps);
+    json_put_number(&p->j, "number", f->walk_number);
     json_put_close(&p->j, '}');
 }
 
@@ -224,6 +252,7 @@ static void put_types(struct page *p)
         json_put_number(&p->j, NULL, t->objects);
         json_put_number(&p->j, NULL, t->bytes);
         json_put_number(&p->j, NULL, h->retained[h->types[i]]);
+        json_put_number(&p->j, NULL, (uint64_t)gcd_origins_get(h->origins, h->types[i]));
         json_put_close(&p->j, ']');
     }
     json_put_close(&p->j, ']');
@@ -283,6 +312,54 @@ static void put_paths(struct page *p)
         json_put_open(&p->j, NULL, '{');
         json_put_number(&p->j, "type", p->number[p->h->paths[i].type]);
         put_tree(p, "tree", p->h->paths[i].tree);
+        json_put_close(&p->j, '}');
+    }
+    json_put_close(&p->j, ']');
+}
+
+/* A row a type: name (-1: no single object, -2: none), objects or references, bytes. */
+static void put_pairs(struct page *p, const char *key, const struct html_list *l)
+{
+    json_put_open(&p->j, key, '[');
+    for (size_t i = 0; i < l->count; i++) {
+        uint32_t type = l->items[i].type;
+        json_put_open(&p->j, NULL, '[');
+        json_put_signed(&p->j, NULL, type == GCD_NODE_ROOT ? -1 : type == GCD_NODE_NONE ? -2 : (int64_t)p->number[type]);
+        json_put_number(&p->j, NULL, l->items[i].count);
+        json_put_number(&p->j, NULL, l->items[i].bytes);
+        json_put_close(&p->j, ']');
+    }
+    json_put_close(&p->j, ']');
+}
+
+/* A row an object: address or null, own bytes, retained bytes. */
+static void put_objects(struct page *p, const struct html_detail *d)
+{
+    json_put_open(&p->j, "largest", '[');
+    for (size_t i = 0; i < d->object_count; i++) {
+        uint32_t node = d->objects[i].node;
+        json_put_open(&p->j, NULL, '[');
+        json_put_hex(&p->j, NULL, gcd_graph_notes(p->h->g)->addresses_made_up ? 0 : gcd_graph_node_address(p->h->g, node));
+        json_put_number(&p->j, NULL, gcd_graph_node_size(p->h->g, node));
+        json_put_number(&p->j, NULL, d->objects[i].retained);
+        json_put_close(&p->j, ']');
+    }
+    json_put_close(&p->j, ']');
+}
+
+static void put_details(struct page *p)
+{
+    json_put_open(&p->j, "details", '[');
+    for (size_t i = 0; i < p->h->detail_count; i++) {
+        const struct html_detail *d = &p->h->details[i];
+        json_put_open(&p->j, NULL, '{');
+        json_put_number(&p->j, "type", p->number[d->type]);
+        put_pairs(p, "above", &d->lists[HTML_ABOVE]);
+        put_pairs(p, "below", &d->lists[HTML_BELOW]);
+        put_pairs(p, "refs", &d->lists[HTML_REFS]);
+        put_objects(p, d);
+        if (d->tree != NULL)
+            put_tree(p, "tree", d->tree);
         json_put_close(&p->j, '}');
     }
     json_put_close(&p->j, ']');
@@ -371,6 +448,7 @@ static void put_all(struct page *p)
     json_put_text(&p->j, "gcdumpc", GCDUMPC_VERSION, TEXT_BYTES);
     json_put_verdict(&p->j, &gcd_graph_summary(p->h->g)->verdict);
     put_process(p);
+    put_loss(p);
     put_gc(p);
     put_totals(p);
     put_memory(p);
@@ -379,6 +457,7 @@ static void put_all(struct page *p)
     put_tree(p, "tree", p->h->tree);
     put_large(p);
     put_paths(p);
+    put_details(p);
     put_suspects(p, "suspects", p->h->suspects, HTML_SUSPECTS);
     put_suspects(p, "consumer", p->h->consumer, 1);
     json_put_number(&p->j, "suspect_bytes", gcd_suspects_threshold(p->h->suspects));

@@ -6,7 +6,8 @@
  * @typedef {[parent: number, name: number, ownObjects: number, ownBytes: number, objects: number, bytes: number]} TreeRow
  */
 
-/** @typedef {[name: number, module: string, objects: number, bytes: number, retained: number]} TypeRow */
+// origin: 0 the program's own code, 1 a library, 2 the framework.
+/** @typedef {[name: number, module: string, objects: number, bytes: number, retained: number, origin: number]} TypeRow */
 /** @typedef {[name: number, bytes: number, retained: number, address: string | null, holders: number[]]} LargeRow  holders: from the root on */
 /** @typedef {[type: number, objects: number, bytes: number]} PartRow */
 /**
@@ -21,17 +22,29 @@
  */
 
 /** @typedef {{complete: boolean, unverified: boolean, reasons: string[]}} Verdict */
-/** @typedef {{name: string, pid: number, command_line: string, os: string, architecture: string, runtime_version: string}} Process */
 /**
  * Before the dump, in bytes; 0 of the cgroup: none.
  * @typedef {{resident: number, gc?: number, native?: number, file: number, shared: number, swapped: number, cgroup_limit: number,
  *            cgroup_used: number, look_for_native: boolean, text: string}} Memory
  */
+/**
+ * @typedef {{name: string, pid: number, command_line: string, os: string, architecture: string, runtime_version: string,
+ *            format: string}} Process
+ */
+// Objects that did not arrive (exact, or a lower bound), types without a name, the first reason of the verdict; dump NUMBER of DUMPS.
+/** @typedef {{objects: number, exact: boolean, undescribed: number, first: string, dumps: number, number: number}} Loss */
 /** @typedef {{start_unix_ms?: number, start_ns: number, pause_ns: number, number: number, heaps: number}} Collection */
 
 /**
  * @typedef {{objects: number, bytes: number, references: number, types: number, roots: number, dependent_handles: number,
  *            reachable_objects: number, reachable_bytes: number, stand_ins: number}} Totals
+ */
+
+/** @typedef {[type: number, count: number, bytes: number]} PairRow  type -1: no single object, -2: nothing */
+
+/**
+ * Of a type: types that its objects are dominated by, dominate and refer to; the largest objects: address, own and retained bytes.
+ * @typedef {{type: number, above: PairRow[], below: PairRow[], refs: PairRow[], largest: [string | null, number, number][], tree?: TreeRow[]}} Detail
  */
 
 /** @typedef {[objects: number, bytes: number, ranges: number, free: number, reserved: number]} GenerationRow */
@@ -49,11 +62,11 @@
  * other_types: number, objects and bytes of those that are not in types.  consumer: without suspects the largest consumer.
  * roots: how many of each group of root_groups.  generations: 0, 1, 2, large, pinned, and outside of ranges.
  * paths: what of a type is reached on which way; own numbers are what ends there.
- * @typedef {{kind: "heap", gcdumpc: string, verdict: Verdict, process: Process, gc: Collection, memory?: Memory, totals: Totals,
+ * @typedef {{kind: "heap", gcdumpc: string, verdict: Verdict, process: Process, loss: Loss, gc: Collection, memory?: Memory, totals: Totals,
  *            root_groups: string[], roots: number[], names: string[], kinds: string[], types: TypeRow[],
- *            other_types: [number, number, number], tree: TreeRow[], largest: LargeRow[], paths: {type: number, tree: TreeRow[]}[],
- *            suspects: Suspect[], consumer: Suspect[], suspect_bytes: number, generations: GenerationRow[],
- *            waits?: Waits}} Heap
+ *            other_types: [number, number, number], tree: TreeRow[], largest: LargeRow[],
+ *            paths: {type: number, tree: TreeRow[]}[], details: Detail[], suspects: Suspect[], consumer: Suspect[],
+ *            suspect_bytes: number, generations: GenerationRow[], waits?: Waits}} Heap
  */
 
 /**

@@ -1,9 +1,9 @@
 // @ts-check
 // Two dumps side by side.
 import {diff} from "./data.js";
-import {bytesCell, countCell, el, named, roomy, section} from "./dom.js";
-import {visible} from "./names.js";
-import {bytes, count, exactBytes, growthText, plural, signed, timeText} from "./numbers.js";
+import {byId, bytesCell, countCell, el, named, roomy, section} from "./dom.js";
+import {shortName, visible} from "./names.js";
+import {bytes, count, exactBytes, growthText, plural, signed, sum, timeText} from "./numbers.js";
 import {head, tileOf, verdictBox} from "./summary.js";
 import {sortableTable} from "./table.js";
 import {treeTable} from "./tree.js";
@@ -19,8 +19,8 @@ import * as words from "./words.js";
  */
 function diffRow([name, ...numbers]) {
   const half = numbers.length / 2;
-  const sum = (/** @type {number[]} */ [objects, size, retained = 0]) => ({objects, bytes: size, retained});
-  return {name: visible(name), kind: "t", before: sum(numbers.slice(0, half)), after: sum(numbers.slice(half))};
+  const sizes = (/** @type {number[]} */ [objects, size, retained = 0]) => ({objects, bytes: size, retained});
+  return {name: visible(name), kind: "t", before: sizes(numbers.slice(0, half)), after: sizes(numbers.slice(half))};
 }
 
 /**
@@ -50,52 +50,102 @@ function growth({before, after}) {
   return before.objects === 0 ? Infinity : after.objects === 0 ? -Infinity : before.bytes > 0 ? after.bytes / before.bytes - 1 : 0;
 }
 
+/** @param {import("./data.js").Side} side */
+function timeOf(side) {
+  return side.unix_ms === undefined ? "" : timeText(side.unix_ms);
+}
+
 export function diffHeading() {
   const [older, newer] = diff.sides;
-  head(`${visible(older.name)} → ${visible(newer.name)} – heap dumps`, `${visible(older.name)} → ${visible(newer.name)}`,
-       [older, newer].map(s => s.unix_ms === undefined ? "" : timeText(s.unix_ms)).concat(visible(newer.program)));
+  const title = visible(newer.program || newer.name);
+  byId("kicker").textContent = "Two heap dumps";
+  head(`${title} – two heap dumps`, title, [words.between(older.unix_ms, newer.unix_ms)]);
+}
+
+/** @param {string} title @param {import("./data.js").Side} side */
+function sideColumn(title, side) {
+  return el("div", {class: "side"}, el("h3", {}, title), el("dl", {class: "facts"}, ...[
+    ["File", visible(side.name)], ["Program", visible(side.program) || "not known"],
+    ["Process", side.process > 0 ? String(side.process) : "not known"],
+    ["Time", timeOf(side) || "not known"], ["Objects take", `${bytes(side.bytes)} in ${plural(side.objects, "object")}`]].map(([name, value]) =>
+    el("div", {}, el("dt", {}, name), el("dd", {}, el("bdi", {dir: "ltr"}, value))))), verdictBox(side.verdict, `${title} dump: `));
+}
+
+// What the types are ordered by: what they retain when that is known.
+const METRIC = diff.retained ? "retained" : "bytes";
+
+/** @param {Row[]} rows */
+function answers(rows) {
+  const grown = rows.filter(r => delta(r, METRIC) > 0).sort((a, b) => delta(b, METRIC) - delta(a, METRIC)).slice(0, 5);
+  return el("ol", {class: "answers"}, ...grown.map(r => el("li", {}, named({name: shortName(r.name), kind: "t"}), " ",
+    words.grown(delta(r, METRIC), delta(r, "objects"), METRIC === "retained"))));
 }
 
 export function diffSummary() {
   const [before, after] = diff.sides;
-  /** @type {[string, keyof Sizes, (n: number) => string][]} */
-  const sums = [["Objects take", "bytes", bytes], ["Objects", "objects", count]];
-  if (diff.retained) {
-    sums.push(["Alive", "retained", bytes]);
-  }
-  const tiles = sums.map(([label, what, text]) =>
-    tileOf(text(after[what]), label, `${signed(after[what] - before[what], text)}, before ${text(before[what])}`));
-  const all = diff.rows.map(row => diffRow(row));
-  const fresh = all.filter(r => r.before.objects === 0).length;
-  const gone = all.filter(r => r.after.objects === 0).length;
+  const rows = diff.rows.map(row => diffRow(row));
+  const warnings = words.differences(before, after);
   section("summary", "Summary", words.EXPLANATIONS.diff,
-    verdictBox(before.verdict, "Older dump: "), verdictBox(after.verdict, "Newer dump: "),
-    el("dl", {class: "stats"}, ...tiles, tileOf(count(fresh), "New types", null), tileOf(count(gone), "Vanished types", null)));
+    el("p", {class: "answer"}, words.change(before, after)),
+    answers(rows),
+    warnings.length > 0 ? el("div", {class: "verdict unsure"}, ...warnings.map(text => el("p", {}, text))) : null,
+    el("div", {class: "columns"}, sideColumn("Older", before), sideColumn("Newer", after)),
+    el("dl", {class: "stats"},
+      tileOf(signed(after.bytes - before.bytes, bytes), "Objects take", `before ${bytes(before.bytes)}, now ${bytes(after.bytes)}`),
+      tileOf(signed(after.objects - before.objects, count), "Objects", `before ${count(before.objects)}, now ${count(after.objects)}`),
+      diff.retained ? tileOf(signed(after.retained - before.retained, bytes), "Alive", `now ${bytes(after.retained)}`) : null,
+      tileOf(count(rows.filter(r => r.before.objects === 0).length), "New types", null),
+      tileOf(count(rows.filter(r => r.after.objects === 0).length), "Vanished types", null)));
+}
+
+/**
+ * A change with a bar to the left or the right.
+ * @param {number} n
+ * @param {number} most
+ */
+function barDelta(n, most) {
+  const cell = bytesDelta(n);
+  cell.classList.add("both-ways", n < 0 ? "back" : "forth");
+  cell.style.setProperty("--share", `${most > 0 ? Math.min(50, 50 * Math.abs(n) / most) : 0}%`);
+  return cell;
 }
 
 export function diffTypes() {
-  const rows = diff.rows.map(diffRow);
+  const all = diff.rows.map(row => diffRow(row));
+  const rows = all.filter(r => delta(r, "objects") !== 0 || delta(r, "bytes") !== 0 || delta(r, "retained") !== 0);
+  const most = Math.max(1, ...rows.map(r => Math.abs(delta(r, METRIC))));
   const others = diffRow(["", ...diff.other_rows.slice(1)]);
-  const more = (/** @type {string} */ row) => el("td", {class: "roomy"}, row);
+  const number = (/** @type {HTMLTableCellElement} */ cell) => roomy(cell);
   /** @type {import("./table.js").Column<Row>[]} */
   const retained = diff.retained ? [
-    {title: "Retained", number: true, narrow: false, value: r => r.after.retained, cell: r => bytesCell(r.after.retained)},
-    {title: "Retained ±", number: true, value: r => delta(r, "retained"), cell: r => bytesDelta(delta(r, "retained"))}] : [];
-  const foot = diff.other_rows[0] === 0 ? null : el("tr", {}, el("th", {scope: "row"}, `${plural(diff.other_rows[0], "more type")}`),
-    roomy(countCell(others.after.objects)), roomy(deltaCell(delta(others, "objects"), count)), roomy(bytesCell(others.after.bytes)),
-    bytesDelta(delta(others, "bytes")),
-    more(growthText(growth(others))), ...retained.map(column => column.narrow === false ? more("") : el("td", {})));
-  section("types", "Types", words.EXPLANATIONS.diffTypes, sortableTable({
-    caption: "Types with what has changed", rows, sortBy: 4, foot,
+    {title: "Retained ±", number: true, value: r => delta(r, "retained"), cell: r => barDelta(delta(r, "retained"), most)},
+    {title: "Retained", number: true, narrow: false, value: r => r.after.retained, cell: r => bytesCell(r.after.retained)}] : [];
+  const sumRow = (/** @type {string} */ name, /** @type {Row} */ r) => el("tr", {}, el("th", {scope: "row"}, name),
+    ...retained.map(column => column.narrow === false ? roomy(el("td")) : el("td")), bytesDelta(delta(r, "bytes")), number(bytesCell(r.after.bytes)),
+    number(deltaCell(delta(r, "objects"), count)), number(countCell(r.after.objects)), number(el("td", {class: "number"}, growthText(growth(r)))));
+  const foot = (/** @type {Row[]} */ found) => {
+    const lines = document.createDocumentFragment();
+    const of = (/** @type {keyof Sizes} */ what, /** @type {"before" | "after"} */ when) => sum(found, r => r[when][what]);
+    const both = {name: "", kind: "t", before: {objects: of("objects", "before"), bytes: of("bytes", "before"), retained: 0},
+                  after: {objects: of("objects", "after"), bytes: of("bytes", "after"), retained: 0}};
+    lines.append(sumRow(found.length < rows.length ? `${plural(found.length, "type")} found` : `${plural(found.length, "changed type")}`, both));
+    if (diff.other_rows[0] > 0) {
+      lines.append(sumRow(`${plural(diff.other_rows[0], "more type")}`, others));
+    }
+    return lines;
+  };
+  section("types", "Types", words.EXPLANATIONS.diffTypes, el("p", {class: "muted"}, words.unchanged(all.length - rows.length)), sortableTable({
+    caption: "Types with what has changed", rows, sortBy: 1, foot, keep: true,
     search: {id: "type-search", label: "Search types", hint: "part of a name", text: r => r.name.toLowerCase()},
     columns: [
       {title: "Type", value: r => r.name, cell: r => el("th", {scope: "row"}, named(r))},
-      {title: "Objects", number: true, narrow: false, value: r => r.after.objects, cell: r => countCell(r.after.objects)},
-      {title: "Objects ±", number: true, narrow: false, value: r => delta(r, "objects"), cell: r => deltaCell(delta(r, "objects"), count)},
-      {title: "Bytes", number: true, narrow: false, value: r => r.after.bytes, cell: r => bytesCell(r.after.bytes)},
-      {title: "Bytes ±", number: true, value: r => delta(r, "bytes"), cell: r => bytesDelta(delta(r, "bytes"))},
-      {title: "Growth", number: true, narrow: false, value: r => growth(r), cell: r => el("td", {class: "number"}, growthText(growth(r)))},
       ...retained,
+      {title: "Bytes ±", number: true, value: r => delta(r, "bytes"), cell: r => diff.retained ? bytesDelta(delta(r, "bytes"))
+        : barDelta(delta(r, "bytes"), most)},
+      {title: "Bytes", number: true, narrow: false, value: r => r.after.bytes, cell: r => bytesCell(r.after.bytes)},
+      {title: "Objects ±", number: true, narrow: false, value: r => delta(r, "objects"), cell: r => deltaCell(delta(r, "objects"), count)},
+      {title: "Objects", number: true, narrow: false, value: r => r.after.objects, cell: r => countCell(r.after.objects)},
+      {title: "Growth", number: true, narrow: false, value: r => growth(r), cell: r => el("td", {class: "number"}, growthText(growth(r)))},
     ],
   }));
 }
@@ -129,5 +179,5 @@ export function diffPaths() {
         {title: "Objects ±", kind: "number", cell: n => deltaCell(delta(n, "objects"), count)},
         {title: "Bytes", kind: "number roomy", cell: n => roomy(bytesCell(n.after.bytes))},
         {title: "Growth", kind: "number roomy", cell: n => roomy(el("td", {class: "number"}, growthText(growth(n))))},
-      ]}));
+      ]}).element);
 }

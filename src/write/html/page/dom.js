@@ -78,12 +78,34 @@ export function shareCell(part, whole) {
 }
 
 /**
+ * Bytes with a line below them that is as long as their share.
+ * @param {number} n
+ * @param {number} whole
+ */
+export function barCell(n, whole) {
+  const cell = bytesCell(n);
+  cell.classList.add("barred");
+  cell.style.setProperty("--share", `${whole > 0 ? Math.min(100, 100 * n / whole) : 0}%`);
+  return cell;
+}
+
+/**
  * Left out where there is no room.
  * @param {HTMLTableCellElement} cell
  */
 export function roomy(cell) {
   cell.classList.add("roomy");
   return cell;
+}
+
+/**
+ * A table that can be wider than the window.
+ * @param {string} label
+ * @param {HTMLTableElement} table
+ */
+export function wideTable(label, table) {
+  table.prepend(el("caption", {class: "hidden"}, label));
+  return el("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": `${label}, a table`}, table);
 }
 
 /**
@@ -95,8 +117,43 @@ export function roomy(cell) {
  */
 export function section(id, title, explanation, ...children) {
   byId("sections").append(el("li", {}, el("a", {href: `#${id}`}, title)));
-  const card = el("section", {id, class: "card", "aria-labelledby": `${id}-title`},
-                  el("h2", {id: `${id}-title`}, title), explanation ? el("p", {class: "muted explanation"}, explanation) : null, ...children);
+  const about = explanation === null ? null : el("details", {class: "about"},
+    el("summary", {"aria-label": `About: ${title}`}, "?"), el("p", {class: "muted explanation"}, explanation));
+  const card = el("section", {id, class: "card", "aria-labelledby": `${id}-title`}, el("h2", {id: `${id}-title`}, title), about, ...children);
   byId("content").append(card);
   return card;
+}
+
+/**
+ * Into the clipboard; without a right to that, by way of a selection.
+ * @param {string} text
+ */
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = el("textarea", {class: "hidden", "aria-hidden": "true"});
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+}
+
+/**
+ * A button that copies what TEXT gives, and says so.
+ * @param {string} title
+ * @param {string | null} label  for those who do not see where it stands
+ * @param {() => string} text
+ */
+export function copyButton(title, label, text) {
+  const button = el("button", {type: "button", class: "chip", "aria-label": label, click: async () => {
+    await copy(text());
+    button.textContent = "Copied";
+    setTimeout(() => {
+      button.textContent = title;
+    }, 1500);
+  }}, title);
+  return button;
 }

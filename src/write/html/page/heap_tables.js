@@ -1,7 +1,8 @@
 // @ts-check
 // The largest objects, the roots and the generations.
 import {heap} from "./data.js";
-import {bytesCell, countCell, el, named, roomy, section, shareCell, swatch} from "./dom.js";
+import {bytesCell, countCell, el, roomy, section, shareCell, swatch, wideTable} from "./dom.js";
+import {linkedName, panelLink} from "./links.js";
 import {labelOf, nameOf} from "./names.js";
 import {count} from "./numbers.js";
 import {sortableTable} from "./table.js";
@@ -9,8 +10,10 @@ import * as words from "./words.js";
 
 /** @param {import("./data.js").LargeRow} row */
 function holders(row) {
-  return el("td", {class: "holders"}, ...row[4].slice(0, -1).flatMap((n, i) => [
-    i > 0 ? el("span", {class: "arrow"}, " › ") : "", named({name: nameOf(n), kind: heap.kinds[n]})]));
+  const names = row[4].slice(0, -1);
+  const few = names.length > 8 ? [...names.slice(0, 4), -1, ...names.slice(-3)] : names;
+  return el("td", {class: "holders"}, ...few.flatMap((n, i) => [
+    i > 0 ? el("span", {class: "arrow"}, " › ") : "", n < 0 ? "…" : linkedName(n, true)]));
 }
 
 export function largestSection() {
@@ -18,8 +21,8 @@ export function largestSection() {
     caption: "Objects with the largest retained sizes",
     rows: heap.largest, sortBy: 1,
     columns: [
-      {title: "Object", value: o => nameOf(o[0]), cell: o => el("th", {scope: "row"}, named({name: nameOf(o[0]), kind: "t"}),
-                                                               o[3] !== null ? el("span", {class: "address"}, o[3]) : null)},
+      {title: "Object", value: o => nameOf(o[0]), cell: o => el("th", {scope: "row"}, linkedName(o[0]), el("span", {class: "address"},
+        panelLink(`object:${heap.largest.indexOf(o)}`, o[3] ?? "this object")))},
       {title: "Retained", number: true, value: o => o[2], cell: o => bytesCell(o[2])},
       {title: "Share", number: true, bar: true, value: o => o[2], cell: o => shareCell(o[2], heap.totals.bytes)},
       {title: "Own size", number: true, narrow: false, value: o => o[1], cell: o => bytesCell(o[1])},
@@ -31,7 +34,7 @@ export function largestSection() {
 export function rootSection() {
   const held = new Map(heap.tree.filter(row => row[0] < 0).map(row => [heap.names[row[1]], row]));
   const row = (/** @type {string} */ label, /** @type {string} */ roots, /** @type {import("./data.js").TreeRow | undefined} */ node) =>
-    el("tr", {}, el("th", {scope: "row"}, label), el("td", {class: "number"}, roots),
+    el("tr", {}, el("th", {scope: "row"}, node ? panelLink(`root:${label}`, label) : label), el("td", {class: "number"}, roots),
        bytesCell(node ? node[5] : 0), shareCell(node ? node[5] : 0, heap.totals.bytes), countCell(node ? node[4] : 0));
   const rows = heap.root_groups.flatMap((group, i) => heap.roots[i] > 0 ? [row(labelOf(group), count(heap.roots[i]), held.get(`[${group}]`))] : []);
   for (const other of ["[several roots]", "[not reachable from roots]"]) {
@@ -40,7 +43,7 @@ export function rootSection() {
     }
   }
   section("roots", "Roots", words.EXPLANATIONS.roots,
-    el("div", {class: "scroll"}, el("table", {}, el("caption", {class: "hidden"}, "Roots by kind"), el("thead", {}, el("tr", {},
+    wideTable("Roots by kind", el("table", {}, el("thead", {}, el("tr", {},
       el("th", {scope: "col"}, "Kind"), el("th", {scope: "col", class: "number"}, "Roots"), el("th", {scope: "col", class: "number"}, "Retained"),
       el("th", {scope: "col"}, "Share"), el("th", {scope: "col", class: "number"}, "Objects"))), el("tbody", {}, ...rows))));
 }
@@ -71,7 +74,7 @@ export function generationSection() {
        roomy(ranges > 0 ? bytesCell(reserved) : unknown()), el("td", {class: "chart"}, stackedBar([["filled", size], ["free", free]], largest)))]);
   section("generations", "Generations", words.EXPLANATIONS.generations,
     el("p", {class: "legend muted", "aria-hidden": "true"}, swatch("filled", "objects"), swatch("free", "free")),
-    el("div", {class: "scroll"}, el("table", {}, el("caption", {class: "hidden"}, "Generations"), el("thead", {}, el("tr", {},
+    wideTable("Generations", el("table", {}, el("thead", {}, el("tr", {},
       ...["Generation", "Objects", "Bytes", "Free"].map((t, i) => el("th", {scope: "col", class: i > 0 ? "number" : null}, t)),
       el("th", {scope: "col", class: "number roomy"}, "Reserved"),
       el("th", {scope: "col"}, "Chart"))), el("tbody", {}, ...rows))));

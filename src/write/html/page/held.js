@@ -1,9 +1,9 @@
 // @ts-check
 // Views of what holds what: the map and the tree of the whole heap.
 import {heap} from "./data.js";
-import {bytesCell, countCell, roomy, section, shareCell} from "./dom.js";
+import {bytesCell, countCell, el, roomy, section, shareCell} from "./dom.js";
 import {byNamespace, byOwnSize} from "./nodes.js";
-import {treeTable} from "./tree.js";
+import {matching, treeTable} from "./tree.js";
 import {treemap} from "./treemap.js";
 import * as words from "./words.js";
 
@@ -15,23 +15,56 @@ import * as words from "./words.js";
  * @param {number} whole  bytes
  * @param {string} own    what the own bytes of a node are called
  */
-export function heldTree(label, nodes, whole, own) {
-  return treeTable({label, nodes, follow: node => node.bytes >= whole / 4, columns: [
+export function heldTree(label, nodes, whole, own, short = false) {
+  return treeTable({label, nodes, short, follow: node => node.bytes >= whole / 4, columns: [
     {title: "Bytes", kind: "number", cell: node => bytesCell(node.bytes)}, {title: "Share", kind: null, cell: node => shareCell(node.bytes, whole)},
     {title: "Objects", kind: "number", cell: node => countCell(node.objects)},
     {title: own, kind: "number roomy", cell: node => roomy(bytesCell(node.ownBytes))},
   ]});
 }
 
+/**
+ * The way to the largest node of a type.
+ * @param {Node} tree
+ * @param {number} number
+ */
+function wayTo(tree, number) {
+  /** @type {Node[]} */
+  let best = [];
+  const waiting = [{node: tree, way: /** @type {Node[]} */ ([])}];
+  for (let at; (at = waiting.pop()) !== undefined;) {
+    for (const child of at.node.children()) {
+      const way = [...at.way, child];
+      if (child.number === number && child.kind === "t") {
+        best = best.length === 0 || child.bytes > best[best.length - 1].bytes ? way : best;
+      } else if (best.length === 0 || child.bytes > best[best.length - 1].bytes) {
+        waiting.push({node: child, way});
+      }
+    }
+  }
+  return best;
+}
+
 /** @param {Node} dominatorTree */
 export function mapSection(dominatorTree) {
   const views = [{title: "What holds it", root: dominatorTree}, {title: "Namespaces, retained", root: byNamespace()},
                  {title: "Namespaces, own size", root: byOwnSize()}];
-  section("map", "Map", words.EXPLANATIONS.map, ...treemap(views));
+  const map = treemap(views);
+  section("map", "Map", words.EXPLANATIONS.map, ...map.parts);
+  return (/** @type {number} */ number) => map.reveal(wayTo(dominatorTree, number));
 }
 
 /** @param {Node} dominatorTree */
 export function treeSection(dominatorTree) {
+  const nodes = dominatorTree.children();
+  const tree = heldTree("Dominator tree", nodes, heap.totals.bytes, "Own size");
+  const search = (/** @type {Event} */ event) => {
+    const parts = /** @type {HTMLInputElement} */ (event.target).value.toLowerCase().split(/\s+/).filter(word => word !== "");
+    tree.show(parts.length === 0 ? nodes : matching(nodes, parts));
+  };
+  const input = el("input", {type: "search", id: "tree-search", spellcheck: "false", autocomplete: "off", placeholder: "part of a name",
+                             input: search});
   section("tree", "Dominator tree", words.EXPLANATIONS.tree,
-    heldTree("Dominator tree", dominatorTree.children(), heap.totals.bytes, "Own size"));
+    el("div", {class: "search"}, el("label", {for: "tree-search"}, "Search the tree"), input), tree.element);
+  return (/** @type {number} */ number) => tree.reveal(wayTo(dominatorTree, number));
 }

@@ -4,6 +4,8 @@ import {diffHeading, diffPaths, diffSummary, diffTypes} from "./diff.js";
 import {generationSection, largestSection, rootSection} from "./heap_tables.js";
 import {mapSection, treeSection} from "./held.js";
 import {makeDominatorTree} from "./nodes.js";
+import {panel} from "./panel.js";
+import {places} from "./places.js";
 import {heading, summarySection} from "./summary.js";
 import {suspectSection} from "./suspects.js";
 import {pathSection, typeSection} from "./types.js";
@@ -18,13 +20,15 @@ if (data.kind === "diff") {
   const dominatorTree = makeDominatorTree();
   heading();
   summarySection();
+  const toMap = mapSection(dominatorTree);
   suspectSection();
-  mapSection(dominatorTree);
   typeSection();
-  treeSection(dominatorTree);
+  const toTree = treeSection(dominatorTree);
   largestSection();
   pathSection();
   waitSection();
   rootSection();
   generationSection();
+  panel({toMap, toTree, tree: dominatorTree});
 }
+places();

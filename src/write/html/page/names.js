@@ -40,22 +40,90 @@ export function namespaceOf(number) {
   return dot > 0 ? visible(text.slice(0, dot)) : "(no namespace)";
 }
 
-// The namespaces with most bytes have colours of their own, the same all over the page; the others share one.
+// Namespaces in front of a name, also inside of brackets.
+const NAMESPACES = /(?:[\p{L}_$][\p{L}\p{N}_$]*\.)+(?=[\p{L}_<])/gu;
+
+/**
+ * "Order<String>[]" of "Shop.Data.Order<System.String>[]".
+ * @param {string} name
+ */
+export function shortName(name) {
+  return name.replace(NAMESPACES, "");
+}
+
+/** @param {{name: string, kind: string}} node */
+export function shortOf(node) {
+  return node.kind === "t" ? shortName(node.name) : node.name;
+}
+
+// Where a type comes from, in the order of enum gcd_origin; what the runtime itself fills, strings and arrays, is a group of its own.
+export const ORIGINS = ["My code", "Libraries", "Framework", "Strings and arrays of values"];
+
+// Types of the runtime that say nothing about who uses them.
+const VALUES = new Set(["String", "Byte", "SByte", "Char", "Boolean", "Int16", "UInt16", "Int32", "UInt32", "Int64", "UInt64", "Single", "Double",
+                        "Decimal"].flatMap(name => [`System.${name}`, name]).concat(
+                        ["string", "byte", "sbyte", "char", "bool", "short", "ushort", "int", "uint", "long", "ulong", "float", "double",
+                         "decimal"]));
+
+/** @type {Map<number, import("./data.js").TypeRow>} */
+const rows = new Map(data.kind === "heap" ? heap.types.map(t => [t[0], t]) : []);
+
+/** @param {number} number */
+export function typeRow(number) {
+  return rows.get(number);
+}
+
+/**
+ * A number of ORIGINS; -1 = not known.
+ * @param {number} number
+ */
+export function originOf(number) {
+  if (number < 0 || heap.kinds[number] !== "t") {
+    return -1;
+  }
+  return VALUES.has(heap.names[number].replace(/\[[,\]]*$/, "")) ? 3 : rows.get(number)?.[5] ?? -1;
+}
+
 const COLOURS = 9;
 
-function largestNamespaces() {
+/**
+ * The keys with most bytes have colours of their own, the same all over the page; the others share one.
+ * @param {(type: import("./data.js").TypeRow) => string} key
+ */
+function largest(key) {
+  /** @type {Map<string, number>} */
   const sizes = new Map();
-  for (const [name, , , size] of heap.types) {
-    sizes.set(namespaceOf(name), (sizes.get(namespaceOf(name)) ?? 0) + size);
+  for (const type of data.kind === "heap" ? heap.types : []) {
+    sizes.set(key(type), (sizes.get(key(type)) ?? 0) + type[3]);
   }
   return [...sizes].sort((a, b) => b[1] - a[1]).slice(0, COLOURS).map(([name]) => name);
 }
 
-/** @type {string[]} */
-export const colours = data.kind === "heap" ? largestNamespaces() : [];
+const namespaces = largest(t => namespaceOf(t[0]));
+const modules = largest(t => visible(t[1]) || "(no module)");
 
-/** @param {string} namespace */
-export function colourOf(namespace) {
-  const i = colours.indexOf(namespace);
+/** @typedef {{title: string, names: string[], other: string | null, of: (number: number) => number}} Colouring */
+
+// What colours can stand for: the first names have colours of their own.
+/** @type {Record<string, Colouring>} */
+export const COLOURINGS = {
+  origin: {title: "whose code", names: ORIGINS, other: null, of: originOf},
+  namespace: {title: "namespace", names: namespaces, other: "other namespaces", of: n => namespaces.indexOf(namespaceOf(n))},
+  module: {title: "module", names: modules, other: "other modules", of: n => modules.indexOf(visible(rows.get(n)?.[1] ?? "") || "(no module)")},
+};
+
+/**
+ * @param {{kind: string, number: number, name: string}} node
+ * @param {string} colouring
+ */
+export function colourOf(node, colouring) {
+  if (node.kind === "n") {
+    const i = colouring === "namespace" ? namespaces.indexOf(node.name) : -1;
+    return i >= 0 ? `colour${i}` : "colour-none";
+  }
+  if (node.number < 0 || heap.kinds[node.number] !== "t") {
+    return "colour-none";
+  }
+  const i = COLOURINGS[colouring].of(node.number);
   return `colour${i < 0 ? "-other" : i}`;
 }

@@ -1,7 +1,7 @@
 // @ts-check
 // Trees of what is in a dump, as their views show them.
 import {heap} from "./data.js";
-import {colourOf, nameOf, namespaceOf} from "./names.js";
+import {nameOf, namespaceOf} from "./names.js";
 import {sum} from "./numbers.js";
 
 /** @typedef {import("./data.js").TreeRow} TreeRow */
@@ -20,7 +20,6 @@ export class Rows {
     this.number = tree.rows[rows[0]][1];
     this.kind = heap.kinds[this.number];
     this.name = nameOf(this.number);
-    this.colour = this.kind === "t" ? colourOf(namespaceOf(this.number)) : "colour-none";
     this.ownObjects = sum(rows, r => tree.rows[r][2]);
     this.ownBytes = sum(rows, r => tree.rows[r][3]);
     this.objects = sum(rows, r => tree.rows[r][4]);
@@ -51,7 +50,6 @@ export class Group {
     this.bytes = sizes.bytes;
     this.ownObjects = sizes.ownObjects ?? 0;
     this.ownBytes = sizes.ownBytes ?? 0;
-    this.colour = kind === "n" ? colourOf(name) : "colour-none";
     this.made = children;
   }
 
@@ -169,7 +167,7 @@ export function byNamespace() {
 // All types by namespace: each with its own bytes.
 export function byOwnSize() {
   return wholeHeap(largestFirst([...groupBy(heap.types, t => namespaceOf(t[0]))].map(([name, rows]) => {
-    const types = rows.map(t => Object.assign(leaf(nameOf(t[0]), "t", t[2], t[3]), {colour: colourOf(name), number: t[0]}));
+    const types = rows.map(t => Object.assign(leaf(nameOf(t[0]), "t", t[2], t[3]), {number: t[0]}));
     return new Group(name, "n", total(types), largestFirst(types));
   })));
 }

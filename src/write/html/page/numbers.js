@@ -67,6 +67,18 @@ export function growthText(growth) {
     : `${growth < 0 ? "\u2212" : growth > 0 ? "+" : ""}${(100 * Math.abs(growth)).toFixed(1)} %`;
 }
 
+/**
+ * The two largest units: "1 h 12 min".
+ * @param {number} ms
+ */
+export function duration(ms) {
+  const seconds = Math.round(ms / 1000);
+  const parts = [
+    [Math.floor(seconds / 86400), "d"], [Math.floor(seconds / 3600) % 24, "h"], [Math.floor(seconds / 60) % 60, "min"], [seconds % 60, "s"]];
+  const first = parts.findIndex(([n]) => Number(n) > 0);
+  return first < 0 ? `${count(ms)} ms` : parts.slice(first, first + 2).filter(([n]) => Number(n) > 0).map(([n, unit]) => `${n} ${unit}`).join(" ");
+}
+
 /** @param {number} ms  since 1970 */
 export function timeText(ms) {
   const time = new Date(ms);
@@ -80,4 +92,9 @@ export function timeText(ms) {
  */
 export function sum(items, value) {
   return items.reduce((total, item) => total + value(item), 0);
+}
+
+/** @param {string} text  in which numbers of five and more digits get separators */
+export function separated(text) {
+  return text.replace(/(?<![\w.])\d{5,15}(?![\w.])/g, digits => count(Number(digits)));
 }

@@ -1,10 +1,14 @@
 // @ts-check
 // The heading of the page and what the dump consists of.
 import {data, heap} from "./data.js";
-import {byId, el, section} from "./dom.js";
-import {visible} from "./names.js";
-import {bytes, count, exactBytes, milliseconds, plural, sum, timeText} from "./numbers.js";
+import {byId, el, section, swatch} from "./dom.js";
+import {ORIGINS, originOf, visible} from "./names.js";
+import {bytes, count, exactBytes, milliseconds, plural, share, sum, timeText} from "./numbers.js";
+import {suspectLines} from "./suspects.js";
 import * as words from "./words.js";
+
+// Suspects at the top.
+const SHOWN = 5;
 
 /** @param {[string, string][]} pairs */
 function facts(pairs) {
@@ -19,7 +23,10 @@ function dumpTime() {
 export function heading() {
   const {name, pid, runtime_version: runtime} = heap.process;
   const title = visible(name) || (pid ? `Process ${pid}` : "Heap dump");
-  head(`${title} – heap dump`, title, [dumpTime(), pid && name ? `process ${pid}` : "", runtime ? `.NET ${visible(runtime)}` : ""]);
+  const dart = heap.process.format === "dartheap";
+  byId("kicker").textContent = dart ? "Dart heap dump" : ".NET heap dump";
+  head(`${title} – heap dump`, title, [dumpTime(), pid && name ? `process ${pid}` : "", runtime ? `.NET ${visible(runtime)}` : "",
+                                       words.whichDump(heap.loss.number, heap.loss.dumps)]);
 }
 
 /**
@@ -34,14 +41,22 @@ export function head(windowTitle, title, notes) {
   byId("footer").textContent = words.writtenBy(data.gcdumpc);
 }
 
-/** @param {import("./data.js").Verdict} verdict */
-export function verdictBox({complete, unverified, reasons}, of = "") {
-  if (!complete) {
-    return el("div", {class: "verdict bad"}, el("p", {}, el("strong", {}, `${of}Incomplete. `), words.INCOMPLETE),
-              el("ul", {}, ...reasons.map(reason => el("li", {}, visible(reason)))));
+/**
+ * Completeness in one line; what it is about is behind it.
+ * @param {import("./data.js").Verdict} verdict
+ * @param {import("./data.js").Loss} [loss]
+ */
+export function verdictBox({complete, unverified, reasons}, of = "", loss = undefined, objects = 0) {
+  if (complete) {
+    return unverified ? el("div", {class: "verdict unsure"}, el("p", {}, el("strong", {}, `${of}Not verified. `), words.UNVERIFIED))
+                      : el("div", {class: "verdict good"}, el("p", {}, el("strong", {}, `${of}Complete. `), words.COMPLETE));
   }
-  return unverified ? el("div", {class: "verdict unsure"}, el("p", {}, el("strong", {}, `${of}Not verified. `), words.UNVERIFIED))
-                    : el("div", {class: "verdict good"}, el("p", {}, el("strong", {}, `${of}Complete. `), words.COMPLETE));
+  const list = el("ul", {}, ...reasons.map(reason => el("li", {}, words.reason(visible(reason)))));
+  const onlyNames = loss?.first === "types_undescribed" && reasons.length === 1;
+  const said = loss === undefined ? words.INCOMPLETE
+    : onlyNames ? `${words.NO_NAMES} ${words.remedy(loss)}` : `${words.arrived(loss, objects)} ${words.INCOMPLETE} ${words.remedy(loss)}`;
+  return el("div", {class: "verdict bad"}, el("p", {}, el("strong", {}, onlyNames ? `${of}Without names. ` : `${of}Incomplete. `), said),
+            el("details", {open: loss === undefined}, el("summary", {}, "What is missing"), list));
 }
 
 function rootlessBox() {
@@ -74,13 +89,56 @@ export function tileOf(value, label, note) {
             el("dd", {}, el("span", {class: "value"}, value), note ? el("span", {class: "note"}, note) : null));
 }
 
+/**
+ * Pieces side by side, each as wide as its bytes.
+ * @param {{kind: string, name: string, bytes: number}[]} pieces
+ */
+function stacked(pieces) {
+  const whole = sum(pieces, p => p.bytes);
+  const shown = pieces.filter(p => p.bytes > 0);
+  const line = el("span", {class: "bar stacked", "aria-hidden": "true"}, ...shown.map(p => {
+    const piece = el("span", {class: p.kind, title: `${p.name}: ${bytes(p.bytes)}`});
+    piece.style.width = `${100 * p.bytes / whole}%`;
+    return piece;
+  }));
+  return el("div", {}, line, el("p", {class: "legend muted"},
+    ...shown.map(p => swatch(p.kind, `${p.name} ${bytes(p.bytes)}, ${share(p.bytes, whole)}`))));
+}
+
+// What the suspects keep alive (without what they have in common), the rest, and what nothing holds.
+function answerBar() {
+  const t = heap.totals;
+  const dead = t.bytes - t.reachable_bytes;
+  const suspects = heap.suspects.filter(s => s.path !== undefined || s.content.length > 0).slice(0, SHOWN)
+    .map((s, i) => ({kind: `suspect${i}`, name: `Suspect ${i + 1}`, bytes: s.bytes}));
+  const left = t.bytes - dead - sum(suspects, s => s.bytes);
+  return stacked([...left >= 0 ? suspects : [], {kind: "filled", name: suspects.length > 0 ? "Other live objects" : "Live objects",
+                                                bytes: left >= 0 ? left : t.bytes - dead},
+                  {kind: "dead", name: "Not reachable", bytes: dead},
+                  {kind: "free", name: "Free between objects", bytes: sum(heap.generations, g => g[3])}]);
+}
+
+// The own bytes of all objects, by whose types they are.
+function originBar() {
+  const sizes = ORIGINS.map((name, i) => ({kind: `colour${i}`, name, bytes: sum(heap.types.filter(t => originOf(t[0]) === i), t => t[3])}));
+  return stacked([...sizes, {kind: "colour-other", name: "Other types", bytes: heap.other_types[2]}]);
+}
+
 export function summarySection() {
   const t = heap.totals;
   const dead = t.bytes - t.reachable_bytes;
   const strong = sum(heap.roots, n => n) - heap.roots[heap.root_groups.indexOf("weak handles")];
   const p = heap.process;
-  section("summary", "Summary", null, verdictBox(heap.verdict), t.stand_ins > 0 ? rootlessBox() : null,
+  const limit = heap.suspect_bytes;
+  document.body.classList.add("heap");
+  document.body.classList.toggle("incomplete", !heap.verdict.complete);
+  section("summary", "Summary", null, verdictBox(heap.verdict, "", heap.loss, t.objects), t.stand_ins > 0 ? rootlessBox() : null,
     heap.memory?.look_for_native ? nativeBox(heap.memory.text) : null,
+    t.bytes > 0 ? answerBar() : null,
+    heap.suspects.length > 0 ? null : el("p", {}, words.noSuspects(limit, t.bytes, heap.consumer.length > 0)),
+    suspectLines(SHOWN),
+    heap.suspects.length > SHOWN ? el("p", {}, el("a", {href: "#suspects"}, words.furtherSuspects(heap.suspects.length - SHOWN))) : null,
+    t.bytes > 0 ? originBar() : null,
     el("dl", {class: "stats"},
       tileOf(bytes(t.bytes), "Objects take", exactBytes(t.bytes)),
       tileOf(count(t.objects), "Objects", `of ${plural(t.types, "type")}`),
@@ -92,6 +150,7 @@ export function summarySection() {
     el("details", {}, el("summary", {}, "Process and runtime"), facts([
       ["Process", visible(p.name)], ["Process id", p.pid ? String(p.pid) : ""], ["Command line", visible(p.command_line)],
       ["Runtime", visible(p.runtime_version)], ["System", visible(p.os)], ["Architecture", visible(p.architecture)], ["Time", dumpTime()],
+      ["Dump", words.whichDump(heap.loss.number, heap.loss.dumps)],
       ["Garbage collection", heap.gc.number > 0 ? `number ${heap.gc.number}` : ""],
       ["GC heaps", heap.gc.heaps > 0 ? String(heap.gc.heaps) : ""], ...(heap.memory ? memoryFacts(heap.memory) : [])])));
 }

@@ -1,9 +1,10 @@
 // @ts-check
 // What may be a leak, with the path to it and what it holds.
 import {heap} from "./data.js";
-import {el, named, section} from "./dom.js";
-import {labelOf, nameOf, visible} from "./names.js";
-import {bytes, plural, share} from "./numbers.js";
+import {copyButton, el, named, section} from "./dom.js";
+import {linkedName, panelLink} from "./links.js";
+import {labelOf, visible} from "./names.js";
+import {bytes, share} from "./numbers.js";
 import * as words from "./words.js";
 
 /** @typedef {import("./data.js").Suspect} Suspect */
@@ -11,7 +12,7 @@ import * as words from "./words.js";
 /** @param {import("./data.js").StepRow} step */
 function pathStep([number, repeats, retained, dependent, fold]) {
   return el("li", {class: fold > 0 ? "folded" : null},
-    number < 0 ? el("span", {class: "muted"}, `${plural(repeats, "more object")}`) : named({name: nameOf(number), kind: "t"}),
+    number < 0 ? el("span", {class: "muted"}, words.moreObjects(repeats)) : linkedName(number),
     number >= 0 && repeats > 1 ? el("span", {class: "muted"}, ` ${words.repeated(repeats)}`) : null,
     dependent ? el("span", {class: "muted"}, " by a dependent handle") : null,
     el("span", {class: "muted"}, ` ${words.keeps(retained)}`));
@@ -34,27 +35,39 @@ function foldedSteps(steps) {
 /**
  * From the root to what is suspected, one step below the other; a button unfolds those of the framework.
  * @param {Suspect} s
+ * @param {"h3" | "h4"} heading
  */
-function suspectPath(s) {
-  const root = s.root_group === undefined ? "Not known which root" : labelOf(heap.root_groups[s.root_group]);
+function suspectPath(s, heading) {
+  const root = s.root_group === undefined ? null : labelOf(heap.root_groups[s.root_group]);
   const steps = s.path ?? [];
-  const list = el("ol", {class: "path"}, el("li", {}, el("strong", {}, root),
+  const list = el("ol", {class: "path"}, el("li", {}, el("strong", {}, root === null ? words.UNKNOWN_ROOT : panelLink(`root:${root}`, root)),
                   s.root_name ? el("span", {}, " ", named({name: visible(s.root_name), kind: "s"})) : null), ...foldedSteps(steps));
   const toggle = el("button", {type: "button", class: "chip", "aria-expanded": "false", click: () => {
     const all = list.classList.toggle("unfolded");
     toggle.textContent = all ? words.FOLD : words.UNFOLD;
     toggle.setAttribute("aria-expanded", String(all));
   }}, words.UNFOLD);
-  return el("div", {}, el("h4", {}, "Held by", steps.some(step => step[4] > 0) ? toggle : null), list);
+  return el("div", {}, el(heading, {}, "Held by", steps.some(step => step[4] > 0) ? toggle : null), list);
 }
 
 /**
  * @param {string} title
  * @param {import("./data.js").PartRow[]} parts
+ * @param {"h3" | "h4"} heading
  */
-function suspectParts(title, parts) {
-  return el("div", {}, el("h4", {}, title), el("ul", {class: "parts"}, ...parts.map(([number, objects, size]) =>
-    el("li", {}, named({name: nameOf(number), kind: "t"}), el("span", {class: "muted"}, ` ${words.inObjects(size, objects)}`)))));
+function suspectParts(title, parts, heading) {
+  return el("div", {}, el(heading, {}, title), el("ul", {class: "parts"}, ...parts.map(([number, objects, size]) =>
+    el("li", {}, linkedName(number), el("span", {class: "muted"}, ` ${words.inObjects(size, objects)}`)))));
+}
+
+/**
+ * @param {Suspect} s
+ * @param {"h3" | "h4"} heading  its level where this stands
+ */
+export function suspectDetails(s, heading) {
+  return el("div", {class: "columns"}, s.path ? suspectPath(s, heading) : null,
+            s.held.length > 0 ? suspectParts("Directly below it", s.held, heading) : null,
+            s.content.length > 0 ? suspectParts("All that it keeps, by type", s.content, heading) : null);
 }
 
 /**
@@ -67,15 +80,26 @@ function suspectArticle(s, i) {
        el("span", {class: "muted"}, ` ${bytes(s.bytes)}, ${share(s.bytes, heap.totals.bytes)}`)),
     el("p", {}, el("bdi", {dir: "ltr"}, visible(s.sentence))),
     s.advice ? el("p", {}, el("bdi", {dir: "ltr"}, visible(s.advice))) : null,
-    el("details", {open: i === 0}, el("summary", {}, "Details"), el("div", {class: "columns"},
-      s.path ? suspectPath(s) : null,
-      s.held.length > 0 ? suspectParts("Directly below it", s.held) : null,
-      s.content.length > 0 ? suspectParts("All that it keeps, by type", s.content) : null)));
+    el("details", {open: i === 0}, el("summary", {}, "Details"), suspectDetails(s, "h4")));
+}
+
+/**
+ * For the top of the page: what it is, and what to do next.
+ * @param {number} most
+ */
+export function suspectLines(most) {
+  const shown = heap.suspects.length > 0 ? heap.suspects : heap.consumer;
+  return el("ol", {class: "answers"}, ...shown.slice(0, most).map((s, i) => el("li", {},
+    heap.suspects.length > 0 ? el("span", {class: `swatch suspect${Math.min(i, 5)}`, "aria-hidden": "true"}) : null,
+    el("bdi", {dir: "ltr"}, visible(s.sentence)), " ",
+    el("span", {class: "actions"}, panelLink(`suspect:${i}`, "path and content"), s.path && s.path.length > 0
+      ? copyButton("command", words.COPY_PATHS, () => words.pathsCommand(heap.names[/** @type {import("./data.js").StepRow[]} */ (s.path)
+          .filter(step => step[0] >= 0).at(-1)?.[0] ?? 0])) : null))));
 }
 
 export function suspectSection() {
   const limit = heap.suspect_bytes;
   const shown = heap.suspects.length > 0 ? heap.suspects : heap.consumer;
-  const explanation = heap.suspects.length > 0 ? words.someSuspects(limit) : words.noSuspects(limit, shown.length > 0);
+  const explanation = heap.suspects.length > 0 ? words.someSuspects(limit) : words.noSuspects(limit, heap.totals.bytes, shown.length > 0);
   section("suspects", "Suspects", explanation, ...shown.map(suspectArticle));
 }

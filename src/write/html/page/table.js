@@ -1,49 +1,58 @@
 // @ts-check
-// A table that is sorted by its column heads and searched.  Only the first rows are in the page until somebody asks for more.
-import {el, roomy} from "./dom.js";
+// A table that is sorted by its column heads and searched.  Rows are made as they are scrolled to.
+import {copyButton, el, roomy} from "./dom.js";
 import {count, plural} from "./numbers.js";
+import {change, watch} from "./state.js";
 
-const ROWS_AT_ONCE = 25;
+const ROWS_AT_ONCE = 60;
+// Pixels before the end.
+const AHEAD = 800;
 
 /**
- * value: what is compared.  number: largest first.  bar: and drawn as one.  narrow: false hides it on phones.
+ * value: what is compared, and copied.  number: largest first.  bar: and drawn as one.  narrow: false hides it on phones.
  * @template T
  * @typedef {{title: string, value: (row: T) => string | number, cell: (row: T) => HTMLTableCellElement, number?: boolean, bar?: boolean,
  *            narrow?: boolean}} Column
  */
 
 /**
+ * foot: made for the rows that are found.  keep: search and order go into the address.
  * @template T
- * @typedef {{caption: string, columns: Column<T>[], rows: T[], sortBy: number, foot?: globalThis.Node | null,
- *            search?: {id: string, label: string, hint: string, text: (row: T) => string}}} TableOptions
+ * @typedef {{caption: string, columns: Column<T>[], rows: T[], sortBy: number, foot?: (found: T[]) => globalThis.Node | null, keep?: boolean,
+ *            search?: {id: string, label: string, hint: string, text: (row: T) => string, more?: globalThis.Node | null}}} TableOptions
  */
+
+/**
+ * @param {string} text
+ */
+function quoted(text) {
+  return /[",\n]|^[=+@-]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
 
 /**
  * @template T
  * @param {TableOptions<T>} options
  */
-export function sortableTable({caption, columns, rows, sortBy, search, foot}) {
+export function sortableTable({caption, columns, rows, sortBy, search, foot, keep = false}) {
   let order = {column: sortBy, down: columns[sortBy].number === true};
-  let shown = ROWS_AT_ONCE;
+  /** @type {string[]} */
+  let words = [];
   let found = [...rows];
   const body = el("tbody");
-  const more = el("button", {type: "button", class: "more", click: showMore});
+  const footer = el("tfoot");
   const status = el("p", {role: "status", class: "muted found"});
   const heads = columns.map((column, i) =>
     el("th", {scope: "col", class: classOf(column)}, el("button", {type: "button", class: "sort", click: () => sortByColumn(i)}, column.title)));
-
-  function showMore() {
-    const first = shown;
-    shown += Math.max(ROWS_AT_ONCE, shown);
-    fill();
-    /** @type {HTMLElement | null | undefined} */ (body.rows[first]?.querySelector("button, a"))?.focus();
-  }
+  const table = el("table", {}, el("caption", {class: "hidden"}, caption), el("thead", {}, el("tr", {}, ...heads)), body, footer);
+  const scroll = el("div", {class: "scroll long", tabindex: "0", role: "region", "aria-label": caption, scroll: fill}, table);
 
   /** @param {number} i */
   function sortByColumn(i) {
     order = {column: i, down: order.column === i ? !order.down : columns[i].number === true};
-    shown = ROWS_AT_ONCE;
-    sort();
+    if (keep) {
+      change({sort: `${order.down ? "-" : ""}${columns[i].title}`}, true);
+    }
+    show();
   }
 
   /** @param {Column<T>} column */
@@ -63,7 +72,8 @@ export function sortableTable({caption, columns, rows, sortBy, search, foot}) {
     return order.down ? -result : result;
   }
 
-  function sort() {
+  function show() {
+    found = words.length === 0 ? [...rows] : rows.filter(row => words.every(word => search?.text(row).includes(word)));
     found.sort(compare);
     heads.forEach((head, i) => {
       if (i === order.column) {
@@ -72,33 +82,80 @@ export function sortableTable({caption, columns, rows, sortBy, search, foot}) {
         head.removeAttribute("aria-sort");
       }
     });
+    status.textContent = found.length === rows.length ? `${plural(rows.length, "row")}` : `${count(found.length)} of ${plural(rows.length, "row")}`;
+    const sums = foot?.(found);
+    footer.replaceChildren(...sums ? [sums] : []);
+    body.replaceChildren();
+    scroll.scrollTop = 0;
     fill();
   }
 
+  // As many rows as fill what is seen, and some more.
   function fill() {
-    body.replaceChildren(...found.slice(0, shown).map(row =>
+    if (body.rows.length > 0 && scroll.scrollTop + scroll.clientHeight + AHEAD < scroll.scrollHeight) {
+      return;
+    }
+    const from = body.rows.length;
+    body.append(...found.slice(from, from + ROWS_AT_ONCE).map(row =>
       el("tr", {}, ...columns.map(column => column.narrow === false ? roomy(column.cell(row)) : column.cell(row)))));
-    more.hidden = found.length <= shown;
-    more.textContent = `Show more (${count(Math.min(shown, found.length))} of ${count(found.length)} shown)`;
-    status.textContent = found.length === rows.length ? `${plural(rows.length, "row")}` : `${count(found.length)} of ${plural(rows.length, "row")}`;
+    for (const link of [...body.rows].slice(from).flatMap(row => [...row.querySelectorAll("a, button")])) {
+      link.setAttribute("tabindex", link === body.querySelector("a, button") ? "0" : "-1");
+    }
   }
 
   /** @param {string} text */
   function find(text) {
-    const words = text.toLowerCase().split(/\s+/).filter(word => word !== "");
-    found = rows.filter(row => words.every(word => search?.text(row).includes(word)));
-    shown = ROWS_AT_ONCE;
-    sort();
+    words = text.toLowerCase().split(/\s+/).filter(word => word !== "");
+    show();
+  }
+
+  function csv() {
+    return [columns.map(c => c.title), ...found.map(row => columns.map(c => String(c.value(row))))]
+      .map(line => line.map(quoted).join(",")).join("\r\n") + "\r\n";
   }
 
   const parts = [];
   if (search) {
-    const input = el("input", {type: "search", id: search.id, spellcheck: "false", autocomplete: "off", placeholder: search.hint,
-                               input: () => find(input.value)});
-    parts.push(el("div", {class: "search"}, el("label", {for: search.id}, search.label), input, status));
+    const input = el("input", {type: "search", id: search.id, spellcheck: "false", autocomplete: "off", placeholder: search.hint, input: () => {
+      if (keep) {
+        change({q: input.value}, true);
+      } else {
+        find(input.value);
+      }
+    }});
+    if (keep) {
+      watch("q", value => {
+        if (input.value !== value) {
+          input.value = value;
+        }
+        find(value);
+      });
+    }
+    parts.push(el("div", {class: "search"}, el("label", {for: search.id}, search.label), input, search.more ?? null, status,
+                  copyButton("Copy as CSV", `Copy as CSV: ${caption}`, csv)));
   }
-  parts.push(el("div", {class: "scroll"}, el("table", {}, el("caption", {class: "hidden"}, caption), el("thead", {}, el("tr", {}, ...heads)), body,
-                                             foot ? el("tfoot", {}, foot) : null)), more);
-  sort();
+  if (keep) {
+    watch("sort", value => {
+      const down = value.startsWith("-");
+      const i = columns.findIndex(column => column.title === (down ? value.slice(1) : value));
+      order = i >= 0 ? {column: i, down} : {column: sortBy, down: columns[sortBy].number === true};
+      show();
+    });
+  }
+  // One link has the focus at a time; arrows move it.
+  body.addEventListener("keydown", event => {
+    const row = event.target instanceof Element ? event.target.closest("tr") : null;
+    const next = event.key === "ArrowDown" ? row?.nextElementSibling : event.key === "ArrowUp" ? row?.previousElementSibling : null;
+    const link = next?.querySelector("a, button");
+    if (link instanceof HTMLElement) {
+      event.preventDefault();
+      link.setAttribute("tabindex", "0");
+      link.focus();
+      row?.querySelector("a, button")?.setAttribute("tabindex", "-1");
+      fill();
+    }
+  });
+  parts.push(scroll);
+  show();
   return el("div", {class: "sortable"}, ...parts);
 }

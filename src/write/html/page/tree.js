@@ -1,12 +1,18 @@
 // @ts-check
-// A tree in a table (ARIA treegrid): one row has the focus, arrows move it, right and left open and close.
-import {el, named} from "./dom.js";
-import {count} from "./numbers.js";
+// A tree in a table (ARIA treegrid): one row has the focus, arrows move it, right and left open and close, * opens all below, Enter shows what
+// there is to say about it.
+import {el} from "./dom.js";
+import {linked} from "./links.js";
+import {sum} from "./numbers.js";
+import * as text from "./words.js";
 
 const CHILDREN_AT_ONCE = 20;
 const DEEPEST_INDENT = 24;
+// Rows that are opened at once, and those that the first look opens.
+const OPEN_AT_ONCE = 400;
+const FIRST_ROWS = 8;
 
-/** @typedef {{name: string, kind: string, children: () => any[]}} TreeNode */
+/** @typedef {{name: string, kind: string, number?: number, bytes?: number, children: () => any[]}} TreeNode */
 
 /**
  * kind: a class of the head.
@@ -23,9 +29,9 @@ function withRole(element, role) {
 /**
  * columns: those behind the first one.  follow: is a node worth to be open at first?
  * @template {TreeNode} N
- * @param {{label: string, nodes: N[], columns: TreeColumn<N>[], follow: (node: N) => boolean}} options
+ * @param {{label: string, nodes: N[], columns: TreeColumn<N>[], follow: (node: N) => boolean, short?: boolean}} options  short: short names
  */
-export function treeTable({label, nodes, columns, follow}) {
+export function treeTable({label, nodes, columns, follow, short = false}) {
   const body = el("tbody");
   /** @type {WeakMap<Element, {level: number, node?: N, further?: () => void}>} */
   const rows = new WeakMap();
@@ -48,7 +54,9 @@ export function treeTable({label, nodes, columns, follow}) {
     const row = el("tr", {role: "row", "aria-level": level, "aria-posinset": place, "aria-setsize": siblings, tabindex: "-1",
                           "aria-expanded": branch ? "false" : null, class: branch ? "branch" : null});
     row.style.setProperty("--level", String(Math.min(level - 1, DEEPEST_INDENT)));
-    row.append(el("td", {role: "gridcell", class: "node"}, el("div", {}, el("span", {class: "twisty", "aria-hidden": "true"}), named(node))),
+    const name = linked(node, short);
+    name.setAttribute("tabindex", "-1");
+    row.append(el("td", {role: "gridcell", class: "node"}, el("div", {}, el("span", {class: "twisty", "aria-hidden": "true"}), name)),
                ...columns.map(column => withRole(column.cell(node), "gridcell")));
     rows.set(row, {node, level});
     return row;
@@ -69,7 +77,7 @@ export function treeTable({label, nodes, columns, follow}) {
     if (from + CHILDREN_AT_ONCE < list.length) {
       const more = el("tr", {role: "row", "aria-level": level, tabindex: "-1", class: "further"},
                       el("td", {role: "gridcell", colspan: columns.length + 1, class: "node"},
-                         `${count(list.length - from - CHILDREN_AT_ONCE)} more …`));
+                         text.moreBelow(list.length - from - CHILDREN_AT_ONCE, sum(list.slice(from + CHILDREN_AT_ONCE), n => n.bytes ?? 0))));
       rows.set(more, {level, further: () => {
         const rest = rowsOf(list, level, from + CHILDREN_AT_ONCE);
         more.replaceWith(...rest);
@@ -80,14 +88,33 @@ export function treeTable({label, nodes, columns, follow}) {
     return some;
   }
 
+  // What has only one thing below it is opened as well, down to where it branches.
   /** @param {Element} row */
   function open(row) {
-    const node = rows.get(row)?.node;
-    if (row.getAttribute("aria-expanded") !== "false" || node === undefined) {
-      return;
+    for (let at = row, i = 0; i < OPEN_AT_ONCE; i++) {
+      const node = rows.get(at)?.node;
+      if (at.getAttribute("aria-expanded") !== "false" || node === undefined) {
+        return;
+      }
+      const children = node.children();
+      at.setAttribute("aria-expanded", "true");
+      at.after(...rowsOf(children, levelOf(at) + 1, 0));
+      if (children.length !== 1 || at.nextElementSibling === null) {
+        return;
+      }
+      at = at.nextElementSibling;
     }
-    row.setAttribute("aria-expanded", "true");
-    row.after(...rowsOf(node.children(), levelOf(row) + 1, 0));
+  }
+
+  /** @param {HTMLElement} row */
+  function openBelow(row) {
+    const level = levelOf(row);
+    let opened = 0;
+    open(row);
+    for (let at = row.nextElementSibling; at !== null && levelOf(at) > level && opened < OPEN_AT_ONCE; at = at.nextElementSibling, opened++) {
+      open(at);
+    }
+    return row;
   }
 
   /** @param {HTMLElement} row */
@@ -154,8 +181,16 @@ export function treeTable({label, nodes, columns, follow}) {
       close(row);
       return row;
     },
-    Enter: use,
+    Enter: row => {
+      const link = row.querySelector("a");
+      if (link === null) {
+        return use(row);
+      }
+      link.click();
+      return null;
+    },
     " ": use,
+    "*": openBelow,
   };
 
   /** @param {Event} event @returns {HTMLElement | null} */
@@ -176,26 +211,88 @@ export function treeTable({label, nodes, columns, follow}) {
   });
   body.addEventListener("click", event => {
     const row = rowAt(event);
-    if (row !== null && document.getSelection()?.isCollapsed) {
+    if (row !== null && !(event.target instanceof Element && event.target.closest("a") !== null) && document.getSelection()?.isCollapsed) {
       focus(row);
       use(row);
     }
   });
   body.addEventListener("focusin", event => remember(/** @type {HTMLElement} */ (rowAt(event))));
 
-  body.append(...rowsOf(nodes, 1, 0));
-  if (body.firstElementChild instanceof HTMLElement) {
-    remember(body.firstElementChild);
+  /** @param {N[]} list */
+  function show(list) {
+    body.replaceChildren(...rowsOf(list, 1, 0));
+    current = null;
+    if (body.firstElementChild instanceof HTMLElement) {
+      remember(body.firstElementChild);
+    }
   }
+
+  /**
+   * The row of NODE at LEVEL, which is AT or comes behind it; more of the level is shown as long as it is not there.
+   * @param {Element | null} at
+   * @param {N} node
+   * @param {number} level
+   */
+  function rowFrom(at, node, level) {
+    while (at !== null && rows.get(at)?.node !== node) {
+      const further = levelOf(at) === level ? rows.get(at)?.further : undefined;
+      if (further !== undefined) {
+        /** @type {Element | null} */
+        const above = at.previousElementSibling;
+        further();
+        at = above;
+      }
+      at = at === null ? null : at.nextElementSibling;
+    }
+    return at;
+  }
+
+  /**
+   * Opens the way to the last of these nodes, each below the one before.
+   * @param {N[]} way
+   */
+  function reveal(way) {
+    show(nodes);
+    let at = body.firstElementChild;
+    way.forEach((node, depth) => {
+      at = rowFrom(at, node, depth + 1);
+      if (at !== null && depth + 1 < way.length) {
+        open(at);
+      }
+    });
+    if (at instanceof HTMLElement) {
+      at.scrollIntoView({block: "center"});
+      focus(at);
+    }
+  }
+
+  show(nodes);
   // The first look is along the largest branch.
-  for (let row = body.firstElementChild, i = 0; row !== null && i < 4; row = row.nextElementSibling, i++) {
+  for (let row = body.firstElementChild, i = 0; row !== null && i < FIRST_ROWS; row = row.nextElementSibling, i++) {
     const node = rows.get(row)?.node;
     if (node !== undefined && follow(node)) {
       open(row);
     }
   }
-  const titles = [{title: "Held by, from the outside in", kind: null}, ...columns];
+  const titles = [{title: text.HELD_BY, kind: null}, ...columns];
   const head = el("tr", {role: "row"}, ...titles.map(({title, kind}) => el("th", {scope: "col", role: "columnheader", class: kind}, title)));
-  return el("div", {class: "scroll"}, el("table", {role: "treegrid", "aria-label": label, "aria-readonly": "true", class: "tree"},
-                                        el("thead", {role: "rowgroup"}, head), withRole(body, "rowgroup")));
+  const table = el("table", {role: "treegrid", "aria-label": label, "aria-readonly": "true", class: "tree"},
+                   el("thead", {role: "rowgroup"}, head), withRole(body, "rowgroup"));
+  return {element: el("div", {class: "scroll"}, table), reveal, show};
+}
+
+/**
+ * Of NODES those whose names have all WORDS, with what is above them, and of the others nothing.
+ * @template {{name: string, children: () => any[]}} N
+ * @param {N[]} nodes
+ * @param {string[]} words
+ * @returns {N[]}
+ */
+export function matching(nodes, words) {
+  return nodes.flatMap(node => {
+    const name = node.name.toLowerCase();
+    const below = matching(node.children(), words);
+    return below.length > 0 || words.every(word => name.includes(word))
+      ? [Object.assign(Object.create(node), {children: () => below.length > 0 ? below : node.children()})] : [];
+  });
 }

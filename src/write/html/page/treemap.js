@@ -1,26 +1,34 @@
 // @ts-check
-// A map of rectangles as large as what they stand for, one in another as long as there is room.  Every rectangle is a button: a click
+// A map of rectangles as large as what they stand for, one in another (map) or one below the other (flame).  Every rectangle is a button: a click
 // goes into it, arrows move the focus to the one that lies there, Escape goes out.  A table below says the same.
 import {heap} from "./data.js";
 import {bytesCell, countCell, el, named, shareCell, swatch} from "./dom.js";
-import {colours} from "./names.js";
+import {linked, typeKey} from "./links.js";
+import {COLOURINGS, colourOf, originOf, shortOf} from "./names.js";
 import {largestFirst, leaf} from "./nodes.js";
-import {bytes, plural, share} from "./numbers.js";
+import {bytes, plural, sum} from "./numbers.js";
 import {squarify} from "./squarify.js";
+import {change, valueOf, watch} from "./state.js";
 import {sortableTable} from "./table.js";
+import * as words from "./words.js";
 
 /** @typedef {import("./nodes.js").Node} Node */
+/** @typedef {{x: number, y: number, width: number, height: number}} Box */
 
-// Pixels: what is smaller is not drawn, the table has it; the heading of a rectangle that has others in it.
+// Pixels: what is smaller is not drawn, the table has it; the heading of a rectangle that has others in it; a row of the flame.
 const SMALLEST = 9;
+const THINNEST = 3;
 const HEAD = 19;
+const ROW = 22;
 // Levels and rectangles.
 const DEEPEST = 12;
 const MOST = 700;
+// What has one thing in it that is nearly all of it is drawn as one.
+const NEARLY_ALL = 0.995;
 
 /** @param {Node} node */
 function describe(node) {
-  return `${node.name}: ${bytes(node.bytes)}, ${share(node.bytes, heap.totals.bytes)}, ${plural(node.objects, "object")}`;
+  return words.sizes(node.name, node, heap.totals.bytes);
 }
 
 /**
@@ -30,11 +38,51 @@ function describe(node) {
 function parts(node) {
   const children = node.children().filter(child => child.bytes > 0);
   if (children.length > 0 && node.ownBytes > 0) {
-    const own = leaf(`${node.name} itself`, "o", node.ownObjects, node.ownBytes);
-    own.colour = node.colour;
+    const own = leaf(`${shortOf(node)} itself`, "o", node.ownObjects, node.ownBytes);
+    own.number = node.number;
     children.push(own);
   }
   return largestFirst(children);
+}
+
+/**
+ * NODE and what follows below it as long as there is only one thing.
+ * @param {Node} node
+ */
+function chain(node) {
+  const nodes = [node];
+  for (let at = node; ;) {
+    const [first] = at.children();
+    if (first === undefined || first.bytes < NEARLY_ALL * node.bytes || first.kind === "o") {
+      return nodes;
+    }
+    nodes.push(first);
+    at = first;
+  }
+}
+
+/** @param {Node[]} nodes */
+function heading(nodes) {
+  const names = nodes.map(shortOf);
+  return names.length > 5 ? [...names.slice(0, 2), "…", ...names.slice(-2)].join(" › ") : names.join(" › ");
+}
+
+/**
+ * A choice of one of several.
+ * @param {string} key  of the state; its first option is the one without a value
+ * @param {string} legend
+ * @param {[string, string][]} options  value and title
+ */
+function choice(key, legend, options) {
+  const inputs = options.map(([value]) => el("input", {type: "radio", name: `map-${key}`, value, change: () =>
+    change({[key]: value === options[0][0] ? "" : value, at: key === "by" ? "" : valueOf("at")})}));
+  const use = (/** @type {string} */ value) => inputs.forEach(input => {
+    input.checked = input.value === (value || options[0][0]);
+  });
+  use("");
+  watch(key, use);
+  return el("fieldset", {class: "choice"}, el("legend", {class: "hidden"}, legend),
+            ...options.map(([, title], i) => el("label", {}, inputs[i], el("span", {}, title))));
 }
 
 /** @param {{title: string, root: Node}[]} views */
@@ -42,75 +90,143 @@ export function treemap(views) {
   // From the whole to what is shown.
   /** @type {Node[]} */
   let path = [views[0].root];
-  /** @type {WeakMap<Element, Node>} */
-  const nodes = new WeakMap();
+  /** @type {WeakMap<Element, Node[]>} */
+  const ways = new WeakMap();
   const crumbs = el("ol");
-  const map = el("div", {class: "map", role: "group", "aria-label": "Map of the memory; arrow keys move, Enter goes in, Escape goes out"});
+  const map = el("div", {class: "map", role: "group", "aria-label": words.MAP_KEYS});
+  const tip = el("div", {class: "tip", "aria-hidden": "true", hidden: true});
   const detail = el("p", {class: "detail"});
   const table = el("div");
   const details = el("details", {class: "as-table", toggle: list}, el("summary", {}, "The same as a table"), table);
+  const found = el("p", {role: "status", class: "muted found"});
+  const find = el("input", {type: "search", id: "map-search", spellcheck: "false", autocomplete: "off", placeholder: "part of a name",
+                            input: () => change({find: find.value}, true)});
+  const legend = el("p", {class: "legend muted"});
   const here = () => path[path.length - 1];
+  const colouring = () => Object.hasOwn(COLOURINGS, valueOf("colour")) ? valueOf("colour") : "origin";
 
-  /** @param {Node} detailOf */
-  function show(detailOf) {
-    detail.textContent = describe(detailOf);
-  }
-
-  // Those of a level before those inside of them, so that what is large is there when there are too many.
-  function draw() {
-    const waiting = [{nodes: parts(here()), trail: path, x: 0, y: 0, width: map.clientWidth, height: map.clientHeight, depth: 1}];
-    for (let area; (area = waiting.shift()) !== undefined;) {
-      const {trail, depth} = area;
-      squarify(area.nodes, area, (node, x, y, width, height) => {
-        if (width < SMALLEST || height < SMALLEST || map.childElementCount >= MOST) {
-          return;
-        }
-        const inside = parts(node);
-        const way = [...trail, node];
-        map.append(tile(way, inside.length > 0, {x, y, width, height}));
-        if (inside.length > 0 && width > 40 && height > HEAD + 20 && depth < DEEPEST) {
-          waiting.push({nodes: inside, trail: way, x: x + 3, y: y + HEAD, width: width - 7, height: height - HEAD - 4, depth: depth + 1});
-        }
-      });
+  /** @param {Node} node @param {Box} [box]  of its tile */
+  function show(node, box) {
+    detail.textContent = describe(node);
+    tip.hidden = box === undefined;
+    if (box !== undefined) {
+      tip.textContent = detail.textContent;
+      tip.style.left = `${Math.max(0, Math.min(box.x, map.clientWidth - tip.offsetWidth - 4))}px`;
+      tip.style.top = `${box.y + 28 + tip.offsetHeight > map.clientHeight ? Math.max(0, box.y - tip.offsetHeight - 12) : box.y + 24}px`;
     }
   }
 
   /**
-   * @param {Node[]} way  to the node
-   * @param {boolean} branch
-   * @param {{x: number, y: number, width: number, height: number}} box
+   * Those of a level before those inside of them, so that what is large is there when there are too many.
+   * @param {(area: {nodes: Node[], trail: Node[], depth: number} & Box, place: (node: Node, box: Box) => Box | null) => void} arrange
    */
-  function tile(way, branch, {x, y, width, height}) {
-    const node = way[way.length - 1];
-    const button = el("button", {type: "button", class: `tile ${branch ? "branch" : "leaf"} ${node.colour}`, tabindex: "-1", "data-bytes": node.bytes,
-                                 "aria-label": `${describe(node)}, level ${way.length - path.length}${branch ? "" : ", nothing inside"}`,
-                                 click: () => branch ? zoom(way) : show(node), focus: () => show(node), pointerenter: () => show(node)});
-    Object.assign(button.style, {left: `${x}px`, top: `${y}px`, width: `${width - 1}px`, height: `${height - 1}px`});
+  function draw(arrange) {
+    const waiting = [{nodes: parts(here()), trail: path, x: 0, y: 0, width: map.clientWidth, height: map.clientHeight, depth: 1}];
+    for (let area; (area = waiting.shift()) !== undefined;) {
+      const {trail, depth} = area;
+      arrange(area, (node, box) => {
+        if (map.childElementCount >= MOST) {
+          return null;
+        }
+        const nodes = chain(node);
+        const inside = parts(nodes[nodes.length - 1]);
+        const way = [...trail, ...nodes];
+        map.append(tile(way, nodes, inside.length > 0, box));
+        const inner = inside.length > 0 && depth < DEEPEST ? {nodes: inside, trail: way, ...box, depth: depth + 1} : null;
+        if (inner !== null) {
+          waiting.push(inner);
+        }
+        return inner;
+      });
+    }
+  }
+
+  function drawMap() {
+    draw((area, place) => squarify(area.nodes, area, (node, x, y, width, height) => {
+      const inner = width < SMALLEST || height < SMALLEST ? null : place(node, {x, y, width, height});
+      if (inner !== null && width > 40 && height > HEAD + 20) {
+        Object.assign(inner, {x: x + 3, y: y + HEAD, width: width - 7, height: height - HEAD - 4});
+      } else if (inner !== null) {
+        inner.width = 0;
+      }
+    }));
+  }
+
+  function drawFlame() {
+    draw((area, place) => {
+      const whole = area.depth === 1 ? sum(area.nodes, n => n.bytes) : area.trail[area.trail.length - 1].bytes;
+      let {x} = area;
+      for (const node of area.nodes) {
+        const width = whole > 0 ? area.width * node.bytes / whole : 0;
+        if (width >= THINNEST && area.y + ROW <= map.clientHeight) {
+          const inner = place(node, {x, y: area.y, width, height: ROW});
+          if (inner !== null) {
+            inner.y += ROW;
+          }
+        }
+        x += width;
+      }
+    });
+  }
+
+  /**
+   * @param {Node[]} way  from the whole to the last of NODES
+   * @param {Node[]} nodes  that the tile stands for
+   * @param {boolean} branch
+   * @param {Box} box
+   */
+  function tile(way, nodes, branch, {x, y, width, height}) {
+    const node = nodes[0];
+    const last = nodes[nodes.length - 1];
+    const colour = colourOf(nodes.find(n => originOf(n.number) === 0) ?? (last.number >= 0 ? last : node), colouring());
+    const button = el("button", {type: "button", class: `tile ${branch ? "branch" : "leaf"} ${colour}`, tabindex: "-1", "data-bytes": node.bytes,
+                                 "aria-label": words.tile(heading(nodes), node, heap.totals.bytes, branch),
+                                 click: () => branch ? zoom(way) : open(last), focus: () => show(last, {x, y, width, height})});
+    Object.assign(button.style, {left: `${x}px`, top: `${y}px`, width: `${Math.max(1, width - 1)}px`, height: `${height - 1}px`});
     if (width > 34 && height > 15) {
-      button.append(el("bdi", {class: "label", dir: "ltr"}, node.name));
+      button.append(el("bdi", {class: "label", dir: "ltr"}, heading(nodes)));
       if (width > 130 || height > 38 && width > 60 && !branch) {
-        button.append(el("span", {class: "size"}, bytes(node.bytes)));
+        button.append(" ", el("span", {class: "size"}, bytes(node.bytes)));
       }
     }
-    nodes.set(button, node);
+    ways.set(button, way);
     return button;
+  }
+
+  /** @param {Node} node */
+  function open(node) {
+    if (node.kind === "t" || node.number >= 0) {
+      change({open: typeKey(node.number)});
+    }
   }
 
   /** @returns {HTMLElement[]} */
   function tiles() {
-    return /** @type {HTMLElement[]} */ ([...map.children]);
+    return /** @type {HTMLElement[]} */ ([...map.querySelectorAll(".tile")]);
+  }
+
+  /** @param {Element} t */
+  function nodeOf(t) {
+    return ways.get(t)?.at(-1);
   }
 
   /** @param {Node | undefined} node */
   function tileOf(node) {
-    return tiles().find(t => nodes.get(t) === node) ?? tiles()[0];
+    return tiles().find(t => node !== undefined && ways.get(t)?.includes(node)) ?? tiles()[0];
   }
 
   function redraw() {
     const hadFocus = map.contains(document.activeElement);
-    const focused = hadFocus && document.activeElement !== null ? nodes.get(document.activeElement) : undefined;
+    const focused = hadFocus && document.activeElement !== null ? nodeOf(document.activeElement) : undefined;
     map.replaceChildren();
-    draw();
+    if (valueOf("picture") === "flame") {
+      drawFlame();
+    } else {
+      drawMap();
+    }
+    map.append(tip);
+    tip.hidden = true;
+    mark(valueOf("find"));
     const first = tileOf(focused);
     first?.setAttribute("tabindex", "0");
     if (hadFocus) {
@@ -118,12 +234,26 @@ export function treemap(views) {
     }
   }
 
+  // What is searched for stands out.
+  /** @param {string} text */
+  function mark(text) {
+    const looked = text.toLowerCase();
+    let n = 0;
+    for (const t of tiles()) {
+      const has = looked !== "" && (nodeOf(t)?.name.toLowerCase().includes(looked) ?? false);
+      t.classList.toggle("match", has);
+      n += has ? 1 : 0;
+    }
+    map.classList.toggle("searched", looked !== "");
+    found.textContent = looked === "" ? "" : plural(n, "rectangle");
+  }
+
   // Only while somebody looks at it.
   function list() {
     if (!details.open) {
       return;
     }
-    const name = (/** @type {Node} */ node) => parts(node).length === 0 ? named(node)
+    const name = (/** @type {Node} */ node) => parts(node).length === 0 ? linked(node)
       : el("button", {type: "button", class: "link", click: () => zoom([...path, node])}, named(node));
     table.replaceChildren(sortableTable({
       caption: `What is in ${here().name}`, rows: parts(here()), sortBy: 1,
@@ -138,16 +268,34 @@ export function treemap(views) {
 
   function trace() {
     crumbs.replaceChildren(...path.map((node, i) => el("li", {}, i === path.length - 1
-      ? el("span", {"aria-current": "true"}, named(node))
-      : el("button", {type: "button", class: "link", click: () => zoom(path.slice(0, i + 1))}, named(node)))));
+      ? el("span", {"aria-current": "true"}, i > 0 ? linked(node, true) : named(node))
+      : el("button", {type: "button", class: "link", click: () => zoom(path.slice(0, i + 1))}, named({...node, name: shortOf(node)})))));
   }
 
   /** @param {Node[]} to */
   function zoom(to) {
+    const at = to.slice(1).map((node, i) => to[i].children().indexOf(node));
+    change({at: at.join(".")});
+  }
+
+  // The way that the address says, as far as it is there.
+  function wayOf(/** @type {string} */ at) {
+    const way = [(views[Number(valueOf("by"))] ?? views[0]).root];
+    for (const i of at === "" ? [] : at.split(".")) {
+      const next = way[way.length - 1].children()[Number(i)];
+      if (next === undefined || next.children().length === 0) {
+        break;
+      }
+      way.push(next);
+    }
+    return way;
+  }
+
+  function go() {
     const inMap = map.contains(document.activeElement);
     const inTable = table.contains(document.activeElement);
     const from = here();
-    path = to;
+    path = wayOf(valueOf("at"));
     trace();
     list();
     redraw();
@@ -174,7 +322,9 @@ export function treemap(views) {
     for (const other of tiles()) {
       const {x, y} = box(other);
       const ahead = (x - now.x) * dx + (y - now.y) * dy;
-      const aside = Math.abs((x - now.x) * dy) + Math.abs((y - now.y) * dx);
+      // What overlaps in the other direction is hardly aside.
+      const apart = Math.abs((x - now.x) * dy) + Math.abs((y - now.y) * dx);
+      const aside = dy !== 0 && Math.abs(x - now.x) < (tileNow.offsetWidth + other.offsetWidth) / 2 ? apart / 100 : apart;
       if (other !== tileNow && ahead > 0.5 && ahead + 3 * aside < bestDistance) {
         best = other;
         bestDistance = ahead + 3 * aside;
@@ -210,15 +360,52 @@ export function treemap(views) {
     }
     /** @type {HTMLElement} */ (event.target).setAttribute("tabindex", "0");
   });
+  map.addEventListener("pointermove", event => {
+    const at = event.target instanceof Element ? event.target.closest(".tile") : null;
+    const node = at === null ? undefined : nodeOf(at);
+    if (node !== undefined) {
+      const {left, top} = map.getBoundingClientRect();
+      show(node, {x: event.clientX - left, y: event.clientY - top, width: 0, height: 0});
+    }
+  });
   map.addEventListener("pointerleave", () => show(here()));
-  new ResizeObserver(redraw).observe(map);
+  map.addEventListener("focusout", () => show(here()));
 
-  const choice = el("fieldset", {class: "choice"}, el("legend", {class: "hidden"}, "Arrange the map by"), ...views.map((view, i) =>
-    el("label", {}, el("input", {type: "radio", name: "map-view", value: i, checked: i === 0, change: () => zoom([view.root])}),
-       el("span", {}, view.title))));
+  function explainColours() {
+    const {names, other} = COLOURINGS[colouring()];
+    legend.replaceChildren(...names.map((name, i) => swatch(`colour${i}`, name)), ...other === null ? [] : [swatch("colour-other", other)]);
+  }
+
+  const toolbar = el("div", {class: "tools"},
+    choice("by", "Arrange the map by", views.map((view, i) => [String(i), view.title])),
+    choice("picture", "Picture", [["map", "Map"], ["flame", "Flame"]]),
+    choice("colour", "Colours stand for", Object.entries(COLOURINGS).map(([value, {title}]) => [value, `Colour: ${title}`])),
+    el("div", {class: "search"}, el("label", {for: "map-search", class: "hidden"}, "Search the map"), find, found));
   const crumbLine = el("nav", {class: "crumbs", "aria-label": "Where the map is"}, crumbs);
-  zoom(path);
-  const legend = el("p", {class: "legend muted"}, ...colours.map((name, i) => swatch(`colour${i}`, name)),
-                    swatch("colour-other", "other namespaces"));
-  return [choice, crumbLine, map, detail, legend, details];
+  for (const key of ["by", "at"]) {
+    watch(key, go);
+  }
+  watch("picture", redraw);
+  watch("colour", () => {
+    redraw();
+    explainColours();
+  });
+  watch("find", value => {
+    find.value = value;
+    mark(value);
+  });
+  explainColours();
+  go();
+  new ResizeObserver(redraw).observe(map);
+  addEventListener("beforeprint", redraw);
+  addEventListener("afterprint", redraw);
+  return {parts: [toolbar, crumbLine, map, detail, legend, details],
+          /** @param {Node[]} way  below the whole */
+          reveal: way => {
+            const to = [views[0].root, ...way];
+            const at = to.slice(1, -1).map((node, i) => to[i].children().indexOf(node));
+            change({by: "", at: at.join("."), view: "map", open: ""});
+            redraw();
+            tileOf(way.at(-1))?.focus();
+          }};
 }

@@ -1,13 +1,27 @@
 // @ts-check
 // What the page says.  Views hand over numbers and names, and get sentences.
-import {bytes, count, exactBytes, plural, share} from "./numbers.js";
+import {bytes, count, duration, exactBytes, growthText, plural, separated, share, signed} from "./numbers.js";
 
 export const COMPLETE = "Every event of the dump arrived: all counts and sums agree.";
-export const INCOMPLETE = "Something of this dump is missing, so all numbers on this page are lower limits or may be wrong:";
+export const INCOMPLETE = "All numbers on this page are lower limits or may be wrong, and so are shares.";
+export const NO_NAMES = "Objects and sizes are all there, but some types have no names.";
+export const UNKNOWN_ROOT = "Not known which root";
+export const NO_DETAIL = "The page says no more about types as small as this one.";
+export const COPY_PATHS = "Copy a command that shows all paths";
+export const MAP_KEYS = "Map of the memory; arrow keys move, Enter goes in, Escape goes out";
+// Instead of an object that holds others: none alone, none at all.
+export const HOLDERS = ["no single object", "nothing: not reachable"];
 export const UNVERIFIED = "The file that this comes from does not tell whether anything is missing.";
 export const NO_RANGES = "The recording does not tell where the generations lie, so nothing can be said about them.";
 
 export const GENERATIONS = ["Generation 0", "Generation 1", "Generation 2", "Large objects", "Pinned objects", "nongc: frozen, or in no range"];
+
+export const HELD_BY = "Held by, from the outside in";
+
+/** @param {number} n @param {number} size */
+export function moreBelow(n, size) {
+  return `${count(n)} more …${size > 0 ? ` ${bytes(size)}` : ""}`;
+}
 
 // Behind the headings of sections.
 export const EXPLANATIONS = {
@@ -27,16 +41,93 @@ export const EXPLANATIONS = {
   diffTypes: "What has grown most comes first; numbers without a sign are those of the newer dump.",
 };
 
+/**
+ * How much of an incomplete dump arrived.
+ * @param {import("./data.js").Loss} loss
+ * @param {number} objects
+ */
+export function arrived(loss, objects) {
+  const all = objects + loss.objects;
+  return loss.objects === 0 ? "Something of this dump is missing."
+    : `${count(objects)} of ${loss.exact ? "" : "at least "}${count(all)} objects arrived (${share(objects, all)}).`;
+}
+
+// What helps, by the first reason that a dump is incomplete for.
+/** @type {Record<string, string>} */
+const REMEDIES = {
+  events_lost: "Dump it again with a larger buffer (gcdumpc --pid N --buffer MB), or record it again as gcdumpc does.",
+  trace_truncated: "Copy the file again if the original is whole, or record it again.",
+  trace_damaged: "Copy the file again if the original is whole, or record it again.",
+  input_damaged: "Copy the file again if the original is whole, or record it again.",
+  types_undescribed: "The process had told its names to another tool that still listens, or sends none (Native AOT): stop the tool, dump again.",
+};
+
+/** @param {import("./data.js").Loss} loss */
+export function remedy(loss) {
+  return Object.hasOwn(REMEDIES, loss.first) ? REMEDIES[loss.first] : "";
+}
+
+/** @param {string} text  of a reason, with long numbers */
+export function reason(text) {
+  return separated(text);
+}
+
+/** @param {string} name @param {{bytes: number, objects: number}} node @param {number} whole */
+export function sizes(name, node, whole) {
+  return `${name}: ${bytes(node.bytes)}, ${share(node.bytes, whole)}, ${plural(node.objects, "object")}`;
+}
+
+/** @param {string} name  as it is seen @param {{bytes: number, objects: number}} node @param {number} whole @param {boolean} branch */
+export function tile(name, node, whole, branch) {
+  return `${name} ${bytes(node.bytes)}, ${share(node.bytes, whole)}, ${plural(node.objects, "object")}${branch ? "" : ", nothing inside"}`;
+}
+
+/** @param {number} size @param {number} whole */
+export function sizeAndShare(size, whole) {
+  return `${bytes(size)}, ${share(size, whole)} (${exactBytes(size)})`;
+}
+
+/** @param {number} size @param {number} retained */
+export function objectSizes(size, retained) {
+  return retained > size ? `keeps ${bytes(retained)}, own ${bytes(size)}` : bytes(size);
+}
+
+/** @param {number} n */
+export function references(n) {
+  return plural(n, "reference");
+}
+
+/** @param {number} n */
+export function moreObjects(n) {
+  return plural(n, "more object");
+}
+
+/** @param {string} type  a name; quoted for a shell, in which nothing of it is obeyed */
+export function pathsCommand(type) {
+  return `gcdumpc paths FILE --type '${type.replaceAll("'", "'\\''")}'`;
+}
+
+/** @param {number} n @param {number} of */
+export function whichDump(n, of) {
+  return of > 1 ? `dump ${n} of ${of}` : "";
+}
+
+/** @param {number} n */
+export function furtherSuspects(n) {
+  return `${count(n)} more below`;
+}
+
 /** @param {number} n */
 export function noRoots(n) {
   return `The dump has none that keeps objects alive, so ${plural(n, "object")} that nothing refers to serve as pseudo-roots: ` +
          "retained sizes and paths are guesses.";
 }
 
-/** @param {number} limit @param {boolean} consumer */
-export function noSuspects(limit, consumer) {
-  return `Nothing keeps so much alive that it looks like a leak (${bytes(limit)} or more). ` +
-         "What grows slowly shows when two dumps are compared." + (consumer ? " The largest consumer is:" : "");
+/** @param {number} limit @param {number} heap  bytes @param {boolean} consumer */
+export function noSuspects(limit, heap, consumer) {
+  const why = heap < limit ? `The heap has ${bytes(heap)}; only what keeps ${bytes(limit)} or more alive is called a suspect.`
+    : `Nothing keeps so much alive that it looks like a leak (${bytes(limit)} or more).`;
+  return `${why} What grows slowly shows when two dumps are compared.${consumer ? " The largest consumer is:" : ""}`;
 }
 
 /** @param {number} limit */
@@ -100,4 +191,47 @@ export function leftOut(n) {
 /** @param {string} version */
 export function writtenBy(version) {
   return `Written by gcdumpc ${version}. This page loads nothing and sends nothing.`;
+}
+
+/** @param {number | undefined} before @param {number | undefined} after  ms since 1970 */
+export function between(before, after) {
+  return before === undefined || after === undefined ? "" : after < before ? "the second dump is older" : `${duration(after - before)} apart`;
+}
+
+/** @typedef {import("./data.js").Side} Side */
+
+/** @param {Side} before @param {Side} after */
+export function change(before, after) {
+  const time = before.unix_ms === undefined || after.unix_ms === undefined || after.unix_ms < before.unix_ms ? ""
+    : ` in ${duration(after.unix_ms - before.unix_ms)}`;
+  const part = before.bytes > 0 ? ` (${growthText(after.bytes / before.bytes - 1)})` : "";
+  return `${signed(after.bytes - before.bytes, bytes)}${part}${time}: from ${bytes(before.bytes)} to ${bytes(after.bytes)}.`;
+}
+
+/** @param {Side} before @param {Side} after  what makes a comparison doubtful */
+export function differences(before, after) {
+  const said = [];
+  if (before.program !== "" && after.program !== "" && before.program !== after.program) {
+    said.push("The dumps come from different programs.");
+  } else if (before.process > 0 && after.process > 0 && before.process !== after.process) {
+    said.push("The dumps come from different processes: what fills up slowly starts again with each of them.");
+  }
+  if (before.unix_ms !== undefined && after.unix_ms !== undefined && after.unix_ms < before.unix_ms) {
+    said.push("The newer dump was made before the older one: are they in the right order?");
+  }
+  if (before.verdict.complete !== after.verdict.complete) {
+    said.push("Only one of the dumps is complete: what seems to have changed may be lost.");
+  }
+  return said;
+}
+
+/** @param {number} size @param {number} objects @param {boolean} retained */
+export function grown(size, objects, retained) {
+  const more = objects === 0 ? "with as many objects as before" : `with ${signed(objects, count)} objects`;
+  return `${retained ? "keeps" : "takes"} ${signed(size, bytes)} ${retained ? "alive " : ""}${more}`;
+}
+
+/** @param {number} n  types */
+export function unchanged(n) {
+  return n === 0 ? "" : `${plural(n, "type has", "types have")} not changed and are not listed.`;
 }

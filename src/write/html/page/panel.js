@@ -1,0 +1,171 @@
+// @ts-check
+// One panel for anything: a type, a group of roots, a module, a suspect, one of the largest objects.
+import {heap} from "./data.js";
+import {byId, copyButton, el} from "./dom.js";
+import {heldTree} from "./held.js";
+import {linkedName, panelLink, typeOfKey} from "./links.js";
+import {ORIGINS, nameOf, originOf, shortName, typeRow, visible} from "./names.js";
+import {wholeTree} from "./nodes.js";
+import {bytes, count, exactBytes, share, sum} from "./numbers.js";
+import {addressOf, change, watch} from "./state.js";
+import {suspectDetails} from "./suspects.js";
+import * as words from "./words.js";
+
+/** @typedef {import("./nodes.js").Node} Node */
+/** @typedef {{toMap: (number: number) => void, toTree: (number: number) => void, tree: Node}} Places */
+/** @typedef {{title: string, subtitle: string, parts: (HTMLElement | null)[]}} Content */
+
+/** @param {[string, string | HTMLElement][]} said */
+function facts(said) {
+  return el("dl", {class: "facts"}, ...said.filter(([, value]) => value !== "").map(([name, value]) =>
+    el("div", {}, el("dt", {}, name), el("dd", {}, value))));
+}
+
+/**
+ * @param {string} title
+ * @param {import("./data.js").PairRow[] | undefined} rows
+ * @param {(row: import("./data.js").PairRow) => string} said
+ */
+function pairs(title, rows, said) {
+  return rows === undefined || rows.length === 0 ? null : el("div", {}, el("h3", {}, title), el("ul", {class: "parts"}, ...rows.map(row =>
+    el("li", {}, row[0] < 0 ? el("span", {}, words.HOLDERS[-1 - row[0]]) : linkedName(row[0], true),
+       el("span", {class: "muted"}, ` ${said(row)}`)))));
+}
+
+/** @param {string} text  what to type in a debugger or shell */
+function command(text) {
+  return el("div", {class: "command"}, el("code", {}, text), copyButton("Copy", `Copy: ${text}`, () => text));
+}
+
+/** @param {string | null} address @param {number} size @param {number} retained */
+function object(address, size, retained) {
+  const digits = address === null ? "" : address.slice(2);
+  return el("li", {}, el("span", {}, words.objectSizes(size, retained)), address === null ? null : el("span", {class: "address"}, address, " ",
+    copyButton("Copy", `Copy the address ${address}`, () => address),
+    copyButton("dumpobj", `Copy the command dumpobj for ${address}`, () => `dumpobj ${digits}`),
+    copyButton("gcroot", `Copy the command gcroot for ${address}`, () => `gcroot ${digits}`)));
+}
+
+/**
+ * @param {number} number
+ * @param {Places} places
+ * @returns {Content}
+ */
+function ofType(number, places) {
+  const [, module, objects, size, retained] = /** @type {import("./data.js").TypeRow} */ (typeRow(number));
+  const detail = heap.details.find(d => d.type === number);
+  const rows = detail?.tree ?? heap.paths.find(p => p.type === number)?.tree;
+  const paths = rows === undefined ? null : wholeTree(rows, "");
+  const name = nameOf(number);
+  return {title: shortName(name), subtitle: name, parts: [
+    facts([["Objects", count(objects)], ["Own size", words.sizeAndShare(size, heap.totals.bytes)],
+           ["Retained", words.sizeAndShare(retained, heap.totals.bytes)],
+           ["Module", module === "" ? "" : el("span", {}, panelLink(`module:${module}`, el("bdi", {dir: "ltr"}, visible(module))))],
+           ["Code", ORIGINS[originOf(number)] ?? ""]]),
+    el("p", {class: "actions"}, el("button", {type: "button", class: "chip", click: () => places.toMap(number)}, "Show in the map"),
+       el("button", {type: "button", class: "chip", click: () => places.toTree(number)}, "Show in the tree")),
+    paths === null ? null : el("div", {}, el("h3", {}, "How the roots reach its objects"),
+                               heldTree(`Shortest paths to ${name}`, paths.children(), paths.bytes, "Ends here", true).element),
+    pairs("Kept alive by", detail?.above, ([, n, held]) => words.inObjects(held, n)),
+    pairs("Keeps alive directly", detail?.below, ([, n, held]) => words.inObjects(held, n)),
+    pairs("Refers to", detail?.refs, ([, n]) => words.references(n)),
+    detail === undefined ? el("p", {class: "muted"}, words.NO_DETAIL) : el("div", {}, el("h3", {}, "Largest objects"),
+      el("ul", {class: "parts"}, ...detail.largest.map(([address, own, all]) => object(address, own, all)))),
+    command(words.pathsCommand(heap.names[number])),
+  ]};
+}
+
+/** @param {string} name @param {Places} places @returns {Content | null} */
+function ofRoot(name, places) {
+  const node = places.tree.children().find(n => n.name === name);
+  return node === undefined ? null : {title: name, subtitle: words.EXPLANATIONS.roots, parts: [
+    facts([["Keeps alive", words.sizeAndShare(node.bytes, heap.totals.bytes)], ["Objects", count(node.objects)]]),
+    heldTree(`What ${name} hold`, node.children(), node.bytes, "Own size", true).element]};
+}
+
+/** @param {string} module @returns {Content | null} */
+function ofModule(module) {
+  const types = heap.types.filter(t => t[1] === module).sort((a, b) => b[3] - a[3]);
+  const size = sum(types, t => t[3]);
+  return types.length === 0 ? null : {title: visible(module), subtitle: "", parts: [
+    facts([["Types", count(types.length)], ["Objects", count(sum(types, t => t[2]))], ["Own size", words.sizeAndShare(size, heap.totals.bytes)]]),
+    el("ul", {class: "parts"}, ...types.slice(0, 100).map(t => el("li", {}, linkedName(t[0], true),
+      el("span", {class: "muted"}, ` ${words.inObjects(t[3], t[2])}`)))),
+    types.length > 100 ? el("p", {class: "muted"}, words.moreBelow(types.length - 100, sum(types.slice(100), t => t[3]))) : null]};
+}
+
+/** @param {number} i @returns {Content | null} */
+function ofSuspect(i) {
+  const s = (heap.suspects.length > 0 ? heap.suspects : heap.consumer)[i];
+  return s === undefined ? null : {title: s.title, subtitle: `${bytes(s.bytes)}, ${share(s.bytes, heap.totals.bytes)}`, parts: [
+    el("p", {}, el("bdi", {dir: "ltr"}, visible(s.sentence))), s.advice ? el("p", {}, el("bdi", {dir: "ltr"}, visible(s.advice))) : null,
+    suspectDetails(s, "h3")]};
+}
+
+/** @param {number} i @returns {Content | null} */
+function ofObject(i) {
+  const o = heap.largest[i];
+  return o === undefined ? null : {title: shortName(nameOf(o[0])), subtitle: o[3] ?? "", parts: [
+    facts([["Type", linkedName(o[0])], ["Own size", exactBytes(o[1])], ["Retained", words.sizeAndShare(o[2], heap.totals.bytes)]]),
+    el("ul", {class: "parts"}, object(o[3], o[1], o[2])),
+    el("h3", {}, "Held by"), el("ol", {class: "path"}, ...o[4].map(n => el("li", {}, linkedName(n))))]};
+}
+
+/**
+ * @param {string} key
+ * @param {Places} places
+ * @returns {Content | null}
+ */
+function contentOf(key, places) {
+  const about = key.slice(key.indexOf(":") + 1);
+  const type = typeOfKey(key);
+  if (type !== undefined) {
+    return ofType(type, places);
+  }
+  return key.startsWith("root:") ? ofRoot(about, places) : key.startsWith("module:") ? ofModule(about)
+    : key.startsWith("suspect:") ? ofSuspect(Number(about)) : key.startsWith("object:") ? ofObject(Number(about)) : null;
+}
+
+/** @param {Places} places */
+export function panel(places) {
+  const place = byId("panel");
+  /** @type {Element | null} */
+  let before = null;
+
+  function close() {
+    change({open: ""});
+    if (before instanceof HTMLElement && before.isConnected) {
+      before.focus();
+    }
+  }
+
+  /** @param {string} key */
+  function show(key) {
+    const content = key === "" ? null : contentOf(key, places);
+    if (!place.contains(document.activeElement)) {
+      before = document.activeElement;
+    }
+    place.hidden = content === null;
+    document.body.classList.toggle("with-panel", content !== null);
+    if (content === null) {
+      place.replaceChildren();
+      return;
+    }
+    const title = el("h2", {id: "panel-title", tabindex: "-1"}, el("bdi", {dir: "ltr"}, content.title));
+    place.replaceChildren(el("div", {class: "panel-head"}, title,
+        copyButton("Link", "Copy a link to this", () => location.href.split("#")[0] + addressOf({})),
+        el("button", {type: "button", class: "chip", "aria-label": "Close", click: close}, "✕")),
+      ...content.subtitle === "" || content.subtitle === content.title ? [] : [el("p", {class: "muted explanation"},
+        el("bdi", {dir: "ltr"}, content.subtitle))],
+      ...content.parts.filter(p => p !== null));
+    place.scrollTop = 0;
+    title.focus({preventScroll: true});
+  }
+
+  addEventListener("keydown", event => {
+    if (event.key === "Escape" && place.contains(document.activeElement)) {
+      close();
+    }
+  });
+  watch("open", show);
+}

@@ -1,0 +1,48 @@
+// @ts-check
+// The list of sections at the top: it marks the one that is seen, and going to one is a step in the history.
+import {byId} from "./dom.js";
+import {change, watch} from "./state.js";
+
+export function places() {
+  /** @type {HTMLAnchorElement[]} */
+  const links = [...byId("sections").querySelectorAll("a")];
+  const idOf = (/** @type {HTMLAnchorElement} */ link) => (link.getAttribute("href") ?? "").slice(1);
+  const sections = links.map(link => byId(idOf(link)));
+  let waiting = false;
+
+  function mark() {
+    waiting = false;
+    const end = innerHeight + scrollY >= document.documentElement.scrollHeight - 2;
+    const passed = sections.filter(s => s.getBoundingClientRect().top <= 120).length;
+    const at = end && scrollY > 0 ? sections.length - 1 : Math.max(0, passed - 1);
+    links.forEach((link, i) => {
+      if (i === at) {
+        link.setAttribute("aria-current", "true");
+      } else {
+        link.removeAttribute("aria-current");
+      }
+    });
+  }
+
+  addEventListener("scroll", () => {
+    if (!waiting) {
+      waiting = true;
+      requestAnimationFrame(mark);
+    }
+  }, {passive: true});
+  document.addEventListener("click", event => {
+    const link = event.target instanceof Element ? event.target.closest("a") : null;
+    const id = (link?.getAttribute("href") ?? "").slice(1);
+    if (sections.some(s => s.id === id) && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      change({view: id});
+      byId(id).scrollIntoView();
+    }
+  });
+  watch("view", id => {
+    if (sections.some(s => s.id === id)) {
+      byId(id).scrollIntoView();
+    }
+  });
+  mark();
+}

@@ -1,0 +1,42 @@
+"""What the tests of the page have in common."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+from cli_support import CliTest                         # noqa: E402
+
+from browser import Browser                             # noqa: E402
+
+
+class PageTest(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.browser = Browser()
+        cls.addClassCleanup(cls.browser.close)
+
+    def setUp(self):
+        super().setUp()
+        self.page = None
+
+    def tearDown(self):
+        if self.page is not None:
+            self.assertEqual(self.page.complaints, [])
+        super().tearDown()
+
+    def show(self, source="net10-wks-ranges", code=0, **options):
+        """The page of a bundled recording or of a file."""
+        self.done("convert", self.link(source) if not os.path.exists(self.path(source)) else source, "-o", "x.html", code=code)
+        self.page = self.browser.open(self.path("x.html"), **options)
+        return self.page
+
+    def rows(self, section):
+        return self.page.run(f"[...document.querySelectorAll('#{section} tbody tr')].map(r => [...r.cells].map(c => c.textContent))")
+
+    def scroll_to_the_end(self, selector):
+        """Until no more rows come."""
+        rows, before = -1, -2
+        while rows != before:
+            before = rows
+            rows = self.page.run(f"(() => {{ const e = document.querySelector({selector!r}); e.scrollTop = e.scrollHeight; return e.querySelectorAll('tr').length; }})()")
+            self.page.settle()
