@@ -54,6 +54,12 @@ extern "C" {
  * HTTP          handlers of HTTP requests, each with its own connections
  * CODE          methods compiled at run time
  * WAITS         callbacks that the thread pool runs when a handle is signalled
+ * INTERNED      the runtime's table of interned strings and literals
+ * THREAD_STATICS  what thread-static variables keep alive
+ * ASSEMBLIES    one assembly that is loaded many times; OBJECTS are those of its types
+ * FRAGMENTATION free memory between large objects (needs ranges and addresses)
+ * PINS          objects that handles pin
+ * WEAK_TABLE    entries of ConditionalWeakTable with the same types of key and value; OBJECTS are the values
  */
 enum gcd_suspect_kind {
     GCD_SUSPECT_OBJECT,
@@ -73,6 +79,12 @@ enum gcd_suspect_kind {
     GCD_SUSPECT_HTTP,
     GCD_SUSPECT_CODE,
     GCD_SUSPECT_WAITS,
+    GCD_SUSPECT_INTERNED,
+    GCD_SUSPECT_THREAD_STATICS,
+    GCD_SUSPECT_ASSEMBLIES,
+    GCD_SUSPECT_FRAGMENTATION,
+    GCD_SUSPECT_PINS,
+    GCD_SUSPECT_WEAK_TABLE,
     GCD_SUSPECT_KINDS
 };
 /* For programs ("object") and for people ("One object"); static. */
@@ -108,11 +120,11 @@ struct gcd_suspect {
      * BYTES of OBJECT, HANDLERS, TYPE and FINALIZERS do not overlap unless OVERLAPS is set: what a suspect keeps alive does not count again for a
      * suspect around it.  Bytes saturate.
      */
-    uint64_t bytes;              /* kept alive, without other suspects inside; PINNED: free bytes */
+    uint64_t bytes;              /* kept alive, without other suspects inside; PINNED, FRAGMENTATION: free bytes */
     uint64_t retained_bytes;     /* kept alive, with other suspects inside */
     uint64_t shallow_bytes;      /* of the suspected objects themselves */
     uint64_t objects;            /* suspected objects: 1, or the number in a list, of a type, of handlers, waiting, pinned, collections */
-    double share;                /* BYTES as a share of the heap, 0 ... 1; 0 for PINNED, because free bytes are not objects */
+    double share;                /* BYTES as a share of the heap, 0 ... 1; 0 for PINNED and FRAGMENTATION: free bytes are not objects */
     bool overlaps;
 
     /* The object (OBJECT, HANDLERS) or a typical one (TYPE, FINALIZERS, COLLECTIONS; GCD_NODE_NONE = none). */

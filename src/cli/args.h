@@ -84,6 +84,7 @@ struct cli_view_args {
     bool to_root, from_root;
     const char *mine[CLI_MINE_MAX];      /* patterns for the program's own types; NULL after the last */
     bool full;                   /* all steps of paths */
+    bool findings;               /* all kinds that were looked for */
     uint64_t share_percent;      /* share of the heap that makes a suspect */
     const char *fail_if[CLI_THRESHOLDS_MAX];     /* in the given order; NULL after the last */
 };

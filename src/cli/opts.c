@@ -95,6 +95,8 @@ static const struct option_row rows[] = {
     { "tree", 0, "N", "the first N levels of the dominator tree instead", CLI_RETAINED, OPT_NUMBER, FIELD(view.tree), 1, 255 },
     { "share", 0, "PERCENT", "suspect whatever retains at least this share of the heap (10)", CLI_LEAKS, OPT_NUMBER,
       FIELD(view.share_percent), 1, 100 },
+    { "findings", 0, NULL, "also list what was looked for, with numbers and limits", CLI_LEAKS, OPT_FLAG,
+      FIELD(view.findings), 0, 0 },
     { "filter", 0, "PATTERN", "only stacks with a frame like Shop.*, /REGEX/", CLI_ASYNC, OPT_TEXT, FIELD(view.filter), 0, 0 },
     { "filter", 0, "PATTERN", "only types like Shop.*, byte[], /REGEX/", CLI_REPORT | CLI_RETAINED | COMPARE, OPT_TEXT, FIELD(view.filter), 0, 0 },
     { "mine", 0, "PATTERN", "types of your own code, instead of a guess by module; can be repeated", OUTPUTS | CLI_PATHS | CLI_LEAKS, OPT_LIST,

@@ -354,6 +354,14 @@ class Suspects(PageTest):
         self.assertIn("only what keeps 4.0 MiB or more alive is called a suspect", page.text("#suspects"))
         self.assertIn("The largest consumer is:", page.text("#suspects"))
 
+    def test_what_was_looked_for(self):
+        page = self.show()
+        rows = page.texts("#suspects .checks tbody tr")
+        self.assertEqual(len(rows), len(set(rows)))
+        self.assertIn("Timers", " ".join(rows))
+        self.assertIn("1,000", next(row for row in rows if row.startswith("Timers")))
+        self.assertFalse(page.run("document.querySelector('#suspects .checks').open"))
+
 
 class Hostile(PageTest):
     def setUp(self):

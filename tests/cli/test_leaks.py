@@ -104,6 +104,36 @@ class Leaks(CliTest):
                             (("--json", "--csv"), "give one of --json and --csv")):
             self.refused(2, what + ".*", "leaks", "in", *words)
 
+    def test_findings(self):
+        """All kinds that were looked for, found or not; a small leak of callbacks is found, and named by who registers them."""
+        source = "System.Threading.CancellationTokenSource"
+        objects = {"app": ("Shop.App", 40, ["source"]), "source": (source, 48, ["list"]),
+                   "list": (source + "+Registrations", 64, ["source", "node0"])}
+        for i in range(1000):
+            near = [f"node{k}" for k in (i - 1, i + 1) if 0 <= k < 1000]
+            objects[f"node{i}"] = (source + "+CallbackNode", 80, ["list", *near, f"job{i}"])
+            objects[f"job{i}"] = ("Shop.Job", 24, [])
+        self.put("in", heap(objects, [("app", "s_app")])[0])
+        got = self.json("in", "--findings")
+        self.assertEqual([(s["kind"], s["objects"], s["overlaps"], [h["type"] for h in s["held"]]) for s in got["suspects"]],
+                         [("cancellation", 1000, True, ["Shop.Job"])])
+        self.assertIn("The source is held by the static variable s_app through Shop.App.", got["suspects"][0]["sentence"])
+        rows = {f["kind"]: f for f in got["findings"]}
+        self.assertEqual(len(rows), len(got["findings"]))
+        self.assertEqual((rows["cancellation"]["found"], rows["cancellation"]["objects"], rows["cancellation"]["least_objects"]), (1, 1000, 1000))
+        self.assertEqual((rows["timers"]["found"], rows["timers"]["objects"], rows["timers"]["least_objects"], rows["timers"]["least_bytes"]),
+                         (0, 0, 1000, None))
+        self.assertEqual((rows["object"]["bytes"], rows["object"]["least_objects"], rows["object"]["least_bytes"]), (104152, None, 4 * MIB))
+        self.assertEqual([f["kind"] for f in got["findings"] if not f["known"]], ["pinned", "fragmentation"])
+        self.assertEqual([f["objects"] for f in got["findings"] if not f["known"]], [None] * 2)
+        self.assertNotIn("findings", self.json("in"))
+        text = self.done("leaks", "in", "--findings").text
+        table = text[text.index("\nWhat was looked for, "):]
+        self.assertEqual([line.split("  ")[0] for line in table.splitlines()[3:]], [f["title"] for f in got["findings"]])
+        self.assertRegex(table, r"\nTimers +0 +0 +1000 +0 +timers\n")
+        self.assertEqual([(r["kind"], r["found"], r["objects"]) for r in self.csv("in", "--findings")],
+                         [(f["kind"], str(f["found"]), "" if f["objects"] is None else str(f["objects"])) for f in got["findings"]])
+
     def test_a_limit_that_is_given_holds_for_all(self):
         """A thousand handlers are suspicious at any size, but an explicit 30 % is respected."""
         objects = {"event": ("System.Action", 64, ["event", "list"]), "big": ("Shop.Big", 5_000_000, []),

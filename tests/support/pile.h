@@ -20,15 +20,17 @@
 #include "support/shop.h"
 
 struct pile {
-    struct gcd_type types[16];
+    struct gcd_type types[64];
     size_t type_count;
     struct shop_node *nodes;
     size_t node_count;
-    struct shop_edge *edges, dependents[4];
+    struct shop_edge *edges, *dependents;
     size_t edge_count, dependent_count;
     struct gcd_root *roots;
     size_t root_count;
     uint64_t used_bytes;             /* of a range around the objects, which lie 0x1000 bytes apart; 0 = none */
+    const struct gcd_module *modules;
+    size_t module_count;
     unsigned generation, ptr_bytes;  /* of the range; 0 = 8 */
 };
 
@@ -40,6 +42,7 @@ static inline struct pile *pile_new(void)
     p->nodes = calloc(PILE_MAX, sizeof *p->nodes);
     p->edges = calloc(PILE_MAX, sizeof *p->edges);
     p->roots = calloc(PILE_MAX, sizeof *p->roots);
+    p->dependents = calloc(PILE_MAX, sizeof *p->dependents);
     return p;
 }
 
@@ -48,8 +51,9 @@ static inline uint32_t type(struct pile *p, const char *name)
     for (size_t i = 0; i < p->type_count; i++)
         if (strcmp(p->types[i].name, name) == 0)
             return (uint32_t)i;
-    assert_true(p->type_count < 16);
-    p->types[p->type_count] = (struct gcd_type){ .id = p->type_count + 1, .name = name, .described = true, .named = true };
+    assert_true(p->type_count < 64);
+    p->types[p->type_count] = (struct gcd_type){ .id = p->type_count + 1, .name = name, .described = true, .named = true,
+                                               .module_number = GCD_MODULE_NONE };
     return (uint32_t)p->type_count++;
 }
 
@@ -105,9 +109,11 @@ static inline struct gcd_graph *pile_graph(struct pile *p)
                                                      .node_count = p->node_count, .edges = p->edges, .edge_count = p->edge_count,
                                                      .roots = p->roots, .root_count = p->root_count, .dependents = p->dependents,
                                                      .dependent_count = p->dependent_count, .used_bytes = p->used_bytes,
-                                                     .generation = p->generation, .ptr_bytes = p->ptr_bytes });
+                                                     .generation = p->generation, .ptr_bytes = p->ptr_bytes,
+                                                     .modules = p->modules, .module_count = p->module_count });
     free(p->nodes);
     free(p->edges);
+    free(p->dependents);
     free(p->roots);
     free(p);
     return g;

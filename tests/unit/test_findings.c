@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <gcdumpc/suspects.h>
+#include <gcdumpc/unstable/suspect_checks.h>
 
 #include "support/check.h"
 #include "support/failalloc.h"
@@ -174,6 +175,38 @@ static void waits(struct pile *p, uint32_t n)
         child(p, child(p, all, "System.Threading.RegisteredWaitHandle", 88), "Shop.Server", 24);
 }
 
+#define ARRAY "System.Object[]"
+
+/* Two parts of the table of interned strings, in handles. */
+static void interned(struct pile *p, uint32_t n)
+{
+    for (uint32_t part = 0; part < 2; part++) {
+        uint32_t array = node(p, ARRAY, 8000);
+        root(p, array, GCD_ROOT_HANDLE, part == 0 ? 0 : GCD_ROOT_PINNED, "");
+        for (uint32_t i = 0; i < n / 2 + (part == 0 ? n % 2 : 0); i++)
+            child(p, array, "System.String", 40);
+    }
+}
+
+static void entries(struct pile *p, uint32_t n)
+{
+    uint32_t all = node(p, "Shop.Orders", 24);
+    static_root(p, all, "s_orders");
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t key = child(p, all, "Shop.Order", 40);
+        p->dependents[p->dependent_count++] = (struct shop_edge){ key, node(p, "Shop.Thumbnail", 100) };
+    }
+}
+
+static void pins(struct pile *p, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t buffer = node(p, "System.Byte[]", 100);
+        root(p, buffer, GCD_ROOT_HANDLE, GCD_ROOT_PINNED, "");
+        root(p, buffer, GCD_ROOT_HANDLE, GCD_ROOT_PINNED, "");
+    }
+}
+
 static const struct row {
     enum gcd_suspect_kind kind;
     void (*put)(struct pile *p, uint32_t n);
@@ -193,6 +226,11 @@ static const struct row {
     { GCD_SUSPECT_HTTP, handlers, 100, "Shop.Api", "100 HTTP handlers are alive, each with connections of its own, all in Shop.Api." },
     { GCD_SUSPECT_CODE, methods, 1000, "Shop.Rules", "1,000 methods were compiled while the program ran and are still alive, all in Shop.Rules." },
     { GCD_SUSPECT_WAITS, waits, 1000, "Shop.Server", "1,000 callbacks wait for a handle in the thread pool, all for Shop.Server." },
+    { GCD_SUSPECT_INTERNED, interned, 10000, NULL,
+      "The runtime's table of interned strings and literals has 10,000 strings, which keep 406.2 KiB alive" },
+    { GCD_SUSPECT_WEAK_TABLE, entries, 1000, NULL,
+      "1,000 entries of a ConditionalWeakTable keep one Shop.Thumbnail alive for each Shop.Order, their key. The values keep 97.7 KiB alive" },
+    { GCD_SUSPECT_PINS, pins, 1000, NULL, "1,000 objects are pinned by handles, all System.Byte[]. The handles keep 97.7 KiB alive" },
 };
 #define ROWS (sizeof rows / sizeof *rows)
 
@@ -367,7 +405,156 @@ static void what_is_heaviest(void **state)
     }
 }
 
+/* ---- kinds of their own ---- */
+
+/* Objects that are no strings make a table of another one; a list of arrays in a thread is where its variables are. */
+static void arrays_of_the_runtime(void **state)
+{
+    (void)state;
+    for (unsigned other = 0; other < 2; other++) {
+        struct pile *p = pile_new();
+        interned(p, 20000);
+        if (other)
+            for (uint32_t i = 0; i < p->node_count; i++)
+                if (p->nodes[i].type == type(p, ARRAY))
+                    edge(p, i, 1);       /* a string, and this array below: */
+        if (other)
+            p->nodes[1].type = type(p, "Shop.Text");
+        struct answer a = ask_with(p, 0.001, NOTHING_IS_LARGE);
+        assert_int_equal(count_of(a, GCD_SUSPECT_INTERNED), !other);
+        forget(a);
+    }
+    for (unsigned nested = 0; nested < 2; nested++) {
+        struct pile *p = pile_new();
+        for (int i = 0; i < 12; i++) {
+            uint32_t outer = node(p, ARRAY, 100), inner = child(p, outer, nested ? ARRAY : "Shop.Frame", 100);
+            root(p, outer, GCD_ROOT_STACK, 0, "");
+            child(p, child(p, inner, "Shop.ParseBuffer", 24), "System.Byte[]", 5000);
+        }
+        struct answer a = ask_with(p, 0.1, 1);
+        assert_int_equal(count_of(a, GCD_SUSPECT_THREAD_STATICS), nested);
+        if (nested)
+            expect(a, GCD_SUSPECT_THREAD_STATICS, 12, "Shop.ParseBuffer",
+                   "The thread-static variables of 12 threads keep 61.2 KiB alive, 100.0 % of the heap, all by way of Shop.ParseBuffer.");
+        forget(a);
+    }
+}
+
+#define COPIES 10
+
+/* COUNT modules of one path, each with a type that has an object; the objects are static. */
+static struct answer loaded(size_t count, bool collectible, uint32_t flags, uint64_t size, uint64_t min_bytes)
+{
+    static char names[COPIES][24];
+    struct gcd_module modules[COPIES + 2] = { { .id = 1, .path = "/app/Shop.dll", .assembly = "Shop", .problem = "" },
+                                              { .id = 2, .path = "", .assembly = "", .problem = "" } };
+    struct pile *p = pile_new();
+    for (size_t i = 0; i < count; i++) {
+        modules[i + 2] = (struct gcd_module){ .id = 10 + i, .path = flags != 0 ? "" : "/plug/Pricing.dll", .assembly = "Pricing",
+                                               .problem = "", .flags = flags };
+        (void)snprintf(names[i], sizeof names[i], "Pricing.Rules%zu", i);
+        p->types[type(p, names[i])].module_number = (uint32_t)i + 2;
+        uint32_t rules = node(p, names[i], size);
+        static_root(p, rules, "s_rules");
+        if (collectible)
+            child(p, rules, "System.Reflection.LoaderAllocator", 48);
+    }
+    p->modules = modules;
+    p->module_count = count + 2;
+    return ask_with(p, 0.05, min_bytes);
+}
+
+static void an_assembly_loaded_many_times(void **state)
+{
+    (void)state;
+    struct answer a = loaded(COPIES - 1, true, 0, 100, NOTHING_IS_LARGE);
+    assert_int_equal(gcd_suspects_count(a.s), 0);
+    forget(a);
+    a = loaded(COPIES, true, 0, 100, NOTHING_IS_LARGE);
+    expect(a, GCD_SUSPECT_ASSEMBLIES, 10, NULL, "The assembly Pricing is loaded 10 times, in collectible contexts that something still uses. "
+                                                "The 10 objects of its types keep 1.4 KiB alive, 100.0 % of the heap. One Pricing.Rules0 is held by");
+    assert_non_null(strstr(first_of(a, GCD_SUSPECT_ASSEMBLIES)->advice, "look at the path"));
+    forget(a);
+    a = loaded(COPIES, false, 0, 100, NOTHING_IS_LARGE);
+    expect(a, GCD_SUSPECT_ASSEMBLIES, 10, NULL, "The assembly Pricing is loaded 10 times. The 10 objects");
+    assert_non_null(strstr(first_of(a, GCD_SUSPECT_ASSEMBLIES)->advice, "Load it once"));
+    forget(a);
+    a = loaded(COPIES, false, 4, 100, NOTHING_IS_LARGE);
+    assert_non_null(strstr(first_of(a, GCD_SUSPECT_ASSEMBLIES)->advice, "generated again"));
+    forget(a);
+}
+
+/* Free memory: at least the threshold, and a quarter of the large object heap. */
+static void free_memory_between_large_objects(void **state)
+{
+    (void)state;
+    const uint64_t used = 0x20000;
+    static const struct { unsigned generation; uint64_t live, min_bytes; bool found; } is[] = {
+        { 3, 0x18000, 0x8000, true }, { 3, 0x18008, 0x8000, false }, { 3, 0x18008, 0x7ff8, false }, { 3, 0x17ff8, 0x8000, true },
+        { 3, 0x18000, 0x8001, false }, { 2, 0x10000, 1, false }, { 4, 0x10000, 1, false },
+    };
+    for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
+        struct pile *p = pile_new();
+        uint32_t all = node(p, "Shop.Documents[]", is[i].live - 100);
+        static_root(p, all, "s_documents");
+        child(p, all, "System.Byte[]", 97);                      /* takes 104 */
+        p->nodes[all].size_bytes = is[i].live - 104;
+        p->used_bytes = used;
+        p->generation = is[i].generation;
+        struct answer a = ask_with(p, 0.001, is[i].min_bytes);
+        if ((count_of(a, GCD_SUSPECT_FRAGMENTATION) == 1) != is[i].found)
+            fail_msg("row %zu", i);
+        const struct gcd_suspect *s = first_of(a, GCD_SUSPECT_FRAGMENTATION);
+        assert_true(s == NULL || (s->bytes == used - is[i].live && s->share == 0 && s->overlaps && s->path_count == 0));
+        assert_true(i != 0 || strcmp(s->sentence, "32.0 KiB of 128.0 KiB in the large object heap are free, between 2 objects, by size mostly "
+                                                  "Shop.Documents[]: this heap is not compacted.") == 0);
+        forget(a);
+    }
+}
+
+/* ---- what was looked for ---- */
+
+static void numbers_below_the_threshold(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ROWS; i++)
+        for (uint32_t n = rows[i].least - 1; n <= rows[i].least; n++) {
+            struct answer a = ask_for(&rows[i], n, NOTHING_IS_LARGE);
+            const struct gcd_suspect_check *check = gcd_suspects_check(a.s, rows[i].kind);
+            assert_int_equal(check->found, n == rows[i].least);
+            assert_int_equal(check->objects, n);
+            assert_int_equal(check->least_objects, rows[i].least);
+            assert_false(check->unknown);
+            assert_true(check->bytes > 0 && check->what[0] != '\0');
+            for (unsigned k = 0; k < GCD_SUSPECT_KINDS; k++)
+                assert_true(k == rows[i].kind || gcd_suspects_check(a.s, k)->found == 0);
+            forget(a);
+        }
+    struct answer a = ask_for(&rows[0], 2, NOTHING_IS_LARGE);
+    assert_true(gcd_suspects_check(a.s, GCD_SUSPECT_FRAGMENTATION)->unknown && gcd_suspects_check(a.s, GCD_SUSPECT_ASSEMBLIES)->unknown);
+    assert_int_equal(gcd_suspects_check(a.s, GCD_SUSPECT_OBJECT)->least_bytes, NOTHING_IS_LARGE);
+    forget(a);
+}
+
 /* ---- in place of others ---- */
+
+/* Objects of one type in copies of one assembly, and interned strings. */
+static void others_that_are_replaced(void **state)
+{
+    (void)state;
+    struct answer a = loaded(COPIES, true, 0, 1000, 1);
+    assert_int_equal(gcd_suspects_count(a.s), 11);       /* each object is large enough alone */
+    assert_true(first_of(a, GCD_SUSPECT_ASSEMBLIES)->overlaps);
+    forget(a);
+    struct pile *p = pile_new();
+    interned(p, 100);
+    a = ask_with(p, 0.7, 1);
+    assert_int_equal(gcd_suspects_count(a.s), 1);
+    assert_int_equal(gcd_suspects_get(a.s, 0)->kind, GCD_SUSPECT_INTERNED);
+    assert_false(gcd_suspects_get(a.s, 0)->overlaps);
+    assert_int_equal(gcd_suspects_get(a.s, 0)->bytes, 16000 + 100 * 40);
+    forget(a);
+}
 
 static void a_large_finding_replaces_its_objects(void **state)
 {
@@ -478,7 +665,9 @@ int main(void)
         cmocka_unit_test(what_has_ended), cmocka_unit_test(callbacks_of_several_sources), cmocka_unit_test(boxed_by_element_type),
         cmocka_unit_test(how_types_are_named),
         cmocka_unit_test(who_is_behind), cmocka_unit_test(what_is_heaviest), cmocka_unit_test(a_large_finding_replaces_its_objects),
-        cmocka_unit_test(what_lies_below_remains), cmocka_unit_test(odd_shapes), cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(what_lies_below_remains), cmocka_unit_test(arrays_of_the_runtime), cmocka_unit_test(an_assembly_loaded_many_times),
+        cmocka_unit_test(free_memory_between_large_objects), cmocka_unit_test(numbers_below_the_threshold),
+        cmocka_unit_test(others_that_are_replaced), cmocka_unit_test(odd_shapes), cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

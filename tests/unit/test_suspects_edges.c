@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gcdumpc/unstable/largest_consumer.h>
+#include <gcdumpc/unstable/suspect_checks.h>
 
 #include "analyze/suspects/suspects.h"
 #include "support/check.h"

@@ -16,15 +16,8 @@ static bool look(const struct findings *f, uint32_t node, struct finding_member 
     return gcd_graph_refers(f->w->g, node, node);
 }
 
-static uint32_t nobody(const struct findings *f, uint32_t node)
-{
-    (void)f;
-    (void)node;
-    return GCD_TYPE_NONE;
-}
-
 const struct finding_rule finding_async = {
-    .kind = GCD_SUSPECT_ASYNC, .least = FINDING_CALLS, .is_type = is_type, .look = look, .who = nobody,
+    .kind = GCD_SUSPECT_ASYNC, .least = FINDING_CALLS, .is_type = is_type, .look = look, .who = findings_nobody,
 };
 
 void suspects_say_async(struct suspect_words *s, const struct suspect *x)

@@ -75,7 +75,7 @@ static bool look_list(const struct findings *f, uint32_t node, struct finding_me
         return false;
     ret->list = edges[0];
     edges = gcd_graph_node_edges(w->g, ret->list, &n);
-    if (n < FINDING_LEAST_TO_REPLACE || !findings_has(f, edges[0], FINDING_RUNS))
+    if (n < FINDING_FEW || !findings_has(f, edges[0], FINDING_RUNS))
         return false;
     if (!findings_is_of(f, task, GCD_SUSPECT_TASKS) && !findings_is_of(f, task, GCD_SUSPECT_ASYNC))
         return false;

@@ -8,7 +8,7 @@
 #define TYPE_DELEGATE 1u
 
 /* The search looks at this many objects, and at this many references of each: who is behind is near. */
-#define WHO_NODES 24u
+#define WHO_NODES 48u
 #define WHO_EDGES 16u
 /* And at this many objects above it. */
 #define HOLDER_STEPS 12u
@@ -82,14 +82,37 @@ static bool waits(const char *name)
     return findings_is_box(name);
 }
 
+/* Also where the program and the library are one module. */
+static bool is_library(const struct findings *f, uint32_t type)
+{
+    return f->rule[type] != 0 || begins(f->types[type].name, "System.");
+}
+
 static void mark_own(struct findings *f)
 {
     for (uint32_t i = 0; i < f->w->types; i++)
-        if (gcd_origins_get(f->w->origins, i) == GCD_ORIGIN_OWN && (f->types[i].flags & TYPE_DELEGATE) == 0)
+        if (gcd_origins_get(f->w->origins, i) == GCD_ORIGIN_OWN && (f->types[i].flags & TYPE_DELEGATE) == 0 && !is_library(f, i))
             f->traits[i] |= FINDING_OWN;
 }
 
-void findings_classify(struct findings *f)
+/* The roots of arrays that may be the runtime's. */
+static gcd_status mark_roots(struct findings *f, struct gcd_error *err)
+{
+    const struct gcd_summary *s = gcd_graph_summary(f->w->g);
+    for (size_t i = 0; i < s->root_count; i++) {
+        enum gcd_root_group group = gcd_root_group(&s->roots[i]);
+        uint32_t node = s->roots[i].node, bit = group == GCD_GROUP_LOCALS ? FINDING_IN_THREAD : FINDING_IN_HANDLE, before;
+        bool counts = group == GCD_GROUP_LOCALS || group == GCD_GROUP_STRONG_HANDLES || group == GCD_GROUP_PINNED_HANDLES;
+        if (!counts || !findings_is_of(f, node, GCD_SUSPECT_INTERNED))
+            continue;
+        before = gcd_idmap_get(&f->roots, node);
+        if (!gcd_idmap_put(&f->roots, node, bit | (before == GCD_IDMAP_NONE ? 0 : before)))
+            return gcd_fail_nomem(err, "looking for findings");
+    }
+    return GCD_OK;
+}
+
+gcd_status findings_classify(struct findings *f, struct gcd_error *err)
 {
     for (uint32_t i = 0; i < f->w->types; i++) {
         const struct gcd_type *t = &f->types[i];
@@ -101,6 +124,7 @@ void findings_classify(struct findings *f)
                 f->rule[i] = (uint8_t)(r + 1);
     }
     mark_own(f);
+    return mark_roots(f, err);
 }
 
 bool findings_has(const struct findings *f, uint32_t node, uint8_t trait)
@@ -114,6 +138,19 @@ bool findings_any(const struct findings *f, uint32_t node, struct finding_member
     (void)node;
     (void)ret;
     return true;
+}
+
+uint32_t findings_nobody(const struct findings *f, uint32_t node)
+{
+    (void)f;
+    (void)node;
+    return GCD_TYPE_NONE;
+}
+
+bool findings_no_type(const struct gcd_type *t)
+{
+    (void)t;
+    return false;
 }
 
 bool findings_is_of(const struct findings *f, uint32_t node, enum gcd_suspect_kind kind)

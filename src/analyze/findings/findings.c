@@ -9,8 +9,11 @@
 /* A suspect is made of a finding's objects if they are this near in the dominator tree. */
 #define NEAR 6u
 
+#define NOBODY UINT32_MAX
+
 static const struct finding_rule *const rules[] = { &finding_timers, &finding_cancellation, &finding_continuations, &finding_tasks, &finding_async,
-                                                    &finding_boxed, &finding_tracker, &finding_http, &finding_code, &finding_waits };
+                                                    &finding_boxed, &finding_tracker, &finding_http, &finding_code, &finding_waits,
+                                                    &finding_interned, &finding_thread_statics };
 #define RULES (sizeof rules / sizeof *rules)
 
 const struct finding_rule *findings_rule(size_t i)
@@ -82,14 +85,17 @@ static gcd_status add_part(struct search *s, uint32_t group, uint32_t who, uint3
     return GCD_OK;
 }
 
-/* The rule that counts NODE, NULL = none. */
-static const struct finding_rule *rule_of(const struct findings *f, uint32_t node, struct finding_member *ret)
+/* The number of the rule that counts NODE; NOBODY = none. */
+static uint32_t rule_of(const struct findings *f, uint32_t node, struct finding_member *ret)
 {
     uint8_t i = f->rule[gcd_graph_node_type(f->w->g, node)];
     *ret = (struct finding_member){ .node = GCD_NODE_NONE, .type = gcd_graph_node_type(f->w->g, node), .list = GCD_NODE_NONE, .objects = 1 };
     if (i == 0 || gcd_dominators_parent(f->w->d, node) == GCD_NODE_NONE || !rules[i - 1]->look(f, node, ret))
-        return NULL;
-    return rules[i - 1];
+        return NOBODY;
+    uint32_t number = i - 1u;
+    while (ret->rule != NULL && rules[number] != ret->rule)      /* it comes after the one that leads to it */
+        number++;
+    return number;
 }
 
 static gcd_status count(struct search *s, struct gcd_error *err)
@@ -100,10 +106,10 @@ static gcd_status count(struct search *s, struct gcd_error *err)
         uint32_t group;
         if (node % SUSPECTS_CHECK_EVERY == 0)
             GCD_TRY(suspects_check(w, err));
-        const struct finding_rule *rule = rule_of(&s->f, node, &m);
-        if (rule == NULL)
+        uint32_t rule = rule_of(&s->f, node, &m);
+        if (rule == NOBODY)
             continue;
-        GCD_TRY(find_group(s, (uint32_t)(s->f.rule[gcd_graph_node_type(w->g, node)] - 1), &m, &group, err));
+        GCD_TRY(find_group(s, rule, &m, &group, err));
         s->groups[group].objects += m.objects;
         gcd_add_saturating(&s->groups[group].bytes, gcd_graph_node_size(w->g, node));
     }
@@ -115,7 +121,8 @@ static gcd_status count(struct search *s, struct gcd_error *err)
 static uint64_t least_of(const struct group *g)
 {
     const struct finding_rule *rule = rules[g->rule];
-    return rule->replaces && rule->least > FINDING_LEAST_TO_REPLACE ? FINDING_LEAST_TO_REPLACE : rule->least;
+    uint32_t few = rule->few != 0 ? rule->few : FINDING_FEW;
+    return rule->replaces && rule->least > few ? few : rule->least;
 }
 
 static void keep_candidate(struct search *s, uint32_t group)
@@ -135,9 +142,16 @@ static void choose(struct search *s)
 {
     for (size_t i = 0; i < LARGEST * RULES; i++)
         s->candidates[i].group = UINT32_MAX;
-    for (size_t i = 0; i < s->group_count; i++)
-        if (s->groups[i].objects >= least_of(&s->groups[i]))
+    for (size_t i = 0; i < s->group_count; i++) {
+        const struct group *g = &s->groups[i];
+        struct gcd_suspect_check *check = &s->f.w->s->checks[rules[g->rule]->kind];
+        if (g->objects > check->objects) {
+            check->objects = g->objects;
+            check->bytes = g->bytes;
+        }
+        if (g->objects >= least_of(g))
             keep_candidate(s, (uint32_t)i);
+    }
     for (size_t i = 0; i < LARGEST * RULES; i++)
         if (s->candidates[i].group != UINT32_MAX)
             s->candidates[s->candidate_count++] = s->candidates[i];
@@ -175,9 +189,10 @@ static gcd_status gather(struct search *s, struct gcd_error *err)
         struct finding_member m;
         if (node % SUSPECTS_CHECK_EVERY == 0)
             GCD_TRY(suspects_check(w, err));
-        if (rule_of(&s->f, node, &m) == NULL)
+        uint32_t rule = rule_of(&s->f, node, &m);
+        if (rule == NOBODY)
             continue;
-        uint32_t group = gcd_idmap_get(&s->group_map, (uint64_t)(s->f.rule[gcd_graph_node_type(w->g, node)] - 1) << 32 | m.group);
+        uint32_t group = gcd_idmap_get(&s->group_map, (uint64_t)rule << 32 | m.group);
         struct candidate *c = s->candidates, *end = c + s->candidate_count;
         while (c < end && c->group != group)
             c++;
@@ -271,7 +286,7 @@ static bool is_replaced(const struct search *s, const struct candidate *c, const
 {
     const struct group *g = &s->groups[c->group];
     if (x->pub.kind == GCD_SUSPECT_TYPE)
-        return is_above(&s->f, x->pub.type, c->nodes[0]);
+        return c->retained >= x->pub.bytes / 2 && is_above(&s->f, x->pub.type, c->nodes[0]);
     if (x->pub.kind != GCD_SUSPECT_OBJECT)
         return false;
     return belongs(&s->f, x->pub.node, g->rule, g->member.node) ||
@@ -293,13 +308,10 @@ static void replace(struct search *s, struct candidate *c)
 
 static gcd_status own_nodes(struct suspects_work *w, const struct candidate *c, uint32_t owner, struct gcd_error *err)
 {
-    size_t n = w->owned_count + c->count + 1;
-    if (!gcd_vec_reserve(w->alloc, &w->owned, &w->owned_room, n, sizeof *w->owned, SIZE_MAX))
-        return gcd_fail_nomem(err, "looking for findings");
     if (owner != GCD_NODE_NONE)
-        w->owned[w->owned_count++] = (struct suspects_owned){ owner, (uint32_t)(w->s->count - 1) };
+        GCD_TRY(suspects_own(w, owner, err));
     for (size_t i = 0; i < c->count; i++)
-        w->owned[w->owned_count++] = (struct suspects_owned){ c->nodes[i], (uint32_t)(w->s->count - 1) };
+        GCD_TRY(suspects_own(w, c->nodes[i], err));
     return GCD_OK;
 }
 
@@ -376,7 +388,7 @@ static gcd_status add(struct search *s, struct candidate *c, struct gcd_error *e
 
 static gcd_status run(struct search *s, struct gcd_error *err)
 {
-    findings_classify(&s->f);
+    GCD_TRY(findings_classify(&s->f, err));
     GCD_TRY(count(s, err));
     choose(s);
     if (s->candidate_count == 0)
@@ -397,11 +409,13 @@ gcd_status suspects_findings(struct suspects_work *w, struct gcd_error *err)
     s->f = (struct findings){ .w = w, .types = gcd_graph_summary(w->g)->types };
     gcd_idmap_init(&s->group_map, w->alloc);
     gcd_idmap_init(&s->part_map, w->alloc);
+    gcd_idmap_init(&s->f.roots, w->alloc);
     s->f.rule = gcd_mem_new_array(w->alloc, w->types, sizeof *s->f.rule);
     s->f.traits = gcd_mem_new_array(w->alloc, w->types, sizeof *s->f.traits);
     gcd_status st = s->f.rule != NULL && s->f.traits != NULL ? run(s, err) : gcd_fail_nomem(err, "looking for findings");
     gcd_idmap_done(&s->group_map);
     gcd_idmap_done(&s->part_map);
+    gcd_idmap_done(&s->f.roots);
     for (size_t i = 0; i < LARGEST * RULES; i++)
         gcd_mem_free(w->alloc, s->candidates[i].nodes, s->candidates[i].room * sizeof *s->candidates[i].nodes);
     gcd_mem_free(w->alloc, s->groups, s->group_room * sizeof *s->groups);

@@ -12,23 +12,6 @@
 
 struct findings;
 
-/* Enough objects of one group, by kind. */
-#define FINDING_TIMERS 1000u
-#define FINDING_REGISTRATIONS 1000u
-#define FINDING_CONTINUATIONS 1000u
-#define FINDING_TASKS 1000u
-#define FINDING_CALLS 1000u
-#define FINDING_BOXED 10000u
-#define FINDING_ENTITIES 1000u
-#define FINDING_HTTP 100u
-#define FINDING_METHODS 1000u
-#define FINDING_WEAK_ENTRIES 10000u
-#define FINDING_PINS 1000u
-#define FINDING_WAITS 1000u
-#define FINDING_LOADS 10u
-/* As many are enough for a finding that takes the place of another suspect, because it keeps the bytes of one alive. */
-#define FINDING_LEAST_TO_REPLACE 10u
-
 /* An object that a rule counts. */
 struct finding_member {
     uint32_t group;              /* a node or a type, as the rule likes; 0 when all are one group */
@@ -36,11 +19,13 @@ struct finding_member {
     uint32_t type;               /* of the suspect */
     uint32_t list;               /* an array of what is counted; GCD_NODE_NONE: the object itself */
     uint64_t objects;            /* in it, else 1 */
+    const struct finding_rule *rule;     /* another rule that counts it; NULL = this one */
 };
 
 struct finding_rule {
     enum gcd_suspect_kind kind;
     uint32_t least;              /* objects of a group that are a finding at any size */
+    uint32_t few;                /* objects that are enough to take the place of another suspect; 0 = FINDING_FEW */
     uint32_t beside;             /* objects of each group that LOOK leaves out at first */
     bool chained;                /* its objects refer to each other: what is behind one is not behind its neighbour */
     bool replaces;               /* a large finding takes the place of suspects made of its objects */
@@ -55,18 +40,23 @@ struct finding_rule {
 #define FINDING_SKIP 2u          /* the search does not look at it: it links the objects of a rule, or is of everybody */
 #define FINDING_RUNS 4u          /* what a task runs when it completes */
 
+/* Roots of objects for which that matters. */
+#define FINDING_IN_HANDLE 1u
+#define FINDING_IN_THREAD 2u
+
 struct findings {
     struct suspects_work *w;
     const struct gcd_type *types;
     uint8_t *rule;               /* [types] 1 + the number of the rule that counts it, 0 = none */
     uint8_t *traits;             /* [types] */
+    struct gcd_idmap roots;      /* node -> its roots, for objects of INTERNED's types */
     bool all;                    /* LOOK leaves out nothing */
 };
 
 /* The rules, by number; NULL after the last. */
 const struct finding_rule *findings_rule(size_t i);
 /* Fills RULE and TRAITS. */
-void findings_classify(struct findings *f);
+gcd_status findings_classify(struct findings *f, struct gcd_error *err);
 bool findings_has(const struct findings *f, uint32_t node, uint8_t trait);
 bool findings_is_of(const struct findings *f, uint32_t node, enum gcd_suspect_kind kind);
 /* The nearest type of the program below NODE, or that of NODE, else the first type that the search met; GCD_TYPE_NONE = nothing is below. */
@@ -83,7 +73,12 @@ bool findings_is_named(const char *name, const char *space, const char *last);
 /* For rules that count all objects of their types, as one group. */
 bool findings_any(const struct findings *f, uint32_t node, struct finding_member *ret);
 
+/* For rules that name nobody, and for those that only another rule leads to. */
+uint32_t findings_nobody(const struct findings *f, uint32_t node);
+bool findings_no_type(const struct gcd_type *t);
+
 extern const struct finding_rule finding_timers, finding_cancellation, finding_tasks, finding_continuations, finding_async, finding_boxed;
-extern const struct finding_rule finding_tracker, finding_http, finding_code, finding_waits;
+extern const struct finding_rule finding_tracker, finding_http, finding_code, finding_waits, finding_interned;
+extern const struct finding_rule finding_thread_statics;
 
 #endif

@@ -1,6 +1,6 @@
 #include "analyze/suspects/suspects.h"
 
-#include <gcdumpc/unstable/largest_consumer.h>
+#include <gcdumpc/unstable/suspect_checks.h>
 
 #include "base/context.h"
 #include "base/error.h"
@@ -36,7 +36,7 @@ static gcd_status describe(struct suspects_work *w, struct gcd_error *err)
     struct gcd_suspects *s = w->s;
     for (size_t i = 0; i < s->count; i++) {
         struct suspect *x = &s->items[i];
-        if (x->pub.kind != GCD_SUSPECT_PINNED && s->heap_bytes > 0)
+        if (x->pub.kind != GCD_SUSPECT_PINNED && x->pub.kind != GCD_SUSPECT_FRAGMENTATION && s->heap_bytes > 0)
             x->pub.share = (double)x->pub.bytes / (double)s->heap_bytes;
         GCD_TRY(suspects_check(w, err));
         GCD_TRY(suspects_path(w, x, err));
@@ -73,9 +73,24 @@ static const struct {
 } steps[] = {
     { suspects_containers, false }, { suspects_finalizers, false }, { suspects_types, false }, { suspects_handlers, false },
     { suspects_pinned, false }, { suspects_collections, false }, { suspects_sparse, false }, { suspects_findings, false },
+    { suspects_assemblies, false }, { suspects_fragmentation, false }, { suspects_pins, false }, { suspects_weak_tables, false },
     { suspects_content, true }, { suspects_find_paths, true }, { suspects_holders, true }, { describe, true }, { sort, true },
 };
 #define STEP_COUNT (sizeof steps / sizeof *steps)
+
+/* What was found counts, also where a search counts something else. */
+static void end_checks(struct gcd_suspects *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const struct gcd_suspect *x = &s->items[i].pub;
+        struct gcd_suspect_check *check = &s->checks[x->kind];
+        check->found++;
+        if (x->bytes > check->bytes)
+            check->bytes = x->bytes;
+        if (x->objects > check->objects && x->kind != GCD_SUSPECT_ASSEMBLIES)
+            check->objects = x->objects;
+    }
+}
 
 static gcd_status run(struct suspects_work *w, struct gcd_error *err)
 {
@@ -86,6 +101,7 @@ static gcd_status run(struct suspects_work *w, struct gcd_error *err)
         if (w->s->count > 0 || !steps[i].of_suspects)
             GCD_TRY(steps[i].run(w, err));
     }
+    end_checks(w->s);
     gcd_context_report(&w->o->context, STEP_COUNT, STEP_COUNT);
     return GCD_OK;
 }
@@ -154,6 +170,7 @@ gcd_status gcd_suspects_new(const struct gcd_graph *g, const struct gcd_dominato
     gcd_textpool_init(&s->pool, &s->alloc, POOL_MAX);
     s->heap_bytes = gcd_graph_summary(g)->bytes;
     s->threshold = threshold(s->heap_bytes, share, options->min_bytes != 0 ? options->min_bytes : GCD_SUSPECTS_MIN_BYTES);
+    suspects_begin_checks(s);
     struct suspects_work w = { .s = s, .alloc = &s->alloc, .o = options, .paths = options->paths, .g = g, .d = d, .nodes = gcd_graph_node_count(g),
                                .types = gcd_graph_summary(g)->type_count };
     w.words = ((size_t)w.nodes + 63) / 64;
@@ -189,6 +206,11 @@ size_t gcd_suspects_count(const struct gcd_suspects *s)
 const struct gcd_suspect *gcd_suspects_get(const struct gcd_suspects *s, size_t i)
 {
     return &s->items[s->order[i]].pub;
+}
+
+const struct gcd_suspect_check *gcd_suspects_check(const struct gcd_suspects *s, enum gcd_suspect_kind kind)
+{
+    return &s->checks[kind];
 }
 
 uint64_t gcd_suspects_heap_bytes(const struct gcd_suspects *s)

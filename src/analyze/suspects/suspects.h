@@ -10,6 +10,7 @@
 #include <gcdumpc/suspects.h>
 #include <gcdumpc/unstable/collections.h>
 #include <gcdumpc/unstable/origins.h>
+#include <gcdumpc/unstable/suspect_checks.h>
 
 #include "analyze/dominators/live_edges.h"
 #include "base/idmap.h"
@@ -24,6 +25,26 @@
 /* Collections of one size: the least number, and the largest size of each. */
 #define SUSPECTS_ALIKE 10000u
 #define SUSPECTS_SMALL 512u
+
+/* Findings: so many objects of one group are one at any size. */
+#define FINDING_TIMERS 1000u
+#define FINDING_REGISTRATIONS 1000u
+#define FINDING_CONTINUATIONS 1000u
+#define FINDING_TASKS 1000u
+#define FINDING_CALLS 1000u
+#define FINDING_BOXED 10000u
+#define FINDING_ENTITIES 1000u
+#define FINDING_HTTP 100u
+#define FINDING_METHODS 1000u
+#define FINDING_WAITS 1000u
+#define FINDING_INTERNED 10000u
+#define FINDING_LOADS 10u
+#define FINDING_PINS 1000u
+#define FINDING_WEAK_ENTRIES 1000u
+/* So many are enough for a finding that takes the place of another suspect, because it keeps the bytes of one alive. */
+#define FINDING_FEW 10u
+/* FRAGMENTATION: the part of the large object heap that is free, 1 in this many. */
+#define FINDING_FREE_PART 4u
 
 /* What holds the objects of a TYPE that are held the same way. */
 enum suspect_holder { SUSPECT_BY_ROOTS, SUSPECT_BY_OBJECT, SUSPECT_BY_TYPE };
@@ -42,7 +63,10 @@ struct suspect {
     uint64_t each_bytes;         /* COLLECTIONS: size of one */
     bool is_array;               /* COLLECTIONS: arrays without elements */
     uint64_t around_bytes;       /* PINNED: ranges with the free bytes */
-    uint32_t owner_type;         /* TRACKER: of the DbContext; else GCD_TYPE_NONE */
+    uint32_t owner_type;         /* TRACKER: of the DbContext; WEAK_TABLE: of the keys; else GCD_TYPE_NONE */
+    const struct gcd_module *module;     /* ASSEMBLIES: the first copy */
+    uint32_t copies;
+    bool collectible;
     uint32_t heaviest_type;      /* findings: what keeps most of the bytes, other than who is behind; else GCD_TYPE_NONE */
 };
 
@@ -60,6 +84,7 @@ struct gcd_suspects {
     struct suspect *items;
     size_t count, room;
     uint32_t *order;                     /* [count] once they are sorted */
+    struct gcd_suspect_check checks[GCD_SUSPECT_KINDS];
     struct gcd_suspect_part *consumers;
     size_t consumer_count, consumer_room;
 };
@@ -101,6 +126,8 @@ struct gcd_suspect suspects_blank(enum gcd_suspect_kind kind, uint32_t node, uin
 /* Adds a suspect, nothing known except KIND, NODE and TYPE; the next one added moves it.  GCD_E_NOMEM, GCD_E_LIMIT. */
 gcd_status suspects_add(struct suspects_work *w, enum gcd_suspect_kind kind, uint32_t node, uint32_t type, struct suspect **ret,
                         struct gcd_error *err);
+/* NODE, with all it keeps alive, counts for the suspect that was added last.  GCD_E_NOMEM. */
+gcd_status suspects_own(struct suspects_work *w, uint32_t node, struct gcd_error *err);
 /* Long loops call it every 2^20 steps. */
 #define SUSPECTS_CHECK_EVERY (UINT32_C(1) << 20)
 gcd_status suspects_check(const struct suspects_work *w, struct gcd_error *err);
@@ -138,8 +165,12 @@ gcd_status suspects_pinned(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_collections(struct suspects_work *w, struct gcd_error *err);
 /* suspects_sparse.c: SPARSE. */
 gcd_status suspects_sparse(struct suspects_work *w, struct gcd_error *err);
-/* findings/findings.c: the kinds of findings. */
+/* findings/: the kinds of findings, those by rules first. */
 gcd_status suspects_findings(struct suspects_work *w, struct gcd_error *err);
+gcd_status suspects_assemblies(struct suspects_work *w, struct gcd_error *err);
+gcd_status suspects_fragmentation(struct suspects_work *w, struct gcd_error *err);
+gcd_status suspects_pins(struct suspects_work *w, struct gcd_error *err);
+gcd_status suspects_weak_tables(struct suspects_work *w, struct gcd_error *err);
 /* suspects_content.c: the owner of each object (w->owner), held and content of OBJECT, TYPE, FINALIZERS. */
 gcd_status suspects_content(struct suspects_work *w, struct gcd_error *err);
 /* suspects_owner.c: w->origins and w->is_own; owner and collection of one suspect. */
@@ -147,7 +178,8 @@ gcd_status suspects_find_origins(struct suspects_work *w, struct gcd_error *err)
 gcd_status suspects_owner(const struct suspects_work *w, struct suspect *x, struct gcd_error *err);
 /* suspects_path.c: path and root of one suspect. */
 gcd_status suspects_path(const struct suspects_work *w, struct suspect *x, struct gcd_error *err);
-/* suspects_kinds.c: sentence and advice of one suspect. */
+/* suspects_kinds.c: what a check of each kind begins with; sentence and advice of one suspect. */
+void suspects_begin_checks(struct gcd_suspects *s);
 gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x, struct gcd_error *err);
 
 #endif

@@ -88,7 +88,12 @@ static gcd_status make_suspects(struct shapes *s, struct gcd_error *err)
     for (size_t i = 0; i < s->count; i++) {
         const struct shape *shape = &s->items[i];
         uint64_t bytes = shape->objects * shape->bytes;      /* at most 2^32 times 512 */
+        struct gcd_suspect_check *check = &s->w->s->checks[GCD_SUSPECT_COLLECTIONS];
         struct suspect *x;
+        if (shape->objects > check->objects) {
+            check->objects = shape->objects;
+            check->bytes = bytes;
+        }
         if (shape->objects < SUSPECTS_ALIKE || bytes < s->w->s->threshold)
             continue;
         GCD_TRY(suspects_add(s->w, GCD_SUSPECT_COLLECTIONS, shape->first, shape->type, &x, err));

@@ -65,6 +65,8 @@ gcd_status suspects_finalizers(struct suspects_work *w, struct gcd_error *err)
         if (suspects_waits(w, node) && gcd_graph_node_type(w->g, node) == sum.type)
             sum.node = node;
     gcd_mem_free(w->alloc, of_type, (size_t)w->types * sizeof *of_type);
+    w->s->checks[GCD_SUSPECT_FINALIZERS].objects = sum.objects;
+    w->s->checks[GCD_SUSPECT_FINALIZERS].bytes = sum.bytes;
     if (sum.bytes < w->s->threshold && (w->o->only_large || sum.objects < SUSPECTS_WAITING))
         return GCD_OK;
     struct suspect *x;

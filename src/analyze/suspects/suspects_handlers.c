@@ -121,6 +121,7 @@ static gcd_status rename_containers(struct suspects_work *w, struct longest *l, 
  */
 static gcd_status find_longest(struct suspects_work *w, const uint8_t *is_list, struct longest *l, struct gcd_error *err)
 {
+    struct gcd_suspect_check *check = &w->s->checks[GCD_SUSPECT_HANDLERS];
     for (uint32_t node = 0; node < w->nodes; node++) {
         if (node % SUSPECTS_CHECK_EVERY == 0)
             GCD_TRY(suspects_check(w, err));
@@ -128,6 +129,10 @@ static gcd_status find_longest(struct suspects_work *w, const uint8_t *is_list, 
             continue;
         uint32_t delegate = gcd_dominators_parent(w->d, node), list = GCD_NODE_NONE;
         size_t count = delegate < GCD_NODE_ROOT ? handlers_of(w, delegate, &list) : 0;
+        if (count > check->objects && list == node) {
+            check->objects = count;
+            check->bytes = gcd_dominators_retained(w->d, delegate);
+        }
         if (count >= SUSPECTS_HANDLERS && list == node)
             keep(l, delegate, list, count);
     }

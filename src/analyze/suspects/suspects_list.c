@@ -23,6 +23,14 @@ gcd_status suspects_add(struct suspects_work *w, enum gcd_suspect_kind kind, uin
     return GCD_OK;
 }
 
+gcd_status suspects_own(struct suspects_work *w, uint32_t node, struct gcd_error *err)
+{
+    if (!gcd_vec_reserve(w->alloc, &w->owned, &w->owned_room, w->owned_count + 1, sizeof *w->owned, SIZE_MAX))
+        return gcd_fail_nomem(err, "looking for findings");
+    w->owned[w->owned_count++] = (struct suspects_owned){ node, (uint32_t)(w->s->count - 1) };
+    return GCD_OK;
+}
+
 gcd_status suspects_check(const struct suspects_work *w, struct gcd_error *err)
 {
     return gcd_check_canceled(w->o->context.cancel, err);

@@ -111,6 +111,7 @@ static gcd_status make_suspect(struct spans *s, struct gcd_error *err)
             gcd_add_saturating(&sum.bytes, free_bytes(&s->items[i]));
             gcd_add_saturating(&around, s->items[i].used_bytes);
         }
+    w->s->checks[GCD_SUSPECT_PINNED].bytes = sum.bytes;
     if (sum.bytes < w->s->threshold)
         return GCD_OK;
     uint64_t *of_type = gcd_mem_new_array(w->alloc, w->types, sizeof *of_type);
@@ -150,6 +151,7 @@ gcd_status suspects_pinned(struct suspects_work *w, struct gcd_error *err)
 {
     struct spans s = { .w = w };
     bool any;
+    w->s->checks[GCD_SUSPECT_PINNED].unknown = gcd_graph_summary(w->g)->range_count == 0 || gcd_graph_notes(w->g)->addresses_made_up;
     gcd_status st = prepare(&s, &any, err);
     if (st == GCD_OK && any)
         st = add_live(&s, err);

@@ -114,7 +114,12 @@ static gcd_status make_suspects(struct search *s, struct gcd_error *err)
 {
     for (size_t i = 0; i < s->count; i++) {
         const struct sparse_type *it = &s->items[i];
+        struct gcd_suspect_check *check = &s->w->s->checks[GCD_SUSPECT_SPARSE];
         struct suspect *x;
+        if (it->empty_bytes > check->bytes) {
+            check->objects = it->objects;
+            check->bytes = it->empty_bytes;
+        }
         if (it->empty_bytes < s->w->s->threshold)
             continue;
         GCD_TRY(suspects_add(s->w, GCD_SUSPECT_SPARSE, it->worst, it->type, &x, err));

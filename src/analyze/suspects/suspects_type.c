@@ -60,6 +60,10 @@ gcd_status suspects_types(struct suspects_work *w, struct gcd_error *err)
         uint64_t bytes = gcd_dominators_retained(w->d, node);
         t->objects++;
         gcd_add_saturating(&t->bytes, bytes);
+        if (bytes > w->s->checks[GCD_SUSPECT_OBJECT].bytes) {
+            w->s->checks[GCD_SUSPECT_OBJECT].objects = 1;
+            w->s->checks[GCD_SUSPECT_OBJECT].bytes = bytes;
+        }
         if (is_grouped(w, node)) {
             t->group_objects++;
             gcd_add_saturating(&t->group_bytes, bytes);
@@ -69,6 +73,10 @@ gcd_status suspects_types(struct suspects_work *w, struct gcd_error *err)
     for (uint32_t i = 0; i < w->types; i++) {
         const struct suspects_top *t = &w->top[i];
         struct suspect *x;
+        if (t->group_objects > 1 && t->group_bytes > w->s->checks[GCD_SUSPECT_TYPE].bytes) {
+            w->s->checks[GCD_SUSPECT_TYPE].objects = t->group_objects;
+            w->s->checks[GCD_SUSPECT_TYPE].bytes = t->group_bytes;
+        }
         if (t->group_objects < 2 || t->group_bytes < w->s->threshold)
             continue;
         GCD_TRY(suspects_add(w, GCD_SUSPECT_TYPE, GCD_NODE_NONE, i, &x, err));

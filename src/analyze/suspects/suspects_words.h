@@ -97,5 +97,17 @@ void suspects_say_code(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_code(struct suspect_words *s, const struct suspect *x);
 void suspects_say_waits(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_waits(struct suspect_words *s, const struct suspect *x);
+void suspects_say_interned(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_interned(struct suspect_words *s, const struct suspect *x);
+void suspects_say_thread_statics(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_thread_statics(struct suspect_words *s, const struct suspect *x);
+void suspects_say_assemblies(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_assemblies(struct suspect_words *s, const struct suspect *x);
+void suspects_say_fragmentation(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_fragmentation(struct suspect_words *s, const struct suspect *x);
+void suspects_say_pins(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_pins(struct suspect_words *s, const struct suspect *x);
+void suspects_say_weak_table(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_weak_table(struct suspect_words *s, const struct suspect *x);
 
 #endif

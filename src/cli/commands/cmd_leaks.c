@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
-#include <gcdumpc/unstable/largest_consumer.h>
+#include <gcdumpc/unstable/suspect_checks.h>
 
 #include "args.h"
 #include "commands/commands.h"
@@ -119,7 +119,7 @@ static struct cli_table *suspects_table(const struct leaks *l, const struct gcd_
         cli_table_count(t, s->shallow_bytes);
         cli_table_count(t, s->bytes);
         cli_table_count(t, s->retained_bytes);
-        if (s->kind != GCD_SUSPECT_PINNED)
+        if (s->kind != GCD_SUSPECT_PINNED && s->kind != GCD_SUSPECT_FRAGMENTATION)
             cli_table_share(t, s->bytes, gcd_suspects_heap_bytes(l->suspects));
         else
             cli_table_none(t);
@@ -146,6 +146,48 @@ static struct cli_table *suspects_table(const struct leaks *l, const struct gcd_
         put_elements(t, s);
         put_type(l, t, s->element.type);
         put_owner(l, t, s);
+    }
+    return t;
+}
+
+static const struct cli_column finding_columns[] = {
+    { "kind", NULL, CLI_CELL_TEXT },              { "title", "Looked for", CLI_CELL_TEXT },
+    { "found", "Found", CLI_CELL_COUNT },         { "objects", "Most", CLI_CELL_COUNT },
+    { "least_objects", "Limit", CLI_CELL_COUNT }, { "bytes", "Bytes", CLI_CELL_BYTES },
+    { "least_bytes", "Limit", CLI_CELL_BYTES },   { "what", "Of", CLI_CELL_TEXT },
+    { "known", NULL, CLI_CELL_COUNT },
+};
+#define FINDING_COLUMNS (sizeof finding_columns / sizeof *finding_columns)
+
+static void put_limit(struct cli_table *t, uint64_t least)
+{
+    if (least > 0)
+        cli_table_count(t, least);
+    else
+        cli_table_none(t);
+}
+
+/* All kinds that were looked for, found or not. */
+static struct cli_table *findings_table(const struct leaks *l)
+{
+    struct cli_table *t = cli_table_new(finding_columns, FINDING_COLUMNS);
+    for (unsigned i = 0; i < GCD_SUSPECT_KINDS; i++) {
+        const struct gcd_suspect_check *c = gcd_suspects_check(l->suspects, (enum gcd_suspect_kind)i);
+        cli_table_text(t, gcd_suspect_kind_name((enum gcd_suspect_kind)i));
+        cli_table_text(t, gcd_suspect_kind_title((enum gcd_suspect_kind)i));
+        cli_table_count(t, c->found);
+        if (c->unknown)
+            cli_table_none(t);
+        else
+            cli_table_count(t, c->objects);
+        put_limit(t, c->least_objects);
+        if (c->unknown)
+            cli_table_none(t);
+        else
+            cli_table_count(t, c->bytes);
+        put_limit(t, c->least_bytes);
+        cli_table_text(t, c->what);
+        cli_table_count(t, !c->unknown);
     }
     return t;
 }
@@ -346,7 +388,7 @@ static bool print_consumers(const struct leaks *l)
     return ok && print_and_free(consumers_table(l));
 }
 
-static bool print_text(const struct leaks *l)
+static bool print_suspects(const struct leaks *l)
 {
     size_t n = gcd_suspects_count(l->suspects);
     if (n == 0)
@@ -357,6 +399,15 @@ static bool print_text(const struct leaks *l)
     for (size_t i = 0; i < l->shown && ok; i++)
         ok = print_suspect(l, l->suspects, i);
     return ok;
+}
+
+static bool print_text(const struct leaks *l)
+{
+    bool ok = print_suspects(l);
+    if (!ok || !l->args->view.findings)
+        return ok;
+    puts("\nWhat was looked for, with the largest numbers seen of each kind:");
+    return print_and_free(findings_table(l));
 }
 
 /* Tables have no boolean cells. */
@@ -407,6 +458,21 @@ static bool add_largest(const struct leaks *l, json_t *o)
     return ok;
 }
 
+/* "findings": only when they were asked for. */
+static bool add_findings(const struct leaks *l, json_t *o)
+{
+    json_t *rows;
+    size_t i;
+    json_t *row;
+    if (!l->args->view.findings)
+        return true;
+    bool ok = attach(o, "findings", findings_table(l));
+    rows = json_object_get(o, "findings");
+    json_array_foreach(rows, i, row)
+        ok = ok && make_bool(row, "known");
+    return ok;
+}
+
 static bool print_json(const struct leaks *l)
 {
     json_t *o = cli_json_head(l->d.subject);
@@ -414,7 +480,7 @@ static bool print_json(const struct leaks *l)
     cli_json_count(o, "threshold_bytes", gcd_suspects_threshold(l->suspects));
     cli_json_count(o, "suspect_count", gcd_suspects_count(l->suspects));
     bool ok = json_object_set_new(o, "suspects", json_of(l, l->suspects, l->shown)) == 0 && add_largest(l, o) &&
-              attach(o, "consumers", consumers_table(l)) &&
+              attach(o, "consumers", consumers_table(l)) && add_findings(l, o) &&
          json_object_set_new(o, "verdict", cli_json_verdict(&cli_summary(&l->d)->verdict)) == 0;
     if (ok)
         return cli_json_print(o, stdout) == 0;
@@ -428,7 +494,7 @@ static enum cli_exit print_leaks(const struct leaks *l)
     if (l->args->view.json) {
         ok = print_json(l);
     } else if (l->args->view.csv) {
-        struct cli_table *t = suspects_table(l, l->suspects, l->shown);
+        struct cli_table *t = l->args->view.findings ? findings_table(l) : suspects_table(l, l->suspects, l->shown);
         ok = cli_table_csv(t, stdout);
         cli_table_free(t);
     } else {

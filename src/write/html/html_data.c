@@ -4,7 +4,7 @@
 
 #include <gcdumpc/generations.h>
 #include <gcdumpc/retained.h>
-#include <gcdumpc/unstable/largest_consumer.h>
+#include <gcdumpc/unstable/suspect_checks.h>
 #include <gcdumpc/unstable/merged_tree.h>
 
 #include "base/context.h"

@@ -7,6 +7,7 @@
 #include <gcdumpc/names.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/process_memory.h>
+#include <gcdumpc/unstable/suspect_checks.h>
 #include <gcdumpc/version.h>
 
 #include "base/error.h"
@@ -424,6 +425,25 @@ static void put_suspects(struct page *p, const char *key, const struct gcd_suspe
     json_put_close(&p->j, ']');
 }
 
+/* All kinds that were looked for. */
+static void put_checks(struct page *p)
+{
+    json_put_open(&p->j, "checks", '[');
+    for (unsigned i = 0; i < GCD_SUSPECT_KINDS; i++) {
+        const struct gcd_suspect_check *c = gcd_suspects_check(p->h->suspects, (enum gcd_suspect_kind)i);
+        json_put_open(&p->j, NULL, '[');
+        json_put_text(&p->j, NULL, gcd_suspect_kind_title((enum gcd_suspect_kind)i), TEXT_BYTES);
+        json_put_text(&p->j, NULL, c->what, TEXT_BYTES);
+        json_put_number(&p->j, NULL, c->found);
+        json_put_number(&p->j, NULL, c->objects);
+        json_put_number(&p->j, NULL, c->least_objects);
+        json_put_number(&p->j, NULL, c->bytes);
+        json_put_number(&p->j, NULL, c->least_bytes);
+        json_put_close(&p->j, ']');
+    }
+    json_put_close(&p->j, ']');
+}
+
 /* Nothing when no ranges were recorded. */
 static void put_generations(struct page *p)
 {
@@ -461,6 +481,7 @@ static void put_all(struct page *p)
     put_suspects(p, "suspects", p->h->suspects, HTML_SUSPECTS);
     put_suspects(p, "consumer", p->h->consumer, 1);
     json_put_number(&p->j, "suspect_bytes", gcd_suspects_threshold(p->h->suspects));
+    put_checks(p);
     put_generations(p);
     html_put_waits(p->h, &p->j);
     json_put_close(&p->j, '}');

@@ -21,6 +21,11 @@
  *            content: PartRow[], root_group?: number, root_name?: string, path?: StepRow[]}} Suspect
  */
 
+/**
+ * What was looked for, and the largest numbers seen; limits of 0 do not count.
+ * @typedef {[title: string, what: string, found: number, objects: number, leastObjects: number, bytes: number, leastBytes: number]} CheckRow
+ */
+
 /** @typedef {{complete: boolean, unverified: boolean, reasons: string[]}} Verdict */
 /**
  * Before the dump, in bytes; 0 of the cgroup: none.
@@ -66,7 +71,7 @@
  *            root_groups: string[], roots: number[], names: string[], kinds: string[], types: TypeRow[],
  *            other_types: [number, number, number], tree: TreeRow[], largest: LargeRow[],
  *            paths: {type: number, tree: TreeRow[]}[], details: Detail[], suspects: Suspect[], consumer: Suspect[],
- *            suspect_bytes: number, generations: GenerationRow[], waits?: Waits}} Heap
+ *            suspect_bytes: number, checks: CheckRow[], generations: GenerationRow[], waits?: Waits}} Heap
  */
 
 /**

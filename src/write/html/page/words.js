@@ -132,7 +132,13 @@ export function noSuspects(limit, heap, consumer) {
 
 /** @param {number} limit */
 export function someSuspects(limit) {
-  return `What may be a leak: things that keep ${bytes(limit)} or more alive, the largest first. Whether they should is for you to say.`;
+  return `What may be a leak: what keeps ${bytes(limit)} or more alive, the largest first, and what there is very much of. ` +
+         "Whether it should is for you to say.";
+}
+
+/** @param {number} least @param {number} leastBytes */
+export function limits(least, leastBytes) {
+  return [least > 0 ? count(least) : "", leastBytes > 0 ? bytes(leastBytes) : ""].filter(text => text !== "").join(", ");
 }
 
 /** @param {import("./data.js").Waits} waits */

@@ -1,0 +1,176 @@
+/*
+ * Memory that the collector cannot give back or move: free memory in the large and pinned object heaps, which are not compacted, and objects that
+ * handles pin.
+ */
+#include "analyze/findings/findings.h"
+#include "analyze/suspects/suspects_words.h"
+
+#include <gcdumpc/generations.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/ovf.h"
+
+/* ---- free memory in the large object heap ---- */
+
+#define LARGE_OBJECTS GCD_GENERATION_LOH
+
+/* The type of which most bytes are in the large object heap. */
+static uint32_t most_bytes(const struct suspects_work *w, const uint64_t *bytes)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 1; i < w->types; i++)
+        if (bytes[i] > bytes[most])
+            most = i;
+    return most;
+}
+
+static gcd_status add_up(const struct suspects_work *w, struct gcd_generations *all, uint64_t *bytes, struct gcd_error *err)
+{
+    size_t hint = 0;
+    for (uint32_t node = 0; node < w->nodes; node++) {
+        uint64_t address = gcd_graph_node_address(w->g, node), size = gcd_graph_node_size(w->g, node);
+        if (node % SUSPECTS_CHECK_EVERY == 0)
+            GCD_TRY(suspects_check(w, err));
+        if (gcd_generations_find(all, address, &hint) != LARGE_OBJECTS)
+            continue;
+        gcd_generations_add(all, address, size);
+        gcd_add_saturating(&bytes[gcd_graph_node_type(w->g, node)], size);
+    }
+    return GCD_OK;
+}
+
+static gcd_status add_free(struct suspects_work *w, const struct gcd_generation *g, const uint64_t *bytes, struct gcd_error *err)
+{
+    struct gcd_suspect_check *check = &w->s->checks[GCD_SUSPECT_FRAGMENTATION];
+    uint64_t free_bytes = g->used_bytes > g->aligned_bytes ? g->used_bytes - g->aligned_bytes : 0;
+    struct suspect *x;
+    check->objects = g->objects;
+    check->bytes = free_bytes;
+    if (free_bytes < w->s->threshold || free_bytes < g->used_bytes / FINDING_FREE_PART || g->objects == 0)
+        return GCD_OK;
+    GCD_TRY(suspects_add(w, GCD_SUSPECT_FRAGMENTATION, GCD_NODE_NONE, most_bytes(w, bytes), &x, err));
+    x->pub.overlaps = true;
+    x->pub.objects = g->objects;
+    x->pub.bytes = free_bytes;
+    x->pub.shallow_bytes = x->pub.retained_bytes = g->bytes;
+    x->around_bytes = g->used_bytes;
+    return GCD_OK;
+}
+
+gcd_status suspects_fragmentation(struct suspects_work *w, struct gcd_error *err)
+{
+    const struct gcd_summary *s = gcd_graph_summary(w->g);
+    struct gcd_generations *all;
+    uint64_t used = 0;
+    w->s->checks[GCD_SUSPECT_FRAGMENTATION].unknown = s->range_count == 0 || gcd_graph_notes(w->g)->addresses_made_up;
+    for (size_t i = 0; i < s->range_count; i++)
+        if (s->ranges[i].generation == LARGE_OBJECTS)
+            gcd_add_saturating(&used, s->ranges[i].used_bytes);
+    if (used < w->s->threshold || w->s->checks[GCD_SUSPECT_FRAGMENTATION].unknown)
+        return GCD_OK;
+    GCD_TRY(gcd_generations_new(s, w->alloc, &all, err));
+    uint64_t *bytes = gcd_mem_new_array(w->alloc, w->types, sizeof *bytes);
+    gcd_status st = bytes != NULL ? add_up(w, all, bytes, err) : gcd_fail_nomem(err, "looking at the large object heap");
+    if (st == GCD_OK)
+        st = add_free(w, gcd_generations_get(all, LARGE_OBJECTS), bytes, err);
+    gcd_mem_free(w->alloc, bytes, w->types * sizeof *bytes);
+    gcd_generations_free(all);
+    return st;
+}
+
+void suspects_say_fragmentation(struct suspect_words *s, const struct suspect *x)
+{
+    suspects_put_bytes(s, x->pub.bytes);
+    suspects_put(s, " of ");
+    suspects_put_bytes(s, x->around_bytes);
+    suspects_put(s, " in the large object heap are free, between ");
+    suspects_put_count(s, x->pub.objects, "object", "objects");
+    suspects_put(s, ", by size mostly ");
+    suspects_put_type(s, x->pub.type);
+    suspects_put(s, ": this heap is not compacted.");
+}
+
+void suspects_advise_fragmentation(struct suspect_words *s, const struct suspect *x)
+{
+    (void)x;
+    suspects_put(s, "Reuse large arrays (ArrayPool, RecyclableMemoryStream) instead of making them anew in many sizes.");
+}
+
+/* ---- pinned by handles ---- */
+
+static gcd_status add_pins(struct suspects_work *w, const uint64_t *pinned, uint64_t *of_type, struct gcd_error *err)
+{
+    struct gcd_suspect sum = { .node = GCD_NODE_NONE };
+    struct gcd_suspect_check *check = &w->s->checks[GCD_SUSPECT_PINS];
+    uint64_t most = 0;
+    for (uint32_t node = 0; node < w->nodes; node++) {
+        uint32_t type = gcd_graph_node_type(w->g, node);
+        if (!bits_get(pinned, node))
+            continue;
+        sum.objects++;
+        gcd_add_saturating(&sum.shallow_bytes, gcd_graph_node_size(w->g, node));
+        if (gcd_dominators_parent(w->d, node) == GCD_NODE_ROOT)
+            gcd_add_saturating(&sum.bytes, gcd_dominators_retained(w->d, node));
+        if (++of_type[type] > most) {
+            most = of_type[type];
+            sum.type = type;
+            sum.node = node;
+        }
+    }
+    check->objects = sum.objects;
+    check->bytes = sum.bytes;
+    if (sum.objects < FINDING_PINS || (w->o->only_large && sum.bytes < w->s->threshold))
+        return GCD_OK;
+    struct suspect *x;
+    GCD_TRY(suspects_add(w, GCD_SUSPECT_PINS, sum.node, sum.type, &x, err));
+    x->pub.overlaps = true;
+    x->pub.objects = sum.objects;
+    x->pub.shallow_bytes = sum.shallow_bytes;
+    x->pub.bytes = x->pub.retained_bytes = sum.bytes;
+    x->type_objects = most;
+    return GCD_OK;
+}
+
+gcd_status suspects_pins(struct suspects_work *w, struct gcd_error *err)
+{
+    const struct gcd_summary *s = gcd_graph_summary(w->g);
+    size_t words = ((size_t)w->nodes + 63) / 64, n = 0;
+    for (size_t i = 0; i < s->root_count; i++)
+        n += gcd_root_group(&s->roots[i]) == GCD_GROUP_PINNED_HANDLES;
+    if (n == 0)
+        return GCD_OK;
+    uint64_t *pinned = gcd_mem_new_array(w->alloc, words, sizeof *pinned), *of_type = gcd_mem_new_array(w->alloc, w->types, sizeof *of_type);
+    gcd_status st = GCD_OK;
+    for (size_t i = 0; i < s->root_count && pinned != NULL; i++)
+        if (gcd_root_group(&s->roots[i]) == GCD_GROUP_PINNED_HANDLES)
+            bits_set(pinned, s->roots[i].node);
+    if (pinned == NULL || of_type == NULL)
+        st = gcd_fail_nomem(err, "looking at pinned objects");
+    if (st == GCD_OK)
+        st = add_pins(w, pinned, of_type, err);
+    gcd_mem_free(w->alloc, pinned, words * sizeof *pinned);
+    gcd_mem_free(w->alloc, of_type, w->types * sizeof *of_type);
+    return st;
+}
+
+void suspects_say_pins(struct suspect_words *s, const struct suspect *x)
+{
+    suspects_put_count(s, x->pub.objects, "object is pinned by a handle", "objects are pinned by handles");
+    suspects_put(s, x->pub.objects == x->type_objects ? ", all " : ", mostly ");
+    suspects_put_type(s, x->pub.type);
+    if (x->pub.objects != x->type_objects) {
+        suspects_put(s, " (");
+        suspects_put_number(s, x->type_objects);
+        suspects_put(s, ")");
+    }
+    suspects_put(s, ". The handles");
+    suspects_put_kept(s, &x->pub, true);
+    suspects_put(s, ".");
+}
+
+void suspects_advise_pins(struct suspect_words *s, const struct suspect *x)
+{
+    (void)x;
+    suspects_put(s, "Free each pinned GCHandle, also after an exception, or allocate what stays pinned with GC.AllocateArray.");
+}
