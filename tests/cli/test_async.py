@@ -84,6 +84,15 @@ class Async(CliTest):
         self.put("none", heap({"app": ("Shop.App", 40, [])}, [("app", "s_app")])[0])
         self.assertEqual(self.done("async", "none").text, "No asynchronous operation waits.\n")
 
+    def test_runtime_async(self):
+        """As .NET 10 makes it with DOTNET_RuntimeAsync=1: counted, and said to be unknown."""
+        helpers = "System.Runtime.CompilerServices.AsyncHelpers+ThunkTask`1[System.Int32]"
+        self.put("in", heap({"app": ("Shop.App", 40, ["task", "next"]), "task": (helpers, 72, []),
+                             "next": ("System.Runtime.CompilerServices.Continuation", 56, [])}, [("app", "s_app")])[0])
+        self.assertEqual(self.done("async", "in").text, "No async method with a state machine waits.\n\n"
+                         "Objects of runtime async: 2.  What those methods wait for is not known.\n")
+        self.assertEqual(self.json("in")["runtime_async_objects"], 2)
+
     def test_csv(self):
         self.put("in", shop())
         rows = list(csv.DictReader(io.StringIO(self.done("async", "in", "--csv", "-q").text, newline="")))

@@ -173,7 +173,7 @@ static void print_head(const struct waiting *w)
     size_t different;
     (void)gcd_async_stacks(w->async, &different);
     if (w->totals.operations == 0) {
-        puts("No asynchronous operation waits.");
+        puts(w->totals.runtime_async > 0 ? "No async method with a state machine waits." : "No asynchronous operation waits.");
         return;
     }
     printf("Asynchronous operations: %s.  Stacks: %s", cli_number(w->totals.operations, people, a), cli_number(w->totals.stacks, people, b));
