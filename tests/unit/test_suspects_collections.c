@@ -153,6 +153,34 @@ static void lists_in_lists_end(void **state)
     forget(a);
 }
 
+/*
+ * Ten thousand bags, each with its own array, share a chain of fifty thousand queues: five hundred million steps for who follows all.  The bags that
+ * come first are described, and the search ends in time.
+ */
+static void collections_that_share_their_inside(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t owner = node(p, "Shop.Owner", 24), chain = child(p, owner, "WorkStealingQueue[Shop.Order]", 64), at = chain;
+    static_root(p, owner, "s_bags");
+    for (int i = 1; i < 50000; i++)
+        at = child(p, at, "WorkStealingQueue[Shop.Order]", 64);
+    for (int i = 0; i < 10000; i++) {
+        uint32_t bag = child(p, owner, CONCURRENT "ConcurrentBag`1[Shop.Order]", 40);
+        child(p, bag, "Shop.Order[]", 24 + 8 * 8192);
+        edge(p, bag, chain);
+    }
+    p->types[type(p, "Shop.Order[]")].parameters[0] = CLASS;
+    p->types[type(p, CONCURRENT "ConcurrentBag`1[Shop.Order]")].parameters[0] = CLASS;
+    struct answer a = ask(p, 0.001);
+    const struct gcd_suspect *s = NULL;
+    for (size_t i = 0; i < gcd_suspects_count(a.s) && s == NULL; i++)
+        s = gcd_suspects_get(a.s, i)->kind == GCD_SUSPECT_SPARSE ? gcd_suspects_get(a.s, i) : NULL;
+    assert_non_null(s);
+    assert_in_range(s->objects, 10, 100);
+    forget(a);
+}
+
 /* ---- sparse ones ---- */
 
 /* COUNT arrays of LENGTH orders below a holder each, USED of them there. */
@@ -269,6 +297,7 @@ int main(void)
         cmocka_unit_test(a_tree_by_way_of_collections_is_one_suspect),
         cmocka_unit_test(two_lists_are_no_chain),
         cmocka_unit_test(lists_in_lists_end),
+        cmocka_unit_test(collections_that_share_their_inside),
         cmocka_unit_test(arrays_of_64_kib_that_are_three_quarters_empty),
         cmocka_unit_test(what_is_said_of_sparse_arrays),
         cmocka_unit_test(a_sparse_array_counts_as_its_collection),

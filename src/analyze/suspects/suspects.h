@@ -105,6 +105,7 @@ struct suspects_work {
     uint32_t nodes, types;
     size_t most;                         /* the largest possible number of suspects */
     struct gcd_collections *collections;
+    uint64_t described;                  /* objects and references of all collections that were described */
     const struct gcd_origins *origins;
     struct gcd_origins *own_origins;
     uint8_t *is_own;                     /* [types] of the program's own, and can be an owner: no array, no delegate */
@@ -146,7 +147,12 @@ static inline bool suspects_waits(const struct suspects_work *w, uint32_t node)
     return w->waiting != NULL && bits_get(w->waiting, node);
 }
 
-/* suspects_content.c: describes X, the suspected collection x->pub.node. */
+/*
+ * suspects_content.c: gcd_collection_describe.  GCD_END also when so many collections share their inside that it has been walked through too often,
+ * which no program does.
+ */
+gcd_status suspects_describe(struct suspects_work *w, uint32_t node, struct gcd_collection *ret, struct gcd_error *err);
+/* Describes X, the suspected collection x->pub.node. */
 gcd_status suspects_add_elements(struct suspects_work *w, struct suspect *x, struct gcd_error *err);
 /* suspects_object.c: OBJECT, the containers of the dominator tree. */
 gcd_status suspects_containers(struct suspects_work *w, struct gcd_error *err);

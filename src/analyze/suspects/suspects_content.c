@@ -33,9 +33,22 @@ static bool has_content(const struct suspect *x)
     return !x->pub.overlaps;
 }
 
+/* So often, on average, each object and reference may be looked at. */
+#define DESCRIBED_MAX 8u
+
+gcd_status suspects_describe(struct suspects_work *w, uint32_t node, struct gcd_collection *ret, struct gcd_error *err)
+{
+    if (w->described / DESCRIBED_MAX > w->nodes + gcd_graph_edge_count(w->g))
+        return GCD_END;
+    gcd_status st = gcd_collection_describe(w->collections, node, ret, err);
+    if (st == GCD_OK)
+        w->described += ret->structure_objects + ret->references;
+    return st;
+}
+
 gcd_status suspects_add_elements(struct suspects_work *w, struct suspect *x, struct gcd_error *err)
 {
-    gcd_status st = gcd_collection_describe(w->collections, x->pub.node, &x->collection, err);
+    gcd_status st = suspects_describe(w, x->pub.node, &x->collection, err);
     if (st == GCD_END)
         return GCD_OK;
     if (st == GCD_OK && w->inside == NULL)

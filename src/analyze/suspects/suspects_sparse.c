@@ -95,7 +95,7 @@ static gcd_status look_at_collection(struct search *s, uint32_t node, struct gcd
         large = gcd_graph_node_size(w->g, edges[i]) >= LARGE_BYTES && gcd_dominators_parent(w->d, edges[i]) == node;
     if (!large)
         return GCD_OK;
-    gcd_status st = gcd_collection_describe(w->collections, node, &it, err);
+    gcd_status st = suspects_describe(s->w, node, &it, err);
     if (st != GCD_OK || it.only_capacity || it.capacity == GCD_COUNT_UNKNOWN)
         return st == GCD_END ? GCD_OK : st;
     return add(s, node, it.structure_bytes, it.elements, it.capacity, err);
