@@ -5,6 +5,7 @@
 #include <gcdumpc/unstable/collections.h>
 
 #include "support/check.h"
+#include "support/failalloc.h"
 #include "support/pile.h"
 
 static struct gcd_error err = GCD_ERROR_INIT;
@@ -241,6 +242,103 @@ static void only_the_capacity_is_known_of_values(void **state)
     }
 }
 
+/* ---- any graph ---- */
+
+static const char *const palette[] = {
+    GENERIC "List`1[X]", GENERIC "Dictionary`2[X,Y]", GENERIC "Dictionary`2[System.String,X]", "Entry[X,Y][]", "Entry[System.String,X][]",
+    GENERIC "HashSet`1[X]", "Entry[X][]", "System.Int32[]", "X[]", "X", "Y", "System.String", GENERIC "LinkedList`1[X]",
+    GENERIC "LinkedListNode`1[X]", GENERIC "SortedSet`1[X]", "Node[X]", GENERIC "SortedDictionary`2[X,Y]",
+    "Node[System.Collections.Generic.KeyValuePair`2[X,Y]]", GENERIC "SortedList`2[X,Y]", "Y[]", GENERIC "PriorityQueue`2[X,System.Int32]",
+    "System.ValueTuple`2[X,System.Int32][]", CONCURRENT "ConcurrentDictionary`2[X,Y]", "Tables[X,Y]", "VolatileNode[X,Y][]", "Node[X,Y]",
+    CONCURRENT "ConcurrentQueue`1[X]", CONCURRENT "ConcurrentQueueSegment`1[X]", "Slot[X][]", CONCURRENT "ConcurrentBag`1[X]",
+    "WorkStealingQueue[X]", CONCURRENT "BlockingCollection`1[X]", "System.Collections.ObjectModel.Collection`1[X]",
+    "System.Threading.Channels.UnboundedChannel`1[X]", "System.Collections.Immutable.ImmutableList`1[X]",
+    "System.Collections.Immutable.ImmutableStack`1[X]", "System.Collections.Frozen.DefaultFrozenDictionary`2[X,Y]",
+    "System.Collections.Hashtable", "Bucket[]", "System.Collections.ArrayList", "System.Object[]", "System.Action",
+    "Microsoft.Extensions.Caching.Memory.MemoryCache", "CoherentState", CONCURRENT "ConcurrentDictionary`2[X,Microsoft.CacheEntry]",
+    "System.Runtime.CompilerServices.ConditionalWeakTable`2[X,Y]", "Container[X,Y]", "System.Text.StringBuilder", "System.Char[]",
+};
+#define PALETTE (sizeof palette / sizeof *palette)
+
+static uint32_t draw(uint64_t *state, uint32_t below)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(*state >> 33) % below;
+}
+
+static struct gcd_graph *any_graph(uint64_t seed)
+{
+    static const uint8_t element_types[] = { 0, 0x12, 0x11, 0x08, 0x1d, 0xff };
+    struct pile *p = pile_new();
+    uint32_t first = draw(&seed, PALETTE), nodes = 1 + draw(&seed, 40);
+    for (uint32_t i = 0; i < nodes; i++)
+        node(p, palette[(first + draw(&seed, 16)) % PALETTE], draw(&seed, 4) == 0 ? draw(&seed, 60) : 24 + 8 * (uint64_t)draw(&seed, 200));
+    for (uint32_t i = draw(&seed, 4 * nodes); i > 0; i--)
+        edge(p, draw(&seed, nodes), draw(&seed, nodes));
+    for (size_t i = 0; i < p->type_count; i++) {
+        p->types[i].element_type = element_types[draw(&seed, sizeof element_types)];
+        for (size_t k = 0; k < GCD_TYPE_PARAMETERS; k++)
+            p->types[i].parameters[k] = element_types[draw(&seed, sizeof element_types)];
+    }
+    p->ptr_bytes = draw(&seed, 4) == 0 ? 4 : 8;
+    static_root(p, 0, "s_any");
+    return pile_graph(p);
+}
+
+static void check_any(struct gcd_collections *c, const struct gcd_graph *g, uint32_t node)
+{
+    struct gcd_collection it;
+    gcd_status st = gcd_collection_describe(c, node, &it, &err);
+    if (st == GCD_END)
+        return;
+    assert_int_equal(st, GCD_OK);
+    assert_true(it.at_least <= it.at_most);
+    assert_true(it.structure_objects > 0 && it.structure_objects <= gcd_graph_node_count(g));
+    assert_true(gcd_collection_object(c, it.structure_objects) == GCD_NODE_NONE);
+    if (it.kind != GCD_COLLECTION_CONCURRENT_QUEUE && it.kind != GCD_COLLECTION_CHANNEL && it.kind != GCD_COLLECTION_BLOCKING &&
+        it.kind != GCD_COLLECTION_WRAPPER)
+        assert_true(it.at_least <= it.elements && it.elements <= it.at_most);
+    for (uint64_t i = 0; i < it.structure_objects; i++)
+        for (uint64_t k = 0; k < i; k++)
+            assert_true(gcd_collection_object(c, i) != gcd_collection_object(c, k));
+}
+
+static void any_graph_is_described(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 3000; seed++) {
+        struct gcd_graph *g = any_graph(seed);
+        struct gcd_collections *c;
+        assert_int_equal(gcd_collections_new(g, NULL, &c, &err), GCD_OK);
+        for (uint32_t n = 0; n < gcd_graph_node_count(g); n++)
+            check_any(c, g, n);
+        gcd_collections_free(c);
+        gcd_graph_free(g);
+    }
+}
+
+static void without_memory_it_fails_whole(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct gcd_graph *g = any_graph(seed);
+        struct failalloc memory = { .failed = 1 };
+        for (uint64_t fail = 1; memory.failed > 0; fail++) {
+            struct gcd_collections *c = NULL;
+            struct gcd_collection it;
+            failalloc_init(&memory);
+            memory.fail_at = fail;
+            gcd_status st = gcd_collections_new(g, &(struct gcd_context){ .alloc = &memory.alloc }, &c, &err);
+            for (uint32_t n = 0; n < gcd_graph_node_count(g) && st >= 0; n++)
+                st = gcd_collection_describe(c, n, &it, &err);
+            assert_true(st >= 0 || (st == GCD_E_NOMEM && memory.failed > 0));
+            gcd_collections_free(c);
+            assert_null(failalloc_complaint(&memory));
+        }
+        gcd_graph_free(g);
+    }
+}
+
 static void names_are_taken_whole(void **state)
 {
     (void)state;
@@ -280,6 +378,8 @@ int main(void)
         cmocka_unit_test(a_key_that_was_removed_is_the_table_itself),
         cmocka_unit_test(a_queue_has_at_most_what_its_segments_hold),
         cmocka_unit_test(only_the_capacity_is_known_of_values),
+        cmocka_unit_test(any_graph_is_described),
+        cmocka_unit_test(without_memory_it_fails_whole),
         cmocka_unit_test(names_are_taken_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -284,11 +284,11 @@ static bool is_of_values(const struct gcd_collections *c, const struct inside *i
 
 static void set_bounds(struct gcd_collection *it, const struct bounds *b)
 {
-    it->at_least = b->least;
+    it->at_least = smaller(b->least, b->most);       /* more references than an array has places: the dump is wrong */
     it->at_most = b->most;
     it->capacity = b->capacity;
     it->only_capacity &= b->least != b->most;
-    it->elements = b->about ? it->references : it->only_capacity && b->most != GCD_COUNT_UNKNOWN ? b->most : b->least;
+    it->elements = b->about ? it->references : it->only_capacity && b->most != GCD_COUNT_UNKNOWN ? b->most : it->at_least;
 }
 
 /* An array's elements are all there, null or not. */
