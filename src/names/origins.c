@@ -8,6 +8,10 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+/* Hostile names have namespaces of any depth, and hostile command lines any length. */
+#define LEVELS_MAX 16u
+#define COMMAND_BYTES 4096u
+
 struct gcd_origins {
     struct gcd_alloc alloc;
     uint8_t *types;              /* [type_count] enum gcd_origin */
@@ -122,7 +126,7 @@ static bool ends_word(char c)
 static size_t place_in(const char *command_line, const char *stem, size_t n)
 {
     const char *first_end = command_line + strcspn(command_line + (command_line[0] == '"'), " \"") + (command_line[0] == '"');
-    for (const char *s = command_line; *s != '\0'; s++) {
+    for (const char *s = command_line; *s != '\0' && s < command_line + COMMAND_BYTES; s++) {
         bool starts = s == command_line || ends_word(s[-1]) || s[-1] == '/' || s[-1] == '\\';
         if (!starts || strncmp(s, stem, n) != 0)
             continue;
@@ -233,7 +237,7 @@ enum gcd_origin gcd_origins_of_name(const struct gcd_origins *o, const char *nam
 {
     size_t n = outermost_bytes(name, definition_bytes(name));
     enum gcd_origin ret;
-    for (; n > 0; n = namespace_bytes(name, n)) {
+    for (unsigned level = 0; n > 0 && level < LEVELS_MAX; level++, n = namespace_bytes(name, n)) {
         uint32_t bits = gcd_idmap_get(&o->named, gcd_text_hash(name, n, GCD_TEXT_HASH));
         if (bits == GCD_IDMAP_NONE)
             continue;

@@ -214,6 +214,26 @@ static void classes_without_objects(void **state)
     gcd_origins_free(o);
 }
 
+/* They take no time, and decide nothing. */
+static void names_and_command_lines_of_any_length(void **state)
+{
+    (void)state;
+    static char name[100001], line[20001];
+    memset(name, '.', sizeof name - 1);
+    memcpy(name, "Lib", 3);
+    memset(line, ' ', sizeof line - 1);
+    memcpy(line + sizeof line - 9, "Lib.dll", 7);
+    struct gcd_type t = { .name = "Lib.A", .named = true, .module_number = 0 };
+    struct gcd_module m = { .path = "/srv/Lib.dll", .assembly = "Lib", SIGNED(JSON) }, own = { .path = "/srv/Shop.dll", .assembly = "Shop", READ };
+    const struct gcd_module modules[] = { m, own };
+    struct gcd_summary s = { .types = &t, .type_count = 1, .modules = modules, .module_count = 2, .command_line = line, .process_name = "" };
+    struct gcd_origins *o = origins_of(&s, NULL);
+    assert_int_equal(gcd_origins_get(o, 0), GCD_ORIGIN_LIBRARY);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(gcd_origins_of_name(o, name), GCD_ORIGIN_OWN);
+    gcd_origins_free(o);
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -248,6 +268,7 @@ int main(void)
         cmocka_unit_test(without_modules_the_namespace_decides),
         cmocka_unit_test(what_the_user_says_counts),
         cmocka_unit_test(classes_without_objects),
+        cmocka_unit_test(names_and_command_lines_of_any_length),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
