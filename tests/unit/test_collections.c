@@ -165,6 +165,42 @@ static void tables_lead_to_nodes(void **state)
     gcd_graph_free(g);
 }
 
+#define CACHING "Microsoft.Extensions.Caching.Memory."
+#define CACHED CONCURRENT "ConcurrentDictionary`2"
+#define OF_CACHE "[System.String," CACHING "CacheEntry]"
+
+static void elements_of_a_cache_are_its_values(void **state)
+{
+    (void)state;
+    struct pile *p = pile_new();
+    uint32_t cache = node(p, CACHING "MemoryCache", 64), state_of_it = child(p, cache, CACHING "MemoryCache+CoherentState", 40);
+    uint32_t table = child(p, state_of_it, CACHED OF_CACHE, 40);
+    uint32_t nodes = child(p, child(p, table, CACHED "+Tables" OF_CACHE, 40), CACHED "+VolatileNode" OF_CACHE "[]", 24 + 8 * 31);
+    for (int i = 0; i < 6; i++) {
+        uint32_t it = child(p, nodes, CACHED "+Node" OF_CACHE, 48), key = child(p, it, "System.String", 40);
+        uint32_t entry = child(p, it, CACHING "CacheEntry", 96);
+        edge(p, entry, cache);
+        child(p, entry, CACHING "CacheEntryTokens", 40);
+        edge(p, entry, key);
+        if (i < 4)
+            child(p, entry, "Shop.Page", 2000);
+    }
+    static_root(p, cache, "s_pages");
+    struct gcd_graph *g = pile_graph(p);
+    struct gcd_collections *c;
+    struct gcd_collection it;
+    assert_int_equal(gcd_collections_new(g, NULL, &c, &err), GCD_OK);
+    assert_int_equal(gcd_collection_describe(c, cache, &it, &err), GCD_OK);
+    assert_int_equal(it.elements, 6);            /* two without a value */
+    assert_int_equal(it.elements_of_count, 1);
+    assert_string_equal(gcd_graph_summary(g)->types[it.elements_of[0].type].name, "Shop.Page");
+    assert_int_equal(it.elements_of[0].objects, 4);
+    assert_int_equal(it.keys_of_count, 1);
+    assert_int_equal(it.keys_of[0].objects, 6);
+    gcd_collections_free(c);
+    gcd_graph_free(g);
+}
+
 static void a_wrapper_has_the_elements_of_what_it_wraps(void **state)
 {
     (void)state;
@@ -374,6 +410,7 @@ int main(void)
         cmocka_unit_test(keys_of_a_dictionary_are_counted_where_they_are_strings),
         cmocka_unit_test(nodes_are_counted_once_in_any_shape),
         cmocka_unit_test(tables_lead_to_nodes),
+        cmocka_unit_test(elements_of_a_cache_are_its_values),
         cmocka_unit_test(a_wrapper_has_the_elements_of_what_it_wraps),
         cmocka_unit_test(a_key_that_was_removed_is_the_table_itself),
         cmocka_unit_test(a_queue_has_at_most_what_its_segments_hold),

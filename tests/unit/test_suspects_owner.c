@@ -1,6 +1,7 @@
 /* Suspects in the words of the program: who of its own objects holds them, in which collection, how long that lives, what is typical. */
 #include <string.h>
 
+#include <gcdumpc/names.h>
 #include <gcdumpc/suspects.h>
 #include <gcdumpc/unstable/origins.h>
 
@@ -131,6 +132,90 @@ static void what_the_caller_says_is_own(void **state)
         assert_int_equal(first(a)->own_count, mine ? 0 : 1);
         forget(a);
         gcd_origins_free(o);
+    }
+}
+
+#define BOX "System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1+AsyncStateMachineBox`1[System.Int32,Shop.Import+<RunAsync>d__1]"
+
+/* The class of such an object is the framework's, whatever its own method is. */
+static void a_call_is_in_no_module(void **state)
+{
+    (void)state;
+    for (int call = 0; call < 2; call++) {
+        struct pile *p = pile_new();
+        uint32_t owner = node(p, call ? BOX : "Shop.Import", 64), list = child(p, owner, LIST, 32);
+        root(p, owner, GCD_ROOT_STACK, 0, "");
+        fill(p, list, 20, "Shop.Order[]");
+        struct gcd_summary s = { .types = p->types, .type_count = (uint32_t)p->type_count, .command_line = "", .process_name = "" };
+        for (size_t i = 0; i < p->type_count; i++) {
+            p->types[i].module_number = GCD_MODULE_NONE;
+            p->types[i].module_path = "/app/Some.dll";
+            p->types[i].raw_name = p->types[i].name;
+        }
+        struct gcd_names *names;
+        struct answer a;
+        assert_int_equal(gcd_names_new(&s, GCD_NAMES_CSHARP, NULL, &names, &err), GCD_OK);
+        assert_int_equal(ask_how(p, &(struct gcd_suspects_options){ .share = 0.5, .min_bytes = 1, .names = names }, &a, &err), GCD_OK);
+        assert_string_equal(first(a)->owner_module, call ? "" : "Some.dll");
+        assert_non_null(strstr(first(a)->sentence, call ? "held by Shop.Import.RunAsync: 20" : "held by one Shop.Import (Some.dll): 20"));
+        gcd_names_free(names);
+        forget(a);
+    }
+}
+
+/* An event with 1,000 handlers, whose targets, TARGET, refer to own objects. */
+static const struct gcd_suspect *handlers_in(struct answer *a, const char *target)
+{
+    struct pile *p = pile_new();
+    uint32_t feed = node(p, "Shop.Feed", 24), event = child(p, feed, "System.Action", 64), list = child(p, event, "System.Object[]", 24 + 8 * 1000);
+    edge(p, event, event);
+    static_root(p, feed, "s_feed");
+    for (int i = 0; i < 1000; i++)
+        child(p, child(p, child(p, list, "System.Action", 64), target, 24), "Shop.View", 100);
+    *a = ask(p, 0.5);
+    assert_int_equal(first(*a)->kind, GCD_SUSPECT_HANDLERS);
+    return first(*a);
+}
+
+static void whose_handlers(void **state)
+{
+    (void)state;
+    struct answer a;
+    const struct gcd_suspect *s = handlers_in(&a, "Shop.Panel");
+    assert_non_null(strstr(s->sentence, "has 1,000 handlers, all methods of Shop.Panel objects. It"));
+    assert_string_equal(s->advice, "Look for a += without its -= in Shop.Panel.");
+    forget(a);
+    s = handlers_in(&a, "Shop.Panel+<>c__DisplayClass1_0");
+    assert_non_null(strstr(s->sentence, "has 1,000 handlers, all lambdas in Shop.Panel. It"));
+    assert_string_equal(s->advice, "Look for a += without its -= in Shop.Panel; only a lambda kept in a variable can be removed.");
+    forget(a);
+    s = handlers_in(&a, "System.Options.Tracker");
+    assert_non_null(strstr(s->sentence, "all methods of System.Options.Tracker objects. It"));
+    assert_non_null(strstr(s->sentence, " Your own types in it: Shop.View (1,000 objects, 97.7 KiB)."));
+    assert_string_equal(s->advice, "Look for what subscribes and never unsubscribes: Shop.View.");
+    forget(a);
+}
+
+/* Keys and values that cannot be told apart: people think of values; and of own types first. */
+static void what_the_elements_are(void **state)
+{
+    (void)state;
+    static const struct { const char *key, *value, *want; } cases[] = {
+        { "Shop.Key", "Shop.Result", "Shop.Result" }, { "Shop.Key", "System.Object", "Shop.Key" }, { "System.Uri", "System.Object", "System.Object" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pile *p = pile_new();
+        uint32_t cache = node(p, "Shop.Cache", 24), list = child(p, cache, "System.Collections.Generic.List`1[System.Object]", 32);
+        uint32_t items = child(p, list, "System.Object[]", 24 + 8 * 40);
+        static_root(p, cache, "s_cache");
+        for (int k = 0; k < 20; k++) {
+            child(p, items, cases[i].key, 100);
+            child(p, items, cases[i].value, 100);
+        }
+        struct answer a = ask(p, 0.5);
+        assert_string_equal(type_name(a, first(a)->element.type), cases[i].want);
+        assert_int_equal(first(a)->element.objects, 20);
+        forget(a);
     }
 }
 
@@ -311,6 +396,9 @@ int main(void)
         cmocka_unit_test(only_a_static_variable_is_own),
         cmocka_unit_test(nothing_on_the_path_is_own),
         cmocka_unit_test(what_the_caller_says_is_own),
+        cmocka_unit_test(a_call_is_in_no_module),
+        cmocka_unit_test(whose_handlers),
+        cmocka_unit_test(what_the_elements_are),
         cmocka_unit_test(whose_bytes),
         cmocka_unit_test(how_long_it_lives),
         cmocka_unit_test(a_typical_object),

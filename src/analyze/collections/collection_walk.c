@@ -4,6 +4,8 @@
  */
 #include "analyze/collections/collections.h"
 
+#include <string.h>
+
 #include "base/context.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -84,9 +86,22 @@ static bool refers_to(const uint32_t *edges, size_t n, uint32_t node)
     return false;
 }
 
+/* The value in ENTRY of a MemoryCache: what is neither its KEY nor one of the cache's own objects. */
+static gcd_status tally_cached(struct gcd_collections *c, uint32_t entry, uint32_t key, struct gcd_error *err)
+{
+    static const char own[] = "Microsoft.Extensions.Caching.Memory.";
+    size_t n;
+    const uint32_t *edges = gcd_graph_node_edges(c->g, entry, &n);
+    for (size_t i = 0; i < n; i++)
+        if (edges[i] != key && strncmp(c->summary->types[gcd_graph_node_type(c->g, edges[i])].name, own, sizeof own - 1) != 0)
+            GCD_TRY(collections_tally(c, 0, edges[i], err));
+    return GCD_OK;
+}
+
 static gcd_status look_at_node(struct gcd_collections *c, struct inside *in, uint32_t node, struct gcd_error *err)
 {
     size_t n, below = 0, others = 0;
+    bool cache = in->known->kind == GCD_COLLECTION_CACHE;
     const uint32_t *edges = gcd_graph_node_edges(c->g, node, &n);
     uint32_t type = gcd_graph_node_type(c->g, node);
     if (in->known->nodes_know_owner && !refers_to(edges, n, in->node))
@@ -98,9 +113,11 @@ static gcd_status look_at_node(struct gcd_collections *c, struct inside *in, uin
         enum inner_role role = collections_role_below(c, in->type, type, INNER_NODE, to);
         below += to == type;
         if (role == INNER_NONE) {
-            GCD_TRY(collections_tally(c, in->keyed && others == 0, edges[i], err));
+            GCD_TRY(collections_tally(c, (cache || in->keyed) && others == 0, edges[i], err));
             others++;
         } else {
+            if (cache && role == INNER_OTHER)
+                GCD_TRY(tally_cached(c, edges[i], edges[0], err));
             GCD_TRY(enter(c, in, edges[i], role, err));
         }
     }

@@ -200,9 +200,10 @@ void suspects_say_handlers(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, " handlers");
     if (p->held_count > 0) {
         bool all = p->held[0].objects == p->objects;
-        suspects_put(s, all ? ", all methods of " : ", mostly methods of ");
-        suspects_put_type(s, p->held[0].type);
-        suspects_put(s, " objects");
+        bool lambda = suspects_is_lambda(s, p->held[0].type);
+        suspects_put(s, all ? ", all %s" : ", mostly %s", lambda ? "lambdas in " : "methods of ");
+        suspects_put_where(s, p->held[0].type);
+        suspects_put(s, lambda ? "" : " objects");
         if (!all) {
             suspects_put(s, " (");
             suspects_put_number(s, p->held[0].objects);
@@ -222,10 +223,17 @@ void suspects_say_handlers(struct suspect_words *s, const struct suspect *x)
 
 void suspects_advise_handlers(struct suspect_words *s, const struct suspect *x)
 {
-    suspects_put(s, "Look for a += without its -=");
-    if (x->pub.held_count > 0) {
-        suspects_put(s, " in ");
-        suspects_put_type(s, x->pub.held[0].type);
+    const struct gcd_suspect *p = &x->pub;
+    if (p->held_count > 0 && !s->w->is_own[p->held[0].type] && p->own_count > 0) {
+        suspects_put(s, "Look for what subscribes and never unsubscribes: ");
+        suspects_put_where(s, p->own[0].type);
+        suspects_put(s, ".");
+        return;
     }
-    suspects_put(s, ".");
+    suspects_put(s, "Look for a += without its -=");
+    if (p->held_count > 0) {
+        suspects_put(s, " in ");
+        suspects_put_where(s, p->held[0].type);
+    }
+    suspects_put(s, p->held_count > 0 && suspects_is_lambda(s, p->held[0].type) ? "; only a lambda kept in a variable can be removed." : ".");
 }

@@ -3,6 +3,8 @@
  */
 #include "analyze/suspects/suspects.h"
 
+#include <gcdumpc/names.h>
+#include <gcdumpc/unstable/async_names.h>
 #include <gcdumpc/unstable/origins.h>
 
 #include "base/error.h"
@@ -57,6 +59,21 @@ static uint32_t collection_above(const struct suspects_work *w, uint32_t node, b
     return found;
 }
 
+/*
+ * Of types that are about equally frequent one of the program's own, and the last: where keys and values could not be told apart, keys are found
+ * first, and people think of the values.
+ */
+static struct gcd_suspect_part most_telling(const struct suspects_work *w, const struct gcd_collection *it)
+{
+    const struct gcd_collection_part *best = &it->elements_of[0];
+    for (size_t i = 1; i < it->elements_of_count; i++) {
+        const struct gcd_collection_part *p = &it->elements_of[i];
+        if (p->objects >= it->elements_of[0].objects - it->elements_of[0].objects / 10 && w->is_own[p->type] >= w->is_own[best->type])
+            best = p;
+    }
+    return (struct gcd_suspect_part){ .type = best->type, .objects = best->objects };
+}
+
 /* A collection that is suspected is described already. */
 static gcd_status find_collection(const struct suspects_work *w, struct suspect *x, struct gcd_error *err)
 {
@@ -70,7 +87,7 @@ static gcd_status find_collection(const struct suspects_work *w, struct suspect 
         return st == GCD_END ? GCD_OK : st;
     const struct gcd_collection *it = &x->collection;
     if (it->elements_of_count > 0)
-        p->element = (struct gcd_suspect_part){ .type = it->elements_of[0].type, .objects = it->elements_of[0].objects };
+        p->element = most_telling(w, it);
     if (element)
         return GCD_OK;
     p->collection = gcd_collection_kind_name(it->kind);
@@ -106,7 +123,10 @@ static gcd_status find_owner(const struct suspects_work *w, struct suspect *x, s
     p->owner_node = at;
     p->owner = gcd_graph_node_type(w->g, at);
     p->owner_alone = dominates(w, at, p->node);
-    const char *path = gcd_graph_summary(w->g)->types[p->owner].module_path, *slash = path;
+    const char *path = gcd_graph_summary(w->g)->types[p->owner].module_path, *slash = path, *machine;
+    size_t n;
+    if (gcd_async_machine(w->o->names != NULL ? gcd_names_get(w->o->names, p->owner) : gcd_graph_summary(w->g)->types[p->owner].name, &machine, &n))
+        return GCD_OK;                   /* the class around a state machine is the framework's */
     for (; *path != '\0'; path++)
         if (*path == '/' || *path == '\\')
             slash = path + 1;

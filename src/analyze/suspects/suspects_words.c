@@ -39,9 +39,6 @@ void suspects_put_name(struct suspect_words *s, const char *name)
     suspects_put(s, "%.*s...", (int)n, name);
 }
 
-/* Of what the compiler makes of lambdas. */
-static const char closure[] = ".<>c";
-
 static const char *name_of(const struct suspect_words *s, uint32_t type)
 {
     return s->w->o->names != NULL ? gcd_names_get(s->w->o->names, type) : gcd_graph_summary(s->w->g)->types[type].name;
@@ -202,6 +199,14 @@ void suspects_put_parts(struct suspect_words *s, uint64_t objects, const struct 
 
 /* ---- who is behind a finding ---- */
 
+/* The length of the name of the type that a lambda is in: NAME is what the compiler makes of it, "Shop.Import.<>c__DisplayClass1_0"; else 0. */
+static size_t lambda_outer(const char *name)
+{
+    const char *found = strstr(name, "<>c");
+    size_t n = found != NULL && found - name > 1 && (found[-1] == '.' || found[-1] == '+') ? (size_t)(found - name) - 1 : 0;
+    return n <= NAME_MAX_BYTES ? n : 0;
+}
+
 bool suspects_is_call(const struct suspect_words *s, uint32_t type)
 {
     const char *found;
@@ -209,7 +214,12 @@ bool suspects_is_call(const struct suspect_words *s, uint32_t type)
     return gcd_async_machine(name_of(s, type), &found, &n);
 }
 
-void suspects_put_who(struct suspect_words *s, uint32_t who)
+bool suspects_is_lambda(const struct suspect_words *s, uint32_t type)
+{
+    return lambda_outer(name_of(s, type)) > 0;
+}
+
+void suspects_put_where(struct suspect_words *s, uint32_t who)
 {
     const char *name = name_of(s, who), *found;
     char method[NAME_MAX_BYTES + 1];
@@ -217,11 +227,17 @@ void suspects_put_who(struct suspect_words *s, uint32_t who)
     if (gcd_async_machine(name, &found, &n)) {
         gcd_async_method(found, n, method, sizeof method);
         suspects_put(s, "%s", method);
-    } else if ((found = strstr(name, closure)) != NULL && found > name && (size_t)(found - name) < sizeof method) {
-        suspects_put(s, "a lambda in %.*s", (int)(found - name), name);
+    } else if ((n = lambda_outer(name)) > 0) {
+        suspects_put(s, "%.*s", (int)n, name);
     } else {
         suspects_put_type(s, who);
     }
+}
+
+void suspects_put_who(struct suspect_words *s, uint32_t who)
+{
+    suspects_put(s, suspects_is_lambda(s, who) ? "a lambda in " : "");
+    suspects_put_where(s, who);
 }
 
 void suspects_put_behind(struct suspect_words *s, const struct suspect *x, const char *how)
@@ -251,8 +267,7 @@ void suspects_put_module(struct suspect_words *s, const struct gcd_suspect *p)
 
 void suspects_put_owner(struct suspect_words *s, const struct gcd_suspect *p)
 {
-    const char *name = name_of(s, p->owner);
-    suspects_put(s, strstr(name, closure) != NULL || suspects_is_call(s, p->owner) ? "" : "one ");
+    suspects_put(s, suspects_is_lambda(s, p->owner) || suspects_is_call(s, p->owner) ? "" : "one ");
     suspects_put_who(s, p->owner);
     suspects_put_module(s, p);
 }

@@ -61,8 +61,12 @@ void suspects_put_parts(struct suspect_words *s, uint64_t objects, const struct 
 
 /* Is an object of TYPE a call of an asynchronous method? */
 bool suspects_is_call(const struct suspect_words *s, uint32_t type);
-/* Who is behind a finding, the type WHO: an asynchronous method by its name, a lambda by the type it is in. */
+/* Does TYPE hold what lambdas have captured? */
+bool suspects_is_lambda(const struct suspect_words *s, uint32_t type);
+/* Who is behind a finding, the type WHO: an asynchronous method by its name, "a lambda in Shop.Import". */
 void suspects_put_who(struct suspect_words *s, uint32_t who);
+/* The same as a place to look at: a lambda is "Shop.Import". */
+void suspects_put_where(struct suspect_words *s, uint32_t who);
 /* ", all for Shop.PollJob" or ", 2,998 of them for Shop.PollJob", with " for " as HOW; nothing when nobody is known. */
 void suspects_put_behind(struct suspect_words *s, const struct suspect *x, const char *how);
 
