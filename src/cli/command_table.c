@@ -68,7 +68,10 @@ static const struct cli_command commands[] = {
       "its objects keep alive together; the table of all types shows a lower bound, --type PATTERN the exact size.\n"
       "--csv prints one table, that of the objects unless --largest types is given.  In the tree, siblings of one\n"
       "type share a line, and lines below 1 % of the total, or below --min-bytes, are combined.  Tables have 20\n"
-      "lines unless --top is given.\n" PATTERNS },
+      "lines unless --top is given.\n\n"
+      "--content lists what would be freed with all objects of a pattern, by type.  --by-dominator counts the nearest\n"
+      "objects that dominate them, like \"immediate dominators\" of Eclipse MAT; \"(roots)\": no single object does.\n"
+      "--skip System.* passes the framework's own objects.\n" PATTERNS },
     { "paths", "FILE", "show what keeps objects alive: the shortest paths from the roots", CLI_PATHS,
       "--type merges the paths to all objects of a type into one tree of types; a path that returns to a type is\n"
       "merged there, so lists and cycles are short.  The finalizer queue and ref-counted handles are shown only for\n"

@@ -93,6 +93,9 @@ static const struct option_row rows[] = {
     { "max-paths", 0, "N", "show the N paths that lead to the most bytes (10)", CLI_PATHS, OPT_NUMBER, FIELD(view.max_paths), 1, UINT32_MAX },
     { "largest", 0, "WHAT", "which tables: objects, types or both (default)", CLI_RETAINED, OPT_LARGEST, FIELD(view.largest), 0, 0 },
     { "tree", 0, "N", "the first N levels of the dominator tree instead", CLI_RETAINED, OPT_NUMBER, FIELD(view.tree), 1, 255 },
+    { "content", 0, "PATTERN", "what all objects of these types retain together, by type", CLI_RETAINED, OPT_TEXT, FIELD(view.content), 0, 0 },
+    { "by-dominator", 0, "PATTERN", "which objects dominate those of these types, by type", CLI_RETAINED, OPT_TEXT, FIELD(view.by_dominator), 0, 0 },
+    { "skip", 0, "PATTERN", "pass dominators of these types, on to what dominates them", CLI_RETAINED, OPT_TEXT, FIELD(view.skip), 0, 0 },
     { "share", 0, "PERCENT", "suspect whatever retains at least this share of the heap (10)", CLI_LEAKS, OPT_NUMBER,
       FIELD(view.share_percent), 1, 100 },
     { "findings", 0, NULL, "also list what was looked for, with numbers and limits", CLI_LEAKS, OPT_FLAG,
@@ -582,8 +585,14 @@ enum cli_exit cli_check_args(const struct cli_command *c, const struct cli_args 
         return cli_error(CLI_USAGE, NULL, "--max-buffer, --retries, --keep-partial and --force are for running processes (--pid)");
     if (ret->live.max_buffer_mb != 0 && ret->live.buffer_mb > ret->live.max_buffer_mb)
         return cli_error(CLI_USAGE, NULL, "--buffer is larger than --max-buffer");
+    const struct cli_view_args *v = &ret->view;
     const char *problem = NULL;
-    if (c->bit == CLI_RETAINED && ret->view.tree != 0 && (ret->view.type != NULL || ret->view.filter != NULL ||
+    if (c->bit == CLI_RETAINED && (v->content != NULL || v->by_dominator != NULL) && (v->tree != 0 || v->type != NULL || v->filter != NULL ||
+        v->largest != CLI_LARGEST_BOTH || (v->content != NULL && v->by_dominator != NULL)))
+        problem = "--content and --by-dominator show one table: give one of them, without --type, --filter, --largest and --tree";
+    else if (v->skip != NULL && v->by_dominator == NULL)
+        problem = "--skip is for --by-dominator";
+    else if (c->bit == CLI_RETAINED && ret->view.tree != 0 && (ret->view.type != NULL || ret->view.filter != NULL ||
         ret->view.largest != CLI_LARGEST_BOTH))
         problem = "--tree shows all types: it cannot be combined with --type, --filter and --largest";
     else if (c->bit == CLI_RETAINED && ret->view.type != NULL && (ret->view.filter != NULL || ret->view.largest != CLI_LARGEST_BOTH))

@@ -130,6 +130,41 @@ class Retained(Held):
         types = {t["type"]: t["retained"] for t in got["largest_types"]}
         self.assertEqual((types["Shop.Item"], types["Shop.Node"], types["Shop.Dead"], types["Shop.Lost"]), (300, 90, 0, 0))
 
+    def test_content(self):
+        self.put("shop", shop()[0])
+        got = self.json("retained", "shop", "--content", "Shop.Item")
+        self.assertEqual([got[k] for k in ("set_objects", "set_bytes", "retained_objects", "retained_bytes")], [2, 300, 3, 1300])
+        self.assertEqual([(c["type"], c["count"], c["bytes"], round(c["share"], 3), c["folded_types"]) for c in got["content"]],
+                         [("Shop.Data", 1, 1000, 0.769, None), ("Shop.Item", 2, 300, 0.231, None)])
+        self.same(self.csv("retained", "shop", "--content", "Shop.Item"), got["content"])
+        text = self.done("retained", "shop", "--content", "Shop.Item", "--top", "1", "-q").text.splitlines()
+        self.assertEqual(text[0], "2 objects with 300 bytes retain 3 objects with 1300 bytes, themselves included:")
+        self.assertEqual([line.split() for line in text[2:]],
+                         [["1000", "76.92%", "1", "Shop.Data"], ["300", "23.08%", "2", "(1", "more", "type)"]])
+        [rest] = self.json("retained", "shop", "--content", "Shop.*", "--min-bytes", "100000")["content"]
+        self.assertEqual((rest["bytes"], rest["count"], rest["folded_types"]), (ALIVE - 26, 12, 9))
+        self.assertEqual(self.json("retained", "shop", "--content", "Shop.Dead")["content"], [])
+
+    def test_immediate_dominators(self):
+        self.put("shop", shop()[0])
+
+        def rows(*words):
+            got = self.json("retained", "shop", "--by-dominator", *words)["dominators"]
+            self.same(self.csv("retained", "shop", "--by-dominator", *words), got)
+            return [(r["type"], r["count"], r["bytes"], r["dominators"], r["dominator_bytes"]) for r in got]
+
+        self.assertEqual(rows("Shop.Item"), [("(roots)", 1, 200, None, None), ("Shop.Item[]", 1, 100, 1, 40)])
+        self.assertEqual(rows("Shop.Item", "--skip", "Microsoft.*"), [("(roots)", 1, 200, None, None), ("Shop.Item[]", 1, 100, 1, 40)])
+        self.assertEqual(rows("Shop.Item", "--skip", "Shop.Item[]"), [("(roots)", 1, 200, None, None), ("Shop.Cache", 1, 100, 1, 24)])
+        self.assertEqual(rows("Shop.Item", "--skip", "Shop.*"), [("(roots)", 2, 300, None, None)])
+        self.assertEqual(rows("Shop.Node"), [("Shop.Node", 2, 60, 2, 60), ("(roots)", 1, 30, None, None)])
+        self.assertEqual(rows("Shop.Node", "--skip", "Shop.Node"), [("(roots)", 3, 90, None, None)])
+        self.assertEqual(rows("Shop.Dead"), [])
+        self.assertEqual(rows("*", "--top", "1")[1:], [("(roots)", 6, 1312, None, None), ("(4 more types)", 6, 308, 5, 172)])
+        text = self.done("retained", "shop", "--by-dominator", "Shop.Node", "-q").text.splitlines()
+        self.assertEqual([line.split() for line in text], [["Bytes", "Share", "Count", "Dominators", "Their", "bytes", "Dominated", "by"],
+                                                           ["60", "66.67%", "2", "2", "60", "Shop.Node"], ["30", "33.33%", "1", "(roots)"]])
+
     def test_exact_sizes(self):
         self.put("shop", shop()[0])
         exact = {t["type"]: t for t in self.json("retained", "shop", "--type", "Shop.*")["types"]}
@@ -402,6 +437,11 @@ class Both(Held):
         self.refused(2, "give one of --to-root and --from-root; .*", "paths", "shop", "--type", "x", "--to-root", "--from-root")
         for words in (("--filter", "x"), ("--type", "x"), ("--largest", "types")):
             self.refused(2, "--tree shows all types: .*", "retained", "shop", "--tree", "2", *words)
+        for words in (("--tree", "2"), ("--type", "X"), ("--filter", "X"), ("--largest", "types")):
+            self.refused(2, "--content and --by-dominator show one table: .*", "retained", "shop", "--content", "X", *words)
+        self.refused(2, "--content and --by-dominator show one table: .*", "retained", "shop", "--content", "X", "--by-dominator", "X")
+        self.refused(2, "--skip is for --by-dominator.*", "retained", "shop", "--skip", "X")
+        self.refused(2, "--skip is for --by-dominator.*", "retained", "shop", "--content", "Y", "--skip", "X")
         self.refused(2, "--type shows one table: .*", "retained", "shop", "--type", "x", "--filter", "x")
         self.refused(2, '--largest takes both, objects or types, not "x"', "retained", "shop", "--largest", "x")
         for words in (("retained", "--tree", "0"), ("retained", "--tree", "256"), ("paths", "--max-paths", "0")):

@@ -1,4 +1,7 @@
+#include <string.h>
+
 #include <gcdumpc/retained.h>
+#include <gcdumpc/unstable/root_order.h>
 
 #include "analyze/dominators/live_edges.h"
 #include "base/context.h"
@@ -19,6 +22,7 @@ struct walk {
     uint32_t depth, held_back;
     uint32_t nodes, visited;
     struct gcd_retained_set set;
+    struct gcd_content *content; /* [type_count]; NULL = not asked for */
 };
 
 static void reach(struct walk *w, uint32_t node)
@@ -42,6 +46,12 @@ static gcd_status follow(struct walk *w, uint32_t node, struct gcd_error *err)
     return GCD_OK;
 }
 
+static void add_content(struct gcd_content *to, uint64_t size)
+{
+    to->objects++;
+    gcd_add_saturating(&to->bytes, size);
+}
+
 /* First follow everything without the objects of the types; what these still add is what they retain. */
 static gcd_status walk(struct walk *w, struct gcd_error *err)
 {
@@ -60,18 +70,22 @@ static gcd_status walk(struct walk *w, struct gcd_error *err)
         gcd_add_saturating(&w->set.retained_bytes, size);
         w->set.objects += own;
         gcd_add_saturating(&w->set.bytes, own ? size : 0);
+        if (w->content != NULL)
+            add_content(&w->content[gcd_graph_node_type(w->live.g, node)], size);
         GCD_TRY(follow(w, node, err));
     }
     return GCD_OK;
 }
 
-gcd_status gcd_retained_set(const struct gcd_graph *g, const uint8_t *types, const struct gcd_context *context, struct gcd_retained_set *ret,
-                            struct gcd_error *err)
+gcd_status gcd_retained_content(const struct gcd_graph *g, const uint8_t *types, const struct gcd_context *context, struct gcd_retained_set *ret,
+                                struct gcd_content *ret_content, struct gcd_error *err)
 {
     context = gcd_context_or_default(context);
     struct gcd_alloc a = gcd_alloc_or_default(context->alloc);
-    struct walk w = { .types = types, .cancel = context->cancel, .nodes = gcd_graph_node_count(g) };
+    struct walk w = { .types = types, .cancel = context->cancel, .nodes = gcd_graph_node_count(g), .content = ret_content };
     size_t words = ((size_t)w.nodes + 63) / 64;
+    if (ret_content != NULL)
+        memset(ret_content, 0, (size_t)gcd_graph_summary(g)->type_count * sizeof *ret_content);
     w.seen = gcd_mem_new_array(&a, words, sizeof *w.seen);
     w.stack = gcd_mem_new_uncleared(&a, w.nodes, sizeof *w.stack);
     bool ok = live_edges_init(&w.live, g, &a) && w.seen != NULL && w.stack != NULL;
@@ -82,6 +96,12 @@ gcd_status gcd_retained_set(const struct gcd_graph *g, const uint8_t *types, con
     if (st == GCD_OK)
         *ret = w.set;
     return st;
+}
+
+gcd_status gcd_retained_set(const struct gcd_graph *g, const uint8_t *types, const struct gcd_context *context, struct gcd_retained_set *ret,
+                            struct gcd_error *err)
+{
+    return gcd_retained_content(g, types, context, ret, NULL, err);
 }
 
 /* ---- the largest objects ---- */

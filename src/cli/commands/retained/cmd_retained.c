@@ -11,11 +11,13 @@
 #include "args.h"
 #include "commands/commands.h"
 #include "commands/open_dump.h"
+#include "commands/retained/retained.h"
 #include "exit.h"
 #include "input/dump_verdict.h"
 #include "input/fail.h"
 #include "input/input.h"
 #include "input/memory.h"
+#include "output/filter.h"
 #include "output/json_out.h"
 #include "output/output.h"
 #include "output/root_labels.h"
@@ -23,16 +25,6 @@
 #include "term/term.h"
 
 #define DEFAULT_LINES 20u
-
-struct retained {
-    const struct cli_args *args;
-    struct cli_dump d;
-    struct gcd_names *names;
-    struct gcd_dominators *dominators;
-    uint8_t *types;              /* --type or --filter; NULL = all */
-    uint64_t alive_bytes;
-    uint32_t lines;              /* --top */
-};
 
 /* ---- the largest objects ---- */
 
@@ -369,7 +361,8 @@ static enum cli_exit tree_table(const struct retained *r, struct cli_table **ret
 
 /* ---- the command ---- */
 
-static json_t *json_head(const struct retained *r)
+/* SET: of --content, NULL = another table. */
+static json_t *json_head(const struct retained *r, const struct gcd_retained_set *set)
 {
     const struct gcd_summary *f = cli_summary(&r->d);
     uint32_t alive = gcd_dominators_reachable(r->dominators);
@@ -379,6 +372,12 @@ static json_t *json_head(const struct retained *r)
     cli_json_count(o, "alive_objects", alive);
     cli_json_count(o, "alive_bytes", r->alive_bytes);
     cli_json_count(o, "stand_ins", gcd_dominators_pseudo_roots(r->dominators));
+    if (set != NULL) {
+        cli_json_count(o, "set_objects", set->objects);
+        cli_json_count(o, "set_bytes", set->bytes);
+        cli_json_count(o, "retained_objects", set->retained_objects);
+        cli_json_count(o, "retained_bytes", set->retained_bytes);
+    }
     return o;
 }
 
@@ -387,8 +386,18 @@ static enum cli_exit print(const struct retained *r)
     const struct cli_args *args = r->args;
     struct cli_titled tables[2];
     size_t n = 0;
+    char *title = NULL;
+    struct gcd_retained_set set;
     enum cli_exit e = CLI_DONE;
-    if (args->view.tree != 0) {
+    if (args->view.content != NULL) {
+        tables[n++] = (struct cli_titled){ .key = "content" };
+        e = cli_content_table(r, &tables[0].table, &set);
+        title = e == CLI_DONE && !args->view.json && !args->view.csv ? cli_content_title(&set) : NULL;
+        tables[0].title = title;
+    } else if (args->view.by_dominator != NULL) {
+        tables[n++] = (struct cli_titled){ .key = "dominators" };
+        e = cli_dominator_table(r, &tables[0].table);
+    } else if (args->view.tree != 0) {
         tables[n++] = (struct cli_titled){ .key = "tree" };
         e = tree_table(r, &tables[0].table);
     } else if (args->view.type != NULL) {
@@ -406,20 +415,45 @@ static enum cli_exit print(const struct retained *r)
         }
     }
     if (e == CLI_DONE)
-        e = cli_print_tables(args, &r->d, args->view.json ? json_head(r) : NULL, tables, n);
+        e = cli_print_tables(args, &r->d, args->view.json ? json_head(r, args->view.content != NULL ? &set : NULL) : NULL, tables, n);
     while (n > 0)
         cli_table_free(tables[--n].table);
+    free(title);
+    return e;
+}
+
+static const char *pattern_of(const struct cli_view_args *view)
+{
+    const char *const all[] = { view->content, view->by_dominator, view->type, view->filter };
+    size_t i = 0;
+    while (i < 3 && all[i] == NULL)
+        i++;
+    return all[i];
+}
+
+/* A pattern for the framework's types need not match: the program may have none. */
+static enum cli_exit skipped_types(struct retained *r, const char *pattern)
+{
+    const struct gcd_summary *summary = gcd_graph_summary(r->d.graph);
+    struct cli_filter *filter;
+    enum cli_exit e = cli_filter_new(pattern, &filter);
+    r->skip = calloc((size_t)summary->type_count + 1, 1);
+    if (e == CLI_DONE)
+        e = r->skip != NULL ? cli_filter_select(filter, r->d.subject, summary, r->names, r->skip) : cli_no_memory(r->d.subject);
+    cli_filter_free(filter);
     return e;
 }
 
 static enum cli_exit run(struct retained *r)
 {
-    const char *pattern = r->args->view.type != NULL ? r->args->view.type : r->args->view.filter;
+    const char *pattern = pattern_of(&r->args->view);
     enum cli_exit e = cli_open(r->args, CLI_NEED_RETAINED, &r->d);
     if (e == CLI_DONE)
         e = cli_names_of(r->args, &r->d, GCD_NAMES_CSHARP, &r->names);
     if (e == CLI_DONE && pattern != NULL)
         e = cli_match_types(pattern, &r->d, r->names, &r->types);
+    if (e == CLI_DONE && r->args->view.skip != NULL)
+        e = skipped_types(r, r->args->view.skip);
     if (e != CLI_DONE)
         return e;
     e = cli_find_dominators(r->args, &r->d, &r->dominators);
@@ -442,6 +476,7 @@ enum cli_exit cmd_retained(const struct cli_args *args)
     gcd_dominators_free(r.dominators);
     gcd_names_free(r.names);
     free(r.types);
+    free(r.skip);
     cli_close(&r.d);
     return e;
 }

@@ -1,0 +1,34 @@
+/*
+ * What the tables of the command retained share.
+ */
+#ifndef GCD_CLI_COMMANDS_RETAINED_H
+#define GCD_CLI_COMMANDS_RETAINED_H
+
+#include <stdint.h>
+
+#include <gcdumpc/gcdumpc.h>
+
+#include "args.h"
+#include "exit.h"
+#include "input/input.h"
+#include "output/table.h"
+
+struct retained {
+    const struct cli_args *args;
+    struct cli_dump d;
+    struct gcd_names *names;
+    struct gcd_dominators *dominators;
+    uint8_t *types;              /* of the pattern; NULL = all */
+    uint8_t *skip;               /* --skip; NULL = none */
+    uint64_t alive_bytes;
+    uint32_t lines;              /* --top */
+};
+
+/* --content: what the objects of the types retain together, by type. */
+enum cli_exit cli_content_table(const struct retained *r, struct cli_table **ret, struct gcd_retained_set *ret_set);
+/* How much that is, for people; to be freed.  NULL: no memory. */
+char *cli_content_title(const struct gcd_retained_set *set);
+/* --by-dominator: which objects dominate those of the types, by type. */
+enum cli_exit cli_dominator_table(const struct retained *r, struct cli_table **ret);
+
+#endif
