@@ -89,12 +89,12 @@ class Job(CliTest):
     def test_a_name_that_is_no_regular_file(self):
         target = self.process(small_trace())
         for make in (lambda: os.symlink("elsewhere", name), lambda: os.mkfifo(name)):
-            for words in (("-o", "%p.gclog"), ("-o", "%s.gclog", "--save-trace", "%p.gclog")):
-                name = self.path(f"{target.pid}.gclog")
+            for suffix, words in (("gclog", ("-o", "%p.gclog")), ("nettrace", ("-o", "%s.gclog", "--save-trace", "%p.nettrace"))):
+                name = self.path(f"{target.pid}.{suffix}")
                 make()
                 line, = self.collect("--pid", target.pid, *words, "--timeout", "9", code=1)
                 self.assertRegex(line["reason"], "exists and is not a regular file")
-                self.assertEqual(os.listdir(self.dir), [f"{target.pid}.gclog"])
+                self.assertEqual(os.listdir(self.dir), [f"{target.pid}.{suffix}"])
                 os.unlink(name)
 
     def test_the_reason_is_the_error(self):

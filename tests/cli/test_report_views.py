@@ -433,7 +433,7 @@ class Output(ReportTest):
     def test_no_table_replaces_a_dump(self):
         """The name says dump, the command table: nothing is read or written until the user says which."""
         names = ["y.gclog", "y.gcdump", "y.gcdump.gz", "y.html", "y.htm", "y.heapsnapshot", "y.dartheap", "y.pb.gz", "y.folded", "y.csv/",
-                 "y.nettrace", "y.nettrace.gz", "y.netperf", "y.etl"] + ["y.sqlite", "y.db"] * HAVE_SQLITE
+                 "y.nettrace", "y.nettrace.gz", "y.netperf", "y.etl", "y.sqlite", "y.db"]
         for name in names:
             if not name.endswith("/"):
                 self.put(name, b"a dump")

@@ -175,6 +175,11 @@ class WrongUse(CliTest):
         for pair in (("y", "y"), ("y", "./y"), (self.path("y"), "y"), ("-", "-"), (name, "./" + name), ("link", name)):
             self.refused(2, r"--save-trace needs a file of its own; .*", "--pid", "1", "-o", pair[0], "--save-trace", pair[1])
         self.refused(1, r"no/such/t.nettrace: .*folder.*", "--pid", "1", "-o", "y", "--save-trace", "no/such/t.nettrace")
+        for name in ("t.gcdump", "t.gclog.gz", "t.html", "t.sqlite", "t.db", "t.etl", "t.netperf"):
+            self.put(name, b"a dump")
+            self.refused(2, rf'--save-trace writes a recording, and "{name}" is the name of another file \([a-z]+\); name it FILE.nettrace',
+                         "report", "--pid", "1", "--save-trace", name)
+            self.assertEqual(self.get(name), b"a dump")
 
     def test_outputs(self):
         for words in (["convert", "f"], ["convert", "-"], ["collect", "-p", "1"], ["--pid", "1"]):

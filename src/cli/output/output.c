@@ -51,16 +51,17 @@ static bool is_recording(const char *path)
 
 const char *cli_dump_format_of(const char *path)
 {
-    static const char *const recordings[] = { CLI_RAW_FORMAT, "netperf", "etl" };
+    /* recordings, and what another build writes: this one may lack SQLite */
+    static const struct {
+        const char *suffix, *name;
+    } others[] = { { "." CLI_RAW_FORMAT, CLI_RAW_FORMAT }, { ".netperf", "netperf" }, { ".etl", "etl" }, { ".sqlite", "sqlite" },
+                   { ".db", "sqlite" } };
     const struct gcd_format *f = gcd_format_by_path(path);
     if (f != NULL)
         return gcd_format_name(f);
-    for (size_t i = 0; i < sizeof recordings / sizeof *recordings; i++) {
-        char suffix[16];
-        (void)snprintf(suffix, sizeof suffix, ".%s", recordings[i]);
-        if (ends_with(path, suffix))
-            return recordings[i];
-    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (ends_with(path, others[i].suffix))
+            return others[i].name;
     return NULL;
 }
 
@@ -330,6 +331,10 @@ enum cli_exit cli_write_text(const char *path, bool for_all, const char *text)
 
 enum cli_exit cli_trace_open(const struct cli_args *args, struct cli_dump *d)
 {
+    const char *format = cli_dump_format_of(args->live.save_trace);
+    if (format != NULL && strcmp(format, CLI_RAW_FORMAT) != 0)       /* the file may be one, and no recording replaces it */
+        return cli_error(CLI_USAGE, NULL, "--save-trace writes a recording, and \"%s\" is the name of another file (%s); name it FILE."
+                         CLI_RAW_FORMAT, args->live.save_trace, format);
     return open_sink(args, args->live.save_trace, true, CLI_SLOT_TRACE, &d->trace);
 }
 
