@@ -1,8 +1,12 @@
 """The heap against all other memory of a living process: native memory is told from the heap, and both from garbage, on every runtime and GC."""
 import json
+import os
 import re
+import shlex
+import shutil
+import subprocess
 
-from live_support import RUNTIMES, LiveTest, Missing, Process, heaplab, main
+from live_support import PROGRAM, RUNTIMES, LiveTest, Missing, Process, heaplab, main
 
 MIB = 1 << 20
 TAKEN = 300
@@ -57,6 +61,44 @@ class ProcessMemory(LiveTest):
         self.assertTrue(saved["process_memory"]["look_for_native"])
         self.assertIsNone(plain["process_memory"])
         self.assertNotIn("process memory", self.gcdumpc("info", self.path("plain.nettrace")).stdout)
+
+    def need_root(self, tool):
+        if os.geteuid() != 0 or shutil.which(tool) is None:
+            self.skipTest(f"needs root and {tool}")
+
+    def test_another_pid_namespace(self):
+        """Like a container: outside, the process has another number."""
+        self.need_root("unshare")
+        with subprocess.Popen(["unshare", "--pid", "--fork", "--mount-proc", heaplab(), "--memory", "native", str(TAKEN)], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True) as outer:
+            try:
+                self.assertEqual(outer.stdout.readline(), "native\n")
+                with open(f"/proc/{outer.pid}/task/{outer.pid}/children", encoding="utf-8") as f:
+                    inner = int(f.read())
+                said = self.gcdumpc("collect", "--pid", inner, "-o", self.path("a.nettrace")).stderr
+            finally:
+                outer.stdin.close()          # it ends by itself
+        self.assertRegex(said, HINT)
+
+    def test_mappings_that_may_not_be_read(self):
+        """Root without the rights to look into processes: it can connect, and says what it cannot tell."""
+        self.need_root("capsh")
+        self.need_root("setpriv")
+        folder = self.path("theirs")
+        shutil.copytree(os.path.dirname(heaplab()), folder)
+        for path in (self.folder, folder):
+            os.chmod(path, 0o755)
+        with Process("--reuid=65534", "--regid=65534", "--clear-groups", os.path.join(folder, "HeapLab"), "--memory", "native", str(TAKEN),
+                     program=shutil.which("setpriv")) as target:
+            self.assertEqual(target.line, "native\n")
+            command = f"exec {shlex.quote(PROGRAM)} collect --pid {target.pid} -o {shlex.quote(self.path('a.nettrace'))}"
+            done = subprocess.run(["capsh", "--drop=cap_sys_ptrace,cap_perfmon,cap_sys_admin", "--", "-c", command], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"cannot tell how much of its memory is the GC heap: /proc/{target.pid}/smaps: Permission denied\n", done.stderr)
+        self.assertNotIn("look for native", done.stderr)
+        memory = json.loads(self.gcdumpc("info", "--json", self.path("a.nettrace")).stdout)["process_memory"]
+        self.assertGreater(memory["resident"], TAKEN * MIB)
+        self.assertIsNone(memory["gc_heap"])
 
     def test_without_ranges(self):
         with Process("--memory", "native", str(TAKEN)) as target:
