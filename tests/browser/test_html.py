@@ -38,6 +38,17 @@ class Page(PageTest):
         self.assertEqual(page.texts("#waiting tbody tr li"), ["TaskCompletionSource<HeapLab.Point>", "HeapLab.Machines.WaitFor"])
         self.assertEqual([row[1:4] for row in self.rows("waiting")], [["1", "1", "104 bytes"]])
 
+    def test_memory_of_the_process(self):
+        page = self.show(self.with_memory("net10-wks-ranges"))
+        self.assertIn("Native memory. Before the dump, the GC heap is 120 MiB of 900 MiB resident: look for native memory (680 MiB).",
+                      page.text("#summary"))
+        self.assertIn("resident before the dump, 120.0 MiB of it the GC heap", page.text("#summary"))
+        page.run("document.querySelector('#summary details').open = true")
+        facts = page.text("#summary details")
+        for text in ("Native or unknown", "680.0 MiB", "Swapped out", "5.0 MiB", "Cgroup", "950.0 MiB of 1.0 GiB"):
+            self.assertIn(text, facts)
+        self.assertNotIn("resident", self.show().text("#summary"))
+
     def test_sorting(self):
         page = self.show()
         objects = lambda: [int(row[1].replace(",", "")) for row in self.rows("types")]

@@ -226,6 +226,13 @@ class CliTest(unittest.TestCase):
         self.assertEqual(self.folder(), before, what)
         return run
 
+    def with_memory(self, name):
+        """The bundled recording NAME with names and the memory of its process, both made up: 120 of 900 MiB are the GC heap."""
+        self.put("bare.nettrace", subprocess.run(["gzip", "-dc", trace(name)], capture_output=True, check=True).stdout)
+        subprocess.run([os.path.join(BUILD, "tests", "named_recording"), self.path("bare.nettrace"), self.path("memory.nettrace"), "Outer`1", "1"],
+                       capture_output=True, check=True)
+        return "memory.nettrace"
+
     def expected(self, name, text):
         """TEXT must be the content of expected/NAME."""
         path = os.path.join(EXPECTED, name)

@@ -142,6 +142,37 @@ class Report(CliTest):
             self.assertEqual((quiet.text, quiet.err), (run.text, b""))
 
 
+class Memory(CliTest):
+    """A recording that gcdumpc made has the memory of the process."""
+    MIB = 1 << 20
+
+    def test_info(self):
+        name = self.with_memory("net10-wks")
+        lines = [line.strip() for line in self.done("info", name).text.splitlines()]
+        at = lines.index("process memory     943718400 bytes resident before the dump: anonymous 838860800, files 94371840, shared 10485760")
+        self.assertEqual(lines[at + 1:at + 5], [
+            "of the anonymous memory 125829120 in the ranges of the GC, 713031680 native or unknown", "besides, 5242880 bytes swapped out",
+            "its cgroup uses 996147200 of 1073741824 bytes", "the GC heap is 120 MiB of 900 MiB resident: look for native memory (680 MiB)"])
+        got = json.loads(self.done("info", name, "--json").out)["process_memory"]
+        self.assertEqual(got, {
+            "measured": "2026-11-23T06:25:32.296Z", "resident": 900 * self.MIB, "anonymous": 800 * self.MIB, "file": 90 * self.MIB,
+            "shared": 10 * self.MIB, "swapped": 5 * self.MIB, "gc_heap": 120 * self.MIB, "native_or_unknown": 680 * self.MIB,
+            "cgroup_limit": 1024 * self.MIB, "cgroup_used": 950 * self.MIB, "look_for_native": True,
+            "text": "the GC heap is 120 MiB of 900 MiB resident: look for native memory (680 MiB)"})
+        self.done("convert", name, "-o", "x.gcdump")             # which has no place for it
+        self.assertIsNone(json.loads(self.done("info", "x.gcdump", "--json").out)["process_memory"])
+
+    def test_prometheus(self):
+        lines = self.done("report", self.with_memory("net10-wks"), "-f", "prometheus").text.splitlines()
+        kinds = {"gc_heap": 120, "native_or_unknown": 680, "file": 90, "shared": 10}
+        self.assertEqual([line for line in lines if line.startswith("gcdumpc_process_memory_bytes")],
+                         [f'gcdumpc_process_memory_bytes{{process="HeapLab",pid="9873",kind="{kind}"}} {size * self.MIB}'
+                          for kind, size in kinds.items()])
+        for metric, size in (("process_resident", 900), ("process_swapped", 5), ("cgroup_limit", 1024), ("cgroup_used", 950)):
+            self.assertIn(f'gcdumpc_{metric}_bytes{{process="HeapLab",pid="9873"}} {size * self.MIB}', lines)
+        self.assertNotIn("gcdumpc_process_", self.done("report", self.link("net10-wks"), "-f", "prometheus").text)
+
+
 class Info(CliTest):
     def info(self, name, *words):
         return self.done("info", self.link(name), *words, code=3 if name in INCOMPLETE else 0).text
