@@ -10,6 +10,7 @@
 
 #include "support/check.h"
 #include "support/invent_names.h"
+#include "support/opened.h"
 #include "support/run.h"
 #include "support/tb.h"
 #include "support/tb_names.h"
@@ -66,41 +67,6 @@ static void bytes_of_ranges(void **state)
 
 /* ---- in a recording ---- */
 
-struct opened {
-    struct gcd_input *in;
-    struct gcd_dump *d;
-};
-
-static struct opened open_walk(const void *bytes, size_t n, unsigned walk)
-{
-    struct opened o;
-    struct gcd_dump_options options = { .walk_number = walk };
-    assert_int_equal(gcd_input_from_memory(bytes, n, NULL, &o.in, NULL), GCD_OK);
-    assert_int_equal(gcd_dump_open(o.in, &options, &o.d, NULL), GCD_OK);
-    return o;
-}
-
-static void done(struct opened *o)
-{
-    gcd_dump_free(o->d);
-    gcd_input_free(o->in);
-}
-
-static uint8_t *copy_of(struct opened *o, bool plain, size_t *ret_n)
-{
-    struct gcd_sink *s;
-    struct gcd_recording_options options = { .plain = plain };
-    assert_int_equal(gcd_sink_new_memory(NULL, &s, NULL), GCD_OK);
-    assert_int_equal(gcd_recording_write(o->d, o->in, s, &options, NULL, NULL), GCD_OK);
-    assert_int_equal(gcd_sink_commit(s, NULL), GCD_OK);
-    const uint8_t *p = gcd_sink_memory(s, ret_n);
-    uint8_t *copy = malloc(*ret_n);
-    assert_non_null(copy);
-    memcpy(copy, p, *ret_n);
-    gcd_sink_free(s);
-    return copy;
-}
-
 static bool same(const struct gcd_process_memory *a, const struct gcd_process_memory *b)
 {
     return a->unix_ms == b->unix_ms && a->resident_bytes == b->resident_bytes && a->anonymous_bytes == b->anonymous_bytes &&
@@ -119,7 +85,7 @@ static void check_memory(const void *bytes, size_t n, unsigned walk, const struc
     assert_int_equal(gcd_graph_from_dump(o.d, NULL, &g, NULL), GCD_OK);
     assert_true(same(&gcd_graph_summary(g)->memory, wanted));
     gcd_graph_free(g);
-    done(&o);
+    opened_done(&o);
 }
 
 /* With and without names beside it. */
@@ -134,7 +100,7 @@ static void a_recording_keeps_it(void **state)
         struct opened o = open_walk(bytes, n, 0);
         struct gcd_process_memory m = memory(900, 800, 120);
         if (!gcd_dump_summary(o.d)->trace.loss_verified || gcd_dump_summary(o.d)->trace.lost_events > 0) {
-            done(&o);
+            opened_done(&o);
             continue;
         }
         check_memory(bytes, n, 0, &none);
@@ -145,18 +111,18 @@ static void a_recording_keeps_it(void **state)
         m.gc_known = seen % 2 == 0;
         m.gc_bytes = m.gc_known ? m.gc_bytes : 0;
         assert_int_equal(gcd_dump_set_process_memory(o.d, &m, NULL), GCD_OK);
-        uint8_t *copy = copy_of(&o, true, &k);
+        uint8_t *copy = copy_of(&o, true, &k, NULL);
         assert_true(k == n && memcmp(copy, bytes, n) == 0);
         free(copy);
         for (int names = 0; names < 2; names++) {
-            copy = copy_of(&o, false, &k);
+            copy = copy_of(&o, false, &k, NULL);
             assert_true(k > n);
             check_memory(copy, k, 0, &m);
             free(copy);
             invent_names(o.d, "Outer");
         }
         seen++;
-        done(&o);
+        opened_done(&o);
     }
     assert_true(seen > 3);
 }
@@ -206,7 +172,7 @@ static void events(void **state)
             assert_true(m->unix_ms == 0 && m->file_bytes == 1 && m->shared_bytes == 2 && m->swapped_bytes == 3);
             assert_true(m->gc_known == known && m->gc_bytes == (known ? 120 : 0) && m->cgroup_limit_bytes == 4 && m->cgroup_used_bytes == 5);
         }
-        done(&o);
+        opened_done(&o);
         tb_done(&t);
     }
 }

@@ -13,47 +13,12 @@
 #include "support/check.h"
 #include "support/failalloc.h"
 #include "support/invent_names.h"
+#include "support/opened.h"
 #include "support/run.h"
 #include "support/tb.h"
 #include "support/tb_names.h"
 
 #define OUTER "Tests.Outer`1"
-
-struct opened {
-    struct gcd_input *in;
-    struct gcd_dump *d;
-};
-
-static struct opened open_walk(const void *bytes, size_t n, unsigned walk)
-{
-    struct opened o;
-    struct gcd_dump_options options = { .walk_number = walk };
-    assert_int_equal(gcd_input_from_memory(bytes, n, NULL, &o.in, NULL), GCD_OK);
-    assert_int_equal(gcd_dump_open(o.in, &options, &o.d, NULL), GCD_OK);
-    return o;
-}
-
-static void done(struct opened *o)
-{
-    gcd_dump_free(o->d);
-    gcd_input_free(o->in);
-}
-
-/* A copy of O in memory; free() it. */
-static uint8_t *copy_of(struct opened *o, bool plain, size_t *ret_n, uint64_t *ret_names)
-{
-    struct gcd_sink *s;
-    struct gcd_recording_options options = { .plain = plain };
-    assert_int_equal(gcd_sink_new_memory(NULL, &s, NULL), GCD_OK);
-    assert_int_equal(gcd_recording_write(o->d, o->in, s, &options, ret_names, NULL), GCD_OK);
-    assert_int_equal(gcd_sink_commit(s, NULL), GCD_OK);
-    const uint8_t *p = gcd_sink_memory(s, ret_n);
-    uint8_t *copy = malloc(*ret_n);
-    assert_non_null(copy);
-    memcpy(copy, p, *ret_n);
-    gcd_sink_free(s);
-    return copy;
-}
 
 /* The recording P with names in it. */
 static uint8_t *with_names(const void *p, size_t n, unsigned walk, const char *outer, size_t *ret_n)
@@ -64,7 +29,7 @@ static uint8_t *with_names(const void *p, size_t n, unsigned walk, const char *o
     assert_int_equal(gcd_recording_names(o.d), GCD_RECORDING_NAMES_NEW);
     uint8_t *copy = copy_of(&o, false, ret_n, &names);
     assert_true(names > 0 && *ret_n > n);
-    done(&o);
+    opened_done(&o);
     return copy;
 }
 
@@ -121,7 +86,7 @@ static void a_recording_keeps_the_names(void **state)
         bool room = gcd_recording_names(bare.d) == GCD_RECORDING_NAMES_NEW;
         bool wanted = bare.d->summary.trace.loss_verified && bare.d->summary.trace.format_version == 4;
         assert_int_equal(room, wanted);
-        done(&bare);
+        opened_done(&bare);
         if (!room)
             continue;
         bare = open_walk(bytes, n, 0);
@@ -131,8 +96,8 @@ static void a_recording_keeps_the_names(void **state)
         check_names(gcd_dump_summary(named.d), gcd_dump_summary(bare.d), OUTER);
         assert_memory_equal(copy, bytes, n - 1);
         seen++;
-        done(&bare);
-        done(&named);
+        opened_done(&bare);
+        opened_done(&named);
         free(copy);
     }
     assert_true(seen >= 9);
@@ -167,7 +132,7 @@ static void the_rest_is_copied(void **state)
         uint8_t *copy = copy_of(&o, i == 1, &k, &added);
         assert_true(k == n && memcmp(copy, bytes, n) == 0 && added == 0);
         free(copy);
-        done(&o);
+        opened_done(&o);
         free(bytes);
     }
 }
@@ -183,9 +148,9 @@ static void names_of_other_walks_are_not_taken(void **state)
         check_names(gcd_dump_summary(one.d), gcd_dump_summary(bare.d), walk == 1 ? "First" : NULL);
         check_names(gcd_dump_summary(two.d), gcd_dump_summary(bare.d), walk == 1 ? "First" : "Second");
         check_same_heap(gcd_dump_summary(bare.d), gcd_dump_summary(two.d));
-        done(&bare);
-        done(&one);
-        done(&two);
+        opened_done(&bare);
+        opened_done(&one);
+        opened_done(&two);
     }
     free(first);
     free(both);
@@ -207,12 +172,12 @@ static void names_can_be_added_again(void **state)
     o.d->modules[0].state = GCD_MODULE_READ;         /* one more module, all others are recorded */
     copy = copy_of(&o, false, &again, &names);
     assert_true(again > k);
-    done(&o);
+    opened_done(&o);
     o = open_walk(copy, again, 0);
     check_names(gcd_dump_summary(o.d), gcd_dump_summary(bare.d), OUTER);
     check_same_heap(gcd_dump_summary(bare.d), gcd_dump_summary(o.d));
-    done(&o);
-    done(&bare);
+    opened_done(&o);
+    opened_done(&bare);
     free(copy);
     free(first);
     free(bytes);
@@ -257,7 +222,7 @@ static void names_fill_several_blocks(void **state)
             assert_memory_equal(s->types[i].name, outer, lengths[l]);
             assert_string_equal(s->types[i].name + lengths[l] + 1, s->types[i].raw_name);
         }
-        done(&o);
+        opened_done(&o);
         free(copy);
         free(outer);
         tb_done(&t);
@@ -280,12 +245,12 @@ static void names_can_be_too_long(void **state)
     uint64_t names;
     uint8_t *copy = copy_of(&o, false, &k, &names);
     assert_int_equal(names, 1);
-    done(&o);
+    opened_done(&o);
     o = open_walk(copy, k, 0);
     assert_string_equal(gcd_dump_summary(o.d)->types[0].name, "Node0[System.Int32][]");
     assert_string_equal(gcd_dump_summary(o.d)->types[1].name, "A+Node1[System.Int32][]");
     assert_int_equal(gcd_dump_summary(o.d)->modules[0].state, GCD_MODULE_RECORDED);
-    done(&o);
+    opened_done(&o);
     free(copy);
     free(outer);
     tb_done(&t);
@@ -316,11 +281,11 @@ static void what_is_not_known_is_not_recorded(void **state)
     uint64_t names;
     uint8_t *copy = copy_of(&o, false, &k, &names);
     assert_int_equal(names, 0);
-    done(&o);
+    opened_done(&o);
     o = open_walk(copy, k, 0);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(gcd_dump_summary(o.d)->modules[i].state, states[i] == GCD_MODULE_READ ? GCD_MODULE_RECORDED : GCD_MODULE_NOT_READ);
-    done(&o);
+    opened_done(&o);
     free(copy);
     tb_done(&t);
 }
@@ -343,7 +308,7 @@ static void a_cut_leaves_all_names_or_none(void **state)
         assert_true((named == 20) == (s->modules[0].state == GCD_MODULE_RECORDED));
         assert_int_equal(s->trace.end, GCD_TRACE_TRUNCATED);
         with += named > 0;
-        done(&o);
+        opened_done(&o);
     }
     assert_true(with > 0 && with < 100);
     free(copy);
@@ -365,7 +330,7 @@ static void damage_among_names_does_not_reach_the_heap(void **state)
             assert_true(s->objects == 3 && s->type_count == 3 && s->bytes == 72);
             for (uint32_t i = 0; i < s->type_count; i++)
                 assert_non_null(strstr(s->types[i].name, s->types[i].raw_name));
-            done(&o);
+            opened_done(&o);
             copy[at] ^= (uint8_t)(1u << bit);
         }
     free(copy);
@@ -400,7 +365,7 @@ static void expect(const char *name, const char *label, enum gcd_module_state mo
     assert_string_equal(s->modules[0].assembly, module == GCD_MODULE_RECORDED ? "Lib" : "");
     assert_string_equal(s->modules[0].path, module == GCD_MODULE_RECORDED ? "/srv/Lib.dll" : "");
     assert_string_equal(s->types[0].module_path, s->modules[0].path);
-    done(&o);
+    opened_done(&o);
     tb_done(&t);
 }
 
@@ -480,7 +445,7 @@ static void tokens_are_sixteen_digits(void **state)
         assert_int_equal(m->has_public_key, rows[i].valid);
         if (rows[i].valid)
             assert_memory_equal(m->public_key_token, token, sizeof token);
-        done(&o);
+        opened_done(&o);
         tb_done(&t);
     }
 }
@@ -499,7 +464,7 @@ static void an_input_that_shrinks_is_not_copied(void **state)
     assert_int_equal(gcd_recording_write(whole.d, cut.in, s, NULL, NULL, &err), GCD_E_FORMAT);
     gcd_sink_free(s);
     gcd_input_free(cut.in);
-    done(&whole);
+    opened_done(&whole);
     tb_done(&t);
 }
 
@@ -526,7 +491,7 @@ static void memory_that_ends(void **state)
         assert_int_equal(st, f.failed > 0 ? GCD_E_NOMEM : GCD_OK);
         assert_true(st == GCD_OK || strstr(err.msg, "names") != NULL);
         gcd_sink_free(s);
-        done(&o);
+        opened_done(&o);
         assert_null(failalloc_complaint(&f));
     }
     assert_int_equal(failed, 2);
