@@ -390,6 +390,24 @@ static void who_is_behind(void **state)
     forget(a);
 }
 
+/* A Task.Delay leads to the method that awaits it. */
+static void who_awaits_a_delay(void **state)
+{
+    (void)state;
+    static const char box[] = "System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1+AsyncStateMachineBox`1"
+                              "[System.Int32,Shop.Rpc+<CallAsync>d__2]";
+    struct pile *p = pile_new();
+    put_timers(p, 1000, 24);
+    for (size_t i = 0; i < p->node_count; i++)
+        if (p->nodes[i].type == type(p, "Shop.PollJob"))
+            p->nodes[i].type = type(p, "System.Threading.Tasks.Task+DelayPromise");
+    for (uint32_t i = 3; i < 3001; i += 3)
+        child(p, i, box, 96);
+    struct answer a = ask_with(p, 0.001, NOTHING_IS_LARGE);
+    expect(a, GCD_SUSPECT_TIMERS, 1000, box, "1,000 timers are set, ");
+    forget(a);
+}
+
 /* Most bytes are kept by something else than who is behind. */
 static void what_is_heaviest(void **state)
 {
@@ -664,7 +682,8 @@ int main(void)
         cmocka_unit_test(each_kind_at_its_threshold), cmocka_unit_test(only_large_ones), cmocka_unit_test(dead_objects),
         cmocka_unit_test(what_has_ended), cmocka_unit_test(callbacks_of_several_sources), cmocka_unit_test(boxed_by_element_type),
         cmocka_unit_test(how_types_are_named),
-        cmocka_unit_test(who_is_behind), cmocka_unit_test(what_is_heaviest), cmocka_unit_test(a_large_finding_replaces_its_objects),
+        cmocka_unit_test(who_is_behind), cmocka_unit_test(what_is_heaviest),
+        cmocka_unit_test(who_awaits_a_delay), cmocka_unit_test(a_large_finding_replaces_its_objects),
         cmocka_unit_test(what_lies_below_remains), cmocka_unit_test(arrays_of_the_runtime), cmocka_unit_test(an_assembly_loaded_many_times),
         cmocka_unit_test(free_memory_between_large_objects), cmocka_unit_test(numbers_below_the_threshold),
         cmocka_unit_test(others_that_are_replaced), cmocka_unit_test(odd_shapes), cmocka_unit_test(every_allocation_may_fail),

@@ -50,10 +50,10 @@ void suspects_say_cancellation(struct suspect_words *s, const struct suspect *x)
 
 void suspects_advise_cancellation(struct suspect_words *s, const struct suspect *x)
 {
-    suspects_put(s, "The source lives longer than what registers: dispose of each CancellationTokenRegistration, or of the linked source");
+    suspects_put(s, "The source lives longer than what registers: ");
     if (x->pub.held_count > 0) {
-        suspects_put(s, ", of ");
         suspects_put_who(s, x->pub.held[0].type);
+        suspects_put(s, " should ");
     }
-    suspects_put(s, " when its work is done.");
+    suspects_put(s, "dispose of each CancellationTokenRegistration, or of the linked source, when its work is done.");
 }

@@ -82,10 +82,11 @@ static bool waits(const char *name)
     return findings_is_box(name);
 }
 
-/* Also where the program and the library are one module. */
+/* Also where the program and the library are one module.  The box of an asynchronous method is whose the method is. */
 static bool is_library(const struct findings *f, uint32_t type)
 {
-    return f->rule[type] != 0 || begins(f->types[type].name, "System.");
+    const char *name = f->types[type].name;
+    return !findings_is_box(name) && (f->rule[type] != 0 || begins(name, "System."));
 }
 
 static void mark_own(struct findings *f)
