@@ -189,6 +189,18 @@ static const struct sample samples[] = {
     { "1 Task.Delay < Shop.Rpc.Call* < Shop.Rpc.Send\n",
       { OBJECT("Shop.Kept", 1), OBJECT(CALL, 2, 1, 5), OBJECT(CALL, 3, 2, 1), OBJECT(CALL, 4, 3, 2), OBJECT(SEND, 4, 3),
         OBJECT(TASK "+DelayPromise", 1) } },
+    /* What only looks like one: a state machine that belongs to nobody here, another box in an iterator, a list with a task in it, an antecedent. */
+    { "", { OBJECT("Shop.Kept", 1), OBJECT(BOX(MACHINE("Call")), 2, 3), LEAF(SENTINEL), OBJECT(MACHINE("Call"), 0) } },
+    { "1 Channel reader < Shop.Feed.Items < Shop.Rpc.Call\n1 Task.Delay < Shop.Rpc.Send\n",
+      { OBJECT("Shop.Kept", 1, 6), OBJECT(CALL, 2, 1, 2), OBJECT(ITEMS_MACHINE, 0, 6, 3, 5, 1, 4), OBJECT(ITEMS, 2),
+        OBJECT("System.Threading.Channels.WaitingReadAsyncOperation", 5, 3), LEAF(ACTION_OBJECT), OBJECT(SEND, 6, 7),
+        OBJECT(TASK "+DelayPromise", 6) } },
+    { "1 Task.Delay < Shop.Rpc.Call\n1 TaskCompletionSource < Task.WhenAll\n",
+      { OBJECT("Shop.Kept", 1, 6), OBJECT(CALL, 3, 1, 2), OBJECT(TASK "+DelayPromise", 1), OBJECT(LIST, 4), OBJECT(ARRAY, 5, 0),
+        LEAF(TASK "+WhenAllPromise"), OBJECT(TASK, 5) } },
+    { "1 Task.Delay < Task.WhenAny\n1 TaskCompletionSource < Task.WhenAll < Task.WhenAny\n",
+      { OBJECT("Shop.Kept", 1, 4), OBJECT(TASK "+TwoTaskWhenAnyPromise`1[" TASK "]", 2, 3), OBJECT(TASK "+WhenAllPromise", 1),
+        OBJECT(TASK "+DelayPromise", 1), OBJECT(TASK, 2) } },
     /* Nothing that waits. */
     { "", { OBJECT("Shop.Kept", 1, 2), OBJECT(CALL, 3), OBJECT(TASK "+WhenAllPromise", 3), LEAF(SENTINEL) } },
     { "", { LEAF("Shop.Kept") } },
