@@ -4,12 +4,12 @@
     finding(SCENARIO, WORDS ..., kind=)         some suspect or finding has all WORDS
 
 A word is a regular expression; the names of the user's types and numbers are exact, spelling of the framework's types is not.
-MISS: the reason why it does not hold yet.  Such a line must fail, and goes when it holds.
+MISS: the reason why it does not hold yet.  Such a line must fail, and goes when it holds.  ON: the runtimes of which that is true.
 """
 import collections
 import re
 
-Expectation = collections.namedtuple("Expectation", "scenario what words kind path miss")
+Expectation = collections.namedtuple("Expectation", "scenario what words kind path miss on")
 EXPECTATIONS = []
 HEALTHY = [
     "healthy-console", "healthy-worker", "healthy-web", "healthy-web-load", "healthy-web-busy", "healthy-web-ef", "healthy-cache",
@@ -18,12 +18,12 @@ HEALTHY = [
 ]
 
 
-def first(scenario, *words, kind=None, path=(), miss=None):
-    EXPECTATIONS.append(Expectation(scenario, "first", words, kind, path, miss))
+def first(scenario, *words, kind=None, path=(), miss=None, on=(8, 9, 10)):
+    EXPECTATIONS.append(Expectation(scenario, "first", words, kind, path, miss, on))
 
 
-def finding(scenario, *words, kind=None, miss=None):
-    EXPECTATIONS.append(Expectation(scenario, "finding", words, kind, (), miss))
+def finding(scenario, *words, kind=None, miss=None, on=(8, 9, 10)):
+    EXPECTATIONS.append(Expectation(scenario, "finding", words, kind, (), miss, on))
 
 
 def whole(word):
@@ -57,7 +57,7 @@ first("strings", "SearchHistory", "120,000", "[Ss]tring", "List<")
 first("sparse-array", "SeatMap", r"Seat\[\]")
 finding("sparse-array", "SeatMap", r"Seat\[\]", "2,000,000", "100|99.*empty")
 first("over-capacity", "RoutePlanner", "15,000", "Route", "List<")
-finding("over-capacity", "15,000", "List<.*Stop>", "empty", miss="no finding of this kind")
+finding("over-capacity", "15,000", "List<.*Stop>", "empty", miss="each list is too large to be small and too small to be sparse")
 first("sparse-dictionary", "BookingCalendar", "Order", "Dictionary<")
 finding("sparse-dictionary", "BookingCalendar", "200", "empty")
 first("boxed-values", "Measurements", "400,000", "Double|double", "ArrayList")
@@ -105,7 +105,7 @@ first("channel", "TelemetryPipe", "100,000", "Telemetry", "Channel<")
 first("channel-readers", "ConnectionTable", "3,000", "ClientConnection", "ConcurrentDictionary<")
 first("when-all", "StartUp", "3,000", "Aggregator")
 first("thread-stack", "10,000|10", "Customer", "thread stack")
-first("thread-static", "12", "ParseBuffer", "[Tt]hread.static", miss="no finding of this kind")
+first("thread-static", "12", "ParseBuffer", "[Tt]hread.static", miss="no finding of this kind", on=(8,))
 first("thread-local", "12", "Formatter", "FormatState", "ThreadLocal<")
 
 # -- caches, code made at run time, weak references -----------------------------------------------------------------------------------
@@ -114,14 +114,14 @@ first("weak-table", "4,000", "Order", "Thumbnail")
 first("static-closure", "Discounts", "10,000", "Customer")
 first("compiled-expressions", "RuleEngine", "5,000", "Dictionary<", "Func<")
 first("compiled-regexes", "Patterns", "800", "Regex", "ConcurrentDictionary<")
-finding("xml-serializers", "40", "Microsoft.GeneratedCode|InvoiceWriter|XmlSerializer", miss="no finding of this kind")
+finding("xml-serializers", "40", "Microsoft.GeneratedCode|InvoiceWriter|XmlSerializer", miss="no finding of this kind", on=(8,))
 first("scripts", "ScriptHost", "200", "List<")
-finding("scripts", "200", "assembl", miss="no finding of this kind")
-first("plugin-copies", "TenantHost|PriceRules", "20", "Shop.Pricing", "loaded", miss="no finding of this kind")
+finding("scripts", "200", "assembl", miss="each script is an assembly with a name of its own")
+first("plugin-copies", "TenantHost|PriceRules", "20", "Shop.Pricing", "loaded")
 first("http-clients", "8,000", "ApiClient", "List<")
 first("dead-weak-references", "Glossary", "250,000", "WeakReference<.*Customer>", "List<")
 first("weak-and-strong", "TicketCache", "4,000", "Ticket", "List<")
-first("interned-strings", "80,000", "[Ss]tring", "intern", miss="no finding of this kind")
+first("interned-strings", "80,000", "[Ss]tring", "interned")
 
 # -- handles, finalizers, fragmentation -----------------------------------------------------------------------------------------------
 first("strong-handles", "3,000", "ScannerCallback", "strong handle")
@@ -131,7 +131,7 @@ first("pinned-arrays", "SensorBuffer", "1,500", "List<")
 first("finalizer-backlog", "15,000", "ImageFile", kind="finalizers")
 first("rented-arrays", "UploadBuffer", "150", "List<")
 first("fragmented-documents", "DocumentStore", "200", r"[Bb]yte\[\]", "List<")
-finding("fragmented-documents", "MiB", "free", "large", miss="no finding of this kind")
+finding("fragmented-documents", "MiB", "free", "large", miss="free memory between large objects is no finding")
 
 # -- hosts, services, data ------------------------------------------------------------------------------------------------------------
 first("service-provider", "BasketStore", "5,041", "UserSession", "ConcurrentDictionary<")
