@@ -98,6 +98,27 @@ size_t json_put_measure(const struct json_put *j, const char *text)
     return written;
 }
 
+void json_put_as_html(struct gcd_sink *s, const char *text, size_t max)
+{
+    const struct json_put j = { .s = s, .html = true };
+    char number[16];
+    size_t written, n = fitting(&j, text, max, &written);
+    for (size_t at = 0; at < n;) {
+        struct character c = next(&j, text + at, n - at);
+        if (c.code < 0x80 && c.code >= ' ' && strchr("&<>\"'", (int)c.code) != NULL) {
+            (void)snprintf(number, sizeof number, "&#%u;", (unsigned)c.code);
+            gcd_sink_text(s, number);
+        } else if (c.written != c.bytes && c.code != '\\') {
+            gcd_sink_text(s, "\xef\xbf\xbd");
+        } else {
+            gcd_sink_write(s, text + at, c.bytes);
+        }
+        at += c.bytes;
+    }
+    if (text[n] != '\0')
+        gcd_sink_text(s, "\xe2\x80\xa6");
+}
+
 static void put_key(struct json_put *j, const char *key)
 {
     if (j->more)

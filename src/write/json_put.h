@@ -36,6 +36,8 @@ void json_put_bool(struct json_put *j, const char *key, bool b);
 void json_put_text(struct json_put *j, const char *key, const char *text, size_t max);
 /* Output length of a text, without quotes. */
 size_t json_put_measure(const struct json_put *j, const char *text);
+/* TEXT between tags of a page: nothing of it is markup, and characters that control the display are U+FFFD.  About MAX bytes at most. */
+void json_put_as_html(struct gcd_sink *s, const char *text, size_t max);
 /* {complete, unverified, reasons: [text]} as "verdict". */
 void json_put_verdict(struct json_put *j, const struct gcd_verdict *v);
 /*

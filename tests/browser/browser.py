@@ -104,12 +104,12 @@ class Browser:
         return json.loads(message)
 
     def open(self, path, address="", **view):
-        """ADDRESS: what follows the name of the file; VIEW: width, height, dark, media."""
+        """ADDRESS: what follows the name of the file; VIEW: width, height, dark, media, scripts."""
         return Page(self, "file://" + os.path.abspath(path) + address, **view)
 
 
 class Page:
-    def __init__(self, browser, address, *, width=1280, height=900, dark=False, media=""):
+    def __init__(self, browser, address, *, width=1280, height=900, dark=False, media="", scripts=True):
         self.browser, self.complaints, self.requests, self.loaded = browser, [], [], False
         target = browser.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -118,6 +118,7 @@ class Page:
             self.call(f"{domain}.enable")
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", media=media, features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         self.call("Page.navigate", url=address)
         deadline = time.monotonic() + SECONDS
         while not self.loaded:
@@ -125,7 +126,8 @@ class Page:
                 raise TimeoutError("the page does not load")
             self.run("0")
         self.complaints += [f"request: {url}" for url in self.requests if url != address.partition("#")[0]]
-        self.settle()
+        if scripts:
+            self.settle()
 
     def call(self, method, **parameters):
         return self.browser.call(method, self.session, **parameters)

@@ -7,6 +7,10 @@ from cli_support import CliTest                         # noqa: E402
 
 from browser import Browser                             # noqa: E402
 
+# Names that want to be markup, or another name.
+HOSTILE = ["<img src=x onerror=window.pwned=1>", "</script><script>window.pwned=1</script>", "<!--<script>", "\"'><svg onload=window.pwned=1>",
+           "&lt;b&gt;", "Shop.\u202eredrO", "${window.pwned=1}", "__proto__", "constructor", "Long." + "x" * 100_000]
+
 
 class PageTest(CliTest):
     @classmethod

@@ -11,10 +11,7 @@ import cli_support                                      # noqa: E402
 from cli_support import types_trace                     # noqa: E402
 
 from browser import find_browser                        # noqa: E402
-from page_test import PageTest                          # noqa: E402
-
-HOSTILE = ["<img src=x onerror=window.pwned=1>", "</script><script>window.pwned=1</script>", "<!--<script>", "\"'><svg onload=window.pwned=1>",
-           "&lt;b&gt;", "Shop.\u202eredrO", "${window.pwned=1}", "__proto__", "constructor", "Long." + "x" * 100_000]
+from page_test import HOSTILE, PageTest                 # noqa: E402
 
 
 class Page(PageTest):

@@ -144,6 +144,14 @@ class Html(CliTest):
             if "tree" in detail:
                 self.assertEqual(self.check_tree(detail["tree"], len(detail["tree"]) < 30), (own[2], own[3]))
 
+    def test_what_is_shown_without_scripts_is_text(self):
+        names = ["<img src=x>", "a & b", "Shop.\u202eredrO", "'\"", "C:\\x"]
+        self.put("x.nettrace", types_trace(*((name, 1, 100 + 8 * i) for i, name in enumerate(names))))
+        plain = re.search(r"<noscript>(.*?)</noscript>", self.page("x.nettrace", "--names", "raw").decode(), re.S)[1]
+        shown = re.findall(r'<th scope="row"><bdi dir="ltr">(.*?)</bdi>', plain)
+        self.assertEqual(sorted(shown), sorted(["&#60;img src=x&#62;", "a &#38; b", "Shop.\ufffdredrO", "&#39;&#34;", "C:\\x"]))
+        self.assertIn("Complete.", plain)
+
     def test_very_many_types_with_long_names(self):
         types = range(1, 30_001)
         lines = ["a 2 shop 0", *(f"t {i:x} Shop.<{'<' * 400}{i:06}" for i in types),

@@ -1,9 +1,11 @@
-# Puts src/write/html/page together as two C arrays: the page before its data and behind.
+# Puts src/write/html/page together as three C arrays, compressed: the page before what it shows without scripts, from there to its data, and
+# behind.
 #
 #     cmake -D SOURCE=src/write/html/page -D OUTPUT=html_page.c -P html-page.cmake
 #
 # Style sheet and script (main.js with all modules that it needs) go into page.html where @STYLE@ and @SCRIPT@ are; the data will be where
-# @DATA@ is.  The policy of the page lets only these two run, by their digests, so nothing that gets into the page from a dump ever could.
+# @DATA@ is, what is shown without scripts where @PLAIN@ is.  The policy of the page lets only these two run, by their digests, so nothing that
+# gets into the page from a dump ever could.
 cmake_minimum_required(VERSION 3.25)
 
 include(${CMAKE_CURRENT_LIST_DIR}/page-script.cmake)
@@ -26,11 +28,18 @@ function(digest text result)
     set(${result} "sha256-${base64}=" PARENT_SCOPE)
 endfunction()
 
-# TEXT as the array NAME, and its size.
+# TEXT, compressed by gzip, as the array NAME, and its size.  The header that tells the time is replaced: same source, same program.
 function(array name text result)
     file(WRITE ${OUTPUT}.part "${text}")
-    file(READ ${OUTPUT}.part hex HEX)
-    file(REMOVE ${OUTPUT}.part)
+    file(ARCHIVE_CREATE OUTPUT ${OUTPUT}.part.gz PATHS ${OUTPUT}.part FORMAT raw COMPRESSION GZip COMPRESSION_LEVEL 9)
+    file(READ ${OUTPUT}.part.gz hex HEX)
+    file(REMOVE ${OUTPUT}.part ${OUTPUT}.part.gz)
+    string(SUBSTRING "${hex}" 6 2 flags)
+    if(NOT flags STREQUAL "00")
+        message(FATAL_ERROR "gzip headers with more than a time are not expected")
+    endif()
+    string(SUBSTRING "${hex}" 20 -1 hex)
+    string(PREPEND hex "1f8b0800000000000003")
     string(LENGTH "${hex}" digits)
     math(EXPR bytes "${digits} / 2")
     string(REGEX REPLACE "(................................)" "\\1\n" hex "${hex}")
@@ -49,10 +58,15 @@ string(REPLACE "@POLICY@" "default-src 'none'; style-src '${style_digest}'; scri
        page "${page}")
 string(REPLACE "@STYLE@" "${style}" page "${page}")
 string(REPLACE "@SCRIPT@" "${script}" page "${page}")
-string(FIND "${page}" "@DATA@" at)
+string(FIND "${page}" "@PLAIN@" at)
 string(SUBSTRING "${page}" 0 ${at} head)
+math(EXPR at "${at} + 7")
+string(SUBSTRING "${page}" ${at} -1 page)
+string(FIND "${page}" "@DATA@" at)
+string(SUBSTRING "${page}" 0 ${at} middle)
 math(EXPR at "${at} + 6")
 string(SUBSTRING "${page}" ${at} -1 tail)
 array(html_page_head "${head}" head)
+array(html_page_middle "${middle}" middle)
 array(html_page_tail "${tail}" tail)
-file(WRITE ${OUTPUT} "#include \"write/html/html_page.h\"\n\n${head}\n${tail}")
+file(WRITE ${OUTPUT} "#include \"write/html/html_page.h\"\n\n${head}\n${middle}\n${tail}")

@@ -156,7 +156,9 @@ gcd_status gcd_write_diff_page(const struct gcd_diff_page *page, struct gcd_sink
     struct json_put j = { .s = s, .html = true };
     if (gcd_diff_dumps(page->types) != 2)
         return gcd_fail(err, GCD_E_ARG, "a page compares two dumps, not %zu", gcd_diff_dumps(page->types));
-    gcd_sink_write(s, html_page_head, html_page_head_bytes);
+    GCD_TRY(html_part_write(html_page_head, html_page_head_bytes, NULL, s, err));
+    html_plain_write_sides(page, s);
+    GCD_TRY(html_part_write(html_page_middle, html_page_middle_bytes, NULL, s, err));
     json_put_open(&j, NULL, '{');
     json_put_text(&j, "kind", "diff", TEXT_BYTES);
     json_put_text(&j, "gcdumpc", GCDUMPC_VERSION, TEXT_BYTES);
@@ -166,6 +168,6 @@ gcd_status gcd_write_diff_page(const struct gcd_diff_page *page, struct gcd_sink
     put_types(&j, page);
     put_paths(&j, page->paths);
     json_put_close(&j, '}');
-    gcd_sink_write(s, html_page_tail, html_page_tail_bytes);
+    GCD_TRY(html_part_write(html_page_tail, html_page_tail_bytes, NULL, s, err));
     return gcd_sink_status(s, err);
 }

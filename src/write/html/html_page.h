@@ -6,8 +6,20 @@
 
 #include <stddef.h>
 
-/* Before the JSON and behind it. */
-extern const unsigned char html_page_head[], html_page_tail[];
-extern const size_t html_page_head_bytes, html_page_tail_bytes;
+#include <gcdumpc/unstable/tree_diff.h>
+
+struct html_data;
+
+/* Before what is shown without scripts, from there to the JSON, and behind that; compressed by gzip. */
+extern const unsigned char html_page_head[], html_page_middle[], html_page_tail[];
+extern const size_t html_page_head_bytes, html_page_middle_bytes, html_page_tail_bytes;
+
+/* html_parts.c: one of them, not compressed.  ALLOC may be NULL. */
+GCD_MUST_CHECK gcd_status html_part_write(const unsigned char *part, size_t n, const struct gcd_alloc *alloc, struct gcd_sink *s,
+                                          struct gcd_error *err);
+
+/* html_plain.c: what is shown without scripts. */
+void html_plain_write(const struct html_data *h, struct gcd_sink *s);
+void html_plain_write_sides(const struct gcd_diff_page *page, struct gcd_sink *s);
 
 #endif

@@ -6,6 +6,8 @@
 #include "write/html/html_page.h"
 #include "write/write.h"
 
+#include "base/error.h"
+
 #include <gcdumpc/unstable/estimate.h>
 
 static void note(const struct html_data *h, struct gcd_write_notes *notes)
@@ -17,17 +19,24 @@ static void note(const struct html_data *h, struct gcd_write_notes *notes)
     write_note_loss(notes, h->types_with_objects - h->type_count, "types share one row");
 }
 
+static gcd_status put_page(const struct html_data *h, struct gcd_sink *s, struct gcd_error *err)
+{
+    GCD_TRY(html_part_write(html_page_head, html_page_head_bytes, &h->alloc, s, err));
+    html_plain_write(h, s);
+    GCD_TRY(html_part_write(html_page_middle, html_page_middle_bytes, &h->alloc, s, err));
+    GCD_TRY(html_json_write(h, s, err));
+    return html_part_write(html_page_tail, html_page_tail_bytes, &h->alloc, s, err);
+}
+
 static gcd_status html_write(const struct gcd_graph *g, struct gcd_sink *s, const struct gcd_write_options *options,
                              struct gcd_write_notes *notes, struct gcd_error *err)
 {
     struct html_data h;
     gcd_status st = html_data_make(&h, g, options, err);
-    if (st == GCD_OK) {
-        gcd_sink_write(s, html_page_head, html_page_head_bytes);
-        st = html_json_write(&h, s, err);
-        gcd_sink_write(s, html_page_tail, html_page_tail_bytes);
+    if (st == GCD_OK)
+        st = put_page(&h, s, err);
+    if (st == GCD_OK)
         note(&h, notes);
-    }
     html_data_done(&h);
     return st == GCD_OK ? gcd_sink_status(s, err) : st;
 }

@@ -23,7 +23,7 @@ function dumpTime() {
 export function heading() {
   const {name, pid, runtime_version: runtime} = heap.process;
   const title = visible(name) || (pid ? `Process ${pid}` : "Heap dump");
-  const dart = heap.process.format === "dartheap";
+  const dart = heap.process.format === "dart";
   byId("kicker").textContent = dart ? "Dart heap dump" : ".NET heap dump";
   head(`${title} – heap dump`, title, [dumpTime(), pid && name ? `process ${pid}` : "", runtime ? `.NET ${visible(runtime)}` : "",
                                        words.whichDump(heap.loss.number, heap.loss.dumps)]);

@@ -1,0 +1,77 @@
+/*
+ * The page for those who run no scripts: the verdict, the suspects and the largest types, as plain markup.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "write/html/html_data.h"
+#include "write/html/html_page.h"
+#include "write/json_put.h"
+#include "write/write.h"
+
+#define PLAIN_TYPES 25
+#define PLAIN_SUSPECTS 10
+#define TEXT_BYTES ((size_t)500)
+
+static void put(struct gcd_sink *s, const char *before, const char *text, const char *behind)
+{
+    gcd_sink_text(s, before);
+    json_put_as_html(s, text, TEXT_BYTES);
+    gcd_sink_text(s, behind);
+}
+
+static void put_number(struct gcd_sink *s, const char *before, uint64_t n, const char *behind)
+{
+    char text[32];
+    (void)snprintf(text, sizeof text, "%" PRIu64, n);
+    put(s, before, text, behind);
+}
+
+static void put_verdict(struct gcd_sink *s, const struct gcd_verdict *v, const char *of)
+{
+    put(s, "<p>", of, v->complete ? v->unverified ? "Not verified.</p>" : "Complete.</p>" : "Incomplete:</p><ul>");
+    for (size_t i = 0; i < v->reason_count; i++)
+        put(s, "<li>", v->reasons[i].text, "</li>");
+    if (!v->complete)
+        gcd_sink_text(s, "</ul>");
+}
+
+static void put_types(const struct html_data *h, struct gcd_sink *s)
+{
+    gcd_sink_text(s, "<table><caption>Types with most bytes</caption><thead><tr><th scope=\"col\">Type</th><th scope=\"col\">Objects</th>"
+                     "<th scope=\"col\">Bytes</th><th scope=\"col\">Retained</th></tr></thead><tbody>");
+    for (size_t i = 0; i < h->type_count && i < PLAIN_TYPES; i++) {
+        const struct gcd_type *t = &gcd_graph_summary(h->g)->types[h->types[i]];
+        put(s, "<tr><th scope=\"row\"><bdi dir=\"ltr\">", write_type_name(h->options, h->g, h->types[i]), "</bdi></th>");
+        put_number(s, "<td>", t->objects, "</td>");
+        put_number(s, "<td>", t->bytes, "</td>");
+        put_number(s, "<td>", h->retained[h->types[i]], "</td></tr>");
+    }
+    gcd_sink_text(s, "</tbody></table>");
+}
+
+void html_plain_write(const struct html_data *h, struct gcd_sink *s)
+{
+    const struct gcd_summary *f = gcd_graph_summary(h->g);
+    const char *name = f->process_name[0] != '\0' ? f->process_name : h->options->name != NULL ? h->options->name : "";
+    put(s, "<h1><bdi dir=\"ltr\">", name, "</bdi></h1>");
+    put_verdict(s, &f->verdict, "");
+    put_number(s, "<p>", f->objects, " objects take ");
+    put_number(s, "", f->bytes, " bytes.</p><ol>");
+    for (size_t i = 0; i < gcd_suspects_count(h->suspects) && i < PLAIN_SUSPECTS; i++)
+        put(s, "<li><bdi dir=\"ltr\">", gcd_suspects_get(h->suspects, i)->sentence, "</bdi></li>");
+    gcd_sink_text(s, "</ol>");
+    put_types(h, s);
+}
+
+void html_plain_write_sides(const struct gcd_diff_page *page, struct gcd_sink *s)
+{
+    for (int i = 0; i < 2; i++) {
+        const struct gcd_diff_page_side *side = &page->sides[i];
+        put(s, "<h2><bdi dir=\"ltr\">", side->name, "</bdi></h2>");
+        put_verdict(s, side->verdict, i == 0 ? "Older dump: " : "Newer dump: ");
+        put_number(s, "<p>", side->sum.objects, " objects take ");
+        put_number(s, "", side->sum.bytes, " bytes.</p>");
+    }
+}
