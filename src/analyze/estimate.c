@@ -74,8 +74,8 @@ static uint64_t estimate(const struct shape *s, enum gcd_workload workload)
     case GCD_FOR_LEAKS:                      /* dominators and paths, and marks and places of objects */
         besides = larger(dominator_bytes(s), 40 * s->objects);
         break;
-    case GCD_FOR_PAGE:                       /* the same, and what is merged along both at the same time */
-        besides = larger(dominator_bytes(s), 50 * s->objects) + PAGE_STEP_BYTES * most_steps(s);
+    case GCD_FOR_PAGE:                       /* the same, and what is merged along both at the same time, 16 bytes of it along dominators */
+        besides = larger(dominator_bytes(s), 64 * s->objects) + PAGE_STEP_BYTES * most_steps(s);
         break;
     default:
         break;
