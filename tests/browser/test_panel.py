@@ -19,7 +19,7 @@ SESSION = "Shop.Session'$(x)<System.String>"
 
 
 def leak(path):
-    lines = ["a 2 shop 0", "t 1 Shop.SessionStore", f"t 2 {SESSION}[]", f"t 3 {SESSION}", "t 4 Shop.Outer.Middle", "r 1000 4 0 1",
+    lines = ["a 2 shop 0", "t 1 Shop.SessionStore", f"t 2 {SESSION}[]", f"t 3 {SESSION}", "t 4 Shop.Outer.Middle", "t 5 =1+1,2", "o 9000 5 20", "r 1000 4 0 1",
              "o 1000 1 18 1800", "o 1800 4 18 2000", "o 2000 2 2000 " + " ".join(f"{0x10000 + 0x4000 * i:x}" for i in range(2000)),
              *(f"o {0x10000 + 0x4000 * i:x} 3 2800" for i in range(2000)), "c shop 0"]
     with open(path, "w", encoding="utf-8") as f:
@@ -128,6 +128,7 @@ class Panel(StateTest):
         lines = page.run("window.copied").split("\r\n")
         self.assertEqual(lines[0], "Type,Objects,Own size,Share,Retained,Module")
         self.assertIn(f"{SESSION},2000,20480000,20480000,20480000,", lines)
+        self.assertIn("\"'=1+1,2\",1,32,32,0,", lines)
 
     def test_to_the_map_and_the_tree(self):
         page = self.leak_page()
@@ -144,6 +145,14 @@ class Panel(StateTest):
         page.click("#summary .actions a")
         self.assertIn("Static variables", page.text("#panel .path"))
         self.assertIn("Shop.SessionStore", page.text("#panel .path"))
+
+    def test_labels_of_the_flame_graph_are_seen(self):
+        self.put("two.gclog", b"a 2 shop 0\nt 1 Shop.Store\nt 2 Shop.Large\nt 3 Shop.Small\nr 1000 4 0 1\no 1000 1 18 2000 200000\n"
+                 b"o 2000 2 100000\no 200000 3 80000\nc shop 0\n")
+        page = self.show("two.gclog")
+        page.click("#map .choice:nth-child(2) label", 1)
+        self.assertEqual(page.texts("#map .tile.leaf .label"), ["Large", "Small"])
+        self.assertEqual(page.run("[...document.querySelectorAll('#map .label')].filter(e => e.offsetHeight < 14).map(e => e.textContent)"), [])
 
     def test_the_answer_stands_on_top(self):
         page = self.leak_page(width=1400, height=900)

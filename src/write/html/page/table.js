@@ -4,7 +4,9 @@ import {copyButton, el, roomy} from "./dom.js";
 import {count, plural} from "./numbers.js";
 import {change, watch} from "./state.js";
 
-const ROWS_AT_ONCE = 60;
+const ROWS_AT_ONCE = 40;
+// Many times as fast as localeCompare.
+const IN_ORDER = new Intl.Collator("en");
 // Pixels before the end.
 const AHEAD = 800;
 
@@ -23,10 +25,12 @@ const AHEAD = 800;
  */
 
 /**
- * @param {string} text
+ * A field of CSV; a text that a spreadsheet would take for a formula gets an apostrophe, as in the format csv.
+ * @param {string | number} value
  */
-function quoted(text) {
-  return /[",\n]|^[=+@-]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+function quoted(value) {
+  const text = typeof value === "string" && /^[=+@\t-]/.test(value) ? `'${value}` : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /**
@@ -68,7 +72,7 @@ export function sortableTable({caption, columns, rows, sortBy, search, foot, kee
     const {value} = columns[order.column];
     const x = value(a);
     const y = value(b);
-    const result = typeof x === "string" ? x.localeCompare(String(y), "en") : x - Number(y);
+    const result = typeof x === "string" ? IN_ORDER.compare(x, String(y)) : x - Number(y);
     return order.down ? -result : result;
   }
 
@@ -110,7 +114,7 @@ export function sortableTable({caption, columns, rows, sortBy, search, foot, kee
   }
 
   function csv() {
-    return [columns.map(c => c.title), ...found.map(row => columns.map(c => String(c.value(row))))]
+    return [columns.map(c => c.title), ...found.map(row => columns.map(c => c.value(row)))]
       .map(line => line.map(quoted).join(",")).join("\r\n") + "\r\n";
   }
 

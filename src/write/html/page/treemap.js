@@ -179,7 +179,8 @@ export function treemap(views) {
     const node = nodes[0];
     const last = nodes[nodes.length - 1];
     const colour = colourOf(nodes.find(n => originOf(n.number) === 0) ?? (last.number >= 0 ? last : node), colouring());
-    const button = el("button", {type: "button", class: `tile ${branch ? "branch" : "leaf"} ${colour}`, tabindex: "-1", "data-bytes": node.bytes,
+    const kind = `tile ${branch ? "branch" : "leaf"}${height < 38 ? " low" : ""} ${colour}`;
+    const button = el("button", {type: "button", class: kind, tabindex: "-1", "data-bytes": node.bytes,
                                  "aria-label": words.tile(heading(nodes), node, heap.totals.bytes, branch),
                                  click: () => branch ? zoom(way) : open(last), focus: () => show(last, {x, y, width, height})});
     Object.assign(button.style, {left: `${x}px`, top: `${y}px`, width: `${Math.max(1, width - 1)}px`, height: `${height - 1}px`});
