@@ -8,7 +8,7 @@ SMALL = 20_000
 
 # For each leak: its expected suspects, the first one also first in the output.  (kind, type, objects, root, words of the sentence)
 EXPECTED = {
-    "list": [("object", "HeapLab.LeakedOrder[]", 1, "s_orders",
+    "list": [("object", "System.Collections.Generic.List<HeapLab.LeakedOrder>", 1, "s_orders",
               " is held by the static variable HeapLab.Leaks.s_orders: 100,000 HeapLab.LeakedOrder in a ")],
     "chain": [("object", "HeapLab.LeakedOrder", ORDERS, "s_first", ": a list or tree of 100,000 HeapLab.LeakedOrder objects.")],
     "cache": [("object", None, 1, "s_cache",
@@ -19,8 +19,10 @@ EXPECTED = {
     "timers": [("type", "HeapLab.Session", 5_000, "s_store", "All of them are in one ")],
     "handles": [("type", "HeapLab.LeakedOrder", ORDERS, "strong handle", "All of them are held directly by strong handles.")],
     "pinned": [("type", "System.Byte[]", 10_000, "pinned handle", "All of them are held directly by pinned handles."),
-               ("pinned", "System.Byte[]", None, "pinned handle", "the collector cannot move them to close the gaps.")],
-    "collections": [("object", "HeapLab.Customer[]", 1, "s_customers", ": 100,000 HeapLab.Customer in a System.Collections.Generic.List<HeapLab.Customer>."),
+               ("pinned", "System.Byte[]", None, "pinned handle", "the collector cannot move them to close the gaps."),
+               ("pins", "System.Byte[]", None, "pinned handle", "10,0")],
+    "collections": [("object", "System.Collections.Generic.List<HeapLab.Customer>", 1, "s_customers",
+                     ": 100,000 HeapLab.Customer in a System.Collections.Generic.List<HeapLab.Customer>."),
                     ("collections", "System.Collections.Generic.List<HeapLab.Customer>", None, "s_customers",
                      "of the same size, 88 bytes each with their arrays")],
     "dependent": [("object", "System.Byte[]", 1, "s_key", "HeapLab.Leaks.s_key and a dependent handle: ")],
