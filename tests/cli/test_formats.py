@@ -234,7 +234,7 @@ class Options(FormatTest):
         sums = [sum(int(line.rpartition(b" ")[2]) for line in self.get(f"{how}.folded").splitlines()) for how in ("dominators", "paths")]
         self.assertEqual(sums, [1378569] * 2)
         self.assertTrue(self.get("paths.folded") != self.get("dominators.folded"))
-        self.refused(2, '--stack-by takes dominators or paths, not "up"', "convert", "paths.folded", "-o", "new.folded", "--stack-by", "up")
+        self.refused(2, '--stack-by takes dominators, paths or waits, not "up"', "convert", "paths.folded", "-o", "new.folded", "--stack-by", "up")
 
     def test_losses(self):
         """One line with amounts, and no line without losses."""
