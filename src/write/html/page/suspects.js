@@ -1,7 +1,7 @@
 // @ts-check
 // What may be a leak, with the path to it and what it holds.
 import {heap} from "./data.js";
-import {bytesCell, copyButton, countCell, el, named, section} from "./dom.js";
+import {bytesCell, copyButton, countCell, el, named, section, wideTable} from "./dom.js";
 import {linkedName, panelLink} from "./links.js";
 import {labelOf, visible} from "./names.js";
 import {bytes, share} from "./numbers.js";
@@ -102,8 +102,8 @@ function checks() {
   const rows = heap.checks.map(([title, what, found, objects, least, size, leastBytes]) => el("tr", {}, el("th", {scope: "row"}, title),
     countCell(found), countCell(objects), el("td", {}, what), bytesCell(size), el("td", {}, words.limits(least, leastBytes))));
   const head = ["Kind", "Found", "Most", "Of", "Bytes", "Limit"].map(title => el("th", {scope: "col"}, title));
-  return el("details", {class: "checks"}, el("summary", {}, "What was looked for"), el("div", {class: "scroll"}, el("table", {},
-    el("caption", {class: "hidden"}, "What was looked for"), el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows))));
+  return el("details", {class: "checks"}, el("summary", {}, "What was looked for"), wideTable("What was looked for",
+    el("table", {}, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows))));
 }
 
 export function suspectSection() {
