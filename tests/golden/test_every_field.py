@@ -743,7 +743,7 @@ class Html(Case):
             rows, dominators = heap.types_rows(), heap.dominators()
             self.assertEqual(seen["kind"], "heap")
             self.assertEqual(seen["process"], {"name": "field", "pid": PID, "command_line": "/opt/field heap --x", "os": "Linux-é",
-                                               "architecture": "arm64", "runtime_version": "10.11.12"})
+                                               "architecture": "arm64", "runtime_version": "10.11.12", "format": "nettrace"})
             self.assertEqual(seen["gc"], {"start_unix_ms": heap.started_unix_ms(), "start_ns": GC_START_US * 1000, "pause_ns": pauses()[1],
                                           "number": 6, "heaps": 4})
             reach = min(sum(sizes[n] for n in dominators), MAX64)
@@ -754,7 +754,8 @@ class Html(Case):
             self.assertEqual(seen["roots"], [groups.count(g) for g in GROUPS])
             names, kinds = seen["names"], seen["kinds"]
             self.assertEqual(len(names), len(kinds))
-            types = [[names[n], module, count, size, kept] for n, module, count, size, kept in seen["types"]]
+            types = [[names[n], module, count, size, kept] for n, module, count, size, kept, _ in seen["types"]]
+            self.assertLessEqual({row[-1] for row in seen["types"]}, {0, 1, 2})
             expected = [[t["name"], module_file(t["module"])[0], t["objects"], t["bytes"], self.retained(heap, i)]
                         for i, t in enumerate(rows) if t["objects"]]
             expected.sort(key=lambda r: (-r[3], -r[2]))

@@ -17,7 +17,8 @@ class Error(ctypes.Structure):                   # struct gcd_error
 class Type(ctypes.Structure):                    # struct gcd_type
     _fields_ = [("id", c_uint64), ("module", c_uint64), ("name", c_char_p), ("raw_name", c_char_p), ("module_path", c_char_p),
                 ("objects", c_uint64), ("bytes", c_uint64),
-                ("edges", c_uint64), ("name_token", c_uint32), ("flags", c_uint32), ("module_number", c_uint32), ("element_type", c_uint8), ("described", c_bool),
+                ("edges", c_uint64), ("name_token", c_uint32), ("flags", c_uint32), ("module_number", c_uint32), ("element_type", c_uint8),
+                ("parameters", c_uint8 * 4), ("described", c_bool),
                 ("named", c_bool), ("uneven_sizes", c_bool)]
 
 
