@@ -35,7 +35,7 @@ class Live(LiveTest):
                 page = f.read()
             data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
             found = {}
-            for name, _, objects, _, _ in data["types"]:
+            for name, _, objects, *_ in data["types"]:
                 found[data["names"][name]] = found.get(data["names"][name], 0) + objects
             wanted = target.wanted()
             self.assertGreater(len(wanted), 90)
