@@ -4,7 +4,7 @@ import subprocess
 import sys
 import time
 
-from test_partial import Runtime
+from scripted_runtime import Runtime
 
 SECONDS = 60
 

@@ -13,7 +13,7 @@ import subprocess
 import unittest
 
 from cli_support import BUILD, HAVE_SQLITE, PROGRAM, SANITIZED, SECONDS, CliTest, big_trace, digest, main, small_trace
-from test_partial import Runtime
+from scripted_runtime import Runtime
 
 LIBRARY = os.path.join(BUILD, "tests", "fail_calls.so")
 POINTS = int(os.environ.get("GCDUMPC_SWEEP_POINTS") or (12 if SANITIZED else 40))

@@ -1,73 +1,14 @@
 """A process that sends no dump, or more than any dump: the stream is closed as soon as that shows, and does not fill the disk."""
 import os
 import re
-import socket
 import struct
 import subprocess
 import sys
-import threading
 
 from cli_support import HAVE_SQLITE, PROGRAM, SECONDS, CliTest, Run, big_trace, main, trace_bytes
-from test_partial import ERROR, OK, UNKNOWN_COMMAND, reply
+from scripted_runtime import Flood
 
 MIB = 1 << 20
-PIECE = b"\xff" * MIB
-
-
-class Flood:
-    """
-    A runtime of .NET Core 3 at PATH: it answers the request for a session with HEAD, and then repeats PIECE COUNT times, or endlessly.
-    It answers the stop and ends the stream, unless it is DEAF: then it reads nothing and goes on while there is a listener.
-    """
-
-    def __init__(self, path, head, piece=PIECE, count=None, deaf=False):
-        self.head, self.piece, self.count, self.deaf = head, piece, count, deaf
-        self.sessions, self.stopped, self.sent = 0, threading.Event(), 0
-        self.server = socket.socket(socket.AF_UNIX)
-        self.server.bind(path)
-        self.server.listen(8)
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            try:
-                connection, _ = self.server.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
-
-    def serve(self, connection):
-        with connection:
-            try:
-                header = connection.recv(20, socket.MSG_WAITALL)
-                size, command_set, command = struct.unpack_from("<HBB", header, 14)
-                connection.recv(size - 20, socket.MSG_WAITALL)
-                if (command_set, command) == (2, 3):
-                    self.sessions += 1
-                    connection.sendall(reply(OK, struct.pack("<Q", 7)))
-                    self.stream(connection)
-                elif (command_set, command) == (2, 1):
-                    self.stopped.set()
-                    if not self.deaf:
-                        connection.sendall(reply(OK, struct.pack("<Q", 7)))
-                else:
-                    connection.sendall(reply(ERROR, struct.pack("<I", UNKNOWN_COMMAND)))
-            except (OSError, struct.error):
-                pass
-
-    def stream(self, connection):
-        connection.sendall(self.head)
-        while self.count is None or self.sent < self.count:
-            if self.stopped.is_set() and not self.deaf:
-                return
-            if not self.piece:
-                return
-            connection.sendall(self.piece)
-            self.sent += 1
-        self.stopped.wait(30)
-
-    def close(self):
-        self.server.close()
 
 
 class HostileStream(CliTest):

@@ -1,65 +1,10 @@
 """A dump that breaks off: a scripted runtime stops in the middle of its stream, ends or goes silent.  With and without --keep-partial."""
 import os
 import signal
-import socket
 import struct
-import threading
 
 from cli_support import CliTest, main, trace_bytes
-
-OK, ERROR = 0x00, 0xFF
-UNKNOWN_COMMAND = 0x80131385
-
-
-def reply(command, payload):
-    return b"DOTNET_IPC_V1\0" + struct.pack("<HBBH", 20 + len(payload), 0xFF, command, 0) + payload
-
-
-class Runtime:
-    """
-    A runtime of .NET Core 3 at PATH: it has no process information, or only INFO, so gcdumpc opens one session.  Each stream is
-    answered with the next of STREAMS; then the connection is closed, or stays silent until a stop.  The stop is answered with STOPPED.
-    """
-
-    def __init__(self, path, streams, silent=False, info=None, stopped=reply(OK, struct.pack("<Q", 7))):
-        self.streams, self.silent, self.opened, self.sent, self.info, self.stopped = list(streams), silent, 0, threading.Event(), info, stopped
-        self.server = socket.socket(socket.AF_UNIX)
-        self.server.bind(path)
-        self.server.listen(8)
-        self.held = []
-        threading.Thread(target=self.serve, daemon=True).start()
-
-    def serve(self):
-        while True:
-            try:
-                connection, _ = self.server.accept()
-            except OSError:
-                return
-            try:
-                header = connection.recv(20, socket.MSG_WAITALL)
-                size, command_set, command = struct.unpack_from("<HBB", header, 14)
-                connection.recv(size - 20, socket.MSG_WAITALL)
-                if (command_set, command) == (2, 3):
-                    self.opened += 1
-                    connection.sendall(reply(OK, struct.pack("<Q", 7)) + self.streams.pop(0))
-                    self.sent.set()
-                    if self.silent:
-                        self.held.append(connection)
-                        continue
-                elif (command_set, command) == (2, 1):
-                    connection.sendall(self.stopped)
-                    for c in self.held:
-                        c.close()
-                elif (command_set, command) == (4, 4) and self.info is not None:
-                    connection.sendall(reply(OK, self.info))
-                else:
-                    connection.sendall(reply(ERROR, struct.pack("<I", UNKNOWN_COMMAND)))
-            except (OSError, struct.error):
-                pass
-            connection.close()
-
-    def close(self):
-        self.server.close()
+from scripted_runtime import ERROR, Runtime, reply
 
 
 class PartialTest(CliTest):

@@ -12,7 +12,7 @@ import sys
 import unicodedata
 
 from cli_support import HAVE_SQLITE, PROGRAM, CliTest, main, small_trace, trace, trace_bytes, types_trace
-from test_partial import Runtime
+from scripted_runtime import Runtime
 from terminal import Terminal
 
 KINDS = ("gclog", "csv") + (("sqlite",) if HAVE_SQLITE else ())      # a stream, a folder, a file that others write

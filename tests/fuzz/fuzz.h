@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/failalloc.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Reports a violated property and crashes, as fuzzers expect. */
@@ -17,6 +19,14 @@ static inline _Noreturn void fuzz_fail(const char *property, const char *detail)
 {
     (void)fprintf(stderr, "property: %s: %s\n", property, detail);
     abort();
+}
+
+/* After everything was freed: memory was given back, and the allocator was used as its contract says. */
+static inline void fuzz_check_memory(struct failalloc *f)
+{
+    const char *wrong = failalloc_complaint(f);
+    if (wrong != NULL)
+        fuzz_fail("memory", wrong);
 }
 
 /* A number that depends on every byte of the input (FNV-1a). */

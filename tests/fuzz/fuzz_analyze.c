@@ -224,8 +224,7 @@ static void done(struct heap *h)
 {
     free(h->roots);
     gcd_graph_free(h->graph);
-    if (failalloc_complaint(&h->graph_memory) != NULL)
-        fuzz_fail("memory", failalloc_complaint(&h->graph_memory));
+    fuzz_check_memory(&h->graph_memory);
 }
 
 /* Everything with little memory: it fails cleanly, without a leak. */
@@ -313,8 +312,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_retained(&h);
     else
         check_paths_and_trees(&h);
-    if (failalloc_complaint(&f) != NULL)
-        fuzz_fail("memory", failalloc_complaint(&f));
+    fuzz_check_memory(&f);
     done(&h);
     return 0;
 }

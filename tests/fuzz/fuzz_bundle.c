@@ -79,7 +79,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_status(st, &err);
     gcd_bundle_free(b);
     gcd_input_free(in);
-    if (failalloc_complaint(&f) != NULL)
-        fuzz_fail("memory is freed", failalloc_complaint(&f));
+    fuzz_check_memory(&f);
     return 0;
 }

@@ -41,8 +41,7 @@ static void check_graph(const struct gcd_graph *g)
         fuzz_fail("the dart file says the same", wrong);
     gcd_graph_free(again);
     tb_free(&out);
-    if (failalloc_complaint(&f) != NULL)
-        fuzz_fail("memory is given back", failalloc_complaint(&f));
+    fuzz_check_memory(&f);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -62,8 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else if (err.msg[0] == '\0') {
         fuzz_fail("an error has a message", gcd_status_name(st));
     }
-    if (failalloc_complaint(&f) != NULL)
-        fuzz_fail("memory is given back", failalloc_complaint(&f));
+    fuzz_check_memory(&f);
     if (f.peak_bytes > 500000 + 100 * size)
         fuzz_fail("memory is bounded by the input", "");
     return 0;

@@ -48,8 +48,7 @@ static void check_round_trip(const struct gcd_graph *g)
         fuzz_fail("a round trip changes nothing", differs);
     tb_free(&out);
     gcd_graph_free(back);
-    if (failalloc_complaint(&f) != NULL)
-        fuzz_fail("memory", failalloc_complaint(&f));
+    fuzz_check_memory(&f);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -74,8 +73,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_round_trip(g);
         gcd_graph_free(g);
     }
-    const char *wrong = failalloc_complaint(&f);
-    if (wrong != NULL)
-        fuzz_fail("memory", wrong);
+    fuzz_check_memory(&f);
     return 0;
 }

@@ -162,9 +162,7 @@ static void try_bytes(const uint8_t *p, size_t size, uint64_t hash, const struct
         compare(&a, &b, "two readers give the same");
     }
     gcd_input_free(in);
-    const char *wrong = failalloc_complaint(&f);
-    if (wrong != NULL)
-        fuzz_fail("memory", wrong);
+    fuzz_check_memory(&f);
     if (f.peak_bytes > (size_t)2 << 20)
         fuzz_fail("memory is bounded", "see peak_bytes");
 }

@@ -47,8 +47,7 @@ static void check_info(enum gcd_wire_command command, const uint8_t *payload, si
     }
     if (f.peak_bytes > BASE_BYTES + BYTES_PER_BYTE * n)
         fuzz_fail("memory is bounded by the message", "see peak_bytes");
-    if (failalloc_complaint(&f) != NULL)
-        fuzz_fail("memory", failalloc_complaint(&f));
+    fuzz_check_memory(&f);
 }
 
 /* Like a connection: the header, then the number of bytes in it. */

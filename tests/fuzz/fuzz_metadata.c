@@ -79,8 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_fail("asking again gives the same", "it does not");
     if (f.peak_bytes > MEMORY_MAX)
         fuzz_fail("memory is bounded", "see peak_bytes");
-    if (failalloc_complaint(&f) != NULL)
-        fuzz_fail("memory", failalloc_complaint(&f));
+    fuzz_check_memory(&f);
     tb_free(&text);
     tb_free(&again);
     gcd_input_free(in);

@@ -84,7 +84,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(gcd_dump_summary(d), types, roots);
     gcd_dump_free(d);
     gcd_input_free(in);
-    if (failalloc_complaint(&f) != NULL)
-        fuzz_fail("memory is freed", failalloc_complaint(&f));
+    fuzz_check_memory(&f);
     return 0;
 }

@@ -101,9 +101,7 @@ static void check_pool(const uint8_t *p, size_t n)
     if (pool.bytes > 20000)
         fuzz_fail("the pool has a ceiling", "passed");
     gcd_textpool_done(&pool);
-    const char *wrong = failalloc_complaint(&f);
-    if (wrong != NULL)
-        fuzz_fail("memory", wrong);
+    fuzz_check_memory(&f);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

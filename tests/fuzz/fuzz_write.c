@@ -136,8 +136,7 @@ static void write_failing(struct job j, uint64_t fail_at)
     gcd_status st = gcd_format_kind(j.format) == GCD_FORMAT_STAGED ? write_place(&j, &err) : write_sink(&j, &b, &err);
     if (st != GCD_OK && (st != GCD_E_NOMEM || f.failed == 0))
         fuzz_fail("a writer takes every graph", err.msg);
-    if (failalloc_complaint(&f) != NULL)
-        fuzz_fail("memory", failalloc_complaint(&f));
+    fuzz_check_memory(&f);
     tb_free(&b);
 }
 
@@ -155,8 +154,7 @@ static void write_twice(struct job *j, bool plain)
     check_bytes(j, &once, plain);
     tb_free(&once);
     tb_free(&twice);
-    if (failalloc_complaint(&f) != NULL)
-        fuzz_fail("memory", failalloc_complaint(&f));
+    fuzz_check_memory(&f);
 }
 
 /* A database takes a hundred times as long as other formats, a page ten times: so only one input in that many. */

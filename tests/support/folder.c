@@ -1,9 +1,11 @@
 #include "support/folder.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "support/check.h"
@@ -16,11 +18,22 @@ int make_folder(char ret[FOLDER_BYTES])
 
 const char *path_in_folder(const char *folder, const char *name)
 {
-    static char path[8][256];
+    static char path[8][FOLDER_BYTES + 300];
     static unsigned which;
     char *p = path[which++ % 8];
     (void)snprintf(p, sizeof path[0], "%s/%s", folder, name);
     return p;
+}
+
+size_t folder_entries(const char *path)
+{
+    size_t n = 0;
+    DIR *d = opendir(path);
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d)) != NULL;)
+        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    (void)closedir(d);
+    return n;
 }
 
 void fill_file(const char *path, const void *bytes, size_t n)

@@ -2,20 +2,13 @@
  * gclog files cut at every byte, with every bit changed, with every allocation failing: lines without meaning are skipped, and the
  * result is consistent.
  */
-#include "sweep/sweep.h"
+#include "sweep/sweep_graph.h"
 
-#include "support/failalloc.h"
-#include "support/graph_gen.h"
-#include "support/run_graph.h"
-
-typedef gcd_status (*reader)(const uint8_t *p, size_t n, const struct gcd_alloc *alloc, struct gcd_graph **ret, struct gcd_error *err);
-
-static gcd_status read_right(const uint8_t *p, size_t n, const struct gcd_alloc *alloc, struct gcd_graph **ret, struct gcd_error *err)
+static gcd_status decode(const uint8_t *p, size_t n, const struct gcd_alloc *alloc, struct gcd_graph **ret, struct gcd_error *err)
 {
     return run_graph_read(&gcd_r_gclog, p, n, &(struct gcd_graph_options){ .context.alloc = alloc }, ret, err);
 }
 
-/* File number I, NULL after the last. */
 static const char *sample(size_t i, struct tb_bytes *ret)
 {
     static const char odd[] = "a 2 My Shop.exe\r\nr 10 1 c\r\n\r\no 10 1 18  20\tbeef 10 \r\nO 1\no 20 9 FFFFFFFFFFFFFFFF 10 zz\n"
@@ -33,73 +26,22 @@ static const char *sample(size_t i, struct tb_bytes *ret)
     return "our own";
 }
 
-/* OBJECTS: the most that it can contain; 0 = any number. */
-static const char *check(gcd_status st, const struct gcd_graph *g, const struct gcd_error *err, uint32_t objects)
+static const char *check(const struct graph_outcome *o)
 {
-    if (st != GCD_OK)                    /* a changed byte can make it look like a CLRProfiler log */
-        return st == GCD_E_UNSUPPORTED && err->code == st && err->msg[0] != '\0' ? NULL : "an error that no line can be";
-    if (objects > 0 && gcd_graph_node_count(g) > objects)
+    if (o->st != GCD_OK)                 /* a changed byte can make it look like a CLRProfiler log */
+        return o->st == GCD_E_UNSUPPORTED && o->err->code == o->st && o->err->msg[0] != '\0' ? NULL : "an error that no line can be";
+    if (o->whole != NULL && gcd_graph_node_count(o->graph) > gcd_graph_node_count(o->whole))
         return "more objects than before the cut";
-    return run_graph_check(g);
+    return run_graph_check(o->graph);
 }
 
-static void try_bytes(reader read, const char *name, size_t at, const uint8_t *p, size_t n, uint32_t objects, struct tally *t)
-{
-    struct failalloc f;
-    struct gcd_graph *g = NULL;
-    struct gcd_error err = GCD_ERROR_INIT;
-    uint8_t *copy = malloc(n + 1);           /* a sanitizer sees reads past the end */
-    assert_non_null(copy);
-    memcpy(copy + 1, p, n);
-    failalloc_init(&f);
-    gcd_status st = read(copy + 1, n, &f.alloc, &g, &err);
-    const char *wrong = check(st, g, &err, objects);
-    if (st == GCD_OK)
-        gcd_graph_free(g);
-    if (wrong == NULL)
-        wrong = failalloc_complaint(&f);
-    if (wrong != NULL)
-        tally_complain(t, "%s, byte %zu: %s; %s", name, at, wrong, err.msg);
-    free(copy);
-    t->runs++;
-}
-
-static void sweep_cuts(reader read, struct tally *t)
-{
-    struct tb_bytes b;
-    const char *name;
-    for (size_t i = 0; (name = sample(i, &b)) != NULL; i++) {
-        struct gcd_graph *whole;
-        assert_int_equal(read_right(b.p, b.n, NULL, &whole, NULL), GCD_OK);
-        for (size_t n = 0; n < b.n; n++)
-            try_bytes(read, name, n, b.p, n, gcd_graph_node_count(whole), t);
-        gcd_graph_free(whole);
-        tb_free(&b);
-    }
-}
-
-static void sweep_flips(reader read, struct tally *t)
-{
-    static const uint8_t few[] = { 0x01, 0x10, 0x80 };
-    struct tb_bytes b;
-    const char *name;
-    uint8_t change;
-    for (size_t i = 0; (name = sample(i, &b)) != NULL; i++) {
-        for (size_t at = 0; at < b.n; at++)
-            for (size_t k = 0; (change = sweep_change(at, k, few, sizeof few)) != 0; k++) {
-                b.p[at] ^= change;
-                try_bytes(read, name, at, b.p, b.n, 0, t);
-                b.p[at] ^= change;
-            }
-        tb_free(&b);
-    }
-}
+static const struct graph_sweep sweep = { .decode = decode, .sample = sample, .check = check, .masks = { 0x01, 0x10, 0x80 }, .may_be_gzip = true };
 
 static void test_cuts(void **state)
 {
     (void)state;
     struct tally t = { 0 };
-    sweep_cuts(read_right, &t);
+    sweep_graph_cuts(&sweep, decode, &t);
     tally_expect_none(&t);
 }
 
@@ -107,7 +49,7 @@ static void test_flips(void **state)
 {
     (void)state;
     struct tally t = { 0 };
-    sweep_flips(read_right, &t);
+    sweep_graph_flips(&sweep, decode, &t);
     tally_expect_none(&t);
 }
 
@@ -115,7 +57,7 @@ static gcd_status read_and_write(const uint8_t *p, size_t n, struct failalloc *f
 {
     struct gcd_graph *g;
     struct tb_bytes out = { NULL, 0, 0 };
-    gcd_status st = read_right(p, n, &f->alloc, &g, err);
+    gcd_status st = decode(p, n, &f->alloc, &g, err);
     if (st != GCD_OK)
         return st;
     st = run_graph_write("gclog", g, &f->alloc, &out, NULL, err);
@@ -128,22 +70,17 @@ static void test_allocations(void **state)
 {
     (void)state;
     struct tally t = { 0 };
-    struct tb_bytes b;
-    const char *name;
-    for (size_t i = 0; (name = sample(i, &b)) != NULL; i++) {
-        sweep_allocations(read_and_write, name, b.p, b.n, SWEEP_CAN_DO_WITHOUT, &t);
-        tb_free(&b);
-    }
+    sweep_graph_allocations(&sweep, read_and_write, &t);
     assert_true(t.runs > 100);
     tally_expect_none(&t);
 }
 
-/* ---- readers broken on purpose ---- */
+/* ---- decoders broken on purpose ---- */
 
 /* Reports an unknown line as damage. */
-static gcd_status read_strict(const uint8_t *p, size_t n, const struct gcd_alloc *alloc, struct gcd_graph **ret, struct gcd_error *err)
+static gcd_status decode_strict(const uint8_t *p, size_t n, const struct gcd_alloc *alloc, struct gcd_graph **ret, struct gcd_error *err)
 {
-    gcd_status st = read_right(p, n, alloc, ret, err);
+    gcd_status st = decode(p, n, alloc, ret, err);
     if (st != GCD_OK || gcd_graph_notes(*ret)->records_damaged == 0)
         return st;
     gcd_graph_free(*ret);
@@ -151,7 +88,7 @@ static gcd_status read_strict(const uint8_t *p, size_t n, const struct gcd_alloc
 }
 
 /* Reads past the end. */
-static gcd_status read_more(const uint8_t *p, size_t n, const struct gcd_alloc *alloc, struct gcd_graph **ret, struct gcd_error *err)
+static gcd_status decode_more(const uint8_t *p, size_t n, const struct gcd_alloc *alloc, struct gcd_graph **ret, struct gcd_error *err)
 {
     struct tb_bytes b = { NULL, 0, 0 };
     tb_put(&b, p, n);
@@ -159,7 +96,7 @@ static gcd_status read_more(const uint8_t *p, size_t n, const struct gcd_alloc *
         char line[40];
         tb_put(&b, line, (size_t)snprintf(line, sizeof line, "\no %x 1 18\n", 0x100000 + 64 * i));
     }
-    gcd_status st = read_right(b.p, b.n, alloc, ret, err);
+    gcd_status st = decode(b.p, b.n, alloc, ret, err);
     tb_free(&b);
     return st;
 }
@@ -168,9 +105,9 @@ static void test_self(void **state)
 {
     (void)state;
     struct tally cuts = { 0 }, flips = { 0 };
-    sweep_cuts(read_more, &cuts);
+    sweep_graph_cuts(&sweep, decode_more, &cuts);
     tally_expect_some(&cuts);
-    sweep_flips(read_strict, &flips);
+    sweep_graph_flips(&sweep, decode_strict, &flips);
     tally_expect_some(&flips);
 }
 

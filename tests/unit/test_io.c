@@ -1,4 +1,3 @@
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,48 +16,26 @@
 #include <gcdumpc/unstable/spool.h>
 
 #include "support/check.h"
+#include "support/folder.h"
 #include "support/meanwhile.h"
 
-static char dir[] = "gcdumpc-test-XXXXXX";
-static char folder[4096];   /* of the temporary files */
+static char folder[FOLDER_BYTES];   /* of the temporary files */
 
 static const char *in_folder(const char *name)
 {
-    static char path[2][sizeof folder + 300];
-    static int which;
-    which = !which;
-    (void)snprintf(path[which], sizeof path[which], "%s/%s", folder, name);
-    return path[which];
+    return path_in_folder(folder, name);
 }
 
 static int setup(void **state)
 {
     (void)state;
-    const char *tmp = getenv("TMPDIR");
-    (void)snprintf(folder, sizeof folder, "%s/%s", tmp != NULL ? tmp : "/tmp", dir);
-    return mkdtemp(folder) == NULL;
+    return make_folder(folder);
 }
 
-/* Removes what the tests made; nothing else may exist. */
 static int teardown(void **state)
 {
     (void)state;
-    DIR *d = opendir(folder);
-    for (struct dirent *e; (e = readdir(d)) != NULL;)
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            (void)unlink(in_folder(e->d_name));
-    closedir(d);
-    return rmdir(folder);
-}
-
-static size_t files(void)
-{
-    size_t n = 0;
-    DIR *d = opendir(folder);
-    for (struct dirent *e; (e = readdir(d)) != NULL;)
-        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
-    closedir(d);
-    return n;
+    return remove_folder(folder);
 }
 
 static void put_file(const char *name, const void *bytes, size_t n)
@@ -164,13 +141,13 @@ static void nothing_appears_without_commit(void **state)
 {
     (void)state;
     put_file("old", "precious", 8);
-    size_t before = files();
+    size_t before = folder_entries(folder);
     struct gcd_sink *s;
     assert_int_equal(gcd_sink_open(in_folder("old"), NULL, &s, NULL), GCD_OK);
     gcd_sink_text(s, "new");
-    assert_int_equal(files(), before + 1);       /* the temporary file */
+    assert_int_equal(folder_entries(folder), before + 1);       /* the temporary file */
     gcd_sink_free(s);
-    assert_int_equal(files(), before);
+    assert_int_equal(folder_entries(folder), before);
     struct gcd_input *in;
     char back[16];
     gcd_status end;
@@ -389,11 +366,11 @@ int __wrap_flock(int fd, int operation)
 static void a_temporary_that_is_taken(void **state)
 {
     (void)state;
-    size_t before = files();
+    size_t before = folder_entries(folder);
     take_the_temporary = true;
     write_to("taken", "ours", 4);
     assert_false(take_the_temporary);
-    assert_int_equal(files(), before + 1);
+    assert_int_equal(folder_entries(folder), before + 1);
     assert_int_equal(access(in_folder("taken"), F_OK), 0);
 }
 
@@ -484,7 +461,7 @@ static void a_pipe_is_kept_for_the_second_reading(void **state)
     close(fd[0]);
     struct gcd_input *in, *once;
     struct gcd_input_options keep = { .reread = true, .spool_dir = folder };
-    size_t before = files();
+    size_t before = folder_entries(folder);
     char back[32];
     gcd_status end;
     assert_int_equal(gcd_input_open("-", &keep, &in, NULL), GCD_OK);
@@ -493,7 +470,7 @@ static void a_pipe_is_kept_for_the_second_reading(void **state)
         assert_int_equal(read_all(in, back, sizeof back, &end), 14);
         assert_memory_equal(back, "through a pipe", 14);
     }
-    assert_int_equal(files(), before);           /* the copy has no name */
+    assert_int_equal(folder_entries(folder), before);           /* the copy has no name */
     gcd_input_free(in);
 
     assert_int_equal(gcd_input_open("-", NULL, &once, NULL), GCD_OK);
@@ -582,7 +559,7 @@ static void a_pipe_is_kept_after_a_look(void **state)
             struct gcd_input *in;
             uint8_t head[16];
             char back[32];
-            size_t got, before = files();
+            size_t got, before = folder_entries(folder);
             gcd_status end;
             assert_int_equal(gcd_input_open("-", &keep, &in, NULL), GCD_OK);
             assert_int_equal(write(fd[1], parts[i].before, strlen(parts[i].before)), strlen(parts[i].before));
@@ -597,7 +574,7 @@ static void a_pipe_is_kept_after_a_look(void **state)
                 assert_int_equal(end, GCD_END);
                 assert_memory_equal(back, "through a pipe", 14);
             }
-            assert_int_equal(files(), before);
+            assert_int_equal(folder_entries(folder), before);
             gcd_input_free(in);
             assert_int_equal(dup2(old_stdin, 0), 0);
             close(old_stdin);
@@ -644,11 +621,11 @@ static void any_place_can_be_read(void **state)
     put_gzip("packed.gz", "one two three");
     for (int i = 0; i < 2; i++) {
         const char *path = in_folder(i == 0 ? "plain" : "packed.gz");
-        size_t before = files();
+        size_t before = folder_entries(folder);
         assert_int_equal(gcd_input_open(path, &options, &in, NULL), GCD_OK);
         assert_int_equal(gcd_input_make_seekable(in, NULL), GCD_OK);
         assert_int_equal(gcd_input_make_seekable(in, NULL), GCD_OK);
-        assert_int_equal(files(), before);
+        assert_int_equal(folder_entries(folder), before);
         expect_at_any_place(in, "one two three");
         assert_true(gcd_input_is_file(in, path));
         gcd_input_free(in);

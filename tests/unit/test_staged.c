@@ -1,5 +1,4 @@
 /* Staged outputs: a file or a folder that appears whole or not at all. */
-#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,25 +11,20 @@
 
 #include "support/check.h"
 #include "support/failalloc.h"
+#include "support/folder.h"
 
-static char folder[4096];
+static char folder[FOLDER_BYTES];
 static struct gcd_error err = GCD_ERROR_INIT;
 
 static const char *at(const char *name)
 {
-    static char path[2][sizeof folder + 300];
-    static int which;
-    which = !which;
-    (void)snprintf(path[which], sizeof path[which], "%s/%s", folder, name);
-    return path[which];
+    return path_in_folder(folder, name);
 }
 
 static int setup(void **state)
 {
     (void)state;
-    const char *tmp = getenv("TMPDIR");
-    (void)snprintf(folder, sizeof folder, "%s/gcdumpc-place-XXXXXX", tmp != NULL ? tmp : "/tmp");
-    return mkdtemp(folder) == NULL;
+    return make_folder(folder);
 }
 
 /* Each test removes what it made. */
@@ -38,16 +32,6 @@ static int teardown(void **state)
 {
     (void)state;
     return rmdir(folder);
-}
-
-static size_t entries(const char *path)
-{
-    size_t n = 0;
-    DIR *d = opendir(path);
-    for (struct dirent *e; (e = readdir(d)) != NULL;)
-        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
-    closedir(d);
-    return n;
 }
 
 static void put(const char *path, const char *text)
@@ -92,7 +76,7 @@ static void a_file_takes_the_place_of_another(void **state)
     assert_int_equal(mode_of(gcd_staged_temporary(p)), 0600);
     put(gcd_staged_temporary(p), "given up");
     gcd_staged_free(p);
-    assert_int_equal(entries(folder), 1);
+    assert_int_equal(folder_entries(folder), 1);
     assert_file(at("f"), "old");
 
     p = opened("f", GCD_STAGED_FILE);
@@ -102,7 +86,7 @@ static void a_file_takes_the_place_of_another(void **state)
     assert_string_equal(gcd_staged_temporary(p), "");
     assert_int_equal(gcd_staged_commit(p, &err), GCD_E_STATE);
     gcd_staged_free(p);
-    assert_int_equal(entries(folder), 1);
+    assert_int_equal(folder_entries(folder), 1);
     assert_file(at("f"), "new");
     assert_int_equal(mode_of(at("f")), 0600);
     assert_int_equal(unlink(at("f")), 0);
@@ -152,8 +136,8 @@ static void a_folder_takes_the_place_of_an_empty_one(void **state)
         if (commit)
             assert_int_equal(gcd_staged_commit(p, &err), GCD_OK);
         gcd_staged_free(p);
-        assert_int_equal(entries(folder), 1);
-        assert_int_equal(entries(at("d")), commit);
+        assert_int_equal(folder_entries(folder), 1);
+        assert_int_equal(folder_entries(at("d")), commit);
     }
     assert_file(at("d/x.csv"), "1");
     assert_int_equal(mode_of(at("d")), 0700);
@@ -161,7 +145,7 @@ static void a_folder_takes_the_place_of_an_empty_one(void **state)
     struct gcd_staged *p = NULL;              /* now it is not empty */
     assert_int_equal(gcd_staged_open(at("d"), GCD_STAGED_FOLDER, NULL, &p, &err), GCD_E_IO);
     assert_non_null(strstr(err.msg, "not empty"));
-    assert_int_equal(entries(folder), 1);
+    assert_int_equal(folder_entries(folder), 1);
     assert_int_equal(unlink(at("d/x.csv")), 0);
     assert_int_equal(rmdir(at("d")), 0);
 }
@@ -176,7 +160,7 @@ static void a_folder_that_is_no_longer_empty_is_kept(void **state)
     assert_int_equal(gcd_staged_commit(p, &err), GCD_E_IO);
     assert_non_null(strstr(err.msg, "not empty"));
     gcd_staged_free(p);
-    assert_int_equal(entries(folder), 1);
+    assert_int_equal(folder_entries(folder), 1);
     assert_file(at("d/theirs"), "x");
     assert_int_equal(unlink(at("d/theirs")), 0);
     assert_int_equal(rmdir(at("d")), 0);
@@ -201,7 +185,7 @@ static void the_folder_is_renamed_meanwhile(void **state)
     struct gcd_staged *no_file = opened("way/no file", GCD_STAGED_FILE), *no_tables = opened("way/no tables", GCD_STAGED_FOLDER);
     assert_int_equal(rename(at("way"), at("moved")), 0);
     assert_int_equal(symlink("elsewhere", at("way")), 0);
-    assert_int_equal(entries(at("moved")), 6);
+    assert_int_equal(folder_entries(at("moved")), 6);
     char inside[PATH_MAX + 8];
     put(gcd_staged_temporary(file), "theirs");
     struct gcd_staged *both[] = { tables, no_tables };
@@ -218,8 +202,8 @@ static void the_folder_is_renamed_meanwhile(void **state)
     gcd_staged_free(tables);
     gcd_staged_free(no_file);
     gcd_staged_free(no_tables);
-    assert_int_equal(entries(at("elsewhere")), 0);
-    assert_int_equal(entries(at("moved")), 3);
+    assert_int_equal(folder_entries(at("elsewhere")), 0);
+    assert_int_equal(folder_entries(at("moved")), 3);
     assert_file(at("moved/sink"), "ours");
     assert_file(at("moved/file"), "theirs");
     assert_file(at("moved/tables/x"), "in it");
@@ -284,7 +268,7 @@ static void no_memory(void **state)
         assert_int_equal(st, f.failed > 0 ? GCD_E_NOMEM : GCD_OK);
         gcd_staged_free(p);
         assert_null(failalloc_complaint(&f));
-        assert_int_equal(entries(folder), 0);
+        assert_int_equal(folder_entries(folder), 0);
         if (f.failed == 0)
             break;
     }
@@ -325,9 +309,9 @@ static void left_overs_are_removed(void **state)
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++)
         put(at(strangers[i]), "not ours");
     size_t n = sizeof strangers / sizeof *strangers + 4;         /* besides: the live ones, aim, link */
-    assert_int_equal(entries(folder), n + 4);
+    assert_int_equal(folder_entries(folder), n + 4);
     sweep();
-    assert_int_equal(entries(folder), n);
+    assert_int_equal(folder_entries(folder), n);
     assert_int_equal(access(gcd_staged_temporary(live), F_OK), 0);
     assert_int_equal(access(gcd_staged_temporary(live_folder), F_OK), 0);
     assert_file(at("aim"), "kept");
@@ -399,24 +383,24 @@ static void nothing_is_removed_in_folders_of_others(void **state)
     assert_int_equal(mkdir(at("theirs/ours"), 0755), 0);
     memcpy(theirs, folder, sizeof folder);
     for (int inner = 0; inner < 2; inner++) {
-        (void)snprintf(folder, sizeof folder, "%.4000s/%s", theirs, inner ? "theirs/ours" : "theirs");
+        (void)snprintf(folder, sizeof folder, "%.40s/%s", theirs, inner ? "theirs/ours" : "theirs");
         put(at(".x.1-0.gcdumpc-tmp"), "half");
         put_folder(".x.1-1.gcdumpc-tmp");
         assert_int_equal(chown(inner ? at("..") : at("."), 12345, 12345), 0);
-        size_t n = entries(folder);
+        size_t n = folder_entries(folder);
         sweep();
-        assert_int_equal(entries(folder), n);
+        assert_int_equal(folder_entries(folder), n);
         assert_file(at(".x.1-1.gcdumpc-tmp/gcdumpc-folder/objects.csv"), "half");
         struct gcd_staged *p = opened("d", GCD_STAGED_FOLDER);     /* what this test makes there is removed, of course */
         gcd_staged_free(p);
         p = opened("d", GCD_STAGED_FOLDER);
         assert_int_equal(gcd_staged_commit(p, &err), GCD_OK);
         gcd_staged_free(p);
-        assert_int_equal(entries(folder), n + 1);
+        assert_int_equal(folder_entries(folder), n + 1);
         assert_int_equal(rmdir(at("d")), 0);
         assert_int_equal(chown(inner ? at("..") : at("."), 0, 0), 0);
         sweep();
-        assert_int_equal(entries(folder), n - 2);
+        assert_int_equal(folder_entries(folder), n - 2);
     }
     memcpy(folder, theirs, sizeof folder);
     assert_int_equal(rmdir(at("theirs/ours")), 0);

@@ -1,5 +1,4 @@
 /* Formats that write to a path (kind PLACE): which paths they take, and that a failure half-way leaves nothing. */
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +12,10 @@
 
 #include "support/check.h"
 #include "support/failalloc.h"
+#include "support/folder.h"
 #include "support/graph_gen.h"
 
-static char folder[4096];
+static char folder[FOLDER_BYTES];
 static struct gcd_error err = GCD_ERROR_INIT;
 
 static const char *target(void)
@@ -28,25 +28,13 @@ static const char *target(void)
 static int setup(void **state)
 {
     (void)state;
-    const char *tmp = getenv("TMPDIR");
-    (void)snprintf(folder, sizeof folder, "%s/gcdumpc-tables-XXXXXX", tmp != NULL ? tmp : "/tmp");
-    return mkdtemp(folder) == NULL;
+    return make_folder(folder);
 }
 
 static int teardown(void **state)
 {
     (void)state;
     return rmdir(folder);        /* fails if something is left */
-}
-
-static size_t entries(void)
-{
-    size_t n = 0;
-    DIR *d = opendir(folder);
-    for (struct dirent *e; (e = readdir(d)) != NULL;)
-        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
-    closedir(d);
-    return n;
 }
 
 /* Formats of this kind; sqlite can be left out of a build. */
@@ -100,7 +88,7 @@ static gcd_status write_to(const struct gcd_format *f, enum gcd_staged_kind kind
     assert_int_equal(gcd_staged_open(target(), kind, NULL, &p, &err), GCD_OK);
     gcd_status st = gcd_write_staged(f, g, p, options, NULL, ret_err);
     gcd_staged_free(p);                   /* without a commit */
-    assert_int_equal(entries(), 0);
+    assert_int_equal(folder_entries(folder), 0);
     return st;
 }
 
@@ -130,7 +118,7 @@ static void the_name_of_the_file_does_not_matter(void **state)
     gcd_staged_free(p);
     assert_int_equal(unlink(moved), 0);
     assert_int_equal(unlink(victim), 0);
-    assert_int_equal(entries(), 0);
+    assert_int_equal(folder_entries(folder), 0);
     gcd_graph_free(g);
 }
 

@@ -1,0 +1,118 @@
+"""Runtimes of .NET Core 3 that follow a script: they answer at a Unix socket as the diagnostic protocol wants, and send what a test gives them."""
+import socket
+import struct
+import threading
+
+OK, ERROR = 0x00, 0xFF
+UNKNOWN_COMMAND = 0x80131385
+COLLECT, STOP, INFO = (2, 3), (2, 1), (4, 4)
+
+
+def reply(command, payload):
+    return b"DOTNET_IPC_V1\0" + struct.pack("<HBBH", 20 + len(payload), 0xFF, command, 0) + payload
+
+
+SESSION = reply(OK, struct.pack("<Q", 7))
+
+
+class ScriptedRuntime:
+    """Serves each connection in its own thread; a subclass answers a command in answer(), which returns True to keep the connection open."""
+
+    def __init__(self, path):
+        self.server = socket.socket(socket.AF_UNIX)
+        self.server.bind(path)
+        self.server.listen(8)
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                connection, _ = self.server.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+
+    def serve(self, connection):
+        keep = False
+        try:
+            header = connection.recv(20, socket.MSG_WAITALL)
+            size, command_set, command = struct.unpack_from("<HBB", header, 14)
+            connection.recv(size - 20, socket.MSG_WAITALL)
+            keep = self.answer((command_set, command), connection)
+        except (OSError, struct.error):
+            pass
+        if not keep:
+            connection.close()
+
+    def answer(self, _command, connection):
+        connection.sendall(reply(ERROR, struct.pack("<I", UNKNOWN_COMMAND)))
+        return False
+
+    def close(self):
+        self.server.close()
+
+
+class Runtime(ScriptedRuntime):
+    """
+    It has no process information, or only INFO, so gcdumpc opens one session.  Each stream is answered with the next of STREAMS; then the
+    connection is closed, or stays silent until a stop.  The stop is answered with STOPPED.
+    """
+
+    def __init__(self, path, streams, silent=False, info=None, stopped=SESSION):
+        self.streams, self.silent, self.opened, self.sent, self.info, self.stopped = list(streams), silent, 0, threading.Event(), info, stopped
+        self.held = []
+        super().__init__(path)
+
+    def answer(self, command, connection):
+        if command == COLLECT:
+            self.opened += 1
+            connection.sendall(SESSION + self.streams.pop(0))
+            if self.silent:
+                self.held.append(connection)
+            self.sent.set()
+            return self.silent
+        if command == STOP:
+            connection.sendall(self.stopped)
+            for c in self.held:
+                c.close()
+            return False
+        if command == INFO and self.info is not None:
+            connection.sendall(reply(OK, self.info))
+            return False
+        return super().answer(command, connection)
+
+
+class Flood(ScriptedRuntime):
+    """
+    It answers the request for a session with HEAD, and then repeats PIECE COUNT times, or endlessly.  It answers the stop and ends the
+    stream, unless it is DEAF: then it reads nothing and goes on while there is a listener.
+    """
+
+    def __init__(self, path, head, piece=b"\xff" * (1 << 20), count=None, deaf=False):
+        self.head, self.piece, self.count, self.deaf = head, piece, count, deaf
+        self.sessions, self.stopped, self.sent = 0, threading.Event(), 0
+        super().__init__(path)
+
+    def answer(self, command, connection):
+        if command == COLLECT:
+            self.sessions += 1
+            connection.sendall(SESSION)
+            self.stream(connection)
+            return False
+        if command == STOP:
+            self.stopped.set()
+            if not self.deaf:
+                connection.sendall(SESSION)
+            return False
+        return super().answer(command, connection)
+
+    def stream(self, connection):
+        connection.sendall(self.head)
+        while self.count is None or self.sent < self.count:
+            if self.stopped.is_set() and not self.deaf:
+                return
+            if not self.piece:
+                return
+            connection.sendall(self.piece)
+            self.sent += 1
+        self.stopped.wait(30)
