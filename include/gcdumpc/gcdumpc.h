@@ -16,6 +16,7 @@
  *     dump.h summary.h                      the heap dump in it; what is known of a dump or graph as a whole
  *     graph.h read.h names.h                objects and references in memory, files that hold a graph, names of types
  *     dominators.h retained.h paths.h root_sets.h suspects.h generations.h
+ *     session.h                             a graph with all of these, each computed once; for several threads
  *     histogram.h                           objects and bytes by type, module, kind, length ...
  *     diff.h                                several dumps side by side
  *     writer.h                              dumps to files
@@ -46,6 +47,7 @@
 #include <gcdumpc/read.h>
 #include <gcdumpc/retained.h>
 #include <gcdumpc/root_sets.h>
+#include <gcdumpc/session.h>
 #include <gcdumpc/status.h>
 #include <gcdumpc/summary.h>
 #include <gcdumpc/suspects.h>

@@ -59,10 +59,9 @@ class Style(unittest.TestCase):
         sample = "/* f */\nGCD_API int gcd_a(void);\n\n/* Two. */\nGCD_API int gcd_b(void);\nGCD_API int gcd_c(void);\n"
         self.assertEqual(undocumented(sample), ["gcd_a"])
         functions, include = 0, os.path.join(ROOT, "include", "gcdumpc")
-        for header in sorted(os.listdir(include)) + sorted("unstable/" + n for n in os.listdir(os.path.join(include, "unstable"))):
-            if not header.endswith((".h", ".h.in")):
-                continue
-            text = read(os.path.join(include, header))
+        headers = [os.path.join(folder, n) for folder, _, names in os.walk(include) for n in sorted(names) if n.endswith((".h", ".h.in"))]
+        for header in headers:
+            text = read(header)
             self.assertEqual(undocumented(text), [], header)
             self.assertEqual(documented(text)[0], "/** @file", header)
             functions += text.count("\nGCD_API ")

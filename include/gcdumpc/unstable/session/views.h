@@ -1,0 +1,59 @@
+/*
+ * What else a session (session.h) computes once and keeps: in terms of other unstable headers.  CALL, results and errors are as in session.h.
+ */
+#ifndef GCDUMPC_UNSTABLE_SESSION_VIEWS_H
+#define GCDUMPC_UNSTABLE_SESSION_VIEWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gcdumpc/generations.h>
+#include <gcdumpc/session.h>
+#include <gcdumpc/unstable/async.h>
+#include <gcdumpc/unstable/collections.h>
+#include <gcdumpc/unstable/merged_tree.h>
+#include <gcdumpc/unstable/origins.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* [gcd_origins_new] */
+GCD_API GCD_MUST_CHECK gcd_status gcd_session_origins(struct gcd_session *s, const struct gcd_context *call, const struct gcd_origins **ret,
+                                                      struct gcd_error *err);
+/* [gcd_async_new] */
+GCD_API GCD_MUST_CHECK gcd_status gcd_session_async(struct gcd_session *s, const struct gcd_context *call, const struct gcd_async **ret,
+                                                    struct gcd_error *err);
+/* [gcd_largest_consumer] of a heap without suspects; *RET NULL: there are suspects, or there is nothing in the heap. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_session_largest_consumer(struct gcd_session *s, const struct gcd_context *call,
+                                                               const struct gcd_suspects **ret, struct gcd_error *err);
+/* [gcd_merged_tree_new] The dominator tree of all objects, merged by type, with the bounds that merged_tree.h has by default. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_session_dominator_tree(struct gcd_session *s, const struct gcd_context *call,
+                                                             const struct gcd_merged_tree **ret, struct gcd_error *err);
+/* [gcd_generations_new] For gcd_generations_find; no objects are counted. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_session_generations(struct gcd_session *s, const struct gcd_context *call,
+                                                          const struct gcd_generations **ret, struct gcd_error *err);
+/* [gcd_collections_new] Which types are collections; to describe one: gcd_session_collection. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_session_collections(struct gcd_session *s, const struct gcd_context *call,
+                                                          const struct gcd_collections **ret, struct gcd_error *err);
+
+/*
+ * [gcd_collection_describe] The collection NODE, one thread after the other; GCD_END: it is none.  The session's own cancel flag ends it.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_session_collection(struct gcd_session *s, const struct gcd_context *call, uint32_t node,
+                                                         struct gcd_collection *ret, struct gcd_error *err);
+/* [gcd_fold_path] What of STEPS[N] people need not see, one thread after the other. */
+GCD_API GCD_MUST_CHECK gcd_status gcd_session_fold_path(struct gcd_session *s, const struct gcd_context *call, struct gcd_fold_step *steps,
+                                                        size_t n, struct gcd_error *err);
+
+/*
+ * (*RET)[count of gcd_session_referrers of NODE]: for each entry the number of that reference among those of its object, 0 for the first.
+ * 4 bytes per reference stay.
+ */
+GCD_API GCD_MUST_CHECK gcd_status gcd_session_referrer_slots(struct gcd_session *s, const struct gcd_context *call, uint32_t node,
+                                                             const uint32_t **ret, struct gcd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,39 @@
+/* Lists of nodes by a key: counted, then filled in the order of the nodes, so nothing is sorted. */
+#ifndef GCD_SESSION_NODE_LISTS_H
+#define GCD_SESSION_NODE_LISTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <gcdumpc/context.h>
+#include <gcdumpc/dominators.h>
+#include <gcdumpc/graph.h>
+#include <gcdumpc/status.h>
+
+struct node_lists {
+    uint64_t *starts;            /* [keys + 1] list K is items[starts[K]] up to, but not including, items[starts[K + 1]] */
+    uint32_t *items;             /* [starts[keys]] */
+    uint64_t keys, count;        /* COUNT: of the items */
+};
+
+/* What the keys of a node are. */
+enum node_key {
+    KEY_TYPE,                    /* its type */
+    KEY_DOMINATOR,               /* its parent in the dominator tree, the number of nodes for GCD_NODE_ROOT; none when it is unreachable */
+    KEY_TARGETS                  /* the targets of its references */
+};
+
+struct node_lists_question {
+    const struct gcd_graph *graph;
+    const struct gcd_dominators *dominators;     /* of KEY_DOMINATOR */
+    enum node_key key;
+    bool slots;                  /* KEY_TARGETS: items are the numbers of the references, not the nodes */
+};
+
+/* GCD_E_NOMEM, GCD_E_CANCELED; GCD_E_LIMIT: SLOTS, and an object with more than 2^32 references.  On failure nothing is left. */
+GCD_MUST_CHECK gcd_status node_lists_init(struct node_lists *l, const struct node_lists_question *q, const struct gcd_context *context,
+                                          struct gcd_error *err);
+/* ALLOC: that of the context.  Zeroed lists are fine. */
+void node_lists_done(struct node_lists *l, const struct gcd_alloc *alloc);
+
+#endif

@@ -1,0 +1,255 @@
+#include "session/session.h"
+
+#include <string.h>
+
+#include "base/context.h"
+#include "base/mem.h"
+
+/* ---- the handle ---- */
+
+struct gcd_context session_context(const struct gcd_session *s, const struct gcd_context *call)
+{
+    struct gcd_context c = s->options.context;
+    if (call != NULL) {
+        c.cancel = call->cancel;
+        c.threads = call->threads != 0 ? call->threads : c.threads;
+        c.progress = call->progress;
+        c.progress_ctx = call->progress_ctx;
+    }
+    c.alloc = &s->alloc;
+    return c;
+}
+
+static gcd_status fill(struct gcd_session *s, const struct gcd_session_options *options, struct gcd_error *err)
+{
+    const struct gcd_summary *summary = gcd_graph_summary(s->graph);
+    size_t types = summary->type_count;
+    if (options->mine != NULL) {
+        s->mine = gcd_mem_new(&s->user, types + 1);
+        if (s->mine == NULL)
+            return gcd_fail_nomem(err, "opening a session");
+        if (types > 0)
+            memcpy(s->mine, options->mine, types);
+    }
+    if (options->names == NULL)
+        GCD_TRY(gcd_names_new(summary, GCD_NAMES_CSHARP, &s->user, &s->own_names, err));
+    s->names = options->names != NULL ? options->names : s->own_names;
+    return GCD_OK;
+}
+
+gcd_status gcd_session_new(const struct gcd_graph *g, const struct gcd_session_options *options, struct gcd_session **ret, struct gcd_error *err)
+{
+    static const struct gcd_session_options defaults;
+    options = options != NULL ? options : &defaults;
+    struct gcd_alloc user = gcd_alloc_or_default(options->context.alloc);
+    pthread_condattr_t clock;
+    struct gcd_session *s = gcd_mem_new(&user, sizeof *s);
+    if (s == NULL)
+        return gcd_fail_nomem(err, "opening a session");
+    s->graph = g;
+    s->options = *options;
+    s->user = user;
+    s->alloc = gcd_locked_alloc_init(&s->locked, &s->user);
+    /* none of these fails: the default kinds, and a clock that Linux has */
+    (void)pthread_mutex_init(&s->lock, NULL);
+    (void)pthread_mutex_init(&s->describing, NULL);
+    (void)pthread_condattr_init(&clock);
+    (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&s->moved, &clock);
+    (void)pthread_condattr_destroy(&clock);
+    atomic_init(&s->done, 0);
+    gcd_status st = fill(s, options, err);
+    if (st == GCD_OK)
+        *ret = s;
+    else
+        gcd_session_free(s);
+    return st;
+}
+
+void gcd_session_free(struct gcd_session *s)
+{
+    if (s == NULL)
+        return;
+    struct gcd_alloc user = s->user;
+    session_drop(s);
+    gcd_names_free(s->own_names);
+    if (s->mine != NULL)
+        gcd_mem_free(&user, s->mine, (size_t)gcd_graph_summary(s->graph)->type_count + 1);
+    (void)pthread_cond_destroy(&s->moved);
+    (void)pthread_mutex_destroy(&s->describing);
+    (void)pthread_mutex_destroy(&s->lock);
+    gcd_locked_alloc_done(&s->locked);
+    gcd_mem_free(&user, s, sizeof *s);
+}
+
+const struct gcd_graph *gcd_session_graph(const struct gcd_session *s)
+{
+    return s->graph;
+}
+
+const struct gcd_names *gcd_session_names(const struct gcd_session *s)
+{
+    return s->names;
+}
+
+/* ---- what is kept ---- */
+
+static gcd_status need(struct gcd_session *s, unsigned parts, const struct gcd_context *call, struct gcd_error *err)
+{
+    struct gcd_context c = session_context(s, call);
+    return session_need(s, parts, &c, err);
+}
+
+gcd_status gcd_session_dominators(struct gcd_session *s, const struct gcd_context *call, const struct gcd_dominators **ret, struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_DOMINATORS), call, err));
+    *ret = s->dominators;
+    return GCD_OK;
+}
+
+gcd_status gcd_session_paths(struct gcd_session *s, const struct gcd_context *call, const struct gcd_paths **ret, struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_PATHS), call, err));
+    *ret = s->paths;
+    return GCD_OK;
+}
+
+gcd_status gcd_session_paths_with_dominators(struct gcd_session *s, const struct gcd_context *call, const struct gcd_dominators **ret_dominators,
+                                             const struct gcd_paths **ret_paths, struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_DOMINATORS) | PART_BIT(PART_PATHS), call, err));
+    *ret_dominators = s->dominators;
+    *ret_paths = s->paths;
+    return GCD_OK;
+}
+
+gcd_status gcd_session_retained_by_type(struct gcd_session *s, const struct gcd_context *call, const uint64_t **ret, struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_BY_TYPE), call, err));
+    *ret = s->by_type;
+    return GCD_OK;
+}
+
+gcd_status gcd_session_root_sets(struct gcd_session *s, const struct gcd_context *call, const struct gcd_root_sets **ret, struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_ROOT_SETS), call, err));
+    *ret = &s->root_sets;
+    return GCD_OK;
+}
+
+gcd_status gcd_session_suspects(struct gcd_session *s, const struct gcd_context *call, const struct gcd_suspects **ret, struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_SUSPECTS), call, err));
+    *ret = s->suspects;
+    return GCD_OK;
+}
+
+gcd_status gcd_session_origins(struct gcd_session *s, const struct gcd_context *call, const struct gcd_origins **ret, struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_ORIGINS), call, err));
+    *ret = s->origins;
+    return GCD_OK;
+}
+
+gcd_status gcd_session_async(struct gcd_session *s, const struct gcd_context *call, const struct gcd_async **ret, struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_ASYNC), call, err));
+    *ret = s->async;
+    return GCD_OK;
+}
+
+gcd_status gcd_session_largest_consumer(struct gcd_session *s, const struct gcd_context *call, const struct gcd_suspects **ret,
+                                        struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_LARGEST), call, err));
+    *ret = s->largest;
+    return GCD_OK;
+}
+
+gcd_status gcd_session_dominator_tree(struct gcd_session *s, const struct gcd_context *call, const struct gcd_merged_tree **ret,
+                                      struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_TREE), call, err));
+    *ret = s->tree;
+    return GCD_OK;
+}
+
+gcd_status gcd_session_generations(struct gcd_session *s, const struct gcd_context *call, const struct gcd_generations **ret,
+                                   struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_GENERATIONS), call, err));
+    *ret = s->generations;
+    return GCD_OK;
+}
+
+gcd_status gcd_session_collections(struct gcd_session *s, const struct gcd_context *call, const struct gcd_collections **ret,
+                                   struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_COLLECTIONS), call, err));
+    *ret = s->collections;
+    return GCD_OK;
+}
+
+/* ---- one thread after the other ---- */
+
+gcd_status gcd_session_collection(struct gcd_session *s, const struct gcd_context *call, uint32_t node, struct gcd_collection *ret,
+                                  struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_COLLECTIONS), call, err));
+    (void)pthread_mutex_lock(&s->describing);
+    gcd_status st = gcd_collection_describe(s->collections, node, ret, err);
+    (void)pthread_mutex_unlock(&s->describing);
+    return st;
+}
+
+gcd_status gcd_session_fold_path(struct gcd_session *s, const struct gcd_context *call, struct gcd_fold_step *steps, size_t n,
+                                 struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_ORIGINS), call, err));
+    GCD_TRY(need(s, PART_BIT(PART_COLLECTIONS), call, err));
+    (void)pthread_mutex_lock(&s->describing);
+    gcd_fold_path(s->origins, s->collections, steps, n);
+    (void)pthread_mutex_unlock(&s->describing);
+    return GCD_OK;
+}
+
+/* ---- lists of nodes ---- */
+
+static void list_of(const struct node_lists *l, uint64_t key, struct gcd_node_list *ret)
+{
+    uint64_t first = l->starts[key];
+    ret->count = l->starts[key + 1] - first;
+    ret->nodes = ret->count > 0 ? l->items + first : NULL;
+}
+
+gcd_status gcd_session_objects_of_type(struct gcd_session *s, const struct gcd_context *call, uint32_t type, struct gcd_node_list *ret,
+                                       struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_OF_TYPE), call, err));
+    list_of(&s->of_type, type, ret);
+    return GCD_OK;
+}
+
+gcd_status gcd_session_dominated_by(struct gcd_session *s, const struct gcd_context *call, uint32_t node, struct gcd_node_list *ret,
+                                    struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_DOMINATED), call, err));
+    list_of(&s->dominated, node == GCD_NODE_ROOT ? gcd_graph_node_count(s->graph) : node, ret);
+    return GCD_OK;
+}
+
+gcd_status gcd_session_referrers(struct gcd_session *s, const struct gcd_context *call, uint32_t node, struct gcd_node_list *ret,
+                                 struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_REFERRERS), call, err));
+    list_of(&s->referrers, node, ret);
+    return GCD_OK;
+}
+
+gcd_status gcd_session_referrer_slots(struct gcd_session *s, const struct gcd_context *call, uint32_t node, const uint32_t **ret,
+                                      struct gcd_error *err)
+{
+    GCD_TRY(need(s, PART_BIT(PART_SLOTS), call, err));
+    *ret = s->slots != NULL ? s->slots + s->referrers.starts[node] : NULL;
+    return GCD_OK;
+}

@@ -1,0 +1,61 @@
+/* A session between the files of this folder. */
+#ifndef GCD_SESSION_SESSION_H
+#define GCD_SESSION_SESSION_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <gcdumpc/unstable/session/views.h>
+
+#include "base/threads/locked_alloc.h"
+#include "session/node_lists.h"
+
+/* What is kept.  A part needs only parts before it, so nobody waits in a circle. */
+enum session_part {
+    PART_ORIGINS, PART_COLLECTIONS, PART_GENERATIONS, PART_DOMINATORS, PART_PATHS, PART_BY_TYPE, PART_ROOT_SETS, PART_SUSPECTS, PART_LARGEST,
+    PART_ASYNC, PART_TREE, PART_OF_TYPE, PART_DOMINATED, PART_REFERRERS, PART_SLOTS, PARTS
+};
+#define PART_BIT(part) (1u << (part))
+
+struct gcd_session {
+    const struct gcd_graph *graph;
+    const struct gcd_names *names;
+    struct gcd_names *own_names; /* NULL: they are the user's */
+    struct gcd_session_options options;  /* its names and mine are not used */
+    uint8_t *mine;               /* [type_count + 1], or NULL */
+    struct gcd_alloc user, alloc;        /* ALLOC forwards to USER, one call at a time */
+    struct gcd_locked_alloc locked;
+    pthread_mutex_t lock;        /* of RUNNING */
+    pthread_cond_t moved;        /* a bit of RUNNING was cleared */
+    unsigned running;            /* PART_BIT of the parts that a thread computes */
+    atomic_uint done;            /* PART_BIT of the parts that are there: what is below may be read then */
+    pthread_mutex_t describing;  /* of COLLECTIONS when one is described */
+    struct gcd_origins *origins;
+    struct gcd_collections *collections;
+    struct gcd_generations *generations;
+    struct gcd_dominators *dominators;
+    struct gcd_paths *paths;
+    uint64_t *by_type;           /* [type_count + 1] */
+    struct gcd_root_sets root_sets;
+    struct gcd_suspects *suspects, *largest;     /* LARGEST: may be NULL */
+    struct gcd_async *async;
+    struct gcd_merged_tree *tree;
+    struct node_lists of_type, dominated, referrers;
+    uint32_t *slots;             /* [referrers.count] */
+};
+
+/* What a call of the user means: its flag, threads and progress, and the session's memory and limits. */
+struct gcd_context session_context(const struct gcd_session *s, const struct gcd_context *call);
+
+/* claim.c: parts PARTS (bits) are there when it is GCD_OK.  Computes what is missing, or waits for who does. */
+GCD_MUST_CHECK gcd_status session_need(struct gcd_session *s, unsigned parts, const struct gcd_context *context, struct gcd_error *err);
+
+/*
+ * parts.c: computes PARTS, one of them or dominators with paths, and what they need.  Only one thread does it for a part; on failure nothing of it
+ * is left.
+ */
+GCD_MUST_CHECK gcd_status session_make(struct gcd_session *s, unsigned parts, const struct gcd_context *context, struct gcd_error *err);
+/* Frees all parts. */
+void session_drop(struct gcd_session *s);
+
+#endif
