@@ -201,6 +201,19 @@ class Odd(Compare):
         self.assertEqual(self.done("trend", "old", "old", "again").lines, ["gcdumpc: again: comes from a different process than old: 4321, not 1234"])
         self.assertEqual(self.done("diff", "old", "new").err, b"")
 
+    def test_the_file_of_a_graph_knows_no_command_line(self):
+        """Only names are compared then."""
+        for name in ("old", "new"):
+            for suffix in ("gclog", "gcdump", "dartheap"):
+                self.done("convert", name, "-q", "-o", f"{name}.{suffix}")
+                for pair in ((f"{name}.{suffix}", "new"), ("old", f"{name}.{suffix}"), ("old.gclog", "old.gclog")):
+                    if os.path.exists(self.path(pair[0])):
+                        self.assertNotIn(b"program", self.done("diff", *pair).err, pair)
+        self.put("bank", types_trace(*NEW, command_line="dotnet /srv/bank.dll"))
+        self.done("convert", "bank", "-q", "-o", "bank.gclog")
+        for pair in (("old", "bank.gclog"), ("old.gclog", "bank"), ("old.gclog", "bank.gclog")):
+            self.assertEqual(self.done("diff", *pair).lines, [f'gcdumpc: {pair[1]}: comes from a different program than {pair[0]}: "bank", not "shop"'])
+
     def test_order_in_time(self):
         self.assertEqual(self.done("diff", "new", "old").lines, ["gcdumpc: old: is older than new"])
 

@@ -73,8 +73,20 @@ class Thresholds(CliTest):
         self.done("trend", "old", "old", "new", "--fail-if", "count(New) > +2", code=4)
 
     def test_types_that_are_not_there(self):
-        """A misspelt threshold would never be exceeded."""
-        self.refused(1, r'no type matches "Shop.Ordre"; near it: "Shop.Order"', "diff", "old", "new", "--fail-if", "bytes(Shop.Ordre) > +1%")
+        """They count as 0, so "there must be none" can be asked; a note tells a misspelt name, whose threshold could never be exceeded."""
+        for command, metric in (("diff", "count"), ("diff", "bytes"), ("trend", "count"), ("diff", "retained")):
+            run = self.done(command, "old", "new", "--fail-if", f"{metric}(Shop.Ordre) > 0", code=0)
+            note, = [line for line in run.lines if "Ordre" in line]
+            self.assertEqual(note, 'gcdumpc: no dump has a type that matches "Shop.Ordre", so it counts as 0; near it: "Shop.Order"')
+        run = self.done("diff", "old", "new", "-q", "--fail-if", "count(Shop.Ordre) > 0", "--fail-if", "count(Shop.Ordre) < 1", code=4)
+        self.assertEqual(run.lines, ["gcdumpc: threshold exceeded: count(Shop.Ordre) < 1: 0 -> 0 (+0)"])
+        rows = json.loads(self.done("diff", "old", "new", "--json", "--fail-if", "count(module(Nowhere)) > 0").text)["thresholds"]
+        self.assertEqual(rows, [{"expression": "count(module(Nowhere)) > 0", "before": 0, "after": 0, "exceeded": False}])
+
+    def test_a_type_of_one_dump(self):
+        """No note when any of them has it."""
+        for pair in (("old", "new"), ("new", "old")):
+            self.assertNotIn(b"no dump has", self.done("diff", *pair, "--fail-if", "count(Gone) > 5").err)
 
     def test_errors_name_the_place(self):
         metrics, units = "count, bytes or retained", "B, K, M, G, KB, MB, GB, KiB, MiB or GiB"

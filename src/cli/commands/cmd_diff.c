@@ -135,7 +135,8 @@ static gcd_status write_page(const struct cli_comparison *c, struct gcd_sink *s,
     for (int i = BEFORE; i <= AFTER; i++) {
         const struct cli_side *side = &c->sides[i];
         page.sides[i] = (struct gcd_diff_page_side){
-            .name = cli_path_name(side->subject), .program = side->program, .process = side->process, .unix_ms = side->unix_ms,
+            .name = cli_path_name(side->subject), .program = side->command_line[0] != '\0' ? side->command_line : side->name,
+            .process = side->process, .unix_ms = side->unix_ms,
             .verdict = &side->verdict, .sum = { side->sum.objects, side->sum.bytes, side->retained_bytes },
         };
     }

@@ -14,13 +14,17 @@
 
 /* ---- warnings about the dumps ---- */
 
-/* Two processes of one program also get a warning: memory that fills up slowly starts again with each process. */
+/*
+ * Compares what both know: command lines, else names.  Two processes of one program also get a warning: memory that fills up slowly starts again
+ * with each process.
+ */
 static void warn_of_processes(const struct cli_side *a, const struct cli_side *b)
 {
     bool processes = a->process != 0 && b->process != 0 && a->process != b->process;
-    bool programs = a->program[0] != '\0' && b->program[0] != '\0' && strcmp(a->program, b->program) != 0;
-    if (programs)
-        cli_say(b->subject, "comes from a different program than %s: \"%s\", not \"%s\"", a->subject, b->program, a->program);
+    bool commands = a->command_line[0] != '\0' && b->command_line[0] != '\0';
+    const char *one = commands ? a->command_line : a->name, *other = commands ? b->command_line : b->name;
+    if (one[0] != '\0' && other[0] != '\0' && strcmp(one, other) != 0)
+        cli_say(b->subject, "comes from a different program than %s: \"%s\", not \"%s\"", a->subject, other, one);
     else if (processes)
         cli_say(b->subject, "comes from a different process than %s: %" PRIu64 ", not %" PRIu64, a->subject, b->process, a->process);
 }
@@ -80,7 +84,8 @@ void cli_compare_close(struct cli_comparison *c)
 {
     for (size_t i = 0; i < c->side_count; i++) {
         free(c->sides[i].subject);
-        free(c->sides[i].program);
+        free(c->sides[i].command_line);
+        free(c->sides[i].name);
         for (size_t k = 0; k < CLI_MATCHED_BYS; k++)
             free(c->sides[i].measured[k].values);
     }

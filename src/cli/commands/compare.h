@@ -38,7 +38,7 @@ struct cli_measured {
 /* What is kept of a closed dump. */
 struct cli_side {
     char *subject;               /* for messages */
-    char *program;               /* command line, else name of the process; "" = unknown */
+    char *command_line, *name;   /* of the process; "" = unknown, as the command line in the file of a graph */
     uint64_t process;            /* 0 = unknown */
     int64_t unix_ms;             /* when it was made; INT64_MIN = unknown */
     struct gcd_verdict verdict;

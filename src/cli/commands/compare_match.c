@@ -47,7 +47,7 @@ static const struct cli_side *without_names(const struct cli_comparison *c)
     return NULL;
 }
 
-/* A pattern of an outer type matches nothing any more: a threshold that can never be exceeded. */
+/* A pattern of an outer type matches nothing any more, although there is the type: a threshold that could never be exceeded. */
 static enum cli_exit check_patterns(const struct cli_comparison *c)
 {
     static const char text[] = "no type matches \"%s\" by the names that all dumps know";
@@ -55,7 +55,7 @@ static enum cli_exit check_patterns(const struct cli_comparison *c)
     if (c->filter != NULL && !m->filter_met)
         return cli_error(CLI_FAILED, NULL, text, c->args->view.filter);
     for (size_t i = 0; i < c->threshold_count; i++)
-        if (c->thresholds[i].filter != NULL && !m->threshold_met[i])
+        if (c->thresholds[i].filter != NULL && c->matchings[CLI_BY_NAME].threshold_met[i] && !m->threshold_met[i])
             return cli_error(CLI_FAILED, NULL, text, c->thresholds[i].pattern);
     return CLI_DONE;
 }

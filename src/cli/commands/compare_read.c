@@ -122,7 +122,10 @@ static enum cli_exit add_types(struct reading *r, const struct cli_view *v)
     return st == GCD_OK ? CLI_DONE : cli_fail(r->d.subject, &err);
 }
 
-/* A pattern without a match in any dump is a mistake: its threshold could never be exceeded.  Suggestions come from the last dump. */
+/*
+ * --filter without a match in any dump is a mistake.  A threshold may say that a type must not exist; a note tells a misspelt one.
+ * Suggestions come from the last dump.
+ */
 static enum cli_exit check_patterns(const struct reading *r)
 {
     const struct cli_comparison *c = r->c;
@@ -131,8 +134,8 @@ static enum cli_exit check_patterns(const struct reading *r)
     if (c->filter != NULL && !m[CLI_BY_NAME].filter_met && !m[CLI_BY_RAW_NAME].filter_met)
         return cli_filter_nothing(c->filter, NULL, &r->d, names);
     for (size_t i = 0; i < c->threshold_count; i++)
-        if (c->thresholds[i].filter != NULL && !m[CLI_BY_NAME].threshold_met[i] && !m[CLI_BY_RAW_NAME].threshold_met[i])
-            return cli_filter_nothing(c->thresholds[i].filter, NULL, &r->d, names);
+        if (c->thresholds[i].filter != NULL && !c->args->quiet && !m[CLI_BY_NAME].threshold_met[i] && !m[CLI_BY_RAW_NAME].threshold_met[i])
+            cli_filter_say_absent(c->thresholds[i].filter, &r->d, names);
     return CLI_DONE;
 }
 
@@ -141,13 +144,14 @@ static enum cli_exit describe(struct reading *r, const char *label)
     const struct gcd_summary *f = cli_summary(&r->d);
     struct cli_side *s = r->side;
     s->subject = strdup(label != NULL ? label : r->d.subject);
-    s->program = strdup(f->command_line[0] != '\0' ? f->command_line : f->process_name);
+    s->command_line = strdup(f->command_line);
+    s->name = strdup(f->process_name);
     s->process = f->process;
     s->verdict = f->verdict;
     s->unix_ms = f->trace.start_unix_ms;
     if (s->unix_ms != INT64_MIN && __builtin_add_overflow(s->unix_ms, f->gc_start_ns / 1000000, &s->unix_ms))
         s->unix_ms = INT64_MIN;
-    bool room = s->subject != NULL && s->program != NULL;
+    bool room = s->subject != NULL && s->command_line != NULL && s->name != NULL;
     for (size_t i = 0; i < CLI_MATCHED_BYS && room; i++)
         room = (s->measured[i].values = calloc(r->c->threshold_count + 1, sizeof *s->measured->values)) != NULL;
     return room ? CLI_DONE : cli_no_memory(NULL);

@@ -173,13 +173,17 @@ static struct suggestion suggestion_of(const char *wanted, const char *name, con
     return s;
 }
 
-enum cli_exit cli_filter_nothing(const struct cli_filter *f, const char *subject, const struct cli_dump *d, const struct gcd_names *names)
+#define NEAR_BYTES (NEAR_MAX * (NEAR_NAME + 8) + 80)
+
+/* What to do when F matches nothing: the nearest names of D, or who lists all. */
+static void hint(const struct cli_filter *f, const struct cli_dump *d, const struct gcd_names *names, char text[NEAR_BYTES])
 {
-    char wanted[CLI_NEAR_LENGTH + 1], text[NEAR_MAX * (NEAR_NAME + 8) + 16] = "";
+    char wanted[CLI_NEAR_LENGTH + 1];
     struct suggestion best[NEAR_MAX];
     const struct gcd_summary *summary = cli_type_summary(d);
     bool modules = cli_type_pattern_is_module(f->pattern);
     size_t n = 0;
+    text[0] = '\0';
     wanted_part(f, wanted);
     unsigned most = cli_edit_most(strlen(wanted));
     for (uint32_t i = 0; i < summary->type_count && strlen(wanted) > 1; i++) {
@@ -192,12 +196,25 @@ enum cli_exit cli_filter_nothing(const struct cli_filter *f, const char *subject
             consider(best, &n, s);
     }
     if (n == 0)
-        (void)snprintf(text, sizeof text, "; gcdumpc report%s lists all %s", modules ? " --by module" : "", modules ? "modules" : "types");
+        (void)snprintf(text, NEAR_BYTES, "; gcdumpc report%s lists all %s", modules ? " --by module" : "", modules ? "modules" : "types");
     for (size_t i = 0; i < n; i++) {
         size_t used = strlen(text);
-        (void)snprintf(text + used, sizeof text - used, "%s\"%s\"", i == 0 ? "; near it: " : ", ", best[i].name);
+        (void)snprintf(text + used, NEAR_BYTES - used, "%s\"%s\"", i == 0 ? "; near it: " : ", ", best[i].name);
     }
+}
+
+enum cli_exit cli_filter_nothing(const struct cli_filter *f, const char *subject, const struct cli_dump *d, const struct gcd_names *names)
+{
+    char text[NEAR_BYTES];
+    hint(f, d, names, text);
     return cli_error(CLI_FAILED, subject, "no type matches \"%s\"%s", f->text, text);
+}
+
+void cli_filter_say_absent(const struct cli_filter *f, const struct cli_dump *d, const struct gcd_names *names)
+{
+    char text[NEAR_BYTES];
+    hint(f, d, names, text);
+    cli_say(NULL, "no dump has a type that matches \"%s\", so it counts as 0%s", f->text, text);
 }
 
 /* ---- types ---- */

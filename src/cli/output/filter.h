@@ -37,4 +37,7 @@ enum cli_exit cli_filter_types(const struct cli_filter *f, const struct cli_dump
 /* Says "no type matches ..." about SUBJECT, with the nearest names of D; returns CLI_FAILED. */
 enum cli_exit cli_filter_nothing(const struct cli_filter *f, const char *subject, const struct cli_dump *d, const struct gcd_names *names);
 
+/* Says that F matches nothing in any dump, D being the last, with the nearest names of D. */
+void cli_filter_say_absent(const struct cli_filter *f, const struct cli_dump *d, const struct gcd_names *names);
+
 #endif
