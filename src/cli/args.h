@@ -119,6 +119,9 @@ struct cli_job_args {
     const char *metrics;
     const char *on_success, *on_failure;
     const char *config;          /* of run; its job is the input */
+    const char *name;            /* not an option: of the job that runs; NULL without a configuration */
+    char *const *others;         /* [other_count] not an option: all jobs of the configuration */
+    size_t other_count;
     bool check;
 };
 

@@ -43,9 +43,10 @@ static const struct cli_command commands[] = {
       "--listen ADDR waits for a program started with DOTNET_DiagnosticPorts=ADDR (.NET 5 and later).  The first\n"
       "that connects may start, runs for --delay seconds, and is dumped.  --timeout includes the wait for it.\n\n"
       "With --pid, --name and --all the name of the output may have fields, and missing folders are created:\n"
-      "%n name of the process, %p its number, %h the host, %Y %m %d %H %M %S the time (UTC), %s its seconds since\n"
-      "1970, %j the day of the year, %F for %Y-%m-%d, %% a percent sign.  For example\n"
-      "  gcdumpc --name Shop -o '/var/lib/gcdumpc/%n/%n-%p-%Y%m%dT%H%M%SZ.gclog.gz' --keep 7 --log text\n"
+      "%n name of the process, %p its number, %h the host, %J the job of gcdumpc run, %Y %m %d %H %M %S the time\n"
+      "(UTC), %s its seconds since 1970, %j the day of the year, %F for %Y-%m-%d, %% a percent sign.  For example\n"
+      "  gcdumpc --name Shop -o '/var/lib/gcdumpc/%n/%n-%p-%Y%m%dT%H%M%SZ.nettrace.gz' --keep 7 --log text\n"
+      "--keep, --keep-days and --max-total count the files of one process name (%n), not of one process.\n"
       "Several processes are dumped one after another; the worst result decides the exit status.\n" },
     { "convert", "FILE -o FILE", "convert a recording or a dump to another format", CLI_CONVERT, "" },
     { "info", "FILE", "show what a recording or dump contains, and whether it is complete", CLI_INFO, "" },
@@ -104,7 +105,8 @@ static const struct cli_command commands[] = {
     { "run", "JOB", "create dumps as a configuration file describes, for example from cron", CLI_RUN,
       "Each section of the file is a job: \"[nightly]\", followed by long options of \"gcdumpc collect\" without their\n"
       "dashes: \"name = Shop\", \"keep = 7\", \"strict = true\".  Options before the first section apply to all jobs.  A\n"
-      "line that begins with # or ; is a comment.  Only the owner of the file may have write permission.\n" },
+      "line that begins with # or ; is a comment.  Only the owner of the file may have write permission.\n"
+      "--check also warns of jobs that write the same files; %J, the name of the job, in the output tells them apart.\n" },
     { "ps", "", "list the processes that can be dumped", CLI_PS,
       "Lists .NET processes with a diagnostic socket.  Each has half a second to report its runtime and assembly, all\n"
       "together five seconds; \"(no answer)\" means stopped or busy, \"(no access)\" that it belongs to another user.\n" },

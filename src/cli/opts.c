@@ -152,7 +152,7 @@ static const struct option_row rows[] = {
     { "spill-dir", 0, "FOLDER", "folder for these files, on a disk (TMPDIR, else /var/tmp)", GRAPHS, OPT_TEXT, FIELD(limits.spill_dir), 0, 0 },
     { "all", 0, NULL, "all processes, or all that match --name; the output needs %p in its name", CLI_COLLECT, OPT_FLAG,
       FIELD(target.all), 0, 0 },
-    { "keep", 0, "N", "keep this dump and N - 1 earlier ones of the same -o, remove older ones", CLI_COLLECT, OPT_NUMBER,
+    { "keep", 0, "N", "keep N dumps of the same -o and process name, this one included, remove older ones", CLI_COLLECT, OPT_NUMBER,
       FIELD(job.keep), 1, UINT32_MAX },
     { "keep-days", 0, "D", "remove earlier dumps after this many days", CLI_COLLECT, OPT_NUMBER, FIELD(job.keep_days), 1, 1000000 },
     { "max-total", 0, "SIZE", "remove the oldest dumps while all together are larger", CLI_COLLECT, OPT_SIZE, FIELD(job.max_total_bytes), 1,

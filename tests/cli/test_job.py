@@ -71,6 +71,46 @@ class Job(CliTest):
             left = sorted((name for name in os.listdir(self.path(folder)) if name[0] != "."), key=lambda name: (len(name), name))
             self.assertEqual((left[0], left[1], len(left)), (f"2.{folder}", f"3.{folder}", 3), left)
 
+    def run_job(self, target, job, output, keep, jobs=("nightly", "growing")):
+        """Runs JOB of a configuration with JOBS, all of them with this OUTPUT; the names of its files."""
+        text = f"pid = {target.pid}\noutput = {output}\nlog = json\nkeep = {keep}\n" + "".join(f"[{name}]\nquiet = true\n" for name in jobs)
+        self.put("jobs.conf", text.encode())
+        os.chmod(self.path("jobs.conf"), 0o600)
+        run = self.done("run", job, "--config", "jobs.conf")
+        line, = [json.loads(line) for line in run.lines]
+        return line["file"]
+
+    def test_each_job_keeps_its_own_files(self):
+        """Also where both write into one folder: one job must not remove what another one has to keep."""
+        target = self.process(small_trace())
+        seconds = iter(range(2000, 3000))
+        for output in ("%J/x-%s.gclog", "all/x-%s.gclog", "all/%F/x-%s.gclog"):
+            made = {"nightly": [], "growing": []}
+            for job in ("nightly",) * 3 + ("growing",) * 3 + ("nightly", "growing"):
+                file = self.run_job(target, job, output, 2 if job == "growing" else 3)
+                made[job].append(f"{os.path.dirname(file)}/x-{next(seconds)}.gclog")
+                stamp = (os.stat(self.path(file)).st_atime_ns, os.stat(self.path(file)).st_mtime_ns)
+                os.rename(self.path(file), self.path(made[job][-1]))         # the next one is made in the same second
+                os.utime(self.path(made[job][-1]), ns=stamp)
+            kept = made["nightly"][-3:] + made["growing"][-2:]
+            left = {os.path.relpath(os.path.join(f, n), self.dir) for f, _, names in os.walk(self.dir) for n in names if n.endswith(".gclog")}
+            self.assertEqual(left, set(kept), output)
+            for name in kept:
+                os.unlink(self.path(name))
+
+    def test_files_of_a_job_that_is_no_more(self):
+        """Nobody else would ever remove them."""
+        target = self.process(small_trace())
+        old = self.run_job(target, "nightly", "all/x-%s.gclog", 1)
+        os.rename(self.path(old), self.path("all/x-1.gclog"))
+        self.run_job(target, "growing", "all/x-%s.gclog", 1)
+        self.assertTrue(os.path.exists(self.path("all/x-1.gclog")))
+        new = self.run_job(target, "growing", "all/x-%s.gclog", 1, ("growing",))
+        self.assertFalse(os.path.exists(self.path("all/x-1.gclog")))
+        # by hand: nothing of a job is removed
+        self.collect("--pid", target.pid, "-o", "all/x-%s.gclog.gz", "--keep", "1")
+        self.assertTrue(os.path.exists(self.path(new)))
+
     def test_earlier_ones_that_cannot_be_removed(self):
         """The new one is there, but the failed removal must be reported."""
         self.old("out/2020/1.gclog")

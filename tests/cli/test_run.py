@@ -62,6 +62,54 @@ class Run(CliTest):
         self.wrong("x.conf: a job is needed; there is: none", "# nothing\n")
         self.wrong("x.conf: has no job of that name; there is: a, b", "[a]\npid=1\n[b]\npid=1\n", "c")
 
+    @NO_PROCESSES
+    def test_jobs_with_the_same_files(self):
+        """Warned of when the outputs of two jobs can have one name."""
+        def shared(a, b, *more):
+            run = self.check(f"pid = 1\n[a]\n{a}\n[b]\n{b}\n" + "".join(more))
+            self.assertEqual(run.text.count(": ok\n"), 2 + len(more))
+            return [re.sub("; %J .*", "", line) for line in run.lines]
+        same = "gcdumpc: x.conf: jobs a and b write the same files: "
+        for a, b in (("%n-%s.gclog", "%n-%s.gclog"), ("x.gclog", "./x.gclog"), ("%n-%s.gclog", "Shop-%s.gclog"), ("%n.gclog", "%h.gclog"),
+                     ("d/%n-%F.gclog", "d/%n-%Y-%m-%d.gclog"), ("%p.gclog", "%s.gclog"), ("%p.gclog", "%Y%m%d.gclog"), ("%n/%J.gclog", "a/%n.gclog"),
+                     ("100%%.gclog", "%n.gclog")):
+            self.assertEqual(shared(f"output = {a}", f"output = {b}"), [same + b])
+            self.assertEqual(shared(f"output = {b}", f"output = {a}"), [same + a])
+        self.assertEqual((shared("output = %J.gclog", "output = a.gclog"), shared("output = a.gclog", "output = %J.gclog")), ([same + "a.gclog"], []))
+        for a, b in (("%J-%s.gclog", "%J-%s.gclog"), ("%n.gclog", "%n.gcdump"), ("a/%n.gclog", "b/%n.gclog"), ("%n/%s.gclog", "%s.gclog"),
+                     ("/d/%n.gclog", "d/%n.gclog"), ("%p.gclog", "x%p.gclog"), ("%Y.gclog", "%m.gclog"), ("%p.gclog", "Shop.gclog"),
+                     ("a%n.gclog", "b%n.gclog"), ("%J.gclog", "x.gclog"), ("-", "-")):
+            form = "\nformat = gclog" if a == "-" else ""
+            self.assertEqual(shared(f"output = {a}{form}", f"output = {b}{form}"), [], (a, b))
+        self.assertEqual(shared("output = a%s.gclog\nsave-trace = %s.nettrace", "output = %s.nettrace"), [same + "%s.nettrace"])
+        self.assertEqual(shared("output = a.gclog\nmetrics = x.prom", "output = b.gclog\nmetrics = x.prom"),
+                         ["gcdumpc: x.conf: jobs a and b write the same metrics, so each replaces those of the other: x.prom"])
+
+    @NO_PROCESSES
+    def test_jobs_for_processes_of_different_names(self):
+        text = "output = %n-%s.gclog\n[a]\nname = Shop\n[b]\nname = Cart\n"
+        self.assertEqual(self.check(text).lines, [])
+        for other in (text.replace("Cart", "C*"), text.replace("%n", "x"), text.replace("Cart", "Shop")):
+            self.assertEqual(len(self.check(other).lines), 1, other)
+
+    @NO_PROCESSES
+    def test_programs_that_are_not_there(self):
+        start = "output = %s.gclog\n[a]\npid = 1\n"
+        self.put("hook", b"#!/bin/sh\n")
+        os.chmod(self.path("hook"), 0o700)
+        for command in ("true", " true  x", "/bin/true", "./hook a"):
+            self.assertEqual(self.check(f"{start}on-success = {command}\non-failure = {command}").lines, [], command)
+        self.put("plain", b"")
+        os.chmod(self.path("plain"), 0o600)
+        for command in ("/no/such x", "nosuchprogram", "./plain", ".", "/tmp"):
+            for option in ("on-success", "on-failure"):
+                word = re.escape(command.split()[0])
+                self.wrong(f'job a: {option}: there is no program "{word}" that can be run', f"{start}{option} = {command}", code=1)
+
+    def test_the_name_of_a_job_without_one(self):
+        self.refused(2, "%J is the name of a job, which only gcdumpc run has; .*", "--pid", "1", "-o", "%J.gclog")
+        self.refused(2, "%J is the name of a job, which only gcdumpc run has; .*", "--pid", "1", "-o", "x.gclog", "--save-trace", "%J.nettrace")
+
     def test_a_job_has_to_be_named(self):
         self.config("[a]\npid=1\n")
         self.refused(2, r"x\.conf: a job is needed; there is: a", "run", "--config", "x.conf")
@@ -106,6 +154,7 @@ class Installed(CliTest):
         os.chmod(self.path("gcdumpc.conf"), 0o644)
         run = self.done("run", "--check", "--config", "gcdumpc.conf")
         self.assertEqual(run.text, "gcdumpc.conf: job nightly: ok\ngcdumpc.conf: job growing: ok\n")
+        self.assertEqual(run.lines, [])          # each has its own files
 
     def test_the_samples_name_its_jobs(self):
         with open(os.path.join(UNATTENDED, "gcdumpc.conf"), encoding="utf-8") as f:
@@ -113,6 +162,7 @@ class Installed(CliTest):
         with open(os.path.join(UNATTENDED, "crontab"), encoding="utf-8") as f:
             lines = [line for line in f if not line.startswith("#")]
         self.assertEqual({re.search(r"gcdumpc run (\w+)", line)[1] for line in lines}, jobs)
+        self.assertNotRegex("".join(lines), r"(?<!\\)%")      # cron would end the command there
         for line in lines:
             self.assertRegex(line, r"^[\d*/]+( +[\d*]+){4} +root +/usr/bin/gcdumpc run \w+")
 

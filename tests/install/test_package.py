@@ -45,8 +45,19 @@ class Installed(unittest.TestCase):
             for f in every:
                 with open(os.path.join(d, "all", f), "rb") as content:
                     data = content.read()
-                for place in places:
+                for place in places if "examples/unattended/" not in f else places[1:]:
                     self.assertNotIn(place.encode(), data, f)
+
+    def test_samples_name_the_installed_program(self):
+        """What is copied to /etc has to run."""
+        with tempfile.TemporaryDirectory() as d:
+            for prefix, env in ((os.path.join(d, "opt"), {}), ("/usr/local", {"DESTDIR": d}), ("/usr", {"DESTDIR": os.path.join(d, "b")})):
+                run("cmake", "--install", BUILD, "--prefix", prefix, "--component", "program", env={**os.environ, **env})
+                top = env.get("DESTDIR", "") + prefix
+                self.assertTrue(os.access(os.path.join(top, "bin", "gcdumpc"), os.X_OK))
+                for sample, count in (("crontab", 2), ("gcdumpc@.service", 1)):
+                    with open(os.path.join(top, "share", "doc", "gcdumpc", "examples", "unattended", sample), encoding="utf-8") as f:
+                        self.assertEqual(re.findall(r"[^\s=]+/gcdumpc(?= run )", f.read()), count * [f"{prefix}/bin/gcdumpc"], (prefix, sample))
 
 
 class Debian(unittest.TestCase):
@@ -75,6 +86,9 @@ class Debian(unittest.TestCase):
             for wanted in {"gcdumpc": ["libc6 ", "libuv1 ", "zlib1g "], "libgcdumpc0": ["libc6 ", "zlib1g "],
                            "libgcdumpc-dev": ["libgcdumpc0 (= ", "zlib1g-dev"]}[name]:
                 self.assertIn(wanted, depends, name)
+            if name == "gcdumpc":
+                sample = text("sh", "-c", f"dpkg-deb --fsys-tarfile {path} | tar -xO ./usr/share/doc/gcdumpc/examples/unattended/crontab")
+                self.assertEqual(set(re.findall(r"\S+/gcdumpc(?= run )", sample)), {"/usr/bin/gcdumpc"})
             for wanted in ("copyright", "changelog.gz", "changelog.Debian.gz"):
                 self.assertIn(f"./usr/share/doc/{name}/{wanted}\n", listed)
             self.assertNotRegex(listed, r"man/man./\S+\.\d\n")       # all compressed

@@ -8,6 +8,9 @@ install(TARGETS gcdumpc RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT pr
 install(FILES README.md DESTINATION ${doc} COMPONENT program)
 install(DIRECTORY tools/unattended tools/container DESTINATION ${doc}/examples COMPONENT program
     FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
+# The samples call the program where this installation has it; the prefix is known when it is installed.
+install(CODE "set(gcdumpc_bin \"${CMAKE_INSTALL_BINDIR}\")\nset(gcdumpc_doc \"${doc}\")" COMPONENT program)
+install(SCRIPT tools/cmake/installed-samples.cmake COMPONENT program)
 
 if(NOT GCDUMPC_STATIC)
     install(TARGETS gcdumpc_shared EXPORT gcdumpc-shared-targets

@@ -38,24 +38,6 @@ static size_t find(const struct job_config *c, const char *name)
     return SIZE_MAX;
 }
 
-/* Checks the options of all jobs, or of the named one. */
-static enum cli_exit check(const char *path, const struct job_config *c, const char *name)
-{
-    enum cli_exit worst = CLI_DONE;
-    for (size_t i = 0; i < job_config_count(c); i++) {
-        struct cli_args args;
-        if (name != NULL && strcmp(name, job_config_name(c, i)) != 0)
-            continue;
-        enum cli_exit e = job_config_args(c, i, cli_collect(), &args);
-        if (e == CLI_DONE)
-            printf("%s: job %s: ok\n", path, job_config_name(c, i));
-        else
-            worst = e;
-    }
-    enum cli_exit e = cli_flush_stdout();
-    return worst != CLI_DONE ? worst : e;
-}
-
 enum cli_exit cmd_run(const struct cli_args *args)
 {
     const char *path = args->job.config != NULL ? args->job.config : GCDUMPC_CONFIG;
@@ -69,7 +51,7 @@ enum cli_exit cmd_run(const struct cli_args *args)
         say_jobs(path, c, args->input);
         e = CLI_USAGE;
     } else if (args->job.check) {
-        e = check(path, c, args->input);
+        e = job_config_check(path, c, args->input);
     } else {
         e = job_config_args(c, i, cli_collect(), &job);
         job.quiet = job.quiet || args->quiet;

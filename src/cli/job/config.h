@@ -17,9 +17,16 @@ void job_config_free(struct job_config *c);
 
 /* Names of the jobs in the order of the file. */
 size_t job_config_count(const struct job_config *c);
+char *const *job_config_names(const struct job_config *c);
 const char *job_config_name(const struct job_config *c, size_t i);
 
 /* The options of job I for COMMAND, as if given on the command line.  Their texts live as long as C.  CLI_USAGE after a message. */
 enum cli_exit job_config_args(const struct job_config *c, size_t i, const struct cli_command *command, struct cli_args *ret);
+
+/*
+ * run_check.c: whether the jobs, or the one called NAME, can run: their options and the programs that they start; says on standard output which are
+ * right, and warns of jobs that write the same files.  The worst status.
+ */
+enum cli_exit job_config_check(const char *path, const struct job_config *c, const char *name);
 
 #endif

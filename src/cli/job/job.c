@@ -98,19 +98,21 @@ static enum cli_exit parse_names(struct job *j)
     bool pattern = a->target.name != NULL && strpbrk(a->target.name, "*?[") != NULL;
     j->several = a->target.all || (pattern && j->output != NULL && cli_template_has_process(j->output));
     if (kept && (j->output == NULL || !cli_template_has_time(j->output)))
-        return usage("--keep, --keep-days and --max-total need a name with a date and a time of day in it, as -o '%n-%Y%m%dT%H%M%SZ.gclog.gz'");
+        return usage("--keep, --keep-days and --max-total need a name with a date and a time of day in it, as -o '%n-%Y%m%dT%H%M%SZ.nettrace.gz'");
     if ((kept || a->job.min_interval_s != 0) && ((j->output != NULL && !cli_template_tells_names(j->output)) ||
                                              (j->trace != NULL && !cli_template_tells_names(j->trace))))
         return usage("earlier dumps of one name cannot be told from those of another where %n or %h touches %p or %s; put a dash between them");
     if (kept && is_folder(a))
         return usage("--keep, --keep-days and --max-total are for outputs that are files; this format is a folder");
+    if (a->job.name == NULL && ((j->output != NULL && cli_template_uses(j->output, "J")) || (j->trace != NULL && cli_template_uses(j->trace, "J"))))
+        return usage("%J is the name of a job, which only gcdumpc run has");
     if (j->several && (j->output == NULL || !cli_template_has_process(j->output)))
         return usage("several processes need a name with %p in it");
     if (j->several && a->live.save_trace != NULL && (j->trace == NULL || !cli_template_has_process(j->trace)))
         return usage("several processes need a --save-trace with %p in it");
     if (a->job.if_grown != 0 && j->output == NULL)
         return usage("--if-grown compares with what is remembered beside earlier dumps; it needs a name with fields, as "
-                     "-o '%n-%Y%m%dT%H%M%SZ.gclog'");
+                     "-o '%n-%Y%m%dT%H%M%SZ.nettrace.gz'");
     return CLI_DONE;
 }
 
@@ -231,12 +233,15 @@ static void keep(struct job_dump *d, const struct cli_template *t, uint64_t file
     const struct cli_args *a = d->args;
     struct cli_keep keep = { .files = files, .days = a->job.keep_days, .total_bytes = a->job.max_total_bytes, .own = d->own->ids,
                              .own_count = d->own->count };
+    struct cli_keep_file *others = run_state_others(d, &keep.other_count);
     uint64_t removed;
+    keep.others = others;
     if (cli_keep_apply(&keep, t, &d->values, coming, &removed) != CLI_DONE) {
         d->untidy = true;
         add_reason(d, cli_error_text());
     }
     d->removed += removed;
+    free(others);
 }
 
 /*
@@ -259,17 +264,19 @@ static void keep_recordings(struct job_dump *d)
 }
 
 /* Notes that this run has written PATH. */
-static void note(struct job_own *own, const char *path)
+static void note(struct job_dump *d, const char *path)
 {
     struct stat st;
-    if (lstat(path, &st) == 0)
-        own->ids[own->count++] = (struct cli_keep_id){ .device = st.st_dev, .inode = st.st_ino };
+    if (lstat(path, &st) != 0)
+        return;
+    d->own->ids[d->own->count++] = (struct cli_keep_id){ .device = st.st_dev, .inode = st.st_ino };
+    d->written[d->written_count++] = (struct cli_keep_file){ .inode = st.st_ino, .changed = st.st_mtim };
 }
 
 /* Notes the finished dump, before other jobs that wait for the lock look. */
 static void remember(struct job_dump *d, const struct cli_args *args)
 {
-    note(d->own, args->output.path);
+    note(d, args->output.path);
     d->duration_ms = live_now_ms() - d->start_ms;
     if (run_state_write(d) != CLI_DONE)           /* the dump exists nevertheless */
         add_reason(d, cli_error_text());
@@ -309,7 +316,7 @@ static enum cli_exit dump(struct job_dump *d, struct cli_args *args)
             take_facts(d, &dump);
         d->asked = dump.asked;
         if (dump.trace_written) {
-            note(d->own, args->live.save_trace);
+            note(d, args->live.save_trace);
             keep_recordings(d);
         }
         if (e == CLI_DONE) {
@@ -344,7 +351,8 @@ static void prepare(const struct job *j, struct job_dump *d)
     d->begun = time(NULL);
     d->template = j->output;
     d->trace = j->trace;
-    d->values = (struct cli_template_values){ .name = d->name, .pid = d->pid, .host = j->host, .time = d->begun };
+    d->values = (struct cli_template_values){ .name = d->name, .pid = d->pid, .host = j->host, .job = j->args->job.name,
+                                                .time = d->begun };
 }
 
 static enum cli_exit run_dump(struct job *j, struct job_dump *d)

@@ -49,6 +49,8 @@ struct job_dump {
     bool known;                          /* identified, or identification is not needed */
     bool asked;                          /* the dump was requested; from then on the end of the process is a failure */
     struct job_own *own;                 /* of the run */
+    struct cli_keep_file written[2];     /* by this dump: output and recording */
+    size_t written_count;
     enum job_status status;
     enum cli_exit exit;
     char reason[2048];                   /* why it is not JOB_DONE, or what failed nevertheless */
@@ -80,6 +82,11 @@ struct run_state {
 };
 /* False without a usable run state.  True and all 0: there is one, but without this process. */
 bool run_state_read(const struct job_dump *d, struct run_state *ret);
+/*
+ * The files that other jobs of the configuration have written for this name and that D's job must not remove: RET[*RET_COUNT], to be freed, NULL
+ * without any.  What is not remembered counts as the job's own.
+ */
+struct cli_keep_file *run_state_others(const struct job_dump *d, size_t *ret_count);
 /* CLI_FAILED after a line. */
 enum cli_exit run_state_write(const struct job_dump *d);
 

@@ -21,6 +21,7 @@ struct file {
 };
 
 struct files {
+    const struct cli_keep *keep;
     time_t now;
     struct file *items;
     size_t count, cap;
@@ -35,22 +36,32 @@ static struct file file_of(const struct stat *st, time_t now)
                           .id = { .device = st->st_dev, .inode = st->st_ino } };
 }
 
-static bool collect(void *ctx, int dir_fd, const char *name, const struct stat *st)
-{
-    struct files *f = ctx;
-    (void)dir_fd;
-    (void)name;
-    if (!cli_list_grow(&f->items, f->count, &f->cap, sizeof *f->items))
-        return false;
-    f->items[f->count++] = file_of(st, f->now);
-    return true;
-}
-
 static int compare_times(const struct timespec *a, const struct timespec *b)
 {
     if (a->tv_sec != b->tv_sec)
         return a->tv_sec < b->tv_sec ? -1 : 1;
     return (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
+}
+
+static bool is_of_another_job(const struct cli_keep *keep, const struct stat *st)
+{
+    for (size_t i = 0; i < keep->other_count; i++)
+        if (keep->others[i].inode == st->st_ino && compare_times(&keep->others[i].changed, &st->st_mtim) == 0)
+            return true;
+    return false;
+}
+
+static bool collect(void *ctx, int dir_fd, const char *name, const struct stat *st)
+{
+    struct files *f = ctx;
+    (void)dir_fd;
+    (void)name;
+    if (is_of_another_job(f->keep, st))
+        return true;
+    if (!cli_list_grow(&f->items, f->count, &f->cap, sizeof *f->items))
+        return false;
+    f->items[f->count++] = file_of(st, f->now);
+    return true;
 }
 
 static int newest_first(const void *va, const void *vb)
@@ -121,7 +132,7 @@ static bool remove_chosen(void *ctx, int dir_fd, const char *name, const struct 
 enum cli_exit cli_keep_apply(const struct cli_keep *keep, const struct cli_template *t, const struct cli_template_values *values,
                              uint64_t coming, uint64_t *ret_removed)
 {
-    struct files f = { .now = time(NULL) };
+    struct files f = { .keep = keep, .now = time(NULL) };
     *ret_removed = 0;
     if (keep->files == 0 && keep->days == 0 && keep->total_bytes == 0)
         return CLI_DONE;

@@ -12,12 +12,20 @@ struct cli_keep_id {
     ino_t inode;
 };
 
+/* A file as it was when it was written; a number alone may belong to another file by now. */
+struct cli_keep_file {
+    ino_t inode;
+    struct timespec changed;
+};
+
 struct cli_keep {
     uint64_t files;              /* including the newest; 0 = any number */
     uint64_t days;               /* 0 = any age */
     uint64_t total_bytes;        /* 0 = any size */
     const struct cli_keep_id *own;       /* [own_count] files of this run: they count, but are never removed */
     size_t own_count;
+    const struct cli_keep_file *others;  /* [other_count] files of other jobs: as if they were not there */
+    size_t other_count;
 };
 
 /*

@@ -4,6 +4,7 @@
 #include "exit.h"
 #include "job/job.h"
 #include "output/output.h"
+#include "term/lists.h"
 #include "term/path.h"
 
 #include <errno.h>
@@ -19,9 +20,13 @@
 
 #ifdef GCDUMPC_HAVE_IPC
 
-#define MOST_BYTES 65536
+#define MOST_BYTES (1u << 20)
 /* Entries of one name.  An entry has about 120 bytes, and all must fit into the above. */
 #define MOST_PROCESSES 300u
+
+/* Files of one job, the newest ones, and jobs. */
+#define MOST_FILES 4000u
+#define MOST_JOBS 8u
 
 /* ".NAME.gcdumpc-last" beside the outputs, or above the folders that have fields in their names. */
 static bool path_of(const struct job_dump *d, char *ret, size_t cap)
@@ -48,7 +53,6 @@ static struct run_state last_of(const json_t *o)
 /* NULL without a usable one. */
 static json_t *load(const char *path)
 {
-    char text[MOST_BYTES];
     struct stat st;
     int dir_fd = -1, fd = -1;
     if (gcd_folder_open_parent(path, &dir_fd, NULL) == GCD_OK) {
@@ -57,9 +61,12 @@ static json_t *load(const char *path)
     }
     if (fd < 0)
         return NULL;
-    ssize_t n = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() ? read(fd, text, sizeof text) : -1;
+    bool ours = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_size > 0 && st.st_size <= (off_t)MOST_BYTES;
+    char *text = ours ? malloc((size_t)st.st_size) : NULL;
+    ssize_t n = text != NULL ? read(fd, text, (size_t)st.st_size) : -1;
     (void)close(fd);
     json_t *o = n > 0 ? json_loadb(text, (size_t)n, 0, NULL) : NULL;
+    free(text);
     if (json_is_object(o))
         return o;
     json_decref(o);
@@ -108,6 +115,72 @@ static json_t *entries(const struct job_dump *d, json_t *before)
     return ret;
 }
 
+/* ---- whose files they are ---- */
+
+/* A file of a job: [inode, seconds, nanoseconds]. */
+static json_t *pack_file(const struct cli_keep_file *f)
+{
+    return json_pack("[I, I, I]", (json_int_t)f->inode, (json_int_t)f->changed.tv_sec, (json_int_t)f->changed.tv_nsec);
+}
+
+static struct cli_keep_file unpack_file(const json_t *j)
+{
+    return (struct cli_keep_file){ .inode = (ino_t)json_integer_value(json_array_get(j, 0)),
+                                   .changed = { .tv_sec = (time_t)json_integer_value(json_array_get(j, 1)),
+                                                .tv_nsec = (long)json_integer_value(json_array_get(j, 2)) } };
+}
+
+static bool is_another_job(const struct cli_job_args *job, const char *name)
+{
+    if (job->name == NULL)               /* not run by a configuration: any job */
+        return true;
+    for (size_t i = 0; i < job->other_count; i++)
+        if (strcmp(job->others[i], name) == 0)
+            return strcmp(job->name, name) != 0;
+    return false;                        /* of a job that is no more, so of nobody */
+}
+
+struct cli_keep_file *run_state_others(const struct job_dump *d, size_t *ret_count)
+{
+    char path[4200];
+    const char *job;
+    json_t *o = path_of(d, path, sizeof path) ? load(path) : NULL, *list, *all = json_object_get(o, "files");
+    struct cli_keep_file *ret = NULL;
+    size_t n = 0, cap = 0;
+    json_object_foreach(all, job, list)
+        for (size_t i = 0; i < json_array_size(list) && is_another_job(&d->args->job, job) && cli_list_grow(&ret, n, &cap, sizeof *ret); i++)
+            ret[n++] = unpack_file(json_array_get(list, i));
+    json_decref(o);
+    *ret_count = n;
+    return ret;
+}
+
+/* BEFORE with the files of D, if a job has written them. */
+static json_t *files_of(const struct job_dump *d, json_t *before)
+{
+    json_t *ret = json_object(), *list, *own = NULL;
+    const char *job;
+    json_object_foreach(before, job, list) {
+        bool is_own = d->args->job.name != NULL && strcmp(job, d->args->job.name) == 0;
+        if (is_own)
+            own = json_incref(list);
+        else if (is_another_job(&d->args->job, job) && json_object_size(ret) < MOST_JOBS)
+            (void)json_object_set(ret, job, list);
+    }
+    if (!json_is_array(own)) {
+        json_decref(own);
+        own = json_array();
+    }
+    for (size_t i = 0; i < d->written_count; i++)
+        (void)json_array_append_new(own, pack_file(&d->written[i]));
+    while (json_array_size(own) > MOST_FILES)
+        (void)json_array_remove(own, 0);
+    if (d->args->job.name != NULL)
+        (void)json_object_set(ret, d->args->job.name, own);
+    json_decref(own);
+    return ret;
+}
+
 enum cli_exit run_state_write(const struct job_dump *d)
 {
     char path[4200];
@@ -115,7 +188,8 @@ enum cli_exit run_state_write(const struct job_dump *d)
         return CLI_DONE;
     json_t *before = load(path), *o = entry(d);
     if (o != NULL && (json_object_set_new(o, "pid", json_integer(d->pid)) != 0 ||
-                      json_object_set_new(o, "processes", entries(d, json_object_get(before, "processes"))) != 0)) {
+                      json_object_set_new(o, "processes", entries(d, json_object_get(before, "processes"))) != 0 ||
+                      json_object_set_new(o, "files", files_of(d, json_object_get(before, "files"))) != 0)) {
         json_decref(o);
         o = NULL;
     }

@@ -56,7 +56,7 @@ static bool has_field(const char *part)
     return false;
 }
 
-static bool uses(const struct cli_template *t, const char *letters)
+bool cli_template_uses(const struct cli_template *t, const char *letters)
 {
     for (unsigned i = 0; i < t->count; i++)
         for (const char *s = t->parts[i]; (s = strchr(s, '%')) != NULL; s += 2)
@@ -67,13 +67,19 @@ static bool uses(const struct cli_template *t, const char *letters)
 
 bool cli_template_has_time(const struct cli_template *t)
 {
-    bool day = uses(t, "Yy") && (uses(t, "j") || (uses(t, "m") && uses(t, "d")));
-    return uses(t, "s") || (day && uses(t, "H") && uses(t, "M") && uses(t, "S"));
+    bool day = cli_template_uses(t, "Yy") && (cli_template_uses(t, "j") || (cli_template_uses(t, "m") && cli_template_uses(t, "d")));
+    return cli_template_uses(t, "s") || (day && cli_template_uses(t, "H") && cli_template_uses(t, "M") && cli_template_uses(t, "S"));
 }
 
 bool cli_template_has_process(const struct cli_template *t)
 {
-    return uses(t, "p");
+    return cli_template_uses(t, "p");
+}
+
+/* Does the field LETTER stand for a name? */
+static bool is_name(char letter)
+{
+    return letter == 'n' || letter == 'h' || letter == 'J';
 }
 
 /* Checks one part.  A name can begin or end with digits, so a non-digit must separate it from numbers of any length. */
@@ -87,7 +93,7 @@ static bool tells_names(const char *part)
             continue;
         if (!field)
             name = number = false;
-        else if (*s == 'n' || *s == 'h')
+        else if (is_name(*s))
             name = true;
         else
             number = true;
@@ -110,9 +116,9 @@ bool cli_template_tells_names(const struct cli_template *t)
 static enum cli_exit check_fields(const char *text)
 {
     for (const char *s = text; (s = strchr(s, '%')) != NULL; s += 2) {
-        if (s[1] != '\0' && (strchr("nphFs%", s[1]) != NULL || find_field(s[1]) != NULL))
+        if (s[1] != '\0' && (strchr("nphJFs%", s[1]) != NULL || find_field(s[1]) != NULL))
             continue;
-        return cli_error(CLI_USAGE, NULL, "\"%s\": after %% comes one of n, p, h, Y, m, d, H, M, S, j, y, F, s, or %% for itself", text);
+        return cli_error(CLI_USAGE, NULL, "\"%s\": after %% comes one of n, p, h, J, Y, m, d, H, M, S, j, y, F, s, or %% for itself", text);
     }
     return CLI_DONE;
 }
@@ -223,6 +229,12 @@ bool cli_template_spell(const char *name, char ret[static CLI_TEMPLATE_NAME_BYTE
     return !o.full;
 }
 
+static const char *name_of(char letter, const struct cli_template_values *v)
+{
+    const char *name = letter == 'n' ? v->name : letter == 'h' ? v->host : v->job;
+    return name != NULL ? name : "";
+}
+
 static int time_value(char letter, const struct tm *tm)
 {
     switch (letter) {
@@ -248,8 +260,8 @@ static bool expand_part(const char *part, const struct cli_template_values *v, c
             continue;
         }
         s++;
-        if (*s == 'n' || *s == 'h')
-            ok = cli_template_spell(*s == 'n' ? v->name : v->host, buf) && ok;
+        if (is_name(*s))
+            ok = cli_template_spell(name_of(*s, v), buf) && ok;
         else if (*s == 'p')
             (void)snprintf(buf, sizeof buf, "%" PRIu64, v->pid);
         else if (*s == 's')
@@ -379,8 +391,8 @@ static bool match(const char *part, const char *name, const struct cli_template_
             if (!match_time(f, name))
                 return false;
             name += f->digits;
-        } else if (*part == 'n' || *part == 'h') {
-            if (!cli_template_spell(*part == 'n' ? v->name : v->host, buf) || strncmp(name, buf, strlen(buf)) != 0)
+        } else if (is_name(*part)) {
+            if (!cli_template_spell(name_of(*part, v), buf) || strncmp(name, buf, strlen(buf)) != 0)
                 return false;
             name += strlen(buf);
         } else if (*part == 'p' && v->this_process) {
@@ -397,6 +409,113 @@ static bool match(const char *part, const char *name, const struct cli_template_
     }
     return *name == '\0';
 }
+
+/* ---- templates that meet ---- */
+
+/* Longer parts cannot be names of files. */
+#define SIGNS_MAX 1024u
+
+/* One character of a name, or any number of them. */
+struct sign {
+    enum { SIGN_LITERAL, SIGN_DIGIT, SIGN_ANY } kind;
+    char literal;
+    bool any_number;
+};
+
+struct signs {
+    struct sign items[SIGNS_MAX];
+    size_t count;
+    bool full;
+};
+
+static void add_sign(struct signs *s, struct sign one)
+{
+    s->full = s->full || s->count == SIGNS_MAX;
+    if (!s->full)
+        s->items[s->count++] = one;
+}
+
+static void add_text(struct signs *s, const char *text)
+{
+    for (; *text != '\0'; text++)
+        add_sign(s, (struct sign){ .kind = SIGN_LITERAL, .literal = *text });
+}
+
+static void signs_of(const char *part, const char *job, struct signs *ret)
+{
+    char name[CLI_TEMPLATE_NAME_BYTES];
+    ret->count = 0;
+    ret->full = false;
+    for (const char *s = part; *s != '\0'; s++) {
+        const struct field *f = *s == '%' ? find_field(s[1]) : NULL;
+        if (*s != '%') {
+            add_sign(ret, (struct sign){ .kind = SIGN_LITERAL, .literal = *s });
+            continue;
+        }
+        s++;
+        for (unsigned i = 0; f != NULL && i < f->digits; i++)
+            add_sign(ret, (struct sign){ .kind = SIGN_DIGIT });
+        if (f != NULL)
+            continue;
+        if (*s == '%') {
+            add_text(ret, "%");
+        } else if (*s == 'J' && cli_template_spell(job, name)) {
+            add_text(ret, name);
+        } else {
+            struct sign one = { .kind = *s == 'p' || *s == 's' ? SIGN_DIGIT : SIGN_ANY };
+            add_sign(ret, one);
+            one.any_number = true;
+            add_sign(ret, one);
+        }
+    }
+}
+
+static bool same_character(const struct sign *a, const struct sign *b)
+{
+    if (a->kind == SIGN_ANY || b->kind == SIGN_ANY)
+        return true;
+    if (a->kind == SIGN_DIGIT || b->kind == SIGN_DIGIT)
+        return (a->kind == SIGN_DIGIT || is_digit(a->literal)) && (b->kind == SIGN_DIGIT || is_digit(b->literal));
+    return a->literal == b->literal;
+}
+
+/* Is there a name that A and B both can be?  NOW[j]: one that the first i signs of A and the first j of B can be. */
+static bool meet(const struct signs *a, const struct signs *b)
+{
+    bool rows[2][SIGNS_MAX + 2] = { { true } };
+    for (size_t i = 0; i <= a->count; i++) {
+        bool *now = rows[i % 2], *next = rows[(i + 1) % 2];
+        memset(next, 0, sizeof rows[0]);
+        for (size_t j = 0; j <= b->count; j++) {
+            const struct sign *x = i < a->count ? &a->items[i] : NULL, *y = j < b->count ? &b->items[j] : NULL;
+            if (!now[j])
+                continue;
+            next[j] = next[j] || (x != NULL && x->any_number);
+            now[j + 1] = now[j + 1] || (y != NULL && y->any_number);
+            if (x == NULL || y == NULL || !same_character(x, y))
+                continue;
+            bool *to = x->any_number ? now : next;
+            to[y->any_number ? j : j + 1] = true;
+        }
+        if (i == a->count)
+            return now[b->count];
+    }
+    return false;
+}
+
+bool cli_template_meets(const struct cli_template *a, const char *job_a, const struct cli_template *b, const char *job_b)
+{
+    struct signs x, y;
+    bool yes = a->count == b->count && a->absolute == b->absolute;
+    for (unsigned i = 0; i < a->count && yes; i++) {
+        signs_of(a->parts[i], job_a, &x);
+        signs_of(b->parts[i], job_b, &y);
+        yes = x.full || y.full || meet(&x, &y);
+    }
+    return yes;
+}
+
+/* ---- searching ---- */
 
 struct search {
     const struct cli_template *t;

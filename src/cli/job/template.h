@@ -1,7 +1,7 @@
 /*
- * Names of outputs with fields: "/var/dumps/%n/%n-%p-%Y%m%dT%H%M%SZ.gclog.gz".
+ * Names of outputs with fields: "/var/dumps/%n/%n-%p-%Y%m%dT%H%M%SZ.nettrace.gz".
  *
- *     %n  name of the process   %p  its number   %h  name of the host   %%  a percent sign
+ *     %n  name of the process   %p  its number   %h  name of the host   %J  name of the job   %%  a percent sign
  *     %Y %m %d %H %M %S %j %F %y %s  as strftime(3), in UTC
  *
  * The same template finds the files it has written: for a process of the same name on the same host, with any PID and any time.  They never
@@ -23,7 +23,7 @@ struct cli_template;
 struct cli_template_values {
     const char *name;            /* of the process, spelled by cli_template_spell */
     uint64_t pid;
-    const char *host;
+    const char *host, *job;      /* job NULL: none */
     time_t time;
     bool this_process;           /* finding: only files with PID at %p */
 };
@@ -40,6 +40,11 @@ bool cli_template_tells_names(const struct cli_template *t);
 
 /* The name for VALUES in RET_PATH[CAP].  CLI_FAILED after a message: it, or the name of the process, is too long. */
 enum cli_exit cli_template_expand(const struct cli_template *t, const struct cli_template_values *values, char *ret_path, size_t cap);
+
+/* Can A and B be the same name?  For jobs of the names JOB_A and JOB_B; may be true when they cannot. */
+bool cli_template_meets(const struct cli_template *a, const char *job_a, const struct cli_template *b, const char *job_b);
+/* Is one of the fields LETTERS in it? */
+bool cli_template_uses(const struct cli_template *t, const char *letters);
 
 /* The folder common to all names, in RET[CAP].  False when it is too long. */
 bool cli_template_folder(const struct cli_template *t, char *ret, size_t cap);

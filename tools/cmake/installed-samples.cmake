@@ -1,0 +1,22 @@
+# Run by "cmake --install" and CPack: /usr/bin/gcdumpc in the samples of tools/unattended becomes the program of this installation.
+set(prefix "${CMAKE_INSTALL_PREFIX}")
+if(prefix MATCHES "/_CPack_Packages/[^/]+/DEB/[^/]+/[^/]+(/.*)$")    # its files are not where they will be
+    set(prefix "${CMAKE_MATCH_1}")
+elseif(prefix MATCHES "/_CPack_Packages/")                              # an archive, which is unpacked anywhere
+    return()
+endif()
+set(bin "${gcdumpc_bin}")
+if(NOT IS_ABSOLUTE "${bin}")
+    get_filename_component(bin "${prefix}/${gcdumpc_bin}" ABSOLUTE)
+endif()
+if(NOT IS_ABSOLUTE "${gcdumpc_doc}")
+    set(gcdumpc_doc "${CMAKE_INSTALL_PREFIX}/${gcdumpc_doc}")
+endif()
+file(GLOB samples "$ENV{DESTDIR}${gcdumpc_doc}/examples/unattended/*")
+foreach(sample ${samples})
+    file(READ ${sample} old)
+    string(REPLACE "/usr/bin/gcdumpc" "${bin}/gcdumpc" new "${old}")
+    if(NOT new STREQUAL old)
+        file(WRITE ${sample} "${new}")
+    endif()
+endforeach()
