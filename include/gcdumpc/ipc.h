@@ -208,6 +208,7 @@ struct gcd_ipc_collect_result {
     uint64_t stream_bytes;
     bool stopped;             /* the runtime confirmed the end of every session it had opened */
     bool stream_ended;        /* the stream ended properly, after the stop was requested */
+    bool core3;               /* it knows no question about itself: .NET Core 3, which describes each type once in its life */
 };
 
 /*

@@ -321,7 +321,8 @@ static void look_at_silence(struct session *s)
         fail(s,
              gcd_because(&err, GCD_ERROR_TIMEOUT,
                          gcd_fail(&err, GCD_E_PEER, "the runtime answered, but then sent nothing of a heap walk for %" PRIu64
-                                  " ms: it forced no garbage collection, or is stopped", s->graces->answer_ms)),
+                                  " ms: it forced no garbage collection (Native AOT of .NET 8 and 9 never does), or is stopped",
+                                  s->graces->answer_ms)),
              &err);
 }
 
@@ -656,5 +657,8 @@ gcd_status gcd_ipc_collect(const struct gcd_ipc_collect_options *options, struct
     struct gcd_plan plan = gcd_plan_make(options, st == GCD_OK ? info.runtime_version : NULL);
     gcd_ipc_process_info_done(&info);
     plan.spent_ms = (uv_hrtime() - question.start_ns) / 1000000;
-    return gcd_session_collect(options, &plan, &graces, ret, err);
+    bool core3 = st == GCD_E_UNSUPPORTED;
+    st = gcd_session_collect(options, &plan, &graces, ret, err);
+    ret->core3 = core3;
+    return st;
 }

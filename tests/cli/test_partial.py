@@ -3,7 +3,7 @@ import os
 import signal
 import struct
 
-from cli_support import CliTest, main, trace_bytes
+from cli_support import CliTest, main, trace_bytes, types_trace
 from scripted_runtime import ERROR, Runtime, reply
 
 
@@ -48,6 +48,12 @@ class PartialTest(CliTest):
         self.assertEqual(self.get("x.nettrace"), self.half)
         self.done("convert", "x.nettrace", "-o", "y.gclog", code=3)
         self.assertEqual(self.get("x.gclog"), self.get("y.gclog"))
+
+    def test_net_core_3_describes_types_once(self):
+        """So the second dump of a process has no names, with no other tool in sight."""
+        run = self.gcdumpc(*self.runtime(types_trace(("Shop.Order", 3, 24), ("Shop.Item", 2, 24), described=1), silent=True), "-o", "x.gclog")
+        self.assertEqual(run.code, 3, run.err)
+        self.assertRegex(run.err, rb"incomplete: .*; a runtime of \.NET Core 3 reports each type once: .* only a process that was started again has names")
 
     def test_a_strict_one_leaves_no_recording_either(self):
         """--strict: an incomplete dump writes nothing, however far it came; a complete one writes both files."""

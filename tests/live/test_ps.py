@@ -150,6 +150,7 @@ class Name(PsTest):
                 self.assertRegex(r.stderr, rf"process {a.pid}: .*within 1000 ms")
                 r = self.gcdumpc("info", "--name", name + "x", status=1)
                 self.assertIn("do not answer", r.stderr)
+                self.assertNotIn("another user", r.stderr)
             finally:
                 a.process.send_signal(signal.SIGCONT)
 

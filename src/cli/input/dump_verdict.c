@@ -30,6 +30,9 @@ static void warn_graph(const char *subject, const struct gcd_graph_notes *n)
 static const char *what_helps_with_names(const struct cli_dump *d)
 {
     bool undescribed = cli_summary(d)->types_undescribed > 0;
+    if (d->live && undescribed && d->core3)
+        return "; a runtime of .NET Core 3 reports each type once: it has done so for an earlier dump or another tool; only a process that was "
+               "started again has names again";
     if (d->live)
         return undescribed ? "; the process has reported them to another tool that is still connected (dotnet-trace, a monitor): stop it, "
                              "then dump again"

@@ -25,6 +25,7 @@ struct cli_dump {
     bool received;               /* live: the stream ended, or a partial one is wanted: it can be kept */
     bool live;                   /* of a process, not of a file */
     bool asked;                  /* live: the dump was asked of it; before that it was not disturbed */
+    bool core3;                  /* live: .NET Core 3, which describes each type once */
     const char *subject;         /* file, socket or "process 1234", for messages */
     char process[40];            /* the latter */
     uint32_t pid;                /* live: of the process; 0 = not known */

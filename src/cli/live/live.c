@@ -141,6 +141,7 @@ static enum cli_exit take(const struct live *l, struct live_attempt *a, struct c
     enum cli_exit e = a->status == GCD_OK ? CLI_DONE : cli_fail(l->subject, &a->err);
     bool partial = l->args->live.keep_partial && a->status != GCD_OK && a->status != GCD_E_CANCELED && a->result.stream_bytes > 0;
     ret->received = a->ended || partial;
+    ret->core3 = a->result.core3;
     ret->input = a->spool;
     ret->dump = a->dump;
     a->spool = NULL;

@@ -50,7 +50,22 @@ int cli_target_fits(const struct gcd_ipc_process *p, const char *name)
     return best;
 }
 
-static enum cli_exit nobody(const struct gcd_ipc_process_list *l, const char *name, size_t silent)
+/* Why some processes have no name; "" when all have one. */
+static const char *unnamed(const struct gcd_ipc_process_list *l)
+{
+    bool foreign = false, silent = false;
+    for (size_t i = 0; i < l->count; i++) {
+        bool refused = l->items[i].reason == GCD_ERROR_PERMISSION;
+        foreign = foreign || (!l->items[i].answered && refused);
+        silent = silent || (!l->items[i].answered && !refused);
+    }
+    if (!foreign)
+        return silent ? " (some processes could not be asked: they do not answer)" : "";
+    return silent ? " (some processes could not be asked: they belong to another user (run as root), or do not answer)" :
+                    " (some processes could not be asked: they belong to another user (run as root))";
+}
+
+static enum cli_exit nobody(const struct gcd_ipc_process_list *l, const char *name)
 {
     char meant[CLI_MEANT_BYTES];
     struct cli_nearest near;
@@ -60,13 +75,13 @@ static enum cli_exit nobody(const struct gcd_ipc_process_list *l, const char *na
         cli_nearest_try(&near, l->items[i].entry_assembly);
     }
     return cli_error(CLI_FAILED, NULL, "no .NET process is called \"%s\"%s%s; see gcdumpc ps", name, cli_meant(&near, "", meant),
-                     silent > 0 ? " (some processes could not be asked: they do not answer)" : "");
+                     unnamed(l));
 }
 
 static enum cli_exit choose(const struct gcd_ipc_process_list *l, const char *name, struct cli_dump *d, char *ret_path, uint32_t *ret_pid)
 {
     const struct gcd_ipc_process *found = NULL;
-    size_t n = 0, silent = 0;
+    size_t n = 0;
     int best = 1;
     for (size_t i = 0; i < l->count; i++) {
         int how = cli_target_fits(&l->items[i], name);
@@ -78,10 +93,9 @@ static enum cli_exit choose(const struct gcd_ipc_process_list *l, const char *na
             found = &l->items[i];
             n++;
         }
-        silent += !l->items[i].answered;
     }
     if (n == 0)
-        return nobody(l, name, silent);
+        return nobody(l, name);
     if (n > 1) {
         enum cli_exit e = cli_error(CLI_USAGE, NULL, "%zu processes are called \"%s\"; choose one with --pid:", n, name);
         for (size_t i = 0; i < l->count; i++)
