@@ -213,5 +213,8 @@ int main(int argc, char **argv)
     fill_standard_descriptors();
     cli_set_signals();
     cli_json_prepare();
-    return (int)start(argc, argv);
+    int status = (int)start(argc, argv);
+    if (cli_reader_gone)
+        cli_end_by_sigpipe();
+    return status;
 }

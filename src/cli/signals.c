@@ -12,6 +12,7 @@
 #include "signals.h"
 
 gcd_cancel_flag cli_canceled, cli_timed_out;
+bool cli_reader_gone;
 
 /* What the second signal removes. */
 static char temporary[CLI_SLOTS][4096];
@@ -105,7 +106,16 @@ void cli_set_signals(void)
         if (sigaction(stop[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)    /* nohup stays nohup */
             (void)sigaction(stop[i], &a, NULL);
     }
-    a.sa_handler = SIG_IGN;              /* a closed pipe is a write error with a message */
+    a.sa_handler = SIG_IGN;              /* a closed pipe is a write error, after which files are still removed */
     (void)sigaction(SIGPIPE, &a, NULL);
     (void)sigaction(SIGXFSZ, &a, NULL);  /* a file size limit, too */
+}
+
+void cli_end_by_sigpipe(void)
+{
+    struct sigaction a;
+    memset(&a, 0, sizeof a);
+    a.sa_handler = SIG_DFL;
+    (void)sigaction(SIGPIPE, &a, NULL);
+    (void)raise(SIGPIPE);
 }

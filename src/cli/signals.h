@@ -4,6 +4,8 @@
 #ifndef GCD_CLI_SIGNALS_H
 #define GCD_CLI_SIGNALS_H
 
+#include <stdbool.h>
+
 #include <gcdumpc/cancel.h>
 
 void cli_set_signals(void);
@@ -16,5 +18,9 @@ enum cli_slot { CLI_SLOT_OUTPUT, CLI_SLOT_TRACE, CLI_SLOT_PORT, CLI_SLOTS };
 void cli_temporary(enum cli_slot slot, const char *path);
 /* One will be made, and until the next call of cli_temporary a second signal waits. */
 void cli_temporary_comes(void);
+
+/* The reader of standard output has ended before us; the program then ends as others do, without a word. */
+extern bool cli_reader_gone;
+void cli_end_by_sigpipe(void);
 
 #endif

@@ -5,7 +5,7 @@ import resource
 import signal
 import subprocess
 
-from cli_support import COMMANDS, HAVE_SQLITE, NO_ROOM, SANITIZED, CliTest, big_trace, digest, main, small_trace, trace, trace_bytes
+from cli_support import COMMANDS, HAVE_SQLITE, NO_ROOM, SANITIZED, CliTest, big_trace, digest, main, small_trace, trace, trace_bytes, types_trace
 
 LIMIT = b"a limit of the shell (ulimit -f) or of the file system is too small"
 FULL = re.escape(NO_ROOM)
@@ -98,15 +98,30 @@ class BadOutput(CliTest):
                 self.refused(1, f"standard output: {FULL}", *words, stdout=full)
 
     def test_closed_pipe(self):
-        """No reader: a message, not death by SIGPIPE."""
+        """Without a reader a dump is lost, which is said; tables end without a word, as in "report | head"."""
         for name in ("in", trace("net10-wks")):
-            for command in TO_STDOUT:
+            for command in (*TO_STDOUT, ["diff", name], ["leaks"], ["report", "--help"]):
                 reading, writing = os.pipe()
                 os.close(reading)
                 try:
-                    self.refused(1, "(standard output|/dev/stdout): cannot write: Broken pipe", *command, name, stdout=writing)
+                    if command[0] == "convert":
+                        self.refused(1, "(standard output|/dev/stdout): cannot write: Broken pipe", *command, name, stdout=writing)
+                    else:
+                        run = self.gcdumpc(*command, name, stdout=writing)
+                        self.assertEqual((run.code, run.err), (-signal.SIGPIPE, b""), command)
                 finally:
                     os.close(writing)
+
+    def test_head(self):
+        """More than a pipe holds, of which nobody wants the rest; as cat in its place."""
+        self.put("many", types_trace(*((f"Shop.Type{i:04}", 1, 24) for i in range(5000))))
+        for words in (("report",), ("report", "--json"), ("report", "--csv")):
+            process = self.start(*words, "many")
+            self.assertEqual(len(process.stdout.read(100)), 100)
+            process.stdout.close()
+            process.stdout = None
+            run = self.finish(process)
+            self.assertEqual((run.code, run.err), (-signal.SIGPIPE, b""))
 
     def test_pipe_closed_on_the_way(self):
         process = self.start("convert", trace("net10-wks"), "-o", "-")

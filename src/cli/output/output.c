@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,11 +27,22 @@
 #include "term/suggest.h"
 #include "term/term.h"
 
+/* Has the reader of the pipe that is standard output ended, as head does? */
+static bool reader_has_gone(void)
+{
+    struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+    return poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
+}
+
 enum cli_exit cli_flush_stdout(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return CLI_DONE;
     struct gcd_error err = { .code = GCD_E_IO, .off = GCD_OFF_NONE, .os_errno = errno };
+    if (err.os_errno == EPIPE || reader_has_gone()) {
+        cli_reader_gone = true;
+        return CLI_FAILED;
+    }
     (void)snprintf(err.msg, sizeof err.msg, "cannot write: %s", strerror(errno));
     return cli_fail("standard output", &err);
 }
