@@ -6,6 +6,7 @@
 
 #include <gcdumpc/gcdumpc.h>
 #include <gcdumpc/unstable/async.h>
+#include <gcdumpc/unstable/session/views.h>
 
 #include "args.h"
 #include "commands/commands.h"
@@ -31,7 +32,7 @@
 struct waiting {
     const struct cli_args *args;
     struct cli_dump d;
-    struct gcd_async *async;
+    const struct gcd_async *async;
     const struct gcd_async_frame *frames;
     struct gcd_async_totals totals;
     uint32_t *stacks;            /* [stack_count] those to show: what --filter and --min-bytes let through, the first of --top */
@@ -317,7 +318,7 @@ static enum cli_exit analyse(struct waiting *w)
     struct gcd_context context = cli_context_steps(w->args, "finding asynchronous operations");
     size_t n;
     enum cli_exit e = w->args->view.filter != NULL ? compile(w->args->view.filter, &p) : CLI_DONE;
-    if (e == CLI_DONE && gcd_async_new(w->d.graph, &context, &w->async, &err) != GCD_OK)
+    if (e == CLI_DONE && gcd_session_async(w->d.session, &context, &w->async, &err) != GCD_OK)
         e = cli_fail(w->d.subject, &err);
     cli_progress_end();
     if (e == CLI_DONE) {
@@ -364,21 +365,12 @@ enum cli_exit cmd_async(const struct cli_args *args)
     if (args->output.path != NULL)
         return write_profile(args);
     struct waiting w = { .args = args };
-    enum cli_exit e = cli_open(args, CLI_NEED_RETAINED, &w.d);
+    enum cli_exit e = cli_open_session(args, CLI_NEED_RETAINED, &w.d);
     if (e == CLI_DONE)
         e = analyse(&w);
-    if (e == CLI_DONE) {
-        e = print_all(&w);
-        enum cli_exit flushed = cli_flush_stdout();
-        if (e == CLI_DONE)
-            e = flushed;
-        if (e == CLI_DONE) {
-            cli_say_verdict(&w.d, args->quiet);
-            e = cli_judge(&w.d);
-        }
-    }
+    if (e == CLI_DONE)
+        e = cli_finish(args, &w.d, print_all(&w), 0);
     free(w.stacks);
-    gcd_async_free(w.async);
     cli_close(&w.d);
     return e;
 }

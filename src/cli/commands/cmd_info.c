@@ -209,10 +209,7 @@ enum cli_exit cmd_info(const struct cli_args *args)
             for (size_t i = 0; i < v->reason_count; i++)
                 row("", "%s", v->reasons[i].text);
         }
-        enum cli_exit flushed = cli_flush_stdout();
-        e = flushed != CLI_DONE ? flushed : no_memory ? cli_no_memory(d.subject) : cli_judge(&d);
-        if (e == CLI_DONE || e == CLI_INCOMPLETE)
-            cli_say_verdict(&d, args->quiet);
+        e = cli_finish(args, &d, no_memory ? cli_no_memory(d.subject) : CLI_DONE, 0);
     }
     cli_close(&d);
     return e;

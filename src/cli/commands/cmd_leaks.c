@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <gcdumpc/gcdumpc.h>
+#include <gcdumpc/unstable/session/views.h>
 #include <gcdumpc/unstable/suspect_checks.h>
 
 #include "args.h"
@@ -29,12 +30,10 @@
 struct leaks {
     const struct cli_args *args;
     struct cli_dump d;
-    struct gcd_names *names;
-    struct gcd_dominators *dominators;
-    struct gcd_paths *paths;
-    struct gcd_suspects *suspects;
-    struct gcd_suspects *largest;        /* the first of these is the largest consumer, when there are no suspects; NULL = unknown */
-    struct gcd_origins *origins;
+    const struct gcd_dominators *dominators;
+    const struct gcd_suspects *suspects;
+    const struct gcd_suspects *largest;  /* the first of these is the largest consumer, when there are no suspects; NULL = unknown */
+    const struct gcd_origins *origins;
     size_t shown;                /* suspects, by --top */
 };
 
@@ -65,7 +64,7 @@ static const struct gcd_root *root_of(const struct leaks *l, const struct gcd_su
 
 static void put_root_text(const struct leaks *l, struct cli_table *t, const struct gcd_suspect *s)
 {
-    char *text = cli_root_label(l->d.graph, l->names, root_of(l, s));
+    char *text = cli_root_label(l->d.graph, l->d.names, root_of(l, s));
     cli_table_text(t, text);
     free(text);
 }
@@ -87,7 +86,7 @@ static void put_elements(struct cli_table *t, const struct gcd_suspect *s)
 static void put_type(const struct leaks *l, struct cli_table *t, uint32_t type)
 {
     if (type != GCD_TYPE_NONE)
-        cli_table_text(t, gcd_names_get(l->names, type));
+        cli_table_text(t, gcd_names_get(l->d.names, type));
     else
         cli_table_none(t);
 }
@@ -124,7 +123,7 @@ static struct cli_table *suspects_table(const struct leaks *l, const struct gcd_
         else
             cli_table_none(t);
         cli_table_count(t, s->overlaps);
-        cli_table_text(t, gcd_names_get(l->names, s->type));
+        cli_table_text(t, gcd_names_get(l->d.names, s->type));
         if (s->node != GCD_NODE_NONE) {
             cli_table_count(t, s->node);
             cli_object_address(t, l->d.graph, s->node);
@@ -141,7 +140,7 @@ static struct cli_table *suspects_table(const struct leaks *l, const struct gcd_
         }
         cli_table_text(t, s->sentence);
         cli_field_cell(t, root_of(l, s));
-        cli_static_cells(t, l->d.graph, l->names, root_of(l, s));
+        cli_static_cells(t, l->d.graph, l->d.names, root_of(l, s));
         cli_table_text(t, s->advice);
         put_elements(t, s);
         put_type(l, t, s->element.type);
@@ -218,7 +217,7 @@ static void put_step_text(const struct leaks *l, struct cli_table *t, const stru
 {
     const struct gcd_suspect_step *step = &s->path[i];
     bool counted = s->collection != NULL && step->node == s->node && (s->elements > 0 || s->elements_at_least == s->elements_at_most);
-    const char *type = gcd_names_get(l->names, step->type), *remark = step->dependent ? " (dependent handle)" : "";
+    const char *type = gcd_names_get(l->d.names, step->type), *remark = step->dependent ? " (dependent handle)" : "";
     char *text = NULL, *elements = counted ? elements_text(s) : strdup("");
     int n = -1;
     if (step->skipped)
@@ -264,7 +263,7 @@ static void put_step(const struct leaks *l, struct cli_table *t, const struct gc
     if (step->skipped)
         cli_table_none(t);
     else
-        cli_table_text(t, gcd_names_get(l->names, step->type));
+        cli_table_text(t, gcd_names_get(l->d.names, step->type));
     put_step_text(l, t, s, i, depth);
     cli_fold_cells(t, l->origins, step->skipped ? GCD_TYPE_NONE : step->type, (enum gcd_fold)step->fold);
 }
@@ -274,7 +273,7 @@ static struct cli_table *path_table(const struct leaks *l, const struct gcd_susp
     struct cli_table *t = cli_table_new(path_columns, PATH_COLUMNS);
     uint32_t depth = 0;
     if (s->path_count > 0 && !l->args->view.json) {       /* programs get it with the suspect */
-        char *text = cli_root_label(l->d.graph, l->names, root_of(l, s));
+        char *text = cli_root_label(l->d.graph, l->d.names, root_of(l, s));
         for (size_t i = 0; i + 3 < PATH_COLUMNS; i++)
             cli_table_none(t);
         cli_table_branch(t, 0, text);
@@ -307,7 +306,7 @@ static struct cli_table *parts_table(const struct leaks *l, const struct gcd_sus
         cli_table_count(t, parts[i].objects);
         cli_table_count(t, parts[i].bytes);
         cli_table_share(t, parts[i].bytes, gcd_suspects_heap_bytes(l->suspects));
-        cli_table_text(t, gcd_names_get(l->names, parts[i].type));
+        cli_table_text(t, gcd_names_get(l->d.names, parts[i].type));
     }
     return t;
 }
@@ -511,54 +510,32 @@ static enum cli_exit print_leaks(const struct leaks *l)
 static enum cli_exit analyse(struct leaks *l)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_context context = cli_context_steps(l->args, "finding dominators");
-    gcd_status st = gcd_paths_with_dominators_new(l->d.graph, &context, &l->dominators, &l->paths, &err);
-    if (st == GCD_OK) {
-        enum cli_exit e = cli_origins_of(l->args, &l->d, l->names, &l->origins);
-        if (e != CLI_DONE)
-            return e;
-    }
-    struct gcd_suspects_options options = {
-        .origins = l->origins,
-        .context = cli_context_steps(l->args, "looking for suspects"), .names = l->names, .min_bytes = l->args->view.min_bytes, .paths = l->paths,
-        .share = (double)l->args->view.share_percent / 100,
-        .only_large = l->args->view.share_percent != 0 || l->args->view.min_bytes != 0,      /* a limit that was given holds for all kinds */
-    };
-    if (st != GCD_OK || gcd_suspects_new(l->d.graph, l->dominators, &options, &l->suspects, &err) != GCD_OK)
+    struct gcd_session *session = l->d.session;
+    struct gcd_context finding = cli_context_steps(l->args, "finding dominators"), looking = cli_context_steps(l->args, "looking for suspects");
+    const struct gcd_paths *paths;
+    gcd_status st = gcd_session_paths_with_dominators(session, &finding, &l->dominators, &paths, &err);
+    if (st == GCD_OK)
+        st = gcd_session_origins(session, &looking, &l->origins, &err);
+    if (st == GCD_OK)
+        st = gcd_session_suspects(session, &looking, &l->suspects, &err);
+    if (st == GCD_OK && !l->args->view.csv)
+        st = gcd_session_largest_consumer(session, &looking, &l->largest, &err);
+    if (st != GCD_OK)
         return cli_fail(l->d.subject, &err);
     size_t n = gcd_suspects_count(l->suspects);
-    if (n == 0 && !l->args->view.csv && gcd_largest_consumer(l->d.graph, l->dominators, &options, l->suspects, &l->largest, &err) != GCD_OK)
-        return cli_fail(l->d.subject, &err);
     l->shown = l->args->view.top != 0 && l->args->view.top < n ? (size_t)l->args->view.top : n;
     cli_progress_end();
-    cli_say_pseudo_roots(l->d.subject, gcd_dominators_pseudo_roots(l->dominators));
     return CLI_DONE;
 }
 
 enum cli_exit cmd_leaks(const struct cli_args *args)
 {
     struct leaks l = { .args = args };
-    enum cli_exit e = cli_open(args, CLI_NEED_LEAKS, &l.d);
-    if (e == CLI_DONE)
-        e = cli_names_of(args, &l.d, GCD_NAMES_CSHARP, &l.names);
+    enum cli_exit e = cli_open_session(args, CLI_NEED_LEAKS, &l.d);
     if (e == CLI_DONE)
         e = analyse(&l);
-    if (e == CLI_DONE) {
-        e = print_leaks(&l);
-        enum cli_exit flushed = cli_flush_stdout();
-        if (e == CLI_DONE)
-            e = flushed;
-        if (e == CLI_DONE) {
-            cli_say_verdict(&l.d, args->quiet);
-            e = cli_judge(&l.d);
-        }
-    }
-    gcd_suspects_free(l.largest);
-    gcd_suspects_free(l.suspects);
-    gcd_origins_free(l.origins);
-    gcd_paths_free(l.paths);
-    gcd_dominators_free(l.dominators);
-    gcd_names_free(l.names);
+    if (e == CLI_DONE)
+        e = cli_finish(args, &l.d, print_leaks(&l), gcd_dominators_pseudo_roots(l.dominators));
     cli_close(&l.d);
     return e;
 }

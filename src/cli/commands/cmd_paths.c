@@ -261,18 +261,17 @@ static bool goes_on(const struct tree *t, uint32_t i)
 }
 
 /* Folds the steps from FIRST up to END, of which each is the only one below the one before.  ROOM[END - FIRST]: for the other direction. */
-static void fold_chain(const struct tree *t, uint32_t first, uint32_t end, struct gcd_fold_step *room)
+static bool fold_chain(const struct tree *t, uint32_t first, uint32_t end, struct gcd_fold_step *room)
 {
     uint32_t n = end - first;
-    if (!t->args->view.to_root) {
-        gcd_fold_path(t->folding->origins, t->folding->collections, &t->folds[first], n);
-        return;
-    }
+    if (!t->args->view.to_root)
+        return gcd_session_fold_path(t->folding->session, NULL, &t->folds[first], n, NULL) == GCD_OK;
     for (uint32_t i = 0; i < n; i++)
         room[i] = t->folds[end - 1 - i];
-    gcd_fold_path(t->folding->origins, t->folding->collections, room, n);
+    gcd_status st = gcd_session_fold_path(t->folding->session, NULL, room, n, NULL);
     for (uint32_t i = 0; i < n; i++)
         t->folds[end - 1 - i] = room[i];
+    return st == GCD_OK;
 }
 
 /* Where the line of step I stands. */
@@ -299,7 +298,7 @@ static bool fold(struct tree *t)
     for (uint32_t i = 0, end; i < t->count && ok; i = end) {
         for (end = i; goes_on(t, end); end++)
             ;
-        fold_chain(t, i, ++end, room);
+        ok = fold_chain(t, i, ++end, room);
     }
     for (uint32_t i = 0; i < t->count && ok; i++)
         t->depths[i] = depth_of(t, i);
@@ -347,8 +346,8 @@ static json_t *json_head(const struct tree *t, uint32_t pseudo_roots)
 }
 
 /* Prints the paths to all objects of TYPES. */
-static enum cli_exit type_paths(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, const struct gcd_paths *p,
-                                const uint8_t *types, const struct cli_folding *folding)
+static enum cli_exit type_paths(const struct cli_args *args, const struct cli_dump *d, const struct gcd_paths *p, const uint8_t *types,
+                                const struct cli_folding *folding)
 {
     struct gcd_merged_tree_options o = { .context = cli_context_steps(args, "merging paths"), .paths = p, .types = types,
                                          .to_root = args->view.to_root };
@@ -358,7 +357,7 @@ static enum cli_exit type_paths(const struct cli_args *args, const struct cli_du
     if (gcd_merged_tree_new(d->graph, &o, &tree, &err) != GCD_OK)
         return cli_fail(d->subject, &err);
     cli_progress_end();
-    struct tree t = { .args = args, .d = d, .names = names, .tree = tree, .folding = folding,
+    struct tree t = { .args = args, .d = d, .names = d->names, .tree = tree, .folding = folding,
                       .steps = gcd_merged_tree_steps(tree, &n), .totals = gcd_merged_tree_totals(tree),
                       .table = cli_table_new(columns, sizeof columns / sizeof *columns) };
     t.count = (uint32_t)n;
@@ -378,47 +377,32 @@ static enum cli_exit type_paths(const struct cli_args *args, const struct cli_du
     return e;
 }
 
-static enum cli_exit find_paths(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, const uint8_t *types,
-                                uint32_t object)
+static enum cli_exit find_paths(const struct cli_args *args, const struct cli_dump *d, const uint8_t *types, uint32_t object)
 {
     struct gcd_context context = cli_context_steps(args, "finding paths");
     struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_paths *p;
-    if (gcd_paths_new(d->graph, &context, &p, &err) != GCD_OK)
+    const struct gcd_paths *p;
+    if (gcd_session_paths(d->session, &context, &p, &err) != GCD_OK)
         return cli_fail(d->subject, &err);
     cli_progress_end();
     struct cli_folding folding;
-    enum cli_exit e = cli_folding_of(args, d, names, &folding);
+    enum cli_exit e = cli_folding_of(d, &folding);
     if (e == CLI_DONE)
-        e = types != NULL ? type_paths(args, d, names, p, types, &folding) : cli_object_paths(args, d, names, p, object, &folding);
-    cli_folding_done(&folding);
-    enum cli_exit flushed = cli_flush_stdout();
-    if (e == CLI_DONE)
-        e = flushed;
-    if (e == CLI_DONE) {
-        cli_say_pseudo_roots(d->subject, gcd_paths_pseudo_roots(p));
-        cli_say_verdict(d, args->quiet);
-        e = cli_judge(d);
-    }
-    gcd_paths_free(p);
-    return e;
+        e = types != NULL ? type_paths(args, d, p, types, &folding) : cli_object_paths(args, d, p, object, &folding);
+    return cli_finish(args, d, e, gcd_paths_pseudo_roots(p));
 }
 
 enum cli_exit cmd_paths(const struct cli_args *args)
 {
     struct cli_dump d;
-    struct gcd_names *names = NULL;
     uint8_t *types = NULL;
     uint32_t object = GCD_NODE_NONE;
-    enum cli_exit e = cli_open(args, CLI_NEED_PATHS, &d);
+    enum cli_exit e = cli_open_session(args, CLI_NEED_PATHS, &d);
     if (e == CLI_DONE)
-        e = cli_names_of(args, &d, GCD_NAMES_CSHARP, &names);
+        e = args->view.type != NULL ? cli_match_types(args->view.type, &d, d.names, &types) : cli_find_object(args->view.object, &d, &object);
     if (e == CLI_DONE)
-        e = args->view.type != NULL ? cli_match_types(args->view.type, &d, names, &types) : cli_find_object(args->view.object, &d, &object);
-    if (e == CLI_DONE)
-        e = find_paths(args, &d, names, types, object);
+        e = find_paths(args, &d, types, object);
     free(types);
-    gcd_names_free(names);
     cli_close(&d);
     return e;
 }

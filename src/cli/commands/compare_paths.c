@@ -166,13 +166,12 @@ enum cli_exit cli_paths_add(const struct cli_comparison *c, const struct cli_dum
 {
     struct gcd_error err = GCD_ERROR_INIT;
     struct gcd_context context = cli_context_steps(c->args, "finding paths");
-    struct gcd_paths *paths = NULL;
-    if (gcd_paths_new(d->graph, &context, &paths, &err) != GCD_OK)
+    const struct gcd_paths *paths;
+    if (gcd_session_paths(d->session, &context, &paths, &err) != GCD_OK)
         return cli_fail(d->subject, &err);
     enum cli_exit e = add_views(c, d, views, paths);
     if (e == CLI_DONE)
         cli_say_pseudo_roots(d->subject, gcd_paths_pseudo_roots(paths));
-    gcd_paths_free(paths);
     return e;
 }
 

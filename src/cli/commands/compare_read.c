@@ -24,7 +24,7 @@ struct reading {
     struct cli_comparison *c;
     struct cli_dump d;
     struct cli_side *side;
-    uint64_t *retained;          /* [types], or NULL */
+    const uint64_t *retained;    /* [types] of its session, or NULL */
     struct cli_view views[CLI_MATCHED_BYS];
     bool alike;                  /* both views are the same: it has no full names */
     struct gcd_summary raw;      /* with raw names in place of names */
@@ -34,18 +34,14 @@ struct reading {
 static enum cli_exit measure_retained(struct reading *r)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_dominators *dominators = NULL;
-    r->retained = calloc((size_t)cli_summary(&r->d)->type_count + 1, sizeof *r->retained);
-    if (r->retained == NULL)
-        return cli_no_memory(NULL);
+    const struct gcd_dominators *dominators = NULL;
     enum cli_exit e = cli_find_dominators(r->c->args, &r->d, &dominators);
-    if (e == CLI_DONE && gcd_retained_by_type(r->d.graph, dominators, cli_alloc(), r->retained, &err) != GCD_OK)
+    if (e == CLI_DONE && gcd_session_retained_by_type(r->d.session, NULL, &r->retained, &err) != GCD_OK)
         e = cli_fail(r->d.subject, &err);
     if (e == CLI_DONE) {
         r->side->retained_bytes = gcd_dominators_retained(dominators, GCD_NODE_ROOT);
         cli_say_pseudo_roots(r->d.subject, gcd_dominators_pseudo_roots(dominators));
     }
-    gcd_dominators_free(dominators);
     return e;
 }
 
@@ -239,6 +235,8 @@ static enum cli_exit read_dump(struct cli_comparison *c, const struct cli_args *
 {
     struct reading r = { .c = c, .side = &c->sides[c->side_count++] };
     enum cli_exit e = cli_open(args, need_of(c), &r.d);
+    if (e == CLI_DONE && need_of(c) != CLI_NEED_FACTS)
+        e = cli_make_session(args, &r.d);
     if (e == CLI_DONE)
         e = make_views(&r, args);
     if (e == CLI_DONE)
@@ -258,7 +256,6 @@ static enum cli_exit read_dump(struct cli_comparison *c, const struct cli_args *
         cli_say_verdict(&r.d, true);
     }
     views_done(&r);
-    free(r.retained);
     cli_close(&r.d);
     return e;
 }

@@ -109,7 +109,7 @@ static gcd_status elements_text(const struct shown *f, uint32_t node, char **ret
     *ret = NULL;
     if (!cli_folds(f->args) || gcd_collections_kind(f->folding->collections, gcd_graph_node_type(f->d->graph, node)) <= GCD_COLLECTION_ARRAY)
         return GCD_OK;
-    gcd_status st = gcd_collection_describe(f->folding->collections, node, &it, err);
+    gcd_status st = gcd_session_collection(f->folding->session, NULL, node, &it, err);
     if (st != GCD_OK)
         return st == GCD_END ? GCD_OK : st;
     bool exact = gcd_collection_is_exact(&it);
@@ -206,8 +206,7 @@ static gcd_status put_steps(const struct shown *f, const struct gcd_object_path 
         folds[i] = (struct gcd_fold_step){ .type = lines[i].step.node != GCD_NODE_NONE ? gcd_graph_node_type(f->d->graph, lines[i].step.node)
                                                                                         : GCD_TYPE_NONE };
     folds[n - 1].keep = true;
-    gcd_fold_path(f->folding->origins, f->folding->collections, folds, n);
-    gcd_status st = GCD_OK;
+    gcd_status st = gcd_session_fold_path(f->folding->session, NULL, folds, n, err);
     for (size_t i = 0; i < n && st == GCD_OK; i++) {
         size_t at = f->args->view.to_root ? n - 1 - i : i;
         if (hides && folds[at].fold == GCD_FOLD_INSIDE)
@@ -265,12 +264,12 @@ static gcd_status put_all(const struct shown *f, struct gcd_error *err)
     return st;
 }
 
-enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, const struct gcd_paths *p,
-                               uint32_t object, const struct cli_folding *folding)
+enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dump *d, const struct gcd_paths *p, uint32_t object,
+                               const struct cli_folding *folding)
 {
     uint32_t max = args->view.max_paths != 0 ? (uint32_t)args->view.max_paths : CLI_DEFAULT_PATHS;
     struct gcd_object_paths_options options = { .context = cli_context(args, NULL), .object = object, .max = max };
-    struct shown f = { .args = args, .d = d, .names = names, .paths = p, .object = object, .folding = folding };
+    struct shown f = { .args = args, .d = d, .names = d->names, .paths = p, .object = object, .folding = folding };
     struct gcd_error err = GCD_ERROR_INIT;
     gcd_status st = gcd_object_paths_new(d->graph, p, &options, &f.all, &err);
     f.table = cli_table_new(columns, sizeof columns / sizeof *columns);

@@ -18,7 +18,7 @@ enum cli_exit cli_find_object(const char *which, const struct cli_dump *d, uint3
  * Print one path for each root that holds OBJECT and for each object that refers to it, the shortest first; --max-paths of them, else
  * CLI_DEFAULT_PATHS.  Paths that lead through OBJECT itself are none.
  */
-enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, const struct gcd_paths *p,
-                               uint32_t object, const struct cli_folding *folding);
+enum cli_exit cli_object_paths(const struct cli_args *args, const struct cli_dump *d, const struct gcd_paths *p, uint32_t object,
+                               const struct cli_folding *folding);
 
 #endif

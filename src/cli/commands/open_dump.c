@@ -19,7 +19,9 @@
 #include "input/memory.h"
 #include "live/target.h"
 #include "modules/module_names.h"
+#include "output/folded_paths.h"
 #include "output/output.h"
+#include "output/root_labels.h"
 #include "signals.h"
 #include "term/path.h"
 
@@ -114,8 +116,44 @@ enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct c
     return e == CLI_DONE && need >= CLI_NEED_GRAPH ? cli_make_graph(args, need, ret) : e;
 }
 
+enum cli_exit cli_make_session(const struct cli_args *args, struct cli_dump *d)
+{
+    struct gcd_error err = GCD_ERROR_INIT;
+    uint8_t *mine = NULL;
+    enum cli_exit e = d->names != NULL ? CLI_DONE : cli_name_types(args, d);
+    if (e == CLI_DONE)
+        e = cli_mine_of(args, d, d->names, &mine);
+    struct gcd_session_options options = {
+        .context = cli_context(args, NULL), .names = d->names, .mine = mine, .share = (double)args->view.share_percent / 100,
+        .min_bytes = args->view.min_bytes,
+        .only_large = args->view.share_percent != 0 || args->view.min_bytes != 0,    /* a limit that was given holds for all kinds */
+    };
+    if (e == CLI_DONE && gcd_session_new(d->graph, &options, &d->session, &err) != GCD_OK)
+        e = cli_fail(d->subject, &err);
+    free(mine);
+    return e;
+}
+
+enum cli_exit cli_open_session(const struct cli_args *args, enum cli_need need, struct cli_dump *ret)
+{
+    enum cli_exit e = cli_open(args, need, ret);
+    return e == CLI_DONE ? cli_make_session(args, ret) : e;
+}
+
+enum cli_exit cli_finish(const struct cli_args *args, const struct cli_dump *d, enum cli_exit e, uint32_t pseudo_roots)
+{
+    enum cli_exit flushed = cli_flush_stdout();
+    if (e != CLI_DONE || flushed != CLI_DONE)
+        return e != CLI_DONE ? e : flushed;
+    cli_say_pseudo_roots(d->subject, pseudo_roots);
+    cli_say_verdict(d, args->quiet);
+    return cli_judge(d);
+}
+
 void cli_close(struct cli_dump *d)
 {
+    gcd_session_free(d->session);
+    gcd_names_free(d->names);
     gcd_graph_free(d->graph);
     gcd_dump_free(d->dump);
     gcd_input_free(d->input);
@@ -125,6 +163,8 @@ void cli_close(struct cli_dump *d)
     cli_listen_close(d);
 #endif
     d->trace = NULL;
+    d->session = NULL;
+    d->names = NULL;
     d->graph = NULL;
     d->dump = NULL;
     d->input = NULL;

@@ -15,4 +15,15 @@
 enum cli_exit cli_open(const struct cli_args *args, enum cli_need need, struct cli_dump *ret);
 void cli_close(struct cli_dump *d);
 
+/* The same for a command that asks one graph several questions: with names, and a session on graph and names by the options of ARGS. */
+enum cli_exit cli_open_session(const struct cli_args *args, enum cli_need need, struct cli_dump *ret);
+/* Names and session of a D that was opened with a graph. */
+enum cli_exit cli_make_session(const struct cli_args *args, struct cli_dump *d);
+
+/*
+ * The end of a command that printed about D with the result E, guessing with PSEUDO_ROOTS (dominators.h): flushes the output, says what people have
+ * to know about D, judges.  Returns the exit status.
+ */
+enum cli_exit cli_finish(const struct cli_args *args, const struct cli_dump *d, enum cli_exit e, uint32_t pseudo_roots);
+
 #endif

@@ -18,6 +18,8 @@ struct cli_dump {
     struct gcd_input *input;
     struct gcd_dump *dump;       /* of a recording or a process, */
     struct gcd_graph *graph;     /* of any other file; or made of the former for CLI_NEED_GRAPH */
+    struct gcd_names *names;     /* of its types, when a command wants them (cli_name_types) */
+    struct gcd_session *session; /* on the graph and these names (cli_open_session) */
     struct gcd_sink *trace;      /* for --save-trace */
     bool trace_written;          /* and it is there, under its name */
     struct gcd_ipc_port *port;   /* for --listen */
@@ -52,8 +54,8 @@ enum cli_exit cli_open_file(const struct cli_args *args, const struct gcd_dump_o
                             struct cli_dump *ret);
 /* Makes D->graph, unless it is there already.  On failure the message has been printed. */
 enum cli_exit cli_make_graph(const struct cli_args *args, enum cli_need need, struct cli_dump *d);
-/* Computes the dominators of D->graph.  On failure the message has been printed. */
-enum cli_exit cli_find_dominators(const struct cli_args *args, const struct cli_dump *d, struct gcd_dominators **ret);
+/* The dominators of D->session.  On failure the message has been printed. */
+enum cli_exit cli_find_dominators(const struct cli_args *args, const struct cli_dump *d, const struct gcd_dominators **ret);
 /* What a dump is about, whether it comes from a trace or is a graph. */
 static inline const struct gcd_summary *cli_summary(const struct cli_dump *d)
 {
@@ -78,6 +80,8 @@ static inline const char *cli_input_name(const struct cli_args *args)
 bool cli_separates_loads(const struct cli_args *args);
 /* The names of its types, in the style that ARGS ask for, else DEF.  Free with gcd_names_free. */
 enum cli_exit cli_names_of(const struct cli_args *args, const struct cli_dump *d, enum gcd_name_style def, struct gcd_names **ret);
+/* The same as D->names, in C# spelling unless ARGS ask for another one.  Once, when the dump has its graph, if it gets one. */
+enum cli_exit cli_name_types(const struct cli_args *args, struct cli_dump *d);
 
 /*
  * context.c: what long calls share, by ARGS, which must outlive them.  Without --threads as many threads as there are cores for this process.

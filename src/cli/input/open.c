@@ -49,11 +49,11 @@ enum cli_exit cli_make_graph(const struct cli_args *args, enum cli_need need, st
     return gcd_graph_from_dump(d->dump, &options, &d->graph, &err) == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
 }
 
-enum cli_exit cli_find_dominators(const struct cli_args *args, const struct cli_dump *d, struct gcd_dominators **ret)
+enum cli_exit cli_find_dominators(const struct cli_args *args, const struct cli_dump *d, const struct gcd_dominators **ret)
 {
     struct gcd_context context = cli_context_steps(args, "finding dominators");
     struct gcd_error err = GCD_ERROR_INIT;
-    if (gcd_dominators_new(d->graph, &context, ret, &err) != GCD_OK)
+    if (gcd_session_dominators(d->session, &context, ret, &err) != GCD_OK)
         return cli_fail(d->subject, &err);
     cli_progress_end();
     return CLI_DONE;
@@ -163,4 +163,9 @@ enum cli_exit cli_names_of(const struct cli_args *args, const struct cli_dump *d
         style = GCD_NAMES_SEPARATE_LOADS;
     gcd_status st = gcd_names_new(cli_type_summary(d), style, cli_alloc(), ret, &err);
     return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
+}
+
+enum cli_exit cli_name_types(const struct cli_args *args, struct cli_dump *d)
+{
+    return cli_names_of(args, d, GCD_NAMES_CSHARP, &d->names);
 }

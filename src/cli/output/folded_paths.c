@@ -30,38 +30,43 @@ static enum cli_exit add_mine(const char *pattern, const struct cli_dump *d, con
     return e;
 }
 
-enum cli_exit cli_origins_of(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, struct gcd_origins **ret)
+enum cli_exit cli_mine_of(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, uint8_t **ret)
 {
-    const struct gcd_summary *summary = cli_type_summary(d);
-    bool given = args->view.mine[0] != NULL;
-    size_t n = (size_t)summary->type_count + 1;
+    size_t n = (size_t)cli_type_summary(d)->type_count + 1;
+    *ret = NULL;
+    if (args->view.mine[0] == NULL)
+        return CLI_DONE;
     uint8_t *mine = calloc(2, n);
-    struct gcd_error err = GCD_ERROR_INIT;
     enum cli_exit e = mine != NULL ? CLI_DONE : cli_no_memory(d->subject);
     for (size_t i = 0; i < CLI_MINE_MAX && args->view.mine[i] != NULL && e == CLI_DONE; i++)
         e = add_mine(args->view.mine[i], d, names, mine, mine + n);
-    struct gcd_origins_options options = { .alloc = cli_alloc(), .mine = given ? mine : NULL };
-    if (e == CLI_DONE && gcd_origins_new(summary, &options, ret, &err) != GCD_OK)
+    if (e == CLI_DONE)
+        *ret = mine;
+    else
+        free(mine);
+    return e;
+}
+
+enum cli_exit cli_origins_of(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, struct gcd_origins **ret)
+{
+    uint8_t *mine;
+    struct gcd_error err = GCD_ERROR_INIT;
+    enum cli_exit e = cli_mine_of(args, d, names, &mine);
+    struct gcd_origins_options options = { .alloc = cli_alloc(), .mine = mine };
+    if (e == CLI_DONE && gcd_origins_new(cli_type_summary(d), &options, ret, &err) != GCD_OK)
         e = cli_fail(d->subject, &err);
     free(mine);
     return e;
 }
 
-enum cli_exit cli_folding_of(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, struct cli_folding *ret)
+enum cli_exit cli_folding_of(const struct cli_dump *d, struct cli_folding *ret)
 {
     struct gcd_error err = GCD_ERROR_INIT;
-    struct gcd_context context = cli_context(args, NULL);
-    *ret = (struct cli_folding){ .origins = NULL };
-    enum cli_exit e = cli_origins_of(args, d, names, &ret->origins);
-    if (e == CLI_DONE && gcd_collections_new(d->graph, &context, &ret->collections, &err) != GCD_OK)
-        e = cli_fail(d->subject, &err);
-    return e;
-}
-
-void cli_folding_done(struct cli_folding *f)
-{
-    gcd_collections_free(f->collections);
-    gcd_origins_free(f->origins);
+    *ret = (struct cli_folding){ .session = d->session };
+    gcd_status st = gcd_session_origins(d->session, NULL, &ret->origins, &err);
+    if (st == GCD_OK)
+        st = gcd_session_collections(d->session, NULL, &ret->collections, &err);
+    return st == GCD_OK ? CLI_DONE : cli_fail(d->subject, &err);
 }
 
 const char *cli_hidden_text(uint64_t n, uint64_t library, char buf[CLI_HIDDEN_BYTES])

@@ -6,23 +6,29 @@
 #define GCD_CLI_FOLDED_PATHS_H
 
 #include <gcdumpc/unstable/origins.h>
+#include <gcdumpc/unstable/session/views.h>
 
 #include "args.h"
 #include "exit.h"
 #include "input/input.h"
 #include "output/table.h"
 
-/* What folding takes: whose types there are, by --mine of the arguments; which are collections. */
+/* What folding takes, of a session: whose types there are, which are collections. */
 struct cli_folding {
-    struct gcd_origins *origins;
-    struct gcd_collections *collections;
+    struct gcd_session *session;
+    const struct gcd_origins *origins;
+    const struct gcd_collections *collections;
 };
 
-/* CLI_USAGE, CLI_FAILED, or after an interrupt its exit status, after a message.  Free with gcd_origins_free. */
+/*
+ * The types that --mine of ARGS means, not 0 = it is one: *RET[types], to be freed, NULL without --mine.  CLI_USAGE, CLI_FAILED, or after an
+ * interrupt its exit status, after a message.
+ */
+enum cli_exit cli_mine_of(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, uint8_t **ret);
+/* Origins by these.  The same errors.  Free with gcd_origins_free. */
 enum cli_exit cli_origins_of(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, struct gcd_origins **ret);
-/* D has a graph.  Call cli_folding_done in any case. */
-enum cli_exit cli_folding_of(const struct cli_args *args, const struct cli_dump *d, const struct gcd_names *names, struct cli_folding *ret);
-void cli_folding_done(struct cli_folding *f);
+/* Of D->session. */
+enum cli_exit cli_folding_of(const struct cli_dump *d, struct cli_folding *ret);
 
 /* Are hidden steps left out for ARGS?  Not with --full, and not for programs. */
 static inline bool cli_folds(const struct cli_args *args)

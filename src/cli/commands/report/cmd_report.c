@@ -128,10 +128,14 @@ static enum cli_exit load(struct report *r, enum format format)
         need = r->args->view.by == GCD_BY_ROOT ? CLI_NEED_GRAPH : CLI_NEED_RETAINED;
     enum cli_exit e = cli_open(r->args, need, &r->d);
     if (e == CLI_DONE)
-        e = cli_names_of(r->args, &r->d, GCD_NAMES_CSHARP, &r->names);
+        e = cli_name_types(r->args, &r->d);
+    r->names = r->d.names;
     if (e == CLI_DONE)
         e = cli_filter_types(r->filter, &r->d, r->names, &r->wanted);
-    if (e == CLI_DONE && r->args->view.retained && r->args->view.by != GCD_BY_ROOT)
+    bool dominated = r->args->view.retained && r->args->view.by != GCD_BY_ROOT;
+    if (e == CLI_DONE && dominated)
+        e = cli_make_session(r->args, &r->d);
+    if (e == CLI_DONE && dominated)
         e = cli_find_dominators(r->args, &r->d, &r->dominators);
     if (r->dominators != NULL)
         r->pseudo_roots = gcd_dominators_pseudo_roots(r->dominators);
@@ -218,12 +222,7 @@ static enum cli_exit run(struct report *r, enum format format, struct gcd_sink *
     enum cli_exit e = load(r, format);
     if (e == CLI_DONE)
         e = sink != NULL ? print_to_file(r, format, sink) : print(r, format, stdout);
-    enum cli_exit flushed = cli_flush_stdout();
-    if (e != CLI_DONE || flushed != CLI_DONE)
-        return e != CLI_DONE ? e : flushed;
-    cli_say_pseudo_roots(r->d.subject, r->pseudo_roots);
-    cli_say_verdict(&r->d, r->args->quiet);
-    return cli_judge(&r->d);
+    return cli_finish(r->args, &r->d, e, r->pseudo_roots);
 }
 
 enum cli_exit cmd_report(const struct cli_args *args)
@@ -245,8 +244,6 @@ enum cli_exit cmd_report(const struct cli_args *args)
     gcd_sink_free(sink);
     cli_temporary(CLI_SLOT_OUTPUT, NULL);
     gcd_histogram_free(r.h);
-    gcd_dominators_free(r.dominators);
-    gcd_names_free(r.names);
     free(r.wanted);
     cli_close(&r.d);
     cli_filter_free(r.filter);

@@ -25,10 +25,10 @@
 struct report {
     const struct cli_args *args;
     struct cli_dump d;
-    struct gcd_names *names;
+    const struct gcd_names *names;       /* the dump's */
     struct cli_filter *filter;
     uint8_t *wanted;             /* [types] 1: has objects and matches the filter */
-    struct gcd_dominators *dominators;   /* with --retained, of types */
+    const struct gcd_dominators *dominators;     /* its session's, with --retained, of types */
     uint32_t pseudo_roots;       /* objects that took the place of roots */
     const struct gcd_histogram *h;       /* of the table */
     struct cli_column columns[16];       /* of the table */

@@ -184,17 +184,16 @@ static enum cli_exit sort_types(const struct retained *r, struct type_line **ret
     const struct gcd_graph *g = r->d.graph;
     uint32_t count = gcd_graph_summary(g)->type_count, n = 0;
     struct gcd_error err = GCD_ERROR_INIT;
-    uint64_t *bytes = calloc((size_t)count + 1, sizeof *bytes);
+    const uint64_t *bytes;
     struct type_line *lines = calloc((size_t)count + 1, sizeof *lines);
-    enum cli_exit e = bytes != NULL && lines != NULL ? CLI_DONE : cli_no_memory(r->d.subject);
-    if (e == CLI_DONE && gcd_retained_by_type(g, r->dominators, cli_alloc(), bytes, &err) != GCD_OK)
+    enum cli_exit e = lines != NULL ? CLI_DONE : cli_no_memory(r->d.subject);
+    if (e == CLI_DONE && gcd_session_retained_by_type(r->d.session, NULL, &bytes, &err) != GCD_OK)
         e = cli_fail(r->d.subject, &err);
     for (uint32_t t = 0; e == CLI_DONE && t < count; t++)
         if (gcd_graph_summary(g)->types[t].objects > 0 && (r->types == NULL || r->types[t]))
             lines[n++] = (struct type_line){ bytes[t], t, r };
     if (e == CLI_DONE)
         qsort(lines, n, sizeof *lines, compare_lines);
-    free(bytes);
     if (e != CLI_DONE)
         free(lines);
     *ret = e == CLI_DONE ? lines : NULL;
@@ -447,34 +446,24 @@ static enum cli_exit skipped_types(struct retained *r, const char *pattern)
 static enum cli_exit run(struct retained *r)
 {
     const char *pattern = pattern_of(&r->args->view);
-    enum cli_exit e = cli_open(r->args, CLI_NEED_RETAINED, &r->d);
-    if (e == CLI_DONE)
-        e = cli_names_of(r->args, &r->d, GCD_NAMES_CSHARP, &r->names);
+    enum cli_exit e = cli_open_session(r->args, CLI_NEED_RETAINED, &r->d);
+    r->names = r->d.names;
     if (e == CLI_DONE && pattern != NULL)
         e = cli_match_types(pattern, &r->d, r->names, &r->types);
     if (e == CLI_DONE && r->args->view.skip != NULL)
         e = skipped_types(r, r->args->view.skip);
-    if (e != CLI_DONE)
-        return e;
-    e = cli_find_dominators(r->args, &r->d, &r->dominators);
+    if (e == CLI_DONE)
+        e = cli_find_dominators(r->args, &r->d, &r->dominators);
     if (e != CLI_DONE)
         return e;
     r->alive_bytes = gcd_dominators_retained(r->dominators, GCD_NODE_ROOT);
-    e = print(r);
-    enum cli_exit flushed = cli_flush_stdout();
-    if (e != CLI_DONE || flushed != CLI_DONE)
-        return e != CLI_DONE ? e : flushed;
-    cli_say_pseudo_roots(r->d.subject, gcd_dominators_pseudo_roots(r->dominators));
-    cli_say_verdict(&r->d, r->args->quiet);
-    return cli_judge(&r->d);
+    return cli_finish(r->args, &r->d, print(r), gcd_dominators_pseudo_roots(r->dominators));
 }
 
 enum cli_exit cmd_retained(const struct cli_args *args)
 {
     struct retained r = { .args = args, .lines = args->view.top != 0 ? (uint32_t)args->view.top : DEFAULT_LINES };
     enum cli_exit e = run(&r);
-    gcd_dominators_free(r.dominators);
-    gcd_names_free(r.names);
     free(r.types);
     free(r.skip);
     cli_close(&r.d);

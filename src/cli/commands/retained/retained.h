@@ -16,8 +16,8 @@
 struct retained {
     const struct cli_args *args;
     struct cli_dump d;
-    struct gcd_names *names;
-    struct gcd_dominators *dominators;
+    const struct gcd_names *names;       /* the dump's */
+    const struct gcd_dominators *dominators;     /* its session's */
     uint8_t *types;              /* of the pattern; NULL = all */
     uint8_t *skip;               /* --skip; NULL = none */
     uint64_t alive_bytes;
