@@ -114,7 +114,8 @@ struct gcd_suspect_step {
 struct gcd_suspect {
     enum gcd_suspect_kind kind;
     const char *sentence;        /* what, how much, where: one or two sentences in UTF-8, with the names of the options */
-    const char *advice;          /* what to look at next: one sentence; "" = nothing that the sentence does not say */
+    const char *advice;          /* what to look at next: one sentence */
+    size_t also_count;           /* suspects of the same objects, which are not in the list: the sentence tells each in a clause */
 
     /*
      * BYTES of OBJECT, HANDLERS, TYPE and FINALIZERS do not overlap unless OVERLAPS is set: what a suspect keeps alive does not count again for a

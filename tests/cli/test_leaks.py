@@ -71,7 +71,8 @@ class Leaks(CliTest):
             "root_kind": "statics", "root": "static variable s_app", "field": "s_app", "class": None, "label": "s_app",
             "collection": "array", "elements": 100, "elements_at_least": 1, "elements_at_most": None, "element": "Shop.Order",
             "owner": "Shop.Cache", "owner_module": None, "owner_node": 1,
-            "advice": "", "sentence": "100.0 % of the heap (9.5 MiB) is held by one Shop.Cache: 100 Shop.Order in a Shop.Order[]. "
+            "advice": "Look in Shop.Cache for what fills it: is all of it still needed?", "also": [],
+            "sentence": "100.0 % of the heap (9.5 MiB) is held by one Shop.Cache: 100 Shop.Order in a Shop.Order[]. "
                         "It is held by the static variable s_app."})
         self.assertEqual([(p["depth"], p["type"], p["address"], p["repeats"], p["dependent"]) for p in path],
                          [(i + 1, t, f"{at[o]:#x}", 1, False) for i, (o, t) in enumerate((("app", "Shop.App"), ("cache", "Shop.Cache"),

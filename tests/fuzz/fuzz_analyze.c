@@ -9,6 +9,7 @@
 #include <gcdumpc/suspects.h>
 #include <gcdumpc/unstable/merged_tree.h>
 #include <gcdumpc/unstable/root_order.h>
+#include <gcdumpc/unstable/suspect_checks.h>
 
 #include "fuzz/fuzz.h"
 #include "support/failalloc.h"
@@ -161,7 +162,7 @@ static void check_suspects(const struct heap *h, const struct gcd_dominators *d,
         const struct gcd_suspect *one = gcd_suspects_get(s, i);
         if (one->sentence[0] == '\0' || !run_is_utf8(one->sentence, strlen(one->sentence)))
             fuzz_fail("a suspect has a sentence", one->sentence);
-        bool is_free = one->kind == GCD_SUSPECT_PINNED || one->kind == GCD_SUSPECT_FRAGMENTATION;       /* bytes between objects */
+        bool is_free = gcd_suspect_kind_is_free(one->kind);      /* bytes between objects */
         if (!(one->share >= 0 && one->share <= 1) || (is_free ? one->share != 0 : one->bytes > one->retained_bytes))
             fuzz_fail("a suspect is a part of the heap", one->sentence);
         for (size_t k = 0; k < one->path_count; k++)

@@ -14,21 +14,23 @@ static struct gcd_error err = GCD_ERROR_INIT;
 
 #define NOTHING_IS_LARGE (UINT64_C(1) << 50)
 
-/* The first suspect of KIND; NULL = none. */
+/* The first suspect of KIND, also one that another tells in a clause; NULL = none. */
 static const struct gcd_suspect *first_of(struct answer a, enum gcd_suspect_kind kind)
 {
-    for (size_t i = 0; i < gcd_suspects_count(a.s); i++)
-        if (gcd_suspects_get(a.s, i)->kind == kind)
-            return gcd_suspects_get(a.s, i);
+    for (size_t i = 0; i < gcd_suspects_count(a.s); i++) {
+        const struct gcd_suspect *s = gcd_suspects_get(a.s, i);
+        if (s->kind == kind)
+            return s;
+        for (size_t k = 0; k < s->also_count; k++)
+            if (gcd_suspects_also(a.s, s, k)->kind == kind)
+                return gcd_suspects_also(a.s, s, k);
+    }
     return NULL;
 }
 
 static size_t count_of(struct answer a, enum gcd_suspect_kind kind)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < gcd_suspects_count(a.s); i++)
-        n += gcd_suspects_get(a.s, i)->kind == kind;
-    return n;
+    return gcd_suspects_check(a.s, kind)->found;
 }
 
 /* The only suspect of KIND, of N objects, for which most are NAME's. */

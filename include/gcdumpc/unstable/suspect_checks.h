@@ -1,6 +1,6 @@
 /*
- * What to show besides suspects: the numbers of each kind that was looked for, also below its threshold; and the largest consumer of a heap without
- * suspects, described like one.
+ * What to show besides suspects: the numbers of each kind that was looked for, also below its threshold; suspects that others tell in a clause; and
+ * the largest consumer of a heap without suspects, described like one.
  */
 #ifndef GCDUMPC_UNSTABLE_SUSPECT_CHECKS_H
 #define GCDUMPC_UNSTABLE_SUSPECT_CHECKS_H
@@ -11,8 +11,11 @@
 extern "C" {
 #endif
 
+/* Are the bytes of a suspect of KIND free memory?  Then they are no part of the heap's, and have no share in it. */
+GCD_API bool gcd_suspect_kind_is_free(enum gcd_suspect_kind kind);
+
 struct gcd_suspect_check {
-    size_t found;                /* suspects of the kind */
+    size_t found;                /* suspects of the kind, also those that are told in a clause of another one */
     uint64_t objects, bytes;     /* of the largest group that was seen, suspect or not: timers, the callbacks of one source, the handlers of one
                                     event ...; 0 = there is none */
     uint64_t least_objects, least_bytes;     /* a suspect has one of these; 0 = does not count */
@@ -22,6 +25,9 @@ struct gcd_suspect_check {
 
 /* Of KIND; the suspects'. */
 GCD_API const struct gcd_suspect_check *gcd_suspects_check(const struct gcd_suspects *s, enum gcd_suspect_kind kind);
+
+/* Number I of the ALSO_COUNT suspects that consist of the objects of X, which is one of S; with a sentence of its own. */
+GCD_API const struct gcd_suspect *gcd_suspects_also(const struct gcd_suspects *s, const struct gcd_suspect *x, size_t i);
 
 /*
  * NONE: the answer of gcd_suspects_new to the same questions, which has no suspects.  *RET: suspects of which the first is the largest consumer,

@@ -64,10 +64,15 @@ const struct finding_rule finding_thread_statics = {
     .kind = GCD_SUSPECT_THREAD_STATICS, .least = UINT32_MAX, .few = 1, .replaces = true, .is_type = findings_no_type, .look = look, .who = heaviest,
 };
 
-void suspects_say_interned(struct suspect_words *s, const struct suspect *x)
+void suspects_tell_interned(struct suspect_words *s, const struct suspect *x)
 {
     suspects_put(s, "The runtime's table of interned strings and literals has ");
     suspects_put_count(s, x->pub.objects, "string", "strings");
+}
+
+void suspects_say_interned(struct suspect_words *s, const struct suspect *x)
+{
+    suspects_tell_interned(s, x);
     suspects_put(s, ", which");
     suspects_put_kept(s, &x->pub, x->pub.objects != 1);
     suspects_put(s, " as long as the program runs.");

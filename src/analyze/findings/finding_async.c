@@ -20,12 +20,18 @@ const struct finding_rule finding_async = {
     .kind = GCD_SUSPECT_ASYNC, .least = FINDING_CALLS, .is_type = is_type, .look = look, .who = findings_nobody,
 };
 
-void suspects_say_async(struct suspect_words *s, const struct suspect *x)
+void suspects_tell_async(struct suspect_words *s, const struct suspect *x)
 {
     suspects_put_count(s, x->pub.objects, "call", "calls");
     suspects_put(s, " of the asynchronous method ");
     suspects_put_who(s, x->pub.type);
-    suspects_put(s, x->pub.objects == 1 ? " waits. It" : " wait. They");
+    suspects_put(s, x->pub.objects == 1 ? " waits" : " wait");
+}
+
+void suspects_say_async(struct suspect_words *s, const struct suspect *x)
+{
+    suspects_tell_async(s, x);
+    suspects_put(s, x->pub.objects == 1 ? ". It" : ". They");
     suspects_put_kept(s, &x->pub, x->pub.objects != 1);
     suspects_put(s, ".");
 }

@@ -34,7 +34,7 @@ const struct finding_rule finding_boxed = {
     .kind = GCD_SUSPECT_BOXED, .least = FINDING_BOXED, .is_type = is_type, .look = look, .who = findings_holder,
 };
 
-void suspects_say_boxed(struct suspect_words *s, const struct suspect *x)
+void suspects_tell_boxed(struct suspect_words *s, const struct suspect *x)
 {
     suspects_put_number(s, x->pub.objects);
     suspects_put(s, " boxed ");
@@ -42,6 +42,11 @@ void suspects_say_boxed(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, " values take ");
     suspects_put_bytes(s, x->pub.shallow_bytes);
     suspects_put_behind(s, x, " in ");
+}
+
+void suspects_say_boxed(struct suspect_words *s, const struct suspect *x)
+{
+    suspects_tell_boxed(s, x);
     suspects_put(s, ".");
     suspects_put_held_by(s, x, "One of them is");
 }

@@ -37,11 +37,16 @@ const struct finding_rule finding_cancellation = {
     .is_type = is_type, .look = look,
 };
 
-void suspects_say_cancellation(struct suspect_words *s, const struct suspect *x)
+void suspects_tell_cancellation(struct suspect_words *s, const struct suspect *x)
 {
     suspects_put_count(s, x->pub.objects, "callback is", "callbacks are");
     suspects_put(s, " registered with one CancellationTokenSource");
     suspects_put_behind(s, x, " for ");
+}
+
+void suspects_say_cancellation(struct suspect_words *s, const struct suspect *x)
+{
+    suspects_tell_cancellation(s, x);
     suspects_put(s, ". They");
     suspects_put_kept(s, &x->pub, true);
     suspects_put(s, ".");

@@ -11,11 +11,16 @@ const struct finding_rule finding_http = {
     .kind = GCD_SUSPECT_HTTP, .least = FINDING_HTTP, .is_type = is_type, .look = findings_any, .who = findings_holder,
 };
 
-void suspects_say_http(struct suspect_words *s, const struct suspect *x)
+void suspects_tell_http(struct suspect_words *s, const struct suspect *x)
 {
     suspects_put_count(s, x->pub.objects, "HTTP handler is", "HTTP handlers are");
     suspects_put(s, " alive, each with connections of its own");
     suspects_put_behind(s, x, " in ");
+}
+
+void suspects_say_http(struct suspect_words *s, const struct suspect *x)
+{
+    suspects_tell_http(s, x);
     suspects_put(s, ". They");
     suspects_put_kept(s, &x->pub, true);
     suspects_put(s, ".");

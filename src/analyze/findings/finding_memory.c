@@ -129,6 +129,9 @@ static gcd_status add_pins(struct suspects_work *w, const uint64_t *pinned, uint
     x->pub.shallow_bytes = sum.shallow_bytes;
     x->pub.bytes = x->pub.retained_bytes = sum.bytes;
     x->type_objects = most;
+    for (uint32_t node = 0; node < w->nodes; node++)
+        if (bits_get(pinned, node))
+            GCD_TRY(suspects_own(w, node, err));
     return GCD_OK;
 }
 
@@ -154,7 +157,7 @@ gcd_status suspects_pins(struct suspects_work *w, struct gcd_error *err)
     return st;
 }
 
-void suspects_say_pins(struct suspect_words *s, const struct suspect *x)
+void suspects_tell_pins(struct suspect_words *s, const struct suspect *x)
 {
     suspects_put_count(s, x->pub.objects, "object is pinned by a handle", "objects are pinned by handles");
     suspects_put(s, x->pub.objects == x->type_objects ? ", all " : ", mostly ");
@@ -164,6 +167,11 @@ void suspects_say_pins(struct suspect_words *s, const struct suspect *x)
         suspects_put_number(s, x->type_objects);
         suspects_put(s, ")");
     }
+}
+
+void suspects_say_pins(struct suspect_words *s, const struct suspect *x)
+{
+    suspects_tell_pins(s, x);
     suspects_put(s, ". The handles");
     suspects_put_kept(s, &x->pub, true);
     suspects_put(s, ".");

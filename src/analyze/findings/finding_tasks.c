@@ -38,13 +38,18 @@ const struct finding_rule finding_tasks = {
     .kind = GCD_SUSPECT_TASKS, .least = FINDING_TASKS, .is_type = is_type, .look = look,
 };
 
-void suspects_say_tasks(struct suspect_words *s, const struct suspect *x)
+void suspects_tell_tasks(struct suspect_words *s, const struct suspect *x)
 {
     suspects_put_count(s, x->pub.objects, "task has", "tasks have");
     suspects_put(s, " not completed (");
     suspects_put_type(s, x->pub.type);
     suspects_put(s, "), and something waits for each");
     suspects_put_behind(s, x, " waited for by ");
+}
+
+void suspects_say_tasks(struct suspect_words *s, const struct suspect *x)
+{
+    suspects_tell_tasks(s, x);
     suspects_put(s, ". They");
     suspects_put_kept(s, &x->pub, true);
     suspects_put(s, ".");
@@ -90,13 +95,18 @@ const struct finding_rule finding_continuations = {
     .kind = GCD_SUSPECT_CONTINUATIONS, .least = FINDING_CONTINUATIONS, .replaces = true, .is_type = is_list, .look = look_list,
 };
 
-void suspects_say_continuations(struct suspect_words *s, const struct suspect *x)
+void suspects_tell_continuations(struct suspect_words *s, const struct suspect *x)
 {
     suspects_put_count(s, x->pub.objects, "continuation waits", "continuations wait");
     suspects_put(s, " for one ");
     suspects_put_type(s, x->pub.type);
     suspects_put(s, " to complete");
     suspects_put_behind(s, x, " of ");
+}
+
+void suspects_say_continuations(struct suspect_words *s, const struct suspect *x)
+{
+    suspects_tell_continuations(s, x);
     suspects_put(s, ". They");
     suspects_put_kept(s, &x->pub, true);
     suspects_put(s, ".");

@@ -26,10 +26,15 @@ const struct finding_rule finding_timers = {
     .kind = GCD_SUSPECT_TIMERS, .least = FINDING_TIMERS, .chained = true, .replaces = true, .is_type = is_type, .look = look,
 };
 
-void suspects_say_timers(struct suspect_words *s, const struct suspect *x)
+void suspects_tell_timers(struct suspect_words *s, const struct suspect *x)
 {
     suspects_put_count(s, x->pub.objects, "timer is set", "timers are set");
     suspects_put_behind(s, x, " for ");
+}
+
+void suspects_say_timers(struct suspect_words *s, const struct suspect *x)
+{
+    suspects_tell_timers(s, x);
     suspects_put(s, x->pub.objects == 1 ? ". It" : ". They");
     suspects_put_kept(s, &x->pub, x->pub.objects != 1);
     if (x->heaviest_type != GCD_TYPE_NONE) {

@@ -37,7 +37,7 @@ const struct finding_rule finding_tracker = {
     .kind = GCD_SUSPECT_TRACKER, .least = FINDING_ENTITIES, .replaces = true, .is_type = is_type, .look = look, .who = entity,
 };
 
-void suspects_say_tracker(struct suspect_words *s, const struct suspect *x)
+void suspects_tell_tracker(struct suspect_words *s, const struct suspect *x)
 {
     suspects_put(s, "One DbContext");
     if (x->owner_type != GCD_TYPE_NONE) {
@@ -48,6 +48,11 @@ void suspects_say_tracker(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, " tracks ");
     suspects_put_count(s, x->pub.objects, "entity", "entities");
     suspects_put_behind(s, x, " ");
+}
+
+void suspects_say_tracker(struct suspect_words *s, const struct suspect *x)
+{
+    suspects_tell_tracker(s, x);
     suspects_put(s, ". They");
     suspects_put_kept(s, &x->pub, true);
     suspects_put(s, ".");

@@ -197,6 +197,15 @@ static bool is_neighbour(const struct search *s, uint32_t type)
     return rule != 0 && findings_rule(rule - 1u)->chained && s->f->rule[type] == rule;
 }
 
+/*
+ * Is it part of object number AT, which is not where the search began?  As the registrations of a linked CancellationTokenSource, which a timer and
+ * another source hold: they lead to who made it.
+ */
+static bool is_part(const struct search *s, size_t at, uint32_t node)
+{
+    return at > 0 && gcd_dominators_parent(s->f->w->d, node) == s->nodes[at];
+}
+
 /* Looks at NODE, which object number AT refers to. */
 static void meet(struct search *s, size_t at, uint32_t node)
 {
@@ -205,7 +214,7 @@ static void meet(struct search *s, size_t at, uint32_t node)
     if (is_known(s, node))
         return;
     exclusive = is_exclusive(s, node);
-    if (((s->f->traits[type] & FINDING_SKIP) != 0 || is_neighbour(s, type)) && !(at > 0 && exclusive))
+    if (((s->f->traits[type] & FINDING_SKIP) != 0 || is_neighbour(s, type)) && !(at > 0 && exclusive) && !is_part(s, at, node))
         return;
     if (own && exclusive) {
         uint64_t bytes = gcd_dominators_retained(s->f->w->d, node);
@@ -257,9 +266,15 @@ uint32_t findings_heaviest(const struct findings *f, uint32_t node, uint64_t *re
 uint32_t findings_holder(const struct findings *f, uint32_t node)
 {
     const struct gcd_dominators *d = f->w->d;
-    uint32_t first = gcd_dominators_parent(d, node), up = first;
-    for (unsigned n = 0; n < HOLDER_STEPS && up < GCD_NODE_ROOT; n++, up = gcd_dominators_parent(d, up))
+    uint32_t first = GCD_TYPE_NONE, collection = GCD_TYPE_NONE, up = gcd_dominators_parent(d, node);
+    for (unsigned n = 0; n < HOLDER_STEPS && up < GCD_NODE_ROOT; n++, up = gcd_dominators_parent(d, up)) {
+        uint32_t type = gcd_graph_node_type(f->w->g, up);
         if (findings_has(f, up, FINDING_OWN))
-            return gcd_graph_node_type(f->w->g, up);
-    return first < GCD_NODE_ROOT ? gcd_graph_node_type(f->w->g, first) : GCD_TYPE_NONE;
+            return type;
+        if (gcd_collections_kind(f->w->collections, type) != GCD_COLLECTION_NONE)
+            collection = collection == GCD_TYPE_NONE ? type : collection;
+        else if (first == GCD_TYPE_NONE)
+            first = type;
+    }
+    return first != GCD_TYPE_NONE ? first : collection;
 }

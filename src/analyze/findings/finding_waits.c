@@ -11,11 +11,16 @@ const struct finding_rule finding_waits = {
     .kind = GCD_SUSPECT_WAITS, .least = FINDING_WAITS, .replaces = true, .is_type = is_type, .look = findings_any,
 };
 
-void suspects_say_waits(struct suspect_words *s, const struct suspect *x)
+void suspects_tell_waits(struct suspect_words *s, const struct suspect *x)
 {
     suspects_put_count(s, x->pub.objects, "callback waits", "callbacks wait");
     suspects_put(s, " for a handle in the thread pool");
     suspects_put_behind(s, x, " for ");
+}
+
+void suspects_say_waits(struct suspect_words *s, const struct suspect *x)
+{
+    suspects_tell_waits(s, x);
     suspects_put(s, ". They");
     suspects_put_kept(s, &x->pub, true);
     suspects_put(s, ".");

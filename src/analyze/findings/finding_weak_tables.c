@@ -80,12 +80,17 @@ gcd_status suspects_weak_tables(struct suspects_work *w, struct gcd_error *err)
     return st;
 }
 
-void suspects_say_weak_table(struct suspect_words *s, const struct suspect *x)
+void suspects_tell_weak_table(struct suspect_words *s, const struct suspect *x)
 {
     suspects_put_count(s, x->pub.objects, "entry of a ConditionalWeakTable keeps one ", "entries of a ConditionalWeakTable keep one ");
     suspects_put_type(s, x->pub.type);
     suspects_put(s, " alive for each ");
     suspects_put_type(s, x->owner_type);
+}
+
+void suspects_say_weak_table(struct suspect_words *s, const struct suspect *x)
+{
+    suspects_tell_weak_table(s, x);
     suspects_put(s, ", their key. The values");
     suspects_put_kept(s, &x->pub, true);
     suspects_put(s, ".");

@@ -383,7 +383,7 @@ static gcd_status add(struct search *s, struct candidate *c, struct gcd_error *e
         x->pub.node = c->nodes[0];
     if (g->member.node == GCD_NODE_NONE && rule->who == NULL)
         find_heaviest(s, c, x);
-    return c->replaces ? own_nodes(w, c, g->member.node, err) : GCD_OK;
+    return own_nodes(w, c, g->member.node, err);
 }
 
 static gcd_status run(struct search *s, struct gcd_error *err)

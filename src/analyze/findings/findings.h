@@ -63,7 +63,7 @@ bool findings_is_of(const struct findings *f, uint32_t node, enum gcd_suspect_ki
 uint32_t findings_who(const struct findings *f, uint32_t node);
 /* The type of the program that keeps the most bytes below NODE, which alone keeps them; GCD_TYPE_NONE = there is none near. */
 uint32_t findings_heaviest(const struct findings *f, uint32_t node, uint64_t *ret_bytes);
-/* The nearest type of the program that keeps NODE alive, else the nearest type; GCD_TYPE_NONE = only roots do. */
+/* The nearest type of the program that keeps NODE alive, else the nearest that is no collection, else that; GCD_TYPE_NONE = only roots do. */
 uint32_t findings_holder(const struct findings *f, uint32_t node);
 /* Is it the box of an asynchronous method? */
 bool findings_is_box(const char *name);

@@ -36,20 +36,25 @@ static gcd_status describe(struct suspects_work *w, struct gcd_error *err)
     struct gcd_suspects *s = w->s;
     for (size_t i = 0; i < s->count; i++) {
         struct suspect *x = &s->items[i];
-        if (x->pub.kind != GCD_SUSPECT_PINNED && x->pub.kind != GCD_SUSPECT_FRAGMENTATION && s->heap_bytes > 0)
+        if (!gcd_suspect_kind_is_free(x->pub.kind) && s->heap_bytes > 0)
             x->pub.share = (double)x->pub.bytes / (double)s->heap_bytes;
         GCD_TRY(suspects_check(w, err));
         GCD_TRY(suspects_path(w, x, err));
         GCD_TRY(suspects_owner(w, x, err));
-        GCD_TRY(suspects_sentence(w, x, err));
     }
+    GCD_TRY(suspects_merge(w, err));
+    for (size_t i = 0; i < s->count; i++)
+        GCD_TRY(suspects_sentence(w, &s->items[i], err));
     return GCD_OK;
 }
 
-static int compare(const void *ctx, uint32_t a, uint32_t b)
+int suspects_compare(const void *ctx, uint32_t a, uint32_t b)
 {
     const struct gcd_suspects *s = ctx;
     const struct gcd_suspect *x = &s->items[a].pub, *y = &s->items[b].pub;
+    bool x_told = s->items[a].into == SUSPECTS_NONE, y_told = s->items[b].into == SUSPECTS_NONE;
+    if (x_told != y_told)
+        return x_told ? -1 : 1;
     if (x->overlaps != y->overlaps)
         return x->overlaps ? 1 : -1;
     return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;       /* equal: in the order of discovery */
@@ -61,9 +66,11 @@ static gcd_status sort(struct suspects_work *w, struct gcd_error *err)
     s->order = gcd_mem_new_array(&s->alloc, s->count, sizeof *s->order);
     if (s->order == NULL)
         return gcd_fail_nomem(err, "sorting suspects");
-    for (size_t i = 0; i < s->count; i++)
+    for (size_t i = 0; i < s->count; i++) {
         s->order[i] = (uint32_t)i;
-    return gcd_sort_numbers(&s->alloc, s->order, s->count, compare, s) ? GCD_OK : gcd_fail_nomem(err, "sorting suspects");
+        s->told += s->items[i].into == SUSPECTS_NONE;
+    }
+    return gcd_sort_numbers(&s->alloc, s->order, s->count, suspects_compare, s) ? GCD_OK : gcd_fail_nomem(err, "sorting suspects");
 }
 
 /* Each search may use the results of those before it. */
@@ -74,7 +81,8 @@ static const struct {
     { suspects_containers, false }, { suspects_finalizers, false }, { suspects_types, false }, { suspects_handlers, false },
     { suspects_pinned, false }, { suspects_collections, false }, { suspects_sparse, false }, { suspects_findings, false },
     { suspects_assemblies, false }, { suspects_fragmentation, false }, { suspects_pins, false }, { suspects_weak_tables, false },
-    { suspects_content, true }, { suspects_find_paths, true }, { suspects_holders, true }, { describe, true }, { sort, true },
+    { suspects_content, true }, { suspects_within, true }, { suspects_find_paths, true }, { suspects_holders, true },
+    { describe, true }, { sort, true },
 };
 #define STEP_COUNT (sizeof steps / sizeof *steps)
 
@@ -200,12 +208,17 @@ void gcd_suspects_free(struct gcd_suspects *s)
 
 size_t gcd_suspects_count(const struct gcd_suspects *s)
 {
-    return s->count;
+    return s->told;
 }
 
 const struct gcd_suspect *gcd_suspects_get(const struct gcd_suspects *s, size_t i)
 {
     return &s->items[s->order[i]].pub;
+}
+
+const struct gcd_suspect *gcd_suspects_also(const struct gcd_suspects *s, const struct gcd_suspect *x, size_t i)
+{
+    return &s->items[((const struct suspect *)x)->also[i]].pub;
 }
 
 const struct gcd_suspect_check *gcd_suspects_check(const struct gcd_suspects *s, enum gcd_suspect_kind kind)

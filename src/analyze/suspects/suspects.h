@@ -46,11 +46,20 @@
 /* FRAGMENTATION: the part of the large object heap that is free, 1 in this many. */
 #define FINDING_FREE_PART 4u
 
+/* No suspect. */
+#define SUSPECTS_NONE UINT32_MAX
+/* Clauses in the sentence of one suspect. */
+#define SUSPECTS_ALSO 4u
+
 /* What holds the objects of a TYPE that are held the same way. */
 enum suspect_holder { SUSPECT_BY_ROOTS, SUSPECT_BY_OBJECT, SUSPECT_BY_TYPE };
 
 struct suspect {
-    struct gcd_suspect pub;
+    struct gcd_suspect pub;      /* the first: gcd_suspects_also */
+    uint32_t id;                 /* other than its place in the list, it stays */
+    uint32_t within;             /* that overlaps: the suspect to which nine tenths of its objects belong; SUSPECTS_NONE */
+    uint32_t into;               /* the suspect that tells it in a clause; SUSPECTS_NONE = it is in the list */
+    uint32_t also[SUSPECTS_ALSO];    /* [pub.also_count] suspects that it tells */
     struct gcd_suspect_step *path;
     size_t path_room;            /* items allocated */
     bool recursive;              /* OBJECT: the first object of a list or tree of its own type */
@@ -83,15 +92,17 @@ struct gcd_suspects {
     uint64_t heap_bytes, threshold;
     struct suspect *items;
     size_t count, room;
-    uint32_t *order;                     /* [count] once they are sorted */
+    uint32_t added;                      /* also those that others took the place of */
+    uint32_t *order;                     /* [count] once they are sorted: those that others tell last */
+    size_t told;                         /* the others */
     struct gcd_suspect_check checks[GCD_SUSPECT_KINDS];
     struct gcd_suspect_part *consumers;
     size_t consumer_count, consumer_room;
 };
 
-/* An object that counts for suspect number SUSPECT, with all it keeps alive. */
+/* An object of the suspect with this id.  Unless that overlaps others, the object counts for it, with all it keeps alive. */
 struct suspects_owned {
-    uint32_t node, suspect;
+    uint32_t node, id;
 };
 
 struct suspects_work {
@@ -127,7 +138,7 @@ struct gcd_suspect suspects_blank(enum gcd_suspect_kind kind, uint32_t node, uin
 /* Adds a suspect, nothing known except KIND, NODE and TYPE; the next one added moves it.  GCD_E_NOMEM, GCD_E_LIMIT. */
 gcd_status suspects_add(struct suspects_work *w, enum gcd_suspect_kind kind, uint32_t node, uint32_t type, struct suspect **ret,
                         struct gcd_error *err);
-/* NODE, with all it keeps alive, counts for the suspect that was added last.  GCD_E_NOMEM. */
+/* NODE is one of the objects of the suspect that was added last: struct suspects_owned.  GCD_E_NOMEM. */
 gcd_status suspects_own(struct suspects_work *w, uint32_t node, struct gcd_error *err);
 /* Long loops call it every 2^20 steps. */
 #define SUSPECTS_CHECK_EVERY (UINT32_C(1) << 20)
@@ -179,6 +190,11 @@ gcd_status suspects_pins(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_weak_tables(struct suspects_work *w, struct gcd_error *err);
 /* suspects_content.c: the owner of each object (w->owner), held and content of OBJECT, TYPE, FINALIZERS. */
 gcd_status suspects_content(struct suspects_work *w, struct gcd_error *err);
+/* suspects_merge.c: WITHIN of each suspect, right after their content; INTO, when all but their sentences is known. */
+gcd_status suspects_within(struct suspects_work *w, struct gcd_error *err);
+gcd_status suspects_merge(struct suspects_work *w, struct gcd_error *err);
+/* The order of suspects: those that overlap others last, then by bytes.  CTX: struct gcd_suspects; for gcd_sort_numbers. */
+int suspects_compare(const void *ctx, uint32_t a, uint32_t b);
 /* suspects_owner.c: w->origins and w->is_own; owner and collection of one suspect. */
 gcd_status suspects_find_origins(struct suspects_work *w, struct gcd_error *err);
 gcd_status suspects_owner(const struct suspects_work *w, struct suspect *x, struct gcd_error *err);
@@ -186,6 +202,9 @@ gcd_status suspects_owner(const struct suspects_work *w, struct suspect *x, stru
 gcd_status suspects_path(const struct suspects_work *w, struct suspect *x, struct gcd_error *err);
 /* suspects_kinds.c: what a check of each kind begins with; sentence and advice of one suspect. */
 void suspects_begin_checks(struct gcd_suspects *s);
+/* Can a suspect of KIND be told in a clause of another one?  Are its objects of its type? */
+bool suspects_has_clause(enum gcd_suspect_kind kind);
+bool suspects_counts_type(enum gcd_suspect_kind kind);
 gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x, struct gcd_error *err);
 
 #endif

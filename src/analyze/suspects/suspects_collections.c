@@ -128,7 +128,7 @@ gcd_status suspects_collections(struct suspects_work *w, struct gcd_error *err)
     return st;
 }
 
-void suspects_say_collections(struct suspect_words *s, const struct suspect *x)
+void suspects_tell_collections(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
     suspects_put_typed(s, p->objects, p->type);
@@ -145,6 +145,18 @@ void suspects_say_collections(struct suspect_words *s, const struct suspect *x)
         suspects_put_count(s, x->references, "object", "objects");
         suspects_put(s, " in all");
     }
+}
+
+void suspects_say_collections(struct suspect_words *s, const struct suspect *x)
+{
+    suspects_tell_collections(s, x);
     suspects_put(s, ".");
     suspects_put_held_by(s, x, "One of them is");
+}
+
+void suspects_advise_collections(struct suspect_words *s, const struct suspect *x)
+{
+    suspects_put(s, x->is_array ? "Use Array.Empty, which is shared, instead of new arrays without elements"
+                                : "Create each when the first element comes, and with the capacity that it needs");
+    suspects_put_look_in(s, &x->pub);
 }

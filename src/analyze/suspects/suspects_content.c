@@ -75,6 +75,18 @@ static bool is_held(const struct suspects_work *w, const struct suspect *x, uint
     return up < GCD_NODE_ROOT && bits_get(w->inside, up) && !bits_get(w->inside, node);
 }
 
+/* Of suspects that do not overlap: the objects of one are side by side in the list, and so are the suspects, by id. */
+static void mark_owned(struct suspects_work *w)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < w->owned_count; i++) {
+        while (at < w->s->count && w->s->items[at].id < w->owned[i].id)
+            at++;
+        if (at < w->s->count && w->s->items[at].id == w->owned[i].id && has_content(&w->s->items[at]))
+            w->owner[w->owned[i].node] = (uint16_t)(at + 1);
+    }
+}
+
 /* Marks the objects at which the content of suspects begins. */
 static gcd_status mark_first(const struct parts *p, struct gcd_error *err)
 {
@@ -92,8 +104,7 @@ static gcd_status mark_first(const struct parts *p, struct gcd_error *err)
     for (uint32_t node = 0; node < w->nodes; node++)
         if (gcd_dominators_parent(w->d, node) == GCD_NODE_ROOT && gcd_dominators_retained(w->d, node) < w->s->threshold)
             w->owner[node] = suspects_waits(w, node) ? waiting : of_type[gcd_graph_node_type(w->g, node)];
-    for (size_t i = 0; i < w->owned_count; i++)
-        w->owner[w->owned[i].node] = (uint16_t)(w->owned[i].suspect + 1);
+    mark_owned(w);
     for (size_t i = 0; i < w->s->count; i++)
         if (w->s->items[i].container != GCD_NODE_NONE)
             w->owner[w->s->items[i].container] = (uint16_t)(i + 1);

@@ -191,7 +191,7 @@ static void put_event(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, ",");
 }
 
-void suspects_say_handlers(struct suspect_words *s, const struct suspect *x)
+void suspects_tell_handlers(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
     put_event(s, x);
@@ -210,6 +210,12 @@ void suspects_say_handlers(struct suspect_words *s, const struct suspect *x)
             suspects_put(s, ")");
         }
     }
+}
+
+void suspects_say_handlers(struct suspect_words *s, const struct suspect *x)
+{
+    const struct gcd_suspect *p = &x->pub;
+    suspects_tell_handlers(s, x);
     suspects_put(s, ". It");
     suspects_put_kept(s, p, false);
     suspects_put(s, ".");

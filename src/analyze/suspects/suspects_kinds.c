@@ -5,49 +5,66 @@
 
 typedef void suspect_text(struct suspect_words *s, const struct suspect *x);
 
-/* A kind without ADVISE has no advice. */
+/*
+ * SAY writes the sentence, ADVISE what to look at next.  TELL, the part of SAY that says what there is, is for kinds that can be told in a clause of
+ * a suspect that consists of the same objects.  ADVICE_RANK: the advice of the highest one counts then; 0 = less than that of any suspect.
+ */
 static const struct {
     const char *name, *title;
     const char *what;            /* what is counted, in the plural */
     uint32_t least;              /* objects that make a suspect, 0 = the number does not matter */
     bool by_bytes;               /* the threshold of bytes makes one, too, or is needed as well */
-    suspect_text *say, *advise;
+    suspect_text *say, *advise, *tell;
+    unsigned advice_rank;
+    bool is_free;                /* its bytes are free memory and no part of the heap's */
+    bool counts_type;            /* its objects are of its type */
 } kinds[GCD_SUSPECT_KINDS] = {
-    [GCD_SUSPECT_OBJECT] = { "object", "One object", "objects", 0, true, suspects_say_object, NULL },
+    [GCD_SUSPECT_OBJECT] = { "object", "One object", "objects", 0, true,
+        suspects_say_object, suspects_advise_object },
     [GCD_SUSPECT_HANDLERS] = { "handlers", "Event handlers", "handlers of one event", SUSPECTS_HANDLERS, true,
-        suspects_say_handlers, suspects_advise_handlers },
-    [GCD_SUSPECT_TYPE] = { "type", "Objects of one type", "objects of one type", 0, true, suspects_say_type, NULL },
+        suspects_say_handlers, suspects_advise_handlers, suspects_tell_handlers, .advice_rank = 2 },
+    [GCD_SUSPECT_TYPE] = { "type", "Objects of one type", "objects of one type", 0, true,
+        suspects_say_type, suspects_advise_type, .counts_type = true },
     [GCD_SUSPECT_FINALIZERS] = { "finalizers", "Finalizer queue", "objects", SUSPECTS_WAITING, true,
         suspects_say_finalizers, suspects_advise_finalizers },
-    [GCD_SUSPECT_PINNED] = { "pinned", "Pinned objects", "pinned objects", SUSPECTS_PINNED, true, suspects_say_pinned, NULL },
+    [GCD_SUSPECT_PINNED] = { "pinned", "Pinned objects", "pinned objects", SUSPECTS_PINNED, true,
+        suspects_say_pinned, suspects_advise_pinned, .is_free = true },
     [GCD_SUSPECT_COLLECTIONS] = { "collections", "Small collections", "collections of one type and size", SUSPECTS_ALIKE, true,
-        suspects_say_collections, NULL },
-    [GCD_SUSPECT_SPARSE] = { "sparse", "Sparse collections", "collections of one type", 0, true, suspects_say_sparse, suspects_advise_sparse },
-    [GCD_SUSPECT_TIMERS] = { "timers", "Timers", "timers", FINDING_TIMERS, false, suspects_say_timers, suspects_advise_timers },
+        suspects_say_collections, suspects_advise_collections, suspects_tell_collections, .advice_rank = 2, .counts_type = true },
+    [GCD_SUSPECT_SPARSE] = { "sparse", "Sparse collections", "collections of one type", 0, true,
+        suspects_say_sparse, suspects_advise_sparse, suspects_tell_sparse, .advice_rank = 2, .counts_type = true },
+    [GCD_SUSPECT_TIMERS] = { "timers", "Timers", "timers", FINDING_TIMERS, false,
+        suspects_say_timers, suspects_advise_timers, suspects_tell_timers, .advice_rank = 1, .counts_type = true },
     [GCD_SUSPECT_CANCELLATION] = { "cancellation", "Cancellation callbacks", "callbacks of one source", FINDING_REGISTRATIONS, false,
-        suspects_say_cancellation, suspects_advise_cancellation },
+        suspects_say_cancellation, suspects_advise_cancellation, suspects_tell_cancellation, .advice_rank = 2 },
     [GCD_SUSPECT_CONTINUATIONS] = { "continuations", "Continuations of one task", "continuations of one task", FINDING_CONTINUATIONS, false,
-        suspects_say_continuations, suspects_advise_continuations },
+        suspects_say_continuations, suspects_advise_continuations, suspects_tell_continuations, .advice_rank = 2 },
     [GCD_SUSPECT_TASKS] = { "tasks", "Tasks that do not complete", "tasks of one type", FINDING_TASKS, false,
-        suspects_say_tasks, suspects_advise_tasks },
-    [GCD_SUSPECT_ASYNC] = { "async", "Asynchronous calls", "calls of one method", FINDING_CALLS, false, suspects_say_async, suspects_advise_async },
-    [GCD_SUSPECT_BOXED] = { "boxed", "Boxed values", "values of one type", FINDING_BOXED, false, suspects_say_boxed, suspects_advise_boxed },
+        suspects_say_tasks, suspects_advise_tasks, suspects_tell_tasks, .advice_rank = 2, .counts_type = true },
+    [GCD_SUSPECT_ASYNC] = { "async", "Asynchronous calls", "calls of one method", FINDING_CALLS, false,
+        suspects_say_async, suspects_advise_async, suspects_tell_async, .counts_type = true },
+    [GCD_SUSPECT_BOXED] = { "boxed", "Boxed values", "values of one type", FINDING_BOXED, false,
+        suspects_say_boxed, suspects_advise_boxed, suspects_tell_boxed, .advice_rank = 2, .counts_type = true },
     [GCD_SUSPECT_TRACKER] = { "tracker", "Tracked entities", "entities of one DbContext", FINDING_ENTITIES, false,
-        suspects_say_tracker, suspects_advise_tracker },
-    [GCD_SUSPECT_HTTP] = { "http", "HTTP handlers", "handlers", FINDING_HTTP, false, suspects_say_http, suspects_advise_http },
-    [GCD_SUSPECT_CODE] = { "code", "Methods compiled at run time", "methods", FINDING_METHODS, false, suspects_say_code, suspects_advise_code },
-    [GCD_SUSPECT_WAITS] = { "waits", "Registered waits", "waits", FINDING_WAITS, false, suspects_say_waits, suspects_advise_waits },
+        suspects_say_tracker, suspects_advise_tracker, suspects_tell_tracker, .advice_rank = 2 },
+    [GCD_SUSPECT_HTTP] = { "http", "HTTP handlers", "handlers", FINDING_HTTP, false,
+        suspects_say_http, suspects_advise_http, suspects_tell_http, .advice_rank = 2, .counts_type = true },
+    [GCD_SUSPECT_CODE] = { "code", "Methods compiled at run time", "methods", FINDING_METHODS, false,
+        suspects_say_code, suspects_advise_code, suspects_tell_code, .advice_rank = 2, .counts_type = true },
+    [GCD_SUSPECT_WAITS] = { "waits", "Registered waits", "waits", FINDING_WAITS, false,
+        suspects_say_waits, suspects_advise_waits, suspects_tell_waits, .advice_rank = 2, .counts_type = true },
     [GCD_SUSPECT_INTERNED] = { "interned", "Interned strings", "strings", FINDING_INTERNED, false,
-        suspects_say_interned, suspects_advise_interned },
+        suspects_say_interned, suspects_advise_interned, suspects_tell_interned, .advice_rank = 2 },
     [GCD_SUSPECT_THREAD_STATICS] = { "thread_statics", "Thread-static variables", "threads", 0, true,
-        suspects_say_thread_statics, suspects_advise_thread_statics },
+        suspects_say_thread_statics, suspects_advise_thread_statics, .advice_rank = 2 },
     [GCD_SUSPECT_ASSEMBLIES] = { "assemblies", "Assembly loaded many times", "copies of one assembly", FINDING_LOADS, false,
         suspects_say_assemblies, suspects_advise_assemblies },
     [GCD_SUSPECT_FRAGMENTATION] = { "fragmentation", "Free memory between large objects", "large objects", 0, true,
-        suspects_say_fragmentation, suspects_advise_fragmentation },
-    [GCD_SUSPECT_PINS] = { "pins", "Pinning handles", "objects", FINDING_PINS, false, suspects_say_pins, suspects_advise_pins },
+        suspects_say_fragmentation, suspects_advise_fragmentation, .is_free = true },
+    [GCD_SUSPECT_PINS] = { "pins", "Pinning handles", "objects", FINDING_PINS, false,
+        suspects_say_pins, suspects_advise_pins, suspects_tell_pins, .advice_rank = 2 },
     [GCD_SUSPECT_WEAK_TABLE] = { "weak_table", "ConditionalWeakTable", "entries with the same types", FINDING_WEAK_ENTRIES, false,
-        suspects_say_weak_table, suspects_advise_weak_table },
+        suspects_say_weak_table, suspects_advise_weak_table, suspects_tell_weak_table, .advice_rank = 2, .counts_type = true },
 };
 
 const char *gcd_suspect_kind_name(enum gcd_suspect_kind kind)
@@ -60,6 +77,21 @@ const char *gcd_suspect_kind_title(enum gcd_suspect_kind kind)
     return kinds[kind].title;
 }
 
+bool gcd_suspect_kind_is_free(enum gcd_suspect_kind kind)
+{
+    return kinds[kind].is_free;
+}
+
+bool suspects_has_clause(enum gcd_suspect_kind kind)
+{
+    return kinds[kind].tell != NULL;
+}
+
+bool suspects_counts_type(enum gcd_suspect_kind kind)
+{
+    return kinds[kind].counts_type;
+}
+
 void suspects_begin_checks(struct gcd_suspects *s)
 {
     for (unsigned i = 0; i < GCD_SUSPECT_KINDS; i++)
@@ -67,19 +99,49 @@ void suspects_begin_checks(struct gcd_suspects *s)
                                                    .least_bytes = kinds[i].by_bytes ? s->threshold : 0 };
 }
 
-static gcd_status write_text(const struct suspects_work *w, const struct suspect *x, suspect_text *text, const char **ret, struct gcd_error *err)
+static gcd_status keep_text(const struct suspect_words *s, const char **ret, struct gcd_error *err)
 {
-    struct suspect_words s = { .w = w };
-    if (text != NULL)
-        text(&s, x);
-    gcd_status st = gcd_textpool_add(&w->s->pool, s.text, s.n, ret);
+    gcd_status st = gcd_textpool_add(&s->w->s->pool, s->text, s->n, ret);
     if (st == GCD_E_NOMEM)
         return gcd_fail_nomem(err, "describing suspects");
     return st == GCD_OK ? GCD_OK : gcd_fail(err, st, "too many suspects to describe");
 }
 
+/* " Also: 3,000 calls of the asynchronous method Shop.Checkout.PayAsync wait." */
+static void put_also(struct suspect_words *s, const struct suspect *x)
+{
+    for (size_t i = 0; i < x->pub.also_count; i++) {
+        const struct suspect *f = &s->w->s->items[x->also[i]];
+        suspects_put(s, i == 0 ? " Also: " : "; ");
+        size_t at = s->n;
+        kinds[f->pub.kind].tell(s, f);
+        if (s->text[at] == 'A' || s->text[at] == 'O' || s->text[at] == 'T')      /* an article, "One": names do not come first */
+            s->text[at] = (char)(s->text[at] - 'A' + 'a');
+    }
+    suspects_put(s, x->pub.also_count > 0 ? "." : "");
+}
+
+/* An object, or objects of one type, are advised on by what is known of the objects inside. */
+static const struct suspect *adviser(const struct suspects_work *w, const struct suspect *x)
+{
+    const struct suspect *best = x;
+    if (x->pub.kind != GCD_SUSPECT_OBJECT && x->pub.kind != GCD_SUSPECT_TYPE)
+        return x;
+    for (size_t i = 0; i < x->pub.also_count; i++) {
+        const struct suspect *f = &w->s->items[x->also[i]];
+        if (kinds[f->pub.kind].advice_rank > kinds[best->pub.kind].advice_rank)
+            best = f;
+    }
+    return best;
+}
+
 gcd_status suspects_sentence(const struct suspects_work *w, struct suspect *x, struct gcd_error *err)
 {
-    GCD_TRY(write_text(w, x, kinds[x->pub.kind].say, &x->pub.sentence, err));
-    return write_text(w, x, kinds[x->pub.kind].advise, &x->pub.advice, err);
+    struct suspect_words sentence = { .w = w }, advice = { .w = w };
+    kinds[x->pub.kind].say(&sentence, x);
+    put_also(&sentence, x);
+    const struct suspect *by = adviser(w, x);
+    kinds[by->pub.kind].advise(&advice, by);
+    GCD_TRY(keep_text(&sentence, &x->pub.sentence, err));
+    return keep_text(&advice, &x->pub.advice, err);
 }

@@ -96,6 +96,13 @@ bool suspects_is_own_static(const struct suspect_words *s, size_t root)
     return gcd_origins_of_name(s->w->origins, w.class_name[0] != '\0' ? w.class_name : w.label[0]) == GCD_ORIGIN_OWN;
 }
 
+bool suspects_is_in_root_scope(const struct suspect_words *s, const struct suspect *x)
+{
+    size_t step = 0;
+    const struct marker *m = find_marker(s, &x->pub, owner_step(&x->pub), &step);
+    return m != NULL && text_of(s, &x->pub, m, step) != m->text;
+}
+
 bool suspects_has_marker(const struct suspect_words *s, const struct suspect *x)
 {
     size_t step;

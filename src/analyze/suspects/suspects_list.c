@@ -18,7 +18,8 @@ gcd_status suspects_add(struct suspects_work *w, enum gcd_suspect_kind kind, uin
     if (!gcd_vec_reserve(&s->alloc, &s->items, &s->room, s->count + 1, sizeof *s->items, w->most))
         return gcd_fail_nomem(err, "looking for suspects");
     *ret = &s->items[s->count++];
-    **ret = (struct suspect){ .pub = suspects_blank(kind, node, type), .container = kind == GCD_SUSPECT_OBJECT ? node : GCD_NODE_NONE,
+    **ret = (struct suspect){ .pub = suspects_blank(kind, node, type), .id = s->added++, .within = SUSPECTS_NONE, .into = SUSPECTS_NONE,
+                              .container = kind == GCD_SUSPECT_OBJECT ? node : GCD_NODE_NONE,
                               .owner_type = GCD_TYPE_NONE, .heaviest_type = GCD_TYPE_NONE };
     return GCD_OK;
 }
@@ -27,7 +28,7 @@ gcd_status suspects_own(struct suspects_work *w, uint32_t node, struct gcd_error
 {
     if (!gcd_vec_reserve(w->alloc, &w->owned, &w->owned_room, w->owned_count + 1, sizeof *w->owned, SIZE_MAX))
         return gcd_fail_nomem(err, "looking for findings");
-    w->owned[w->owned_count++] = (struct suspects_owned){ node, (uint32_t)(w->s->count - 1) };
+    w->owned[w->owned_count++] = (struct suspects_owned){ node, w->s->items[w->s->count - 1].id };
     return GCD_OK;
 }
 

@@ -176,3 +176,9 @@ void suspects_say_pinned(struct suspect_words *s, const struct suspect *x)
     suspects_put(s, ": the collector cannot move them to close the gaps.");
     suspects_put_held_by(s, x, "One of them is");
 }
+
+void suspects_advise_pinned(struct suspect_words *s, const struct suspect *x)
+{
+    suspects_put(s, "Pin for a short time only, or allocate what stays pinned with GC.AllocateArray, away from other objects");
+    suspects_put_look_in(s, &x->pub);
+}

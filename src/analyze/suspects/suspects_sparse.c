@@ -129,6 +129,8 @@ static gcd_status make_suspects(struct search *s, struct gcd_error *err)
         x->pub.shallow_bytes = x->pub.retained_bytes = it->bytes;
         x->references = it->used;
         x->places = it->places;
+        if (it->objects == 1)
+            GCD_TRY(suspects_own(s->w, it->worst, err));
     }
     return GCD_OK;
 }
@@ -161,7 +163,7 @@ static void put_percent(struct suspect_words *s, uint64_t used, uint64_t places)
     suspects_put(s, "%.1f %%", used > 0 && percent > 99.9 ? 99.9 : percent);
 }
 
-void suspects_say_sparse(struct suspect_words *s, const struct suspect *x)
+void suspects_tell_sparse(struct suspect_words *s, const struct suspect *x)
 {
     const struct gcd_suspect *p = &x->pub;
     if (p->objects == 1) {
@@ -177,7 +179,14 @@ void suspects_say_sparse(struct suspect_words *s, const struct suspect *x)
     suspects_put_number(s, x->references);
     suspects_put(s, " of ");
     suspects_put_count(s, x->places, "place", "places");
-    suspects_put(s, " in use, and ");
+    suspects_put(s, " in use");
+}
+
+void suspects_say_sparse(struct suspect_words *s, const struct suspect *x)
+{
+    const struct gcd_suspect *p = &x->pub;
+    suspects_tell_sparse(s, x);
+    suspects_put(s, ", and ");
     suspects_put_bytes(s, p->bytes);
     suspects_put(s, " hold nothing, ");
     suspects_put_share(s, p->share);

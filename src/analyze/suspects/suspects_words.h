@@ -41,6 +41,8 @@ bool suspects_is_own_static(const struct suspect_words *s, size_t root);
  * SUBJECT is "It" or the like.
  */
 void suspects_put_lifetime(struct suspect_words *s, const struct suspect *x, const char *subject);
+/* Is the root scope of the service provider what keeps it? */
+bool suspects_is_in_root_scope(const struct suspect_words *s, const struct suspect *x);
 /* Does it say more than the root? */
 bool suspects_has_marker(const struct suspect_words *s, const struct suspect *x);
 /* "one Shop.SessionStore (Shop.dll)"; only the module. */
@@ -52,6 +54,8 @@ void suspects_put_own(struct suspect_words *s, const struct gcd_suspect *p);
 void suspects_put_held_by(struct suspect_words *s, const struct suspect *x, const char *subject);
 /* " keeps 12.3 MiB alive, 8.1 % of the heap"; MANY: " keep". */
 void suspects_put_kept(struct suspect_words *s, const struct gcd_suspect *p, bool many);
+/* ": look in Shop.Import.": where in the program, if that is known; and the full stop. */
+void suspects_put_look_in(struct suspect_words *s, const struct gcd_suspect *p);
 /* The collection of X: SMALL "5,041 Shop.Session in a Dictionary<...>", else "A Dictionary<...> with 5,041 Shop.Session". */
 void suspects_put_collection(struct suspect_words *s, const struct suspect *x, bool small);
 /* ", beside 3.1 MiB of other suspects in it", if there are any. */
@@ -70,37 +74,55 @@ void suspects_put_where(struct suspect_words *s, uint32_t who);
 /* ", all for Shop.PollJob" or ", 2,998 of them for Shop.PollJob", with " for " as HOW; nothing when nobody is known. */
 void suspects_put_behind(struct suspect_words *s, const struct suspect *x, const char *how);
 
-/* One pair for each kind, in the file that searches for it. */
+/* Some for each kind, in the file that searches for it; advice on objects and types is in suspects_advice.c. */
 void suspects_say_object(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_object(struct suspect_words *s, const struct suspect *x);
+void suspects_tell_handlers(struct suspect_words *s, const struct suspect *x);
 void suspects_say_handlers(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_handlers(struct suspect_words *s, const struct suspect *x);
 void suspects_say_type(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_type(struct suspect_words *s, const struct suspect *x);
 void suspects_say_finalizers(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_finalizers(struct suspect_words *s, const struct suspect *x);
 void suspects_say_pinned(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_pinned(struct suspect_words *s, const struct suspect *x);
+void suspects_tell_collections(struct suspect_words *s, const struct suspect *x);
 void suspects_say_collections(struct suspect_words *s, const struct suspect *x);
+void suspects_advise_collections(struct suspect_words *s, const struct suspect *x);
+void suspects_tell_sparse(struct suspect_words *s, const struct suspect *x);
 void suspects_say_sparse(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_sparse(struct suspect_words *s, const struct suspect *x);
+void suspects_tell_timers(struct suspect_words *s, const struct suspect *x);
 void suspects_say_timers(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_timers(struct suspect_words *s, const struct suspect *x);
+void suspects_tell_cancellation(struct suspect_words *s, const struct suspect *x);
 void suspects_say_cancellation(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_cancellation(struct suspect_words *s, const struct suspect *x);
+void suspects_tell_continuations(struct suspect_words *s, const struct suspect *x);
 void suspects_say_continuations(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_continuations(struct suspect_words *s, const struct suspect *x);
+void suspects_tell_tasks(struct suspect_words *s, const struct suspect *x);
 void suspects_say_tasks(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_tasks(struct suspect_words *s, const struct suspect *x);
+void suspects_tell_async(struct suspect_words *s, const struct suspect *x);
 void suspects_say_async(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_async(struct suspect_words *s, const struct suspect *x);
+void suspects_tell_boxed(struct suspect_words *s, const struct suspect *x);
 void suspects_say_boxed(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_boxed(struct suspect_words *s, const struct suspect *x);
+void suspects_tell_tracker(struct suspect_words *s, const struct suspect *x);
 void suspects_say_tracker(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_tracker(struct suspect_words *s, const struct suspect *x);
+void suspects_tell_http(struct suspect_words *s, const struct suspect *x);
 void suspects_say_http(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_http(struct suspect_words *s, const struct suspect *x);
+void suspects_tell_code(struct suspect_words *s, const struct suspect *x);
 void suspects_say_code(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_code(struct suspect_words *s, const struct suspect *x);
+void suspects_tell_waits(struct suspect_words *s, const struct suspect *x);
 void suspects_say_waits(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_waits(struct suspect_words *s, const struct suspect *x);
+void suspects_tell_interned(struct suspect_words *s, const struct suspect *x);
 void suspects_say_interned(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_interned(struct suspect_words *s, const struct suspect *x);
 void suspects_say_thread_statics(struct suspect_words *s, const struct suspect *x);
@@ -109,8 +131,10 @@ void suspects_say_assemblies(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_assemblies(struct suspect_words *s, const struct suspect *x);
 void suspects_say_fragmentation(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_fragmentation(struct suspect_words *s, const struct suspect *x);
+void suspects_tell_pins(struct suspect_words *s, const struct suspect *x);
 void suspects_say_pins(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_pins(struct suspect_words *s, const struct suspect *x);
+void suspects_tell_weak_table(struct suspect_words *s, const struct suspect *x);
 void suspects_say_weak_table(struct suspect_words *s, const struct suspect *x);
 void suspects_advise_weak_table(struct suspect_words *s, const struct suspect *x);
 

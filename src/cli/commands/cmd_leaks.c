@@ -118,7 +118,7 @@ static struct cli_table *suspects_table(const struct leaks *l, const struct gcd_
         cli_table_count(t, s->shallow_bytes);
         cli_table_count(t, s->bytes);
         cli_table_count(t, s->retained_bytes);
-        if (s->kind != GCD_SUSPECT_PINNED && s->kind != GCD_SUSPECT_FRAGMENTATION)
+        if (!gcd_suspect_kind_is_free(s->kind))
             cli_table_share(t, s->bytes, gcd_suspects_heap_bytes(l->suspects));
         else
             cli_table_none(t);
@@ -423,9 +423,31 @@ static bool attach(json_t *row, const char *key, struct cli_table *t)
     return ok;
 }
 
-static bool add_details(const struct leaks *l, json_t *row, const struct gcd_suspect *s)
+static const struct cli_column also_columns[] = {
+    { "kind", NULL, CLI_CELL_TEXT },    { "objects", NULL, CLI_CELL_COUNT },      { "bytes", NULL, CLI_CELL_BYTES },
+    { "type", NULL, CLI_CELL_TEXT },    { "sentence", NULL, CLI_CELL_TEXT },      { "advice", NULL, CLI_CELL_TEXT },
+};
+#define ALSO_COLUMNS (sizeof also_columns / sizeof *also_columns)
+
+/* Suspects of SUSPECTS that S tells in a clause. */
+static struct cli_table *also_table(const struct leaks *l, const struct gcd_suspects *suspects, const struct gcd_suspect *s)
 {
-    bool ok = make_bool(row, "overlaps") && attach(row, "path", path_table(l, s)) &&
+    struct cli_table *t = cli_table_new(also_columns, ALSO_COLUMNS);
+    for (size_t i = 0; i < s->also_count; i++) {
+        const struct gcd_suspect *also = gcd_suspects_also(suspects, s, i);
+        cli_table_text(t, gcd_suspect_kind_name(also->kind));
+        cli_table_count(t, also->objects);
+        cli_table_count(t, also->bytes);
+        cli_table_text(t, gcd_names_get(l->d.names, also->type));
+        cli_table_text(t, also->sentence);
+        cli_table_text(t, also->advice);
+    }
+    return t;
+}
+
+static bool add_details(const struct leaks *l, json_t *row, const struct gcd_suspects *suspects, const struct gcd_suspect *s)
+{
+    bool ok = make_bool(row, "overlaps") && attach(row, "also", also_table(l, suspects, s)) && attach(row, "path", path_table(l, s)) &&
               attach(row, "held", parts_table(l, s->held, s->held_count)) &&
               attach(row, "content", parts_table(l, s->content, s->content_count)) && attach(row, "own", parts_table(l, s->own, s->own_count));
     for (size_t i = 0; i < s->path_count && ok; i++)
@@ -441,7 +463,7 @@ static json_t *json_of(const struct leaks *l, const struct gcd_suspects *suspect
     bool ok = rows != NULL;
     cli_table_free(t);
     for (size_t i = 0; i < n && ok; i++)
-        ok = add_details(l, json_array_get(rows, i), gcd_suspects_get(suspects, i));
+        ok = add_details(l, json_array_get(rows, i), suspects, gcd_suspects_get(suspects, i));
     if (ok)
         return rows;
     json_decref(rows);

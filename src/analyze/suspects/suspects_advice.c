@@ -1,0 +1,173 @@
+/* What to look at next: where in the program, and for what.  Advice on objects, and on objects of one type; the other kinds have theirs. */
+#include "analyze/suspects/suspects_words.h"
+
+/* "Look in Shop.SessionStore for ", or "Look for " when nobody is known. */
+static void put_look_for(struct suspect_words *s, const struct gcd_suspect *p, bool capital)
+{
+    suspects_put(s, capital ? "Look" : "look");
+    if (p->owner != GCD_TYPE_NONE) {
+        suspects_put(s, " in ");
+        suspects_put_where(s, p->owner);
+    }
+    suspects_put(s, " for ");
+}
+
+static bool is_in_static(const struct suspect_words *s, const struct gcd_suspect *p)
+{
+    return p->owner == GCD_TYPE_NONE && suspects_is_own_static(s, p->root);
+}
+
+/* What is suspected, by the variable that it is in, else "it". */
+static void put_it(struct suspect_words *s, const struct gcd_suspect *p)
+{
+    if (is_in_static(s, p))
+        suspects_put_root(s, p->root);
+    else
+        suspects_put(s, "it");
+}
+
+void suspects_put_look_in(struct suspect_words *s, const struct gcd_suspect *p)
+{
+    if (is_in_static(s, p)) {
+        suspects_put(s, ": look at ");
+        suspects_put_root(s, p->root);
+    } else if (p->owner != GCD_TYPE_NONE) {
+        suspects_put(s, ": look in ");
+        suspects_put_where(s, p->owner);
+    }
+    suspects_put(s, ".");
+}
+
+/* ---- one object ---- */
+
+/* A collection that grows without end: what to look for, before the words for it and behind them. */
+struct growth {
+    const char *before, *behind;
+};
+
+static struct growth growth_of(enum gcd_collection_kind kind)
+{
+    switch (kind) {
+    case GCD_COLLECTION_QUEUE:
+    case GCD_COLLECTION_PRIORITY_QUEUE:
+    case GCD_COLLECTION_CONCURRENT_QUEUE:
+    case GCD_COLLECTION_BLOCKING:
+    case GCD_COLLECTION_CHANNEL:
+        return (struct growth){ "what takes elements out of ", ": it is slower than what adds them, or has ended." };
+    case GCD_COLLECTION_CACHE:
+        return (struct growth){ "what adds to ", ": the cache needs a size limit, or its entries an expiration." };
+    case GCD_COLLECTION_TEXT:
+        return (struct growth){ "what appends to ", " and never clears it." };
+    case GCD_COLLECTION_ARRAY:
+    case GCD_COLLECTION_FROZEN:
+        return (struct growth){ "what fills ", ": is all of it still needed?" };
+    case GCD_COLLECTION_HANDLERS:
+        return (struct growth){ "a += to ", " without its -=." };
+    default:
+        return (struct growth){ "what adds to ", " and never removes." };
+    }
+}
+
+static void advise_collection(struct suspect_words *s, const struct suspect *x)
+{
+    const struct growth grows = growth_of(x->collection.kind);
+    put_look_for(s, &x->pub, true);
+    suspects_put(s, "%s", grows.before);
+    put_it(s, &x->pub);
+    suspects_put(s, "%s", grows.behind);
+}
+
+/* A list or tree that the objects make themselves. */
+static void advise_chain(struct suspect_words *s, const struct gcd_suspect *p)
+{
+    if (suspects_is_call(s, p->type)) {
+        suspects_put(s, "Each call waits for the one before it: look in ");
+        suspects_put_where(s, p->type);
+        suspects_put(s, ", and see what the last one waits for: gcdumpc async.");
+        return;
+    }
+    put_look_for(s, p, true);
+    suspects_put(s, "what links each new ");
+    suspects_put_type(s, p->type);
+    suspects_put(s, " to those before it and never lets go of the old ones.");
+}
+
+static void advise_root_scope(struct suspect_words *s, const struct gcd_suspect *p)
+{
+    suspects_put(s, "Resolve ");
+    if (p->element.type != GCD_TYPE_NONE)
+        suspects_put_type(s, p->element.type);
+    else
+        suspects_put(s, "disposable services");
+    suspects_put(s, " from a scope that is disposed of: the root scope keeps each disposable service until the program ends.");
+}
+
+void suspects_advise_object(struct suspect_words *s, const struct suspect *x)
+{
+    const struct gcd_suspect *p = &x->pub;
+    bool collection = x->collection.kind != GCD_COLLECTION_NONE;
+    if (x->recursive && p->objects > 1 && !collection) {
+        advise_chain(s, p);
+    } else if (p->path_count > 0 && suspects_is_in_root_scope(s, x)) {
+        advise_root_scope(s, p);
+    } else if (collection) {
+        advise_collection(s, x);
+    } else if (p->shallow_bytes >= p->bytes / 2) {
+        put_look_for(s, p, true);
+        suspects_put(s, "what makes ");
+        put_it(s, p);
+        suspects_put(s, " so large, and keeps it.");
+    } else {
+        put_look_for(s, p, true);
+        suspects_put(s, "why ");
+        put_it(s, p);
+        suspects_put(s, p->held_count > 0 ? " still keeps " : " is still kept.");
+        if (p->held_count > 0) {
+            suspects_put_where(s, p->held[0].type);
+            suspects_put(s, suspects_is_call(s, p->held[0].type) ? " calls." : " objects.");
+        }
+    }
+}
+
+/* ---- objects of one type ---- */
+
+static void advise_held_by_roots(struct suspect_words *s, const struct gcd_suspect *p)
+{
+    switch (gcd_root_group(&gcd_graph_summary(s->w->g)->roots[p->root])) {
+    case GCD_GROUP_LOCALS:
+        suspects_put(s, "Methods that are running hold them in variables: see the stacks of the threads (dotnet-stack).");
+        return;
+    case GCD_GROUP_STRONG_HANDLES:
+        suspects_put(s, "Free each GCHandle, or unregister each native callback, when its work is done");
+        break;
+    case GCD_GROUP_PINNED_HANDLES:
+        suspects_put(s, "Free each pinned GCHandle, also after an exception, or allocate what stays pinned with GC.AllocateArray");
+        break;
+    case GCD_GROUP_REFCOUNTED:
+        suspects_put(s, "Native code holds them through COM: look for an interface that is never released.");
+        return;
+    default:
+        suspects_put(s, "Look for what sets these variables and never clears them");
+    }
+    if (s->w->is_own[p->type]) {
+        suspects_put(s, ": look for what makes ");
+        suspects_put_where(s, p->type);
+        suspects_put(s, " objects");
+    }
+    suspects_put(s, ".");
+}
+
+void suspects_advise_type(struct suspect_words *s, const struct suspect *x)
+{
+    const struct gcd_suspect *p = &x->pub;
+    uint32_t type = s->w->is_own[p->type] || p->own_count == 0 ? p->type : p->own[0].type;
+    if (x->holder == SUSPECT_BY_ROOTS && p->alike > 0 && p->root != SIZE_MAX) {
+        advise_held_by_roots(s, p);
+        return;
+    }
+    suspects_put(s, "All that holds them must let go: ");
+    put_look_for(s, p, false);
+    suspects_put(s, "what makes ");
+    suspects_put_where(s, type);
+    suspects_put(s, suspects_is_call(s, type) ? " calls that do not end." : " objects and never releases them.");
+}

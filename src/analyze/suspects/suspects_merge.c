@@ -1,0 +1,127 @@
+/*
+ * One leak is one suspect.  Objects that leak are often several things at once: 3,000 tasks that do not complete, the 3,000 calls that wait for them,
+ * and the dictionary that holds both.  Of suspects that consist of the same objects, the first has the sentence and tells the others in a clause.
+ *
+ * F consists of the objects of X when
+ *
+ *   - nine tenths of F's objects belong to X (WITHIN), and F keeps most of X's bytes alive; or
+ *   - nearly all of F's objects are for objects of one type, of which X has about as many, and these are the same ones: F's objects belong to X, or
+ *     there are not enough objects of the type for both.
+ */
+#include "analyze/suspects/suspects.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/sort.h"
+
+/* Types of one suspect: its own, that of elements, of those behind it, of the program's types in it. */
+#define PEOPLE (2 + 2 * GCD_SUSPECT_PARTS)
+
+/* ---- which suspect the objects belong to ---- */
+
+/* Of owned[FIRST ... END), the suspect that has nine tenths. */
+static uint32_t most_of(const struct suspects_work *w, size_t first, size_t end)
+{
+    uint16_t most = SUSPECTS_UNKNOWN;
+    size_t lead = 0, n = 0;
+    for (size_t i = first; i < end; i++) {               /* the majority, if there is one */
+        uint16_t owner = w->owner[w->owned[i].node];
+        if (lead == 0)
+            most = owner;
+        lead = owner == most ? lead + 1 : lead - 1;
+    }
+    for (size_t i = first; i < end; i++)
+        n += w->owner[w->owned[i].node] == most;
+    return most != SUSPECTS_UNKNOWN && most != SUSPECTS_NOBODY && n >= (end - first) - (end - first) / 10 ? most - 1u : SUSPECTS_NONE;
+}
+
+gcd_status suspects_within(struct suspects_work *w, struct gcd_error *err)
+{
+    struct suspect *x = w->s->items, *end = x + w->s->count;
+    for (size_t i = 0, k; i < w->owned_count; i = k) {
+        uint32_t id = w->owned[i].id;
+        for (k = i; k < w->owned_count && w->owned[k].id == id; k++)
+            ;
+        while (x < end && x->id < id)
+            x++;
+        if (x < end && x->id == id && x->pub.overlaps)
+            x->within = most_of(w, i, k);
+        GCD_TRY(suspects_check(w, err));
+    }
+    return GCD_OK;
+}
+
+/* ---- the same objects ---- */
+
+static size_t people_of(const struct suspect *x, struct gcd_suspect_part ret[PEOPLE])
+{
+    const struct gcd_suspect *p = &x->pub;
+    size_t n = 0;
+    if (suspects_counts_type(p->kind) || x->recursive)
+        ret[n++] = (struct gcd_suspect_part){ .type = p->type, .objects = p->objects };
+    if (p->element.type != GCD_TYPE_NONE)
+        ret[n++] = p->element;
+    for (size_t i = 0; i < p->own_count; i++)
+        ret[n++] = p->own[i];
+    for (size_t i = 0; i < p->held_count && suspects_has_clause(p->kind); i++)     /* who is behind them */
+        ret[n++] = p->held[i];
+    return n;
+}
+
+static bool is_near(uint64_t a, uint64_t b)
+{
+    uint64_t most = a > b ? a : b, least = a > b ? b : a;
+    return least >= most - most / 10;
+}
+
+/* A of F and B of X are objects of one type. */
+static bool are_same(const struct suspects_work *w, uint32_t x, const struct suspect *f, uint64_t a, uint64_t b, uint32_t type)
+{
+    uint64_t all = gcd_graph_summary(w->g)->types[type].objects;
+    return is_near(a, b) && (f->within == x || a + b >= all + a - a / 5);        /* at least so many objects are in both */
+}
+
+static bool is_same(const struct suspects_work *w, uint32_t x, const struct suspect *f)
+{
+    const struct suspect *in = &w->s->items[x];
+    struct gcd_suspect_part of_f[PEOPLE], of_x[PEOPLE];
+    size_t n = people_of(f, of_f), k = people_of(in, of_x);
+    if (f->within == x && f->pub.bytes >= in->pub.bytes - in->pub.bytes / 5)
+        return true;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < k && of_f[i].objects >= f->pub.objects - f->pub.objects / 10; j++)
+            if (of_f[i].type == of_x[j].type && are_same(w, x, f, of_f[i].objects, of_x[j].objects, of_f[i].type))
+                return true;
+    return false;
+}
+
+/* ---- merging ---- */
+
+/* F goes into the first suspect before it that is the same and has room for a clause. */
+static void merge(struct suspects_work *w, const uint32_t *order, size_t at)
+{
+    struct suspect *f = &w->s->items[order[at]];
+    for (size_t i = 0; i < at && f->into == SUSPECTS_NONE; i++) {
+        struct suspect *x = &w->s->items[order[i]];
+        if (x->into != SUSPECTS_NONE || gcd_suspect_kind_is_free(x->pub.kind) || x->pub.also_count == SUSPECTS_ALSO || !is_same(w, order[i], f))
+            continue;
+        f->into = order[i];
+        x->also[x->pub.also_count++] = order[at];
+    }
+}
+
+gcd_status suspects_merge(struct suspects_work *w, struct gcd_error *err)
+{
+    size_t n = w->s->count;
+    uint32_t *order = gcd_mem_new_array(w->alloc, n, sizeof *order);
+    if (order == NULL)
+        return gcd_fail_nomem(err, "comparing suspects");
+    for (size_t i = 0; i < n; i++)
+        order[i] = (uint32_t)i;
+    bool ok = gcd_sort_numbers(w->alloc, order, n, suspects_compare, w->s);
+    for (size_t i = 0; i < n && ok; i++)
+        if (w->s->items[order[i]].pub.overlaps && suspects_has_clause(w->s->items[order[i]].pub.kind))
+            merge(w, order, i);
+    gcd_mem_free(w->alloc, order, n * sizeof *order);
+    return ok ? GCD_OK : gcd_fail_nomem(err, "comparing suspects");
+}
